@@ -1,0 +1,67 @@
+package mat
+
+import (
+	"sync"
+	"testing"
+)
+
+// fill marks each index it is given, so that a test sees which were visited how often.
+type fill struct{ visits []int32 }
+
+func (f *fill) Rows(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		f.visits[i]++
+	}
+}
+
+func TestEachVisitsEveryIndexOnce(t *testing.T) {
+	for _, threads := range []int{1, 2, 3, 8} {
+		p := NewPool(threads)
+		for loop := range 2000 {
+			n := loop % 37
+			f := fill{make([]int32, n)}
+			Each(p, n, 1+loop%5, f)
+			for i, v := range f.visits {
+				if v != 1 {
+					t.Fatalf("%d threads: index %d of %d visited %d times", threads, i, n, v)
+				}
+			}
+		}
+		p.Close()
+		f := fill{make([]int32, 9)}
+		Each(p, 9, 1, f)
+		if f.visits[8] != 1 {
+			t.Fatal("a closed pool must still run loops")
+		}
+	}
+}
+
+func TestEachFromManyGoroutines(t *testing.T) {
+	p := NewPool(3)
+	defer p.Close()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			f := fill{make([]int32, 64)}
+			for loop := range 500 {
+				Each(p, 64, 3, f)
+				if f.visits[63] != int32(loop+1) {
+					t.Error("a loop returned before it was done")
+					return
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+func TestEachAllocatesNothing(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	f := fill{make([]int32, 100)}
+	if n := testing.AllocsPerRun(200, func() { Each(p, 100, 1, f) }); n != 0 {
+		t.Fatalf("%v allocations a loop", n)
+	}
+}

@@ -1,0 +1,154 @@
+package mat
+
+import "math"
+
+// The vector kernels in plain Go, for machines without assembly: the operations of the 16-lane machine in
+// its order, except that a product is rounded before it is added (a fused multiply-add in software would be
+// fifty times slower).
+
+// lanes are the 16 partial results of a reduction.
+type lanes [16]float32
+
+func (s *lanes) sum() float32 {
+	for h := 8; h > 0; h /= 2 {
+		for l := range h {
+			s[l] += s[l+h]
+		}
+	}
+	return s[0]
+}
+
+func sumGeneric(x []float32) float32 {
+	var s lanes
+	for j, v := range x {
+		s[j%16] += v
+	}
+	return s.sum()
+}
+
+func dotGeneric(x, y []float32) float32 {
+	var s lanes
+	for j, v := range x {
+		s[j%16] += float32(v * y[j])
+	}
+	return s.sum()
+}
+
+func sumSquaredDiffGeneric(x []float32, mean float32) float32 {
+	var s lanes
+	for j, v := range x {
+		d := v - mean
+		s[j%16] += float32(d * d)
+	}
+	return s.sum()
+}
+
+func maxGeneric(x []float32) float32 {
+	m := float32(math.Inf(-1))
+	for _, v := range x {
+		m = max(m, v)
+	}
+	return m
+}
+
+func addGeneric(y, x []float32) {
+	for j, v := range x {
+		y[j] += v
+	}
+}
+
+func axpyGeneric(y []float32, a float32, x []float32) {
+	for j, v := range x {
+		y[j] += float32(a * v)
+	}
+}
+
+func scaleGeneric(y []float32, a float32) {
+	for j := range y {
+		y[j] *= a
+	}
+}
+
+func scaleShiftGeneric(y []float32, a, b float32) {
+	for j := range y {
+		y[j] = float32(y[j]*a) + b
+	}
+}
+
+func scaleAddGeneric(y, x []float32, a float32, z []float32) {
+	for j := range y {
+		y[j] = float32(x[j]*a) + z[j]
+	}
+}
+
+func expSumGeneric(y, x []float32, shift float32) float32 {
+	var s lanes
+	for j, v := range x {
+		y[j] = expGeneric(v - shift)
+		s[j%16] += y[j]
+	}
+	return s.sum()
+}
+
+func expGeneric(x float32) float32 {
+	e := float32(Exp(float64(x)))
+	if e < 0x1p-126 {
+		return 0
+	}
+	return e
+}
+
+func softmaxGradGeneric(dx, p, dp []float32, dot, scale float32) {
+	for j := range dx {
+		dx[j] = p[j] * (dp[j] - dot) * scale
+	}
+}
+
+func reluGradGeneric(dx, y []float32) {
+	for j := range dx {
+		if !(y[j] > 0) {
+			dx[j] = 0
+		}
+	}
+}
+
+func normalizeGeneric(y, x []float32, mean, rstd float32, gain, bias []float32) {
+	for j := range y {
+		y[j] = float32((x[j]-mean)*rstd*gain[j]) + bias[j]
+	}
+}
+
+func normalizeSumsGeneric(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
+	var s, sx lanes
+	for j := range dy {
+		d := dy[j] * gain[j]
+		s[j%16] += d
+		sx[j%16] += float32(d * ((x[j] - mean) * rstd))
+	}
+	return s.sum(), sx.sum()
+}
+
+func normalizeGradGeneric(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
+	for j := range dx {
+		d := float32(dy[j] * gain[j])
+		dx[j] = rstd * (d - float32((x[j]-mean)*rstd*gx) - g)
+	}
+}
+
+func normalizeParamGradGeneric(dgain, dbias, dy, x []float32, mean, rstd float32) {
+	for j := range dy {
+		dgain[j] += float32(dy[j] * ((x[j] - mean) * rstd))
+		dbias[j] += dy[j]
+	}
+}
+
+func adamGeneric(a *Adam, w, g, m, v []float32) {
+	c1, c2 := 1-a.Beta1, 1-a.Beta2
+	for j := range w {
+		gj := g[j] * a.Clip
+		m[j] = float32(a.Beta1*m[j]) + float32(c1*gj)
+		v[j] = float32(a.Beta2*v[j]) + float32(c2*gj*gj)
+		root := float32(math.Sqrt(float64(v[j] * a.Second)))
+		w[j] -= float32(float32(a.Rate*m[j]) / (root + a.Eps))
+	}
+}
