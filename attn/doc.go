@@ -1,0 +1,11 @@
+// Package attn is attention: the scaled dot product over heads, forward and backward, the two multi-head
+// layers built on it (self and cross), the same one step at a time with a cache, and masks.
+//
+// Batches are ragged (see package layer): a sentence's queries attend to its own keys and nothing else, which
+// is what a padding mask says about padded batches. The look-ahead mask is the Causal field. Sizes: n queries,
+// m keys, d d_model, h heads, d_k = d/h.
+//
+// The files: scaled.go (the tuned computation over a ragged batch), reference.go (the paper's equation 1 for
+// one head with any mask, and the masks: slow, obvious, the oracle of the tests), multihead.go (self- and
+// cross-attention with their projections), cache.go (one step of decoding).
+package attn

@@ -1,0 +1,163 @@
+package attn
+
+import (
+	"math"
+	"sync"
+
+	"tfm/mat"
+)
+
+// Ragged says which rows belong together: queries [Q[s], Q[s+1]) attend to keys [K[s], K[s+1]), for each
+// sentence s. Q and K have one entry more than there are sentences.
+type Ragged struct {
+	Q, K   []int32
+	Causal bool // a query sees keys up to its own position (section 3.2.3); then Q and K are the same
+}
+
+// Sentences is their number.
+func (r Ragged) Sentences() int { return len(r.Q) - 1 }
+
+// Inputs are the queries [n × d], keys [m × d] and values [m × d] of all heads: head i owns columns
+// [i·d_k, (i+1)·d_k). They may be views into one matrix. The same type holds their derivatives.
+type Inputs struct{ Q, K, V mat.Matrix }
+
+// queryBlock is how many queries are worked on at once: their weights [queryBlock × keys] are all of the
+// weight matrix that ever exists.
+const queryBlock = 64
+
+// ScaledDotProductHeads sets ctx [n × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V (equation 1). The threads of
+// p share the heads of all sentences.
+func ScaledDotProductHeads(p *mat.Pool, ctx mat.Matrix, in Inputs, heads int, r Ragged) {
+	mat.Each(p, r.Sentences()*heads, headGrain(r, heads), forward{ctx, in, heads, r})
+}
+
+// headGrain is how many heads of sentences a thread takes at a time: enough that a loop over many short
+// sentences is not all bookkeeping.
+func headGrain(r Ragged, heads int) int { return max(1, min(heads, r.Sentences()*heads/16)) }
+
+type forward struct {
+	ctx   mat.Matrix
+	in    Inputs
+	heads int
+	r     Ragged
+}
+
+func (t *forward) Rows(lo, hi int) {
+	room := rooms.Get().(*room)
+	defer rooms.Put(room)
+	for i := lo; i < hi; i++ {
+		s, head := i/t.heads, i%t.heads
+		q, k, v := t.in.head(t.r, t.heads, s, head)
+		ctx := headOf(t.ctx, t.r.Q, t.heads, s, head)
+		for b0 := 0; b0 < q.Rows; b0 += queryBlock {
+			b1 := min(b0+queryBlock, q.Rows)
+			seen := t.r.seen(b1, k.Rows)
+			w := room.matrix(&room.weights, b1-b0, seen)
+			t.r.weights(w, q.RowRange(b0, b1), k.RowRange(0, seen), b0)
+			mat.Gemm(nil, ctx.RowRange(b0, b1), w, v.RowRange(0, seen), mat.Product{})
+		}
+	}
+}
+
+// weights sets w = softmax(q·kᵀ/sqrt(d_k)) for queries that begin at position first.
+func (r Ragged) weights(w, q, k mat.Matrix, first int) {
+	mat.Gemm(nil, w, q, k.T(), mat.Product{})
+	scale := scaleOf(q.Cols)
+	for i := range w.Rows {
+		row, seen := w.Row(i), r.seen(first+i+1, k.Rows)
+		softmax(row[:seen], scale)
+		clear(row[seen:])
+	}
+}
+
+// scaleOf is 1/sqrt(d_k) (section 3.2.1).
+func scaleOf(dk int) float32 { return float32(1 / math.Sqrt(float64(dk))) }
+
+// softmax sets x = softmax(scale·x).
+func softmax(x []float32, scale float32) {
+	mat.Scale(x, scale)
+	total := mat.ExpSum(x, x, mat.Max(x))
+	mat.Scale(x, 1/total)
+}
+
+// seen is how many of m keys the first n queries of a sentence may see.
+func (r Ragged) seen(n, m int) int {
+	if r.Causal {
+		return min(n, m)
+	}
+	return m
+}
+
+// ScaledDotProductHeadsGrad takes the inputs of ScaledDotProductHeads and dctx [n × d], and sets the
+// derivatives of the inputs. The weights are computed once more rather than stored.
+//
+// With the weights P = softmax(S), S = scale·Q·Kᵀ, and ctx = P·V:
+//
+//	dV = Pᵀ·dctx   dP = dctx·Vᵀ   dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il)
+//	dQ = scale·dS·K   dK = scale·dSᵀ·Q
+func ScaledDotProductHeadsGrad(p *mat.Pool, grad Inputs, dctx mat.Matrix, in Inputs, heads int, r Ragged) {
+	mat.Each(p, r.Sentences()*heads, headGrain(r, heads), backward{grad, dctx, in, heads, r})
+}
+
+type backward struct {
+	grad  Inputs
+	dctx  mat.Matrix
+	in    Inputs
+	heads int
+	r     Ragged
+}
+
+func (t *backward) Rows(lo, hi int) {
+	room := rooms.Get().(*room)
+	defer rooms.Put(room)
+	for i := lo; i < hi; i++ {
+		s, head := i/t.heads, i%t.heads
+		q, k, v := t.in.head(t.r, t.heads, s, head)
+		dq, dk, dv := t.grad.head(t.r, t.heads, s, head)
+		dctx := headOf(t.dctx, t.r.Q, t.heads, s, head)
+		for j := range k.Rows { // each block of queries adds to them
+			clear(dk.Row(j))
+			clear(dv.Row(j))
+		}
+		for b0 := 0; b0 < q.Rows; b0 += queryBlock {
+			b1 := min(b0+queryBlock, q.Rows)
+			seen := t.r.seen(b1, k.Rows)
+			q, dq, dctx := q.RowRange(b0, b1), dq.RowRange(b0, b1), dctx.RowRange(b0, b1)
+			k, v, dk, dv := k.RowRange(0, seen), v.RowRange(0, seen), dk.RowRange(0, seen), dv.RowRange(0, seen)
+
+			w := room.matrix(&room.weights, b1-b0, seen) // P
+			t.r.weights(w, q, k, b0)
+			dw := room.matrix(&room.grads, b1-b0, seen) // dP, then scale·dS
+			mat.Gemm(nil, dw, dctx, v.T(), mat.Product{})
+			scale := scaleOf(q.Cols)
+			for i := range w.Rows {
+				mat.SoftmaxGrad(dw.Row(i), w.Row(i), dw.Row(i), mat.Dot(w.Row(i), dw.Row(i)), scale)
+			}
+			mat.Gemm(nil, dq, dw, k, mat.Product{})
+			mat.Gemm(nil, dv, w.T(), dctx, mat.Product{Accumulate: true})
+			mat.Gemm(nil, dk, dw.T(), q, mat.Product{Accumulate: true})
+		}
+	}
+}
+
+// head views one sentence's part of one head.
+func (in Inputs) head(r Ragged, heads, s, head int) (q, k, v mat.Matrix) {
+	return headOf(in.Q, r.Q, heads, s, head), headOf(in.K, r.K, heads, s, head), headOf(in.V, r.K, heads, s, head)
+}
+
+func headOf(m mat.Matrix, starts []int32, heads, s, head int) mat.Matrix {
+	dk := m.Cols / heads
+	return m.Slice(int(starts[s]), int(starts[s+1]), head*dk, (head+1)*dk)
+}
+
+// room is where one thread keeps the weights of a block of queries.
+type room struct{ weights, grads []float32 }
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+func (*room) matrix(buf *[]float32, rows, cols int) mat.Matrix {
+	if n := rows * cols; cap(*buf) < n {
+		*buf = make([]float32, n+n/2)
+	}
+	return mat.Of((*buf)[:cap(*buf)], rows, cols)
+}

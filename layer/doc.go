@@ -1,0 +1,24 @@
+// Package layer holds the parts of the Transformer that see one token at a time: linear maps, layer norm,
+// embeddings with positions, the position-wise feed-forward network, dropout with the residual, and the
+// loss. Each is a struct of parameters with two methods beside each other, Forward and Backward, and above
+// Backward stands the derivation.
+//
+// A batch is ragged: the tokens of its sentences one after another, a matrix row each, no padding. One
+// vocabulary of sizes is used everywhere:
+//
+//	n      tokens in the batch (source or target)
+//	d      d_model
+//	h      heads; d_k = d/h numbers a head
+//	ff     d_ff, the inner size of the feed-forward network
+//	V      vocabulary entries
+//
+// dx is the derivative of the loss with respect to x. Derivatives of parameters are added to what is there
+// already (Param.G); derivatives of activations are set, or added where a method's `how` says Add.
+//
+// Forward stores what Backward needs in matrices that the caller provides, so a layer itself holds nothing
+// but parameters: any number of batches may pass through it at once, each with its own activations. Backward
+// adds to Param.G and so must run for one batch at a time.
+//
+// The files: param.go, arena.go (where numbers live), linear.go, norm.go, embedding.go, positions.go,
+// feedforward.go, loss.go, init.go.
+package layer

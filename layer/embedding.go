@@ -1,0 +1,82 @@
+package layer
+
+import (
+	"math"
+
+	"tfm/mat"
+)
+
+// Embedding turns token ids into rows: Dropout(E[id]·sqrt(d) + PE[position]), sections 3.4 and 5.4. The
+// matrix E may be shared with another embedding and with the output projection.
+type Embedding struct {
+	E         *Param     // [V, d]
+	Positions mat.Matrix // [positions × d], see Sinusoids
+}
+
+// scale is the sqrt(d_model) by which embeddings are multiplied (section 3.4).
+func (e Embedding) scale() float32 { return float32(math.Sqrt(float64(e.E.Shape[1]))) }
+
+// Forward sets x [n × d] for the tokens of a ragged batch: ids [n], starts [sentences+1] the index of each
+// sentence's first token and, at the end, n. Ids must be in [0, V) and sentences no longer than the table of
+// positions: indexing panics otherwise.
+func (e Embedding) Forward(p *mat.Pool, x mat.Matrix, ids, starts []int32, drop mat.Dropout) {
+	mat.Each(p, len(starts)-1, 1, embed{e, x, ids, starts, drop})
+}
+
+type embed struct {
+	Embedding
+	x           mat.Matrix
+	ids, starts []int32
+	drop        mat.Dropout
+}
+
+func (t *embed) Rows(lo, hi int) {
+	table, d := t.E.Weights(), t.x.Cols
+	for s := lo; s < hi; s++ {
+		first := int(t.starts[s])
+		for pos, id := range t.ids[first:t.starts[s+1]] {
+			i := first + pos
+			x := t.x.Row(i)
+			mat.ScaleAdd(x, table.Row(int(id)), t.scale(), t.Positions.Row(pos))
+			if t.drop.Rate > 0 {
+				t.drop.Add(x, x, nil, i*d)
+			}
+		}
+	}
+}
+
+// Backward adds to the gradient of E for dx [n × d], which it overwrites.
+//
+//	x_i = mask·(E[id_i]·sqrt(d) + PE)   so   dE[id_i] += mask·dx_i·sqrt(d)
+//
+// A token may occur many times: each thread takes some columns and walks all tokens in order.
+func (e Embedding) Backward(p *mat.Pool, dx mat.Matrix, ids []int32, drop mat.Dropout) {
+	if drop.Rate > 0 {
+		mat.Each(p, dx.Rows, rowGrain, dropRows{dx, drop})
+	}
+	mat.Each(p, dx.Cols, columnGrain, embedGrad{e, dx, ids})
+}
+
+type dropRows struct {
+	x    mat.Matrix
+	drop mat.Dropout
+}
+
+func (t *dropRows) Rows(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		t.drop.Add(t.x.Row(i), t.x.Row(i), nil, i*t.x.Cols)
+	}
+}
+
+type embedGrad struct {
+	Embedding
+	dx  mat.Matrix
+	ids []int32
+}
+
+func (t *embedGrad) Rows(lo, hi int) {
+	grad := t.E.Grad()
+	for i, id := range t.ids {
+		mat.Axpy(grad.Row(int(id))[lo:hi], t.scale(), t.dx.Row(i)[lo:hi])
+	}
+}

@@ -1,0 +1,38 @@
+package layer
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"tfm/mat"
+)
+
+// Uniform sets w to numbers in [-bound, bound).
+func Uniform(w []float32, bound float64, r *rand.Rand) {
+	for i := range w {
+		w[i] = float32(bound * (2*r.Float64() - 1))
+	}
+}
+
+// Normal sets w to normal numbers of mean 0 and the given standard deviation (Box and Muller, 1958), with
+// the same bits on every machine.
+func Normal(w []float32, deviation float64, r *rand.Rand) {
+	for i := range w {
+		radius := math.Sqrt(-2 * mat.Log(1-r.Float64()))
+		_, cos := mat.Sincos(2 * math.Pi * r.Float64())
+		w[i] = float32(deviation * radius * cos)
+	}
+}
+
+// XavierUniform sets w, which maps in numbers to out, to the uniform numbers of Glorot and Bengio (2010):
+// bound sqrt(6/(in+out)).
+func XavierUniform(w []float32, in, out int, r *rand.Rand) {
+	Uniform(w, math.Sqrt(6/float64(in+out)), r)
+}
+
+// Fill sets every number of w to v.
+func Fill(w []float32, v float32) {
+	for i := range w {
+		w[i] = v
+	}
+}

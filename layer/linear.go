@@ -1,0 +1,55 @@
+package layer
+
+import "tfm/mat"
+
+// How Backward leaves the derivative of a layer's input.
+var (
+	Set = mat.Product{}                 // dx = …
+	Add = mat.Product{Accumulate: true} // dx += …
+)
+
+// Linear is y = x·W + b, row by row.
+type Linear struct {
+	W *Param // [in, out]
+	B *Param // [out]
+}
+
+// NewLinear declares W as name.weight and b as name.bias.
+func NewLinear(ps *Params, name string, in, out int) Linear {
+	return Linear{ps.New(name+".weight", in, out), ps.New(name+".bias", out)}
+}
+
+// Forward computes y [n × out] from x [n × in].
+func (l Linear) Forward(p *mat.Pool, y, x mat.Matrix) {
+	mat.Gemm(p, y, x, l.W.Weights(), mat.Product{Bias: l.B.W})
+}
+
+// Backward takes dy [n × out] and the x that Forward saw, adds to the gradients of W and b, and sets or adds
+// to dx [n × in].
+//
+//	y_ij = Σ_k x_ik·W_kj + b_j   so   dx = dy·Wᵀ   dW = xᵀ·dy   db_j = Σ_i dy_ij
+func (l Linear) Backward(p *mat.Pool, dx, dy, x mat.Matrix, how mat.Product) {
+	mat.Gemm(p, l.W.Grad(), x.T(), dy, Add)
+	addRows(p, l.B.G, dy)
+	mat.Gemm(p, dx, dy, l.W.Weights().T(), how)
+}
+
+// addRows adds every row of m to sum.
+func addRows(p *mat.Pool, sum []float32, m mat.Matrix) {
+	mat.Each(p, m.Cols, columnGrain, columnSums{sum, m})
+}
+
+// columnGrain is how many columns a thread takes when it walks down all rows of a matrix: threads split
+// outputs, so the sum of a column is one chain over the rows, in order.
+const columnGrain = 64
+
+type columnSums struct {
+	sum []float32
+	m   mat.Matrix
+}
+
+func (t *columnSums) Rows(lo, hi int) {
+	for i := range t.m.Rows {
+		mat.Add(t.sum[lo:hi], t.m.Row(i)[lo:hi])
+	}
+}

@@ -1,0 +1,76 @@
+package layer
+
+import (
+	"fmt"
+
+	"tfm/mat"
+)
+
+// Param is one tensor of parameters: a named view into the arena of its Params.
+type Param struct {
+	Name  string
+	Shape []int     // one or two sizes; a matrix that multiplies rows is [in, out]
+	W     []float32 // the weights; nil until Params.Allocate
+	G     []float32 // the gradient, which every Backward adds to; nil unless allocated
+}
+
+// Size is the number of weights.
+func (p *Param) Size() int {
+	n := 1
+	for _, s := range p.Shape {
+		n *= s
+	}
+	return n
+}
+
+// Weights views a parameter of two sizes as a matrix.
+func (p *Param) Weights() mat.Matrix { return mat.Of(p.W, p.Shape[0], p.Shape[1]) }
+
+// Grad views the gradient of a parameter of two sizes as a matrix.
+func (p *Param) Grad() mat.Matrix { return mat.Of(p.G, p.Shape[0], p.Shape[1]) }
+
+// Params are all parameters of a model, in the order in which they were declared, in one flat arena: the
+// optimizer is one loop over it, the norm of the gradient one reduction, a checkpoint one write.
+type Params struct {
+	List []*Param
+	W, G []float32 // all weights, all gradients
+	size int
+}
+
+// New declares a parameter. Nothing is allocated, so that a model can be described without its memory.
+func (ps *Params) New(name string, shape ...int) *Param {
+	p := &Param{Name: name, Shape: shape}
+	ps.List = append(ps.List, p)
+	ps.size += p.Size()
+	return p
+}
+
+// Count is the number of weights declared.
+func (ps *Params) Count() int { return ps.size }
+
+// Allocate makes the arena, all zeros, with or without room for gradients.
+func (ps *Params) Allocate(gradients bool) {
+	ps.W, ps.G = make([]float32, ps.size), nil
+	if gradients {
+		ps.G = make([]float32, ps.size)
+	}
+	at := 0
+	for _, p := range ps.List {
+		end := at + p.Size()
+		p.W, p.G = ps.W[at:end:end], nil
+		if gradients {
+			p.G = ps.G[at:end:end]
+		}
+		at = end
+	}
+}
+
+// Lookup finds a parameter by its name.
+func (ps *Params) Lookup(name string) (*Param, error) {
+	for _, p := range ps.List {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("no parameter is named %q", name)
+}

@@ -1,0 +1,10 @@
+// Package model is the Transformer: its configuration and presets, the encoder and decoder layers, passes of
+// batches forward and backward, the model file, and translation by greedy or beam search.
+//
+// The way of a batch: Batch (ragged token ids) → Pass.forward: embeddings, encoder layers, decoder layers →
+// layer.Projection: logits, loss and their derivative, in chunks → Pass.backward: the same stations in
+// reverse. Sizes have the names of package layer; m counts source tokens and n target tokens.
+//
+// The files: config.go (Config and presets), transformer.go (parameters and their initialization), layers.go
+// (one layer of each stack), batch.go, pass.go, decoder.go and beam.go (translation), file.go (the model file).
+package model

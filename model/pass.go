@@ -1,0 +1,144 @@
+package model
+
+import (
+	"tfm/attn"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// Loss is summed over the target tokens of a batch; see layer.Loss.
+type Loss = layer.Loss
+
+// Pass takes batches through a Transformer, forward and backward, and owns the activations. After the
+// largest batch has been seen, or announced to Reserve, it allocates nothing. It is not for concurrent use.
+type Pass struct {
+	*Transformer
+	pool  *mat.Pool
+	arena layer.Arena
+
+	src, tgt mat.Matrix // [m × d], [n × d] embedded tokens
+	enc      []encoderState
+	dec      []decoderState
+	room     layer.LossRoom
+
+	dsrc, dtgt       mat.Matrix // derivatives that flow down the two stacks; dsrc begins as that of the memory
+	encGrad, decGrad gradients
+}
+
+// NewPass returns a pass whose loops run on p. Train needs a Transformer allocated with gradients.
+func NewPass(t *Transformer, p *mat.Pool) *Pass {
+	return &Pass{Transformer: t, pool: p, enc: make([]encoderState, len(t.encoder)), dec: make([]decoderState, len(t.decoder))}
+}
+
+// Reserve makes room for training on batches of up to src source and tgt target tokens, BOS and EOS counted.
+func (s *Pass) Reserve(src, tgt int) { s.bind(src, tgt, true) }
+
+// Bytes is the memory of the activations.
+func (s *Pass) Bytes() int64 { return s.arena.Bytes() }
+
+// bind gives every activation of a batch of m source and n target tokens its memory.
+func (s *Pass) bind(m, n int, train bool) {
+	s.arena.Measure()
+	s.take(m, n, train)
+	s.arena.Reserve()
+	s.take(m, n, train)
+}
+
+func (s *Pass) take(m, n int, train bool) {
+	a, d, ff := &s.arena, s.Config.DModel, s.Config.DFF
+	s.src, s.tgt = a.Matrix(m, d), a.Matrix(n, d)
+	for i := range s.encoder {
+		s.enc[i] = s.encoder[i].state(a, m)
+	}
+	for i := range s.decoder {
+		s.dec[i] = s.decoder[i].state(a, n, m)
+	}
+	s.room = s.project.NewLossRoom(a, n)
+	if !train {
+		return
+	}
+	s.dsrc, s.dtgt = a.Matrix(m, d), a.Matrix(n, d)
+	s.encGrad = gradients{sub: a.Matrix(m, d), hidden: a.Matrix(m, ff), self: attn.NewSelfState(a, m, d)}
+	s.decGrad = gradients{sub: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: attn.NewSelfState(a, n, d), cross: attn.NewCrossState(a, n, m, d)}
+}
+
+// places where dropout is applied: the embeddings of a stack, then two for each layer of the encoder or three
+// for each of the decoder.
+func (s *Pass) drops(seed uint64, rate float32) (enc, dec dropouts) {
+	enc = dropouts{rate: rate, seed: seed}
+	return enc, enc.from(1 + 2*len(s.encoder))
+}
+
+func (b *Batch) ragged() (encoder, decoder, cross attn.Ragged) {
+	return attn.Ragged{Q: b.SrcStarts, K: b.SrcStarts},
+		attn.Ragged{Q: b.TgtStarts, K: b.TgtStarts, Causal: true},
+		attn.Ragged{Q: b.TgtStarts, K: b.SrcStarts}
+}
+
+// forward returns the decoder's output [n × d]: figure 1 up to the last linear map.
+func (s *Pass) forward(b *Batch, enc, dec dropouts) mat.Matrix {
+	self, causal, cross := b.ragged()
+	memory := s.encode(b.Src, self, enc)
+	s.tgtEmbed.Forward(s.pool, s.tgt, b.TgtIn, b.TgtStarts, dec.at(0))
+	x := s.tgt
+	for i := range s.decoder {
+		x = s.decoder[i].forward(s.pool, &s.dec[i], x, memory, causal, cross, dec.from(1+3*i))
+	}
+	return x
+}
+
+// encode returns the encoder's output [m × d].
+func (s *Pass) encode(src []int32, r attn.Ragged, drops dropouts) mat.Matrix {
+	s.srcEmbed.Forward(s.pool, s.src, src, r.Q, drops.at(0))
+	x := s.src
+	for i := range s.encoder {
+		x = s.encoder[i].forward(s.pool, &s.enc[i], x, r, drops.from(1+2*i))
+	}
+	return x
+}
+
+// backward takes dtgt, the derivative of forward's result, down both stacks.
+func (s *Pass) backward(b *Batch, enc, dec dropouts) {
+	self, causal, cross := b.ragged()
+	memory := s.src
+	if n := len(s.encoder); n > 0 {
+		memory = s.enc[n-1].norm2.Y
+	}
+	how := layer.Set // every layer of the decoder adds to the memory's derivative; the first to come sets it
+	for i := len(s.decoder) - 1; i >= 0; i-- {
+		x := s.tgt
+		if i > 0 {
+			x = s.dec[i-1].norm3.Y
+		}
+		s.decoder[i].backward(s.pool, s.dtgt, s.dsrc, &s.decGrad, &s.dec[i], x, memory, causal, cross, dec.from(1+3*i), how)
+		how = layer.Add
+	}
+	s.tgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, dec.at(0))
+	for i := len(s.encoder) - 1; i >= 0; i-- {
+		x := s.src
+		if i > 0 {
+			x = s.enc[i-1].norm2.Y
+		}
+		s.encoder[i].backward(s.pool, s.dsrc, &s.encGrad, &s.enc[i], x, self, enc.from(1+2*i))
+	}
+	s.srcEmbed.Backward(s.pool, s.dsrc, b.Src, enc.at(0))
+}
+
+// Train takes a batch forward with dropout, whose masks are a function of seed, and backward, and adds scale
+// times the derivative of the summed loss (Loss.Sum) to the gradients. Ids and lengths must be within the
+// vocabularies and Config.MaxLen; it panics otherwise.
+func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
+	s.bind(len(b.Src), len(b.TgtIn), true)
+	enc, dec := s.drops(seed, s.Config.Dropout)
+	x := s.forward(b, enc, dec)
+	loss := s.project.ForwardBackward(s.pool, s.dtgt, x, b.TgtOut, scale, s.room)
+	s.backward(b, enc, dec)
+	return loss
+}
+
+// Evaluate returns the loss of a batch, without dropout.
+func (s *Pass) Evaluate(b *Batch) Loss {
+	s.bind(len(b.Src), len(b.TgtIn), false)
+	x := s.forward(b, dropouts{}, dropouts{})
+	return s.project.Forward(s.pool, x, b.TgtOut, s.room)
+}

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"tfm/mat"
+)
+
+// toy is a small valid configuration.
+func toy() Config {
+	return Config{DModel: 16, Heads: 4, DFF: 24, EncoderLayers: 2, DecoderLayers: 2, LabelSmoothing: 0.1,
+		SrcVocab: 11, TgtVocab: 11, Tie: TieAll, NormEps: 1e-5, MaxLen: 64}
+}
+
+func newModel(t testing.TB, c Config) *Transformer {
+	t.Helper()
+	m, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Allocate(true)
+	m.Init(1)
+	return m
+}
+
+// randomBatch has sentences of least to 9 tokens, without their marks.
+func randomBatch(c Config, pairs, least int, seed uint64) *Batch {
+	r := rand.New(rand.NewPCG(seed, 1))
+	ids := func(v int) []int32 {
+		s := make([]int32, least+r.IntN(10-least))
+		for i := range s {
+			s[i] = int32(EOS + 1 + r.IntN(v-EOS-1))
+		}
+		return s
+	}
+	b := new(Batch)
+	for range pairs {
+		b.Append(ids(c.SrcVocab), ids(c.TgtVocab))
+	}
+	return b
+}
+
+func TestTrainingLearnsABatchByHeart(t *testing.T) {
+	m := newModel(t, toy())
+	m.Config.LabelSmoothing, m.project.Smoothing = 0, 0
+	pass, b := NewPass(m, nil), randomBatch(m.Config, 8, 3, 3)
+	first := pass.Evaluate(b)
+	am, av := make([]float32, m.Params.Count()), make([]float32, m.Params.Count())
+	p1, p2 := 1.0, 1.0
+	for range 150 {
+		clear(m.Params.G)
+		pass.Train(b, 0, 1/float32(len(b.TgtOut)))
+		p1, p2 = p1*0.9, p2*0.98
+		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, Rate: float32(3e-3 / (1 - p1)), Second: float32(1 / (1 - p2)), Clip: 1}
+		step.Step(m.Params.W, m.Params.G, am, av)
+	}
+	last := pass.Evaluate(b)
+	t.Logf("loss a token %.3f → %.4f", first.NLL/float64(first.Tokens), last.NLL/float64(last.Tokens))
+	if last.Correct != last.Tokens {
+		t.Errorf("%d of %d tokens right after 150 steps on one batch", last.Correct, last.Tokens)
+	}
+}
