@@ -1,0 +1,156 @@
+package safetensors
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"runtime/debug"
+	"slices"
+)
+
+// File is an open safetensors file. Its methods are safe for concurrent use,
+// Close excepted.
+type File struct {
+	path        string
+	content     []byte // the whole file
+	dataStart   int    // lengthBytes + N
+	metadata    map[string]string
+	tensors     []Tensor
+	index       map[string]int // into tensors
+	checksumEnd int            // see header; here from the file's start, 0 if there is none
+	release     func() error
+}
+
+// Open maps the file into memory, or reads it whole where the system cannot
+// map, and checks everything but the checksum: that is [File.Verify]'s,
+// because it reads all data. Errors name the file, the tensor, what was found
+// and what was expected.
+//
+// The file must not be truncated or overwritten in place while it is open.
+// Replacing it by a rename, as [WriteAtomic] does, is safe.
+func Open(path string) (*File, error) {
+	// Stat before opening: opening a pipe would wait for its writer.
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: found a %s, expected a regular file", path, kind(info))
+	}
+	osFile, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer osFile.Close()
+	info, err := osFile.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > math.MaxInt {
+		return nil, fmt.Errorf("%s: found %d bytes, expected at most %d on this machine", path, info.Size(), math.MaxInt)
+	}
+	content, release, err := load(osFile, int(info.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	f := &File{path: path, content: content, release: release}
+	if err := guard(f.parse); err != nil {
+		release()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+func (f *File) parse() error {
+	jsonText, data, err := splitFile(f.content)
+	if err != nil {
+		return err
+	}
+	h, err := parseHeader(jsonText, len(data))
+	if err != nil {
+		return err
+	}
+	f.dataStart = lengthBytes + len(jsonText)
+	f.metadata = h.metadata
+	if h.checksumEnd > 0 {
+		f.checksumEnd = lengthBytes + h.checksumEnd
+	}
+	f.tensors = make([]Tensor, len(h.entries))
+	f.index = make(map[string]int, len(h.entries))
+	for i, e := range h.entries {
+		e.tensor.Data = data[e.begin:e.end:e.end]
+		f.tensors[i] = e.tensor
+		f.index[e.tensor.Name] = i
+	}
+	return nil
+}
+
+// Metadata returns a copy of the file's __metadata__, the checksum included;
+// it is empty if there is none.
+func (f *File) Metadata() map[string]string {
+	if f.metadata == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(f.metadata)
+}
+
+// Tensors returns the tensors by their place in the file.
+func (f *File) Tensors() []Tensor { return slices.Clone(f.tensors) }
+
+// Tensor returns the tensor of that name, and whether there is one.
+func (f *File) Tensor(name string) (Tensor, bool) {
+	i, ok := f.index[name]
+	if !ok {
+		return Tensor{}, false
+	}
+	return f.tensors[i], true
+}
+
+// Close unmaps the file. The Data of its tensors must not be touched after it.
+// Closing twice does nothing.
+func (f *File) Close() error {
+	release := f.release
+	f.release = func() error { return nil }
+	f.content, f.tensors, f.index = nil, nil, nil
+	if err := release(); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	return nil
+}
+
+// readWhole is load for where mapping is not to be had.
+func readWhole(f *os.File, size int) ([]byte, func() error, error) {
+	content := make([]byte, size)
+	if _, err := io.ReadFull(f, content); err != nil {
+		return nil, nil, err
+	}
+	return content, func() error { return nil }, nil
+}
+
+// guard runs read and turns a fault in the mapping, as from a failing disk or
+// a file cut short behind our back, into an error.
+func guard(read func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		fault, ok := r.(interface {
+			error
+			Addr() uintptr
+		})
+		if !ok {
+			panic(r)
+		}
+		err = fmt.Errorf("reading the mapped file failed (disk error, or truncated while open): %w", fault)
+	}()
+	return read()
+}
+
+func kind(info os.FileInfo) string {
+	if info.IsDir() {
+		return "directory"
+	}
+	return "special file (" + info.Mode().Type().String() + ")"
+}

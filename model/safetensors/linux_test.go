@@ -1,0 +1,91 @@
+package safetensors
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The kernel itself refuses to write past a limit, as it does on a full disk:
+// once in the middle of the data and once when the buffer is flushed.
+func TestKernelRefusesToWriteMore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := WriteAtomic(path, writeString("old")); err != nil {
+		t.Fatal(err)
+	}
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Skip("no limit of file sizes here: ", err)
+	}
+	for _, n := range []int{1 << 20, 1 << 12} {
+		limit := old
+		limit.Cur = uint64(n) / 2
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			t.Skip("no limit of file sizes here: ", err)
+		}
+		err := Write(path, nil, []Tensor{Float32Tensor("w", []int{n / 4}, make([]float32, n/4))})
+		if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); e != nil {
+			t.Fatal(e)
+		}
+		if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), "writing "+path) {
+			t.Errorf("%d bytes: error %v, want EFBIG", n, err)
+		}
+		wantOnly(t, path, "old")
+	}
+}
+
+// Memory mapped from a file that somebody truncates faults; Verify, which
+// touches every page, says so and the program lives on.
+func TestTruncatedWhileOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := Write(path, nil, []Tensor{Float32Tensor("w", []int{1 << 16}, make([]float32, 1<<16))}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Truncate(path, 4096); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Verify(); err == nil || !strings.Contains(err.Error(), path+": reading the mapped file failed") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Replacing a file by WriteAtomic leaves open readers with the old content.
+func TestReplacedWhileOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := Write(path, nil, sample()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := Write(path, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Verify(); err != nil {
+		t.Error(err)
+	}
+	equalTensors(t, f.Tensors(), sample())
+}
+
+func TestNoWaitingForAPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o666); err != nil {
+		t.Skip("no pipes here: ", err)
+	}
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "expected a regular file") {
+		t.Errorf("Open: %v", err)
+	}
+	if err := WriteAtomic(path, writeString("x")); err == nil || !strings.Contains(err.Error(), "expected a regular file") {
+		t.Errorf("WriteAtomic: %v", err)
+	}
+}

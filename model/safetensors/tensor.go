@@ -1,0 +1,182 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"unsafe"
+)
+
+// dtypeBits is the size of one element, from the Dtype enumeration of the
+// safetensors library 0.8.
+var dtypeBits = map[string]uint64{
+	"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
+	"BOOL": 8, "U8": 8, "I8": 8,
+	"F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
+	"I16": 16, "U16": 16, "F16": 16, "BF16": 16,
+	"I32": 32, "U32": 32, "F32": 32,
+	"C64": 64, "F64": 64, "I64": 64, "U64": 64,
+}
+
+// Tensor is a named array in the file's own representation.
+type Tensor struct {
+	Name  string
+	DType string // as in the file: "F32", "BF16", "U8", …
+	Shape []int  // row-major; [] is a scalar
+	// Data holds the elements, little-endian. In a Tensor from a File it is a
+	// read-only view of the mapped file: writing to it faults, and so does
+	// reading it after File.Close.
+	Data []byte
+}
+
+// byteSize is Π shape · size of dtype. Zeros do not hide an overflow of the
+// other dimensions, so that any partial product of a valid shape fits an int.
+func byteSize(dtype string, shape []int) (int, error) {
+	elementBits, ok := dtypeBits[dtype]
+	if !ok {
+		return 0, fmt.Errorf("found dtype %.80q, expected F32, F16, BF16, U8 or another that safetensors defines", dtype)
+	}
+	total, empty := elementBits, false
+	for _, dim := range shape {
+		if dim < 0 {
+			return 0, fmt.Errorf("found dimension %d in shape %s, expected no negative ones", dim, shapeText(shape))
+		}
+		if dim == 0 {
+			empty = true
+			continue
+		}
+		hi, lo := bits.Mul64(total, uint64(dim))
+		if hi != 0 {
+			return 0, fmt.Errorf("%s of shape %s overflows", dtype, shapeText(shape))
+		}
+		total = lo
+	}
+	if total/8 > math.MaxInt {
+		return 0, fmt.Errorf("%s of shape %s overflows", dtype, shapeText(shape))
+	}
+	if empty {
+		return 0, nil
+	}
+	if total%8 != 0 {
+		return 0, fmt.Errorf("%s of shape %s takes %d bits, expected whole bytes", dtype, shapeText(shape), total)
+	}
+	return int(total / 8), nil
+}
+
+// shapeText keeps error messages short whatever the file says.
+func shapeText(shape []int) string {
+	if len(shape) > 16 {
+		return fmt.Sprintf("%v… (%d dimensions)", shape[:16], len(shape))
+	}
+	return fmt.Sprint(shape)
+}
+
+// Float32s copies the elements to dst, widening F16 and BF16, both exactly.
+// It errors, naming the tensor, for other dtypes and if dst or Data does not
+// have the shape's length. Works on hosts of either byte order.
+func (t Tensor) Float32s(dst []float32) error {
+	var decode func([]float32, []byte)
+	switch t.DType {
+	case "F32":
+		decode = decodeF32
+		if littleEndian {
+			decode = func(dst []float32, src []byte) { copy(bytesOf(dst), src) }
+		}
+	case "F16":
+		decode = decodeF16
+	case "BF16":
+		decode = decodeBF16
+	default:
+		return fmt.Errorf("tensor %.80q: found dtype %.80q, expected F32, F16 or BF16", t.Name, t.DType)
+	}
+	size, err := byteSize(t.DType, t.Shape)
+	if err != nil {
+		return fmt.Errorf("tensor %.80q: %w", t.Name, err)
+	}
+	if len(t.Data) != size {
+		return fmt.Errorf("tensor %.80q: found %d bytes, expected %d for %s of shape %s", t.Name, len(t.Data), size, t.DType, shapeText(t.Shape))
+	}
+	if n := size / int(dtypeBits[t.DType]/8); len(dst) != n {
+		return fmt.Errorf("tensor %.80q: found %d elements in shape %s, expected %d", t.Name, n, shapeText(t.Shape), len(dst))
+	}
+	decode(dst, t.Data)
+	return nil
+}
+
+// AsFloat32 returns Data itself as float32s, without a copy and with the same
+// lifetime. It reports false if the dtype is not F32, Data is not aligned to
+// 4 bytes or the host is big-endian: then use Float32s.
+func (t Tensor) AsFloat32() ([]float32, bool) {
+	if t.DType != "F32" || len(t.Data)%4 != 0 {
+		return nil, false
+	}
+	if len(t.Data) == 0 {
+		return []float32{}, true
+	}
+	p := unsafe.Pointer(unsafe.SliceData(t.Data))
+	if !littleEndian || uintptr(p)%unsafe.Alignof(float32(0)) != 0 {
+		return nil, false
+	}
+	return unsafe.Slice((*float32)(p), len(t.Data)/4), true
+}
+
+// Float32Tensor makes an F32 tensor to be written. On little-endian hosts it
+// views data, so later changes of data show in it; elsewhere it is a copy.
+// Write checks that shape and data agree.
+func Float32Tensor(name string, shape []int, data []float32) Tensor {
+	t := Tensor{Name: name, DType: "F32", Shape: slices.Clone(shape)}
+	if littleEndian {
+		t.Data = bytesOf(data)
+	} else {
+		t.Data = encodeF32(data)
+	}
+	return t
+}
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+func bytesOf(x []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+}
+
+func encodeF32(x []float32) []byte {
+	b := make([]byte, 0, 4*len(x))
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}
+
+func decodeF32(dst []float32, src []byte) {
+	for i := range dst {
+		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
+	}
+}
+
+// BF16 is the upper half of an F32.
+func decodeBF16(dst []float32, src []byte) {
+	for i := range dst {
+		dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)
+	}
+}
+
+func decodeF16(dst []float32, src []byte) {
+	for i := range dst {
+		dst[i] = widenF16(binary.LittleEndian.Uint16(src[2*i:]))
+	}
+}
+
+// widenF16 converts IEEE 754 binary16: 1 sign bit, 5 exponent bits with bias
+// 15, 10 fraction bits. NaNs keep their payload.
+func widenF16(h uint16) float32 {
+	sign, exp, frac := uint32(h>>15)<<31, uint32(h>>10)&31, uint32(h)&1023
+	switch exp {
+	case 0: // zero or subnormal: frac · 2^-24, exact in float32
+		return math.Float32frombits(sign | math.Float32bits(float32(frac)*0x1p-24))
+	case 31:
+		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
+	}
+	return math.Float32frombits(sign | (exp-15+127)<<23 | frac<<13)
+}

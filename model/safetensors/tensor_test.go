@@ -1,0 +1,128 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWidenF16(t *testing.T) {
+	for i := range 1 << 16 {
+		h := uint16(i)
+		got := widenF16(h)
+		// The definition, in float64, where each step is exact.
+		exp, frac := int(h>>10)&31, float64(h&1023)
+		var want float64
+		switch exp {
+		case 0:
+			want = math.Ldexp(frac, -24)
+		case 31:
+			want = math.Inf(1)
+			if frac != 0 {
+				want = math.NaN()
+			}
+		default:
+			want = math.Ldexp(1024+frac, exp-25)
+		}
+		want = math.Copysign(want, 1-2*float64(h>>15))
+		if math.IsNaN(want) {
+			if got == got || math.Float32bits(got)>>13&1023 != uint32(h&1023) || math.Signbit(float64(got)) != (h>>15 == 1) {
+				t.Fatalf("%#04x: got %#08x, want a NaN with its sign and payload", h, math.Float32bits(got))
+			}
+		} else if math.Float32bits(got) != math.Float32bits(float32(want)) {
+			t.Fatalf("%#04x: got %v, want %v", h, got, want)
+		}
+	}
+}
+
+func TestFloat32s(t *testing.T) {
+	bits := []uint32{0, 0x80000000, 0x3f800000, 0x7f800000, 0xffc12345, 1, 0x7f7fffff}
+	want := make([]float32, len(bits))
+	for i, b := range bits {
+		want[i] = math.Float32frombits(b)
+	}
+	for offset := range 4 { // every alignment
+		data := append(make([]byte, offset, offset+4*len(want)), encodeF32(want)...)[offset:]
+		tensor := Tensor{"w", "F32", []int{len(want)}, data}
+		got, portable := make([]float32, len(want)), make([]float32, len(want))
+		if err := tensor.Float32s(got); err != nil {
+			t.Fatal(err)
+		}
+		decodeF32(portable, data)
+		view, ok := tensor.AsFloat32()
+		if wantOK := littleEndian && offset == 0; ok != wantOK {
+			t.Errorf("offset %d: AsFloat32 says %v, want %v", offset, ok, wantOK)
+		} else if !ok {
+			view = want
+		}
+		for i, b := range bits {
+			if math.Float32bits(got[i]) != b || math.Float32bits(portable[i]) != b || math.Float32bits(view[i]) != b {
+				t.Errorf("element %d: copied %#x, portable %#x, viewed %#x, want %#x", i, math.Float32bits(got[i]), math.Float32bits(portable[i]), math.Float32bits(view[i]), b)
+			}
+		}
+	}
+
+	var b16 []byte
+	for _, b := range bits {
+		b16 = binary.LittleEndian.AppendUint16(b16, uint16(b>>16))
+	}
+	got := make([]float32, len(bits))
+	if err := (Tensor{"w", "BF16", []int{len(bits)}, b16}).Float32s(got); err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range bits {
+		if math.Float32bits(got[i]) != b&0xffff0000 {
+			t.Errorf("BF16 element %d: %#x, want %#x", i, math.Float32bits(got[i]), b&0xffff0000)
+		}
+	}
+	half := Tensor{"w", "F16", []int{2, 1}, []byte{0x00, 0x3c, 0x01, 0x80}}
+	if err := half.Float32s(got[:2]); err != nil || got[0] != 1 || got[1] != -0x1p-24 {
+		t.Errorf("F16: %v, %v", got[:2], err)
+	}
+}
+
+func TestFloat32sRefuses(t *testing.T) {
+	for _, c := range []struct {
+		tensor Tensor
+		n      int
+		want   string
+	}{
+		{Tensor{"w", "I32", []int{1}, make([]byte, 4)}, 1, `tensor "w": found dtype "I32", expected F32, F16 or BF16`},
+		{Tensor{"w", "F32", []int{2}, make([]byte, 8)}, 3, `tensor "w": found 2 elements in shape [2], expected 3`},
+		{Tensor{"w", "F32", []int{2}, make([]byte, 7)}, 2, `tensor "w": found 7 bytes, expected 8 for F32 of shape [2]`},
+		{Tensor{"w", "F16", []int{-2}, nil}, 0, `tensor "w": found dimension -2`},
+	} {
+		if err := c.tensor.Float32s(make([]float32, c.n)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", c.tensor, err, c.want)
+		}
+		if view, ok := c.tensor.AsFloat32(); ok && c.tensor.DType != "F32" {
+			t.Errorf("%+v: viewed as %v", c.tensor, view)
+		}
+	}
+}
+
+func TestFloat32TensorViewsItsData(t *testing.T) {
+	x := []float32{1, 2, 3, 4, 5, 6}
+	shape := []int{2, 3}
+	tensor := Float32Tensor("w", shape, x)
+	shape[0] = 9
+	if !slices.Equal(tensor.Shape, []int{2, 3}) || !slices.Equal(tensor.Data, encodeF32(x)) {
+		t.Errorf("%+v", tensor)
+	}
+	if !littleEndian {
+		return
+	}
+	view, ok := tensor.AsFloat32()
+	if !ok || &view[0] != &x[0] {
+		t.Error("no view of the slice's own memory")
+	}
+	if n := testing.AllocsPerRun(10, func() { Float32Tensor("w", shape, x) }); n > 1 {
+		t.Errorf("%v allocations, want only the shape's", n)
+	}
+	empty := Float32Tensor("w", []int{0}, nil)
+	if view, ok := empty.AsFloat32(); !ok || len(view) != 0 {
+		t.Errorf("empty tensor: %v, %v", view, ok)
+	}
+}

@@ -1,0 +1,112 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"unicode/utf8"
+)
+
+const dataAlignment = 64 // a cache line, and the widest vector register
+
+// Write writes a file that any safetensors reader opens, with the tensors in
+// the order given and metadata sorted by key, plus the checksum, which replaces
+// any that meta has. Equal input gives equal bytes. The data is not copied
+// together; it must not change until Write returns. The file appears
+// atomically, as [WriteAtomic] describes. Input that [Open] would refuse is an
+// error that names the tensor, before anything is written.
+func Write(path string, meta map[string]string, tensors []Tensor) error {
+	prefix, err := encodePrefix(meta, tensors)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return WriteAtomic(path, func(w io.Writer) error { return writeTo(w, prefix, tensors) })
+}
+
+func writeTo(w io.Writer, prefix []byte, tensors []Tensor) error {
+	if _, err := w.Write(prefix); err != nil {
+		return err
+	}
+	for _, t := range tensors {
+		if _, err := w.Write(t.Data); err != nil {
+			return fmt.Errorf("tensor %.80q: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// encodePrefix returns the header length and the header, checksum included.
+func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
+	meta = maps.Clone(meta)
+	if meta == nil {
+		meta = map[string]string{}
+	}
+	meta[checksumKey] = checksumZero
+
+	b := make([]byte, lengthBytes)
+	var encodeErr error
+	quoted := func(s string) {
+		if !utf8.ValidString(s) {
+			encodeErr = fmt.Errorf("found %.80q in the header, expected valid UTF-8", s)
+		}
+		text, err := json.Marshal(s)
+		if err != nil {
+			encodeErr = err
+		}
+		b = append(b, text...)
+	}
+
+	b = append(b, `{"`+metadataKey+`":{`...)
+	checksumEnd := 0
+	for i, key := range slices.Sorted(maps.Keys(meta)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		quoted(key)
+		b = append(b, ':')
+		quoted(meta[key])
+		if key == checksumKey {
+			checksumEnd = len(b)
+		}
+	}
+	b = append(b, '}')
+	data := make([][]byte, len(tensors))
+	dataLen := 0
+	for i, t := range tensors {
+		data[i] = t.Data
+		b = append(b, ',')
+		quoted(t.Name)
+		b = append(b, `:{"dtype":`...)
+		quoted(t.DType)
+		b = append(b, `,"shape":[`...)
+		for j, dim := range t.Shape {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = fmt.Append(b, dim)
+		}
+		b = fmt.Appendf(b, `],"data_offsets":[%d,%d]}`, dataLen, dataLen+len(t.Data))
+		dataLen += len(t.Data)
+	}
+	b = append(b, '}')
+	if encodeErr != nil {
+		return nil, encodeErr
+	}
+	for len(b)%dataAlignment != 0 {
+		b = append(b, ' ')
+	}
+	n := len(b) - lengthBytes
+	if n > maxHeader {
+		return nil, fmt.Errorf("found a header of %d bytes, expected at most %d", n, maxHeader)
+	}
+	binary.LittleEndian.PutUint64(b, uint64(n))
+	// The reader's own checks: duplicate names, dtypes, shapes against data.
+	if _, err := parseHeader(b[lengthBytes:], dataLen); err != nil {
+		return nil, err
+	}
+	copy(b[checksumEnd-1-len(checksumZero):], checksum(b, data...))
+	return b, nil
+}

@@ -1,0 +1,212 @@
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func equalTensors(t *testing.T, got, want []Tensor) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d tensors, want %d", len(got), len(want))
+	}
+	for i := range got {
+		g, w := got[i], want[i]
+		if g.Name != w.Name || g.DType != w.DType || !slices.Equal(g.Shape, w.Shape) || !bytes.Equal(g.Data, w.Data) {
+			t.Errorf("tensor %d is %+v, want %+v", i, g, w)
+		}
+	}
+}
+
+var sampleMeta = map[string]string{"format": "tfm 1", "config": `{"d_model":512,"note":"<&>` + "\u2028\x00\n" + `"}`, "中": "", "": "empty key"}
+
+func sample() []Tensor {
+	return []Tensor{
+		Float32Tensor("encoder.0.weight", []int{2, 3}, []float32{1, -2, 3.5, 0, 1e-38, -1e38}),
+		Float32Tensor("scalar", nil, []float32{42}),
+		Float32Tensor("empty", []int{4, 0, 2}, nil),
+		{"half", "BF16", []int{1}, []byte{0x80, 0x3f}},
+		{"tokenizer \"中\" \t\\", "U8", []int{3}, []byte("abc")},
+		{"", "I64", []int{1}, make([]byte, 8)},
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	for range 2 { // into nothing, then over an old file
+		if err := Write(path, sampleMeta, sample()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalTensors(t, f.Tensors(), sample())
+	for _, want := range sample() {
+		got, ok := f.Tensor(want.Name)
+		if !ok {
+			t.Fatalf("no tensor %q", want.Name)
+		}
+		equalTensors(t, []Tensor{got}, []Tensor{want})
+	}
+	meta := f.Metadata()
+	if !strings.HasPrefix(meta["checksum"], "crc32c:") {
+		t.Errorf("checksum %q", meta["checksum"])
+	}
+	delete(meta, "checksum") // a copy: the file keeps its own
+	if !maps.Equal(meta, sampleMeta) {
+		t.Errorf("metadata %q, want %q", meta, sampleMeta)
+	}
+	if err := f.Verify(); err != nil {
+		t.Error(err)
+	}
+	w, _ := f.Tensor("encoder.0.weight")
+	if view, ok := w.AsFloat32(); ok != littleEndian || ok && view[2] != 3.5 {
+		t.Errorf("AsFloat32 gives %v, %v", view, ok)
+	}
+	if f.dataStart%64 != 0 {
+		t.Errorf("data starts at %d, want a multiple of 64", f.dataStart)
+	}
+
+	// What was read can be written again, old checksum and all.
+	second := filepath.Join(t.TempDir(), "again.safetensors")
+	if err := Write(second, f.Metadata(), f.Tensors()); err != nil {
+		t.Fatal(err)
+	}
+	a, _ := os.ReadFile(path)
+	b, _ := os.ReadFile(second)
+	if !bytes.Equal(a, b) {
+		t.Errorf("files differ:\n%q\n%q", a, b)
+	}
+
+	for range 2 {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := f.Verify(); err == nil || errors.Is(err, ErrNoChecksum) {
+		t.Errorf("Verify after Close: %v", err)
+	}
+}
+
+// The exact bytes are a promise: old files must verify, equal models be equal
+// files. The checksum is computed here bit by bit from the definition.
+func TestBytes(t *testing.T) {
+	header := `{"__metadata__":{"a":"1","checksum":"crc32c:00000000","z":"<\n>"},` +
+		`"w":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},"t":{"dtype":"U8","shape":[],"data_offsets":[8,9]}}`
+	header = strings.ReplaceAll(header, "<", `\u003c`)
+	header = strings.ReplaceAll(header, ">", `\u003e`)
+	header += strings.Repeat(" ", 63-(8+len(header)+63)%64)
+	data := "\x00\x00\x80\x3f\x00\x00\x00\xc0" + "x"
+	prefix := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	prefix = append(prefix, header...)
+
+	crc := ^uint32(0)
+	for _, b := range []byte(data + string(prefix)) {
+		crc ^= uint32(b)
+		for range 8 {
+			crc = crc>>1 ^ 0x82f63b78*(crc&1) // reflected Castagnoli polynomial
+		}
+	}
+	want := strings.Replace(string(prefix), "crc32c:00000000", fmt.Sprintf("crc32c:%08X", ^crc), 1) + data
+
+	tensors := []Tensor{Float32Tensor("w", []int{1, 2}, []float32{1, -2}), {"t", "U8", nil, []byte("x")}}
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	for range 10 { // maps iterate in another order each time
+		if err := Write(path, map[string]string{"z": "<\n>", "checksum": "stale", "a": "1"}, tensors); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Fatalf("wrote\n%q, want\n%q", got, want)
+		}
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	w := Float32Tensor("w", []int{1}, []float32{1})
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	for _, c := range []struct {
+		name    string
+		meta    map[string]string
+		tensors []Tensor
+		want    string
+	}{
+		{"duplicate", nil, []Tensor{w, w}, `found key "w" twice`},
+		{"reserved name", nil, []Tensor{{"__metadata__", "U8", []int{0}, nil}}, `found key "__metadata__" twice`},
+		{"shape against data", nil, []Tensor{Float32Tensor("w", []int{2, 3}, make([]float32, 5))}, `tensor "w": data_offsets [0 20] span 20 bytes, expected 24 for F32 of shape [2 3]`},
+		{"negative shape", nil, []Tensor{{"w", "U8", []int{-1}, nil}}, `tensor "w": found -1 in shape`},
+		{"dtype", nil, []Tensor{{"w", "float", []int{1}, make([]byte, 4)}}, `tensor "w": found dtype "float"`},
+		{"name not UTF-8", nil, []Tensor{{"\xff", "U8", []int{0}, nil}}, `found "\xff" in the header, expected valid UTF-8`},
+		{"metadata not UTF-8", map[string]string{"k": "\xff"}, nil, `expected valid UTF-8`},
+		{"header too long", map[string]string{"k": strings.Repeat("x", maxHeader)}, nil, `expected at most 100000000`},
+	} {
+		err := Write(path, c.meta, c.tensors)
+		if err == nil || !strings.HasPrefix(err.Error(), "writing "+path) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+		if names := list(t, filepath.Dir(path)); len(names) != 0 {
+			t.Errorf("%s: left %q", c.name, names)
+		}
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	x := make([]float32, 1<<24)
+	path := filepath.Join(b.TempDir(), "m.safetensors")
+	b.SetBytes(int64(4 * len(x)))
+	for b.Loop() {
+		if err := Write(path, nil, []Tensor{Float32Tensor("w", []int{len(x)}, x)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	x := make([]float32, 1<<24)
+	path := filepath.Join(b.TempDir(), "m.safetensors")
+	if err := Write(path, nil, []Tensor{Float32Tensor("w", []int{len(x)}, x)}); err != nil {
+		b.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	b.SetBytes(int64(4 * len(x)))
+	for b.Loop() {
+		if err := f.Verify(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOpen(b *testing.B) { // the header of a base model
+	var tensors []Tensor
+	for i := range 200 {
+		tensors = append(tensors, Float32Tensor(fmt.Sprintf("encoder.%d.feed_forward.inner.weight", i), []int{1, 1}, []float32{1}))
+	}
+	path := filepath.Join(b.TempDir(), "m.safetensors")
+	if err := Write(path, nil, tensors); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		f, err := Open(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.Close()
+	}
+}
