@@ -113,8 +113,9 @@ func isTemporaryOf(name, base string) bool {
 // for this path left in its folder, and returns their names. It touches nothing
 // else, not those of other targets. Files that a living process is writing are
 // left alone where the system has file locks (Linux, macOS, BSD); Windows
-// refuses to remove them, which is then an error. Elsewhere, call it only
-// when nobody writes to path.
+// refuses to remove them, which is then an error. A WriteAtomic that starts at
+// the same instant may fail for it, with path untouched. On other systems, call
+// it only when nobody writes to path.
 func RemoveStale(path string) (removed []string, err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

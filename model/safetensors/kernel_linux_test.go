@@ -52,6 +52,15 @@ func TestTruncatedWhileOpen(t *testing.T) {
 	if err := os.Truncate(path, 4096); err != nil {
 		t.Fatal(err)
 	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(interface{ Addr() uintptr }); ok {
+				panic(r)
+			}
+			// As qemu-user does for arm64, so that it looks like a nil pointer.
+			t.Skip("this machine reports a fault without its address: ", r)
+		}
+	}()
 	if err := f.Verify(); err == nil || !strings.Contains(err.Error(), path+": reading the mapped file failed") {
 		t.Errorf("error %v", err)
 	}
