@@ -1,0 +1,220 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The ids that stand for no text. Encode never produces them and Decode skips
+// them.
+const (
+	Pad int32 = 0
+	BOS int32 = 1
+	EOS int32 = 2
+)
+
+const (
+	firstByte  = 3               // the id of byte 0
+	firstMerge = firstByte + 256 // the id of the first merge, and the size of a BPE without merges
+)
+
+// BPE is a byte-level byte-pair encoding (Sennrich, Haddow and Birch 2016,
+// "Neural Machine Translation of Rare Words with Subword Units", on bytes as
+// in Radford et al. 2019). Its ids are Pad, BOS and EOS, then the 256 bytes,
+// then one id for each merge in the order in which they were learned. As every
+// byte has an id, every string can be encoded and comes back exactly.
+//
+// A BPE does not change once made and is safe for concurrent use.
+type BPE struct {
+	merges   []pair         // merges[k] makes the id firstMerge+k
+	merged   map[pair]int32 // the inverse of merges: the id that a pair makes
+	pieces   []string       // the bytes of each id, "" for the special ones
+	cache    wordCache
+	encoders sync.Pool // of *encoder
+}
+
+// pair is two ids that stand next to each other.
+type pair struct{ left, right int32 }
+
+func (p pair) before(q pair) bool {
+	if p.left != q.left {
+		return p.left < q.left
+	}
+	return p.right < q.right
+}
+
+// newBPE returns the BPE of these merges, or says which of them is wrong.
+func newBPE(merges []pair) (*BPE, error) {
+	b := &BPE{
+		merges: merges,
+		merged: make(map[pair]int32, len(merges)),
+		pieces: make([]string, firstMerge, firstMerge+len(merges)),
+	}
+	for c := range 256 {
+		b.pieces[firstByte+c] = string([]byte{byte(c)})
+	}
+	for k, m := range merges {
+		id := int32(firstMerge + k)
+		for _, part := range []int32{m.left, m.right} {
+			if part < firstByte || part >= id {
+				return nil, fmt.Errorf("merge %d joins id %d, want a byte or an earlier merge (%d to %d)", k, part, firstByte, id-1)
+			}
+		}
+		if earlier, ok := b.merged[m]; ok {
+			return nil, fmt.Errorf("merge %d repeats merge %d", k, earlier-firstMerge)
+		}
+		// Without the bound, n merges could make pieces of 2^n bytes.
+		if n := len(b.pieces[m.left]) + len(b.pieces[m.right]); n > maxWordBytes {
+			return nil, fmt.Errorf("merge %d makes a piece of %d bytes, want at most %d", k, n, maxWordBytes)
+		}
+		b.merged[m] = id
+		b.pieces = append(b.pieces, b.pieces[m.left]+b.pieces[m.right])
+	}
+	b.cache.init()
+	b.encoders.New = func() any { return new(encoder) }
+	return b, nil
+}
+
+// Size returns the number of ids: 259 and one for each merge.
+func (b *BPE) Size() int { return len(b.pieces) }
+
+// Encode appends the ids of s to dst and returns it. Neither BOS nor EOS is
+// added. The text is encoded as if a space stood before it, so that a word has
+// the same pieces at the start of a sentence as within it. A text of n bytes
+// takes O(n) steps.
+func (b *BPE) Encode(dst []int32, s string) []int32 {
+	if s == "" {
+		return dst
+	}
+	e := b.encoders.Get().(*encoder)
+	e.text = append(append(e.text[:0], ' '), s...)
+	for rest := e.text; len(rest) > 0; {
+		n := wordLen(rest)
+		word := rest[:n]
+		rest = rest[n:]
+		slot := b.cache.slot(word)
+		if ids, ok := slot.lookup(word); ok {
+			dst = append(dst, ids...)
+			continue
+		}
+		start := len(dst)
+		dst = e.encode(dst, word, b)
+		slot.store(word, dst[start:])
+	}
+	if cap(e.text) <= 1<<16 { // one huge text must not stay in memory
+		b.encoders.Put(e)
+	}
+	return dst
+}
+
+// Decode returns the text of ids. Special ids, and ids outside 0 to Size()-1,
+// stand for nothing. Decode takes away the one space that Encode added:
+// Decode(Encode(nil, s)) == s for every string s. Other ids need not give valid
+// UTF-8, as a piece may end within a character.
+func (b *BPE) Decode(ids []int32) string {
+	var s strings.Builder
+	for _, id := range ids {
+		if 0 <= id && int(id) < len(b.pieces) {
+			s.WriteString(b.pieces[id])
+		}
+	}
+	return strings.TrimPrefix(s.String(), " ")
+}
+
+// Piece returns an id for people to read: a space is shown as '▁', bytes that
+// make no printable character as <0xE4>, special ids as <pad>, <s> and </s>, and
+// what is no id as <?>.
+func (b *BPE) Piece(id int32) string {
+	switch {
+	case id < 0 || int(id) >= len(b.pieces):
+		return "<?>"
+	case id < firstByte:
+		return [...]string{Pad: "<pad>", BOS: "<s>", EOS: "</s>"}[id]
+	}
+	var s strings.Builder
+	for piece := b.pieces[id]; piece != ""; {
+		r, size := utf8.DecodeRuneInString(piece)
+		switch {
+		case r == ' ':
+			s.WriteRune('▁')
+		case r == utf8.RuneError && size == 1 || !unicode.IsGraphic(r):
+			for _, c := range []byte(piece[:size]) {
+				fmt.Fprintf(&s, "<0x%02X>", c)
+			}
+		default:
+			s.WriteRune(r)
+		}
+		piece = piece[size:]
+	}
+	return s.String()
+}
+
+// encoder is the memory that encoding needs, kept between texts.
+type encoder struct {
+	text       []byte
+	symbols    []symbol
+	candidates heap[candidate]
+}
+
+// symbol is a piece of the word being encoded, in a list linked by index.
+type symbol struct{ id, prev, next int32 }
+
+// candidate is a merge that was possible when it was pushed: the symbol at
+// index at and the one after it make id.
+type candidate struct{ id, at int32 }
+
+// before orders candidates by when their merge was learned, then left to right.
+func (c candidate) before(d candidate) bool {
+	if c.id != d.id {
+		return c.id < d.id
+	}
+	return c.at < d.at
+}
+
+// encode appends the ids of one word: of the merges that are possible it takes
+// the one learned first until none is left. A word of n bytes has at most n-1
+// merges, and each pushes at most two candidates: O(n log n).
+func (e *encoder) encode(dst []int32, word []byte, b *BPE) []int32 {
+	const none = -1
+	s := e.symbols[:0]
+	for i, c := range word {
+		s = append(s, symbol{firstByte + int32(c), int32(i) - 1, int32(i) + 1})
+	}
+	s[len(s)-1].next = none
+	e.symbols = s
+
+	e.candidates = e.candidates[:0]
+	propose := func(at int32) {
+		if at == none || s[at].next == none {
+			return
+		}
+		if id, ok := b.merged[pair{s[at].id, s[s[at].next].id}]; ok {
+			e.candidates.push(candidate{id, at})
+		}
+	}
+	for i := range s {
+		propose(int32(i))
+	}
+	for len(e.candidates) > 0 {
+		c := e.candidates.pop()
+		next := s[c.at].next
+		if next == none || b.merges[c.id-firstMerge] != (pair{s[c.at].id, s[next].id}) {
+			continue // an earlier merge took one of the two
+		}
+		s[c.at].id = c.id
+		s[c.at].next = s[next].next
+		if s[next].next != none {
+			s[s[next].next].prev = c.at
+		}
+		s[next] = symbol{id: Pad, next: none}
+		propose(s[c.at].prev)
+		propose(c.at)
+	}
+	for i := int32(0); i != none; i = s[i].next {
+		dst = append(dst, s[i].id)
+	}
+	return dst
+}

@@ -1,0 +1,93 @@
+package text
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// bpeMagic begins a marshalled BPE. The last byte is the version; it also stands
+// for how words are cut (words.go) and for the space before the text.
+const bpeMagic = "tfm-bpe\x01"
+
+// MarshalBinary returns the BPE as bytes that UnmarshalBPE reads: the magic and
+// version, the number of merges, then the two ids of each merge, all numbers as
+// unsigned varints. The error is always nil.
+func (b *BPE) MarshalBinary() ([]byte, error) {
+	data := []byte(bpeMagic)
+	data = binary.AppendUvarint(data, uint64(len(b.merges)))
+	for _, m := range b.merges {
+		data = binary.AppendUvarint(data, uint64(m.left))
+		data = binary.AppendUvarint(data, uint64(m.right))
+	}
+	return data, nil
+}
+
+// UnmarshalBPE returns the BPE that MarshalBinary wrote. Data from anywhere is
+// safe: it accepts only what MarshalBinary can produce, and the memory it takes
+// is proportional to the length of data.
+func UnmarshalBPE(data []byte) (*BPE, error) {
+	b, err := unmarshalBPE(data)
+	if err != nil {
+		return nil, fmt.Errorf("BPE: %w", err)
+	}
+	return b, nil
+}
+
+func unmarshalBPE(data []byte) (*BPE, error) {
+	name, version := bpeMagic[:len(bpeMagic)-1], bpeMagic[len(bpeMagic)-1]
+	rest, ok := bytes.CutPrefix(data, []byte(name))
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("begins with %q, want %q", data[:min(len(data), len(name))], name)
+	case len(rest) == 0:
+		return nil, errTruncated
+	case rest[0] != version:
+		return nil, fmt.Errorf("version %d, want %d", rest[0], version)
+	}
+	r := bytes.NewReader(rest[1:])
+	count, err := readUvarint(r)
+	if err != nil {
+		return nil, err
+	}
+	if count > uint64(r.Len()/2) { // a merge has two ids of at least a byte each
+		return nil, fmt.Errorf("%d merges announced in %d bytes", count, r.Len())
+	}
+	merges := make([]pair, count)
+	for k := range merges {
+		left, err := readUvarint(r)
+		if err != nil {
+			return nil, fmt.Errorf("merge %d of %d: %w", k, count, err)
+		}
+		right, err := readUvarint(r)
+		if err != nil {
+			return nil, fmt.Errorf("merge %d of %d: %w", k, count, err)
+		}
+		if id := uint64(firstMerge + k); left >= id || right >= id {
+			return nil, fmt.Errorf("merge %d joins ids %d and %d, want less than %d", k, left, right, id)
+		}
+		merges[k] = pair{int32(left), int32(right)}
+	}
+	if r.Len() > 0 {
+		return nil, fmt.Errorf("%d bytes after the last of %d merges", r.Len(), count)
+	}
+	return newBPE(merges)
+}
+
+var errTruncated = errors.New("truncated")
+
+// readUvarint reads a number in its one shortest form.
+func readUvarint(r *bytes.Reader) (uint64, error) {
+	before := r.Len()
+	x, err := binary.ReadUvarint(r)
+	switch {
+	case err != nil && r.Len() == 0:
+		return 0, errTruncated
+	case err != nil:
+		return 0, err
+	case before-r.Len() != len(binary.AppendUvarint(nil, x)):
+		return 0, fmt.Errorf("number %d is not in its shortest form", x)
+	}
+	return x, nil
+}

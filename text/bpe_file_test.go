@@ -1,0 +1,89 @@
+package text
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMarshalRoundTrip(t *testing.T) {
+	for _, size := range []int{firstMerge, 1000} {
+		b := train(t, size, generate(500)...)
+		data, err := b.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := UnmarshalBPE(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Size() != size || !slices.Equal(b.merges, c.merges) || !slices.Equal(b.pieces, c.pieces) {
+			t.Errorf("size %d: another BPE came back", size)
+		}
+		for n := range data {
+			if _, err := UnmarshalBPE(data[:n]); err == nil {
+				t.Fatalf("no error for %d of %d bytes", n, len(data))
+			}
+		}
+	}
+}
+
+func TestUnmarshalErrors(t *testing.T) {
+	encode := func(numbers ...uint64) []byte {
+		data := []byte(bpeMagic)
+		for _, x := range numbers {
+			data = binary.AppendUvarint(data, x)
+		}
+		return data
+	}
+	double := []uint64{10} // each merge doubles the piece before: 2, 4, … 1024 bytes
+	for k := range uint64(10) {
+		part := firstMerge + k - 1
+		if k == 0 {
+			part = firstByte + 'a'
+		}
+		double = append(double, part, part)
+	}
+	for want, data := range map[string][]byte{
+		`begins with ""`:                       nil,
+		`begins with "PK\x03\x04"`:             []byte("PK\x03\x04"),
+		"version 2, want 1":                    []byte("tfm-bpe\x02\x00"),
+		"truncated":                            []byte(bpeMagic),
+		"merge 1 of 2: truncated":              append(encode(2, 100, 101, 102), 0x80),
+		"1000000 merges announced in 2 bytes":  encode(1000000, 100, 101),
+		"1 bytes after the last of 1 merges":   encode(1, 100, 101, 102),
+		"merge 0 joins ids 100 and 259":        encode(1, 100, 259),
+		"merge 0 joins ids 4294967396 and 100": encode(1, 1<<32+100, 100),
+		"merge 0 joins id 2":                   encode(1, 100, 2),
+		"merge 1 repeats merge 0":              encode(2, 100, 101, 100, 101),
+		"merge 8 makes a piece of 512 bytes":   encode(double...),
+		"not in its shortest form":             append(encode(1, 100), 0xE5, 0x80, 0x00),
+		"overflow":                             append(encode(), bytes.Repeat([]byte{0xFF}, 20)...),
+	} {
+		if _, err := UnmarshalBPE(data); err == nil || !strings.HasPrefix(err.Error(), "BPE: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", data, err, want)
+		}
+	}
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	data, _ := train(f, 300, generate(50)...).MarshalBinary()
+	f.Add(data)
+	f.Add(data[:len(data)/2])
+	f.Add([]byte(bpeMagic + "\x01\x64\x65"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, err := UnmarshalBPE(data)
+		if err != nil {
+			return
+		}
+		if again, _ := b.MarshalBinary(); !bytes.Equal(again, data) {
+			t.Fatalf("%x comes back as %x", data, again)
+		}
+		const s = "Ein Test, 12 中\xff"
+		if got := b.Decode(b.Encode(nil, s)); got != s {
+			t.Fatalf("%q comes back as %q", s, got)
+		}
+	})
+}

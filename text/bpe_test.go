@@ -1,0 +1,350 @@
+package text
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// generate returns n lines of invented words with a distribution like that of
+// a language: few frequent ones, many rare ones, some punctuation and numbers.
+func generate(n int) []string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	syllables := strings.Fields("an be ci do el fa gu hi ja ko lü mo na öl pe qui ra sch te un vor wei xi yo zu ß 中 文 да не")
+	types := make([]string, 20000)
+	for i := range types {
+		for range 1 + rng.IntN(2+i/3000) {
+			types[i] += syllables[rng.IntN(len(syllables))]
+		}
+	}
+	lines := make([]string, n)
+	for i := range lines {
+		words := make([]string, 5+rng.IntN(15))
+		for j := range words {
+			u := rng.Float64()
+			words[j] = types[int(u*u*u*float64(len(types)))]
+			if rng.IntN(30) == 0 {
+				words[j] = fmt.Sprint(rng.IntN(3000))
+			}
+		}
+		lines[i] = strings.Join(words, " ") + "."
+	}
+	return lines
+}
+
+func train(t testing.TB, size int, lines ...string) *BPE {
+	t.Helper()
+	b, err := TrainBPE(size, slices.Values(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// slowMerges learns merges as the paper's Algorithm 1 does: count all pairs,
+// take the most frequent, apply it everywhere, start over.
+func slowMerges(n int, lines []string) []pair {
+	counts := map[string]int{}
+	for _, l := range lines {
+		for _, w := range cut(" " + l) {
+			counts[w]++
+		}
+	}
+	words := map[string][]int32{}
+	for w := range counts {
+		for _, c := range []byte(w) {
+			words[w] = append(words[w], firstByte+int32(c))
+		}
+	}
+	var merges []pair
+	for len(merges) < n {
+		pairs := map[pair]int{}
+		for w, ids := range words {
+			for i := range ids[1:] {
+				pairs[pair{ids[i], ids[i+1]}] += counts[w]
+			}
+		}
+		var best pair
+		for p, n := range pairs {
+			if m := pairs[best]; n > m || n == m && p.before(best) {
+				best = p
+			}
+		}
+		if pairs[best] < 2 {
+			break
+		}
+		for w, ids := range words {
+			words[w] = slowMerge(ids, best, int32(firstMerge+len(merges)))
+		}
+		merges = append(merges, best)
+	}
+	return merges
+}
+
+func slowMerge(ids []int32, p pair, id int32) []int32 {
+	var out []int32
+	for i := 0; i < len(ids); i++ {
+		if i+1 < len(ids) && ids[i] == p.left && ids[i+1] == p.right {
+			out = append(out, id)
+			i++
+		} else {
+			out = append(out, ids[i])
+		}
+	}
+	return out
+}
+
+// slowEncode applies every merge in turn.
+func slowEncode(b *BPE, s string) []int32 {
+	var out []int32
+	for _, w := range cut(" " + s) {
+		var ids []int32
+		for _, c := range []byte(w) {
+			ids = append(ids, firstByte+int32(c))
+		}
+		for k, m := range b.merges {
+			ids = slowMerge(ids, m, int32(firstMerge+k))
+		}
+		out = append(out, ids...)
+	}
+	return out
+}
+
+func TestTrainEqualsOracle(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"generated":   generate(60),
+		"repetitions": {"aaaa aaa aa a aaaaaaa", "abababab babab", "aabbaabb bbaabbaa", "...... ,,,, !!!"},
+		"ties":        {"ab cd ef gh", "ab cd ef gh", "ba dc fe hg", "ba dc fe hg"},
+		"no spaces":   {"我喜欢猫我喜欢狗", "他喜欢猫他喜欢我", "我我我我我"},
+		"bytes":       {"\xff\xfe\xff\xfe", "\x00\x00\x00\x00 \xff\xfe"},
+	} {
+		b := train(t, firstMerge+300, lines...)
+		if want := slowMerges(300, lines); !slices.Equal(b.merges, want) {
+			t.Errorf("%s: merges differ from the oracle's: %d, want %d", name, len(b.merges), len(want))
+		}
+	}
+}
+
+func TestTrainIgnoresOrder(t *testing.T) {
+	lines := generate(500)
+	a := train(t, 1000, lines...)
+	rand.New(rand.NewPCG(3, 4)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	if b, err := TrainBPE(1000, slices.Values(lines[:200]), slices.Values(lines[200:])); err != nil || !slices.Equal(a.merges, b.merges) {
+		t.Errorf("other merges for the same lines in another order: %v", err)
+	}
+}
+
+func TestTrainSize(t *testing.T) {
+	if _, err := TrainBPE(firstMerge - 1); err == nil {
+		t.Error("no error for a vocabulary without room for the bytes")
+	}
+	if b := train(t, firstMerge); b.Size() != firstMerge {
+		t.Errorf("size %d, want %d", b.Size(), firstMerge)
+	}
+	if b := train(t, 1000, generate(500)...); b.Size() != 1000 {
+		t.Errorf("size %d, want 1000", b.Size())
+	}
+	// "▁a" and "▁ab" occur twice, "▁abc" and "▁abd" once.
+	b := train(t, 1000, "abc abd")
+	if b.Size() != firstMerge+2 || b.Piece(firstMerge) != "▁a" || b.Piece(firstMerge+1) != "▁ab" {
+		t.Errorf("%d merges, want ▁a and ▁ab alone", len(b.merges))
+	}
+}
+
+func TestTrainerBoundsItsMemory(t *testing.T) {
+	var tr BPETrainer
+	line := make([]byte, 0, 1<<16)
+	for i := 0; tr.bytes < maxTrainingBytes-64 && i < 1<<12; i++ {
+		line = line[:0]
+		for j := range 1 << 10 {
+			line = append(line, ' ')
+			for n := i<<10 | j; n > 0; n /= 26 {
+				line = append(line, 'a'+byte(n%26))
+			}
+			line = append(line, strings.Repeat("x", 40)...)
+		}
+		tr.Add(string(line))
+	}
+	words, size := len(tr.words), tr.bytes
+	for range 100 {
+		tr.Add("another" + strings.Repeat("y", 50) + " ax")
+	}
+	if tr.bytes > maxTrainingBytes || len(tr.words) > words+1 || size < maxTrainingBytes-64 {
+		t.Errorf("%d bytes in %d words, then %d bytes in %d words", size, words, tr.bytes, len(tr.words))
+	}
+}
+
+func TestEncodeEqualsOracle(t *testing.T) {
+	lines := generate(300)
+	b := train(t, 900, append(lines, "aaaa aaaaaaa aaa", "ababab abab", "hahahaha haha")...)
+	for _, s := range append(lines[:100], "", " ", "a", "aaaaaaaaaaaaaaaaaaaaa", "abababababa", "hahahahahahaha",
+		strings.Repeat("schwei", 60), "中文中文中文не", "\xff\x00", "Zebra  q\t7 ") {
+		want := slowEncode(b, s)
+		if s == "" {
+			want = nil
+		}
+		for range 2 { // the second time from the cache
+			if got := b.Encode(nil, s); !slices.Equal(got, want) {
+				t.Errorf("ids of %q: %v, want %v", s, got, want)
+			}
+		}
+	}
+}
+
+// A word has the same pieces first in a sentence and within it.
+func TestEncodeSpaceBeforeText(t *testing.T) {
+	b := train(t, 2000, generate(1000)...)
+	alone := b.Encode(nil, "schweian")
+	if got := b.Encode(nil, "schweian schweian"); !slices.Equal(got, append(slices.Clone(alone), alone...)) {
+		t.Errorf("pieces %v alone, %v twice", alone, got)
+	}
+}
+
+func TestEncodeAppends(t *testing.T) {
+	b := train(t, 300, "a b c")
+	got := b.Encode([]int32{BOS}, "a")
+	if want := append([]int32{BOS}, b.Encode(nil, "a")...); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	buf := make([]int32, 0, 100)
+	s := "a b c a b c"
+	b.Encode(buf, s)
+	if n := testing.AllocsPerRun(100, func() { b.Encode(buf, s) }); n > 0 {
+		t.Errorf("%v allocations for known words and enough room, want 0", n)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	b := train(t, 300, "hello hello")
+	ids := b.Encode([]int32{BOS, Pad}, "hello  world")
+	ids = append(ids, EOS, -1, int32(b.Size()), 1<<30, -1<<31)
+	if got := b.Decode(ids); got != "hello  world" {
+		t.Errorf("%q", got)
+	}
+	if got := b.Decode([]int32{firstByte + 'x'}); got != "x" {
+		t.Errorf("%q for a text without the space before it", got)
+	}
+}
+
+func TestPiece(t *testing.T) {
+	b := train(t, firstMerge+3, "hé hé hé", "\n\xc3 \n\xc3")
+	for id, want := range map[int32]string{
+		Pad: "<pad>", BOS: "<s>", EOS: "</s>", -1: "<?>", int32(b.Size()): "<?>",
+		firstByte + 'a': "a", firstByte + ' ': "▁", firstByte + '\n': "<0x0A>", firstByte + 0xE4: "<0xE4>",
+		firstMerge: "▁h", firstMerge + 1: "é", firstMerge + 2: "▁hé",
+	} {
+		if got := b.Piece(id); got != want {
+			t.Errorf("piece %d: %q, want %q", id, got, want)
+		}
+	}
+}
+
+func TestEncodeConcurrently(t *testing.T) {
+	lines := generate(200)
+	b := train(t, 700, lines...)
+	want := make([][]int32, len(lines))
+	for i, l := range lines {
+		want[i] = slowEncode(b, l)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i, l := range lines {
+				if got := b.Encode(nil, l); !slices.Equal(got, want[i]) || b.Decode(got) != l {
+					t.Errorf("ids of %q: %v, want %v", l, got, want[i])
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+// A word of one letter is the worst case for the queue; a line without spaces
+// the worst case for the cache.
+func TestEncodeIsNotQuadratic(t *testing.T) {
+	b := train(t, 400, strings.Repeat("a", 64), strings.Repeat("a", 64))
+	s := strings.Repeat("a", 1<<20) + strings.Repeat(" ", 1<<20) + strings.Repeat("\xff", 1<<20)
+	if got := b.Decode(b.Encode(nil, s)); got != s {
+		t.Error("3 MiB of repetitions do not come back")
+	}
+}
+
+func FuzzRoundTrip(f *testing.F) {
+	b := train(f, 700, append(generate(200), "\xff\xfe \xff\xfe", "  x  x", "\t\t \t\t")...)
+	for _, s := range []string{"", " ", "  a", "a ", "\x00", "\xff", "Ein Hund.\r\n", "中文 да", "\u200d\ufe0f"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		ids := b.Encode(nil, s)
+		for _, id := range ids {
+			if id < firstByte || int(id) >= b.Size() {
+				t.Fatalf("%q gives id %d", s, id)
+			}
+		}
+		if got := b.Decode(ids); got != s {
+			t.Fatalf("%q comes back as %q", s, got)
+		}
+		if s != "" && !slices.Equal(ids, slowEncode(b, s)) {
+			t.Fatalf("%q: %v, want %v", s, ids, slowEncode(b, s))
+		}
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	b := train(f, 300, "hello hello")
+	f.Add([]byte{0, 1, 2, 3, 255})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var ids []int32
+		for i := 0; i+1 < len(data); i += 2 {
+			ids = append(ids, int32(int8(data[i]))<<8|int32(data[i+1]))
+		}
+		b.Decode(ids)
+		for _, id := range ids {
+			b.Piece(id)
+		}
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	lines := generate(20000)
+	var bytes int64
+	for _, l := range lines {
+		bytes += int64(len(l))
+	}
+	for _, size := range []int{1000, 8000} {
+		bpe := train(b, size, lines...)
+		for _, words := range []string{"cached", "new"} {
+			b.Run(fmt.Sprintf("vocab=%d/words=%s", bpe.Size(), words), func(b *testing.B) {
+				b.SetBytes(bytes)
+				b.ReportAllocs()
+				var ids []int32
+				for range b.N {
+					if words == "new" {
+						clear(bpe.cache.slots)
+					}
+					for _, l := range lines {
+						ids = bpe.Encode(ids[:0], l)
+					}
+				}
+				b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "lines/s")
+			})
+		}
+	}
+}
+
+func BenchmarkTrain(b *testing.B) {
+	for _, n := range []int{1000, 50000} {
+		lines := generate(n)
+		b.Run(fmt.Sprintf("lines=%d/vocab=8000", n), func(b *testing.B) {
+			for range b.N {
+				train(b, 8000, lines...)
+			}
+			b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "lines/s")
+		})
+	}
+}

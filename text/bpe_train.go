@@ -1,0 +1,227 @@
+package text
+
+import (
+	"fmt"
+	"iter"
+)
+
+// maxTrainingBytes bounds what a BPETrainer keeps: the sum of the lengths of
+// the different words. 16 MiB are about two million words of an alphabet, and
+// training on them takes up to 800 MB.
+const maxTrainingBytes = 16 << 20
+
+// BPETrainer learns a BPE from the texts that were added. Texts of two
+// languages added to one trainer give a joint vocabulary. The zero value is
+// ready to use. It is not safe for concurrent use.
+type BPETrainer struct {
+	words  []string
+	counts []int64          // beside words
+	index  map[string]int32 // the inverse of words
+	bytes  int
+	text   []byte
+}
+
+// Add counts the words of one text. Memory is bounded, so corpora may be of any
+// size: once the different words come to 16 MiB, further new words are left out
+// and only the known ones are counted.
+func (t *BPETrainer) Add(text string) {
+	if text == "" {
+		return
+	}
+	if t.index == nil {
+		t.index = make(map[string]int32)
+	}
+	t.text = append(append(t.text[:0], ' '), text...)
+	for rest := t.text; len(rest) > 0; {
+		n := wordLen(rest)
+		word := rest[:n]
+		rest = rest[n:]
+		if i, ok := t.index[string(word)]; ok {
+			t.counts[i]++
+		} else if t.bytes+n <= maxTrainingBytes {
+			t.index[string(word)] = int32(len(t.words))
+			t.words = append(t.words, string(word))
+			t.counts = append(t.counts, 1)
+			t.bytes += n
+		}
+	}
+}
+
+// TrainBPE learns a BPE from several texts together: a BPETrainer for text that
+// is at hand as sequences.
+func TrainBPE(vocabSize int, texts ...iter.Seq[string]) (*BPE, error) {
+	var t BPETrainer
+	for _, text := range texts {
+		for s := range text {
+			t.Add(s)
+		}
+	}
+	return t.Train(vocabSize)
+}
+
+// Train returns a BPE of vocabSize ids, or of fewer when no pair is left that
+// occurs at least twice; its Size says how many. A vocabSize under 259 is an
+// error. The result depends only on how often each word was added, not on the
+// order: of equally frequent pairs the one with the smaller left id is merged
+// first, then the one with the smaller right id.
+func (t *BPETrainer) Train(vocabSize int) (*BPE, error) {
+	if vocabSize < firstMerge {
+		return nil, fmt.Errorf("vocabulary of %d pieces: at least %d are needed, for 256 bytes and %d special ids", vocabSize, firstMerge, firstByte)
+	}
+	var merges []pair
+	m := newMerger(t)
+	for len(merges) < vocabSize-firstMerge {
+		p, ok := m.mostFrequent()
+		if !ok {
+			break
+		}
+		m.merge(p, int32(firstMerge+len(merges)))
+		merges = append(merges, p)
+	}
+	return newBPE(merges)
+}
+
+// merger holds all words as symbols, and for each pair of neighbours how often
+// and where it occurs. A merge then costs the occurrences of its pair and no
+// pass over the words.
+//
+// Pairs with a given id only come into being while that id is made. Afterwards
+// their counts can only sink, so an entry of the queue is never too low and is
+// corrected when it comes up.
+type merger struct {
+	// All words one after another, gap before, between and after them. A symbol
+	// that was merged into the one before it is a gap too. prev and next link the
+	// symbols that are left.
+	symbols    []int32
+	prev, next []int32
+	word       []int32 // which word a symbol is in
+	counts     []int64 // how often that word occurs
+
+	pairs map[pair]*occurrences
+	queue heap[frequency]
+	fresh []pair // added to pairs since the last merge
+}
+
+const gap = Pad
+
+type occurrences struct {
+	count int64
+	at    []int32 // where the left symbol is or was, ascending
+}
+
+type frequency struct {
+	pair  pair
+	count int64
+}
+
+func (f frequency) before(g frequency) bool {
+	if f.count != g.count {
+		return f.count > g.count
+	}
+	return f.pair.before(g.pair)
+}
+
+func newMerger(t *BPETrainer) *merger {
+	n := 1 + t.bytes + len(t.words)
+	m := &merger{
+		symbols: make([]int32, n),
+		prev:    make([]int32, n),
+		next:    make([]int32, n),
+		word:    make([]int32, n),
+		counts:  t.counts,
+		pairs:   make(map[pair]*occurrences),
+	}
+	for i := range n {
+		m.prev[i], m.next[i] = int32(i)-1, int32(i)+1
+	}
+	i := 1
+	for w, word := range t.words {
+		for _, c := range []byte(word) {
+			m.symbols[i] = firstByte + int32(c)
+			m.word[i] = int32(w)
+			m.appear(i-1, i)
+			i++
+		}
+		i++
+	}
+	m.enqueue()
+	return m
+}
+
+// mostFrequent returns the pair that occurs most often, if that is at least twice.
+func (m *merger) mostFrequent() (pair, bool) {
+	for len(m.queue) > 0 {
+		f := m.queue.pop()
+		o := m.pairs[f.pair]
+		switch {
+		case o == nil || o.count < 2:
+			delete(m.pairs, f.pair)
+		case o.count < f.count:
+			m.queue.push(frequency{f.pair, o.count})
+		default:
+			return f.pair, true
+		}
+	}
+	return pair{}, false
+}
+
+// merge replaces the pair by id in all words, from left to right.
+func (m *merger) merge(p pair, id int32) {
+	at := m.pairs[p].at
+	delete(m.pairs, p)
+	for _, i := range at {
+		j := m.next[i]
+		if m.symbols[i] != p.left || m.symbols[j] != p.right {
+			continue // taken by another merge since
+		}
+		before, after := m.prev[i], m.next[j]
+		m.vanish(int(before), int(i))
+		m.vanish(int(j), int(after))
+		m.symbols[i], m.symbols[j] = id, gap
+		m.next[i], m.prev[after] = after, i
+		m.appear(int(before), int(i))
+		m.appear(int(i), int(after))
+	}
+	m.enqueue()
+}
+
+// appear counts the pair of symbols at i and j, unless one of them is a gap.
+func (m *merger) appear(i, j int) {
+	p := pair{m.symbols[i], m.symbols[j]}
+	if p.left == gap || p.right == gap {
+		return
+	}
+	o := m.pairs[p]
+	if o == nil {
+		o = new(occurrences)
+		m.pairs[p] = o
+		m.fresh = append(m.fresh, p)
+	}
+	o.count += m.counts[m.word[i]]
+	o.at = append(o.at, int32(i))
+}
+
+// vanish takes back what appear counted.
+func (m *merger) vanish(i, j int) {
+	p := pair{m.symbols[i], m.symbols[j]}
+	if o := m.pairs[p]; o != nil {
+		if o.count -= m.counts[m.word[i]]; o.count == 0 {
+			delete(m.pairs, p)
+		}
+	}
+}
+
+// enqueue puts the fresh pairs into the queue. Those that occur once will never
+// be merged and are forgotten.
+func (m *merger) enqueue() {
+	for _, p := range m.fresh {
+		switch o := m.pairs[p]; {
+		case o == nil:
+		case o.count < 2:
+			delete(m.pairs, p)
+		default:
+			m.queue.push(frequency{p, o.count})
+		}
+	}
+	m.fresh = m.fresh[:0]
+}

@@ -1,0 +1,278 @@
+package text
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
+	var all []T
+	for x, err := range seq {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func pack(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, s)
+	z.Close()
+	return b.String()
+}
+
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if err == nil || !strings.Contains(err.Error(), p) {
+			t.Errorf("error %v, want it to say %q", err, p)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("é", MaxLine/2)
+	for _, c := range []struct {
+		name, content string
+		want          []string
+	}{
+		{"lf", "a\nb c\n", []string{"a", "b c"}},
+		{"crlf", "a\r\nb\r\n", []string{"a", "b"}},
+		{"mixed", "a\r\nb\n\r\nc\rd\n", []string{"a", "b", "", "c\rd"}},
+		{"no end", "a\nb", []string{"a", "b"}},
+		{"return last", "a\r", []string{"a\r"}},
+		{"empty lines", "\n\n", []string{"", ""}},
+		{"one empty line", "\n", []string{""}},
+		{"mark", "\uFEFFa\n\uFEFFb\n", []string{"a", "\uFEFFb"}},
+		{"spaces kept", "  a\t b \n", []string{"  a\t b "}},
+		{"other line ends kept", "a\u2028b\vc\fd\u0085e\n", []string{"a\u2028b\vc\fd\u0085e"}},
+		{"longest", "a\n" + long + "\n", []string{"a", long}},
+		{"longest with all around it", "\uFEFF" + long + "\r\nb", []string{long, "b"}},
+		{"longest at the end", long, []string{long}},
+		{"beyond the buffer", strings.Repeat("x", 1<<17) + "\ny\n", []string{strings.Repeat("x", 1<<17), "y"}},
+		{"a byte of gzip", "\x1f", []string{"\x1f"}},
+		{"named.gz", pack("a\nb\n"), []string{"a", "b"}},
+		{"not named gz", pack("\uFEFFa\r\nb"), []string{"a", "b"}},
+		{"members.gz", pack("a\nb") + pack("c\n"), []string{"a", "bc"}},
+	} {
+		path := write(t, c.name, c.content)
+		for range 2 {
+			if got, err := collect(Lines(path)); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%s: %.100q %v, want %.100q", c.name, got, err, c.want)
+			}
+		}
+	}
+}
+
+func TestLinesErrors(t *testing.T) {
+	packed := pack(strings.Repeat("0123456789\n", 1000))
+	for name, c := range map[string]struct {
+		content string
+		want    string
+	}{
+		"empty":            {"", "empty: empty, no lines"},
+		"empty packed":     {pack(""), "empty packed: empty, no lines"},
+		"utf8":             {"ok\nab\xffc\n", "utf8:2: invalid UTF-8 at byte 3"},
+		"utf8 cut":         {"é\nü\xc3", "utf8 cut:2: invalid UTF-8 at byte 3"},
+		"utf8 surrogate":   {"\xed\xa0\x80", "utf8 surrogate:1: invalid UTF-8 at byte 1"},
+		"utf8 overlong":    {"a\xc0\x80", "utf8 overlong:1: invalid UTF-8 at byte 2"},
+		"utf8 mark":        {"\uFEFF\uFFFD\xff", "utf8 mark:1: invalid UTF-8 at byte 4"},
+		"utf16":            {"\xff\xfea\x00\n\x00", "utf16:1: invalid UTF-8 at byte 1"},
+		"long":             {"a\n" + strings.Repeat("x", MaxLine+1) + "\nb\n", "long:2: line longer than 1048576 bytes"},
+		"long end":         {strings.Repeat("x", MaxLine+1), "long end:1: line longer than 1048576 bytes"},
+		"very long":        {strings.Repeat("x", 3*MaxLine), "very long:1: line longer than 1048576 bytes"},
+		"bomb":             {pack(strings.Repeat("x", 3*MaxLine)), "bomb:1: line longer than 1048576 bytes"},
+		"plain.gz":         {"a\nb\n", "plain.gz: not a gzip file"},
+		"empty.gz":         {"", "empty.gz: not a gzip file"},
+		"header only":      {"\x1f\x8b", "header only: not a gzip file"},
+		"cut packed":       {packed[:len(packed)-3], "cut packed:1001: unexpected EOF"},
+		"altered packed":   {packed[:len(packed)-8] + "12345678", "altered packed:1001: gzip: invalid checksum"},
+		"packed and plain": {packed + "more", "packed and plain:1001: "},
+	} {
+		_, err := collect(Lines(write(t, name, c.content)))
+		wantError(t, err, c.want)
+	}
+	dir := t.TempDir()
+	_, err := collect(Lines(dir))
+	wantError(t, err, dir)
+	_, err = collect(Lines(filepath.Join(dir, "missing")))
+	wantError(t, err, filepath.Join(dir, "missing"))
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v does not wrap os.ErrNotExist", err)
+	}
+}
+
+type failing struct{ after string }
+
+func (f *failing) Read(p []byte) (int, error) {
+	if f.after == "" {
+		return 0, errors.New("disk on fire")
+	}
+	n := copy(p, f.after)
+	f.after = f.after[n:]
+	return n, nil
+}
+
+// Whole lines before a failure are good; the torn one is not handed out.
+func TestReadLinesFailure(t *testing.T) {
+	got, err := collect(ReadLines(&failing{"a\nb\ntorn"}, "<stdin>"))
+	if !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("%q before the failure", got)
+	}
+	wantError(t, err, "<stdin>:3: disk on fire")
+	if got, err := collect(ReadLines(strings.NewReader(""), "<stdin>")); err != nil || len(got) > 0 {
+		t.Errorf("%q, %v for no input", got, err)
+	}
+}
+
+// What was typed is handed out before more is asked for, even an empty first line.
+func TestReadLinesDoesNotWait(t *testing.T) {
+	r, w := io.Pipe()
+	defer r.Close()
+	next, stop := iter.Pull2(ReadLines(r, "<stdin>"))
+	defer stop()
+	for _, line := range []string{"", "a", ""} {
+		go io.WriteString(w, line+"\n")
+		if got, err, ok := next(); got != line || err != nil || !ok {
+			t.Errorf("%q %v %v, want %q", got, err, ok, line)
+		}
+	}
+}
+
+func TestPairs(t *testing.T) {
+	src := write(t, "src", "\uFEFFa\r\n\nc")
+	tgt := write(t, "tgt.gz", pack("A\nB\nC\n"))
+	want := []Pair{{"a", "A", 1}, {"", "B", 2}, {"c", "C", 3}}
+	if got, err := collect(Pairs(src, tgt)); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v %v, want %v", got, err, want)
+	}
+	for p, err := range Pairs(src, tgt) { // leaving early is no error
+		if err != nil || p != want[0] {
+			t.Errorf("%v %v", p, err)
+		}
+		break
+	}
+}
+
+func TestPairsErrors(t *testing.T) {
+	three, five := write(t, "three", "1\n2\n3\n"), write(t, "five", "1\n2\n3\n4\n5")
+	empty, bad := write(t, "empty", ""), write(t, "bad", "1\n2\n3\n4\n\xff\n")
+	got, err := collect(Pairs(three, five))
+	wantError(t, err, three+" has 3", five+" has 5")
+	if len(got) != 3 {
+		t.Errorf("%d pairs before the end of the shorter file, want 3", len(got))
+	}
+	_, err = collect(Pairs(five, three))
+	wantError(t, err, three+" has 3", five+" has 5")
+	_, err = collect(Pairs(three, empty))
+	wantError(t, err, three+" has 3", empty+" has 0")
+	_, err = collect(Pairs(empty, empty))
+	wantError(t, err, "empty corpus", empty)
+	_, err = collect(Pairs(five, bad))
+	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
+	_, err = collect(Pairs(bad, five))
+	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
+	_, err = collect(Pairs(three, bad)) // found while counting the rest
+	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
+	_, err = collect(Pairs(three, three+"x"))
+	wantError(t, err, three+"x")
+	_, err = collect(Pairs(three+"x", three))
+	wantError(t, err, three+"x")
+}
+
+func TestPairsTSV(t *testing.T) {
+	want := []Pair{{"a b", "A", 1}, {"", "B", 2}, {"c", "", 3}}
+	if got, err := collect(PairsTSV(write(t, "x.tsv", "a b\tA\r\n\tB\nc\t"))); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v %v, want %v", got, err, want)
+	}
+	for content, want := range map[string]string{
+		"":                 "x.tsv: empty, no lines",
+		"a\tb\nc\n":        "x.tsv:2: 1 columns, want 2",
+		"a\tb\tc\n":        "x.tsv:1: 3 columns, want 2",
+		"a\tb\n\xff\tc":    "x.tsv:2: invalid UTF-8 at byte 1",
+		"a\tb\n\nc\td\n":   "x.tsv:2: 1 columns, want 2",
+		"a\tb\nc\td\n\t\t": "x.tsv:3: 3 columns, want 2",
+	} {
+		_, err := collect(PairsTSV(write(t, "x.tsv", content)))
+		wantError(t, err, want)
+	}
+}
+
+func FuzzReadLines(f *testing.F) {
+	for _, s := range []string{"", "a\nb\r\n\n", "\uFEFFé\xff", pack("a\nb"), "\x1f\x8b\x08"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lines, err := collect(ReadLines(bytes.NewReader(data), "F"))
+		if err != nil && !strings.HasPrefix(err.Error(), "F:") {
+			t.Fatalf("error without the file's name: %v", err)
+		}
+		for _, l := range lines {
+			if strings.Contains(l, "\n") || !utf8.ValidString(l) || len(l) > MaxLine {
+				t.Fatalf("line %q", l)
+			}
+		}
+		if bytes.HasPrefix(data, []byte(gzipMagic)) {
+			return
+		}
+		if (err == nil) != (utf8.Valid(data)) {
+			t.Fatalf("error %v for %q", err, data)
+		}
+		// Oracle: cut the whole at once.
+		whole := strings.TrimPrefix(string(data), "\uFEFF")
+		want := strings.SplitAfter(whole, "\n")
+		if n := len(want); want[n-1] == "" && !(n == 1 && len(data) > 0) {
+			want = want[:n-1]
+		}
+		for i, l := range want {
+			if l, ok := strings.CutSuffix(l, "\n"); ok {
+				want[i] = strings.TrimSuffix(l, "\r")
+			}
+		}
+		if err == nil && !slices.Equal(lines, want) {
+			t.Fatalf("%q: %q, want %q", data, lines, want)
+		}
+	})
+}
+
+func BenchmarkReadLines(b *testing.B) {
+	text := strings.Join(generate(20000), "\n")
+	for _, form := range []string{"plain", "gzip"} {
+		data := text
+		if form == "gzip" {
+			data = pack(text)
+		}
+		b.Run(fmt.Sprintf("form=%s", form), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for range b.N {
+				for _, err := range ReadLines(strings.NewReader(data), "F") {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

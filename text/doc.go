@@ -1,0 +1,14 @@
+// Package text is everything that happens to text before it is numbers and
+// after it has been numbers. It imports only the standard library, and no
+// other package of this module.
+//
+// Where to find what, in the order a sentence meets it:
+//
+//	corpus.go         reads lines and sentence pairs: two files, one TSV, gzip
+//	words.go          cuts a text into the words that no merge may cross
+//	bpe_train.go      learns the merges from a corpus
+//	bpe.go            text to token ids and back
+//	bpe_cache.go      the words seen lately, with their ids
+//	bpe_file.go       the merges as bytes, for the model file
+//	heap.go           the priority queue under bpe.go and bpe_train.go
+package text

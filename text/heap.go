@@ -1,0 +1,49 @@
+package text
+
+// ordered is what a heap can hold: a.before(b) says that a leaves first.
+type ordered[T any] interface{ before(T) bool }
+
+// heap is a binary heap. container/heap would box every element.
+type heap[T ordered[T]] []T
+
+func (h *heap[T]) push(x T) {
+	*h = append(*h, x)
+	s := *h
+	i := len(s) - 1
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !x.before(s[parent]) {
+			break
+		}
+		s[i] = s[parent]
+		i = parent
+	}
+	s[i] = x
+}
+
+// pop takes out the first element; the heap must not be empty.
+func (h *heap[T]) pop() T {
+	s := *h
+	first, x := s[0], s[len(s)-1]
+	s = s[:len(s)-1]
+	*h = s
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= len(s) {
+			break
+		}
+		if child+1 < len(s) && s[child+1].before(s[child]) {
+			child++
+		}
+		if !s[child].before(x) {
+			break
+		}
+		s[i] = s[child]
+		i = child
+	}
+	if len(s) > 0 {
+		s[i] = x
+	}
+	return first
+}

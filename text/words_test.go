@@ -1,0 +1,116 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func cut(s string) []string {
+	var words []string
+	for b := []byte(s); len(b) > 0; {
+		n := wordLen(b)
+		words = append(words, string(b[:n]))
+		b = b[n:]
+	}
+	return words
+}
+
+func TestWords(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{" Two dogs run.", []string{" Two", " dogs", " run", "."}},
+		{" don't", []string{" don", "'", "t"}},
+		{" (Über) naïve", []string{" (", "Über", ")", " naïve"}},
+		{" In 2016, 3.5", []string{" In", " 2", "0", "1", "6", ",", " 3", ".", "5"}},
+		{"a1b2", []string{"a", "1", "b", "2"}},
+		{"  two  spaces ", []string{" ", " two", " ", " spaces", " "}},
+		{"a\t b\n\nc \td", []string{"a", "\t", " b", "\n\n", "c", " \t", "d"}},
+		{"a\u00a0b\u3000c", []string{"a", "\u00a0", "b", "\u3000", "c"}},
+		{" ", []string{" "}},
+		{"   ", []string{"   "}},
+		{" 我喜欢，猫。", []string{" 我喜欢", "，", "猫", "。"}},
+		{"二〇一六年", []string{"二〇一六年"}},
+		{"हिन्दी।", []string{"हिन्दी", "।"}},
+		{"می\u200cخواهم", []string{"می\u200cخواهم"}},                 // zero-width non-joiner within a word
+		{" 👨\u200d👩\u200d👧 ok", []string{" 👨\u200d👩\u200d👧", " ok"}}, // joiner within an emoji
+		{"\u0301a", []string{"\u0301a"}},
+		{"\u200da", []string{"\u200da"}},
+		{" \u200d", []string{" \u200d"}},
+		{"e\u0301t\u00e9", []string{"e\u0301t\u00e9"}},
+		{"٣٤ ok", []string{"٣", "٤", " ok"}},
+		{"a\xff\xfeb\xe4", []string{"a", "\xff\xfe", "b", "\xe4"}},
+		{" " + strings.Repeat("é", 130), []string{" " + strings.Repeat("é", 64), strings.Repeat("é", 64), "éé"}},
+		{strings.Repeat("\n", 65), []string{strings.Repeat("\n", 64), "\n"}},
+		{strings.Repeat(" ", 65) + "a", []string{strings.Repeat(" ", 64), " a"}},
+	} {
+		if got := cut(c.text); !slices.Equal(got, c.want) {
+			t.Errorf("words of %q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestClassRangesAscend(t *testing.T) {
+	last := rune(0x7F)
+	for _, r := range classRanges {
+		if r.first <= last || r.last < r.first {
+			t.Errorf("range %X-%X after %X", r.first, r.last, last)
+		}
+		last = r.last
+	}
+}
+
+// The table is coarser than Unicode, but it must not break words of the scripts
+// that people translate, nor join their words with punctuation.
+func TestClassAgreesWithUnicode(t *testing.T) {
+	scripts := []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Armenian, unicode.Hebrew,
+		unicode.Arabic, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Tamil, unicode.Telugu,
+		unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Thai, unicode.Lao, unicode.Myanmar, unicode.Georgian,
+		unicode.Ethiopic, unicode.Khmer, unicode.Mongolian, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		got := classOf(r)
+		if unicode.IsSpace(r) != (got == white) {
+			t.Errorf("%U: white space is %v in Unicode", r, unicode.IsSpace(r))
+		}
+		if unicode.In(r, scripts...) && unicode.IsLetter(r) && got != letter {
+			switch {
+			case r >= 0x2070 && r < 0x2200: // superscript, subscript and letter-like symbols (ⁿ, ₐ, K for kelvin)
+			default:
+				t.Errorf("%U %c is a letter, got class %d", r, r, got)
+			}
+		}
+		if unicode.Is(unicode.Mn, r) && unicode.In(r, scripts...) && got != letter {
+			t.Errorf("%U is a mark, got class %d", r, got)
+		}
+		if r < 0x250 && (unicode.IsPunct(r) || unicode.IsSymbol(r)) && got != other {
+			t.Errorf("%U %c is punctuation or a symbol, got class %d", r, r, got)
+		}
+		if got == digit && !unicode.IsDigit(r) {
+			t.Errorf("%U %c is no digit", r, r)
+		}
+	}
+	for _, r := range "„“”‚‘’«»‹›–—…·¿¡§°€£¥×÷→、。，．！？：；（）「」『』【】《》〈〉・؟،؛।॥" {
+		if classOf(r) != other {
+			t.Errorf("%U %c: class %d, want other", r, r, classOf(r))
+		}
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add(" a b  c\td 12 é我\u200d\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		words := cut(s)
+		if strings.Join(words, "") != s {
+			t.Fatalf("words of %q do not add up: %q", s, words)
+		}
+		for _, w := range words {
+			if w == "" || len(w) > maxWordBytes || utf8.RuneCountInString(w) > maxWord+1 {
+				t.Fatalf("word of %d bytes, %d runes", len(w), utf8.RuneCountInString(w))
+			}
+		}
+	})
+}
