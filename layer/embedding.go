@@ -45,6 +45,14 @@ func (t *embed) Rows(lo, hi int) {
 	}
 }
 
+// At sets x [n × d] for n tokens that all stand at one position: a step of decoding.
+func (e Embedding) At(x mat.Matrix, ids []int32, position int) {
+	table := e.E.Weights()
+	for i, id := range ids {
+		mat.ScaleAdd(x.Row(i), table.Row(int(id)), e.scale(), e.Positions.Row(position))
+	}
+}
+
 // Backward adds to the gradient of E for dx [n × d], which it overwrites.
 //
 //	x_i = mask·(E[id_i]·sqrt(d) + PE)   so   dE[id_i] += mask·dx_i·sqrt(d)

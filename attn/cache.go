@@ -1,0 +1,162 @@
+package attn
+
+import (
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// Cache holds the keys and values that one Self layer has computed for the tokens so far of a number of
+// sentences in the making, its slots. Keys are stored transposed, so that a query meets them along rows.
+// A result read from a cache has the same bits as the forward pass over the whole sentence.
+type Cache struct {
+	keys, values     []float32 // [slots × d × positions], [slots × positions × d]
+	slots, positions int
+	d                int
+}
+
+// Reserve empties the cache and makes room for a number of slots.
+func (c *Cache) Reserve(slots, d int) {
+	c.slots, c.d = slots, d
+	if c.positions == 0 {
+		c.positions = 32
+	}
+	if n := slots * d * c.positions; n > len(c.keys) {
+		c.keys, c.values = make([]float32, n), make([]float32, n)
+	}
+}
+
+// grow doubles the number of positions until position t fits, when used are taken.
+func (c *Cache) grow(t int) {
+	if t < c.positions {
+		return
+	}
+	old := *c
+	for c.positions <= t {
+		c.positions *= 2
+	}
+	n := c.slots * c.d * c.positions
+	c.keys, c.values = make([]float32, n), make([]float32, n)
+	for slot := range c.slots {
+		k, v := c.slot(slot)
+		oldK, oldV := old.slot(slot)
+		for i := range c.d {
+			copy(k.Row(i), oldK.Row(i))
+		}
+		copy(v.Data, oldV.Data)
+	}
+}
+
+// slot views the keys [d × positions] and values [positions × d] of one slot.
+func (c *Cache) slot(i int) (keys, values mat.Matrix) {
+	n := c.d * c.positions
+	return mat.Of(c.keys[i*n:][:n], c.d, c.positions), mat.Of(c.values[i*n:][:n], c.positions, c.d)
+}
+
+// Copy makes slot to a copy of the first n positions of slot from.
+func (c *Cache) Copy(to, from, n int) {
+	k, v := c.slot(from)
+	toK, toV := c.slot(to)
+	for i := range c.d {
+		copy(toK.Row(i)[:n], k.Row(i)[:n])
+	}
+	copy(toV.Data[:n*c.d], v.Data[:n*c.d])
+}
+
+// Step is Forward for one new token in each of n sentences, all at position t: row i of x [n × d] belongs to
+// slots[i], whose cache holds positions 0 to t-1 and gets t.
+func (l Self) Step(p *mat.Pool, y mat.Matrix, st SelfState, x mat.Matrix, c *Cache, slots []int32, t int) {
+	c.grow(t)
+	l.QKV.Forward(p, st.QKV, x)
+	mat.Each(p, x.Rows, 1, selfStep{st, c, slots, l.Heads, t})
+	l.Out.Forward(p, y, st.Ctx)
+}
+
+type selfStep struct {
+	st    SelfState
+	c     *Cache
+	slots []int32
+	heads int
+	t     int
+}
+
+func (s *selfStep) Rows(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		in := thirds(s.st.QKV.RowRange(i, i+1))
+		keys, values := s.c.slot(int(s.slots[i]))
+		for j, k := range in.K.Row(0) {
+			keys.Row(j)[s.t] = k
+		}
+		copy(values.Row(s.t), in.V.Row(0))
+		query(s.st.Ctx.RowRange(i, i+1), in.Q, keys.ColRange(0, s.t+1), values.RowRange(0, s.t+1), s.heads)
+	}
+}
+
+// query sets ctx [n × d] for queries q [n × d], transposed keys [d × m] and values [m × d], head by head.
+func query(ctx, q, keys, values mat.Matrix, heads int) {
+	room := rooms.Get().(*room)
+	defer rooms.Put(room)
+	w := room.matrix(&room.weights, q.Rows, keys.Cols)
+	dk := q.Cols / heads
+	for h0 := 0; h0 < q.Cols; h0 += dk {
+		h1 := h0 + dk
+		mat.Gemm(nil, w, q.ColRange(h0, h1), keys.RowRange(h0, h1), mat.Product{})
+		for i := range w.Rows {
+			softmax(w.Row(i), scaleOf(dk))
+		}
+		mat.Gemm(nil, ctx.ColRange(h0, h1), w, values.ColRange(h0, h1), mat.Product{})
+	}
+}
+
+// Memory holds the keys and values of one Cross layer for the encoder's output of a batch: computed once, read
+// at every step.
+type Memory struct {
+	kv     mat.Matrix // [m × 2d]
+	keys   mat.Matrix // [d × m], transposed
+	starts []int32
+}
+
+// NewMemory takes room for m source tokens, whose sentences begin at starts.
+func NewMemory(a *layer.Arena, m, d int, starts []int32) Memory {
+	return Memory{a.Matrix(m, 2*d), a.Matrix(d, m), starts}
+}
+
+// Fill computes the keys and values of memory [m × d] in l.
+func (m Memory) Fill(p *mat.Pool, l Cross, memory mat.Matrix) {
+	l.KV.Forward(p, m.kv, memory)
+	mat.Each(p, m.keys.Rows, 16, transpose{m.keys, m.kv})
+}
+
+// transpose sets to = fromᵀ, for the columns of from that to has rows.
+type transpose struct{ to, from mat.Matrix }
+
+func (t *transpose) Rows(lo, hi int) {
+	for j := range t.from.Rows {
+		row := t.from.Row(j)
+		for i := lo; i < hi; i++ {
+			t.to.Row(i)[j] = row[i]
+		}
+	}
+}
+
+// Step is Forward for the newest token of n sentences in the making: row i of x [n × d] attends to the source
+// sentences[i]. Rows of one source stand together.
+func (l Cross) Step(p *mat.Pool, y mat.Matrix, st CrossState, x mat.Matrix, m Memory, sentences []int32) {
+	l.Q.Forward(p, st.Q, x)
+	mat.Each(p, x.Rows, 1, crossStep{st, m, sentences, l.Heads})
+	l.Out.Forward(p, y, st.Ctx)
+}
+
+type crossStep struct {
+	st        CrossState
+	m         Memory
+	sentences []int32
+	heads     int
+}
+
+func (s *crossStep) Rows(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		from, to := int(s.m.starts[s.sentences[i]]), int(s.m.starts[s.sentences[i]+1])
+		values := s.m.kv.Slice(from, to, s.m.keys.Rows, s.m.kv.Cols)
+		query(s.st.Ctx.RowRange(i, i+1), s.st.Q.RowRange(i, i+1), s.m.keys.ColRange(from, to), values, s.heads)
+	}
+}

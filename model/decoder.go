@@ -1,0 +1,204 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"tfm/attn"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// Decoder translates: the encoder once a batch, then the decoder a token at a time with cached keys and
+// values. A translation does not depend on the sentences beside it, nor on the number of threads. Once it has
+// seen its largest batch a step allocates nothing. A Decoder is not for concurrent use; several may share one
+// Transformer.
+type Decoder struct {
+	*Transformer
+	pool    *mat.Pool
+	pass    *Pass      // the encoder's
+	project mat.Matrix // [d × V] the output projection, transposed once, so that a step reads it along rows
+
+	arena  layer.Arena
+	memory []attn.Memory // of each decoder layer
+	caches []attn.Cache  // of each decoder layer
+	room   stepRoom
+
+	search searchRoom
+}
+
+// stepRoom holds the activations of one step; every layer uses the same.
+type stepRoom struct {
+	x      mat.Matrix // [rows × d]
+	self   attn.SelfState
+	cross  attn.CrossState
+	norm   [3]layer.Normed
+	hidden mat.Matrix // [rows × ff]
+	logits mat.Matrix // [rows × V]
+}
+
+// NewDecoder returns a decoder whose loops run on p.
+func NewDecoder(t *Transformer, p *mat.Pool) *Decoder {
+	d := &Decoder{Transformer: t, pool: p, pass: NewPass(t, p),
+		memory: make([]attn.Memory, len(t.decoder)), caches: make([]attn.Cache, len(t.decoder))}
+	d.Refresh()
+	return d
+}
+
+// Refresh is to be called after the weights have changed.
+func (d *Decoder) Refresh() {
+	e := d.Transformer.project.E.Weights()
+	if d.project.Data == nil {
+		d.project = mat.New(e.Cols, e.Rows)
+	}
+	mat.Each(d.pool, e.Cols, 16, transposed{d.project, e})
+}
+
+type transposed struct{ to, from mat.Matrix }
+
+func (t *transposed) Rows(lo, hi int) {
+	for j := range t.from.Rows {
+		for i, v := range t.from.Row(j)[lo:hi] {
+			t.to.Row(lo + i)[j] = v
+		}
+	}
+}
+
+// Hypothesis is a translation.
+type Hypothesis struct {
+	Tokens    []int32 // without BOS and EOS
+	Score     float64 // log-probability divided by the length penalty
+	Truncated bool    // the length limit came before EOS
+}
+
+// Search says how translations are searched for.
+type Search struct {
+	Beam     int     // hypotheses kept a sentence; 1 is greedy search
+	Alpha    float64 // a hypothesis of n tokens is scored by log P / ((5+n)/6)^Alpha (Wu et al., 2016, equation 14)
+	MaxExtra int     // a translation has at most this many tokens more than its source
+}
+
+// DefaultSearch is the paper's (section 6.1): beam 4, alpha 0.6, at most 50 tokens more than the source.
+func DefaultSearch() Search { return Search{Beam: 4, Alpha: 0.6, MaxExtra: 50} }
+
+const (
+	maxBeam = 64  // the slots of a sentence are a set in 64 bits
+	maxRows = 256 // sentences × beam that are decoded together: enough for the matrix kernels, few enough for caches
+)
+
+// Translate returns the best translation of each source, in the order of srcs, which are token ids without
+// EOS, at most Config.MaxLen-1 of them. It panics on ids outside the vocabulary and on a beam that is not 1 to 64.
+func (d *Decoder) Translate(srcs [][]int32, s Search) []Hypothesis {
+	if s.Beam < 1 || s.Beam > maxBeam {
+		panic(fmt.Sprintf("model: a beam of %d", s.Beam))
+	}
+	order := make([]int, len(srcs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(srcs[b]), len(srcs[a])) })
+	results := make([]Hypothesis, len(srcs))
+	var batch Batch
+	for most := max(1, maxRows/s.Beam); len(order) > 0; {
+		n := min(most, len(order))
+		batch.Reset()
+		for _, i := range order[:n] {
+			batch.Append(srcs[i], nil)
+		}
+		d.begin(&batch, s.Beam)
+		d.beam(&batch, s, func(i int, h Hypothesis) { results[order[i]] = h })
+		order = order[n:]
+	}
+	return results
+}
+
+// begin encodes the sources and takes memory for up to beam hypotheses of each.
+func (d *Decoder) begin(b *Batch, beam int) {
+	self, _, _ := b.ragged()
+	d.pass.bind(len(b.Src), 0, false)
+	memory := d.pass.encode(b.Src, self, dropouts{})
+	rows := b.Sentences() * beam
+
+	d.arena.Measure()
+	d.take(memory, rows, b.SrcStarts)
+	d.arena.Reserve()
+	d.take(memory, rows, b.SrcStarts)
+	for i := range d.decoder {
+		d.memory[i].Fill(d.pool, d.decoder[i].cross, memory)
+		d.caches[i].Reserve(rows, d.Config.DModel)
+	}
+}
+
+func (d *Decoder) take(memory mat.Matrix, rows int, starts []int32) {
+	a, c := &d.arena, d.Config
+	for i := range d.decoder {
+		d.memory[i] = attn.NewMemory(a, memory.Rows, c.DModel, starts)
+	}
+	d.room = stepRoom{
+		x:      a.Matrix(rows, c.DModel),
+		self:   attn.NewSelfState(a, rows, c.DModel),
+		cross:  attn.NewCrossState(a, rows, 0, c.DModel),
+		hidden: a.Matrix(rows, c.DFF),
+		logits: a.Matrix(rows, c.TgtVocab),
+	}
+	for i := range d.room.norm {
+		d.room.norm[i] = layer.NewNormed(a, rows, c.DModel)
+	}
+}
+
+// rows views the first n rows of the room.
+func (r *stepRoom) rows(n int) stepRoom {
+	s := stepRoom{x: r.x.RowRange(0, n), hidden: r.hidden.RowRange(0, n), logits: r.logits.RowRange(0, n)}
+	s.self = attn.SelfState{QKV: r.self.QKV.RowRange(0, n), Ctx: r.self.Ctx.RowRange(0, n)}
+	s.cross = attn.CrossState{Q: r.cross.Q.RowRange(0, n), Ctx: r.cross.Ctx.RowRange(0, n)}
+	for i, norm := range r.norm {
+		s.norm[i] = layer.Normed{R: norm.R.RowRange(0, n), Y: norm.Y.RowRange(0, n), Mean: norm.Mean[:n], RStd: norm.RStd[:n]}
+	}
+	return s
+}
+
+// step gives the decoder one token for each of n hypotheses, all at position t, and returns logits [n × V].
+// Hypothesis i continues slots[i] and translates source sentences[i].
+func (d *Decoder) step(ids, slots, sentences []int32, t int) mat.Matrix {
+	r := d.room.rows(len(ids))
+	d.tgtEmbed.At(r.x, ids, t)
+	x := r.x
+	none := mat.Dropout{}
+	for i := range d.decoder {
+		l := &d.decoder[i]
+		l.self.Step(d.pool, r.norm[0].R, r.self, x, &d.caches[i], slots, t)
+		l.norm1.Forward(d.pool, r.norm[0], x, r.norm[0].R, none)
+		l.cross.Step(d.pool, r.norm[1].R, r.cross, r.norm[0].Y, d.memory[i], sentences)
+		l.norm2.Forward(d.pool, r.norm[1], r.norm[0].Y, r.norm[1].R, none)
+		l.ff.Forward(d.pool, r.norm[2].R, r.hidden, r.norm[1].Y)
+		l.norm3.Forward(d.pool, r.norm[2], r.norm[1].Y, r.norm[2].R, none)
+		x = r.norm[2].Y
+	}
+	mat.Gemm(d.pool, r.logits, x, d.project, mat.Product{})
+	return r.logits
+}
+
+// Attention is how much each token of a translation looked at each token of its source: the weights of the
+// last decoder layer's cross-attention, averaged over the heads. Row i is the step that said tgt[i], the last
+// one EOS; column j is src[j], the last one EOS.
+func (d *Decoder) Attention(src, tgt []int32) [][]float32 {
+	var b Batch
+	b.Append(src, tgt)
+	d.pass.bind(len(b.Src), len(b.TgtIn), false)
+	d.pass.forward(&b, dropouts{}, dropouts{})
+	_, _, cross := b.ragged()
+	last := len(d.decoder) - 1
+	mean := make([][]float32, len(b.TgtIn))
+	for i := range mean {
+		mean[i] = make([]float32, len(b.Src))
+	}
+	heads := d.decoder[last].cross.Heads
+	for h := range heads {
+		w := d.pass.dec[last].cross.Weights(0, h, heads, cross)
+		for i := range mean {
+			mat.Axpy(mean[i], 1/float32(heads), w.Row(i))
+		}
+	}
+	return mean
+}

@@ -1,0 +1,191 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"tfm/mat"
+)
+
+// bitsEqual holds for NaN too.
+func bitsEqual(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}
+
+// The promise of package mat carries through: a step with caches computes the very numbers of the pass over
+// the whole sentence.
+func TestCachedStepsEqualTheFullPassBitForBit(t *testing.T) {
+	c := toy()
+	m := newModel(t, c)
+	b := randomBatch(c, 5, 0, 7)
+	pass := NewPass(m, nil)
+	pass.bind(len(b.Src), len(b.TgtIn), false)
+	x := pass.forward(b, dropouts{}, dropouts{})
+	want := mat.New(x.Rows, c.TgtVocab)
+	m.project.Logits(nil, want, x)
+
+	d := NewDecoder(m, nil)
+	d.begin(b, 1)
+	for pos := range 10 {
+		var ids, slots []int32
+		var rows []int
+		for s := range b.Sentences() {
+			if row := int(b.TgtStarts[s]) + pos; row < int(b.TgtStarts[s+1]) {
+				ids, slots, rows = append(ids, b.TgtIn[row]), append(slots, int32(s)), append(rows, row)
+			}
+		}
+		if len(ids) == 0 {
+			break
+		}
+		logits := d.step(ids, slots, slots, pos)
+		for i, row := range rows {
+			if !bitsEqual(logits.Row(i), want.Row(row)) {
+				t.Fatalf("sentence %d, position %d:\n%v, want\n%v", slots[i], pos, logits.Row(i), want.Row(row))
+			}
+		}
+	}
+}
+
+// sources has the ids of a batch's sources without their end marks.
+func sources(b *Batch) [][]int32 {
+	var srcs [][]int32
+	for i := range b.Sentences() {
+		srcs = append(srcs, b.Src[b.SrcStarts[i]:b.SrcStarts[i+1]-1])
+	}
+	return srcs
+}
+
+func TestTranslationDependsOnNothingButTheSentence(t *testing.T) {
+	c := toy()
+	m := newModel(t, c)
+	srcs := sources(randomBatch(c, 300, 0, 5))
+	pool := mat.NewPool(3)
+	defer pool.Close()
+	for _, s := range []Search{{1, 0.6, 8}, {4, 0.6, 8}, {5, 0, 40}} {
+		all := NewDecoder(m, pool).Translate(srcs, s)
+		alone := NewDecoder(m, nil)
+		for i, src := range srcs[:40] {
+			one := alone.Translate([][]int32{src}, s)[0]
+			if !slices.Equal(one.Tokens, all[i].Tokens) || one.Score != all[i].Score || one.Truncated != all[i].Truncated {
+				t.Fatalf("%+v: sentence %d is %v alone and %v among others", s, i, one, all[i])
+			}
+			if len(one.Tokens) > len(src)+s.MaxExtra {
+				t.Fatalf("%+v: %d tokens for a source of %d", s, len(one.Tokens), len(src))
+			}
+		}
+	}
+}
+
+// score is log P of a translation with EOS, from the full pass.
+func score(m *Transformer, src, tgt []int32) float64 {
+	b := new(Batch)
+	b.Append(src, tgt)
+	pass := NewPass(m, nil)
+	pass.bind(len(b.Src), len(b.TgtIn), false)
+	x := pass.forward(b, dropouts{}, dropouts{})
+	logits := mat.New(x.Rows, m.Config.TgtVocab)
+	m.project.Logits(nil, logits, x)
+	var logP float64
+	for i, want := range b.TgtOut {
+		row := logits.Row(i)
+		row[Pad], row[BOS] = float32(math.Inf(-1)), float32(math.Inf(-1)) // never said
+		var z float64
+		for _, v := range row {
+			z += math.Exp(float64(v))
+		}
+		logP += float64(row[want]) - math.Log(z)
+	}
+	return logP
+}
+
+// With so few continuations a wide beam sees every translation there is, so it must find the best of all.
+func TestWideBeamFindsTheBestTranslation(t *testing.T) {
+	c := toy()
+	c.SrcVocab, c.TgtVocab = 6, 6 // three words
+	m := newModel(t, c)
+	var all [][]int32
+	var extend func(prefix []int32)
+	extend = func(prefix []int32) {
+		all = append(all, slices.Clone(prefix))
+		if len(prefix) < 3 {
+			for id := int32(3); id < 6; id++ {
+				extend(append(prefix, id))
+			}
+		}
+	}
+	extend(nil)
+	for _, src := range [][]int32{{3}, {4, 3}, {5, 5, 4}} {
+		best, bestScore := []int32(nil), math.Inf(-1)
+		for _, tgt := range all {
+			if len(tgt) <= len(src)+3-len(src) {
+				if s := score(m, src, tgt) / math.Pow(float64(5+len(tgt)+1)/6, 0.6); s > bestScore {
+					best, bestScore = tgt, s
+				}
+			}
+		}
+		got := NewDecoder(m, nil).Translate([][]int32{src}, Search{Beam: 40, Alpha: 0.6, MaxExtra: 3 - len(src)})[0]
+		if !slices.Equal(got.Tokens, best) || math.Abs(got.Score-bestScore) > 1e-4 {
+			t.Errorf("source %v: found %v (%.5f), the best is %v (%.5f)", src, got.Tokens, got.Score, best, bestScore)
+		}
+	}
+}
+
+func TestGreedyTakesTheMostProbableToken(t *testing.T) {
+	c := toy()
+	m := newModel(t, c)
+	d := NewDecoder(m, nil)
+	for _, src := range sources(randomBatch(c, 20, 0, 9)) {
+		got := d.Translate([][]int32{src}, Search{Beam: 1, MaxExtra: 5})[0]
+		b := new(Batch)
+		b.Append(src, got.Tokens)
+		pass := NewPass(m, nil)
+		pass.bind(len(b.Src), len(b.TgtIn), false)
+		x := pass.forward(b, dropouts{}, dropouts{})
+		logits := mat.New(x.Rows, c.TgtVocab)
+		m.project.Logits(nil, logits, x)
+		for i, id := range got.Tokens {
+			row := logits.Row(i)[EOS:]
+			if top := mat.Max(row); row[id-EOS] != top {
+				t.Fatalf("token %d of %v is %d with %v, the best has %v", i, got.Tokens, id, row[id-EOS], top)
+			}
+		}
+		if !got.Truncated && mat.Max(logits.Row(len(got.Tokens))[EOS:]) != logits.Row(len(got.Tokens))[EOS] {
+			t.Fatal("ended where the end was not the most probable")
+		}
+	}
+}
+
+func TestAttentionRowsSumToOne(t *testing.T) {
+	m := newModel(t, toy())
+	w := NewDecoder(m, nil).Attention([]int32{3, 4, 5}, []int32{6, 7})
+	if len(w) != 3 || len(w[0]) != 4 {
+		t.Fatalf("%d × %d weights, want 3 × 4", len(w), len(w[0]))
+	}
+	for _, row := range w {
+		if s := mat.Sum(row); math.Abs(float64(s)-1) > 1e-6 {
+			t.Errorf("weights sum to %v", s)
+		}
+	}
+}
+
+func TestDecodingAllocatesNothingAStep(t *testing.T) {
+	m := newModel(t, toy())
+	d := NewDecoder(m, nil)
+	b := randomBatch(m.Config, 8, 3, 2)
+	step := func() {
+		d.begin(b, 4)
+		r := &d.search
+		r.start(b, Search{Beam: 4, Alpha: 0.6, MaxExtra: 3}, 64)
+		r.gather()
+		logits := d.step(r.ids, r.slots, r.sources, 0)
+		r.size(logits.Rows, 8)
+		mat.Each(nil, logits.Rows, 4, bestTokens{logits, 8, r})
+		r.merge(&r.sentences[0], 0, 8)
+		d.advance(&r.sentences[0], Search{Beam: 4, Alpha: 0.6}, 0)
+	}
+	step()
+	if n := testing.AllocsPerRun(20, step); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
