@@ -1,30 +1,31 @@
 package mat
 
-// gemmGeneric is Gemm in the plainest order: the reference for the kernels, and the path of machines that
-// have none. Here a product is rounded before it is added, unless the compiler fuses the two.
-func gemmGeneric(c, a, b Matrix, o Product) {
-	for i := range c.Rows {
-		row := c.Row(i)
-		if !o.Accumulate {
+// blockGeneric computes rows [i0, i1) and columns [j0, j1) of C in the plainest order: the reference for the
+// kernels, and the path of machines that have none. Here a product is rounded before it is added, unless
+// the compiler fuses the two.
+func (t *product) blockGeneric(i0, i1, j0, j1 int) {
+	for i := i0; i < i1; i++ {
+		row := t.c.Data[i*t.c.RowStride:][j0:j1]
+		if !t.o.Accumulate {
 			clear(row)
 		}
-		for k := range a.Cols {
-			aik := a.At(i, k)
-			if b.ColStride == 1 {
-				for j, bkj := range b.Row(k) {
+		for k := range t.a.Cols {
+			aik := t.a.At(i, k)
+			if t.b.ColStride == 1 {
+				for j, bkj := range t.b.Data[k*t.b.RowStride:][j0:j1] {
 					row[j] += aik * bkj
 				}
 			} else {
 				for j := range row {
-					row[j] += aik * b.Data[k*b.RowStride+j*b.ColStride]
+					row[j] += aik * t.b.At(k, j0+j)
 				}
 			}
 		}
 		for j := range row {
-			if o.Bias != nil {
-				row[j] += o.Bias[j]
+			if t.o.Bias != nil {
+				row[j] += t.o.Bias[j0+j]
 			}
-			if o.ReLU && !(row[j] > 0) {
+			if t.o.ReLU && row[j] < 0 {
 				row[j] = 0
 			}
 		}

@@ -1,6 +1,9 @@
 package mat
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Matrix is a view of float32 numbers: element (i, j) is Data[i*RowStride+j*ColStride]. It owns nothing;
 // copies share the numbers. One of the strides is 1: a row-major matrix has ColStride 1, its transpose
@@ -17,7 +20,7 @@ func New(rows, cols int) Matrix { return Of(make([]float32, rows*cols), rows, co
 // Of views the first rows·cols numbers of data as a row-major matrix without gaps. It panics if there are
 // too few.
 func Of(data []float32, rows, cols int) Matrix {
-	if rows < 0 || cols < 0 || rows*cols > len(data) {
+	if rows < 0 || cols < 0 || !fits(rows, cols, len(data)) {
 		panic(fmt.Sprintf("mat: %d numbers viewed as a %d × %d matrix", len(data), rows, cols))
 	}
 	return Matrix{data[:rows*cols], rows, cols, cols, 1}
@@ -52,6 +55,9 @@ func (m Matrix) Row(i int) []float32 {
 	if m.ColStride != 1 {
 		panic("mat: Row of a matrix whose rows are not contiguous")
 	}
+	if m.Cols == 0 {
+		return nil
+	}
 	return m.Data[i*m.RowStride:][:m.Cols:m.Cols]
 }
 
@@ -66,16 +72,25 @@ func (m Matrix) extent() int {
 	return (m.Rows-1)*m.RowStride + (m.Cols-1)*m.ColStride + 1
 }
 
+// fits reports whether a·b ≤ n, for numbers that are not negative and however large.
+func fits(a, b, n int) bool {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return hi == 0 && lo <= uint64(n)
+}
+
 // check panics unless the strides describe a matrix that lies inside its data, so that no kernel in
 // assembly ever sees an address outside it.
 func (m Matrix) check(name string) {
-	switch {
-	case m.Rows < 0 || m.Cols < 0,
-		m.RowStride < 0 || m.ColStride < 0,
-		m.RowStride != 1 && m.ColStride != 1 && m.Rows > 1 && m.Cols > 1,
-		m.Rows > 0 && m.Cols > 0 && (m.Rows-1 > len(m.Data) || m.Cols-1 > len(m.Data)),
-		m.extent() > len(m.Data):
-		panic(fmt.Sprintf("mat: %s is %d × %d with strides %d and %d over %d numbers",
-			name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data)))
+	if m.Rows >= 0 && m.Cols >= 0 && m.RowStride >= 0 && m.ColStride >= 0 {
+		if m.Rows == 0 || m.Cols == 0 {
+			return
+		}
+		oneIsOne := m.RowStride == 1 || m.ColStride == 1 || m.Rows == 1 || m.Cols == 1
+		last := len(m.Data) - 1
+		if oneIsOne && last >= 0 && fits(m.Rows-1, m.RowStride, last) && fits(m.Cols-1, m.ColStride, last-(m.Rows-1)*m.RowStride) {
+			return
+		}
 	}
+	panic(fmt.Sprintf("mat: %s is %d × %d with strides %d and %d over %d numbers",
+		name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data)))
 }

@@ -1,0 +1,487 @@
+//go:build !purego && !noasm
+
+// The kernels of matrix products, for AVX2 and FMA:
+//
+//	stripAVX2          up to 6 rows of C
+//	copyPanelAVX2      packing of rows
+//	transposePanelAVX2 packing of columns
+//	fmaLoopAVX2        the machine's limit
+//
+// Y0 to Y11 hold 6 rows of 16 columns of C, two registers a row.
+
+#include "textflag.h"
+#include "go_asm.h"
+
+// 16 lanes on, 16 lanes off: the 16 that begin n before the middle are a mask of the first n lanes
+DATA lanes<>+0x00(SB)/8, $-1
+DATA lanes<>+0x08(SB)/8, $-1
+DATA lanes<>+0x10(SB)/8, $-1
+DATA lanes<>+0x18(SB)/8, $-1
+DATA lanes<>+0x20(SB)/8, $-1
+DATA lanes<>+0x28(SB)/8, $-1
+DATA lanes<>+0x30(SB)/8, $-1
+DATA lanes<>+0x38(SB)/8, $-1
+DATA lanes<>+0x40(SB)/8, $0
+DATA lanes<>+0x48(SB)/8, $0
+DATA lanes<>+0x50(SB)/8, $0
+DATA lanes<>+0x58(SB)/8, $0
+DATA lanes<>+0x60(SB)/8, $0
+DATA lanes<>+0x68(SB)/8, $0
+DATA lanes<>+0x70(SB)/8, $0
+DATA lanes<>+0x78(SB)/8, $0
+GLOBL lanes<>(SB), RODATA|NOPTR, $128
+
+// Y14 and Y15 = the mask of the first N lanes of 16; T is overwritten
+#define MASKS(N, T) \
+	LEAQ    lanes<>+64(SB), T   \
+	NEGQ    N                   \
+	VMOVUPS (T)(N*4), Y14       \
+	VMOVUPS 32(T)(N*4), Y15     \
+	NEGQ    N
+
+// one row of the tile: C0, C1 += a·(Y12, Y13)
+#define FMAROW(A, T, C0, C1) \
+	VBROADCASTSS A, T           \
+	VFMADD231PS  T, Y12, C0     \
+	VFMADD231PS  T, Y13, C1
+
+// one k of the rows 0 to 5
+#define LOADB \
+	VMOVUPS (BX), Y12           \
+	VMOVUPS 32(BX), Y13
+#define ROW0 FMAROW((SI), Y14, Y0, Y1)
+#define ROW1 FMAROW((SI)(R9*1), Y15, Y2, Y3)
+#define ROW2 FMAROW((SI)(R9*2), Y14, Y4, Y5)
+#define ROW3 FMAROW((R8), Y15, Y6, Y7)
+#define ROW4 FMAROW((R8)(R9*1), Y14, Y8, Y9)
+#define ROW5 FMAROW((R8)(R9*2), Y15, Y10, Y11)
+#define NEXTK \
+	ADDQ R11, BX                \
+	ADDQ R10, SI                \
+	ADDQ R10, R8                \
+	DECQ CX
+
+// a row of C at R14, whole or only the lanes of Y14 and Y15, and a step to the next that leaves the flags alone
+#define LOADC(C0, C1) \
+	VMOVUPS (R14), C0           \
+	VMOVUPS 32(R14), C1         \
+	LEAQ    (R14)(R12*1), R14
+#define LOADCMASKED(C0, C1) \
+	VMASKMOVPS (R14), Y14, C0   \
+	VMASKMOVPS 32(R14), Y15, C1 \
+	LEAQ       (R14)(R12*1), R14
+#define STOREC(C0, C1) \
+	VMOVUPS C0, (R14)           \
+	VMOVUPS C1, 32(R14)         \
+	LEAQ    (R14)(R12*1), R14
+#define STORECMASKED(C0, C1) \
+	VMASKMOVPS C0, Y14, (R14)   \
+	VMASKMOVPS C1, Y15, 32(R14) \
+	LEAQ       (R14)(R12*1), R14
+
+// R14 = the first row of C; MOVE of row after row until m are done, then to DONE
+#define EACHROW(MOVE, DONE) \
+	MOVQ DX, R14   \
+	MOVE(Y0, Y1)   \
+	CMPQ AX, $2    \
+	JLT  DONE      \
+	MOVE(Y2, Y3)   \
+	JEQ  DONE      \
+	MOVE(Y4, Y5)   \
+	CMPQ AX, $4    \
+	JLT  DONE      \
+	MOVE(Y6, Y7)   \
+	JEQ  DONE      \
+	MOVE(Y8, Y9)   \
+	CMPQ AX, $6    \
+	JLT  DONE      \
+	MOVE(Y10, Y11)
+
+// func stripAVX2(s *strip)
+// Requires: AVX2, FMA
+//
+// DI s          AX m          CX k left     R13 columns left
+// DX C          R12 s.cRow    R14 row of C
+// SI A row 0    R8 A row 3    R9 s.aRow     R10 s.aK
+// BX B          R11 s.bK      b-8(SP) B, k = 0
+TEXT ·stripAVX2(SB), NOSPLIT, $8-8
+	MOVQ s+0(FP), DI
+	MOVQ strip_b(DI), BX
+	MOVQ BX, b-8(SP)
+	MOVQ strip_c(DI), DX
+	MOVQ strip_cRow(DI), R12
+	MOVQ strip_aRow(DI), R9
+	MOVQ strip_aK(DI), R10
+	MOVQ strip_bK(DI), R11
+	MOVQ strip_m(DI), AX
+	MOVQ strip_n(DI), R13
+
+panel:
+	// the chains start from C
+	CMPQ strip_accumulate(DI), $0
+	JEQ  zero
+	CMPQ R13, $16
+	JLT  loadedge
+	EACHROW(LOADC, multiply)
+	JMP  multiply
+
+loadedge:
+	MASKS(R13, CX)
+	EACHROW(LOADCMASKED, multiply)
+	JMP multiply
+
+	// or from 0
+zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+multiply:
+	MOVQ  strip_k(DI), CX
+	TESTQ CX, CX
+	JEQ   epilogue
+	MOVQ  strip_a(DI), SI
+	LEAQ  (SI)(R9*2), R8
+	ADDQ  R9, R8
+	MOVQ  b-8(SP), BX
+
+	// one loop over k for each number of rows
+	CMPQ AX, $6
+	JEQ  rows6
+	CMPQ AX, $5
+	JEQ  rows5
+	CMPQ AX, $4
+	JEQ  rows4
+	CMPQ AX, $3
+	JEQ  rows3
+	CMPQ AX, $2
+	JEQ  rows2
+
+	PCALIGN $32
+rows1:
+	LOADB
+	ROW0
+	NEXTK
+	JNE rows1
+	JMP epilogue
+
+	PCALIGN $32
+rows2:
+	LOADB
+	ROW0
+	ROW1
+	NEXTK
+	JNE rows2
+	JMP epilogue
+
+	PCALIGN $32
+rows3:
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	NEXTK
+	JNE rows3
+	JMP epilogue
+
+	PCALIGN $32
+rows4:
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	NEXTK
+	JNE rows4
+	JMP epilogue
+
+	PCALIGN $32
+rows5:
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	NEXTK
+	JNE rows5
+	JMP epilogue
+
+	PCALIGN $32
+rows6:
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	ROW5
+	NEXTK
+	JNE rows6
+
+epilogue:
+	// + bias
+	MOVQ  strip_bias(DI), SI
+	TESTQ SI, SI
+	JEQ   relu
+	ADDQ  DX, SI
+	SUBQ  strip_c(DI), SI
+	CMPQ  R13, $16
+	JLT   biasedge
+	VMOVUPS (SI), Y12
+	VMOVUPS 32(SI), Y13
+	JMP   addbias
+
+biasedge:
+	MASKS(R13, CX)
+	VMASKMOVPS (SI), Y14, Y12
+	VMASKMOVPS 32(SI), Y15, Y13
+
+addbias:
+	VADDPS Y12, Y0, Y0
+	VADDPS Y13, Y1, Y1
+	VADDPS Y12, Y2, Y2
+	VADDPS Y13, Y3, Y3
+	VADDPS Y12, Y4, Y4
+	VADDPS Y13, Y5, Y5
+	VADDPS Y12, Y6, Y6
+	VADDPS Y13, Y7, Y7
+	VADDPS Y12, Y8, Y8
+	VADDPS Y13, Y9, Y9
+	VADDPS Y12, Y10, Y10
+	VADDPS Y13, Y11, Y11
+
+	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
+relu:
+	CMPQ   strip_relu(DI), $0
+	JEQ    store
+	VXORPS Y12, Y12, Y12
+	VMAXPS Y0, Y12, Y0
+	VMAXPS Y1, Y12, Y1
+	VMAXPS Y2, Y12, Y2
+	VMAXPS Y3, Y12, Y3
+	VMAXPS Y4, Y12, Y4
+	VMAXPS Y5, Y12, Y5
+	VMAXPS Y6, Y12, Y6
+	VMAXPS Y7, Y12, Y7
+	VMAXPS Y8, Y12, Y8
+	VMAXPS Y9, Y12, Y9
+	VMAXPS Y10, Y12, Y10
+	VMAXPS Y11, Y12, Y11
+
+store:
+	CMPQ R13, $16
+	JLT  storeedge
+	EACHROW(STOREC, next)
+
+next:
+	SUBQ $16, R13
+	JLE  done
+	ADDQ $64, DX
+	MOVQ strip_bPanel(DI), CX
+	ADDQ CX, b-8(SP)
+	JMP  panel
+
+storeedge:
+	MASKS(R13, CX)
+	EACHROW(STORECMASKED, done)
+
+done:
+	VZEROUPPER
+	RET
+
+#undef FMAROW
+#undef LOADB
+#undef ROW0
+#undef ROW1
+#undef ROW2
+#undef ROW3
+#undef ROW4
+#undef ROW5
+#undef NEXTK
+#undef LOADC
+#undef LOADCMASKED
+#undef STOREC
+#undef STORECMASKED
+#undef EACHROW
+
+// func copyPanelAVX2(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
+// Requires: AVX2
+TEXT ·copyPanelAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ dstK+8(FP), R8
+	MOVQ src+16(FP), SI
+	MOVQ srcK+24(FP), R9
+	MOVQ w+32(FP), AX
+	MOVQ k+40(FP), CX
+	CMPQ AX, $16
+	JEQ  whole
+	MASKS(AX, DX)
+	CMPQ AX, $8
+	JLE  half
+
+	// 9 to 15 lanes
+edge:
+	VMASKMOVPS (SI), Y14, Y0
+	VMASKMOVPS 32(SI), Y15, Y1
+	VMOVUPS    Y0, (DI)
+	VMOVUPS    Y1, 32(DI)
+	ADDQ       R9, SI
+	ADDQ       R8, DI
+	DECQ       CX
+	JNE        edge
+	VZEROUPPER
+	RET
+
+	// 1 to 8 lanes
+half:
+	VMASKMOVPS (SI), Y14, Y0
+	VMOVUPS    Y0, (DI)
+	ADDQ       R9, SI
+	ADDQ       R8, DI
+	DECQ       CX
+	JNE        half
+	VZEROUPPER
+	RET
+
+	// 16 lanes
+whole:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ    R9, SI
+	ADDQ    R8, DI
+	DECQ    CX
+	JNE     whole
+	VZEROUPPER
+	RET
+
+// Y4 to Y7 = the transpose of the 4 × 8 numbers of Y0 to Y3, k and k+4 side by side in each, stored to 8 rows at DI
+#define TRANSPOSE \
+	VUNPCKLPS    Y1, Y0, Y4     \
+	VUNPCKHPS    Y1, Y0, Y5     \
+	VUNPCKLPS    Y3, Y2, Y6     \
+	VUNPCKHPS    Y3, Y2, Y7     \
+	VUNPCKLPD    Y6, Y4, Y0     \
+	VUNPCKHPD    Y6, Y4, Y1     \
+	VUNPCKLPD    Y7, Y5, Y2     \
+	VUNPCKHPD    Y7, Y5, Y3     \
+	LEAQ         (DI)(DX*4), R13 \
+	VMOVUPS      X0, (DI)       \
+	VMOVUPS      X1, (DI)(DX*1) \
+	VMOVUPS      X2, (DI)(DX*2) \
+	VEXTRACTF128 $1, Y0, (R13)  \
+	VEXTRACTF128 $1, Y1, (R13)(DX*1) \
+	VEXTRACTF128 $1, Y2, (R13)(DX*2) \
+	ADDQ         DX, DI         \
+	ADDQ         DX, R13        \
+	VMOVUPS      X3, (DI)(DX*2) \
+	VEXTRACTF128 $1, Y3, (R13)(DX*2)
+
+// func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
+// Requires: AVX2
+//
+// R8 to R11 are 4 rows of src, the last one again where w ends among them.
+TEXT ·transposePanelAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), R12
+	MOVQ dstK+8(FP), DX
+	MOVQ src+16(FP), R8
+	MOVQ w+32(FP), AX
+
+rows:
+	MOVQ    srcRow+24(FP), R14
+	LEAQ    (R8)(R14*1), R9
+	CMPQ    AX, $2
+	CMOVQLT R8, R9
+	LEAQ    (R9)(R14*1), R10
+	CMPQ    AX, $3
+	CMOVQLT R9, R10
+	LEAQ    (R10)(R14*1), R11
+	CMPQ    AX, $4
+	CMOVQLT R10, R11
+	MOVQ    R12, DI
+	MOVQ    k+40(FP), CX
+	XORL    BX, BX // bytes into the rows
+	SUBQ    $8, CX
+	JLT     tail
+
+eight:
+	VMOVUPS (R8)(BX*1), Y0
+	VMOVUPS (R9)(BX*1), Y1
+	VMOVUPS (R10)(BX*1), Y2
+	VMOVUPS (R11)(BX*1), Y3
+	TRANSPOSE
+	LEAQ    (R13)(DX*2), DI
+	ADDQ    DX, DI
+	ADDQ    $32, BX
+	SUBQ    $8, CX
+	JGE     eight
+
+tail:
+	ADDQ       $8, CX
+	JEQ        nextrows
+	MASKS(CX, SI)
+	VMASKMOVPS (R8)(BX*1), Y14, Y0
+	VMASKMOVPS (R9)(BX*1), Y14, Y1
+	VMASKMOVPS (R10)(BX*1), Y14, Y2
+	VMASKMOVPS (R11)(BX*1), Y14, Y3
+	TRANSPOSE
+
+nextrows:
+	MOVQ srcRow+24(FP), R14
+	LEAQ (R11)(R14*1), R8
+	ADDQ $16, R12
+	SUBQ $4, AX
+	JGT  rows
+	VZEROUPPER
+	RET
+
+#undef TRANSPOSE
+#undef MASKS
+
+// func fmaLoopAVX2(n int)
+// Requires: AVX2, FMA
+TEXT ·fmaLoopAVX2(SB), NOSPLIT, $0-8
+	MOVQ   n+0(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+
+	PCALIGN $32
+again:
+	VFMADD231PS Y12, Y12, Y0
+	VFMADD231PS Y12, Y12, Y1
+	VFMADD231PS Y12, Y12, Y2
+	VFMADD231PS Y12, Y12, Y3
+	VFMADD231PS Y12, Y12, Y4
+	VFMADD231PS Y12, Y12, Y5
+	VFMADD231PS Y12, Y12, Y6
+	VFMADD231PS Y12, Y12, Y7
+	VFMADD231PS Y12, Y12, Y8
+	VFMADD231PS Y12, Y12, Y9
+	VFMADD231PS Y12, Y12, Y10
+	VFMADD231PS Y12, Y12, Y11
+	DECQ CX
+	JNE  again
+	VZEROUPPER
+	RET

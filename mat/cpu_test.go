@@ -1,0 +1,33 @@
+package mat
+
+import (
+	"strings"
+	"testing"
+)
+
+// forEachKernel runs f once for each kernel that the machine can run, portable Go included.
+func forEachKernel(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	defer func(k isa) { kernel = k }(kernel)
+	for _, k := range machine {
+		kernel = k
+		t.Run("kernel="+k.String(), f)
+	}
+}
+
+func TestChoiceOfKernel(t *testing.T) {
+	if k, err := choose(""); k != machine[0] || err != nil {
+		t.Errorf("nothing asked for: %v, %v", k, err)
+	}
+	for _, want := range machine {
+		if k, err := choose(want.String()); k != want || err != nil {
+			t.Errorf("%v asked for: %v, %v", want, k, err)
+		}
+	}
+	for _, name := range []string{"z80", "AVX2", "generic "} {
+		k, err := choose(name)
+		if k != machine[0] || err == nil || !strings.Contains(err.Error(), "TFM_CPU="+name) {
+			t.Errorf("%s asked for: %v, %v", name, k, err)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package mat
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// fma32 is x·y + z rounded once, whatever the machine has. The product of two float32 is exact in float64.
+// The sum is not, so it is rounded to odd: what was cut off leaves its mark in the last bit, far below the
+// bits that the second rounding looks at (Boldo and Melquiond, "Emulation of a FMA and correctly rounded
+// sums", 2008).
+func fma32(x, y, z float32) float32 {
+	p, c := float64(x)*float64(y), float64(z)
+	s := p + c
+	v := s - p
+	if e := (p - (s - v)) + (c - v); e != 0 && !math.IsInf(s, 0) && s == s && math.Float64bits(s)&1 == 0 {
+		s = math.Nextafter(s, math.Copysign(math.Inf(1), e))
+	}
+	return float32(s)
+}
+
+// sameNumber is equality of bits, but that any NaN equals any other.
+func sameNumber(x, y float32) bool {
+	return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y
+}
+
+// number is a random float32 of any kind: of one magnitude mostly, or of all, or a special one.
+func number(r *rand.Rand) float32 {
+	switch r.IntN(8) {
+	case 0:
+		special := []float32{0, float32(math.Copysign(0, -1)), 1, -1, math.MaxFloat32, -math.MaxFloat32,
+			math.SmallestNonzeroFloat32, 0x1p-126, 0x1.fffffep-127, 1 + 0x1p-23, 1 - 0x1p-24, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+		return special[r.IntN(len(special))]
+	case 1, 2:
+		return math.Float32frombits(r.Uint32())
+	}
+	return float32(r.NormFloat64())
+}
+
+func TestFMA32(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50000 {
+		x, y, z := number(r), number(r), number(r)
+		if r.IntN(2) == 0 {
+			z = -x * y * (1 + float32(r.IntN(5)-2)*0x1p-23) // nearly all cancels
+		}
+		got, want := fma32(x, y, z), float32(float64(x)*float64(y)+float64(z))
+		if f := float64(want); !math.IsNaN(f) && !math.IsInf(float64(x)+float64(y)+float64(z), 0) {
+			exact := new(big.Float).SetPrec(2000).Mul(big.NewFloat(float64(x)), big.NewFloat(float64(y)))
+			exact.Add(exact, big.NewFloat(float64(z)))
+			if exact.Sign() != 0 { // of the sign of a zero big.Float knows less than IEEE 754
+				want, _ = exact.Float32()
+			}
+		}
+		if !sameNumber(got, want) {
+			t.Fatalf("fma32(%x, %x, %x) = %x, want %x", x, y, z, got, want)
+		}
+		if c := []float32{z}; kernel != generic {
+			Gemm(nil, Of(c, 1, 1), Of([]float32{x}, 1, 1), Of([]float32{y}, 1, 1), Product{Accumulate: true})
+			if !sameNumber(c[0], got) {
+				t.Fatalf("the machine says fma(%x, %x, %x) = %x, fma32 %x", x, y, z, c[0], got)
+			}
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build (!amd64 && !arm64) || purego || noasm
+
+package mat
+
+var tiles = [...]struct{ rows, cols int }{generic: {1, 16}}
+
+func (t *product) block(i0, i1, j0, j1 int) { t.blockGeneric(i0, i1, j0, j1) }

@@ -1,0 +1,270 @@
+package mat
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// gemmOracle is Gemm by its definition.
+func gemmOracle(c, a, b Matrix, o Product) {
+	for i := range c.Rows {
+		for j := range c.Cols {
+			var x float32
+			if o.Accumulate {
+				x = c.At(i, j)
+			}
+			for k := range a.Cols {
+				x = fma32(a.At(i, k), b.At(k, j), x)
+			}
+			if o.Bias != nil {
+				x += o.Bias[j]
+			}
+			if o.ReLU && x < 0 {
+				x = 0
+			}
+			c.Data[i*c.RowStride+j] = x
+		}
+	}
+}
+
+const guard = float32(-7.25e11) // what lies around C and must stay there
+
+// operand is a random matrix inside a larger one, or its transpose, beginning anywhere.
+func operand(r *rand.Rand, rows, cols int, transposed bool, number func(*rand.Rand) float32) Matrix {
+	if transposed {
+		return operand(r, cols, rows, false, number).T()
+	}
+	whole := New(rows+2, cols+2+r.IntN(9))
+	for i := range whole.Data {
+		whole.Data[i] = number(r)
+	}
+	c0 := r.IntN(whole.Cols - cols + 1)
+	return whole.Slice(1, rows+1, c0, c0+cols)
+}
+
+// problem is a product to check.
+type problem struct {
+	m, n, k int
+	ta, tb  bool
+	o       Product // Bias is made where it is not nil
+	threads int
+}
+
+func (q problem) String() string {
+	form := map[bool]string{false: "N", true: "T"}
+	return fmt.Sprintf("%s%s m=%d n=%d k=%d accumulate=%v bias=%v relu=%v threads=%d",
+		form[q.ta], form[q.tb], q.m, q.n, q.k, q.o.Accumulate, q.o.Bias != nil, q.o.ReLU, q.threads)
+}
+
+var pools = map[int]*Pool{1: nil, 2: NewPool(2), 3: NewPool(3), 8: NewPool(8)}
+
+// check compares Gemm with the oracle: bit for bit if a kernel is in force, else to within what the order
+// of rounding can do, (k+2)·2^-24·(Σ|a||b| + |c| + |bias|) to first order, twice.
+func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
+	t.Helper()
+	a, b := operand(r, q.m, q.k, q.ta, number), operand(r, q.k, q.n, q.tb, number)
+	if q.o.Bias != nil {
+		q.o.Bias = operand(r, 1, q.n, false, number).Data
+	}
+	around := New(q.m+2, q.n+5)
+	for i := range around.Data {
+		around.Data[i] = guard
+	}
+	c := around.Slice(1, q.m+1, 3, q.n+3)
+	for i := range c.Rows {
+		for j := range c.Cols {
+			c.Row(i)[j] = number(r)
+		}
+	}
+	before, want := New(q.m, q.n), New(q.m, q.n)
+	for i := range c.Rows {
+		copy(before.Row(i), c.Row(i))
+		copy(want.Row(i), c.Row(i))
+	}
+	gemmOracle(want, a, b, q.o)
+	Gemm(pools[q.threads], c, a, b, q.o)
+	for i := range c.Rows {
+		for j := range c.Cols {
+			got, want := c.At(i, j), want.At(i, j)
+			if kernel == generic {
+				var sum float64
+				for k := range q.k {
+					sum += math.Abs(float64(a.At(i, k)) * float64(b.At(k, j)))
+				}
+				if q.o.Accumulate {
+					sum += math.Abs(float64(before.At(i, j)))
+				}
+				if q.o.Bias != nil {
+					sum += math.Abs(float64(q.o.Bias[j]))
+				}
+				if d := math.Abs(float64(got) - float64(want)); d > 0x1p-23*float64(q.k+2)*sum {
+					t.Fatalf("%v: C[%d, %d] = %v, want %v", q, i, j, got, want)
+				}
+			} else if !sameNumber(got, want) {
+				t.Fatalf("%v: C[%d, %d] = %x, want %x", q, i, j, got, want)
+			}
+			c.Row(i)[j] = guard
+		}
+	}
+	for i, x := range around.Data {
+		if x != guard {
+			t.Fatalf("%v: written outside C, at %d of %d", q, i, len(around.Data))
+		}
+	}
+}
+
+func normal(r *rand.Rand) float32 { return float32(r.NormFloat64()) }
+
+// tiny numbers have products that are denormal, or nothing.
+func tiny(r *rand.Rand) float32 { return float32(math.Ldexp(r.NormFloat64(), -62-r.IntN(16))) }
+
+func randomProduct(r *rand.Rand) Product {
+	o := Product{Accumulate: r.IntN(2) == 0, ReLU: r.IntN(2) == 0}
+	if r.IntN(2) == 0 {
+		o.Bias = []float32{}
+	}
+	return o
+}
+
+func TestGemmEqualsOracle(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		threads := []int{1, 2, 3, 8}
+		draw := func(m, n, k int, number func(*rand.Rand) float32) {
+			problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomProduct(r), threads[r.IntN(4)]}.check(t, r, number)
+		}
+		// each edge of the tile, of packing and of the few rows and columns
+		for m := range 30 {
+			for _, n := range []int{0, 1, 2, 7, 8, 9, 14, 15, 16, 17, 33, 64, 66} {
+				draw(m, n, r.IntN(20), normal)
+			}
+		}
+		for range 150 {
+			draw(r.IntN(40), r.IntN(80), r.IntN(70), normal)
+		}
+		if kernel != generic {
+			for range 150 {
+				draw(r.IntN(20), r.IntN(40), r.IntN(9), number)
+				draw(r.IntN(20), r.IntN(40), r.IntN(40), tiny)
+			}
+		}
+		// past each size of a block, and enough work for several tasks
+		for _, q := range []problem{
+			{m: 150, n: 70, k: 20}, {m: 30, n: 20, k: 600}, {m: 7, n: 1100, k: 35}, {m: 26, n: 1050, k: 9},
+			{m: 128, n: 128, k: 260}, {m: 1, n: 4100, k: 130},
+		} {
+			for form := range 4 {
+				q.ta, q.tb, q.o, q.threads = form&1 != 0, form&2 != 0, randomProduct(r), threads[r.IntN(4)]
+				q.check(t, r, normal)
+			}
+		}
+	})
+}
+
+// A row of C must not depend on which rows are computed with it, by how many threads and from which layout.
+func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		const m, n, k = 200, 90, 300
+		a, b := operand(r, m, k, false, normal), operand(r, k, n, false, normal)
+		bias := make([]float32, n)
+		bt := New(n, k)
+		for j := range n {
+			bias[j] = normal(r)
+			for l := range k {
+				bt.Data[j*k+l] = b.At(l, j)
+			}
+		}
+		o := Product{Bias: bias, ReLU: true}
+		whole := New(m, n)
+		Gemm(nil, whole, a, b, o)
+		for _, threads := range []int{1, 2, 3, 8} {
+			for _, rows := range []int{1, 2, 5, 6, 25, 200} {
+				c := New(m, n)
+				for i := 0; i < m; i += rows {
+					b := b
+					if i%2 == 1 {
+						b = bt.T()
+					}
+					end := min(i+rows, m)
+					Gemm(pools[threads], c.RowRange(i, end), a.RowRange(i, end), b, o)
+				}
+				for i, x := range c.Data {
+					if math.Float32bits(x) != math.Float32bits(whole.Data[i]) {
+						t.Fatalf("%d threads, %d rows at a time: C[%d, %d] = %x, together %x", threads, rows, i/n, i%n, x, whole.Data[i])
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestGemmAllocatesNothing(t *testing.T) {
+	if race {
+		t.Skip("under the race detector a sync.Pool forgets at random")
+	}
+	forEachKernel(t, func(t *testing.T) {
+		a, b, c := New(100, 200), New(200, 120), New(100, 120)
+		square := New(120, 120)
+		for _, threads := range []int{1, 2} {
+			if n := testing.AllocsPerRun(100, func() {
+				Gemm(pools[threads], c, a, b, Product{})
+				Gemm(pools[threads], square, c.T(), c, Product{Accumulate: true})
+				Gemm(pools[threads], a.ColRange(0, 100), c, c.T(), Product{})
+			}); n != 0 {
+				t.Errorf("%d threads: %v allocations", threads, n)
+			}
+		}
+	})
+}
+
+func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
+	x := func(rows, cols int) Matrix { return New(rows, cols) }
+	huge := Matrix{make([]float32, 9), 3, 3, 1 << 62, 1}
+	for name, f := range map[string]func(){
+		"rows":          func() { Gemm(nil, x(2, 3), x(3, 4), x(4, 3), Product{}) },
+		"columns":       func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 2), Product{}) },
+		"depth":         func() { Gemm(nil, x(2, 3), x(2, 4), x(5, 3), Product{}) },
+		"bias":          func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Bias: make([]float32, 2)}) },
+		"transposed C":  func() { Gemm(nil, x(3, 2).T(), x(2, 4), x(4, 3), Product{}) },
+		"overlap":       func() { Gemm(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 3), x(3, 3), Product{}) },
+		"outside":       func() { Gemm(nil, x(3, 3), Matrix{make([]float32, 8), 3, 3, 3, 1}, x(3, 3), Product{}) },
+		"overflow":      func() { Gemm(nil, x(3, 3), huge, x(3, 3), Product{}) },
+		"two strides":   func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, 6, 2}, Product{}) },
+		"negative":      func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, -3, 1}, Product{}) },
+		"Of, too few":   func() { Of(make([]float32, 5), 2, 3) },
+		"Of, overflow":  func() { Of(make([]float32, 5), 1<<32, 1<<32) },
+		"Slice outside": func() { x(2, 2).Slice(0, 3, 0, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "mat: ") {
+					t.Errorf("%s must panic and say so", name)
+				}
+			}()
+			f()
+		})
+	}
+}
+
+// FuzzGemm takes a shape, a form and a seed, and compares with the oracle.
+func FuzzGemm(f *testing.F) {
+	f.Add(uint8(6), uint8(16), uint8(32), uint8(0), uint64(1))
+	f.Add(uint8(14), uint8(14), uint8(32), uint8(2), uint64(2))
+	f.Add(uint8(200), uint8(20), uint8(1), uint8(29), uint64(3))
+	f.Fuzz(func(t *testing.T, m, n, k, form uint8, seed uint64) {
+		q := problem{m: int(m), n: int(n), k: int(k), ta: form&1 != 0, tb: form&2 != 0, threads: []int{1, 2, 3, 8}[form>>5&3]}
+		q.o.Accumulate, q.o.ReLU = form&4 != 0, form&8 != 0
+		if form&16 != 0 {
+			q.o.Bias = []float32{}
+		}
+		r, draw := rand.New(rand.NewPCG(seed, 0)), normal
+		if kernel != generic && seed%2 == 0 {
+			draw = number
+		}
+		q.check(t, r, draw)
+	})
+}
