@@ -75,8 +75,7 @@ func Preset(name string) (Config, error) {
 
 // Validate reports the first field that makes no sense, with what was found and what was expected.
 func (c Config) Validate() error {
-	positive := func(name string, v int) error {
-		const most = 1 << 24 // sizes beyond it are mistakes, and products of two must not overflow
+	upTo := func(most int, name string, v int) error {
 		if v < 1 || v > most {
 			return fmt.Errorf("%s is %d, must be 1 to %d", name, v, most)
 		}
@@ -89,9 +88,10 @@ func (c Config) Validate() error {
 		return nil
 	}
 	if err := errors.Join(
-		positive("d_model", c.DModel), positive("heads", c.Heads), positive("d_ff", c.DFF),
-		positive("encoder_layers", c.EncoderLayers), positive("decoder_layers", c.DecoderLayers),
-		positive("max_len", c.MaxLen), fraction("dropout", c.Dropout), fraction("label_smoothing", c.LabelSmoothing),
+		// Beyond these bounds is a mistake, or a file that wants to exhaust memory.
+		upTo(1<<20, "d_model", c.DModel), upTo(1<<20, "heads", c.Heads), upTo(1<<24, "d_ff", c.DFF),
+		upTo(1000, "encoder_layers", c.EncoderLayers), upTo(1000, "decoder_layers", c.DecoderLayers),
+		upTo(1<<16, "max_len", c.MaxLen), fraction("dropout", c.Dropout), fraction("label_smoothing", c.LabelSmoothing),
 	); err != nil {
 		return firstLine(err)
 	}

@@ -1,0 +1,55 @@
+package model
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParameterCounts(t *testing.T) {
+	for _, c := range []struct {
+		preset string
+		vocab  int
+		want   int
+	}{
+		{"base", 32000, 60522496}, // the figure of other implementations of the paper's base model with this vocabulary
+		{"base", 37000, 63082496},
+		{"tiny", 10000, 2605056}, // 10000·128 + 4·(4·(128²+128) + 2·128·256+384 + 4·128) + 4·(8·(128²+128) + 2·128·256+384 + 6·128)
+	} {
+		config, err := Preset(c.preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.SrcVocab, config.TgtVocab = c.vocab, c.vocab
+		if got := config.CountParams(); got != c.want {
+			t.Errorf("%s with %d pieces has %d parameters, want %d", c.preset, c.vocab, got, c.want)
+		}
+	}
+}
+
+func TestValidateSaysWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) {}, ""},
+		{func(c *Config) { c.Heads = 3 }, "d_model is 16, which is not divisible by 3 heads"},
+		{func(c *Config) { c.DModel = 0 }, "d_model is 0, must be 1 to"},
+		{func(c *Config) { c.EncoderLayers = 1 << 30 }, "encoder_layers is 1073741824"},
+		{func(c *Config) { c.DecoderLayers = -1 }, "decoder_layers is -1"},
+		{func(c *Config) { c.Dropout = 1 }, "dropout is 1, must be at least 0 and below 1"},
+		{func(c *Config) { c.SrcVocab, c.TgtVocab = 3, 3 }, "vocabularies are 3 and 3"},
+		{func(c *Config) { c.TgtVocab = 12 }, "one shared matrix needs one joint vocabulary"},
+		{func(c *Config) { c.Tie = "both" }, `tie is "both", must be all, decoder or none`},
+		{func(c *Config) { c.NormEps = 0 }, "norm_eps is 0"},
+	} {
+		config := toy()
+		c.change(&config)
+		_, err := New(config)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	if _, err := Preset("huge"); err == nil || !strings.Contains(err.Error(), "base, big, tiny") {
+		t.Errorf("error %v must list the presets", err)
+	}
+}
