@@ -1,0 +1,211 @@
+package attn_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tfm/attn"
+	"tfm/internal/ref"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+const d, heads = 12, 3
+
+func random(r *rand.Rand, rows, cols int) mat.Matrix {
+	m := mat.New(rows, cols)
+	layer.Normal(m.Data, 1, r)
+	return m
+}
+
+func flat(m mat.Matrix) ([]float64, ref.Matrix) {
+	data := ref.Float64s(m.Data)
+	rows := make(ref.Matrix, m.Rows)
+	for i := range rows {
+		rows[i] = data[i*m.Cols:][:m.Cols]
+	}
+	return data, rows
+}
+
+func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
+	for i := range y {
+		for j := range y[i] {
+			sum += float64(dy.At(i, j)) * y[i][j]
+		}
+	}
+	return sum
+}
+
+// bySentence calls f with the rows of each sentence and joins the results.
+func bySentence(r attn.Ragged, f func(q0, q1, k0, k1 int32) ref.Matrix) (all ref.Matrix) {
+	for s := range r.Sentences() {
+		all = append(all, f(r.Q[s], r.Q[s+1], r.K[s], r.K[s+1])...)
+	}
+	return all
+}
+
+func setUp(declare func(*layer.Params)) (*layer.Params, *rand.Rand) {
+	ps, r := new(layer.Params), rand.New(rand.NewPCG(3, 2))
+	declare(ps)
+	ps.Allocate(true)
+	layer.Normal(ps.W, 0.4, r)
+	return ps, r
+}
+
+func arena(take func(*layer.Arena)) {
+	var a layer.Arena
+	a.Measure()
+	take(&a)
+	a.Reserve()
+	take(&a)
+}
+
+// One sentence is longer than a block of queries.
+var long = []int32{0, 3, 4, 70, 73}
+
+func TestSelf(t *testing.T) {
+	for _, causal := range []bool{false, true} {
+		var l attn.Self
+		ps, r := setUp(func(ps *layer.Params) { l = attn.NewSelf(ps, "l", d, heads) })
+		rag := attn.Ragged{Q: long, K: long, Causal: causal}
+		n := int(long[len(long)-1])
+		x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), random(r, n, d)
+		before := ref.Of(dx)
+		var st, dst attn.SelfState
+		arena(func(a *layer.Arena) { st, dst = attn.NewSelfState(a, n, d), attn.NewSelfState(a, n, d) })
+		w := ref.WeightsOf(ps)
+		xs, rows := flat(x)
+		want := func() ref.Matrix {
+			return bySentence(rag, func(q0, q1, _, _ int32) ref.Matrix { return w.Self("l", rows[q0:q1], heads, causal) })
+		}
+		f := func() float64 { return weighted(dy, want()) }
+
+		l.Forward(nil, y, st, x, rag)
+		ref.Close(t, "y", y, want(), 1e-5)
+		l.Backward(nil, dx, dst, dy, st, x, rag, layer.Add)
+		for i := range before {
+			for j := range before[i] {
+				dx.Row(i)[j] -= float32(before[i][j])
+			}
+		}
+		ref.Gradient(t, "dx", dx.Data, xs, f)
+		checkParams(t, ps, w, f)
+	}
+}
+
+func TestCross(t *testing.T) {
+	var l attn.Cross
+	ps, r := setUp(func(ps *layer.Params) { l = attn.NewCross(ps, "l", d, heads) })
+	rag := attn.Ragged{Q: []int32{0, 2, 70, 71}, K: []int32{0, 5, 9, 15}}
+	n, m := 71, 15
+	x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
+	memory, dmemory := random(r, m, d), mat.New(m, d)
+	var st, dst attn.CrossState
+	arena(func(a *layer.Arena) { st, dst = attn.NewCrossState(a, n, m, d), attn.NewCrossState(a, n, m, d) })
+	w := ref.WeightsOf(ps)
+	xs, rows := flat(x)
+	ms, mRows := flat(memory)
+	want := func() ref.Matrix {
+		return bySentence(rag, func(q0, q1, k0, k1 int32) ref.Matrix { return w.Cross("l", rows[q0:q1], mRows[k0:k1], heads) })
+	}
+	f := func() float64 { return weighted(dy, want()) }
+
+	l.Forward(nil, y, st, x, memory, rag)
+	ref.Close(t, "y", y, want(), 1e-5)
+	l.Backward(nil, dx, dmemory, dst, dy, st, x, memory, rag, layer.Set, layer.Set)
+	ref.Gradient(t, "dx", dx.Data, xs, f)
+	ref.Gradient(t, "dmemory", dmemory.Data, ms, f)
+	checkParams(t, ps, w, f)
+
+	weights := st.Weights(1, 2, heads, rag)
+	for i := range weights.Rows {
+		if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {
+			t.Fatalf("weights of query %d sum to %v", i, s)
+		}
+	}
+}
+
+func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, f func() float64) {
+	t.Helper()
+	for _, p := range ps.List {
+		if p.Name == "l.qkv.bias" || p.Name == "l.kv.bias" {
+			// The keys' bias adds one number to all scores of a query, which the softmax takes away again: its
+			// derivative is 0, up to rounding.
+			lo, hi := 0, d
+			if p.Name == "l.qkv.bias" {
+				lo, hi = d, 2*d
+			}
+			for i := lo; i < hi; i++ {
+				if math.Abs(float64(p.G[i])) > 1e-5 {
+					t.Errorf("the derivative of the keys' bias is %v, must be 0", p.G[i])
+				}
+				p.G[i] = 0
+			}
+		}
+		ref.Gradient(t, p.Name, p.G, w[p.Name], f)
+	}
+}
+
+// Equation 1 written out with masks, on one head, against the tuned path and against padding.
+func TestScaledDotProductReference(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	const n, m = 5, 6
+	q, k, v := random(r, n, 8), random(r, m, 8), random(r, m, 8)
+	out, weights := mat.New(n, 8), mat.New(n, m)
+
+	attn.ScaledDotProduct(out, weights, q, k, v, nil)
+	tuned := mat.New(n, 8)
+	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k, V: v}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, m}})
+	ref.Close(t, "tuned", tuned, ref.Of(out), 1e-6)
+
+	// Keys 4 and 5 are padding: the result is that of the first four keys alone.
+	padded := attn.Padding([]int32{7, 8, 9, 3, 0, 0}, 0)
+	attn.ScaledDotProduct(out, weights, q, k, v, padded)
+	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, 4}})
+	ref.Close(t, "padded", tuned, ref.Of(out), 1e-6)
+	if weights.At(2, 4) != 0 {
+		t.Error("a hidden key has weight")
+	}
+
+	attn.ScaledDotProduct(out, weights, q, k, v, attn.Both(padded, attn.LookAhead))
+	attn.ScaledDotProductHeads(nil, tuned.RowRange(0, 4), attn.Inputs{Q: q.RowRange(0, 4), K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1,
+		attn.Ragged{Q: []int32{0, 4}, K: []int32{0, 4}, Causal: true})
+	ref.Close(t, "causal", tuned.RowRange(0, 4), ref.Of(out.RowRange(0, 4)), 1e-6)
+
+	attn.ScaledDotProduct(out, weights, q, k, v, func(int, int) bool { return false })
+	for i := range n {
+		if mat.Max(out.Row(i)) != 0 || mat.Max(weights.Row(i)) != 0 {
+			t.Fatal("a query with nothing to attend to must give zeros")
+		}
+	}
+}
+
+// Threads share out heads; they change no bit.
+func TestThreadsChangeNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 5))
+	starts := []int32{0, 30, 33, 80, 81, 100}
+	rag := attn.Ragged{Q: starts, K: starts, Causal: true}
+	in := attn.Inputs{Q: random(r, 100, d), K: random(r, 100, d), V: random(r, 100, d)}
+	dctx := random(r, 100, d)
+	var first []float32
+	for _, threads := range []int{1, 2, 3, 8} {
+		p := mat.NewPool(threads)
+		ctx, g := mat.New(100, d), attn.Inputs{Q: mat.New(100, d), K: mat.New(100, d), V: mat.New(100, d)}
+		attn.ScaledDotProductHeads(p, ctx, in, heads, rag)
+		attn.ScaledDotProductHeadsGrad(p, g, dctx, in, heads, rag)
+		p.Close()
+		var all []float32
+		for _, m := range []mat.Matrix{ctx, g.Q, g.K, g.V} {
+			all = append(all, m.Data...)
+		}
+		if first == nil {
+			first = all
+		}
+		for i := range all {
+			if math.Float32bits(all[i]) != math.Float32bits(first[i]) {
+				t.Fatalf("%d threads: number %d is %v, with one thread %v", threads, i, all[i], first[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package ref
+
+import (
+	"math"
+	"testing"
+
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// Of converts a matrix of float32.
+func Of(m mat.Matrix) Matrix {
+	r := New(m.Rows, m.Cols)
+	for i := range r {
+		for j := range r[i] {
+			r[i][j] = float64(m.At(i, j))
+		}
+	}
+	return r
+}
+
+// Float64s converts numbers.
+func Float64s(x []float32) []float64 {
+	r := make([]float64, len(x))
+	for i, v := range x {
+		r[i] = float64(v)
+	}
+	return r
+}
+
+// WeightsOf copies the weights of ps.
+func WeightsOf(ps *layer.Params) Weights {
+	w := Weights{}
+	for _, p := range ps.List {
+		w[p.Name] = Float64s(p.W)
+	}
+	return w
+}
+
+// Close fails the test unless got and want agree to within bound times the largest |want|, which must not be 0.
+func Close(t testing.TB, name string, got mat.Matrix, want Matrix, bound float64) {
+	t.Helper()
+	var largest, worst float64
+	for i := range want {
+		for j := range want[i] {
+			largest = max(largest, math.Abs(want[i][j]))
+			worst = max(worst, math.Abs(float64(got.At(i, j))-want[i][j]))
+		}
+	}
+	if !(worst <= bound*largest) || largest == 0 {
+		t.Errorf("%s: off by %.3g where the largest is %.3g", name, worst, largest)
+	}
+}
+
+// Gradient fails the test unless grad is the derivative of f with respect to w, by central differences, to
+// within 1e-4 of the larger of the two and a hundredth of the largest derivative in w. The bound is float32's:
+// sums of some hundred terms of rounding 6e-8, through a few layers; the differences themselves are good to
+// 1e-9. Of many numbers it checks some hundred.
+func Gradient(t testing.TB, name string, grad []float32, w []float64, f func() float64) {
+	t.Helper()
+	const bound = 1e-4
+	var largest float64
+	for _, g := range grad {
+		largest = max(largest, math.Abs(float64(g)))
+	}
+	failures := 0
+	for i := 0; i < len(w); i += 1 + len(w)/97 {
+		h := 1e-5 * max(1, math.Abs(w[i]))
+		was := w[i]
+		w[i] = was + h
+		above := f()
+		w[i] = was - h
+		below := f()
+		w[i] = was
+		want := (above - below) / (2 * h)
+		got := float64(grad[i])
+		if !(math.Abs(got-want) <= bound*max(math.Abs(got), math.Abs(want), largest/100)+1e-9) {
+			if failures++; failures <= 3 {
+				t.Errorf("%s: derivative %d is %.8g, central differences say %.8g", name, i, got, want)
+			}
+		}
+	}
+	if largest == 0 && len(w) > 0 {
+		t.Errorf("%s: all derivatives are 0", name)
+	}
+}
