@@ -89,7 +89,7 @@ func TestSelf(t *testing.T) {
 				dx.Row(i)[j] -= float32(before[i][j])
 			}
 		}
-		ref.Gradient(t, "dx", dx.Data, xs, f)
+		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
 		checkParams(t, ps, w, f)
 	}
 }
@@ -114,8 +114,8 @@ func TestCross(t *testing.T) {
 	l.Forward(nil, y, st, x, memory, rag)
 	ref.Close(t, "y", y, want(), 1e-5)
 	l.Backward(nil, dx, dmemory, dst, dy, st, x, memory, rag, layer.Set, layer.Set)
-	ref.Gradient(t, "dx", dx.Data, xs, f)
-	ref.Gradient(t, "dmemory", dmemory.Data, ms, f)
+	ref.Gradient(t, "dx", dx.Data, xs, 0, f)
+	ref.Gradient(t, "dmemory", dmemory.Data, ms, 0, f)
 	checkParams(t, ps, w, f)
 
 	weights := st.Weights(1, 2, heads, rag)
@@ -143,7 +143,7 @@ func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, f func() float64
 				p.G[i] = 0
 			}
 		}
-		ref.Gradient(t, p.Name, p.G, w[p.Name], f)
+		ref.Gradient(t, p.Name, p.G, w[p.Name], 0, f)
 	}
 }
 

@@ -57,7 +57,7 @@ func flat(m mat.Matrix) ([]float64, ref.Matrix) {
 func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, f func() float64) {
 	t.Helper()
 	for _, p := range ps.List {
-		ref.Gradient(t, p.Name, p.G, w[p.Name], f)
+		ref.Gradient(t, p.Name, p.G, w[p.Name], 0, f)
 	}
 }
 
@@ -78,11 +78,11 @@ func TestLinear(t *testing.T) {
 			dx.Row(i)[j] -= float32(before[i][j]) // what was there must have been added to
 		}
 	}
-	ref.Gradient(t, "dx", dx.Data, xs, f)
+	ref.Gradient(t, "dx", dx.Data, xs, 0, f)
 	checkParams(t, ps, w, f)
 
 	l.Backward(nil, dx, dy, x, layer.Set)
-	ref.Gradient(t, "dx, set", dx.Data, xs, f)
+	ref.Gradient(t, "dx, set", dx.Data, xs, 0, f)
 	for i := range ps.G {
 		ps.G[i] /= 2 // parameters' gradients were added up twice
 	}
@@ -101,7 +101,7 @@ func TestFeedForward(t *testing.T) {
 	l.Forward(nil, y, hidden, x)
 	ref.Close(t, "y", y, w.FeedForward("l", rows), 1e-6)
 	l.Backward(nil, dx, dhidden, dy, hidden, x, layer.Set)
-	ref.Gradient(t, "dx", dx.Data, xs, f)
+	ref.Gradient(t, "dx", dx.Data, xs, 0, f)
 	checkParams(t, ps, w, f)
 }
 
@@ -138,8 +138,8 @@ func TestAddNorm(t *testing.T) {
 		l.Forward(nil, out, x, sub, drop)
 		ref.Close(t, "y", out.Y, y(), 1e-6)
 		l.Backward(nil, dx, dsub, dy, out, drop)
-		ref.Gradient(t, "dx", dx.Data, xs, f)
-		ref.Gradient(t, "dsub", dsub.Data, subs, f)
+		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
+		ref.Gradient(t, "dsub", dsub.Data, subs, 0, f)
 		checkParams(t, ps, w, f)
 	}
 }
@@ -201,7 +201,7 @@ func TestProjection(t *testing.T) {
 		if math.Abs(got.Sum-sum) > 1e-6*sum || math.Abs(got.NLL-nll) > 1e-6*nll || got.Tokens != many {
 			t.Errorf("loss %+v, want %v and %v", got, sum, nll)
 		}
-		ref.Gradient(t, "dx", dx.Data, xs, f)
+		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
 		checkParams(t, ps, w, f)
 	}
 }
