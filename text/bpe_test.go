@@ -212,8 +212,9 @@ func TestEncodeAppends(t *testing.T) {
 	buf := make([]int32, 0, 100)
 	s := "a b c a b c"
 	b.Encode(buf, s)
-	if n := testing.AllocsPerRun(100, func() { b.Encode(buf, s) }); n > 0 {
-		t.Errorf("%v allocations for known words and enough room, want 0", n)
+	// Not 0, as under the race detector sync.Pool loses some of what is put into it.
+	if n := testing.AllocsPerRun(100, func() { b.Encode(buf, s) }); n > 1 {
+		t.Errorf("%v allocations for known words and enough room, want 0 or 1", n)
 	}
 }
 

@@ -10,5 +10,9 @@
 //	bpe.go            text to token ids and back
 //	bpe_cache.go      the words seen lately, with their ids
 //	bpe_file.go       the merges as bytes, for the model file
+//	bleu.go           scores translations: BLEU, number for number as sacreBLEU
+//	bleu_tokenize.go  the five ways in which sacreBLEU cuts text before BLEU
+//	chrf.go           scores translations: chrF and chrF++
+//	case.go           lower case and white space as Python sees them
 //	heap.go           the priority queue under bpe.go and bpe_train.go
 package text

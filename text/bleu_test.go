@@ -1,0 +1,346 @@
+package text
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Expected values in this file that are not derived in a comment come from
+// sacreBLEU 2.6.0. Scores may differ in the last bits of exp and log: 1e-9.
+const scoreTolerance = 1e-9
+
+var (
+	hypotheses = []string{`The ferry leaves at 7.30, doesn't it?`, `Nobody knew "why" the lamp went out.`,
+		`She paid 3,000 kroner for a second-hand boat.`, ``}
+	references1 = []string{`The ferry leaves at 7.30, does it not?`, `No one knew why the lamp went out.`,
+		`She paid 3,000 kroner for a used boat.`, `Nothing.`}
+	references2 = []string{`Does the ferry not leave at 7.30?`, `Nobody knew "why" the lamp had gone out.`,
+		`A second-hand boat cost her 3,000 kroner.`, ``}
+	chineseHyp = []string{`渡轮七点半开，对吗？`, `没有人知道灯为什么灭了。`}
+	chineseRef = []string{`渡轮7点半出发，是吗？`, `没人知道灯为什么灭了。`}
+)
+
+type scorer interface {
+	Add(hypothesis, reference string, more ...string)
+}
+
+func addAll(s scorer, hyp, ref []string, more ...[]string) {
+	for i, h := range hyp {
+		var refs []string
+		for _, m := range more {
+			refs = append(refs, m[i])
+		}
+		s.Add(h, ref[i], refs...)
+	}
+}
+
+func TestBLEUTokenizers(t *testing.T) {
+	for s, want := range map[string]map[BLEUTokenizer]string{ // tokens joined with spaces
+		"1,000.5 a.b, c. ": {
+			Tok13a: "1,000.5 a . b , c .", TokNone: "1,000.5 a.b, c.", TokChar: "1 , 0 0 0 . 5 a . b , c .",
+			TokZh: "1,000.5 a . b , c .", TokIntl: "1,000.5 a . b , c .",
+		},
+		"x-ray 10-20 7-": {Tok13a: "x-ray 10 - 20 7 -", TokIntl: "x - ray 10-20 7-"},
+		"&quot;A&quot; &amp;lt; <skipped>b": {
+			Tok13a: `" A " < b`, TokIntl: "& quot ; A & quot ; & amp ; lt ; < skipped > b",
+			TokZh: "& quot ; A & quot ; & amp ; lt ; < skipped > b",
+		},
+		"(don't) {we} [try] a/b_c": {Tok13a: "( don't ) { we } [ try ] a / b _ c", TokIntl: "( don ' t ) { we } [ try ] a / b _ c"},
+		"“Hi” – 5€ ½":              {Tok13a: "“Hi” – 5€ ½", TokZh: "“ Hi ” – 5 € ½", TokIntl: "“ Hi ” – 5 € ½"},
+		"中文 abc，3.5元":              {Tok13a: "中文 abc，3.5元", TokZh: "中 文 abc ， 3.5 元", TokIntl: "中文 abc ， 3.5元", TokChar: "中 文 a b c ， 3 . 5 元"},
+		"...":                      {Tok13a: ". . .", TokNone: "..."},
+		"a\u00a0b\u3000c\x1cd\n":   {Tok13a: "a b c d", TokNone: "a b c d", TokChar: "a b c d", TokZh: "a b c d", TokIntl: "a b c d"},
+		"co-\nop":                  {Tok13a: "coop", TokNone: "co- op"},
+		"":                         {Tok13a: "", TokNone: "", TokChar: "", TokZh: "", TokIntl: ""},
+		"a\xff.":                   {Tok13a: "a\xff .", TokChar: "a \xff ."},
+	} {
+		for tok, want := range want {
+			if got := tok.Tokens(s); !slices.Equal(got, strings.Fields(want)) {
+				t.Errorf("%v of %q: %q, want %q", tok, s, got, want)
+			}
+			if back, err := ParseBLEUTokenizer(tok.String()); back != tok || err != nil {
+				t.Errorf("ParseBLEUTokenizer(%v) = %v, %v", tok, back, err)
+			}
+		}
+	}
+	_, err := ParseBLEUTokenizer("spm")
+	wantError(t, err, `"spm"`)
+}
+
+func TestPythonLower(t *testing.T) {
+	for s, want := range map[string]string{
+		"ÀÉ ẞ Ǆ": "àé ß ǆ", "İ": "i\u0307", "ΟΔΟΣ": "οδος", "ΣΑΣ ΣΑΣ": "σας σας", "Σ": "σ", "ΑΣ.Α": "ασ.α",
+		"ΑΣ.": "ας.", "ΑΣ\u0301Α": "ασ\u0301α", "Α\u0301Σ": "α\u0301ς", "1Σ": "1σ", "İΣ": "i\u0307ς",
+	} {
+		if got := pythonLower(s); got != want {
+			t.Errorf("lower case of %q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestBLEU(t *testing.T) {
+	for _, c := range []struct {
+		bleu               BLEU
+		hyp, ref           []string
+		more               [][]string
+		score              float64
+		printed, signature string
+	}{
+		{BLEU{}, hypotheses, references1, nil, 52.84280064128465,
+			"BLEU = 52.84 82.1/60.0/50.0/42.1 (BP = 0.931 ratio = 0.933 hyp_len = 28 ref_len = 30)",
+			"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0"},
+		{BLEU{Tokenizer: TokNone}, hypotheses, references1, nil, 52.05639664102537,
+			"BLEU = 52.06 77.3/63.2/56.2/46.2 (BP = 0.873 ratio = 0.880 hyp_len = 22 ref_len = 25)",
+			"nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|version:tfm-2.6.0"},
+		{BLEU{Tokenizer: TokChar}, hypotheses, references1, nil, 72.74972003170855,
+			"BLEU = 72.75 85.9/76.0/67.7/63.3 (BP = 1.000 ratio = 1.021 hyp_len = 99 ref_len = 97)",
+			"nrefs:1|case:mixed|eff:no|tok:char|smooth:exp|version:tfm-2.6.0"},
+		{BLEU{Tokenizer: TokIntl}, hypotheses, references1, nil, 48.362990986071246,
+			"BLEU = 48.36 71.9/51.7/42.3/34.8 (BP = 1.000 ratio = 1.067 hyp_len = 32 ref_len = 30)",
+			"nrefs:1|case:mixed|eff:no|tok:intl|smooth:exp|version:tfm-2.6.0"},
+		{BLEU{}, hypotheses, references1, [][]string{references2}, 78.10026211882375,
+			"BLEU = 78.10 96.4/84.0/72.7/63.2 (BP = 1.000 ratio = 1.077 hyp_len = 28 ref_len = 26)",
+			"nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0"},
+		{BLEU{Tokenizer: TokZh}, chineseHyp, chineseRef, nil, 55.58391766749285,
+			"BLEU = 55.58 81.8/60.0/44.4/43.8 (BP = 1.000 ratio = 1.000 hyp_len = 22 ref_len = 22)",
+			"nrefs:1|case:mixed|eff:no|tok:zh|smooth:exp|version:tfm-2.6.0"},
+		{BLEU{}, nil, nil, nil, 0, "BLEU = 0.00 0.0/0.0/0.0/0.0 (BP = 1.000 ratio = 0.000 hyp_len = 0 ref_len = 0)",
+			"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0"},
+		{BLEU{}, []string{""}, []string{"a b"}, nil, 0, "BLEU = 0.00 0.0/0.0/0.0/0.0 (BP = 0.000 ratio = 0.000 hyp_len = 0 ref_len = 2)",
+			"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0"},
+	} {
+		addAll(&c.bleu, c.hyp, c.ref, c.more...)
+		s := c.bleu.Score()
+		if math.Abs(s.Score-c.score) > scoreTolerance || s.String() != c.printed || s.Signature != c.signature {
+			t.Errorf("%v %v\n%v, want %v\n%v, want\n%v", s.Score, s, s.Signature, c.signature, c.score, c.printed)
+		}
+	}
+}
+
+// Of "a b x d e f" against "a b c d e g", 4 of 6 words match (a b d e) and 2 of 5
+// pairs (a b, d e); none of 4 triples and 3 quadruples. Both have 6 words, so BP is 1.
+// "the old lamp" against "the new lamp is out" has no quadruple at all.
+func TestBLEUSmoothing(t *testing.T) {
+	root4 := func(a, b, c, d float64) float64 { return 100 * math.Pow(a*b*c*d, 0.25) }
+	for _, c := range []struct {
+		bleu      BLEU
+		six, old  float64
+		signature string
+	}{
+		{BLEU{}, root4(4./6, 2./5, 1./(2*4), 1./(4*3)), 0, "eff:no|tok:13a|smooth:exp|"},
+		{BLEU{Smoothing: Floor}, root4(4./6, 2./5, .1/4, .1/3), 0, "smooth:floor[0.10]|"},
+		{BLEU{Smoothing: Floor, SmoothValue: .5}, root4(4./6, 2./5, .5/4, .5/3), 0, "smooth:floor[0.50]|"},
+		{BLEU{Smoothing: AddK}, root4(4./6, 3./6, 1./5, 1./4), 29.64215118800291, "smooth:add-k[1.00]|"},
+		{BLEU{Smoothing: AddK, SmoothValue: 2}, root4(4./6, 4./7, 2./6, 2./5), 35.25065709675943, "smooth:add-k[2.00]|"},
+		{BLEU{Smoothing: NoSmooth}, 0, 0, "smooth:none|"},
+		{BLEU{EffectiveOrder: true}, root4(4./6, 2./5, 1./(2*4), 1./(4*3)), 17.799177396293473, "eff:yes|"},
+		{BLEU{Order: 2}, 100 * math.Sqrt(4./6*2./5), 20.96016611399373, "smooth:exp|"},
+	} {
+		six, old := c.bleu, c.bleu
+		six.Add("a b x d e f", "a b c d e g")
+		old.Add("the old lamp", "the new lamp is out")
+		if got := six.Score(); math.Abs(got.Score-c.six) > scoreTolerance || !strings.Contains(got.Signature, c.signature) {
+			t.Errorf("%v: %v, want %v, %s", got, got.Score, c.six, c.signature)
+		}
+		if got := old.Score(); math.Abs(got.Score-c.old) > scoreTolerance {
+			t.Errorf("%v: %v, want %v", got, got.Score, c.old)
+		}
+	}
+}
+
+// A matched word counts at most as often as a reference has it (Papineni et al.,
+// section 2.1: 2 of 7).
+func TestBLEUClips(t *testing.T) {
+	var b BLEU
+	b.Add("the the the the the the the", "the cat is on the mat", "there is a cat on the mat")
+	if s := b.Score(); s.Correct[0] != 2 || s.Total[0] != 7 {
+		t.Errorf("%d of %d words match, want 2 of 7", s.Correct[0], s.Total[0])
+	}
+}
+
+func TestBLEULowercase(t *testing.T) {
+	b := BLEU{Lowercase: true}
+	for i, h := range hypotheses {
+		b.Add(strings.ToUpper(h), references1[i])
+	}
+	if s := b.Score(); math.Abs(s.Score-52.84280064128465) > scoreTolerance || !strings.Contains(s.Signature, "case:lc") {
+		t.Errorf("%v %s", s, s.Signature)
+	}
+}
+
+func TestSignatureOfVaryingReferences(t *testing.T) {
+	var b BLEU
+	b.Add("a", "a")
+	b.Add("a", "a", "b")
+	if s := b.Signature(); !strings.HasPrefix(s, "nrefs:var|") {
+		t.Error(s)
+	}
+}
+
+func FuzzBLEU(f *testing.F) {
+	f.Add("The ferry, 7.30", "the \"ferry\"", 0)
+	f.Add("渡轮\xff", "", 3)
+	f.Fuzz(func(t *testing.T, hyp, ref string, tok int) {
+		n := len(bleuTokenizers)
+		tokenizer := BLEUTokenizer((tok%n + n) % n)
+		b := BLEU{Tokenizer: tokenizer, Lowercase: tok%2 == 0}
+		c := CHRF{WordOrder: 2, Lowercase: tok%2 == 0}
+		b.Add(hyp, ref)
+		c.Add(hyp, ref)
+		for _, s := range []float64{b.Score().Score, c.Score().Score} {
+			if !(s >= 0 && s <= 100+scoreTolerance) {
+				t.Fatalf("score %v", s)
+			}
+		}
+		same := BLEU{Tokenizer: tokenizer}
+		same.Add(hyp, hyp)
+		if s := same.Score(); s.Total[3] > 0 && math.Abs(s.Score-100) > scoreTolerance {
+			t.Fatalf("%v against itself", s)
+		}
+	})
+}
+
+// dataFolder returns the folder with reference data that TFM_DATA names.
+func dataFolder(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("TFM_DATA")
+	if dir == "" {
+		t.Skip("TFM_DATA does not name the folder with the reference scores")
+	}
+	return dir
+}
+
+// TestReferenceScores compares with the scores of real systems by sacreBLEU: the
+// n-gram counts exactly, the scores to the six digits that are given.
+func TestReferenceScores(t *testing.T) {
+	dir := dataFolder(t)
+	read := func(path string) []string {
+		lines, err := collect(Lines(filepath.Join(dir, path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
+	agree := 0
+	rows := read("bleu-golden/sacrebleu-golden.tsv")[1:]
+	for _, row := range rows {
+		col := strings.Split(row, "\t")
+		hyp, ref := read(col[0]), read(col[1])
+		want, err := strconv.ParseFloat(col[4], 64)
+		if err != nil || len(hyp) != len(ref) {
+			t.Fatalf("%q: %v; %d hypotheses, %d references", row, err, len(hyp), len(ref))
+		}
+		if col[2] == "chrF2" {
+			var c CHRF
+			addAll(&c, hyp, ref)
+			if got := c.Score().Score; math.Abs(got-want) > 5.1e-7 {
+				t.Errorf("%q: %v", row, got)
+				continue
+			}
+			agree++
+			continue
+		}
+		tok, err := ParseBLEUTokenizer(col[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := BLEU{Tokenizer: tok, Lowercase: col[3] == "1"}
+		addAll(&b, hyp, ref)
+		s := b.Score()
+		var counts []string
+		for n := range s.Correct {
+			counts = append(counts, fmt.Sprintf("%d/%d", s.Correct[n], s.Total[n]))
+		}
+		got := []string{strings.Join(counts, " "), fmt.Sprintf("%.6f", s.BrevityPenalty), strconv.Itoa(s.HypLen), strconv.Itoa(s.RefLen)}
+		if math.Abs(s.Score-want) > 5.1e-7 || !slices.Equal(got, col[5:9]) {
+			t.Errorf("%q: %v %q", row, s.Score, got)
+			continue
+		}
+		agree++
+	}
+	t.Logf("%d of %d reference scores agree", agree, len(rows))
+}
+
+func TestReferenceCases(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(dataFolder(t), "bleu-golden/unit-cases.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Kind        string
+		Hyp, Refs   json.RawMessage
+		Tok, Smooth string
+		Lowercase   bool
+		MaxOrder    int     `json:"max_order"`
+		SmoothValue float64 `json:"smooth_value"`
+		Score       float64
+		Score2dp    string `json:"score_2dp"`
+		Eps         float64
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	agree := 0
+	for _, c := range cases {
+		tok, err := ParseBLEUTokenizer(c.Tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := BLEU{Tokenizer: tok, Lowercase: c.Lowercase, Order: c.MaxOrder, SmoothValue: c.SmoothValue}
+		for s := Exp; s <= NoSmooth; s++ {
+			if s.String() == c.Smooth {
+				b.Smoothing = s
+			}
+		}
+		if c.Kind == "corpus" {
+			var hyp []string
+			var refs [][]string
+			if err := json.Unmarshal(c.Hyp, &hyp); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(c.Refs, &refs); err != nil {
+				t.Fatal(err)
+			}
+			addAll(&b, hyp, refs[0], refs[1:]...)
+		} else {
+			var hyp string
+			var refs []string
+			if err := json.Unmarshal(c.Hyp, &hyp); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(c.Refs, &refs); err != nil {
+				t.Fatal(err)
+			}
+			b.EffectiveOrder = true
+			b.Add(hyp, refs[0], refs[1:]...)
+		}
+		s := b.Score()
+		if c.Score2dp != "" && fmt.Sprintf("%.2f", s.Score) != c.Score2dp || c.Score2dp == "" && math.Abs(s.Score-c.Score) > max(c.Eps, 1e-6) {
+			t.Errorf("%+v: %v", c, s.Score)
+			continue
+		}
+		agree++
+	}
+	t.Logf("%d of %d reference cases agree", agree, len(cases))
+}
+
+func BenchmarkBLEU(b *testing.B) {
+	lines := generate(1000)
+	for _, tok := range []BLEUTokenizer{Tok13a, TokChar, TokIntl} {
+		b.Run(fmt.Sprintf("tok=%v", tok), func(b *testing.B) {
+			for range b.N {
+				s := BLEU{Tokenizer: tok}
+				addAll(&s, lines, lines)
+				s.Score()
+			}
+			b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "lines/s")
+		})
+	}
+}

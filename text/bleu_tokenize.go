@@ -1,0 +1,142 @@
+package text
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// BLEUTokenizer is one of sacreBLEU's ways to cut text into the tokens that
+// BLEU counts.
+type BLEUTokenizer int
+
+const (
+	Tok13a  BLEUTokenizer = iota // WMT's mteval-v13a: the default, for languages with spaces
+	TokNone                      // at white space: for text that is tokenized already
+	TokChar                      // every character
+	TokZh                        // every Chinese character, the rest as 13a
+	TokIntl                      // mteval-v14: Unicode's punctuation and symbols
+)
+
+var bleuTokenizers = [...]struct {
+	name     string
+	separate func(string) string // puts white space between tokens
+}{
+	Tok13a:  {"13a", separate13a},
+	TokNone: {"none", func(s string) string { return s }},
+	TokChar: {"char", separateChars},
+	TokZh:   {"zh", separateZh},
+	TokIntl: {"intl", separateIntl},
+}
+
+// String returns sacreBLEU's name of the tokenizer.
+func (t BLEUTokenizer) String() string { return bleuTokenizers[t].name }
+
+// ParseBLEUTokenizer returns the tokenizer of a name: 13a, none, char, zh or intl.
+func ParseBLEUTokenizer(name string) (BLEUTokenizer, error) {
+	for t, x := range bleuTokenizers {
+		if x.name == name {
+			return BLEUTokenizer(t), nil
+		}
+	}
+	return 0, fmt.Errorf("BLEU tokenizer %q: want 13a, none, char, zh or intl", name)
+}
+
+// Tokens returns the tokens of s. None is empty or contains white space.
+func (t BLEUTokenizer) Tokens(s string) []string {
+	s = strings.TrimRightFunc(s, isPythonSpace)
+	return strings.FieldsFunc(bleuTokenizers[t].separate(s), isPythonSpace)
+}
+
+// substitution replaces all matches, from left to right, without overlap.
+type substitution struct {
+	match   *regexp.Regexp
+	replace string
+}
+
+func apply(rules []substitution, s string) string {
+	for _, r := range rules {
+		s = r.match.ReplaceAllString(s, r.replace)
+	}
+	return s
+}
+
+var rules13a = []substitution{
+	// All ASCII punctuation and symbols but ' , - .
+	{regexp.MustCompile("([ -&(-+/:-@\\[-`{-~])"), " $1 "},
+	// A period or comma is part of a number between two digits only. The second
+	// rule sees what the first one has made.
+	{regexp.MustCompile(`([^0-9])([.,])`), "$1 $2 "},
+	{regexp.MustCompile(`([.,])([^0-9])`), " $1 $2"},
+	// A dash stays, unless a digit is before it.
+	{regexp.MustCompile(`([0-9])(-)`), "$1 $2 "},
+}
+
+var entities = []string{"&quot;", `"`, "&amp;", "&", "&lt;", "<", "&gt;", ">"}
+
+func separate13a(s string) string {
+	s = strings.ReplaceAll(s, "<skipped>", "")
+	s = strings.ReplaceAll(s, "-\n", "")
+	s = strings.ReplaceAll(s, "\n", " ")
+	// One after another: &amp;lt; ends as <.
+	for e := range slices.Chunk(entities, 2) {
+		s = strings.ReplaceAll(s, e[0], e[1])
+	}
+	return apply(rules13a, " "+s+" ")
+}
+
+func separateChars(s string) string {
+	return strings.Join(strings.Split(s, ""), " ")
+}
+
+func separateZh(s string) string {
+	var b strings.Builder
+	for _, r := range strings.TrimFunc(s, isPythonSpace) {
+		if isZh(r) {
+			b.WriteRune(' ')
+			b.WriteRune(r)
+			b.WriteRune(' ')
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return apply(rules13a, b.String())
+}
+
+// isZh is sacreBLEU's test for a Chinese character. It means to include the
+// ideographs from U+20000 to U+2A6D6 but says "\u20000" <= c <= "\u2a6d6", which
+// in Python are strings of two characters, so that it holds for U+2001 to U+2A6D
+// and with them for general punctuation and symbols. Scores must agree, so here
+// too.
+func isZh(r rune) bool {
+	switch {
+	case 0x2001 <= r && r <= 0x2A6D,
+		0x2E80 <= r && r <= 0x2EFF, // radicals
+		0x2F00 <= r && r <= 0x2FDF,
+		0x2FF0 <= r && r <= 0x303F, // structure, punctuation
+		0x3100 <= r && r <= 0x312F, // phonetic
+		0x31A0 <= r && r <= 0x31BF,
+		0x31C0 <= r && r <= 0x31EF, // strokes
+		0x3200 <= r && r <= 0x33FF,
+		0x3400 <= r && r <= 0x4DB5, // ideographs
+		0x4E00 <= r && r <= 0x9FBB,
+		0xF900 <= r && r <= 0xFA2D,
+		0xFA30 <= r && r <= 0xFA6A,
+		0xFA70 <= r && r <= 0xFAD9,
+		0xFE10 <= r && r <= 0xFE1F,
+		0xFE30 <= r && r <= 0xFE4F,
+		0xFF00 <= r && r <= 0xFFEF: // full width
+		return true
+	}
+	return false
+}
+
+var rulesIntl = []substitution{
+	// Punctuation is part of a number between two digits only.
+	{regexp.MustCompile(`(\P{N})(\p{P})`), "$1 $2 "},
+	{regexp.MustCompile(`(\p{P})(\P{N})`), " $1 $2"},
+	{regexp.MustCompile(`(\p{S})`), " $1 "},
+}
+
+func separateIntl(s string) string { return apply(rulesIntl, s) }

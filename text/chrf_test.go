@@ -1,0 +1,72 @@
+package text
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCHRF(t *testing.T) {
+	for _, c := range []struct {
+		chrf               CHRF
+		hyp, ref           []string
+		more               [][]string
+		score              float64
+		printed, signature string
+	}{
+		{CHRF{}, hypotheses, references1, nil, 71.03611177159175, "chrF2 = 71.04",
+			"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
+		{CHRF{}, hypotheses, references1, [][]string{references2}, 73.62077628581962, "chrF2 = 73.62",
+			"nrefs:2|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
+		{CHRF{WordOrder: 2}, hypotheses, references1, nil, 69.99760306278912, "chrF2++ = 70.00",
+			"nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:tfm-2.6.0"},
+		{CHRF{WordOrder: 2}, hypotheses, references1, [][]string{references2}, 73.22553024996874, "chrF2++ = 73.23",
+			"nrefs:2|case:mixed|eff:yes|nc:6|nw:2|space:no|version:tfm-2.6.0"},
+		{CHRF{WordOrder: 1, Lowercase: true}, hypotheses, references1, nil, 71.61336039851342, "chrF2+ = 71.61",
+			"nrefs:1|case:lc|eff:yes|nc:6|nw:1|space:no|version:tfm-2.6.0"},
+		{CHRF{CharOrder: 4, Beta: 1}, hypotheses, references1, nil, 74.59273736614792, "chrF1 = 74.59",
+			"nrefs:1|case:mixed|eff:yes|nc:4|nw:0|space:no|version:tfm-2.6.0"},
+		{CHRF{}, chineseHyp, chineseRef, nil, 52.4227392977393, "chrF2 = 52.42",
+			"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
+		{CHRF{}, nil, nil, nil, 0, "chrF2 = 0.00", "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
+		{CHRF{}, []string{"", "a"}, []string{"a", ""}, nil, 0, "chrF2 = 0.00",
+			"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
+	} {
+		addAll(&c.chrf, c.hyp, c.ref, c.more...)
+		s := c.chrf.Score()
+		if math.Abs(s.Score-c.score) > scoreTolerance || s.String() != c.printed || s.Signature != c.signature {
+			t.Errorf("%v %v %v, want %v %v %v", s.Score, s, s.Signature, c.score, c.printed, c.signature)
+		}
+	}
+}
+
+// "abc d" against "abd": of the characters a b c d three match, of 4 and of 3; of
+// the pairs ab bc cd one, of 3 and of 2; of the triples none, of 2 and of 1; the
+// reference has no runs of four. With β = 2, F = 5PR/(4P+R).
+func TestCHRFByHand(t *testing.T) {
+	var c CHRF
+	c.Add("abc d", "abd")
+	p, r := (3./4+1./3+0)/3, (3./3+1./2+0)/3
+	if got, want := c.Score().Score, 100*5*p*r/(4*p+r); math.Abs(got-want) > scoreTolerance {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestCHRFWords(t *testing.T) {
+	c := CHRF{WordOrder: 2}
+	_, got := c.units(`(hi) "yes . a, -b é.`)
+	if want := strings.Fields(`(hi ) " yes . a , - b é .`); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func BenchmarkCHRF(b *testing.B) {
+	lines := generate(1000)
+	for range b.N {
+		var c CHRF
+		addAll(&c, lines, lines)
+		c.Score()
+	}
+	b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "lines/s")
+}
