@@ -17,6 +17,15 @@ func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w,
 	transposePanelAVX2(dst, dstK, src, srcRow, w, k)
 }
 
+// fmaLoop runs n rounds of multiply-adds and returns how many operations they are.
+func fmaLoop(n int) float64 {
+	if kernel == generic {
+		return fmaLoopGeneric(n)
+	}
+	fmaLoopAVX2(n)
+	return 12 * 8 * 2 * float64(n)
+}
+
 //go:noescape
 func stripAVX2(s *strip)
 

@@ -1,0 +1,75 @@
+package mat
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// atBoundary returns two slices of n numbers, one that ends where memory ends and one that begins where it
+// begins: a kernel that reads or writes outside faults.
+func atBoundary(t *testing.T, n int) (end, begin []float32) {
+	t.Helper()
+	page := syscall.Getpagesize()
+	inner := ceil(n*4+1, page)
+	for i := range 2 {
+		mem, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { syscall.Munmap(mem) })
+		for _, outer := range [][]byte{mem[:page], mem[page+inner:]} {
+			if err := syscall.Mprotect(outer, syscall.PROT_NONE); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all := unsafe.Slice((*float32)(unsafe.Pointer(&mem[page])), inner/4)
+		if i == 0 {
+			end = all[len(all)-n:]
+		} else {
+			begin = all[:n]
+		}
+	}
+	return end, begin
+}
+
+func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
+	const most = 40 * 100
+	var data [4][2][]float32
+	for i := range data {
+		data[i][0], data[i][1] = atBoundary(t, most)
+	}
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(9, 10))
+		for round := range 600 {
+			m, n, k := 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(40)
+			if round%8 == 0 {
+				n = 65 + r.IntN(30) // A is packed too
+			}
+			place := func(i, rows, cols int, transposed bool) Matrix {
+				if transposed {
+					rows, cols = cols, rows
+				}
+				x := Matrix{nil, rows, cols, cols + r.IntN(3), 1}
+				if x.extent() > most {
+					x.RowStride = cols
+				}
+				side := r.IntN(2)
+				x.Data = data[i][side][:x.extent()]
+				if side == 0 {
+					x.Data = data[i][0][most-x.extent():]
+				}
+				if transposed {
+					return x.T()
+				}
+				return x
+			}
+			o := randomProduct(r)
+			if o.Bias != nil {
+				o.Bias = place(3, 1, n, false).Data
+			}
+			Gemm(nil, place(0, m, n, false), place(1, m, k, r.IntN(2) == 0), place(2, k, n, r.IntN(2) == 0), o)
+		}
+	})
+}

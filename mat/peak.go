@@ -1,0 +1,42 @@
+package mat
+
+import (
+	"runtime"
+	"time"
+)
+
+// MeasurePeak runs multiply-adds on registers alone for about the duration d, and returns how many GFLOP/s
+// one core gave: the limit of the kernels in force, a multiply-add being two operations. It is the best
+// of many short runs, for other programs can only slow one down.
+func MeasurePeak(d time.Duration) float64 {
+	best := 0.0
+	for start := time.Now(); ; {
+		t := time.Now()
+		flops := fmaLoop(10000)
+		if now := time.Now(); now.Sub(t) > 0 {
+			best = max(best, flops/float64(now.Sub(t).Nanoseconds()))
+			if now.Sub(start) >= d {
+				return best
+			}
+		}
+	}
+}
+
+// fmaLoopGeneric is fmaLoop of kernels without assembly: n rounds of 8 chains. It returns the operations it did.
+func fmaLoopGeneric(n int) float64 {
+	var x [8]float32
+	a, b := float32(n), float32(1)
+	for range n {
+		x[0] += a * b
+		x[1] += a * b
+		x[2] += a * b
+		x[3] += a * b
+		x[4] += a * b
+		x[5] += a * b
+		x[6] += a * b
+		x[7] += a * b
+		b = -b
+	}
+	runtime.KeepAlive(x)
+	return 16 * float64(n)
+}
