@@ -1,0 +1,20 @@
+package model
+
+// TrainFLOPs is the number of floating-point operations that a training step on b needs, a multiplication and an
+// addition counted as two: those of the matrix products, forward once and backward twice. What is computed
+// beside them (norms, softmax, optimizer), or again in the backward pass, does not count.
+func (c Config) TrainFLOPs(b *Batch) float64 {
+	d, ff := float64(c.DModel), float64(c.DFF)
+	m, n := float64(len(b.Src)), float64(len(b.TgtIn))
+	var encPairs, decPairs, crossPairs float64 // of a query and a key that it may see
+	for s := range b.Sentences() {
+		src, tgt := float64(b.SrcStarts[s+1]-b.SrcStarts[s]), float64(b.TgtStarts[s+1]-b.TgtStarts[s])
+		encPairs += src * src
+		decPairs += tgt * (tgt + 1) / 2
+		crossPairs += src * tgt
+	}
+	encoder := m*(4*d*d+2*d*ff) + 2*d*encPairs
+	decoder := n*(6*d*d+2*d*ff) + m*2*d*d + 2*d*(decPairs+crossPairs)
+	macs := float64(c.EncoderLayers)*encoder + float64(c.DecoderLayers)*decoder + n*d*float64(c.TgtVocab)
+	return 3 * 2 * macs
+}
