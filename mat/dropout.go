@@ -2,7 +2,8 @@ package mat
 
 // Dropout zeroes each element with probability Rate and multiplies the others by 1/(1-Rate) (Srivastava
 // et al., 2014). Whether element i is kept is a function of Key and i alone, a counter-based generator, so
-// the mask is never stored: Forward and Backward ask for it twice.
+// the mask is never stored: Forward and Backward ask for it twice. Keys of different masks should come from
+// a generator of random numbers: two that have the upper half in common give the same mask, shifted.
 //
 // The generator is 32 bits of integer arithmetic, all modulo 2^32, with lo and hi the halves of Key:
 //
@@ -14,27 +15,48 @@ type Dropout struct {
 	Key  uint64
 }
 
-// Add is y[j] = kept(first+j) ? fma(x[j], 1/(1-Rate), r[j]) : r[j]. A nil r stands for zeros. y may be x or r. With Rate 0
-// it is y = x + r.
+const (
+	dropoutMul1 = 0x21f0aaad
+	dropoutMul2 = 0x735a2d97
+)
+
+// Add is y[j] = fma(kept(first+j) ? x[j] : 0, 1/(1-Rate), r[j]), or the product alone if r is nil. With
+// Rate 0 it is y = x + r, or y = x. y may be x or r. It panics if the lengths differ.
 func (d Dropout) Add(y, x, r []float32, first int) {
-	same("Dropout.Add", len(y), len(x))
-	if r != nil {
-		same("Dropout.Add", len(y), len(r))
+	if n := len(y); len(x) != n || r != nil && len(r) != n {
+		differ("Dropout.Add", len(y), len(x), len(r))
 	}
-	d.addGeneric(y, x, r, first)
+	switch {
+	case d.Rate == 0 && r == nil:
+		copy(y, x)
+		return
+	case d.Rate == 0:
+		ScaleAdd(y, x, 1, r)
+		return
+	case kernel == generic:
+		d.addGeneric(y, x, r, first)
+		return
+	}
+	keep, scale := d.threshold()
+	for lo := 0; lo < len(y); lo += run {
+		var rest *float32
+		if r != nil {
+			rest = &r[lo]
+		}
+		dropoutAsm(&y[lo], &x[lo], rest, min(run, len(y)-lo), uint32(first+lo)+uint32(d.Key), uint32(d.Key>>32), keep-1, scale)
+	}
 }
 
 func (d Dropout) addGeneric(y, x, r []float32, first int) {
 	keep, scale := d.threshold()
 	for j, v := range x {
-		var res float32
-		if r != nil {
-			res = r[j]
+		if d.hash(uint32(first+j))>>1 >= keep {
+			v = 0
 		}
-		if d.hash(uint32(first+j))>>1 < keep {
-			res += float32(v * scale)
+		if v = float32(v * scale); r != nil {
+			v += r[j]
 		}
-		y[j] = res
+		y[j] = v
 	}
 }
 
@@ -47,9 +69,9 @@ func (d Dropout) threshold() (keep uint32, scale float32) {
 func (d Dropout) hash(i uint32) uint32 {
 	h := i + uint32(d.Key)
 	h ^= h >> 16
-	h *= 0x21f0aaad
+	h *= dropoutMul1
 	h ^= uint32(d.Key >> 32)
 	h ^= h >> 15
-	h *= 0x735a2d97
+	h *= dropoutMul2
 	return h ^ h>>15
 }

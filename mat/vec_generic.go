@@ -48,7 +48,7 @@ func maxGeneric(x []float32) float32 {
 	for _, v := range x {
 		m = max(m, v)
 	}
-	return m
+	return m + 0 // a zero becomes +0
 }
 
 func addGeneric(y, x []float32) {
@@ -81,21 +81,28 @@ func scaleAddGeneric(y, x []float32, a float32, z []float32) {
 	}
 }
 
-func expSumGeneric(y, x []float32, shift float32) float32 {
+func expSumGeneric(y, x []float32, shift, scale float32) float32 {
 	var s lanes
 	for j, v := range x {
-		y[j] = expGeneric(v - shift)
+		y[j] = expGeneric((v - shift) * scale)
 		s[j%16] += y[j]
 	}
 	return s.sum()
 }
 
-func expGeneric(x float32) float32 {
-	e := float32(Exp(float64(x)))
-	if e < 0x1p-126 {
-		return 0
+// expGeneric is exp(t) as in assembly, with products rounded.
+func expGeneric(t float32) float32 {
+	c := &expConst
+	t = min(max(t, c[expMin]), c[expMax])
+	z := float32(t*c[expLog2E]) + c[expRound]
+	k := z - c[expRound]
+	r := t - float32(k*c[expLn2Hi]) - float32(k*c[expLn2Lo])
+	p := c[expPoly]
+	for i := 1; i < 6; i++ {
+		p = float32(p*r) + c[expPoly+i]
 	}
-	return e
+	p = float32(p*r) + c[expPoly+5]
+	return p * math.Float32frombits(math.Float32bits(z)<<23)
 }
 
 func softmaxGradGeneric(dx, p, dp []float32, dot, scale float32) {

@@ -1,0 +1,729 @@
+//go:build !purego && !noasm
+
+// The vector kernels for AVX2 and FMA. The 16 lanes are a pair of registers, lanes 0 to 7 and 8 to 15.
+//
+// A kernel is a block, the macro that works on 16 elements, and EACH, which runs it over the vectors:
+// whole blocks first, then the 1 to 15 elements that are left, under a mask. A block takes as arguments how
+// it loads, how it stores and how it keeps unused lanes out of a reduction, and is expanded once for whole
+// blocks and once for the rest.
+//
+//	DI SI DX R8 R9  the vectors, in the order of the arguments
+//	AX              offset of the block, in bytes
+//	BX CX           bytes in whole blocks, elements in the rest
+//	Y14 Y15         the mask of the rest
+//	Y13             what KEEP puts into unused lanes
+//
+// Every function of this file requires AVX2 and FMA.
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// sixteen lanes on, sixteen lanes off
+DATA lanesOn<>+0(SB)/8, $-1
+DATA lanesOn<>+8(SB)/8, $-1
+DATA lanesOn<>+16(SB)/8, $-1
+DATA lanesOn<>+24(SB)/8, $-1
+DATA lanesOn<>+32(SB)/8, $-1
+DATA lanesOn<>+40(SB)/8, $-1
+DATA lanesOn<>+48(SB)/8, $-1
+DATA lanesOn<>+56(SB)/8, $-1
+GLOBL lanesOn<>(SB), RODATA|NOPTR, $128
+
+#define LOAD(p, a, b) \
+	VMOVUPS (p)(AX*1), a   \
+	VMOVUPS 32(p)(AX*1), b
+#define STORE(a, b, p) \
+	VMOVUPS a, (p)(AX*1)   \
+	VMOVUPS b, 32(p)(AX*1)
+#define ALL(a, b)
+
+#define LOADREST(p, a, b) \
+	VMASKMOVPS (p)(AX*1), Y14, a   \
+	VMASKMOVPS 32(p)(AX*1), Y15, b
+#define STOREREST(a, b, p) \
+	VMASKMOVPS a, Y14, (p)(AX*1)   \
+	VMASKMOVPS b, Y15, 32(p)(AX*1)
+#define KEEPREST(a, b) \
+	VBLENDVPS Y14, a, Y13, a \
+	VBLENDVPS Y15, b, Y13, b
+#define NOSTORE(a, b, p)
+
+// SPLIT takes the number of elements in CX and sets BX, CX and the mask.
+#define SPLIT \
+	MOVQ CX, BX              \
+	ANDQ $15, CX             \
+	SUBQ CX, BX              \
+	SHLQ $2, BX              \
+	LEAQ lanesOn<>+64(SB), R10 \
+	SHLQ $2, CX              \
+	SUBQ CX, R10             \
+	VMOVUPS (R10), Y14       \
+	VMOVUPS 32(R10), Y15
+
+#define WHOLE(block, loop, rest) \
+	XORL  AX, AX             \
+	TESTQ BX, BX             \
+	JEQ   rest               \
+loop: \
+	block(LOAD, STORE, ALL)  \
+	ADDQ  $64, AX            \
+	CMPQ  AX, BX             \
+	JLT   loop               \
+rest:
+
+#define EACH(block, loop, rest, end) \
+	WHOLE(block, loop, rest) \
+	TESTQ CX, CX             \
+	JEQ   end                \
+	block(LOADREST, STOREREST, KEEPREST) \
+end:
+
+#define ZERO(a) VXORPS a, a, a
+
+// FOLD adds the 16 lanes of A and B: l+8, l+4, l+2, l+1. The sum is in each lane of the lower half of A.
+// a and b are the lower halves.
+#define FOLD(A, B, a, b) \
+	VADDPS       B, A, A      \
+	VEXTRACTF128 $1, A, b     \
+	VADDPS       b, a, a      \
+	VPERMILPS    $0x4E, a, b  \
+	VADDPS       b, a, a      \
+	VPERMILPS    $0xB1, a, b  \
+	VADDPS       b, a, a
+
+// FOLDMAX is FOLD with the larger in place of the sum.
+#define FOLDMAX(A, B, a, b) \
+	VMAXPS       B, A, A      \
+	VEXTRACTF128 $1, A, b     \
+	VMAXPS       b, a, a      \
+	VPERMILPS    $0x4E, a, b  \
+	VMAXPS       b, a, a      \
+	VPERMILPS    $0xB1, a, b  \
+	VMAXPS       b, a, a
+
+// Reductions. Y8 and Y9 are the lanes.
+
+#define SUM(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)      \
+	VADDPS Y0, Y8, Y8   \
+	VADDPS Y1, Y9, Y9
+
+// func sumAsm(x *float32, n int) float32
+TEXT ·sumAsm(SB), NOSPLIT, $0-20
+	MOVQ  x+0(FP), DI
+	MOVQ  n+8(FP), CX
+	SPLIT
+	ZERO(Y8)
+	ZERO(Y9)
+	EACH(SUM, loop, rest, end)
+	FOLD(Y8, Y9, X8, X9)
+	VMOVSS X8, ret+16(FP)
+	VZEROUPPER
+	RET
+
+#define DOT(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)           \
+	LD(SI, Y2, Y3)           \
+	VFMADD231PS Y0, Y2, Y8   \
+	VFMADD231PS Y1, Y3, Y9
+
+// func dotAsm(x, y *float32, n int) float32
+TEXT ·dotAsm(SB), NOSPLIT, $0-28
+	MOVQ  x+0(FP), DI
+	MOVQ  y+8(FP), SI
+	MOVQ  n+16(FP), CX
+	SPLIT
+	ZERO(Y8)
+	ZERO(Y9)
+	EACH(DOT, loop, rest, end)
+	FOLD(Y8, Y9, X8, X9)
+	VMOVSS X8, ret+24(FP)
+	VZEROUPPER
+	RET
+
+#define SQUAREDDIFF(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)           \
+	VSUBPS Y10, Y0, Y0       \
+	VSUBPS Y10, Y1, Y1       \
+	KEEP(Y0, Y1)             \
+	VFMADD231PS Y0, Y0, Y8   \
+	VFMADD231PS Y1, Y1, Y9
+
+// func sumSquaredDiffAsm(x *float32, n int, mean float32) float32
+TEXT ·sumSquaredDiffAsm(SB), NOSPLIT, $0-28
+	MOVQ  x+0(FP), DI
+	MOVQ  n+8(FP), CX
+	VBROADCASTSS mean+16(FP), Y10
+	SPLIT
+	ZERO(Y8)
+	ZERO(Y9)
+	ZERO(Y13)
+	EACH(SQUAREDDIFF, loop, rest, end)
+	FOLD(Y8, Y9, X8, X9)
+	VMOVSS X8, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// VMAXPS forgets a NaN in its first operand, so Y10 remembers where one was.
+#define MAX(LD, ST, KEEP) \
+	LARGER(LD, ST, KEEP)    \
+	VCMPPS $3, Y0, Y1, Y0   \
+	VORPS  Y0, Y10, Y10
+
+#define LARGER(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)          \
+	KEEP(Y0, Y1)            \
+	VMAXPS Y0, Y8, Y8       \
+	VMAXPS Y1, Y9, Y9
+
+#define NEGINF(X, Y) \
+	MOVL $0xFF800000, R10   \
+	MOVL R10, X             \
+	VBROADCASTSS X, Y
+
+// func maxAsm(x *float32, n int) float32
+TEXT ·maxAsm(SB), NOSPLIT, $0-20
+	MOVQ  x+0(FP), SI
+	MOVQ  n+8(FP), CX
+	SPLIT
+	NEGINF(X13, Y13)
+	VMOVAPS Y13, Y8
+	VMOVAPS Y13, Y9
+	ZERO(Y10)
+	EACH(MAX, loop, rest, end)
+	FOLDMAX(Y8, Y9, X8, X9)
+	// -0 becomes +0; a remembered NaN, all ones, takes the place of the maximum
+	ZERO(Y0)
+	VADDSS X0, X8, X8
+	VMOVMSKPS Y10, AX
+	TESTL AX, AX
+	JEQ   number
+	VCMPSS $15, X8, X8, X8
+number:
+	VMOVSS X8, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// Elementwise kernels of one fma or less.
+
+#define ADD(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)      \
+	LD(SI, Y2, Y3)      \
+	VADDPS Y2, Y0, Y0   \
+	VADDPS Y3, Y1, Y1   \
+	ST(Y0, Y1, DI)
+
+// func addAsm(y, x *float32, n int)
+TEXT ·addAsm(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	SPLIT
+	EACH(ADD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define AXPY(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)           \
+	LD(SI, Y2, Y3)           \
+	VFMADD231PS Y8, Y2, Y0   \
+	VFMADD231PS Y8, Y3, Y1   \
+	ST(Y0, Y1, DI)
+
+// func axpyAsm(y, x *float32, n int, a float32)
+TEXT ·axpyAsm(SB), NOSPLIT, $0-28
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS a+24(FP), Y8
+	SPLIT
+	EACH(AXPY, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define SCALE(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)      \
+	VMULPS Y8, Y0, Y0   \
+	VMULPS Y8, Y1, Y1   \
+	ST(Y0, Y1, DI)
+
+// func scaleAsm(y *float32, n int, a float32)
+TEXT ·scaleAsm(SB), NOSPLIT, $0-20
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS a+16(FP), Y8
+	SPLIT
+	EACH(SCALE, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define SCALESHIFT(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)           \
+	VFMADD213PS Y9, Y8, Y0   \
+	VFMADD213PS Y9, Y8, Y1   \
+	ST(Y0, Y1, DI)
+
+// func scaleShiftAsm(y *float32, n int, a, b float32)
+TEXT ·scaleShiftAsm(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS a+16(FP), Y8
+	VBROADCASTSS b+20(FP), Y9
+	SPLIT
+	EACH(SCALESHIFT, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define SCALEADD(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)           \
+	LD(DX, Y2, Y3)           \
+	VFMADD213PS Y2, Y8, Y0   \
+	VFMADD213PS Y3, Y8, Y1   \
+	ST(Y0, Y1, DI)
+
+// func scaleAddAsm(y, x, z *float32, n int, a float32)
+TEXT ·scaleAddAsm(SB), NOSPLIT, $0-36
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ z+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS a+32(FP), Y8
+	SPLIT
+	EACH(SCALEADD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define RELUGRAD(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)            \
+	LD(SI, Y2, Y3)            \
+	VCMPPS $14, Y8, Y2, Y2    \ // y > 0, false for NaN
+	VCMPPS $14, Y8, Y3, Y3    \
+	VANDPS Y2, Y0, Y0         \
+	VANDPS Y3, Y1, Y1         \
+	ST(Y0, Y1, DI)
+
+// func reluGradAsm(dx, y *float32, n int)
+TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
+	MOVQ dx+0(FP), DI
+	MOVQ y+8(FP), SI
+	MOVQ n+16(FP), CX
+	SPLIT
+	ZERO(Y8)
+	EACH(RELUGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Softmax.
+
+// EXP replaces Y0 and Y1 by their exp, the sequence in the comment of the type expTable. It uses Y2 to Y6, and
+// log2(e) in Y12. The minimum and the maximum keep a NaN because it is in their second operand.
+#define EXP \
+	VBROADCASTSS ·expConst+const_expMin*4(SB), Y6     \
+	VMAXPS       Y0, Y6, Y0      \
+	VMAXPS       Y1, Y6, Y1      \
+	VBROADCASTSS ·expConst+const_expMax*4(SB), Y6     \
+	VMINPS       Y0, Y6, Y0      \
+	VMINPS       Y1, Y6, Y1      \
+	VBROADCASTSS ·expConst+const_expRound*4(SB), Y6   \ // z = round(t·log2 e) + 1.5·2^23 + 126
+	VMOVAPS      Y6, Y2          \
+	VMOVAPS      Y6, Y3          \
+	VFMADD231PS  Y12, Y0, Y2     \
+	VFMADD231PS  Y12, Y1, Y3     \
+	VSUBPS       Y6, Y2, Y4      \ // k
+	VSUBPS       Y6, Y3, Y5      \
+	VBROADCASTSS ·expConst+const_expLn2Hi*4(SB), Y6   \ // r = t - k·ln 2
+	VFNMADD231PS Y6, Y4, Y0      \
+	VFNMADD231PS Y6, Y5, Y1      \
+	VBROADCASTSS ·expConst+const_expLn2Lo*4(SB), Y6   \
+	VFNMADD231PS Y6, Y4, Y0      \
+	VFNMADD231PS Y6, Y5, Y1      \
+	VPSLLD       $23, Y2, Y2     \ // 2^(k-1)
+	VPSLLD       $23, Y3, Y3     \
+	VBROADCASTSS ·expConst+const_expPoly*4(SB), Y4    \ // 2·e^r
+	VMOVAPS      Y4, Y5          \
+	HORNER(·expConst+(const_expPoly+1)*4(SB)) \
+	HORNER(·expConst+(const_expPoly+2)*4(SB)) \
+	HORNER(·expConst+(const_expPoly+3)*4(SB)) \
+	HORNER(·expConst+(const_expPoly+4)*4(SB)) \
+	HORNER(·expConst+(const_expPoly+5)*4(SB)) \
+	VFMADD213PS  Y6, Y0, Y4      \ // the last two coefficients are equal
+	VFMADD213PS  Y6, Y1, Y5      \
+	VMULPS       Y2, Y4, Y0      \
+	VMULPS       Y3, Y5, Y1
+
+#define HORNER(c) \
+	VBROADCASTSS c, Y6           \
+	VFMADD213PS  Y6, Y0, Y4      \
+	VFMADD213PS  Y6, Y1, Y5
+
+// Y8 is the shift, Y9 the scale, Y10 and Y11 the lanes of the sum.
+#define EXPSUM(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)          \
+	VSUBPS Y8, Y0, Y0       \
+	VSUBPS Y8, Y1, Y1       \
+	VMULPS Y9, Y0, Y0       \
+	VMULPS Y9, Y1, Y1       \
+	EXP                     \
+	KEEP(Y0, Y1)            \
+	ST(Y0, Y1, DI)          \
+	VADDPS Y0, Y10, Y10     \
+	VADDPS Y1, Y11, Y11
+
+// func expSumAsm(y, x *float32, n int, shift, scale float32) float32
+TEXT ·expSumAsm(SB), NOSPLIT, $0-36
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS shift+24(FP), Y8
+	VBROADCASTSS scale+28(FP), Y9
+	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Y12
+	SPLIT
+	ZERO(Y10)
+	ZERO(Y11)
+	ZERO(Y13)
+	EACH(EXPSUM, loop, rest, end)
+	FOLD(Y10, Y11, X10, X11)
+	VMOVSS X10, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func softmaxAsm(y, x *float32, n int, scale float32)
+TEXT ·softmaxAsm(SB), NOSPLIT, $0-28
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	SPLIT
+
+	// the maximum, at least -MaxFloat32, into Y8
+	NEGINF(X13, Y13)
+	VMOVAPS Y13, Y8
+	VMOVAPS Y13, Y9
+	EACH(LARGER, loop1, rest1, end1)
+	FOLDMAX(Y8, Y9, X8, X9)
+	MOVL $0xFF7FFFFF, R10
+	MOVL R10, X9
+	VMAXSS X8, X9, X8
+	VBROADCASTSS X8, Y8
+
+	// the exponentials and the lanes of their sum; those of the rest stay in Y0 and Y1
+	VBROADCASTSS scale+24(FP), Y9
+	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Y12
+	ZERO(Y10)
+	ZERO(Y11)
+	ZERO(Y13)
+	WHOLE(EXPSUM, loop2, rest2)
+	TESTQ CX, CX
+	JEQ  end2
+	EXPSUM(LOADREST, NOSTORE, KEEPREST)
+end2:
+	FOLD(Y10, Y11, X10, X11)
+
+	// 1/max(sum, 1) into Y8
+	MOVL $0x3F800000, R10
+	MOVL R10, X9
+	VMAXSS X10, X9, X10
+	VDIVSS X10, X9, X8
+	VBROADCASTSS X8, Y8
+	VMULPS Y8, Y0, Y0
+	VMULPS Y8, Y1, Y1
+	TESTQ CX, CX
+	JEQ  end3
+	MOVQ BX, AX
+	STOREREST(Y0, Y1, DI)
+end3:
+	WHOLE(SCALE, loop4, rest4)
+	VZEROUPPER
+	RET
+
+#define SOFTMAXGRAD(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)       \
+	LD(DX, Y2, Y3)       \
+	VSUBPS Y8, Y2, Y2    \
+	VSUBPS Y8, Y3, Y3    \
+	VMULPS Y2, Y0, Y0    \
+	VMULPS Y3, Y1, Y1    \
+	VMULPS Y9, Y0, Y0    \
+	VMULPS Y9, Y1, Y1    \
+	ST(Y0, Y1, DI)
+
+// func softmaxGradAsm(dx, p, dp *float32, n int, dot, scale float32)
+TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
+	MOVQ dx+0(FP), DI
+	MOVQ p+8(FP), SI
+	MOVQ dp+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS dot+32(FP), Y8
+	VBROADCASTSS scale+36(FP), Y9
+	SPLIT
+	EACH(SOFTMAXGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Layer norm. Y10 is the mean, Y11 rstd.
+
+#define XHAT(a, b) \
+	VSUBPS Y10, a, a   \
+	VSUBPS Y10, b, b   \
+	VMULPS Y11, a, a   \
+	VMULPS Y11, b, b
+
+#define NORMALIZE(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)           \
+	XHAT(Y0, Y1)             \
+	LD(DX, Y2, Y3)           \
+	LD(R8, Y4, Y5)           \
+	VFMADD213PS Y4, Y2, Y0   \
+	VFMADD213PS Y5, Y3, Y1   \
+	ST(Y0, Y1, DI)
+
+// func normalizeAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
+TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ gain+16(FP), DX
+	MOVQ bias+24(FP), R8
+	MOVQ n+32(FP), CX
+	VBROADCASTSS mean+40(FP), Y10
+	VBROADCASTSS rstd+44(FP), Y11
+	SPLIT
+	EACH(NORMALIZE, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// The lanes of Σ g are Y6 and Y7, those of Σ g·x̂ are Y8 and Y9.
+#define NORMALIZESUMS(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)           \
+	LD(DX, Y2, Y3)           \
+	VMULPS Y2, Y0, Y0        \
+	VMULPS Y3, Y1, Y1        \
+	LD(SI, Y2, Y3)           \
+	XHAT(Y2, Y3)             \
+	KEEP(Y2, Y3)             \
+	VADDPS Y0, Y6, Y6        \
+	VADDPS Y1, Y7, Y7        \
+	VFMADD231PS Y2, Y0, Y8   \
+	VFMADD231PS Y3, Y1, Y9
+
+// func normalizeSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
+TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
+	MOVQ dy+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ gain+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS mean+32(FP), Y10
+	VBROADCASTSS rstd+36(FP), Y11
+	SPLIT
+	ZERO(Y6)
+	ZERO(Y7)
+	ZERO(Y8)
+	ZERO(Y9)
+	ZERO(Y13)
+	EACH(NORMALIZESUMS, loop, rest, end)
+	FOLD(Y6, Y7, X6, X7)
+	FOLD(Y8, Y9, X8, X9)
+	VMOVSS X6, sum+40(FP)
+	VMOVSS X8, sumX+44(FP)
+	VZEROUPPER
+	RET
+
+// Y8 and Y9 are the means of the sums.
+#define NORMALIZEGRAD(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)            \
+	LD(R8, Y2, Y3)            \
+	VMULPS Y2, Y0, Y0         \
+	VMULPS Y3, Y1, Y1         \
+	LD(DX, Y2, Y3)            \
+	XHAT(Y2, Y3)              \
+	VFNMADD231PS Y9, Y2, Y0   \
+	VFNMADD231PS Y9, Y3, Y1   \
+	VSUBPS Y8, Y0, Y0         \
+	VSUBPS Y8, Y1, Y1         \
+	VMULPS Y11, Y0, Y0        \
+	VMULPS Y11, Y1, Y1        \
+	ST(Y0, Y1, DI)
+
+// func normalizeGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
+TEXT ·normalizeGradAsm(SB), NOSPLIT, $0-56
+	MOVQ dx+0(FP), DI
+	MOVQ dy+8(FP), SI
+	MOVQ x+16(FP), DX
+	MOVQ gain+24(FP), R8
+	MOVQ n+32(FP), CX
+	VBROADCASTSS mean+40(FP), Y10
+	VBROADCASTSS rstd+44(FP), Y11
+	VBROADCASTSS meanG+48(FP), Y8
+	VBROADCASTSS meanGX+52(FP), Y9
+	SPLIT
+	EACH(NORMALIZEGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define NORMALIZEPARAMGRAD(LD, ST, KEEP) \
+	LD(DX, Y0, Y1)           \
+	LD(R8, Y2, Y3)           \
+	XHAT(Y2, Y3)             \
+	LD(DI, Y4, Y5)           \
+	VFMADD231PS Y2, Y0, Y4   \
+	VFMADD231PS Y3, Y1, Y5   \
+	LD(SI, Y2, Y3)           \
+	VADDPS Y0, Y2, Y2        \
+	VADDPS Y1, Y3, Y3        \
+	ST(Y4, Y5, DI)           \
+	ST(Y2, Y3, SI)
+
+// func normalizeParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
+TEXT ·normalizeParamGradAsm(SB), NOSPLIT, $0-48
+	MOVQ dgain+0(FP), DI
+	MOVQ dbias+8(FP), SI
+	MOVQ dy+16(FP), DX
+	MOVQ x+24(FP), R8
+	MOVQ n+32(FP), CX
+	VBROADCASTSS mean+40(FP), Y10
+	VBROADCASTSS rstd+44(FP), Y11
+	SPLIT
+	EACH(NORMALIZEPARAMGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Adam. Y4 Beta1, Y5 1-Beta1, Y6 Beta2, Y7 1-Beta2, Y8 Eps, Y9 Rate, Y10 Second, Y11 Clip.
+
+#define ADAM(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)            \
+	VMULPS Y11, Y0, Y0        \
+	VMULPS Y11, Y1, Y1        \
+	LD(DX, Y2, Y3)            \ // m
+	VMULPS Y5, Y0, Y12        \
+	VMULPS Y5, Y1, Y13        \
+	VFMADD213PS Y12, Y4, Y2   \
+	VFMADD213PS Y13, Y4, Y3   \
+	ST(Y2, Y3, DX)            \
+	VMULPS Y9, Y2, Y2         \
+	VMULPS Y9, Y3, Y3         \
+	VMULPS Y7, Y0, Y12        \ // ((1-Beta2)·g')·g'
+	VMULPS Y7, Y1, Y13        \
+	VMULPS Y0, Y12, Y12       \
+	VMULPS Y1, Y13, Y13       \
+	LD(R8, Y0, Y1)            \ // v
+	VFMADD213PS Y12, Y6, Y0   \
+	VFMADD213PS Y13, Y6, Y1   \
+	ST(Y0, Y1, R8)            \
+	VMULPS Y10, Y0, Y0        \
+	VMULPS Y10, Y1, Y1        \
+	VSQRTPS Y0, Y0            \
+	VSQRTPS Y1, Y1            \
+	VADDPS Y8, Y0, Y0         \
+	VADDPS Y8, Y1, Y1         \
+	VDIVPS Y0, Y2, Y2         \
+	VDIVPS Y1, Y3, Y3         \
+	LD(DI, Y0, Y1)            \ // w
+	VSUBPS Y2, Y0, Y0         \
+	VSUBPS Y3, Y1, Y1         \
+	ST(Y0, Y1, DI)
+
+// func adamAsm(a *Adam, w, dw, m, v *float32, n int)
+TEXT ·adamAsm(SB), NOSPLIT, $0-48
+	MOVQ a+0(FP), R9
+	MOVQ w+8(FP), DI
+	MOVQ dw+16(FP), SI
+	MOVQ m+24(FP), DX
+	MOVQ v+32(FP), R8
+	MOVQ n+40(FP), CX
+	VBROADCASTSS Adam_Beta1(R9), Y4
+	VBROADCASTSS Adam_Beta2(R9), Y6
+	VBROADCASTSS Adam_Eps(R9), Y8
+	VBROADCASTSS Adam_Rate(R9), Y9
+	VBROADCASTSS Adam_Second(R9), Y10
+	VBROADCASTSS Adam_Clip(R9), Y11
+	MOVL $0x3F800000, R10 // 1
+	MOVL R10, X0
+	VBROADCASTSS X0, Y0
+	VSUBPS Y4, Y0, Y5
+	VSUBPS Y6, Y0, Y7
+	SPLIT
+	EACH(ADAM, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Dropout. Y8 and Y9 are the counters, Y10 and Y11 the multipliers, Y12 the upper half of the key, Y13 the
+// largest h>>1 that is kept, Y6 the scale, Y7 the step of the counters.
+
+// KEPT sets Y0 and Y1 to x where it is kept and to 0 elsewhere.
+#define KEPT(LD) \
+	VPSRLD $16, Y8, Y0      \
+	VPSRLD $16, Y9, Y1      \
+	VPXOR  Y8, Y0, Y0       \
+	VPXOR  Y9, Y1, Y1       \
+	VPADDD Y7, Y8, Y8       \
+	VPADDD Y7, Y9, Y9       \
+	VPMULLD Y10, Y0, Y0     \
+	VPMULLD Y10, Y1, Y1     \
+	VPXOR  Y12, Y0, Y0      \
+	VPXOR  Y12, Y1, Y1      \
+	VPSRLD $15, Y0, Y2      \
+	VPSRLD $15, Y1, Y3      \
+	VPXOR  Y2, Y0, Y0       \
+	VPXOR  Y3, Y1, Y1       \
+	VPMULLD Y11, Y0, Y0     \
+	VPMULLD Y11, Y1, Y1     \
+	VPSRLD $15, Y0, Y2      \
+	VPSRLD $15, Y1, Y3      \
+	VPXOR  Y2, Y0, Y0       \
+	VPXOR  Y3, Y1, Y1       \
+	VPSRLD $1, Y0, Y0       \
+	VPSRLD $1, Y1, Y1       \
+	VPCMPGTD Y13, Y0, Y0    \
+	VPCMPGTD Y13, Y1, Y1    \
+	LD(SI, Y2, Y3)          \
+	VANDNPS Y2, Y0, Y0      \
+	VANDNPS Y3, Y1, Y1
+
+#define DROPOUTADD(LD, ST, KEEP) \
+	KEPT(LD)                 \
+	LD(DX, Y2, Y3)           \
+	VFMADD213PS Y2, Y6, Y0   \
+	VFMADD213PS Y3, Y6, Y1   \
+	ST(Y0, Y1, DI)
+
+#define DROPOUT(LD, ST, KEEP) \
+	KEPT(LD)                 \
+	VMULPS Y6, Y0, Y0        \
+	VMULPS Y6, Y1, Y1        \
+	ST(Y0, Y1, DI)
+
+DATA laneIndex<>+0(SB)/8, $0x0000000100000000
+DATA laneIndex<>+8(SB)/8, $0x0000000300000002
+DATA laneIndex<>+16(SB)/8, $0x0000000500000004
+DATA laneIndex<>+24(SB)/8, $0x0000000700000006
+GLOBL laneIndex<>(SB), RODATA|NOPTR, $32
+
+#define BROADCAST(c, X, Y) \
+	MOVL c, R10             \
+	MOVL R10, X             \
+	VPBROADCASTD X, Y
+
+// func dropoutAsm(y, x, r *float32, n int, counter, key, last uint32, scale float32)
+TEXT ·dropoutAsm(SB), NOSPLIT, $0-48
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ r+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS counter+32(FP), Y8
+	VBROADCASTSS key+36(FP), Y12
+	VBROADCASTSS last+40(FP), Y13
+	VBROADCASTSS scale+44(FP), Y6
+	BROADCAST($const_dropoutMul1, X10, Y10)
+	BROADCAST($const_dropoutMul2, X11, Y11)
+	BROADCAST($8, X7, Y7)
+	VPADDD laneIndex<>(SB), Y8, Y8
+	VPADDD Y7, Y8, Y9
+	VPADDD Y7, Y7, Y7
+	SPLIT
+	TESTQ DX, DX
+	JEQ  alone
+	EACH(DROPOUTADD, loop1, rest1, end1)
+	VZEROUPPER
+	RET
+alone:
+	EACH(DROPOUT, loop2, rest2, end2)
+	VZEROUPPER
+	RET

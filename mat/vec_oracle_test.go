@@ -1,0 +1,152 @@
+package mat
+
+import "math"
+
+// The 16-lane machine, slowly: every kernel as its doc comment defines it, with an exact fused multiply-add.
+// Kernels in assembly have to give the same bits.
+
+func sumOracle(x []float32) float32 {
+	return reduceOracle(len(x), func(s float32, j int) float32 { return s + x[j] })
+}
+
+// reduceOracle folds element j into its lane by f, run by run.
+func reduceOracle(n int, f func(s float32, j int) float32) float32 {
+	var sum float32
+	for lo := 0; lo < n; lo += 8192 {
+		var s [16]float32
+		for j := lo; j < min(lo+8192, n); j++ {
+			s[j%16] = f(s[j%16], j)
+		}
+		for h := 8; h > 0; h /= 2 {
+			for l := range h {
+				s[l] += s[l+h]
+			}
+		}
+		sum += s[0]
+	}
+	return sum
+}
+
+func dotOracle(x, y []float32) float32 {
+	return reduceOracle(len(x), func(s float32, j int) float32 { return fma32(x[j], y[j], s) })
+}
+
+func sumSquaredDiffOracle(x []float32, mean float32) float32 {
+	return reduceOracle(len(x), func(s float32, j int) float32 {
+		d := x[j] - mean
+		return fma32(d, d, s)
+	})
+}
+
+func maxOracle(x []float32) float32 {
+	m := float32(math.Inf(-1))
+	for _, v := range x {
+		m = max(m, v)
+	}
+	if m == 0 {
+		return 0
+	}
+	return m
+}
+
+func exp32(t float32) float32 {
+	if t < -0x1.5d58ap6 {
+		t = -0x1.5d58ap6
+	}
+	if t > 89.4 {
+		t = 89.4
+	}
+	const magic = 0x1.8p23 + 126
+	z := fma32(t, 1/math.Ln2, magic)
+	k := z - magic
+	r := fma32(-k, 0x1.62e43p-1, t)
+	r = fma32(-k, math.Ln2-0x1.62e43p-1, r)
+	p := float32(2 * 0.0013814598646808571)
+	for _, c := range []float32{2 * 0.008368716879735406, 2 * 0.041668388045312456, 2 * 0.1666652063170941, 2 * 0.4999999344779648, 2, 2} {
+		p = fma32(p, r, c)
+	}
+	return p * math.Float32frombits(math.Float32bits(z)<<23)
+}
+
+func expSumOracle(y, x []float32, shift, scale float32) float32 {
+	for j := range y {
+		d := x[j] - shift
+		y[j] = exp32(d * scale)
+	}
+	return sumOracle(y)
+}
+
+func softmaxOracle(y, x []float32, scale float32) {
+	shift := maxOracle(x)
+	if shift < -math.MaxFloat32 {
+		shift = -math.MaxFloat32
+	}
+	sum := expSumOracle(y, x, shift, scale)
+	if sum < 1 {
+		sum = 1
+	}
+	for j := range y {
+		y[j] *= 1 / sum
+	}
+}
+
+// eachOracle is y[j] = f(j).
+func eachOracle(y []float32, f func(j int) float32) {
+	for j := range y {
+		y[j] = f(j)
+	}
+}
+
+func xhat(x, mean, rstd float32) float32 {
+	d := x - mean
+	return d * rstd
+}
+
+func normalizeSumsOracle(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
+	g = reduceOracle(len(x), func(s float32, j int) float32 { return s + float32(dy[j]*gain[j]) })
+	gx = reduceOracle(len(x), func(s float32, j int) float32 {
+		return fma32(float32(dy[j]*gain[j]), xhat(x[j], mean, rstd), s)
+	})
+	return g, gx
+}
+
+func normalizeGradOracle(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
+	eachOracle(dx, func(j int) float32 {
+		d := fma32(-xhat(x[j], mean, rstd), gx, float32(dy[j]*gain[j])) - g
+		return d * rstd
+	})
+}
+
+func adamOracle(a *Adam, w, g, m, v []float32) {
+	for j := range w {
+		d := g[j] * a.Clip
+		m[j] = fma32(a.Beta1, m[j], float32((1-a.Beta1)*d))
+		d2 := float32((1 - a.Beta2) * d)
+		v[j] = fma32(a.Beta2, v[j], float32(d2*d))
+		root := float32(math.Sqrt(float64(float32(v[j] * a.Second)))) // rounding twice is harmless for a root
+		w[j] -= float32(a.Rate*m[j]) / (root + a.Eps)
+	}
+}
+
+func dropoutOracle(d Dropout, y, x, r []float32, first int) {
+	lo, hi := uint32(d.Key), uint32(d.Key>>32)
+	keep := math.Floor((1-float64(d.Rate))*(1<<31) + 0.5)
+	scale := float32(1 / (1 - float64(d.Rate)))
+	eachOracle(y, func(j int) float32 {
+		h := uint32(first+j) + lo
+		h ^= h >> 16
+		h *= 0x21f0aaad
+		h ^= hi
+		h ^= h >> 15
+		h *= 0x735a2d97
+		h ^= h >> 15
+		kept := float32(0)
+		if float64(h>>1) < keep {
+			kept = x[j]
+		}
+		if r == nil {
+			return kept * scale
+		}
+		return fma32(kept, scale, r[j])
+	})
+}

@@ -1,0 +1,297 @@
+package mat
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// vecCase is a kernel and its oracle, both on vectors v, of which the first `outputs` may be written, and
+// scalars a. They return what the kernel returns.
+type vecCase struct {
+	name             string
+	vectors, outputs int
+	kernel, oracle   func(v [][]float32, a []float32) []float32
+	alias            [][2]int // pairs of vectors that may be the same slice
+}
+
+func none(f func(v [][]float32, a []float32)) func(v [][]float32, a []float32) []float32 {
+	return func(v [][]float32, a []float32) []float32 { f(v, a); return nil }
+}
+
+func one(f func(v [][]float32, a []float32) float32) func(v [][]float32, a []float32) []float32 {
+	return func(v [][]float32, a []float32) []float32 { return []float32{f(v, a)} }
+}
+
+var (
+	testAdam     = Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, Rate: 1e-3, Second: 1.7, Clip: 0.5}
+	testDropout  = Dropout{Rate: 0.3, Key: 0x0123456789abcdef}
+	testDropout0 = Dropout{Rate: 0, Key: 0x0123456789abcdef}
+)
+
+const dropoutFirst = 1<<32 - 20 // the counter wraps
+
+var vecCases = []vecCase{
+	{name: "sum", vectors: 1,
+		kernel: one(func(v [][]float32, a []float32) float32 { return Sum(v[0]) }),
+		oracle: one(func(v [][]float32, a []float32) float32 { return sumOracle(v[0]) })},
+	{name: "dot", vectors: 2, alias: [][2]int{{0, 1}},
+		kernel: one(func(v [][]float32, a []float32) float32 { return Dot(v[0], v[1]) }),
+		oracle: one(func(v [][]float32, a []float32) float32 { return dotOracle(v[0], v[1]) })},
+	{name: "sumsquareddiff", vectors: 1,
+		kernel: one(func(v [][]float32, a []float32) float32 { return SumSquaredDiff(v[0], a[0]) }),
+		oracle: one(func(v [][]float32, a []float32) float32 { return sumSquaredDiffOracle(v[0], a[0]) })},
+	{name: "max", vectors: 1,
+		kernel: one(func(v [][]float32, a []float32) float32 { return Max(v[0]) }),
+		oracle: one(func(v [][]float32, a []float32) float32 { return maxOracle(v[0]) })},
+	{name: "add", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+		kernel: none(func(v [][]float32, a []float32) { Add(v[0], v[1]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			eachOracle(v[0], func(j int) float32 { return v[0][j] + v[1][j] })
+		})},
+	{name: "axpy", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+		kernel: none(func(v [][]float32, a []float32) { Axpy(v[0], a[0], v[1]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			eachOracle(v[0], func(j int) float32 { return fma32(a[0], v[1][j], v[0][j]) })
+		})},
+	{name: "scale", vectors: 1, outputs: 1,
+		kernel: none(func(v [][]float32, a []float32) { Scale(v[0], a[0]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			eachOracle(v[0], func(j int) float32 { return v[0][j] * a[0] })
+		})},
+	{name: "scaleshift", vectors: 1, outputs: 1,
+		kernel: none(func(v [][]float32, a []float32) { ScaleShift(v[0], a[0], a[1]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			eachOracle(v[0], func(j int) float32 { return fma32(v[0][j], a[0], a[1]) })
+		})},
+	{name: "scaleadd", vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {1, 2}},
+		kernel: none(func(v [][]float32, a []float32) { ScaleAdd(v[0], v[1], a[0], v[2]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			eachOracle(v[0], func(j int) float32 { return fma32(v[1][j], a[0], v[2][j]) })
+		})},
+	{name: "expsum", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+		kernel: one(func(v [][]float32, a []float32) float32 { return ExpSum(v[0], v[1], a[0]) }),
+		oracle: one(func(v [][]float32, a []float32) float32 { return expSumOracle(v[0], v[1], a[0], 1) })},
+	{name: "softmax", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+		kernel: none(func(v [][]float32, a []float32) { Softmax(v[0], v[1], a[0]) }),
+		oracle: none(func(v [][]float32, a []float32) { softmaxOracle(v[0], v[1], a[0]) })},
+	{name: "softmaxgrad", vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
+		kernel: none(func(v [][]float32, a []float32) { SoftmaxGrad(v[0], v[1], v[2], a[0], a[1]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			eachOracle(v[0], func(j int) float32 { return v[1][j] * (v[2][j] - a[0]) * a[1] })
+		})},
+	{name: "relugrad", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+		kernel: none(func(v [][]float32, a []float32) { ReLUGrad(v[0], v[1]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			eachOracle(v[0], func(j int) float32 {
+				if v[1][j] > 0 {
+					return v[0][j]
+				}
+				return 0
+			})
+		})},
+	{name: "normalize", vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {0, 3}},
+		kernel: none(func(v [][]float32, a []float32) { Normalize(v[0], v[1], a[0], a[1], v[2], v[3]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			eachOracle(v[0], func(j int) float32 { return fma32(xhat(v[1][j], a[0], a[1]), v[2][j], v[3][j]) })
+		})},
+	{name: "normalizesums", vectors: 3, alias: [][2]int{{0, 1}},
+		kernel: func(v [][]float32, a []float32) []float32 {
+			g, gx := NormalizeSums(v[0], v[1], a[0], a[1], v[2])
+			return []float32{g, gx}
+		},
+		oracle: func(v [][]float32, a []float32) []float32 {
+			g, gx := normalizeSumsOracle(v[0], v[1], a[0], a[1], v[2])
+			return []float32{g, gx}
+		}},
+	{name: "normalizegrad", vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
+		kernel: none(func(v [][]float32, a []float32) { NormalizeGrad(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			normalizeGradOracle(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3])
+		})},
+	{name: "normalizeparamgrad", vectors: 4, outputs: 2, alias: [][2]int{{2, 3}},
+		kernel: none(func(v [][]float32, a []float32) { NormalizeParamGrad(v[0], v[1], v[2], v[3], a[0], a[1]) }),
+		oracle: none(func(v [][]float32, a []float32) {
+			eachOracle(v[0], func(j int) float32 { return fma32(v[2][j], xhat(v[3][j], a[0], a[1]), v[0][j]) })
+			eachOracle(v[1], func(j int) float32 { return v[1][j] + v[2][j] })
+		})},
+	{name: "adam", vectors: 4, outputs: 4,
+		kernel: none(func(v [][]float32, a []float32) { testAdam.Step(v[0], v[1], v[2], squares(v[3])) }),
+		oracle: none(func(v [][]float32, a []float32) { adamOracle(&testAdam, v[0], v[1], v[2], squares(v[3])) })},
+	{name: "dropout", vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
+		kernel: none(func(v [][]float32, a []float32) { testDropout.Add(v[0], v[1], v[2], dropoutFirst) }),
+		oracle: none(func(v [][]float32, a []float32) { dropoutOracle(testDropout, v[0], v[1], v[2], dropoutFirst) })},
+	{name: "dropoutalone", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+		kernel: none(func(v [][]float32, a []float32) { testDropout.Add(v[0], v[1], nil, dropoutFirst) }),
+		oracle: none(func(v [][]float32, a []float32) { dropoutOracle(testDropout, v[0], v[1], nil, dropoutFirst) })},
+	{name: "dropout0", vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
+		kernel: none(func(v [][]float32, a []float32) { testDropout0.Add(v[0], v[1], v[2], 0) }),
+		oracle: none(func(v [][]float32, a []float32) { dropoutOracle(testDropout0, v[0], v[1], v[2], 0) })},
+	{name: "dropout0alone", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+		kernel: none(func(v [][]float32, a []float32) { testDropout0.Add(v[0], v[1], nil, 0) }),
+		oracle: none(func(v [][]float32, a []float32) { copy(v[0], v[1]) })},
+}
+
+// squares makes second moments of what it is given, in place: they are never negative.
+func squares(v []float32) []float32 {
+	for j, x := range v {
+		v[j] = x * x
+	}
+	return v
+}
+
+// ordinary numbers are between -2 and 2.
+func ordinary(r *rand.Rand) float32 { return r.Float32()*4 - 2 }
+
+// special numbers are those that rules are made for.
+func special(r *rand.Rand) float32 {
+	s := [...]float32{0, float32(math.Copysign(0, -1)), 1, -1, 1e-45, -1e-45, 0x1p-126, -0x1.8p-127, math.MaxFloat32,
+		-math.MaxFloat32, 1e30, -3e-30, 88.8, -87.5, -100, 1 << 24, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+	return s[r.IntN(len(s))]
+}
+
+// finite numbers are special ones without NaN and infinity, so that results do not all become NaN.
+func finite(r *rand.Rand) float32 {
+	for {
+		if x := special(r); x-x == 0 {
+			return x
+		}
+	}
+}
+
+// rare is a special number now and then.
+func rare(r *rand.Rand) float32 {
+	if r.IntN(20) == 0 {
+		return special(r)
+	}
+	return ordinary(r)
+}
+
+// masked numbers are -Inf in most places, as the scores of an attention mask.
+func masked(r *rand.Rand) float32 {
+	if r.IntN(8) > 0 {
+		return float32(math.Inf(-1))
+	}
+	return ordinary(r)
+}
+
+var kinds = []struct {
+	name string
+	draw func(r *rand.Rand) float32
+}{{"ordinary", ordinary}, {"finite", finite}, {"rare", rare}, {"special", special}, {"masked", masked}}
+
+// lengths are all up to four blocks and a rest, and some that are cut into runs.
+func lengths() []int {
+	l := []int{127, 128, 500, 511, run - 1, run, run + 1, 2*run + 37}
+	for n := range 71 {
+		l = append(l, n)
+	}
+	return l
+}
+
+func TestVecEqualsOracle(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		for _, c := range vecCases {
+			t.Run(c.name, func(t *testing.T) {
+				for _, n := range lengths() {
+					for seed, k := range kinds {
+						if n > run && k.name != "ordinary" {
+							continue
+						}
+						r := rand.New(rand.NewPCG(uint64(n), uint64(seed)))
+						v, guards := unaligned(r, c.vectors, n, k.draw)
+						c.check(t, v, scalars(r, k.draw), k.name, "")
+						guards(t)
+						for _, pair := range c.alias {
+							v, guards := unaligned(r, c.vectors, n, k.draw)
+							v[pair[1]] = v[pair[0]]
+							c.check(t, v, scalars(r, k.draw), k.name, fmt.Sprintf(", %v the same", pair))
+							guards(t)
+						}
+						if t.Failed() {
+							return
+						}
+					}
+				}
+			})
+		}
+	})
+}
+
+// scalars is what kernels are given beside vectors. The infinite ones are left to the vectors.
+func scalars(r *rand.Rand, draw func(r *rand.Rand) float32) []float32 {
+	a := make([]float32, 4)
+	for j := range a {
+		for a[j] = draw(r); math.IsInf(float64(a[j]), 0); a[j] = ordinary(r) {
+		}
+	}
+	return a
+}
+
+// unaligned returns vectors that begin at different distances from a multiple of 64 bytes, and a check that nothing
+// was written beside them.
+func unaligned(r *rand.Rand, vectors, n int, draw func(r *rand.Rand) float32) (v [][]float32, check func(t *testing.T)) {
+	const guard, mark = 32, 12345.678
+	var whole [][]float32
+	for range vectors {
+		w := make([]float32, guard+16+n+guard)
+		for j := range w {
+			w[j] = mark
+		}
+		first := guard + r.IntN(16)
+		x := w[first : first+n : first+n]
+		for j := range x {
+			x[j] = draw(r)
+		}
+		v, whole = append(v, x), append(whole, w[:first], w[first+n:])
+	}
+	return v, func(t *testing.T) {
+		t.Helper()
+		for _, w := range whole {
+			for _, x := range w {
+				if x != mark {
+					t.Fatalf("n=%d: written beside the vector: %v", n, x)
+				}
+			}
+		}
+	}
+}
+
+// check runs kernel and oracle on the same input and compares everything afterwards: with assembly to the bit,
+// portable Go (which rounds products) to a tolerance, on ordinary numbers.
+func (c vecCase) check(t *testing.T, v [][]float32, a []float32, kind, alias string) {
+	t.Helper()
+	want := make([][]float32, len(v))
+	for i := range v {
+		want[i] = append([]float32(nil), v[i]...)
+		for j := range i {
+			if len(v[i]) > 0 && &v[i][0] == &v[j][0] {
+				want[i] = want[j]
+			}
+		}
+	}
+	wantResult := c.oracle(want, a)
+	gotResult := c.kernel(v, a)
+	want, got := append(want, wantResult), append(v[:len(v):len(v)], gotResult)
+	for i := range want {
+		for j := range want[i] {
+			w, g := want[i][j], got[i][j]
+			ok := sameNumber(w, g)
+			if kernel == generic && kind != "ordinary" {
+				continue
+			} else if kernel == generic && i < len(v) {
+				// the terms of an element are below 32, and a few roundings more or less are made
+				ok = math.Abs(float64(w-g)) <= 0x1p-19*(1+math.Abs(float64(w)))
+			} else if kernel == generic {
+				// the terms of a sum are below 64, each rounded once more
+				ok = w == g || math.Abs(float64(w-g)) <= 0x1p-18*float64(1+len(v[0]))
+			}
+			if !ok {
+				t.Errorf("n=%d, %s%s: vector %d, element %d is %g (%#08x), want %g (%#08x); scalars %v", len(v[0]), kind, alias, i, j,
+					g, math.Float32bits(g), w, math.Float32bits(w), a)
+				return
+			}
+		}
+	}
+}
