@@ -178,7 +178,7 @@ TEXT ·sumSquaredDiffAsm(SB), NOSPLIT, $0-28
 
 #define NEGINF(X, Y) \
 	MOVL $0xFF800000, R10   \
-	MOVL R10, X             \
+	VMOVD R10, X             \
 	VBROADCASTSS X, Y
 
 // func maxAsm(x *float32, n int) float32
@@ -401,7 +401,7 @@ TEXT ·softmaxAsm(SB), NOSPLIT, $0-28
 	EACH(LARGER, loop1, rest1, end1)
 	FOLDMAX(Y8, Y9, X8, X9)
 	MOVL $0xFF7FFFFF, R10
-	MOVL R10, X9
+	VMOVD R10, X9
 	VMAXSS X8, X9, X8
 	VBROADCASTSS X8, Y8
 
@@ -420,7 +420,7 @@ end2:
 
 	// 1/max(sum, 1) into Y8
 	MOVL $0x3F800000, R10
-	MOVL R10, X9
+	VMOVD R10, X9
 	VMAXSS X10, X9, X10
 	VDIVSS X10, X9, X8
 	VBROADCASTSS X8, Y8
@@ -635,7 +635,7 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	VBROADCASTSS Adam_Second(R9), Y10
 	VBROADCASTSS Adam_Clip(R9), Y11
 	MOVL $0x3F800000, R10 // 1
-	MOVL R10, X0
+	VMOVD R10, X0
 	VBROADCASTSS X0, Y0
 	VSUBPS Y4, Y0, Y5
 	VSUBPS Y6, Y0, Y7
@@ -698,7 +698,7 @@ GLOBL laneIndex<>(SB), RODATA|NOPTR, $32
 
 #define BROADCAST(c, X, Y) \
 	MOVL c, R10             \
-	MOVL R10, X             \
+	VMOVD R10, X             \
 	VPBROADCASTD X, Y
 
 // func dropoutAsm(y, x, r *float32, n int, counter, key, last uint32, scale float32)

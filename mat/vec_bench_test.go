@@ -1,0 +1,34 @@
+package mat
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// BenchmarkVec runs every vector kernel on each instruction set, on vectors that lie in the first or second
+// level of cache. Its MB/s count each vector once, whether read, written or both.
+func BenchmarkVec(b *testing.B) {
+	defer func(k isa) { kernel = k }(kernel)
+	for _, c := range vecCases {
+		for _, n := range []int{16, 50, 64, 128, 512, 4096} {
+			r := rand.New(rand.NewPCG(1, uint64(n)))
+			v, _ := unaligned(r, c.vectors, n, ordinary)
+			if c.prepare != nil {
+				c.prepare(v)
+			}
+			a := []float32{0.5, 0.9, 0.1, 0.1} // sums and products neither grow nor vanish
+			for _, k := range machine {
+				kernel = k
+				b.Run(fmt.Sprintf("op=%s/n=%d/kernel=%v", c.name, n, k), func(b *testing.B) {
+					b.SetBytes(int64(4 * n * (c.vectors)))
+					b.ReportAllocs()
+					for b.Loop() {
+						c.kernel(v, a)
+					}
+					b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gelem/s")
+				})
+			}
+		}
+	}
+}
