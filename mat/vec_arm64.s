@@ -19,38 +19,35 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Instructions that the assembler lacks. The comment is what a disassembler makes of them, which a test asks one for.
+// Instructions that the assembler lacks, and some that the blocks want with parameters for registers. The
+// comments are what a disassembler makes of them, which a test checks.
 
-#define FADD4S(m, n, d) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d)) // fadd v{d}.4s, v{n}.4s, v{m}.4s
-#define FSUB4S(m, n, d) WORD $(0x4EA0D400 | (m)<<16 | (n)<<5 | (d)) // fsub v{d}.4s, v{n}.4s, v{m}.4s
-#define FMUL4S(m, n, d) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d)) // fmul v{d}.4s, v{n}.4s, v{m}.4s
-#define FDIV4S(m, n, d) WORD $(0x6E20FC00 | (m)<<16 | (n)<<5 | (d)) // fdiv v{d}.4s, v{n}.4s, v{m}.4s
-#define FMAX4S(m, n, d) WORD $(0x4E20F400 | (m)<<16 | (n)<<5 | (d)) // fmax v{d}.4s, v{n}.4s, v{m}.4s
-#define FMIN4S(m, n, d) WORD $(0x4EA0F400 | (m)<<16 | (n)<<5 | (d)) // fmin v{d}.4s, v{n}.4s, v{m}.4s
-#define FMLA4S(m, n, d) WORD $(0x4E20CC00 | (m)<<16 | (n)<<5 | (d)) // fmla v{d}.4s, v{n}.4s, v{m}.4s
-#define FMLS4S(m, n, d) WORD $(0x4EA0CC00 | (m)<<16 | (n)<<5 | (d)) // fmls v{d}.4s, v{n}.4s, v{m}.4s
-#define FCMGT4S(m, n, d) WORD $(0x6EA0E400 | (m)<<16 | (n)<<5 | (d)) // fcmgt v{d}.4s, v{n}.4s, v{m}.4s
-#define FSQRT4S(n, d) WORD $(0x6EA1F800 | (n)<<5 | (d)) // fsqrt v{d}.4s, v{n}.4s
-#define MUL4S(m, n, d) WORD $(0x4EA09C00 | (m)<<16 | (n)<<5 | (d)) // mul v{d}.4s, v{n}.4s, v{m}.4s
-#define ADD4S(m, n, d) WORD $(0x4EA08400 | (m)<<16 | (n)<<5 | (d)) // add v{d}.4s, v{n}.4s, v{m}.4s
-#define CMGT4S(m, n, d) WORD $(0x4EA03400 | (m)<<16 | (n)<<5 | (d)) // cmgt v{d}.4s, v{n}.4s, v{m}.4s
-#define SHL4S(s, n, d) WORD $(0x4F005400 | (32+(s))<<16 | (n)<<5 | (d)) // shl v{d}.4s, v{n}.4s, #{s}
-#define USHR4S(s, n, d) WORD $(0x6F000400 | (64-(s))<<16 | (n)<<5 | (d)) // ushr v{d}.4s, v{n}.4s, #{s}
-#define AND16B(m, n, d) WORD $(0x4E201C00 | (m)<<16 | (n)<<5 | (d)) // and v{d}.16b, v{n}.16b, v{m}.16b
-#define BIC16B(m, n, d) WORD $(0x4E601C00 | (m)<<16 | (n)<<5 | (d)) // bic v{d}.16b, v{n}.16b, v{m}.16b
-#define BIF16B(m, n, d) WORD $(0x6EE01C00 | (m)<<16 | (n)<<5 | (d)) // bif v{d}.16b, v{n}.16b, v{m}.16b
-#define EOR16B(m, n, d) WORD $(0x6E201C00 | (m)<<16 | (n)<<5 | (d)) // eor v{d}.16b, v{n}.16b, v{m}.16b
-#define MOV16B(n, d) WORD $(0x4EA01C00 | (n)<<16 | (n)<<5 | (d)) // mov v{d}.16b, v{n}.16b
-#define DUP4S(n, d) WORD $(0x4E040400 | (n)<<5 | (d)) // dup v{d}.4s, v{n}.s[0]
-#define LDRQ(m, n, d) WORD $(0x3CE06800 | (m)<<16 | (n)<<5 | (d)) // ldr q{d}, [x{n}, x{m}]
-#define STRQ(m, n, d) WORD $(0x3CA06800 | (m)<<16 | (n)<<5 | (d)) // str q{d}, [x{n}, x{m}]
-#define LDRS(m, n, d) WORD $(0xBC606800 | (m)<<16 | (n)<<5 | (d)) // ldr s{d}, [x{n}, x{m}]
-#define STRS(m, n, d) WORD $(0xBC206800 | (m)<<16 | (n)<<5 | (d)) // str s{d}, [x{n}, x{m}]
-#define LD1LANE1(n, d) WORD $(0x0D409000 | (n)<<5 | (d)) // ld1 {v{d}.s}[1], [x{n}]
-#define LD1LANE2(n, d) WORD $(0x4D408000 | (n)<<5 | (d)) // ld1 {v{d}.s}[2], [x{n}]
-#define ST1LANE1(n, d) WORD $(0x0D009000 | (n)<<5 | (d)) // st1 {v{d}.s}[1], [x{n}]
-#define ST1LANE2(n, d) WORD $(0x4D008000 | (n)<<5 | (d)) // st1 {v{d}.s}[2], [x{n}]
-#define ADDX(m, n, d) WORD $(0x8B000000 | (m)<<16 | (n)<<5 | (d)) // add x{d}, x{n}, x{m}
+#define FADD4S(M, N, D)          WORD $(0x4E20D400 | M<<16 | N<<5 | D) // fadd vD.4s, vN.4s, vM.4s
+#define FSUB4S(M, N, D)          WORD $(0x4EA0D400 | M<<16 | N<<5 | D) // fsub vD.4s, vN.4s, vM.4s
+#define FMUL4S(M, N, D)          WORD $(0x6E20DC00 | M<<16 | N<<5 | D) // fmul vD.4s, vN.4s, vM.4s
+#define FDIV4S(M, N, D)          WORD $(0x6E20FC00 | M<<16 | N<<5 | D) // fdiv vD.4s, vN.4s, vM.4s
+#define FMAX4S(M, N, D)          WORD $(0x4E20F400 | M<<16 | N<<5 | D) // fmax vD.4s, vN.4s, vM.4s
+#define FMIN4S(M, N, D)          WORD $(0x4EA0F400 | M<<16 | N<<5 | D) // fmin vD.4s, vN.4s, vM.4s
+#define FMLA4S(M, N, D)          WORD $(0x4E20CC00 | M<<16 | N<<5 | D) // fmla vD.4s, vN.4s, vM.4s
+#define FMLS4S(M, N, D)          WORD $(0x4EA0CC00 | M<<16 | N<<5 | D) // fmls vD.4s, vN.4s, vM.4s
+#define FCMGT4S(M, N, D)         WORD $(0x6EA0E400 | M<<16 | N<<5 | D) // fcmgt vD.4s, vN.4s, vM.4s
+#define FSQRT4S(N, D)            WORD $(0x6EA1F800 | N<<5 | D) // fsqrt vD.4s, vN.4s
+#define MUL4S(M, N, D)           WORD $(0x4EA09C00 | M<<16 | N<<5 | D) // mul vD.4s, vN.4s, vM.4s
+#define CMGT4S(M, N, D)          WORD $(0x4EA03400 | M<<16 | N<<5 | D) // cmgt vD.4s, vN.4s, vM.4s
+#define AND16B(M, N, D)          WORD $(0x4E201C00 | M<<16 | N<<5 | D) // and vD.16b, vN.16b, vM.16b
+#define BIC16B(M, N, D)          WORD $(0x4E601C00 | M<<16 | N<<5 | D) // bic vD.16b, vN.16b, vM.16b
+#define BIF16B(M, N, D)          WORD $(0x6EE01C00 | M<<16 | N<<5 | D) // bif vD.16b, vN.16b, vM.16b
+#define EOR16B(M, N, D)          WORD $(0x6E201C00 | M<<16 | N<<5 | D) // eor vD.16b, vN.16b, vM.16b
+#define MOV16B(N, D)             WORD $(0x4EA01C00 | N<<16 | N<<5 | D) // mov vD.16b, vN.16b
+#define LDRQ(M, N, D)            WORD $(0x3CE06800 | M<<16 | N<<5 | D) // ldr qD, [xN, xM]
+#define STRQ(M, N, D)            WORD $(0x3CA06800 | M<<16 | N<<5 | D) // str qD, [xN, xM]
+#define LDRS(M, N, D)            WORD $(0xBC606800 | M<<16 | N<<5 | D) // ldr sD, [xN, xM]
+#define STRS(M, N, D)            WORD $(0xBC206800 | M<<16 | N<<5 | D) // str sD, [xN, xM]
+#define LD1LANE1(N, D)           WORD $(0x0D409000 | N<<5 | D) // ld1 {vD.s}[1], [xN]
+#define LD1LANE2(N, D)           WORD $(0x4D408000 | N<<5 | D) // ld1 {vD.s}[2], [xN]
+#define ST1LANE1(N, D)           WORD $(0x0D009000 | N<<5 | D) // st1 {vD.s}[1], [xN]
+#define ST1LANE2(N, D)           WORD $(0x4D008000 | N<<5 | D) // st1 {vD.s}[2], [xN]
+#define ADDX(M, N, D)            WORD $(0x8B000000 | M<<16 | N<<5 | D) // add xD, xN, xM
 
 // four lanes on, four lanes off
 DATA quadOn<>+0(SB)/8, $-1
@@ -193,7 +190,7 @@ TEXT ·sumSquaredDiffAsm(SB), NOSPLIT, $0-28
 	MOVD x+0(FP), R0
 	MOVD n+8(FP), R6
 	FMOVS mean+16(FP), F25
-	DUP4S(25, 25)
+	VDUP V25.S[0], V25.S4
 	ZERO4
 	ZERO(30)
 	EACH(SQUAREDDIFF, ROTATE, loop, few, four, rest, end)
@@ -229,7 +226,7 @@ TEXT ·maxAsm(SB), NOSPLIT, $0-20
 
 // Elementwise kernels of one fma or less.
 
-#define ADD(LD, ST, KEEP, s) \
+#define PLUS(LD, ST, KEEP, s) \
 	LD(0, 0)         \
 	LD(1, 1)         \
 	FADD4S(1, 0, 0)  \
@@ -240,7 +237,7 @@ TEXT ·addAsm(SB), NOSPLIT, $0-24
 	MOVD y+0(FP), R0
 	MOVD x+8(FP), R1
 	MOVD n+16(FP), R6
-	EACH(ADD, STAY, loop, few, four, rest, end)
+	EACH(PLUS, STAY, loop, few, four, rest, end)
 	RET
 
 #define AXPY(LD, ST, KEEP, s) \
@@ -255,7 +252,7 @@ TEXT ·axpyAsm(SB), NOSPLIT, $0-28
 	MOVD x+8(FP), R1
 	MOVD n+16(FP), R6
 	FMOVS a+24(FP), F25
-	DUP4S(25, 25)
+	VDUP V25.S[0], V25.S4
 	EACH(AXPY, STAY, loop, few, four, rest, end)
 	RET
 
@@ -269,7 +266,7 @@ TEXT ·scaleAsm(SB), NOSPLIT, $0-20
 	MOVD y+0(FP), R0
 	MOVD n+8(FP), R6
 	FMOVS a+16(FP), F25
-	DUP4S(25, 25)
+	VDUP V25.S[0], V25.S4
 	EACH(SCALE, STAY, loop, few, four, rest, end)
 	RET
 
@@ -285,8 +282,8 @@ TEXT ·scaleShiftAsm(SB), NOSPLIT, $0-24
 	MOVD n+8(FP), R6
 	FMOVS a+16(FP), F25
 	FMOVS b+20(FP), F26
-	DUP4S(25, 25)
-	DUP4S(26, 26)
+	VDUP V25.S[0], V25.S4
+	VDUP V26.S[0], V26.S4
 	EACH(SCALESHIFT, STAY, loop, few, four, rest, end)
 	RET
 
@@ -303,7 +300,7 @@ TEXT ·scaleAddAsm(SB), NOSPLIT, $0-36
 	MOVD z+16(FP), R2
 	MOVD n+24(FP), R6
 	FMOVS a+32(FP), F25
-	DUP4S(25, 25)
+	VDUP V25.S[0], V25.S4
 	EACH(SCALEADD, STAY, loop, few, four, rest, end)
 	RET
 
@@ -350,7 +347,7 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 	FSUB4S(7, 3, 1)   \ // k
 	FMLS4S(8, 1, 0)   \ // r
 	FMLS4S(9, 1, 0)   \
-	SHL4S(23, 3, 3)   \ // 2^(k-1)
+	VSHL  $23, V3.S4, V3.S4   \ // 2^(k-1)
 	MOV16B(11, 1)     \ // 2·e^r
 	FMLA4S(10, 0, 1)  \
 	MOV16B(12, 2)     \
@@ -382,8 +379,8 @@ TEXT ·expSumAsm(SB), NOSPLIT, $0-36
 	MOVD n+16(FP), R6
 	FMOVS shift+24(FP), F24
 	FMOVS scale+28(FP), F25
-	DUP4S(24, 24)
-	DUP4S(25, 25)
+	VDUP V24.S[0], V24.S4
+	VDUP V25.S[0], V25.S4
 	EXPCONST
 	ZERO4
 	ZERO(30)
@@ -409,7 +406,7 @@ TEXT ·softmaxAsm(SB), NOSPLIT, $0-28
 	// the exponentials and the lanes of their sum
 	MOVD n+16(FP), R6
 	FMOVS scale+24(FP), F25
-	DUP4S(25, 25)
+	VDUP V25.S[0], V25.S4
 	EXPCONST
 	ZERO4
 	ZERO(30)
@@ -441,8 +438,8 @@ TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
 	MOVD n+24(FP), R6
 	FMOVS dot+32(FP), F25
 	FMOVS scale+36(FP), F26
-	DUP4S(25, 25)
-	DUP4S(26, 26)
+	VDUP V25.S[0], V25.S4
+	VDUP V26.S[0], V26.S4
 	EACH(SOFTMAXGRAD, STAY, loop, few, four, rest, end)
 	RET
 
@@ -469,8 +466,8 @@ TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
 	MOVD n+32(FP), R6
 	FMOVS mean+40(FP), F25
 	FMOVS rstd+44(FP), F26
-	DUP4S(25, 25)
-	DUP4S(26, 26)
+	VDUP V25.S[0], V25.S4
+	VDUP V26.S[0], V26.S4
 	EACH(NORMALIZE, STAY, loop, few, four, rest, end)
 	RET
 
@@ -482,7 +479,7 @@ TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
 	LD(1, 1)         \
 	XHAT(1)          \
 	KEEP(1)          \
-	FADD4S(0, (s)+4, (s)+4) \
+	FADD4S(0, ((s)+4), ((s)+4)) \
 	FMLA4S(1, 0, s)
 
 // func normalizeSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
@@ -493,8 +490,8 @@ TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
 	MOVD n+24(FP), R6
 	FMOVS mean+32(FP), F25
 	FMOVS rstd+36(FP), F26
-	DUP4S(25, 25)
-	DUP4S(26, 26)
+	VDUP V25.S[0], V25.S4
+	VDUP V26.S[0], V26.S4
 	ZERO4
 	ZERO(20)
 	ZERO(21)
@@ -535,10 +532,10 @@ TEXT ·normalizeGradAsm(SB), NOSPLIT, $0-56
 	FMOVS rstd+44(FP), F26
 	FMOVS meanG+48(FP), F27
 	FMOVS meanGX+52(FP), F28
-	DUP4S(25, 25)
-	DUP4S(26, 26)
-	DUP4S(27, 27)
-	DUP4S(28, 28)
+	VDUP V25.S[0], V25.S4
+	VDUP V26.S[0], V26.S4
+	VDUP V27.S[0], V27.S4
+	VDUP V28.S[0], V28.S4
 	EACH(NORMALIZEGRAD, STAY, loop, few, four, rest, end)
 	RET
 
@@ -562,8 +559,8 @@ TEXT ·normalizeParamGradAsm(SB), NOSPLIT, $0-48
 	MOVD n+32(FP), R6
 	FMOVS mean+40(FP), F25
 	FMOVS rstd+44(FP), F26
-	DUP4S(25, 25)
-	DUP4S(26, 26)
+	VDUP V25.S[0], V25.S4
+	VDUP V26.S[0], V26.S4
 	EACH(NORMALIZEPARAMGRAD, STAY, loop, few, four, rest, end)
 	RET
 
@@ -604,12 +601,12 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	FMOVS Adam_Rate(R9), F21
 	FMOVS Adam_Second(R9), F22
 	FMOVS Adam_Clip(R9), F23
-	DUP4S(16, 16)
-	DUP4S(18, 18)
-	DUP4S(20, 20)
-	DUP4S(21, 21)
-	DUP4S(22, 22)
-	DUP4S(23, 23)
+	VDUP V16.S[0], V16.S4
+	VDUP V18.S[0], V18.S4
+	VDUP V20.S[0], V20.S4
+	VDUP V21.S[0], V21.S4
+	VDUP V22.S[0], V22.S4
+	VDUP V23.S[0], V23.S4
 	MOVD $0x3F800000, R10 // 1
 	VDUP R10, V0.S4
 	FSUB4S(16, 0, 17)
@@ -622,17 +619,17 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 
 // KEPT sets V0 to x where it is kept and to 0 elsewhere.
 #define KEPT(LD) \
-	USHR4S(16, 16, 0)  \
+	VUSHR $16, V16.S4, V0.S4  \
 	EOR16B(16, 0, 0)   \
-	ADD4S(22, 16, 16)  \
+	VADD  V22.S4, V16.S4, V16.S4  \
 	MUL4S(17, 0, 0)    \
 	EOR16B(19, 0, 0)   \
-	USHR4S(15, 0, 1)   \
+	VUSHR $15, V0.S4, V1.S4   \
 	EOR16B(1, 0, 0)    \
 	MUL4S(18, 0, 0)    \
-	USHR4S(15, 0, 1)   \
+	VUSHR $15, V0.S4, V1.S4   \
 	EOR16B(1, 0, 0)    \
-	USHR4S(1, 0, 0)    \
+	VUSHR $1, V0.S4, V0.S4    \
 	CMGT4S(20, 0, 1)   \
 	LD(1, 0)           \
 	BIC16B(1, 0, 0)
@@ -665,7 +662,7 @@ TEXT ·dropoutAsm(SB), NOSPLIT, $0-48
 	MOVWU last+40(FP), R10
 	VDUP R10, V20.S4
 	FMOVS scale+44(FP), F21
-	DUP4S(21, 21)
+	VDUP V21.S[0], V21.S4
 	MOVD $const_dropoutMul1, R10
 	VDUP R10, V17.S4
 	MOVD $const_dropoutMul2, R10
@@ -674,7 +671,7 @@ TEXT ·dropoutAsm(SB), NOSPLIT, $0-48
 	VDUP R10, V22.S4
 	MOVD $laneIndex<>(SB), R10
 	FMOVQ (R10), F23
-	ADD4S(23, 16, 16)
+	VADD  V23.S4, V16.S4, V16.S4
 	CBZ  R2, alone
 	EACH(DROPOUTADD, STAY, loop1, few1, four1, rest1, end1)
 	RET
