@@ -51,20 +51,30 @@ func clipFactor(norm, limit float64) float32 {
 	return 1
 }
 
-// diverged says which tensor is to blame for a gradient whose norm is not a finite number.
-func diverged(params *layer.Params) error {
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// badGradient says which tensor is to blame for a gradient whose norm is not a finite number.
+func badGradient(params *layer.Params) error {
+	return bad("gradient", params, func(p *layer.Param) []float32 { return p.G })
+}
+
+// badWeight says which tensor is to blame for weights whose sum is not a finite number.
+func badWeight(params *layer.Params) error {
+	return bad("weight", params, func(p *layer.Param) []float32 { return p.W })
+}
+
+func bad(what string, params *layer.Params, of func(*layer.Param) []float32) error {
 	var largest float32
 	var name string
 	for _, p := range params.List {
-		for i, g := range p.G {
-			size := max(g, -g)
-			if g != g || math.IsInf(float64(g), 0) {
-				return fmt.Errorf("the gradient of %s %v is %v at element %d", p.Name, p.Shape, g, i)
+		for i, x := range of(p) {
+			if !finite(float64(x)) {
+				return fmt.Errorf("the %s of %s %v is %v at element %d", what, p.Name, p.Shape, x, i)
 			}
-			if size > largest {
+			if size := max(x, -x); size > largest {
 				largest, name = size, p.Name
 			}
 		}
 	}
-	return fmt.Errorf("the gradient is too large to square: up to %g, in %s", largest, name)
+	return fmt.Errorf("the %s is too large, up to %g in %s", what, largest, name)
 }

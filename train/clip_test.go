@@ -39,15 +39,15 @@ func TestClipFactor(t *testing.T) {
 	}
 }
 
-func TestDivergedNamesTheTensor(t *testing.T) {
+func TestBadGradientNamesTheTensor(t *testing.T) {
 	ps := &layer.Params{}
 	ps.New("one.weight", 2, 3)
 	ps.New("two.bias", 4)
 	ps.Allocate(true)
 	ps.G[8] = float32(math.NaN())
-	wantError(t, diverged(ps), "two.bias [4]", "NaN", "element 2")
+	wantError(t, badGradient(ps), "two.bias [4]", "NaN", "element 2")
 	ps.G[8], ps.G[1] = 0, float32(math.Inf(-1))
-	wantError(t, diverged(ps), "one.weight [2 3]", "-Inf", "element 1")
+	wantError(t, badGradient(ps), "one.weight [2 3]", "-Inf", "element 1")
 	ps.G[1], ps.G[9] = 1, -1e30
-	wantError(t, diverged(ps), "too large", "1e+30", "two.bias")
+	wantError(t, badGradient(ps), "too large", "1e+30", "two.bias")
 }
