@@ -1,0 +1,75 @@
+package train
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"testing"
+)
+
+func TestAverageIsTheMean(t *testing.T) {
+	dir := t.TempDir()
+	m := newModel(t, smallConfig())
+	a := NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9)
+	mean := make([]float64, len(m.Params.W))
+	var paths []string
+	for step := 1; step <= 3; step++ {
+		m.Init(uint64(step))
+		for i, w := range m.Params.W {
+			mean[i] += float64(w) / 3
+		}
+		paths = append(paths, checkpointPath(dir, step))
+		if err := writeCheckpoint(paths[step-1], m, a, DefaultOptions(), State{Step: step}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Average(m, paths); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range m.Params.W { // three roundings of numbers up to about 1
+		if math.Abs(float64(w)-mean[i]) > 3e-7 {
+			t.Fatalf("weight %d is %v, want %v", i, w, mean[i])
+		}
+	}
+	other := smallConfig()
+	other.Heads = 4
+	wantError(t, Average(newModel(t, other), paths), paths[0], "heads is 2, expected 4")
+	wantError(t, Average(m, nil), "no checkpoints")
+	wantError(t, Average(m, []string{filepath.Join(dir, "none")}), "none")
+}
+
+// The average is kept if its validation is better than the best, and only then.
+func TestRunAverages(t *testing.T) {
+	for _, kept := range []bool{true, false} {
+		o := smallOptions(6)
+		o.ValidEvery, o.SaveEvery, o.Keep, o.Average, o.Dir = 6, 1, 3, 3, t.TempDir()
+		good := 1 // the step's validation
+		if kept {
+			good = 2 // that of the average
+		}
+		d, count := scripted(good)
+		m := newModel(t, smallConfig())
+		said := false
+		r := mustRun(t, context.Background(), m, nil, d, o, func(e Event) {
+			count(e)
+			if e.Kind == Averaged {
+				said = true
+				if e.Best != kept {
+					t.Errorf("the average is the best: %v, want %v", e.Best, kept)
+				}
+			}
+		})
+		want := newModel(t, smallConfig())
+		if kept {
+			if err := Average(want, []string{checkpointPath(o.Dir, 4), checkpointPath(o.Dir, 5), checkpointPath(o.Dir, 6)}); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := open(t, checkpointPath(o.Dir, 6)).Weights(want.Params); err != nil {
+			t.Fatal(err)
+		}
+		wantSameWeights(t, "after the run", m.Params.W, want.Params.W)
+		if averaged := r.Averaged == 3; averaged != kept || r.Best.BLEU != 100 || !said {
+			t.Errorf("result %+v, want average kept: %v", r, kept)
+		}
+	}
+}

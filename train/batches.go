@@ -1,0 +1,211 @@
+package train
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"tfm/model"
+)
+
+// Batches deals a corpus out in batches that are filled up to a number of tokens, real ones, for nothing is
+// padded. Each epoch
+//
+//   - shuffles the pairs,
+//   - sorts them by length within windows of about sortedBatches batches, pairs of equal lengths staying
+//     shuffled, one window upwards and the next one downwards, so that neighbours have similar lengths
+//     across windows too,
+//   - cuts the row of pairs where a batch is full; what is left at the end shares its pairs evenly with the
+//     batch before it, so no batch is tiny unless the corpus is,
+//   - shuffles the batches.
+//
+// What an epoch is depends on the corpus, the limits, the seed and the epoch's number alone, so a Position
+// is all that is needed to go on from a batch. After NewBatches nothing is allocated. Not for concurrent use.
+type Batches struct {
+	MaxSrc, MaxTgt int // tokens in a batch at most, with EOS
+	MaxSentences   int // sentences in a batch at most
+	TooLong, Empty int // pairs left out: longer than the limit, or with an empty side
+
+	pairs *Pairs
+	seed  uint64
+	at    Position
+	used  []int32  // the pairs that are not left out
+	order []int32  // the pairs of this epoch, those of a batch side by side
+	cuts  []span   // this epoch's batches: order[lo:hi]
+	keys  []uint64 // of the window being sorted
+}
+
+// Position is a place in the training data: Batch batches of epoch Epoch have been used.
+type Position struct {
+	Epoch int `json:"epoch"`
+	Batch int `json:"batch"`
+}
+
+type span struct{ lo, hi int32 }
+
+// sortedBatches is about how many batches a sorted window makes: enough for batches of similar lengths, few
+// enough for every epoch to group the pairs anew.
+const sortedBatches = 32
+
+// NewBatches prepares batches of at most tokens target tokens and 1½ times as many source tokens, counting one EOS a
+// sentence. Pairs with a side longer than maxLen tokens or with an empty side are left out and counted. It
+// is an error if nothing remains or if a sentence of maxLen tokens does not fit in a batch.
+func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
+	if maxLen < 1 || tokens < maxLen+1 {
+		return nil, fmt.Errorf("train: batches of %d target tokens cannot hold a sentence of the longest length, %d and its end", tokens, maxLen)
+	}
+	b := &Batches{MaxTgt: tokens, MaxSrc: tokens + tokens/2, pairs: p, seed: seed}
+	shortest, total := maxLen, 0
+	for i := range p.Len() {
+		src, tgt := p.src.length(i), p.tgt.length(i)
+		switch {
+		case src == 0 || tgt == 0:
+			b.Empty++
+		case src > maxLen || tgt > maxLen:
+			b.TooLong++
+		default:
+			b.used = append(b.used, int32(i))
+			shortest = min(shortest, tgt)
+			total += max(tgt+1, ((src+1)*tokens+b.MaxSrc-1)/b.MaxSrc)
+		}
+	}
+	if len(b.used) == 0 {
+		return nil, fmt.Errorf("train: no pairs to use: of %d, %d have an empty side and %d are longer than %d tokens", p.Len(), b.Empty, b.TooLong, maxLen)
+	}
+	b.MaxSentences = min(tokens/(shortest+1), len(b.used))
+	b.order = make([]int32, len(b.used))
+	window := int(int64(sortedBatches) * int64(tokens) * int64(len(b.used)) / int64(total))
+	b.keys = make([]uint64, min(max(window, 1), len(b.used)))
+	// Any two neighbours hold more than one batch may, so there are at most twice as many as full ones.
+	b.cuts = make([]span, 0, 2*total/tokens+2)
+	b.deal()
+	return b, nil
+}
+
+// Len is the number of batches of the current epoch.
+func (b *Batches) Len() int { return len(b.cuts) }
+
+// Pairs is the number of pairs of an epoch.
+func (b *Batches) Pairs() int { return len(b.used) }
+
+// Position is the place of the next batch.
+func (b *Batches) Position() Position { return b.at }
+
+// Seek goes to a place. It returns an error if there is no such place.
+func (b *Batches) Seek(at Position) error {
+	if at.Epoch < 0 || at.Batch < 0 {
+		return fmt.Errorf("train: there is no batch %d of epoch %d", at.Batch, at.Epoch)
+	}
+	if at.Epoch != b.at.Epoch {
+		b.at.Epoch = at.Epoch
+		b.deal()
+	}
+	if at.Batch > len(b.cuts) {
+		return fmt.Errorf("train: epoch %d has %d batches, not %d", at.Epoch, len(b.cuts), at.Batch)
+	}
+	b.at.Batch = at.Batch
+	return nil
+}
+
+// Next fills dst with the next batch. The last batch of an epoch is followed by the first of the next.
+func (b *Batches) Next(dst *model.Batch) {
+	if b.at.Batch == len(b.cuts) {
+		b.at = Position{b.at.Epoch + 1, 0}
+		b.deal()
+	}
+	dst.Reset()
+	cut := b.cuts[b.at.Batch]
+	for _, i := range b.order[cut.lo:cut.hi] {
+		dst.Append(b.pairs.Src(int(i)), b.pairs.Tgt(int(i)))
+	}
+	b.at.Batch++
+}
+
+// buffer is an empty batch with room for any batch of b.
+func (b *Batches) buffer() model.Batch {
+	tokens := func(n int) []int32 { return make([]int32, 0, n) }
+	return model.Batch{
+		Src: tokens(b.MaxSrc), SrcStarts: tokens(b.MaxSentences + 1),
+		TgtIn: tokens(b.MaxTgt), TgtOut: tokens(b.MaxTgt), TgtStarts: tokens(b.MaxSentences + 1),
+	}
+}
+
+// deal makes the batches of epoch b.at.Epoch.
+func (b *Batches) deal() {
+	var random rand.PCG
+	random.Seed(b.seed, uint64(b.at.Epoch))
+	copy(b.order, b.used)
+	shuffle(&random, b.order)
+	down := false
+	for window := range slices.Chunk(b.order, len(b.keys)) {
+		b.sort(window, down)
+		down = !down
+	}
+	b.cut()
+	shuffle(&random, b.cuts)
+}
+
+// sort sorts a window by target length, then source length, then place in the window.
+func (b *Batches) sort(window []int32, down bool) {
+	keys := b.keys[:len(window)]
+	for at, i := range window {
+		length := uint64(min(b.pairs.tgt.length(int(i)), 0xffff))<<16 | uint64(min(b.pairs.src.length(int(i)), 0xffff))
+		if down {
+			length ^= 0xffffffff
+		}
+		keys[at] = length<<32 | uint64(at)
+	}
+	slices.Sort(keys)
+	for at, key := range keys {
+		keys[at] = uint64(window[uint32(key)])
+	}
+	for at, i := range keys {
+		window[at] = int32(i)
+	}
+}
+
+func (b *Batches) cut() {
+	b.cuts = b.cuts[:0]
+	var lo int32
+	var full, last load
+	for at, i := range b.order {
+		pair := b.load(i)
+		if sum := last.plus(pair); sum.src > b.MaxSrc || sum.tgt > b.MaxTgt {
+			b.cuts = append(b.cuts, span{lo, int32(at)})
+			lo, full, last = int32(at), last, load{}
+		}
+		last = last.plus(pair)
+	}
+	b.cuts = append(b.cuts, span{lo, int32(len(b.order))})
+	if len(b.cuts) == 1 {
+		return
+	}
+	before, rest := &b.cuts[len(b.cuts)-2], &b.cuts[len(b.cuts)-1]
+	for {
+		pair := b.load(b.order[rest.lo-1])
+		full, last = load{full.src - pair.src, full.tgt - pair.tgt}, last.plus(pair)
+		if last.tgt > full.tgt || last.src > b.MaxSrc {
+			return
+		}
+		before.hi--
+		rest.lo--
+	}
+}
+
+// load is what a pair, or a batch, weighs in tokens.
+type load struct{ src, tgt int }
+
+func (b *Batches) load(i int32) load {
+	return load{b.pairs.src.length(int(i)) + 1, b.pairs.tgt.length(int(i)) + 1}
+}
+
+func (l load) plus(m load) load { return load{l.src + m.src, l.tgt + m.tgt} }
+
+// shuffle is the Fisher-Yates shuffle, with ⌊n·u/2^64⌋ for a number below n.
+func shuffle[T any](random *rand.PCG, x []T) {
+	for n := len(x); n > 1; n-- {
+		j, _ := bits.Mul64(uint64(n), random.Uint64())
+		x[n-1], x[j] = x[j], x[n-1]
+	}
+}

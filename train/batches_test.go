@@ -1,0 +1,232 @@
+package train
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"tfm/model"
+)
+
+// randomPairs are pairs with sides of 1 to longest tokens whose first source token is their number.
+func randomPairs(n, longest int) *Pairs {
+	random := rand.New(rand.NewPCG(9, 9))
+	p := &Pairs{}
+	for i := range n {
+		src := slices.Repeat([]int32{7}, 1+random.IntN(longest))
+		src[0] = int32(i)
+		p.Add(src, slices.Repeat([]int32{int32(i)}, 1+random.IntN(longest)))
+	}
+	return p
+}
+
+func epoch(t *testing.T, b *Batches) []model.Batch {
+	t.Helper()
+	batches := make([]model.Batch, b.Len())
+	for i := range batches {
+		b.Next(&batches[i])
+	}
+	return batches
+}
+
+func TestBatchesHoldEveryPairOnce(t *testing.T) {
+	for _, size := range []struct{ pairs, longest, tokens int }{
+		{1, 5, 10}, {7, 20, 21}, {500, 1, 2}, {1000, 30, 31}, {1000, 30, 300}, {3000, 40, 2000}, {50, 10, 100000},
+	} {
+		p := randomPairs(size.pairs, size.longest)
+		b, err := NewBatches(p, size.tokens, size.longest, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		capacity := cap(b.cuts)
+		for range 3 {
+			b.Seek(Position{b.Position().Epoch, 0})
+			seen := make([]int, size.pairs)
+			for _, batch := range epoch(t, b) {
+				if len(batch.Src) > b.MaxSrc || len(batch.TgtIn) > b.MaxTgt || batch.Sentences() > b.MaxSentences {
+					t.Fatalf("%+v: batch of %d sentences, %d source and %d target tokens, at most %d, %d, %d", size,
+						batch.Sentences(), len(batch.Src), len(batch.TgtIn), b.MaxSentences, b.MaxSrc, b.MaxTgt)
+				}
+				tokens := 0
+				for s := range batch.Sentences() {
+					src := batch.Src[batch.SrcStarts[s]:batch.SrcStarts[s+1]]
+					tgt := batch.TgtOut[batch.TgtStarts[s]:batch.TgtStarts[s+1]]
+					i := int(src[0])
+					seen[i]++
+					if !slices.Equal(src[:len(src)-1], p.Src(i)) || !slices.Equal(tgt[:len(tgt)-1], p.Tgt(i)) || src[len(src)-1] != model.EOS {
+						t.Fatalf("pair %d came out as %v, %v", i, src, tgt)
+					}
+					tokens += len(p.Tgt(i)) + 1
+				}
+				if tokens != len(batch.TgtOut) {
+					t.Fatalf("%d target tokens in sentences, %d in the batch: padding?", tokens, len(batch.TgtOut))
+				}
+			}
+			for i, n := range seen {
+				if n != 1 {
+					t.Fatalf("%+v, epoch %d: pair %d came %d times", size, b.Position().Epoch, i, n)
+				}
+			}
+			b.Seek(Position{b.Position().Epoch + 1, 0})
+		}
+		if cap(b.cuts) != capacity {
+			t.Errorf("%+v: more batches than there was room for", size)
+		}
+	}
+}
+
+// A batch ends only where the next pair would not have fit, and no rest is left over: with pairs of at most a
+// hundredth of a batch, every batch is nearly full on one side, and the last two are at least half full.
+func TestBatchesAreFull(t *testing.T) {
+	b, err := NewBatches(randomPairs(5000, 9), 1000, 9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := 0
+	for _, batch := range epoch(t, b) {
+		full := max(float64(len(batch.Src))/float64(b.MaxSrc), float64(len(batch.TgtIn))/float64(b.MaxTgt))
+		if full < 0.98 {
+			part++
+		}
+		if full < 0.45 {
+			t.Errorf("a batch is only %.2f full", full)
+		}
+	}
+	if part > 2 {
+		t.Errorf("%d batches are not full, at most the last two may be", part)
+	}
+}
+
+// Within a batch target lengths are alike: sorted windows of 32 batches make them a fraction of the range.
+func TestBatchesGroupLengths(t *testing.T) {
+	const longest = 40
+	b, err := NewBatches(randomPairs(20000, longest), 1000, longest, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	batches := epoch(t, b)
+	for _, batch := range batches {
+		shortest, longest := int32(1<<30), int32(0)
+		for s := range batch.Sentences() {
+			n := batch.TgtStarts[s+1] - batch.TgtStarts[s]
+			shortest, longest = min(shortest, n), max(longest, n)
+		}
+		sum += int(longest - shortest)
+	}
+	if mean := float64(sum) / float64(len(batches)); mean > 5 {
+		t.Errorf("target lengths in a batch differ by %.1f on average, of %d", mean, longest)
+	}
+}
+
+func TestBatchesAreAFunctionOfSeedAndEpoch(t *testing.T) {
+	p := randomPairs(800, 12)
+	sources := func(seed uint64, at Position) [][]int32 {
+		b, err := NewBatches(p, 100, 12, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Seek(at); err != nil {
+			t.Fatal(err)
+		}
+		var all [][]int32
+		for range 100 {
+			var batch model.Batch
+			b.Next(&batch)
+			all = append(all, batch.Src)
+		}
+		return all
+	}
+	same := func(a, b [][]int32) bool { return slices.EqualFunc(a, b, slices.Equal) }
+	first := sources(1, Position{})
+	if !same(first, sources(1, Position{})) {
+		t.Error("the same seed gives other batches")
+	}
+	if same(first, sources(2, Position{})) || same(first, sources(1, Position{1, 0})) {
+		t.Error("another seed or epoch gives the same batches")
+	}
+	b, _ := NewBatches(p, 100, 12, 1)
+	walked := epoch(t, b)
+	for range 37 {
+		var batch model.Batch
+		b.Next(&batch)
+		walked = append(walked, batch)
+	}
+	for i, batch := range walked {
+		at := Position{0, i}
+		if i >= b.Len() {
+			at = Position{1, i - b.Len()}
+		}
+		_ = batch
+		if i%29 == 0 && i < b.Len() && !slices.Equal(sources(1, at)[0], batch.Src) {
+			t.Errorf("batch %v after Seek is another", at)
+		}
+	}
+	at := b.Position()
+	if at != (Position{1, 37}) {
+		t.Errorf("position is %v, want epoch 1 batch 37", at)
+	}
+	var next model.Batch
+	b.Next(&next)
+	if !slices.Equal(sources(1, at)[0], next.Src) {
+		t.Errorf("batch %v after Seek is another", at)
+	}
+}
+
+func TestBatchesLeaveOut(t *testing.T) {
+	p := &Pairs{}
+	long := slices.Repeat([]int32{5}, 11)
+	p.Add(long, []int32{3})
+	p.Add([]int32{3}, long)
+	p.Add(nil, []int32{3})
+	p.Add([]int32{3}, nil)
+	p.Add(nil, nil)
+	if _, err := NewBatches(p, 11, 10, 1); err == nil {
+		t.Error("no error though no pair can be used")
+	} else {
+		wantError(t, err, "of 5, 3 have an empty side and 2 are longer than 10 tokens")
+	}
+	p.Add(long[:10], long[:10])
+	b, err := NewBatches(p, 11, 10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Pairs() != 1 || b.TooLong != 2 || b.Empty != 3 {
+		t.Errorf("%d used, %d too long, %d empty, want 1, 2, 3", b.Pairs(), b.TooLong, b.Empty)
+	}
+	_, err = NewBatches(p, 10, 10, 1)
+	wantError(t, err, "10 target tokens", "longest length, 10")
+	wantError(t, b.Seek(Position{0, 2}), "epoch 0 has 1 batches, not 2")
+	wantError(t, b.Seek(Position{-1, 0}), "epoch -1")
+}
+
+func TestBatchesAllocateNothing(t *testing.T) {
+	b, err := NewBatches(randomPairs(300, 12), 100, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := b.buffer()
+	if n := testing.AllocsPerRun(10*b.Len(), func() { b.Next(&batch) }); n != 0 {
+		t.Errorf("%v allocations a batch", n)
+	}
+}
+
+// Every order of 4 things comes equally often: 24 bins of 1000 expected, χ² with 23 degrees of freedom is below
+// 50 with probability 0.999 (and the seed is fixed).
+func TestShuffleIsUniform(t *testing.T) {
+	var random rand.PCG
+	random.Seed(1, 2)
+	count := map[[4]int]int{}
+	for range 24000 {
+		x := [4]int{0, 1, 2, 3}
+		shuffle(&random, x[:])
+		count[x]++
+	}
+	chi := 0.0
+	for _, n := range count {
+		chi += float64(n-1000) * float64(n-1000) / 1000
+	}
+	if len(count) != 24 || chi > 50 {
+		t.Errorf("%d orders, χ² %.1f", len(count), chi)
+	}
+}

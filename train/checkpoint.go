@@ -1,0 +1,214 @@
+package train
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tfm/layer"
+	"tfm/model"
+	"tfm/model/safetensors"
+)
+
+// A checkpoint is a model file, so that it translates too, with Adam's moments as further tensors, named like the
+// weights after a prefix, and Options and State as JSON in the metadata. It is all that a run needs to go on
+// as if it had never stopped.
+const (
+	momentM    = "adam.m."
+	momentV    = "adam.v."
+	keyOptions = "train.options"
+	keyState   = "train.state"
+)
+
+// State is where a run stands between two steps.
+type State struct {
+	Step      int           `json:"step"`      // steps made
+	Position  Position      `json:"position"`  // of the next batch
+	Trained   time.Duration `json:"trained"`   // validations and saves included
+	Validated int           `json:"validated"` // the step of the last validation, 0 if there was none
+	Best      Validation    `json:"best"`      // Step 0 if there was none
+	SinceBest int           `json:"since_best"`
+	Data      string        `json:"data"` // fingerprint of the training pairs
+}
+
+// Checkpoint is an open checkpoint. Close it after use. Safe for concurrent reading. model.Load reads the same
+// file for what is not here, the tokenizers.
+type Checkpoint struct {
+	Path    string
+	Config  model.Config
+	Options Options
+	State   State
+
+	file *safetensors.File
+}
+
+// OpenCheckpoint opens a checkpoint and verifies its checksum. Errors name the file.
+func OpenCheckpoint(path string) (*Checkpoint, error) {
+	file, err := safetensors.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checkpoint{Path: path, file: file}
+	if err := c.read(); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Checkpoint) read() (err error) {
+	if err := c.file.Verify(); err != nil {
+		return err
+	}
+	if c.Config, err = model.LoadConfig(c.Path); err != nil {
+		return err
+	}
+	meta := c.file.Metadata()
+	for key, value := range map[string]any{keyOptions: &c.Options, keyState: &c.State} {
+		if _, ok := meta[key]; !ok {
+			return fmt.Errorf("%s: not a checkpoint: its metadata has no %s", c.Path, key)
+		}
+		decoder := json.NewDecoder(strings.NewReader(meta[key]))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(value); err != nil {
+			return fmt.Errorf("%s: %s in the metadata: %w", c.Path, key, err)
+		}
+	}
+	return nil
+}
+
+// Weights copies the weights to p.W. It is an error if they are not the tensors of p.
+func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p, "", p.W) }
+
+// Close releases the file.
+func (c *Checkpoint) Close() error { return c.file.Close() }
+
+// moments copies Adam's moments to those of a, whose steps are then those of the checkpoint.
+func (c *Checkpoint) moments(p *layer.Params, a *Adam) error {
+	a.Resume(c.State.Step)
+	return errors.Join(c.copyTo(p, momentM, a.M), c.copyTo(p, momentV, a.V))
+}
+
+// copyTo copies the tensors of p with a prefix to their places in dst, a slice laid out as p.W.
+func (c *Checkpoint) copyTo(p *layer.Params, prefix string, dst []float32) error {
+	for _, param := range p.List {
+		tensor, ok := c.file.Tensor(prefix + param.Name)
+		if !ok {
+			return fmt.Errorf("%s: tensor %q is missing", c.Path, prefix+param.Name)
+		}
+		if !slices.Equal(tensor.Shape, param.Shape) {
+			return fmt.Errorf("%s: tensor %q is %v, expected %v", c.Path, tensor.Name, tensor.Shape, param.Shape)
+		}
+		if err := tensor.Float32s(dst[:len(param.W)]); err != nil {
+			return fmt.Errorf("%s: %w", c.Path, err)
+		}
+		dst = dst[len(param.W):]
+	}
+	return nil
+}
+
+// writeCheckpoint writes a checkpoint; the file appears as a whole or not at all.
+func writeCheckpoint(path string, t *model.Transformer, a *Adam, o Options, s State, tokenizers map[string][]byte) error {
+	info := map[string]string{}
+	for key, value := range map[string]any{keyOptions: o, keyState: s} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("writing %s: %s: %w", path, key, err)
+		}
+		info[key] = string(text)
+	}
+	meta, tensors, err := model.File{Model: t, Tokenizers: tokenizers, Info: info}.Encode()
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	var moments []safetensors.Tensor
+	at := 0
+	for _, p := range t.Params.List {
+		end := at + p.Size()
+		moments = append(moments,
+			safetensors.Float32Tensor(momentM+p.Name, p.Shape, a.M[at:end]),
+			safetensors.Float32Tensor(momentV+p.Name, p.Shape, a.V[at:end]))
+		at = end
+	}
+	// Before the tokenizers, whose lengths are odd, so that all numbers are aligned.
+	return safetensors.Write(path, meta, slices.Insert(tensors, len(t.Params.List), moments...))
+}
+
+const checkpointPattern = "step-%08d.safetensors"
+
+func checkpointPath(dir string, step int) string {
+	return filepath.Join(dir, fmt.Sprintf(checkpointPattern, step))
+}
+
+// Checkpoints lists the checkpoints in a folder by their names, the oldest first; none if there is no such folder.
+func Checkpoints(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	var steps []int
+	for _, e := range entries {
+		var step int
+		if n, _ := fmt.Sscanf(e.Name(), checkpointPattern, &step); n == 1 && e.Name() == filepath.Base(checkpointPath(dir, step)) {
+			steps = append(steps, step)
+		}
+	}
+	slices.Sort(steps)
+	paths := make([]string, len(steps))
+	for i, step := range steps {
+		paths[i] = checkpointPath(dir, step)
+	}
+	return paths, nil
+}
+
+// Newest opens the newest checkpoint in a folder. If that one is damaged, the error says so and names the newest one
+// that is not: a run goes on from it when the damaged file is taken away.
+func Newest(dir string) (*Checkpoint, error) {
+	paths, err := Checkpoints(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("train: there is no checkpoint in %s", dir)
+	}
+	newest, older := paths[len(paths)-1], paths[:len(paths)-1]
+	c, err := OpenCheckpoint(newest)
+	if err == nil {
+		return c, nil
+	}
+	if path := NewestValid(older); path != "" {
+		return nil, fmt.Errorf("the newest checkpoint is damaged: %w; remove it to go on from %s", err, path)
+	}
+	return nil, fmt.Errorf("the newest checkpoint is damaged, and there is no older one to go on from: %w", err)
+}
+
+// NewestValid is the last of the paths, which are ordered as by Checkpoints, that is an undamaged checkpoint; ""
+// if none is.
+func NewestValid(paths []string) string {
+	for _, path := range slices.Backward(paths) {
+		if c, err := OpenCheckpoint(path); err == nil {
+			c.Close()
+			return path
+		}
+	}
+	return ""
+}
+
+// prune removes the checkpoints in a folder but the newest ones and that of the best step. One that cannot be
+// removed now is tried again after the next save.
+func prune(dir string, keep, best int) {
+	paths, err := Checkpoints(dir)
+	if err != nil {
+		return
+	}
+	for _, path := range paths[:max(0, len(paths)-keep)] {
+		if path != checkpointPath(dir, best) {
+			os.Remove(path)
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+func open(t *testing.T, path string) *Checkpoint {
+	t.Helper()
+	c, err := OpenCheckpoint(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// wantSameCheckpoint compares two checkpoints in everything but time: weights and moments bit by bit.
+func wantSameCheckpoint(t *testing.T, name, got, want string) {
+	t.Helper()
+	a, b := open(t, got), open(t, want)
+	for _, s := range []*State{&a.State, &b.State} {
+		s.Trained, s.Best.Took = 0, 0
+	}
+	if a.State != b.State {
+		t.Errorf("%s: state\n%+v, want\n%+v", name, a.State, b.State)
+	}
+	as, bs := a.file.Tensors(), b.file.Tensors()
+	if len(as) != len(bs) || len(as) == 0 {
+		t.Fatalf("%s: %d tensors, want %d", name, len(as), len(bs))
+	}
+	for i := range as {
+		if as[i].Name != bs[i].Name || !bytes.Equal(as[i].Data, bs[i].Data) {
+			t.Fatalf("%s: tensors %s and %s differ", name, as[i].Name, bs[i].Name)
+		}
+	}
+}
+
+// stopAt runs until the given step has been made and then cancels.
+func stopAt(t *testing.T, step int, m *model.Transformer, p *mat.Pool, o Options) Result {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	return mustRun(t, ctx, m, p, copyData(), o, func(e Event) {
+		if e.Kind == Stepped && e.Step == step {
+			cancel()
+		}
+	})
+}
+
+// A run stopped anywhere, several times, and taken up on other threads ends as the one that ran through. The
+// stops are in the middle of an epoch, in a step whose two batches are of two epochs, just before a validation,
+// and between validations.
+func TestResumeIsExact(t *testing.T) {
+	o := smallOptions(14)
+	o.Accumulate, o.ValidEvery, o.SaveEvery, o.Keep, o.Patience, o.Dir = 2, 5, 4, 2, 50, t.TempDir()
+	whole := newModel(t, smallConfig())
+	want := mustRun(t, context.Background(), whole, nil, copyData(), o, nil)
+	if want.Checkpoint != checkpointPath(o.Dir, 14) {
+		t.Fatalf("last checkpoint is %s", want.Checkpoint)
+	}
+	across := false // an epoch ends between the two batches of a step that the run is stopped after
+	for _, stops := range [][]int{{1}, {3}, {4}, {5}, {11}, {13}, {2, 3, 5, 6, 7, 10}} {
+		part := o
+		part.Dir = t.TempDir()
+		for i, stop := range stops {
+			r := stopAt(t, stop, newModel(t, smallConfig()), pool(t, 1+i%3), part)
+			if r.Reason != Interrupted || r.Step != stop || r.Checkpoint != checkpointPath(part.Dir, stop) {
+				t.Fatalf("stopped with %+v, want step %d", r, stop)
+			}
+			at := open(t, r.Checkpoint).State.Position
+			across = across || at.Epoch > 0 && at.Batch == 1
+			part.Resume = true
+		}
+		m := newModel(t, smallConfig())
+		m.Init(77) // the checkpoint's weights count, not these
+		got := mustRun(t, context.Background(), m, pool(t, 3), copyData(), part, nil)
+		name := fmt.Sprint("stopped after ", stops)
+		wantSameCheckpoint(t, name, got.Checkpoint, want.Checkpoint)
+		wantSameWeights(t, name, m.Params.W, whole.Params.W)
+		got.Best.Took, want.Best.Took = 0, 0
+		if got.Best != want.Best || got.Reason != AllSteps {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if !across {
+		t.Error("no stop was after a step of two epochs")
+	}
+}
+
+// A finished run goes on when it is given more steps, as if they had been asked for at once.
+func TestResumeWithMoreSteps(t *testing.T) {
+	o := smallOptions(9)
+	o.Dir = t.TempDir()
+	want := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	o.Dir, o.Steps = t.TempDir(), 4
+	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	o.Steps, o.Resume = 9, true
+	got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	wantSameCheckpoint(t, "4 and 5 steps", got.Checkpoint, want.Checkpoint)
+}
+
+// Without references, the last save may come before a validation that changes the state of the same step.
+func TestCancelledBeforeTheFirstStep(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o := smallOptions(5)
+	o.ValidEvery, o.Dir = 1, t.TempDir()
+	r := mustRun(t, ctx, newModel(t, smallConfig()), nil, copyData(), o, nil)
+	if r.Reason != Interrupted || r.Step != 0 || r.Checkpoint != "" {
+		t.Errorf("result %+v, want nothing done", r)
+	}
+}
+
+func TestCheckpointIsAModelFile(t *testing.T) {
+	o := smallOptions(2)
+	o.Dir = t.TempDir()
+	d := copyData()
+	d.Tokenizers = map[string][]byte{"joint": []byte("odd")}
+	m := newModel(t, smallConfig())
+	r := mustRun(t, context.Background(), m, nil, d, o, nil)
+	f, err := model.Load(r.Checkpoint, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSameWeights(t, "loaded", f.Model.Params.W, m.Params.W)
+	if string(f.Tokenizers["joint"]) != "odd" || f.Model.Config != smallConfig() {
+		t.Errorf("tokenizers %v, config %+v", f.Tokenizers, f.Model.Config)
+	}
+	c := open(t, r.Checkpoint)
+	if c.Options.Tokens != o.Tokens || c.State.Step != 2 || c.Config != smallConfig() {
+		t.Errorf("checkpoint %+v", c)
+	}
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	if err := (model.File{Model: m}).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	_, err = OpenCheckpoint(path)
+	wantError(t, err, path, "not a checkpoint")
+}
+
+func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
+	o := smallOptions(2)
+	o.Dir = t.TempDir()
+	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	wantError(t, err, o.Dir, "already holds", r.Checkpoint)
+	o.Resume = true
+	for _, c := range []struct {
+		name   string
+		change func(*model.Config, *Data, *Options)
+		says   []string
+	}{
+		{"width", func(c *model.Config, d *Data, o *Options) { c.DModel = 64 }, []string{r.Checkpoint, "d_model is 32, expected 64"}},
+		{"dropout", func(c *model.Config, d *Data, o *Options) { c.Dropout = 0.25 }, []string{r.Checkpoint, "dropout is 0.1, expected 0.25"}},
+		{"rate", func(c *model.Config, d *Data, o *Options) { o.Peak = 1 }, []string{r.Checkpoint, "peak is 0.003, expected 1"}},
+		{"seed", func(c *model.Config, d *Data, o *Options) { o.Seed = 5 }, []string{r.Checkpoint, "seed is 1, expected 5"}},
+		{"pairs", func(c *model.Config, d *Data, o *Options) { d.Train.Add([]int32{3}, []int32{3}) }, []string{r.Checkpoint, "other training pairs"}},
+	} {
+		config, d, opts := smallConfig(), copyData(), o
+		c.change(&config, &d, &opts)
+		_, err := Run(context.Background(), newModel(t, config), nil, d, opts, nil)
+		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.says...) })
+	}
+}
+
+func TestDamagedCheckpoint(t *testing.T) {
+	o := smallOptions(3)
+	o.Dir, o.SaveEvery = t.TempDir(), 1
+	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	o.Resume, o.Steps = true, 5
+	good, err := os.ReadFile(r.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := checkpointPath(o.Dir, 2)
+	flipped := slices.Clone(good)
+	flipped[len(good)/2] ^= 1
+	for name, content := range map[string][]byte{"flipped bit": flipped, "cut": good[:len(good)-100], "empty": {}, "text": []byte("not a checkpoint")} {
+		if err := os.WriteFile(r.Checkpoint, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+		t.Run(name, func(t *testing.T) { wantError(t, err, r.Checkpoint, "damaged", "go on from "+older) })
+	}
+	paths, err := Checkpoints(o.Dir)
+	if err != nil || NewestValid(paths) != older {
+		t.Errorf("newest valid of %v is %s, want %s (%v)", paths, NewestValid(paths), older, err)
+	}
+	os.Remove(r.Checkpoint)
+	if got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil); got.Step != 5 {
+		t.Errorf("with the damaged one removed it went to step %d, want 5", got.Step)
+	}
+	for _, path := range paths {
+		os.Remove(path)
+	}
+	for _, step := range []int{4, 5} {
+		os.WriteFile(checkpointPath(o.Dir, step), []byte("nothing"), 0o666)
+	}
+	_, err = Newest(o.Dir)
+	wantError(t, err, checkpointPath(o.Dir, 5), "no older one")
+}
+
+// A checkpoint whose header is sound but whose tensors are not those of the model.
+func TestCheckpointOfOtherTensors(t *testing.T) {
+	m := newModel(t, smallConfig())
+	other := smallConfig()
+	other.DecoderLayers = 2
+	path := filepath.Join(t.TempDir(), "c.safetensors")
+	n := newModel(t, other)
+	if err := writeCheckpoint(path, m, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9), DefaultOptions(), State{Step: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, open(t, path).Weights(n.Params), path, "decoder.1", "missing")
+	other = smallConfig()
+	other.DFF = 96
+	wantError(t, open(t, path).Weights(newModel(t, other).Params), path, "[32 64]", "expected [32 96]")
+}
+
+func TestKeepsTheNewestAndTheBest(t *testing.T) {
+	o := smallOptions(8)
+	o.ValidEvery, o.SaveEvery, o.Keep, o.Dir = 2, 1, 2, t.TempDir()
+	stale := filepath.Join(o.Dir, ".step-00000003.safetensors.0123456789abcdef.tfm-tmp")
+	notOurs := filepath.Join(o.Dir, "step-1.safetensors")
+	for _, path := range []string{stale, notOurs} {
+		if err := os.WriteFile(path, []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, count := scripted(2)
+	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, count)
+	got, err := Checkpoints(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{checkpointPath(o.Dir, 4), checkpointPath(o.Dir, 7), checkpointPath(o.Dir, 8)}
+	if !slices.Equal(got, want) {
+		t.Errorf("kept %v, want %v", got, want)
+	}
+	if _, err := os.Stat(stale); !os.IsNotExist(err) {
+		t.Errorf("the temporary file of a killed run is still there: %v", err)
+	}
+	if _, err := os.Stat(notOurs); err != nil {
+		t.Errorf("a file that is no checkpoint is gone: %v", err)
+	}
+}
+
+// When the best checkpoint is lost, a resume says so and finds a new best.
+func TestResumeWithoutTheBest(t *testing.T) {
+	o := smallOptions(8)
+	o.ValidEvery, o.Keep, o.Dir = 2, 1, t.TempDir()
+	d, count := scripted(2)
+	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, count)
+	if err := os.Remove(checkpointPath(o.Dir, 4)); err != nil {
+		t.Fatal(err)
+	}
+	o.Resume, o.Steps = true, 10
+	var warning error
+	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, func(e Event) {
+		if e.Kind == Started {
+			warning = e.Warning
+		}
+	})
+	wantError(t, warning, "best checkpoint", checkpointPath(o.Dir, 4))
+	if r.Best.Step != 10 {
+		t.Errorf("best step %d, want 10", r.Best.Step)
+	}
+}
+
+// A checkpoint that cannot be written ends the run; the one before is whole.
+func TestUnwritableFolder(t *testing.T) {
+	parent := t.TempDir()
+	o := smallOptions(5)
+	o.SaveEvery, o.Dir = 1, filepath.Join(parent, "run")
+	moved := filepath.Join(parent, "moved")
+	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, func(e Event) {
+		if e.Kind == Saved && e.Step == 2 {
+			if err := os.Rename(o.Dir, moved); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	wantError(t, err, "step 3 could not be saved", "last good checkpoint is "+checkpointPath(o.Dir, 2))
+	open(t, checkpointPath(moved, 2))
+}

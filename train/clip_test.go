@@ -1,0 +1,53 @@
+package train
+
+import (
+	"math"
+	"testing"
+
+	"tfm/layer"
+)
+
+func TestGradientNorm(t *testing.T) {
+	for _, n := range []int{1, 100, normBlock, 3*normBlock + 5} {
+		g := gradientOf(n, n)
+		sum := 0.0
+		for _, x := range g {
+			sum += float64(x) * float64(x)
+		}
+		norm := newGradientNorm(n)
+		one := norm.of(nil, g)
+		// 16 lanes of n/16 additions in float32, all of positive numbers: far below 1e-4.
+		if want := math.Sqrt(sum); math.Abs(one/want-1) > 1e-4 {
+			t.Errorf("%d numbers: norm %v, want %v", n, one, want)
+		}
+		for _, threads := range []int{2, 3} {
+			if got := norm.of(pool(t, threads), g); got != one {
+				t.Errorf("%d numbers: norm on %d threads %v, on one %v", n, threads, got, one)
+			}
+		}
+	}
+}
+
+func TestClipFactor(t *testing.T) {
+	for _, c := range []struct {
+		norm, limit float64
+		want        float32
+	}{{4, 1, 0.25}, {1, 1, 1}, {0.5, 1, 1}, {4, 0, 1}, {0, 1, 1}} {
+		if got := clipFactor(c.norm, c.limit); got != c.want {
+			t.Errorf("norm %v clipped to %v: times %v, want %v", c.norm, c.limit, got, c.want)
+		}
+	}
+}
+
+func TestBadGradientNamesTheTensor(t *testing.T) {
+	ps := &layer.Params{}
+	ps.New("one.weight", 2, 3)
+	ps.New("two.bias", 4)
+	ps.Allocate(true)
+	ps.G[8] = float32(math.NaN())
+	wantError(t, badGradient(ps), "two.bias [4]", "NaN", "element 2")
+	ps.G[8], ps.G[1] = 0, float32(math.Inf(-1))
+	wantError(t, badGradient(ps), "one.weight [2 3]", "-Inf", "element 1")
+	ps.G[1], ps.G[9] = 1, -1e30
+	wantError(t, badGradient(ps), "too large", "1e+30", "two.bias")
+}

@@ -1,0 +1,27 @@
+// Package train trains a model.Transformer on pairs of sentences.
+//
+// The map, in the order in which a step passes through it:
+//
+//	pairs.go       the corpus as token ids
+//	batches.go     epochs: shuffled, grouped by length, cut into ragged batches by tokens
+//	loop.go        Run: steps, accumulation, when to validate, save and stop; State makes it resumable
+//	clip.go        the gradient's norm, clipping, and whom to blame when it is not a number
+//	schedule.go    the learning rate
+//	adam.go        the optimizer
+//	validate.go    loss and BLEU on held-out pairs
+//	checkpoint.go  everything a run needs to go on, in one file
+//	average.go     the mean of the last checkpoints' weights
+//	options.go     every setting and its default
+//	event.go       what a run reports, speed.go how fast it is
+//
+// # The same weights again
+//
+// The weights after a step are a function of the weights before it and of numbers that a checkpoint holds:
+// the order of the pairs follows from (Seed, epoch), dropout from (Seed, batch), the learning rate and the bias
+// corrections from the step. Sums over the parameters are taken in blocks of fixed size and added in order.
+// So a run, a run on other threads, and a run stopped and resumed at any step end in the same bits.
+//
+// # The same speed
+//
+// All memory is taken before the first step: batches, activations, moments. After that a step allocates nothing.
+package train

@@ -1,0 +1,463 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/safetensors"
+)
+
+// Data is what a run is trained and validated on.
+type Data struct {
+	Train *Pairs
+	Valid *Pairs // nil for no validation
+
+	// For BLEU while training: the reference of each pair of Valid, and how token ids become text. Without
+	// them the loss says which step is the best.
+	References []string
+	Detokenize func(ids []int32) string
+
+	// Tokenizers go into every checkpoint as into a model file, so that it says what its ids mean. They may be nil.
+	Tokenizers map[string][]byte
+}
+
+// Result is how a run ended.
+type Result struct {
+	Reason     Reason
+	Step       int           // steps made
+	Trained    time.Duration // time of the whole training, also before a resume
+	Best       Validation    // of the weights that are left in the Transformer; Step 0 if there was no validation
+	Averaged   int           // the weights are the mean of this many checkpoints, whose Best.Step is the last; 0 if they are a step's
+	Checkpoint string        // the last step's: what a run with Options.Resume goes on from; "" if Options.Dir is ""
+}
+
+// Reason is why a run ended.
+type Reason string
+
+const (
+	AllSteps      Reason = "all steps are done"
+	OutOfTime     Reason = "the time is up"
+	NoImprovement Reason = "validation no longer gets better"
+	Interrupted   Reason = "interrupted"
+)
+
+// Run trains t, whose weights and gradients must be allocated and whose weights are the start, on p's threads.
+// After each step, validation and save it calls report, if that is not nil.
+//
+// When it returns no error, t holds the weights of the best validation, or their average if that is better; without a
+// validation, those of the last step. A cancelled ctx lets the current step finish and saves; that is no error but
+// the Reason Interrupted, and with Options.Resume the next run goes on from Result.Checkpoint as if nothing had
+// happened: the weights of a run depend on t's first weights, the training pairs and the Options that are not
+// "free", and neither on the number of threads nor on how often it was stopped.
+//
+// Errors are options, pairs or a checkpoint that do not fit, a loss that is no longer a number (naming step and tensor), and a
+// checkpoint that cannot be written; the last two name the last good checkpoint.
+func Run(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (Result, error) {
+	r, err := newRun(t, p, d, o, report)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := r.begin(); err != nil {
+		return Result{}, err
+	}
+	reason, err := r.loop(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.finish(ctx, reason)
+}
+
+type run struct {
+	t      *model.Transformer
+	pool   *mat.Pool
+	d      Data
+	o      Options
+	report func(Event)
+
+	pass    *model.Pass
+	batches *Batches
+	parts   []model.Batch // of one step
+	rate    Schedule
+	adam    *Adam
+	norm    *gradientNorm
+	valid   *validator // nil without validation pairs
+
+	state      State
+	start      time.Time // when the run would have begun had it not been stopped
+	speed      speed
+	saving     time.Duration // how long the last save took
+	validating time.Duration // how long the last validation took
+	checkpoint string        // the last one written or resumed from
+	dirty      bool          // the state differs from that of the checkpoint
+	best       []float32     // weights of state.Best, if there is no folder to keep them in
+}
+
+func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (*run, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if report == nil {
+		report = func(Event) {}
+	}
+	switch {
+	case len(t.Params.W) == 0 || len(t.Params.G) != len(t.Params.W):
+		return nil, errors.New("train: the model's weights and gradients are not allocated")
+	case o.MaxLen+1 > t.Config.MaxLen:
+		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, which with its end is the longest sentence of the model", o.MaxLen, t.Config.MaxLen-1)
+	case d.Train == nil:
+		return nil, errors.New("train: there are no training pairs")
+	case d.References != nil && (d.Valid == nil || len(d.References) != d.Valid.Len()):
+		return nil, fmt.Errorf("train: there are %d references, expected one for each validation pair", len(d.References))
+	case d.References != nil && d.Detokenize == nil:
+		return nil, errors.New("train: references without a function that turns tokens into text")
+	}
+	if err := d.Train.check("training pairs", t.Config.SrcVocab, t.Config.TgtVocab); err != nil {
+		return nil, err
+	}
+	if d.Valid != nil {
+		if err := d.Valid.check("validation pairs", t.Config.SrcVocab, t.Config.TgtVocab); err != nil {
+			return nil, err
+		}
+	}
+	r := &run{t: t, pool: p, d: d, o: o, report: report, rate: o.schedule(t.Config.DModel), pass: model.NewPass(t, p)}
+	var err error
+	if r.batches, err = NewBatches(d.Train, o.Tokens, o.MaxLen, o.Seed); err != nil {
+		return nil, err
+	}
+	if r.valid, err = newValidator(t, r.pass, p, d, o); err != nil {
+		return nil, err
+	}
+	if r.valid == nil && o.Steps == 0 && o.Time == 0 {
+		return nil, errors.New("train: without validation pairs a number of steps or a time must end the run")
+	}
+	for range o.Accumulate {
+		r.parts = append(r.parts, r.batches.buffer())
+	}
+	n := t.Params.Count()
+	r.adam, r.norm = NewAdam(n, o.Beta1, o.Beta2, o.Eps), newGradientNorm(n)
+	r.state.Data = d.Train.fingerprint()
+	return r, nil
+}
+
+// begin makes the folder ready and resumes if that is asked for.
+func (r *run) begin() error {
+	started := Event{Kind: Started, Pairs: r.batches.Pairs(), TooLong: r.batches.TooLong, Empty: r.batches.Empty}
+	r.dirty = true
+	if r.o.Resume {
+		warning, err := r.resume()
+		if err != nil {
+			return err
+		}
+		started.Path, started.Warning = r.checkpoint, warning
+	} else if r.o.Dir != "" {
+		if err := os.MkdirAll(r.o.Dir, 0o777); err != nil {
+			return err
+		}
+		if paths, err := Checkpoints(r.o.Dir); err != nil {
+			return err
+		} else if len(paths) > 0 {
+			return fmt.Errorf("train: %s already holds the checkpoints of a run, the last one %s: resume it, or choose another folder", r.o.Dir, paths[len(paths)-1])
+		}
+	}
+	clear(r.t.Params.G)
+	r.pass.Reserve(r.batches.MaxSrc, r.batches.MaxTgt)
+	r.start = time.Now().Add(-r.state.Trained)
+	r.send(started)
+	return nil
+}
+
+func (r *run) resume() (warning, err error) {
+	c, err := Newest(r.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if err := sameFields(c.Config, r.t.Config); err != nil {
+		return nil, fmt.Errorf("%s: a checkpoint of another configuration: %w", c.Path, err)
+	}
+	if err := sameFields(c.Options, r.o); err != nil {
+		return nil, fmt.Errorf("%s: a checkpoint of a run with other options: %w", c.Path, err)
+	}
+	if c.State.Data != r.state.Data {
+		return nil, fmt.Errorf("%s: a checkpoint of a run on other training pairs: their fingerprint is %s, expected %s", c.Path, c.State.Data, r.state.Data)
+	}
+	if c.State.Step < 1 || c.State.Trained < 0 {
+		return nil, fmt.Errorf("%s: step %d after %v, expected more", c.Path, c.State.Step, c.State.Trained)
+	}
+	if err := errors.Join(c.Weights(r.t.Params), c.moments(r.t.Params, r.adam)); err != nil {
+		return nil, err
+	}
+	if err := r.batches.Seek(c.State.Position); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Path, err)
+	}
+	r.state, r.checkpoint, r.dirty = c.State, c.Path, false
+	r.validating = r.state.Best.Took
+	if best := r.state.Best.Step; best > 0 && best != r.state.Step {
+		if b, err := OpenCheckpoint(checkpointPath(r.o.Dir, best)); err == nil {
+			b.Close()
+		} else {
+			r.state.Best, r.state.SinceBest = Validation{}, 0
+			warning = fmt.Errorf("the best checkpoint so far is lost, the next validation is the new best: %w", err)
+		}
+	}
+	return warning, nil
+}
+
+// loop trains to the end. A validation or save that is due comes before the question whether to go on, and so
+// also after a resume from a run that was stopped before it.
+func (r *run) loop(ctx context.Context) (Reason, error) {
+	for {
+		if r.o.ValidEvery > 0 && r.state.Step%r.o.ValidEvery == 0 {
+			if err := r.validate(ctx); err != nil {
+				return "", err
+			}
+		}
+		reason := r.end(ctx)
+		if reason == AllSteps || reason == OutOfTime {
+			if err := r.validate(ctx); err != nil {
+				return "", err
+			}
+			if ctx.Err() != nil {
+				reason = Interrupted
+			}
+		}
+		if reason != "" || r.o.SaveEvery > 0 && r.state.Step%r.o.SaveEvery == 0 {
+			if err := r.save(); err != nil {
+				return "", err
+			}
+		}
+		if reason != "" {
+			return reason, nil
+		}
+		if err := r.step(); err != nil {
+			return "", err
+		}
+	}
+}
+
+// end says whether the run is to end now, and why.
+func (r *run) end(ctx context.Context) Reason {
+	switch {
+	case ctx.Err() != nil:
+		return Interrupted
+	case r.o.Steps > 0 && r.state.Step >= r.o.Steps:
+		return AllSteps
+	case r.o.Patience > 0 && r.state.SinceBest >= r.o.Patience:
+		return NoImprovement
+	case r.o.Time > 0 && r.elapsed()+r.speed.step()+r.closing() >= r.o.Time:
+		return OutOfTime
+	}
+	return ""
+}
+
+// closing is how long the end of a run takes: a validation, a save, and the validation of the average.
+func (r *run) closing() time.Duration {
+	rest := r.saving
+	if r.valid != nil {
+		rest += r.validation()
+		if r.o.Average > 1 {
+			rest += r.validation()
+		}
+	}
+	return rest
+}
+
+// validation is how long one takes.
+func (r *run) validation() time.Duration {
+	if r.validating > 0 {
+		return r.validating
+	}
+	_, tgt := r.speed.perSec()
+	return r.valid.estimate(tgt)
+}
+
+// step is one update of the weights.
+func (r *run) step() error {
+	start := time.Now()
+	loss, src := r.gradient()
+	n, params := float64(loss.Tokens), r.t.Params
+	norm := r.norm.of(r.pool, params.G)
+	if !finite(norm) || !finite(loss.Sum) {
+		return fmt.Errorf("train: step %d diverged, with a loss of %.4g: %w; %s", r.state.Step+1, loss.Sum/n, badGradient(params), r.lastGood())
+	}
+	r.state.Step++
+	rate := r.rate.Rate(r.state.Step)
+	r.adam.Step(r.pool, params.W, params.G, rate, clipFactor(norm, r.o.Clip))
+	r.state.Position = r.batches.Position()
+	r.dirty = true
+	r.speed.add(src, loss.Tokens, time.Since(start))
+	r.send(Event{Kind: Stepped, Loss: loss.Sum / n, NLL: loss.NLL / n, Accuracy: float64(loss.Correct) / n, Rate: rate, GradNorm: norm})
+	return nil
+}
+
+// gradient adds that of the mean loss over the tokens of the next Accumulate batches: every token weighs the
+// same, whichever batch it is in. It returns the summed loss and the number of source tokens.
+func (r *run) gradient() (loss model.Loss, src int) {
+	tgt := 0
+	for i := range r.parts {
+		r.batches.Next(&r.parts[i])
+		src += len(r.parts[i].Src)
+		tgt += len(r.parts[i].TgtOut)
+	}
+	for i := range r.parts {
+		seed := dropoutSeed(r.o.Seed, r.state.Step*len(r.parts)+i)
+		loss = loss.Plus(r.pass.Train(&r.parts[i], seed, 1/float32(tgt)))
+	}
+	return loss, src
+}
+
+// dropoutSeed is the seed of the n-th batch of a run. The sequences for shuffling begin at small numbers, these at 2^63.
+func dropoutSeed(seed uint64, n int) uint64 {
+	var random rand.PCG
+	random.Seed(seed, 1<<63+uint64(n))
+	return random.Uint64()
+}
+
+// validate validates the weights of this step if that can be and has not been done, and keeps them if they are
+// the best.
+func (r *run) validate(ctx context.Context) error {
+	if r.valid == nil || r.state.Step == r.state.Validated {
+		return nil
+	}
+	v, done := r.valid.run(ctx, r.state.Step)
+	if !done {
+		return nil
+	}
+	r.validating, r.state.Validated, r.dirty = v.Took, v.Step, true
+	best := v.betterThan(r.state.Best)
+	if best {
+		r.state.Best, r.state.SinceBest = v, 0
+	} else {
+		r.state.SinceBest++
+	}
+	r.send(Event{Kind: Validated, Valid: v, Best: best})
+	if !best {
+		return nil
+	}
+	if r.o.Dir == "" {
+		r.best = append(r.best[:0], r.t.Params.W...)
+	}
+	return r.save()
+}
+
+// save writes a checkpoint of this step, unless there is nothing new to save or no folder.
+func (r *run) save() error {
+	if r.o.Dir == "" || !r.dirty || r.state.Step == 0 {
+		return nil
+	}
+	start := time.Now()
+	if sum := mat.Sum(r.t.Params.W); !finite(float64(sum)) {
+		return fmt.Errorf("train: step %d diverged: %w; %s", r.state.Step, badWeight(r.t.Params), r.lastGood())
+	}
+	path := checkpointPath(r.o.Dir, r.state.Step)
+	r.state.Trained = r.elapsed()
+	safetensors.RemoveStale(path) // what a killed run left of the same file; if it stays, it only takes space
+	if err := writeCheckpoint(path, r.t, r.adam, r.o, r.state, r.d.Tokenizers); err != nil {
+		return fmt.Errorf("train: step %d could not be saved: %w; %s", r.state.Step, err, r.lastGood())
+	}
+	r.checkpoint, r.dirty = path, false
+	prune(r.o.Dir, r.o.Keep, r.state.Best.Step)
+	r.saving = time.Since(start)
+	r.send(Event{Kind: Saved, Path: path})
+	return nil
+}
+
+// lastGood tells where a run that fails can be taken up again.
+func (r *run) lastGood() string {
+	if r.checkpoint == "" {
+		return "there is no checkpoint yet"
+	}
+	return "the last good checkpoint is " + r.checkpoint
+}
+
+// finish leaves the best weights in the model: those of a step, or the average of the last ones.
+func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
+	result := Result{Reason: reason, Step: r.state.Step, Best: r.state.Best, Checkpoint: r.checkpoint}
+	restore := r.state.Best.Step > 0 && r.state.Best.Step != r.state.Step
+	if reason != Interrupted && r.o.Average > 1 {
+		n, v, err := r.average(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		if restore = n == 0; n > 0 {
+			result.Averaged, result.Best = n, v
+		}
+	}
+	if restore {
+		if err := r.restore(); err != nil {
+			return Result{}, fmt.Errorf("train: the best weights, of step %d: %w; %s", r.state.Best.Step, err, r.lastGood())
+		}
+	}
+	result.Trained = r.elapsed()
+	return result, nil
+}
+
+// average puts the mean of the newest checkpoints' weights into the model and returns how many they are and how good it is;
+// 0 if it is no better than the best, or was not validated to the end.
+func (r *run) average(ctx context.Context) (int, Validation, error) {
+	paths, err := Checkpoints(r.o.Dir)
+	if err != nil {
+		return 0, Validation{}, err
+	}
+	paths = paths[max(0, len(paths)-r.o.Average):]
+	if err := Average(r.t, paths); err != nil {
+		return 0, Validation{}, err
+	}
+	if r.valid == nil {
+		return len(paths), Validation{}, nil
+	}
+	v, done := r.valid.run(ctx, r.state.Step)
+	if !done {
+		return 0, Validation{}, nil
+	}
+	better := v.betterThan(r.state.Best)
+	r.send(Event{Kind: Averaged, Valid: v, Best: better})
+	if !better {
+		return 0, Validation{}, nil
+	}
+	return len(paths), v, nil
+}
+
+// restore puts the weights of the best validation back into the model.
+func (r *run) restore() error {
+	if r.o.Dir == "" {
+		copy(r.t.Params.W, r.best)
+		return nil
+	}
+	return readWeights(checkpointPath(r.o.Dir, r.state.Best.Step), r.t, r.t.Params.W)
+}
+
+func (r *run) elapsed() time.Duration { return time.Since(r.start) }
+
+// left estimates the time to the end of the run; 0 if that is not known.
+func (r *run) left() time.Duration {
+	var left time.Duration
+	if steps := r.o.Steps - r.state.Step; steps > 0 {
+		left = time.Duration(steps) * r.speed.step()
+		if r.valid != nil {
+			left += time.Duration(steps/r.o.ValidEvery) * r.validation()
+		}
+		if r.o.SaveEvery > 0 {
+			left += time.Duration(steps/r.o.SaveEvery) * r.saving
+		}
+	}
+	if r.o.Time > 0 {
+		if rest := max(0, r.o.Time-r.elapsed()); r.o.Steps == 0 || rest < left {
+			left = rest
+		}
+	}
+	return left
+}
+
+func (r *run) send(e Event) {
+	e.Step, e.Steps, e.Epoch = r.state.Step, r.o.Steps, r.state.Position.Epoch
+	e.Elapsed, e.Left = r.elapsed(), r.left()
+	e.SrcPerSec, e.TgtPerSec = r.speed.perSec()
+	r.report(e)
+}

@@ -1,0 +1,407 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+// The task of most tests: say the source again. Words are the ids from 3 on.
+const words = 17
+
+func copyTask(pairs, longest int, seed uint64) *Pairs {
+	random := rand.New(rand.NewPCG(seed, 0))
+	p := &Pairs{}
+	for range pairs {
+		s := make([]int32, 1+random.IntN(longest))
+		for i := range s {
+			s[i] = int32(3 + random.IntN(words))
+		}
+		p.Add(s, s)
+	}
+	return p
+}
+
+func spell(ids []int32) string {
+	var s []string
+	for _, id := range ids {
+		s = append(s, fmt.Sprint("w", id))
+	}
+	return strings.Join(s, " ")
+}
+
+func references(p *Pairs) []string {
+	var refs []string
+	for i := range p.Len() {
+		refs = append(refs, spell(p.Tgt(i)))
+	}
+	return refs
+}
+
+func copyData() Data {
+	valid := copyTask(20, 6, 2)
+	return Data{Train: copyTask(200, 6, 1), Valid: valid, References: references(valid), Detokenize: spell}
+}
+
+func smallConfig() model.Config {
+	return model.Config{
+		DModel: 32, Heads: 2, DFF: 64, EncoderLayers: 1, DecoderLayers: 1, Dropout: 0.1, LabelSmoothing: 0.1,
+		SrcVocab: 3 + words, TgtVocab: 3 + words, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 64,
+	}
+}
+
+func newModel(t *testing.T, c model.Config) *model.Transformer {
+	t.Helper()
+	m, err := model.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Allocate(true)
+	m.Init(1)
+	return m
+}
+
+// smallOptions are those of a run of some steps on copyData, whose epoch has seven batches.
+func smallOptions(steps int) Options {
+	o := DefaultOptions()
+	o.Steps, o.Tokens, o.MaxLen, o.Warmup, o.Peak = steps, 130, 20, 10, 3e-3
+	o.ValidEvery, o.SaveEvery, o.Patience = 0, 0, 0
+	return o
+}
+
+func mustRun(t *testing.T, ctx context.Context, m *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) Result {
+	t.Helper()
+	r, err := Run(ctx, m, p, d, o, report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A model that can learn something learns to copy: without label smoothing the loss of the pairs it was trained
+// on goes to 0, and it translates them all.
+func TestRunLearnsToCopy(t *testing.T) {
+	c := smallConfig()
+	c.Dropout, c.LabelSmoothing = 0, 0
+	m := newModel(t, c)
+	d := copyData()
+	d.Train = copyTask(64, 6, 1)
+	d.Valid, d.References = d.Train, references(d.Train)
+	o := smallOptions(300)
+	o.Tokens, o.ValidEvery, o.Peak, o.Warmup = 400, 100, 1e-2, 30
+	var first, last Event
+	r := mustRun(t, context.Background(), m, pool(t, 2), d, o, func(e Event) {
+		if e.Kind == Stepped {
+			if last = e; e.Step == 1 {
+				first = e
+			}
+		}
+	})
+	// An untrained model knows nothing of 20 tokens: log 20 = 3, give or take its initial weights.
+	if math.Abs(first.Loss-math.Log(20)) > 1.5 {
+		t.Errorf("first loss %v, expected about log 20", first.Loss)
+	}
+	if last.Loss > 0.01 || last.Accuracy != 1 {
+		t.Errorf("last loss %v, accuracy %v, expected below 0.01 and 1", last.Loss, last.Accuracy)
+	}
+	if r.Reason != AllSteps || r.Step != 300 || r.Best.BLEU < 99.99 || r.Best.NLL > 0.01 {
+		t.Errorf("result %+v, expected all steps, BLEU 100 and a loss below 0.01", r)
+	}
+}
+
+func TestThreadsChangeNoBit(t *testing.T) {
+	o := smallOptions(8)
+	o.Accumulate = 2
+	train := func(p *mat.Pool) []float32 {
+		m := newModel(t, smallConfig())
+		mustRun(t, context.Background(), m, p, copyData(), o, nil)
+		return m.Params.W
+	}
+	want := train(nil)
+	for _, threads := range []int{1, 2, 3} {
+		wantSameWeights(t, fmt.Sprint(threads, " threads"), train(pool(t, threads)), want)
+	}
+	o.Seed++
+	if slices.Equal(train(nil), want) {
+		t.Error("another seed gives the same weights")
+	}
+}
+
+func TestValidationChangesNoWeight(t *testing.T) {
+	o := smallOptions(6)
+	train := func() []float32 {
+		m := newModel(t, smallConfig())
+		var w []float32
+		mustRun(t, context.Background(), m, nil, copyData(), o, func(e Event) {
+			if e.Kind == Stepped {
+				w = slices.Clone(m.Params.W)
+			}
+		})
+		return w
+	}
+	want := train()
+	o.ValidEvery = 2
+	wantSameWeights(t, "with validations", train(), want)
+}
+
+// The gradient of three batches is that of one batch of all their sentences. Sums are taken in another order, so
+// they agree to float32's rounding, with elements measured against the largest.
+func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
+	c := smallConfig()
+	c.Dropout = 0
+	m := newModel(t, c)
+	o := smallOptions(1)
+	o.Accumulate = 3
+	r, err := newRun(m, nil, copyData(), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, src := r.gradient()
+	parts := slices.Clone(m.Params.G)
+
+	var whole model.Batch
+	for _, b := range r.parts {
+		for i := range b.Sentences() {
+			whole.Append(b.Src[b.SrcStarts[i]:b.SrcStarts[i+1]-1], b.TgtOut[b.TgtStarts[i]:b.TgtStarts[i+1]-1])
+		}
+	}
+	clear(m.Params.G)
+	want := r.pass.Train(&whole, 0, 1/float32(len(whole.TgtOut)))
+	if loss.Tokens != want.Tokens || src != len(whole.Src) || math.Abs(loss.Sum/want.Sum-1) > 1e-6 {
+		t.Errorf("loss %+v of %d source tokens, want %+v of %d", loss, src, want, len(whole.Src))
+	}
+	var largest float64
+	for _, g := range m.Params.G {
+		largest = max(largest, math.Abs(float64(g)))
+	}
+	for i, g := range m.Params.G {
+		if math.Abs(float64(parts[i]-g)) > 1e-5*largest {
+			t.Fatalf("gradient %d is %v, want %v (the largest is %v)", i, parts[i], g, largest)
+		}
+	}
+}
+
+func TestStepAllocatesNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
+	o := smallOptions(1000)
+	o.Accumulate = 2
+	steps := 0
+	r, err := newRun(newModel(t, smallConfig()), pool(t, 2), copyData(), o, func(Event) { steps++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	n := testing.AllocsPerRun(40, func() {
+		if err := r.step(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n != 0 {
+		t.Errorf("%v allocations a step", n)
+	}
+	if r.batches.Position().Epoch < 3 {
+		t.Errorf("%d steps ended in epoch %d, expected to see several", steps, r.batches.Position().Epoch)
+	}
+}
+
+// A rate that is too small to change a weight makes every validation the same, so none after the first is better.
+func TestPatience(t *testing.T) {
+	o := smallOptions(100)
+	o.Peak, o.ValidEvery, o.Patience = 1e-30, 2, 3
+	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	if r.Reason != NoImprovement || r.Step != 8 || r.Best.Step != 2 {
+		t.Errorf("ended at step %d because %q, best step %d; want 8, no improvement, 2", r.Step, r.Reason, r.Best.Step)
+	}
+}
+
+// scripted returns data whose n-th validation, from 1, has BLEU 100 if n is good, and 0 otherwise.
+func scripted(good int) (d Data, report func(Event)) {
+	d = copyData()
+	const sentence = "one two three four five"
+	d.References = slices.Repeat([]string{sentence}, d.Valid.Len())
+	now := 1
+	d.Detokenize = func([]int32) string {
+		if now == good {
+			return sentence
+		}
+		return "nothing"
+	}
+	return d, func(e Event) {
+		if e.Kind == Validated {
+			now++
+		}
+	}
+}
+
+func TestBestWeightsAreLeft(t *testing.T) {
+	for _, dir := range []string{"", t.TempDir()} {
+		o := smallOptions(8)
+		o.ValidEvery, o.Dir = 2, dir
+		m := newModel(t, smallConfig())
+		d, count := scripted(2)
+		var fourth []float32
+		r := mustRun(t, context.Background(), m, nil, d, o, func(e Event) {
+			count(e)
+			if e.Kind == Stepped && e.Step == 4 {
+				fourth = slices.Clone(m.Params.W)
+			}
+		})
+		if r.Best.Step != 4 || r.Best.BLEU != 100 || !r.Best.HasBLEU || r.Step != 8 {
+			t.Fatalf("result %+v, want best step 4 of 8 with BLEU 100", r)
+		}
+		wantSameWeights(t, "after the run", m.Params.W, fourth)
+	}
+}
+
+func TestWithoutReferencesTheLossDecides(t *testing.T) {
+	o := smallOptions(40)
+	o.ValidEvery = 10
+	d := copyData()
+	d.References = nil
+	var losses []Validation
+	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, func(e Event) {
+		if e.Kind == Validated {
+			losses = append(losses, e.Valid)
+		}
+	})
+	if len(losses) != 4 {
+		t.Fatalf("%d validations, want 4", len(losses))
+	}
+	best := slices.MinFunc(losses, func(a, b Validation) int { return int(math.Copysign(1, a.NLL-b.NLL)) })
+	if r.Best != best || best.HasBLEU {
+		t.Errorf("best is %+v, want %+v", r.Best, best)
+	}
+	if got := best.Perplexity(); math.Abs(got-math.Exp(best.NLL)) > 1e-9*got {
+		t.Errorf("perplexity %v, want %v", got, math.Exp(best.NLL))
+	}
+}
+
+func TestTimeEndsTheRun(t *testing.T) {
+	o := smallOptions(0)
+	o.Time, o.ValidEvery, o.Dir = 200*time.Millisecond, 1000000, t.TempDir()
+	validated, saved := 0, 0
+	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, func(e Event) {
+		switch e.Kind {
+		case Validated:
+			validated = e.Step
+		case Saved:
+			saved = e.Step
+		case Stepped:
+			if e.Left > o.Time {
+				t.Errorf("%v left of %v", e.Left, o.Time)
+			}
+		}
+	})
+	if r.Reason != OutOfTime || r.Step == 0 || validated != r.Step || saved != r.Step {
+		t.Errorf("ended at step %d because %q, validated step %d, saved step %d", r.Step, r.Reason, validated, saved)
+	}
+	// What was trained counts: of less time nothing is left.
+	o.Resume, o.Time = true, time.Millisecond
+	if again := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil); again.Step != r.Step || again.Reason != OutOfTime {
+		t.Errorf("resumed it went to step %d because %q, want %d", again.Step, again.Reason, r.Step)
+	}
+}
+
+func TestDivergenceNamesStepAndTensor(t *testing.T) {
+	o := smallOptions(10)
+	o.SaveEvery, o.Dir = 1, t.TempDir()
+	m := newModel(t, smallConfig())
+	_, err := Run(context.Background(), m, nil, copyData(), o, func(e Event) {
+		if e.Kind == Saved && e.Step == 3 {
+			m.Params.W[len(m.Params.W)-1] = float32(math.NaN())
+		}
+	})
+	wantError(t, err, "step 4 diverged", "gradient of ", "NaN", "the last good checkpoint is "+checkpointPath(o.Dir, 3))
+	c, err := OpenCheckpoint(checkpointPath(o.Dir, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+
+	o.Dir = t.TempDir()
+	m = newModel(t, smallConfig())
+	_, err = Run(context.Background(), m, nil, copyData(), o, func(e Event) {
+		if e.Kind == Stepped && e.Step == 2 {
+			m.Params.List[1].W[5] = float32(math.Inf(1))
+		}
+	})
+	wantError(t, err, "step 2 diverged", "weight of "+m.Params.List[1].Name, "+Inf at element 5", checkpointPath(o.Dir, 1))
+}
+
+func TestEvents(t *testing.T) {
+	o := smallOptions(4)
+	o.ValidEvery, o.SaveEvery, o.Dir = 2, 3, t.TempDir()
+	d, count := scripted(1)
+	d.Train.Add(slices.Repeat([]int32{3}, 21), []int32{3})
+	d.Train.Add(nil, []int32{3})
+	var got []string
+	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, func(e Event) {
+		count(e)
+		got = append(got, fmt.Sprint([]string{"started", "stepped", "validated", "saved", "averaged"}[e.Kind], e.Step, e.Best))
+		switch e.Kind {
+		case Started:
+			if e.Pairs != 200 || e.TooLong != 1 || e.Empty != 1 || e.Path != "" {
+				t.Errorf("started with %+v", e)
+			}
+		case Stepped:
+			if !(e.Loss > 0 && e.NLL > 0 && e.GradNorm > 0 && e.SrcPerSec > 0 && e.TgtPerSec > 0) ||
+				e.TokensPerSec() != e.SrcPerSec+e.TgtPerSec || e.Rate != o.schedule(32).Rate(e.Step) || e.Steps != 4 {
+				t.Errorf("stepped with %+v", e)
+			}
+		}
+	})
+	want := []string{"started0 false", "stepped1 false", "stepped2 false", "validated2 true", "saved2 false",
+		"stepped3 false", "saved3 false", "stepped4 false", "validated4 false", "saved4 false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("events\n%v, want\n%v", got, want)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	unallocated, err := model.New(smallConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*Data, *Options) *model.Transformer
+		says   []string
+	}{
+		"no gradients":    {func(*Data, *Options) *model.Transformer { return unallocated }, []string{"not allocated"}},
+		"no pairs":        {func(d *Data, o *Options) *model.Transformer { d.Train = nil; return nil }, []string{"no training pairs"}},
+		"no usable pairs": {func(d *Data, o *Options) *model.Transformer { d.Train = &Pairs{}; return nil }, []string{"no pairs to use"}},
+		"an id too large": {func(d *Data, o *Options) *model.Transformer {
+			d.Valid.Add([]int32{99}, nil)
+			d.References = nil
+			return nil
+		}, []string{"validation pairs", "pair 20", "99"}},
+		"a reference less": {func(d *Data, o *Options) *model.Transformer { d.References = d.References[1:]; return nil }, []string{"19 references"}},
+		"no words":         {func(d *Data, o *Options) *model.Transformer { d.Detokenize = nil; return nil }, []string{"turns tokens into text"}},
+		"positions":        {func(d *Data, o *Options) *model.Transformer { o.MaxLen = 64; return nil }, []string{"max_len is 64", "at most 63"}},
+		"no end":           {func(d *Data, o *Options) *model.Transformer { o.Steps = 0; return nil }, []string{"steps is 0"}},
+		"no validation to end": {func(d *Data, o *Options) *model.Transformer {
+			o.Steps, o.Patience, o.ValidEvery, d.Valid, d.References = 0, 1, 1, nil, nil
+			return nil
+		}, []string{"without validation pairs"}},
+		"nothing to resume": {func(d *Data, o *Options) *model.Transformer { o.Dir, o.Resume = t.TempDir(), true; return nil }, []string{"no checkpoint in"}},
+	} {
+		d, o := copyData(), smallOptions(1)
+		m := c.change(&d, &o)
+		if m == nil {
+			m = newModel(t, smallConfig())
+		}
+		_, err := Run(context.Background(), m, nil, d, o, nil)
+		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
+	}
+}

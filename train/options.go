@@ -1,0 +1,131 @@
+package train
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"tfm/model"
+)
+
+// Options are the settings of a training run. A checkpoint holds them, and a run resumes only with the same
+// ones; those tagged "free" may change, because no weight depends on them (but when to stop, and which
+// weights are the best, does).
+type Options struct {
+	// The end of the run: the first of these that is reached, counting what was trained before a resume. 0 is
+	// no limit; one of them must be set.
+	Steps    int           `json:"steps" resume:"free"`
+	Time     time.Duration `json:"time" resume:"free"`     // everything included: the last validation and save are done by then, as far as earlier ones tell how long they take
+	Patience int           `json:"patience" resume:"free"` // validations in a row without a new best
+
+	Tokens     int `json:"tokens"`     // target tokens a batch, at most, with EOS
+	Accumulate int `json:"accumulate"` // batches a step; every token of a step weighs the same
+	MaxLen     int `json:"max_len"`    // pairs with a longer side, in tokens without EOS, are left out
+
+	// The learning rate, see Schedule. Peak 0 is the paper's rate times Factor.
+	Factor float64 `json:"factor"`
+	Peak   float64 `json:"peak"`
+	Warmup int     `json:"warmup"`
+
+	Beta1 float64 `json:"beta1"`
+	Beta2 float64 `json:"beta2"`
+	Eps   float64 `json:"eps"`
+	Clip  float64 `json:"clip"` // the gradient's norm (of the mean loss of a token) at most; 0 is no clipping
+
+	ValidEvery int          `json:"valid_every" resume:"free"` // steps; 0 never
+	Search     model.Search `json:"search" resume:"free"`      // how the validation's sources are translated
+
+	Dir       string `json:"-"`                        // of the checkpoints; "" is none
+	Resume    bool   `json:"-"`                        // from the newest in Dir
+	SaveEvery int    `json:"save_every" resume:"free"` // steps; 0 only at the end and for the best
+	Keep      int    `json:"keep" resume:"free"`       // newest checkpoints that stay, beside the best
+	Average   int    `json:"average" resume:"free"`    // at the end try the mean of the weights of this many newest checkpoints; below 2 do not
+
+	Seed uint64 `json:"seed"` // of the order of the pairs and of dropout
+}
+
+// DefaultOptions are the paper's where it says (sections 5.1 to 5.4), but for the size of a batch, which is
+// one that suits a CPU.
+func DefaultOptions() Options {
+	search := model.DefaultSearch()
+	search.Beam = 1
+	return Options{
+		Steps:      100_000,
+		Patience:   10,
+		Tokens:     4096,
+		Accumulate: 1,
+		MaxLen:     256,
+		Factor:     1,
+		Warmup:     4000,
+		Beta1:      0.9,
+		Beta2:      0.98,
+		Eps:        1e-9,
+		Clip:       1,
+		ValidEvery: 1000,
+		Search:     search,
+		SaveEvery:  1000,
+		Keep:       3,
+		Seed:       1,
+	}
+}
+
+// Validate returns an error that names the first setting that makes no sense.
+func (o Options) Validate() error {
+	for _, rule := range []struct {
+		broken   bool
+		name     string
+		found    any
+		expected string
+	}{
+		{o.Steps < 0, "steps", o.Steps, "0 or more"},
+		{o.Time < 0, "time", o.Time, "0 or more"},
+		{o.Patience < 0, "patience", o.Patience, "0 or more"},
+		{o.Steps == 0 && o.Time == 0 && (o.Patience == 0 || o.ValidEvery == 0), "steps", o.Steps, "a number of steps, a time, or a patience with validations to end the run"},
+		{o.MaxLen < 1, "max_len", o.MaxLen, "1 or more"},
+		{o.Tokens < o.MaxLen+1, "tokens", o.Tokens, fmt.Sprintf("at least max_len+1, %d, or the longest sentence does not fit in a batch", o.MaxLen+1)},
+		{o.Accumulate < 1, "accumulate", o.Accumulate, "1 or more"},
+		{!(o.Peak >= 0), "peak", o.Peak, "0 or more"},
+		{o.Peak == 0 && !(o.Factor > 0), "factor", o.Factor, "more than 0"},
+		{o.Warmup < 1, "warmup", o.Warmup, "1 or more"},
+		{!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", o.Beta1, "0 ≤ beta1 < 1"},
+		{!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", o.Beta2, "0 ≤ beta2 < 1"},
+		{!(o.Eps > 0), "eps", o.Eps, "more than 0"},
+		{!(o.Clip >= 0), "clip", o.Clip, "0 or more"},
+		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
+		{o.SaveEvery < 0, "save_every", o.SaveEvery, "0 or more"},
+		{o.Keep < 1, "keep", o.Keep, "1 or more"},
+		{o.Average > o.Keep, "average", o.Average, fmt.Sprintf("at most keep, %d, or the checkpoints to average are gone", o.Keep)},
+		{o.Average > 1 && o.Dir == "", "average", o.Average, "a folder for the checkpoints to average"},
+		{o.Resume && o.Dir == "", "resume", o.Resume, "a folder with the checkpoint to resume from"},
+	} {
+		if rule.broken {
+			return fmt.Errorf("train: %s is %v, expected %s", rule.name, rule.found, rule.expected)
+		}
+	}
+	return nil
+}
+
+func (o Options) schedule(dModel int) Schedule {
+	if o.Peak > 0 {
+		return Schedule{o.Peak, o.Warmup}
+	}
+	return PaperSchedule(dModel, o.Warmup, o.Factor)
+}
+
+// sameFields returns an error that names the first field by which two values of a struct type differ, leaving
+// out those tagged as free.
+func sameFields(found, expected any) error {
+	f, e := reflect.ValueOf(found), reflect.ValueOf(expected)
+	for i := range f.NumField() {
+		field := f.Type().Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Tag.Get("resume") == "free" || name == "-" {
+			continue
+		}
+		if a, b := f.Field(i).Interface(), e.Field(i).Interface(); !reflect.DeepEqual(a, b) {
+			return fmt.Errorf("%s is %v, expected %v", name, a, b)
+		}
+	}
+	return nil
+}

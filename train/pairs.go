@@ -1,0 +1,89 @@
+package train
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+)
+
+// Pairs is a corpus as token ids, without special tokens: sentence i of the source language belongs to
+// sentence i of the target language. All ids of a side lie in one slice, so that a corpus of millions of
+// sentences is a handful of allocations. Reading concurrently is safe, adding is not.
+type Pairs struct {
+	src, tgt side
+}
+
+type side struct {
+	ids  []int32
+	ends []int // sentence i is ids[ends[i-1]:ends[i]]
+}
+
+// Add appends a pair. It copies the ids.
+func (p *Pairs) Add(src, tgt []int32) {
+	p.src.add(src)
+	p.tgt.add(tgt)
+}
+
+// Len is the number of pairs.
+func (p *Pairs) Len() int { return len(p.src.ends) }
+
+// Src is the source sentence of pair i, a view that must not be changed.
+func (p *Pairs) Src(i int) []int32 { return p.src.at(i) }
+
+// Tgt is the target sentence of pair i, a view that must not be changed.
+func (p *Pairs) Tgt(i int) []int32 { return p.tgt.at(i) }
+
+func (s *side) add(ids []int32) {
+	s.ids = append(s.ids, ids...)
+	s.ends = append(s.ends, len(s.ids))
+}
+
+func (s *side) start(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return s.ends[i-1]
+}
+
+func (s *side) at(i int) []int32 { return s.ids[s.start(i):s.ends[i]:s.ends[i]] }
+
+func (s *side) length(i int) int { return s.ends[i] - s.start(i) }
+
+// check returns an error for an id outside [0, srcVocab) or [0, tgtVocab): no id from outside reaches a kernel.
+func (p *Pairs) check(name string, srcVocab, tgtVocab int) error {
+	if err := p.src.check(srcVocab); err != nil {
+		return fmt.Errorf("train: %s, source of %w", name, err)
+	}
+	if err := p.tgt.check(tgtVocab); err != nil {
+		return fmt.Errorf("train: %s, target of %w", name, err)
+	}
+	return nil
+}
+
+func (s *side) check(vocab int) error {
+	for i := range s.ends {
+		for _, id := range s.at(i) {
+			if id < 0 || int(id) >= vocab {
+				return fmt.Errorf("pair %d: token %d is outside the vocabulary of %d", i, id, vocab)
+			}
+		}
+	}
+	return nil
+}
+
+// fingerprint tells corpora apart: the first 16 hexadecimal digits of the SHA-256 of all ids and ends.
+func (p *Pairs) fingerprint() string {
+	h := sha256.New()
+	var buf []byte
+	for _, s := range []*side{&p.src, &p.tgt} {
+		for i := range s.ends {
+			buf = binary.LittleEndian.AppendUint32(buf[:0], uint32(s.length(i)))
+			for _, id := range s.at(i) {
+				buf = binary.LittleEndian.AppendUint32(buf, uint32(id))
+			}
+			h.Write(buf)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

@@ -1,0 +1,46 @@
+package train
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"tfm/mat"
+)
+
+// pool returns a pool that is closed when the test ends.
+func pool(t testing.TB, threads int) *mat.Pool {
+	p := mat.NewPool(threads)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// wantSameWeights compares bit by bit.
+func wantSameWeights(t *testing.T, name string, got, want []float32) {
+	t.Helper()
+	if !bytes.Equal(rawBytes(got), rawBytes(want)) {
+		for i := range got {
+			if got[i] != want[i] {
+				t.Fatalf("%s: weights differ, first at %d: %v and %v", name, i, got[i], want[i])
+			}
+		}
+		t.Fatalf("%s: weights differ in a sign of zero or a NaN", name)
+	}
+}
+
+func rawBytes(x []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+}
+
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, expected one with %q", parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Fatalf("error %q does not say %q", err, part)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/text"
+)
+
+// Validation is how well the weights of a step do on the validation pairs.
+type Validation struct {
+	Step     int           `json:"step"`
+	Loss     float64       `json:"loss"`     // mean label-smoothed loss of a target token, in nats
+	NLL      float64       `json:"nll"`      // the same without smoothing
+	Accuracy float64       `json:"accuracy"` // share of target tokens that were the likeliest, 0 to 1
+	HasBLEU  bool          `json:"has_bleu"` // if there are references
+	BLEU     float64       `json:"bleu"`     // 0 to 100
+	Took     time.Duration `json:"took"`
+}
+
+// Perplexity is e^NLL.
+func (v Validation) Perplexity() float64 { return mat.Exp(v.NLL) }
+
+// betterThan prefers the higher BLEU, then the lower NLL. Anything is better than no validation.
+func (v Validation) betterThan(w Validation) bool {
+	if w.Step == 0 {
+		return true
+	}
+	if v.HasBLEU && w.HasBLEU && v.BLEU != w.BLEU {
+		return v.BLEU > w.BLEU
+	}
+	return v.NLL < w.NLL
+}
+
+// validator measures the weights of a Transformer on the validation pairs.
+type validator struct {
+	pass    *model.Pass
+	batches *Batches
+	batch   model.Batch
+
+	decoder    *model.Decoder
+	search     model.Search
+	srcs       [][]int32 // shortest first: what is translated together has similar lengths
+	refs       []string  // refs[i] is the reference of srcs[i]
+	detokenize func([]int32) string
+}
+
+// newValidator returns nil if there are no validation pairs.
+func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o Options) (*validator, error) {
+	if d.Valid == nil || d.Valid.Len() == 0 || o.ValidEvery == 0 {
+		return nil, nil
+	}
+	v := &validator{pass: pass, search: o.Search, detokenize: d.Detokenize}
+	var err error
+	if v.batches, err = NewBatches(d.Valid, o.Tokens, o.MaxLen, 0); err != nil {
+		return nil, err
+	}
+	v.batch = v.batches.buffer()
+	if d.References == nil {
+		return v, nil
+	}
+	v.decoder = model.NewDecoder(t, p)
+	order := make([]int, d.Valid.Len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.Valid.src.length(a), d.Valid.src.length(b)) })
+	for _, i := range order {
+		src := d.Valid.Src(i)
+		v.srcs = append(v.srcs, src[:min(len(src), t.Config.MaxLen-1)])
+		v.refs = append(v.refs, d.References[i])
+	}
+	return v, nil
+}
+
+// run validates. It reports false, and no result, if it was cancelled.
+func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
+	start := time.Now()
+	var loss model.Loss
+	v.batches.at.Batch = 0
+	for range v.batches.Len() {
+		if ctx.Err() != nil {
+			return Validation{}, false
+		}
+		v.batches.Next(&v.batch)
+		loss = loss.Plus(v.pass.Evaluate(&v.batch))
+	}
+	n := float64(loss.Tokens)
+	result := Validation{Step: step, Loss: loss.Sum / n, NLL: loss.NLL / n, Accuracy: float64(loss.Correct) / n}
+	if v.decoder != nil {
+		score, done := v.translate(ctx)
+		if !done {
+			return Validation{}, false
+		}
+		result.HasBLEU, result.BLEU = true, score
+	}
+	result.Took = time.Since(start)
+	return result, true
+}
+
+// translate returns the BLEU of the translations, which are made some at a time so that it can be cancelled.
+func (v *validator) translate(ctx context.Context) (float64, bool) {
+	const together = 256
+	var bleu text.BLEU
+	v.decoder.Refresh()
+	for lo := 0; lo < len(v.srcs); lo += together {
+		if ctx.Err() != nil {
+			return 0, false
+		}
+		for i, h := range v.decoder.Translate(v.srcs[lo:min(lo+together, len(v.srcs))], v.search) {
+			bleu.Add(v.detokenize(h.Tokens), v.refs[lo+i])
+		}
+	}
+	// The score's last bits are the machine's logarithm's, and must not choose between two steps.
+	return math.Round(bleu.Score().Score*1e9) / 1e9, true
+}
+
+// estimate is how long a validation takes as far as training speed tells: an evaluation is a third of a step, and
+// translating greedily costs about two steps' work a token.
+func (v *validator) estimate(tgtPerSec float64) time.Duration {
+	if tgtPerSec == 0 {
+		return 0
+	}
+	work := 1.0 / 3
+	if v.decoder != nil {
+		work += 2
+	}
+	return time.Duration(work * float64(len(v.batches.pairs.tgt.ids)) / tgtPerSec * float64(time.Second))
+}
