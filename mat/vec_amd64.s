@@ -206,7 +206,7 @@ number:
 
 // Elementwise kernels of one fma or less.
 
-#define ADD(LD, ST, KEEP) \
+#define PLUS(LD, ST, KEEP) \
 	LD(DI, Y0, Y1)      \
 	LD(SI, Y2, Y3)      \
 	VADDPS Y2, Y0, Y0   \
@@ -219,7 +219,7 @@ TEXT ·addAsm(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
 	SPLIT
-	EACH(ADD, loop, rest, end)
+	EACH(PLUS, loop, rest, end)
 	VZEROUPPER
 	RET
 
