@@ -2,10 +2,11 @@ package mat
 
 // Dropout zeroes each element with probability Rate and multiplies the others by 1/(1-Rate) (Srivastava
 // et al., 2014). Whether element i is kept is a function of Key and i alone, a counter-based generator, so
-// the mask is never stored: Forward and Backward ask for it twice. Keys of different masks should come from
-// a generator of random numbers: two that have the upper half in common give the same mask, shifted.
+// the mask is never stored: Forward and Backward ask for it twice. Masks of different keys are unrelated,
+// also if the keys are consecutive numbers.
 //
-// The generator is 32 bits of integer arithmetic, all modulo 2^32, with lo and hi the halves of Key:
+// The generator is 32 bits of integer arithmetic for an element, all modulo 2^32, with lo and hi the halves
+// of a hash of Key (SplitMix64; Steele, Lea and Flood, 2014):
 //
 //	h = i + lo;  h ^= h>>16;  h *= 0x21f0aaad;  h ^= hi;  h ^= h>>15;  h *= 0x735a2d97;  h ^= h>>15
 //
@@ -38,19 +39,21 @@ func (d Dropout) Add(y, x, r []float32, first int) {
 		return
 	}
 	keep, scale := d.threshold()
-	for lo := 0; lo < len(y); lo += run {
-		var rest *float32
+	lo, hi := d.halves()
+	for j := 0; j < len(y); j += run {
+		var rj *float32
 		if r != nil {
-			rest = &r[lo]
+			rj = &r[j]
 		}
-		dropoutAsm(&y[lo], &x[lo], rest, min(run, len(y)-lo), uint32(first+lo)+uint32(d.Key), uint32(d.Key>>32), keep-1, scale)
+		dropoutAsm(&y[j], &x[j], rj, min(run, len(y)-j), uint32(first+j)+lo, hi, keep-1, scale)
 	}
 }
 
 func (d Dropout) addGeneric(y, x, r []float32, first int) {
 	keep, scale := d.threshold()
+	lo, hi := d.halves()
 	for j, v := range x {
-		if d.hash(uint32(first+j))>>1 >= keep {
+		if hash(uint32(first+j)+lo, hi)>>1 >= keep {
 			v = 0
 		}
 		if v = float32(v * scale); r != nil {
@@ -66,11 +69,19 @@ func (d Dropout) threshold() (keep uint32, scale float32) {
 	return uint32(p*(1<<31) + 0.5), float32(1 / p)
 }
 
-func (d Dropout) hash(i uint32) uint32 {
-	h := i + uint32(d.Key)
+// halves are the two halves of the hash of Key.
+func (d Dropout) halves() (lo, hi uint32) {
+	z := d.Key + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	z ^= z >> 31
+	return uint32(z), uint32(z >> 32)
+}
+
+func hash(h, hi uint32) uint32 {
 	h ^= h >> 16
 	h *= dropoutMul1
-	h ^= uint32(d.Key >> 32)
+	h ^= hi
 	h ^= h >> 15
 	h *= dropoutMul2
 	return h ^ h>>15

@@ -90,13 +90,13 @@ func expSumGeneric(y, x []float32, shift, scale float32) float32 {
 	return s.sum()
 }
 
-// expGeneric is exp(t) as in assembly, with products rounded.
+// expGeneric is exp(t) as in exp.go, with the products of the polynomial rounded.
 func expGeneric(t float32) float32 {
 	c := &expConst
 	t = min(max(t, c[expMin]), c[expMax])
 	z := float32(t*c[expLog2E]) + c[expRound]
 	k := z - c[expRound]
-	r := t - float32(k*c[expLn2Hi]) - float32(k*c[expLn2Lo])
+	r := float32(float64(t) - float64(k)*math.Ln2)
 	p := c[expPoly]
 	for i := 1; i < 6; i++ {
 		p = float32(p*r) + c[expPoly+i]

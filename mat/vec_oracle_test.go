@@ -2,8 +2,8 @@ package mat
 
 import "math"
 
-// The 16-lane machine, slowly: every kernel as its doc comment defines it, with an exact fused multiply-add.
-// Kernels in assembly have to give the same bits.
+// The 16-lane machine, slowly: every kernel as its doc comment defines it, with the exact fma32. Kernels in
+// assembly have to give the same bits.
 
 func sumOracle(x []float32) float32 {
 	return reduceOracle(len(x), func(s float32, j int) float32 { return s + x[j] })
@@ -129,7 +129,13 @@ func adamOracle(a *Adam, w, g, m, v []float32) {
 }
 
 func dropoutOracle(d Dropout, y, x, r []float32, first int) {
-	lo, hi := uint32(d.Key), uint32(d.Key>>32)
+	key := d.Key + 0x9e3779b97f4a7c15
+	key ^= key >> 30
+	key *= 0xbf58476d1ce4e5b9
+	key ^= key >> 27
+	key *= 0x94d049bb133111eb
+	key ^= key >> 31
+	lo, hi := uint32(key), uint32(key>>32)
 	keep := math.Floor((1-float64(d.Rate))*(1<<31) + 0.5)
 	scale := float32(1 / (1 - float64(d.Rate)))
 	eachOracle(y, func(j int) float32 {

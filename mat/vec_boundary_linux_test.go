@@ -1,0 +1,34 @@
+package mat
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+func TestVecAtTheBoundaryOfMemory(t *testing.T) {
+	const most = 70
+	var sides [2][4][]float32 // vectors that end, and that begin, where memory does
+	for i := range 4 {
+		sides[0][i], sides[1][i] = atBoundary(t, most)
+	}
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for _, c := range vecCases {
+			for n := range most + 1 {
+				for side, all := range sides {
+					v := make([][]float32, c.vectors)
+					for i := range v {
+						v[i] = all[i][:n:n]
+						if side == 0 {
+							v[i] = all[i][most-n:]
+						}
+						for j := range v[i] {
+							v[i][j] = ordinary(r)
+						}
+					}
+					c.check(t, v, scalars(r, ordinary), "ordinary", ", at the boundary")
+				}
+			}
+		}
+	})
+}
