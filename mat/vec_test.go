@@ -506,3 +506,18 @@ func TestVecDoesNotAllocate(t *testing.T) {
 		}
 	})
 }
+
+// A lane without an element holds x = 0, whose x̂ may be infinite where those of all elements are 0.
+func TestNormalizeSumsOfConstantRow(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		for n := range 40 {
+			x := make([]float32, n)
+			for j := range x {
+				x[j] = 1e10
+			}
+			if g, gx := NormalizeSums(x, x, 1e10, 1e38, x); math.Abs(float64(g)-float64(n)*1e20) > 1e15 || gx != 0 {
+				t.Fatalf("n=%d: sums %g and %g, want %g and 0", n, g, gx, float64(n)*1e20)
+			}
+		}
+	})
+}
