@@ -315,7 +315,7 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 
 // Softmax.
 
-// EXP replaces Y0 and Y1 by their exp, the sequence in the comment of the type expTable. It uses Y2 to Y6, and
+// EXP replaces Y0 and Y1 by their exp, the sequence that exp.go describes. It uses Y2 to Y6, and
 // log2(e) in Y12. The minimum and the maximum keep a NaN because it is in their second operand.
 #define EXP \
 	VBROADCASTSS ·expConst+const_expMin*4(SB), Y6     \

@@ -32,7 +32,7 @@ var (
 	testDropout0 = Dropout{Rate: 0, Key: 0x0123456789abcdef}
 )
 
-const dropoutFirst = 1<<32 - 20 // the counter wraps
+const dropoutFirst = -20 // the counter wraps
 
 var vecCases = []vecCase{
 	{name: "sum", vectors: 1,
