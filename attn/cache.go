@@ -101,7 +101,7 @@ func query(ctx, q, keys, values mat.Matrix, heads int) {
 		h1 := h0 + dk
 		mat.Gemm(nil, w, q.ColRange(h0, h1), keys.RowRange(h0, h1), mat.Product{})
 		for i := range w.Rows {
-			softmax(w.Row(i), scaleOf(dk))
+			mat.Softmax(w.Row(i), w.Row(i), scaleOf(dk))
 		}
 		mat.Gemm(nil, ctx.ColRange(h0, h1), w, values.ColRange(h0, h1), mat.Product{})
 	}

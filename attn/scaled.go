@@ -65,20 +65,13 @@ func (r Ragged) weights(w, q, k mat.Matrix, first int) {
 	scale := scaleOf(q.Cols)
 	for i := range w.Rows {
 		row, seen := w.Row(i), r.seen(first+i+1, k.Rows)
-		softmax(row[:seen], scale)
+		mat.Softmax(row[:seen], row[:seen], scale)
 		clear(row[seen:])
 	}
 }
 
 // scaleOf is 1/sqrt(d_k) (section 3.2.1).
 func scaleOf(dk int) float32 { return float32(1 / math.Sqrt(float64(dk))) }
-
-// softmax sets x = softmax(scale·x).
-func softmax(x []float32, scale float32) {
-	mat.Scale(x, scale)
-	total := mat.ExpSum(x, x, mat.Max(x))
-	mat.Scale(x, 1/total)
-}
 
 // seen is how many of m keys the first n queries of a sentence may see.
 func (r Ragged) seen(n, m int) int {
