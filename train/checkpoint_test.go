@@ -108,7 +108,6 @@ func TestResumeWithMoreSteps(t *testing.T) {
 	wantSameCheckpoint(t, "4 and 5 steps", got.Checkpoint, want.Checkpoint)
 }
 
-// Without references, the last save may come before a validation that changes the state of the same step.
 func TestCancelledBeforeTheFirstStep(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

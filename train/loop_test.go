@@ -194,7 +194,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	o := smallOptions(1000)
-	o.Accumulate = 2
+	o.Accumulate, o.ValidEvery = 2, 1000
 	steps := 0
 	r, err := newRun(newModel(t, smallConfig()), pool(t, 2), copyData(), o, func(Event) { steps++ })
 	if err != nil {
@@ -203,6 +203,10 @@ func TestStepAllocatesNothing(t *testing.T) {
 	if err := r.begin(); err != nil {
 		t.Fatal(err)
 	}
+	if err := r.step(); err != nil {
+		t.Fatal(err)
+	}
+	r.valid.run(context.Background(), 1) // takes memory of its own, none from the steps
 	n := testing.AllocsPerRun(40, func() {
 		if err := r.step(); err != nil {
 			t.Fatal(err)
