@@ -22,7 +22,7 @@ func TestFullDisk(t *testing.T) {
 	o.SaveEvery, o.Dir = 1, t.TempDir()
 	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, func(e Event) {
 		if e.Kind == Saved && e.Step == 2 {
-			small := syscall.Rlimit{Cur: 100_000, Max: old.Max}
+			small := syscall.Rlimit{Cur: 20_000, Max: old.Max}
 			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
 				t.Skip("no limit on file sizes here:", err)
 			}

@@ -68,7 +68,7 @@ func TestResumeIsExact(t *testing.T) {
 		t.Fatalf("last checkpoint is %s", want.Checkpoint)
 	}
 	across := false // an epoch ends between the two batches of a step that the run is stopped after
-	for _, stops := range [][]int{{1}, {3}, {4}, {5}, {11}, {13}, {2, 3, 5, 6, 7, 10}} {
+	for _, stops := range [][]int{{1}, {4}, {5}, {11}, {2, 3, 5, 6, 7, 13}} {
 		part := o
 		part.Dir = t.TempDir()
 		for i, stop := range stops {
@@ -108,7 +108,6 @@ func TestResumeWithMoreSteps(t *testing.T) {
 	wantSameCheckpoint(t, "4 and 5 steps", got.Checkpoint, want.Checkpoint)
 }
 
-// Without references, the last save may come before a validation that changes the state of the same step.
 func TestCancelledBeforeTheFirstStep(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -159,7 +158,7 @@ func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 		change func(*model.Config, *Data, *Options)
 		says   []string
 	}{
-		{"width", func(c *model.Config, d *Data, o *Options) { c.DModel = 64 }, []string{r.Checkpoint, "d_model is 32, expected 64"}},
+		{"width", func(c *model.Config, d *Data, o *Options) { c.DModel = 64 }, []string{r.Checkpoint, "d_model is 16, expected 64"}},
 		{"dropout", func(c *model.Config, d *Data, o *Options) { c.Dropout = 0.25 }, []string{r.Checkpoint, "dropout is 0.1, expected 0.25"}},
 		{"rate", func(c *model.Config, d *Data, o *Options) { o.Peak = 1 }, []string{r.Checkpoint, "peak is 0.003, expected 1"}},
 		{"seed", func(c *model.Config, d *Data, o *Options) { o.Seed = 5 }, []string{r.Checkpoint, "seed is 1, expected 5"}},
@@ -222,7 +221,7 @@ func TestCheckpointOfOtherTensors(t *testing.T) {
 	wantError(t, open(t, path).Weights(n.Params), path, "decoder.1", "missing")
 	other = smallConfig()
 	other.DFF = 96
-	wantError(t, open(t, path).Weights(newModel(t, other).Params), path, "[32 64]", "expected [32 96]")
+	wantError(t, open(t, path).Weights(newModel(t, other).Params), path, "[16 32]", "expected [16 96]")
 }
 
 func TestKeepsTheNewestAndTheBest(t *testing.T) {
