@@ -6,6 +6,7 @@
 //	copyPanelAVX2      packing of rows
 //	transposePanelAVX2 packing of columns
 //	fmaLoopAVX2        the machine's limit
+//	pause              for loops that wait
 //
 // Y0 to Y11 hold 6 rows of 16 columns of C, two registers a row.
 
@@ -146,6 +147,18 @@ zero:
 	VXORPS Y11, Y11, Y11
 
 multiply:
+	// The chains of the next strip wait for its C.
+	MOVQ        strip_next(DI), R14
+	ADDQ        DX, R14
+	PREFETCHT0  (R14)
+	PREFETCHT0  (R14)(R12*1)
+	LEAQ        (R14)(R12*2), R14
+	PREFETCHT0  (R14)
+	PREFETCHT0  (R14)(R12*1)
+	LEAQ        (R14)(R12*2), R14
+	PREFETCHT0  (R14)
+	PREFETCHT0  (R14)(R12*1)
+
 	MOVQ  strip_k(DI), CX
 	TESTQ CX, CX
 	JEQ   epilogue
@@ -409,13 +422,20 @@ rows:
 	LEAQ    (R10)(R14*1), R11
 	CMPQ    AX, $4
 	CMOVQLT R10, R11
+	LEAQ    (R11)(R14*1), SI // the next 4 rows, which are far away
 	MOVQ    R12, DI
 	MOVQ    k+40(FP), CX
-	XORL    BX, BX // bytes into the rows
+	XORL    BX, BX           // bytes into the rows
 	SUBQ    $8, CX
 	JLT     tail
 
 eight:
+	LEAQ       (SI)(BX*1), R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 (R13)(R14*1)
+	LEAQ       (R13)(R14*2), R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 (R13)(R14*1)
 	VMOVUPS (R8)(BX*1), Y0
 	VMOVUPS (R9)(BX*1), Y1
 	VMOVUPS (R10)(BX*1), Y2
@@ -484,4 +504,9 @@ again:
 	DECQ CX
 	JNE  again
 	VZEROUPPER
+	RET
+
+// func pause()
+TEXT ·pause(SB), NOSPLIT, $0-0
+	PAUSE
 	RET

@@ -3,6 +3,7 @@ package mat
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -79,4 +80,36 @@ func random(rows, cols int) Matrix {
 		m.Data[i] = r.Float32() - 0.5
 	}
 	return m
+}
+
+// BenchmarkEach is what a loop of two indices on two threads takes beyond one index, when loops come after
+// a gap: a helper that has parked in the meantime has to be woken.
+func BenchmarkEach(b *testing.B) {
+	for _, gap := range []time.Duration{0, 20 * time.Microsecond, 100 * time.Microsecond, time.Millisecond} {
+		b.Run(fmt.Sprintf("gap=%v", gap), func(b *testing.B) {
+			p := NewPool(2)
+			defer p.Close()
+			var over []time.Duration
+			for b.Loop() {
+				for start := time.Now(); time.Since(start) < gap; {
+				}
+				start := time.Now()
+				Each(p, 2, 1, nap{20 * time.Microsecond})
+				over = append(over, time.Since(start)-20*time.Microsecond)
+			}
+			slices.Sort(over)
+			b.ReportMetric(float64(over[len(over)/10]), "best-tenth-ns")
+			b.ReportMetric(float64(over[len(over)/2]), "median-ns")
+		})
+	}
+}
+
+// nap is a loop whose every index takes a time.
+type nap struct{ time.Duration }
+
+func (n *nap) Rows(lo, hi int) {
+	for range hi - lo {
+		for start := time.Now(); time.Since(start) < n.Duration; {
+		}
+	}
 }

@@ -12,3 +12,6 @@ func native() []isa {
 	}
 	return nil
 }
+
+// pause tells the processor that a loop waits for another thread.
+func pause()

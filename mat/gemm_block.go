@@ -40,6 +40,7 @@ type tile struct {
 type strip struct {
 	c, a, b, bias    *float32
 	cRow, aRow, aK   uintptr
+	next             uintptr
 	bK, bPanel       uintptr
 	m, n, k          int
 	accumulate, relu int
@@ -144,8 +145,11 @@ func (t *product) block(i0, i1, j0, j1 int) {
 							s.a = &a.Data[(ib+i)*a.RowStride+kb*a.ColStride]
 							s.aRow, s.aK = uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
 						}
-						s.run()
 						i += s.m
+						if s.next = uintptr(s.m) * s.cRow; i == rows {
+							s.next = uintptr(s.n)*size - uintptr(i-s.m)*s.cRow
+						}
+						s.run()
 					}
 				}
 			}

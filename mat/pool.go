@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Pool runs loops on a fixed number of threads. The zero of the type, a nil *Pool, runs them on the
@@ -30,7 +31,8 @@ type rows interface{ Rows(lo, hi int) }
 
 const (
 	closed = -1 << 32
-	spins  = 4000 // looks at `opened` before a helper parks: some tens of microseconds, longer than the gap between two loops of a training step
+	looks  = 64                     // between letting others run and reading the clock
+	linger = 200 * time.Microsecond // a helper parks after: longer than the gap between two loops of a training step
 )
 
 // NewPool starts a pool of the given number of threads, the caller of a loop being one of them. It panics if
@@ -129,8 +131,8 @@ func (p *Pool) run(t rows, n, grain int) {
 	}
 	p.work()
 	p.gate.Add(closed)
-	for i := 0; p.gate.Load() != closed; i++ {
-		if i%spins == spins-1 {
+	for i := 1; p.gate.Load() != closed; i++ {
+		if pause(); i%looks == 0 {
 			runtime.Gosched()
 		}
 	}
@@ -166,13 +168,14 @@ func (p *Pool) help() {
 
 // await returns the count of loops when it is no longer seen: it looks for a while, then parks.
 func (p *Pool) await(seen uint32) uint32 {
-	for i := range spins {
-		if now := p.opened.Load(); now != seen {
-			return now
+	for start := time.Now(); time.Since(start) < linger; {
+		for range looks {
+			if now := p.opened.Load(); now != seen {
+				return now
+			}
+			pause()
 		}
-		if i%256 == 255 {
-			runtime.Gosched() // somebody else may need this processor
-		}
+		runtime.Gosched() // somebody else may need this processor
 	}
 	p.idle.Add(1)
 	if p.opened.Load() == seen {
