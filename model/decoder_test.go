@@ -170,6 +170,9 @@ func TestAttentionRowsSumToOne(t *testing.T) {
 }
 
 func TestDecodingAllocatesNothingAStep(t *testing.T) {
+	if raceDetector {
+		t.Skip("allocations cannot be counted under the race detector")
+	}
 	m := newModel(t, toy())
 	d := NewDecoder(m, nil)
 	b := randomBatch(m.Config, 8, 3, 2)

@@ -46,6 +46,9 @@ func referenceLoss(r ref.Model, b *Batch) (smoothed, nll float64) {
 
 // The whole model: its loss is the paper's, and every gradient is the loss's derivative.
 func TestGradientsOfTheWholeModel(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine, and ten times as slow under the race detector")
+	}
 	for _, tie := range []string{TieAll, TieDecoder, TieNone} {
 		for _, rate := range []float32{0, 0.2} {
 			c := toy()
@@ -132,6 +135,9 @@ func TestThreadsChangeNoGradient(t *testing.T) {
 }
 
 func TestTrainingAllocatesNothingAStep(t *testing.T) {
+	if raceDetector {
+		t.Skip("allocations cannot be counted under the race detector")
+	}
 	c := toy()
 	c.Dropout = 0.3
 	m := newModel(t, c)
