@@ -11,7 +11,7 @@ import "sync"
 
 // tile is the shape of a kernel, and the sizes of blocks that suit it.
 type tile struct {
-	rows, cols int // of C in registers
+	rows, cols int // of C in registers; cols is a power of 2
 	depth      int // k of a block
 	high       int // rows of A in a block
 	wide       int // columns of B in a block
@@ -49,8 +49,8 @@ type strip struct {
 const (
 	size = 4 // bytes of a float32
 
-	fewRows  = 24      // so many rows of C or less read B where it is, if its rows are contiguous
-	fewCols  = 64      // so many columns of C or less read A where it is, whatever its strides
+	fewRows  = 128     // so many rows of C or less read B where it is, if its rows are contiguous
+	fewCols  = 32      // so many columns of C or less, or a B half as large as resident, read A where it is, whatever its strides
 	shallow  = 32      // k of a block where B is read in place: so many rows are read side by side
 	resident = 4 << 10 // numbers of B that stay in the first-level cache
 	padB     = 8       // a transposed panel is written in so many rows at once
@@ -58,9 +58,18 @@ const (
 )
 
 // workspace is packed blocks of A and B.
-type workspace struct{ a, b []float32 }
+type workspace struct{ packedA, packedB []float32 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+// evenly is the size of the fewest equal parts of n, none larger than most.
+func evenly(n, most int) int {
+	if n <= most {
+		return n
+	}
+	parts := (n + most - 1) / most
+	return (n + parts - 1) / parts
+}
 
 // grown is x with at least n numbers.
 func grown(x []float32, n int) []float32 {
@@ -72,117 +81,148 @@ func grown(x []float32, n int) []float32 {
 
 // block computes rows [i0, i1) and columns [j0, j1) of C.
 func (t *product) block(i0, i1, j0, j1 int) {
-	a, b, c := &t.a, &t.b, &t.c
-	if kernel == generic || a.Cols == 0 {
+	if kernel == generic || t.a.Cols == 0 {
 		t.blockGeneric(i0, i1, j0, j1)
 		return
 	}
-	tile := &tiles[kernel]
-	contiguous := b.ColStride == 1 || b.Cols == 1
-	packA := a.ColStride != 1 && a.RowStride == 1 && j1-j0 > fewCols
-	packB := !contiguous || i1-i0 > fewRows
-	depth, high, wide := tile.depth, tile.high, tile.wide
-	if !packB {
-		depth, wide = shallow, j1-j0
-	}
-	depth, high, wide = min(depth, a.Cols), min(high, i1-i0), min(wide, j1-j0)
+	p := pass{product: t, tile: &tiles[kernel]}
+	m, n, k := i1-i0, j1-j0, t.a.Cols
+	p.packA = t.a.ColStride != 1 && t.a.RowStride == 1 && n > fewCols && n*k > resident/2
+	p.packB = t.b.ColStride != 1 && n > 1 || m > fewRows
 
-	var w *workspace
-	if packA || packB || (j1-j0)%tile.cols != 0 {
-		w = workspaces.Get().(*workspace)
+	high, wide, depth := m, n, k
+	if p.packB {
+		high, wide, depth = evenly(m, p.high), ceil(evenly(n, p.wide), p.tile.cols), evenly(k, p.depth)
+	} else if k*n > 2*resident {
+		depth = evenly(k, shallow)
+	}
+	if edge := n % p.tile.cols; p.packA || p.packB || edge != 0 {
+		w := workspaces.Get().(*workspace)
 		defer workspaces.Put(w)
-		if packA {
-			w.a = grown(w.a, high*depth+padA)
+		p.workspace = w
+		if p.packA {
+			p.packedA = grown(p.packedA, high*depth+padA)
 		}
-		cols := tile.cols
-		if packB {
-			cols = ceil(wide, tile.cols)
+		width := p.tile.cols
+		if p.packB {
+			width = ceil(wide, p.tile.cols)
 		}
-		w.b = grown(w.b, cols*ceil(depth, padB))
+		p.packedB = grown(p.packedB, width*ceil(depth, padB))
 	}
 
-	s := strip{cRow: uintptr(c.RowStride) * size}
-	for jb := j0; jb < j1; jb += wide {
-		jend := min(jb+wide, j1)
-		for kb := 0; kb < a.Cols; kb += depth {
-			s.k = min(depth, a.Cols-kb)
-			last := kb+s.k == a.Cols
-			s.accumulate = flag(t.o.Accumulate || kb > 0)
-			s.relu = flag(t.o.ReLU && last)
-			panel := tile.cols * ceil(s.k, padB) // numbers of a packed panel
-			for ib := i0; ib < i1; ib += high {
-				rows := min(high, i1-ib)
-				if packA {
-					t.packA(w.a, ib, rows, kb, s.k, tile)
-				}
-				step := max(tile.cols, resident/s.k/tile.cols*tile.cols)
-				for j := jb; j < jend; j += s.n {
-					s.n = min(step, jend-j)
-					if whole := (jend - j) / tile.cols * tile.cols; packB || whole == 0 {
-						packed := w.b
-						if packB {
-							packed = packed[(j-jb)/tile.cols*panel:]
-						}
-						if ib == i0 {
-							t.packB(packed, panel, j, s.n, kb, s.k, tile)
-						}
-						s.b, s.bK, s.bPanel = &packed[0], uintptr(tile.cols)*size, uintptr(panel)*size
-					} else {
-						s.n = min(s.n, whole)
-						s.b, s.bK, s.bPanel = &b.Data[kb*b.RowStride+j], uintptr(b.RowStride)*size, uintptr(tile.cols)*size
-					}
-					if t.o.Bias != nil && last {
-						s.bias = &t.o.Bias[j]
-					}
-					// The rows are divided evenly, for the fewer a strip has the less it makes of its reads.
-					strips := (rows + tile.rows - 1) / tile.rows
-					for i, n := 0, 0; n < strips; n++ {
-						s.m = (rows - i) / (strips - n)
-						s.c = &c.Data[(ib+i)*c.RowStride+j]
-						if packA {
-							s.a, s.aRow, s.aK = &w.a[i*s.k], size, uintptr(s.m)*size
-						} else {
-							s.a = &a.Data[(ib+i)*a.RowStride+kb*a.ColStride]
-							s.aRow, s.aK = uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
-						}
-						i += s.m
-						if s.next = uintptr(s.m) * s.cRow; i == rows {
-							s.next = uintptr(s.n)*size - uintptr(i-s.m)*s.cRow
-						}
-						s.run()
-					}
-				}
+	p.s.cRow = uintptr(t.c.RowStride) * size
+	for j := j0; j < j1; j += wide {
+		for l := 0; l < k; l += depth {
+			p.s.k = min(depth, k-l)
+			p.last = l+p.s.k == k
+			p.s.accumulate = flag(t.o.Accumulate || l > 0)
+			p.s.relu = flag(t.o.ReLU && p.last)
+			for i := i0; i < i1; i += high {
+				p.run(i, min(i+high, i1), j, min(j+wide, j1), l, i == i0)
 			}
 		}
 	}
 }
 
-// packA copies rows [i, i+rows) of A, whose columns are contiguous, in the strips that block makes of them,
-// each as depth times its column of a strip.
-func (t *product) packA(to []float32, i, rows, k, depth int, tile *tile) {
-	strips := (rows + tile.rows - 1) / tile.rows
-	for done, n := 0, 0; n < strips; n++ {
-		m := (rows - done) / (strips - n)
-		copyPanel(&to[done*depth], uintptr(m)*size, &t.a.Data[i+done+k*t.a.ColStride], uintptr(t.a.ColStride)*size, m, depth)
+// pass is the work on a block of C over a part of k.
+type pass struct {
+	*product
+	*tile
+	*workspace
+	packA, packB bool
+	last         bool // part of k
+	s            strip
+}
+
+// run computes rows [i0, i1) and columns [j0, j1) of C over s.k from l on. What is packed of B is packed the
+// first time.
+func (p *pass) run(i0, i1, j0, j1, l int, first bool) {
+	s, b := &p.s, &p.b
+	rows := divideRows(i1-i0, p.tile.rows)
+	if p.packA {
+		p.copyA(i0, l, rows)
+	}
+	panel := p.tile.cols * ceil(s.k, padB) // numbers of a packed panel
+	step := max(p.tile.cols, resident/s.k&-p.tile.cols)
+	for j := j0; j < j1; j += s.n {
+		s.n = min(step, j1-j)
+		if p.packB || s.n < p.tile.cols {
+			packed := p.packedB
+			if p.packB {
+				packed = packed[(j-j0)/p.tile.cols*panel:]
+			}
+			if first {
+				p.copyB(packed, panel, j, l)
+			}
+			s.b, s.bK, s.bPanel = &packed[0], uintptr(p.tile.cols)*size, uintptr(panel)*size
+		} else {
+			s.n &= -p.tile.cols
+			s.b, s.bK, s.bPanel = &b.Data[l*b.RowStride+j], uintptr(b.RowStride)*size, uintptr(p.tile.cols)*size
+		}
+		if p.o.Bias != nil && p.last {
+			s.bias = &p.o.Bias[j]
+		}
+		p.strips(i0, j, l, rows)
+	}
+}
+
+// strips computes the strips of rows from row i on, and of s.n columns from column j on.
+func (p *pass) strips(i, j, l int, rows division) {
+	s, a, c := &p.s, &p.a, &p.c
+	for n, done := 0, 0; n < rows.parts; n++ {
+		s.m = rows.part(n)
+		s.c = &c.Data[(i+done)*c.RowStride+j]
+		if p.packA {
+			s.a, s.aRow, s.aK = &p.packedA[done*s.k], size, uintptr(s.m)*size
+		} else {
+			s.a = &a.Data[(i+done)*a.RowStride+l*a.ColStride]
+			s.aRow, s.aK = uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
+		}
+		if s.next = uintptr(s.m) * s.cRow; n+1 == rows.parts {
+			s.next = uintptr(s.n)*size - uintptr(done)*s.cRow // the first one of the columns that follow
+		}
+		s.run()
+		done += s.m
+	}
+}
+
+// copyA packs rows of A, whose columns are contiguous, as strips will read them.
+func (p *pass) copyA(i, l int, rows division) {
+	a := &p.a
+	for n, done := 0, 0; n < rows.parts; n++ {
+		m := rows.part(n)
+		copyPanel(&p.packedA[done*p.s.k], uintptr(m)*size, &a.Data[i+done+l*a.ColStride], uintptr(a.ColStride)*size, m, p.s.k)
 		done += m
 	}
 }
 
-// packB copies columns [j, j+n) of B into panels of so many numbers.
-func (t *product) packB(to []float32, panel, j, n, k, depth int, tile *tile) {
-	b, row := &t.b, uintptr(tile.cols)*size
-	for ; n > 0; n -= tile.cols {
-		w := min(n, tile.cols)
+// copyB packs s.n columns of B from column j on as panels, each of so many numbers.
+func (p *pass) copyB(packed []float32, panel, j, l int) {
+	b, k := &p.b, uintptr(p.tile.cols)*size
+	for n := 0; n < p.s.n; n += p.tile.cols {
+		to, w := &packed[n/p.tile.cols*panel], min(p.s.n-n, p.tile.cols)
 		if b.ColStride == 1 || b.Cols == 1 {
-			copyPanel(&to[0], row, &b.Data[k*b.RowStride+j], uintptr(b.RowStride)*size, w, depth)
+			copyPanel(to, k, &b.Data[l*b.RowStride+j+n], uintptr(b.RowStride)*size, w, p.s.k)
 		} else {
-			transposePanel(&to[0], row, &b.Data[k+j*b.ColStride], uintptr(b.ColStride)*size, w, depth)
-		}
-		j += w
-		if n > tile.cols {
-			to = to[panel:]
+			transposePanel(to, k, &b.Data[l+(j+n)*b.ColStride], uintptr(b.ColStride)*size, w, p.s.k)
 		}
 	}
+}
+
+// division is rows divided evenly into strips, for the fewer rows a strip has the less it makes of what it reads.
+type division struct{ parts, least, more int }
+
+func divideRows(n, most int) division {
+	parts := (n + most - 1) / most
+	return division{parts, n / parts, n % parts}
+}
+
+// part is the size of part i.
+func (d division) part(i int) int {
+	if i < d.more {
+		return d.least + 1
+	}
+	return d.least
 }
 
 func flag(b bool) int {
