@@ -184,6 +184,22 @@ zero:
 	VEOR V23.B16, V23.B16, V23.B16
 
 multiply:
+	// The chains of the next strip wait for its C.
+	MOVD strip_next(R0), R20
+	MOVD strip_cRow(R0), R25
+	ADD  R1, R20
+	PRFM (R20), PLDL1KEEP
+	ADD  R25, R20
+	PRFM (R20), PLDL1KEEP
+	ADD  R25, R20
+	PRFM (R20), PLDL1KEEP
+	ADD  R25, R20
+	PRFM (R20), PLDL1KEEP
+	ADD  R25, R20
+	PRFM (R20), PLDL1KEEP
+	ADD  R25, R20
+	PRFM (R20), PLDL1KEEP
+
 	MOVD strip_k(R0), R10
 	CBZ  R10, epilogue
 	MOVD strip_a(R0), R5

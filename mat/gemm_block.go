@@ -36,7 +36,8 @@ type tile struct {
 //		}
 //	}
 //
-// Its strides count bytes. Whole panels of B are read; of C, A and bias only what is named here.
+// Its strides count bytes. Whole panels of B are read; of C, A and bias only what is named here. The C that the next
+// call will need begins next bytes from c, and is fetched in the meantime.
 type strip struct {
 	c, a, b, bias    *float32
 	cRow, aRow, aK   uintptr
