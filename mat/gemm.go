@@ -48,7 +48,8 @@ type product struct {
 const taskWork = 1 << 18
 
 // divide chooses the blocks for a number of threads and returns how many there are: a few more than threads,
-// so that a thread that is kept away holds up nobody. Blocks near to squares pack least.
+// so that a thread that is kept away holds up nobody, but not so small that they read their operands too
+// often. Blocks near to squares read least.
 func (t *product) divide(threads int) int {
 	m, n := t.c.Rows, t.c.Cols
 	t.rows, t.cols, t.across = m, n, 1
@@ -56,14 +57,18 @@ func (t *product) divide(threads int) int {
 		return 1
 	}
 	tasks, tile := 1, &tiles[kernel]
-	for want := min(4*threads, m*n*t.a.Cols/taskWork); tasks < want; {
+	work := max(m, tile.rows) * n * t.a.Cols // fewer rows than a tile has read B just as well
+	for want := min(4*threads, work/taskWork); tasks < want; {
+		few := 1 // tiles that are not cut any more
+		if tasks >= threads {
+			few = 8
+		}
+		rows, cols := t.rows > few*tile.rows, t.cols > few*tile.cols
 		switch {
-		case t.rows >= t.cols && t.rows > tile.rows:
+		case rows && (t.rows >= t.cols || !cols):
 			t.rows = ceil((t.rows+1)/2, tile.rows)
-		case t.cols > tile.cols:
+		case cols:
 			t.cols = ceil((t.cols+1)/2, tile.cols)
-		case t.rows > tile.rows:
-			t.rows = ceil((t.rows+1)/2, tile.rows)
 		default:
 			return tasks
 		}

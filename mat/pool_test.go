@@ -1,8 +1,10 @@
 package mat
 
 import (
+	"runtime"
 	"sync"
 	"testing"
+	"time"
 )
 
 // fill marks each index it is given, so that a test sees which were visited how often.
@@ -63,5 +65,29 @@ func TestEachAllocatesNothing(t *testing.T) {
 	f := fill{make([]int32, 100)}
 	if n := testing.AllocsPerRun(200, func() { Each(p, 100, 1, f) }); n != 0 {
 		t.Fatalf("%v allocations a loop", n)
+	}
+}
+
+// Helpers that have parked must be woken, and must end with the pool.
+func TestEachAfterARest(t *testing.T) {
+	before := runtime.NumGoroutine()
+	p := NewPool(3)
+	for range 5 {
+		time.Sleep(3 * linger)
+		f := fill{make([]int32, 64)}
+		Each(p, 64, 1, f)
+		for i, v := range f.visits {
+			if v != 1 {
+				t.Fatalf("index %d visited %d times", i, v)
+			}
+		}
+	}
+	time.Sleep(3 * linger)
+	p.Close()
+	for i := 0; runtime.NumGoroutine() > before; i++ {
+		if i == 1000 {
+			t.Fatal("a closed pool keeps its helpers")
+		}
+		time.Sleep(time.Millisecond)
 	}
 }

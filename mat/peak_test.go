@@ -1,0 +1,14 @@
+package mat
+
+import (
+	"testing"
+	"time"
+)
+
+func TestMeasurePeak(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		if peak := MeasurePeak(time.Millisecond); !(peak > 0) {
+			t.Errorf("%v GFLOP/s", peak)
+		}
+	})
+}
