@@ -4,7 +4,7 @@ package mat
 
 var tiles = [...]tile{
 	generic: {rows: 1, cols: 16},
-	avx2:    {rows: 6, cols: 16, depth: 256, high: 144, wide: 1024},
+	avx2:    {rows: 6, cols: 16, depth: 512, high: 96, wide: 768},
 }
 
 func (s *strip) run() { stripAVX2(s) }
