@@ -10,11 +10,12 @@ type isa uint8
 
 const (
 	generic isa = iota // portable Go
+	avx512             // amd64 with AVX-512 F, VL, BW and DQ
 	avx2               // amd64 with AVX2 and FMA
 	neon               // arm64
 )
 
-var isaNames = [...]string{generic: "generic", avx2: "avx2", neon: "neon"}
+var isaNames = [...]string{generic: "generic", avx512: "avx512", avx2: "avx2", neon: "neon"}
 
 func (i isa) String() string { return isaNames[i] }
 
@@ -39,7 +40,7 @@ func choose(name string) (isa, error) {
 	return machine[0], fmt.Errorf("mat: TFM_CPU=%s is not among the kernels that this program has for this machine: %v", name, machine)
 }
 
-// Kernel names the kernels in force: "avx2", "neon", or "generic" for portable Go. The environment
+// Kernel names the kernels in force: "avx512", "avx2", "neon", or "generic" for portable Go. The environment
 // variable TFM_CPU chooses another than the best one that the machine can run.
 func Kernel() string { return kernel.String() }
 

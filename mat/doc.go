@@ -1,5 +1,5 @@
 // Package mat is float32 matrices on the CPU: matrix products, the vector kernels of neural networks, and a
-// thread pool, in hand-written AVX2 and NEON assembly behind a few Go functions. It imports the standard
+// thread pool, in hand-written AVX2, AVX-512 and NEON assembly behind a few Go functions. It imports the standard
 // library and golang.org/x/sys/cpu and nothing else, so the folder can be copied into another project as it is.
 //
 //	p := mat.NewPool(runtime.GOMAXPROCS(0))
@@ -9,9 +9,9 @@
 //
 // Every kernel is defined by what an imaginary machine with 16 lanes and fused multiply-add does. Element
 // (i, j) of a product is one chain of fused multiply-adds over k in ascending order; a sum has 16 partial
-// results that are folded in one fixed tree; exp is one fixed sequence of operations. AVX2 has those lanes in
-// two registers and NEON in four, and the results are the same bits on both, for any number of threads, any
-// blocking, and any rows beside a row. The tests hold every kernel to an exact model of that machine.
+// results that are folded in one fixed tree; exp is one fixed sequence of operations. AVX-512 has those
+// lanes in one register, AVX2 in two and NEON in four, and the results are the same bits on all, for any number of
+// threads, any blocking, and any rows beside a row. The tests hold every kernel to an exact model of that machine.
 // Portable Go, for machines without kernels, is held to a tolerance instead: Kernel says what is in force.
 //
 // # Shapes and errors
@@ -22,7 +22,7 @@
 //
 // matrix.go, gemm.go (the contract of the product), gemm_block.go (blocks and packing), vec.go (the contract of
 // the vector kernels), exp.go, dropout.go, pool.go, exact.go (float64 functions with the same bits
-// everywhere), cpu.go (which kernels are in force), peak.go (the machine's limit). Assembly: asm_amd64.s and
-// asm_arm64.s multiply matrices, vec_amd64.s and vec_arm64.s are the vector kernels; the files named
+// everywhere), cpu.go (which kernels are in force), peak.go (the machine's limit). Assembly: asm_amd64.s,
+// asm512_amd64.s and asm_arm64.s multiply matrices, vec_amd64.s and vec_arm64.s are the vector kernels; the files named
 // generic are the portable code.
 package mat

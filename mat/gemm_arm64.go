@@ -7,7 +7,9 @@ var tiles = [...]tile{
 	neon:    {rows: 6, cols: 16, depth: 256, high: 120, wide: 1024},
 }
 
-func (s *strip) run() { stripNEON(s) }
+func tileFor(int) *tile { return &tiles[kernel] }
+
+func (*tile) run(s *strip) { stripNEON(s) }
 
 func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int) {
 	copyPanelNEON(dst, dstK, src, srcK, w, k)

@@ -86,8 +86,8 @@ func (t *product) block(i0, i1, j0, j1 int) {
 		t.blockGeneric(i0, i1, j0, j1)
 		return
 	}
-	p := pass{product: t, tile: &tiles[kernel]}
 	m, n, k := i1-i0, j1-j0, t.a.Cols
+	p := pass{product: t, tile: tileFor(n)}
 	p.packA = t.a.ColStride != 1 && t.a.RowStride == 1 && n > fewCols && n*k > resident/2
 	p.packB = t.b.ColStride != 1 && n > 1 || m > fewRows
 
@@ -182,7 +182,7 @@ func (p *pass) strips(i, j, l int, rows division) {
 		if s.next = uintptr(s.m) * s.cRow; n+1 == rows.parts {
 			s.next = uintptr(s.n)*size - uintptr(done)*s.cRow // the first one of the columns that follow
 		}
-		s.run()
+		p.tile.run(s)
 		done += s.m
 	}
 }
