@@ -160,7 +160,7 @@ func (p *pass) run(i0, i1, j0, j1, l int, first bool) {
 			s.n &= -p.tile.cols
 			s.b, s.bK, s.bPanel = &b.Data[l*b.RowStride+j], uintptr(b.RowStride)*size, uintptr(p.tile.cols)*size
 		}
-		if p.o.Bias != nil && p.last {
+		if s.bias = nil; p.o.Bias != nil && p.last {
 			s.bias = &p.o.Bias[j]
 		}
 		p.strips(i0, j, l, rows)
