@@ -9,7 +9,16 @@ import (
 	"time"
 )
 
-var peak = sync.OnceValue(func() float64 { return MeasurePeak(50 * time.Millisecond) })
+var peaks sync.Map // isa → GFLOP/s
+
+// peak is the limit of one core with the kernels in force, measured once.
+func peak() float64 {
+	p, ok := peaks.Load(kernel)
+	if !ok {
+		p, _ = peaks.LoadOrStore(kernel, MeasurePeak(50*time.Millisecond))
+	}
+	return p.(float64)
+}
 
 // benchKernels is forEachKernel for benchmarks, without portable Go.
 func benchKernels(b *testing.B, f func(b *testing.B)) {
