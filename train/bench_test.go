@@ -1,49 +1,78 @@
 package train
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"sync"
 	"testing"
+	"time"
 
+	"tfm/mat"
 	"tfm/model"
 )
 
-// What follows the gradient in a step, for the number of weights of `base` with 10,000 shared pieces: memory
-// alone sets its speed. The norm reads the gradient; Adam reads and writes weights, gradient and both moments.
-func BenchmarkUpdate(b *testing.B) {
-	c, err := model.Preset("base")
-	if err != nil {
-		b.Fatal(err)
-	}
-	c.SrcVocab, c.TgtVocab = 10_000, 10_000
-	weights := c.CountParams()
-	w, g := make([]float32, weights), make([]float32, weights)
-	a, norm := NewAdam(weights, 0.9, 0.98, 1e-9), newGradientNorm(weights)
-	p := pool(b, runtime.GOMAXPROCS(0))
-	for i := range g { // memory that was never written is not there yet
-		w[i], g[i], a.M[i], a.V[i] = 1, 1e-3, 1e-3, 1e-6
-	}
-	b.Run("part=norm", func(b *testing.B) {
-		b.SetBytes(4 * int64(weights))
-		for b.Loop() {
-			norm.of(p, g)
-		}
-	})
-	b.Run("part=adam", func(b *testing.B) {
-		b.SetBytes(8 * 4 * int64(weights))
-		for b.Loop() {
-			a.Step(p, w, g, 1e-3, 1)
-		}
-	})
-}
+// peak is what one core reaches in a loop of register-only multiply-adds, in GFLOP/s.
+var peak = sync.OnceValue(func() float64 { return mat.MeasurePeak(100 * time.Millisecond) })
 
-// An epoch of a million pairs: shuffled, sorted, cut.
-func BenchmarkDeal(b *testing.B) {
-	batches, err := NewBatches(randomPairs(1_000_000, 50), 4096, 50, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		batches.deal()
+// BenchmarkStep is a whole training step: batch, forward with dropout, loss, backward, clipping, Adam. %peak
+// counts the model's useful operations (Config.TrainFLOPs) against the limit of all threads' cores; MB is the memory
+// that the program has from the system: weights, gradients, moments and activations make almost all of it.
+func BenchmarkStep(b *testing.B) {
+	for _, w := range []struct {
+		preset                 string
+		vocab, pairs, src, tgt int // src and tgt with EOS
+	}{
+		{"base", 10000, 32, 32, 32},
+		{"tiny", 8000, 107, 14, 14},
+		{"tiny", 8000, 292, 14, 14},
+	} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("preset=%s/pairs=%d/len=%d/threads=%d", w.preset, w.pairs, w.src, threads), func(b *testing.B) {
+				c, _ := model.Preset(w.preset)
+				c.SrcVocab, c.TgtVocab = w.vocab, w.vocab
+				r := rand.New(rand.NewPCG(1, 1))
+				ids := func(n int) []int32 {
+					s := make([]int32, n-1)
+					for i := range s {
+						s[i] = int32(model.EOS + 1 + r.IntN(w.vocab-model.EOS-1))
+					}
+					return s
+				}
+				data, batch := Data{Train: new(Pairs)}, new(model.Batch)
+				for range w.pairs {
+					src, tgt := ids(w.src), ids(w.tgt)
+					data.Train.Add(src, tgt)
+					batch.Append(src, tgt)
+				}
+				o := DefaultOptions()
+				o.Steps, o.Tokens, o.MaxLen, o.ValidEvery = 1<<30, w.pairs*w.tgt, w.tgt, 0
+				run, err := newRun(newModel(b, c), pool(b, threads), data, o, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := run.begin(); err != nil {
+					b.Fatal(err)
+				}
+				step := func() {
+					if err := run.step(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				step()
+				b.ReportAllocs()
+				for b.Loop() {
+					step()
+				}
+				perSecond := float64(b.N) / b.Elapsed().Seconds()
+				gflops := c.TrainFLOPs(batch) * perSecond / 1e9
+				b.ReportMetric(gflops, "GFLOP/s")
+				b.ReportMetric(100*gflops/peak()/float64(threads), "%peak")
+				b.ReportMetric(float64(len(batch.Src)+len(batch.TgtIn))*perSecond, "tokens/s")
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				b.ReportMetric(float64(m.Sys-m.HeapReleased)/1e6, "MB")
+			})
+		}
 	}
 }

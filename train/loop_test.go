@@ -58,7 +58,7 @@ func smallConfig() model.Config {
 	}
 }
 
-func newModel(t *testing.T, c model.Config) *model.Transformer {
+func newModel(t testing.TB, c model.Config) *model.Transformer {
 	t.Helper()
 	m, err := model.New(c)
 	if err != nil {
