@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"tfm/model"
+	"tfm/model/safetensors"
+	"tfm/text"
+)
+
+func evalCommand() command {
+	return command{
+		name:    "eval",
+		short:   "translate a test set and print BLEU and chrF",
+		usage:   "-model M -src F -ref F [flags]",
+		example: "tfm eval -model en-de.safetensors -src test.en -ref test.de",
+		notes:   "The scores are those of sacreBLEU, with its signatures.",
+		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+			path := f.String("model", "", "model `file`")
+			src := f.String("src", "", "`file` to translate")
+			ref := f.String("ref", "", "`file` with its translation, line by line")
+			out := f.String("out", "", "`file` to write the model's translation to")
+			search := searchFlags(f, model.DefaultSearch().Beam)
+			var threads int
+			threadsFlag(f, &threads)
+			return func(_ context.Context, args []string) error {
+				if err := noArguments(args); err != nil {
+					return err
+				}
+				if *path == "" || *src == "" || *ref == "" {
+					return usagef("-model, -src and -ref are needed")
+				}
+				if err := checkSearch(*search); err != nil {
+					return err
+				}
+				if err := checkThreads(threads); err != nil {
+					return err
+				}
+				if *out != "" {
+					if err := checkWritable(*out); err != nil {
+						return err
+					}
+				}
+				var srcs, refs []string
+				for p, err := range text.Pairs(*src, *ref) {
+					if err != nil {
+						return err
+					}
+					srcs, refs = append(srcs, p.Source), append(refs, p.Target)
+				}
+				t, err := loadTranslator(*path, threads, *search)
+				if err != nil {
+					return err
+				}
+				hyps := t.evaluate(*src, srcs)
+				if *out != "" {
+					err := safetensors.WriteAtomic(*out, func(w io.Writer) error {
+						for _, h := range hyps {
+							if _, err := io.WriteString(w, h+"\n"); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+					if err != nil {
+						return err
+					}
+				}
+				return printScores(hyps, refs)
+			}
+		},
+	}
+}
+
+// evaluate translates srcs, the lines of file, and shows how far it is.
+func (t *translator) evaluate(file string, srcs []string) []string {
+	const together = 256
+	p := newProgress(os.Stderr)
+	start := time.Now()
+	perSecond := func(n int) float64 { return float64(n) / time.Since(start).Seconds() }
+	var hyps []string
+	for lo := 0; lo < len(srcs); lo += together {
+		hyps = append(hyps, t.translate(srcs[lo:min(lo+together, len(srcs))], func(i, pieces int) {
+			p.line("tfm: %s:%d: %d pieces, cut to %d", file, lo+i+1, pieces, t.maxLen)
+		})...)
+		p.update(time.Now(), fmt.Sprintf("%s of %s sentences, %.1f a second", thousands(len(hyps)), thousands(len(srcs)), perSecond(len(hyps))))
+	}
+	p.line("%s sentences in %.1f s, %.1f a second", thousands(len(hyps)), time.Since(start).Seconds(), perSecond(len(hyps)))
+	return hyps
+}
+
+func printScores(hyps, refs []string) error {
+	var bleu text.BLEU
+	var chrf text.CHRF
+	for i, h := range hyps {
+		bleu.Add(h, refs[i])
+		chrf.Add(h, refs[i])
+	}
+	c := chrf.Score()
+	_, err := fmt.Printf("%v\n%s\n%v\n%s\n", bleu.Score(), bleu.Signature(), c, c.Signature)
+	return err
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// progress writes how far something is. On a terminal it is one line that is written over in place;
+// elsewhere it is a plain line now and then. Other lines go between.
+type progress struct {
+	w     io.Writer
+	width int           // columns of the terminal; 0 if there is none
+	every time.Duration // between plain lines
+	last  time.Time     // when the last plain line was written
+	shown int           // columns of the line that stands there, to be written over
+}
+
+func newProgress(f *os.File) *progress {
+	return &progress{w: f, width: terminalWidth(f), every: 10 * time.Second, last: time.Now()}
+}
+
+// update shows the state at time now.
+func (p *progress) update(now time.Time, state string) {
+	if p.width == 0 {
+		if now.Sub(p.last) >= p.every {
+			p.last = now
+			fmt.Fprintln(p.w, state)
+		}
+		return
+	}
+	if now.Sub(p.last) < 100*time.Millisecond && p.shown > 0 {
+		return
+	}
+	p.last = now
+	if len(state) > p.width-1 { // a full line would move the cursor to the next one
+		state = state[:p.width-1]
+	}
+	fmt.Fprintf(p.w, "\r%s%s", state, strings.Repeat(" ", max(0, p.shown-len(state))))
+	p.shown = len(state)
+}
+
+// line writes a line that stays.
+func (p *progress) line(format string, args ...any) {
+	p.clear()
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+// clear takes the line that is written in place away.
+func (p *progress) clear() {
+	if p.shown > 0 {
+		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.shown))
+		p.shown = 0
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+
+	"tfm/train"
+)
+
+// free are the flags that may be others when a run is resumed, because no weight depends on them.
+var free = map[string]bool{"steps": true, "time": true, "patience": true, "valid-every": true, "save-every": true,
+	"keep": true, "average": true, "threads": true, "resume": true}
+
+// takeUp prepares to go on with a run: its settings are those of the newest checkpoint, and a flag that says
+// something else is an error if it could change the weights.
+func (s *trainSettings) takeUp(given map[string]string) error {
+	c, err := train.Newest(s.options.Dir)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	tokens, err := readTokenizers(c.Path)
+	if err != nil {
+		return err
+	}
+	if s.tokenizer != "" {
+		if same, err := tokens.same(s.tokenizer); err != nil {
+			return err
+		} else if !same {
+			return usagef("-tokenizer %s conflicts with the run to go on with: %s has another", s.tokenizer, c.Path)
+		}
+	}
+	if _, ok := given["vocab-size"]; ok && s.vocabSize < max(c.Config.SrcVocab, c.Config.TgtVocab) {
+		return conflict("vocab-size", given["vocab-size"], fmt.Sprint(max(c.Config.SrcVocab, c.Config.TgtVocab)), c.Path)
+	}
+	c.Options.Dir, c.Options.Resume = s.options.Dir, true
+	s.tokens, s.joint, s.config, s.options = &tokens, tokens.joint(), c.Config, c.Options
+	was := values(s.flags)
+	if _, ok := given["preset"]; ok {
+		err = s.configure(given)
+	} else {
+		err = setAgain(s.flags, given)
+	}
+	if err != nil {
+		return err
+	}
+	s.config.SrcVocab, s.config.TgtVocab, s.config.MaxLen = c.Config.SrcVocab, c.Config.TgtVocab, c.Config.MaxLen
+	var differs error
+	now := values(s.flags)
+	s.flags.VisitAll(func(f *flag.Flag) {
+		if differs == nil && !free[f.Name] && now[f.Name] != was[f.Name] {
+			differs = conflict(f.Name, now[f.Name], was[f.Name], c.Path)
+		}
+	})
+	if differs != nil {
+		return differs
+	}
+	if err := s.options.Validate(); err != nil {
+		return usageError{err.Error()}
+	}
+	return nil
+}
+
+func conflict(flag, found, expected, checkpoint string) error {
+	return usagef("-%s %s conflicts with the run to go on with: -%s %s in %s", flag, found, flag, expected, checkpoint)
+}
+
+// resumeCommand is the command line that goes on with this run.
+func (s *trainSettings) resumeCommand() string {
+	words := []string{"tfm", "train"}
+	s.flags.Visit(func(f *flag.Flag) {
+		if f.Name != "resume" && f.Name != "force" {
+			words = append(words, shellWord("-"+f.Name+"="+f.Value.String()))
+		}
+	})
+	return strings.Join(append(words, "-resume"), " ")
+}
+
+// shellWord quotes s for a shell if it needs that.
+func shellWord(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=./:,+@%", r))
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

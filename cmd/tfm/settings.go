@@ -1,0 +1,109 @@
+package main
+
+import (
+	"flag"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"tfm/model"
+)
+
+// Flags that several commands have, and flags over defaults that are known only once they are parsed.
+
+// configFlags declares the flags that change what a preset says. They begin with the values in c.
+func configFlags(f *flag.FlagSet, c *model.Config) {
+	const preset = "; the default is the preset's"
+	f.IntVar(&c.DModel, "d-model", c.DModel, "width of the model, d"+preset)
+	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h, by which d must be divisible"+preset)
+	f.IntVar(&c.DFF, "d-ff", c.DFF, "inner width of the feed-forward networks"+preset)
+	f.IntVar(&c.EncoderLayers, "encoder-layers", c.EncoderLayers, "layers of the encoder, N"+preset)
+	f.IntVar(&c.DecoderLayers, "decoder-layers", c.DecoderLayers, "layers of the decoder"+preset)
+	f.Var((*float32Value)(&c.Dropout), "dropout", "`probability` that a number is dropped"+preset)
+	f.Var((*float32Value)(&c.LabelSmoothing), "label-smoothing", "`probability` that the loss spreads over the other pieces"+preset)
+	f.StringVar(&c.Tie, "tie", c.Tie, "`which` embeddings are one matrix: all (and the output projection, as in the paper),\ndecoder (target and output), none"+preset)
+}
+
+func presetFlag(f *flag.FlagSet, p *string, name string) {
+	f.StringVar(p, "preset", name, "configuration to start `from`: "+strings.Join(model.PresetNames(), ", "))
+}
+
+func threadsFlag(f *flag.FlagSet, n *int) {
+	f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads; the results do not depend on them")
+}
+
+func checkThreads(n int) error {
+	if n < 1 {
+		return usagef("-threads %d: must be at least 1", n)
+	}
+	return nil
+}
+
+// searchFlags declares how translations are searched for.
+func searchFlags(f *flag.FlagSet, beam int) *model.Search {
+	s := model.DefaultSearch()
+	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each step; 1 is greedy")
+	f.Float64Var(&s.Alpha, "alpha", s.Alpha, "length penalty: scores are divided by ((5+length)/6)^`alpha`")
+	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "pieces that a translation may have more than its source")
+	return &s
+}
+
+func checkSearch(s model.Search) error {
+	switch {
+	case s.Beam < 1 || s.Beam > 64:
+		return usagef("-beam %d: must be 1 to 64", s.Beam)
+	case !(s.Alpha >= 0 && s.Alpha <= 10):
+		return usagef("-alpha %v: must be 0 to 10", s.Alpha)
+	case s.MaxExtra < 0:
+		return usagef("-max-extra %d: must be at least 0", s.MaxExtra)
+	}
+	return nil
+}
+
+// given returns the flags that stand on the command line, with their values.
+func given(f *flag.FlagSet) map[string]string {
+	values := map[string]string{}
+	f.Visit(func(g *flag.Flag) { values[g.Name] = g.Value.String() })
+	return values
+}
+
+// values returns the values of all flags.
+func values(f *flag.FlagSet) map[string]string {
+	values := map[string]string{}
+	f.VisitAll(func(g *flag.Flag) { values[g.Name] = g.Value.String() })
+	return values
+}
+
+// setAgain sets flags to values that they had: what they are bound to has been given other defaults meanwhile.
+func setAgain(f *flag.FlagSet, values map[string]string) error {
+	for name, v := range values {
+		if err := f.Set(name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usePreset sets *c, to which configFlags has bound the flags of f, to a preset with the given flags over it.
+func usePreset(f *flag.FlagSet, c *model.Config, name string, given map[string]string) (err error) {
+	if *c, err = model.Preset(name); err != nil {
+		return usageError{err.Error()}
+	}
+	return setAgain(f, given)
+}
+
+// float32Value is a flag of type float32.
+type float32Value float32
+
+func (v *float32Value) String() string {
+	return strconv.FormatFloat(float64(*v), 'g', -1, 32)
+}
+
+func (v *float32Value) Set(s string) error {
+	x, err := strconv.ParseFloat(s, 32)
+	if err != nil {
+		return err
+	}
+	*v = float32Value(x)
+	return nil
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"tfm/model"
+	"tfm/text"
+	"tfm/train"
+)
+
+func trainCommand() command {
+	return command{
+		name:  "train",
+		short: "train a model on pairs of sentences",
+		usage: "-src F -tgt F [-valid-src F -valid-tgt F] -model OUT.safetensors [flags]",
+		example: `
+			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -preset tiny -time 15m -model en-de.safetensors
+			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -model en-de.safetensors -resume`,
+		notes: `Line n of -tgt translates line n of -src; files may be gzipped. Without -tokenizer one is trained on them too, and
+without validation files a small part of the pairs is held out. Checkpoints go to the folder OUT.ckpt, the model of
+the best validation to OUT.safetensors at the end.
+
+Ctrl-C (or SIGTERM) finishes the step, saves a checkpoint, says how to go on, and exits with 128 + the signal's number;
+a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -model and
+the corpora; the other settings are those of the run, and flags may repeat them. Only -steps, -time, -patience,
+-valid-every, -save-every, -keep, -average and -threads may be changed. A -steps or -time that is already over ends
+the run and writes the model of the best validation.`,
+		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+			s := newTrainSettings(f)
+			return func(ctx context.Context, args []string) error {
+				if err := noArguments(args); err != nil {
+					return err
+				}
+				return s.run(ctx)
+			}
+		},
+	}
+}
+
+type trainSettings struct {
+	training
+	flags *flag.FlagSet
+
+	src, tgt, tsv                string
+	validSrc, validTgt, validTSV string
+	model, preset, tokenizer     string
+	resume, force                bool
+}
+
+func newTrainSettings(f *flag.FlagSet) *trainSettings {
+	s := &trainSettings{flags: f}
+	f.StringVar(&s.src, "src", "", "`file` with the sentences to translate, one a line")
+	f.StringVar(&s.tgt, "tgt", "", "`file` with their translations")
+	f.StringVar(&s.tsv, "tsv", "", "`file` with both, a tab between them, instead of -src and -tgt")
+	f.StringVar(&s.validSrc, "valid-src", "", "`file` with the validation's sentences")
+	f.StringVar(&s.validTgt, "valid-tgt", "", "`file` with their translations")
+	f.StringVar(&s.validTSV, "valid-tsv", "", "`file` with both, instead of -valid-src and -valid-tgt")
+	f.StringVar(&s.model, "model", "", "`file` to write the model to")
+	f.BoolVar(&s.resume, "resume", false, "go on from the newest checkpoint in OUT.ckpt")
+	f.BoolVar(&s.force, "force", false, "replace a model and checkpoints that are there already")
+
+	f.StringVar(&s.tokenizer, "tokenizer", "", "tokenizer `file` from 'tfm vocab', or a model whose tokenizers to use; none trains them")
+	f.IntVar(&s.vocabSize, "vocab-size", 8000, "pieces of a tokenizer that is trained")
+	f.BoolVar(&s.joint, "joint", true, "train one tokenizer on both languages; false: one on each")
+
+	s.config, _ = model.Preset("tiny")
+	presetFlag(f, &s.preset, "tiny")
+	configFlags(f, &s.config)
+
+	s.options = train.DefaultOptions()
+	o := &s.options
+	f.IntVar(&o.Steps, "steps", o.Steps, "steps after which training ends; 0 is no limit")
+	f.DurationVar(&o.Time, "time", o.Time, "training time, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
+	f.IntVar(&o.Patience, "patience", o.Patience, "validations in a row without a new best after which it ends; 0 is no limit")
+	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most")
+	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step")
+	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "pairs with more pieces on a side are left out")
+	f.Float64Var(&o.Factor, "factor", o.Factor, "learning rate: the paper's times this")
+	f.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup, then falling with the root of the step; 0 is the paper's")
+	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises")
+	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
+	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
+	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
+	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
+	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none")
+	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step")
+	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best")
+	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none")
+	f.Uint64Var(&o.Seed, "seed", o.Seed, "of the first weights, the order of the pairs, and dropout")
+	threadsFlag(f, &s.threads)
+	return s
+}
+
+func (s *trainSettings) run(ctx context.Context) error {
+	given := given(s.flags)
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := readTwice(s.src, s.tgt, s.tsv, s.validSrc, s.validTgt, s.validTSV); err != nil {
+		return err
+	}
+	if err := checkWritable(s.model); err != nil {
+		return err
+	}
+	s.options.Dir, s.options.Resume = s.model+".ckpt", s.resume
+	if base, ok := strings.CutSuffix(s.model, ".safetensors"); ok {
+		s.options.Dir = base + ".ckpt"
+	}
+	s.progress = newProgress(os.Stderr)
+	var err error
+	if s.resume {
+		err = s.takeUp(given)
+	} else {
+		err = s.begin(given)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	t, err := s.training.run(ctx)
+	switch r := t.result; {
+	case err == nil && r.Reason != train.Interrupted:
+		s.progress.line("end after %v: %s", r.Trained.Round(time.Second), r.Reason)
+	case r.Checkpoint != "":
+		s.progress.line("interrupted; step %s is saved in %s; go on with:\n  %s", thousands(r.Step), r.Checkpoint, s.resumeCommand())
+		return interruption(ctx)
+	case err == nil || errors.As(err, new(interruptError)):
+		s.progress.line("interrupted before the first step, so nothing is saved")
+		return interruption(ctx)
+	default:
+		return err
+	}
+	if err := t.save(s.model); err != nil {
+		return fmt.Errorf("%w; the weights are not lost, they are in %s: make room, then run %s", err, s.options.Dir, s.resumeCommand())
+	}
+	return nil
+}
+
+// check finds what is wrong with the flags before any file is read.
+func (s *trainSettings) check() error {
+	either := func(tsv, src, tgt, prefix string) error {
+		switch {
+		case tsv != "" && (src != "" || tgt != ""):
+			return usagef("either -%stsv or -%ssrc and -%stgt", prefix, prefix, prefix)
+		case (src == "") != (tgt == ""):
+			return usagef("-%ssrc and -%stgt belong together", prefix, prefix)
+		}
+		return nil
+	}
+	if err := errors.Join(either(s.tsv, s.src, s.tgt, ""), either(s.validTSV, s.validSrc, s.validTgt, "valid-")); err != nil {
+		return err
+	}
+	switch {
+	case s.tsv == "" && s.src == "":
+		return usagef("-src and -tgt are missing")
+	case s.model == "":
+		return usagef("-model is missing, the file to write the model to")
+	case s.resume && s.force:
+		return usagef("either -resume or -force")
+	}
+	if err := checkThreads(s.threads); err != nil {
+		return err
+	}
+	s.corpus = filesCorpus(s.src, s.tgt)
+	if s.tsv != "" {
+		s.corpus = tsvCorpus(s.tsv)
+	}
+	switch {
+	case s.validTSV != "":
+		s.valid = tsvCorpus(s.validTSV)
+	case s.validSrc != "":
+		s.valid = filesCorpus(s.validSrc, s.validTgt)
+	}
+	return nil
+}
+
+// begin prepares a new run.
+func (s *trainSettings) begin(given map[string]string) error {
+	if s.tokenizer != "" {
+		t, err := readTokenizers(s.tokenizer)
+		if err != nil {
+			return err
+		}
+		if _, ok := given["joint"]; ok && s.joint != t.joint() {
+			return usagef("-joint=%v, but in %s it is %v", s.joint, s.tokenizer, t.joint())
+		}
+		s.tokens, s.joint = &t, t.joint()
+	} else if _, err := text.TrainBPE(s.vocabSize); err != nil { // of no text: only to hear of a size that cannot be
+		return usagef("-vocab-size %d: %v", s.vocabSize, err)
+	}
+	if err := s.configure(given); err != nil {
+		return err
+	}
+	s.config.MaxLen = max(s.config.MaxLen, s.options.MaxLen+1)
+	if !s.joint && s.config.Tie == model.TieAll {
+		return usagef("-tie all needs a joint vocabulary")
+	}
+	c := s.config
+	c.SrcVocab, c.TgtVocab = 1000, 1000 // not known yet
+	if err := errors.Join(c.Validate(), s.options.Validate()); err != nil {
+		return usageError{err.Error()}
+	}
+	return s.makeWay()
+}
+
+// configure sets the configuration to the preset with the given flags over it.
+func (s *trainSettings) configure(given map[string]string) error {
+	if err := usePreset(s.flags, &s.config, s.preset, given); err != nil {
+		return err
+	}
+	if _, ok := given["tie"]; !ok && !s.joint && s.config.Tie == model.TieAll {
+		s.config.Tie = model.TieDecoder
+	}
+	return nil
+}
+
+// makeWay is an error if there is a model or a run already that must not be replaced.
+func (s *trainSettings) makeWay() error {
+	checkpoints, err := train.Checkpoints(s.options.Dir)
+	if err != nil {
+		return err
+	}
+	there := ""
+	if _, err := os.Stat(s.model); err == nil {
+		there = s.model
+	} else if len(checkpoints) > 0 {
+		there = checkpoints[len(checkpoints)-1]
+	}
+	if there != "" && !s.force {
+		return fmt.Errorf("%s is there already: -resume goes on with its training, -force replaces it", there)
+	}
+	s.ready = func() error {
+		for _, path := range checkpoints {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return nil
+}

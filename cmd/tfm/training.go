@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/text"
+	"tfm/train"
+)
+
+// training is a model to be trained: what `tfm train` and `tfm demo` have in common.
+type training struct {
+	corpus    *corpus
+	valid     *corpus // nil to hold a part of the corpus out
+	config    model.Config
+	options   train.Options
+	tokens    *tokenizers // nil to train them
+	vocabSize int
+	joint     bool
+	threads   int
+	progress  *progress
+	ready     func() error // called before the first step, when nothing can be wrong with the input any more; may be nil
+}
+
+// trained is a model that has been trained.
+type trained struct {
+	model  *model.Transformer
+	tokens tokenizers
+	pool   *mat.Pool
+	result train.Result
+	info   string // one line on the training
+}
+
+// trainingInfo is the name of that line in the model file.
+const trainingInfo = "training"
+
+// run reads the corpora, trains tokenizers and model, and shows how far it is. An interrupted ctx ends it with
+// a checkpoint, if there is a folder for one, and no error.
+func (t *training) run(ctx context.Context) (trained, error) {
+	data, err := t.read(ctx)
+	if err != nil {
+		return trained{}, err
+	}
+	m, err := model.New(t.config)
+	if err != nil {
+		return trained{}, err
+	}
+	if t.ready != nil {
+		if err := t.ready(); err != nil {
+			return trained{}, err
+		}
+	}
+	m.Allocate(true)
+	m.Init(t.options.Seed)
+	pool := mat.NewPool(t.threads)
+	result, err := train.Run(ctx, m, pool, data, t.options, t.show)
+	t.progress.clear()
+	if err != nil {
+		return trained{}, err
+	}
+	info := fmt.Sprintf("%s steps on %s pairs", thousands(result.Step), thousands(data.Train.Len()))
+	if result.Best.Step > 0 {
+		info = fmt.Sprintf("%s; the weights of step %s, %s", info, thousands(result.Best.Step), validation(result.Best))
+	}
+	return trained{m, *t.tokens, pool, result, info}, nil
+}
+
+// read reads the corpora twice: to count and to learn the tokenizers, and to encode.
+func (t *training) read(ctx context.Context) (train.Data, error) {
+	pairs, err := t.learn(ctx)
+	if err != nil {
+		return train.Data{}, err
+	}
+	t.config.SrcVocab, t.config.TgtVocab = t.tokens.src.Size(), t.tokens.tgt.Size()
+	files, err := t.tokens.files()
+	if err != nil {
+		return train.Data{}, err
+	}
+	data := train.Data{Train: new(train.Pairs), Tokenizers: files, Detokenize: t.tokens.tgt.Decode}
+	validate := t.options.ValidEvery > 0
+	if validate {
+		data.Valid = new(train.Pairs)
+	}
+	var src, tgt []int32
+	add := func(to *train.Pairs, p text.Pair) {
+		src, tgt = t.tokens.src.Encode(src[:0], p.Source), t.tokens.tgt.Encode(tgt[:0], p.Target)
+		to.Add(src, tgt)
+	}
+	addValid := func(p text.Pair) {
+		add(data.Valid, p)
+		data.References = append(data.References, p.Target)
+	}
+	var out holdOut
+	if validate && t.valid == nil {
+		out = holdOutOf(pairs)
+	}
+	i := 0
+	err = t.corpus.each(ctx, func(p text.Pair) {
+		if out.has(i) {
+			addValid(p)
+		} else {
+			add(data.Train, p)
+		}
+		i++
+	})
+	if err != nil {
+		return train.Data{}, err
+	}
+	if validate && t.valid != nil {
+		if err := t.valid.each(ctx, addValid); err != nil {
+			return train.Data{}, err
+		}
+	}
+	t.tell(data, out)
+	if len(data.References) == 0 {
+		data.Valid, data.References = nil, nil
+	}
+	return data, nil
+}
+
+// learn counts the pairs of the corpus and, if they are not given, trains the tokenizers.
+func (t *training) learn(ctx context.Context) (pairs int, err error) {
+	var src, tgt text.BPETrainer
+	err = t.corpus.each(ctx, func(p text.Pair) {
+		pairs++
+		if t.tokens != nil {
+			return
+		}
+		src.Add(p.Source)
+		if t.joint {
+			src.Add(p.Target)
+		} else {
+			tgt.Add(p.Target)
+		}
+	})
+	if err != nil || t.tokens != nil {
+		return pairs, err
+	}
+	t.tokens = new(tokenizers)
+	if t.tokens.src, err = src.Train(t.vocabSize); err != nil {
+		return 0, err
+	}
+	t.tokens.tgt = t.tokens.src
+	if !t.joint {
+		t.tokens.tgt, err = tgt.Train(t.vocabSize)
+	}
+	return pairs, err
+}
+
+// tell describes what is going to be trained, on what.
+func (t *training) tell(data train.Data, out holdOut) {
+	p := t.progress
+	p.line("training pairs:   %s from %s", thousands(data.Train.Len()), t.corpus.name)
+	switch {
+	case t.options.ValidEvery == 0:
+	case t.valid != nil:
+		p.line("validation pairs: %s from %s", thousands(len(data.References)), t.valid.name)
+	case out.count > 0:
+		p.line("validation pairs: %s, every %dth pair held out of the training (-valid-src and -valid-tgt name others)", thousands(out.count), out.every)
+	default:
+		p.line("validation pairs: none, the corpus is too small to hold some out")
+	}
+	if t.tokens.joint() {
+		p.line("vocabulary:       %s pieces, joint", thousands(t.config.SrcVocab))
+	} else {
+		p.line("vocabularies:     %s and %s pieces", thousands(t.config.SrcVocab), thousands(t.config.TgtVocab))
+	}
+	p.line("parameters:       %s", thousands(t.config.CountParams()))
+	p.line("kernels:          %s, %d threads", mat.Kernel(), t.threads)
+}
+
+// show tells of an event of the training.
+func (t *training) show(e train.Event) {
+	p := t.progress
+	switch e.Kind {
+	case train.Started:
+		if e.TooLong > 0 {
+			p.line("left out:         %s pairs with more than %d pieces on a side (-max-len)", thousands(e.TooLong), t.options.MaxLen)
+		}
+		if e.Empty > 0 {
+			p.line("left out:         %s pairs with an empty side", thousands(e.Empty))
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		p.line("memory:           %d MB", m.HeapInuse>>20)
+		if e.Path != "" {
+			p.line("goes on from:     %s, step %s", e.Path, thousands(e.Step))
+		}
+		if e.Warning != nil {
+			p.line("tfm: %v", e.Warning)
+		}
+	case train.Stepped:
+		p.update(time.Now(), state(e))
+	case train.Validated:
+		best := ""
+		if e.Best {
+			best = ", the best so far"
+		}
+		p.line("step %s: %s%s", thousands(e.Step), validation(e.Valid), best)
+	case train.Averaged:
+		p.line("average of the last checkpoints: %s", validation(e.Valid))
+	}
+}
+
+// state is the progress line.
+func state(e train.Event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "step %s", thousands(e.Step))
+	if e.Steps > 0 {
+		fmt.Fprintf(&b, "/%s", thousands(e.Steps))
+	}
+	fmt.Fprintf(&b, "  loss %.3f  rate %.2e  %s tokens/s", e.Loss, e.Rate, thousands(int(e.TokensPerSec())))
+	if e.Left > 0 {
+		fmt.Fprintf(&b, "  %v left", e.Left.Round(time.Second))
+	}
+	return b.String()
+}
+
+func validation(v train.Validation) string {
+	s := fmt.Sprintf("validation perplexity %.2f, accuracy %.1f%%", v.Perplexity(), 100*v.Accuracy)
+	if v.HasBLEU {
+		s += fmt.Sprintf(", BLEU %.2f", v.BLEU)
+	}
+	return s
+}
+
+// save writes the model file.
+func (t trained) save(path string) error {
+	files, err := t.tokens.files()
+	if err != nil {
+		return err
+	}
+	if err := (model.File{Model: t.model, Tokenizers: files, Info: map[string]string{trainingInfo: t.info}}).Save(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s; %.1f MB\n", path, t.info, float64(info.Size())/1e6)
+	return nil
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"tfm/model/safetensors"
+	"tfm/text"
+)
+
+func vocabCommand() command {
+	return command{
+		name:  "vocab",
+		short: "train a tokenizer, or look at what one does",
+		usage: "-o F [-size N] FILE... | -tokenizer F -show|-encode|-pieces|-decode [FILE...]",
+		example: `
+			tfm vocab -o joint.bpe -size 8000 train.en train.de
+			echo 'Ein Hund.' | tfm vocab -tokenizer joint.bpe -pieces`,
+		notes: `A tokenizer is a byte-level byte-pair encoding: every text can be encoded and comes back exactly.
+'tfm train' makes its own unless it is given one; both files of a language pair make a joint vocabulary.`,
+		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+			var v vocab
+			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
+			f.IntVar(&v.size, "size", 8000, "pieces, of which 259 are fixed: padding, begin, end and the bytes")
+			f.StringVar(&v.tokenizer, "tokenizer", "", "tokenizer or model `file` to look at, instead of training one")
+			f.StringVar(&v.side, "side", "source", "which tokenizer of a model that has two: source or target")
+			f.BoolVar(&v.show, "show", false, "print all pieces with their numbers")
+			f.BoolVar(&v.encode, "encode", false, "print the text of the files, or of standard input, as numbers")
+			f.BoolVar(&v.pieces, "pieces", false, "print it as pieces")
+			f.BoolVar(&v.decode, "decode", false, "print lines of numbers as text")
+			return v.run
+		},
+	}
+}
+
+type vocab struct {
+	out, tokenizer, side         string
+	size                         int
+	show, encode, pieces, decode bool
+}
+
+func (v *vocab) run(_ context.Context, args []string) error {
+	modes := 0
+	for _, on := range []bool{v.out != "", v.show, v.encode, v.pieces, v.decode} {
+		if on {
+			modes++
+		}
+	}
+	switch {
+	case modes != 1:
+		return usagef("one of -o, -show, -encode, -pieces and -decode is needed")
+	case v.out != "" && v.tokenizer != "":
+		return usagef("-o trains a tokenizer, -tokenizer names one that is there already")
+	case v.out != "":
+		return v.train(args)
+	case v.tokenizer == "":
+		return usagef("-tokenizer is missing")
+	case v.side != "source" && v.side != "target":
+		return usagef("-side %q: must be source or target", v.side)
+	}
+	both, err := readTokenizers(v.tokenizer)
+	if err != nil {
+		return err
+	}
+	bpe := both.src
+	if v.side == "target" {
+		bpe = both.tgt
+	}
+	if v.show {
+		if err := noArguments(args); err != nil {
+			return err
+		}
+		w := bufio.NewWriter(os.Stdout)
+		for id := range bpe.Size() {
+			fmt.Fprintf(w, "%d\t%s\n", id, bpe.Piece(int32(id)))
+		}
+		return w.Flush()
+	}
+	return newInput(args, 256).filter(func() {}, func(lines []line) (answers []string, err error) {
+		for _, l := range lines {
+			a, err := v.convert(bpe, l)
+			if err != nil {
+				return answers, err
+			}
+			answers = append(answers, a)
+		}
+		return answers, nil
+	})
+}
+
+func (v *vocab) convert(bpe *text.BPE, l line) (string, error) {
+	if v.decode {
+		ids, err := numbers(l, bpe.Size())
+		return bpe.Decode(ids), err
+	}
+	var words []string
+	for _, id := range bpe.Encode(nil, l.text) {
+		if v.pieces {
+			words = append(words, bpe.Piece(id))
+		} else {
+			words = append(words, strconv.Itoa(int(id)))
+		}
+	}
+	return strings.Join(words, " "), nil
+}
+
+// numbers reads a line of ids below size.
+func numbers(l line, size int) (ids []int32, err error) {
+	for _, field := range strings.Fields(l.text) {
+		id, err := strconv.Atoi(field)
+		if err != nil || id < 0 || id >= size {
+			return nil, fmt.Errorf("%s:%d: %q is no number from 0 to %d", l.file, l.number, field, size-1)
+		}
+		ids = append(ids, int32(id))
+	}
+	return ids, nil
+}
+
+func (v *vocab) train(files []string) error {
+	if len(files) == 0 {
+		return usagef("no files to train on")
+	}
+	if err := checkWritable(v.out); err != nil {
+		return err
+	}
+	var trainer text.BPETrainer
+	lines := 0
+	for _, name := range files {
+		for l, err := range text.Lines(name) {
+			if err != nil {
+				return err
+			}
+			trainer.Add(l)
+			lines++
+		}
+	}
+	bpe, err := trainer.Train(v.size)
+	if err != nil {
+		return err
+	}
+	data, err := bpe.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	err = safetensors.WriteAtomic(v.out, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s pieces from %s lines\n", v.out, thousands(bpe.Size()), thousands(lines))
+	return nil
+}

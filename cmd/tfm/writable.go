@@ -1,0 +1,21 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// checkWritable is an error if a file could not be written at path. It is asked before work whose result
+// would be lost, and leaves nothing behind.
+func checkWritable(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file, so nothing can be written there", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".tfm-check-*")
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", path, err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
