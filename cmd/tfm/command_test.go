@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestHelpShowsEveryFlagAndItsDefault(t *testing.T) {
+	all := mustRun(t, "", "help").stdout
+	if h := mustRun(t, "", "-h").stdout; h != all {
+		t.Error("tfm -h is not tfm help")
+	}
+	for _, c := range commands() {
+		if !strings.Contains(all, "tfm "+c.name) || !strings.Contains(all, c.short) {
+			t.Errorf("tfm help does not mention %s", c.name)
+		}
+		o := mustRun(t, "", c.name, "-h")
+		if o.stderr != "" {
+			t.Errorf("tfm %s -h wrote to standard error: %s", c.name, o.stderr)
+		}
+		if h := mustRun(t, "", "help", c.name).stdout; h != o.stdout {
+			t.Errorf("tfm help %s is not tfm %s -h", c.name, c.name)
+		}
+		for _, want := range []string{c.short, "Usage:\n  tfm " + c.name, "Example:\n  "} {
+			if !strings.Contains(o.stdout, want) {
+				t.Errorf("tfm %s -h does not show %q:\n%s", c.name, want, o.stdout)
+			}
+		}
+		f := c.newFlags()
+		c.setup(f)
+		f.VisitAll(func(g *flag.Flag) {
+			if !strings.Contains(o.stdout, "\n  -"+g.Name) || g.DefValue != "" && !strings.Contains(o.stdout, "(default "+g.DefValue+")") {
+				t.Errorf("tfm %s -h does not show -%s and its default %q", c.name, g.Name, g.DefValue)
+			}
+		})
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	m := toyModel(t)
+	src, tgt := toyCorpus(t)
+	out := filepath.Join(t.TempDir(), "out.safetensors")
+	train := func(more ...string) []string {
+		return append([]string{"train", "-src", src, "-tgt", tgt, "-model", out}, more...)
+	}
+	for _, c := range []struct {
+		args  []string
+		wants []string
+	}{
+		{nil, []string{"no command", "run 'tfm help'"}},
+		{[]string{"trian"}, []string{`unknown command "trian"`, "run 'tfm help'"}},
+		{[]string{"help", "trian"}, []string{`unknown command "trian"`}},
+		{train("-nonsense"), []string{"-nonsense", "run 'tfm help train'"}},
+		{train("-steps", "many"), []string{"-steps", `"many"`}},
+		{train("-dropout", "1"), []string{"dropout is 1"}},
+		{train("-preset", "huge"), []string{`unknown preset "huge"`, "base, big, tiny, small, demo"}},
+		{train("-d-model", "100", "-heads", "3"), []string{"d_model is 100", "not divisible by 3 heads"}},
+		{train("-vocab-size", "100"), []string{"-vocab-size 100", "259"}},
+		{train("-tie", "some"), []string{`tie is "some"`, "all"}},
+		{train("-threads", "0"), []string{"-threads 0", "at least 1"}},
+		{train("-tokens", "10"), []string{"tokens is 10", "257"}},
+		{train("-resume", "-force"), []string{"-resume", "-force"}},
+		{train("more"), []string{`unexpected argument "more"`}},
+		{[]string{"train", "-src", src, "-model", out}, []string{"-src and -tgt"}},
+		{[]string{"train", "-model", out}, []string{"-src and -tgt are missing"}},
+		{[]string{"train", "-src", src, "-tgt", tgt}, []string{"-model is missing"}},
+		{[]string{"translate"}, []string{"-model is missing", "run 'tfm help translate'"}},
+		{[]string{"translate", "-model", m, "-beam", "0"}, []string{"-beam 0", "1 to 64"}},
+		{[]string{"translate", "-model", m, "-beam", "65"}, []string{"-beam 65", "1 to 64"}},
+		{[]string{"translate", "-model", m, "-alpha", "-1"}, []string{"-alpha -1"}},
+		{[]string{"translate", "-model", m, src, "-beam", "1"}, []string{"-beam follows the argument", src}},
+		{[]string{"eval", "-model", m, "-src", src}, []string{"-ref"}},
+		{[]string{"info"}, []string{"-model", "-vocab"}},
+		{[]string{"info", "-preset", "huge", "-vocab", "8000"}, []string{"huge", "base, big"}},
+		{[]string{"info", "-preset", "base", "-vocab", "8000", "-heads", "7"}, []string{"d_model is 512", "7 heads"}},
+		{[]string{"info", "-model", m, "-preset", "base"}, []string{"-model"}},
+		{[]string{"vocab"}, []string{"-o, -show"}},
+		{[]string{"vocab", "-o", out}, []string{"no files"}},
+		{[]string{"vocab", "-decode"}, []string{"-tokenizer is missing"}},
+		{[]string{"version", "1"}, []string{`unexpected argument "1"`}},
+		{[]string{"demo", "-steps", "-5"}, []string{"steps is -5"}},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			o := runTFM(t, "", c.args...)
+			mustFail(t, o, 2, c.wants...)
+			if strings.Count(o.stderr, "\n") != 1 || o.stdout != "" {
+				t.Errorf("more than one line of error:\n%s%s", o.stdout, o.stderr)
+			}
+		})
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	m := toyModel(t)
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.safetensors")
+	three := write(t, "three", "a\nb\nc\n")
+	latin1 := write(t, "latin1", "a\nb\nd\xe9j\xe0\n")
+	empty := write(t, "empty", "")
+	tsv := write(t, "bad.tsv", "a\tb\na b\n")
+	missing := filepath.Join(dir, "missing")
+	for _, c := range []struct {
+		name  string
+		args  []string
+		wants []string
+	}{
+		{"source missing", []string{"train", "-src", missing, "-tgt", tgt, "-model", out}, []string{missing}},
+		{"source is a folder", []string{"train", "-src", dir, "-tgt", tgt, "-model", out}, []string{dir, "no regular file"}},
+		{"unequal", []string{"train", "-src", three, "-tgt", tgt, "-model", out}, []string{"unequal line counts", three + " has 3", tgt + " has 1487"}},
+		{"source not UTF-8", []string{"train", "-src", latin1, "-tgt", three, "-model", out}, []string{latin1 + ":3: invalid UTF-8"}},
+		{"target not UTF-8", []string{"train", "-src", three, "-tgt", latin1, "-model", out}, []string{latin1 + ":3: invalid UTF-8"}},
+		{"validation not UTF-8", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", latin1, "-model", out}, []string{latin1 + ":3: invalid UTF-8"}},
+		{"empty corpus", []string{"train", "-src", empty, "-tgt", empty, "-model", out}, []string{"empty", empty}},
+		{"TSV without a tab", []string{"train", "-tsv", tsv, "-model", out}, []string{tsv + ":2", "1 columns"}},
+		{"tokenizer missing", []string{"train", "-src", src, "-tgt", tgt, "-tokenizer", missing, "-model", out}, []string{missing}},
+		{"tokenizer is text", []string{"train", "-src", src, "-tgt", tgt, "-tokenizer", three, "-model", out}, []string{three, "neither a tokenizer nor a model"}},
+		{"nothing to go on with", []string{"train", "-src", src, "-tgt", tgt, "-model", out, "-resume"}, []string{"no checkpoint", filepath.Join(dir, "out.ckpt")}},
+		{"no folder for the model", []string{"train", "-src", src, "-tgt", tgt, "-model", filepath.Join(missing, "out.safetensors")}, []string{"cannot be written", missing}},
+		{"model is a folder", []string{"train", "-src", src, "-tgt", tgt, "-model", dir}, []string{dir, "no regular file"}},
+		{"model is there", []string{"train", "-src", src, "-tgt", tgt, "-model", m}, []string{m, "-resume", "-force"}},
+		{"translate, model missing", []string{"translate", "-model", missing}, []string{missing}},
+		{"translate, model is text", []string{"translate", "-model", three}, []string{three}},
+		{"translate, file missing", []string{"translate", "-model", m, missing}, []string{missing}},
+		{"eval, unequal", []string{"eval", "-model", m, "-src", three, "-ref", tgt}, []string{"unequal line counts"}},
+		{"eval, no folder for -out", []string{"eval", "-model", m, "-src", src, "-ref", tgt, "-out", filepath.Join(missing, "o")}, []string{"cannot be written"}},
+		{"vocab, not UTF-8", []string{"vocab", "-o", out, latin1}, []string{latin1 + ":3"}},
+		{"vocab, too small", []string{"vocab", "-o", out, "-size", "7", three}, []string{"7", "259"}},
+		{"vocab, no number", []string{"vocab", "-tokenizer", m, "-decode", three}, []string{three + ":1", `"a"`}},
+		{"info, model is text", []string{"info", "-model", three}, []string{three}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mustFail(t, runTFM(t, "", c.args...), 1, c.wants...)
+			if _, err := os.Stat(out); err == nil {
+				t.Error("a file was left behind")
+			}
+		})
+	}
+}
+
+func TestFullStandardOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("there is no /dev/full")
+	}
+	defer full.Close()
+	m := toyModel(t)
+	for _, args := range [][]string{
+		{"help"}, {"train", "-h"}, {"version"}, {"info", "-model", m}, {"translate", "-model", m, toy.testSrc},
+		{"vocab", "-tokenizer", m, "-show"}, {"eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt},
+	} {
+		var stderr bytes.Buffer
+		c := tfm(args...)
+		c.Stdout, c.Stderr = full, &stderr
+		c.Run()
+		mustFail(t, output{stderr: stderr.String(), code: c.ProcessState.ExitCode()}, 1, "no space left")
+	}
+}
+
+func TestUnknownKernel(t *testing.T) {
+	c := tfm("version")
+	c.Env = append(c.Env, "TFM_CPU=z80")
+	mustFail(t, finish(t, c), 1, "TFM_CPU=z80", "generic")
+}
+
+func TestVersion(t *testing.T) {
+	o := mustRun(t, "", "version", "-v")
+	for _, want := range []string{"tfm ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, "kernels: ", "processor: "} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("not told: %q\n%s", want, o.stdout)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tfm/mat"
+)
+
+func TestDemo(t *testing.T) {
+	if mat.Kernel() == "generic" {
+		t.Skip("a thousand translations take a minute with portable kernels")
+	}
+	m := filepath.Join(t.TempDir(), "demo.safetensors")
+	o := mustRun(t, "", "demo", "-steps", "2", "-model", m)
+	lines := strings.Split(strings.TrimSuffix(o.stdout, "\n"), "\n")
+	if last := lines[len(lines)-1]; !regexp.MustCompile(`^exact match: \d+\.\d% \(\d+/1000 held-out sentences\)$`).MatchString(last) {
+		t.Errorf("the last line is %q", last)
+	}
+	for name, want := range map[string]int{"  source      ": 10, "  reference   ": 10, "  translation ": 10, "</s>": 2} {
+		if got := strings.Count(o.stdout, name); got != want {
+			t.Errorf("%d times %q, want %d:\n%s", got, name, want, o.stdout)
+		}
+	}
+	if o := mustRun(t, "他爱咖啡。\n", "translate", "-model", m, "-max-extra", "5"); strings.Count(o.stdout, "\n") != 1 {
+		t.Errorf("translated to %q", o.stdout)
+	}
+}

@@ -1,0 +1,159 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startTraining starts a training and returns when it has made its first steps.
+func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string) {
+	t.Helper()
+	c = tfm(args...)
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill() })
+	r := bufio.NewReader(stderr)
+	for line := ""; !strings.HasPrefix(line, "memory:"); {
+		if line, err = r.ReadString('\n'); err != nil {
+			c.Wait()
+			t.Fatalf("training ended: %q, %v", line, c.ProcessState)
+		}
+	}
+	time.Sleep(300 * time.Millisecond)
+	return c, func() string {
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Wait()
+		return string(text)
+	}
+}
+
+func TestSignalsSaveAndResumeContinues(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			args, m := trainArgs(t, "-steps", "1000000")
+			c, rest := startTraining(t, args)
+			c.Process.Signal(sig)
+			stderr := rest()
+			if code := c.ProcessState.ExitCode(); code != 128+int(sig) {
+				t.Errorf("exit code %d, want %d", code, 128+int(sig))
+			}
+			said := regexp.MustCompile(`interrupted; step ([\d,]+) is saved in (.*); go on with:\n  tfm (.*)\n$`).FindStringSubmatch(stderr)
+			if said == nil {
+				t.Fatalf("said:\n%s", stderr)
+			}
+			if _, err := os.Stat(said[2]); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(m); err == nil {
+				t.Error("an interrupted training wrote a model")
+			}
+			step, err := strconv.Atoi(strings.ReplaceAll(said[1], ",", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			end := strconv.Itoa(step + 5)
+
+			// The command that it named, as a shell takes it, but with an end that comes sooner.
+			self := tfm()
+			sh := exec.Command("sh", "-c", `"$0" `+said[3]+" -steps "+end, self.Path)
+			sh.Env = self.Env
+			if o := finish(t, sh); o.code != 0 {
+				t.Fatalf("%s\n%s", said[3], o.stderr)
+			}
+			straight, m2 := trainArgs(t, "-steps", end)
+			mustRun(t, "", straight...)
+			if read(t, m) != read(t, m2) {
+				t.Error("a run that was interrupted and resumed gives another model")
+			}
+		})
+	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	args, _ := trainArgs(t, "-accumulate", "1000000") // a step without end
+	c, rest := startTraining(t, args)
+	c.Process.Signal(syscall.SIGINT)
+	time.Sleep(200 * time.Millisecond)
+	if c.ProcessState != nil {
+		t.Fatal("the first signal ended the step")
+	}
+	c.Process.Signal(syscall.SIGINT)
+	rest()
+	if w := c.ProcessState.Sys().(syscall.WaitStatus); !w.Signaled() || w.Signal() != syscall.SIGINT {
+		t.Errorf("ended with %v", c.ProcessState)
+	}
+}
+
+// A limit on the size of files is a disk that is full at that size.
+func TestFullDiskKeepsTheLastCheckpoint(t *testing.T) {
+	args, m := trainArgs(t, "-steps", "3")
+	mustRun(t, "", args...)
+	before := read(t, m)
+	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
+	limited := func(more ...string) output {
+		self := tfm(append(args, more...)...)
+		sh := exec.Command("sh", append([]string{"-c", `ulimit -f 8; exec "$0" "$@"`}, self.Args...)...) // 4 or 8 kB
+		sh.Env = self.Env
+		return finish(t, sh)
+	}
+	o := limited("-resume", "-steps", "6")
+	mustFail(t, o, 1, "step-00000006.safetensors", "the last good checkpoint is "+filepath.Join(dir, "step-00000003.safetensors"))
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v: expected the good checkpoint alone", entries, err)
+	}
+	if read(t, m) != before {
+		t.Error("the model was touched")
+	}
+
+	// Only the model cannot be written: all steps are in the checkpoint.
+	o = limited("-resume", "-steps", "3")
+	mustFail(t, o, 1, m, "not lost", "tfm train ", "-resume")
+	if read(t, m) != before {
+		t.Error("the model was touched")
+	}
+
+	mustRun(t, "", append(args, "-resume", "-steps", "6")...)
+	straight, m2 := trainArgs(t, "-steps", "6")
+	mustRun(t, "", straight...)
+	if read(t, m) != read(t, m2) {
+		t.Error("the run that went on after the disk was full gives another model")
+	}
+}
+
+// A training whose progress nobody reads any more goes on.
+func TestTrainingOutlivesItsReader(t *testing.T) {
+	args, m := trainArgs(t, "-steps", "20")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	c := tfm(args...)
+	c.Stderr = w
+	if err := c.Run(); err != nil {
+		t.Error(err)
+	}
+	w.Close()
+	if _, err := os.Stat(m); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pseudoTerminal opens a terminal of the given width: what is written to one end is read at the other.
+func pseudoTerminal(t *testing.T, columns uint16) (outside, inside *os.File) {
+	t.Helper()
+	outside, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals: ", err)
+	}
+	t.Cleanup(func() { outside.Close() })
+	fd := int(outside.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})
+	}
+	if err != nil {
+		t.Skip("no pseudo-terminals: ", err)
+	}
+	inside, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals: ", err)
+	}
+	t.Cleanup(func() { inside.Close() })
+	return outside, inside
+}
+
+func TestTerminalDetection(t *testing.T) {
+	_, inside := pseudoTerminal(t, 100)
+	if w := terminalWidth(inside); w != 100 || !isTerminal(inside) {
+		t.Errorf("width %d, want 100", w)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if isTerminal(null) {
+		t.Error("nobody types at /dev/null")
+	}
+}
+
+func TestProgressOnATerminal(t *testing.T) {
+	const columns = 40
+	outside, inside := pseudoTerminal(t, columns)
+	seen := make(chan string)
+	go func() {
+		var b strings.Builder
+		io.Copy(&b, outside) // ends with an error when the other end is closed
+		seen <- b.String()
+	}()
+	args, _ := trainArgs(t, "-steps", "300")
+	c := tfm(args...)
+	c.Stderr = inside
+	if err := c.Run(); err != nil {
+		t.Fatal(err)
+	}
+	inside.Close()
+	text := <-seen
+	if strings.Count(text, "\rstep ") < 2 {
+		t.Errorf("no line was written over in place:\n%q", text)
+	}
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\r' || r == '\n' }) {
+		if strings.HasPrefix(line, "step ") && len(line) >= columns {
+			t.Errorf("%q does not fit in %d columns", line, columns)
+		}
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	outside, inside := pseudoTerminal(t, 80)
+	c := tfm("translate", "-model", toyModel(t))
+	var stdout, stderr strings.Builder
+	c.Stdin, c.Stdout, c.Stderr = inside, &stdout, &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(outside, "the big cat\n\n\x04") // Ctrl-D
+	done := make(chan error, 1)
+	go func() { done <- c.Wait() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		c.Process.Kill()
+		t.Fatal("Ctrl-D did not end it")
+	}
+	if strings.Count(stdout.String(), "\n") != 2 || !strings.Contains(stderr.String(), "Ctrl-D") || !strings.Contains(stderr.String(), "\n> ") {
+		t.Errorf("%q, %q", stdout.String(), stderr.String())
+	}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestSeparateVocabularies(t *testing.T) {
+	args, m := trainArgs(t, "-joint=false", "-steps", "3")
+	mustRun(t, "", args...)
+	if o := mustRun(t, "", "info", "-model", m); !strings.Contains(o.stdout, "tied: decoder") {
+		t.Errorf("info:\n%s", o.stdout)
+	}
+	if o := mustRun(t, "the dog\n", "translate", "-model", m); strings.Count(o.stdout, "\n") != 1 {
+		t.Errorf("translated to %q", o.stdout)
+	}
+	src := mustRun(t, "", "vocab", "-tokenizer", m, "-show").stdout
+	tgt := mustRun(t, "", "vocab", "-tokenizer", m, "-side", "target", "-show").stdout
+	if src == tgt {
+		t.Error("the sides have one tokenizer")
+	}
+	mustRun(t, "", append(args, "-resume", "-steps", "4")...)
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-tie", "none")...), 2, "-tie none", "-tie decoder")
+	other, _ := trainArgs(t, "-tokenizer", m, "-steps", "2")
+	mustRun(t, "", other...)
+	mustFail(t, runTFM(t, "", append(other, "-force", "-joint")...), 2, "-joint=true", m)
+	args, _ = trainArgs(t, "-joint=false", "-tie", "all")
+	mustFail(t, runTFM(t, "", args...), 2, "-tie all", "joint")
+}
+
+func TestValidation(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	args, m := trainArgs(t, "-steps", "6", "-valid-every", "3", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-average", "2")
+	o := mustRun(t, "", args...)
+	for _, want := range []string{"49 from " + toy.testSrc, "step 3: validation perplexity", "BLEU", "best so far"} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("not told: %q\n%s", want, o.stderr)
+		}
+	}
+	if o := mustRun(t, "", "info", "-model", m); !strings.Contains(o.stdout, "validation perplexity") {
+		t.Errorf("info:\n%s", o.stdout)
+	}
+
+	args, _ = trainArgs(t, "-steps", "2", "-valid-every", "2")
+	if o := mustRun(t, "", args...); !strings.Contains(o.stderr, "14, every 106th pair held out") || !strings.Contains(o.stderr, "training pairs:   1,473") {
+		t.Errorf("held out:\n%s", o.stderr)
+	}
+	tsv := write(t, "pairs.tsv", "a dog\tun chien\na cat\tun chat\n")
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	o = mustRun(t, "", append([]string{"train", "-tsv", tsv, "-model", model, "-steps", "2"}, append(toySmall, "-valid-every", "1")...)...)
+	if !strings.Contains(o.stderr, "too small to hold some out") {
+		t.Errorf("a corpus of two pairs:\n%s", o.stderr)
+	}
+	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-tsv", tsv, "-model", model), 2, "either -tsv or -src and -tgt")
+	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-valid-src", tsv, "-model", model), 2, "-valid-src and -valid-tgt belong together")
+}
+
+func TestLeftOutPairsAreCounted(t *testing.T) {
+	src := write(t, "src", "a dog\n"+strings.Repeat("a dog ", 100)+"\n\na cat\n")
+	tgt := write(t, "tgt", "un chien\nun chien\nun chat\nun chat\n")
+	args := append([]string{"train", "-src", src, "-tgt", tgt, "-model", filepath.Join(t.TempDir(), "m.safetensors"), "-steps", "1"}, toySmall...)
+	o := mustRun(t, "", args...)
+	for _, want := range []string{"left out:         1 pairs with more than 40 pieces", "left out:         1 pairs with an empty side"} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("not told: %q\n%s", want, o.stderr)
+		}
+	}
+}
+
+func TestResume(t *testing.T) {
+	straight, m1 := trainArgs(t, "-steps", "12")
+	mustRun(t, "", straight...)
+	args, m2 := trainArgs(t, "-threads", "1")
+	steps := func(n string, more ...string) []string {
+		return append(append(args[:len(args):len(args)], "-steps", n), more...)
+	}
+	mustRun(t, "", steps("5")...)
+	mustFail(t, runTFM(t, "", steps("12")...), 1, m2+" is there already", "-resume", "-force")
+	o := mustRun(t, "", steps("12", "-resume", "-threads", "2")...)
+	if !strings.Contains(o.stderr, "goes on from:") || !strings.Contains(o.stderr, "step 5") {
+		t.Errorf("not told:\n%s", o.stderr)
+	}
+	if read(t, m1) != read(t, m2) {
+		t.Error("a run that was resumed, with other threads, gives another model")
+	}
+
+	// Settings need not be repeated.
+	src, tgt := toyCorpus(t)
+	short := []string{"train", "-src", src, "-tgt", tgt, "-model", m2, "-resume", "-steps", "14"}
+	mustRun(t, "", short...)
+	mustRun(t, "", append(straight, "-resume", "-steps", "14")...)
+	if read(t, m1) != read(t, m2) {
+		t.Error("a run that was resumed without its flags gives another model")
+	}
+
+	ckpt := strings.TrimSuffix(m2, ".safetensors") + ".ckpt"
+	for _, c := range []struct {
+		flags []string
+		wants []string
+	}{
+		{[]string{"-tokens", "300"}, []string{"-tokens 300", "-tokens 200", ckpt}},
+		{[]string{"-d-model", "64"}, []string{"-d-model 64", "-d-model 32", ckpt}},
+		{[]string{"-preset", "tiny"}, []string{"conflicts", ckpt}},
+		{[]string{"-seed", "2"}, []string{"-seed 2", "-seed 1"}},
+		{[]string{"-joint=false"}, []string{"-joint false", "-joint true"}},
+		{[]string{"-vocab-size", "300"}, []string{"-vocab-size 300", "320"}},
+	} {
+		mustFail(t, runTFM(t, "", append(short, c.flags...)...), 2, c.wants...)
+	}
+	mustFail(t, runTFM(t, "", append(short, "-src", tgt)...), 1, "other training pairs", ckpt)
+
+	// Nothing is replaced before the input is known to be good.
+	mustFail(t, runTFM(t, "", steps("12", "-force", "-tgt", write(t, "short", "un chien\n"))...), 1, "unequal line counts")
+	mustRun(t, "", steps("14", "-resume")...)
+
+	mustRun(t, "", steps("12", "-force")...)
+	mustRun(t, "", steps("14", "-resume")...)
+	if read(t, m1) != read(t, m2) {
+		t.Error("a run that replaced another gives another model")
+	}
+}
+
+func TestCheckpointOfAnotherConfiguration(t *testing.T) {
+	args, m := trainArgs(t, "-steps", "2")
+	mustRun(t, "", args...)
+	other, m2 := trainArgs(t, "-steps", "3", "-d-ff", "32")
+	mustRun(t, "", other...)
+	// The checkpoint of the other run comes to lie where the first one looks for its own.
+	dir := func(m string) string { return strings.TrimSuffix(m, ".safetensors") + ".ckpt" }
+	if err := os.Rename(filepath.Join(dir(m2), "step-00000003.safetensors"), filepath.Join(dir(m), "step-00000003.safetensors")); err != nil {
+		t.Fatal(err)
+	}
+	mustFail(t, runTFM(t, "", append(args, "-resume")...), 2, "-d-ff 64", "-d-ff 32", "step-00000003")
+}
+
+func TestDamagedCheckpoint(t *testing.T) {
+	args, m := trainArgs(t, "-steps", "4", "-save-every", "2")
+	mustRun(t, "", args...)
+	newest := filepath.Join(strings.TrimSuffix(m, ".safetensors")+".ckpt", "step-00000004.safetensors")
+	data := []byte(read(t, newest))
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(newest, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-steps", "6")...), 1, newest, "checksum", "step-00000002")
+	os.Remove(newest)
+	mustRun(t, "", append(args, "-resume", "-steps", "6")...)
+}
+
+func TestInterruptedBeforeTheFirstStep(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(interruptError{syscall.SIGTERM})
+	src, tgt := toyCorpus(t)
+	tr := training{corpus: filesCorpus(src, tgt), vocabSize: 300, joint: true, threads: 1}
+	_, err := tr.run(ctx)
+	if e := new(interruptError); !errors.As(err, e) || e.exitCode() != 128+int(syscall.SIGTERM) {
+		t.Errorf("%v", err)
+	}
+}
