@@ -147,6 +147,16 @@ func checkpointPath(dir string, step int) string {
 
 // Checkpoints lists the checkpoints in a folder by their names, the oldest first; none if there is no such folder.
 func Checkpoints(dir string) ([]string, error) {
+	steps, err := checkpointSteps(dir)
+	paths := make([]string, len(steps))
+	for i, step := range steps {
+		paths[i] = checkpointPath(dir, step)
+	}
+	return paths, err
+}
+
+// checkpointSteps lists the steps of a folder's checkpoints, in order.
+func checkpointSteps(dir string) ([]int, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -159,11 +169,7 @@ func Checkpoints(dir string) ([]string, error) {
 		}
 	}
 	slices.Sort(steps)
-	paths := make([]string, len(steps))
-	for i, step := range steps {
-		paths[i] = checkpointPath(dir, step)
-	}
-	return paths, nil
+	return steps, nil
 }
 
 // Newest opens the newest checkpoint in a folder. If that one is damaged, the error says so and names the newest one
@@ -199,16 +205,32 @@ func NewestValid(paths []string) string {
 	return ""
 }
 
-// prune removes the checkpoints in a folder but the newest ones and that of the best step. One that cannot be
-// removed now is tried again after the next save.
-func prune(dir string, keep, best int) {
-	paths, err := Checkpoints(dir)
+// regular are the steps at which the run saves whatever happens, not because somebody stopped it there or a
+// validation was good: these and the last one are what is averaged, so that a run that was interrupted ends
+// in the same weights.
+func (o Options) regular(steps []int) (regular []int) {
+	for _, step := range steps {
+		if o.SaveEvery > 0 && step%o.SaveEvery == 0 {
+			regular = append(regular, step)
+		}
+	}
+	return regular
+}
+
+// newest are the last n of steps.
+func newest(steps []int, n int) []int { return steps[max(0, len(steps)-n):] }
+
+// prune removes the checkpoints of a run but the newest ones, regular or not, and that of the best step. One that
+// cannot be removed now is tried again after the next save.
+func prune(o Options, best int) {
+	steps, err := checkpointSteps(o.Dir)
 	if err != nil {
 		return
 	}
-	for _, path := range paths[:max(0, len(paths)-keep)] {
-		if path != checkpointPath(dir, best) {
-			os.Remove(path)
+	stay := append(append([]int{best}, newest(steps, o.Keep)...), newest(o.regular(steps), o.Keep)...)
+	for _, step := range steps {
+		if !slices.Contains(stay, step) {
+			os.Remove(checkpointPath(o.Dir, step))
 		}
 	}
 }

@@ -96,6 +96,25 @@ func TestResumeIsExact(t *testing.T) {
 	}
 }
 
+// What is averaged are the checkpoints of a run that nobody interrupted: those of step 8, 12 and 14.
+func TestAverageIsExactAfterResume(t *testing.T) {
+	o := smallOptions(14)
+	o.ValidEvery, o.SaveEvery, o.Keep, o.Average, o.Dir = 0, 4, 3, 3, t.TempDir()
+	d := copyData()
+	d.Valid, d.References = nil, nil
+	whole, resumed := newModel(t, smallConfig()), newModel(t, smallConfig())
+	if r := mustRun(t, context.Background(), whole, nil, d, o, nil); r.Averaged != 3 {
+		t.Fatalf("result %+v, want 3 averaged", r)
+	}
+	o.Dir = t.TempDir()
+	for _, stop := range []int{3, 9, 10, 11, 13} {
+		stopAt(t, stop, newModel(t, smallConfig()), nil, o)
+		o.Resume = true
+	}
+	mustRun(t, context.Background(), resumed, nil, d, o, nil)
+	wantSameWeights(t, "average", resumed.Params.W, whole.Params.W)
+}
+
 // A finished run goes on when it is given more steps, as if they had been asked for at once.
 func TestResumeWithMoreSteps(t *testing.T) {
 	o := smallOptions(9)

@@ -362,7 +362,7 @@ func (r *run) save() error {
 		return fmt.Errorf("train: step %d could not be saved: %w; %s", r.state.Step, err, r.lastGood())
 	}
 	r.checkpoint, r.dirty = path, false
-	prune(r.o.Dir, r.o.Keep, r.state.Best.Step)
+	prune(r.o, r.state.Best.Step)
 	r.saving = time.Since(start)
 	r.send(Event{Kind: Saved, Path: path})
 	return nil
@@ -398,14 +398,21 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	return result, nil
 }
 
-// average puts the mean of the newest checkpoints' weights into the model and returns how many they are and how good it is;
-// 0 if it is no better than the best, or was not validated to the end.
+// average puts the mean of the weights of the newest regular checkpoints, the last step's among them, into the model and
+// returns how many they are and how good it is; 0 if it is no better than the best, or was not validated to the end.
 func (r *run) average(ctx context.Context) (int, Validation, error) {
-	paths, err := Checkpoints(r.o.Dir)
+	steps, err := checkpointSteps(r.o.Dir)
 	if err != nil {
 		return 0, Validation{}, err
 	}
-	paths = paths[max(0, len(paths)-r.o.Average):]
+	steps = r.o.regular(steps)
+	if len(steps) == 0 || steps[len(steps)-1] != r.state.Step {
+		steps = append(steps, r.state.Step)
+	}
+	var paths []string
+	for _, step := range newest(steps, r.o.Average) {
+		paths = append(paths, checkpointPath(r.o.Dir, step))
+	}
 	if err := Average(r.t, paths); err != nil {
 		return 0, Validation{}, err
 	}

@@ -4,9 +4,18 @@ import (
 	"encoding/json"
 	"math"
 	"testing"
+
+	"tfm/model"
 )
 
 func TestDefaultOptionsAreValid(t *testing.T) {
+	for _, preset := range model.PresetNames() {
+		o := OptionsFor(preset)
+		o.Dir = "checkpoints"
+		if err := o.Validate(); err != nil {
+			t.Errorf("%s: %v", preset, err)
+		}
+	}
 	if err := DefaultOptions().Validate(); err != nil {
 		t.Error(err)
 	}

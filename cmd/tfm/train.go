@@ -73,25 +73,26 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	presetFlag(f, &s.preset, "tiny")
 	configFlags(f, &s.config)
 
-	s.options = train.DefaultOptions()
+	const preset = "; the default is the preset's"
+	s.options = train.OptionsFor("tiny")
 	o := &s.options
 	f.IntVar(&o.Steps, "steps", o.Steps, "steps after which training ends; 0 is no limit")
 	f.DurationVar(&o.Time, "time", o.Time, "training time, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
 	f.IntVar(&o.Patience, "patience", o.Patience, "validations in a row without a new best after which it ends; 0 is no limit")
-	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most")
+	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most"+preset)
 	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step")
 	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "pairs with more pieces on a side are left out")
 	f.Float64Var(&o.Factor, "factor", o.Factor, "learning rate: the paper's times this")
-	f.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup, then falling with the root of the step; 0 is the paper's")
-	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises")
+	f.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup, then falling with the root of the step; 0 is the paper's"+preset)
+	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises"+preset)
 	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
 	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
 	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
 	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
 	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none")
-	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step")
-	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best")
-	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none")
+	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step"+preset)
+	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best"+preset)
+	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none"+preset)
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "of the first weights, the order of the pairs, and dropout")
 	threadsFlag(f, &s.threads)
 	return s
@@ -181,6 +182,20 @@ func (s *trainSettings) check() error {
 	return nil
 }
 
+// overrule takes back what the preset says of one flag where another one that is given means something else.
+func (s *trainSettings) overrule(given map[string]string) error {
+	_, peak := given["peak"]
+	if _, factor := given["factor"]; factor && peak {
+		return usagef("either -peak or -factor")
+	} else if factor {
+		s.options.Peak = 0
+	}
+	if _, average := given["average"]; !average {
+		s.options.Average = min(s.options.Average, s.options.Keep)
+	}
+	return nil
+}
+
 // begin prepares a new run.
 func (s *trainSettings) begin(given map[string]string) error {
 	if s.tokenizer != "" {
@@ -195,7 +210,13 @@ func (s *trainSettings) begin(given map[string]string) error {
 	} else if _, err := text.TrainBPE(s.vocabSize); err != nil { // of no text: only to hear of a size that cannot be
 		return usagef("-vocab-size %d: %v", s.vocabSize, err)
 	}
+	dir := s.options.Dir
+	s.options = train.OptionsFor(s.preset)
+	s.options.Dir = dir
 	if err := s.configure(given); err != nil {
+		return err
+	}
+	if err := s.overrule(given); err != nil {
 		return err
 	}
 	s.config.MaxLen = max(s.config.MaxLen, s.options.MaxLen+1)
