@@ -27,6 +27,7 @@ type Options struct {
 	Factor float64 `json:"factor"`
 	Peak   float64 `json:"peak"`
 	Warmup int     `json:"warmup"`
+	Decay  int     `json:"decay"` // the step until which the rate falls in a straight line to 0; 0 is the root of the step
 
 	Beta1 float64 `json:"beta1"`
 	Beta2 float64 `json:"beta2"`
@@ -105,6 +106,8 @@ func (o Options) Validate() error {
 		{!(o.Peak >= 0), "peak", o.Peak, "0 or more"},
 		{o.Peak == 0 && !(o.Factor > 0), "factor", o.Factor, "more than 0"},
 		{o.Warmup < 1, "warmup", o.Warmup, "1 or more"},
+		{o.Decay != 0 && o.Decay <= o.Warmup, "decay", o.Decay, fmt.Sprintf("0, or a step after the warmup of %d", o.Warmup)},
+		{o.Decay != 0 && o.Steps > o.Decay, "steps", o.Steps, fmt.Sprintf("at most %d, where the decay ends and nothing more is learned", o.Decay)},
 		{!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", o.Beta1, "0 ≤ beta1 < 1"},
 		{!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", o.Beta2, "0 ≤ beta2 < 1"},
 		{!(o.Eps > 0), "eps", o.Eps, "more than 0"},
@@ -125,9 +128,11 @@ func (o Options) Validate() error {
 
 func (o Options) schedule(dModel int) Schedule {
 	if o.Peak > 0 {
-		return Schedule{o.Peak, o.Warmup}
+		return Schedule{o.Peak, o.Warmup, o.Decay}
 	}
-	return PaperSchedule(dModel, o.Warmup, o.Factor)
+	s := PaperSchedule(dModel, o.Warmup, o.Factor)
+	s.End = o.Decay
+	return s
 }
 
 // sameFields returns an error that names the first field by which two values of a struct type differ, leaving

@@ -43,7 +43,7 @@ type demo struct {
 // machine comes to the same result.
 func demoOptions() train.Options {
 	o := train.DefaultOptions()
-	o.Steps, o.Time, o.Patience = 2000, 0, 0
+	o.Steps, o.Time, o.Patience = 1500, 0, 0
 	o.Tokens, o.MaxLen = 400, 60
 	o.Peak, o.Warmup = 3e-3, 200
 	o.ValidEvery, o.SaveEvery = 0, 0
@@ -57,6 +57,9 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	if err := checkThreads(d.threads); err != nil {
 		return err
 	}
+	o := &d.options
+	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
+	o.Decay = max(o.Steps, o.Warmup+1)
 	if err := d.options.Validate(); err != nil {
 		return usageError{err.Error()}
 	}

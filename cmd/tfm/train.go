@@ -85,6 +85,7 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	f.Float64Var(&o.Factor, "factor", o.Factor, "learning rate: the paper's times this")
 	f.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup, then falling with the root of the step; 0 is the paper's"+preset)
 	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises"+preset)
+	f.IntVar(&o.Decay, "decay", o.Decay, "step until which the rate falls in a straight line to 0, instead of with the root of the step")
 	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
 	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
 	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
