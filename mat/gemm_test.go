@@ -3,6 +3,7 @@ package mat
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -227,7 +228,8 @@ func TestGemmAllocatesNothing(t *testing.T) {
 
 func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 	x := func(rows, cols int) Matrix { return New(rows, cols) }
-	huge := Matrix{make([]float32, 9), 3, 3, 1 << 62, 1}
+	const root = 1 << (bits.UintSize / 2) // its square is 0 as an int
+	huge := Matrix{make([]float32, 9), 3, 3, math.MaxInt/2 + 1, 1}
 	for name, f := range map[string]func(){
 		"rows":          func() { Gemm(nil, x(2, 3), x(3, 4), x(4, 3), Product{}) },
 		"columns":       func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 2), Product{}) },
@@ -239,8 +241,10 @@ func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 		"overflow":      func() { Gemm(nil, x(3, 3), huge, x(3, 3), Product{}) },
 		"two strides":   func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, 6, 2}, Product{}) },
 		"negative":      func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, -3, 1}, Product{}) },
+		"New, negative": func() { New(-1, 2) },
+		"New, overflow": func() { New(root, root) },
 		"Of, too few":   func() { Of(make([]float32, 5), 2, 3) },
-		"Of, overflow":  func() { Of(make([]float32, 5), 1<<32, 1<<32) },
+		"Of, overflow":  func() { Of(make([]float32, 5), root, root) },
 		"Slice outside": func() { x(2, 2).Slice(0, 3, 0, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
