@@ -62,8 +62,8 @@ func (s *Pass) take(m, n int, train bool) {
 	s.decGrad = gradients{sub: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: attn.NewSelfState(a, n, d), cross: attn.NewCrossState(a, n, m, d)}
 }
 
-// places where dropout is applied: the embeddings of a stack, then two for each layer of the encoder or three
-// for each of the decoder.
+// drops gives the places of the encoder and of the decoder where dropout is applied: the embeddings of a stack, then
+// two for each layer of the encoder or three for each of the decoder.
 func (s *Pass) drops(seed uint64, rate float32) (enc, dec dropouts) {
 	enc = dropouts{rate: rate, seed: seed}
 	return enc, enc.from(1 + 2*len(s.encoder))
