@@ -16,9 +16,9 @@ type Pass struct {
 	pool  *mat.Pool
 	arena layer.Arena
 
-	src, tgt mat.Matrix // [m × d], [n × d] embedded tokens
-	enc      []encoderState
-	dec      []decoderState
+	src, tgt mat.Matrix     // [m × d], [n × d] embedded tokens
+	enc      []encoderState // of each layer; all the same memory where nothing is taken backward
+	dec      []decoderState // likewise
 	room     layer.LossRoom
 
 	dsrc, dtgt       mat.Matrix // derivatives that flow down the two stacks; dsrc begins as that of the memory
@@ -47,11 +47,21 @@ func (s *Pass) bind(m, n int, train bool) {
 func (s *Pass) take(m, n int, train bool) {
 	a, d, ff := &s.arena, s.Config.DModel, s.Config.DFF
 	s.src, s.tgt = a.Matrix(m, d), a.Matrix(n, d)
+	// A layer is done with its input x before it writes its result, so what is not to be taken backward can go from
+	// layer to layer in one memory.
 	for i := range s.encoder {
-		s.enc[i] = s.encoder[i].state(a, m)
+		if train || i == 0 {
+			s.enc[i] = s.encoder[i].state(a, m)
+		} else {
+			s.enc[i] = s.enc[0]
+		}
 	}
 	for i := range s.decoder {
-		s.dec[i] = s.decoder[i].state(a, n, m)
+		if train || i == 0 {
+			s.dec[i] = s.decoder[i].state(a, n, m)
+		} else {
+			s.dec[i] = s.dec[0]
+		}
 	}
 	s.room = s.project.NewLossRoom(a, n)
 	if !train {
