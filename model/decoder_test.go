@@ -1,7 +1,10 @@
 package model
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -19,6 +22,11 @@ func TestCachedStepsEqualTheFullPassBitForBit(t *testing.T) {
 	c := toy()
 	m := newModel(t, c)
 	b := randomBatch(c, 5, 0, 7)
+	long := make([]int32, c.MaxLen-1) // more than caches begin with room for
+	for i := range long {
+		long[i] = int32(EOS + 1 + i%(c.TgtVocab-EOS-1))
+	}
+	b.Append(long, long)
 	pass := NewPass(m, nil)
 	pass.bind(len(b.Src), len(b.TgtIn), false)
 	x := pass.forward(b, dropouts{}, dropouts{})
@@ -26,22 +34,28 @@ func TestCachedStepsEqualTheFullPassBitForBit(t *testing.T) {
 	m.project.Logits(nil, want, x)
 
 	d := NewDecoder(m, nil)
-	d.begin(b, 1)
-	for pos := range 10 {
-		var ids, slots []int32
-		var rows []int
-		for s := range b.Sentences() {
-			if row := int(b.TgtStarts[s]) + pos; row < int(b.TgtStarts[s+1]) {
-				ids, slots, rows = append(ids, b.TgtIn[row]), append(slots, int32(s)), append(rows, row)
+	sentences := b.Sentences()
+	for _, most := range []int{c.MaxLen, 1, c.MaxLen} { // the second and third time the caches have room already
+		d.begin(b, 2, most)
+		for pos := range c.MaxLen {
+			var ids, slots, sources []int32
+			var rows []int
+			for s := range sentences {
+				if row := int(b.TgtStarts[s]) + pos; row < int(b.TgtStarts[s+1]) {
+					slot := s + pos/3%2*sentences // a sentence moves to its other slot every third step
+					if pos > 0 && pos%3 == 0 {
+						for l := range d.caches {
+							d.caches[l].Copy(slot, s+(pos/3+1)%2*sentences, pos)
+						}
+					}
+					ids, slots, sources, rows = append(ids, b.TgtIn[row]), append(slots, int32(slot)), append(sources, int32(s)), append(rows, row)
+				}
 			}
-		}
-		if len(ids) == 0 {
-			break
-		}
-		logits := d.step(ids, slots, slots, pos)
-		for i, row := range rows {
-			if !bitsEqual(logits.Row(i), want.Row(row)) {
-				t.Fatalf("sentence %d, position %d:\n%v, want\n%v", slots[i], pos, logits.Row(i), want.Row(row))
+			logits := d.step(ids, slots, sources, pos)
+			for i, row := range rows {
+				if !bitsEqual(logits.Row(i), want.Row(row)) {
+					t.Fatalf("sentence %d, position %d:\n%v, want\n%v", sources[i], pos, logits.Row(i), want.Row(row))
+				}
 			}
 		}
 	}
@@ -156,6 +170,88 @@ func TestGreedyTakesTheMostProbableToken(t *testing.T) {
 	}
 }
 
+// Equal numbers stand in the order of their ids, also across the runs that topK may skip.
+func TestTopKOrdersEqualNumbersByID(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 200 {
+		row := make([]float32, 1+r.IntN(700))
+		for i := range row {
+			if row[i] = float32(r.IntN(40)); row[i] < 3 {
+				row[i] = float32(math.Inf(-1))
+			}
+		}
+		var want []candidate
+		for i, x := range row {
+			if x >= 3 {
+				want = append(want, candidate{logP: float64(x), id: int32(i)})
+			}
+		}
+		slices.SortStableFunc(want, func(a, b candidate) int { return cmp.Compare(b.logP, a.logP) })
+		k := 1 + r.IntN(16)
+		want = want[:min(k, len(want))]
+		if got := topK(make([]candidate, 0, k), row); !slices.Equal(got, want) {
+			t.Fatalf("the best %d of %v: %v, want %v", k, row, got, want)
+		}
+	}
+}
+
+func TestRefreshTakesTheNewWeights(t *testing.T) {
+	m := newModel(t, toy())
+	d := NewDecoder(m, nil)
+	srcs := sources(randomBatch(m.Config, 20, 3, 1))
+	search := Search{Beam: 2, MaxExtra: 5}
+	old := d.Translate(srcs, search)
+	m.Init(2)
+	d.Refresh()
+	got, want := d.Translate(srcs, search), NewDecoder(m, nil).Translate(srcs, search)
+	if !reflect.DeepEqual(got, want) || reflect.DeepEqual(got, old) {
+		t.Error("a refreshed decoder does not translate as a new one")
+	}
+}
+
+// The limits of length: the table of positions, and the tokens more than the source, however many or few.
+func TestLengthLimits(t *testing.T) {
+	c := toy()
+	c.MaxLen = 8
+	m := newModel(t, c)
+	d := NewDecoder(m, nil)
+	long := []int32{3, 4, 5, 6, 7, 8, 9}
+	truncated := 0
+	for _, limit := range []struct{ source, extra, most int }{
+		{7, 0, 7}, {7, 50, 7}, {7, math.MaxInt, 7}, {3, 2, 5}, {0, 3, 3}, {0, 0, 0}, {5, -2, 3}, {5, -50, 0}, {5, math.MinInt, 0},
+	} {
+		for first := range int32(8) { // eight sources each
+			src := append([]int32{3 + first}, long...)[:limit.source]
+			for _, beam := range []int{1, 4} {
+				h := d.Translate([][]int32{src}, Search{Beam: beam, Alpha: 0.6, MaxExtra: limit.extra})[0]
+				if len(h.Tokens) > limit.most || h.Truncated && len(h.Tokens) < limit.most {
+					t.Errorf("%+v, beam %d: %+v", limit, beam, h)
+				}
+				if slices.Contains(h.Tokens, EOS) || slices.Contains(h.Tokens, BOS) || slices.Contains(h.Tokens, Pad) {
+					t.Errorf("%+v, beam %d: a mark among %v", limit, beam, h.Tokens)
+				}
+				if h.Truncated {
+					truncated++
+				}
+			}
+		}
+	}
+	if truncated == 0 {
+		t.Error("no translation came to its limit")
+	}
+}
+
+// Long sentences are decoded few at a time, for the sake of memory.
+func TestSentencesTogether(t *testing.T) {
+	for _, c := range []struct{ beam, tokens, want int }{
+		{1, 80, 256}, {4, 80, 64}, {64, 80, 4}, {4, 1024, 8}, {1, 1 << 16, 1}, {64, 1 << 16, 1},
+	} {
+		if got := (Search{Beam: c.beam}).together(c.tokens); got != c.want {
+			t.Errorf("beam %d, %d tokens: %d sentences, want %d", c.beam, c.tokens, got, c.want)
+		}
+	}
+}
+
 func TestAttentionRowsSumToOne(t *testing.T) {
 	m := newModel(t, toy())
 	w := NewDecoder(m, nil).Attention([]int32{3, 4, 5}, []int32{6, 7})
@@ -177,7 +273,7 @@ func TestDecodingAllocatesNothingAStep(t *testing.T) {
 	d := NewDecoder(m, nil)
 	b := randomBatch(m.Config, 8, 3, 2)
 	step := func() {
-		d.begin(b, 4)
+		d.begin(b, 4, 64)
 		r := &d.search
 		r.start(b, Search{Beam: 4, Alpha: 0.6, MaxExtra: 3}, 64)
 		r.gather()

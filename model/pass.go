@@ -136,8 +136,12 @@ func (s *Pass) backward(b *Batch, enc, dec dropouts) {
 
 // Train takes a batch forward with dropout, whose masks are a function of seed, and backward, and adds scale
 // times the derivative of the summed loss (Loss.Sum) to the gradients. Ids and lengths must be within the
-// vocabularies and Config.MaxLen; it panics otherwise.
+// vocabularies and Config.MaxLen, and the Transformer must have gradients; it panics otherwise.
 func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
+	b.check(s.Config)
+	if s.Params.G == nil {
+		panic("model: training of a Transformer that was allocated without gradients")
+	}
 	s.bind(len(b.Src), len(b.TgtIn), true)
 	enc, dec := s.drops(seed, s.Config.Dropout)
 	x := s.forward(b, enc, dec)
@@ -146,8 +150,9 @@ func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
 	return loss
 }
 
-// Evaluate returns the loss of a batch, without dropout.
+// Evaluate returns the loss of a batch, without dropout. It panics on ids and lengths as Train does.
 func (s *Pass) Evaluate(b *Batch) Loss {
+	b.check(s.Config)
 	s.bind(len(b.Src), len(b.TgtIn), false)
 	x := s.forward(b, dropouts{}, dropouts{})
 	return s.project.Forward(s.pool, x, b.TgtOut, s.room)
