@@ -113,35 +113,74 @@ func score(m *Transformer, src, tgt []int32) float64 {
 	return logP
 }
 
+// opinionated is a model away from its start, where all translations are about equally probable.
+func opinionated(t *testing.T, c Config, seed uint64) *Transformer {
+	m := newModel(t, c)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for i := range m.Params.W {
+		m.Params.W[i] += float32(0.4 * r.NormFloat64())
+	}
+	return m
+}
+
 // With so few continuations a wide beam sees every translation there is, so it must find the best of all.
 func TestWideBeamFindsTheBestTranslation(t *testing.T) {
 	c := toy()
-	c.SrcVocab, c.TgtVocab = 6, 6 // three words
-	m := newModel(t, c)
+	c.SrcVocab, c.TgtVocab = 5, 5 // two words
 	var all [][]int32
 	var extend func(prefix []int32)
 	extend = func(prefix []int32) {
 		all = append(all, slices.Clone(prefix))
-		if len(prefix) < 3 {
-			for id := int32(3); id < 6; id++ {
+		if len(prefix) < 4 {
+			for id := int32(3); id < 5; id++ {
 				extend(append(prefix, id))
 			}
 		}
 	}
 	extend(nil)
-	for _, src := range [][]int32{{3}, {4, 3}, {5, 5, 4}} {
-		best, bestScore := []int32(nil), math.Inf(-1)
-		for _, tgt := range all {
-			if len(tgt) <= len(src)+3-len(src) {
-				if s := score(m, src, tgt) / math.Pow(float64(5+len(tgt)+1)/6, 0.6); s > bestScore {
+	var lengths [5]int
+	for seed := range uint64(20) {
+		m := opinionated(t, c, seed)
+		for _, src := range [][]int32{{3}, {4, 3}, {3, 3, 4}} {
+			best, bestScore := []int32(nil), math.Inf(-1)
+			for _, tgt := range all {
+				if s := score(m, src, tgt) / math.Pow(float64(5+len(tgt)+1)/6, 1); s > bestScore {
 					best, bestScore = tgt, s
 				}
 			}
+			lengths[len(best)]++
+			got := NewDecoder(m, nil).Translate([][]int32{src}, Search{Beam: 64, Alpha: 1, MaxExtra: 4 - len(src)})[0]
+			if !slices.Equal(got.Tokens, best) || math.Abs(got.Score-bestScore) > 1e-4 {
+				t.Errorf("model %d, source %v: found %v (%.5f), the best is %v (%.5f)", seed, src, got.Tokens, got.Score, best, bestScore)
+			}
 		}
-		got := NewDecoder(m, nil).Translate([][]int32{src}, Search{Beam: 40, Alpha: 0.6, MaxExtra: 3 - len(src)})[0]
-		if !slices.Equal(got.Tokens, best) || math.Abs(got.Score-bestScore) > 1e-4 {
-			t.Errorf("source %v: found %v (%.5f), the best is %v (%.5f)", src, got.Tokens, got.Score, best, bestScore)
+	}
+	if lengths[0] < 5 || lengths[4] < 5 {
+		t.Errorf("best translations of 0 to 4 words: %v; there should be short and long ones", lengths)
+	}
+}
+
+// Hypotheses fork and end, and their caches go from slot to slot: the score must still be that of the tokens.
+func TestScoreIsThatOfTheTranslation(t *testing.T) {
+	c := toy()
+	words := 0
+	for seed := range uint64(4) {
+		m := opinionated(t, c, seed)
+		d := NewDecoder(m, nil)
+		srcs := sources(randomBatch(c, 12, 1, seed))
+		for _, s := range []Search{{1, 1, 30}, {3, 2, 30}, {8, 2, 30}} {
+			for i, h := range d.Translate(srcs, s) {
+				words += len(h.Tokens)
+				want := score(m, srcs[i], h.Tokens) / lengthPenalty(len(h.Tokens)+1, s.Alpha)
+				// Tens of roundings of logits that are some tens large.
+				if !h.Truncated && math.Abs(h.Score-want) > 1e-4*(1+math.Abs(want)) {
+					t.Errorf("model %d, %+v: %v has the score %v, want %v", seed, s, h.Tokens, h.Score, want)
+				}
+			}
 		}
+	}
+	if words < 4*3*12*3 {
+		t.Errorf("only %d words, too few for hypotheses to fork", words)
 	}
 }
 
