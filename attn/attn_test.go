@@ -3,6 +3,7 @@ package attn_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"tfm/attn"
@@ -53,6 +54,15 @@ func setUp(declare func(*layer.Params)) (*layer.Params, *rand.Rand) {
 	return ps, r
 }
 
+// stale fills what a layer is to set with what may stand there: anything.
+func stale(all ...mat.Matrix) {
+	for _, m := range all {
+		for i := range m.Rows {
+			layer.Fill(m.Row(i), float32(math.NaN()))
+		}
+	}
+}
+
 func arena(take func(*layer.Arena)) {
 	var a layer.Arena
 	a.Measure()
@@ -81,6 +91,7 @@ func TestSelf(t *testing.T) {
 		}
 		f := func() float64 { return weighted(dy, want()) }
 
+		stale(y, st.QKV, st.Ctx, dst.QKV, dst.Ctx)
 		l.Forward(nil, y, st, x, rag)
 		ref.Close(t, "y", y, want(), 1e-5)
 		l.Backward(nil, dx, dst, dy, st, x, rag, layer.Add)
@@ -111,6 +122,7 @@ func TestCross(t *testing.T) {
 	}
 	f := func() float64 { return weighted(dy, want()) }
 
+	stale(y, dx, dmemory, st.Q, st.KV, st.Ctx, dst.Q, dst.KV, dst.Ctx)
 	l.Forward(nil, y, st, x, memory, rag)
 	ref.Close(t, "y", y, want(), 1e-5)
 	l.Backward(nil, dx, dmemory, dst, dy, st, x, memory, rag, layer.Set, layer.Set)
@@ -119,6 +131,9 @@ func TestCross(t *testing.T) {
 	checkParams(t, ps, w, f)
 
 	weights := st.Weights(1, 2, heads, rag)
+	ctx := mat.New(weights.Rows, d/heads)
+	mat.Gemm(nil, ctx, weights, st.KV.Slice(5, 9, 2*d-d/heads, 2*d), mat.Product{})
+	ref.Close(t, "weights times values", st.Ctx.Slice(2, 70, d-d/heads, d), ref.Of(ctx), 1e-6)
 	for i := range weights.Rows {
 		if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {
 			t.Fatalf("weights of query %d sum to %v", i, s)
@@ -168,7 +183,7 @@ func TestScaledDotProductReference(t *testing.T) {
 		t.Error("a hidden key has weight")
 	}
 
-	attn.ScaledDotProduct(out, weights, q, k, v, attn.Both(padded, attn.LookAhead))
+	attn.ScaledDotProduct(out, weights, q, k, v, attn.Both(padded, attn.Both(nil, attn.LookAhead)))
 	attn.ScaledDotProductHeads(nil, tuned.RowRange(0, 4), attn.Inputs{Q: q.RowRange(0, 4), K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1,
 		attn.Ragged{Q: []int32{0, 4}, K: []int32{0, 4}, Causal: true})
 	ref.Close(t, "causal", tuned.RowRange(0, 4), ref.Of(out.RowRange(0, 4)), 1e-6)
@@ -178,6 +193,28 @@ func TestScaledDotProductReference(t *testing.T) {
 		if mat.Max(out.Row(i)) != 0 || mat.Max(weights.Row(i)) != 0 {
 			t.Fatal("a query with nothing to attend to must give zeros")
 		}
+	}
+}
+
+func TestRefusesWhatDoesNotFit(t *testing.T) {
+	x := mat.New(5, 6)
+	in := attn.Inputs{Q: x, K: x, V: x}
+	all := []int32{0, 2, 5}
+	for name, f := range map[string]func(){
+		"4 heads":            func() { attn.ScaledDotProductHeads(nil, x, in, 4, attn.Ragged{Q: all, K: all}) },
+		"0 heads":            func() { attn.ScaledDotProductHeads(nil, x, in, 0, attn.Ragged{Q: all, K: all}) },
+		"rows left out":      func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all[:2], K: all[:2]}) },
+		"other sentences":    func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all, K: []int32{0, 5}}) },
+		"rows of derivative": func() { attn.ScaledDotProductHeadsGrad(nil, attn.Inputs{}, x, in, 2, attn.Ragged{Q: all, K: all}) },
+	} {
+		func() {
+			defer func() {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "attn: ") {
+					t.Errorf("%s must panic and say so: %q", name, s)
+				}
+			}()
+			f()
+		}()
 	}
 }
 

@@ -7,25 +7,25 @@ import (
 
 // Cache holds the keys and values that one Self layer has computed for the tokens so far of a number of
 // sentences in the making, its slots. Keys are stored transposed, so that a query meets them along rows.
-// A result read from a cache has the same bits as the forward pass over the whole sentence.
+// A result read from a cache has the same bits as the forward pass over the whole sentence. A Cache is not for
+// concurrent use.
 type Cache struct {
 	keys, values     []float32 // [slots × d × positions], [slots × positions × d]
 	slots, positions int
 	d                int
 }
 
-// Reserve empties the cache and makes room for a number of slots.
-func (c *Cache) Reserve(slots, d int) {
+// Reserve empties the cache and makes room for slots, 1 or more, of vectors of d numbers: for as many positions as
+// the memory that is already there can hold, up to most, or for a few. Self.Step makes more when it needs them.
+func (c *Cache) Reserve(slots, d, most int) {
 	c.slots, c.d = slots, d
-	if c.positions == 0 {
-		c.positions = 32
-	}
+	c.positions = max(32, min(most, len(c.keys)/(slots*d)))
 	if n := slots * d * c.positions; n > len(c.keys) {
 		c.keys, c.values = make([]float32, n), make([]float32, n)
 	}
 }
 
-// grow doubles the number of positions until position t fits, when used are taken.
+// grow doubles the number of positions until position t fits, and keeps what is cached.
 func (c *Cache) grow(t int) {
 	if t < c.positions {
 		return
@@ -52,7 +52,8 @@ func (c *Cache) slot(i int) (keys, values mat.Matrix) {
 	return mat.Of(c.keys[i*n:][:n], c.d, c.positions), mat.Of(c.values[i*n:][:n], c.positions, c.d)
 }
 
-// Copy makes slot to a copy of the first n positions of slot from.
+// Copy makes slot to a copy of the first n positions of slot from. It panics on slots and positions that were not
+// made room for.
 func (c *Cache) Copy(to, from, n int) {
 	k, v := c.slot(from)
 	toK, toV := c.slot(to)
@@ -63,7 +64,7 @@ func (c *Cache) Copy(to, from, n int) {
 }
 
 // Step is Forward for one new token in each of n sentences, all at position t: row i of x [n × d] belongs to
-// slots[i], whose cache holds positions 0 to t-1 and gets t.
+// slots[i], whose cache holds positions 0 to t-1 and gets t. The slots must differ.
 func (l Self) Step(p *mat.Pool, y mat.Matrix, st SelfState, x mat.Matrix, c *Cache, slots []int32, t int) {
 	c.grow(t)
 	l.QKV.Forward(p, st.QKV, x)

@@ -5,6 +5,9 @@
 // is what a padding mask says about padded batches. The look-ahead mask is the Causal field. Sizes: n queries,
 // m keys, d d_model, h heads, d_k = d/h.
 //
+// Shapes that do not fit panic with the shapes in the message. As in package layer, the methods may be called
+// concurrently with states, caches and results of their own, and Backward for one batch at a time.
+//
 // The files: scaled.go (the tuned computation over a ragged batch), reference.go (the paper's equation 1 for
 // one head with any mask, and the masks: slow, obvious, the oracle of the tests), multihead.go (self- and
 // cross-attention with their projections), cache.go (one step of decoding).

@@ -19,7 +19,7 @@ func Padding(keyIDs []int32, pad int32) Mask {
 
 // Both allows what both masks allow.
 func Both(a, b Mask) Mask {
-	return func(query, key int) bool { return a(query, key) && b(query, key) }
+	return func(query, key int) bool { return (a == nil || a(query, key)) && (b == nil || b(query, key)) }
 }
 
 // ScaledDotProduct is equation 1 of the paper for one head, written out: for q [n × d_k], k [m × d_k] and

@@ -1,6 +1,7 @@
 package attn
 
 import (
+	"fmt"
 	"math"
 	"sync"
 
@@ -26,8 +27,9 @@ type Inputs struct{ Q, K, V mat.Matrix }
 const queryBlock = 64
 
 // ScaledDotProductHeads sets ctx [n × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V (equation 1). The threads of
-// p share the heads of all sentences.
+// p share the heads of all sentences. It panics if d is not divisible by heads or if r does not divide all rows.
 func ScaledDotProductHeads(p *mat.Pool, ctx mat.Matrix, in Inputs, heads int, r Ragged) {
+	in.check(heads, r)
 	mat.Each(p, r.Sentences()*heads, headGrain(r, heads), forward{ctx, in, heads, r})
 }
 
@@ -89,6 +91,8 @@ func (r Ragged) seen(n, m int) int {
 //	dV = Pᵀ·dctx   dP = dctx·Vᵀ   dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il)
 //	dQ = scale·dS·K   dK = scale·dSᵀ·Q
 func ScaledDotProductHeadsGrad(p *mat.Pool, grad Inputs, dctx mat.Matrix, in Inputs, heads int, r Ragged) {
+	in.check(heads, r)
+	grad.check(heads, r)
 	mat.Each(p, r.Sentences()*heads, headGrain(r, heads), backward{grad, dctx, in, heads, r})
 }
 
@@ -131,6 +135,24 @@ func (t *backward) Rows(lo, hi int) {
 			mat.Gemm(nil, dk, dw.T(), q, mat.Product{Accumulate: true})
 		}
 	}
+}
+
+// check panics unless heads and sentences together are all of the inputs: what they left out would keep the
+// numbers of another batch.
+func (in Inputs) check(heads int, r Ragged) {
+	d, n, m := in.Q.Cols, end(r.Q), end(r.K)
+	if heads < 1 || d%heads != 0 || in.K.Cols != d || in.V.Cols != d || len(r.K) != len(r.Q) || in.Q.Rows != n || in.K.Rows != m || in.V.Rows != m {
+		panic(fmt.Sprintf("attn: %d heads of queries %d × %d, keys %d × %d and values %d × %d, in %d sentences of %d queries and %d of %d keys",
+			heads, in.Q.Rows, d, in.K.Rows, in.K.Cols, in.V.Rows, in.V.Cols, r.Sentences(), n, len(r.K)-1, m))
+	}
+}
+
+// end is where the last of the sentences ends that begin at starts.
+func end(starts []int32) int {
+	if len(starts) == 0 {
+		return 0
+	}
+	return int(starts[len(starts)-1])
 }
 
 // head views one sentence's part of one head.

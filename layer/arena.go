@@ -28,10 +28,11 @@ func (a *Arena) Reserve() {
 
 // Matrix takes a rows × cols matrix, its contents undefined.
 func (a *Arena) Matrix(rows, cols int) mat.Matrix {
-	if data := a.Slice(rows * cols); data != nil {
-		return mat.Of(data, rows, cols)
+	data := a.Slice(rows * cols)
+	if a.measuring {
+		return mat.Matrix{}
 	}
-	return mat.Matrix{}
+	return mat.Of(data, rows, cols)
 }
 
 // Slice takes n numbers, their values undefined. Each starts on a cache line of its own.

@@ -198,11 +198,51 @@ func TestProjection(t *testing.T) {
 			t.Errorf("Forward gives %+v, ForwardBackward %+v", alone, got)
 		}
 		sum, nll := ref.CrossEntropy(w["e"], rows, targets, float64(smoothing))
+		if want := likeliest(w["e"], rows, targets); got.Correct != want {
+			t.Errorf("%d targets are the likeliest, want %d", got.Correct, want)
+		}
 		if math.Abs(got.Sum-sum) > 1e-6*sum || math.Abs(got.NLL-nll) > 1e-6*nll || got.Tokens != many {
 			t.Errorf("loss %+v, want %v and %v", got, sum, nll)
 		}
 		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
 		checkParams(t, ps, w, f)
+	}
+}
+
+// likeliest counts the rows of x whose x·Eᵀ is largest at the target.
+func likeliest(e []float64, x ref.Matrix, targets []int32) (n int) {
+	for i, row := range x {
+		top, at := math.Inf(-1), 0
+		for v := range vocab {
+			var logit float64
+			for j := range row {
+				logit += row[j] * e[v*d+j]
+			}
+			if logit > top {
+				top, at = logit, v
+			}
+		}
+		if at == int(targets[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// Nothing times the loss has no derivative, which is not the same as one that nobody asks for.
+func TestProjectionScaledByNothing(t *testing.T) {
+	var l layer.Projection
+	ps, r := setUp(func(ps *layer.Params) { l = layer.Projection{E: ps.New("e", vocab, d), Smoothing: 0.1} })
+	x, dx := random(r, n, d), random(r, n, d)
+	var a layer.Arena
+	a.Measure()
+	l.NewLossRoom(&a, n)
+	a.Reserve()
+	l.ForwardBackward(nil, dx, x, make([]int32, n), 0, l.NewLossRoom(&a, n))
+	for _, g := range append(dx.Data, ps.G...) {
+		if g != 0 {
+			t.Fatalf("a derivative of %v", g)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (l Projection) Forward(p *mat.Pool, x mat.Matrix, targets []int32, room Los
 		hi := min(lo+room.logits.Rows, x.Rows)
 		logits := room.logits.RowRange(0, hi-lo)
 		l.Logits(p, logits, x.RowRange(lo, hi))
-		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], room.rows(lo, hi), 0})
+		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], room.rows(lo, hi), false, 0})
 	}
 	return room.total(len(targets))
 }
@@ -65,7 +65,7 @@ func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int
 		hi := min(lo+room.logits.Rows, x.Rows)
 		logits := room.logits.RowRange(0, hi-lo)
 		l.Logits(p, logits, x.RowRange(lo, hi))
-		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], room.rows(lo, hi), scale})
+		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], room.rows(lo, hi), true, scale})
 		mat.Gemm(p, dx.RowRange(lo, hi), logits, l.E.Weights(), mat.Product{}) // logits now hold dlogits
 		mat.Gemm(p, l.E.Grad(), logits.T(), x.RowRange(lo, hi), Add)
 	}
@@ -86,13 +86,13 @@ func (r LossRoom) total(n int) Loss {
 	return t
 }
 
-// crossEntropy turns rows of logits into the losses of their tokens and, if scale is not 0, into
-// scale·dlogits.
+// crossEntropy turns rows of logits into the losses of their tokens and, if asked for, into scale·dlogits.
 type crossEntropy struct {
 	Projection
 	logits  mat.Matrix
 	targets []int32
 	out     LossRoom
+	grad    bool
 	scale   float32
 }
 
@@ -112,7 +112,7 @@ func (t *crossEntropy) Rows(lo, hi int) {
 		t.out.nll[i] = float32(logZ - xt)
 		weighted := float64(float64(target) * xt)
 		t.out.sum[i] = float32(logZ - weighted - float64(float64(others)*(total-xt)))
-		if t.scale != 0 {
+		if t.grad {
 			mat.ScaleShift(x, t.scale/z, -t.scale*others) // p - q, but for the target
 			x[want] -= float32(t.scale * (target - others))
 		}

@@ -1,10 +1,6 @@
 package layer
 
-import (
-	"fmt"
-
-	"tfm/mat"
-)
+import "tfm/mat"
 
 // Param is one tensor of parameters: a named view into the arena of its Params.
 type Param struct {
@@ -63,14 +59,4 @@ func (ps *Params) Allocate(gradients bool) {
 		}
 		at = end
 	}
-}
-
-// Lookup finds a parameter by its name.
-func (ps *Params) Lookup(name string) (*Param, error) {
-	for _, p := range ps.List {
-		if p.Name == name {
-			return p, nil
-		}
-	}
-	return nil, fmt.Errorf("no parameter is named %q", name)
 }

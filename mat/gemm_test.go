@@ -3,6 +3,7 @@ package mat
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -168,6 +169,25 @@ func TestGemmEqualsOracle(t *testing.T) {
 	})
 }
 
+// The blocks of a division are whole tiles, but for the last ones, and there is an end to dividing.
+func TestDivisionIntoTasks(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		tile := tiles[kernel]
+		for _, m := range []int{1, 5, 6, 7, 13, 100, 4096} {
+			for _, n := range []int{1, 16, 33, 512, 32000} {
+				for _, k := range []int{0, 1, 64, 1 << 20} {
+					p := product{c: Matrix{Rows: m, Cols: n}, a: Matrix{Rows: m, Cols: k}}
+					tasks := p.divide(3)
+					if down := (m + p.rows - 1) / p.rows; tasks != down*p.across || p.across != (n+p.cols-1)/p.cols ||
+						p.rows < m && p.rows%tile.rows != 0 || p.cols < n && p.cols%tile.cols != 0 {
+						t.Errorf("%d × %d, k %d: %d tasks of %d × %d, %d side by side", m, n, k, tasks, p.rows, p.cols, p.across)
+					}
+				}
+			}
+		}
+	})
+}
+
 // A row of C must not depend on which rows are computed with it, by how many threads and from which layout.
 func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
@@ -227,7 +247,8 @@ func TestGemmAllocatesNothing(t *testing.T) {
 
 func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 	x := func(rows, cols int) Matrix { return New(rows, cols) }
-	huge := Matrix{make([]float32, 9), 3, 3, 1 << 62, 1}
+	const root = 1 << (bits.UintSize / 2) // its square is 0 as an int
+	huge := Matrix{make([]float32, 9), 3, 3, math.MaxInt/2 + 1, 1}
 	for name, f := range map[string]func(){
 		"rows":          func() { Gemm(nil, x(2, 3), x(3, 4), x(4, 3), Product{}) },
 		"columns":       func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 2), Product{}) },
@@ -239,8 +260,10 @@ func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 		"overflow":      func() { Gemm(nil, x(3, 3), huge, x(3, 3), Product{}) },
 		"two strides":   func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, 6, 2}, Product{}) },
 		"negative":      func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, -3, 1}, Product{}) },
+		"New, negative": func() { New(-1, 2) },
+		"New, overflow": func() { New(root, root) },
 		"Of, too few":   func() { Of(make([]float32, 5), 2, 3) },
-		"Of, overflow":  func() { Of(make([]float32, 5), 1<<32, 1<<32) },
+		"Of, overflow":  func() { Of(make([]float32, 5), root, root) },
 		"Slice outside": func() { x(2, 2).Slice(0, 3, 0, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {

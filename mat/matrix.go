@@ -2,6 +2,7 @@ package mat
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -14,8 +15,13 @@ type Matrix struct {
 	RowStride, ColStride int
 }
 
-// New returns a rows × cols matrix of zeros.
-func New(rows, cols int) Matrix { return Of(make([]float32, rows*cols), rows, cols) }
+// New returns a rows × cols matrix of zeros. It panics if that is not a size.
+func New(rows, cols int) Matrix {
+	if rows < 0 || cols < 0 || !fits(rows, cols, math.MaxInt/4) {
+		panic(fmt.Sprintf("mat: a new %d × %d matrix", rows, cols))
+	}
+	return Of(make([]float32, rows*cols), rows, cols)
+}
 
 // Of views the first rows·cols numbers of data as a row-major matrix without gaps. It panics if there are
 // too few.
@@ -44,13 +50,13 @@ func (m Matrix) Slice(r0, r1, c0, c1 int) Matrix {
 	return s
 }
 
-// RowRange views rows [r0, r1).
+// RowRange views rows [r0, r1), as Slice does.
 func (m Matrix) RowRange(r0, r1 int) Matrix { return m.Slice(r0, r1, 0, m.Cols) }
 
-// ColRange views columns [c0, c1).
+// ColRange views columns [c0, c1), as Slice does.
 func (m Matrix) ColRange(c0, c1 int) Matrix { return m.Slice(0, m.Rows, c0, c1) }
 
-// Row is row i as a slice, for a matrix with ColStride 1.
+// Row is row i as a slice, for a matrix with ColStride 1. It panics for another, and if there is no row i.
 func (m Matrix) Row(i int) []float32 {
 	if m.ColStride != 1 {
 		panic("mat: Row of a matrix whose rows are not contiguous")

@@ -59,6 +59,9 @@ func (p *Pool) Threads() int {
 
 // Close ends the pool's helpers. Loops still run afterwards, on their callers alone.
 func (p *Pool) Close() {
+	if p == nil {
+		return
+	}
 	p.loop.Lock()
 	defer p.loop.Unlock()
 	if p.stop.Swap(true) {
@@ -69,11 +72,15 @@ func (p *Pool) Close() {
 
 // Each calls t.Rows(lo, hi) for ranges that together are [0, n), each of at most grain indices, on the
 // threads of p, and returns when all are done. T is a struct of the loop's arguments. It is copied into
-// storage that is used again, so a loop allocates nothing once one of its type has run.
+// storage that is used again, so a loop allocates nothing once one of its type has run. Each panics if grain is
+// less than 1. Rows must not panic: on another thread nobody could recover it.
 func Each[T any, R interface {
 	*T
 	rows
 }](p *Pool, n, grain int, t T) {
+	if grain < 1 {
+		panic("mat: Each needs a grain of at least one index")
+	}
 	if n <= 0 {
 		return
 	}

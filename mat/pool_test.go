@@ -38,6 +38,17 @@ func TestEachVisitsEveryIndexOnce(t *testing.T) {
 	}
 }
 
+func TestEachRefusesAGrainOfNothing(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("must panic rather than never return")
+		}
+	}()
+	Each(nil, 9, 0, fill{make([]int32, 9)})
+}
+
+func TestCloseOfNoPool(t *testing.T) { (*Pool)(nil).Close() }
+
 func TestEachFromManyGoroutines(t *testing.T) {
 	p := NewPool(3)
 	defer p.Close()

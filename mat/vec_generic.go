@@ -96,7 +96,7 @@ func expGeneric(t float32) float32 {
 	t = min(max(t, c[expMin]), c[expMax])
 	z := float32(t*c[expLog2E]) + c[expRound]
 	k := z - c[expRound]
-	r := float32(float64(t) - float64(k)*math.Ln2)
+	r := float32(float64(t) - float64(float64(k)*math.Ln2))
 	p := c[expPoly]
 	for i := 1; i < 6; i++ {
 		p = float32(p*r) + c[expPoly+i]
@@ -128,7 +128,7 @@ func normalizeGeneric(y, x []float32, mean, rstd float32, gain, bias []float32) 
 func normalizeSumsGeneric(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
 	var s, sx lanes
 	for j := range dy {
-		d := dy[j] * gain[j]
+		d := float32(dy[j] * gain[j])
 		s[j%16] += d
 		sx[j%16] += float32(d * ((x[j] - mean) * rstd))
 	}

@@ -1,5 +1,7 @@
 package model
 
+import "fmt"
+
 // Batch is a ragged batch of sentence pairs: the tokens of all sentences one after another, without padding.
 type Batch struct {
 	Src       []int32 // sources, each with EOS at its end
@@ -29,3 +31,23 @@ func (b *Batch) Append(src, tgt []int32) {
 
 // Sentences is the number of pairs.
 func (b *Batch) Sentences() int { return max(0, len(b.SrcStarts)-1) }
+
+// check panics if the batch is not one for a model of this configuration, before other threads and assembly see it.
+func (b *Batch) check(c Config) {
+	checkSide("source", b.Src, b.SrcStarts, c.SrcVocab, c.MaxLen)
+	checkSide("target", b.TgtIn, b.TgtStarts, c.TgtVocab, c.MaxLen)
+	checkSide("target", b.TgtOut, b.TgtStarts, c.TgtVocab, c.MaxLen)
+}
+
+func checkSide(side string, ids, starts []int32, vocab, maxLen int) {
+	for _, id := range ids {
+		if id < 0 || int(id) >= vocab {
+			panic(fmt.Sprintf("model: id %d in a %s, whose vocabulary has %d entries", id, side, vocab))
+		}
+	}
+	for i := 1; i < len(starts); i++ {
+		if n := int(starts[i] - starts[i-1]); n > maxLen {
+			panic(fmt.Sprintf("model: a %s of %d tokens, its mark counted, for a model that takes %d", side, n, maxLen))
+		}
+	}
+}

@@ -91,7 +91,7 @@ func (r *searchRoom) start(b *Batch, s Search, maxLen int) {
 		}
 		sb := &r.sentences[i]
 		length := int(b.SrcStarts[i+1]-b.SrcStarts[i]) - 1
-		*sb = sentenceBeam{source: int32(i), most: min(length+s.MaxExtra+1, maxLen), alive: sb.alive[:0], best: math.Inf(-1), bestEnd: -1}
+		*sb = sentenceBeam{source: int32(i), most: s.most(length, maxLen), alive: sb.alive[:0], best: math.Inf(-1), bestEnd: -1}
 		sb.alive = append(sb.alive, alive{0, -1, int32(i * s.Beam)})
 	}
 }

@@ -41,6 +41,11 @@ func TestValidateSaysWhatIsWrong(t *testing.T) {
 		{func(c *Config) { c.TgtVocab = 12 }, "one shared matrix needs one joint vocabulary"},
 		{func(c *Config) { c.Tie = "both" }, `tie is "both", must be all, decoder or none`},
 		{func(c *Config) { c.NormEps = 0 }, "norm_eps is 0"},
+		{func(c *Config) { c.Heads = 0 }, "heads is 0"},
+		{func(c *Config) { c.DFF = 1 << 25 }, "d_ff is 33554432"},
+		{func(c *Config) { c.MaxLen = 1 << 17 }, "max_len is 131072"},
+		{func(c *Config) { c.LabelSmoothing = -0.1 }, "label_smoothing is -0.1"},
+		{func(c *Config) { c.Tie, c.SrcVocab = TieNone, 1<<24+1 }, "vocabularies are 16777217 and 11"},
 	} {
 		config := toy()
 		c.change(&config)

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -19,6 +20,11 @@ func TestCachedStepsEqualTheFullPassBitForBit(t *testing.T) {
 	c := toy()
 	m := newModel(t, c)
 	b := randomBatch(c, 5, 0, 7)
+	long := make([]int32, c.MaxLen-1) // more than caches begin with room for
+	for i := range long {
+		long[i] = int32(EOS + 1 + i%(c.TgtVocab-EOS-1))
+	}
+	b.Append(long, long)
 	pass := NewPass(m, nil)
 	pass.bind(len(b.Src), len(b.TgtIn), false)
 	x := pass.forward(b, dropouts{}, dropouts{})
@@ -26,22 +32,28 @@ func TestCachedStepsEqualTheFullPassBitForBit(t *testing.T) {
 	m.project.Logits(nil, want, x)
 
 	d := NewDecoder(m, nil)
-	d.begin(b, 1)
-	for pos := range 10 {
-		var ids, slots []int32
-		var rows []int
-		for s := range b.Sentences() {
-			if row := int(b.TgtStarts[s]) + pos; row < int(b.TgtStarts[s+1]) {
-				ids, slots, rows = append(ids, b.TgtIn[row]), append(slots, int32(s)), append(rows, row)
+	sentences := b.Sentences()
+	for _, most := range []int{c.MaxLen, 1, c.MaxLen} { // the second and third time the caches have room already
+		d.begin(b, 2, most)
+		for pos := range c.MaxLen {
+			var ids, slots, sources []int32
+			var rows []int
+			for s := range sentences {
+				if row := int(b.TgtStarts[s]) + pos; row < int(b.TgtStarts[s+1]) {
+					slot := s + pos/3%2*sentences // a sentence moves to its other slot every third step
+					if pos > 0 && pos%3 == 0 {
+						for l := range d.caches {
+							d.caches[l].Copy(slot, s+(pos/3+1)%2*sentences, pos)
+						}
+					}
+					ids, slots, sources, rows = append(ids, b.TgtIn[row]), append(slots, int32(slot)), append(sources, int32(s)), append(rows, row)
+				}
 			}
-		}
-		if len(ids) == 0 {
-			break
-		}
-		logits := d.step(ids, slots, slots, pos)
-		for i, row := range rows {
-			if !bitsEqual(logits.Row(i), want.Row(row)) {
-				t.Fatalf("sentence %d, position %d:\n%v, want\n%v", slots[i], pos, logits.Row(i), want.Row(row))
+			logits := d.step(ids, slots, sources, pos)
+			for i, row := range rows {
+				if !bitsEqual(logits.Row(i), want.Row(row)) {
+					t.Fatalf("sentence %d, position %d:\n%v, want\n%v", sources[i], pos, logits.Row(i), want.Row(row))
+				}
 			}
 		}
 	}
@@ -77,82 +89,17 @@ func TestTranslationDependsOnNothingButTheSentence(t *testing.T) {
 	}
 }
 
-// score is log P of a translation with EOS, from the full pass.
-func score(m *Transformer, src, tgt []int32) float64 {
-	b := new(Batch)
-	b.Append(src, tgt)
-	pass := NewPass(m, nil)
-	pass.bind(len(b.Src), len(b.TgtIn), false)
-	x := pass.forward(b, dropouts{}, dropouts{})
-	logits := mat.New(x.Rows, m.Config.TgtVocab)
-	m.project.Logits(nil, logits, x)
-	var logP float64
-	for i, want := range b.TgtOut {
-		row := logits.Row(i)
-		row[Pad], row[BOS] = float32(math.Inf(-1)), float32(math.Inf(-1)) // never said
-		var z float64
-		for _, v := range row {
-			z += math.Exp(float64(v))
-		}
-		logP += float64(row[want]) - math.Log(z)
-	}
-	return logP
-}
-
-// With so few continuations a wide beam sees every translation there is, so it must find the best of all.
-func TestWideBeamFindsTheBestTranslation(t *testing.T) {
-	c := toy()
-	c.SrcVocab, c.TgtVocab = 6, 6 // three words
-	m := newModel(t, c)
-	var all [][]int32
-	var extend func(prefix []int32)
-	extend = func(prefix []int32) {
-		all = append(all, slices.Clone(prefix))
-		if len(prefix) < 3 {
-			for id := int32(3); id < 6; id++ {
-				extend(append(prefix, id))
-			}
-		}
-	}
-	extend(nil)
-	for _, src := range [][]int32{{3}, {4, 3}, {5, 5, 4}} {
-		best, bestScore := []int32(nil), math.Inf(-1)
-		for _, tgt := range all {
-			if len(tgt) <= len(src)+3-len(src) {
-				if s := score(m, src, tgt) / math.Pow(float64(5+len(tgt)+1)/6, 0.6); s > bestScore {
-					best, bestScore = tgt, s
-				}
-			}
-		}
-		got := NewDecoder(m, nil).Translate([][]int32{src}, Search{Beam: 40, Alpha: 0.6, MaxExtra: 3 - len(src)})[0]
-		if !slices.Equal(got.Tokens, best) || math.Abs(got.Score-bestScore) > 1e-4 {
-			t.Errorf("source %v: found %v (%.5f), the best is %v (%.5f)", src, got.Tokens, got.Score, best, bestScore)
-		}
-	}
-}
-
-func TestGreedyTakesTheMostProbableToken(t *testing.T) {
-	c := toy()
-	m := newModel(t, c)
+func TestRefreshTakesTheNewWeights(t *testing.T) {
+	m := newModel(t, toy())
 	d := NewDecoder(m, nil)
-	for _, src := range sources(randomBatch(c, 20, 0, 9)) {
-		got := d.Translate([][]int32{src}, Search{Beam: 1, MaxExtra: 5})[0]
-		b := new(Batch)
-		b.Append(src, got.Tokens)
-		pass := NewPass(m, nil)
-		pass.bind(len(b.Src), len(b.TgtIn), false)
-		x := pass.forward(b, dropouts{}, dropouts{})
-		logits := mat.New(x.Rows, c.TgtVocab)
-		m.project.Logits(nil, logits, x)
-		for i, id := range got.Tokens {
-			row := logits.Row(i)[EOS:]
-			if top := mat.Max(row); row[id-EOS] != top {
-				t.Fatalf("token %d of %v is %d with %v, the best has %v", i, got.Tokens, id, row[id-EOS], top)
-			}
-		}
-		if !got.Truncated && mat.Max(logits.Row(len(got.Tokens))[EOS:]) != logits.Row(len(got.Tokens))[EOS] {
-			t.Fatal("ended where the end was not the most probable")
-		}
+	srcs := sources(randomBatch(m.Config, 20, 3, 1))
+	search := Search{Beam: 2, MaxExtra: 5}
+	old := d.Translate(srcs, search)
+	m.Init(2)
+	d.Refresh()
+	got, want := d.Translate(srcs, search), NewDecoder(m, nil).Translate(srcs, search)
+	if !reflect.DeepEqual(got, want) || reflect.DeepEqual(got, old) {
+		t.Error("a refreshed decoder does not translate as a new one")
 	}
 }
 
@@ -177,7 +124,7 @@ func TestDecodingAllocatesNothingAStep(t *testing.T) {
 	d := NewDecoder(m, nil)
 	b := randomBatch(m.Config, 8, 3, 2)
 	step := func() {
-		d.begin(b, 4)
+		d.begin(b, 4, 64)
 		r := &d.search
 		r.start(b, Search{Beam: 4, Alpha: 0.6, MaxExtra: 3}, 64)
 		r.gather()

@@ -6,5 +6,6 @@
 // reverse. Sizes have the names of package layer; m counts source tokens and n target tokens.
 //
 // The files: config.go (Config and presets), transformer.go (parameters and their initialization), layers.go
-// (one layer of each stack), batch.go, pass.go, decoder.go and beam.go (translation), file.go (the model file).
+// (one layer of each stack), dropout.go (what is dropped where), batch.go, pass.go, decoder.go and beam.go
+// (translation), file.go (the model file), flops.go (the work of a step).
 package model

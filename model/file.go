@@ -136,7 +136,7 @@ func decode(s *safetensors.File, gradients bool) (File, error) {
 		case !ok:
 			return File{}, fmt.Errorf("tensor %q is missing", p.Name)
 		case t.DType != "F32" && t.DType != "F16" && t.DType != "BF16":
-			return File{}, fmt.Errorf("tensor %q is of type %s, expected F32", p.Name, t.DType)
+			return File{}, fmt.Errorf("tensor %q is of type %s, expected F32, F16 or BF16", p.Name, t.DType)
 		case !slices.Equal(t.Shape, p.Shape):
 			return File{}, fmt.Errorf("tensor %q has shape %v, the configuration says %v", p.Name, t.Shape, p.Shape)
 		}

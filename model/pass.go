@@ -16,9 +16,9 @@ type Pass struct {
 	pool  *mat.Pool
 	arena layer.Arena
 
-	src, tgt mat.Matrix // [m × d], [n × d] embedded tokens
-	enc      []encoderState
-	dec      []decoderState
+	src, tgt mat.Matrix     // [m × d], [n × d] embedded tokens
+	enc      []encoderState // of each layer; all the same memory where nothing is taken backward
+	dec      []decoderState // likewise
 	room     layer.LossRoom
 
 	dsrc, dtgt       mat.Matrix // derivatives that flow down the two stacks; dsrc begins as that of the memory
@@ -47,11 +47,21 @@ func (s *Pass) bind(m, n int, train bool) {
 func (s *Pass) take(m, n int, train bool) {
 	a, d, ff := &s.arena, s.Config.DModel, s.Config.DFF
 	s.src, s.tgt = a.Matrix(m, d), a.Matrix(n, d)
+	// A layer is done with its input x before it writes its result, so what is not to be taken backward can go from
+	// layer to layer in one memory.
 	for i := range s.encoder {
-		s.enc[i] = s.encoder[i].state(a, m)
+		if train || i == 0 {
+			s.enc[i] = s.encoder[i].state(a, m)
+		} else {
+			s.enc[i] = s.enc[0]
+		}
 	}
 	for i := range s.decoder {
-		s.dec[i] = s.decoder[i].state(a, n, m)
+		if train || i == 0 {
+			s.dec[i] = s.decoder[i].state(a, n, m)
+		} else {
+			s.dec[i] = s.dec[0]
+		}
 	}
 	s.room = s.project.NewLossRoom(a, n)
 	if !train {
@@ -62,8 +72,8 @@ func (s *Pass) take(m, n int, train bool) {
 	s.decGrad = gradients{sub: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: attn.NewSelfState(a, n, d), cross: attn.NewCrossState(a, n, m, d)}
 }
 
-// places where dropout is applied: the embeddings of a stack, then two for each layer of the encoder or three
-// for each of the decoder.
+// drops gives the places of the encoder and of the decoder where dropout is applied: the embeddings of a stack, then
+// two for each layer of the encoder or three for each of the decoder.
 func (s *Pass) drops(seed uint64, rate float32) (enc, dec dropouts) {
 	enc = dropouts{rate: rate, seed: seed}
 	return enc, enc.from(1 + 2*len(s.encoder))
@@ -126,8 +136,12 @@ func (s *Pass) backward(b *Batch, enc, dec dropouts) {
 
 // Train takes a batch forward with dropout, whose masks are a function of seed, and backward, and adds scale
 // times the derivative of the summed loss (Loss.Sum) to the gradients. Ids and lengths must be within the
-// vocabularies and Config.MaxLen; it panics otherwise.
+// vocabularies and Config.MaxLen, and the Transformer must have gradients; it panics otherwise.
 func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
+	b.check(s.Config)
+	if s.Params.G == nil {
+		panic("model: training of a Transformer that was allocated without gradients")
+	}
 	s.bind(len(b.Src), len(b.TgtIn), true)
 	enc, dec := s.drops(seed, s.Config.Dropout)
 	x := s.forward(b, enc, dec)
@@ -136,8 +150,9 @@ func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
 	return loss
 }
 
-// Evaluate returns the loss of a batch, without dropout.
+// Evaluate returns the loss of a batch, without dropout. It panics on ids and lengths as Train does.
 func (s *Pass) Evaluate(b *Batch) Loss {
+	b.check(s.Config)
 	s.bind(len(b.Src), len(b.TgtIn), false)
 	x := s.forward(b, dropouts{}, dropouts{})
 	return s.project.Forward(s.pool, x, b.TgtOut, s.room)

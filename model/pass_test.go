@@ -2,6 +2,7 @@ package model
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"tfm/mat"
@@ -39,6 +40,58 @@ func randomBatch(c Config, pairs, least int, seed uint64) *Batch {
 		b.Append(ids(c.SrcVocab), ids(c.TgtVocab))
 	}
 	return b
+}
+
+func TestEmptyBatch(t *testing.T) {
+	pass := NewPass(newModel(t, toy()), nil)
+	if loss := pass.Train(new(Batch), 1, 1); loss != (Loss{}) {
+		t.Errorf("loss %+v of nothing", loss)
+	}
+	if loss := pass.Evaluate(new(Batch)); loss != (Loss{}) {
+		t.Errorf("loss %+v of nothing", loss)
+	}
+}
+
+// What does not fit must be found on the caller's goroutine and said, before assembly sees it.
+func TestRefusesWhatTheModelCannotTake(t *testing.T) {
+	c := toy()
+	m := newModel(t, c)
+	fixed, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed.Allocate(false)
+	batch := func(src, tgt []int32) *Batch {
+		b := new(Batch)
+		b.Append([]int32{3, 4}, []int32{5})
+		b.Append(src, tgt)
+		return b
+	}
+	long := make([]int32, c.MaxLen)
+	p := mat.NewPool(2)
+	defer p.Close()
+	pass, d := NewPass(m, p), NewDecoder(m, p)
+	for name, f := range map[string]func(){
+		"id 11 in a source":     func() { pass.Train(batch([]int32{11}, nil), 1, 1) },
+		"id 12 in a target":     func() { pass.Evaluate(batch(nil, []int32{12})) },
+		"id -1 in a source":     func() { d.Translate([][]int32{{3}, {-1}}, DefaultSearch()) },
+		"id 99 in a target":     func() { d.Attention([]int32{3}, []int32{99}) },
+		"a source of 65 tokens": func() { d.Translate([][]int32{{3}, long}, DefaultSearch()) },
+		"a target of 65 tokens": func() { pass.Train(batch(nil, long), 1, 1) },
+		"a beam of 0":           func() { d.Translate([][]int32{{3}}, Search{}) },
+		"a beam of 65":          func() { d.Translate([][]int32{{3}}, Search{Beam: 65}) },
+		"alpha -1":              func() { d.Translate([][]int32{{3}}, Search{Beam: 1, Alpha: -1}) },
+		"without gradients":     func() { NewPass(fixed, p).Train(batch(nil, nil), 1, 1) },
+	} {
+		func() {
+			defer func() {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "model: ") || !strings.Contains(s, name) {
+					t.Errorf("%q: %q", name, s)
+				}
+			}()
+			f()
+		}()
+	}
 }
 
 func TestTrainingLearnsABatchByHeart(t *testing.T) {

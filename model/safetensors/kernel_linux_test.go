@@ -38,7 +38,7 @@ func TestKernelRefusesToWriteMore(t *testing.T) {
 }
 
 // Memory mapped from a file that somebody truncates faults; Verify, which
-// touches every page, says so and the program lives on.
+// touches every page, and Float32s say so and the program lives on.
 func TestTruncatedWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	if err := Write(path, nil, []Tensor{Float32Tensor("w", []int{1 << 16}, make([]float32, 1<<16))}); err != nil {
@@ -62,6 +62,9 @@ func TestTruncatedWhileOpen(t *testing.T) {
 		}
 	}()
 	if err := f.Verify(); err == nil || !strings.Contains(err.Error(), path+": reading the mapped file failed") {
+		t.Errorf("error %v", err)
+	}
+	if err := f.Tensors()[0].Float32s(make([]float32, 1<<16)); err == nil || !strings.Contains(err.Error(), `tensor "w": reading the mapped file failed`) {
 		t.Errorf("error %v", err)
 	}
 }

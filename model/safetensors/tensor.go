@@ -74,8 +74,9 @@ func shapeText(shape []int) string {
 }
 
 // Float32s copies the elements to dst, widening F16 and BF16, both exactly.
-// It errors, naming the tensor, for other dtypes and if dst or Data does not
-// have the shape's length. Works on hosts of either byte order.
+// It errors, naming the tensor, for other dtypes, if dst or Data does not have
+// the shape's length, and if the mapped file cannot be read. Works on hosts of
+// either byte order.
 func (t Tensor) Float32s(dst []float32) error {
 	var decode func([]float32, []byte)
 	switch t.DType {
@@ -101,7 +102,9 @@ func (t Tensor) Float32s(dst []float32) error {
 	if n := size / int(dtypeBits[t.DType]/8); len(dst) != n {
 		return fmt.Errorf("tensor %.80q: found %d elements in shape %s, expected %d", t.Name, n, shapeText(t.Shape), len(dst))
 	}
-	decode(dst, t.Data)
+	if err := guard(func() error { decode(dst, t.Data); return nil }); err != nil {
+		return fmt.Errorf("tensor %.80q: %w", t.Name, err)
+	}
 	return nil
 }
 

@@ -1,0 +1,31 @@
+package model
+
+import (
+	"strings"
+	"testing"
+)
+
+// The same count, taken weight by weight: each is multiplied with every token that comes to it.
+func TestTrainFLOPs(t *testing.T) {
+	c := toy()
+	c.SrcVocab, c.TgtVocab, c.Tie, c.EncoderLayers, c.DecoderLayers = 13, 17, TieNone, 3, 2
+	var b Batch
+	b.Append(make([]int32, 4), make([]int32, 6)) // with their marks 5 and 7
+	b.Append(make([]int32, 1), make([]int32, 2)) // 2 and 3
+	const m, n = 5 + 2, 7 + 3
+	macs := 0
+	for _, p := range declare(c).Params.List {
+		switch {
+		case !strings.HasSuffix(p.Name, ".weight"):
+		case strings.HasPrefix(p.Name, "encoder."), strings.HasSuffix(p.Name, ".kv.weight"):
+			macs += m * p.Size()
+		default:
+			macs += n * p.Size()
+		}
+	}
+	// For each pair of a query and a key, d for its score and d for its part of the result.
+	macs += 3*2*c.DModel*(5*5+2*2) + 2*2*c.DModel*(7*8/2+3*4/2) + 2*2*c.DModel*(5*7+2*3)
+	if got, want := c.TrainFLOPs(&b), float64(6*macs); got != want {
+		t.Errorf("%v operations, want %v", got, want)
+	}
+}
