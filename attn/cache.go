@@ -96,7 +96,7 @@ func (s *selfStep) Rows(lo, hi int) {
 func query(ctx, q, keys, values mat.Matrix, heads int) {
 	room := rooms.Get().(*room)
 	defer rooms.Put(room)
-	w := room.matrix(&room.weights, q.Rows, keys.Cols)
+	w := matrix(&room.weights, q.Rows, keys.Cols)
 	dk := q.Cols / heads
 	for h0 := 0; h0 < q.Cols; h0 += dk {
 		h1 := h0 + dk

@@ -54,7 +54,7 @@ func (t *forward) Rows(lo, hi int) {
 		for b0 := 0; b0 < q.Rows; b0 += queryBlock {
 			b1 := min(b0+queryBlock, q.Rows)
 			seen := t.r.seen(b1, k.Rows)
-			w := room.matrix(&room.weights, b1-b0, seen)
+			w := matrix(&room.weights, b1-b0, seen)
 			t.r.weights(w, q.RowRange(b0, b1), k.RowRange(0, seen), b0)
 			mat.Gemm(nil, ctx.RowRange(b0, b1), w, v.RowRange(0, seen), mat.Product{})
 		}
@@ -122,9 +122,9 @@ func (t *backward) Rows(lo, hi int) {
 			q, dq, dctx := q.RowRange(b0, b1), dq.RowRange(b0, b1), dctx.RowRange(b0, b1)
 			k, v, dk, dv := k.RowRange(0, seen), v.RowRange(0, seen), dk.RowRange(0, seen), dv.RowRange(0, seen)
 
-			w := room.matrix(&room.weights, b1-b0, seen) // P
+			w := matrix(&room.weights, b1-b0, seen) // P
 			t.r.weights(w, q, k, b0)
-			dw := room.matrix(&room.grads, b1-b0, seen) // dP, then scale·dS
+			dw := matrix(&room.grads, b1-b0, seen) // dP, then scale·dS
 			mat.Gemm(nil, dw, dctx, v.T(), mat.Product{})
 			scale := scaleOf(q.Cols)
 			for i := range w.Rows {
@@ -170,7 +170,8 @@ type room struct{ weights, grads []float32 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
-func (*room) matrix(buf *[]float32, rows, cols int) mat.Matrix {
+// matrix views a buffer of a room as a matrix, and lets it grow if need be.
+func matrix(buf *[]float32, rows, cols int) mat.Matrix {
 	if n := rows * cols; cap(*buf) < n {
 		*buf = make([]float32, n+n/2)
 	}

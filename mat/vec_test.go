@@ -12,6 +12,7 @@ import (
 // scalars a. They return what the kernel returns.
 type vecCase struct {
 	name             string
+	flops            int // additions, multiplications, divisions and roots an element, an fma being two
 	vectors, outputs int
 	kernel, oracle   func(v [][]float32, a []float32) (float32, float32)
 	alias            [][2]int            // pairs of vectors that may be the same slice
@@ -35,55 +36,55 @@ var (
 const dropoutFirst = -20 // the counter wraps
 
 var vecCases = []vecCase{
-	{name: "sum", vectors: 1,
+	{name: "sum", flops: 1, vectors: 1,
 		kernel: one(func(v [][]float32, a []float32) float32 { return Sum(v[0]) }),
 		oracle: one(func(v [][]float32, a []float32) float32 { return sumOracle(v[0]) })},
-	{name: "dot", vectors: 2, alias: [][2]int{{0, 1}},
+	{name: "dot", flops: 2, vectors: 2, alias: [][2]int{{0, 1}},
 		kernel: one(func(v [][]float32, a []float32) float32 { return Dot(v[0], v[1]) }),
 		oracle: one(func(v [][]float32, a []float32) float32 { return dotOracle(v[0], v[1]) })},
-	{name: "sumsquareddiff", vectors: 1,
+	{name: "sumsquareddiff", flops: 3, vectors: 1,
 		kernel: one(func(v [][]float32, a []float32) float32 { return SumSquaredDiff(v[0], a[0]) }),
 		oracle: one(func(v [][]float32, a []float32) float32 { return sumSquaredDiffOracle(v[0], a[0]) })},
-	{name: "max", vectors: 1,
+	{name: "max", flops: 1, vectors: 1,
 		kernel: one(func(v [][]float32, a []float32) float32 { return Max(v[0]) }),
 		oracle: one(func(v [][]float32, a []float32) float32 { return maxOracle(v[0]) })},
-	{name: "add", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+	{name: "add", flops: 1, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: none(func(v [][]float32, a []float32) { Add(v[0], v[1]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return v[0][j] + v[1][j] })
 		})},
-	{name: "axpy", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+	{name: "axpy", flops: 2, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: none(func(v [][]float32, a []float32) { Axpy(v[0], a[0], v[1]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(a[0], v[1][j], v[0][j]) })
 		})},
-	{name: "scale", vectors: 1, outputs: 1,
+	{name: "scale", flops: 1, vectors: 1, outputs: 1,
 		kernel: none(func(v [][]float32, a []float32) { Scale(v[0], a[0]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return v[0][j] * a[0] })
 		})},
-	{name: "scaleshift", vectors: 1, outputs: 1,
+	{name: "scaleshift", flops: 2, vectors: 1, outputs: 1,
 		kernel: none(func(v [][]float32, a []float32) { ScaleShift(v[0], a[0], a[1]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(v[0][j], a[0], a[1]) })
 		})},
-	{name: "scaleadd", vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {1, 2}},
+	{name: "scaleadd", flops: 2, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {1, 2}},
 		kernel: none(func(v [][]float32, a []float32) { ScaleAdd(v[0], v[1], a[0], v[2]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(v[1][j], a[0], v[2][j]) })
 		})},
-	{name: "expsum", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+	{name: "expsum", flops: 22, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: one(func(v [][]float32, a []float32) float32 { return ExpSum(v[0], v[1], a[0]) }),
 		oracle: one(func(v [][]float32, a []float32) float32 { return expSumOracle(v[0], v[1], a[0], 1) })},
-	{name: "softmax", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+	{name: "softmax", flops: 24, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: none(func(v [][]float32, a []float32) { Softmax(v[0], v[1], a[0]) }),
 		oracle: none(func(v [][]float32, a []float32) { softmaxOracle(v[0], v[1], a[0]) })},
-	{name: "softmaxgrad", vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
+	{name: "softmaxgrad", flops: 3, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
 		kernel: none(func(v [][]float32, a []float32) { SoftmaxGrad(v[0], v[1], v[2], a[0], a[1]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return v[1][j] * (v[2][j] - a[0]) * a[1] })
 		})},
-	{name: "relugrad", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+	{name: "relugrad", flops: 1, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: none(func(v [][]float32, a []float32) { ReLUGrad(v[0], v[1]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 {
@@ -93,46 +94,46 @@ var vecCases = []vecCase{
 				return 0
 			})
 		})},
-	{name: "normalize", vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {0, 3}},
+	{name: "normalize", flops: 4, vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {0, 3}},
 		kernel: none(func(v [][]float32, a []float32) { Normalize(v[0], v[1], a[0], a[1], v[2], v[3]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(xhat(v[1][j], a[0], a[1]), v[2][j], v[3][j]) })
 		})},
-	{name: "normalizesums", vectors: 3, alias: [][2]int{{0, 1}},
+	{name: "normalizesums", flops: 6, vectors: 3, alias: [][2]int{{0, 1}},
 		kernel: func(v [][]float32, a []float32) (float32, float32) {
 			return NormalizeSums(v[0], v[1], a[0], a[1], v[2])
 		},
 		oracle: func(v [][]float32, a []float32) (float32, float32) {
 			return normalizeSumsOracle(v[0], v[1], a[0], a[1], v[2])
 		}},
-	{name: "normalizegrad", vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
+	{name: "normalizegrad", flops: 7, vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
 		kernel: none(func(v [][]float32, a []float32) { NormalizeGrad(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			normalizeGradOracle(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3])
 		})},
-	{name: "normalizeparamgrad", vectors: 4, outputs: 2, alias: [][2]int{{2, 3}},
+	{name: "normalizeparamgrad", flops: 5, vectors: 4, outputs: 2, alias: [][2]int{{2, 3}},
 		kernel: none(func(v [][]float32, a []float32) { NormalizeParamGrad(v[0], v[1], v[2], v[3], a[0], a[1]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(v[2][j], xhat(v[3][j], a[0], a[1]), v[0][j]) })
 			eachOracle(v[1], func(j int) float32 { return v[1][j] + v[2][j] })
 		})},
-	{name: "adam", vectors: 4, outputs: 4, prepare: func(v [][]float32) {
+	{name: "adam", flops: 14, vectors: 4, outputs: 4, prepare: func(v [][]float32) {
 		for j, x := range v[3] {
 			v[3][j] = x * x // a second moment is not negative
 		}
 	},
 		kernel: none(func(v [][]float32, a []float32) { testAdam.Step(v[0], v[1], v[2], v[3]) }),
 		oracle: none(func(v [][]float32, a []float32) { adamOracle(&testAdam, v[0], v[1], v[2], v[3]) })},
-	{name: "dropout", vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
+	{name: "dropout", flops: 2, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
 		kernel: none(func(v [][]float32, a []float32) { testDropout.Add(v[0], v[1], v[2], dropoutFirst) }),
 		oracle: none(func(v [][]float32, a []float32) { dropoutOracle(testDropout, v[0], v[1], v[2], dropoutFirst) })},
-	{name: "dropoutalone", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+	{name: "dropoutalone", flops: 1, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: none(func(v [][]float32, a []float32) { testDropout.Add(v[0], v[1], nil, dropoutFirst) }),
 		oracle: none(func(v [][]float32, a []float32) { dropoutOracle(testDropout, v[0], v[1], nil, dropoutFirst) })},
-	{name: "dropout0", vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
+	{name: "dropout0", flops: 1, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
 		kernel: none(func(v [][]float32, a []float32) { testDropout0.Add(v[0], v[1], v[2], 0) }),
 		oracle: none(func(v [][]float32, a []float32) { dropoutOracle(testDropout0, v[0], v[1], v[2], 0) })},
-	{name: "dropout0alone", vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+	{name: "dropout0alone", flops: 0, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: none(func(v [][]float32, a []float32) { testDropout0.Add(v[0], v[1], nil, 0) }),
 		oracle: none(func(v [][]float32, a []float32) { copy(v[0], v[1]) })},
 }
