@@ -55,8 +55,8 @@ func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
 	if maxLen < 1 || tokens < maxLen+1 {
 		return nil, fmt.Errorf("train: batches of %d target tokens cannot hold a sentence of the longest length, %d and its end", tokens, maxLen)
 	}
-	b := &Batches{MaxTgt: tokens, MaxSrc: tokens + tokens/2, pairs: p, seed: seed}
-	shortest, total := maxLen, 0
+	b := &Batches{pairs: p, seed: seed}
+	shortest, srcTokens, tgtTokens := maxLen, 0, 0
 	for i := range p.Len() {
 		src, tgt := p.src.length(i), p.tgt.length(i)
 		switch {
@@ -67,13 +67,21 @@ func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
 		default:
 			b.used = append(b.used, int32(i))
 			shortest = min(shortest, tgt)
-			total += max(tgt+1, ((src+1)*tokens+b.MaxSrc-1)/b.MaxSrc)
+			srcTokens += src + 1
+			tgtTokens += tgt + 1
 		}
 	}
 	if len(b.used) == 0 {
 		return nil, fmt.Errorf("train: no pairs to use: of %d, %d have an empty side and %d are longer than %d tokens", p.Len(), b.Empty, b.TooLong, maxLen)
 	}
+	tokens = min(tokens, max(srcTokens, tgtTokens)) // no more memory than one batch of all pairs takes
+	b.MaxSrc, b.MaxTgt = tokens+tokens/2, tokens
 	b.MaxSentences = min(tokens/(shortest+1), len(b.used))
+	total := 0
+	for _, i := range b.used {
+		pair := b.load(i)
+		total += max(pair.tgt, (pair.src*tokens+b.MaxSrc-1)/b.MaxSrc)
+	}
 	b.order = make([]int32, len(b.used))
 	window := int(int64(sortedBatches) * int64(tokens) * int64(len(b.used)) / int64(total))
 	b.keys = make([]uint64, min(max(window, 1), len(b.used)))

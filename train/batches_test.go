@@ -1,6 +1,7 @@
 package train
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -186,6 +187,30 @@ func TestBatchesLeaveOut(t *testing.T) {
 	wantError(t, err, "10 target tokens", "longest length, 10")
 	wantError(t, b.Seek(Position{0, 2}), "epoch 0 has 1 batches, not 2")
 	wantError(t, b.Seek(Position{-1, 0}), "epoch -1")
+}
+
+// A limit that no corpus reaches takes the memory of the corpus, not of the limit, and changes no batch.
+func TestBatchesLargerThanTheCorpus(t *testing.T) {
+	p := randomPairs(50, 10)
+	huge, err := NewBatches(p, math.MaxInt, 10, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 2 * 50 * 11; huge.MaxSrc > most || huge.MaxTgt > most {
+		t.Errorf("batches of up to %d and %d tokens for a corpus of at most %d", huge.MaxSrc, huge.MaxTgt, 50*11)
+	}
+	large, err := NewBatches(p, 100_000, 10, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		a, b := huge.buffer(), large.buffer()
+		huge.Next(&a)
+		large.Next(&b)
+		if a.Sentences() != 50 || !slices.Equal(a.Src, b.Src) || !slices.Equal(a.TgtOut, b.TgtOut) {
+			t.Errorf("a batch of %d sentences, want all 50 in the same order as with another limit", a.Sentences())
+		}
+	}
 }
 
 func TestBatchesAllocateNothing(t *testing.T) {
