@@ -89,15 +89,18 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
-	args, _ := trainArgs(t, "-accumulate", "1000000") // a step without end
+	args, _ := trainArgs(t, "-accumulate", "20000") // a step that takes longer than the test waits
 	c, rest := startTraining(t, args)
+	ended := make(chan string)
+	go func() { ended <- rest() }()
 	c.Process.Signal(syscall.SIGINT)
-	time.Sleep(200 * time.Millisecond)
-	if c.ProcessState != nil {
-		t.Fatal("the first signal ended the step")
+	select {
+	case stderr := <-ended:
+		t.Fatalf("the first signal ended the step:\n%s", stderr)
+	case <-time.After(300 * time.Millisecond):
 	}
 	c.Process.Signal(syscall.SIGINT)
-	rest()
+	<-ended
 	if w := c.ProcessState.Sys().(syscall.WaitStatus); !w.Signaled() || w.Signal() != syscall.SIGINT {
 		t.Errorf("ended with %v", c.ProcessState)
 	}
