@@ -139,7 +139,10 @@ func writeCheckpoint(path string, t *model.Transformer, a *Adam, o Options, s St
 	return safetensors.Write(path, meta, slices.Insert(tensors, len(t.Params.List), moments...))
 }
 
-const checkpointPattern = "step-%08d.safetensors"
+const (
+	checkpointSuffix  = ".safetensors"
+	checkpointPattern = "step-%08d" + checkpointSuffix
+)
 
 func checkpointPath(dir string, step int) string {
 	return filepath.Join(dir, fmt.Sprintf(checkpointPattern, step))
@@ -203,6 +206,20 @@ func NewestValid(paths []string) string {
 		}
 	}
 	return ""
+}
+
+// removeStale removes what killed runs left of checkpoints that they were writing. What stays only takes space.
+func removeStale(dir string) {
+	temporary, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range temporary {
+		base, _, ok := strings.Cut(strings.TrimPrefix(e.Name(), "."), checkpointSuffix+".")
+		if ok {
+			safetensors.RemoveStale(filepath.Join(dir, base+checkpointSuffix))
+		}
+	}
 }
 
 // regular are the steps at which the run saves whatever happens, not because somebody stopped it there or a

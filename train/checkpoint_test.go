@@ -171,6 +171,20 @@ func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 	wantError(t, err, o.Dir, "already holds", r.Checkpoint)
+	replace, nothing := o, copyData()
+	replace.Replace, nothing.Train = true, &Pairs{}
+	if _, err := Run(context.Background(), newModel(t, smallConfig()), nil, nothing, replace, nil); err == nil {
+		t.Error("no error without pairs")
+	}
+	open(t, r.Checkpoint) // nothing is removed for a run that cannot begin
+	other := replace
+	other.Dir = t.TempDir()
+	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), other, nil)
+	other.Steps = 1
+	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), other, nil)
+	if paths, err := Checkpoints(other.Dir); err != nil || !slices.Equal(paths, []string{checkpointPath(other.Dir, 1)}) {
+		t.Errorf("%v, %v: want the replacing run's checkpoint alone", paths, err)
+	}
 	o.Resume = true
 	for _, c := range []struct {
 		name   string
@@ -246,7 +260,7 @@ func TestCheckpointOfOtherTensors(t *testing.T) {
 func TestKeepsTheNewestAndTheBest(t *testing.T) {
 	o := smallOptions(8)
 	o.ValidEvery, o.SaveEvery, o.Keep, o.Dir = 2, 1, 2, t.TempDir()
-	stale := filepath.Join(o.Dir, ".step-00000003.safetensors.0123456789abcdef.tfm-tmp")
+	stale := filepath.Join(o.Dir, ".step-00000099.safetensors.0123456789abcdef.tfm-tmp")
 	notOurs := filepath.Join(o.Dir, "step-1.safetensors")
 	for _, path := range []string{stale, notOurs} {
 		if err := os.WriteFile(path, []byte("x"), 0o666); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
-	"tfm/model/safetensors"
 )
 
 // Data is what a run is trained and validated on.
@@ -46,6 +45,9 @@ const (
 	NoImprovement Reason = "validation no longer gets better"
 	Interrupted   Reason = "interrupted"
 )
+
+// ErrOtherPairs is in the error of a Run that is to resume a run on other training pairs.
+var ErrOtherPairs = errors.New("a checkpoint of a run on other training pairs")
 
 // Run trains t, whose weights and gradients must be allocated and whose weights are the start, on p's threads.
 // After each step, validation and save it calls report, if that is not nil.
@@ -156,19 +158,39 @@ func (r *run) begin() error {
 		}
 		started.Path, started.Warning = r.checkpoint, warning
 	} else if r.o.Dir != "" {
-		if err := os.MkdirAll(r.o.Dir, 0o777); err != nil {
+		if err := r.makeFolder(); err != nil {
 			return err
-		}
-		if paths, err := Checkpoints(r.o.Dir); err != nil {
-			return err
-		} else if len(paths) > 0 {
-			return fmt.Errorf("train: %s already holds the checkpoints of a run, the last one %s: resume it, or choose another folder", r.o.Dir, paths[len(paths)-1])
 		}
 	}
+	removeStale(r.o.Dir)
 	clear(r.t.Params.G)
-	r.pass.Reserve(r.batches.MaxSrc, r.batches.MaxTgt)
+	src, tgt := r.batches.MaxSrc, r.batches.MaxTgt
+	if r.valid != nil {
+		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
+	}
+	r.pass.Reserve(src, tgt)
 	r.start = time.Now().Add(-r.state.Trained)
 	r.send(started)
+	return nil
+}
+
+// makeFolder makes the folder of a new run, with no checkpoints of another one in it.
+func (r *run) makeFolder() error {
+	if err := os.MkdirAll(r.o.Dir, 0o777); err != nil {
+		return err
+	}
+	paths, err := Checkpoints(r.o.Dir)
+	if err != nil {
+		return err
+	}
+	if len(paths) > 0 && !r.o.Replace {
+		return fmt.Errorf("train: %s already holds the checkpoints of a run, the last one %s: resume it, or choose another folder", r.o.Dir, paths[len(paths)-1])
+	}
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -185,7 +207,7 @@ func (r *run) resume() (warning, err error) {
 		return nil, fmt.Errorf("%s: a checkpoint of a run with other options: %w", c.Path, err)
 	}
 	if c.State.Data != r.state.Data {
-		return nil, fmt.Errorf("%s: a checkpoint of a run on other training pairs: their fingerprint is %s, expected %s", c.Path, c.State.Data, r.state.Data)
+		return nil, fmt.Errorf("%s: %w: their fingerprint is %s, expected %s", c.Path, ErrOtherPairs, c.State.Data, r.state.Data)
 	}
 	if c.State.Step < 1 || c.State.Trained < 0 {
 		return nil, fmt.Errorf("%s: step %d after %v, expected more", c.Path, c.State.Step, c.State.Trained)
@@ -357,7 +379,6 @@ func (r *run) save() error {
 	}
 	path := checkpointPath(r.o.Dir, r.state.Step)
 	r.state.Trained = r.elapsed()
-	safetensors.RemoveStale(path) // what a killed run left of the same file; if it stays, it only takes space
 	if err := writeCheckpoint(path, r.t, r.adam, r.o, r.state, r.d.Tokenizers); err != nil {
 		return fmt.Errorf("train: step %d could not be saved: %w; %s", r.state.Step, err, r.lastGood())
 	}

@@ -39,6 +39,7 @@ type Options struct {
 
 	Dir       string `json:"-"`                        // of the checkpoints; "" is none
 	Resume    bool   `json:"-"`                        // from the newest in Dir
+	Replace   bool   `json:"-"`                        // without Resume: remove checkpoints that are in Dir, rather than refuse to begin
 	SaveEvery int    `json:"save_every" resume:"free"` // steps; 0 only at the end and for the best
 	Keep      int    `json:"keep" resume:"free"`       // newest checkpoints that stay, beside the best
 	Average   int    `json:"average" resume:"free"`    // at the end try the mean of the weights of this many checkpoints, the last step's and the newest of every SaveEvery steps; below 2 do not
@@ -119,6 +120,7 @@ func (o Options) Validate() error {
 		{o.Keep < 1, "keep", o.Keep, "1 or more"},
 		{o.Average > o.Keep, "average", o.Average, fmt.Sprintf("at most keep, %d, or the checkpoints to average are gone", o.Keep)},
 		{o.Average > 1 && o.Dir == "", "average", o.Average, "a folder for the checkpoints to average"},
+		{o.Resume && o.Replace, "resume", o.Resume, "not to replace what is to be resumed"},
 		{o.Resume && o.Dir == "", "resume", o.Resume, "a folder with the checkpoint to resume from"},
 	} {
 		if rule.broken {

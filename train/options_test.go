@@ -55,6 +55,7 @@ func TestOptionsValidate(t *testing.T) {
 		{"clip is +Inf", func(o *Options) { o.Clip = math.Inf(1) }},
 		{"search.beam is 0", func(o *Options) { o.Search.Beam = 0 }},
 		{"search.max_extra is -1", func(o *Options) { o.Search.MaxExtra = -1 }},
+		{"resume is true, expected not to replace", func(o *Options) { o.Resume, o.Replace, o.Dir = true, true, "d" }},
 		{"factor is 0", func(o *Options) { o.Factor = 0 }},
 		{"warmup is 0", func(o *Options) { o.Warmup = 0 }},
 		{"beta1 is 1", func(o *Options) { o.Beta1 = 1 }},

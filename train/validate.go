@@ -3,6 +3,7 @@ package train
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -58,7 +59,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	v := &validator{pass: pass, search: o.Search, detokenize: d.Detokenize}
 	var err error
 	if v.batches, err = NewBatches(d.Valid, o.Tokens, o.MaxLen, 0); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("validation pairs: %w", err)
 	}
 	v.batch = v.batches.buffer()
 	if d.References == nil {

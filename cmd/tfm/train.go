@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ the best validation to OUT.safetensors at the end.
 
 Ctrl-C (or SIGTERM) finishes the step, saves a checkpoint, says how to go on, and exits with 128 + the signal's number;
 a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -model and
-the corpora; the other settings are those of the run, and flags may repeat them. Only -steps, -time, -patience,
+the corpora, validation files included; the other settings are those of the run, and flags may repeat them. Only -steps, -time, -patience,
 -valid-every, -save-every, -keep, -average and -threads may be changed. A -steps or -time that is already over ends
 the run and writes the model of the best validation.`,
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
@@ -114,6 +115,11 @@ func (s *trainSettings) run(ctx context.Context) error {
 	if base, ok := strings.CutSuffix(s.model, ".safetensors"); ok {
 		s.options.Dir = base + ".ckpt"
 	}
+	if _, err := os.Stat(s.options.Dir); err == nil {
+		if err := checkWritable(filepath.Join(s.options.Dir, "a checkpoint")); err != nil {
+			return err
+		}
+	}
 	s.progress = newProgress(os.Stderr)
 	var err error
 	if s.resume {
@@ -136,6 +142,8 @@ func (s *trainSettings) run(ctx context.Context) error {
 	case err == nil || errors.As(err, new(interruptError)):
 		s.progress.line("interrupted before the first step, so nothing is saved")
 		return interruption(ctx)
+	case errors.Is(err, train.ErrOtherPairs):
+		return fmt.Errorf("%w; -resume needs the corpora of that run, and if it held pairs out, still no validation files and no -valid-every 0", err)
 	default:
 		return err
 	}
@@ -258,13 +266,6 @@ func (s *trainSettings) makeWay() error {
 	if there != "" && !s.force {
 		return fmt.Errorf("%s is there already: -resume goes on with its training, -force replaces it", there)
 	}
-	s.ready = func() error {
-		for _, path := range checkpoints {
-			if err := os.Remove(path); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	s.options.Replace = s.force
 	return nil
 }

@@ -46,10 +46,18 @@ func TestValidation(t *testing.T) {
 		t.Errorf("info:\n%s", o.stdout)
 	}
 
+	long := write(t, "long", "the red dog\n\n"+strings.Repeat("a dog ", 100)+"\n")
+	three := write(t, "three", "un\ndeux\ntrois\n")
+	args, _ = trainArgs(t, "-steps", "1", "-valid-every", "1", "-valid-src", long, "-valid-tgt", three)
+	if o := mustRun(t, "", args...); !strings.Contains(o.stderr, " 2 of them count only for BLEU") {
+		t.Errorf("pairs that cannot be scored:\n%s", o.stderr)
+	}
+
 	args, _ = trainArgs(t, "-steps", "2", "-valid-every", "2")
-	if o := mustRun(t, "", args...); !strings.Contains(o.stderr, "14, every 106th pair held out") || !strings.Contains(o.stderr, "training pairs:   1,473") {
+	if o := mustRun(t, "", args...); !strings.Contains(o.stderr, "14, one in 106 held out") || !strings.Contains(o.stderr, "training pairs:   1,473") {
 		t.Errorf("held out:\n%s", o.stderr)
 	}
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-steps", "3", "-valid-every", "0")...), 1, "other training pairs", "held pairs out")
 	tsv := write(t, "pairs.tsv", "a dog\tun chien\na cat\tun chat\n")
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	o = mustRun(t, "", append([]string{"train", "-tsv", tsv, "-model", model, "-steps", "2"}, append(toySmall, "-valid-every", "1")...)...)
@@ -116,6 +124,8 @@ func TestResume(t *testing.T) {
 
 	// Nothing is replaced before the input is known to be good.
 	mustFail(t, runTFM(t, "", steps("12", "-force", "-tgt", write(t, "short", "un chien\n"))...), 1, "unequal line counts")
+	long := write(t, "long", strings.Repeat("a dog ", 100)+"\n")
+	mustFail(t, runTFM(t, "", steps("12", "-force", "-src", long, "-tgt", long)...), 1, "no pairs to use", "1 are longer than 40 tokens")
 	mustRun(t, "", steps("14", "-resume")...)
 
 	mustRun(t, "", steps("12", "-force")...)

@@ -10,6 +10,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/safetensors"
 	"tfm/text"
 	"tfm/train"
 )
@@ -25,7 +26,6 @@ type training struct {
 	joint     bool
 	threads   int
 	progress  *progress
-	ready     func() error // called before the first step, when nothing can be wrong with the input any more; may be nil
 }
 
 // trained is a model that has been trained.
@@ -51,11 +51,6 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	if err != nil {
 		return trained{}, err
 	}
-	if t.ready != nil {
-		if err := t.ready(); err != nil {
-			return trained{}, err
-		}
-	}
 	m.Allocate(true)
 	m.Init(t.options.Seed)
 	pool := mat.NewPool(t.threads)
@@ -65,14 +60,26 @@ func (t *training) run(ctx context.Context) (trained, error) {
 		return trained{}, err
 	}
 	info := fmt.Sprintf("%s steps on %s pairs", thousands(result.Step), thousands(data.Train.Len()))
+	switch {
+	case result.Averaged > 0:
+		info += fmt.Sprintf("; the mean of the last %d checkpoints", result.Averaged)
+	case result.Best.Step > 0:
+		info += fmt.Sprintf("; the weights of step %s", thousands(result.Best.Step))
+	}
 	if result.Best.Step > 0 {
-		info = fmt.Sprintf("%s; the weights of step %s, %s", info, thousands(result.Best.Step), validation(result.Best))
+		info += ", " + validation(result.Best)
 	}
 	return trained{m, *t.tokens, pool, result, info}, nil
 }
 
-// read reads the corpora twice: to count and to learn the tokenizers, and to encode.
+// read reads the corpora twice: to find what is wrong with them, count and learn the tokenizers, and to encode.
 func (t *training) read(ctx context.Context) (train.Data, error) {
+	validate := t.options.ValidEvery > 0
+	if validate && t.valid != nil {
+		if err := t.valid.each(ctx, func(text.Pair) {}); err != nil {
+			return train.Data{}, err
+		}
+	}
 	pairs, err := t.learn(ctx)
 	if err != nil {
 		return train.Data{}, err
@@ -83,7 +90,6 @@ func (t *training) read(ctx context.Context) (train.Data, error) {
 		return train.Data{}, err
 	}
 	data := train.Data{Train: new(train.Pairs), Tokenizers: files, Detokenize: t.tokens.tgt.Decode}
-	validate := t.options.ValidEvery > 0
 	if validate {
 		data.Valid = new(train.Pairs)
 	}
@@ -162,9 +168,14 @@ func (t *training) tell(data train.Data, out holdOut) {
 	case t.valid != nil:
 		p.line("validation pairs: %s from %s", thousands(len(data.References)), t.valid.name)
 	case out.count > 0:
-		p.line("validation pairs: %s, every %dth pair held out of the training (-valid-src and -valid-tgt name others)", thousands(out.count), out.every)
+		p.line("validation pairs: %s, one in %d held out of the training (-valid-src and -valid-tgt name others)", thousands(out.count), out.every)
 	default:
 		p.line("validation pairs: none, the corpus is too small to hold some out")
+	}
+	if data.Valid != nil {
+		if n := unscored(data.Valid, t.options.MaxLen); n > 0 {
+			p.line("                  %s of them count only for BLEU: a side is empty or has more than %d pieces (-max-len)", thousands(n), t.options.MaxLen)
+		}
 	}
 	if t.tokens.joint() {
 		p.line("vocabulary:       %s pieces, joint", thousands(t.config.SrcVocab))
@@ -175,9 +186,24 @@ func (t *training) tell(data train.Data, out holdOut) {
 	p.line("kernels:          %s, %d threads", mat.Kernel(), t.threads)
 }
 
+// unscored is how many of the pairs have no part in the validation's loss.
+func unscored(p *train.Pairs, maxLen int) int {
+	n := 0
+	for i := range p.Len() {
+		if src, tgt := len(p.Src(i)), len(p.Tgt(i)); min(src, tgt) == 0 || max(src, tgt) > maxLen {
+			n++
+		}
+	}
+	return n
+}
+
 // show tells of an event of the training.
 func (t *training) show(e train.Event) {
 	p := t.progress
+	best := ""
+	if e.Best {
+		best = ", the best so far"
+	}
 	switch e.Kind {
 	case train.Started:
 		if e.TooLong > 0 {
@@ -198,13 +224,9 @@ func (t *training) show(e train.Event) {
 	case train.Stepped:
 		p.update(time.Now(), state(e))
 	case train.Validated:
-		best := ""
-		if e.Best {
-			best = ", the best so far"
-		}
 		p.line("step %s: %s%s", thousands(e.Step), validation(e.Valid), best)
 	case train.Averaged:
-		p.line("average of the last checkpoints: %s", validation(e.Valid))
+		p.line("average of the last checkpoints: %s%s", validation(e.Valid), best)
 	}
 }
 
@@ -236,6 +258,7 @@ func (t trained) save(path string) error {
 	if err != nil {
 		return err
 	}
+	safetensors.RemoveStale(path) // what a killed run left of it
 	if err := (model.File{Model: t.model, Tokenizers: files, Info: map[string]string{trainingInfo: t.info}}).Save(path); err != nil {
 		return err
 	}
