@@ -42,6 +42,7 @@ const (
 	NoSmooth                  // 0, which makes the score 0
 )
 
+// String returns sacreBLEU's name of the smoothing.
 func (s Smoothing) String() string { return [...]string{"exp", "floor", "add-k", "none"}[s] }
 
 func (b *BLEU) order() int {

@@ -11,7 +11,7 @@ import (
 var shades = []rune(" ·░▒▓█")
 
 func shade(weight float32) rune {
-	i := int(weight*float32(len(shades)-1) + 0.5)
+	i := int(float32(weight*float32(len(shades)-1)) + 0.5)
 	return shades[max(0, min(i, len(shades)-1))]
 }
 

@@ -62,7 +62,11 @@ func TestWrongUsage(t *testing.T) {
 		{train("-d-model", "100", "-heads", "3"), []string{"d_model is 100", "not divisible by 3 heads"}},
 		{train("-vocab-size", "100"), []string{"-vocab-size 100", "259"}},
 		{train("-tie", "some"), []string{`tie is "some"`, "all"}},
-		{train("-threads", "0"), []string{"-threads 0", "at least 1"}},
+		{train("-threads", "0"), []string{"-threads 0", "1 to 4096"}},
+		{train("-threads", "1000000000"), []string{"-threads 1000000000", "1 to 4096"}},
+		{train("-clip", "inf"), []string{"clip is +Inf", "finite"}},
+		{train("-max-len", "9223372036854775807"), []string{"max_len is", "65535"}},
+		{train("-accumulate", "1000000000"), []string{"accumulate is 1000000000", "65536"}},
 		{train("-tokens", "10"), []string{"tokens is 10", "257"}},
 		{train("-resume", "-force"), []string{"-resume", "-force"}},
 		{train("more"), []string{`unexpected argument "more"`}},
@@ -73,6 +77,8 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"translate", "-model", m, "-beam", "0"}, []string{"-beam 0", "1 to 64"}},
 		{[]string{"translate", "-model", m, "-beam", "65"}, []string{"-beam 65", "1 to 64"}},
 		{[]string{"translate", "-model", m, "-alpha", "-1"}, []string{"-alpha -1"}},
+		{[]string{"translate", "-model", m, "-max-extra", "-1"}, []string{"-max-extra -1", "0 to 65535"}},
+		{[]string{"translate", "-model", m, "-max-extra", "9223372036854775807"}, []string{"-max-extra 9223372036854775807", "0 to 65535"}},
 		{[]string{"translate", "-model", m, src, "-beam", "1"}, []string{"-beam follows the argument", src}},
 		{[]string{"eval", "-model", m, "-src", src}, []string{"-ref"}},
 		{[]string{"info"}, []string{"-model", "-vocab"}},
@@ -81,9 +87,11 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"info", "-model", m, "-preset", "base"}, []string{"-model"}},
 		{[]string{"vocab"}, []string{"-o, -show"}},
 		{[]string{"vocab", "-o", out}, []string{"no files"}},
+		{[]string{"vocab", "-o", out, "-size", "7", src}, []string{"-size 7", "259"}},
 		{[]string{"vocab", "-decode"}, []string{"-tokenizer is missing"}},
 		{[]string{"version", "1"}, []string{`unexpected argument "1"`}},
 		{[]string{"demo", "-steps", "-5"}, []string{"steps is -5"}},
+		{[]string{"demo", "-held-out", "1001"}, []string{"-held-out 1001", "1 to 1000"}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			o := runTFM(t, "", c.args...)
@@ -105,6 +113,9 @@ func TestBadFiles(t *testing.T) {
 	empty := write(t, "empty", "")
 	tsv := write(t, "bad.tsv", "a\tb\na b\n")
 	missing := filepath.Join(dir, "missing")
+	short := write(t, "short", "a\nb\n")
+	blank := write(t, "blank", "\n\n\n")
+	blocked := filepath.Join(filepath.Dir(write(t, "blocked.ckpt", "no folder")), "blocked.safetensors")
 	for _, c := range []struct {
 		name  string
 		args  []string
@@ -123,6 +134,9 @@ func TestBadFiles(t *testing.T) {
 		{"nothing to go on with", []string{"train", "-src", src, "-tgt", tgt, "-model", out, "-resume"}, []string{"no checkpoint", filepath.Join(dir, "out.ckpt")}},
 		{"no folder for the model", []string{"train", "-src", src, "-tgt", tgt, "-model", filepath.Join(missing, "out.safetensors")}, []string{"cannot be written", missing}},
 		{"model is a folder", []string{"train", "-src", src, "-tgt", tgt, "-model", dir}, []string{dir, "no regular file"}},
+		{"checkpoints' folder is a file", []string{"train", "-src", src, "-tgt", tgt, "-model", blocked}, []string{"blocked.ckpt", "cannot be written"}},
+		{"validation unequal", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", short, "-model", out}, []string{"unequal line counts", three + " has 3", short + " has 2"}},
+		{"no pair to validate on", append([]string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", blank, "-model", out}, append(toySmall, "-valid-every", "1")...), []string{"validation pairs", "3 have an empty side"}},
 		{"model is there", []string{"train", "-src", src, "-tgt", tgt, "-model", m}, []string{m, "-resume", "-force"}},
 		{"translate, model missing", []string{"translate", "-model", missing}, []string{missing}},
 		{"translate, model is text", []string{"translate", "-model", three}, []string{three}},
@@ -130,7 +144,6 @@ func TestBadFiles(t *testing.T) {
 		{"eval, unequal", []string{"eval", "-model", m, "-src", three, "-ref", tgt}, []string{"unequal line counts"}},
 		{"eval, no folder for -out", []string{"eval", "-model", m, "-src", src, "-ref", tgt, "-out", filepath.Join(missing, "o")}, []string{"cannot be written"}},
 		{"vocab, not UTF-8", []string{"vocab", "-o", out, latin1}, []string{latin1 + ":3"}},
-		{"vocab, too small", []string{"vocab", "-o", out, "-size", "7", three}, []string{"7", "259"}},
 		{"vocab, no number", []string{"vocab", "-tokenizer", m, "-decode", three}, []string{three + ":1", `"a"`}},
 		{"info, model is text", []string{"info", "-model", three}, []string{three}},
 	} {
@@ -140,6 +153,24 @@ func TestBadFiles(t *testing.T) {
 				t.Error("a file was left behind")
 			}
 		})
+	}
+}
+
+func TestUnreadableFile(t *testing.T) {
+	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("everything can be read")
+	}
+	src, tgt := toyCorpus(t)
+	secret := write(t, "secret", "a\n")
+	if err := os.Chmod(secret, 0); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out.safetensors")
+	for _, args := range [][]string{
+		{"train", "-src", secret, "-tgt", tgt, "-model", out}, {"train", "-src", src, "-tgt", secret, "-model", out},
+		{"translate", "-model", secret}, {"translate", "-model", toyModel(t), secret}, {"info", "-model", secret},
+	} {
+		mustFail(t, runTFM(t, "", args...), 1, secret, "permission denied")
 	}
 }
 
@@ -159,6 +190,14 @@ func TestFullStandardOutput(t *testing.T) {
 		c.Stdout, c.Stderr = full, &stderr
 		c.Run()
 		mustFail(t, output{stderr: stderr.String(), code: c.ProcessState.ExitCode()}, 1, "no space left")
+	}
+
+	// The translation is not lost with the scores.
+	hyps := filepath.Join(t.TempDir(), "hyps")
+	c := tfm("eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-out", hyps)
+	c.Stdout = full
+	if err := c.Run(); err == nil || strings.Count(read(t, hyps), "\n") != 49 {
+		t.Errorf("%v, and the translation is %q", err, read(t, hyps))
 	}
 }
 

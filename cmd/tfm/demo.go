@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"iter"
@@ -26,6 +27,7 @@ of the training does. It takes about a minute on two cores and needs no files.`,
 			d := demo{options: demoOptions()}
 			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
 			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "of the first weights and the order of the pairs")
+			f.IntVar(&d.heldOut, "held-out", demoHeldOutPairs, "held-out sentences to translate and to count")
 			f.StringVar(&d.model, "model", "", "`file` to write the model to, for 'tfm translate' and 'tfm info'; none keeps nothing")
 			threadsFlag(f, &d.threads)
 			return d.run
@@ -36,6 +38,7 @@ of the training does. It takes about a minute on two cores and needs no files.`,
 type demo struct {
 	options train.Options
 	model   string
+	heldOut int
 	threads int
 }
 
@@ -62,6 +65,9 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	o.Decay = max(o.Steps, o.Warmup+1)
 	if err := d.options.Validate(); err != nil {
 		return usageError{err.Error()}
+	}
+	if d.heldOut < 1 || d.heldOut > demoHeldOutPairs {
+		return usagef("-held-out %d: must be 1 to %d", d.heldOut, demoHeldOutPairs)
 	}
 	if d.model != "" {
 		if err := checkWritable(d.model); err != nil {
@@ -90,12 +96,11 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	if t.result.Reason == train.Interrupted {
 		return interruption(ctx)
 	}
+	var saved error
 	if d.model != "" {
-		if err := t.save(d.model); err != nil {
-			return err
-		}
+		saved = t.save(d.model)
 	}
-	return t.present(heldOut)
+	return errors.Join(t.present(heldOut[:d.heldOut]), saved)
 }
 
 // present shows translations of sentences that are not among the training's, and what the model looked at.
@@ -113,9 +118,9 @@ func (t trained) present(heldOut []demoPair) error {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("\nTen sentences that the training did not have:\n\n")
+	b.WriteString("\nSentences that the training did not have:\n\n")
 	mapped := 0 // the first translation that is right, and long enough to be worth a look
-	const shown = 10
+	shown := min(10, len(heldOut))
 	for i := range shown {
 		at := i * len(heldOut) / shown
 		p, mark := heldOut[at], "="

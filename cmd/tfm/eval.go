@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -58,20 +59,11 @@ func evalCommand() command {
 					return err
 				}
 				hyps := t.evaluate(*src, srcs)
-				if *out != "" {
-					err := safetensors.WriteAtomic(*out, func(w io.Writer) error {
-						for _, h := range hyps {
-							if _, err := io.WriteString(w, h+"\n"); err != nil {
-								return err
-							}
-						}
-						return nil
-					})
-					if err != nil {
-						return err
-					}
+				scores := printScores(hyps, refs)
+				if *out == "" {
+					return scores
 				}
-				return printScores(hyps, refs)
+				return errors.Join(scores, writeLines(*out, hyps)) // either may fail, and the other is not lost with it
 			}
 		},
 	}
@@ -92,6 +84,17 @@ func (t *translator) evaluate(file string, srcs []string) []string {
 	}
 	p.line("%s sentences in %.1f s, %.1f a second", thousands(len(hyps)), time.Since(start).Seconds(), perSecond(len(hyps)))
 	return hyps
+}
+
+func writeLines(path string, lines []string) error {
+	return safetensors.WriteAtomic(path, func(w io.Writer) error {
+		for _, l := range lines {
+			if _, err := io.WriteString(w, l+"\n"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func printScores(hyps, refs []string) error {

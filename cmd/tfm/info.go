@@ -89,8 +89,8 @@ func printConfig(c model.Config, training string) error {
 		fmt.Fprintf(&b, "%-16s %s\n", name+":", fmt.Sprintf(format, args...))
 	}
 	row("d_model", "%d", c.DModel)
-	row("heads", "%d of d_k = d_v = %d", c.Heads, c.DModel/c.Heads)
-	row("d_ff", "%d, ReLU", c.DFF)
+	row("heads", "%d of d_k = d_v = %d, with biases", c.Heads, c.DModel/c.Heads)
+	row("d_ff", "%d, ReLU, with biases", c.DFF)
 	row("layers", "%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers)
 	row("norm", "post-norm, LayerNorm(x + Dropout(Sublayer(x))), biased variance, eps %v in the root, none after the stacks", c.NormEps)
 	row("positions", "sinusoids, sin at 2i and cos at 2i+1, first position 0, at most %d", c.MaxLen)

@@ -25,7 +25,7 @@ func configFlags(f *flag.FlagSet, c *model.Config) {
 }
 
 func presetFlag(f *flag.FlagSet, p *string, name string) {
-	f.StringVar(p, "preset", name, "configuration to start `from`: "+strings.Join(model.PresetNames(), ", "))
+	f.StringVar(p, "preset", name, "`name` of the configuration to start from: "+strings.Join(model.PresetNames(), ", "))
 }
 
 func threadsFlag(f *flag.FlagSet, n *int) {
@@ -33,8 +33,8 @@ func threadsFlag(f *flag.FlagSet, n *int) {
 }
 
 func checkThreads(n int) error {
-	if n < 1 {
-		return usagef("-threads %d: must be at least 1", n)
+	if most := 4096; n < 1 || n > most {
+		return usagef("-threads %d: must be 1 to %d", n, most)
 	}
 	return nil
 }
@@ -54,8 +54,8 @@ func checkSearch(s model.Search) error {
 		return usagef("-beam %d: must be 1 to 64", s.Beam)
 	case !(s.Alpha >= 0 && s.Alpha <= 10):
 		return usagef("-alpha %v: must be 0 to 10", s.Alpha)
-	case s.MaxExtra < 0:
-		return usagef("-max-extra %d: must be at least 0", s.MaxExtra)
+	case s.MaxExtra < 0 || s.MaxExtra >= 1<<16:
+		return usagef("-max-extra %d: must be 0 to %d", s.MaxExtra, 1<<16-1)
 	}
 	return nil
 }

@@ -73,8 +73,8 @@ func readTokenizers(path string) (tokenizers, error) {
 		return tokenizers{}, err
 	}
 	defer f.Close()
-	var start [3]byte
-	if _, err := io.ReadFull(f, start[:]); err == nil && string(start[:]) == "tfm" { // a model begins with the length of its header
+	var start [4]byte
+	if _, err := io.ReadFull(f, start[:]); err == nil && string(start[:]) == "tfm-" { // as a model's first bytes, a header of 760 MB
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return tokenizers{}, err

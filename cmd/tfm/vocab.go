@@ -126,6 +126,9 @@ func (v *vocab) train(files []string) error {
 	if len(files) == 0 {
 		return usagef("no files to train on")
 	}
+	if _, err := text.TrainBPE(v.size); err != nil { // of no text: only to hear of a size that cannot be
+		return usagef("-size %d: %v", v.size, err)
+	}
 	if err := checkWritable(v.out); err != nil {
 		return err
 	}
