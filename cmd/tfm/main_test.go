@@ -13,9 +13,7 @@ import (
 )
 
 // The tests run the binary as a user does. It is the test binary itself, which is tfm when this variable is
-
 // set: so it has the build tags, the race detector and the architecture of the test.
-
 const asProgram = "TFM_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -44,7 +42,6 @@ func tfm(args ...string) *exec.Cmd {
 }
 
 // output is what a run of the binary left.
-
 type output struct {
 	stdout, stderr string
 	code           int // -1 if a signal ended it
@@ -61,7 +58,6 @@ func finish(t *testing.T, c *exec.Cmd) output {
 }
 
 // runTFM runs tfm with a text as standard input.
-
 func runTFM(t *testing.T, input string, args ...string) output {
 	t.Helper()
 	c := tfm(args...)
@@ -70,7 +66,6 @@ func runTFM(t *testing.T, input string, args ...string) output {
 }
 
 // mustRun runs tfm, which must not fail, and returns what it wrote.
-
 func mustRun(t *testing.T, input string, args ...string) output {
 	t.Helper()
 	o := runTFM(t, input, args...)
@@ -81,9 +76,7 @@ func mustRun(t *testing.T, input string, args ...string) output {
 }
 
 // mustFail runs tfm, which must exit with a code and end its standard error with one line that holds all of
-
 // wants; in front of it there may be progress.
-
 func mustFail(t *testing.T, o output, code int, wants ...string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimRight(o.stderr, "\n"), "\n")
@@ -102,7 +95,6 @@ func mustFail(t *testing.T, o output, code int, wants ...string) {
 }
 
 // write writes a file of the test's own and returns its path.
-
 func write(t *testing.T, name string, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -120,11 +112,3 @@ func read(t *testing.T, path string) string {
 	}
 	return string(data)
 }
-
-// toy is a corpus and a model that several tests use: phrases of an adjective and a noun, which change places.
-
-// toySmall makes training take a moment: a step is some milliseconds.
-
-// trainArgs is a training of the toy corpus to a model in a folder of the test's own, with more flags.
-
-// A pipe in which each question waits for the answer to the one before.

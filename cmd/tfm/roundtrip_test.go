@@ -9,7 +9,7 @@ import (
 
 func TestTrainTranslateEval(t *testing.T) {
 	m := toyModel(t)
-	for _, want := range []string{"training pairs:   1,487", "vocabulary:", "parameters:", "kernels:", "memory:", "600 steps"} {
+	for _, want := range []string{"training pairs:   1,487", "vocabulary:", "parameters:", "kernels:", "memory:", "300 steps"} {
 		if !strings.Contains(toy.training.stderr, want) {
 			t.Errorf("training does not tell %q:\n%s", want, toy.training.stderr)
 		}
@@ -46,7 +46,7 @@ func TestTrainTranslateEval(t *testing.T) {
 	}
 
 	info := mustRun(t, "", "info", "-model", m).stdout
-	for _, want := range []string{"d_model:         32", "post-norm", "600 steps", "parameters: "} {
+	for _, want := range []string{"d_model:         32", "post-norm", "300 steps", "parameters: "} {
 		if !strings.Contains(info, want) {
 			t.Errorf("info does not tell %q:\n%s", want, info)
 		}

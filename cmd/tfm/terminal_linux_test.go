@@ -62,7 +62,7 @@ func TestProgressOnATerminal(t *testing.T) {
 		io.Copy(&b, outside) // ends with an error when the other end is closed
 		seen <- b.String()
 	}()
-	args, _ := trainArgs(t, "-steps", "300")
+	args, _ := trainArgs(t, "-steps", "0", "-time", "700ms")
 	c := tfm(args...)
 	c.Stderr = inside
 	if err := c.Run(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+// toy is a corpus and a model that several tests use: phrases of an adjective and a noun, which change places.
 var toy struct {
 	once                   sync.Once
 	dir, src, tgt, testSrc string
@@ -22,8 +23,9 @@ var (
 	toyVerbs      = [][2]string{{"sees", "voit"}, {"takes", "prend"}, {"likes", "aime"}}
 )
 
+// toySmall makes training take a moment: a step is some milliseconds, and three hundred learn the toy.
 var toySmall = []string{"-preset", "demo", "-d-model", "32", "-d-ff", "64", "-heads", "2", "-encoder-layers", "1", "-decoder-layers", "1",
-	"-vocab-size", "320", "-tokens", "200", "-max-len", "40", "-peak", "0.01", "-warmup", "50", "-valid-every", "0", "-save-every", "0"}
+	"-vocab-size", "320", "-tokens", "200", "-max-len", "40", "-peak", "0.005", "-warmup", "50", "-valid-every", "0", "-save-every", "0"}
 
 func toyCorpus(t *testing.T) (src, tgt string) {
 	t.Helper()
@@ -70,13 +72,14 @@ func makeToy(t *testing.T) {
 		toy.src, toy.tgt = put("train.en", &src), put("train.fr", &tgt)
 		toy.testSrc, toy.testTgt = put("test.en", &testSrc), put("test.fr", &testTgt)
 		toy.model = filepath.Join(toy.dir, "toy.safetensors")
-		toy.training = runTFM(t, "", append([]string{"train", "-src", toy.src, "-tgt", toy.tgt, "-model", toy.model, "-steps", "600"}, toySmall...)...)
+		toy.training = runTFM(t, "", append([]string{"train", "-src", toy.src, "-tgt", toy.tgt, "-model", toy.model, "-steps", "300"}, toySmall...)...)
 	})
 	if toy.training.code != 0 {
 		t.Fatalf("training the toy model: exit code %d\n%s", toy.training.code, toy.training.stderr)
 	}
 }
 
+// trainArgs is a training of the toy corpus to a model in a folder of the test's own, with more flags.
 func trainArgs(t *testing.T, more ...string) (args []string, model string) {
 	t.Helper()
 	src, tgt := toyCorpus(t)

@@ -74,6 +74,7 @@ func TestTranslateOddLines(t *testing.T) {
 	}
 }
 
+// A pipe in which each question waits for the answer to the one before.
 func TestTranslateAnswersAtOnce(t *testing.T) {
 	c := tfm("translate", "-model", toyModel(t))
 	in, err := c.StdinPipe()
