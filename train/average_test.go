@@ -4,7 +4,9 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 )
 
 func TestAverageIsTheMean(t *testing.T) {
@@ -71,5 +73,20 @@ func TestRunAverages(t *testing.T) {
 		if averaged := r.Averaged == 3; averaged != kept || r.Best.BLEU != 100 || !said {
 			t.Errorf("result %+v, want average kept: %v", r, kept)
 		}
+	}
+}
+
+// Of one checkpoint, or of none, there is no mean.
+func TestNothingToAverage(t *testing.T) {
+	for _, time := range []time.Duration{0, 1} {
+		o := smallOptions(3)
+		o.SaveEvery, o.Keep, o.Average, o.Time, o.Dir = 0, 3, 3, time, t.TempDir()
+		m := newModel(t, smallConfig())
+		var last []float32
+		r := mustRun(t, context.Background(), m, nil, copyData(), o, func(Event) { last = slices.Clone(m.Params.W) })
+		if steps := 3 * int(1-time); r.Step != steps || r.Averaged != 0 {
+			t.Errorf("result %+v, want %d steps and nothing averaged", r, steps)
+		}
+		wantSameWeights(t, "after the run", m.Params.W, last)
 	}
 }

@@ -402,12 +402,18 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Best: r.state.Best, Checkpoint: r.checkpoint}
 	restore := r.state.Best.Step > 0 && r.state.Best.Step != r.state.Step
 	if reason != Interrupted && r.o.Average > 1 {
-		n, v, err := r.average(ctx)
+		paths, err := r.toAverage()
 		if err != nil {
 			return Result{}, err
 		}
-		if restore = n == 0; n > 0 {
-			result.Averaged, result.Best = n, v
+		if len(paths) > 1 {
+			v, better, err := r.average(ctx, paths)
+			if err != nil {
+				return Result{}, err
+			}
+			if restore = !better; better {
+				result.Averaged, result.Best = len(paths), v
+			}
 		}
 	}
 	if restore {
@@ -419,12 +425,11 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	return result, nil
 }
 
-// average puts the mean of the weights of the newest regular checkpoints, the last step's among them, into the model and
-// returns how many they are and how good it is; 0 if it is no better than the best, or was not validated to the end.
-func (r *run) average(ctx context.Context) (int, Validation, error) {
+// toAverage are the newest regular checkpoints and that of the last step.
+func (r *run) toAverage() ([]string, error) {
 	steps, err := checkpointSteps(r.o.Dir)
 	if err != nil {
-		return 0, Validation{}, err
+		return nil, err
 	}
 	steps = r.o.regular(steps)
 	if len(steps) == 0 || steps[len(steps)-1] != r.state.Step {
@@ -434,22 +439,22 @@ func (r *run) average(ctx context.Context) (int, Validation, error) {
 	for _, step := range newest(steps, r.o.Average) {
 		paths = append(paths, checkpointPath(r.o.Dir, step))
 	}
-	if err := Average(r.t, paths); err != nil {
-		return 0, Validation{}, err
-	}
-	if r.valid == nil {
-		return len(paths), Validation{}, nil
+	return paths, nil
+}
+
+// average puts the mean of the weights of checkpoints into the model and reports how good it is, and whether it is better
+// than the best; it is not if it was not validated to the end. Without a validation it is.
+func (r *run) average(ctx context.Context, paths []string) (v Validation, better bool, err error) {
+	if err := Average(r.t, paths); err != nil || r.valid == nil {
+		return v, err == nil, err
 	}
 	v, done := r.valid.run(ctx, r.state.Step)
 	if !done {
-		return 0, Validation{}, nil
+		return Validation{}, false, nil
 	}
-	better := v.betterThan(r.state.Best)
+	better = v.betterThan(r.state.Best)
 	r.send(Event{Kind: Averaged, Valid: v, Best: better})
-	if !better {
-		return 0, Validation{}, nil
-	}
-	return len(paths), v, nil
+	return v, better, nil
 }
 
 // restore puts the weights of the best validation back into the model.
