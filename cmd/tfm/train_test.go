@@ -35,9 +35,9 @@ func TestSeparateVocabularies(t *testing.T) {
 
 func TestValidation(t *testing.T) {
 	src, tgt := toyCorpus(t)
-	args, m := trainArgs(t, "-steps", "6", "-valid-every", "3", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-average", "2")
+	args, m := trainArgs(t, "-steps", "6", "-valid-every", "3", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "3", "-average", "2")
 	o := mustRun(t, "", args...)
-	for _, want := range []string{"49 from " + toy.testSrc, "step 3: validation perplexity", "BLEU", "best so far"} {
+	for _, want := range []string{"49 from " + toy.testSrc, "step 3: validation perplexity", "BLEU", "best so far", "average of the last checkpoints: validation"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("not told: %q\n%s", want, o.stderr)
 		}
