@@ -209,8 +209,8 @@ func (r *run) resume() (warning, err error) {
 	if c.State.Data != r.state.Data {
 		return nil, fmt.Errorf("%s: %w: their fingerprint is %s, expected %s", c.Path, ErrOtherPairs, c.State.Data, r.state.Data)
 	}
-	if c.State.Step < 1 || c.State.Trained < 0 {
-		return nil, fmt.Errorf("%s: step %d after %v, expected more", c.Path, c.State.Step, c.State.Trained)
+	if c.State.Step < 1 || c.State.Trained < 0 || c.Path != checkpointPath(r.o.Dir, c.State.Step) {
+		return nil, fmt.Errorf("%s: step %d after %v, expected the step of its name", c.Path, c.State.Step, c.State.Trained)
 	}
 	if err := errors.Join(c.Weights(r.t.Params), c.moments(r.t.Params, r.adam)); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ of the training does. It takes about a minute on two cores and needs no files.`,
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			d := demo{options: demoOptions()}
 			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
-			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "of the first weights and the order of the pairs")
+			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "what the first weights and the order of the pairs are drawn from")
 			f.IntVar(&d.heldOut, "held-out", demoHeldOutPairs, "held-out sentences to translate and to count")
 			f.StringVar(&d.model, "model", "", "`file` to write the model to, for 'tfm translate' and 'tfm info'; none keeps nothing")
 			threadsFlag(f, &d.threads)

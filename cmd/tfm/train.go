@@ -95,7 +95,7 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step"+preset)
 	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best"+preset)
 	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none"+preset)
-	f.Uint64Var(&o.Seed, "seed", o.Seed, "of the first weights, the order of the pairs, and dropout")
+	f.Uint64Var(&o.Seed, "seed", o.Seed, "what the first weights, the order of the pairs and dropout are drawn from")
 	threadsFlag(f, &s.threads)
 	return s
 }
@@ -134,6 +134,8 @@ func (s *trainSettings) run(ctx context.Context) error {
 	defer stop()
 	t, err := s.training.run(ctx)
 	switch r := t.result; {
+	case err == nil && r.Reason == train.OutOfTime && r.Step == 0:
+		return fmt.Errorf("-time %v is too short for a first step and what comes after it: nothing is trained, and no model is written", s.options.Time)
 	case err == nil && r.Reason != train.Interrupted:
 		s.progress.line("end after %v: %s", r.Trained.Round(time.Second), r.Reason)
 	case r.Checkpoint != "":

@@ -162,6 +162,19 @@ func TestDamagedCheckpoint(t *testing.T) {
 	mustRun(t, "", append(args, "-resume", "-steps", "6")...)
 }
 
+func TestTimeThatIsTooShortForAStep(t *testing.T) {
+	args, m := trainArgs(t, "-time", "1ns")
+	mustFail(t, runTFM(t, "", args...), 1, "-time 1ns is too short for a first step")
+	if _, err := os.Stat(m); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a model that has learned nothing was written: %v", err)
+	}
+}
+
+func TestPeakAndFactorAreTwoWaysToSayOneThing(t *testing.T) {
+	args, _ := trainArgs(t, "-factor", "2")
+	mustFail(t, runTFM(t, "", args...), 2, "either -peak or -factor")
+}
+
 func TestInterruptedBeforeTheFirstStep(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(interruptError{syscall.SIGTERM})
