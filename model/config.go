@@ -48,7 +48,7 @@ var presets = []struct {
 	{"tiny", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 4, DecoderLayers: 4, Dropout: 0.3}},
 	// For some hundred thousand sentences on an ordinary CPU.
 	{"small", Config{DModel: 256, Heads: 4, DFF: 1024, EncoderLayers: 4, DecoderLayers: 4, Dropout: 0.1}},
-	// What `tfm demo` trains in about a minute.
+	// What `tfm demo` trains in about half a minute.
 	{"demo", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 2, DecoderLayers: 2, Dropout: 0}},
 }
 

@@ -22,7 +22,7 @@ func demoCommand() command {
 		usage:   "[flags]",
 		example: "tfm demo",
 		notes: `A grammar generates the pairs of sentences. The held-out ones combine subject, verb and object as no sentence
-of the training does. It takes about a minute on two cores and needs no files.`,
+of the training does. It takes about half a minute on two cores and needs no files.`,
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			d := demo{options: demoOptions()}
 			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
