@@ -55,9 +55,13 @@ func fmaLoop(n int) float64 {
 	return 12 * 8 * 2 * float64(n)
 }
 
+// stripAVX512 is the loop above strip for up to 12 rows, in panels of 32 columns.
+//
 //go:noescape
 func stripAVX512(s *strip)
 
+// stripAVX2 is the same for up to 6 rows, in panels of 16 columns.
+//
 //go:noescape
 func stripAVX2(s *strip)
 

@@ -25,7 +25,7 @@ func trainCommand() command {
 			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -model en-de.safetensors -resume`,
 		notes: `Line n of -tgt translates line n of -src; files may be gzipped. Without -tokenizer one is trained on them too, and
 without validation files a small part of the pairs is held out. Checkpoints go to the folder OUT.ckpt, the model of
-the best validation to OUT.safetensors at the end.
+the best validation to OUT.safetensors at the end. The tokens/s that are shown count source and target.
 
 Ctrl-C (or SIGTERM) finishes the step, saves a checkpoint, says how to go on, and exits with 128 + the signal's number;
 a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -model and
