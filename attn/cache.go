@@ -124,19 +124,7 @@ func NewMemory(a *layer.Arena, m, d int, starts []int32) Memory {
 // Fill computes the keys and values of memory [m × d] in l.
 func (m Memory) Fill(p *mat.Pool, l Cross, memory mat.Matrix) {
 	l.KV.Forward(p, m.kv, memory)
-	mat.Each(p, m.keys.Rows, 16, transpose{m.keys, m.kv})
-}
-
-// transpose sets to = fromᵀ, for the columns of from that to has rows.
-type transpose struct{ to, from mat.Matrix }
-
-func (t *transpose) Rows(lo, hi int) {
-	for j := range t.from.Rows {
-		row := t.from.Row(j)
-		for i := lo; i < hi; i++ {
-			t.to.Row(i)[j] = row[i]
-		}
-	}
+	mat.Transpose(p, m.keys, m.kv.ColRange(0, m.keys.Rows))
 }
 
 // Step is Forward for the newest token of n sentences in the making: row i of x [n × d] attends to the source

@@ -52,17 +52,7 @@ func (d *Decoder) Refresh() {
 	if d.project.Data == nil {
 		d.project = mat.New(e.Cols, e.Rows)
 	}
-	mat.Each(d.pool, e.Cols, 16, transposed{d.project, e})
-}
-
-type transposed struct{ to, from mat.Matrix }
-
-func (t *transposed) Rows(lo, hi int) {
-	for j := range t.from.Rows {
-		for i, v := range t.from.Row(j)[lo:hi] {
-			t.to.Row(lo + i)[j] = v
-		}
-	}
+	mat.Transpose(d.pool, d.project, e)
 }
 
 // Hypothesis is a translation.

@@ -110,10 +110,7 @@ func (s *Pass) encode(src []int32, r attn.Ragged, drops dropouts) mat.Matrix {
 // backward takes dtgt, the derivative of forward's result, down both stacks.
 func (s *Pass) backward(b *Batch, enc, dec dropouts) {
 	self, causal, cross := b.ragged()
-	memory := s.src
-	if n := len(s.encoder); n > 0 {
-		memory = s.enc[n-1].norm2.Y
-	}
+	memory := s.enc[len(s.enc)-1].norm2.Y
 	how := layer.Set // every layer of the decoder adds to the memory's derivative; the first to come sets it
 	for i := len(s.decoder) - 1; i >= 0; i-- {
 		x := s.tgt
