@@ -14,7 +14,7 @@ func NewFeedForward(ps *Params, name string, d, ff int) FeedForward {
 
 // Forward computes y [n × d] from x [n × d], and leaves in hidden [n × ff] what Backward needs.
 func (f FeedForward) Forward(p *mat.Pool, y, hidden, x mat.Matrix) {
-	mat.Gemm(p, hidden, x, f.Inner.W.Weights(), mat.Product{Bias: f.Inner.B.W, ReLU: true})
+	mat.Gemm(p, hidden, x, f.Inner.W.Weights(), mat.Product{Bias: f.Inner.B.W, Activation: mat.ReLU})
 	f.Outer.Forward(p, y, hidden)
 }
 

@@ -69,6 +69,9 @@ func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
 			if o.Bias != nil {
 				o.Bias = place(3, 1, n, false).Data
 			}
+			if o.Residual.Data != nil {
+				o.Residual = place(3, m, n, false)
+			}
 			Gemm(nil, place(0, m, n, false), place(1, m, k, r.IntN(2) == 0), place(2, k, n, r.IntN(2) == 0), o)
 		}
 	})

@@ -3,7 +3,7 @@
 // library and golang.org/x/sys/cpu and nothing else, so the folder can be copied into another project as it is.
 //
 //	p := mat.NewPool(runtime.GOMAXPROCS(0))
-//	mat.Gemm(p, c, a, b.T(), mat.Product{Bias: bias, ReLU: true}) // C = max(0, A·Bᵀ + bias)
+//	mat.Gemm(p, c, a, b.T(), mat.Product{Bias: bias, Activation: mat.ReLU}) // C = max(0, A·Bᵀ + bias)
 //
 // # The same bits everywhere
 //
@@ -20,7 +20,7 @@
 //
 // # The files
 //
-// matrix.go, gemm.go (the contract of the product), gemm_block.go (blocks and packing), vec.go (the contract of
+// matrix.go, gemm.go (the contract of the product), epilogue.go (what else it does), gemm_block.go (blocks and packing), vec.go (the contract of
 // the vector kernels), exp.go, dropout.go, transpose.go, pool.go, exact.go (float64 functions with the same bits
 // everywhere), cpu.go (which kernels are in force), peak.go (the machine's limit). Assembly: asm_amd64.s,
 // asm512_amd64.s and asm_arm64.s multiply matrices, vec_amd64.s and vec_arm64.s are the vector kernels (AVX2's

@@ -2,16 +2,9 @@ package mat
 
 import "fmt"
 
-// Product says what Gemm does besides multiplying. The zero value is C = A·B.
-type Product struct {
-	Accumulate bool      // C += A·B: the chain of every element starts from what C holds
-	Bias       []float32 // if not nil, Bias[j] is added to each element of column j, after the chain
-	ReLU       bool      // x < 0 becomes 0, after the bias; -0 and NaN stay what they are
-}
-
 // Gemm computes the matrix product C = A·B, or C += A·B, for C [m × n], A [m × k] and B [k × n], each
 // row-major or a transpose of a row-major matrix (C must be row-major). It panics if the shapes do
-// not fit, and C must not overlap A, B or the bias. It may be called concurrently for different C, and
+// not fit, and C must not overlap A, B, the bias or the residual. It may be called concurrently for different C, and
 // allocates nothing once it has run on problems as large.
 //
 // Every element of C is one chain of fused multiply-adds over k in ascending order, whatever the shape, the
@@ -20,10 +13,10 @@ func Gemm(p *Pool, c, a, b Matrix, o Product) {
 	c.check("C")
 	a.check("A")
 	b.check("B")
-	if c.Rows != a.Rows || c.Cols != b.Cols || a.Cols != b.Rows || c.ColStride != 1 && c.Cols > 1 || c.RowStride < c.Cols && c.Rows > 1 ||
-		o.Bias != nil && len(o.Bias) != c.Cols {
-		panic(fmt.Sprintf("mat: Gemm of C %d × %d (strides %d and %d), A %d × %d, B %d × %d, bias of %d",
-			c.Rows, c.Cols, c.RowStride, c.ColStride, a.Rows, a.Cols, b.Rows, b.Cols, len(o.Bias)))
+	o.check(c)
+	if c.Rows != a.Rows || c.Cols != b.Cols || a.Cols != b.Rows || c.ColStride != 1 && c.Cols > 1 || c.RowStride < c.Cols && c.Rows > 1 {
+		panic(fmt.Sprintf("mat: Gemm of C %d × %d (strides %d and %d), A %d × %d, B %d × %d",
+			c.Rows, c.Cols, c.RowStride, c.ColStride, a.Rows, a.Cols, b.Rows, b.Cols))
 	}
 	if c.Rows == 0 || c.Cols == 0 {
 		return

@@ -117,7 +117,7 @@ func (t *product) block(i0, i1, j0, j1 int) {
 			p.s.k = min(depth, k-l)
 			p.last = l+p.s.k == k
 			p.s.accumulate = flag(t.o.Accumulate || l > 0)
-			p.s.relu = flag(t.o.ReLU && p.last)
+			p.s.relu = flag(t.o.Activation == ReLU && p.last)
 			for i := i0; i < i1; i += high {
 				p.run(i, min(i+high, i1), j, min(j+wide, j1), l, i == i0)
 			}
@@ -164,6 +164,9 @@ func (p *pass) run(i0, i1, j0, j1, l int, first bool) {
 			s.bias = &p.o.Bias[j]
 		}
 		p.strips(i0, j, l, rows)
+	}
+	if p.last {
+		p.o.finish(p.c, i0, i1, j0, j1)
 	}
 }
 

@@ -23,8 +23,11 @@ func gemmOracle(c, a, b Matrix, o Product) {
 			if o.Bias != nil {
 				x += o.Bias[j]
 			}
-			if o.ReLU && x < 0 {
+			if o.Activation == ReLU && x < 0 {
 				x = 0
+			}
+			if o.Residual.Data != nil {
+				x += o.Residual.At(i, j)
 			}
 			c.Data[i*c.RowStride+j] = x
 		}
@@ -50,25 +53,28 @@ func operand(r *rand.Rand, rows, cols int, transposed bool, number func(*rand.Ra
 type problem struct {
 	m, n, k int
 	ta, tb  bool
-	o       Product // Bias is made where it is not nil
+	o       Product // Bias and Residual are made where they are not nil
 	threads int
 }
 
 func (q problem) String() string {
 	form := map[bool]string{false: "N", true: "T"}
-	return fmt.Sprintf("%s%s m=%d n=%d k=%d accumulate=%v bias=%v relu=%v threads=%d",
-		form[q.ta], form[q.tb], q.m, q.n, q.k, q.o.Accumulate, q.o.Bias != nil, q.o.ReLU, q.threads)
+	return fmt.Sprintf("%s%s m=%d n=%d k=%d accumulate=%v bias=%v activation=%v residual=%v threads=%d",
+		form[q.ta], form[q.tb], q.m, q.n, q.k, q.o.Accumulate, q.o.Bias != nil, q.o.Activation, q.o.Residual.Data != nil, q.threads)
 }
 
 var pools = map[int]*Pool{1: nil, 2: NewPool(2), 3: NewPool(3), 8: NewPool(8)}
 
 // check compares Gemm with the oracle: bit for bit if a kernel is in force, else to within what the order
-// of rounding can do, (k+2)·2^-24·(Σ|a||b| + |c| + |bias|) to first order, twice.
+// of rounding can do, (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|) to first order, twice.
 func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
 	t.Helper()
 	a, b := operand(r, q.m, q.k, q.ta, number), operand(r, q.k, q.n, q.tb, number)
 	if q.o.Bias != nil {
 		q.o.Bias = operand(r, 1, q.n, false, number).Data
+	}
+	if q.o.Residual.Data != nil {
+		q.o.Residual = operand(r, q.m, q.n, false, number)
 	}
 	around := New(q.m+2, q.n+5)
 	for i := range around.Data {
@@ -101,6 +107,9 @@ func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float
 				if q.o.Bias != nil {
 					sum += math.Abs(float64(q.o.Bias[j]))
 				}
+				if q.o.Residual.Data != nil {
+					sum += math.Abs(float64(q.o.Residual.At(i, j)))
+				}
 				if d := math.Abs(float64(got) - float64(want)); d > 0x1p-23*float64(q.k+2)*sum {
 					t.Fatalf("%v: C[%d, %d] = %v, want %v", q, i, j, got, want)
 				}
@@ -123,9 +132,12 @@ func normal(r *rand.Rand) float32 { return float32(r.NormFloat64()) }
 func tiny(r *rand.Rand) float32 { return float32(math.Ldexp(r.NormFloat64(), -62-r.IntN(16))) }
 
 func randomProduct(r *rand.Rand) Product {
-	o := Product{Accumulate: r.IntN(2) == 0, ReLU: r.IntN(2) == 0}
+	o := Product{Accumulate: r.IntN(2) == 0, Activation: Activation(r.IntN(int(ReLU) + 1))}
 	if r.IntN(2) == 0 {
 		o.Bias = []float32{}
+	}
+	if r.IntN(4) == 0 {
+		o.Residual.Data = []float32{}
 	}
 	return o
 }
@@ -155,7 +167,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 		// past each size of a block, and enough work for several tasks
 		for _, q := range []problem{
 			{m: 150, n: 70, k: 20}, {m: 30, n: 20, k: 600}, {m: 7, n: 1100, k: 35}, {m: 26, n: 1050, k: 9},
-			{m: 128, n: 128, k: 260}, {m: 1, n: 4100, k: 130}, {m: 2, n: 1100, k: 540, o: Product{Bias: []float32{}, ReLU: true}, threads: 1},
+			{m: 128, n: 128, k: 260}, {m: 1, n: 4100, k: 130}, {m: 2, n: 1100, k: 540, o: Product{Bias: []float32{}, Activation: ReLU}, threads: 1},
 		} {
 			for form := range 4 {
 				q.ta, q.tb = form&1 != 0, form&2 != 0
@@ -202,7 +214,7 @@ func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 				bt.Data[j*k+l] = b.At(l, j)
 			}
 		}
-		o := Product{Bias: bias, ReLU: true}
+		o := Product{Bias: bias, Activation: ReLU}
 		whole := New(m, n)
 		Gemm(nil, whole, a, b, o)
 		for _, threads := range []int{1, 2, 3, 8} {
@@ -254,6 +266,9 @@ func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 		"columns":       func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 2), Product{}) },
 		"depth":         func() { Gemm(nil, x(2, 3), x(2, 4), x(5, 3), Product{}) },
 		"bias":          func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Bias: make([]float32, 2)}) },
+		"residual":      func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Residual: x(3, 2)}) },
+		"residual, T":   func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Residual: x(3, 2).T()}) },
+		"activation":    func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Activation: 99}) },
 		"transposed C":  func() { Gemm(nil, x(3, 2).T(), x(2, 4), x(4, 3), Product{}) },
 		"overlap":       func() { Gemm(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 3), x(3, 3), Product{}) },
 		"outside":       func() { Gemm(nil, x(3, 3), Matrix{make([]float32, 8), 3, 3, 3, 1}, x(3, 3), Product{}) },
@@ -284,7 +299,7 @@ func FuzzGemm(f *testing.F) {
 	f.Add(uint8(200), uint8(20), uint8(1), uint8(29), uint64(3))
 	f.Fuzz(func(t *testing.T, m, n, k, form uint8, seed uint64) {
 		q := problem{m: int(m), n: int(n), k: int(k), ta: form&1 != 0, tb: form&2 != 0, threads: []int{1, 2, 3, 8}[form>>5&3]}
-		q.o.Accumulate, q.o.ReLU = form&4 != 0, form&8 != 0
+		q.o.Accumulate, q.o.Activation = form&4 != 0, Activation(form>>3&1)
 		if form&16 != 0 {
 			q.o.Bias = []float32{}
 		}

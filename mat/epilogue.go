@@ -1,0 +1,47 @@
+package mat
+
+import "fmt"
+
+// Product says what a matrix product does besides multiplying. The zero value is C = A·B.
+type Product struct {
+	Accumulate bool       // C += A·B: the chain of every element starts from what C holds
+	Bias       []float32  // if not nil, Bias[j] is added to each element of column j, after the chain
+	Activation Activation // of each element, after the bias
+	Residual   Matrix     // if its Data is not nil, a row-major matrix of C's shape that is added last
+}
+
+// Activation is a function that a product applies to its result while that is still in cache.
+type Activation uint8
+
+const (
+	Identity Activation = iota // x
+	ReLU                       // x < 0 becomes 0; -0 and NaN stay what they are
+)
+
+// check panics unless the product can be finished for C.
+func (o *Product) check(c Matrix) {
+	if o.Bias != nil && len(o.Bias) != c.Cols {
+		panic(fmt.Sprintf("mat: a bias of %d numbers for C %d × %d", len(o.Bias), c.Rows, c.Cols))
+	}
+	if o.Activation > ReLU {
+		panic(fmt.Sprintf("mat: there is no activation %d", o.Activation))
+	}
+	if r := o.Residual; r.Data != nil {
+		r.check("the residual")
+		if r.Rows != c.Rows || r.Cols != c.Cols || r.ColStride != 1 && r.Cols > 1 {
+			panic(fmt.Sprintf("mat: a residual %d × %d (strides %d and %d) for C %d × %d", r.Rows, r.Cols, r.RowStride, r.ColStride, c.Rows, c.Cols))
+		}
+	}
+}
+
+// finish does for rows [i0, i1) and columns [j0, j1) of C what the kernels, which add the bias and apply a
+// ReLU, leave to be done.
+func (o *Product) finish(c Matrix, i0, i1, j0, j1 int) {
+	r := &o.Residual
+	if r.Data == nil {
+		return
+	}
+	for i := i0; i < i1; i++ {
+		Add(c.Data[i*c.RowStride+j0:][:j1-j0], r.Data[i*r.RowStride+j0:][:j1-j0])
+	}
+}
