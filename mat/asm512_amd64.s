@@ -2,8 +2,12 @@
 
 // The kernels of matrix products for AVX-512 (F, VL, BW, DQ):
 //
-//	stripAVX512   up to 12 rows of C
-//	fmaLoopAVX512 the machine's limit
+//	stripAVX512          up to 12 rows of C
+//	copyPanelsAVX512     packing of rows of B
+//	copyPanelAVX512      packing of columns of A
+//	copyStripsAVX512     packing of columns of A, four strips at once
+//	transposePanelAVX512 packing of columns of B
+//	fmaLoopAVX512        the machine's limit
 //
 // Z0 to Z23 hold 12 rows of 32 columns of C, two registers a row; Z24 and Z25 a row of B. K1 and K2 are the
 // lanes of the two registers that C has.
@@ -33,12 +37,14 @@
 #define ROW9 FMAROW((R14), Z29, Z18, Z19)
 #define ROW10 FMAROW((R14)(R9*1), Z30, Z20, Z21)
 #define ROW11 FMAROW((R14)(R9*2), Z31, Z22, Z23)
-#define NEXTK \
+#define NEXTA \
 	ADDQ R11, BX                \
 	ADDQ R10, SI                \
 	ADDQ R10, R8                \
 	ADDQ R10, R15               \
-	ADDQ R10, R14               \
+	ADDQ R10, R14
+#define NEXTK \
+	NEXTA                       \
 	DECQ CX
 
 // the lanes of a row of C at R14, and a step to the next that leaves the flags alone
@@ -91,8 +97,10 @@
 // DX C          R12 s.cRow    R14 row of C
 // SI A row 0    R8 A row 3    R15 A row 6   R14 A row 9
 // R9 s.aRow     R10 s.aK      BX B          R11 s.bK      b-8(SP) B, k = 0
-TEXT ·stripAVX512(SB), NOSPLIT, $8-8
+TEXT ·stripAVX512(SB), NOSPLIT, $24-8
 	MOVQ s+0(FP), DI
+	MOVQ strip_ahead(DI), BX
+	MOVQ BX, ahead-24(SP)
 	MOVQ strip_b(DI), BX
 	MOVQ BX, b-8(SP)
 	MOVQ strip_c(DI), DX
@@ -149,10 +157,13 @@ zero:
 	VPXORD Z23, Z23, Z23
 
 multiply:
-	// The chains of the next strip wait for its C: two lines of each of its rows.
-	MOVQ strip_next(DI), R14
-	ADDQ DX, R14
-	MOVQ AX, CX
+	// The chains of the next panel wait for its C: two lines of each of its rows.
+	LEAQ    128(DX), R14
+	MOVQ    strip_c(DI), CX
+	ADDQ    strip_next(DI), CX
+	CMPQ    R13, $32
+	CMOVQLE CX, R14
+	MOVQ    AX, CX
 
 fetch:
 	PREFETCHT0 (R14)
@@ -171,28 +182,35 @@ fetch:
 	LEAQ  (R15)(BX*1), R14
 	MOVQ  b-8(SP), BX
 
+	// the lines to fetch ahead
+	MOVQ R13, n-16(SP)
+	MOVQ ahead-24(SP), AX
+	MOVQ strip_aheadPanel(DI), R13
+	ADDQ R13, ahead-24(SP)
+	MOVQ strip_aheadK(DI), R13
+
 	// one loop over k for each number of rows
-	CMPQ AX, $12
+	CMPQ strip_m(DI), $12
 	JEQ  rows12
-	CMPQ AX, $11
+	CMPQ strip_m(DI), $11
 	JEQ  rows11
-	CMPQ AX, $10
+	CMPQ strip_m(DI), $10
 	JEQ  rows10
-	CMPQ AX, $9
+	CMPQ strip_m(DI), $9
 	JEQ  rows9
-	CMPQ AX, $8
+	CMPQ strip_m(DI), $8
 	JEQ  rows8
-	CMPQ AX, $7
+	CMPQ strip_m(DI), $7
 	JEQ  rows7
-	CMPQ AX, $6
+	CMPQ strip_m(DI), $6
 	JEQ  rows6
-	CMPQ AX, $5
+	CMPQ strip_m(DI), $5
 	JEQ  rows5
-	CMPQ AX, $4
+	CMPQ strip_m(DI), $4
 	JEQ  rows4
-	CMPQ AX, $3
+	CMPQ strip_m(DI), $3
 	JEQ  rows3
-	CMPQ AX, $2
+	CMPQ strip_m(DI), $2
 	JEQ  rows2
 
 	PCALIGN $64
@@ -201,7 +219,7 @@ rows1:
 	ROW0
 	NEXTK
 	JNE rows1
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows2:
@@ -210,7 +228,7 @@ rows2:
 	ROW1
 	NEXTK
 	JNE rows2
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows3:
@@ -220,7 +238,7 @@ rows3:
 	ROW2
 	NEXTK
 	JNE rows3
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows4:
@@ -231,7 +249,7 @@ rows4:
 	ROW3
 	NEXTK
 	JNE rows4
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows5:
@@ -243,7 +261,7 @@ rows5:
 	ROW4
 	NEXTK
 	JNE rows5
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows6:
@@ -256,7 +274,7 @@ rows6:
 	ROW5
 	NEXTK
 	JNE rows6
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows7:
@@ -270,7 +288,7 @@ rows7:
 	ROW6
 	NEXTK
 	JNE rows7
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows8:
@@ -285,7 +303,7 @@ rows8:
 	ROW7
 	NEXTK
 	JNE rows8
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows9:
@@ -301,7 +319,7 @@ rows9:
 	ROW8
 	NEXTK
 	JNE rows9
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows10:
@@ -318,7 +336,7 @@ rows10:
 	ROW9
 	NEXTK
 	JNE rows10
-	JMP epilogue
+	JMP multiplied
 
 	PCALIGN $64
 rows11:
@@ -336,10 +354,81 @@ rows11:
 	ROW10
 	NEXTK
 	JNE rows11
-	JMP epilogue
+	JMP multiplied
 
+	// four of k at a time, and a line fetched ahead
 	PCALIGN $64
 rows12:
+	SUBQ $4, CX
+	JLT  rows12rest
+
+rows12four:
+	PREFETCHT1 (AX)
+	ADDQ R13, AX
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	ROW5
+	ROW6
+	ROW7
+	ROW8
+	ROW9
+	ROW10
+	ROW11
+	NEXTA
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	ROW5
+	ROW6
+	ROW7
+	ROW8
+	ROW9
+	ROW10
+	ROW11
+	NEXTA
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	ROW5
+	ROW6
+	ROW7
+	ROW8
+	ROW9
+	ROW10
+	ROW11
+	NEXTA
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	ROW5
+	ROW6
+	ROW7
+	ROW8
+	ROW9
+	ROW10
+	ROW11
+	NEXTA
+	SUBQ $4, CX
+	JGE  rows12four
+
+rows12rest:
+	ADDQ $4, CX
+	JEQ  multiplied
+
+rows12one:
 	LOADB
 	ROW0
 	ROW1
@@ -354,7 +443,11 @@ rows12:
 	ROW10
 	ROW11
 	NEXTK
-	JNE rows12
+	JNE rows12one
+
+multiplied:
+	MOVQ strip_m(DI), AX
+	MOVQ n-16(SP), R13
 
 epilogue:
 	// + bias
@@ -434,6 +527,200 @@ next:
 done:
 	VZEROUPPER
 	RET
+
+// func copyPanelsAVX512(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int)
+// Requires: AVX512F
+TEXT ·copyPanelsAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ dstPanel+8(FP), R8
+	MOVQ src+16(FP), SI
+	MOVQ srcK+24(FP), R9
+	MOVQ n+32(FP), AX
+	MOVQ k+40(FP), DX
+
+	// the columns of the last panel, 1 to 32
+	LEAQ  -1(AX), CX
+	ANDQ  $31, CX
+	INCQ  CX
+	MOVQ  $1, BX
+	SHLQ  CX, BX
+	DECQ  BX
+	KMOVW BX, K1
+	SHRQ  $16, BX
+	KMOVW BX, K2
+
+row:
+	MOVQ SI, R10
+	MOVQ DI, R11
+	MOVQ AX, CX
+	SUBQ $32, CX
+	JLE  last
+
+panel:
+	PREFETCHT0 (R10)(R9*8)
+	PREFETCHT0 64(R10)(R9*8)
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
+	ADDQ $128, R10
+	ADDQ R8, R11
+	SUBQ $32, CX
+	JGT  panel
+
+last:
+	PREFETCHT0 (R10)(R9*8)
+	PREFETCHT0 64(R10)(R9*8)
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z 64(R10), K2, Z1
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
+	ADDQ R9, SI
+	ADDQ $128, DI
+	DECQ DX
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func copyStripsAVX512(dst *float32, dstStrip uintptr, src *float32, srcK uintptr, k int)
+// Requires: AVX512F
+TEXT ·copyStripsAVX512(SB), NOSPLIT, $0-40
+	MOVQ  dst+0(FP), DI
+	MOVQ  dstStrip+8(FP), R8
+	MOVQ  src+16(FP), SI
+	MOVQ  srcK+24(FP), R9
+	MOVQ  k+32(FP), DX
+	LEAQ  (R8)(R8*2), R10
+	MOVL  $0xFFF, AX
+	KMOVW AX, K1
+
+columns:
+	PREFETCHT0 (SI)(R9*8)
+	PREFETCHT0 64(SI)(R9*8)
+	PREFETCHT0 128(SI)(R9*8)
+	VMOVUPS.Z  (SI), K1, Z0
+	VMOVUPS.Z  48(SI), K1, Z1
+	VMOVUPS.Z  96(SI), K1, Z2
+	VMOVUPS.Z  144(SI), K1, Z3
+	VMOVUPS    Z0, K1, (DI)
+	VMOVUPS    Z1, K1, (DI)(R8*1)
+	VMOVUPS    Z2, K1, (DI)(R8*2)
+	VMOVUPS    Z3, K1, (DI)(R10*1)
+	ADDQ       R9, SI
+	ADDQ       $48, DI
+	DECQ       DX
+	JNE        columns
+	VZEROUPPER
+	RET
+
+// func copyPanelAVX512(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
+// Requires: AVX512F
+TEXT ·copyPanelAVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), DI
+	MOVQ  dstK+8(FP), R8
+	MOVQ  src+16(FP), SI
+	MOVQ  srcK+24(FP), R9
+	MOVQ  w+32(FP), CX
+	MOVQ  k+40(FP), DX
+	MOVL  $1, AX
+	SHLL  CX, AX
+	DECL  AX
+	KMOVW AX, K1
+
+columns:
+	PREFETCHT0 (SI)(R9*8)
+	VMOVUPS.Z  (SI), K1, Z0
+	VMOVUPS    Z0, (DI)
+	ADDQ       R9, SI
+	ADDQ       R8, DI
+	DECQ       DX
+	JNE        columns
+	VZEROUPPER
+	RET
+
+// 4 of k of the 16 rows, from OFF bytes on: in Z0 to Z3 row i of each group of four stands in the groups' 128-bit lanes,
+// which are transposed and stored to 4 rows at DI
+#define QUAD(OFF, Z0, Z1, Z2, Z3, X0, X1, X2, X3, Z4, Z5, Z6, Z7) \
+	VMOVUPS         OFF(R8), X0             \
+	VMOVUPS         OFF(R8)(R12*1), X1      \
+	VMOVUPS         OFF(R8)(R12*2), X2      \
+	VMOVUPS         OFF(R8)(R13*1), X3      \
+	VBROADCASTF32X4 OFF(R9), K1, Z0         \
+	VBROADCASTF32X4 OFF(R9)(R12*1), K1, Z1  \
+	VBROADCASTF32X4 OFF(R9)(R12*2), K1, Z2  \
+	VBROADCASTF32X4 OFF(R9)(R13*1), K1, Z3  \
+	VBROADCASTF32X4 OFF(R10), K2, Z0        \
+	VBROADCASTF32X4 OFF(R10)(R12*1), K2, Z1 \
+	VBROADCASTF32X4 OFF(R10)(R12*2), K2, Z2 \
+	VBROADCASTF32X4 OFF(R10)(R13*1), K2, Z3 \
+	VBROADCASTF32X4 OFF(R11), K3, Z0        \
+	VBROADCASTF32X4 OFF(R11)(R12*1), K3, Z1 \
+	VBROADCASTF32X4 OFF(R11)(R12*2), K3, Z2 \
+	VBROADCASTF32X4 OFF(R11)(R13*1), K3, Z3 \
+	VUNPCKLPS       Z1, Z0, Z4              \
+	VUNPCKHPS       Z1, Z0, Z5              \
+	VUNPCKLPS       Z3, Z2, Z6              \
+	VUNPCKHPS       Z3, Z2, Z7              \
+	VUNPCKLPD       Z6, Z4, Z0              \
+	VUNPCKHPD       Z6, Z4, Z1              \
+	VUNPCKLPD       Z7, Z5, Z2              \
+	VUNPCKHPD       Z7, Z5, Z3              \
+	VMOVUPS         Z0, (DI)                \
+	VMOVUPS         Z1, (DI)(DX*1)          \
+	LEAQ            (DI)(DX*2), DI          \
+	VMOVUPS         Z2, (DI)                \
+	VMOVUPS         Z3, (DI)(DX*1)          \
+	LEAQ            (DI)(DX*2), DI
+
+// 4 rows that follow, 16 rows on
+#define FETCH(P) \
+	LEAQ       (P)(R14*1), R15 \
+	PREFETCHT1 (R15)           \
+	PREFETCHT1 (R15)(R12*1)    \
+	PREFETCHT1 (R15)(R12*2)    \
+	PREFETCHT1 (R15)(R13*1)    \
+	ADDQ       $64, P
+
+// func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintptr, k int)
+// Requires: AVX512F
+//
+// R8 to R11 are the rows 0, 4, 8 and 12 of src; R12 to R14 are srcRow 1, 3 and 16 times.
+TEXT ·transposePanelAVX512(SB), NOSPLIT, $0-40
+	MOVQ  dst+0(FP), DI
+	MOVQ  dstK+8(FP), DX
+	MOVQ  src+16(FP), R8
+	MOVQ  srcRow+24(FP), R12
+	MOVQ  k+32(FP), CX
+	LEAQ  (R12)(R12*2), R13
+	LEAQ  (R8)(R12*4), R9
+	LEAQ  (R9)(R12*4), R10
+	LEAQ  (R10)(R12*4), R11
+	MOVQ  R12, R14
+	SHLQ  $4, R14
+	MOVL  $0x00F0, AX
+	KMOVW AX, K1
+	MOVL  $0x0F00, AX
+	KMOVW AX, K2
+	MOVL  $0xF000, AX
+	KMOVW AX, K3
+
+	PCALIGN $64
+sixteen:
+	QUAD(0, Z0, Z1, Z2, Z3, X0, X1, X2, X3, Z4, Z5, Z6, Z7)
+	QUAD(16, Z8, Z9, Z10, Z11, X8, X9, X10, X11, Z12, Z13, Z14, Z15)
+	QUAD(32, Z0, Z1, Z2, Z3, X0, X1, X2, X3, Z4, Z5, Z6, Z7)
+	QUAD(48, Z8, Z9, Z10, Z11, X8, X9, X10, X11, Z12, Z13, Z14, Z15)
+	FETCH(R8)
+	FETCH(R9)
+	FETCH(R10)
+	FETCH(R11)
+	SUBQ $16, CX
+	JGT  sixteen
+	VZEROUPPER
+	RET
+
+#undef QUAD
+#undef FETCH
 
 // func fmaLoopAVX512(n int)
 // Requires: AVX512F

@@ -56,10 +56,12 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 #define ROW3 FMAROW((R8), Y15, Y6, Y7)
 #define ROW4 FMAROW((R8)(R9*1), Y14, Y8, Y9)
 #define ROW5 FMAROW((R8)(R9*2), Y15, Y10, Y11)
-#define NEXTK \
+#define NEXTAB \
 	ADDQ R11, BX                \
 	ADDQ R10, SI                \
-	ADDQ R10, R8                \
+	ADDQ R10, R8
+#define NEXTK \
+	NEXTAB                      \
 	DECQ CX
 
 // a row of C at R14, whole or only the lanes of Y14 and Y15, and a step to the next that leaves the flags alone
@@ -105,8 +107,11 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 // DX C          R12 s.cRow    R14 row of C
 // SI A row 0    R8 A row 3    R9 s.aRow     R10 s.aK
 // BX B          R11 s.bK      b-8(SP) B, k = 0
-TEXT ·stripAVX2(SB), NOSPLIT, $8-8
+// R14 ahead     R15 s.aheadK  ahead-16(SP) of the next panel
+TEXT ·stripAVX2(SB), NOSPLIT, $16-8
 	MOVQ s+0(FP), DI
+	MOVQ strip_ahead(DI), BX
+	MOVQ BX, ahead-16(SP)
 	MOVQ strip_b(DI), BX
 	MOVQ BX, b-8(SP)
 	MOVQ strip_c(DI), DX
@@ -147,9 +152,12 @@ zero:
 	VXORPS Y11, Y11, Y11
 
 multiply:
-	// The chains of the next strip wait for its C.
-	MOVQ        strip_next(DI), R14
-	ADDQ        DX, R14
+	// The chains of the next panel wait for its C.
+	LEAQ        64(DX), R14
+	MOVQ        strip_c(DI), CX
+	ADDQ        strip_next(DI), CX
+	CMPQ        R13, $16
+	CMOVQLE     CX, R14
 	PREFETCHT0  (R14)
 	PREFETCHT0  (R14)(R12*1)
 	LEAQ        (R14)(R12*2), R14
@@ -229,8 +237,59 @@ rows5:
 	JNE rows5
 	JMP epilogue
 
-	PCALIGN $32
+	// four of k at a time, and a line fetched ahead
 rows6:
+	MOVQ ahead-16(SP), R14
+	MOVQ strip_aheadPanel(DI), R15
+	ADDQ R15, ahead-16(SP)
+	MOVQ strip_aheadK(DI), R15
+	SUBQ $4, CX
+	JLT  rows6rest
+
+	PCALIGN $32
+rows6four:
+	PREFETCHT1 (R14)
+	ADDQ R15, R14
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	ROW5
+	NEXTAB
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	ROW5
+	NEXTAB
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	ROW5
+	NEXTAB
+	LOADB
+	ROW0
+	ROW1
+	ROW2
+	ROW3
+	ROW4
+	ROW5
+	NEXTAB
+	SUBQ $4, CX
+	JGE  rows6four
+
+rows6rest:
+	ADDQ $4, CX
+	JEQ  epilogue
+
+rows6one:
 	LOADB
 	ROW0
 	ROW1
@@ -239,7 +298,7 @@ rows6:
 	ROW4
 	ROW5
 	NEXTK
-	JNE rows6
+	JNE rows6one
 
 epilogue:
 	// + bias
@@ -320,6 +379,7 @@ done:
 #undef ROW3
 #undef ROW4
 #undef ROW5
+#undef NEXTAB
 #undef NEXTK
 #undef LOADC
 #undef LOADCMASKED

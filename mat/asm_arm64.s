@@ -184,10 +184,16 @@ zero:
 	VEOR V23.B16, V23.B16, V23.B16
 
 multiply:
-	// The chains of the next strip wait for its C.
-	MOVD strip_next(R0), R20
+	// The chains of the next panel wait for its C.
 	MOVD strip_cRow(R0), R25
-	ADD  R1, R20
+	ADD  $64, R1, R20
+	CMP  $16, R4
+	BGT  fetch
+	MOVD strip_c(R0), R20
+	MOVD strip_next(R0), R11
+	ADD  R11, R20
+
+fetch:
 	PRFM (R20), PLDL1KEEP
 	ADD  R25, R20
 	PRFM (R20), PLDL1KEEP

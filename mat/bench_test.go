@@ -32,32 +32,25 @@ func benchKernels(b *testing.B, f func(b *testing.B)) {
 	}
 }
 
-// BenchmarkGemm covers the products of a Transformer. %peak is of what the threads' cores can do.
+// BenchmarkGemm covers the products of a Transformer: the shapes that README.md sets against other libraries, with B
+// plain, transposed and packed, and those of the gradients, with A transposed. %peak is of what the
+// threads' cores can do.
 func BenchmarkGemm(b *testing.B) {
 	type shape struct{ m, n, k int }
-	linear := []shape{{4096, 128, 128}, {4096, 256, 128}, {4096, 128, 256}, {4096, 384, 128},
-		{1024, 512, 512}, {1024, 2048, 512}, {1024, 512, 2048}, {1024, 10000, 512}}
-	gradient := []shape{{128, 128, 4096}, {512, 2048, 1024}, {10000, 512, 1024}}
-	attention := []shape{{14, 14, 32}, {14, 32, 14}, {32, 32, 64}, {32, 64, 32}, {64, 64, 64}}
-	var decode []shape
-	for _, m := range []int{1, 2, 4, 8, 16, 32} {
-		for _, w := range []shape{{m, 128, 128}, {m, 512, 512}, {m, 2048, 512}, {m, 512, 2048}, {m, 32000, 512}} {
-			decode = append(decode, w)
-		}
-	}
+	forward := []shape{{512, 512, 512}, {1024, 1024, 1024}, {1024, 512, 512}, {1024, 2048, 512}, {1024, 512, 2048}, {4096, 512, 512},
+		{1024, 8000, 512}, {512, 2048, 4096}, {4096, 128, 128}, {4096, 256, 128}, {4096, 128, 256}, {64, 64, 64},
+		{32, 32, 64}, {128, 128, 64}, {1, 512, 512}, {1, 2048, 512}, {1, 512, 2048}, {1, 32000, 512},
+		{4, 512, 512}, {8, 2048, 512}, {32, 512, 512}, {128, 32000, 512}}
+	gradient := []shape{{128, 128, 4096}, {512, 512, 1024}, {512, 2048, 1024}, {2048, 512, 1024}, {10000, 512, 1024}}
+	attention := []shape{{14, 14, 32}, {14, 32, 14}, {32, 32, 64}, {32, 64, 32}, {128, 64, 128}}
 	for _, set := range []struct {
-		form    string
-		shapes  []shape
-		threads []int
-	}{
-		{"NN", linear, []int{1, 2}}, {"NT", linear, []int{1, 2}}, {"TN", linear, []int{1, 2}}, {"TN", gradient, []int{1, 2}},
-		{"NN", attention, []int{1}}, {"NT", attention, []int{1}}, {"TN", attention, []int{1}},
-		{"NN", decode, []int{1, 2}}, {"NT", decode, []int{1, 2}},
-	} {
+		form   string // of A and B: N as it is, T transposed, P packed
+		shapes []shape
+	}{{"NN", forward}, {"NT", forward}, {"NP", forward}, {"TN", gradient}, {"NN", attention}, {"NT", attention}, {"TN", attention}} {
 		for _, s := range set.shapes {
 			// Small operands lie as attention has them, among the columns of three times the heads.
 			gap := 0
-			if s.m <= 64 && s.k <= 64 {
+			if s.m <= 128 && s.k <= 64 {
 				gap = 3*8*s.k - s.k
 			}
 			x := func(rows, cols int, t byte) Matrix {
@@ -67,20 +60,55 @@ func BenchmarkGemm(b *testing.B) {
 				return random(rows, cols+gap).ColRange(0, cols)
 			}
 			c, a, w := New(s.m, s.n), x(s.m, s.k, set.form[0]), x(s.k, s.n, set.form[1])
-			for _, threads := range set.threads {
+			for _, threads := range []int{1, 2} {
 				b.Run(fmt.Sprintf("form=%s/m=%d/n=%d/k=%d/threads=%d", set.form, s.m, s.n, s.k, threads), func(b *testing.B) {
 					benchKernels(b, func(b *testing.B) {
-						for b.Loop() {
-							Gemm(pools[threads], c, a, w, Product{})
+						multiply := func() { Gemm(pools[threads], c, a, w, Product{}) }
+						if set.form[1] == 'P' {
+							packed := Pack(w)
+							multiply = func() { GemmPacked(pools[threads], c, a, packed, Product{}) }
 						}
-						gflops := 2e-9 * float64(s.m) * float64(s.n) * float64(s.k) * float64(b.N) / b.Elapsed().Seconds()
-						b.ReportMetric(gflops, "GFLOP/s")
-						b.ReportMetric(100*gflops/peak()/float64(threads), "%peak")
+						for b.Loop() {
+							multiply()
+						}
+						reportFLOPS(b, 2*float64(s.m)*float64(s.n)*float64(s.k), threads)
 					})
 				})
 			}
 		}
 	}
+}
+
+// BenchmarkGemmBatch is the scores of 8 heads of attention in 8 sentences of n tokens, queries × keys, in one call.
+func BenchmarkGemmBatch(b *testing.B) {
+	for _, n := range []int{16, 32, 64, 128} {
+		const sentences, heads, dK = 8, 8, 64
+		var batch []Operands
+		q, k := random(sentences*n, heads*dK), random(sentences*n, heads*dK)
+		for s := range sentences {
+			for h := range heads {
+				x := func(m Matrix) Matrix { return m.Slice(s*n, (s+1)*n, h*dK, (h+1)*dK) }
+				batch = append(batch, Operands{New(n, n), x(q), x(k).T()})
+			}
+		}
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("m=%d/n=%d/k=%d/threads=%d", n, n, dK, threads), func(b *testing.B) {
+				benchKernels(b, func(b *testing.B) {
+					for b.Loop() {
+						GemmBatch(pools[threads], batch, Product{})
+					}
+					reportFLOPS(b, 2*sentences*heads*dK*float64(n*n), threads)
+				})
+			})
+		}
+	}
+}
+
+// reportFLOPS reports what so many operations a round make.
+func reportFLOPS(b *testing.B, flops float64, threads int) {
+	gflops := 1e-9 * flops * float64(b.N) / b.Elapsed().Seconds()
+	b.ReportMetric(gflops, "GFLOP/s")
+	b.ReportMetric(100*gflops/peak()/float64(threads), "%peak")
 }
 
 func random(rows, cols int) Matrix {

@@ -72,7 +72,9 @@ func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
 			if o.Residual.Data != nil {
 				o.Residual = place(3, m, n, false)
 			}
-			Gemm(nil, place(0, m, n, false), place(1, m, k, r.IntN(2) == 0), place(2, k, n, r.IntN(2) == 0), o)
+			c, a, b := place(0, m, n, false), place(1, m, k, r.IntN(2) == 0), place(2, k, n, r.IntN(2) == 0)
+			Gemm(nil, c, a, b, o)
+			GemmPacked(nil, c, a, Pack(b), o)
 		}
 	})
 }

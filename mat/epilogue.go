@@ -18,8 +18,14 @@ const (
 	ReLU                       // x < 0 becomes 0; -0 and NaN stay what they are
 )
 
-// check panics unless the product can be finished for C.
-func (o *Product) check(c Matrix) {
+// check panics unless C, A and a B of so many rows and columns fit one another and the product.
+func (o *Product) check(c, a Matrix, bRows, bCols int) {
+	c.check("C")
+	a.check("A")
+	if c.Rows != a.Rows || c.Cols != bCols || a.Cols != bRows || c.ColStride != 1 && c.Cols > 1 || c.RowStride < c.Cols && c.Rows > 1 {
+		panic(fmt.Sprintf("mat: a product of C %d × %d (strides %d and %d), A %d × %d, B %d × %d",
+			c.Rows, c.Cols, c.RowStride, c.ColStride, a.Rows, a.Cols, bRows, bCols))
+	}
 	if o.Bias != nil && len(o.Bias) != c.Cols {
 		panic(fmt.Sprintf("mat: a bias of %d numbers for C %d × %d", len(o.Bias), c.Rows, c.Cols))
 	}

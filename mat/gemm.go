@@ -1,7 +1,5 @@
 package mat
 
-import "fmt"
-
 // Gemm computes the matrix product C = A·B, or C += A·B, for C [m × n], A [m × k] and B [k × n], each
 // row-major or a transpose of a row-major matrix (C must be row-major). It panics if the shapes do
 // not fit, and C must not overlap A, B, the bias or the residual. It may be called concurrently for different C, and
@@ -10,66 +8,112 @@ import "fmt"
 // Every element of C is one chain of fused multiply-adds over k in ascending order, whatever the shape, the
 // strides, the kernel and the number of threads: the same rows give the same bits alone and among others.
 func Gemm(p *Pool, c, a, b Matrix, o Product) {
-	c.check("C")
-	a.check("A")
 	b.check("B")
-	o.check(c)
-	if c.Rows != a.Rows || c.Cols != b.Cols || a.Cols != b.Rows || c.ColStride != 1 && c.Cols > 1 || c.RowStride < c.Cols && c.Rows > 1 {
-		panic(fmt.Sprintf("mat: Gemm of C %d × %d (strides %d and %d), A %d × %d, B %d × %d",
-			c.Rows, c.Cols, c.RowStride, c.ColStride, a.Rows, a.Cols, b.Rows, b.Cols))
+	o.check(c, a, b.Rows, b.Cols)
+	t := product{c: c, a: a, b: b, o: o}
+	t.run(p)
+}
+
+// GemmBatch computes a batch of small products, such as those of the heads of attention, each as Gemm does and with
+// the same o, whose bias and residual must fit each C. The threads of p share the batch and not one product,
+// so that many products too small to be divided still use all threads. It panics as Gemm does, before it computes
+// anything; no C may overlap another or any operand.
+func GemmBatch(p *Pool, batch []Operands, o Product) {
+	work := 1
+	for i := range batch {
+		x := &batch[i]
+		x.B.check("B")
+		o.check(x.C, x.A, x.B.Rows, x.B.Cols)
+		work += x.C.Rows * x.C.Cols * x.A.Cols
 	}
-	if c.Rows == 0 || c.Cols == 0 {
+	if p.Threads() == 1 {
+		t := batchLoop{batch, o}
+		t.Rows(0, len(batch))
 		return
 	}
-	t := product{c: c, a: a, b: b, o: o}
-	if tasks := t.divide(p.Threads()); tasks > 1 {
-		Each(p, tasks, 1, t)
-	} else {
-		t.block(0, c.Rows, 0, c.Cols)
+	Each(p, len(batch), 1+len(batch)*taskWork/work, batchLoop{batch, o})
+}
+
+// Operands are the matrices of a product C = A·B, as in Gemm.
+type Operands struct{ C, A, B Matrix }
+
+type batchLoop struct {
+	batch []Operands
+	o     Product
+}
+
+// Rows computes products [lo, hi).
+func (l *batchLoop) Rows(lo, hi int) {
+	t := product{o: l.o}
+	for i := lo; i < hi; i++ {
+		x := &l.batch[i]
+		t.c, t.a, t.b = x.C, x.A, x.B
+		t.run(nil)
 	}
 }
 
 // product is a matrix product and its division into tasks, each a block of rows × cols of C over all of k.
 type product struct {
 	c, a, b    Matrix
+	packed     []float32 // B in its place, if not nil
 	o          Product
 	rows, cols int
 	across     int // blocks side by side
 }
 
-// taskWork is how many multiply-adds make a task that is worth another thread's attention.
-const taskWork = 1 << 18
+func (t *product) run(p *Pool) {
+	if t.c.Rows == 0 || t.c.Cols == 0 {
+		return
+	}
+	if tasks := t.divide(p.Threads()); tasks > 1 {
+		Each(p, tasks, 1, *t)
+	} else {
+		t.block(0, t.c.Rows, 0, t.c.Cols)
+	}
+}
 
-// divide chooses the blocks for a number of threads and returns how many there are: a few more than threads,
-// so that a thread that is kept away holds up nobody, but not so small that they read their operands too
-// often. Blocks near to squares read least.
+// Multiply-adds that make a task: so many that it is worth another thread's attention, and so many that more
+// tasks than threads are worth their packing.
+const (
+	taskWork  = 1 << 18
+	spareWork = 1 << 23
+)
+
+// divide chooses the blocks for a number of threads and returns how many there are: if there is work enough
+// a few more than threads, so that a thread that is kept away holds up nobody. Blocks side by side pack
+// different parts of B, those above one another the same, so columns are cut first, but not so narrow that A is
+// read too often.
 func (t *product) divide(threads int) int {
 	m, n := t.c.Rows, t.c.Cols
 	t.rows, t.cols, t.across = m, n, 1
 	if threads == 1 {
 		return 1
 	}
-	tasks, tile := 1, &tiles[kernel]
+	tile := &tiles[kernel]
 	work := max(m, tile.rows) * n * t.a.Cols // fewer rows than a tile has read B just as well
-	for want := min(4*threads, work/taskWork); tasks < want; {
-		few := 1 // tiles that are not cut any more
-		if tasks >= threads {
-			few = 8
+	want := min(threads, work/taskWork)
+	if work/spareWork > want {
+		want = min(4*threads, work/spareWork)
+	}
+	for tasks := 1; ; {
+		if tasks >= want {
+			return tasks
 		}
-		rows, cols := t.rows > few*tile.rows, t.cols > few*tile.cols
+		rows, cols := t.rows > 4*tile.rows, t.cols > tile.cols
 		switch {
-		case rows && (t.rows >= t.cols || !cols):
-			t.rows = ceil((t.rows+1)/2, tile.rows)
-		case cols:
+		case cols && (t.cols >= 2*enough || !rows):
 			t.cols = ceil((t.cols+1)/2, tile.cols)
+		case rows:
+			t.rows = ceil((t.rows+1)/2, tile.rows)
 		default:
 			return tasks
 		}
 		t.across = (n + t.cols - 1) / t.cols
 		tasks = (m + t.rows - 1) / t.rows * t.across
 	}
-	return tasks
 }
+
+const enough = 256 // columns of a task that read A and pack it not too often
 
 // Rows computes the blocks [lo, hi).
 func (t *product) Rows(lo, hi int) {

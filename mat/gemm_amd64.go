@@ -2,12 +2,10 @@
 
 package mat
 
-import "unsafe"
-
 var tiles = [...]tile{
 	generic: {rows: 1, cols: 16},
-	avx512:  {rows: 12, cols: 32, depth: 384, high: 96, wide: 768},
-	avx2:    {rows: 6, cols: 16, depth: 512, high: 96, wide: 768},
+	avx512:  {rows: 12, cols: 32, strips: 4, depth: 512, block: 128 << 10},
+	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, block: 128 << 10},
 }
 
 // tileFor is the tile that suits n columns of C: a few columns would leave half of AVX-512's empty.
@@ -19,26 +17,93 @@ func tileFor(n int) *tile {
 }
 
 func (t *tile) run(s *strip) {
-	if t.cols == tiles[avx512].cols {
-		stripAVX512(s)
-	} else {
+	if t.cols != tiles[avx512].cols {
 		stripAVX2(s)
+		return
+	}
+	n := s.n
+	if whole := n &^ 63; s.m <= 6 && whole > 0 {
+		s.n = whole
+		stripFewAVX512(s)
+		if s.n = n; whole == n {
+			return
+		}
+		rest := *s
+		rest.n, rest.c = n-whole, after(s.c, whole)
+		rest.b = after(s.b, whole/t.cols*int(s.bPanel)/size)
+		if s.bias != nil {
+			rest.bias = after(s.bias, whole)
+		}
+		s = &rest
+	}
+	stripAVX512(s)
+}
+
+// direct computes what stripTAVX512 can of few rows times columns of B that are contiguous: so many columns from j0
+// on, over so much of k.
+func (t *product) direct(i0, i1, j0, j1 int) (n, k int) {
+	a, b, c := &t.a, &t.b, &t.c
+	n, k = (j1-j0)&^15, a.Cols&^15
+	if kernel != avx512 || t.packed != nil || i1-i0 > 8 || b.ColStride == 1 || a.ColStride != 1 || n == 0 || k == 0 {
+		return 0, 0
+	}
+	whole := k == a.Cols
+	s := strip{m: i1 - i0, k: k, a: &a.Data[i0*a.RowStride], aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size,
+		bPanel: uintptr(b.ColStride) * size, accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && whole)}
+	for j := j0; j < j0+n; j += s.n {
+		s.n = min(ceil(1+directWork/k, 16), j0+n-j)
+		s.b, s.c = &b.Data[j*b.ColStride], &c.Data[i0*c.RowStride+j]
+		if t.o.Bias != nil && whole {
+			s.bias = &t.o.Bias[j]
+		}
+		stripTAVX512(&s)
+	}
+	if whole {
+		t.o.finish(*c, i0, i1, j0, j0+n)
+	}
+	return n, k
+}
+
+const directWork = 128 << 10 // numbers of B that one call reads, some microseconds
+
+// copyStrips packs the rows of A, whose columns are contiguous, for up to as many strips of m rows as a tile packs
+// at once: strip q begins at dst[q*m*k], and holds row r of column l at l*m+r. It returns how many strips that were.
+func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
+	switch {
+	case t.cols != tiles[avx512].cols:
+		copyPanelAVX2(&dst[0], uintptr(m)*size, src, srcK, m, k)
+	case strips >= t.strips && m == t.rows:
+		copyStripsAVX512(&dst[0], uintptr(m*k)*size, src, srcK, k)
+		return t.strips
+	default:
+		copyPanelAVX512(&dst[0], uintptr(m)*size, src, srcK, m, k)
+	}
+	return 1
+}
+
+// copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from one another.
+func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {
+	if t.cols == tiles[avx512].cols {
+		copyPanelsAVX512(dst, dstPanel, src, srcK, n, k)
+		return
+	}
+	for j := 0; j < n; j += t.cols {
+		copyPanelAVX2(after(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, after(src, j), srcK, min(n-j, t.cols), k)
 	}
 }
 
-// copyPanel copies 16 columns at a time.
-func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int) {
-	for ; w > 16; w -= 16 {
-		copyPanelAVX2(dst, dstK, src, srcK, 16, k)
-		dst, src = after(dst, 16), after(src, 16)
-	}
-	copyPanelAVX2(dst, dstK, src, srcK, w, k)
-}
-
-// after is the address of the n-th number behind p.
-func after(p *float32, n int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), n*size)) }
-
+// transposePanel packs w columns of B that are contiguous: dst[l*dstK+j] = src[j*srcRow+l] for k of l.
 func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
+	if whole := k &^ 15; kernel == avx512 && w >= 16 && whole > 0 {
+		transposePanelAVX512(dst, dstK, src, srcRow, whole)
+		if whole < k {
+			transposePanelAVX2(after(dst, whole*int(dstK)/size), dstK, after(src, whole), srcRow, 16, k-whole)
+		}
+		if w > 16 {
+			transposePanel(after(dst, 16), dstK, after(src, 16*int(srcRow)/size), srcRow, w-16, k)
+		}
+		return
+	}
 	transposePanelAVX2(dst, dstK, src, srcRow, w, k)
 }
 
@@ -60,13 +125,52 @@ func fmaLoop(n int) float64 {
 //go:noescape
 func stripAVX512(s *strip)
 
+// stripFewAVX512 is the same for up to 6 rows and columns that 64 divides.
+//
+//go:noescape
+func stripFewAVX512(s *strip)
+
+// stripTAVX512 is the loop above strip for up to 8 rows, B whose columns are contiguous and so far apart as its
+// panels, that is b[j*bPanel+l*bK] with a bK and an aK of one number, and n and k that 16 divides.
+//
+//go:noescape
+func stripTAVX512(s *strip)
+
 // stripAVX2 is the same for up to 6 rows, in panels of 16 columns.
 //
 //go:noescape
 func stripAVX2(s *strip)
 
+// copyPanelsAVX512 copies k rows of n columns to panels of 32 columns:
+//
+//	for l := range k {
+//		for j := range n {
+//			dst[j/32*dstPanel+l*32+j%32] = src[l*srcK+j]
+//		}
+//	}
+//
+// with strides that count bytes, and zeros in the columns that the last panel lacks.
+//
+//go:noescape
+func copyPanelsAVX512(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int)
+
+// copyStripsAVX512 copies k columns of 48 numbers to 4 strips of 12, which begin dstStrip from one another.
+//
+//go:noescape
+func copyStripsAVX512(dst *float32, dstStrip uintptr, src *float32, srcK uintptr, k int)
+
+// copyPanelAVX512 copies k columns of w ≤ 16 numbers, and zeros behind them up to 16.
+//
+//go:noescape
+func copyPanelAVX512(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
+
 //go:noescape
 func copyPanelAVX2(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
+
+// transposePanelAVX512 is transposePanel for 16 columns and a k that 16 divides.
+//
+//go:noescape
+func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintptr, k int)
 
 //go:noescape
 func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)

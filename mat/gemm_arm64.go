@@ -4,17 +4,30 @@ package mat
 
 var tiles = [...]tile{
 	generic: {rows: 1, cols: 16},
-	neon:    {rows: 6, cols: 16, depth: 256, high: 120, wide: 1024},
+	neon:    {rows: 6, cols: 16, strips: 1, depth: 256, block: 128 << 10},
 }
 
 func tileFor(int) *tile { return &tiles[kernel] }
 
 func (*tile) run(s *strip) { stripNEON(s) }
 
-func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int) {
-	copyPanelNEON(dst, dstK, src, srcK, w, k)
+// direct computes nothing: there is no kernel for columns of B that are contiguous.
+func (*product) direct(i0, i1, j0, j1 int) (n, k int) { return 0, 0 }
+
+// copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from one another.
+func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {
+	for j := 0; j < n; j += t.cols {
+		copyPanelNEON(after(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, after(src, j), srcK, min(n-j, t.cols), k)
+	}
 }
 
+// copyStrips packs the m rows of a strip of A, whose columns are contiguous.
+func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
+	copyPanelNEON(&dst[0], uintptr(m)*size, src, srcK, m, k)
+	return 1
+}
+
+// transposePanel packs w columns of B that are contiguous: dst[l*dstK+j] = src[j*srcRow+l] for k of l.
 func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
 	transposePanelNEON(dst, dstK, src, srcRow, w, k)
 }

@@ -2,19 +2,23 @@
 
 package mat
 
-import "sync"
+import (
+	"sync"
+	"unsafe"
+)
 
 // Blocking, after Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008: a strip
-// of a few rows of C is computed in registers, from a panel of B that stays in the first-level cache while
-// strip after strip passes by. Chains are cut along k only by storing and loading C, so that no choice
-// made here shows in the result.
+// of a few rows of C is computed in registers, from rows of A, which stay in the first-level cache while the panels
+// of a block of B pass by, which stays in the second-level cache while strip after strip passes by. What
+// comes next is fetched in the meantime. Chains are cut along k only by storing and loading C, so that no
+// choice made here shows in the result.
 
 // tile is the shape of a kernel, and the sizes of blocks that suit it.
 type tile struct {
 	rows, cols int // of C in registers; cols is a power of 2
+	strips     int // of A that are packed at once
 	depth      int // k of a block
-	high       int // rows of A in a block
-	wide       int // columns of B in a block
+	block      int // numbers of a packed block of B
 }
 
 // strip is one call of a kernel: C = or += A·B for m rows, at most those of a tile, and n columns, in
@@ -36,32 +40,52 @@ type tile struct {
 //		}
 //	}
 //
-// Its strides count bytes. Whole panels of B are read; of C, A and bias only what is named here. The C that the next
-// call will need begins next bytes from c, and is fetched in the meantime.
+// Its strides count bytes. Whole panels of B are read; of C, A and bias only what is named here. In the
+// meantime it fetches into caches what will be needed: the C of the panel that follows and, during the last one,
+// of the next call, next bytes from c; and, where the strip is as high as its tile, in panel p for each l that 4
+// divides the line at ahead + p*aheadPanel + l/4*aheadK.
 type strip struct {
-	c, a, b, bias    *float32
-	cRow, aRow, aK   uintptr
-	next             uintptr
-	bK, bPanel       uintptr
-	m, n, k          int
-	accumulate, relu int
+	c, a, b, bias                   *float32
+	cRow, aRow, aK, bK, bPanel      uintptr
+	next, ahead, aheadPanel, aheadK uintptr
+	m, n, k                         int
+	accumulate, relu                int
 }
 
 const (
-	size = 4 // bytes of a float32
+	size = 4  // bytes of a float32
+	line = 64 // bytes that memory moves at once
 
-	fewRows  = 128     // so many rows of C or less read B where it is, if its rows are contiguous
-	fewCols  = 32      // so many columns of C or less, or a B half as large as resident, read A where it is, whatever its strides
-	shallow  = 32      // k of a block where B is read in place: so many rows are read side by side
-	resident = 4 << 10 // numbers of B that stay in the first-level cache
-	padB     = 8       // a transposed panel is written in so many rows at once
-	padA     = 16      // a copied row of a panel may be written with so many numbers too many
+	fewCols  = 32        // so many columns of C or less read A where it is, whatever its strides
+	highA    = 1 << 10   // rows of A that are packed at once
+	fewRows  = 64        // so many rows of C or less read B where it is, if its rows are contiguous
+	someRows = 128       // the same, if B is nearby
+	nearby   = 256 << 10 // numbers of B that stay in the second-level cache
+	shallow  = 24        // k of a block of B that is read where it is and not nearby: so many rows, side by side
+	nearC    = 64 << 10  // numbers of C for such a block, which are read and written for each of them
+	longest  = 8 << 10   // columns of one, so that a call is over after some microseconds
+	flat     = 128       // k of a block that is packed for fewRows: a panel stays in the first-level cache
+	lowRows  = 256       // so many rows of A stay in the second-level cache
+	narrow   = 128       // columns of a block that is packed for them, so that the next one can be fetched in the meantime
+	padB     = 8         // a transposed panel is written in so many rows at once
+	padA     = 16        // a copied row of a panel may be written with so many numbers too many
 )
 
 // workspace is packed blocks of A and B.
 type workspace struct{ packedA, packedB []float32 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+// pack arranges B in panels of as many columns as the tile has, one after another over all of k.
+func (w *Packed) pack(b Matrix) {
+	t := tileFor(b.Cols)
+	w.panels = grown(w.panels, (b.Rows+padB)*ceil(b.Cols, t.cols))
+	for j := 0; j < b.Cols; j += t.cols {
+		for l := 0; l < b.Rows; l += t.depth {
+			t.copyB(w.panels[j*b.Rows+l*t.cols:], 0, b.Slice(l, min(l+t.depth, b.Rows), j, min(j+t.cols, b.Cols)))
+		}
+	}
+}
 
 // evenly is the size of the fewest equal parts of n, none larger than most.
 func evenly(n, most int) int {
@@ -72,90 +96,115 @@ func evenly(n, most int) int {
 	return (n + parts - 1) / parts
 }
 
-// grown is x with at least n numbers.
-func grown(x []float32, n int) []float32 {
-	if len(x) < n {
-		return make([]float32, n)
-	}
-	return x
-}
-
 // block computes rows [i0, i1) and columns [j0, j1) of C.
 func (t *product) block(i0, i1, j0, j1 int) {
 	if kernel == generic || t.a.Cols == 0 {
 		t.blockGeneric(i0, i1, j0, j1)
 		return
 	}
-	m, n, k := i1-i0, j1-j0, t.a.Cols
-	p := pass{product: t, tile: tileFor(n)}
-	p.packA = t.a.ColStride != 1 && t.a.RowStride == 1 && n > fewCols && n*k > resident/2
-	p.packB = t.b.ColStride != 1 && n > 1 || m > fewRows
-
-	high, wide, depth := m, n, k
-	if p.packB {
-		high, wide, depth = evenly(m, p.high), ceil(evenly(n, p.wide), p.tile.cols), evenly(k, p.depth)
-	} else if k*n > 2*resident {
-		depth = evenly(k, shallow)
+	if n, k := t.direct(i0, i1, j0, j1); n > 0 {
+		if k < t.a.Cols {
+			t.blocks(i0, i1, j0, j0+n, k)
+		}
+		if j0 += n; j0 == j1 {
+			return
+		}
 	}
-	if edge := n % p.tile.cols; p.packA || p.packB || edge != 0 {
+	t.blocks(i0, i1, j0, j1, 0)
+}
+
+// blocks is block for the part of the chains that begins at k = l0.
+func (t *product) blocks(i0, i1, j0, j1, l0 int) {
+	n := j1 - j0
+	packA := t.a.ColStride != 1 && t.a.RowStride == 1 && n > fewCols
+	if high := evenly(i1-i0, highA); packA && high < i1-i0 {
+		for i := i0; i < i1; i += high {
+			t.blocks(i, min(i+high, i1), j0, j1, l0)
+		}
+		return
+	}
+	p := pass{product: t, packA: packA, tile: tileFor(t.c.Cols), i0: i0, i1: i1, j0: j0, j1: j1}
+	p.rows = divideRows(i1-i0, p.tile.rows)
+	p.packB = t.packed == nil && (t.b.ColStride != 1 && n > 1 || i1-i0 > fewRows && (i1-i0 > someRows || n*t.a.Cols > nearby))
+	p.divide(i1-i0, n)
+	if p.packA || p.packB || t.packed == nil && n%p.tile.cols != 0 {
 		w := workspaces.Get().(*workspace)
 		defer workspaces.Put(w)
 		p.workspace = w
 		if p.packA {
-			p.packedA = grown(p.packedA, high*depth+padA)
+			p.packedA = grown(p.packedA, (i1-i0)*p.depth+padA)
 		}
 		width := p.tile.cols
 		if p.packB {
-			width = ceil(wide, p.tile.cols)
+			width = p.wide
 		}
-		p.packedB = grown(p.packedB, width*ceil(depth, padB))
+		p.packedB = grown(p.packedB, width*ceil(p.depth, padB))
 	}
-
 	p.s.cRow = uintptr(t.c.RowStride) * size
-	for j := j0; j < j1; j += wide {
-		for l := 0; l < k; l += depth {
-			p.s.k = min(depth, k-l)
-			p.last = l+p.s.k == k
-			p.s.accumulate = flag(t.o.Accumulate || l > 0)
-			p.s.relu = flag(t.o.Activation == ReLU && p.last)
-			for i := i0; i < i1; i += high {
-				p.run(i, min(i+high, i1), j, min(j+wide, j1), l, i == i0)
+	if p.packA { // once for all columns
+		for l := l0; l < t.a.Cols; l += p.depth {
+			for j := j0; j < j1; j += p.wide {
+				p.run(j, min(j+p.wide, j1), l)
 			}
+		}
+		return
+	}
+	for j := j0; j < j1; j += p.wide {
+		for l := l0; l < t.a.Cols; l += p.depth {
+			p.run(j, min(j+p.wide, j1), l)
 		}
 	}
 }
 
-// pass is the work on a block of C over a part of k.
+// pass is the work on a block of C, cut into blocks of B.
 type pass struct {
 	*product
-	*tile
 	*workspace
+	tile         *tile
+	i0, i1       int // rows
+	j0, j1       int // columns
+	rows         division
 	packA, packB bool
+	wide, depth  int  // of a block of B
 	last         bool // part of k
 	s            strip
 }
 
-// run computes rows [i0, i1) and columns [j0, j1) of C over s.k from l on. What is packed of B is packed the
-// first time.
-func (p *pass) run(i0, i1, j0, j1, l int, first bool) {
-	s, b := &p.s, &p.b
-	rows := divideRows(i1-i0, p.tile.rows)
-	if p.packA {
-		p.copyA(i0, l, rows)
+// divide chooses the blocks of B for m rows and n columns.
+func (p *pass) divide(m, n int) {
+	k := p.a.Cols
+	wide, depth := n, p.tile.depth
+	switch {
+	case p.packed != nil:
+		wide = p.tile.block / evenly(k, depth)
+	case !p.packB && k*n > nearby:
+		wide, depth = min(nearC/m, longest), shallow
+	case !p.packB:
+	case m <= fewRows && p.b.ColStride != 1:
+		wide, depth = p.tile.cols, flat
+	case m <= lowRows && !p.packA:
+		wide = narrow
+	default:
+		wide = p.tile.block / evenly(k, depth)
 	}
-	panel := p.tile.cols * ceil(s.k, padB) // numbers of a packed panel
-	step := max(p.tile.cols, resident/s.k&-p.tile.cols)
+	p.wide, p.depth = ceil(evenly(n, wide), p.tile.cols), evenly(k, depth)
+}
+
+// run computes columns [j0, j1) of C over a block of k from l on.
+func (p *pass) run(j0, j1, l int) {
+	s, b := &p.s, &p.b
+	s.k = min(p.depth, p.a.Cols-l)
+	p.last = l+s.k == p.a.Cols
+	s.accumulate = flag(p.o.Accumulate || l > 0)
+	s.relu = flag(p.o.Activation == ReLU && p.last)
 	for j := j0; j < j1; j += s.n {
-		s.n = min(step, j1-j)
-		if p.packB || s.n < p.tile.cols {
-			packed := p.packedB
-			if p.packB {
-				packed = packed[(j-j0)/p.tile.cols*panel:]
-			}
-			if first {
-				p.copyB(packed, panel, j, l)
-			}
-			s.b, s.bK, s.bPanel = &packed[0], uintptr(p.tile.cols)*size, uintptr(panel)*size
+		s.n = j1 - j
+		if p.packed != nil {
+			s.b, s.bK, s.bPanel = &p.packed[j*p.a.Cols+l*p.tile.cols], uintptr(p.tile.cols)*size, uintptr(p.tile.cols*p.a.Cols)*size
+		} else if p.packB || s.n < p.tile.cols {
+			panel := p.tile.cols * ceil(s.k, padB) * size
+			p.tile.copyB(p.packedB, uintptr(panel), b.Slice(l, l+s.k, j, j+s.n))
+			s.b, s.bK, s.bPanel = &p.packedB[0], uintptr(p.tile.cols)*size, uintptr(panel)
 		} else {
 			s.n &= -p.tile.cols
 			s.b, s.bK, s.bPanel = &b.Data[l*b.RowStride+j], uintptr(b.RowStride)*size, uintptr(p.tile.cols)*size
@@ -163,71 +212,120 @@ func (p *pass) run(i0, i1, j0, j1, l int, first bool) {
 		if s.bias = nil; p.o.Bias != nil && p.last {
 			s.bias = &p.o.Bias[j]
 		}
-		p.strips(i0, j, l, rows)
+		p.strips(j, l)
 	}
 	if p.last {
-		p.o.finish(p.c, i0, i1, j0, j1)
+		p.o.finish(p.c, p.i0, p.i1, j0, j1)
 	}
 }
 
-// strips computes the strips of rows from row i on, and of s.n columns from column j on.
-func (p *pass) strips(i, j, l int, rows division) {
+// copyB packs B, which is not empty, as panels that begin so many bytes from one another.
+func (t *tile) copyB(to []float32, panel uintptr, b Matrix) {
+	if b.ColStride == 1 || b.Cols == 1 {
+		t.copyPanels(&to[0], panel, &b.Data[0], uintptr(b.RowStride)*size, b.Cols, b.Rows)
+		return
+	}
+	for j := 0; j < b.Cols; j += t.cols {
+		transposePanel(&to[j/t.cols*int(panel)/size], uintptr(t.cols)*size, &b.Data[j*b.ColStride], uintptr(b.ColStride)*size, min(b.Cols-j, t.cols), b.Rows)
+	}
+}
+
+// strips computes the strips of s.n columns from column j on.
+func (p *pass) strips(j, l int) {
 	s, a, c := &p.s, &p.a, &p.c
-	for n, done := 0, 0; n < rows.parts; n++ {
-		s.m = rows.part(n)
-		s.c = &c.Data[(i+done)*c.RowStride+j]
+	done := 0 // strips that have been packed
+	for n, i := 0, p.i0; n < p.rows.parts; n++ {
+		s.m = p.rows.part(n)
+		s.c = &c.Data[i*c.RowStride+j]
 		if p.packA {
-			s.a, s.aRow, s.aK = &p.packedA[done*s.k], size, uintptr(s.m)*size
+			packed := p.packedA[(i-p.i0)*s.k:]
+			if j == p.j0 && n == done {
+				done += p.tile.copyStrips(packed, &a.Data[i+l*a.ColStride], uintptr(a.ColStride)*size, p.rows.parts-2-n, s.m, s.k)
+			}
+			s.a, s.aRow, s.aK = &packed[0], size, uintptr(s.m)*size
 		} else {
-			s.a = &a.Data[(i+done)*a.RowStride+l*a.ColStride]
+			s.a = &a.Data[i*a.RowStride+l*a.ColStride]
 			s.aRow, s.aK = uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
 		}
-		if s.next = uintptr(s.m) * s.cRow; n+1 == rows.parts {
-			s.next = uintptr(s.n)*size - uintptr(done)*s.cRow // the first one of the columns that follow
+		s.next = uintptr(s.m) * s.cRow
+		if n+1 == p.rows.parts { // the first strip again, or that of the columns that follow
+			s.next = uintptr(i-p.i0) * -s.cRow
+			if p.last {
+				s.next += uintptr(s.n) * size
+			}
 		}
+		i += s.m
+		p.lookAhead(n, i, j, l)
 		p.tile.run(s)
-		done += s.m
 	}
 }
 
-// copyA packs rows of A, whose columns are contiguous, as strips will read them.
-func (p *pass) copyA(i, l int, rows division) {
-	a := &p.a
-	for n, done := 0, 0; n < rows.parts; n++ {
-		m := rows.part(n)
-		copyPanel(&p.packedA[done*p.s.k], uintptr(m)*size, &a.Data[i+done+l*a.ColStride], uintptr(a.ColStride)*size, m, p.s.k)
-		done += m
+// lookAhead lets strip n fetch what will be packed or read next and may be far away: the next block of B, and when
+// that is done, the rows of A from i on.
+func (p *pass) lookAhead(n, i, j, l int) {
+	s, a, b := &p.s, &p.a, &p.b
+	s.ahead, s.aheadPanel, s.aheadK = 0, 0, 0
+	if !p.packB && p.packed == nil {
+		return
+	}
+	j1, l1, wide := j, l+s.k, s.n
+	if p.last || p.packA {
+		j1, l1 = j+s.n, l
+		wide = min(p.wide, p.j1-j1)
+	}
+	passes := n * (s.n / p.tile.cols) // the panels of the strips before
+	switch {
+	case b.ColStride == 1 && passes*line/4/size < wide:
+		s.fetch(b.Data[l1*b.RowStride+j1:], b.RowStride, passes)
+	case p.packed != nil && wide > 0 && passes*s.k/4*line < wide*s.k*size:
+		s.aheadPanel, s.aheadK = uintptr(s.k/4*line), line
+		s.ahead = address(p.packed[j1*a.Cols+l1*p.tile.cols:]) + uintptr(passes)*s.aheadPanel
+	case i == p.i1:
+	case p.packA:
+		s.ahead, s.aheadPanel, s.aheadK = address(p.packedA[(i-p.i0)*s.k:]), uintptr(s.k/4*line), line
+	default:
+		s.ahead, s.aheadPanel, s.aheadK = address(a.Data[i*a.RowStride+l:]), uintptr(a.RowStride)*size, 4*size
 	}
 }
 
-// copyB packs s.n columns of B from column j on as panels, each of so many numbers.
-func (p *pass) copyB(packed []float32, panel, j, l int) {
-	b, k := &p.b, uintptr(p.tile.cols)*size
-	for n := 0; n < p.s.n; n += p.tile.cols {
-		to, w := &packed[n/p.tile.cols*panel], min(p.s.n-n, p.tile.cols)
-		if b.ColStride == 1 || b.Cols == 1 {
-			copyPanel(to, k, &b.Data[l*b.RowStride+j+n], uintptr(b.RowStride)*size, w, p.s.k)
-		} else {
-			transposePanel(to, k, &b.Data[l+(j+n)*b.ColStride], uintptr(b.ColStride)*size, w, p.s.k)
-		}
-	}
+// fetch lets a strip look ahead at rows of x, one line of each at a time: each panel of a strip at every fourth row,
+// the panels before this strip's having been passes.
+func (s *strip) fetch(x []float32, row, passes int) {
+	s.aheadK, s.aheadPanel = uintptr(4*row)*size, uintptr(row)*size+line/4
+	s.ahead = address(x) + uintptr(passes%4*row)*size + uintptr(passes)*line/4
 }
 
-// division is rows divided evenly into strips, for the fewer rows a strip has the less it makes of what it reads.
-type division struct{ parts, least, more int }
+// address is where x begins, for prefetching, which never faults.
+func address(x []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) }
+
+// division is rows divided into strips of most rows but for the last two, which share what is left evenly: the
+// fewer rows a strip has the less it makes of what it reads.
+type division struct{ parts, most, last, last2 int }
 
 func divideRows(n, most int) division {
-	parts := (n + most - 1) / most
-	return division{parts, n / parts, n % parts}
+	d := division{parts: (n + most - 1) / most, most: most}
+	d.last = n - (d.parts-1)*most
+	d.last2 = most
+	if d.parts > 1 && d.last < most/2 {
+		d.last2 = (d.last + most + 1) / 2
+		d.last = d.last + most - d.last2
+	}
+	return d
 }
 
 // part is the size of part i.
-func (d division) part(i int) int {
-	if i < d.more {
-		return d.least + 1
+func (d *division) part(i int) int {
+	switch i {
+	case d.parts - 1:
+		return d.last
+	case d.parts - 2:
+		return d.last2
 	}
-	return d.least
+	return d.most
 }
+
+// after is the address of the n-th number behind p.
+func after(p *float32, n int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), n*size)) }
 
 func flag(b bool) int {
 	if b {

@@ -65,7 +65,7 @@ func (q problem) String() string {
 
 var pools = map[int]*Pool{1: nil, 2: NewPool(2), 3: NewPool(3), 8: NewPool(8)}
 
-// check compares Gemm with the oracle: bit for bit if a kernel is in force, else to within what the order
+// check compares Gemm and its kin with the oracle: bit for bit if a kernel is in force, else to within what the order
 // of rounding can do, (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|) to first order, twice.
 func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
 	t.Helper()
@@ -92,36 +92,45 @@ func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float
 		copy(want.Row(i), c.Row(i))
 	}
 	gemmOracle(want, a, b, q.o)
-	Gemm(pools[q.threads], c, a, b, q.o)
-	for i := range c.Rows {
-		for j := range c.Cols {
-			got, want := c.At(i, j), want.At(i, j)
-			if kernel == generic {
-				var sum float64
-				for k := range q.k {
-					sum += math.Abs(float64(a.At(i, k)) * float64(b.At(k, j)))
-				}
-				if q.o.Accumulate {
-					sum += math.Abs(float64(before.At(i, j)))
-				}
-				if q.o.Bias != nil {
-					sum += math.Abs(float64(q.o.Bias[j]))
-				}
-				if q.o.Residual.Data != nil {
-					sum += math.Abs(float64(q.o.Residual.At(i, j)))
-				}
-				if d := math.Abs(float64(got) - float64(want)); d > 0x1p-23*float64(q.k+2)*sum {
-					t.Fatalf("%v: C[%d, %d] = %v, want %v", q, i, j, got, want)
-				}
-			} else if !sameNumber(got, want) {
-				t.Fatalf("%v: C[%d, %d] = %x, want %x", q, i, j, got, want)
-			}
-			c.Row(i)[j] = guard
+	w := new(Packed)
+	w.Set(operand(r, 1+r.IntN(20), 1+r.IntN(40), false, number)) // whatever it held
+	w.Set(b)
+	for name, multiply := range map[string]func(){
+		"Gemm":       func() { Gemm(pools[q.threads], c, a, b, q.o) },
+		"GemmPacked": func() { GemmPacked(pools[q.threads], c, a, w, q.o) },
+		"GemmBatch":  func() { GemmBatch(pools[q.threads], []Operands{{c, a, b}}, q.o) },
+	} {
+		for i := range c.Rows {
+			copy(c.Row(i), before.Row(i))
 		}
-	}
-	for i, x := range around.Data {
-		if x != guard {
-			t.Fatalf("%v: written outside C, at %d of %d", q, i, len(around.Data))
+		multiply()
+		for i := range c.Rows {
+			for j := range c.Cols {
+				got, want := c.At(i, j), want.At(i, j)
+				if kernel == generic {
+					sum := math.Abs(float64(before.At(i, j)))
+					for k := range q.k {
+						sum += math.Abs(float64(a.At(i, k)) * float64(b.At(k, j)))
+					}
+					if q.o.Bias != nil {
+						sum += math.Abs(float64(q.o.Bias[j]))
+					}
+					if q.o.Residual.Data != nil {
+						sum += math.Abs(float64(q.o.Residual.At(i, j)))
+					}
+					if d := math.Abs(float64(got) - float64(want)); d > 0x1p-23*float64(q.k+2)*sum {
+						t.Fatalf("%s, %v: C[%d, %d] = %v, want %v", name, q, i, j, got, want)
+					}
+				} else if !sameNumber(got, want) {
+					t.Fatalf("%s, %v: C[%d, %d] = %x, want %x", name, q, i, j, got, want)
+				}
+				c.Row(i)[j] = guard
+			}
+		}
+		for i, x := range around.Data {
+			if x != guard {
+				t.Fatalf("%s, %v: written outside C, at %d of %d", name, q, i, len(around.Data))
+			}
 		}
 	}
 }
@@ -167,7 +176,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 		// past each size of a block, and enough work for several tasks
 		for _, q := range []problem{
 			{m: 150, n: 70, k: 20}, {m: 30, n: 20, k: 600}, {m: 7, n: 1100, k: 35}, {m: 26, n: 1050, k: 9},
-			{m: 128, n: 128, k: 260}, {m: 1, n: 4100, k: 130}, {m: 2, n: 1100, k: 540, o: Product{Bias: []float32{}, Activation: ReLU}, threads: 1},
+			{m: 128, n: 128, k: 260}, {m: 1, n: 4100, k: 130}, {m: 300, n: 150, k: 20}, {m: 135, n: 40, k: 530}, {m: 2, n: 520, k: 513}, {m: 1100, n: 40, k: 3}, {m: 2, n: 1100, k: 540, o: Product{Bias: []float32{}, Activation: ReLU}, threads: 1},
 		} {
 			for form := range 4 {
 				q.ta, q.tb = form&1 != 0, form&2 != 0
@@ -244,12 +253,16 @@ func TestGemmAllocatesNothing(t *testing.T) {
 	}
 	forEachKernel(t, func(t *testing.T) {
 		a, b, c := New(100, 80), New(80, 80), New(100, 80)
+		w, batch := Pack(b), []Operands{{c, a, b}, {New(100, 80), a, b}}
 		ata, aat := New(80, 80), New(100, 100)
 		for _, threads := range []int{1, 2} { // enough work for two of them
 			if n := testing.AllocsPerRun(10, func() {
 				Gemm(pools[threads], c, a, b, Product{})
 				Gemm(pools[threads], ata, a.T(), c, Product{Accumulate: true})
 				Gemm(pools[threads], aat, a, c.T(), Product{})
+				w.Set(b)
+				GemmPacked(pools[threads], c, a, w, Product{})
+				GemmBatch(pools[threads], batch, Product{})
 			}); n != 0 {
 				t.Errorf("%d threads: %v allocations", threads, n)
 			}
@@ -262,13 +275,17 @@ func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 	const root = 1 << (bits.UintSize / 2) // its square is 0 as an int
 	huge := Matrix{make([]float32, 9), 3, 3, math.MaxInt/2 + 1, 1}
 	for name, f := range map[string]func(){
-		"rows":          func() { Gemm(nil, x(2, 3), x(3, 4), x(4, 3), Product{}) },
-		"columns":       func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 2), Product{}) },
-		"depth":         func() { Gemm(nil, x(2, 3), x(2, 4), x(5, 3), Product{}) },
-		"bias":          func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Bias: make([]float32, 2)}) },
-		"residual":      func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Residual: x(3, 2)}) },
-		"residual, T":   func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Residual: x(3, 2).T()}) },
-		"activation":    func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Activation: 99}) },
+		"rows":        func() { Gemm(nil, x(2, 3), x(3, 4), x(4, 3), Product{}) },
+		"columns":     func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 2), Product{}) },
+		"depth":       func() { Gemm(nil, x(2, 3), x(2, 4), x(5, 3), Product{}) },
+		"bias":        func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Bias: make([]float32, 2)}) },
+		"residual":    func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Residual: x(3, 2)}) },
+		"residual, T": func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Residual: x(3, 2).T()}) },
+		"activation":  func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Activation: 99}) },
+		"packed":      func() { GemmPacked(nil, x(2, 3), x(2, 4), Pack(x(5, 3)), Product{}) },
+		"batch": func() {
+			GemmBatch(nil, []Operands{{x(2, 3), x(2, 4), x(4, 3)}, {x(2, 3), x(2, 4), x(5, 3)}}, Product{})
+		},
 		"transposed C":  func() { Gemm(nil, x(3, 2).T(), x(2, 4), x(4, 3), Product{}) },
 		"overlap":       func() { Gemm(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 3), x(3, 3), Product{}) },
 		"outside":       func() { Gemm(nil, x(3, 3), Matrix{make([]float32, 8), 3, 3, 3, 1}, x(3, 3), Product{}) },

@@ -1,0 +1,56 @@
+package mat
+
+// Packed is a matrix B [k × n] arranged once for the kernels in force, for weights that are multiplied many
+// times: GemmPacked reads it from memory in one pass, where Gemm would rearrange B in each call, or walk
+// through it in strides. It holds a copy of the numbers, in n rounded up to a multiple of at most 32
+// columns. It may be used by several goroutines at once while none of them calls Set.
+type Packed struct {
+	rows, cols int
+	panels     []float32 // as pack arranges them; nil for portable code
+	plain      Matrix    // for portable code
+}
+
+// Pack returns a packed copy of b, which may be a transpose. It panics if b is not a matrix.
+func Pack(b Matrix) *Packed {
+	w := new(Packed)
+	w.Set(b)
+	return w
+}
+
+// Set makes w a packed copy of b, in the storage that it has if that is large enough. It panics if b is not a
+// matrix.
+func (w *Packed) Set(b Matrix) {
+	b.check("B")
+	w.rows, w.cols = b.Rows, b.Cols
+	if kernel != generic {
+		w.pack(b)
+		return
+	}
+	w.plain = Of(grown(w.plain.Data, b.Rows*b.Cols), b.Rows, b.Cols)
+	for i := range b.Rows {
+		for j := range b.Cols {
+			w.plain.Data[i*b.Cols+j] = b.At(i, j)
+		}
+	}
+}
+
+// Rows is k, the number of rows of B.
+func (w *Packed) Rows() int { return w.rows }
+
+// Cols is n, the number of columns of B.
+func (w *Packed) Cols() int { return w.cols }
+
+// GemmPacked is Gemm for a B that has been packed, with the same bits as result.
+func GemmPacked(p *Pool, c, a Matrix, b *Packed, o Product) {
+	o.check(c, a, b.rows, b.cols)
+	t := product{c: c, a: a, b: b.plain, packed: b.panels, o: o}
+	t.run(p)
+}
+
+// grown is x with at least n numbers.
+func grown(x []float32, n int) []float32 {
+	if len(x) < n {
+		return make([]float32, n)
+	}
+	return x
+}
