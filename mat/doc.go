@@ -14,6 +14,14 @@
 // threads, any blocking, and any rows beside a row. The tests hold every kernel to an exact model of that machine.
 // Portable Go, for machines without kernels, is held to a tolerance instead: Kernel says what is in force.
 //
+// # Int8
+//
+// GemmInt8 multiplies with weights that are rounded to signed bytes once, a quarter of the memory, and with activations that it
+// rounds row by row. Its sums are exact, so its results too are the same bits everywhere, in portable Go as well.
+//
+//	w := mat.QuantizeInt8(b.T())
+//	mat.GemmInt8(p, c, a, w, mat.Product{Bias: bias})
+//
 // # Shapes and errors
 //
 // Shapes that do not fit panic with the shapes in the message, before any address reaches assembly.
@@ -26,4 +34,7 @@
 // asm512_amd64.s and asm_arm64.s multiply matrices, vec_amd64.s and vec_arm64.s are the vector kernels (AVX2's
 // serve AVX-512 too); the files named
 // generic are the portable code.
+//
+// Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product), int8_block.go (blocks and
+// tiles), and their assembly, int8_amd64.s and int8_arm64.s.
 package mat

@@ -1,0 +1,105 @@
+//go:build !purego && !noasm
+
+package mat
+
+import "golang.org/x/sys/cpu"
+
+// hasDot says that there is an instruction for the sum of four products of bytes: VNNI. Without it AVX-512 multiplies as
+// AVX2 does. Only tests change it.
+var hasDot = cpu.X86.HasAVX512VNNI
+
+// KernelInt8 names what GemmInt8 multiplies with: "avx512vnni", "avx2", "sdot", "neon", or "generic" for portable Go. TFM_CPU
+// chooses as it does for Kernel, and the first and the third are used where the processor has those instructions.
+func KernelInt8() string {
+	switch formOfKernel() {
+	case shifted:
+		return "avx512vnni"
+	case wide:
+		return "avx2"
+	}
+	return "generic"
+}
+
+func formOfKernel() formInt8 {
+	switch {
+	case kernel == generic:
+		return signed
+	case kernel == avx512 && hasDot:
+		return shifted
+	}
+	return wide
+}
+
+// rowsInt8 is how many rows a tile has.
+func rowsInt8() int {
+	switch formOfKernel() {
+	case shifted:
+		return 12
+	case wide:
+		return 6
+	}
+	return 1
+}
+
+func (x *tileInt8) dot() {
+	if kernel == avx512 && hasDot {
+		dotVNNI(x)
+	} else {
+		dotAVX2(x)
+	}
+}
+
+func (x *tileInt8) finish() { finishAVX2(x) }
+
+func maxAbsAsm(x *float32, n int) uint32 { return maxAbsAVX2(x, n) }
+
+func (f formInt8) quantizeAsm(q *int8, x *float32, n int, r float32) {
+	switch f {
+	case signed:
+		quantizeAVX2(q, x, n, r, 0)
+	case shifted:
+		quantizeAVX2(q, x, n, r, 0x80808080)
+	case wide:
+		quantizeWideAVX2(q, x, n, r)
+	}
+}
+
+// dotVNNI is the first loop above tileInt8, for up to 12 rows and a as unsigned bytes.
+//
+//go:noescape
+func dotVNNI(x *tileInt8)
+
+// dotAVX2 is the same for up to 6 rows and a as 16 bits.
+//
+//go:noescape
+func dotAVX2(x *tileInt8)
+
+// finishAVX2 is the second loop above tileInt8.
+//
+//go:noescape
+func finishAVX2(x *tileInt8)
+
+// maxAbsAVX2 is, for n a multiple of 32,
+//
+//	top := uint32(0)
+//	for j := range n {
+//		top = max(top, math.Float32bits(x[j])&^(1<<31))
+//	}
+//	return top
+//
+//go:noescape
+func maxAbsAVX2(x *float32, n int) uint32
+
+// quantizeAVX2 is, for n a multiple of 32 and four equal bytes flip,
+//
+//	for j := range n {
+//		q[j] = int8(math.RoundToEven(x[j]*r)) ^ int8(flip)
+//	}
+//
+//go:noescape
+func quantizeAVX2(q *int8, x *float32, n int, r float32, flip uint32)
+
+// quantizeWideAVX2 is the same without flip and for a q of 16 bits.
+//
+//go:noescape
+func quantizeWideAVX2(q *int8, x *float32, n int, r float32)

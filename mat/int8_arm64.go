@@ -1,0 +1,76 @@
+//go:build !purego && !noasm
+
+package mat
+
+import "golang.org/x/sys/cpu"
+
+// hasDot says that there is an instruction for the sum of four products of bytes: SDOT. Only tests change it.
+var hasDot = cpu.ARM64.HasASIMDDP
+
+// KernelInt8 names what GemmInt8 multiplies with: "avx512vnni", "avx2", "sdot", "neon", or "generic" for portable Go. TFM_CPU
+// chooses as it does for Kernel, and the first and the third are used where the processor has those instructions.
+func KernelInt8() string {
+	if kernel == neon && hasDot {
+		return "sdot"
+	}
+	return Kernel()
+}
+
+func formOfKernel() formInt8 { return signed }
+
+// rowsInt8 is how many rows a tile has.
+func rowsInt8() int {
+	if kernel == generic {
+		return 1
+	}
+	return 6
+}
+
+func (x *tileInt8) dot() {
+	if hasDot {
+		dotSDOT(x)
+	} else {
+		dotNEON(x)
+	}
+}
+
+func (x *tileInt8) finish() { finishNEON(x) }
+
+func maxAbsAsm(x *float32, n int) uint32 { return maxAbsNEON(x, n) }
+
+func (formInt8) quantizeAsm(q *int8, x *float32, n int, r float32) { quantizeNEON(q, x, n, r) }
+
+// dotSDOT is the first loop above tileInt8, for up to 6 rows.
+//
+//go:noescape
+func dotSDOT(x *tileInt8)
+
+// dotNEON is the same, for machines without SDOT.
+//
+//go:noescape
+func dotNEON(x *tileInt8)
+
+// finishNEON is the second loop above tileInt8.
+//
+//go:noescape
+func finishNEON(x *tileInt8)
+
+// maxAbsNEON is, for n a multiple of 16,
+//
+//	top := uint32(0)
+//	for j := range n {
+//		top = max(top, math.Float32bits(x[j])&^(1<<31))
+//	}
+//	return top
+//
+//go:noescape
+func maxAbsNEON(x *float32, n int) uint32
+
+// quantizeNEON is, for n a multiple of 16,
+//
+//	for j := range n {
+//		q[j] = int8(math.RoundToEven(x[j] * r))
+//	}
+//
+//go:noescape
+func quantizeNEON(q *int8, x *float32, n int, r float32)

@@ -1,0 +1,117 @@
+//go:build (amd64 || arm64) && !purego && !noasm
+
+package mat
+
+// tileInt8 is a few rows of a panel's columns of C, computed by one or more calls of a kernel for the sums,
+//
+//	for i := range m {
+//		for j := range 32 {
+//			if start != nil {
+//				sums[i*32+j] = start[j]
+//			}
+//			for l := range groups * 4 {
+//				sums[i*32+j] += a[i*aRow+l] * b[l/4*128+j*4+l%4]
+//			}
+//		}
+//	}
+//
+// and then one of a kernel that makes numbers of them, each operation rounded:
+//
+//	for i := range m {
+//		for j := range 32 {
+//			x := float32(sums[i*32+j]) * colScales[j] * rowScales[i]
+//			if accumulate != 0 {
+//				x += c[i*cRow+j]
+//			}
+//			if bias != nil {
+//				x += bias[j]
+//			}
+//			if relu != 0 && x < 0 {
+//				x = 0
+//			}
+//			c[i*cRow+j] = x
+//		}
+//	}
+//
+// The strides count bytes.
+type tileInt8 struct {
+	a, b                       *int8
+	aRow                       uintptr
+	m, groups                  int
+	sums, start                *int32
+	c                          *float32
+	cRow                       uintptr
+	rowScales, colScales, bias *float32
+	accumulate, relu           int
+}
+
+const (
+	rowsOfTile = 12   // at most
+	depthInt8  = 1024 // groups of one call, a few microseconds
+)
+
+var noStart [panelInt8]int32
+
+// block computes rows [i0, i1) and columns [j0, j1) of C, j0 being the first of a panel.
+func (t *productInt8) block(i0, i1, j0, j1 int) {
+	if kernel == generic {
+		t.blockGeneric(i0, i1, j0, j1)
+		return
+	}
+	w := workspacesInt8.Get().(*workspaceInt8)
+	defer workspacesInt8.Put(w)
+	w.sums, w.edge = resized(w.sums, rowsOfTile*panelInt8), resized(w.edge, (rowsOfTile+1)*panelInt8)
+
+	x := tileInt8{aRow: uintptr(t.stride), sums: &w.sums[0], accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU)}
+	rows := divideRows(i1-i0, rowsInt8())
+	for j := j0; j < j1; j += panelInt8 {
+		n := min(panelInt8, j1-j)
+		x.colScales = &t.b.scales[j]
+		start := &noStart[0]
+		if t.form == shifted {
+			start = &t.b.start[j]
+		}
+		if x.bias = nil; t.o.Bias != nil {
+			x.bias = &t.o.Bias[j]
+			if n < panelInt8 {
+				bias := w.edge[rowsOfTile*panelInt8:]
+				copy(bias, t.o.Bias[j:])
+				x.bias = &bias[0]
+			}
+		}
+		for i, part := i0, 0; part < rows.parts; part++ {
+			x.m = rows.part(part)
+			x.c, x.cRow = &t.c.Data[i*t.c.RowStride+j], uintptr(t.c.RowStride)*size
+			x.start = start
+			for l := 0; l < t.b.groups; l += depthInt8 {
+				x.a = &t.q[i*t.stride+l*groupInt8*t.form.width()]
+				x.b = &t.b.packed[t.b.at(j)+l*bytesInt8]
+				x.groups = min(depthInt8, t.b.groups-l)
+				x.dot()
+				x.start = nil
+			}
+			x.rowScales = &t.scales[i]
+			if n == panelInt8 {
+				x.finish()
+			} else {
+				t.edge(&x, w.edge, i, j, n)
+			}
+			i += x.m
+		}
+	}
+	t.o.finish(t.c, i0, i1, j0, j1)
+}
+
+// edge finishes a tile of which C has only n columns: in a copy that has all.
+func (t *productInt8) edge(x *tileInt8, copied []float32, i, j, n int) {
+	x.c, x.cRow = &copied[0], panelInt8*size
+	if t.o.Accumulate {
+		for r := range x.m {
+			copy(copied[r*panelInt8:][:n], t.c.Data[(i+r)*t.c.RowStride+j:])
+		}
+	}
+	x.finish()
+	for r := range x.m {
+		copy(t.c.Data[(i+r)*t.c.RowStride+j:], copied[r*panelInt8:][:n])
+	}
+}

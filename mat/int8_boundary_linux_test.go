@@ -1,0 +1,63 @@
+package mat
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+// Everything that the kernels are given lies at a boundary of memory: A, C, the bias, the weights and their scales, and A
+// quantized.
+func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
+	const most = 40 * 160
+	var data [8][2][]float32
+	for i := range data {
+		data[i][0], data[i][1] = atBoundary(t, most)
+	}
+	forEachInt8(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(31, 32))
+		// place returns n numbers, at one of the boundaries.
+		place := func(i, n int) []float32 {
+			side := r.IntN(2)
+			if side == 0 {
+				return data[i][0][most-n:]
+			}
+			return data[i][1][:n:n]
+		}
+		bytes := func(i, n int) []int8 {
+			x := unsafe.Slice((*int8)(unsafe.Pointer(&data[i][0][0])), 4*most)
+			return x[4*most-n:]
+		}
+		for range 400 {
+			m, n, k := 1+r.IntN(40), 1+r.IntN(70), 1+r.IntN(150)
+			weights, scales := bytesOf(r, n*k), make([]float32, n)
+			b := NewInt8(k, n, weights, scales)
+			packed := bytes(0, len(b.packed))
+			copy(packed, b.packed)
+			b.packed = packed
+			b.scales = place(1, len(b.scales))
+			start := place(2, len(b.start))
+			b.start = unsafe.Slice((*int32)(unsafe.Pointer(&start[0])), len(start))
+
+			o := randomProduct(r)
+			if o.Residual.Data = nil; o.Bias != nil {
+				o.Bias = place(3, n)
+			}
+			matrix := func(i, rows, cols int) Matrix {
+				x := Matrix{nil, rows, cols, cols + r.IntN(3), 1}
+				if x.extent() > most {
+					x.RowStride = cols
+				}
+				x.Data = place(i, x.extent())
+				return x
+			}
+			q := quantization{m: matrix(4, m, k), form: formOfKernel()}
+			used := b.groups * groupInt8 * q.form.width()
+			q.stride = used + r.IntN(9)
+			q.q, q.scales = bytes(5, (m-1)*q.stride+used), place(6, m)
+			q.Rows(0, m)
+			x := productInt8{quantization: q, c: matrix(7, m, n), b: b, o: o}
+			x.block(0, m, 0, n)
+		}
+	})
+}

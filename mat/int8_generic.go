@@ -1,0 +1,54 @@
+package mat
+
+import "math"
+
+// The work of the kernels of int8 in plain Go, with the same bits.
+
+func maxAbsGeneric(x []float32) uint32 {
+	var top uint32
+	for _, v := range x {
+		top = max(top, math.Float32bits(v)&^(1<<31))
+	}
+	return top
+}
+
+// quantizeGeneric knows no form but signed bytes.
+func (formInt8) quantizeGeneric(q []int8, x []float32, r float32) {
+	const magic = 0x1.8p23 // the sum has no bits for a fraction, and the integer in its lowest bits
+	for j, v := range x {
+		q[j] = int8(math.Float32bits(float32(v*r) + magic))
+	}
+}
+
+// blockGeneric computes rows [i0, i1) and columns [j0, j1) of C, j0 the first of a panel.
+func (t *productInt8) blockGeneric(i0, i1, j0, j1 int) {
+	for j := j0; j < j1; j += panelInt8 {
+		panel := t.b.packed[t.b.at(j):][:t.b.groups*bytesInt8]
+		for i := i0; i < i1; i++ {
+			var sums [panelInt8]int32
+			a := t.q[i*t.stride:]
+			for w := panel; len(w) > 0; a, w = a[groupInt8:], w[bytesInt8:] {
+				a0, a1, a2, a3 := int32(a[0]), int32(a[1]), int32(a[2]), int32(a[3])
+				g := (*[bytesInt8]int8)(w)
+				for n := range sums {
+					sums[n] += a0*int32(g[4*n]) + a1*int32(g[4*n+1]) + a2*int32(g[4*n+2]) + a3*int32(g[4*n+3])
+				}
+			}
+			row := t.c.Data[i*t.c.RowStride:][j:min(j+panelInt8, j1)]
+			for n := range row {
+				x := float32(float32(float32(sums[n])*t.b.scales[j+n]) * t.scales[i])
+				if t.o.Accumulate {
+					x += row[n]
+				}
+				if t.o.Bias != nil {
+					x += t.o.Bias[j+n]
+				}
+				if t.o.Activation == ReLU && x < 0 {
+					x = 0
+				}
+				row[n] = x
+			}
+		}
+	}
+	t.o.finish(t.c, i0, i1, j0, j1)
+}

@@ -1,0 +1,18 @@
+//go:build (!amd64 && !arm64) || purego || noasm
+
+package mat
+
+var hasDot = false // an instruction for the sum of four products of bytes
+
+// KernelInt8 names what GemmInt8 multiplies with: "generic", for portable Go.
+func KernelInt8() string { return Kernel() }
+
+func formOfKernel() formInt8 { return signed }
+
+func rowsInt8() int { return 1 }
+
+func (t *productInt8) block(i0, i1, j0, j1 int) { t.blockGeneric(i0, i1, j0, j1) }
+
+func maxAbsAsm(x *float32, n int) uint32 { panic(noAsm) }
+
+func (formInt8) quantizeAsm(q *int8, x *float32, n int, r float32) { panic(noAsm) }

@@ -1,0 +1,116 @@
+package mat
+
+import "math"
+
+// Quantization of the rows of a matrix, to signed bytes with one scale a row.
+
+// quantization is a loop over the rows of m: row i becomes scales[i] and as many numbers as m has columns, at q[i*stride].
+type quantization struct {
+	m      Matrix
+	form   formInt8
+	q      []int8
+	stride int
+	scales []float32
+}
+
+// formInt8 is how kernels want the numbers that weights are multiplied by.
+type formInt8 uint8
+
+const (
+	signed  formInt8 = iota // as bytes
+	shifted                 // as bytes, 128 more
+	wide                    // as 16 bits, little-endian
+)
+
+const (
+	blockInt8 = 32       // numbers that are quantized at once
+	leastUnit = 0x1p-126 // of a row: smaller ones are denormal and not 1/127 of anything
+	infinity  = 0x7F800000
+	gathered  = 16 // rows of a transpose: numbers of a cache line
+)
+
+// width is the bytes of a number.
+func (f formInt8) width() int {
+	if f == wide {
+		return 2
+	}
+	return 1
+}
+
+// Rows quantizes rows [lo, hi).
+func (t *quantization) Rows(lo, hi int) {
+	if t.m.ColStride == 1 {
+		for i := lo; i < hi; i++ {
+			t.row(i, t.m.Row(i))
+		}
+		return
+	}
+	w := workspacesInt8.Get().(*workspaceInt8)
+	defer workspacesInt8.Put(w)
+	k := t.m.Cols
+	w.rows = resized(w.rows, gathered*k)
+	for ; lo < hi; lo += gathered {
+		n := min(gathered, hi-lo)
+		for l := range k {
+			for i := range n {
+				w.rows[i*k+l] = t.m.At(lo+i, l)
+			}
+		}
+		for i := range n {
+			t.row(lo+i, w.rows[i*k:][:k])
+		}
+	}
+}
+
+// row quantizes x as row i.
+func (t *quantization) row(i int, x []float32) {
+	q := t.q[i*t.stride:][:len(x)*t.form.width()]
+	top := maxAbsBits(x)
+	if top >= infinity {
+		t.scales[i] = float32(math.NaN())
+		clear(q)
+		return
+	}
+	t.scales[i] = max(math.Float32frombits(top)/127, leastUnit)
+	t.form.quantize(q, x, 1/t.scales[i])
+}
+
+// maxAbsBits is the largest |x[j]|, as the bits of a float32: a NaN's are above those of an infinity. It is 0 for an empty x.
+func maxAbsBits(x []float32) uint32 {
+	if kernel == generic {
+		return maxAbsGeneric(x)
+	}
+	var top uint32
+	for len(x) >= blockInt8 {
+		n := min(run, len(x)) &^ (blockInt8 - 1)
+		top = max(top, maxAbsAsm(&x[0], n))
+		x = x[n:]
+	}
+	if len(x) > 0 {
+		var rest [blockInt8]float32
+		copy(rest[:], x)
+		top = max(top, maxAbsAsm(&rest[0], blockInt8))
+	}
+	return top
+}
+
+// quantize writes x[j]·r, rounded to float32 and then to the nearest integer, the even one of two, which must be
+// within ±127, to q in form f.
+func (f formInt8) quantize(q []int8, x []float32, r float32) {
+	if kernel == generic {
+		f.quantizeGeneric(q, x, r)
+		return
+	}
+	for len(x) >= blockInt8 {
+		n := min(run, len(x)) &^ (blockInt8 - 1)
+		f.quantizeAsm(&q[0], &x[0], n, r)
+		q, x = q[n*f.width():], x[n:]
+	}
+	if len(x) > 0 {
+		var rest [blockInt8]float32
+		var bytes [2 * blockInt8]int8
+		copy(rest[:], x)
+		f.quantizeAsm(&bytes[0], &rest[0], blockInt8, r)
+		copy(q, bytes[:len(x)*f.width()])
+	}
+}

@@ -1,0 +1,489 @@
+package mat
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// wayInt8 is a way to multiply bytes: a kernel, with or without the instruction for sums of products.
+type wayInt8 struct {
+	kernel isa
+	dot    bool
+}
+
+// waysInt8 are those of the machine.
+func waysInt8() (ways []wayInt8) {
+	for _, k := range machine {
+		if hasDot && (k == avx512 || k == neon) {
+			ways = append(ways, wayInt8{k, true})
+		}
+		ways = append(ways, wayInt8{k, false})
+	}
+	return ways
+}
+
+// forEachInt8 runs f for each of them.
+func forEachInt8(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	defer func(k isa, dot bool) { kernel, hasDot = k, dot }(kernel, hasDot)
+	for _, way := range waysInt8() {
+		kernel, hasDot = way.kernel, way.dot
+		t.Run(fmt.Sprintf("kernel=%v/int8=%s", kernel, KernelInt8()), f)
+	}
+}
+
+// quantizeOracle is the rule of GemmInt8 for one row.
+func quantizeOracle(x []float32) (q []int8, scale float32) {
+	q = make([]int8, len(x))
+	var top float32
+	for _, v := range x {
+		if v != v || math.IsInf(float64(v), 0) {
+			return q, float32(math.NaN())
+		}
+		top = max(top, float32(math.Abs(float64(v))))
+	}
+	scale = max(top/127, 0x1p-126)
+	r := 1 / scale
+	for l, v := range x {
+		n := math.RoundToEven(float64(float32(v * r)))
+		if math.Abs(n) > 127 {
+			panic(fmt.Sprintf("%v of a row with the maximum %v becomes %v", v, top, n))
+		}
+		q[l] = int8(n)
+	}
+	return q, scale
+}
+
+func column(b Matrix, j int) []float32 {
+	x := make([]float32, b.Rows)
+	for l := range x {
+		x[l] = b.At(l, j)
+	}
+	return x
+}
+
+// gemmInt8Oracle is GemmInt8 by its definition, for weights as NewInt8 takes them.
+func gemmInt8Oracle(c, a Matrix, weights []int8, scales []float32, o Product) {
+	k := a.Cols
+	for i := range c.Rows {
+		q, scale := quantizeOracle(column(a.T(), i))
+		for j := range c.Cols {
+			var sum int64
+			for l := range k {
+				sum += int64(q[l]) * int64(weights[j*k+l])
+			}
+			if sum != int64(int32(sum)) {
+				panic("a sum does not fit")
+			}
+			x := float32(float32(sum) * scales[j])
+			x = float32(x * scale)
+			if o.Accumulate {
+				x += c.At(i, j)
+			}
+			if o.Bias != nil {
+				x += o.Bias[j]
+			}
+			if o.Activation == ReLU && x < 0 {
+				x = 0
+			}
+			if o.Residual.Data != nil {
+				x += o.Residual.At(i, j)
+			}
+			c.Data[i*c.RowStride+j] = x
+		}
+	}
+}
+
+// bytesOf are weights of any kind: of the whole range, or all as large as can be, so that sums are.
+func bytesOf(r *rand.Rand, n int) []int8 {
+	w := make([]int8, n)
+	extreme := r.IntN(4) == 0
+	for i := range w {
+		w[i] = int8(r.Uint32())
+		if extreme {
+			w[i] = -128
+		}
+	}
+	return w
+}
+
+// weightsOf is random weights of a shape, half of the time quantized, and what NewInt8 would make them of.
+func weightsOf(r *rand.Rand, k, n int, number func(*rand.Rand) float32) (w *Int8, weights []int8, scales []float32) {
+	scales = make([]float32, n)
+	if r.IntN(2) == 0 {
+		weights = bytesOf(r, k*n)
+		for j := range scales {
+			scales[j] = number(r)
+		}
+		return NewInt8(k, n, weights, scales), weights, scales
+	}
+	b := operand(r, k, n, r.IntN(2) == 0, number)
+	weights = make([]int8, 0, k*n)
+	for j := range n {
+		q, scale := quantizeOracle(column(b, j))
+		weights, scales[j] = append(weights, q...), scale
+	}
+	return QuantizeInt8(b), weights, scales
+}
+
+// checkInt8 compares GemmInt8 with the oracle, bit for bit.
+func (q problem) checkInt8(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
+	t.Helper()
+	a := operand(r, q.m, q.k, q.ta, number)
+	if r.IntN(4) == 0 && q.m > 0 { // as large as can be, of one sign
+		for l := range q.k {
+			a.Data[r.IntN(q.m)*a.RowStride+l*a.ColStride] = 1
+		}
+	}
+	w, weights, scales := weightsOf(r, q.k, q.n, number)
+	if q.o.Bias != nil {
+		q.o.Bias = operand(r, 1, q.n, false, number).Data
+	}
+	if q.o.Residual.Data != nil {
+		q.o.Residual = operand(r, q.m, q.n, false, number)
+	}
+	around := New(q.m+2, q.n+5)
+	for i := range around.Data {
+		around.Data[i] = guard
+	}
+	c, want := around.Slice(1, q.m+1, 3, q.n+3), New(q.m, q.n)
+	for i := range c.Rows {
+		for j := range c.Cols {
+			c.Row(i)[j] = number(r)
+		}
+		copy(want.Row(i), c.Row(i))
+	}
+	gemmInt8Oracle(want, a, weights, scales, q.o)
+	GemmInt8(pools[q.threads], c, a, w, q.o)
+	for i := range c.Rows {
+		for j := range c.Cols {
+			if got, want := c.At(i, j), want.At(i, j); !sameNumber(got, want) {
+				t.Fatalf("%v: C[%d, %d] = %x, want %x", q, i, j, got, want)
+			}
+			c.Row(i)[j] = guard
+		}
+	}
+	for i, x := range around.Data {
+		if x != guard {
+			t.Fatalf("%v: written outside C, at %d of %d", q, i, len(around.Data))
+		}
+	}
+}
+
+func TestGemmInt8EqualsOracle(t *testing.T) {
+	forEachInt8(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(21, 22))
+		threads := []int{1, 2, 3, 8}
+		draw := func(m, n, k int, number func(*rand.Rand) float32) {
+			problem{m, n, k, r.IntN(4) == 0, false, randomProduct(r), threads[r.IntN(4)]}.checkInt8(t, r, number)
+		}
+		// each number of rows of a tile and each edge of a panel, a group and a block of numbers
+		for m := range 28 {
+			for _, n := range []int{0, 1, 2, 15, 31, 32, 33, 64, 65} {
+				draw(m, n, r.IntN(70), normal)
+			}
+		}
+		for range 150 {
+			draw(r.IntN(40), r.IntN(80), r.IntN(140), normal)
+			draw(r.IntN(20), r.IntN(40), r.IntN(9), number) // mostly rows without a NaN
+			draw(r.IntN(20), r.IntN(40), r.IntN(70), small)
+		}
+		// past each size of a block, and enough work for several tasks
+		for _, s := range []struct{ m, n, k int }{{400, 40, 20}, {7, 1100, 135}, {14, 70, 4100}, {2, 33, 9000}, {200, 600, 64}, {1, 4100, 130}, {40, 5, 1000}} {
+			draw(s.m, s.n, s.k, normal)
+		}
+	})
+}
+
+// small numbers are so small that all of a row may be denormal, or zero.
+func small(r *rand.Rand) float32 { return float32(math.Ldexp(r.NormFloat64(), -120-r.IntN(32))) }
+
+// The longest sums, of the largest products, of either sign.
+func TestGemmInt8DoesNotOverflow(t *testing.T) {
+	forEachInt8(t, func(t *testing.T) {
+		const k = mostInt8
+		a, weights := New(2, k), make([]int8, k)
+		for l := range k {
+			a.Row(0)[l], a.Row(1)[l], weights[l] = 1, -1, -128
+		}
+		c := New(2, 1)
+		GemmInt8(nil, c, a, NewInt8(k, 1, weights, []float32{1}), Product{})
+		unit := float32(1) / 127
+		if want := float32(-127*128*k) * unit; c.Data[0] != want || c.Data[1] != -want {
+			t.Errorf("%v, want %v and its negative", c.Data, want)
+		}
+	})
+}
+
+// A row must not depend on which rows are computed with it, by how many threads, from which layout and with which kernel.
+func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	const m, n, k = 200, 90, 300
+	a, w := operand(r, m, k, false, normal), QuantizeInt8(operand(r, k, n, true, normal))
+	at := New(k, m)
+	Transpose(nil, at, a)
+	o := Product{Bias: operand(r, 1, n, false, normal).Data, Activation: ReLU}
+	whole := New(m, n)
+	GemmInt8(nil, whole, a, w, o)
+	forEachInt8(t, func(t *testing.T) {
+		for _, threads := range []int{1, 2, 3, 8} {
+			for _, rows := range []int{1, 2, 5, 12, 25, 200} {
+				c := New(m, n)
+				for i := 0; i < m; i += rows {
+					a := a
+					if i%2 == 1 {
+						a = at.T()
+					}
+					end := min(i+rows, m)
+					GemmInt8(pools[threads], c.RowRange(i, end), a.RowRange(i, end), w, o)
+				}
+				for i, x := range c.Data {
+					if math.Float32bits(x) != math.Float32bits(whole.Data[i]) {
+						t.Fatalf("%d threads, %d rows at a time: C[%d, %d] = %x, together %x", threads, rows, i/n, i%n, x, whole.Data[i])
+					}
+				}
+			}
+		}
+	})
+}
+
+// The error against the product in float64 is within what GemmInt8 says.
+func TestGemmInt8Error(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	const h = 0.5 + 0x1p-15
+	worst := 0.0
+	for _, number := range []func(*rand.Rand) float32{normal, small, func(r *rand.Rand) float32 { return r.Float32() }} {
+		for range 20 {
+			m, n, k := 1+r.IntN(9), 1+r.IntN(40), 1+r.IntN(300)
+			a, b := operand(r, m, k, false, number), operand(r, k, n, false, normal)
+			w, c := QuantizeInt8(b), New(m, n)
+			scales := w.Scales()
+			GemmInt8(nil, c, a, w, Product{})
+			for i := range m {
+				_, scale := quantizeOracle(a.Row(i))
+				for j := range n {
+					s, t8 := float64(scale), float64(scales[j])
+					var sum, sumA, sumB float64
+					for l := range k {
+						x, y := float64(a.At(i, l)), float64(b.At(l, j))
+						sum, sumA, sumB = sum+x*y, sumA+math.Abs(x), sumB+math.Abs(y)
+					}
+					got := float64(c.At(i, j))
+					bound := h*(t8*sumA+s*sumB) + h*h*float64(k)*s*t8 + 0x1p-22*math.Abs(got) + 0x1p-149
+					e := math.Abs(got - sum)
+					if !(e <= bound) {
+						t.Errorf("m=%d n=%d k=%d: C[%d, %d] = %v, want %v ± %v", m, n, k, i, j, got, sum, bound)
+					}
+					worst = max(worst, e/bound)
+				}
+			}
+		}
+	}
+	if worst < 0.1 {
+		t.Errorf("the bound is loose: the largest error was %v of it", worst)
+	}
+}
+
+func TestGemmInt8OfSpecialRows(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	forEachInt8(t, func(t *testing.T) {
+		const n, k = 40, 70
+		r := rand.New(rand.NewPCG(27, 28))
+		w, bias := QuantizeInt8(operand(r, k, n, false, normal)), operand(r, 1, n, false, normal).Data
+		for _, special := range []float32{nan, inf, -inf} {
+			for _, at := range []int{0, 1, 31, 32, 64, 69} {
+				a, c := New(3, k), New(3, n)
+				for l := range k {
+					a.Row(0)[l] = normal(r)
+				}
+				a.Row(1)[at] = special
+				GemmInt8(nil, c, a, w, Product{Bias: bias, Activation: ReLU})
+				for j := range n {
+					if x := c.At(0, j); x != x {
+						t.Errorf("%v in another row makes NaN", special)
+					}
+					if x := c.At(1, j); x == x {
+						t.Errorf("%v at %d gives %v", special, at, x)
+					}
+					if x := c.At(2, j); x != max(0, bias[j]) {
+						t.Errorf("a row of zeros gives %v for a bias of %v", x, bias[j])
+					}
+				}
+			}
+		}
+		// what the largest and the smallest numbers of a row do
+		one := NewInt8(2, 1, []int8{1, 1}, []float32{1})
+		for _, top := range []float32{math.MaxFloat32, 1, 127 * 0x1p-126, 0x1p-126, math.SmallestNonzeroFloat32} {
+			a, c := Of([]float32{top, -top / 2}, 1, 2), New(1, 1)
+			GemmInt8(nil, c, a, one, Product{})
+			if e := math.Abs(float64(c.Data[0]) - float64(top) + float64(top)/2); !(e <= max(float64(top)/127, 0x1p-126)) {
+				t.Errorf("%v - %v = %v", top, top/2, c.Data[0])
+			}
+		}
+	})
+}
+
+func TestInt8RoundTrip(t *testing.T) {
+	forEachInt8(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(29, 30))
+		for range 100 {
+			k, n := r.IntN(80), r.IntN(80)
+			w, weights, scales := weightsOf(r, k, n, number)
+			if w.Rows() != k || w.Cols() != n {
+				t.Fatalf("%d × %d: %d × %d", k, n, w.Rows(), w.Cols())
+			}
+			if !slices.Equal(w.Weights(), weights) || !slices.EqualFunc(w.Scales(), scales, sameNumber) {
+				t.Fatalf("%d × %d: other weights or scales than they were made of", k, n)
+			}
+			again := NewInt8(k, n, w.Weights(), w.Scales())
+			if !slices.Equal(again.packed, w.packed) || !slices.Equal(again.start, w.start) || !slices.EqualFunc(again.scales, w.scales, sameNumber) {
+				t.Fatalf("%d × %d: not the same once stored and loaded", k, n)
+			}
+		}
+	})
+}
+
+func TestGemmInt8AllocatesNothing(t *testing.T) {
+	if race {
+		t.Skip("under the race detector a sync.Pool forgets at random")
+	}
+	forEachInt8(t, func(t *testing.T) {
+		a, c, few := New(100, 400), New(100, 170), New(2, 170)
+		at := New(400, 100).T()
+		w := QuantizeInt8(New(400, 170))
+		for _, threads := range []int{1, 2} { // enough work for two of them
+			if n := testing.AllocsPerRun(10, func() {
+				GemmInt8(pools[threads], c, a, w, Product{})
+				GemmInt8(pools[threads], c, at, w, Product{Accumulate: true})
+				GemmInt8(pools[threads], few, a.RowRange(0, 2), w, Product{})
+			}); n != 0 {
+				t.Errorf("%d threads: %v allocations", threads, n)
+			}
+		}
+	})
+}
+
+func TestInt8RefusesWhatDoesNotFit(t *testing.T) {
+	x := New
+	w := QuantizeInt8(x(4, 3))
+	for name, f := range map[string]func(){
+		"rows":             func() { GemmInt8(nil, x(2, 3), x(3, 4), w, Product{}) },
+		"columns":          func() { GemmInt8(nil, x(2, 4), x(2, 4), w, Product{}) },
+		"depth":            func() { GemmInt8(nil, x(2, 3), x(2, 5), w, Product{}) },
+		"bias":             func() { GemmInt8(nil, x(2, 3), x(2, 4), w, Product{Bias: make([]float32, 2)}) },
+		"transposed C":     func() { GemmInt8(nil, x(3, 2).T(), x(2, 4), w, Product{}) },
+		"overlap":          func() { GemmInt8(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 4), w, Product{}) },
+		"outside":          func() { GemmInt8(nil, x(3, 3), Matrix{make([]float32, 11), 3, 4, 4, 1}, w, Product{}) },
+		"B outside":        func() { QuantizeInt8(Matrix{make([]float32, 11), 3, 4, 4, 1}) },
+		"too deep":         func() { QuantizeInt8(x(mostInt8+1, 1)) },
+		"stored, too deep": func() { NewInt8(mostInt8+1, 1, make([]int8, mostInt8+1), make([]float32, 1)) },
+		"too few weights":  func() { NewInt8(4, 3, make([]int8, 11), make([]float32, 3)) },
+		"too many scales":  func() { NewInt8(4, 3, make([]int8, 12), make([]float32, 4)) },
+		"negative":         func() { NewInt8(-1, -1, make([]int8, 1), nil) },
+		"overflow":         func() { NewInt8(1<<16, math.MaxInt>>14, nil, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "mat: ") {
+					t.Errorf("%s must panic and say so", name)
+				}
+			}()
+			f()
+		})
+	}
+}
+
+// FuzzGemmInt8 takes a shape, a form and a seed, and compares with the oracle.
+func FuzzGemmInt8(f *testing.F) {
+	f.Add(uint8(12), uint8(32), uint8(64), uint8(0), uint64(1))
+	f.Add(uint8(1), uint8(33), uint8(31), uint8(29), uint64(2))
+	f.Add(uint8(200), uint8(20), uint8(1), uint8(6), uint64(3))
+	f.Fuzz(func(t *testing.T, m, n, k, form uint8, seed uint64) {
+		q := problem{m: int(m), n: int(n), k: int(k), ta: form&1 != 0, threads: []int{1, 2, 3, 8}[form>>5&3]}
+		q.o.Accumulate, q.o.Activation = form&4 != 0, Activation(form>>3&1)
+		if form&16 != 0 {
+			q.o.Bias = []float32{}
+		}
+		r, draw := rand.New(rand.NewPCG(seed, 0)), normal
+		if form&2 != 0 {
+			draw = number
+		}
+		defer func(k isa, dot bool) { kernel, hasDot = k, dot }(kernel, hasDot)
+		for _, way := range waysInt8() {
+			kernel, hasDot = way.kernel, way.dot
+			q.checkInt8(t, r, draw)
+		}
+	})
+}
+
+func ExampleGemmInt8() {
+	weights := Of([]float32{
+		0.5, 1, -2,
+		0, 3, 4,
+	}, 2, 3)
+	q := QuantizeInt8(weights) // once
+	fmt.Println(q.Weights())
+
+	c := New(1, 3)
+	GemmInt8(nil, c, Of([]float32{10, -1}, 1, 2), q, Product{Bias: []float32{0, 0, 100}})
+	fmt.Printf("%.2f\n", c.Data) // 5, 7 and 76 without rounding
+	// Output:
+	// [127 0 42 127 -64 127]
+	// [5.00 6.85 75.75]
+}
+
+// BenchmarkGemmInt8 is the product with quantized weights, that of the activations included. Beside it in the same run Gemm
+// multiplies with the weights that they were: xfloat32 is how many times faster int8 is, from the best of each.
+// MB/s count the weights.
+func BenchmarkGemmInt8(b *testing.B) {
+	for _, s := range []struct{ m, n, k int }{
+		{1024, 512, 512}, {1024, 2048, 512}, {1024, 512, 2048}, {4096, 256, 128},
+		{1, 512, 512}, {1, 2048, 512}, {1, 512, 2048}, {8, 2048, 512}, {32, 2048, 512},
+		{1, 32000, 512}, {2, 32000, 512}, {4, 32000, 512}, {8, 32000, 512}, {32, 32000, 512},
+	} {
+		c, a, w := New(s.m, s.n), random(s.m, s.k), random(s.k, s.n)
+		q := QuantizeInt8(w)
+		for _, threads := range []int{1, 2} {
+			float := func() { Gemm(pools[threads], c, a, w, Product{}) }
+			int8 := func() { GemmInt8(pools[threads], c, a, q, Product{}) }
+			b.Run(fmt.Sprintf("m=%d/n=%d/k=%d/threads=%d", s.m, s.n, s.k, threads), func(b *testing.B) {
+				defer func(k isa, dot bool) { kernel, hasDot = k, dot }(kernel, hasDot)
+				for _, way := range waysInt8() {
+					kernel, hasDot = way.kernel, way.dot
+					if kernel == generic && len(machine) > 1 || kernel == avx512 && !hasDot { // which is avx2
+						continue
+					}
+					b.Run("kernel="+KernelInt8(), func(b *testing.B) {
+						ratio := timesFaster(int8, float)
+						b.SetBytes(int64(s.n * s.k))
+						for b.Loop() {
+							int8()
+						}
+						b.ReportMetric(2e-9*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/b.Elapsed().Seconds(), "GOP/s")
+						b.ReportMetric(ratio, "xfloat32")
+					})
+				}
+			})
+		}
+	}
+}
+
+// timesFaster is how many times faster f is than g, from the best of many runs of each in turn.
+func timesFaster(f, g func()) float64 {
+	var best [2]time.Duration
+	for start := time.Now(); best[1] == 0 || time.Since(start) < 200*time.Millisecond; {
+		for i, f := range []func(){f, g} {
+			t := time.Now()
+			f()
+			if d := time.Since(t); best[i] == 0 || d < best[i] {
+				best[i] = d
+			}
+		}
+	}
+	return float64(best[1]) / float64(best[0])
+}
