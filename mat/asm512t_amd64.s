@@ -66,41 +66,28 @@
 	FMA7(OFF, B) \
 	VFMADD231PS.BCST OFF(BX)(R15*1), B, Z23
 
-// 4 of the 16 columns of B that follow
-#define FETCH \
-	PREFETCHT1 (R14)           \
-	PREFETCHT1 (R14)(R12*1)    \
-	PREFETCHT1 (R14)(R12*2)    \
-	PREFETCHT1 (R14)(R13*1)    \
-	LEAQ       (R14)(R12*4), R14
-
 // 16 of k
 #define SIXTEEN(FMA) \
-	LEAQ (R11)(R12*4), R14 \
 	QUADEVEN(0) \
 	FMA(0, Z0) \
 	FMA(4, Z1) \
 	FMA(8, Z2) \
 	FMA(12, Z3) \
-	FETCH \
 	QUADODD(16) \
 	FMA(16, Z8) \
 	FMA(20, Z9) \
 	FMA(24, Z10) \
 	FMA(28, Z11) \
-	FETCH \
 	QUADEVEN(32) \
 	FMA(32, Z0) \
 	FMA(36, Z1) \
 	FMA(40, Z2) \
 	FMA(44, Z3) \
-	FETCH \
 	QUADODD(48) \
 	FMA(48, Z8) \
 	FMA(52, Z9) \
 	FMA(56, Z10) \
 	FMA(60, Z11) \
-	FETCH \
 	ADDQ $64, R8 \
 	ADDQ $64, R9 \
 	ADDQ $64, R10 \
@@ -149,7 +136,9 @@
 //
 // DI s           DX C            CX k left / 16     n-8(SP) columns left
 // R8 to R11 columns 0, 4, 8 and 12 of B              R12 s.bPanel    R13 3·s.bPanel
-// SI A row 0     AX A row 3      BX A row 6          R15 s.aRow      R14 what is fetched
+// SI A row 0     AX A row 3      BX A row 6          R15 s.aRow      R14 row of C
+//
+// The processor fetches 16 streams better by itself.
 TEXT ·stripTAVX512(SB), NOSPLIT, $16-8
 	MOVQ  s+0(FP), DI
 	MOVQ  strip_c(DI), DX
