@@ -44,19 +44,29 @@ func (t *tile) run(s *strip) {
 func (t *product) direct(i0, i1, j0, j1 int) (n, k int) {
 	a, b, c := &t.a, &t.b, &t.c
 	n, k = (j1-j0)&^15, a.Cols&^15
-	if kernel != avx512 || t.packed != nil || i1-i0 > 8 || b.ColStride == 1 || a.ColStride != 1 || n == 0 || k == 0 {
+	few := 8
+	if n == j1-j0 && n == 16 { // which would leave half of a tile empty
+		few = 32
+	}
+	if kernel != avx512 || t.packed != nil || i1-i0 > few || b.ColStride == 1 || a.ColStride != 1 || n == 0 || k == 0 {
 		return 0, 0
 	}
 	whole := k == a.Cols
-	s := strip{m: i1 - i0, k: k, a: &a.Data[i0*a.RowStride], aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size,
-		bPanel: uintptr(b.ColStride) * size, accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && whole)}
+	s := strip{k: k, aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bPanel: uintptr(b.ColStride) * size,
+		accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && whole)}
+	rows := divideRows(i1-i0, 8)
 	for j := j0; j < j0+n; j += s.n {
 		s.n = min(ceil(1+directWork/k, 16), j0+n-j)
-		s.b, s.c = &b.Data[j*b.ColStride], &c.Data[i0*c.RowStride+j]
+		s.b = &b.Data[j*b.ColStride]
 		if t.o.Bias != nil && whole {
 			s.bias = &t.o.Bias[j]
 		}
-		stripTAVX512(&s)
+		for part, i := 0, i0; part < rows.parts; part++ {
+			s.m = rows.part(part)
+			s.a, s.c = &a.Data[i*a.RowStride], &c.Data[i*c.RowStride+j]
+			stripTAVX512(&s)
+			i += s.m
+		}
 	}
 	if whole {
 		t.o.finish(*c, i0, i1, j0, j0+n)
