@@ -31,9 +31,8 @@
 // matrix.go, gemm.go (the contract of the product), epilogue.go (what else it does), gemm_block.go (blocks and packing), vec.go (the contract of
 // the vector kernels), exp.go, dropout.go, transpose.go, pool.go, exact.go (float64 functions with the same bits
 // everywhere), cpu.go (which kernels are in force), peak.go (the machine's limit). Assembly: asm_amd64.s,
-// asm512_amd64.s and asm_arm64.s multiply matrices, vec_amd64.s and vec_arm64.s are the vector kernels (AVX2's
-// serve AVX-512 too); the files named
-// generic are the portable code.
+// asm512_amd64.s and asm_arm64.s multiply matrices, vec_amd64.s, vec512_amd64.s and vec_arm64.s are
+// the vector kernels; the files named generic are the portable code.
 //
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product), int8_block.go (blocks and
 // tiles), and their assembly, int8_amd64.s and int8_arm64.s.

@@ -29,6 +29,12 @@ DATA lanesOn<>+48(SB)/8, $-1
 DATA lanesOn<>+56(SB)/8, $-1
 GLOBL lanesOn<>(SB), RODATA|NOPTR, $128
 
+// AVX512 goes to the same function for AVX-512 if those kernels are in force.
+#define AVX512(f) \
+	CMPB ·kernel(SB), $const_avx512 \
+	JNE  2(PC)               \
+	JMP  f(SB)
+
 #define LOAD(p, a, b) \
 	VMOVUPS (p)(AX*1), a   \
 	VMOVUPS 32(p)(AX*1), b
@@ -64,6 +70,7 @@ GLOBL lanesOn<>(SB), RODATA|NOPTR, $128
 	XORL  AX, AX             \
 	TESTQ BX, BX             \
 	JEQ   rest               \
+	PCALIGN $64              \
 loop: \
 	block(LOAD, STORE, ALL)  \
 	ADDQ  $64, AX            \
@@ -129,6 +136,10 @@ TEXT ·sumAsm(SB), NOSPLIT, $0-20
 
 // func dotAsm(x, y *float32, n int) float32
 TEXT ·dotAsm(SB), NOSPLIT, $0-28
+	CMPQ  n+16(FP), $256 // fewer are sooner folded in two registers
+	JLT   narrow
+	AVX512(·dotAVX512)
+narrow:
 	MOVQ  x+0(FP), DI
 	MOVQ  y+8(FP), SI
 	MOVQ  n+16(FP), CX
@@ -151,6 +162,7 @@ TEXT ·dotAsm(SB), NOSPLIT, $0-28
 
 // func sumSquaredDiffAsm(x *float32, n int, mean float32) float32
 TEXT ·sumSquaredDiffAsm(SB), NOSPLIT, $0-28
+	AVX512(·sumSquaredDiffAVX512)
 	MOVQ  x+0(FP), DI
 	MOVQ  n+8(FP), CX
 	VBROADCASTSS mean+16(FP), Y10
@@ -183,6 +195,7 @@ TEXT ·sumSquaredDiffAsm(SB), NOSPLIT, $0-28
 
 // func maxAsm(x *float32, n int) float32
 TEXT ·maxAsm(SB), NOSPLIT, $0-20
+	AVX512(·maxAVX512)
 	MOVQ  x+0(FP), SI
 	MOVQ  n+8(FP), CX
 	SPLIT
@@ -215,6 +228,7 @@ number:
 
 // func addAsm(y, x *float32, n int)
 TEXT ·addAsm(SB), NOSPLIT, $0-24
+	AVX512(·addAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -232,6 +246,7 @@ TEXT ·addAsm(SB), NOSPLIT, $0-24
 
 // func axpyAsm(y, x *float32, n int, a float32)
 TEXT ·axpyAsm(SB), NOSPLIT, $0-28
+	AVX512(·axpyAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -249,6 +264,7 @@ TEXT ·axpyAsm(SB), NOSPLIT, $0-28
 
 // func scaleAsm(y *float32, n int, a float32)
 TEXT ·scaleAsm(SB), NOSPLIT, $0-20
+	AVX512(·scaleAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS a+16(FP), Y8
@@ -265,6 +281,7 @@ TEXT ·scaleAsm(SB), NOSPLIT, $0-20
 
 // func scaleShiftAsm(y *float32, n int, a, b float32)
 TEXT ·scaleShiftAsm(SB), NOSPLIT, $0-24
+	AVX512(·scaleShiftAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS a+16(FP), Y8
@@ -283,6 +300,7 @@ TEXT ·scaleShiftAsm(SB), NOSPLIT, $0-24
 
 // func scaleAddAsm(y, x, z *float32, n int, a float32)
 TEXT ·scaleAddAsm(SB), NOSPLIT, $0-36
+	AVX512(·scaleAddAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ z+16(FP), DX
@@ -304,6 +322,7 @@ TEXT ·scaleAddAsm(SB), NOSPLIT, $0-36
 
 // func reluGradAsm(dx, y *float32, n int)
 TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
+	AVX512(·reluGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ y+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -371,6 +390,7 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 
 // func expSumAsm(y, x *float32, n int, shift, scale float32) float32
 TEXT ·expSumAsm(SB), NOSPLIT, $0-36
+	AVX512(·expSumAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -389,6 +409,7 @@ TEXT ·expSumAsm(SB), NOSPLIT, $0-36
 
 // func softmaxAsm(y, x *float32, n int, scale float32)
 TEXT ·softmaxAsm(SB), NOSPLIT, $0-28
+	AVX512(·softmaxAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -448,6 +469,7 @@ end3:
 
 // func softmaxGradAsm(dx, p, dp *float32, n int, dot, scale float32)
 TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
+	AVX512(·softmaxGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ p+8(FP), SI
 	MOVQ dp+16(FP), DX
@@ -478,6 +500,7 @@ TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
 
 // func normalizeAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
 TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
+	AVX512(·normalizeAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gain+16(FP), DX
@@ -506,6 +529,7 @@ TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
 
 // func normalizeSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
 TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
+	AVX512(·normalizeSumsAVX512)
 	MOVQ dy+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gain+16(FP), DX
@@ -544,6 +568,7 @@ TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
 
 // func normalizeGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
 TEXT ·normalizeGradAsm(SB), NOSPLIT, $0-56
+	AVX512(·normalizeGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ dy+8(FP), SI
 	MOVQ x+16(FP), DX
@@ -573,6 +598,7 @@ TEXT ·normalizeGradAsm(SB), NOSPLIT, $0-56
 
 // func normalizeParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
 TEXT ·normalizeParamGradAsm(SB), NOSPLIT, $0-48
+	AVX512(·normalizeParamGradAVX512)
 	MOVQ dgain+0(FP), DI
 	MOVQ dbias+8(FP), SI
 	MOVQ dy+16(FP), DX
@@ -622,6 +648,7 @@ TEXT ·normalizeParamGradAsm(SB), NOSPLIT, $0-48
 
 // func adamAsm(a *Adam, w, dw, m, v *float32, n int)
 TEXT ·adamAsm(SB), NOSPLIT, $0-48
+	AVX512(·adamAVX512)
 	MOVQ a+0(FP), R9
 	MOVQ w+8(FP), DI
 	MOVQ dw+16(FP), SI
@@ -703,6 +730,7 @@ GLOBL laneIndex<>(SB), RODATA|NOPTR, $32
 
 // func dropoutAsm(y, x, r *float32, n int, counter, key, last uint32, scale float32)
 TEXT ·dropoutAsm(SB), NOSPLIT, $0-48
+	AVX512(·dropoutAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ r+16(FP), DX

@@ -2,7 +2,7 @@
 
 package mat
 
-// The functions of vec_amd64.s and vec_arm64.s, for 0 ≤ n ≤ run, each with the Go code that it is. They check
+// The functions of vec_amd64.s (which has those of vec512_amd64.s do it if they are in force) and vec_arm64.s, for 0 ≤ n ≤ run, each with the Go code that it is. They check
 // nothing: the exported functions do.
 
 // sumAsm is

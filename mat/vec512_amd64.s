@@ -1,0 +1,595 @@
+//go:build !purego && !noasm
+
+// The vector kernels for AVX-512 (F, VL, BW, DQ), built as those of vec_amd64.s are, which jump here. The 16 lanes
+// are one register, and the 1 to 15 elements of the rest are the lanes of a mask. There is no sum: the chains of
+// its lanes decide, and a wide addition takes longer than a narrow one.
+//
+//	DI SI DX R8 R9  the vectors, in the order of the arguments
+//	AX              offset of the block, in bytes
+//	BX CX           bytes in whole blocks, elements in the rest
+//	K1              the lanes of the rest
+//	Z13             what KEEP puts into unused lanes
+//
+// A maximum or minimum of a number and a NaN is its second operand, which is written first.
+
+#include "go_asm.h"
+#include "textflag.h"
+
+#define LOAD(p, a) VMOVUPS (p)(AX*1), a
+#define STORE(a, p) VMOVUPS a, (p)(AX*1)
+#define ALL(a)
+
+#define LOADREST(p, a) VMOVUPS.Z (p)(AX*1), K1, a
+#define STOREREST(a, p) VMOVUPS a, K1, (p)(AX*1)
+#define KEEPREST(a) VBLENDMPS a, Z13, K1, a
+#define NOSTORE(a, p)
+
+// SPLIT takes the number of elements in CX and sets BX, CX and the mask.
+#define SPLIT \
+	MOVQ  CX, BX            \
+	ANDQ  $15, CX           \
+	SUBQ  CX, BX            \
+	SHLQ  $2, BX            \
+	MOVL  $1, R10           \
+	SHLL  CX, R10           \
+	DECL  R10               \
+	KMOVW R10, K1
+
+#define WHOLE(block, loop, rest) \
+	XORL  AX, AX            \
+	TESTQ BX, BX            \
+	JEQ   rest              \
+	PCALIGN $64             \
+loop: \
+	block(LOAD, STORE, ALL) \
+	ADDQ  $64, AX           \
+	CMPQ  AX, BX            \
+	JLT   loop              \
+rest:
+
+#define EACH(block, loop, rest, end) \
+	WHOLE(block, loop, rest) \
+	TESTQ CX, CX            \
+	JEQ   end               \
+	block(LOADREST, STOREREST, KEEPREST) \
+end:
+
+#define ZERO(a) VPXORD a, a, a
+
+// FOLD combines the 16 lanes of A by op: l+8, l+4, l+2, l+1. The result is in each lane of a, the lowest quarter of
+// A; y and x are halves and quarters of one register.
+#define FOLD(op, A, ya, a, y, x) \
+	VEXTRACTF64X4 $1, A, y   \
+	op            y, ya, ya  \
+	VEXTRACTF128  $1, ya, x  \
+	op            x, a, a    \
+	VPERMILPS     $0x4E, a, x \
+	op            x, a, a    \
+	VPERMILPS     $0xB1, a, x \
+	op            x, a, a
+
+// Reductions. Z8 is the lanes.
+
+#define DOT(LD, ST, KEEP) \
+	LD(DI, Z0)              \
+	LD(SI, Z1)              \
+	VFMADD231PS Z0, Z1, Z8
+
+// func dotAVX512(x, y *float32, n int) float32
+TEXT ·dotAVX512(SB), NOSPLIT, $0-28
+	MOVQ x+0(FP), DI
+	MOVQ y+8(FP), SI
+	MOVQ n+16(FP), CX
+	SPLIT
+	ZERO(Z8)
+	EACH(DOT, loop, rest, end)
+	FOLD(VADDPS, Z8, Y8, X8, Y9, X9)
+	VMOVSS X8, ret+24(FP)
+	VZEROUPPER
+	RET
+
+#define SQUAREDDIFF(LD, ST, KEEP) \
+	LD(DI, Z0)              \
+	VSUBPS Z10, Z0, Z0      \
+	KEEP(Z0)                \
+	VFMADD231PS Z0, Z0, Z8
+
+// func sumSquaredDiffAVX512(x *float32, n int, mean float32) float32
+TEXT ·sumSquaredDiffAVX512(SB), NOSPLIT, $0-28
+	MOVQ x+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS mean+16(FP), Z10
+	SPLIT
+	ZERO(Z8)
+	ZERO(Z13)
+	EACH(SQUAREDDIFF, loop, rest, end)
+	FOLD(VADDPS, Z8, Y8, X8, Y9, X9)
+	VMOVSS X8, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// VMAXPS forgets a NaN in its first operand, so K2 remembers where one was.
+#define MAX(LD, ST, KEEP) \
+	LARGER(LD, ST, KEEP)     \
+	VCMPPS $3, Z0, Z0, K3    \
+	KORW   K3, K2, K2
+
+#define LARGER(LD, ST, KEEP) \
+	LD(SI, Z0)           \
+	KEEP(Z0)             \
+	VMAXPS Z0, Z8, Z8
+
+#define NEGINF(Z) \
+	MOVL $0xFF800000, R10   \
+	VPBROADCASTD R10, Z
+
+// func maxAVX512(x *float32, n int) float32
+TEXT ·maxAVX512(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	SPLIT
+	NEGINF(Z13)
+	VMOVAPS Z13, Z8
+	KXORW K2, K2, K2
+	EACH(MAX, loop, rest, end)
+	FOLD(VMAXPS, Z8, Y8, X8, Y9, X9)
+	// -0 becomes +0; a remembered NaN, all ones, takes the place of the maximum
+	ZERO(X0)
+	VADDSS X0, X8, X8
+	KORTESTW K2, K2
+	JEQ   number
+	VPTERNLOGD $0xFF, X8, X8, X8
+number:
+	VMOVSS X8, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// Elementwise kernels of one fma or less.
+
+#define PLUS(LD, ST, KEEP) \
+	LD(DI, Z0)         \
+	LD(SI, Z1)         \
+	VADDPS Z1, Z0, Z0  \
+	ST(Z0, DI)
+
+// func addAVX512(y, x *float32, n int)
+TEXT ·addAVX512(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	SPLIT
+	EACH(PLUS, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define AXPY(LD, ST, KEEP) \
+	LD(DI, Z0)              \
+	LD(SI, Z1)              \
+	VFMADD231PS Z8, Z1, Z0  \
+	ST(Z0, DI)
+
+// func axpyAVX512(y, x *float32, n int, a float32)
+TEXT ·axpyAVX512(SB), NOSPLIT, $0-28
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS a+24(FP), Z8
+	SPLIT
+	EACH(AXPY, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define SCALE(LD, ST, KEEP) \
+	LD(DI, Z0)         \
+	VMULPS Z8, Z0, Z0  \
+	ST(Z0, DI)
+
+// func scaleAVX512(y *float32, n int, a float32)
+TEXT ·scaleAVX512(SB), NOSPLIT, $0-20
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS a+16(FP), Z8
+	SPLIT
+	EACH(SCALE, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define SCALESHIFT(LD, ST, KEEP) \
+	LD(DI, Z0)              \
+	VFMADD213PS Z9, Z8, Z0  \
+	ST(Z0, DI)
+
+// func scaleShiftAVX512(y *float32, n int, a, b float32)
+TEXT ·scaleShiftAVX512(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS a+16(FP), Z8
+	VBROADCASTSS b+20(FP), Z9
+	SPLIT
+	EACH(SCALESHIFT, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define SCALEADD(LD, ST, KEEP) \
+	LD(SI, Z0)              \
+	LD(DX, Z1)              \
+	VFMADD213PS Z1, Z8, Z0  \
+	ST(Z0, DI)
+
+// func scaleAddAVX512(y, x, z *float32, n int, a float32)
+TEXT ·scaleAddAVX512(SB), NOSPLIT, $0-36
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ z+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS a+32(FP), Z8
+	SPLIT
+	EACH(SCALEADD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define RELUGRAD(LD, ST, KEEP) \
+	LD(DI, Z0)               \
+	LD(SI, Z1)               \
+	VCMPPS $14, Z8, Z1, K2   \ // y > 0, false for NaN
+	VMOVAPS.Z Z0, K2, Z0     \
+	ST(Z0, DI)
+
+// func reluGradAVX512(dx, y *float32, n int)
+TEXT ·reluGradAVX512(SB), NOSPLIT, $0-24
+	MOVQ dx+0(FP), DI
+	MOVQ y+8(FP), SI
+	MOVQ n+16(FP), CX
+	SPLIT
+	ZERO(Z8)
+	EACH(RELUGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Softmax.
+
+// EXP replaces Z0 by its exp, the sequence that exp.go describes. It uses Z2 to Z4, and EXPCONST in Z14 to Z17.
+#define EXP \
+	VMAXPS           Z0, Z14, Z0   \
+	VMINPS           Z0, Z15, Z0   \
+	VMOVAPS          Z0, Z2        \ // z = round(t·log2 e) + 1.5·2^23 + 126
+	VFMADD213PS      Z17, Z16, Z2  \
+	VSUBPS           Z17, Z2, Z4   \ // k
+	VFNMADD231PS.BCST ·expConst+const_expLn2Hi*4(SB), Z4, Z0 \ // r = t - k·ln 2
+	VFNMADD231PS.BCST ·expConst+const_expLn2Lo*4(SB), Z4, Z0 \
+	VPSLLD           $23, Z2, Z2   \ // 2^(k-1)
+	VBROADCASTSS     ·expConst+const_expPoly*4(SB), Z4            \ // 2·e^r
+	VFMADD213PS.BCST ·expConst+(const_expPoly+1)*4(SB), Z0, Z4    \
+	VFMADD213PS.BCST ·expConst+(const_expPoly+2)*4(SB), Z0, Z4    \
+	VFMADD213PS.BCST ·expConst+(const_expPoly+3)*4(SB), Z0, Z4    \
+	VFMADD213PS.BCST ·expConst+(const_expPoly+4)*4(SB), Z0, Z4    \
+	VFMADD213PS.BCST ·expConst+(const_expPoly+5)*4(SB), Z0, Z4    \
+	VFMADD213PS.BCST ·expConst+(const_expPoly+5)*4(SB), Z0, Z4    \ // the last two coefficients are equal
+	VMULPS           Z2, Z4, Z0
+
+#define EXPCONST \
+	VBROADCASTSS ·expConst+const_expMin*4(SB), Z14   \
+	VBROADCASTSS ·expConst+const_expMax*4(SB), Z15   \
+	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Z16 \
+	VBROADCASTSS ·expConst+const_expRound*4(SB), Z17
+
+// Z8 is the shift, Z9 the scale, Z10 the lanes of the sum.
+#define EXPSUM(LD, ST, KEEP) \
+	LD(SI, Z0)           \
+	VSUBPS Z8, Z0, Z0    \
+	VMULPS Z9, Z0, Z0    \
+	EXP                  \
+	KEEP(Z0)             \
+	ST(Z0, DI)           \
+	VADDPS Z0, Z10, Z10
+
+// func expSumAVX512(y, x *float32, n int, shift, scale float32) float32
+TEXT ·expSumAVX512(SB), NOSPLIT, $0-36
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS shift+24(FP), Z8
+	VBROADCASTSS scale+28(FP), Z9
+	EXPCONST
+	SPLIT
+	ZERO(Z10)
+	ZERO(Z13)
+	EACH(EXPSUM, loop, rest, end)
+	FOLD(VADDPS, Z10, Y10, X10, Y11, X11)
+	VMOVSS X10, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func softmaxAVX512(y, x *float32, n int, scale float32)
+TEXT ·softmaxAVX512(SB), NOSPLIT, $0-28
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	SPLIT
+
+	// the maximum, at least -MaxFloat32, into Z8
+	NEGINF(Z13)
+	VMOVAPS Z13, Z8
+	EACH(LARGER, loop1, rest1, end1)
+	FOLD(VMAXPS, Z8, Y8, X8, Y9, X9)
+	MOVL $0xFF7FFFFF, R10
+	VMOVD R10, X9
+	VMAXSS X8, X9, X8
+	VBROADCASTSS X8, Z8
+
+	// the exponentials and the lanes of their sum; those of the rest stay in Z0
+	VBROADCASTSS scale+24(FP), Z9
+	EXPCONST
+	ZERO(Z10)
+	ZERO(Z13)
+	WHOLE(EXPSUM, loop2, rest2)
+	TESTQ CX, CX
+	JEQ  end2
+	EXPSUM(LOADREST, NOSTORE, KEEPREST)
+end2:
+	FOLD(VADDPS, Z10, Y10, X10, Y11, X11)
+
+	// 1/max(sum, 1) into Z8
+	MOVL $0x3F800000, R10
+	VMOVD R10, X9
+	VMAXSS X10, X9, X10
+	VDIVSS X10, X9, X8
+	VBROADCASTSS X8, Z8
+	VMULPS Z8, Z0, Z0
+	TESTQ CX, CX
+	JEQ  end3
+	MOVQ BX, AX
+	STOREREST(Z0, DI)
+end3:
+	WHOLE(SCALE, loop4, rest4)
+	VZEROUPPER
+	RET
+
+#define SOFTMAXGRAD(LD, ST, KEEP) \
+	LD(SI, Z0)           \
+	LD(DX, Z1)           \
+	VSUBPS Z8, Z1, Z1    \
+	VMULPS Z1, Z0, Z0    \
+	VMULPS Z9, Z0, Z0    \
+	ST(Z0, DI)
+
+// func softmaxGradAVX512(dx, p, dp *float32, n int, dot, scale float32)
+TEXT ·softmaxGradAVX512(SB), NOSPLIT, $0-40
+	MOVQ dx+0(FP), DI
+	MOVQ p+8(FP), SI
+	MOVQ dp+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS dot+32(FP), Z8
+	VBROADCASTSS scale+36(FP), Z9
+	SPLIT
+	EACH(SOFTMAXGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Layer norm. Z10 is the mean, Z11 rstd.
+
+#define XHAT(a) \
+	VSUBPS Z10, a, a   \
+	VMULPS Z11, a, a
+
+#define NORMALIZE(LD, ST, KEEP) \
+	LD(SI, Z0)              \
+	XHAT(Z0)                \
+	LD(DX, Z1)              \
+	LD(R8, Z2)              \
+	VFMADD213PS Z2, Z1, Z0  \
+	ST(Z0, DI)
+
+// func normalizeAVX512(y, x, gain, bias *float32, n int, mean, rstd float32)
+TEXT ·normalizeAVX512(SB), NOSPLIT, $0-48
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ gain+16(FP), DX
+	MOVQ bias+24(FP), R8
+	MOVQ n+32(FP), CX
+	VBROADCASTSS mean+40(FP), Z10
+	VBROADCASTSS rstd+44(FP), Z11
+	SPLIT
+	EACH(NORMALIZE, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// The lanes of Σ g are Z6, those of Σ g·x̂ are Z8.
+#define NORMALIZESUMS(LD, ST, KEEP) \
+	LD(DI, Z0)              \
+	LD(DX, Z1)              \
+	VMULPS Z1, Z0, Z0       \
+	LD(SI, Z1)              \
+	XHAT(Z1)                \
+	KEEP(Z1)                \
+	VADDPS Z0, Z6, Z6       \
+	VFMADD231PS Z1, Z0, Z8
+
+// func normalizeSumsAVX512(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
+TEXT ·normalizeSumsAVX512(SB), NOSPLIT, $0-48
+	MOVQ dy+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ gain+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS mean+32(FP), Z10
+	VBROADCASTSS rstd+36(FP), Z11
+	SPLIT
+	ZERO(Z6)
+	ZERO(Z8)
+	ZERO(Z13)
+	EACH(NORMALIZESUMS, loop, rest, end)
+	FOLD(VADDPS, Z6, Y6, X6, Y7, X7)
+	FOLD(VADDPS, Z8, Y8, X8, Y9, X9)
+	VMOVSS X6, sum+40(FP)
+	VMOVSS X8, sumX+44(FP)
+	VZEROUPPER
+	RET
+
+// Z8 and Z9 are the means of the sums.
+#define NORMALIZEGRAD(LD, ST, KEEP) \
+	LD(SI, Z0)               \
+	LD(R8, Z1)               \
+	VMULPS Z1, Z0, Z0        \
+	LD(DX, Z1)               \
+	XHAT(Z1)                 \
+	VFNMADD231PS Z9, Z1, Z0  \
+	VSUBPS Z8, Z0, Z0        \
+	VMULPS Z11, Z0, Z0       \
+	ST(Z0, DI)
+
+// func normalizeGradAVX512(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
+TEXT ·normalizeGradAVX512(SB), NOSPLIT, $0-56
+	MOVQ dx+0(FP), DI
+	MOVQ dy+8(FP), SI
+	MOVQ x+16(FP), DX
+	MOVQ gain+24(FP), R8
+	MOVQ n+32(FP), CX
+	VBROADCASTSS mean+40(FP), Z10
+	VBROADCASTSS rstd+44(FP), Z11
+	VBROADCASTSS meanG+48(FP), Z8
+	VBROADCASTSS meanGX+52(FP), Z9
+	SPLIT
+	EACH(NORMALIZEGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define NORMALIZEPARAMGRAD(LD, ST, KEEP) \
+	LD(DX, Z0)              \
+	LD(R8, Z1)              \
+	XHAT(Z1)                \
+	LD(DI, Z2)              \
+	VFMADD231PS Z1, Z0, Z2  \
+	LD(SI, Z1)              \
+	VADDPS Z0, Z1, Z1       \
+	ST(Z2, DI)              \
+	ST(Z1, SI)
+
+// func normalizeParamGradAVX512(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
+TEXT ·normalizeParamGradAVX512(SB), NOSPLIT, $0-48
+	MOVQ dgain+0(FP), DI
+	MOVQ dbias+8(FP), SI
+	MOVQ dy+16(FP), DX
+	MOVQ x+24(FP), R8
+	MOVQ n+32(FP), CX
+	VBROADCASTSS mean+40(FP), Z10
+	VBROADCASTSS rstd+44(FP), Z11
+	SPLIT
+	EACH(NORMALIZEPARAMGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Adam. Z4 Beta1, Z5 1-Beta1, Z6 Beta2, Z7 1-Beta2, Z8 Eps, Z9 Rate, Z10 Second, Z11 Clip.
+
+#define ADAM(LD, ST, KEEP) \
+	LD(SI, Z0)               \
+	VMULPS Z11, Z0, Z0       \
+	LD(DX, Z1)               \ // m
+	VMULPS Z5, Z0, Z2        \
+	VFMADD213PS Z2, Z4, Z1   \
+	ST(Z1, DX)               \
+	VMULPS Z9, Z1, Z1        \
+	VMULPS Z7, Z0, Z2        \ // ((1-Beta2)·g')·g'
+	VMULPS Z0, Z2, Z2        \
+	LD(R8, Z0)               \ // v
+	VFMADD213PS Z2, Z6, Z0   \
+	ST(Z0, R8)               \
+	VMULPS Z10, Z0, Z0       \
+	VSQRTPS Z0, Z0           \
+	VADDPS Z8, Z0, Z0        \
+	VDIVPS Z0, Z1, Z1        \
+	LD(DI, Z0)               \ // w
+	VSUBPS Z1, Z0, Z0        \
+	ST(Z0, DI)
+
+// func adamAVX512(a *Adam, w, dw, m, v *float32, n int)
+TEXT ·adamAVX512(SB), NOSPLIT, $0-48
+	MOVQ a+0(FP), R9
+	MOVQ w+8(FP), DI
+	MOVQ dw+16(FP), SI
+	MOVQ m+24(FP), DX
+	MOVQ v+32(FP), R8
+	MOVQ n+40(FP), CX
+	VBROADCASTSS Adam_Beta1(R9), Z4
+	VBROADCASTSS Adam_Beta2(R9), Z6
+	VBROADCASTSS Adam_Eps(R9), Z8
+	VBROADCASTSS Adam_Rate(R9), Z9
+	VBROADCASTSS Adam_Second(R9), Z10
+	VBROADCASTSS Adam_Clip(R9), Z11
+	MOVL $0x3F800000, R10 // 1
+	VPBROADCASTD R10, Z0
+	VSUBPS Z4, Z0, Z5
+	VSUBPS Z6, Z0, Z7
+	SPLIT
+	EACH(ADAM, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Dropout. Z8 are the counters, Z10 and Z11 the multipliers, Z12 the upper half of the key, Z13 the largest h>>1
+// that is kept, Z6 the scale, Z7 the step of the counters.
+
+// KEPT sets Z0 to x where it is kept and to 0 elsewhere.
+#define KEPT(LD) \
+	VPSRLD $16, Z8, Z0      \
+	VPXORD Z8, Z0, Z0       \
+	VPADDD Z7, Z8, Z8       \
+	VPMULLD Z10, Z0, Z0     \
+	VPXORD Z12, Z0, Z0      \
+	VPSRLD $15, Z0, Z1      \
+	VPXORD Z1, Z0, Z0       \
+	VPMULLD Z11, Z0, Z0     \
+	VPSRLD $15, Z0, Z1      \
+	VPXORD Z1, Z0, Z0       \
+	VPSRLD $1, Z0, Z0       \
+	VPCMPD $2, Z13, Z0, K2  \ // h>>1 ≤ last
+	LD(SI, Z0)              \
+	VMOVAPS.Z Z0, K2, Z0
+
+#define DROPOUTADD(LD, ST, KEEP) \
+	KEPT(LD)                \
+	LD(DX, Z1)              \
+	VFMADD213PS Z1, Z6, Z0  \
+	ST(Z0, DI)
+
+#define DROPOUT(LD, ST, KEEP) \
+	KEPT(LD)                \
+	VMULPS Z6, Z0, Z0       \
+	ST(Z0, DI)
+
+DATA laneIndex<>+0(SB)/8, $0x0000000100000000
+DATA laneIndex<>+8(SB)/8, $0x0000000300000002
+DATA laneIndex<>+16(SB)/8, $0x0000000500000004
+DATA laneIndex<>+24(SB)/8, $0x0000000700000006
+DATA laneIndex<>+32(SB)/8, $0x0000000900000008
+DATA laneIndex<>+40(SB)/8, $0x0000000b0000000a
+DATA laneIndex<>+48(SB)/8, $0x0000000d0000000c
+DATA laneIndex<>+56(SB)/8, $0x0000000f0000000e
+GLOBL laneIndex<>(SB), RODATA|NOPTR, $64
+
+#define BROADCAST(c, Z) \
+	MOVL c, R10             \
+	VPBROADCASTD R10, Z
+
+// func dropoutAVX512(y, x, r *float32, n int, counter, key, last uint32, scale float32)
+TEXT ·dropoutAVX512(SB), NOSPLIT, $0-48
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ r+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS counter+32(FP), Z8
+	VBROADCASTSS key+36(FP), Z12
+	VBROADCASTSS last+40(FP), Z13
+	VBROADCASTSS scale+44(FP), Z6
+	BROADCAST($const_dropoutMul1, Z10)
+	BROADCAST($const_dropoutMul2, Z11)
+	BROADCAST($16, Z7)
+	VPADDD laneIndex<>(SB), Z8, Z8
+	SPLIT
+	TESTQ DX, DX
+	JEQ  alone
+	EACH(DROPOUTADD, loop1, rest1, end1)
+	VZEROUPPER
+	RET
+alone:
+	EACH(DROPOUT, loop2, rest2, end2)
+	VZEROUPPER
+	RET
