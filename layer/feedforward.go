@@ -35,6 +35,6 @@ type reluGrad struct{ dx, y mat.Matrix }
 
 func (t *reluGrad) Rows(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		mat.ReLUGrad(t.dx.Row(i), t.y.Row(i))
+		mat.ReLU.Grad(t.dx.Row(i), t.y.Row(i))
 	}
 }

@@ -10,14 +10,6 @@ type Product struct {
 	Residual   Matrix     // if its Data is not nil, a row-major matrix of C's shape that is added last
 }
 
-// Activation is a function that a product applies to its result while that is still in cache.
-type Activation uint8
-
-const (
-	Identity Activation = iota // x
-	ReLU                       // x < 0 becomes 0; -0 and NaN stay what they are
-)
-
 // check panics unless C, A and a B of so many rows and columns fit one another and the product.
 func (o *Product) check(c, a Matrix, bRows, bCols int) {
 	c.check("C")
@@ -29,8 +21,8 @@ func (o *Product) check(c, a Matrix, bRows, bCols int) {
 	if o.Bias != nil && len(o.Bias) != c.Cols {
 		panic(fmt.Sprintf("mat: a bias of %d numbers for C %d × %d", len(o.Bias), c.Rows, c.Cols))
 	}
-	if o.Activation > ReLU {
-		panic(fmt.Sprintf("mat: there is no activation %d", o.Activation))
+	if o.Activation >= activations {
+		o.Activation.unknown()
 	}
 	if r := o.Residual; r.Data != nil {
 		r.check("the residual")
@@ -44,10 +36,16 @@ func (o *Product) check(c, a Matrix, bRows, bCols int) {
 // ReLU, leave to be done.
 func (o *Product) finish(c Matrix, i0, i1, j0, j1 int) {
 	r := &o.Residual
-	if r.Data == nil {
+	if r.Data == nil && o.Activation <= ReLU {
 		return
 	}
 	for i := i0; i < i1; i++ {
-		Add(c.Data[i*c.RowStride+j0:][:j1-j0], r.Data[i*r.RowStride+j0:][:j1-j0])
+		row := c.Data[i*c.RowStride+j0:][:j1-j0]
+		if o.Activation > ReLU {
+			o.Activation.Apply(row, row)
+		}
+		if r.Data != nil {
+			Add(row, r.Data[i*r.RowStride+j0:][:j1-j0])
+		}
 	}
 }

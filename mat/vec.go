@@ -7,7 +7,8 @@ import (
 
 // The vector kernels. Reductions keep 16 partial results, lane l taking the elements j ≡ l (mod 16) in
 // ascending order, and fold them in one tree: lane l with l+8, then l+4, l+2, l+1. A vector of more than 8192
-// elements is cut into runs of 8192, whose results are added in ascending order. "fma" is a fused multiply
+// elements is cut into runs of 8192, whose results are added in ascending order; so a sum of n terms is off by at most
+// (min(n, 8192)/16 + 5 + n/8192)·2^-24·Σ|term| to first order, beside what the terms are off. "fma" is a fused multiply
 // and add with one rounding. Slices that a kernel walks together must have equal lengths, else it panics.
 // Unless said otherwise an output may be the same slice as an input, but must not overlap it otherwise.
 // All of them may be called concurrently on outputs that do not overlap.
@@ -169,6 +170,9 @@ func expSum(y, x []float32, shift, scale float32) float32 {
 // largest x[j], and scale is above 0: the softmax of scale·x. If all x[j] are -Inf, as in a row of which
 // everything is masked, y is zeros; if one is NaN or +Inf, all y[j] are NaN.
 //
+// With t the largest (max-x[j])·scale, the relative error of an element of n is below
+// (4·t + n/16 + 12)·2^-24 to first order (n ≤ 8192), as long as it is at least 2^-126.
+//
 // In attention x is a row of Q·Kᵀ and scale is 1/√d_k (section 3.2.1).
 func Softmax(y, x []float32, scale float32) {
 	if len(y) != len(x) {
@@ -201,21 +205,8 @@ func SoftmaxGrad(dx, p, dp []float32, dot, scale float32) {
 	}
 }
 
-// ReLUGrad sets dx[j] to 0 where y[j], the output of a ReLU, is not above 0.
-func ReLUGrad(dx, y []float32) {
-	if len(dx) != len(y) {
-		differ("ReLUGrad", len(dx), len(y))
-	}
-	if kernel == generic {
-		reluGradGeneric(dx, y)
-		return
-	}
-	for lo := 0; lo < len(dx); lo += run {
-		reluGradAsm(&dx[lo], &y[lo], min(run, len(dx)-lo))
-	}
-}
-
-// Normalize is y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]): one row of a layer norm.
+// Normalize is y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]): one row of a layer norm. To first order it is off by at
+// most 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|), beside what mean and rstd are off.
 func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 	if n := len(y); len(x) != n || len(gain) != n || len(bias) != n {
 		differ("Normalize", len(y), len(x), len(gain), len(bias))

@@ -228,35 +228,22 @@ TEXT ·scaleAddAVX512(SB), NOSPLIT, $0-36
 	VZEROUPPER
 	RET
 
-#define RELUGRAD(LD, ST, KEEP) \
-	LD(DI, Z0)               \
-	LD(SI, Z1)               \
-	VCMPPS $14, Z8, Z1, K2   \ // y > 0, false for NaN
-	VMOVAPS.Z Z0, K2, Z0     \
-	ST(Z0, DI)
-
-// func reluGradAVX512(dx, y *float32, n int)
-TEXT ·reluGradAVX512(SB), NOSPLIT, $0-24
-	MOVQ dx+0(FP), DI
-	MOVQ y+8(FP), SI
-	MOVQ n+16(FP), CX
-	SPLIT
-	ZERO(Z8)
-	EACH(RELUGRAD, loop, rest, end)
-	VZEROUPPER
-	RET
-
 // Softmax.
 
 // EXP replaces Z0 by its exp, the sequence that exp.go describes. It uses Z2 to Z4, and EXPCONST in Z14 to Z17.
 #define EXP \
-	VMAXPS           Z0, Z14, Z0   \
-	VMINPS           Z0, Z15, Z0   \
+	VMAXPS Z0, Z14, Z0   \
+	VMINPS Z0, Z15, Z0   \
+	POWER(NOLOW)
+
+// POWER is all of EXP but for the range. LOW adds the lower digits of what Z0 was to the remainder.
+#define POWER(LOW) \
 	VMOVAPS          Z0, Z2        \ // z = round(t·log2 e) + 1.5·2^23 + 126
 	VFMADD213PS      Z17, Z16, Z2  \
 	VSUBPS           Z17, Z2, Z4   \ // k
 	VFNMADD231PS.BCST ·expConst+const_expLn2Hi*4(SB), Z4, Z0 \ // r = t - k·ln 2
 	VFNMADD231PS.BCST ·expConst+const_expLn2Lo*4(SB), Z4, Z0 \
+	LOW                            \
 	VPSLLD           $23, Z2, Z2   \ // 2^(k-1)
 	VBROADCASTSS     ·expConst+const_expPoly*4(SB), Z4            \ // 2·e^r
 	VFMADD213PS.BCST ·expConst+(const_expPoly+1)*4(SB), Z0, Z4    \
@@ -266,6 +253,7 @@ TEXT ·reluGradAVX512(SB), NOSPLIT, $0-24
 	VFMADD213PS.BCST ·expConst+(const_expPoly+5)*4(SB), Z0, Z4    \
 	VFMADD213PS.BCST ·expConst+(const_expPoly+5)*4(SB), Z0, Z4    \ // the last two coefficients are equal
 	VMULPS           Z2, Z4, Z0
+#define NOLOW
 
 #define EXPCONST \
 	VBROADCASTSS ·expConst+const_expMin*4(SB), Z14   \
@@ -475,6 +463,239 @@ TEXT ·normalizeParamGradAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS rstd+44(FP), Z11
 	SPLIT
 	EACH(NORMALIZEPARAMGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Activations. Z12 is 0.
+
+#define RELU(LD, ST, KEEP) \
+	LD(SI, Z0)               \
+	VMAXPS Z0, Z12, Z0       \
+	ST(Z0, DI)
+
+// func reluAVX512(y, x *float32, n int)
+TEXT ·reluAVX512(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ZERO(Z12)
+	SPLIT
+	EACH(RELU, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define RELUGRAD(LD, ST, KEEP) \
+	LD(DI, Z0)               \
+	LD(SI, Z1)               \
+	VCMPPS $14, Z12, Z1, K2  \ // x > 0, false for NaN
+	VMOVAPS.Z Z0, K2, Z0     \
+	ST(Z0, DI)
+
+// func reluGradAVX512(dx, x *float32, n int)
+TEXT ·reluGradAVX512(SB), NOSPLIT, $0-24
+	MOVQ dx+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ZERO(Z12)
+	SPLIT
+	EACH(RELUGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// The others are the sequences that activation.go describes. Z11 is 2^-32, Z13 -0, Z14 the limit, Z15 1; Z16 and Z17 as
+// in EXPCONST. n is in Z5, tl in Z6 or Z9, e and what follows from it in Z0.
+#define ACTCONST(limit) \
+	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Z16  \
+	VBROADCASTSS ·actConst+const_actRound*4(SB), Z17  \
+	VBROADCASTSS ·actConst+const_actShrink*4(SB), Z11 \
+	VBROADCASTSS ·actConst+const_actOne*4(SB), Z15    \
+	VBROADCASTSS ·actConst+limit*4(SB), Z14           \
+	ZERO(Z12)                                         \
+	VPTERNLOGD   $0xFF, Z13, Z13, Z13                 \
+	VPSLLD       $31, Z13, Z13
+
+#define NEGATIVE(LD) \
+	LD(SI, Z5)               \
+	VPORD  Z13, Z5, Z5       \
+	VMAXPS Z5, Z14, Z5
+
+#define LOW6 VADDPS Z6, Z0, Z0
+#define LOW9 VADDPS Z9, Z0, Z0
+
+// y = fma(Z0, 2^-32, max(x, 0))
+#define VALUE(LD, ST) \
+	LD(SI, Z1)               \
+	VMAXPS Z12, Z1, Z1       \
+	VFMADD231PS Z11, Z0, Z1  \
+	ST(Z1, DI)
+
+// dx = dx·f'(x), with g·2^32 in Z0
+#define SLOPE(LD, ST) \
+	LD(SI, Z1)               \
+	VPMOVD2M Z1, K2          \
+	VMOVAPS Z15, Z2          \
+	VFNMADD231PS Z11, Z0, Z2 \
+	VFMADD213PS Z12, Z11, Z0 \
+	VMOVAPS Z0, K2, Z2       \
+	LD(DI, Z1)               \
+	VMULPS Z2, Z1, Z1        \
+	ST(Z1, DI)
+
+// e, and d in Z1
+#define SILUPARTS(LD) \
+	NEGATIVE(LD)             \
+	VMOVAPS Z5, Z0           \
+	POWER(NOLOW)             \
+	VMOVAPS Z15, Z1          \
+	VFMADD231PS Z11, Z0, Z1
+
+#define SILU(LD, ST, KEEP) \
+	SILUPARTS(LD)            \
+	VMULPS Z5, Z0, Z0        \
+	VDIVPS Z1, Z0, Z0        \
+	VALUE(LD, ST)
+
+// func siluAVX512(y, x *float32, n int)
+TEXT ·siluAVX512(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST(const_siluLimit)
+	SPLIT
+	EACH(SILU, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define SILUGRAD(LD, ST, KEEP) \
+	SILUPARTS(LD)            \
+	VADDPS Z5, Z1, Z2        \
+	VMULPS Z2, Z0, Z0        \
+	VMULPS Z1, Z1, Z1        \
+	VDIVPS Z1, Z0, Z0        \
+	SLOPE(LD, ST)
+
+// func siluGradAVX512(dx, x *float32, n int)
+TEXT ·siluGradAVX512(SB), NOSPLIT, $0-24
+	MOVQ dx+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST(const_siluLimit)
+	SPLIT
+	EACH(SILUGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// e, and r in Z1
+#define GELUPARTS(LD) \
+	NEGATIVE(LD)                \
+	VMULPS.BCST ·actConst+const_geluHalf*4(SB), Z5, Z6       \
+	VMULPS Z6, Z5, Z0           \
+	VFMSUB213PS Z0, Z5, Z6      \
+	VBROADCASTSS ·actConst+const_geluP*4(SB), Z1             \
+	VFMADD213PS.BCST ·actConst+(const_geluP+1)*4(SB), Z5, Z1 \
+	VFMADD213PS.BCST ·actConst+(const_geluP+2)*4(SB), Z5, Z1 \
+	VFMADD213PS.BCST ·actConst+(const_geluP+3)*4(SB), Z5, Z1 \
+	VFMADD213PS.BCST ·actConst+(const_geluP+4)*4(SB), Z5, Z1 \
+	VBROADCASTSS ·actConst+const_geluQ*4(SB), Z3             \
+	VFMADD213PS.BCST ·actConst+(const_geluQ+1)*4(SB), Z5, Z3 \
+	VFMADD213PS.BCST ·actConst+(const_geluQ+2)*4(SB), Z5, Z3 \
+	VFMADD213PS.BCST ·actConst+(const_geluQ+3)*4(SB), Z5, Z3 \
+	VFMADD213PS.BCST ·actConst+(const_geluQ+4)*4(SB), Z5, Z3 \
+	VFMADD213PS Z15, Z5, Z3     \
+	VDIVPS Z3, Z1, Z1           \
+	POWER(LOW6)
+
+#define GELU(LD, ST, KEEP) \
+	GELUPARTS(LD)            \
+	VMULPS Z5, Z0, Z0        \
+	VMULPS Z1, Z0, Z0        \
+	VALUE(LD, ST)
+
+// func geluAVX512(y, x *float32, n int)
+TEXT ·geluAVX512(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST(const_geluLimit)
+	SPLIT
+	EACH(GELU, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define GELUGRAD(LD, ST, KEEP) \
+	GELUPARTS(LD)            \
+	VFMADD231PS.BCST ·actConst+const_geluDensity*4(SB), Z5, Z1 \
+	VMULPS Z1, Z0, Z0        \
+	SLOPE(LD, ST)
+
+// func geluGradAVX512(dx, x *float32, n int)
+TEXT ·geluGradAVX512(SB), NOSPLIT, $0-24
+	MOVQ dx+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST(const_geluLimit)
+	SPLIT
+	EACH(GELUGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// e, d in Z1, and s in Z7. Z8 is q, Z9 first c1 - q and then l.
+#define TANHPARTS(LD) \
+	NEGATIVE(LD)                \
+	VMULPS Z5, Z5, Z7           \
+	VMOVAPS Z5, Z6              \
+	VFMSUB213PS Z7, Z5, Z6      \
+	VBROADCASTSS ·actConst+const_tanhC3*4(SB), Z10 \
+	VBROADCASTSS ·actConst+const_tanhC1*4(SB), Z9  \
+	VMOVAPS Z9, Z8              \
+	VFMADD231PS Z10, Z7, Z8     \
+	VSUBPS Z8, Z9, Z9           \
+	VFMADD231PS Z10, Z7, Z9     \
+	VFMADD231PS.BCST ·actConst+const_tanhC3Lo*4(SB), Z7, Z9 \
+	VFMADD231PS Z10, Z6, Z9     \
+	VADDPS.BCST ·actConst+const_tanhC1Lo*4(SB), Z9, Z9      \
+	VMULPS Z8, Z5, Z0           \
+	VFMSUB213PS Z0, Z5, Z8      \
+	VFMADD213PS Z8, Z5, Z9      \
+	POWER(LOW9)                \
+	VMOVAPS Z15, Z1             \
+	VFMADD231PS Z11, Z0, Z1
+
+#define GELUTANH(LD, ST, KEEP) \
+	TANHPARTS(LD)            \
+	VMULPS Z5, Z0, Z0        \
+	VDIVPS Z1, Z0, Z0        \
+	VALUE(LD, ST)
+
+// func geluTanhAVX512(y, x *float32, n int)
+TEXT ·geluTanhAVX512(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST(const_tanhLimit)
+	SPLIT
+	EACH(GELUTANH, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define GELUTANHGRAD(LD, ST, KEEP) \
+	TANHPARTS(LD)            \
+	VBROADCASTSS ·actConst+const_tanhC1*4(SB), Z2 \
+	VFMADD231PS.BCST ·actConst+const_tanh3C3*4(SB), Z7, Z2 \
+	VFMADD213PS Z1, Z5, Z2   \
+	VMULPS Z2, Z0, Z0        \
+	VMULPS Z1, Z1, Z1        \
+	VDIVPS Z1, Z0, Z0        \
+	SLOPE(LD, ST)
+
+// func geluTanhGradAVX512(dx, x *float32, n int)
+TEXT ·geluTanhGradAVX512(SB), NOSPLIT, $0-24
+	MOVQ dx+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST(const_tanhLimit)
+	SPLIT
+	EACH(GELUTANHGRAD, loop, rest, end)
 	VZEROUPPER
 	RET
 

@@ -311,27 +311,6 @@ TEXT ·scaleAddAsm(SB), NOSPLIT, $0-36
 	VZEROUPPER
 	RET
 
-#define RELUGRAD(LD, ST, KEEP) \
-	LD(DI, Y0, Y1)            \
-	LD(SI, Y2, Y3)            \
-	VCMPPS $14, Y8, Y2, Y2    \ // y > 0, false for NaN
-	VCMPPS $14, Y8, Y3, Y3    \
-	VANDPS Y2, Y0, Y0         \
-	VANDPS Y3, Y1, Y1         \
-	ST(Y0, Y1, DI)
-
-// func reluGradAsm(dx, y *float32, n int)
-TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
-	AVX512(·reluGradAVX512)
-	MOVQ dx+0(FP), DI
-	MOVQ y+8(FP), SI
-	MOVQ n+16(FP), CX
-	SPLIT
-	ZERO(Y8)
-	EACH(RELUGRAD, loop, rest, end)
-	VZEROUPPER
-	RET
-
 // Softmax.
 
 // EXP replaces Y0 and Y1 by their exp, the sequence that exp.go describes. It uses Y2 to Y6, and
@@ -343,7 +322,11 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·expConst+const_expMax*4(SB), Y6     \
 	VMINPS       Y0, Y6, Y0      \
 	VMINPS       Y1, Y6, Y1      \
-	VBROADCASTSS ·expConst+const_expRound*4(SB), Y6   \ // z = round(t·log2 e) + 1.5·2^23 + 126
+	POWER(·expConst+const_expRound*4(SB), NOLOW)
+
+// POWER is all of EXP but for the range. LOW adds the lower digits of what Y0 and Y1 were to the remainders.
+#define POWER(round, LOW) \
+	VBROADCASTSS round, Y6       \ // z = round(t·log2 e) + 1.5·2^23 + 126
 	VMOVAPS      Y6, Y2          \
 	VMOVAPS      Y6, Y3          \
 	VFMADD231PS  Y12, Y0, Y2     \
@@ -356,24 +339,27 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 	VBROADCASTSS ·expConst+const_expLn2Lo*4(SB), Y6   \
 	VFNMADD231PS Y6, Y4, Y0      \
 	VFNMADD231PS Y6, Y5, Y1      \
+	LOW                          \
 	VPSLLD       $23, Y2, Y2     \ // 2^(k-1)
 	VPSLLD       $23, Y3, Y3     \
 	VBROADCASTSS ·expConst+const_expPoly*4(SB), Y4    \ // 2·e^r
 	VMOVAPS      Y4, Y5          \
-	HORNER(·expConst+(const_expPoly+1)*4(SB)) \
-	HORNER(·expConst+(const_expPoly+2)*4(SB)) \
-	HORNER(·expConst+(const_expPoly+3)*4(SB)) \
-	HORNER(·expConst+(const_expPoly+4)*4(SB)) \
-	HORNER(·expConst+(const_expPoly+5)*4(SB)) \
+	HORNER(·expConst+(const_expPoly+1)*4(SB), Y0, Y1, Y4, Y5) \
+	HORNER(·expConst+(const_expPoly+2)*4(SB), Y0, Y1, Y4, Y5) \
+	HORNER(·expConst+(const_expPoly+3)*4(SB), Y0, Y1, Y4, Y5) \
+	HORNER(·expConst+(const_expPoly+4)*4(SB), Y0, Y1, Y4, Y5) \
+	HORNER(·expConst+(const_expPoly+5)*4(SB), Y0, Y1, Y4, Y5) \
 	VFMADD213PS  Y6, Y0, Y4      \ // the last two coefficients are equal
 	VFMADD213PS  Y6, Y1, Y5      \
 	VMULPS       Y2, Y4, Y0      \
 	VMULPS       Y3, Y5, Y1
+#define NOLOW
 
-#define HORNER(c) \
+// HORNER is p = fma(p, x, c) for the pairs p of A and B and x of a and b.
+#define HORNER(c, a, b, A, B) \
 	VBROADCASTSS c, Y6           \
-	VFMADD213PS  Y6, Y0, Y4      \
-	VFMADD213PS  Y6, Y1, Y5
+	VFMADD213PS  Y6, a, A        \
+	VFMADD213PS  Y6, b, B
 
 // Y8 is the shift, Y9 the scale, Y10 and Y11 the lanes of the sum.
 #define EXPSUM(LD, ST, KEEP) \
@@ -608,6 +594,298 @@ TEXT ·normalizeParamGradAsm(SB), NOSPLIT, $0-48
 	VBROADCASTSS rstd+44(FP), Y11
 	SPLIT
 	EACH(NORMALIZEPARAMGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// Activations.
+
+#define RELU(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)           \
+	VMAXPS Y0, Y8, Y0        \
+	VMAXPS Y1, Y8, Y1        \
+	ST(Y0, Y1, DI)
+
+// func reluAsm(y, x *float32, n int)
+TEXT ·reluAsm(SB), NOSPLIT, $0-24
+	AVX512(·reluAVX512)
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ZERO(Y8)
+	SPLIT
+	EACH(RELU, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define RELUGRAD(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)            \
+	LD(SI, Y2, Y3)            \
+	VCMPPS $14, Y8, Y2, Y2    \ // x > 0, false for NaN
+	VCMPPS $14, Y8, Y3, Y3    \
+	VANDPS Y2, Y0, Y0         \
+	VANDPS Y3, Y1, Y1         \
+	ST(Y0, Y1, DI)
+
+// func reluGradAsm(dx, x *float32, n int)
+TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
+	AVX512(·reluGradAVX512)
+	MOVQ dx+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ZERO(Y8)
+	SPLIT
+	EACH(RELUGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// The others are the sequences that activation.go describes. n is in Y9 and Y10, tl in Y7 and Y8, e and what follows
+// from it in Y0 and Y1, d or r in Y2 and Y3; Y11 is 2^-32, Y12 log2(e), Y13 1.
+#define ACTCONST \
+	VBROADCASTSS ·actConst+const_actShrink*4(SB), Y11 \
+	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Y12  \
+	VBROADCASTSS ·actConst+const_actOne*4(SB), Y13
+
+#define NEGATIVE(LD, limit) \
+	LD(SI, Y9, Y10)          \
+	VPCMPEQD Y6, Y6, Y6      \
+	VPSLLD $31, Y6, Y6       \
+	VORPS  Y6, Y9, Y9        \
+	VORPS  Y6, Y10, Y10      \
+	VBROADCASTSS ·actConst+limit*4(SB), Y6 \
+	VMAXPS Y9, Y6, Y9        \
+	VMAXPS Y10, Y6, Y10
+
+#define LOW \
+	VADDPS Y7, Y0, Y0        \
+	VADDPS Y8, Y1, Y1
+
+// y = fma(Y0, 2^-32, max(x, 0))
+#define VALUE(LD, ST) \
+	LD(SI, Y2, Y3)           \
+	ZERO(Y6)                 \
+	VMAXPS Y6, Y2, Y2        \
+	VMAXPS Y6, Y3, Y3        \
+	VFMADD231PS Y11, Y0, Y2  \
+	VFMADD231PS Y11, Y1, Y3  \
+	ST(Y2, Y3, DI)
+
+// dx = dx·f'(x), with g·2^32 in Y0 and Y1
+#define SLOPE(LD, ST) \
+	VMOVAPS Y13, Y2          \
+	VMOVAPS Y13, Y3          \
+	VFNMADD231PS Y11, Y0, Y2 \
+	VFNMADD231PS Y11, Y1, Y3 \
+	ZERO(Y6)                 \
+	VFMADD213PS Y6, Y11, Y0  \
+	VFMADD213PS Y6, Y11, Y1  \
+	LD(SI, Y4, Y5)           \
+	VBLENDVPS Y4, Y0, Y2, Y0 \
+	VBLENDVPS Y5, Y1, Y3, Y1 \
+	LD(DI, Y2, Y3)           \
+	VMULPS Y0, Y2, Y2        \
+	VMULPS Y1, Y3, Y3        \
+	ST(Y2, Y3, DI)
+
+#define DENOMINATOR \
+	VMOVAPS Y13, Y2          \
+	VMOVAPS Y13, Y3          \
+	VFMADD231PS Y11, Y0, Y2  \
+	VFMADD231PS Y11, Y1, Y3
+
+// n·e/d
+#define QUOTIENT \
+	VMULPS Y9, Y0, Y0        \
+	VMULPS Y10, Y1, Y1       \
+	VDIVPS Y2, Y0, Y0        \
+	VDIVPS Y3, Y1, Y1
+
+// e·(Y4, Y5)/d²
+#define QUOTIENTGRAD \
+	VMULPS Y4, Y0, Y0        \
+	VMULPS Y5, Y1, Y1        \
+	VMULPS Y2, Y2, Y2        \
+	VMULPS Y3, Y3, Y3        \
+	VDIVPS Y2, Y0, Y0        \
+	VDIVPS Y3, Y1, Y1
+
+#define SILUPARTS(LD) \
+	NEGATIVE(LD, const_siluLimit) \
+	VMOVAPS Y9, Y0           \
+	VMOVAPS Y10, Y1          \
+	POWER(·actConst+const_actRound*4(SB), NOLOW) \
+	DENOMINATOR
+
+#define SILU(LD, ST, KEEP) \
+	SILUPARTS(LD)            \
+	QUOTIENT                 \
+	VALUE(LD, ST)
+
+// func siluAsm(y, x *float32, n int)
+TEXT ·siluAsm(SB), NOSPLIT, $0-24
+	AVX512(·siluAVX512)
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST
+	SPLIT
+	EACH(SILU, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define SILUGRAD(LD, ST, KEEP) \
+	SILUPARTS(LD)            \
+	VADDPS Y9, Y2, Y4        \
+	VADDPS Y10, Y3, Y5       \
+	QUOTIENTGRAD             \
+	SLOPE(LD, ST)
+
+// func siluGradAsm(dx, x *float32, n int)
+TEXT ·siluGradAsm(SB), NOSPLIT, $0-24
+	AVX512(·siluGradAVX512)
+	MOVQ dx+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST
+	SPLIT
+	EACH(SILUGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define GELUPARTS(LD) \
+	NEGATIVE(LD, const_geluLimit) \
+	VBROADCASTSS ·actConst+const_geluHalf*4(SB), Y6  \
+	VMULPS Y6, Y9, Y7        \
+	VMULPS Y6, Y10, Y8       \
+	VMULPS Y7, Y9, Y0        \
+	VMULPS Y8, Y10, Y1       \
+	VFMSUB213PS Y0, Y9, Y7   \
+	VFMSUB213PS Y1, Y10, Y8  \
+	POWER(·actConst+const_actRound*4(SB), LOW)       \
+	VBROADCASTSS ·actConst+const_geluP*4(SB), Y2     \
+	VMOVAPS Y2, Y3           \
+	HORNER(·actConst+(const_geluP+1)*4(SB), Y9, Y10, Y2, Y3) \
+	HORNER(·actConst+(const_geluP+2)*4(SB), Y9, Y10, Y2, Y3) \
+	HORNER(·actConst+(const_geluP+3)*4(SB), Y9, Y10, Y2, Y3) \
+	HORNER(·actConst+(const_geluP+4)*4(SB), Y9, Y10, Y2, Y3) \
+	VBROADCASTSS ·actConst+const_geluQ*4(SB), Y4     \
+	VMOVAPS Y4, Y5           \
+	HORNER(·actConst+(const_geluQ+1)*4(SB), Y9, Y10, Y4, Y5) \
+	HORNER(·actConst+(const_geluQ+2)*4(SB), Y9, Y10, Y4, Y5) \
+	HORNER(·actConst+(const_geluQ+3)*4(SB), Y9, Y10, Y4, Y5) \
+	HORNER(·actConst+(const_geluQ+4)*4(SB), Y9, Y10, Y4, Y5) \
+	VFMADD213PS Y13, Y9, Y4  \
+	VFMADD213PS Y13, Y10, Y5 \
+	VDIVPS Y4, Y2, Y2        \
+	VDIVPS Y5, Y3, Y3
+
+#define GELU(LD, ST, KEEP) \
+	GELUPARTS(LD)            \
+	VMULPS Y9, Y0, Y0        \
+	VMULPS Y10, Y1, Y1       \
+	VMULPS Y2, Y0, Y0        \
+	VMULPS Y3, Y1, Y1        \
+	VALUE(LD, ST)
+
+// func geluAsm(y, x *float32, n int)
+TEXT ·geluAsm(SB), NOSPLIT, $0-24
+	AVX512(·geluAVX512)
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST
+	SPLIT
+	EACH(GELU, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define GELUGRAD(LD, ST, KEEP) \
+	GELUPARTS(LD)            \
+	VBROADCASTSS ·actConst+const_geluDensity*4(SB), Y6 \
+	VFMADD231PS Y6, Y9, Y2   \
+	VFMADD231PS Y6, Y10, Y3  \
+	VMULPS Y2, Y0, Y0        \
+	VMULPS Y3, Y1, Y1        \
+	SLOPE(LD, ST)
+
+// func geluGradAsm(dx, x *float32, n int)
+TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
+	AVX512(·geluGradAVX512)
+	MOVQ dx+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST
+	SPLIT
+	EACH(GELUGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+// TANHEXPONENT sets t and tl from n, and uses Y6, s and q.
+#define TANHEXPONENT(n, t, tl, s, q) \
+	VMULPS n, n, s           \
+	VBROADCASTSS ·actConst+const_tanhC1*4(SB), q     \
+	VMOVAPS q, tl            \
+	VBROADCASTSS ·actConst+const_tanhC3*4(SB), Y6    \
+	VFMADD231PS Y6, s, q     \
+	VSUBPS q, tl, tl         \
+	VFMADD231PS Y6, s, tl    \
+	VBROADCASTSS ·actConst+const_tanhC3Lo*4(SB), t   \
+	VFMADD231PS t, s, tl     \
+	VMOVAPS n, t             \ // what rounding has cut off from s
+	VFMSUB213PS s, n, t      \
+	VFMADD231PS Y6, t, tl    \
+	VBROADCASTSS ·actConst+const_tanhC1Lo*4(SB), Y6  \
+	VADDPS Y6, tl, tl        \
+	VMULPS q, n, t           \
+	VFMSUB213PS t, n, q      \
+	VFMADD213PS q, n, tl
+
+#define TANHPARTS(LD) \
+	NEGATIVE(LD, const_tanhLimit)       \
+	TANHEXPONENT(Y9, Y0, Y7, Y2, Y3)    \
+	TANHEXPONENT(Y10, Y1, Y8, Y4, Y5)   \
+	POWER(·actConst+const_actRound*4(SB), LOW) \
+	DENOMINATOR
+
+#define GELUTANH(LD, ST, KEEP) \
+	TANHPARTS(LD)            \
+	QUOTIENT                 \
+	VALUE(LD, ST)
+
+// func geluTanhAsm(y, x *float32, n int)
+TEXT ·geluTanhAsm(SB), NOSPLIT, $0-24
+	AVX512(·geluTanhAVX512)
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST
+	SPLIT
+	EACH(GELUTANH, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define GELUTANHGRAD(LD, ST, KEEP) \
+	TANHPARTS(LD)            \
+	VMULPS Y9, Y9, Y7        \ // s
+	VMULPS Y10, Y10, Y8      \
+	VBROADCASTSS ·actConst+const_tanhC1*4(SB), Y4    \
+	VMOVAPS Y4, Y5           \
+	VBROADCASTSS ·actConst+const_tanh3C3*4(SB), Y6   \
+	VFMADD231PS Y6, Y7, Y4   \
+	VFMADD231PS Y6, Y8, Y5   \
+	VFMADD213PS Y2, Y9, Y4   \
+	VFMADD213PS Y3, Y10, Y5  \
+	QUOTIENTGRAD             \
+	SLOPE(LD, ST)
+
+// func geluTanhGradAsm(dx, x *float32, n int)
+TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
+	AVX512(·geluTanhGradAVX512)
+	MOVQ dx+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	ACTCONST
+	SPLIT
+	EACH(GELUTANHGRAD, loop, rest, end)
 	VZEROUPPER
 	RET
 

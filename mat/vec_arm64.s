@@ -31,9 +31,12 @@
 #define FMLA4S(M, N, D)          WORD $(0x4E20CC00 | M<<16 | N<<5 | D) // fmla vD.4s, vN.4s, vM.4s
 #define FMLS4S(M, N, D)          WORD $(0x4EA0CC00 | M<<16 | N<<5 | D) // fmls vD.4s, vN.4s, vM.4s
 #define FCMGT4S(M, N, D)         WORD $(0x6EA0E400 | M<<16 | N<<5 | D) // fcmgt vD.4s, vN.4s, vM.4s
+#define FABS4S(N, D)             WORD $(0x4EA0F800 | N<<5 | D) // fabs vD.4s, vN.4s
+#define FNEG4S(N, D)             WORD $(0x6EA0F800 | N<<5 | D) // fneg vD.4s, vN.4s
 #define FSQRT4S(N, D)            WORD $(0x6EA1F800 | N<<5 | D) // fsqrt vD.4s, vN.4s
 #define MUL4S(M, N, D)           WORD $(0x4EA09C00 | M<<16 | N<<5 | D) // mul vD.4s, vN.4s, vM.4s
 #define CMGT4S(M, N, D)          WORD $(0x4EA03400 | M<<16 | N<<5 | D) // cmgt vD.4s, vN.4s, vM.4s
+#define SSHR31(N, D)             WORD $(0x4F210400 | N<<5 | D) // sshr vD.4s, vN.4s, #31
 #define AND16B(M, N, D)          WORD $(0x4E201C00 | M<<16 | N<<5 | D) // and vD.16b, vN.16b, vM.16b
 #define BIC16B(M, N, D)          WORD $(0x4E601C00 | M<<16 | N<<5 | D) // bic vD.16b, vN.16b, vM.16b
 #define BIF16B(M, N, D)          WORD $(0x6EE01C00 | M<<16 | N<<5 | D) // bif vD.16b, vN.16b, vM.16b
@@ -304,22 +307,6 @@ TEXT ·scaleAddAsm(SB), NOSPLIT, $0-36
 	EACH(SCALEADD, STAY, loop, few, four, rest, end)
 	RET
 
-#define RELUGRAD(LD, ST, KEEP, s) \
-	LD(0, 0)          \
-	LD(1, 1)          \
-	FCMGT4S(25, 1, 1) \ // y > 0, false for NaN
-	AND16B(1, 0, 0)   \
-	ST(0, 0)
-
-// func reluGradAsm(dx, y *float32, n int)
-TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
-	MOVD dx+0(FP), R0
-	MOVD y+8(FP), R1
-	MOVD n+16(FP), R6
-	ZERO(25)
-	EACH(RELUGRAD, STAY, loop, few, four, rest, end)
-	RET
-
 // Softmax.
 
 // EXPCONST loads expConst into V4 to V15.
@@ -342,11 +329,16 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 #define EXP \
 	FMAX4S(4, 0, 0)   \
 	FMIN4S(5, 0, 0)   \
+	POWER(NOLOW)
+
+// POWER is all of EXP but for the range. LOW adds the lower digits of what V0 was to the remainder.
+#define POWER(LOW) \
 	MOV16B(7, 3)      \ // z
 	FMLA4S(6, 0, 3)   \
 	FSUB4S(7, 3, 1)   \ // k
 	FMLS4S(8, 1, 0)   \ // r
 	FMLS4S(9, 1, 0)   \
+	LOW               \
 	VSHL  $23, V3.S4, V3.S4   \ // 2^(k-1)
 	MOV16B(11, 1)     \ // 2·e^r
 	FMLA4S(10, 0, 1)  \
@@ -361,6 +353,7 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 	MOV16B(15, 2)     \
 	FMLA4S(1, 0, 2)   \
 	FMUL4S(3, 2, 0)
+#define NOLOW
 
 // V24 is the shift, V25 the scale.
 #define EXPSUM(LD, ST, KEEP, s) \
@@ -562,6 +555,271 @@ TEXT ·normalizeParamGradAsm(SB), NOSPLIT, $0-48
 	VDUP V25.S[0], V25.S4
 	VDUP V26.S[0], V26.S4
 	EACH(NORMALIZEPARAMGRAD, STAY, loop, few, four, rest, end)
+	RET
+
+// Activations.
+
+#define RELU(LD, ST, KEEP, s) \
+	LD(1, 0)          \
+	FCMGT4S(0, 25, 1) \ // x < 0, false for NaN
+	BIC16B(1, 0, 0)   \
+	ST(0, 0)
+
+// func reluAsm(y, x *float32, n int)
+TEXT ·reluAsm(SB), NOSPLIT, $0-24
+	MOVD y+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R6
+	ZERO(25)
+	EACH(RELU, STAY, loop, few, four, rest, end)
+	RET
+
+#define RELUGRAD(LD, ST, KEEP, s) \
+	LD(0, 0)          \
+	LD(1, 1)          \
+	FCMGT4S(25, 1, 1) \ // x > 0, false for NaN
+	AND16B(1, 0, 0)   \
+	ST(0, 0)
+
+// func reluGradAsm(dx, x *float32, n int)
+TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
+	MOVD dx+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R6
+	ZERO(25)
+	EACH(RELUGRAD, STAY, loop, few, four, rest, end)
+	RET
+
+// The others are the sequences that activation.go describes. n is in V29, tl in V30, e and what follows from it in V0,
+// d or r in V1. V4 is the limit, V6 to V15 are as in EXPCONST but for the rounding constant, V16 is 2^-32, V17 1.
+#define ACTCONST \
+	EXPCONST                   \
+	MOVD $·actConst(SB), R10   \
+	VLD1R.P 4(R10), [V7.S4]    \
+	VLD1R.P 4(R10), [V16.S4]   \
+	VLD1R.P 4(R10), [V17.S4]
+
+#define NEGATIVE(LD) \
+	LD(1, 29)         \
+	FABS4S(29, 29)    \
+	FNEG4S(29, 29)    \
+	FMAX4S(4, 29, 29)
+
+#define LOW FADD4S(30, 0, 0)
+
+// y = fma(V0, 2^-32, max(x, 0))
+#define VALUE(LD, ST) \
+	LD(1, 1)          \
+	ZERO(2)           \
+	FMAX4S(2, 1, 1)   \
+	FMLA4S(16, 0, 1)  \
+	ST(1, 0)
+
+// dx = dx·f'(x), with g·2^32 in V0
+#define SLOPE(LD, ST) \
+	LD(1, 1)          \
+	SSHR31(1, 1)      \
+	ZERO(2)           \
+	FMLA4S(16, 0, 2)  \
+	MOV16B(17, 3)     \
+	FMLS4S(16, 0, 3)  \
+	BIF16B(1, 3, 2)   \
+	LD(0, 0)          \
+	FMUL4S(2, 0, 0)   \
+	ST(0, 0)
+
+#define DENOMINATOR \
+	MOV16B(17, 1)     \
+	FMLA4S(16, 0, 1)
+
+// n·e/d
+#define QUOTIENT \
+	FMUL4S(29, 0, 0)  \
+	FDIV4S(1, 0, 0)
+
+// e·V2/d²
+#define QUOTIENTGRAD \
+	FMUL4S(2, 0, 0)   \
+	FMUL4S(1, 1, 1)   \
+	FDIV4S(1, 0, 0)
+
+#define SILUCONST \
+	ACTCONST                   \
+	MOVD $·actConst+const_siluLimit*4(SB), R10 \
+	VLD1R (R10), [V4.S4]
+
+#define SILUPARTS(LD) \
+	NEGATIVE(LD)      \
+	MOV16B(29, 0)     \
+	POWER(NOLOW)      \
+	DENOMINATOR
+
+#define SILU(LD, ST, KEEP, s) \
+	SILUPARTS(LD)     \
+	QUOTIENT          \
+	VALUE(LD, ST)
+
+// func siluAsm(y, x *float32, n int)
+TEXT ·siluAsm(SB), NOSPLIT, $0-24
+	MOVD y+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R6
+	SILUCONST
+	EACH(SILU, STAY, loop, few, four, rest, end)
+	RET
+
+#define SILUGRAD(LD, ST, KEEP, s) \
+	SILUPARTS(LD)     \
+	FADD4S(29, 1, 2)  \
+	QUOTIENTGRAD      \
+	SLOPE(LD, ST)
+
+// func siluGradAsm(dx, x *float32, n int)
+TEXT ·siluGradAsm(SB), NOSPLIT, $0-24
+	MOVD dx+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R6
+	SILUCONST
+	EACH(SILUGRAD, STAY, loop, few, four, rest, end)
+	RET
+
+// GELUCONST loads -1/2 into V28, 1/√(2π) into V5, P into V18 to V22 and Q into V23 to V27.
+#define GELUCONST \
+	ACTCONST                   \
+	MOVD $·actConst+const_geluLimit*4(SB), R10 \
+	VLD1R.P 4(R10), [V4.S4]    \
+	VLD1R.P 4(R10), [V28.S4]   \
+	VLD1R.P 4(R10), [V5.S4]    \
+	VLD1R.P 4(R10), [V18.S4]   \
+	VLD1R.P 4(R10), [V19.S4]   \
+	VLD1R.P 4(R10), [V20.S4]   \
+	VLD1R.P 4(R10), [V21.S4]   \
+	VLD1R.P 4(R10), [V22.S4]   \
+	VLD1R.P 4(R10), [V23.S4]   \
+	VLD1R.P 4(R10), [V24.S4]   \
+	VLD1R.P 4(R10), [V25.S4]   \
+	VLD1R.P 4(R10), [V26.S4]   \
+	VLD1R.P 4(R10), [V27.S4]
+
+#define GELUPARTS(LD) \
+	NEGATIVE(LD)      \
+	FMUL4S(28, 29, 1) \
+	FMUL4S(1, 29, 0)  \
+	FNEG4S(0, 30)     \
+	FMLA4S(1, 29, 30) \
+	POWER(LOW)        \
+	MOV16B(19, 1)     \ // P
+	FMLA4S(18, 29, 1) \
+	MOV16B(20, 2)     \
+	FMLA4S(1, 29, 2)  \
+	MOV16B(21, 1)     \
+	FMLA4S(2, 29, 1)  \
+	MOV16B(22, 2)     \
+	FMLA4S(1, 29, 2)  \
+	MOV16B(24, 1)     \ // Q
+	FMLA4S(23, 29, 1) \
+	MOV16B(25, 3)     \
+	FMLA4S(1, 29, 3)  \
+	MOV16B(26, 1)     \
+	FMLA4S(3, 29, 1)  \
+	MOV16B(27, 3)     \
+	FMLA4S(1, 29, 3)  \
+	MOV16B(17, 1)     \
+	FMLA4S(3, 29, 1)  \
+	FDIV4S(1, 2, 1)
+
+#define GELU(LD, ST, KEEP, s) \
+	GELUPARTS(LD)     \
+	FMUL4S(29, 0, 0)  \
+	FMUL4S(1, 0, 0)   \
+	VALUE(LD, ST)
+
+// func geluAsm(y, x *float32, n int)
+TEXT ·geluAsm(SB), NOSPLIT, $0-24
+	MOVD y+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R6
+	GELUCONST
+	EACH(GELU, STAY, loop, few, four, rest, end)
+	RET
+
+#define GELUGRAD(LD, ST, KEEP, s) \
+	GELUPARTS(LD)     \
+	FMLA4S(5, 29, 1)  \
+	FMUL4S(1, 0, 0)   \
+	SLOPE(LD, ST)
+
+// func geluGradAsm(dx, x *float32, n int)
+TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
+	MOVD dx+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R6
+	GELUCONST
+	EACH(GELUGRAD, STAY, loop, few, four, rest, end)
+	RET
+
+// TANHCONST loads c1, c3, c1Lo, c3Lo and 3·c3 into V18 to V22.
+#define TANHCONST \
+	ACTCONST                   \
+	MOVD $·actConst+const_tanhLimit*4(SB), R10 \
+	VLD1R.P 4(R10), [V4.S4]    \
+	VLD1R.P 4(R10), [V18.S4]   \
+	VLD1R.P 4(R10), [V19.S4]   \
+	VLD1R.P 4(R10), [V20.S4]   \
+	VLD1R.P 4(R10), [V21.S4]   \
+	VLD1R.P 4(R10), [V22.S4]
+
+// V1 is s, V23 what rounding has cut off from it, V2 q, V3 l
+#define TANHPARTS(LD) \
+	NEGATIVE(LD)      \
+	FMUL4S(29, 29, 1) \
+	FNEG4S(1, 23)     \
+	FMLA4S(29, 29, 23) \
+	MOV16B(18, 2)     \
+	FMLA4S(19, 1, 2)  \
+	FSUB4S(2, 18, 3)  \
+	FMLA4S(19, 1, 3)  \
+	FMLA4S(21, 1, 3)  \
+	FMLA4S(19, 23, 3) \
+	FADD4S(20, 3, 3)  \
+	FMUL4S(2, 29, 0)  \
+	FNEG4S(0, 30)     \
+	FMLA4S(2, 29, 30) \
+	FMLA4S(3, 29, 30) \
+	POWER(LOW)        \
+	DENOMINATOR
+
+#define GELUTANH(LD, ST, KEEP, s) \
+	TANHPARTS(LD)     \
+	QUOTIENT          \
+	VALUE(LD, ST)
+
+// func geluTanhAsm(y, x *float32, n int)
+TEXT ·geluTanhAsm(SB), NOSPLIT, $0-24
+	MOVD y+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R6
+	TANHCONST
+	EACH(GELUTANH, STAY, loop, few, four, rest, end)
+	RET
+
+#define GELUTANHGRAD(LD, ST, KEEP, s) \
+	TANHPARTS(LD)     \
+	FMUL4S(29, 29, 3) \
+	MOV16B(18, 30)    \
+	FMLA4S(22, 3, 30) \
+	MOV16B(1, 2)      \
+	FMLA4S(30, 29, 2) \
+	QUOTIENTGRAD      \
+	SLOPE(LD, ST)
+
+// func geluTanhGradAsm(dx, x *float32, n int)
+TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
+	MOVD dx+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R6
+	TANHCONST
+	EACH(GELUTANHGRAD, STAY, loop, few, four, rest, end)
 	RET
 
 // Adam. V16 Beta1, V17 1-Beta1, V18 Beta2, V19 1-Beta2, V20 Eps, V21 Rate, V22 Second, V23 Clip.

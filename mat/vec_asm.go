@@ -2,8 +2,8 @@
 
 package mat
 
-// The functions of vec_amd64.s (which has those of vec512_amd64.s do it if they are in force) and vec_arm64.s, for 0 ≤ n ≤ run, each with the Go code that it is. They check
-// nothing: the exported functions do.
+// The functions of vec_amd64.s, which has those of vec512_amd64.s do it if AVX-512 is in force, and of
+// vec_arm64.s, for 0 ≤ n ≤ run, each with the Go code that it is. They check nothing: the exported functions do.
 
 // sumAsm is
 //
@@ -94,17 +94,6 @@ func scaleShiftAsm(y *float32, n int, a, b float32)
 //
 //go:noescape
 func scaleAddAsm(y, x, z *float32, n int, a float32)
-
-// reluGradAsm is
-//
-//	for j := range n {
-//		if !(y[j] > 0) {
-//			dx[j] = 0
-//		}
-//	}
-//
-//go:noescape
-func reluGradAsm(dx, y *float32, n int)
 
 // expSumAsm is
 //
@@ -208,3 +197,79 @@ func adamAsm(a *Adam, w, dw, m, v *float32, n int)
 //
 //go:noescape
 func dropoutAsm(y, x, r *float32, n int, counter, key, last uint32, scale float32)
+
+// reluAsm is
+//
+//	for j := range n {
+//		if y[j] = x[j]; x[j] < 0 {
+//			y[j] = 0
+//		}
+//	}
+//
+//go:noescape
+func reluAsm(y, x *float32, n int)
+
+// reluGradAsm is
+//
+//	for j := range n {
+//		if !(x[j] > 0) {
+//			dx[j] = 0
+//		}
+//	}
+//
+//go:noescape
+func reluGradAsm(dx, x *float32, n int)
+
+// geluAsm is
+//
+//	for j := range n {
+//		y[j] = f(x[j]) // GELU of activation.go
+//	}
+//
+//go:noescape
+func geluAsm(y, x *float32, n int)
+
+// geluGradAsm is
+//
+//	for j := range n {
+//		dx[j] *= f'(x[j])
+//	}
+//
+//go:noescape
+func geluGradAsm(dx, x *float32, n int)
+
+// geluTanhAsm is
+//
+//	for j := range n {
+//		y[j] = f(x[j]) // GELUTanh of activation.go
+//	}
+//
+//go:noescape
+func geluTanhAsm(y, x *float32, n int)
+
+// geluTanhGradAsm is
+//
+//	for j := range n {
+//		dx[j] *= f'(x[j])
+//	}
+//
+//go:noescape
+func geluTanhGradAsm(dx, x *float32, n int)
+
+// siluAsm is
+//
+//	for j := range n {
+//		y[j] = f(x[j]) // SiLU of activation.go
+//	}
+//
+//go:noescape
+func siluAsm(y, x *float32, n int)
+
+// siluGradAsm is
+//
+//	for j := range n {
+//		dx[j] *= f'(x[j])
+//	}
+//
+//go:noescape
+func siluGradAsm(dx, x *float32, n int)

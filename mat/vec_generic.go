@@ -96,26 +96,12 @@ func expGeneric(t float32) float32 {
 	t = min(max(t, c[expMin]), c[expMax])
 	z := float32(t*c[expLog2E]) + c[expRound]
 	k := z - c[expRound]
-	r := float32(float64(t) - float64(float64(k)*math.Ln2))
-	p := c[expPoly]
-	for i := 1; i < 6; i++ {
-		p = float32(p*r) + c[expPoly+i]
-	}
-	p = float32(p*r) + c[expPoly+5]
-	return p * math.Float32frombits(math.Float32bits(z)<<23)
+	return powGeneric(float64(t), k, z)
 }
 
 func softmaxGradGeneric(dx, p, dp []float32, dot, scale float32) {
 	for j := range dx {
 		dx[j] = p[j] * (dp[j] - dot) * scale
-	}
-}
-
-func reluGradGeneric(dx, y []float32) {
-	for j := range dx {
-		if !(y[j] > 0) {
-			dx[j] = 0
-		}
 	}
 }
 

@@ -15,7 +15,6 @@ func axpyAsm(y, x *float32, n int, a float32)                           { panic(
 func scaleAsm(y *float32, n int, a float32)                             { panic(noAsm) }
 func scaleShiftAsm(y *float32, n int, a, b float32)                     { panic(noAsm) }
 func scaleAddAsm(y, x, z *float32, n int, a float32)                    { panic(noAsm) }
-func reluGradAsm(dx, y *float32, n int)                                 { panic(noAsm) }
 func expSumAsm(y, x *float32, n int, shift, scale float32) float32      { panic(noAsm) }
 func softmaxAsm(y, x *float32, n int, scale float32)                    { panic(noAsm) }
 func softmaxGradAsm(dx, p, dp *float32, n int, dot, scale float32)      { panic(noAsm) }
@@ -29,3 +28,11 @@ func normalizeGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX
 func normalizeParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32) { panic(noAsm) }
 func adamAsm(a *Adam, w, dw, m, v *float32, n int)                                  { panic(noAsm) }
 func dropoutAsm(y, x, r *float32, n int, counter, key, last uint32, scale float32)  { panic(noAsm) }
+func reluAsm(y, x *float32, n int)                                                  { panic(noAsm) }
+func reluGradAsm(dx, x *float32, n int)                                             { panic(noAsm) }
+func geluAsm(y, x *float32, n int)                                                  { panic(noAsm) }
+func geluGradAsm(dx, x *float32, n int)                                             { panic(noAsm) }
+func geluTanhAsm(y, x *float32, n int)                                              { panic(noAsm) }
+func geluTanhGradAsm(dx, x *float32, n int)                                         { panic(noAsm) }
+func siluAsm(y, x *float32, n int)                                                  { panic(noAsm) }
+func siluGradAsm(dx, x *float32, n int)                                             { panic(noAsm) }

@@ -56,16 +56,83 @@ func exp32(t float32) float32 {
 	if t > 89.4 {
 		t = 89.4
 	}
-	const magic = 0x1.8p23 + 126
+	return power32(t, 0, 126)
+}
+
+// power32 is e^(t+tl)·2^(bias-126).
+func power32(t, tl, bias float32) float32 {
+	magic := 0x1.8p23 + bias
 	z := fma32(t, 1/math.Ln2, magic)
 	k := z - magic
 	r := fma32(-k, 0x1.62e43p-1, t)
 	r = fma32(-k, math.Ln2-0x1.62e43p-1, r)
-	p := float32(2 * 0.0013814598646808571)
-	for _, c := range []float32{2 * 0.008368716879735406, 2 * 0.041668388045312456, 2 * 0.1666652063170941, 2 * 0.4999999344779648, 2, 2} {
-		p = fma32(p, r, c)
-	}
+	r += tl
+	p := horner32(r, 2*0.0013814598646808571, 2*0.008368716879735406, 2*0.041668388045312456, 2*0.1666652063170941, 2*0.4999999344779648, 2, 2)
 	return p * math.Float32frombits(math.Float32bits(z)<<23)
+}
+
+func horner32(x float32, c ...float32) float32 {
+	p := c[0]
+	for _, c := range c[1:] {
+		p = fma32(p, x, c)
+	}
+	return p
+}
+
+// activationOracle is f(x) and f'(x).
+func activationOracle(f Activation, x float32) (y, slope float32) {
+	if f == ReLU {
+		switch {
+		case x > 0:
+			return x, 1
+		case x < 0:
+			return 0, 0
+		}
+		return x, 0
+	}
+	n := -float32(math.Abs(float64(x)))
+	if limit := [...]float32{SiLU: -109.51725452847135889, GELU: -14.799814494004400114, GELUTanh: -10.889513329305382455}[f]; n < limit {
+		n = limit
+	}
+	var m, g float32
+	switch f {
+	case SiLU:
+		e := power32(n, 0, 158)
+		d := fma32(e, 0x1p-32, 1)
+		ne, sum := n*e, d+n
+		m, g = ne/d, float32(e*sum)/float32(d*d)
+	case GELU:
+		h := n * -0.5
+		t := n * h
+		e := power32(t, fma32(n, h, -t), 158)
+		r := horner32(n, 0.00414592301788215803, -0.0408321283532487929, 0.18382417030567125, -0.439088399942346588, 0.50000000311046952) /
+			horner32(n, -0.0103921746383829058, 0.102357148130225189, -0.471025897550590132, 1.20494717027492191, -1.6760618017243435, 1)
+		ne := n * e
+		m, g = ne*r, e*fma32(n, 0.39894228040143267794, r)
+	case GELUTanh:
+		const c1, c3 = 1.5957691216057307118, 0.071354816272600248776
+		const c1Hi, c3Hi = 0x1.98845p0, 0x1.2444f2p-4
+		s := n * n
+		q := fma32(c3Hi, s, c1Hi)
+		l := fma32(c3Hi, s, c1Hi-q)
+		l = fma32(c3-c3Hi, s, l)
+		l = fma32(c3Hi, fma32(n, n, -s), l)
+		l += c1 - c1Hi
+		t := n * q
+		e := power32(t, fma32(n, l, fma32(n, q, -t)), 158)
+		d := fma32(e, 0x1p-32, 1)
+		ne := n * e
+		m, g = ne/d, float32(e*fma32(n, fma32(3*c3, s, c1Hi), d))/float32(d*d)
+	}
+	base := float32(0)
+	if x > 0 {
+		base = x
+	}
+	y = fma32(m, 0x1p-32, base)
+	if math.Signbit(float64(x)) {
+		return y, fma32(g, 0x1p-32, 0)
+	}
+	return y, fma32(-g, 0x1p-32, 1)
 }
 
 func expSumOracle(y, x []float32, shift, scale float32) float32 {

@@ -84,16 +84,6 @@ var vecCases = []vecCase{
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return v[1][j] * (v[2][j] - a[0]) * a[1] })
 		})},
-	{name: "relugrad", flops: 1, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
-		kernel: none(func(v [][]float32, a []float32) { ReLUGrad(v[0], v[1]) }),
-		oracle: none(func(v [][]float32, a []float32) {
-			eachOracle(v[0], func(j int) float32 {
-				if v[1][j] > 0 {
-					return v[0][j]
-				}
-				return 0
-			})
-		})},
 	{name: "normalize", flops: 4, vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {0, 3}},
 		kernel: none(func(v [][]float32, a []float32) { Normalize(v[0], v[1], a[0], a[1], v[2], v[3]) }),
 		oracle: none(func(v [][]float32, a []float32) {
@@ -136,6 +126,35 @@ var vecCases = []vecCase{
 	{name: "dropout0alone", flops: 0, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: none(func(v [][]float32, a []float32) { testDropout0.Add(v[0], v[1], nil, 0) }),
 		oracle: none(func(v [][]float32, a []float32) { copy(v[0], v[1]) })},
+}
+
+func init() {
+	for _, c := range []struct {
+		f            Activation
+		name         string
+		value, slope int // flops
+	}{{ReLU, "relu", 1, 1}, {GELU, "gelu", 48, 50}, {GELUTanh, "gelutanh", 45, 51}, {SiLU, "silu", 26, 29}} {
+		f := c.f
+		vecCases = append(vecCases, vecCase{name: c.name, flops: c.value, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+			kernel: none(func(v [][]float32, a []float32) { f.Apply(v[0], v[1]) }),
+			oracle: none(func(v [][]float32, a []float32) {
+				eachOracle(v[0], func(j int) float32 {
+					y, _ := activationOracle(f, v[1][j])
+					return y
+				})
+			}),
+		}, vecCase{name: c.name + "grad", flops: c.slope, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
+			kernel: none(func(v [][]float32, a []float32) { f.Grad(v[0], v[1]) }),
+			oracle: none(func(v [][]float32, a []float32) {
+				eachOracle(v[0], func(j int) float32 {
+					_, slope := activationOracle(f, v[1][j])
+					if f == ReLU && slope == 0 {
+						return 0
+					}
+					return v[0][j] * slope
+				})
+			})})
+	}
 }
 
 // ordinary numbers are between -2 and 2.
@@ -299,88 +318,6 @@ func (c vecCase) check(t *testing.T, v [][]float32, a []float32, kind, alias str
 	}
 }
 
-func TestExpError(t *testing.T) {
-	forEachKernel(t, func(t *testing.T) {
-		x, y := make([]float32, 0, 4096), make([]float32, 4096)
-		worst, at := 0.0, float32(0)
-		check := func() {
-			ExpSum(y[:len(x)], x, 0)
-			for j, x := range x {
-				want := math.Exp(float64(x))
-				switch y := float64(y[j]); {
-				case want < 0x1.6a09p-126: // 2^-125.5
-					if y != 0 {
-						t.Fatalf("exp(%g) = %g, want 0", x, y)
-					}
-				case want < 0x1.6a0ap-126: // the threshold is a rounded one
-				case want > math.MaxFloat32*(1+0x1p-25):
-					if !math.IsInf(y, 1) {
-						t.Fatalf("exp(%g) = %g, want +Inf", x, y)
-					}
-				case math.Abs(y-want) > worst*want:
-					worst, at = math.Abs(y-want)/want, x
-				}
-			}
-			x = x[:0]
-		}
-		// all magnitudes from 2^-60 to +Inf, and all numbers around the ends of the range
-		for b := uint32(0x21800000); b <= 0x7f800000; b += 2039 {
-			if b > 0x42ad0000 && b < 0x42b20000 {
-				b -= 2038
-			}
-			f := math.Float32frombits(b)
-			if x = append(x, f, -f); len(x) == cap(x) {
-				check()
-			}
-		}
-		x = append(x, 0, 1e-45, -1e-45, 0x1p-126, -0x1p-126, float32(math.Inf(1)), float32(math.Inf(-1)))
-		check()
-		limit := 1e-7
-		if kernel == generic {
-			limit = 4e-7 // the products are rounded
-		}
-		if worst > limit {
-			t.Errorf("relative error %g at %g", worst, at)
-		}
-		t.Logf("relative error %.3g at %g", worst, at)
-	})
-}
-
-// Sums may be off by a rounding in each of the n/16 steps of a lane, the 4 of the fold and the one of each run;
-// the terms of some carry roundings of their own.
-func TestReductionErrors(t *testing.T) {
-	forEachKernel(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(5, 6))
-		for _, n := range []int{1, 7, 16, 50, 512, 4096, 100_000} {
-			v, _ := unaligned(r, 3, n, func(r *rand.Rand) float32 { return float32(r.NormFloat64()) })
-			x, y, z := v[0], v[1], v[2]
-			const mean, rstd = 0.25, 1.75
-			check := func(op string, got float32, roundings int, term func(j int) float64) {
-				t.Helper()
-				var want, size float64
-				for j := range n {
-					want += term(j)
-					size += math.Abs(term(j))
-				}
-				steps := min(n, run)/16 + 5 + n/run + roundings
-				if e := math.Abs(float64(got) - want); e > float64(steps)*0x1p-24*size {
-					t.Errorf("%s, n=%d: %g, want %g, and the error may be %g", op, n, got, want, float64(steps)*0x1p-24*size)
-				}
-			}
-			check("Sum", Sum(x), 0, func(j int) float64 { return float64(x[j]) })
-			check("Dot", Dot(x, y), 1, func(j int) float64 { return float64(x[j]) * float64(y[j]) })
-			check("SumSquaredDiff", SumSquaredDiff(x, mean), 3, func(j int) float64 { return (float64(x[j]) - mean) * (float64(x[j]) - mean) })
-			g, gx := NormalizeSums(x, y, mean, rstd, z)
-			check("NormalizeSums, g", g, 1, func(j int) float64 { return float64(x[j]) * float64(z[j]) })
-			check("NormalizeSums, gx", gx, 4, func(j int) float64 {
-				return float64(x[j]) * float64(z[j]) * (float64(y[j]) - mean) * rstd
-			})
-			e := make([]float32, n)
-			check("ExpSum", ExpSum(e, x, 1), 0, func(j int) float64 { return float64(e[j]) })
-		}
-	})
-}
-
 func TestSoftmax(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	forEachKernel(t, func(t *testing.T) {
@@ -391,20 +328,6 @@ func TestSoftmax(t *testing.T) {
 				x[j] = float32(r.NormFloat64() * 20)
 			}
 			const scale = 0.125
-			Softmax(y, x, scale)
-			m, sum := float64(Max(x)), 0.0
-			for _, v := range x {
-				sum += math.Exp((float64(v) - m) * scale)
-			}
-			for j, v := range x {
-				want := math.Exp((float64(v)-m)*scale) / sum
-				// the exponent is off by a few roundings of itself, the sum and the product by n/16 + 8
-				limit := (math.Abs(float64(v)-m)*scale*2 + 10 + float64(min(n, run))/16) * 0x1p-24 * want
-				if math.Abs(float64(y[j])-want) > limit {
-					t.Fatalf("n=%d: softmax of element %d is %g, want %g", n, j, y[j], want)
-				}
-			}
-
 			expect := func(what string, want float32) {
 				t.Helper()
 				Softmax(y, x, scale)
@@ -519,6 +442,66 @@ func TestNormalizeSumsOfConstantRow(t *testing.T) {
 			if g, gx := NormalizeSums(x, x, 1e10, 1e38, x); math.Abs(float64(g)-float64(n)*1e20) > 1e15 || gx != 0 {
 				t.Fatalf("n=%d: sums %g and %g, want %g and 0", n, g, gx, float64(n)*1e20)
 			}
+		}
+	})
+}
+
+// All magnitudes, with both signs: the tails have their own rules.
+func TestActivationsEqualOracle(t *testing.T) {
+	var x []float32
+	for b := uint32(0); b <= 0x7fc00000; b += 0x7fc00000 / 20011 {
+		x = append(x, math.Float32frombits(b), -math.Float32frombits(b))
+	}
+	for _, limit := range []float32{siluLimit: actConst[siluLimit], geluLimit: actConst[geluLimit], tanhLimit: actConst[tanhLimit]} {
+		for ulp := range int32(60) {
+			v := math.Float32frombits(math.Float32bits(limit) + uint32(ulp-30))
+			x = append(x, v, -v)
+		}
+	}
+	forEachKernel(t, func(t *testing.T) {
+		if kernel == generic {
+			t.Skip("portable Go is held to the error against float64")
+		}
+		y, dx := make([]float32, len(x)), make([]float32, len(x))
+		for f := ReLU; f < activations; f++ {
+			for j := range dx {
+				dx[j] = 1.5
+			}
+			f.Apply(y, x)
+			f.Grad(dx, x)
+			for j, x := range x {
+				value, slope := activationOracle(f, x)
+				if f == ReLU && x != x {
+					slope = 0
+				}
+				if !sameNumber(y[j], value) || !sameNumber(dx[j], 1.5*slope) {
+					t.Fatalf("activation %d of %g: %x and %x, want %x and %x", f, x, y[j], dx[j], value, 1.5*slope)
+				}
+			}
+		}
+	})
+}
+
+func TestActivationsAtTheEnds(t *testing.T) {
+	inf, nan, negZero := float32(math.Inf(1)), float32(math.NaN()), float32(math.Copysign(0, -1))
+	forEachKernel(t, func(t *testing.T) {
+		for f := GELU; f < activations; f++ {
+			for _, c := range []struct{ x, y, slope float32 }{
+				{inf, inf, 1}, {math.MaxFloat32, math.MaxFloat32, 1}, {1e10, 1e10, 1}, {0, 0, 0.5}, {negZero, 0, 0.5},
+				{-inf, 0, 0}, {-math.MaxFloat32, 0, 0}, {-1e10, 0, 0}, {nan, nan, nan}, {-nan, nan, nan},
+			} {
+				y, dx := []float32{c.x}, []float32{1}
+				f.Grad(dx, y)
+				if f.Apply(y, y); y[0] != c.y && c.y == c.y || c.y != c.y && y[0] == y[0] || dx[0] != c.slope && c.slope == c.slope || c.slope != c.slope && dx[0] == dx[0] {
+					t.Errorf("activation %d of %g is %g, and its derivative %g; want %g and %g", f, c.x, y[0], dx[0], c.y, c.slope)
+				}
+			}
+		}
+		x := []float32{1, -2, nan}
+		Identity.Apply(x[:2], x[:2])
+		Identity.Grad(x[:2], x[:2])
+		if x[0] != 1 || x[1] != -2 {
+			t.Errorf("the identity makes %v of 1 and -2", x[:2])
 		}
 	})
 }
