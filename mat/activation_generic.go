@@ -62,7 +62,7 @@ func (f Activation) atGeneric(x float32) (y, slope float32) {
 	default:
 		f.unknown()
 	}
-	g = float32(g * 0x1p-32)
+	g = float32(g*0x1p-32) + 0 // a zero becomes +0
 	if !math.Signbit(float64(x)) {
 		g = 1 - g
 	}

@@ -239,7 +239,9 @@ func layerNormError(t *testing.T, r *rand.Rand, x []float32) {
 func TestGemmError(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
-		for _, q := range []problem{{m: 1, n: 100, k: 512}, {m: 7, n: 33, k: 1}, {m: 30, n: 40, k: 64}, {m: 20, n: 70, k: 600}, {m: 3, n: 5, k: 5000}} {
+		for _, q := range []problem{
+			{m: 1, n: 100, k: 512}, {m: 7, n: 33, k: 1}, {m: 30, n: 40, k: 64}, {m: 20, n: 70, k: 600}, {m: 3, n: 5, k: 5000},
+		} {
 			for form := range 8 {
 				a, b := operand(r, q.m, q.k, form&1 != 0, normal), operand(r, q.k, q.n, form&2 != 0, normal)
 				c, residual := operand(r, q.m, q.n, false, normal), operand(r, q.m, q.n, false, normal)

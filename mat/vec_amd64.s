@@ -35,6 +35,13 @@ GLOBL lanesOn<>(SB), RODATA|NOPTR, $128
 	JNE  2(PC)               \
 	JMP  f(SB)
 
+// AVX512FROM does so for vectors of `least` elements or more: the lanes of fewer are sooner folded in two registers than in one.
+#define AVX512FROM(least, n, f, narrow) \
+	CMPQ n, $least           \
+	JLT  narrow              \
+	AVX512(f)                \
+narrow:
+
 #define LOAD(p, a, b) \
 	VMOVUPS (p)(AX*1), a   \
 	VMOVUPS 32(p)(AX*1), b
@@ -136,10 +143,7 @@ TEXT ·sumAsm(SB), NOSPLIT, $0-20
 
 // func dotAsm(x, y *float32, n int) float32
 TEXT ·dotAsm(SB), NOSPLIT, $0-28
-	CMPQ  n+16(FP), $256 // fewer are sooner folded in two registers
-	JLT   narrow
-	AVX512(·dotAVX512)
-narrow:
+	AVX512FROM(256, n+16(FP), ·dotAVX512, narrow)
 	MOVQ  x+0(FP), DI
 	MOVQ  y+8(FP), SI
 	MOVQ  n+16(FP), CX
@@ -162,7 +166,7 @@ narrow:
 
 // func sumSquaredDiffAsm(x *float32, n int, mean float32) float32
 TEXT ·sumSquaredDiffAsm(SB), NOSPLIT, $0-28
-	AVX512(·sumSquaredDiffAVX512)
+	AVX512FROM(256, n+8(FP), ·sumSquaredDiffAVX512, narrow)
 	MOVQ  x+0(FP), DI
 	MOVQ  n+8(FP), CX
 	VBROADCASTSS mean+16(FP), Y10
@@ -195,7 +199,7 @@ TEXT ·sumSquaredDiffAsm(SB), NOSPLIT, $0-28
 
 // func maxAsm(x *float32, n int) float32
 TEXT ·maxAsm(SB), NOSPLIT, $0-20
-	AVX512(·maxAVX512)
+	AVX512FROM(256, n+8(FP), ·maxAVX512, narrow)
 	MOVQ  x+0(FP), SI
 	MOVQ  n+8(FP), CX
 	SPLIT
@@ -395,7 +399,7 @@ TEXT ·expSumAsm(SB), NOSPLIT, $0-36
 
 // func softmaxAsm(y, x *float32, n int, scale float32)
 TEXT ·softmaxAsm(SB), NOSPLIT, $0-28
-	AVX512(·softmaxAVX512)
+	AVX512FROM(32, n+16(FP), ·softmaxAVX512, narrow)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX

@@ -18,6 +18,9 @@ func BenchmarkVec(b *testing.B) {
 			if c.prepare != nil {
 				c.prepare(v)
 			}
+			if c.steady != nil {
+				c.steady(v)
+			}
 			a := []float32{0.5, 0.9, 0.1, 0.1} // sums and products neither grow nor vanish
 			for _, k := range machine {
 				kernel = k

@@ -6,7 +6,7 @@ import (
 )
 
 func TestVecAtTheBoundaryOfMemory(t *testing.T) {
-	const most = 70
+	const few, most = 70, 288 // some kernels are others for vectors of 256 or more
 	var sides [2][4][]float32 // vectors that end, and that begin, where memory does
 	for i := range 4 {
 		sides[0][i], sides[1][i] = atBoundary(t, most)
@@ -15,6 +15,9 @@ func TestVecAtTheBoundaryOfMemory(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		for _, c := range vecCases {
 			for n := range most + 1 {
+				if n > few && n < most-32 {
+					continue
+				}
 				for side, all := range sides {
 					v := make([][]float32, c.vectors)
 					for i := range v {
