@@ -59,7 +59,7 @@ func (f Activation) Apply(y, x []float32) {
 // called concurrently for different dx.
 //
 // The last three have f'(+Inf) = 1, f'(-Inf) = 0 and f'(NaN) = NaN. The absolute error of f'(x) is below
-// 1.5e-7 for every x. The relative one is below 6e-7 as long as f'(x) is at least 2^-126 in size (3·2^-149 absolute
+// 1.5e-7 for every x. The relative one is below 7e-7 as long as f'(x) is at least 2^-126 in size (3·2^-149 absolute
 // below) and x is not within 0.4 of where f'(x) is 0, at -0.75 for GELU and -1.28 for SiLU.
 func (f Activation) Grad(dx, x []float32) {
 	if len(dx) != len(x) {
