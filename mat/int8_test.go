@@ -88,9 +88,9 @@ func gemmInt8Oracle(c, a Matrix, weights []int8, scales []float32, o Product) {
 			if o.Bias != nil {
 				x += o.Bias[j]
 			}
-			if o.Activation == ReLU && x < 0 {
-				x = 0
-			}
+			y := []float32{x}
+			o.Activation.Apply(y, y) // which has an oracle of its own
+			x = y[0]
 			if o.Residual.Data != nil {
 				x += o.Residual.At(i, j)
 			}
