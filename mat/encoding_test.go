@@ -2,6 +2,9 @@ package mat
 
 import (
 	"encoding/binary"
+	"go/constant"
+	"go/token"
+	"go/types"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,73 +14,100 @@ import (
 	"testing"
 )
 
-// Each instruction that is written as a number, because the assembler does not know it, stands behind a macro
+// Each instruction that is written as numbers, because the assembler does not know it, stands behind a macro
 // whose comment is its disassembly. GNU objdump must agree.
 func TestEncodedInstructions(t *testing.T) {
-	files, err := filepath.Glob("*_arm64.s")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no assembly for arm64 here: ", err)
-	}
-	definition := regexp.MustCompile(`^#define (\w+)\(([^)]*)\)\s+WORD \$\((.+)\)\s+// (.+)$`)
-	registers := []int{3, 14, 21, 28}
-	var code []byte
-	var want []string
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n, line := range strings.Split(string(text), "\n") {
-			d := definition.FindStringSubmatch(line)
-			if d == nil {
-				if instruction, _, _ := strings.Cut(line, "//"); strings.Contains(instruction, "WORD") {
-					t.Errorf("%s:%d: a WORD that is not behind a macro with its disassembly as a comment: %s", file, n+1, line)
-				}
-				continue
+	for _, arch := range []struct {
+		name      string
+		sizes     map[string]int // bytes of the directives
+		registers map[string][]int
+		objdump   []string // its names
+		options   []string
+	}{
+		{"arm64", map[string]int{"WORD": 4}, map[string][]int{"": {3, 14, 21, 28}},
+			[]string{"aarch64-linux-gnu-objdump", "objdump"}, []string{"-m", "aarch64"}},
+		{"amd64", map[string]int{"BYTE": 1, "WORD": 2, "LONG": 4}, map[string][]int{"zmm": {3, 14, 21, 28}, "tmm": {1, 6, 3}, "r": {8, 11, 9}},
+			[]string{"x86_64-linux-gnu-objdump", "objdump"}, []string{"-m", "i386:x86-64"}},
+	} {
+		t.Run(arch.name, func(t *testing.T) {
+			files, err := filepath.Glob("*_" + arch.name + ".s")
+			if err != nil || len(files) == 0 {
+				t.Fatal("no assembly here: ", err)
 			}
-			expression, disassembly := d[3], d[4]
-			for i, parameter := range strings.Split(d[2], ",") {
-				p, value := strings.TrimSpace(parameter), strconv.Itoa(registers[i])
-				expression = regexp.MustCompile(`\b`+p+`\b`).ReplaceAllString(expression, value)
-				disassembly = regexp.MustCompile(`\b([vqdsxw]?)`+p+`\b`).ReplaceAllString(disassembly, "${1}"+value)
-			}
-			var word uint64
-			for _, term := range strings.Split(expression, "|") {
-				value, shift, _ := strings.Cut(strings.TrimSpace(term), "<<")
-				v, err := strconv.ParseUint(value, 0, 32)
-				s := uint64(0)
-				if err == nil && shift != "" {
-					s, err = strconv.ParseUint(shift, 0, 5)
-				}
+			definition := regexp.MustCompile(`^#define (\w+)(?:\(([^)]*)\))?\s+((?:(?:BYTE|WORD|LONG) \$\(.+?\)(?:; )?)+)\s+// (.+)$`)
+			directive := regexp.MustCompile(`\b(BYTE|WORD|LONG) \$(.+)`)
+			var code []byte
+			var want []string
+			for _, file := range files {
+				text, err := os.ReadFile(file)
 				if err != nil {
-					t.Fatalf("%s:%d: %v", file, n+1, err)
+					t.Fatal(err)
 				}
-				word |= v << s
+				for n, line := range strings.Split(string(text), "\n") {
+					d := definition.FindStringSubmatch(line)
+					if d == nil {
+						if instruction, _, _ := strings.Cut(line, "//"); directive.MatchString(instruction) {
+							t.Errorf("%s:%d: numbers that are not behind a macro with its disassembly as a comment: %s", file, n+1, line)
+						}
+						continue
+					}
+					for turn := range 4 { // each parameter stands for each register
+						numbers, disassembly := d[3], d[4]
+						for i, parameter := range strings.Split(d[2], ",") {
+							p := strings.TrimSpace(parameter)
+							if p == "" {
+								continue
+							}
+							inText := regexp.MustCompile(`\b(zmm|tmm|[vqdsxwr]?)` + p + `\b`)
+							registers := arch.registers[""]
+							if class := inText.FindStringSubmatch(disassembly); class != nil && registers == nil {
+								registers = arch.registers[class[1]]
+							}
+							value := strconv.Itoa(registers[(i+turn)%len(registers)])
+							numbers = regexp.MustCompile(`\b`+p+`\b`).ReplaceAllString(numbers, value)
+							disassembly = inText.ReplaceAllString(disassembly, "${1}"+value)
+						}
+						for _, part := range strings.Split(numbers, ";") {
+							d := directive.FindStringSubmatch(part)
+							v, err := types.Eval(token.NewFileSet(), nil, token.NoPos, d[2])
+							if err != nil {
+								t.Fatalf("%s:%d: %v", file, n+1, err)
+							}
+							number, exact := constant.Uint64Val(constant.ToInt(v.Value))
+							size := arch.sizes[d[1]]
+							if size == 0 || !exact || number>>(8*size) != 0 {
+								t.Fatalf("%s:%d: %s", file, n+1, part)
+							}
+							code = append(code, binary.LittleEndian.AppendUint64(nil, number)[:size]...)
+						}
+						want = append(want, disassembly)
+					}
+				}
 			}
-			code = binary.LittleEndian.AppendUint32(code, uint32(word))
-			want = append(want, disassembly)
-		}
-	}
 
-	objdump, err := exec.LookPath("aarch64-linux-gnu-objdump")
-	if err != nil {
-		objdump = "objdump"
-	}
-	file := filepath.Join(t.TempDir(), "code")
-	if err := os.WriteFile(file, code, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(objdump, "-D", "-b", "binary", "-m", "aarch64", "--no-show-raw-insn", file).Output()
-	if err != nil {
-		t.Skip("needs objdump for aarch64, as in Debian's binutils-aarch64-linux-gnu: ", err)
-	}
-	lines := regexp.MustCompile(`(?m)^ +[0-9a-f]+:\t(.*)$`).FindAllStringSubmatch(string(out), -1)
-	if len(lines) != len(want) {
-		t.Fatalf("%d instructions, but objdump shows %d", len(want), len(lines))
-	}
-	for i, w := range want {
-		if got := strings.Join(strings.Fields(lines[i][1]), " "); got != w {
-			t.Errorf("the encoding of %q is %q", w, got)
-		}
+			file := filepath.Join(t.TempDir(), "code")
+			if err := os.WriteFile(file, code, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var out []byte
+			for _, objdump := range arch.objdump {
+				options := append([]string{"-D", "-b", "binary", "--no-show-raw-insn"}, arch.options...)
+				if out, err = exec.Command(objdump, append(options, file)...).Output(); err == nil {
+					break
+				}
+			}
+			if err != nil {
+				t.Skipf("needs objdump for %s, as in Debian's %s: %v", arch.name, "binutils or binutils-aarch64-linux-gnu", err)
+			}
+			lines := regexp.MustCompile(`(?m)^ +[0-9a-f]+:\t(.*)$`).FindAllStringSubmatch(string(out), -1)
+			if len(lines) != len(want) {
+				t.Fatalf("%d instructions, but objdump shows %d", len(want), len(lines))
+			}
+			for i, w := range want {
+				if got := strings.Join(strings.Fields(lines[i][1]), " "); got != w {
+					t.Errorf("the encoding of %q is %q", w, got)
+				}
+			}
+		})
 	}
 }
