@@ -22,6 +22,11 @@
 //	w := mat.QuantizeInt8(b.T())
 //	mat.GemmInt8(p, c, a, w, mat.Product{Bias: bias})
 //
+// # Bfloat16
+//
+// GemmBF16 is for training: it rounds both operands to bfloat16 while it packs them, and is several times as fast as Gemm where the
+// processor has instructions for it. Its results are the same bits on all kernels but one: see GemmBF16 and KernelBF16.
+//
 // # Shapes and errors
 //
 // Shapes that do not fit panic with the shapes in the message, before any address reaches assembly.
@@ -36,4 +41,7 @@
 //
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product), int8_block.go (blocks and
 // tiles), and their assembly, int8_amd64.s and int8_arm64.s.
+//
+// Bfloat16: bf16.go (the contract of the product, and portable code), bf16_block.go (with the kernels of float32), bf16_bands_amd64.go
+// (with the instructions for it), amx_linux_amd64.go (leave to use AMX), and their assembly, bf16_amd64.s and bf16_arm64.s.
 package mat

@@ -8,11 +8,17 @@ import (
 // MeasurePeak runs multiply-adds on registers alone for about the duration d, and returns how many GFLOP/s
 // one core gave: the limit of the kernels in force, a multiply-add being two operations. It is the best
 // of many short runs, for other programs can only slow one down.
-func MeasurePeak(d time.Duration) float64 {
+func MeasurePeak(d time.Duration) float64 { return measurePeak(d, fmaLoop) }
+
+// MeasurePeakBF16 is the same for GemmBF16: what KernelBF16 names.
+func MeasurePeakBF16(d time.Duration) float64 { return measurePeak(d, bf16Loop) }
+
+// measurePeak is the best rate of loop, which runs a number of rounds and returns how many operations they are.
+func measurePeak(d time.Duration, loop func(n int) float64) float64 {
 	best := 0.0
 	for start := time.Now(); ; {
 		t := time.Now()
-		flops := fmaLoop(10000)
+		flops := loop(10000)
 		if now := time.Now(); now.Sub(t) > 0 {
 			best = max(best, flops/float64(now.Sub(t).Nanoseconds()))
 			if now.Sub(start) >= d {

@@ -12,3 +12,11 @@ func TestMeasurePeak(t *testing.T) {
 		}
 	})
 }
+
+func TestMeasurePeakBF16(t *testing.T) {
+	forEachBF16(t, func(t *testing.T) {
+		if peak := MeasurePeakBF16(time.Millisecond); !(peak > 0) {
+			t.Errorf("%v GFLOP/s", peak)
+		}
+	})
+}

@@ -1,0 +1,43 @@
+//go:build !purego && !noasm
+
+package mat
+
+import "testing"
+
+// eachBF16 calls f for each way to multiply numbers in bfloat16 that the machine has.
+func eachBF16(f func(name string)) {
+	defer func(k isa, bf16, amx bool, fast func() bool) {
+		kernel, hasBF16, hasAMX, pairsAreFast = k, bf16, amx, fast
+	}(kernel, hasBF16, hasAMX, pairsAreFast)
+	bf16, amx := hasBF16, hasAMX && mayUseAMX()
+	pairsAreFast = func() bool { return true } // as it may be elsewhere
+	for _, kernel = range machine {
+		for _, hasAMX = range []bool{true, false} {
+			for _, hasBF16 = range []bool{true, false} {
+				best := kernel == avx512 && (hasAMX || hasBF16)
+				if hasAMX && (!amx || !best) || hasBF16 && (!bf16 || !best) || hasAMX && !hasBF16 {
+					continue
+				}
+				f(KernelBF16())
+			}
+		}
+	}
+}
+
+func TestKernelBF16(t *testing.T) {
+	seen := map[string]bool{}
+	eachBF16(func(name string) {
+		if seen[name] {
+			t.Errorf("%s twice", name)
+		}
+		seen[name] = true
+	})
+	for _, k := range machine {
+		if !seen[k.String()] {
+			t.Errorf("nothing runs on %v", k)
+		}
+	}
+	if machine[0] == avx512 && (seen["avx512bf16"] != hasBF16 || seen["amx"] != (hasAMX && mayUseAMX())) {
+		t.Errorf("what runs is %v", seen)
+	}
+}

@@ -1,0 +1,177 @@
+//go:build !purego && !noasm
+
+package mat
+
+import "sync"
+
+// Blocking for bfloat16. The kernels are so fast that reading and converting the operands is what takes time, so each
+// number is converted once: A for as many rows as a block has, B for each block of columns, by all
+// threads together, which then share the strips of C among them. A block of B stays in the second-level cache while
+// strip after strip of A passes by; over long k the chains pause in C.
+const (
+	deepBF16  = 2048    // k of a block
+	depthBF16 = 512     // k of a call: two bands of A stay in the first-level cache
+	packedA   = 4 << 20 // numbers of A in a block
+	packedB   = 1 << 19 // numbers of B in a block, for each thread
+	callCols  = 1024    // columns of a call
+	stripBF16 = 2 * bandBF16
+)
+
+// bandsBF16 is a product of packed operands, and what is packed of them.
+type bandsBF16 struct {
+	product
+	kernel         arithmetic
+	w              *workspaceBF16
+	l, depth, deep int // k of the block: begin, size, and size rounded up to whole tiles
+	i0, i1, j0, j1 int // rows and columns of the block
+}
+
+type workspaceBF16 struct{ a, b []uint16 }
+
+var workspacesBF16 = sync.Pool{New: func() any { return new(workspaceBF16) }}
+
+func (t *product) bandsBF16(p *Pool, kernel arithmetic) {
+	m, n, k := t.c.Rows, t.c.Cols, t.a.Cols
+	x := bandsBF16{product: *t, kernel: kernel, w: workspacesBF16.Get().(*workspaceBF16)}
+	defer workspacesBF16.Put(x.w)
+	deep := ceil(evenly(k, deepBF16), stepBF16)
+	high := ceil(evenly(m, packedA/deep), stripBF16)
+	wide := ceil(evenly(n, packedB*p.Threads()/deep), stripBF16)
+	x.w.a, x.w.b = grownBF16(x.w.a, high*deep), grownBF16(x.w.b, wide*deep)
+
+	for i := 0; i < m; i += high {
+		x.i0, x.i1 = i, min(i+high, m)
+		for l := 0; l < k; l += deep {
+			x.l, x.depth = l, min(deep, k-l)
+			x.deep = ceil(x.depth, stepBF16)
+			Each(p, (x.i1-i+bandBF16-1)/bandBF16, bandsOfTask, packA{x})
+			for j := 0; j < n; j += wide {
+				x.j0, x.j1 = j, min(j+wide, n)
+				Each(p, (x.j1-j+bandBF16-1)/bandBF16, bandsOfTask, packB{x})
+				x.multiply(p)
+			}
+		}
+	}
+}
+
+func grownBF16(x []uint16, n int) []uint16 {
+	if len(x) < n {
+		return make([]uint16, n)
+	}
+	return x
+}
+
+const bandsOfTask = 8 // that one thread packs at a time
+
+type packA struct{ bandsBF16 }
+
+// Rows packs the bands [lo, hi) of the block of A.
+func (x *packA) Rows(lo, hi int) {
+	i := x.i0 + lo*bandBF16
+	x.pack(x.w.a[lo*bandBF16*x.deep:], x.a.Slice(i, min(x.i0+hi*bandBF16, x.i1), x.l, x.l+x.depth), false)
+}
+
+type packB struct{ bandsBF16 }
+
+// Rows packs the bands [lo, hi) of the block of B.
+func (x *packB) Rows(lo, hi int) {
+	j := x.j0 + lo*bandBF16
+	x.pack(x.w.b[lo*bandBF16*x.deep:], x.b.Slice(x.l, x.l+x.depth, j, min(x.j0+hi*bandBF16, x.j1)).T(), true)
+}
+
+// pack packs the rows of y as bands of A, or of B.
+func (x *bandsBF16) pack(dst []uint16, y Matrix, pairs bool) {
+	band := bandBF16 * x.deep
+	if y.ColStride == 1 || y.Cols == 1 {
+		for i := 0; i < y.Rows; i += bandBF16 {
+			to := &dst[i/bandBF16*band]
+			packAlongK(to, &y.Data[i*y.RowStride], uintptr(y.RowStride)*size, min(bandBF16, y.Rows-i), y.Cols)
+			if pairs {
+				transposeTiles(to, 2*tileBF16, x.deep/stepBF16)
+			}
+		}
+		return
+	}
+	for l := 0; l < y.Cols; l += stepBF16 {
+		to := &dst[l*bandBF16]
+		packAcrossK(to, uintptr(2*band), &y.Data[l*y.ColStride], uintptr(y.ColStride)*size, y.Rows, min(stepBF16, y.Cols-l))
+		if !pairs {
+			transposeTiles(to, uintptr(2*band), (y.Rows+bandBF16-1)/bandBF16)
+		}
+	}
+}
+
+// multiplyTask is a block of C of rows × cols for each task.
+type multiplyTask struct {
+	bandsBF16
+	rows, cols, across int
+}
+
+// workBF16 is how many multiply-adds make a task that is worth another thread's attention.
+const workBF16 = 1 << 20
+
+// multiply divides the block of C into tasks.
+func (x *bandsBF16) multiply(p *Pool) {
+	m, n := x.i1-x.i0, x.j1-x.j0
+	t := multiplyTask{*x, ceil(m, stripBF16), ceil(n, stripBF16), 1}
+	tasks, threads := 1, p.Threads()
+	for want := min(4*threads, m*n*x.deep/workBF16); threads > 1 && tasks < want; tasks = (m + t.rows - 1) / t.rows * t.across {
+		switch {
+		case t.rows > stripBF16 && t.rows >= t.cols/4:
+			t.rows = ceil(t.rows/2, stripBF16)
+		case t.cols > stripBF16:
+			t.cols = ceil(t.cols/2, stripBF16)
+			t.across = (n + t.cols - 1) / t.cols
+		default:
+			want = 0
+		}
+	}
+	Each(p, tasks, 1, t)
+}
+
+// Rows computes the blocks [lo, hi) of C.
+func (t *multiplyTask) Rows(lo, hi int) {
+	var edge [stripBF16 * stripBF16]float32
+	for task := lo; task < hi; task++ {
+		i0, j0 := t.i0+task/t.across*t.rows, t.j0+task%t.across*t.cols
+		t.block(&edge, i0, min(i0+t.rows, t.i1), j0, min(j0+t.cols, t.j1))
+	}
+}
+
+// block computes rows [i0, i1) and columns [j0, j1) of C over the block of k.
+func (t *multiplyTask) block(edge *[stripBF16 * stripBF16]float32, i0, i1, j0, j1 int) {
+	band := bandBF16 * t.deep
+	s := bandStrip{edge: &edge[0], cRow: uintptr(t.c.RowStride) * size, aBand: uintptr(2 * band), bBand: uintptr(2 * band)}
+	rows := stripBF16
+	if t.kernel == pairsBF16 {
+		rows = bandBF16 / 2
+	}
+	for j := j0; j < j1; j += callCols {
+		s.n = min(callCols, j1-j)
+		for i := i0; i < i1; i += rows {
+			s.m, s.c = min(rows, i1-i), &t.c.Data[i*t.c.RowStride+j]
+			first := (i-t.i0)/bandBF16*band + i%bandBF16*stepBF16
+			for l := 0; l < t.deep; l += depthBF16 {
+				s.a, s.b = &t.w.a[first+l*bandBF16], &t.w.b[(j-t.j0)*t.deep+l*bandBF16]
+				s.k = min(depthBF16, t.deep-l) / stepBF16
+				s.accumulate = flag(t.o.Accumulate || t.l+l > 0)
+				if t.l+l+depthBF16 >= t.a.Cols {
+					s.relu = flag(t.o.Activation == ReLU)
+					if s.bias = nil; t.o.Bias != nil {
+						s.bias = &t.o.Bias[j]
+					}
+				} else {
+					s.bias, s.relu = nil, 0
+				}
+				if t.kernel == pairsBF16 {
+					stripVDPBF16PS(&s)
+				} else {
+					stripTDPBF16PS(&s)
+				}
+			}
+		}
+	}
+	if t.l+t.depth == t.a.Cols {
+		t.o.finish(t.c, i0, i1, j0, j1)
+	}
+}

@@ -1,0 +1,99 @@
+//go:build (amd64 || arm64) && !purego && !noasm
+
+package mat
+
+// stripsOfBF16 computes a product in pairs with the kernels of Gemm: they run with denormals flushed, on numbers that
+// were rounded to bfloat16 when they were packed, the second of each pair before the first.
+type stripsOfBF16 struct{ product }
+
+func (t *product) stripsBF16(p *Pool) {
+	if tasks := t.divide(p.Threads()); tasks > 1 {
+		Each(p, tasks, 1, stripsOfBF16{*t})
+	} else {
+		(&stripsOfBF16{*t}).block(0, t.c.Rows, 0, t.c.Cols)
+	}
+}
+
+// Rows computes the blocks [lo, hi).
+func (t *stripsOfBF16) Rows(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		i0, j0 := i/t.across*t.rows, i%t.across*t.cols
+		t.block(i0, min(i0+t.rows, t.c.Rows), j0, min(j0+t.cols, t.c.Cols))
+	}
+}
+
+// block computes rows [i0, i1) and columns [j0, j1) of C. The panels of B have as many columns as a tile, those
+// of A as many rows.
+func (t *stripsOfBF16) block(i0, i1, j0, j1 int) {
+	n, k := j1-j0, t.a.Cols
+	tile := tileFor(n)
+	depth := ceil(evenly(k, tile.depth), stepBF16)
+	high, wide := evenly(i1-i0, highA), ceil(evenly(n, tile.block/depth), tile.cols)
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	w.packedA = grown(w.packedA, ceil(high, tile.rows)*depth)
+	w.packedB = grown(w.packedB, wide*depth)
+
+	s := strip{cRow: uintptr(t.c.RowStride) * size, aRow: size, aK: uintptr(tile.rows) * size, bK: uintptr(tile.cols) * size}
+	for i := i0; i < i1; i += high {
+		last := min(i+high, i1)
+		for l := 0; l < k; l += depth {
+			end := min(l+depth, k)
+			s.k, s.accumulate = ceil(end-l, stepBF16), flag(t.o.Accumulate || l > 0)
+			s.bPanel = uintptr(tile.cols*s.k) * size
+			packRoundedBF16(w.packedA, t.a.Slice(i, last, l, end), tile.rows, s.k)
+			for j := j0; j < j1; j += wide {
+				s.n, s.b = min(wide, j1-j), &w.packedB[0]
+				packRoundedBF16(w.packedB, t.b.T().Slice(j, j+s.n, l, end), tile.cols, s.k)
+				for r := i; r < last; r += tile.rows {
+					s.m, s.c, s.a = min(tile.rows, last-r), &t.c.Data[r*t.c.RowStride+j], &w.packedA[(r-i)*s.k]
+					tile.runFlushed(&s)
+				}
+				if end == k && (t.o.Bias != nil || t.o.Activation == ReLU) {
+					t.epilogue(i, last, j, s.n, tile)
+				}
+			}
+		}
+	}
+	t.o.finish(t.c, i0, i1, j0, j1)
+}
+
+// epilogue adds the bias to n columns of C and applies the ReLU, with denormals as they are: a strip with k 0.
+func (t *stripsOfBF16) epilogue(i0, i1, j, n int, tile *tile) {
+	s := strip{cRow: uintptr(t.c.RowStride) * size, n: n, accumulate: 1, relu: flag(t.o.Activation == ReLU)}
+	if t.o.Bias != nil {
+		s.bias = &t.o.Bias[j]
+	}
+	for i := i0; i < i1; i += tile.rows {
+		s.m, s.c = min(tile.rows, i1-i), &t.c.Data[i*t.c.RowStride+j]
+		tile.run(&s)
+	}
+}
+
+// packRoundedBF16 packs x [m × k], rounded, as panels of so many of its rows. The columns of x are the rows of
+// a panel, k filled up with zeros, and each two of them change places:
+//
+//	dst[i/rows*rows*k + (l^1)*rows + i%rows] = roundBF16(x[i, l])
+func packRoundedBF16(dst []float32, x Matrix, rows, k int) {
+	for i0 := 0; i0 < x.Rows; i0 += rows {
+		panel := dst[i0*k:][:rows*k]
+		m := min(rows, x.Rows-i0)
+		if m < rows || x.Cols < k {
+			clear(panel)
+		}
+		if x.ColStride == 1 || x.Cols == 1 {
+			for i := range m {
+				for l, v := range x.Data[(i0+i)*x.RowStride:][:x.Cols] {
+					panel[(l^1)*rows+i] = roundBF16(v)
+				}
+			}
+		} else {
+			for l := range x.Cols {
+				to := panel[(l^1)*rows:]
+				for i, v := range x.Data[l*x.ColStride+i0:][:m] {
+					to[i] = roundBF16(v)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,452 @@
+package mat
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// leastInForce is leastBF16 for the kernels in force.
+func leastInForce() float64 {
+	if kernel == neon {
+		return 0x1p-126
+	}
+	return leastBF16
+}
+
+func forEachBF16(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	eachBF16(func(name string) { t.Run("kernel="+name, f) })
+}
+
+// benchBF16 is forEachBF16 for benchmarks, without portable Go.
+func benchBF16(b *testing.B, f func(b *testing.B)) {
+	eachBF16(func(name string) {
+		if kernel != generic {
+			b.Run("kernel="+name, f)
+		}
+	})
+}
+
+// bf16Oracle is GemmBF16 by its definition.
+func bf16Oracle(c, a, b Matrix, o Product) {
+	least, inTiles := leastInForce(), kernelBF16() == tilesBF16
+	fma := func(x, y, z float32) float32 { return fmaFlushed(x, y, z, least) }
+	k := ceil(a.Cols, 32)
+	rounded := func(x Matrix) Matrix {
+		y := New(x.Rows, k)
+		for i := range x.Rows {
+			for l := range x.Cols {
+				y.Row(i)[l] = roundBF16(x.At(i, l))
+			}
+		}
+		return y
+	}
+	a, b = rounded(a), rounded(b.T())
+	for i := range c.Rows {
+		for j := range c.Cols {
+			var x float32
+			if o.Accumulate {
+				x = c.At(i, j)
+			}
+			a, b := a.Row(i), b.Row(j)
+			if inTiles {
+				for l := 0; l < k; l += 32 {
+					var even, odd float32
+					for i := l; i < l+32; i += 2 {
+						even = fma(a[i], b[i], even)
+						odd = fma(a[i+1], b[i+1], odd)
+					}
+					x = fma(1, fma(1, even, odd), x)
+				}
+			} else {
+				for l := 0; l < k; l += 2 {
+					x = fma(a[l+1], b[l+1], x)
+					x = fma(a[l], b[l], x)
+				}
+			}
+			if o.Bias != nil {
+				x += o.Bias[j]
+			}
+			if o.Activation != Identity {
+				x, _ = activationOracle(o.Activation, x)
+			}
+			if o.Residual.Data != nil {
+				x += o.Residual.At(i, j)
+			}
+			c.Data[i*c.RowStride+j] = x
+		}
+	}
+}
+
+// checkBF16 compares GemmBF16 with the oracle, bit for bit.
+func (q problem) checkBF16(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
+	t.Helper()
+	if kernel == generic {
+		q.o.Activation = min(q.o.Activation, ReLU) // of others portable Go has not the same bits
+	}
+	a, b := operand(r, q.m, q.k, q.ta, number), operand(r, q.k, q.n, q.tb, number)
+	if q.o.Bias != nil {
+		q.o.Bias = operand(r, 1, q.n, false, number).Data
+	}
+	if q.o.Residual.Data != nil {
+		q.o.Residual = operand(r, q.m, q.n, false, number)
+	}
+	around := New(q.m+2, q.n+5)
+	for i := range around.Data {
+		around.Data[i] = guard
+	}
+	c, want := around.Slice(1, q.m+1, 3, q.n+3), New(q.m, q.n)
+	for i := range c.Rows {
+		for j := range c.Cols {
+			c.Row(i)[j] = number(r)
+		}
+		copy(want.Row(i), c.Row(i))
+	}
+	bf16Oracle(want, a, b, q.o)
+	GemmBF16(pools[q.threads], c, a, b, q.o)
+	for i := range c.Rows {
+		for j := range c.Cols {
+			if got, want := c.At(i, j), want.At(i, j); !sameNumber(got, want) {
+				t.Fatalf("%v: C[%d, %d] = %x, want %x", q, i, j, got, want)
+			}
+			c.Row(i)[j] = guard
+		}
+	}
+	for i, x := range around.Data {
+		if x != guard {
+			t.Fatalf("%v: written outside C, at %d of %d", q, i, len(around.Data))
+		}
+	}
+}
+
+// onTheBrink numbers have sums that are just not denormal, or just so.
+func onTheBrink(r *rand.Rand) float32 {
+	x := []float32{0x1p-76, 0x1p-75, 0x1.8p-76, 0x1p-126, 0x1.000002p-126, 0x1.000004p-126, 0x1p-50, 1}[r.IntN(8)]
+	if r.IntN(2) == 0 {
+		return -x
+	}
+	return x
+}
+
+func TestRoundBF16(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 1_000_000 {
+		u := r.Uint32()
+		if r.IntN(4) == 0 {
+			u = u&^0xFFFF | 0x8000 // a tie
+		}
+		x := math.Float32frombits(u)
+		got := math.Float32bits(roundBF16(x))
+		below := u &^ 0xFFFF
+		above := below + 0x10000
+		f := func(u uint32) float64 { // the bits as a number, as if there were no infinity
+			return math.Ldexp(float64(1<<23|u&(1<<23-1)), int(u>>23&0xFF))
+		}
+		down, up := f(u)-f(below), f(above)-f(u)
+		want := below
+		switch {
+		case x != x:
+			want |= 0x400000
+		case u<<1 < 1<<24:
+			want &= 1 << 31
+		case up < down || up == down && below>>16&1 == 1:
+			want = above
+		}
+		if got != want {
+			t.Fatalf("%x rounded is %#x, want %#x", x, got, want)
+		}
+	}
+}
+
+func TestFMAFlushed(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	flushed := func(x float32) float32 {
+		if math.Abs(float64(x)) < 0x1p-126 {
+			return float32(math.Copysign(0, float64(x)))
+		}
+		return x
+	}
+	for round := range 200_000 {
+		draw := []func(*rand.Rand) float32{number, tiny, onTheBrink}[round%3]
+		x, y, z := roundBF16(draw(r)), roundBF16(draw(r)), draw(r)
+		want := flushed(fma32(x, y, flushed(z)))
+		sum := float64(x)*float64(y) + float64(z)
+		if abs := math.Abs(sum); abs < 0x1p-125 && abs != 0 {
+			exact := new(big.Float).SetPrec(2000).Mul(big.NewFloat(float64(x)), big.NewFloat(float64(y)))
+			exact.Add(exact, big.NewFloat(float64(flushed(z))))
+			if exact.Sign() != 0 { // of the sign of a zero big.Float knows less than IEEE 754
+				f, _ := exact.SetPrec(24).SetMode(big.ToNearestEven).Float64() // exponents have no bounds here
+				want = float32(f)
+				if math.Abs(f) < 0x1p-126 {
+					want = float32(math.Copysign(0, f))
+				}
+			}
+		}
+		if got := fmaFlushed(x, y, z, leastBF16); !sameNumber(got, want) {
+			t.Fatalf("fmaFlushed(%x, %x, %x) = %x, want %x", x, y, z, got, want)
+		}
+	}
+}
+
+// The definition is what the instructions do: over one pair and over one tile of numbers of all kinds.
+func TestBF16InstructionsEqualTheModel(t *testing.T) {
+	forEachBF16(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		rounds := 800
+		if kernel == generic || kernel == neon || race { // or an emulator
+			rounds = 40
+		}
+		kinds := []func(*rand.Rand) float32{number, tiny, onTheBrink, func(r *rand.Rand) float32 { return math.Float32frombits(r.Uint32()) }}
+		for round := range rounds {
+			q := problem{m: 32, n: 64, k: 2, o: Product{Accumulate: true}}
+			if round%32 == 0 {
+				q.k = 32
+			}
+			q.checkBF16(t, r, kinds[round%len(kinds)])
+		}
+	})
+}
+
+func TestGemmBF16EqualsOracle(t *testing.T) {
+	forEachBF16(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 8))
+		threads := []int{1, 2, 3, 8}
+		draw := func(m, n, k int, number func(*rand.Rand) float32) {
+			problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomProduct(r), threads[r.IntN(4)]}.checkBF16(t, r, number)
+		}
+		for _, m := range []int{0, 1, 2, 3, 5, 6, 7, 8, 9, 12, 13, 15, 16, 17, 24, 25, 31, 32, 33} {
+			for _, n := range []int{0, 1, 2, 15, 16, 17, 31, 32, 33, 65} {
+				draw(m, n, r.IntN(20), normal)
+			}
+		}
+		for range 20 {
+			draw(r.IntN(80), r.IntN(140), r.IntN(100), normal)
+		}
+		for range 40 {
+			draw(r.IntN(40), r.IntN(70), r.IntN(9), number)
+			draw(r.IntN(40), r.IntN(70), r.IntN(70), tiny)
+			draw(r.IntN(20), r.IntN(70), r.IntN(40), onTheBrink)
+		}
+		// past each size of a block, and enough work for several tasks
+		for _, q := range []problem{
+			{m: 150, n: 70, k: 20}, {m: 5, n: 20, k: 600}, {m: 3, n: 70, k: 2100}, {m: 7, n: 1100, k: 35}, {m: 2100, n: 2, k: 3},
+			{m: 130, n: 180, k: 65}, {m: 1, n: 2000, k: 130}, {m: 1, n: 300, k: 2080},
+		} {
+			for form := range 4 {
+				q.ta, q.tb, q.o, q.threads = form&1 != 0, form&2 != 0, randomProduct(r), threads[r.IntN(4)]
+				q.checkBF16(t, r, normal)
+			}
+		}
+	})
+}
+
+// A vector may have any strides, the one that leads nowhere too.
+func TestGemmBF16OfVectors(t *testing.T) {
+	forEachBF16(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(15, 16))
+		for _, k := range []int{1, 2, 33, 700} {
+			data := [2]Matrix{operand(r, 5*k, 1, false, normal), operand(r, 5*k, 1, false, normal)}
+			column := func(i int) Matrix { return Matrix{data[i].Data, k, 1, 5 * data[i].RowStride, math.MaxInt} }
+			a, b := column(0).T(), column(1)
+			got, want := Matrix{make([]float32, 1), 1, 1, math.MaxInt, math.MaxInt}, New(1, 1)
+			bf16Oracle(want, a, b, Product{})
+			if GemmBF16(nil, got, a, b, Product{}); got.At(0, 0) != want.At(0, 0) {
+				t.Errorf("k=%d: row times column = %v, want %v", k, got.At(0, 0), want.At(0, 0))
+			}
+			outer, want := New(k, k), New(k, k)
+			bf16Oracle(want, b, a, Product{})
+			if GemmBF16(nil, outer, b, a, Product{}); !slices.Equal(outer.Data, want.Data) {
+				t.Errorf("k=%d: column times row differs", k)
+			}
+		}
+	})
+}
+
+// A row of C must not depend on which rows are computed with it, by how many threads and from which layout.
+func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
+	forEachBF16(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(9, 10))
+		m, n, k := 210, 190, 330
+		if kernel == generic {
+			m, n = 20, 30
+		}
+		a, b := operand(r, m, k, false, normal), operand(r, k, n, false, normal)
+		bt := New(n, k)
+		Transpose(nil, bt, b)
+		o := Product{Activation: ReLU}
+		whole := New(m, n)
+		GemmBF16(nil, whole, a, b, o)
+		for _, threads := range []int{1, 2, 3, 8} {
+			c := New(m, n)
+			for i, rows := 0, 1; i < m; i, rows = i+rows, 2*rows {
+				end := min(i+rows, m)
+				GemmBF16(pools[threads], c.RowRange(i, end), a.RowRange(i, end), []Matrix{b, bt.T()}[rows%3%2], o)
+			}
+			for i, x := range c.Data {
+				if math.Float32bits(x) != math.Float32bits(whole.Data[i]) {
+					t.Fatalf("%d threads: C[%d, %d] = %x, together %x", threads, i/n, i%n, x, whole.Data[i])
+				}
+			}
+		}
+	})
+}
+
+// The error against exact arithmetic is within what GemmBF16 states, twice, for the terms that are not of first order.
+func TestBF16Error(t *testing.T) {
+	forEachBF16(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(11, 12))
+		for _, k := range []int{1, 64, 500, 2000} {
+			a, b, c := operand(r, 20, k, false, normal), operand(r, k, 30, false, normal), New(20, 30)
+			GemmBF16(nil, c, a, b, Product{})
+			chain := float64(k)
+			if kernelBF16() == tilesBF16 {
+				chain = chain/32 + 18
+			}
+			for i := range c.Rows {
+				for j := range c.Cols {
+					var exact, rounded, sum, sumRounded float64
+					for l := range k {
+						x, y := float64(a.At(i, l)), float64(b.At(l, j))
+						xr, yr := float64(roundBF16(a.At(i, l))), float64(roundBF16(b.At(l, j)))
+						exact, sum = exact+x*y, sum+math.Abs(x*y)
+						rounded, sumRounded = rounded+xr*yr, sumRounded+math.Abs(xr*yr)
+					}
+					got := float64(c.At(i, j))
+					if d, most := math.Abs(got-rounded), 2*chain*0x1p-24*sumRounded; d > most {
+						t.Fatalf("k=%d: %v off the product of the rounded operands, at most %v", k, d, most)
+					}
+					if d, most := math.Abs(got-exact), 2*chain*0x1p-24*sumRounded+0x1.01p-7*sum; d > most {
+						t.Fatalf("k=%d: %v off the product, at most %v", k, d, most)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestGemmBF16AllocatesNothing(t *testing.T) {
+	if race {
+		t.Skip("under the race detector a sync.Pool forgets at random")
+	}
+	forEachBF16(t, func(t *testing.T) {
+		a, b, c := New(100, 80), New(80, 90), New(100, 90)
+		at := New(80, 100)
+		for _, threads := range []int{1, 2} {
+			if n := testing.AllocsPerRun(10, func() {
+				GemmBF16(pools[threads], c, a, b, Product{})
+				GemmBF16(pools[threads], c, at.T(), b, Product{Accumulate: true})
+			}); n != 0 {
+				t.Errorf("%d threads: %v allocations", threads, n)
+			}
+		}
+	})
+}
+
+// A signal or another process may come in the middle of a kernel, and must find and leave its registers as they are.
+func TestGemmBF16IsUndisturbed(t *testing.T) {
+	forEachBF16(t, func(t *testing.T) {
+		if kernel == generic {
+			return
+		}
+		const m, n, k = 64, 128, 512
+		a, b, want := random(m, k), random(k, n), New(m, n)
+		GemmBF16(nil, want, a, b, Product{})
+		var running sync.WaitGroup
+		for range 4 {
+			running.Add(1)
+			go func() {
+				defer running.Done()
+				c := New(m, n)
+				for range 10 {
+					GemmBF16(nil, c, a, b, Product{})
+					runtime.GC() // stops the others, by signals
+					if !slices.Equal(c.Data, want.Data) {
+						t.Error("another result than before")
+						return
+					}
+				}
+			}()
+		}
+		running.Wait()
+	})
+}
+
+func TestGemmBF16RefusesWhatDoesNotFit(t *testing.T) {
+	for name, f := range map[string]func(){
+		"rows":  func() { GemmBF16(nil, New(2, 3), New(3, 4), New(4, 3), Product{}) },
+		"depth": func() { GemmBF16(nil, New(2, 3), New(2, 4), New(5, 3), Product{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "mat: a product of ") {
+					t.Errorf("%s must panic and say so", name)
+				}
+			}()
+			f()
+		})
+	}
+}
+
+// FuzzGemmBF16 takes a shape, a form and a seed, and compares with the oracle.
+func FuzzGemmBF16(f *testing.F) {
+	f.Add(uint8(8), uint8(32), uint8(32), uint8(0), uint64(1))
+	f.Add(uint8(33), uint8(70), uint8(65), uint8(2), uint64(2))
+	f.Add(uint8(200), uint8(20), uint8(1), uint8(29), uint64(3))
+	f.Fuzz(func(t *testing.T, m, n, k, form uint8, seed uint64) {
+		q := problem{m: int(m), n: int(n), k: int(k), ta: form&1 != 0, tb: form&2 != 0, threads: []int{1, 2, 3, 8}[form>>5&3]}
+		q.o.Accumulate, q.o.Activation = form&4 != 0, Activation(form>>3&1)
+		if form&16 != 0 {
+			q.o.Bias = []float32{}
+		}
+		q.checkBF16(t, rand.New(rand.NewPCG(seed, 0)), []func(*rand.Rand) float32{normal, number, tiny, onTheBrink}[seed%4])
+	})
+}
+
+// BenchmarkGemmBF16 covers the large products of training, in their three forms. %peak is of what the instructions in force
+// can do, ratio is to the speed of Gemm, with which GemmBF16 takes turns for that.
+func BenchmarkGemmBF16(b *testing.B) {
+	type shape struct{ m, n, k int }
+	for _, form := range []string{"NN", "NT", "TN"} {
+		for _, s := range []shape{{512, 512, 512}, {1024, 1024, 1024}, {1024, 512, 512}, {1024, 2048, 512}, {1024, 512, 2048}, {4096, 512, 512},
+			{1024, 8000, 512}, {512, 2048, 4096}, {4096, 128, 128}, {4096, 256, 128}, {4096, 128, 256}, {128, 32000, 512}} {
+			x := func(rows, cols int, t byte) Matrix {
+				if t == 'T' {
+					return random(cols, rows).T()
+				}
+				return random(rows, cols)
+			}
+			c, a, w := New(s.m, s.n), x(s.m, s.k, form[0]), x(s.k, s.n, form[1])
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("form=%s/m=%d/n=%d/k=%d/threads=%d", form, s.m, s.n, s.k, threads), func(b *testing.B) {
+					benchBF16(b, func(b *testing.B) {
+						took := func(f func(*Pool, Matrix, Matrix, Matrix, Product)) float64 {
+							start := time.Now()
+							f(pools[threads], c, a, w, Product{})
+							return time.Since(start).Seconds()
+						}
+						ours, full := took(GemmBF16), took(Gemm)
+						for range 5 {
+							ours, full = min(ours, took(GemmBF16)), min(full, took(Gemm))
+						}
+						for b.Loop() {
+							GemmBF16(pools[threads], c, a, w, Product{})
+						}
+						flop := 2 * float64(s.m) * float64(s.n) * float64(s.k)
+						gflops := 1e-9 * flop * float64(b.N) / b.Elapsed().Seconds()
+						b.ReportMetric(gflops, "GFLOP/s")
+						b.ReportMetric(100*gflops/MeasurePeakBF16(50*time.Millisecond)/float64(threads), "%peak")
+						b.ReportMetric(full/ours, "ratio")
+					})
+				})
+			}
+		}
+	}
+}
