@@ -47,3 +47,14 @@ func Kernel() string { return kernel.String() }
 // CheckKernel is an error if TFM_CPU names a kernel that is unknown, that the machine cannot run or that
 // was not built in. The best kernel is then in force instead; programs report the error when they start.
 func CheckKernel() error { return kernelErr }
+
+// Feature is an extension of the processor's instructions that kernels are written with.
+type Feature struct {
+	Name    string // as in GODEBUG=cpu.NAME=off, which switches it off
+	Has     bool   // the processor has it, and neither the operating system nor GODEBUG keeps it from the program
+	InForce bool   // and the kernels in force are those that use it
+}
+
+// Features lists the extensions that any kernel of this architecture uses, those first that others build on.
+// There are none where no assembly was built in.
+func Features() []Feature { return features() }

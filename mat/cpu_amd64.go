@@ -16,5 +16,21 @@ func native() (kernels []isa) {
 	return kernels
 }
 
+// features: AVX-512's further extensions are of use to its kernels alone, for the processor may have them without
+// what those need, as when GODEBUG switched that off.
+func features() []Feature {
+	x, any, wide := &cpu.X86, kernel != generic, kernel == avx512
+	return []Feature{
+		{"avx2", x.HasAVX2, any},
+		{"fma", x.HasFMA, any},
+		{"avx512f", x.HasAVX512F, wide},
+		{"avx512vl", x.HasAVX512VL, wide},
+		{"avx512bw", x.HasAVX512BW, wide},
+		{"avx512dq", x.HasAVX512DQ, wide},
+		{"avx512vnni", x.HasAVX512VNNI, wide && x.HasAVX512VNNI},
+		{"avx512bf16", x.HasAVX512BF16, wide && x.HasAVX512BF16},
+	}
+}
+
 // pause tells the processor that a loop waits for another thread.
 func pause()

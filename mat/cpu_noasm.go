@@ -4,4 +4,6 @@ package mat
 
 func native() []isa { return nil }
 
+func features() []Feature { return nil }
+
 func pause() {}

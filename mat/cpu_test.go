@@ -31,3 +31,28 @@ func TestChoiceOfKernel(t *testing.T) {
 		}
 	}
 }
+
+func TestFeatures(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		needs := map[isa][]string{
+			avx512: {"avx2", "fma", "avx512f", "avx512vl", "avx512bw", "avx512dq"},
+			avx2:   {"avx2", "fma"},
+			neon:   {"asimd"},
+		}[kernel]
+		inForce := map[string]bool{}
+		for _, f := range Features() {
+			if f.InForce && !f.Has {
+				t.Errorf("%s is in force on a machine without it", f.Name)
+			}
+			if wide := strings.HasPrefix(f.Name, "avx512"); f.InForce && (kernel == generic || wide && kernel != avx512) {
+				t.Errorf("%s is in force", f.Name)
+			}
+			inForce[f.Name] = f.InForce
+		}
+		for _, name := range needs {
+			if !inForce[name] {
+				t.Errorf("%s is not in force", name)
+			}
+		}
+	})
+}

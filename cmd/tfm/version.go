@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -8,8 +9,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-
-	"golang.org/x/sys/cpu"
 
 	"tfm/mat"
 )
@@ -20,7 +19,9 @@ func versionCommand() command {
 		short:   "show the version, and with -v what the processor can do",
 		usage:   "[-v]",
 		example: "tfm version -v",
-		notes:   "The environment variable TFM_CPU chooses other kernels than the best ones that the processor can run.",
+		notes: `The environment variable TFM_CPU chooses other kernels than the best ones that the processor can run, and
+GODEBUG=cpu.NAME=off hides one of its extensions from them. With -v, "processor" is the extensions it has of those that
+kernels are written for, and "in force" those that the chosen kernels use.`,
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			verbose := f.Bool("v", false, "show the kernels in force and the processor's features too")
 			return func(_ context.Context, args []string) error {
@@ -29,8 +30,8 @@ func versionCommand() command {
 				}
 				text := fmt.Sprintf("tfm %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				if *verbose {
-					text += fmt.Sprintf("kernels:   %s\nprocessor: %s\nthreads:   %d\n",
-						mat.Kernel(), strings.Join(cpuFeatures(), " "), runtime.GOMAXPROCS(0))
+					inForce, has := features()
+					text += fmt.Sprintf("kernels:   %s\nin force:  %s\nprocessor: %s\nthreads:   %d\n", mat.Kernel(), inForce, has, runtime.GOMAXPROCS(0))
 				}
 				_, err := os.Stdout.WriteString(text)
 				return err
@@ -57,29 +58,16 @@ func version() string {
 	return v
 }
 
-// cpuFeatures names the processor's features that kernels are or could be written for.
-func cpuFeatures() []string {
-	var names []string
-	for _, f := range []struct {
-		name string
-		has  bool
-	}{
-		{"avx", cpu.X86.HasAVX},
-		{"avx2", cpu.X86.HasAVX2},
-		{"fma", cpu.X86.HasFMA},
-		{"avx512f", cpu.X86.HasAVX512F},
-		{"avx512vl", cpu.X86.HasAVX512VL},
-		{"avx512bw", cpu.X86.HasAVX512BW},
-		{"avx512dq", cpu.X86.HasAVX512DQ},
-		{"avx512vnni", cpu.X86.HasAVX512VNNI},
-		{"avx512bf16", cpu.X86.HasAVX512BF16},
-		{"asimd", cpu.ARM64.HasASIMD},
-		{"asimddp", cpu.ARM64.HasASIMDDP},
-		{"sve", cpu.ARM64.HasSVE},
-	} {
-		if f.has {
-			names = append(names, f.name)
+// features names the extensions that the kernels in force use, and those that the processor has.
+func features() (inForce, has string) {
+	var used, there []string
+	for _, f := range mat.Features() {
+		if f.InForce {
+			used = append(used, f.Name)
+		}
+		if f.Has {
+			there = append(there, f.Name)
 		}
 	}
-	return names
+	return cmp.Or(strings.Join(used, " "), "none"), cmp.Or(strings.Join(there, " "), "none")
 }
