@@ -33,7 +33,7 @@
 //
 // # The files
 //
-// matrix.go, gemm.go (the contract of the product), epilogue.go (what else it does), gemm_block.go (blocks and packing), vec.go (the contract of
+// matrix.go, gemm.go (the contract of the product), sgemm.go (that of the BLAS), epilogue.go (what else it does), gemm_block.go (blocks and packing), vec.go (the contract of
 // the vector kernels), exp.go, activation.go, dropout.go, transpose.go, pool.go, exact.go (float64 functions with the same bits
 // everywhere), cpu.go (which kernels are in force), peak.go (the machine's limit). Assembly: asm_amd64.s,
 // asm512_amd64.s and asm_arm64.s multiply matrices, vec_amd64.s, vec512_amd64.s and vec_arm64.s are

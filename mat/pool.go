@@ -49,6 +49,12 @@ func NewPool(threads int) *Pool {
 	return p
 }
 
+// DefaultPool is the pool of functions that take none, with as many threads as GOMAXPROCS was when it was first
+// asked for. Its helpers park when they have nothing to do. Nobody should close it.
+func DefaultPool() *Pool { return defaultPool() }
+
+var defaultPool = sync.OnceValue(func() *Pool { return NewPool(runtime.GOMAXPROCS(0)) })
+
 // Threads is the number of threads that a loop runs on; 1 for a nil pool.
 func (p *Pool) Threads() int {
 	if p == nil {
