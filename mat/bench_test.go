@@ -65,7 +65,7 @@ func BenchmarkGemm(b *testing.B) {
 					benchKernels(b, func(b *testing.B) {
 						multiply := func() { Gemm(pools[threads], c, a, w, Product{}) }
 						if set.form[1] == 'P' {
-							packed := Pack(w)
+							packed := Pack(nil, w)
 							multiply = func() { GemmPacked(pools[threads], c, a, packed, Product{}) }
 						}
 						for b.Loop() {

@@ -74,7 +74,7 @@ func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
 			}
 			c, a, b := place(0, m, n, false), place(1, m, k, r.IntN(2) == 0), place(2, k, n, r.IntN(2) == 0)
 			Gemm(nil, c, a, b, o)
-			GemmPacked(nil, c, a, Pack(b), o)
+			GemmPacked(nil, c, a, Pack(nil, b), o)
 		}
 	})
 }

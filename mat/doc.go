@@ -25,7 +25,7 @@
 // each call: most of the gain is where rows are few. [GemmBatch] shares many small products, those of all heads and
 // sentences, among threads that one alone would not occupy. Both give the bits that Gemm gives.
 //
-//	w := mat.Pack(b.T())
+//	w := mat.Pack(p, b.T())
 //	mat.GemmPacked(p, c, a, w, mat.Product{Bias: bias})
 //
 // # Int8

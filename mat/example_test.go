@@ -64,7 +64,7 @@ func ExampleGemm_accumulate() {
 
 // Weights that are multiplied many times are arranged for the kernels once.
 func ExampleGemmPacked() {
-	w := mat.Pack(mat.Of([]float32{
+	w := mat.Pack(nil, mat.Of([]float32{
 		1, -1,
 		2, 1}, 2, 2).T())
 	y := mat.New(1, 2)

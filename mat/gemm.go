@@ -1,5 +1,7 @@
 package mat
 
+import "sync"
+
 // Gemm computes the matrix product C = A·B, or C += A·B, for C [m × n], A [m × k] and B [k × n], each
 // row-major or a transpose of a row-major matrix (C must be row-major). It panics if the shapes do
 // not fit, and C must not overlap A, B, the bias or the residual. It may be called concurrently for different C, and
@@ -63,43 +65,68 @@ type product struct {
 }
 
 func (t *product) run(p *Pool) {
-	if t.c.Rows == 0 || t.c.Cols == 0 {
+	m, n, k := t.c.Rows, t.c.Cols, t.a.Cols
+	if m == 0 || n == 0 {
 		return
 	}
-	if tasks := t.divide(p.Threads()); tasks > 1 {
-		Each(p, tasks, 1, *t)
-	} else {
-		t.block(0, t.c.Rows, 0, t.c.Cols)
+	tasks := t.divide(p.Threads())
+	if tasks == 1 {
+		t.block(0, m, 0, n)
+		return
 	}
+	if t.rows < m && t.packsB(t.rows, n) && m*n*k > spareWork && n*k <= shared && kernel != generic {
+		w := packs.Get().(*Packed) // once for all rows, by all threads
+		defer packs.Put(w)
+		w.Set(p, t.b)
+		t.packed = w.panels
+	}
+	Each(p, tasks, 1, *t)
 }
 
-// Multiply-adds that make a task: so many that it is worth another thread's attention, and so many that more
-// tasks than threads are worth their packing.
+// packs hold B for the tasks of one product.
+var packs = sync.Pool{New: func() any { return new(Packed) }}
+
 const (
-	taskWork  = 1 << 18
-	spareWork = 1 << 23
+	taskWork  = 1 << 18 // multiply-adds that are worth another thread's attention
+	spareWork = 1 << 23 // so many that there may be more tasks than threads
+	shared    = 4 << 20 // numbers of a B that is packed once for all tasks
+	tall      = 96      // rows of a task that are enough to read all of a B for that is nearby
+	enough    = 256     // columns of a task that are enough to read all of A for
 )
 
+// Sizes of what stays in caches, and what follows from them for B.
+const (
+	nearby   = 256 << 10 // numbers of B that stay in the second-level cache
+	fewRows  = 64        // so many rows of C or less read B where it is, if its rows are contiguous
+	someRows = 128       // the same, if B is nearby
+)
+
+// packsB reports whether a block of m rows and n columns of C has its B packed.
+func (t *product) packsB(m, n int) bool {
+	return t.packed == nil && (t.b.ColStride != 1 && n > 1 || m > fewRows && (m > someRows || n*t.a.Cols > nearby))
+}
+
 // divide chooses the blocks for a number of threads and returns how many there are: if there is work enough
-// a few more than threads, so that a thread that is kept away holds up nobody. Blocks side by side pack
-// different parts of B, those above one another the same, so columns are cut first, but not so narrow that A is
-// read too often.
+// a few more than threads, so that a thread that is kept away holds up nobody. Blocks above one another need the same
+// of B, so there are such only if it can be shared or columns do not suffice.
 func (t *product) divide(threads int) int {
-	m, n := t.c.Rows, t.c.Cols
+	m, n, k := t.c.Rows, t.c.Cols, t.a.Cols
 	t.rows, t.cols, t.across = m, n, 1
 	if threads == 1 {
 		return 1
 	}
 	tile := &tiles[kernel]
-	work := max(m, tile.rows) * n * t.a.Cols // fewer rows than a tile has read B just as well
+	work := max(m, tile.rows) * n * k // fewer rows than a tile has read B just as well
 	want := min(threads, work/taskWork)
 	if work/spareWork > want {
 		want = min(4*threads, work/spareWork)
 	}
-	for tasks := 1; ; {
-		if tasks >= want {
-			return tasks
-		}
+	if parts := min(want, m/tall) / threads * threads; parts > 0 && n*k <= nearby {
+		t.rows = ceil((m+parts-1)/parts, tile.rows)
+		return (m + t.rows - 1) / t.rows
+	}
+	tasks := 1
+	for tasks < want {
 		rows, cols := t.rows > 4*tile.rows, t.cols > tile.cols
 		switch {
 		case cols && (t.cols >= 2*enough || !rows):
@@ -112,9 +139,8 @@ func (t *product) divide(threads int) int {
 		t.across = (n + t.cols - 1) / t.cols
 		tasks = (m + t.rows - 1) / t.rows * t.across
 	}
+	return tasks
 }
-
-const enough = 256 // columns of a task that read A and pack it not too often
 
 // Rows computes the blocks [lo, hi).
 func (t *product) Rows(lo, hi int) {

@@ -56,19 +56,16 @@ const (
 	size = 4  // bytes of a float32
 	line = 64 // bytes that memory moves at once
 
-	fewCols  = 32        // so many columns of C or less read A where it is, whatever its strides
-	highA    = 1 << 10   // rows of A that are packed at once
-	fewRows  = 64        // so many rows of C or less read B where it is, if its rows are contiguous
-	someRows = 128       // the same, if B is nearby
-	nearby   = 256 << 10 // numbers of B that stay in the second-level cache
-	shallow  = 24        // k of a block of B that is read where it is and not nearby: so many rows, side by side
-	nearC    = 64 << 10  // numbers of C for such a block, which are read and written for each of them
-	longest  = 8 << 10   // columns of one, so that a call is over after some microseconds
-	flat     = 128       // k of a block that is packed for fewRows: a panel stays in the first-level cache
-	lowRows  = 256       // so many rows of A stay in the second-level cache
-	narrow   = 128       // columns of a block that is packed for them, so that the next one can be fetched in the meantime
-	padB     = 8         // a transposed panel is written in so many rows at once
-	padA     = 16        // a copied row of a panel may be written with so many numbers too many
+	fewCols = 32       // so many columns of C or less read A where it is, whatever its strides
+	highA   = 1 << 10  // rows of A that are packed at once
+	shallow = 24       // k of a block of B that is read where it is and not nearby: so many rows, side by side
+	nearC   = 64 << 10 // numbers of C for such a block, which are read and written for each of them
+	longest = 8 << 10  // columns of one, so that a call is over after some microseconds
+	flat    = 128      // k of a block that is packed for fewRows: a panel stays in the first-level cache
+	lowRows = 256      // so many rows of A stay in the second-level cache
+	narrow  = 128      // columns of a block that is packed for them, so that the next one can be fetched in the meantime
+	padB    = 8        // a transposed panel is written in so many rows at once
+	padA    = 16       // a copied row of a panel may be written with so many numbers too many
 )
 
 // workspace is packed blocks of A and B.
@@ -76,14 +73,33 @@ type workspace struct{ packedA, packedB []float32 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// pack arranges B in panels of as many columns as the tile has, one after another over all of k.
-func (w *Packed) pack(b Matrix) {
+// pack arranges B in panels of as many columns as the tile has, one after another, each over all of k and a little
+// more, see panelSize. It uses the storage of panels if that is large enough.
+func pack(p *Pool, panels []float32, b Matrix) []float32 {
 	t := tileFor(b.Cols)
-	w.panels = grown(w.panels, (b.Rows+padB)*ceil(b.Cols, t.cols))
-	for j := 0; j < b.Cols; j += t.cols {
-		for l := 0; l < b.Rows; l += t.depth {
-			t.copyB(w.panels[j*b.Rows+l*t.cols:], 0, b.Slice(l, min(l+t.depth, b.Rows), j, min(j+t.cols, b.Cols)))
-		}
+	n := (b.Cols + t.cols - 1) / t.cols
+	panels = grown(panels, n*t.panelSize(b.Rows))
+	if b.Rows > 0 {
+		Each(p, n, enough/t.cols, packing{t, panels, b})
+	}
+	return panels
+}
+
+// panelSize is how many numbers of a packed panel there are for so much of k.
+func (t *tile) panelSize(k int) int { return t.cols * ceil(k, padB) }
+
+type packing struct {
+	*tile
+	panels []float32
+	b      Matrix
+}
+
+// Rows packs panels [lo, hi).
+func (t *packing) Rows(lo, hi int) {
+	panel := t.panelSize(t.b.Rows)
+	for l := 0; l < t.b.Rows; l += t.depth {
+		block := t.b.Slice(l, min(l+t.depth, t.b.Rows), lo*t.cols, min(hi*t.cols, t.b.Cols))
+		t.copyB(t.panels[lo*panel+l*t.cols:], uintptr(panel)*size, block)
 	}
 }
 
@@ -125,7 +141,7 @@ func (t *product) blocks(i0, i1, j0, j1, l0 int) {
 	}
 	p := pass{product: t, packA: packA, tile: tileFor(t.c.Cols), i0: i0, i1: i1, j0: j0, j1: j1}
 	p.rows = divideRows(i1-i0, p.tile.rows)
-	p.packB = t.packed == nil && (t.b.ColStride != 1 && n > 1 || i1-i0 > fewRows && (i1-i0 > someRows || n*t.a.Cols > nearby))
+	p.packB = t.packsB(i1-i0, n)
 	p.divide(i1-i0, n)
 	if p.packA || p.packB || t.packed == nil && n%p.tile.cols != 0 {
 		w := workspaces.Get().(*workspace)
@@ -200,11 +216,11 @@ func (p *pass) run(j0, j1, l int) {
 	for j := j0; j < j1; j += s.n {
 		s.n = j1 - j
 		if p.packed != nil {
-			s.b, s.bK, s.bPanel = &p.packed[j*p.a.Cols+l*p.tile.cols], uintptr(p.tile.cols)*size, uintptr(p.tile.cols*p.a.Cols)*size
+			panel := p.tile.panelSize(p.a.Cols)
+			s.b, s.bK, s.bPanel = &p.packed[j/p.tile.cols*panel+l*p.tile.cols], uintptr(p.tile.cols)*size, uintptr(panel)*size
 		} else if p.packB || s.n < p.tile.cols {
-			panel := p.tile.cols * ceil(s.k, padB) * size
-			p.tile.copyB(p.packedB, uintptr(panel), b.Slice(l, l+s.k, j, j+s.n))
-			s.b, s.bK, s.bPanel = &p.packedB[0], uintptr(p.tile.cols)*size, uintptr(panel)
+			s.b, s.bK, s.bPanel = &p.packedB[0], uintptr(p.tile.cols)*size, uintptr(p.tile.panelSize(s.k))*size
+			p.tile.copyB(p.packedB, s.bPanel, b.Slice(l, l+s.k, j, j+s.n))
 		} else {
 			s.n &= -p.tile.cols
 			s.b, s.bK, s.bPanel = &b.Data[l*b.RowStride+j], uintptr(b.RowStride)*size, uintptr(p.tile.cols)*size
@@ -279,7 +295,7 @@ func (p *pass) lookAhead(n, i, j, l int) {
 		s.fetch(b.Data[l1*b.RowStride+j1:], b.RowStride, passes)
 	case p.packed != nil && wide > 0 && passes*s.k/4*line < wide*s.k*size:
 		s.aheadPanel, s.aheadK = uintptr(s.k/4*line), line
-		s.ahead = address(p.packed[j1*a.Cols+l1*p.tile.cols:]) + uintptr(passes)*s.aheadPanel
+		s.ahead = address(p.packed[j1/p.tile.cols*p.tile.panelSize(a.Cols)+l1*p.tile.cols:]) + uintptr(passes)*s.aheadPanel
 	case i == p.i1:
 	case p.packA:
 		s.ahead, s.aheadPanel, s.aheadK = address(p.packedA[(i-p.i0)*s.k:]), uintptr(s.k/4*line), line

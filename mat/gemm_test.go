@@ -94,8 +94,8 @@ func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float
 	}
 	gemmOracle(want, a, b, q.o)
 	w := new(Packed)
-	w.Set(operand(r, 1+r.IntN(20), 1+r.IntN(40), false, number)) // whatever it held
-	w.Set(b)
+	w.Set(pools[q.threads], operand(r, 1+r.IntN(20), 1+r.IntN(40), false, number)) // whatever it held
+	w.Set(pools[q.threads], b)
 	for name, multiply := range map[string]func(){
 		"Gemm":       func() { Gemm(pools[q.threads], c, a, b, q.o) },
 		"GemmPacked": func() { GemmPacked(pools[q.threads], c, a, w, q.o) },
@@ -261,14 +261,14 @@ func TestGemmAllocatesNothing(t *testing.T) {
 	}
 	forEachKernel(t, func(t *testing.T) {
 		a, b, c := New(100, 80), New(80, 80), New(100, 80)
-		w, batch := Pack(b), []Operands{{c, a, b}, {New(100, 80), a, b}}
+		w, batch := Pack(nil, b), []Operands{{c, a, b}, {New(100, 80), a, b}}
 		ata, aat := New(80, 80), New(100, 100)
 		for _, threads := range []int{1, 2} { // enough work for two of them
 			if n := testing.AllocsPerRun(10, func() {
 				Gemm(pools[threads], c, a, b, Product{})
 				Gemm(pools[threads], ata, a.T(), c, Product{Accumulate: true})
 				Gemm(pools[threads], aat, a, c.T(), Product{})
-				w.Set(b)
+				w.Set(pools[threads], b)
 				GemmPacked(pools[threads], c, a, w, Product{})
 				GemmBatch(pools[threads], batch, Product{})
 			}); n != 0 {
@@ -292,7 +292,7 @@ func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 		"activation":  func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Activation: activations}) },
 		"Apply":       func() { activations.Apply(make([]float32, 1), make([]float32, 1)) },
 		"Grad":        func() { activations.Grad(make([]float32, 1), make([]float32, 1)) },
-		"packed":      func() { GemmPacked(nil, x(2, 3), x(2, 4), Pack(x(5, 3)), Product{}) },
+		"packed":      func() { GemmPacked(nil, x(2, 3), x(2, 4), Pack(nil, x(5, 3)), Product{}) },
 		"batch": func() {
 			GemmBatch(nil, []Operands{{x(2, 3), x(2, 4), x(4, 3)}, {x(2, 3), x(2, 4), x(5, 3)}}, Product{})
 		},

@@ -6,24 +6,24 @@ package mat
 // columns. It may be used by several goroutines at once while none of them calls Set.
 type Packed struct {
 	rows, cols int
-	panels     []float32 // as pack arranges them; nil for portable code
+	panels     []float32 // as pack arranges them, for assembly
 	plain      Matrix    // for portable code
 }
 
-// Pack returns a packed copy of b, which may be a transpose. It panics if b is not a matrix.
-func Pack(b Matrix) *Packed {
+// Pack returns a packed copy of b, which may be a transpose. The threads of p share the work. It panics if b is
+// not a matrix.
+func Pack(p *Pool, b Matrix) *Packed {
 	w := new(Packed)
-	w.Set(b)
+	w.Set(p, b)
 	return w
 }
 
-// Set makes w a packed copy of b, in the storage that it has if that is large enough. It panics if b is not a
-// matrix.
-func (w *Packed) Set(b Matrix) {
+// Set makes w a packed copy of b, as Pack does, in the storage that it has if that is large enough.
+func (w *Packed) Set(p *Pool, b Matrix) {
 	b.check("B")
 	w.rows, w.cols = b.Rows, b.Cols
 	if kernel != generic {
-		w.pack(b)
+		w.panels = pack(p, w.panels, b)
 		return
 	}
 	w.plain = Of(grown(w.plain.Data, b.Rows*b.Cols), b.Rows, b.Cols)

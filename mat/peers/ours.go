@@ -37,7 +37,7 @@ func main() {
 	pool := mat.NewPool(threads)
 	product := func() { mat.Gemm(pool, c, a, b, mat.Product{}) }
 	if len(os.Args) > 7 {
-		packed := mat.Pack(b)
+		packed := mat.Pack(nil, b)
 		product = func() { mat.GemmPacked(pool, c, a, packed, mat.Product{}) }
 	}
 	rate := 2e-9 * float64(m) * float64(n) * float64(k) / best(number(5), product)
