@@ -27,8 +27,9 @@ func features() []Feature {
 		{"avx512vl", x.HasAVX512VL, wide},
 		{"avx512bw", x.HasAVX512BW, wide},
 		{"avx512dq", x.HasAVX512DQ, wide},
-		{"avx512vnni", x.HasAVX512VNNI, wide && x.HasAVX512VNNI},
-		{"avx512bf16", x.HasAVX512BF16, wide && x.HasAVX512BF16},
+		{"avx512vnni", x.HasAVX512VNNI, wide && hasDot},
+		{"avx512bf16", x.HasAVX512BF16, kernelBF16() == pairsBF16},
+		{"amxbf16", x.HasAMXTile && x.HasAMXBF16, kernelBF16() == tilesBF16},
 	}
 }
 

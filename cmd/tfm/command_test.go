@@ -211,7 +211,7 @@ func TestUnknownKernel(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	o := mustRun(t, "", "version", "-v")
-	for _, want := range []string{"tfm ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, "kernels:   " + mat.Kernel() + "\n", "in force:  ", "processor: "} {
+	for _, want := range []string{"tfm ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, "kernels:   " + mat.Kernel() + ", bf16 ", "in force:  ", "processor: "} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("not told: %q\n%s", want, o.stdout)
 		}

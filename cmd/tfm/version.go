@@ -31,7 +31,8 @@ kernels are written for, and "in force" those that the chosen kernels use.`,
 				text := fmt.Sprintf("tfm %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				if *verbose {
 					inForce, has := features()
-					text += fmt.Sprintf("kernels:   %s\nin force:  %s\nprocessor: %s\nthreads:   %d\n", mat.Kernel(), inForce, has, runtime.GOMAXPROCS(0))
+					text += fmt.Sprintf("kernels:   %s, bf16 %s, int8 %s\nin force:  %s\nprocessor: %s\nthreads:   %d\n",
+						mat.Kernel(), mat.KernelBF16(), mat.KernelInt8(), inForce, has, runtime.GOMAXPROCS(0))
 				}
 				_, err := os.Stdout.WriteString(text)
 				return err
