@@ -157,20 +157,40 @@ zero:
 	VPXORD Z23, Z23, Z23
 
 multiply:
-	// The chains of the next panel wait for its C: two lines of each of its rows.
+	// The chains of the next panel wait for its C: two lines of each of 12 rows, which there may not all be.
 	LEAQ    128(DX), R14
 	MOVQ    strip_c(DI), CX
 	ADDQ    strip_next(DI), CX
 	CMPQ    R13, $32
 	CMOVQLE CX, R14
-	MOVQ    AX, CX
-
-fetch:
+	LEAQ    (R12)(R12*2), BX
 	PREFETCHT0 (R14)
 	PREFETCHT0 64(R14)
-	ADDQ R12, R14
-	DECQ CX
-	JNE  fetch
+	PREFETCHT0 (R14)(R12*1)
+	PREFETCHT0 64(R14)(R12*1)
+	PREFETCHT0 (R14)(R12*2)
+	PREFETCHT0 64(R14)(R12*2)
+	ADDQ BX, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 (R14)(R12*1)
+	PREFETCHT0 64(R14)(R12*1)
+	PREFETCHT0 (R14)(R12*2)
+	PREFETCHT0 64(R14)(R12*2)
+	ADDQ BX, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 (R14)(R12*1)
+	PREFETCHT0 64(R14)(R12*1)
+	PREFETCHT0 (R14)(R12*2)
+	PREFETCHT0 64(R14)(R12*2)
+	ADDQ BX, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	PREFETCHT0 (R14)(R12*1)
+	PREFETCHT0 64(R14)(R12*1)
+	PREFETCHT0 (R14)(R12*2)
+	PREFETCHT0 64(R14)(R12*2)
 
 	MOVQ  strip_k(DI), CX
 	TESTQ CX, CX
