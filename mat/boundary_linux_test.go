@@ -35,7 +35,7 @@ func atBoundary(t *testing.T, n int) (end, begin []float32) {
 }
 
 func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
-	const most = 40 * 100
+	const most = 150 * 48
 	var data [4][2][]float32
 	for i := range data {
 		data[i][0], data[i][1] = atBoundary(t, most)
@@ -44,8 +44,13 @@ func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
 		for round := range 600 {
 			m, n, k := 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(40)
-			if round%8 == 0 {
+			switch round % 8 {
+			case 0:
 				n = 65 + r.IntN(30) // A is packed too
+			case 1:
+				m, n = 1+r.IntN(8), 33+r.IntN(100) // few rows, several panels
+			case 2:
+				m, n = 129+r.IntN(20), 33+r.IntN(16) // B is packed whole, and strips of A side by side
 			}
 			place := func(i, rows, cols int, transposed bool) Matrix {
 				if transposed {

@@ -39,22 +39,27 @@ func (t *tile) run(s *strip) {
 	stripAVX512(s)
 }
 
-// direct computes what stripTAVX512 can of few rows times columns of B that are contiguous: so many columns from j0
-// on, over so much of k.
+// direct computes what stripTAVX512 or stripTAVX2 can of few rows times columns of B that are contiguous: so many columns
+// from j0 on, over so much of k.
 func (t *product) direct(i0, i1, j0, j1 int) (n, k int) {
 	a, b, c := &t.a, &t.b, &t.c
-	n, k = (j1-j0)&^15, a.Cols&^15
-	few := 8
-	if n == j1-j0 && n == 16 { // which would leave half of a tile empty
-		few = 32
+	if t.packed != nil || b.ColStride == 1 || a.ColStride != 1 {
+		return 0, 0
 	}
-	if kernel != avx512 || t.packed != nil || i1-i0 > few || b.ColStride == 1 || a.ColStride != 1 || n == 0 || k == 0 {
+	high, few := 8, 8 // rows of a call, and rows for which it pays
+	if n, k = (j1-j0)&^15, a.Cols&^15; n == 16 && n == j1-j0 {
+		few = 32 // for these columns would leave half of a tile empty
+	}
+	if kernel == avx2 {
+		high, few, k = 4, 8, a.Cols&^3
+	}
+	if i1-i0 > few || n == 0 || k == 0 {
 		return 0, 0
 	}
 	whole := k == a.Cols
 	s := strip{k: k, aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bPanel: uintptr(b.ColStride) * size,
 		accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && whole)}
-	rows := divideRows(i1-i0, 8)
+	rows := divideRows(i1-i0, high)
 	for j := j0; j < j0+n; j += s.n {
 		s.n = min(ceil(1+directWork/k, 16), j0+n-j)
 		s.b = &b.Data[j*b.ColStride]
@@ -64,7 +69,11 @@ func (t *product) direct(i0, i1, j0, j1 int) (n, k int) {
 		for part, i := 0, i0; part < rows.parts; part++ {
 			s.m = rows.part(part)
 			s.a, s.c = &a.Data[i*a.RowStride], &c.Data[i*c.RowStride+j]
-			stripTAVX512(&s)
+			if kernel == avx2 {
+				stripTAVX2(&s)
+			} else {
+				stripTAVX512(&s)
+			}
 			i += s.m
 		}
 	}
@@ -145,6 +154,11 @@ func stripFewAVX512(s *strip)
 //
 //go:noescape
 func stripTAVX512(s *strip)
+
+// stripTAVX2 is the same for up to 4 rows and a k that 4 divides.
+//
+//go:noescape
+func stripTAVX2(s *strip)
 
 // stripAVX2 is the same for up to 6 rows, in panels of 16 columns.
 //

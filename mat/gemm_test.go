@@ -273,6 +273,7 @@ func TestGemmAllocatesNothing(t *testing.T) {
 				Gemm(pools[threads], c, a, b, Product{})
 				Gemm(pools[threads], ata, a.T(), c, Product{Accumulate: true})
 				Gemm(pools[threads], aat, a, c.T(), Product{})
+				Gemm(pools[threads], c.RowRange(0, 3), a.RowRange(0, 3), b.T(), Product{})
 				w.Set(pools[threads], b)
 				GemmPacked(pools[threads], c, a, w, Product{})
 				GemmBatch(pools[threads], batch, Product{})

@@ -1,0 +1,227 @@
+//go:build !purego && !noasm
+
+// The kernel of few rows times a matrix whose columns are contiguous, for AVX2 and FMA:
+//
+//	stripTAVX2  up to 4 rows of C
+//
+// 16 columns of C are the lanes of Y0 to Y7, two registers a row. So that the chains of all columns go over k
+// together, 4 of k of the 16 columns of B are transposed in registers at a time, which costs less than reading
+// them.
+
+#include "textflag.h"
+#include "go_asm.h"
+
+// Y8 to Y11 = 4 of k of the 8 columns of B from P on, Q being the fifth. At first the 128-bit lanes of register i hold
+// the columns i and 4+i; then each lane is transposed.
+#define QUAD(P, Q) \
+	VMOVUPS     (P), X8 \
+	VMOVUPS     (P)(R12*1), X9 \
+	VMOVUPS     (P)(R12*2), X10 \
+	VMOVUPS     (P)(R13*1), X11 \
+	VINSERTF128 $1, (Q), Y8, Y8 \
+	VINSERTF128 $1, (Q)(R12*1), Y9, Y9 \
+	VINSERTF128 $1, (Q)(R12*2), Y10, Y10 \
+	VINSERTF128 $1, (Q)(R13*1), Y11, Y11 \
+	VUNPCKLPS   Y9, Y8, Y12 \
+	VUNPCKHPS   Y9, Y8, Y13 \
+	VUNPCKLPS   Y11, Y10, Y14 \
+	VUNPCKHPS   Y11, Y10, Y15 \
+	VUNPCKLPD   Y14, Y12, Y8 \
+	VUNPCKHPD   Y14, Y12, Y9 \
+	VUNPCKLPD   Y15, Y13, Y10 \
+	VUNPCKHPD   Y15, Y13, Y11
+
+// one of k of a row of C
+#define FMA(A, B, T, C) \
+	VBROADCASTSS A, T \
+	VFMADD231PS  T, B, C
+
+// rows of C += one of k of A, OFF bytes on, · B, for the columns whose first row is in C0
+#define LO1(OFF, B) \
+	FMA(OFF(SI), B, Y12, Y0)
+#define LO2(OFF, B) \
+	LO1(OFF, B) \
+	FMA(OFF(SI)(R15*1), B, Y13, Y2)
+#define LO3(OFF, B) \
+	LO2(OFF, B) \
+	FMA(OFF(SI)(R15*2), B, Y14, Y4)
+#define LO4(OFF, B) \
+	LO3(OFF, B) \
+	FMA(OFF(AX), B, Y15, Y6)
+#define HI1(OFF, B) \
+	FMA(OFF(SI), B, Y12, Y1)
+#define HI2(OFF, B) \
+	HI1(OFF, B) \
+	FMA(OFF(SI)(R15*1), B, Y13, Y3)
+#define HI3(OFF, B) \
+	HI2(OFF, B) \
+	FMA(OFF(SI)(R15*2), B, Y14, Y5)
+#define HI4(OFF, B) \
+	HI3(OFF, B) \
+	FMA(OFF(AX), B, Y15, Y7)
+
+// 4 of k
+#define FOUR(LO, HI) \
+	QUAD(R8, R9)   \
+	LO(0, Y8)      \
+	LO(4, Y9)      \
+	LO(8, Y10)     \
+	LO(12, Y11)    \
+	QUAD(R10, R11) \
+	HI(0, Y8)      \
+	HI(4, Y9)      \
+	HI(8, Y10)     \
+	HI(12, Y11)    \
+	ADDQ $16, R8   \
+	ADDQ $16, R9   \
+	ADDQ $16, R10  \
+	ADDQ $16, R11  \
+	ADDQ $16, SI   \
+	ADDQ $16, AX   \
+	DECQ CX
+
+// R14 = the first row of C; MOVE of row after row until m are done, then to DONE
+#define EACHROW(MOVE, DONE) \
+	MOVQ DX, R14              \
+	MOVQ strip_m(DI), AX      \
+	MOVQ strip_cRow(DI), BX   \
+	MOVE(Y0, Y1) \
+	DECQ AX \
+	JEQ  DONE \
+	MOVE(Y2, Y3) \
+	DECQ AX \
+	JEQ  DONE \
+	MOVE(Y4, Y5) \
+	DECQ AX \
+	JEQ  DONE \
+	MOVE(Y6, Y7)
+#define LOADC(C0, C1) \
+	VMOVUPS (R14), C0   \
+	VMOVUPS 32(R14), C1 \
+	ADDQ    BX, R14
+#define STOREC(C0, C1) \
+	VMOVUPS C0, (R14)   \
+	VMOVUPS C1, 32(R14) \
+	ADDQ    BX, R14
+
+// func stripTAVX2(s *strip)
+// Requires: AVX2, FMA
+//
+// DI s           DX C            CX k left / 4      n-8(SP) columns left
+// R8 to R11 columns 0, 4, 8 and 12 of B             R12 s.bPanel    R13 3·s.bPanel
+// SI A row 0     AX A row 3      R15 s.aRow         R14 row of C
+TEXT ·stripTAVX2(SB), NOSPLIT, $16-8
+	MOVQ s+0(FP), DI
+	MOVQ strip_c(DI), DX
+	MOVQ strip_b(DI), R8
+	MOVQ strip_bPanel(DI), R12
+	LEAQ (R12)(R12*2), R13
+	MOVQ strip_aRow(DI), R15
+	MOVQ strip_n(DI), AX
+	MOVQ AX, n-8(SP)
+
+columns:
+	// the chains start from C
+	CMPQ strip_accumulate(DI), $0
+	JEQ  zero
+	EACHROW(LOADC, multiply)
+	JMP  multiply
+
+	// or from 0
+zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+multiply:
+	LEAQ (R8)(R12*4), R9
+	LEAQ (R9)(R12*4), R10
+	LEAQ (R10)(R12*4), R11
+	MOVQ strip_a(DI), SI
+	LEAQ (R15)(R15*2), AX
+	ADDQ SI, AX
+	MOVQ strip_k(DI), CX
+	SHRQ $2, CX
+
+	// one loop over k for each number of rows
+	CMPQ strip_m(DI), $4
+	JEQ  rows4
+	CMPQ strip_m(DI), $3
+	JEQ  rows3
+	CMPQ strip_m(DI), $2
+	JEQ  rows2
+
+	PCALIGN $32
+rows1:
+	FOUR(LO1, HI1)
+	JNE rows1
+	JMP epilogue
+
+	PCALIGN $32
+rows2:
+	FOUR(LO2, HI2)
+	JNE rows2
+	JMP epilogue
+
+	PCALIGN $32
+rows3:
+	FOUR(LO3, HI3)
+	JNE rows3
+	JMP epilogue
+
+	PCALIGN $32
+rows4:
+	FOUR(LO4, HI4)
+	JNE rows4
+
+epilogue:
+	// + bias
+	MOVQ  strip_bias(DI), SI
+	TESTQ SI, SI
+	JEQ   relu
+	ADDQ  DX, SI
+	SUBQ  strip_c(DI), SI
+	VMOVUPS (SI), Y8
+	VMOVUPS 32(SI), Y9
+	VADDPS Y8, Y0, Y0
+	VADDPS Y9, Y1, Y1
+	VADDPS Y8, Y2, Y2
+	VADDPS Y9, Y3, Y3
+	VADDPS Y8, Y4, Y4
+	VADDPS Y9, Y5, Y5
+	VADDPS Y8, Y6, Y6
+	VADDPS Y9, Y7, Y7
+
+	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
+relu:
+	CMPQ   strip_relu(DI), $0
+	JEQ    store
+	VXORPS Y8, Y8, Y8
+	VMAXPS Y0, Y8, Y0
+	VMAXPS Y1, Y8, Y1
+	VMAXPS Y2, Y8, Y2
+	VMAXPS Y3, Y8, Y3
+	VMAXPS Y4, Y8, Y4
+	VMAXPS Y5, Y8, Y5
+	VMAXPS Y6, Y8, Y6
+	VMAXPS Y7, Y8, Y7
+
+store:
+	EACHROW(STOREC, next)
+
+	// the next 16 columns; the columns of B have been walked to their end
+next:
+	MOVQ strip_k(DI), AX
+	SHLQ $2, AX
+	LEAQ (R11)(R12*4), R8
+	SUBQ AX, R8
+	ADDQ $64, DX
+	SUBQ $16, n-8(SP)
+	JGT  columns
+	VZEROUPPER
+	RET
