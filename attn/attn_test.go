@@ -83,11 +83,11 @@ func TestSelf(t *testing.T) {
 		x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), random(r, n, d)
 		before := ref.Of(dx)
 		var st, dst attn.SelfState
-		arena(func(a *layer.Arena) { st, dst = attn.NewSelfState(a, n, d), attn.NewSelfState(a, n, d) })
+		arena(func(a *layer.Arena) { st, dst = l.NewSelfState(a, n), l.NewSelfState(a, n) })
 		w := ref.WeightsOf(ps)
 		xs, rows := flat(x)
 		want := func() ref.Matrix {
-			return bySentence(rag, func(q0, q1, _, _ int32) ref.Matrix { return w.Self("l", rows[q0:q1], heads, causal) })
+			return bySentence(rag, func(q0, q1, _, _ int32) ref.Matrix { return w.Self("l", rows[q0:q1], heads, causal, nil) })
 		}
 		f := func() float64 { return weighted(dy, want()) }
 
@@ -113,12 +113,12 @@ func TestCross(t *testing.T) {
 	x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
 	memory, dmemory := random(r, m, d), mat.New(m, d)
 	var st, dst attn.CrossState
-	arena(func(a *layer.Arena) { st, dst = attn.NewCrossState(a, n, m, d), attn.NewCrossState(a, n, m, d) })
+	arena(func(a *layer.Arena) { st, dst = l.NewCrossState(a, n, m), l.NewCrossState(a, n, m) })
 	w := ref.WeightsOf(ps)
 	xs, rows := flat(x)
 	ms, mRows := flat(memory)
 	want := func() ref.Matrix {
-		return bySentence(rag, func(q0, q1, k0, k1 int32) ref.Matrix { return w.Cross("l", rows[q0:q1], mRows[k0:k1], heads) })
+		return bySentence(rag, func(q0, q1, k0, k1 int32) ref.Matrix { return w.Cross("l", rows[q0:q1], mRows[k0:k1], heads, nil) })
 	}
 	f := func() float64 { return weighted(dy, want()) }
 

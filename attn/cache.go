@@ -10,19 +10,24 @@ import (
 // A result read from a cache has the same bits as the forward pass over the whole sentence. A Cache is not for
 // concurrent use.
 type Cache struct {
-	keys, values     []float32 // [slots × d × positions], [slots × positions × d]
+	keys, values     []float32 // [slots × h·d_k × positions], [slots × positions × h·d_v]
 	slots, positions int
-	d                int
+	dk, dv           int // of all heads together
 }
 
-// Reserve empties the cache and makes room for slots, 1 or more, of vectors of d numbers: for as many positions as
-// the memory that is already there can hold, up to most, or for a few. Self.Step makes more when it needs them.
-func (c *Cache) Reserve(slots, d, most int) {
-	c.slots, c.d = slots, d
-	c.positions = max(32, min(most, len(c.keys)/(slots*d)))
-	if n := slots * d * c.positions; n > len(c.keys) {
-		c.keys, c.values = make([]float32, n), make([]float32, n)
+// Reserve empties the cache and makes room for slots, 1 or more, of keys and values of these sizes: for as many
+// positions as the memory that is already there can hold, up to most, or for a few. Self.Step makes more when it needs
+// them.
+func (c *Cache) Reserve(slots int, s Sizes, most int) {
+	c.slots, c.dk, c.dv = slots, s.keys(), s.values()
+	c.positions = max(32, min(most, len(c.keys)/(slots*c.dk), len(c.values)/(slots*c.dv)))
+	if c.positions*slots*c.dk > len(c.keys) || c.positions*slots*c.dv > len(c.values) {
+		c.allocate()
 	}
+}
+
+func (c *Cache) allocate() {
+	c.keys, c.values = make([]float32, c.slots*c.dk*c.positions), make([]float32, c.slots*c.positions*c.dv)
 }
 
 // grow doubles the number of positions until position t fits, and keeps what is cached.
@@ -34,22 +39,21 @@ func (c *Cache) grow(t int) {
 	for c.positions <= t {
 		c.positions *= 2
 	}
-	n := c.slots * c.d * c.positions
-	c.keys, c.values = make([]float32, n), make([]float32, n)
+	c.allocate()
 	for slot := range c.slots {
 		k, v := c.slot(slot)
 		oldK, oldV := old.slot(slot)
-		for i := range c.d {
+		for i := range c.dk {
 			copy(k.Row(i), oldK.Row(i))
 		}
 		copy(v.Data, oldV.Data)
 	}
 }
 
-// slot views the keys [d × positions] and values [positions × d] of one slot.
+// slot views the keys [h·d_k × positions] and values [positions × h·d_v] of one slot.
 func (c *Cache) slot(i int) (keys, values mat.Matrix) {
-	n := c.d * c.positions
-	return mat.Of(c.keys[i*n:][:n], c.d, c.positions), mat.Of(c.values[i*n:][:n], c.positions, c.d)
+	k, v := c.dk*c.positions, c.dv*c.positions
+	return mat.Of(c.keys[i*k:][:k], c.dk, c.positions), mat.Of(c.values[i*v:][:v], c.positions, c.dv)
 }
 
 // Copy makes slot to a copy of the first n positions of slot from. It panics on slots and positions that were not
@@ -57,10 +61,10 @@ func (c *Cache) slot(i int) (keys, values mat.Matrix) {
 func (c *Cache) Copy(to, from, n int) {
 	k, v := c.slot(from)
 	toK, toV := c.slot(to)
-	for i := range c.d {
+	for i := range c.dk {
 		copy(toK.Row(i)[:n], k.Row(i)[:n])
 	}
-	copy(toV.Data[:n*c.d], v.Data[:n*c.d])
+	copy(toV.Data[:n*c.dv], v.Data[:n*c.dv])
 }
 
 // Step is Forward for one new token in each of n sentences, all at position t: row i of x [n × d] belongs to
@@ -68,57 +72,57 @@ func (c *Cache) Copy(to, from, n int) {
 func (l Self) Step(p *mat.Pool, y mat.Matrix, st SelfState, x mat.Matrix, c *Cache, slots []int32, t int) {
 	c.grow(t)
 	l.QKV.Forward(p, st.QKV, x)
-	mat.Each(p, x.Rows, 1, selfStep{st, c, slots, l.Heads, t})
+	mat.Each(p, x.Rows, 1, selfStep{l.Sizes, st, c, slots, t})
 	l.Out.Forward(p, y, st.Ctx)
 }
 
 type selfStep struct {
+	Sizes
 	st    SelfState
 	c     *Cache
 	slots []int32
-	heads int
 	t     int
 }
 
 func (s *selfStep) Rows(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		in := thirds(s.st.QKV.RowRange(i, i+1))
+		in := s.split(s.st.QKV.RowRange(i, i+1))
 		keys, values := s.c.slot(int(s.slots[i]))
 		for j, k := range in.K.Row(0) {
 			keys.Row(j)[s.t] = k
 		}
 		copy(values.Row(s.t), in.V.Row(0))
-		query(s.st.Ctx.RowRange(i, i+1), in.Q, keys.ColRange(0, s.t+1), values.RowRange(0, s.t+1), s.heads)
+		query(s.st.Ctx.RowRange(i, i+1), in.Q, keys.ColRange(0, s.t+1), values.RowRange(0, s.t+1), s.Heads)
 	}
 }
 
-// query sets ctx [n × d] for queries q [n × d], transposed keys [d × m] and values [m × d], head by head.
+// query sets ctx [n × h·d_v] for queries q [n × h·d_k], transposed keys [h·d_k × m] and values [m × h·d_v], head by head.
 func query(ctx, q, keys, values mat.Matrix, heads int) {
 	room := rooms.Get().(*room)
 	defer rooms.Put(room)
 	w := matrix(&room.weights, q.Rows, keys.Cols)
-	dk := q.Cols / heads
-	for h0 := 0; h0 < q.Cols; h0 += dk {
-		h1 := h0 + dk
-		mat.Gemm(nil, w, q.ColRange(h0, h1), keys.RowRange(h0, h1), mat.Product{})
+	dk, dv := q.Cols/heads, values.Cols/heads
+	for h := range heads {
+		k0, k1, v0, v1 := h*dk, (h+1)*dk, h*dv, (h+1)*dv
+		mat.Gemm(nil, w, q.ColRange(k0, k1), keys.RowRange(k0, k1), mat.Product{})
 		for i := range w.Rows {
 			mat.Softmax(w.Row(i), w.Row(i), scaleOf(dk))
 		}
-		mat.Gemm(nil, ctx.ColRange(h0, h1), w, values.ColRange(h0, h1), mat.Product{})
+		mat.Gemm(nil, ctx.ColRange(v0, v1), w, values.ColRange(v0, v1), mat.Product{})
 	}
 }
 
 // Memory holds the keys and values of one Cross layer for the encoder's output of a batch: computed once, read
 // at every step.
 type Memory struct {
-	kv     mat.Matrix // [m × 2d]
-	keys   mat.Matrix // [d × m], transposed
+	kv     mat.Matrix // [m × (h·d_k + h·d_v)]
+	keys   mat.Matrix // [h·d_k × m], transposed
 	starts []int32
 }
 
 // NewMemory takes room for m source tokens, whose sentences begin at starts.
-func NewMemory(a *layer.Arena, m, d int, starts []int32) Memory {
-	return Memory{a.Matrix(m, 2*d), a.Matrix(d, m), starts}
+func (s Sizes) NewMemory(a *layer.Arena, m int, starts []int32) Memory {
+	return Memory{a.Matrix(m, s.keys()+s.values()), a.Matrix(s.keys(), m), starts}
 }
 
 // Fill computes the keys and values of memory [m × d] in l.

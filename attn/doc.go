@@ -3,7 +3,7 @@
 //
 // Batches are ragged (see package layer): a sentence's queries attend to its own keys and nothing else, which
 // is what a padding mask says about padded batches. The look-ahead mask is the Causal field. Sizes: n queries,
-// m keys, d d_model, h heads, d_k = d/h.
+// m keys, d d_model, h heads, d_k numbers of a query or key in a head and d_v of a value (in the paper both d/h).
 //
 // Shapes that do not fit panic with the shapes in the message. As in package layer, the methods may be called
 // concurrently with states, caches and results of their own, and Backward for one batch at a time.

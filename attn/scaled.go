@@ -12,24 +12,32 @@ import (
 // sentence s. Q and K have one entry more than there are sentences.
 type Ragged struct {
 	Q, K   []int32
-	Causal bool // a query sees keys up to its own position (section 3.2.3); then Q and K are the same
+	Causal bool        // a query sees keys up to its own position (section 3.2.3); then Q and K are the same
+	Drop   mat.Dropout // of the weights; none in the paper
+}
+
+// drop is the dropout of the weights of one head of sentence s.
+func (r Ragged) drop(s, head, heads int) mat.Dropout {
+	return mat.Dropout{Rate: r.Drop.Rate, Key: r.Drop.Key + uint64(s*heads+head)}
 }
 
 // Sentences is their number.
 func (r Ragged) Sentences() int { return len(r.Q) - 1 }
 
-// Inputs are the queries [n × d], keys [m × d] and values [m × d] of all heads: head i owns columns
-// [i·d_k, (i+1)·d_k). They may be views into one matrix. The same type holds their derivatives.
+// Inputs are the queries [n × h·d_k], keys [m × h·d_k] and values [m × h·d_v] of all heads: head i owns columns
+// [i·d_k, (i+1)·d_k), and of the values [i·d_v, (i+1)·d_v). They may be views into one matrix. The same type holds
+// their derivatives.
 type Inputs struct{ Q, K, V mat.Matrix }
 
 // queryBlock is how many queries are worked on at once: their weights [queryBlock × keys] are all of the
 // weight matrix that ever exists.
 const queryBlock = 64
 
-// ScaledDotProductHeads sets ctx [n × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V (equation 1). The threads of
-// p share the heads of all sentences. It panics if d is not divisible by heads or if r does not divide all rows.
+// ScaledDotProductHeads sets ctx [n × h·d_v], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V (equation 1), with dropout of
+// the softmax if r has one. The threads of p share the heads of all sentences. It panics if widths are not divisible by
+// heads or if r does not divide all rows.
 func ScaledDotProductHeads(p *mat.Pool, ctx mat.Matrix, in Inputs, heads int, r Ragged) {
-	in.check(heads, r)
+	in.check(ctx, heads, r)
 	mat.Each(p, r.Sentences()*heads, headGrain(r, heads), forward{ctx, in, heads, r})
 }
 
@@ -56,6 +64,9 @@ func (t *forward) Rows(lo, hi int) {
 			seen := t.r.seen(b1, k.Rows)
 			w := matrix(&room.weights, b1-b0, seen)
 			t.r.weights(w, q.RowRange(b0, b1), k.RowRange(0, seen), b0)
+			if t.r.Drop.Rate > 0 {
+				dropWeights(t.r.drop(s, head, t.heads), w, b0, k.Rows)
+			}
 			mat.Gemm(nil, ctx.RowRange(b0, b1), w, v.RowRange(0, seen), mat.Product{})
 		}
 	}
@@ -72,6 +83,13 @@ func (r Ragged) weights(w, q, k mat.Matrix, first int) {
 	}
 }
 
+// dropWeights applies dropout to the weights of queries that begin at position first of a sentence with m keys.
+func dropWeights(drop mat.Dropout, w mat.Matrix, first, m int) {
+	for i := range w.Rows {
+		drop.Add(w.Row(i), w.Row(i), nil, (first+i)*m)
+	}
+}
+
 // scaleOf is 1/sqrt(d_k) (section 3.2.1).
 func scaleOf(dk int) float32 { return float32(1 / math.Sqrt(float64(dk))) }
 
@@ -83,16 +101,16 @@ func (r Ragged) seen(n, m int) int {
 	return m
 }
 
-// ScaledDotProductHeadsGrad takes the inputs of ScaledDotProductHeads and dctx [n × d], and sets the
+// ScaledDotProductHeadsGrad takes the inputs of ScaledDotProductHeads and dctx [n × h·d_v], and sets the
 // derivatives of the inputs. The weights are computed once more rather than stored.
 //
-// With the weights P = softmax(S), S = scale·Q·Kᵀ, and ctx = P·V:
+// With the weights P = softmax(S), S = scale·Q·Kᵀ, and ctx = (mask·P)·V:
 //
-//	dV = Pᵀ·dctx   dP = dctx·Vᵀ   dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il)
+//	dV = (mask·P)ᵀ·dctx   dP = mask·(dctx·Vᵀ)   dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il)
 //	dQ = scale·dS·K   dK = scale·dSᵀ·Q
 func ScaledDotProductHeadsGrad(p *mat.Pool, grad Inputs, dctx mat.Matrix, in Inputs, heads int, r Ragged) {
-	in.check(heads, r)
-	grad.check(heads, r)
+	in.check(dctx, heads, r)
+	grad.check(dctx, heads, r)
 	mat.Each(p, r.Sentences()*heads, headGrain(r, heads), backward{grad, dctx, in, heads, r})
 }
 
@@ -117,8 +135,8 @@ func (t *backward) Rows(lo, hi int) {
 			clear(dv.Row(j))
 		}
 		for b0 := 0; b0 < q.Rows; b0 += queryBlock {
-			b1 := min(b0+queryBlock, q.Rows)
-			seen := t.r.seen(b1, k.Rows)
+			b1, m := min(b0+queryBlock, q.Rows), k.Rows
+			seen := t.r.seen(b1, m)
 			q, dq, dctx := q.RowRange(b0, b1), dq.RowRange(b0, b1), dctx.RowRange(b0, b1)
 			k, v, dk, dv := k.RowRange(0, seen), v.RowRange(0, seen), dk.RowRange(0, seen), dv.RowRange(0, seen)
 
@@ -126,24 +144,32 @@ func (t *backward) Rows(lo, hi int) {
 			t.r.weights(w, q, k, b0)
 			dw := matrix(&room.grads, b1-b0, seen) // dP, then scale·dS
 			mat.Gemm(nil, dw, dctx, v.T(), mat.Product{})
+			drop := t.r.drop(s, head, t.heads)
+			if drop.Rate > 0 {
+				dropWeights(drop, dw, b0, m)
+			}
 			scale := scaleOf(q.Cols)
 			for i := range w.Rows {
 				mat.SoftmaxGrad(dw.Row(i), w.Row(i), dw.Row(i), mat.Dot(w.Row(i), dw.Row(i)), scale)
 			}
 			mat.Gemm(nil, dq, dw, k, mat.Product{})
+			if drop.Rate > 0 {
+				dropWeights(drop, w, b0, m)
+			}
 			mat.Gemm(nil, dv, w.T(), dctx, mat.Product{Accumulate: true})
 			mat.Gemm(nil, dk, dw.T(), q, mat.Product{Accumulate: true})
 		}
 	}
 }
 
-// check panics unless heads and sentences together are all of the inputs: what they left out would keep the
-// numbers of another batch.
-func (in Inputs) check(heads int, r Ragged) {
-	d, n, m := in.Q.Cols, end(r.Q), end(r.K)
-	if heads < 1 || d%heads != 0 || in.K.Cols != d || in.V.Cols != d || len(r.K) != len(r.Q) || in.Q.Rows != n || in.K.Rows != m || in.V.Rows != m {
-		panic(fmt.Sprintf("attn: %d heads of queries %d × %d, keys %d × %d and values %d × %d, in %d sentences of %d queries and %d of %d keys",
-			heads, in.Q.Rows, d, in.K.Rows, in.K.Cols, in.V.Rows, in.V.Cols, r.Sentences(), n, len(r.K)-1, m))
+// check panics unless heads and sentences together are all of the inputs and of the result: what they left out would
+// keep the numbers of another batch.
+func (in Inputs) check(ctx mat.Matrix, heads int, r Ragged) {
+	q, k, v, n, m := in.Q, in.K, in.V, end(r.Q), end(r.K)
+	if heads < 1 || q.Cols%heads != 0 || v.Cols%heads != 0 || k.Cols != q.Cols || ctx.Cols != v.Cols ||
+		len(r.K) != len(r.Q) || q.Rows != n || ctx.Rows != n || k.Rows != m || v.Rows != m {
+		panic(fmt.Sprintf("attn: %d heads of queries %d × %d, keys %d × %d, values %d × %d and results %d × %d, in %d sentences of %d queries and %d of %d keys",
+			heads, q.Rows, q.Cols, k.Rows, k.Cols, v.Rows, v.Cols, ctx.Rows, ctx.Cols, r.Sentences(), n, len(r.K)-1, m))
 	}
 }
 
@@ -161,8 +187,8 @@ func (in Inputs) head(r Ragged, heads, s, head int) (q, k, v mat.Matrix) {
 }
 
 func headOf(m mat.Matrix, starts []int32, heads, s, head int) mat.Matrix {
-	dk := m.Cols / heads
-	return m.Slice(int(starts[s]), int(starts[s+1]), head*dk, (head+1)*dk)
+	width := m.Cols / heads
+	return m.Slice(int(starts[s]), int(starts[s+1]), head*width, (head+1)*width)
 }
 
 // room is where one thread keeps the weights of a block of queries.

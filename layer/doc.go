@@ -8,7 +8,7 @@
 //
 //	n      tokens in the batch (source or target)
 //	d      d_model
-//	h      heads; d_k = d/h numbers a head
+//	h      heads, of d_k numbers in queries and keys and d_v in values; in the paper both are d/h
 //	ff     d_ff, the inner size of the feed-forward network
 //	V      vocabulary entries
 //
@@ -19,6 +19,8 @@
 // but parameters: any number of batches may pass through it at once, each with its own activations. Backward
 // adds to Param.G and so must run for one batch at a time.
 //
-// The files: param.go, arena.go (where numbers live), linear.go, norm.go, embedding.go, positions.go,
+// The default of each choice is the paper's; the others are made when a layer is declared.
+//
+// The files: param.go, arena.go (where numbers live), linear.go, norm.go, residual.go, embedding.go, positions.go,
 // feedforward.go, loss.go, init.go.
 package layer

@@ -10,11 +10,18 @@ import (
 // matrix E may be shared with another embedding and with the output projection.
 type Embedding struct {
 	E         *Param     // [V, d]
-	Positions mat.Matrix // [positions × d], see Sinusoids
+	Positions mat.Matrix // [positions × d], see Sinusoids; or the weights of Learned
+	Learned   *Param     // [positions, d] positions that are trained (Table 3, row E); nil if they are not
+	Unscaled  bool       // without the sqrt(d)
 }
 
 // scale is the sqrt(d_model) by which embeddings are multiplied (section 3.4).
-func (e Embedding) scale() float32 { return float32(math.Sqrt(float64(e.E.Shape[1]))) }
+func (e Embedding) scale() float32 {
+	if e.Unscaled {
+		return 1
+	}
+	return float32(math.Sqrt(float64(e.E.Shape[1])))
+}
 
 // Forward sets x [n × d] for the tokens of a ragged batch: ids [n], starts [sentences+1] the index of each
 // sentence's first token and, at the end, n. Ids must be in [0, V) and sentences no longer than the table of
@@ -53,26 +60,18 @@ func (e Embedding) At(x mat.Matrix, ids []int32, position int) {
 	}
 }
 
-// Backward adds to the gradient of E for dx [n × d], which it overwrites.
+// Backward adds to the gradients of E and of learned positions for dx [n × d], which it overwrites.
 //
-//	x_i = mask·(E[id_i]·sqrt(d) + PE)   so   dE[id_i] += mask·dx_i·sqrt(d)
+//	x_i = mask·(E[id_i]·sqrt(d) + PE[pos_i])   so   dE[id_i] += mask·dx_i·sqrt(d)   dPE[pos_i] += mask·dx_i
 //
 // A token may occur many times: each thread takes some columns and walks all tokens in order.
-func (e Embedding) Backward(p *mat.Pool, dx mat.Matrix, ids []int32, drop mat.Dropout) {
+func (e Embedding) Backward(p *mat.Pool, dx mat.Matrix, ids, starts []int32, drop mat.Dropout) {
 	if drop.Rate > 0 {
-		mat.Each(p, dx.Rows, rowGrain, dropRows{dx, drop})
+		mat.Each(p, dx.Rows, rowGrain, dropRows{y: dx, x: dx, drop: drop})
 	}
 	mat.Each(p, dx.Cols, columnGrain, embedGrad{e, dx, ids})
-}
-
-type dropRows struct {
-	x    mat.Matrix
-	drop mat.Dropout
-}
-
-func (t *dropRows) Rows(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		t.drop.Add(t.x.Row(i), t.x.Row(i), nil, i*t.x.Cols)
+	if e.Learned != nil {
+		mat.Each(p, dx.Cols, columnGrain, positionGrad{e, dx, starts})
 	}
 }
 
@@ -86,5 +85,21 @@ func (t *embedGrad) Rows(lo, hi int) {
 	grad := t.E.Grad()
 	for i, id := range t.ids {
 		mat.Axpy(grad.Row(int(id))[lo:hi], t.scale(), t.dx.Row(i)[lo:hi])
+	}
+}
+
+type positionGrad struct {
+	Embedding
+	dx     mat.Matrix
+	starts []int32
+}
+
+func (t *positionGrad) Rows(lo, hi int) {
+	grad := t.Learned.Grad()
+	for s := range len(t.starts) - 1 {
+		first := int(t.starts[s])
+		for i := first; i < int(t.starts[s+1]); i++ {
+			mat.Add(grad.Row(i - first)[lo:hi], t.dx.Row(i)[lo:hi])
+		}
 	}
 }

@@ -93,14 +93,14 @@ func TestFeedForward(t *testing.T) {
 	var l layer.FeedForward
 	ps, r := setUp(func(ps *layer.Params) { l = layer.NewFeedForward(ps, "l", d, ff) })
 	x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
-	hidden, dhidden := mat.New(n, ff), mat.New(n, ff)
+	st, dhidden := layer.FeedForwardState{Hidden: mat.New(n, ff)}, mat.New(n, ff)
 	w := ref.WeightsOf(ps)
 	xs, rows := flat(x)
-	f := func() float64 { return weighted(dy, w.FeedForward("l", rows)) }
+	f := func() float64 { return weighted(dy, w.FeedForward("l", "relu", rows, nil)) }
 
-	l.Forward(nil, y, hidden, x)
-	ref.Close(t, "y", y, w.FeedForward("l", rows), 1e-6)
-	l.Backward(nil, dx, dhidden, dy, hidden, x, layer.Set)
+	l.Forward(nil, y, st, x, mat.Dropout{})
+	ref.Close(t, "y", y, w.FeedForward("l", "relu", rows, nil), 1e-6)
+	l.Backward(nil, dx, dhidden, dy, st, x, mat.Dropout{}, layer.Set)
 	ref.Gradient(t, "dx", dx.Data, xs, 0, f)
 	checkParams(t, ps, w, f)
 }
@@ -164,7 +164,7 @@ func TestEmbedding(t *testing.T) {
 		}
 		l.Forward(nil, x, ids, starts, drop)
 		ref.Close(t, "x", x, y(), 1e-6)
-		l.Backward(nil, dx, ids, drop)
+		l.Backward(nil, dx, ids, starts, drop)
 		checkParams(t, ps, w, func() float64 { return weighted(dy, y()) })
 
 		at := mat.New(2, d)
@@ -185,7 +185,7 @@ func TestProjection(t *testing.T) {
 		w := ref.WeightsOf(ps)
 		xs, rows := flat(x)
 		f := func() float64 {
-			sum, _ := ref.CrossEntropy(w["e"], rows, targets, float64(smoothing))
+			sum, _ := ref.CrossEntropy(w["e"], nil, rows, targets, float64(smoothing), false)
 			return sum * 0.25
 		}
 		var a layer.Arena
@@ -197,7 +197,7 @@ func TestProjection(t *testing.T) {
 		if alone := l.Forward(nil, x, targets, room); alone != got {
 			t.Errorf("Forward gives %+v, ForwardBackward %+v", alone, got)
 		}
-		sum, nll := ref.CrossEntropy(w["e"], rows, targets, float64(smoothing))
+		sum, nll := ref.CrossEntropy(w["e"], nil, rows, targets, float64(smoothing), false)
 		if want := likeliest(w["e"], rows, targets); got.Correct != want {
 			t.Errorf("%d targets are the likeliest, want %d", got.Correct, want)
 		}

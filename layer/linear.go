@@ -11,7 +11,7 @@ var (
 // Linear is y = x·W + b, row by row.
 type Linear struct {
 	W *Param // [in, out]
-	B *Param // [out]
+	B *Param // [out]; nil if there is no b
 }
 
 // NewLinear declares W as name.weight and b as name.bias.
@@ -19,9 +19,22 @@ func NewLinear(ps *Params, name string, in, out int) Linear {
 	return Linear{ps.New(name+".weight", in, out), ps.New(name+".bias", out)}
 }
 
+// NewLinearNoBias declares W alone, as name.weight.
+func NewLinearNoBias(ps *Params, name string, in, out int) Linear {
+	return Linear{W: ps.New(name+".weight", in, out)}
+}
+
+// bias is what a product adds to each row; nil is nothing.
+func (l Linear) bias() []float32 {
+	if l.B == nil {
+		return nil
+	}
+	return l.B.W
+}
+
 // Forward computes y [n × out] from x [n × in].
 func (l Linear) Forward(p *mat.Pool, y, x mat.Matrix) {
-	mat.Gemm(p, y, x, l.W.Weights(), mat.Product{Bias: l.B.W})
+	mat.Gemm(p, y, x, l.W.Weights(), mat.Product{Bias: l.bias()})
 }
 
 // Backward takes dy [n × out] and the x that Forward saw, adds to the gradients of W and b, and sets or adds
@@ -30,7 +43,9 @@ func (l Linear) Forward(p *mat.Pool, y, x mat.Matrix) {
 //	y_ij = Σ_k x_ik·W_kj + b_j   so   dx = dy·Wᵀ   dW = xᵀ·dy   db_j = Σ_i dy_ij
 func (l Linear) Backward(p *mat.Pool, dx, dy, x mat.Matrix, how mat.Product) {
 	mat.Gemm(p, l.W.Grad(), x.T(), dy, Add)
-	addRows(p, l.B.G, dy)
+	if l.B != nil {
+		addRows(p, l.B.G, dy)
+	}
 	mat.Gemm(p, dx, dy, l.W.Weights().T(), how)
 }
 

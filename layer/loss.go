@@ -7,7 +7,9 @@ import "tfm/mat"
 // chunks of rows, so the [n × V] logits never exist at once.
 type Projection struct {
 	E         *Param  // [V, d]
+	Bias      *Param  // [V], added to the logits; nil in the paper
 	Smoothing float32 // ε: the target has weight 1-ε, each of the V-1 others ε/(V-1)
+	SmoothAll bool    // each of all V has ε/V, the target 1-ε beside it (Szegedy et al., 2016; PyTorch)
 }
 
 // Loss is summed over tokens, in nats.
@@ -37,9 +39,18 @@ func (l Projection) NewLossRoom(a *Arena, n int) LossRoom {
 	return LossRoom{a.Matrix(min(n, max(32, min(512, numbers/v))), v), a.Slice(n), a.Slice(n), a.Slice(n)}
 }
 
-// Logits sets y [n × V] = x·Eᵀ.
+// Logits sets y [n × V] = x·Eᵀ, plus the bias if there is one.
 func (l Projection) Logits(p *mat.Pool, y, x mat.Matrix) {
-	mat.Gemm(p, y, x, l.E.Weights().T(), mat.Product{})
+	l.LogitsBy(p, y, x, l.E.Weights().T())
+}
+
+// LogitsBy is Logits with a transpose [d × V] of E, for those who multiply by it often.
+func (l Projection) LogitsBy(p *mat.Pool, y, x, transposed mat.Matrix) {
+	var o mat.Product
+	if l.Bias != nil {
+		o.Bias = l.Bias.W
+	}
+	mat.Gemm(p, y, x, transposed, o)
 }
 
 // Forward returns the loss of x [n × d] for targets [n], ids in [0, V).
@@ -53,13 +64,13 @@ func (l Projection) Forward(p *mat.Pool, x mat.Matrix, targets []int32, room Los
 	return room.total(len(targets))
 }
 
-// ForwardBackward returns the loss and adds scale times its derivative to the gradient of E, setting
+// ForwardBackward returns the loss and adds scale times its derivative to the gradients of E and the bias, setting
 // dx [n × d] likewise.
 //
 // For a row of logits x with p = softmax(x), target t and the smoothed target distribution q:
 //
 //	loss = Σ_j q_j·(log Z - x_j),  log Z = log Σ_j e^(x_j)   so   dlogits = p - q
-//	logits = x·Eᵀ                                            so   dx = dlogits·E   dE = dlogitsᵀ·x
+//	logits = x·Eᵀ + b                                        so   dx = dlogits·E   dE = dlogitsᵀ·x   db = Σ_rows dlogits
 func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale float32, room LossRoom) Loss {
 	for lo := 0; lo < x.Rows; lo += room.logits.Rows {
 		hi := min(lo+room.logits.Rows, x.Rows)
@@ -68,6 +79,9 @@ func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int
 		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], room.rows(lo, hi), true, scale})
 		mat.Gemm(p, dx.RowRange(lo, hi), logits, l.E.Weights(), mat.Product{}) // logits now hold dlogits
 		mat.Gemm(p, l.E.Grad(), logits.T(), x.RowRange(lo, hi), Add)
+		if l.Bias != nil {
+			addRows(p, l.Bias.G, logits)
+		}
 	}
 	return room.total(len(targets))
 }
@@ -100,6 +114,10 @@ func (t *crossEntropy) Rows(lo, hi int) {
 	v := t.logits.Cols
 	others := t.Smoothing / float32(v-1)
 	target := 1 - t.Smoothing
+	if t.SmoothAll {
+		others = t.Smoothing / float32(v)
+		target += others
+	}
 	for i := lo; i < hi; i++ {
 		x, want := t.logits.Row(i), t.targets[i]
 		xt, total, top := float64(x[want]), float64(mat.Sum(x)), mat.Max(x)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"tfm/mat"
 )
 
 // Ids that every vocabulary begins with.
@@ -20,20 +22,66 @@ const (
 	TieNone    = "none"
 )
 
-// Config describes a model. It is stored in the model file as JSON.
+// Config describes a model. It is stored in the model file as JSON. The fields that the file may leave out are the
+// readings of the paper; their zero value is the paper's own.
 type Config struct {
-	DModel         int     `json:"d_model"`        // d, the width of every layer's input and output
-	Heads          int     `json:"heads"`          // h; d_k = d_v = d/h
-	DFF            int     `json:"d_ff"`           // inner width of the feed-forward network
-	EncoderLayers  int     `json:"encoder_layers"` // N of the encoder
-	DecoderLayers  int     `json:"decoder_layers"` // N of the decoder
-	Dropout        float32 `json:"dropout"`        // P_drop, on embeddings + positions and on each sublayer's output
-	LabelSmoothing float32 `json:"label_smoothing"`
+	DModel         int     `json:"d_model"`         // d, the width of every layer's input and output
+	Heads          int     `json:"heads"`           // h
+	DK             int     `json:"d_k,omitempty"`   // numbers of a query and a key in a head; 0 is d/h
+	DV             int     `json:"d_v,omitempty"`   // numbers of a value in a head; 0 is d/h
+	DFF            int     `json:"d_ff"`            // inner width of the feed-forward network
+	EncoderLayers  int     `json:"encoder_layers"`  // N of the encoder
+	DecoderLayers  int     `json:"decoder_layers"`  // N of the decoder
+	Dropout        float32 `json:"dropout"`         // P_drop, on embeddings + positions and on each sublayer's output
+	LabelSmoothing float32 `json:"label_smoothing"` // ε_ls
 	SrcVocab       int     `json:"src_vocab"`
 	TgtVocab       int     `json:"tgt_vocab"`
 	Tie            string  `json:"tie"`      // TieAll, TieDecoder or TieNone
-	NormEps        float32 `json:"norm_eps"` // added to the variance, inside the root
+	NormEps        float32 `json:"norm_eps"` // added to the variance, inside the root; in UnbiasedNorm to the deviation
 	MaxLen         int     `json:"max_len"`  // most tokens of a sentence, with its end mark: the length of the table of positions
+
+	Norm             Placement  `json:"norm,omitempty"`
+	FinalNorm        FinalNorm  `json:"final_norm,omitempty"`
+	NormKind         NormKind   `json:"norm_kind,omitempty"`
+	Positions        Positions  `json:"positions,omitempty"`
+	FirstPosition    int        `json:"first_position,omitempty"`      // of a sentence in the sinusoids, 0 or 1
+	Unscaled         bool       `json:"unscaled_embeddings,omitempty"` // embeddings without the sqrt(d)
+	Biases           Biases     `json:"biases,omitempty"`
+	OutputBias       bool       `json:"output_bias,omitempty"` // of the projection to the vocabulary
+	Activation       Activation `json:"activation,omitempty"`
+	AttentionDropout float32    `json:"attention_dropout,omitempty"` // of the weights of attention
+	FFDropout        float32    `json:"ff_dropout,omitempty"`        // of the inner numbers of the feed-forward network
+	Smoothing        Smoothing  `json:"smoothing,omitempty"`
+	Start            Start      `json:"start,omitempty"`
+}
+
+// HasFinalNorm says whether a norm stands behind the last layer of each stack.
+func (c Config) HasFinalNorm() bool {
+	return c.FinalNorm == FinalNormOn || c.FinalNorm == FinalNormAuto && c.Norm == PreNorm
+}
+
+// HeadSizes returns d_k and d_v.
+func (c Config) HeadSizes() (dk, dv int) {
+	dk, dv = c.DK, c.DV
+	if dk == 0 {
+		dk = c.DModel / c.Heads
+	}
+	if dv == 0 {
+		dv = c.DModel / c.Heads
+	}
+	return dk, dv
+}
+
+// DeepNormScales returns α, by which DeepNorm multiplies residuals, and β, by which some weights begin smaller, in the
+// encoder and in the decoder (Wang et al., 2022, "DeepNet: Scaling Transformers to 1,000 Layers", figure 2, for N
+// encoder and M decoder layers). All are 1 without DeepNorm.
+func (c Config) DeepNormScales() (encAlpha, encBeta, decAlpha, decBeta float64) {
+	if c.Norm != DeepNorm {
+		return 1, 1, 1, 1
+	}
+	n, m := float64(c.EncoderLayers), float64(c.DecoderLayers)
+	n4m := n * n * n * n * m
+	return 0.81 * mat.Pow(n4m, 1./16), 0.87 * mat.Pow(n4m, -1./16), mat.Pow(3*m, 1./4), mat.Pow(12*m, -1./4)
 }
 
 // presets are in the order in which they are listed.
@@ -41,15 +89,42 @@ var presets = []struct {
 	name   string
 	config Config
 }{
-	// Table 3 of the paper.
-	{"base", Config{DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLayers: 6, Dropout: 0.1}},
-	{"big", Config{DModel: 1024, Heads: 16, DFF: 4096, EncoderLayers: 6, DecoderLayers: 6, Dropout: 0.3}},
+	// The paper's.
+	{"base", base},
+	{"big", Config{DModel: 1024, Heads: 16, DFF: 4096, EncoderLayers: 6, DecoderLayers: 6, Dropout: 0.3, LabelSmoothing: 0.1}},
 	// Wu et al. (ACL 2021), for corpora of some tens of thousands of sentences.
-	{"tiny", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 4, DecoderLayers: 4, Dropout: 0.3}},
+	{"tiny", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 4, DecoderLayers: 4, Dropout: 0.3, LabelSmoothing: 0.1}},
 	// For some hundred thousand sentences on an ordinary CPU.
-	{"small", Config{DModel: 256, Heads: 4, DFF: 1024, EncoderLayers: 4, DecoderLayers: 4, Dropout: 0.1}},
+	{"small", Config{DModel: 256, Heads: 4, DFF: 1024, EncoderLayers: 4, DecoderLayers: 4, Dropout: 0.1, LabelSmoothing: 0.1}},
 	// What `tfm demo` trains in about half a minute.
-	{"demo", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 2, DecoderLayers: 2, Dropout: 0}},
+	{"demo", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 2, DecoderLayers: 2, LabelSmoothing: 0.1}},
+	// The other rows of Table 3 of the paper, in its order: what each changes of base.
+	{"A1", base.but(func(c *Config) { c.Heads = 1 })},
+	{"A2", base.but(func(c *Config) { c.Heads = 4 })},
+	{"A3", base.but(func(c *Config) { c.Heads = 16 })},
+	{"A4", base.but(func(c *Config) { c.Heads = 32 })},
+	{"B1", base.but(func(c *Config) { c.DK = 16 })},
+	{"B2", base.but(func(c *Config) { c.DK = 32 })},
+	{"C1", base.but(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 2, 2 })},
+	{"C2", base.but(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 4, 4 })},
+	{"C3", base.but(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 8, 8 })},
+	{"C4", base.but(func(c *Config) { c.DModel, c.DK, c.DV = 256, 32, 32 })},
+	{"C5", base.but(func(c *Config) { c.DModel, c.DK, c.DV = 1024, 128, 128 })},
+	{"C6", base.but(func(c *Config) { c.DFF = 1024 })},
+	{"C7", base.but(func(c *Config) { c.DFF = 4096 })},
+	{"D1", base.but(func(c *Config) { c.Dropout = 0 })},
+	{"D2", base.but(func(c *Config) { c.Dropout = 0.2 })},
+	{"D3", base.but(func(c *Config) { c.LabelSmoothing = 0 })},
+	{"D4", base.but(func(c *Config) { c.LabelSmoothing = 0.2 })},
+	{"E", base.but(func(c *Config) { c.Positions = Learned })},
+}
+
+var base = Config{DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLayers: 6, Dropout: 0.1, LabelSmoothing: 0.1}
+
+// but returns c with a change.
+func (c Config) but(change func(*Config)) Config {
+	change(&c)
+	return c
 }
 
 // PresetNames lists the presets.
@@ -66,7 +141,7 @@ func Preset(name string) (Config, error) {
 	for _, p := range presets {
 		if p.name == name {
 			c := p.config
-			c.LabelSmoothing, c.Tie, c.NormEps, c.MaxLen = 0.1, TieAll, 1e-5, 1024
+			c.Tie, c.NormEps, c.MaxLen = TieAll, 1e-5, 1024
 			return c, nil
 		}
 	}
@@ -92,12 +167,18 @@ func (c Config) Validate() error {
 		upTo(1<<20, "d_model", c.DModel), upTo(1<<20, "heads", c.Heads), upTo(1<<24, "d_ff", c.DFF),
 		upTo(1000, "encoder_layers", c.EncoderLayers), upTo(1000, "decoder_layers", c.DecoderLayers),
 		upTo(1<<16, "max_len", c.MaxLen), fraction("dropout", c.Dropout), fraction("label_smoothing", c.LabelSmoothing),
+		fraction("attention_dropout", c.AttentionDropout), fraction("ff_dropout", c.FFDropout),
+		known("norm", c.Norm, placements), known("final_norm", c.FinalNorm, finalNorms), known("norm_kind", c.NormKind, normKinds),
+		known("positions", c.Positions, positions), known("biases", c.Biases, biases), known("activation", c.Activation, activations),
+		known("smoothing", c.Smoothing, smoothings), known("start", c.Start, starts),
 	); err != nil {
 		return firstLine(err)
 	}
 	switch {
-	case c.DModel%c.Heads != 0:
-		return fmt.Errorf("d_model is %d, which is not divisible by %d heads", c.DModel, c.Heads)
+	case c.DK < 0 || c.DV < 0 || c.DK > 1<<20 || c.DV > 1<<20 || c.DK*c.Heads > 1<<24 || c.DV*c.Heads > 1<<24:
+		return fmt.Errorf("d_k is %d and d_v is %d with %d heads, must be 0 (d_model/heads) or more, and of all heads at most %d", c.DK, c.DV, c.Heads, 1<<24)
+	case c.DModel%c.Heads != 0 && (c.DK == 0 || c.DV == 0):
+		return fmt.Errorf("d_model is %d, which is not divisible by %d heads, so that both d_k and d_v must be given", c.DModel, c.Heads)
 	case c.SrcVocab <= EOS+1 || c.TgtVocab <= EOS+1 || c.SrcVocab > 1<<24 || c.TgtVocab > 1<<24:
 		return fmt.Errorf("vocabularies are %d and %d, must have more than %d entries and at most %d", c.SrcVocab, c.TgtVocab, EOS+1, 1<<24)
 	case c.Tie != TieAll && c.Tie != TieDecoder && c.Tie != TieNone:
@@ -106,6 +187,24 @@ func (c Config) Validate() error {
 		return fmt.Errorf("tie is %q with vocabularies of %d and %d: one shared matrix needs one joint vocabulary", c.Tie, c.SrcVocab, c.TgtVocab)
 	case !(c.NormEps > 0 && c.NormEps < 1):
 		return fmt.Errorf("norm_eps is %v, must be above 0 and below 1", c.NormEps)
+	case c.NormKind == UnbiasedNorm && c.DModel < 2:
+		return fmt.Errorf("norm_kind is unbiased with a d_model of %d: the deviation of one number is not defined", c.DModel)
+	case c.FirstPosition != 0 && c.FirstPosition != 1:
+		return fmt.Errorf("first_position is %d, must be 0 or 1", c.FirstPosition)
+	case c.FirstPosition != 0 && c.Positions == Learned:
+		return errors.New("first_position is 1 with learned positions, which have no number: must be 0")
+	case c.DModel%2 != 0 && (c.Positions == Halves || c.Positions == TimingSignal):
+		return fmt.Errorf("d_model is %d with positions in two halves, must be even", c.DModel)
+	case c.Smoothing == SmoothAll && c.LabelSmoothing == 0:
+		return errors.New("smoothing is over all entries with a label_smoothing of 0: there is nothing to spread")
+	}
+	return nil
+}
+
+// known is an error if v is none of the named values.
+func known[V ~uint8](name string, v V, names []string) error {
+	if _, err := nameOf(v, names); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

@@ -34,8 +34,9 @@ type stepRoom struct {
 	self   attn.SelfState
 	cross  attn.CrossState
 	norm   [3]layer.Normed
-	hidden mat.Matrix // [rows × ff]
-	logits mat.Matrix // [rows × V]
+	ff     layer.FeedForwardState
+	final  layer.Normed // behind the stack, if there is a norm
+	logits mat.Matrix   // [rows × V]
 }
 
 // NewDecoder returns a decoder whose loops run on p.
@@ -131,30 +132,34 @@ func (d *Decoder) begin(b *Batch, beam, most int) {
 	d.take(memory, rows, b.SrcStarts)
 	for i := range d.decoder {
 		d.memory[i].Fill(d.pool, d.decoder[i].cross, memory)
-		d.caches[i].Reserve(rows, d.Config.DModel, most)
+		d.caches[i].Reserve(rows, d.decoder[i].self.Sizes, most)
 	}
 }
 
 func (d *Decoder) take(memory mat.Matrix, rows int, starts []int32) {
-	a, c := &d.arena, d.Config
+	a, c, l := &d.arena, d.Config, &d.decoder[0] // as the others are
 	for i := range d.decoder {
-		d.memory[i] = attn.NewMemory(a, memory.Rows, c.DModel, starts)
+		d.memory[i] = l.cross.NewMemory(a, memory.Rows, starts)
 	}
 	d.room = stepRoom{
 		x:      a.Matrix(rows, c.DModel),
-		self:   attn.NewSelfState(a, rows, c.DModel),
-		cross:  attn.NewCrossState(a, rows, 0, c.DModel),
-		hidden: a.Matrix(rows, c.DFF),
+		self:   l.self.NewSelfState(a, rows),
+		cross:  l.cross.NewCrossState(a, rows, 0),
+		ff:     l.ff.NewState(a, rows, false),
 		logits: a.Matrix(rows, c.TgtVocab),
 	}
 	for i := range d.room.norm {
 		d.room.norm[i] = layer.NewNormed(a, rows, c.DModel)
 	}
+	if c.HasFinalNorm() {
+		d.room.final = layer.NewNormedAlone(a, rows, c.DModel)
+	}
 }
 
 // rows views the first n rows of the room.
 func (r *stepRoom) rows(n int) stepRoom {
-	s := stepRoom{x: r.x.RowRange(0, n), hidden: r.hidden.RowRange(0, n), logits: r.logits.RowRange(0, n)}
+	s := stepRoom{x: r.x.RowRange(0, n), logits: r.logits.RowRange(0, n), final: r.final}
+	s.ff.Hidden = r.ff.Hidden.RowRange(0, n)
 	s.self = attn.SelfState{QKV: r.self.QKV.RowRange(0, n), Ctx: r.self.Ctx.RowRange(0, n)}
 	s.cross = attn.CrossState{Q: r.cross.Q.RowRange(0, n), Ctx: r.cross.Ctx.RowRange(0, n)}
 	for i, norm := range r.norm {
@@ -172,15 +177,18 @@ func (d *Decoder) step(ids, slots, sentences []int32, t int) mat.Matrix {
 	none := mat.Dropout{}
 	for i := range d.decoder {
 		l := &d.decoder[i]
-		l.self.Step(d.pool, r.norm[0].R, r.self, x, &d.caches[i], slots, t)
-		l.norm1.Forward(d.pool, r.norm[0], x, r.norm[0].R, none)
-		l.cross.Step(d.pool, r.norm[1].R, r.cross, r.norm[0].Y, d.memory[i], sentences)
-		l.norm2.Forward(d.pool, r.norm[1], r.norm[0].Y, r.norm[1].R, none)
-		l.ff.Forward(d.pool, r.norm[2].R, r.hidden, r.norm[1].Y)
-		l.norm3.Forward(d.pool, r.norm[2], r.norm[1].Y, r.norm[2].R, none)
-		x = r.norm[2].Y
+		l.self.Step(d.pool, r.norm[0].R, r.self, l.norm1.Before(d.pool, r.norm[0], x), &d.caches[i], slots, t)
+		x = l.norm1.After(d.pool, r.norm[0], x, none)
+		l.cross.Step(d.pool, r.norm[1].R, r.cross, l.norm2.Before(d.pool, r.norm[1], x), d.memory[i], sentences)
+		x = l.norm2.After(d.pool, r.norm[1], x, none)
+		l.ff.Forward(d.pool, r.norm[2].R, r.ff, l.norm3.Before(d.pool, r.norm[2], x), none)
+		x = l.norm3.After(d.pool, r.norm[2], x, none)
 	}
-	mat.Gemm(d.pool, r.logits, x, d.project, mat.Product{})
+	if d.Config.HasFinalNorm() {
+		d.decNorm.Forward(d.pool, r.final, x)
+		x = r.final.Y.RowRange(0, x.Rows)
+	}
+	d.Transformer.project.LogitsBy(d.pool, r.logits, x, d.project)
 	return r.logits
 }
 

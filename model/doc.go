@@ -5,7 +5,8 @@
 // layer.Projection: logits, loss and their derivative, in chunks → Pass.backward: the same stations in
 // reverse. Sizes have the names of package layer; m counts source tokens and n target tokens.
 //
-// The files: config.go (Config and presets), transformer.go (parameters and their initialization), layers.go
+// The files: config.go (Config and presets), variants.go (the readings of the paper that a Config can name),
+// transformer.go (parameters), init.go (how they begin), layers.go
 // (one layer of each stack), dropout.go (what is dropped where), batch.go, pass.go, decoder.go and beam.go
 // (translation), file.go (the model file), flops.go (the work of a step).
 package model

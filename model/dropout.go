@@ -2,17 +2,33 @@ package model
 
 import "tfm/mat"
 
-// dropouts gives each place where a step drops something a generator of its own.
+// dropouts gives each place where a step drops something a generator of its own. The places of the paper are
+// numbered: the embeddings of a stack, then the result of each sublayer.
 type dropouts struct {
-	rate  float32
+	rates
 	seed  uint64 // of the step
 	place uint64
 }
 
+// rates are the probabilities of the places.
+type rates struct{ outer, weights, inner float32 }
+
+func (c Config) rates() rates { return rates{c.Dropout, c.AttentionDropout, c.FFDropout} }
+
 // at is the generator of the i-th place from here.
-func (d dropouts) at(i int) mat.Dropout {
-	return mat.Dropout{Rate: d.rate, Key: mix(d.seed + (d.place+uint64(i)+1)*0x9e3779b97f4a7c15)}
+func (d dropouts) at(i int) mat.Dropout { return mat.Dropout{Rate: d.outer, Key: d.key(i)} }
+
+// weightsAt is the generator of the weights of attention in the sublayer whose result is the i-th place from here.
+func (d dropouts) weightsAt(i int) mat.Dropout {
+	return mat.Dropout{Rate: d.weights, Key: mix(d.key(i))}
 }
+
+// innerAt is the generator of the inner numbers of the feed-forward network whose result is the i-th place from here.
+func (d dropouts) innerAt(i int) mat.Dropout {
+	return mat.Dropout{Rate: d.inner, Key: mix(d.key(i))}
+}
+
+func (d dropouts) key(i int) uint64 { return mix(d.seed + (d.place+uint64(i)+1)*0x9e3779b97f4a7c15) }
 
 // from skips to place i.
 func (d dropouts) from(i int) dropouts {

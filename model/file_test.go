@@ -52,7 +52,7 @@ func TestModelFileErrors(t *testing.T) {
 		"no format":      {map[string]string{}, tensors, "not a model of tfm"},
 		"newer format":   {with("format", "tfm 99"), tensors, `its format is "tfm 99", this program reads "tfm 1"`},
 		"bad config":     {with("config", "{"), tensors, "its configuration: unexpected EOF"},
-		"unknown field":  {with("config", `{"norm":"rms"}`), tensors, `unknown field "norm"`},
+		"unknown field":  {with("config", `{"gate":"swish"}`), tensors, `unknown field "gate"`},
 		"invalid config": {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":5`, 1)), tensors, "not divisible by 5 heads"},
 		"missing":        {meta, tensors[1:], `tensor "embedding" is missing`},
 		"other shape":    {with("config", strings.Replace(meta["config"], `"d_ff":24`, `"d_ff":25`, 1)), tensors, `has shape [16 24], the configuration says [16 25]`},

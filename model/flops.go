@@ -5,6 +5,8 @@ package model
 // beside them (norms, softmax, optimizer), or again in the backward pass, does not count.
 func (c Config) TrainFLOPs(b *Batch) float64 {
 	d, ff := float64(c.DModel), float64(c.DFF)
+	dk, dv := c.HeadSizes()
+	k, v := float64(c.Heads*dk), float64(c.Heads*dv)
 	m, n := float64(len(b.Src)), float64(len(b.TgtIn))
 	var encPairs, decPairs, crossPairs float64 // of a query and a key that it may see
 	for s := range b.Sentences() {
@@ -13,8 +15,8 @@ func (c Config) TrainFLOPs(b *Batch) float64 {
 		decPairs += tgt * (tgt + 1) / 2
 		crossPairs += src * tgt
 	}
-	encoder := m*(4*d*d+2*d*ff) + 2*d*encPairs
-	decoder := n*(6*d*d+2*d*ff) + m*2*d*d + 2*d*(decPairs+crossPairs)
+	encoder := m*2*d*(k+v+ff) + (k+v)*encPairs
+	decoder := n*d*(3*k+3*v+2*ff) + m*d*(k+v) + (k+v)*(decPairs+crossPairs)
 	macs := float64(c.EncoderLayers)*encoder + float64(c.DecoderLayers)*decoder + n*d*float64(c.TgtVocab)
 	return 3 * 2 * macs
 }

@@ -20,7 +20,7 @@ func reference(m *Transformer, seed uint64, rate float32) ref.Model {
 		Source: m.srcEmbed.E.Name, Target: m.tgtEmbed.E.Name, Output: m.project.E.Name,
 	}
 	if rate > 0 {
-		all := dropouts{rate: rate, seed: seed}
+		all := dropouts{rates: rates{outer: rate}, seed: seed}
 		r.Drop = func(place, first int, x ref.Matrix) {
 			ones, mask := make([]float32, c.DModel), make([]float32, c.DModel)
 			layer.Fill(ones, 1)

@@ -8,121 +8,168 @@ import (
 	"tfm/mat"
 )
 
-// encoderLayer is one layer of the encoder (section 3.1): self-attention and the feed-forward network, each
-// as LayerNorm(x + Dropout(Sublayer(x))).
-type encoderLayer struct {
-	self     attn.Self
-	norm1    layer.AddNorm
-	ff       layer.FeedForward
-	norm2    layer.AddNorm
-	d, inner int
+// blocks makes the parts of a stack's layers: what the Config says of them.
+type blocks struct {
+	Config
+	ps    *layer.Params
+	alpha float32
 }
 
-func newEncoderLayer(ps *layer.Params, i int, c Config) encoderLayer {
+func (b blocks) sizes() attn.Sizes {
+	dk, dv := b.HeadSizes()
+	return attn.Sizes{Model: b.DModel, Heads: b.Heads, DK: dk, DV: dv, NoBias: b.Biases == NoBiases || b.Biases == FeedForwardBiases}
+}
+
+func (b blocks) norm(name string) layer.Norm {
+	return layer.NewNorm(b.ps, name, b.DModel, b.NormEps, layer.NormKind(b.NormKind))
+}
+
+func (b blocks) residual(name string) layer.Residual {
+	return layer.Residual{AddNorm: layer.AddNorm{Norm: b.norm(name), Alpha: b.alpha}, Pre: b.Norm == PreNorm}
+}
+
+func (b blocks) feedForward(name string) layer.FeedForward {
+	linear := layer.NewLinear
+	if b.Biases == NoBiases || b.Biases == AttentionBiases {
+		linear = layer.NewLinearNoBias
+	}
+	return layer.FeedForward{
+		Inner: linear(b.ps, name+".inner", b.DModel, b.DFF), Outer: linear(b.ps, name+".outer", b.DFF, b.DModel),
+		Activation: kernels[b.Activation],
+	}
+}
+
+// encoderLayer is one layer of the encoder (section 3.1): self-attention and the feed-forward network, each
+// with a residual connection and a norm.
+type encoderLayer struct {
+	self  attn.Self
+	norm1 layer.Residual
+	ff    layer.FeedForward
+	norm2 layer.Residual
+}
+
+func (b blocks) encoderLayer(i int) encoderLayer {
 	name := "encoder." + strconv.Itoa(i)
 	return encoderLayer{
-		self:  attn.NewSelf(ps, name+".self", c.DModel, c.Heads),
-		norm1: layer.NewAddNorm(ps, name+".norm1", c.DModel, c.NormEps),
-		ff:    layer.NewFeedForward(ps, name+".ff", c.DModel, c.DFF),
-		norm2: layer.NewAddNorm(ps, name+".norm2", c.DModel, c.NormEps),
-		d:     c.DModel, inner: c.DFF,
+		self:  b.sizes().NewSelf(b.ps, name+".self"),
+		norm1: b.residual(name + ".norm1"),
+		ff:    b.feedForward(name + ".ff"),
+		norm2: b.residual(name + ".norm2"),
 	}
 }
 
 // encoderState is what an encoderLayer leaves for Backward.
 type encoderState struct {
-	self   attn.SelfState
-	norm1  layer.Normed
-	hidden mat.Matrix // [n × ff]
-	norm2  layer.Normed
+	self  attn.SelfState
+	norm1 layer.Normed
+	ff    layer.FeedForwardState
+	norm2 layer.Normed
 }
 
-func (l *encoderLayer) state(a *layer.Arena, n int) encoderState {
-	return encoderState{attn.NewSelfState(a, n, l.d), layer.NewNormed(a, n, l.d), a.Matrix(n, l.inner), layer.NewNormed(a, n, l.d)}
+func (l *encoderLayer) state(a *layer.Arena, n int, backward bool) encoderState {
+	d := l.self.Model
+	return encoderState{l.self.NewSelfState(a, n), layer.NewNormed(a, n, d), l.ff.NewState(a, n, backward), layer.NewNormed(a, n, d)}
 }
 
-// forward returns the layer's output [n × d] for x [n × d]. A sublayer's result is written where the norm
-// behind it adds the residual.
+// forward returns the layer's output [n × d] for x [n × d]. A sublayer's result is written where the residual is
+// added to it.
 func (l *encoderLayer) forward(p *mat.Pool, st *encoderState, x mat.Matrix, r attn.Ragged, drops dropouts) mat.Matrix {
-	l.self.Forward(p, st.norm1.R, st.self, x, r)
-	l.norm1.Forward(p, st.norm1, x, st.norm1.R, drops.at(0))
-	l.ff.Forward(p, st.norm2.R, st.hidden, st.norm1.Y)
-	l.norm2.Forward(p, st.norm2, st.norm1.Y, st.norm2.R, drops.at(1))
-	return st.norm2.Y
+	r.Drop = drops.weightsAt(0)
+	l.self.Forward(p, st.norm1.R, st.self, l.norm1.Before(p, st.norm1, x), r)
+	x = l.norm1.After(p, st.norm1, x, drops.at(0))
+	l.ff.Forward(p, st.norm2.R, st.ff, l.norm2.Before(p, st.norm2, x), drops.innerAt(1))
+	return l.norm2.After(p, st.norm2, x, drops.at(1))
 }
 
-// backward turns dx, the derivative of the layer's output, into that of its input x: forward's four lines in
+// out is what forward returned.
+func (l *encoderLayer) out(st *encoderState) mat.Matrix { return l.norm2.Out(st.norm2) }
+
+// backward turns dx, the derivative of the layer's output, into that of its input x: forward's lines in
 // reverse. The residual makes dx both what a norm returns and what its sublayer adds to.
 func (l *encoderLayer) backward(p *mat.Pool, dx mat.Matrix, g *gradients, st *encoderState, x mat.Matrix, r attn.Ragged, drops dropouts) {
-	l.norm2.Backward(p, dx, g.sub, dx, st.norm2, drops.at(1))
-	l.ff.Backward(p, dx, g.hidden, g.sub, st.hidden, st.norm1.Y, layer.Add)
-	l.norm1.Backward(p, dx, g.sub, dx, st.norm1, drops.at(0))
-	l.self.Backward(p, dx, g.self, g.sub, st.self, x, r, layer.Add)
+	x1 := l.norm1.Out(st.norm1)
+	din, how := l.norm2.BackwardAfter(p, dx, g.sub, st.norm2, drops.at(1))
+	l.ff.Backward(p, din, g.hidden, g.sub, st.ff, l.norm2.In(st.norm2, x1), drops.innerAt(1), how)
+	l.norm2.BackwardBefore(p, dx, din, st.norm2, x1)
+
+	r.Drop = drops.weightsAt(0)
+	din, how = l.norm1.BackwardAfter(p, dx, g.sub, st.norm1, drops.at(0))
+	l.self.Backward(p, din, g.self, g.sub, st.self, l.norm1.In(st.norm1, x), r, how)
+	l.norm1.BackwardBefore(p, dx, din, st.norm1, x)
 }
 
 // decoderLayer is one layer of the decoder (section 3.1): self-attention with the look-ahead mask, attention
 // to the encoder's output, and the feed-forward network.
 type decoderLayer struct {
-	self     attn.Self
-	norm1    layer.AddNorm
-	cross    attn.Cross
-	norm2    layer.AddNorm
-	ff       layer.FeedForward
-	norm3    layer.AddNorm
-	d, inner int
+	self  attn.Self
+	norm1 layer.Residual
+	cross attn.Cross
+	norm2 layer.Residual
+	ff    layer.FeedForward
+	norm3 layer.Residual
 }
 
-func newDecoderLayer(ps *layer.Params, i int, c Config) decoderLayer {
+func (b blocks) decoderLayer(i int) decoderLayer {
 	name := "decoder." + strconv.Itoa(i)
 	return decoderLayer{
-		self:  attn.NewSelf(ps, name+".self", c.DModel, c.Heads),
-		norm1: layer.NewAddNorm(ps, name+".norm1", c.DModel, c.NormEps),
-		cross: attn.NewCross(ps, name+".cross", c.DModel, c.Heads),
-		norm2: layer.NewAddNorm(ps, name+".norm2", c.DModel, c.NormEps),
-		ff:    layer.NewFeedForward(ps, name+".ff", c.DModel, c.DFF),
-		norm3: layer.NewAddNorm(ps, name+".norm3", c.DModel, c.NormEps),
-		d:     c.DModel, inner: c.DFF,
+		self:  b.sizes().NewSelf(b.ps, name+".self"),
+		norm1: b.residual(name + ".norm1"),
+		cross: b.sizes().NewCross(b.ps, name+".cross"),
+		norm2: b.residual(name + ".norm2"),
+		ff:    b.feedForward(name + ".ff"),
+		norm3: b.residual(name + ".norm3"),
 	}
 }
 
 // decoderState is what a decoderLayer leaves for Backward, for n target and m source tokens.
 type decoderState struct {
-	self   attn.SelfState
-	norm1  layer.Normed
-	cross  attn.CrossState
-	norm2  layer.Normed
-	hidden mat.Matrix // [n × ff]
-	norm3  layer.Normed
+	self  attn.SelfState
+	norm1 layer.Normed
+	cross attn.CrossState
+	norm2 layer.Normed
+	ff    layer.FeedForwardState
+	norm3 layer.Normed
 }
 
-func (l *decoderLayer) state(a *layer.Arena, n, m int) decoderState {
+func (l *decoderLayer) state(a *layer.Arena, n, m int, backward bool) decoderState {
+	d := l.self.Model
 	return decoderState{
-		attn.NewSelfState(a, n, l.d), layer.NewNormed(a, n, l.d),
-		attn.NewCrossState(a, n, m, l.d), layer.NewNormed(a, n, l.d),
-		a.Matrix(n, l.inner), layer.NewNormed(a, n, l.d),
+		l.self.NewSelfState(a, n), layer.NewNormed(a, n, d),
+		l.cross.NewCrossState(a, n, m), layer.NewNormed(a, n, d),
+		l.ff.NewState(a, n, backward), layer.NewNormed(a, n, d),
 	}
 }
 
 // forward returns the layer's output [n × d] for x [n × d] and the memory [m × d].
 func (l *decoderLayer) forward(p *mat.Pool, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts) mat.Matrix {
-	l.self.Forward(p, st.norm1.R, st.self, x, self)
-	l.norm1.Forward(p, st.norm1, x, st.norm1.R, drops.at(0))
-	l.cross.Forward(p, st.norm2.R, st.cross, st.norm1.Y, memory, cross)
-	l.norm2.Forward(p, st.norm2, st.norm1.Y, st.norm2.R, drops.at(1))
-	l.ff.Forward(p, st.norm3.R, st.hidden, st.norm2.Y)
-	l.norm3.Forward(p, st.norm3, st.norm2.Y, st.norm3.R, drops.at(2))
-	return st.norm3.Y
+	self.Drop, cross.Drop = drops.weightsAt(0), drops.weightsAt(1)
+	l.self.Forward(p, st.norm1.R, st.self, l.norm1.Before(p, st.norm1, x), self)
+	x = l.norm1.After(p, st.norm1, x, drops.at(0))
+	l.cross.Forward(p, st.norm2.R, st.cross, l.norm2.Before(p, st.norm2, x), memory, cross)
+	x = l.norm2.After(p, st.norm2, x, drops.at(1))
+	l.ff.Forward(p, st.norm3.R, st.ff, l.norm3.Before(p, st.norm3, x), drops.innerAt(2))
+	return l.norm3.After(p, st.norm3, x, drops.at(2))
 }
+
+// out is what forward returned.
+func (l *decoderLayer) out(st *decoderState) mat.Matrix { return l.norm3.Out(st.norm3) }
 
 // backward turns dx, the derivative of the layer's output, into that of its input x, and sets or adds to
 // that of the memory.
 func (l *decoderLayer) backward(p *mat.Pool, dx, dmemory mat.Matrix, g *gradients, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts, howMemory mat.Product) {
-	l.norm3.Backward(p, dx, g.sub, dx, st.norm3, drops.at(2))
-	l.ff.Backward(p, dx, g.hidden, g.sub, st.hidden, st.norm2.Y, layer.Add)
-	l.norm2.Backward(p, dx, g.sub, dx, st.norm2, drops.at(1))
-	l.cross.Backward(p, dx, dmemory, g.cross, g.sub, st.cross, st.norm1.Y, memory, cross, layer.Add, howMemory)
-	l.norm1.Backward(p, dx, g.sub, dx, st.norm1, drops.at(0))
-	l.self.Backward(p, dx, g.self, g.sub, st.self, x, self, layer.Add)
+	self.Drop, cross.Drop = drops.weightsAt(0), drops.weightsAt(1)
+	x1, x2 := l.norm1.Out(st.norm1), l.norm2.Out(st.norm2)
+	din, how := l.norm3.BackwardAfter(p, dx, g.sub, st.norm3, drops.at(2))
+	l.ff.Backward(p, din, g.hidden, g.sub, st.ff, l.norm3.In(st.norm3, x2), drops.innerAt(2), how)
+	l.norm3.BackwardBefore(p, dx, din, st.norm3, x2)
+
+	din, how = l.norm2.BackwardAfter(p, dx, g.sub, st.norm2, drops.at(1))
+	l.cross.Backward(p, din, dmemory, g.cross, g.sub, st.cross, l.norm2.In(st.norm2, x1), memory, cross, how, howMemory)
+	l.norm2.BackwardBefore(p, dx, din, st.norm2, x1)
+
+	din, how = l.norm1.BackwardAfter(p, dx, g.sub, st.norm1, drops.at(0))
+	l.self.Backward(p, din, g.self, g.sub, st.self, l.norm1.In(st.norm1, x), self, how)
+	l.norm1.BackwardBefore(p, dx, din, st.norm1, x)
 }
 
 // gradients are the derivatives that live only within one layer's backward: every layer of a stack uses the

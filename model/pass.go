@@ -16,10 +16,12 @@ type Pass struct {
 	pool  *mat.Pool
 	arena layer.Arena
 
-	src, tgt mat.Matrix     // [m × d], [n × d] embedded tokens
-	enc      []encoderState // of each layer; all the same memory where nothing is taken backward
-	dec      []decoderState // likewise
-	room     layer.LossRoom
+	src, tgt         mat.Matrix     // [m × d], [n × d] embedded tokens
+	enc              []encoderState // of each layer; all the same memory where nothing is taken backward
+	dec              []decoderState // likewise
+	encNorm, decNorm layer.Normed   // behind the stacks, if there are norms
+	memory           mat.Matrix     // [m × d] the encoder's output
+	room             layer.LossRoom
 
 	dsrc, dtgt       mat.Matrix // derivatives that flow down the two stacks; dsrc begins as that of the memory
 	encGrad, decGrad gradients
@@ -45,37 +47,41 @@ func (s *Pass) bind(m, n int, train bool) {
 }
 
 func (s *Pass) take(m, n int, train bool) {
-	a, d, ff := &s.arena, s.Config.DModel, s.Config.DFF
+	a, d, ff, final := &s.arena, s.Config.DModel, s.Config.DFF, s.Config.HasFinalNorm()
 	s.src, s.tgt = a.Matrix(m, d), a.Matrix(n, d)
 	// A layer is done with its input x before it writes its result, so what is not to be taken backward can go from
 	// layer to layer in one memory.
 	for i := range s.encoder {
 		if train || i == 0 {
-			s.enc[i] = s.encoder[i].state(a, m)
+			s.enc[i] = s.encoder[i].state(a, m, train)
 		} else {
 			s.enc[i] = s.enc[0]
 		}
 	}
 	for i := range s.decoder {
 		if train || i == 0 {
-			s.dec[i] = s.decoder[i].state(a, n, m)
+			s.dec[i] = s.decoder[i].state(a, n, m, train)
 		} else {
 			s.dec[i] = s.dec[0]
 		}
+	}
+	if final {
+		s.encNorm, s.decNorm = layer.NewNormedAlone(a, m, d), layer.NewNormedAlone(a, n, d)
 	}
 	s.room = s.project.NewLossRoom(a, n)
 	if !train {
 		return
 	}
 	s.dsrc, s.dtgt = a.Matrix(m, d), a.Matrix(n, d)
-	s.encGrad = gradients{sub: a.Matrix(m, d), hidden: a.Matrix(m, ff), self: attn.NewSelfState(a, m, d)}
-	s.decGrad = gradients{sub: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: attn.NewSelfState(a, n, d), cross: attn.NewCrossState(a, n, m, d)}
+	enc, dec := &s.encoder[0], &s.decoder[0] // as the others are
+	s.encGrad = gradients{sub: a.Matrix(m, d), hidden: a.Matrix(m, ff), self: enc.self.NewSelfState(a, m)}
+	s.decGrad = gradients{sub: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: dec.self.NewSelfState(a, n), cross: dec.cross.NewCrossState(a, n, m)}
 }
 
 // drops gives the places of the encoder and of the decoder where dropout is applied: the embeddings of a stack, then
 // two for each layer of the encoder or three for each of the decoder.
-func (s *Pass) drops(seed uint64, rate float32) (enc, dec dropouts) {
-	enc = dropouts{rate: rate, seed: seed}
+func (s *Pass) drops(seed uint64) (enc, dec dropouts) {
+	enc = dropouts{rates: s.Config.rates(), seed: seed}
 	return enc, enc.from(1 + 2*len(s.encoder))
 }
 
@@ -94,6 +100,10 @@ func (s *Pass) forward(b *Batch, enc, dec dropouts) mat.Matrix {
 	for i := range s.decoder {
 		x = s.decoder[i].forward(s.pool, &s.dec[i], x, memory, causal, cross, dec.from(1+3*i))
 	}
+	if s.Config.HasFinalNorm() {
+		s.Transformer.decNorm.Forward(s.pool, s.decNorm, x)
+		x = s.decNorm.Y
+	}
 	return x
 }
 
@@ -104,31 +114,43 @@ func (s *Pass) encode(src []int32, r attn.Ragged, drops dropouts) mat.Matrix {
 	for i := range s.encoder {
 		x = s.encoder[i].forward(s.pool, &s.enc[i], x, r, drops.from(1+2*i))
 	}
+	if s.Config.HasFinalNorm() {
+		s.Transformer.encNorm.Forward(s.pool, s.encNorm, x)
+		x = s.encNorm.Y
+	}
+	s.memory = x
 	return x
 }
 
 // backward takes dtgt, the derivative of forward's result, down both stacks.
 func (s *Pass) backward(b *Batch, enc, dec dropouts) {
 	self, causal, cross := b.ragged()
-	memory := s.enc[len(s.enc)-1].norm2.Y
+	last := len(s.decoder) - 1
+	if s.Config.HasFinalNorm() {
+		s.Transformer.decNorm.Backward(s.pool, s.dtgt, s.dtgt, s.decNorm, s.decoder[last].out(&s.dec[last]), layer.Set)
+	}
 	how := layer.Set // every layer of the decoder adds to the memory's derivative; the first to come sets it
-	for i := len(s.decoder) - 1; i >= 0; i-- {
+	for i := last; i >= 0; i-- {
 		x := s.tgt
 		if i > 0 {
-			x = s.dec[i-1].norm3.Y
+			x = s.decoder[i-1].out(&s.dec[i-1])
 		}
-		s.decoder[i].backward(s.pool, s.dtgt, s.dsrc, &s.decGrad, &s.dec[i], x, memory, causal, cross, dec.from(1+3*i), how)
+		s.decoder[i].backward(s.pool, s.dtgt, s.dsrc, &s.decGrad, &s.dec[i], x, s.memory, causal, cross, dec.from(1+3*i), how)
 		how = layer.Add
 	}
-	s.tgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, dec.at(0))
-	for i := len(s.encoder) - 1; i >= 0; i-- {
+	s.tgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
+	last = len(s.encoder) - 1
+	if s.Config.HasFinalNorm() {
+		s.Transformer.encNorm.Backward(s.pool, s.dsrc, s.dsrc, s.encNorm, s.encoder[last].out(&s.enc[last]), layer.Set)
+	}
+	for i := last; i >= 0; i-- {
 		x := s.src
 		if i > 0 {
-			x = s.enc[i-1].norm2.Y
+			x = s.encoder[i-1].out(&s.enc[i-1])
 		}
 		s.encoder[i].backward(s.pool, s.dsrc, &s.encGrad, &s.enc[i], x, self, enc.from(1+2*i))
 	}
-	s.srcEmbed.Backward(s.pool, s.dsrc, b.Src, enc.at(0))
+	s.srcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))
 }
 
 // Train takes a batch forward with dropout, whose masks are a function of seed, and backward, and adds scale
@@ -140,7 +162,7 @@ func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
 		panic("model: training of a Transformer that was allocated without gradients")
 	}
 	s.bind(len(b.Src), len(b.TgtIn), true)
-	enc, dec := s.drops(seed, s.Config.Dropout)
+	enc, dec := s.drops(seed)
 	x := s.forward(b, enc, dec)
 	loss := s.project.ForwardBackward(s.pool, s.dtgt, x, b.TgtOut, scale, s.room)
 	s.backward(b, enc, dec)

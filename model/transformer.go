@@ -1,11 +1,8 @@
 package model
 
 import (
-	"math"
-	"math/rand/v2"
-	"strings"
-
 	"tfm/layer"
+	"tfm/mat"
 )
 
 // Transformer is the encoder and decoder of figure 1, as parameters and what is computed from the Config
@@ -18,6 +15,7 @@ type Transformer struct {
 	srcEmbed, tgtEmbed layer.Embedding
 	encoder            []encoderLayer
 	decoder            []decoderLayer
+	encNorm, decNorm   layer.Norm // behind the stacks, if Config.HasFinalNorm
 	project            layer.Projection
 }
 
@@ -44,12 +42,25 @@ func declare(c Config) *Transformer {
 		out = ps.New("output.weight", c.TgtVocab, c.DModel)
 	}
 	t.srcEmbed.E, t.tgtEmbed.E = src, tgt
-	t.project = layer.Projection{E: out, Smoothing: c.LabelSmoothing}
+	t.srcEmbed.Unscaled, t.tgtEmbed.Unscaled = c.Unscaled, c.Unscaled
+	if c.Positions == Learned {
+		t.srcEmbed.Learned = ps.New("source.positions", c.MaxLen, c.DModel)
+		t.tgtEmbed.Learned = ps.New("target.positions", c.MaxLen, c.DModel)
+	}
+	t.project = layer.Projection{E: out, Smoothing: c.LabelSmoothing, SmoothAll: c.Smoothing == SmoothAll}
+	if c.OutputBias {
+		t.project.Bias = ps.New("output.bias", c.TgtVocab)
+	}
+	encAlpha, _, decAlpha, _ := c.DeepNormScales()
+	enc, dec := blocks{c, ps, float32(encAlpha)}, blocks{c, ps, float32(decAlpha)}
 	for i := range c.EncoderLayers {
-		t.encoder = append(t.encoder, newEncoderLayer(ps, i, c))
+		t.encoder = append(t.encoder, enc.encoderLayer(i))
 	}
 	for i := range c.DecoderLayers {
-		t.decoder = append(t.decoder, newDecoderLayer(ps, i, c))
+		t.decoder = append(t.decoder, dec.decoderLayer(i))
+	}
+	if c.HasFinalNorm() {
+		t.encNorm, t.decNorm = enc.norm("encoder.norm"), dec.norm("decoder.norm")
 	}
 	return t
 }
@@ -57,29 +68,12 @@ func declare(c Config) *Transformer {
 // Allocate makes room for the weights, all zeros, and for gradients if the model is to be trained.
 func (t *Transformer) Allocate(gradients bool) {
 	t.Params.Allocate(gradients)
-	positions := layer.Sinusoids(t.Config.MaxLen, t.Config.DModel)
-	t.srcEmbed.Positions, t.tgtEmbed.Positions = positions, positions
-}
-
-// Init sets the weights from a seed: matrices Xavier uniform, embeddings normal(0, d^-0.5), biases 0, gains 1.
-func (t *Transformer) Init(seed uint64) {
-	r := rand.New(rand.NewPCG(seed, 0))
-	d := t.Config.DModel
-	for _, p := range t.Params.List {
-		switch {
-		case strings.HasSuffix(p.Name, "embedding"), p.Name == "output.weight":
-			layer.Normal(p.W, 1/math.Sqrt(float64(d)), r)
-		case strings.HasSuffix(p.Name, ".weight"):
-			// W^Q, W^K and W^V are matrices of their own that happen to be stored together.
-			out := p.Shape[1]
-			if strings.HasSuffix(p.Name, ".qkv.weight") || strings.HasSuffix(p.Name, ".kv.weight") {
-				out = d
-			}
-			layer.XavierUniform(p.W, p.Shape[0], out, r)
-		case strings.HasSuffix(p.Name, ".gain"):
-			layer.Fill(p.W, 1)
-		default:
-			layer.Fill(p.W, 0)
-		}
+	c := t.Config
+	if c.Positions == Learned {
+		t.srcEmbed.Positions, t.tgtEmbed.Positions = t.srcEmbed.Learned.Weights(), t.tgtEmbed.Learned.Weights()
+		return
 	}
+	table := [...]func(positions, d int) mat.Matrix{layer.Sinusoids, layer.SinusoidHalves, layer.TimingSignal}[c.Positions]
+	positions := table(c.FirstPosition+c.MaxLen, c.DModel).RowRange(c.FirstPosition, c.FirstPosition+c.MaxLen)
+	t.srcEmbed.Positions, t.tgtEmbed.Positions = positions, positions
 }

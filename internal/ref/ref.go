@@ -34,74 +34,141 @@ func (d Drop) at(place, first int, x Matrix) Matrix {
 	return x
 }
 
-// Linear is x·W + b.
+// Reading is which of the variants is computed. The zero value is the paper's.
+type Reading struct {
+	Pre, FinalNorm     bool
+	EncAlpha, DecAlpha float64 // of DeepNorm; 0 is 1
+	NormKind           string  // "layer", "unbiased" or "rms"
+	Positions          string  // "interleaved", "halves", "tensor2tensor", or the name of the learned ones
+	First              int     // position
+	Unscaled           bool    // embeddings without sqrt(d)
+	Activation         string  // "relu", "gelu", "gelu-tanh" or "silu"
+	SmoothAll          bool
+}
+
+// Linear is x·W + b, or x·W if there is no b.
 func (w Weights) Linear(name string, x Matrix) Matrix {
 	weight, bias := w[name+".weight"], w[name+".bias"]
-	y := New(len(x), len(bias))
+	cols := len(weight) / len(x[0])
+	y := New(len(x), cols)
 	for i := range x {
-		for j := range bias {
-			y[i][j] = bias[j]
+		for j := range cols {
+			if bias != nil {
+				y[i][j] = bias[j]
+			}
 			for k := range x[i] {
-				y[i][j] += x[i][k] * weight[k*len(bias)+j]
+				y[i][j] += x[i][k] * weight[k*cols+j]
 			}
 		}
 	}
 	return y
 }
 
-// FeedForward is equation 2.
-func (w Weights) FeedForward(name string, x Matrix) Matrix {
+// Activate is f(x), where "" is ReLU.
+func Activate(f string, x float64) float64 {
+	switch f {
+	case "", "relu":
+		return max(0, x)
+	case "gelu":
+		return x * (1 + math.Erf(x/math.Sqrt2)) / 2
+	case "gelu-tanh":
+		return x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x))) / 2
+	case "silu":
+		return x / (1 + math.Exp(-x))
+	}
+	panic(f)
+}
+
+// FeedForward is equation 2, with dropout of the inner numbers if drop is not nil.
+func (w Weights) FeedForward(name, f string, x Matrix, drop func(Matrix)) Matrix {
 	hidden := w.Linear(name+".inner", x)
 	for _, row := range hidden {
 		for j := range row {
-			row[j] = max(0, row[j])
+			row[j] = Activate(f, row[j])
 		}
+	}
+	if drop != nil {
+		drop(hidden)
 	}
 	return w.Linear(name+".outer", hidden)
 }
 
-// AddNorm is LayerNorm(x + sub), with the biased variance.
-func (w Weights) AddNorm(name string, x, sub Matrix, eps float64) Matrix {
+// Norm normalizes each row, where "" is layer norm.
+func (w Weights) Norm(name, kind string, x Matrix, eps float64) Matrix {
 	gain, bias := w[name+".gain"], w[name+".bias"]
 	y := New(len(x), len(gain))
 	for i := range x {
 		d := float64(len(gain))
-		var mean, variance float64
-		for j := range gain {
-			mean += (x[i][j] + sub[i][j]) / d
+		var mean, squares float64
+		if kind != "rms" {
+			for _, v := range x[i] {
+				mean += v / d
+			}
+		}
+		for _, v := range x[i] {
+			squares += math.Pow(v-mean, 2)
+		}
+		divisor := math.Sqrt(squares/d + eps)
+		if kind == "unbiased" {
+			divisor = math.Sqrt(squares/(d-1)) + eps
 		}
 		for j := range gain {
-			variance += math.Pow(x[i][j]+sub[i][j]-mean, 2) / d
-		}
-		for j := range gain {
-			y[i][j] = (x[i][j]+sub[i][j]-mean)/math.Sqrt(variance+eps)*gain[j] + bias[j]
+			y[i][j] = (x[i][j] - mean) / divisor * gain[j]
+			if bias != nil {
+				y[i][j] += bias[j]
+			}
 		}
 	}
 	return y
 }
 
-// MultiHead is section 3.2.2 on queries, keys and values that are already projected.
-func MultiHead(q, k, v Matrix, heads int, causal bool) Matrix {
-	d := len(q[0])
-	dk := d / heads
-	out := New(len(q), d)
-	for h0 := 0; h0 < d; h0 += dk {
+// Sum is alpha·x + y.
+func Sum(alpha float64, x, y Matrix) Matrix {
+	sum := New(len(x), len(x[0]))
+	for i := range x {
+		for j := range x[i] {
+			sum[i][j] = alpha*x[i][j] + y[i][j]
+		}
+	}
+	return sum
+}
+
+// AddNorm is LayerNorm(x + sub), with the biased variance.
+func (w Weights) AddNorm(name string, x, sub Matrix, eps float64) Matrix {
+	return w.Norm(name, "layer", Sum(1, x, sub), eps)
+}
+
+// MultiHead is section 3.2.2 on queries, keys and values that are already projected. If drop is not nil it is given
+// the weights of each head.
+func MultiHead(q, k, v Matrix, heads int, causal bool, drop func(head int, weights Matrix)) Matrix {
+	dk, dv := len(q[0])/heads, len(v[0])/heads
+	out := New(len(q), len(v[0]))
+	for h := range heads {
+		weights := New(len(q), len(k))
 		for i := range q {
-			weights, total := make([]float64, len(k)), 0.0
+			var total float64
 			for j := range k {
 				if causal && j > i {
 					continue
 				}
 				var score float64
-				for c := h0; c < h0+dk; c++ {
+				for c := h * dk; c < (h+1)*dk; c++ {
 					score += q[i][c] * k[j][c]
 				}
-				weights[j] = math.Exp(score / math.Sqrt(float64(dk)))
-				total += weights[j]
+				weights[i][j] = math.Exp(score / math.Sqrt(float64(dk)))
+				total += weights[i][j]
 			}
 			for j := range k {
-				for c := h0; c < h0+dk; c++ {
-					out[i][c] += weights[j] / total * v[j][c]
+				weights[i][j] /= total
+			}
+		}
+		if drop != nil {
+			drop(h, weights)
+		}
+		for i := range q {
+			for j := range k {
+				for c := h * dv; c < (h+1)*dv; c++ {
+					out[i][c] += weights[i][j] * v[j][c]
 				}
 			}
 		}
@@ -110,17 +177,18 @@ func MultiHead(q, k, v Matrix, heads int, causal bool) Matrix {
 }
 
 // Self is self-attention with its projections.
-func (w Weights) Self(name string, x Matrix, heads int, causal bool) Matrix {
+func (w Weights) Self(name string, x Matrix, heads int, causal bool, drop func(head int, weights Matrix)) Matrix {
 	qkv := w.Linear(name+".qkv", x)
-	d := len(qkv[0]) / 3
-	return w.Linear(name+".out", MultiHead(columns(qkv, 0, d), columns(qkv, d, 2*d), columns(qkv, 2*d, 3*d), heads, causal))
+	n := len(qkv[0])
+	k := (n - len(w[name+".out.weight"])/len(x[0])) / 2 // h·d_k; what W^O is given is h·d_v
+	return w.Linear(name+".out", MultiHead(columns(qkv, 0, k), columns(qkv, k, 2*k), columns(qkv, 2*k, n), heads, causal, drop))
 }
 
 // Cross is attention from x to memory with its projections.
-func (w Weights) Cross(name string, x, memory Matrix, heads int) Matrix {
+func (w Weights) Cross(name string, x, memory Matrix, heads int, drop func(head int, weights Matrix)) Matrix {
 	q, kv := w.Linear(name+".q", x), w.Linear(name+".kv", memory)
-	d := len(q[0])
-	return w.Linear(name+".out", MultiHead(q, columns(kv, 0, d), columns(kv, d, 2*d), heads, false))
+	k := len(q[0])
+	return w.Linear(name+".out", MultiHead(q, columns(kv, 0, k), columns(kv, k, len(kv[0])), heads, false, drop))
 }
 
 func columns(m Matrix, lo, hi int) Matrix {
@@ -131,41 +199,78 @@ func columns(m Matrix, lo, hi int) Matrix {
 	return part
 }
 
+// Position is element j of d of the encoding of a position.
+func Position(kind string, pos, j, d int) float64 {
+	exponent, cos := float64(j/2*2)/float64(d), j%2 == 1
+	switch kind {
+	case "", "interleaved":
+	case "halves":
+		exponent, cos = float64(j%(d/2)*2)/float64(d), j >= d/2
+	case "tensor2tensor":
+		exponent, cos = float64(j%(d/2))/float64(d/2-1), j >= d/2
+	default:
+		panic(kind)
+	}
+	angle := float64(pos) / math.Pow(10000, exponent)
+	if cos {
+		return math.Cos(angle)
+	}
+	return math.Sin(angle)
+}
+
 // Embed is E[id]·sqrt(d) plus the sinusoids of section 3.5.
 func Embed(e []float64, d int, ids []int32) Matrix {
-	x := New(len(ids), d)
-	for pos, id := range ids {
+	return Reading{}.Embed(Weights{"": e}, "", d, ids)
+}
+
+// Embed is the embeddings of that name plus positions.
+func (r Reading) Embed(w Weights, name string, d int, ids []int32) Matrix {
+	x, scale := New(len(ids), d), math.Sqrt(float64(d))
+	if r.Unscaled {
+		scale = 1
+	}
+	for i, id := range ids {
 		for j := range d {
-			angle := float64(pos) / math.Pow(10000, float64(j/2*2)/float64(d))
-			wave := math.Sin(angle)
-			if j%2 == 1 {
-				wave = math.Cos(angle)
+			x[i][j] = w[name][int(id)*d+j] * scale
+			if learned, ok := w[r.Positions]; ok && r.Positions != "" {
+				x[i][j] += learned[i*d+j]
+			} else {
+				x[i][j] += Position(r.Positions, r.First+i, j, d)
 			}
-			x[pos][j] = e[int(id)*d+j]*math.Sqrt(float64(d)) + wave
 		}
 	}
 	return x
 }
 
-// CrossEntropy is the loss of x·Eᵀ for the targets, summed: with label smoothing, and plain.
-func CrossEntropy(e []float64, x Matrix, targets []int32, smoothing float64) (smoothed, nll float64) {
+// CrossEntropy is the loss of x·Eᵀ + b for the targets, summed: with label smoothing, over all entries or all but the
+// target, and plain. b may be nil.
+func CrossEntropy(e, b []float64, x Matrix, targets []int32, smoothing float64, all bool) (smoothed, nll float64) {
 	for i, target := range targets {
 		d := len(x[i])
 		logits, z := make([]float64, len(e)/d), 0.0
 		for v := range logits {
+			if b != nil {
+				logits[v] = b[v]
+			}
 			for c := range d {
 				logits[v] += x[i][c] * e[v*d+c]
 			}
 			z += math.Exp(logits[v])
 		}
+		n := float64(len(logits))
 		for v := range logits {
 			minusLogP := math.Log(z) - logits[v]
+			weight := smoothing / (n - 1)
+			if all {
+				weight = smoothing / n
+			}
 			if v == int(target) {
 				nll += minusLogP
-				smoothed += (1 - smoothing) * minusLogP
-			} else {
-				smoothed += smoothing / float64(len(logits)-1) * minusLogP
+				if weight = 1 - smoothing; all {
+					weight += smoothing / n
+				}
 			}
+			smoothed += weight * minusLogP
 		}
 	}
 	return smoothed, nll
@@ -174,32 +279,68 @@ func CrossEntropy(e []float64, x Matrix, targets []int32, smoothing float64) (sm
 // Model is what Loss needs to know beside the weights.
 type Model struct {
 	Weights
+	Reading
 	D, Heads, EncoderLayers, DecoderLayers int
 	Eps, Smoothing                         float64
 	Source, Target, Output                 string // names of the embeddings and the output projection
-	Drop                                   Drop
+	SourcePositions, TargetPositions       string // Reading.Positions of the two sides
+
+	Sentence    int                                       // in the batch
+	Drop        Drop                                      // at the places of the paper
+	DropInner   Drop                                      // of the inner numbers in the feed-forward network whose result is that place
+	DropWeights func(place, sentence, head int, w Matrix) // of attention, likewise
+}
+
+// sublayer is one of them with its residual connection and norm.
+func (m Model) sublayer(norm string, alpha float64, x Matrix, drop func(Matrix) Matrix, f func(Matrix) Matrix) Matrix {
+	if m.Pre {
+		return Sum(1, x, drop(f(m.Norm(norm, m.NormKind, x, m.Eps))))
+	}
+	if alpha == 0 {
+		alpha = 1
+	}
+	return m.Norm(norm, m.NormKind, Sum(alpha, x, drop(f(x))), m.Eps)
 }
 
 // Loss is the loss of one sentence pair, src with EOS, in with BOS, out with EOS; srcFirst and tgtFirst are
 // the rows at which they stand in their batch.
 func (m Model) Loss(src, in, out []int32, srcFirst, tgtFirst int) (smoothed, nll float64) {
 	place := 0
-	next := func(first int, x Matrix) Matrix { // each place of dropout in the order of the model
+	first := srcFirst
+	next := func(x Matrix) Matrix { // each place of dropout in the order of the model
 		place++
 		return m.Drop.at(place-1, first, x)
 	}
-	memory := next(srcFirst, Embed(m.Weights[m.Source], m.D, src))
+	inner := func(x Matrix) { m.DropInner.at(place, first, x) }
+	weights := func(head int, w Matrix) {
+		if m.DropWeights != nil {
+			m.DropWeights(place, m.Sentence, head, w)
+		}
+	}
+	embed := func(name, positions string, ids []int32) Matrix {
+		r := m.Reading
+		r.Positions = positions
+		return next(r.Embed(m.Weights, name, m.D, ids))
+	}
+	memory := embed(m.Source, m.SourcePositions, src)
 	for i := range m.EncoderLayers {
 		name := fmt.Sprint("encoder.", i)
-		memory = m.AddNorm(name+".norm1", memory, next(srcFirst, m.Self(name+".self", memory, m.Heads, false)), m.Eps)
-		memory = m.AddNorm(name+".norm2", memory, next(srcFirst, m.FeedForward(name+".ff", memory)), m.Eps)
+		memory = m.sublayer(name+".norm1", m.EncAlpha, memory, next, func(x Matrix) Matrix { return m.Self(name+".self", x, m.Heads, false, weights) })
+		memory = m.sublayer(name+".norm2", m.EncAlpha, memory, next, func(x Matrix) Matrix { return m.FeedForward(name+".ff", m.Activation, x, inner) })
 	}
-	x := next(tgtFirst, Embed(m.Weights[m.Target], m.D, in))
+	first = tgtFirst
+	x := embed(m.Target, m.TargetPositions, in)
+	if m.FinalNorm {
+		memory = m.Norm("encoder.norm", m.NormKind, memory, m.Eps)
+	}
 	for i := range m.DecoderLayers {
 		name := fmt.Sprint("decoder.", i)
-		x = m.AddNorm(name+".norm1", x, next(tgtFirst, m.Self(name+".self", x, m.Heads, true)), m.Eps)
-		x = m.AddNorm(name+".norm2", x, next(tgtFirst, m.Cross(name+".cross", x, memory, m.Heads)), m.Eps)
-		x = m.AddNorm(name+".norm3", x, next(tgtFirst, m.FeedForward(name+".ff", x)), m.Eps)
+		x = m.sublayer(name+".norm1", m.DecAlpha, x, next, func(x Matrix) Matrix { return m.Self(name+".self", x, m.Heads, true, weights) })
+		x = m.sublayer(name+".norm2", m.DecAlpha, x, next, func(x Matrix) Matrix { return m.Cross(name+".cross", x, memory, m.Heads, weights) })
+		x = m.sublayer(name+".norm3", m.DecAlpha, x, next, func(x Matrix) Matrix { return m.FeedForward(name+".ff", m.Activation, x, inner) })
 	}
-	return CrossEntropy(m.Weights[m.Output], x, out, m.Smoothing)
+	if m.FinalNorm {
+		x = m.Norm("decoder.norm", m.NormKind, x, m.Eps)
+	}
+	return CrossEntropy(m.Weights[m.Output], m.Weights["output.bias"], x, out, m.Smoothing, m.SmoothAll)
 }

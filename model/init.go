@@ -1,0 +1,107 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// Init sets the weights from a seed. Gains are 1 and what is not named here is 0.
+//
+//	xavier    matrices Xavier uniform, W^Q, W^K and W^V each by itself; embeddings, learned positions and
+//	          the output projection normal(0, d^-0.5)
+//	pytorch   what nn.Transformer, nn.Embedding and nn.Linear do: matrices Xavier uniform, W^Q, W^K and W^V of one
+//	          attention together as one; the biases of the feed-forward network uniform in ±in^-0.5; embeddings and
+//	          learned positions normal(0, 1); an output projection of its own and its bias uniform in ±d^-0.5
+//
+// DeepNorm multiplies W^V, W^O, W1 and W2 by its β after that.
+func (t *Transformer) Init(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	_, encBeta, _, decBeta := t.Config.DeepNormScales()
+	for _, p := range t.Params.List {
+		if t.Config.Start == PyTorchStart {
+			t.pytorchStart(p, r)
+		} else {
+			t.xavierStart(p, r)
+		}
+		if t.Config.Norm == DeepNorm {
+			t.deepen(p, float32(encBeta), float32(decBeta))
+		}
+	}
+}
+
+func (t *Transformer) xavierStart(p *layer.Param, r *rand.Rand) {
+	switch {
+	case isTable(p), p.Name == "output.weight":
+		layer.Normal(p.W, 1/math.Sqrt(float64(t.Config.DModel)), r)
+	case strings.HasSuffix(p.Name, ".weight"):
+		for i, w := 0, p.Weights(); i < w.Rows; i++ {
+			for _, part := range t.parts(p.Name, w.Row(i)) {
+				layer.XavierUniform(part, w.Rows, len(part), r)
+			}
+		}
+	case strings.HasSuffix(p.Name, ".gain"):
+		layer.Fill(p.W, 1)
+	default:
+		layer.Fill(p.W, 0)
+	}
+}
+
+func (t *Transformer) pytorchStart(p *layer.Param, r *rand.Rand) {
+	d := t.Config.DModel
+	switch {
+	case isTable(p):
+		layer.Normal(p.W, 1, r)
+	case p.Name == "output.weight", p.Name == "output.bias", strings.HasSuffix(p.Name, ".inner.bias"):
+		layer.Uniform(p.W, 1/math.Sqrt(float64(d)), r)
+	case strings.HasSuffix(p.Name, ".outer.bias"):
+		layer.Uniform(p.W, 1/math.Sqrt(float64(t.Config.DFF)), r)
+	case strings.HasSuffix(p.Name, "qkv.weight"), strings.HasSuffix(p.Name, ".q.weight"), strings.HasSuffix(p.Name, ".kv.weight"):
+		dk, dv := t.Config.HeadSizes()
+		layer.XavierUniform(p.W, d, t.Config.Heads*(2*dk+dv), r)
+	case strings.HasSuffix(p.Name, ".weight"):
+		layer.XavierUniform(p.W, p.Shape[0], p.Shape[1], r)
+	case strings.HasSuffix(p.Name, ".gain"):
+		layer.Fill(p.W, 1)
+	default:
+		layer.Fill(p.W, 0)
+	}
+}
+
+// deepen is DeepNorm's part of Init.
+func (t *Transformer) deepen(p *layer.Param, encBeta, decBeta float32) {
+	beta := decBeta
+	if strings.HasPrefix(p.Name, "encoder.") {
+		beta = encBeta
+	}
+	switch {
+	case strings.HasSuffix(p.Name, ".out.weight"), strings.HasSuffix(p.Name, ".inner.weight"), strings.HasSuffix(p.Name, ".outer.weight"):
+		mat.Scale(p.W, beta)
+	case strings.HasSuffix(p.Name, "kv.weight"): // of qkv too
+		for i, w := 0, p.Weights(); i < w.Rows; i++ {
+			parts := t.parts(p.Name, w.Row(i))
+			mat.Scale(parts[len(parts)-1], beta)
+		}
+	}
+}
+
+// parts cuts a row of a matrix into those of the matrices that are stored in it side by side: W^Q, W^K and W^V.
+func (t *Transformer) parts(name string, row []float32) [][]float32 {
+	dk, _ := t.Config.HeadSizes()
+	k := t.Config.Heads * dk
+	switch {
+	case strings.HasSuffix(name, ".qkv.weight"):
+		return [][]float32{row[:k], row[k : 2*k], row[2*k:]}
+	case strings.HasSuffix(name, ".kv.weight"):
+		return [][]float32{row[:k], row[k:]}
+	}
+	return [][]float32{row}
+}
+
+// isTable is true of embeddings of tokens and of positions.
+func isTable(p *layer.Param) bool {
+	return strings.HasSuffix(p.Name, "embedding") || strings.HasSuffix(p.Name, ".positions")
+}
