@@ -17,12 +17,15 @@ func bitsEqual(a, b []float32) bool {
 // The promise of package mat carries through: a step with caches computes the very numbers of the pass over
 // the whole sentence.
 func TestCachedStepsEqualTheFullPassBitForBit(t *testing.T) {
-	c := toy()
-	m := newModel(t, c)
+	cachedStepsEqualTheFullPass(t, newModel(t, toy()))
+}
+
+func cachedStepsEqualTheFullPass(t *testing.T, m *Transformer) {
+	c := m.Config
 	b := randomBatch(c, 5, 0, 7)
 	long := make([]int32, c.MaxLen-1) // more than caches begin with room for
 	for i := range long {
-		long[i] = int32(EOS + 1 + i%(c.TgtVocab-EOS-1))
+		long[i] = int32(EOS + 1 + i%(min(c.SrcVocab, c.TgtVocab)-EOS-1))
 	}
 	b.Append(long, long)
 	pass := NewPass(m, nil)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -11,33 +12,58 @@ import (
 	"tfm/mat"
 )
 
-// reference is m in float64, with the dropout of a training step of that seed if rate is above 0.
-func reference(m *Transformer, seed uint64, rate float32) ref.Model {
+// reference is m in float64, with the dropout of a training step of that seed.
+func reference(m *Transformer, seed uint64, r rates) ref.Model {
 	c := m.Config
-	r := ref.Model{
+	text := func(v encoding.TextMarshaler) string {
+		name, _ := v.MarshalText()
+		return string(name)
+	}
+	encAlpha, _, decAlpha, _ := c.DeepNormScales()
+	w := ref.Model{
 		Weights: ref.WeightsOf(m.Params), D: c.DModel, Heads: c.Heads, EncoderLayers: c.EncoderLayers, DecoderLayers: c.DecoderLayers,
 		Eps: float64(c.NormEps), Smoothing: float64(c.LabelSmoothing),
 		Source: m.srcEmbed.E.Name, Target: m.tgtEmbed.E.Name, Output: m.project.E.Name,
+		SourcePositions: text(c.Positions), TargetPositions: text(c.Positions),
+		Reading: ref.Reading{
+			Pre: c.Norm == PreNorm, FinalNorm: c.HasFinalNorm(), EncAlpha: encAlpha, DecAlpha: decAlpha, NormKind: text(c.NormKind),
+			First: c.FirstPosition, Unscaled: c.Unscaled, Activation: text(c.Activation), SmoothAll: c.Smoothing == SmoothAll,
+		},
 	}
-	if rate > 0 {
-		all := dropouts{rates: rates{outer: rate}, seed: seed}
-		r.Drop = func(place, first int, x ref.Matrix) {
-			ones, mask := make([]float32, c.DModel), make([]float32, c.DModel)
-			layer.Fill(ones, 1)
+	if c.Positions == Learned {
+		w.SourcePositions, w.TargetPositions = "source.positions", "target.positions"
+	}
+	mask := func(drop mat.Dropout, row []float64, first int) {
+		ones, mask := make([]float32, len(row)), make([]float32, len(row))
+		layer.Fill(ones, 1)
+		drop.Add(mask, ones, nil, first)
+		for j := range row {
+			row[j] *= float64(mask[j])
+		}
+	}
+	rows := func(at func(int) mat.Dropout) ref.Drop {
+		return func(place, first int, x ref.Matrix) {
 			for i, row := range x {
-				all.at(place).Add(mask, ones, nil, (first+i)*c.DModel)
-				for j := range row {
-					row[j] *= float64(mask[j])
-				}
+				mask(at(place), row, (first+i)*len(row))
 			}
 		}
 	}
-	return r
+	all := dropouts{rates: r, seed: seed}
+	w.Drop, w.DropInner = rows(all.at), rows(all.innerAt)
+	w.DropWeights = func(place, sentence, head int, weights ref.Matrix) {
+		drop := all.weightsAt(place)
+		drop.Key += uint64(sentence*c.Heads + head)
+		for i, row := range weights {
+			mask(drop, row, i*len(row))
+		}
+	}
+	return w
 }
 
 func referenceLoss(r ref.Model, b *Batch) (smoothed, nll float64) {
 	for s := range b.Sentences() {
 		m0, m1, n0, n1 := b.SrcStarts[s], b.SrcStarts[s+1], b.TgtStarts[s], b.TgtStarts[s+1]
+		r.Sentence = s
 		a, c := r.Loss(b.Src[m0:m1], b.TgtIn[n0:n1], b.TgtOut[n0:n1], int(m0), int(n0))
 		smoothed, nll = smoothed+a, nll+c
 	}
@@ -65,20 +91,20 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			b := randomBatch(c, 2, 3, 4)
 			const seed, scale = 99, 0.5
 			got := NewPass(m, nil).Train(b, seed, scale)
-			paper := reference(m, seed, rate)
+			paper := reference(m, seed, c.rates())
 			want, nll := referenceLoss(paper, b)
 			// Some forty roundings of 6e-8 lie between the tokens and their losses.
 			if math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
 				t.Errorf("tie %s, dropout %v: loss %v and %v, the paper's is %v and %v", tie, rate, got.Sum, got.NLL, want, nll)
 			}
-			want, nll = referenceLoss(reference(m, 0, 0), b)
+			want, nll = referenceLoss(reference(m, 0, rates{}), b)
 			if got := NewPass(m, nil).Evaluate(b); math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
 				t.Errorf("tie %s, dropout %v: without dropout loss %v and %v, the paper's is %v and %v", tie, rate, got.Sum, got.NLL, want, nll)
 			}
 			// The derivative of attention's scores is a difference of derivatives of its result, whose rounding stays.
 			rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
 			for _, p := range m.Params.List {
-				clearKeyBias(p, c.DModel)
+				clearKeyBias(p, c)
 				ref.Gradient(t, p.Name, p.G, paper.Weights[p.Name], rounding, func() float64 {
 					loss, _ := referenceLoss(paper, b)
 					return loss * scale
@@ -89,12 +115,14 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 }
 
 // clearKeyBias removes rounding errors: the derivative of the keys' bias is 0, see package attn's tests.
-func clearKeyBias(p *layer.Param, d int) {
+func clearKeyBias(p *layer.Param, c Config) {
+	dk, _ := c.HeadSizes()
+	k := c.Heads * dk
 	switch {
 	case strings.HasSuffix(p.Name, ".qkv.bias"):
-		clear(p.G[d : 2*d])
+		clear(p.G[k : 2*k])
 	case strings.HasSuffix(p.Name, ".kv.bias"):
-		clear(p.G[:d])
+		clear(p.G[:k])
 	}
 }
 

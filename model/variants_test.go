@@ -1,0 +1,247 @@
+package model
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/internal/ref"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// small is a model for central differences, with a layer of each kind; the readings together have more of them.
+func small() Config {
+	c := toy()
+	c.EncoderLayers, c.DecoderLayers = 1, 1
+	c.DModel, c.Heads, c.DFF, c.SrcVocab, c.TgtVocab, c.MaxLen = 8, 2, 12, 9, 9, 16
+	return c
+}
+
+// variants are all readings one by one, and some together.
+var variants = []struct {
+	name   string
+	change func(*Config)
+}{
+	{"pre-norm", func(c *Config) { c.Norm, c.EncoderLayers, c.DecoderLayers = PreNorm, 2, 2 }},
+	{"pre-norm without final norms", func(c *Config) { c.Norm, c.FinalNorm = PreNorm, FinalNormOff }},
+	{"post-norm with final norms", func(c *Config) { c.FinalNorm = FinalNormOn }},
+	{"DeepNorm", func(c *Config) { c.Norm, c.EncoderLayers = DeepNorm, 2 }},
+	{"unbiased norm", func(c *Config) { c.NormKind, c.NormEps = UnbiasedNorm, 1e-6 }},
+	{"RMSNorm", func(c *Config) { c.NormKind = RMSNorm }},
+	{"halves", func(c *Config) { c.Positions = Halves }},
+	{"tensor2tensor from 1", func(c *Config) { c.Positions, c.FirstPosition = TimingSignal, 1 }},
+	{"interleaved from 1", func(c *Config) { c.FirstPosition = 1 }},
+	{"learned positions", func(c *Config) { c.Positions = Learned }},
+	{"unscaled", func(c *Config) { c.Unscaled = true }},
+	{"d_k below d/h", func(c *Config) { c.DK = 3 }},
+	{"d_v above d/h", func(c *Config) { c.DV = 7 }},
+	{"heads that do not divide d", func(c *Config) { c.Heads, c.DK, c.DV = 3, 2, 5 }},
+	{"every head at full d", func(c *Config) { c.DK, c.DV = c.DModel, c.DModel }},
+	{"one head", func(c *Config) { c.Heads = 1 }},
+	{"no biases", func(c *Config) { c.Biases = NoBiases }},
+	{"biases in feed-forward alone", func(c *Config) { c.Biases = FeedForwardBiases }},
+	{"biases in attention alone", func(c *Config) { c.Biases = AttentionBiases }},
+	{"output bias", func(c *Config) { c.Tie, c.OutputBias = TieNone, true }},
+	{"output bias, tied", func(c *Config) { c.OutputBias = true }},
+	{"GELU", func(c *Config) { c.Activation = GELU }},
+	{"GELU by tanh", func(c *Config) { c.Activation = GELUTanh }},
+	{"SiLU", func(c *Config) { c.Activation = SiLU }},
+	{"dropout everywhere", func(c *Config) { c.Dropout, c.AttentionDropout, c.FFDropout = 0.1, 0.2, 0.3 }},
+	{"dropout inside alone", func(c *Config) { c.AttentionDropout, c.FFDropout, c.Activation = 0.2, 0.3, GELU }},
+	{"smoothing over all", func(c *Config) { c.Smoothing = SmoothAll }},
+	{"PyTorch", func(c *Config) {
+		c.FinalNorm, c.Tie, c.OutputBias, c.Smoothing, c.Start = FinalNormOn, TieNone, true, SmoothAll, PyTorchStart
+		c.Dropout, c.AttentionDropout, c.FFDropout, c.SrcVocab = 0.1, 0.1, 0.1, 8
+	}},
+	{"a modern one", func(c *Config) {
+		c.Norm, c.NormKind, c.Biases, c.Activation, c.Positions, c.DK = PreNorm, RMSNorm, NoBiases, SiLU, Learned, 5
+		c.AttentionDropout, c.EncoderLayers, c.DecoderLayers = 0.2, 2, 1
+	}},
+	{"tensor2tensor", func(c *Config) {
+		c.Norm, c.Positions, c.Biases, c.NormEps, c.Dropout, c.AttentionDropout, c.FFDropout = PreNorm, TimingSignal, FeedForwardBiases, 1e-6, 0.1, 0.1, 0.1
+	}},
+	{"the annotated one", func(c *Config) {
+		c.Norm, c.NormKind, c.NormEps, c.Tie, c.OutputBias, c.Dropout, c.AttentionDropout = PreNorm, UnbiasedNorm, 1e-6, TieNone, true, 0.1, 0.1
+	}},
+	{"deep and odd", func(c *Config) {
+		c.Norm, c.FinalNorm, c.NormKind, c.Positions, c.FirstPosition, c.Activation = DeepNorm, FinalNormOn, RMSNorm, Halves, 1, GELUTanh
+		c.Heads, c.DK, c.DV, c.FFDropout, c.Unscaled, c.Biases, c.DecoderLayers = 3, 4, 3, 0.2, true, AttentionBiases, 2
+	}},
+}
+
+// eachVariant runs a test for the paper's model and every variant of a configuration.
+func eachVariant(t *testing.T, of func() Config, test func(*testing.T, Config)) {
+	t.Run("paper", func(t *testing.T) { test(t, of()) })
+	for _, v := range variants {
+		c := of()
+		v.change(&c)
+		t.Run(v.name, func(t *testing.T) { test(t, c) })
+	}
+}
+
+// agitated is a model away from its start, where attention is almost even and its derivatives cancel.
+func agitated(t *testing.T, c Config) *Transformer {
+	m := newModel(t, c)
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range m.Params.W {
+		m.Params.W[i] += float32(0.3 * r.NormFloat64())
+	}
+	return m
+}
+
+// Every variant computes what its equations say, written out in float64, and every gradient is the loss's derivative.
+func TestGradientsOfEveryVariant(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine, and ten times as slow under the race detector")
+	}
+	eachVariant(t, small, func(t *testing.T, c Config) {
+		m := agitated(t, c)
+		b := randomBatch(c, 2, 3, 4)
+		const seed, scale = 99, 0.5
+		pass := NewPass(m, nil)
+		got := pass.Train(b, seed, scale)
+		equations := reference(m, seed, c.rates())
+		want, nll := referenceLoss(equations, b)
+		// As in TestGradientsOfTheWholeModel.
+		if math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
+			t.Errorf("loss %v and %v, the equations say %v and %v", got.Sum, got.NLL, want, nll)
+		}
+		want, nll = referenceLoss(reference(m, 0, rates{}), b)
+		if got := pass.Evaluate(b); math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
+			t.Errorf("without dropout loss %v and %v, the equations say %v and %v", got.Sum, got.NLL, want, nll)
+		}
+		rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
+		for _, p := range m.Params.List {
+			clearKeyBias(p, c)
+			if strings.HasSuffix(p.Name, ".positions") {
+				continue // below, as most rows are not used
+			}
+			ref.Gradient(t, p.Name, p.G, equations.Weights[p.Name], rounding, func() float64 {
+				loss, _ := referenceLoss(equations, b)
+				return loss * scale
+			})
+		}
+		for _, p := range []*struct {
+			name   string
+			starts []int32
+		}{{"source.positions", b.SrcStarts}, {"target.positions", b.TgtStarts}} {
+			if c.Positions != Learned {
+				continue
+			}
+			longest := 0
+			for i := 1; i < len(p.starts); i++ {
+				longest = max(longest, int(p.starts[i]-p.starts[i-1]))
+			}
+			i := slices.IndexFunc(m.Params.List, func(q *layer.Param) bool { return q.Name == p.name })
+			n, g := longest*c.DModel, m.Params.List[i].G
+			ref.Gradient(t, p.name, g[:n], equations.Weights[p.name][:n], rounding, func() float64 {
+				loss, _ := referenceLoss(equations, b)
+				return loss * scale
+			})
+			if mat.Max(g[n:]) != 0 {
+				t.Errorf("%s: positions that no sentence has have a derivative", p.name)
+			}
+		}
+	})
+}
+
+func TestEveryVariantDecodesAsItsFullPassBitForBit(t *testing.T) {
+	eachVariant(t, toy, func(t *testing.T, c Config) { cachedStepsEqualTheFullPass(t, agitated(t, c)) })
+}
+
+// Sentences, threads and memory that is used again change no bit of any variant.
+func TestNoVariantDependsOnTheBatch(t *testing.T) {
+	p := mat.NewPool(3)
+	defer p.Close()
+	eachVariant(t, toy, func(t *testing.T, c Config) {
+		m := agitated(t, c)
+		b := randomBatch(c, 6, 0, 8)
+		logits := func(pass *Pass, b *Batch) mat.Matrix {
+			pass.bind(len(b.Src), len(b.TgtIn), false)
+			x := pass.forward(b, dropouts{}, dropouts{})
+			y := mat.New(x.Rows, c.TgtVocab)
+			m.project.Logits(nil, y, x)
+			return y
+		}
+		pass := NewPass(m, p)
+		all := logits(pass, b)
+		for s := range b.Sentences() {
+			one := new(Batch)
+			one.Append(b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1], b.TgtIn[b.TgtStarts[s]+1:b.TgtStarts[s+1]])
+			alone := logits(NewPass(m, nil), one)
+			if !bitsEqual(alone.Data, all.RowRange(int(b.TgtStarts[s]), int(b.TgtStarts[s+1])).Data[:len(alone.Data)]) {
+				t.Fatalf("sentence %d has other logits alone than among others", s)
+			}
+		}
+		clear(m.Params.G)
+		pass.Train(b, 7, 1)
+		first := slices.Clone(m.Params.G)
+		clear(m.Params.G)
+		NewPass(m, nil).Train(b, 7, 1)
+		if !bitsEqual(first, m.Params.G) {
+			t.Error("other gradients with one thread")
+		}
+	})
+}
+
+func TestNoVariantAllocatesInAStep(t *testing.T) {
+	if raceDetector {
+		t.Skip("allocations cannot be counted under the race detector")
+	}
+	p := mat.NewPool(2)
+	defer p.Close()
+	eachVariant(t, toy, func(t *testing.T, c Config) {
+		m := newModel(t, c)
+		b := randomBatch(c, 12, 0, 2)
+		pass, d := NewPass(m, p), NewDecoder(m, p)
+		ids, slots, sources := []int32{BOS, BOS}, []int32{0, 1}, []int32{0, 1}
+		step := func() {
+			pass.Train(b, 1, 1)
+			d.begin(b, 1, 16)
+			d.step(ids, slots, sources, 0)
+		}
+		step()
+		if n := testing.AllocsPerRun(10, step); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
+}
+
+func TestEveryVariantComesBackFromItsFile(t *testing.T) {
+	eachVariant(t, toy, func(t *testing.T, c Config) {
+		m := agitated(t, c)
+		path := filepath.Join(t.TempDir(), "m.safetensors")
+		if err := (File{Model: m}).Save(path); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Load(path, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		srcs := sources(randomBatch(c, 5, 1, 3))
+		s := Search{Beam: 2, MaxExtra: 4}
+		if f.Model.Config != c || !reflect.DeepEqual(NewDecoder(f.Model, nil).Translate(srcs, s), NewDecoder(m, nil).Translate(srcs, s)) {
+			t.Error("the model that was loaded is another")
+		}
+	})
+}
+
+// A file of the first version of tfm names no reading of the paper, so its model is the paper's; and the paper's
+// model is still written so, for programs that know no other.
+func TestFilesThatNameNoReading(t *testing.T) {
+	const old = `{"d_model":16,"heads":4,"d_ff":24,"encoder_layers":2,"decoder_layers":2,"dropout":0,"label_smoothing":0.1,` +
+		`"src_vocab":11,"tgt_vocab":11,"tie":"all","norm_eps":0.00001,"max_len":64}`
+	c, err := decodeConfig(map[string]string{"format": "tfm 1", "config": old})
+	if err != nil || c != toy() {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if now, err := json.Marshal(toy()); err != nil || string(now) != old {
+		t.Errorf("%s, %v", now, err)
+	}
+}
