@@ -39,9 +39,9 @@ func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
 }
 
 // bySentence calls f with the rows of each sentence and joins the results.
-func bySentence(r attn.Ragged, f func(q0, q1, k0, k1 int32) ref.Matrix) (all ref.Matrix) {
+func bySentence(r attn.Ragged, f func(s int, q0, q1, k0, k1 int32) ref.Matrix) (all ref.Matrix) {
 	for s := range r.Sentences() {
-		all = append(all, f(r.Q[s], r.Q[s+1], r.K[s], r.K[s+1])...)
+		all = append(all, f(s, r.Q[s], r.Q[s+1], r.K[s], r.K[s+1])...)
 	}
 	return all
 }
@@ -74,82 +74,125 @@ func arena(take func(*layer.Arena)) {
 // One sentence is longer than a block of queries.
 var long = []int32{0, 3, 4, 70, 73}
 
-func TestSelf(t *testing.T) {
-	for _, causal := range []bool{false, true} {
-		var l attn.Self
-		ps, r := setUp(func(ps *layer.Params) { l = attn.NewSelf(ps, "l", d, heads) })
-		rag := attn.Ragged{Q: long, K: long, Causal: causal}
-		n := int(long[len(long)-1])
-		x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), random(r, n, d)
-		before := ref.Of(dx)
-		var st, dst attn.SelfState
-		arena(func(a *layer.Arena) { st, dst = l.NewSelfState(a, n), l.NewSelfState(a, n) })
-		w := ref.WeightsOf(ps)
-		xs, rows := flat(x)
-		want := func() ref.Matrix {
-			return bySentence(rag, func(q0, q1, _, _ int32) ref.Matrix { return w.Self("l", rows[q0:q1], heads, causal, nil) })
-		}
-		f := func() float64 { return weighted(dy, want()) }
+// sizes are the paper's and others, with dropout of the weights and without.
+var sizes = []struct {
+	name string
+	attn.Sizes
+	drop mat.Dropout
+}{
+	{"paper", attn.PaperSizes(d, heads), mat.Dropout{}},
+	{"dropout", attn.PaperSizes(d, heads), mat.Dropout{Rate: 0.3, Key: 5}},
+	{"no biases", attn.Sizes{Model: d, Heads: heads, DK: 4, DV: 4, NoBias: true}, mat.Dropout{}},
+	{"one head", attn.PaperSizes(d, 1), mat.Dropout{}},
+	{"every head at full d", attn.Sizes{Model: d, Heads: 2, DK: d, DV: d}, mat.Dropout{}},
+	{"d_k below d_v", attn.Sizes{Model: d, Heads: 5, DK: 2, DV: 7}, mat.Dropout{Rate: 0.2, Key: 6}},
+	{"d_k above d_v", attn.Sizes{Model: d, Heads: 2, DK: 9, DV: 1, NoBias: true}, mat.Dropout{}},
+}
 
-		stale(y, st.QKV, st.Ctx, dst.QKV, dst.Ctx)
-		l.Forward(nil, y, st, x, rag)
-		ref.Close(t, "y", y, want(), 1e-5)
-		l.Backward(nil, dx, dst, dy, st, x, rag, layer.Add)
-		for i := range before {
-			for j := range before[i] {
-				dx.Row(i)[j] -= float32(before[i][j])
+// dropWeights applies the dropout of a sentence's weights as the reference would: by the mask that it gives for ones.
+func dropWeights(drop mat.Dropout, sentence, heads int) func(int, ref.Matrix) {
+	return func(head int, w ref.Matrix) {
+		drop := mat.Dropout{Rate: drop.Rate, Key: drop.Key + uint64(sentence*heads+head)}
+		for i, row := range w {
+			mask, ones := make([]float32, len(row)), make([]float32, len(row))
+			layer.Fill(ones, 1)
+			drop.Add(mask, ones, nil, i*len(row))
+			for j := range row {
+				row[j] *= float64(mask[j])
 			}
 		}
-		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
-		checkParams(t, ps, w, f)
+	}
+}
+
+func TestSelf(t *testing.T) {
+	for _, v := range sizes {
+		for _, causal := range []bool{false, true} {
+			var l attn.Self
+			ps, r := setUp(func(ps *layer.Params) { l = v.NewSelf(ps, "l") })
+			rag := attn.Ragged{Q: long, K: long, Causal: causal, Drop: v.drop}
+			n := int(long[len(long)-1])
+			x, dy, y := random(r, n, d), random(r, n, d), mat.New(n, d)
+			dx := random(r, n, d)
+			before := ref.Of(dx)
+			var st, dst attn.SelfState
+			arena(func(a *layer.Arena) { st, dst = l.NewSelfState(a, n), l.NewSelfState(a, n) })
+			w := ref.WeightsOf(ps)
+			xs, rows := flat(x)
+			want := func() ref.Matrix {
+				return bySentence(rag, func(s int, q0, q1, _, _ int32) ref.Matrix {
+					return w.Self("l", rows[q0:q1], v.Heads, causal, dropWeights(v.drop, s, v.Heads))
+				})
+			}
+			f := func() float64 { return weighted(dy, want()) }
+
+			stale(y, st.QKV, st.Ctx, dst.QKV, dst.Ctx)
+			l.Forward(nil, y, st, x, rag)
+			ref.Close(t, v.name+" y", y, want(), 1e-5)
+			l.Backward(nil, dx, dst, dy, st, x, rag, layer.Add)
+			for i := range before {
+				for j := range before[i] {
+					dx.Row(i)[j] -= float32(before[i][j])
+				}
+			}
+			ref.Gradient(t, v.name+" dx", dx.Data, xs, 0, f)
+			checkParams(t, ps, w, v.Sizes, f)
+		}
 	}
 }
 
 func TestCross(t *testing.T) {
-	var l attn.Cross
-	ps, r := setUp(func(ps *layer.Params) { l = attn.NewCross(ps, "l", d, heads) })
-	rag := attn.Ragged{Q: []int32{0, 2, 70, 71}, K: []int32{0, 5, 9, 15}}
-	n, m := 71, 15
-	x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
-	memory, dmemory := random(r, m, d), mat.New(m, d)
-	var st, dst attn.CrossState
-	arena(func(a *layer.Arena) { st, dst = l.NewCrossState(a, n, m), l.NewCrossState(a, n, m) })
-	w := ref.WeightsOf(ps)
-	xs, rows := flat(x)
-	ms, mRows := flat(memory)
-	want := func() ref.Matrix {
-		return bySentence(rag, func(q0, q1, k0, k1 int32) ref.Matrix { return w.Cross("l", rows[q0:q1], mRows[k0:k1], heads, nil) })
-	}
-	f := func() float64 { return weighted(dy, want()) }
+	for _, v := range sizes {
+		var l attn.Cross
+		ps, r := setUp(func(ps *layer.Params) { l = v.NewCross(ps, "l") })
+		rag := attn.Ragged{Q: []int32{0, 2, 70, 71}, K: []int32{0, 5, 9, 15}, Drop: v.drop}
+		n, m := 71, 15
+		x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
+		memory, dmemory := random(r, m, d), mat.New(m, d)
+		var st, dst attn.CrossState
+		arena(func(a *layer.Arena) { st, dst = l.NewCrossState(a, n, m), l.NewCrossState(a, n, m) })
+		w := ref.WeightsOf(ps)
+		xs, rows := flat(x)
+		ms, mRows := flat(memory)
+		want := func() ref.Matrix {
+			return bySentence(rag, func(s int, q0, q1, k0, k1 int32) ref.Matrix {
+				return w.Cross("l", rows[q0:q1], mRows[k0:k1], v.Heads, dropWeights(v.drop, s, v.Heads))
+			})
+		}
+		f := func() float64 { return weighted(dy, want()) }
 
-	stale(y, dx, dmemory, st.Q, st.KV, st.Ctx, dst.Q, dst.KV, dst.Ctx)
-	l.Forward(nil, y, st, x, memory, rag)
-	ref.Close(t, "y", y, want(), 1e-5)
-	l.Backward(nil, dx, dmemory, dst, dy, st, x, memory, rag, layer.Set, layer.Set)
-	ref.Gradient(t, "dx", dx.Data, xs, 0, f)
-	ref.Gradient(t, "dmemory", dmemory.Data, ms, 0, f)
-	checkParams(t, ps, w, f)
+		stale(y, dx, dmemory, st.Q, st.KV, st.Ctx, dst.Q, dst.KV, dst.Ctx)
+		l.Forward(nil, y, st, x, memory, rag)
+		ref.Close(t, v.name+" y", y, want(), 1e-5)
+		l.Backward(nil, dx, dmemory, dst, dy, st, x, memory, rag, layer.Set, layer.Set)
+		ref.Gradient(t, v.name+" dx", dx.Data, xs, 0, f)
+		ref.Gradient(t, v.name+" dmemory", dmemory.Data, ms, 0, f)
+		checkParams(t, ps, w, v.Sizes, f)
 
-	weights := st.Weights(1, 2, heads, rag)
-	ctx := mat.New(weights.Rows, d/heads)
-	mat.Gemm(nil, ctx, weights, st.KV.Slice(5, 9, 2*d-d/heads, 2*d), mat.Product{})
-	ref.Close(t, "weights times values", st.Ctx.Slice(2, 70, d-d/heads, d), ref.Of(ctx), 1e-6)
-	for i := range weights.Rows {
-		if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {
-			t.Fatalf("weights of query %d sum to %v", i, s)
+		if v.drop.Rate > 0 {
+			continue // Weights are those before it
+		}
+		last := v.Heads - 1
+		weights := st.Weights(1, last, v.Heads, rag)
+		ctx := mat.New(weights.Rows, v.DV)
+		mat.Gemm(nil, ctx, weights, st.KV.Slice(5, 9, st.KV.Cols-v.DV, st.KV.Cols), mat.Product{})
+		ref.Close(t, v.name+" weights times values", st.Ctx.Slice(2, 70, last*v.DV, v.Heads*v.DV), ref.Of(ctx), 1e-6)
+		for i := range weights.Rows {
+			if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {
+				t.Fatalf("%s: weights of query %d sum to %v", v.name, i, s)
+			}
 		}
 	}
 }
 
-func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, f func() float64) {
+func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, s attn.Sizes, f func() float64) {
 	t.Helper()
 	for _, p := range ps.List {
 		if p.Name == "l.qkv.bias" || p.Name == "l.kv.bias" {
 			// The keys' bias adds one number to all scores of a query, which the softmax takes away again: its
 			// derivative is 0, up to rounding.
-			lo, hi := 0, d
+			lo, hi := 0, s.Heads*s.DK
 			if p.Name == "l.qkv.bias" {
-				lo, hi = d, 2*d
+				lo, hi = hi, 2*hi
 			}
 			for i := lo; i < hi; i++ {
 				if math.Abs(float64(p.G[i])) > 1e-5 {

@@ -3,6 +3,7 @@ package layer_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tfm/internal/ref"
@@ -21,6 +22,8 @@ func random(r *rand.Rand, rows, cols int) mat.Matrix {
 	layer.Normal(m.Data, 1, r)
 	return m
 }
+
+func clone(m mat.Matrix) mat.Matrix { return mat.Of(slices.Clone(m.Data), m.Rows, m.Cols) }
 
 // setUp allocates what declare has declared and fills it with random weights.
 func setUp(declare func(*layer.Params)) (*layer.Params, *rand.Rand) {
@@ -62,8 +65,13 @@ func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, f func() float64
 }
 
 func TestLinear(t *testing.T) {
+	testLinear(t, layer.NewLinear)
+	testLinear(t, layer.NewLinearNoBias)
+}
+
+func testLinear(t *testing.T, declare func(*layer.Params, string, int, int) layer.Linear) {
 	var l layer.Linear
-	ps, r := setUp(func(ps *layer.Params) { l = layer.NewLinear(ps, "l", d, ff) })
+	ps, r := setUp(func(ps *layer.Params) { l = declare(ps, "l", d, ff) })
 	x, dy, y, dx := random(r, n, d), random(r, n, ff), mat.New(n, ff), random(r, n, d)
 	before := ref.Of(dx)
 	w := ref.WeightsOf(ps)
@@ -90,19 +98,50 @@ func TestLinear(t *testing.T) {
 }
 
 func TestFeedForward(t *testing.T) {
-	var l layer.FeedForward
-	ps, r := setUp(func(ps *layer.Params) { l = layer.NewFeedForward(ps, "l", d, ff) })
-	x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
-	st, dhidden := layer.FeedForwardState{Hidden: mat.New(n, ff)}, mat.New(n, ff)
-	w := ref.WeightsOf(ps)
-	xs, rows := flat(x)
-	f := func() float64 { return weighted(dy, w.FeedForward("l", "relu", rows, nil)) }
+	names := map[mat.Activation]string{mat.ReLU: "relu", mat.GELU: "gelu", mat.GELUTanh: "gelu-tanh", mat.SiLU: "silu"}
+	for f, name := range names {
+		for _, drop := range []mat.Dropout{{}, {Rate: 0.3, Key: 3}} {
+			for _, declare := range []func(*layer.Params, string, int, int) layer.Linear{layer.NewLinear, layer.NewLinearNoBias} {
+				var l layer.FeedForward
+				ps, r := setUp(func(ps *layer.Params) {
+					l = layer.FeedForward{Inner: declare(ps, "l.inner", d, ff), Outer: declare(ps, "l.outer", ff, d), Activation: f}
+				})
+				x, dy, y := random(r, n, d), random(r, n, d), mat.New(n, d)
+				var st, alone layer.FeedForwardState
+				var dhidden mat.Matrix
+				arena(func(a *layer.Arena) {
+					st, alone, dhidden = l.NewState(a, n, true), l.NewState(a, n, false), a.Matrix(n, ff)
+				})
+				w := ref.WeightsOf(ps)
+				xs, rows := flat(x)
+				want := func() ref.Matrix {
+					return w.FeedForward("l", name, rows, func(hidden ref.Matrix) { copy(hidden, dropped(drop, hidden)) })
+				}
+				f := func() float64 { return weighted(dy, want()) }
 
-	l.Forward(nil, y, st, x, mat.Dropout{})
-	ref.Close(t, "y", y, w.FeedForward("l", "relu", rows, nil), 1e-6)
-	l.Backward(nil, dx, dhidden, dy, st, x, mat.Dropout{}, layer.Set)
-	ref.Gradient(t, "dx", dx.Data, xs, 0, f)
-	checkParams(t, ps, w, f)
+				l.Forward(nil, y, alone, x, drop)
+				ref.Close(t, name+", forward alone", y, want(), 1e-6)
+				first := slices.Clone(y.Data)
+				l.Forward(nil, y, st, x, drop)
+				if !slices.Equal(first, y.Data) {
+					t.Errorf("%s: other numbers if Backward is to follow", name)
+				}
+				dx := clone(dy)
+				l.Backward(nil, dx, dhidden, dx, st, x, drop, layer.Set) // dx may be dy
+				ref.Gradient(t, name+" dx", dx.Data, xs, 0, f)
+				checkParams(t, ps, w, f)
+			}
+		}
+	}
+}
+
+// arena takes the memory of a test.
+func arena(take func(*layer.Arena)) {
+	var a layer.Arena
+	a.Measure()
+	take(&a)
+	a.Reserve()
+	take(&a)
 }
 
 // dropped applies drop as the reference would: by the mask that it gives for ones.
@@ -144,40 +183,153 @@ func TestAddNorm(t *testing.T) {
 	}
 }
 
+var normKinds = map[layer.NormKind]string{layer.LayerNorm: "layer", layer.UnbiasedNorm: "unbiased", layer.RMSNorm: "rms"}
+
+func TestNorm(t *testing.T) {
+	for kind, name := range normKinds {
+		for _, how := range []mat.Product{layer.Set, layer.Add} {
+			var l layer.Norm
+			ps, r := setUp(func(ps *layer.Params) { l = layer.NewNorm(ps, "l", d, 1e-2, kind) }) // an eps that counts
+			x, dy, dx := random(r, n, d), random(r, n, d), random(r, n, d)
+			for j := range d {
+				x.Row(0)[j] += 3 // a mean that counts
+			}
+			before, dyBefore := ref.Of(dx), clone(dy)
+			w := ref.WeightsOf(ps)
+			xs, rows := flat(x)
+			y := func() ref.Matrix { return w.Norm("l", name, rows, float64(l.Eps)) }
+			var out layer.Normed
+			arena(func(a *layer.Arena) { out = layer.NewNormedAlone(a, n, d) })
+			layer.Fill(out.Y.Data, float32(math.NaN()))
+			l.Forward(nil, out, x)
+			ref.Close(t, name, out.Y, y(), 2e-6)
+			l.Backward(nil, dx, dy, out, x, how)
+			if how.Accumulate {
+				for i := range before {
+					for j := range before[i] {
+						dx.Row(i)[j] -= float32(before[i][j])
+					}
+				}
+			}
+			f := func() float64 { return weighted(dyBefore, y()) }
+			ref.Gradient(t, name+" dx", dx.Data, xs, 0, f)
+			checkParams(t, ps, w, f)
+		}
+	}
+}
+
+// A row of equal numbers has no deviation, and no derivative of it.
+func TestNormsOfEqualNumbers(t *testing.T) {
+	for kind := range normKinds {
+		var l layer.Norm
+		_, r := setUp(func(ps *layer.Params) { l = layer.NewNorm(ps, "l", d, eps, kind) })
+		x, dx := mat.New(n, d), random(r, n, d)
+		layer.Fill(x.Data, 2)
+		var out layer.Normed
+		arena(func(a *layer.Arena) { out = layer.NewNormedAlone(a, n, d) })
+		l.Forward(nil, out, x)
+		l.Backward(nil, dx, dx, out, x, layer.Set)
+		for _, v := range append(dx.Data, out.Y.Data...) {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				t.Fatalf("%s: %v", normKinds[kind], v)
+			}
+		}
+	}
+}
+
+// A residual connection around a sublayer that is a linear map, in every placement and with every norm.
+func TestResidual(t *testing.T) {
+	for kind, name := range normKinds {
+		for _, pre := range []bool{false, true} {
+			for _, alpha := range []float32{1, 1.7} {
+				if pre && alpha != 1 {
+					continue
+				}
+				drop := mat.Dropout{Rate: 0.3, Key: 8}
+				var l layer.Residual
+				var f layer.Linear
+				ps, r := setUp(func(ps *layer.Params) {
+					l = layer.Residual{AddNorm: layer.AddNorm{Norm: layer.NewNorm(ps, "l", d, eps, kind), Alpha: alpha}, Pre: pre}
+					f = layer.NewLinear(ps, "f", d, d)
+				})
+				x, dy, dsub := random(r, n, d), random(r, n, d), mat.New(n, d)
+				w := ref.WeightsOf(ps)
+				xs, rows := flat(x)
+				y := func() ref.Matrix {
+					if pre {
+						return ref.Sum(1, rows, dropped(drop, w.Linear("f", w.Norm("l", name, rows, eps))))
+					}
+					return w.Norm("l", name, ref.Sum(float64(alpha), rows, dropped(drop, w.Linear("f", rows))), eps)
+				}
+				var st layer.Normed
+				arena(func(a *layer.Arena) { st = layer.NewNormed(a, n, d) })
+				f.Forward(nil, st.R, l.Before(nil, st, x))
+				ref.Close(t, name, l.After(nil, st, x, drop), y(), 2e-6)
+
+				dx := clone(dy)
+				din, how := l.BackwardAfter(nil, dx, dsub, st, drop)
+				f.Backward(nil, din, clone(dsub), l.In(st, x), how)
+				l.BackwardBefore(nil, dx, din, st, x)
+				loss := func() float64 { return weighted(dy, y()) }
+				ref.Gradient(t, name+" dx", dx.Data, xs, 0, loss)
+				checkParams(t, ps, w, loss)
+			}
+		}
+	}
+}
+
 func TestEmbedding(t *testing.T) {
 	for _, drop := range []mat.Dropout{{}, {Rate: 0.3, Key: 5}} {
-		var l layer.Embedding
-		ps, r := setUp(func(ps *layer.Params) {
-			l = layer.Embedding{E: ps.New("e", vocab, d), Positions: layer.Sinusoids(8, d)}
-		})
-		ids, starts := []int32{3, 3, 8, 0, 3, 7, 2}, []int32{0, 2, 3, 7}
-		x, dx := mat.New(n, d), random(r, n, d)
-		dy := random(r, n, d)
-		copy(dx.Data, dy.Data) // Backward overwrites it
-		w := ref.WeightsOf(ps)
-		y := func() ref.Matrix {
-			var rows ref.Matrix
-			for s := range len(starts) - 1 {
-				rows = append(rows, ref.Embed(w["e"], d, ids[starts[s]:starts[s+1]])...)
-			}
-			return dropped(drop, rows)
-		}
-		l.Forward(nil, x, ids, starts, drop)
-		ref.Close(t, "x", x, y(), 1e-6)
-		l.Backward(nil, dx, ids, starts, drop)
-		checkParams(t, ps, w, func() float64 { return weighted(dy, y()) })
+		for _, unscaled := range []bool{false, true} {
+			for _, learned := range []bool{false, true} {
+				var l layer.Embedding
+				ps, r := setUp(func(ps *layer.Params) {
+					l = layer.Embedding{E: ps.New("e", vocab, d), Positions: layer.Sinusoids(8, d), Unscaled: unscaled}
+					if learned {
+						l.Learned = ps.New("p", 4, d) // as many as the longest sentence
+					}
+				})
+				reading := ref.Reading{Unscaled: unscaled}
+				if learned {
+					l.Positions, reading.Positions = l.Learned.Weights(), "p"
+				}
+				ids, starts := []int32{3, 3, 8, 0, 3, 7, 2}, []int32{0, 2, 3, 7}
+				x, dx := mat.New(n, d), random(r, n, d)
+				dy := clone(dx) // Backward overwrites dx
+				w := ref.WeightsOf(ps)
+				y := func() ref.Matrix {
+					var rows ref.Matrix
+					for s := range len(starts) - 1 {
+						rows = append(rows, reading.Embed(w, "e", d, ids[starts[s]:starts[s+1]])...)
+					}
+					return dropped(drop, rows)
+				}
+				l.Forward(nil, x, ids, starts, drop)
+				ref.Close(t, "x", x, y(), 1e-6)
+				l.Backward(nil, dx, ids, starts, drop)
+				checkParams(t, ps, w, func() float64 { return weighted(dy, y()) })
 
-		at := mat.New(2, d)
-		l.At(at, []int32{8, 7}, 1)
-		ref.Close(t, "At", at, ref.Matrix{ref.Embed(w["e"], d, []int32{0, 8})[1], ref.Embed(w["e"], d, []int32{0, 7})[1]}, 1e-6)
+				at := mat.New(2, d)
+				l.At(at, []int32{8, 7}, 1)
+				ref.Close(t, "At", at, ref.Matrix{reading.Embed(w, "e", d, []int32{0, 8})[1], reading.Embed(w, "e", d, []int32{0, 7})[1]}, 1e-6)
+			}
+		}
 	}
 }
 
 func TestProjection(t *testing.T) {
 	const many = 600 // rows, so that there are two chunks
-	for _, smoothing := range []float32{0, 0.1} {
+	for _, v := range []struct {
+		smoothing float32
+		all, bias bool
+	}{{}, {smoothing: 0.1}, {smoothing: 0.1, all: true}, {smoothing: 0.2, all: true, bias: true}, {bias: true}} {
 		var l layer.Projection
-		ps, r := setUp(func(ps *layer.Params) { l = layer.Projection{E: ps.New("e", vocab, d), Smoothing: smoothing} })
+		ps, r := setUp(func(ps *layer.Params) {
+			l = layer.Projection{E: ps.New("e", vocab, d), Smoothing: v.smoothing, SmoothAll: v.all}
+			if v.bias {
+				l.Bias = ps.New("b", vocab)
+			}
+		})
 		x, dx, targets := random(r, many, d), mat.New(many, d), make([]int32, many)
 		for i := range targets {
 			targets[i] = int32(r.IntN(vocab))
@@ -185,20 +337,17 @@ func TestProjection(t *testing.T) {
 		w := ref.WeightsOf(ps)
 		xs, rows := flat(x)
 		f := func() float64 {
-			sum, _ := ref.CrossEntropy(w["e"], nil, rows, targets, float64(smoothing), false)
+			sum, _ := ref.CrossEntropy(w["e"], w["b"], rows, targets, float64(v.smoothing), v.all)
 			return sum * 0.25
 		}
-		var a layer.Arena
-		a.Measure()
-		l.NewLossRoom(&a, many)
-		a.Reserve()
-		room := l.NewLossRoom(&a, many)
+		var room layer.LossRoom
+		arena(func(a *layer.Arena) { room = l.NewLossRoom(a, many) })
 		got := l.ForwardBackward(nil, dx, x, targets, 0.25, room)
 		if alone := l.Forward(nil, x, targets, room); alone != got {
 			t.Errorf("Forward gives %+v, ForwardBackward %+v", alone, got)
 		}
-		sum, nll := ref.CrossEntropy(w["e"], nil, rows, targets, float64(smoothing), false)
-		if want := likeliest(w["e"], rows, targets); got.Correct != want {
+		sum, nll := ref.CrossEntropy(w["e"], w["b"], rows, targets, float64(v.smoothing), v.all)
+		if want := likeliest(w["e"], w["b"], rows, targets); got.Correct != want {
 			t.Errorf("%d targets are the likeliest, want %d", got.Correct, want)
 		}
 		if math.Abs(got.Sum-sum) > 1e-6*sum || math.Abs(got.NLL-nll) > 1e-6*nll || got.Tokens != many {
@@ -209,12 +358,15 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// likeliest counts the rows of x whose x·Eᵀ is largest at the target.
-func likeliest(e []float64, x ref.Matrix, targets []int32) (n int) {
+// likeliest counts the rows of x whose x·Eᵀ + b is largest at the target.
+func likeliest(e, b []float64, x ref.Matrix, targets []int32) (n int) {
 	for i, row := range x {
 		top, at := math.Inf(-1), 0
 		for v := range vocab {
 			var logit float64
+			if b != nil {
+				logit = b[v]
+			}
 			for j := range row {
 				logit += row[j] * e[v*d+j]
 			}
@@ -246,16 +398,27 @@ func TestProjectionScaledByNothing(t *testing.T) {
 	}
 }
 
-// The formula of section 3.5, by package math.
-func TestSinusoids(t *testing.T) {
-	pe := layer.Sinusoids(1024, 512)
-	want := ref.Embed(make([]float64, 512), 512, make([]int32, 1024))
-	for pos := range 1024 {
-		for j := range 512 {
-			if got := pe.At(pos, j); math.Abs(float64(got)-want[pos][j]) > 6e-8 { // half a unit of the last place below 1
-				t.Fatalf("PE(%d, %d) = %v, want %v", pos, j, got, want[pos][j])
+// The formulas, by package math.
+func TestPositions(t *testing.T) {
+	for name, table := range map[string]func(positions, d int) mat.Matrix{
+		"interleaved": layer.Sinusoids, "halves": layer.SinusoidHalves, "tensor2tensor": layer.TimingSignal,
+	} {
+		pe := table(1024, 512)
+		for pos := range 1024 {
+			for j := range 512 {
+				want := ref.Position(name, pos, j, 512)
+				if got := pe.At(pos, j); math.Abs(float64(got)-want) > 6e-8 { // half a unit of the last place below 1
+					t.Fatalf("%s: PE(%d, %d) = %v, want %v", name, pos, j, got, want)
+				}
 			}
 		}
+	}
+	if pe := layer.TimingSignal(3, 2); float64(pe.At(2, 0)) != float64(float32(math.Sin(2))) {
+		t.Errorf("one wave: %v, want sin(2)", pe.At(2, 0)) // its rate is 1
+	}
+	odd, even := layer.Sinusoids(9, 5), layer.Sinusoids(9, 6)
+	if odd.At(7, 0) != even.At(7, 0) || math.Abs(float64(odd.At(7, 4))-math.Sin(7*math.Pow(10000, -0.8))) > 6e-8 {
+		t.Error("an odd d must end in a sine")
 	}
 }
 
