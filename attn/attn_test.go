@@ -244,11 +244,15 @@ func TestRefusesWhatDoesNotFit(t *testing.T) {
 	in := attn.Inputs{Q: x, K: x, V: x}
 	all := []int32{0, 2, 5}
 	for name, f := range map[string]func(){
-		"4 heads":            func() { attn.ScaledDotProductHeads(nil, x, in, 4, attn.Ragged{Q: all, K: all}) },
-		"0 heads":            func() { attn.ScaledDotProductHeads(nil, x, in, 0, attn.Ragged{Q: all, K: all}) },
-		"rows left out":      func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all[:2], K: all[:2]}) },
-		"other sentences":    func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all, K: []int32{0, 5}}) },
-		"rows of derivative": func() { attn.ScaledDotProductHeadsGrad(nil, attn.Inputs{}, x, in, 2, attn.Ragged{Q: all, K: all}) },
+		"4 heads":         func() { attn.ScaledDotProductHeads(nil, x, in, 4, attn.Ragged{Q: all, K: all}) },
+		"0 heads":         func() { attn.ScaledDotProductHeads(nil, x, in, 0, attn.Ragged{Q: all, K: all}) },
+		"rows left out":   func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all[:2], K: all[:2]}) },
+		"other sentences": func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all, K: []int32{0, 5}}) },
+		"5 columns of values": func() {
+			attn.ScaledDotProductHeads(nil, mat.New(5, 5), attn.Inputs{Q: x, K: x, V: mat.New(5, 5)}, 2, attn.Ragged{Q: all, K: all})
+		},
+		"results of other widths": func() { attn.ScaledDotProductHeads(nil, mat.New(5, 8), in, 2, attn.Ragged{Q: all, K: all}) },
+		"rows of derivative":      func() { attn.ScaledDotProductHeadsGrad(nil, attn.Inputs{}, x, in, 2, attn.Ragged{Q: all, K: all}) },
 	} {
 		func() {
 			defer func() {

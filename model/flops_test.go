@@ -7,7 +7,13 @@ import (
 
 // The same count, taken weight by weight: each is multiplied with every token that comes to it.
 func TestTrainFLOPs(t *testing.T) {
+	testTrainFLOPs(t, toy())
 	c := toy()
+	c.DK, c.DV = 3, 9
+	testTrainFLOPs(t, c)
+}
+
+func testTrainFLOPs(t *testing.T, c Config) {
 	c.SrcVocab, c.TgtVocab, c.Tie, c.EncoderLayers, c.DecoderLayers = 13, 17, TieNone, 3, 2
 	var b Batch
 	b.Append(make([]int32, 4), make([]int32, 6)) // with their marks 5 and 7
@@ -23,8 +29,10 @@ func TestTrainFLOPs(t *testing.T) {
 			macs += n * p.Size()
 		}
 	}
-	// For each pair of a query and a key, d for its score and d for its part of the result.
-	macs += 3*2*c.DModel*(5*5+2*2) + 2*2*c.DModel*(7*8/2+3*4/2) + 2*2*c.DModel*(5*7+2*3)
+	// For each pair of a query and a key, h·d_k for its score and h·d_v for its part of the result.
+	dk, dv := c.HeadSizes()
+	pair := c.Heads * (dk + dv)
+	macs += 3*pair*(5*5+2*2) + 2*pair*(7*8/2+3*4/2) + 2*pair*(5*7+2*3)
 	if got, want := c.TrainFLOPs(&b), float64(6*macs); got != want {
 		t.Errorf("%v operations, want %v", got, want)
 	}

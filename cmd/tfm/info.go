@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding"
 	"flag"
 	"fmt"
 	"os"
@@ -15,10 +16,11 @@ func infoCommand() command {
 	return command{
 		name:  "info",
 		short: "show the configuration and the number of parameters of a model or a preset",
-		usage: "-model M | -preset P -vocab N [flags]",
+		usage: "-model M | -preset P -vocab N [flags] | -table3",
 		example: `
 			tfm info -model en-de.safetensors
-			tfm info -preset base -vocab 32000`,
+			tfm info -preset base -vocab 32000
+			tfm info -table3`,
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			var preset string
@@ -26,6 +28,7 @@ func infoCommand() command {
 			vocab := f.Int("vocab", 0, "pieces of a joint vocabulary")
 			src := f.Int("src-vocab", 0, "pieces of the source vocabulary, if it is not a joint one")
 			tgt := f.Int("tgt-vocab", 0, "pieces of the target vocabulary")
+			table := f.Bool("table3", false, "show Table 3 of the paper, with the numbers of parameters that its models have here")
 			c, _ := model.Preset("base")
 			configFlags(f, &c)
 			return func(_ context.Context, args []string) error {
@@ -38,6 +41,12 @@ func infoCommand() command {
 						return usagef("-model says all that there is to say, leave out the other flags")
 					}
 					return infoOfModel(*path)
+				}
+				if *table {
+					if len(set) > 1 {
+						return usagef("-table3 says all that there is to say, leave out the other flags")
+					}
+					return printTable3()
 				}
 				if err := usePreset(f, &c, preset, set); err != nil {
 					return err
@@ -88,15 +97,60 @@ func printConfig(c model.Config, training string) error {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-16s %s\n", name+":", fmt.Sprintf(format, args...))
 	}
+	dk, dv := c.HeadSizes()
+	with := func(yes bool) string {
+		if yes {
+			return "with biases"
+		}
+		return "without biases"
+	}
+	name := func(v encoding.TextMarshaler) string {
+		text, _ := v.MarshalText()
+		return string(text)
+	}
 	row("d_model", "%d", c.DModel)
-	row("heads", "%d of d_k = d_v = %d, with biases", c.Heads, c.DModel/c.Heads)
-	row("d_ff", "%d, ReLU, with biases", c.DFF)
+	if dk == dv {
+		row("heads", "%d of d_k = d_v = %d, %s", c.Heads, dk, with(c.Biases == model.AllBiases || c.Biases == model.AttentionBiases))
+	} else {
+		row("heads", "%d of d_k = %d and d_v = %d, %s", c.Heads, dk, dv, with(c.Biases == model.AllBiases || c.Biases == model.AttentionBiases))
+	}
+	activation := map[model.Activation]string{model.ReLU: "ReLU", model.GELU: "GELU", model.GELUTanh: "GELU by tanh", model.SiLU: "SiLU"}
+	row("d_ff", "%d, %s, %s", c.DFF, activation[c.Activation], with(c.Biases == model.AllBiases || c.Biases == model.FeedForwardBiases))
 	row("layers", "%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers)
-	row("norm", "post-norm, LayerNorm(x + Dropout(Sublayer(x))), biased variance, eps %v in the root, none after the stacks", c.NormEps)
-	row("positions", "sinusoids, sin at 2i and cos at 2i+1, first position 0, at most %d", c.MaxLen)
-	row("embeddings", "times sqrt(d_model), tied: %s", c.Tie)
-	row("dropout", "%v, on embeddings + positions and each sublayer's output", c.Dropout)
-	row("label smoothing", "%v, over the other entries of the vocabulary", c.LabelSmoothing)
+	row("norm", "%s", normInfo(c))
+	switch c.Positions {
+	case model.Interleaved:
+		row("positions", "sinusoids, sin at 2i and cos at 2i+1, first position %d, at most %d", c.FirstPosition, c.MaxLen)
+	case model.Halves:
+		row("positions", "sinusoids, sines in the first half and cosines in the second, first position %d, at most %d", c.FirstPosition, c.MaxLen)
+	case model.TimingSignal:
+		row("positions", "sinusoids of tensor2tensor, in halves of rates 10000^(-i/(d/2-1)), first position %d, at most %d", c.FirstPosition, c.MaxLen)
+	case model.Learned:
+		row("positions", "learned, %d on each side", c.MaxLen)
+	}
+	scale := "times sqrt(d_model)"
+	if c.Unscaled {
+		scale = "not scaled"
+	}
+	output := "no output bias"
+	if c.OutputBias {
+		output = "with an output bias"
+	}
+	row("embeddings", "%s, tied: %s, %s", scale, c.Tie, output)
+	dropout := fmt.Sprintf("%v, on embeddings + positions and each sublayer's output", c.Dropout)
+	if c.AttentionDropout > 0 {
+		dropout += fmt.Sprintf("; %v on the weights of attention", c.AttentionDropout)
+	}
+	if c.FFDropout > 0 {
+		dropout += fmt.Sprintf("; %v inside feed-forward networks", c.FFDropout)
+	}
+	row("dropout", "%s", dropout)
+	over := "over the other entries of the vocabulary"
+	if c.Smoothing == model.SmoothAll {
+		over = "over all entries of the vocabulary"
+	}
+	row("label smoothing", "%v, %s", c.LabelSmoothing, over)
+	row("init", "%s", name(c.Start))
 	if c.SrcVocab == c.TgtVocab {
 		row("vocabulary", "%s pieces", thousands(c.SrcVocab))
 	} else {
@@ -108,4 +162,29 @@ func printConfig(c model.Config, training string) error {
 	fmt.Fprintf(&b, "parameters: %s\n", thousands(c.CountParams()))
 	_, err := os.Stdout.WriteString(b.String())
 	return err
+}
+
+// normInfo says which norms are in force, and where.
+func normInfo(c model.Config) string {
+	norm := map[model.NormKind]string{model.LayerNorm: "LayerNorm", model.UnbiasedNorm: "Norm", model.RMSNorm: "RMSNorm"}[c.NormKind]
+	var where string
+	switch c.Norm {
+	case model.PostNorm:
+		where = fmt.Sprintf("post-norm, %s(x + Dropout(Sublayer(x)))", norm)
+	case model.PreNorm:
+		where = fmt.Sprintf("pre-norm, x + Dropout(Sublayer(%s(x)))", norm)
+	case model.DeepNorm:
+		encAlpha, encBeta, decAlpha, decBeta := c.DeepNormScales()
+		where = fmt.Sprintf("DeepNorm, %s(α·x + Dropout(Sublayer(x))), α %.4g and %.4g, β %.4g and %.4g in encoder and decoder", norm, encAlpha, decAlpha, encBeta, decBeta)
+	}
+	kind := map[model.NormKind]string{
+		model.LayerNorm:    "biased variance, eps %v in the root",
+		model.UnbiasedNorm: "(x - mean)/(unbiased deviation + eps), eps %v",
+		model.RMSNorm:      "no mean, no bias, eps %v in the root",
+	}[c.NormKind]
+	final := "none after the stacks"
+	if c.HasFinalNorm() {
+		final = "one after each stack"
+	}
+	return fmt.Sprintf("%s, "+kind+", %s", where, c.NormEps, final)
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
+
+	"tfm/model"
 )
 
 func TestInfoOfPresets(t *testing.T) {
@@ -14,11 +17,103 @@ func TestInfoOfPresets(t *testing.T) {
 		{[]string{"-preset", "base", "-vocab", "32000"}, "parameters: 60,522,496\n"},
 		{[]string{"-preset", "base", "-src-vocab", "32000", "-tgt-vocab", "16000"}, "parameters: 68,714,496\n"},
 		{[]string{"-preset", "base", "-vocab", "32000", "-encoder-layers", "12", "-decoder-layers", "1"}, "parameters: 58,416,640\n"},
+		// The encoder and decoder of PyTorch's nn.Transformer, two nn.Embedding(5000, 512) and an nn.Linear(512, 5000), without
+		// the norms behind the stacks and with them.
+		{[]string{"-preset", "base", "-src-vocab", "5000", "-tgt-vocab", "5000", "-tie", "none", "-final-norm=false"}, "parameters: 51,823,496\n"},
+		{[]string{"-preset", "base", "-src-vocab", "5000", "-tgt-vocab", "5000", "-tie", "none", "-final-norm"}, "parameters: 51,825,544\n"},
+		{[]string{"-preset", "base", "-vocab", "5000", "-tie", "none", "-output-bias=false"}, "parameters: 51,818,496\n"},
 		// Far more than any memory: it is counted, not allocated.
 		{[]string{"-preset", "big", "-vocab", "16000000", "-d-model", "65536"}, "\n"},
 	} {
 		if o := mustRun(t, "", append([]string{"info"}, c.args...)...); !strings.HasSuffix(o.stdout, c.want) {
 			t.Errorf("%v, want %q:\n%s", c.args, c.want, o.stdout)
+		}
+	}
+}
+
+func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
+	for _, c := range []struct{ flags, want string }{
+		{"", "heads:           8 of d_k = d_v = 64, with biases\n"},
+		{"", "d_ff:            2048, ReLU, with biases\n"},
+		{"", "norm:            post-norm, LayerNorm(x + Dropout(Sublayer(x))), biased variance, eps 1e-05 in the root, none after the stacks\n"},
+		{"", "positions:       sinusoids, sin at 2i and cos at 2i+1, first position 0, at most 1024\n"},
+		{"", "embeddings:      times sqrt(d_model), tied: all, no output bias\n"},
+		{"", "label smoothing: 0.1, over the other entries of the vocabulary\n"},
+		{"", "init:            xavier\n"},
+		{"-norm pre", "norm:            pre-norm, x + Dropout(Sublayer(LayerNorm(x))), biased variance, eps 1e-05 in the root, one after each stack\n"},
+		{"-norm=pre -final-norm=false -norm-kind rms -norm-eps 1e-6", "Sublayer(RMSNorm(x))), no mean, no bias, eps 1e-06 in the root, none after the stacks\n"},
+		// 0.81·(6^4·6)^(1/16), (3·6)^(1/4), 0.87·(6^4·6)^(-1/16), (12·6)^(-1/4)
+		{"-norm deep", "DeepNorm, LayerNorm(α·x + Dropout(Sublayer(x))), α 1.418 and 2.06, β 0.497 and 0.3433 in encoder and decoder, "},
+		{"-norm-kind unbiased -final-norm", "Norm(x + Dropout(Sublayer(x))), (x - mean)/(unbiased deviation + eps), eps 1e-05, one after each stack\n"},
+		{"-d-k 16", "heads:           8 of d_k = 16 and d_v = 64, with biases\n"},
+		{"-heads 3 -d-k 512 -d-v 512 -bias=false", "heads:           3 of d_k = d_v = 512, without biases\n"},
+		{"-activation gelu -bias attention", "d_ff:            2048, GELU, without biases\n"},
+		{"-positions halves -first-position 1", "sines in the first half and cosines in the second, first position 1,"},
+		{"-positions tensor2tensor", "sinusoids of tensor2tensor"},
+		{"-preset E", "learned, 1024 on each side"},
+		{"-scale-embeddings=false -tie decoder -output-bias", "not scaled, tied: decoder, with an output bias"},
+		{"-attention-dropout 0.2 -ff-dropout 0.3", "output; 0.2 on the weights of attention; 0.3 inside feed-forward networks\n"},
+		{"-smoothing-over all", "0.1, over all entries of the vocabulary\n"},
+		{"-init pytorch", "init:            pytorch\n"},
+	} {
+		args := append([]string{"info", "-vocab", "5000"}, strings.Fields(c.flags)...)
+		if o := mustRun(t, "", args...); !strings.Contains(o.stdout, c.want) {
+			t.Errorf("%s: want %q in\n%s", c.flags, c.want, o.stdout)
+		}
+	}
+}
+
+func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
+	for flags, want := range map[string]string{
+		"-norm sideways":                          `"sideways" is none of post, pre, deep`,
+		"-activation tanh":                        `"tanh" is none of relu, gelu, gelu-tanh, silu`,
+		"-final-norm=maybe":                       `"maybe" is none of auto, true, false`,
+		"-bias some":                              `"some" is none of all, ff, attention, none`,
+		"-scale-embeddings=x":                     "invalid syntax",
+		"-heads 7 -d-k 16":                        "d_model is 512, which is not divisible by 7 heads, so that both d_k and d_v must be given",
+		"-d-v -1":                                 "d_v is -1",
+		"-first-position 2":                       "first_position is 2, must be 0 or 1",
+		"-positions learned -first-position 1":    "first_position is 1 with learned positions",
+		"-positions halves -d-model 513 -heads 1": "d_model is 513 with positions in two halves, must be even",
+		"-norm-kind unbiased -d-model 1 -heads 1": "the deviation of one number is not defined",
+		"-smoothing-over all -label-smoothing 0":  "there is nothing to spread",
+		"-attention-dropout 1":                    "attention_dropout is 1, must be at least 0 and below 1",
+		"-table3":                                 "-table3 says all that there is to say",
+	} {
+		o := runTFM(t, "", append([]string{"info", "-vocab", "5000"}, strings.Fields(flags)...)...)
+		if o.code != 2 || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d, %q; want %q", flags, o.code, o.stderr, want)
+		}
+	}
+}
+
+func TestTable3(t *testing.T) {
+	out := mustRun(t, "", "info", "-table3").stdout
+	for _, want := range []string{
+		"base   6      512  2048   8   64   64     0.1   0.1 interleaved   63,082,496      65 M   -3.0%\n",
+		"A1     6      512  2048   1  512  512 ",
+		"B1     6      512  2048   8   16   64     0.1   0.1 interleaved   55,990,784      58 M   -3.5%\n",
+		"C5     6     1024  2048   8  128  128 ",
+		"D3     6      512  2048   8   64   64     0.1     0 ",
+		"E      6      512  2048   8   64   64     0.1   0.1 learned       64,131,072\n",
+		"big    6     1024  4096  16   64   64     0.3   0.1 interleaved  214,245,376     213 M   +0.6%\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	// What the note says.
+	for _, row := range table3 {
+		c, err := model.Preset(row.preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SrcVocab, c.TgtVocab = 41000, 41000
+		if row.preset == "big" {
+			c.SrcVocab, c.TgtVocab = paperVocab, paperVocab
+		}
+		if d := difference(c.CountParams(), row.millions); row.millions > 0 && math.Abs(d) > 0.01 {
+			t.Errorf("%s with %d pieces differs by %.1f%%", row.preset, c.SrcVocab, 100*d)
 		}
 	}
 }

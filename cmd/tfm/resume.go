@@ -48,11 +48,13 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 	s.config.SrcVocab, s.config.TgtVocab, s.config.MaxLen = c.Config.SrcVocab, c.Config.TgtVocab, c.Config.MaxLen
 	var differs error
 	now := values(s.flags)
-	s.flags.VisitAll(func(f *flag.Flag) {
+	compare := func(f *flag.Flag) {
 		if differs == nil && !free[f.Name] && now[f.Name] != was[f.Name] {
 			differs = conflict(f.Name, now[f.Name], was[f.Name], c.Path)
 		}
-	})
+	}
+	s.flags.Visit(compare)    // what was given comes before
+	s.flags.VisitAll(compare) // what follows from it
 	if differs != nil {
 		return differs
 	}

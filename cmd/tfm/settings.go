@@ -15,13 +15,29 @@ import (
 func configFlags(f *flag.FlagSet, c *model.Config) {
 	const preset = "; the default is the preset's"
 	f.IntVar(&c.DModel, "d-model", c.DModel, "width of the model, d"+preset)
-	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h, by which d must be divisible"+preset)
+	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h"+preset)
+	f.IntVar(&c.DK, "d-k", c.DK, "numbers of a query and a key in a head; 0 is d/h"+preset)
+	f.IntVar(&c.DV, "d-v", c.DV, "numbers of a value in a head; 0 is d/h"+preset)
 	f.IntVar(&c.DFF, "d-ff", c.DFF, "inner width of the feed-forward networks"+preset)
 	f.IntVar(&c.EncoderLayers, "encoder-layers", c.EncoderLayers, "layers of the encoder, N"+preset)
 	f.IntVar(&c.DecoderLayers, "decoder-layers", c.DecoderLayers, "layers of the decoder"+preset)
-	f.Var((*float32Value)(&c.Dropout), "dropout", "`probability` that a number is dropped"+preset)
-	f.Var((*float32Value)(&c.LabelSmoothing), "label-smoothing", "`probability` that the loss spreads over the other pieces"+preset)
+	f.Var((*float32Value)(&c.Dropout), "dropout", "`probability` that a number is dropped: of embeddings and of each sublayer's result"+preset)
+	f.Var((*float32Value)(&c.AttentionDropout), "attention-dropout", "`probability` that a weight of attention is dropped")
+	f.Var((*float32Value)(&c.FFDropout), "ff-dropout", "`probability` that an inner number of a feed-forward network is dropped")
+	f.Var((*float32Value)(&c.LabelSmoothing), "label-smoothing", "`probability` that the loss spreads over other pieces"+preset)
+	f.TextVar(&c.Smoothing, "smoothing-over", c.Smoothing, "`which` pieces that are: the others, or all, the right one too (PyTorch)")
 	f.StringVar(&c.Tie, "tie", c.Tie, "`which` embeddings are one matrix: all (and the output projection, as in the paper),\ndecoder (target and output), none"+preset)
+	f.TextVar(&c.Norm, "norm", c.Norm, "`where` norms stand: post (behind the residual connection, as in the paper), pre (before the sublayer),\ndeep (post, with DeepNorm's scales)")
+	f.Var(finalNormValue{&c.FinalNorm}, "final-norm", "a norm behind the last layer of each stack; the default is true with -norm pre, else false")
+	f.TextVar(&c.NormKind, "norm-kind", c.NormKind, "`what` a norm is: layer (LayerNorm), unbiased (divides by the unbiased deviation + eps), rms (RMSNorm)")
+	f.Var((*float32Value)(&c.NormEps), "norm-eps", "`number` that keeps norms from dividing by 0")
+	f.TextVar(&c.Positions, "positions", c.Positions, "`kind` of positions: interleaved (sine and cosine in turn, as in the paper), halves (sines first), tensor2tensor\n(halves, in steps of 10000^(1/(d/2-1))), learned (no sentence may be longer than those trained on)")
+	f.IntVar(&c.FirstPosition, "first-position", c.FirstPosition, "number of a sentence's first position, 0 or 1")
+	f.Var((*notValue)(&c.Unscaled), "scale-embeddings", "multiply embeddings by the root of d")
+	f.TextVar(&c.Biases, "bias", c.Biases, "`which` layers' linear maps have biases: all, ff (feed-forward), attention, none; true is all and false none")
+	f.BoolVar(&c.OutputBias, "output-bias", c.OutputBias, "a bias of the output projection; the default is true with -tie none, else false")
+	f.TextVar(&c.Activation, "activation", c.Activation, "`function` in the feed-forward networks: relu, gelu, gelu-tanh, silu")
+	f.TextVar(&c.Start, "init", c.Start, "`how` weights begin: xavier, pytorch (as nn.Transformer, nn.Embedding and nn.Linear)")
 }
 
 func presetFlag(f *flag.FlagSet, p *string, name string) {
@@ -89,8 +105,38 @@ func usePreset(f *flag.FlagSet, c *model.Config, name string, given map[string]s
 	if *c, err = model.Preset(name); err != nil {
 		return usageError{err.Error()}
 	}
-	return setAgain(f, given)
+	if err := setAgain(f, given); err != nil {
+		return err
+	}
+	if _, ok := given["output-bias"]; !ok && c.Tie == model.TieNone {
+		c.OutputBias = true
+	}
+	return nil
 }
+
+// finalNormValue is a flag that may stand alone.
+type finalNormValue struct{ *model.FinalNorm }
+
+func (v finalNormValue) String() string {
+	text, _ := v.MarshalText()
+	return string(text)
+}
+
+func (v finalNormValue) Set(s string) error { return v.UnmarshalText([]byte(s)) }
+func (v finalNormValue) IsBoolFlag() bool   { return true }
+
+// notValue is a flag that is true where the value is false.
+type notValue bool
+
+func (v *notValue) String() string { return strconv.FormatBool(!bool(*v)) }
+
+func (v *notValue) Set(s string) error {
+	b, err := strconv.ParseBool(s)
+	*v = notValue(!b)
+	return err
+}
+
+func (v *notValue) IsBoolFlag() bool { return true }
 
 // float32Value is a flag of type float32.
 type float32Value float32

@@ -231,6 +231,9 @@ func (s *trainSettings) begin(given map[string]string) error {
 		return err
 	}
 	s.config.MaxLen = max(s.config.MaxLen, s.options.MaxLen+1)
+	if s.config.Positions == model.Learned {
+		s.config.MaxLen = s.options.MaxLen + 1 // no other positions are learned
+	}
 	if !s.joint && s.config.Tie == model.TieAll {
 		return usagef("-tie all needs a joint vocabulary")
 	}

@@ -185,3 +185,24 @@ func TestInterruptedBeforeTheFirstStep(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A reading of the paper goes from the flags into the checkpoint, from there into a resumed run, and into the model.
+func TestTrainAnotherReading(t *testing.T) {
+	args, m := trainArgs(t, "-save-every", "2", "-norm", "pre", "-norm-kind", "rms", "-activation", "silu", "-positions", "learned",
+		"-bias=false", "-tie", "none", "-attention-dropout", "0.1", "-ff-dropout", "0.1", "-init", "pytorch", "-d-k", "8", "-smoothing-over", "all")
+	mustRun(t, "", append(args, "-steps", "3")...)
+	resumed := append(args, "-steps", "5", "-resume")
+	mustFail(t, runTFM(t, "", append(resumed, "-norm", "post")...), 2, "-norm post conflicts with the run to go on with: -norm pre")
+	mustFail(t, runTFM(t, "", append(resumed, "-bias=true")...), 2, "-bias all conflicts with the run to go on with: -bias none")
+	mustRun(t, "", resumed...)
+	o := mustRun(t, "", "info", "-model", m)
+	for _, want := range []string{"2 of d_k = 8 and d_v = 16, without biases", "SiLU, without biases", "pre-norm", "RMSNorm", "one after each stack",
+		"learned, 41 on each side", "tied: none, with an output bias", "0.1 on the weights of attention; 0.1 inside", "over all entries", "pytorch", "5 steps"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in\n%s", want, o.stdout)
+		}
+	}
+	if o := mustRun(t, "the red dog sees the cat\nthe old tree\n", "translate", "-model", m); strings.Count(o.stdout, "\n") != 2 {
+		t.Errorf("translations:\n%s", o.stdout)
+	}
+}
