@@ -71,22 +71,26 @@ func arena(take func(*layer.Arena)) {
 	take(&a)
 }
 
-// One sentence is longer than a block of queries.
-var long = []int32{0, 3, 4, 70, 73}
+// One sentence is longer than a block of queries. The other is for sizes that blocks have nothing to do with.
+var (
+	long  = []int32{0, 3, 4, 70, 73}
+	short = []int32{0, 3, 4, 9}
+)
 
 // sizes are the paper's and others, with dropout of the weights and without.
 var sizes = []struct {
 	name string
 	attn.Sizes
-	drop mat.Dropout
+	drop   mat.Dropout
+	starts []int32
 }{
-	{"paper", attn.PaperSizes(d, heads), mat.Dropout{}},
-	{"dropout", attn.PaperSizes(d, heads), mat.Dropout{Rate: 0.3, Key: 5}},
-	{"no biases", attn.Sizes{Model: d, Heads: heads, DK: 4, DV: 4, NoBias: true}, mat.Dropout{}},
-	{"one head", attn.PaperSizes(d, 1), mat.Dropout{}},
-	{"every head at full d", attn.Sizes{Model: d, Heads: 2, DK: d, DV: d}, mat.Dropout{}},
-	{"d_k below d_v", attn.Sizes{Model: d, Heads: 5, DK: 2, DV: 7}, mat.Dropout{Rate: 0.2, Key: 6}},
-	{"d_k above d_v", attn.Sizes{Model: d, Heads: 2, DK: 9, DV: 1, NoBias: true}, mat.Dropout{}},
+	{"paper", attn.PaperSizes(d, heads), mat.Dropout{}, long},
+	{"dropout", attn.PaperSizes(d, heads), mat.Dropout{Rate: 0.3, Key: 5}, long},
+	{"no biases", attn.Sizes{Model: d, Heads: heads, DK: 4, DV: 4, NoBias: true}, mat.Dropout{}, short},
+	{"one head", attn.PaperSizes(d, 1), mat.Dropout{}, short},
+	{"every head at full d", attn.Sizes{Model: d, Heads: 2, DK: d, DV: d}, mat.Dropout{}, short},
+	{"d_k below d_v", attn.Sizes{Model: d, Heads: 5, DK: 2, DV: 7}, mat.Dropout{Rate: 0.2, Key: 6}, short},
+	{"d_k above d_v", attn.Sizes{Model: d, Heads: 2, DK: 9, DV: 1, NoBias: true}, mat.Dropout{}, short},
 }
 
 // dropWeights applies the dropout of a sentence's weights as the reference would: by the mask that it gives for ones.
@@ -109,8 +113,8 @@ func TestSelf(t *testing.T) {
 		for _, causal := range []bool{false, true} {
 			var l attn.Self
 			ps, r := setUp(func(ps *layer.Params) { l = v.NewSelf(ps, "l") })
-			rag := attn.Ragged{Q: long, K: long, Causal: causal, Drop: v.drop}
-			n := int(long[len(long)-1])
+			rag := attn.Ragged{Q: v.starts, K: v.starts, Causal: causal, Drop: v.drop}
+			n := int(v.starts[len(v.starts)-1])
 			x, dy, y := random(r, n, d), random(r, n, d), mat.New(n, d)
 			dx := random(r, n, d)
 			before := ref.Of(dx)
@@ -144,8 +148,9 @@ func TestCross(t *testing.T) {
 	for _, v := range sizes {
 		var l attn.Cross
 		ps, r := setUp(func(ps *layer.Params) { l = v.NewCross(ps, "l") })
-		rag := attn.Ragged{Q: []int32{0, 2, 70, 71}, K: []int32{0, 5, 9, 15}, Drop: v.drop}
-		n, m := 71, 15
+		queries := v.starts[len(v.starts)-1] // of three sentences, the second of which has most
+		rag := attn.Ragged{Q: []int32{0, 2, queries - 1, queries}, K: []int32{0, 5, 9, 15}, Drop: v.drop}
+		n, m := int(rag.Q[3]), int(rag.K[3])
 		x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
 		memory, dmemory := random(r, m, d), mat.New(m, d)
 		var st, dst attn.CrossState
@@ -175,7 +180,7 @@ func TestCross(t *testing.T) {
 		weights := st.Weights(1, last, v.Heads, rag)
 		ctx := mat.New(weights.Rows, v.DV)
 		mat.Gemm(nil, ctx, weights, st.KV.Slice(5, 9, st.KV.Cols-v.DV, st.KV.Cols), mat.Product{})
-		ref.Close(t, v.name+" weights times values", st.Ctx.Slice(2, 70, last*v.DV, v.Heads*v.DV), ref.Of(ctx), 1e-6)
+		ref.Close(t, v.name+" weights times values", st.Ctx.Slice(2, int(rag.Q[2]), last*v.DV, v.Heads*v.DV), ref.Of(ctx), 1e-6)
 		for i := range weights.Rows {
 			if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {
 				t.Fatalf("%s: weights of query %d sum to %v", v.name, i, s)

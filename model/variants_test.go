@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -102,7 +103,9 @@ func TestGradientsOfEveryVariant(t *testing.T) {
 	}
 	eachVariant(t, small, func(t *testing.T, c Config) {
 		m := agitated(t, c)
-		b := randomBatch(c, 2, 3, 4)
+		b := new(Batch)
+		b.Append([]int32{3, 7, 5}, []int32{4, 4})
+		b.Append([]int32{6, 3}, []int32{8, 3, 5, 6})
 		const seed, scale = 99, 0.5
 		pass := NewPass(m, nil)
 		got := pass.Train(b, seed, scale)
@@ -194,12 +197,11 @@ func TestNoVariantAllocatesInAStep(t *testing.T) {
 	if raceDetector {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
-	p := mat.NewPool(2)
-	defer p.Close()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection forgets the memory that loops use again
 	eachVariant(t, toy, func(t *testing.T, c Config) {
 		m := newModel(t, c)
 		b := randomBatch(c, 12, 0, 2)
-		pass, d := NewPass(m, p), NewDecoder(m, p)
+		pass, d := NewPass(m, nil), NewDecoder(m, nil)
 		ids, slots, sources := []int32{BOS, BOS}, []int32{0, 1}, []int32{0, 1}
 		step := func() {
 			pass.Train(b, 1, 1)
