@@ -2,14 +2,16 @@ package model
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"tfm/mat"
 )
 
-// searchRoom is the memory of beam search.
+// searchRoom is the memory of beam search and sampling.
 type searchRoom struct {
 	sentences []sentenceBeam
+	numbers   []uint64    // of the batch's sources, see Search.First
 	trace     []token     // all tokens of all hypotheses of the batch
 	candidate []candidate // 2·beam of each row
 	found     []int       // how many of them there are
@@ -17,6 +19,11 @@ type searchRoom struct {
 	next      []alive
 
 	ids, slots, sources []int32 // of each row of a step
+
+	// Of sampling, for each row.
+	probability []float32     // [rows × V]
+	likely      [][]candidate // what TopK and TopP leave, with probabilities
+	random      []rand.ChaCha8
 }
 
 // token is the end of a hypothesis; the tokens before it are found through back.
@@ -36,42 +43,77 @@ type candidate struct {
 	parent int32 // among the sentence's hypotheses
 }
 
-// sentenceBeam is the search for one translation.
+// sentenceBeam is the search for the translations of one source.
 type sentenceBeam struct {
 	source   int32
 	most     int // tokens, EOS counted
 	alive    []alive
 	finished int
-	best     float64 // score of the best finished hypothesis, -Inf if none is
-	bestEnd  int32
+	ended    []ending // the best of what is finished, in order; as many as are listed
 }
 
-// lengthPenalty is ((5+n)/6)^alpha.
-func lengthPenalty(n int, alpha float64) float64 { return mat.Pow(float64(5+n)/6, alpha) }
+// ending is a hypothesis that is finished.
+type ending struct {
+	score     float64
+	end       int32 // in searchRoom.trace, the last token before EOS
+	truncated bool
+}
 
-// beam searches for the translations of the batch that begin prepared, and gives each to done with its number
-// in the batch. Each step keeps the Beam best continuations of a sentence's hypotheses. One that ends in EOS
+// end keeps e if it is among the best; of equal ones the first is the better.
+func (sb *sentenceBeam) end(s Search, e ending) {
+	if !(e.score > math.Inf(-1)) {
+		return
+	}
+	i := len(sb.ended)
+	for ; i > 0 && sb.ended[i-1].score < e.score; i-- {
+	}
+	if len(sb.ended) == s.listed() {
+		if i == len(sb.ended) {
+			return
+		}
+		sb.ended = sb.ended[:len(sb.ended)-1]
+	}
+	sb.ended = slices.Insert(sb.ended, i, e)
+}
+
+// decode finds the translations of the batch that begin prepared, and gives those of each source to done with its
+// number in the batch. places are where the sources stand among all of a call.
+//
+// Each step of a beam search keeps the Beam best continuations of a sentence's hypotheses. One that ends in EOS
 // is finished if it is among the Beam best of all continuations. A sentence is done when Beam hypotheses are
-// finished, or when none that goes on can still come to a better score, or at its length limit.
+// finished, or when none that goes on can still come to a score that would be listed, or at its length limit.
+// So how many are listed changes nothing of the first of them.
 //
 // Equal scores are ordered by hypothesis and token id, so that the result is one and the same everywhere.
-func (d *Decoder) beam(b *Batch, s Search, done func(int, Hypothesis)) {
+func (d *Decoder) decode(b *Batch, s Search, places []int, done func(int, []Hypothesis)) {
 	r := &d.search
 	r.start(b, s, d.Config.MaxLen)
+	if s.Sample {
+		r.startSample(s, places, d.Config.TgtVocab)
+	}
 	for t := 0; len(r.sentences) > 0; t++ {
 		r.gather()
 		logits := d.step(r.ids, r.slots, r.sources, t)
-		r.size(logits.Rows, 2*s.Beam)
-		mat.Each(d.pool, logits.Rows, 4, bestTokens{logits, 2 * s.Beam, r})
+		if s.Sample {
+			mat.Each(d.pool, logits.Rows, 4, drawnTokens{logits, s, t, r})
+		} else {
+			r.size(logits.Rows, 2*s.Beam)
+			mat.Each(d.pool, logits.Rows, 4, bestTokens{logits, 2 * s.Beam, r})
+		}
 
 		row, kept := 0, 0
 		for i := range r.sentences {
 			sb := &r.sentences[i]
-			r.merge(sb, row, 2*s.Beam)
-			row += len(sb.alive)
-			d.advance(sb, s, t)
+			rows := len(sb.alive)
+			if s.Sample {
+				r.follow(sb, row, s, t)
+			} else {
+				r.merge(sb, row, 2*s.Beam)
+				d.advance(sb, s, t)
+			}
+			row += rows
 			if sb.isDone(s, t) {
-				done(int(sb.source), r.result(sb, s, t))
+				done(int(sb.source), r.results(sb, s, t))
 			} else {
 				r.sentences[kept], r.sentences[i] = r.sentences[i], r.sentences[kept]
 				kept++
@@ -91,8 +133,8 @@ func (r *searchRoom) start(b *Batch, s Search, maxLen int) {
 		}
 		sb := &r.sentences[i]
 		length := int(b.SrcStarts[i+1]-b.SrcStarts[i]) - 1
-		*sb = sentenceBeam{source: int32(i), most: s.most(length, maxLen), alive: sb.alive[:0], best: math.Inf(-1), bestEnd: -1}
-		sb.alive = append(sb.alive, alive{0, -1, int32(i * s.Beam)})
+		*sb = sentenceBeam{source: int32(i), most: s.most(length, maxLen), alive: sb.alive[:0], ended: sb.ended[:0]}
+		sb.alive = append(sb.alive, alive{0, -1, int32(i * s.width())})
 	}
 }
 
@@ -206,9 +248,7 @@ func (d *Decoder) advance(sb *sentenceBeam, s Search, t int) {
 			}
 		} else if rank < s.Beam {
 			sb.finished++
-			if score := c.logP / lengthPenalty(t+1, s.Alpha); score > sb.best {
-				sb.best, sb.bestEnd = score, parent.end
-			}
+			sb.end(s, ending{s.score(c.logP, t+1), parent.end, false})
 		}
 	}
 	d.assignSlots(sb, s, t)
@@ -256,26 +296,40 @@ func (d *Decoder) assignSlots(sb *sentenceBeam, s Search, t int) {
 }
 
 func (sb *sentenceBeam) isDone(s Search, t int) bool {
-	if sb.finished >= s.Beam || t+1 >= sb.most || len(sb.alive) == 0 {
+	if t+1 >= sb.most || len(sb.alive) == 0 {
 		return true
 	}
+	if s.Sample {
+		return false
+	}
 	// log P only falls from here, so this is the best score that any hypothesis can still come to.
-	return sb.best >= sb.alive[0].logP/lengthPenalty(sb.most, s.Alpha)
+	best := s.score(sb.alive[0].logP, sb.most)
+	return sb.finished >= s.Beam || len(sb.ended) == s.listed() && sb.ended[len(sb.ended)-1].score >= best
 }
 
-// result is the best finished hypothesis, or, if there is none, the best unfinished one.
-func (r *searchRoom) result(sb *sentenceBeam, s Search, t int) Hypothesis {
-	h := Hypothesis{Score: sb.best}
-	end := sb.bestEnd
-	if math.IsInf(sb.best, -1) && len(sb.alive) > 0 {
-		h.Truncated = true
-		h.Score = sb.alive[0].logP / lengthPenalty(t+1, s.Alpha)
-		end = sb.alive[0].end
+// results are the best finished hypotheses, or, if there are none, the best unfinished ones. In sampling all count.
+func (r *searchRoom) results(sb *sentenceBeam, s Search, t int) []Hypothesis {
+	if s.Sample || len(sb.ended) == 0 {
+		for i, a := range sb.alive {
+			// Hypotheses that differ in the last token only are one when that is cut off.
+			same := func(b alive) bool { return r.trace[b.end].back == r.trace[a.end].back }
+			if s.Sample || !slices.ContainsFunc(sb.alive[:i], same) {
+				sb.end(s, ending{s.score(a.logP, t+1), a.end, true})
+			}
+		}
 	}
-	for i := end; i >= 0; i = r.trace[i].back {
-		h.Tokens = append(h.Tokens, r.trace[i].id)
+	list := make([]Hypothesis, 0, max(1, len(sb.ended)))
+	for _, e := range sb.ended {
+		h := Hypothesis{Score: e.score, Truncated: e.truncated}
+		for i := e.end; i >= 0; i = r.trace[i].back {
+			h.Tokens = append(h.Tokens, r.trace[i].id)
+		}
+		slices.Reverse(h.Tokens)
+		h.Tokens = h.Tokens[:min(len(h.Tokens), sb.most-1)]
+		list = append(list, h)
 	}
-	slices.Reverse(h.Tokens)
-	h.Tokens = h.Tokens[:min(len(h.Tokens), sb.most-1)]
-	return h
+	if len(list) == 0 { // the model's weights are not numbers
+		list = append(list, Hypothesis{Score: math.Inf(-1)})
+	}
+	return list
 }

@@ -87,13 +87,13 @@ func TestScoreIsThatOfTheTranslation(t *testing.T) {
 		m := opinionated(t, c, seed)
 		d := NewDecoder(m, nil)
 		srcs := sources(randomBatch(c, 12, 1, seed))
-		for _, s := range []Search{{1, 1, 30}, {8, 2, 30}, {20, 2, 30}} {
+		for _, s := range []Search{{Beam: 1, Alpha: 1, MaxExtra: 30}, {Beam: 8, Alpha: 2, MaxExtra: 30}, {Beam: 20, Alpha: 2, MaxExtra: 30}, {Beam: 8, Alpha: 1, Penalty: PenaltyPower, MaxExtra: 30}} {
 			for i, h := range d.Translate(srcs, s) {
 				if h.Truncated {
 					continue
 				}
 				words += len(h.Tokens)
-				want := score(m, srcs[i], h.Tokens) / lengthPenalty(len(h.Tokens)+1, s.Alpha)
+				want := s.score(score(m, srcs[i], h.Tokens), len(h.Tokens)+1)
 				// Tens of roundings of logits that are some tens large.
 				if math.Abs(h.Score-want) > 1e-4*(1+math.Abs(want)) {
 					t.Errorf("model %d, %+v: %v has the score %v, want %v", seed, s, h.Tokens, h.Score, want)
@@ -168,10 +168,10 @@ func TestEndingsOfLowRankDoNotCount(t *testing.T) {
 	m := newModel(t, toy())
 	d := NewDecoder(m, nil)
 	d.begin(randomBatch(m.Config, 1, 3, 1), 2, 64)
-	sb := sentenceBeam{most: 64, best: math.Inf(-1), bestEnd: -1, alive: []alive{{-1, -1, 0}, {-2, -1, 1}}}
+	sb := sentenceBeam{most: 64, alive: []alive{{-1, -1, 0}, {-2, -1, 1}}}
 	d.search.merged = []candidate{{-3, 7, 0}, {-4, EOS, 1}, {-5, EOS, 0}, {-6, 8, 1}}
 	d.advance(&sb, Search{Beam: 2}, 0)
-	if sb.finished != 1 || sb.best != -4 || len(sb.alive) != 2 || sb.alive[0].logP != -3 || sb.alive[1].logP != -6 {
+	if sb.finished != 1 || len(sb.ended) != 1 || sb.ended[0].score != -4 || len(sb.alive) != 2 || sb.alive[0].logP != -3 || sb.alive[1].logP != -6 {
 		t.Errorf("%+v", sb)
 	}
 }
@@ -191,7 +191,8 @@ func TestSearchEndsWhenNothingBetterCanCome(t *testing.T) {
 		{0, 18, 19, math.Inf(-1), -40, true},
 		{0, 17, 19, math.Inf(-1), -40, false},
 	} {
-		sb := sentenceBeam{finished: c.finished, most: c.most, best: c.best, alive: []alive{{logP: c.alive}}}
+		sb := sentenceBeam{finished: c.finished, most: c.most, alive: []alive{{logP: c.alive}}}
+		sb.end(s, ending{score: c.best})
 		if got := sb.isDone(s, c.step); got != c.want {
 			t.Errorf("%+v: done %v", c, got)
 		}

@@ -1,10 +1,6 @@
 package model
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-
 	"tfm/attn"
 	"tfm/layer"
 	"tfm/mat"
@@ -54,69 +50,6 @@ func (d *Decoder) Refresh() {
 		d.project = mat.New(e.Cols, e.Rows)
 	}
 	mat.Transpose(d.pool, d.project, e)
-}
-
-// Hypothesis is a translation.
-type Hypothesis struct {
-	Tokens    []int32 // without BOS and EOS
-	Score     float64 // log-probability divided by the length penalty
-	Truncated bool    // the length limit came before EOS; Score counts the token that came in its place and is cut off
-}
-
-// Search says how translations are searched for.
-type Search struct {
-	Beam     int     // hypotheses kept a sentence, 1 to 64; 1 is greedy search
-	Alpha    float64 // a hypothesis of n tokens is scored by log P / ((5+n)/6)^Alpha (Wu et al., 2016, equation 14); not below 0
-	MaxExtra int     // a translation has at most this many tokens more than its source, and at most Config.MaxLen-1
-}
-
-// DefaultSearch is the paper's (section 6.1): beam 4, alpha 0.6, at most 50 tokens more than the source.
-func DefaultSearch() Search { return Search{Beam: 4, Alpha: 0.6, MaxExtra: 50} }
-
-// most is how many tokens, EOS counted, the translation of a source of so many may have.
-func (s Search) most(source, maxLen int) int {
-	return max(1, min(source+1+min(s.MaxExtra, maxLen), maxLen))
-}
-
-const (
-	maxBeam      = 64      // the slots of a sentence are a set in 64 bits
-	maxRows      = 256     // sentences × beam that are decoded together: enough for the matrix kernels, few enough for caches
-	maxPositions = 1 << 15 // that these may come to: bounds the memory that long sentences take
-)
-
-// together is how many sentences are decoded together if they and their translations have at most so many tokens.
-func (s Search) together(tokens int) int {
-	return max(1, min(maxRows, maxPositions/tokens)/s.Beam)
-}
-
-// Translate returns the best translation of each source, in the order of srcs, which are token ids without
-// EOS. It panics on ids outside the vocabulary, on more than Config.MaxLen-1 of them, on a beam that is not 1 to 64
-// and on an alpha below 0.
-func (d *Decoder) Translate(srcs [][]int32, s Search) []Hypothesis {
-	if s.Beam < 1 || s.Beam > maxBeam || !(s.Alpha >= 0) {
-		panic(fmt.Sprintf("model: a beam of %d, which must be 1 to %d, and alpha %v, which must not be below 0", s.Beam, maxBeam, s.Alpha))
-	}
-	order := make([]int, len(srcs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(srcs[b]), len(srcs[a])) })
-	results := make([]Hypothesis, len(srcs))
-	var batch Batch
-	for len(order) > 0 {
-		longest := len(srcs[order[0]])
-		most := s.most(longest, d.Config.MaxLen)
-		n := min(len(order), s.together(max(longest+1, most)))
-		batch.Reset()
-		for _, i := range order[:n] {
-			batch.Append(srcs[i], nil)
-		}
-		batch.check(d.Config)
-		d.begin(&batch, s.Beam, most)
-		d.beam(&batch, s, func(i int, h Hypothesis) { results[order[i]] = h })
-		order = order[n:]
-	}
-	return results
 }
 
 // begin encodes the sources and takes memory for up to beam hypotheses of each, of at most so many tokens.

@@ -77,7 +77,7 @@ func TestTranslationDependsOnNothingButTheSentence(t *testing.T) {
 	srcs := sources(randomBatch(c, 300, 0, 5))
 	pool := mat.NewPool(3)
 	defer pool.Close()
-	for _, s := range []Search{{1, 0.6, 8}, {4, 0.6, 8}, {5, 0, 40}} {
+	for _, s := range []Search{{Beam: 1, Alpha: 0.6, MaxExtra: 8}, {Beam: 4, Alpha: 0.6, MaxExtra: 8}, {Beam: 5, MaxExtra: 40}} {
 		all := NewDecoder(m, pool).Translate(srcs, s)
 		alone := NewDecoder(m, nil)
 		for i, src := range srcs[:40] {

@@ -20,8 +20,8 @@ func spread(parts ...[]float32) (largest, deviation float64, n int) {
 	return largest, math.Sqrt(deviation / float64(n)), n
 }
 
-// uniform fails the test unless the numbers are as those of a uniform distribution from -bound to bound.
-func uniform(t *testing.T, name string, bound float64, parts ...[]float32) {
+// wantUniform fails the test unless the numbers are as those of a uniform distribution from -bound to bound.
+func wantUniform(t *testing.T, name string, bound float64, parts ...[]float32) {
 	t.Helper()
 	largest, deviation, n := spread(parts...)
 	// The largest of n is bound·n/(n+1) on average; σ = bound/√3 is found to within σ·√(0.2/n), of which five.
@@ -79,18 +79,18 @@ func TestXavierStart(t *testing.T) {
 			}
 			switch _, kind, _ := strings.Cut(p.Name, "."); {
 			case strings.HasSuffix(kind, "qkv.weight"):
-				uniform(t, p.Name+" Q", xavier(d, k), columns(p.Weights(), 0, k)...)
-				uniform(t, p.Name+" K", xavier(d, k), columns(p.Weights(), k, 2*k)...)
-				uniform(t, p.Name+" V", beta*xavier(d, v), columns(p.Weights(), 2*k, 2*k+v)...)
+				wantUniform(t, p.Name+" Q", xavier(d, k), columns(p.Weights(), 0, k)...)
+				wantUniform(t, p.Name+" K", xavier(d, k), columns(p.Weights(), k, 2*k)...)
+				wantUniform(t, p.Name+" V", beta*xavier(d, v), columns(p.Weights(), 2*k, 2*k+v)...)
 			case strings.HasSuffix(kind, "kv.weight"):
-				uniform(t, p.Name+" K", xavier(d, k), columns(p.Weights(), 0, k)...)
-				uniform(t, p.Name+" V", beta*xavier(d, v), columns(p.Weights(), k, k+v)...)
+				wantUniform(t, p.Name+" K", xavier(d, k), columns(p.Weights(), 0, k)...)
+				wantUniform(t, p.Name+" V", beta*xavier(d, v), columns(p.Weights(), k, k+v)...)
 			case strings.HasSuffix(kind, "q.weight"):
-				uniform(t, p.Name, xavier(d, k), p.W)
+				wantUniform(t, p.Name, xavier(d, k), p.W)
 			case strings.HasSuffix(kind, "out.weight"):
-				uniform(t, p.Name, beta*xavier(v, d), p.W)
+				wantUniform(t, p.Name, beta*xavier(v, d), p.W)
 			case strings.Contains(kind, "ff.") && len(p.Shape) == 2:
-				uniform(t, p.Name, beta*xavier(d, 160), p.W)
+				wantUniform(t, p.Name, beta*xavier(d, 160), p.W)
 			case len(p.Shape) == 2:
 				normal(t, p.Name, 1./8, p.W)
 			case strings.HasSuffix(kind, "gain"):
@@ -112,15 +112,15 @@ func TestPyTorchStart(t *testing.T) {
 	for _, p := range m.Params.List {
 		switch _, kind, _ := strings.Cut(p.Name, "."); {
 		case strings.HasSuffix(kind, "qkv.weight"), strings.HasSuffix(kind, "kv.weight"), strings.HasSuffix(kind, "q.weight"):
-			uniform(t, p.Name, math.Sqrt(6./(64+3*64)), p.W)
+			wantUniform(t, p.Name, math.Sqrt(6./(64+3*64)), p.W)
 		case strings.HasSuffix(kind, "out.weight"):
-			uniform(t, p.Name, math.Sqrt(6./(64+64)), p.W)
+			wantUniform(t, p.Name, math.Sqrt(6./(64+64)), p.W)
 		case strings.Contains(kind, "ff.") && len(p.Shape) == 2:
-			uniform(t, p.Name, math.Sqrt(6./(64+160)), p.W)
+			wantUniform(t, p.Name, math.Sqrt(6./(64+160)), p.W)
 		case strings.HasSuffix(kind, "inner.bias"), p.Name == "output.weight", p.Name == "output.bias":
-			uniform(t, p.Name, 1./8, p.W)
+			wantUniform(t, p.Name, 1./8, p.W)
 		case strings.HasSuffix(kind, "outer.bias"):
-			uniform(t, p.Name, 1/math.Sqrt(160), p.W)
+			wantUniform(t, p.Name, 1/math.Sqrt(160), p.W)
 		case len(p.Shape) == 2:
 			normal(t, p.Name, 1, p.W)
 		case strings.HasSuffix(kind, "gain"):

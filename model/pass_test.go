@@ -78,9 +78,9 @@ func TestRefusesWhatTheModelCannotTake(t *testing.T) {
 		"id 99 in a target":     func() { d.Attention([]int32{3}, []int32{99}) },
 		"a source of 65 tokens": func() { d.Translate([][]int32{{3}, long}, DefaultSearch()) },
 		"a target of 65 tokens": func() { pass.Train(batch(nil, long), 1, 1) },
-		"a beam of 0":           func() { d.Translate([][]int32{{3}}, Search{}) },
-		"a beam of 65":          func() { d.Translate([][]int32{{3}}, Search{Beam: 65}) },
-		"alpha -1":              func() { d.Translate([][]int32{{3}}, Search{Beam: 1, Alpha: -1}) },
+		"beam is 0":             func() { d.Translate([][]int32{{3}}, Search{}) },
+		"beam is 65":            func() { d.Translate([][]int32{{3}}, Search{Beam: 65}) },
+		"alpha is -1":           func() { d.Translate([][]int32{{3}}, Search{Beam: 1, Alpha: -1}) },
 		"without gradients":     func() { NewPass(fixed, p).Train(batch(nil, nil), 1, 1) },
 	} {
 		func() {

@@ -1,0 +1,135 @@
+package model
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"tfm/mat"
+)
+
+// drawnTokens draws a token for each row of logits.
+type drawnTokens struct {
+	logits mat.Matrix
+	s      Search
+	t      int
+	r      *searchRoom
+}
+
+func (d *drawnTokens) Rows(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		row := d.logits.Row(i)
+		row[Pad], row[BOS] = float32(math.Inf(-1)), float32(math.Inf(-1)) // never said
+		slot := uint64(d.r.slots[i])
+		width := uint64(d.s.width())
+		u := uniform(&d.r.random[i], d.s.Seed, d.r.numbers[d.r.sources[i]], slot%width, uint64(d.t))
+		id := d.r.draw(i, row, d.s, u)
+		x, top := float64(row[id]), mat.Max(row)
+		total := mat.ExpSum(row, row, top)
+		d.r.candidate[i] = candidate{logP: x - (float64(top) + mat.Log(float64(total))), id: id}
+	}
+}
+
+// startSample makes room for sampling, and gives each sentence all its hypotheses, which begin alike.
+func (r *searchRoom) startSample(s Search, places []int, vocabulary int) {
+	r.numbers = r.numbers[:0]
+	for i := range r.sentences {
+		r.numbers = append(r.numbers, s.First+uint64(places[i]))
+		sb := &r.sentences[i]
+		for j := 1; j < s.width(); j++ {
+			sb.alive = append(sb.alive, alive{0, -1, int32(i*s.width() + j)})
+		}
+	}
+	rows := len(r.sentences) * s.width()
+	r.size(rows, 1)
+	for len(r.likely) < rows {
+		r.likely, r.random = append(r.likely, nil), append(r.random, rand.ChaCha8{})
+	}
+	if n := rows * vocabulary; len(r.probability) < n {
+		r.probability = make([]float32, n)
+	}
+}
+
+// draw returns the token of a row of logits that the random number 0 ≤ u < 1 means.
+func (r *searchRoom) draw(i int, row []float32, s Search, u float64) int32 {
+	p := r.probability[i*len(row):][:len(row)]
+	mat.Softmax(p, row, float32(1/s.Temperature))
+	if p[EOS] != p[EOS] { // a model of NaN or infinite weights has nothing to say
+		return EOS
+	}
+	if s.TopK == 0 && s.TopP == 1 {
+		return int32(pick(p, u))
+	}
+	likely := r.likely[i][:0]
+	total := 0.0
+	if s.TopK > 0 {
+		likely = topK(slices.Grow(likely, s.TopK)[:0:s.TopK], p)
+		for _, c := range likely {
+			total += c.logP
+		}
+	} else {
+		// What is below this is at most 1-TopP all together.
+		least := min(mat.Max(p), float32((1-s.TopP)/float64(len(p))))
+		for id, x := range p {
+			if x >= least {
+				likely = append(likely, candidate{logP: float64(x), id: int32(id)})
+			}
+		}
+		slices.SortFunc(likely, func(a, b candidate) int {
+			return cmp.Or(cmp.Compare(b.logP, a.logP), cmp.Compare(a.id, b.id))
+		})
+		total = float64(mat.Sum(p))
+	}
+	r.likely[i] = likely
+	n, sum := 0, 0.0
+	for n < len(likely) && (n == 0 || sum < float64(s.TopP*total)) {
+		sum += likely[n].logP
+		p[n] = float32(likely[n].logP)
+		n++
+	}
+	return likely[pick(p[:n], u)].id
+}
+
+// pick returns the index at which the running sum of p first exceeds u times the whole.
+func pick(p []float32, u float64) int {
+	rest := float64(u * float64(mat.Sum(p)))
+	last := 0 // for sums whose rounding leaves a rest
+	for i, x := range p {
+		if x > 0 {
+			if rest -= float64(x); rest < 0 {
+				return i
+			}
+			last = i
+		}
+	}
+	return last
+}
+
+// uniform is a number from 0 up to 1, a function of the seed, the source, the number of its translation and the
+// position in it: the first of ChaCha8 with these as its key. c is memory for that.
+func uniform(c *rand.ChaCha8, seed, source, translation, position uint64) float64 {
+	var key [32]byte
+	for i, x := range [...]uint64{seed, source, translation, position} {
+		binary.LittleEndian.PutUint64(key[8*i:], x)
+	}
+	c.Seed(key)
+	return float64(c.Uint64()>>11) / (1 << 53)
+}
+
+// follow gives each hypothesis of a sentence the token that was drawn for it; row is its first.
+func (r *searchRoom) follow(sb *sentenceBeam, row int, s Search, t int) {
+	r.next = r.next[:0]
+	for i, a := range sb.alive {
+		c := r.candidate[row+i]
+		logP := c.logP + a.logP
+		if c.id == EOS {
+			sb.end(s, ending{s.score(logP, t+1), a.end, false})
+			continue
+		}
+		r.trace = append(r.trace, token{c.id, a.end})
+		r.next = append(r.next, alive{logP, int32(len(r.trace) - 1), a.slot})
+	}
+	sb.alive = append(sb.alive[:0], r.next...)
+}
