@@ -1,9 +1,11 @@
 package train
 
-import "tfm/mat"
+import (
+	"tfm/layer"
+	"tfm/mat"
+)
 
-// Adam is the optimizer of Kingma and Ba (2015), algorithm 1, over all parameters as one run of numbers.
-// Results do not depend on the number of threads. Not for concurrent use.
+// Adam is the optimizer of Kingma and Ba (2015), algorithm 1.
 type Adam struct {
 	Beta1, Beta2, Eps float64
 	M, V              []float32 // first and second moments, one number a weight
@@ -19,8 +21,8 @@ func NewAdam(n int, beta1, beta2, eps float64) *Adam {
 	return a
 }
 
-// Resume goes on after the given number of steps, whose moments have been put into M and V. The powers come
-// by the multiplications that the steps would have done, so they have the same bits.
+// Resume implements Optimizer. The powers come by the multiplications that the steps would have done, so they
+// have the same bits.
 func (a *Adam) Resume(steps int) {
 	a.steps, a.beta1, a.beta2 = 0, 1, 1
 	for range steps {
@@ -31,31 +33,83 @@ func (a *Adam) Resume(steps int) {
 // Steps is the number of steps made.
 func (a *Adam) Steps() int { return a.steps }
 
+// Moments implements Optimizer.
+func (a *Adam) Moments() []Moment { return []Moment{{"adam.m.", a.M}, {"adam.v.", a.V}} }
+
 func (a *Adam) count() {
 	a.steps++
 	a.beta1 = float64(a.beta1 * a.Beta1)
 	a.beta2 = float64(a.beta2 * a.Beta2)
 }
 
-// adamGrain is how many weights a thread steps at a time: four runs of 64 KB.
-const adamGrain = 1 << 14
-
-// Step moves the weights w against the gradient g times clip, and sets g to zero, for the next gradient to
-// be added up in.
+// Step implements Optimizer.
 func (a *Adam) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
+	a.step(p, w, g, rate, clip, 0, nil)
+}
+
+// step is Step after each weight of the runs has lost its part decay.
+func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, runs []interval) {
 	a.count()
-	mat.Each(p, len(w), adamGrain, adamStep{mat.Adam{
+	mat.Each(p, len(w), optimizerGrain, adamStep{mat.Adam{
 		Beta1: float32(a.Beta1), Beta2: float32(a.Beta2), Eps: float32(a.Eps),
 		Rate: float32(rate / (1 - a.beta1)), Second: float32(1 / (1 - a.beta2)), Clip: clip,
-	}, w, g, a.M, a.V})
+	}, w, g, a.M, a.V, decay, runs})
 }
 
 type adamStep struct {
 	kernel     mat.Adam
 	w, g, m, v []float32
+	decay      float32
+	decaying   []interval
 }
 
 func (s *adamStep) Rows(lo, hi int) {
+	for _, d := range s.decaying {
+		if from, to := max(lo, d.lo), min(hi, d.hi); from < to {
+			w := s.w[from:to]
+			mat.Axpy(w, -s.decay, w)
+		}
+	}
 	s.kernel.Step(s.w[lo:hi], s.g[lo:hi], s.m[lo:hi], s.v[lo:hi])
 	clear(s.g[lo:hi])
+}
+
+// AdamW is Adam with decoupled weight decay (Loshchilov and Hutter, 2019, algorithm 2): before Adam's step, whose
+// moments see nothing of it,
+//
+//	w = w - rate·Decay·w
+//
+// with the learning rate of the step, as in PyTorch. The weights that decay are those of parameters with two
+// sizes: matrices and embeddings. Biases and the gains of norms do not: they are few, and pulling a gain
+// towards 0 does not make a simpler model.
+type AdamW struct {
+	*Adam
+	Decay float64
+
+	decaying []interval
+}
+
+// interval is the weights from lo up to hi.
+type interval struct{ lo, hi int }
+
+// NewAdamW is an optimizer of the weights of params that has made no step.
+func NewAdamW(params *layer.Params, beta1, beta2, eps, decay float64) *AdamW {
+	a := &AdamW{Adam: NewAdam(params.Count(), beta1, beta2, eps), Decay: decay}
+	at := 0
+	for _, p := range params.List {
+		end := at + p.Size()
+		if last := len(a.decaying) - 1; len(p.Shape) < 2 {
+		} else if last >= 0 && a.decaying[last].hi == at {
+			a.decaying[last].hi = end
+		} else {
+			a.decaying = append(a.decaying, interval{at, end})
+		}
+		at = end
+	}
+	return a
+}
+
+// Step implements Optimizer.
+func (a *AdamW) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
+	a.step(p, w, g, rate, clip, float32(rate*a.Decay), a.decaying)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"tfm/layer"
 )
 
 // adamReference is algorithm 1 of Kingma and Ba in float64, as it is written there.
@@ -29,53 +31,115 @@ func gradientOf(step, n int) []float32 {
 // Five hundred steps of the optimizer and of the reference stay within float32's rounding: each step moves
 // a weight by about the rate and errs by some 2^-24 of that and of the weight.
 func TestAdam(t *testing.T) {
-	const n, steps, rate, clip = 1000, 500, 1e-2, 0.5
+	const n, rate = 1000, 1e-2
 	a := NewAdam(n, 0.9, 0.98, 1e-9)
-	w := make([]float32, n)
-	w64, m64, v64, g64 := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	m, v := make([]float64, n), make([]float64, n)
+	wantSteps(t, a, n, rate, 2e-5, func(step int, w, g []float64) {
+		adamReference(w, m, v, g, step, rate, 0.9, 0.98, 1e-9)
+	})
+	if a.Steps() != 500 {
+		t.Errorf("%d steps counted, want 500", a.Steps())
+	}
+}
+
+// Algorithm 2 of Loshchilov and Hutter, with the schedule's multiplier at 1 and λ times the rate, on the weights of
+// matrices: these are 0 to 600 and 700 to 960.
+func TestAdamW(t *testing.T) {
+	const rate, decay = 1e-2, 0.3
+	ps := &layer.Params{}
+	ps.New("a.weight", 20, 20)
+	ps.New("b.weight", 10, 20)
+	ps.New("b.bias", 100)
+	ps.New("c.weight", 26, 10)
+	ps.New("c.gain", 40)
+	a := NewAdamW(ps, 0.9, 0.98, 1e-9, decay)
+	m, v := make([]float64, 1000), make([]float64, 1000)
+	wantSteps(t, a, 1000, rate, 2e-5, func(step int, w, g []float64) {
+		for i := range w {
+			if i < 600 || i >= 700 && i < 960 {
+				w[i] -= rate * decay * w[i]
+			}
+		}
+		adamReference(w, m, v, g, step, rate, 0.9, 0.98, 1e-9)
+	})
+	if len(a.decaying) != 2 {
+		t.Errorf("decaying %v, want two runs", a.decaying)
+	}
+}
+
+// wantSteps makes five hundred steps with a clip of 0.5 and holds the weights to those of a reference in float64.
+func wantSteps(t *testing.T, o Optimizer, n int, rate, tolerance float64, reference func(step int, w, g []float64)) {
+	t.Helper()
+	const steps, clip = 500, 0.5
+	w, w64, g64 := make([]float32, n), make([]float64, n), make([]float64, n)
 	for s := 1; s <= steps; s++ {
 		g := gradientOf(s, n)
 		for i := range g {
 			g64[i] = clip * float64(g[i])
 		}
-		a.Step(nil, w, g, rate, clip)
-		adamReference(w64, m64, v64, g64, s, rate, 0.9, 0.98, 1e-9)
+		o.Step(nil, w, g, rate, clip)
+		reference(s, w64, g64)
 		for i, x := range g {
 			if x != 0 {
 				t.Fatalf("gradient %d is %v after the step, want 0", i, x)
 			}
 		}
 	}
-	if a.Steps() != steps {
-		t.Errorf("%d steps counted, want %d", a.Steps(), steps)
-	}
 	for i := range w {
-		if math.Abs(float64(w[i])-w64[i]) > 2e-5 {
+		if math.Abs(float64(w[i])-w64[i]) > tolerance {
 			t.Fatalf("weight %d is %v, want %v", i, w[i], w64[i])
 		}
 	}
 }
 
+// optimizers are all there are, for weights of a matrix and a bias that are together n.
+func optimizers(n int) map[string]func() Optimizer {
+	ps := &layer.Params{}
+	ps.New("weight", (n-100)/2, 2)
+	ps.New("bias", n-(n-100)/2*2)
+	return map[string]func() Optimizer{
+		"adam":     func() Optimizer { return NewAdam(n, 0.9, 0.98, 1e-9) },
+		"adamw":    func() Optimizer { return NewAdamW(ps, 0.9, 0.98, 1e-9, 0.1) },
+		"sgd":      func() Optimizer { return NewSGD(n, 0, false) },
+		"momentum": func() Optimizer { return NewSGD(n, 0.9, false) },
+		"nesterov": func() Optimizer { return NewSGD(n, 0.9, true) },
+	}
+}
+
 // Other threads, and a stop half-way, change no bit.
-func TestAdamIsExact(t *testing.T) {
-	const n, steps = 3*adamGrain + 77, 6
-	whole := make([]float32, n)
-	a := NewAdam(n, 0.9, 0.98, 1e-9)
-	for s := range steps {
-		a.Step(nil, whole, gradientOf(s, n), 1e-2, 1)
-	}
-	parts := make([]float32, n)
-	b := NewAdam(n, 0.9, 0.98, 1e-9)
+func TestOptimizersAreExact(t *testing.T) {
+	const n, steps = 3*optimizerGrain + 77, 6
 	threads := pool(t, 3)
-	for s := range steps {
-		if s == 3 {
-			c := NewAdam(n, 0.9, 0.98, 1e-9)
-			copy(c.M, b.M)
-			copy(c.V, b.V)
-			c.Resume(s)
-			b = c
+	for name, create := range optimizers(n) {
+		whole, parts := make([]float32, n), make([]float32, n)
+		a, b := create(), create()
+		for s := range steps {
+			if s == 3 {
+				c := create()
+				for i, m := range b.Moments() {
+					copy(c.Moments()[i].Values, m.Values)
+				}
+				c.Resume(s)
+				b = c
+			}
+			a.Step(nil, whole, gradientOf(s, n), 1e-2, 0.7)
+			b.Step(threads, parts, gradientOf(s, n), 1e-2, 0.7)
 		}
-		b.Step(threads, parts, gradientOf(s, n), 1e-2, 1)
+		wantSameWeights(t, name+" resumed on 3 threads", parts, whole)
 	}
-	wantSameWeights(t, "resumed on 3 threads", parts, whole)
+}
+
+func TestOptimizersAllocateNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
+	const n = 3 * optimizerGrain
+	w, g := make([]float32, n), gradientOf(1, n)
+	threads := pool(t, 2)
+	for name, create := range optimizers(n) {
+		o := create()
+		if allocations := testing.AllocsPerRun(10, func() { o.Step(threads, w, g, 1e-3, 1) }); allocations != 0 {
+			t.Errorf("%s: %v allocations a step", name, allocations)
+		}
+	}
 }

@@ -15,12 +15,10 @@ import (
 	"tfm/model/safetensors"
 )
 
-// A checkpoint is a model file, so that it translates too, with Adam's moments as further tensors, named like the
+// A checkpoint is a model file, so that it translates too, with the optimizer's moments as further tensors, named like the
 // weights after a prefix, and Options and State as JSON in the metadata. It is all that a run needs to go on
 // as if it had never stopped.
 const (
-	momentM    = "adam.m."
-	momentV    = "adam.v."
 	keyOptions = "train.options"
 	keyState   = "train.state"
 )
@@ -54,6 +52,7 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 		return nil, err
 	}
 	c := &Checkpoint{Path: path, file: file}
+	c.Options.Optimizer = OptimizerAdam // of checkpoints from when there was no other
 	if err := c.read(); err != nil {
 		file.Close()
 		return nil, err
@@ -79,6 +78,7 @@ func (c *Checkpoint) read() (err error) {
 			return fmt.Errorf("%s: %s in the metadata: %w", c.Path, key, err)
 		}
 	}
+	c.Options.Schedule = c.Options.scheduleName() // checkpoints from when it went without saying have none
 	return nil
 }
 
@@ -88,10 +88,15 @@ func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p, "", p.W
 // Close releases the file.
 func (c *Checkpoint) Close() error { return c.file.Close() }
 
-// moments copies Adam's moments to those of a, whose steps are then those of the checkpoint.
-func (c *Checkpoint) moments(p *layer.Params, a *Adam) error {
-	a.Resume(c.State.Step)
-	return errors.Join(c.copyTo(p, momentM, a.M), c.copyTo(p, momentV, a.V))
+// resume copies the optimizer's moments to those of one of the same kind, which then goes on after the checkpoint's step.
+func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
+	o.Resume(c.State.Step)
+	for _, m := range o.Moments() {
+		if err := c.copyTo(p, m.Name, m.Values); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // copyTo copies the tensors of p with a prefix to their places in dst, a slice laid out as p.W.
@@ -113,7 +118,7 @@ func (c *Checkpoint) copyTo(p *layer.Params, prefix string, dst []float32) error
 }
 
 // writeCheckpoint writes a checkpoint; the file appears as a whole or not at all.
-func writeCheckpoint(path string, t *model.Transformer, a *Adam, o Options, s State, tokenizers map[string][]byte) error {
+func writeCheckpoint(path string, t *model.Transformer, optimizer Optimizer, o Options, s State, tokenizers map[string][]byte) error {
 	info := map[string]string{}
 	for key, value := range map[string]any{keyOptions: o, keyState: s} {
 		text, err := json.Marshal(value)
@@ -130,9 +135,9 @@ func writeCheckpoint(path string, t *model.Transformer, a *Adam, o Options, s St
 	at := 0
 	for _, p := range t.Params.List {
 		end := at + p.Size()
-		moments = append(moments,
-			safetensors.Float32Tensor(momentM+p.Name, p.Shape, a.M[at:end]),
-			safetensors.Float32Tensor(momentV+p.Name, p.Shape, a.V[at:end]))
+		for _, m := range optimizer.Moments() {
+			moments = append(moments, safetensors.Float32Tensor(m.Name+p.Name, p.Shape, m.Values[at:end]))
+		}
 		at = end
 	}
 	// Before the tokenizers, whose lengths are odd, so that all numbers are aligned.

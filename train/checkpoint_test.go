@@ -11,6 +11,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/safetensors"
 )
 
 func open(t *testing.T, path string) *Checkpoint {
@@ -115,6 +116,49 @@ func TestAverageIsExactAfterResume(t *testing.T) {
 	wantSameWeights(t, "average", resumed.Params.W, whole.Params.W)
 }
 
+// Each optimizer's moments are in the checkpoint, and each schedule goes on where it was.
+func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
+	for name, change := range map[string]func(*Options){
+		"adamw, cosine": func(o *Options) {
+			o.Optimizer, o.WeightDecay, o.Schedule, o.Decay, o.Floor = OptimizerAdamW, 0.1, ScheduleCosine, 12, 1e-4
+		},
+		"sgd, constant":   func(o *Options) { o.Optimizer, o.Schedule, o.Warmup = OptimizerSGD, ScheduleConstant, 0 },
+		"momentum, paper": func(o *Options) { o.Optimizer, o.Momentum, o.Peak = OptimizerSGD, 0.9, 0 },
+		"nesterov":        func(o *Options) { o.Optimizer, o.Momentum, o.Nesterov = OptimizerSGD, 0.9, true },
+		"adam, linear":    func(o *Options) { o.Decay = 12 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := smallOptions(9)
+			change(&o)
+			o.Accumulate, o.Dir = 2, t.TempDir()
+			want := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+			o.Dir = t.TempDir()
+			stopAt(t, 4, newModel(t, smallConfig()), pool(t, 2), o)
+			o.Resume = true
+			got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+			wantSameCheckpoint(t, "stopped after 4 of 9 steps", got.Checkpoint, want.Checkpoint)
+		})
+	}
+}
+
+// Checkpoints from before there was a choice of optimizer and schedule say nothing of them.
+func TestOptionsOfOldCheckpoints(t *testing.T) {
+	c := Checkpoint{Options: Options{Optimizer: OptimizerAdam}}
+	path := filepath.Join(t.TempDir(), "c.safetensors")
+	m := newModel(t, smallConfig())
+	meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: `{"peak":0.002,"warmup":800}`, keyState: "{}"}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := safetensors.Write(path, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	c.Options.Peak, c.Options.Warmup, c.Options.Schedule = 0.002, 800, ScheduleInverseSqrt
+	if got := open(t, path).Options; got != c.Options {
+		t.Errorf("%+v, want %+v", got, c.Options)
+	}
+}
+
 // A finished run goes on when it is given more steps, as if they had been asked for at once.
 func TestResumeWithMoreSteps(t *testing.T) {
 	o := smallOptions(9)
@@ -194,6 +238,8 @@ func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 		{"width", func(c *model.Config, d *Data, o *Options) { c.DModel = 64 }, []string{r.Checkpoint, "d_model is 16, expected 64"}},
 		{"dropout", func(c *model.Config, d *Data, o *Options) { c.Dropout = 0.25 }, []string{r.Checkpoint, "dropout is 0.1, expected 0.25"}},
 		{"rate", func(c *model.Config, d *Data, o *Options) { o.Peak = 1 }, []string{r.Checkpoint, "peak is 0.003, expected 1"}},
+		{"optimizer", func(c *model.Config, d *Data, o *Options) { o.Optimizer, o.Momentum = OptimizerSGD, 0.9 }, []string{r.Checkpoint, "optimizer is adam, expected sgd"}},
+		{"schedule", func(c *model.Config, d *Data, o *Options) { o.Schedule = ScheduleConstant }, []string{r.Checkpoint, "schedule is inverse-sqrt, expected constant"}},
 		{"seed", func(c *model.Config, d *Data, o *Options) { o.Seed = 5 }, []string{r.Checkpoint, "seed is 1, expected 5"}},
 		{"pairs", func(c *model.Config, d *Data, o *Options) { d.Train.Add([]int32{3}, []int32{3}) }, []string{r.Checkpoint, "other training pairs"}},
 	} {

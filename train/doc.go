@@ -7,7 +7,7 @@
 //	loop.go        Run: steps, accumulation, when to validate, save and stop; State makes it resumable
 //	clip.go        the gradient's norm, clipping, and whom to blame when it is not a number
 //	schedule.go    the learning rate
-//	adam.go        the optimizer
+//	optimizer.go   what an optimizer is; adam.go Adam and AdamW, sgd.go momentum
 //	validate.go    loss and BLEU on held-out pairs
 //	checkpoint.go  everything a run needs to go on, in one file
 //	average.go     the mean of the last checkpoints' weights

@@ -82,13 +82,13 @@ type run struct {
 	o      Options
 	report func(Event)
 
-	pass    *model.Pass
-	batches *Batches
-	parts   []model.Batch // of one step
-	rate    Schedule
-	adam    *Adam
-	norm    *gradientNorm
-	valid   *validator // nil without validation pairs
+	pass      *model.Pass
+	batches   *Batches
+	parts     []model.Batch // of one step
+	rate      Schedule
+	optimizer Optimizer
+	norm      *gradientNorm
+	valid     *validator // nil without validation pairs
 
 	state      State
 	start      time.Time // when the run would have begun had it not been stopped
@@ -127,7 +127,8 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 			return nil, err
 		}
 	}
-	r := &run{t: t, pool: p, d: d, o: o, report: report, rate: o.schedule(t.Config.DModel), pass: model.NewPass(t, p)}
+	o.Schedule = o.scheduleName() // what a resume compares with
+	r := &run{t: t, pool: p, d: d, o: o, report: report, rate: o.LearningRate(t.Config.DModel), pass: model.NewPass(t, p)}
 	var err error
 	if r.batches, err = NewBatches(d.Train, o.Tokens, o.MaxLen, o.Seed); err != nil {
 		return nil, err
@@ -141,8 +142,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	for range o.Accumulate {
 		r.parts = append(r.parts, r.batches.buffer())
 	}
-	n := t.Params.Count()
-	r.adam, r.norm = NewAdam(n, o.Beta1, o.Beta2, o.Eps), newGradientNorm(n)
+	r.optimizer, r.norm = o.newOptimizer(t.Params), newGradientNorm(t.Params.Count())
 	r.state.Data = d.Train.fingerprint()
 	return r, nil
 }
@@ -212,7 +212,7 @@ func (r *run) resume() (warning, err error) {
 	if c.State.Step < 1 || c.State.Trained < 0 || c.Path != checkpointPath(r.o.Dir, c.State.Step) {
 		return nil, fmt.Errorf("%s: step %d after %v, expected the step of its name", c.Path, c.State.Step, c.State.Trained)
 	}
-	if err := errors.Join(c.Weights(r.t.Params), c.moments(r.t.Params, r.adam)); err != nil {
+	if err := errors.Join(c.Weights(r.t.Params), c.resume(r.t.Params, r.optimizer)); err != nil {
 		return nil, err
 	}
 	if err := r.batches.Seek(c.State.Position); err != nil {
@@ -310,7 +310,7 @@ func (r *run) step() error {
 	}
 	r.state.Step++
 	rate := r.rate.Rate(r.state.Step)
-	r.adam.Step(r.pool, params.W, params.G, rate, clipFactor(norm, r.o.Clip))
+	r.optimizer.Step(r.pool, params.W, params.G, rate, clipFactor(norm, r.o.Clip))
 	r.state.Position = r.batches.Position()
 	r.dirty = true
 	r.speed.add(src, loss.Tokens, time.Since(start))
@@ -379,7 +379,7 @@ func (r *run) save() error {
 	}
 	path := checkpointPath(r.o.Dir, r.state.Step)
 	r.state.Trained = r.elapsed()
-	if err := writeCheckpoint(path, r.t, r.adam, r.o, r.state, r.d.Tokenizers); err != nil {
+	if err := writeCheckpoint(path, r.t, r.optimizer, r.o, r.state, r.d.Tokenizers); err != nil {
 		return fmt.Errorf("train: step %d could not be saved: %w; %s", r.state.Step, err, r.lastGood())
 	}
 	r.checkpoint, r.dirty = path, false

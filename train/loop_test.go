@@ -361,7 +361,7 @@ func TestEvents(t *testing.T) {
 			}
 		case Stepped:
 			if !(e.Loss > 0 && e.NLL > 0 && e.GradNorm > 0 && e.SrcPerSec > 0 && e.TgtPerSec > 0) ||
-				e.TokensPerSec() != e.SrcPerSec+e.TgtPerSec || e.Rate != o.schedule(16).Rate(e.Step) || e.Steps != 4 {
+				e.TokensPerSec() != e.SrcPerSec+e.TgtPerSec || e.Rate != o.LearningRate(16).Rate(e.Step) || e.Steps != 4 {
 				t.Errorf("stepped with %+v", e)
 			}
 		}

@@ -3,9 +3,11 @@ package train
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
+	"tfm/layer"
 	"tfm/model"
 )
 
@@ -20,19 +22,27 @@ type Options struct {
 	Patience int           `json:"patience" resume:"free"` // validations in a row without a new best
 
 	Tokens     int `json:"tokens"`     // target tokens a batch, at most, with EOS
-	Accumulate int `json:"accumulate"` // batches a step; every token of a step weighs the same
+	Accumulate int `json:"accumulate"` // batches a step; every token of a step weighs the same, and a run stops only between steps
 	MaxLen     int `json:"max_len"`    // pairs with a longer side, in tokens without EOS, are left out
 
-	// The learning rate, see Schedule. Peak 0 is the paper's rate times Factor.
-	Factor float64 `json:"factor"`
-	Peak   float64 `json:"peak"`
-	Warmup int     `json:"warmup"`
-	Decay  int     `json:"decay"` // the step until which the rate falls in a straight line to 0; 0 is the root of the step
+	// The learning rate, see Schedule. No name is linear if there is a Decay, else inverse-sqrt if there is a Peak,
+	// else the paper's.
+	Schedule string  `json:"schedule"`
+	Factor   float64 `json:"factor"` // times the paper's peak
+	Peak     float64 `json:"peak"`   // 0 is the paper's times Factor
+	Warmup   int     `json:"warmup"`
+	Decay    int     `json:"decay"` // the step at which linear and cosine end
+	Floor    float64 `json:"floor"` // what cosine ends at
 
-	Beta1 float64 `json:"beta1"`
-	Beta2 float64 `json:"beta2"`
-	Eps   float64 `json:"eps"`
-	Clip  float64 `json:"clip"` // the gradient's norm (of the mean loss of a token) at most; 0 is no clipping
+	Optimizer   string  `json:"optimizer"`
+	Beta1       float64 `json:"beta1"` // of adam and adamw
+	Beta2       float64 `json:"beta2"`
+	Eps         float64 `json:"eps"`
+	WeightDecay float64 `json:"weight_decay"` // of adamw
+	Momentum    float64 `json:"momentum"`     // of sgd
+	Nesterov    bool    `json:"nesterov"`     // of sgd with momentum
+
+	Clip float64 `json:"clip"` // the gradient's norm (of the mean loss of a token) at most; 0 is no clipping
 
 	ValidEvery int          `json:"valid_every" resume:"free"` // steps; 0 never
 	Search     model.Search `json:"search" resume:"free"`      // how the validation's sources are translated
@@ -60,6 +70,7 @@ func DefaultOptions() Options {
 		MaxLen:     256,
 		Factor:     1,
 		Warmup:     4000,
+		Optimizer:  OptimizerAdam,
 		Beta1:      0.9,
 		Beta2:      0.98,
 		Eps:        1e-9,
@@ -91,6 +102,10 @@ func OptionsFor(preset string) Options {
 
 // Validate returns an error that names the first setting that makes no sense.
 func (o Options) Validate() error {
+	schedule := o.scheduleName()
+	paper, ends := schedule == SchedulePaper, schedule == ScheduleLinear || schedule == ScheduleCosine
+	root := paper || schedule == ScheduleInverseSqrt
+	sgd := o.Optimizer == OptimizerSGD
 	for _, rule := range []struct {
 		broken   bool
 		name     string
@@ -104,17 +119,29 @@ func (o Options) Validate() error {
 		{o.MaxLen < 1 || o.MaxLen >= 1<<16, "max_len", o.MaxLen, "1 to 65535"},
 		{o.Tokens < o.MaxLen+1, "tokens", o.Tokens, fmt.Sprintf("at least max_len+1, %d, or the longest sentence does not fit in a batch", o.MaxLen+1)},
 		{o.Accumulate < 1 || o.Accumulate > 1<<16, "accumulate", o.Accumulate, "1 to 65536"},
+		{!slices.Contains([]string{SchedulePaper, ScheduleInverseSqrt, ScheduleLinear, ScheduleCosine, ScheduleConstant}, schedule), "schedule", fmt.Sprintf("%q", o.Schedule), "paper, inverse-sqrt, linear, cosine or constant"},
 		{!(o.Peak >= 0) || !finite(o.Peak), "peak", o.Peak, "a finite number, 0 or more"},
 		{o.Peak == 0 && !(o.Factor > 0) || !finite(o.Factor), "factor", o.Factor, "a finite number, more than 0"},
-		{o.Warmup < 1, "warmup", o.Warmup, "1 or more"},
-		{o.Decay != 0 && o.Decay <= o.Warmup, "decay", o.Decay, fmt.Sprintf("0, or a step after the warmup of %d", o.Warmup)},
-		{o.Decay != 0 && o.Steps > o.Decay, "steps", o.Steps, fmt.Sprintf("at most %d, where the decay ends and nothing more is learned", o.Decay)},
+		{o.Peak != 0 && paper, "peak", o.Peak, "0 with the paper's schedule, which has a peak of its own; factor multiplies it"},
+		{o.Peak == 0 && !paper && schedule != ScheduleLinear, "peak", o.Peak, "more than 0 with the schedule " + schedule},
+		{o.Warmup < 0 || o.Warmup < 1 && (root || o.Peak == 0), "warmup", o.Warmup, "1 or more, or 0 with a peak and the schedule linear, cosine or constant"},
+		{o.Decay != 0 && !ends, "decay", o.Decay, "0 with the schedule " + schedule + ", which has no end"},
+		{ends && o.Decay <= o.Warmup, "decay", o.Decay, fmt.Sprintf("a step after the warmup of %d, at which the schedule %s ends", o.Warmup, schedule)},
+		{o.Floor != 0 && schedule != ScheduleCosine, "floor", o.Floor, "0 with the schedule " + schedule + "; only cosine has a floor"},
+		{!(o.Floor >= 0 && o.Floor <= o.Peak) && schedule == ScheduleCosine, "floor", o.Floor, fmt.Sprintf("0 to the peak of %v", o.Peak)},
+		{o.Decay != 0 && o.Steps > o.Decay && o.Floor == 0, "steps", o.Steps, fmt.Sprintf("at most %d, where the decay ends and nothing more is learned", o.Decay)},
+		{!slices.Contains([]string{OptimizerAdam, OptimizerAdamW, OptimizerSGD}, o.Optimizer), "optimizer", fmt.Sprintf("%q", o.Optimizer), "adam, adamw or sgd"},
 		{!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", o.Beta1, "0 ≤ beta1 < 1"},
 		{!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", o.Beta2, "0 ≤ beta2 < 1"},
 		{!(o.Eps > 0) || !finite(o.Eps), "eps", o.Eps, "a finite number, more than 0"},
+		{!(o.WeightDecay >= 0) || !finite(o.WeightDecay), "weight_decay", o.WeightDecay, "a finite number, 0 or more"},
+		{o.WeightDecay != 0 && o.Optimizer != OptimizerAdamW, "weight_decay", o.WeightDecay, "0 with the optimizer " + o.Optimizer + "; only adamw decays weights"},
+		{o.WeightDecay*o.Peak >= 1, "weight_decay", o.WeightDecay, fmt.Sprintf("less than 1/peak, or a step at the rate %v takes all of a weight", o.Peak)},
+		{!(o.Momentum >= 0 && o.Momentum < 1), "momentum", o.Momentum, "0 ≤ momentum < 1"},
+		{o.Momentum != 0 && !sgd, "momentum", o.Momentum, "0 with the optimizer " + o.Optimizer + "; only sgd has it"},
+		{o.Nesterov && o.Momentum == 0, "nesterov", o.Nesterov, "false without momentum"},
 		{!(o.Clip >= 0) || !finite(o.Clip), "clip", o.Clip, "a finite number, 0 or more"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
-		{o.ValidEvery > 0 && (o.Search.Beam < 1 || o.Search.Beam > 64), "search.beam", o.Search.Beam, "1 to 64"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},
 		{o.SaveEvery < 0, "save_every", o.SaveEvery, "0 or more"},
 		{o.Keep < 1, "keep", o.Keep, "1 or more"},
@@ -127,16 +154,44 @@ func (o Options) Validate() error {
 			return fmt.Errorf("train: %s is %v, expected %s", rule.name, rule.found, rule.expected)
 		}
 	}
+	if o.ValidEvery > 0 {
+		if err := o.Search.Validate(); err != nil {
+			return fmt.Errorf("train: search.%w", err)
+		}
+	}
 	return nil
 }
 
-func (o Options) schedule(dModel int) Schedule {
-	if o.Peak > 0 {
-		return Schedule{o.Peak, o.Warmup, o.Decay}
+// LearningRate is the schedule for a model of width dModel. The Options must be valid.
+func (o Options) LearningRate(dModel int) Schedule {
+	peak := o.Peak
+	if peak == 0 {
+		peak = PaperSchedule(dModel, o.Warmup, o.Factor).Peak
 	}
-	s := PaperSchedule(dModel, o.Warmup, o.Factor)
-	s.End = o.Decay
-	return s
+	return Schedule{o.scheduleName(), peak, o.Warmup, o.Decay, o.Floor}
+}
+
+func (o Options) scheduleName() string {
+	switch {
+	case o.Schedule != "":
+		return o.Schedule
+	case o.Decay != 0:
+		return ScheduleLinear
+	case o.Peak != 0:
+		return ScheduleInverseSqrt
+	}
+	return SchedulePaper
+}
+
+// newOptimizer returns one for params that has made no step.
+func (o Options) newOptimizer(params *layer.Params) Optimizer {
+	switch o.Optimizer {
+	case OptimizerAdamW:
+		return NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
+	case OptimizerSGD:
+		return NewSGD(params.Count(), o.Momentum, o.Nesterov)
+	}
+	return NewAdam(params.Count(), o.Beta1, o.Beta2, o.Eps)
 }
 
 // sameFields returns an error that names the first field by which two values of a struct type differ, leaving

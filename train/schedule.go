@@ -1,25 +1,42 @@
 package train
 
-import "math"
+import (
+	"fmt"
+	"math"
 
-// Schedule is a learning rate that rises in proportion to the step until step Warmup and then falls with its
-// inverse square root:
+	"tfm/mat"
+)
+
+// The names of the schedules, for Options.Schedule and Schedule.Name: how the learning rate goes on once it
+// has risen to its peak at step Warmup.
+const (
+	SchedulePaper       = "paper"        // with the inverse square root of the step, from a peak of factor·(d·Warmup)^-½
+	ScheduleInverseSqrt = "inverse-sqrt" // the same from any peak
+	ScheduleLinear      = "linear"       // in a straight line that would be 0 at the step after End
+	ScheduleCosine      = "cosine"       // along half a cosine to Floor at step End, and there it stays
+	ScheduleConstant    = "constant"     // it stays
+)
+
+// Schedule is a learning rate. It rises in proportion to the step until step Warmup, and then
 //
-//	rate(s) = Peak · min(s/Warmup, √(Warmup/s))
+//	rate(s) = Peak · √(Warmup/s)                                             paper, inverse-sqrt
+//	rate(s) = Peak · (End+1-s)/(End+1-Warmup)                                linear
+//	rate(s) = Floor + (Peak-Floor)·(1 + cos(π·(s-Warmup)/(End-Warmup)))/2    cosine (Loshchilov and Hutter, 2017, equation 5)
+//	rate(s) = Peak                                                           constant
 //
-// or, if there is a step End, falls in a straight line that would be 0 at the step after it.
-//
-// The schedule of "Attention Is All You Need", section 5.3, d^-½ · min(s^-½, s·Warmup^-1.5), is the one with
-// Peak = (d·Warmup)^-½. It is made of divisions and a square root, which IEEE 754 rounds the same everywhere.
+// The schedule of "Attention Is All You Need", section 5.3, d^-½ · min(s^-½, s·Warmup^-1.5), is the first one with
+// Peak = (d·Warmup)^-½. All are made of operations that IEEE 754 rounds the same everywhere.
 type Schedule struct {
+	Name   string
 	Peak   float64 // the rate at step Warmup
-	Warmup int     // at least 1
-	End    int     // 0, or the last step of the straight line; above Warmup
+	Warmup int     // at least 1 for paper and inverse-sqrt; 0 and 1 both mean that the first step has the peak
+	End    int     // of linear and cosine: the last step, above Warmup
+	Floor  float64 // of cosine
 }
 
 // PaperSchedule is the paper's schedule for a model of width dModel, times factor.
 func PaperSchedule(dModel, warmup int, factor float64) Schedule {
-	return Schedule{factor / math.Sqrt(float64(dModel)*float64(warmup)), warmup, 0}
+	return Schedule{Name: SchedulePaper, Peak: factor / math.Sqrt(float64(dModel)*float64(warmup)), Warmup: warmup}
 }
 
 // Rate is the learning rate of step s; the first step is 1.
@@ -27,8 +44,31 @@ func (c Schedule) Rate(s int) float64 {
 	if s < c.Warmup {
 		return c.Peak * (float64(s) / float64(c.Warmup))
 	}
-	if c.End > 0 {
+	switch c.Name {
+	case ScheduleConstant:
+		return c.Peak
+	case ScheduleLinear:
 		return c.Peak * max(0, float64(c.End+1-s)/float64(c.End+1-c.Warmup))
+	case ScheduleCosine:
+		_, cos := mat.Sincos(math.Pi * min(1, float64(s-c.Warmup)/float64(c.End-c.Warmup)))
+		return c.Floor + float64((c.Peak-c.Floor)*((1+cos)/2))
 	}
 	return c.Peak * math.Sqrt(float64(c.Warmup)/float64(s))
+}
+
+// String describes the schedule in one line.
+func (c Schedule) String() string {
+	start := fmt.Sprintf("%s: %.3g from the first step, then ", c.Name, c.Peak)
+	if c.Warmup > 1 {
+		start = fmt.Sprintf("%s: up to %.3g at step %d, then ", c.Name, c.Peak, c.Warmup)
+	}
+	switch c.Name {
+	case ScheduleConstant:
+		return start + "constant"
+	case ScheduleLinear:
+		return start + fmt.Sprintf("in a straight line to 0 after step %d", c.End)
+	case ScheduleCosine:
+		return start + fmt.Sprintf("along a cosine to %.3g at step %d", c.Floor, c.End)
+	}
+	return start + "with the inverse square root of the step"
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -21,7 +22,7 @@ func TestPaperSchedule(t *testing.T) {
 }
 
 func TestSchedulePeaksAtWarmup(t *testing.T) {
-	c := Schedule{2e-3, 800, 0}
+	c := Schedule{Name: ScheduleInverseSqrt, Peak: 2e-3, Warmup: 800}
 	if c.Rate(800) != 2e-3 || c.Rate(400) != 1e-3 || c.Rate(3200) != 1e-3 {
 		t.Errorf("rates at 400, 800, 3200: %v, %v, %v, want 1e-3, 2e-3, 1e-3", c.Rate(400), c.Rate(800), c.Rate(3200))
 	}
@@ -30,16 +31,77 @@ func TestSchedulePeaksAtWarmup(t *testing.T) {
 			t.Fatalf("from step %d to the next the rate goes from %v to %v", s, c.Rate(s), c.Rate(s+1))
 		}
 	}
-	if got := (Schedule{1, 1, 0}).Rate(1); got != 1 {
+	if got := (Schedule{Name: ScheduleInverseSqrt, Peak: 1, Warmup: 1}).Rate(1); got != 1 {
 		t.Errorf("without warm-up the first rate is %v, want the peak 1", got)
 	}
 }
 
 func TestScheduleInAStraightLine(t *testing.T) {
-	c := Schedule{1, 100, 499}
+	c := Schedule{Name: ScheduleLinear, Peak: 1, Warmup: 100, End: 499}
 	for s, want := range map[int]float64{50: 0.5, 100: 1, 200: 0.75, 300: 0.5, 499: 1. / 400, 500: 0, 600: 0} {
 		if got := c.Rate(s); math.Abs(got-want) > 1e-15 {
 			t.Errorf("step %d: %v, want %v", s, got, want)
+		}
+	}
+}
+
+// Loshchilov and Hutter's formula with math.Cos, to rounding.
+func TestScheduleAlongACosine(t *testing.T) {
+	const peak, floor, warmup, end = 1e-3, 1e-5, 100, 1100
+	c := Schedule{ScheduleCosine, peak, warmup, end, floor}
+	for s := warmup; s <= end; s++ {
+		want := floor + 0.5*(peak-floor)*(1+math.Cos(float64(s-warmup)/(end-warmup)*math.Pi))
+		if got := c.Rate(s); math.Abs(got/want-1) > 1e-12 {
+			t.Fatalf("step %d: %v, want %v", s, got, want)
+		}
+	}
+	for s, want := range map[int]float64{1: peak / 100, 50: peak / 2, 100: peak, 600: (peak + floor) / 2, 1100: floor, 1101: floor, 1e6: floor} {
+		if got := c.Rate(s); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("step %d: %v, want %v", s, got, want)
+		}
+	}
+}
+
+func TestConstantSchedule(t *testing.T) {
+	for _, warmup := range []int{0, 1, 10} {
+		c := Schedule{Name: ScheduleConstant, Peak: 3e-4, Warmup: warmup}
+		for _, s := range []int{1, 5, 10, 11, 1e6} {
+			want := 3e-4
+			if s < warmup {
+				want *= float64(s) / float64(warmup)
+			}
+			if got := c.Rate(s); got != want {
+				t.Errorf("warmup %d, step %d: %v, want %v", warmup, s, got, want)
+			}
+		}
+	}
+}
+
+func TestOptionsChooseTheSchedule(t *testing.T) {
+	const d = 64
+	paper := PaperSchedule(d, 4000, 1).Peak
+	for _, c := range []struct {
+		change func(*Options)
+		want   Schedule
+		says   string
+	}{
+		{func(o *Options) {}, Schedule{SchedulePaper, paper, 4000, 0, 0}, "paper: up to 0.00198 at step 4000, then with the inverse square root of the step"},
+		{func(o *Options) { o.Factor = 2 }, Schedule{SchedulePaper, 2 * paper, 4000, 0, 0}, "up to 0.00395"},
+		{func(o *Options) { o.Peak = 5e-4 }, Schedule{ScheduleInverseSqrt, 5e-4, 4000, 0, 0}, "inverse-sqrt: up to 0.0005"},
+		{func(o *Options) { o.Decay = 100_000 }, Schedule{ScheduleLinear, paper, 4000, 100_000, 0}, "linear: up to 0.00198 at step 4000, then in a straight line to 0 after step 100000"},
+		{func(o *Options) { o.Peak, o.Decay, o.Warmup = 5e-4, 100_000, 0 }, Schedule{ScheduleLinear, 5e-4, 0, 100_000, 0}, "linear: 0.0005 from the first step"},
+		{func(o *Options) { o.Schedule, o.Peak, o.Warmup = "constant", 1e-3, 0 }, Schedule{ScheduleConstant, 1e-3, 0, 0, 0}, "constant: 0.001 from the first step, then constant"},
+		{func(o *Options) { o.Schedule, o.Peak, o.Decay, o.Floor = "cosine", 1e-3, 100_000, 1e-5 }, Schedule{ScheduleCosine, 1e-3, 4000, 100_000, 1e-5},
+			"cosine: up to 0.001 at step 4000, then along a cosine to 1e-05 at step 100000"},
+	} {
+		o := DefaultOptions()
+		c.change(&o)
+		if err := o.Validate(); err != nil {
+			t.Error(err)
+		}
+		got := o.LearningRate(d)
+		if got != c.want || !strings.Contains(got.String(), c.says) {
+			t.Errorf("%v, want %+v, %q", got, c.want, c.says)
 		}
 	}
 }

@@ -1,0 +1,67 @@
+package train
+
+import "tfm/mat"
+
+// SGD is stochastic gradient descent with momentum (Polyak, 1964) in PyTorch's form, which the learning rate
+// is not a part of,
+//
+//	b = Momentum·b + g
+//	w = w - rate·b
+//
+// or with Nesterov's momentum (Sutskever et al., 2013) w = w - rate·(g + Momentum·b). With Momentum 0 it is plain
+// gradient descent.
+type SGD struct {
+	Momentum float64
+	Nesterov bool
+	B        []float32 // one number a weight; nil without momentum
+}
+
+// NewSGD is an optimizer of n weights that has made no step.
+func NewSGD(n int, momentum float64, nesterov bool) *SGD {
+	s := &SGD{Momentum: momentum, Nesterov: nesterov}
+	if momentum != 0 {
+		s.B = make([]float32, n)
+	}
+	return s
+}
+
+// Moments implements Optimizer.
+func (s *SGD) Moments() []Moment {
+	if s.B == nil {
+		return nil
+	}
+	return []Moment{{"sgd.b.", s.B}}
+}
+
+// Resume implements Optimizer; a step does not depend on the number of those before it.
+func (s *SGD) Resume(int) {}
+
+// Step implements Optimizer.
+func (s *SGD) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
+	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), s.Nesterov, float32(rate), clip, w, g, s.B})
+}
+
+type sgdStep struct {
+	momentum   float32
+	nesterov   bool
+	rate, clip float32
+	w, g, b    []float32
+}
+
+func (s *sgdStep) Rows(lo, hi int) {
+	w, g := s.w[lo:hi], s.g[lo:hi]
+	if s.clip != 1 {
+		mat.Scale(g, s.clip)
+	}
+	direction := g
+	if s.b != nil {
+		b := s.b[lo:hi]
+		mat.ScaleAdd(b, b, s.momentum, g)
+		if direction = b; s.nesterov {
+			mat.Axpy(g, s.momentum, b)
+			direction = g
+		}
+	}
+	mat.Axpy(w, -s.rate, direction)
+	clear(g)
+}
