@@ -37,7 +37,7 @@ type Search struct {
 // DefaultSearch is the paper's (section 6.1): beam 4, alpha 0.6, at most 50 tokens more than the source. With Sample
 // tokens are drawn from all of the model's distribution.
 func DefaultSearch() Search {
-	return Search{Beam: 4, Alpha: 0.6, MaxExtra: 50, NBest: 1, Temperature: 1, TopP: 1, Seed: 1}
+	return Search{Beam: 4, Alpha: 0.6, Penalty: PenaltyWu, MaxExtra: 50, NBest: 1, Temperature: 1, TopP: 1, Seed: 1}
 }
 
 const (
@@ -59,7 +59,7 @@ func (s Search) Validate() error {
 	}{
 		{!s.Sample && (s.Beam < 1 || s.Beam > maxBeam), "beam", s.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{!(s.Alpha >= 0 && s.Alpha <= 10), "alpha", s.Alpha, "0 to 10"},
-		{s.Penalty != "" && s.Penalty != PenaltyWu && s.Penalty != PenaltyPower, "penalty", fmt.Sprintf("%q", s.Penalty), PenaltyWu + " or " + PenaltyPower},
+		{s.Penalty != "" && s.Penalty != PenaltyWu && s.Penalty != PenaltyPower, "length_penalty", fmt.Sprintf("%q", s.Penalty), PenaltyWu + " or " + PenaltyPower},
 		{s.NBest < 0 || s.NBest > most, "nbest", s.NBest, fmt.Sprintf("at most %d, %s", most, of)},
 		{s.Sample && !(s.Temperature >= 1e-3 && s.Temperature <= 1e3), "temperature", s.Temperature, "0.001 to 1000; greedy search always takes the most probable token"},
 		{s.Sample && (s.TopK < 0 || s.TopK > maxTopK), "top_k", s.TopK, fmt.Sprintf("1 to %d, or 0 for all tokens", maxTopK)},

@@ -83,7 +83,7 @@ func TestOptionsValidate(t *testing.T) {
 		{"momentum is 1,", func(o *Options) { o.Optimizer, o.Momentum = OptimizerSGD, 1 }},
 		{"momentum is NaN", func(o *Options) { o.Optimizer, o.Momentum = OptimizerSGD, math.NaN() }},
 		{"nesterov is true, expected false without momentum", func(o *Options) { o.Optimizer, o.Nesterov = OptimizerSGD, true }},
-		{"search.penalty is \"short\"", func(o *Options) { o.Search.Penalty = "short" }},
+		{`search.length_penalty is "short"`, func(o *Options) { o.Search.Penalty = "short" }},
 		{"beta1 is 1", func(o *Options) { o.Beta1 = 1 }},
 		{"beta2 is NaN", func(o *Options) { o.Beta2 = math.NaN() }},
 		{"eps is 0", func(o *Options) { o.Eps = 0 }},

@@ -59,19 +59,19 @@ func checkThreads(n int) error {
 func searchFlags(f *flag.FlagSet, beam int) *model.Search {
 	s := model.DefaultSearch()
 	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each step; 1 is greedy")
-	f.Float64Var(&s.Alpha, "alpha", s.Alpha, "length penalty: scores are divided by ((5+length)/6)^`alpha`")
+	f.Float64Var(&s.Alpha, "alpha", s.Alpha, "exponent of the length penalty")
+	f.StringVar(&s.Penalty, "length-penalty", s.Penalty, "what log-probabilities are divided by: wu is ((5+length)/6)^alpha, power is length^alpha")
 	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "pieces that a translation may have more than its source")
 	return &s
 }
 
 func checkSearch(s model.Search) error {
-	switch {
-	case s.Beam < 1 || s.Beam > 64:
-		return usagef("-beam %d: must be 1 to 64", s.Beam)
-	case !(s.Alpha >= 0 && s.Alpha <= 10):
-		return usagef("-alpha %v: must be 0 to 10", s.Alpha)
-	case s.MaxExtra < 0 || s.MaxExtra >= 1<<16:
+	if s.MaxExtra < 0 || s.MaxExtra >= 1<<16 {
 		return usagef("-max-extra %d: must be 0 to %d", s.MaxExtra, 1<<16-1)
+	}
+	if err := s.Validate(); err != nil {
+		name, found, _ := strings.Cut(err.Error(), " is ")
+		return usagef("-%s %s", strings.ReplaceAll(name, "_", "-"), found)
 	}
 	return nil
 }

@@ -81,16 +81,9 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	f.DurationVar(&o.Time, "time", o.Time, "training time, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
 	f.IntVar(&o.Patience, "patience", o.Patience, "validations in a row without a new best after which it ends; 0 is no limit")
 	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most"+preset)
-	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step")
+	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step, in which each piece weighs the same")
 	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "pairs with more pieces on a side are left out")
-	f.Float64Var(&o.Factor, "factor", o.Factor, "learning rate: the paper's times this")
-	f.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup, then falling with the root of the step; 0 is the paper's"+preset)
-	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises"+preset)
-	f.IntVar(&o.Decay, "decay", o.Decay, "step until which the rate falls in a straight line to 0, instead of with the root of the step")
-	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
-	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
-	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
-	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
+	optimizerFlags(f, o)
 	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none")
 	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step"+preset)
 	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best"+preset)
@@ -99,6 +92,28 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	threadsFlag(f, &s.threads)
 	return s
 }
+
+// optimizerFlags declares the flags of the learning rate and the optimizer.
+func optimizerFlags(f *flag.FlagSet, o *train.Options) {
+	const preset = "; the default is the preset's"
+	f.StringVar(&o.Schedule, "schedule", o.Schedule, "how the learning rate goes on after the warmup: paper and inverse-sqrt, with the inverse square root of the step;\n"+
+		"linear, in a straight line to 0 at -decay; cosine, to -floor at -decay; constant. Without it it is linear if there is\na -decay, else inverse-sqrt if there is a -peak, else the paper's")
+	f.Float64Var(&o.Factor, "factor", o.Factor, "learning rate: the paper's times this")
+	f.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup; 0 is the paper's"+preset)
+	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises"+preset)
+	f.IntVar(&o.Decay, "decay", o.Decay, "step at which the schedule linear or cosine ends")
+	f.Float64Var(&o.Floor, "floor", o.Floor, "learning rate that the schedule cosine ends at")
+	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (with weight decay) or sgd (with momentum)")
+	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
+	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
+	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
+	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("part of a matrix that a step of adamw takes away, times the learning rate; the default with adamw is %v", usualWeightDecay))
+	f.Float64Var(&o.Momentum, "momentum", o.Momentum, "momentum of sgd")
+	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov's momentum in sgd")
+	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
+}
+
+const usualWeightDecay = 0.01
 
 func (s *trainSettings) run(ctx context.Context) error {
 	given := given(s.flags)
@@ -200,6 +215,17 @@ func (s *trainSettings) overrule(given map[string]string) error {
 		return usagef("either -peak or -factor")
 	} else if factor {
 		s.options.Peak = 0
+	}
+	if !peak && s.options.Schedule == train.SchedulePaper {
+		s.options.Peak = 0
+	}
+	if _, decay := given["weight-decay"]; !decay && s.options.Optimizer == train.OptimizerAdamW {
+		s.options.WeightDecay = usualWeightDecay
+	}
+	for _, name := range []string{"beta1", "beta2", "eps"} {
+		if _, ok := given[name]; ok && s.options.Optimizer == train.OptimizerSGD {
+			return usagef("-%s is Adam's, and the optimizer is sgd", name)
+		}
 	}
 	if _, average := given["average"]; !average {
 		s.options.Average = min(s.options.Average, s.options.Keep)

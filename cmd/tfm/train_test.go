@@ -135,6 +135,48 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// What the flags say is what the run tells, and a run with them goes on as if nothing had happened.
+func TestOptimizersAndSchedules(t *testing.T) {
+	for _, c := range []struct {
+		flags []string
+		wants []string
+	}{
+		{nil, []string{"optimizer:        adam, beta1 0.9, beta2 0.98, eps 1e-09; gradient's norm at most 1\n", "learning rate:    inverse-sqrt: up to 0.005 at step 50, then"}},
+		{[]string{"-optimizer", "adamw", "-schedule", "cosine", "-decay", "60", "-floor", "1e-4", "-accumulate", "2"},
+			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient's norm at most 1; 2 batches a step\n", "learning rate:    cosine: up to 0.005 at step 50, then along a cosine to 0.0001 at step 60\n"}},
+		{[]string{"-optimizer", "sgd", "-momentum", "0.99", "-schedule", "constant", "-warmup", "0", "-peak", "1e-3", "-clip", "0"},
+			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from the first step, then constant\n"}},
+		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: up to 0.005 at step 50"}},
+	} {
+		straight, m1 := trainArgs(t, append(c.flags, "-steps", "7")...)
+		o := mustRun(t, "", straight...)
+		for _, want := range c.wants {
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("%v: not told: %q\n%s", c.flags, want, o.stderr)
+			}
+		}
+		parts, m2 := trainArgs(t, c.flags...)
+		mustRun(t, "", append(parts, "-steps", "3")...)
+		mustRun(t, "", append(parts, "-steps", "7", "-resume")...)
+		if read(t, m1) != read(t, m2) {
+			t.Errorf("%v: a run that was resumed gives another model", c.flags)
+		}
+		if len(c.flags) == 0 {
+			mustFail(t, runTFM(t, "", append(parts, "-optimizer", "sgd", "-resume")...), 2, "-optimizer sgd", "-optimizer adam", m2[:len(m2)-len(".safetensors")])
+			mustFail(t, runTFM(t, "", append(parts, "-schedule", "constant", "-resume")...), 2, "-schedule constant", "-schedule inverse-sqrt")
+		}
+	}
+}
+
+func TestSchedulePaperTakesThePresetsPeakBack(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	m := filepath.Join(t.TempDir(), "m.safetensors")
+	o := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-model", m, "-preset", "demo", "-schedule", "paper", "-factor", "2", "-vocab-size", "320", "-steps", "1", "-valid-every", "0")
+	if want := "learning rate:    paper: up to 0.00625 at step 800"; !strings.Contains(o.stderr, want) {
+		t.Errorf("not told: %q\n%s", want, o.stderr)
+	}
+}
+
 func TestCheckpointOfAnotherConfiguration(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "2")
 	mustRun(t, "", args...)

@@ -183,7 +183,29 @@ func (t *training) tell(data train.Data, out holdOut) {
 		p.line("vocabularies:     %s and %s pieces", thousands(t.config.SrcVocab), thousands(t.config.TgtVocab))
 	}
 	p.line("parameters:       %s", thousands(t.config.CountParams()))
+	p.line("optimizer:        %s", optimizer(t.options))
+	p.line("learning rate:    %s", t.options.LearningRate(t.config.DModel))
 	p.line("kernels:          %s, %d threads", mat.Kernel(), t.threads)
+}
+
+// optimizer describes how weights are moved.
+func optimizer(o train.Options) string {
+	s := fmt.Sprintf("%s, beta1 %v, beta2 %v, eps %v", o.Optimizer, o.Beta1, o.Beta2, o.Eps)
+	switch {
+	case o.Optimizer == train.OptimizerAdamW:
+		s += fmt.Sprintf(", weight decay %v", o.WeightDecay)
+	case o.Optimizer == train.OptimizerSGD && o.Nesterov:
+		s = fmt.Sprintf("sgd, Nesterov's momentum %v", o.Momentum)
+	case o.Optimizer == train.OptimizerSGD:
+		s = fmt.Sprintf("sgd, momentum %v", o.Momentum)
+	}
+	if o.Clip > 0 {
+		s += fmt.Sprintf("; gradient's norm at most %v", o.Clip)
+	}
+	if o.Accumulate > 1 {
+		s += fmt.Sprintf("; %d batches a step", o.Accumulate)
+	}
+	return s
 }
 
 // unscored is how many of the pairs have no part in the validation's loss.

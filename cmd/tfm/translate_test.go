@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"io"
+	"math"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -101,6 +103,86 @@ func TestTranslateAnswersAtOnce(t *testing.T) {
 	in.Close()
 	if err := c.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// list is the lines of an n-best list, the fields of each.
+func list(t *testing.T, stdout string) [][]string {
+	t.Helper()
+	var lines [][]string
+	for _, l := range strings.Split(strings.TrimSuffix(stdout, "\n"), "\n") {
+		fields := strings.SplitN(l, "\t", 3)
+		if len(fields) != 3 {
+			t.Fatalf("not a line of a list: %q", l)
+		}
+		lines = append(lines, fields)
+	}
+	return lines
+}
+
+func TestNBestLists(t *testing.T) {
+	m := toyModel(t)
+	const input = "the big cat sees the dog\n\nthe old dog\nthe\n"
+	best := strings.Split(mustRun(t, input, "translate", "-model", m, "-beam", "6", "-alpha", "1", "-length-penalty", "power").stdout, "\n")
+	flags := []string{"translate", "-model", m, "-beam", "6", "-alpha", "1", "-length-penalty", "power", "-nbest", "3"}
+	o := mustRun(t, input, flags...)
+	count := map[string]int{}
+	last := math.Inf(1)
+	for _, l := range list(t, o.stdout) {
+		i, err := strconv.Atoi(l[0])
+		score, err2 := strconv.ParseFloat(l[1], 64)
+		if err != nil || err2 != nil || i > 3 {
+			t.Fatalf("%q", l)
+		}
+		if count[l[0]]++; count[l[0]] == 1 && l[2] != best[i] {
+			t.Errorf("the first of line %d is %q, the translation %q", i, l[2], best[i])
+		}
+		if count[l[0]] > 1 && score > last {
+			t.Errorf("scores rise: %q", l)
+		}
+		last = score
+	}
+	if count["0"] != 3 || count["1"] != 1 || count["2"] != 3 || count["3"] != 3 {
+		t.Errorf("%v translations of each line:\n%s", count, o.stdout)
+	}
+	if again := mustRun(t, input, append(flags, "-batch", "1", "-threads", "2")...); again.stdout != o.stdout {
+		t.Errorf("a line at a time:\n%s, together:\n%s", again.stdout, o.stdout)
+	}
+}
+
+func TestSampling(t *testing.T) {
+	m := toyModel(t)
+	flags := []string{"translate", "-model", m, "-sample", "-temperature", "2", "-top-k", "50", "-top-p", "0.95"}
+	input := strings.Repeat("the big cat sees the dog\n", 30) + "\nthe old dog\n"
+	o := mustRun(t, input, append(flags, "-seed", "7")...)
+	lines := strings.Split(o.stdout, "\n")
+	if len(lines) != 33 || lines[30] != "" {
+		t.Fatalf("%q", lines)
+	}
+	different := map[string]bool{}
+	for _, l := range lines[:30] {
+		different[l] = true
+	}
+	if len(different) < 3 {
+		t.Errorf("thirty draws gave only %v", different)
+	}
+	if again := mustRun(t, input, append(flags, "-seed", "7", "-batch", "1", "-threads", "2")...); again.stdout != o.stdout {
+		t.Errorf("a line at a time:\n%s, together:\n%s", again.stdout, o.stdout)
+	}
+	// Empty lines are not counted, and neither is what other sentences say.
+	other := strings.Repeat("\n", 5) + strings.Repeat("the dog\n", 30) + "the old dog\n"
+	if again := strings.Split(mustRun(t, other, append(flags, "-seed", "7")...).stdout, "\n"); again[35] != lines[31] {
+		t.Errorf("after other sentences %q, want %q", again[35], lines[31])
+	}
+	if again := mustRun(t, input, append(flags, "-seed", "8")...); again.stdout == o.stdout {
+		t.Error("another seed draws the same")
+	}
+	if l := list(t, mustRun(t, "the dog\n\n", append(flags, "-nbest", "20")...).stdout); len(l) != 21 || l[19][0] != "0" || l[20][0] != "1" || l[20][2] != "" {
+		t.Errorf("twenty draws: %q", l)
+	}
+	greedy := mustRun(t, input, "translate", "-model", m, "-beam", "1").stdout
+	if cold := mustRun(t, input, "translate", "-model", m, "-sample", "-temperature", "0.001").stdout; cold != greedy {
+		t.Errorf("at temperature 0.001:\n%s, greedy:\n%s", cold, greedy)
 	}
 }
 

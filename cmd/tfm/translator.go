@@ -35,6 +35,18 @@ func newTranslator(m *model.Transformer, t tokenizers, p *mat.Pool, s model.Sear
 // translate translates texts. Those without a word stay empty. For a text that is too long cut is called with
 // its number and its pieces, of which the first maxLen are translated.
 func (t *translator) translate(texts []string, cut func(i, pieces int)) []string {
+	out := make([]string, len(texts))
+	for i, list := range t.nbest(texts, cut) {
+		if len(list) > 0 {
+			out[i] = t.text(list[0])
+		}
+	}
+	return out
+}
+
+// nbest lists translations of texts as translate makes them; none of those without a word. The texts are numbered
+// through all calls, for sampling, those without a word not counted.
+func (t *translator) nbest(texts []string, cut func(i, pieces int)) [][]model.Hypothesis {
 	var srcs [][]int32
 	var of []int // the text of each source
 	for i, s := range texts {
@@ -48,9 +60,12 @@ func (t *translator) translate(texts []string, cut func(i, pieces int)) []string
 		}
 		srcs, of = append(srcs, ids), append(of, i)
 	}
-	out := make([]string, len(texts))
-	for i, h := range t.decoder.Translate(srcs, t.search) {
-		out[of[i]] = oneLine(t.tgt.Decode(h.Tokens))
+	out := make([][]model.Hypothesis, len(texts))
+	for i, list := range t.decoder.NBest(srcs, t.search) {
+		out[of[i]] = list
 	}
+	t.search.First += uint64(len(srcs))
 	return out
 }
+
+func (t *translator) text(h model.Hypothesis) string { return oneLine(t.tgt.Decode(h.Tokens)) }
