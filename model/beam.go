@@ -22,7 +22,7 @@ type searchRoom struct {
 
 	// Of sampling, for each row.
 	probability []float32     // [rows × V]
-	likely      [][]candidate // what TopK and TopP leave, with probabilities
+	likely      [][]candidate // what TopK and TopP choose from; logP is a probability
 	random      []rand.ChaCha8
 }
 

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
@@ -62,34 +61,73 @@ func (r *searchRoom) draw(i int, row []float32, s Search, u float64) int32 {
 	if s.TopK == 0 && s.TopP == 1 {
 		return int32(pick(p, u))
 	}
-	likely := r.likely[i][:0]
-	total := 0.0
-	if s.TopK > 0 {
-		likely = topK(slices.Grow(likely, s.TopK)[:0:s.TopK], p)
-		for _, c := range likely {
-			total += c.logP
-		}
-	} else {
+	total, least := float64(mat.Sum(p)), float32(0)
+	if s.TopK == 0 {
 		// What is below this is at most 1-TopP all together.
-		least := min(mat.Max(p), float32((1-s.TopP)/float64(len(p))))
+		least = min(mat.Max(p), float32((1-s.TopP)/float64(len(p))))
+	}
+	heap := r.likely[i][:0]
+	if few := 64; 0 < s.TopK && s.TopK <= few { // which topK finds sooner than a heap of all
+		heap = topK(slices.Grow(heap, s.TopK)[:0:s.TopK], p)
+	} else {
 		for id, x := range p {
-			if x >= least {
-				likely = append(likely, candidate{logP: float64(x), id: int32(id)})
+			if x >= least && x > 0 {
+				heap = append(heap, candidate{logP: float64(x), id: int32(id)})
 			}
 		}
-		slices.SortFunc(likely, func(a, b candidate) int {
-			return cmp.Or(cmp.Compare(b.logP, a.logP), cmp.Compare(a.id, b.id))
-		})
-		total = float64(mat.Sum(p))
 	}
-	r.likely[i] = likely
-	n, sum := 0, 0.0
-	for n < len(likely) && (n == 0 || sum < float64(s.TopP*total)) {
-		sum += likely[n].logP
-		p[n] = float32(likely[n].logP)
-		n++
+	r.likely[i] = heap
+	for j := len(heap)/2 - 1; j >= 0; j-- {
+		sink(heap, j)
 	}
-	return likely[pick(p[:n], u)].id
+	// The most probable ones go to the end of the heap's memory, the first to the last place, and their
+	// probabilities to the front of p.
+	most, enough := len(heap), float64(s.TopP*total)
+	if s.TopK > 0 {
+		most, enough = min(most, s.TopK), math.Inf(1)
+	}
+	n := 0
+	for sum := 0.0; n < most && (n == 0 || sum < enough); n++ {
+		last := len(heap) - 1
+		heap[0], heap[last] = heap[last], heap[0]
+		p[n] = float32(heap[last].logP)
+		sum += heap[last].logP
+		heap = heap[:last]
+		sink(heap, 0)
+	}
+	if s.TopK > 0 && s.TopP < 1 {
+		n = fewest(p[:n], s.TopP)
+	}
+	return r.likely[i][len(r.likely[i])-1-pick(p[:n], u)].id
+}
+
+// sink moves element i of a heap of candidates, the most probable on top and of equal ones the first, to its place below.
+func sink(heap []candidate, i int) {
+	before := func(a, b candidate) bool { return a.logP > b.logP || a.logP == b.logP && a.id < b.id }
+	for {
+		child := 2*i + 1
+		if child >= len(heap) {
+			return
+		}
+		if child+1 < len(heap) && before(heap[child+1], heap[child]) {
+			child++
+		}
+		if !before(heap[child], heap[i]) {
+			return
+		}
+		heap[i], heap[child] = heap[child], heap[i]
+		i = child
+	}
+}
+
+// fewest is how many of p, from the first, have a part of the whole.
+func fewest(p []float32, part float64) int {
+	enough := float64(part * float64(mat.Sum(p)))
+	n := 0
+	for sum := 0.0; n < len(p) && (n == 0 || sum < enough); n++ {
+		sum += float64(p[n])
+	}
+	return n
 }
 
 // pick returns the index at which the running sum of p first exceeds u times the whole.

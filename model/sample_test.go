@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -282,6 +283,52 @@ func TestTopPOfEqualProbabilities(t *testing.T) {
 		edge := r.draw(0, row, Search{Sample: true, Temperature: 1, TopP: topP}, 1-0x1p-53)
 		if want := math.Ceil(topP * n); math.Abs(float64(edge+1)-want) > 2 {
 			t.Errorf("top-p %v of %d equal tokens ends at %d, want %v", topP, n, edge+1, want)
+		}
+	}
+}
+
+// What stays of a row, however it is found: whatever TopK and TopP, the numbers that are drawn are those of a sorted list.
+func TestDrawsAreFromTheMostProbable(t *testing.T) {
+	const n = 3000
+	random := rand.New(rand.NewPCG(3, 3))
+	r := searchRoom{probability: make([]float32, n), likely: make([][]candidate, 1)}
+	for range 200 {
+		row, p := make([]float32, n), make([]float32, n)
+		for i := range row {
+			row[i] = float32(random.IntN(20)) / 2 // many are equal
+		}
+		s := Search{Sample: true, Temperature: 0.5 + random.Float64(), TopK: []int{0, 1, 10, 64, 65, 500, n, 2 * n}[random.IntN(8)], TopP: []float64{0.01, 0.5, 0.9, 0.999, 1}[random.IntN(5)]}
+		mat.Softmax(p, row, float32(1/s.Temperature))
+		order := make([]int, n)
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
+		if s.TopK > 0 {
+			order = order[:min(s.TopK, n)]
+		}
+		total, sum, kept := 0.0, 0.0, 0
+		for _, id := range order {
+			total += float64(p[id])
+		}
+		for kept < len(order) && (kept == 0 || sum < s.TopP*total) {
+			sum += float64(p[order[kept]])
+			kept++
+		}
+		if s.TopK == 0 && s.TopP == 1 {
+			continue // drawn in the order of ids, and from all
+		}
+		// The sums' rounding lets one more in or leaves one out, and does not see the last 1e-5.
+		for _, u := range []float64{0, random.Float64(), 1 - 0x1p-53} {
+			got, before := slices.Index(order, int(r.draw(0, row, s, u))), 0.0
+			for _, id := range order[:max(0, got)] {
+				before += float64(p[id])
+			}
+			at := u * sum
+			last := float64(p[order[kept-1]])
+			if got < 0 || got > kept || before > at+last+1e-5 || before+float64(p[order[got]]) < at-last-1e-5 {
+				t.Fatalf("%+v: %v draws number %d of %d, after %v of %v", s, u, got, kept, before, sum)
+			}
 		}
 	}
 }

@@ -26,7 +26,7 @@ type Search struct {
 	// fewest that have TopP of the probability (Fan et al., 2018; Holtzman et al., 2020). Beam has no part in it.
 	Sample      bool
 	Temperature float64 // 0.001 to 1000; the lower, the more often the most probable token
-	TopK        int     // at most 1000; 0 is all
+	TopK        int     // 0 is all
 	TopP        float64 // above 0; 1 is all
 
 	// What is drawn is a function of Seed, the number of the source and the number of its translation, and does not
@@ -40,10 +40,7 @@ func DefaultSearch() Search {
 	return Search{Beam: 4, Alpha: 0.6, Penalty: PenaltyWu, MaxExtra: 50, NBest: 1, Temperature: 1, TopP: 1, Seed: 1}
 }
 
-const (
-	maxBeam = 64   // the slots of a sentence are a set in 64 bits
-	maxTopK = 1000 // topK inserts into a sorted list
-)
+const maxBeam = 64 // the slots of a sentence are a set in 64 bits
 
 // Validate returns an error that names the first field that makes no sense. Every MaxExtra does.
 func (s Search) Validate() error {
@@ -62,7 +59,7 @@ func (s Search) Validate() error {
 		{s.Penalty != "" && s.Penalty != PenaltyWu && s.Penalty != PenaltyPower, "length_penalty", fmt.Sprintf("%q", s.Penalty), PenaltyWu + " or " + PenaltyPower},
 		{s.NBest < 0 || s.NBest > most, "nbest", s.NBest, fmt.Sprintf("at most %d, %s", most, of)},
 		{s.Sample && !(s.Temperature >= 1e-3 && s.Temperature <= 1e3), "temperature", s.Temperature, "0.001 to 1000; greedy search always takes the most probable token"},
-		{s.Sample && (s.TopK < 0 || s.TopK > maxTopK), "top_k", s.TopK, fmt.Sprintf("1 to %d, or 0 for all tokens", maxTopK)},
+		{s.Sample && s.TopK < 0, "top_k", s.TopK, "1 or more, or 0 for all tokens"},
 		{s.Sample && !(s.TopP > 0 && s.TopP <= 1), "top_p", s.TopP, "above 0 and at most 1"},
 	} {
 		if rule.broken {

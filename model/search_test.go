@@ -110,8 +110,7 @@ func TestSearchValidate(t *testing.T) {
 		"temperature is 0, must be 0.001 to 1000":       func(s *Search) { s.Sample, s.Temperature = true, 0 },
 		"temperature is NaN":                            func(s *Search) { s.Sample, s.Temperature = true, math.NaN() },
 		"temperature is +Inf":                           func(s *Search) { s.Sample, s.Temperature = true, math.Inf(1) },
-		"top_k is -1, must be 1 to 1000":                func(s *Search) { s.Sample, s.TopK = true, -1 },
-		"top_k is 1001":                                 func(s *Search) { s.Sample, s.TopK = true, 1001 },
+		"top_k is -1, must be 1 or more":                func(s *Search) { s.Sample, s.TopK = true, -1 },
 		"top_p is 0, must be above 0":                   func(s *Search) { s.Sample, s.TopP = true, 0 },
 		"top_p is 1.5":                                  func(s *Search) { s.Sample, s.TopP = true, 1.5 },
 	} {

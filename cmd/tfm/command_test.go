@@ -98,7 +98,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"translate", "-model", m, "-top-p", "0.9"}, []string{"-top-p needs -sample"}},
 		{[]string{"translate", "-model", m, "-seed", "1"}, []string{"-seed needs -sample"}},
 		{[]string{"translate", "-model", m, "-sample", "-temperature", "0"}, []string{"-temperature 0", "0.001 to 1000"}},
-		{[]string{"translate", "-model", m, "-sample", "-top-k", "-1"}, []string{"-top-k -1", "1 to 1000"}},
+		{[]string{"translate", "-model", m, "-sample", "-top-k", "-1"}, []string{"-top-k -1", "1 or more"}},
 		{[]string{"translate", "-model", m, "-sample", "-top-p", "2"}, []string{"-top-p 2", "at most 1"}},
 		{[]string{"translate", "-model", m, src, "-beam", "1"}, []string{"-beam follows the argument", src}},
 		{[]string{"eval", "-model", m, "-src", src}, []string{"-ref"}},

@@ -34,7 +34,7 @@ the seed and on how many sentences come before it, not on what they are. With -n
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			search := searchFlags(f, model.DefaultSearch().Beam)
-			f.IntVar(&search.NBest, "nbest", 0, "translations to list for each line, at most as many as the beam; 0 is the best alone, without score")
+			f.IntVar(&search.NBest, "nbest", 0, "translations to list for each line, at most as many as the beam, or 64 with -sample; 0 is the best alone, without score")
 			f.BoolVar(&search.Sample, "sample", false, "draw translations by chance instead of searching for the most probable")
 			f.Float64Var(&search.Temperature, "temperature", search.Temperature, "of the draws: below 1 they are more often what is most probable, above 1 less often")
 			f.IntVar(&search.TopK, "top-k", search.TopK, "most probable pieces to draw from; 0 is all")
