@@ -73,11 +73,11 @@ func TestSamplesAreDistributedAsTheModelSays(t *testing.T) {
 	}
 	src := []int32{4}
 	for _, s := range []Search{
-		{Temperature: 1, TopP: 1},
-		{Temperature: 0.5, TopP: 1, Seed: 2, NBest: 10},
+		{Temperature: 1, TopP: 1, NBest: 4},
+		{Temperature: 0.5, TopP: 1, Seed: 2, NBest: 30},
 		{Temperature: 2, TopP: 1, TopK: 4, NBest: 20},
 		{Temperature: 1, TopP: 0.6, NBest: 60},
-		{Temperature: 1.5, TopP: 0.8, TopK: 5, NBest: 10},
+		{Temperature: 1.5, TopP: 0.8, TopK: 5, NBest: 30},
 	} {
 		s.Sample, s.MaxExtra = true, 1 // at most two words, and the end or a word that is cut off
 		const draws = 6000
