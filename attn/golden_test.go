@@ -1,0 +1,177 @@
+package attn_test
+
+import (
+	"strings"
+	"testing"
+
+	"tfm/attn"
+	"tfm/internal/golden"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// filled is what declare has declared, with PyTorch's weights.
+func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
+	ps := new(layer.Params)
+	declare(ps)
+	ps.Allocate(true)
+	c.Fill("param/", ps)
+	return ps
+}
+
+// maskOf is the mask of the case.
+func maskOf(c *golden.Case) attn.Mask {
+	padding := attn.Padding(c.Int32s("input/ids"), 0)
+	switch c.Mask {
+	case "padding":
+		return padding
+	case "look_ahead":
+		return attn.LookAhead
+	case "both":
+		return attn.Both(padding, attn.LookAhead)
+	}
+	return nil
+}
+
+// The reference for one head, forward and backward.
+func TestScaledDotProductIsPyTorchs(t *testing.T) {
+	golden.Each(t, "scaled_dot_product", func(t *testing.T, c *golden.Case) {
+		q, k, v := c.Input("q"), c.Input("k"), c.Input("v")
+		out, weights := mat.New(q.Rows, v.Cols), mat.New(q.Rows, k.Rows)
+		attn.ScaledDotProduct(out, weights, q, k, v, maskOf(c))
+		c.Output("y", out)
+		dq, dk, dv := mat.New(q.Rows, q.Cols), mat.New(k.Rows, k.Cols), mat.New(v.Rows, v.Cols)
+		attn.ScaledDotProductGrad(dq, dk, dv, c.Upstream(), q, k, v, maskOf(c))
+		c.Grad("q", dq)
+		c.Grad("k", dk)
+		c.Grad("v", dv)
+	})
+}
+
+// PyTorch computes on a padded batch under masks, we on a ragged one: the results are compared where there is a token.
+func TestMultiHeadAttentionIsPyTorchs(t *testing.T) {
+	golden.Each(t, "attention", func(t *testing.T, c *golden.Case) {
+		if !c.Bias {
+			t.Skip("attention without biases is not built yet")
+		}
+		if strings.Contains(c.Name, "cross") {
+			crossIsPyTorchs(t, c)
+		} else {
+			selfIsPyTorchs(t, c)
+		}
+	})
+}
+
+func selfIsPyTorchs(t *testing.T, c *golden.Case) {
+	var l attn.Self
+	ps := filled(c, func(ps *layer.Params) { l = attn.NewSelf(ps, "self", c.D, c.Heads) })
+	x, starts := c.Input("x"), c.Starts("x")
+	rag := attn.Ragged{Q: starts, K: starts, Causal: c.Causal}
+	y, dx := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D)
+	var st, dst attn.SelfState
+	arena(func(a *layer.Arena) {
+		st, dst = attn.NewSelfState(a, x.Rows, c.D), attn.NewSelfState(a, x.Rows, c.D)
+	})
+	l.Forward(nil, y, st, x, rag)
+	c.Output("y", y)
+	l.Backward(nil, dx, dst, c.Upstream(), st, x, rag, layer.Set)
+	c.Grad("x", dx)
+	c.Grads(ps)
+
+	d, in := c.D, attn.Projection{W: l.QKV.W.Weights(), B: biasOf(l.QKV)}
+	heads := attn.SplitHeads(part(in, 0, d), part(in, d, 2*d), part(in, 2*d, 3*d), c.Heads)
+	paddedIsPyTorchs(t, c, attn.MultiHead{Heads: heads, Out: attn.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "x")
+}
+
+func crossIsPyTorchs(t *testing.T, c *golden.Case) {
+	var l attn.Cross
+	ps := filled(c, func(ps *layer.Params) { l = attn.NewCross(ps, "cross", c.D, c.Heads) })
+	x, memory := c.Input("x"), c.Input("memory")
+	rag := attn.Ragged{Q: c.Starts("x"), K: c.Starts("memory")}
+	y, dx, dmemory := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D), mat.New(memory.Rows, c.D)
+	var st, dst attn.CrossState
+	arena(func(a *layer.Arena) {
+		st, dst = attn.NewCrossState(a, x.Rows, memory.Rows, c.D), attn.NewCrossState(a, x.Rows, memory.Rows, c.D)
+	})
+	l.Forward(nil, y, st, x, memory, rag)
+	c.Output("y", y)
+	l.Backward(nil, dx, dmemory, dst, c.Upstream(), st, x, memory, rag, layer.Set, layer.Set)
+	c.Grad("x", dx)
+	c.Grad("memory", dmemory)
+	c.Grads(ps)
+
+	d, kv := c.D, attn.Projection{W: l.KV.W.Weights(), B: biasOf(l.KV)}
+	heads := attn.SplitHeads(attn.Projection{W: l.Q.W.Weights(), B: biasOf(l.Q)}, part(kv, 0, d), part(kv, d, 2*d), c.Heads)
+	paddedIsPyTorchs(t, c, attn.MultiHead{Heads: heads, Out: attn.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "memory")
+
+	all := c.Matrix("output/weights") // [batch, heads, queries, keys]
+	for s := range rag.Sentences() {
+		for h := range c.Heads {
+			got := st.Weights(s, h, c.Heads, rag)
+			want := all.RowRange((s*c.Heads+h)*tokens(c, "x"), (s*c.Heads+h+1)*tokens(c, "x"))
+			golden.Close(t, "weights", got, want.Slice(0, got.Rows, 0, got.Cols), 1e-6) // numbers up to 1, through some ten roundings
+		}
+	}
+}
+
+// paddedIsPyTorchs holds the reference on the padded batch, under masks and with its weights, against PyTorch's.
+func paddedIsPyTorchs(t *testing.T, c *golden.Case, l attn.MultiHead, keys string) {
+	n, m := tokens(c, "x"), tokens(c, keys)
+	mask := attn.PaddingMask(idsOf(c, keys, m), 0)
+	if c.Causal {
+		mask = mask.And(attn.LookAheadMask(n))
+	}
+	x, memory, all := c.Matrix("input/x"), c.Matrix("input/"+keys), c.Matrix("output/weights")
+	starts := c.Starts("x")
+	real := mat.New(int(starts[len(starts)-1]), c.D) // what is no padding
+	for s := range len(starts) - 1 {
+		y, weights := l.Attend(x.RowRange(s*n, (s+1)*n), memory.RowRange(s*m, (s+1)*m), mask.Of(s, 0))
+		length := int(starts[s+1] - starts[s])
+		for i := range length {
+			copy(real.Row(int(starts[s])+i), y.Row(i))
+		}
+		for h, w := range weights {
+			at := (s*c.Heads + h) * n
+			// Float64 of numbers that were rounded to float32 once on their way.
+			golden.Close(t, "weights of the reference", w.RowRange(0, length), all.RowRange(at, at+length), 1e-6)
+		}
+	}
+	c.Output("y", real)
+}
+
+// tokens is the length of a row of the padded batch.
+func tokens(c *golden.Case, name string) int {
+	most := int32(0)
+	for _, n := range c.Int32s("lengths/" + name) {
+		most = max(most, n)
+	}
+	return int(most)
+}
+
+// idsOf has 1 for each token and 0 for padding.
+func idsOf(c *golden.Case, name string, tokens int) (ids [][]int32) {
+	for _, n := range c.Int32s("lengths/" + name) {
+		row := make([]int32, tokens)
+		for i := range n {
+			row[i] = 1
+		}
+		ids = append(ids, row)
+	}
+	return ids
+}
+
+func biasOf(l layer.Linear) []float32 {
+	if l.B == nil {
+		return nil
+	}
+	return l.B.W
+}
+
+// part is the projection to columns [lo, hi).
+func part(p attn.Projection, lo, hi int) attn.Projection {
+	some := attn.Projection{W: p.W.ColRange(lo, hi)}
+	if p.B != nil {
+		some.B = p.B[lo:hi]
+	}
+	return some
+}

@@ -1,0 +1,121 @@
+package layer_test
+
+import (
+	"math"
+	"testing"
+
+	"tfm/internal/golden"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// arena gives take its memory, as a step does.
+func arena(take func(*layer.Arena)) {
+	var a layer.Arena
+	a.Measure()
+	take(&a)
+	a.Reserve()
+	take(&a)
+}
+
+// filled is what declare has declared, with PyTorch's weights.
+func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
+	ps := new(layer.Params)
+	declare(ps)
+	ps.Allocate(true)
+	c.Fill("param/", ps)
+	return ps
+}
+
+func TestNormIsPyTorchs(t *testing.T) {
+	golden.Each(t, "layer_norm", func(t *testing.T, c *golden.Case) {
+		if !c.Bias || c.Unbiased {
+			t.Skip("this norm is not built yet")
+		}
+		var l layer.AddNorm
+		ps := filled(c, func(ps *layer.Params) { l = layer.NewAddNorm(ps, "norm", c.D, float32(c.Eps)) })
+		x, dy := c.Input("x"), c.Upstream()
+		dx, dsub := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D)
+		var out layer.Normed
+		arena(func(a *layer.Arena) { out = layer.NewNormed(a, x.Rows, c.D) })
+		l.Forward(nil, out, x, c.Input("sub"), mat.Dropout{})
+		c.Output("y", out.Y)
+		l.Backward(nil, dx, dsub, dy, out, mat.Dropout{})
+		c.Grad("x", dx)
+		c.Grad("sub", dsub)
+		c.Grads(ps)
+	})
+}
+
+func TestFeedForwardIsPyTorchs(t *testing.T) {
+	golden.Each(t, "feed_forward", func(t *testing.T, c *golden.Case) {
+		if !c.Bias || c.Activation != "relu" {
+			t.Skip("this network is not built yet")
+		}
+		var l layer.FeedForward
+		ps := filled(c, func(ps *layer.Params) { l = layer.NewFeedForward(ps, "ff", c.D, c.FF) })
+		x, dy := c.Input("x"), c.Upstream()
+		y, dx, hidden, dhidden := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D), mat.New(x.Rows, c.FF), mat.New(x.Rows, c.FF)
+		l.Forward(nil, y, hidden, x)
+		c.Output("y", y)
+		l.Backward(nil, dx, dhidden, dy, hidden, x, layer.Set)
+		c.Grad("x", dx)
+		c.Grads(ps)
+	})
+}
+
+// The padded batch of PyTorch is our ragged one.
+func TestEmbeddingIsPyTorchs(t *testing.T) {
+	c := golden.Open(t, "embedding.paper")
+	var l layer.Embedding
+	ps := filled(c, func(ps *layer.Params) {
+		l = layer.Embedding{E: ps.New("embedding", 9, c.D), Positions: layer.Sinusoids(8, c.D)}
+	})
+	padded, starts := c.Int32s("input/ids"), c.Starts("y")
+	var ids []int32
+	for s := range len(starts) - 1 {
+		ids = append(ids, padded[s*5:][:starts[s+1]-starts[s]]...)
+	}
+	x := mat.New(len(ids), c.D)
+	l.Forward(nil, x, ids, starts, mat.Dropout{})
+	c.Output("y", x)
+	l.Backward(nil, c.Upstream(), ids, mat.Dropout{})
+	c.Grads(ps)
+}
+
+// Both computed in float64, ours then rounded: half a unit of the last place below 1, and float64's rounding of angles
+// up to 40, some 1e-14.
+func TestSinusoidsArePyTorchs(t *testing.T) {
+	for name, table := range map[string]func(positions, d int) mat.Matrix{
+		"positions.paper": layer.Sinusoids,
+	} {
+		c := golden.Open(t, name)
+		want := c.Float64s("table/positions")
+		for i, got := range table(len(want)/c.D, c.D).Data {
+			if math.Abs(float64(got)-want[i]) > 0x1p-25+1e-14 {
+				t.Errorf("%s: position %d, column %d is %v, want %v", name, i/c.D, i%c.D, got, want[i])
+			}
+		}
+	}
+}
+
+func TestCrossEntropyIsPyTorchs(t *testing.T) {
+	golden.Each(t, "cross_entropy", func(t *testing.T, c *golden.Case) {
+		if c.SmoothOver == "all" {
+			t.Skip("this label smoothing is not built yet")
+		}
+		var l layer.Projection
+		ps := filled(c, func(ps *layer.Params) {
+			l = layer.Projection{E: ps.New("output.weight", 11, c.D), Smoothing: float32(c.Smoothing)}
+		})
+		x, targets := c.Input("x"), c.Int32s("input/targets")
+		dx := mat.New(x.Rows, c.D)
+		var room layer.LossRoom
+		arena(func(a *layer.Arena) { room = l.NewLossRoom(a, x.Rows) })
+		scale := c.Upstream().At(0, 0)
+		loss := l.ForwardBackward(nil, dx, x, targets, scale, room)
+		c.Output("y", mat.Of([]float32{float32(loss.Sum)}, 1, 1))
+		c.Grad("x", dx)
+		c.Grads(ps)
+	})
+}

@@ -1,0 +1,168 @@
+package model
+
+import (
+	"math"
+	"testing"
+
+	"tfm/attn"
+	"tfm/internal/golden"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// goldenConfig is the model of a case. What is not built yet is skipped: each line that goes opens the cases that it
+// closes.
+func goldenConfig(t *testing.T, c *golden.Case) Config {
+	switch {
+	case c.NormFirst:
+		t.Skip("pre-norm is not built yet")
+	case c.Activation != "relu":
+		t.Skip("activations other than ReLU are not built yet")
+	case !c.Bias:
+		t.Skip("layers without biases are not built yet")
+	case c.FinalNorm:
+		t.Skip("final norms are not built yet")
+	}
+	return Config{DModel: c.D, Heads: c.Heads, DFF: c.FF, EncoderLayers: max(c.EncoderLayers, 1), DecoderLayers: max(c.DecoderLayers, 1),
+		SrcVocab: 32, TgtVocab: 32, Tie: TieNone, NormEps: float32(c.Eps), MaxLen: 32}
+}
+
+// reserve gives take its memory, as a step does.
+func reserve(take func(*layer.Arena)) {
+	var a layer.Arena
+	a.Measure()
+	take(&a)
+	a.Reserve()
+	take(&a)
+}
+
+// PyTorch computes on padded batches under masks, we on ragged ones: results are compared where there is a token.
+func TestEncoderIsPyTorchs(t *testing.T) {
+	golden.Each(t, "encoder_layer", encoderIsPyTorchs)
+	golden.Each(t, "encoder", encoderIsPyTorchs)
+}
+
+func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
+	config, ps := goldenConfig(t, c), new(layer.Params)
+	var layers []encoderLayer
+	for i := range c.EncoderLayers {
+		layers = append(layers, newEncoderLayer(ps, i, config))
+	}
+	ps.Allocate(true)
+	c.Fill("param/", ps)
+	x, starts := c.Input("x"), c.Starts("x")
+	r := attn.Ragged{Q: starts, K: starts}
+	states, dx := make([]encoderState, len(layers)), mat.New(x.Rows, c.D)
+	var g gradients
+	reserve(func(a *layer.Arena) {
+		for i := range layers {
+			states[i] = layers[i].state(a, x.Rows)
+		}
+		g = gradients{sub: a.Matrix(x.Rows, c.D), hidden: a.Matrix(x.Rows, c.FF), self: attn.NewSelfState(a, x.Rows, c.D)}
+	})
+	inputs := []mat.Matrix{x}
+	for i := range layers {
+		inputs = append(inputs, layers[i].forward(nil, &states[i], inputs[i], r, dropouts{}))
+	}
+	c.Output("y", inputs[len(layers)])
+	copy(dx.Data, c.Upstream().Data)
+	for i := len(layers) - 1; i >= 0; i-- {
+		layers[i].backward(nil, dx, &g, &states[i], inputs[i], r, dropouts{})
+	}
+	c.Grad("x", dx)
+	c.Grads(ps)
+}
+
+func TestDecoderIsPyTorchs(t *testing.T) {
+	golden.Each(t, "decoder_layer", decoderIsPyTorchs)
+	golden.Each(t, "decoder", decoderIsPyTorchs)
+}
+
+func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
+	config, ps := goldenConfig(t, c), new(layer.Params)
+	var layers []decoderLayer
+	for i := range c.DecoderLayers {
+		layers = append(layers, newDecoderLayer(ps, i, config))
+	}
+	ps.Allocate(true)
+	c.Fill("param/", ps)
+	x, memory := c.Input("x"), c.Input("memory")
+	n, m := x.Rows, memory.Rows
+	self := attn.Ragged{Q: c.Starts("x"), K: c.Starts("x"), Causal: true}
+	cross := attn.Ragged{Q: c.Starts("x"), K: c.Starts("memory")}
+	states, dx, dmemory := make([]decoderState, len(layers)), mat.New(n, c.D), mat.New(m, c.D)
+	var g gradients
+	reserve(func(a *layer.Arena) {
+		for i := range layers {
+			states[i] = layers[i].state(a, n, m)
+		}
+		g = gradients{sub: a.Matrix(n, c.D), hidden: a.Matrix(n, c.FF), self: attn.NewSelfState(a, n, c.D), cross: attn.NewCrossState(a, n, m, c.D)}
+	})
+	inputs := []mat.Matrix{x}
+	for i := range layers {
+		inputs = append(inputs, layers[i].forward(nil, &states[i], inputs[i], memory, self, cross, dropouts{}))
+	}
+	c.Output("y", inputs[len(layers)])
+	copy(dx.Data, c.Upstream().Data)
+	how := layer.Set
+	for i := len(layers) - 1; i >= 0; i-- {
+		layers[i].backward(nil, dx, dmemory, &g, &states[i], inputs[i], memory, self, cross, dropouts{}, how)
+		how = layer.Add
+	}
+	c.Grad("x", dx)
+	c.Grad("memory", dmemory)
+	c.Grads(ps)
+}
+
+// nn.Transformer is given vectors where we take tokens. So every vector is the embedding of a token of its own, divided
+// by the sqrt(d) that it will be multiplied with, and positions are 0. Its derivative is that of its embedding.
+func TestTransformerIsPyTorchs(t *testing.T) {
+	golden.Each(t, "transformer", func(t *testing.T, c *golden.Case) {
+		m, err := New(goldenConfig(t, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Allocate(true)
+		var stacks layer.Params // all but embeddings and projection
+		for _, p := range m.Params.List {
+			if p != m.srcEmbed.E && p != m.tgtEmbed.E && p != m.project.E {
+				stacks.List = append(stacks.List, p)
+			}
+		}
+		c.Fill("param/", &stacks)
+		none := mat.New(m.Config.MaxLen, c.D)
+		m.srcEmbed.Positions, m.tgtEmbed.Positions = none, none
+
+		scale := float32(math.Sqrt(float64(c.D)))
+		tokens := func(e layer.Embedding, name string) (ids, starts []int32) {
+			x := c.Input(name)
+			for i := range x.Rows {
+				ids = append(ids, int32(i))
+				for j, v := range x.Row(i) {
+					e.E.Weights().Row(i)[j] = v / scale
+				}
+			}
+			return ids, c.Starts(name)
+		}
+		b := new(Batch)
+		b.Src, b.SrcStarts = tokens(m.srcEmbed, "src")
+		b.TgtIn, b.TgtStarts = tokens(m.tgtEmbed, "tgt")
+		b.TgtOut = b.TgtIn
+
+		pass := NewPass(m, nil)
+		pass.bind(len(b.Src), len(b.TgtIn), true)
+		c.Output("y", pass.forward(b, dropouts{}, dropouts{}))
+		copy(pass.dtgt.Data, c.Upstream().Data)
+		pass.backward(b, dropouts{}, dropouts{})
+		grad := func(e layer.Embedding, name string, n int) {
+			dx := mat.New(n, c.D)
+			for i := range n {
+				mat.Axpy(dx.Row(i), 1/scale, e.E.Grad().Row(i))
+			}
+			c.Grad(name, dx)
+		}
+		grad(m.srcEmbed, "src", len(b.Src))
+		grad(m.tgtEmbed, "tgt", len(b.TgtIn))
+		c.Grads(&stacks)
+	})
+}
