@@ -1,0 +1,148 @@
+package attn_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tfm/attn"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// A padded batch: where its rows stand in the ragged one.
+type padding struct {
+	lengths []int
+	tokens  int // of every sentence
+}
+
+func padded(lengths ...int) padding {
+	p := padding{lengths: lengths}
+	for _, n := range lengths {
+		p.tokens = max(p.tokens, n)
+	}
+	return p
+}
+
+func (p padding) starts() []int32 {
+	starts := []int32{0}
+	for i, n := range p.lengths {
+		starts = append(starts, starts[i]+int32(n))
+	}
+	return starts
+}
+
+// ids has 7 for a token and 0 for padding.
+func (p padding) ids() (ids [][]int32) {
+	for _, n := range p.lengths {
+		row := make([]int32, p.tokens)
+		for i := range n {
+			row[i] = 7
+		}
+		ids = append(ids, row)
+	}
+	return ids
+}
+
+// pad puts the rows of ragged where they stand in the padded batch, and fill between them.
+func (p padding) pad(ragged mat.Matrix, fill func() float32) mat.Matrix {
+	m := mat.New(len(p.lengths)*p.tokens, ragged.Cols)
+	for i := range m.Data {
+		m.Data[i] = fill()
+	}
+	at := 0
+	for s, n := range p.lengths {
+		for i := range n {
+			copy(m.Row(s*p.tokens+i), ragged.Row(at))
+			at++
+		}
+	}
+	return m
+}
+
+// real is the inverse of pad.
+func (p padding) real(m mat.Matrix) mat.Matrix {
+	starts := p.starts()
+	ragged := mat.New(int(starts[len(p.lengths)]), m.Cols)
+	for s, n := range p.lengths {
+		for i := range n {
+			copy(ragged.Row(int(starts[s])+i), m.Row(s*p.tokens+i))
+		}
+	}
+	return ragged
+}
+
+func wantBits(t *testing.T, name string, got, want mat.Matrix) {
+	t.Helper()
+	for i := range want.Rows {
+		for j := range want.Cols {
+			if math.Float32bits(got.At(i, j)) != math.Float32bits(want.At(i, j)) {
+				t.Fatalf("%s: (%d, %d) is %v, want %v", name, i, j, got.At(i, j), want.At(i, j))
+			}
+		}
+	}
+}
+
+// Ragged and padded with masks: heads, their derivatives, and the gradients of the projections around them have the same
+// bits. One sentence is longer than a block of queries. What stands at the padding is seen by nobody: here large numbers.
+func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	junk := func() float32 { return float32(100 * r.NormFloat64()) }
+	zero := func() float32 { return 0 }
+	tgt, src := padded(3, 70, 1, 4), padded(6, 17, 40, 1)
+	for name, c := range map[string]struct {
+		q, k   padding
+		causal bool
+	}{"self": {src, src, false}, "causal": {tgt, tgt, true}, "cross": {tgt, src, false}} {
+		rag := attn.Ragged{Q: c.q.starts(), K: c.k.starts(), Causal: c.causal}
+		mask := attn.PaddingMask(c.k.ids(), 0)
+		if c.causal {
+			mask = mask.And(attn.LookAheadMask(c.q.tokens))
+		}
+		n, m := int(rag.Q[len(rag.Q)-1]), int(rag.K[len(rag.K)-1])
+		in := attn.Inputs{Q: random(r, n, d), K: random(r, m, d), V: random(r, m, d)}
+		dctx, ctx := random(r, n, d), mat.New(n, d)
+		grad := attn.Inputs{Q: mat.New(n, d), K: mat.New(m, d), V: mat.New(m, d)}
+		attn.ScaledDotProductHeads(nil, ctx, in, heads, rag)
+		attn.ScaledDotProductHeadsGrad(nil, grad, dctx, in, heads, rag)
+
+		pin := attn.Inputs{Q: c.q.pad(in.Q, junk), K: c.k.pad(in.K, junk), V: c.k.pad(in.V, junk)}
+		pctx := mat.New(pin.Q.Rows, d)
+		pgrad := attn.Inputs{Q: mat.New(pin.Q.Rows, d), K: mat.New(pin.K.Rows, d), V: mat.New(pin.K.Rows, d)}
+		attn.PaddedHeads(pctx, pin, heads, mask)
+		attn.PaddedHeadsGrad(pgrad, c.q.pad(dctx, zero), pin, heads, mask)
+		wantBits(t, name, c.q.real(pctx), ctx)
+		wantBits(t, name+" dQ", c.q.real(pgrad.Q), grad.Q)
+		wantBits(t, name+" dK", c.k.real(pgrad.K), grad.K)
+		wantBits(t, name+" dV", c.k.real(pgrad.V), grad.V)
+
+		var l layer.Linear
+		ps, _ := setUp(func(ps *layer.Params) { l = layer.NewLinear(ps, "l", d, d) })
+		x, dx, px := random(r, m, d), mat.New(m, d), mat.New(pgrad.K.Rows, d)
+		l.Backward(nil, dx, grad.K, x, layer.Set)
+		want := append([]float32(nil), ps.G...)
+		clear(ps.G)
+		l.Backward(nil, px, pgrad.K, c.k.pad(x, junk), layer.Set)
+		wantBits(t, name+" dx", c.k.real(px), dx)
+		wantBits(t, name+" gradients", mat.Of(ps.G, 1, len(want)), mat.Of(want, 1, len(want)))
+	}
+}
+
+func TestPaddedHeadsWithNothingToAttendTo(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	in := attn.Inputs{Q: random(r, 6, d), K: random(r, 6, d), V: random(r, 6, d)}
+	mask := attn.PaddingMask([][]int32{{0, 0, 0}, {5, 0, 0}}, 0)
+	ctx, grad := mat.New(6, d), attn.Inputs{Q: mat.New(6, d), K: mat.New(6, d), V: mat.New(6, d)}
+	stale(ctx, grad.Q, grad.K, grad.V)
+	attn.PaddedHeads(ctx, in, heads, mask)
+	attn.PaddedHeadsGrad(grad, random(r, 6, d), in, heads, mask)
+	none := mat.New(3, d)
+	wantBits(t, "result", ctx.RowRange(0, 3), none)
+	for name, g := range map[string]mat.Matrix{"dQ": grad.Q, "dK": grad.K, "dV": grad.V} {
+		for i, x := range g.Data {
+			if i < 3*d && x != 0 || x != x {
+				t.Fatalf("%s: number %d is %v", name, i, x)
+			}
+		}
+	}
+}
