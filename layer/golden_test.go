@@ -29,6 +29,14 @@ func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 
 func TestNormIsPyTorchs(t *testing.T) {
 	golden.Each(t, "layer_norm", func(t *testing.T, c *golden.Case) {
+		reference, gain, bias := layer.ReferenceLayerNorm, c.Matrix("param/norm.weight").Data, []float32(nil)
+		if c.Unbiased {
+			reference = layer.ReferenceUnbiasedNorm
+		}
+		if c.Bias {
+			bias = c.Matrix("param/norm.bias").Data
+		}
+		c.Output("y", reference(layer.ReferenceResidual(c.Input("x"), c.Input("sub"), mat.Dropout{}), gain, bias, c.Eps))
 		if !c.Bias || c.Unbiased {
 			t.Skip("this norm is not built yet")
 		}
@@ -49,6 +57,13 @@ func TestNormIsPyTorchs(t *testing.T) {
 
 func TestFeedForwardIsPyTorchs(t *testing.T) {
 	golden.Each(t, "feed_forward", func(t *testing.T, c *golden.Case) {
+		if c.Activation == "relu" {
+			var b1, b2 []float32
+			if c.Bias {
+				b1, b2 = c.Matrix("param/linear1.bias").Data, c.Matrix("param/linear2.bias").Data
+			}
+			c.Output("y", layer.ReferenceFeedForward(c.Input("x"), c.Matrix("param/linear1.weight").T(), b1, c.Matrix("param/linear2.weight").T(), b2))
+		}
 		if !c.Bias || c.Activation != "relu" {
 			t.Skip("this network is not built yet")
 		}
@@ -78,6 +93,10 @@ func TestEmbeddingIsPyTorchs(t *testing.T) {
 	}
 	x := mat.New(len(ids), c.D)
 	l.Forward(nil, x, ids, starts, mat.Dropout{})
+	c.Output("y", x)
+	for s := range len(starts) - 1 {
+		copy(x.RowRange(int(starts[s]), int(starts[s+1])).Data, layer.ReferenceEmbedding(ps.List[0].Weights(), ids[starts[s]:starts[s+1]]).Data)
+	}
 	c.Output("y", x)
 	l.Backward(nil, c.Upstream(), ids, mat.Dropout{})
 	c.Grads(ps)
