@@ -190,8 +190,8 @@ func Close(t testing.TB, name string, got, want mat.Matrix, bound float64) {
 	for i := range want.Rows {
 		for j := range want.Cols {
 			largest = max(largest, math.Abs(float64(want.At(i, j))))
-			// The negation makes a NaN the worst.
-			if off := math.Abs(float64(got.At(i, j)) - float64(want.At(i, j))); !(off <= worst) {
+			// A NaN is the worst there is, and stays.
+			if off := math.Abs(float64(got.At(i, j)) - float64(want.At(i, j))); !(off <= worst) && worst == worst {
 				worst, row, col = off, i, j
 			}
 		}
