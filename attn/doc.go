@@ -8,7 +8,8 @@
 // Shapes that do not fit panic with the shapes in the message. As in package layer, the methods may be called
 // concurrently with states, caches and results of their own, and Backward for one batch at a time.
 //
-// The files: scaled.go (the tuned computation over a ragged batch), reference.go (the paper's equation 1 for
-// one head with any mask, and the masks: slow, obvious, the oracle of the tests), multihead.go (self- and
-// cross-attention with their projections), cache.go (one step of decoding).
+// The files: scaled.go (the tuned computation over a ragged batch), multihead.go (self- and cross-attention with
+// their projections), cache.go (one step of decoding). For learning, and the oracles of the tests: reference.go (the
+// paper's equation 1 for one head with any mask, and its derivative), heads.go (single-head attention and many heads,
+// both ways), mask.go, padded.go (a padded batch under masks).
 package attn
