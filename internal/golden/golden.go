@@ -39,6 +39,7 @@ type Settings struct {
 	Limit, Rate     float64
 	Beta1, Beta2    float64
 	Momentum, Decay float64
+	Nesterov        bool
 }
 
 // Case is an open file.
