@@ -9,15 +9,6 @@ import (
 	"tfm/mat"
 )
 
-// arena gives take its memory, as a step does.
-func arena(take func(*layer.Arena)) {
-	var a layer.Arena
-	a.Measure()
-	take(&a)
-	a.Reserve()
-	take(&a)
-}
-
 // filled is what declare has declared, with PyTorch's weights.
 func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 	ps := new(layer.Params)
@@ -37,23 +28,31 @@ func TestNormIsPyTorchs(t *testing.T) {
 			bias = c.Matrix("param/norm.bias").Data
 		}
 		c.Output("y", reference(layer.ReferenceResidual(c.Input("x"), c.Input("sub"), mat.Dropout{}), gain, bias, c.Eps))
-		if !c.Bias || c.Unbiased {
-			t.Skip("this norm is not built yet")
+		kind := layer.LayerNorm
+		if c.Unbiased {
+			kind = layer.UnbiasedNorm
 		}
-		var l layer.AddNorm
-		ps := filled(c, func(ps *layer.Params) { l = layer.NewAddNorm(ps, "norm", c.D, float32(c.Eps)) })
-		x, dy := c.Input("x"), c.Upstream()
-		dx, dsub := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D)
-		var out layer.Normed
-		arena(func(a *layer.Arena) { out = layer.NewNormed(a, x.Rows, c.D) })
-		l.Forward(nil, out, x, c.Input("sub"), mat.Dropout{})
-		c.Output("y", out.Y)
-		l.Backward(nil, dx, dsub, dy, out, mat.Dropout{})
-		c.Grad("x", dx)
-		c.Grad("sub", dsub)
-		c.Grads(ps)
+		normIsPyTorchs(t, c, kind)
 	})
+	golden.Each(t, "rms_norm", func(t *testing.T, c *golden.Case) { normIsPyTorchs(t, c, layer.RMSNorm) })
 }
+
+func normIsPyTorchs(t *testing.T, c *golden.Case, kind layer.NormKind) {
+	l := layer.AddNorm{Alpha: 1}
+	ps := filled(c, func(ps *layer.Params) { l.Norm = layer.NewNorm(ps, "norm", c.D, float32(c.Eps), kind) })
+	x, dy := c.Input("x"), c.Upstream()
+	dx, dsub := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D)
+	var out layer.Normed
+	arena(func(a *layer.Arena) { out = layer.NewNormed(a, x.Rows, c.D) })
+	l.Forward(nil, out, x, c.Input("sub"), mat.Dropout{})
+	c.Output("y", out.Y)
+	l.Backward(nil, dx, dsub, dy, out, mat.Dropout{})
+	c.Grad("x", dx)
+	c.Grad("sub", dsub)
+	c.Grads(ps)
+}
+
+var activations = map[string]mat.Activation{"relu": mat.ReLU, "gelu": mat.GELU, "gelu_tanh": mat.GELUTanh, "silu": mat.SiLU}
 
 func TestFeedForwardIsPyTorchs(t *testing.T) {
 	golden.Each(t, "feed_forward", func(t *testing.T, c *golden.Case) {
@@ -64,16 +63,23 @@ func TestFeedForwardIsPyTorchs(t *testing.T) {
 			}
 			c.Output("y", layer.ReferenceFeedForward(c.Input("x"), c.Matrix("param/linear1.weight").T(), b1, c.Matrix("param/linear2.weight").T(), b2))
 		}
-		if !c.Bias || c.Activation != "relu" {
-			t.Skip("this network is not built yet")
+		linear := layer.NewLinear
+		if !c.Bias {
+			linear = layer.NewLinearNoBias
 		}
-		var l layer.FeedForward
-		ps := filled(c, func(ps *layer.Params) { l = layer.NewFeedForward(ps, "ff", c.D, c.FF) })
+		l := layer.FeedForward{Activation: activations[c.Activation]}
+		ps := filled(c, func(ps *layer.Params) {
+			l.Inner, l.Outer = linear(ps, "ff.inner", c.D, c.FF), linear(ps, "ff.outer", c.FF, c.D)
+		})
 		x, dy := c.Input("x"), c.Upstream()
-		y, dx, hidden, dhidden := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D), mat.New(x.Rows, c.FF), mat.New(x.Rows, c.FF)
-		l.Forward(nil, y, hidden, x)
+		y, dx, dhidden := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D), mat.New(x.Rows, c.FF)
+		var st, alone layer.FeedForwardState
+		arena(func(a *layer.Arena) { st, alone = l.NewState(a, x.Rows, true), l.NewState(a, x.Rows, false) })
+		l.Forward(nil, y, alone, x, mat.Dropout{})
 		c.Output("y", y)
-		l.Backward(nil, dx, dhidden, dy, hidden, x, layer.Set)
+		l.Forward(nil, y, st, x, mat.Dropout{})
+		c.Output("y", y)
+		l.Backward(nil, dx, dhidden, dy, st, x, mat.Dropout{}, layer.Set)
 		c.Grad("x", dx)
 		c.Grads(ps)
 	})
@@ -98,7 +104,7 @@ func TestEmbeddingIsPyTorchs(t *testing.T) {
 		copy(x.RowRange(int(starts[s]), int(starts[s+1])).Data, layer.ReferenceEmbedding(ps.List[0].Weights(), ids[starts[s]:starts[s+1]]).Data)
 	}
 	c.Output("y", x)
-	l.Backward(nil, c.Upstream(), ids, mat.Dropout{})
+	l.Backward(nil, c.Upstream(), ids, starts, mat.Dropout{})
 	c.Grads(ps)
 }
 
@@ -106,7 +112,12 @@ func TestEmbeddingIsPyTorchs(t *testing.T) {
 // up to 40, some 1e-14.
 func TestSinusoidsArePyTorchs(t *testing.T) {
 	for name, table := range map[string]func(positions, d int) mat.Matrix{
-		"positions.paper": layer.Sinusoids,
+		"positions.paper":         layer.Sinusoids,
+		"positions.marian":        layer.SinusoidHalves,
+		"positions.tensor2tensor": layer.TimingSignal,
+		"positions.tensor2tensor-from1": func(positions, d int) mat.Matrix {
+			return layer.TimingSignal(1+positions, d).RowRange(1, 1+positions)
+		},
 	} {
 		c := golden.Open(t, name)
 		want := c.Float64s("table/positions")
@@ -120,12 +131,9 @@ func TestSinusoidsArePyTorchs(t *testing.T) {
 
 func TestCrossEntropyIsPyTorchs(t *testing.T) {
 	golden.Each(t, "cross_entropy", func(t *testing.T, c *golden.Case) {
-		if c.SmoothOver == "all" {
-			t.Skip("this label smoothing is not built yet")
-		}
 		var l layer.Projection
 		ps := filled(c, func(ps *layer.Params) {
-			l = layer.Projection{E: ps.New("output.weight", 11, c.D), Smoothing: float32(c.Smoothing)}
+			l = layer.Projection{E: ps.New("output.weight", 11, c.D), Smoothing: float32(c.Smoothing), SmoothAll: c.SmoothOver == "all"}
 		})
 		x, targets := c.Input("x"), c.Int32s("input/targets")
 		dx := mat.New(x.Rows, c.D)

@@ -10,21 +10,21 @@ import (
 	"tfm/mat"
 )
 
-// goldenConfig is the model of a case. What is not built yet is skipped: each line that goes opens the cases that it
-// closes.
-func goldenConfig(t *testing.T, c *golden.Case) Config {
-	switch {
-	case c.NormFirst:
-		t.Skip("pre-norm is not built yet")
-	case c.Activation != "relu":
-		t.Skip("activations other than ReLU are not built yet")
-	case !c.Bias:
-		t.Skip("layers without biases are not built yet")
-	case c.FinalNorm:
-		t.Skip("final norms are not built yet")
+// goldenConfig is the model of a case.
+func goldenConfig(c *golden.Case) Config {
+	config := Config{DModel: c.D, Heads: c.Heads, DFF: c.FF, EncoderLayers: max(c.EncoderLayers, 1), DecoderLayers: max(c.DecoderLayers, 1),
+		SrcVocab: 32, TgtVocab: 32, Tie: TieNone, NormEps: float32(c.Eps), MaxLen: 32, FinalNorm: FinalNormOff,
+		Activation: map[string]Activation{"relu": ReLU, "gelu": GELU}[c.Activation]}
+	if c.FinalNorm {
+		config.FinalNorm = FinalNormOn
 	}
-	return Config{DModel: c.D, Heads: c.Heads, DFF: c.FF, EncoderLayers: max(c.EncoderLayers, 1), DecoderLayers: max(c.DecoderLayers, 1),
-		SrcVocab: 32, TgtVocab: 32, Tie: TieNone, NormEps: float32(c.Eps), MaxLen: 32}
+	if c.NormFirst {
+		config.Norm = PreNorm
+	}
+	if !c.Bias {
+		config.Biases = NoBiases
+	}
+	return config
 }
 
 // reserve gives take its memory, as a step does.
@@ -36,6 +36,26 @@ func reserve(take func(*layer.Arena)) {
 	take(&a)
 }
 
+// finalNorm is the norm behind a stack, or none.
+type finalNorm struct {
+	norm  layer.Norm
+	state layer.Normed
+}
+
+func (f finalNorm) forward(x mat.Matrix) mat.Matrix {
+	if f.norm.Gain == nil {
+		return x
+	}
+	f.norm.Forward(nil, f.state, x)
+	return f.state.Y
+}
+
+func (f finalNorm) backward(dx, x mat.Matrix) {
+	if f.norm.Gain != nil {
+		f.norm.Backward(nil, dx, dx, f.state, x, layer.Set)
+	}
+}
+
 // PyTorch computes on padded batches under masks, we on ragged ones: results are compared where there is a token.
 func TestEncoderIsPyTorchs(t *testing.T) {
 	golden.Each(t, "encoder_layer", encoderIsPyTorchs)
@@ -43,10 +63,15 @@ func TestEncoderIsPyTorchs(t *testing.T) {
 }
 
 func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
-	config, ps := goldenConfig(t, c), new(layer.Params)
+	config, ps := goldenConfig(c), new(layer.Params)
+	parts := blocks{config, ps, 1}
 	var layers []encoderLayer
 	for i := range c.EncoderLayers {
-		layers = append(layers, newEncoderLayer(ps, i, config))
+		layers = append(layers, parts.encoderLayer(i))
+	}
+	var final finalNorm
+	if c.FinalNorm {
+		final.norm = parts.norm("encoder.norm")
 	}
 	ps.Allocate(true)
 	c.Fill("param/", ps)
@@ -56,16 +81,18 @@ func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	var g gradients
 	reserve(func(a *layer.Arena) {
 		for i := range layers {
-			states[i] = layers[i].state(a, x.Rows)
+			states[i] = layers[i].state(a, x.Rows, true)
 		}
-		g = gradients{sub: a.Matrix(x.Rows, c.D), hidden: a.Matrix(x.Rows, c.FF), self: attn.NewSelfState(a, x.Rows, c.D)}
+		g = gradients{sub: a.Matrix(x.Rows, c.D), hidden: a.Matrix(x.Rows, c.FF), self: layers[0].self.NewSelfState(a, x.Rows)}
+		final.state = layer.NewNormedAlone(a, x.Rows, c.D)
 	})
 	inputs := []mat.Matrix{x}
 	for i := range layers {
 		inputs = append(inputs, layers[i].forward(nil, &states[i], inputs[i], r, dropouts{}))
 	}
-	c.Output("y", inputs[len(layers)])
+	c.Output("y", final.forward(inputs[len(layers)]))
 	copy(dx.Data, c.Upstream().Data)
+	final.backward(dx, inputs[len(layers)])
 	for i := len(layers) - 1; i >= 0; i-- {
 		layers[i].backward(nil, dx, &g, &states[i], inputs[i], r, dropouts{})
 	}
@@ -79,10 +106,15 @@ func TestDecoderIsPyTorchs(t *testing.T) {
 }
 
 func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
-	config, ps := goldenConfig(t, c), new(layer.Params)
+	config, ps := goldenConfig(c), new(layer.Params)
+	parts := blocks{config, ps, 1}
 	var layers []decoderLayer
 	for i := range c.DecoderLayers {
-		layers = append(layers, newDecoderLayer(ps, i, config))
+		layers = append(layers, parts.decoderLayer(i))
+	}
+	var final finalNorm
+	if c.FinalNorm {
+		final.norm = parts.norm("decoder.norm")
 	}
 	ps.Allocate(true)
 	c.Fill("param/", ps)
@@ -94,16 +126,18 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	var g gradients
 	reserve(func(a *layer.Arena) {
 		for i := range layers {
-			states[i] = layers[i].state(a, n, m)
+			states[i] = layers[i].state(a, n, m, true)
 		}
-		g = gradients{sub: a.Matrix(n, c.D), hidden: a.Matrix(n, c.FF), self: attn.NewSelfState(a, n, c.D), cross: attn.NewCrossState(a, n, m, c.D)}
+		g = gradients{sub: a.Matrix(n, c.D), hidden: a.Matrix(n, c.FF), self: layers[0].self.NewSelfState(a, n), cross: layers[0].cross.NewCrossState(a, n, m)}
+		final.state = layer.NewNormedAlone(a, n, c.D)
 	})
 	inputs := []mat.Matrix{x}
 	for i := range layers {
 		inputs = append(inputs, layers[i].forward(nil, &states[i], inputs[i], memory, self, cross, dropouts{}))
 	}
-	c.Output("y", inputs[len(layers)])
+	c.Output("y", final.forward(inputs[len(layers)]))
 	copy(dx.Data, c.Upstream().Data)
+	final.backward(dx, inputs[len(layers)])
 	how := layer.Set
 	for i := len(layers) - 1; i >= 0; i-- {
 		layers[i].backward(nil, dx, dmemory, &g, &states[i], inputs[i], memory, self, cross, dropouts{}, how)
@@ -118,7 +152,7 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 // by the sqrt(d) that it will be multiplied with, and positions are 0. Its derivative is that of its embedding.
 func TestTransformerIsPyTorchs(t *testing.T) {
 	golden.Each(t, "transformer", func(t *testing.T, c *golden.Case) {
-		m, err := New(goldenConfig(t, c))
+		m, err := New(goldenConfig(c))
 		if err != nil {
 			t.Fatal(err)
 		}

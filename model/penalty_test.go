@@ -11,7 +11,7 @@ func TestLengthPenalty(t *testing.T) {
 		n           int
 		alpha, want float64
 	}{{1, 0.6, 1}, {7, 1, 2}, {7, 0.5, math.Sqrt2}, {55, 1, 10}, {55, 2, 100}, {30, 0, 1}, {19, 0.6, math.Pow(4, 0.6)}} {
-		if got := lengthPenalty(c.n, c.alpha); math.Abs(got/c.want-1) > 1e-14 { // a few roundings of float64
+		if got := -1 / (Search{Alpha: c.alpha}).score(-1, c.n); math.Abs(got/c.want-1) > 1e-14 { // a few roundings of float64
 			t.Errorf("%d tokens, alpha %v: %v, want %v", c.n, c.alpha, got, c.want)
 		}
 	}
