@@ -119,6 +119,9 @@ func TestGradientsOfEveryVariant(t *testing.T) {
 		if got := pass.Evaluate(b); math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
 			t.Errorf("without dropout loss %v and %v, the equations say %v and %v", got.Sum, got.NLL, want, nll)
 		}
+		if testing.Short() { // the differences are float64 in Go, which no kernel has a part in
+			return
+		}
 		rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
 		for _, p := range m.Params.List {
 			clearKeyBias(p, c)
