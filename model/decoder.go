@@ -1,6 +1,8 @@
 package model
 
 import (
+	"math"
+
 	"tfm/attn"
 	"tfm/layer"
 	"tfm/mat"
@@ -123,6 +125,25 @@ func (d *Decoder) step(ids, slots, sentences []int32, t int) mat.Matrix {
 	}
 	d.Transformer.project.LogitsBy(d.pool, r.logits, x, d.project)
 	return r.logits
+}
+
+// Next is one turn of the generation loop seen from outside: the probability of every entry of the target's vocabulary
+// to be the next token of the translation of src, after the tokens given. The bits are those that searches decide by.
+// Pad and BOS, which are never said, have 0. It panics on ids and lengths as Pass.Train does.
+func (d *Decoder) Next(src, given []int32) []float32 {
+	var b Batch
+	b.Append(src, given)
+	b.check(d.Config)
+	d.begin(&b, 1, len(b.TgtIn))
+	only := []int32{0}
+	var logits []float32
+	for t := range b.TgtIn {
+		logits = d.step(b.TgtIn[t:t+1], only, only, t).Row(0)
+	}
+	logits[Pad], logits[BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
+	p := make([]float32, len(logits))
+	mat.Softmax(p, logits, 1)
+	return p
 }
 
 // Attention is how much each token of a translation looked at each token of its source: the weights of the

@@ -62,6 +62,39 @@ func cachedStepsEqualTheFullPass(t *testing.T, m *Transformer) {
 	}
 }
 
+// What Next gives, taken word by word, is the greedy translation with its score, and it is a distribution.
+func TestNextIsATurnOfTheSearch(t *testing.T) {
+	m := newModel(t, toy())
+	d := NewDecoder(m, nil)
+	greedy := Search{Beam: 1, MaxExtra: 6}
+	srcs := sources(randomBatch(m.Config, 5, 0, 11))
+	for i, want := range d.Translate(srcs, greedy) {
+		var given []int32
+		logP := 0.0
+		for t := range len(srcs[i]) + 1 + greedy.MaxExtra { // EOS, or the token that is cut off, has a turn too
+			p := d.Next(srcs[i], given)
+			best := slices.Max(p)
+			logP += math.Log(float64(best))
+			id := int32(slices.Index(p, best))
+			if id == EOS || t == len(srcs[i])+greedy.MaxExtra {
+				break
+			}
+			given = append(given, id)
+		}
+		if !slices.Equal(given, want.Tokens) || math.Abs(logP-want.Score) > 1e-5 { // roundings of float32 in some 15 probabilities
+			t.Errorf("source %d: %v with %v word by word, %v with %v in the search", i, given, logP, want.Tokens, want.Score)
+		}
+		p := d.Next(srcs[i], given)
+		sum := 0.0
+		for _, x := range p {
+			sum += float64(x)
+		}
+		if math.Abs(sum-1) > 1e-6 || p[Pad] != 0 || p[BOS] != 0 {
+			t.Errorf("source %d: the probabilities %v come to %v", i, p, sum)
+		}
+	}
+}
+
 // sources has the ids of a batch's sources without their end marks.
 func sources(b *Batch) [][]int32 {
 	var srcs [][]int32

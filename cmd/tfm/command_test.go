@@ -112,6 +112,9 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"vocab", "-decode"}, []string{"-tokenizer is missing"}},
 		{[]string{"version", "1"}, []string{`unexpected argument "1"`}},
 		{[]string{"demo", "-steps", "-5"}, []string{"steps is -5"}},
+		{[]string{"lesson", "-steps", "0"}, []string{"-steps 0", "1 or more", "run 'tfm help lesson'"}},
+		{[]string{"lesson", "-threads", "0"}, []string{"-threads 0", "1 to 4096"}},
+		{[]string{"lesson", "3"}, []string{`unexpected argument "3"`}},
 		{[]string{"demo", "-held-out", "1001"}, []string{"-held-out 1001", "1 to 1000"}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
