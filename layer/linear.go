@@ -44,13 +44,13 @@ func (l Linear) Forward(p *mat.Pool, y, x mat.Matrix) {
 func (l Linear) Backward(p *mat.Pool, dx, dy, x mat.Matrix, how mat.Product) {
 	mat.Gemm(p, l.W.Grad(), x.T(), dy, Add)
 	if l.B != nil {
-		addRows(p, l.B.G, dy)
+		AddRows(p, l.B.G, dy)
 	}
 	mat.Gemm(p, dx, dy, l.W.Weights().T(), how)
 }
 
-// addRows adds every row of m to sum.
-func addRows(p *mat.Pool, sum []float32, m mat.Matrix) {
+// AddRows adds every row of m [n × d] to sum [d], each number one chain over the rows in order.
+func AddRows(p *mat.Pool, sum []float32, m mat.Matrix) {
 	mat.Each(p, m.Cols, columnGrain, columnSums{sum, m})
 }
 

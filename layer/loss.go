@@ -80,7 +80,7 @@ func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int
 		mat.Gemm(p, dx.RowRange(lo, hi), logits, l.E.Weights(), mat.Product{}) // logits now hold dlogits
 		mat.Gemm(p, l.E.Grad(), logits.T(), x.RowRange(lo, hi), Add)
 		if l.Bias != nil {
-			addRows(p, l.Bias.G, logits)
+			AddRows(p, l.Bias.G, logits)
 		}
 	}
 	return room.total(len(targets))

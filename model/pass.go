@@ -73,8 +73,12 @@ func (s *Pass) take(m, n int, train bool) {
 		return
 	}
 	s.dsrc, s.dtgt = a.Matrix(m, d), a.Matrix(n, d)
-	enc, dec := &s.encoder[0], &s.decoder[0] // as the others are
+	enc := &s.encoder[0] // as the others are
 	s.encGrad = gradients{sub: a.Matrix(m, d), hidden: a.Matrix(m, ff), self: enc.self.NewSelfState(a, m)}
+	if len(s.decoder) == 0 { // in a Classifier
+		return
+	}
+	dec := &s.decoder[0]
 	s.decGrad = gradients{sub: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: dec.self.NewSelfState(a, n), cross: dec.cross.NewCrossState(a, n, m)}
 }
 
@@ -94,22 +98,19 @@ func (b *Batch) ragged() (encoder, decoder, cross attn.Ragged) {
 // forward returns the decoder's output [n × d]: figure 1 up to the last linear map.
 func (s *Pass) forward(b *Batch, enc, dec dropouts) mat.Matrix {
 	self, causal, cross := b.ragged()
-	memory := s.encode(b.Src, self, enc)
+	s.encode(b.Src, self, enc)
 	s.tgtEmbed.Forward(s.pool, s.tgt, b.TgtIn, b.TgtStarts, dec.at(0))
-	x := s.tgt
-	for i := range s.decoder {
-		x = s.decoder[i].forward(s.pool, &s.dec[i], x, memory, causal, cross, dec.from(1+3*i))
-	}
-	if s.Config.HasFinalNorm() {
-		s.Transformer.decNorm.Forward(s.pool, s.decNorm, x)
-		x = s.decNorm.Y
-	}
-	return x
+	return s.decoderStack(causal, cross, dec)
 }
 
 // encode returns the encoder's output [m × d].
 func (s *Pass) encode(src []int32, r attn.Ragged, drops dropouts) mat.Matrix {
 	s.srcEmbed.Forward(s.pool, s.src, src, r.Q, drops.at(0))
+	return s.encoderStack(r, drops)
+}
+
+// encoderStack takes src through the encoder's layers to memory [m × d], and returns it.
+func (s *Pass) encoderStack(r attn.Ragged, drops dropouts) mat.Matrix {
 	x := s.src
 	for i := range s.encoder {
 		x = s.encoder[i].forward(s.pool, &s.enc[i], x, r, drops.from(1+2*i))
@@ -122,9 +123,31 @@ func (s *Pass) encode(src []int32, r attn.Ragged, drops dropouts) mat.Matrix {
 	return x
 }
 
+// decoderStack takes tgt through the decoder's layers and returns their output [n × d].
+func (s *Pass) decoderStack(causal, cross attn.Ragged, drops dropouts) mat.Matrix {
+	x := s.tgt
+	for i := range s.decoder {
+		x = s.decoder[i].forward(s.pool, &s.dec[i], x, s.memory, causal, cross, drops.from(1+3*i))
+	}
+	if s.Config.HasFinalNorm() {
+		s.Transformer.decNorm.Forward(s.pool, s.decNorm, x)
+		x = s.decNorm.Y
+	}
+	return x
+}
+
 // backward takes dtgt, the derivative of forward's result, down both stacks.
 func (s *Pass) backward(b *Batch, enc, dec dropouts) {
 	self, causal, cross := b.ragged()
+	s.decoderStackBackward(causal, cross, dec)
+	s.tgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
+	s.encoderStackBackward(self, enc)
+	s.srcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))
+}
+
+// decoderStackBackward turns dtgt, the derivative of decoderStack's result, into that of tgt, and sets dsrc, that
+// of the memory.
+func (s *Pass) decoderStackBackward(causal, cross attn.Ragged, drops dropouts) {
 	last := len(s.decoder) - 1
 	if s.Config.HasFinalNorm() {
 		s.Transformer.decNorm.Backward(s.pool, s.dtgt, s.dtgt, s.decNorm, s.decoder[last].out(&s.dec[last]), layer.Set)
@@ -135,11 +158,14 @@ func (s *Pass) backward(b *Batch, enc, dec dropouts) {
 		if i > 0 {
 			x = s.decoder[i-1].out(&s.dec[i-1])
 		}
-		s.decoder[i].backward(s.pool, s.dtgt, s.dsrc, &s.decGrad, &s.dec[i], x, s.memory, causal, cross, dec.from(1+3*i), how)
+		s.decoder[i].backward(s.pool, s.dtgt, s.dsrc, &s.decGrad, &s.dec[i], x, s.memory, causal, cross, drops.from(1+3*i), how)
 		how = layer.Add
 	}
-	s.tgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
-	last = len(s.encoder) - 1
+}
+
+// encoderStackBackward turns dsrc, the derivative of the memory, into that of src.
+func (s *Pass) encoderStackBackward(r attn.Ragged, drops dropouts) {
+	last := len(s.encoder) - 1
 	if s.Config.HasFinalNorm() {
 		s.Transformer.encNorm.Backward(s.pool, s.dsrc, s.dsrc, s.encNorm, s.encoder[last].out(&s.enc[last]), layer.Set)
 	}
@@ -148,9 +174,8 @@ func (s *Pass) backward(b *Batch, enc, dec dropouts) {
 		if i > 0 {
 			x = s.encoder[i-1].out(&s.enc[i-1])
 		}
-		s.encoder[i].backward(s.pool, s.dsrc, &s.encGrad, &s.enc[i], x, self, enc.from(1+2*i))
+		s.encoder[i].backward(s.pool, s.dsrc, &s.encGrad, &s.enc[i], x, r, drops.from(1+2*i))
 	}
-	s.srcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))
 }
 
 // Train takes a batch forward with dropout, whose masks are a function of seed, and backward, and adds scale

@@ -51,18 +51,26 @@ func declare(c Config) *Transformer {
 	if c.OutputBias {
 		t.project.Bias = ps.New("output.bias", c.TgtVocab)
 	}
-	encAlpha, _, decAlpha, _ := c.DeepNormScales()
-	enc, dec := blocks{c, ps, float32(encAlpha)}, blocks{c, ps, float32(decAlpha)}
-	for i := range c.EncoderLayers {
+	t.declareStacks()
+	return t
+}
+
+// declareStacks declares the encoder and, if there are layers, the decoder.
+func (t *Transformer) declareStacks() {
+	encAlpha, _, decAlpha, _ := t.Config.DeepNormScales()
+	enc, dec := blocks{t.Config, t.Params, float32(encAlpha)}, blocks{t.Config, t.Params, float32(decAlpha)}
+	for i := range t.Config.EncoderLayers {
 		t.encoder = append(t.encoder, enc.encoderLayer(i))
 	}
-	for i := range c.DecoderLayers {
+	for i := range t.Config.DecoderLayers {
 		t.decoder = append(t.decoder, dec.decoderLayer(i))
 	}
-	if c.HasFinalNorm() {
-		t.encNorm, t.decNorm = enc.norm("encoder.norm"), dec.norm("decoder.norm")
+	if t.Config.HasFinalNorm() {
+		t.encNorm = enc.norm("encoder.norm")
+		if len(t.decoder) > 0 {
+			t.decNorm = dec.norm("decoder.norm")
+		}
 	}
-	return t
 }
 
 // Allocate makes room for the weights, all zeros, and for gradients if the model is to be trained.

@@ -1,0 +1,230 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"tfm/attn"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// ClassifierConfig describes a Classifier.
+type ClassifierConfig struct {
+	// Config is of the layers; its fields that concern vocabularies, embeddings and positions are not used. Dropout is of
+	// each sublayer's output, not of the inputs. With DecoderLayers 0 there is no decoder.
+	Config
+
+	Rows, Cols int  // of an input
+	Embed      bool // a linear map from Cols to d and learned positions; without it the rows are what the encoder is given, and Cols is d
+	Classes    int
+}
+
+// Validate reports the first field that makes no sense, with what was found and what was expected.
+func (c ClassifierConfig) Validate() error {
+	layers := c.Config
+	layers.SrcVocab, layers.TgtVocab, layers.Tie, layers.MaxLen = EOS+2, EOS+2, TieNone, 1 // there are none
+	layers.Positions, layers.FirstPosition = Learned, 0
+	if layers.DecoderLayers == 0 {
+		layers.DecoderLayers = 1
+	}
+	switch {
+	case c.Rows < 1 || c.Rows > 1<<16 || c.Cols < 1 || c.Cols > 1<<20:
+		return fmt.Errorf("inputs are %d rows of %d numbers, must be 1 to %d rows of 1 to %d", c.Rows, c.Cols, 1<<16, 1<<20)
+	case c.Classes < 2 || c.Classes > 1<<24:
+		return fmt.Errorf("classes are %d, must be 2 to %d", c.Classes, 1<<24)
+	case !c.Embed && c.Cols != c.DModel:
+		return fmt.Errorf("rows of %d numbers without an embedding, must be d_model, %d", c.Cols, c.DModel)
+	case c.Norm == DeepNorm && c.DecoderLayers == 0:
+		return errors.New("norm is deep without a decoder: its scales are those of an encoder with a decoder")
+	}
+	return layers.Validate()
+}
+
+// Classifier is a Transformer over rows of numbers instead of tokens: it tells to which of some classes a
+// sequence of rows, such as the lines of an image, belongs.
+//
+//	x = rows, or rows·W + b + positions
+//	y = the mean of Encoder(x)'s rows, or Decoder(one row of ones, Encoder(x))
+//	logits = y·Eᵀ + b
+//
+// The mean of a sequence's features in place of a class token is that of Beyer et al. ("Better plain ViT baselines",
+// 2022). Like a Transformer it holds no activations.
+type Classifier struct {
+	Config ClassifierConfig
+	Params *layer.Params
+
+	embed     layer.Linear // if Config.Embed
+	positions *layer.Param // [Rows, d], if Config.Embed
+	layers    *Transformer // without embeddings
+}
+
+// NewClassifier returns the model that c describes, or why there is none. Its weights are not allocated.
+func NewClassifier(c ClassifierConfig) (*Classifier, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	ps := new(layer.Params)
+	m := &Classifier{Config: c, Params: ps}
+	if c.Embed {
+		m.embed, m.positions = layer.NewLinear(ps, "embed", c.Cols, c.DModel), ps.New("source.positions", c.Rows, c.DModel)
+	}
+	m.layers = &Transformer{Config: c.Config, Params: ps}
+	m.layers.declareStacks()
+	m.layers.project = layer.Projection{
+		E: ps.New("output.weight", c.Classes, c.DModel), Bias: ps.New("output.bias", c.Classes),
+		Smoothing: c.LabelSmoothing, SmoothAll: c.Smoothing == SmoothAll,
+	}
+	return m, nil
+}
+
+// Init sets the weights from a seed, as Transformer.Init does. Params must have been allocated.
+func (m *Classifier) Init(seed uint64) { m.layers.Init(seed) }
+
+// ClassifierPass takes batches through a Classifier, forward and backward, and owns the activations. After the
+// largest batch has been seen it allocates nothing. It is not for concurrent use.
+type ClassifierPass struct {
+	*Classifier
+	pass     Pass
+	src, tgt []int32    // where each sequence begins in x, and in its result
+	dx       mat.Matrix // [m × Cols]; nobody asks for it
+}
+
+// NewClassifierPass returns a pass whose loops run on p. Train needs Params that are allocated with gradients.
+func NewClassifierPass(m *Classifier, p *mat.Pool) *ClassifierPass {
+	return &ClassifierPass{Classifier: m, pass: *NewPass(m.layers, p)}
+}
+
+// bind checks a batch of x [n·Rows × Cols] and n labels, and gives every activation its memory.
+func (s *ClassifierPass) bind(x mat.Matrix, labels []int32, train bool) {
+	c, n := s.Config, len(labels)
+	if x.Rows != n*c.Rows || x.Cols != c.Cols || x.ColStride != 1 {
+		panic(fmt.Sprintf("model: %d labels and rows %d × %d for a classifier of %d × %d", n, x.Rows, x.Cols, c.Rows, c.Cols))
+	}
+	for _, l := range labels {
+		if l < 0 || int(l) >= c.Classes {
+			panic(fmt.Sprintf("model: label %d of %d classes", l, c.Classes))
+		}
+	}
+	for i := len(s.src); i <= n; i++ {
+		s.src, s.tgt = append(s.src, int32(i*c.Rows)), append(s.tgt, int32(i))
+	}
+	a := &s.pass.arena
+	take := func() {
+		s.pass.take(x.Rows, n, train)
+		if train && c.Embed {
+			s.dx = a.Matrix(x.Rows, c.Cols)
+		}
+	}
+	a.Measure()
+	take()
+	a.Reserve()
+	take()
+}
+
+func (s *ClassifierPass) ragged(n int) (encoder, decoder, cross attn.Ragged) {
+	src, tgt := s.src[:n+1], s.tgt[:n+1]
+	return attn.Ragged{Q: src, K: src}, attn.Ragged{Q: tgt, K: tgt}, attn.Ragged{Q: tgt, K: src}
+}
+
+// forward returns what is to be projected to logits, [n × d].
+func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Matrix {
+	p, pass := s.pass.pool, &s.pass
+	if s.Config.Embed {
+		s.embed.Forward(p, pass.src, x)
+		mat.Each(p, n, 4, addToEach{perInput(pass.src, n), s.positions.W})
+	} else {
+		pass.src = x
+	}
+	self, one, cross := s.ragged(n)
+	memory := pass.encoderStack(self, enc)
+	if len(pass.decoder) > 0 {
+		layer.Fill(pass.tgt.Data, 1)
+		return pass.decoderStack(one, cross, dec)
+	}
+	mat.Each(p, n, 4, meanOfRows{pass.tgt, memory})
+	return pass.tgt
+}
+
+// backward takes dtgt, the derivative of forward's result, to the gradients: forward's lines in reverse.
+//
+//	y = Σ_i memory_i/rows   so   dmemory_i = dy/rows
+//	src_i = x_i·W + b + P_i, for each input,   so   dP_i = Σ dsrc_i over the inputs
+func (s *ClassifierPass) backward(x mat.Matrix, n int, enc, dec dropouts) {
+	p, pass := s.pass.pool, &s.pass
+	self, one, cross := s.ragged(n)
+	if len(pass.decoder) > 0 {
+		pass.decoderStackBackward(one, cross, dec)
+	} else {
+		mat.Each(p, n, 4, meanOfRowsGrad{pass.dsrc, pass.dtgt})
+	}
+	pass.encoderStackBackward(self, enc)
+	if s.Config.Embed {
+		layer.AddRows(p, s.positions.G, perInput(pass.dsrc, n))
+		s.embed.Backward(p, s.dx, pass.dsrc, x, layer.Set)
+	}
+}
+
+// Train takes a batch of n inputs, x [n·Rows × Cols], forward with dropout, whose masks are a function of seed, and backward, and
+// adds scale times the derivative of the summed loss to the gradients. It panics on shapes that do not fit and labels that
+// are no class.
+func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale float32) Loss {
+	if s.Params.G == nil {
+		panic("model: training of a Classifier that was allocated without gradients")
+	}
+	s.bind(x, labels, true)
+	enc, dec := s.pass.drops(seed)
+	y := s.forward(x, len(labels), enc, dec)
+	loss := s.pass.project.ForwardBackward(s.pass.pool, s.pass.dtgt, y, labels, scale, s.pass.room)
+	s.backward(x, len(labels), enc, dec)
+	return loss
+}
+
+// Evaluate returns the loss of a batch, and how many of its labels have the highest probability, without dropout. It
+// panics as Train does.
+func (s *ClassifierPass) Evaluate(x mat.Matrix, labels []int32) Loss {
+	s.bind(x, labels, false)
+	y := s.forward(x, len(labels), dropouts{}, dropouts{})
+	return s.pass.project.Forward(s.pass.pool, y, labels, s.pass.room)
+}
+
+// perInput views x [n·rows × d] with a row for each of n inputs.
+func perInput(x mat.Matrix, n int) mat.Matrix { return mat.Of(x.Data, n, x.Rows/max(n, 1)*x.Cols) }
+
+// addToEach adds v to each row of x.
+type addToEach struct {
+	x mat.Matrix
+	v []float32
+}
+
+func (t *addToEach) Rows(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		mat.Add(t.x.Row(i), t.v)
+	}
+}
+
+// meanOfRows sets each row of y to the mean of the rows of x that belong to it.
+type meanOfRows struct{ y, x mat.Matrix }
+
+func (t *meanOfRows) Rows(lo, hi int) {
+	rows := t.x.Rows / t.y.Rows
+	for i := lo; i < hi; i++ {
+		y := t.y.Row(i)
+		copy(y, t.x.Row(i*rows))
+		for j := 1; j < rows; j++ {
+			mat.Add(y, t.x.Row(i*rows+j))
+		}
+		mat.Scale(y, 1/float32(rows))
+	}
+}
+
+type meanOfRowsGrad struct{ dx, dy mat.Matrix }
+
+func (t *meanOfRowsGrad) Rows(lo, hi int) {
+	rows := t.dx.Rows / t.dy.Rows
+	for i := lo * rows; i < hi*rows; i++ {
+		dx := t.dx.Row(i)
+		copy(dx, t.dy.Row(i/rows))
+		mat.Scale(dx, 1/float32(rows))
+	}
+}

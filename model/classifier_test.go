@@ -1,0 +1,224 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tfm/internal/ref"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// classifiers are the two forms of one, small.
+func classifiers() map[string]ClassifierConfig {
+	c := Config{DModel: 8, Heads: 2, DFF: 12, EncoderLayers: 2, NormEps: 1e-5, LabelSmoothing: 0.1}
+	vit, source := c, c
+	vit.Norm, vit.Activation = PreNorm, GELU
+	source.DecoderLayers, source.FinalNorm = 2, FinalNormOn
+	return map[string]ClassifierConfig{
+		"mean":    {Config: vit, Rows: 5, Cols: 6, Embed: true, Classes: 4},
+		"decoder": {Config: source, Rows: 5, Cols: 8, Classes: 4},
+	}
+}
+
+func newClassifier(t testing.TB, c ClassifierConfig) *Classifier {
+	m, err := NewClassifier(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Params.Allocate(true)
+	m.Init(3)
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range m.Params.W { // away from the start, where attention is almost even and its derivatives cancel
+		m.Params.W[i] += float32(0.3 * r.NormFloat64())
+	}
+	return m
+}
+
+// randomInputs are n inputs with their labels.
+func randomInputs(c ClassifierConfig, n int) (mat.Matrix, []int32) {
+	r := rand.New(rand.NewPCG(5, 5))
+	x, labels := mat.New(n*c.Rows, c.Cols), make([]int32, n)
+	layer.Normal(x.Data, 1, r)
+	for i := range labels {
+		labels[i] = int32(r.IntN(c.Classes))
+	}
+	return x, labels
+}
+
+// referenceClassifier is the loss of inputs in float64, without dropout.
+func referenceClassifier(w ref.Weights, c ClassifierConfig, x mat.Matrix, labels []int32) (smoothed, nll float64) {
+	activation, eps := activations[c.Activation], float64(c.NormEps)
+	sublayer := func(norm string, x ref.Matrix, f func(ref.Matrix) ref.Matrix) ref.Matrix {
+		if c.Norm == PreNorm {
+			return ref.Sum(1, x, f(w.Norm(norm, "layer", x, eps)))
+		}
+		return w.AddNorm(norm, x, f(x), eps)
+	}
+	stack := func(side string, layers int, x, memory ref.Matrix) ref.Matrix {
+		for i := range layers {
+			name := side + "." + strconv.Itoa(i)
+			norm := 0
+			next := func(f func(ref.Matrix) ref.Matrix) {
+				norm++
+				x = sublayer(name+".norm"+strconv.Itoa(norm), x, f)
+			}
+			next(func(x ref.Matrix) ref.Matrix { return w.Self(name+".self", x, c.Heads, false, nil) })
+			if memory != nil {
+				next(func(x ref.Matrix) ref.Matrix { return w.Cross(name+".cross", x, memory, c.Heads, nil) })
+			}
+			next(func(x ref.Matrix) ref.Matrix { return w.FeedForward(name+".ff", activation, x, nil) })
+		}
+		return w.Norm(side+".norm", "layer", x, eps)
+	}
+	for i, label := range labels {
+		rows := ref.Of(x.RowRange(i*c.Rows, (i+1)*c.Rows))
+		if c.Embed {
+			rows = w.Linear("embed", rows)
+			for pos, row := range rows {
+				for j := range row {
+					row[j] += w["source.positions"][pos*c.DModel+j]
+				}
+			}
+		}
+		memory, y := stack("encoder", c.EncoderLayers, rows, nil), ref.New(1, c.DModel)
+		for j := range y[0] {
+			for _, row := range memory {
+				y[0][j] += row[j] / float64(c.Rows)
+			}
+		}
+		if c.DecoderLayers > 0 {
+			for j := range y[0] {
+				y[0][j] = 1
+			}
+			y = stack("decoder", c.DecoderLayers, y, memory)
+		}
+		a, b := ref.CrossEntropy(w["output.weight"], w["output.bias"], y, []int32{label}, float64(c.LabelSmoothing), false)
+		smoothed, nll = smoothed+a, nll+b
+	}
+	return smoothed, nll
+}
+
+func TestGradientsOfClassifiers(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine, and ten times as slow under the race detector")
+	}
+	for name, c := range classifiers() {
+		m := newClassifier(t, c)
+		x, labels := randomInputs(c, 3)
+		const scale = 0.5
+		got := NewClassifierPass(m, nil).Train(x, labels, 1, scale)
+		w := ref.WeightsOf(m.Params)
+		want, nll := referenceClassifier(w, c, x, labels)
+		// Some forty roundings of 6e-8 lie between the inputs and their losses.
+		if math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
+			t.Errorf("%s: loss %v and %v, the reference's is %v and %v", name, got.Sum, got.NLL, want, nll)
+		}
+		if eval := NewClassifierPass(m, nil).Evaluate(x, labels); eval != got {
+			t.Errorf("%s: %+v in training without dropout, %+v in evaluation", name, got, eval)
+		}
+		if testing.Short() { // the differences are float64 in Go, which no kernel has a part in
+			continue
+		}
+		rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1)) // see TestGradientsOfTheWholeModel
+		for _, p := range m.Params.List {
+			if strings.HasPrefix(p.Name, "decoder.") && strings.HasSuffix(p.Name, ".self.qkv.weight") {
+				g := p.Grad() // of one row of a decoder: its weight of itself is 1, whatever query and key are
+				for i := range g.Rows {
+					clear(g.Row(i)[:2*c.DModel])
+				}
+			}
+			if strings.HasPrefix(p.Name, "decoder.") && strings.HasSuffix(p.Name, ".self.qkv.bias") {
+				clear(p.G[:2*c.DModel])
+			}
+			clearKeyBias(p, c.Config)
+			ref.Gradient(t, name+": "+p.Name, p.G, w[p.Name], rounding, func() float64 {
+				loss, _ := referenceClassifier(w, c, x, labels)
+				return loss * scale
+			})
+		}
+	}
+}
+
+// An input has the same loss alone and among others, and gradients have the same bits on any number of threads.
+func TestClassifierDoesNotDependOnTheBatchOrThreads(t *testing.T) {
+	for name, c := range classifiers() {
+		c.Dropout = 0.2
+		m := newClassifier(t, c)
+		x, labels := randomInputs(c, 40)
+		all, sum := NewClassifierPass(m, nil).Evaluate(x, labels), 0.0
+		for i := range labels {
+			sum += NewClassifierPass(m, nil).Evaluate(x.RowRange(i*c.Rows, (i+1)*c.Rows), labels[i:i+1]).Sum
+		}
+		if sum != all.Sum { // float64 sums of the same float32 numbers in the same order
+			t.Errorf("%s: loss %v together, %v one by one", name, all.Sum, sum)
+		}
+		var first []float32
+		for _, threads := range []int{1, 2, 5} {
+			p := mat.NewPool(threads)
+			clear(m.Params.G)
+			NewClassifierPass(m, p).Train(x, labels, 7, 1)
+			p.Close()
+			if first == nil {
+				first = append(first, m.Params.G...)
+			}
+			if !bitsEqual(first, m.Params.G) {
+				t.Errorf("%s: %d threads give other gradients", name, threads)
+			}
+		}
+	}
+}
+
+func TestTrainingOfClassifiersAllocatesNothingAStep(t *testing.T) {
+	if raceDetector {
+		t.Skip("allocations cannot be counted under the race detector")
+	}
+	for name, c := range classifiers() {
+		c.Dropout = 0.2
+		pass := NewClassifierPass(newClassifier(t, c), nil)
+		x, labels := randomInputs(c, 9)
+		step := func() {
+			pass.Train(x, labels, 1, 1)
+			pass.Train(x.RowRange(0, 4*c.Rows), labels[:4], 1, 1)
+		}
+		step()
+		if n := testing.AllocsPerRun(20, step); n != 0 {
+			t.Errorf("%s: %v allocations in two steps", name, n)
+		}
+	}
+}
+
+func TestClassifierRefuses(t *testing.T) {
+	for want, change := range map[string]func(*ClassifierConfig){
+		"inputs are 0 rows of 6":                 func(c *ClassifierConfig) { c.Rows = 0 },
+		"classes are 1":                          func(c *ClassifierConfig) { c.Classes = 1 },
+		"rows of 6 numbers without an embedding": func(c *ClassifierConfig) { c.Embed = false },
+		"norm is deep without a decoder":         func(c *ClassifierConfig) { c.Norm = DeepNorm },
+		"not divisible by 3 heads":               func(c *ClassifierConfig) { c.Heads = 3 },
+	} {
+		c := classifiers()["mean"]
+		change(&c)
+		if _, err := NewClassifier(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	c := classifiers()["mean"]
+	x, labels := randomInputs(c, 3)
+	for name, run := range map[string]func(*ClassifierPass){
+		"too few rows":  func(p *ClassifierPass) { p.Evaluate(x.RowRange(1, x.Rows), labels) },
+		"wrong columns": func(p *ClassifierPass) { p.Evaluate(x.ColRange(1, x.Cols), labels) },
+		"a wrong label": func(p *ClassifierPass) { p.Evaluate(x, []int32{0, 4, 0}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			run(NewClassifierPass(newClassifier(t, c), nil))
+		}()
+	}
+}
