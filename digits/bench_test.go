@@ -1,0 +1,31 @@
+package digits
+
+import (
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+// BenchmarkStep is a training step on one thread, the optimizer's part left out.
+func BenchmarkStep(b *testing.B) {
+	for _, name := range Names() {
+		b.Run("preset="+name, func(b *testing.B) {
+			r, err := Preset(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m, err := model.NewClassifier(r.Model)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m.Params.Allocate(true)
+			m.Init(1)
+			pass, x, labels := model.NewClassifierPass(m, nil), mat.New(r.Batch*Side, Side), make([]int32, r.Batch)
+			for b.Loop() {
+				pass.Train(x, labels, 1, 1)
+			}
+			b.ReportMetric(float64(r.Batch)*float64(b.N)/b.Elapsed().Seconds(), "images/s")
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package digits
+
+import (
+	"fmt"
+	"strings"
+
+	"tfm/layer"
+	"tfm/model"
+	"tfm/train"
+)
+
+// Recipe is a model and how it is trained.
+type Recipe struct {
+	Model    model.ClassifierConfig
+	Epochs   int
+	Batch    int // images a step
+	Shift    int // each time an image is seen it is moved by up to so many pixels in either direction
+	Mean     float64
+	Scale    float64 // a pixel p of 0 to 255 is (p/255 - Mean)/Scale
+	Schedule string  // see train.Schedule
+	Peak     float64
+	Warmup   int // steps
+	Beta2    float64
+	Decay    float64 // of the weights, see train.AdamW; 0 is Adam
+}
+
+var recipes = []struct {
+	name string
+	Recipe
+}{
+	// One encoder and one decoder layer as PyTorch's nn.Transformer has them, on the bare rows, without positions.
+	{"source", Recipe{
+		Model: model.ClassifierConfig{
+			Config: model.Config{DModel: Side, Heads: 2, DFF: 64, EncoderLayers: 1, DecoderLayers: 1, Dropout: 0.1, NormEps: 1e-5,
+				FinalNorm: model.FinalNormOn, Start: model.PyTorchStart},
+			Rows: Side, Cols: Side, Classes: classes,
+		},
+		Epochs: 10, Batch: 64, Scale: 1, Schedule: train.ScheduleConstant, Peak: 1e-3, Beta2: 0.999,
+	}},
+	{"vit-rows", Recipe{
+		Model: model.ClassifierConfig{
+			Config: model.Config{DModel: 64, Heads: 4, DFF: 128, EncoderLayers: 4, Dropout: 0.05, NormEps: 1e-5, Norm: model.PreNorm,
+				Activation: model.GELU, LabelSmoothing: 0.1},
+			Rows: Side, Cols: Side, Embed: true, Classes: classes,
+		},
+		Epochs: 10, Batch: 64, Shift: 2, Mean: 0.1307, Scale: 0.3081, // of the training set's pixels
+		Schedule: train.ScheduleLinear, Peak: 3e-3, Warmup: 600, Beta2: 0.98, Decay: 0.01,
+	}},
+}
+
+// Names lists the presets.
+func Names() []string {
+	names := make([]string, len(recipes))
+	for i, r := range recipes {
+		names[i] = r.name
+	}
+	return names
+}
+
+// Preset returns the recipe of that name.
+func Preset(name string) (Recipe, error) {
+	for _, r := range recipes {
+		if r.name == name {
+			return r.Recipe, nil
+		}
+	}
+	return Recipe{}, fmt.Errorf("unknown preset %q: there are %s", name, strings.Join(Names(), ", "))
+}
+
+func (r Recipe) optimizer(ps *layer.Params) train.Optimizer {
+	const beta1, eps = 0.9, 1e-8
+	if r.Decay == 0 {
+		return train.NewAdam(ps.Count(), beta1, r.Beta2, eps)
+	}
+	return train.NewAdamW(ps, beta1, r.Beta2, eps, r.Decay)
+}

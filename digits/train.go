@@ -1,0 +1,78 @@
+package digits
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/train"
+)
+
+// Progress is how far a training is.
+type Progress struct {
+	Epoch, Epochs int        // the epoch it is in, from 1
+	Step, Steps   int        // steps made, and of the whole training
+	Loss          model.Loss // of this epoch so far, with dropout and shifts
+	EpochEnded    bool
+	Elapsed, Left time.Duration
+}
+
+// Train trains the model of a recipe and returns it with its weights. The weights depend on the recipe, the images and
+// the seed, not on the threads of p. When ctx ends, so does Train, with the cause.
+func Train(ctx context.Context, r Recipe, s Set, seed uint64, p *mat.Pool, report func(Progress)) (*model.Classifier, error) {
+	m, err := model.NewClassifier(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	m.Params.Allocate(true)
+	m.Init(seed)
+	pass := model.NewClassifierPass(m, p)
+	perEpoch := (s.Len() + r.Batch - 1) / r.Batch
+	steps := perEpoch * r.Epochs
+	rate := train.Schedule{Name: r.Schedule, Peak: r.Peak, Warmup: min(r.Warmup, steps/4), End: steps}
+	optimizer := r.optimizer(m.Params)
+	b := newBatches(r, s, min(r.Batch, s.Len()))
+	drop := rand.NewPCG(seed, 1<<63) // the epochs' sequences begin at small numbers
+	begun := time.Now()
+	for epoch := range r.Epochs {
+		b.deal(seed, epoch+1)
+		at := Progress{Epoch: epoch + 1, Epochs: r.Epochs, Steps: steps}
+		for i := range perEpoch {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			x, labels := b.at(i*r.Batch, min((i+1)*r.Batch, s.Len()))
+			loss := pass.Train(x, labels, drop.Uint64(), 1/float32(len(labels)))
+			at.Step = epoch*perEpoch + i + 1
+			if math.IsNaN(loss.Sum) || math.IsInf(loss.Sum, 0) {
+				return nil, fmt.Errorf("digits: step %d diverged: its loss is %v", at.Step, loss.Sum)
+			}
+			optimizer.Step(p, m.Params.W, m.Params.G, rate.Rate(at.Step), 1)
+			at.Loss, at.EpochEnded = at.Loss.Plus(loss), i+1 == perEpoch
+			at.Elapsed = time.Since(begun)
+			at.Left = time.Duration(float64(at.Elapsed) / float64(at.Step) * float64(steps-at.Step))
+			report(at)
+		}
+	}
+	return m, nil
+}
+
+// Evaluate returns the loss of a set, and how many of its images are classified correctly, without dropout and shifts. When
+// ctx ends, so does Evaluate, with the cause.
+func Evaluate(ctx context.Context, m *model.Classifier, r Recipe, s Set, p *mat.Pool) (model.Loss, error) {
+	const images = 256
+	pass, b := model.NewClassifierPass(m, p), newBatches(r, s, min(images, s.Len()))
+	var loss model.Loss
+	for lo := 0; lo < s.Len(); lo += images {
+		if ctx.Err() != nil {
+			return model.Loss{}, context.Cause(ctx)
+		}
+		x, labels := b.at(lo, min(lo+images, s.Len()))
+		loss = loss.Plus(pass.Evaluate(x, labels))
+	}
+	return loss, nil
+}
