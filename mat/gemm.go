@@ -29,11 +29,6 @@ func GemmBatch(p *Pool, batch []Operands, o Product) {
 		o.check(x.C, x.A, x.B.Rows, x.B.Cols)
 		work += x.C.Rows * x.C.Cols * x.A.Cols
 	}
-	if p.Threads() == 1 {
-		t := batchLoop{batch, o}
-		t.Rows(0, len(batch))
-		return
-	}
 	Each(p, len(batch), 1+len(batch)*taskWork/work, batchLoop{batch, o})
 }
 
