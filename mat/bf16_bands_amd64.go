@@ -37,7 +37,7 @@ func (t *product) bandsBF16(p *Pool, kernel arithmetic) {
 	deep := ceil(evenly(k, deepBF16), stepBF16)
 	high := ceil(evenly(m, packedA/deep), stripBF16)
 	wide := ceil(evenly(n, packedB*p.Threads()/deep), stripBF16)
-	x.w.a, x.w.b = grownBF16(x.w.a, high*deep), grownBF16(x.w.b, wide*deep)
+	x.w.a, x.w.b = resized(x.w.a, high*deep), resized(x.w.b, wide*deep)
 
 	for i := 0; i < m; i += high {
 		x.i0, x.i1 = i, min(i+high, m)
@@ -52,13 +52,6 @@ func (t *product) bandsBF16(p *Pool, kernel arithmetic) {
 			}
 		}
 	}
-}
-
-func grownBF16(x []uint16, n int) []uint16 {
-	if len(x) < n {
-		return make([]uint16, n)
-	}
-	return x
 }
 
 const bandsOfTask = 8 // that one thread packs at a time

@@ -31,8 +31,8 @@ func (t *stripsOfBF16) block(i0, i1, j0, j1 int) {
 	high, wide := evenly(i1-i0, highA), ceil(evenly(n, tile.block/depth), tile.cols)
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
-	w.packedA = grown(w.packedA, ceil(high, tile.rows)*depth)
-	w.packedB = grown(w.packedB, wide*depth)
+	w.packedA = resized(w.packedA, ceil(high, tile.rows)*depth)
+	w.packedB = resized(w.packedB, wide*depth)
 
 	s := strip{cRow: uintptr(t.c.RowStride) * size, aRow: size, aK: uintptr(tile.rows) * size, bK: uintptr(tile.cols) * size}
 	for i := i0; i < i1; i += high {

@@ -78,7 +78,7 @@ var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 func pack(p *Pool, panels []float32, b Matrix) []float32 {
 	t := tileFor(b.Cols)
 	n := (b.Cols + t.cols - 1) / t.cols
-	panels = grown(panels, n*t.panelSize(b.Rows))
+	panels = resized(panels, n*t.panelSize(b.Rows))
 	if b.Rows > 0 {
 		Each(p, n, enough/t.cols, packing{t, panels, b})
 	}
@@ -148,13 +148,13 @@ func (t *product) blocks(i0, i1, j0, j1, l0 int) {
 		defer workspaces.Put(w)
 		p.workspace = w
 		if p.packA {
-			p.packedA = grown(p.packedA, (i1-i0)*p.depth+padA)
+			p.packedA = resized(p.packedA, (i1-i0)*p.depth+padA)
 		}
 		width := p.tile.cols
 		if p.packB {
 			width = p.wide
 		}
-		p.packedB = grown(p.packedB, width*ceil(p.depth, padB))
+		p.packedB = resized(p.packedB, width*ceil(p.depth, padB))
 	}
 	p.s.cRow = uintptr(t.c.RowStride) * size
 	if p.packA { // once for all columns

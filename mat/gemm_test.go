@@ -288,7 +288,7 @@ func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 	x := func(rows, cols int) Matrix { return New(rows, cols) }
 	const root = 1 << (bits.UintSize / 2) // its square is 0 as an int
 	huge := Matrix{make([]float32, 9), 3, 3, math.MaxInt/2 + 1, 1}
-	for name, f := range map[string]func(){
+	mustPanic(t, "mat: ", map[string]func(){
 		"rows":        func() { Gemm(nil, x(2, 3), x(3, 4), x(4, 3), Product{}) },
 		"columns":     func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 2), Product{}) },
 		"depth":       func() { Gemm(nil, x(2, 3), x(2, 4), x(5, 3), Product{}) },
@@ -313,10 +313,15 @@ func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 		"Of, too few":   func() { Of(make([]float32, 5), 2, 3) },
 		"Of, overflow":  func() { Of(make([]float32, 5), root, root) },
 		"Slice outside": func() { x(2, 2).Slice(0, 3, 0, 1) },
-	} {
+	})
+}
+
+// mustPanic calls each function, whose panic must begin with the prefix.
+func mustPanic(t *testing.T, prefix string, calls map[string]func()) {
+	for name, f := range calls {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "mat: ") {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, prefix) {
 					t.Errorf("%s must panic and say so", name)
 				}
 			}()

@@ -78,14 +78,6 @@ const (
 // different sets of the cache.
 func strideInt8(bytes int) int { return ceil(bytes, 64) | 64 }
 
-// resized is x with n numbers, or n new ones if it has not so many.
-func resized[T any](x []T, n int) []T {
-	if cap(x) < n {
-		return make([]T, n)
-	}
-	return x[:n]
-}
-
 // divide chooses the blocks and returns how many there are: some more than threads, so that a thread that is kept
 // away holds up nobody, but not so small that reading operands shows.
 func (t *productInt8) divide(threads int) int {

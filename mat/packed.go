@@ -26,7 +26,7 @@ func (w *Packed) Set(p *Pool, b Matrix) {
 		w.panels = pack(p, w.panels, b)
 		return
 	}
-	w.plain = Of(grown(w.plain.Data, b.Rows*b.Cols), b.Rows, b.Cols)
+	w.plain = Of(resized(w.plain.Data, b.Rows*b.Cols), b.Rows, b.Cols)
 	for i := range b.Rows {
 		for j := range b.Cols {
 			w.plain.Data[i*b.Cols+j] = b.At(i, j)
@@ -47,10 +47,10 @@ func GemmPacked(p *Pool, c, a Matrix, b *Packed, o Product) {
 	t.run(p)
 }
 
-// grown is x with at least n numbers.
-func grown(x []float32, n int) []float32 {
-	if len(x) < n {
-		return make([]float32, n)
+// resized is x with n numbers, or n new ones if it has not so many.
+func resized[T any](x []T, n int) []T {
+	if cap(x) < n {
+		return make([]T, n)
 	}
-	return x
+	return x[:n]
 }
