@@ -16,13 +16,14 @@ type Projection struct {
 type Loss struct {
 	Sum     float64 // the cross-entropy with label smoothing, which is trained on
 	NLL     float64 // -log p(target)
+	KL      float64 // of Projection.RDrop: ½(KL(p‖p') + KL(p'‖p)) of each row's distribution and that of its other copy
 	Tokens  int
 	Correct int // tokens whose target has the highest probability
 }
 
 // Plus is the loss of two batches together.
 func (l Loss) Plus(o Loss) Loss {
-	return Loss{l.Sum + o.Sum, l.NLL + o.NLL, l.Tokens + o.Tokens, l.Correct + o.Correct}
+	return Loss{l.Sum + o.Sum, l.NLL + o.NLL, l.KL + o.KL, l.Tokens + o.Tokens, l.Correct + o.Correct}
 }
 
 // LossRoom is the memory that a Projection works in.
@@ -34,9 +35,13 @@ type LossRoom struct {
 
 // NewLossRoom takes the memory for n tokens.
 func (l Projection) NewLossRoom(a *Arena, n int) LossRoom {
-	const numbers = 1 << 22 // in a chunk of logits: small enough for the last-level cache, rows enough for Gemm
-	v := l.E.Shape[0]
-	return LossRoom{a.Matrix(min(n, max(32, min(512, numbers/v))), v), a.Slice(n), a.Slice(n), a.Slice(n)}
+	return LossRoom{a.Matrix(l.chunk(n), l.E.Shape[0]), a.Slice(n), a.Slice(n), a.Slice(n)}
+}
+
+// chunk is how many of n rows of logits there are at once.
+func (l Projection) chunk(n int) int {
+	const numbers = 1 << 22 // small enough for the last-level cache, rows enough for Gemm
+	return min(n, max(32, min(512, numbers/l.E.Shape[0])))
 }
 
 // Logits sets y [n × V] = x·Eᵀ, plus the bias if there is one.
@@ -77,13 +82,18 @@ func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int
 		logits := room.logits.RowRange(0, hi-lo)
 		l.Logits(p, logits, x.RowRange(lo, hi))
 		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], room.rows(lo, hi), true, scale})
-		mat.Gemm(p, dx.RowRange(lo, hi), logits, l.E.Weights(), mat.Product{}) // logits now hold dlogits
-		mat.Gemm(p, l.E.Grad(), logits.T(), x.RowRange(lo, hi), Add)
-		if l.Bias != nil {
-			AddRows(p, l.Bias.G, logits)
-		}
+		l.backward(p, dx.RowRange(lo, hi), logits, x.RowRange(lo, hi)) // logits now hold dlogits
 	}
 	return room.total(len(targets))
+}
+
+// backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b.
+func (l Projection) backward(p *mat.Pool, dx, dlogits, x mat.Matrix) {
+	mat.Gemm(p, dx, dlogits, l.E.Weights(), mat.Product{})
+	mat.Gemm(p, l.E.Grad(), dlogits.T(), x, Add)
+	if l.Bias != nil {
+		AddRows(p, l.Bias.G, dlogits)
+	}
 }
 
 func (r LossRoom) rows(lo, hi int) LossRoom {
@@ -111,28 +121,39 @@ type crossEntropy struct {
 }
 
 func (t *crossEntropy) Rows(lo, hi int) {
-	v := t.logits.Cols
-	others := t.Smoothing / float32(v-1)
-	target := 1 - t.Smoothing
-	if t.SmoothAll {
-		others = t.Smoothing / float32(v)
+	target, others := t.smoothed(t.logits.Cols)
+	for i := lo; i < hi; i++ {
+		z := t.loss(i, target, others)
+		if t.grad {
+			x := t.logits.Row(i)
+			mat.ScaleShift(x, t.scale/z, -t.scale*others) // p - q, but for the target
+			x[t.targets[i]] -= float32(t.scale * (target - others))
+		}
+	}
+}
+
+// smoothed is what the target and each other entry weigh in q.
+func (l Projection) smoothed(v int) (target, others float32) {
+	target, others = 1-l.Smoothing, l.Smoothing/float32(v-1)
+	if l.SmoothAll {
+		others = l.Smoothing / float32(v)
 		target += others
 	}
-	for i := lo; i < hi; i++ {
-		x, want := t.logits.Row(i), t.targets[i]
-		xt, total, top := float64(x[want]), float64(mat.Sum(x)), mat.Max(x)
-		t.out.correct[i] = 0
-		if x[want] == top {
-			t.out.correct[i] = 1
-		}
-		z := mat.ExpSum(x, x, top)
-		logZ := float64(top) + mat.Log(float64(z))
-		t.out.nll[i] = float32(logZ - xt)
-		weighted := float64(float64(target) * xt)
-		t.out.sum[i] = float32(logZ - weighted - float64(float64(others)*(total-xt)))
-		if t.grad {
-			mat.ScaleShift(x, t.scale/z, -t.scale*others) // p - q, but for the target
-			x[want] -= float32(t.scale * (target - others))
-		}
+	return target, others
+}
+
+// loss takes the loss of row i, turns its logits into e^(x-max), and returns their sum.
+func (t *crossEntropy) loss(i int, target, others float32) (z float32) {
+	x, want := t.logits.Row(i), t.targets[i]
+	xt, total, top := float64(x[want]), float64(mat.Sum(x)), mat.Max(x)
+	t.out.correct[i] = 0
+	if x[want] == top {
+		t.out.correct[i] = 1
 	}
+	z = mat.ExpSum(x, x, top)
+	logZ := float64(top) + mat.Log(float64(z))
+	t.out.nll[i] = float32(logZ - xt)
+	weighted := float64(float64(target) * xt)
+	t.out.sum[i] = float32(logZ - weighted - float64(float64(others)*(total-xt)))
+	return z
 }

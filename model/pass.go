@@ -22,6 +22,8 @@ type Pass struct {
 	encNorm, decNorm layer.Normed   // behind the stacks, if there are norms
 	memory           mat.Matrix     // [m × d] the encoder's output
 	room             layer.LossRoom
+	rdropRoom        layer.RDropRoom
+	twice            Batch // of TrainRDrop
 
 	dsrc, dtgt       mat.Matrix // derivatives that flow down the two stacks; dsrc begins as that of the memory
 	encGrad, decGrad gradients

@@ -126,6 +126,7 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 		"momentum, paper": func(o *Options) { o.Optimizer, o.Momentum, o.Peak = OptimizerSGD, 0.9, 0 },
 		"nesterov":        func(o *Options) { o.Optimizer, o.Momentum, o.Nesterov = OptimizerSGD, 0.9, true },
 		"adam, linear":    func(o *Options) { o.Decay = 12 },
+		"R-Drop":          func(o *Options) { o.RDrop = 3 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := smallOptions(9)
@@ -240,6 +241,7 @@ func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 		{"rate", func(c *model.Config, d *Data, o *Options) { o.Peak = 1 }, []string{r.Checkpoint, "peak is 0.003, expected 1"}},
 		{"optimizer", func(c *model.Config, d *Data, o *Options) { o.Optimizer, o.Momentum = OptimizerSGD, 0.9 }, []string{r.Checkpoint, "optimizer is adam, expected sgd"}},
 		{"schedule", func(c *model.Config, d *Data, o *Options) { o.Schedule = ScheduleConstant }, []string{r.Checkpoint, "schedule is inverse-sqrt, expected constant"}},
+		{"R-Drop", func(c *model.Config, d *Data, o *Options) { o.RDrop = 1 }, []string{r.Checkpoint, "r_drop is 0, expected 1"}},
 		{"seed", func(c *model.Config, d *Data, o *Options) { o.Seed = 5 }, []string{r.Checkpoint, "seed is 1, expected 5"}},
 		{"pairs", func(c *model.Config, d *Data, o *Options) { d.Train.Add([]int32{3}, []int32{3}) }, []string{r.Checkpoint, "other training pairs"}},
 	} {

@@ -19,6 +19,7 @@ type Event struct {
 	// Stepped
 	Loss      float64 // mean label-smoothed loss of a target token in this step, in nats: what is trained on
 	NLL       float64 // the same without smoothing
+	KL        float64 // with R-Drop: mean of ½(KL(p₁‖p₂) + KL(p₂‖p₁)) of a token, which Options.RDrop/2 times is added to Loss
 	Accuracy  float64 // share of target tokens that were the likeliest, 0 to 1
 	Rate      float64 // learning rate
 	GradNorm  float64 // before clipping

@@ -139,6 +139,9 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	if r.valid == nil && o.Steps == 0 && o.Time == 0 {
 		return nil, errors.New("train: without validation pairs a number of steps or a time must end the run")
 	}
+	if dropout := max(t.Config.Dropout, t.Config.AttentionDropout, t.Config.FFDropout); o.RDrop != 0 && dropout == 0 {
+		return nil, fmt.Errorf("train: r_drop is %v, expected 0 for a model without dropout, which says the same of both copies", o.RDrop)
+	}
 	for range o.Accumulate {
 		r.parts = append(r.parts, r.batches.buffer())
 	}
@@ -167,6 +170,9 @@ func (r *run) begin() error {
 	src, tgt := r.batches.MaxSrc, r.batches.MaxTgt
 	if r.valid != nil {
 		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
+	}
+	if r.o.RDrop != 0 {
+		r.pass.ReserveRDrop(r.batches.MaxSrc, r.batches.MaxTgt)
 	}
 	r.pass.Reserve(src, tgt)
 	r.start = time.Now().Add(-r.state.Trained)
@@ -302,8 +308,8 @@ func (r *run) validation() time.Duration {
 // step is one update of the weights.
 func (r *run) step() error {
 	start := time.Now()
-	loss, src := r.gradient()
-	n, params := float64(loss.Tokens), r.t.Params
+	loss, src, tgt := r.gradient()
+	n, params := float64(loss.Tokens), r.t.Params // with R-Drop both copies count
 	norm := r.norm.of(r.pool, params.G)
 	if !finite(norm) || !finite(loss.Sum) {
 		return fmt.Errorf("train: step %d diverged, with a loss of %.4g: %w; %s", r.state.Step+1, loss.Sum/n, badGradient(params), r.lastGood())
@@ -313,15 +319,14 @@ func (r *run) step() error {
 	r.optimizer.Step(r.pool, params.W, params.G, rate, clipFactor(norm, r.o.Clip))
 	r.state.Position = r.batches.Position()
 	r.dirty = true
-	r.speed.add(src, loss.Tokens, time.Since(start))
-	r.send(Event{Kind: Stepped, Loss: loss.Sum / n, NLL: loss.NLL / n, Accuracy: float64(loss.Correct) / n, Rate: rate, GradNorm: norm})
+	r.speed.add(src, tgt, time.Since(start))
+	r.send(Event{Kind: Stepped, Loss: loss.Sum / n, NLL: loss.NLL / n, KL: loss.KL / n, Accuracy: float64(loss.Correct) / n, Rate: rate, GradNorm: norm})
 	return nil
 }
 
 // gradient adds that of the mean loss over the tokens of the next Accumulate batches: every token weighs the
-// same, whichever batch it is in. It returns the summed loss and the number of source tokens.
-func (r *run) gradient() (loss model.Loss, src int) {
-	tgt := 0
+// same, whichever batch it is in. It returns the summed loss and the number of source and target tokens.
+func (r *run) gradient() (loss model.Loss, src, tgt int) {
 	for i := range r.parts {
 		r.batches.Next(&r.parts[i])
 		src += len(r.parts[i].Src)
@@ -329,9 +334,13 @@ func (r *run) gradient() (loss model.Loss, src int) {
 	}
 	for i := range r.parts {
 		seed := dropoutSeed(r.o.Seed, r.state.Step*len(r.parts)+i)
-		loss = loss.Plus(r.pass.Train(&r.parts[i], seed, 1/float32(tgt)))
+		if alpha := float32(r.o.RDrop); alpha != 0 {
+			loss = loss.Plus(r.pass.TrainRDrop(&r.parts[i], seed, 1/float32(2*tgt), alpha))
+		} else {
+			loss = loss.Plus(r.pass.Train(&r.parts[i], seed, 1/float32(tgt)))
+		}
 	}
-	return loss, src
+	return loss, src, tgt
 }
 
 // dropoutSeed is the seed of the n-th batch of a run. The sequences for shuffling begin at small numbers, these at 2^63.

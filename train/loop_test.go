@@ -164,7 +164,7 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, src := r.gradient()
+	loss, src, _ := r.gradient()
 	parts := slices.Clone(m.Params.G)
 
 	var whole model.Batch
@@ -193,8 +193,20 @@ func TestStepAllocatesNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
 	}
-	o := smallOptions(1000)
-	o.Accumulate, o.ValidEvery = 2, 1000
+	for name, change := range map[string]func(*Options){
+		"plain":  func(*Options) {},
+		"R-Drop": func(o *Options) { o.RDrop = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := smallOptions(1000)
+			o.Accumulate, o.ValidEvery = 2, 1000
+			change(&o)
+			testStepAllocatesNothing(t, o)
+		})
+	}
+}
+
+func testStepAllocatesNothing(t *testing.T, o Options) {
 	steps := 0
 	r, err := newRun(newModel(t, smallConfig()), pool(t, 2), copyData(), o, func(Event) { steps++ })
 	if err != nil {
@@ -217,6 +229,26 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 	if r.batches.Position().Epoch < 3 {
 		t.Errorf("%d steps ended in epoch %d, expected to see several", steps, r.batches.Position().Epoch)
+	}
+}
+
+// With R-Drop the two copies of a token grow alike: after the same steps they are nearer than where nothing asks for it.
+// A batch is the same with and without, and so is what it counts.
+func TestRDropMakesCopiesAlike(t *testing.T) {
+	c := smallConfig()
+	c.Dropout = 0.3
+	last := func(alpha float64) (e Event) {
+		o := smallOptions(60)
+		o.RDrop, o.Peak = alpha, 1e-2
+		mustRun(t, context.Background(), newModel(t, c), nil, copyData(), o, func(now Event) { e = now })
+		return e
+	}
+	strong, weak, none := last(5), last(1e-6), last(0)
+	if !(strong.KL > 0 && strong.KL < weak.KL/2) || none.KL != 0 {
+		t.Errorf("KL %v with alpha 5, %v with 1e-6, %v without", strong.KL, weak.KL, none.KL)
+	}
+	if !(strong.NLL > 0 && strong.NLL < strong.Loss) || strong.Epoch != none.Epoch {
+		t.Errorf("%+v with R-Drop, %+v without", strong, none)
 	}
 }
 
@@ -393,7 +425,12 @@ func TestRunRefuses(t *testing.T) {
 		"a reference less": {func(d *Data, o *Options) *model.Transformer { d.References = d.References[1:]; return nil }, []string{"7 references"}},
 		"no words":         {func(d *Data, o *Options) *model.Transformer { d.Detokenize = nil; return nil }, []string{"turns tokens into text"}},
 		"positions":        {func(d *Data, o *Options) *model.Transformer { o.MaxLen = 64; return nil }, []string{"max_len is 64", "at most 63"}},
-		"no end":           {func(d *Data, o *Options) *model.Transformer { o.Steps = 0; return nil }, []string{"steps is 0"}},
+		"the same twice": {func(d *Data, o *Options) *model.Transformer {
+			c := smallConfig()
+			c.Dropout, o.RDrop = 0, 1
+			return newModel(t, c)
+		}, []string{"r_drop is 1", "without dropout"}},
+		"no end": {func(d *Data, o *Options) *model.Transformer { o.Steps = 0; return nil }, []string{"steps is 0"}},
 		"no validation to end": {func(d *Data, o *Options) *model.Transformer {
 			o.Steps, o.Patience, o.ValidEvery, d.Valid, d.References = 0, 1, 1, nil, nil
 			return nil

@@ -42,6 +42,12 @@ type Options struct {
 	Momentum    float64 `json:"momentum"`     // of sgd
 	Nesterov    bool    `json:"nesterov"`     // of sgd with momentum
 
+	// R-Drop's α (Liang et al., 2021); 0 is none. Each batch goes through the model twice with other dropout, and a
+	// token's loss is ½(CE₁ + CE₂) + α/4·(KL(p₁‖p₂) + KL(p₂‖p₁)): half of the paper's equation 4, so that the gradient is as
+	// large as without. Tokens counts a batch once, so batches, epochs and steps are those of a run without; the memory of
+	// activations and the time of a step double. Loss, NLL and Accuracy of a step are the means of both copies without KL.
+	RDrop float64 `json:"r_drop"`
+
 	Clip float64 `json:"clip"` // the gradient's norm (of the mean loss of a token) at most; 0 is no clipping
 
 	ValidEvery int          `json:"valid_every" resume:"free"` // steps; 0 never
@@ -140,6 +146,7 @@ func (o Options) Validate() error {
 		{!(o.Momentum >= 0 && o.Momentum < 1), "momentum", o.Momentum, "0 ≤ momentum < 1"},
 		{o.Momentum != 0 && !sgd, "momentum", o.Momentum, "0 with the optimizer " + o.Optimizer + "; only sgd has it"},
 		{o.Nesterov && o.Momentum == 0, "nesterov", o.Nesterov, "false without momentum"},
+		{o.RDrop != 0 && !(o.RDrop >= 1e-6 && o.RDrop <= 1e6), "r_drop", o.RDrop, "0, or 1e-6 to 1e6"},
 		{!(o.Clip >= 0) || !finite(o.Clip), "clip", o.Clip, "a finite number, 0 or more"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},

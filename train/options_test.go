@@ -88,6 +88,8 @@ func TestOptionsValidate(t *testing.T) {
 		{"beta2 is NaN", func(o *Options) { o.Beta2 = math.NaN() }},
 		{"eps is 0", func(o *Options) { o.Eps = 0 }},
 		{"clip is -1", func(o *Options) { o.Clip = -1 }},
+		{"r_drop is -1, expected 0, or 1e-6 to 1e6", func(o *Options) { o.RDrop = -1 }},
+		{"r_drop is NaN", func(o *Options) { o.RDrop = math.NaN() }},
 		{"valid_every is -1", func(o *Options) { o.ValidEvery = -1 }},
 		{"save_every is -1", func(o *Options) { o.SaveEvery = -1 }},
 		{"keep is 0", func(o *Options) { o.Keep = 0 }},

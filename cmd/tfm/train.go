@@ -110,6 +110,8 @@ func optimizerFlags(f *flag.FlagSet, o *train.Options) {
 	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("part of a matrix that a step of adamw takes away, times the learning rate; the default with adamw is %v", usualWeightDecay))
 	f.Float64Var(&o.Momentum, "momentum", o.Momentum, "momentum of sgd")
 	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov's momentum in sgd")
+	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "R-Drop's alpha, such as 5: each batch goes through the model twice with other dropout, and what it says of a\n"+
+		"piece both times is made alike; twice the time and memory of a step, -tokens counts one copy; 0 is none")
 	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
 }
 

@@ -147,6 +147,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		{[]string{"-optimizer", "sgd", "-momentum", "0.99", "-schedule", "constant", "-warmup", "0", "-peak", "1e-3", "-clip", "0"},
 			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from the first step, then constant\n"}},
 		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: up to 0.005 at step 50"}},
+		{[]string{"-r-drop", "2", "-dropout", "0.1"}, []string{"R-Drop:           alpha 2\n"}},
 	} {
 		straight, m1 := trainArgs(t, append(c.flags, "-steps", "7")...)
 		o := mustRun(t, "", straight...)
@@ -164,6 +165,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		if len(c.flags) == 0 {
 			mustFail(t, runTFM(t, "", append(parts, "-optimizer", "sgd", "-resume")...), 2, "-optimizer sgd", "-optimizer adam", m2[:len(m2)-len(".safetensors")])
 			mustFail(t, runTFM(t, "", append(parts, "-schedule", "constant", "-resume")...), 2, "-schedule constant", "-schedule inverse-sqrt")
+			mustFail(t, runTFM(t, "", append(parts, "-r-drop", "1", "-resume")...), 2, "-r-drop 1", "-r-drop 0")
 		}
 	}
 }

@@ -184,6 +184,9 @@ func (t *training) tell(data train.Data, out holdOut) {
 	}
 	p.line("parameters:       %s", thousands(t.config.CountParams()))
 	p.line("optimizer:        %s", optimizer(t.options))
+	if t.options.RDrop != 0 {
+		p.line("R-Drop:           alpha %v", t.options.RDrop)
+	}
 	p.line("learning rate:    %s", t.options.LearningRate(t.config.DModel))
 	p.line("kernels:          %s, %d threads", mat.Kernel(), t.threads)
 }
@@ -259,7 +262,11 @@ func state(e train.Event) string {
 	if e.Steps > 0 {
 		fmt.Fprintf(&b, "/%s", thousands(e.Steps))
 	}
-	fmt.Fprintf(&b, "  loss %.3f  rate %.2e  %s tokens/s", e.Loss, e.Rate, thousands(int(e.TokensPerSec())))
+	fmt.Fprintf(&b, "  loss %.3f", e.Loss)
+	if e.KL != 0 {
+		fmt.Fprintf(&b, "  KL %.3f", e.KL)
+	}
+	fmt.Fprintf(&b, "  rate %.2e  %s tokens/s", e.Rate, thousands(int(e.TokensPerSec())))
 	if e.Left > 0 {
 		fmt.Fprintf(&b, "  %v left", e.Left.Round(time.Second))
 	}

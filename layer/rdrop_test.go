@@ -1,0 +1,102 @@
+package layer_test
+
+import (
+	"math"
+	"testing"
+
+	"tfm/internal/ref"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// kl is Σ over rows of KL(p‖p') + KL(p'‖p) for the distributions of rows i and n+i of x·Eᵀ + b.
+func kl(e, b []float64, x ref.Matrix) (sum float64) {
+	logP := func(row []float64) []float64 {
+		logits, z := make([]float64, len(e)/len(row)), 0.0
+		for v := range logits {
+			if b != nil {
+				logits[v] = b[v]
+			}
+			for c := range row {
+				logits[v] += row[c] * e[v*len(row)+c]
+			}
+			z += math.Exp(logits[v])
+		}
+		for v := range logits {
+			logits[v] -= math.Log(z)
+		}
+		return logits
+	}
+	for i := range len(x) / 2 {
+		p, q := logP(x[i]), logP(x[len(x)/2+i])
+		for v := range p {
+			sum += math.Exp(p[v])*(p[v]-q[v]) + math.Exp(q[v])*(q[v]-p[v])
+		}
+	}
+	return sum
+}
+
+func TestRDrop(t *testing.T) {
+	for _, v := range []struct {
+		many, vocab      int // tokens; more than one chunk of rows or one block of a row, or neither
+		smoothing, alpha float32
+		all, bias        bool
+	}{
+		{many: 1, vocab: 9, alpha: 1},
+		{many: 7, vocab: 9, alpha: 5, smoothing: 0.1},
+		{many: 7, vocab: 9, alpha: 1e-3, smoothing: 0.1},
+		{many: 300, vocab: 9, alpha: 0.5, smoothing: 0.1, all: true, bias: true},
+		{many: 5, vocab: 1100, alpha: 3, smoothing: 0.2, bias: true},
+	} {
+		var l layer.Projection
+		ps, r := setUp(func(ps *layer.Params) {
+			l = layer.Projection{E: ps.New("e", v.vocab, d), Smoothing: v.smoothing, SmoothAll: v.all}
+			if v.bias {
+				l.Bias = ps.New("b", v.vocab)
+			}
+		})
+		x, dx, targets := random(r, 2*v.many, d), mat.New(2*v.many, d), make([]int32, 2*v.many)
+		for i := range v.many {
+			targets[i] = int32(r.IntN(v.vocab))
+			targets[v.many+i] = targets[i]
+			for j, a := range x.Row(i) { // the copies are alike, as dropout leaves them
+				x.Row(v.many + i)[j] = a + 0.3*x.Row(v.many + i)[j]
+			}
+		}
+		w := ref.WeightsOf(ps)
+		xs, rows := flat(x)
+		f := func() float64 {
+			sum, _ := ref.CrossEntropy(w["e"], w["b"], rows, targets, float64(v.smoothing), v.all)
+			return 0.25 * (sum + float64(v.alpha)/2*kl(w["e"], w["b"], rows))
+		}
+		var room layer.RDropRoom
+		arena(func(a *layer.Arena) { room = l.NewRDropRoom(a, v.many, l.NewLossRoom(a, 2*v.many)) })
+		got := l.RDrop(nil, dx, x, targets, 0.25, v.alpha, room)
+		// A row's share is a difference of two sums, which may be larger: ten roundings of the mean logit's size.
+		if want := kl(w["e"], w["b"], rows); math.Abs(got.KL-want) > 1e-6*(want+float64(v.many)) {
+			t.Errorf("KL %v, want %v", got.KL, want)
+		}
+		got.KL = 0
+		if plain := l.Forward(nil, x, targets, room.LossRoom); got != plain {
+			t.Errorf("loss %+v, without R-Drop %+v", got, plain)
+		}
+		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
+		checkParams(t, ps, w, f)
+	}
+}
+
+// What is alike already need not be made alike: R-Drop adds nothing.
+func TestRDropOfEqualCopies(t *testing.T) {
+	var l layer.Projection
+	ps, r := setUp(func(ps *layer.Params) { l = layer.Projection{E: ps.New("e", vocab, d), Smoothing: 0.1} })
+	x, dx, plain, targets := random(r, 2*n, d), mat.New(2*n, d), mat.New(2*n, d), make([]int32, 2*n)
+	copy(x.Data[n*d:], x.Data[:n*d])
+	var room layer.RDropRoom
+	arena(func(a *layer.Arena) { room = l.NewRDropRoom(a, n, l.NewLossRoom(a, 2*n)) })
+	if loss := l.RDrop(nil, dx, x, targets, 1, 2, room); loss.KL != 0 {
+		t.Errorf("KL %v of equal rows", loss.KL)
+	}
+	clear(ps.G)
+	l.ForwardBackward(nil, plain, x, targets, 1, room.LossRoom)
+	ref.Close(t, "dx", dx, ref.Of(plain), 1e-6)
+}

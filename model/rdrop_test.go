@@ -1,0 +1,100 @@
+package model
+
+import (
+	"math"
+	"testing"
+
+	"tfm/mat"
+)
+
+// Without dropout both copies are the same, so nothing is to be made alike: the loss is that of Train twice, and the
+// gradient, at half the scale, is that of Train but for the order of its sums.
+func TestRDropOfAModelWithoutDropout(t *testing.T) {
+	m := newModel(t, toy())
+	b := randomBatch(m.Config, 6, 0, 3)
+	pass := NewPass(m, nil)
+	want := pass.Train(b, 1, 0.5)
+	g := append([]float32(nil), m.Params.G...)
+	clear(m.Params.G)
+	got := pass.TrainRDrop(b, 1, 0.25, 3)
+	if math.Abs(got.Sum-2*want.Sum) > 1e-9*got.Sum || math.Abs(got.NLL-2*want.NLL) > 1e-9*got.NLL || got.Tokens != 2*want.Tokens ||
+		got.Correct != 2*want.Correct || got.KL != 0 {
+		t.Errorf("loss %+v, want twice %+v", got, want)
+	}
+	largest := max(mat.Max(g), 1e-3)
+	for i := range g {
+		if diff := math.Abs(float64(m.Params.G[i] - g[i])); diff > 1e-5*float64(largest) {
+			t.Fatalf("gradient %d is %v, want %v", i, m.Params.G[i], g[i])
+		}
+	}
+}
+
+// Two copies of a sentence are two sentences of a batch: with dropout they differ, and their cross-entropy is that of
+// such a batch.
+func TestRDropIsABatchOfCopies(t *testing.T) {
+	c := toy()
+	c.Dropout, c.AttentionDropout, c.FFDropout = 0.3, 0.2, 0.1
+	m := newModel(t, c)
+	b := randomBatch(c, 6, 0, 3)
+	twice := new(Batch)
+	for range 2 {
+		for s := range b.Sentences() {
+			twice.Append(b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1], b.TgtIn[b.TgtStarts[s]+1:b.TgtStarts[s+1]])
+		}
+	}
+	pass := NewPass(m, nil)
+	got, want := pass.TrainRDrop(b, 5, 1, 2), pass.Train(twice, 5, 1)
+	if got.KL <= 0 {
+		t.Errorf("KL %v", got.KL)
+	}
+	got.KL = 0
+	if got != want {
+		t.Errorf("loss %+v, want %+v", got, want)
+	}
+}
+
+func TestRDropOnThreads(t *testing.T) {
+	c := toy()
+	c.Dropout = 0.3
+	m := newModel(t, c)
+	b := randomBatch(c, 40, 0, 6)
+	var first []float32
+	for _, threads := range []int{1, 2, 3, 8} {
+		p := mat.NewPool(threads)
+		clear(m.Params.G)
+		NewPass(m, p).TrainRDrop(b, 7, 1, 4)
+		p.Close()
+		if first == nil {
+			first = append(first, m.Params.G...)
+		}
+		if !bitsEqual(first, m.Params.G) {
+			t.Errorf("%d threads give other gradients", threads)
+		}
+	}
+}
+
+func TestRDropAllocatesNothingAStep(t *testing.T) {
+	if raceDetector {
+		t.Skip("allocations cannot be counted under the race detector")
+	}
+	c := toy()
+	c.Dropout = 0.3
+	m := newModel(t, c)
+	p := mat.NewPool(2)
+	defer p.Close()
+	small, large := randomBatch(c, 5, 0, 1), randomBatch(c, 30, 0, 2)
+	pass := NewPass(m, p)
+	pass.ReserveRDrop(len(large.Src), len(large.TgtIn))
+	bytes := pass.Bytes()
+	step := func() {
+		pass.TrainRDrop(small, 1, 1, 1)
+		pass.TrainRDrop(large, 2, 1, 1)
+	}
+	step()
+	if n := testing.AllocsPerRun(20, step); n != 0 || pass.Bytes() != bytes {
+		t.Errorf("%v allocations in two steps, and the activations grew from %d to %d bytes", n, bytes, pass.Bytes())
+	}
+	if loss := pass.TrainRDrop(new(Batch), 1, 1, 1); loss != (Loss{}) {
+		t.Errorf("loss %+v of nothing", loss)
+	}
+}
