@@ -9,6 +9,7 @@ import (
 type Adam struct {
 	Beta1, Beta2, Eps float64
 	M, V              []float32 // first and second moments, one number a weight
+	EMA               *EMA      // is given the weights of each step; may be nil
 
 	steps        int
 	beta1, beta2 float64 // Beta1 and Beta2 to the power of steps
@@ -28,13 +29,16 @@ func (a *Adam) Resume(steps int) {
 	for range steps {
 		a.count()
 	}
+	a.EMA.resume(steps)
 }
 
 // Steps is the number of steps made.
 func (a *Adam) Steps() int { return a.steps }
 
 // Moments implements Optimizer.
-func (a *Adam) Moments() []Moment { return []Moment{{"adam.m.", a.M}, {"adam.v.", a.V}} }
+func (a *Adam) Moments() []Moment {
+	return append([]Moment{{"adam.m.", a.M}, {"adam.v.", a.V}}, a.EMA.moments()...)
+}
 
 func (a *Adam) count() {
 	a.steps++
@@ -53,7 +57,7 @@ func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float
 	mat.Each(p, len(w), optimizerGrain, adamStep{mat.Adam{
 		Beta1: float32(a.Beta1), Beta2: float32(a.Beta2), Eps: float32(a.Eps),
 		Rate: float32(rate / (1 - a.beta1)), Second: float32(1 / (1 - a.beta2)), Clip: clip,
-	}, w, g, a.M, a.V, decay, runs})
+	}, w, g, a.M, a.V, decay, runs, a.EMA.next()})
 }
 
 type adamStep struct {
@@ -61,6 +65,7 @@ type adamStep struct {
 	w, g, m, v []float32
 	decay      float32
 	decaying   []interval
+	ema        emaStep
 }
 
 func (s *adamStep) Rows(lo, hi int) {
@@ -72,6 +77,7 @@ func (s *adamStep) Rows(lo, hi int) {
 	}
 	s.kernel.Step(s.w[lo:hi], s.g[lo:hi], s.m[lo:hi], s.v[lo:hi])
 	clear(s.g[lo:hi])
+	s.ema.of(s.w, lo, hi)
 }
 
 // AdamW is Adam with decoupled weight decay (Loshchilov and Hutter, 2019, algorithm 2): before Adam's step, whose

@@ -17,7 +17,8 @@ import (
 
 // A checkpoint is a model file, so that it translates too, with the optimizer's moments as further tensors, named like the
 // weights after a prefix, and Options and State as JSON in the metadata. It is all that a run needs to go on
-// as if it had never stopped.
+// as if it had never stopped. With Options.EMA the weights are the moving averages, and "raw." is the prefix of those that
+// training goes on with.
 const (
 	keyOptions = "train.options"
 	keyState   = "train.state"
@@ -82,7 +83,7 @@ func (c *Checkpoint) read() (err error) {
 	return nil
 }
 
-// Weights copies the weights to p.W. It is an error if they are not the tensors of p.
+// Weights copies the weights to p.W, with Options.EMA their moving averages. It is an error if they are not the tensors of p.
 func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p, "", p.W) }
 
 // Close releases the file.

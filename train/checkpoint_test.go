@@ -127,6 +127,9 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 		"nesterov":        func(o *Options) { o.Optimizer, o.Momentum, o.Nesterov = OptimizerSGD, 0.9, true },
 		"adam, linear":    func(o *Options) { o.Decay = 12 },
 		"R-Drop":          func(o *Options) { o.RDrop = 3 },
+		"EMA":             func(o *Options) { o.EMA = 0.9 },
+		"EMA of sgd":      func(o *Options) { o.Optimizer, o.Momentum, o.EMA = OptimizerSGD, 0.9, 0.9 },
+		"EMA of adamw":    func(o *Options) { o.Optimizer, o.WeightDecay, o.EMA = OptimizerAdamW, 0.1, 0.9 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := smallOptions(9)
@@ -242,6 +245,7 @@ func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 		{"optimizer", func(c *model.Config, d *Data, o *Options) { o.Optimizer, o.Momentum = OptimizerSGD, 0.9 }, []string{r.Checkpoint, "optimizer is adam, expected sgd"}},
 		{"schedule", func(c *model.Config, d *Data, o *Options) { o.Schedule = ScheduleConstant }, []string{r.Checkpoint, "schedule is inverse-sqrt, expected constant"}},
 		{"R-Drop", func(c *model.Config, d *Data, o *Options) { o.RDrop = 1 }, []string{r.Checkpoint, "r_drop is 0, expected 1"}},
+		{"EMA", func(c *model.Config, d *Data, o *Options) { o.EMA = 0.9 }, []string{r.Checkpoint, "ema is 0, expected 0.9"}},
 		{"seed", func(c *model.Config, d *Data, o *Options) { o.Seed = 5 }, []string{r.Checkpoint, "seed is 1, expected 5"}},
 		{"pairs", func(c *model.Config, d *Data, o *Options) { d.Train.Add([]int32{3}, []int32{3}) }, []string{r.Checkpoint, "other training pairs"}},
 	} {

@@ -8,6 +8,7 @@
 //	clip.go        the gradient's norm, clipping, and whom to blame when it is not a number
 //	schedule.go    the learning rate
 //	optimizer.go   what an optimizer is; adam.go Adam and AdamW, sgd.go momentum
+//	ema.go         the moving average of the weights
 //	validate.go    loss and BLEU on held-out pairs
 //	checkpoint.go  everything a run needs to go on, in one file
 //	average.go     the mean of the last checkpoints' weights

@@ -87,6 +87,7 @@ type run struct {
 	parts     []model.Batch // of one step
 	rate      Schedule
 	optimizer Optimizer
+	ema       *EMA // nil without Options.EMA
 	norm      *gradientNorm
 	valid     *validator // nil without validation pairs
 
@@ -145,7 +146,8 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	for range o.Accumulate {
 		r.parts = append(r.parts, r.batches.buffer())
 	}
-	r.optimizer, r.norm = o.newOptimizer(t.Params), newGradientNorm(t.Params.Count())
+	r.optimizer, r.ema = o.newOptimizer(t.Params)
+	r.norm = newGradientNorm(t.Params.Count())
 	r.state.Data = d.Train.fingerprint()
 	return r, nil
 }
@@ -221,6 +223,7 @@ func (r *run) resume() (warning, err error) {
 	if err := errors.Join(c.Weights(r.t.Params), c.resume(r.t.Params, r.optimizer)); err != nil {
 		return nil, err
 	}
+	r.swap() // as save did
 	if err := r.batches.Seek(c.State.Position); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
@@ -356,25 +359,32 @@ func (r *run) validate(ctx context.Context) error {
 	if r.valid == nil || r.state.Step == r.state.Validated {
 		return nil
 	}
-	v, done := r.valid.run(ctx, r.state.Step)
-	if !done {
+	best, done := r.validateAverage(ctx)
+	if !done || !best {
 		return nil
 	}
+	return r.save()
+}
+
+// validateAverage validates the moving average if there is one, else the weights. It reports false if it was cancelled.
+func (r *run) validateAverage(ctx context.Context) (best, done bool) {
+	r.swap()
+	defer r.swap()
+	v, done := r.valid.run(ctx, r.state.Step)
+	if !done {
+		return false, false
+	}
 	r.validating, r.state.Validated, r.dirty = v.Took, v.Step, true
-	best := v.betterThan(r.state.Best)
-	if best {
+	if best = v.betterThan(r.state.Best); best {
 		r.state.Best, r.state.SinceBest = v, 0
 	} else {
 		r.state.SinceBest++
 	}
 	r.send(Event{Kind: Validated, Valid: v, Best: best})
-	if !best {
-		return nil
-	}
-	if r.o.Dir == "" {
+	if best && r.o.Dir == "" {
 		r.best = append(r.best[:0], r.t.Params.W...)
 	}
-	return r.save()
+	return best, true
 }
 
 // save writes a checkpoint of this step, unless there is nothing new to save or no folder.
@@ -388,7 +398,10 @@ func (r *run) save() error {
 	}
 	path := checkpointPath(r.o.Dir, r.state.Step)
 	r.state.Trained = r.elapsed()
-	if err := writeCheckpoint(path, r.t, r.optimizer, r.o, r.state, r.d.Tokenizers); err != nil {
+	r.swap()
+	err := writeCheckpoint(path, r.t, r.optimizer, r.o, r.state, r.d.Tokenizers)
+	r.swap()
+	if err != nil {
 		return fmt.Errorf("train: step %d could not be saved: %w; %s", r.state.Step, err, r.lastGood())
 	}
 	r.checkpoint, r.dirty = path, false
@@ -409,6 +422,7 @@ func (r *run) lastGood() string {
 // finish leaves the best weights in the model: those of a step, or the average of the last ones.
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Best: r.state.Best, Checkpoint: r.checkpoint}
+	r.swap()
 	restore := r.state.Best.Step > 0 && r.state.Best.Step != r.state.Step
 	if reason != Interrupted && r.o.Average > 1 {
 		paths, err := r.toAverage()

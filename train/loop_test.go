@@ -196,6 +196,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"plain":  func(*Options) {},
 		"R-Drop": func(o *Options) { o.RDrop = 1 },
+		"EMA":    func(o *Options) { o.EMA = 0.999 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := smallOptions(1000)

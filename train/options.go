@@ -48,6 +48,10 @@ type Options struct {
 	// activations and the time of a step double. Loss, NLL and Accuracy of a step are the means of both copies without KL.
 	RDrop float64 `json:"r_drop"`
 
+	// The decay of the moving average of the weights, see EMA, such as 0.999; 0 is none. With it every validation, the
+	// weights in checkpoints (so also what Average takes the mean of) and those at the end are averages.
+	EMA float64 `json:"ema"`
+
 	Clip float64 `json:"clip"` // the gradient's norm (of the mean loss of a token) at most; 0 is no clipping
 
 	ValidEvery int          `json:"valid_every" resume:"free"` // steps; 0 never
@@ -147,6 +151,7 @@ func (o Options) Validate() error {
 		{o.Momentum != 0 && !sgd, "momentum", o.Momentum, "0 with the optimizer " + o.Optimizer + "; only sgd has it"},
 		{o.Nesterov && o.Momentum == 0, "nesterov", o.Nesterov, "false without momentum"},
 		{o.RDrop != 0 && !(o.RDrop >= 1e-6 && o.RDrop <= 1e6), "r_drop", o.RDrop, "0, or 1e-6 to 1e6"},
+		{!(o.EMA >= 0 && o.EMA < 1), "ema", o.EMA, "0 ≤ ema < 1"},
 		{!(o.Clip >= 0) || !finite(o.Clip), "clip", o.Clip, "a finite number, 0 or more"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},
@@ -190,15 +195,25 @@ func (o Options) scheduleName() string {
 	return SchedulePaper
 }
 
-// newOptimizer returns one for params that has made no step.
-func (o Options) newOptimizer(params *layer.Params) Optimizer {
+// newOptimizer returns one for params that has made no step, and the moving average that it updates, nil if there is none.
+func (o Options) newOptimizer(params *layer.Params) (Optimizer, *EMA) {
+	var ema *EMA
+	if o.EMA != 0 {
+		ema = NewEMA(params.W, o.EMA)
+	}
 	switch o.Optimizer {
 	case OptimizerAdamW:
-		return NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
+		a := NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
+		a.EMA = ema
+		return a, ema
 	case OptimizerSGD:
-		return NewSGD(params.Count(), o.Momentum, o.Nesterov)
+		s := NewSGD(params.Count(), o.Momentum, o.Nesterov)
+		s.EMA = ema
+		return s, ema
 	}
-	return NewAdam(params.Count(), o.Beta1, o.Beta2, o.Eps)
+	a := NewAdam(params.Count(), o.Beta1, o.Beta2, o.Eps)
+	a.EMA = ema
+	return a, ema
 }
 
 // sameFields returns an error that names the first field by which two values of a struct type differ, leaving

@@ -90,6 +90,8 @@ func TestOptionsValidate(t *testing.T) {
 		{"clip is -1", func(o *Options) { o.Clip = -1 }},
 		{"r_drop is -1, expected 0, or 1e-6 to 1e6", func(o *Options) { o.RDrop = -1 }},
 		{"r_drop is NaN", func(o *Options) { o.RDrop = math.NaN() }},
+		{"ema is 1, expected", func(o *Options) { o.EMA = 1 }},
+		{"ema is NaN", func(o *Options) { o.EMA = math.NaN() }},
 		{"valid_every is -1", func(o *Options) { o.ValidEvery = -1 }},
 		{"save_every is -1", func(o *Options) { o.SaveEvery = -1 }},
 		{"keep is 0", func(o *Options) { o.Keep = 0 }},

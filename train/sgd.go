@@ -14,6 +14,7 @@ type SGD struct {
 	Momentum float64
 	Nesterov bool
 	B        []float32 // one number a weight; nil without momentum
+	EMA      *EMA      // is given the weights of each step; may be nil
 }
 
 // NewSGD is an optimizer of n weights that has made no step.
@@ -28,17 +29,17 @@ func NewSGD(n int, momentum float64, nesterov bool) *SGD {
 // Moments implements Optimizer.
 func (s *SGD) Moments() []Moment {
 	if s.B == nil {
-		return nil
+		return s.EMA.moments()
 	}
-	return []Moment{{"sgd.b.", s.B}}
+	return append([]Moment{{"sgd.b.", s.B}}, s.EMA.moments()...)
 }
 
-// Resume implements Optimizer; a step does not depend on the number of those before it.
-func (s *SGD) Resume(int) {}
+// Resume implements Optimizer; a step, but for the EMA's, does not depend on the number of those before it.
+func (s *SGD) Resume(steps int) { s.EMA.resume(steps) }
 
 // Step implements Optimizer.
 func (s *SGD) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
-	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), s.Nesterov, float32(rate), clip, w, g, s.B})
+	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), s.Nesterov, float32(rate), clip, w, g, s.B, s.EMA.next()})
 }
 
 type sgdStep struct {
@@ -46,6 +47,7 @@ type sgdStep struct {
 	nesterov   bool
 	rate, clip float32
 	w, g, b    []float32
+	ema        emaStep
 }
 
 func (s *sgdStep) Rows(lo, hi int) {
@@ -64,4 +66,5 @@ func (s *sgdStep) Rows(lo, hi int) {
 	}
 	mat.Axpy(w, -s.rate, direction)
 	clear(g)
+	s.ema.of(s.w, lo, hi)
 }

@@ -112,6 +112,8 @@ func optimizerFlags(f *flag.FlagSet, o *train.Options) {
 	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov's momentum in sgd")
 	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "R-Drop's alpha, such as 5: each batch goes through the model twice with other dropout, and what it says of a\n"+
 		"piece both times is made alike; twice the time and memory of a step, -tokens counts one copy; 0 is none")
+	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of a moving average of the weights, such as 0.999, which then is what is validated, kept, taken for\n"+
+		"-average, and written at the end; 0 is none")
 	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
 }
 

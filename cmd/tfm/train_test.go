@@ -148,6 +148,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from the first step, then constant\n"}},
 		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: up to 0.005 at step 50"}},
 		{[]string{"-r-drop", "2", "-dropout", "0.1"}, []string{"R-Drop:           alpha 2\n"}},
+		{[]string{"-ema", "0.5", "-valid-every", "2"}, []string{"weights:          their moving average, decay 0.5\n"}},
 	} {
 		straight, m1 := trainArgs(t, append(c.flags, "-steps", "7")...)
 		o := mustRun(t, "", straight...)

@@ -187,6 +187,9 @@ func (t *training) tell(data train.Data, out holdOut) {
 	if t.options.RDrop != 0 {
 		p.line("R-Drop:           alpha %v", t.options.RDrop)
 	}
+	if t.options.EMA != 0 {
+		p.line("weights:          their moving average, decay %v", t.options.EMA)
+	}
 	p.line("learning rate:    %s", t.options.LearningRate(t.config.DModel))
 	p.line("kernels:          %s, %d threads", mat.Kernel(), t.threads)
 }
