@@ -32,7 +32,11 @@ type State struct {
 	Validated int           `json:"validated"` // the step of the last validation, 0 if there was none
 	Best      Validation    `json:"best"`      // Step 0 if there was none
 	SinceBest int           `json:"since_best"`
-	Data      string        `json:"data"` // fingerprint of the training pairs
+
+	Skipped      int `json:"skipped"`        // steps whose update was dropped; the optimizer has made the others
+	SkippedInRow int `json:"skipped_in_row"` // the last ones of them, with none between
+
+	Data string `json:"data"` // fingerprint of the training pairs
 }
 
 // Checkpoint is an open checkpoint. Close it after use. Safe for concurrent reading. model.Load reads the same
@@ -53,7 +57,7 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 		return nil, err
 	}
 	c := &Checkpoint{Path: path, file: file}
-	c.Options.Optimizer = OptimizerAdam // of checkpoints from when there was no other
+	c.Options.Optimizer, c.Options.OnNaN = OptimizerAdam, OnNaNStop // of checkpoints from when there was nothing else
 	if err := c.read(); err != nil {
 		file.Close()
 		return nil, err
@@ -89,9 +93,9 @@ func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p, "", p.W
 // Close releases the file.
 func (c *Checkpoint) Close() error { return c.file.Close() }
 
-// resume copies the optimizer's moments to those of one of the same kind, which then goes on after the checkpoint's step.
+// resume copies the optimizer's moments to those of one of the same kind, which then goes on after the checkpoint's steps.
 func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
-	o.Resume(c.State.Step)
+	o.Resume(c.State.Step - c.State.Skipped)
 	for _, m := range o.Moments() {
 		if err := c.copyTo(p, m.Name, m.Values); err != nil {
 			return err

@@ -147,7 +147,7 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 
 // Checkpoints from before there was a choice of optimizer and schedule say nothing of them.
 func TestOptionsOfOldCheckpoints(t *testing.T) {
-	c := Checkpoint{Options: Options{Optimizer: OptimizerAdam}}
+	c := Checkpoint{Options: Options{Optimizer: OptimizerAdam, OnNaN: OnNaNStop}}
 	path := filepath.Join(t.TempDir(), "c.safetensors")
 	m := newModel(t, smallConfig())
 	meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: `{"peak":0.002,"warmup":800}`, keyState: "{}"}}.Encode()

@@ -28,6 +28,27 @@ func TestGradientNorm(t *testing.T) {
 	}
 }
 
+// Squares that float32 cannot hold are taken in float64: a norm is finite if the gradient is.
+func TestNormOfAGradientWhoseSquaresOverflow(t *testing.T) {
+	g := make([]float32, 2*normBlock)
+	g[3], g[normBlock+7] = 3e25, -4e25
+	if norm := newGradientNorm(len(g)).of(nil, g); math.Abs(norm/5e25-1) > 1e-6 {
+		t.Errorf("norm %v, want 5e25", norm)
+	}
+	for i := range g {
+		g[i] = math.MaxFloat32
+	}
+	if norm, want := newGradientNorm(len(g)).of(nil, g), math.MaxFloat32*math.Sqrt(float64(len(g))); math.Abs(norm/want-1) > 1e-6 {
+		t.Errorf("norm %v, want %v", norm, want)
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		g[normBlock] = float32(bad)
+		if norm := newGradientNorm(len(g)).of(nil, g); finite(norm) {
+			t.Errorf("norm %v of a gradient with %v", norm, bad)
+		}
+	}
+}
+
 func TestClipFactor(t *testing.T) {
 	for _, c := range []struct {
 		norm, limit float64

@@ -5,7 +5,8 @@
 //	pairs.go       the corpus as token ids
 //	batches.go     epochs: shuffled, grouped by length, cut into ragged batches by tokens
 //	loop.go        Run: steps, accumulation, when to validate, save and stop; State makes it resumable
-//	clip.go        the gradient's norm, clipping, and whom to blame when it is not a number
+//	clip.go        the gradient's norm and clipping
+//	divergence.go  what to do when it is not a number, and whom to blame
 //	schedule.go    the learning rate
 //	optimizer.go   what an optimizer is; adam.go Adam and AdamW, sgd.go momentum
 //	ema.go         the moving average of the weights

@@ -11,6 +11,7 @@ import (
 type Event struct {
 	Kind    Kind
 	Step    int // steps made
+	Skipped int // of these, whose update was dropped: see Options.OnNaN
 	Steps   int // steps to make, 0 if that has no limit
 	Epoch   int // of the training data, from 0
 	Elapsed time.Duration
@@ -25,6 +26,9 @@ type Event struct {
 	GradNorm  float64 // before clipping
 	SrcPerSec float64 // source tokens a second with EOS, over about the last 20 steps, without validations and saves
 	TgtPerSec float64 // target tokens likewise
+
+	// Skipped
+	Why error // what is not a finite number
 
 	// Validated, Averaged
 	Valid Validation
@@ -47,6 +51,7 @@ const (
 	Validated             // after a validation
 	Saved                 // after a checkpoint has been written
 	Averaged              // at the end, if Options.Average asks for it
+	Skipped               // after a step whose update was dropped, instead of Stepped: see Options.OnNaN
 )
 
 // TokensPerSec is source and target tokens together.

@@ -30,6 +30,7 @@ type Data struct {
 type Result struct {
 	Reason     Reason
 	Step       int           // steps made
+	Skipped    int           // of these, whose update was dropped: see Options.OnNaN
 	Trained    time.Duration // time of the whole training, also before a resume
 	Best       Validation    // of the weights that are left in the Transformer; Step 0 if there was no validation
 	Averaged   int           // the weights are the mean of this many checkpoints, whose Best.Step is the last; 0 if they are a step's
@@ -58,8 +59,8 @@ var ErrOtherPairs = errors.New("a checkpoint of a run on other training pairs")
 // happened: the weights of a run depend on t's first weights, the training pairs and the Options that are not
 // "free", and neither on the number of threads nor on how often it was stopped.
 //
-// Errors are options, pairs or a checkpoint that do not fit, a loss that is no longer a number (naming step and tensor), and a
-// checkpoint that cannot be written; the last two name the last good checkpoint.
+// Errors are options, pairs or a checkpoint that do not fit, a loss or gradient that is no longer a number (naming step and
+// tensor; see Options.OnNaN), and a checkpoint that cannot be written; the last two name the last good checkpoint.
 func Run(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (Result, error) {
 	r, err := newRun(t, p, d, o, report)
 	if err != nil {
@@ -217,6 +218,9 @@ func (r *run) resume() (warning, err error) {
 	if c.State.Data != r.state.Data {
 		return nil, fmt.Errorf("%s: %w: their fingerprint is %s, expected %s", c.Path, ErrOtherPairs, c.State.Data, r.state.Data)
 	}
+	if s := c.State; s.Skipped < 0 || s.Skipped > s.Step || s.SkippedInRow < 0 || s.SkippedInRow > s.Skipped {
+		return nil, fmt.Errorf("%s: of %d steps %d skipped, the last %d in a row", c.Path, s.Step, s.Skipped, s.SkippedInRow)
+	}
 	if c.State.Step < 1 || c.State.Trained < 0 || c.Path != checkpointPath(r.o.Dir, c.State.Step) {
 		return nil, fmt.Errorf("%s: step %d after %v, expected the step of its name", c.Path, c.State.Step, c.State.Trained)
 	}
@@ -308,21 +312,29 @@ func (r *run) validation() time.Duration {
 	return r.valid.estimate(tgt)
 }
 
-// step is one update of the weights.
+// step is one update of the weights, or one that is dropped.
 func (r *run) step() error {
 	start := time.Now()
 	loss, src, tgt := r.gradient()
 	n, params := float64(loss.Tokens), r.t.Params // with R-Drop both copies count
 	norm := r.norm.of(r.pool, params.G)
-	if !finite(norm) || !finite(loss.Sum) {
-		return fmt.Errorf("train: step %d diverged, with a loss of %.4g: %w; %s", r.state.Step+1, loss.Sum/n, badGradient(params), r.lastGood())
+	clip := clipFactor(norm, r.o.Clip)
+	why := divergence(loss, norm*float64(clip), params)
+	rate := r.rate.Rate(r.state.Step + 1)
+	if why == nil {
+		r.optimizer.Step(r.pool, params.W, params.G, rate, clip)
+		r.state.Step++
+		r.state.SkippedInRow = 0
+	} else if err := r.drop(why); err != nil {
+		return err
 	}
-	r.state.Step++
-	rate := r.rate.Rate(r.state.Step)
-	r.optimizer.Step(r.pool, params.W, params.G, rate, clipFactor(norm, r.o.Clip))
 	r.state.Position = r.batches.Position()
 	r.dirty = true
 	r.speed.add(src, tgt, time.Since(start))
+	if why != nil {
+		r.send(Event{Kind: Skipped, Why: why})
+		return nil
+	}
 	r.send(Event{Kind: Stepped, Loss: loss.Sum / n, NLL: loss.NLL / n, KL: loss.KL / n, Accuracy: float64(loss.Correct) / n, Rate: rate, GradNorm: norm})
 	return nil
 }
@@ -421,7 +433,7 @@ func (r *run) lastGood() string {
 
 // finish leaves the best weights in the model: those of a step, or the average of the last ones.
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
-	result := Result{Reason: reason, Step: r.state.Step, Best: r.state.Best, Checkpoint: r.checkpoint}
+	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint}
 	r.swap()
 	restore := r.state.Best.Step > 0 && r.state.Best.Step != r.state.Step
 	if reason != Interrupted && r.o.Average > 1 {
@@ -512,6 +524,7 @@ func (r *run) left() time.Duration {
 }
 
 func (r *run) send(e Event) {
+	e.Skipped = r.state.Skipped
 	e.Step, e.Steps, e.Epoch = r.state.Step, r.o.Steps, r.state.Position.Epoch
 	e.Elapsed, e.Left = r.elapsed(), r.left()
 	e.SrcPerSec, e.TgtPerSec = r.speed.perSec()

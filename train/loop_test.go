@@ -386,7 +386,7 @@ func TestEvents(t *testing.T) {
 	var got []string
 	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, func(e Event) {
 		count(e)
-		got = append(got, fmt.Sprint([]string{"started", "stepped", "validated", "saved", "averaged"}[e.Kind], e.Step, e.Best))
+		got = append(got, fmt.Sprint([]string{"started", "stepped", "validated", "saved", "averaged", "skipped"}[e.Kind], e.Step, e.Best))
 		switch e.Kind {
 		case Started:
 			if e.Pairs != 100 || e.TooLong != 1 || e.Empty != 1 || e.Path != "" {

@@ -54,6 +54,10 @@ type Options struct {
 
 	Clip float64 `json:"clip"` // the gradient's norm (of the mean loss of a token) at most; 0 is no clipping
 
+	// What to do with an update whose loss or gradient is not a finite number: OnNaNStop or OnNaNSkip. A step whose update is
+	// dropped counts as a step, of the schedule too, but not as one of the optimizer's. After 100 in a row the run ends with an error.
+	OnNaN string `json:"on_nan" resume:"free"`
+
 	ValidEvery int          `json:"valid_every" resume:"free"` // steps; 0 never
 	Search     model.Search `json:"search" resume:"free"`      // how the validation's sources are translated
 
@@ -85,6 +89,7 @@ func DefaultOptions() Options {
 		Beta2:      0.98,
 		Eps:        1e-9,
 		Clip:       1,
+		OnNaN:      OnNaNStop,
 		ValidEvery: 1000,
 		Search:     search,
 		SaveEvery:  1000,
@@ -153,6 +158,7 @@ func (o Options) Validate() error {
 		{o.RDrop != 0 && !(o.RDrop >= 1e-6 && o.RDrop <= 1e6), "r_drop", o.RDrop, "0, or 1e-6 to 1e6"},
 		{!(o.EMA >= 0 && o.EMA < 1), "ema", o.EMA, "0 ≤ ema < 1"},
 		{!(o.Clip >= 0) || !finite(o.Clip), "clip", o.Clip, "a finite number, 0 or more"},
+		{o.OnNaN != OnNaNStop && o.OnNaN != OnNaNSkip, "on_nan", fmt.Sprintf("%q", o.OnNaN), "stop or skip"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},
 		{o.SaveEvery < 0, "save_every", o.SaveEvery, "0 or more"},

@@ -27,10 +27,11 @@ type Validation struct {
 // Perplexity is e^NLL.
 func (v Validation) Perplexity() float64 { return mat.Exp(v.NLL) }
 
-// betterThan prefers the higher BLEU, then the lower NLL. Anything is better than no validation.
+// betterThan prefers the higher BLEU, then the lower NLL. Anything is better than no validation, but a loss that is not a
+// finite number is not.
 func (v Validation) betterThan(w Validation) bool {
-	if w.Step == 0 {
-		return true
+	if w.Step == 0 || !finite(v.Loss+v.NLL) {
+		return finite(v.Loss + v.NLL)
 	}
 	if v.HasBLEU && w.HasBLEU && v.BLEU != w.BLEU {
 		return v.BLEU > w.BLEU

@@ -30,7 +30,7 @@ the best validation to OUT.safetensors at the end. The tokens/s that are shown c
 Ctrl-C (or SIGTERM) finishes the step, saves a checkpoint, says how to go on, and exits with 128 + the signal's number;
 a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -model and
 the corpora, validation files included; the other settings are those of the run, and flags may repeat them. Only -steps, -time, -patience,
--valid-every, -save-every, -keep, -average and -threads may be changed. A -steps or -time that is already over ends
+-valid-every, -save-every, -keep, -average, -on-nan and -threads may be changed. A -steps or -time that is already over ends
 the run and writes the model of the best validation.`,
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			s := newTrainSettings(f)
@@ -115,6 +115,7 @@ func optimizerFlags(f *flag.FlagSet, o *train.Options) {
 	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of a moving average of the weights, such as 0.999, which then is what is validated, kept, taken for\n"+
 		"-average, and written at the end; 0 is none")
 	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
+	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "what to do with an update whose loss or gradient is not a finite number: stop the run, or skip the update")
 }
 
 const usualWeightDecay = 0.01

@@ -59,6 +59,9 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	if err != nil {
 		return trained{}, err
 	}
+	if n := result.Skipped; n > 0 {
+		t.progress.line("updates dropped:  %s of %s, whose loss or gradient was not a finite number (-on-nan skip)", thousands(n), thousands(result.Step))
+	}
 	info := fmt.Sprintf("%s steps on %s pairs", thousands(result.Step), thousands(data.Train.Len()))
 	switch {
 	case result.Averaged > 0:
@@ -208,6 +211,9 @@ func optimizer(o train.Options) string {
 	if o.Clip > 0 {
 		s += fmt.Sprintf("; gradient's norm at most %v", o.Clip)
 	}
+	if o.OnNaN == train.OnNaNSkip {
+		s += "; updates that are no finite numbers are dropped"
+	}
 	if o.Accumulate > 1 {
 		s += fmt.Sprintf("; %d batches a step", o.Accumulate)
 	}
@@ -251,6 +257,8 @@ func (t *training) show(e train.Event) {
 		}
 	case train.Stepped:
 		p.update(time.Now(), state(e))
+	case train.Skipped:
+		p.line("step %s: update dropped, %s so far: %v", thousands(e.Step), thousands(e.Skipped), e.Why)
 	case train.Validated:
 		p.line("step %s: %s%s", thousands(e.Step), validation(e.Valid), best)
 	case train.Averaged:

@@ -1,0 +1,100 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"tfm/layer"
+	"tfm/model"
+)
+
+// What a run does with an update whose loss or gradient is not a finite number, or too large for the optimizer, for
+// Options.OnNaN. Either way the weights, the optimizer and the moving average stay as they are.
+const (
+	OnNaNStop = "stop" // end the run with an error; the last checkpoint is good
+	OnNaNSkip = "skip" // drop the update, count it, and go on with the next batches
+)
+
+// mostSkipped is how many updates in a row are dropped before the run ends: what does not go away is no accident.
+const mostSkipped = 100
+
+// largestNorm is that of a gradient, after clipping, whose squares are within float32. Beyond it Adam's second moments
+// would be infinite for ever, and the weights never move again.
+const largestNorm = 1 << 63
+
+// divergence says why a step with this loss and this norm of its clipped gradient must not be made; nil if it may.
+func divergence(loss model.Loss, norm float64, params *layer.Params) error {
+	mean := loss.Sum / float64(loss.Tokens)
+	switch {
+	case !finite(norm):
+		return fmt.Errorf("%w, with a loss of %.4g", badGradient(params), mean)
+	case !finite(loss.Sum):
+		return fmt.Errorf("the loss is %v, though the gradient is finite", mean)
+	case norm > largestNorm:
+		return fmt.Errorf("%w, with a loss of %.4g", tooLarge("gradient", params, gradOf), mean)
+	}
+	return nil
+}
+
+// drop drops the update of a step that has diverged, or is the error that ends the run.
+func (r *run) drop(why error) error {
+	step, params := r.state.Step+1, r.t.Params
+	if r.o.OnNaN != OnNaNSkip {
+		return fmt.Errorf("train: step %d diverged: %w; %s", step, why, r.lastGood())
+	}
+	if err := notFinite("weight", params, weightOf); err != nil {
+		return fmt.Errorf("train: step %d diverged, and to drop its update does not help, for %w; %s", step, err, r.lastGood())
+	}
+	if r.state.SkippedInRow+1 >= mostSkipped {
+		return fmt.Errorf("train: step %d diverged, as the %d before it, whose updates were dropped: %w; %s", step, r.state.SkippedInRow, why, r.lastGood())
+	}
+	clear(params.G)
+	r.state.Step++
+	r.state.Skipped++
+	r.state.SkippedInRow++
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+func gradOf(p *layer.Param) []float32   { return p.G }
+func weightOf(p *layer.Param) []float32 { return p.W }
+
+// badGradient says which tensor is to blame for a gradient whose norm is not a finite number.
+func badGradient(params *layer.Params) error { return bad("gradient", params, gradOf) }
+
+// badWeight says which tensor is to blame for weights whose sum is not a finite number.
+func badWeight(params *layer.Params) error { return bad("weight", params, weightOf) }
+
+func bad(what string, params *layer.Params, of func(*layer.Param) []float32) error {
+	if err := notFinite(what, params, of); err != nil {
+		return err
+	}
+	return tooLarge(what, params, of)
+}
+
+// notFinite names the first number that is not finite; nil if all are.
+func notFinite(what string, params *layer.Params, of func(*layer.Param) []float32) error {
+	for _, p := range params.List {
+		for i, x := range of(p) {
+			if !finite(float64(x)) {
+				return fmt.Errorf("the %s of %s %v is %v at element %d", what, p.Name, p.Shape, x, i)
+			}
+		}
+	}
+	return nil
+}
+
+// tooLarge names the tensor with the largest number.
+func tooLarge(what string, params *layer.Params, of func(*layer.Param) []float32) error {
+	var largest float32
+	var name string
+	for _, p := range params.List {
+		for _, x := range of(p) {
+			if size := max(x, -x); size > largest {
+				largest, name = size, p.Name
+			}
+		}
+	}
+	return fmt.Errorf("the %s is too large, up to %g in %s", what, largest, name)
+}

@@ -1,0 +1,194 @@
+package train
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"tfm/model"
+)
+
+// fault puts a number into the gradient that the next step adds to, as a fault of the memory would, after some steps.
+func fault(m *model.Transformer, x float64, after ...int) func(Event) {
+	return func(e Event) {
+		if (e.Kind == Stepped || e.Kind == Skipped) && slices.Contains(after, e.Step) {
+			m.Params.G[5] = float32(x)
+		}
+	}
+}
+
+// A run that stops leaves the weights as they were, and its last checkpoint goes on as if nothing had been.
+func TestStopAtDivergenceAndResume(t *testing.T) {
+	o := smallOptions(8)
+	o.SaveEvery, o.Dir = 2, t.TempDir()
+	want := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	o.Dir = t.TempDir()
+	m := newModel(t, smallConfig())
+	inject := fault(m, math.Inf(1), 5)
+	var fifth []float32
+	_, err := Run(context.Background(), m, nil, copyData(), o, func(e Event) {
+		if inject(e); e.Kind == Stepped {
+			fifth = slices.Clone(m.Params.W)
+		}
+	})
+	wantError(t, err, "step 6 diverged", "+Inf at element 5", "the last good checkpoint is "+checkpointPath(o.Dir, 4))
+	wantSameWeights(t, "after the error", m.Params.W, fifth)
+	o.Resume = true
+	got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	wantSameCheckpoint(t, "resumed", got.Checkpoint, want.Checkpoint)
+}
+
+// A dropped update is a step of which nothing is left but its number: the batch is gone, the rest is untouched.
+func TestSkipTouchesNothing(t *testing.T) {
+	for _, optimizer := range []string{OptimizerAdam, OptimizerSGD} {
+		for _, x := range []float64{math.NaN(), math.Inf(-1)} {
+			o := smallOptions(100)
+			o.OnNaN, o.EMA, o.Optimizer, o.Momentum = OnNaNSkip, 0.9, optimizer, 0
+			if optimizer == OptimizerSGD {
+				o.Momentum = 0.9
+			}
+			var last Event
+			m := newModel(t, smallConfig())
+			r, err := newRun(m, nil, copyData(), o, func(e Event) { last = e })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.begin(); err != nil {
+				t.Fatal(err)
+			}
+			step := func() {
+				t.Helper()
+				if err := r.step(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			step()
+			numbers := func() (all []float32) {
+				all = slices.Clone(m.Params.W)
+				for _, moment := range r.optimizer.Moments() {
+					all = append(all, moment.Values...)
+				}
+				return all
+			}
+			before, emaSteps := numbers(), r.ema.steps
+			m.Params.G[3] = float32(x)
+			step()
+			wantSameWeights(t, "weights, moments and averages", numbers(), before)
+			if r.ema.steps != emaSteps || slices.ContainsFunc(m.Params.G, func(g float32) bool { return g != 0 }) {
+				t.Error("the average has counted the step, or the gradient is not cleared")
+			}
+			wantError(t, last.Why, "gradient of embedding", "at element 3")
+			if at := r.batches.Position(); last.Kind != Skipped || last.Step != 2 || last.Skipped != 1 || r.state.Position != at || at.Batch != 2 {
+				t.Errorf("%+v, at %+v", last, at)
+			}
+			step()
+			if last.Kind != Stepped || last.Step != 3 || last.Skipped != 1 || r.state.SkippedInRow != 0 {
+				t.Errorf("%+v after a dropped update", last)
+			}
+		}
+	}
+}
+
+// A run with dropped updates that is stopped anywhere, beside them too, ends as the one that ran through.
+func TestResumeIsExactWithDroppedUpdates(t *testing.T) {
+	o := smallOptions(9)
+	o.OnNaN, o.EMA, o.ValidEvery, o.Dir = OnNaNSkip, 0.9, 4, t.TempDir()
+	run := func(o Options, stop int) Result {
+		m := newModel(t, smallConfig())
+		inject := fault(m, math.NaN(), 2, 5, 6)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		return mustRun(t, ctx, m, nil, copyData(), o, func(e Event) {
+			if inject(e); e.Step == stop && (e.Kind == Stepped || e.Kind == Skipped) {
+				cancel()
+			}
+		})
+	}
+	want := run(o, 0)
+	if s := open(t, want.Checkpoint).State; want.Skipped != 3 || want.Step != 9 || s.Skipped != 3 || s.SkippedInRow != 0 {
+		t.Fatalf("%+v and %+v, want three of nine updates dropped", want, s)
+	}
+	for _, stop := range []int{1, 3, 4, 7, 8} { // a fault between two processes would be none
+		part := o
+		part.Dir = t.TempDir()
+		run(part, stop)
+		part.Resume = true
+		wantSameCheckpoint(t, "resumed", run(part, 0).Checkpoint, want.Checkpoint)
+	}
+}
+
+// What does not go away ends the run: after many in a row, or at once where the weights themselves are lost.
+func TestSkipGivesUp(t *testing.T) {
+	o := smallOptions(500)
+	o.OnNaN, o.SaveEvery, o.Dir = OnNaNSkip, 10, t.TempDir()
+	m := newModel(t, smallConfig())
+	skipped := 0
+	_, err := Run(context.Background(), m, nil, copyData(), o, func(e Event) {
+		if e.Kind == Skipped {
+			skipped++
+		}
+		if e.Step >= 15 {
+			m.Params.G[5] = float32(math.NaN())
+		}
+	})
+	wantError(t, err, "step 115 diverged", "99 before it", "gradient of ", checkpointPath(o.Dir, 110))
+	if skipped != mostSkipped-1 {
+		t.Errorf("%d updates dropped, want %d", skipped, mostSkipped-1)
+	}
+	if s := open(t, checkpointPath(o.Dir, 110)).State; s.SkippedInRow != 95 {
+		t.Errorf("the last checkpoint's state is %+v, want 95 dropped in a row", s)
+	}
+
+	// A learning rate that throws the weights out of float32: the first step is fine, what it leaves is not.
+	o = smallOptions(10)
+	o.OnNaN, o.Peak, o.Schedule, o.Warmup = OnNaNSkip, 1e39, ScheduleConstant, 0
+	_, err = Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	wantError(t, err, "step 2 diverged", "does not help", "the weight of ", "there is no checkpoint yet")
+}
+
+// A gradient whose squares overflow is fine if clipping makes it small, and else would spoil Adam's moments for ever.
+func TestLargeGradient(t *testing.T) {
+	for _, c := range []struct {
+		clip    float64
+		skipped int
+	}{{1, 0}, {0, 1}} {
+		o := smallOptions(6)
+		o.Clip, o.OnNaN = c.clip, OnNaNSkip
+		m := newModel(t, smallConfig())
+		inject := fault(m, 1e30, 3)
+		var why error
+		r := mustRun(t, context.Background(), m, nil, copyData(), o, func(e Event) {
+			if inject(e); e.Kind == Skipped {
+				why = e.Why
+			}
+		})
+		if r.Skipped != c.skipped {
+			t.Errorf("clipped to %v: %d updates dropped, want %d", c.clip, r.Skipped, c.skipped)
+		}
+		if c.skipped > 0 {
+			wantError(t, why, "the gradient is too large, up to 1e+30 in embedding")
+		}
+		for _, w := range m.Params.W {
+			if !finite(float64(w)) {
+				t.Fatalf("clipped to %v: a weight of %v", c.clip, w)
+			}
+		}
+	}
+}
+
+// A run that stopped may be told to skip, and the other way round: no weight depends on it before there is a fault.
+func TestOnNaNIsFreeOnResume(t *testing.T) {
+	o := smallOptions(4)
+	o.Dir = t.TempDir()
+	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	o.Resume, o.Steps, o.OnNaN = true, 6, OnNaNSkip
+	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+}
+
+func TestValidationThatIsNoNumberIsNotTheBest(t *testing.T) {
+	nan := Validation{Step: 3, Loss: math.NaN(), NLL: math.NaN(), HasBLEU: true, BLEU: 50}
+	if nan.betterThan(Validation{}) || nan.betterThan(Validation{Step: 1, NLL: 2}) {
+		t.Error("a loss of NaN is better than something")
+	}
+}
