@@ -35,3 +35,17 @@ func TestVecAtTheBoundaryOfMemory(t *testing.T) {
 		}
 	})
 }
+
+func TestSumsDownTheRowsAtTheBoundaryOfMemory(t *testing.T) {
+	const rows, cols = 3, 64
+	x, _ := atBoundary(t, rows*cols)
+	dy, _ := atBoundary(t, rows*cols)
+	gain, _ := atBoundary(t, cols)
+	bias, _ := atBoundary(t, cols)
+	mean, _ := atBoundary(t, rows)
+	rstd, _ := atBoundary(t, rows)
+	forEachKernel(t, func(t *testing.T) {
+		AddRows(gain, Of(x, rows, cols))
+		NormalizeParamGradRows(gain, bias, Of(dy, rows, cols), Of(x, rows, cols), mean, rstd)
+	})
+}

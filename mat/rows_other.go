@@ -1,0 +1,11 @@
+//go:build !amd64 || purego || noasm
+
+package mat
+
+// Without a routine for all rows, no columns are done, and what is left goes row by row.
+
+func addRowsAsm(sum []float32, m Matrix) int { return 0 }
+
+func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
+	return 0
+}

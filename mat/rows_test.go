@@ -1,0 +1,95 @@
+package mat
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// Sums down the rows are chains over the rows in order, whatever the columns and strides.
+func TestSumsDownTheRows(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		numbers := func(n int) []float32 {
+			x := make([]float32, n)
+			for i := range x {
+				x[i] = ordinary(r)
+			}
+			return x
+		}
+		for _, rows := range []int{0, 1, 2, 17, rowsRun + 1} {
+			for _, cols := range []int{0, 1, 15, 63, 64, 65, 128, 200} {
+				if rows > rowsRun && cols > 65 {
+					continue
+				}
+				dy, x := Of(numbers(rows*(cols+5)), rows, cols+5).ColRange(3, 3+cols), Of(numbers(rows*(cols+2)), rows, cols+2).ColRange(0, cols)
+				mean, rstd := numbers(rows), numbers(rows)
+				name := fmt.Sprintf("%d × %d", rows, cols)
+
+				sum := numbers(cols)
+				want := append([]float32(nil), sum...)
+				for i := range rows {
+					for j := range cols {
+						want[j] += dy.At(i, j)
+					}
+				}
+				AddRows(sum, dy)
+				compareRows(t, name+" sum", sum, want)
+
+				gain, bias := numbers(cols), numbers(cols)
+				wantGain, wantBias := append([]float32(nil), gain...), append([]float32(nil), bias...)
+				for i := range rows {
+					for j := range cols {
+						wantGain[j] = fma32(dy.At(i, j), xhat(x.At(i, j), mean[i], rstd[i]), wantGain[j])
+						wantBias[j] += dy.At(i, j)
+					}
+				}
+				NormalizeParamGradRows(gain, bias, dy, x, mean, rstd)
+				compareRows(t, name+" gain", gain, wantGain)
+				compareRows(t, name+" bias", bias, wantBias)
+			}
+		}
+	})
+}
+
+// compareRows wants the same bits of assembly, and nearly the same numbers of portable Go.
+func compareRows(t *testing.T, name string, got, want []float32) {
+	t.Helper()
+	for j, w := range want {
+		if d := float64(got[j] - w); got[j] != w && (kernel != generic || d*d > 1e-6*(1+float64(w)*float64(w))) {
+			t.Errorf("%s: column %d is %v, want %v", name, j, got[j], w)
+			return
+		}
+	}
+}
+
+func TestSumsDownTheRowsRefuseOtherShapes(t *testing.T) {
+	m := New(3, 4)
+	mustPanic(t, "mat: ", map[string]func(){
+		"AddRows":             func() { AddRows(make([]float32, 3), m) },
+		"AddRows, transposed": func() { AddRows(make([]float32, 3), m.T()) },
+		"NormalizeParamGradRows": func() {
+			NormalizeParamGradRows(make([]float32, 4), make([]float32, 4), m, m, make([]float32, 3), make([]float32, 2))
+		},
+	})
+}
+
+func BenchmarkRows(b *testing.B) {
+	for _, cols := range []int{128, 512} {
+		m, sum, bias := random(512, cols), make([]float32, cols), make([]float32, cols)
+		mean := make([]float32, 512)
+		benchKernels(b, func(b *testing.B) {
+			for name, f := range map[string]func(){
+				"add":           func() { AddRows(sum, m) },
+				"normparamgrad": func() { NormalizeParamGradRows(sum, bias, m, m, mean, mean) },
+			} {
+				b.Run(fmt.Sprintf("op=%s/cols=%d", name, cols), func(b *testing.B) {
+					b.SetBytes(int64(4 * len(m.Data)))
+					for b.Loop() {
+						f()
+					}
+				})
+			}
+		})
+	}
+}
