@@ -26,6 +26,14 @@ func (a *Arena) Reserve() {
 	a.used, a.measuring = 0, false
 }
 
+// Fit has take take its matrices twice, as described, after which they are real.
+func (a *Arena) Fit(take func()) {
+	a.Measure()
+	take()
+	a.Reserve()
+	take()
+}
+
 // Matrix takes a rows × cols matrix, its contents undefined.
 func (a *Arena) Matrix(rows, cols int) mat.Matrix {
 	data := a.Slice(rows * cols)

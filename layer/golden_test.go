@@ -138,10 +138,11 @@ func TestCrossEntropyIsPyTorchs(t *testing.T) {
 		x, targets := c.Input("x"), c.Int32s("input/targets")
 		dx := mat.New(x.Rows, c.D)
 		var room layer.LossRoom
-		arena(func(a *layer.Arena) { room = l.NewLossRoom(a, x.Rows) })
+		var losses layer.Losses
+		arena(func(a *layer.Arena) { room, losses = l.NewLossRoom(a, x.Rows), layer.NewLosses(a, x.Rows) })
 		scale := c.Upstream().At(0, 0)
-		loss := l.ForwardBackward(nil, dx, x, targets, scale, room)
-		c.Output("y", mat.Of([]float32{float32(loss.Sum)}, 1, 1))
+		l.ForwardBackward(nil, dx, x, targets, scale, room, losses)
+		c.Output("y", mat.Of([]float32{float32(losses.Total().Sum)}, 1, 1))
 		c.Grad("x", dx)
 		c.Grads(ps)
 	})

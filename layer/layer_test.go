@@ -341,9 +341,12 @@ func TestProjection(t *testing.T) {
 			return sum * 0.25
 		}
 		var room layer.LossRoom
-		arena(func(a *layer.Arena) { room = l.NewLossRoom(a, many) })
-		got := l.ForwardBackward(nil, dx, x, targets, 0.25, room)
-		if alone := l.Forward(nil, x, targets, room); alone != got {
+		var losses layer.Losses
+		arena(func(a *layer.Arena) { room, losses = l.NewLossRoom(a, many), layer.NewLosses(a, many) })
+		l.ForwardBackward(nil, dx, x, targets, 0.25, room, losses)
+		got := losses.Total()
+		l.Forward(nil, x, targets, room, losses)
+		if alone := losses.Total(); alone != got {
 			t.Errorf("Forward gives %+v, ForwardBackward %+v", alone, got)
 		}
 		sum, nll := ref.CrossEntropy(w["e"], w["b"], rows, targets, float64(v.smoothing), v.all)
@@ -386,11 +389,10 @@ func TestProjectionScaledByNothing(t *testing.T) {
 	var l layer.Projection
 	ps, r := setUp(func(ps *layer.Params) { l = layer.Projection{E: ps.New("e", vocab, d), Smoothing: 0.1} })
 	x, dx := random(r, n, d), random(r, n, d)
-	var a layer.Arena
-	a.Measure()
-	l.NewLossRoom(&a, n)
-	a.Reserve()
-	l.ForwardBackward(nil, dx, x, make([]int32, n), 0, l.NewLossRoom(&a, n))
+	var room layer.LossRoom
+	var losses layer.Losses
+	arena(func(a *layer.Arena) { room, losses = l.NewLossRoom(a, n), layer.NewLosses(a, n) })
+	l.ForwardBackward(nil, dx, x, make([]int32, n), 0, room, losses)
 	for _, g := range append(dx.Data, ps.G...) {
 		if g != 0 {
 			t.Fatalf("a derivative of %v", g)

@@ -42,10 +42,12 @@ func (l Linear) Forward(p *mat.Pool, y, x mat.Matrix) {
 //
 //	y_ij = Σ_k x_ik·W_kj + b_j   so   dx = dy·Wᵀ   dW = xᵀ·dy   db_j = Σ_i dy_ij
 func (l Linear) Backward(p *mat.Pool, dx, dy, x mat.Matrix, how mat.Product) {
+	l.W.await()
 	mat.Gemm(p, l.W.Grad(), x.T(), dy, Add)
 	if l.B != nil {
 		AddRows(p, l.B.G, dy)
 	}
+	l.W.added()
 	mat.Gemm(p, dx, dy, l.W.Weights().T(), how)
 }
 
@@ -64,7 +66,5 @@ type columnSums struct {
 }
 
 func (t *columnSums) Rows(lo, hi int) {
-	for i := range t.m.Rows {
-		mat.Add(t.sum[lo:hi], t.m.Row(i)[lo:hi])
-	}
+	mat.AddRows(t.sum[lo:hi], t.m.ColRange(lo, hi))
 }

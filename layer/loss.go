@@ -26,16 +26,43 @@ func (l Loss) Plus(o Loss) Loss {
 	return Loss{l.Sum + o.Sum, l.NLL + o.NLL, l.KL + o.KL, l.Tokens + o.Tokens, l.Correct + o.Correct}
 }
 
+// Losses are the losses of each of the tokens of a batch, whose sums do not depend on which tokens came first.
+type Losses struct {
+	sum, nll, kl []float32 // [n] as in Loss
+	correct      []float32 // [n] 1 or 0
+}
+
+// NewLosses takes the memory for n tokens.
+func NewLosses(a *Arena, n int) Losses {
+	return Losses{a.Slice(n), a.Slice(n), a.Slice(n), a.Slice(n)}
+}
+
+// Rows views the losses of tokens [lo, hi).
+func (l Losses) Rows(lo, hi int) Losses {
+	return Losses{l.sum[lo:hi], l.nll[lo:hi], l.kl[lo:hi], l.correct[lo:hi]}
+}
+
+// Total adds up the losses, in order.
+func (l Losses) Total() Loss {
+	t := Loss{Tokens: len(l.sum)}
+	for i := range l.sum {
+		t.Sum += float64(l.sum[i])
+		t.NLL += float64(l.nll[i])
+		t.KL += float64(l.kl[i])
+		t.Correct += int(l.correct[i])
+	}
+	return t
+}
+
 // LossRoom is the memory that a Projection works in.
 type LossRoom struct {
-	logits   mat.Matrix // [chunk × V]
-	sum, nll []float32  // [n] loss of each token
-	correct  []float32  // [n] 1 or 0
+	logits mat.Matrix // [chunk × V]
+	diff   mat.Matrix // [half a chunk × V] for RDrop: differences of two rows of logits
 }
 
 // NewLossRoom takes the memory for n tokens.
 func (l Projection) NewLossRoom(a *Arena, n int) LossRoom {
-	return LossRoom{a.Matrix(l.chunk(n), l.E.Shape[0]), a.Slice(n), a.Slice(n), a.Slice(n)}
+	return LossRoom{logits: a.Matrix(l.chunk(n), l.E.Shape[0])}
 }
 
 // chunk is how many of n rows of logits there are at once.
@@ -58,56 +85,42 @@ func (l Projection) LogitsBy(p *mat.Pool, y, x, transposed mat.Matrix) {
 	mat.Gemm(p, y, x, transposed, o)
 }
 
-// Forward returns the loss of x [n × d] for targets [n], ids in [0, V).
-func (l Projection) Forward(p *mat.Pool, x mat.Matrix, targets []int32, room LossRoom) Loss {
+// Forward sets the losses of x [n × d] for targets [n], ids in [0, V).
+func (l Projection) Forward(p *mat.Pool, x mat.Matrix, targets []int32, room LossRoom, losses Losses) {
 	for lo := 0; lo < x.Rows; lo += room.logits.Rows {
 		hi := min(lo+room.logits.Rows, x.Rows)
 		logits := room.logits.RowRange(0, hi-lo)
 		l.Logits(p, logits, x.RowRange(lo, hi))
-		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], room.rows(lo, hi), false, 0})
+		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], losses.Rows(lo, hi), false, 0})
 	}
-	return room.total(len(targets))
 }
 
-// ForwardBackward returns the loss and adds scale times its derivative to the gradients of E and the bias, setting
+// ForwardBackward sets the losses and adds scale times their derivative to the gradients of E and the bias, setting
 // dx [n × d] likewise.
 //
 // For a row of logits x with p = softmax(x), target t and the smoothed target distribution q:
 //
 //	loss = Σ_j q_j·(log Z - x_j),  log Z = log Σ_j e^(x_j)   so   dlogits = p - q
 //	logits = x·Eᵀ + b                                        so   dx = dlogits·E   dE = dlogitsᵀ·x   db = Σ_rows dlogits
-func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale float32, room LossRoom) Loss {
+func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale float32, room LossRoom, losses Losses) {
 	for lo := 0; lo < x.Rows; lo += room.logits.Rows {
 		hi := min(lo+room.logits.Rows, x.Rows)
 		logits := room.logits.RowRange(0, hi-lo)
 		l.Logits(p, logits, x.RowRange(lo, hi))
-		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], room.rows(lo, hi), true, scale})
+		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], losses.Rows(lo, hi), true, scale})
 		l.backward(p, dx.RowRange(lo, hi), logits, x.RowRange(lo, hi)) // logits now hold dlogits
 	}
-	return room.total(len(targets))
+	l.E.added()
 }
 
 // backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b.
 func (l Projection) backward(p *mat.Pool, dx, dlogits, x mat.Matrix) {
 	mat.Gemm(p, dx, dlogits, l.E.Weights(), mat.Product{})
+	l.E.await()
 	mat.Gemm(p, l.E.Grad(), dlogits.T(), x, Add)
 	if l.Bias != nil {
 		AddRows(p, l.Bias.G, dlogits)
 	}
-}
-
-func (r LossRoom) rows(lo, hi int) LossRoom {
-	return LossRoom{sum: r.sum[lo:hi], nll: r.nll[lo:hi], correct: r.correct[lo:hi]}
-}
-
-func (r LossRoom) total(n int) Loss {
-	t := Loss{Tokens: n}
-	for i := range n {
-		t.Sum += float64(r.sum[i])
-		t.NLL += float64(r.nll[i])
-		t.Correct += int(r.correct[i])
-	}
-	return t
 }
 
 // crossEntropy turns rows of logits into the losses of their tokens and, if asked for, into scale·dlogits.
@@ -115,7 +128,7 @@ type crossEntropy struct {
 	Projection
 	logits  mat.Matrix
 	targets []int32
-	out     LossRoom
+	out     Losses
 	grad    bool
 	scale   float32
 }
@@ -146,7 +159,7 @@ func (l Projection) smoothed(v int) (target, others float32) {
 func (t *crossEntropy) loss(i int, target, others float32) (z float32) {
 	x, want := t.logits.Row(i), t.targets[i]
 	xt, total, top := float64(x[want]), float64(mat.Sum(x)), mat.Max(x)
-	t.out.correct[i] = 0
+	t.out.kl[i], t.out.correct[i] = 0, 0
 	if x[want] == top {
 		t.out.correct[i] = 1
 	}

@@ -102,8 +102,15 @@ func (l *Norm) row(out Normed, i int, x []float32) {
 //	rstd = 1/(s + eps)                 so   c = Σ(g·x̂)/(d-1)·(s + eps)/s               UnbiasedNorm
 //	x̂ = x·(mean(x²) + eps)^-½          so   c = mean(g·x̂), and mean(g) is not taken    RMSNorm
 func (l Norm) Backward(p *mat.Pool, dx, dy mat.Matrix, out Normed, x mat.Matrix, how mat.Product) {
-	mat.Each(p, dy.Cols, columnGrain, normParamGrad{l, dy, out, x})
+	l.paramGrad(p, dy, out, x)
 	mat.Each(p, dy.Rows, rowGrain, normGrad{l, dx, dy, out, x, how})
+}
+
+// paramGrad adds to the gradients of gain and bias.
+func (l Norm) paramGrad(p *mat.Pool, dy mat.Matrix, out Normed, x mat.Matrix) {
+	l.Gain.await()
+	mat.Each(p, dy.Cols, columnGrain, normParamGrad{l, dy, out, x})
+	l.Gain.added()
 }
 
 type normParamGrad struct {
@@ -119,9 +126,8 @@ func (t *normParamGrad) Rows(lo, hi int) {
 	if t.Bias != nil {
 		dbias = t.Bias.G[lo:hi]
 	}
-	for i := range t.dy.Rows {
-		mat.NormalizeParamGrad(t.Gain.G[lo:hi], dbias, t.dy.Row(i)[lo:hi], t.x.Row(i)[lo:hi], t.out.Mean[i], t.out.RStd[i])
-	}
+	n := t.dy.Rows
+	mat.NormalizeParamGradRows(t.Gain.G[lo:hi], dbias, t.dy.ColRange(lo, hi), t.x.ColRange(lo, hi), t.out.Mean[:n], t.out.RStd[:n])
 }
 
 type normGrad struct {

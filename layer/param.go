@@ -1,6 +1,10 @@
 package layer
 
-import "tfm/mat"
+import (
+	"sync/atomic"
+
+	"tfm/mat"
+)
 
 // Param is one tensor of parameters: a named view into the arena of its Params.
 type Param struct {
@@ -8,6 +12,9 @@ type Param struct {
 	Shape []int     // one or two sizes; a matrix that multiplies rows is [in, out]
 	W     []float32 // the weights; nil until Params.Allocate
 	G     []float32 // the gradient, which every Backward adds to; nil unless allocated
+
+	part *Part         // that is at work with this view of the parameter; nil if parts come one after another
+	turn *atomic.Int32 // the part that is next to add to G
 }
 
 // Size is the number of weights.
@@ -31,6 +38,8 @@ type Params struct {
 	List []*Param
 	W, G []float32 // all weights, all gradients
 	size int
+
+	turns []atomic.Int32 // of each parameter
 }
 
 // New declares a parameter. Nothing is allocated, so that a model can be described without its memory.

@@ -2,16 +2,11 @@ package layer
 
 import "tfm/mat"
 
-// RDropRoom is the memory that a Projection works in for RDrop.
-type RDropRoom struct {
-	LossRoom
-	diff mat.Matrix // [half a chunk × V] differences of two rows of logits
-	kl   []float32  // [n] KL(p‖p') + KL(p'‖p) of each token
-}
-
-// NewRDropRoom takes the memory for n tokens, beside the room for 2n rows.
-func (l Projection) NewRDropRoom(a *Arena, n int, room LossRoom) RDropRoom {
-	return RDropRoom{room, a.Matrix(l.chunk(2*n)/2, l.E.Shape[0]), a.Slice(n)}
+// NewRDropRoom takes the memory for RDrop of n tokens, which are 2n rows.
+func (l Projection) NewRDropRoom(a *Arena, n int) LossRoom {
+	room := l.NewLossRoom(a, 2*n)
+	room.diff = a.Matrix(l.chunk(2*n)/2, l.E.Shape[0])
+	return room
 }
 
 // RDrop is ForwardBackward of two copies of n tokens that have gone through the model with other dropout: rows i and
@@ -21,7 +16,7 @@ func (l Projection) NewRDropRoom(a *Arena, n int, room LossRoom) RDropRoom {
 //
 //	-log p(target) - log p'(target) + α·½(KL(p‖p') + KL(p'‖p)) = Loss.Sum + α/2·Loss.KL summed over rows
 //
-// with label smoothing in the first two. Loss counts each copy as a token, so that its means are those of
+// with label smoothing in the first two; the KL of a token is in the losses of its first row. Loss counts each copy as a token, so that its means are those of
 // ForwardBackward; a scale of 1/2n makes derivatives likewise. α must be above 0. It panics if x has an odd number of rows.
 //
 // With x and y the logits of the two rows, u = x - y, and q the smoothed target distribution: log p - log p' is u less
@@ -31,7 +26,7 @@ func (l Projection) NewRDropRoom(a *Arena, n int, room LossRoom) RDropRoom {
 //	dJ/dx_j = p_j - p'_j + p_j·(u_j - Σ_k p_k·u_k)       dJ/dy_j = p'_j - p_j - p'_j·(u_j - Σ_k p'_k·u_k)
 //	dx_j = p_j - q_j + α/2·dJ/dx_j = α/2·p_j·(u_j - (Σ_k p_k·u_k - 1 - 2/α)) - α/2·p'_j - q_j
 //	dy_j = p'_j - q_j + α/2·dJ/dy_j = -α/2·p'_j·(u_j - (Σ_k p'_k·u_k + 1 + 2/α)) - α/2·p_j - q_j
-func (l Projection) RDrop(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale, alpha float32, room RDropRoom) Loss {
+func (l Projection) RDrop(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale, alpha float32, room LossRoom, losses Losses) {
 	if x.Rows%2 != 0 {
 		panic("layer: RDrop of an odd number of rows")
 	}
@@ -46,26 +41,21 @@ func (l Projection) RDrop(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale,
 		for i := range both {
 			logits, from, to := copies(i)
 			l.Logits(p, logits, x.RowRange(from, to))
-			both[i] = crossEntropy{l, logits, targets[from:to], room.rows(from, to), true, scale}
+			both[i] = crossEntropy{l, logits, targets[from:to], losses.Rows(from, to), true, scale}
 		}
-		mat.Each(p, c, 2, coupled{both, room.diff, room.kl[lo:hi], alpha})
+		mat.Each(p, c, 2, coupled{both, room.diff, alpha})
 		for i := range both {
 			logits, from, to := copies(i)
 			l.backward(p, dx.RowRange(from, to), logits, x.RowRange(from, to))
 		}
 	}
-	loss := room.total(2 * n)
-	for _, kl := range room.kl[:n] {
-		loss.KL += float64(kl)
-	}
-	return loss
+	l.E.added()
 }
 
 // coupled turns the two rows of logits of each token into its losses and scale times the derivative.
 type coupled struct {
 	copies [2]crossEntropy
 	diff   mat.Matrix
-	kl     []float32
 	alpha  float32
 }
 
@@ -80,7 +70,7 @@ func (t *coupled) Rows(lo, hi int) {
 		mat.ScaleAdd(u, y, -1, x)
 		zx, zy := a.loss(i, target, others), b.loss(i, target, others) // x and y now hold zx·p and zy·p'
 		ux, uy := mat.Dot(x, u)/zx, mat.Dot(y, u)/zy
-		t.kl[i] = ux - uy
+		a.out.kl[i] = ux - uy
 		strength := scale * t.alpha / 2
 		sx, sy := strength/zx, strength/zy
 		for at := 0; at < v; at += block {

@@ -69,15 +69,18 @@ func TestRDrop(t *testing.T) {
 			sum, _ := ref.CrossEntropy(w["e"], w["b"], rows, targets, float64(v.smoothing), v.all)
 			return 0.25 * (sum + float64(v.alpha)/2*kl(w["e"], w["b"], rows))
 		}
-		var room layer.RDropRoom
-		arena(func(a *layer.Arena) { room = l.NewRDropRoom(a, v.many, l.NewLossRoom(a, 2*v.many)) })
-		got := l.RDrop(nil, dx, x, targets, 0.25, v.alpha, room)
+		var room layer.LossRoom
+		var losses layer.Losses
+		arena(func(a *layer.Arena) { room, losses = l.NewRDropRoom(a, v.many), layer.NewLosses(a, 2*v.many) })
+		l.RDrop(nil, dx, x, targets, 0.25, v.alpha, room, losses)
+		got := losses.Total()
 		// A row's share is a difference of two sums, which may be larger: ten roundings of the mean logit's size.
 		if want := kl(w["e"], w["b"], rows); math.Abs(got.KL-want) > 1e-6*(want+float64(v.many)) {
 			t.Errorf("KL %v, want %v", got.KL, want)
 		}
 		got.KL = 0
-		if plain := l.Forward(nil, x, targets, room.LossRoom); got != plain {
+		l.Forward(nil, x, targets, room, losses)
+		if plain := losses.Total(); got != plain {
 			t.Errorf("loss %+v, without R-Drop %+v", got, plain)
 		}
 		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
@@ -91,12 +94,14 @@ func TestRDropOfEqualCopies(t *testing.T) {
 	ps, r := setUp(func(ps *layer.Params) { l = layer.Projection{E: ps.New("e", vocab, d), Smoothing: 0.1} })
 	x, dx, plain, targets := random(r, 2*n, d), mat.New(2*n, d), mat.New(2*n, d), make([]int32, 2*n)
 	copy(x.Data[n*d:], x.Data[:n*d])
-	var room layer.RDropRoom
-	arena(func(a *layer.Arena) { room = l.NewRDropRoom(a, n, l.NewLossRoom(a, 2*n)) })
-	if loss := l.RDrop(nil, dx, x, targets, 1, 2, room); loss.KL != 0 {
+	var room layer.LossRoom
+	var losses layer.Losses
+	arena(func(a *layer.Arena) { room, losses = l.NewRDropRoom(a, n), layer.NewLosses(a, 2*n) })
+	l.RDrop(nil, dx, x, targets, 1, 2, room, losses)
+	if loss := losses.Total(); loss.KL != 0 {
 		t.Errorf("KL %v of equal rows", loss.KL)
 	}
 	clear(ps.G)
-	l.ForwardBackward(nil, plain, x, targets, 1, room.LossRoom)
+	l.ForwardBackward(nil, plain, x, targets, 1, room, losses)
 	ref.Close(t, "dx", dx, ref.Of(plain), 1e-6)
 }

@@ -46,7 +46,7 @@ func (t *addNorm) Rows(lo, hi int) {
 //
 //	r = α·x + mask·sub   so   dx = α·dr   dsub = mask·dr,   with dr as in Norm.Backward
 func (l AddNorm) Backward(p *mat.Pool, dx, dsub, dy mat.Matrix, out Normed, drop mat.Dropout) {
-	mat.Each(p, dy.Cols, columnGrain, normParamGrad{l.Norm, dy, out, out.R})
+	l.paramGrad(p, dy, out, out.R)
 	mat.Each(p, dy.Rows, rowGrain, addNormGrad{l, dx, dsub, dy, out, drop})
 }
 

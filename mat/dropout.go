@@ -12,8 +12,9 @@ package mat
 //
 // and i is kept if h>>1 < round((1-Rate)·2^31).
 type Dropout struct {
-	Rate float32 // 0 ≤ Rate < 1
-	Key  uint64
+	Rate  float32 // 0 ≤ Rate < 1
+	Key   uint64
+	First int // the index of the element that is counted as 0
 }
 
 const (
@@ -27,6 +28,7 @@ func (d Dropout) Add(y, x, r []float32, first int) {
 	if n := len(y); len(x) != n || r != nil && len(r) != n {
 		differ("Dropout.Add", len(y), len(x), len(r))
 	}
+	first += d.First
 	switch {
 	case d.Rate == 0 && r == nil:
 		copy(y, x)

@@ -34,7 +34,7 @@ func TestDropoutStatistics(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, rate := range []float32{0.05, 0.1, 0.3, 0.5, 0.9} {
-		d := Dropout{rate, r.Uint64()}
+		d := Dropout{Rate: rate, Key: r.Uint64()}
 		p := 1 - float64(rate)
 		m := mask(d, n, 0)
 		within(fmt.Sprintf("kept at rate %v", rate), Sum(m), n, p)
@@ -50,14 +50,14 @@ func TestDropoutStatistics(t *testing.T) {
 			keys = append(keys, d.Key^1<<bit)
 		}
 		for _, key := range keys {
-			other := mask(Dropout{rate, key}, n, 0)
+			other := mask(Dropout{Rate: rate, Key: key}, n, 0)
 			within(fmt.Sprintf("kept under both keys %#x and %#x at rate %v", d.Key, key, rate), Dot(m, other), n, p*p)
 		}
 	}
 }
 
 func TestDropoutMaskIsAFunctionOfTheIndex(t *testing.T) {
-	d := Dropout{0.4, 0xfedcba9876543210}
+	d := Dropout{Rate: 0.4, Key: 0xfedcba9876543210}
 	whole := mask(d, 3*run, 0)
 	forEachKernel(t, func(t *testing.T) {
 		for _, first := range []int{0, 1, 15, 16, 777, run - 3, run} {
@@ -73,7 +73,7 @@ func TestDropoutMaskIsAFunctionOfTheIndex(t *testing.T) {
 func TestDropoutAtTheEndsOfRate(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		for _, c := range []struct{ rate, kept float32 }{{0, 1000}, {1e-12, 1000}, {1 - 0x1p-24, 0}} {
-			if kept := Sum(mask(Dropout{c.rate, 42}, 1000, 0)); kept != c.kept {
+			if kept := Sum(mask(Dropout{Rate: c.rate, Key: 42}, 1000, 0)); kept != c.kept {
 				t.Errorf("rate %v keeps %v of 1000", c.rate, kept)
 			}
 		}

@@ -32,6 +32,41 @@ func (b *Batch) Append(src, tgt []int32) {
 // Sentences is the number of pairs.
 func (b *Batch) Sentences() int { return max(0, len(b.SrcStarts)-1) }
 
+// part sets dst to sentences [lo, hi), whose tokens it shares.
+func (b *Batch) part(dst *Batch, lo, hi int) {
+	src, tgt := b.SrcStarts[lo:hi+1], b.TgtStarts[lo:hi+1]
+	dst.Src = b.Src[src[0]:src[hi-lo]]
+	dst.TgtIn, dst.TgtOut = b.TgtIn[tgt[0]:tgt[hi-lo]], b.TgtOut[tgt[0]:tgt[hi-lo]]
+	dst.SrcStarts, dst.TgtStarts = rebased(dst.SrcStarts[:0], src), rebased(dst.TgtStarts[:0], tgt)
+}
+
+// rebased appends starts, counted from the first of them.
+func rebased(to, starts []int32) []int32 {
+	for _, s := range starts {
+		to = append(to, s-starts[0])
+	}
+	return to
+}
+
+// end returns where the part ends that begins with sentence lo: it has at most so many rows on each side, but at
+// least one sentence.
+func (b *Batch) end(lo, rows int) int {
+	hi := lo + 1
+	for hi < b.Sentences() && int(max(b.SrcStarts[hi+1]-b.SrcStarts[lo], b.TgtStarts[hi+1]-b.TgtStarts[lo])) <= rows {
+		hi++
+	}
+	return hi
+}
+
+// longest is the length of the longest sentence, marks counted.
+func (b *Batch) longest() int {
+	longest := int32(0)
+	for i := range b.Sentences() {
+		longest = max(longest, b.SrcStarts[i+1]-b.SrcStarts[i], b.TgtStarts[i+1]-b.TgtStarts[i])
+	}
+	return int(longest)
+}
+
 // check panics if the batch is not one for a model of this configuration, before other threads and assembly see it.
 func (b *Batch) check(c Config) {
 	checkSide("source", b.Src, b.SrcStarts, c.SrcVocab, c.MaxLen)

@@ -85,14 +85,15 @@ func (m *Classifier) Init(seed uint64) { m.layers.Init(seed) }
 // largest batch has been seen it allocates nothing. It is not for concurrent use.
 type ClassifierPass struct {
 	*Classifier
-	pass     Pass
+	pass     stacks
+	losses   layer.Losses
 	src, tgt []int32    // where each sequence begins in x, and in its result
 	dx       mat.Matrix // [m × Cols]; nobody asks for it
 }
 
 // NewClassifierPass returns a pass whose loops run on p. Train needs Params that are allocated with gradients.
 func NewClassifierPass(m *Classifier, p *mat.Pool) *ClassifierPass {
-	return &ClassifierPass{Classifier: m, pass: *NewPass(m.layers, p)}
+	return &ClassifierPass{Classifier: m, pass: newStacks(m.layers, p, new(layer.Arena))}
 }
 
 // bind checks a batch of x [n·Rows × Cols] and n labels, and gives every activation its memory.
@@ -109,17 +110,17 @@ func (s *ClassifierPass) bind(x mat.Matrix, labels []int32, train bool) {
 	for i := len(s.src); i <= n; i++ {
 		s.src, s.tgt = append(s.src, int32(i*c.Rows)), append(s.tgt, int32(i))
 	}
-	a := &s.pass.arena
-	take := func() {
+	a := s.pass.arena
+	a.Fit(func() {
 		s.pass.take(x.Rows, n, train)
+		s.losses = layer.NewLosses(a, n)
+		if train {
+			s.pass.dsrc, s.pass.dtgt = a.Matrix(x.Rows, c.DModel), a.Matrix(n, c.DModel)
+		}
 		if train && c.Embed {
 			s.dx = a.Matrix(x.Rows, c.Cols)
 		}
-	}
-	a.Measure()
-	take()
-	a.Reserve()
-	take()
+	})
 }
 
 func (s *ClassifierPass) ragged(n int) (encoder, decoder, cross attn.Ragged) {
@@ -175,9 +176,9 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 	s.bind(x, labels, true)
 	enc, dec := s.pass.drops(seed)
 	y := s.forward(x, len(labels), enc, dec)
-	loss := s.pass.project.ForwardBackward(s.pass.pool, s.pass.dtgt, y, labels, scale, s.pass.room)
+	s.pass.project.ForwardBackward(s.pass.pool, s.pass.dtgt, y, labels, scale, s.pass.room, s.losses)
 	s.backward(x, len(labels), enc, dec)
-	return loss
+	return s.losses.Total()
 }
 
 // Evaluate returns the loss of a batch, and how many of its labels have the highest probability, without dropout. It
@@ -185,7 +186,8 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 func (s *ClassifierPass) Evaluate(x mat.Matrix, labels []int32) Loss {
 	s.bind(x, labels, false)
 	y := s.forward(x, len(labels), dropouts{}, dropouts{})
-	return s.pass.project.Forward(s.pass.pool, y, labels, s.pass.room)
+	s.pass.project.Forward(s.pass.pool, y, labels, s.pass.room, s.losses)
+	return s.losses.Total()
 }
 
 // perInput views x [n·rows × d] with a row for each of n inputs.

@@ -15,7 +15,7 @@ import (
 type Decoder struct {
 	*Transformer
 	pool    *mat.Pool
-	pass    *Pass      // the encoder's
+	pass    stacks     // the encoder's
 	project mat.Matrix // [d × V] the output projection, transposed once, so that a step reads it along rows
 
 	arena  layer.Arena
@@ -39,7 +39,7 @@ type stepRoom struct {
 
 // NewDecoder returns a decoder whose loops run on p.
 func NewDecoder(t *Transformer, p *mat.Pool) *Decoder {
-	d := &Decoder{Transformer: t, pool: p, pass: NewPass(t, p),
+	d := &Decoder{Transformer: t, pool: p, pass: newStacks(t, p, new(layer.Arena)),
 		memory: make([]attn.Memory, len(t.decoder)), caches: make([]attn.Cache, len(t.decoder))}
 	d.Refresh()
 	return d

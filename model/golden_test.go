@@ -188,6 +188,7 @@ func TestTransformerIsPyTorchs(t *testing.T) {
 		c.Output("y", pass.forward(b, dropouts{}, dropouts{}))
 		copy(pass.dtgt.Data, c.Upstream().Data)
 		pass.backward(b, dropouts{}, dropouts{})
+		pass.embedBackward(b, dropouts{}, dropouts{})
 		grad := func(e layer.Embedding, name string, n int) {
 			dx := mat.New(n, c.D)
 			for i := range n {

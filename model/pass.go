@@ -1,7 +1,8 @@
 package model
 
 import (
-	"tfm/attn"
+	"slices"
+
 	"tfm/layer"
 	"tfm/mat"
 )
@@ -9,197 +10,200 @@ import (
 // Loss is summed over the target tokens of a batch; see layer.Loss.
 type Loss = layer.Loss
 
-// Pass takes batches through a Transformer, forward and backward, and owns the activations. After the
-// largest batch has been seen, or announced to Reserve, it allocates nothing. It is not for concurrent use.
+// Pass takes batches through a Transformer, forward and backward. A batch goes in parts, some sentences each, and every
+// thread takes a part from the embeddings to the loss and back, on its own: threads meet only where they add to the same gradient,
+// which they do in the order of the parts. So losses and gradients do not depend on the number of threads, nor on the parts.
+//
+// After the largest batch has been seen, or announced to Reserve, a Pass allocates nothing. It is not for concurrent use.
 type Pass struct {
-	*Transformer
-	pool  *mat.Pool
-	arena layer.Arena
+	stacks // for what is not cut in parts; the derivatives are those of the whole batch
 
-	src, tgt         mat.Matrix     // [m × d], [n × d] embedded tokens
-	enc              []encoderState // of each layer; all the same memory where nothing is taken backward
-	dec              []decoderState // likewise
-	encNorm, decNorm layer.Normed   // behind the stacks, if there are norms
-	memory           mat.Matrix     // [m × d] the encoder's output
-	room             layer.LossRoom
-	rdropRoom        layer.RDropRoom
-	twice            Batch // of TrainRDrop
-
-	dsrc, dtgt       mat.Matrix // derivatives that flow down the two stacks; dsrc begins as that of the memory
-	encGrad, decGrad gradients
+	rows   int       // of a part at most, but for a single sentence
+	crew   []*worker // one a thread
+	idle   chan *worker
+	cuts   []int // the first sentence of each part, and at the end how many there are
+	whole  layer.Arena
+	losses layer.Losses // of each target token of the batch
+	twice  Batch        // of TrainRDrop
 }
 
-// NewPass returns a pass whose loops run on p. Train needs a Transformer allocated with gradients.
+// worker takes one part after another.
+type worker struct {
+	stacks
+	batch  Batch
+	number layer.Part
+}
+
+const (
+	// partRows is how many tokens on a side go through the layers together: so many that the matrix products are at their
+	// speed, and so few that what one layer hands to the next is still in a cache nearby, and that the activations of all of
+	// a large batch never exist at once.
+	partRows = 256
+	// fewPartRows are enough to be worth a part where a batch is small and threads are many.
+	fewPartRows = 64
+)
+
+// NewPass returns a pass on the threads of p. Train needs a Transformer allocated with gradients.
 func NewPass(t *Transformer, p *mat.Pool) *Pass {
-	return &Pass{Transformer: t, pool: p, enc: make([]encoderState, len(t.encoder)), dec: make([]decoderState, len(t.decoder))}
+	s := &Pass{stacks: newStacks(t, p, new(layer.Arena)), rows: partRows, idle: make(chan *worker, p.Threads())}
+	for range p.Threads() {
+		w := new(worker)
+		w.stacks = newStacks(t.share(&w.number), nil, new(layer.Arena))
+		s.crew = append(s.crew, w)
+		s.idle <- w
+	}
+	return s
 }
 
-// Reserve makes room for training on batches of up to src source and tgt target tokens, BOS and EOS counted.
-func (s *Pass) Reserve(src, tgt int) { s.bind(src, tgt, true) }
+// Reserve makes room for training on batches of up to src source and tgt target tokens, in sentences of up to longest, BOS
+// and EOS counted.
+func (s *Pass) Reserve(src, tgt, longest int) {
+	s.reserve(src, tgt, max(s.partOf(max(src, tgt)), longest), false)
+}
+
+func (s *Pass) reserve(src, tgt, rows int, rdrop bool) {
+	s.bindWhole(src, tgt, true)
+	s.cuts = slices.Grow(s.cuts[:0], 2*max(src, tgt)/fewPartRows+2) // two neighbours have more rows than a part may
+	for _, w := range s.crew {
+		w.bind(min(src, rows), min(tgt, rows), true, rdrop)
+		w.batch.SrcStarts, w.batch.TgtStarts = slices.Grow(w.batch.SrcStarts[:0], rows+1), slices.Grow(w.batch.TgtStarts[:0], rows+1)
+	}
+}
+
+// partOf is how many rows the parts of a batch of so many rows have at most: fewer than usual where that gives every
+// thread a part.
+func (s *Pass) partOf(rows int) int {
+	threads := len(s.crew)
+	return min(s.rows, max(fewPartRows, (rows+threads-1)/threads))
+}
 
 // Bytes is the memory of the activations.
-func (s *Pass) Bytes() int64 { return s.arena.Bytes() }
-
-// bind gives every activation of a batch of m source and n target tokens its memory.
-func (s *Pass) bind(m, n int, train bool) {
-	s.arena.Measure()
-	s.take(m, n, train)
-	s.arena.Reserve()
-	s.take(m, n, train)
+func (s *Pass) Bytes() int64 {
+	n := s.arena.Bytes() + s.whole.Bytes()
+	for _, w := range s.crew {
+		n += w.arena.Bytes()
+	}
+	return n
 }
 
-func (s *Pass) take(m, n int, train bool) {
-	a, d, ff, final := &s.arena, s.Config.DModel, s.Config.DFF, s.Config.HasFinalNorm()
-	s.src, s.tgt = a.Matrix(m, d), a.Matrix(n, d)
-	// A layer is done with its input x before it writes its result, so what is not to be taken backward can go from
-	// layer to layer in one memory.
-	for i := range s.encoder {
-		if train || i == 0 {
-			s.enc[i] = s.encoder[i].state(a, m, train)
-		} else {
-			s.enc[i] = s.enc[0]
+// bindWhole gives what belongs to a whole batch of m source and n target tokens its memory.
+func (s *Pass) bindWhole(m, n int, train bool) {
+	s.whole.Fit(func() {
+		s.losses = layer.NewLosses(&s.whole, n)
+		if train {
+			s.dsrc, s.dtgt = s.whole.Matrix(m, s.Config.DModel), s.whole.Matrix(n, s.Config.DModel)
 		}
-	}
-	for i := range s.decoder {
-		if train || i == 0 {
-			s.dec[i] = s.decoder[i].state(a, n, m, train)
-		} else {
-			s.dec[i] = s.dec[0]
+	})
+}
+
+// bind gives the activations of a part their memory.
+func (w *worker) bind(m, n int, train, rdrop bool) {
+	w.arena.Fit(func() {
+		w.take(m, n, train)
+		if rdrop {
+			w.room = w.project.NewRDropRoom(w.arena, n/2)
 		}
-	}
-	if final {
-		s.encNorm, s.decNorm = layer.NewNormedAlone(a, m, d), layer.NewNormedAlone(a, n, d)
-	}
-	s.room = s.project.NewLossRoom(a, n)
-	if !train {
-		return
-	}
-	s.dsrc, s.dtgt = a.Matrix(m, d), a.Matrix(n, d)
-	enc := &s.encoder[0] // as the others are
-	s.encGrad = gradients{sub: a.Matrix(m, d), hidden: a.Matrix(m, ff), self: enc.self.NewSelfState(a, m)}
-	if len(s.decoder) == 0 { // in a Classifier
-		return
-	}
-	dec := &s.decoder[0]
-	s.decGrad = gradients{sub: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: dec.self.NewSelfState(a, n), cross: dec.cross.NewCrossState(a, n, m)}
-}
-
-// drops gives the places of the encoder and of the decoder where dropout is applied: the embeddings of a stack, then
-// two for each layer of the encoder or three for each of the decoder.
-func (s *Pass) drops(seed uint64) (enc, dec dropouts) {
-	enc = dropouts{rates: s.Config.rates(), seed: seed}
-	return enc, enc.from(1 + 2*len(s.encoder))
-}
-
-func (b *Batch) ragged() (encoder, decoder, cross attn.Ragged) {
-	return attn.Ragged{Q: b.SrcStarts, K: b.SrcStarts},
-		attn.Ragged{Q: b.TgtStarts, K: b.TgtStarts, Causal: true},
-		attn.Ragged{Q: b.TgtStarts, K: b.SrcStarts}
-}
-
-// forward returns the decoder's output [n × d]: figure 1 up to the last linear map.
-func (s *Pass) forward(b *Batch, enc, dec dropouts) mat.Matrix {
-	self, causal, cross := b.ragged()
-	s.encode(b.Src, self, enc)
-	s.tgtEmbed.Forward(s.pool, s.tgt, b.TgtIn, b.TgtStarts, dec.at(0))
-	return s.decoderStack(causal, cross, dec)
-}
-
-// encode returns the encoder's output [m × d].
-func (s *Pass) encode(src []int32, r attn.Ragged, drops dropouts) mat.Matrix {
-	s.srcEmbed.Forward(s.pool, s.src, src, r.Q, drops.at(0))
-	return s.encoderStack(r, drops)
-}
-
-// encoderStack takes src through the encoder's layers to memory [m × d], and returns it.
-func (s *Pass) encoderStack(r attn.Ragged, drops dropouts) mat.Matrix {
-	x := s.src
-	for i := range s.encoder {
-		x = s.encoder[i].forward(s.pool, &s.enc[i], x, r, drops.from(1+2*i))
-	}
-	if s.Config.HasFinalNorm() {
-		s.Transformer.encNorm.Forward(s.pool, s.encNorm, x)
-		x = s.encNorm.Y
-	}
-	s.memory = x
-	return x
-}
-
-// decoderStack takes tgt through the decoder's layers and returns their output [n × d].
-func (s *Pass) decoderStack(causal, cross attn.Ragged, drops dropouts) mat.Matrix {
-	x := s.tgt
-	for i := range s.decoder {
-		x = s.decoder[i].forward(s.pool, &s.dec[i], x, s.memory, causal, cross, drops.from(1+3*i))
-	}
-	if s.Config.HasFinalNorm() {
-		s.Transformer.decNorm.Forward(s.pool, s.decNorm, x)
-		x = s.decNorm.Y
-	}
-	return x
-}
-
-// backward takes dtgt, the derivative of forward's result, down both stacks.
-func (s *Pass) backward(b *Batch, enc, dec dropouts) {
-	self, causal, cross := b.ragged()
-	s.decoderStackBackward(causal, cross, dec)
-	s.tgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
-	s.encoderStackBackward(self, enc)
-	s.srcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))
-}
-
-// decoderStackBackward turns dtgt, the derivative of decoderStack's result, into that of tgt, and sets dsrc, that
-// of the memory.
-func (s *Pass) decoderStackBackward(causal, cross attn.Ragged, drops dropouts) {
-	last := len(s.decoder) - 1
-	if s.Config.HasFinalNorm() {
-		s.Transformer.decNorm.Backward(s.pool, s.dtgt, s.dtgt, s.decNorm, s.decoder[last].out(&s.dec[last]), layer.Set)
-	}
-	how := layer.Set // every layer of the decoder adds to the memory's derivative; the first to come sets it
-	for i := last; i >= 0; i-- {
-		x := s.tgt
-		if i > 0 {
-			x = s.decoder[i-1].out(&s.dec[i-1])
-		}
-		s.decoder[i].backward(s.pool, s.dtgt, s.dsrc, &s.decGrad, &s.dec[i], x, s.memory, causal, cross, drops.from(1+3*i), how)
-		how = layer.Add
-	}
-}
-
-// encoderStackBackward turns dsrc, the derivative of the memory, into that of src.
-func (s *Pass) encoderStackBackward(r attn.Ragged, drops dropouts) {
-	last := len(s.encoder) - 1
-	if s.Config.HasFinalNorm() {
-		s.Transformer.encNorm.Backward(s.pool, s.dsrc, s.dsrc, s.encNorm, s.encoder[last].out(&s.enc[last]), layer.Set)
-	}
-	for i := last; i >= 0; i-- {
-		x := s.src
-		if i > 0 {
-			x = s.encoder[i-1].out(&s.enc[i-1])
-		}
-		s.encoder[i].backward(s.pool, s.dsrc, &s.encGrad, &s.enc[i], x, r, drops.from(1+2*i))
-	}
+	})
 }
 
 // Train takes a batch forward with dropout, whose masks are a function of seed, and backward, and adds scale
 // times the derivative of the summed loss (Loss.Sum) to the gradients. Ids and lengths must be within the
 // vocabularies and Config.MaxLen, and the Transformer must have gradients; it panics otherwise.
 func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
+	s.checkTrain(b)
+	s.cut(b, s.partOf(max(len(b.Src), len(b.TgtIn))))
+	return s.train(b, seed, scale, 0)
+}
+
+func (s *Pass) checkTrain(b *Batch) {
 	b.check(s.Config)
 	if s.Params.G == nil {
 		panic("model: training of a Transformer that was allocated without gradients")
 	}
-	s.bind(len(b.Src), len(b.TgtIn), true)
+}
+
+// cut sets cuts to parts of up to so many rows on each side, evenly.
+func (s *Pass) cut(b *Batch, rows int) {
+	most := max(len(b.Src), len(b.TgtIn))
+	parts := (most + rows - 1) / max(rows, 1)
+	even := min(rows, most/max(parts, 1)+b.longest()/2)
+	s.cuts = append(s.cuts[:0], 0)
+	for at := 0; at < b.Sentences(); {
+		at = b.end(at, even)
+		s.cuts = append(s.cuts, at)
+	}
+}
+
+// train trains on the parts of b that cuts says, with R-Drop of alpha if that is not 0.
+func (s *Pass) train(b *Batch, seed uint64, scale, alpha float32) Loss {
+	s.bindWhole(len(b.Src), len(b.TgtIn), true)
+	s.Params.FirstPart()
 	enc, dec := s.drops(seed)
-	x := s.forward(b, enc, dec)
-	loss := s.project.ForwardBackward(s.pool, s.dtgt, x, b.TgtOut, scale, s.room)
-	s.backward(b, enc, dec)
-	return loss
+	mat.Each(s.pool, len(s.cuts)-1, 1, trainParts{s, b, enc, dec, scale, alpha})
+	s.embedBackward(b, enc, dec)
+	return s.losses.Total()
+}
+
+// trainParts is the loop over the parts of b. Each must begin them in order: one waits for those before it.
+type trainParts struct {
+	*Pass
+	b            *Batch
+	enc, dec     dropouts
+	scale, alpha float32
+}
+
+func (t *trainParts) Rows(lo, hi int) {
+	w := <-t.idle
+	for i := lo; i < hi; i++ {
+		w.train(t, i)
+	}
+	t.idle <- w
+}
+
+// train takes part i forward and backward.
+func (w *worker) train(t *trainParts, i int) {
+	first, b := t.cuts[i], &w.batch
+	t.b.part(b, first, t.cuts[i+1])
+	m, n := len(b.Src), len(b.TgtIn)
+	w.number.Number = int32(i)
+	w.bind(m, n, true, t.alpha != 0)
+	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
+	w.dsrc, w.dtgt = t.dsrc.RowRange(src, src+m), t.dtgt.RowRange(tgt, tgt+n)
+	losses := t.losses.Rows(tgt, tgt+n)
+	enc, dec := t.enc.behind(src, first), t.dec.behind(tgt, first)
+
+	x := w.forward(b, enc, dec)
+	if t.alpha != 0 {
+		w.project.RDrop(nil, w.dtgt, x, b.TgtOut, t.scale, t.alpha, w.room, losses)
+	} else {
+		w.project.ForwardBackward(nil, w.dtgt, x, b.TgtOut, t.scale, w.room, losses)
+	}
+	w.backward(b, enc, dec)
 }
 
 // Evaluate returns the loss of a batch, without dropout. It panics on ids and lengths as Train does.
 func (s *Pass) Evaluate(b *Batch) Loss {
 	b.check(s.Config)
-	s.bind(len(b.Src), len(b.TgtIn), false)
-	x := s.forward(b, dropouts{}, dropouts{})
-	return s.project.Forward(s.pool, x, b.TgtOut, s.room)
+	s.cut(b, s.partOf(max(len(b.Src), len(b.TgtIn))))
+	s.bindWhole(len(b.Src), len(b.TgtIn), false)
+	mat.Each(s.pool, len(s.cuts)-1, 1, evaluateParts{s, b})
+	return s.losses.Total()
+}
+
+type evaluateParts struct {
+	*Pass
+	b *Batch
+}
+
+func (t *evaluateParts) Rows(lo, hi int) {
+	w := <-t.idle
+	for i := lo; i < hi; i++ {
+		b := &w.batch
+		t.b.part(b, t.cuts[i], t.cuts[i+1])
+		w.bind(len(b.Src), len(b.TgtIn), false, false)
+		tgt := int(t.b.TgtStarts[t.cuts[i]])
+		x := w.forward(b, dropouts{}, dropouts{})
+		w.project.Forward(nil, x, b.TgtOut, w.room, t.losses.Rows(tgt, tgt+len(b.TgtIn)))
+	}
+	t.idle <- w
 }

@@ -94,6 +94,38 @@ func TestRefusesWhatTheModelCannotTake(t *testing.T) {
 	}
 }
 
+// Gradients, losses and dropout have the same bits in whatever parts a batch goes through the layers.
+func TestPartsChangeNothing(t *testing.T) {
+	c := toy()
+	c.Dropout, c.AttentionDropout, c.FFDropout, c.Positions = 0.2, 0.1, 0.1, Learned
+	m := newModel(t, c)
+	p := mat.NewPool(2)
+	defer p.Close()
+	var want Loss
+	var grad []float32
+	for _, rows := range []int{1 << 20, 1, 10, 37, 60} {
+		for _, pairs := range []int{40, 1, 7} { // growing memory first
+			b := randomBatch(c, pairs, 0, 5)
+			pass := NewPass(m, p)
+			pass.rows = rows
+			clear(m.Params.G)
+			loss := pass.Train(b, 3, 0.5)
+			alone := pass.Evaluate(b)
+			if pairs > 1 && alone.Sum == loss.Sum {
+				t.Errorf("dropout of parts of %d changes nothing", rows)
+			}
+			loss = pass.Train(b, 4, 0.25).Plus(loss)
+			switch {
+			case pairs != 40:
+			case grad == nil:
+				want, grad = loss, append([]float32(nil), m.Params.G...)
+			case loss != want || !bitsEqual(m.Params.G, grad):
+				t.Errorf("parts of %d: loss %+v, want %+v, or other gradients", rows, loss, want)
+			}
+		}
+	}
+}
+
 func TestTrainingLearnsABatchByHeart(t *testing.T) {
 	m := newModel(t, toy())
 	m.Config.LabelSmoothing, m.project.Smoothing = 0, 0

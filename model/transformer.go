@@ -73,6 +73,14 @@ func (t *Transformer) declareStacks() {
 	}
 }
 
+// share returns a view of t, which is allocated, for a thread that takes parts of batches.
+func (t *Transformer) share(part *layer.Part) *Transformer {
+	u := declare(t.Config)
+	u.Params.Share(t.Params, part)
+	u.srcEmbed.Positions, u.tgtEmbed.Positions = t.srcEmbed.Positions, t.tgtEmbed.Positions
+	return u
+}
+
 // Allocate makes room for the weights, all zeros, and for gradients if the model is to be trained.
 func (t *Transformer) Allocate(gradients bool) {
 	t.Params.Allocate(gradients)
