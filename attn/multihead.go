@@ -47,6 +47,12 @@ func (s Sizes) NewSelf(ps *layer.Params, name string) Self {
 	return Self{s.linear(ps, name+".qkv", s.Model, 2*s.keys()+s.values()), s.linear(ps, name+".out", s.values(), s.Model), s}
 }
 
+// In is the same layer, with the same weights, whose maps are in another precision. What is between them stays float32.
+func (l Self) In(r layer.Precision) Self {
+	l.QKV, l.Out = l.QKV.In(r), l.Out.In(r)
+	return l
+}
+
 // SelfState is what Self.Forward leaves for Backward.
 type SelfState struct {
 	QKV mat.Matrix // [n × (2h·d_k + h·d_v)]
@@ -96,6 +102,12 @@ func NewCross(ps *layer.Params, name string, d, heads int) Cross {
 // NewCross declares the maps as name.q, name.kv and name.out.
 func (s Sizes) NewCross(ps *layer.Params, name string) Cross {
 	return Cross{s.linear(ps, name+".q", s.Model, s.keys()), s.linear(ps, name+".kv", s.Model, s.keys()+s.values()), s.linear(ps, name+".out", s.values(), s.Model), s}
+}
+
+// In is the same layer, as Self.In is.
+func (l Cross) In(r layer.Precision) Cross {
+	l.Q, l.KV, l.Out = l.Q.In(r), l.KV.In(r), l.Out.In(r)
+	return l
 }
 
 // CrossState is what Cross.Forward leaves for Backward.

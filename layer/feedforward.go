@@ -14,6 +14,12 @@ func NewFeedForward(ps *Params, name string, d, ff int) FeedForward {
 	return FeedForward{NewLinear(ps, name+".inner", d, ff), NewLinear(ps, name+".outer", ff, d), mat.ReLU}
 }
 
+// In is the same network, with the same weights, in another precision.
+func (f FeedForward) In(r Precision) FeedForward {
+	f.Inner, f.Outer = f.Inner.In(r), f.Outer.In(r)
+	return f
+}
+
 // FeedForwardState is what Forward leaves for Backward.
 type FeedForwardState struct {
 	Z      mat.Matrix // [n × ff] x·W1 + b1, if Backward needs it
@@ -34,7 +40,7 @@ func (f FeedForward) NewState(a *Arena, n int, backward bool) FeedForwardState {
 // Forward computes y [n × d] from x [n × d] and leaves in st what Backward needs. drop is of the inner numbers.
 func (f FeedForward) Forward(p *mat.Pool, y mat.Matrix, st FeedForwardState, x mat.Matrix, drop mat.Dropout) {
 	if st.Z.Data == nil {
-		mat.Gemm(p, st.Hidden, x, f.Inner.W.Weights(), mat.Product{Bias: f.Inner.bias(), Activation: f.Activation})
+		f.Inner.Precision.gemm(p, st.Hidden, x, f.Inner.W.Weights(), mat.Product{Bias: f.Inner.bias(), Activation: f.Activation})
 	} else {
 		f.Inner.Forward(p, st.Z, x)
 		mat.Each(p, x.Rows, rowGrain, activate{f.Activation, st.Hidden, st.Z})

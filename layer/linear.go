@@ -10,18 +10,25 @@ var (
 
 // Linear is y = x·W + b, row by row.
 type Linear struct {
-	W *Param // [in, out]
-	B *Param // [out]; nil if there is no b
+	W         *Param // [in, out]
+	B         *Param // [out]; nil if there is no b
+	Precision Precision
 }
 
 // NewLinear declares W as name.weight and b as name.bias.
 func NewLinear(ps *Params, name string, in, out int) Linear {
-	return Linear{ps.New(name+".weight", in, out), ps.New(name+".bias", out)}
+	return Linear{W: ps.New(name+".weight", in, out), B: ps.New(name+".bias", out)}
 }
 
 // NewLinearNoBias declares W alone, as name.weight.
 func NewLinearNoBias(ps *Params, name string, in, out int) Linear {
 	return Linear{W: ps.New(name+".weight", in, out)}
+}
+
+// In is the same map, with the same weights, in another precision.
+func (l Linear) In(r Precision) Linear {
+	l.Precision = r
+	return l
 }
 
 // bias is what a product adds to each row; nil is nothing.
@@ -34,7 +41,7 @@ func (l Linear) bias() []float32 {
 
 // Forward computes y [n × out] from x [n × in].
 func (l Linear) Forward(p *mat.Pool, y, x mat.Matrix) {
-	mat.Gemm(p, y, x, l.W.Weights(), mat.Product{Bias: l.bias()})
+	l.Precision.gemm(p, y, x, l.W.Weights(), mat.Product{Bias: l.bias()})
 }
 
 // Backward takes dy [n × out] and the x that Forward saw, adds to the gradients of W and b, and sets or adds
@@ -43,12 +50,12 @@ func (l Linear) Forward(p *mat.Pool, y, x mat.Matrix) {
 //	y_ij = Σ_k x_ik·W_kj + b_j   so   dx = dy·Wᵀ   dW = xᵀ·dy   db_j = Σ_i dy_ij
 func (l Linear) Backward(p *mat.Pool, dx, dy, x mat.Matrix, how mat.Product) {
 	l.W.await()
-	mat.Gemm(p, l.W.Grad(), x.T(), dy, Add)
+	l.Precision.gemm(p, l.W.Grad(), x.T(), dy, Add)
 	if l.B != nil {
 		AddRows(p, l.B.G, dy)
 	}
 	l.W.added()
-	mat.Gemm(p, dx, dy, l.W.Weights().T(), how)
+	l.Precision.gemm(p, dx, dy, l.W.Weights().T(), how)
 }
 
 // AddRows adds every row of m [n × d] to sum [d], each number one chain over the rows in order.

@@ -10,6 +10,7 @@ type Projection struct {
 	Bias      *Param  // [V], added to the logits; nil in the paper
 	Smoothing float32 // ε: the target has weight 1-ε, each of the V-1 others ε/(V-1)
 	SmoothAll bool    // each of all V has ε/V, the target 1-ε beside it (Szegedy et al., 2016; PyTorch)
+	Precision Precision
 }
 
 // Loss is summed over tokens, in nats.
@@ -82,7 +83,7 @@ func (l Projection) LogitsBy(p *mat.Pool, y, x, transposed mat.Matrix) {
 	if l.Bias != nil {
 		o.Bias = l.Bias.W
 	}
-	mat.Gemm(p, y, x, transposed, o)
+	l.Precision.gemm(p, y, x, transposed, o)
 }
 
 // Forward sets the losses of x [n × d] for targets [n], ids in [0, V).
@@ -115,9 +116,9 @@ func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int
 
 // backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b.
 func (l Projection) backward(p *mat.Pool, dx, dlogits, x mat.Matrix) {
-	mat.Gemm(p, dx, dlogits, l.E.Weights(), mat.Product{})
+	l.Precision.gemm(p, dx, dlogits, l.E.Weights(), mat.Product{})
 	l.E.await()
-	mat.Gemm(p, l.E.Grad(), dlogits.T(), x, Add)
+	l.Precision.gemm(p, l.E.Grad(), dlogits.T(), x, Add)
 	if l.Bias != nil {
 		AddRows(p, l.Bias.G, dlogits)
 	}

@@ -81,6 +81,19 @@ func KernelBF16() string {
 	return Kernel()
 }
 
+// FasterBF16 reports whether GemmBF16 takes less time than Gemm for C [m × n] and A [m × k]: KernelBF16 is "amx" or
+// "avx512bf16" and the product is large enough for its operands to be worth packing. It depends on nothing else, so that
+// who chooses by it has the same bits on any number of threads.
+func FasterBF16(m, n, k int) bool {
+	// As measured with AMX, where 64 × 64 × 64 is 1.5 times as fast, and half of that or 16 rows are slower.
+	const side, work = 32, 1 << 18
+	if min(m, n, k) < side || m*n*k < work {
+		return false
+	}
+	arithmetic := kernelBF16()
+	return arithmetic == tilesBF16 || arithmetic == pairsBF16
+}
+
 // stepBF16 is what k is filled up to a multiple of.
 const stepBF16 = 32
 

@@ -386,6 +386,24 @@ func TestGemmBF16IsUndisturbed(t *testing.T) {
 	})
 }
 
+// Which product is the faster is a question of instructions and size, and of nothing that changes from run to run.
+func TestFasterBF16(t *testing.T) {
+	forEachBF16(t, func(t *testing.T) {
+		instructions := KernelBF16() != Kernel()
+		for _, q := range []struct {
+			m, n, k int
+			large   bool
+		}{
+			{1024, 2048, 512, true}, {64, 64, 64, true}, {32, 128, 128, true}, {128, 128, 4096, true},
+			{16, 4096, 4096, false}, {4096, 4096, 16, false}, {4096, 16, 4096, false}, {32, 32, 32, false}, {0, 64, 64, false},
+		} {
+			if got, want := FasterBF16(q.m, q.n, q.k), q.large && instructions; got != want {
+				t.Errorf("%d × %d × %d: %v, want %v", q.m, q.n, q.k, got, want)
+			}
+		}
+	})
+}
+
 func TestGemmBF16RefusesWhatDoesNotFit(t *testing.T) {
 	mustPanic(t, "mat: a product of ", map[string]func(){
 		"rows":  func() { GemmBF16(nil, New(2, 3), New(3, 4), New(4, 3), Product{}) },

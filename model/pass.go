@@ -22,7 +22,6 @@ type Pass struct {
 	crew   []*worker // one a thread
 	idle   chan *worker
 	cuts   []int // the first sentence of each part, and at the end how many there are
-	whole  layer.Arena
 	losses layer.Losses // of each target token of the batch
 	twice  Batch        // of TrainRDrop
 }
@@ -45,10 +44,28 @@ const (
 
 // NewPass returns a pass on the threads of p. Train needs a Transformer allocated with gradients.
 func NewPass(t *Transformer, p *mat.Pool) *Pass {
-	s := &Pass{stacks: newStacks(t, p, new(layer.Arena)), rows: partRows, idle: make(chan *worker, p.Threads())}
-	for range p.Threads() {
+	arenas := make([]*layer.Arena, 1+p.Threads())
+	for i := range arenas {
+		arenas[i] = new(layer.Arena)
+	}
+	return newPass(t, p, arenas)
+}
+
+// Sharing returns a pass of t, a Transformer of the same Config, in the memory of s: the two take turns, a batch each.
+func (s *Pass) Sharing(t *Transformer) *Pass {
+	arenas := []*layer.Arena{s.arena}
+	for _, w := range s.crew {
+		arenas = append(arenas, w.arena)
+	}
+	return newPass(t, s.pool, arenas)
+}
+
+// newPass has a worker for each but the first of arenas, which is for the whole batch.
+func newPass(t *Transformer, p *mat.Pool, arenas []*layer.Arena) *Pass {
+	s := &Pass{stacks: newStacks(t, p, arenas[0]), rows: partRows, idle: make(chan *worker, p.Threads())}
+	for _, a := range arenas[1:] {
 		w := new(worker)
-		w.stacks = newStacks(t.share(&w.number), nil, new(layer.Arena))
+		w.stacks = newStacks(t.share(&w.number), nil, a)
 		s.crew = append(s.crew, w)
 		s.idle <- w
 	}
@@ -71,15 +88,18 @@ func (s *Pass) reserve(src, tgt, rows int, rdrop bool) {
 }
 
 // partOf is how many rows the parts of a batch of so many rows have at most: fewer than usual where that gives every
-// thread a part.
+// thread a part, but for bf16, whose sums depend on where they are cut.
 func (s *Pass) partOf(rows int) int {
 	threads := len(s.crew)
+	if s.project.Precision != layer.Float32 {
+		return s.rows
+	}
 	return min(s.rows, max(fewPartRows, (rows+threads-1)/threads))
 }
 
 // Bytes is the memory of the activations.
 func (s *Pass) Bytes() int64 {
-	n := s.arena.Bytes() + s.whole.Bytes()
+	n := s.arena.Bytes()
 	for _, w := range s.crew {
 		n += w.arena.Bytes()
 	}
@@ -88,10 +108,10 @@ func (s *Pass) Bytes() int64 {
 
 // bindWhole gives what belongs to a whole batch of m source and n target tokens its memory.
 func (s *Pass) bindWhole(m, n int, train bool) {
-	s.whole.Fit(func() {
-		s.losses = layer.NewLosses(&s.whole, n)
+	s.arena.Fit(func() {
+		s.losses = layer.NewLosses(s.arena, n)
 		if train {
-			s.dsrc, s.dtgt = s.whole.Matrix(m, s.Config.DModel), s.whole.Matrix(n, s.Config.DModel)
+			s.dsrc, s.dtgt = s.arena.Matrix(m, s.Config.DModel), s.arena.Matrix(n, s.Config.DModel)
 		}
 	})
 }

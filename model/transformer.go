@@ -78,7 +78,7 @@ func (t *Transformer) share(part *layer.Part) *Transformer {
 	u := declare(t.Config)
 	u.Params.Share(t.Params, part)
 	u.srcEmbed.Positions, u.tgtEmbed.Positions = t.srcEmbed.Positions, t.tgtEmbed.Positions
-	return u
+	return u.In(t.project.Precision)
 }
 
 // Allocate makes room for the weights, all zeros, and for gradients if the model is to be trained.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 )
@@ -16,7 +17,7 @@ import (
 var peak = sync.OnceValue(func() float64 { return mat.MeasurePeak(100 * time.Millisecond) })
 
 // BenchmarkStep is a whole training step: batch, forward with dropout, loss, backward, clipping, Adam. %peak
-// counts the model's useful operations (Config.TrainFLOPs) against the limit of all threads' cores; MB is the memory
+// counts the model's useful operations (Config.TrainFLOPs) against the limit of all threads' cores in float32; MB is the memory
 // that the program has from the system: weights, gradients, moments and activations make almost all of it.
 func BenchmarkStep(b *testing.B) {
 	for _, w := range []struct {
@@ -27,8 +28,15 @@ func BenchmarkStep(b *testing.B) {
 		{"tiny", 8000, 107, 14, 14},
 		{"tiny", 8000, 292, 14, 14},
 	} {
-		for _, threads := range []int{1, 2} {
-			b.Run(fmt.Sprintf("preset=%s/pairs=%d/len=%d/threads=%d", w.preset, w.pairs, w.src, threads), func(b *testing.B) {
+		for _, f := range []struct {
+			threads int
+			bf16    bool
+		}{{1, false}, {1, true}, {2, false}, {2, true}} {
+			threads, name := f.threads, fmt.Sprintf("preset=%s/pairs=%d/len=%d/threads=%d", w.preset, w.pairs, w.src, f.threads)
+			if f.bf16 {
+				name += "/bf16=" + layer.BF16.InForce()
+			}
+			b.Run(name, func(b *testing.B) {
 				c, _ := model.Preset(w.preset)
 				c.SrcVocab, c.TgtVocab = w.vocab, w.vocab
 				r := rand.New(rand.NewPCG(1, 1))
@@ -46,7 +54,7 @@ func BenchmarkStep(b *testing.B) {
 					batch.Append(src, tgt)
 				}
 				o := DefaultOptions()
-				o.Steps, o.Tokens, o.MaxLen, o.ValidEvery = 1<<30, w.pairs*w.tgt, w.tgt, 0
+				o.Steps, o.Tokens, o.MaxLen, o.ValidEvery, o.BF16 = 1<<30, w.pairs*w.tgt, w.tgt, 0, f.bf16
 				run, err := newRun(newModel(b, c), pool(b, threads), data, o, nil)
 				if err != nil {
 					b.Fatal(err)

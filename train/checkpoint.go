@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +37,8 @@ type State struct {
 	Skipped      int `json:"skipped"`        // steps whose update was dropped; the optimizer has made the others
 	SkippedInRow int `json:"skipped_in_row"` // the last ones of them, with none between
 
-	Data string `json:"data"` // fingerprint of the training pairs
+	Data     string `json:"data"`     // fingerprint of the training pairs
+	Products string `json:"products"` // layer.Precision.InForce, on which the weights depend
 }
 
 // Checkpoint is an open checkpoint. Close it after use. Safe for concurrent reading. model.Load reads the same
@@ -84,6 +86,7 @@ func (c *Checkpoint) read() (err error) {
 		}
 	}
 	c.Options.Schedule = c.Options.scheduleName() // checkpoints from when it went without saying have none
+	c.State.Products = cmp.Or(c.State.Products, layer.Float32.InForce())
 	return nil
 }
 

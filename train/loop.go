@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 )
@@ -131,11 +132,15 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	}
 	o.Schedule = o.scheduleName() // what a resume compares with
 	r := &run{t: t, pool: p, d: d, o: o, report: report, rate: o.LearningRate(t.Config.DModel), pass: model.NewPass(t, p)}
+	evaluate := r.pass // in float32, as the model will be used
+	if o.BF16 {
+		r.pass = evaluate.Sharing(t.In(layer.BF16))
+	}
 	var err error
 	if r.batches, err = NewBatches(d.Train, o.Tokens, o.MaxLen, o.Seed); err != nil {
 		return nil, err
 	}
-	if r.valid, err = newValidator(t, r.pass, p, d, o); err != nil {
+	if r.valid, err = newValidator(t, evaluate, p, d, o); err != nil {
 		return nil, err
 	}
 	if r.valid == nil && o.Steps == 0 && o.Time == 0 {
@@ -149,7 +154,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	}
 	r.optimizer, r.ema = o.newOptimizer(t.Params)
 	r.norm = newGradientNorm(t.Params.Count())
-	r.state.Data = d.Train.fingerprint()
+	r.state.Data, r.state.Products = d.Train.fingerprint(), o.precision().InForce()
 	return r, nil
 }
 
@@ -231,14 +236,19 @@ func (r *run) resume() (warning, err error) {
 	if err := r.batches.Seek(c.State.Position); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
+	products := r.state.Products
 	r.state, r.checkpoint, r.dirty = c.State, c.Path, false
+	if products != r.state.Products {
+		warning = fmt.Errorf("products were computed in %s and now are in %s, so the weights will be others than without the interruption", r.state.Products, products)
+		r.state.Products = products
+	}
 	r.validating = r.state.Best.Took
 	if best := r.state.Best.Step; best > 0 && best != r.state.Step {
 		if b, err := OpenCheckpoint(checkpointPath(r.o.Dir, best)); err == nil {
 			b.Close()
 		} else {
 			r.state.Best, r.state.SinceBest = Validation{}, 0
-			warning = fmt.Errorf("the best checkpoint so far is lost, the next validation is the new best: %w", err)
+			warning = errors.Join(warning, fmt.Errorf("the best checkpoint so far is lost, the next validation is the new best: %w", err))
 		}
 	}
 	return warning, nil

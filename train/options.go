@@ -68,6 +68,10 @@ type Options struct {
 	Keep      int    `json:"keep" resume:"free"`       // newest checkpoints that stay, beside the best
 	Average   int    `json:"average" resume:"free"`    // at the end try the mean of the weights of this many checkpoints, the last step's and the newest of every SaveEvery steps; below 2 do not
 
+	// BF16 computes the products with the weights in bfloat16, forward and backward, where that is faster: layer.BF16. The
+	// weights themselves, the optimizer and validations are float32.
+	BF16 bool `json:"bf16"`
+
 	Seed uint64 `json:"seed"` // of the order of the pairs and of dropout
 }
 
@@ -199,6 +203,14 @@ func (o Options) scheduleName() string {
 		return ScheduleInverseSqrt
 	}
 	return SchedulePaper
+}
+
+// precision is what the products of a step are computed in.
+func (o Options) precision() layer.Precision {
+	if o.BF16 {
+		return layer.BF16
+	}
+	return layer.Float32
 }
 
 // newOptimizer returns one for params that has made no step, and the moving average that it updates, nil if there is none.

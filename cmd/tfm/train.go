@@ -31,7 +31,13 @@ Ctrl-C (or SIGTERM) finishes the step, saves a checkpoint, says how to go on, an
 a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -model and
 the corpora, validation files included; the other settings are those of the run, and flags may repeat them. Only -steps, -time, -patience,
 -valid-every, -save-every, -keep, -average, -on-nan and -threads may be changed. A -steps or -time that is already over ends
-the run and writes the model of the best validation.`,
+the run and writes the model of the best validation.
+
+The model that a run ends with has the same bits on every processor, except with -bf16: then products with the weights are computed by
+instructions that other processors lack or carry out in another order. It does not depend on the number of threads, and a run that
+is resumed on such a processor ends as if nothing had happened; on another one the run goes on and says so. The weights, the
+optimizer and the validations are float32, and so is the model, which everyone computes with as without -bf16. What is in force
+stands behind "products:" when the run begins.`,
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			s := newTrainSettings(f)
 			return func(ctx context.Context, args []string) error {
@@ -88,6 +94,8 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step"+preset)
 	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best"+preset)
 	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none"+preset)
+	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where the processor does that faster than in float32: the model then depends on the\n"+
+		"processor, though not on -threads; where it is not faster, nothing changes")
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "what the first weights, the order of the pairs and dropout are drawn from")
 	threadsFlag(f, &s.threads)
 	return s

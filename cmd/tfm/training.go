@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
@@ -195,6 +196,9 @@ func (t *training) tell(data train.Data, out holdOut) {
 	}
 	p.line("learning rate:    %s", t.options.LearningRate(t.config.DModel))
 	p.line("kernels:          %s, %d threads", mat.Kernel(), t.threads)
+	if t.options.BF16 {
+		p.line("products:         %s", products())
+	}
 }
 
 // optimizer describes how weights are moved.
@@ -218,6 +222,14 @@ func optimizer(o train.Options) string {
 		s += fmt.Sprintf("; %d batches a step", o.Accumulate)
 	}
 	return s
+}
+
+// products says what -bf16 does on this machine.
+func products() string {
+	if k := layer.BF16.InForce(); k != layer.Float32.InForce() {
+		return "bf16 by " + k + ", small ones float32; the model depends on the processor"
+	}
+	return "float32: -bf16 changes nothing, this processor has no instructions for bfloat16 that are faster"
 }
 
 // unscored is how many of the pairs have no part in the validation's loss.

@@ -1,0 +1,153 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"tfm/layer"
+	"tfm/model"
+)
+
+// wideConfig makes products large enough for layer.BF16.
+func wideConfig() model.Config {
+	c := smallConfig()
+	c.DModel, c.DFF = 64, 128
+	return c
+}
+
+func bf16Options(steps int) Options {
+	o := smallOptions(steps)
+	o.Tokens, o.BF16 = 200, true
+	return o
+}
+
+func TestBF16LearnsToCopy(t *testing.T) {
+	c := wideConfig()
+	c.Dropout, c.LabelSmoothing = 0, 0
+	d := copyData()
+	d.Train = copyTask(24, 5, 1)
+	d.Valid, d.References = d.Train, references(d.Train)
+	o := bf16Options(120)
+	o.ValidEvery, o.Peak, o.Warmup = 60, 1e-2, 20
+	r := mustRun(t, context.Background(), newModel(t, c), pool(t, 2), d, o, nil)
+	if r.Best.BLEU < 99.99 || r.Best.NLL > 0.01 {
+		t.Errorf("result %+v, expected BLEU 100 and a loss below 0.01, as in float32", r)
+	}
+}
+
+// Threads and interruptions change no bit in bfloat16 either, and without instructions for it none differs from float32.
+func TestBF16ThreadsAndResumeChangeNoBit(t *testing.T) {
+	o := bf16Options(8)
+	o.Accumulate, o.ValidEvery, o.Dir = 2, 3, t.TempDir()
+	whole := newModel(t, wideConfig())
+	want := mustRun(t, context.Background(), whole, nil, copyData(), o, nil)
+	for _, threads := range []int{1, 2, 3} {
+		o.Dir = t.TempDir()
+		stopAt(t, 3, newModel(t, wideConfig()), pool(t, threads), o)
+		again := o
+		again.Resume = true
+		m := newModel(t, wideConfig())
+		got := mustRun(t, context.Background(), m, pool(t, 4-threads), copyData(), again, nil)
+		name := fmt.Sprint(threads, " threads, then ", 4-threads)
+		wantSameCheckpoint(t, name, got.Checkpoint, want.Checkpoint)
+		wantSameWeights(t, name, m.Params.W, whole.Params.W)
+	}
+	o.BF16, o.Dir = false, t.TempDir()
+	m := newModel(t, wideConfig())
+	mustRun(t, context.Background(), m, nil, copyData(), o, nil)
+	if same := slices.Equal(m.Params.W, whole.Params.W); same != (layer.BF16.InForce() == layer.Float32.InForce()) {
+		t.Errorf("the weights are those of float32: %v; products are in %s", same, layer.BF16.InForce())
+	}
+}
+
+// Validations are in float32: they say of the weights what everyone will find who uses them.
+func TestBF16ValidatesInFloat32(t *testing.T) {
+	o := bf16Options(4)
+	o.ValidEvery = 4
+	m := newModel(t, wideConfig())
+	d := copyData()
+	r := mustRun(t, context.Background(), m, nil, d, o, nil)
+	batches, err := NewBatches(d.Valid, o.Tokens, o.MaxLen, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var loss model.Loss
+	batch, pass := batches.buffer(), model.NewPass(m, nil)
+	for range batches.Len() {
+		batches.Next(&batch)
+		loss = loss.Plus(pass.Evaluate(&batch))
+	}
+	if got, want := r.Best.NLL, loss.NLL/float64(loss.Tokens); math.Float64bits(got) != math.Float64bits(want) {
+		t.Errorf("validation loss %v, in float32 %v", got, want)
+	}
+}
+
+func TestBF16StepAllocatesNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
+	o := bf16Options(1000)
+	o.ValidEvery = 1000
+	r, err := newRun(newModel(t, wideConfig()), pool(t, 2), copyData(), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	step := func() {
+		if err := r.step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range r.batches.Len() { // the batches differ, and mat makes room for what it packs when it first sees one as large
+		step()
+	}
+	r.valid.run(context.Background(), 1)
+	if n := testing.AllocsPerRun(40, step); n != 0 {
+		t.Errorf("%v allocations a step", n)
+	}
+}
+
+func TestBF16IsPartOfARun(t *testing.T) {
+	o := bf16Options(4)
+	o.Dir = t.TempDir()
+	stopAt(t, 2, newModel(t, wideConfig()), nil, o)
+	o.Resume, o.BF16 = true, false
+	_, err := Run(context.Background(), newModel(t, wideConfig()), nil, copyData(), o, nil)
+	wantError(t, err, "bf16 is true, expected false")
+}
+
+// A checkpoint from a processor with other instructions is gone on from, and the run says what that means.
+func TestBF16OfAnotherProcessor(t *testing.T) {
+	o := bf16Options(4)
+	o.Dir = t.TempDir()
+	r, err := newRun(newModel(t, wideConfig()), nil, copyData(), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.step(); err != nil {
+		t.Fatal(err)
+	}
+	r.state.Products = "another processor's"
+	if err := r.save(); err != nil {
+		t.Fatal(err)
+	}
+	o.Resume = true
+	var warning error
+	result := mustRun(t, context.Background(), newModel(t, wideConfig()), nil, copyData(), o, func(e Event) {
+		if e.Kind == Started {
+			warning = e.Warning
+		}
+	})
+	wantError(t, warning, "products were computed in another processor's and now are in "+layer.BF16.InForce())
+	if got := open(t, result.Checkpoint).State.Products; got != layer.BF16.InForce() {
+		t.Errorf("the last checkpoint says %q", got)
+	}
+}
