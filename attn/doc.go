@@ -9,7 +9,7 @@
 // concurrently with states, caches and results of their own, and Backward for one batch at a time.
 //
 // The files: scaled.go (the tuned computation over a ragged batch), multihead.go (self- and cross-attention with
-// their projections), cache.go (one step of decoding). For learning, and the oracles of the tests: reference.go (the
-// paper's equation 1 for one head with any mask, and its derivative), heads.go (single-head attention and many heads,
-// both ways), mask.go, padded.go (a padded batch under masks).
+// their projections), cache.go (one step of decoding), weights.go (the weights, to be looked at). For learning, and the
+// oracles of the tests: reference.go (the paper's equation 1 for one head with any mask, and its derivative), heads.go
+// (single-head attention and many heads, both ways), mask.go, padded.go (a padded batch under masks).
 package attn

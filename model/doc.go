@@ -8,6 +8,6 @@
 // The files: config.go (Config and presets), variants.go (the readings of the paper that a Config can name),
 // transformer.go (parameters), init.go (how they begin), layers.go (one layer of each stack), dropout.go (what is
 // dropped where), batch.go, pass.go, decoder.go (one step of translation), search.go (how translations are found),
-// beam.go and sample.go, file.go (the model file), flops.go (the work of a step); classifier.go (the layers over rows of
-// numbers, such as the lines of an image).
+// beam.go and sample.go, attention.go (the attention weights of a batch), file.go (the model file), flops.go (the work of
+// a step); classifier.go (the layers over rows of numbers, such as the lines of an image).
 package model

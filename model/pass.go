@@ -21,7 +21,7 @@ type Pass struct {
 	rows   int       // of a part at most, but for a single sentence
 	crew   []*worker // one a thread
 	idle   chan *worker
-	cuts   []int // the first sentence of each part, and at the end how many there are
+	cuts   []int        // the first sentence of each part, and at the end how many there are
 	losses layer.Losses // of each target token of the batch
 	twice  Batch        // of TrainRDrop
 }
