@@ -31,16 +31,22 @@ type Event struct {
 	Why error // what is not a finite number
 
 	// Validated, Averaged
-	Valid Validation
-	Best  bool // it is the best so far
+	Valid       Validation
+	Best        bool     // it is the best so far
+	Samples     []Sample // some of its translations, of the same sentences each time; none without references
+	Checkpoints int      // Averaged: how many there are in the mean
 
 	// Started, Saved
 	Path string // the checkpoint; "" if a run started without one
 
 	// Started
 	Pairs, TooLong, Empty int   // training pairs used, and left out for a side over Options.MaxLen or an empty one
+	ValidPairs            int   // that it is validated on
 	Warning               error // something that the run can do without, or nil
 }
+
+// Sample is a validation sentence and what the model makes of it.
+type Sample struct{ Source, Reference, Translation string }
 
 // Kind is what an Event tells of.
 type Kind int

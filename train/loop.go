@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"tfm/layer"
@@ -22,6 +23,8 @@ type Data struct {
 	// them the loss says which step is the best.
 	References []string
 	Detokenize func(ids []int32) string
+
+	DetokenizeSource func(ids []int32) string // likewise of source ids, for Event.Samples; nil leaves their sources empty
 
 	// Tokenizers go into every checkpoint as into a model file, so that it says what its ids mean. They may be nil.
 	Tokenizers map[string][]byte
@@ -177,6 +180,7 @@ func (r *run) begin() error {
 	clear(r.t.Params.G)
 	src, tgt := r.batches.MaxSrc, r.batches.MaxTgt
 	if r.valid != nil {
+		started.ValidPairs = r.d.Valid.Len()
 		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
 	}
 	if r.o.RDrop != 0 {
@@ -402,7 +406,7 @@ func (r *run) validateAverage(ctx context.Context) (best, done bool) {
 	} else {
 		r.state.SinceBest++
 	}
-	r.send(Event{Kind: Validated, Valid: v, Best: best})
+	r.send(Event{Kind: Validated, Valid: v, Best: best, Samples: slices.Clone(r.valid.samples)})
 	if best && r.o.Dir == "" {
 		r.best = append(r.best[:0], r.t.Params.W...)
 	}
@@ -498,7 +502,7 @@ func (r *run) average(ctx context.Context, paths []string) (v Validation, better
 		return Validation{}, false, nil
 	}
 	better = v.betterThan(r.state.Best)
-	r.send(Event{Kind: Averaged, Valid: v, Best: better})
+	r.send(Event{Kind: Averaged, Valid: v, Best: better, Samples: slices.Clone(r.valid.samples), Checkpoints: len(paths)})
 	return v, better, nil
 }
 

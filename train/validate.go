@@ -50,7 +50,12 @@ type validator struct {
 	srcs       [][]int32 // shortest first: what is translated together has similar lengths
 	refs       []string  // refs[i] is the reference of srcs[i]
 	detokenize func([]int32) string
+	sampled    []int // places in srcs, in ascending order
+	samples    []Sample
 }
+
+// sampleCount is how many translations an Event shows: some, from short to long.
+const sampleCount = 5
 
 // newValidator returns nil if there are no validation pairs.
 func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o Options) (*validator, error) {
@@ -76,6 +81,15 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 		src := d.Valid.Src(i)
 		v.srcs = append(v.srcs, src[:min(len(src), t.Config.MaxLen-1)])
 		v.refs = append(v.refs, d.References[i])
+	}
+	count := min(sampleCount, len(v.srcs))
+	for k := range count {
+		i := (2*k + 1) * len(v.srcs) / (2 * count)
+		s := Sample{Reference: v.refs[i]}
+		if d.DetokenizeSource != nil {
+			s.Source = d.DetokenizeSource(v.srcs[i])
+		}
+		v.sampled, v.samples = append(v.sampled, i), append(v.samples, s)
 	}
 	return v, nil
 }
@@ -115,7 +129,11 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 			return 0, false
 		}
 		for i, h := range v.decoder.Translate(v.srcs[lo:min(lo+together, len(v.srcs))], v.search) {
-			bleu.Add(v.detokenize(h.Tokens), v.refs[lo+i])
+			translation := v.detokenize(h.Tokens)
+			bleu.Add(translation, v.refs[lo+i])
+			if k, ok := slices.BinarySearch(v.sampled, lo+i); ok {
+				v.samples[k].Translation = translation
+			}
 		}
 	}
 	// The score's last bits are the machine's logarithm's, and must not choose between two steps.

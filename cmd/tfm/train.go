@@ -58,6 +58,8 @@ type trainSettings struct {
 	validSrc, validTgt, validTSV string
 	model, preset, tokenizer     string
 	resume, force                bool
+
+	log *runLog
 }
 
 func newTrainSettings(f *flag.FlagSet) *trainSettings {
@@ -160,7 +162,16 @@ func (s *trainSettings) run(ctx context.Context) error {
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
+	s.log = &runLog{settings: s}
+	s.record = s.log.record
 	t, err := s.training.run(ctx)
+	err = s.finish(ctx, t, err)
+	s.log.end(t.result, err)
+	return err
+}
+
+// finish tells how the training ended, which is t or the error err, and writes the model.
+func (s *trainSettings) finish(ctx context.Context, t trained, err error) error {
 	switch r := t.result; {
 	case err == nil && r.Reason == train.OutOfTime && r.Step == 0:
 		return fmt.Errorf("-time %v is too short for a first step and what comes after it: nothing is trained, and no model is written", s.options.Time)

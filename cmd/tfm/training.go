@@ -27,6 +27,7 @@ type training struct {
 	joint     bool
 	threads   int
 	progress  *progress
+	record    func(train.Event) // is told of every event too; nil for nobody
 }
 
 // trained is a model that has been trained.
@@ -93,7 +94,7 @@ func (t *training) read(ctx context.Context) (train.Data, error) {
 	if err != nil {
 		return train.Data{}, err
 	}
-	data := train.Data{Train: new(train.Pairs), Tokenizers: files, Detokenize: t.tokens.tgt.Decode}
+	data := train.Data{Train: new(train.Pairs), Tokenizers: files, Detokenize: t.tokens.tgt.Decode, DetokenizeSource: t.tokens.src.Decode}
 	if validate {
 		data.Valid = new(train.Pairs)
 	}
@@ -275,6 +276,9 @@ func (t *training) show(e train.Event) {
 		p.line("step %s: %s%s", thousands(e.Step), validation(e.Valid), best)
 	case train.Averaged:
 		p.line("average of the last checkpoints: %s%s", validation(e.Valid), best)
+	}
+	if t.record != nil {
+		t.record(e)
 	}
 }
 

@@ -1,0 +1,39 @@
+package train
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// Every validation shows the same sentences, from short to long, with their own references.
+func TestSamples(t *testing.T) {
+	for pairs, want := range map[int]int{1: 1, 3: 3, 5: 5, 23: sampleCount} {
+		d := copyData()
+		d.Valid = copyTask(pairs, 6, 2)
+		d.References, d.DetokenizeSource = references(d.Valid), spell
+		o := smallOptions(4)
+		o.ValidEvery = 2
+		var first []Sample
+		validations := 0
+		mustRun(t, context.Background(), newModel(t, smallConfig()), pool(t, 1), d, o, func(e Event) {
+			if e.Kind != Validated {
+				return
+			}
+			if validations++; first == nil {
+				first = e.Samples
+			}
+			if len(e.Samples) != want {
+				t.Fatalf("%d samples of %d pairs, expected %d", len(e.Samples), pairs, want)
+			}
+			for i, s := range e.Samples {
+				if s.Source != s.Reference || !slices.Contains(d.References, s.Reference) || s.Source != first[i].Source || i > 0 && len(s.Source) < len(first[i-1].Source)-2 {
+					t.Errorf("sample %d of %d pairs: %+v", i, pairs, s)
+				}
+			}
+		})
+		if validations != 2 {
+			t.Errorf("%d validations, expected 2", validations)
+		}
+	}
+}
