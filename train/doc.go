@@ -11,6 +11,7 @@
 //	optimizer.go   what an optimizer is; adam.go Adam and AdamW, sgd.go momentum
 //	ema.go         the moving average of the weights
 //	validate.go    loss and BLEU on held-out pairs
+//	entropy.go     how widely each attention head looks around there
 //	checkpoint.go  everything a run needs to go on, in one file
 //	average.go     the mean of the last checkpoints' weights
 //	options.go     every setting and its default

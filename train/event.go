@@ -32,9 +32,10 @@ type Event struct {
 
 	// Validated, Averaged
 	Valid       Validation
-	Best        bool     // it is the best so far
-	Samples     []Sample // some of its translations, of the same sentences each time; none without references
-	Checkpoints int      // Averaged: how many there are in the mean
+	Best        bool      // it is the best so far
+	Samples     []Sample  // some of its translations, of the same sentences each time; none without references
+	Entropies   []Entropy // of each attention head, if Options.Entropies asks for them
+	Checkpoints int       // Averaged: how many there are in the mean
 
 	// Started, Saved
 	Path string // the checkpoint; "" if a run started without one

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"time"
 
 	"tfm/layer"
@@ -406,7 +405,7 @@ func (r *run) validateAverage(ctx context.Context) (best, done bool) {
 	} else {
 		r.state.SinceBest++
 	}
-	r.send(Event{Kind: Validated, Valid: v, Best: best, Samples: slices.Clone(r.valid.samples)})
+	r.send(r.valid.event(Event{Kind: Validated, Valid: v, Best: best}))
 	if best && r.o.Dir == "" {
 		r.best = append(r.best[:0], r.t.Params.W...)
 	}
@@ -502,7 +501,7 @@ func (r *run) average(ctx context.Context, paths []string) (v Validation, better
 		return Validation{}, false, nil
 	}
 	better = v.betterThan(r.state.Best)
-	r.send(Event{Kind: Averaged, Valid: v, Best: better, Samples: slices.Clone(r.valid.samples), Checkpoints: len(paths)})
+	r.send(r.valid.event(Event{Kind: Averaged, Valid: v, Best: better, Checkpoints: len(paths)}))
 	return v, better, nil
 }
 

@@ -60,6 +60,7 @@ type Options struct {
 
 	ValidEvery int          `json:"valid_every" resume:"free"` // steps; 0 never
 	Search     model.Search `json:"search" resume:"free"`      // how the validation's sources are translated
+	Entropies  bool         `json:"-"`                         // take those of the attention at each validation
 
 	Dir       string `json:"-"`                        // of the checkpoints; "" is none
 	Resume    bool   `json:"-"`                        // from the newest in Dir

@@ -52,6 +52,8 @@ type validator struct {
 	detokenize func([]int32) string
 	sampled    []int // places in srcs, in ascending order
 	samples    []Sample
+
+	entropies *entropies // of the last run; nil if they are not asked for
 }
 
 // sampleCount is how many translations an Event shows: some, from short to long.
@@ -63,6 +65,9 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 		return nil, nil
 	}
 	v := &validator{pass: pass, search: o.Search, detokenize: d.Detokenize}
+	if o.Entropies {
+		v.entropies = &entropies{config: t.Config}
+	}
 	var err error
 	if v.batches, err = NewBatches(d.Valid, o.Tokens, o.MaxLen, 0); err != nil {
 		return nil, fmt.Errorf("validation pairs: %w", err)
@@ -97,6 +102,11 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 // run validates. It reports false, and no result, if it was cancelled.
 func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 	start := time.Now()
+	evaluate := v.pass.Evaluate
+	if v.entropies != nil {
+		v.entropies.reset()
+		evaluate = func(b *model.Batch) model.Loss { return v.pass.Attention(b, v.entropies.add) }
+	}
 	var loss model.Loss
 	v.batches.at.Batch = 0
 	for range v.batches.Len() {
@@ -104,7 +114,7 @@ func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 			return Validation{}, false
 		}
 		v.batches.Next(&v.batch)
-		loss = loss.Plus(v.pass.Evaluate(&v.batch))
+		loss = loss.Plus(evaluate(&v.batch))
 	}
 	n := float64(loss.Tokens)
 	result := Validation{Step: step, Loss: loss.Sum / n, NLL: loss.NLL / n, Accuracy: float64(loss.Correct) / n}
@@ -138,6 +148,15 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 	}
 	// The score's last bits are the machine's logarithm's, and must not choose between two steps.
 	return math.Round(bleu.Score().Score*1e9) / 1e9, true
+}
+
+// event adds to e what the last run brought beside its result.
+func (v *validator) event(e Event) Event {
+	e.Samples = slices.Clone(v.samples)
+	if v.entropies != nil {
+		e.Entropies = v.entropies.list
+	}
+	return e
 }
 
 // estimate is how long a validation takes as far as training speed tells: an evaluation is a third of a step, and
