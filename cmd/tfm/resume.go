@@ -10,7 +10,7 @@ import (
 
 // free are the flags that may be others when a run is resumed, because no weight depends on them.
 var free = map[string]bool{"steps": true, "time": true, "patience": true, "valid-every": true, "save-every": true,
-	"keep": true, "average": true, "on-nan": true, "threads": true, "resume": true}
+	"keep": true, "average": true, "on-nan": true, "tensorboard": true, "threads": true, "resume": true}
 
 // takeUp prepares to go on with a run: its settings are those of the newest checkpoint, and a flag that says
 // something else is an error if it could change the weights.

@@ -30,7 +30,7 @@ the best validation to OUT.safetensors at the end. The tokens/s that are shown c
 Ctrl-C (or SIGTERM) finishes the step, saves a checkpoint, says how to go on, and exits with 128 + the signal's number;
 a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -model and
 the corpora, validation files included; the other settings are those of the run, and flags may repeat them. Only -steps, -time, -patience,
--valid-every, -save-every, -keep, -average, -on-nan and -threads may be changed. A -steps or -time that is already over ends
+-valid-every, -save-every, -keep, -average, -on-nan, -tensorboard and -threads may be changed. A -steps or -time that is already over ends
 the run and writes the model of the best validation.
 
 The model that a run ends with has the same bits on every processor, except with -bf16: then products with the weights are computed by
@@ -59,7 +59,8 @@ type trainSettings struct {
 	model, preset, tokenizer     string
 	resume, force                bool
 
-	log *runLog
+	log   *runLog
+	board board
 }
 
 func newTrainSettings(f *flag.FlagSet) *trainSettings {
@@ -98,6 +99,7 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none"+preset)
 	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where the processor does that faster than in float32: the model then depends on the\n"+
 		"processor, though not on -threads; where it is not faster, nothing changes")
+	f.StringVar(&s.board.dir, "tensorboard", "", "`folder` to write event files for TensorBoard to: scalars of each step and validation, and at each validation\nhistograms of each attention head's entropy; a folder for each run, to be named again with -resume")
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "what the first weights, the order of the pairs and dropout are drawn from")
 	threadsFlag(f, &s.threads)
 	return s
@@ -150,6 +152,9 @@ func (s *trainSettings) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.board.check(); err != nil {
+		return err
+	}
 	s.progress = newProgress(os.Stderr)
 	var err error
 	if s.resume {
@@ -160,13 +165,19 @@ func (s *trainSettings) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.options.Entropies = s.board.dir != ""
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	s.log = &runLog{settings: s}
-	s.record = s.log.record
+	s.board.warn = func(err error) { s.progress.line("tfm: the run goes on without -tensorboard: %v", err) }
+	s.record = func(e train.Event) {
+		s.log.record(e)
+		s.board.record(e)
+	}
 	t, err := s.training.run(ctx)
 	err = s.finish(ctx, t, err)
 	s.log.end(t.result, err)
+	s.board.close()
 	return err
 }
 

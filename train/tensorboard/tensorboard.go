@@ -12,7 +12,8 @@
 //
 // A training that goes on from step n makes steps again that its killed predecessor has reported. Writer.Start(n+1) at the
 // beginning of a new file in the same folder makes TensorBoard drop what it has read of steps from n+1 on, so that no part
-// of a curve is there twice.
+// of a curve is there twice. Its faster loader (TensorBoard 2.5 and later) knows no such mark: when a tag comes with a step that is not
+// later than the one before it, it drops that tag's events from there on, which comes to the same.
 package tensorboard
 
 import (
@@ -39,7 +40,8 @@ type Scalar struct {
 	Value float64 // shown as float32
 }
 
-// Histogram counts values: Counts[i] of them lie in (Limits[i-1], Limits[i]], the first interval having no lower end.
+// Histogram counts values: Counts[i] of them lie in (Limits[i-1], Limits[i]], and Counts[0] from Min to Limits[0]; TensorBoard takes
+// Max for the upper end of the last interval. So neither the first nor the last should be empty.
 type Histogram struct {
 	Min, Max        float64 // of the values
 	Sum, SumSquares float64 // likewise
