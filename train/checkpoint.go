@@ -209,6 +209,22 @@ func Newest(dir string) (*Checkpoint, error) {
 	return nil, fmt.Errorf("the newest checkpoint is damaged, and there is no older one to go on from: %w", err)
 }
 
+// Best is the path of the checkpoint in a folder whose validation was the best, of the newest if there was none or it is no
+// longer there. The error is that of Newest.
+func Best(dir string) (string, error) {
+	c, err := Newest(dir)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	if best := checkpointPath(dir, c.State.Best.Step); c.State.Best.Step > 0 {
+		if _, err := os.Stat(best); err == nil {
+			return best, nil
+		}
+	}
+	return c.Path, nil
+}
+
 // NewestValid is the last of the paths, which are ordered as by Checkpoints, that is an undamaged checkpoint; ""
 // if none is.
 func NewestValid(paths []string) string {

@@ -329,6 +329,9 @@ func TestKeepsTheNewestAndTheBest(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("kept %v, want %v", got, want)
 	}
+	if best, err := Best(o.Dir); err != nil || best != want[0] {
+		t.Errorf("the best is %s, %v, want %s", best, err, want[0])
+	}
 	if _, err := os.Stat(stale); !os.IsNotExist(err) {
 		t.Errorf("the temporary file of a killed run is still there: %v", err)
 	}

@@ -26,7 +26,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{demoCommand(), lessonCommand(), trainCommand(), translateCommand(), evalCommand(), infoCommand(), vocabCommand(), mnistCommand(), helpCommand(), versionCommand()}
+	return []command{demoCommand(), lessonCommand(), trainCommand(), translateCommand(), evalCommand(), reportCommand(), infoCommand(), vocabCommand(), mnistCommand(), helpCommand(), versionCommand()}
 }
 
 // usageError is the error of a wrong command line.
@@ -40,10 +40,10 @@ func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(fo
 func run(args []string) int {
 	surviveFileLimit()
 	if err := mat.CheckKernel(); err != nil {
-		return report("", err)
+		return exitCode("", err)
 	}
 	if len(args) == 0 {
-		return report("", usagef("no command"))
+		return exitCode("", usagef("no command"))
 	}
 	name, rest := args[0], args[1:]
 	switch name {
@@ -54,9 +54,9 @@ func run(args []string) int {
 	}
 	c, ok := find(name)
 	if !ok {
-		return report("", usagef("unknown command %q", name))
+		return exitCode("", usagef("unknown command %q", name))
 	}
-	return report(c.name, c.run(context.Background(), rest))
+	return exitCode(c.name, c.run(context.Background(), rest))
 }
 
 func find(name string) (command, bool) {
@@ -138,8 +138,8 @@ func (c command) help(w io.Writer) error {
 	return err
 }
 
-// report writes err, if there is one, as one line on standard error, and returns the exit code.
-func report(name string, err error) int {
+// exitCode writes err, if there is one, as one line on standard error, and returns the exit code.
+func exitCode(name string, err error) int {
 	if err == nil {
 		return 0
 	}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/safetensors"
+	"tfm/report"
+	"tfm/text"
+	"tfm/train"
+)
+
+func reportCommand() command {
+	return command{
+		name:  "report",
+		short: "make a web page of a training run: curves, sample translations, attention maps",
+		usage: "-run OUT.ckpt [-o report.html] [flags]",
+		example: `
+			tfm report -run en-de.ckpt -o report.html
+			tfm report -run en-de.ckpt -sentence "A dog runs." -sentence "Two men talk." -o report.html
+			tfm report -run a.ckpt -compare PyTorch=torch.jsonl -o report.html`,
+		notes: `The page is one file that fetches nothing. It may be made while the training goes on. Without -sentence and -sentences
+the attention maps are of some of the validation's sample sentences, translated greedily by the checkpoint of the best
+validation.`,
+		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+			r := reporter{}
+			f.StringVar(&r.run, "run", "", "`folder` of the run's checkpoints, in which its log is too")
+			f.StringVar(&r.out, "o", "report.html", "`file` to write the page to")
+			f.StringVar(&r.model, "model", "", "model `file` whose attention to show, instead of the best checkpoint in -run")
+			f.Func("sentence", "`text` whose attention to show; may be given several times", func(s string) error {
+				r.sentences = append(r.sentences, s)
+				return nil
+			})
+			f.StringVar(&r.file, "sentences", "", "`file` with such texts, one a line")
+			f.Func("compare", "another run's log to show the difference of the losses to, as `NAME=FILE`: a line {\"step\": 1, \"loss\": 9.1}\nfor each step is enough; may be given several times", r.addOther)
+			threadsFlag(f, &r.threads)
+			return func(_ context.Context, args []string) error {
+				if err := noArguments(args); err != nil {
+					return err
+				}
+				return r.write()
+			}
+		},
+	}
+}
+
+// reporter is what a report is made from.
+type reporter struct {
+	run, out, model string
+	sentences       []string
+	file            string // with more of them
+	others          []otherLog
+	threads         int
+}
+
+type otherLog struct{ name, path string }
+
+const (
+	usualSentences = 3  // of the log, if none are named
+	mostSentences  = 50 // every one is some hundred pictures
+)
+
+func (r *reporter) addOther(s string) error {
+	name, path, ok := strings.Cut(s, "=")
+	if !ok || name == "" || path == "" {
+		return errors.New("expected NAME=FILE")
+	}
+	r.others = append(r.others, otherLog{name, path})
+	return nil
+}
+
+func (r *reporter) write() error {
+	switch {
+	case r.run == "":
+		return usagef("-run is missing, the folder of a run's checkpoints")
+	case r.out == "":
+		return usagef("-o is empty, the file to write the page to")
+	}
+	if err := checkThreads(r.threads); err != nil {
+		return err
+	}
+	run, err := r.log()
+	if err != nil {
+		return err
+	}
+	page := report.Page{Name: r.name(run), Run: run, Made: "tfm " + version()}
+	for _, o := range r.others {
+		other, err := report.ReadLog(o.path)
+		if err != nil {
+			return fmt.Errorf("-compare %s: %w", o.name, err)
+		}
+		page.Others = append(page.Others, report.Other{Name: o.name, Run: other})
+	}
+	if err := checkWritable(r.out); err != nil {
+		return err
+	}
+	if err := r.attention(&page); err != nil {
+		return err
+	}
+	if err := safetensors.WriteAtomic(r.out, func(w io.Writer) error { return page.Write(w) }); err != nil {
+		return err
+	}
+	info, err := os.Stat(r.out)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s steps, %d validations, attention maps of %d sentences; %d kB\n",
+		r.out, thousands(len(run.Steps)), len(run.Validations), len(page.Sentences), (info.Size()+999)/1000)
+	return nil
+}
+
+// log reads the run's log.
+func (r *reporter) log() (*report.Run, error) {
+	if info, err := os.Stat(r.run); err != nil {
+		return nil, fmt.Errorf("-run: %w", err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("-run %s is no folder: expected that of a run's checkpoints, such as OUT.ckpt", r.run)
+	}
+	run, err := report.ReadLog(filepath.Join(r.run, runLogName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("-run: there is no %s in %s: tfm train writes it to the folder of its checkpoints, OUT.ckpt", runLogName, r.run)
+	}
+	return run, err
+}
+
+// name is what the run's model file is called, or else its folder.
+func (r *reporter) name(run *report.Run) string {
+	if len(run.Starts) > 0 {
+		if model := run.Starts[0].Setting("model"); model != "" {
+			return strings.TrimSuffix(filepath.Base(model), ".safetensors")
+		}
+	}
+	path, err := filepath.Abs(r.run)
+	if err != nil {
+		path = r.run
+	}
+	return strings.TrimSuffix(filepath.Base(path), ".ckpt")
+}
+
+// attention translates the chosen sentences and shows where the attention was. Without any, or if none are named and there is
+// no model yet, the page says why it has no maps.
+func (r *reporter) attention(page *report.Page) error {
+	sentences, err := r.chosen()
+	if err != nil {
+		return err
+	}
+	named := len(sentences) > 0
+	if !named {
+		sentences = page.Run.Sources(usualSentences)
+	}
+	if len(sentences) == 0 {
+		page.Note = "No maps of attention: the log has no sample translations, and no sentences were named (-sentence)."
+		return nil
+	}
+	path := r.model
+	if path == "" {
+		checkpoints, err := train.Checkpoints(r.run)
+		switch {
+		case err != nil:
+			return err
+		case len(checkpoints) == 0 && named:
+			return fmt.Errorf("there is no checkpoint in %s to translate with: -model names a model file", r.run)
+		case len(checkpoints) == 0:
+			page.Note = "No maps of attention: there is no checkpoint in the folder of the run, and no model was named (-model)."
+			fmt.Fprintf(os.Stderr, "tfm: there is no checkpoint in %s, so the page has no maps of attention (-model names another model)\n", r.run)
+			return nil
+		}
+		if path, err = train.Best(r.run); err != nil {
+			return err
+		}
+	}
+	search := model.DefaultSearch()
+	search.Beam = 1
+	t, err := loadTranslator(path, r.threads, search)
+	if err != nil {
+		return err
+	}
+	pool := mat.NewPool(r.threads)
+	defer pool.Close()
+	pass := model.NewPass(t.decoder.Transformer, pool)
+	page.Model = filepath.Base(path)
+	for _, s := range sentences {
+		page.Sentences = append(page.Sentences, t.look(pass, s))
+	}
+	return nil
+}
+
+// chosen are the sentences that the command line names.
+func (r *reporter) chosen() ([]string, error) {
+	var all []string
+	for _, s := range r.sentences {
+		if strings.TrimSpace(s) == "" {
+			return nil, usagef("-sentence is empty")
+		}
+		all = append(all, oneLine(s))
+	}
+	if r.file != "" {
+		before := len(all)
+		for l, err := range text.Lines(r.file) {
+			if err != nil {
+				return nil, err
+			}
+			if strings.TrimSpace(l) != "" {
+				all = append(all, l)
+			}
+		}
+		if len(all) == before {
+			return nil, fmt.Errorf("-sentences: %s is empty", r.file)
+		}
+	}
+	if len(all) > mostSentences {
+		return nil, fmt.Errorf("%s sentences to show the attention of, expected at most %d", thousands(len(all)), mostSentences)
+	}
+	return all, nil
+}
+
+// look translates a sentence, and keeps as much of the attention of every layer and head as a report shows.
+func (t *translator) look(pass *model.Pass, sentence string) report.Sentence {
+	src := t.src.Encode(nil, sentence)
+	src = src[:min(len(src), t.maxLen)]
+	tgt := t.decoder.Translate([][]int32{src}, t.search)[0].Tokens
+	s := report.Sentence{Source: sentence, Translation: oneLine(t.tgt.Decode(tgt))}
+	var b model.Batch
+	b.Append(src, tgt)
+	s.Src, s.In, s.Out = pieces(t.src, b.Src), pieces(t.tgt, b.TgtIn), pieces(t.tgt, b.TgtOut)
+	attentions := map[string]*[][]report.Weights{model.EncoderSelf: &s.EncoderSelf, model.DecoderSelf: &s.DecoderSelf, model.DecoderCross: &s.Cross}
+	pass.Attention(&b, func(attention string, layer, head, _ int, w mat.Matrix) {
+		layers := attentions[attention]
+		if head == 0 {
+			*layers = append(*layers, nil)
+		}
+		rows := make(report.Weights, min(w.Rows, report.MaxPieces))
+		for i := range rows {
+			rows[i] = append(rows[i], w.Row(i)[:min(w.Cols, report.MaxPieces)]...)
+		}
+		(*layers)[layer] = append((*layers)[layer], rows)
+	})
+	return s
+}
+
+func pieces(bpe *text.BPE, ids []int32) []string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = bpe.Piece(id)
+	}
+	return names
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tfm/model"
+)
+
+// reportOf makes a report and returns the page.
+func reportOf(t *testing.T, args ...string) (page string, o output) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "page.html")
+	o = mustRun(t, "", append([]string{"report", "-o", out}, args...)...)
+	return read(t, out), o
+}
+
+func mustHave(t *testing.T, page string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+func TestReportOfARun(t *testing.T) {
+	args, m := trainArgs(t, "-steps", "40", "-valid-every", "20")
+	mustRun(t, "", args...)
+	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
+	page, o := reportOf(t, "-run", dir)
+	// One layer of each stack with two heads, and the mean of them, for three attentions of three sentences.
+	if n := strings.Count(page, "<img "); n != 3*3*(2+1) {
+		t.Errorf("%d attention maps", n)
+	}
+	mustHave(t, page, "<h1 dir=\"auto\">m</h1>", "Best validation BLEU", "1 &#43; 1 layers", "all steps are done", ">Loss<", ">BLEU<", ">Gradient norm<", "best, step", "▁the")
+	if !strings.Contains(o.stderr, "40 steps, 2 validations, attention maps of 3 sentences") || o.stdout != "" {
+		t.Errorf("said %q and %q", o.stdout, o.stderr)
+	}
+
+	mustRun(t, "", append(args, "-resume", "-steps", "50")...)
+	page, _ = reportOf(t, "-run", dir, "-compare", "itself="+filepath.Join(dir, runLogName), "-sentence", "the red dog <b>sees</b> it", "-sentences", toy.testSrc)
+	mustHave(t, page, "once, after step 40", "Largest difference of the losses: 0, at step 1", "over 50 common steps", "the red dog &lt;b&gt;sees&lt;/b&gt; it")
+	if n := strings.Count(page, `class="sentence"`); n != 50 {
+		t.Errorf("%d sentences with attention maps, want 50", n)
+	}
+
+	// A sentence that is longer than the model can take, or the page would show.
+	page, _ = reportOf(t, "-run", dir, "-model", toyModel(t), "-sentence", strings.Repeat("the small table takes the big tree ", 80))
+	mustHave(t, page, "toy.safetensors", "the maps show the first 48 and")
+}
+
+// The best checkpoint is the one whose attention is shown, for as long as it is there.
+func TestReportShowsTheBestCheckpoint(t *testing.T) {
+	args, m := trainArgs(t, "-steps", "30", "-valid-every", "10", "-save-every", "10", "-seed", "3")
+	mustRun(t, "", args...)
+	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
+	page, _ := reportOf(t, "-run", dir)
+	var best int
+	for _, line := range strings.Split(read(t, filepath.Join(dir, runLogName)), "\n") {
+		if _, after, ok := strings.Cut(line, `"best_step":`); ok {
+			fmt.Sscan(after, &best)
+		}
+	}
+	mustHave(t, page, fmt.Sprintf("step-%08d.safetensors", best))
+	if err := os.Remove(filepath.Join(dir, fmt.Sprintf("step-%08d.safetensors", best))); err != nil {
+		t.Fatal(err)
+	}
+	if best != 30 {
+		page, _ = reportOf(t, "-run", dir)
+		mustHave(t, page, "step-00000030.safetensors")
+	}
+}
+
+const reportLog = `{"event":"start","step":0,"settings":{}}
+{"event":"step","step":1,"loss":9}
+{"event":"valid","step":1,"loss":9,"samples":[{"src":"the red dog","ref":"","hyp":""}]}
+`
+
+func TestReportWithoutAModel(t *testing.T) {
+	dir := filepath.Dir(write(t, runLogName, reportLog))
+	page, o := reportOf(t, "-run", dir)
+	mustHave(t, page, "there is no checkpoint in the folder of the run")
+	if strings.Count(o.stderr, "\n") != 2 || !strings.Contains(o.stderr, "no maps of attention") {
+		t.Errorf("said %q", o.stderr)
+	}
+	page, _ = reportOf(t, "-run", dir, "-model", toyModel(t))
+	mustHave(t, page, "toy.safetensors", "the red dog")
+}
+
+func TestReportErrors(t *testing.T) {
+	dir := filepath.Dir(write(t, runLogName, reportLog))
+	log := filepath.Join(dir, runLogName)
+	empty := t.TempDir()
+	broken := write(t, "broken.jsonl", "{\"step\":1,\"loss\":9}\nnonsense\n{\"step\":2,\"loss\":8}\n")
+	damaged := filepath.Dir(write(t, runLogName, reportLog))
+	if err := os.WriteFile(filepath.Join(damaged, "step-00000001.safetensors"), []byte("nonsense"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	blank, many := write(t, "blank", "\n \n"), write(t, "many", strings.Repeat("a\n", 51))
+	out := filepath.Join(t.TempDir(), "page.html")
+	for _, c := range []struct {
+		code  int
+		args  []string
+		wants []string
+	}{
+		{2, nil, []string{"-run is missing", "run 'tfm help report'"}},
+		{2, []string{"-run", dir, "-o", ""}, []string{"-o is empty"}},
+		{2, []string{"-run", dir, "-threads", "0"}, []string{"-threads 0"}},
+		{2, []string{"-run", dir, "-compare", log}, []string{"-compare", "NAME=FILE"}},
+		{2, []string{"-run", dir, "-sentence", " "}, []string{"-sentence is empty"}},
+		{2, []string{"-run", dir, "more"}, []string{`unexpected argument "more"`}},
+		{1, []string{"-run", filepath.Join(dir, "none")}, []string{"-run", filepath.Join(dir, "none"), "no such file"}},
+		{1, []string{"-run", log}, []string{log, "expected"}},
+		{1, []string{"-run", empty}, []string{"no log.jsonl in " + empty}},
+		{1, []string{"-run", dir, "-compare", "other=" + broken}, []string{"-compare other", broken + ":2: "}},
+		{1, []string{"-run", dir, "-compare", "other=" + out}, []string{"-compare other", out}},
+		{1, []string{"-run", dir, "-sentence", "a"}, []string{"no checkpoint in " + dir, "-model"}},
+		{1, []string{"-run", dir, "-model", log}, []string{log}},
+		{1, []string{"-run", damaged}, []string{"step-00000001.safetensors", "damaged"}},
+		{1, []string{"-run", dir, "-sentences", filepath.Join(dir, "none")}, []string{filepath.Join(dir, "none")}},
+		{1, []string{"-run", dir, "-sentences", blank}, []string{"-sentences", blank, "empty"}},
+		{1, []string{"-run", dir, "-sentences", many}, []string{"51 sentences", "at most 50"}},
+		{1, []string{"-run", dir, "-o", empty}, []string{empty, "no regular file"}},
+	} {
+		o := runTFM(t, "", append([]string{"report", "-o", out}, c.args...)...)
+		mustFail(t, o, c.code, c.wants...)
+		if strings.Count(o.stderr, "\n") != 1 || o.stdout != "" {
+			t.Errorf("%q: more than one line of error:\n%s%s", c.args, o.stdout, o.stderr)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%q: wrote a page", c.args)
+		}
+	}
+}
+
+// A map is the weights that the model computes: the mean over its heads is Decoder.Attention.
+func TestLookShowsTheModelsAttention(t *testing.T) {
+	search := model.DefaultSearch()
+	search.Beam = 1
+	tr, err := loadTranslator(toyModel(t), 1, search)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := tr.look(model.NewPass(tr.decoder.Transformer, nil), "the red dog sees the cat")
+	if s.Translation != tr.translate([]string{s.Source}, nil)[0] || s.Translation == "" {
+		t.Errorf("translation %q", s.Translation)
+	}
+	if s.In[0] != "<s>" || s.Out[len(s.Out)-1] != "</s>" || s.Src[len(s.Src)-1] != "</s>" || len(s.In) != len(s.Out) || s.In[1] != s.Out[0] {
+		t.Errorf("pieces %q, given %q, said %q", s.Src, s.In, s.Out)
+	}
+	c := tr.decoder.Config
+	if len(s.EncoderSelf) != c.EncoderLayers || len(s.DecoderSelf) != c.DecoderLayers || len(s.Cross) != c.DecoderLayers || len(s.Cross[0]) != c.Heads {
+		t.Fatalf("attention of %d, %d and %d layers", len(s.EncoderSelf), len(s.DecoderSelf), len(s.Cross))
+	}
+	src := tr.src.Encode(nil, s.Source)
+	want := tr.decoder.Attention(src, tr.decoder.Translate([][]int32{src}, search)[0].Tokens)
+	for i := range want {
+		for j := range want[i] {
+			var got float32
+			for _, w := range s.Cross[c.DecoderLayers-1] {
+				got += w[i][j] / float32(c.Heads)
+			}
+			if d := got - want[i][j]; d > 1e-6 || d < -1e-6 { // the means are rounded otherwise
+				t.Errorf("row %d, column %d: %v, want %v", i, j, got, want[i][j])
+			}
+		}
+		for j := range s.DecoderSelf[0][0][i] {
+			if j > i && s.DecoderSelf[0][0][i][j] != 0 {
+				t.Errorf("step %d looks at step %d", i, j)
+			}
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A chart is some lines over the steps of a run. It is drawn into a square of pathSize units that the page stretches to the
+// space there is; ticks and their labels are elements beside it, so that text keeps its size on every screen.
+type chart struct {
+	Title, Unit string
+	Text        string // what it shows, for who cannot see it
+	Series      []series
+	X, Y        []tick
+	Grid        string // the path of lines across at the ticks of y
+	Marks       []mark
+
+	lo, hi int // the steps at the left and the right edge
+	bottom float64
+	top    float64
+	log    bool // the scale of y
+}
+
+// series is one line of a chart.
+type series struct {
+	Name   string
+	Class  string // which colour and stroke
+	Path   string // of the SVG
+	Dots   bool   // each point is shown as a dot too
+	Legend string // its last value
+	Raw    bool   // the unsmoothed one behind another
+
+	line line
+}
+
+// tick is a label and its place along an axis in percent from the left or the top.
+type tick struct {
+	At    float64
+	Label string
+}
+
+// mark is a step at which something happened, with its place in percent from the left.
+type mark struct {
+	At          float64
+	Class, What string
+}
+
+const (
+	pathSize = 2000
+	buckets  = 300 // ranges of steps of which a line keeps the lowest and the highest point
+)
+
+// add adds a line, unless there is nothing in it.
+func (c *chart) add(name, class string, l line) {
+	if len(l.x) > 0 {
+		c.Series = append(c.Series, series{Name: name, Class: class, Dots: len(l.x) == 1, line: l})
+	}
+}
+
+// addNoisy adds a line and, before it, what it is the mean of.
+func (c *chart) addNoisy(name, class string, l line) {
+	half := len(l.x) / 120
+	if half == 0 {
+		c.add(name, class, l.thin(buckets))
+		return
+	}
+	half = min(half, 250)
+	c.add(name, class+" raw", l.thin(buckets))
+	c.Series[len(c.Series)-1].Raw = true
+	c.add(fmt.Sprintf("%s, mean of %d steps", name, 2*half+1), class, l.smooth(half).sample(buckets))
+}
+
+// addDots adds a line whose points are shown one by one as long as they are few.
+func (c *chart) addDots(name, class string, l line) {
+	if len(l.x) > 0 {
+		c.add(name, class, l.thin(buckets))
+		c.Series[len(c.Series)-1].Dots = len(l.x) <= 60
+	}
+}
+
+// layout lays the chart out between steps lo and hi once its lines are there. With a zero, y begins at 0. A scale that is
+// meant to be logarithmic is so if values span a factor of more than 5.
+func (c *chart) layout(lo, hi int, zero, log bool) {
+	c.lo, c.hi = lo, max(hi, lo+1)
+	bottom, top, least := math.Inf(1), math.Inf(-1), math.Inf(1)
+	for _, s := range c.Series {
+		for _, y := range s.line.y {
+			bottom, top = min(bottom, y), max(top, y)
+			if y > 1/largest {
+				least = min(least, y)
+			}
+		}
+	}
+	c.log = log && least < math.Inf(1) && top/least > 5
+	switch {
+	case c.log: // what is not positive lies on the bottom
+		margin := math.Pow(top/least, 0.04)
+		c.bottom, c.top = least/margin, top*margin
+	case zero && bottom >= 0:
+		c.bottom, c.top = 0, top*1.05
+	default:
+		margin := (top - bottom) * 0.05
+		c.bottom, c.top = bottom-margin, top+margin
+		if bottom >= 0 {
+			c.bottom = max(0, c.bottom)
+		}
+	}
+	if size := max(math.Abs(c.bottom), math.Abs(c.top)); c.top-c.bottom <= 1e-9*size || size < 1/largest { // one value
+		margin := max(size/2, 1e-9)
+		c.bottom, c.top = c.bottom-margin, c.top+margin
+	}
+	for _, y := range ticks(c.bottom, c.top, 5, c.log) {
+		c.Y = append(c.Y, tick{100 - 100*c.height(y), y.String()})
+		c.Grid += fmt.Sprintf("M0 %.0fh%d", pathSize*(1-c.height(y)), pathSize)
+	}
+	for _, x := range ticks(float64(c.lo), float64(c.hi), 5, false) {
+		if x.at == math.Trunc(x.at) {
+			x.step = max(x.step, 1)
+			c.X = append(c.X, tick{100 * c.across(int(x.at)), x.String()})
+		}
+	}
+	for i := range c.Series {
+		s := &c.Series[i]
+		s.Legend = figure(s.line.y[len(s.line.y)-1])
+		s.Path = c.path(s.line)
+	}
+}
+
+// across and height are where a step and a value lie, from 0 to 1.
+func (c *chart) across(x int) float64 { return float64(x-c.lo) / float64(c.hi-c.lo) }
+
+func (c *chart) height(y tickValue) float64 {
+	if c.log {
+		return math.Log(max(y.at, c.bottom)/c.bottom) / math.Log(c.top/c.bottom)
+	}
+	return (y.at - c.bottom) / (c.top - c.bottom)
+}
+
+// path is a line as the path of an SVG.
+func (c *chart) path(l line) string {
+	var b strings.Builder
+	for i := range l.x {
+		b.WriteByte("ML"[min(i, 1)])
+		fmt.Fprintf(&b, "%.0f %.0f", pathSize*c.across(l.x[i]), pathSize*(1-c.height(tickValue{at: l.y[i]})))
+	}
+	if len(l.x) == 1 {
+		b.WriteString("h0")
+	}
+	return b.String()
+}
+
+// DotPath is the points of a line as lines of no length, whose round ends are dots.
+func (s series) DotPath() string {
+	if !s.Dots {
+		return ""
+	}
+	return strings.NewReplacer("L", "h0M").Replace(strings.TrimSuffix(s.Path, "h0")) + "h0"
+}
+
+// mark marks a step.
+func (c *chart) mark(step int, class, what string) {
+	if c.lo <= step && step <= c.hi {
+		c.Marks = append(c.Marks, mark{100 * c.across(step), class, what})
+	}
+}
+
+// points is what the page's script reads of a chart.
+type points struct {
+	Lo     int            `json:"lo"`
+	Hi     int            `json:"hi"`
+	Series []seriesPoints `json:"series"`
+}
+
+type seriesPoints struct {
+	X []int     `json:"x"`
+	Y []rounded `json:"y"`
+}
+
+// rounded is a number of which JSON gets five digits.
+type rounded float64
+
+func (r rounded) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(r), 'g', 5, 64), nil
+}
+
+func (c *chart) points() points {
+	p := points{Lo: c.lo, Hi: c.hi}
+	for _, s := range c.Series {
+		y := make([]rounded, len(s.line.y))
+		for i := range y {
+			y[i] = rounded(s.line.y[i])
+		}
+		p.Series = append(p.Series, seriesPoints{s.line.x, y})
+	}
+	return p
+}
+
+// tickValue is a round number, with what says how its label is written: the distance to the next one, if they are all as far
+// apart, and the end of the axis.
+type tickValue struct{ at, step, end float64 }
+
+func (t tickValue) String() string {
+	size := math.Abs(t.at)
+	switch {
+	case t.at == 0:
+		return "0"
+	case t.end >= 1e6 && size >= 1e5:
+		return strconv.FormatFloat(t.at/1e6, 'f', -1, 64) + "M"
+	case t.end >= 1e5 && size >= 1e3:
+		return strconv.FormatFloat(t.at/1e3, 'f', -1, 64) + "k"
+	case size >= 1000:
+		return grouped(t.at)
+	case t.step > 0 && t.end >= 1e-3:
+		return strconv.FormatFloat(t.at, 'f', max(0, int(math.Ceil(-math.Log10(t.step)-1e-9))), 64)
+	case size >= 1e-3:
+		return strconv.FormatFloat(t.at, 'g', 6, 64)
+	}
+	return shortExponent(strconv.FormatFloat(t.at, 'e', -1, 64))
+}
+
+// ticks is about n round numbers from lo to hi: 1, 2 or 5 times a power of ten apart, or with log such times powers of ten.
+func ticks(lo, hi float64, n int, log bool) []tickValue {
+	var t []tickValue
+	if log {
+		first, last := math.Floor(math.Log10(lo)), math.Ceil(math.Log10(hi))
+		every := math.Ceil((last - first) / float64(n+1)) // decades from tick to tick
+		for _, within := range [][]float64{{1}, {1, 3}, {1, 2, 5}} {
+			t = t[:0]
+			for e := first; e <= last; e += every {
+				for _, m := range within {
+					if at := round(m * math.Pow(10, e)); lo <= at && at <= hi {
+						t = append(t, tickValue{at: at, end: hi})
+					}
+				}
+			}
+			if len(t) >= 3 || every > 1 {
+				return t
+			}
+		}
+	}
+	t = t[:0]
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(n))))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if (hi-lo)/(m*step) <= float64(n)+0.5 {
+			step *= m
+			break
+		}
+	}
+	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+1e-9*step; i++ {
+		t = append(t, tickValue{round(i * step), step, hi})
+	}
+	return t
+}
+
+// round takes away what rounding left behind the tenth digit.
+func round(x float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 10, 64), 64)
+	return r
+}
+
+// figure is a number as people read it: four digits, thousands grouped.
+func figure(x float64) string {
+	size := math.Abs(x)
+	switch {
+	case math.IsNaN(x):
+		return "–"
+	case math.IsInf(x, 0):
+		return strings.TrimPrefix(strconv.FormatFloat(x, 'f', -1, 64), "+")
+	case x == math.Trunc(x) && size < 1e3:
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	case size >= 1e15 || size < 1e-3:
+		return shortExponent(strconv.FormatFloat(x, 'e', 2, 64))
+	case size >= 1000:
+		return grouped(math.Round(x))
+	}
+	return strconv.FormatFloat(x, 'f', 3-int(math.Floor(math.Log10(size))), 64)
+}
+
+// shortExponent makes 3.50e-04 what it is without zeros: 3.5e-4.
+func shortExponent(s string) string {
+	digits, exponent, _ := strings.Cut(s, "e")
+	if strings.Contains(digits, ".") {
+		digits = strings.TrimRight(strings.TrimRight(digits, "0"), ".")
+	}
+	sign := strings.TrimPrefix(exponent[:1], "+")
+	return digits + "e" + sign + strings.TrimLeft(exponent[1:], "0")
+}
+
+// grouped writes a whole number with a comma before every three digits.
+func grouped(x float64) string {
+	s := strconv.FormatFloat(x, 'f', 0, 64)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// duration is seconds as people read them.
+func duration(seconds float64) string {
+	switch s := int(math.Round(seconds)); {
+	case math.IsNaN(seconds) || math.IsInf(seconds, 0):
+		return "–"
+	case seconds < 10:
+		return strconv.FormatFloat(seconds, 'f', 1, 64) + " s"
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	case s < 24*3600:
+		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+	default:
+		return fmt.Sprintf("%d d %d h", s/86400, s%86400/3600)
+	}
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"math"
+)
+
+// curves are the charts of a run: those of which the log has values.
+func (r *Run) curves() []chart {
+	steps := func(value func(Step) number) (l line) {
+		for _, s := range r.Steps {
+			l.add(s.Step, float64(value(s)))
+		}
+		return l
+	}
+	valid := func(value func(Validation) number) (l line) {
+		for _, v := range r.Validations {
+			l.add(v.Step, float64(value(v)))
+		}
+		return l
+	}
+	perplexity := func(nll number) number { return number(math.Exp(float64(nll))) }
+	percent := func(share number) number { return 100 * share }
+	const train, validation = "training", "validation"
+
+	var charts []chart
+	draw := func(c chart, zero, log bool) {
+		if len(c.Series) == 0 {
+			return
+		}
+		lo, hi := r.reach()
+		c.layout(lo, hi, zero, log)
+		for _, s := range r.Starts {
+			if s.Step > 0 {
+				c.mark(s.Step, "resumed", fmt.Sprintf("taken up again after step %s", grouped(float64(s.Step))))
+			}
+		}
+		for _, s := range r.Skipped {
+			c.mark(s.Step, "skipped", fmt.Sprintf("step %s dropped: %s", grouped(float64(s.Step)), s.Why))
+		}
+		c.describe()
+		charts = append(charts, c)
+	}
+
+	c := chart{Title: "Loss", Unit: "nats a target token"}
+	c.addNoisy(train, "a", steps(func(s Step) number { return s.Loss }))
+	c.addDots(validation, "b", valid(func(v Validation) number { return v.Loss }))
+	draw(c, false, false)
+
+	c = chart{Title: "Perplexity", Unit: "e^NLL, logarithmic"}
+	c.addNoisy(train, "a", steps(func(s Step) number { return perplexity(s.NLL) }))
+	c.addDots(validation, "b", valid(func(v Validation) number { return perplexity(v.NLL) }))
+	draw(c, false, true)
+
+	c = chart{Title: "BLEU", Unit: "of the validation's translations"}
+	c.addDots(validation, "b", valid(func(v Validation) number { return v.BLEU }))
+	draw(c, true, false)
+
+	c = chart{Title: "Accuracy", Unit: "% of target tokens that were the likeliest"}
+	c.addNoisy(train, "a", steps(func(s Step) number { return percent(s.Accuracy) }))
+	c.addDots(validation, "b", valid(func(v Validation) number { return percent(v.Accuracy) }))
+	draw(c, true, false)
+
+	c = chart{Title: "Learning rate"}
+	c.add("learning rate", "a", steps(func(s Step) number { return s.Rate }).thin(buckets))
+	draw(c, true, false)
+
+	c = chart{Title: "Gradient norm", Unit: "before clipping"}
+	c.addNoisy("norm", "a", steps(func(s Step) number { return s.GradNorm }))
+	draw(c, false, true)
+
+	c = chart{Title: "Speed", Unit: "tokens/s"}
+	c.add("source", "c", steps(func(s Step) number { return s.SrcPerSec }).thin(buckets))
+	c.add("target", "a", steps(func(s Step) number { return s.TgtPerSec }).thin(buckets))
+	draw(c, true, false)
+	return charts
+}
+
+// reach is the steps that the charts of a run are over: from 0, unless the log begins late.
+func (r *Run) reach() (lo, hi int) {
+	hi = r.last()
+	if len(r.Steps) > 0 && r.Steps[0].Step-1 > hi/2 {
+		lo = r.Steps[0].Step - 1
+	}
+	return lo, hi
+}
+
+// describe says what a chart shows.
+func (c *chart) describe() {
+	c.Text = fmt.Sprintf("%s over steps %s to %s.", c.Title, grouped(float64(c.lo)), grouped(float64(c.hi)))
+	for _, s := range c.Series {
+		if s.Raw {
+			continue
+		}
+		low, high := 0, 0
+		for i, y := range s.line.y {
+			if y < s.line.y[low] {
+				low = i
+			}
+			if y > s.line.y[high] {
+				high = i
+			}
+		}
+		at := func(i int) string {
+			return fmt.Sprintf("%s at step %s", figure(s.line.y[i]), grouped(float64(s.line.x[i])))
+		}
+		c.Text += fmt.Sprintf(" %s: first %s, last %s, lowest %s, highest %s.", s.Name, at(0), at(len(s.line.x)-1), at(low), at(high))
+	}
+}

@@ -1,0 +1,265 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"figure": func(n number) string { return figure(float64(n)) },
+	"perplexity": func(n number) string {
+		return figure(math.Exp(float64(n)))
+	},
+	"percent": func(n number) string {
+		if math.IsNaN(float64(n)) {
+			return "–"
+		}
+		return fmt.Sprintf("%.1f %%", 100*float64(n))
+	},
+	"bleu": func(n number) string {
+		if math.IsNaN(float64(n)) {
+			return "–"
+		}
+		return fmt.Sprintf("%.2f", float64(n))
+	},
+	"duration": func(n number) string { return duration(float64(n)) },
+	"count":    func(n int) string { return grouped(float64(n)) },
+}).Parse(pageHTML))
+
+// Page is what a report tells.
+type Page struct {
+	Name      string // of the run
+	Run       *Run
+	Others    []Other
+	Sentences []Sentence
+	Model     string // the file whose attention Sentences show
+	Note      string // why there are no Sentences
+	Made      string // by what
+}
+
+// view is what page.html reads.
+type view struct {
+	Page
+	CSS     template.CSS
+	JS      template.JS
+	Data    data
+	Facts   []fact
+	Results []fact
+	Charts  []chart
+
+	Settings    []fact
+	Comparisons []comparison
+	Histories   []history
+	Maps        []sentenceMaps
+	Rows        []Step // some of the steps, for the table
+	Best        *Validation
+}
+
+// data is what page.js reads.
+type data struct {
+	Charts  []points     `json:"charts"` // in the order of the page
+	Elapsed seriesPoints `json:"elapsed"`
+}
+
+// fact is a name and what it stands for.
+type fact struct{ Name, Value, Note string }
+
+type sentenceMaps struct {
+	Sentence
+	Cut        bool
+	Attentions []attention
+}
+
+// Write writes the page. The error is that of w, or of a Sentence whose weights are not as many as its pieces.
+func (p Page) Write(w io.Writer) error {
+	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: p.Run.curves(), Histories: p.Run.histories(), Best: p.Run.best()}
+	v.Facts, v.Results, v.Settings = p.Run.facts(), p.Run.results(), p.Run.settings()
+	for _, o := range p.Others {
+		v.Comparisons = append(v.Comparisons, p.Run.compare(p.Name, o))
+	}
+	for _, s := range p.Sentences {
+		maps, err := s.attentions()
+		if err != nil {
+			return err
+		}
+		v.Maps = append(v.Maps, sentenceMaps{s, max(len(s.Src), len(s.Out)) > MaxPieces, maps})
+	}
+	for i := range v.Charts {
+		v.Data.Charts = append(v.Data.Charts, v.Charts[i].points())
+	}
+	for _, c := range v.Comparisons {
+		for i := range c.Charts {
+			v.Data.Charts = append(v.Data.Charts, c.Charts[i].points())
+		}
+	}
+	var elapsed line
+	for _, s := range p.Run.Steps {
+		elapsed.add(s.Step, float64(s.Elapsed))
+	}
+	elapsed = elapsed.sample(buckets)
+	v.Data.Elapsed.X = elapsed.x
+	for _, y := range elapsed.y {
+		v.Data.Elapsed.Y = append(v.Data.Elapsed.Y, rounded(y))
+	}
+	const rows = 25
+	steps := p.Run.Steps
+	for i := range min(rows, len(steps)) {
+		v.Rows = append(v.Rows, steps[i*(len(steps)-1)/max(1, min(rows, len(steps))-1)])
+	}
+	return page.Execute(w, v)
+}
+
+// facts are what was trained, on what, with what and when.
+func (r *Run) facts() []fact {
+	var facts []fact
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{Name: name, Value: value})
+		}
+	}
+	if len(r.Starts) == 0 {
+		return nil
+	}
+	first, last := r.Starts[0], r.Starts[len(r.Starts)-1]
+	set := first.Setting
+	var size []string
+	if set("encoder-layers") != "" && set("decoder-layers") != "" {
+		size = append(size, set("encoder-layers")+" + "+set("decoder-layers")+" layers")
+	}
+	for _, s := range [][2]string{{"d-model", "d_model "}, {"d-ff", "d_ff "}} {
+		if v := set(s[0]); v != "" {
+			size = append(size, s[1]+v)
+		}
+	}
+	if v := set("heads"); v != "" {
+		size = append(size, v+" heads")
+	}
+	if v := set("dropout"); v != "" {
+		size = append(size, "dropout "+v)
+	}
+	if v := set("preset"); v != "" {
+		size = append(size, "preset "+v)
+	}
+	count := func(n int, what string) string {
+		if n == 0 {
+			return ""
+		}
+		return grouped(float64(n)) + " " + what
+	}
+	join := func(separator string, parts ...string) string {
+		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+	}
+	add("Model", strings.Join(size, ", "))
+	add("Size", join(", ", count(first.Parameters, "parameters"), count(first.Vocabulary, "pieces in the vocabulary")))
+	add("Trained on", join(", ", count(first.TrainPairs, "pairs"), join(" and ", set("src"), set("tgt"), set("tsv"))))
+	add("Validated on", join(", ", count(first.ValidPairs, "pairs"), join(" and ", set("valid-src"), set("valid-tgt"), set("valid-tsv"))))
+	threads := count(last.Threads, "threads")
+	if last.Threads == 1 {
+		threads = "1 thread"
+	}
+	add("Kernels", join(", ", last.Kernels, threads))
+	const day = "2 January 2006, 15:04 MST"
+	if !first.Time.IsZero() {
+		add("Begun", first.Time.Format(day))
+	}
+	if n := len(r.Starts) - 1; n > 0 {
+		var at []string
+		for _, s := range r.Starts[1:] {
+			at = append(at, grouped(float64(s.Step)))
+		}
+		add("Taken up again", plural(n, "time")+", after step "+strings.Join(at, ", "))
+	}
+	if e := r.End; e != nil {
+		when := ""
+		if !e.Time.IsZero() {
+			when = e.Time.Format(day)
+		}
+		add("Ended", join(": ", when, e.Reason))
+		add("Model file", e.Model)
+	} else {
+		add("Ended", "not yet, or it was killed: the log has no end")
+	}
+	if n := len(r.Skipped); n > 0 {
+		s := r.Skipped[n-1]
+		add("Updates dropped", fmt.Sprintf("%s; the last at step %s: %s", grouped(float64(n)), grouped(float64(s.Step)), s.Why))
+	}
+	add("Version", last.Version)
+	return facts
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// results are the figures that one looks for first.
+func (r *Run) results() []fact {
+	var facts []fact
+	known := func(n number) bool { return !math.IsNaN(float64(n)) }
+	at := func(step int) string { return "step " + grouped(float64(step)) }
+	if b := r.best(); b != nil {
+		if known(b.BLEU) {
+			facts = append(facts, fact{"Best validation BLEU", fmt.Sprintf("%.2f", float64(b.BLEU)), at(b.Step)})
+		}
+		if known(b.NLL) {
+			facts = append(facts, fact{"Validation perplexity", figure(math.Exp(float64(b.NLL))), at(b.Step)})
+		}
+	}
+	if a := r.Averaged; a != nil && known(a.BLEU) {
+		facts = append(facts, fact{"BLEU of the mean", fmt.Sprintf("%.2f", float64(a.BLEU)), fmt.Sprintf("last %d checkpoints", a.Checkpoints)})
+	}
+	if n := len(r.Steps); n > 0 {
+		s := r.Steps[n-1]
+		if known(s.Loss) {
+			facts = append(facts, fact{"Training loss", figure(float64(s.Loss)), at(s.Step)})
+		}
+	}
+	done := fact{Name: "Steps", Value: grouped(float64(r.last()))}
+	if n := len(r.Steps); n > 0 {
+		done.Note = fmt.Sprintf("in epoch %d", r.Steps[n-1].Epoch+1)
+	}
+	facts = append(facts, done)
+	if t := r.elapsed(); !math.IsNaN(t) {
+		facts = append(facts, fact{"Time", duration(t), ""})
+	}
+	sum, n := 0.0, 0
+	for _, s := range r.Steps {
+		if known(s.SrcPerSec) && known(s.TgtPerSec) {
+			sum, n = sum+float64(s.SrcPerSec)+float64(s.TgtPerSec), n+1
+		}
+	}
+	if n > 0 {
+		facts = append(facts, fact{"Tokens/s", figure(math.Round(sum / float64(n))), "source + target, mean"})
+	}
+	return facts
+}
+
+// settings are all settings of a run, by name.
+func (r *Run) settings() []fact {
+	if len(r.Starts) == 0 {
+		return nil
+	}
+	last := r.Starts[len(r.Starts)-1]
+	var facts []fact
+	for name := range last.Settings {
+		facts = append(facts, fact{Name: name, Value: last.Setting(name)})
+	}
+	slices.SortFunc(facts, func(a, b fact) int { return strings.Compare(a.Name, b.Name) })
+	return facts
+}

@@ -1,0 +1,117 @@
+// Values under the pointer. The page shows everything else without this script.
+document.documentElement.classList.add("scripted");
+
+const show = x => {
+  const size = Math.abs(x);
+  if (x === 0) return "0";
+  if (size < 1e-3) return x.toExponential(2);
+  if (size >= 1000) return Math.round(x).toLocaleString("en");
+  return x.toPrecision(4);
+};
+const time = s => s < 10 ? s.toFixed(1) + " s" : s < 60 ? Math.round(s) + " s"
+  : s < 3600 ? Math.floor(s / 60) + " min " + Math.floor(s % 60) + " s"
+  : Math.floor(s / 3600) + " h " + Math.floor(s % 3600 / 60) + " min";
+
+// The index of the value of a sorted list that is nearest to x.
+const nearest = (list, x) => {
+  let lo = 0, hi = list.length - 1;
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if (list[mid] < x) lo = mid + 1; else hi = mid;
+  }
+  return lo > 0 && x - list[lo - 1] < list[lo] - x ? lo - 1 : lo;
+};
+
+document.querySelectorAll(".chart").forEach((figure, n) => {
+  const chart = report.charts[n], plot = figure.querySelector(".plot"), at = figure.querySelector(".at");
+  const values = [...figure.querySelectorAll(".legend b")], last = values.map(b => b.textContent);
+  const cursor = figure.querySelector(".cursor");
+  let step = chart.hi;
+  const read = to => {
+    step = Math.max(chart.lo, Math.min(chart.hi, to));
+    chart.series.forEach((s, i) => {
+      const k = nearest(s.x, step), far = Math.abs(s.x[k] - step) > (chart.hi - chart.lo) / 100;
+      values[i].textContent = show(s.y[k]) + (far ? " at " + s.x[k].toLocaleString("en") : "");
+    });
+    const e = report.elapsed;
+    at.textContent = "step " + step.toLocaleString("en") + (e.x && e.x.length ? " · " + time(e.y[nearest(e.x, step)]) : "");
+    cursor.style.left = 100 * (step - chart.lo) / (chart.hi - chart.lo) + "%";
+    plot.classList.add("reading");
+  };
+  const leave = () => {
+    values.forEach((b, i) => b.textContent = last[i]);
+    at.textContent = "";
+    plot.classList.remove("reading");
+  };
+  const point = event => {
+    const box = plot.getBoundingClientRect();
+    read(Math.round(chart.lo + (event.clientX - box.left) / box.width * (chart.hi - chart.lo)));
+  };
+  plot.addEventListener("pointermove", point);
+  plot.addEventListener("pointerdown", point);
+  plot.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") leave(); });
+  plot.addEventListener("blur", leave);
+  plot.addEventListener("keydown", event => {
+    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!way) return;
+    event.preventDefault();
+    read(step + way * Math.max(1, Math.round((chart.hi - chart.lo) / (event.shiftKey ? 10 : 100))));
+  });
+});
+
+// The weight of a pixel: its grey is the root of the weight.
+const pixels = new Map();
+const weight = (img, row, column) => {
+  if (!pixels.has(img.src)) {
+    const canvas = document.createElement("canvas");
+    canvas.width = img.naturalWidth;
+    canvas.height = img.naturalHeight;
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    context.drawImage(img, 0, 0);
+    pixels.set(img.src, context.getImageData(0, 0, canvas.width, canvas.height).data);
+  }
+  return (pixels.get(img.src)[4 * (row * img.naturalWidth + column)] / 255) ** 2;
+};
+
+// Shows the weight of img that an event points at in a .whole, whose frame has the names.
+const readWeight = (event, img, whole) => {
+  const box = img.getBoundingClientRect(), inside = (x, n) => Math.max(0, Math.min(n - 1, Math.floor(x * n)));
+  const row = inside((event.clientY - box.top) / box.height, img.naturalHeight);
+  const column = inside((event.clientX - box.left) / box.width, img.naturalWidth);
+  const rows = whole.querySelectorAll(".rows span"), columns = whole.querySelectorAll(".columns span");
+  clear(whole);
+  rows[row].classList.add("on");
+  columns[column].classList.add("on");
+  const of = img.closest(".head") ? img.alt.replace(/^.*?, /, "") + ": " : "";
+  whole.querySelector(".weight").textContent = of + rows[row].textContent + " → " + columns[column].textContent + " " + weight(img, row, column).toFixed(3);
+};
+const clear = whole => {
+  whole.querySelectorAll(".on").forEach(e => e.classList.remove("on"));
+  whole.querySelector(".weight").textContent = "";
+};
+const listen = (img, whole) => {
+  for (const kind of ["pointermove", "pointerdown"]) img.addEventListener(kind, event => readWeight(event, img, whole));
+  img.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") clear(whole); });
+};
+
+const dialog = document.querySelector("dialog");
+dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
+document.querySelectorAll(".attention").forEach(attention => {
+  const whole = attention.querySelector(".whole");
+  listen(whole.querySelector("img"), whole);
+  attention.querySelectorAll(".head").forEach(head => {
+    const small = head.querySelector("img");
+    listen(small, whole);
+    head.addEventListener("click", () => {
+      const copy = whole.cloneNode(true), img = copy.querySelector("img");
+      clear(copy);
+      copy.querySelector(".which").remove();
+      img.src = small.src;
+      img.alt = small.alt;
+      listen(img, copy);
+      dialog.querySelector("h3").textContent = small.alt;
+      dialog.querySelector(".enlarged").replaceChildren(copy);
+      dialog.showModal();
+    });
+  });
+});

@@ -1,0 +1,295 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// wild is text that must not become part of the page's structure.
+const wild = `</script><img src=http://x/y onerror="alert(1)"> & 'quotes' {{.}} <b>`
+
+// element is an element of a page.
+type element struct {
+	name  string
+	attrs map[string]string
+}
+
+// parse reads a page and checks that its elements are nested as they must be.
+func parse(t *testing.T, page string) []element {
+	t.Helper()
+	// What stands in script and style is no markup.
+	page = regexp.MustCompile(`(?s)(<script>).*?(</script>)`).ReplaceAllString(page, "$1$2")
+	page = regexp.MustCompile(`(?s)(<style>).*?(</style>)`).ReplaceAllString(page, "$1$2")
+	page = strings.TrimPrefix(page, "<!DOCTYPE html>")
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Entity, d.AutoClose, d.Strict = xml.HTMLEntity, append(xml.HTMLAutoClose, "meta"), false
+	var all []element
+	var open []string
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("the page is not well-formed: %v", err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := element{token.Name.Local, map[string]string{}}
+			for _, a := range token.Attr {
+				e.attrs[a.Name.Local] = a.Value
+			}
+			all, open = append(all, e), append(open, e.name)
+		case xml.EndElement:
+			if n := len(open); n == 0 || open[n-1] != token.Name.Local {
+				t.Fatalf("</%s> ends %v", token.Name.Local, open)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("not ended: %v", open)
+	}
+	return all
+}
+
+func write(t *testing.T, p Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// sentenceOf is a sentence of so many pieces a side with weights that are all different.
+func sentenceOf(src, tgt, layers, heads int) Sentence {
+	s := Sentence{Source: wild, Translation: wild}
+	names := func(n int) (p []string) {
+		for i := range n {
+			p = append(p, fmt.Sprintf("<p%d>", i))
+		}
+		return p
+	}
+	s.Src, s.In, s.Out = names(src), names(tgt), names(tgt)
+	weights := func(rows, columns int) [][]Weights {
+		all := make([][]Weights, layers)
+		for l := range all {
+			for h := range heads {
+				w := make(Weights, rows)
+				for i := range w {
+					w[i] = make([]float32, columns)
+					for j := range w[i] {
+						w[i][j] = float32((l+2*h+3*i+5*j)%97) / 96
+					}
+				}
+				all[l] = append(all[l], w)
+			}
+		}
+		return all
+	}
+	s.EncoderSelf, s.DecoderSelf, s.Cross = weights(src, src), weights(tgt, tgt), weights(tgt, src)
+	return s
+}
+
+func samplePage(t *testing.T) Page {
+	lines := []string{startLine}
+	for step := 1; step <= 40; step++ {
+		lines = append(lines, stepLine(step))
+		if step%10 == 0 {
+			lines = append(lines, validLine(step, float64(step), step <= 30, wild))
+		}
+	}
+	lines = append(lines, resumeLine(40), `{"event":"skipped","step":41,"why":"`+"NaN in <w>"+`"}`, `{"event":"end","step":40,"reason":"<done>"}`)
+	r := mustRead(t, logOf(lines...))
+	r.Starts[0].Settings["src"] = []byte(`"<i>.en"`)
+	return Page{Name: wild, Run: r, Others: []Other{{wild, r}}, Sentences: []Sentence{sentenceOf(7, 5, 2, 4)}, Model: wild, Made: wild}
+}
+
+func TestPageIsWellFormedAndFetchesNothing(t *testing.T) {
+	page := write(t, samplePage(t))
+	count := map[string]int{}
+	for _, e := range parse(t, page) {
+		count[e.name]++
+		for name, value := range e.attrs {
+			switch {
+			case strings.HasPrefix(name, "on"):
+				t.Errorf("<%s %s=%q>", e.name, name, value)
+			case (name == "href" || name == "action") && !strings.HasPrefix(value, "#"),
+				name == "src" && !strings.HasPrefix(value, "data:image/png;base64,"),
+				name == "srcset", name == "style" && strings.Contains(value, "url"):
+				t.Errorf("<%s %s=%q> is fetched", e.name, name, value)
+			}
+		}
+		switch e.name {
+		case "link", "iframe", "object", "embed", "base":
+			t.Errorf("a <%s>", e.name)
+		case "img":
+			if e.attrs["alt"] == "" {
+				t.Errorf("a picture says nothing: %v", e.attrs)
+			}
+		case "div":
+			if e.attrs["class"] == "plot" && !strings.Contains(e.attrs["aria-label"], "over steps") {
+				t.Errorf("a curve says nothing: %v", e.attrs)
+			}
+		}
+	}
+	// Three attentions of two layers of four heads, and the mean of each.
+	for name, want := range map[string]int{"script": 1, "style": 1, "h1": 1, "img": 3*2*4 + 3, "figure": 7 + 2, "html": 1, "body": 1} {
+		if count[name] != want {
+			t.Errorf("%d <%s>, want %d", count[name], name, want)
+		}
+	}
+	for _, not := range []string{"@import", "url(", "https:", "ZgotmplZ", "NaN,", "<no value>", "%!"} {
+		if strings.Contains(page, not) {
+			t.Errorf("the page has %q in it", not)
+		}
+	}
+	if !strings.Contains(page, `content="default-src 'none'; img-src data:;`) {
+		t.Error("the page does not forbid what it does not do")
+	}
+}
+
+func TestPageTellsWhatTheLogHas(t *testing.T) {
+	page := write(t, samplePage(t))
+	for _, want := range []string{"2,349,056 parameters", "29,000 pairs", "1,014 pairs", "avx512, 2 threads", "d_model 128", "once, after step 40", "21 November 2026",
+		"Best validation BLEU</span> <strong>30.00", "&lt;done&gt;", "All 4 settings", "All validations as a table", "Largest difference of the losses: 0, at step 1;",
+		"&lt;i&gt;.en", "best, step 30", "step 10–40", "Cross-attention", "Encoder self-attention", "Decoder self-attention", "step 41: NaN in"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not tell %q", want)
+		}
+	}
+}
+
+// A page is the same bytes whenever it is made.
+func TestPageIsReproducible(t *testing.T) {
+	if write(t, samplePage(t)) != write(t, samplePage(t)) {
+		t.Error("two pages of one run differ")
+	}
+}
+
+func TestPagesOfLittle(t *testing.T) {
+	for name, log := range map[string]string{
+		"only a start":      logOf(startLine),
+		"one step":          logOf(startLine, stepLine(1)),
+		"only losses":       logOf(`{"step":7,"loss":3}`, `{"step":8,"loss":2}`),
+		"no validation":     logOf(startLine, stepLine(1), stepLine(2), stepLine(3)),
+		"only a validation": logOf(startLine, `{"event":"valid","step":1}`),
+		"all NaN":           logOf(startLine, `{"event":"step","step":1}`, `{"event":"step","step":2,"loss":null}`),
+		"huge numbers":      logOf(startLine, `{"event":"step","step":1,"loss":1e308,"nll":1e308,"grad_norm":1e-320,"rate":-1e308}`, `{"event":"step","step":2,"loss":-1e308,"grad_norm":1e308,"rate":1e308}`),
+	} {
+		r := mustRead(t, log)
+		page := write(t, Page{Name: name, Run: r, Others: []Other{{"itself", r}, {"nothing", &Run{}}}, Note: "no maps"})
+		parse(t, page)
+		if strings.Contains(page, "ZgotmplZ") || regexp.MustCompile(`="[^"]*(NaN|Inf)`).MatchString(page) {
+			t.Errorf("%s: a number that is none stands in an attribute", name)
+		}
+		if !strings.Contains(page, "no step in common") || !strings.Contains(page, "no maps") {
+			t.Errorf("%s: the page does not say what is missing", name)
+		}
+	}
+}
+
+// Ten thousand steps make no huge page.
+func TestLongRunIsThinned(t *testing.T) {
+	lines := []string{startLine}
+	for step := 1; step <= 10000; step++ {
+		lines = append(lines, stepLine(step))
+	}
+	if page := write(t, Page{Run: mustRead(t, logOf(lines...))}); len(page) > 250_000 {
+		t.Errorf("%d bytes", len(page))
+	}
+}
+
+func TestCompare(t *testing.T) {
+	ours := mustRead(t, logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`, `{"step":3,"loss":7}`, `{"step":4,"loss":null}`))
+	theirs := mustRead(t, logOf(`{"step":2,"loss":8.25}`, `{"step":3,"loss":6.5}`, `{"step":4,"loss":6}`, `{"step":5,"loss":5}`))
+	c := ours.compare("us", Other{"them", theirs})
+	if want := "Largest difference of the losses: 0.5000, at step 3; mean 0.3750, over 2 common steps."; c.Text != want || c.Common != 2 || len(c.Charts) != 2 {
+		t.Errorf("%+v\nwant %s", c, want)
+	}
+}
+
+func TestHistories(t *testing.T) {
+	var lines []string
+	for step := 1; step <= 40; step++ {
+		lines = append(lines, validLine(step, float64(min(step, 33)), step == 33, fmt.Sprint("take ", (step-1)/2)))
+	}
+	h := mustRead(t, logOf(lines...)).histories()
+	if len(h) != 1 || len(h[0].Said) != mostSaid+1 {
+		t.Fatalf("%+v", h)
+	}
+	first, last, best := h[0].Said[0], h[0].Said[mostSaid-1], h[0].Said[mostSaid]
+	if first != (said{From: 1, To: 2, Text: "take 0"}) || last != (said{From: 39, To: 40, Text: "take 19"}) || best != (said{From: 33, To: 33, Text: "take 16", Best: true}) {
+		t.Errorf("%+v … %+v, best %+v", first, last, best)
+	}
+	if s := mustRead(t, logOf(lines...)).Sources(3); len(s) != 1 || s[0] != "A <b>dog</b>." {
+		t.Errorf("sources %q", s)
+	}
+}
+
+// The grey of a picture is the root of the weight, so what the script reads is the weight but for the eight bits of grey.
+func TestPicturesHoldTheWeights(t *testing.T) {
+	s := sentenceOf(9, 6, 3, 2)
+	all, err := s.attentions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, layers := range [][][]Weights{s.Cross, s.EncoderSelf, s.DecoderSelf} {
+		for l, heads := range layers {
+			for h, w := range heads {
+				data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(string(all[i].Layers[l].Heads[h].URL), "data:image/png;base64,"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				img, err := png.Decode(bytes.NewReader(data))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b := img.Bounds(); b.Dx() != len(w[0]) || b.Dy() != len(w) {
+					t.Fatalf("a picture of %v for weights %d × %d", b, len(w), len(w[0]))
+				}
+				for y := range w {
+					for x := range w[y] {
+						grey, _, _, _ := img.At(x, y).RGBA()
+						if got := math.Pow(float64(grey)/0xffff, 2); math.Abs(got-float64(w[y][x])) > 1.0/255 { // half a step of the root, times its slope, at most 2
+							t.Fatalf("weight %v is %v in the picture", w[y][x], got)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestLongSentencesAreCut(t *testing.T) {
+	p := Page{Run: mustRead(t, logOf(startLine)), Sentences: []Sentence{sentenceOf(100, 30, 6, 8)}}
+	page := write(t, p)
+	parse(t, page)
+	if !strings.Contains(page, "100 pieces of the source and 30 of the translation; the maps show the first 48 and 30.") || !strings.Contains(page, "p47") || strings.Contains(page, "p48") {
+		t.Error("the maps are not cut, or the page does not say so")
+	}
+	p.Sentences[0].Cross[0][0] = p.Sentences[0].Cross[0][0][:3]
+	if err := p.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "3 rows of attention for 30 pieces") {
+		t.Errorf("error %v of weights that are too few", err)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestWriteError(t *testing.T) {
+	if err := samplePage(t).Write(fullDisk{}); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,84 @@
+package report
+
+import "math"
+
+// A line is values over steps. What is not finite, or larger than any that is of use, is left out of every line, as no curve
+// can show it.
+type line struct {
+	x []int // ascending
+	y []float64
+}
+
+const largest = 1e100
+
+// add appends a point, if its value can be shown.
+func (l *line) add(x int, y float64) {
+	if math.Abs(y) < largest {
+		l.x, l.y = append(l.x, x), append(l.y, y)
+	}
+}
+
+// thin keeps at most two points of each of n equal ranges of steps, the lowest and the highest, and the first and the last
+// of all: whatever stands out stays.
+func (l line) thin(n int) line {
+	if len(l.x) <= 2*n {
+		return l
+	}
+	first, last := l.x[0], l.x[len(l.x)-1]
+	bucket := func(x int) int { return int(float64(x-first) / float64(last-first+1) * float64(n)) }
+	var t line
+	for lo := 0; lo < len(l.x); {
+		hi, low, high := lo, lo, lo
+		for ; hi < len(l.x) && bucket(l.x[hi]) == bucket(l.x[lo]); hi++ {
+			if l.y[hi] < l.y[low] {
+				low = hi
+			}
+			if l.y[hi] > l.y[high] {
+				high = hi
+			}
+		}
+		keep := []int{min(low, high), max(low, high)}
+		if lo == 0 && keep[0] != 0 {
+			keep = append([]int{0}, keep...)
+		}
+		if hi == len(l.x) && keep[len(keep)-1] != hi-1 {
+			keep = append(keep, hi-1)
+		}
+		for i, k := range keep {
+			if i == 0 || k != keep[i-1] {
+				t.x, t.y = append(t.x, l.x[k]), append(t.y, l.y[k])
+			}
+		}
+		lo = hi
+	}
+	return t
+}
+
+// smooth is the mean of each point and up to half points to each side of it. At the beginning it is as many on the one as on
+// the other, so that a steep descent is no lower or higher than it is; at the end those before it.
+func (l line) smooth(half int) line {
+	sums := make([]float64, len(l.y)+1)
+	for i, y := range l.y {
+		sums[i+1] = sums[i] + y
+	}
+	s := line{x: l.x, y: make([]float64, len(l.y))}
+	for i := range l.y {
+		before := min(half, i)
+		after := min(before, len(l.y)-1-i)
+		s.y[i] = (sums[i+after+1] - sums[i-before]) / float64(before+after+1)
+	}
+	return s
+}
+
+// sample is at most n points of a line that is smooth already, evenly spread, and the last.
+func (l line) sample(n int) line {
+	if len(l.x) <= n {
+		return l
+	}
+	var s line
+	for i := range n {
+		at := i * (len(l.x) - 1) / (n - 1)
+		s.x, s.y = append(s.x, l.x[at]), append(s.y, l.y[at])
+	}
+	return s
+}
