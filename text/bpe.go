@@ -95,19 +95,16 @@ func (b *BPE) Encode(dst []int32, s string) []int32 {
 		n := wordLen(rest)
 		word := rest[:n]
 		rest = rest[n:]
-		slot := b.cache.slot(word)
-		if ids, ok := slot.lookup(word); ok {
-			dst = append(dst, ids...)
-			continue
-		}
-		start := len(dst)
-		dst = e.encode(dst, word, b)
-		slot.store(word, dst[start:])
+		dst = e.encodeCached(dst, word, b)
 	}
+	b.release(e)
+	return dst
+}
+
+func (b *BPE) release(e *encoder) {
 	if cap(e.text) <= 1<<16 { // one huge text must not stay in memory
 		b.encoders.Put(e)
 	}
-	return dst
 }
 
 // Decode returns the text of ids. Special ids, and ids outside 0 to Size()-1,
@@ -157,6 +154,7 @@ type encoder struct {
 	text       []byte
 	symbols    []symbol
 	candidates heap[candidate]
+	dropped    []candidate // of this step
 }
 
 // symbol is a piece of the word being encoded, in a list linked by index.
@@ -174,10 +172,23 @@ func (c candidate) before(d candidate) bool {
 	return c.at < d.at
 }
 
-// encode appends the ids of one word: of the merges that are possible it takes
-// the one learned first until none is left. A word of n bytes has at most n-1
+// encodeCached appends the ids of one word, which it has seen before or encodes.
+func (e *encoder) encodeCached(dst []int32, word []byte, b *BPE) []int32 {
+	slot := b.cache.slot(word)
+	if ids, ok := slot.lookup(word); ok {
+		return append(dst, ids...)
+	}
+	start := len(dst)
+	dst = e.encode(dst, word, b, nil)
+	slot.store(word, dst[start:])
+	return dst
+}
+
+// encode appends the ids of one word: of the merges that are possible, and that
+// drop, if there is one, does not drop in this step, it takes the one learned
+// first until none is left. Without drop a word of n bytes has at most n-1
 // merges, and each pushes at most two candidates: O(n log n).
-func (e *encoder) encode(dst []int32, word []byte, b *BPE) []int32 {
+func (e *encoder) encode(dst []int32, word []byte, b *BPE, drop *mergeDropout) []int32 {
 	const none = -1
 	s := e.symbols[:0]
 	for i, c := range word {
@@ -204,6 +215,10 @@ func (e *encoder) encode(dst []int32, word []byte, b *BPE) []int32 {
 		if next == none || b.merges[c.id-firstMerge] != (pair{s[c.at].id, s[next].id}) {
 			continue // an earlier merge took one of the two
 		}
+		if drop != nil && drop.next() {
+			e.dropped = append(e.dropped, c)
+			continue
+		}
 		s[c.at].id = c.id
 		s[c.at].next = s[next].next
 		if s[next].next != none {
@@ -212,7 +227,12 @@ func (e *encoder) encode(dst []int32, word []byte, b *BPE) []int32 {
 		s[next] = symbol{id: Pad, next: none}
 		propose(s[c.at].prev)
 		propose(c.at)
+		for _, d := range e.dropped { // the next step draws anew
+			e.candidates.push(d)
+		}
+		e.dropped = e.dropped[:0]
 	}
+	e.dropped = e.dropped[:0]
 	for i := int32(0); i != none; i = s[i].next {
 		dst = append(dst, s[i].id)
 	}

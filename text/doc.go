@@ -8,6 +8,7 @@
 //	words.go          cuts a text into the words that no merge may cross
 //	bpe_train.go      learns the merges from a corpus
 //	bpe.go            text to token ids and back
+//	bpe_dropout.go    the same with merges left out at random, for training
 //	bpe_cache.go      the words seen lately, with their ids
 //	bpe_file.go       the merges as bytes, for the model file
 //	bleu.go           scores translations: BLEU, number for number as sacreBLEU

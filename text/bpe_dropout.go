@@ -1,0 +1,65 @@
+package text
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// EncodeDropout appends the ids of s to dst and returns it, as Encode does, but
+// at each step of a word every merge that is possible is dropped with
+// probability p, anew in each step; of the rest the one learned first is done,
+// and when a step drops all of them, the word is finished (BPE-dropout:
+// Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective
+// Subword Regularization", section 3, algorithm 1, on bytes). So a text has other
+// pieces each time, which are meant for training; Decode gives the text back
+// all the same. With p = 0 nothing is drawn and the ids are Encode's; with p = 1
+// they are the bytes.
+//
+// The ids depend on b, s, p and the state of random alone, on every machine. It
+// panics if p is not 0 to 1. It is safe for concurrent use if random is not shared.
+func (b *BPE) EncodeDropout(dst []int32, s string, p float64, random *rand.PCG) []int32 {
+	if !(p >= 0 && p <= 1) {
+		panic(fmt.Sprintf("text: probability %v, want 0 to 1", p))
+	}
+	if s == "" || p == 0 {
+		return b.Encode(dst, s)
+	}
+	drop := &mergeDropout{random, uint64(p * (1 << 53))}
+	e := b.encoders.Get().(*encoder)
+	e.text = append(append(e.text[:0], ' '), s...)
+	for rest := e.text; len(rest) > 0; {
+		n := wordLen(rest)
+		word := rest[:n]
+		rest = rest[n:]
+		start := len(dst)
+		dst = e.encodeCached(dst, word, b)
+		// Only if one of these merges is dropped, each at its step, are the pieces others than Encode's.
+		merges, before := len(word)-(len(dst)-start), *random
+		if drop.any(merges) {
+			*random = before
+			dst = e.encode(dst[:start], word, b, drop)
+		}
+	}
+	b.release(e)
+	return dst
+}
+
+// mergeDropout draws whether merges are dropped. A step need only ask for them in
+// the order in which they were learned until one stays: no other matters then.
+type mergeDropout struct {
+	random *rand.PCG
+	below  uint64 // p·2^53, an integer, as no draw may depend on how a machine rounds
+}
+
+// next draws for one merge.
+func (d *mergeDropout) next() bool { return d.random.Uint64()>>11 < d.below }
+
+// any draws for n merges, until one is dropped.
+func (d *mergeDropout) any(n int) bool {
+	for range n {
+		if d.next() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package text
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// slowDropout is algorithm 1 of the paper as it stands there: in each step draw for every
+// merge that is possible, then do the first of those that stay.
+func slowDropout(b *BPE, word string, p float64, r *rand.Rand) []int32 {
+	var ids []int32
+	for _, c := range []byte(word) {
+		ids = append(ids, firstByte+int32(c))
+	}
+	for {
+		best := candidate{id: math.MaxInt32}
+		for i := range len(ids) - 1 {
+			if id, ok := b.merged[pair{ids[i], ids[i+1]}]; ok && r.Float64() >= p {
+				if c := (candidate{id, int32(i)}); c.before(best) {
+					best = c
+				}
+			}
+		}
+		if best.id == math.MaxInt32 {
+			return ids
+		}
+		ids[best.at] = best.id
+		ids = slices.Delete(ids, int(best.at)+1, int(best.at)+2)
+	}
+}
+
+// The outcomes for a word are those of the paper's algorithm, as often.
+func TestDropoutEqualsOracle(t *testing.T) {
+	b := train(t, firstMerge+8, "aaab aaab abab abab abaab abaab", "aab aab aaab")
+	const n = 20000
+	for _, word := range []string{"abaab", "aaab", "ababab"} {
+		for _, p := range []float64{0.1, 0.5, 0.9} {
+			fast, slow := map[string]int{}, map[string]int{}
+			pcg, r := rand.NewPCG(1, 2), rand.New(rand.NewPCG(3, 4))
+			for range n {
+				fast[fmt.Sprint(b.EncodeDropout(nil, word, p, pcg))]++
+				slow[fmt.Sprint(slowDropout(b, " "+word, p, r))]++
+			}
+			for outcome := range slow {
+				fast[outcome] += 0
+			}
+			for outcome := range fast {
+				// Two counts of about the same expectation e differ by at most five times √(2e), once in a million times.
+				got, want := float64(fast[outcome]), float64(slow[outcome])
+				if math.Abs(got-want) > 5*math.Sqrt(got+want+2) {
+					t.Errorf("%s, p %v: %s came %v times, want about %v", word, p, outcome, got, want)
+				}
+			}
+		}
+	}
+}
+
+// One merge stays with probability 1-p: of "aa" after a space, that of a and a; of "aaa" the first, or else the second.
+func TestDropoutOfOneMerge(t *testing.T) {
+	b, err := newBPE([]pair{{firstByte + 'a', firstByte + 'a'}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n, p = 100000, 0.3
+	a, aa, space := int32(firstByte+'a'), int32(firstMerge), int32(firstByte+' ')
+	r := rand.NewPCG(1, 1)
+	count := func(s string, ids ...int32) (times float64) {
+		for range n {
+			if slices.Equal(b.EncodeDropout(nil, s, p, r), ids) {
+				times++
+			}
+		}
+		return times / n
+	}
+	for _, c := range []struct {
+		text string
+		ids  []int32
+		want float64
+	}{
+		{"aa", []int32{space, aa}, 1 - p},
+		{"aa", []int32{space, a, a}, p},
+		{"aaa", []int32{space, aa, a}, 1 - p},
+		{"aaa", []int32{space, a, aa}, p * (1 - p)},
+		{"aaa", []int32{space, a, a, a}, p * p},
+	} {
+		// five standard deviations of a share of n draws
+		if got := count(c.text, c.ids...); math.Abs(got-c.want) > 5*math.Sqrt(c.want*(1-c.want)/n) {
+			t.Errorf("%s becomes %v in a share of %v, want %v", c.text, c.ids, got, c.want)
+		}
+	}
+}
+
+func TestDropoutLimits(t *testing.T) {
+	lines := generate(300)
+	b := train(t, 1000, lines...)
+	r := rand.NewPCG(5, 6)
+	state := *r
+	for _, l := range lines {
+		if got, want := b.EncodeDropout([]int32{EOS}, l, 0, r), b.Encode([]int32{EOS}, l); !slices.Equal(got, want) {
+			t.Fatalf("p 0: %q gives %v, want %v", l, got, want)
+		}
+	}
+	if *r != state {
+		t.Error("p 0 draws")
+	}
+	for _, l := range lines {
+		got := b.EncodeDropout(nil, l, 1, r)
+		if len(got) != len(l)+1 || slices.Max(got) >= firstMerge {
+			t.Fatalf("p 1: %q gives %v, want its bytes", l, got)
+		}
+	}
+	if got := b.EncodeDropout(nil, "", 0.5, r); len(got) != 0 {
+		t.Errorf("no text gives %v", got)
+	}
+	for _, p := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("p %v: no panic", p)
+				}
+			}()
+			b.EncodeDropout(nil, "a", p, r)
+		}()
+	}
+}
+
+// The ids must not depend on what the cache holds, which is what others encoded before; and this seed's are written down, as
+// every machine must draw the same.
+func TestDropoutIsDeterministic(t *testing.T) {
+	lines := generate(500)
+	b := train(t, 1000, lines...)
+	encode := func() (all []int32) {
+		r := rand.NewPCG(7, 8)
+		for _, l := range lines {
+			all = b.EncodeDropout(all, l, 0.1, r)
+		}
+		return all
+	}
+	want := encode()
+	sum := uint64(0)
+	for _, id := range want {
+		sum = sum*1000003 + uint64(id)
+	}
+	if wantLen, wantSum := 12475, uint64(0x8829fdb5162a2fa1); len(want) != wantLen || sum != wantSum {
+		t.Errorf("%d ids with checksum %#x, want %d with %#x", len(want), sum, wantLen, wantSum)
+	}
+	clear(b.cache.slots)
+	if !slices.Equal(encode(), want) {
+		t.Error("other ids with an empty cache")
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			if !slices.Equal(encode(), want) {
+				t.Error("other ids beside other goroutines")
+			}
+		}()
+	}
+	wait.Wait()
+	if plain := b.Encode(nil, lines[0]); slices.Equal(plain, b.EncodeDropout(nil, lines[0], 0.5, rand.NewPCG(1, 1))) {
+		t.Error("nothing is dropped")
+	}
+}
+
+func FuzzDropout(f *testing.F) {
+	b := train(f, 1000, generate(300)...)
+	f.Add("", uint64(0), 0.5)
+	f.Add("Ein Hund.\r\n", uint64(1), 0.1)
+	f.Add("  a \x00\xff中文 да\u200d\ufe0f", uint64(2), 0.9)
+	f.Fuzz(func(t *testing.T, s string, seed uint64, p float64) {
+		if !(p >= 0 && p <= 1) {
+			t.Skip()
+		}
+		ids := b.EncodeDropout(nil, s, p, rand.NewPCG(seed, 0))
+		for _, id := range ids {
+			if id < firstByte || int(id) >= b.Size() {
+				t.Fatalf("%q gives id %d", s, id)
+			}
+		}
+		if got := b.Decode(ids); got != s {
+			t.Fatalf("%q comes back as %q", s, got)
+		}
+		if fewest := len(b.Encode(nil, s)); p == 0 && len(ids) != fewest {
+			t.Fatalf("%q: %d pieces, want %d", s, len(ids), fewest)
+		}
+		clear(b.cache.slots)
+		if again := b.EncodeDropout(nil, s, p, rand.NewPCG(seed, 0)); !slices.Equal(again, ids) {
+			t.Fatalf("%q: %v, then %v", s, ids, again)
+		}
+	})
+}
+
+func BenchmarkEncodeDropout(b *testing.B) {
+	lines := generate(20000)
+	bpe := train(b, 8000, lines...)
+	for _, p := range []float64{0.05, 0.1, 0.5} {
+		b.Run(fmt.Sprintf("p=%v", p), func(b *testing.B) {
+			b.ReportAllocs()
+			var ids []int32
+			r := rand.NewPCG(1, 1)
+			for range b.N {
+				for _, l := range lines {
+					ids = bpe.EncodeDropout(ids[:0], l, p, r)
+				}
+			}
+			b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "lines/s")
+		})
+	}
+}
