@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"tfm/model/safetensors"
 )
@@ -101,6 +102,33 @@ func LoadConfig(path string) (Config, error) {
 	return c, nil
 }
 
+// LoadTokenizers reads only the tokenizers, as File has them, without looking at the weights.
+func LoadTokenizers(path string) (map[string][]byte, error) {
+	s, err := safetensors.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	t, err := decodeTokenizers(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+func decodeTokenizers(s *safetensors.File) (map[string][]byte, error) {
+	tokenizers := map[string][]byte{}
+	for _, t := range s.Tensors() {
+		if name, ok := strings.CutPrefix(t.Name, tokenizerPrefix); ok {
+			if t.DType != "U8" {
+				return nil, fmt.Errorf("tensor %q is of type %s, expected U8", t.Name, t.DType)
+			}
+			tokenizers[name] = bytes.Clone(t.Data)
+		}
+	}
+	return tokenizers, nil
+}
+
 func decodeConfig(meta map[string]string) (c Config, err error) {
 	switch got, ok := meta["format"]; {
 	case !ok:
@@ -148,17 +176,10 @@ func decode(s *safetensors.File, gradients bool) (File, error) {
 			return File{}, err
 		}
 	}
-	f := File{Model: m, Tokenizers: map[string][]byte{}, Info: s.Metadata()}
+	f := File{Model: m, Info: s.Metadata()}
 	for _, own := range []string{"format", "config", "checksum"} {
 		delete(f.Info, own)
 	}
-	for _, t := range s.Tensors() {
-		if name, ok := bytes.CutPrefix([]byte(t.Name), []byte(tokenizerPrefix)); ok {
-			if t.DType != "U8" {
-				return File{}, fmt.Errorf("tensor %q is of type %s, expected U8", t.Name, t.DType)
-			}
-			f.Tokenizers[string(name)] = bytes.Clone(t.Data)
-		}
-	}
-	return f, nil
+	f.Tokenizers, err = decodeTokenizers(s)
+	return f, err
 }

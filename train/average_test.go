@@ -25,7 +25,7 @@ func TestAverageIsTheMean(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Average(m, paths); err != nil {
+	if err := Average(m, paths, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, w := range m.Params.W { // three roundings of numbers up to about 1
@@ -35,9 +35,9 @@ func TestAverageIsTheMean(t *testing.T) {
 	}
 	other := smallConfig()
 	other.Heads = 4
-	wantError(t, Average(newModel(t, other), paths), paths[0], "heads is 2, expected 4")
-	wantError(t, Average(m, nil), "no checkpoints")
-	wantError(t, Average(m, []string{filepath.Join(dir, "none")}), "none")
+	wantError(t, Average(newModel(t, other), paths, nil), paths[0], "heads is 2, expected 4")
+	wantError(t, Average(m, nil, nil), "no checkpoints")
+	wantError(t, Average(m, []string{filepath.Join(dir, "none")}, nil), "none")
 }
 
 // The average is kept if its validation is better than the best, and only then.
@@ -63,7 +63,7 @@ func TestRunAverages(t *testing.T) {
 		})
 		want := newModel(t, smallConfig())
 		if kept {
-			if err := Average(want, []string{checkpointPath(o.Dir, 4), checkpointPath(o.Dir, 5), checkpointPath(o.Dir, 6)}); err != nil {
+			if err := Average(want, []string{checkpointPath(o.Dir, 4), checkpointPath(o.Dir, 5), checkpointPath(o.Dir, 6)}, nil); err != nil {
 				t.Fatal(err)
 			}
 		} else if err := open(t, checkpointPath(o.Dir, 6)).Weights(want.Params); err != nil {

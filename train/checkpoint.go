@@ -54,26 +54,37 @@ type Checkpoint struct {
 
 // OpenCheckpoint opens a checkpoint and verifies its checksum. Errors name the file.
 func OpenCheckpoint(path string) (*Checkpoint, error) {
+	c, err := openModel(path)
+	if err != nil {
+		return nil, err
+	}
+	c.Options.Optimizer, c.Options.OnNaN = OptimizerAdam, OnNaNStop // of checkpoints from when there was nothing else
+	if err := c.read(); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// openModel opens and verifies a model file of which only weights and configuration are wanted.
+func openModel(path string) (*Checkpoint, error) {
 	file, err := safetensors.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	c := &Checkpoint{Path: path, file: file}
-	c.Options.Optimizer, c.Options.OnNaN = OptimizerAdam, OnNaNStop // of checkpoints from when there was nothing else
-	if err := c.read(); err != nil {
+	if err = file.Verify(); err == nil {
+		c.Config, err = model.LoadConfig(path)
+	}
+	if err != nil {
 		file.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *Checkpoint) read() (err error) {
-	if err := c.file.Verify(); err != nil {
-		return err
-	}
-	if c.Config, err = model.LoadConfig(c.Path); err != nil {
-		return err
-	}
+// read reads what makes a checkpoint of a model file.
+func (c *Checkpoint) read() error {
 	meta := c.file.Metadata()
 	for key, value := range map[string]any{keyOptions: &c.Options, keyState: &c.State} {
 		if _, ok := meta[key]; !ok {

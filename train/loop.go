@@ -493,7 +493,7 @@ func (r *run) toAverage() ([]string, error) {
 // average puts the mean of the weights of checkpoints into the model and reports how good it is, and whether it is better
 // than the best; it is not if it was not validated to the end. Without a validation it is.
 func (r *run) average(ctx context.Context, paths []string) (v Validation, better bool, err error) {
-	if err := Average(r.t, paths); err != nil || r.valid == nil {
+	if err := Average(r.t, paths, nil); err != nil || r.valid == nil {
 		return v, err == nil, err
 	}
 	v, done := r.valid.run(ctx, r.state.Step)

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tfm/model"
+	"tfm/train"
+)
+
+func averageCommand() command {
+	return command{
+		name:    "average",
+		short:   "write the mean of the weights of checkpoints or models",
+		usage:   "-o OUT.safetensors FILE...",
+		example: "tfm average -o mean.safetensors en-de.ckpt/step-*.safetensors",
+		notes: `The paper averages the last checkpoints of a run (section 6.1); 'tfm train -average N' does that at its end and keeps the mean
+if the validation finds it better. All files must be of one configuration and have the same tokenizers. The weights are added in the order
+of the files, so the same command gives the same bytes.`,
+		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+			out := f.String("o", "", "`file` to write the model to")
+			return func(_ context.Context, args []string) error {
+				switch {
+				case *out == "":
+					return usagef("-o is missing, the file to write the model to")
+				case len(args) == 0:
+					return usagef("no checkpoints or models to average")
+				}
+				return average(*out, args)
+			}
+		},
+	}
+}
+
+func average(out string, paths []string) error {
+	files, err := model.LoadTokenizers(paths[0])
+	if err != nil {
+		return err
+	}
+	c, err := model.LoadConfig(paths[0])
+	if err != nil {
+		return err
+	}
+	tokens, err := tokenizersOf(paths[0], files, c)
+	if err != nil {
+		return err
+	}
+	target, _ := os.Stat(out) // if it is there
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, target) {
+			return usagef("-o %s is one of the files to average", out)
+		}
+		if other, err := model.LoadTokenizers(path); err != nil {
+			return err
+		} else if !maps.EqualFunc(files, other, bytes.Equal) {
+			return fmt.Errorf("%s: its tokenizers are not those of %s: the rows of the embeddings stand for other pieces", path, paths[0])
+		}
+	}
+	if err := checkWritable(out); err != nil {
+		return err
+	}
+	m, err := model.New(c)
+	if err != nil {
+		return err
+	}
+	m.Allocate(false)
+	p := newProgress(os.Stderr)
+	err = train.Average(m, paths, func(done int) {
+		p.update(time.Now(), fmt.Sprintf("%d of %d files", done, len(paths)))
+	})
+	p.clear()
+	if err != nil {
+		return err
+	}
+	return trained{model: m, tokens: tokens, info: meanInfo(paths)}.save(out)
+}
+
+// meanInfo is the line on a model that is the mean of others.
+func meanInfo(paths []string) string {
+	const named = 10
+	var names []string
+	for _, path := range paths[:min(named, len(paths))] {
+		names = append(names, strings.ToValidUTF8(filepath.Base(path), "?"))
+	}
+	if len(paths) > named {
+		names = append(names, fmt.Sprintf("and %d more", len(paths)-named))
+	}
+	return fmt.Sprintf("the mean of %d files: %s", len(paths), strings.Join(names, ", "))
+}
