@@ -10,6 +10,7 @@
 //	bpe.go            text to token ids and back
 //	bpe_dropout.go    the same with merges left out at random, for training
 //	bpe_cache.go      the words seen lately, with their ids
+//	bpe_in.go         the pieces of one encoding in those of another
 //	bpe_file.go       the merges as bytes, for the model file
 //	bleu.go           scores translations: BLEU, number for number as sacreBLEU
 //	bleu_tokenize.go  the five ways in which sacreBLEU cuts text before BLEU

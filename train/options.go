@@ -74,6 +74,8 @@ type Options struct {
 	BF16 bool `json:"bf16"`
 
 	Seed uint64 `json:"seed"` // of the order of the pairs and of dropout
+
+	Init string `json:"init,omitempty"` // the file that the first weights are from, "" if they are drawn; Run only keeps it on record
 }
 
 // DefaultOptions are the paper's where it says (sections 5.1 to 5.4), but for the size of a batch, which is

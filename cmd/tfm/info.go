@@ -31,6 +31,7 @@ func infoCommand() command {
 			table := f.Bool("table3", false, "show Table 3 of the paper, with the numbers of parameters that its models have here")
 			c, _ := model.Preset("base")
 			configFlags(f, &c)
+			f.TextVar(&c.Start, "init", c.Start, startUsage)
 			return func(_ context.Context, args []string) error {
 				if err := noArguments(args); err != nil {
 					return err

@@ -24,14 +24,18 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if s.tokenizer != "" {
-		if same, err := tokens.same(s.tokenizer); err != nil {
+	for _, f := range [][2]string{{"tokenizer", s.tokenizer}, {"vocab", s.vocab}} {
+		name, path := f[0], f[1]
+		if path == "" {
+			continue
+		}
+		if same, err := tokens.same(path); err != nil {
 			return err
 		} else if !same {
-			return usagef("-tokenizer %s conflicts with the run to go on with: %s has another", s.tokenizer, c.Path)
+			return usagef("-%s %s conflicts with the run to go on with: %s has another", name, path, c.Path)
 		}
 	}
-	if _, ok := given["vocab-size"]; ok && s.vocabSize < max(c.Config.SrcVocab, c.Config.TgtVocab) {
+	if _, ok := given["vocab-size"]; ok && s.tokenizer == "" && s.options.Init == "" && s.vocabSize < max(c.Config.SrcVocab, c.Config.TgtVocab) {
 		return conflict("vocab-size", given["vocab-size"], fmt.Sprint(max(c.Config.SrcVocab, c.Config.TgtVocab)), c.Path)
 	}
 	c.Options.Dir, c.Options.Resume = s.options.Dir, true

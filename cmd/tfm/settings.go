@@ -37,8 +37,9 @@ func configFlags(f *flag.FlagSet, c *model.Config) {
 	f.TextVar(&c.Biases, "bias", c.Biases, "`which` layers' linear maps have biases: all, ff (feed-forward), attention, none; true is all and false none")
 	f.BoolVar(&c.OutputBias, "output-bias", c.OutputBias, "a bias of the output projection; the default is true with -tie none, else false")
 	f.TextVar(&c.Activation, "activation", c.Activation, "`function` in the feed-forward networks: relu, gelu, gelu-tanh, silu")
-	f.TextVar(&c.Start, "init", c.Start, "`how` weights begin: xavier, pytorch (as nn.Transformer, nn.Embedding and nn.Linear)")
 }
+
+const startUsage = "`how` weights begin: xavier, pytorch (as nn.Transformer, nn.Embedding and nn.Linear)"
 
 func presetFlag(f *flag.FlagSet, p *string, name string) {
 	f.StringVar(p, "preset", name, "`name` of the configuration to start from: "+strings.Join(model.PresetNames(), ", "))

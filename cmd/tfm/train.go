@@ -56,7 +56,8 @@ type trainSettings struct {
 
 	src, tgt, tsv                string
 	validSrc, validTgt, validTSV string
-	model, preset, tokenizer     string
+	model, preset                string
+	tokenizer, vocab             string
 	resume, force                bool
 
 	log   *runLog
@@ -82,6 +83,9 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	s.config, _ = model.Preset("tiny")
 	presetFlag(f, &s.preset, "tiny")
 	configFlags(f, &s.config)
+	f.Var(initValue{&s.config.Start, &s.options.Init}, "init", startUsage+";\n"+
+		"or a model or checkpoint whose weights to begin with, and whose configuration and tokenizers to take")
+	f.StringVar(&s.vocab, "vocab", "", "`file` with other tokenizers, as of -tokenizer, for the model of -init: pieces that both have keep what they have learned")
 
 	const preset = "; the default is the preset's"
 	s.options = train.OptionsFor("tiny")
@@ -270,17 +274,27 @@ func (s *trainSettings) overrule(given map[string]string) error {
 
 // begin prepares a new run.
 func (s *trainSettings) begin(given map[string]string) error {
-	if s.tokenizer != "" {
+	switch init := s.options.Init; {
+	case init != "" && s.tokenizer != "":
+		return usagef("either -init %s or -tokenizer: the model brings its own, and -vocab gives it others", init)
+	case init == "" && s.vocab != "":
+		return usagef("-vocab is for a model that -init names; -tokenizer is for a new one")
+	case init != "":
+		if err := s.beginWith(init, given); err != nil {
+			return err
+		}
+	case s.tokenizer != "":
 		t, err := readTokenizers(s.tokenizer)
 		if err != nil {
 			return err
 		}
-		if _, ok := given["joint"]; ok && s.joint != t.joint() {
-			return usagef("-joint=%v, but in %s it is %v", s.joint, s.tokenizer, t.joint())
+		if err := s.take(t, s.tokenizer, given); err != nil {
+			return err
 		}
-		s.tokens, s.joint = &t, t.joint()
-	} else if _, err := text.TrainBPE(s.vocabSize); err != nil { // of no text: only to hear of a size that cannot be
-		return usagef("-vocab-size %d: %v", s.vocabSize, err)
+	default:
+		if _, err := text.TrainBPE(s.vocabSize); err != nil { // of no text: only to hear of a size that cannot be
+			return usagef("-vocab-size %d: %v", s.vocabSize, err)
+		}
 	}
 	dir := s.options.Dir
 	s.options = train.OptionsFor(s.preset)
@@ -298,6 +312,9 @@ func (s *trainSettings) begin(given map[string]string) error {
 	if !s.joint && s.config.Tie == model.TieAll {
 		return usagef("-tie all needs a joint vocabulary")
 	}
+	if err := s.fitsBefore(given); err != nil {
+		return err
+	}
 	c := s.config
 	c.SrcVocab, c.TgtVocab = 1000, 1000 // not known yet
 	if err := errors.Join(c.Validate(), s.options.Validate()); err != nil {
@@ -306,9 +323,23 @@ func (s *trainSettings) begin(given map[string]string) error {
 	return s.makeWay()
 }
 
-// configure sets the configuration to the preset with the given flags over it.
+// take uses the tokenizers of a file.
+func (s *trainSettings) take(t tokenizers, path string, given map[string]string) error {
+	if _, ok := given["joint"]; ok && s.joint != t.joint() {
+		return usagef("-joint=%v, but in %s it is %v", s.joint, path, t.joint())
+	}
+	s.tokens, s.joint = &t, t.joint()
+	return nil
+}
+
+// configure sets the configuration to the preset, or to that of the model of -init, with the given flags over it.
 func (s *trainSettings) configure(given map[string]string) error {
-	if err := usePreset(s.flags, &s.config, s.preset, given); err != nil {
+	if _, ok := given["preset"]; s.from != nil && !ok {
+		s.config = s.from.model.Config
+		if err := setAgain(s.flags, given); err != nil {
+			return err
+		}
+	} else if err := usePreset(s.flags, &s.config, s.preset, given); err != nil {
 		return err
 	}
 	if _, ok := given["tie"]; !ok && !s.joint && s.config.Tie == model.TieAll {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ type training struct {
 	threads   int
 	progress  *progress
 	record    func(train.Event) // is told of every event too; nil for nobody
+	from      *trainedBefore // the model that training begins with; nil to draw its weights
 }
 
 // trained is a model that has been trained.
@@ -55,6 +57,11 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	}
 	m.Allocate(true)
 	m.Init(t.options.Seed)
+	if t.from != nil {
+		if err := t.carryOver(m); err != nil {
+			return trained{}, err
+		}
+	}
 	pool := mat.NewPool(t.threads)
 	result, err := train.Run(ctx, m, pool, data, t.options, t.show)
 	t.progress.clear()
@@ -65,6 +72,9 @@ func (t *training) run(ctx context.Context) (trained, error) {
 		t.progress.line("updates dropped:  %s of %s, whose loss or gradient was not a finite number (-on-nan skip)", thousands(n), thousands(result.Step))
 	}
 	info := fmt.Sprintf("%s steps on %s pairs", thousands(result.Step), thousands(data.Train.Len()))
+	if t.options.Init != "" {
+		info += ", begun with the weights of " + strings.ToValidUTF8(filepath.Base(t.options.Init), "?")
+	}
 	switch {
 	case result.Averaged > 0:
 		info += fmt.Sprintf("; the mean of the last %d checkpoints", result.Averaged)

@@ -1,0 +1,72 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// CarryOver sets the weights of t to those of a trained model, for t to be trained further, perhaps with other
+// vocabularies. src and tgt say for each id of t's vocabularies which ids of from's it was: its row of an embedding and of
+// the output projection, and its output bias, become the mean of theirs, and an id that was none keeps what it has, such as
+// the weights of Init. All other weights are copied.
+//
+// Each of the three matrices that a Config ties is what that matrix was in from, whichever of them are one there or here; if all
+// are one in t alone, it is the source's. It is an error that names the tensor if from lacks one or has it in another shape. It
+// panics if src or tgt are not as long as t's vocabularies or name an id that from has not.
+func (t *Transformer) CarryOver(from *Transformer, src, tgt [][]int32) error {
+	if len(src) != t.Config.SrcVocab || len(tgt) != t.Config.TgtVocab {
+		panic(fmt.Sprintf("model: CarryOver of %d and %d ids, want %d and %d", len(src), len(tgt), t.Config.SrcVocab, t.Config.TgtVocab))
+	}
+	type table struct {
+		was  *layer.Param
+		rows [][]int32
+	}
+	tables := map[*layer.Param]table{
+		t.project.E:  {from.project.E, tgt},
+		t.tgtEmbed.E: {from.tgtEmbed.E, tgt},
+	}
+	tables[t.srcEmbed.E] = table{from.srcEmbed.E, src} // may be one of the others
+	if t.project.Bias != nil {
+		tables[t.project.Bias] = table{from.project.Bias, tgt}
+	}
+	for _, p := range t.Params.List {
+		of, isTable := tables[p]
+		if !isTable {
+			if i := slices.IndexFunc(from.Params.List, func(q *layer.Param) bool { return q.Name == p.Name }); i >= 0 {
+				of.was = from.Params.List[i]
+			}
+		}
+		switch {
+		case of.was == nil:
+			return fmt.Errorf("tensor %q is missing in the model to go on from", p.Name)
+		case !isTable && !slices.Equal(of.was.Shape, p.Shape), isTable && !slices.Equal(of.was.Shape[1:], p.Shape[1:]):
+			return fmt.Errorf("tensor %q is %v in the model to go on from, expected %v", p.Name, of.was.Shape, p.Shape)
+		case isTable:
+			carryRows(p, of.was, of.rows)
+		default:
+			copy(p.W, of.was.W)
+		}
+	}
+	return nil
+}
+
+// carryRows sets row i of p to the mean of the rows[i] of was.
+func carryRows(p, was *layer.Param, rows [][]int32) {
+	width := p.Size() / p.Shape[0] // 1 for a bias
+	for i, ids := range rows {
+		if len(ids) == 0 {
+			continue
+		}
+		row := p.W[i*width : (i+1)*width]
+		clear(row)
+		for _, id := range ids {
+			mat.Add(row, was.W[int(id)*width:(int(id)+1)*width])
+		}
+		if len(ids) > 1 {
+			mat.Scale(row, 1/float32(len(ids)))
+		}
+	}
+}
