@@ -38,7 +38,7 @@ func (s *trainSettings) beginWith(path string, given map[string]string) error {
 	if _, ok := given["preset"]; !ok {
 		s.preset = presetLike(file.Model.Config, s.preset)
 	}
-	return s.take(t, path, given)
+	return s.take(t, path)
 }
 
 // presetLike is the preset whose model is as large as c, for the settings of a training that suit it; another one if there is none.
@@ -70,11 +70,14 @@ func (s *trainSettings) fitsBefore(given map[string]string) error {
 	shown = now
 	of := values(flags)
 	shown = before
-	flags.VisitAll(func(f *flag.Flag) {
-		if was := f.Value.String(); differs == nil && !retrainable[f.Name] && of[f.Name] != was {
-			differs = usagef("-%s %s conflicts with the model to begin with: -%s %s in %s", f.Name, of[f.Name], f.Name, was, s.from.path)
-		}
-	})
+	for _, first := range []bool{true, false} { // what was given comes before what follows from it
+		flags.VisitAll(func(f *flag.Flag) {
+			_, ok := given[f.Name]
+			if was := f.Value.String(); ok == first && differs == nil && !retrainable[f.Name] && of[f.Name] != was {
+				differs = usagef("-%s %s conflicts with the model to begin with: -%s %s in %s", f.Name, of[f.Name], f.Name, was, s.from.path)
+			}
+		})
+	}
 	if differs != nil {
 		return differs
 	}

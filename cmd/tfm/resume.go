@@ -49,6 +49,12 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 	if err != nil {
 		return err
 	}
+	if s.level("joint") < s.jointLevel() {
+		s.joint = tokens.joint()
+	}
+	if err := s.overrule(); err != nil {
+		return err
+	}
 	s.config.SrcVocab, s.config.TgtVocab, s.config.MaxLen = c.Config.SrcVocab, c.Config.TgtVocab, c.Config.MaxLen
 	var differs error
 	now := values(s.flags)
@@ -76,7 +82,7 @@ func conflict(flag, found, expected, checkpoint string) error {
 func (s *trainSettings) resumeCommand() string {
 	words := []string{"tfm", "train"}
 	s.flags.Visit(func(f *flag.Flag) {
-		if f.Name != "resume" && f.Name != "force" {
+		if s.typed[f.Name] && f.Name != "resume" && f.Name != "force" {
 			words = append(words, shellWord("-"+f.Name+"="+f.Value.String()))
 		}
 	})

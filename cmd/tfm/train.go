@@ -27,6 +27,12 @@ func trainCommand() command {
 without validation files a small part of the pairs is held out. Checkpoints go to the folder OUT.ckpt, the model of
 the best validation to OUT.safetensors at the end. The tokens/s that are shown count source and target.
 
+-init MODEL goes on with a trained model: its configuration and tokenizers, a new optimizer and schedule; -dropout, -attention-dropout,
+-ff-dropout, -label-smoothing and -smoothing-over may be others. Without -preset the settings are those of the preset of its size.
+
+A file for -config has lines such as "steps = 5000", and # begins a comment. What is on the command line comes before it, and it comes before
+the preset. What -dump-config prints of a run, made with the same files, gives the same weights.
+
 Ctrl-C (or SIGTERM) finishes the step, saves a checkpoint, says how to go on, and exits with 128 + the signal's number;
 a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -model and
 the corpora, validation files included; the other settings are those of the run, and flags may repeat them. Only -steps, -time, -patience,
@@ -52,13 +58,15 @@ stands behind "products:" when the run begins.`,
 
 type trainSettings struct {
 	training
+	layers
 	flags *flag.FlagSet
 
 	src, tgt, tsv                string
 	validSrc, validTgt, validTSV string
 	model, preset                string
 	tokenizer, vocab             string
-	resume, force                bool
+	configFile                   string
+	resume, force, dump          bool
 
 	log   *runLog
 	board board
@@ -81,7 +89,9 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	f.BoolVar(&s.joint, "joint", true, "train one tokenizer on both languages; false: one on each")
 
 	s.config, _ = model.Preset("tiny")
-	presetFlag(f, &s.preset, "tiny")
+	f.StringVar(&s.preset, "preset", "tiny", presetOrRecipeUsage())
+	f.StringVar(&s.configFile, "config", "", "`file` with settings, in lines of name = value with the names of flags; what is on the command line overrules it")
+	f.BoolVar(&s.dump, "dump-config", false, "print all settings, as -config reads them, and do nothing")
 	configFlags(f, &s.config)
 	f.Var(initValue{&s.config.Start, &s.options.Init}, "init", startUsage+";\n"+
 		"or a model or checkpoint whose weights to begin with, and whose configuration and tokenizers to take")
@@ -137,21 +147,26 @@ func optimizerFlags(f *flag.FlagSet, o *train.Options) {
 const usualWeightDecay = 0.01
 
 func (s *trainSettings) run(ctx context.Context) error {
+	if err := s.layer(); err != nil {
+		return err
+	}
 	given := given(s.flags)
 	if err := s.check(); err != nil {
 		return err
 	}
-	if err := readTwice(s.src, s.tgt, s.tsv, s.validSrc, s.validTgt, s.validTSV); err != nil {
-		return err
-	}
-	if err := checkWritable(s.model); err != nil {
-		return err
+	if !s.dump {
+		if err := readTwice(s.src, s.tgt, s.tsv, s.validSrc, s.validTgt, s.validTSV); err != nil {
+			return err
+		}
+		if err := checkWritable(s.model); err != nil {
+			return err
+		}
 	}
 	s.options.Dir, s.options.Resume = s.model+".ckpt", s.resume
 	if base, ok := strings.CutSuffix(s.model, ".safetensors"); ok {
 		s.options.Dir = base + ".ckpt"
 	}
-	if _, err := os.Stat(s.options.Dir); err == nil {
+	if _, err := os.Stat(s.options.Dir); err == nil && !s.dump {
 		if err := checkWritable(filepath.Join(s.options.Dir, "a checkpoint")); err != nil {
 			return err
 		}
@@ -168,6 +183,9 @@ func (s *trainSettings) run(ctx context.Context) error {
 	}
 	if err != nil {
 		return err
+	}
+	if s.dump {
+		return dumpSettings(os.Stdout, s.flags)
 	}
 	s.options.Entropies = s.board.dir != ""
 	ctx, stop := interruptible(ctx)
@@ -224,9 +242,9 @@ func (s *trainSettings) check() error {
 		return err
 	}
 	switch {
-	case s.tsv == "" && s.src == "":
+	case s.tsv == "" && s.src == "" && !s.dump:
 		return usagef("-src and -tgt are missing")
-	case s.model == "":
+	case s.model == "" && (!s.dump || s.resume):
 		return usagef("-model is missing, the file to write the model to")
 	case s.resume && s.force:
 		return usagef("either -resume or -force")
@@ -247,28 +265,45 @@ func (s *trainSettings) check() error {
 	return nil
 }
 
-// overrule takes back what the preset says of one flag where another one that is given means something else.
-func (s *trainSettings) overrule(given map[string]string) error {
-	_, peak := given["peak"]
-	if _, factor := given["factor"]; factor && peak {
+// overrule takes back what a lower layer, or the preset, says of one flag where another one that is given means something else.
+func (s *trainSettings) overrule() error {
+	o := &s.options
+	// In a run that goes on, what is not given is the run's and stays.
+	over := func(name, other string) bool {
+		return s.level(name) > s.level(other) && !(s.resume && s.level(other) == 0)
+	}
+	if s.level("factor") > 0 && s.level("factor") == s.level("peak") && o.Peak != 0 && o.Factor != 1 {
 		return usagef("either -peak or -factor")
-	} else if factor {
-		s.options.Peak = 0
 	}
-	if !peak && s.options.Schedule == train.SchedulePaper {
-		s.options.Peak = 0
+	if over("factor", "peak") || over("schedule", "peak") && o.Schedule == train.SchedulePaper {
+		o.Peak = 0
 	}
-	if _, decay := given["weight-decay"]; !decay && s.options.Optimizer == train.OptimizerAdamW {
-		s.options.WeightDecay = usualWeightDecay
+	if over("peak", "schedule") && o.Schedule == train.SchedulePaper ||
+		over("factor", "schedule") && o.Schedule == train.ScheduleInverseSqrt && o.Peak == 0 ||
+		over("decay", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
+		o.Schedule = "" // the one that goes with it
+	}
+	if over("optimizer", "weight-decay") {
+		o.WeightDecay = 0
+		if o.Optimizer == train.OptimizerAdamW {
+			o.WeightDecay = usualWeightDecay
+		}
+	}
+	if over("optimizer", "momentum") && o.Optimizer != train.OptimizerSGD {
+		o.Momentum = 0
+	}
+	if over("optimizer", "nesterov") && o.Optimizer != train.OptimizerSGD {
+		o.Nesterov = false
 	}
 	for _, name := range []string{"beta1", "beta2", "eps"} {
-		if _, ok := given[name]; ok && s.options.Optimizer == train.OptimizerSGD {
+		if s.typed[name] && o.Optimizer == train.OptimizerSGD {
 			return usagef("-%s is Adam's, and the optimizer is sgd", name)
 		}
 	}
-	if _, average := given["average"]; !average {
-		s.options.Average = min(s.options.Average, s.options.Keep)
+	if s.level("average") == 0 && !s.resume || over("keep", "average") {
+		o.Average = min(o.Average, o.Keep)
 	}
+	o.Schedule = o.LearningRate(s.config.DModel).Name
 	return nil
 }
 
@@ -288,7 +323,7 @@ func (s *trainSettings) begin(given map[string]string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.take(t, s.tokenizer, given); err != nil {
+		if err := s.take(t, s.tokenizer); err != nil {
 			return err
 		}
 	default:
@@ -302,7 +337,7 @@ func (s *trainSettings) begin(given map[string]string) error {
 	if err := s.configure(given); err != nil {
 		return err
 	}
-	if err := s.overrule(given); err != nil {
+	if err := s.overrule(); err != nil {
 		return err
 	}
 	s.config.MaxLen = max(s.config.MaxLen, s.options.MaxLen+1)
@@ -320,29 +355,50 @@ func (s *trainSettings) begin(given map[string]string) error {
 	if err := errors.Join(c.Validate(), s.options.Validate()); err != nil {
 		return usageError{err.Error()}
 	}
+	if s.dump {
+		return nil
+	}
 	return s.makeWay()
 }
 
 // take uses the tokenizers of a file.
-func (s *trainSettings) take(t tokenizers, path string, given map[string]string) error {
-	if _, ok := given["joint"]; ok && s.joint != t.joint() {
+func (s *trainSettings) take(t tokenizers, path string) error {
+	if s.level("joint") >= s.jointLevel() && s.joint != t.joint() {
 		return usagef("-joint=%v, but in %s it is %v", s.joint, path, t.joint())
 	}
 	s.tokens, s.joint = &t, t.joint()
 	return nil
 }
 
+// jointLevel is the level of what says whether the vocabulary is a joint one.
+func (s *trainSettings) jointLevel() int {
+	return max(s.level("joint"), s.level("tokenizer"), s.level("vocab"), s.level("init"))
+}
+
 // configure sets the configuration to the preset, or to that of the model of -init, with the given flags over it.
 func (s *trainSettings) configure(given map[string]string) error {
+	joint := s.joint // given may have what a file of tokenizers has overruled
+	name := s.preset
+	if lines, _ := recipeLines(name); lines != nil {
+		name = "tiny" // whose settings the recipe's replace
+	}
 	if _, ok := given["preset"]; s.from != nil && !ok {
 		s.config = s.from.model.Config
 		if err := setAgain(s.flags, given); err != nil {
 			return err
 		}
-	} else if err := usePreset(s.flags, &s.config, s.preset, given); err != nil {
+	} else if _, err := model.Preset(name); err != nil {
+		return usagef("%v; and the recipes %s", err, strings.Join(recipeNames(), ", "))
+	} else if err := usePreset(s.flags, &s.config, name, given); err != nil {
 		return err
 	}
-	if _, ok := given["tie"]; !ok && !s.joint && s.config.Tie == model.TieAll {
+	if s.level("joint") < s.jointLevel() {
+		s.joint = joint
+	}
+	if s.level("tie") > s.level("output-bias") {
+		s.config.OutputBias = s.config.Tie == model.TieNone
+	}
+	if tie := s.level("tie"); (tie == 0 || tie < s.jointLevel()) && !s.joint && s.config.Tie == model.TieAll {
 		s.config.Tie = model.TieDecoder
 	}
 	return nil

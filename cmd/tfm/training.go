@@ -29,7 +29,7 @@ type training struct {
 	threads   int
 	progress  *progress
 	record    func(train.Event) // is told of every event too; nil for nobody
-	from      *trainedBefore // the model that training begins with; nil to draw its weights
+	from      *trainedBefore    // the model that training begins with; nil to draw its weights
 }
 
 // trained is a model that has been trained.

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// dump returns the settings that tfm train prints with these flags.
+func dump(t *testing.T, args ...string) string {
+	t.Helper()
+	return mustRun(t, "", append([]string{"train", "-dump-config"}, args...)...).stdout
+}
+
+// wantSetting is an error if a dump has not a line.
+func wantSetting(t *testing.T, dump, line string) {
+	t.Helper()
+	if !slices.Contains(strings.Split(dump, "\n"), line) {
+		t.Errorf("no %q in\n%s", line, dump)
+	}
+}
+
+// What is dumped is read as the same settings, whatever they follow from.
+func TestDumpIsReadAsItIs(t *testing.T) {
+	base := toyModel(t)
+	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-tie", "none", "-steps", "1")
+	mustRun(t, "", args...)
+	for _, flags := range [][]string{
+		nil,
+		{"-preset", "base"},
+		{"-preset", "base", "-factor", "2"},
+		{"-preset", "E", "-tie", "none", "-joint=false"},
+		{"-joint=false", "-norm", "pre", "-scale-embeddings=false", "-dropout", "0.12345678", "-peak", "0.1234567890123", "-time", "1h2m3s"},
+		{"-optimizer", "adamw", "-schedule", "cosine", "-decay", "60000", "-floor", "1e-4", "-steps", "60000"},
+		{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-clip", "0"},
+		{"-schedule", "paper", "-factor", "2", "-keep", "3"},
+		{"-decay", "200000"},
+		{"-preset", "multi30k"},
+		{"-preset", "multi30k-tok", "-factor", "0.5"},
+		{"-preset", "multi30k", "-tokenizer", separate},
+		{"-tokenizer", base, "-src", "a b", "-tgt", ` "c#d" `, "-model", "e #f\n\xff" + `\`, "-valid-tsv", "#中"},
+		{"-init", base},
+		{"-init", base, "-vocab", separate, "-dropout", "0.2"},
+		{"-init", separate, "-vocab", base},
+	} {
+		first := dump(t, flags...)
+		if second := dump(t, "-config", write(t, "run.conf", first)); second != first {
+			t.Errorf("%q:\n%s\nis read as\n%s", flags, first, second)
+		}
+	}
+}
+
+func TestDumpLeavesNothingOut(t *testing.T) {
+	f := trainCommand().newFlags()
+	trainCommand().setup(f)
+	var missing []string
+	out := dump(t)
+	f.VisitAll(func(g *flag.Flag) {
+		if !strings.Contains("\n"+out, "\n"+g.Name+" =") {
+			missing = append(missing, g.Name)
+		}
+	})
+	if !slices.Equal(missing, actions) {
+		t.Errorf("not dumped are %v, want %v", missing, actions)
+	}
+}
+
+func TestConfigReproducesTheRun(t *testing.T) {
+	args, m1 := trainArgs(t, "-steps", "9", "-dropout", "0.1", "-optimizer", "adamw", "-save-every", "4")
+	conf := write(t, "run.conf", "# what the run was\n\n"+mustRun(t, "", append(args, "-dump-config")...).stdout)
+	if _, err := os.Stat(m1); err == nil {
+		t.Fatal("-dump-config trains")
+	}
+	mustRun(t, "", args...)
+	m2 := filepath.Join(t.TempDir(), "m.safetensors")
+	mustRun(t, "", "train", "-config", conf, "-model", m2)
+	if read(t, m1) != read(t, m2) {
+		t.Error("the settings of a run give another model")
+	}
+
+	// It goes on with the file, and what is in the file may not be others than the run's.
+	m3 := filepath.Join(t.TempDir(), "m.safetensors")
+	mustRun(t, "", "train", "-config", conf, "-model", m3, "-steps", "5")
+	o := mustRun(t, "", "train", "-config", conf, "-model", m3, "-resume")
+	if !strings.Contains(o.stderr, "step 5") || read(t, m1) != read(t, m3) {
+		t.Errorf("a run that was resumed gives another model\n%s", o.stderr)
+	}
+	wantSetting(t, dump(t, "-resume", "-model", m3), "optimizer = adamw")
+	other := write(t, "other.conf", strings.Replace(read(t, conf), "dropout = 0.1", "dropout = 0.2", 1))
+	mustFail(t, runTFM(t, "", "train", "-config", other, "-model", m3, "-resume", "-steps", "12"), 2, "dropout 0.2 conflicts", "dropout 0.1")
+}
+
+// The command line overrules the file, and the file the preset, in what follows from them too.
+func TestLayersOfSettings(t *testing.T) {
+	conf := write(t, "run.conf", "preset = multi30k # a recipe\npeak = 0.003\n\twarmup=7\n  tgt = \"a # b\"\nsrc = c#d\n")
+	out := dump(t, "-config", conf, "-warmup", "9")
+	for _, want := range []string{"preset = multi30k", "peak = 0.003", "warmup = 9", `tgt = "a # b"`, "src = c#d", "dropout = 0.15", "time = 15m0s", "average = 6"} {
+		wantSetting(t, out, want)
+	}
+	for _, c := range []struct {
+		file, flags string
+		wants       []string
+	}{
+		{"", "-preset multi30k -factor 2", []string{"peak = 0", "factor = 2", "schedule = paper"}},
+		{"peak = 0.003\nfactor = 1", "-factor 2", []string{"peak = 0", "schedule = paper"}},
+		{"peak = 0.003", "-schedule paper", []string{"peak = 0", "schedule = paper"}},
+		{"schedule = paper\npeak = 0", "-peak 0.003", []string{"peak = 0.003", "schedule = inverse-sqrt"}},
+		{"preset = multi30k", "-decay 200000", []string{"schedule = linear"}},
+		{"preset = multi30k", "-optimizer adamw", []string{"weight-decay = 0.01"}},
+		{"optimizer = adamw\nweight-decay = 0.1", "-optimizer adam", []string{"weight-decay = 0"}},
+		{"optimizer = sgd\nmomentum = 0.9\nnesterov = true\nbeta1 = 0.9", "", []string{"momentum = 0.9", "nesterov = true"}},
+		{"optimizer = sgd\nmomentum = 0.9\nnesterov = true", "-optimizer adam", []string{"momentum = 0", "nesterov = false"}},
+		{"preset = multi30k", "-keep 2", []string{"keep = 2", "average = 2"}},
+		{"preset = multi30k", "-joint=false", []string{"tie = decoder", "output-bias = false"}},
+		{"preset = multi30k", "-tie none", []string{"output-bias = true"}},
+		{"preset = base", "-preset tiny", []string{"preset = tiny", "d-model = 128"}},
+		{"preset = base\nd-model = 64", "-preset tiny", []string{"d-model = 64", "d-ff = 256"}},
+	} {
+		out := dump(t, append(strings.Fields(c.flags), "-config", write(t, "run.conf", "# over the preset\n"+c.file))...)
+		for _, want := range c.wants {
+			wantSetting(t, out, want)
+		}
+	}
+}
+
+func TestRecipeGoesOn(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	m := filepath.Join(t.TempDir(), "m.safetensors")
+	args := []string{"train", "-src", src, "-tgt", tgt, "-model", m, "-preset", "multi30k", "-vocab-size", "300", "-tokens", "300", "-d-model", "32", "-valid-every", "0", "-factor", "2", "-decay", "0", "-joint=false"}
+	o := mustRun(t, "", append(args, "-steps", "2")...)
+	if !strings.Contains(o.stderr, "learning rate:    paper:") {
+		t.Errorf("told:\n%s", o.stderr)
+	}
+	mustRun(t, "", append(args, "-steps", "3", "-resume")...)
+	mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-model", m, "-steps", "4", "-resume")
+	mustFail(t, runTFM(t, "", append(args, "-steps", "5", "-resume", "-dropout", "0.2")...), 2, "-dropout 0.2 conflicts", "-dropout 0.15")
+}
+
+func TestConfigErrors(t *testing.T) {
+	for content, want := range map[string]string{
+		"steps = 10\nstep = 3":             ":2: there is no setting \"step\"",
+		"steps = ten":                      `:1: invalid value "ten" for steps: parse error`,
+		"dropout = a lot":                  ":1: invalid value \"a lot\" for dropout",
+		"\n# x\nsteps = 1\n steps=2":       ":4: steps is set twice, first in ",
+		"steps 10":                         `:1: found "steps 10", expected name = value`,
+		"resume = true":                    ":1: resume is no setting of a run",
+		"config = other":                   ":1: config is no setting of a run",
+		"norm = sideways":                  `for norm: "sideways" is none of post, pre, deep`,
+		`src = "a`:                         ":1: src =  \"a: the quotes do not end",
+		`src = "a" b`:                      `found "b" behind the quotes`,
+		"steps = -1":                       "steps is -1",
+		"peak = 0.1\nfactor = 2":           "either -peak or -factor",
+		"preset = huge":                    `unknown preset "huge"; there are base, big`,
+		"init = xavier\nvocab = toy.bpe":   "-vocab is for a model that -init names",
+		"= 3":                              `:1: there is no setting ""`,
+		"time = 15":                        ":1: invalid value \"15\" for time",
+		"seed = 1 # one\nseed = 2 # again": ":2: seed is set twice",
+	} {
+		path := write(t, "run.conf", content+"\n")
+		mustFail(t, runTFM(t, "", "train", "-config", path, "-dump-config"), 2, want)
+	}
+	mustFail(t, runTFM(t, "", "train", "-config", filepath.Join(t.TempDir(), "none"), "-dump-config"), 1, "none")
+	mustFail(t, runTFM(t, "", "train", "-config", write(t, "run.conf", "steps = 1\n")), 2, "-src and -tgt are missing")
+}
+
+// A recipe has every setting but those of the machine and the files at hand, and is listed with what it reaches.
+func TestRecipes(t *testing.T) {
+	help := mustRun(t, "", "help", "train").stdout
+	all := recipeNames()
+	if !slices.Contains(all, "multi30k") || !slices.Contains(all, "multi30k-tok") {
+		t.Errorf("recipes %v", all)
+	}
+	for _, name := range all {
+		lines, file := recipeLines(name)
+		if title, ok := strings.CutPrefix(lines[0], "# "); !ok || !strings.Contains(help, name) || !strings.Contains(help, title) {
+			t.Errorf("%s: its first line is not in the help:\n%s", file, help)
+		}
+		f := trainCommand().newFlags()
+		trainCommand().setup(f)
+		settings, err := parseSettings(file, lines, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := namesIn(settings)
+		f.VisitAll(func(g *flag.Flag) {
+			kind, _ := flag.UnquoteUsage(g)
+			elsewhere := kind == "file" || kind == "folder" || kind == "dir" || slices.Contains(append(actions, "preset", "threads"), g.Name)
+			if has[g.Name] == elsewhere {
+				t.Errorf("%s: %s is set: %v, want %v (where it is missing add: %s = %s)", file, g.Name, has[g.Name], !elsewhere, g.Name, g.DefValue)
+			}
+		})
+		dump(t, "-preset", name)
+	}
+}
+
+func FuzzSettings(f *testing.F) {
+	for _, s := range []string{"", " ", "a b", `"`, `"a" # b`, "a#b", "a #b", "#", "\n", "\xff", "中", `\n`, "\u00a0"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got, err := parseValue(strings.TrimSpace(formatValue(s))); err != nil || got != s || strings.Contains(formatValue(s), "\n") {
+			t.Errorf("%q is written as %s and read as %q, %v", s, formatValue(s), got, err)
+		}
+		parseValue(s)
+	})
+}
