@@ -16,16 +16,19 @@ import (
 
 func evalCommand() command {
 	return command{
-		name:    "eval",
-		short:   "translate a test set and print BLEU and chrF",
-		usage:   "-model M -src F -ref F [flags]",
-		example: "tfm eval -model en-de.safetensors -src test.en -ref test.de",
-		notes:   "The scores are those of sacreBLEU, with its signatures.",
+		name:  "eval",
+		short: "translate a test set and print BLEU and chrF",
+		usage: "-model M -src F -ref F [flags]",
+		example: `
+			tfm eval -model en-de.safetensors -src test.en -ref test.de
+			tfm eval -model en-de.safetensors -src test.tok.en -ref test.tok.de -beam 5 -tokenize none`,
+		notes: "The scores are those of sacreBLEU, with its signatures. BLEU with -tokenize none is that of multi-bleu on tokenized text, which many papers report.",
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			src := f.String("src", "", "`file` to translate")
 			ref := f.String("ref", "", "`file` with its translation, line by line")
 			out := f.String("out", "", "`file` to write the model's translation to")
+			tokenize := f.String("tokenize", text.Tok13a.String(), "`how` BLEU cuts text into tokens: 13a, intl, zh, char, or none for text that is tokenized already")
 			search := searchFlags(f, model.DefaultSearch().Beam)
 			var threads int
 			threadsFlag(f, &threads)
@@ -35,6 +38,10 @@ func evalCommand() command {
 				}
 				if *path == "" || *src == "" || *ref == "" {
 					return usagef("-model, -src and -ref are needed")
+				}
+				tokenizer, err := text.ParseBLEUTokenizer(*tokenize)
+				if err != nil {
+					return usagef("-tokenize: %v", err)
 				}
 				if err := checkSearch(*search); err != nil {
 					return err
@@ -59,7 +66,7 @@ func evalCommand() command {
 					return err
 				}
 				hyps := t.evaluate(*src, srcs)
-				scores := printScores(hyps, refs)
+				scores := printScores(hyps, refs, tokenizer)
 				if *out == "" {
 					return scores
 				}
@@ -97,8 +104,8 @@ func writeLines(path string, lines []string) error {
 	})
 }
 
-func printScores(hyps, refs []string) error {
-	var bleu text.BLEU
+func printScores(hyps, refs []string, tokenizer text.BLEUTokenizer) error {
+	bleu := text.BLEU{Tokenizer: tokenizer}
 	var chrf text.CHRF
 	for i, h := range hyps {
 		bleu.Add(h, refs[i])

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The scores of tokenized text are those of its own tokens, with everything that a table needs.
+func TestEvalTokenize(t *testing.T) {
+	m := toyModel(t)
+	hyps := filepath.Join(t.TempDir(), "hyps")
+	ref := write(t, "ref", strings.ReplaceAll(read(t, toy.testTgt), "noir", "noir-clair ."))
+	eval := func(more ...string) string {
+		return mustRun(t, "", append([]string{"eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-out", hyps}, more...)...).stdout
+	}
+	score := regexp.MustCompile(`^BLEU = \d+\.\d\d (\d+\.\d/){3}\d+\.\d \(BP = [01]\.\d{3} ratio = \d\.\d{3} hyp_len = (\d+) ref_len = (\d+)\)\nnrefs:1\|case:mixed\|eff:no\|tok:(\w+)\|smooth:exp\|version:tfm-`)
+	for _, c := range []struct{ name, tokens string }{{"none", "noir-clair ."}, {"13a", "noir-clair ."}, {"intl", "noir - clair ."}} {
+		out := eval("-tokenize", c.name, "-beam", "5", "-length-penalty", "power", "-alpha", "1")
+		found := score.FindStringSubmatch(out)
+		if found == nil {
+			t.Fatalf("%s:\n%s", c.name, out)
+		}
+		count := func(path string) string {
+			text := strings.ReplaceAll(read(t, path), "noir-clair .", c.tokens)
+			return thousands(len(strings.Fields(text)))
+		}
+		if found[2] != count(hyps) || found[3] != count(ref) || found[4] != c.name {
+			t.Errorf("%s: want %s and %s tokens:\n%s", c.name, count(hyps), count(ref), out)
+		}
+	}
+	if out := eval(); !strings.Contains(out, "|tok:13a|") {
+		t.Errorf("without a name:\n%s", out)
+	}
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-tokenize", "moses"), 2, `-tokenize: BLEU tokenizer "moses": want 13a, none, char, zh or intl`)
+}
