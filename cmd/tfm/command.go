@@ -26,7 +26,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{demoCommand(), lessonCommand(), trainCommand(), averageCommand(), translateCommand(), evalCommand(), reportCommand(), infoCommand(), vocabCommand(), mnistCommand(), helpCommand(), versionCommand()}
+	return []command{demoCommand(), lessonCommand(), trainCommand(), averageCommand(), translateCommand(), evalCommand(), reportCommand(), infoCommand(), vocabCommand(), mnistCommand(), helpCommand(), benchCommand(), versionCommand()}
 }
 
 // usageError is the error of a wrong command line.

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tfm/internal/bench"
+)
+
+func benchCommand() command {
+	return command{
+		name:  "bench",
+		short: "measure this machine: its limits, matrix products, training steps and decoding",
+		usage: "[flags]",
+		example: `
+			tfm bench
+			tfm bench -quick -only base,tiny
+			tfm bench -json > bench.json`,
+		notes: `Everything is measured on 1 thread and on -threads, each part in a process of its own, so that its peak memory is not another's.
+A figure is the median of rounds, behind it the lowest and the highest of them: other work on the machine makes it slower.
+
+  machine  multiply-adds on registers alone, of float32 and of bfloat16, and the memory: sums, copies, and y += a·x over buffers four times as
+           large as the last-level cache, if a half of the free memory is as much; -quick takes small ones, and measures a cache
+  gemm     matrix products of the models below
+  base     training step of the paper's base model: 32 pairs of 32 + 32 tokens, a vocabulary of 10,000, dropout, clipping, Adam
+  tiny     the same of -preset tiny: 4,096 target tokens in sentences as long as those of Multi30k, a vocabulary of 8,000
+  decode   translations by a base model with a vocabulary of 32,000, 32 tokens in and out, of 1 and of 32 sentences, greedy and with beam 4
+
+Utilisation is the operations that a step needs, those of its matrix products, forward once and backward twice, by the time and by the limit
+that is measured beside it. "gemm" and "decode" are named after the parts that -only takes, as is each line of "base", "tiny" and "decode".`,
+		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+			var b benchmark
+			f.StringVar(&b.only, "only", "", "`parts` to measure, with commas between them: "+strings.Join(benchGroups(), ", ")+", or single lines\nof them: "+
+				strings.Join(benchNames(), ", "))
+			f.BoolVar(&b.quick, "quick", false, "one round of everything, on -threads only")
+			f.BoolVar(&b.json, "json", false, "print one JSON document")
+			f.StringVar(&b.lengths, "lengths", "", "`file` with the sentences' lengths of tiny: lines with the tokens of a source, a tab, those of its target,\nend marks counted")
+			f.BoolVar(&b.here, "here", false, "measure in this process, on -threads only, as suits a profiler: peak memory is then of all so far")
+			threadsFlag(f, &b.threads)
+			return b.run
+		},
+	}
+}
+
+type benchmark struct {
+	only, lengths     string
+	quick, json, here bool
+	threads           int
+}
+
+// benchPart is what one process measures.
+type benchPart struct {
+	name, group string
+	measure     func(b *benchmark, r *bench.Report) error
+}
+
+func benchParts() []benchPart {
+	parts := []benchPart{
+		{"machine", "machine", func(b *benchmark, r *bench.Report) error {
+			r.Limits = append(r.Limits, bench.MeasureLimits(b.threads, b.effort(time.Second), b.quick))
+			return nil
+		}},
+		{"gemm", "gemm", func(b *benchmark, r *bench.Report) error {
+			r.Products = append(r.Products, bench.MeasureProducts(b.threads, b.effort(time.Second))...)
+			return nil
+		}},
+		trainingPart("base", 1, func(*benchmark) (bench.Training, error) { return bench.Base(), nil }),
+		trainingPart("tiny", 4, func(b *benchmark) (bench.Training, error) {
+			if b.lengths == "" {
+				return bench.Tiny(bench.Captions()), nil
+			}
+			lengths, err := bench.ReadLengths(b.lengths)
+			return bench.Tiny(lengths), err
+		}),
+	}
+	for _, search := range []struct {
+		name string
+		beam int
+	}{{"greedy", 1}, {"beam4", 4}} {
+		for _, batch := range []int{1, 32} {
+			parts = append(parts, benchPart{fmt.Sprintf("%s-%d", search.name, batch), "decode", func(b *benchmark, r *bench.Report) error {
+				s, err := bench.BaseDecoding(search.beam, batch).Measure(b.threads, b.effort(5*time.Second))
+				r.Decoding = append(r.Decoding, s)
+				return err
+			}})
+		}
+	}
+	return parts
+}
+
+// trainingPart measures rounds of so many steps.
+func trainingPart(name string, steps int, workload func(*benchmark) (bench.Training, error)) benchPart {
+	return benchPart{name, name, func(b *benchmark, r *bench.Report) error {
+		w, err := workload(b)
+		if err != nil {
+			return err
+		}
+		s, err := w.Measure(b.threads, steps, b.effort(10*time.Second))
+		r.Training = append(r.Training, s)
+		return err
+	}}
+}
+
+func benchNames() (names []string) {
+	for _, p := range benchParts() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+func benchGroups() (groups []string) {
+	for _, p := range benchParts() {
+		groups = append(groups, p.group)
+	}
+	return slices.Compact(groups)
+}
+
+// effort is five rounds that take so long at most, or one.
+func (b *benchmark) effort(most time.Duration) bench.Effort {
+	if b.quick {
+		return bench.Effort{Rounds: 1}
+	}
+	return bench.Effort{Rounds: 5, Time: most}
+}
+
+func (b *benchmark) run(ctx context.Context, args []string) error {
+	if err := noArguments(args); err != nil {
+		return err
+	}
+	if err := checkThreads(b.threads); err != nil {
+		return err
+	}
+	parts, err := b.chosen()
+	if err != nil {
+		return err
+	}
+	if b.lengths != "" {
+		if !slices.ContainsFunc(parts, func(p benchPart) bool { return p.name == "tiny" }) {
+			return usagef("-lengths is of tiny, which -only leaves out")
+		}
+		if _, err := bench.ReadLengths(b.lengths); err != nil {
+			return err
+		}
+	}
+	report := bench.Report{Version: version(), Quick: b.quick, Machine: bench.Describe()}
+	progress := newProgress(os.Stderr)
+	defer progress.clear()
+	threads := []int{1, b.threads}
+	if b.quick || b.here || b.threads == 1 {
+		threads = threads[1:]
+	}
+	begun := time.Now()
+	for i, p := range parts {
+		for j, n := range threads {
+			progress.update(time.Now(), fmt.Sprintf("%d of %d: %s, %d threads, %.0f s so far", i*len(threads)+j+1, len(parts)*len(threads), p.name, n, time.Since(begun).Seconds()))
+			if b.here {
+				err = p.measure(b, &report)
+			} else {
+				err = b.inProcess(ctx, p, n, &report)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	progress.clear()
+	if b.json {
+		e := json.NewEncoder(os.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(report)
+	}
+	_, err = os.Stdout.WriteString(benchText(report))
+	return err
+}
+
+// chosen are the parts that -only names.
+func (b *benchmark) chosen() (chosen []benchPart, err error) {
+	all := benchParts()
+	if b.only == "" {
+		return all, nil
+	}
+	names := strings.Split(b.only, ",")
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(p benchPart) bool { return name == p.name || name == p.group }) {
+			return nil, usagef("-only %q: there is no part %q, but %s; and single lines of them, %s", b.only, name,
+				strings.Join(benchGroups(), ", "), strings.Join(benchNames(), ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(p benchPart) bool { return !slices.Contains(names, p.name) && !slices.Contains(names, p.group) }), nil
+}
+
+// inProcess measures a part in a process of its own, which is this program, and adds what it reports.
+func (b *benchmark) inProcess(ctx context.Context, p benchPart, threads int, to *bench.Report) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("the program does not find itself, to measure each part in a process of its own; -here does without: %w", err)
+	}
+	args := []string{"bench", "-here", "-json", "-only", p.name, "-threads", strconv.Itoa(threads), "-quick=" + strconv.FormatBool(b.quick)}
+	if b.lengths != "" {
+		args = append(args, "-lengths", b.lengths)
+	}
+	c := exec.CommandContext(ctx, self, args...)
+	out, err := c.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		message := strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "tfm: ")
+		return fmt.Errorf("%s on %d threads: %v: %s", p.name, threads, err, message)
+	} else if err != nil {
+		return err
+	}
+	var r bench.Report
+	if err := json.Unmarshal(out, &r); err != nil {
+		return fmt.Errorf("%s on %d threads: its process does not write what it should: %w", p.name, threads, err)
+	}
+	to.Add(r)
+	return nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"tfm/internal/bench"
+)
+
+// benchText is a report for people.
+func benchText(r bench.Report) string {
+	var b strings.Builder
+	m := r.Machine
+	fmt.Fprintf(&b, "tfm %s %s %s\n", r.Version, m.Go, m.System)
+	fmt.Fprintf(&b, "processor:  %s, %d cores", orUnknown(m.CPU), m.Cores)
+	if m.Cache > 0 {
+		fmt.Fprintf(&b, ", %s cache", bytesText(m.Cache))
+	}
+	if m.Memory > 0 {
+		fmt.Fprintf(&b, ", %s memory", bytesText(m.Memory))
+	}
+	fmt.Fprintf(&b, "\nkernels:    %s, bf16 %s, int8 %s\nin force:   %s\n", m.Float32, m.BF16, m.Int8, orUnknown(strings.Join(m.InForce, " ")))
+
+	table := func(title, columns string, lines func(line func(cells ...string))) {
+		fmt.Fprintf(&b, "\n%s\n", title)
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		line := func(cells ...string) { fmt.Fprintf(w, "  %s\n", strings.Join(cells, "\t")) }
+		line(strings.Split(columns, ", ")...)
+		lines(line)
+		w.Flush()
+	}
+	if len(r.Limits) > 0 {
+		where := "memory"
+		if !r.Limits[0].Beyond {
+			where = "a cache, or memory"
+		}
+		title := fmt.Sprintf("limits: multiply-adds on registers, and %s (buffers of %s)", where, bytesText(r.Limits[0].Buffer))
+		table(title, "threads, float32 GFLOP/s, bf16 GFLOP/s, sum GB/s, copy GB/s, y += a·x GB/s", func(line func(...string)) {
+			for _, l := range r.Limits {
+				line(fmt.Sprint(l.Threads), figure(l.Float32, 1), figure(l.BF16, 1), figure(l.Read, 1e-9), figure(l.Copy, 1e-9), figure(l.Update, 1e-9))
+			}
+		})
+	}
+	if len(r.Products) > 0 {
+		table("gemm: C [m × n] = A [m × k] · B [k × n], T transposed", "product, form, m, n, k, in, threads, GFLOP/s, of limit", func(line func(...string)) {
+			for _, p := range r.Products {
+				line(p.What, p.Form, fmt.Sprint(p.M), fmt.Sprint(p.N), fmt.Sprint(p.K), p.Precision, fmt.Sprint(p.Threads), figure(p.GFLOPS, 1), share(p.Share))
+			}
+		})
+	}
+	if len(r.Training) > 0 {
+		table("training", "preset, in, threads, source + target, s/step, source tokens/s, target tokens/s, GFLOP/s, utilisation, peak memory", func(line func(...string)) {
+			for _, s := range r.Training {
+				line(s.Preset, s.Precision, fmt.Sprint(s.Threads), fmt.Sprintf("%.0f + %.0f", s.SrcTokens, s.TgtTokens), figure(s.Seconds, 1),
+					figure(s.SrcPerSec, 1), figure(s.TgtPerSec, 1), figure(s.GFLOPS, 1), share(s.Utilisation), memory(s.PeakMemory))
+			}
+		})
+	}
+	if len(r.Decoding) > 0 {
+		table("decoding, of "+fmt.Sprint(r.Decoding[0].Tokens)+" tokens to as many", "beam, batch, threads, tokens/s, s/batch, peak memory", func(line func(...string)) {
+			for _, s := range r.Decoding {
+				beam := fmt.Sprint(s.Beam)
+				if s.Beam == 1 {
+					beam = "greedy"
+				}
+				line(beam, fmt.Sprint(s.Batch), fmt.Sprint(s.Threads), figure(s.PerSec, 1), figure(s.Seconds, 1), memory(s.PeakMemory))
+			}
+		})
+	}
+	return b.String()
+}
+
+// figure is the median and, of several rounds, the lowest and the highest, times a unit.
+func figure(f bench.Figure, unit float64) string {
+	if f.Rounds < 2 {
+		return rounded(f.Median * unit)
+	}
+	return fmt.Sprintf("%s (%s to %s)", rounded(f.Median*unit), rounded(f.Low*unit), rounded(f.High*unit))
+}
+
+// rounded is x with three digits or more.
+func rounded(x float64) string {
+	switch {
+	case x >= 1000:
+		return thousands(int(x + 0.5))
+	case x >= 100:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 10:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+func share(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %%", 100*x)
+}
+
+func memory(m bench.Memory) string {
+	if m.Of == "resident" {
+		return bytesText(m.Bytes)
+	}
+	return bytesText(m.Bytes) + " " + m.Of
+}
+
+// bytesText is n in MB or GB, which are powers of ten.
+func bytesText(n int64) string {
+	if n >= 1e9 {
+		return fmt.Sprintf("%.2f GB", 1e-9*float64(n))
+	}
+	return fmt.Sprintf("%.0f MB", 1e-6*float64(n))
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
