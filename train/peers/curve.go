@@ -1,0 +1,148 @@
+//go:build ignore
+
+// tfm's side of the comparison of loss curves with PyTorch; curve.sh says what is compared, and how.
+//
+//	curve [flags] SRC TGT DIR    trains on two files of text without dropout, and leaves in DIR
+//	    lengths.tsv              the number of tokens of each pair, with the end mark: source, tab, target
+//	    initial.safetensors      the model before the first step
+//	    settings.json            what curve.py must know besides: rates of all steps, clipping, Adam
+//	    batches.jsonl            the batch of each step: {"src":[[id, …], …],"tgt":[[id, …], …]}, without marks
+//	    tfm/log.jsonl            the loss of each step, as tfm train writes it
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/text"
+	"tfm/train"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("curve: ")
+	o := train.OptionsFor("tiny")
+	vocab := flag.Int("vocab-size", 8000, "pieces of the joint vocabulary")
+	threads := flag.Int("threads", 1, "threads")
+	flag.IntVar(&o.Steps, "steps", 200, "steps")
+	flag.IntVar(&o.Tokens, "tokens", 4096, "target tokens of a batch, at most")
+	flag.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup")
+	flag.IntVar(&o.Warmup, "warmup", o.Warmup, "steps of warmup")
+	flag.Parse()
+	if flag.NArg() != 3 {
+		log.Fatal("usage: curve [flags] SRC TGT DIR")
+	}
+	dir := flag.Arg(2)
+	o.ValidEvery, o.Average = 0, 0
+
+	pairs := read(flag.Arg(0), flag.Arg(1), *vocab)
+	lengths := create(dir, "lengths.tsv")
+	for i := range pairs.Len() {
+		fmt.Fprintf(lengths, "%d\t%d\n", len(pairs.Src(i))+1, len(pairs.Tgt(i))+1)
+	}
+	lengths.close()
+
+	c := must(model.Preset("tiny"))
+	c.Dropout, c.SrcVocab, c.TgtVocab = 0, *vocab, *vocab
+	m := must(model.New(c))
+	m.Allocate(true)
+	m.Init(o.Seed)
+	check(model.File{Model: m}.Save(filepath.Join(dir, "initial.safetensors")))
+
+	batches := must(train.NewBatches(pairs, o.Tokens, o.MaxLen, o.Seed))
+	file, rate := create(dir, "batches.jsonl"), o.LearningRate(c.DModel)
+	var b model.Batch
+	var rates []float64
+	for step := range o.Steps {
+		batches.Next(&b)
+		var sides struct {
+			Src [][]int32 `json:"src"`
+			Tgt [][]int32 `json:"tgt"`
+		}
+		for i := range b.Sentences() {
+			sides.Src = append(sides.Src, b.Src[b.SrcStarts[i]:b.SrcStarts[i+1]-1])
+			sides.Tgt = append(sides.Tgt, b.TgtIn[b.TgtStarts[i]+1:b.TgtStarts[i+1]])
+		}
+		file.json(sides)
+		rates = append(rates, rate.Rate(step+1))
+	}
+	file.close()
+	settings := create(dir, "settings.json")
+	settings.json(map[string]any{"rates": rates, "clip": o.Clip, "beta1": o.Beta1, "beta2": o.Beta2, "eps": o.Eps})
+	settings.close()
+
+	events := create(dir, "tfm/log.jsonl")
+	events.json(map[string]any{"event": "start", "time": time.Now().Format(time.RFC3339), "version": "tfm", "step": 0,
+		"settings":    map[string]any{"preset": "tiny", "dropout": 0, "tokens": o.Tokens, "peak": o.Peak, "warmup": o.Warmup},
+		"train_pairs": pairs.Len(), "vocabulary": *vocab, "parameters": m.Params.Count(), "threads": *threads, "kernels": mat.Kernel()})
+	pool := mat.NewPool(*threads)
+	defer pool.Close()
+	result := must(train.Run(context.Background(), m, pool, train.Data{Train: pairs}, o, func(e train.Event) {
+		if e.Kind == train.Stepped {
+			events.json(map[string]any{"event": "step", "step": e.Step, "epoch": e.Epoch, "elapsed": e.Elapsed.Seconds(), "loss": e.Loss, "nll": e.NLL,
+				"accuracy": e.Accuracy, "rate": e.Rate, "grad_norm": e.GradNorm, "src_per_sec": e.SrcPerSec, "tgt_per_sec": e.TgtPerSec})
+		}
+	}))
+	events.json(map[string]any{"event": "end", "time": time.Now().Format(time.RFC3339), "reason": result.Reason, "step": result.Step})
+	events.close()
+}
+
+// read learns a tokenizer from two files and returns them in its tokens.
+func read(src, tgt string, vocab int) *train.Pairs {
+	var trainer text.BPETrainer
+	for p, err := range text.Pairs(src, tgt) {
+		check(err)
+		trainer.Add(p.Source)
+		trainer.Add(p.Target)
+	}
+	bpe, pairs := must(trainer.Train(vocab)), new(train.Pairs)
+	for p, err := range text.Pairs(src, tgt) {
+		check(err)
+		pairs.Add(bpe.Encode(nil, p.Source), bpe.Encode(nil, p.Target))
+	}
+	return pairs
+}
+
+// output is a file that is written in small pieces.
+type output struct {
+	*bufio.Writer
+	file *os.File
+}
+
+func create(dir, name string) output {
+	path := filepath.Join(dir, name)
+	check(os.MkdirAll(filepath.Dir(path), 0o777))
+	f := must(os.Create(path))
+	return output{bufio.NewWriter(f), f}
+}
+
+// json writes a line.
+func (o output) json(v any) {
+	check(json.NewEncoder(o).Encode(v))
+	check(o.Flush())
+}
+
+func (o output) close() {
+	check(o.Flush())
+	check(o.file.Close())
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}

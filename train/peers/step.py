@@ -1,0 +1,131 @@
+"""Times training steps in PyTorch on the CPU, of the work that `tfm bench` times: base and tiny.
+
+Usage: step.py base|tiny [--threads N] [--bf16] [--lengths FILE] [--rounds N]
+
+The model is torch.nn.Transformer behind nn.Embedding times sqrt(d) plus sinusoids, whose matrix is the output projection too. Dropout
+is where tfm and the paper have it: on embeddings and each sublayer's output. The loss is cross-entropy with label smoothing
+0.1, the norm of the gradient is clipped at 1, Adam is PyTorch's fused one. Of ways that give the same numbers it takes what is fastest:
+no masks where nothing is padded, targets looked up only where there are real ones.
+
+tiny reads the lengths of its sentences, lines of the tokens of a source and of a target, end marks counted. Batches are sentences of
+nearly equal length, padded, of at most 4,096 target tokens and 1½ times as many source tokens, in a random order.
+
+Prints JSON: seconds a step in each round, tokens/s and peak memory; the round before the first is not counted.
+Needs the Python package torch.
+"""
+
+import argparse
+import json
+import math
+import random
+import resource
+import time
+
+import torch
+from torch import nn
+
+PAD, BOS, EOS = 0, 1, 2
+WORK = {
+    "base": dict(d=512, heads=8, layers=6, ff=2048, dropout=0.1, vocab=10_000, steps=1),
+    "tiny": dict(d=128, heads=4, layers=4, ff=256, dropout=0.3, vocab=8_000, steps=4),
+}
+
+
+class Model(nn.Module):
+    def __init__(self, d, heads, layers, ff, dropout, vocab, positions=1024):
+        super().__init__()
+        self.table = nn.Embedding(vocab, d)
+        nn.init.normal_(self.table.weight, std=d**-0.5)
+        self.transformer = nn.Transformer(d, heads, layers, layers, ff, dropout, batch_first=True)
+        for stack in (self.transformer.encoder, self.transformer.decoder):
+            stack.norm = None  # the paper has none behind the stacks
+            for layer in stack.layers:
+                layer.self_attn.dropout = layer.dropout.p = 0.0  # of attention weights and inner numbers the paper drops none
+                if hasattr(layer, "multihead_attn"):
+                    layer.multihead_attn.dropout = 0.0
+        self.dropout, self.scale = nn.Dropout(dropout), math.sqrt(d)
+        angles = torch.arange(positions).unsqueeze(1) * 10000.0 ** (-torch.arange(0, d, 2) / d)
+        self.register_buffer("positions", torch.stack([angles.sin(), angles.cos()], -1).reshape(positions, d))
+
+    def embed(self, ids):
+        return self.dropout(self.table(ids) * self.scale + self.positions[: ids.shape[1]])
+
+    def forward(self, src, tgt):
+        n = tgt.shape[1]
+        ahead = torch.ones(n, n, dtype=torch.bool).triu(1)
+        hidden, late = src == PAD, tgt == PAD
+        hidden = hidden if hidden.any() else None
+        y = self.transformer(self.embed(src), self.embed(tgt), tgt_mask=ahead, tgt_is_causal=True, src_key_padding_mask=hidden,
+                             memory_key_padding_mask=hidden)  # what is padded in a target stands behind what is real
+        y = y[~late] if late.any() else y.flatten(0, 1)
+        return nn.functional.linear(y, self.table.weight)
+
+
+def batches(args, vocab):
+    def ids(lengths):
+        t = torch.full((len(lengths), max(lengths)), PAD)
+        for row, n in zip(t, lengths):
+            row[:n] = torch.randint(EOS + 1, vocab, (n,))
+        return t
+
+    if args.work == "base":
+        groups = [[(32, 32)] * 32]
+    else:
+        pairs = sorted((tuple(map(int, line.split())) for line in open(args.lengths)), key=lambda p: (p[1], p[0]))
+        groups, group, src, tgt = [], [], 0, 0
+        for p in pairs:
+            if group and (src + p[0] > 6144 or tgt + p[1] > 4096):
+                groups.append(group)
+                group, src, tgt = [], 0, 0
+            group.append(p)
+            src, tgt = src + p[0], tgt + p[1]
+        random.Random(1).shuffle(groups)
+    while True:
+        for group in groups:
+            yield ids([s for s, _ in group]), ids([t for _, t in group])
+
+
+def main():
+    p = argparse.ArgumentParser(description="Times training steps in PyTorch.")
+    p.add_argument("work", choices=WORK)
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument("--bf16", action="store_true", help="under torch.autocast")
+    p.add_argument("--lengths", help="of tiny")
+    p.add_argument("--rounds", type=int, default=5)
+    args = p.parse_args()
+    if args.work == "tiny" and not args.lengths:
+        p.error("tiny needs --lengths")
+    work = dict(WORK[args.work])
+    steps = work.pop("steps")
+    torch.manual_seed(1)
+    torch.set_num_threads(args.threads)
+    model = Model(**work).train()
+    adam = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    loss_of = nn.CrossEntropyLoss(label_smoothing=0.1)
+    dealt = batches(args, work["vocab"])
+    rounds = []
+    for _ in range(args.rounds + 1):
+        seconds = src_tokens = tgt_tokens = 0
+        for _ in range(steps):
+            src, tgt = next(dealt)
+            begun = time.perf_counter()
+            with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
+                logits = model(src, tgt)
+            loss = loss_of(logits.float(), tgt[tgt != PAD])
+            adam.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            adam.step()
+            seconds += time.perf_counter() - begun
+            src_tokens += int((src != PAD).sum())
+            tgt_tokens += int((tgt != PAD).sum())
+        rounds.append((seconds / steps, src_tokens / seconds, tgt_tokens / seconds))
+    rounds = rounds[1:]
+    rate = sorted(s + t for _, s, t in rounds)[len(rounds) // 2]
+    print(json.dumps({
+        "torch": torch.__version__, "threads": args.threads, "bf16": args.bf16, "parameters": sum(p.numel() for p in model.parameters()),
+        "seconds_per_step": sorted(s for s, _, _ in rounds)[len(rounds) // 2], "tokens_per_second": rate,
+        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "rounds": [round(s, 4) for s, _, _ in rounds]}))
+
+
+main()
