@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tfm/internal/bench"
+	"tfm/layer"
 )
 
 func benchCommand() command {
@@ -31,12 +32,13 @@ A figure is the median of rounds, behind it the lowest and the highest of them: 
   machine  multiply-adds on registers alone, of float32 and of bfloat16, and the memory: sums, copies, and y += a·x over buffers four times as
            large as the last-level cache, if a half of the free memory is as much; -quick takes small ones, and measures a cache
   gemm     matrix products of the models below
-  base     training step of the paper's base model: 32 pairs of 32 + 32 tokens, a vocabulary of 10,000, dropout, clipping, Adam
+  base     training step of the paper's base model: 32 pairs of 32 + 32 tokens, a vocabulary of 10,000, dropout, clipping, Adam; in float32
+           and, where that is faster, with the products of -bf16
   tiny     the same of -preset tiny: 4,096 target tokens in sentences as long as those of Multi30k, a vocabulary of 8,000
   decode   translations by a base model with a vocabulary of 32,000, 32 tokens in and out, of 1 and of 32 sentences, greedy and with beam 4
 
 Utilisation is the operations that a step needs, those of its matrix products, forward once and backward twice, by the time and by the limit
-that is measured beside it. "gemm" and "decode" are named after the parts that -only takes, as is each line of "base", "tiny" and "decode".`,
+that is measured beside it, the limit of float32 or of bf16. "gemm" and "decode" are named after the parts that -only takes, as is each line of "base", "tiny" and "decode".`,
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			var b benchmark
 			f.StringVar(&b.only, "only", "", "`parts` to measure, with commas between them: "+strings.Join(benchGroups(), ", ")+", or single lines\nof them: "+
@@ -73,15 +75,17 @@ func benchParts() []benchPart {
 			r.Products = append(r.Products, bench.MeasureProducts(b.threads, b.effort(time.Second))...)
 			return nil
 		}},
-		trainingPart("base", 1, func(*benchmark) (bench.Training, error) { return bench.Base(), nil }),
-		trainingPart("tiny", 4, func(b *benchmark) (bench.Training, error) {
-			if b.lengths == "" {
-				return bench.Tiny(bench.Captions()), nil
-			}
-			lengths, err := bench.ReadLengths(b.lengths)
-			return bench.Tiny(lengths), err
-		}),
 	}
+	base := func(*benchmark) (bench.Training, error) { return bench.Base(), nil }
+	tiny := func(b *benchmark) (bench.Training, error) {
+		if b.lengths == "" {
+			return bench.Tiny(bench.Captions()), nil
+		}
+		lengths, err := bench.ReadLengths(b.lengths)
+		return bench.Tiny(lengths), err
+	}
+	parts = append(parts, trainingParts("base", 1, base)...)
+	parts = append(parts, trainingParts("tiny", 4, tiny)...)
 	for _, search := range []struct {
 		name string
 		beam int
@@ -97,17 +101,28 @@ func benchParts() []benchPart {
 	return parts
 }
 
-// trainingPart measures rounds of so many steps.
-func trainingPart(name string, steps int, workload func(*benchmark) (bench.Training, error)) benchPart {
-	return benchPart{name, name, func(b *benchmark, r *bench.Report) error {
-		w, err := workload(b)
-		if err != nil {
-			return err
+// trainingParts measure rounds of so many steps, in float32 and, where the processor has something faster, as with -bf16.
+func trainingParts(group string, steps int, workload func(*benchmark) (bench.Training, error)) (parts []benchPart) {
+	for _, precision := range []layer.Precision{layer.Float32, layer.BF16} {
+		if precision == layer.BF16 && precision.InForce() == layer.Float32.InForce() {
+			break
 		}
-		s, err := w.Measure(b.threads, steps, b.effort(10*time.Second))
-		r.Training = append(r.Training, s)
-		return err
-	}}
+		name := group + "-float32"
+		if precision == layer.BF16 {
+			name = group + "-bf16"
+		}
+		parts = append(parts, benchPart{name, group, func(b *benchmark, r *bench.Report) error {
+			w, err := workload(b)
+			if err != nil {
+				return err
+			}
+			w.BF16 = precision == layer.BF16
+			s, err := w.Measure(b.threads, steps, b.effort(10*time.Second))
+			r.Training = append(r.Training, s)
+			return err
+		}})
+	}
+	return parts
 }
 
 func benchNames() (names []string) {
@@ -144,7 +159,7 @@ func (b *benchmark) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if b.lengths != "" {
-		if !slices.ContainsFunc(parts, func(p benchPart) bool { return p.name == "tiny" }) {
+		if !slices.ContainsFunc(parts, func(p benchPart) bool { return p.group == "tiny" }) {
 			return usagef("-lengths is of tiny, which -only leaves out")
 		}
 		if _, err := bench.ReadLengths(b.lengths); err != nil {

@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def ours(binary, work, bf16, threads, lengths):
-    part = work + ("-bf16" if bf16 else "")
+    part = work + ("-bf16" if bf16 else "-float32")
     command = [binary, "bench", "-here", "-json", "-only", part, "-threads", str(threads)] + (["-lengths", lengths] if work == "tiny" else [])
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 2 and "there is no part" in done.stderr:
