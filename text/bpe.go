@@ -175,8 +175,9 @@ func (c candidate) before(d candidate) bool {
 // encodeCached appends the ids of one word, which it has seen before or encodes.
 func (e *encoder) encodeCached(dst []int32, word []byte, b *BPE) []int32 {
 	slot := b.cache.slot(word)
-	if ids, ok := slot.lookup(word); ok {
-		return append(dst, ids...)
+	dst, ok := slot.lookup(dst, word)
+	if ok {
+		return dst
 	}
 	start := len(dst)
 	dst = e.encode(dst, word, b, nil)

@@ -2,28 +2,28 @@ package text
 
 import (
 	"hash/maphash"
-	"slices"
-	"sync/atomic"
+	"sync"
 )
 
 const (
 	cacheSlots   = 1 << 15
-	cacheMaxWord = 32 // bytes; longer words are rare and would only take room
+	cacheMaxWord = 32 // bytes, and so ids; longer words are rare and would only take room
 )
 
 // wordCache remembers the ids of words. It has a fixed number of slots, one
-// word each, chosen by hash, and the newest word stays: at most some 5 MB. It
-// is safe for concurrent use without locks.
+// word each, chosen by hash, and the newest word stays: 6 MB that are taken once,
+// so that encoding allocates nothing. It is safe for concurrent use; who finds a
+// slot in use by another goroutine does without it rather than wait.
 type wordCache struct {
 	seed  maphash.Seed
 	slots []cacheSlot
 }
 
-type cacheSlot struct{ atomic.Pointer[cachedWord] }
-
-type cachedWord struct {
-	word string
-	ids  []int32
+type cacheSlot struct {
+	mu   sync.Mutex
+	n, m uint8 // the lengths of word and ids; 0 for no word
+	word [cacheMaxWord]byte
+	ids  [cacheMaxWord]int32
 }
 
 func (c *wordCache) init() {
@@ -35,15 +35,22 @@ func (c *wordCache) slot(word []byte) *cacheSlot {
 	return &c.slots[maphash.Bytes(c.seed, word)%cacheSlots]
 }
 
-func (s *cacheSlot) lookup(word []byte) ([]int32, bool) {
-	if e := s.Load(); e != nil && e.word == string(word) {
-		return e.ids, true
+// lookup appends the ids of word, if they are there.
+func (s *cacheSlot) lookup(dst []int32, word []byte) ([]int32, bool) {
+	if len(word) > cacheMaxWord || !s.mu.TryLock() {
+		return dst, false
 	}
-	return nil, false
+	defer s.mu.Unlock()
+	if string(s.word[:s.n]) != string(word) {
+		return dst, false
+	}
+	return append(dst, s.ids[:s.m]...), true
 }
 
 func (s *cacheSlot) store(word []byte, ids []int32) {
-	if len(word) <= cacheMaxWord {
-		s.Store(&cachedWord{string(word), slices.Clone(ids)})
+	if len(word) > cacheMaxWord || !s.mu.TryLock() {
+		return
 	}
+	defer s.mu.Unlock()
+	s.n, s.m = uint8(copy(s.word[:], word)), uint8(copy(s.ids[:], ids))
 }

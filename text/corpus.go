@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -26,68 +25,30 @@ type Pair struct {
 // line n of the other. What holds for Lines holds for each; unequal line counts
 // are an error that names both.
 func Pairs(source, target string) iter.Seq2[Pair, error] {
-	return func(yield func(Pair, error) bool) {
-		if err := eachPair(source, target, func(p Pair) bool { return yield(p, nil) }); err != nil {
-			yield(Pair{}, err)
-		}
-	}
-}
-
-func eachPair(source, target string, do func(Pair) bool) error {
-	s, err := open(source)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	t, err := open(target)
-	if err != nil {
-		return err
-	}
-	defer t.close()
-	for {
-		src, srcErr := s.next()
-		tgt, tgtErr := t.next()
-		switch {
-		case srcErr == nil && tgtErr == nil:
-			if !do(Pair{src, tgt, s.line}) {
-				return nil
-			}
-			continue
-		case srcErr != nil && srcErr != io.EOF:
-			return srcErr
-		case tgtErr != nil && tgtErr != io.EOF:
-			return tgtErr
-		case srcErr == nil || tgtErr == nil:
-			if err := errors.Join(s.skip(), t.skip()); err != nil {
-				return err
-			}
-			return fmt.Errorf("unequal line counts: %s has %d, %s has %d", source, s.line, target, t.line)
-		case s.line == 0:
-			return fmt.Errorf("empty corpus: %s and %s have no lines", source, target)
-		}
-		return nil
-	}
+	return eachPair(func() (*PairReader, error) { return OpenPairs(source, target) })
 }
 
 // PairsTSV reads a corpus in one file: source, tab, target on each line. What
 // holds for Lines holds here.
 func PairsTSV(path string) iter.Seq2[Pair, error] {
+	return eachPair(func() (*PairReader, error) { return OpenPairsTSV(path) })
+}
+
+func eachPair(open func() (*PairReader, error)) iter.Seq2[Pair, error] {
 	return func(yield func(Pair, error) bool) {
-		n := 0
-		for line, err := range Lines(path) {
-			n++
-			p := Pair{Line: n}
-			if err == nil {
-				if tabs := strings.Count(line, "\t"); tabs != 1 {
-					err = fmt.Errorf("%s:%d: %d columns, want 2: source, tab, target", path, n, tabs+1)
-				}
-			}
-			if err != nil {
-				yield(Pair{}, err)
+		r, err := open()
+		if err != nil {
+			yield(Pair{}, err)
+			return
+		}
+		defer r.Close()
+		for {
+			p, err := r.Next()
+			if err == io.EOF {
 				return
 			}
-			p.Source, p.Target, _ = strings.Cut(line, "\t")
-			if !yield(p, nil) {
+			p.Source, p.Target = strings.Clone(p.Source), strings.Clone(p.Target)
+			if !yield(p, err) || err != nil {
 				return
 			}
 		}
@@ -110,7 +71,7 @@ func Lines(path string) iter.Seq2[string, error] {
 			yield("", err)
 			return
 		}
-		defer r.close()
+		defer r.file.Close()
 		if r.each(yield) && r.line == 0 {
 			yield("", fmt.Errorf("%s: empty, no lines", path))
 		}
@@ -132,11 +93,15 @@ func ReadLines(r io.Reader, name string) iter.Seq2[string, error] {
 }
 
 type lineReader struct {
-	name  string
-	line  int // lines read
-	text  *bufio.Reader
-	long  []byte // a line that is being put together
-	close func() error
+	name string
+	line int // lines read
+	text *bufio.Reader
+	long []byte // a line that is being put together
+
+	file   *os.File      // nil if it was open already
+	packed *gzip.Reader  // nil if it is plain
+	raw    *bufio.Reader // what packed reads
+	offset int64         // bytes of text read
 }
 
 func open(path string) (*lineReader, error) {
@@ -149,7 +114,7 @@ func open(path string) (*lineReader, error) {
 		f.Close()
 		return nil, err
 	}
-	r.close = f.Close // it was only read, there is nothing to lose
+	r.file = f
 	return r, nil
 }
 
@@ -171,18 +136,20 @@ func newLineReader(r io.Reader, name string) (*lineReader, error) {
 		}
 		packed = n == len(gzipMagic)
 	}
+	l := &lineReader{name: name, text: text, raw: text}
 	if packed {
-		z, err := gzip.NewReader(text)
-		if err != nil {
+		var err error
+		if l.packed, err = gzip.NewReader(text); err != nil {
 			return nil, fmt.Errorf("%s: not a gzip file: %w", name, err)
 		}
-		text = bufio.NewReaderSize(z, 1<<16)
+		l.text = bufio.NewReaderSize(l.packed, 1<<16)
 	}
-	return &lineReader{name: name, text: text}, nil
+	return l, nil
 }
 
-// next returns the next line, or io.EOF after the last.
-func (l *lineReader) next() (string, error) {
+// next returns the next line, or io.EOF after the last. The line is valid until
+// the next one is read.
+func (l *lineReader) next() ([]byte, error) {
 	l.long = l.long[:0]
 	err := bufio.ErrBufferFull
 	for err == bufio.ErrBufferFull && len(l.long) <= len(byteOrderMark)+MaxLine+len("\r\n") {
@@ -191,9 +158,10 @@ func (l *lineReader) next() (string, error) {
 		l.long = append(l.long, part...)
 	}
 	if err == io.EOF && len(l.long) == 0 {
-		return "", io.EOF
+		return nil, io.EOF
 	}
 	l.line++
+	l.offset += int64(len(l.long))
 	line := l.long
 	if l.line == 1 {
 		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
@@ -203,13 +171,13 @@ func (l *lineReader) next() (string, error) {
 	}
 	switch {
 	case len(line) > MaxLine:
-		return "", fmt.Errorf("%s:%d: line longer than %d bytes", l.name, l.line, MaxLine)
+		return nil, fmt.Errorf("%s:%d: line longer than %d bytes", l.name, l.line, MaxLine)
 	case err != nil && err != io.EOF:
-		return "", fmt.Errorf("%s:%d: %w", l.name, l.line, err)
+		return nil, fmt.Errorf("%s:%d: %w", l.name, l.line, err)
 	case !utf8.Valid(line):
-		return "", fmt.Errorf("%s:%d: invalid UTF-8 at byte %d", l.name, l.line, 1+validPrefix(line))
+		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d", l.name, l.line, 1+validPrefix(line))
 	}
-	return string(line), nil
+	return line, nil
 }
 
 // each hands all lines to yield, and the error if there is one. It reports
@@ -219,17 +187,10 @@ func (l *lineReader) each(yield func(string, error) bool) bool {
 		switch line, err := l.next(); {
 		case err == io.EOF:
 			return true
-		case !yield(line, err) || err != nil:
+		case !yield(string(line), err) || err != nil:
 			return false
 		}
 	}
-}
-
-// skip reads to the end, to know the number of lines.
-func (l *lineReader) skip() error {
-	var err error
-	l.each(func(_ string, e error) bool { err = e; return e == nil })
-	return err
 }
 
 func validPrefix(b []byte) int {

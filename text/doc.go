@@ -5,6 +5,7 @@
 // Where to find what, in the order a sentence meets it:
 //
 //	corpus.go         reads lines and sentence pairs: two files, one TSV, gzip
+//	pair_reader.go    the pairs one at a time, without allocating, from any place again
 //	words.go          cuts a text into the words that no merge may cross
 //	bpe_train.go      learns the merges from a corpus
 //	bpe.go            text to token ids and back

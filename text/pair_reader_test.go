@@ -1,0 +1,104 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+// From every place the rest of the corpus comes again, whatever was read in between, from plain and packed files.
+func TestPairReaderSeek(t *testing.T) {
+	src, tgt, tsv := "\uFEFF", "", ""
+	const n = 3000 // more than a buffer
+	for i := range n {
+		s, u := fmt.Sprint("source ", i, strings.Repeat("x", i%97)), fmt.Sprint("target ", i, strings.Repeat("é", i%31))
+		src, tgt, tsv = src+s+"\r\n", tgt+u+"\n", tsv+s+"\t"+u+"\n"
+	}
+	for name, open := range map[string]func() (*PairReader, error){
+		"plain":  func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t", tgt)) },
+		"packed": func() (*PairReader, error) { return OpenPairs(write(t, "s.gz", pack(src)), write(t, "t.gz", pack(tgt))) },
+		"mixed":  func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t.gz", pack(tgt))) },
+		"tsv":    func() (*PairReader, error) { return OpenPairsTSV(write(t, "p", tsv)) },
+		"tsv.gz": func() (*PairReader, error) { return OpenPairsTSV(write(t, "p.gz", pack(tsv))) },
+	} {
+		r, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var places []Place
+		read := func(i int) {
+			p, err := r.Next()
+			want := Pair{fmt.Sprint("source ", i, strings.Repeat("x", i%97)), fmt.Sprint("target ", i, strings.Repeat("é", i%31)), i + 1}
+			if err != nil || p != want {
+				t.Fatalf("%s: %v, %v, want %v", name, p, err, want)
+			}
+		}
+		for i := range n {
+			places = append(places, r.Place())
+			read(i)
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("%s: %v at the end", name, err)
+		}
+		for _, i := range []int{n - 1, 0, 1, 2, 1700, 1699, 2999, 5} {
+			if err := r.Seek(places[i]); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for j := i; j < min(i+40, n); j++ {
+				read(j)
+			}
+		}
+		r.Close()
+	}
+}
+
+func TestPairReaderPlaceThatIsGone(t *testing.T) {
+	long, short := pack("a\nb\nc\n"), write(t, "s.gz", pack("a\n"))
+	r, err := OpenPairsTSV(write(t, "long.gz", long))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 2 {
+		r.source.next()
+	}
+	place := r.Place()
+	s, err := OpenPairsTSV(short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	wantError(t, s.Seek(place), "s.gz", "ends after line 1, expected more than 2")
+}
+
+func TestPairReaderAllocatesNothing(t *testing.T) {
+	lines := generate(4000)
+	b := train(t, 600, lines[:2000]...)
+	r, err := OpenPairsTSV(write(t, "p", strings.Join(lines, "\tx\n")+"\tx\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var ids []int32
+	encode := func() {
+		if err := r.Seek(Place{}); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			p, err := r.Next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = b.Encode(ids[:0], p.Source) // words in and out of the cache
+		}
+	}
+	encode()
+	// sync.Pool may be emptied, once in a while, by a collection of garbage that other tests left.
+	if n := testing.AllocsPerRun(3, encode); n > 20 && !raceDetector {
+		t.Errorf("%v allocations for %d pairs", n, len(lines))
+	}
+}
