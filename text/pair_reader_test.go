@@ -16,8 +16,10 @@ func TestPairReaderSeek(t *testing.T) {
 		src, tgt, tsv = src+s+"\r\n", tgt+u+"\n", tsv+s+"\t"+u+"\n"
 	}
 	for name, open := range map[string]func() (*PairReader, error){
-		"plain":  func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t", tgt)) },
-		"packed": func() (*PairReader, error) { return OpenPairs(write(t, "s.gz", pack(src)), write(t, "t.gz", pack(tgt))) },
+		"plain": func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t", tgt)) },
+		"packed": func() (*PairReader, error) {
+			return OpenPairs(write(t, "s.gz", pack(src)), write(t, "t.gz", pack(tgt)))
+		},
 		"mixed":  func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t.gz", pack(tgt))) },
 		"tsv":    func() (*PairReader, error) { return OpenPairsTSV(write(t, "p", tsv)) },
 		"tsv.gz": func() (*PairReader, error) { return OpenPairsTSV(write(t, "p.gz", pack(tsv))) },

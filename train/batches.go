@@ -9,18 +9,18 @@ import (
 	"tfm/model"
 )
 
-// Batches deals a corpus out in batches that are filled up to a number of tokens, real ones, for nothing is
-// padded. Each epoch
+// Batches deals pairs out in batches that are filled up to a number of tokens, real ones, for nothing is
+// padded. The pairs are a whole corpus, or the window of it that is in memory. Each epoch
 //
 //   - shuffles the pairs,
-//   - sorts them by length within windows of about sortedBatches batches, pairs of equal lengths staying
-//     shuffled, one window upwards and the next one downwards, so that neighbours have similar lengths
-//     across windows too,
+//   - sorts them by length within groups of about sortedBatches batches, pairs of equal lengths staying
+//     shuffled, one group upwards and the next one downwards, so that neighbours have similar lengths
+//     across groups too,
 //   - cuts the row of pairs where a batch is full; what is left at the end shares its pairs evenly with the
 //     batch before it, so no batch is tiny unless the corpus is,
 //   - shuffles the batches.
 //
-// What an epoch is depends on the corpus, the limits, the seed and the epoch's number alone, so a Position
+// What an epoch is depends on the pairs, the limits, the seed and the numbers of epoch and window alone, so a Position
 // is all that is needed to go on from a batch. After NewBatches nothing is allocated. Not for concurrent use.
 type Batches struct {
 	MaxSrc, MaxTgt int // tokens in a batch at most, with EOS
@@ -33,18 +33,20 @@ type Batches struct {
 	used  []int32  // the pairs that are not left out
 	order []int32  // the pairs of this epoch, those of a batch side by side
 	cuts  []span   // this epoch's batches: order[lo:hi]
-	keys  []uint64 // of the window being sorted
+	keys  []uint64 // of the group being sorted
 }
 
-// Position is a place in the training data: Batch batches of epoch Epoch have been used.
+// Position is a place in the training data: Batch batches of window Window of epoch Epoch have been used, and all
+// windows before it.
 type Position struct {
-	Epoch int `json:"epoch"`
-	Batch int `json:"batch"`
+	Epoch  int `json:"epoch"`
+	Window int `json:"window,omitempty"` // 0 if all pairs are in memory
+	Batch  int `json:"batch"`
 }
 
 type span struct{ lo, hi int32 }
 
-// sortedBatches is about how many batches a sorted window makes: enough for batches of similar lengths, few
+// sortedBatches is about how many batches a sorted group makes: enough for batches of similar lengths, few
 // enough for every epoch to group the pairs anew.
 const sortedBatches = 32
 
@@ -52,13 +54,38 @@ const sortedBatches = 32
 // sentence. Pairs with a side longer than maxLen tokens or with an empty side are left out and counted. It
 // is an error if nothing remains or if a sentence of maxLen tokens does not fit in a batch.
 func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
-	if maxLen < 1 || tokens < maxLen+1 {
-		return nil, fmt.Errorf("train: batches of %d target tokens cannot hold a sentence of the longest length, %d and its end", tokens, maxLen)
+	if err := checkBatch(tokens, maxLen); err != nil {
+		return nil, err
 	}
 	b := &Batches{pairs: p, seed: seed}
-	shortest, srcTokens, tgtTokens := maxLen, 0, 0
-	for i := range p.Len() {
-		src, tgt := p.src.length(i), p.tgt.length(i)
+	shortest, src, tgt := b.use(maxLen)
+	if len(b.used) == 0 {
+		return nil, noPairs(p.Len(), b.Empty, b.TooLong, maxLen)
+	}
+	b.limit(min(tokens, max(src, tgt))) // no more memory than one batch of all pairs takes
+	b.MaxSentences = min(b.MaxTgt/(shortest+1), len(b.used))
+	b.reserve()
+	b.deal()
+	return b, nil
+}
+
+func checkBatch(tokens, maxLen int) error {
+	if maxLen < 1 || tokens < maxLen+1 {
+		return fmt.Errorf("train: batches of %d target tokens cannot hold a sentence of the longest length, %d and its end", tokens, maxLen)
+	}
+	return nil
+}
+
+func noPairs(of, empty, tooLong, maxLen int) error {
+	return fmt.Errorf("train: no pairs to use: of %d, %d have an empty side and %d are longer than %d tokens", of, empty, tooLong, maxLen)
+}
+
+// use finds the pairs that are not left out, the shortest target of them, and their tokens.
+func (b *Batches) use(maxLen int) (shortest, srcTokens, tgtTokens int) {
+	b.used, b.Empty, b.TooLong = b.used[:0], 0, 0
+	shortest = maxLen
+	for i := range b.pairs.Len() {
+		src, tgt := b.pairs.src.length(i), b.pairs.tgt.length(i)
 		switch {
 		case src == 0 || tgt == 0:
 			b.Empty++
@@ -71,24 +98,27 @@ func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
 			tgtTokens += tgt + 1
 		}
 	}
-	if len(b.used) == 0 {
-		return nil, fmt.Errorf("train: no pairs to use: of %d, %d have an empty side and %d are longer than %d tokens", p.Len(), b.Empty, b.TooLong, maxLen)
-	}
-	tokens = min(tokens, max(srcTokens, tgtTokens)) // no more memory than one batch of all pairs takes
-	b.MaxSrc, b.MaxTgt = tokens+tokens/2, tokens
-	b.MaxSentences = min(tokens/(shortest+1), len(b.used))
+	return shortest, srcTokens, tgtTokens
+}
+
+func (b *Batches) limit(tokens int) { b.MaxSrc, b.MaxTgt = tokens+tokens/2, tokens }
+
+// reserve makes room for the batches of the used pairs.
+func (b *Batches) reserve() {
 	total := 0
 	for _, i := range b.used {
 		pair := b.load(i)
-		total += max(pair.tgt, (pair.src*tokens+b.MaxSrc-1)/b.MaxSrc)
+		total += max(pair.tgt, (pair.src*b.MaxTgt+b.MaxSrc-1)/b.MaxSrc)
 	}
-	b.order = make([]int32, len(b.used))
-	window := int(int64(sortedBatches) * int64(tokens) * int64(len(b.used)) / int64(total))
-	b.keys = make([]uint64, min(max(window, 1), len(b.used)))
+	n := len(b.used)
+	b.order = slices.Grow(b.order[:0], n)[:n]
+	group := 1
+	if n > 0 {
+		group = min(max(int(int64(sortedBatches)*int64(b.MaxTgt)*int64(n)/int64(total)), 1), n)
+	}
+	b.keys = slices.Grow(b.keys[:0], group)[:group]
 	// Any two neighbours hold more than one batch may, so there are at most twice as many as full ones.
-	b.cuts = make([]span, 0, 2*total/tokens+2)
-	b.deal()
-	return b, nil
+	b.cuts = slices.Grow(b.cuts[:0], 2*total/b.MaxTgt+2)
 }
 
 // Len is the number of batches of the current epoch.
@@ -116,12 +146,23 @@ func (b *Batches) Seek(at Position) error {
 	return nil
 }
 
+// again is a second Batches of the same pairs.
+func (b *Batches) again() *Batches {
+	c := *b
+	c.order, c.cuts, c.keys = slices.Clone(b.order), make([]span, 0, cap(b.cuts)), slices.Clone(b.keys)
+	return &c
+}
+
 // Next fills dst with the next batch. The last batch of an epoch is followed by the first of the next.
 func (b *Batches) Next(dst *model.Batch) {
 	if b.at.Batch == len(b.cuts) {
-		b.at = Position{b.at.Epoch + 1, 0}
+		b.at = Position{Epoch: b.at.Epoch + 1}
 		b.deal()
 	}
+	b.fill(dst)
+}
+
+func (b *Batches) fill(dst *model.Batch) {
 	dst.Reset()
 	cut := b.cuts[b.at.Batch]
 	for _, i := range b.order[cut.lo:cut.hi] {
@@ -131,33 +172,35 @@ func (b *Batches) Next(dst *model.Batch) {
 }
 
 // buffer is an empty batch with room for any batch of b.
-func (b *Batches) buffer() model.Batch {
+func (b *Batches) buffer() model.Batch { return newBatch(b.MaxSrc, b.MaxTgt, b.MaxSentences) }
+
+func newBatch(src, tgt, sentences int) model.Batch {
 	tokens := func(n int) []int32 { return make([]int32, 0, n) }
 	return model.Batch{
-		Src: tokens(b.MaxSrc), SrcStarts: tokens(b.MaxSentences + 1),
-		TgtIn: tokens(b.MaxTgt), TgtOut: tokens(b.MaxTgt), TgtStarts: tokens(b.MaxSentences + 1),
+		Src: tokens(src), SrcStarts: tokens(sentences + 1),
+		TgtIn: tokens(tgt), TgtOut: tokens(tgt), TgtStarts: tokens(sentences + 1),
 	}
 }
 
-// deal makes the batches of epoch b.at.Epoch.
+// deal makes the batches of epoch b.at.Epoch, of the window b.at.Window.
 func (b *Batches) deal() {
 	var random rand.PCG
-	random.Seed(b.seed, uint64(b.at.Epoch))
+	random.Seed(b.seed, uint64(b.at.Epoch)|uint64(b.at.Window)<<32)
 	copy(b.order, b.used)
 	shuffle(&random, b.order)
 	down := false
-	for window := range slices.Chunk(b.order, len(b.keys)) {
-		b.sort(window, down)
+	for group := range slices.Chunk(b.order, len(b.keys)) {
+		b.sort(group, down)
 		down = !down
 	}
 	b.cut()
 	shuffle(&random, b.cuts)
 }
 
-// sort sorts a window by target length, then source length, then place in the window.
-func (b *Batches) sort(window []int32, down bool) {
-	keys := b.keys[:len(window)]
-	for at, i := range window {
+// sort sorts a group by target length, then source length, then place in the group.
+func (b *Batches) sort(group []int32, down bool) {
+	keys := b.keys[:len(group)]
+	for at, i := range group {
 		length := uint64(min(b.pairs.tgt.length(int(i)), 0xffff))<<16 | uint64(min(b.pairs.src.length(int(i)), 0xffff))
 		if down {
 			length ^= 0xffffffff
@@ -166,15 +209,18 @@ func (b *Batches) sort(window []int32, down bool) {
 	}
 	slices.Sort(keys)
 	for at, key := range keys {
-		keys[at] = uint64(window[uint32(key)])
+		keys[at] = uint64(group[uint32(key)])
 	}
 	for at, i := range keys {
-		window[at] = int32(i)
+		group[at] = int32(i)
 	}
 }
 
 func (b *Batches) cut() {
 	b.cuts = b.cuts[:0]
+	if len(b.order) == 0 {
+		return
+	}
 	var lo int32
 	var full, last load
 	for at, i := range b.order {

@@ -41,7 +41,7 @@ func TestBatchesHoldEveryPairOnce(t *testing.T) {
 		}
 		capacity := cap(b.cuts)
 		for range 3 {
-			b.Seek(Position{b.Position().Epoch, 0})
+			b.Seek(Position{Epoch: b.Position().Epoch})
 			seen := make([]int, size.pairs)
 			for _, batch := range epoch(t, b) {
 				if len(batch.Src) > b.MaxSrc || len(batch.TgtIn) > b.MaxTgt || batch.Sentences() > b.MaxSentences {
@@ -68,7 +68,7 @@ func TestBatchesHoldEveryPairOnce(t *testing.T) {
 					t.Fatalf("%+v, epoch %d: pair %d came %d times", size, b.Position().Epoch, i, n)
 				}
 			}
-			b.Seek(Position{b.Position().Epoch + 1, 0})
+			b.Seek(Position{Epoch: b.Position().Epoch + 1})
 		}
 		if cap(b.cuts) != capacity {
 			t.Errorf("%+v: more batches than there was room for", size)
@@ -143,7 +143,7 @@ func TestBatchesAreAFunctionOfSeedAndEpoch(t *testing.T) {
 	if !same(first, sources(1, Position{})) {
 		t.Error("the same seed gives other batches")
 	}
-	if same(first, sources(2, Position{})) || same(first, sources(1, Position{1, 0})) {
+	if same(first, sources(2, Position{})) || same(first, sources(1, Position{Epoch: 1})) {
 		t.Error("another seed or epoch gives the same batches")
 	}
 	b, err := NewBatches(p, 100, 12, 1)
@@ -157,7 +157,7 @@ func TestBatchesAreAFunctionOfSeedAndEpoch(t *testing.T) {
 			t.Errorf("batch %v after Seek is another", at)
 		}
 	}
-	if at := b.Position(); at != (Position{1, 37}) {
+	if at := b.Position(); at != (Position{Epoch: 1, Batch: 37}) {
 		t.Errorf("position is %v, want epoch 1 batch 37", at)
 	}
 }
@@ -185,8 +185,8 @@ func TestBatchesLeaveOut(t *testing.T) {
 	}
 	_, err = NewBatches(p, 10, 10, 1)
 	wantError(t, err, "10 target tokens", "longest length, 10")
-	wantError(t, b.Seek(Position{0, 2}), "epoch 0 has 1 batches, not 2")
-	wantError(t, b.Seek(Position{-1, 0}), "epoch -1")
+	wantError(t, b.Seek(Position{Batch: 2}), "epoch 0 has 1 batches, not 2")
+	wantError(t, b.Seek(Position{Epoch: -1}), "epoch -1")
 }
 
 // A limit that no corpus reaches takes the memory of the corpus, not of the limit, and changes no batch.

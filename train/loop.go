@@ -15,8 +15,9 @@ import (
 
 // Data is what a run is trained and validated on.
 type Data struct {
-	Train *Pairs
-	Valid *Pairs // nil for no validation
+	Train  *Pairs
+	Source Source // instead of Train
+	Valid  *Pairs // nil for no validation
 
 	// For BLEU while training: the reference of each pair of Valid, and how token ids become text. Without
 	// them the loss says which step is the best.
@@ -62,13 +63,25 @@ var ErrOtherPairs = errors.New("a checkpoint of a run on other training pairs")
 // happened: the weights of a run depend on t's first weights, the training pairs and the Options that are not
 // "free", and neither on the number of threads nor on how often it was stopped.
 //
-// Errors are options, pairs or a checkpoint that do not fit, a loss or gradient that is no longer a number (naming step and
-// tensor; see Options.OnNaN), and a checkpoint that cannot be written; the last two name the last good checkpoint.
+// A Source is read once before the first step, to count its pairs; a ctx that is cancelled meanwhile is an error, its cause.
+//
+// Errors are options, pairs or a checkpoint that do not fit, a folder of checkpoints that another run is using, a loss or
+// gradient that is no longer a number (naming step and tensor; see Options.OnNaN), a Source that fails, after a checkpoint
+// of the last step, and a checkpoint that cannot be written; the last three name the last good checkpoint.
 func Run(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (Result, error) {
 	r, err := newRun(t, p, d, o, report)
 	if err != nil {
 		return Result{}, err
 	}
+	defer r.batches.stop()
+	if err := r.survey(ctx); err != nil {
+		return Result{}, err
+	}
+	unlock, err := o.lockDir()
+	if err != nil {
+		return Result{}, err
+	}
+	defer unlock()
 	if err := r.begin(); err != nil {
 		return Result{}, err
 	}
@@ -87,7 +100,7 @@ type run struct {
 	report func(Event)
 
 	pass      *model.Pass
-	batches   *Batches
+	batches   *loader
 	parts     []model.Batch // of one step
 	rate      Schedule
 	optimizer Optimizer
@@ -117,15 +130,16 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 		return nil, errors.New("train: the model's weights and gradients are not allocated")
 	case o.MaxLen+1 > t.Config.MaxLen:
 		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, which with its end is the longest sentence of the model", o.MaxLen, t.Config.MaxLen-1)
-	case d.Train == nil:
+	case d.Train == nil && d.Source == nil:
 		return nil, errors.New("train: there are no training pairs")
+	case d.Train != nil && d.Source != nil:
+		return nil, errors.New("train: there are training pairs and a source of them, expected one of the two")
+	case d.Source == nil && o.BPEDropout > 0:
+		return nil, fmt.Errorf("train: bpe_dropout is %v, expected a source whose pairs are others in each epoch", o.BPEDropout)
 	case d.References != nil && (d.Valid == nil || len(d.References) != d.Valid.Len()):
 		return nil, fmt.Errorf("train: there are %d references, expected one for each validation pair", len(d.References))
 	case d.References != nil && d.Detokenize == nil:
 		return nil, errors.New("train: references without a function that turns tokens into text")
-	}
-	if err := d.Train.check("training pairs", t.Config.SrcVocab, t.Config.TgtVocab); err != nil {
-		return nil, err
 	}
 	if d.Valid != nil {
 		if err := d.Valid.check("validation pairs", t.Config.SrcVocab, t.Config.TgtVocab); err != nil {
@@ -139,7 +153,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 		r.pass = evaluate.Sharing(t.In(layer.BF16))
 	}
 	var err error
-	if r.batches, err = NewBatches(d.Train, o.Tokens, o.MaxLen, o.Seed); err != nil {
+	if r.batches, err = newLoader(d, o, t.Config); err != nil {
 		return nil, err
 	}
 	if r.valid, err = newValidator(t, evaluate, p, d, o); err != nil {
@@ -151,18 +165,38 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	if dropout := max(t.Config.Dropout, t.Config.AttentionDropout, t.Config.FFDropout); o.RDrop != 0 && dropout == 0 {
 		return nil, fmt.Errorf("train: r_drop is %v, expected 0 for a model without dropout, which says the same of both copies", o.RDrop)
 	}
-	for range o.Accumulate {
-		r.parts = append(r.parts, r.batches.buffer())
-	}
 	r.optimizer, r.ema = o.newOptimizer(t.Params)
 	r.norm = newGradientNorm(t.Params.Count())
-	r.state.Data, r.state.Products = d.Train.fingerprint(), o.precision().InForce()
+	r.state.Products = o.precision().InForce()
+	if d.Source == nil {
+		r.takeParts()
+	}
 	return r, nil
+}
+
+// survey reads a Source once.
+func (r *run) survey(ctx context.Context) error {
+	if r.d.Source == nil {
+		return nil
+	}
+	if err := r.batches.survey(ctx, r.o.Tokens); err != nil {
+		return err
+	}
+	r.takeParts()
+	return nil
+}
+
+// takeParts takes the memory for the batches of a step, once it is known how large they are.
+func (r *run) takeParts() {
+	for range r.o.Accumulate {
+		r.parts = append(r.parts, r.batches.buffers())
+	}
+	r.state.Data = r.batches.fingerprint
 }
 
 // begin makes the folder ready and resumes if that is asked for.
 func (r *run) begin() error {
-	started := Event{Kind: Started, Pairs: r.batches.Pairs(), TooLong: r.batches.TooLong, Empty: r.batches.Empty}
+	started := Event{Kind: Started, Pairs: r.batches.pairs, TooLong: r.batches.TooLong, Empty: r.batches.Empty}
 	r.dirty = true
 	if r.o.Resume {
 		warning, err := r.resume()
@@ -171,7 +205,7 @@ func (r *run) begin() error {
 		}
 		started.Path, started.Warning = r.checkpoint, warning
 	} else if r.o.Dir != "" {
-		if err := r.makeFolder(); err != nil {
+		if err := r.clearFolder(); err != nil {
 			return err
 		}
 	}
@@ -191,11 +225,8 @@ func (r *run) begin() error {
 	return nil
 }
 
-// makeFolder makes the folder of a new run, with no checkpoints of another one in it.
-func (r *run) makeFolder() error {
-	if err := os.MkdirAll(r.o.Dir, 0o777); err != nil {
-		return err
-	}
+// clearFolder makes sure that the folder of a new run has no checkpoints of another one in it.
+func (r *run) clearFolder() error {
 	paths, err := Checkpoints(r.o.Dir)
 	if err != nil {
 		return err
@@ -283,11 +314,21 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 		if reason != "" {
 			return reason, nil
 		}
-		if err := r.step(); err != nil {
+		if err := r.step(); errors.As(err, new(inputError)) {
+			if err := r.save(); err != nil {
+				return "", err
+			}
+			return "", fmt.Errorf("train: step %d has no batch: %w; %s", r.state.Step+1, err, r.lastGood())
+		} else if err != nil {
 			return "", err
 		}
 	}
 }
+
+// inputError is the error of a Source.
+type inputError struct{ error }
+
+func (e inputError) Unwrap() error { return e.error }
 
 // end says whether the run is to end now, and why.
 func (r *run) end(ctx context.Context) Reason {
@@ -328,7 +369,10 @@ func (r *run) validation() time.Duration {
 // step is one update of the weights, or one that is dropped.
 func (r *run) step() error {
 	start := time.Now()
-	loss, src, tgt := r.gradient()
+	loss, src, tgt, err := r.gradient()
+	if err != nil {
+		return err
+	}
 	n, params := float64(loss.Tokens), r.t.Params // with R-Drop both copies count
 	norm := r.norm.of(r.pool, params.G)
 	clip := clipFactor(norm, r.o.Clip)
@@ -354,9 +398,11 @@ func (r *run) step() error {
 
 // gradient adds that of the mean loss over the tokens of the next Accumulate batches: every token weighs the
 // same, whichever batch it is in. It returns the summed loss and the number of source and target tokens.
-func (r *run) gradient() (loss model.Loss, src, tgt int) {
+func (r *run) gradient() (loss model.Loss, src, tgt int, err error) {
 	for i := range r.parts {
-		r.batches.Next(&r.parts[i])
+		if err := r.batches.Next(&r.parts[i]); err != nil {
+			return loss, src, tgt, inputError{err}
+		}
 		src += len(r.parts[i].Src)
 		tgt += len(r.parts[i].TgtOut)
 	}
@@ -368,7 +414,7 @@ func (r *run) gradient() (loss model.Loss, src, tgt int) {
 			loss = loss.Plus(r.pass.Train(&r.parts[i], seed, 1/float32(tgt)))
 		}
 	}
-	return loss, src, tgt
+	return loss, src, tgt, nil
 }
 
 // dropoutSeed is the seed of the n-th batch of a run. The sequences for shuffling begin at small numbers, these at 2^63.

@@ -164,7 +164,10 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, src, _ := r.gradient()
+	loss, src, _, err := r.gradient()
+	if err != nil {
+		t.Fatal(err)
+	}
 	parts := slices.Clone(m.Params.G)
 
 	var whole model.Batch

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,6 +25,10 @@ type Options struct {
 	Tokens     int `json:"tokens"`     // target tokens a batch, at most, with EOS
 	Accumulate int `json:"accumulate"` // batches a step; every token of a step weighs the same, and a run stops only between steps
 	MaxLen     int `json:"max_len"`    // pairs with a longer side, in tokens without EOS, are left out
+
+	// What Data.Source is to be. Run only compares them with a checkpoint's.
+	ShuffleWindow int     `json:"shuffle_window"` // pairs in a window at most; 0 is all
+	BPEDropout    float64 `json:"bpe_dropout"`    // probability that a merge of the training pairs' encoding is dropped
 
 	// The learning rate, see Schedule. No name is linear if there is a Decay, else inverse-sqrt if there is a Peak,
 	// else the paper's.
@@ -89,6 +94,9 @@ func DefaultOptions() Options {
 		Tokens:     4096,
 		Accumulate: 1,
 		MaxLen:     256,
+
+		ShuffleWindow: 500_000,
+
 		Factor:     1,
 		Warmup:     4000,
 		Optimizer:  OptimizerAdam,
@@ -141,6 +149,8 @@ func (o Options) Validate() error {
 		{o.MaxLen < 1 || o.MaxLen >= 1<<16, "max_len", o.MaxLen, "1 to 65535"},
 		{o.Tokens < o.MaxLen+1, "tokens", o.Tokens, fmt.Sprintf("at least max_len+1, %d, or the longest sentence does not fit in a batch", o.MaxLen+1)},
 		{o.Accumulate < 1 || o.Accumulate > 1<<16, "accumulate", o.Accumulate, "1 to 65536"},
+		{o.ShuffleWindow < 0 || o.ShuffleWindow > math.MaxInt32, "shuffle_window", o.ShuffleWindow, "0 to 2147483647"},
+		{!(o.BPEDropout >= 0 && o.BPEDropout <= 1), "bpe_dropout", o.BPEDropout, "0 to 1"},
 		{!slices.Contains([]string{SchedulePaper, ScheduleInverseSqrt, ScheduleLinear, ScheduleCosine, ScheduleConstant}, schedule), "schedule", fmt.Sprintf("%q", o.Schedule), "paper, inverse-sqrt, linear, cosine or constant"},
 		{!(o.Peak >= 0) || !finite(o.Peak), "peak", o.Peak, "a finite number, 0 or more"},
 		{o.Peak == 0 && !(o.Factor > 0) || !finite(o.Factor), "factor", o.Factor, "a finite number, more than 0"},

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 )
 
 // Pairs is a corpus as token ids, without special tokens: sentence i of the source language belongs to
@@ -25,6 +26,24 @@ func (p *Pairs) Add(src, tgt []int32) {
 	p.tgt.add(tgt)
 }
 
+// Expect makes room for n more pairs like those that are there, so that adding them moves and wastes little. It does not
+// matter if there are more or fewer, or others.
+func (p *Pairs) Expect(n int) {
+	for _, s := range []*side{&p.src, &p.tgt} {
+		if len(s.ends) > 0 {
+			tokens := float64(len(s.ids)) / float64(len(s.ends)) * float64(n)
+			s.grow(n, int(tokens*1.05))
+		}
+	}
+}
+
+// reset takes all pairs out and keeps the memory.
+func (p *Pairs) reset() {
+	for _, s := range []*side{&p.src, &p.tgt} {
+		s.ids, s.ends = s.ids[:0], s.ends[:0]
+	}
+}
+
 // Len is the number of pairs.
 func (p *Pairs) Len() int { return len(p.src.ends) }
 
@@ -37,6 +56,10 @@ func (p *Pairs) Tgt(i int) []int32 { return p.tgt.at(i) }
 func (s *side) add(ids []int32) {
 	s.ids = append(s.ids, ids...)
 	s.ends = append(s.ends, len(s.ids))
+}
+
+func (s *side) grow(sentences, tokens int) {
+	s.ids, s.ends = slices.Grow(s.ids, tokens), slices.Grow(s.ends, sentences)
 }
 
 func (s *side) start(i int) int {

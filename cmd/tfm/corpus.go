@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 
@@ -13,6 +14,13 @@ import (
 type corpus struct {
 	name  string // for messages
 	pairs iter.Seq2[text.Pair, error]
+	files *files // nil if it is not in files
+}
+
+// files are a corpus in two files, or twice the same one.
+type files struct {
+	src, tgt string
+	open     func() (*text.PairReader, error)
 }
 
 // readTwice is an error if one of the files is a pipe or the like, which can be read only once.
@@ -31,12 +39,31 @@ func readTwice(paths ...string) error {
 }
 
 func filesCorpus(src, tgt string) *corpus {
-	return &corpus{fmt.Sprintf("%s and %s", src, tgt), text.Pairs(src, tgt)}
+	return fileCorpus(fmt.Sprintf("%s and %s", src, tgt), files{src, tgt, func() (*text.PairReader, error) { return text.OpenPairs(src, tgt) }})
 }
 
-func tsvCorpus(path string) *corpus { return &corpus{path, text.PairsTSV(path)} }
+func tsvCorpus(path string) *corpus {
+	return fileCorpus(path, files{path, path, func() (*text.PairReader, error) { return text.OpenPairsTSV(path) }})
+}
 
-// each calls do with each pair, and ends early with what interrupted ctx.
+func fileCorpus(name string, f files) *corpus {
+	return &corpus{name, func(yield func(text.Pair, error) bool) {
+		r, err := f.open()
+		if err != nil {
+			yield(text.Pair{}, err)
+			return
+		}
+		defer r.Close()
+		for {
+			p, err := r.Next()
+			if err == io.EOF || !yield(p, err) || err != nil {
+				return
+			}
+		}
+	}, &f}
+}
+
+// each calls do with each pair, whose texts are valid until do returns, and ends early with what interrupted ctx.
 func (c *corpus) each(ctx context.Context, do func(text.Pair)) error {
 	for p, err := range c.pairs {
 		if err != nil {

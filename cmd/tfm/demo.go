@@ -82,7 +82,7 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	defer stop()
 	pairs, heldOut := demoCorpus()
 	t, err := (&training{
-		corpus:    &corpus{"the demo's grammar", pairsOf(pairs)},
+		corpus:    &corpus{name: "the demo's grammar", pairs: pairsOf(pairs)},
 		config:    config,
 		options:   d.options,
 		vocabSize: 2000,

@@ -106,6 +106,9 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most"+preset)
 	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step, in which each piece weighs the same")
 	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "pairs with more pieces on a side are left out")
+	f.IntVar(&o.ShuffleWindow, "shuffle-window", o.ShuffleWindow, "pairs that are in memory and shuffled together, at most; a larger corpus is read again in every epoch, with two\n"+
+		"windows in memory, which take about WINDOWMEMORY. 0 is no limit: all pairs stay in memory, about PAIRMEMORY a million")
+	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` that a merge is dropped when the training pairs are encoded, anew in every epoch (BPE-dropout); 0 is none")
 	optimizerFlags(f, o)
 	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none")
 	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step"+preset)
@@ -170,6 +173,11 @@ func (s *trainSettings) run(ctx context.Context) error {
 		if err := checkWritable(filepath.Join(s.options.Dir, "a checkpoint")); err != nil {
 			return err
 		}
+		unlock, err := train.Lock(s.options.Dir) // the run locks it, but only after the corpora have been read
+		if err != nil {
+			return err
+		}
+		unlock()
 	}
 	if err := s.board.check(); err != nil {
 		return err

@@ -30,6 +30,8 @@ type training struct {
 	progress  *progress
 	record    func(train.Event) // is told of every event too; nil for nobody
 	from      *trainedBefore    // the model that training begins with; nil to draw its weights
+
+	pairs int // that it is trained on, once the corpus has been read
 }
 
 // trained is a model that has been trained.
@@ -51,6 +53,9 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	if err != nil {
 		return trained{}, err
 	}
+	if s, ok := data.Source.(*stream); ok {
+		defer s.close()
+	}
 	m, err := model.New(t.config)
 	if err != nil {
 		return trained{}, err
@@ -71,7 +76,7 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	if n := result.Skipped; n > 0 {
 		t.progress.line("updates dropped:  %s of %s, whose loss or gradient was not a finite number (-on-nan skip)", thousands(n), thousands(result.Step))
 	}
-	info := fmt.Sprintf("%s steps on %s pairs", thousands(result.Step), thousands(data.Train.Len()))
+	info := fmt.Sprintf("%s steps on %s pairs", thousands(result.Step), thousands(t.pairs))
 	if t.options.Init != "" {
 		info += ", begun with the weights of " + strings.ToValidUTF8(filepath.Base(t.options.Init), "?")
 	}
@@ -87,7 +92,8 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	return trained{m, *t.tokens, pool, result, info}, nil
 }
 
-// read reads the corpora twice: to find what is wrong with them, count and learn the tokenizers, and to encode.
+// read reads the corpora twice: to find what is wrong with them, count and learn the tokenizers, and to encode. The training
+// pairs become a stream if they are more than one window, or others in every epoch.
 func (t *training) read(ctx context.Context) (train.Data, error) {
 	validate := t.options.ValidEvery > 0
 	if validate && t.valid != nil {
@@ -104,7 +110,7 @@ func (t *training) read(ctx context.Context) (train.Data, error) {
 	if err != nil {
 		return train.Data{}, err
 	}
-	data := train.Data{Train: new(train.Pairs), Tokenizers: files, Detokenize: t.tokens.tgt.Decode, DetokenizeSource: t.tokens.src.Decode}
+	data := train.Data{Tokenizers: files, Detokenize: t.tokens.tgt.Decode, DetokenizeSource: t.tokens.src.Decode}
 	if validate {
 		data.Valid = new(train.Pairs)
 	}
@@ -115,23 +121,33 @@ func (t *training) read(ctx context.Context) (train.Data, error) {
 	}
 	addValid := func(p text.Pair) {
 		add(data.Valid, p)
-		data.References = append(data.References, p.Target)
+		data.References = append(data.References, strings.Clone(p.Target))
 	}
 	var out holdOut
 	if validate && t.valid == nil {
 		out = holdOutOf(pairs)
 	}
+	t.pairs = pairs - out.count
+	if o := t.options; t.corpus.files != nil && (o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow) {
+		data.Source = newStream(t.corpus.files, *t.tokens, out, pairs, o.ShuffleWindow, o.BPEDropout, o.Seed)
+	} else {
+		data.Train = new(train.Pairs)
+	}
 	i := 0
-	err = t.corpus.each(ctx, func(p text.Pair) {
-		if out.has(i) {
-			addValid(p)
-		} else {
-			add(data.Train, p)
+	if data.Source == nil || out.count > 0 {
+		err = t.corpus.each(ctx, func(p text.Pair) {
+			if out.has(i) {
+				addValid(p)
+			} else if data.Train != nil {
+				add(data.Train, p)
+			}
+			if i++; i == changeBlock && data.Train != nil {
+				data.Train.Expect(pairs - i)
+			}
+		})
+		if err != nil {
+			return train.Data{}, err
 		}
-		i++
-	})
-	if err != nil {
-		return train.Data{}, err
 	}
 	if validate && t.valid != nil {
 		if err := t.valid.each(ctx, addValid); err != nil {
@@ -177,7 +193,13 @@ func (t *training) learn(ctx context.Context) (pairs int, err error) {
 // tell describes what is going to be trained, on what.
 func (t *training) tell(data train.Data, out holdOut) {
 	p := t.progress
-	p.line("training pairs:   %s from %s", thousands(data.Train.Len()), t.corpus.name)
+	p.line("training pairs:   %s from %s", thousands(t.pairs), t.corpus.name)
+	if s, ok := data.Source.(*stream); ok && s.windows > 1 {
+		p.line("                  %s at a time are in memory and shuffled (-shuffle-window)", thousands(s.start(1)))
+	}
+	if d := t.options.BPEDropout; d > 0 {
+		p.line("                  encoded anew in every epoch, with merges dropped with probability %v (-bpe-dropout)", d)
+	}
 	switch {
 	case t.options.ValidEvery == 0:
 	case t.valid != nil:

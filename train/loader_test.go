@@ -1,0 +1,317 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tfm/model"
+)
+
+// cut is a Source of some pairs in windows, which may be others in each epoch and may fail.
+type cut struct {
+	pairs   *Pairs
+	windows int
+	change  func(ids []int32, epoch, i int) []int32
+	fail    func(epoch, window int) error
+	reads   atomic.Int32
+}
+
+func (c *cut) Windows() int { return c.windows }
+
+func (c *cut) Read(ctx context.Context, dst *Pairs, epoch, window int) error {
+	c.reads.Add(1)
+	if c.fail != nil {
+		if err := c.fail(epoch, window); err != nil {
+			return err
+		}
+	}
+	n := c.pairs.Len()
+	for i := n * window / c.windows; i < n*(window+1)/c.windows; i++ {
+		tgt := c.pairs.Tgt(i)
+		if c.change != nil {
+			tgt = c.change(tgt, epoch, i)
+		}
+		dst.Add(c.pairs.Src(i), tgt)
+	}
+	return ctx.Err()
+}
+
+func newCopyLoader(t *testing.T, d Data, tokens int) *loader {
+	t.Helper()
+	o := smallOptions(1)
+	o.Tokens, o.MaxLen = tokens, 12
+	c := smallConfig()
+	c.SrcVocab, c.TgtVocab = 1<<20, 1<<20
+	l, err := newLoader(d, o, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.survey(context.Background(), tokens); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.stop)
+	return l
+}
+
+func next(t *testing.T, l *loader) model.Batch {
+	t.Helper()
+	b := l.buffers()
+	if err := l.Next(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A corpus that is read in one window makes the batches of one in memory, and these those of Batches.
+func TestOneWindowIsTheCorpusInMemory(t *testing.T) {
+	p := randomPairs(800, 12)
+	for _, tokens := range []int{100, 1 << 40} {
+		memory, window := newCopyLoader(t, Data{Train: p}, tokens), newCopyLoader(t, Data{Source: &cut{pairs: p, windows: 1}}, tokens)
+		b, err := NewBatches(p, tokens, 12, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := b.buffer()
+		for range 3*b.Len() + 5 {
+			b.Next(&want)
+			for name, l := range map[string]*loader{"memory": memory, "window": window} {
+				if got := next(t, l); !slices.Equal(got.Src, want.Src) || !slices.Equal(got.TgtOut, want.TgtOut) || l.Position() != b.Position() {
+					t.Fatalf("%s, %d tokens, at %+v: another batch, want that at %+v", name, tokens, l.Position(), b.Position())
+				}
+			}
+		}
+	}
+}
+
+// Every pair comes once an epoch, each window's pairs before the next one's; nothing is left over in small batches, and
+// epochs differ. A loader that begins at any place goes on as the first one did.
+func TestWindows(t *testing.T) {
+	const windows, pairs, tokens = 7, 1700, 100
+	p := randomPairs(pairs, 12)
+	l := newCopyLoader(t, Data{Source: &cut{pairs: p, windows: windows}}, tokens)
+	var epochs [2][]int32
+	last := Position{}
+	for {
+		at := l.Position()
+		b := next(t, l)
+		after := l.Position()
+		if after.Epoch == 2 {
+			break
+		}
+		if full := max(float64(len(b.Src))/float64(l.MaxSrc), float64(len(b.TgtIn))/float64(l.MaxTgt)); full < 0.4 || full > 1 {
+			t.Errorf("%+v: a batch is %.2f full", after, full)
+		}
+		for s := range b.Sentences() {
+			i := b.Src[b.SrcStarts[s]]
+			epochs[after.Epoch] = append(epochs[after.Epoch], i)
+			if w := after.Window; int(i) < pairs*w/windows || int(i) >= pairs*(w+1)/windows {
+				t.Fatalf("pair %d is in window %d", i, w)
+			}
+		}
+		if (after.Window < last.Window && after.Epoch == last.Epoch) || after.Epoch < last.Epoch {
+			t.Fatalf("%+v after %+v", after, last)
+		}
+		last = after
+		if (after.Batch+after.Window)%5 == 0 {
+			other := newCopyLoader(t, Data{Source: &cut{pairs: p, windows: windows}}, tokens)
+			if err := other.Seek(at); err != nil {
+				t.Fatal(err)
+			}
+			if c := next(t, other); !slices.Equal(b.Src, c.Src) || !slices.Equal(b.TgtOut, c.TgtOut) || other.Position() != after {
+				t.Errorf("the batch at %+v is another after Seek", at)
+			}
+			other.stop()
+		}
+	}
+	if slices.Equal(epochs[0], epochs[1]) {
+		t.Error("two epochs are alike")
+	}
+	for i := range epochs {
+		slices.Sort(epochs[i])
+		for j, n := range epochs[i] {
+			if int(n) != j {
+				t.Fatalf("epoch %d: %d in place of pair %d", i, n, j)
+			}
+		}
+		if len(epochs[i]) != pairs {
+			t.Errorf("epoch %d has %d pairs", i, len(epochs[i]))
+		}
+	}
+}
+
+// A source that is read in windows, whose pairs change with the epoch, resumes exactly: stopped within windows, at their
+// ends, and in steps of two windows.
+func TestResumeIsExactWithWindows(t *testing.T) {
+	o := smallOptions(25)
+	o.Accumulate, o.SaveEvery, o.Dir = 2, 4, t.TempDir()
+	source := func() Data {
+		return Data{Source: &cut{pairs: copyTask(200, 6, 1), windows: 6, change: func(ids []int32, epoch, i int) []int32 {
+			ids = slices.Clone(ids)
+			for j := range ids {
+				ids[j] = 3 + (ids[j]-3+int32(epoch+i))%words
+			}
+			return ids
+		}}}
+	}
+	whole := newModel(t, smallConfig())
+	want := mustRun(t, context.Background(), whole, nil, source(), o, nil)
+	part := o
+	part.Dir = t.TempDir()
+	for i := range 25 {
+		ctx, cancel := context.WithCancel(context.Background())
+		mustRun(t, ctx, newModel(t, smallConfig()), pool(t, 1+i%3), source(), part, func(e Event) {
+			if e.Kind == Stepped {
+				cancel()
+			}
+		})
+		cancel()
+		part.Resume = true
+	}
+	m := newModel(t, smallConfig())
+	got := mustRun(t, context.Background(), m, pool(t, 3), source(), part, nil)
+	wantSameCheckpoint(t, "stopped after every step", got.Checkpoint, want.Checkpoint)
+	wantSameWeights(t, "stopped after every step", m.Params.W, whole.Params.W)
+	if at := open(t, want.Checkpoint).State.Position; at.Epoch < 1 || at.Window == 0 {
+		t.Errorf("ended at %+v, expected several epochs", at)
+	}
+
+	other := source()
+	other.Source.(*cut).pairs.Add([]int32{3}, []int32{3})
+	part.Steps++
+	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, other, part, nil)
+	wantError(t, err, want.Checkpoint[len(o.Dir):], "other training pairs")
+}
+
+func TestSourceThatFails(t *testing.T) {
+	broken := errors.New("train.en:17: gone")
+	o := smallOptions(1000)
+	o.Dir = t.TempDir()
+	source := &cut{pairs: copyTask(200, 6, 1), windows: 4, fail: func(epoch, window int) error {
+		if epoch == 1 && window == 2 {
+			return broken
+		}
+		return nil
+	}}
+	step := 0
+	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, Data{Source: source}, o, func(e Event) { step = e.Step })
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	wantError(t, err, fmt.Sprintf("step %d has no batch: train.en:17: gone; the last good checkpoint is %s", step+1, checkpointPath(o.Dir, step)))
+	open(t, checkpointPath(o.Dir, step))
+	if at := open(t, checkpointPath(o.Dir, step)).State.Position; at.Epoch != 1 || at.Window != 1 {
+		t.Errorf("stopped at %+v, want the end of the window before the broken one", at)
+	}
+
+	// Once it is mended the run goes on as if nothing had happened.
+	source.fail = nil
+	o.Resume, o.Steps = true, step+9
+	got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Source: source}, o, nil)
+	o.Resume, o.Dir = false, t.TempDir()
+	want := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Source: source}, o, nil)
+	wantSameCheckpoint(t, "mended", got.Checkpoint, want.Checkpoint)
+}
+
+func TestSourceRefused(t *testing.T) {
+	long := &Pairs{}
+	long.Add(slices.Repeat([]int32{3}, 30), []int32{3})
+	long.Add(nil, []int32{3})
+	foreign := copyTask(20, 6, 1)
+	foreign.Add([]int32{99}, []int32{3})
+	for name, c := range map[string]struct {
+		d    Data
+		says []string
+	}{
+		"no windows":      {Data{Source: &cut{pairs: long}}, []string{"0 windows"}},
+		"no usable pairs": {Data{Source: &cut{pairs: long, windows: 2}}, []string{"of 2, 1 have an empty side and 1 are longer than 20 tokens"}},
+		"an id too large": {Data{Source: &cut{pairs: foreign, windows: 3}}, []string{"training pairs", "token 99"}},
+		"both":            {Data{Train: foreign, Source: &cut{pairs: foreign, windows: 3}}, []string{"expected one of the two"}},
+	} {
+		_, err := Run(context.Background(), newModel(t, smallConfig()), nil, c.d, smallOptions(1), nil)
+		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
+	}
+	o := smallOptions(1)
+	o.BPEDropout = 0.1
+	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+	wantError(t, err, "bpe_dropout is 0.1", "expected a source")
+}
+
+// Windows without usable pairs are passed over; pairs that are left out are counted.
+func TestWindowsWithoutPairs(t *testing.T) {
+	p := &Pairs{}
+	for range 10 {
+		p.Add([]int32{3}, nil)
+	}
+	p.Add([]int32{3, 4}, []int32{3, 4})
+	p.Add(slices.Repeat([]int32{3}, 13), []int32{3})
+	l := newCopyLoader(t, Data{Source: &cut{pairs: p, windows: 6}}, 100)
+	if l.pairs != 1 || l.Empty != 10 || l.TooLong != 1 {
+		t.Errorf("%d used, %d empty, %d too long; want 1, 10, 1", l.pairs, l.Empty, l.TooLong)
+	}
+	for i := range 3 {
+		if b := next(t, l); b.Sentences() != 1 || l.Position() != (Position{i, 5, 1}) {
+			t.Errorf("%d sentences, then at %+v", b.Sentences(), l.Position())
+		}
+	}
+}
+
+// The first steps' windows have grown to their sizes, and then nothing is allocated, by the goroutines neither.
+func TestWindowsAllocateNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
+	source := &cut{pairs: randomPairs(900, 12), windows: 5}
+	l := newCopyLoader(t, Data{Source: source}, 100)
+	b := next(t, l)
+	for l.Position().Epoch < 2 {
+		l.Next(&b)
+	}
+	before := source.reads.Load()
+	n := testing.AllocsPerRun(1000, func() { l.Next(&b) })
+	if n != 0 || source.reads.Load() < before+5 {
+		t.Errorf("%v allocations a batch, in %d windows", n, source.reads.Load()-before)
+	}
+}
+
+// Stopping ends a read that takes for ever.
+func TestLoaderStops(t *testing.T) {
+	source := &cut{pairs: randomPairs(90, 12), windows: 3}
+	l := newCopyLoader(t, Data{Source: blocking{source}}, 100)
+	next(t, l)
+	done := make(chan bool)
+	go func() { l.stop(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("the goroutines go on")
+	}
+}
+
+// blocking reads the first epoch and then only waits.
+type blocking struct{ *cut }
+
+func (b blocking) Read(ctx context.Context, dst *Pairs, epoch, window int) error {
+	if b.reads.Load() > 3 {
+		<-ctx.Done()
+	}
+	return b.cut.Read(ctx, dst, epoch, window)
+}
+
+func TestCancelledSurvey(t *testing.T) {
+	cause := errors.New("ctrl-c")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	source := &cut{pairs: copyTask(200, 6, 1), windows: 4, fail: func(_, window int) error {
+		if window == 2 {
+			cancel(cause)
+		}
+		return nil
+	}}
+	if _, err := Run(ctx, newModel(t, smallConfig()), nil, Data{Source: source}, smallOptions(5), nil); err != cause {
+		t.Error(err)
+	}
+}

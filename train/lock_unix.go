@@ -1,0 +1,22 @@
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
+
+package train
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock locks the folder itself, so that nothing is left behind. A file system without locks keeps nobody out.
+func lock(dir string) (unlock func(), err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		f.Close()
+		return nil, ErrInUse
+	}
+	return func() { f.Close() }, nil
+}

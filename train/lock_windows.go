@@ -1,0 +1,30 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+)
+
+// lock opens a file in the folder that nobody else may open meanwhile. Windows removes it when it is closed, by the end of
+// the process too.
+func lock(dir string) (unlock func(), err error) {
+	const (
+		deleteOnClose    = 0x04000000        // FILE_FLAG_DELETE_ON_CLOSE
+		sharingViolation = syscall.Errno(32) // ERROR_SHARING_VIOLATION
+	)
+	path := filepath.Join(dir, "lock")
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	h, err := syscall.CreateFile(name, syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|deleteOnClose, 0)
+	switch {
+	case errors.Is(err, sharingViolation):
+		return nil, ErrInUse
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return func() { syscall.CloseHandle(h) }, nil
+}
