@@ -120,6 +120,36 @@ func TestBatchesGroupLengths(t *testing.T) {
 	}
 }
 
+// Batches come in no order of their lengths, though the pairs were sorted to cut them: the rank correlation of place and
+// length, whose deviation is 1/√(n-1) for an order by chance, is within 4 of these, and so is that of neighbours.
+func TestBatchesAreShuffled(t *testing.T) {
+	b, err := NewBatches(randomPairs(20000, 40), 1000, 40, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches := epoch(t, b)
+	length := func(b model.Batch) float64 { return float64(len(b.TgtIn)) / float64(b.Sentences()) }
+	n := float64(len(batches))
+	rank := make([]float64, len(batches))
+	for i, x := range batches {
+		for _, y := range batches {
+			if length(y) < length(x) {
+				rank[i]++
+			}
+		}
+		rank[i] -= (n - 1) / 2
+	}
+	var place, neighbours, square float64
+	for i, r := range rank {
+		place += r * (float64(i) - (n-1)/2)
+		neighbours += r * rank[(i+1)%len(rank)]
+		square += r * r
+	}
+	if most := 4 / math.Sqrt(n-1); math.Abs(place/square) > most || math.Abs(neighbours/square) > most {
+		t.Errorf("correlation of length with place %.3f, of neighbours' lengths %.3f, want at most %.3f", place/square, neighbours/square, most)
+	}
+}
+
 func TestBatchesAreAFunctionOfSeedAndEpoch(t *testing.T) {
 	p := randomPairs(800, 12)
 	sources := func(seed uint64, at Position) [][]int32 {

@@ -26,7 +26,8 @@ type loader struct {
 	srcVocab, tgtVocab int
 
 	at   Position
-	next error // what Next found wrong
+	next error    // what Next found wrong
+	held *Batches // has the first window of the first epoch, from the survey
 
 	windowsFree  chan *Batches
 	windowsReady chan dealt
@@ -95,7 +96,11 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 	b, other := <-l.windowsFree, <-l.windowsFree
 	h := sha256.New()
 	var largest, srcTokens, tgtTokens int
+	l.held = b
 	for w := range l.windows {
+		if w == 1 {
+			b = other
+		}
 		if err := l.read(ctx, b, 0, w); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -114,11 +119,11 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 	l.fingerprint = hex.EncodeToString(h.Sum(nil)[:8])
 	// A batch is never more than a window, but other epochs may have other tokens: as many as the limit on lengths allows.
 	tokens = min(tokens, largest*(l.maxLen+1))
-	for _, w := range []*Batches{b, other} {
+	other.pairs.reset()
+	other.pairs.src.grow(largest, srcTokens+srcTokens/64)
+	other.pairs.tgt.grow(largest, tgtTokens+tgtTokens/64)
+	for _, w := range []*Batches{l.held, other} {
 		w.limit(tokens)
-		w.pairs.reset()
-		w.pairs.src.grow(largest, srcTokens+srcTokens/64)
-		w.pairs.tgt.grow(largest, tgtTokens+tgtTokens/64)
 		l.windowsFree <- w
 	}
 	l.MaxSrc, l.MaxTgt = b.MaxSrc, b.MaxTgt
@@ -218,9 +223,12 @@ func (l *loader) dealWindows(at Position) {
 
 func (l *loader) deal(b *Batches, at Position) error {
 	if l.source != nil {
-		if err := l.read(l.quit, b, at.Epoch, at.Window); err != nil {
-			return err
+		if b != l.held || at.Epoch > 0 || at.Window > 0 {
+			if err := l.read(l.quit, b, at.Epoch, at.Window); err != nil {
+				return err
+			}
 		}
+		l.held = nil
 		b.use(l.maxLen)
 		b.reserve()
 	}

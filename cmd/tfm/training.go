@@ -105,6 +105,7 @@ func (t *training) read(ctx context.Context) (train.Data, error) {
 	if err != nil {
 		return train.Data{}, err
 	}
+	runtime.GC() // what learning needed makes room for the pairs
 	t.config.SrcVocab, t.config.TgtVocab = t.tokens.src.Size(), t.tokens.tgt.Size()
 	files, err := t.tokens.files()
 	if err != nil {
