@@ -333,6 +333,161 @@ end3:
 	VZEROUPPER
 	RET
 
+// Rows of softmax, of which those of one register or two stay in registers. R8 is s, R9 rows left, R11 the numbers of
+// a row that count, R12 those it has; Z18 is 0, X19 1, X20 -MaxFloat32.
+
+// EXPROW is EXPSUM in registers: Z0 = exp((Z0 - Z8)·Z9), 0 but for the lanes of K.
+#define EXPROW(K) \
+	VSUBPS Z8, Z0, Z0    \
+	VMULPS Z9, Z0, Z0    \
+	EXP                  \
+	VMOVAPS.Z Z0, K, Z0
+
+// SHIFT folds the maximum in Z8 and puts it there, at least -MaxFloat32.
+#define SHIFT \
+	FOLD(VMAXPS, Z8, Y8, X8, Y7, X7) \
+	VMAXSS X8, X20, X8               \
+	VBROADCASTSS X8, Z8
+
+// FACTOR sets Z8 to 1/max(sum of Z10, 1).
+#define FACTOR \
+	FOLD(VADDPS, Z10, Y10, X10, Y11, X11) \
+	VMAXSS X10, X19, X10                  \
+	VDIVSS X10, X19, X8                   \
+	VBROADCASTSS X8, Z8
+
+// MASKS sets K to the lanes of n ≤ 32 numbers and K' to those of the second register.
+#define MASKS(n, K, K2) \
+	MOVQ  n, CX          \
+	MOVL  $1, AX         \
+	SHLQ  CX, AX         \
+	DECQ  AX             \
+	KMOVW AX, K          \
+	SHRQ  $16, AX        \
+	KMOVW AX, K2
+
+// func softmaxRowsAVX512(s *rowsOf)
+TEXT ·softmaxRowsAVX512(SB), NOSPLIT, $0-8
+	MOVQ s+0(FP), R8
+	MOVQ rowsOf_y(R8), DI
+	MOVQ rowsOf_x(R8), SI
+	MOVQ rowsOf_rows(R8), R9
+	MOVQ rowsOf_first(R8), R11
+	MOVQ rowsOf_cols(R8), R12
+	VBROADCASTSS rowsOf_scale(R8), Z9
+	EXPCONST
+	NEGINF(Z13)
+	ZERO(Z18)
+	MOVL $0x3F800000, R10
+	VMOVD R10, X19
+	MOVL $0xFF7FFFFF, R10
+	VMOVD R10, X20
+	CMPQ R12, $32
+	JGT  long
+	MASKS(R12, K3, K4)
+
+row:
+	MOVQ R11, CX
+	CMPQ R12, CX
+	CMOVQLT R12, CX
+	MASKS(CX, K1, K2)
+	CMPQ R12, $16
+	JGT  two
+	VMOVUPS.Z (SI), K1, Z0
+	VBLENDMPS Z0, Z13, K1, Z8
+	SHIFT
+	EXPROW(K1)
+	VMOVAPS Z0, Z10
+	FACTOR
+	VMULPS.Z Z8, Z0, K1, Z0
+	VMOVUPS Z0, K3, (DI)
+	JMP  next
+
+two:
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z 64(SI), K2, Z5
+	VBLENDMPS Z0, Z13, K1, Z8
+	VBLENDMPS Z5, Z13, K2, Z1
+	VMAXPS Z1, Z8, Z8
+	SHIFT
+	EXPROW(K1)
+	VMOVAPS Z0, Z6
+	VMOVAPS Z5, Z0
+	EXPROW(K2)
+	VADDPS Z0, Z6, Z10
+	FACTOR
+	VMULPS.Z Z8, Z6, K1, Z6
+	VMULPS.Z Z8, Z0, K2, Z0
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z0, K4, 64(DI)
+
+next:
+	INCQ R11
+	ADDQ rowsOf_yRow(R8), DI
+	ADDQ rowsOf_xRow(R8), SI
+	DECQ R9
+	JNE  row
+	VZEROUPPER
+	RET
+
+long:
+	MOVQ R11, CX
+	CMPQ R12, CX
+	CMOVQLT R12, CX
+
+	// as softmaxAVX512
+	SPLIT
+	NEGINF(Z13)
+	VMOVAPS Z13, Z8
+	EACH(LARGER, loop1, rest1, end1)
+	SHIFT
+	ZERO(Z10)
+	ZERO(Z13)
+	WHOLE(EXPSUM, loop2, rest2)
+	TESTQ CX, CX
+	JEQ  end2
+	EXPSUM(LOADREST, NOSTORE, KEEPREST)
+end2:
+	FACTOR
+	VMULPS Z8, Z0, Z0
+	TESTQ CX, CX
+	JEQ  end3
+	MOVQ BX, AX
+	STOREREST(Z0, DI)
+end3:
+	WHOLE(SCALE, loop4, rest4)
+
+	// zeros behind the numbers that count, block by block, so that no store touches the next row
+	MOVQ BX, AX
+	LEAQ (R12*4), R13
+	SUBQ BX, R13
+	KNOTW K1, K2
+zeros:
+	CMPQ R13, $64
+	JLT  lastZeros
+	VMOVUPS Z18, K2, (DI)(AX*1)
+	KXNORW K2, K2, K2
+	ADDQ $64, AX
+	SUBQ $64, R13
+	JMP  zeros
+lastZeros:
+	SHRQ $2, R13
+	MOVQ R13, CX
+	MOVL $1, R10
+	SHLL CX, R10
+	DECL R10
+	KMOVW R10, K3
+	KANDW K2, K3, K3
+	VMOVUPS Z18, K3, (DI)(AX*1)
+
+	INCQ R11
+	ADDQ rowsOf_yRow(R8), DI
+	ADDQ rowsOf_xRow(R8), SI
+	DECQ R9
+	JNE  long
+	VZEROUPPER
+	RET
+
 #define SOFTMAXGRAD(LD, ST, KEEP) \
 	LD(SI, Z0)           \
 	LD(DX, Z1)           \
@@ -351,6 +506,91 @@ TEXT ·softmaxGradAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS scale+36(FP), Z9
 	SPLIT
 	EACH(SOFTMAXGRAD, loop, rest, end)
+	VZEROUPPER
+	RET
+
+#define DOTROW(LD, ST, KEEP) \
+	LD(SI, Z0)              \
+	LD(DX, Z1)              \
+	VFMADD231PS Z0, Z1, Z8
+
+// FOLDDOT puts the sum of the lanes of Z8 into each of them, -0 as 0.
+#define FOLDDOT \
+	FOLD(VADDPS, Z8, Y8, X8, Y7, X7) \
+	VADDSS X18, X8, X8               \
+	VBROADCASTSS X8, Z8
+
+// func softmaxGradRowsAVX512(s *rowsOf)
+TEXT ·softmaxGradRowsAVX512(SB), NOSPLIT, $0-8
+	MOVQ s+0(FP), R8
+	MOVQ rowsOf_y(R8), DI
+	MOVQ rowsOf_x(R8), SI
+	MOVQ rowsOf_z(R8), DX
+	MOVQ rowsOf_rows(R8), R9
+	MOVQ rowsOf_cols(R8), R12
+	VBROADCASTSS rowsOf_scale(R8), Z9
+	ZERO(Z18)
+	CMPQ R12, $32
+	JGT  long
+	MASKS(R12, K1, K2)
+	CMPQ R12, $16
+	JGT  two
+
+one:
+	VMOVUPS.Z (SI), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	ZERO(Z8)
+	VFMADD231PS Z0, Z1, Z8
+	FOLDDOT
+	VSUBPS Z8, Z1, Z1
+	VMULPS Z1, Z0, Z0
+	VMULPS Z9, Z0, Z0
+	VMOVUPS Z0, K1, (DI)
+	ADDQ rowsOf_yRow(R8), DI
+	ADDQ rowsOf_xRow(R8), SI
+	ADDQ rowsOf_zRow(R8), DX
+	DECQ R9
+	JNE  one
+	VZEROUPPER
+	RET
+
+two:
+	VMOVUPS (SI), Z0
+	VMOVUPS (DX), Z1
+	VMOVUPS.Z 64(SI), K2, Z2
+	VMOVUPS.Z 64(DX), K2, Z3
+	ZERO(Z8)
+	VFMADD231PS Z0, Z1, Z8
+	VFMADD231PS Z2, Z3, Z8
+	FOLDDOT
+	VSUBPS Z8, Z1, Z1
+	VSUBPS Z8, Z3, Z3
+	VMULPS Z1, Z0, Z0
+	VMULPS Z3, Z2, Z2
+	VMULPS Z9, Z0, Z0
+	VMULPS Z9, Z2, Z2
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z2, K2, 64(DI)
+	ADDQ rowsOf_yRow(R8), DI
+	ADDQ rowsOf_xRow(R8), SI
+	ADDQ rowsOf_zRow(R8), DX
+	DECQ R9
+	JNE  two
+	VZEROUPPER
+	RET
+
+long:
+	MOVQ R12, CX
+	SPLIT
+	ZERO(Z8)
+	EACH(DOTROW, loop1, rest1, end1)
+	FOLDDOT
+	EACH(SOFTMAXGRAD, loop2, rest2, end2)
+	ADDQ rowsOf_yRow(R8), DI
+	ADDQ rowsOf_xRow(R8), SI
+	ADDQ rowsOf_zRow(R8), DX
+	DECQ R9
+	JNE  long
 	VZEROUPPER
 	RET
 

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego || noasm
+
+package mat
+
+func softmaxRows(y, x Matrix, first int, scale float32) bool { return false }
+
+func softmaxGradRows(dx, p, dp Matrix, scale float32) bool { return false }
