@@ -13,6 +13,9 @@ import "sync"
 func Gemm(p *Pool, c, a, b Matrix, o Product) {
 	b.check("B")
 	o.check(c, a, b.Rows, b.Cols)
+	if o.small(&c, &a, &b) {
+		return
+	}
 	t := product{c: c, a: a, b: b, o: o}
 	t.run(p)
 }
@@ -45,6 +48,9 @@ func (l *batchLoop) Rows(lo, hi int) {
 	t := product{o: l.o}
 	for i := lo; i < hi; i++ {
 		x := &l.batch[i]
+		if t.o.small(&x.C, &x.A, &x.B) {
+			continue
+		}
 		t.c, t.a, t.b = x.C, x.A, x.B
 		t.run(nil)
 	}
