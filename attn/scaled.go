@@ -75,12 +75,7 @@ func (t *forward) Rows(lo, hi int) {
 // weights sets w = softmax(q·kᵀ/sqrt(d_k)) for queries that begin at position first.
 func (r Ragged) weights(w, q, k mat.Matrix, first int) {
 	mat.Gemm(nil, w, q, k.T(), mat.Product{})
-	scale := scaleOf(q.Cols)
-	for i := range w.Rows {
-		row, seen := w.Row(i), r.seen(first+i+1, k.Rows)
-		mat.Softmax(row[:seen], row[:seen], scale)
-		clear(row[seen:])
-	}
+	mat.SoftmaxRows(w, w, r.seen(first+1, k.Rows), scaleOf(q.Cols))
 }
 
 // dropWeights applies dropout to the weights of queries that begin at position first of a sentence with m keys.
@@ -130,7 +125,7 @@ func (t *backward) Rows(lo, hi int) {
 		q, k, v := t.in.head(t.r, t.heads, s, head)
 		dq, dk, dv := t.grad.head(t.r, t.heads, s, head)
 		dctx := headOf(t.dctx, t.r.Q, t.heads, s, head)
-		for j := range k.Rows { // each block of queries adds to them
+		for j := t.r.seen(min(queryBlock, q.Rows), k.Rows); j < k.Rows; j++ { // what the first block of queries does not set
 			clear(dk.Row(j))
 			clear(dv.Row(j))
 		}
@@ -148,16 +143,13 @@ func (t *backward) Rows(lo, hi int) {
 			if drop.Rate > 0 {
 				dropWeights(drop, dw, b0, m)
 			}
-			scale := scaleOf(q.Cols)
-			for i := range w.Rows {
-				mat.SoftmaxGrad(dw.Row(i), w.Row(i), dw.Row(i), mat.Dot(w.Row(i), dw.Row(i)), scale)
-			}
+			mat.SoftmaxGradRows(dw, w, dw, scaleOf(q.Cols))
 			mat.Gemm(nil, dq, dw, k, mat.Product{})
 			if drop.Rate > 0 {
 				dropWeights(drop, w, b0, m)
 			}
-			mat.Gemm(nil, dv, w.T(), dctx, mat.Product{Accumulate: true})
-			mat.Gemm(nil, dk, dw.T(), q, mat.Product{Accumulate: true})
+			mat.Gemm(nil, dv, w.T(), dctx, mat.Product{Accumulate: b0 > 0})
+			mat.Gemm(nil, dk, dw.T(), q, mat.Product{Accumulate: b0 > 0})
 		}
 	}
 }
@@ -188,7 +180,16 @@ func (in Inputs) head(r Ragged, heads, s, head int) (q, k, v mat.Matrix) {
 
 func headOf(m mat.Matrix, starts []int32, heads, s, head int) mat.Matrix {
 	width := m.Cols / heads
-	return m.Slice(int(starts[s]), int(starts[s+1]), head*width, (head+1)*width)
+	return block(&m, int(starts[s]), int(starts[s+1]), head*width, width)
+}
+
+// block views rows [r0, r1) and width columns from c0 on, as m.Slice does, in less time.
+func block(m *mat.Matrix, r0, r1, c0, width int) mat.Matrix {
+	b := mat.Matrix{Rows: r1 - r0, Cols: width, RowStride: m.RowStride, ColStride: m.ColStride}
+	if b.Rows > 0 && width > 0 {
+		b.Data = m.Data[r0*m.RowStride+c0*m.ColStride:]
+	}
+	return b
 }
 
 // room is where one thread keeps the weights of a block of queries.
@@ -196,10 +197,12 @@ type room struct{ weights, grads []float32 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
-// matrix views a buffer of a room as a matrix, and lets it grow if need be.
+// matrix views a buffer of a room as a matrix, and lets it grow if need be. Its rows share no cache line, for a row that is
+// written in part would hold up the reading of the next one.
 func matrix(buf *[]float32, rows, cols int) mat.Matrix {
-	if n := rows * cols; cap(*buf) < n {
+	stride := (cols + 15) &^ 15
+	if n := rows * stride; cap(*buf) < n {
 		*buf = make([]float32, n+n/2)
 	}
-	return mat.Of((*buf)[:cap(*buf)], rows, cols)
+	return mat.Matrix{Data: (*buf)[:cap(*buf)], Rows: rows, Cols: cols, RowStride: stride, ColStride: 1}
 }
