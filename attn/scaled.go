@@ -57,17 +57,19 @@ func (t *forward) Rows(lo, hi int) {
 	defer rooms.Put(room)
 	for i := lo; i < hi; i++ {
 		s, head := i/t.heads, i%t.heads
-		q, k, v := t.in.head(t.r, t.heads, s, head)
-		ctx := headOf(t.ctx, t.r.Q, t.heads, s, head)
-		for b0 := 0; b0 < q.Rows; b0 += queryBlock {
-			b1 := min(b0+queryBlock, q.Rows)
-			seen := t.r.seen(b1, k.Rows)
+		q0, n, k0, m := t.r.sentence(s)
+		for b0 := 0; b0 < n; b0 += queryBlock {
+			b1 := min(b0+queryBlock, n)
+			seen := t.r.seen(b1, m)
+			q, ctx := part(&t.in.Q, t.heads, head, q0+b0, q0+b1), part(&t.ctx, t.heads, head, q0+b0, q0+b1)
+			k, v := part(&t.in.K, t.heads, head, k0, k0+seen), part(&t.in.V, t.heads, head, k0, k0+seen)
+
 			w := matrix(&room.weights, b1-b0, seen)
-			t.r.weights(w, q.RowRange(b0, b1), k.RowRange(0, seen), b0)
+			t.r.weights(w, q, k, b0)
 			if t.r.Drop.Rate > 0 {
-				dropWeights(t.r.drop(s, head, t.heads), w, b0, k.Rows)
+				dropWeights(t.r.drop(s, head, t.heads), w, b0, m)
 			}
-			mat.Gemm(nil, ctx.RowRange(b0, b1), w, v.RowRange(0, seen), mat.Product{})
+			mat.Gemm(nil, ctx, w, v, mat.Product{})
 		}
 	}
 }
@@ -122,18 +124,17 @@ func (t *backward) Rows(lo, hi int) {
 	defer rooms.Put(room)
 	for i := lo; i < hi; i++ {
 		s, head := i/t.heads, i%t.heads
-		q, k, v := t.in.head(t.r, t.heads, s, head)
-		dq, dk, dv := t.grad.head(t.r, t.heads, s, head)
-		dctx := headOf(t.dctx, t.r.Q, t.heads, s, head)
-		for j := t.r.seen(min(queryBlock, q.Rows), k.Rows); j < k.Rows; j++ { // what the first block of queries does not set
-			clear(dk.Row(j))
-			clear(dv.Row(j))
-		}
-		for b0 := 0; b0 < q.Rows; b0 += queryBlock {
-			b1, m := min(b0+queryBlock, q.Rows), k.Rows
+		q0, n, k0, m := t.r.sentence(s)
+		first := t.r.seen(min(queryBlock, n), m) // keys whose derivatives the first block of queries sets, and others add to
+		clearRows(part(&t.grad.K, t.heads, head, k0+first, k0+m))
+		clearRows(part(&t.grad.V, t.heads, head, k0+first, k0+m))
+		for b0 := 0; b0 < n; b0 += queryBlock {
+			b1 := min(b0+queryBlock, n)
 			seen := t.r.seen(b1, m)
-			q, dq, dctx := q.RowRange(b0, b1), dq.RowRange(b0, b1), dctx.RowRange(b0, b1)
-			k, v, dk, dv := k.RowRange(0, seen), v.RowRange(0, seen), dk.RowRange(0, seen), dv.RowRange(0, seen)
+			q, dq := part(&t.in.Q, t.heads, head, q0+b0, q0+b1), part(&t.grad.Q, t.heads, head, q0+b0, q0+b1)
+			k, dk := part(&t.in.K, t.heads, head, k0, k0+seen), part(&t.grad.K, t.heads, head, k0, k0+seen)
+			v, dv := part(&t.in.V, t.heads, head, k0, k0+seen), part(&t.grad.V, t.heads, head, k0, k0+seen)
+			dctx := part(&t.dctx, t.heads, head, q0+b0, q0+b1)
 
 			w := matrix(&room.weights, b1-b0, seen) // P
 			t.r.weights(w, q, k, b0)
@@ -173,23 +174,35 @@ func end(starts []int32) int {
 	return int(starts[len(starts)-1])
 }
 
-// head views one sentence's part of one head.
+// sentence is where the queries and the keys of sentence s begin, and how many there are.
+func (r Ragged) sentence(s int) (q, n, k, m int) {
+	q, k = int(r.Q[s]), int(r.K[s])
+	return q, int(r.Q[s+1]) - q, k, int(r.K[s+1]) - k
+}
+
+// head views one sentence's part of one head. It panics if there is none.
 func (in Inputs) head(r Ragged, heads, s, head int) (q, k, v mat.Matrix) {
 	return headOf(in.Q, r.Q, heads, s, head), headOf(in.K, r.K, heads, s, head), headOf(in.V, r.K, heads, s, head)
 }
 
 func headOf(m mat.Matrix, starts []int32, heads, s, head int) mat.Matrix {
 	width := m.Cols / heads
-	return block(&m, int(starts[s]), int(starts[s+1]), head*width, width)
+	return m.Slice(int(starts[s]), int(starts[s+1]), head*width, (head+1)*width)
 }
 
-// block views rows [r0, r1) and width columns from c0 on, as m.Slice does, in less time.
-func block(m *mat.Matrix, r0, r1, c0, width int) mat.Matrix {
-	b := mat.Matrix{Rows: r1 - r0, Cols: width, RowStride: m.RowStride, ColStride: m.ColStride}
-	if b.Rows > 0 && width > 0 {
-		b.Data = m.Data[r0*m.RowStride+c0*m.ColStride:]
+// part views rows [r0, r1) of one head in a fraction of the time that Slice takes, and leaves it to products to check them.
+func part(m *mat.Matrix, heads, head, r0, r1 int) mat.Matrix {
+	p := mat.Matrix{Rows: r1 - r0, Cols: m.Cols / heads, RowStride: m.RowStride, ColStride: m.ColStride}
+	if p.Rows > 0 && p.Cols > 0 {
+		p.Data = m.Data[r0*p.RowStride+head*p.Cols*p.ColStride:]
 	}
-	return b
+	return p
+}
+
+func clearRows(m mat.Matrix) {
+	for i := range m.Rows {
+		clear(m.Row(i))
+	}
 }
 
 // room is where one thread keeps the weights of a block of queries.

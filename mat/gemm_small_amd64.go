@@ -22,14 +22,16 @@ type smallProduct struct {
 
 const (
 	smallWork  = 1 << 18 // multiply-adds of such a product at most, some microseconds
-	smallDepth = 64      // k of which 32 columns of B are transposed on the stack
+	smallRows  = 3       // its rows at least: fewer have kernels of their own
+	smallCols  = 128     // its columns at most
+	smallDepth = 64      // its k at most, if B's columns are transposed on the stack
 )
 
 // small computes the product where its kernel is faster than blocks are, and reports whether it did.
 func (o *Product) small(c, a, b *Matrix) bool {
 	m, n, k := c.Rows, c.Cols, a.Cols
 	work := m * n * k
-	if kernel != avx512 || work == 0 || work > smallWork || o.Bias != nil || o.Activation != Identity || o.Residual.Data != nil {
+	if kernel != avx512 || m < smallRows || n > smallCols || work == 0 || work > smallWork || o.Bias != nil || o.Activation != Identity || o.Residual.Data != nil {
 		return false
 	}
 	s := smallProduct{c: &c.Data[0], a: &a.Data[0], b: &b.Data[0], cRow: uintptr(c.RowStride) * size,

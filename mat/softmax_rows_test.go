@@ -110,6 +110,18 @@ func TestRowsOfSoftmaxEqualOracle(t *testing.T) {
 	})
 }
 
+func TestRowsOfSoftmaxAllocateNothing(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		y, x := New(9, 70), New(9, 70)
+		if n := testing.AllocsPerRun(10, func() {
+			SoftmaxRows(y, x, 1, 1)
+			SoftmaxGradRows(y, x, y, 1)
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
+}
+
 func TestRowsOfSoftmaxRefuseWhatDoesNotFit(t *testing.T) {
 	x := func(rows, cols int) Matrix { return New(rows, cols) }
 	mustPanic(t, "mat: SoftmaxRows", map[string]func(){
