@@ -87,12 +87,20 @@ func (s *Pass) reserve(src, tgt, rows int, rdrop bool) {
 	}
 }
 
+// most is how many rows a part has at most: more in bf16, for preparing the weights takes as long as it does in float32.
+func (s *Pass) most() int {
+	if s.project.Precision != layer.Float32 {
+		return 2 * s.rows
+	}
+	return s.rows
+}
+
 // partOf is how many rows the parts of a batch of so many rows have at most: fewer than usual where that gives every
 // thread a part, but for bf16, whose sums depend on where they are cut.
 func (s *Pass) partOf(rows int) int {
 	threads := len(s.crew)
 	if s.project.Precision != layer.Float32 {
-		return s.rows
+		return s.most()
 	}
 	return min(s.rows, max(fewPartRows, (rows+threads-1)/threads))
 }

@@ -6,7 +6,7 @@ func (s *Pass) ReserveRDrop(src, tgt, longest int) {
 	b := &s.twice
 	b.Src, b.SrcStarts = tokens(b.Src, 2*src), tokens(b.SrcStarts, 2*src+1) // no sentence is empty
 	b.TgtIn, b.TgtOut, b.TgtStarts = tokens(b.TgtIn, 2*tgt), tokens(b.TgtOut, 2*tgt), tokens(b.TgtStarts, 2*tgt+1)
-	s.reserve(2*src, 2*tgt, max(s.rows, 2*longest), true)
+	s.reserve(2*src, 2*tgt, max(s.most(), 2*longest), true)
 }
 
 // TrainRDrop is Train on a batch that goes through the model twice, with other dropout each time, and whose two
@@ -19,7 +19,7 @@ func (s *Pass) ReserveRDrop(src, tgt, longest int) {
 func (s *Pass) TrainRDrop(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.checkTrain(b)
 	// Where a copy stands decides its dropout, so the parts are the same for any number of threads.
-	s.cut(b, s.rows/2)
+	s.cut(b, s.most()/2)
 	s.twice.Reset()
 	for i := range s.cuts[1:] {
 		for range 2 {
