@@ -16,10 +16,11 @@ import (
 // A command is one subcommand: what its help says, and how it is set up and run.
 type command struct {
 	name    string
-	short   string // what it does, one line
-	usage   string // the command line after "tfm name"
-	example string // lines to copy
-	notes   string // what else the help should say
+	short   string      // what it does, one line
+	usage   string      // the command line after "tfm name"
+	example string      // lines to copy
+	notes   string      // what else the help should say
+	groups  []flagGroup // in which it shows the flags; those in none come first
 
 	// setup declares the flags and returns what runs once they are parsed. The arguments are those after the flags.
 	setup func(f *flag.FlagSet) func(ctx context.Context, args []string) error
@@ -120,16 +121,16 @@ func (c command) help(w io.Writer) error {
 	}
 	f := c.newFlags()
 	c.setup(f)
-	heading := "\nFlags:\n"
-	f.VisitAll(func(g *flag.Flag) {
-		b.WriteString(heading)
-		heading = ""
-		kind, use := flag.UnquoteUsage(g)
-		fmt.Fprintf(&b, "  -%s\n      %s", strings.TrimSpace(g.Name+" "+kind), strings.ReplaceAll(use, "\n", "\n      "))
-		if g.DefValue != "" {
-			fmt.Fprintf(&b, " (default %s)", g.DefValue)
+	visit(f, c.groups, func(title string, flags []*flag.Flag) {
+		fmt.Fprintf(&b, "\n%s:\n", title)
+		for _, g := range flags {
+			kind, use := flag.UnquoteUsage(g)
+			fmt.Fprintf(&b, "  -%s\n      %s", strings.TrimSpace(g.Name+" "+kind), strings.ReplaceAll(use, "\n", "\n      "))
+			if g.DefValue != "" {
+				fmt.Fprintf(&b, " (default %s)", g.DefValue)
+			}
+			b.WriteByte('\n')
 		}
-		b.WriteByte('\n')
 	})
 	if c.notes != "" {
 		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.notes))

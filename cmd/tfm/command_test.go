@@ -43,6 +43,26 @@ func TestHelpShowsEveryFlagAndItsDefault(t *testing.T) {
 	}
 }
 
+// Every group's flags are there, each in one group, and those of tfm train are all in one.
+func TestFlagGroups(t *testing.T) {
+	f := trainCommand().newFlags()
+	trainCommand().setup(f)
+	seen := map[string]bool{}
+	for _, group := range trainFlags {
+		for _, name := range group.names {
+			if f.Lookup(name) == nil || seen[name] {
+				t.Errorf("%s: -%s is no flag, or in two groups", group.title, name)
+			}
+			seen[name] = true
+		}
+	}
+	f.VisitAll(func(g *flag.Flag) {
+		if !seen[g.Name] {
+			t.Errorf("-%s is in no group", g.Name)
+		}
+	})
+}
+
 func TestWrongUsage(t *testing.T) {
 	m := toyModel(t)
 	src, tgt := toyCorpus(t)

@@ -111,9 +111,15 @@ func set(f *flag.FlagSet, settings []setting) error {
 // dumpSettings writes the values that the flags have now as a file of settings.
 func dumpSettings(w io.Writer, f *flag.FlagSet) error {
 	var b strings.Builder
-	f.VisitAll(func(g *flag.Flag) {
-		if !slices.Contains(actions, g.Name) {
-			b.WriteString(strings.TrimSpace(g.Name+" = "+formatValue(g.Value.String())) + "\n")
+	visit(f, trainFlags, func(title string, flags []*flag.Flag) {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "# %s\n", title)
+		for _, g := range flags {
+			if !slices.Contains(actions, g.Name) {
+				b.WriteString(strings.TrimSpace(g.Name+" = "+formatValue(g.Value.String())) + "\n")
+			}
 		}
 	})
 	_, err := io.WriteString(w, b.String())

@@ -21,6 +21,7 @@ func infoCommand() command {
 			tfm info -model en-de.safetensors
 			tfm info -preset base -vocab 32000
 			tfm info -table3`,
+		groups: []flagGroup{modelFlags, regularizationFlags},
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			var preset string

@@ -44,6 +44,7 @@ instructions that other processors lack or carry out in another order. It does n
 is resumed on such a processor ends as if nothing had happened; on another one the run goes on and says so. The weights, the
 optimizer and the validations are float32, and so is the model, which everyone computes with as without -bf16. What is in force
 stands behind "products:" when the run begins.`,
+		groups: trainFlags,
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			s := newTrainSettings(f)
 			return func(ctx context.Context, args []string) error {
