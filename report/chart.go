@@ -98,6 +98,8 @@ func (c *chart) layout(lo, hi int, zero, log bool) {
 	case c.log: // what is not positive lies on the bottom
 		margin := math.Pow(top/least, 0.04)
 		c.bottom, c.top = least/margin, top*margin
+	case bottom == 0 && top == 0:
+		c.bottom, c.top = 0, 1
 	case zero && bottom >= 0:
 		c.bottom, c.top = 0, top*1.05
 	default:

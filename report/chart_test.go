@@ -134,6 +134,15 @@ func TestLinesLeaveOutWhatIsNoNumber(t *testing.T) {
 	}
 }
 
+func TestNothingButZero(t *testing.T) {
+	c := chart{Title: "BLEU at first"}
+	c.add("a", "a", line{[]int{0, 5}, []float64{0, 0}})
+	c.layout(0, 5, false, false)
+	if first, last := c.Y[0], c.Y[len(c.Y)-1]; first != (tick{100, "0"}) || last.Label != "1.0" && last.Label != "1" {
+		t.Errorf("ticks from %v to %v", first, last)
+	}
+}
+
 // What lies highest and lowest is drawn inside the square, and where the ticks say.
 func TestPathsAreInside(t *testing.T) {
 	for _, log := range []bool{false, true} {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -231,6 +232,10 @@ func TestHistories(t *testing.T) {
 	first, last, best := h[0].Said[0], h[0].Said[mostSaid-1], h[0].Said[mostSaid]
 	if first != (said{From: 1, To: 2, Text: "take 0"}) || last != (said{From: 39, To: 40, Text: "take 19"}) || best != (said{From: 33, To: 33, Text: "take 16", Best: true}) {
 		t.Errorf("%+v … %+v, best %+v", first, last, best)
+	}
+	h = mustRead(t, logOf(validLine(1, 1, true, "one"), validLine(2, 2, true, "two"))).histories()
+	if want := []said{{From: 1, To: 1, Text: "one"}, {From: 2, To: 2, Text: "two", Best: true}}; !slices.Equal(h[0].Said, want) {
+		t.Errorf("%+v, want %+v", h[0].Said, want)
 	}
 	if s := mustRead(t, logOf(lines...)).Sources(3); len(s) != 1 || s[0] != "A <b>dog</b>." {
 		t.Errorf("sources %q", s)

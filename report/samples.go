@@ -49,7 +49,12 @@ func (r *Run) histories() []history {
 		}
 		for _, s := range best.Samples {
 			if s.Source == h.Source && s.Reference == h.Reference {
-				h.Said = append(h.Said, said{From: best.Step, To: best.Step, Text: s.Hypothesis, Best: true})
+				of := said{From: best.Step, To: best.Step, Text: s.Hypothesis}
+				if n := len(h.Said); n > 0 && h.Said[n-1] == of {
+					h.Said = h.Said[:n-1] // not twice
+				}
+				of.Best = true
+				h.Said = append(h.Said, of)
 				break
 			}
 		}
