@@ -64,7 +64,7 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
 	o.Decay = max(o.Steps, o.Warmup+1)
 	if err := d.options.Validate(); err != nil {
-		return usageError{err.Error()}
+		return settingError(err)
 	}
 	if d.heldOut < 1 || d.heldOut > demoHeldOutPairs {
 		return usagef("-held-out %d: must be 1 to %d", d.heldOut, demoHeldOutPairs)

@@ -28,7 +28,7 @@ func TestDivergence(t *testing.T) {
 	mustFail(t, again, 1, "diverged: ")
 	skip := runTFM(t, "", append(args, "-resume", "-on-nan", "skip", "-steps", "200", "-save-every", "0")...)
 	mustFail(t, skip, 1, "diverged, as the 99 before it, whose updates were dropped: ", "the last good checkpoint is ")
-	for _, want := range []string{"updates that are no finite numbers are dropped\n", "update dropped, 99 so far: the "} {
+	for _, want := range []string{"on NaN:           the update is dropped\n", "update dropped, 99 so far: the "} {
 		if !strings.Contains(skip.stderr, want) {
 			t.Errorf("not told: %q\n%s", want, skip.stderr)
 		}
@@ -37,5 +37,5 @@ func TestDivergence(t *testing.T) {
 	if skip.code != 0 || !strings.Contains(skip.stderr, "updates dropped:  39 of 40") {
 		t.Errorf("exit code %d of a run that ends before it is given up:\n%s", skip.code, skip.stderr)
 	}
-	mustFail(t, runTFM(t, "", append(args, "-force", "-on-nan", "ignore")...), 2, `on_nan is "ignore"`, "stop or skip")
+	mustFail(t, runTFM(t, "", append(args, "-force", "-on-nan", "ignore")...), 2, `-on-nan is "ignore"`, "stop or skip")
 }

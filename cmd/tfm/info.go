@@ -67,7 +67,7 @@ func infoCommand() command {
 					return usagef("-model is missing, or -vocab, the size of the vocabulary")
 				}
 				if err := c.Validate(); err != nil {
-					return usageError{err.Error()}
+					return settingError(err)
 				}
 				return printConfig(c, "")
 			}

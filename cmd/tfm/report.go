@@ -113,8 +113,8 @@ func (r *reporter) write() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s steps, %d validations, attention maps of %d sentences; %d kB\n",
-		r.out, thousands(len(run.Steps)), len(run.Validations), len(page.Sentences), (info.Size()+999)/1000)
+	fmt.Fprintf(os.Stderr, "%s: %s, %s, attention maps of %s; %d kB\n",
+		r.out, count(len(run.Steps), "step"), count(len(run.Validations), "validation"), count(len(page.Sentences), "sentence"), (info.Size()+999)/1000)
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 		return differs
 	}
 	if err := s.options.Validate(); err != nil {
-		return usageError{err.Error()}
+		return settingError(err)
 	}
 	return nil
 }

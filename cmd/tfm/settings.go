@@ -77,6 +77,20 @@ func checkSearch(s model.Search) error {
 	return nil
 }
 
+// settingError is the error of a command line for err, which says of a setting of train.Options or model.Config what is wrong with it:
+// it calls it by its flag. There may be several, a line each.
+func settingError(err error) error {
+	lines := strings.Split(err.Error(), "\n")
+	for i, line := range lines {
+		line = strings.TrimPrefix(line, "train: ")
+		if name, found, ok := strings.Cut(line, " is "); ok && !strings.Contains(name, " ") {
+			line = "-" + strings.ReplaceAll(name, "_", "-") + " is " + found
+		}
+		lines[i] = line
+	}
+	return usageError{strings.Join(lines, "\n")}
+}
+
 // given returns the flags that stand on the command line, with their values.
 func given(f *flag.FlagSet) map[string]string {
 	values := map[string]string{}

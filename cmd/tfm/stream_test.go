@@ -202,7 +202,7 @@ func TestTrainStreamed(t *testing.T) {
 	short := args[:7]
 	mustFail(t, runTFM(t, "", append(args, "-resume", "-shuffle-window", "600")...), 2, "-shuffle-window 600", "-shuffle-window 500")
 	mustFail(t, runTFM(t, "", append(args, "-resume", "-bpe-dropout", "0")...), 2, "-bpe-dropout 0", "-bpe-dropout 0.1")
-	mustFail(t, runTFM(t, "", append(args, "-force", "-bpe-dropout", "1.5")...), 2, "bpe_dropout is 1.5, expected 0 to 1")
+	mustFail(t, runTFM(t, "", append(args, "-force", "-bpe-dropout", "1.5")...), 2, "-bpe-dropout is 1.5, expected 0 to 1")
 	mustRun(t, "", append(short, "-resume", "-steps", "14")...)
 	straight, m3 := trainArgs(t, "-shuffle-window", "500", "-bpe-dropout", "0.1", "-steps", "14")
 	mustRun(t, "", straight...)

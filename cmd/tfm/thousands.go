@@ -10,3 +10,11 @@ func thousands(n int) string {
 	}
 	return s
 }
+
+// count writes how many there are of a thing: "1 thread", "6,096 steps".
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return thousands(n) + " " + thing
+}

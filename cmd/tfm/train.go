@@ -362,7 +362,10 @@ func (s *trainSettings) begin(given map[string]string) error {
 	c := s.config
 	c.SrcVocab, c.TgtVocab = 1000, 1000 // not known yet
 	if err := errors.Join(c.Validate(), s.options.Validate()); err != nil {
-		return usageError{err.Error()}
+		return settingError(err)
+	}
+	if s.options.RDrop != 0 && max(c.Dropout, c.AttentionDropout, c.FFDropout) == 0 {
+		return usagef("-r-drop %v needs a -dropout: without one the model says the same of both copies", s.options.RDrop)
 	}
 	if s.dump {
 		return nil

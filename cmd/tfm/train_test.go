@@ -143,7 +143,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 	}{
 		{nil, []string{"optimizer:        adam, beta1 0.9, beta2 0.98, eps 1e-09; gradient's norm at most 1\n", "learning rate:    inverse-sqrt: up to 0.005 at step 50, then"}},
 		{[]string{"-optimizer", "adamw", "-schedule", "cosine", "-decay", "60", "-floor", "1e-4", "-accumulate", "2"},
-			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient's norm at most 1; 2 batches a step\n", "learning rate:    cosine: up to 0.005 at step 50, then along a cosine to 0.0001 at step 60\n"}},
+			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient's norm at most 1\n", "a step:           2 batches\n", "learning rate:    cosine: up to 0.005 at step 50, then along a cosine to 0.0001 at step 60\n"}},
 		{[]string{"-optimizer", "sgd", "-momentum", "0.99", "-schedule", "constant", "-warmup", "0", "-peak", "1e-3", "-clip", "0"},
 			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from the first step, then constant\n"}},
 		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: up to 0.005 at step 50"}},

@@ -222,6 +222,12 @@ func (t *training) tell(data train.Data, out holdOut) {
 	}
 	p.line("parameters:       %s", thousands(t.config.CountParams()))
 	p.line("optimizer:        %s", optimizer(t.options))
+	if n := t.options.Accumulate; n > 1 {
+		p.line("a step:           %d batches", n)
+	}
+	if t.options.OnNaN == train.OnNaNSkip {
+		p.line("on NaN:           the update is dropped")
+	}
 	if t.options.RDrop != 0 {
 		p.line("R-Drop:           alpha %v", t.options.RDrop)
 	}
@@ -229,7 +235,7 @@ func (t *training) tell(data train.Data, out holdOut) {
 		p.line("weights:          their moving average, decay %v", t.options.EMA)
 	}
 	p.line("learning rate:    %s", t.options.LearningRate(t.config.DModel))
-	p.line("kernels:          %s, %d threads", mat.Kernel(), t.threads)
+	p.line("kernels:          %s, %s", mat.Kernel(), count(t.threads, "thread"))
 	if t.options.BF16 {
 		p.line("products:         %s", products())
 	}
@@ -248,12 +254,6 @@ func optimizer(o train.Options) string {
 	}
 	if o.Clip > 0 {
 		s += fmt.Sprintf("; gradient's norm at most %v", o.Clip)
-	}
-	if o.OnNaN == train.OnNaNSkip {
-		s += "; updates that are no finite numbers are dropped"
-	}
-	if o.Accumulate > 1 {
-		s += fmt.Sprintf("; %d batches a step", o.Accumulate)
 	}
 	return s
 }
