@@ -27,7 +27,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{demoCommand(), lessonCommand(), trainCommand(), averageCommand(), translateCommand(), evalCommand(), reportCommand(), infoCommand(), vocabCommand(), mnistCommand(), helpCommand(), benchCommand(), versionCommand()}
+	return []command{demoCommand(), lessonCommand(), trainCommand(), averageCommand(), translateCommand(), evalCommand(), reportCommand(), infoCommand(), vocabCommand(), mnistCommand(), benchCommand(), helpCommand(), versionCommand()}
 }
 
 // usageError is the error of a wrong command line.

@@ -79,6 +79,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"help", "trian"}, []string{`unknown command "trian"`}},
 		{train("-nonsense"), []string{"-nonsense", "run 'tfm help train'"}},
 		{train("-steps", "many"), []string{"-steps", `"many"`}},
+		{train("-time", "15"), []string{`"15"`, "-time: expected a duration such as 90s, 15m"}},
 		{train("-dropout", "1"), []string{"dropout is 1"}},
 		{train("-preset", "huge"), []string{`unknown preset "huge"`, "base, big, tiny, small, demo"}},
 		{train("-d-model", "100", "-heads", "3"), []string{"-d-model is 100", "not divisible by 3 heads"}},

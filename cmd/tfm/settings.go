@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"tfm/model"
 )
@@ -152,6 +154,20 @@ func (v *notValue) Set(s string) error {
 }
 
 func (v *notValue) IsBoolFlag() bool { return true }
+
+// durationValue is a flag that says what it expects: who types 15 hears that it lacks the unit.
+type durationValue time.Duration
+
+func (v *durationValue) String() string { return time.Duration(*v).String() }
+
+func (v *durationValue) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return errors.New("expected a duration such as 90s, 15m or 1h30m")
+	}
+	*v = durationValue(d)
+	return nil
+}
 
 // float32Value is a flag of type float32.
 type float32Value float32

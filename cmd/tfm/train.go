@@ -102,7 +102,7 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	s.options = train.OptionsFor("tiny")
 	o := &s.options
 	f.IntVar(&o.Steps, "steps", o.Steps, "steps after which training ends; 0 is no limit")
-	f.DurationVar(&o.Time, "time", o.Time, "training time, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
+	f.Var((*durationValue)(&o.Time), "time", "`duration` of the training, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
 	f.IntVar(&o.Patience, "patience", o.Patience, "validations in a row without a new best after which it ends; 0 is no limit")
 	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most"+preset)
 	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step, in which each piece weighs the same")
