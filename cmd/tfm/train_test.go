@@ -224,7 +224,7 @@ func TestInterruptedBeforeTheFirstStep(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(interruptError{syscall.SIGTERM})
 	src, tgt := toyCorpus(t)
-	tr := training{corpus: filesCorpus(src, tgt), vocabSize: 300, joint: true, threads: 1}
+	tr := training{corpus: filesCorpus(src, tgt), vocabSize: 300, joint: true, threads: 1, progress: newProgress(os.Stderr)}
 	_, err := tr.run(ctx)
 	if e := new(interruptError); !errors.As(err, e) || e.exitCode() != 128+int(syscall.SIGTERM) {
 		t.Errorf("%v", err)

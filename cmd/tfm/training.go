@@ -50,6 +50,7 @@ const trainingInfo = "training"
 // a checkpoint, if there is a folder for one, and no error.
 func (t *training) run(ctx context.Context) (trained, error) {
 	data, err := t.read(ctx)
+	t.progress.clear()
 	if err != nil {
 		return trained{}, err
 	}
@@ -142,6 +143,7 @@ func (t *training) read(ctx context.Context) (train.Data, error) {
 			} else if data.Train != nil {
 				add(data.Train, p)
 			}
+			t.showReading("encoding: %s pairs", i+1)
 			if i++; i == changeBlock && data.Train != nil {
 				data.Train.Expect(pairs - i)
 			}
@@ -167,6 +169,7 @@ func (t *training) learn(ctx context.Context) (pairs int, err error) {
 	var src, tgt text.BPETrainer
 	err = t.corpus.each(ctx, func(p text.Pair) {
 		pairs++
+		t.showReading("reading: %s pairs", pairs)
 		if t.tokens != nil {
 			return
 		}
@@ -189,6 +192,13 @@ func (t *training) learn(ctx context.Context) (pairs int, err error) {
 		t.tokens.tgt, err = tgt.Train(t.vocabSize)
 	}
 	return pairs, err
+}
+
+// showReading shows now and then how many pairs have been read, for a large corpus takes a while.
+func (t *training) showReading(format string, pairs int) {
+	if pairs%(1<<14) == 0 {
+		t.progress.update(time.Now(), fmt.Sprintf(format, thousands(pairs)))
+	}
 }
 
 // tell describes what is going to be trained, on what.
