@@ -17,10 +17,10 @@
 //
 // Forward stores what Backward needs in matrices that the caller provides, so a layer itself holds nothing
 // but parameters: any number of batches may pass through it at once, each with its own activations. Backward
-// adds to Param.G and so must run for one batch at a time.
+// adds to Param.G and so must run for one batch at a time, or for the parts of one that take turns: Params.Share.
 //
 // The default of each choice is the paper's; the others are made when a layer is declared.
 //
-// The files: param.go, arena.go (where numbers live), linear.go, norm.go, residual.go, embedding.go, positions.go,
+// The files: param.go, arena.go (where numbers live), turn.go (who adds to a gradient next), linear.go, norm.go, residual.go, embedding.go, positions.go,
 // feedforward.go, loss.go, rdrop.go, precision.go, init.go; reference.go (the paper's equations one by one, slow, for learning and testing).
 package layer

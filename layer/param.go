@@ -39,7 +39,7 @@ type Params struct {
 	W, G []float32 // all weights, all gradients
 	size int
 
-	turns []atomic.Int32 // of each parameter
+	turns []atomic.Int32 // of each parameter, if there are gradients: see Share
 }
 
 // New declares a parameter. Nothing is allocated, so that a model can be described without its memory.
@@ -55,9 +55,9 @@ func (ps *Params) Count() int { return ps.size }
 
 // Allocate makes the arena, all zeros, with or without room for gradients.
 func (ps *Params) Allocate(gradients bool) {
-	ps.W, ps.G = make([]float32, ps.size), nil
+	ps.W, ps.G, ps.turns = make([]float32, ps.size), nil, nil
 	if gradients {
-		ps.G = make([]float32, ps.size)
+		ps.G, ps.turns = make([]float32, ps.size), make([]atomic.Int32, len(ps.List))
 	}
 	at := 0
 	for _, p := range ps.List {

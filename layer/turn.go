@@ -1,9 +1,6 @@
 package layer
 
-import (
-	"runtime"
-	"sync/atomic"
-)
+import "runtime"
 
 // Part is the part of a batch that a thread is at work on, from 0.
 type Part struct{ Number int32 }
@@ -11,15 +8,15 @@ type Part struct{ Number int32 }
 // Share makes ps, declared as of is, a view of it for a thread that takes parts of a batch forward and backward while other threads
 // take others: it has the weights and gradients of of, and all such views together add to each gradient in the order of
 // the parts. So every gradient is the same sum, in the same order, as if the parts came one after another. A part waits for
-// those before it, each of which must visit every parameter once.
+// those before it, so they must be begun in order, and each must visit every parameter once. Of must have been allocated; it
+// may be shared by several goroutines at once.
 func (ps *Params) Share(of *Params, part *Part) {
-	if of.turns == nil {
-		of.turns = make([]atomic.Int32, len(of.List))
-	}
 	ps.W, ps.G = of.W, of.G
 	for i, p := range ps.List {
 		p.W, p.G = of.List[i].W, of.List[i].G
-		p.part, p.turn = part, &of.turns[i]
+		if of.turns != nil {
+			p.part, p.turn = part, &of.turns[i]
+		}
 	}
 }
 

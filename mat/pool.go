@@ -77,7 +77,7 @@ func (p *Pool) Close() {
 }
 
 // Each calls t.Rows(lo, hi) for ranges that together are [0, n), each of at most grain indices, on the
-// threads of p, and returns when all are done. T is a struct of the loop's arguments. It is copied into
+// threads of p, and returns when all are done. Ranges are begun in ascending order, so one may wait for those before it. T is a struct of the loop's arguments. It is copied into
 // storage that is used again, so a loop allocates nothing once one of its type has run. Each panics if grain is
 // less than 1. Rows must not panic: on another thread nobody could recover it.
 func Each[T any, R interface {
