@@ -69,6 +69,9 @@ func (b *Batch) longest() int {
 
 // check panics if the batch is not one for a model of this configuration, before other threads and assembly see it.
 func (b *Batch) check(c Config) {
+	if len(b.SrcStarts) != len(b.TgtStarts) {
+		panic(fmt.Sprintf("model: %d source and %d target starts in a batch", len(b.SrcStarts), len(b.TgtStarts)))
+	}
 	checkSide("source", b.Src, b.SrcStarts, c.SrcVocab, c.MaxLen)
 	checkSide("target", b.TgtIn, b.TgtStarts, c.TgtVocab, c.MaxLen)
 	checkSide("target", b.TgtOut, b.TgtStarts, c.TgtVocab, c.MaxLen)
@@ -80,9 +83,17 @@ func checkSide(side string, ids, starts []int32, vocab, maxLen int) {
 			panic(fmt.Sprintf("model: id %d in a %s, whose vocabulary has %d entries", id, side, vocab))
 		}
 	}
-	for i := 1; i < len(starts); i++ {
-		if n := int(starts[i] - starts[i-1]); n > maxLen {
+	at := 0
+	for i, s := range starts {
+		switch n := int(s) - at; {
+		case i == 0 && n != 0, n < 0:
+			panic(fmt.Sprintf("model: %s %d of a batch begins at token %d, after token %d", side, i, s, at))
+		case n > maxLen:
 			panic(fmt.Sprintf("model: a %s of %d tokens, its mark counted, for a model that takes %d", side, n, maxLen))
 		}
+		at = int(s)
+	}
+	if at != len(ids) {
+		panic(fmt.Sprintf("model: a batch of %d %s tokens whose sentences have %d", len(ids), side, at))
 	}
 }

@@ -152,13 +152,17 @@ func TestLossDoesNotDependOnTheBatch(t *testing.T) {
 func TestThreadsChangeNoGradient(t *testing.T) {
 	c := toy()
 	c.Dropout = 0.3
-	m := newModel(t, c)
 	b := randomBatch(c, 40, 0, 6)
+	threadsChangeNoGradient(t, newModel(t, c), func(s *Pass) { s.Train(b, 7, 1) })
+}
+
+func threadsChangeNoGradient(t *testing.T, m *Transformer, train func(*Pass)) {
+	t.Helper()
 	var first []float32
 	for _, threads := range []int{1, 2, 3, 8} {
 		p := mat.NewPool(threads)
 		clear(m.Params.G)
-		NewPass(m, p).Train(b, 7, 1)
+		train(NewPass(m, p))
 		p.Close()
 		if first == nil {
 			first = append(first, m.Params.G...)

@@ -3,6 +3,7 @@ package model
 import (
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"tfm/mat"
@@ -43,12 +44,37 @@ func randomBatch(c Config, pairs, least int, seed uint64) *Batch {
 }
 
 func TestEmptyBatch(t *testing.T) {
-	pass := NewPass(newModel(t, toy()), nil)
-	if loss := pass.Train(new(Batch), 1, 1); loss != (Loss{}) {
-		t.Errorf("loss %+v of nothing", loss)
+	c := toy()
+	c.Positions, c.Dropout = Learned, 0.1
+	pass, reset := NewPass(newModel(t, c), nil), new(Batch)
+	reset.Reset()
+	for _, b := range []*Batch{new(Batch), reset} {
+		for _, loss := range []Loss{pass.Train(b, 1, 1), pass.TrainRDrop(b, 1, 1, 1), pass.Evaluate(b), pass.Attention(b, nil)} {
+			if loss != (Loss{}) {
+				t.Errorf("loss %+v of nothing", loss)
+			}
+		}
 	}
-	if loss := pass.Evaluate(new(Batch)); loss != (Loss{}) {
-		t.Errorf("loss %+v of nothing", loss)
+}
+
+// Any number of passes may be made, and evaluate, at once with one Transformer, which has gradients here.
+func TestPassesOfOneTransformer(t *testing.T) {
+	m := newModel(t, toy())
+	b := randomBatch(m.Config, 5, 0, 1)
+	losses := make([]Loss, 4)
+	var all sync.WaitGroup
+	for i := range losses {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			losses[i] = NewPass(m, nil).Evaluate(b)
+		}()
+	}
+	all.Wait()
+	for _, loss := range losses[1:] {
+		if loss != losses[0] {
+			t.Errorf("losses %+v and %+v", losses[0], loss)
+		}
 	}
 }
 
@@ -67,6 +93,11 @@ func TestRefusesWhatTheModelCannotTake(t *testing.T) {
 		b.Append(src, tgt)
 		return b
 	}
+	broken := func(change func(*Batch)) *Batch {
+		b := batch([]int32{6}, []int32{7})
+		change(b)
+		return b
+	}
 	long := make([]int32, c.MaxLen)
 	p := mat.NewPool(2)
 	defer p.Close()
@@ -82,6 +113,12 @@ func TestRefusesWhatTheModelCannotTake(t *testing.T) {
 		"beam is 65":            func() { d.Translate([][]int32{{3}}, Search{Beam: 65}) },
 		"alpha is -1":           func() { d.Translate([][]int32{{3}}, Search{Beam: 1, Alpha: -1}) },
 		"without gradients":     func() { NewPass(fixed, p).Train(batch(nil, nil), 1, 1) },
+
+		"3 source and 2 target starts":               func() { pass.Train(broken(func(b *Batch) { b.TgtStarts = b.TgtStarts[:2] }), 1, 1) },
+		"6 source tokens whose sentences have 5":     func() { pass.Evaluate(broken(func(b *Batch) { b.Src = append(b.Src, 3) })) },
+		"3 target tokens whose sentences have 4":     func() { pass.Train(broken(func(b *Batch) { b.TgtOut = b.TgtOut[:3] }), 1, 1) },
+		"source 0 of a batch begins at token 1":      func() { pass.Train(broken(func(b *Batch) { b.SrcStarts[0] = 1 }), 1, 1) },
+		"target 2 of a batch begins at token 4, aft": func() { pass.Train(broken(func(b *Batch) { b.TgtStarts[1] = 5 }), 1, 1) },
 	} {
 		func() {
 			defer func() {

@@ -56,23 +56,11 @@ func TestRDropIsABatchOfCopies(t *testing.T) {
 func TestRDropOnThreads(t *testing.T) {
 	c := toy()
 	c.Dropout = 0.3
-	m := newModel(t, c)
 	b := randomBatch(c, 40, 0, 6)
-	var first []float32
-	for _, threads := range []int{1, 2, 3, 8} {
-		p := mat.NewPool(threads)
-		clear(m.Params.G)
-		pass := NewPass(m, p)
-		pass.rows = 60 // several parts
-		pass.TrainRDrop(b, 7, 1, 4)
-		p.Close()
-		if first == nil {
-			first = append(first, m.Params.G...)
-		}
-		if !bitsEqual(first, m.Params.G) {
-			t.Errorf("%d threads give other gradients", threads)
-		}
-	}
+	threadsChangeNoGradient(t, newModel(t, c), func(s *Pass) {
+		s.rows = 60 // several parts
+		s.TrainRDrop(b, 7, 1, 4)
+	})
 }
 
 func TestRDropAllocatesNothingAStep(t *testing.T) {
