@@ -110,7 +110,8 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 	all := c.Matrix("output/weights") // [batch, heads, queries, keys]
 	for s := range rag.Sentences() {
 		for h := range c.Heads {
-			got := st.Weights(s, h, c.Heads, rag)
+			got := mat.New(int(rag.Q[s+1]-rag.Q[s]), int(rag.K[s+1]-rag.K[s]))
+			l.Inputs(st).Weights(got, c.Heads, s, h, rag)
 			want := all.RowRange((s*c.Heads+h)*tokens(c, "x"), (s*c.Heads+h+1)*tokens(c, "x"))
 			golden.Close(t, "weights", got, want.Slice(0, got.Rows, 0, got.Cols), 1e-6) // numbers up to 1, through some ten roundings
 		}

@@ -143,11 +143,3 @@ func (l Cross) Backward(p *mat.Pool, dx, dmemory mat.Matrix, dst CrossState, dy 
 	l.KV.Backward(p, dmemory, dst.KV, memory, howMemory)
 	l.Q.Backward(p, dx, dst.Q, x, howX)
 }
-
-// Weights returns, of what Forward left, the weights [queries × keys] of one head of one sentence.
-func (s CrossState) Weights(sentence, head, heads int, r Ragged) mat.Matrix {
-	q, k, _ := s.inputs().head(r, heads, sentence, head)
-	w := mat.New(q.Rows, k.Rows)
-	r.weights(w, q, k, 0)
-	return w
-}

@@ -161,9 +161,10 @@ func (d *Decoder) Attention(src, tgt []int32) [][]float32 {
 	for i := range mean {
 		mean[i] = make([]float32, len(b.Src))
 	}
-	heads := d.decoder[last].cross.Heads
+	l, w := d.decoder[last].cross, mat.New(len(b.TgtIn), len(b.Src))
+	in, heads := l.Inputs(d.pass.dec[last].cross), l.Heads
 	for h := range heads {
-		w := d.pass.dec[last].cross.Weights(0, h, heads, cross)
+		in.Weights(w, heads, 0, h, cross)
 		for i := range mean {
 			mat.Axpy(mean[i], 1/float32(heads), w.Row(i))
 		}
