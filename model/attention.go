@@ -20,7 +20,8 @@ const (
 // weights are only there during the call. They and the Loss have the bits of Evaluate; it needs no gradients.
 func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sentence int, weights mat.Matrix)) Loss {
 	b.check(s.Config)
-	rows := max(s.rows, b.longest())
+	most := s.most()
+	rows := max(most, b.longest())
 	fit := func(m, n int) {
 		s.arena.Fit(func() {
 			s.losses = layer.NewLosses(s.arena, len(b.TgtIn))
@@ -28,7 +29,7 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 		})
 	}
 	fit(rows, rows) // for all parts
-	s.cut(b, s.rows)
+	s.cut(b, most)
 	var part Batch
 	var room []float32
 	for i := range len(s.cuts) - 1 {
