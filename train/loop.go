@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -314,15 +315,21 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 		if reason != "" {
 			return reason, nil
 		}
-		if err := r.step(); errors.As(err, new(inputError)) {
-			if err := r.save(); err != nil {
-				return "", err
-			}
-			return "", fmt.Errorf("train: step %d has no batch: %w; %s", r.state.Step+1, err, r.lastGood())
-		} else if err != nil {
-			return "", err
+		if err := r.step(); err != nil {
+			return "", r.failed(err)
 		}
 	}
+}
+
+// failed is what a step's error is to the run: one of the Source finds a good state, which is saved.
+func (r *run) failed(err error) error {
+	if !errors.As(err, new(inputError)) {
+		return err
+	}
+	if err := r.save(); err != nil {
+		return err
+	}
+	return fmt.Errorf("train: step %d has no batch: %w; %s", r.state.Step+1, err, r.lastGood())
 }
 
 // inputError is the error of a Source.
@@ -494,7 +501,8 @@ func (r *run) lastGood() string {
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint}
 	r.swap()
-	restore := r.state.Best.Step > 0 && r.state.Best.Step != r.state.Step
+	best := cmp.Or(r.state.Best.Step, r.state.Step)
+	restore := best != r.state.Step
 	if reason != Interrupted && r.o.Average > 1 {
 		paths, err := r.toAverage()
 		if err != nil {
@@ -511,8 +519,8 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 		}
 	}
 	if restore {
-		if err := r.restore(); err != nil {
-			return Result{}, fmt.Errorf("train: the best weights, of step %d: %w; %s", r.state.Best.Step, err, r.lastGood())
+		if err := r.restore(best); err != nil {
+			return Result{}, fmt.Errorf("train: the best weights, of step %d: %w; %s", best, err, r.lastGood())
 		}
 	}
 	result.Trained = r.elapsed()
@@ -551,13 +559,13 @@ func (r *run) average(ctx context.Context, paths []string) (v Validation, better
 	return v, better, nil
 }
 
-// restore puts the weights of the best validation back into the model.
-func (r *run) restore() error {
+// restore puts the weights of the best step back into the model.
+func (r *run) restore(best int) error {
 	if r.o.Dir == "" {
 		copy(r.t.Params.W, r.best)
 		return nil
 	}
-	return readWeights(checkpointPath(r.o.Dir, r.state.Best.Step), r.t, r.t.Params.W)
+	return readWeights(checkpointPath(r.o.Dir, best), r.t, r.t.Params.W)
 }
 
 func (r *run) elapsed() time.Duration { return time.Since(r.start) }

@@ -14,6 +14,7 @@ type Source interface {
 	// end the run, with a checkpoint of the last step; they should say which file and line is to blame. A ctx that
 	// ends makes it return soon, with an error.
 	//
-	// It is called by another goroutine than Run's, one call at a time.
+	// One call at a time is made: before the first step by the goroutine of Run, of every window of the first epoch, and then
+	// by another one.
 	Read(ctx context.Context, dst *Pairs, epoch, window int) error
 }
