@@ -83,9 +83,9 @@
 // # The files
 //
 // Products: matrix.go, gemm.go (the contract of the product), sgemm.go (that of the BLAS), epilogue.go (what else a
-// product does), packed.go (weights arranged once), gemm_block.go (blocks and packing), and asm_amd64.s (AVX2),
-// asm512_amd64.s, asm512few_amd64.s (few rows), asmt_amd64.s and asm512t_amd64.s (few rows times contiguous
-// columns) and asm_arm64.s.
+// product does), packed.go (weights arranged once), gemm_block.go (blocks and packing), gemm_small_amd64.go (neither, for
+// small products), and asm_amd64.s (AVX2), asm512_amd64.s, asm512few_amd64.s (few rows), asm512small_amd64.s, asmt_amd64.s
+// and asm512t_amd64.s (few rows times contiguous columns) and asm_arm64.s.
 //
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product), int8_block.go
 // (blocks and tiles), int8_amd64.s and int8_arm64.s.
@@ -94,8 +94,9 @@
 // bf16_bands_amd64.go (with the instructions for it), amx_linux_amd64.go (leave to use AMX), bf16_amd64.s and
 // bf16_arm64.s.
 //
-// Vectors: vec.go (the contract of the vector kernels), exp.go, activation.go, dropout.go, transpose.go,
-// vec_amd64.s (AVX2), vec512_amd64.s and vec_arm64.s; exact.go has float64 functions with the same bits everywhere.
+// Vectors: vec.go (the contract of the vector kernels), rows.go and softmax_rows.go (some of them for many rows at once),
+// exp.go, activation.go, dropout.go, transpose.go, vec_amd64.s (AVX2), vec512_amd64.s, rows_amd64.s (AVX-512 too) and
+// vec_arm64.s; exact.go has float64 functions with the same bits everywhere.
 //
 // The rest: pool.go, cpu.go (which kernels are in force), peak.go (the machine's limit). The files named generic are
 // the portable code, those named noasm stand in where no assembly is built in.

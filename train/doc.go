@@ -18,6 +18,8 @@
 //	options.go     every setting and its default
 //	event.go       what a run reports, speed.go how fast it is
 //
+// The folder tensorboard holds the writer of event files, peers the comparisons with PyTorch.
+//
 // # The same weights again
 //
 // The weights after a step are a function of the weights before it and of numbers that a checkpoint holds:
