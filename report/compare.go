@@ -28,27 +28,27 @@ func (r *Run) compare(name string, o Other) comparison {
 		theirs.add(s.Step, float64(s.Loss))
 		other[s.Step] = float64(s.Loss)
 	}
-	largest, at, sum := -1.0, 0, 0.0
+	most, at, sum := -1.0, 0, 0.0
 	for _, s := range r.Steps {
 		ours.add(s.Step, float64(s.Loss))
 		y, ok := other[s.Step]
 		d := math.Abs(float64(s.Loss) - y)
-		if !ok || math.IsNaN(d) {
+		if !ok || !(d < largest) {
 			continue
 		}
 		c.Common++
 		sum += d
 		differences.add(s.Step, d)
-		if d > largest {
-			largest, at = d, s.Step
+		if d > most {
+			most, at = d, s.Step
 		}
 	}
 	if c.Common == 0 {
-		c.Text = "The two have no step in common of which both tell the loss."
+		c.Text = "The two have no step in common of which both tell a finite loss."
 		return c
 	}
 	c.Text = fmt.Sprintf("Largest difference of the losses: %s, at step %s; mean %s, over %s common steps.",
-		figure(largest), grouped(float64(at)), figure(sum/float64(c.Common)), grouped(float64(c.Common)))
+		figure(most), grouped(float64(at)), figure(sum/float64(c.Common)), grouped(float64(c.Common)))
 	lo, hi := differences.x[0], differences.x[len(differences.x)-1]
 	within := func(l line) (w line) {
 		for i, x := range l.x {

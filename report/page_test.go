@@ -218,6 +218,10 @@ func TestCompare(t *testing.T) {
 	if want := "Largest difference of the losses: 0.5000, at step 3; mean 0.3750, over 2 common steps."; c.Text != want || c.Common != 2 || len(c.Charts) != 2 {
 		t.Errorf("%+v\nwant %s", c, want)
 	}
+	diverged := mustRead(t, logOf(`{"step":2,"loss":"inf"}`, `{"step":3,"loss":1e200}`))
+	if c := ours.compare("us", Other{"them", diverged}); c.Common != 0 || len(c.Charts) != 0 {
+		t.Errorf("with losses that no chart can show: %+v", c)
+	}
 }
 
 func TestHistories(t *testing.T) {
