@@ -14,7 +14,7 @@ package mat
 type Dropout struct {
 	Rate  float32 // 0 ≤ Rate < 1
 	Key   uint64
-	First int // the index of the element that is counted as 0
+	First int // what element 0 is counted as, where a mask began elsewhere
 }
 
 const (
