@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -233,6 +234,29 @@ func testStepAllocatesNothing(t *testing.T, o Options) {
 	}
 	if r.batches.Position().Epoch < 3 {
 		t.Errorf("%d steps ended in epoch %d, expected to see several", steps, r.batches.Position().Epoch)
+	}
+}
+
+// Nor is there anything between steps: what Run allocates in 200 of them is the Go runtime's own, if there is any.
+func TestLoopAllocatesNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
+	var before, after runtime.MemStats
+	o := smallOptions(300)
+	o.ValidEvery = 0
+	d := copyData()
+	d.Valid, d.References = nil, nil
+	mustRun(t, context.Background(), newModel(t, smallConfig()), pool(t, 2), d, o, func(e Event) {
+		switch {
+		case e.Kind == Stepped && e.Step == 100:
+			runtime.ReadMemStats(&before)
+		case e.Kind == Stepped && e.Step == 300:
+			runtime.ReadMemStats(&after)
+		}
+	})
+	if n := after.Mallocs - before.Mallocs; n > 100 {
+		t.Errorf("%d allocations in 200 steps", n)
 	}
 }
 
