@@ -5,7 +5,8 @@
 //	pairs.go       the corpus as token ids; source.go one that is read in windows
 //	batches.go     epochs: shuffled, grouped by length, cut into ragged batches by tokens
 //	loader.go      the next window and the next batches made ready while the model trains
-//	loop.go        Run: steps, accumulation, when to validate, save and stop; State makes it resumable
+//	loop.go        Run: steps, accumulation, when to validate, save and stop; resume.go how it begins or goes on,
+//	               finish.go the weights that it ends with
 //	clip.go        the gradient's norm and clipping
 //	divergence.go  what to do when it is not a number, and whom to blame
 //	schedule.go    the learning rate

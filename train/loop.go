@@ -1,12 +1,10 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	"tfm/layer"
@@ -193,100 +191,6 @@ func (r *run) takeParts() {
 		r.parts = append(r.parts, r.batches.buffers())
 	}
 	r.state.Data = r.batches.fingerprint
-}
-
-// begin makes the folder ready and resumes if that is asked for.
-func (r *run) begin() error {
-	started := Event{Kind: Started, Pairs: r.batches.pairs, TooLong: r.batches.TooLong, Empty: r.batches.Empty}
-	r.dirty = true
-	if r.o.Resume {
-		warning, err := r.resume()
-		if err != nil {
-			return err
-		}
-		started.Path, started.Warning = r.checkpoint, warning
-	} else if r.o.Dir != "" {
-		if err := r.clearFolder(); err != nil {
-			return err
-		}
-	}
-	removeStale(r.o.Dir)
-	clear(r.t.Params.G)
-	src, tgt := r.batches.MaxSrc, r.batches.MaxTgt
-	if r.valid != nil {
-		started.ValidPairs = r.d.Valid.Len()
-		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
-	}
-	if r.o.RDrop != 0 {
-		r.pass.ReserveRDrop(r.batches.MaxSrc, r.batches.MaxTgt, r.o.MaxLen+1)
-	}
-	r.pass.Reserve(src, tgt, r.o.MaxLen+1)
-	r.start = time.Now().Add(-r.state.Trained)
-	r.send(started)
-	return nil
-}
-
-// clearFolder makes sure that the folder of a new run has no checkpoints of another one in it.
-func (r *run) clearFolder() error {
-	paths, err := Checkpoints(r.o.Dir)
-	if err != nil {
-		return err
-	}
-	if len(paths) > 0 && !r.o.Replace {
-		return fmt.Errorf("train: %s already holds the checkpoints of a run, the last one %s: resume it, or choose another folder", r.o.Dir, paths[len(paths)-1])
-	}
-	for _, path := range paths {
-		if err := os.Remove(path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *run) resume() (warning, err error) {
-	c, err := Newest(r.o.Dir)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	if err := sameFields(c.Config, r.t.Config); err != nil {
-		return nil, fmt.Errorf("%s: a checkpoint of another configuration: %w", c.Path, err)
-	}
-	if err := sameFields(c.Options, r.o); err != nil {
-		return nil, fmt.Errorf("%s: a checkpoint of a run with other options: %w", c.Path, err)
-	}
-	if c.State.Data != r.state.Data {
-		return nil, fmt.Errorf("%s: %w: their fingerprint is %s, expected %s", c.Path, ErrOtherPairs, c.State.Data, r.state.Data)
-	}
-	if s := c.State; s.Skipped < 0 || s.Skipped > s.Step || s.SkippedInRow < 0 || s.SkippedInRow > s.Skipped {
-		return nil, fmt.Errorf("%s: of %d steps %d skipped, the last %d in a row", c.Path, s.Step, s.Skipped, s.SkippedInRow)
-	}
-	if c.State.Step < 1 || c.State.Trained < 0 || c.Path != checkpointPath(r.o.Dir, c.State.Step) {
-		return nil, fmt.Errorf("%s: step %d after %v, expected the step of its name", c.Path, c.State.Step, c.State.Trained)
-	}
-	if err := errors.Join(c.Weights(r.t.Params), c.resume(r.t.Params, r.optimizer)); err != nil {
-		return nil, err
-	}
-	r.swap() // as save did
-	if err := r.batches.Seek(c.State.Position); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Path, err)
-	}
-	products := r.state.Products
-	r.state, r.checkpoint, r.dirty = c.State, c.Path, false
-	if products != r.state.Products {
-		warning = fmt.Errorf("products were computed in %s and now are in %s, so the weights will be others than without the interruption", r.state.Products, products)
-		r.state.Products = products
-	}
-	r.validating = r.state.Best.Took
-	if best := r.state.Best.Step; best > 0 && best != r.state.Step {
-		if b, err := OpenCheckpoint(checkpointPath(r.o.Dir, best)); err == nil {
-			b.Close()
-		} else {
-			r.state.Best, r.state.SinceBest = Validation{}, 0
-			warning = errors.Join(warning, fmt.Errorf("the best checkpoint so far is lost, the next validation is the new best: %w", err))
-		}
-	}
-	return warning, nil
 }
 
 // loop trains to the end. A validation or save that is due comes before the question whether to go on, and so
@@ -495,77 +399,6 @@ func (r *run) lastGood() string {
 		return "there is no checkpoint yet"
 	}
 	return "the last good checkpoint is " + r.checkpoint
-}
-
-// finish leaves the best weights in the model: those of a step, or the average of the last ones.
-func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
-	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint}
-	r.swap()
-	best := cmp.Or(r.state.Best.Step, r.state.Step)
-	restore := best != r.state.Step
-	if reason != Interrupted && r.o.Average > 1 {
-		paths, err := r.toAverage()
-		if err != nil {
-			return Result{}, err
-		}
-		if len(paths) > 1 {
-			v, better, err := r.average(ctx, paths)
-			if err != nil {
-				return Result{}, err
-			}
-			if restore = !better; better {
-				result.Averaged, result.Best = len(paths), v
-			}
-		}
-	}
-	if restore {
-		if err := r.restore(best); err != nil {
-			return Result{}, fmt.Errorf("train: the best weights, of step %d: %w; %s", best, err, r.lastGood())
-		}
-	}
-	result.Trained = r.elapsed()
-	return result, nil
-}
-
-// toAverage are the newest regular checkpoints and that of the last step.
-func (r *run) toAverage() ([]string, error) {
-	steps, err := checkpointSteps(r.o.Dir)
-	if err != nil {
-		return nil, err
-	}
-	steps = r.o.regular(steps)
-	if len(steps) == 0 || steps[len(steps)-1] != r.state.Step {
-		steps = append(steps, r.state.Step)
-	}
-	var paths []string
-	for _, step := range newest(steps, r.o.Average) {
-		paths = append(paths, checkpointPath(r.o.Dir, step))
-	}
-	return paths, nil
-}
-
-// average puts the mean of the weights of checkpoints into the model and reports how good it is, and whether it is better
-// than the best; it is not if it was not validated to the end. Without a validation it is.
-func (r *run) average(ctx context.Context, paths []string) (v Validation, better bool, err error) {
-	if err := Average(r.t, paths, nil); err != nil || r.valid == nil {
-		return v, err == nil, err
-	}
-	v, done := r.valid.run(ctx, r.state.Step)
-	if !done {
-		return Validation{}, false, nil
-	}
-	better = v.betterThan(r.state.Best)
-	r.send(r.valid.event(Event{Kind: Averaged, Valid: v, Best: better, Checkpoints: len(paths)}))
-	return v, better, nil
-}
-
-// restore puts the weights of the best step back into the model.
-func (r *run) restore(best int) error {
-	if r.o.Dir == "" {
-		copy(r.t.Params.W, r.best)
-		return nil
-	}
-	return readWeights(checkpointPath(r.o.Dir, best), r.t, r.t.Params.W)
 }
 
 func (r *run) elapsed() time.Duration { return time.Since(r.start) }

@@ -1,0 +1,78 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+)
+
+// finish leaves the best weights in the model: those of a step, or the average of the last ones.
+func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
+	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint}
+	r.swap()
+	best := cmp.Or(r.state.Best.Step, r.state.Step)
+	restore := best != r.state.Step
+	if reason != Interrupted && r.o.Average > 1 {
+		paths, err := r.toAverage()
+		if err != nil {
+			return Result{}, err
+		}
+		if len(paths) > 1 {
+			v, better, err := r.average(ctx, paths)
+			if err != nil {
+				return Result{}, err
+			}
+			if restore = !better; better {
+				result.Averaged, result.Best = len(paths), v
+			}
+		}
+	}
+	if restore {
+		if err := r.restore(best); err != nil {
+			return Result{}, fmt.Errorf("train: the best weights, of step %d: %w; %s", best, err, r.lastGood())
+		}
+	}
+	result.Trained = r.elapsed()
+	return result, nil
+}
+
+// toAverage are the newest regular checkpoints and that of the last step.
+func (r *run) toAverage() ([]string, error) {
+	steps, err := checkpointSteps(r.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	steps = r.o.regular(steps)
+	if len(steps) == 0 || steps[len(steps)-1] != r.state.Step {
+		steps = append(steps, r.state.Step)
+	}
+	var paths []string
+	for _, step := range newest(steps, r.o.Average) {
+		paths = append(paths, checkpointPath(r.o.Dir, step))
+	}
+	return paths, nil
+}
+
+// average puts the mean of the weights of checkpoints into the model and reports how good it is, and whether it is better
+// than the best; it is not if it was not validated to the end. Without a validation it is.
+func (r *run) average(ctx context.Context, paths []string) (v Validation, better bool, err error) {
+	if err := Average(r.t, paths, nil); err != nil || r.valid == nil {
+		return v, err == nil, err
+	}
+	v, done := r.valid.run(ctx, r.state.Step)
+	if !done {
+		return Validation{}, false, nil
+	}
+	better = v.betterThan(r.state.Best)
+	r.send(r.valid.event(Event{Kind: Averaged, Valid: v, Best: better, Checkpoints: len(paths)}))
+	return v, better, nil
+}
+
+// restore puts the weights of the best step back into the model.
+func (r *run) restore(best int) error {
+	if r.o.Dir == "" {
+		copy(r.t.Params.W, r.best)
+		return nil
+	}
+	return readWeights(checkpointPath(r.o.Dir, best), r.t, r.t.Params.W)
+}

@@ -1,0 +1,102 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// begin makes the folder ready and resumes if that is asked for.
+func (r *run) begin() error {
+	started := Event{Kind: Started, Pairs: r.batches.pairs, TooLong: r.batches.TooLong, Empty: r.batches.Empty}
+	r.dirty = true
+	if r.o.Resume {
+		warning, err := r.resume()
+		if err != nil {
+			return err
+		}
+		started.Path, started.Warning = r.checkpoint, warning
+	} else if r.o.Dir != "" {
+		if err := r.clearFolder(); err != nil {
+			return err
+		}
+	}
+	removeStale(r.o.Dir)
+	clear(r.t.Params.G)
+	src, tgt := r.batches.MaxSrc, r.batches.MaxTgt
+	if r.valid != nil {
+		started.ValidPairs = r.d.Valid.Len()
+		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
+	}
+	if r.o.RDrop != 0 {
+		r.pass.ReserveRDrop(r.batches.MaxSrc, r.batches.MaxTgt, r.o.MaxLen+1)
+	}
+	r.pass.Reserve(src, tgt, r.o.MaxLen+1)
+	r.start = time.Now().Add(-r.state.Trained)
+	r.send(started)
+	return nil
+}
+
+// clearFolder makes sure that the folder of a new run has no checkpoints of another one in it.
+func (r *run) clearFolder() error {
+	paths, err := Checkpoints(r.o.Dir)
+	if err != nil {
+		return err
+	}
+	if len(paths) > 0 && !r.o.Replace {
+		return fmt.Errorf("train: %s already holds the checkpoints of a run, the last one %s: resume it, or choose another folder", r.o.Dir, paths[len(paths)-1])
+	}
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) resume() (warning, err error) {
+	c, err := Newest(r.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if err := sameFields(c.Config, r.t.Config); err != nil {
+		return nil, fmt.Errorf("%s: a checkpoint of another configuration: %w", c.Path, err)
+	}
+	if err := sameFields(c.Options, r.o); err != nil {
+		return nil, fmt.Errorf("%s: a checkpoint of a run with other options: %w", c.Path, err)
+	}
+	if c.State.Data != r.state.Data {
+		return nil, fmt.Errorf("%s: %w: their fingerprint is %s, expected %s", c.Path, ErrOtherPairs, c.State.Data, r.state.Data)
+	}
+	if s := c.State; s.Skipped < 0 || s.Skipped > s.Step || s.SkippedInRow < 0 || s.SkippedInRow > s.Skipped {
+		return nil, fmt.Errorf("%s: of %d steps %d skipped, the last %d in a row", c.Path, s.Step, s.Skipped, s.SkippedInRow)
+	}
+	if c.State.Step < 1 || c.State.Trained < 0 || c.Path != checkpointPath(r.o.Dir, c.State.Step) {
+		return nil, fmt.Errorf("%s: step %d after %v, expected the step of its name", c.Path, c.State.Step, c.State.Trained)
+	}
+	if err := errors.Join(c.Weights(r.t.Params), c.resume(r.t.Params, r.optimizer)); err != nil {
+		return nil, err
+	}
+	r.swap() // as save did
+	if err := r.batches.Seek(c.State.Position); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Path, err)
+	}
+	products := r.state.Products
+	r.state, r.checkpoint, r.dirty = c.State, c.Path, false
+	if products != r.state.Products {
+		warning = fmt.Errorf("products were computed in %s and now are in %s, so the weights will be others than without the interruption", r.state.Products, products)
+		r.state.Products = products
+	}
+	r.validating = r.state.Best.Took
+	if best := r.state.Best.Step; best > 0 && best != r.state.Step {
+		if b, err := OpenCheckpoint(checkpointPath(r.o.Dir, best)); err == nil {
+			b.Close()
+		} else {
+			r.state.Best, r.state.SinceBest = Validation{}, 0
+			warning = errors.Join(warning, fmt.Errorf("the best checkpoint so far is lost, the next validation is the new best: %w", err))
+		}
+	}
+	return warning, nil
+}
