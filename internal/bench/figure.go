@@ -36,3 +36,11 @@ func (e Effort) measure(round func() float64) Figure {
 	}
 	return figureOf(x)
 }
+
+// part is how much of a limit is reached, 0 if the limit is not known.
+func part(of, limit Figure) float64 {
+	if limit.Median == 0 {
+		return 0
+	}
+	return of.Median / limit.Median
+}

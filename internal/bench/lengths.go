@@ -49,8 +49,8 @@ func ReadLengths(path string) ([]Length, error) {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		var l Length
-		if n, err := fmt.Sscan(lines.Text(), &l.Src, &l.Tgt); n != 2 || len(strings.Fields(lines.Text())) != 2 {
-			return nil, fmt.Errorf("%s:%d: found %.40q, expected the lengths of a source and a target: %v", path, len(all)+1, lines.Text(), err)
+		if n, _ := fmt.Sscan(lines.Text(), &l.Src, &l.Tgt); n != 2 || len(strings.Fields(lines.Text())) != 2 {
+			return nil, fmt.Errorf("%s:%d: found %.40q, expected two numbers, the lengths of a source and a target", path, len(all)+1, lines.Text())
 		}
 		if most := train.DefaultOptions().MaxLen + 1; l.Src < 2 || l.Tgt < 2 || l.Src > most || l.Tgt > most {
 			return nil, fmt.Errorf("%s:%d: lengths of %d and %d tokens, expected 2 to %d, the end mark counted", path, len(all)+1, l.Src, l.Tgt, most)

@@ -146,3 +146,11 @@ func (w Training) Measure(threads, steps int, e Effort) (StepSpeed, error) {
 	s.Utilisation, s.PeakMemory = part(s.GFLOPS, s.Limit), PeakMemory()
 	return s, nil
 }
+
+// precision names what products are computed in.
+func precision(bf16 bool) string {
+	if bf16 {
+		return "bf16"
+	}
+	return "float32"
+}
