@@ -42,7 +42,8 @@ const (
 	fewPartRows = 64
 )
 
-// NewPass returns a pass on the threads of p. Train needs a Transformer allocated with gradients.
+// NewPass returns a pass on the threads of p. The Transformer must have been allocated, with gradients for Train. Any number
+// of goroutines may make passes of one Transformer, and evaluate with them, at once; one at a time may train it.
 func NewPass(t *Transformer, p *mat.Pool) *Pass {
 	arenas := make([]*layer.Arena, 1+p.Threads())
 	for i := range arenas {
