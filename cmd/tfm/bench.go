@@ -220,7 +220,7 @@ func (b *benchmark) inProcess(ctx context.Context, p benchPart, threads int, to 
 		return fmt.Errorf("the program does not find itself, to measure each part in a process of its own; -here does without: %w", err)
 	}
 	args := []string{"bench", "-here", "-json", "-only", p.name, "-threads", strconv.Itoa(threads), "-quick=" + strconv.FormatBool(b.quick)}
-	if b.lengths != "" {
+	if b.lengths != "" && p.group == "tiny" {
 		args = append(args, "-lengths", b.lengths)
 	}
 	c := exec.CommandContext(ctx, self, args...)

@@ -39,7 +39,7 @@ func TestBenchTiny(t *testing.T) {
 	}
 	lengths := write(t, "lengths.tsv", "5\t6\n7\t8\n3\t2\n")
 	var r bench.Report
-	o := mustRun(t, "", "bench", "-quick", "-json", "-only", "tiny-float32", "-lengths", lengths, "-threads", "1")
+	o := mustRun(t, "", "bench", "-quick", "-json", "-only", "machine,tiny-float32", "-lengths", lengths, "-threads", "1")
 	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil {
 		t.Fatal(err)
 	}
