@@ -61,10 +61,7 @@ func (d *Decoder) begin(b *Batch, beam, most int) {
 	memory := d.pass.encode(b.Src, self, dropouts{})
 	rows := b.Sentences() * beam
 
-	d.arena.Measure()
-	d.take(memory, rows, b.SrcStarts)
-	d.arena.Reserve()
-	d.take(memory, rows, b.SrcStarts)
+	d.arena.Fit(func() { d.take(memory, rows, b.SrcStarts) })
 	for i := range d.decoder {
 		d.memory[i].Fill(d.pool, d.decoder[i].cross, memory)
 		d.caches[i].Reserve(rows, d.decoder[i].self.Sizes, most)

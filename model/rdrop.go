@@ -1,11 +1,13 @@
 package model
 
+import "slices"
+
 // ReserveRDrop is Reserve for TrainRDrop on batches of up to src source and tgt target tokens, each counted once.
 func (s *Pass) ReserveRDrop(src, tgt, longest int) {
-	tokens := func(x []int32, n int) []int32 { return append(make([]int32, 0, max(n, cap(x))), x...) }
+	room := func(x []int32, n int) []int32 { return slices.Grow(x[:0], n) }
 	b := &s.twice
-	b.Src, b.SrcStarts = tokens(b.Src, 2*src), tokens(b.SrcStarts, 2*src+1) // no sentence is empty
-	b.TgtIn, b.TgtOut, b.TgtStarts = tokens(b.TgtIn, 2*tgt), tokens(b.TgtOut, 2*tgt), tokens(b.TgtStarts, 2*tgt+1)
+	b.Src, b.SrcStarts = room(b.Src, 2*src), room(b.SrcStarts, 2*src+1) // no sentence is empty
+	b.TgtIn, b.TgtOut, b.TgtStarts = room(b.TgtIn, 2*tgt), room(b.TgtOut, 2*tgt), room(b.TgtStarts, 2*tgt+1)
 	s.reserve(2*src, 2*tgt, max(s.most(), 2*longest), true)
 }
 
