@@ -347,7 +347,7 @@ func TestGemmBF16AllocatesNothing(t *testing.T) {
 		a, b, c := New(100, 80), New(80, 90), New(100, 90)
 		at := New(80, 100)
 		for _, threads := range []int{1, 2} {
-			if n := testing.AllocsPerRun(10, func() {
+			if n := allocations(func() {
 				GemmBF16(pools[threads], c, a, b, Product{})
 				GemmBF16(pools[threads], c, at.T(), b, Product{Accumulate: true})
 			}); n != 0 {

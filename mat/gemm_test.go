@@ -269,7 +269,7 @@ func TestGemmAllocatesNothing(t *testing.T) {
 		w, batch := Pack(nil, b), []Operands{{c, a, b}, {New(100, 80), a, b}}
 		ata, aat := New(80, 80), New(100, 100)
 		for _, threads := range []int{1, 2} { // enough work for two of them
-			if n := testing.AllocsPerRun(10, func() {
+			if n := allocations(func() {
 				Gemm(pools[threads], c, a, b, Product{})
 				Gemm(pools[threads], ata, a.T(), c, Product{Accumulate: true})
 				Gemm(pools[threads], aat, a, c.T(), Product{})

@@ -356,7 +356,7 @@ func TestGemmInt8AllocatesNothing(t *testing.T) {
 		at := New(400, 100).T()
 		w := QuantizeInt8(New(400, 170))
 		for _, threads := range []int{1, 2} { // enough work for two of them
-			if n := testing.AllocsPerRun(10, func() {
+			if n := allocations(func() {
 				GemmInt8(pools[threads], c, a, w, Product{})
 				GemmInt8(pools[threads], c, at, w, Product{Accumulate: true})
 				GemmInt8(pools[threads], few, a.RowRange(0, 2), w, Product{})

@@ -70,11 +70,24 @@ func TestEachFromManyGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
+// allocations is how often each call of f allocates. A thread that first gets a share of a loop makes its own workspace, and the
+// garbage collector may empty a sync.Pool, so what allocates now and then is measured again; what allocates in every call never gets
+// to 0.
+func allocations(f func()) float64 {
+	var n float64
+	for range 10 {
+		if n = testing.AllocsPerRun(20, f); n == 0 {
+			break
+		}
+	}
+	return n
+}
+
 func TestEachAllocatesNothing(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
 	f := fill{make([]int32, 100)}
-	if n := testing.AllocsPerRun(200, func() { Each(p, 100, 1, f) }); n != 0 {
+	if n := allocations(func() { Each(p, 100, 1, f) }); n != 0 {
 		t.Fatalf("%v allocations a loop", n)
 	}
 }

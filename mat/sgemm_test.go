@@ -260,7 +260,7 @@ func TestSgemmAllocatesNothing(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		q := newBLAS(r, 'T', 'N', 100, 90, 80, 0.5, -1, normal)
 		for _, p := range []*Pool{nil, pools[2], DefaultPool()} {
-			if n := testing.AllocsPerRun(10, func() { q.run(p) }); n != 0 {
+			if n := allocations(func() { q.run(p) }); n != 0 {
 				t.Errorf("%d threads: %v allocations", p.Threads(), n)
 			}
 		}
