@@ -61,6 +61,10 @@ func (r *Run) curves() []chart {
 	c.addDots(validation, "b", valid(func(v Validation) number { return percent(v.Accuracy) }))
 	draw(c, true, false)
 
+	c = chart{Title: "Divergence", Unit: "of R-Drop's two copies, nats a target token"}
+	c.addNoisy("KL", "a", steps(func(s Step) number { return s.KL }))
+	draw(c, true, false)
+
 	c = chart{Title: "Learning rate"}
 	c.add("learning rate", "a", steps(func(s Step) number { return s.Rate }).thin(buckets))
 	draw(c, true, false)

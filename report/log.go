@@ -54,6 +54,7 @@ type Step struct {
 	Elapsed   number `json:"elapsed"`
 	Loss      number `json:"loss"`
 	NLL       number `json:"nll"`
+	KL        number `json:"kl"`       // of R-Drop's copies; none without it
 	Accuracy  number `json:"accuracy"` // 0 to 1
 	Rate      number `json:"rate"`
 	GradNorm  number `json:"grad_norm"`
@@ -187,7 +188,7 @@ func (r *Run) add(line []byte) error {
 		}
 		r.start(s)
 	case "step", "":
-		s := Step{Elapsed: nan, Loss: nan, NLL: nan, Accuracy: nan, Rate: nan, GradNorm: nan, SrcPerSec: nan, TgtPerSec: nan}
+		s := Step{Elapsed: nan, Loss: nan, NLL: nan, KL: nan, Accuracy: nan, Rate: nan, GradNorm: nan, SrcPerSec: nan, TgtPerSec: nan}
 		if err := json.Unmarshal(line, &s); err != nil {
 			return err
 		}

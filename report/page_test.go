@@ -171,6 +171,17 @@ func TestPageTellsWhatTheLogHas(t *testing.T) {
 	}
 }
 
+// The divergence of R-Drop's copies has a chart where there is one.
+func TestPageOfRDrop(t *testing.T) {
+	withKL := strings.ReplaceAll(logOf(startLine, stepLine(1), stepLine(2)), `"accuracy"`, `"kl":0.25,"accuracy"`)
+	for log, want := range map[string]int{withKL: 1, logOf(startLine, stepLine(1), stepLine(2)): 0} {
+		page := write(t, Page{Run: mustRead(t, log)})
+		if got := strings.Count(page, "Divergence over steps"); got != want {
+			t.Errorf("%d charts of the divergence, expected %d", got, want)
+		}
+	}
+}
+
 // A page is the same bytes whenever it is made.
 func TestPageIsReproducible(t *testing.T) {
 	if write(t, samplePage(t)) != write(t, samplePage(t)) {

@@ -55,6 +55,9 @@ func (b *board) record(e train.Event) {
 			tensorboard.Scalar{Tag: "train/gradient_norm", Value: e.GradNorm},
 			tensorboard.Scalar{Tag: "speed/source_tokens_per_second", Value: e.SrcPerSec},
 			tensorboard.Scalar{Tag: "speed/target_tokens_per_second", Value: e.TgtPerSec})
+		if e.KL != 0 { // with R-Drop
+			b.scalars = append(b.scalars, tensorboard.Scalar{Tag: "train/kl", Value: e.KL})
+		}
 		b.w.Scalars(now, e.Step, b.scalars...)
 	case train.Validated:
 		b.validation(now, "validation", e)

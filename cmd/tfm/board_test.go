@@ -51,7 +51,7 @@ for tag in sorted(a.Tags()["histograms"]):
 func TestTensorBoard(t *testing.T) {
 	toyCorpus(t)
 	dir := filepath.Join(t.TempDir(), "runs", "a")
-	args, m := trainArgs(t, "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-average", "2", "-tensorboard", dir)
+	args, m := trainArgs(t, "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-average", "2", "-r-drop", "1", "-dropout", "0.2", "-tensorboard", dir)
 	mustRun(t, "", append(args, "-steps", "4")...)
 	first := eventFiles(t, dir)
 	if len(first) != 1 {
@@ -80,7 +80,7 @@ func TestTensorBoard(t *testing.T) {
 	if got := scalarsIn(first[0], "validation/BLEU"); !near(got, bleus) {
 		t.Errorf("BLEU %v, expected %v", got, bleus)
 	}
-	for _, tag := range []string{"train/nll", "train/accuracy", "train/learning_rate", "train/gradient_norm", "speed/source_tokens_per_second", "speed/target_tokens_per_second"} {
+	for _, tag := range []string{"train/nll", "train/kl", "train/accuracy", "train/learning_rate", "train/gradient_norm", "speed/source_tokens_per_second", "speed/target_tokens_per_second"} {
 		if got := scalarsIn(first[0], tag); len(got) != 4 || !(got[3] >= 0) {
 			t.Errorf("%s: %v", tag, got)
 		}

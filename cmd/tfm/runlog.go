@@ -130,6 +130,9 @@ func (l *runLog) stepLine(e train.Event) []byte {
 	b = appendJSONNumber(append(b, `,"elapsed":`...), e.Elapsed.Seconds())
 	b = appendJSONNumber(append(b, `,"loss":`...), e.Loss)
 	b = appendJSONNumber(append(b, `,"nll":`...), e.NLL)
+	if e.KL != 0 { // with R-Drop
+		b = appendJSONNumber(append(b, `,"kl":`...), e.KL)
+	}
 	b = appendJSONNumber(append(b, `,"accuracy":`...), e.Accuracy)
 	b = appendJSONNumber(append(b, `,"rate":`...), e.Rate)
 	b = appendJSONNumber(append(b, `,"grad_norm":`...), e.GradNorm)

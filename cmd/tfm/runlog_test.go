@@ -29,17 +29,17 @@ type logLine struct {
 	Threads    int
 	Kernels    string
 
-	Epoch                                    int
-	Elapsed, Loss, NLL, Accuracy, BLEU, Rate *float64
-	GradNorm                                 *float64 `json:"grad_norm"`
-	SrcPerSec                                *float64 `json:"src_per_sec"`
-	TgtPerSec                                *float64 `json:"tgt_per_sec"`
-	Best                                     bool
-	Took                                     *float64
-	Checkpoints                              int
-	Samples                                  []struct{ Src, Ref, Hyp string }
-	Path, Reason, Model                      string
-	BestStep                                 int `json:"best_step"`
+	Epoch                                        int
+	Elapsed, Loss, NLL, KL, Accuracy, BLEU, Rate *float64
+	GradNorm                                     *float64 `json:"grad_norm"`
+	SrcPerSec                                    *float64 `json:"src_per_sec"`
+	TgtPerSec                                    *float64 `json:"tgt_per_sec"`
+	Best                                         bool
+	Took                                         *float64
+	Checkpoints                                  int
+	Samples                                      []struct{ Src, Ref, Hyp string }
+	Path, Reason, Model                          string
+	BestStep                                     int `json:"best_step"`
 }
 
 func logPath(model string) string {
@@ -77,7 +77,7 @@ func eventsOf(lines []logLine) string {
 
 func TestLog(t *testing.T) {
 	toyCorpus(t)
-	args, m := trainArgs(t, "-steps", "4", "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-average", "2", "-threads", "2")
+	args, m := trainArgs(t, "-steps", "4", "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-average", "2", "-threads", "2", "-r-drop", "1", "-dropout", "0.2")
 	mustRun(t, "", args...)
 	lines := readLog(t, m)
 	if got, want := eventsOf(lines), "start step step valid saved step step valid saved averaged end"; got != want {
@@ -88,7 +88,7 @@ func TestLog(t *testing.T) {
 		start.Vocabulary != 320 || start.Parameters == 0 || start.Threads != 2 || start.Kernels == "" || start.Version == "" || time.Since(start.Time) > time.Hour {
 		t.Errorf("start: %+v", start)
 	}
-	if step.Step != 4 || !(*step.Elapsed > 0) || !(*step.Loss > *step.NLL/2) || !(*step.Accuracy >= 0) || math.Abs(*step.Rate-0.005*4/50) > 1e-9 ||
+	if step.Step != 4 || !(*step.Elapsed > 0) || !(*step.Loss > *step.NLL/2) || !(*step.KL > 0) || !(*step.Accuracy >= 0) || math.Abs(*step.Rate-0.005*4/50) > 1e-9 ||
 		!(*step.GradNorm > 0) || !(*step.SrcPerSec > 0) || !(*step.TgtPerSec > 0) {
 		t.Errorf("step: %+v", step)
 	}
