@@ -29,7 +29,7 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 		})
 	}
 	fit(rows, rows) // for all parts
-	s.cut(b, most)
+	s.cut(b, 1, most)
 	var part Batch
 	var room []float32
 	for i := range len(s.cuts) - 1 {

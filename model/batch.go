@@ -58,6 +58,9 @@ func (b *Batch) end(lo, rows int) int {
 	return hi
 }
 
+// side is how many tokens the side has that has more.
+func (b *Batch) side() int { return max(len(b.Src), len(b.TgtIn)) }
+
 // longest is the length of the longest sentence, marks counted.
 func (b *Batch) longest() int {
 	longest := int32(0)

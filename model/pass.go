@@ -76,7 +76,8 @@ func newPass(t *Transformer, p *mat.Pool, arenas []*layer.Arena) *Pass {
 // Reserve makes room for training on batches of up to src source and tgt target tokens, in sentences of up to longest, BOS
 // and EOS counted.
 func (s *Pass) Reserve(src, tgt, longest int) {
-	s.reserve(src, tgt, max(s.partOf(max(src, tgt)), longest), false)
+	_, rows := s.partsOf(max(src, tgt))
+	s.reserve(src, tgt, max(rows, longest), false)
 }
 
 func (s *Pass) reserve(src, tgt, rows int, rdrop bool) {
@@ -96,14 +97,20 @@ func (s *Pass) most() int {
 	return s.rows
 }
 
-// partOf is how many rows the parts of a batch of so many rows have at most: fewer than usual where that gives every
-// thread a part, but for bf16, whose sums depend on where they are cut.
-func (s *Pass) partOf(rows int) int {
-	threads := len(s.crew)
+// partsOf is into how many parts a batch of so many rows goes, and how many rows they have at most: fewer than usual where that
+// gives every thread a part. In bf16, whose sums depend on where they are cut, it is an even number for any number of threads.
+func (s *Pass) partsOf(rows int) (parts, most int) {
 	if s.project.Precision != layer.Float32 {
-		return s.most()
+		most = s.most()
+		parts = (rows + most - 1) / most
+		if rows > s.rows { // the halves of less would be too small for bf16 to gain
+			parts += parts % 2
+		}
+		return parts, most
 	}
-	return min(s.rows, max(fewPartRows, (rows+threads-1)/threads))
+	threads := len(s.crew)
+	most = min(s.rows, max(fewPartRows, (rows+threads-1)/threads))
+	return (rows + most - 1) / most, most
 }
 
 // Bytes is the memory of the activations.
@@ -140,7 +147,7 @@ func (w *worker) bind(m, n int, train, rdrop bool) {
 // vocabularies and Config.MaxLen, and the Transformer must have gradients; it panics otherwise.
 func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
 	s.checkTrain(b)
-	s.cut(b, s.partOf(max(len(b.Src), len(b.TgtIn))))
+	s.divide(b)
 	return s.train(b, seed, scale, 0)
 }
 
@@ -151,11 +158,15 @@ func (s *Pass) checkTrain(b *Batch) {
 	}
 }
 
-// cut sets cuts to parts of up to so many rows on each side, evenly.
-func (s *Pass) cut(b *Batch, rows int) {
-	most := max(len(b.Src), len(b.TgtIn))
-	parts := (most + rows - 1) / max(rows, 1)
-	even := min(rows, most/max(parts, 1)+b.longest()/2)
+// divide sets cuts to parts that suit the threads.
+func (s *Pass) divide(b *Batch) {
+	parts, most := s.partsOf(b.side())
+	s.cut(b, parts, most)
+}
+
+// cut sets cuts to so many parts, or more, of up to so many rows on each side, evenly.
+func (s *Pass) cut(b *Batch, parts, most int) {
+	even := min(most, b.side()/max(parts, 1)+b.longest()/2)
 	s.cuts = append(s.cuts[:0], 0)
 	for at := 0; at < b.Sentences(); {
 		at = b.end(at, even)
@@ -213,7 +224,7 @@ func (w *worker) train(t *trainParts, i int) {
 // Evaluate returns the loss of a batch, without dropout. It panics on ids and lengths as Train does.
 func (s *Pass) Evaluate(b *Batch) Loss {
 	b.check(s.Config)
-	s.cut(b, s.partOf(max(len(b.Src), len(b.TgtIn))))
+	s.divide(b)
 	s.bindWhole(len(b.Src), len(b.TgtIn), false)
 	mat.Each(s.pool, len(s.cuts)-1, 1, evaluateParts{s, b})
 	return s.losses.Total()

@@ -21,7 +21,8 @@ func (s *Pass) ReserveRDrop(src, tgt, longest int) {
 func (s *Pass) TrainRDrop(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.checkTrain(b)
 	// Where a copy stands decides its dropout, so the parts are the same for any number of threads.
-	s.cut(b, s.most()/2)
+	most := s.most() / 2
+	s.cut(b, (b.side()+most-1)/most, most)
 	s.twice.Reset()
 	for i := range s.cuts[1:] {
 		for range 2 {
