@@ -65,13 +65,25 @@ func TestBLEUTokenizers(t *testing.T) {
 			if got := tok.Tokens(s); !slices.Equal(got, strings.Fields(want)) {
 				t.Errorf("%v of %q: %q, want %q", tok, s, got, want)
 			}
-			if back, err := ParseBLEUTokenizer(tok.String()); back != tok || err != nil {
-				t.Errorf("ParseBLEUTokenizer(%v) = %v, %v", tok, back, err)
+			name, err := tok.MarshalText()
+			if back := namedTokenizer(t, tok.String()); back != tok || string(name) != tok.String() || err != nil {
+				t.Errorf("%v: %q, %v, and back %v", tok, name, err, back)
 			}
 		}
 	}
-	_, err := ParseBLEUTokenizer("spm")
-	wantError(t, err, `"spm"`)
+	wantError(t, new(BLEUTokenizer).UnmarshalText([]byte("spm")), `"spm"`)
+	for _, none := range []BLEUTokenizer{-1, BLEUTokenizer(len(bleuTokenizers))} {
+		_, err := none.MarshalText()
+		wantError(t, err, none.String())
+	}
+}
+
+func namedTokenizer(t *testing.T, name string) (tok BLEUTokenizer) {
+	t.Helper()
+	if err := tok.UnmarshalText([]byte(name)); err != nil {
+		t.Fatal(err)
+	}
+	return tok
 }
 
 func TestPythonLower(t *testing.T) {
@@ -247,10 +259,7 @@ func TestReferenceScores(t *testing.T) {
 			agree++
 			continue
 		}
-		tok, err := ParseBLEUTokenizer(col[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		tok := namedTokenizer(t, col[2])
 		b := BLEU{Tokenizer: tok, Lowercase: col[3] == "1"}
 		addAll(&b, hyp, ref)
 		s := b.Score()
@@ -289,10 +298,7 @@ func TestReferenceCases(t *testing.T) {
 	}
 	agree := 0
 	for _, c := range cases {
-		tok, err := ParseBLEUTokenizer(c.Tok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tok := namedTokenizer(t, c.Tok)
 		b := BLEU{Tokenizer: tok, Lowercase: c.Lowercase, Order: c.MaxOrder, SmoothValue: c.SmoothValue}
 		for s := Exp; s <= NoSmooth; s++ {
 			if s.String() == c.Smooth {

@@ -31,16 +31,28 @@ var bleuTokenizers = [...]struct {
 }
 
 // String returns sacreBLEU's name of the tokenizer.
-func (t BLEUTokenizer) String() string { return bleuTokenizers[t].name }
+func (t BLEUTokenizer) String() string {
+	if t < 0 || int(t) >= len(bleuTokenizers) {
+		return fmt.Sprintf("BLEUTokenizer(%d)", int(t))
+	}
+	return bleuTokenizers[t].name
+}
 
-// ParseBLEUTokenizer returns the tokenizer of a name: 13a, none, char, zh or intl.
-func ParseBLEUTokenizer(name string) (BLEUTokenizer, error) {
-	for t, x := range bleuTokenizers {
-		if x.name == name {
-			return BLEUTokenizer(t), nil
+// MarshalText returns the name, or an error if t is none of the tokenizers.
+func (t BLEUTokenizer) MarshalText() ([]byte, error) {
+	name := []byte(t.String())
+	return name, t.UnmarshalText(name)
+}
+
+// UnmarshalText sets t to the tokenizer of a name: 13a, none, char, zh or intl.
+func (t *BLEUTokenizer) UnmarshalText(name []byte) error {
+	for i, x := range bleuTokenizers {
+		if x.name == string(name) {
+			*t = BLEUTokenizer(i)
+			return nil
 		}
 	}
-	return 0, fmt.Errorf("BLEU tokenizer %q: want 13a, none, char, zh or intl", name)
+	return fmt.Errorf("BLEU tokenizer %q: want 13a, none, char, zh or intl", name)
 }
 
 // Tokens returns the tokens of s. None is empty or contains white space.

@@ -13,6 +13,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/text"
 )
 
 // The task of most tests: say the source again. Words are the ids from 3 on.
@@ -326,6 +327,19 @@ func TestBestWeightsAreLeft(t *testing.T) {
 			t.Fatalf("result %+v, want best step 4 of 8 with BLEU 100", r)
 		}
 		wantSameWeights(t, "after the run", m.Params.W, fourth)
+	}
+}
+
+func TestValidationTokenizes(t *testing.T) {
+	d := copyData()
+	d.References = slices.Repeat([]string{"the dark - red house ."}, d.Valid.Len())
+	d.Detokenize = func([]int32) string { return "the dark-red house." }
+	for tok, equal := range map[text.BLEUTokenizer]bool{text.Tok13a: false, text.TokIntl: true} {
+		o := smallOptions(2)
+		o.ValidEvery, o.Tokenize = 2, tok
+		if r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, nil); (r.Best.BLEU == 100) != equal {
+			t.Errorf("%v: BLEU %v", tok, r.Best.BLEU)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"tfm/layer"
 	"tfm/model"
+	"tfm/text"
 )
 
 // Options are the settings of a training run. A checkpoint holds them, and a run resumes only with the same
@@ -66,6 +67,8 @@ type Options struct {
 	ValidEvery int          `json:"valid_every" resume:"free"` // steps; 0 never
 	Search     model.Search `json:"search" resume:"free"`      // how the validation's sources are translated
 	Entropies  bool         `json:"-"`                         // take those of the attention at each validation
+
+	Tokenize text.BLEUTokenizer `json:"tokenize"` // of the validation's BLEU, which chooses the best weights
 
 	Dir       string `json:"-"`                        // of the checkpoints; "" is none
 	Resume    bool   `json:"-"`                        // from the newest in Dir
@@ -136,6 +139,7 @@ func (o Options) Validate() error {
 	paper, ends := schedule == SchedulePaper, schedule == ScheduleLinear || schedule == ScheduleCosine
 	root := paper || schedule == ScheduleInverseSqrt
 	sgd := o.Optimizer == OptimizerSGD
+	_, noTokenizer := o.Tokenize.MarshalText()
 	for _, rule := range []struct {
 		broken   bool
 		name     string
@@ -178,6 +182,7 @@ func (o Options) Validate() error {
 		{o.OnNaN != OnNaNStop && o.OnNaN != OnNaNSkip, "on_nan", fmt.Sprintf("%q", o.OnNaN), "stop or skip"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},
+		{noTokenizer != nil, "tokenize", o.Tokenize, "one of BLEU's tokenizers"},
 		{o.SaveEvery < 0, "save_every", o.SaveEvery, "0 or more"},
 		{o.Keep < 1, "keep", o.Keep, "1 or more"},
 		{o.Average < 0, "average", o.Average, "0 or more"},

@@ -49,6 +49,7 @@ type validator struct {
 	search     model.Search
 	srcs       [][]int32 // shortest first: what is translated together has similar lengths
 	refs       []string  // refs[i] is the reference of srcs[i]
+	tokenize   text.BLEUTokenizer
 	detokenize func([]int32) string
 	sampled    []int // places in srcs, in ascending order
 	samples    []Sample
@@ -64,7 +65,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	if d.Valid == nil || d.Valid.Len() == 0 || o.ValidEvery == 0 {
 		return nil, nil
 	}
-	v := &validator{pass: pass, search: o.Search, detokenize: d.Detokenize}
+	v := &validator{pass: pass, search: o.Search, tokenize: o.Tokenize, detokenize: d.Detokenize}
 	if o.Entropies {
 		v.entropies = &entropies{config: t.Config}
 	}
@@ -132,7 +133,7 @@ func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 // translate returns the BLEU of the translations, which are made some at a time so that it can be cancelled.
 func (v *validator) translate(ctx context.Context) (float64, bool) {
 	const together = 256
-	var bleu text.BLEU
+	bleu := text.BLEU{Tokenizer: v.tokenize}
 	v.decoder.Refresh()
 	for lo := 0; lo < len(v.srcs); lo += together {
 		if ctx.Err() != nil {

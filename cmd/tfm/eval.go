@@ -28,7 +28,8 @@ func evalCommand() command {
 			src := f.String("src", "", "`file` to translate")
 			ref := f.String("ref", "", "`file` with its translation, line by line")
 			out := f.String("out", "", "`file` to write the model's translation to")
-			tokenize := f.String("tokenize", text.Tok13a.String(), "`how` BLEU cuts text into tokens: 13a, intl, zh, char, or none for text that is tokenized already")
+			var tokenizer text.BLEUTokenizer
+			tokenizeFlag(f, &tokenizer)
 			search := searchFlags(f, model.DefaultSearch().Beam)
 			var threads int
 			threadsFlag(f, &threads)
@@ -38,10 +39,6 @@ func evalCommand() command {
 				}
 				if *path == "" || *src == "" || *ref == "" {
 					return usagef("-model, -src and -ref are needed")
-				}
-				tokenizer, err := text.ParseBLEUTokenizer(*tokenize)
-				if err != nil {
-					return usagef("-tokenize: %v", err)
 				}
 				if err := checkSearch(*search); err != nil {
 					return err
@@ -91,6 +88,10 @@ func (t *translator) evaluate(file string, srcs []string) []string {
 	}
 	p.line("%s sentences in %.1f s, %.1f a second", thousands(len(hyps)), time.Since(start).Seconds(), perSecond(len(hyps)))
 	return hyps
+}
+
+func tokenizeFlag(f *flag.FlagSet, t *text.BLEUTokenizer) {
+	f.TextVar(t, "tokenize", *t, "`how` BLEU cuts text into tokens: 13a, intl, zh, char, or none for text that is tokenized already")
 }
 
 func writeLines(path string, lines []string) error {

@@ -20,7 +20,7 @@ var (
 		{"Files", []string{"src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "model", "resume", "force"}},
 		{"Presets and files of settings", []string{"preset", "config", "dump-config"}},
 		{"The end of the run", []string{"steps", "time", "patience"}},
-		{"Validations and checkpoints", []string{"valid-every", "save-every", "keep", "average", "tensorboard"}},
+		{"Validations and checkpoints", []string{"valid-every", "tokenize", "save-every", "keep", "average", "tensorboard"}},
 		{"Machine", []string{"threads", "bf16"}},
 		{"First weights", []string{"init", "vocab", "seed"}},
 		{"Tokenizer and batches", []string{"tokenizer", "vocab-size", "joint", "tokens", "accumulate", "max-len", "shuffle-window"}},

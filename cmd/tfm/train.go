@@ -112,6 +112,7 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` that a merge is dropped when the training pairs are encoded, anew in every epoch (BPE-dropout); 0 is none")
 	optimizerFlags(f, o)
 	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none")
+	tokenizeFlag(f, &o.Tokenize)
 	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step"+preset)
 	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best"+preset)
 	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none"+preset)

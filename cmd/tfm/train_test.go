@@ -234,11 +234,13 @@ func TestInterruptedBeforeTheFirstStep(t *testing.T) {
 // A reading of the paper goes from the flags into the checkpoint, from there into a resumed run, and into the model.
 func TestTrainAnotherReading(t *testing.T) {
 	args, m := trainArgs(t, "-save-every", "2", "-norm", "pre", "-norm-kind", "rms", "-activation", "silu", "-positions", "learned",
-		"-bias=false", "-tie", "none", "-attention-dropout", "0.1", "-ff-dropout", "0.1", "-init", "pytorch", "-d-k", "8", "-smoothing-over", "all")
+		"-bias=false", "-tie", "none", "-attention-dropout", "0.1", "-ff-dropout", "0.1", "-init", "pytorch", "-d-k", "8", "-smoothing-over", "all",
+		"-tokenize", "char")
 	mustRun(t, "", append(args, "-steps", "3")...)
 	resumed := append(args, "-steps", "5", "-resume")
 	mustFail(t, runTFM(t, "", append(resumed, "-norm", "post")...), 2, "-norm post conflicts with the run to go on with: -norm pre")
 	mustFail(t, runTFM(t, "", append(resumed, "-bias=true")...), 2, "-bias all conflicts with the run to go on with: -bias none")
+	mustFail(t, runTFM(t, "", append(resumed, "-tokenize", "zh")...), 2, "-tokenize zh conflicts with the run to go on with: -tokenize char")
 	mustRun(t, "", resumed...)
 	o := mustRun(t, "", "info", "-model", m)
 	for _, want := range []string{"2 of d_k = 8 and d_v = 16, without biases", "SiLU, without biases", "pre-norm", "RMSNorm", "one after each stack",
