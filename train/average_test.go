@@ -76,6 +76,20 @@ func TestRunAverages(t *testing.T) {
 	}
 }
 
+func TestAverageBetterThan(t *testing.T) {
+	best := Validation{Step: 1, HasBLEU: true, BLEU: 41, Loss: 2, NLL: 1.5}
+	for _, c := range []struct {
+		bleu, loss, nll float64
+		better          bool
+	}{
+		{41.1, 2, 1.6, true}, {41, 2, 1.4, true}, {40.9, 2, 1.4, true}, {40.9, 2, 1.5, false}, {41, 2, 1.5, false}, {40.9, 2, math.NaN(), false}, {40.9, math.NaN(), 1.4, false},
+	} {
+		if got := (Validation{Step: 2, HasBLEU: true, BLEU: c.bleu, Loss: c.loss, NLL: c.nll}).averageBetterThan(best); got != c.better {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
 // Of one checkpoint, or of none, there is no mean.
 func TestNothingToAverage(t *testing.T) {
 	for _, time := range []time.Duration{0, 1} {

@@ -54,7 +54,7 @@ func (r *run) toAverage() ([]string, error) {
 }
 
 // average puts the mean of the weights of checkpoints into the model and reports how good it is, and whether it is better
-// than the best; it is not if it was not validated to the end. Without a validation it is.
+// than the best, in BLEU or in NLL; it is not if it was not validated to the end. Without a validation it is.
 func (r *run) average(ctx context.Context, paths []string) (v Validation, better bool, err error) {
 	if err := Average(r.t, paths, nil); err != nil || r.valid == nil {
 		return v, err == nil, err
@@ -63,7 +63,7 @@ func (r *run) average(ctx context.Context, paths []string) (v Validation, better
 	if !done {
 		return Validation{}, false, nil
 	}
-	better = v.betterThan(r.state.Best)
+	better = v.averageBetterThan(r.state.Best)
 	r.send(r.valid.event(Event{Kind: Averaged, Valid: v, Best: better, Checkpoints: len(paths)}))
 	return v, better, nil
 }

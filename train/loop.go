@@ -56,9 +56,9 @@ var ErrOtherPairs = errors.New("a checkpoint of a run on other training pairs")
 // Run trains t, whose weights and gradients must be allocated and whose weights are the start, on p's threads.
 // After each step, validation and save it calls report, if that is not nil.
 //
-// When it returns no error, t holds the weights of the best validation, or their average if that is better; without a
-// validation, those of the last step. A cancelled ctx lets the current step finish and saves; that is no error but
-// the Reason Interrupted, and with Options.Resume the next run goes on from Result.Checkpoint as if nothing had
+// When it returns no error, t holds the weights of the best validation, or the average of the last ones if its BLEU or
+// its NLL is better; without a validation, those of the last step. A cancelled ctx lets the current step finish and saves;
+// that is no error but the Reason Interrupted, and with Options.Resume the next run goes on from Result.Checkpoint as if nothing had
 // happened: the weights of a run depend on t's first weights, the training pairs and the Options that are not
 // "free", and neither on the number of threads nor on how often it was stopped.
 //

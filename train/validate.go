@@ -39,6 +39,12 @@ func (v Validation) betterThan(w Validation) bool {
 	return v.NLL < w.NLL
 }
 
+// averageBetterThan is betterThan of an average of the last weights and the best of many validations, of which the highest
+// BLEU is luck in part: a lower NLL is enough.
+func (v Validation) averageBetterThan(best Validation) bool {
+	return v.betterThan(best) || v.NLL < best.NLL && finite(v.Loss)
+}
+
 // validator measures the weights of a Transformer on the validation pairs.
 type validator struct {
 	pass    *model.Pass

@@ -55,7 +55,7 @@ func TestReportOfARun(t *testing.T) {
 
 // The best checkpoint is the one whose attention is shown, for as long as it is there.
 func TestReportShowsTheBestCheckpoint(t *testing.T) {
-	args, m := trainArgs(t, "-steps", "30", "-valid-every", "10", "-save-every", "10", "-seed", "3")
+	args, m := trainArgs(t, "-steps", "30", "-valid-every", "10", "-save-every", "10", "-average", "0", "-seed", "3")
 	mustRun(t, "", args...)
 	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
 	page, _ := reportOf(t, "-run", dir)
