@@ -56,16 +56,18 @@ const (
 	size = 4  // bytes of a float32
 	line = 64 // bytes that memory moves at once
 
-	fewCols = 32       // so many columns of C or less read A where it is, whatever its strides
-	highA   = 1 << 10  // rows of A that are packed at once
-	shallow = 24       // k of a block of B that is read where it is and not nearby: so many rows, side by side
-	nearC   = 64 << 10 // numbers of C for such a block, which are read and written for each of them
-	longest = 8 << 10  // columns of one, so that a call is over after some microseconds
-	flat    = 128      // k of a block that is packed for fewRows: a panel stays in the first-level cache
-	lowRows = 256      // so many rows of A stay in the second-level cache
-	narrow  = 128      // columns of a block that is packed for them, so that the next one can be fetched in the meantime
-	padB    = 8        // a transposed panel is written in so many rows at once
-	padA    = 16       // a copied row of a panel may be written with so many numbers too many
+	fewCols  = 32             // so many columns of C or less read A where it is, whatever its strides
+	highA    = 1 << 10        // rows of A that are packed at once
+	shallow  = 24             // k of a block of B that is read where it is and not nearby: so many rows, side by side
+	nearC    = 64 << 10       // numbers of C for such a block, which are read and written for each of them
+	longest  = 8 << 10        // columns of one, so that a call is over after some microseconds
+	flat     = 128            // k of a block that is packed for fewRows: a panel stays in the first-level cache
+	lowRows  = 256            // so many rows of A stay in the second-level cache
+	narrow   = 128            // columns of a block that is packed for them, so that the next one can be fetched in the meantime
+	aliases  = 4 << 10 / size // rows of A so many numbers apart, or a multiple, meet in the same few sets of the first-level cache
+	copyCols = 64             // columns of a block of B that are worth a copy of such rows
+	padB     = 8              // a transposed panel is written in so many rows at once
+	padA     = 16             // a copied row of a panel may be written with so many numbers too many
 )
 
 // workspace is packed blocks of A and B.
@@ -143,12 +145,16 @@ func (t *product) blocks(i0, i1, j0, j1, l0 int) {
 	p.rows = divideRows(i1-i0, p.tile.rows)
 	p.packB = t.packsB(i1-i0, n)
 	p.divide(i1-i0, n)
-	if p.packA || p.packB || t.packed == nil && n%p.tile.cols != 0 {
+	p.copyA = t.a.ColStride == 1 && t.a.RowStride%aliases == 0 && p.wide >= copyCols
+	if p.packA || p.copyA || p.packB || t.packed == nil && n%p.tile.cols != 0 {
 		w := workspaces.Get().(*workspace)
 		defer workspaces.Put(w)
 		p.workspace = w
-		if p.packA {
+		switch {
+		case p.packA:
 			p.packedA = resized(p.packedA, (i1-i0)*p.depth+padA)
+		case p.copyA:
+			p.packedA = resized(p.packedA, p.tile.rows*apart(p.depth))
 		}
 		width := p.tile.cols
 		if p.packB {
@@ -181,6 +187,7 @@ type pass struct {
 	j0, j1       int // columns
 	rows         division
 	packA, packB bool
+	copyA        bool // strip by strip
 	wide, depth  int  // of a block of B
 	last         bool // part of k
 	s            strip
@@ -262,6 +269,9 @@ func (p *pass) strips(j, l int) {
 		} else {
 			s.a = &a.Data[i*a.RowStride+l*a.ColStride]
 			s.aRow, s.aK = uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
+			if p.copyA {
+				p.copyRows(i, l)
+			}
 		}
 		s.next = uintptr(s.m) * s.cRow
 		if n+1 == p.rows.parts { // the first strip again, or that of the columns that follow
@@ -274,6 +284,15 @@ func (p *pass) strips(j, l int) {
 		p.lookAhead(n, i, j, l)
 		p.tile.run(s)
 	}
+}
+
+// copyRows lets the strip read a copy of its rows of A, from row i on, whose rows share no set of the cache.
+func (p *pass) copyRows(i, l int) {
+	s, a, row := &p.s, &p.a, apart(p.s.k)
+	for r := range s.m {
+		copy(p.packedA[r*row:], a.Data[(i+r)*a.RowStride+l:][:s.k])
+	}
+	s.a, s.aRow = &p.packedA[0], uintptr(row)*size
 }
 
 // lookAhead lets strip n fetch what will be packed or read next and may be far away: the next block of B, and when
@@ -338,6 +357,12 @@ func (d *division) part(i int) int {
 		return d.last2
 	}
 	return d.most
+}
+
+// apart is how many numbers from one another to put rows of k numbers: an odd number of lines.
+func apart(k int) int {
+	const numbers = line / size
+	return ((k+numbers-1)/numbers | 1) * numbers
 }
 
 // after is the address of the n-th number behind p.

@@ -260,6 +260,36 @@ func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 	})
 }
 
+// Rows of A that meet in the same sets of a cache are copied before they are multiplied.
+func TestGemmOfRowsFarApart(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 8))
+		for _, apart := range []int{1024, 2048, 3072} {
+			for _, s := range []struct{ m, n, k int }{{1, 64, 500}, {5, 63, 7}, {13, 64, 1000}, {30, 200, 17}, {70, 130, 1}, {150, 90, 513}} {
+				a, b := New(s.m, apart).ColRange(3, 3+s.k), operand(r, s.k, s.n, apart == 2048, normal)
+				near := New(s.m, s.k)
+				for i := range s.m {
+					row := near.Row(i)
+					for l := range row {
+						row[l] = normal(r)
+					}
+					copy(a.Row(i), row)
+				}
+				got, want := New(s.m, s.n), New(s.m, s.n)
+				for _, o := range []Product{{}, {Accumulate: true}} {
+					Gemm(pools[2], got, a, b, o)
+					Gemm(nil, want, near, b, o)
+				}
+				for i, x := range got.Data {
+					if math.Float32bits(x) != math.Float32bits(want.Data[i]) {
+						t.Fatalf("%+v, rows %d numbers apart: C[%d, %d] = %x, close together %x", s, apart, i/s.n, i%s.n, x, want.Data[i])
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestGemmAllocatesNothing(t *testing.T) {
 	if race {
 		t.Skip("under the race detector a sync.Pool forgets at random")
