@@ -81,7 +81,7 @@ func TestWrongUsage(t *testing.T) {
 		{train("-steps", "many"), []string{"-steps", `"many"`}},
 		{train("-time", "15"), []string{`"15"`, "-time: expected a duration such as 90s, 15m"}},
 		{train("-dropout", "1"), []string{"dropout is 1"}},
-		{train("-preset", "huge"), []string{`unknown preset "huge"`, "base, big, tiny, small, demo"}},
+		{train("-preset", "huge"), []string{`unknown preset "huge"`, "base, big, tiny, small, demo", "; and the recipes multi30k, multi30k-90m"}},
 		{train("-d-model", "100", "-heads", "3"), []string{"-d-model is 100", "not divisible by 3 heads"}},
 		{train("-vocab-size", "100"), []string{"-vocab-size 100", "259"}},
 		{train("-tie", "some"), []string{`tie is "some"`, "all"}},

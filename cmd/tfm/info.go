@@ -5,7 +5,9 @@ import (
 	"encoding"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"strconv"
 	"strings"
 
 	"tfm/model"
@@ -16,16 +18,17 @@ func infoCommand() command {
 	return command{
 		name:  "info",
 		short: "show the configuration and the number of parameters of a model or a preset",
-		usage: "-model M | -preset P -vocab N [flags] | -table3",
+		usage: "-model M | -preset P -vocab N [flags] | -preset RECIPE [flags] | -table3",
 		example: `
 			tfm info -model en-de.safetensors
 			tfm info -preset base -vocab 32000
+			tfm info -preset multi30k
 			tfm info -table3`,
 		groups: []flagGroup{modelFlags, regularizationFlags},
 		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			var preset string
-			presetFlag(f, &preset, "base")
+			f.StringVar(&preset, "preset", "base", presetOrRecipeUsage())
 			vocab := f.Int("vocab", 0, "pieces of a joint vocabulary")
 			src := f.Int("src-vocab", 0, "pieces of the source vocabulary, if it is not a joint one")
 			tgt := f.Int("tgt-vocab", 0, "pieces of the target vocabulary")
@@ -50,7 +53,18 @@ func infoCommand() command {
 					}
 					return printTable3()
 				}
-				if err := usePreset(f, &c, preset, set); err != nil {
+				settings := set
+				if lines, file := recipeLines(preset); lines != nil {
+					var pieces int
+					var err error
+					if settings, pieces, err = modelOfRecipe(file, lines, f, set); err != nil {
+						return err
+					}
+					if preset = "base"; *vocab == 0 && *src == 0 && *tgt == 0 {
+						*vocab = pieces
+					}
+				}
+				if err := usePreset(f, &c, preset, settings); err != nil {
 					return err
 				}
 				switch {
@@ -73,6 +87,26 @@ func infoCommand() command {
 			}
 		},
 	}
+}
+
+// modelOfRecipe returns what a recipe says of the model, with the given flags over it, and the pieces of its vocabulary, which is a joint one.
+func modelOfRecipe(file string, lines []string, f *flag.FlagSet, given map[string]string) (settings map[string]string, pieces int, err error) {
+	train := flag.NewFlagSet("train", flag.ContinueOnError)
+	newTrainSettings(train)
+	recipe, err := parseSettings(file, lines, train)
+	if err != nil {
+		return nil, 0, err
+	}
+	settings = map[string]string{}
+	for _, s := range recipe {
+		if s.name == "vocab-size" {
+			pieces, err = strconv.Atoi(s.value)
+		} else if f.Lookup(s.name) != nil {
+			settings[s.name] = s.value
+		}
+	}
+	maps.Copy(settings, given)
+	return settings, pieces, err
 }
 
 // infoOfModel verifies a model file and prints what it says of itself. The weights stay in the file.

@@ -22,6 +22,11 @@ func TestInfoOfPresets(t *testing.T) {
 		{[]string{"-preset", "base", "-src-vocab", "5000", "-tgt-vocab", "5000", "-tie", "none", "-final-norm=false"}, "parameters: 51,823,496\n"},
 		{[]string{"-preset", "base", "-src-vocab", "5000", "-tgt-vocab", "5000", "-tie", "none", "-final-norm"}, "parameters: 51,825,544\n"},
 		{[]string{"-preset", "base", "-vocab", "5000", "-tie", "none", "-output-bias=false"}, "parameters: 51,818,496\n"},
+		// A recipe says how many pieces there are, too.
+		{[]string{"-preset", "multi30k-tok"}, "parameters: 2,605,568\n"},
+		{[]string{"-preset", "multi30k-tok", "-vocab", "10000", "-d-model", "128"}, "parameters: 2,605,568\n"},
+		{[]string{"-preset", "multi30k-90m"}, "parameters: 6,074,112\n"},
+		{[]string{"-preset", "multi30k-90m", "-vocab", "9000"}, "parameters: 5,882,112\n"},
 		// Far more than any memory: it is counted, not allocated.
 		{[]string{"-preset", "big", "-vocab", "16000000", "-d-model", "65536"}, "\n"},
 	} {

@@ -41,7 +41,7 @@ func recipeLines(name string) (lines []string, file string) {
 	return strings.Split(string(data), "\n"), file
 }
 
-// presetOrRecipeUsage says what -preset of tfm train can be.
+// presetOrRecipeUsage says what -preset of tfm train and tfm info can be.
 func presetOrRecipeUsage() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "`name` of the configuration to start from: %s;\nor of a recipe, which has every setting of a run:", strings.Join(model.PresetNames(), ", "))

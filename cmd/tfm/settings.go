@@ -43,10 +43,6 @@ func configFlags(f *flag.FlagSet, c *model.Config) {
 
 const startUsage = "`how` weights begin: xavier, pytorch (as nn.Transformer, nn.Embedding and nn.Linear)"
 
-func presetFlag(f *flag.FlagSet, p *string, name string) {
-	f.StringVar(p, "preset", name, "`name` of the configuration to start from: "+strings.Join(model.PresetNames(), ", "))
-}
-
 func threadsFlag(f *flag.FlagSet, n *int) {
 	f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads; the results do not depend on them")
 }
@@ -120,7 +116,7 @@ func setAgain(f *flag.FlagSet, values map[string]string) error {
 // usePreset sets *c, to which configFlags has bound the flags of f, to a preset with the given flags over it.
 func usePreset(f *flag.FlagSet, c *model.Config, name string, given map[string]string) (err error) {
 	if *c, err = model.Preset(name); err != nil {
-		return usageError{err.Error()}
+		return usagef("%v; and the recipes %s", err, strings.Join(recipeNames(), ", "))
 	}
 	if err := setAgain(f, given); err != nil {
 		return err

@@ -400,8 +400,6 @@ func (s *trainSettings) configure(given map[string]string) error {
 		if err := setAgain(s.flags, given); err != nil {
 			return err
 		}
-	} else if _, err := model.Preset(name); err != nil {
-		return usagef("%v; and the recipes %s", err, strings.Join(recipeNames(), ", "))
 	} else if err := usePreset(s.flags, &s.config, name, given); err != nil {
 		return err
 	}
