@@ -62,8 +62,9 @@ const (
 	nearC    = 64 << 10       // numbers of C for such a block, which are read and written for each of them
 	longest  = 8 << 10        // columns of one, so that a call is over after some microseconds
 	flat     = 128            // k of a block that is packed for fewRows: a panel stays in the first-level cache
-	lowRows  = 256            // so many rows of A stay in the second-level cache
-	narrow   = 128            // columns of a block that is packed for them, so that the next one can be fetched in the meantime
+	lowRows  = 256            // so many rows of C or less, and
+	nearA    = 128 << 10      // numbers of A that stay in the second-level cache, have
+	narrow   = 128            // columns in a block of B, so that the next one can be fetched in the meantime
 	aliases  = 4 << 10 / size // rows of A so many numbers apart, or a multiple, meet in the same few sets of the first-level cache
 	copyCols = 64             // columns of a block of B that are worth a copy of such rows
 	padB     = 8              // a transposed panel is written in so many rows at once
@@ -205,7 +206,7 @@ func (p *pass) divide(m, n int) {
 	case !p.packB:
 	case m <= fewRows && p.b.ColStride != 1:
 		wide, depth = p.tile.cols, flat
-	case m <= lowRows && !p.packA:
+	case m <= lowRows && m*k <= nearA && !p.packA:
 		wide = narrow
 	default:
 		wide = p.tile.block / evenly(k, depth)
