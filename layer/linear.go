@@ -49,12 +49,11 @@ func (l Linear) Forward(p *mat.Pool, y, x mat.Matrix) {
 //
 //	y_ij = Σ_k x_ik·W_kj + b_j   so   dx = dy·Wᵀ   dW = xᵀ·dy   db_j = Σ_i dy_ij
 func (l Linear) Backward(p *mat.Pool, dx, dy, x mat.Matrix, how mat.Product) {
-	l.W.await()
-	l.Precision.gemm(p, l.W.Grad(), x.T(), dy, Add)
+	l.W.await(0) // which is the turn of b, too
 	if l.B != nil {
 		AddRows(p, l.B.G, dy)
 	}
-	l.W.added()
+	l.W.addProduct(p, x, dy, l.Precision, true)
 	l.Precision.gemm(p, dx, dy, l.W.Weights().T(), how)
 }
 

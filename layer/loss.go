@@ -109,19 +109,18 @@ func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int
 		logits := room.logits.RowRange(0, hi-lo)
 		l.Logits(p, logits, x.RowRange(lo, hi))
 		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], losses.Rows(lo, hi), true, scale})
-		l.backward(p, dx.RowRange(lo, hi), logits, x.RowRange(lo, hi)) // logits now hold dlogits
+		l.backward(p, dx.RowRange(lo, hi), logits, x.RowRange(lo, hi), hi == x.Rows) // logits now hold dlogits
 	}
-	l.E.added()
 }
 
-// backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b.
-func (l Projection) backward(p *mat.Pool, dx, dlogits, x mat.Matrix) {
+// backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b, which are the last of their part or not.
+func (l Projection) backward(p *mat.Pool, dx, dlogits, x mat.Matrix, last bool) {
 	l.Precision.gemm(p, dx, dlogits, l.E.Weights(), mat.Product{})
-	l.E.await()
-	l.Precision.gemm(p, l.E.Grad(), dlogits.T(), x, Add)
+	l.E.await(0) // which is the turn of the bias, too
 	if l.Bias != nil {
 		AddRows(p, l.Bias.G, dlogits)
 	}
+	l.E.addProduct(p, dlogits, x, l.Precision, last)
 }
 
 // crossEntropy turns rows of logits into the losses of their tokens and, if asked for, into scale·dlogits.

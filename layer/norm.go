@@ -108,9 +108,9 @@ func (l Norm) Backward(p *mat.Pool, dx, dy mat.Matrix, out Normed, x mat.Matrix,
 
 // paramGrad adds to the gradients of gain and bias.
 func (l Norm) paramGrad(p *mat.Pool, dy mat.Matrix, out Normed, x mat.Matrix) {
-	l.Gain.await()
+	l.Gain.await(0)
 	mat.Each(p, dy.Cols, columnGrain, normParamGrad{l, dy, out, x})
-	l.Gain.added()
+	l.Gain.added(0)
 }
 
 type normParamGrad struct {

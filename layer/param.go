@@ -13,8 +13,8 @@ type Param struct {
 	W     []float32 // the weights; nil until Params.Allocate
 	G     []float32 // the gradient, which every Backward adds to; nil unless allocated
 
-	part *Part         // that is at work with this view of the parameter; nil if parts come one after another
-	turn *atomic.Int32 // the part that is next to add to G
+	part  *Part          // that is at work with this view of the parameter; nil if parts come one after another
+	turns []atomic.Int32 // of each block of rows of G, the part that is next to add to it
 }
 
 // Size is the number of weights.
@@ -39,7 +39,7 @@ type Params struct {
 	W, G []float32 // all weights, all gradients
 	size int
 
-	turns []atomic.Int32 // of each parameter, if there are gradients: see Share
+	turns []atomic.Int32 // of all blocks of all parameters, if there are gradients: see Share
 }
 
 // New declares a parameter. Nothing is allocated, so that a model can be described without its memory.
@@ -57,7 +57,7 @@ func (ps *Params) Count() int { return ps.size }
 func (ps *Params) Allocate(gradients bool) {
 	ps.W, ps.G, ps.turns = make([]float32, ps.size), nil, nil
 	if gradients {
-		ps.G, ps.turns = make([]float32, ps.size), make([]atomic.Int32, len(ps.List))
+		ps.G, ps.turns = make([]float32, ps.size), ps.newTurns()
 	}
 	at := 0
 	for _, p := range ps.List {

@@ -46,10 +46,9 @@ func (l Projection) RDrop(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale,
 		mat.Each(p, c, 2, coupled{both, room.diff, alpha})
 		for i := range both {
 			logits, from, to := copies(i)
-			l.backward(p, dx.RowRange(from, to), logits, x.RowRange(from, to))
+			l.backward(p, dx.RowRange(from, to), logits, x.RowRange(from, to), hi == n && i == 1)
 		}
 	}
-	l.E.added()
 }
 
 // coupled turns the two rows of logits of each token into its losses and scale times the derivative.
