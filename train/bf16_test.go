@@ -24,13 +24,14 @@ func bf16Options(steps int) Options {
 	return o
 }
 
+// How soon depends on the instructions: after 120 steps the loss is 0.013 with VDPBF16PS and 0.0007 in float32, after 180 0.0005 and 0.0003.
 func TestBF16LearnsToCopy(t *testing.T) {
 	c := wideConfig()
 	c.Dropout, c.LabelSmoothing = 0, 0
 	d := copyData()
 	d.Train = copyTask(24, 5, 1)
 	d.Valid, d.References = d.Train, references(d.Train)
-	o := bf16Options(120)
+	o := bf16Options(180)
 	o.ValidEvery, o.Peak, o.Warmup = 60, 1e-2, 20
 	r := mustRun(t, context.Background(), newModel(t, c), pool(t, 2), d, o, nil)
 	if r.Best.BLEU < 99.99 || r.Best.NLL > 0.01 {
