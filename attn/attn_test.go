@@ -180,7 +180,7 @@ func TestCross(t *testing.T) {
 		weights := mat.New(int(rag.Q[2]-rag.Q[1]), int(rag.K[2]-rag.K[1]))
 		l.Inputs(st).Weights(weights, v.Heads, 1, last, rag)
 		ctx := mat.New(weights.Rows, v.DV)
-		mat.Gemm(nil, ctx, weights, st.KV.Slice(5, 9, st.KV.Cols-v.DV, st.KV.Cols), mat.Product{})
+		mat.Gemm(nil, ctx, weights, st.KV.Slice(5, 9, st.KV.Cols-v.DV, st.KV.Cols), mat.GemmOptions{})
 		ref.Close(t, v.name+" weights times values", st.Ctx.Slice(2, int(rag.Q[2]), last*v.DV, v.Heads*v.DV), ref.Of(ctx), 1e-6)
 		for i := range weights.Rows {
 			if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {

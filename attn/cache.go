@@ -84,7 +84,7 @@ type selfStep struct {
 	t     int
 }
 
-func (s *selfStep) Rows(lo, hi int) {
+func (s *selfStep) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		in := s.split(s.st.QKV.RowRange(i, i+1))
 		keys, values := s.c.slot(int(s.slots[i]))
@@ -104,11 +104,11 @@ func query(ctx, q, keys, values mat.Matrix, heads int) {
 	dk, dv := q.Cols/heads, values.Cols/heads
 	for h := range heads {
 		k0, k1, v0, v1 := h*dk, (h+1)*dk, h*dv, (h+1)*dv
-		mat.Gemm(nil, w, q.ColRange(k0, k1), keys.RowRange(k0, k1), mat.Product{})
+		mat.Gemm(nil, w, q.ColRange(k0, k1), keys.RowRange(k0, k1), mat.GemmOptions{})
 		for i := range w.Rows {
 			mat.Softmax(w.Row(i), w.Row(i), scaleOf(dk))
 		}
-		mat.Gemm(nil, ctx.ColRange(v0, v1), w, values.ColRange(v0, v1), mat.Product{})
+		mat.Gemm(nil, ctx.ColRange(v0, v1), w, values.ColRange(v0, v1), mat.GemmOptions{})
 	}
 }
 
@@ -146,7 +146,7 @@ type crossStep struct {
 	heads     int
 }
 
-func (s *crossStep) Rows(lo, hi int) {
+func (s *crossStep) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		from, to := int(s.m.starts[s.sentences[i]]), int(s.m.starts[s.sentences[i]+1])
 		values := s.m.kv.Slice(from, to, s.m.keys.Rows, s.m.kv.Cols)

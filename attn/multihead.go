@@ -73,7 +73,7 @@ func (l Self) Forward(p *mat.Pool, y mat.Matrix, st SelfState, x mat.Matrix, r R
 
 // Backward takes dy [n × d], what Forward saw and left, and room for the derivatives of the state; it sets or
 // adds to dx [n × d], which may be dy if it is set. It is Forward's three lines in reverse.
-func (l Self) Backward(p *mat.Pool, dx mat.Matrix, dst SelfState, dy mat.Matrix, st SelfState, x mat.Matrix, r Ragged, how mat.Product) {
+func (l Self) Backward(p *mat.Pool, dx mat.Matrix, dst SelfState, dy mat.Matrix, st SelfState, x mat.Matrix, r Ragged, how mat.GemmOptions) {
 	l.Out.Backward(p, dst.Ctx, dy, st.Ctx, layer.Set)
 	ScaledDotProductHeadsGrad(p, l.split(dst.QKV), dst.Ctx, l.split(st.QKV), l.Heads, r)
 	l.QKV.Backward(p, dx, dst.QKV, x, how)
@@ -137,7 +137,7 @@ func (l Cross) Forward(p *mat.Pool, y mat.Matrix, st CrossState, x, memory mat.M
 
 // Backward takes dy [n × d], what Forward saw and left, and room for the derivatives of the state; it sets or
 // adds to dx [n × d], as howX says, and dmemory [m × d], as howMemory says. dx may be dy if it is set.
-func (l Cross) Backward(p *mat.Pool, dx, dmemory mat.Matrix, dst CrossState, dy mat.Matrix, st CrossState, x, memory mat.Matrix, r Ragged, howX, howMemory mat.Product) {
+func (l Cross) Backward(p *mat.Pool, dx, dmemory mat.Matrix, dst CrossState, dy mat.Matrix, st CrossState, x, memory mat.Matrix, r Ragged, howX, howMemory mat.GemmOptions) {
 	l.Out.Backward(p, dst.Ctx, dy, st.Ctx, layer.Set)
 	ScaledDotProductHeadsGrad(p, dst.inputs(), dst.Ctx, st.inputs(), l.Heads, r)
 	l.KV.Backward(p, dmemory, dst.KV, memory, howMemory)

@@ -18,7 +18,7 @@ import (
 func PaddedHeads(ctx mat.Matrix, in Inputs, heads int, mask BatchMask) {
 	eachPaddedHead(in, heads, mask, func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int) {
 		w := paddedWeights(q(in.Q), k(in.K), mask.Of(sentence, head))
-		mat.Gemm(nil, q(ctx), w, v(in.V), mat.Product{})
+		mat.Gemm(nil, q(ctx), w, v(in.V), mat.GemmOptions{})
 	})
 }
 
@@ -28,13 +28,13 @@ func PaddedHeadsGrad(grad Inputs, dctx mat.Matrix, in Inputs, heads int, mask Ba
 	eachPaddedHead(in, heads, mask, func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int) {
 		w := paddedWeights(q(in.Q), k(in.K), mask.Of(sentence, head)) // P
 		dw := mat.New(w.Rows, w.Cols)                                 // dP, then scale·dS
-		mat.Gemm(nil, dw, q(dctx), v(in.V).T(), mat.Product{})
+		mat.Gemm(nil, dw, q(dctx), v(in.V).T(), mat.GemmOptions{})
 		for i := range w.Rows {
 			mat.SoftmaxGrad(dw.Row(i), w.Row(i), dw.Row(i), mat.Dot(w.Row(i), dw.Row(i)), scaleOf(q(in.Q).Cols))
 		}
-		mat.Gemm(nil, q(grad.Q), dw, k(in.K), mat.Product{})
-		mat.Gemm(nil, k(grad.K), dw.T(), q(in.Q), mat.Product{})
-		mat.Gemm(nil, v(grad.V), w.T(), q(dctx), mat.Product{})
+		mat.Gemm(nil, q(grad.Q), dw, k(in.K), mat.GemmOptions{})
+		mat.Gemm(nil, k(grad.K), dw.T(), q(in.Q), mat.GemmOptions{})
+		mat.Gemm(nil, v(grad.V), w.T(), q(dctx), mat.GemmOptions{})
 	})
 }
 
@@ -67,7 +67,7 @@ func eachPaddedHead(in Inputs, heads int, mask BatchMask, f func(q, k, v func(ma
 // paddedWeights is softmax(q·kᵀ/sqrt(d_k)) with scores of -∞ where mask allows nothing.
 func paddedWeights(q, k mat.Matrix, mask Mask) mat.Matrix {
 	w := mat.New(q.Rows, k.Rows)
-	mat.Gemm(nil, w, q, k.T(), mat.Product{})
+	mat.Gemm(nil, w, q, k.T(), mat.GemmOptions{})
 	for i := range w.Rows {
 		row, allowed := w.Row(i), 0
 		for j := range row {

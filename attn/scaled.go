@@ -52,7 +52,7 @@ type forward struct {
 	r     Ragged
 }
 
-func (t *forward) Rows(lo, hi int) {
+func (t *forward) Range(lo, hi int) {
 	room := rooms.Get().(*room)
 	defer rooms.Put(room)
 	for i := lo; i < hi; i++ {
@@ -69,14 +69,14 @@ func (t *forward) Rows(lo, hi int) {
 			if t.r.Drop.Rate > 0 {
 				dropWeights(t.r.drop(s, head, t.heads), w, b0, m)
 			}
-			mat.Gemm(nil, ctx, w, v, mat.Product{})
+			mat.Gemm(nil, ctx, w, v, mat.GemmOptions{})
 		}
 	}
 }
 
 // weights sets w = softmax(q·kᵀ/sqrt(d_k)) for queries that begin at position first.
 func (r Ragged) weights(w, q, k mat.Matrix, first int) {
-	mat.Gemm(nil, w, q, k.T(), mat.Product{})
+	mat.Gemm(nil, w, q, k.T(), mat.GemmOptions{})
 	mat.SoftmaxRows(w, w, r.seen(first+1, k.Rows), scaleOf(q.Cols))
 }
 
@@ -119,7 +119,7 @@ type backward struct {
 	r     Ragged
 }
 
-func (t *backward) Rows(lo, hi int) {
+func (t *backward) Range(lo, hi int) {
 	room := rooms.Get().(*room)
 	defer rooms.Put(room)
 	for i := lo; i < hi; i++ {
@@ -139,18 +139,18 @@ func (t *backward) Rows(lo, hi int) {
 			w := matrix(&room.weights, b1-b0, seen) // P
 			t.r.weights(w, q, k, b0)
 			dw := matrix(&room.grads, b1-b0, seen) // dP, then scale·dS
-			mat.Gemm(nil, dw, dctx, v.T(), mat.Product{})
+			mat.Gemm(nil, dw, dctx, v.T(), mat.GemmOptions{})
 			drop := t.r.drop(s, head, t.heads)
 			if drop.Rate > 0 {
 				dropWeights(drop, dw, b0, m)
 			}
 			mat.SoftmaxGradRows(dw, w, dw, scaleOf(q.Cols))
-			mat.Gemm(nil, dq, dw, k, mat.Product{})
+			mat.Gemm(nil, dq, dw, k, mat.GemmOptions{})
 			if drop.Rate > 0 {
 				dropWeights(drop, w, b0, m)
 			}
-			mat.Gemm(nil, dv, w.T(), dctx, mat.Product{Accumulate: b0 > 0})
-			mat.Gemm(nil, dk, dw.T(), q, mat.Product{Accumulate: b0 > 0})
+			mat.Gemm(nil, dv, w.T(), dctx, mat.GemmOptions{Accumulate: b0 > 0})
+			mat.Gemm(nil, dk, dw.T(), q, mat.GemmOptions{Accumulate: b0 > 0})
 		}
 	}
 }

@@ -37,7 +37,7 @@ type embed struct {
 	drop        mat.Dropout
 }
 
-func (t *embed) Rows(lo, hi int) {
+func (t *embed) Range(lo, hi int) {
 	table, d := t.E.Weights(), t.x.Cols
 	for s := lo; s < hi; s++ {
 		first := int(t.starts[s])
@@ -81,7 +81,7 @@ type embedGrad struct {
 	ids []int32
 }
 
-func (t *embedGrad) Rows(lo, hi int) {
+func (t *embedGrad) Range(lo, hi int) {
 	grad := t.E.Grad()
 	for i, id := range t.ids {
 		mat.Axpy(grad.Row(int(id))[lo:hi], t.scale(), t.dx.Row(i)[lo:hi])
@@ -94,7 +94,7 @@ type positionGrad struct {
 	starts []int32
 }
 
-func (t *positionGrad) Rows(lo, hi int) {
+func (t *positionGrad) Range(lo, hi int) {
 	grad := t.Learned.Grad()
 	for s := range len(t.starts) - 1 {
 		first := int(t.starts[s])

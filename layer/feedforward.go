@@ -40,7 +40,7 @@ func (f FeedForward) NewState(a *Arena, n int, backward bool) FeedForwardState {
 // Forward computes y [n × d] from x [n × d] and leaves in st what Backward needs. drop is of the inner numbers.
 func (f FeedForward) Forward(p *mat.Pool, y mat.Matrix, st FeedForwardState, x mat.Matrix, drop mat.Dropout) {
 	if st.Z.Data == nil {
-		f.Inner.Precision.gemm(p, st.Hidden, x, f.Inner.W.Weights(), mat.Product{Bias: f.Inner.bias(), Activation: f.Activation})
+		f.Inner.Precision.gemm(p, st.Hidden, x, f.Inner.W.Weights(), mat.GemmOptions{Bias: f.Inner.bias(), Activation: f.Activation})
 	} else {
 		f.Inner.Forward(p, st.Z, x)
 		mat.Each(p, x.Rows, rowGrain, activate{f.Activation, st.Hidden, st.Z})
@@ -55,7 +55,7 @@ func (f FeedForward) Forward(p *mat.Pool, y mat.Matrix, st FeedForwardState, x m
 // dx [n × d]. dx may be dy if it is set.
 //
 //	hidden = mask·f(z)   so   dz = f'(z)·mask·dhidden,   and for ReLU f'(z) = 1 where hidden > 0, else 0
-func (f FeedForward) Backward(p *mat.Pool, dx, dhidden, dy mat.Matrix, st FeedForwardState, x mat.Matrix, drop mat.Dropout, how mat.Product) {
+func (f FeedForward) Backward(p *mat.Pool, dx, dhidden, dy mat.Matrix, st FeedForwardState, x mat.Matrix, drop mat.Dropout, how mat.GemmOptions) {
 	f.Outer.Backward(p, dhidden, dy, st.Hidden, Set)
 	if drop.Rate > 0 {
 		mat.Each(p, dhidden.Rows, rowGrain, dropRows{y: dhidden, x: dhidden, drop: drop})
@@ -76,7 +76,7 @@ type activate struct {
 	y, z mat.Matrix
 }
 
-func (t *activate) Rows(lo, hi int) {
+func (t *activate) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		t.f.Apply(t.y.Row(i), t.z.Row(i))
 	}
@@ -87,7 +87,7 @@ type activationGrad struct {
 	dx, z mat.Matrix
 }
 
-func (t *activationGrad) Rows(lo, hi int) {
+func (t *activationGrad) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		t.f.Grad(t.dx.Row(i), t.z.Row(i))
 	}

@@ -187,7 +187,7 @@ var normKinds = map[layer.NormKind]string{layer.LayerNorm: "layer", layer.Unbias
 
 func TestNorm(t *testing.T) {
 	for kind, name := range normKinds {
-		for _, how := range []mat.Product{layer.Set, layer.Add} {
+		for _, how := range []mat.GemmOptions{layer.Set, layer.Add} {
 			var l layer.Norm
 			ps, r := setUp(func(ps *layer.Params) { l = layer.NewNorm(ps, "l", d, 1e-2, kind) }) // an eps that counts
 			x, dy, dx := random(r, n, d), random(r, n, d), random(r, n, d)

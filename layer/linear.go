@@ -4,8 +4,8 @@ import "tfm/mat"
 
 // How Backward leaves the derivative of a layer's input.
 var (
-	Set = mat.Product{}                 // dx = …
-	Add = mat.Product{Accumulate: true} // dx += …
+	Set = mat.GemmOptions{}                 // dx = …
+	Add = mat.GemmOptions{Accumulate: true} // dx += …
 )
 
 // Linear is y = x·W + b, row by row.
@@ -41,14 +41,14 @@ func (l Linear) bias() []float32 {
 
 // Forward computes y [n × out] from x [n × in].
 func (l Linear) Forward(p *mat.Pool, y, x mat.Matrix) {
-	l.Precision.gemm(p, y, x, l.W.Weights(), mat.Product{Bias: l.bias()})
+	l.Precision.gemm(p, y, x, l.W.Weights(), mat.GemmOptions{Bias: l.bias()})
 }
 
 // Backward takes dy [n × out] and the x that Forward saw, adds to the gradients of W and b, and sets or adds
 // to dx [n × in].
 //
 //	y_ij = Σ_k x_ik·W_kj + b_j   so   dx = dy·Wᵀ   dW = xᵀ·dy   db_j = Σ_i dy_ij
-func (l Linear) Backward(p *mat.Pool, dx, dy, x mat.Matrix, how mat.Product) {
+func (l Linear) Backward(p *mat.Pool, dx, dy, x mat.Matrix, how mat.GemmOptions) {
 	l.W.await(0) // which is the turn of b, too
 	if l.B != nil {
 		AddRows(p, l.B.G, dy)
@@ -71,6 +71,6 @@ type columnSums struct {
 	m   mat.Matrix
 }
 
-func (t *columnSums) Rows(lo, hi int) {
+func (t *columnSums) Range(lo, hi int) {
 	mat.AddRows(t.sum[lo:hi], t.m.ColRange(lo, hi))
 }

@@ -79,7 +79,7 @@ func (l Projection) Logits(p *mat.Pool, y, x mat.Matrix) {
 
 // LogitsBy is Logits with a transpose [d × V] of E, for those who multiply by it often.
 func (l Projection) LogitsBy(p *mat.Pool, y, x, transposed mat.Matrix) {
-	var o mat.Product
+	var o mat.GemmOptions
 	if l.Bias != nil {
 		o.Bias = l.Bias.W
 	}
@@ -115,7 +115,7 @@ func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int
 
 // backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b, which are the last of their part or not.
 func (l Projection) backward(p *mat.Pool, dx, dlogits, x mat.Matrix, last bool) {
-	l.Precision.gemm(p, dx, dlogits, l.E.Weights(), mat.Product{})
+	l.Precision.gemm(p, dx, dlogits, l.E.Weights(), mat.GemmOptions{})
 	l.E.await(0) // which is the turn of the bias, too
 	if l.Bias != nil {
 		AddRows(p, l.Bias.G, dlogits)
@@ -133,7 +133,7 @@ type crossEntropy struct {
 	scale   float32
 }
 
-func (t *crossEntropy) Rows(lo, hi int) {
+func (t *crossEntropy) Range(lo, hi int) {
 	target, others := t.smoothed(t.logits.Cols)
 	for i := lo; i < hi; i++ {
 		z := t.loss(i, target, others)

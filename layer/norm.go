@@ -61,7 +61,7 @@ type norm struct {
 	x   mat.Matrix
 }
 
-func (t *norm) Rows(lo, hi int) {
+func (t *norm) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		t.row(t.out, i, t.x.Row(i))
 	}
@@ -101,7 +101,7 @@ func (l *Norm) row(out Normed, i int, x []float32) {
 //	rstd = (mean((x-μ)²) + eps)^-½     so   c = mean(g·x̂)                              LayerNorm
 //	rstd = 1/(s + eps)                 so   c = Σ(g·x̂)/(d-1)·(s + eps)/s               UnbiasedNorm
 //	x̂ = x·(mean(x²) + eps)^-½          so   c = mean(g·x̂), and mean(g) is not taken    RMSNorm
-func (l Norm) Backward(p *mat.Pool, dx, dy mat.Matrix, out Normed, x mat.Matrix, how mat.Product) {
+func (l Norm) Backward(p *mat.Pool, dx, dy mat.Matrix, out Normed, x mat.Matrix, how mat.GemmOptions) {
 	l.paramGrad(p, dy, out, x)
 	mat.Each(p, dy.Rows, rowGrain, normGrad{l, dx, dy, out, x, how})
 }
@@ -120,7 +120,7 @@ type normParamGrad struct {
 	x   mat.Matrix
 }
 
-func (t *normParamGrad) Rows(lo, hi int) {
+func (t *normParamGrad) Range(lo, hi int) {
 	var none [columnGrain]float32 // for a bias that there is not
 	dbias := none[:hi-lo]
 	if t.Bias != nil {
@@ -135,10 +135,10 @@ type normGrad struct {
 	dx, dy mat.Matrix
 	out    Normed
 	x      mat.Matrix
-	how    mat.Product
+	how    mat.GemmOptions
 }
 
-func (t *normGrad) Rows(lo, hi int) {
+func (t *normGrad) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		dx, dy := t.dx.Row(i), t.dy.Row(i)
 		if t.how.Accumulate {

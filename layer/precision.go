@@ -25,7 +25,7 @@ func (r Precision) InForce() string {
 }
 
 // gemm is mat.Gemm in this precision.
-func (r Precision) gemm(p *mat.Pool, c, a, b mat.Matrix, o mat.Product) {
+func (r Precision) gemm(p *mat.Pool, c, a, b mat.Matrix, o mat.GemmOptions) {
 	if r == BF16 && mat.FasterBF16(c.Rows, c.Cols, a.Cols) {
 		mat.GemmBF16(p, c, a, b, o)
 	} else {

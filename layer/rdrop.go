@@ -58,7 +58,7 @@ type coupled struct {
 	alpha  float32
 }
 
-func (t *coupled) Rows(lo, hi int) {
+func (t *coupled) Range(lo, hi int) {
 	const block = 1024 // numbers of a row that are worked on at once, within the first-level cache
 	var saved [block]float32
 	a, b := &t.copies[0], &t.copies[1]

@@ -27,7 +27,7 @@ type addNorm struct {
 	drop   mat.Dropout
 }
 
-func (t *addNorm) Rows(lo, hi int) {
+func (t *addNorm) Range(lo, hi int) {
 	d := t.x.Cols
 	for i := lo; i < hi; i++ {
 		r := t.out.R.Row(i)
@@ -57,7 +57,7 @@ type addNormGrad struct {
 	drop         mat.Dropout
 }
 
-func (t *addNormGrad) Rows(lo, hi int) {
+func (t *addNormGrad) Range(lo, hi int) {
 	d := t.dy.Cols
 	for i := lo; i < hi; i++ {
 		dx := t.dx.Row(i)
@@ -118,7 +118,7 @@ func (l Residual) Out(st Normed) mat.Matrix {
 
 // BackwardAfter takes dx, the derivative of y, to that of the residual's x, and sets dsub, that of the sublayer's
 // result. The sublayer is to leave the derivative of its input in din, as how says; din may be dsub.
-func (l Residual) BackwardAfter(p *mat.Pool, dx, dsub mat.Matrix, st Normed, drop mat.Dropout) (din mat.Matrix, how mat.Product) {
+func (l Residual) BackwardAfter(p *mat.Pool, dx, dsub mat.Matrix, st Normed, drop mat.Dropout) (din mat.Matrix, how mat.GemmOptions) {
 	if l.Pre { // dx stays what it is
 		mat.Each(p, dx.Rows, rowGrain, dropRows{y: dsub, x: dx, drop: drop})
 		return dsub, Set
@@ -140,7 +140,7 @@ type dropRows struct {
 	drop    mat.Dropout
 }
 
-func (t *dropRows) Rows(lo, hi int) {
+func (t *dropRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		var r []float32
 		if t.r.Data != nil {

@@ -63,10 +63,10 @@ func BenchmarkGemm(b *testing.B) {
 			for _, threads := range []int{1, 2} {
 				b.Run(fmt.Sprintf("form=%s/m=%d/n=%d/k=%d/threads=%d", set.form, s.m, s.n, s.k, threads), func(b *testing.B) {
 					benchKernels(b, func(b *testing.B) {
-						multiply := func() { Gemm(pools[threads], c, a, w, Product{}) }
+						multiply := func() { Gemm(pools[threads], c, a, w, GemmOptions{}) }
 						if set.form[1] == 'P' {
 							packed := Pack(nil, w)
-							multiply = func() { GemmPacked(pools[threads], c, a, packed, Product{}) }
+							multiply = func() { GemmPacked(pools[threads], c, a, packed, GemmOptions{}) }
 						}
 						for b.Loop() {
 							multiply()
@@ -95,7 +95,7 @@ func BenchmarkGemmBatch(b *testing.B) {
 			b.Run(fmt.Sprintf("m=%d/n=%d/k=%d/threads=%d", n, n, dK, threads), func(b *testing.B) {
 				benchKernels(b, func(b *testing.B) {
 					for b.Loop() {
-						GemmBatch(pools[threads], batch, Product{})
+						GemmBatch(pools[threads], batch, GemmOptions{})
 					}
 					reportFLOPS(b, 2*sentences*heads*dK*float64(n*n), threads)
 				})
@@ -144,7 +144,7 @@ func BenchmarkEach(b *testing.B) {
 // nap is a loop whose every index takes a time.
 type nap struct{ time.Duration }
 
-func (n *nap) Rows(lo, hi int) {
+func (n *nap) Range(lo, hi int) {
 	for range hi - lo {
 		for start := time.Now(); time.Since(start) < n.Duration; {
 		}

@@ -37,7 +37,7 @@ import "math"
 // The error against exact arithmetic on the rounded A and B is at most k·2^-24·(Σ|a||b| + |c|) in pairs and
 // (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B moves the result by up to
 // 2^-7·Σ|a||b| more.
-func GemmBF16(p *Pool, c, a, b Matrix, o Product) {
+func GemmBF16(p *Pool, c, a, b Matrix, o GemmOptions) {
 	b.check("B")
 	o.check(c, a, b.Rows, b.Cols)
 	if c.Rows == 0 || c.Cols == 0 {
@@ -141,7 +141,7 @@ func fmaFlushed(x, y, z float32, least float64) float32 {
 // rowsBF16 computes rows of C in pairs, exactly as VDPBF16PS does.
 type rowsBF16 struct{ product }
 
-func (t *rowsBF16) Rows(lo, hi int) {
+func (t *rowsBF16) Range(lo, hi int) {
 	k := t.a.Cols
 	for i := lo; i < hi; i++ {
 		row := t.c.Data[i*t.c.RowStride:][:t.c.Cols]

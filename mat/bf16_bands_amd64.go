@@ -58,16 +58,16 @@ const bandsOfTask = 8 // that one thread packs at a time
 
 type packA struct{ bandsBF16 }
 
-// Rows packs the bands [lo, hi) of the block of A.
-func (x *packA) Rows(lo, hi int) {
+// Range packs the bands [lo, hi) of the block of A.
+func (x *packA) Range(lo, hi int) {
 	i := x.i0 + lo*bandBF16
 	x.pack(x.w.a[lo*bandBF16*x.deep:], x.a.Slice(i, min(x.i0+hi*bandBF16, x.i1), x.l, x.l+x.depth), false)
 }
 
 type packB struct{ bandsBF16 }
 
-// Rows packs the bands [lo, hi) of the block of B.
-func (x *packB) Rows(lo, hi int) {
+// Range packs the bands [lo, hi) of the block of B.
+func (x *packB) Range(lo, hi int) {
 	j := x.j0 + lo*bandBF16
 	x.pack(x.w.b[lo*bandBF16*x.deep:], x.b.Slice(x.l, x.l+x.depth, j, min(x.j0+hi*bandBF16, x.j1)).T(), true)
 }
@@ -122,8 +122,8 @@ func (x *bandsBF16) multiply(p *Pool) {
 	Each(p, tasks, 1, t)
 }
 
-// Rows computes the blocks [lo, hi) of C.
-func (t *multiplyTask) Rows(lo, hi int) {
+// Range computes the blocks [lo, hi) of C.
+func (t *multiplyTask) Range(lo, hi int) {
 	var edge [stripBF16 * stripBF16]float32
 	for task := lo; task < hi; task++ {
 		i0, j0 := t.i0+task/t.across*t.rows, t.j0+task%t.across*t.cols

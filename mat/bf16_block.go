@@ -14,8 +14,8 @@ func (t *product) stripsBF16(p *Pool) {
 	}
 }
 
-// Rows computes the blocks [lo, hi).
-func (t *stripsOfBF16) Rows(lo, hi int) {
+// Range computes the blocks [lo, hi).
+func (t *stripsOfBF16) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		i0, j0 := i/t.across*t.rows, i%t.across*t.cols
 		t.block(i0, min(i0+t.rows, t.c.Rows), j0, min(j0+t.cols, t.c.Cols))

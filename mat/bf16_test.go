@@ -35,7 +35,7 @@ func benchBF16(b *testing.B, f func(b *testing.B)) {
 }
 
 // bf16Oracle is GemmBF16 by its definition.
-func bf16Oracle(c, a, b Matrix, o Product) {
+func bf16Oracle(c, a, b Matrix, o GemmOptions) {
 	least, inTiles := leastInForce(), kernelBF16() == tilesBF16
 	fma := func(x, y, z float32) float32 { return fmaFlushed(x, y, z, least) }
 	k := ceil(a.Cols, 32)
@@ -205,7 +205,7 @@ func TestBF16InstructionsEqualTheModel(t *testing.T) {
 		}
 		kinds := []func(*rand.Rand) float32{number, tiny, onTheBrink, func(r *rand.Rand) float32 { return math.Float32frombits(r.Uint32()) }}
 		for round := range rounds {
-			q := problem{m: 32, n: 64, k: 2, o: Product{Accumulate: true}}
+			q := problem{m: 32, n: 64, k: 2, o: GemmOptions{Accumulate: true}}
 			if round%32 == 0 {
 				q.k = 32
 			}
@@ -264,13 +264,13 @@ func TestGemmBF16OfVectors(t *testing.T) {
 			column := func(i int) Matrix { return Matrix{data[i].Data, k, 1, 5 * data[i].RowStride, math.MaxInt} }
 			a, b := column(0).T(), column(1)
 			got, want := Matrix{make([]float32, 1), 1, 1, math.MaxInt, math.MaxInt}, New(1, 1)
-			bf16Oracle(want, a, b, Product{})
-			if GemmBF16(nil, got, a, b, Product{}); got.At(0, 0) != want.At(0, 0) {
+			bf16Oracle(want, a, b, GemmOptions{})
+			if GemmBF16(nil, got, a, b, GemmOptions{}); got.At(0, 0) != want.At(0, 0) {
 				t.Errorf("k=%d: row times column = %v, want %v", k, got.At(0, 0), want.At(0, 0))
 			}
 			outer, want := New(k, k), New(k, k)
-			bf16Oracle(want, b, a, Product{})
-			if GemmBF16(nil, outer, b, a, Product{}); !slices.Equal(outer.Data, want.Data) {
+			bf16Oracle(want, b, a, GemmOptions{})
+			if GemmBF16(nil, outer, b, a, GemmOptions{}); !slices.Equal(outer.Data, want.Data) {
 				t.Errorf("k=%d: column times row differs", k)
 			}
 		}
@@ -288,7 +288,7 @@ func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
 		a, b := operand(r, m, k, false, normal), operand(r, k, n, false, normal)
 		bt := New(n, k)
 		Transpose(nil, bt, b)
-		o := Product{Activation: ReLU}
+		o := GemmOptions{Activation: ReLU}
 		whole := New(m, n)
 		GemmBF16(nil, whole, a, b, o)
 		for _, threads := range []int{1, 2, 3, 8} {
@@ -312,7 +312,7 @@ func TestBF16Error(t *testing.T) {
 		r := rand.New(rand.NewPCG(11, 12))
 		for _, k := range []int{1, 64, 500, 2000} {
 			a, b, c := operand(r, 20, k, false, normal), operand(r, k, 30, false, normal), New(20, 30)
-			GemmBF16(nil, c, a, b, Product{})
+			GemmBF16(nil, c, a, b, GemmOptions{})
 			chain := float64(k)
 			if kernelBF16() == tilesBF16 {
 				chain = chain/32 + 18
@@ -348,8 +348,8 @@ func TestGemmBF16AllocatesNothing(t *testing.T) {
 		at := New(80, 100)
 		for _, threads := range []int{1, 2} {
 			if n := allocations(func() {
-				GemmBF16(pools[threads], c, a, b, Product{})
-				GemmBF16(pools[threads], c, at.T(), b, Product{Accumulate: true})
+				GemmBF16(pools[threads], c, a, b, GemmOptions{})
+				GemmBF16(pools[threads], c, at.T(), b, GemmOptions{Accumulate: true})
 			}); n != 0 {
 				t.Errorf("%d threads: %v allocations", threads, n)
 			}
@@ -365,7 +365,7 @@ func TestGemmBF16IsUndisturbed(t *testing.T) {
 		}
 		const m, n, k = 64, 128, 512
 		a, b, want := random(m, k), random(k, n), New(m, n)
-		GemmBF16(nil, want, a, b, Product{})
+		GemmBF16(nil, want, a, b, GemmOptions{})
 		var running sync.WaitGroup
 		for range 4 {
 			running.Add(1)
@@ -373,7 +373,7 @@ func TestGemmBF16IsUndisturbed(t *testing.T) {
 				defer running.Done()
 				c := New(m, n)
 				for range 10 {
-					GemmBF16(nil, c, a, b, Product{})
+					GemmBF16(nil, c, a, b, GemmOptions{})
 					runtime.GC() // stops the others, by signals
 					if !slices.Equal(c.Data, want.Data) {
 						t.Error("another result than before")
@@ -406,8 +406,8 @@ func TestFasterBF16(t *testing.T) {
 
 func TestGemmBF16RefusesWhatDoesNotFit(t *testing.T) {
 	mustPanic(t, "mat: a product of ", map[string]func(){
-		"rows":  func() { GemmBF16(nil, New(2, 3), New(3, 4), New(4, 3), Product{}) },
-		"depth": func() { GemmBF16(nil, New(2, 3), New(2, 4), New(5, 3), Product{}) },
+		"rows":  func() { GemmBF16(nil, New(2, 3), New(3, 4), New(4, 3), GemmOptions{}) },
+		"depth": func() { GemmBF16(nil, New(2, 3), New(2, 4), New(5, 3), GemmOptions{}) },
 	})
 }
 
@@ -443,9 +443,9 @@ func BenchmarkGemmBF16(b *testing.B) {
 			for _, threads := range []int{1, 2} {
 				b.Run(fmt.Sprintf("form=%s/m=%d/n=%d/k=%d/threads=%d", form, s.m, s.n, s.k, threads), func(b *testing.B) {
 					benchBF16(b, func(b *testing.B) {
-						took := func(f func(*Pool, Matrix, Matrix, Matrix, Product)) float64 {
+						took := func(f func(*Pool, Matrix, Matrix, Matrix, GemmOptions)) float64 {
 							start := time.Now()
-							f(pools[threads], c, a, w, Product{})
+							f(pools[threads], c, a, w, GemmOptions{})
 							return time.Since(start).Seconds()
 						}
 						ours, full := took(GemmBF16), took(Gemm)
@@ -453,7 +453,7 @@ func BenchmarkGemmBF16(b *testing.B) {
 							ours, full = min(ours, took(GemmBF16)), min(full, took(Gemm))
 						}
 						for b.Loop() {
-							GemmBF16(pools[threads], c, a, w, Product{})
+							GemmBF16(pools[threads], c, a, w, GemmOptions{})
 						}
 						flop := 2 * float64(s.m) * float64(s.n) * float64(s.k)
 						gflops := 1e-9 * flop * float64(b.N) / b.Elapsed().Seconds()

@@ -3,7 +3,7 @@
 // and golang.org/x/sys/cpu and nothing else, so the folder can be copied into another project as it is.
 //
 //	p := mat.NewPool(runtime.GOMAXPROCS(0))
-//	mat.Gemm(p, c, a, b.T(), mat.Product{Bias: bias, Activation: mat.ReLU}) // C = max(0, A·Bᵀ + bias)
+//	mat.Gemm(p, c, a, b.T(), mat.GemmOptions{Bias: bias, Activation: mat.ReLU}) // C = max(0, A·Bᵀ + bias)
 //
 // # Matrices
 //
@@ -13,7 +13,7 @@
 //
 // # Products
 //
-// [Gemm] multiplies. What else it does while the result is in cache, a [Product] says: accumulate, add a bias, apply
+// [Gemm] multiplies. What else it does while the result is in cache, a [GemmOptions] says: accumulate, add a bias, apply
 // an activation, add a residual. Large problems are cut into blocks that fit the caches and are packed; a few rows,
 // as in decoding one token after another, read the matrix that they meet once and where it is; small ones, as those
 // of an attention head, are left to one thread, and views into a wide matrix do as well as copies.
@@ -26,7 +26,7 @@
 // sentences, among threads that one alone would not occupy. Both give the bits that Gemm gives.
 //
 //	w := mat.Pack(p, b.T())
-//	mat.GemmPacked(p, c, a, w, mat.Product{Bias: bias})
+//	mat.GemmPacked(p, c, a, w, mat.GemmOptions{Bias: bias})
 //
 // # Int8
 //
@@ -35,7 +35,7 @@
 // portable Go as well. [KernelInt8] names what it multiplies with.
 //
 //	w := mat.QuantizeInt8(b.T())
-//	mat.GemmInt8(p, c, a, w, mat.Product{Bias: bias})
+//	mat.GemmInt8(p, c, a, w, mat.GemmOptions{Bias: bias})
 //
 // # Vectors
 //

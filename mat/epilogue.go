@@ -2,8 +2,8 @@ package mat
 
 import "fmt"
 
-// Product says what a matrix product does besides multiplying. The zero value is C = A·B.
-type Product struct {
+// GemmOptions says what a matrix product does besides multiplying. The zero value is C = A·B.
+type GemmOptions struct {
 	Accumulate bool       // C += A·B: the chain of every element starts from what C holds
 	Bias       []float32  // if not nil, Bias[j] is added to each element of column j, after the chain
 	Activation Activation // of each element, after the bias
@@ -11,7 +11,7 @@ type Product struct {
 }
 
 // check panics unless C, A and a B of so many rows and columns fit one another and the product.
-func (o *Product) check(c, a Matrix, bRows, bCols int) {
+func (o *GemmOptions) check(c, a Matrix, bRows, bCols int) {
 	c.check("C")
 	a.check("A")
 	if c.Rows != a.Rows || c.Cols != bCols || a.Cols != bRows || c.ColStride != 1 && c.Cols > 1 || c.RowStride < c.Cols && c.Rows > 1 {
@@ -34,7 +34,7 @@ func (o *Product) check(c, a Matrix, bRows, bCols int) {
 
 // finish does for rows [i0, i1) and columns [j0, j1) of C what the kernels, which add the bias and apply a
 // ReLU, leave to be done.
-func (o *Product) finish(c Matrix, i0, i1, j0, j1 int) {
+func (o *GemmOptions) finish(c Matrix, i0, i1, j0, j1 int) {
 	r := &o.Residual
 	if r.Data == nil && o.Activation <= ReLU {
 		return

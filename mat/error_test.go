@@ -261,7 +261,7 @@ func TestGemmError(t *testing.T) {
 						}
 					}
 				}
-				Gemm(pools[2], c, a, b, Product{Accumulate: form&4 != 0, Bias: bias, Residual: residual})
+				Gemm(pools[2], c, a, b, GemmOptions{Accumulate: form&4 != 0, Bias: bias, Residual: residual})
 				for at, want := range want {
 					got, limit := c.At(at/q.n, at%q.n), float64(q.k+2)*roundoff*size[at]
 					if e := math.Abs(float64(got) - want); e > limit {

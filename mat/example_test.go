@@ -22,7 +22,7 @@ func ExampleGemm() {
 		1, -1,
 		2, 1}, 2, 2) // weights lie as outputs × inputs
 	y := mat.New(3, 2)
-	mat.Gemm(p, y, x, w.T(), mat.Product{Bias: []float32{0.5, -10}, Activation: mat.ReLU, Residual: x})
+	mat.Gemm(p, y, x, w.T(), mat.GemmOptions{Bias: []float32{0.5, -10}, Activation: mat.ReLU, Residual: x})
 	for i := range y.Rows {
 		fmt.Println(y.Row(i))
 	}
@@ -45,7 +45,7 @@ func ExampleMatrix() {
 	scores := mat.New(tokens, tokens)
 	for h := range heads {
 		qh, kh := q.ColRange(h*size, (h+1)*size), k.ColRange(h*size, (h+1)*size)
-		mat.Gemm(nil, scores, qh, kh.T(), mat.Product{})
+		mat.Gemm(nil, scores, qh, kh.T(), mat.GemmOptions{})
 		fmt.Println(scores.Row(0), scores.Row(1))
 	}
 	// Output:
@@ -57,7 +57,7 @@ func ExampleMatrix() {
 func ExampleGemm_accumulate() {
 	x, dy := mat.Of([]float32{1, 2, 3, 4}, 2, 2), mat.Of([]float32{1, 0, 0, 1}, 2, 2)
 	dw := mat.Of([]float32{100, 100, 100, 100}, 2, 2)
-	mat.Gemm(nil, dw, dy.T(), x, mat.Product{Accumulate: true})
+	mat.Gemm(nil, dw, dy.T(), x, mat.GemmOptions{Accumulate: true})
 	fmt.Println(dw.Data)
 	// Output: [101 102 103 104]
 }
@@ -70,7 +70,7 @@ func ExampleGemmPacked() {
 	y := mat.New(1, 2)
 	for step := range 3 {
 		x := mat.Of([]float32{float32(step), 1}, 1, 2)
-		mat.GemmPacked(nil, y, x, w, mat.Product{})
+		mat.GemmPacked(nil, y, x, w, mat.GemmOptions{})
 		fmt.Println(y.Data)
 	}
 	// Output:
@@ -85,7 +85,7 @@ func ExampleGemmInt8() {
 		1, -0.5,
 		0.25, 2}, 2, 2))
 	y := mat.New(1, 2)
-	mat.GemmInt8(nil, y, mat.Of([]float32{1, 3}, 1, 2), w, mat.Product{})
+	mat.GemmInt8(nil, y, mat.Of([]float32{1, 3}, 1, 2), w, mat.GemmOptions{})
 	fmt.Printf("%.3f, exactly [1.750 5.500]\n", y.Data)
 	// Output: [1.748 5.500], exactly [1.750 5.500]
 }
@@ -134,7 +134,7 @@ func ExampleNormalize() {
 // softmaxRows is a loop for Each: its arguments, and what it does for some of its indices.
 type softmaxRows struct{ y, x mat.Matrix }
 
-func (s *softmaxRows) Rows(lo, hi int) {
+func (s *softmaxRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		mat.Softmax(s.y.Row(i), s.x.Row(i), 1)
 	}

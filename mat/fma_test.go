@@ -58,7 +58,7 @@ func TestFMA32(t *testing.T) {
 			t.Fatalf("fma32(%x, %x, %x) = %x, want %x", x, y, z, got, want)
 		}
 		if c := []float32{z}; kernel != generic {
-			Gemm(nil, Of(c, 1, 1), Of([]float32{x}, 1, 1), Of([]float32{y}, 1, 1), Product{Accumulate: true})
+			Gemm(nil, Of(c, 1, 1), Of([]float32{x}, 1, 1), Of([]float32{y}, 1, 1), GemmOptions{Accumulate: true})
 			if !sameNumber(c[0], got) {
 				t.Fatalf("the machine says fma(%x, %x, %x) = %x, fma32 %x", x, y, z, c[0], got)
 			}

@@ -10,7 +10,7 @@ import "sync"
 // Every element of C is one chain of fused multiply-adds over k in ascending order, whatever the shape, the
 // strides, the kernel and the number of threads: the same rows give the same bits alone and among others. To first
 // order it is off by at most (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|), before an activation.
-func Gemm(p *Pool, c, a, b Matrix, o Product) {
+func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 	b.check("B")
 	o.check(c, a, b.Rows, b.Cols)
 	if o.small(&c, &a, &b) {
@@ -24,7 +24,7 @@ func Gemm(p *Pool, c, a, b Matrix, o Product) {
 // the same o, whose bias and residual must fit each C. The threads of p share the batch and not one product,
 // so that many products too small to be divided still use all threads. It panics as Gemm does, before it computes
 // anything; no C may overlap another or any operand.
-func GemmBatch(p *Pool, batch []Operands, o Product) {
+func GemmBatch(p *Pool, batch []Operands, o GemmOptions) {
 	work := 1
 	for i := range batch {
 		x := &batch[i]
@@ -40,11 +40,11 @@ type Operands struct{ C, A, B Matrix }
 
 type batchLoop struct {
 	batch []Operands
-	o     Product
+	o     GemmOptions
 }
 
-// Rows computes products [lo, hi).
-func (l *batchLoop) Rows(lo, hi int) {
+// Range computes products [lo, hi).
+func (l *batchLoop) Range(lo, hi int) {
 	t := product{o: l.o}
 	for i := lo; i < hi; i++ {
 		x := &l.batch[i]
@@ -60,7 +60,7 @@ func (l *batchLoop) Rows(lo, hi int) {
 type product struct {
 	c, a, b    Matrix
 	packed     []float32 // B in its place, if not nil
-	o          Product
+	o          GemmOptions
 	rows, cols int
 	across     int // blocks side by side
 }
@@ -143,8 +143,8 @@ func (t *product) divide(threads int) int {
 	return tasks
 }
 
-// Rows computes the blocks [lo, hi).
-func (t *product) Rows(lo, hi int) {
+// Range computes the blocks [lo, hi).
+func (t *product) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		i0, j0 := i/t.across*t.rows, i%t.across*t.cols
 		t.block(i0, min(i0+t.rows, t.c.Rows), j0, min(j0+t.cols, t.c.Cols))

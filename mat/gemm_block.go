@@ -97,8 +97,8 @@ type packing struct {
 	b      Matrix
 }
 
-// Rows packs panels [lo, hi).
-func (t *packing) Rows(lo, hi int) {
+// Range packs panels [lo, hi).
+func (t *packing) Range(lo, hi int) {
 	panel := t.panelSize(t.b.Rows)
 	for l := 0; l < t.b.Rows; l += t.depth {
 		block := t.b.Slice(l, min(l+t.depth, t.b.Rows), lo*t.cols, min(hi*t.cols, t.b.Cols))

@@ -28,7 +28,7 @@ const (
 )
 
 // small computes the product where its kernel is faster than blocks are, and reports whether it did.
-func (o *Product) small(c, a, b *Matrix) bool {
+func (o *GemmOptions) small(c, a, b *Matrix) bool {
 	m, n, k := c.Rows, c.Cols, a.Cols
 	work := m * n * k
 	if kernel != avx512 || m < smallRows || n > smallCols || work == 0 || work > smallWork || o.Bias != nil || o.Activation != Identity || o.Residual.Data != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // gemmOracle is Gemm by its definition.
-func gemmOracle(c, a, b Matrix, o Product) {
+func gemmOracle(c, a, b Matrix, o GemmOptions) {
 	for i := range c.Rows {
 		for j := range c.Cols {
 			var x float32
@@ -53,7 +53,7 @@ func operand(r *rand.Rand, rows, cols int, transposed bool, number func(*rand.Ra
 type problem struct {
 	m, n, k int
 	ta, tb  bool
-	o       Product // Bias and Residual are made where they are not nil
+	o       GemmOptions // Bias and Residual are made where they are not nil
 	threads int
 }
 
@@ -148,8 +148,8 @@ func normal(r *rand.Rand) float32 { return float32(r.NormFloat64()) }
 // tiny numbers have products that are denormal, or nothing.
 func tiny(r *rand.Rand) float32 { return float32(math.Ldexp(r.NormFloat64(), -62-r.IntN(16))) }
 
-func randomProduct(r *rand.Rand) Product {
-	o := Product{Accumulate: r.IntN(2) == 0, Activation: Activation(r.IntN(int(activations)))}
+func randomProduct(r *rand.Rand) GemmOptions {
+	o := GemmOptions{Accumulate: r.IntN(2) == 0, Activation: Activation(r.IntN(int(activations)))}
 	if r.IntN(2) == 0 {
 		o.Bias = []float32{}
 	}
@@ -186,7 +186,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 		// past each size of a block, and enough work for several tasks
 		for _, q := range []problem{
 			{m: 150, n: 70, k: 20}, {m: 30, n: 20, k: 600}, {m: 7, n: 1100, k: 35}, {m: 26, n: 1050, k: 9},
-			{m: 128, n: 128, k: 260}, {m: 1, n: 4100, k: 130}, {m: 300, n: 150, k: 20}, {m: 135, n: 40, k: 530}, {m: 2, n: 520, k: 513}, {m: 1100, n: 40, k: 3}, {m: 2, n: 1100, k: 540, o: Product{Bias: []float32{}, Activation: ReLU}, threads: 1},
+			{m: 128, n: 128, k: 260}, {m: 1, n: 4100, k: 130}, {m: 300, n: 150, k: 20}, {m: 135, n: 40, k: 530}, {m: 2, n: 520, k: 513}, {m: 1100, n: 40, k: 3}, {m: 2, n: 1100, k: 540, o: GemmOptions{Bias: []float32{}, Activation: ReLU}, threads: 1},
 		} {
 			for form := range 4 {
 				if race && r.IntN(10) != 0 {
@@ -236,7 +236,7 @@ func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 				bt.Data[j*k+l] = b.At(l, j)
 			}
 		}
-		o := Product{Bias: bias, Activation: ReLU}
+		o := GemmOptions{Bias: bias, Activation: ReLU}
 		whole := New(m, n)
 		Gemm(nil, whole, a, b, o)
 		for _, threads := range []int{1, 2, 3, 8} {
@@ -276,7 +276,7 @@ func TestGemmOfRowsFarApart(t *testing.T) {
 					copy(a.Row(i), row)
 				}
 				got, want := New(s.m, s.n), New(s.m, s.n)
-				for _, o := range []Product{{}, {Accumulate: true}} {
+				for _, o := range []GemmOptions{{}, {Accumulate: true}} {
 					Gemm(pools[2], got, a, b, o)
 					Gemm(nil, want, near, b, o)
 				}
@@ -300,13 +300,13 @@ func TestGemmAllocatesNothing(t *testing.T) {
 		ata, aat := New(80, 80), New(100, 100)
 		for _, threads := range []int{1, 2} { // enough work for two of them
 			if n := allocations(func() {
-				Gemm(pools[threads], c, a, b, Product{})
-				Gemm(pools[threads], ata, a.T(), c, Product{Accumulate: true})
-				Gemm(pools[threads], aat, a, c.T(), Product{})
-				Gemm(pools[threads], c.RowRange(0, 3), a.RowRange(0, 3), b.T(), Product{})
+				Gemm(pools[threads], c, a, b, GemmOptions{})
+				Gemm(pools[threads], ata, a.T(), c, GemmOptions{Accumulate: true})
+				Gemm(pools[threads], aat, a, c.T(), GemmOptions{})
+				Gemm(pools[threads], c.RowRange(0, 3), a.RowRange(0, 3), b.T(), GemmOptions{})
 				w.Set(pools[threads], b)
-				GemmPacked(pools[threads], c, a, w, Product{})
-				GemmBatch(pools[threads], batch, Product{})
+				GemmPacked(pools[threads], c, a, w, GemmOptions{})
+				GemmBatch(pools[threads], batch, GemmOptions{})
 			}); n != 0 {
 				t.Errorf("%d threads: %v allocations", threads, n)
 			}
@@ -319,25 +319,25 @@ func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 	const root = 1 << (bits.UintSize / 2) // its square is 0 as an int
 	huge := Matrix{make([]float32, 9), 3, 3, math.MaxInt/2 + 1, 1}
 	mustPanic(t, "mat: ", map[string]func(){
-		"rows":        func() { Gemm(nil, x(2, 3), x(3, 4), x(4, 3), Product{}) },
-		"columns":     func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 2), Product{}) },
-		"depth":       func() { Gemm(nil, x(2, 3), x(2, 4), x(5, 3), Product{}) },
-		"bias":        func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Bias: make([]float32, 2)}) },
-		"residual":    func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Residual: x(3, 2)}) },
-		"residual, T": func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Residual: x(3, 2).T()}) },
-		"activation":  func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), Product{Activation: activations}) },
+		"rows":        func() { Gemm(nil, x(2, 3), x(3, 4), x(4, 3), GemmOptions{}) },
+		"columns":     func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 2), GemmOptions{}) },
+		"depth":       func() { Gemm(nil, x(2, 3), x(2, 4), x(5, 3), GemmOptions{}) },
+		"bias":        func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), GemmOptions{Bias: make([]float32, 2)}) },
+		"residual":    func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), GemmOptions{Residual: x(3, 2)}) },
+		"residual, T": func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), GemmOptions{Residual: x(3, 2).T()}) },
+		"activation":  func() { Gemm(nil, x(2, 3), x(2, 4), x(4, 3), GemmOptions{Activation: activations}) },
 		"Apply":       func() { activations.Apply(make([]float32, 1), make([]float32, 1)) },
 		"Grad":        func() { activations.Grad(make([]float32, 1), make([]float32, 1)) },
-		"packed":      func() { GemmPacked(nil, x(2, 3), x(2, 4), Pack(nil, x(5, 3)), Product{}) },
+		"packed":      func() { GemmPacked(nil, x(2, 3), x(2, 4), Pack(nil, x(5, 3)), GemmOptions{}) },
 		"batch": func() {
-			GemmBatch(nil, []Operands{{x(2, 3), x(2, 4), x(4, 3)}, {x(2, 3), x(2, 4), x(5, 3)}}, Product{})
+			GemmBatch(nil, []Operands{{x(2, 3), x(2, 4), x(4, 3)}, {x(2, 3), x(2, 4), x(5, 3)}}, GemmOptions{})
 		},
-		"transposed C":  func() { Gemm(nil, x(3, 2).T(), x(2, 4), x(4, 3), Product{}) },
-		"overlap":       func() { Gemm(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 3), x(3, 3), Product{}) },
-		"outside":       func() { Gemm(nil, x(3, 3), Matrix{make([]float32, 8), 3, 3, 3, 1}, x(3, 3), Product{}) },
-		"overflow":      func() { Gemm(nil, x(3, 3), huge, x(3, 3), Product{}) },
-		"two strides":   func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, 6, 2}, Product{}) },
-		"negative":      func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, -3, 1}, Product{}) },
+		"transposed C":  func() { Gemm(nil, x(3, 2).T(), x(2, 4), x(4, 3), GemmOptions{}) },
+		"overlap":       func() { Gemm(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 3), x(3, 3), GemmOptions{}) },
+		"outside":       func() { Gemm(nil, x(3, 3), Matrix{make([]float32, 8), 3, 3, 3, 1}, x(3, 3), GemmOptions{}) },
+		"overflow":      func() { Gemm(nil, x(3, 3), huge, x(3, 3), GemmOptions{}) },
+		"two strides":   func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, 6, 2}, GemmOptions{}) },
+		"negative":      func() { Gemm(nil, x(3, 3), x(3, 3), Matrix{make([]float32, 90), 3, 3, -3, 1}, GemmOptions{}) },
 		"New, negative": func() { New(-1, 2) },
 		"New, overflow": func() { New(root, root) },
 		"Of, too few":   func() { Of(make([]float32, 5), 2, 3) },

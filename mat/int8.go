@@ -33,7 +33,7 @@ func QuantizeInt8(b Matrix) *Int8 {
 	k, n := b.Rows, b.Cols
 	checkInt8(k, n)
 	q := quantization{m: b.T(), q: make([]int8, n*k), stride: k, scales: make([]float32, n)}
-	q.Rows(0, n)
+	q.Range(0, n)
 	return NewInt8(k, n, q.q, q.scales)
 }
 

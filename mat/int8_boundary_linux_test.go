@@ -55,7 +55,7 @@ func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 			used := b.groups * groupInt8 * q.form.width()
 			q.stride = used + r.IntN(9)
 			q.q, q.scales = bytes(5, (m-1)*q.stride+used), place(6, m)
-			q.Rows(0, m)
+			q.Range(0, m)
 			x := productInt8{quantization: q, c: matrix(7, m, n), b: b, o: o}
 			x.block(0, m, 0, n)
 		}

@@ -3,7 +3,7 @@ package mat
 import "sync"
 
 // GemmInt8 computes C = A·B, or C += A·B, for C [m × n], A [m × k] and the int8 weights B [k × n]. C is row-major, A that or
-// a transpose; Product says what is done besides. It panics if the shapes do not fit. C must not overlap A, the bias or the
+// a transpose; GemmOptions says what is done besides. It panics if the shapes do not fit. C must not overlap A, the bias or the
 // residual. It may be called concurrently for different C, and allocates nothing once it has run on problems as large.
 //
 // Each row of A is rounded to signed bytes with a scale of its own, as each column of B has been: the vector-wise quantization of
@@ -20,7 +20,7 @@ import "sync"
 // Of the product with the numbers that QuantizeInt8 was given, x[j] is no further than
 //
 //	h·(scales[j]·Σ|a| + s·Σ|b|) + h²·k·s·scales[j] + 2^-22·|x[j]| + 2^-149, h = ½ + 2^-15
-func GemmInt8(p *Pool, c, a Matrix, b *Int8, o Product) {
+func GemmInt8(p *Pool, c, a Matrix, b *Int8, o GemmOptions) {
 	o.check(c, a, b.rows, b.cols)
 	if c.Rows == 0 || c.Cols == 0 {
 		return
@@ -36,7 +36,7 @@ func GemmInt8(p *Pool, c, a Matrix, b *Int8, o Product) {
 	if grain := max(1, taskQuantize/(a.Cols+1)); grain < c.Rows {
 		Each(p, c.Rows, grain, q)
 	} else {
-		q.Rows(0, c.Rows)
+		q.Range(0, c.Rows)
 	}
 
 	t := productInt8{quantization: q, c: c, b: b, o: o}
@@ -52,7 +52,7 @@ type productInt8 struct {
 	quantization
 	c          Matrix
 	b          *Int8
-	o          Product
+	o          GemmOptions
 	rows, cols int
 	across     int // blocks side by side
 }
@@ -95,8 +95,8 @@ func (t *productInt8) divide(threads int) int {
 	return down * t.across
 }
 
-// Rows computes the blocks [lo, hi).
-func (t *productInt8) Rows(lo, hi int) {
+// Range computes the blocks [lo, hi).
+func (t *productInt8) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		i0, j0 := i/t.across*t.rows, i%t.across*t.cols
 		t.block(i0, min(i0+t.rows, t.c.Rows), j0, min(j0+t.cols, t.c.Cols))

@@ -37,8 +37,8 @@ func (f formInt8) width() int {
 	return 1
 }
 
-// Rows quantizes rows [lo, hi).
-func (t *quantization) Rows(lo, hi int) {
+// Range quantizes rows [lo, hi).
+func (t *quantization) Range(lo, hi int) {
 	if t.m.ColStride == 1 {
 		for i := lo; i < hi; i++ {
 			t.row(i, t.m.Row(i))

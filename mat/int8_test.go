@@ -67,7 +67,7 @@ func column(b Matrix, j int) []float32 {
 }
 
 // gemmInt8Oracle is GemmInt8 by its definition, for weights as NewInt8 takes them.
-func gemmInt8Oracle(c, a Matrix, weights []int8, scales []float32, o Product) {
+func gemmInt8Oracle(c, a Matrix, weights []int8, scales []float32, o GemmOptions) {
 	k := a.Cols
 	for i := range c.Rows {
 		q, scale := quantizeOracle(column(a.T(), i))
@@ -211,7 +211,7 @@ func TestGemmInt8DoesNotOverflow(t *testing.T) {
 			a.Row(0)[l], a.Row(1)[l], weights[l] = 1, -1, -128
 		}
 		c := New(2, 1)
-		GemmInt8(nil, c, a, NewInt8(k, 1, weights, []float32{1}), Product{})
+		GemmInt8(nil, c, a, NewInt8(k, 1, weights, []float32{1}), GemmOptions{})
 		unit := float32(1) / 127
 		if want := float32(-127*128*k) * unit; c.Data[0] != want || c.Data[1] != -want {
 			t.Errorf("%v, want %v and its negative", c.Data, want)
@@ -226,7 +226,7 @@ func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
 	a, w := operand(r, m, k, false, normal), QuantizeInt8(operand(r, k, n, true, normal))
 	at := New(k, m)
 	Transpose(nil, at, a)
-	o := Product{Bias: operand(r, 1, n, false, normal).Data, Activation: ReLU}
+	o := GemmOptions{Bias: operand(r, 1, n, false, normal).Data, Activation: ReLU}
 	whole := New(m, n)
 	GemmInt8(nil, whole, a, w, o)
 	forEachInt8(t, func(t *testing.T) {
@@ -262,7 +262,7 @@ func TestGemmInt8Error(t *testing.T) {
 			a, b := operand(r, m, k, false, number), operand(r, k, n, false, normal)
 			w, c := QuantizeInt8(b), New(m, n)
 			scales := w.Scales()
-			GemmInt8(nil, c, a, w, Product{})
+			GemmInt8(nil, c, a, w, GemmOptions{})
 			for i := range m {
 				_, scale := quantizeOracle(a.Row(i))
 				for j := range n {
@@ -301,7 +301,7 @@ func TestGemmInt8OfSpecialRows(t *testing.T) {
 					a.Row(0)[l] = normal(r)
 				}
 				a.Row(1)[at] = special
-				GemmInt8(nil, c, a, w, Product{Bias: bias, Activation: ReLU})
+				GemmInt8(nil, c, a, w, GemmOptions{Bias: bias, Activation: ReLU})
 				for j := range n {
 					if x := c.At(0, j); x != x {
 						t.Errorf("%v in another row makes NaN", special)
@@ -319,7 +319,7 @@ func TestGemmInt8OfSpecialRows(t *testing.T) {
 		one := NewInt8(2, 1, []int8{1, 1}, []float32{1})
 		for _, top := range []float32{math.MaxFloat32, 1, 127 * 0x1p-126, 0x1p-126, math.SmallestNonzeroFloat32} {
 			a, c := Of([]float32{top, -top / 2}, 1, 2), New(1, 1)
-			GemmInt8(nil, c, a, one, Product{})
+			GemmInt8(nil, c, a, one, GemmOptions{})
 			if e := math.Abs(float64(c.Data[0]) - float64(top) + float64(top)/2); !(e <= max(float64(top)/127, 0x1p-126)) {
 				t.Errorf("%v - %v = %v", top, top/2, c.Data[0])
 			}
@@ -357,9 +357,9 @@ func TestGemmInt8AllocatesNothing(t *testing.T) {
 		w := QuantizeInt8(New(400, 170))
 		for _, threads := range []int{1, 2} { // enough work for two of them
 			if n := allocations(func() {
-				GemmInt8(pools[threads], c, a, w, Product{})
-				GemmInt8(pools[threads], c, at, w, Product{Accumulate: true})
-				GemmInt8(pools[threads], few, a.RowRange(0, 2), w, Product{})
+				GemmInt8(pools[threads], c, a, w, GemmOptions{})
+				GemmInt8(pools[threads], c, at, w, GemmOptions{Accumulate: true})
+				GemmInt8(pools[threads], few, a.RowRange(0, 2), w, GemmOptions{})
 			}); n != 0 {
 				t.Errorf("%d threads: %v allocations", threads, n)
 			}
@@ -371,13 +371,13 @@ func TestInt8RefusesWhatDoesNotFit(t *testing.T) {
 	x := New
 	w := QuantizeInt8(x(4, 3))
 	mustPanic(t, "mat: ", map[string]func(){
-		"rows":             func() { GemmInt8(nil, x(2, 3), x(3, 4), w, Product{}) },
-		"columns":          func() { GemmInt8(nil, x(2, 4), x(2, 4), w, Product{}) },
-		"depth":            func() { GemmInt8(nil, x(2, 3), x(2, 5), w, Product{}) },
-		"bias":             func() { GemmInt8(nil, x(2, 3), x(2, 4), w, Product{Bias: make([]float32, 2)}) },
-		"transposed C":     func() { GemmInt8(nil, x(3, 2).T(), x(2, 4), w, Product{}) },
-		"overlap":          func() { GemmInt8(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 4), w, Product{}) },
-		"outside":          func() { GemmInt8(nil, x(3, 3), Matrix{make([]float32, 11), 3, 4, 4, 1}, w, Product{}) },
+		"rows":             func() { GemmInt8(nil, x(2, 3), x(3, 4), w, GemmOptions{}) },
+		"columns":          func() { GemmInt8(nil, x(2, 4), x(2, 4), w, GemmOptions{}) },
+		"depth":            func() { GemmInt8(nil, x(2, 3), x(2, 5), w, GemmOptions{}) },
+		"bias":             func() { GemmInt8(nil, x(2, 3), x(2, 4), w, GemmOptions{Bias: make([]float32, 2)}) },
+		"transposed C":     func() { GemmInt8(nil, x(3, 2).T(), x(2, 4), w, GemmOptions{}) },
+		"overlap":          func() { GemmInt8(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 4), w, GemmOptions{}) },
+		"outside":          func() { GemmInt8(nil, x(3, 3), Matrix{make([]float32, 11), 3, 4, 4, 1}, w, GemmOptions{}) },
 		"B outside":        func() { QuantizeInt8(Matrix{make([]float32, 11), 3, 4, 4, 1}) },
 		"too deep":         func() { QuantizeInt8(x(mostInt8+1, 1)) },
 		"stored, too deep": func() { NewInt8(mostInt8+1, 1, make([]int8, mostInt8+1), make([]float32, 1)) },
@@ -420,7 +420,7 @@ func ExampleGemmInt8() {
 	fmt.Println(q.Weights())
 
 	c := New(1, 3)
-	GemmInt8(nil, c, Of([]float32{10, -1}, 1, 2), q, Product{Bias: []float32{0, 0, 100}})
+	GemmInt8(nil, c, Of([]float32{10, -1}, 1, 2), q, GemmOptions{Bias: []float32{0, 0, 100}})
 	fmt.Printf("%.2f\n", c.Data) // 5, 7 and 76 without rounding
 	// Output:
 	// [127 0 42 127 -64 127]
@@ -439,8 +439,8 @@ func BenchmarkGemmInt8(b *testing.B) {
 		c, a, w := New(s.m, s.n), random(s.m, s.k), random(s.k, s.n)
 		q := QuantizeInt8(w)
 		for _, threads := range []int{1, 2} {
-			float := func() { Gemm(pools[threads], c, a, w, Product{}) }
-			int8 := func() { GemmInt8(pools[threads], c, a, q, Product{}) }
+			float := func() { Gemm(pools[threads], c, a, w, GemmOptions{}) }
+			int8 := func() { GemmInt8(pools[threads], c, a, q, GemmOptions{}) }
 			b.Run(fmt.Sprintf("m=%d/n=%d/k=%d/threads=%d", s.m, s.n, s.k, threads), func(b *testing.B) {
 				defer func(k isa, dot bool) { kernel, hasDot = k, dot }(kernel, hasDot)
 				for _, way := range waysInt8() {

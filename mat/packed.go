@@ -41,7 +41,7 @@ func (w *Packed) Rows() int { return w.rows }
 func (w *Packed) Cols() int { return w.cols }
 
 // GemmPacked is Gemm for a B that has been packed, with the same bits as result.
-func GemmPacked(p *Pool, c, a Matrix, b *Packed, o Product) {
+func GemmPacked(p *Pool, c, a Matrix, b *Packed, o GemmOptions) {
 	o.check(c, a, b.rows, b.cols)
 	t := product{c: c, a: a, b: b.plain, packed: b.panels, o: o}
 	t.run(p)

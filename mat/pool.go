@@ -17,7 +17,7 @@ type Pool struct {
 	threads int
 
 	loop     sync.Mutex // held by the caller whose loop the helpers serve
-	task     rows
+	task     body
 	n, grain int
 	next     atomic.Int64  // first index that nobody has taken
 	gate     atomic.Int64  // helpers inside the current loop; closed is added while it may not be entered
@@ -27,7 +27,7 @@ type Pool struct {
 	stop     atomic.Bool
 }
 
-type rows interface{ Rows(lo, hi int) }
+type body interface{ Range(lo, hi int) }
 
 const (
 	closed = -1 << 32
@@ -76,13 +76,13 @@ func (p *Pool) Close() {
 	close(p.wake)
 }
 
-// Each calls t.Rows(lo, hi) for ranges that together are [0, n), each of at most grain indices, on the
+// Each calls t.Range(lo, hi) for ranges that together are [0, n), each of at most grain indices, on the
 // threads of p, and returns when all are done. Ranges are begun in ascending order, so one may wait for those before it. T is a struct of the loop's arguments. It is copied into
 // storage that is used again, so a loop allocates nothing once one of its type has run. Each panics if grain is
-// less than 1. Rows must not panic: on another thread nobody could recover it.
+// less than 1. Range must not panic: on another thread nobody could recover it.
 func Each[T any, R interface {
 	*T
-	rows
+	body
 }](p *Pool, n, grain int, t T) {
 	if grain < 1 {
 		panic("mat: Each needs a grain of at least one index")
@@ -98,7 +98,7 @@ func Each[T any, R interface {
 		p.loop.Unlock()
 	} else {
 		for lo := 0; lo < n; lo += grain {
-			R(arg).Rows(lo, min(lo+grain, n))
+			R(arg).Range(lo, min(lo+grain, n))
 		}
 	}
 	*arg = *new(T)
@@ -131,7 +131,7 @@ func (p *Pool) claim() bool {
 
 // run shares a loop with the helpers. Helpers enter while the gate is open, so one that comes late, or never,
 // costs nothing: the caller takes the ranges itself, closes the gate, and waits only for those inside.
-func (p *Pool) run(t rows, n, grain int) {
+func (p *Pool) run(t body, n, grain int) {
 	p.task, p.n, p.grain = t, n, grain
 	p.next.Store(0)
 	p.gate.Store(0)
@@ -160,7 +160,7 @@ func (p *Pool) work() {
 		if lo >= p.n {
 			return
 		}
-		p.task.Rows(lo, min(hi, p.n))
+		p.task.Range(lo, min(hi, p.n))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // fill marks each index it is given, so that a test sees which were visited how often.
 type fill struct{ visits []int32 }
 
-func (f *fill) Rows(lo, hi int) {
+func (f *fill) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		f.visits[i]++
 	}

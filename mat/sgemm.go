@@ -65,7 +65,7 @@ func SgemmOn[T ~byte | ~rune](p *Pool, transA, transB T, m, n, k int, alpha floa
 	if tb {
 		B = B.T()
 	}
-	Gemm(p, C, A, B, Product{Accumulate: beta != 0})
+	Gemm(p, C, A, B, GemmOptions{Accumulate: beta != 0})
 }
 
 // scaledA holds the storage of alpha·A.
@@ -113,7 +113,7 @@ type scaling struct {
 	s        float32
 }
 
-func (t *scaling) Rows(lo, hi int) {
+func (t *scaling) Range(lo, hi int) {
 	if w := t.to.Cols; t.to.RowStride == w && t.from.RowStride == w { // no gaps
 		t.scale(t.to.Data[lo*w:hi*w], t.from.Data[lo*w:hi*w])
 		return

@@ -15,7 +15,7 @@ func Transpose(p *Pool, to, from Matrix) {
 
 type transposeRows struct{ to, from Matrix }
 
-func (t *transposeRows) Rows(lo, hi int) {
+func (t *transposeRows) Range(lo, hi int) {
 	for j := range t.from.Rows {
 		for i, v := range t.from.Row(j)[lo:hi] {
 			t.to.Row(lo + i)[j] = v

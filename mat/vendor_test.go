@@ -23,7 +23,7 @@ func main() {
 	defer p.Close()
 	a := mat.Of([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	c := mat.New(2, 2)
-	mat.Gemm(p, c, a, a.T(), mat.Product{Bias: []float32{-30, 0}, Activation: mat.ReLU})
+	mat.Gemm(p, c, a, a.T(), mat.GemmOptions{Bias: []float32{-30, 0}, Activation: mat.ReLU})
 	fmt.Println(c.Data)
 	mat.Sgemm('N', 'T', 2, 2, 3, 0.5, a.Data, 3, a.Data, 3, 1, c.Data, 2)
 	fmt.Println(c.Data)

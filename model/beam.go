@@ -168,7 +168,7 @@ type bestTokens struct {
 	r      *searchRoom
 }
 
-func (t *bestTokens) Rows(lo, hi int) {
+func (t *bestTokens) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		row := t.logits.Row(i)
 		best := t.r.candidate[i*t.each:][:0:t.each]

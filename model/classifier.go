@@ -199,7 +199,7 @@ type addToEach struct {
 	v []float32
 }
 
-func (t *addToEach) Rows(lo, hi int) {
+func (t *addToEach) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		mat.Add(t.x.Row(i), t.v)
 	}
@@ -208,7 +208,7 @@ func (t *addToEach) Rows(lo, hi int) {
 // meanOfRows sets each row of y to the mean of the rows of x that belong to it.
 type meanOfRows struct{ y, x mat.Matrix }
 
-func (t *meanOfRows) Rows(lo, hi int) {
+func (t *meanOfRows) Range(lo, hi int) {
 	rows := t.x.Rows / t.y.Rows
 	for i := lo; i < hi; i++ {
 		y := t.y.Row(i)
@@ -222,7 +222,7 @@ func (t *meanOfRows) Rows(lo, hi int) {
 
 type meanOfRowsGrad struct{ dx, dy mat.Matrix }
 
-func (t *meanOfRowsGrad) Rows(lo, hi int) {
+func (t *meanOfRowsGrad) Range(lo, hi int) {
 	rows := t.dx.Rows / t.dy.Rows
 	for i := lo * rows; i < hi*rows; i++ {
 		dx := t.dx.Row(i)

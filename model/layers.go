@@ -156,7 +156,7 @@ func (l *decoderLayer) out(st *decoderState) mat.Matrix { return l.norm3.Out(st.
 
 // backward turns dx, the derivative of the layer's output, into that of its input x, and sets or adds to
 // that of the memory.
-func (l *decoderLayer) backward(p *mat.Pool, dx, dmemory mat.Matrix, g *gradients, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts, howMemory mat.Product) {
+func (l *decoderLayer) backward(p *mat.Pool, dx, dmemory mat.Matrix, g *gradients, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts, howMemory mat.GemmOptions) {
 	self.Drop, cross.Drop = drops.weightsAt(0), drops.weightsAt(1)
 	x1, x2 := l.norm1.Out(st.norm1), l.norm2.Out(st.norm2)
 	din, how := l.norm3.BackwardAfter(p, dx, g.sub, st.norm3, drops.at(2))

@@ -20,7 +20,7 @@ type padding struct {
 func (p padding) linear(x mat.Matrix, name string, activation mat.Activation) mat.Matrix {
 	w := p.params[name+".weight"].Weights()
 	y := mat.New(x.Rows, w.Cols)
-	mat.Gemm(nil, y, x, w, mat.Product{Bias: p.params[name+".bias"].W, Activation: activation})
+	mat.Gemm(nil, y, x, w, mat.GemmOptions{Bias: p.params[name+".bias"].W, Activation: activation})
 	return y
 }
 

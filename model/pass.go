@@ -192,7 +192,7 @@ type trainParts struct {
 	scale, alpha float32
 }
 
-func (t *trainParts) Rows(lo, hi int) {
+func (t *trainParts) Range(lo, hi int) {
 	w := <-t.idle
 	for i := lo; i < hi; i++ {
 		w.train(t, i)
@@ -235,7 +235,7 @@ type evaluateParts struct {
 	b *Batch
 }
 
-func (t *evaluateParts) Rows(lo, hi int) {
+func (t *evaluateParts) Range(lo, hi int) {
 	w := <-t.idle
 	for i := lo; i < hi; i++ {
 		b := &w.batch

@@ -17,7 +17,7 @@ type drawnTokens struct {
 	r      *searchRoom
 }
 
-func (d *drawnTokens) Rows(lo, hi int) {
+func (d *drawnTokens) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		row := d.logits.Row(i)
 		row[Pad], row[BOS] = float32(math.Inf(-1)), float32(math.Inf(-1)) // never said

@@ -68,7 +68,7 @@ type adamStep struct {
 	ema        emaStep
 }
 
-func (s *adamStep) Rows(lo, hi int) {
+func (s *adamStep) Range(lo, hi int) {
 	for _, d := range s.decaying {
 		if from, to := max(lo, d.lo), min(hi, d.hi); from < to {
 			w := s.w[from:to]

@@ -33,7 +33,7 @@ type blockSums struct {
 	sums []float64
 }
 
-func (b *blockSums) Rows(lo, hi int) {
+func (b *blockSums) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		block := b.g[i*normBlock : min((i+1)*normBlock, len(b.g))]
 		sum := float64(mat.Dot(block, block))

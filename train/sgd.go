@@ -50,7 +50,7 @@ type sgdStep struct {
 	ema        emaStep
 }
 
-func (s *sgdStep) Rows(lo, hi int) {
+func (s *sgdStep) Range(lo, hi int) {
 	w, g := s.w[lo:hi], s.g[lo:hi]
 	if s.clip != 1 {
 		mat.Scale(g, s.clip)

@@ -69,13 +69,13 @@ func MeasureProducts(threads int, e Effort) (all []ProductSpeed) {
 			}
 			all = append(all, s)
 		}
-		add("float32", true, func() { mat.Gemm(pool, c, a, b, mat.Product{}) })
+		add("float32", true, func() { mat.Gemm(pool, c, a, b, mat.GemmOptions{}) })
 		if p.bf16 {
-			add("bf16", true, func() { mat.GemmBF16(pool, c, a, b, mat.Product{}) })
+			add("bf16", true, func() { mat.GemmBF16(pool, c, a, b, mat.GemmOptions{}) })
 		}
 		if p.int8 {
 			weights := mat.QuantizeInt8(b)
-			add("int8", false, func() { mat.GemmInt8(pool, c, a, weights, mat.Product{}) })
+			add("int8", false, func() { mat.GemmInt8(pool, c, a, weights, mat.GemmOptions{}) })
 		}
 	}
 	return all

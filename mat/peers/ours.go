@@ -35,10 +35,10 @@ func main() {
 		b = matrix(n, k).T()
 	}
 	pool := mat.NewPool(threads)
-	product := func() { mat.Gemm(pool, c, a, b, mat.Product{}) }
+	product := func() { mat.Gemm(pool, c, a, b, mat.GemmOptions{}) }
 	if len(os.Args) > 7 {
 		packed := mat.Pack(nil, b)
-		product = func() { mat.GemmPacked(pool, c, a, packed, mat.Product{}) }
+		product = func() { mat.GemmPacked(pool, c, a, packed, mat.GemmOptions{}) }
 	}
 	rate := 2e-9 * float64(m) * float64(n) * float64(k) / best(number(5), product)
 	fmt.Printf("%.2f %.2f\n", rate, mat.MeasurePeak(50*time.Millisecond)*float64(threads))
