@@ -131,9 +131,9 @@ func TestSinusoidsArePyTorchs(t *testing.T) {
 
 func TestCrossEntropyIsPyTorchs(t *testing.T) {
 	golden.Each(t, "cross_entropy", func(t *testing.T, c *golden.Case) {
-		var l layer.Projection
+		var l layer.Output
 		ps := filled(c, func(ps *layer.Params) {
-			l = layer.Projection{E: ps.New("output.weight", 11, c.D), Smoothing: float32(c.Smoothing), SmoothAll: c.SmoothOver == "all"}
+			l = layer.Output{E: ps.New("output.weight", 11, c.D), Smoothing: float32(c.Smoothing), SmoothAll: c.SmoothOver == "all"}
 		})
 		x, targets := c.Input("x"), c.Int32s("input/targets")
 		dx := mat.New(x.Rows, c.D)

@@ -317,15 +317,15 @@ func TestEmbedding(t *testing.T) {
 	}
 }
 
-func TestProjection(t *testing.T) {
+func TestOutput(t *testing.T) {
 	const many = 600 // rows, so that there are two chunks
 	for _, v := range []struct {
 		smoothing float32
 		all, bias bool
 	}{{}, {smoothing: 0.1}, {smoothing: 0.1, all: true}, {smoothing: 0.2, all: true, bias: true}, {bias: true}} {
-		var l layer.Projection
+		var l layer.Output
 		ps, r := setUp(func(ps *layer.Params) {
-			l = layer.Projection{E: ps.New("e", vocab, d), Smoothing: v.smoothing, SmoothAll: v.all}
+			l = layer.Output{E: ps.New("e", vocab, d), Smoothing: v.smoothing, SmoothAll: v.all}
 			if v.bias {
 				l.Bias = ps.New("b", vocab)
 			}
@@ -385,9 +385,9 @@ func likeliest(e, b []float64, x ref.Matrix, targets []int32) (n int) {
 }
 
 // Nothing times the loss has no derivative, which is not the same as one that nobody asks for.
-func TestProjectionScaledByNothing(t *testing.T) {
-	var l layer.Projection
-	ps, r := setUp(func(ps *layer.Params) { l = layer.Projection{E: ps.New("e", vocab, d), Smoothing: 0.1} })
+func TestOutputScaledByNothing(t *testing.T) {
+	var l layer.Output
+	ps, r := setUp(func(ps *layer.Params) { l = layer.Output{E: ps.New("e", vocab, d), Smoothing: 0.1} })
 	x, dx := random(r, n, d), random(r, n, d)
 	var room layer.LossRoom
 	var losses layer.Losses

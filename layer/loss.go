@@ -2,10 +2,10 @@ package layer
 
 import "tfm/mat"
 
-// Projection is the last step of the model and the loss in one: logits = x·Eᵀ (section 3.4, E shared with
-// the embeddings or not), softmax, and the cross-entropy with label smoothing (section 5.4). It works on
-// chunks of rows, so the [n × V] logits never exist at once.
-type Projection struct {
+// Output is the linear map and the softmax above the decoder in figure 1, and the loss: logits = x·Eᵀ
+// (section 3.4, E tied to the embeddings or not) and cross-entropy with label smoothing (section 5.4).
+// It works on chunks of rows, so that the [n × V] logits never exist at once.
+type Output struct {
 	E         *Param  // [V, d]
 	Bias      *Param  // [V], added to the logits; nil in the paper
 	Smoothing float32 // ε: the target has weight 1-ε, each of the V-1 others ε/(V-1)
@@ -17,7 +17,7 @@ type Projection struct {
 type Loss struct {
 	Sum     float64 // the cross-entropy with label smoothing, which is trained on
 	NLL     float64 // -log p(target)
-	KL      float64 // of Projection.RDrop: ½(KL(p‖p') + KL(p'‖p)) of each row's distribution and that of its other copy
+	KL      float64 // of Output.RDrop: ½(KL(p‖p') + KL(p'‖p)) of each row's distribution and that of its other copy
 	Tokens  int
 	Correct int // tokens whose target has the highest probability
 }
@@ -55,30 +55,30 @@ func (l Losses) Total() Loss {
 	return t
 }
 
-// LossRoom is the memory that a Projection works in.
+// LossRoom is the memory that an Output works in.
 type LossRoom struct {
 	logits mat.Matrix // [chunk × V]
 	diff   mat.Matrix // [half a chunk × V] for RDrop: differences of two rows of logits
 }
 
 // NewLossRoom takes the memory for n tokens.
-func (l Projection) NewLossRoom(a *Arena, n int) LossRoom {
+func (l Output) NewLossRoom(a *Arena, n int) LossRoom {
 	return LossRoom{logits: a.Matrix(l.chunk(n), l.E.Shape[0])}
 }
 
 // chunk is how many of n rows of logits there are at once.
-func (l Projection) chunk(n int) int {
+func (l Output) chunk(n int) int {
 	const numbers = 1 << 22 // small enough for the last-level cache, rows enough for Gemm
 	return min(n, max(32, min(512, numbers/l.E.Shape[0])))
 }
 
 // Logits sets y [n × V] = x·Eᵀ, plus the bias if there is one.
-func (l Projection) Logits(p *mat.Pool, y, x mat.Matrix) {
+func (l Output) Logits(p *mat.Pool, y, x mat.Matrix) {
 	l.LogitsBy(p, y, x, l.E.Weights().T())
 }
 
 // LogitsBy is Logits with a transpose [d × V] of E, for those who multiply by it often.
-func (l Projection) LogitsBy(p *mat.Pool, y, x, transposed mat.Matrix) {
+func (l Output) LogitsBy(p *mat.Pool, y, x, transposed mat.Matrix) {
 	var o mat.GemmOptions
 	if l.Bias != nil {
 		o.Bias = l.Bias.W
@@ -87,7 +87,7 @@ func (l Projection) LogitsBy(p *mat.Pool, y, x, transposed mat.Matrix) {
 }
 
 // Forward sets the losses of x [n × d] for targets [n], ids in [0, V).
-func (l Projection) Forward(p *mat.Pool, x mat.Matrix, targets []int32, room LossRoom, losses Losses) {
+func (l Output) Forward(p *mat.Pool, x mat.Matrix, targets []int32, room LossRoom, losses Losses) {
 	for lo := 0; lo < x.Rows; lo += room.logits.Rows {
 		hi := min(lo+room.logits.Rows, x.Rows)
 		logits := room.logits.RowRange(0, hi-lo)
@@ -103,7 +103,7 @@ func (l Projection) Forward(p *mat.Pool, x mat.Matrix, targets []int32, room Los
 //
 //	loss = Σ_j q_j·(log Z - x_j),  log Z = log Σ_j e^(x_j)   so   dlogits = p - q
 //	logits = x·Eᵀ + b                                        so   dx = dlogits·E   dE = dlogitsᵀ·x   db = Σ_rows dlogits
-func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale float32, room LossRoom, losses Losses) {
+func (l Output) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale float32, room LossRoom, losses Losses) {
 	for lo := 0; lo < x.Rows; lo += room.logits.Rows {
 		hi := min(lo+room.logits.Rows, x.Rows)
 		logits := room.logits.RowRange(0, hi-lo)
@@ -114,7 +114,7 @@ func (l Projection) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int
 }
 
 // backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b, which are the last of their part or not.
-func (l Projection) backward(p *mat.Pool, dx, dlogits, x mat.Matrix, last bool) {
+func (l Output) backward(p *mat.Pool, dx, dlogits, x mat.Matrix, last bool) {
 	l.Precision.gemm(p, dx, dlogits, l.E.Weights(), mat.GemmOptions{})
 	l.E.await(0) // which is the turn of the bias, too
 	if l.Bias != nil {
@@ -125,7 +125,7 @@ func (l Projection) backward(p *mat.Pool, dx, dlogits, x mat.Matrix, last bool) 
 
 // crossEntropy turns rows of logits into the losses of their tokens and, if asked for, into scale·dlogits.
 type crossEntropy struct {
-	Projection
+	Output
 	logits  mat.Matrix
 	targets []int32
 	out     Losses
@@ -146,7 +146,7 @@ func (t *crossEntropy) Range(lo, hi int) {
 }
 
 // smoothed is what the target and each other entry weigh in q.
-func (l Projection) smoothed(v int) (target, others float32) {
+func (l Output) smoothed(v int) (target, others float32) {
 	target, others = 1-l.Smoothing, l.Smoothing/float32(v-1)
 	if l.SmoothAll {
 		others = l.Smoothing / float32(v)

@@ -3,7 +3,7 @@ package layer
 import "tfm/mat"
 
 // NewRDropRoom takes the memory for RDrop of n tokens, which are 2n rows.
-func (l Projection) NewRDropRoom(a *Arena, n int) LossRoom {
+func (l Output) NewRDropRoom(a *Arena, n int) LossRoom {
 	room := l.NewLossRoom(a, 2*n)
 	room.diff = a.Matrix(l.chunk(2*n)/2, l.E.Shape[0])
 	return room
@@ -26,7 +26,7 @@ func (l Projection) NewRDropRoom(a *Arena, n int) LossRoom {
 //	dJ/dx_j = p_j - p'_j + p_j·(u_j - Σ_k p_k·u_k)       dJ/dy_j = p'_j - p_j - p'_j·(u_j - Σ_k p'_k·u_k)
 //	dx_j = p_j - q_j + α/2·dJ/dx_j = α/2·p_j·(u_j - (Σ_k p_k·u_k - 1 - 2/α)) - α/2·p'_j - q_j
 //	dy_j = p'_j - q_j + α/2·dJ/dy_j = -α/2·p'_j·(u_j - (Σ_k p'_k·u_k + 1 + 2/α)) - α/2·p_j - q_j
-func (l Projection) RDrop(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale, alpha float32, room LossRoom, losses Losses) {
+func (l Output) RDrop(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale, alpha float32, room LossRoom, losses Losses) {
 	if x.Rows%2 != 0 {
 		panic("layer: RDrop of an odd number of rows")
 	}

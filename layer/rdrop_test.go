@@ -48,9 +48,9 @@ func TestRDrop(t *testing.T) {
 		{many: 300, vocab: 9, alpha: 0.5, smoothing: 0.1, all: true, bias: true},
 		{many: 5, vocab: 1100, alpha: 3, smoothing: 0.2, bias: true},
 	} {
-		var l layer.Projection
+		var l layer.Output
 		ps, r := setUp(func(ps *layer.Params) {
-			l = layer.Projection{E: ps.New("e", v.vocab, d), Smoothing: v.smoothing, SmoothAll: v.all}
+			l = layer.Output{E: ps.New("e", v.vocab, d), Smoothing: v.smoothing, SmoothAll: v.all}
 			if v.bias {
 				l.Bias = ps.New("b", v.vocab)
 			}
@@ -90,8 +90,8 @@ func TestRDrop(t *testing.T) {
 
 // What is alike already need not be made alike: R-Drop adds nothing.
 func TestRDropOfEqualCopies(t *testing.T) {
-	var l layer.Projection
-	ps, r := setUp(func(ps *layer.Params) { l = layer.Projection{E: ps.New("e", vocab, d), Smoothing: 0.1} })
+	var l layer.Output
+	ps, r := setUp(func(ps *layer.Params) { l = layer.Output{E: ps.New("e", vocab, d), Smoothing: 0.1} })
 	x, dx, plain, targets := random(r, 2*n, d), mat.New(2*n, d), mat.New(2*n, d), make([]int32, 2*n)
 	copy(x.Data[n*d:], x.Data[:n*d])
 	var room layer.LossRoom

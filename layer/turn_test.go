@@ -17,11 +17,11 @@ func TestPartsAddInTheirOrder(t *testing.T) {
 	type weights struct {
 		*layer.Params
 		l layer.Linear
-		p layer.Projection
+		p layer.Output
 	}
 	declare := func() weights {
 		ps := new(layer.Params)
-		return weights{ps, layer.NewLinear(ps, "l", in, d), layer.Projection{E: ps.New("e", v, d), Bias: ps.New("b", v), Smoothing: 0.1}}
+		return weights{ps, layer.NewLinear(ps, "l", in, d), layer.Output{E: ps.New("e", v, d), Bias: ps.New("b", v), Smoothing: 0.1}}
 	}
 	whole := declare()
 	whole.Allocate(true)

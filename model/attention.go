@@ -38,7 +38,7 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 		b.part(&part, first, s.cuts[i+1])
 		fit(len(part.Src), len(part.TgtIn))
 		x := s.forward(&part, dropouts{}, dropouts{})
-		s.project.Forward(s.pool, x, part.TgtOut, s.room, s.losses.Rows(tgt, tgt+len(part.TgtOut)))
+		s.Output.Forward(s.pool, x, part.TgtOut, s.room, s.losses.Rows(tgt, tgt+len(part.TgtOut)))
 		s.show(&part, first, &room, visit)
 	}
 	return s.losses.Total()
@@ -60,13 +60,13 @@ func (s *Pass) show(b *Batch, first int, room *[]float32, visit func(string, int
 		}
 	}
 	self, causal, cross := b.ragged()
-	for i, l := range s.encoder {
-		show(EncoderSelf, i, l.self.Heads, l.self.Inputs(s.enc[i].self), self)
+	for i, l := range s.Encoder {
+		show(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(s.enc[i].self), self)
 	}
-	for i, l := range s.decoder {
-		show(DecoderSelf, i, l.self.Heads, l.self.Inputs(s.dec[i].self), causal)
+	for i, l := range s.Decoder {
+		show(DecoderSelf, i, l.Self.Heads, l.Self.Inputs(s.dec[i].self), causal)
 	}
-	for i, l := range s.decoder {
-		show(DecoderCross, i, l.cross.Heads, l.cross.Inputs(s.dec[i].cross), cross)
+	for i, l := range s.Decoder {
+		show(DecoderCross, i, l.Cross.Heads, l.Cross.Inputs(s.dec[i].cross), cross)
 	}
 }

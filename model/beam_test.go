@@ -18,7 +18,7 @@ func score(m *Transformer, src, tgt []int32) float64 {
 	pass.bind(len(b.Src), len(b.TgtIn), false)
 	x := pass.forward(b, dropouts{}, dropouts{})
 	logits := mat.New(x.Rows, m.Config.TgtVocab)
-	m.project.Logits(nil, logits, x)
+	m.Output.Logits(nil, logits, x)
 	var logP float64
 	for i, want := range b.TgtOut {
 		row := logits.Row(i)
@@ -150,7 +150,7 @@ func TestGreedyTakesTheMostProbableToken(t *testing.T) {
 		pass.bind(len(b.Src), len(b.TgtIn), false)
 		x := pass.forward(b, dropouts{}, dropouts{})
 		logits := mat.New(x.Rows, c.TgtVocab)
-		m.project.Logits(nil, logits, x)
+		m.Output.Logits(nil, logits, x)
 		for i, id := range got.Tokens {
 			row := logits.Row(i)[EOS:]
 			if top := mat.Max(row); row[id-EOS] != top {

@@ -25,12 +25,12 @@ func (t *Transformer) CarryOver(from *Transformer, src, tgt [][]int32) error {
 		rows [][]int32
 	}
 	tables := map[*layer.Param]table{
-		t.project.E:  {from.project.E, tgt},
-		t.tgtEmbed.E: {from.tgtEmbed.E, tgt},
+		t.Output.E:   {from.Output.E, tgt},
+		t.TgtEmbed.E: {from.TgtEmbed.E, tgt},
 	}
-	tables[t.srcEmbed.E] = table{from.srcEmbed.E, src} // may be one of the others
-	if t.project.Bias != nil {
-		tables[t.project.Bias] = table{from.project.Bias, tgt}
+	tables[t.SrcEmbed.E] = table{from.SrcEmbed.E, src} // may be one of the others
+	if t.Output.Bias != nil {
+		tables[t.Output.Bias] = table{from.Output.Bias, tgt}
 	}
 	for _, p := range t.Params.List {
 		of, isTable := tables[p]

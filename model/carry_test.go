@@ -23,8 +23,8 @@ func TestCarryOver(t *testing.T) {
 		}
 		from, m := newModel(t, was), newModel(t, is)
 		from.Init(7)
-		for i := range from.project.Bias.W {
-			from.project.Bias.W[i] = float32(i)
+		for i := range from.Output.Bias.W {
+			from.Output.Bias.W[i] = float32(i)
 		}
 		m.Init(8)
 		before := newModel(t, is)
@@ -51,12 +51,12 @@ func TestCarryOver(t *testing.T) {
 			}
 		}
 		d := is.DModel
-		rows("source", m.srcEmbed.E.W, from.srcEmbed.E.W, before.srcEmbed.E.W, src, d)
+		rows("source", m.SrcEmbed.E.W, from.SrcEmbed.E.W, before.SrcEmbed.E.W, src, d)
 		if is.Tie != TieAll || was.Tie == TieAll { // or what is one matrix is the source's
-			rows("target", m.tgtEmbed.E.W, from.tgtEmbed.E.W, before.tgtEmbed.E.W, tgt, d)
-			rows("output", m.project.E.W, from.project.E.W, before.project.E.W, tgt, d)
+			rows("target", m.TgtEmbed.E.W, from.TgtEmbed.E.W, before.TgtEmbed.E.W, tgt, d)
+			rows("output", m.Output.E.W, from.Output.E.W, before.Output.E.W, tgt, d)
 		}
-		rows("bias", m.project.Bias.W, from.project.Bias.W, before.project.Bias.W, tgt, 1)
+		rows("bias", m.Output.Bias.W, from.Output.Bias.W, before.Output.Bias.W, tgt, 1)
 		for _, p := range m.Params.List {
 			if !strings.Contains(p.Name, "embedding") && !strings.HasPrefix(p.Name, "output.") {
 				for _, q := range from.Params.List {

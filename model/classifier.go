@@ -71,7 +71,7 @@ func NewClassifier(c ClassifierConfig) (*Classifier, error) {
 	}
 	m.layers = &Transformer{Config: c.Config, Params: ps}
 	m.layers.declareStacks()
-	m.layers.project = layer.Projection{
+	m.layers.Output = layer.Output{
 		E: ps.New("output.weight", c.Classes, c.DModel), Bias: ps.New("output.bias", c.Classes),
 		Smoothing: c.LabelSmoothing, SmoothAll: c.Smoothing == SmoothAll,
 	}
@@ -139,7 +139,7 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 	}
 	self, one, cross := s.ragged(n)
 	memory := pass.encoderStack(self, enc)
-	if len(pass.decoder) > 0 {
+	if len(pass.Decoder) > 0 {
 		layer.Fill(pass.tgt.Data, 1)
 		return pass.decoderStack(one, cross, dec)
 	}
@@ -154,7 +154,7 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 func (s *ClassifierPass) backward(x mat.Matrix, n int, enc, dec dropouts) {
 	p, pass := s.pass.pool, &s.pass
 	self, one, cross := s.ragged(n)
-	if len(pass.decoder) > 0 {
+	if len(pass.Decoder) > 0 {
 		pass.decoderStackBackward(one, cross, dec)
 	} else {
 		mat.Each(p, n, 4, meanOfRowsGrad{pass.dsrc, pass.dtgt})
@@ -176,7 +176,7 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 	s.bind(x, labels, true)
 	enc, dec := s.pass.drops(seed)
 	y := s.forward(x, len(labels), enc, dec)
-	s.pass.project.ForwardBackward(s.pass.pool, s.pass.dtgt, y, labels, scale, s.pass.room, s.losses)
+	s.pass.Output.ForwardBackward(s.pass.pool, s.pass.dtgt, y, labels, scale, s.pass.room, s.losses)
 	s.backward(x, len(labels), enc, dec)
 	return s.losses.Total()
 }
@@ -186,7 +186,7 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 func (s *ClassifierPass) Evaluate(x mat.Matrix, labels []int32) Loss {
 	s.bind(x, labels, false)
 	y := s.forward(x, len(labels), dropouts{}, dropouts{})
-	s.pass.project.Forward(s.pass.pool, y, labels, s.pass.room, s.losses)
+	s.pass.Output.Forward(s.pass.pool, y, labels, s.pass.room, s.losses)
 	return s.losses.Total()
 }
 

@@ -40,14 +40,14 @@ type stepRoom struct {
 // NewDecoder returns a decoder whose loops run on p.
 func NewDecoder(t *Transformer, p *mat.Pool) *Decoder {
 	d := &Decoder{Transformer: t, pool: p, pass: newStacks(t, p, new(layer.Arena)),
-		memory: make([]attn.Memory, len(t.decoder)), caches: make([]attn.Cache, len(t.decoder))}
+		memory: make([]attn.Memory, len(t.Decoder)), caches: make([]attn.Cache, len(t.Decoder))}
 	d.Refresh()
 	return d
 }
 
 // Refresh is to be called after the weights have changed.
 func (d *Decoder) Refresh() {
-	e := d.Transformer.project.E.Weights()
+	e := d.Transformer.Output.E.Weights()
 	if d.project.Data == nil {
 		d.project = mat.New(e.Cols, e.Rows)
 	}
@@ -62,22 +62,22 @@ func (d *Decoder) begin(b *Batch, beam, most int) {
 	rows := b.Sentences() * beam
 
 	d.arena.Fit(func() { d.take(memory, rows, b.SrcStarts) })
-	for i := range d.decoder {
-		d.memory[i].Fill(d.pool, d.decoder[i].cross, memory)
-		d.caches[i].Reserve(rows, d.decoder[i].self.Sizes, most)
+	for i := range d.Decoder {
+		d.memory[i].Fill(d.pool, d.Decoder[i].Cross, memory)
+		d.caches[i].Reserve(rows, d.Decoder[i].Self.Sizes, most)
 	}
 }
 
 func (d *Decoder) take(memory mat.Matrix, rows int, starts []int32) {
-	a, c, l := &d.arena, d.Config, &d.decoder[0] // as the others are
-	for i := range d.decoder {
-		d.memory[i] = l.cross.NewMemory(a, memory.Rows, starts)
+	a, c, l := &d.arena, d.Config, &d.Decoder[0] // as the others are
+	for i := range d.Decoder {
+		d.memory[i] = l.Cross.NewMemory(a, memory.Rows, starts)
 	}
 	d.room = stepRoom{
 		x:      a.Matrix(rows, c.DModel),
-		self:   l.self.NewSelfState(a, rows),
-		cross:  l.cross.NewCrossState(a, rows, 0),
-		ff:     l.ff.NewState(a, rows, false),
+		self:   l.Self.NewSelfState(a, rows),
+		cross:  l.Cross.NewCrossState(a, rows, 0),
+		ff:     l.FF.NewState(a, rows, false),
 		logits: a.Matrix(rows, c.TgtVocab),
 	}
 	for i := range d.room.norm {
@@ -104,23 +104,23 @@ func (r *stepRoom) rows(n int) stepRoom {
 // Hypothesis i continues slots[i] and translates source sentences[i].
 func (d *Decoder) step(ids, slots, sentences []int32, t int) mat.Matrix {
 	r := d.room.rows(len(ids))
-	d.tgtEmbed.At(r.x, ids, t)
+	d.TgtEmbed.At(r.x, ids, t)
 	x := r.x
 	none := mat.Dropout{}
-	for i := range d.decoder {
-		l := &d.decoder[i]
-		l.self.Step(d.pool, r.norm[0].R, r.self, l.norm1.Before(d.pool, r.norm[0], x), &d.caches[i], slots, t)
-		x = l.norm1.After(d.pool, r.norm[0], x, none)
-		l.cross.Step(d.pool, r.norm[1].R, r.cross, l.norm2.Before(d.pool, r.norm[1], x), d.memory[i], sentences)
-		x = l.norm2.After(d.pool, r.norm[1], x, none)
-		l.ff.Forward(d.pool, r.norm[2].R, r.ff, l.norm3.Before(d.pool, r.norm[2], x), none)
-		x = l.norm3.After(d.pool, r.norm[2], x, none)
+	for i := range d.Decoder {
+		l := &d.Decoder[i]
+		l.Self.Step(d.pool, r.norm[0].R, r.self, l.Norm1.Before(d.pool, r.norm[0], x), &d.caches[i], slots, t)
+		x = l.Norm1.After(d.pool, r.norm[0], x, none)
+		l.Cross.Step(d.pool, r.norm[1].R, r.cross, l.Norm2.Before(d.pool, r.norm[1], x), d.memory[i], sentences)
+		x = l.Norm2.After(d.pool, r.norm[1], x, none)
+		l.FF.Forward(d.pool, r.norm[2].R, r.ff, l.Norm3.Before(d.pool, r.norm[2], x), none)
+		x = l.Norm3.After(d.pool, r.norm[2], x, none)
 	}
 	if d.Config.HasFinalNorm() {
-		d.decNorm.Forward(d.pool, r.final, x)
+		d.DecNorm.Forward(d.pool, r.final, x)
 		x = r.final.Y.RowRange(0, x.Rows)
 	}
-	d.Transformer.project.LogitsBy(d.pool, r.logits, x, d.project)
+	d.Transformer.Output.LogitsBy(d.pool, r.logits, x, d.project)
 	return r.logits
 }
 
@@ -153,12 +153,12 @@ func (d *Decoder) Attention(src, tgt []int32) [][]float32 {
 	d.pass.bind(len(b.Src), len(b.TgtIn), false)
 	d.pass.forward(&b, dropouts{}, dropouts{})
 	_, _, cross := b.ragged()
-	last := len(d.decoder) - 1
+	last := len(d.Decoder) - 1
 	mean := make([][]float32, len(b.TgtIn))
 	for i := range mean {
 		mean[i] = make([]float32, len(b.Src))
 	}
-	l, w := d.decoder[last].cross, mat.New(len(b.TgtIn), len(b.Src))
+	l, w := d.Decoder[last].Cross, mat.New(len(b.TgtIn), len(b.Src))
 	in, heads := l.Inputs(d.pass.dec[last].cross), l.Heads
 	for h := range heads {
 		in.Weights(w, heads, 0, h, cross)

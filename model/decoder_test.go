@@ -32,7 +32,7 @@ func cachedStepsEqualTheFullPass(t *testing.T, m *Transformer) {
 	pass.bind(len(b.Src), len(b.TgtIn), false)
 	x := pass.forward(b, dropouts{}, dropouts{})
 	want := mat.New(x.Rows, c.TgtVocab)
-	m.project.Logits(nil, want, x)
+	m.Output.Logits(nil, want, x)
 
 	d := NewDecoder(m, nil)
 	sentences := b.Sentences()

@@ -2,7 +2,7 @@
 // batches forward and backward, the model file, and translation by beam search or sampling.
 //
 // The way of a batch: Batch (ragged token ids) → Pass: parts of it, each on one thread → stacks.forward: embeddings,
-// encoder layers, decoder layers → layer.Projection: logits, loss and their derivative, in chunks → stacks.backward:
+// encoder layers, decoder layers → layer.Output: logits, loss and their derivative, in chunks → stacks.backward:
 // the same stations in reverse, but for the embeddings, which take the whole batch's derivatives at its end. Sizes have the names of package layer; m counts source tokens and n target tokens.
 //
 // The files: config.go (Config and presets), variants.go (the readings of the paper that a Config can name),

@@ -65,7 +65,7 @@ func TestEncoderIsPyTorchs(t *testing.T) {
 func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
 	parts := blocks{config, ps, 1}
-	var layers []encoderLayer
+	var layers []EncoderLayer
 	for i := range c.EncoderLayers {
 		layers = append(layers, parts.encoderLayer(i))
 	}
@@ -83,7 +83,7 @@ func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 		for i := range layers {
 			states[i] = layers[i].state(a, x.Rows, true)
 		}
-		g = gradients{sub: a.Matrix(x.Rows, c.D), hidden: a.Matrix(x.Rows, c.FF), self: layers[0].self.NewSelfState(a, x.Rows)}
+		g = gradients{sub: a.Matrix(x.Rows, c.D), hidden: a.Matrix(x.Rows, c.FF), self: layers[0].Self.NewSelfState(a, x.Rows)}
 		final.state = layer.NewNormedAlone(a, x.Rows, c.D)
 	})
 	inputs := []mat.Matrix{x}
@@ -108,7 +108,7 @@ func TestDecoderIsPyTorchs(t *testing.T) {
 func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
 	parts := blocks{config, ps, 1}
-	var layers []decoderLayer
+	var layers []DecoderLayer
 	for i := range c.DecoderLayers {
 		layers = append(layers, parts.decoderLayer(i))
 	}
@@ -128,7 +128,7 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 		for i := range layers {
 			states[i] = layers[i].state(a, n, m, true)
 		}
-		g = gradients{sub: a.Matrix(n, c.D), hidden: a.Matrix(n, c.FF), self: layers[0].self.NewSelfState(a, n), cross: layers[0].cross.NewCrossState(a, n, m)}
+		g = gradients{sub: a.Matrix(n, c.D), hidden: a.Matrix(n, c.FF), self: layers[0].Self.NewSelfState(a, n), cross: layers[0].Cross.NewCrossState(a, n, m)}
 		final.state = layer.NewNormedAlone(a, n, c.D)
 	})
 	inputs := []mat.Matrix{x}
@@ -159,13 +159,13 @@ func TestTransformerIsPyTorchs(t *testing.T) {
 		m.Allocate(true)
 		var stacks layer.Params // all but embeddings and projection
 		for _, p := range m.Params.List {
-			if p != m.srcEmbed.E && p != m.tgtEmbed.E && p != m.project.E {
+			if p != m.SrcEmbed.E && p != m.TgtEmbed.E && p != m.Output.E {
 				stacks.List = append(stacks.List, p)
 			}
 		}
 		c.Fill("param/", &stacks)
 		none := mat.New(m.Config.MaxLen, c.D)
-		m.srcEmbed.Positions, m.tgtEmbed.Positions = none, none
+		m.SrcEmbed.Positions, m.TgtEmbed.Positions = none, none
 
 		scale := float32(math.Sqrt(float64(c.D)))
 		tokens := func(e layer.Embedding, name string) (ids, starts []int32) {
@@ -179,8 +179,8 @@ func TestTransformerIsPyTorchs(t *testing.T) {
 			return ids, c.Starts(name)
 		}
 		b := new(Batch)
-		b.Src, b.SrcStarts = tokens(m.srcEmbed, "src")
-		b.TgtIn, b.TgtStarts = tokens(m.tgtEmbed, "tgt")
+		b.Src, b.SrcStarts = tokens(m.SrcEmbed, "src")
+		b.TgtIn, b.TgtStarts = tokens(m.TgtEmbed, "tgt")
 		b.TgtOut = b.TgtIn
 
 		pass := NewPass(m, nil)
@@ -196,8 +196,8 @@ func TestTransformerIsPyTorchs(t *testing.T) {
 			}
 			c.Grad(name, dx)
 		}
-		grad(m.srcEmbed, "src", len(b.Src))
-		grad(m.tgtEmbed, "tgt", len(b.TgtIn))
+		grad(m.SrcEmbed, "src", len(b.Src))
+		grad(m.TgtEmbed, "tgt", len(b.TgtIn))
 		c.Grads(&stacks)
 	})
 }

@@ -23,7 +23,7 @@ func reference(m *Transformer, seed uint64, r rates) ref.Model {
 	w := ref.Model{
 		Weights: ref.WeightsOf(m.Params), D: c.DModel, Heads: c.Heads, EncoderLayers: c.EncoderLayers, DecoderLayers: c.DecoderLayers,
 		Eps: float64(c.NormEps), Smoothing: float64(c.LabelSmoothing),
-		Source: m.srcEmbed.E.Name, Target: m.tgtEmbed.E.Name, Output: m.project.E.Name,
+		Source: m.SrcEmbed.E.Name, Target: m.TgtEmbed.E.Name, Output: m.Output.E.Name,
 		SourcePositions: text(c.Positions), TargetPositions: text(c.Positions),
 		Reading: ref.Reading{
 			Pre: c.Norm == PreNorm, FinalNorm: c.HasFinalNorm(), EncAlpha: encAlpha, DecAlpha: decAlpha, NormKind: text(c.NormKind),

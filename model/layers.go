@@ -39,22 +39,22 @@ func (b blocks) feedForward(name string) layer.FeedForward {
 	}
 }
 
-// encoderLayer is one layer of the encoder (section 3.1): self-attention and the feed-forward network, each
-// with a residual connection and a norm.
-type encoderLayer struct {
-	self  attn.Self
-	norm1 layer.Residual
-	ff    layer.FeedForward
-	norm2 layer.Residual
+// EncoderLayer is one of the N layers on the left of figure 1 (section 3.1): self-attention and the
+// feed-forward network, each with a residual connection and a norm.
+type EncoderLayer struct {
+	Self  attn.Self         // multi-head self-attention (section 3.2)
+	Norm1 layer.Residual    // "Add & Norm" around Self
+	FF    layer.FeedForward // position-wise feed-forward network (section 3.3)
+	Norm2 layer.Residual    // "Add & Norm" around FF
 }
 
-func (b blocks) encoderLayer(i int) encoderLayer {
+func (b blocks) encoderLayer(i int) EncoderLayer {
 	name := "encoder." + strconv.Itoa(i)
-	return encoderLayer{
-		self:  b.sizes().NewSelf(b.ps, name+".self"),
-		norm1: b.residual(name + ".norm1"),
-		ff:    b.feedForward(name + ".ff"),
-		norm2: b.residual(name + ".norm2"),
+	return EncoderLayer{
+		Self:  b.sizes().NewSelf(b.ps, name+".self"),
+		Norm1: b.residual(name + ".norm1"),
+		FF:    b.feedForward(name + ".ff"),
+		Norm2: b.residual(name + ".norm2"),
 	}
 }
 
@@ -66,58 +66,59 @@ type encoderState struct {
 	norm2 layer.Normed
 }
 
-func (l *encoderLayer) state(a *layer.Arena, n int, backward bool) encoderState {
-	d := l.self.Model
-	return encoderState{l.self.NewSelfState(a, n), layer.NewNormed(a, n, d), l.ff.NewState(a, n, backward), layer.NewNormed(a, n, d)}
+func (l *EncoderLayer) state(a *layer.Arena, n int, backward bool) encoderState {
+	d := l.Self.Model
+	return encoderState{l.Self.NewSelfState(a, n), layer.NewNormed(a, n, d), l.FF.NewState(a, n, backward), layer.NewNormed(a, n, d)}
 }
 
 // forward returns the layer's output [n × d] for x [n × d]. A sublayer's result is written where the residual is
 // added to it.
-func (l *encoderLayer) forward(p *mat.Pool, st *encoderState, x mat.Matrix, r attn.Ragged, drops dropouts) mat.Matrix {
+func (l *EncoderLayer) forward(p *mat.Pool, st *encoderState, x mat.Matrix, r attn.Ragged, drops dropouts) mat.Matrix {
 	r.Drop = drops.weightsAt(0)
-	l.self.Forward(p, st.norm1.R, st.self, l.norm1.Before(p, st.norm1, x), r)
-	x = l.norm1.After(p, st.norm1, x, drops.at(0))
-	l.ff.Forward(p, st.norm2.R, st.ff, l.norm2.Before(p, st.norm2, x), drops.innerAt(1))
-	return l.norm2.After(p, st.norm2, x, drops.at(1))
+	l.Self.Forward(p, st.norm1.R, st.self, l.Norm1.Before(p, st.norm1, x), r)
+	x = l.Norm1.After(p, st.norm1, x, drops.at(0))
+	l.FF.Forward(p, st.norm2.R, st.ff, l.Norm2.Before(p, st.norm2, x), drops.innerAt(1))
+	return l.Norm2.After(p, st.norm2, x, drops.at(1))
 }
 
 // out is what forward returned.
-func (l *encoderLayer) out(st *encoderState) mat.Matrix { return l.norm2.Out(st.norm2) }
+func (l *EncoderLayer) out(st *encoderState) mat.Matrix { return l.Norm2.Out(st.norm2) }
 
 // backward turns dx, the derivative of the layer's output, into that of its input x: forward's lines in
 // reverse. The residual makes dx both what a norm returns and what its sublayer adds to.
-func (l *encoderLayer) backward(p *mat.Pool, dx mat.Matrix, g *gradients, st *encoderState, x mat.Matrix, r attn.Ragged, drops dropouts) {
-	x1 := l.norm1.Out(st.norm1)
-	din, how := l.norm2.BackwardAfter(p, dx, g.sub, st.norm2, drops.at(1))
-	l.ff.Backward(p, din, g.hidden, g.sub, st.ff, l.norm2.In(st.norm2, x1), drops.innerAt(1), how)
-	l.norm2.BackwardBefore(p, dx, din, st.norm2, x1)
+func (l *EncoderLayer) backward(p *mat.Pool, dx mat.Matrix, g *gradients, st *encoderState, x mat.Matrix, r attn.Ragged, drops dropouts) {
+	x1 := l.Norm1.Out(st.norm1)
+	din, how := l.Norm2.BackwardAfter(p, dx, g.sub, st.norm2, drops.at(1))
+	l.FF.Backward(p, din, g.hidden, g.sub, st.ff, l.Norm2.In(st.norm2, x1), drops.innerAt(1), how)
+	l.Norm2.BackwardBefore(p, dx, din, st.norm2, x1)
 
 	r.Drop = drops.weightsAt(0)
-	din, how = l.norm1.BackwardAfter(p, dx, g.sub, st.norm1, drops.at(0))
-	l.self.Backward(p, din, g.self, g.sub, st.self, l.norm1.In(st.norm1, x), r, how)
-	l.norm1.BackwardBefore(p, dx, din, st.norm1, x)
+	din, how = l.Norm1.BackwardAfter(p, dx, g.sub, st.norm1, drops.at(0))
+	l.Self.Backward(p, din, g.self, g.sub, st.self, l.Norm1.In(st.norm1, x), r, how)
+	l.Norm1.BackwardBefore(p, dx, din, st.norm1, x)
 }
 
-// decoderLayer is one layer of the decoder (section 3.1): self-attention with the look-ahead mask, attention
-// to the encoder's output, and the feed-forward network.
-type decoderLayer struct {
-	self  attn.Self
-	norm1 layer.Residual
-	cross attn.Cross
-	norm2 layer.Residual
-	ff    layer.FeedForward
-	norm3 layer.Residual
+// DecoderLayer is one of the N layers on the right of figure 1 (section 3.1): self-attention that sees
+// no later position, attention to the encoder's output, and the feed-forward network, each with a
+// residual connection and a norm.
+type DecoderLayer struct {
+	Self  attn.Self         // masked multi-head self-attention (sections 3.1, 3.2.3)
+	Norm1 layer.Residual    // "Add & Norm" around Self
+	Cross attn.Cross        // queries from the decoder, keys and values from the encoder (section 3.2.3)
+	Norm2 layer.Residual    // "Add & Norm" around Cross
+	FF    layer.FeedForward // position-wise feed-forward network (section 3.3)
+	Norm3 layer.Residual    // "Add & Norm" around FF
 }
 
-func (b blocks) decoderLayer(i int) decoderLayer {
+func (b blocks) decoderLayer(i int) DecoderLayer {
 	name := "decoder." + strconv.Itoa(i)
-	return decoderLayer{
-		self:  b.sizes().NewSelf(b.ps, name+".self"),
-		norm1: b.residual(name + ".norm1"),
-		cross: b.sizes().NewCross(b.ps, name+".cross"),
-		norm2: b.residual(name + ".norm2"),
-		ff:    b.feedForward(name + ".ff"),
-		norm3: b.residual(name + ".norm3"),
+	return DecoderLayer{
+		Self:  b.sizes().NewSelf(b.ps, name+".self"),
+		Norm1: b.residual(name + ".norm1"),
+		Cross: b.sizes().NewCross(b.ps, name+".cross"),
+		Norm2: b.residual(name + ".norm2"),
+		FF:    b.feedForward(name + ".ff"),
+		Norm3: b.residual(name + ".norm3"),
 	}
 }
 
@@ -131,45 +132,45 @@ type decoderState struct {
 	norm3 layer.Normed
 }
 
-func (l *decoderLayer) state(a *layer.Arena, n, m int, backward bool) decoderState {
-	d := l.self.Model
+func (l *DecoderLayer) state(a *layer.Arena, n, m int, backward bool) decoderState {
+	d := l.Self.Model
 	return decoderState{
-		l.self.NewSelfState(a, n), layer.NewNormed(a, n, d),
-		l.cross.NewCrossState(a, n, m), layer.NewNormed(a, n, d),
-		l.ff.NewState(a, n, backward), layer.NewNormed(a, n, d),
+		l.Self.NewSelfState(a, n), layer.NewNormed(a, n, d),
+		l.Cross.NewCrossState(a, n, m), layer.NewNormed(a, n, d),
+		l.FF.NewState(a, n, backward), layer.NewNormed(a, n, d),
 	}
 }
 
 // forward returns the layer's output [n × d] for x [n × d] and the memory [m × d].
-func (l *decoderLayer) forward(p *mat.Pool, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts) mat.Matrix {
+func (l *DecoderLayer) forward(p *mat.Pool, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts) mat.Matrix {
 	self.Drop, cross.Drop = drops.weightsAt(0), drops.weightsAt(1)
-	l.self.Forward(p, st.norm1.R, st.self, l.norm1.Before(p, st.norm1, x), self)
-	x = l.norm1.After(p, st.norm1, x, drops.at(0))
-	l.cross.Forward(p, st.norm2.R, st.cross, l.norm2.Before(p, st.norm2, x), memory, cross)
-	x = l.norm2.After(p, st.norm2, x, drops.at(1))
-	l.ff.Forward(p, st.norm3.R, st.ff, l.norm3.Before(p, st.norm3, x), drops.innerAt(2))
-	return l.norm3.After(p, st.norm3, x, drops.at(2))
+	l.Self.Forward(p, st.norm1.R, st.self, l.Norm1.Before(p, st.norm1, x), self)
+	x = l.Norm1.After(p, st.norm1, x, drops.at(0))
+	l.Cross.Forward(p, st.norm2.R, st.cross, l.Norm2.Before(p, st.norm2, x), memory, cross)
+	x = l.Norm2.After(p, st.norm2, x, drops.at(1))
+	l.FF.Forward(p, st.norm3.R, st.ff, l.Norm3.Before(p, st.norm3, x), drops.innerAt(2))
+	return l.Norm3.After(p, st.norm3, x, drops.at(2))
 }
 
 // out is what forward returned.
-func (l *decoderLayer) out(st *decoderState) mat.Matrix { return l.norm3.Out(st.norm3) }
+func (l *DecoderLayer) out(st *decoderState) mat.Matrix { return l.Norm3.Out(st.norm3) }
 
 // backward turns dx, the derivative of the layer's output, into that of its input x, and sets or adds to
 // that of the memory.
-func (l *decoderLayer) backward(p *mat.Pool, dx, dmemory mat.Matrix, g *gradients, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts, howMemory mat.GemmOptions) {
+func (l *DecoderLayer) backward(p *mat.Pool, dx, dmemory mat.Matrix, g *gradients, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts, howMemory mat.GemmOptions) {
 	self.Drop, cross.Drop = drops.weightsAt(0), drops.weightsAt(1)
-	x1, x2 := l.norm1.Out(st.norm1), l.norm2.Out(st.norm2)
-	din, how := l.norm3.BackwardAfter(p, dx, g.sub, st.norm3, drops.at(2))
-	l.ff.Backward(p, din, g.hidden, g.sub, st.ff, l.norm3.In(st.norm3, x2), drops.innerAt(2), how)
-	l.norm3.BackwardBefore(p, dx, din, st.norm3, x2)
+	x1, x2 := l.Norm1.Out(st.norm1), l.Norm2.Out(st.norm2)
+	din, how := l.Norm3.BackwardAfter(p, dx, g.sub, st.norm3, drops.at(2))
+	l.FF.Backward(p, din, g.hidden, g.sub, st.ff, l.Norm3.In(st.norm3, x2), drops.innerAt(2), how)
+	l.Norm3.BackwardBefore(p, dx, din, st.norm3, x2)
 
-	din, how = l.norm2.BackwardAfter(p, dx, g.sub, st.norm2, drops.at(1))
-	l.cross.Backward(p, din, dmemory, g.cross, g.sub, st.cross, l.norm2.In(st.norm2, x1), memory, cross, how, howMemory)
-	l.norm2.BackwardBefore(p, dx, din, st.norm2, x1)
+	din, how = l.Norm2.BackwardAfter(p, dx, g.sub, st.norm2, drops.at(1))
+	l.Cross.Backward(p, din, dmemory, g.cross, g.sub, st.cross, l.Norm2.In(st.norm2, x1), memory, cross, how, howMemory)
+	l.Norm2.BackwardBefore(p, dx, din, st.norm2, x1)
 
-	din, how = l.norm1.BackwardAfter(p, dx, g.sub, st.norm1, drops.at(0))
-	l.self.Backward(p, din, g.self, g.sub, st.self, l.norm1.In(st.norm1, x), self, how)
-	l.norm1.BackwardBefore(p, dx, din, st.norm1, x)
+	din, how = l.Norm1.BackwardAfter(p, dx, g.sub, st.norm1, drops.at(0))
+	l.Self.Backward(p, din, g.self, g.sub, st.self, l.Norm1.In(st.norm1, x), self, how)
+	l.Norm1.BackwardBefore(p, dx, din, st.norm1, x)
 }
 
 // gradients are the derivatives that live only within one layer's backward: every layer of a stack uses the

@@ -91,7 +91,7 @@ func (s *Pass) reserve(src, tgt, rows int, rdrop bool) {
 
 // most is how many rows a part has at most: more in bf16, for preparing the weights takes as long as it does in float32.
 func (s *Pass) most() int {
-	if s.project.Precision != layer.Float32 {
+	if s.Output.Precision != layer.Float32 {
 		return 2 * s.rows
 	}
 	return s.rows
@@ -100,7 +100,7 @@ func (s *Pass) most() int {
 // partsOf is into how many parts a batch of so many rows goes, and how many rows they have at most: fewer than usual where that
 // gives every thread a part. In bf16, whose sums depend on where they are cut, it is an even number for any number of threads.
 func (s *Pass) partsOf(rows int) (parts, most int) {
-	if s.project.Precision != layer.Float32 {
+	if s.Output.Precision != layer.Float32 {
 		most = s.most()
 		parts = (rows + most - 1) / most
 		if rows > s.rows { // the halves of less would be too small for bf16 to gain
@@ -137,7 +137,7 @@ func (w *worker) bind(m, n int, train, rdrop bool) {
 	w.arena.Fit(func() {
 		w.take(m, n, train)
 		if rdrop {
-			w.room = w.project.NewRDropRoom(w.arena, n/2)
+			w.room = w.Output.NewRDropRoom(w.arena, n/2)
 		}
 	})
 }
@@ -214,9 +214,9 @@ func (w *worker) train(t *trainParts, i int) {
 
 	x := w.forward(b, enc, dec)
 	if t.alpha != 0 {
-		w.project.RDrop(nil, w.dtgt, x, b.TgtOut, t.scale, t.alpha, w.room, losses)
+		w.Output.RDrop(nil, w.dtgt, x, b.TgtOut, t.scale, t.alpha, w.room, losses)
 	} else {
-		w.project.ForwardBackward(nil, w.dtgt, x, b.TgtOut, t.scale, w.room, losses)
+		w.Output.ForwardBackward(nil, w.dtgt, x, b.TgtOut, t.scale, w.room, losses)
 	}
 	w.backward(b, enc, dec)
 }
@@ -243,7 +243,7 @@ func (t *evaluateParts) Range(lo, hi int) {
 		w.bind(len(b.Src), len(b.TgtIn), false, false)
 		tgt := int(t.b.TgtStarts[t.cuts[i]])
 		x := w.forward(b, dropouts{}, dropouts{})
-		w.project.Forward(nil, x, b.TgtOut, w.room, t.losses.Rows(tgt, tgt+len(b.TgtIn)))
+		w.Output.Forward(nil, x, b.TgtOut, w.room, t.losses.Rows(tgt, tgt+len(b.TgtIn)))
 	}
 	t.idle <- w
 }

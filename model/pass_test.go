@@ -165,7 +165,7 @@ func TestPartsChangeNothing(t *testing.T) {
 
 func TestTrainingLearnsABatchByHeart(t *testing.T) {
 	m := newModel(t, toy())
-	m.Config.LabelSmoothing, m.project.Smoothing = 0, 0
+	m.Config.LabelSmoothing, m.Output.Smoothing = 0, 0
 	pass, b := NewPass(m, nil), randomBatch(m.Config, 8, 3, 3)
 	first := pass.Evaluate(b)
 	am, av := make([]float32, m.Params.Count()), make([]float32, m.Params.Count())

@@ -11,15 +11,15 @@ import (
 // everyone will who uses the model, in float32.
 func (t *Transformer) In(r layer.Precision) *Transformer {
 	u := *t
-	u.encoder, u.decoder = slices.Clone(t.encoder), slices.Clone(t.decoder)
-	for i := range u.encoder {
-		l := &u.encoder[i]
-		l.self, l.ff = l.self.In(r), l.ff.In(r)
+	u.Encoder, u.Decoder = slices.Clone(t.Encoder), slices.Clone(t.Decoder)
+	for i := range u.Encoder {
+		l := &u.Encoder[i]
+		l.Self, l.FF = l.Self.In(r), l.FF.In(r)
 	}
-	for i := range u.decoder {
-		l := &u.decoder[i]
-		l.self, l.cross, l.ff = l.self.In(r), l.cross.In(r), l.ff.In(r)
+	for i := range u.Decoder {
+		l := &u.Decoder[i]
+		l.Self, l.Cross, l.FF = l.Self.In(r), l.Cross.In(r), l.FF.In(r)
 	}
-	u.project.Precision = r
+	u.Output.Precision = r
 	return &u
 }

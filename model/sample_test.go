@@ -22,7 +22,7 @@ func distribution(m *Transformer, src, prefix []int32, s Search) []float64 {
 	pass.bind(len(b.Src), len(b.TgtIn), false)
 	x := pass.forward(b, dropouts{}, dropouts{})
 	logits := mat.New(x.Rows, m.Config.TgtVocab)
-	m.project.Logits(nil, logits, x)
+	m.Output.Logits(nil, logits, x)
 	p := make([]float64, m.Config.TgtVocab)
 	var order []int
 	total := 0.0

@@ -37,7 +37,7 @@ func TestShapesOfTheSources(t *testing.T) {
 		pass.bind(len(b.Src), len(b.TgtIn), false)
 		x := pass.forward(b, dropouts{}, dropouts{})
 		logits := mat.New(x.Rows, c.config.TgtVocab)
-		m.project.Logits(p, logits, x)
+		m.Output.Logits(p, logits, x)
 		p.Close()
 		for name, s := range map[string]struct {
 			m         mat.Matrix

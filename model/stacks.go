@@ -25,7 +25,7 @@ type stacks struct {
 }
 
 func newStacks(t *Transformer, p *mat.Pool, a *layer.Arena) stacks {
-	return stacks{Transformer: t, pool: p, arena: a, enc: make([]encoderState, len(t.encoder)), dec: make([]decoderState, len(t.decoder))}
+	return stacks{Transformer: t, pool: p, arena: a, enc: make([]encoderState, len(t.Encoder)), dec: make([]decoderState, len(t.Decoder))}
 }
 
 // bind gives every activation of m source and n target tokens its memory.
@@ -43,16 +43,16 @@ func (s *stacks) take(m, n int, train bool) {
 	s.src, s.tgt = a.Matrix(m, d), a.Matrix(n, d)
 	// A layer is done with its input x before it writes its result, so what is not to be taken backward can go from
 	// layer to layer in one memory.
-	for i := range s.encoder {
+	for i := range s.Encoder {
 		if train || i == 0 {
-			s.enc[i] = s.encoder[i].state(a, m, train)
+			s.enc[i] = s.Encoder[i].state(a, m, train)
 		} else {
 			s.enc[i] = s.enc[0]
 		}
 	}
-	for i := range s.decoder {
+	for i := range s.Decoder {
 		if train || i == 0 {
-			s.dec[i] = s.decoder[i].state(a, n, m, train)
+			s.dec[i] = s.Decoder[i].state(a, n, m, train)
 		} else {
 			s.dec[i] = s.dec[0]
 		}
@@ -60,17 +60,17 @@ func (s *stacks) take(m, n int, train bool) {
 	if final {
 		s.encNorm, s.decNorm = layer.NewNormedAlone(a, m, d), layer.NewNormedAlone(a, n, d)
 	}
-	s.room = s.project.NewLossRoom(a, n)
+	s.room = s.Output.NewLossRoom(a, n)
 	if !train {
 		return
 	}
-	enc := &s.encoder[0] // as the others are
-	s.encGrad = gradients{sub: a.Matrix(m, d), hidden: a.Matrix(m, ff), self: enc.self.NewSelfState(a, m)}
-	if len(s.decoder) == 0 { // in a Classifier
+	enc := &s.Encoder[0] // as the others are
+	s.encGrad = gradients{sub: a.Matrix(m, d), hidden: a.Matrix(m, ff), self: enc.Self.NewSelfState(a, m)}
+	if len(s.Decoder) == 0 { // in a Classifier
 		return
 	}
-	dec := &s.decoder[0]
-	s.decGrad = gradients{sub: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: dec.self.NewSelfState(a, n), cross: dec.cross.NewCrossState(a, n, m)}
+	dec := &s.Decoder[0]
+	s.decGrad = gradients{sub: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: dec.Self.NewSelfState(a, n), cross: dec.Cross.NewCrossState(a, n, m)}
 }
 
 // drops gives the places of the encoder and of the decoder where dropout is applied: the embeddings of a stack, then
@@ -78,7 +78,7 @@ func (s *stacks) take(m, n int, train bool) {
 func (s *stacks) drops(seed uint64) (enc, dec dropouts) {
 	c := &s.Config
 	enc = dropouts{rates: c.rates(), seed: seed, width: c.DModel, ff: c.DFF, heads: c.Heads}
-	return enc, enc.from(1 + 2*len(s.encoder))
+	return enc, enc.from(1 + 2*len(s.Encoder))
 }
 
 func (b *Batch) ragged() (encoder, decoder, cross attn.Ragged) {
@@ -91,24 +91,24 @@ func (b *Batch) ragged() (encoder, decoder, cross attn.Ragged) {
 func (s *stacks) forward(b *Batch, enc, dec dropouts) mat.Matrix {
 	self, causal, cross := b.ragged()
 	s.encode(b.Src, self, enc)
-	s.tgtEmbed.Forward(s.pool, s.tgt, b.TgtIn, b.TgtStarts, dec.at(0))
+	s.TgtEmbed.Forward(s.pool, s.tgt, b.TgtIn, b.TgtStarts, dec.at(0))
 	return s.decoderStack(causal, cross, dec)
 }
 
 // encode returns the encoder's output [m × d].
 func (s *stacks) encode(src []int32, r attn.Ragged, drops dropouts) mat.Matrix {
-	s.srcEmbed.Forward(s.pool, s.src, src, r.Q, drops.at(0))
+	s.SrcEmbed.Forward(s.pool, s.src, src, r.Q, drops.at(0))
 	return s.encoderStack(r, drops)
 }
 
 // encoderStack takes src through the encoder's layers to memory [m × d], and returns it.
 func (s *stacks) encoderStack(r attn.Ragged, drops dropouts) mat.Matrix {
 	x := s.src
-	for i := range s.encoder {
-		x = s.encoder[i].forward(s.pool, &s.enc[i], x, r, drops.from(1+2*i))
+	for i := range s.Encoder {
+		x = s.Encoder[i].forward(s.pool, &s.enc[i], x, r, drops.from(1+2*i))
 	}
 	if s.Config.HasFinalNorm() {
-		s.Transformer.encNorm.Forward(s.pool, s.encNorm, x)
+		s.Transformer.EncNorm.Forward(s.pool, s.encNorm, x)
 		x = s.encNorm.Y
 	}
 	s.memory = x
@@ -118,11 +118,11 @@ func (s *stacks) encoderStack(r attn.Ragged, drops dropouts) mat.Matrix {
 // decoderStack takes tgt through the decoder's layers and returns their output [n × d].
 func (s *stacks) decoderStack(causal, cross attn.Ragged, drops dropouts) mat.Matrix {
 	x := s.tgt
-	for i := range s.decoder {
-		x = s.decoder[i].forward(s.pool, &s.dec[i], x, s.memory, causal, cross, drops.from(1+3*i))
+	for i := range s.Decoder {
+		x = s.Decoder[i].forward(s.pool, &s.dec[i], x, s.memory, causal, cross, drops.from(1+3*i))
 	}
 	if s.Config.HasFinalNorm() {
-		s.Transformer.decNorm.Forward(s.pool, s.decNorm, x)
+		s.Transformer.DecNorm.Forward(s.pool, s.decNorm, x)
 		x = s.decNorm.Y
 	}
 	return x
@@ -137,39 +137,39 @@ func (s *stacks) backward(b *Batch, enc, dec dropouts) {
 
 // embedBackward takes dsrc and dtgt, the derivatives of a batch's embedded tokens, to the gradients of the embeddings.
 func (s *stacks) embedBackward(b *Batch, enc, dec dropouts) {
-	s.tgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
-	s.srcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))
+	s.TgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
+	s.SrcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))
 }
 
 // decoderStackBackward turns dtgt, the derivative of decoderStack's result, into that of tgt, and sets dsrc, that
 // of the memory.
 func (s *stacks) decoderStackBackward(causal, cross attn.Ragged, drops dropouts) {
-	last := len(s.decoder) - 1
+	last := len(s.Decoder) - 1
 	if s.Config.HasFinalNorm() {
-		s.Transformer.decNorm.Backward(s.pool, s.dtgt, s.dtgt, s.decNorm, s.decoder[last].out(&s.dec[last]), layer.Set)
+		s.Transformer.DecNorm.Backward(s.pool, s.dtgt, s.dtgt, s.decNorm, s.Decoder[last].out(&s.dec[last]), layer.Set)
 	}
 	how := layer.Set // every layer of the decoder adds to the memory's derivative; the first to come sets it
 	for i := last; i >= 0; i-- {
 		x := s.tgt
 		if i > 0 {
-			x = s.decoder[i-1].out(&s.dec[i-1])
+			x = s.Decoder[i-1].out(&s.dec[i-1])
 		}
-		s.decoder[i].backward(s.pool, s.dtgt, s.dsrc, &s.decGrad, &s.dec[i], x, s.memory, causal, cross, drops.from(1+3*i), how)
+		s.Decoder[i].backward(s.pool, s.dtgt, s.dsrc, &s.decGrad, &s.dec[i], x, s.memory, causal, cross, drops.from(1+3*i), how)
 		how = layer.Add
 	}
 }
 
 // encoderStackBackward turns dsrc, the derivative of the memory, into that of src.
 func (s *stacks) encoderStackBackward(r attn.Ragged, drops dropouts) {
-	last := len(s.encoder) - 1
+	last := len(s.Encoder) - 1
 	if s.Config.HasFinalNorm() {
-		s.Transformer.encNorm.Backward(s.pool, s.dsrc, s.dsrc, s.encNorm, s.encoder[last].out(&s.enc[last]), layer.Set)
+		s.Transformer.EncNorm.Backward(s.pool, s.dsrc, s.dsrc, s.encNorm, s.Encoder[last].out(&s.enc[last]), layer.Set)
 	}
 	for i := last; i >= 0; i-- {
 		x := s.src
 		if i > 0 {
-			x = s.encoder[i-1].out(&s.enc[i-1])
+			x = s.Encoder[i-1].out(&s.enc[i-1])
 		}
-		s.encoder[i].backward(s.pool, s.dsrc, &s.encGrad, &s.enc[i], x, r, drops.from(1+2*i))
+		s.Encoder[i].backward(s.pool, s.dsrc, &s.encGrad, &s.enc[i], x, r, drops.from(1+2*i))
 	}
 }

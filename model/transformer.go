@@ -5,18 +5,18 @@ import (
 	"tfm/mat"
 )
 
-// Transformer is the encoder and decoder of figure 1, as parameters and what is computed from the Config
-// alone. It holds no activations: passes (Pass) and decoders (Decoder) do, and any number may share one
-// Transformer as long as none of them trains it.
+// Transformer is the encoder and the decoder of figure 1: the parameters of every box in it. It holds
+// no activations: a Pass and a Decoder hold theirs, and any number of them may share one Transformer
+// as long as none of them trains it.
 type Transformer struct {
 	Config Config
-	Params *layer.Params
+	Params *layer.Params // of all fields below
 
-	srcEmbed, tgtEmbed layer.Embedding
-	encoder            []encoderLayer
-	decoder            []decoderLayer
-	encNorm, decNorm   layer.Norm // behind the stacks, if Config.HasFinalNorm
-	project            layer.Projection
+	SrcEmbed, TgtEmbed layer.Embedding // input and output embedding with positions (sections 3.4, 3.5)
+	Encoder            []EncoderLayer  // the left stack of figure 1
+	Decoder            []DecoderLayer  // the right stack; empty in a Classifier
+	EncNorm, DecNorm   layer.Norm      // after the last layer of each stack if Config.HasFinalNorm
+	Output             layer.Output    // linear and softmax above the decoder (section 3.4)
 }
 
 // New returns the model that c describes, or why there is none. Its weights are not allocated.
@@ -41,15 +41,15 @@ func declare(c Config) *Transformer {
 	if c.Tie == TieNone {
 		out = ps.New("output.weight", c.TgtVocab, c.DModel)
 	}
-	t.srcEmbed.E, t.tgtEmbed.E = src, tgt
-	t.srcEmbed.Unscaled, t.tgtEmbed.Unscaled = c.Unscaled, c.Unscaled
+	t.SrcEmbed.E, t.TgtEmbed.E = src, tgt
+	t.SrcEmbed.Unscaled, t.TgtEmbed.Unscaled = c.Unscaled, c.Unscaled
 	if c.Positions == Learned {
-		t.srcEmbed.Learned = ps.New("source.positions", c.MaxLen, c.DModel)
-		t.tgtEmbed.Learned = ps.New("target.positions", c.MaxLen, c.DModel)
+		t.SrcEmbed.Learned = ps.New("source.positions", c.MaxLen, c.DModel)
+		t.TgtEmbed.Learned = ps.New("target.positions", c.MaxLen, c.DModel)
 	}
-	t.project = layer.Projection{E: out, Smoothing: c.LabelSmoothing, SmoothAll: c.Smoothing == SmoothAll}
+	t.Output = layer.Output{E: out, Smoothing: c.LabelSmoothing, SmoothAll: c.Smoothing == SmoothAll}
 	if c.OutputBias {
-		t.project.Bias = ps.New("output.bias", c.TgtVocab)
+		t.Output.Bias = ps.New("output.bias", c.TgtVocab)
 	}
 	t.declareStacks()
 	return t
@@ -60,15 +60,15 @@ func (t *Transformer) declareStacks() {
 	encAlpha, _, decAlpha, _ := t.Config.DeepNormScales()
 	enc, dec := blocks{t.Config, t.Params, float32(encAlpha)}, blocks{t.Config, t.Params, float32(decAlpha)}
 	for i := range t.Config.EncoderLayers {
-		t.encoder = append(t.encoder, enc.encoderLayer(i))
+		t.Encoder = append(t.Encoder, enc.encoderLayer(i))
 	}
 	for i := range t.Config.DecoderLayers {
-		t.decoder = append(t.decoder, dec.decoderLayer(i))
+		t.Decoder = append(t.Decoder, dec.decoderLayer(i))
 	}
 	if t.Config.HasFinalNorm() {
-		t.encNorm = enc.norm("encoder.norm")
-		if len(t.decoder) > 0 {
-			t.decNorm = dec.norm("decoder.norm")
+		t.EncNorm = enc.norm("encoder.norm")
+		if len(t.Decoder) > 0 {
+			t.DecNorm = dec.norm("decoder.norm")
 		}
 	}
 }
@@ -77,8 +77,8 @@ func (t *Transformer) declareStacks() {
 func (t *Transformer) share(part *layer.Part) *Transformer {
 	u := declare(t.Config)
 	u.Params.Share(t.Params, part)
-	u.srcEmbed.Positions, u.tgtEmbed.Positions = t.srcEmbed.Positions, t.tgtEmbed.Positions
-	return u.In(t.project.Precision)
+	u.SrcEmbed.Positions, u.TgtEmbed.Positions = t.SrcEmbed.Positions, t.TgtEmbed.Positions
+	return u.In(t.Output.Precision)
 }
 
 // Allocate makes room for the weights, all zeros, and for gradients if the model is to be trained.
@@ -86,10 +86,10 @@ func (t *Transformer) Allocate(gradients bool) {
 	t.Params.Allocate(gradients)
 	c := t.Config
 	if c.Positions == Learned {
-		t.srcEmbed.Positions, t.tgtEmbed.Positions = t.srcEmbed.Learned.Weights(), t.tgtEmbed.Learned.Weights()
+		t.SrcEmbed.Positions, t.TgtEmbed.Positions = t.SrcEmbed.Learned.Weights(), t.TgtEmbed.Learned.Weights()
 		return
 	}
 	table := [...]func(positions, d int) mat.Matrix{layer.Sinusoids, layer.SinusoidHalves, layer.TimingSignal}[c.Positions]
 	positions := table(c.FirstPosition+c.MaxLen, c.DModel).RowRange(c.FirstPosition, c.FirstPosition+c.MaxLen)
-	t.srcEmbed.Positions, t.tgtEmbed.Positions = positions, positions
+	t.SrcEmbed.Positions, t.TgtEmbed.Positions = positions, positions
 }

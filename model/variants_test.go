@@ -172,7 +172,7 @@ func TestNoVariantDependsOnTheBatch(t *testing.T) {
 			pass.bind(len(b.Src), len(b.TgtIn), false)
 			x := pass.forward(b, dropouts{}, dropouts{})
 			y := mat.New(x.Rows, c.TgtVocab)
-			m.project.Logits(nil, y, x)
+			m.Output.Logits(nil, y, x)
 			return y
 		}
 		pass := NewPass(m, p)
