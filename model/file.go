@@ -25,7 +25,7 @@ const format = "tfm 1"
 // File is what a model file holds.
 type File struct {
 	Model      *Transformer
-	Tokenizers map[string][]byte // "joint", or "source" and "target", in the form of package text
+	Tokenizers map[string][]byte // "joint", or "source" and "target", the bytes of text.Tokenizer.MarshalBinary
 	Info       map[string]string // free text beside it, such as how the model was trained
 }
 

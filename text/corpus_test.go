@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"tfm/internal/texttest"
 )
 
 func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
@@ -258,7 +260,7 @@ func FuzzReadLines(f *testing.F) {
 }
 
 func BenchmarkReadLines(b *testing.B) {
-	text := strings.Join(generate(20000), "\n")
+	text := strings.Join(texttest.Lines(20000), "\n")
 	for _, form := range []string{"plain", "gzip"} {
 		data := text
 		if form == "gzip" {

@@ -13,7 +13,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
-	"tfm/text"
+	"tfm/text/score"
 )
 
 // The task of most tests: say the source again. Words are the ids from 3 on.
@@ -334,7 +334,7 @@ func TestValidationTokenizes(t *testing.T) {
 	d := copyData()
 	d.References = slices.Repeat([]string{"the dark - red house ."}, d.Valid.Len())
 	d.Detokenize = func([]int32) string { return "the dark-red house." }
-	for tok, equal := range map[text.BLEUTokenizer]bool{text.Tok13a: false, text.TokIntl: true} {
+	for tok, equal := range map[score.Tokenizer]bool{score.Tok13a: false, score.TokIntl: true} {
 		o := smallOptions(2)
 		o.ValidEvery, o.Tokenize = 2, tok
 		if r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, nil); (r.Best.BLEU == 100) != equal {

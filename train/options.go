@@ -10,7 +10,7 @@ import (
 
 	"tfm/layer"
 	"tfm/model"
-	"tfm/text"
+	"tfm/text/score"
 )
 
 // Options are the settings of a training run. A checkpoint holds them, and a run resumes only with the same
@@ -68,7 +68,7 @@ type Options struct {
 	Search     model.Search `json:"search" resume:"free"`      // how the validation's sources are translated
 	Entropies  bool         `json:"-"`                         // take those of the attention at each validation
 
-	Tokenize text.BLEUTokenizer `json:"tokenize"` // of the validation's BLEU, which chooses the best weights
+	Tokenize score.Tokenizer `json:"tokenize"` // of the validation's BLEU, which chooses the best weights
 
 	Dir       string `json:"-"`                        // of the checkpoints; "" is none
 	Resume    bool   `json:"-"`                        // from the newest in Dir

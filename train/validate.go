@@ -10,7 +10,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
-	"tfm/text"
+	"tfm/text/score"
 )
 
 // Validation is how well the weights of a step do on the validation pairs.
@@ -55,7 +55,7 @@ type validator struct {
 	search     model.Search
 	srcs       [][]int32 // shortest first: what is translated together has similar lengths
 	refs       []string  // refs[i] is the reference of srcs[i]
-	tokenize   text.BLEUTokenizer
+	tokenize   score.Tokenizer
 	detokenize func([]int32) string
 	sampled    []int // places in srcs, in ascending order
 	samples    []Sample
@@ -139,7 +139,7 @@ func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 // translate returns the BLEU of the translations, which are made some at a time so that it can be cancelled.
 func (v *validator) translate(ctx context.Context) (float64, bool) {
 	const together = 256
-	bleu := text.BLEU{Tokenizer: v.tokenize}
+	bleu := score.BLEU{Tokenizer: v.tokenize}
 	v.decoder.Refresh()
 	for lo := 0; lo < len(v.srcs); lo += together {
 		if ctx.Err() != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tfm/text"
+	"tfm/text/bpe"
 )
 
 func TestDisplayWidth(t *testing.T) {
@@ -40,17 +40,17 @@ func TestDrawAttention(t *testing.T) {
 }
 
 func TestWordsOfPieces(t *testing.T) {
-	bpe, err := text.TrainBPE(259) // bytes alone
+	tokenizer, err := bpe.Train(259) // bytes alone
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := bpe.Encode(nil, "he reads 书")
-	words := wordsOf(bpe, ids, true)
+	ids := tokenizer.Encode(nil, "he reads 书")
+	words := wordsOf(tokenizer, ids, true)
 	if got := names(words); !slices.Equal(got, []string{"he", "reads", "书", "</s>"}) {
 		t.Errorf("words %q", got)
 	}
-	src := bpe.Encode(nil, "看书")
-	characters := wordsOf(bpe, src, false)
+	src := tokenizer.Encode(nil, "看书")
+	characters := wordsOf(tokenizer, src, false)
 	if got := names(characters); !slices.Equal(got, []string{"看", "书", "</s>"}) {
 		t.Errorf("characters %q", got)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tfm/model"
 	"tfm/text"
+	"tfm/text/bpe"
 	"tfm/train"
 )
 
@@ -163,12 +164,12 @@ type span struct {
 
 // wordsOf groups ids, and the EOS after them, for people to read: into words that spaces part, or else into
 // pieces that are whole characters.
-func wordsOf(bpe *text.BPE, ids []int32, spaces bool) []span {
+func wordsOf(t *bpe.Tokenizer, ids []int32, spaces bool) []span {
 	var spans []span
 	for i, lo := 0, 0; i < len(ids); i++ {
-		name := strings.TrimSpace(bpe.Decode(ids[lo : i+1]))
+		name := strings.TrimSpace(t.Decode(ids[lo : i+1]))
 		last := i+1 == len(ids)
-		if !last && (!utf8.ValidString(name) || name == "" || spaces && !startsWord(bpe, ids[i+1])) {
+		if !last && (!utf8.ValidString(name) || name == "" || spaces && !startsWord(t, ids[i+1])) {
 			continue
 		}
 		spans = append(spans, span{name, lo, i + 1})
@@ -177,7 +178,7 @@ func wordsOf(bpe *text.BPE, ids []int32, spaces bool) []span {
 	return append(spans, span{"</s>", len(ids), len(ids) + 1})
 }
 
-func startsWord(bpe *text.BPE, id int32) bool { return strings.HasPrefix(bpe.Piece(id), "▁") }
+func startsWord(t *bpe.Tokenizer, id int32) bool { return strings.HasPrefix(t.Piece(id), "▁") }
 
 func names(spans []span) []string {
 	s := make([]string, len(spans))

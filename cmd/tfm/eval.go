@@ -12,6 +12,7 @@ import (
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
+	"tfm/text/score"
 )
 
 func evalCommand() command {
@@ -28,7 +29,7 @@ func evalCommand() command {
 			src := f.String("src", "", "`file` to translate")
 			ref := f.String("ref", "", "`file` with its translation, line by line")
 			out := f.String("out", "", "`file` to write the model's translation to")
-			var tokenizer text.BLEUTokenizer
+			var tokenizer score.Tokenizer
 			tokenizeFlag(f, &tokenizer)
 			search := searchFlags(f, model.DefaultSearch().Beam)
 			var threads int
@@ -90,7 +91,7 @@ func (t *translator) evaluate(file string, srcs []string) []string {
 	return hyps
 }
 
-func tokenizeFlag(f *flag.FlagSet, t *text.BLEUTokenizer) {
+func tokenizeFlag(f *flag.FlagSet, t *score.Tokenizer) {
 	f.TextVar(t, "tokenize", *t, "`how` BLEU cuts text into tokens: 13a, intl, zh, char, or none for text that is tokenized already")
 }
 
@@ -105,9 +106,9 @@ func writeLines(path string, lines []string) error {
 	})
 }
 
-func printScores(hyps, refs []string, tokenizer text.BLEUTokenizer) error {
-	bleu := text.BLEU{Tokenizer: tokenizer}
-	var chrf text.CHRF
+func printScores(hyps, refs []string, tokenizer score.Tokenizer) error {
+	bleu := score.BLEU{Tokenizer: tokenizer}
+	var chrf score.CHRF
 	for i, h := range hyps {
 		bleu.Add(h, refs[i])
 		chrf.Add(h, refs[i])

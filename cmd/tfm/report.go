@@ -16,6 +16,7 @@ import (
 	"tfm/model/safetensors"
 	"tfm/report"
 	"tfm/text"
+	"tfm/text/bpe"
 	"tfm/train"
 )
 
@@ -247,10 +248,10 @@ func (t *translator) look(pass *model.Pass, sentence string) report.Sentence {
 	return s
 }
 
-func pieces(bpe *text.BPE, ids []int32) []string {
+func pieces(t *bpe.Tokenizer, ids []int32) []string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
-		names[i] = bpe.Piece(id)
+		names[i] = t.Piece(id)
 	}
 	return names
 }

@@ -9,11 +9,11 @@ import (
 	"os"
 
 	"tfm/model"
-	"tfm/text"
+	"tfm/text/bpe"
 )
 
 // tokenizers are those of a model; with a joint vocabulary both sides have the same one.
-type tokenizers struct{ src, tgt *text.BPE }
+type tokenizers struct{ src, tgt *bpe.Tokenizer }
 
 func (t tokenizers) joint() bool { return t.src == t.tgt }
 
@@ -49,12 +49,12 @@ func tokenizersOf(path string, files map[string][]byte, c model.Config) (tokeniz
 	var t tokenizers
 	var err error
 	if joint, ok := files["joint"]; ok {
-		t.src, err = text.UnmarshalBPE(joint)
+		t.src, err = bpe.Unmarshal(joint)
 		t.tgt = t.src
 	} else if files["source"] == nil || files["target"] == nil {
 		err = errors.New("there is no tokenizer in it")
-	} else if t.src, err = text.UnmarshalBPE(files["source"]); err == nil {
-		t.tgt, err = text.UnmarshalBPE(files["target"])
+	} else if t.src, err = bpe.Unmarshal(files["source"]); err == nil {
+		t.tgt, err = bpe.Unmarshal(files["target"])
 	}
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", path, err)
@@ -79,7 +79,7 @@ func readTokenizers(path string) (tokenizers, error) {
 		if err != nil {
 			return tokenizers{}, err
 		}
-		t, err := text.UnmarshalBPE(data)
+		t, err := bpe.Unmarshal(data)
 		if err != nil {
 			return tokenizers{}, fmt.Errorf("%s: %w", path, err)
 		}

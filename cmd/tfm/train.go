@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"tfm/model"
-	"tfm/text"
+	"tfm/text/bpe"
 	"tfm/train"
 )
 
@@ -337,7 +337,7 @@ func (s *trainSettings) begin(given map[string]string) error {
 			return err
 		}
 	default:
-		if _, err := text.TrainBPE(s.vocabSize); err != nil { // of no text: only to hear of a size that cannot be
+		if _, err := bpe.Train(s.vocabSize); err != nil { // of no text: only to hear of a size that cannot be
 			return usagef("-vocab-size %d: %v", s.vocabSize, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
+	"tfm/text/bpe"
 	"tfm/train"
 )
 
@@ -166,7 +167,7 @@ func (t *training) read(ctx context.Context) (train.Data, error) {
 
 // learn counts the pairs of the corpus and, if they are not given, trains the tokenizers.
 func (t *training) learn(ctx context.Context) (pairs int, err error) {
-	var src, tgt text.BPETrainer
+	var src, tgt bpe.Trainer
 	err = t.corpus.each(ctx, func(p text.Pair) {
 		pairs++
 		t.showReading("reading: %s pairs", pairs)

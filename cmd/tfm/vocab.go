@@ -12,6 +12,7 @@ import (
 
 	"tfm/model/safetensors"
 	"tfm/text"
+	"tfm/text/bpe"
 )
 
 func vocabCommand() command {
@@ -68,23 +69,23 @@ func (v *vocab) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	bpe := both.src
+	tokenizer := both.src
 	if v.side == "target" {
-		bpe = both.tgt
+		tokenizer = both.tgt
 	}
 	if v.show {
 		if err := noArguments(args); err != nil {
 			return err
 		}
 		w := bufio.NewWriter(os.Stdout)
-		for id := range bpe.Size() {
-			fmt.Fprintf(w, "%d\t%s\n", id, bpe.Piece(int32(id)))
+		for id := range tokenizer.Size() {
+			fmt.Fprintf(w, "%d\t%s\n", id, tokenizer.Piece(int32(id)))
 		}
 		return w.Flush()
 	}
 	return newInput(args, 256).filter(func() {}, func(lines []line) (answers []string, err error) {
 		for _, l := range lines {
-			a, err := v.convert(bpe, l)
+			a, err := v.convert(tokenizer, l)
 			if err != nil {
 				return answers, err
 			}
@@ -94,15 +95,15 @@ func (v *vocab) run(_ context.Context, args []string) error {
 	})
 }
 
-func (v *vocab) convert(bpe *text.BPE, l line) (string, error) {
+func (v *vocab) convert(tokenizer *bpe.Tokenizer, l line) (string, error) {
 	if v.decode {
-		ids, err := numbers(l, bpe.Size())
-		return bpe.Decode(ids), err
+		ids, err := numbers(l, tokenizer.Size())
+		return tokenizer.Decode(ids), err
 	}
 	var words []string
-	for _, id := range bpe.Encode(nil, l.text) {
+	for _, id := range tokenizer.Encode(nil, l.text) {
 		if v.pieces {
-			words = append(words, bpe.Piece(id))
+			words = append(words, tokenizer.Piece(id))
 		} else {
 			words = append(words, strconv.Itoa(int(id)))
 		}
@@ -126,13 +127,13 @@ func (v *vocab) train(files []string) error {
 	if len(files) == 0 {
 		return usagef("no files to train on")
 	}
-	if _, err := text.TrainBPE(v.size); err != nil { // of no text: only to hear of a size that cannot be
+	if _, err := bpe.Train(v.size); err != nil { // of no text: only to hear of a size that cannot be
 		return usagef("-size %d: %v", v.size, err)
 	}
 	if err := checkWritable(v.out); err != nil {
 		return err
 	}
-	var trainer text.BPETrainer
+	var trainer bpe.Trainer
 	lines := 0
 	for _, name := range files {
 		for l, err := range text.Lines(name) {
@@ -143,11 +144,11 @@ func (v *vocab) train(files []string) error {
 			lines++
 		}
 	}
-	bpe, err := trainer.Train(v.size)
+	tokenizer, err := trainer.Train(v.size)
 	if err != nil {
 		return err
 	}
-	data, err := bpe.MarshalBinary()
+	data, err := tokenizer.MarshalBinary()
 	if err != nil {
 		return err
 	}
@@ -158,6 +159,6 @@ func (v *vocab) train(files []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s pieces from %s lines\n", v.out, thousands(bpe.Size()), thousands(lines))
+	fmt.Fprintf(os.Stderr, "%s: %s pieces from %s lines\n", v.out, thousands(tokenizer.Size()), thousands(lines))
 	return nil
 }

@@ -24,6 +24,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text"
+	"tfm/text/bpe"
 	"tfm/train"
 )
 
@@ -98,16 +99,16 @@ func main() {
 
 // read learns a tokenizer from two files and returns them in its tokens.
 func read(src, tgt string, vocab int) *train.Pairs {
-	var trainer text.BPETrainer
+	var trainer bpe.Trainer
 	for p, err := range text.Pairs(src, tgt) {
 		check(err)
 		trainer.Add(p.Source)
 		trainer.Add(p.Target)
 	}
-	bpe, pairs := must(trainer.Train(vocab)), new(train.Pairs)
+	tokenizer, pairs := must(trainer.Train(vocab)), new(train.Pairs)
 	for p, err := range text.Pairs(src, tgt) {
 		check(err)
-		pairs.Add(bpe.Encode(nil, p.Source), bpe.Encode(nil, p.Target))
+		pairs.Add(tokenizer.Encode(nil, p.Source), tokenizer.Encode(nil, p.Target))
 	}
 	return pairs
 }

@@ -1,4 +1,4 @@
-package text
+package bpe
 
 import (
 	"fmt"
@@ -7,37 +7,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/text"
 )
 
-// generate returns n lines of invented words with a distribution like that of
-// a language: few frequent ones, many rare ones, some punctuation and numbers.
-func generate(n int) []string {
-	rng := rand.New(rand.NewPCG(1, 2))
-	syllables := strings.Fields("an be ci do el fa gu hi ja ko lü mo na öl pe qui ra sch te un vor wei xi yo zu ß 中 文 да не")
-	types := make([]string, 20000)
-	for i := range types {
-		for range 1 + rng.IntN(2+i/3000) {
-			types[i] += syllables[rng.IntN(len(syllables))]
-		}
-	}
-	lines := make([]string, n)
-	for i := range lines {
-		words := make([]string, 5+rng.IntN(15))
-		for j := range words {
-			u := rng.Float64()
-			words[j] = types[int(u*u*u*float64(len(types)))]
-			if rng.IntN(30) == 0 {
-				words[j] = fmt.Sprint(rng.IntN(3000))
-			}
-		}
-		lines[i] = strings.Join(words, " ") + "."
-	}
-	return lines
-}
-
-func train(t testing.TB, size int, lines ...string) *BPE {
+func train(t testing.TB, size int, lines ...string) *Tokenizer {
 	t.Helper()
-	b, err := TrainBPE(size, slices.Values(lines))
+	b, err := Train(size, slices.Values(lines))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +75,7 @@ func slowMerge(ids []int32, p pair, id int32) []int32 {
 }
 
 // slowEncode applies every merge in turn.
-func slowEncode(b *BPE, s string) []int32 {
+func slowEncode(b *Tokenizer, s string) []int32 {
 	var out []int32
 	for _, w := range cut(" " + s) {
 		var ids []int32
@@ -115,7 +92,7 @@ func slowEncode(b *BPE, s string) []int32 {
 
 func TestTrainEqualsOracle(t *testing.T) {
 	for name, lines := range map[string][]string{
-		"generated":   generate(60),
+		"generated":   texttest.Lines(60),
 		"repetitions": {"aaaa aaa aa a aaaaaaa", "abababab babab", "aabbaabb bbaabbaa", "...... ,,,, !!!"},
 		"ties":        {"ab cd ef gh", "ab cd ef gh", "ba dc fe hg", "ba dc fe hg"},
 		"no spaces":   {"我喜欢猫我喜欢狗", "他喜欢猫他喜欢我", "我我我我我"},
@@ -129,22 +106,22 @@ func TestTrainEqualsOracle(t *testing.T) {
 }
 
 func TestTrainIgnoresOrder(t *testing.T) {
-	lines := generate(500)
+	lines := texttest.Lines(500)
 	a := train(t, 1000, lines...)
 	rand.New(rand.NewPCG(3, 4)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	if b, err := TrainBPE(1000, slices.Values(lines[:200]), slices.Values(lines[200:])); err != nil || !slices.Equal(a.merges, b.merges) {
+	if b, err := Train(1000, slices.Values(lines[:200]), slices.Values(lines[200:])); err != nil || !slices.Equal(a.merges, b.merges) {
 		t.Errorf("other merges for the same lines in another order: %v", err)
 	}
 }
 
 func TestTrainSize(t *testing.T) {
-	if _, err := TrainBPE(firstMerge - 1); err == nil {
+	if _, err := Train(firstMerge - 1); err == nil {
 		t.Error("no error for a vocabulary without room for the bytes")
 	}
 	if b := train(t, firstMerge); b.Size() != firstMerge {
 		t.Errorf("size %d, want %d", b.Size(), firstMerge)
 	}
-	if b := train(t, 1000, generate(500)...); b.Size() != 1000 {
+	if b := train(t, 1000, texttest.Lines(500)...); b.Size() != 1000 {
 		t.Errorf("size %d, want 1000", b.Size())
 	}
 	// "▁a" and "▁ab" occur twice, "▁abc" and "▁abd" once.
@@ -155,7 +132,7 @@ func TestTrainSize(t *testing.T) {
 }
 
 func TestTrainerBoundsItsMemory(t *testing.T) {
-	var tr BPETrainer
+	var tr Trainer
 	line := make([]byte, 0, 1<<16)
 	for i := 0; tr.bytes < maxTrainingBytes-64 && i < 1<<12; i++ {
 		line = line[:0]
@@ -178,7 +155,7 @@ func TestTrainerBoundsItsMemory(t *testing.T) {
 }
 
 func TestEncodeEqualsOracle(t *testing.T) {
-	lines := generate(300)
+	lines := texttest.Lines(300)
 	b := train(t, 900, append(lines, "aaaa aaaaaaa aaa", "ababab abab", "hahahaha haha")...)
 	for _, s := range append(lines[:100], "", " ", "a", "aaaaaaaaaaaaaaaaaaaaa", "abababababa", "hahahahahahaha",
 		strings.Repeat("schwei", 60), "中文中文中文не", "\xff\x00", "Zebra  q\t7 ") {
@@ -196,7 +173,7 @@ func TestEncodeEqualsOracle(t *testing.T) {
 
 // A word has the same pieces first in a sentence and within it.
 func TestEncodeSpaceBeforeText(t *testing.T) {
-	b := train(t, 2000, generate(1000)...)
+	b := train(t, 2000, texttest.Lines(1000)...)
 	alone := b.Encode(nil, "schweian")
 	if got := b.Encode(nil, "schweian schweian"); !slices.Equal(got, append(slices.Clone(alone), alone...)) {
 		t.Errorf("pieces %v alone, %v twice", alone, got)
@@ -205,8 +182,8 @@ func TestEncodeSpaceBeforeText(t *testing.T) {
 
 func TestEncodeAppends(t *testing.T) {
 	b := train(t, 300, "a b c")
-	got := b.Encode([]int32{BOS}, "a")
-	if want := append([]int32{BOS}, b.Encode(nil, "a")...); !slices.Equal(got, want) {
+	got := b.Encode([]int32{text.BOS}, "a")
+	if want := append([]int32{text.BOS}, b.Encode(nil, "a")...); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	buf := make([]int32, 0, 100)
@@ -218,10 +195,26 @@ func TestEncodeAppends(t *testing.T) {
 	}
 }
 
+func TestEncodeAllocatesNothing(t *testing.T) {
+	lines := texttest.Lines(4000)
+	b := train(t, 600, lines[:2000]...)
+	var ids []int32
+	encode := func() {
+		for _, l := range lines { // words in and out of the cache
+			ids = b.Encode(ids[:0], l)
+		}
+	}
+	encode()
+	// sync.Pool may be emptied, once in a while, by a collection of garbage that other tests left.
+	if n := testing.AllocsPerRun(3, encode); n > 20 && !raceDetector {
+		t.Errorf("%v allocations for %d lines, want at most 20", n, len(lines))
+	}
+}
+
 func TestDecode(t *testing.T) {
 	b := train(t, 300, "hello hello")
-	ids := b.Encode([]int32{BOS, Pad}, "hello  world")
-	ids = append(ids, EOS, -1, int32(b.Size()), 1<<30, -1<<31)
+	ids := b.Encode([]int32{text.BOS, text.Pad}, "hello  world")
+	ids = append(ids, text.EOS, -1, int32(b.Size()), 1<<30, -1<<31)
 	if got := b.Decode(ids); got != "hello  world" {
 		t.Errorf("%q", got)
 	}
@@ -233,7 +226,7 @@ func TestDecode(t *testing.T) {
 func TestPiece(t *testing.T) {
 	b := train(t, firstMerge+3, "hé hé hé", "\n\xc3 \n\xc3")
 	for id, want := range map[int32]string{
-		Pad: "<pad>", BOS: "<s>", EOS: "</s>", -1: "<?>", int32(b.Size()): "<?>",
+		text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>", -1: "<?>", int32(b.Size()): "<?>",
 		firstByte + 'a': "a", firstByte + ' ': "▁", firstByte + '\n': "<0x0A>", firstByte + 0xE4: "<0xE4>",
 		firstMerge: "▁h", firstMerge + 1: "é", firstMerge + 2: "▁hé",
 	} {
@@ -244,7 +237,7 @@ func TestPiece(t *testing.T) {
 }
 
 func TestEncodeConcurrently(t *testing.T) {
-	lines := generate(200)
+	lines := texttest.Lines(200)
 	b := train(t, 700, lines...)
 	want := make([][]int32, len(lines))
 	for i, l := range lines {
@@ -276,7 +269,7 @@ func TestEncodeIsNotQuadratic(t *testing.T) {
 }
 
 func FuzzRoundTrip(f *testing.F) {
-	b := train(f, 700, append(generate(200), "\xff\xfe \xff\xfe", "  x  x", "\t\t \t\t")...)
+	b := train(f, 700, append(texttest.Lines(200), "\xff\xfe \xff\xfe", "  x  x", "\t\t \t\t")...)
 	for _, s := range []string{"", " ", "  a", "a ", "\x00", "\xff", "Ein Hund.\r\n", "中文 да", "\u200d\ufe0f"} {
 		f.Add(s)
 	}
@@ -312,7 +305,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	lines := generate(20000)
+	lines := texttest.Lines(20000)
 	var bytes int64
 	for _, l := range lines {
 		bytes += int64(len(l))
@@ -340,7 +333,7 @@ func BenchmarkEncode(b *testing.B) {
 
 func BenchmarkTrain(b *testing.B) {
 	for _, n := range []int{1000, 50000} {
-		lines := generate(n)
+		lines := texttest.Lines(n)
 		b.Run(fmt.Sprintf("lines=%d/vocab=8000", n), func(b *testing.B) {
 			for range b.N {
 				train(b, 8000, lines...)

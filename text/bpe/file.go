@@ -1,4 +1,4 @@
-package text
+package bpe
 
 import (
 	"bytes"
@@ -7,15 +7,15 @@ import (
 	"fmt"
 )
 
-// bpeMagic begins a marshalled BPE. The last byte is the version; it also stands
+// magic begins a marshalled Tokenizer. The last byte is the version; it also stands
 // for how words are cut (words.go) and for the space before the text.
-const bpeMagic = "tfm-bpe\x01"
+const magic = "tfm-bpe\x01"
 
-// MarshalBinary returns the BPE as bytes that UnmarshalBPE reads: the magic and
+// MarshalBinary returns the tokenizer as bytes that Unmarshal reads: the magic and
 // version, the number of merges, then the two ids of each merge, all numbers as
 // unsigned varints. The error is always nil.
-func (b *BPE) MarshalBinary() ([]byte, error) {
-	data := []byte(bpeMagic)
+func (b *Tokenizer) MarshalBinary() ([]byte, error) {
+	data := []byte(magic)
 	data = binary.AppendUvarint(data, uint64(len(b.merges)))
 	for _, m := range b.merges {
 		data = binary.AppendUvarint(data, uint64(m.left))
@@ -24,19 +24,19 @@ func (b *BPE) MarshalBinary() ([]byte, error) {
 	return data, nil
 }
 
-// UnmarshalBPE returns the BPE that MarshalBinary wrote. Data from anywhere is
+// Unmarshal returns the tokenizer that MarshalBinary wrote. Data from anywhere is
 // safe: it accepts only what MarshalBinary can produce, and the memory it takes
 // is proportional to the length of data.
-func UnmarshalBPE(data []byte) (*BPE, error) {
-	b, err := unmarshalBPE(data)
+func Unmarshal(data []byte) (*Tokenizer, error) {
+	b, err := unmarshal(data)
 	if err != nil {
 		return nil, fmt.Errorf("BPE: %w", err)
 	}
 	return b, nil
 }
 
-func unmarshalBPE(data []byte) (*BPE, error) {
-	name, version := bpeMagic[:len(bpeMagic)-1], bpeMagic[len(bpeMagic)-1]
+func unmarshal(data []byte) (*Tokenizer, error) {
+	name, version := magic[:len(magic)-1], magic[len(magic)-1]
 	rest, ok := bytes.CutPrefix(data, []byte(name))
 	switch {
 	case !ok:
@@ -72,7 +72,7 @@ func unmarshalBPE(data []byte) (*BPE, error) {
 	if r.Len() > 0 {
 		return nil, fmt.Errorf("%d bytes after the last of %d merges", r.Len(), count)
 	}
-	return newBPE(merges)
+	return newTokenizer(merges)
 }
 
 var errTruncated = errors.New("truncated")

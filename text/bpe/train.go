@@ -1,19 +1,21 @@
-package text
+package bpe
 
 import (
 	"fmt"
 	"iter"
+
+	"tfm/text"
 )
 
-// maxTrainingBytes bounds what a BPETrainer keeps: the sum of the lengths of
+// maxTrainingBytes bounds what a Trainer keeps: the sum of the lengths of
 // the different words. 16 MiB are about two million words of an alphabet, and
 // training on them takes up to 800 MB.
 const maxTrainingBytes = 16 << 20
 
-// BPETrainer learns a BPE from the texts that were added. Texts of two
+// Trainer learns a Tokenizer from the texts that were added. Texts of two
 // languages added to one trainer give a joint vocabulary. The zero value is
 // ready to use. It is not safe for concurrent use.
-type BPETrainer struct {
+type Trainer struct {
 	words  []string
 	counts []int64          // beside words
 	index  map[string]int32 // the inverse of words
@@ -24,14 +26,14 @@ type BPETrainer struct {
 // Add counts the words of one text. Memory is bounded, so corpora may be of any
 // size: once the different words come to 16 MiB, further new words are left out
 // and only the known ones are counted.
-func (t *BPETrainer) Add(text string) {
-	if text == "" {
+func (t *Trainer) Add(s string) {
+	if s == "" {
 		return
 	}
 	if t.index == nil {
 		t.index = make(map[string]int32)
 	}
-	t.text = append(append(t.text[:0], ' '), text...)
+	t.text = append(append(t.text[:0], ' '), s...)
 	for rest := t.text; len(rest) > 0; {
 		n := wordLen(rest)
 		word := rest[:n]
@@ -47,24 +49,24 @@ func (t *BPETrainer) Add(text string) {
 	}
 }
 
-// TrainBPE learns a BPE from several texts together: a BPETrainer for text that
+// Train learns a Tokenizer from several texts together: a Trainer for text that
 // is at hand as sequences.
-func TrainBPE(vocabSize int, texts ...iter.Seq[string]) (*BPE, error) {
-	var t BPETrainer
-	for _, text := range texts {
-		for s := range text {
+func Train(vocabSize int, texts ...iter.Seq[string]) (*Tokenizer, error) {
+	var t Trainer
+	for _, lines := range texts {
+		for s := range lines {
 			t.Add(s)
 		}
 	}
 	return t.Train(vocabSize)
 }
 
-// Train returns a BPE of vocabSize ids, or of fewer when no pair is left that
+// Train returns a Tokenizer of vocabSize ids, or of fewer when no pair is left that
 // occurs at least twice; its Size says how many. A vocabSize under 259 is an
 // error. The result depends only on how often each word was added, not on the
 // order: of equally frequent pairs the one with the smaller left id is merged
 // first, then the one with the smaller right id.
-func (t *BPETrainer) Train(vocabSize int) (*BPE, error) {
+func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {
 	if vocabSize < firstMerge {
 		return nil, fmt.Errorf("vocabulary of %d pieces: at least %d are needed, for 256 bytes and %d special ids", vocabSize, firstMerge, firstByte)
 	}
@@ -78,7 +80,7 @@ func (t *BPETrainer) Train(vocabSize int) (*BPE, error) {
 		m.merge(p, int32(firstMerge+len(merges)))
 		merges = append(merges, p)
 	}
-	return newBPE(merges)
+	return newTokenizer(merges)
 }
 
 // merger holds all words as symbols, and for each pair of neighbours how often
@@ -102,7 +104,7 @@ type merger struct {
 	fresh []pair // added to pairs since the last merge
 }
 
-const gap = Pad
+const gap = text.Pad
 
 type occurrences struct {
 	count int64
@@ -121,7 +123,7 @@ func (f frequency) before(g frequency) bool {
 	return f.pair.before(g.pair)
 }
 
-func newMerger(t *BPETrainer) *merger {
+func newMerger(t *Trainer) *merger {
 	n := 1 + t.bytes + len(t.words)
 	m := &merger{
 		symbols: make([]int32, n),

@@ -1,4 +1,4 @@
-package text
+package score
 
 import (
 	"fmt"
@@ -138,16 +138,16 @@ func (c *CHRF) score(matches []ngramMatch) float64 {
 	return 100 * ((1 + weight) * precision * recall / (float64(weight*precision) + recall))
 }
 
-// CHRFScore is a score and how it was computed.
-type CHRFScore struct {
+// CHRFResult is a score and how it was computed.
+type CHRFResult struct {
 	Score     float64 // 0 to 100
 	Name      string  // chrF2, or chrF2++ for WordOrder 2
 	Signature string  // as sacreBLEU notes it
 }
 
 // Score returns the score of the segments so far; more may be added.
-func (c *CHRF) Score() CHRFScore {
-	return CHRFScore{
+func (c *CHRF) Score() CHRFResult {
+	return CHRFResult{
 		Score:     c.score(c.matches),
 		Name:      fmt.Sprintf("chrF%d%s", c.beta(), strings.Repeat("+", c.WordOrder)),
 		Signature: c.Signature(),
@@ -162,4 +162,4 @@ func (c *CHRF) Signature() string {
 }
 
 // String returns the score as sacreBLEU prints it: chrF2 = 57.55.
-func (s CHRFScore) String() string { return fmt.Sprintf("%s = %.2f", s.Name, s.Score) }
+func (s CHRFResult) String() string { return fmt.Sprintf("%s = %.2f", s.Name, s.Score) }

@@ -1,4 +1,4 @@
-package text
+package bpe
 
 import (
 	"fmt"
@@ -6,29 +6,23 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
-)
 
-// The ids that stand for no text. Encode never produces them and Decode skips
-// them.
-const (
-	Pad int32 = 0
-	BOS int32 = 1
-	EOS int32 = 2
+	"tfm/text"
 )
 
 const (
 	firstByte  = 3               // the id of byte 0
-	firstMerge = firstByte + 256 // the id of the first merge, and the size of a BPE without merges
+	firstMerge = firstByte + 256 // the id of the first merge, and the size of a tokenizer without merges
 )
 
-// BPE is a byte-level byte-pair encoding (Sennrich, Haddow and Birch 2016,
+// Tokenizer is a byte-level byte-pair encoding (Sennrich, Haddow and Birch 2016,
 // "Neural Machine Translation of Rare Words with Subword Units", on bytes as
-// in Radford et al. 2019). Its ids are Pad, BOS and EOS, then the 256 bytes,
+// in Radford et al. 2019). Its ids are text.Pad, text.BOS and text.EOS, then the 256 bytes,
 // then one id for each merge in the order in which they were learned. As every
 // byte has an id, every string can be encoded and comes back exactly.
 //
-// A BPE does not change once made and is safe for concurrent use.
-type BPE struct {
+// It does not change once made and is safe for concurrent use.
+type Tokenizer struct {
 	merges   []pair         // merges[k] makes the id firstMerge+k
 	merged   map[pair]int32 // the inverse of merges: the id that a pair makes
 	pieces   []string       // the bytes of each id, "" for the special ones
@@ -46,9 +40,9 @@ func (p pair) before(q pair) bool {
 	return p.right < q.right
 }
 
-// newBPE returns the BPE of these merges, or says which of them is wrong.
-func newBPE(merges []pair) (*BPE, error) {
-	b := &BPE{
+// newTokenizer returns the tokenizer of these merges, or says which of them is wrong.
+func newTokenizer(merges []pair) (*Tokenizer, error) {
+	b := &Tokenizer{
 		merges: merges,
 		merged: make(map[pair]int32, len(merges)),
 		pieces: make([]string, firstMerge, firstMerge+len(merges)),
@@ -79,13 +73,13 @@ func newBPE(merges []pair) (*BPE, error) {
 }
 
 // Size returns the number of ids: 259 and one for each merge.
-func (b *BPE) Size() int { return len(b.pieces) }
+func (b *Tokenizer) Size() int { return len(b.pieces) }
 
 // Encode appends the ids of s to dst and returns it. Neither BOS nor EOS is
 // added. The text is encoded as if a space stood before it, so that a word has
 // the same pieces at the start of a sentence as within it. A text of n bytes
 // takes O(n) steps.
-func (b *BPE) Encode(dst []int32, s string) []int32 {
+func (b *Tokenizer) Encode(dst []int32, s string) []int32 {
 	if s == "" {
 		return dst
 	}
@@ -101,7 +95,7 @@ func (b *BPE) Encode(dst []int32, s string) []int32 {
 	return dst
 }
 
-func (b *BPE) release(e *encoder) {
+func (b *Tokenizer) release(e *encoder) {
 	if cap(e.text) <= 1<<16 { // one huge text must not stay in memory
 		b.encoders.Put(e)
 	}
@@ -111,7 +105,7 @@ func (b *BPE) release(e *encoder) {
 // stand for nothing. Decode takes away the one space that Encode added:
 // Decode(Encode(nil, s)) == s for every string s. Other ids need not give valid
 // UTF-8, as a piece may end within a character.
-func (b *BPE) Decode(ids []int32) string {
+func (b *Tokenizer) Decode(ids []int32) string {
 	var s strings.Builder
 	for _, id := range ids {
 		if 0 <= id && int(id) < len(b.pieces) {
@@ -124,12 +118,12 @@ func (b *BPE) Decode(ids []int32) string {
 // Piece returns an id for people to read: a space is shown as '▁', bytes that
 // make no printable character as <0xE4>, special ids as <pad>, <s> and </s>, and
 // what is no id as <?>.
-func (b *BPE) Piece(id int32) string {
+func (b *Tokenizer) Piece(id int32) string {
 	switch {
 	case id < 0 || int(id) >= len(b.pieces):
 		return "<?>"
 	case id < firstByte:
-		return [...]string{Pad: "<pad>", BOS: "<s>", EOS: "</s>"}[id]
+		return [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"}[id]
 	}
 	var s strings.Builder
 	for piece := b.pieces[id]; piece != ""; {
@@ -173,7 +167,7 @@ func (c candidate) before(d candidate) bool {
 }
 
 // encodeCached appends the ids of one word, which it has seen before or encodes.
-func (e *encoder) encodeCached(dst []int32, word []byte, b *BPE) []int32 {
+func (e *encoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int32 {
 	slot := b.cache.slot(word)
 	dst, ok := slot.lookup(dst, word)
 	if ok {
@@ -189,7 +183,7 @@ func (e *encoder) encodeCached(dst []int32, word []byte, b *BPE) []int32 {
 // drop, if there is one, does not drop in this step, it takes the one learned
 // first until none is left. Without drop a word of n bytes has at most n-1
 // merges, and each pushes at most two candidates: O(n log n).
-func (e *encoder) encode(dst []int32, word []byte, b *BPE, drop *mergeDropout) []int32 {
+func (e *encoder) encode(dst []int32, word []byte, b *Tokenizer, drop *mergeDropout) []int32 {
 	const none = -1
 	s := e.symbols[:0]
 	for i, c := range word {
@@ -225,7 +219,7 @@ func (e *encoder) encode(dst []int32, word []byte, b *BPE, drop *mergeDropout) [
 		if s[next].next != none {
 			s[s[next].next].prev = c.at
 		}
-		s[next] = symbol{id: Pad, next: none}
+		s[next] = symbol{id: text.Pad, next: none}
 		propose(s[c.at].prev)
 		propose(c.at)
 		for _, d := range e.dropped { // the next step draws anew

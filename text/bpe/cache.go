@@ -1,4 +1,4 @@
-package text
+package bpe
 
 import (
 	"hash/maphash"

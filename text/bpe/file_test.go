@@ -1,4 +1,4 @@
-package text
+package bpe
 
 import (
 	"bytes"
@@ -6,24 +6,26 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tfm/internal/texttest"
 )
 
 func TestMarshalRoundTrip(t *testing.T) {
 	for _, size := range []int{firstMerge, 1000} {
-		b := train(t, size, generate(500)...)
+		b := train(t, size, texttest.Lines(500)...)
 		data, err := b.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := UnmarshalBPE(data)
+		c, err := Unmarshal(data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c.Size() != size || !slices.Equal(b.merges, c.merges) || !slices.Equal(b.pieces, c.pieces) {
-			t.Errorf("size %d: another BPE came back", size)
+			t.Errorf("size %d: another tokenizer came back", size)
 		}
 		for n := range data {
-			if _, err := UnmarshalBPE(data[:n]); err == nil {
+			if _, err := Unmarshal(data[:n]); err == nil {
 				t.Fatalf("no error for %d of %d bytes", n, len(data))
 			}
 		}
@@ -32,7 +34,7 @@ func TestMarshalRoundTrip(t *testing.T) {
 
 func TestUnmarshalErrors(t *testing.T) {
 	encode := func(numbers ...uint64) []byte {
-		data := []byte(bpeMagic)
+		data := []byte(magic)
 		for _, x := range numbers {
 			data = binary.AppendUvarint(data, x)
 		}
@@ -50,7 +52,7 @@ func TestUnmarshalErrors(t *testing.T) {
 		`begins with ""`:                       nil,
 		`begins with "PK\x03\x04"`:             []byte("PK\x03\x04"),
 		"version 2, want 1":                    []byte("tfm-bpe\x02\x00"),
-		"truncated":                            []byte(bpeMagic),
+		"truncated":                            []byte(magic),
 		"merge 1 of 2: truncated":              append(encode(2, 100, 101, 102), 0x80),
 		"1000000 merges announced in 2 bytes":  encode(1000000, 100, 101),
 		"1 bytes after the last of 1 merges":   encode(1, 100, 101, 102),
@@ -62,19 +64,19 @@ func TestUnmarshalErrors(t *testing.T) {
 		"not in its shortest form":             append(encode(1, 100), 0xE5, 0x80, 0x00),
 		"overflow":                             append(encode(), bytes.Repeat([]byte{0xFF}, 20)...),
 	} {
-		if _, err := UnmarshalBPE(data); err == nil || !strings.HasPrefix(err.Error(), "BPE: ") || !strings.Contains(err.Error(), want) {
+		if _, err := Unmarshal(data); err == nil || !strings.HasPrefix(err.Error(), "BPE: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", data, err, want)
 		}
 	}
 }
 
 func FuzzUnmarshal(f *testing.F) {
-	data, _ := train(f, 300, generate(50)...).MarshalBinary()
+	data, _ := train(f, 300, texttest.Lines(50)...).MarshalBinary()
 	f.Add(data)
 	f.Add(data[:len(data)/2])
-	f.Add([]byte(bpeMagic + "\x01\x64\x65"))
+	f.Add([]byte(magic + "\x01\x64\x65"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := UnmarshalBPE(data)
+		b, err := Unmarshal(data)
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package text
+package score
 
 import (
 	"encoding/json"
@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/text"
 )
 
 // Expected values in this file that are not derived in a comment come from
@@ -42,7 +45,7 @@ func addAll(s scorer, hyp, ref []string, more ...[]string) {
 }
 
 func TestBLEUTokenizers(t *testing.T) {
-	for s, want := range map[string]map[BLEUTokenizer]string{ // tokens joined with spaces
+	for s, want := range map[string]map[Tokenizer]string{ // tokens joined with spaces
 		"1,000.5 a.b, c. ": {
 			Tok13a: "1,000.5 a . b , c .", TokNone: "1,000.5 a.b, c.", TokChar: "1 , 0 0 0 . 5 a . b , c .",
 			TokZh: "1,000.5 a . b , c .", TokIntl: "1,000.5 a . b , c .",
@@ -71,14 +74,21 @@ func TestBLEUTokenizers(t *testing.T) {
 			}
 		}
 	}
-	wantError(t, new(BLEUTokenizer).UnmarshalText([]byte("spm")), `"spm"`)
-	for _, none := range []BLEUTokenizer{-1, BLEUTokenizer(len(bleuTokenizers))} {
+	wantError(t, new(Tokenizer).UnmarshalText([]byte("spm")), `"spm"`)
+	for _, none := range []Tokenizer{-1, Tokenizer(len(tokenizers))} {
 		_, err := none.MarshalText()
 		wantError(t, err, none.String())
 	}
 }
 
-func namedTokenizer(t *testing.T, name string) (tok BLEUTokenizer) {
+func wantError(t *testing.T, err error, part string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("error %v, want it to say %q", err, part)
+	}
+}
+
+func namedTokenizer(t *testing.T, name string) (tok Tokenizer) {
 	t.Helper()
 	if err := tok.UnmarshalText([]byte(name)); err != nil {
 		t.Fatal(err)
@@ -200,8 +210,8 @@ func FuzzBLEU(f *testing.F) {
 	f.Add("The ferry, 7.30", "the \"ferry\"", 0)
 	f.Add("渡轮\xff", "", 3)
 	f.Fuzz(func(t *testing.T, hyp, ref string, tok int) {
-		n := len(bleuTokenizers)
-		tokenizer := BLEUTokenizer((tok%n + n) % n)
+		n := len(tokenizers)
+		tokenizer := Tokenizer((tok%n + n) % n)
 		b := BLEU{Tokenizer: tokenizer, Lowercase: tok%2 == 0}
 		c := CHRF{WordOrder: 2, Lowercase: tok%2 == 0}
 		b.Add(hyp, ref)
@@ -234,9 +244,12 @@ func dataFolder(t *testing.T) string {
 func TestReferenceScores(t *testing.T) {
 	dir := dataFolder(t)
 	read := func(path string) []string {
-		lines, err := collect(Lines(filepath.Join(dir, path)))
-		if err != nil {
-			t.Fatal(err)
+		var lines []string
+		for l, err := range text.Lines(filepath.Join(dir, path)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, l)
 		}
 		return lines
 	}
@@ -338,8 +351,8 @@ func TestReferenceCases(t *testing.T) {
 }
 
 func BenchmarkBLEU(b *testing.B) {
-	lines := generate(1000)
-	for _, tok := range []BLEUTokenizer{Tok13a, TokChar, TokIntl} {
+	lines := texttest.Lines(1000)
+	for _, tok := range []Tokenizer{Tok13a, TokChar, TokIntl} {
 		b.Run(fmt.Sprintf("tok=%v", tok), func(b *testing.B) {
 			for range b.N {
 				s := BLEU{Tokenizer: tok}

@@ -1,16 +1,18 @@
-package text
+package bpe
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tfm/internal/texttest"
 )
 
 func TestIn(t *testing.T) {
-	lines := generate(300)
+	lines := texttest.Lines(300)
 	small, large := train(t, 500, lines...), train(t, 1000, lines...)
 	other := train(t, 700, "quite another text with other words", "with other words", "another text", "quite quite")
-	for _, pair := range [][2]*BPE{{small, large}, {large, small}, {other, large}, {large, other}, {small, small}} {
+	for _, pair := range [][2]*Tokenizer{{small, large}, {large, small}, {other, large}, {large, other}, {small, small}} {
 		b, old := pair[0], pair[1]
 		in := b.In(old)
 		if len(in) != b.Size() {
@@ -56,7 +58,7 @@ func TestInSplitsAsEncode(t *testing.T) {
 func TestInOfEqualPieces(t *testing.T) {
 	a, c, d := int32(firstByte+'a'), int32(firstByte+'b'), int32(firstByte+'c')
 	merges := []pair{{a, c}, {c, d}, {firstMerge, d}, {a, firstMerge + 1}} // ab, bc, ab|c, a|bc
-	b, err := newBPE(merges)
+	b, err := newTokenizer(merges)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package text
+package bpe
 
 import (
 	"fmt"
@@ -17,9 +17,9 @@ import (
 //
 // The ids depend on b, s, p and the state of random alone, on every machine. It
 // panics if p is not 0 to 1. It is safe for concurrent use if random is not shared.
-func (b *BPE) EncodeDropout(dst []int32, s string, p float64, random *rand.PCG) []int32 {
+func (b *Tokenizer) EncodeDropout(dst []int32, s string, p float64, random *rand.PCG) []int32 {
 	if !(p >= 0 && p <= 1) {
-		panic(fmt.Sprintf("text: probability %v, want 0 to 1", p))
+		panic(fmt.Sprintf("bpe: probability %v, want 0 to 1", p))
 	}
 	if s == "" || p == 0 {
 		return b.Encode(dst, s)

@@ -1,10 +1,12 @@
-package text
+package score
 
 import (
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"tfm/internal/texttest"
 )
 
 func TestCHRF(t *testing.T) {
@@ -62,7 +64,7 @@ func TestCHRFWords(t *testing.T) {
 }
 
 func BenchmarkCHRF(b *testing.B) {
-	lines := generate(1000)
+	lines := texttest.Lines(1000)
 	for range b.N {
 		var c CHRF
 		addAll(&c, lines, lines)

@@ -1,4 +1,4 @@
-package text
+package bpe
 
 import (
 	"fmt"
@@ -7,11 +7,14 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/text"
 )
 
 // slowDropout is algorithm 1 of the paper as it stands there: in each step draw for every
 // merge that is possible, then do the first of those that stay.
-func slowDropout(b *BPE, word string, p float64, r *rand.Rand) []int32 {
+func slowDropout(b *Tokenizer, word string, p float64, r *rand.Rand) []int32 {
 	var ids []int32
 	for _, c := range []byte(word) {
 		ids = append(ids, firstByte+int32(c))
@@ -61,7 +64,7 @@ func TestDropoutEqualsOracle(t *testing.T) {
 
 // One merge stays with probability 1-p: of "aa" after a space, that of a and a; of "aaa" the first, or else the second.
 func TestDropoutOfOneMerge(t *testing.T) {
-	b, err := newBPE([]pair{{firstByte + 'a', firstByte + 'a'}})
+	b, err := newTokenizer([]pair{{firstByte + 'a', firstByte + 'a'}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,12 +98,12 @@ func TestDropoutOfOneMerge(t *testing.T) {
 }
 
 func TestDropoutLimits(t *testing.T) {
-	lines := generate(300)
+	lines := texttest.Lines(300)
 	b := train(t, 1000, lines...)
 	r := rand.NewPCG(5, 6)
 	state := *r
 	for _, l := range lines {
-		if got, want := b.EncodeDropout([]int32{EOS}, l, 0, r), b.Encode([]int32{EOS}, l); !slices.Equal(got, want) {
+		if got, want := b.EncodeDropout([]int32{text.EOS}, l, 0, r), b.Encode([]int32{text.EOS}, l); !slices.Equal(got, want) {
 			t.Fatalf("p 0: %q gives %v, want %v", l, got, want)
 		}
 	}
@@ -131,7 +134,7 @@ func TestDropoutLimits(t *testing.T) {
 // The ids must not depend on what the cache holds, which is what others encoded before; and this seed's are written down, as
 // every machine must draw the same.
 func TestDropoutIsDeterministic(t *testing.T) {
-	lines := generate(500)
+	lines := texttest.Lines(500)
 	b := train(t, 1000, lines...)
 	encode := func() (all []int32) {
 		r := rand.NewPCG(7, 8)
@@ -169,7 +172,7 @@ func TestDropoutIsDeterministic(t *testing.T) {
 }
 
 func FuzzDropout(f *testing.F) {
-	b := train(f, 1000, generate(300)...)
+	b := train(f, 1000, texttest.Lines(300)...)
 	f.Add("", uint64(0), 0.5)
 	f.Add("Ein Hund.\r\n", uint64(1), 0.1)
 	f.Add("  a \x00\xff中文 да\u200d\ufe0f", uint64(2), 0.9)
@@ -197,7 +200,7 @@ func FuzzDropout(f *testing.F) {
 }
 
 func BenchmarkEncodeDropout(b *testing.B) {
-	lines := generate(20000)
+	lines := texttest.Lines(20000)
 	bpe := train(b, 8000, lines...)
 	for _, p := range []float64{0.05, 0.1, 0.5} {
 		b.Run(fmt.Sprintf("p=%v", p), func(b *testing.B) {

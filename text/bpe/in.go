@@ -1,10 +1,10 @@
-package text
+package bpe
 
-// In says what each id of b was in another BPE, so that what was learned of the
+// In says what each id of b was in another tokenizer, so that what was learned of the
 // one can be carried over to the other: out[id] is the same piece of old alone if
 // old has it, else the pieces that old splits its bytes into. The special ids and
-// the bytes are the same in every BPE. It is safe for concurrent use.
-func (b *BPE) In(old *BPE) (out [][]int32) {
+// the bytes are the same in every Tokenizer. It is safe for concurrent use.
+func (b *Tokenizer) In(old *Tokenizer) (out [][]int32) {
 	// Two ids may stand for the same bytes, made by other merges; the first of b is then the first of old, and so on.
 	of := map[string][]int32{}
 	for id, piece := range old.pieces {

@@ -1,4 +1,4 @@
-package text
+package score
 
 import (
 	"fmt"
@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// BLEUTokenizer is one of sacreBLEU's ways to cut text into the tokens that
+// Tokenizer is one of sacreBLEU's ways to cut text into the tokens that
 // BLEU counts.
-type BLEUTokenizer int
+type Tokenizer int
 
 const (
-	Tok13a  BLEUTokenizer = iota // WMT's mteval-v13a: the default, for languages with spaces
-	TokNone                      // at white space: for text that is tokenized already
-	TokChar                      // every character
-	TokZh                        // every Chinese character, the rest as 13a
-	TokIntl                      // mteval-v14: Unicode's punctuation and symbols
+	Tok13a  Tokenizer = iota // WMT's mteval-v13a: the default, for languages with spaces
+	TokNone                  // at white space: for text that is tokenized already
+	TokChar                  // every character
+	TokZh                    // every Chinese character, the rest as 13a
+	TokIntl                  // mteval-v14: Unicode's punctuation and symbols
 )
 
-var bleuTokenizers = [...]struct {
+var tokenizers = [...]struct {
 	name     string
 	separate func(string) string // puts white space between tokens
 }{
@@ -31,24 +31,24 @@ var bleuTokenizers = [...]struct {
 }
 
 // String returns sacreBLEU's name of the tokenizer.
-func (t BLEUTokenizer) String() string {
-	if t < 0 || int(t) >= len(bleuTokenizers) {
-		return fmt.Sprintf("BLEUTokenizer(%d)", int(t))
+func (t Tokenizer) String() string {
+	if t < 0 || int(t) >= len(tokenizers) {
+		return fmt.Sprintf("Tokenizer(%d)", int(t))
 	}
-	return bleuTokenizers[t].name
+	return tokenizers[t].name
 }
 
 // MarshalText returns the name, or an error if t is none of the tokenizers.
-func (t BLEUTokenizer) MarshalText() ([]byte, error) {
+func (t Tokenizer) MarshalText() ([]byte, error) {
 	name := []byte(t.String())
 	return name, t.UnmarshalText(name)
 }
 
 // UnmarshalText sets t to the tokenizer of a name: 13a, none, char, zh or intl.
-func (t *BLEUTokenizer) UnmarshalText(name []byte) error {
-	for i, x := range bleuTokenizers {
+func (t *Tokenizer) UnmarshalText(name []byte) error {
+	for i, x := range tokenizers {
 		if x.name == string(name) {
-			*t = BLEUTokenizer(i)
+			*t = Tokenizer(i)
 			return nil
 		}
 	}
@@ -56,9 +56,9 @@ func (t *BLEUTokenizer) UnmarshalText(name []byte) error {
 }
 
 // Tokens returns the tokens of s. None is empty or contains white space.
-func (t BLEUTokenizer) Tokens(s string) []string {
+func (t Tokenizer) Tokens(s string) []string {
 	s = strings.TrimRightFunc(s, isPythonSpace)
-	return strings.FieldsFunc(bleuTokenizers[t].separate(s), isPythonSpace)
+	return strings.FieldsFunc(tokenizers[t].separate(s), isPythonSpace)
 }
 
 // substitution replaces all matches, from left to right, without overlap.

@@ -1,5 +1,5 @@
 //go:build race
 
-package text
+package bpe
 
 const raceDetector = true // makes sync.Pool forget at random

@@ -1,4 +1,4 @@
-package text
+package score
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ const agreesWith = "2.6.0"
 // Scores"). The zero value is sacreBLEU's default for a corpus. The exported
 // fields must not change after the first Add. It is not safe for concurrent use.
 type BLEU struct {
-	Tokenizer BLEUTokenizer
+	Tokenizer Tokenizer
 	Lowercase bool
 	Order     int // the longest n-grams; 0 stands for 4
 	Smoothing Smoothing
@@ -127,8 +127,8 @@ func eachNgram(tokens []string, n int, do func(string)) {
 
 func abs(x int) int { return max(x, -x) }
 
-// BLEUScore is a score with everything that it is made of.
-type BLEUScore struct {
+// BLEUResult is a score with everything that it is made of.
+type BLEUResult struct {
 	Score          float64   // 0 to 100
 	Precisions     []float64 // for n = 1, 2, …, 0 to 100, smoothed
 	Correct, Total []int     // n-grams of the hypotheses: matched and all
@@ -140,8 +140,8 @@ type BLEUScore struct {
 // Score returns the score of the segments so far; more may be added.
 //
 //	BLEU = BP · exp(1/N · Σ log p_n),  BP = exp(1 - refLen/hypLen) if that is < 1
-func (b *BLEU) Score() BLEUScore {
-	s := BLEUScore{
+func (b *BLEU) Score() BLEUResult {
+	s := BLEUResult{
 		Precisions:     make([]float64, b.order()),
 		Correct:        make([]int, b.order()),
 		Total:          make([]int, b.order()),
@@ -210,7 +210,7 @@ func (b *BLEU) Signature() string {
 // String returns the score as sacreBLEU prints it:
 //
 //	BLEU = 36.40 68.1/43.2/29.8/20.9 (BP = 1.000 ratio = 1.004 hyp_len = 12150 ref_len = 12103)
-func (s BLEUScore) String() string {
+func (s BLEUResult) String() string {
 	precisions := make([]string, len(s.Precisions))
 	for n, p := range s.Precisions {
 		precisions[n] = fmt.Sprintf("%.1f", p)

@@ -1,4 +1,4 @@
-package text
+package bpe
 
 // ordered is what a heap can hold: a.before(b) says that a leaves first.
 type ordered[T any] interface{ before(T) bool }
