@@ -130,8 +130,8 @@ func (s *stream) add(dst *train.Pairs, p text.Pair, epoch, i int) {
 		// A sequence of its own for each pair of each epoch; those of package train begin at small numbers and at 2^63.
 		s.random.Seed(s.seed, 1<<62|uint64(epoch)<<40|uint64(i))
 	}
-	s.ids[0] = s.tokens.src.EncodeDropout(s.ids[0][:0], p.Source, s.dropout, &s.random)
-	s.ids[1] = s.tokens.tgt.EncodeDropout(s.ids[1][:0], p.Target, s.dropout, &s.random)
+	s.ids[0] = s.tokens.src.EncodeSample(s.ids[0][:0], p.Source, s.dropout, &s.random)
+	s.ids[1] = s.tokens.tgt.EncodeSample(s.ids[1][:0], p.Target, s.dropout, &s.random)
 	dst.Add(s.ids[0], s.ids[1])
 }
 

@@ -4,6 +4,7 @@
 //	words.go      cuts a text into the words that no merge may cross
 //	train.go      learns the merges from a corpus
 //	tokenizer.go  text to token ids and back
+//	ranges.go     the bytes of the text that each id stands for
 //	dropout.go    the same with merges left out at random, for training
 //	cache.go      the words seen lately, with their ids
 //	in.go         the pieces of one tokenizer in those of another

@@ -5,42 +5,39 @@ import (
 	"math/rand/v2"
 )
 
-// EncodeDropout appends the ids of s to dst and returns it, as Encode does, but
-// at each step of a word every merge that is possible is dropped with
-// probability p, anew in each step; of the rest the one learned first is done,
-// and when a step drops all of them, the word is finished (BPE-dropout:
-// Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective
-// Subword Regularization", section 3, algorithm 1, on bytes). So a text has other
-// pieces each time, which are meant for training; Decode gives the text back
-// all the same. With p = 0 nothing is drawn and the ids are Encode's; with p = 1
-// they are the bytes.
+// EncodeSample implements text.Sampler with BPE-dropout (Provilkov, Emelianenko and Voita 2020,
+// "BPE-Dropout: Simple and Effective Subword Regularization", section 3, algorithm 1, on bytes).
+// At each step of a word every possible merge is dropped with probability p, drawn anew in each
+// step; of the rest the one learned first is done, and when a step drops all of them the word is
+// finished. With p = 0 nothing is drawn and the ids are Encode's; with p = 1 they are the bytes.
+// Decode returns s for all of them.
 //
-// The ids depend on b, s, p and the state of random alone, on every machine. It
-// panics if p is not 0 to 1. It is safe for concurrent use if random is not shared.
-func (b *Tokenizer) EncodeDropout(dst []int32, s string, p float64, random *rand.PCG) []int32 {
+// The ids depend on t, s, p and the state of random alone, on every machine. It panics if p is
+// not 0 to 1. It is safe for concurrent use if random is not shared.
+func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.PCG) []int32 {
 	if !(p >= 0 && p <= 1) {
 		panic(fmt.Sprintf("bpe: probability %v, want 0 to 1", p))
 	}
 	if s == "" || p == 0 {
-		return b.Encode(dst, s)
+		return t.Encode(dst, s)
 	}
 	drop := &mergeDropout{random, uint64(p * (1 << 53))}
-	e := b.encoders.Get().(*encoder)
+	e := t.encoders.Get().(*encoder)
 	e.text = append(append(e.text[:0], ' '), s...)
 	for rest := e.text; len(rest) > 0; {
 		n := wordLen(rest)
 		word := rest[:n]
 		rest = rest[n:]
 		start := len(dst)
-		dst = e.encodeCached(dst, word, b)
+		dst = e.encodeCached(dst, word, t)
 		// Only if one of these merges is dropped, each at its step, are the pieces others than Encode's.
 		merges, before := len(word)-(len(dst)-start), *random
 		if drop.any(merges) {
 			*random = before
-			dst = e.encode(dst[:start], word, b, drop)
+			dst = e.encode(dst[:start], word, t, drop)
 		}
 	}
-	b.release(e)
+	t.release(e)
 	return dst
 }
 

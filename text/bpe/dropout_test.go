@@ -45,7 +45,7 @@ func TestDropoutEqualsOracle(t *testing.T) {
 			fast, slow := map[string]int{}, map[string]int{}
 			pcg, r := rand.NewPCG(1, 2), rand.New(rand.NewPCG(3, 4))
 			for range n {
-				fast[fmt.Sprint(b.EncodeDropout(nil, word, p, pcg))]++
+				fast[fmt.Sprint(b.EncodeSample(nil, word, p, pcg))]++
 				slow[fmt.Sprint(slowDropout(b, " "+word, p, r))]++
 			}
 			for outcome := range slow {
@@ -73,7 +73,7 @@ func TestDropoutOfOneMerge(t *testing.T) {
 	r := rand.NewPCG(1, 1)
 	count := func(s string, ids ...int32) (times float64) {
 		for range n {
-			if slices.Equal(b.EncodeDropout(nil, s, p, r), ids) {
+			if slices.Equal(b.EncodeSample(nil, s, p, r), ids) {
 				times++
 			}
 		}
@@ -103,7 +103,7 @@ func TestDropoutLimits(t *testing.T) {
 	r := rand.NewPCG(5, 6)
 	state := *r
 	for _, l := range lines {
-		if got, want := b.EncodeDropout([]int32{text.EOS}, l, 0, r), b.Encode([]int32{text.EOS}, l); !slices.Equal(got, want) {
+		if got, want := b.EncodeSample([]int32{text.EOS}, l, 0, r), b.Encode([]int32{text.EOS}, l); !slices.Equal(got, want) {
 			t.Fatalf("p 0: %q gives %v, want %v", l, got, want)
 		}
 	}
@@ -111,12 +111,12 @@ func TestDropoutLimits(t *testing.T) {
 		t.Error("p 0 draws")
 	}
 	for _, l := range lines {
-		got := b.EncodeDropout(nil, l, 1, r)
+		got := b.EncodeSample(nil, l, 1, r)
 		if len(got) != len(l)+1 || slices.Max(got) >= firstMerge {
 			t.Fatalf("p 1: %q gives %v, want its bytes", l, got)
 		}
 	}
-	if got := b.EncodeDropout(nil, "", 0.5, r); len(got) != 0 {
+	if got := b.EncodeSample(nil, "", 0.5, r); len(got) != 0 {
 		t.Errorf("no text gives %v", got)
 	}
 	for _, p := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
@@ -126,7 +126,7 @@ func TestDropoutLimits(t *testing.T) {
 					t.Errorf("p %v: no panic", p)
 				}
 			}()
-			b.EncodeDropout(nil, "a", p, r)
+			b.EncodeSample(nil, "a", p, r)
 		}()
 	}
 }
@@ -139,7 +139,7 @@ func TestDropoutIsDeterministic(t *testing.T) {
 	encode := func() (all []int32) {
 		r := rand.NewPCG(7, 8)
 		for _, l := range lines {
-			all = b.EncodeDropout(all, l, 0.1, r)
+			all = b.EncodeSample(all, l, 0.1, r)
 		}
 		return all
 	}
@@ -166,7 +166,7 @@ func TestDropoutIsDeterministic(t *testing.T) {
 		}()
 	}
 	wait.Wait()
-	if plain := b.Encode(nil, lines[0]); slices.Equal(plain, b.EncodeDropout(nil, lines[0], 0.5, rand.NewPCG(1, 1))) {
+	if plain := b.Encode(nil, lines[0]); slices.Equal(plain, b.EncodeSample(nil, lines[0], 0.5, rand.NewPCG(1, 1))) {
 		t.Error("nothing is dropped")
 	}
 }
@@ -180,7 +180,7 @@ func FuzzDropout(f *testing.F) {
 		if !(p >= 0 && p <= 1) {
 			t.Skip()
 		}
-		ids := b.EncodeDropout(nil, s, p, rand.NewPCG(seed, 0))
+		ids := b.EncodeSample(nil, s, p, rand.NewPCG(seed, 0))
 		for _, id := range ids {
 			if id < firstByte || int(id) >= b.Size() {
 				t.Fatalf("%q gives id %d", s, id)
@@ -193,13 +193,13 @@ func FuzzDropout(f *testing.F) {
 			t.Fatalf("%q: %d pieces, want %d", s, len(ids), fewest)
 		}
 		clear(b.cache.slots)
-		if again := b.EncodeDropout(nil, s, p, rand.NewPCG(seed, 0)); !slices.Equal(again, ids) {
+		if again := b.EncodeSample(nil, s, p, rand.NewPCG(seed, 0)); !slices.Equal(again, ids) {
 			t.Fatalf("%q: %v, then %v", s, ids, again)
 		}
 	})
 }
 
-func BenchmarkEncodeDropout(b *testing.B) {
+func BenchmarkEncodeSample(b *testing.B) {
 	lines := texttest.Lines(20000)
 	bpe := train(b, 8000, lines...)
 	for _, p := range []float64{0.05, 0.1, 0.5} {
@@ -209,7 +209,7 @@ func BenchmarkEncodeDropout(b *testing.B) {
 			r := rand.NewPCG(1, 1)
 			for range b.N {
 				for _, l := range lines {
-					ids = bpe.EncodeDropout(ids[:0], l, p, r)
+					ids = bpe.EncodeSample(ids[:0], l, p, r)
 				}
 			}
 			b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "lines/s")

@@ -14,10 +14,10 @@ const magic = "tfm-bpe\x01"
 // MarshalBinary returns the tokenizer as bytes that Unmarshal reads: the magic and
 // version, the number of merges, then the two ids of each merge, all numbers as
 // unsigned varints. The error is always nil.
-func (b *Tokenizer) MarshalBinary() ([]byte, error) {
+func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 	data := []byte(magic)
-	data = binary.AppendUvarint(data, uint64(len(b.merges)))
-	for _, m := range b.merges {
+	data = binary.AppendUvarint(data, uint64(len(t.merges)))
+	for _, m := range t.merges {
 		data = binary.AppendUvarint(data, uint64(m.left))
 		data = binary.AppendUvarint(data, uint64(m.right))
 	}

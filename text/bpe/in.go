@@ -4,17 +4,17 @@ package bpe
 // one can be carried over to the other: out[id] is the same piece of old alone if
 // old has it, else the pieces that old splits its bytes into. The special ids and
 // the bytes are the same in every Tokenizer. It is safe for concurrent use.
-func (b *Tokenizer) In(old *Tokenizer) (out [][]int32) {
+func (t *Tokenizer) In(old *Tokenizer) (out [][]int32) {
 	// Two ids may stand for the same bytes, made by other merges; the first of b is then the first of old, and so on.
 	of := map[string][]int32{}
 	for id, piece := range old.pieces {
 		of[piece] = append(of[piece], int32(id))
 	}
-	e := b.encoders.Get().(*encoder)
-	defer b.encoders.Put(e)
+	e := t.encoders.Get().(*encoder)
+	defer t.encoders.Put(e)
 	seen := map[string]int{}
-	out = make([][]int32, len(b.pieces))
-	for id, piece := range b.pieces {
+	out = make([][]int32, len(t.pieces))
+	for id, piece := range t.pieces {
 		if id < firstMerge {
 			out[id] = []int32{int32(id)}
 			continue

@@ -73,31 +73,31 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 }
 
 // Size returns the number of ids: 259 and one for each merge.
-func (b *Tokenizer) Size() int { return len(b.pieces) }
+func (t *Tokenizer) Size() int { return len(t.pieces) }
 
 // Encode appends the ids of s to dst and returns it. Neither BOS nor EOS is
 // added. The text is encoded as if a space stood before it, so that a word has
 // the same pieces at the start of a sentence as within it. A text of n bytes
 // takes O(n) steps.
-func (b *Tokenizer) Encode(dst []int32, s string) []int32 {
+func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 	if s == "" {
 		return dst
 	}
-	e := b.encoders.Get().(*encoder)
+	e := t.encoders.Get().(*encoder)
 	e.text = append(append(e.text[:0], ' '), s...)
 	for rest := e.text; len(rest) > 0; {
 		n := wordLen(rest)
 		word := rest[:n]
 		rest = rest[n:]
-		dst = e.encodeCached(dst, word, b)
+		dst = e.encodeCached(dst, word, t)
 	}
-	b.release(e)
+	t.release(e)
 	return dst
 }
 
-func (b *Tokenizer) release(e *encoder) {
+func (t *Tokenizer) release(e *encoder) {
 	if cap(e.text) <= 1<<16 { // one huge text must not stay in memory
-		b.encoders.Put(e)
+		t.encoders.Put(e)
 	}
 }
 
@@ -105,28 +105,41 @@ func (b *Tokenizer) release(e *encoder) {
 // stand for nothing. Decode takes away the one space that Encode added:
 // Decode(Encode(nil, s)) == s for every string s. Other ids need not give valid
 // UTF-8, as a piece may end within a character.
-func (b *Tokenizer) Decode(ids []int32) string {
-	var s strings.Builder
+func (t *Tokenizer) Decode(ids []int32) string {
+	s, _ := t.decode(ids)
+	return s
+}
+
+// decode returns the text of ids in two: without the space at its start, and that space, if any.
+func (t *Tokenizer) decode(ids []int32) (s, space string) {
+	var b strings.Builder
 	for _, id := range ids {
-		if 0 <= id && int(id) < len(b.pieces) {
-			s.WriteString(b.pieces[id])
-		}
+		b.WriteString(t.bytes(id))
 	}
-	return strings.TrimPrefix(s.String(), " ")
+	s = strings.TrimPrefix(b.String(), " ")
+	return s, b.String()[:b.Len()-len(s)]
+}
+
+// bytes returns the text of an id, "" of special ids and those outside the vocabulary.
+func (t *Tokenizer) bytes(id int32) string {
+	if id < 0 || int(id) >= len(t.pieces) {
+		return ""
+	}
+	return t.pieces[id]
 }
 
 // Piece returns an id for people to read: a space is shown as '▁', bytes that
 // make no printable character as <0xE4>, special ids as <pad>, <s> and </s>, and
 // what is no id as <?>.
-func (b *Tokenizer) Piece(id int32) string {
+func (t *Tokenizer) Piece(id int32) string {
 	switch {
-	case id < 0 || int(id) >= len(b.pieces):
+	case id < 0 || int(id) >= len(t.pieces):
 		return "<?>"
 	case id < firstByte:
 		return [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"}[id]
 	}
 	var s strings.Builder
-	for piece := b.pieces[id]; piece != ""; {
+	for piece := t.pieces[id]; piece != ""; {
 		r, size := utf8.DecodeRuneInString(piece)
 		switch {
 		case r == ' ':

@@ -1,0 +1,39 @@
+package bpe
+
+import (
+	"unicode/utf8"
+
+	"tfm/text"
+)
+
+// EncodeRanges implements text.Tokenizer. The space that Encode adds before s is in no range.
+func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]int32, []text.Range) {
+	before := len(dst)
+	dst = t.Encode(dst, s)
+	return dst, t.appendRanges(ranges, dst[before:], s, " ")
+}
+
+// DecodeRanges implements text.Tokenizer.
+func (t *Tokenizer) DecodeRanges(ranges []text.Range, ids []int32) (string, []text.Range) {
+	s, space := t.decode(ids)
+	return s, t.appendRanges(ranges, ids, s, space)
+}
+
+// appendRanges appends the range of each id in s. The pieces of ids are the bytes of prefix + s.
+func (t *Tokenizer) appendRanges(ranges []text.Range, ids []int32, s, prefix string) []text.Range {
+	start, pieceEnd := 0, -len(prefix)
+	for _, id := range ids {
+		pieceEnd += len(t.bytes(id))
+		end := start
+		for end < pieceEnd {
+			_, size := utf8.DecodeRuneInString(s[end:])
+			if end+size > pieceEnd {
+				break // the character belongs to the id that completes it
+			}
+			end += size
+		}
+		ranges = append(ranges, text.Range{Start: start, End: end})
+		start = end
+	}
+	return ranges
+}
