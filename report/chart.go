@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"tfm/internal/format"
 )
 
 // A chart is some lines over the steps of a run. It is drawn into a square of pathSize units that the page stretches to the
@@ -213,7 +215,7 @@ func (t tickValue) String() string {
 	case t.end >= 1e5 && size >= 1e3:
 		return strconv.FormatFloat(t.at/1e3, 'f', -1, 64) + "k"
 	case size >= 1000:
-		return grouped(t.at)
+		return format.Thousands(int64(t.at))
 	case t.step > 0 && t.end >= 1e-3:
 		return strconv.FormatFloat(t.at, 'f', max(0, int(math.Ceil(-math.Log10(t.step)-1e-9))), 64)
 	case size >= 1e-3:
@@ -275,7 +277,7 @@ func figure(x float64) string {
 	case size >= 1e15 || size < 1e-3:
 		return shortExponent(strconv.FormatFloat(x, 'e', 2, 64))
 	case size >= 1000:
-		return grouped(math.Round(x))
+		return format.Thousands(int64(math.Round(x)))
 	}
 	return strconv.FormatFloat(x, 'f', 3-int(math.Floor(math.Log10(size))), 64)
 }
@@ -288,15 +290,6 @@ func shortExponent(s string) string {
 	}
 	sign := strings.TrimPrefix(exponent[:1], "+")
 	return digits + "e" + sign + strings.TrimLeft(exponent[1:], "0")
-}
-
-// grouped writes a whole number with a comma before every three digits.
-func grouped(x float64) string {
-	s := strconv.FormatFloat(x, 'f', 0, 64)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // duration is seconds as people read them.

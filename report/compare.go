@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+
+	"tfm/internal/format"
 )
 
 // Other is a run to compare a run with: the losses of its steps.
@@ -48,7 +50,7 @@ func (r *Run) compare(name string, o Other) comparison {
 		return c
 	}
 	c.Text = fmt.Sprintf("Largest difference of the losses: %s, at step %s; mean %s, over %s common steps.",
-		figure(most), grouped(float64(at)), figure(sum/float64(c.Common)), grouped(float64(c.Common)))
+		figure(most), format.Thousands(at), figure(sum/float64(c.Common)), format.Thousands(c.Common))
 	lo, hi := differences.x[0], differences.x[len(differences.x)-1]
 	within := func(l line) (w line) {
 		for i, x := range l.x {

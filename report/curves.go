@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+
+	"tfm/internal/format"
 )
 
 // curves are the charts of a run: those of which the log has values.
@@ -32,11 +34,11 @@ func (r *Run) curves() []chart {
 		c.layout(lo, hi, zero, log)
 		for _, s := range r.Starts {
 			if s.Step > 0 {
-				c.mark(s.Step, "resumed", fmt.Sprintf("taken up again after step %s", grouped(float64(s.Step))))
+				c.mark(s.Step, "resumed", fmt.Sprintf("taken up again after step %s", format.Thousands(s.Step)))
 			}
 		}
 		for _, s := range r.Skipped {
-			c.mark(s.Step, "skipped", fmt.Sprintf("step %s dropped: %s", grouped(float64(s.Step)), s.Why))
+			c.mark(s.Step, "skipped", fmt.Sprintf("step %s dropped: %s", format.Thousands(s.Step), s.Why))
 		}
 		c.describe()
 		charts = append(charts, c)
@@ -91,7 +93,7 @@ func (r *Run) reach() (lo, hi int) {
 
 // describe says what a chart shows.
 func (c *chart) describe() {
-	c.Text = fmt.Sprintf("%s over steps %s to %s.", c.Title, grouped(float64(c.lo)), grouped(float64(c.hi)))
+	c.Text = fmt.Sprintf("%s over steps %s to %s.", c.Title, format.Thousands(c.lo), format.Thousands(c.hi))
 	for _, s := range c.Series {
 		if s.Raw {
 			continue
@@ -106,7 +108,7 @@ func (c *chart) describe() {
 			}
 		}
 		at := func(i int) string {
-			return fmt.Sprintf("%s at step %s", figure(s.line.y[i]), grouped(float64(s.line.x[i])))
+			return fmt.Sprintf("%s at step %s", figure(s.line.y[i]), format.Thousands(int64(s.line.x[i])))
 		}
 		c.Text += fmt.Sprintf(" %s: first %s, last %s, lowest %s, highest %s.", s.Name, at(0), at(len(s.line.x)-1), at(low), at(high))
 	}

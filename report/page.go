@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"tfm/internal/format"
 )
 
 //go:embed page.html
@@ -37,7 +39,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		return fmt.Sprintf("%.2f", float64(n))
 	},
 	"duration": func(n number) string { return duration(float64(n)) },
-	"count":    func(n int) string { return grouped(float64(n)) },
+	"count":    func(n int) string { return format.Thousands(n) },
 }).Parse(pageHTML))
 
 // Page is what a report tells.
@@ -158,7 +160,7 @@ func (r *Run) facts() []fact {
 		if n == 0 {
 			return ""
 		}
-		return grouped(float64(n)) + " " + what
+		return format.Thousands(n) + " " + what
 	}
 	join := func(separator string, parts ...string) string {
 		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
@@ -179,7 +181,7 @@ func (r *Run) facts() []fact {
 	if n := len(r.Starts) - 1; n > 0 {
 		var at []string
 		for _, s := range r.Starts[1:] {
-			at = append(at, grouped(float64(s.Step)))
+			at = append(at, format.Thousands(s.Step))
 		}
 		add("Taken up again", plural(n, "time")+", after step "+strings.Join(at, ", "))
 	}
@@ -195,7 +197,7 @@ func (r *Run) facts() []fact {
 	}
 	if n := len(r.Skipped); n > 0 {
 		s := r.Skipped[n-1]
-		add("Updates dropped", fmt.Sprintf("%s; the last at step %s: %s", grouped(float64(n)), grouped(float64(s.Step)), s.Why))
+		add("Updates dropped", fmt.Sprintf("%s; the last at step %s: %s", format.Thousands(n), format.Thousands(s.Step), s.Why))
 	}
 	add("Version", last.Version)
 	return facts
@@ -212,7 +214,7 @@ func plural(n int, what string) string {
 func (r *Run) results() []fact {
 	var facts []fact
 	known := func(n number) bool { return !math.IsNaN(float64(n)) }
-	at := func(step int) string { return "step " + grouped(float64(step)) }
+	at := func(step int) string { return "step " + format.Thousands(step) }
 	if b := r.best(); b != nil {
 		if known(b.BLEU) {
 			facts = append(facts, fact{"Best validation BLEU", fmt.Sprintf("%.2f", float64(b.BLEU)), at(b.Step)})
@@ -230,7 +232,7 @@ func (r *Run) results() []fact {
 			facts = append(facts, fact{"Training loss", figure(float64(s.Loss)), at(s.Step)})
 		}
 	}
-	done := fact{Name: "Steps", Value: grouped(float64(r.last()))}
+	done := fact{Name: "Steps", Value: format.Thousands(r.last())}
 	if n := len(r.Steps); n > 0 {
 		done.Note = fmt.Sprintf("in epoch %d", r.Steps[n-1].Epoch+1)
 	}

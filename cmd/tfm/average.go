@@ -11,27 +11,29 @@ import (
 	"strings"
 	"time"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/model"
 	"tfm/train"
 )
 
-func averageCommand() command {
-	return command{
-		name:    "average",
-		short:   "write the mean of the weights of checkpoints or models",
-		usage:   "-o OUT.safetensors FILE...",
-		example: "tfm average -o mean.safetensors en-de.ckpt/step-*.safetensors",
-		notes: `The paper averages the last checkpoints of a run (section 6.1); 'tfm train -average N' does that at its end and keeps the mean
+func averageCommand() cli.Command {
+	return cli.Command{
+		Name:    "average",
+		Short:   "write the mean of the weights of checkpoints or models",
+		Usage:   "-o OUT.safetensors FILE...",
+		Example: "tfm average -o mean.safetensors en-de.ckpt/step-*.safetensors",
+		Notes: `The paper averages the last checkpoints of a run (section 6.1); 'tfm train -average N' does that at its end and keeps the mean
 if the validation finds it better. All files must be of one configuration and have the same tokenizers. The weights are added in the order
 of the files, so the same command gives the same bytes.`,
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			out := f.String("o", "", "`file` to write the model to")
 			return func(_ context.Context, args []string) error {
 				switch {
 				case *out == "":
-					return usagef("-o is missing, the file to write the model to")
+					return cli.Usagef("-o is missing, the file to write the model to")
 				case len(args) == 0:
-					return usagef("no checkpoints or models to average")
+					return cli.Usagef("no checkpoints or models to average")
 				}
 				return average(*out, args)
 			}
@@ -55,7 +57,7 @@ func average(out string, paths []string) error {
 	target, _ := os.Stat(out) // if it is there
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, target) {
-			return usagef("-o %s is one of the files to average", out)
+			return cli.Usagef("-o %s is one of the files to average", out)
 		}
 		if other, err := model.LoadTokenizers(path); err != nil {
 			return err
@@ -63,7 +65,7 @@ func average(out string, paths []string) error {
 			return fmt.Errorf("%s: its tokenizers are not those of %s: the rows of the embeddings stand for other pieces", path, paths[0])
 		}
 	}
-	if err := checkWritable(out); err != nil {
+	if err := cli.CheckWritable(out); err != nil {
 		return err
 	}
 	m, err := model.New(c)
@@ -71,11 +73,11 @@ func average(out string, paths []string) error {
 		return err
 	}
 	m.Allocate(false)
-	p := newProgress(os.Stderr)
+	p := terminal.NewProgress(os.Stderr)
 	err = train.Average(m, paths, func(done int) {
-		p.update(time.Now(), fmt.Sprintf("%d of %d files", done, len(paths)))
+		p.Update(time.Now(), fmt.Sprintf("%d of %d files", done, len(paths)))
 	})
-	p.clear()
+	p.Clear()
 	if err != nil {
 		return err
 	}

@@ -13,20 +13,22 @@ import (
 	"strings"
 	"time"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/bench"
 	"tfm/layer"
 )
 
-func benchCommand() command {
-	return command{
-		name:  "bench",
-		short: "measure this machine: its limits, matrix products, training steps and decoding",
-		usage: "[flags]",
-		example: `
+func benchCommand() cli.Command {
+	return cli.Command{
+		Name:  "bench",
+		Short: "measure this machine: its limits, matrix products, training steps and decoding",
+		Usage: "[flags]",
+		Example: `
 			tfm bench
 			tfm bench -quick -only base,tiny
 			tfm bench -json > bench.json`,
-		notes: `Everything is measured on 1 thread and on -threads, each part in a process of its own, so that its peak memory is not another's.
+		Notes: `Everything is measured on 1 thread and on -threads, each part in a process of its own, so that its peak memory is not another's.
 A figure is the median of rounds, behind it the lowest and the highest of them: other work on the machine makes it slower.
 
   machine  multiply-adds on registers alone, of float32 and of bfloat16, and the memory: sums, copies, and y += a·x over buffers four times as
@@ -39,7 +41,7 @@ A figure is the median of rounds, behind it the lowest and the highest of them: 
 
 Utilisation is the operations that a step needs, those of its matrix products, forward once and backward twice, by the time and by the limit
 that is measured beside it, the limit of float32 or of bf16. "gemm" and "decode" are named after the parts that -only takes, as is each line of "base", "tiny" and "decode".`,
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			var b benchmark
 			f.StringVar(&b.only, "only", "", "`parts` to measure, with commas between them: "+strings.Join(benchGroups(), ", ")+", or single lines\nof them: "+
 				strings.Join(benchNames(), ", "))
@@ -47,7 +49,7 @@ that is measured beside it, the limit of float32 or of bf16. "gemm" and "decode"
 			f.BoolVar(&b.json, "json", false, "print one JSON document")
 			f.StringVar(&b.lengths, "lengths", "", "`file` with the sentences' lengths of tiny: lines with the tokens of a source, a tab, those of its target,\nend marks counted")
 			f.BoolVar(&b.here, "here", false, "measure in this process, on -threads only, as suits a profiler: peak memory is then of all so far")
-			threadsFlag(f, &b.threads)
+			cli.ThreadsFlag(f, &b.threads)
 			return b.run
 		},
 	}
@@ -148,10 +150,10 @@ func (b *benchmark) effort(most time.Duration) bench.Effort {
 }
 
 func (b *benchmark) run(ctx context.Context, args []string) error {
-	if err := noArguments(args); err != nil {
+	if err := cli.NoArguments(args); err != nil {
 		return err
 	}
-	if err := checkThreads(b.threads); err != nil {
+	if err := cli.CheckThreads(b.threads); err != nil {
 		return err
 	}
 	parts, err := b.chosen()
@@ -160,15 +162,15 @@ func (b *benchmark) run(ctx context.Context, args []string) error {
 	}
 	if b.lengths != "" {
 		if !slices.ContainsFunc(parts, func(p benchPart) bool { return p.group == "tiny" }) {
-			return usagef("-lengths is of tiny, which -only leaves out")
+			return cli.Usagef("-lengths is of tiny, which -only leaves out")
 		}
 		if _, err := bench.ReadLengths(b.lengths); err != nil {
 			return err
 		}
 	}
 	report := bench.Report{Version: version(), Quick: b.quick, Machine: bench.Describe()}
-	progress := newProgress(os.Stderr)
-	defer progress.clear()
+	progress := terminal.NewProgress(os.Stderr)
+	defer progress.Clear()
 	threads := []int{1, b.threads}
 	if b.quick || b.here || b.threads == 1 {
 		threads = threads[1:]
@@ -176,7 +178,7 @@ func (b *benchmark) run(ctx context.Context, args []string) error {
 	begun := time.Now()
 	for i, p := range parts {
 		for j, n := range threads {
-			progress.update(time.Now(), fmt.Sprintf("%d of %d: %s, %d threads, %.0f s so far", i*len(threads)+j+1, len(parts)*len(threads), p.name, n, time.Since(begun).Seconds()))
+			progress.Update(time.Now(), fmt.Sprintf("%d of %d: %s, %d threads, %.0f s so far", i*len(threads)+j+1, len(parts)*len(threads), p.name, n, time.Since(begun).Seconds()))
 			if b.here {
 				err = p.measure(b, &report)
 			} else {
@@ -187,7 +189,7 @@ func (b *benchmark) run(ctx context.Context, args []string) error {
 			}
 		}
 	}
-	progress.clear()
+	progress.Clear()
 	if b.json {
 		e := json.NewEncoder(os.Stdout)
 		e.SetIndent("", "  ")
@@ -206,7 +208,7 @@ func (b *benchmark) chosen() (chosen []benchPart, err error) {
 	names := strings.Split(b.only, ",")
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(p benchPart) bool { return name == p.name || name == p.group }) {
-			return nil, usagef("-only %q: there is no part %q, but %s; and single lines of them, %s", b.only, name,
+			return nil, cli.Usagef("-only %q: there is no part %q, but %s; and single lines of them, %s", b.only, name,
 				strings.Join(benchGroups(), ", "), strings.Join(benchNames(), ", "))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"tfm/internal/bench"
+	"tfm/internal/format"
 )
 
 // benchText is a report for people.
@@ -83,7 +84,7 @@ func figure(f bench.Figure, unit float64) string {
 func rounded(x float64) string {
 	switch {
 	case x >= 1000:
-		return thousands(int(x + 0.5))
+		return format.Thousands(int(x + 0.5))
 	case x >= 100:
 		return fmt.Sprintf("%.0f", x)
 	case x >= 10:

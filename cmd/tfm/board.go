@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/train"
 	"tfm/train/tensorboard"
 )
@@ -28,7 +29,7 @@ func (b *board) check() error {
 	if err := os.MkdirAll(b.dir, 0o777); err != nil {
 		return fmt.Errorf("-tensorboard %s: %w", b.dir, err)
 	}
-	return checkWritable(filepath.Join(b.dir, "an event file"))
+	return cli.CheckWritable(filepath.Join(b.dir, "an event file"))
 }
 
 // record writes the numbers of an event. Errors of the file are the appendFile's.

@@ -17,27 +17,27 @@ func TestHelpShowsEveryFlagAndItsDefault(t *testing.T) {
 	if h := mustRun(t, "", "-h").stdout; h != all {
 		t.Error("tfm -h is not tfm help")
 	}
-	for _, c := range commands() {
-		if !strings.Contains(all, "tfm "+c.name) || !strings.Contains(all, c.short) {
-			t.Errorf("tfm help does not mention %s", c.name)
+	for _, c := range program().Commands {
+		if !strings.Contains(all, "tfm "+c.Name) || !strings.Contains(all, c.Short) {
+			t.Errorf("tfm help does not mention %s", c.Name)
 		}
-		o := mustRun(t, "", c.name, "-h")
+		o := mustRun(t, "", c.Name, "-h")
 		if o.stderr != "" {
-			t.Errorf("tfm %s -h wrote to standard error: %s", c.name, o.stderr)
+			t.Errorf("tfm %s -h wrote to standard error: %s", c.Name, o.stderr)
 		}
-		if h := mustRun(t, "", "help", c.name).stdout; h != o.stdout {
-			t.Errorf("tfm help %s is not tfm %s -h", c.name, c.name)
+		if h := mustRun(t, "", "help", c.Name).stdout; h != o.stdout {
+			t.Errorf("tfm help %s is not tfm %s -h", c.Name, c.Name)
 		}
-		for _, want := range []string{c.short, "Usage:\n  tfm " + c.name, "Example:\n  "} {
+		for _, want := range []string{c.Short, "Usage:\n  tfm " + c.Name, "Example:\n  "} {
 			if !strings.Contains(o.stdout, want) {
-				t.Errorf("tfm %s -h does not show %q:\n%s", c.name, want, o.stdout)
+				t.Errorf("tfm %s -h does not show %q:\n%s", c.Name, want, o.stdout)
 			}
 		}
-		f := c.newFlags()
-		c.setup(f)
+		f := c.FlagSet()
+		c.Setup(f)
 		f.VisitAll(func(g *flag.Flag) {
 			if !strings.Contains(o.stdout, "\n  -"+g.Name) || g.DefValue != "" && !strings.Contains(o.stdout, "(default "+g.DefValue+")") {
-				t.Errorf("tfm %s -h does not show -%s and its default %q", c.name, g.Name, g.DefValue)
+				t.Errorf("tfm %s -h does not show -%s and its default %q", c.Name, g.Name, g.DefValue)
 			}
 		})
 	}
@@ -45,13 +45,13 @@ func TestHelpShowsEveryFlagAndItsDefault(t *testing.T) {
 
 // Every group's flags are there, each in one group, and those of tfm train are all in one.
 func TestFlagGroups(t *testing.T) {
-	f := trainCommand().newFlags()
-	trainCommand().setup(f)
+	f := trainCommand().FlagSet()
+	trainCommand().Setup(f)
 	seen := map[string]bool{}
 	for _, group := range trainFlags {
-		for _, name := range group.names {
+		for _, name := range group.Names {
 			if f.Lookup(name) == nil || seen[name] {
-				t.Errorf("%s: -%s is no flag, or in two groups", group.title, name)
+				t.Errorf("%s: -%s is no flag, or in two groups", group.Title, name)
 			}
 			seen[name] = true
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/text"
 )
 
@@ -50,20 +51,20 @@ func parseSettings(path string, lines []string, f *flag.FlagSet) (settings []set
 		}
 		name, value, ok := strings.Cut(line, "=")
 		if !ok {
-			return nil, usagef("%s: found %.80q, expected name = value", s.at, line)
+			return nil, cli.Usagef("%s: found %.80q, expected name = value", s.at, line)
 		}
 		s.name = strings.TrimSpace(name)
 		switch earlier, again := first[s.name]; {
 		case slices.Contains(actions, s.name):
-			return nil, usagef("%s: %s is no setting of a run and belongs on the command line", s.at, s.name)
+			return nil, cli.Usagef("%s: %s is no setting of a run and belongs on the command line", s.at, s.name)
 		case f.Lookup(s.name) == nil:
-			return nil, usagef("%s: there is no setting %.80q", s.at, s.name)
+			return nil, cli.Usagef("%s: there is no setting %.80q", s.at, s.name)
 		case again:
-			return nil, usagef("%s: %s is set twice, first in %s", s.at, s.name, earlier)
+			return nil, cli.Usagef("%s: %s is set twice, first in %s", s.at, s.name, earlier)
 		}
 		first[s.name] = s.at
 		if s.value, err = parseValue(strings.TrimSpace(value)); err != nil {
-			return nil, usagef("%s: %s = %s: %v", s.at, s.name, value, err)
+			return nil, cli.Usagef("%s: %s = %s: %v", s.at, s.name, value, err)
 		}
 		settings = append(settings, s)
 	}
@@ -102,7 +103,7 @@ func formatValue(s string) string {
 func set(f *flag.FlagSet, settings []setting) error {
 	for _, s := range settings {
 		if err := f.Set(s.name, s.value); err != nil {
-			return usagef("%s: invalid value %q for %s: %v", s.at, s.value, s.name, err)
+			return cli.Usagef("%s: invalid value %q for %s: %v", s.at, s.value, s.name, err)
 		}
 	}
 	return nil
@@ -111,7 +112,7 @@ func set(f *flag.FlagSet, settings []setting) error {
 // dumpSettings writes the values that the flags have now as a file of settings.
 func dumpSettings(w io.Writer, f *flag.FlagSet) error {
 	var b strings.Builder
-	visit(f, trainFlags, func(title string, flags []*flag.Flag) {
+	cli.VisitGroups(f, trainFlags, func(title string, flags []*flag.Flag) {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}

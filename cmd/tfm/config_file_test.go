@@ -54,8 +54,8 @@ func TestDumpIsReadAsItIs(t *testing.T) {
 }
 
 func TestDumpLeavesNothingOut(t *testing.T) {
-	f := trainCommand().newFlags()
-	trainCommand().setup(f)
+	f := trainCommand().FlagSet()
+	trainCommand().Setup(f)
 	var missing []string
 	out := dump(t)
 	f.VisitAll(func(g *flag.Flag) {
@@ -178,8 +178,8 @@ func TestRecipes(t *testing.T) {
 		if title, ok := strings.CutPrefix(lines[0], "# "); !ok || !strings.Contains(help, name) || !strings.Contains(help, title) {
 			t.Errorf("%s: its first line is not in the help:\n%s", file, help)
 		}
-		f := trainCommand().newFlags()
-		trainCommand().setup(f)
+		f := trainCommand().FlagSet()
+		trainCommand().Setup(f)
 		settings, err := parseSettings(file, lines, f)
 		if err != nil {
 			t.Fatal(err)

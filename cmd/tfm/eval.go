@@ -9,22 +9,25 @@ import (
 	"os"
 	"time"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
 	"tfm/text/score"
 )
 
-func evalCommand() command {
-	return command{
-		name:  "eval",
-		short: "translate a test set and print BLEU and chrF",
-		usage: "-model M -src F -ref F [flags]",
-		example: `
+func evalCommand() cli.Command {
+	return cli.Command{
+		Name:  "eval",
+		Short: "translate a test set and print BLEU and chrF",
+		Usage: "-model M -src F -ref F [flags]",
+		Example: `
 			tfm eval -model en-de.safetensors -src test.en -ref test.de
 			tfm eval -model en-de.safetensors -src test.tok.en -ref test.tok.de -beam 5 -tokenize none`,
-		notes: "The scores are those of sacreBLEU, with its signatures. BLEU with -tokenize none is that of multi-bleu on tokenized text, which many papers report.",
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Notes: "The scores are those of sacreBLEU, with its signatures. BLEU with -tokenize none is that of multi-bleu on tokenized text, which many papers report.",
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			src := f.String("src", "", "`file` to translate")
 			ref := f.String("ref", "", "`file` with its translation, line by line")
@@ -33,22 +36,22 @@ func evalCommand() command {
 			tokenizeFlag(f, &tokenizer)
 			search := searchFlags(f, model.DefaultSearch().Beam)
 			var threads int
-			threadsFlag(f, &threads)
+			cli.ThreadsFlag(f, &threads)
 			return func(_ context.Context, args []string) error {
-				if err := noArguments(args); err != nil {
+				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
 				if *path == "" || *src == "" || *ref == "" {
-					return usagef("-model, -src and -ref are needed")
+					return cli.Usagef("-model, -src and -ref are needed")
 				}
 				if err := checkSearch(*search); err != nil {
 					return err
 				}
-				if err := checkThreads(threads); err != nil {
+				if err := cli.CheckThreads(threads); err != nil {
 					return err
 				}
 				if *out != "" {
-					if err := checkWritable(*out); err != nil {
+					if err := cli.CheckWritable(*out); err != nil {
 						return err
 					}
 				}
@@ -77,17 +80,17 @@ func evalCommand() command {
 // evaluate translates srcs, the lines of file, and shows how far it is.
 func (t *translator) evaluate(file string, srcs []string) []string {
 	const together = 256
-	p := newProgress(os.Stderr)
+	p := terminal.NewProgress(os.Stderr)
 	start := time.Now()
 	perSecond := func(n int) float64 { return float64(n) / time.Since(start).Seconds() }
 	var hyps []string
 	for lo := 0; lo < len(srcs); lo += together {
 		hyps = append(hyps, t.translate(srcs[lo:min(lo+together, len(srcs))], func(i, pieces int) {
-			p.line("tfm: %s:%d: %d pieces, cut to %d", file, lo+i+1, pieces, t.maxLen)
+			p.Line("tfm: %s:%d: %d pieces, cut to %d", file, lo+i+1, pieces, t.maxLen)
 		})...)
-		p.update(time.Now(), fmt.Sprintf("%s of %s sentences, %.1f a second", thousands(len(hyps)), thousands(len(srcs)), perSecond(len(hyps))))
+		p.Update(time.Now(), fmt.Sprintf("%s of %s sentences, %.1f a second", format.Thousands(len(hyps)), format.Thousands(len(srcs)), perSecond(len(hyps))))
 	}
-	p.line("%s sentences in %.1f s, %.1f a second", thousands(len(hyps)), time.Since(start).Seconds(), perSecond(len(hyps)))
+	p.Line("%s sentences in %.1f s, %.1f a second", format.Thousands(len(hyps)), time.Since(start).Seconds(), perSecond(len(hyps)))
 	return hyps
 }
 

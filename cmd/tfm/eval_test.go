@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"tfm/internal/format"
 )
 
 // The scores of tokenized text are those of its own tokens, with everything that a table needs.
@@ -24,7 +26,7 @@ func TestEvalTokenize(t *testing.T) {
 		}
 		count := func(path string) string {
 			text := strings.ReplaceAll(read(t, path), "noir-clair .", c.tokens)
-			return thousands(len(strings.Fields(text)))
+			return format.Thousands(len(strings.Fields(text)))
 		}
 		if found[2] != count(hyps) || found[3] != count(ref) || found[4] != c.name {
 			t.Errorf("%s: want %s and %s tokens:\n%s", c.name, count(hyps), count(ref), out)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/internal/format"
 	"tfm/model"
 )
 
@@ -68,13 +70,13 @@ func (s *trainSettings) fitsBefore(given map[string]string) error {
 	var shown model.Config
 	configFlags(flags, &shown)
 	shown = now
-	of := values(flags)
+	of := cli.Values(flags)
 	shown = before
 	for _, first := range []bool{true, false} { // what was given comes before what follows from it
 		flags.VisitAll(func(f *flag.Flag) {
 			_, ok := given[f.Name]
 			if was := f.Value.String(); ok == first && differs == nil && !retrainable[f.Name] && of[f.Name] != was {
-				differs = usagef("-%s %s conflicts with the model to begin with: -%s %s in %s", f.Name, of[f.Name], f.Name, was, s.from.path)
+				differs = cli.Usagef("-%s %s conflicts with the model to begin with: -%s %s in %s", f.Name, of[f.Name], f.Name, was, s.from.path)
 			}
 		})
 	}
@@ -87,7 +89,7 @@ func (s *trainSettings) fitsBefore(given map[string]string) error {
 			s.options.MaxLen = min(s.options.MaxLen, before.MaxLen-1)
 		}
 		if s.options.MaxLen >= before.MaxLen {
-			return usagef("-max-len %d: at most %d, as the learned positions of %s reach no further", s.options.MaxLen, before.MaxLen-1, s.from.path)
+			return cli.Usagef("-max-len %d: at most %d, as the learned positions of %s reach no further", s.options.MaxLen, before.MaxLen-1, s.from.path)
 		}
 		s.config.MaxLen = before.MaxLen
 	}
@@ -102,12 +104,12 @@ func (t *training) carryOver(m *model.Transformer) error {
 	if err := m.CarryOver(from.model, src, tgt); err != nil {
 		return fmt.Errorf("%s: %w", from.path, err)
 	}
-	t.progress.line("begins with:      the weights of %s", from.path)
+	t.progress.Line("begins with:      the weights of %s", from.path)
 	if t.tokens.joint() && from.tokens.joint() {
-		t.progress.line("pieces:           %s", known(src))
+		t.progress.Line("pieces:           %s", known(src))
 	} else {
-		t.progress.line("source pieces:    %s", known(src))
-		t.progress.line("target pieces:    %s", known(tgt))
+		t.progress.Line("source pieces:    %s", known(src))
+		t.progress.Line("target pieces:    %s", known(tgt))
 	}
 	return nil
 }
@@ -121,9 +123,9 @@ func known(pieces [][]int32) string {
 		}
 	}
 	if same == len(pieces) {
-		return fmt.Sprintf("all %s carried over", thousands(same))
+		return fmt.Sprintf("all %s carried over", format.Thousands(same))
 	}
-	return fmt.Sprintf("%s of %s carried over; a new one begins as the mean of the pieces that it was before", thousands(same), thousands(len(pieces)))
+	return fmt.Sprintf("%s of %s carried over; a new one begins as the mean of the pieces that it was before", format.Thousands(same), format.Thousands(len(pieces)))
 }
 
 // initValue is the flag -init: the name of a way to draw the first weights, or a file that has them.

@@ -10,22 +10,24 @@ import (
 	"strconv"
 	"strings"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/internal/format"
 	"tfm/model"
 	"tfm/model/safetensors"
 )
 
-func infoCommand() command {
-	return command{
-		name:  "info",
-		short: "show the configuration and the number of parameters of a model or a preset",
-		usage: "-model M | -preset P -vocab N [flags] | -preset RECIPE [flags] | -table3",
-		example: `
+func infoCommand() cli.Command {
+	return cli.Command{
+		Name:  "info",
+		Short: "show the configuration and the number of parameters of a model or a preset",
+		Usage: "-model M | -preset P -vocab N [flags] | -preset RECIPE [flags] | -table3",
+		Example: `
 			tfm info -model en-de.safetensors
 			tfm info -preset base -vocab 32000
 			tfm info -preset multi30k
 			tfm info -table3`,
-		groups: []flagGroup{modelFlags, regularizationFlags},
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Groups: []cli.Group{modelFlags, regularizationFlags},
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			var preset string
 			f.StringVar(&preset, "preset", "base", presetOrRecipeUsage())
@@ -37,19 +39,19 @@ func infoCommand() command {
 			configFlags(f, &c)
 			f.TextVar(&c.Start, "init", c.Start, startUsage)
 			return func(_ context.Context, args []string) error {
-				if err := noArguments(args); err != nil {
+				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
-				set := given(f)
+				set := cli.Given(f)
 				if *path != "" {
 					if len(set) > 1 {
-						return usagef("-model says all that there is to say, leave out the other flags")
+						return cli.Usagef("-model says all that there is to say, leave out the other flags")
 					}
 					return infoOfModel(*path)
 				}
 				if *table {
 					if len(set) > 1 {
-						return usagef("-table3 says all that there is to say, leave out the other flags")
+						return cli.Usagef("-table3 says all that there is to say, leave out the other flags")
 					}
 					return printTable3()
 				}
@@ -69,7 +71,7 @@ func infoCommand() command {
 				}
 				switch {
 				case *vocab != 0 && (*src != 0 || *tgt != 0):
-					return usagef("either -vocab or -src-vocab and -tgt-vocab")
+					return cli.Usagef("either -vocab or -src-vocab and -tgt-vocab")
 				case *vocab != 0:
 					c.SrcVocab, c.TgtVocab = *vocab, *vocab
 				case *src != 0 && *tgt != 0:
@@ -78,7 +80,7 @@ func infoCommand() command {
 						c.Tie = model.TieDecoder
 					}
 				default:
-					return usagef("-model is missing, or -vocab, the size of the vocabulary")
+					return cli.Usagef("-model is missing, or -vocab, the size of the vocabulary")
 				}
 				if err := c.Validate(); err != nil {
 					return settingError(err)
@@ -188,14 +190,14 @@ func printConfig(c model.Config, training string) error {
 	row("label smoothing", "%v, %s", c.LabelSmoothing, over)
 	row("init", "%s", name(c.Start))
 	if c.SrcVocab == c.TgtVocab {
-		row("vocabulary", "%s pieces", thousands(c.SrcVocab))
+		row("vocabulary", "%s pieces", format.Thousands(c.SrcVocab))
 	} else {
-		row("vocabularies", "%s pieces of the source, %s of the target", thousands(c.SrcVocab), thousands(c.TgtVocab))
+		row("vocabularies", "%s pieces of the source, %s of the target", format.Thousands(c.SrcVocab), format.Thousands(c.TgtVocab))
 	}
 	if training != "" {
 		row("trained", "%s", training)
 	}
-	fmt.Fprintf(&b, "parameters: %s\n", thousands(c.CountParams()))
+	fmt.Fprintf(&b, "parameters: %s\n", format.Thousands(c.CountParams()))
 	_, err := os.Stdout.WriteString(b.String())
 	return err
 }

@@ -8,32 +8,35 @@ import (
 	"strings"
 	"time"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/digits"
+	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
 )
 
-func mnistCommand() command {
-	return command{
-		name:  "mnist",
-		short: "train a small Transformer to read handwritten digits, and print how many of the test set it reads",
-		usage: "-data DIR [flags]",
-		example: `
+func mnistCommand() cli.Command {
+	return cli.Command{
+		Name:  "mnist",
+		Short: "train a small Transformer to read handwritten digits, and print how many of the test set it reads",
+		Usage: "-data DIR [flags]",
+		Example: `
 			tfm mnist -data mnist
 			tfm mnist -data mnist -preset vit-rows`,
-		notes: `An image is a sequence of 28 rows of 28 numbers. DIR holds the four files of MNIST, packed by gzip or not: train-images-idx3-ubyte,
+		Notes: `An image is a sequence of 28 rows of 28 numbers. DIR holds the four files of MNIST, packed by gzip or not: train-images-idx3-ubyte,
 train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte (or with .gz).
 
   source    one encoder and one decoder layer of d 28, 2 heads, d_ff 64; the decoder is given one row of ones; Adam at 1e-3
   vit-rows  rows embedded with learned positions, an encoder with pre-norm, the mean of its output; AdamW; images are shifted a little`,
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			var m mnist
 			f.StringVar(&m.data, "data", "", "`folder` with the four files")
 			f.StringVar(&m.preset, "preset", digits.Names()[0], "`name` of the model and its training: "+strings.Join(digits.Names(), ", "))
 			f.IntVar(&m.epochs, "epochs", 0, "times that the training set is gone through; 0 is what the preset says")
 			f.IntVar(&m.valid, "valid", 0, "images at the end of the training set that are not trained on and are evaluated in place of the test set,\nto compare settings with")
 			f.Uint64Var(&m.seed, "seed", 1, "what the first weights, the order, the shifts and dropout are drawn from")
-			threadsFlag(f, &m.threads)
+			cli.ThreadsFlag(f, &m.threads)
 			return m.run
 		},
 	}
@@ -47,21 +50,21 @@ type mnist struct {
 }
 
 func (c *mnist) run(ctx context.Context, args []string) error {
-	if err := noArguments(args); err != nil {
+	if err := cli.NoArguments(args); err != nil {
 		return err
 	}
 	if c.data == "" {
-		return usagef("-data is missing, the folder with the files of MNIST")
+		return cli.Usagef("-data is missing, the folder with the files of MNIST")
 	}
-	if err := checkThreads(c.threads); err != nil {
+	if err := cli.CheckThreads(c.threads); err != nil {
 		return err
 	}
 	if c.epochs < 0 || c.epochs > 10_000 {
-		return usagef("-epochs %d: must be 0 to 10000", c.epochs)
+		return cli.Usagef("-epochs %d: must be 0 to 10000", c.epochs)
 	}
 	recipe, err := digits.Preset(c.preset)
 	if err != nil {
-		return usageError{err.Error()}
+		return cli.UsageError{Message: err.Error()}
 	}
 	if c.epochs > 0 {
 		recipe.Epochs = c.epochs
@@ -71,33 +74,33 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.valid < 0 || c.valid >= training.Len() {
-		return usagef("-valid %d: must be 0 to %d, to leave some of the %d images to train on", c.valid, training.Len()-1, training.Len())
+		return cli.Usagef("-valid %d: must be 0 to %d, to leave some of the %d images to train on", c.valid, training.Len()-1, training.Len())
 	}
 	heldOut := "test"
 	if c.valid > 0 {
 		heldOut = "validation"
 		training, test = training.Split(c.valid)
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	pool := mat.NewPool(c.threads)
 	defer pool.Close()
-	p := newProgress(os.Stderr)
+	p := terminal.NewProgress(os.Stderr)
 	begun := time.Now()
 	m, err := digits.Train(ctx, recipe, training, c.seed, pool, func(at digits.Progress) {
-		state := fmt.Sprintf("epoch %d of %d  step %s of %s  loss %.4f  accuracy %.2f%%", at.Epoch, at.Epochs, thousands(at.Step), thousands(at.Steps),
+		state := fmt.Sprintf("epoch %d of %d  step %s of %s  loss %.4f  accuracy %.2f%%", at.Epoch, at.Epochs, format.Thousands(at.Step), format.Thousands(at.Steps),
 			at.Loss.Sum/float64(at.Loss.Tokens), percent(at.Loss))
 		if at.EpochEnded {
-			p.line("%s  %.1f s", state, at.Elapsed.Seconds())
+			p.Line("%s  %.1f s", state, at.Elapsed.Seconds())
 		} else {
-			p.update(time.Now(), fmt.Sprintf("%s  %v left", state, at.Left.Round(time.Second)))
+			p.Update(time.Now(), fmt.Sprintf("%s  %v left", state, at.Left.Round(time.Second)))
 		}
 	})
 	if err != nil {
-		p.clear()
+		p.Clear()
 		return err
 	}
-	p.line("%s parameters, %.1f s", thousands(m.Params.Count()), time.Since(begun).Seconds())
+	p.Line("%s parameters, %.1f s", format.Thousands(m.Params.Count()), time.Since(begun).Seconds())
 	var out strings.Builder
 	for _, set := range []struct {
 		name string

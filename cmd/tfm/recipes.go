@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
 )
 
@@ -70,7 +71,7 @@ func (l layers) level(name string) int {
 
 // layer sets the flags to the recipe with the file of settings over it, and what was typed over both.
 func (s *trainSettings) layer() error {
-	typed := given(s.flags)
+	typed := cli.Given(s.flags)
 	s.typed = map[string]bool{}
 	for name := range typed {
 		s.typed[name] = true
@@ -104,7 +105,7 @@ func (s *trainSettings) setLayers(file []setting, typed map[string]string) error
 	if err := set(s.flags, file); err != nil {
 		return err
 	}
-	return setAgain(s.flags, typed)
+	return cli.SetAgain(s.flags, typed)
 }
 
 func namesIn(settings []setting) map[string]bool {

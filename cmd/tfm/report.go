@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
@@ -20,19 +22,19 @@ import (
 	"tfm/train"
 )
 
-func reportCommand() command {
-	return command{
-		name:  "report",
-		short: "make a web page of a training run: curves, sample translations, attention maps",
-		usage: "-run OUT.ckpt [-o report.html] [flags]",
-		example: `
+func reportCommand() cli.Command {
+	return cli.Command{
+		Name:  "report",
+		Short: "make a web page of a training run: curves, sample translations, attention maps",
+		Usage: "-run OUT.ckpt [-o report.html] [flags]",
+		Example: `
 			tfm report -run en-de.ckpt -o report.html
 			tfm report -run en-de.ckpt -sentence "A dog runs." -sentence "Two men talk." -o report.html
 			tfm report -run a.ckpt -compare PyTorch=torch.jsonl -o report.html`,
-		notes: `The page is one file that fetches nothing. It may be made while the training goes on. Without -sentence and -sentences
+		Notes: `The page is one file that fetches nothing. It may be made while the training goes on. Without -sentence and -sentences
 the attention maps are of some of the validation's sample sentences, translated greedily by the checkpoint of the best
 validation.`,
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			r := reporter{}
 			f.StringVar(&r.run, "run", "", "`folder` of the run's checkpoints, in which its log is too")
 			f.StringVar(&r.out, "o", "report.html", "`file` to write the page to")
@@ -43,9 +45,9 @@ validation.`,
 			})
 			f.StringVar(&r.file, "sentences", "", "`file` with such texts, one a line")
 			f.Func("compare", "another run's log to show the difference of the losses to, as `NAME=FILE`: a line {\"step\": 1, \"loss\": 9.1}\nfor each step is enough; may be given several times", r.addOther)
-			threadsFlag(f, &r.threads)
+			cli.ThreadsFlag(f, &r.threads)
 			return func(_ context.Context, args []string) error {
-				if err := noArguments(args); err != nil {
+				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
 				return r.write()
@@ -82,11 +84,11 @@ func (r *reporter) addOther(s string) error {
 func (r *reporter) write() error {
 	switch {
 	case r.run == "":
-		return usagef("-run is missing, the folder of a run's checkpoints")
+		return cli.Usagef("-run is missing, the folder of a run's checkpoints")
 	case r.out == "":
-		return usagef("-o is empty, the file to write the page to")
+		return cli.Usagef("-o is empty, the file to write the page to")
 	}
-	if err := checkThreads(r.threads); err != nil {
+	if err := cli.CheckThreads(r.threads); err != nil {
 		return err
 	}
 	run, err := r.log()
@@ -101,7 +103,7 @@ func (r *reporter) write() error {
 		}
 		page.Others = append(page.Others, report.Other{Name: o.name, Run: other})
 	}
-	if err := checkWritable(r.out); err != nil {
+	if err := cli.CheckWritable(r.out); err != nil {
 		return err
 	}
 	if err := r.attention(&page); err != nil {
@@ -115,7 +117,7 @@ func (r *reporter) write() error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s, %s, attention maps of %s; %d kB\n",
-		r.out, count(len(run.Steps), "step"), count(len(run.Validations), "validation"), count(len(page.Sentences), "sentence"), (info.Size()+999)/1000)
+		r.out, format.Count(len(run.Steps), "step"), format.Count(len(run.Validations), "validation"), format.Count(len(page.Sentences), "sentence"), (info.Size()+999)/1000)
 	return nil
 }
 
@@ -200,7 +202,7 @@ func (r *reporter) chosen() ([]string, error) {
 	var all []string
 	for _, s := range r.sentences {
 		if strings.TrimSpace(s) == "" {
-			return nil, usagef("-sentence is empty")
+			return nil, cli.Usagef("-sentence is empty")
 		}
 		all = append(all, oneLine(s))
 	}
@@ -219,7 +221,7 @@ func (r *reporter) chosen() ([]string, error) {
 		}
 	}
 	if len(all) > mostSentences {
-		return nil, fmt.Errorf("%s sentences to show the attention of, expected at most %d", thousands(len(all)), mostSentences)
+		return nil, fmt.Errorf("%s sentences to show the attention of, expected at most %d", format.Thousands(len(all)), mostSentences)
 	}
 	return all, nil
 }

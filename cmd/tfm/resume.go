@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/train"
 )
 
@@ -32,7 +33,7 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 		if same, err := tokens.same(path); err != nil {
 			return err
 		} else if !same {
-			return usagef("-%s %s conflicts with the run to go on with: %s has another", name, path, c.Path)
+			return cli.Usagef("-%s %s conflicts with the run to go on with: %s has another", name, path, c.Path)
 		}
 	}
 	if _, ok := given["vocab-size"]; ok && s.tokenizer == "" && s.options.Init == "" && s.vocabSize < max(c.Config.SrcVocab, c.Config.TgtVocab) {
@@ -40,11 +41,11 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 	}
 	c.Options.Dir, c.Options.Resume = s.options.Dir, true
 	s.tokens, s.joint, s.config, s.options = &tokens, tokens.joint(), c.Config, c.Options
-	was := values(s.flags)
+	was := cli.Values(s.flags)
 	if _, ok := given["preset"]; ok {
 		err = s.configure(given)
 	} else {
-		err = setAgain(s.flags, given)
+		err = cli.SetAgain(s.flags, given)
 	}
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 	}
 	s.config.SrcVocab, s.config.TgtVocab, s.config.MaxLen = c.Config.SrcVocab, c.Config.TgtVocab, c.Config.MaxLen
 	var differs error
-	now := values(s.flags)
+	now := cli.Values(s.flags)
 	compare := func(f *flag.Flag) {
 		if differs == nil && !free[f.Name] && now[f.Name] != was[f.Name] {
 			differs = conflict(f.Name, now[f.Name], was[f.Name], c.Path)
@@ -75,7 +76,7 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 }
 
 func conflict(flag, found, expected, checkpoint string) error {
-	return usagef("-%s %s conflicts with the run to go on with: -%s %s in %s", flag, found, flag, expected, checkpoint)
+	return cli.Usagef("-%s %s conflicts with the run to go on with: -%s %s in %s", flag, found, flag, expected, checkpoint)
 }
 
 // resumeCommand is the command line that goes on with this run.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/mat"
 	"tfm/train"
 )
@@ -106,9 +107,9 @@ func (l *runLog) record(e train.Event) {
 			flags = 0
 		}
 		path := filepath.Join(s.options.Dir, runLogName)
-		l.file = openAppendFile(path, flags, func(err error) { s.progress.line("tfm: the run goes on without its log: %v", err) })
+		l.file = openAppendFile(path, flags, func(err error) { s.progress.Line("tfm: the run goes on without its log: %v", err) })
 		l.file.toLastLine()
-		l.write(startLine{"start", now(), version(), e.Step, values(s.flags), e.Pairs, e.ValidPairs, s.config.TgtVocab, s.config.CountParams(), s.threads, mat.Kernel()})
+		l.write(startLine{"start", now(), version(), e.Step, cli.Values(s.flags), e.Pairs, e.ValidPairs, s.config.TgtVocab, s.config.CountParams(), s.threads, mat.Kernel()})
 	case train.Stepped:
 		l.file.Write(l.stepLine(e))
 	case train.Validated:

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"errors"
 	"flag"
-	"runtime"
-	"strconv"
 	"strings"
-	"time"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
 )
 
@@ -23,36 +20,25 @@ func configFlags(f *flag.FlagSet, c *model.Config) {
 	f.IntVar(&c.DFF, "d-ff", c.DFF, "inner width of the feed-forward networks"+preset)
 	f.IntVar(&c.EncoderLayers, "encoder-layers", c.EncoderLayers, "layers of the encoder, N"+preset)
 	f.IntVar(&c.DecoderLayers, "decoder-layers", c.DecoderLayers, "layers of the decoder"+preset)
-	f.Var((*float32Value)(&c.Dropout), "dropout", "`probability` that a number is dropped: of embeddings and of each sublayer's result"+preset)
-	f.Var((*float32Value)(&c.AttentionDropout), "attention-dropout", "`probability` that a weight of attention is dropped")
-	f.Var((*float32Value)(&c.FFDropout), "ff-dropout", "`probability` that an inner number of a feed-forward network is dropped")
-	f.Var((*float32Value)(&c.LabelSmoothing), "label-smoothing", "`probability` that the loss spreads over other pieces"+preset)
+	f.Var((*cli.Float32Value)(&c.Dropout), "dropout", "`probability` that a number is dropped: of embeddings and of each sublayer's result"+preset)
+	f.Var((*cli.Float32Value)(&c.AttentionDropout), "attention-dropout", "`probability` that a weight of attention is dropped")
+	f.Var((*cli.Float32Value)(&c.FFDropout), "ff-dropout", "`probability` that an inner number of a feed-forward network is dropped")
+	f.Var((*cli.Float32Value)(&c.LabelSmoothing), "label-smoothing", "`probability` that the loss spreads over other pieces"+preset)
 	f.TextVar(&c.Smoothing, "smoothing-over", c.Smoothing, "`which` pieces that are: the others, or all, the right one too (PyTorch)")
 	f.StringVar(&c.Tie, "tie", c.Tie, "`which` embeddings are one matrix: all (and the output projection, as in the paper),\ndecoder (target and output), none"+preset)
 	f.TextVar(&c.Norm, "norm", c.Norm, "`where` norms stand: post (behind the residual connection, as in the paper), pre (before the sublayer),\ndeep (post, with DeepNorm's scales)")
 	f.Var(finalNormValue{&c.FinalNorm}, "final-norm", "a norm behind the last layer of each stack; the default is true with -norm pre, else false")
 	f.TextVar(&c.NormKind, "norm-kind", c.NormKind, "`what` a norm is: layer (LayerNorm), unbiased (divides by the unbiased deviation + eps), rms (RMSNorm)")
-	f.Var((*float32Value)(&c.NormEps), "norm-eps", "`number` that keeps norms from dividing by 0")
+	f.Var((*cli.Float32Value)(&c.NormEps), "norm-eps", "`number` that keeps norms from dividing by 0")
 	f.TextVar(&c.Positions, "positions", c.Positions, "`kind` of positions: interleaved (sine and cosine in turn, as in the paper), halves (sines first), tensor2tensor\n(halves, in steps of 10000^(1/(d/2-1))), learned (no sentence may be longer than those trained on)")
 	f.IntVar(&c.FirstPosition, "first-position", c.FirstPosition, "number of a sentence's first position, 0 or 1")
-	f.Var((*notValue)(&c.Unscaled), "scale-embeddings", "multiply embeddings by the root of d")
+	f.Var((*cli.NotValue)(&c.Unscaled), "scale-embeddings", "multiply embeddings by the root of d")
 	f.TextVar(&c.Biases, "bias", c.Biases, "`which` layers' linear maps have biases: all, ff (feed-forward), attention, none; true is all and false none")
 	f.BoolVar(&c.OutputBias, "output-bias", c.OutputBias, "a bias of the output projection; the default is true with -tie none, else false")
 	f.TextVar(&c.Activation, "activation", c.Activation, "`function` in the feed-forward networks: relu, gelu, gelu-tanh, silu")
 }
 
 const startUsage = "`how` weights begin: xavier, pytorch (as nn.Transformer, nn.Embedding and nn.Linear)"
-
-func threadsFlag(f *flag.FlagSet, n *int) {
-	f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads; the results do not depend on them")
-}
-
-func checkThreads(n int) error {
-	if most := 4096; n < 1 || n > most {
-		return usagef("-threads %d: must be 1 to %d", n, most)
-	}
-	return nil
-}
 
 // searchFlags declares how translations are searched for.
 func searchFlags(f *flag.FlagSet, beam int) *model.Search {
@@ -66,11 +52,11 @@ func searchFlags(f *flag.FlagSet, beam int) *model.Search {
 
 func checkSearch(s model.Search) error {
 	if s.MaxExtra < 0 || s.MaxExtra >= 1<<16 {
-		return usagef("-max-extra %d: must be 0 to %d", s.MaxExtra, 1<<16-1)
+		return cli.Usagef("-max-extra %d: must be 0 to %d", s.MaxExtra, 1<<16-1)
 	}
 	if err := s.Validate(); err != nil {
 		name, found, _ := strings.Cut(err.Error(), " is ")
-		return usagef("-%s %s", strings.ReplaceAll(name, "_", "-"), found)
+		return cli.Usagef("-%s %s", strings.ReplaceAll(name, "_", "-"), found)
 	}
 	return nil
 }
@@ -86,39 +72,15 @@ func settingError(err error) error {
 		}
 		lines[i] = line
 	}
-	return usageError{strings.Join(lines, "\n")}
-}
-
-// given returns the flags that stand on the command line, with their values.
-func given(f *flag.FlagSet) map[string]string {
-	values := map[string]string{}
-	f.Visit(func(g *flag.Flag) { values[g.Name] = g.Value.String() })
-	return values
-}
-
-// values returns the values of all flags.
-func values(f *flag.FlagSet) map[string]string {
-	values := map[string]string{}
-	f.VisitAll(func(g *flag.Flag) { values[g.Name] = g.Value.String() })
-	return values
-}
-
-// setAgain sets flags to values that they had: what they are bound to has been given other defaults meanwhile.
-func setAgain(f *flag.FlagSet, values map[string]string) error {
-	for name, v := range values {
-		if err := f.Set(name, v); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cli.UsageError{Message: strings.Join(lines, "\n")}
 }
 
 // usePreset sets *c, to which configFlags has bound the flags of f, to a preset with the given flags over it.
 func usePreset(f *flag.FlagSet, c *model.Config, name string, given map[string]string) (err error) {
 	if *c, err = model.Preset(name); err != nil {
-		return usagef("%v; and the recipes %s", err, strings.Join(recipeNames(), ", "))
+		return cli.Usagef("%v; and the recipes %s", err, strings.Join(recipeNames(), ", "))
 	}
-	if err := setAgain(f, given); err != nil {
+	if err := cli.SetAgain(f, given); err != nil {
 		return err
 	}
 	if _, ok := given["output-bias"]; !ok && c.Tie == model.TieNone {
@@ -138,45 +100,22 @@ func (v finalNormValue) String() string {
 func (v finalNormValue) Set(s string) error { return v.UnmarshalText([]byte(s)) }
 func (v finalNormValue) IsBoolFlag() bool   { return true }
 
-// notValue is a flag that is true where the value is false.
-type notValue bool
+var (
+	modelFlags = cli.Group{Title: "Model", Names: []string{"d-model", "heads", "d-k", "d-v", "d-ff", "encoder-layers", "decoder-layers", "tie", "output-bias", "bias", "activation",
+		"norm", "norm-kind", "norm-eps", "final-norm", "positions", "first-position", "scale-embeddings"}}
+	regularizationFlags = cli.Group{Title: "Regularization", Names: []string{"dropout", "attention-dropout", "ff-dropout", "label-smoothing", "smoothing-over", "bpe-dropout", "r-drop", "ema"}}
 
-func (v *notValue) String() string { return strconv.FormatBool(!bool(*v)) }
-
-func (v *notValue) Set(s string) error {
-	b, err := strconv.ParseBool(s)
-	*v = notValue(!b)
-	return err
-}
-
-func (v *notValue) IsBoolFlag() bool { return true }
-
-// durationValue is a flag that says what it expects: who types 15 hears that it lacks the unit.
-type durationValue time.Duration
-
-func (v *durationValue) String() string { return time.Duration(*v).String() }
-
-func (v *durationValue) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		return errors.New("expected a duration such as 90s, 15m or 1h30m")
+	trainFlags = []cli.Group{
+		{Title: "Files", Names: []string{"src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "model", "resume", "force"}},
+		{Title: "Presets and files of settings", Names: []string{"preset", "config", "dump-config"}},
+		{Title: "The end of the run", Names: []string{"steps", "time", "patience"}},
+		{Title: "Validations and checkpoints", Names: []string{"valid-every", "tokenize", "save-every", "keep", "average", "tensorboard"}},
+		{Title: "Machine", Names: []string{"threads", "bf16"}},
+		{Title: "First weights", Names: []string{"init", "vocab", "seed"}},
+		{Title: "Tokenizer and batches", Names: []string{"tokenizer", "vocab-size", "joint", "tokens", "accumulate", "max-len", "shuffle-window"}},
+		{Title: "Optimizer and learning rate", Names: []string{"optimizer", "beta1", "beta2", "eps", "weight-decay", "momentum", "nesterov", "clip", "on-nan",
+			"schedule", "peak", "factor", "warmup", "decay", "floor"}},
+		regularizationFlags,
+		modelFlags,
 	}
-	*v = durationValue(d)
-	return nil
-}
-
-// float32Value is a flag of type float32.
-type float32Value float32
-
-func (v *float32Value) String() string {
-	return strconv.FormatFloat(float64(*v), 'g', -1, 32)
-}
-
-func (v *float32Value) Set(s string) error {
-	x, err := strconv.ParseFloat(s, 32)
-	if err != nil {
-		return err
-	}
-	*v = float32Value(x)
-	return nil
-}
+)

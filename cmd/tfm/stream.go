@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 
+	"tfm/internal/format"
 	"tfm/text"
 	"tfm/train"
 )
@@ -63,7 +64,7 @@ func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) 
 		}
 		p, err := s.reader.Next()
 		if err == io.EOF {
-			return fmt.Errorf("%s:%d: the end, expected %s lines as when the training began", s.src, i, thousands(s.pairs))
+			return fmt.Errorf("%s:%d: the end, expected %s lines as when the training began", s.src, i, format.Thousands(s.pairs))
 		}
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"tfm/internal/format"
 	"tfm/model"
 )
 
@@ -37,7 +38,7 @@ func printTable3() error {
 		positions, _ := c.Positions.MarshalText()
 		n := c.CountParams()
 		line := fmt.Sprintf("%-5s %2d %8d %5d %3d %4d %4d %7v %5v %-11s %12s", row.preset, c.EncoderLayers, c.DModel, c.DFF, c.Heads, dk, dv,
-			c.Dropout, c.LabelSmoothing, positions, thousands(n))
+			c.Dropout, c.LabelSmoothing, positions, format.Thousands(n))
 		if row.millions > 0 {
 			line += fmt.Sprintf(" %7d M %+6.1f%%", row.millions, 100*difference(n, row.millions))
 		}

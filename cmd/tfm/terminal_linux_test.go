@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"tfm/cmd/tfm/internal/terminal"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -40,7 +42,7 @@ func pseudoTerminal(t *testing.T, columns uint16) (outside, inside *os.File) {
 
 func TestTerminalDetection(t *testing.T) {
 	_, inside := pseudoTerminal(t, 100)
-	if w := terminalWidth(inside); w != 100 || !isTerminal(inside) {
+	if w := terminal.Width(inside); w != 100 || !terminal.IsTerminal(inside) {
 		t.Errorf("width %d, want 100", w)
 	}
 	null, err := os.Open(os.DevNull)
@@ -48,7 +50,7 @@ func TestTerminalDetection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	if isTerminal(null) {
+	if terminal.IsTerminal(null) {
 		t.Error("nobody types at /dev/null")
 	}
 }

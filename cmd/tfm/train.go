@@ -10,20 +10,23 @@ import (
 	"strings"
 	"time"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
 	"tfm/model"
 	"tfm/text/bpe"
 	"tfm/train"
 )
 
-func trainCommand() command {
-	return command{
-		name:  "train",
-		short: "train a model on pairs of sentences",
-		usage: "-src F -tgt F [-valid-src F -valid-tgt F] -model OUT.safetensors [flags]",
-		example: `
+func trainCommand() cli.Command {
+	return cli.Command{
+		Name:  "train",
+		Short: "train a model on pairs of sentences",
+		Usage: "-src F -tgt F [-valid-src F -valid-tgt F] -model OUT.safetensors [flags]",
+		Example: `
 			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -preset tiny -time 15m -model en-de.safetensors
 			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -model en-de.safetensors -resume`,
-		notes: `Line n of -tgt translates line n of -src; files may be gzipped. Without -tokenizer one is trained on them too, and
+		Notes: `Line n of -tgt translates line n of -src; files may be gzipped. Without -tokenizer one is trained on them too, and
 without validation files a small part of the pairs is held out. Checkpoints go to the folder OUT.ckpt, the model of
 the best validation to OUT.safetensors at the end. The tokens/s that are shown count source and target.
 
@@ -44,11 +47,11 @@ instructions that other processors lack or carry out in another order. It does n
 is resumed on such a processor ends as if nothing had happened; on another one the run goes on and says so. The weights, the
 optimizer and the validations are float32, and so is the model, which everyone computes with as without -bf16. What is in force
 stands behind "products:" when the run begins.`,
-		groups: trainFlags,
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Groups: trainFlags,
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			s := newTrainSettings(f)
 			return func(ctx context.Context, args []string) error {
-				if err := noArguments(args); err != nil {
+				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
 				return s.run(ctx)
@@ -102,7 +105,7 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 	s.options = train.OptionsFor("tiny")
 	o := &s.options
 	f.IntVar(&o.Steps, "steps", o.Steps, "steps after which training ends; 0 is no limit")
-	f.Var((*durationValue)(&o.Time), "time", "`duration` of the training, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
+	f.Var((*cli.DurationValue)(&o.Time), "time", "`duration` of the training, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
 	f.IntVar(&o.Patience, "patience", o.Patience, "validations in a row without a new best after which it ends; 0 is no limit")
 	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most"+preset)
 	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step, in which each piece weighs the same")
@@ -120,7 +123,7 @@ func newTrainSettings(f *flag.FlagSet) *trainSettings {
 		"processor, though not on -threads; where it is not faster, nothing changes")
 	f.StringVar(&s.board.dir, "tensorboard", "", "`folder` to write event files for TensorBoard to: scalars of each step and validation, and at each validation\nhistograms of each attention head's entropy; a folder for each run, to be named again with -resume")
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "what the first weights, the order of the pairs and dropout are drawn from")
-	threadsFlag(f, &s.threads)
+	cli.ThreadsFlag(f, &s.threads)
 	return s
 }
 
@@ -155,7 +158,7 @@ func (s *trainSettings) run(ctx context.Context) error {
 	if err := s.layer(); err != nil {
 		return err
 	}
-	given := given(s.flags)
+	given := cli.Given(s.flags)
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -163,7 +166,7 @@ func (s *trainSettings) run(ctx context.Context) error {
 		if err := readTwice(s.src, s.tgt, s.tsv, s.validSrc, s.validTgt, s.validTSV); err != nil {
 			return err
 		}
-		if err := checkWritable(s.model); err != nil {
+		if err := cli.CheckWritable(s.model); err != nil {
 			return err
 		}
 	}
@@ -172,7 +175,7 @@ func (s *trainSettings) run(ctx context.Context) error {
 		s.options.Dir = base + ".ckpt"
 	}
 	if _, err := os.Stat(s.options.Dir); err == nil && !s.dump {
-		if err := checkWritable(filepath.Join(s.options.Dir, "a checkpoint")); err != nil {
+		if err := cli.CheckWritable(filepath.Join(s.options.Dir, "a checkpoint")); err != nil {
 			return err
 		}
 		unlock, err := train.Lock(s.options.Dir) // the run locks it, but only after the corpora have been read
@@ -184,7 +187,7 @@ func (s *trainSettings) run(ctx context.Context) error {
 	if err := s.board.check(); err != nil {
 		return err
 	}
-	s.progress = newProgress(os.Stderr)
+	s.progress = terminal.NewProgress(os.Stderr)
 	var err error
 	if s.resume {
 		err = s.takeUp(given)
@@ -198,10 +201,10 @@ func (s *trainSettings) run(ctx context.Context) error {
 		return dumpSettings(os.Stdout, s.flags)
 	}
 	s.options.Entropies = s.board.dir != ""
-	ctx, stop := interruptible(ctx)
+	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	s.log = &runLog{settings: s}
-	s.board.warn = func(err error) { s.progress.line("tfm: the run goes on without -tensorboard: %v", err) }
+	s.board.warn = func(err error) { s.progress.Line("tfm: the run goes on without -tensorboard: %v", err) }
 	s.record = func(e train.Event) {
 		s.log.record(e)
 		s.board.record(e)
@@ -219,13 +222,13 @@ func (s *trainSettings) finish(ctx context.Context, t trained, err error) error 
 	case err == nil && r.Reason == train.OutOfTime && r.Step == 0:
 		return fmt.Errorf("-time %v is too short for a first step and what comes after it: nothing is trained, and no model is written", s.options.Time)
 	case err == nil && r.Reason != train.Interrupted:
-		s.progress.line("end after %v: %s", r.Trained.Round(time.Second), r.Reason)
+		s.progress.Line("end after %v: %s", r.Trained.Round(time.Second), r.Reason)
 	case r.Checkpoint != "":
-		s.progress.line("interrupted; step %s is saved in %s; go on with:\n  %s", thousands(r.Step), r.Checkpoint, s.resumeCommand())
-		return interruption(ctx)
-	case err == nil || errors.As(err, new(interruptError)):
-		s.progress.line("interrupted before the first step, so nothing is saved")
-		return interruption(ctx)
+		s.progress.Line("interrupted; step %s is saved in %s; go on with:\n  %s", format.Thousands(r.Step), r.Checkpoint, s.resumeCommand())
+		return cli.Interruption(ctx)
+	case err == nil || errors.As(err, new(cli.InterruptError)):
+		s.progress.Line("interrupted before the first step, so nothing is saved")
+		return cli.Interruption(ctx)
 	case errors.Is(err, train.ErrOtherPairs):
 		return fmt.Errorf("%w; -resume needs the corpora of that run, and if it held pairs out, still no validation files and no -valid-every 0", err)
 	default:
@@ -242,9 +245,9 @@ func (s *trainSettings) check() error {
 	either := func(tsv, src, tgt, prefix string) error {
 		switch {
 		case tsv != "" && (src != "" || tgt != ""):
-			return usagef("either -%stsv or -%ssrc and -%stgt", prefix, prefix, prefix)
+			return cli.Usagef("either -%stsv or -%ssrc and -%stgt", prefix, prefix, prefix)
 		case (src == "") != (tgt == ""):
-			return usagef("-%ssrc and -%stgt belong together", prefix, prefix)
+			return cli.Usagef("-%ssrc and -%stgt belong together", prefix, prefix)
 		}
 		return nil
 	}
@@ -253,13 +256,13 @@ func (s *trainSettings) check() error {
 	}
 	switch {
 	case s.tsv == "" && s.src == "" && !s.dump:
-		return usagef("-src and -tgt are missing")
+		return cli.Usagef("-src and -tgt are missing")
 	case s.model == "" && (!s.dump || s.resume):
-		return usagef("-model is missing, the file to write the model to")
+		return cli.Usagef("-model is missing, the file to write the model to")
 	case s.resume && s.force:
-		return usagef("either -resume or -force")
+		return cli.Usagef("either -resume or -force")
 	}
-	if err := checkThreads(s.threads); err != nil {
+	if err := cli.CheckThreads(s.threads); err != nil {
 		return err
 	}
 	s.corpus = filesCorpus(s.src, s.tgt)
@@ -283,7 +286,7 @@ func (s *trainSettings) overrule() error {
 		return s.level(name) > s.level(other) && !(s.resume && s.level(other) == 0)
 	}
 	if s.level("factor") > 0 && s.level("factor") == s.level("peak") && o.Peak != 0 && o.Factor != 1 {
-		return usagef("either -peak or -factor")
+		return cli.Usagef("either -peak or -factor")
 	}
 	if over("factor", "peak") || over("schedule", "peak") && o.Schedule == train.SchedulePaper {
 		o.Peak = 0
@@ -307,7 +310,7 @@ func (s *trainSettings) overrule() error {
 	}
 	for _, name := range []string{"beta1", "beta2", "eps"} {
 		if s.typed[name] && o.Optimizer == train.OptimizerSGD {
-			return usagef("-%s is Adam's, and the optimizer is sgd", name)
+			return cli.Usagef("-%s is Adam's, and the optimizer is sgd", name)
 		}
 	}
 	if s.level("average") == 0 && !s.resume || over("keep", "average") {
@@ -321,9 +324,9 @@ func (s *trainSettings) overrule() error {
 func (s *trainSettings) begin(given map[string]string) error {
 	switch init := s.options.Init; {
 	case init != "" && s.tokenizer != "":
-		return usagef("either -init %s or -tokenizer: the model brings its own, and -vocab gives it others", init)
+		return cli.Usagef("either -init %s or -tokenizer: the model brings its own, and -vocab gives it others", init)
 	case init == "" && s.vocab != "":
-		return usagef("-vocab is for a model that -init names; -tokenizer is for a new one")
+		return cli.Usagef("-vocab is for a model that -init names; -tokenizer is for a new one")
 	case init != "":
 		if err := s.beginWith(init, given); err != nil {
 			return err
@@ -338,7 +341,7 @@ func (s *trainSettings) begin(given map[string]string) error {
 		}
 	default:
 		if _, err := bpe.Train(s.vocabSize); err != nil { // of no text: only to hear of a size that cannot be
-			return usagef("-vocab-size %d: %v", s.vocabSize, err)
+			return cli.Usagef("-vocab-size %d: %v", s.vocabSize, err)
 		}
 	}
 	dir := s.options.Dir
@@ -355,7 +358,7 @@ func (s *trainSettings) begin(given map[string]string) error {
 		s.config.MaxLen = s.options.MaxLen + 1 // no other positions are learned
 	}
 	if !s.joint && s.config.Tie == model.TieAll {
-		return usagef("-tie all needs a joint vocabulary")
+		return cli.Usagef("-tie all needs a joint vocabulary")
 	}
 	if err := s.fitsBefore(given); err != nil {
 		return err
@@ -366,7 +369,7 @@ func (s *trainSettings) begin(given map[string]string) error {
 		return settingError(err)
 	}
 	if s.options.RDrop != 0 && max(c.Dropout, c.AttentionDropout, c.FFDropout) == 0 {
-		return usagef("-r-drop %v needs a -dropout: without one the model says the same of both copies", s.options.RDrop)
+		return cli.Usagef("-r-drop %v needs a -dropout: without one the model says the same of both copies", s.options.RDrop)
 	}
 	if s.dump {
 		return nil
@@ -377,7 +380,7 @@ func (s *trainSettings) begin(given map[string]string) error {
 // take uses the tokenizers of a file.
 func (s *trainSettings) take(t tokenizers, path string) error {
 	if s.level("joint") >= s.jointLevel() && s.joint != t.joint() {
-		return usagef("-joint=%v, but in %s it is %v", s.joint, path, t.joint())
+		return cli.Usagef("-joint=%v, but in %s it is %v", s.joint, path, t.joint())
 	}
 	s.tokens, s.joint = &t, t.joint()
 	return nil
@@ -397,7 +400,7 @@ func (s *trainSettings) configure(given map[string]string) error {
 	}
 	if _, ok := given["preset"]; s.from != nil && !ok {
 		s.config = s.from.model.Config
-		if err := setAgain(s.flags, given); err != nil {
+		if err := cli.SetAgain(s.flags, given); err != nil {
 			return err
 		}
 	} else if err := usePreset(s.flags, &s.config, name, given); err != nil {

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
 )
 
 func TestSeparateVocabularies(t *testing.T) {
@@ -222,11 +225,11 @@ func TestPeakAndFactorAreTwoWaysToSayOneThing(t *testing.T) {
 
 func TestInterruptedBeforeTheFirstStep(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(interruptError{syscall.SIGTERM})
+	cancel(cli.InterruptError{Signal: syscall.SIGTERM})
 	src, tgt := toyCorpus(t)
-	tr := training{corpus: filesCorpus(src, tgt), vocabSize: 300, joint: true, threads: 1, progress: newProgress(os.Stderr)}
+	tr := training{corpus: filesCorpus(src, tgt), vocabSize: 300, joint: true, threads: 1, progress: terminal.NewProgress(os.Stderr)}
 	_, err := tr.run(ctx)
-	if e := new(interruptError); !errors.As(err, e) || e.exitCode() != 128+int(syscall.SIGTERM) {
+	if e := new(cli.InterruptError); !errors.As(err, e) || e.ExitCode() != 128+int(syscall.SIGTERM) {
 		t.Errorf("%v", err)
 	}
 }

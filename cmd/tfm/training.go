@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
 	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
@@ -28,7 +30,7 @@ type training struct {
 	vocabSize int
 	joint     bool
 	threads   int
-	progress  *progress
+	progress  *terminal.Progress
 	record    func(train.Event) // is told of every event too; nil for nobody
 	from      *trainedBefore    // the model that training begins with; nil to draw its weights
 
@@ -51,7 +53,7 @@ const trainingInfo = "training"
 // a checkpoint, if there is a folder for one, and no error.
 func (t *training) run(ctx context.Context) (trained, error) {
 	data, err := t.read(ctx)
-	t.progress.clear()
+	t.progress.Clear()
 	if err != nil {
 		return trained{}, err
 	}
@@ -71,14 +73,14 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	}
 	pool := mat.NewPool(t.threads)
 	result, err := train.Run(ctx, m, pool, data, t.options, t.show)
-	t.progress.clear()
+	t.progress.Clear()
 	if err != nil {
 		return trained{}, err
 	}
 	if n := result.Skipped; n > 0 {
-		t.progress.line("updates dropped:  %s of %s, whose loss or gradient was not a finite number (-on-nan skip)", thousands(n), thousands(result.Step))
+		t.progress.Line("updates dropped:  %s of %s, whose loss or gradient was not a finite number (-on-nan skip)", format.Thousands(n), format.Thousands(result.Step))
 	}
-	info := fmt.Sprintf("%s steps on %s pairs", thousands(result.Step), thousands(t.pairs))
+	info := fmt.Sprintf("%s steps on %s pairs", format.Thousands(result.Step), format.Thousands(t.pairs))
 	if t.options.Init != "" {
 		info += ", begun with the weights of " + strings.ToValidUTF8(filepath.Base(t.options.Init), "?")
 	}
@@ -86,7 +88,7 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	case result.Averaged > 0:
 		info += fmt.Sprintf("; the mean of the last %d checkpoints", result.Averaged)
 	case result.Best.Step > 0:
-		info += fmt.Sprintf("; the weights of step %s", thousands(result.Best.Step))
+		info += fmt.Sprintf("; the weights of step %s", format.Thousands(result.Best.Step))
 	}
 	if result.Best.Step > 0 {
 		info += ", " + validation(result.Best)
@@ -196,59 +198,59 @@ func (t *training) learn(ctx context.Context) (pairs int, err error) {
 }
 
 // showReading shows now and then how many pairs have been read, for a large corpus takes a while.
-func (t *training) showReading(format string, pairs int) {
+func (t *training) showReading(message string, pairs int) {
 	if pairs%(1<<14) == 0 {
-		t.progress.update(time.Now(), fmt.Sprintf(format, thousands(pairs)))
+		t.progress.Update(time.Now(), fmt.Sprintf(message, format.Thousands(pairs)))
 	}
 }
 
 // tell describes what is going to be trained, on what.
 func (t *training) tell(data train.Data, out holdOut) {
 	p := t.progress
-	p.line("training pairs:   %s from %s", thousands(t.pairs), t.corpus.name)
+	p.Line("training pairs:   %s from %s", format.Thousands(t.pairs), t.corpus.name)
 	if s, ok := data.Source.(*stream); ok && s.windows > 1 {
-		p.line("                  %s at a time are in memory and shuffled (-shuffle-window)", thousands(s.start(1)))
+		p.Line("                  %s at a time are in memory and shuffled (-shuffle-window)", format.Thousands(s.start(1)))
 	}
 	if d := t.options.BPEDropout; d > 0 {
-		p.line("                  encoded anew in every epoch, with merges dropped with probability %v (-bpe-dropout)", d)
+		p.Line("                  encoded anew in every epoch, with merges dropped with probability %v (-bpe-dropout)", d)
 	}
 	switch {
 	case t.options.ValidEvery == 0:
 	case t.valid != nil:
-		p.line("validation pairs: %s from %s", thousands(len(data.References)), t.valid.name)
+		p.Line("validation pairs: %s from %s", format.Thousands(len(data.References)), t.valid.name)
 	case out.count > 0:
-		p.line("validation pairs: %s, one in %d held out of the training (-valid-src and -valid-tgt name others)", thousands(out.count), out.every)
+		p.Line("validation pairs: %s, one in %d held out of the training (-valid-src and -valid-tgt name others)", format.Thousands(out.count), out.every)
 	default:
-		p.line("validation pairs: none, the corpus is too small to hold some out")
+		p.Line("validation pairs: none, the corpus is too small to hold some out")
 	}
 	if data.Valid != nil {
 		if n := unscored(data.Valid, t.options.MaxLen); n > 0 {
-			p.line("                  %s of them count only for BLEU: a side is empty or has more than %d pieces (-max-len)", thousands(n), t.options.MaxLen)
+			p.Line("                  %s of them count only for BLEU: a side is empty or has more than %d pieces (-max-len)", format.Thousands(n), t.options.MaxLen)
 		}
 	}
 	if t.tokens.joint() {
-		p.line("vocabulary:       %s pieces, joint", thousands(t.config.SrcVocab))
+		p.Line("vocabulary:       %s pieces, joint", format.Thousands(t.config.SrcVocab))
 	} else {
-		p.line("vocabularies:     %s and %s pieces", thousands(t.config.SrcVocab), thousands(t.config.TgtVocab))
+		p.Line("vocabularies:     %s and %s pieces", format.Thousands(t.config.SrcVocab), format.Thousands(t.config.TgtVocab))
 	}
-	p.line("parameters:       %s", thousands(t.config.CountParams()))
-	p.line("optimizer:        %s", optimizer(t.options))
+	p.Line("parameters:       %s", format.Thousands(t.config.CountParams()))
+	p.Line("optimizer:        %s", optimizer(t.options))
 	if n := t.options.Accumulate; n > 1 {
-		p.line("a step:           %d batches", n)
+		p.Line("a step:           %d batches", n)
 	}
 	if t.options.OnNaN == train.OnNaNSkip {
-		p.line("on NaN:           the update is dropped")
+		p.Line("on NaN:           the update is dropped")
 	}
 	if t.options.RDrop != 0 {
-		p.line("R-Drop:           alpha %v", t.options.RDrop)
+		p.Line("R-Drop:           alpha %v", t.options.RDrop)
 	}
 	if t.options.EMA != 0 {
-		p.line("weights:          their moving average, decay %v", t.options.EMA)
+		p.Line("weights:          their moving average, decay %v", t.options.EMA)
 	}
-	p.line("learning rate:    %s", t.options.LearningRate(t.config.DModel))
-	p.line("kernels:          %s, %s", mat.Kernel(), count(t.threads, "thread"))
+	p.Line("learning rate:    %s", t.options.LearningRate(t.config.DModel))
+	p.Line("kernels:          %s, %s", mat.Kernel(), format.Count(t.threads, "thread"))
 	if t.options.BF16 {
-		p.line("products:         %s", products())
+		p.Line("products:         %s", products())
 	}
 }
 
@@ -298,28 +300,28 @@ func (t *training) show(e train.Event) {
 	switch e.Kind {
 	case train.Started:
 		if e.TooLong > 0 {
-			p.line("left out:         %s pairs with more than %d pieces on a side (-max-len)", thousands(e.TooLong), t.options.MaxLen)
+			p.Line("left out:         %s pairs with more than %d pieces on a side (-max-len)", format.Thousands(e.TooLong), t.options.MaxLen)
 		}
 		if e.Empty > 0 {
-			p.line("left out:         %s pairs with an empty side", thousands(e.Empty))
+			p.Line("left out:         %s pairs with an empty side", format.Thousands(e.Empty))
 		}
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		p.line("memory:           %d MB", m.HeapInuse>>20)
+		p.Line("memory:           %d MB", m.HeapInuse>>20)
 		if e.Path != "" {
-			p.line("goes on from:     %s, step %s", e.Path, thousands(e.Step))
+			p.Line("goes on from:     %s, step %s", e.Path, format.Thousands(e.Step))
 		}
 		if e.Warning != nil {
-			p.line("tfm: %v", e.Warning)
+			p.Line("tfm: %v", e.Warning)
 		}
 	case train.Stepped:
-		p.update(time.Now(), state(e))
+		p.Update(time.Now(), state(e))
 	case train.Skipped:
-		p.line("step %s: update dropped, %s so far: %v", thousands(e.Step), thousands(e.Skipped), e.Why)
+		p.Line("step %s: update dropped, %s so far: %v", format.Thousands(e.Step), format.Thousands(e.Skipped), e.Why)
 	case train.Validated:
-		p.line("step %s: %s%s", thousands(e.Step), validation(e.Valid), best)
+		p.Line("step %s: %s%s", format.Thousands(e.Step), validation(e.Valid), best)
 	case train.Averaged:
-		p.line("average of the last checkpoints: %s%s", validation(e.Valid), best)
+		p.Line("average of the last checkpoints: %s%s", validation(e.Valid), best)
 	}
 	if t.record != nil {
 		t.record(e)
@@ -329,15 +331,15 @@ func (t *training) show(e train.Event) {
 // state is the progress line.
 func state(e train.Event) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "step %s", thousands(e.Step))
+	fmt.Fprintf(&b, "step %s", format.Thousands(e.Step))
 	if e.Steps > 0 {
-		fmt.Fprintf(&b, "/%s", thousands(e.Steps))
+		fmt.Fprintf(&b, "/%s", format.Thousands(e.Steps))
 	}
 	fmt.Fprintf(&b, "  loss %.3f", e.Loss)
 	if e.KL != 0 {
 		fmt.Fprintf(&b, "  KL %.3f", e.KL)
 	}
-	fmt.Fprintf(&b, "  rate %.2e  %s tokens/s", e.Rate, thousands(int(e.TokensPerSec())))
+	fmt.Fprintf(&b, "  rate %.2e  %s tokens/s", e.Rate, format.Thousands(int(e.TokensPerSec())))
 	if e.Left > 0 {
 		fmt.Fprintf(&b, "  %v left", e.Left.Round(time.Second))
 	}

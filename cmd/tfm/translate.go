@@ -6,20 +6,22 @@ import (
 	"fmt"
 	"os"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/model"
 )
 
-func translateCommand() command {
-	return command{
-		name:  "translate",
-		short: "translate lines of text",
-		usage: "-model M [flags] [FILE...]",
-		example: `
+func translateCommand() cli.Command {
+	return cli.Command{
+		Name:  "translate",
+		Short: "translate lines of text",
+		Usage: "-model M [flags] [FILE...]",
+		Example: `
 			tfm translate -model en-de.safetensors < in.en > out.de
 			tail -f log | tfm translate -model en-de.safetensors -beam 1
 			tfm translate -model en-de.safetensors -beam 8 -nbest 8 < in.en > out.lists
 			tfm translate -model en-de.safetensors -sample -top-p 0.9 -seed 7 < in.en > out.de`,
-		notes: `Each line of the files, or of standard input, becomes one line on standard output; an empty line stays
+		Notes: `Each line of the files, or of standard input, becomes one line on standard output; an empty line stays
 empty. Lines that are there together are translated together, and the translations are written as soon as they are
 there: what comes a line at a time is answered a line at a time. How many are translated together changes no
 translation. On a terminal tfm prompts for a sentence.
@@ -31,7 +33,7 @@ the line. An empty line becomes one with an empty text. The first of a list is t
 With -sample each piece is drawn from the model's distribution: its logits are divided by the temperature, the -top-k most
 probable pieces stay, and of these the fewest that have -top-p of the probability. What is drawn for a sentence depends on
 the seed and on how many sentences come before it, not on what they are. With -nbest there are so many draws, which may be equal.`,
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			search := searchFlags(f, model.DefaultSearch().Beam)
 			f.IntVar(&search.NBest, "nbest", 0, "translations to list for each line, at most as many as the beam, or 64 with -sample; 0 is the best alone, without score")
@@ -43,24 +45,24 @@ the seed and on how many sentences come before it, not on what they are. With -n
 			batch := f.Int("batch", 256, "lines to translate together at most")
 			maxLen := f.Int("max-len", 0, "pieces of a source after which it is cut, with a warning; 0 is what the model can take")
 			var threads int
-			threadsFlag(f, &threads)
+			cli.ThreadsFlag(f, &threads)
 			return func(_ context.Context, args []string) error {
 				if *path == "" {
-					return usagef("-model is missing")
+					return cli.Usagef("-model is missing")
 				}
 				if *batch < 1 || *batch > 1<<20 {
-					return usagef("-batch %d: must be 1 to %d", *batch, 1<<20)
+					return cli.Usagef("-batch %d: must be 1 to %d", *batch, 1<<20)
 				}
 				if *maxLen < 0 {
-					return usagef("-max-len %d: must be at least 0", *maxLen)
+					return cli.Usagef("-max-len %d: must be at least 0", *maxLen)
 				}
-				if err := sampleOrSearch(*search, given(f)); err != nil {
+				if err := sampleOrSearch(*search, cli.Given(f)); err != nil {
 					return err
 				}
 				if err := checkSearch(*search); err != nil {
 					return err
 				}
-				if err := checkThreads(threads); err != nil {
+				if err := cli.CheckThreads(threads); err != nil {
 					return err
 				}
 				t, err := loadTranslator(*path, threads, *search)
@@ -71,7 +73,7 @@ the seed and on how many sentences come before it, not on what they are. With -n
 					t.maxLen = min(t.maxLen, *maxLen)
 				}
 				prompt := func() {}
-				interactive := len(args) == 0 && isTerminal(os.Stdin)
+				interactive := len(args) == 0 && terminal.IsTerminal(os.Stdin)
 				if interactive {
 					fmt.Fprintln(os.Stderr, "Type a sentence; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
 					prompt = func() { fmt.Fprint(os.Stderr, "> ") }
@@ -118,11 +120,11 @@ func (t *translator) lists(texts []string, first int, cut func(i, pieces int)) [
 // sampleOrSearch is an error if flags for the one are given with the other.
 func sampleOrSearch(s model.Search, given map[string]string) error {
 	if _, beam := given["beam"]; beam && s.Sample {
-		return usagef("either -beam or -sample")
+		return cli.Usagef("either -beam or -sample")
 	}
 	for _, name := range []string{"temperature", "top-k", "top-p", "seed"} {
 		if _, ok := given[name]; ok && !s.Sample {
-			return usagef("-%s needs -sample", name)
+			return cli.Usagef("-%s needs -sample", name)
 		}
 	}
 	return nil

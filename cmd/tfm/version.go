@@ -10,22 +10,23 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/mat"
 )
 
-func versionCommand() command {
-	return command{
-		name:    "version",
-		short:   "show the version, and with -v what the processor can do",
-		usage:   "[-v]",
-		example: "tfm version -v",
-		notes: `The environment variable TFM_CPU chooses other kernels than the best ones that the processor can run, and
+func versionCommand() cli.Command {
+	return cli.Command{
+		Name:    "version",
+		Short:   "show the version, and with -v what the processor can do",
+		Usage:   "[-v]",
+		Example: "tfm version -v",
+		Notes: `The environment variable TFM_CPU chooses other kernels than the best ones that the processor can run, and
 GODEBUG=cpu.NAME=off hides one of its extensions from them. With -v, "processor" is the extensions it has of those that
 kernels are written for, and "in force" those that the chosen kernels use.`,
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			verbose := f.Bool("v", false, "show the kernels in force and the processor's features too")
 			return func(_ context.Context, args []string) error {
-				if err := noArguments(args); err != nil {
+				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
 				text := fmt.Sprintf("tfm %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

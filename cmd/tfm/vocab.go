@@ -10,22 +10,24 @@ import (
 	"strconv"
 	"strings"
 
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/internal/format"
 	"tfm/model/safetensors"
 	"tfm/text"
 	"tfm/text/bpe"
 )
 
-func vocabCommand() command {
-	return command{
-		name:  "vocab",
-		short: "train a tokenizer, or look at what one does",
-		usage: "-o F [-size N] FILE... | -tokenizer F -show|-encode|-pieces|-decode [FILE...]",
-		example: `
+func vocabCommand() cli.Command {
+	return cli.Command{
+		Name:  "vocab",
+		Short: "train a tokenizer, or look at what one does",
+		Usage: "-o F [-size N] FILE... | -tokenizer F -show|-encode|-pieces|-decode [FILE...]",
+		Example: `
 			tfm vocab -o joint.bpe -size 8000 train.en train.de
 			echo 'Ein Hund.' | tfm vocab -tokenizer joint.bpe -pieces`,
-		notes: `A tokenizer is a byte-level byte-pair encoding: every text can be encoded and comes back exactly.
+		Notes: `A tokenizer is a byte-level byte-pair encoding: every text can be encoded and comes back exactly.
 'tfm train' makes its own unless it is given one; both files of a language pair make a joint vocabulary.`,
-		setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			var v vocab
 			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
 			f.IntVar(&v.size, "size", 8000, "pieces, of which 259 are fixed: padding, begin, end and the bytes")
@@ -55,15 +57,15 @@ func (v *vocab) run(_ context.Context, args []string) error {
 	}
 	switch {
 	case modes != 1:
-		return usagef("one of -o, -show, -encode, -pieces and -decode is needed")
+		return cli.Usagef("one of -o, -show, -encode, -pieces and -decode is needed")
 	case v.out != "" && v.tokenizer != "":
-		return usagef("-o trains a tokenizer, -tokenizer names one that is there already")
+		return cli.Usagef("-o trains a tokenizer, -tokenizer names one that is there already")
 	case v.out != "":
 		return v.train(args)
 	case v.tokenizer == "":
-		return usagef("-tokenizer is missing")
+		return cli.Usagef("-tokenizer is missing")
 	case v.side != "source" && v.side != "target":
-		return usagef("-side %q: must be source or target", v.side)
+		return cli.Usagef("-side %q: must be source or target", v.side)
 	}
 	both, err := readTokenizers(v.tokenizer)
 	if err != nil {
@@ -74,7 +76,7 @@ func (v *vocab) run(_ context.Context, args []string) error {
 		tokenizer = both.tgt
 	}
 	if v.show {
-		if err := noArguments(args); err != nil {
+		if err := cli.NoArguments(args); err != nil {
 			return err
 		}
 		w := bufio.NewWriter(os.Stdout)
@@ -125,12 +127,12 @@ func numbers(l line, size int) (ids []int32, err error) {
 
 func (v *vocab) train(files []string) error {
 	if len(files) == 0 {
-		return usagef("no files to train on")
+		return cli.Usagef("no files to train on")
 	}
 	if _, err := bpe.Train(v.size); err != nil { // of no text: only to hear of a size that cannot be
-		return usagef("-size %d: %v", v.size, err)
+		return cli.Usagef("-size %d: %v", v.size, err)
 	}
-	if err := checkWritable(v.out); err != nil {
+	if err := cli.CheckWritable(v.out); err != nil {
 		return err
 	}
 	var trainer bpe.Trainer
@@ -159,6 +161,6 @@ func (v *vocab) train(files []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s pieces from %s lines\n", v.out, thousands(tokenizer.Size()), thousands(lines))
+	fmt.Fprintf(os.Stderr, "%s: %s pieces from %s lines\n", v.out, format.Thousands(tokenizer.Size()), format.Thousands(lines))
 	return nil
 }

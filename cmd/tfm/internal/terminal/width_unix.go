@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package terminal
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalWidth is the number of columns of the terminal that f is, 80 if it does not say, 0 if f is none.
-func terminalWidth(f *os.File) int {
+// Width is the number of columns of the terminal that f is, 80 if it does not say, 0 if f is none.
+func Width(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0

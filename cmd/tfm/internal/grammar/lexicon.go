@@ -1,18 +1,18 @@
-package main
+package grammar
 
 import (
 	"slices"
 	"strings"
 )
 
-// The lexicon of the demo grammar and its inflection. The fields of its tables are the Chinese, the English with its
+// The lexicon and its inflection. The fields of its tables are the Chinese, the English with its
 // irregular forms after slashes (_ is a space), and what the comment above the table names.
 
 // What it is or what is done with it (a animal, b boil, c clothing, d drink, f food, j small animal, k break, l watch,
 // m make, o open, p draw, r read, s sing, t own, u carry, v drive, w write, x repair, y ride, z wash, C has a colour,
 // G person, H somebody's, I instrument, K one has so many of, L language, M music, N profession, S kicked, T thrown), then
 // the classifier, container:its English for what is not counted, or - for neither.
-var demoNouns = demoParse(`
+var nouns = parse(`
 苹果 apple ft 个; 香蕉 banana ft 根; 橙子 orange ft 个; 鸡蛋 egg fb 个; 蛋糕 cake fm 个; 土豆 potato fb 个
 茶 tea d 杯:cup; 咖啡 coffee d 杯:cup; 水 water d 杯:glass; 牛奶 milk d 杯:glass; 啤酒 beer d 瓶:bottle
 汤 soup db 碗:bowl; 面条 noodles fb 碗:bowl; 面包 bread f -; 牛肉 beef fb -; 书 book rtwu 本; 报纸 newspaper rt 份
@@ -32,7 +32,7 @@ var demoNouns = demoParse(`
 姐姐 older_sister HK 个; 妹妹 younger_sister HK 个; 儿子 son HK 个; 女儿 daughter HK 个; 朋友 friend HK 个`)
 
 // Nouns it is said of (P: of people; -: of a subject only).
-var demoAdjectives = demoParse(`
+var adjectives = parse(`
 红色 red C; 蓝色 blue C; 绿色 green C; 白色 white aC; 黑色 black aC; 黄色 yellow C; 新 new/newer t; 旧 old/older t
 大 big/bigger ta; 小 small/smaller ta; 贵 expensive t; 便宜 cheap/cheaper t; 漂亮 beautiful/more_beautiful ta
 干净 clean/cleaner z; 脏 dirty/dirtier z; 重 heavy/heavier ta; 高 tall/taller P; 矮 short/shorter P
@@ -42,7 +42,7 @@ var demoAdjectives = demoParse(`
 // Letters of the nouns it takes (P people, - none), letters of the places where it is done; ! is over in an instant, so
 // neither a habit nor in progress; ~ is no act of will; + is a verb and
 // its object, between which 过 would have to go.
-var demoVerbs = demoParse(`
+var verbs = parse(`
 吃 eat/ate/eaten f e; 喝 drink/drank/drunk d e; 读 read/read/read r q; 写 write/wrote/written w q; 看 watch l h
 听 listen_to M q; 唱 sing/sang/sung s h; 买 buy/bought/bought tfc s; 卖 sell/sold/sold tfc s
 找到 find/found/found tu !; 丢 lose/lost/lost tu !~; 看见 see/saw/seen Pa o!~; 遇见 meet/met/met P oe!~; 帮助 help P w
@@ -54,7 +54,7 @@ var demoVerbs = demoParse(`
 旅行 travel/travelled/travelled/travelling - c`)
 
 // What it is a place for (c country or city, e eating, h home, o outdoors, q quiet, s shops, w work), then its preposition.
-var demoPlaces = demoParse(`
+var places = parse(`
 家 home eqh at; 学校 the_school qw at; 医院 the_hospital w at; 车站 the_station o at; 机场 the_airport ow at
 办公室 the_office qw in; 图书馆 the_library q in; 公园 the_park o in; 厨房 the_kitchen eh in; 教室 the_classroom q in
 花园 the_garden oh in; 饭馆 the_restaurant e in; 咖啡馆 the_cafe eq in; 商店 the_shop s in; 超市 the_supermarket s at
@@ -62,119 +62,119 @@ var demoPlaces = demoParse(`
 上海 Shanghai c in; 巴黎 Paris c in; 法国 France c in; 美国 America c in`)
 
 // When: p past, f future (y so far off that lives change), h habit (w which is fit to be denied), n now.
-var demoTimes = demoParse(`
+var times = parse(`
 昨天 yesterday p; 昨晚 last_night p; 上个月 last_month p; 去年 last_year p; 上个星期 last_week p; 今天早上 this_morning p; 明天 tomorrow f
 今晚 tonight f; 下个月 next_month fy; 明年 next_year fy; 下个星期 next_week f; 每天 every_day h; 每年 every_year h; 早上 in_the_morning hw
 下午 in_the_afternoon hw; 晚上 in_the_evening hw; 周末 at_the_weekend hw; 星期一 on_Monday pf; 星期五 on_Friday pf; 星期天 on_Sunday pf
 现在 now n`)
 
 var (
-	demoUnits      = demoParse(`天 day; 年 year; 个_星期 week; 个_月 month; 个_小时 hour; 分钟 minute`)
-	demoNumbers    = demoParse(`两 two; 三 three; 四 four; 五 five; 六 six; 七 seven; 八 eight; 九 nine; 十 ten`)
-	demoNames      = demoParse(`汤姆 Tom; 玛丽 Mary; 安娜 Anna; 彼得 Peter; 露西 Lucy; 大卫 David; 李明 Li_Ming; 王芳 Wang_Fang`)
-	demoAdverbs    = demoParse(`常常 often; 总是 always; 有时候 sometimes; 从不 never`)
-	demoVehicles   = demoParse(`火车 train c; 飞机 plane c; 船 boat c; 公共汽车 bus ehqsow; 出租车 taxi ehqsow`)
-	demoFurniture  = demoParse(`桌子 table 上下旁; 床 bed 上下旁; 椅子 chair 上下旁后; 盒子 box 里旁后; 包 bag 里旁; 箱子 suitcase 里上旁; 门 door 后旁前; 树 tree 下后旁前; 车 car 里后旁前; 房子 house 里后旁前`)
-	demoPositions  = demoParse(`上 on; 里 in; 下面 under; 旁边 next_to; 前面 in_front_of; 后面 behind`)
-	demoPossessors = []demoPossessor{{"我", "my", "mine"}, {"你", "your", "yours"}, {"他", "his", "his"}, {"她", "her", "hers"},
+	units      = parse(`天 day; 年 year; 个_星期 week; 个_月 month; 个_小时 hour; 分钟 minute`)
+	numbers    = parse(`两 two; 三 three; 四 four; 五 five; 六 six; 七 seven; 八 eight; 九 nine; 十 ten`)
+	names      = parse(`汤姆 Tom; 玛丽 Mary; 安娜 Anna; 彼得 Peter; 露西 Lucy; 大卫 David; 李明 Li_Ming; 王芳 Wang_Fang`)
+	adverbs    = parse(`常常 often; 总是 always; 有时候 sometimes; 从不 never`)
+	vehicles   = parse(`火车 train c; 飞机 plane c; 船 boat c; 公共汽车 bus ehqsow; 出租车 taxi ehqsow`)
+	furniture  = parse(`桌子 table 上下旁; 床 bed 上下旁; 椅子 chair 上下旁后; 盒子 box 里旁后; 包 bag 里旁; 箱子 suitcase 里上旁; 门 door 后旁前; 树 tree 下后旁前; 车 car 里后旁前; 房子 house 里后旁前`)
+	positions  = parse(`上 on; 里 in; 下面 under; 旁边 next_to; 前面 in_front_of; 后面 behind`)
+	possessors = []possessor{{"我", "my", "mine"}, {"你", "your", "yours"}, {"他", "his", "his"}, {"她", "her", "hers"},
 		{"我们", "our", "ours"}, {"你们", "your", "yours"}, {"他们", "their", "theirs"}}
-	demoPronouns = []demoNP{{"我", "I", "me", "I", demoFirst}, {"你", "you", "you", "you", demoSecond}, {"他", "he", "him", "he", demoThird},
-		{"她", "she", "her", "she", demoThird}, {"我们", "we", "us", "we", demoPlural}, {"你们", "you", "you", "you", demoPlural},
-		{"他们", "they", "them", "they", demoPlural}}
+	pronouns = []nounPhrase{{"我", "I", "me", "I", first}, {"你", "you", "you", "you", second}, {"他", "he", "him", "he", third},
+		{"她", "she", "her", "she", third}, {"我们", "we", "us", "we", pluralPerson}, {"你们", "you", "you", "you", pluralPerson},
+		{"他们", "they", "them", "they", pluralPerson}}
 )
 
-type demoPossessor struct{ zh, det, pron string }
+type possessor struct{ zh, det, pron string }
 
-// demoWord is a line of the lexicon: forms[0] is the English base form, the irregular ones follow.
-type demoWord struct {
+// word is a line of the lexicon: forms[0] is the English base form, the irregular ones follow.
+type word struct {
 	zh    string
 	forms []string
 	a, b  string // the table's further fields
 }
 
-func demoParse(table string) (words []demoWord) {
+func parse(table string) (words []word) {
 	for _, row := range strings.FieldsFunc(table, func(r rune) bool { return r == ';' || r == '\n' }) {
 		f := append(strings.Fields(row), "", "")
 		for i := range f {
 			f[i] = strings.ReplaceAll(f[i], "_", " ")
 		}
-		words = append(words, demoWord{f[0], strings.Split(f[1], "/"), f[2], f[3]})
+		words = append(words, word{f[0], strings.Split(f[1], "/"), f[2], f[3]})
 	}
 	return words
 }
 
 // ---- Morphology.
 
-type demoForm int
+type verbForm int
 
 const (
-	demoBase demoForm = iota
-	demoPast
-	demoParticiple
-	demoIng
-	demoPresent // third person singular
+	baseForm verbForm = iota
+	pastForm
+	participleForm
+	ingForm
+	presentForm // third person singular
 )
 
-// demoS adds the -s of plurals and of the third person.
-func demoS(w string) string {
+// pluralOf adds the -s of plurals and of the third person.
+func pluralOf(w string) string {
 	switch {
-	case demoEnds(w, "s", "x", "ch", "sh", "o"):
+	case endsIn(w, "s", "x", "ch", "sh", "o"):
 		return w + "es"
-	case demoEnds(w, "y") && !demoEnds(w, "ay", "ey", "oy", "uy"):
+	case endsIn(w, "y") && !endsIn(w, "ay", "ey", "oy", "uy"):
 		return w[:len(w)-1] + "ies"
 	}
 	return w + "s"
 }
 
-func demoEnds(w string, suffixes ...string) bool {
+func endsIn(w string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(w, s) })
 }
 
-func (w demoWord) en() string { return w.forms[0] }
+func (w word) en() string { return w.forms[0] }
 
-func (w demoWord) plural() string {
+func (w word) plural() string {
 	if len(w.forms) > 1 {
 		return w.forms[1]
 	}
-	return demoS(w.forms[0])
+	return pluralOf(w.forms[0])
 }
 
 // verb inflects the first word: listens to, is waiting for.
-func (w demoWord) verb(f demoForm) string {
+func (w word) verb(f verbForm) string {
 	base, particle, _ := strings.Cut(w.forms[0], " ")
 	stem := strings.TrimSuffix(base, "e")
 	switch {
-	case f == demoPresent && base == "have":
+	case f == presentForm && base == "have":
 		base = "has"
-	case f == demoPresent:
-		base = demoS(base)
-	case f != demoBase && int(f) < len(w.forms):
+	case f == presentForm:
+		base = pluralOf(base)
+	case f != baseForm && int(f) < len(w.forms):
 		base = w.forms[f]
-	case f == demoIng:
+	case f == ingForm:
 		base = stem + "ing"
-	case f == demoBase:
-	case demoEnds(base, "y") && !demoEnds(base, "ay"):
+	case f == baseForm:
+	case endsIn(base, "y") && !endsIn(base, "ay"):
 		base = base[:len(base)-1] + "ied"
 	default:
 		base = stem + "ed"
 	}
-	return demoJoin(base, particle)
+	return join(base, particle)
 }
 
-func (w demoWord) comparative() string {
+func (w word) comparative() string {
 	if len(w.forms) > 1 {
 		return w.forms[1]
 	}
 	return "more " + w.forms[0]
 }
 
-func demoArticle(en string) string {
+func article(en string) string {
 	if strings.ContainsRune("aeiou", rune(en[0])) || en == "hour" {
 		return "an " + en
 	}
 	return "a " + en
 }
 
-func demoJoin(parts ...string) string {
+func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }

@@ -1,4 +1,4 @@
-package main
+package lesson
 
 import (
 	"regexp"
@@ -7,16 +7,16 @@ import (
 )
 
 // smallLesson is the lesson for a model that learns it in a second.
-func smallLesson() *lesson {
-	c := lessonConfig()
+func smallLesson() *Lesson {
+	c := Config()
 	c.DModel, c.Heads, c.DFF, c.EncoderLayers, c.DecoderLayers = 64, 4, 128, 2, 2
-	return &lesson{config: c, steps: 400, seed: 1, threads: 1}
+	return &Lesson{Config: c, Steps: 400, Seed: 1, Threads: 1}
 }
 
 func TestLesson(t *testing.T) {
 	var b strings.Builder
 	l := smallLesson()
-	if err := l.teach(&b); err != nil {
+	if err := l.Run(&b); err != nil {
 		t.Fatalf("%v:\n%s", err, b.String())
 	}
 	text := b.String()
@@ -46,14 +46,14 @@ func TestLesson(t *testing.T) {
 		}
 	}
 
-	l.threads = 3
+	l.Threads = 3
 	var again strings.Builder
-	if err := l.teach(&again); err != nil || again.String() != text {
+	if err := l.Run(&again); err != nil || again.String() != text {
 		t.Errorf("with 3 threads: %v:\n%s\nwith 1:\n%s", err, again.String(), text)
 	}
-	l.seed = 2
+	l.Seed = 2
 	again.Reset()
-	if l.teach(&again); again.String() == text {
+	if l.Run(&again); again.String() == text {
 		t.Error("another seed says the same")
 	}
 }
@@ -62,8 +62,8 @@ func TestLesson(t *testing.T) {
 func TestLessonNotLearned(t *testing.T) {
 	var b strings.Builder
 	l := smallLesson()
-	l.steps = 1
-	err := l.teach(&b)
+	l.Steps = 1
+	err := l.Run(&b)
 	if err == nil || !strings.Contains(err.Error(), "not learned in 1 steps: 0 of 3") || !strings.Contains(err.Error(), "-steps") {
 		t.Errorf("the error is %v", err)
 	}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// progress writes how far something is. On a terminal it is one line that is written over in place;
+// Progress writes how far something is. On a terminal it is one line that is written over in place;
 // elsewhere it is a plain line now and then. Other lines go between.
-type progress struct {
+type Progress struct {
 	w     io.Writer
 	width int           // columns of the terminal; 0 if there is none
 	every time.Duration // between plain lines
@@ -18,12 +18,12 @@ type progress struct {
 	shown int           // columns of the line that stands there, to be written over
 }
 
-func newProgress(f *os.File) *progress {
-	return &progress{w: f, width: terminalWidth(f), every: 10 * time.Second, last: time.Now()}
+func NewProgress(f *os.File) *Progress {
+	return &Progress{w: f, width: Width(f), every: 10 * time.Second, last: time.Now()}
 }
 
-// update shows the state at time now.
-func (p *progress) update(now time.Time, state string) {
+// Update shows the state at time now.
+func (p *Progress) Update(now time.Time, state string) {
 	if p.width == 0 {
 		if now.Sub(p.last) >= p.every {
 			p.last = now
@@ -42,14 +42,14 @@ func (p *progress) update(now time.Time, state string) {
 	p.shown = len(state)
 }
 
-// line writes a line that stays.
-func (p *progress) line(format string, args ...any) {
-	p.clear()
+// Line writes a line that stays.
+func (p *Progress) Line(format string, args ...any) {
+	p.Clear()
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
-// clear takes the line that is written in place away.
-func (p *progress) clear() {
+// Clear takes the line that is written in place away.
+func (p *Progress) Clear() {
 	if p.shown > 0 {
 		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.shown))
 		p.shown = 0

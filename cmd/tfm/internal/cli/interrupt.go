@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -9,24 +9,24 @@ import (
 	"syscall"
 )
 
-// interruptError is the signal that ended a training before its time.
-type interruptError struct{ signal os.Signal }
+// InterruptError is the signal that ended a training before its time.
+type InterruptError struct{ Signal os.Signal }
 
-func (e interruptError) Error() string { return fmt.Sprintf("interrupted: %v", e.signal) }
+func (e InterruptError) Error() string { return fmt.Sprintf("interrupted: %v", e.Signal) }
 
-// exitCode is what a shell shows for a program that the signal ended: 130 after Ctrl-C, 143 after SIGTERM.
-func (e interruptError) exitCode() int {
-	if s, ok := e.signal.(syscall.Signal); ok {
+// ExitCode is what a shell shows for a program that the signal ended: 130 after Ctrl-C, 143 after SIGTERM.
+func (e InterruptError) ExitCode() int {
+	if s, ok := e.Signal.(syscall.Signal); ok {
 		return 128 + int(s)
 	}
 	return 1
 }
 
-// interruptible returns a context that SIGINT, SIGTERM or SIGHUP ends, the cause being an interruptError.
+// Interruptible returns a context that SIGINT, SIGTERM or SIGHUP ends, the cause being an InterruptError.
 // The next of these signals ends the program at once. A pipe that nobody reads any more ends nothing: a
 // training is worth more than its progress line. Signals that the program was started to ignore (as with
 // nohup) stay ignored.
-func interruptible(parent context.Context) (ctx context.Context, stop func()) {
+func Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -39,7 +39,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 		select {
 		case s := <-signals:
 			signal.Stop(signals)
-			cancel(interruptError{s})
+			cancel(InterruptError{s})
 		case <-ctx.Done():
 		}
 	}()
@@ -49,9 +49,9 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// interruption is the signal that ended ctx; nil if none did.
-func interruption(ctx context.Context) error {
-	var e interruptError
+// Interruption is the signal that ended ctx; nil if none did.
+func Interruption(ctx context.Context) error {
+	var e InterruptError
 	if errors.As(context.Cause(ctx), &e) {
 		return e
 	}

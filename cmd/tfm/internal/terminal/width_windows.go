@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// terminalWidth is the number of columns of the console that f is, 80 if it does not say, 0 if f is none.
-func terminalWidth(f *os.File) int {
+// Width is the number of columns of the console that f is, 80 if it does not say, 0 if f is none.
+func Width(f *os.File) int {
 	var mode uint32
 	if windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) != nil {
 		return 0

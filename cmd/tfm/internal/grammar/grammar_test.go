@@ -1,4 +1,4 @@
-package main
+package grammar
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-func demoWords(s []demoSentence, side func(demoSentence) string) map[string]int {
+func words(s []sentence, side func(sentence) string) map[string]int {
 	n := map[string]int{}
 	for _, s := range s {
 		for _, w := range strings.Fields(strings.ToLower(strings.Trim(side(s), " 。？.?"))) {
@@ -21,21 +21,21 @@ func demoWords(s []demoSentence, side func(demoSentence) string) map[string]int 
 	return n
 }
 
-func TestDemoCorpusSize(t *testing.T) {
-	train, heldOut := demoCorpus()
-	if len(train) != demoTrainPairs || len(heldOut) != demoHeldOutPairs {
-		t.Fatalf("%d training and %d held-out pairs, want %d and %d", len(train), len(heldOut), demoTrainPairs, demoHeldOutPairs)
+func TestCorpusSize(t *testing.T) {
+	train, heldOut := Corpus()
+	if len(train) != TrainPairs || len(heldOut) != HeldOutPairs {
+		t.Fatalf("%d training and %d held-out pairs, want %d and %d", len(train), len(heldOut), TrainPairs, HeldOutPairs)
 	}
 }
 
 // The corpus is a constant: the figures of tfm demo can be compared between machines only if it is.
-func TestDemoCorpusIsAlwaysTheSame(t *testing.T) {
+func TestCorpusIsAlwaysTheSame(t *testing.T) {
 	const want = 0x2652bbd4ccb98199
 	for range 2 {
 		h := fnv.New64a()
-		train, heldOut := demoCorpus()
+		train, heldOut := Corpus()
 		for _, p := range append(train, heldOut...) {
-			fmt.Fprintf(h, "%s\t%s\n", p.src, p.tgt)
+			fmt.Fprintf(h, "%s\t%s\n", p.Source, p.Target)
 		}
 		if got := h.Sum64(); got != want {
 			t.Fatalf("hash %#x, want %#x (change it when the grammar is meant to change)", got, uint64(want))
@@ -43,13 +43,13 @@ func TestDemoCorpusIsAlwaysTheSame(t *testing.T) {
 	}
 }
 
-func TestDemoWordTypes(t *testing.T) {
-	train, heldOut := demoSentences()
-	for name, side := range map[string]func(demoSentence) string{
-		"Chinese": func(s demoSentence) string { return s.zh },
-		"English": func(s demoSentence) string { return s.en },
+func TestWordTypes(t *testing.T) {
+	train, heldOut := sentences()
+	for name, side := range map[string]func(sentence) string{
+		"Chinese": func(s sentence) string { return s.zh },
+		"English": func(s sentence) string { return s.en },
 	} {
-		seen := demoWords(train, side)
+		seen := words(train, side)
 		if len(seen) < 300 {
 			t.Errorf("%s: %d word types, want at least 300", name, len(seen))
 		}
@@ -58,7 +58,7 @@ func TestDemoWordTypes(t *testing.T) {
 				t.Errorf("%s: %q occurs %d times in training, want at least 30", name, w, n)
 			}
 		}
-		for w := range demoWords(heldOut, side) {
+		for w := range words(heldOut, side) {
 			if seen[w] == 0 {
 				t.Errorf("%s: %q occurs only in held-out sentences", name, w)
 			}
@@ -66,34 +66,34 @@ func TestDemoWordTypes(t *testing.T) {
 	}
 }
 
-func TestDemoHeldOutNeverOccursInTraining(t *testing.T) {
-	train, heldOut := demoSentences()
+func TestHeldOutNeverOccursInTraining(t *testing.T) {
+	train, heldOut := sentences()
 	src, tgt, core := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, s := range train {
 		p := s.pair()
-		if src[p.src] {
-			t.Errorf("%s is in training twice", p.src)
+		if src[p.Source] {
+			t.Errorf("%s is in training twice", p.Source)
 		}
-		src[p.src], tgt[p.tgt], core[s.core] = true, true, true
+		src[p.Source], tgt[p.Target], core[s.core] = true, true, true
 	}
 	again := map[string]bool{}
 	for _, s := range heldOut {
 		p := s.pair()
-		if src[p.src] || tgt[p.tgt] || core[s.core] {
-			t.Errorf("%s %s (%s) occurs in training", p.src, p.tgt, s.core)
+		if src[p.Source] || tgt[p.Target] || core[s.core] {
+			t.Errorf("%s %s (%s) occurs in training", p.Source, p.Target, s.core)
 		}
-		if again[p.src] {
-			t.Errorf("%s is held out twice", p.src)
+		if again[p.Source] {
+			t.Errorf("%s is held out twice", p.Source)
 		}
-		again[p.src] = true
+		again[p.Source] = true
 	}
 }
 
 // A Chinese sentence has one translation, and a translation one core: the first makes exact match a fair measure, the
 // second keeps a held-out English sentence out of training. Far more sentences than the corpus has, from another seed.
-func TestDemoGrammarIsAFunction(t *testing.T) {
-	g := &demoGrammar{rand.NewPCG(3, 4)}
-	train, heldOut := demoSentences()
+func TestGrammarIsAFunction(t *testing.T) {
+	g := &generator{rand.NewPCG(3, 4)}
+	train, heldOut := sentences()
 	all := append(train, heldOut...)
 	for range 60000 {
 		all = append(all, g.sentence())
@@ -101,20 +101,20 @@ func TestDemoGrammarIsAFunction(t *testing.T) {
 	english, core := map[string]string{}, map[string]string{}
 	for _, s := range all {
 		p := s.pair()
-		if e, ok := english[p.src]; ok && e != p.tgt {
-			t.Errorf("%s is both %q and %q", p.src, e, p.tgt)
+		if e, ok := english[p.Source]; ok && e != p.Target {
+			t.Errorf("%s is both %q and %q", p.Source, e, p.Target)
 		}
-		if c, ok := core[p.tgt]; ok && c != s.core {
-			t.Errorf("%s has the cores %q and %q", p.tgt, c, s.core)
+		if c, ok := core[p.Target]; ok && c != s.core {
+			t.Errorf("%s has the cores %q and %q", p.Target, c, s.core)
 		}
-		english[p.src], core[p.tgt] = p.tgt, s.core
+		english[p.Source], core[p.Target] = p.Target, s.core
 	}
 }
 
-func TestDemoEveryPatternOccurs(t *testing.T) {
-	train, heldOut := demoSentences()
-	for _, p := range demoPatterns {
-		is := func(s demoSentence) bool { return s.pattern == p.name }
+func TestEveryPatternOccurs(t *testing.T) {
+	train, heldOut := sentences()
+	for _, p := range patterns {
+		is := func(s sentence) bool { return s.pattern == p.name }
 		if !slices.ContainsFunc(train, is) || !slices.ContainsFunc(heldOut, is) {
 			t.Errorf("pattern %q does not occur on both sides", p.name)
 		}
@@ -122,7 +122,7 @@ func TestDemoEveryPatternOccurs(t *testing.T) {
 }
 
 // What no sentence may look like, whatever the grammar draws.
-func TestDemoSentencesAreWellFormed(t *testing.T) {
+func TestSentencesAreWellFormed(t *testing.T) {
 	if raceDetector {
 		t.Skip("one goroutine, and regular expressions that the race detector makes thirty times slower")
 	}
@@ -134,37 +134,37 @@ func TestDemoSentencesAreWellFormed(t *testing.T) {
 		regexp.MustCompile(`\b(for for|to to|the the|not not)\b`), regexp.MustCompile(`\b(goed|buyed|childs|mans|haves|buies)\b`),
 		regexp.MustCompile(`\b(does|will|cannot|must|should) not (went|bought|was|is|has|does)\b`),
 	}
-	train, heldOut := demoSentences()
+	train, heldOut := sentences()
 	for _, s := range append(train, heldOut...) {
 		p := s.pair()
 		for _, w := range wrong {
-			if w.MatchString(p.tgt) {
-				t.Errorf("%s %s: matches %s", p.src, p.tgt, w)
+			if w.MatchString(p.Target) {
+				t.Errorf("%s %s: matches %s", p.Source, p.Target, w)
 			}
 		}
-		question := strings.HasSuffix(p.tgt, "?")
-		if question != strings.HasSuffix(p.src, "？") || !question && !(strings.HasSuffix(p.tgt, ".") && strings.HasSuffix(p.src, "。")) {
-			t.Errorf("%s %s: the sentences end differently", p.src, p.tgt)
+		question := strings.HasSuffix(p.Target, "?")
+		if question != strings.HasSuffix(p.Source, "？") || !question && !(strings.HasSuffix(p.Target, ".") && strings.HasSuffix(p.Source, "。")) {
+			t.Errorf("%s %s: the sentences end differently", p.Source, p.Target)
 		}
-		if strings.Contains(p.tgt, "  ") || !unicode.IsUpper(rune(p.tgt[0])) || len(strings.Fields(p.tgt)) > 17 {
-			t.Errorf("%s: badly put together", p.tgt)
+		if strings.Contains(p.Target, "  ") || !unicode.IsUpper(rune(p.Target[0])) || len(strings.Fields(p.Target)) > 17 {
+			t.Errorf("%s: badly put together", p.Target)
 		}
-		for _, r := range p.src {
+		for _, r := range p.Source {
 			if !unicode.Is(unicode.Han, r) && r != '。' && r != '？' {
-				t.Errorf("%s: unexpected %q", p.src, r)
+				t.Errorf("%s: unexpected %q", p.Source, r)
 			}
 		}
 	}
 }
 
 // Pairs of the corpus, one or more for everything the grammar has to get right, read by a person.
-func TestDemoTranslations(t *testing.T) {
-	train, heldOut := demoCorpus()
+func TestTranslations(t *testing.T) {
+	train, heldOut := Corpus()
 	english := map[string]string{}
 	for _, p := range append(train, heldOut...) {
-		english[p.src] = p.tgt
+		english[p.Source] = p.Target
 	}
-	for _, want := range []demoPair{
+	for _, want := range []Pair{
 		{"我有一把雨伞。", "I have an umbrella."},
 		{"谁帮助了你？", "Who helped you?"},
 		{"他从来没休息过。", "He has never rested."},
@@ -208,13 +208,13 @@ func TestDemoTranslations(t *testing.T) {
 		{"他读了一些书。", "He read some books."},
 		{"信在门前面。", "The letter is in front of the door."},
 	} {
-		if got := english[want.src]; got != want.tgt {
-			t.Errorf("%s: %q, want %q", want.src, got, want.tgt)
+		if got := english[want.Source]; got != want.Target {
+			t.Errorf("%s: %q, want %q", want.Source, got, want.Target)
 		}
 	}
 }
 
-func TestDemoInflection(t *testing.T) {
+func TestInflection(t *testing.T) {
 	for _, c := range []struct {
 		row   string
 		forms [5]string // base, past, participle, -ing, third person
@@ -229,22 +229,22 @@ func TestDemoInflection(t *testing.T) {
 		{"x play", [5]string{"play", "played", "played", "playing", "plays"}},
 		{"x dance", [5]string{"dance", "danced", "danced", "dancing", "dances"}},
 	} {
-		w := demoParse(c.row)[0]
+		w := parse(c.row)[0]
 		for f, want := range c.forms {
-			if got := w.verb(demoForm(f)); got != want {
+			if got := w.verb(verbForm(f)); got != want {
 				t.Errorf("%s, form %d: %q, want %q", c.row, f, got, want)
 			}
 		}
 	}
 	for row, want := range map[string]string{"x knife/knives": "knives", "x sheep/sheep": "sheep", "x city": "cities", "x key": "keys",
 		"x watch": "watches", "x potato": "potatoes", "x older_brother": "older brothers"} {
-		if got := demoParse(row)[0].plural(); got != want {
+		if got := parse(row)[0].plural(); got != want {
 			t.Errorf("plural of %s: %q, want %q", row, got, want)
 		}
 	}
 	for en, want := range map[string]string{"old book": "an old book", "hour": "an hour", "book": "a book", "house": "a house"} {
-		if got := demoArticle(en); got != want {
-			t.Errorf("demoArticle(%q) = %q, want %q", en, got, want)
+		if got := article(en); got != want {
+			t.Errorf("article(%q) = %q, want %q", en, got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// checkWritable is an error if a file could not be written at path. It is asked before work whose result
+// CheckWritable is an error if a file could not be written at path. It is asked before work whose result
 // would be lost, and leaves nothing behind.
-func checkWritable(path string) error {
+func CheckWritable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file, so nothing can be written there", path)
 	}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Command is a subcommand: its help, its flags and its run.
+type Command struct {
+	Name    string
+	Short   string  // one line: what it does
+	Usage   string  // the command line after the program's and the command's name
+	Example string  // lines to copy
+	Notes   string  // further paragraphs of the help
+	Groups  []Group // headings of the help; flags in none come first
+
+	// Setup declares the flags on f and returns what runs once they are parsed, with the arguments after them.
+	Setup func(f *flag.FlagSet) func(ctx context.Context, args []string) error
+}
+
+// Program is a program of subcommands.
+type Program struct {
+	Name     string
+	About    string // one line
+	Commands []Command
+}
+
+// Run runs a command line, the program's name left out, and returns the exit code: 0, or 1 after an error, 2 after a wrong
+// command line, 128 + the signal's number after an interrupt. An error is printed as one line on standard error.
+func (p Program) Run(ctx context.Context, args []string) int {
+	surviveFileLimit()
+	if len(args) == 0 {
+		return p.ExitCode("", Usagef("no command"))
+	}
+	name, rest := args[0], args[1:]
+	switch name {
+	case "-h", "-help", "--help":
+		name = "help"
+	case "-version", "--version":
+		name = "version"
+	}
+	c, ok := p.find(name)
+	if !ok {
+		return p.ExitCode("", Usagef("unknown command %q", name))
+	}
+	return p.ExitCode(c.Name, p.run(ctx, c, rest))
+}
+
+func (p Program) find(name string) (Command, bool) {
+	i := slices.IndexFunc(p.Commands, func(c Command) bool { return c.Name == name })
+	if i < 0 {
+		return Command{}, false
+	}
+	return p.Commands[i], true
+}
+
+// run parses the command's part of a command line and runs it.
+func (p Program) run(ctx context.Context, c Command, args []string) error {
+	f := c.FlagSet()
+	act := c.Setup(f)
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return p.writeHelp(os.Stdout, c)
+	} else if err != nil {
+		return UsageError{err.Error()}
+	}
+	if err := flagsFirst(args, f.Args()); err != nil {
+		return err
+	}
+	return act(ctx, f.Args())
+}
+
+// FlagSet returns an empty set of flags that neither prints nor exits, for Setup to fill.
+func (c Command) FlagSet() *flag.FlagSet {
+	f := flag.NewFlagSet(c.Name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	return f
+}
+
+// flagsFirst is an error if one of the arguments left over after parsing looks like a flag: package flag
+// stops at the first argument that is none, and would silently take what follows for a file.
+func flagsFirst(all, left []string) error {
+	if parsed := len(all) - len(left); parsed > 0 && all[parsed-1] == "--" {
+		return nil
+	}
+	for i, a := range left {
+		if i > 0 && len(a) > 1 && a[0] == '-' {
+			return Usagef("flag %s follows the argument %q: flags come first (a file of that name is ./%s)", a, left[0], a)
+		}
+	}
+	return nil
+}
+
+// NoArguments is an error if there are arguments after the flags.
+func NoArguments(args []string) error {
+	if len(args) > 0 {
+		return Usagef("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+// UsageError is the error of a wrong command line.
+type UsageError struct{ Message string }
+
+func (e UsageError) Error() string { return e.Message }
+
+// Usagef returns a UsageError with a formatted message.
+func Usagef(format string, args ...any) error { return UsageError{fmt.Sprintf(format, args...)} }
+
+// ExitCode prints err, if it is not nil, as one line on standard error, and returns the exit code. A UsageError points to
+// the help of the command of that name, or of the program if it is empty.
+func (p Program) ExitCode(command string, err error) int {
+	if err == nil {
+		return 0
+	}
+	var interrupted InterruptError
+	if errors.As(err, &interrupted) {
+		return interrupted.ExitCode()
+	}
+	message := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	if errors.As(err, new(UsageError)) {
+		fmt.Fprintf(os.Stderr, "%s: %s; run '%s %s'\n", p.Name, message, p.Name, strings.TrimSpace("help "+command))
+		return 2
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s\n", p.Name, message)
+	return 1
+}

@@ -1,0 +1,805 @@
+package grammar
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Pair is a Chinese sentence and its translation.
+type Pair struct{ Source, Target string }
+
+// sentence is a pair whose words are still apart ("他 买 了 一 本 书"), with its pattern and its core: who does what to
+// what, whatever the tense, the number, the place and the words around.
+type sentence struct{ zh, en, pattern, core string }
+
+// Sizes of the corpus.
+const (
+	TrainPairs   = 40000
+	HeldOutPairs = 1000
+	heldOutOneIn = 32 // share of the cores kept out of training
+)
+
+// Corpus returns TrainPairs training pairs and HeldOutPairs held-out pairs, always the same ones. The hash of a sentence's
+// core (subject, predicate, object: "she, buy, umbrella") decides on which side it is, so that a held-out core occurs in
+// no training sentence, in any tense or pattern, while each of its words does.
+func Corpus() (train, heldOut []Pair) {
+	t, h := sentences()
+	return pairs(t), pairs(h)
+}
+
+func pairs(s []sentence) []Pair {
+	p := make([]Pair, len(s))
+	for i, s := range s {
+		p[i] = s.pair()
+	}
+	return p
+}
+
+func (s sentence) pair() Pair {
+	return Pair{strings.ReplaceAll(s.zh, " ", ""), strings.ToUpper(s.en[:1]) + s.en[1:]}
+}
+
+func sentences() (train, heldOut []sentence) {
+	g := &generator{rand.NewPCG(2017, 1706)}
+	seen := map[string]bool{}
+	for len(train) < TrainPairs || len(heldOut) < HeldOutPairs {
+		s := g.sentence()
+		src := s.pair().Source
+		if seen[src] {
+			continue
+		}
+		seen[src] = true
+		h := fnv.New32a()
+		h.Write([]byte(s.core))
+		switch heldOutCore := h.Sum32()%heldOutOneIn == 0; {
+		case heldOutCore && len(heldOut) < HeldOutPairs:
+			heldOut = append(heldOut, s)
+		case !heldOutCore && len(train) < TrainPairs:
+			train = append(train, s)
+		}
+	}
+	return train, heldOut
+}
+
+// ---- Clauses.
+
+type person int
+
+const (
+	third person = iota
+	first
+	second
+	pluralPerson
+)
+
+// nounPhrase is a noun phrase: its English as subject and as object, and the head that cores are made of.
+type nounPhrase struct {
+	zh, en, obj, head string
+	who               person
+}
+
+func agree(aux string, who person) string {
+	forms := map[string][3]string{"do": {"does", "do", "do"}, "have": {"has", "have", "have"}, "be": {"is", "am", "are"},
+		"was": {"was", "was", "were"}}
+	if f, ok := forms[aux]; ok {
+		return f[min(who, 2)]
+	}
+	return aux
+}
+
+type mood int
+
+const (
+	say mood = iota
+	deny
+	ask
+)
+
+// tense is a way to put a verb: the Chinese around it and the English auxiliary and form, for statements and
+// negations; the times that go with it, and the kinds of object (see generator.noun).
+type tense struct {
+	zh, after, notZh, notAfter string
+	aux                        string
+	form                       verbForm
+	lead                       string // verb that takes the one of the clause: want to …
+	adv, notAdv, notEnd        string // has already …; has never …; has not … yet
+	times                      string
+	objects, notObjects        string
+}
+
+var (
+	nowTense = tense{notZh: "不", aux: "do"}
+	tenses   = []tense{habitTense, habitTense, habitTense, habitTense, habitTense, habitTense, habitTense, habitTense, pastTense, pastTense, pastTense, pastTense,
+		perfectTense, perfectTense, alreadyTense, futureTense, futureTense, progressTense, progressTense, progressTense, wantTense, likeTense, canTense, shouldTense, mustTense}
+	habitTense    = tense{notZh: "不", aux: "do", times: "h", objects: "bbdp", notObjects: "bbdp"}
+	pastTense     = tense{after: "了", notZh: "没", aux: "did", times: "p", objects: "11nndDpq", notObjects: "dDpb"}
+	perfectTense  = tense{after: "过", notZh: "从来 没", notAfter: "过", aux: "have", form: participleForm, notAdv: "never", objects: "ndDpb", notObjects: "dDpb"}
+	alreadyTense  = tense{zh: "已经", after: "了", notZh: "还 没", aux: "have", form: participleForm, adv: "already", notEnd: "yet", objects: "ndDp", notObjects: "dDp"}
+	futureTense   = tense{zh: "会", notZh: "不 会", aux: "will", times: "f", objects: "11ndDpb", notObjects: "dDpb"}
+	progressTense = tense{zh: "正在", notZh: "没 在", aux: "be", form: ingForm, times: "n", objects: "11dDpb", notObjects: "dDpb"}
+	wantTense     = tense{zh: "想", notZh: "不 想", aux: "do", lead: "want", times: "f", objects: "11ndDpb", notObjects: "dDpb"}
+	likeTense     = tense{zh: "喜欢", notZh: "不 喜欢", aux: "do", lead: "like", form: ingForm, objects: "b", notObjects: "b"}
+	canTense      = tense{zh: "能", notZh: "不 能", aux: "can", times: "f", objects: "1dDpb", notObjects: "dDpb"}
+	shouldTense   = tense{zh: "应该", notZh: "不 应该", aux: "should", objects: "1dDpb", notObjects: "dDpb"}
+	mustTense     = tense{zh: "必须", aux: "must", times: "f", objects: "1dDp"}
+)
+
+// clause is somebody doing something, perhaps somewhere at some time.
+type clause struct {
+	subj, obj   nounPhrase
+	verb        word
+	tense       tense
+	mode        mood
+	adv         word // between subject and verb in both languages
+	place, time nounPhrase
+	front       bool   // the Chinese time word comes first
+	wh          string // English question word; the Chinese one stands where the answer would
+}
+
+func (c clause) sentence() sentence {
+	t := c.tense
+	marker, after, notEnd := t.zh, t.after, ""
+	if c.mode == deny {
+		marker, after, notEnd, t.adv = t.notZh, t.notAfter, t.notEnd, t.notAdv
+	}
+	place := c.place.zh
+	if endsIn(marker, "在") {
+		place = strings.TrimPrefix(place, "在 ")
+	}
+	zh := []string{c.subj.zh, c.time.zh}
+	if c.front {
+		slices.Reverse(zh)
+	}
+	zh = append(zh, c.adv.zh, marker, place, c.verb.zh, after, c.obj.zh)
+
+	verb, tail := c.verb, ""
+	if t.lead != "" {
+		verb, tail = word{forms: []string{t.lead}}, c.verb.verb(t.form)
+		if t.form == baseForm {
+			tail = "to " + tail
+		}
+	}
+	form := t.form
+	if tail != "" {
+		form = baseForm
+	}
+	mode, adv := c.mode, t.adv
+	if c.adv.zh != "" {
+		adv = c.adv.en()
+	}
+	if adv == "never" {
+		mode = say
+	}
+	aux, main := agree(t.aux, c.subj.who), verb.verb(form)
+	if mode == say { // does buy -> buys
+		switch aux {
+		case "does":
+			aux, main = "", verb.verb(presentForm)
+		case "do":
+			aux = ""
+		case "did":
+			aux, main = "", verb.verb(pastForm)
+		}
+	}
+	en := order(mode, c.wh, c.subj.en, aux, adv, main, tail, c.obj.obj, c.place.en, c.time.en, notEnd)
+	return finish(c.mode, c.wh, join(zh...), en, coreOf(c.subj.head, c.verb.en(), c.obj.head))
+}
+
+// be is a sentence whose verb is be (or was, or will with an adverb be): zh is all of the Chinese.
+func be(mode mood, subj nounPhrase, aux, adv, complement, zh, core string) sentence {
+	return finish(mode, "", zh, order(mode, "", subj.en, agree(aux, subj.who), adv, "", complement), core)
+}
+
+func coreOf(subject, predicate, object string) string {
+	return subject + ", " + predicate + ", " + object
+}
+
+// order puts the English words in order.
+func order(mode mood, wh, subj, aux, adv, main string, rest ...string) string {
+	end := join(rest...)
+	switch mode {
+	case ask:
+		return join(wh, aux, subj, adv, main, end)
+	case deny:
+		return strings.Replace(join(subj, aux, "not", adv, main, end), "can not", "cannot", 1)
+	}
+	return join(wh, subj, aux, adv, main, end)
+}
+
+// finish adds what ends the sentence.
+func finish(mode mood, wh, zh, en, core string) sentence {
+	switch {
+	case wh != "":
+		return sentence{zh: zh + " ？", en: en + "?", core: core}
+	case mode == ask:
+		return sentence{zh: zh + " 吗 ？", en: en + "?", core: core}
+	}
+	return sentence{zh: zh + " 。", en: en + ".", core: core}
+}
+
+// ---- Choosing: everything drawn at random goes through below.
+
+type generator struct{ rng *rand.PCG }
+
+func (g *generator) below(n int) int { return int(g.rng.Uint64() >> 32 * uint64(n) >> 32) }
+
+func (g *generator) chance(percent int) bool { return g.below(100) < percent }
+
+func pick[T any](g *generator, from []T) T { return from[g.below(len(from))] }
+
+// of draws a word whose first field has one of the letters.
+func (g *generator) of(words []word, letters string) word {
+	for {
+		if w := pick(g, words); strings.ContainsAny(w.a, letters) {
+			return w
+		}
+	}
+}
+
+func (g *generator) mode(t tense) mood {
+	if t.notZh == "" || g.chance(64) {
+		return say
+	}
+	return mood(1 + g.below(2))
+}
+
+func newNoun(zh, en, head string, who person) nounPhrase { return nounPhrase{zh, en, en, head, who} }
+
+// noun puts w in one of these ways, drawn from kinds: b bare (tea, dogs), 1 one, n two to ten, d this or that, D these or
+// those, p somebody's, q some or a lot of, t the (the bare subject), c how many. What is not counted stays bare if it must.
+func (g *generator) noun(w word, kinds string) nounPhrase {
+	kind := kinds[g.below(len(kinds))]
+	zh, one, many, head := w.zh, w.en(), w.plural(), w.en()
+	cl, container, _ := strings.Cut(w.b, ":")
+	if cl == "-" || container != "" {
+		if container == "" || strings.IndexByte("1nc", kind) < 0 {
+			return newNoun(zh, one, head, third)
+		}
+		one, many = container+" of "+one, pluralOf(container)+" of "+one
+	}
+	if adj := pick(g, adjectives); kind != 'b' && (kind == '1' || g.chance(40)) && strings.ContainsAny(adj.a, w.a) {
+		zh, one, many = adj.zh+" 的 "+zh, join(adj.en(), one), join(adj.en(), many)
+	}
+	far := g.below(2)
+	switch kind {
+	case '1':
+		return newNoun(join("一", cl, zh), article(one), head, third)
+	case 'n':
+		n := pick(g, numbers)
+		return newNoun(join(n.zh, cl, zh), join(n.en(), many), head, pluralPerson)
+	case 'd':
+		return newNoun(join([]string{"这", "那"}[far], cl, zh), join([]string{"this", "that"}[far], one), head, third)
+	case 'D':
+		return newNoun(join([]string{"这些", "那些"}[far], zh), join([]string{"these", "those"}[far], many), head, pluralPerson)
+	case 'p':
+		p := g.possessor()
+		return newNoun(join(p.zh, "的", zh), join(p.det, one), head, third)
+	case 'q':
+		return newNoun(join([]string{"一些", "很多"}[far], zh), join([]string{"some", "a lot of"}[far], many), head, pluralPerson)
+	case 't':
+		return newNoun(zh, "the "+one, head, third)
+	case 'c':
+		return newNoun(join("几", cl, zh), "how many "+many, head, pluralPerson)
+	}
+	return newNoun(zh, many, head, pluralPerson)
+}
+
+func (g *generator) possessor() possessor {
+	if g.chance(25) {
+		n := pick(g, names)
+		return possessor{n.zh, n.en() + "'s", n.en() + "'s"}
+	}
+	return pick(g, possessors)
+}
+
+// individual is a pronoun, a name or a relative; person may also be somebody by profession, or several.
+func (g *generator) individual() nounPhrase {
+	switch n := g.below(10); {
+	case n < 4:
+		return pick(g, pronouns)
+	case n < 6:
+		n := pick(g, names)
+		return newNoun(n.zh, n.en(), n.en(), third)
+	case n < 8:
+		a, b := pick(g, names), pick(g, names)
+		if a.zh == b.zh {
+			return g.individual()
+		}
+		both := a.en() + " and " + b.en()
+		return newNoun(a.zh+" 和 "+b.zh, both, both, pluralPerson)
+	}
+	w := g.of(nouns, "H")
+	p := g.possessor()
+	return newNoun(join(p.zh, "的", w.zh), join(p.det, w.en()), w.en(), third)
+}
+
+func (g *generator) person() nounPhrase {
+	if g.chance(50) {
+		return g.individual()
+	}
+	w := g.of(nouns, "NG")
+	switch n := g.below(8); {
+	case n < 5:
+		return g.noun(w, "ttdD")
+	case n < 6:
+		return newNoun(w.zh+" 们", "the "+w.plural(), w.en(), pluralPerson)
+	}
+	n, far := pick(g, numbers[:4]), g.below(2)
+	return newNoun(join([]string{"这", "那"}[far], n.zh, w.b, w.zh), join([]string{"these", "those"}[far], n.en(), w.plural()), w.en(), pluralPerson)
+}
+
+// other is a person who can be the object of what p does: I do not help us.
+func (g *generator) other(p nounPhrase) nounPhrase {
+	first := func(p nounPhrase) bool { return p.head == "I" || p.head == "we" }
+	for {
+		o := g.person()
+		if o.head != p.head && !(first(p) && first(o)) && !strings.Contains(o.head, p.head) && !strings.Contains(p.head, o.head) &&
+			!strings.Contains(o.en, p.head+"'s") && !strings.Contains(p.en, o.head+"'s") {
+			return o
+		}
+	}
+}
+
+// subject is a person of whom m can be said: one does not ask what one does oneself.
+func (g *generator) subject(m mood, person func() nounPhrase) nounPhrase {
+	for {
+		if p := person(); m != ask || p.head != "I" && p.head != "we" {
+			return p
+		}
+	}
+}
+
+func (g *generator) place(letters string) nounPhrase {
+	w := g.of(places, letters)
+	return newNoun("在 "+w.zh, join(w.b, w.en()), w.en(), third)
+}
+
+// time is a time word, or so long ago, or in so long.
+func (g *generator) time(letters string) nounPhrase {
+	if letters == "" {
+		return nounPhrase{}
+	}
+	if strings.ContainsAny(letters, "pf") && g.chance(30) {
+		u, n := pick(g, units), pick(g, numbers)
+		span := join(n.en(), pluralOf(u.en()))
+		if g.chance(25) {
+			n.zh, span = "一", article(u.en())
+		}
+		if letters == "p" {
+			return newNoun(join(n.zh, u.zh, "前"), span+" ago", "", 0)
+		}
+		return newNoun(join(n.zh, u.zh, "后"), "in "+span, "", 0)
+	}
+	w := g.of(times, letters)
+	return newNoun(w.zh, w.en(), "", 0)
+}
+
+// circumstances adds a time or an adverb.
+func (g *generator) circumstances(c *clause) {
+	switch {
+	case c.tense.times == "h" && c.mode == say && g.chance(35):
+		c.adv = pick(g, adverbs)
+	case c.tense.times == "h" && c.mode == deny && g.chance(55):
+		c.time, c.front = g.time("w"), g.chance(35)
+	case c.tense.times != "" && g.chance(55):
+		c.time, c.front = g.time(c.tense.times), g.chance(35)
+	}
+	if c.mode == say && c.adv.zh == "" && c.tense.adv == "" && g.chance(10) {
+		switch all := c.subj.who == pluralPerson && g.chance(60); {
+		case all && (strings.Contains(c.subj.en, " and ") || strings.Contains(c.subj.en, " two ")):
+			c.adv = word{zh: "都", forms: []string{"both"}}
+		case all:
+			c.adv = word{zh: "都", forms: []string{"all"}}
+		default:
+			c.adv = word{zh: "也", forms: []string{"also"}}
+		}
+	}
+}
+
+// clause is a person doing something in any tense.
+func (g *generator) clause(transitive bool, mode func(tense) mood) (c clause) {
+	for {
+		c.verb, c.tense = pick(g, verbs), pick(g, tenses)
+		lasting := c.tense.aux == "be" || c.tense.times == "h" || c.tense.lead == "like"
+		unwilled := c.tense.times == "p" || c.tense.aux == "have" || c.tense.aux == "will"
+		if transitive == (c.verb.a != "-") && !(lasting && strings.Contains(c.verb.b, "!")) && (unwilled || !strings.Contains(c.verb.b, "~")) {
+			break
+		}
+	}
+	if strings.Contains(c.verb.b, "+") && c.tense.after == "过" {
+		c.tense = alreadyTense
+	}
+	c.mode = mode(c.tense)
+	c.subj = g.subject(c.mode, g.person)
+	kinds := c.tense.objects
+	switch {
+	case c.mode == deny:
+		kinds = c.tense.notObjects
+	case c.mode == ask:
+		if kinds = "1" + c.tense.notObjects; c.tense.after == "了" { // 卖了床 would be the bed
+			kinds = "1dDp"
+		}
+	}
+	switch {
+	case c.verb.a == "P":
+		c.obj = g.other(c.subj)
+	case transitive:
+		c.obj = g.noun(g.of(nouns, c.verb.a), kinds)
+	}
+	where := strings.Trim(c.verb.b, "-!~+")
+	if c.tense.notAdv != "" || c.mode == deny && (c.tense.aux == "be" || c.tense.aux == "did") { // 没在公园跑步 could be either
+		where = ""
+	}
+	if where != "" && (g.chance(30) || where == "c") {
+		c.place = g.place(where)
+	}
+	g.circumstances(&c)
+	return c
+}
+
+// ---- Sentence patterns.
+
+var patterns = []struct {
+	name   string
+	weight int
+	make   func(*generator) sentence
+}{
+	{"action", 36, (*generator).action}, {"activity", 13, (*generator).activity}, {"question word", 7, (*generator).question},
+	{"likes and wants", 7, (*generator).likes}, {"having", 5, (*generator).having}, {"how many", 3, (*generator).howMany},
+	{"possession", 5, (*generator).possession}, {"profession", 5, (*generator).profession}, {"state", 6, (*generator).state},
+	{"quality", 5, (*generator).quality}, {"comparison", 5, (*generator).comparison}, {"place", 5, (*generator).whereabouts},
+	{"there is", 4, (*generator).thereIs}, {"way", 6, (*generator).way}, {"home", 2, (*generator).home},
+	{"giving", 3, (*generator).giving}, {"request", 2, (*generator).request},
+}
+
+func (g *generator) sentence() sentence {
+	total := 0
+	for _, p := range patterns {
+		total += p.weight
+	}
+	n := g.below(total)
+	for _, p := range patterns {
+		if n -= p.weight; n < 0 {
+			s := p.make(g)
+			s.pattern = p.name
+			return s
+		}
+	}
+	panic("unreachable")
+}
+
+// 她昨天在商店买了两本书。 She bought two books at the shop yesterday.
+func (g *generator) action() sentence { return g.clause(true, g.mode).sentence() }
+
+// 孩子们正在花园睡觉。 The children are sleeping in the garden.
+func (g *generator) activity() sentence { return g.clause(false, g.mode).sentence() }
+
+// 你什么时候会买那辆车？ When will you buy that car?
+func (g *generator) question() sentence {
+	ask := func(tense) mood { return ask }
+	c := g.clause(true, ask)
+	for c.tense.aux == "have" {
+		c = g.clause(true, ask)
+	}
+	c.adv, c.front = word{}, false
+	switch n := g.below(5); {
+	case n == 0:
+		c.wh, c.mode, c.subj = "who", say, nounPhrase{"谁", "", "", "who", third}
+	case n == 1 && c.verb.a == "P":
+		c.wh, c.obj = "who", nounPhrase{zh: "谁", head: "who"}
+	case n == 1:
+		c.wh, c.obj = "what", nounPhrase{zh: "什么", head: "what"}
+	case n == 2 && c.tense.times == "f":
+		c.wh, c.time = "when", nounPhrase{zh: "什么 时候"}
+	case n == 3 && c.tense.times != "" && c.tense.aux != "be":
+		c.wh, c.place = "where", nounPhrase{zh: "在 哪里"}
+	default:
+		c.wh = "why"
+		c.adv = word{zh: "为什么", forms: []string{""}}
+	}
+	return c.sentence()
+}
+
+var statives = parse("喜欢 like ftdalsMSTLc; 爱 love fdaMSTL; 讨厌 hate fdalMSTL; 需要 need ftd; 想要 want ftd; 认识 know P")
+
+// 汤姆不喜欢这只猫。 Tom does not like this cat.
+func (g *generator) likes() sentence {
+	c := clause{verb: pick(g, statives), tense: nowTense, mode: g.mode(nowTense)}
+	c.subj = g.subject(c.mode, g.person)
+	kinds := "bbdDp"
+	if strings.Contains("need want", c.verb.en()) {
+		if kinds = "11nd"; c.mode != say {
+			kinds = "dp"
+		}
+	}
+	if c.obj = g.other(c.subj); c.verb.a != "P" {
+		c.obj = g.noun(g.of(nouns, c.verb.a), kinds)
+	}
+	g.circumstances(&c)
+	return c.sentence()
+}
+
+var (
+	have = tense{notZh: "没", aux: "do"}
+	own  = word{zh: "有", forms: []string{"have"}}
+)
+
+// 他没有车。 He does not have a car.
+func (g *generator) having() sentence {
+	c := clause{verb: own, tense: have, mode: g.mode(have)}
+	c.subj = g.subject(c.mode, g.individual)
+	w := g.of(nouns, "taK")
+	switch {
+	case g.chance(25):
+		w = g.of(nouns, "K")
+	case c.mode != deny && g.chance(15):
+		w = g.of(nouns, "d")
+	}
+	if c.obj = g.noun(w, "1n"); c.mode == deny {
+		c.obj = newNoun(w.zh, article(w.en()), w.en(), third)
+	}
+	g.circumstances(&c)
+	return c.sentence()
+}
+
+// 她有几个姐姐？ How many older sisters does she have?
+func (g *generator) howMany() sentence {
+	c := g.clause(true, func(tense) mood { return ask })
+	if !strings.ContainsAny(c.verb.a, "ftcwrpd") || c.tense.times != "p" {
+		c = clause{subj: g.subject(ask, g.individual), verb: word{a: "taKd", zh: "有", forms: own.forms}, tense: have, mode: ask}
+	}
+	c.obj = g.noun(g.of(nouns, c.verb.a), "c")
+	c.wh, c.obj.obj, c.front = c.obj.en, "", false
+	return c.sentence()
+}
+
+var demonstratives = []nounPhrase{newNoun("这", "this", "this", third), newNoun("那", "that", "that", third),
+	newNoun("这些", "these", "these", pluralPerson), newNoun("那些", "those", "those", pluralPerson)}
+
+// 这些是我们的书。 These are our books. 那把雨伞是玛丽的。 That umbrella is Mary's. 这是谁的车？ Whose car is this?
+func (g *generator) possession() sentence {
+	w, p, mode := g.of(nouns, "ta"), g.possessor(), g.mode(nowTense)
+	core, not := coreOf(p.pron, "own", w.en()), map[mood]string{deny: "不"}[mode]
+	if g.chance(40) {
+		n := g.noun(w, "dD")
+		return be(mode, n, "be", "", p.pron, join(n.zh, not, "是", p.zh, "的"), core)
+	}
+	this, name := pick(g, demonstratives), w.en()
+	if this.who == pluralPerson {
+		name = w.plural()
+	}
+	if g.chance(20) {
+		return finish(ask, "whose", join(this.zh, "是 谁 的", w.zh),
+			join("whose", name, agree("be", this.who), this.en), coreOf("who", "own", w.en()))
+	}
+	return be(mode, this, "be", "", join(p.det, name), join(this.zh, not, "是", p.zh, "的", w.zh), core)
+}
+
+// 他们是医生。 They are doctors. 我的妹妹想当一位演员。 My younger sister wants to be an actor.
+func (g *generator) profession() sentence {
+	c := clause{verb: word{zh: "是", forms: []string{"be"}}, tense: nowTense}
+	c.mode = g.mode(c.tense)
+	c.subj = g.subject(c.mode, g.individual)
+	w := g.of(nouns, "N")
+	c.obj = g.noun(w, "b")
+	if c.subj.who != pluralPerson {
+		if c.obj = g.noun(word{zh: w.zh, forms: w.forms, b: w.b}, "1"); g.chance(50) || c.mode == deny {
+			c.obj.zh = w.zh
+		}
+	}
+	switch g.below(3) {
+	case 0:
+		c.tense, c.verb.zh = wantTense, "当"
+		c.tense.times = ""
+	case 1:
+		c.tense, c.verb = futureTense, word{zh: "当", forms: []string{"become"}}
+		c.tense.times = "y"
+	default:
+		not := map[mood]string{deny: "不"}[c.mode]
+		return be(c.mode, c.subj, "be", "", c.obj.en, join(c.subj.zh, not, "是", c.obj.zh), coreOf(c.subj.head, "be", w.en()))
+	}
+	g.circumstances(&c)
+	return c.sentence()
+}
+
+// copula says that subj was, is or will be something: zh is its Chinese, affirmed and denied.
+func (g *generator) copula(mode mood, subj nounPhrase, times string, yes, not, en, core string) sentence {
+	aux, adv, will, time := "be", "", "", nounPhrase{}
+	switch n := g.below(4); {
+	case n == 0 && strings.Contains(times, "p"):
+		aux, time = "was", g.time("p")
+	case n == 1 && strings.Contains(times, "f"):
+		aux, will, time = "will", "会", g.time("f")
+		if en = "be " + en; mode == deny {
+			not = "不 会 " + yes
+			will = ""
+		}
+	case n == 2 && mode == say:
+		adv = "also"
+		yes = "也 " + yes
+	}
+	if mode == deny {
+		yes = not
+	}
+	zh := join(subj.zh, time.zh, will, yes)
+	if g.chance(35) {
+		zh = join(time.zh, subj.zh, will, yes)
+	}
+	return be(mode, subj, aux, adv, join(en, time.en), zh, core)
+}
+
+// 我昨天很忙。 I was busy yesterday. 那位老师非常聪明。 That teacher is very clever.
+func (g *generator) state() sentence {
+	mode := g.mode(nowTense)
+	subj, adj := g.subject(mode, g.person), g.of(adjectives, "P-")
+	yes, en, times := "很 "+adj.zh, adj.en(), ""
+	if g.chance(30) && mode == say {
+		yes, en = "非常 "+adj.zh, "very "+adj.en()
+	}
+	if adj.a == "-" {
+		times = "pf"
+	}
+	if mode == ask {
+		yes = adj.zh
+	}
+	return g.copula(mode, subj, times, yes, "不 "+adj.zh, en, coreOf(subj.head, "be", adj.en()))
+}
+
+// thing draws an adjective and a noun that it can be said of.
+func (g *generator) thing() (noun, adj word) {
+	adj = g.of(adjectives, "taCz")
+	for noun = g.of(nouns, adj.a); strings.Contains(noun.a, "N"); noun = g.of(nouns, adj.a) {
+	}
+	return noun, adj
+}
+
+// 这些花很漂亮。 These flowers are beautiful. 我的车不是红色的。 My car is not red.
+func (g *generator) quality() sentence {
+	w, adj := g.thing()
+	n, mode := g.noun(word{zh: w.zh, forms: w.forms, b: w.b}, "dDpt"), g.mode(nowTense)
+	yes, not, en := "很 "+adj.zh, "不 "+adj.zh, adj.en()
+	switch {
+	case endsIn(adj.zh, "色"):
+		yes, not = "是 "+adj.zh+" 的", "不 是 "+adj.zh+" 的"
+	case mode == ask:
+		yes = adj.zh
+	case mode == say && g.chance(30):
+		yes, en = "非常 "+adj.zh, "very "+adj.en()
+	}
+	return g.copula(mode, n, "", yes, not, en, coreOf(w.en(), "be", adj.en()))
+}
+
+// 汤姆比我高。 Tom is taller than me. 这辆车没有那辆车贵。 This car is not as expensive as that car.
+func (g *generator) comparison() sentence {
+	mode := g.mode(nowTense)
+	adj := g.of(adjectives, "P")
+	a := g.subject(mode, g.person)
+	b := g.other(a)
+	if g.chance(50) {
+		w, q := g.thing()
+		for endsIn(q.zh, "色") {
+			w, q = g.thing()
+		}
+		w.a, adj = "", q
+		kind := []string{"d", "D", "p"}[g.below(3)]
+		for a, b = g.noun(w, kind), g.noun(w, kind); a.zh == b.zh; {
+			b = g.noun(w, kind)
+		}
+	}
+	core := coreOf(a.head, adj.en(), b.head)
+	if mode == deny {
+		return be(mode, a, "be", "", join("as", adj.en(), "as", b.obj), join(a.zh, "没有", b.zh, adj.zh), core)
+	}
+	return be(mode, a, "be", "", join(adj.comparative(), "than", b.obj), join(a.zh, "比", b.zh, adj.zh), core)
+}
+
+// spot is a place relative to a piece of furniture: 桌子 上, on the table.
+func (g *generator) spot() nounPhrase {
+	for {
+		f, p := pick(g, furniture), pick(g, positions)
+		if strings.Contains(f.a, string([]rune(p.zh)[:1])) {
+			return newNoun(f.zh+" "+p.zh, join(p.en(), "the", f.en()), p.en()+" "+f.en(), third)
+		}
+	}
+}
+
+// 她昨天在家。 She was at home yesterday. 书在桌子上。 The book is on the table. 你的钥匙在哪里？ Where is your key?
+func (g *generator) whereabouts() sentence {
+	mode := g.mode(nowTense)
+	subj, at, times := g.subject(mode, g.person), g.place("cehqsow"), "pf"
+	if g.chance(50) {
+		subj, at, times = g.noun(g.of(nouns, "uj"), "dptD"), g.spot(), ""
+		at.zh = "在 " + at.zh
+	}
+	if g.chance(10) {
+		return finish(ask, "where", subj.zh+" 在 哪里", join("where", agree("be", subj.who), subj.en), coreOf(subj.head, "be", "where"))
+	}
+	return g.copula(mode, subj, times, at.zh, "不 "+at.zh, at.en, coreOf(subj.head, "be", at.head))
+}
+
+// 桌子上有两本书。 There are two books on the table. 花园里没有狗。 There are no dogs in the garden.
+func (g *generator) thereIs() sentence {
+	w, at, mode := g.of(nouns, "uj"), g.spot(), g.mode(nowTense)
+	if g.chance(50) {
+		p := g.of(places, "ehqsow")
+		w = g.of(nouns, "NGa")
+		at = newNoun(p.zh, join(p.b, p.en()), p.en(), third)
+		if at.zh += " 里"; p.b == "on" {
+			at.zh = p.zh + " 上"
+		}
+	}
+	n, core := g.noun(w, "11nq"), coreOf(w.en(), "exist", at.head)
+	if mode == ask {
+		n = g.noun(w, "1n")
+	}
+	there := nounPhrase{en: "there", who: n.who}
+	if mode == deny {
+		there.who = pluralPerson
+		return be(say, there, "be", "", join("no", w.plural(), at.en), join(at.zh, "没 有", w.zh), core)
+	}
+	return be(mode, there, "be", "", join(n.en, at.en), join(at.zh, "有", n.zh), core)
+}
+
+// 我们明天会坐火车去北京。 We will go to Beijing by train tomorrow. 他从来没去过博物馆。 He has never been to the museum.
+func (g *generator) way() sentence {
+	c := clause{verb: word{zh: "去", forms: []string{"go", "went", "been"}}}
+	for c.tense = pick(g, tenses); c.tense.adv != "" || c.tense.aux == "be" || c.tense.lead == "like"; {
+		c.tense = pick(g, tenses)
+	}
+	c.mode = g.mode(c.tense)
+	c.subj = g.subject(c.mode, g.person)
+	p := g.of(places[1:], []string{"c", "eoqsw"}[g.below(2)])
+	c.obj = newNoun(p.zh, "to "+p.en(), p.en(), third)
+	if g.chance(40) && c.tense.aux != "have" {
+		v := g.of(vehicles, p.a)
+		c.place = newNoun("坐 "+v.zh, "by "+v.en(), "", 0)
+	}
+	g.circumstances(&c)
+	return c.sentence()
+}
+
+// 安娜住在上海。 Anna lives in Shanghai. 他们来自法国吗？ Do they come from France?
+func (g *generator) home() sentence {
+	c := clause{verb: word{zh: "住", forms: []string{"live"}}, tense: nowTense, mode: g.mode(nowTense), obj: g.place("c")}
+	if g.chance(50) {
+		c.verb, c.tense.notZh = word{zh: "来自", forms: []string{"come"}}, "不 是"
+		c.obj.zh, c.obj.obj = strings.TrimPrefix(c.obj.zh, "在 "), "from "+c.obj.head
+	}
+	c.subj = g.subject(c.mode, g.person)
+	g.circumstances(&c)
+	return c.sentence()
+}
+
+// 我的妈妈给了他一件大衣。 My mother gave him a coat.
+func (g *generator) giving() sentence {
+	c := clause{verb: word{zh: "给", forms: []string{"give", "gave", "given"}}, tense: []tense{pastTense, pastTense, futureTense, wantTense, alreadyTense}[g.below(5)]}
+	c.mode = g.mode(c.tense)
+	c.subj = g.subject(c.mode, g.individual)
+	to, kinds := g.other(c.subj), "11nd"
+	if c.mode == deny {
+		kinds = "d"
+	}
+	c.obj = g.noun(g.of(nouns, "td"), kinds)
+	c.obj.zh, c.obj.obj = to.zh+" "+c.obj.zh, to.obj+" "+c.obj.obj
+	g.circumstances(&c)
+	return c.sentence()
+}
+
+// 请打开这扇窗户。 Please open this window. 不要卖你的车。 Do not sell your car.
+func (g *generator) request() sentence {
+	v := g.of(verbs, "bmorsxzP")
+	for strings.Contains(v.b, "~") {
+		v = g.of(verbs, "bmorsxzP")
+	}
+	o := g.other(nounPhrase{head: "you", en: "you"})
+	if v.a != "P" {
+		o = g.noun(g.of(nouns, v.a), "dp")
+	}
+	zh, en := "请", "please"
+	if g.chance(50) {
+		zh, en = "不 要", "do not"
+	}
+	return finish(say, "", join(zh, v.zh, o.zh), join(en, v.en(), o.obj), coreOf("you", v.en(), o.head))
+}

@@ -1,0 +1,46 @@
+package heatmap
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"tfm/cmd/tfm/internal/terminal"
+)
+
+// shades are the cells of an attention map, for weights from 0 to 1.
+var shades = []rune(" ·░▒▓█")
+
+func shade(weight float32) rune {
+	i := int(float32(weight*float32(len(shades)-1)) + 0.5)
+	return shades[max(0, min(i, len(shades)-1))]
+}
+
+// Draw draws weights[i][j], how much row i looks at column j, each between 0 and 1, as shades under
+// the names of the columns and beside those of the rows. Names may be of any width on the screen.
+func Draw(w io.Writer, weights [][]float32, rows, columns []string) error {
+	left := 0
+	for _, name := range rows {
+		left = max(left, terminal.Columns(name))
+	}
+	var b strings.Builder
+	b.WriteString(strings.Repeat(" ", left))
+	for _, name := range columns {
+		b.WriteString("  " + name)
+	}
+	b.WriteByte('\n')
+	for i, name := range rows {
+		b.WriteString(strings.Repeat(" ", left-terminal.Columns(name)) + name)
+		for j, column := range columns {
+			b.WriteString("  " + strings.Repeat(string(shade(weights[i][j])), terminal.Columns(column)))
+		}
+		b.WriteByte('\n')
+	}
+	var key []string
+	for i, s := range shades {
+		key = append(key, fmt.Sprintf("%c%c %.1f", s, s, float64(i)/float64(len(shades)-1)))
+	}
+	fmt.Fprintf(&b, "%s  %s\n", strings.Repeat(" ", left), strings.Join(key[1:], "  "))
+	_, err := io.WriteString(w, b.String())
+	return err
+}

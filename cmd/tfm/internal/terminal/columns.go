@@ -1,0 +1,49 @@
+package terminal
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Columns is the number of columns that s takes on a terminal.
+func Columns(s string) int {
+	width := 0
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case wide(r):
+			width += 2
+		default:
+			width++
+		}
+	}
+	return width
+}
+
+// wide says whether a character takes two columns: the blocks whose characters are wide or fullwidth in
+// Unicode Standard Annex #11, East Asian Width.
+func wide(r rune) bool {
+	for _, block := range [][2]rune{
+		{0x1100, 0x115F},   // Hangul initial consonants
+		{0x2E80, 0x303E},   // radicals, CJK punctuation
+		{0x3041, 0xA4CF},   // kana, bopomofo, ideographs, Yi
+		{0xA960, 0xA97F},   // Hangul extended A
+		{0xAC00, 0xD7A3},   // Hangul syllables
+		{0xF900, 0xFAFF},   // compatibility ideographs
+		{0xFE30, 0xFE6F},   // compatibility and small forms
+		{0xFF00, 0xFF60},   // fullwidth forms
+		{0xFFE0, 0xFFE6},   // fullwidth signs
+		{0x1F300, 0x1FAFF}, // pictographs
+		{0x20000, 0x3FFFD}, // further ideographs
+	} {
+		if block[0] <= r && r <= block[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// Pad fills s with spaces up to a number of columns.
+func Pad(s string, columns int) string {
+	return s + strings.Repeat(" ", max(0, columns-Columns(s)))
+}
