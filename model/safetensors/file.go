@@ -75,12 +75,11 @@ func (f *File) parse() error {
 	if h.checksumEnd > 0 {
 		f.checksumEnd = lengthBytes + h.checksumEnd
 	}
+	f.index = h.index
 	f.tensors = make([]Tensor, len(h.entries))
-	f.index = make(map[string]int, len(h.entries))
 	for i, e := range h.entries {
-		e.tensor.Data = data[e.begin:e.end:e.end]
 		f.tensors[i] = e.tensor
-		f.index[e.tensor.Name] = i
+		f.tensors[i].Data = data[e.begin:e.end:e.end]
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"duplicate", nil, []Tensor{w, w}, `found key "w" twice`},
 		{"reserved name", nil, []Tensor{{"__metadata__", "U8", []int{0}, nil}}, `found key "__metadata__" twice`},
 		{"shape against data", nil, []Tensor{Float32Tensor("w", []int{2, 3}, make([]float32, 5))}, `tensor "w": data_offsets [0 20] span 20 bytes, expected 24 for F32 of shape [2 3]`},
-		{"negative shape", nil, []Tensor{{"w", "U8", []int{-1}, nil}}, `tensor "w": found -1 in shape`},
+		{"negative shape", nil, []Tensor{{"w", "U8", []int{-1}, nil}}, `in shape: found "-1"`},
 		{"dtype", nil, []Tensor{{"w", "float", []int{1}, make([]byte, 4)}}, `tensor "w": found dtype "float"`},
 		{"name not UTF-8", nil, []Tensor{{"\xff", "U8", []int{0}, nil}}, `found "\xff" in the header, expected valid UTF-8`},
 		{"metadata not UTF-8", map[string]string{"k": "\xff"}, nil, `expected valid UTF-8`},
