@@ -124,7 +124,11 @@ func decodeTokenizers(s *safetensors.File) (map[string][]byte, error) {
 			if t.DType != "U8" {
 				return nil, fmt.Errorf("tensor %q is of type %s, expected U8", t.Name, t.DType)
 			}
-			tokenizers[name] = bytes.Clone(t.Data)
+			data, err := t.Bytes()
+			if err != nil {
+				return nil, err
+			}
+			tokenizers[name] = data
 		}
 	}
 	return tokenizers, nil

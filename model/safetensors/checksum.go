@@ -11,8 +11,8 @@ import (
 const (
 	checksumKey    = "checksum"
 	checksumScheme = "crc32c:"
-	checksumDigits = 8
-	checksumZero   = checksumScheme + "00000000" // while the sum is taken
+	zeroDigits     = "00000000" // in the place of the digits while the sum is computed
+	checksumDigits = len(zeroDigits)
 )
 
 // ErrNoChecksum is wrapped by [File.Verify] for files without a checksum, such
@@ -44,19 +44,18 @@ func (f *File) verify() error {
 	if !ok || len(digits) != checksumDigits || !strings.HasSuffix(string(raw[max(0, len(raw)-len(found)-1):]), found+`"`) {
 		return fmt.Errorf("found checksum %.80q, expected %q and %d hexadecimal digits, unescaped", found, checksumScheme, checksumDigits)
 	}
-	prefix := slices.Clone(f.content[:f.dataStart])
-	copy(prefix[f.checksumEnd-1-checksumDigits:], checksumZero[len(checksumScheme):])
-	if sum := checksum(prefix, f.content[f.dataStart:]); sum != found {
+	digitsAt := f.checksumEnd - 1 - checksumDigits
+	if sum := checksum(f.content[f.dataStart:], f.content[:digitsAt], []byte(zeroDigits), f.content[f.checksumEnd-1:f.dataStart]); sum != found {
 		return fmt.Errorf("content has checksum %s, but the header says %s: the file was damaged or altered", sum, found)
 	}
 	return nil
 }
 
-// checksum sums the parts of the data and then prefix, which is the header
-// length and the header with checksumZero in it.
-func checksum(prefix []byte, data ...[]byte) string {
+// checksum sums the parts of a file: first the data, then the header length
+// and the header, with zeros for the digits of the sum itself.
+func checksum(parts ...[]byte) string {
 	crc := uint32(0)
-	for _, part := range slices.Concat(data, [][]byte{prefix}) {
+	for _, part := range parts {
 		// The assembly behind Update cannot be preempted: keep calls short.
 		for chunk := range slices.Chunk(part, 1<<20) {
 			crc = crc32.Update(crc, castagnoli, chunk)

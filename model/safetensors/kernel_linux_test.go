@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,6 +67,27 @@ func TestTruncatedWhileOpen(t *testing.T) {
 	}
 	if err := f.Tensors()[0].Float32s(make([]float32, 1<<16)); err == nil || !strings.Contains(err.Error(), `tensor "w": reading the mapped file failed`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A file larger than the address space can be made for nothing where files may have holes. It is not read into memory
+// instead, for which there would not be enough.
+func TestFileThatCannotBeMapped(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "tfm")
+	if err != nil {
+		t.Skip("no file system in memory, whose files may be that large: ", err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "m.safetensors")
+	if err := os.WriteFile(path, build("{}", 0), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const size = 1 << 60
+	if err := os.Truncate(path, size); err != nil {
+		t.Skip("no such large files: ", err)
+	}
+	if _, err := Open(path); !errors.Is(err, syscall.ENOMEM) || !strings.Contains(err.Error(), fmt.Sprintf("%s: mapping %d bytes", path, size)) {
+		t.Errorf("error %v, expected ENOMEM for mapping %d bytes of %s", err, size, path)
 	}
 }
 

@@ -3,6 +3,8 @@
 package safetensors
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"syscall"
 )
@@ -14,6 +16,9 @@ func load(f *os.File, size int) (content []byte, release func() error, err error
 		return nil, func() error { return nil }, nil
 	}
 	content, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
+	if errors.Is(err, syscall.ENOMEM) { // then there is none for reading it either
+		return nil, nil, fmt.Errorf("mapping %d bytes: %w", size, err)
+	}
 	if err != nil { // a file system without mappings
 		return readWhole(f, size)
 	}

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -26,8 +27,9 @@ type Tensor struct {
 	DType string // as in the file: "F32", "BF16", "U8", …
 	Shape []int  // row-major; [] is a scalar
 	// Data holds the elements, little-endian. In a Tensor from a File it is a
-	// read-only view of the mapped file: writing to it faults, and so does
-	// reading it after File.Close.
+	// read-only view of the mapped file: writing to it ends the program, and so
+	// does reading it after File.Close or where the file was truncated or the
+	// disk fails. Float32s and Bytes return errors for the last two.
 	Data []byte
 }
 
@@ -108,21 +110,14 @@ func (t Tensor) Float32s(dst []float32) error {
 	return nil
 }
 
-// AsFloat32 returns Data itself as float32s, without a copy and with the same
-// lifetime. It reports false if the dtype is not F32, Data is not aligned to
-// 4 bytes or the host is big-endian: then use Float32s.
-func (t Tensor) AsFloat32() ([]float32, bool) {
-	if t.DType != "F32" || len(t.Data)%4 != 0 {
-		return nil, false
+// Bytes returns a copy of Data. It errors, naming the tensor, if the mapped
+// file cannot be read.
+func (t Tensor) Bytes() ([]byte, error) {
+	var data []byte
+	if err := guard(func() error { data = bytes.Clone(t.Data); return nil }); err != nil {
+		return nil, fmt.Errorf("tensor %.80q: %w", t.Name, err)
 	}
-	if len(t.Data) == 0 {
-		return []float32{}, true
-	}
-	p := unsafe.Pointer(unsafe.SliceData(t.Data))
-	if !littleEndian || uintptr(p)%unsafe.Alignof(float32(0)) != 0 {
-		return nil, false
-	}
-	return unsafe.Slice((*float32)(p), len(t.Data)/4), true
+	return data, nil
 }
 
 // Float32Tensor makes an F32 tensor to be written. On little-endian hosts it

@@ -19,11 +19,17 @@ const dataAlignment = 64 // a cache line, and the widest vector register
 // atomically, as [WriteAtomic] describes. Input that [Open] would refuse is an
 // error that names the tensor, before anything is written.
 func Write(path string, meta map[string]string, tensors []Tensor) error {
-	prefix, err := encodePrefix(meta, tensors)
+	var prefix []byte
+	err := guard(func() (err error) { // the tensors may be those of a mapped file
+		prefix, err = encodePrefix(meta, tensors)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	return WriteAtomic(path, func(w io.Writer) error { return writeTo(w, prefix, tensors) })
+	return WriteAtomic(path, func(w io.Writer) error {
+		return guard(func() error { return writeTo(w, prefix, tensors) })
+	})
 }
 
 func writeTo(w io.Writer, prefix []byte, tensors []Tensor) error {
@@ -44,7 +50,7 @@ func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 	if meta == nil {
 		meta = map[string]string{}
 	}
-	meta[checksumKey] = checksumZero
+	meta[checksumKey] = checksumScheme + zeroDigits
 
 	b := make([]byte, lengthBytes)
 	var encodeErr error
@@ -73,10 +79,10 @@ func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 		}
 	}
 	b = append(b, '}')
-	data := make([][]byte, len(tensors))
+	var parts [][]byte // that are summed
 	dataLen := 0
-	for i, t := range tensors {
-		data[i] = t.Data
+	for _, t := range tensors {
+		parts = append(parts, t.Data)
 		b = append(b, ',')
 		quoted(t.Name)
 		b = append(b, `:{"dtype":`...)
@@ -107,6 +113,6 @@ func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 	if _, err := parseHeader(b[lengthBytes:], dataLen); err != nil {
 		return nil, err
 	}
-	copy(b[checksumEnd-1-len(checksumZero):], checksum(b, data...))
+	copy(b[checksumEnd-1-len(checksumScheme+zeroDigits):], checksum(append(parts, b)...))
 	return b, nil
 }

@@ -69,10 +69,6 @@ func TestRoundTrip(t *testing.T) {
 	if err := f.Verify(); err != nil {
 		t.Error(err)
 	}
-	w, _ := f.Tensor("encoder.0.weight")
-	if view, ok := w.AsFloat32(); ok != littleEndian || ok && view[2] != 3.5 {
-		t.Errorf("AsFloat32 gives %v, %v", view, ok)
-	}
 	if f.dataStart%64 != 0 {
 		t.Errorf("data starts at %d, want a multiple of 64", f.dataStart)
 	}
@@ -100,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 
 // The exact bytes are a promise: old files must verify, equal models be equal
 // files. The checksum is computed here bit by bit from the definition.
-func TestBytes(t *testing.T) {
+func TestBytesOfAFile(t *testing.T) {
 	header := `{"__metadata__":{"a":"1","checksum":"crc32c:00000000","z":"<\n>"},` +
 		`"w":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},"t":{"dtype":"U8","shape":[],"data_offsets":[8,9]}}`
 	header = strings.ReplaceAll(header, "<", `\u003c`)
