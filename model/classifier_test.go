@@ -197,7 +197,7 @@ func TestClassifierRefuses(t *testing.T) {
 		"classes are 1":                          func(c *ClassifierConfig) { c.Classes = 1 },
 		"rows of 6 numbers without an embedding": func(c *ClassifierConfig) { c.Embed = false },
 		"norm is deep without a decoder":         func(c *ClassifierConfig) { c.Norm = DeepNorm },
-		"not divisible by 3 heads":               func(c *ClassifierConfig) { c.Heads = 3 },
+		"a multiple of the 3 heads":              func(c *ClassifierConfig) { c.Heads = 3 },
 	} {
 		c := classifiers()["mean"]
 		change(&c)

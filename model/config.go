@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -148,70 +147,70 @@ func Preset(name string) (Config, error) {
 	return Config{}, fmt.Errorf("unknown preset %q; there are %s", name, strings.Join(PresetNames(), ", "))
 }
 
-// Validate reports the first field that makes no sense, with what was found and what was expected.
+// Validate reports the first invalid field, as a *FieldError.
 func (c Config) Validate() error {
-	upTo := func(most int, name string, v int) error {
-		if v < 1 || v > most {
-			return fmt.Errorf("%s is %d, must be 1 to %d", name, v, most)
+	between := func(lo, hi int, name string, v int) error {
+		if v < lo || v > hi {
+			return &FieldError{name, v, fmt.Sprintf("%d to %d", lo, hi)}
 		}
 		return nil
 	}
 	fraction := func(name string, v float32) error {
 		if !(v >= 0 && v < 1) {
-			return fmt.Errorf("%s is %v, must be at least 0 and below 1", name, v)
+			return &FieldError{name, v, "at least 0 and below 1"}
 		}
 		return nil
 	}
-	if err := errors.Join(
+	for _, err := range []error{
 		// Beyond these bounds is a mistake, or a file that wants to exhaust memory.
-		upTo(1<<20, "d_model", c.DModel), upTo(1<<20, "heads", c.Heads), upTo(1<<24, "d_ff", c.DFF),
-		upTo(1000, "encoder_layers", c.EncoderLayers), upTo(1000, "decoder_layers", c.DecoderLayers),
-		upTo(1<<16, "max_len", c.MaxLen), fraction("dropout", c.Dropout), fraction("label_smoothing", c.LabelSmoothing),
+		between(1, 1<<20, "d_model", c.DModel), between(1, 1<<20, "heads", c.Heads), between(1, 1<<24, "d_ff", c.DFF),
+		between(1, 1000, "encoder_layers", c.EncoderLayers), between(1, 1000, "decoder_layers", c.DecoderLayers),
+		between(1, 1<<16, "max_len", c.MaxLen), fraction("dropout", c.Dropout), fraction("label_smoothing", c.LabelSmoothing),
 		fraction("attention_dropout", c.AttentionDropout), fraction("ff_dropout", c.FFDropout),
 		known("norm", c.Norm, placements), known("final_norm", c.FinalNorm, finalNorms), known("norm_kind", c.NormKind, normKinds),
 		known("positions", c.Positions, positions), known("biases", c.Biases, biases), known("activation", c.Activation, activations),
 		known("smoothing", c.Smoothing, smoothings), known("start", c.Start, starts),
-	); err != nil {
-		return firstLine(err)
+		between(0, 1<<20, "d_k", c.DK), between(0, 1<<20, "d_v", c.DV),
+		between(EOS+2, 1<<24, "src_vocab", c.SrcVocab), between(EOS+2, 1<<24, "tgt_vocab", c.TgtVocab),
+	} {
+		if err != nil {
+			return err
+		}
 	}
 	switch {
-	case c.DK < 0 || c.DV < 0 || c.DK > 1<<20 || c.DV > 1<<20 || c.DK*c.Heads > 1<<24 || c.DV*c.Heads > 1<<24:
-		return fmt.Errorf("d_k is %d and d_v is %d with %d heads, must be 0 (d_model/heads) or more, and of all heads at most %d", c.DK, c.DV, c.Heads, 1<<24)
+	case c.DK*c.Heads > 1<<24:
+		return &FieldError{"d_k", c.DK, fmt.Sprintf("at most %d in all of %d heads", 1<<24, c.Heads)}
+	case c.DV*c.Heads > 1<<24:
+		return &FieldError{"d_v", c.DV, fmt.Sprintf("at most %d in all of %d heads", 1<<24, c.Heads)}
 	case c.DModel%c.Heads != 0 && (c.DK == 0 || c.DV == 0):
-		return fmt.Errorf("d_model is %d, which is not divisible by %d heads, so that both d_k and d_v must be given", c.DModel, c.Heads)
-	case c.SrcVocab <= EOS+1 || c.TgtVocab <= EOS+1 || c.SrcVocab > 1<<24 || c.TgtVocab > 1<<24:
-		return fmt.Errorf("vocabularies are %d and %d, must have more than %d entries and at most %d", c.SrcVocab, c.TgtVocab, EOS+1, 1<<24)
+		return &FieldError{"d_model", c.DModel, fmt.Sprintf("a multiple of the %d heads, or both d_k and d_v", c.Heads)}
 	case c.Tie != TieAll && c.Tie != TieDecoder && c.Tie != TieNone:
-		return fmt.Errorf("tie is %q, must be %s, %s or %s", c.Tie, TieAll, TieDecoder, TieNone)
+		return &FieldError{"tie", c.Tie, fmt.Sprintf("%s, %s or %s", TieAll, TieDecoder, TieNone)}
 	case c.Tie == TieAll && c.SrcVocab != c.TgtVocab:
-		return fmt.Errorf("tie is %q with vocabularies of %d and %d: one shared matrix needs one joint vocabulary", c.Tie, c.SrcVocab, c.TgtVocab)
+		return &FieldError{"tie", c.Tie, fmt.Sprintf("%s or %s with vocabularies of %d and %d: one shared matrix needs one joint vocabulary",
+			TieDecoder, TieNone, c.SrcVocab, c.TgtVocab)}
 	case !(c.NormEps > 0 && c.NormEps < 1):
-		return fmt.Errorf("norm_eps is %v, must be above 0 and below 1", c.NormEps)
+		return &FieldError{"norm_eps", c.NormEps, "above 0 and below 1"}
 	case c.NormKind == UnbiasedNorm && c.DModel < 2:
-		return fmt.Errorf("norm_kind is unbiased with a d_model of %d: the deviation of one number is not defined", c.DModel)
+		return &FieldError{"norm_kind", normKinds[c.NormKind], "another one with a d_model of 1: the deviation of one number is not defined"}
 	case c.FirstPosition != 0 && c.FirstPosition != 1:
-		return fmt.Errorf("first_position is %d, must be 0 or 1", c.FirstPosition)
+		return &FieldError{"first_position", c.FirstPosition, "0 or 1"}
 	case c.FirstPosition != 0 && c.Positions == Learned:
-		return errors.New("first_position is 1 with learned positions, which have no number: must be 0")
+		return &FieldError{"first_position", c.FirstPosition, "0 with learned positions, which have no numbers"}
 	case c.DModel%2 != 0 && (c.Positions == Halves || c.Positions == TimingSignal):
-		return fmt.Errorf("d_model is %d with positions in two halves, must be even", c.DModel)
+		return &FieldError{"d_model", c.DModel, "an even number with positions in two halves"}
 	case c.Smoothing == SmoothAll && c.LabelSmoothing == 0:
-		return errors.New("smoothing is over all entries with a label_smoothing of 0: there is nothing to spread")
+		return &FieldError{"smoothing", smoothings[c.Smoothing], "others with a label_smoothing of 0: there is nothing to spread"}
 	}
 	return nil
 }
 
 // known is an error if v is none of the named values.
 func known[V ~uint8](name string, v V, names []string) error {
-	if _, err := nameOf(v, names); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if int(v) >= len(names) {
+		return &FieldError{name, int(v), "one of " + strings.Join(names, ", ")}
 	}
 	return nil
-}
-
-func firstLine(err error) error {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return errors.New(line)
 }
 
 // CountParams is the number of weights, found without allocating them. The Config must be valid.

@@ -9,6 +9,6 @@
 // transformer.go (parameters), init.go (how they begin), layers.go (one layer of each stack), dropout.go (what is
 // dropped where), batch.go, pass.go (parts and threads), stacks.go (a part through both stacks), rdrop.go, precision.go,
 // decoder.go (one step of translation), search.go (how translations are found), beam.go and sample.go, attention.go
-// (the attention weights of a batch), file.go (the model file), carry.go (its weights in another model), flops.go (the
+// (the attention weights of a batch), file.go (the model file), field_error.go, carry.go (its weights in another model), flops.go (the
 // work of a step); classifier.go (the layers over rows of numbers, such as the lines of an image).
 package model

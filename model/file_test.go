@@ -55,7 +55,7 @@ func TestModelFileErrors(t *testing.T) {
 		"unknown field":  {with("config", `{"gate":"swish"}`), tensors, `unknown field "gate"`},
 		"unknown name":   {with("config", `{"heads":4,"activation":"relu","norm":"sideways"}`), tensors, `its configuration: norm: "sideways" is none of post, pre, deep`},
 		"no number":      {with("config", `{"heads":"four"}`), tensors, `its configuration: json: cannot unmarshal string into Go struct field Config.heads`},
-		"invalid config": {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":5`, 1)), tensors, "not divisible by 5 heads"},
+		"invalid config": {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":5`, 1)), tensors, "a multiple of the 5 heads"},
 		"missing":        {meta, tensors[1:], `tensor "embedding" is missing`},
 		"other shape":    {with("config", strings.Replace(meta["config"], `"d_ff":24`, `"d_ff":25`, 1)), tensors, `has shape [16 24], the configuration says [16 25]`},
 	} {

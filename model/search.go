@@ -42,7 +42,7 @@ func DefaultSearch() Search {
 
 const maxBeam = 64 // the slots of a sentence are a set in 64 bits
 
-// Validate returns an error that names the first field that makes no sense. Every MaxExtra does.
+// Validate reports the first invalid field, as a *FieldError. Any MaxExtra is valid.
 func (s Search) Validate() error {
 	most, of := s.Beam, "the beam"
 	if s.Sample {
@@ -56,14 +56,14 @@ func (s Search) Validate() error {
 	}{
 		{!s.Sample && (s.Beam < 1 || s.Beam > maxBeam), "beam", s.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{!(s.Alpha >= 0 && s.Alpha <= 10), "alpha", s.Alpha, "0 to 10"},
-		{s.Penalty != "" && s.Penalty != PenaltyWu && s.Penalty != PenaltyPower, "length_penalty", fmt.Sprintf("%q", s.Penalty), PenaltyWu + " or " + PenaltyPower},
+		{s.Penalty != "" && s.Penalty != PenaltyWu && s.Penalty != PenaltyPower, "length_penalty", s.Penalty, PenaltyWu + " or " + PenaltyPower},
 		{s.NBest < 0 || s.NBest > most, "nbest", s.NBest, fmt.Sprintf("at most %d, %s", most, of)},
 		{s.Sample && !(s.Temperature >= 1e-3 && s.Temperature <= 1e3), "temperature", s.Temperature, "0.001 to 1000; greedy search always takes the most probable token"},
 		{s.Sample && s.TopK < 0, "top_k", s.TopK, "1 or more, or 0 for all tokens"},
 		{s.Sample && !(s.TopP > 0 && s.TopP <= 1), "top_p", s.TopP, "above 0 and at most 1"},
 	} {
 		if rule.broken {
-			return fmt.Errorf("%s is %v, must be %s", rule.name, rule.found, rule.expected)
+			return &FieldError{rule.name, rule.found, rule.expected}
 		}
 	}
 	return nil

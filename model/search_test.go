@@ -99,20 +99,20 @@ func TestSearchValidate(t *testing.T) {
 		t.Error(err)
 	}
 	for says, change := range map[string]func(*Search){
-		"beam is 0, must be 1 to 64":                    func(s *Search) { s.Beam = 0 },
-		"beam is 65":                                    func(s *Search) { s.Beam = 65 },
-		"alpha is -1, must be 0 to 10":                  func(s *Search) { s.Alpha = -1 },
-		"alpha is NaN":                                  func(s *Search) { s.Alpha = math.NaN() },
-		`length_penalty is "gnmt", must be wu or power`: func(s *Search) { s.Penalty = "gnmt" },
-		"nbest is 5, must be at most 4, the beam":       func(s *Search) { s.NBest = 5 },
-		"nbest is -1":                                   func(s *Search) { s.NBest = -1 },
-		"nbest is 65, must be at most 64":               func(s *Search) { s.Sample, s.NBest = true, 65 },
-		"temperature is 0, must be 0.001 to 1000":       func(s *Search) { s.Sample, s.Temperature = true, 0 },
-		"temperature is NaN":                            func(s *Search) { s.Sample, s.Temperature = true, math.NaN() },
-		"temperature is +Inf":                           func(s *Search) { s.Sample, s.Temperature = true, math.Inf(1) },
-		"top_k is -1, must be 1 or more":                func(s *Search) { s.Sample, s.TopK = true, -1 },
-		"top_p is 0, must be above 0":                   func(s *Search) { s.Sample, s.TopP = true, 0 },
-		"top_p is 1.5":                                  func(s *Search) { s.Sample, s.TopP = true, 1.5 },
+		"beam is 0, expected 1 to 64":                    func(s *Search) { s.Beam = 0 },
+		"beam is 65":                                     func(s *Search) { s.Beam = 65 },
+		"alpha is -1, expected 0 to 10":                  func(s *Search) { s.Alpha = -1 },
+		"alpha is NaN":                                   func(s *Search) { s.Alpha = math.NaN() },
+		`length_penalty is "gnmt", expected wu or power`: func(s *Search) { s.Penalty = "gnmt" },
+		"nbest is 5, expected at most 4, the beam":       func(s *Search) { s.NBest = 5 },
+		"nbest is -1":                                    func(s *Search) { s.NBest = -1 },
+		"nbest is 65, expected at most 64":               func(s *Search) { s.Sample, s.NBest = true, 65 },
+		"temperature is 0, expected 0.001 to 1000":       func(s *Search) { s.Sample, s.Temperature = true, 0 },
+		"temperature is NaN":                             func(s *Search) { s.Sample, s.Temperature = true, math.NaN() },
+		"temperature is +Inf":                            func(s *Search) { s.Sample, s.Temperature = true, math.Inf(1) },
+		"top_k is -1, expected 1 or more":                func(s *Search) { s.Sample, s.TopK = true, -1 },
+		"top_p is 0, expected above 0":                   func(s *Search) { s.Sample, s.TopP = true, 0 },
+		"top_p is 1.5":                                   func(s *Search) { s.Sample, s.TopP = true, 1.5 },
 	} {
 		s := DefaultSearch()
 		change(&s)

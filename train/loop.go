@@ -119,7 +119,7 @@ type run struct {
 
 func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (*run, error) {
 	if err := o.Validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("train: %w", err)
 	}
 	if report == nil {
 		report = func(Event) {}

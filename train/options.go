@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -133,7 +134,7 @@ func OptionsFor(preset string) Options {
 	return o
 }
 
-// Validate returns an error that names the first setting that makes no sense.
+// Validate reports the first invalid field, as a *model.FieldError.
 func (o Options) Validate() error {
 	schedule := o.scheduleName()
 	paper, ends := schedule == SchedulePaper, schedule == ScheduleLinear || schedule == ScheduleCosine
@@ -155,7 +156,7 @@ func (o Options) Validate() error {
 		{o.Accumulate < 1 || o.Accumulate > 1<<16, "accumulate", o.Accumulate, "1 to 65536"},
 		{o.ShuffleWindow < 0 || o.ShuffleWindow > math.MaxInt32, "shuffle_window", o.ShuffleWindow, "0 to 2147483647"},
 		{!(o.BPEDropout >= 0 && o.BPEDropout <= 1), "bpe_dropout", o.BPEDropout, "0 to 1"},
-		{!slices.Contains([]string{SchedulePaper, ScheduleInverseSqrt, ScheduleLinear, ScheduleCosine, ScheduleConstant}, schedule), "schedule", fmt.Sprintf("%q", o.Schedule), "paper, inverse-sqrt, linear, cosine or constant"},
+		{!slices.Contains([]string{SchedulePaper, ScheduleInverseSqrt, ScheduleLinear, ScheduleCosine, ScheduleConstant}, schedule), "schedule", o.Schedule, "paper, inverse-sqrt, linear, cosine or constant"},
 		{!(o.Peak >= 0) || !finite(o.Peak), "peak", o.Peak, "a finite number, 0 or more"},
 		{o.Peak == 0 && !(o.Factor > 0) || !finite(o.Factor), "factor", o.Factor, "a finite number, more than 0"},
 		{o.Peak != 0 && paper, "peak", o.Peak, "0 with the paper's schedule, which has a peak of its own; factor multiplies it"},
@@ -166,7 +167,7 @@ func (o Options) Validate() error {
 		{o.Floor != 0 && schedule != ScheduleCosine, "floor", o.Floor, "0 with the schedule " + schedule + "; only cosine has a floor"},
 		{!(o.Floor >= 0 && o.Floor <= o.Peak) && schedule == ScheduleCosine, "floor", o.Floor, fmt.Sprintf("0 to the peak of %v", o.Peak)},
 		{o.Decay != 0 && o.Steps > o.Decay && o.Floor == 0, "steps", o.Steps, fmt.Sprintf("at most %d, where the decay ends and nothing more is learned", o.Decay)},
-		{!slices.Contains([]string{OptimizerAdam, OptimizerAdamW, OptimizerSGD}, o.Optimizer), "optimizer", fmt.Sprintf("%q", o.Optimizer), "adam, adamw or sgd"},
+		{!slices.Contains([]string{OptimizerAdam, OptimizerAdamW, OptimizerSGD}, o.Optimizer), "optimizer", o.Optimizer, "adam, adamw or sgd"},
 		{!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", o.Beta1, "0 ≤ beta1 < 1"},
 		{!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", o.Beta2, "0 ≤ beta2 < 1"},
 		{!(o.Eps > 0) || !finite(o.Eps), "eps", o.Eps, "a finite number, more than 0"},
@@ -179,7 +180,7 @@ func (o Options) Validate() error {
 		{o.RDrop != 0 && !(o.RDrop >= 1e-6 && o.RDrop <= 1e6), "r_drop", o.RDrop, "0, or 1e-6 to 1e6"},
 		{!(o.EMA >= 0 && o.EMA < 1), "ema", o.EMA, "0 ≤ ema < 1"},
 		{!(o.Clip >= 0) || !finite(o.Clip), "clip", o.Clip, "a finite number, 0 or more"},
-		{o.OnNaN != OnNaNStop && o.OnNaN != OnNaNSkip, "on_nan", fmt.Sprintf("%q", o.OnNaN), "stop or skip"},
+		{o.OnNaN != OnNaNStop && o.OnNaN != OnNaNSkip, "on_nan", o.OnNaN, "stop or skip"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},
 		{noTokenizer != nil, "tokenize", o.Tokenize, "one of BLEU's tokenizers"},
@@ -192,12 +193,13 @@ func (o Options) Validate() error {
 		{o.Resume && o.Dir == "", "resume", o.Resume, "a folder with the checkpoint to resume from"},
 	} {
 		if rule.broken {
-			return fmt.Errorf("train: %s is %v, expected %s", rule.name, rule.found, rule.expected)
+			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
 		}
 	}
 	if o.ValidEvery > 0 {
-		if err := o.Search.Validate(); err != nil {
-			return fmt.Errorf("train: search.%w", err)
+		var invalid *model.FieldError
+		if errors.As(o.Search.Validate(), &invalid) {
+			return &model.FieldError{Field: "search." + invalid.Field, Found: invalid.Found, Expected: invalid.Expected}
 		}
 	}
 	return nil

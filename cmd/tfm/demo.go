@@ -66,8 +66,8 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	o := &d.options
 	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
 	o.Decay = max(o.Steps, o.Warmup+1)
-	if err := d.options.Validate(); err != nil {
-		return settingError(err)
+	if err := settingError(d.options.Validate()); err != nil {
+		return err
 	}
 	if d.heldOut < 1 || d.heldOut > grammar.HeldOutPairs {
 		return cli.Usagef("-held-out %d: must be 1 to %d", d.heldOut, grammar.HeldOutPairs)

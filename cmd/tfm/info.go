@@ -82,8 +82,8 @@ func infoCommand() cli.Command {
 				default:
 					return cli.Usagef("-model is missing, or -vocab, the size of the vocabulary")
 				}
-				if err := c.Validate(); err != nil {
-					return settingError(err)
+				if err := settingError(c.Validate()); err != nil {
+					return err
 				}
 				return printConfig(c, "")
 			}

@@ -69,8 +69,8 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 	if differs != nil {
 		return differs
 	}
-	if err := s.options.Validate(); err != nil {
-		return settingError(err)
+	if err := settingError(s.options.Validate()); err != nil {
+		return err
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"strings"
 
@@ -54,25 +55,40 @@ func checkSearch(s model.Search) error {
 	if s.MaxExtra < 0 || s.MaxExtra >= 1<<16 {
 		return cli.Usagef("-max-extra %d: must be 0 to %d", s.MaxExtra, 1<<16-1)
 	}
-	if err := s.Validate(); err != nil {
-		name, found, _ := strings.Cut(err.Error(), " is ")
-		return cli.Usagef("-%s %s", strings.ReplaceAll(name, "_", "-"), found)
-	}
-	return nil
+	return settingError(s.Validate())
 }
 
-// settingError is the error of a command line for err, which says of a setting of train.Options or model.Config what is wrong with it:
-// it calls it by its flag. There may be several, a line each.
-func settingError(err error) error {
-	lines := strings.Split(err.Error(), "\n")
-	for i, line := range lines {
-		line = strings.TrimPrefix(line, "train: ")
-		if name, found, ok := strings.Cut(line, " is "); ok && !strings.Contains(name, " ") {
-			line = "-" + strings.ReplaceAll(name, "_", "-") + " is " + found
+// settingError returns the error of a command line for those of settings: it calls an invalid field by its flag.
+func settingError(errs ...error) error {
+	var messages []string
+	for _, err := range errs {
+		var invalid *model.FieldError
+		switch {
+		case errors.As(err, &invalid):
+			e := *invalid
+			e.Field = "-" + flagOf(e.Field)
+			messages = append(messages, e.Error())
+		case err != nil:
+			messages = append(messages, err.Error())
 		}
-		lines[i] = line
 	}
-	return cli.UsageError{Message: strings.Join(lines, "\n")}
+	if messages == nil {
+		return nil
+	}
+	return cli.UsageError{Message: strings.Join(messages, "\n")}
+}
+
+// flagOf returns the flag of a field of model.Config, model.Search or train.Options.
+func flagOf(field string) string {
+	switch field {
+	case "smoothing":
+		return "smoothing-over"
+	case "biases":
+		return "bias"
+	case "start":
+		return "init"
+	}
+	return strings.ReplaceAll(field, "_", "-")
 }
 
 // usePreset sets *c, to which configFlags has bound the flags of f, to a preset with the given flags over it.

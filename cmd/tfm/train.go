@@ -365,8 +365,8 @@ func (s *trainSettings) begin(given map[string]string) error {
 	}
 	c := s.config
 	c.SrcVocab, c.TgtVocab = 1000, 1000 // not known yet
-	if err := errors.Join(c.Validate(), s.options.Validate()); err != nil {
-		return settingError(err)
+	if err := settingError(c.Validate(), s.options.Validate()); err != nil {
+		return err
 	}
 	if s.options.RDrop != 0 && max(c.Dropout, c.AttentionDropout, c.FFDropout) == 0 {
 		return cli.Usagef("-r-drop %v needs a -dropout: without one the model says the same of both copies", s.options.RDrop)
