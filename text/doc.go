@@ -5,5 +5,6 @@
 //	pair_reader.go  the pairs one at a time, without allocating, from any place again
 //	tokenizer.go    the interface Tokenizer and the ids that all tokenizers share
 //
-// Package bpe implements Tokenizer, package score computes BLEU and chrF.
+// Package bpe implements Tokenizer, package vocab holds the tokenizers of a model, package score
+// computes BLEU and chrF.
 package text

@@ -7,15 +7,17 @@ import (
 	"fmt"
 )
 
-// magic begins a marshalled Tokenizer. The last byte is the version; it also stands
-// for how words are cut (words.go) and for the space before the text.
-const magic = "tfm-bpe\x01"
+// Magic begins a marshalled Tokenizer. A byte with the version of the format follows.
+const Magic = "tfm-bpe"
+
+// version also stands for how words are cut (words.go) and for the space before the text.
+const version = 1
 
 // MarshalBinary returns the tokenizer as bytes that Unmarshal reads: the magic and
 // version, the number of merges, then the two ids of each merge, all numbers as
 // unsigned varints. The error is always nil.
 func (t *Tokenizer) MarshalBinary() ([]byte, error) {
-	data := []byte(magic)
+	data := append([]byte(Magic), version)
 	data = binary.AppendUvarint(data, uint64(len(t.merges)))
 	for _, m := range t.merges {
 		data = binary.AppendUvarint(data, uint64(m.left))
@@ -28,19 +30,10 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 // safe: it accepts only what MarshalBinary can produce, and the memory it takes
 // is proportional to the length of data.
 func Unmarshal(data []byte) (*Tokenizer, error) {
-	b, err := unmarshal(data)
-	if err != nil {
-		return nil, fmt.Errorf("BPE: %w", err)
-	}
-	return b, nil
-}
-
-func unmarshal(data []byte) (*Tokenizer, error) {
-	name, version := magic[:len(magic)-1], magic[len(magic)-1]
-	rest, ok := bytes.CutPrefix(data, []byte(name))
+	rest, ok := bytes.CutPrefix(data, []byte(Magic))
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("begins with %q, want %q", data[:min(len(data), len(name))], name)
+		return nil, fmt.Errorf("begins with %q, want %q", data[:min(len(data), len(Magic))], Magic)
 	case len(rest) == 0:
 		return nil, errTruncated
 	case rest[0] != version:

@@ -12,8 +12,11 @@ import (
 
 const (
 	firstByte  = 3               // the id of byte 0
-	firstMerge = firstByte + 256 // the id of the first merge, and the size of a tokenizer without merges
+	firstMerge = firstByte + 256 // the id of the first merge
 )
+
+// MinSize is the size of a tokenizer without merges: three special ids and 256 bytes.
+const MinSize = firstMerge
 
 // Tokenizer is a byte-level byte-pair encoding (Sennrich, Haddow and Birch 2016,
 // "Neural Machine Translation of Rare Words with Subword Units", on bytes as
@@ -72,7 +75,7 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 	return b, nil
 }
 
-// Size returns the number of ids: 259 and one for each merge.
+// Size returns the number of ids: MinSize and one for each merge.
 func (t *Tokenizer) Size() int { return len(t.pieces) }
 
 // Encode appends the ids of s to dst and returns it. Neither BOS nor EOS is

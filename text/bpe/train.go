@@ -62,13 +62,13 @@ func Train(vocabSize int, texts ...iter.Seq[string]) (*Tokenizer, error) {
 }
 
 // Train returns a Tokenizer of vocabSize ids, or of fewer when no pair is left that
-// occurs at least twice; its Size says how many. A vocabSize under 259 is an
+// occurs at least twice; its Size says how many. A vocabSize under MinSize is an
 // error. The result depends only on how often each word was added, not on the
 // order: of equally frequent pairs the one with the smaller left id is merged
 // first, then the one with the smaller right id.
 func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {
-	if vocabSize < firstMerge {
-		return nil, fmt.Errorf("vocabulary of %d pieces: at least %d are needed, for 256 bytes and %d special ids", vocabSize, firstMerge, firstByte)
+	if vocabSize < MinSize {
+		return nil, fmt.Errorf("vocabulary of %d pieces: at least %d are needed, for 256 bytes and %d special ids", vocabSize, MinSize, firstByte)
 	}
 	var merges []pair
 	m := newMerger(t)

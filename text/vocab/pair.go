@@ -1,0 +1,74 @@
+package vocab
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tfm/text"
+)
+
+// Pair is the tokenizers of a model. With a joint vocabulary both are the same one. Like them, it
+// is safe for concurrent use.
+type Pair struct{ Source, Target text.Tokenizer }
+
+// Joint reports whether source and target share one tokenizer.
+func (p Pair) Joint() bool { return p.Source == p.Target }
+
+// The keys of a model file's tokenizers: joint alone, or the other two.
+const (
+	joint  = "joint"
+	source = "source"
+	target = "target"
+)
+
+// Marshal returns the tokenizers for a model file, which UnmarshalPair reads: their bytes as
+// "joint", or as "source" and "target".
+func (p Pair) Marshal() (map[string][]byte, error) {
+	src, err := p.Source.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	if p.Joint() {
+		return map[string][]byte{joint: src}, nil
+	}
+	tgt, err := p.Target.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{source: src, target: tgt}, nil
+}
+
+// UnmarshalPair returns the tokenizers of a model file. Errors name the tokenizer.
+func UnmarshalPair(files map[string][]byte) (Pair, error) {
+	var p Pair
+	for _, key := range slices.Sorted(maps.Keys(files)) {
+		t, err := Unmarshal(files[key])
+		if err != nil {
+			return Pair{}, fmt.Errorf("%s tokenizer: %w", key, err)
+		}
+		switch {
+		case key == joint && len(files) == 1:
+			return Pair{t, t}, nil
+		case key == source && len(files) == 2:
+			p.Source = t
+		case key == target && len(files) == 2:
+			p.Target = t
+		}
+	}
+	if p.Source == nil || p.Target == nil {
+		return Pair{}, fmt.Errorf("tokenizers %q, expected %q, or %q and %q", slices.Sorted(maps.Keys(files)), joint, source, target)
+	}
+	return p, nil
+}
+
+// Equal reports whether two pairs have equal tokenizers: the same bytes in a file.
+func (p Pair) Equal(q Pair) (bool, error) {
+	a, err := p.Marshal()
+	if err != nil {
+		return false, err
+	}
+	b, err := q.Marshal()
+	return maps.EqualFunc(a, b, bytes.Equal), err
+}

@@ -1,0 +1,41 @@
+package vocab
+
+import (
+	"tfm/text"
+	"tfm/text/bpe"
+)
+
+// Trainer learns the tokenizers of a model from the pairs of its corpus. The zero value learns
+// one for each side. It is not safe for concurrent use.
+type Trainer struct {
+	Joint bool // one tokenizer from both sides; not to be changed after the first Add
+
+	source, target bpe.Trainer
+}
+
+// Add counts the words of a pair. It keeps neither of its strings.
+func (t *Trainer) Add(p text.Pair) {
+	t.source.Add(p.Source)
+	if t.Joint {
+		t.source.Add(p.Target)
+	} else {
+		t.target.Add(p.Target)
+	}
+}
+
+// Train returns tokenizers of size ids each, or fewer if the text does not give as many. A size
+// under bpe.MinSize is an error.
+func (t *Trainer) Train(size int) (Pair, error) {
+	src, err := t.source.Train(size)
+	if err != nil {
+		return Pair{}, err
+	}
+	if t.Joint {
+		return Pair{src, src}, nil
+	}
+	tgt, err := t.target.Train(size)
+	if err != nil {
+		return Pair{}, err
+	}
+	return Pair{src, tgt}, nil
+}

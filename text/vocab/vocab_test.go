@@ -1,0 +1,148 @@
+package vocab
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/text"
+	"tfm/text/bpe"
+)
+
+func trained(t *testing.T, joint bool, size int) Pair {
+	t.Helper()
+	tr := Trainer{Joint: joint}
+	lines := texttest.Lines(200)
+	for i, l := range lines[:100] {
+		tr.Add(text.Pair{Source: l, Target: lines[100+i]})
+	}
+	p, err := tr.Train(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPairInFiles(t *testing.T) {
+	for joint, keys := range map[bool][]string{true: {"joint"}, false: {"source", "target"}} {
+		p := trained(t, joint, 300)
+		files, err := p.Marshal()
+		if got := slices.Sorted(maps.Keys(files)); err != nil || p.Joint() != joint || !slices.Equal(got, keys) {
+			t.Fatalf("joint %v: %v, files %q, %v; want %q", joint, p.Joint(), got, err, keys)
+		}
+		q, err := UnmarshalPair(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Joint() != joint {
+			t.Errorf("joint is %v after reading, want %v", q.Joint(), joint)
+		}
+		if same, err := p.Equal(q); err != nil || !same {
+			t.Errorf("joint %v: equal %v, %v after reading, want true", joint, same, err)
+		}
+		if same, err := p.Equal(trained(t, joint, 301)); err != nil || same {
+			t.Errorf("joint %v: equal %v, %v to a larger one, want false", joint, same, err)
+		}
+		if same, err := p.Equal(trained(t, !joint, 300)); err != nil || same {
+			t.Errorf("joint %v: equal %v, %v to the other form, want false", joint, same, err)
+		}
+	}
+}
+
+func TestUnmarshalPairErrors(t *testing.T) {
+	good, err := trained(t, true, 300).Source.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, files := range map[string]map[string][]byte{
+		`tokenizers [], expected "joint", or "source" and "target"`:       nil,
+		`tokenizers ["source"], expected`:                                 {"source": good},
+		`tokenizers ["joint" "source"], expected`:                         {"joint": good, "source": good},
+		`tokenizers ["other" "source"], expected`:                         {"other": good, "source": good},
+		`joint tokenizer: no known kind of tokenizer: 2 bytes that begin`: {"joint": []byte("PK")},
+		`target tokenizer: byte-level BPE: version 9, want 1`:             {"source": good, "target": []byte(bpe.Magic + "\x09")},
+		`joint tokenizer: no known kind of tokenizer: 0 bytes that begin`: {"joint": nil},
+	} {
+		if p, err := UnmarshalPair(files); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, error %v, want %q", files, p, err, want)
+		}
+	}
+}
+
+func TestRecognised(t *testing.T) {
+	for start, want := range map[string]bool{bpe.Magic + "\x01\x00": true, bpe.Magic: true, "tfm-": false, "": false, "\x08\x00\x00\x00\x00\x00\x00\x00{}": false} {
+		if got := Recognised([]byte(start)); got != want {
+			t.Errorf("%q: %v, want %v", start, got, want)
+		}
+	}
+}
+
+func TestTrainerSize(t *testing.T) {
+	for _, joint := range []bool{true, false} {
+		if p, err := (&Trainer{Joint: joint}).Train(bpe.MinSize - 1); err == nil {
+			t.Errorf("joint %v: %v for a size under the least, want an error", joint, p)
+		}
+	}
+}
+
+type other struct{ text.Tokenizer }
+
+func TestIn(t *testing.T) {
+	a, b := trained(t, true, 300).Source, trained(t, true, 400).Source
+	in, err := In(a, b)
+	if err != nil || len(in) != a.Size() {
+		t.Fatalf("%d ids, %v; want %d", len(in), err, a.Size())
+	}
+	for id, was := range in { // the merges of the smaller one come first in the larger one
+		if len(was) != 1 || was[0] != int32(id) {
+			t.Fatalf("id %d was %v, want itself", id, was)
+		}
+	}
+	if _, err := In(a, other{b}); err == nil || !strings.Contains(err.Error(), "different kinds") {
+		t.Errorf("error %v for another kind of tokenizer", err)
+	}
+}
+
+func ExamplePair() {
+	t := Trainer{Joint: true}
+	t.Add(text.Pair{Source: "ein Hund, ein Hund", Target: "a dog, a dog"})
+	p, err := t.Train(270)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ids, ranges := p.Source.EncodeRanges(nil, nil, "ein Hund")
+	for i, r := range ranges {
+		fmt.Println(p.Source.Piece(ids[i]), r)
+	}
+	fmt.Println(p.Target.Decode(ids))
+	// Output:
+	// ▁ein {0 3}
+	// ▁Hund {3 8}
+	// ein Hund
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	tokenizer, err := bpe.Train(bpe.MinSize)
+	if err != nil {
+		f.Fatal(err)
+	}
+	b, err := tokenizer.MarshalBinary()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte("\x0a\x0e\x0a\x05<unk>"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tok, err := Unmarshal(data)
+		if err != nil {
+			return
+		}
+		if again, err := tok.MarshalBinary(); err != nil || string(again) != string(data) {
+			t.Fatalf("%x comes back as %x, %v", data, again, err)
+		}
+	})
+}
