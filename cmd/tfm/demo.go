@@ -135,10 +135,10 @@ func (t trained) present(heldOut []grammar.Pair) error {
 		fmt.Fprintf(&b, "  source      %s\n  reference   %s\n  translation %s %s\n\n", p.Source, p.Target, out[at], mark)
 	}
 	b.WriteString("What the last decoder layer looked at (mean of its heads), for each English word:\n\n")
-	src := t.tokens.src.Encode(nil, heldOut[mapped].Source)
-	tgt := t.tokens.tgt.Encode(nil, out[mapped])
+	src := t.tokens.Source.Encode(nil, heldOut[mapped].Source)
+	tgt := t.tokens.Target.Encode(nil, out[mapped])
 	weights := tr.decoder.Attention(src, tgt)
-	rows, columns := heatmap.Words(t.tokens.tgt, tgt, true), heatmap.Words(t.tokens.src, src, false)
+	rows, columns := heatmap.Words(t.tokens.Target, tgt, true), heatmap.Words(t.tokens.Source, src, false)
 	if err := heatmap.Draw(&b, heatmap.Join(weights, rows, columns), heatmap.Names(rows), heatmap.Names(columns)); err != nil {
 		return err
 	}

@@ -8,13 +8,14 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
 	"tfm/model"
+	"tfm/text/vocab"
 )
 
 // trainedBefore is the model whose weights a training begins with.
 type trainedBefore struct {
 	path   string
 	model  *model.Transformer
-	tokens tokenizers
+	tokens vocab.Pair
 }
 
 // retrainable are the flags of a configuration that may be others than those that a model was trained with before.
@@ -100,12 +101,19 @@ func (s *trainSettings) fitsBefore(given map[string]string) error {
 func (t *training) carryOver(m *model.Transformer) error {
 	from := t.from
 	t.from = nil // not needed any more, and large
-	src, tgt := t.tokens.src.In(from.tokens.src), t.tokens.tgt.In(from.tokens.tgt)
+	src, err := vocab.In(t.tokens.Source, from.tokens.Source)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from.path, err)
+	}
+	tgt, err := vocab.In(t.tokens.Target, from.tokens.Target)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from.path, err)
+	}
 	if err := m.CarryOver(from.model, src, tgt); err != nil {
 		return fmt.Errorf("%s: %w", from.path, err)
 	}
 	t.progress.Line("begins with:      the weights of %s", from.path)
-	if t.tokens.joint() && from.tokens.joint() {
+	if t.tokens.Joint() && from.tokens.Joint() {
 		t.progress.Line("pieces:           %s", known(src))
 	} else {
 		t.progress.Line("source pieces:    %s", known(src))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/text/vocab"
 )
 
 func loadModel(t *testing.T, path string) model.File {
@@ -80,9 +81,9 @@ func TestInitResume(t *testing.T) {
 	if err := os.WriteFile(base, []byte(read(t, toyModel(t))), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	vocab := filepath.Join(t.TempDir(), "new.bpe")
-	mustRun(t, "", "vocab", "-o", vocab, "-size", "340", toy.src)
-	flags := []string{"-peak", "1e-3", "-vocab", vocab}
+	tokenizerFile := filepath.Join(t.TempDir(), "new.bpe")
+	mustRun(t, "", "vocab", "-o", tokenizerFile, "-size", "340", toy.src)
+	flags := []string{"-peak", "1e-3", "-vocab", tokenizerFile}
 	straight, m1 := finetuneArgs(t, base, append(flags, "-steps", "7")...)
 	mustRun(t, "", straight...)
 	parts, m2 := finetuneArgs(t, base, flags...)
@@ -93,7 +94,7 @@ func TestInitResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRun(t, "", append(parts, "-steps", "5", "-resume")...)
-	if err := os.Remove(vocab); err != nil {
+	if err := os.Remove(tokenizerFile); err != nil {
 		t.Fatal(err)
 	}
 	mustRun(t, "", "train", "-src", toy.src, "-tgt", toy.tgt, "-model", m2, "-resume", "-steps", "7")
@@ -105,12 +106,12 @@ func TestInitResume(t *testing.T) {
 // Rows of embeddings follow their pieces to other vocabularies, joint and separate.
 func TestInitVocab(t *testing.T) {
 	base := toyModel(t)
-	vocab := filepath.Join(t.TempDir(), "new.bpe")
-	mustRun(t, "", "vocab", "-o", vocab, "-size", "380", toy.src)
+	tokenizerFile := filepath.Join(t.TempDir(), "new.bpe")
+	mustRun(t, "", "vocab", "-o", tokenizerFile, "-size", "380", toy.src)
 	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-tie", "none", "-steps", "1", "-src", toy.tgt)
 	mustRun(t, "", args...)
-	for _, c := range []struct{ init, vocab, tie string }{{base, vocab, "all"}, {base, separate, "decoder"}, {separate, base, "none"}, {separate, vocab, "none"}} {
-		args, m := finetuneArgs(t, c.init, "-vocab", c.vocab, "-steps", "1")
+	for _, c := range []struct{ init, tokenizerFile, tie string }{{base, tokenizerFile, "all"}, {base, separate, "decoder"}, {separate, base, "none"}, {separate, tokenizerFile, "none"}} {
+		args, m := finetuneArgs(t, c.init, "-vocab", c.tokenizerFile, "-steps", "1")
 		o := mustRun(t, "", args...)
 		if !strings.Contains(o.stderr, " carried over; a new one begins as the mean of the pieces that it was before") {
 			t.Errorf("told:\n%s", o.stderr)
@@ -146,13 +147,17 @@ func TestInitVocab(t *testing.T) {
 						want += float64(was[int(id)*width+j]) / float64(len(ids))
 					}
 					if d := float64(is[i*width+j]) - want; d > 1e-6 || d < -1e-6 { // some roundings, and a step of 1e-12
-						t.Errorf("%s to %s: %s: row %d of %v is off by %v", c.init, c.vocab, what, i, ids, d)
+						t.Errorf("%s to %s: %s: row %d of %v is off by %v", c.init, c.tokenizerFile, what, i, ids, d)
 						return
 					}
 				}
 			}
 		}
-		src, tgt := is.src.In(was.src), is.tgt.In(was.tgt)
+		src, srcErr := vocab.In(is.Source, was.Source)
+		tgt, tgtErr := vocab.In(is.Target, was.Target)
+		if srcErr != nil || tgtErr != nil {
+			t.Fatal(srcErr, tgtErr)
+		}
 		if slices.IndexFunc(src, func(ids []int32) bool { return len(ids) > 1 }) < 0 {
 			t.Error("no piece is new")
 		}

@@ -18,7 +18,6 @@ import (
 	"tfm/model/safetensors"
 	"tfm/report"
 	"tfm/text"
-	"tfm/text/bpe"
 	"tfm/train"
 )
 
@@ -228,13 +227,13 @@ func (r *reporter) chosen() ([]string, error) {
 
 // look translates a sentence, and keeps as much of the attention of every layer and head as a report shows.
 func (t *translator) look(pass *model.Pass, sentence string) report.Sentence {
-	src := t.src.Encode(nil, sentence)
+	src := t.tokens.Source.Encode(nil, sentence)
 	src = src[:min(len(src), t.maxLen)]
 	tgt := t.decoder.Translate([][]int32{src}, t.search)[0].Tokens
-	s := report.Sentence{Source: sentence, Translation: oneLine(t.tgt.Decode(tgt))}
+	s := report.Sentence{Source: sentence, Translation: oneLine(t.tokens.Target.Decode(tgt))}
 	var b model.Batch
 	b.Append(src, tgt)
-	s.Src, s.In, s.Out = pieces(t.src, b.Src), pieces(t.tgt, b.TgtIn), pieces(t.tgt, b.TgtOut)
+	s.Src, s.In, s.Out = pieces(t.tokens.Source, b.Src), pieces(t.tokens.Target, b.TgtIn), pieces(t.tokens.Target, b.TgtOut)
 	attentions := map[string]*[][]report.Weights{model.EncoderSelf: &s.EncoderSelf, model.DecoderSelf: &s.DecoderSelf, model.DecoderCross: &s.Cross}
 	pass.Attention(&b, func(attention string, layer, head, _ int, w mat.Matrix) {
 		layers := attentions[attention]
@@ -250,7 +249,7 @@ func (t *translator) look(pass *model.Pass, sentence string) report.Sentence {
 	return s
 }
 
-func pieces(t *bpe.Tokenizer, ids []int32) []string {
+func pieces(t text.Tokenizer, ids []int32) []string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = t.Piece(id)

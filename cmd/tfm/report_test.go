@@ -156,7 +156,7 @@ func TestLookShowsTheModelsAttention(t *testing.T) {
 	if len(s.EncoderSelf) != c.EncoderLayers || len(s.DecoderSelf) != c.DecoderLayers || len(s.Cross) != c.DecoderLayers || len(s.Cross[0]) != c.Heads {
 		t.Fatalf("attention of %d, %d and %d layers", len(s.EncoderSelf), len(s.DecoderSelf), len(s.Cross))
 	}
-	src := tr.src.Encode(nil, s.Source)
+	src := tr.tokens.Source.Encode(nil, s.Source)
 	want := tr.decoder.Attention(src, tr.decoder.Translate([][]int32{src}, search)[0].Tokens)
 	for i := range want {
 		for j := range want[i] {

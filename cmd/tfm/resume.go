@@ -30,7 +30,7 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 		if path == "" {
 			continue
 		}
-		if same, err := tokens.same(path); err != nil {
+		if same, err := sameTokenizers(tokens, path); err != nil {
 			return err
 		} else if !same {
 			return cli.Usagef("-%s %s conflicts with the run to go on with: %s has another", name, path, c.Path)
@@ -40,7 +40,7 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 		return conflict("vocab-size", given["vocab-size"], fmt.Sprint(max(c.Config.SrcVocab, c.Config.TgtVocab)), c.Path)
 	}
 	c.Options.Dir, c.Options.Resume = s.options.Dir, true
-	s.tokens, s.joint, s.config, s.options = &tokens, tokens.joint(), c.Config, c.Options
+	s.tokens, s.joint, s.config, s.options = &tokens, tokens.Joint(), c.Config, c.Options
 	was := cli.Values(s.flags)
 	if _, ok := given["preset"]; ok {
 		err = s.configure(given)
@@ -51,7 +51,7 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 		return err
 	}
 	if s.level("joint") < s.jointLevel() {
-		s.joint = tokens.joint()
+		s.joint = tokens.Joint()
 	}
 	if err := s.overrule(); err != nil {
 		return err

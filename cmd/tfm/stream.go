@@ -9,6 +9,7 @@ import (
 
 	"tfm/internal/format"
 	"tfm/text"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 
@@ -16,7 +17,7 @@ import (
 // watched for changes, as the pairs must stay those that the run began with.
 type stream struct {
 	*files
-	tokens  tokenizers
+	tokens  vocab.Pair
 	out     holdOut
 	pairs   int // of the corpus, with those held out
 	windows int
@@ -37,7 +38,7 @@ type stream struct {
 const changeBlock = 256
 
 // newStream has windows of at most window pairs, all of about the same size; 0 is one window.
-func newStream(f *files, tokens tokenizers, out holdOut, pairs, window int, dropout float64, seed uint64) *stream {
+func newStream(f *files, tokens vocab.Pair, out holdOut, pairs, window int, dropout float64, seed uint64) *stream {
 	s := &stream{files: f, tokens: tokens, out: out, pairs: pairs, windows: 1, dropout: dropout, seed: seed}
 	if window > 0 {
 		s.windows = max(1, (pairs+window-1)/window)
@@ -131,9 +132,17 @@ func (s *stream) add(dst *train.Pairs, p text.Pair, epoch, i int) {
 		// A sequence of its own for each pair of each epoch; those of package train begin at small numbers and at 2^63.
 		s.random.Seed(s.seed, 1<<62|uint64(epoch)<<40|uint64(i))
 	}
-	s.ids[0] = s.tokens.src.EncodeSample(s.ids[0][:0], p.Source, s.dropout, &s.random)
-	s.ids[1] = s.tokens.tgt.EncodeSample(s.ids[1][:0], p.Target, s.dropout, &s.random)
+	s.ids[0] = s.encode(s.ids[0][:0], s.tokens.Source, p.Source)
+	s.ids[1] = s.encode(s.ids[1][:0], s.tokens.Target, p.Target)
 	dst.Add(s.ids[0], s.ids[1])
+}
+
+// encode appends the ids of a sentence, with merges dropped if the stream drops any.
+func (s *stream) encode(dst []int32, t text.Tokenizer, sentence string) []int32 {
+	if s.dropout == 0 {
+		return t.Encode(dst, sentence)
+	}
+	return t.(text.Sampler).EncodeSample(dst, sentence, s.dropout, &s.random)
 }
 
 // sum is what the lines since the last call hash to.

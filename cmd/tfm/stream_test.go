@@ -94,7 +94,7 @@ func TestStream(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !s.out.has(i) {
-				want.Add(s.tokens.src.Encode(nil, p.Source), s.tokens.tgt.Encode(nil, p.Target))
+				want.Add(s.tokens.Source.Encode(nil, p.Source), s.tokens.Target.Encode(nil, p.Target))
 			}
 			i++
 		}
@@ -125,7 +125,7 @@ func TestStreamDropout(t *testing.T) {
 		t.Error("nothing is dropped")
 	} else {
 		for i := range p.Len() {
-			if s.tokens.src.Decode(second.Src(i)) != s.tokens.src.Decode(p.Src(i)) || s.tokens.tgt.Decode(second.Tgt(i)) != s.tokens.tgt.Decode(p.Tgt(i)) {
+			if s.tokens.Source.Decode(second.Src(i)) != s.tokens.Source.Decode(p.Src(i)) || s.tokens.Target.Decode(second.Tgt(i)) != s.tokens.Target.Decode(p.Tgt(i)) {
 				t.Fatalf("pair %d has another text", i)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"tfm/internal/format"
 	"tfm/model"
 	"tfm/text/bpe"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 
@@ -340,8 +341,8 @@ func (s *trainSettings) begin(given map[string]string) error {
 			return err
 		}
 	default:
-		if _, err := bpe.Train(s.vocabSize); err != nil { // of no text: only to hear of a size that cannot be
-			return cli.Usagef("-vocab-size %d: %v", s.vocabSize, err)
+		if s.vocabSize < bpe.MinSize {
+			return cli.Usagef("-vocab-size %d: at least %d are needed, for 256 bytes and 3 special ids", s.vocabSize, bpe.MinSize)
 		}
 	}
 	dir := s.options.Dir
@@ -378,11 +379,11 @@ func (s *trainSettings) begin(given map[string]string) error {
 }
 
 // take uses the tokenizers of a file.
-func (s *trainSettings) take(t tokenizers, path string) error {
-	if s.level("joint") >= s.jointLevel() && s.joint != t.joint() {
-		return cli.Usagef("-joint=%v, but in %s it is %v", s.joint, path, t.joint())
+func (s *trainSettings) take(t vocab.Pair, path string) error {
+	if s.level("joint") >= s.jointLevel() && s.joint != t.Joint() {
+		return cli.Usagef("-joint=%v, but in %s it is %v", s.joint, path, t.Joint())
 	}
-	s.tokens, s.joint = &t, t.joint()
+	s.tokens, s.joint = &t, t.Joint()
 	return nil
 }
 

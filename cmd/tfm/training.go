@@ -16,7 +16,7 @@ import (
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/bpe"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 
@@ -26,7 +26,7 @@ type training struct {
 	valid     *corpus // nil to hold a part of the corpus out
 	config    model.Config
 	options   train.Options
-	tokens    *tokenizers // nil to train them
+	tokens    *vocab.Pair // nil to train them
 	vocabSize int
 	joint     bool
 	threads   int
@@ -40,7 +40,7 @@ type training struct {
 // trained is a model that has been trained.
 type trained struct {
 	model  *model.Transformer
-	tokens tokenizers
+	tokens vocab.Pair
 	pool   *mat.Pool
 	result train.Result
 	info   string // one line on the training
@@ -110,18 +110,18 @@ func (t *training) read(ctx context.Context) (train.Data, error) {
 		return train.Data{}, err
 	}
 	runtime.GC() // what learning needed makes room for the pairs
-	t.config.SrcVocab, t.config.TgtVocab = t.tokens.src.Size(), t.tokens.tgt.Size()
-	files, err := t.tokens.files()
+	t.config.SrcVocab, t.config.TgtVocab = t.tokens.Source.Size(), t.tokens.Target.Size()
+	files, err := t.tokens.Marshal()
 	if err != nil {
 		return train.Data{}, err
 	}
-	data := train.Data{Tokenizers: files, Detokenize: t.tokens.tgt.Decode, DetokenizeSource: t.tokens.src.Decode}
+	data := train.Data{Tokenizers: files, Detokenize: t.tokens.Target.Decode, DetokenizeSource: t.tokens.Source.Decode}
 	if validate {
 		data.Valid = new(train.Pairs)
 	}
 	var src, tgt []int32
 	add := func(to *train.Pairs, p text.Pair) {
-		src, tgt = t.tokens.src.Encode(src[:0], p.Source), t.tokens.tgt.Encode(tgt[:0], p.Target)
+		src, tgt = t.tokens.Source.Encode(src[:0], p.Source), t.tokens.Target.Encode(tgt[:0], p.Target)
 		to.Add(src, tgt)
 	}
 	addValid := func(p text.Pair) {
@@ -169,32 +169,23 @@ func (t *training) read(ctx context.Context) (train.Data, error) {
 
 // learn counts the pairs of the corpus and, if they are not given, trains the tokenizers.
 func (t *training) learn(ctx context.Context) (pairs int, err error) {
-	var src, tgt bpe.Trainer
+	trainer := vocab.Trainer{Joint: t.joint}
 	err = t.corpus.each(ctx, func(p text.Pair) {
 		pairs++
 		t.showReading("reading: %s pairs", pairs)
-		if t.tokens != nil {
-			return
-		}
-		src.Add(p.Source)
-		if t.joint {
-			src.Add(p.Target)
-		} else {
-			tgt.Add(p.Target)
+		if t.tokens == nil {
+			trainer.Add(p)
 		}
 	})
 	if err != nil || t.tokens != nil {
 		return pairs, err
 	}
-	t.tokens = new(tokenizers)
-	if t.tokens.src, err = src.Train(t.vocabSize); err != nil {
+	tokens, err := trainer.Train(t.vocabSize)
+	if err != nil {
 		return 0, err
 	}
-	t.tokens.tgt = t.tokens.src
-	if !t.joint {
-		t.tokens.tgt, err = tgt.Train(t.vocabSize)
-	}
-	return pairs, err
+	t.tokens = &tokens
+	return pairs, nil
 }
 
 // showReading shows now and then how many pairs have been read, for a large corpus takes a while.
@@ -228,7 +219,7 @@ func (t *training) tell(data train.Data, out holdOut) {
 			p.Line("                  %s of them count only for BLEU: a side is empty or has more than %d pieces (-max-len)", format.Thousands(n), t.options.MaxLen)
 		}
 	}
-	if t.tokens.joint() {
+	if t.tokens.Joint() {
 		p.Line("vocabulary:       %s pieces, joint", format.Thousands(t.config.SrcVocab))
 	} else {
 		p.Line("vocabularies:     %s and %s pieces", format.Thousands(t.config.SrcVocab), format.Thousands(t.config.TgtVocab))
@@ -356,7 +347,7 @@ func validation(v train.Validation) string {
 
 // save writes the model file.
 func (t trained) save(path string) error {
-	files, err := t.tokens.files()
+	files, err := t.tokens.Marshal()
 	if err != nil {
 		return err
 	}

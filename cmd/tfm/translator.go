@@ -5,11 +5,12 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/text/vocab"
 )
 
 // translator is a model with its tokenizers and a way to search.
 type translator struct {
-	tokenizers
+	tokens  vocab.Pair
 	decoder *model.Decoder
 	search  model.Search
 	maxLen  int // most pieces of a source; what is longer is cut
@@ -28,7 +29,7 @@ func loadTranslator(path string, threads int, s model.Search) (*translator, erro
 	return newTranslator(file.Model, t, mat.NewPool(threads), s), nil
 }
 
-func newTranslator(m *model.Transformer, t tokenizers, p *mat.Pool, s model.Search) *translator {
+func newTranslator(m *model.Transformer, t vocab.Pair, p *mat.Pool, s model.Search) *translator {
 	return &translator{t, model.NewDecoder(m, p), s, m.Config.MaxLen - 1}
 }
 
@@ -53,7 +54,7 @@ func (t *translator) nbest(texts []string, cut func(i, pieces int)) [][]model.Hy
 		if strings.TrimSpace(s) == "" {
 			continue
 		}
-		ids := t.src.Encode(nil, s)
+		ids := t.tokens.Source.Encode(nil, s)
 		if len(ids) > t.maxLen {
 			cut(i, len(ids))
 			ids = ids[:t.maxLen]
@@ -68,4 +69,6 @@ func (t *translator) nbest(texts []string, cut func(i, pieces int)) [][]model.Hy
 	return out
 }
 
-func (t *translator) text(h model.Hypothesis) string { return oneLine(t.tgt.Decode(h.Tokens)) }
+func (t *translator) text(h model.Hypothesis) string {
+	return oneLine(t.tokens.Target.Decode(h.Tokens))
+}

@@ -28,7 +28,7 @@ func vocabCommand() cli.Command {
 		Notes: `A tokenizer is a byte-level byte-pair encoding: every text can be encoded and comes back exactly.
 'tfm train' makes its own unless it is given one; both files of a language pair make a joint vocabulary.`,
 		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
-			var v vocab
+			var v vocabSettings
 			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
 			f.IntVar(&v.size, "size", 8000, "pieces, of which 259 are fixed: padding, begin, end and the bytes")
 			f.StringVar(&v.tokenizer, "tokenizer", "", "tokenizer or model `file` to look at, instead of training one")
@@ -42,13 +42,13 @@ func vocabCommand() cli.Command {
 	}
 }
 
-type vocab struct {
+type vocabSettings struct {
 	out, tokenizer, side         string
 	size                         int
 	show, encode, pieces, decode bool
 }
 
-func (v *vocab) run(_ context.Context, args []string) error {
+func (v *vocabSettings) run(_ context.Context, args []string) error {
 	modes := 0
 	for _, on := range []bool{v.out != "", v.show, v.encode, v.pieces, v.decode} {
 		if on {
@@ -71,9 +71,9 @@ func (v *vocab) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	tokenizer := both.src
+	tokenizer := both.Source
 	if v.side == "target" {
-		tokenizer = both.tgt
+		tokenizer = both.Target
 	}
 	if v.show {
 		if err := cli.NoArguments(args); err != nil {
@@ -97,7 +97,7 @@ func (v *vocab) run(_ context.Context, args []string) error {
 	})
 }
 
-func (v *vocab) convert(tokenizer *bpe.Tokenizer, l line) (string, error) {
+func (v *vocabSettings) convert(tokenizer text.Tokenizer, l line) (string, error) {
 	if v.decode {
 		ids, err := numbers(l, tokenizer.Size())
 		return tokenizer.Decode(ids), err
@@ -125,12 +125,12 @@ func numbers(l line, size int) (ids []int32, err error) {
 	return ids, nil
 }
 
-func (v *vocab) train(files []string) error {
+func (v *vocabSettings) train(files []string) error {
 	if len(files) == 0 {
 		return cli.Usagef("no files to train on")
 	}
-	if _, err := bpe.Train(v.size); err != nil { // of no text: only to hear of a size that cannot be
-		return cli.Usagef("-size %d: %v", v.size, err)
+	if v.size < bpe.MinSize {
+		return cli.Usagef("-size %d: at least %d are needed, for 256 bytes and 3 special ids", v.size, bpe.MinSize)
 	}
 	if err := cli.CheckWritable(v.out); err != nil {
 		return err

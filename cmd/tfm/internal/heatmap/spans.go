@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tfm/text/bpe"
+	"tfm/text"
 )
 
 // Span is tokens that are shown as one, those from lo up to hi.
@@ -15,7 +15,7 @@ type Span struct {
 
 // Words groups ids, and the EOS after them, for people to read: into words that spaces part, or else into
 // pieces that are whole characters.
-func Words(t *bpe.Tokenizer, ids []int32, spaces bool) []Span {
+func Words(t text.Tokenizer, ids []int32, spaces bool) []Span {
 	var spans []Span
 	for i, lo := 0, 0; i < len(ids); i++ {
 		name := strings.TrimSpace(t.Decode(ids[lo : i+1]))
@@ -29,7 +29,7 @@ func Words(t *bpe.Tokenizer, ids []int32, spaces bool) []Span {
 	return append(spans, Span{"</s>", len(ids), len(ids) + 1})
 }
 
-func startsWord(t *bpe.Tokenizer, id int32) bool { return strings.HasPrefix(t.Piece(id), "▁") }
+func startsWord(t text.Tokenizer, id int32) bool { return strings.HasPrefix(t.Piece(id), "▁") }
 
 func Names(spans []Span) []string {
 	s := make([]string, len(spans))
