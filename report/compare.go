@@ -5,12 +5,13 @@ import (
 	"math"
 
 	"tfm/internal/format"
+	"tfm/train/runlog"
 )
 
 // Other is a run to compare a run with: the losses of its steps.
 type Other struct {
 	Name string
-	Run  *Run
+	Run  *runlog.Run
 }
 
 // comparison is a run beside another one.
@@ -21,8 +22,8 @@ type comparison struct {
 	Charts []chart
 }
 
-// compare sets the losses of two runs beside each other.
-func (r *Run) compare(name string, o Other) comparison {
+// compare sets the losses of run r, which is called name, beside those of another run.
+func compare(r *runlog.Run, name string, o Other) comparison {
 	c := comparison{Name: o.Name}
 	var ours, theirs, differences line
 	other := map[int]float64{}

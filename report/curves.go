@@ -5,24 +5,25 @@ import (
 	"math"
 
 	"tfm/internal/format"
+	"tfm/train/runlog"
 )
 
-// curves are the charts of a run: those of which the log has values.
-func (r *Run) curves() []chart {
-	steps := func(value func(Step) number) (l line) {
+// curves returns the charts of a run: those of which the log has values.
+func curves(r *runlog.Run) []chart {
+	steps := func(value func(runlog.Step) runlog.Number) (l line) {
 		for _, s := range r.Steps {
 			l.add(s.Step, float64(value(s)))
 		}
 		return l
 	}
-	valid := func(value func(Validation) number) (l line) {
+	valid := func(value func(runlog.Validation) runlog.Number) (l line) {
 		for _, v := range r.Validations {
 			l.add(v.Step, float64(value(v)))
 		}
 		return l
 	}
-	perplexity := func(nll number) number { return number(math.Exp(float64(nll))) }
-	percent := func(share number) number { return 100 * share }
+	perplexity := func(nll runlog.Number) runlog.Number { return runlog.Number(math.Exp(float64(nll))) }
+	percent := func(share runlog.Number) runlog.Number { return 100 * share }
 	const train, validation = "training", "validation"
 
 	var charts []chart
@@ -30,14 +31,14 @@ func (r *Run) curves() []chart {
 		if len(c.Series) == 0 {
 			return
 		}
-		lo, hi := r.reach()
+		lo, hi := reach(r)
 		c.layout(lo, hi, zero, log)
 		for _, s := range r.Starts {
 			if s.Step > 0 {
 				c.mark(s.Step, "resumed", fmt.Sprintf("taken up again after step %s", format.Thousands(s.Step)))
 			}
 		}
-		for _, s := range r.Skipped {
+		for _, s := range evenly(r.Skipped, maxSkippedMarks) {
 			c.mark(s.Step, "skipped", fmt.Sprintf("step %s dropped: %s", format.Thousands(s.Step), s.Why))
 		}
 		c.describe()
@@ -45,53 +46,56 @@ func (r *Run) curves() []chart {
 	}
 
 	c := chart{Title: "Loss", Unit: "nats a target token"}
-	c.addNoisy(train, "a", steps(func(s Step) number { return s.Loss }))
-	c.addDots(validation, "b", valid(func(v Validation) number { return v.Loss }))
+	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return s.Loss }))
+	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return v.Loss }))
 	draw(c, false, false)
 
 	c = chart{Title: "Perplexity", Unit: "e^NLL, logarithmic"}
-	c.addNoisy(train, "a", steps(func(s Step) number { return perplexity(s.NLL) }))
-	c.addDots(validation, "b", valid(func(v Validation) number { return perplexity(v.NLL) }))
+	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return perplexity(s.NLL) }))
+	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return perplexity(v.NLL) }))
 	draw(c, false, true)
 
 	c = chart{Title: "BLEU", Unit: "of the validation's translations"}
-	c.addDots(validation, "b", valid(func(v Validation) number { return v.BLEU }))
+	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return v.BLEU }))
 	draw(c, true, false)
 
 	c = chart{Title: "Accuracy", Unit: "% of target tokens that were the likeliest"}
-	c.addNoisy(train, "a", steps(func(s Step) number { return percent(s.Accuracy) }))
-	c.addDots(validation, "b", valid(func(v Validation) number { return percent(v.Accuracy) }))
+	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return percent(s.Accuracy) }))
+	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return percent(v.Accuracy) }))
 	draw(c, true, false)
 
 	c = chart{Title: "Divergence", Unit: "of R-Drop's two copies, nats a target token"}
-	c.addNoisy("KL", "a", steps(func(s Step) number { return s.KL }))
+	c.addNoisy("KL", "a", steps(func(s runlog.Step) runlog.Number { return s.KL }))
 	draw(c, true, false)
 
 	c = chart{Title: "Learning rate"}
-	c.add("learning rate", "a", steps(func(s Step) number { return s.Rate }).thin(buckets))
+	c.add("learning rate", "a", steps(func(s runlog.Step) runlog.Number { return s.Rate }).thin(buckets))
 	draw(c, true, false)
 
 	c = chart{Title: "Gradient norm", Unit: "before clipping"}
-	c.addNoisy("norm", "a", steps(func(s Step) number { return s.GradNorm }))
+	c.addNoisy("norm", "a", steps(func(s runlog.Step) runlog.Number { return s.GradNorm }))
 	draw(c, false, true)
 
 	c = chart{Title: "Speed", Unit: "tokens/s"}
-	c.add("source", "c", steps(func(s Step) number { return s.SrcPerSec }).thin(buckets))
-	c.add("target", "a", steps(func(s Step) number { return s.TgtPerSec }).thin(buckets))
+	c.add("source", "c", steps(func(s runlog.Step) runlog.Number { return s.SrcPerSec }).thin(buckets))
+	c.add("target", "a", steps(func(s runlog.Step) runlog.Number { return s.TgtPerSec }).thin(buckets))
 	draw(c, true, false)
 	return charts
 }
 
-// reach is the steps that the charts of a run are over: from 0, unless the log begins late.
-func (r *Run) reach() (lo, hi int) {
-	hi = r.last()
+// maxSkippedMarks limits the marks of dropped updates in a chart.
+const maxSkippedMarks = 100
+
+// reach returns the range of steps of a run's charts: from 0, unless the log begins late.
+func reach(r *runlog.Run) (lo, hi int) {
+	hi = r.LastStep()
 	if len(r.Steps) > 0 && r.Steps[0].Step-1 > hi/2 {
 		lo = r.Steps[0].Step - 1
 	}
 	return lo, hi
 }
 
-// describe says what a chart shows.
+// describe sets the text of a chart for readers who cannot see it.
 func (c *chart) describe() {
 	c.Text = fmt.Sprintf("%s over steps %s to %s.", c.Title, format.Thousands(c.lo), format.Thousands(c.hi))
 	for _, s := range c.Series {

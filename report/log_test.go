@@ -3,11 +3,10 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"tfm/train/runlog"
 )
 
 const startLine = `{"event":"start","time":"2026-11-21T09:10:11Z","version":"v1","step":0,"settings":{"preset":"tiny","d-model":"128","heads":4,"src":"a.en"},"train_pairs":29000,"valid_pairs":1014,"vocabulary":8000,"parameters":2349056,"threads":2,"kernels":"avx512"}`
@@ -29,151 +28,25 @@ func resumeLine(step int) string {
 // logOf makes lines a log.
 func logOf(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
-func mustRead(t *testing.T, log string) *Run {
+func mustRead(t *testing.T, log string) *runlog.Run {
 	t.Helper()
-	r, err := readLog(strings.NewReader(log), "log")
+	r, err := runlog.Read(strings.NewReader(log), "log")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// stepsOf is the numbers of a run's steps, validations and starts.
-func stepsOf(r *Run) string {
-	var s []string
-	for _, e := range r.Starts {
-		s = append(s, fmt.Sprint("start", e.Step))
-	}
-	for _, e := range r.Steps {
-		s = append(s, fmt.Sprint(e.Step))
-	}
-	for _, e := range r.Validations {
-		s = append(s, fmt.Sprint("valid", e.Step))
-	}
-	for _, e := range r.Skipped {
-		s = append(s, fmt.Sprint("skipped", e.Step))
-	}
-	return strings.Join(s, " ")
-}
-
-func TestReadLog(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log.jsonl")
-	log := logOf(startLine, stepLine(1), stepLine(2), validLine(2, 10.5, true, "Ein Hund."), `{"event":"saved","step":2,"path":"p"}`, `{"event":"new kind","x":[1]}`, "",
-		`{"event":"skipped","step":2,"why":"NaN"}`, `{"event":"averaged","step":2,"loss":4,"nll":3,"bleu":11,"checkpoints":6}`,
-		`{"event":"end","time":"2026-11-21T09:20:11Z","reason":"done","step":2,"best_step":2,"model":"m"}`)
-	if err := os.WriteFile(path, []byte(log), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	r, err := ReadLog(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := stepsOf(r); got != "start0 1 2 valid2 skipped2" {
-		t.Errorf("read %s", got)
-	}
-	if s := r.Starts[0]; s.Setting("preset") != "tiny" || s.Setting("heads") != "4" || s.Setting("none") != "" || s.Parameters != 2349056 || s.Time.Year() != 2026 {
-		t.Errorf("start %+v", s)
-	}
-	if s := r.Steps[1]; s.Loss != 8.8 || s.NLL != 7.8 || s.Rate != 0.001 || s.GradNorm != 1.5 || s.TgtPerSec != 9500 || s.Elapsed != 0.5 {
-		t.Errorf("step %+v", s)
-	}
-	if v := r.best(); v.BLEU != 10.5 || v.Samples[0].Hypothesis != "Ein Hund." {
-		t.Errorf("validation %+v", v)
-	}
-	if r.Averaged.BLEU != 11 || r.Averaged.Checkpoints != 6 || !math.IsNaN(float64(r.Averaged.Accuracy)) || r.End.Reason != "done" {
-		t.Errorf("averaged %+v, end %+v", r.Averaged, r.End)
-	}
-	if _, err := ReadLog(path + "x"); !os.IsNotExist(err) {
-		t.Errorf("error %v of a file that is not there", err)
-	}
-}
-
-// What killed runs leave, and what is done once more after a resume.
-func TestReadLogOfKilledRuns(t *testing.T) {
-	half := stepLine(3)[:20]
-	for _, c := range []struct{ name, log, want string }{
-		{"half a line at the end", logOf(startLine, stepLine(1)) + half, "start0 1"},
-		{"a broken line at the end", logOf(startLine, stepLine(1), half), "start0 1"},
-		{"no newline at the end", startLine + "\n" + stepLine(1), "start0 1"},
-		{"steps again", logOf(startLine, stepLine(1), stepLine(2), validLine(2, 1, true, ""), stepLine(3), `{"event":"skipped","step":3}`, resumeLine(2), stepLine(3), stepLine(4)), "start0 start2 1 2 3 4 valid2"},
-		{"half a line, then a resume", logOf(startLine, stepLine(1), half, resumeLine(1), stepLine(2)), "start0 start1 1 2"},
-		{"half a line and a resume in one", logOf(startLine, stepLine(1), half+resumeLine(1), stepLine(2)), "start0 start1 1 2"},
-		{"resumed twice from one step", logOf(startLine, stepLine(1), resumeLine(1), stepLine(2), resumeLine(1), stepLine(2)), "start0 start1 start1 1 2"},
-		{"resumed further back", logOf(startLine, stepLine(1), stepLine(2), resumeLine(2), stepLine(3), resumeLine(1), stepLine(2)), "start0 start1 1 2"},
-		{"begun anew", logOf(startLine, stepLine(1), `{"event":"end","step":1}`, startLine, stepLine(1)), "start0 1"},
-		{"validated again", logOf(startLine, stepLine(1), validLine(1, 1, true, ""), resumeLine(1), validLine(1, 2, true, "")), "start0 start1 1 valid1"},
-		{"another program's", logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`), "1 2"},
-		{"Windows line ends", strings.ReplaceAll(logOf(startLine, stepLine(1)), "\n", "\r\n"), "start0 1"},
-	} {
-		r := mustRead(t, c.log)
-		if got := stepsOf(r); got != c.want {
-			t.Errorf("%s: read %s, want %s", c.name, got, c.want)
-		}
-		if r.End != nil {
-			t.Errorf("%s: has an end", c.name)
-		}
-	}
-	again := mustRead(t, logOf(startLine, stepLine(1), validLine(1, 1, true, ""), resumeLine(1), validLine(1, 2, true, "")))
-	if again.best().BLEU != 2 {
-		t.Error("of two validations of a step the older is kept")
-	}
-}
-
-func TestNumbersThatAreNone(t *testing.T) {
-	r := mustRead(t, logOf(startLine, `{"event":"step","step":1,"loss":null,"nll":"NaN","grad_norm":"+Inf","rate":"-inf"}`))
-	s := r.Steps[0]
-	if !math.IsNaN(float64(s.Loss)) || !math.IsNaN(float64(s.NLL)) || !math.IsInf(float64(s.GradNorm), 1) || !math.IsInf(float64(s.Rate), -1) || !math.IsNaN(float64(s.Accuracy)) {
-		t.Errorf("step %+v", s)
-	}
-}
-
-func TestReadLogErrors(t *testing.T) {
-	for _, c := range []struct {
-		name, log string
-		wants     []string
-	}{
-		{"empty", "", []string{"log: no event"}},
-		{"only half a line", startLine[:30], []string{"log: no event"}},
-		{"broken within", logOf(startLine, stepLine(1)[:30], stepLine(2)), []string{"log:2: ", "JSON"}},
-		{"no JSON", "step 1 loss 9\nstep 2 loss 8\n", []string{"log:1: ", "JSON"}},
-		{"no object", logOf(startLine, "17", stepLine(2)), []string{"log:2: "}},
-		{"a text for a number", logOf(startLine, `{"event":"step","step":1,"loss":"nine"}`, stepLine(2)), []string{"log:2: "}},
-		{"no whole step", logOf(startLine, `{"event":"step","step":1.5}`, stepLine(2)), []string{"log:2: ", "step"}},
-		{"backwards", logOf(startLine, stepLine(2), stepLine(1)), []string{"log:3: ", "step 1 after step 2"}},
-		{"negative", logOf(startLine, stepLine(-1)), []string{"log:2: ", "step -1"}},
-		{"validations backwards", logOf(startLine, validLine(2, 1, true, ""), validLine(1, 1, true, "")), []string{"log:3: ", "step 1 after one of step 2"}},
-	} {
-		_, err := readLog(strings.NewReader(c.log), "log")
-		if err == nil {
-			t.Errorf("%s: no error", c.name)
-			continue
-		}
-		for _, want := range c.wants {
-			if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %q does not say %q in one line", c.name, err, want)
-			}
-		}
-	}
-}
-
-// Whatever a log holds, there is an error that names it, or a page.
-func FuzzReadLog(f *testing.F) {
+// Whatever a log holds, a run that is read from it has a page.
+func FuzzPageOfLog(f *testing.F) {
 	f.Add([]byte(logOf(startLine, stepLine(1), validLine(1, 3, true, "Ein Hund."), resumeLine(1), stepLine(2))))
 	f.Add([]byte(logOf(startLine, stepLine(1)) + stepLine(2)[:40]))
 	f.Add([]byte(`{"step":9000000000000000000,"loss":1e308}` + "\n" + `{"event":"valid","step":9223372036854775807,"loss":-1e308,"nll":800,"bleu":1e-320}`))
 	f.Add([]byte(`{"event":"start","step":0,"settings":{"model":["</script>"],"x":null}}` + "\n" + `{"step":0,"rate":0,"grad_norm":5e-324,"src_per_sec":1e300,"tgt_per_sec":-1e300}`))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		r, err := readLog(bytes.NewReader(log), "log")
+		r, err := runlog.Read(bytes.NewReader(log), "log")
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "log:") {
-				t.Errorf("the error %q does not name the file", err)
-			}
 			return
-		}
-		for i := 1; i < len(r.Steps); i++ {
-			if r.Steps[i].Step <= r.Steps[i-1].Step {
-				t.Errorf("step %d after %d", r.Steps[i].Step, r.Steps[i-1].Step)
-			}
 		}
 		var page bytes.Buffer
 		if err := (Page{Name: "fuzz", Run: r, Others: []Other{{"itself", r}}}).Write(&page); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tfm/internal/format"
+	"tfm/train/runlog"
 )
 
 //go:embed page.html
@@ -22,30 +23,30 @@ var pageCSS string
 var pageJS string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"figure": func(n number) string { return figure(float64(n)) },
-	"perplexity": func(n number) string {
+	"figure": func(n runlog.Number) string { return figure(float64(n)) },
+	"perplexity": func(n runlog.Number) string {
 		return figure(math.Exp(float64(n)))
 	},
-	"percent": func(n number) string {
+	"percent": func(n runlog.Number) string {
 		if math.IsNaN(float64(n)) {
 			return "–"
 		}
 		return fmt.Sprintf("%.1f %%", 100*float64(n))
 	},
-	"bleu": func(n number) string {
+	"bleu": func(n runlog.Number) string {
 		if math.IsNaN(float64(n)) {
 			return "–"
 		}
 		return fmt.Sprintf("%.2f", float64(n))
 	},
-	"duration": func(n number) string { return duration(float64(n)) },
+	"duration": func(n runlog.Number) string { return duration(float64(n)) },
 	"count":    func(n int) string { return format.Thousands(n) },
 }).Parse(pageHTML))
 
 // Page is what a report tells.
 type Page struct {
 	Name      string // of the run
-	Run       *Run
+	Run       *runlog.Run
 	Others    []Other
 	Sentences []Sentence
 	Model     string // the file whose attention Sentences show
@@ -67,8 +68,8 @@ type view struct {
 	Comparisons []comparison
 	Histories   []history
 	Maps        []sentenceMaps
-	Rows        []Step // some of the steps, for the table
-	Best        *Validation
+	Rows        []runlog.Step // some of the steps, for the table
+	Best        *runlog.Validation
 }
 
 // data is what page.js reads.
@@ -88,10 +89,10 @@ type sentenceMaps struct {
 
 // Write writes the page. The error is that of w, or of a Sentence whose weights are not as many as its pieces.
 func (p Page) Write(w io.Writer) error {
-	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: p.Run.curves(), Histories: p.Run.histories(), Best: p.Run.best()}
-	v.Facts, v.Results, v.Settings = p.Run.facts(), p.Run.results(), p.Run.settings()
+	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: curves(p.Run), Histories: histories(p.Run), Best: p.Run.Best()}
+	v.Facts, v.Results, v.Settings = facts(p.Run), results(p.Run), settings(p.Run)
 	for _, o := range p.Others {
-		v.Comparisons = append(v.Comparisons, p.Run.compare(p.Name, o))
+		v.Comparisons = append(v.Comparisons, compare(p.Run, p.Name, o))
 	}
 	for _, s := range p.Sentences {
 		maps, err := s.attentions()
@@ -117,16 +118,12 @@ func (p Page) Write(w io.Writer) error {
 	for _, y := range elapsed.y {
 		v.Data.Elapsed.Y = append(v.Data.Elapsed.Y, rounded(y))
 	}
-	const rows = 25
-	steps := p.Run.Steps
-	for i := range min(rows, len(steps)) {
-		v.Rows = append(v.Rows, steps[i*(len(steps)-1)/max(1, min(rows, len(steps))-1)])
-	}
+	v.Rows = evenly(p.Run.Steps, 25)
 	return page.Execute(w, v)
 }
 
-// facts are what was trained, on what, with what and when.
-func (r *Run) facts() []fact {
+// facts returns what was trained, on what, with what and when.
+func facts(r *runlog.Run) []fact {
 	var facts []fact
 	add := func(name, value string) {
 		if value != "" {
@@ -137,7 +134,7 @@ func (r *Run) facts() []fact {
 		return nil
 	}
 	first, last := r.Starts[0], r.Starts[len(r.Starts)-1]
-	set := first.Setting
+	set := func(name string) string { return first.Settings[name] }
 	var size []string
 	if set("encoder-layers") != "" && set("decoder-layers") != "" {
 		size = append(size, set("encoder-layers")+" + "+set("decoder-layers")+" layers")
@@ -197,7 +194,7 @@ func (r *Run) facts() []fact {
 	}
 	if n := len(r.Skipped); n > 0 {
 		s := r.Skipped[n-1]
-		add("Updates dropped", fmt.Sprintf("%s; the last at step %s: %s", format.Thousands(n), format.Thousands(s.Step), s.Why))
+		add("Updates dropped", fmt.Sprintf("%s; the last at step %s: %s", format.Thousands(r.SkippedCount), format.Thousands(s.Step), s.Why))
 	}
 	add("Version", last.Version)
 	return facts
@@ -210,12 +207,12 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// results are the figures that one looks for first.
-func (r *Run) results() []fact {
+// results returns the figures that a reader looks for first.
+func results(r *runlog.Run) []fact {
 	var facts []fact
-	known := func(n number) bool { return !math.IsNaN(float64(n)) }
+	known := func(n runlog.Number) bool { return !math.IsNaN(float64(n)) }
 	at := func(step int) string { return "step " + format.Thousands(step) }
-	if b := r.best(); b != nil {
+	if b := r.Best(); b != nil {
 		if known(b.BLEU) {
 			facts = append(facts, fact{"Best validation BLEU", fmt.Sprintf("%.2f", float64(b.BLEU)), at(b.Step)})
 		}
@@ -232,12 +229,12 @@ func (r *Run) results() []fact {
 			facts = append(facts, fact{"Training loss", figure(float64(s.Loss)), at(s.Step)})
 		}
 	}
-	done := fact{Name: "Steps", Value: format.Thousands(r.last())}
+	done := fact{Name: "Steps", Value: format.Thousands(r.LastStep())}
 	if n := len(r.Steps); n > 0 {
 		done.Note = fmt.Sprintf("in epoch %d", r.Steps[n-1].Epoch+1)
 	}
 	facts = append(facts, done)
-	if t := r.elapsed(); !math.IsNaN(t) {
+	if t := float64(r.Elapsed()); !math.IsNaN(t) {
 		facts = append(facts, fact{"Time", duration(t), ""})
 	}
 	sum, n := 0.0, 0
@@ -252,15 +249,15 @@ func (r *Run) results() []fact {
 	return facts
 }
 
-// settings are all settings of a run, by name.
-func (r *Run) settings() []fact {
+// settings returns all settings of a run by name.
+func settings(r *runlog.Run) []fact {
 	if len(r.Starts) == 0 {
 		return nil
 	}
 	last := r.Starts[len(r.Starts)-1]
 	var facts []fact
-	for name := range last.Settings {
-		facts = append(facts, fact{Name: name, Value: last.Setting(name)})
+	for name, value := range last.Settings {
+		facts = append(facts, fact{Name: name, Value: value})
 	}
 	slices.SortFunc(facts, func(a, b fact) int { return strings.Compare(a.Name, b.Name) })
 	return facts

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tfm/train/runlog"
 )
 
 // wild is text that must not become part of the page's structure.
@@ -112,7 +114,7 @@ func samplePage(t *testing.T) Page {
 	}
 	lines = append(lines, resumeLine(40), `{"event":"skipped","step":41,"why":"`+"NaN in <w>"+`"}`, `{"event":"end","step":40,"reason":"<done>"}`)
 	r := mustRead(t, logOf(lines...))
-	r.Starts[0].Settings["src"] = []byte(`"<i>.en"`)
+	r.Starts[0].Settings["src"] = `<i>.en`
 	return Page{Name: wild, Run: r, Others: []Other{{wild, r}}, Sentences: []Sentence{sentenceOf(7, 5, 2, 4)}, Model: wild, Made: wild}
 }
 
@@ -200,7 +202,7 @@ func TestPagesOfLittle(t *testing.T) {
 		"huge numbers":      logOf(startLine, `{"event":"step","step":1,"loss":1e308,"nll":1e308,"grad_norm":1e-320,"rate":-1e308}`, `{"event":"step","step":2,"loss":-1e308,"grad_norm":1e308,"rate":1e308}`),
 	} {
 		r := mustRead(t, log)
-		page := write(t, Page{Name: name, Run: r, Others: []Other{{"itself", r}, {"nothing", &Run{}}}, Note: "no maps"})
+		page := write(t, Page{Name: name, Run: r, Others: []Other{{"itself", r}, {"nothing", &runlog.Run{}}}, Note: "no maps"})
 		parse(t, page)
 		if strings.Contains(page, "ZgotmplZ") || regexp.MustCompile(`="[^"]*(NaN|Inf)`).MatchString(page) {
 			t.Errorf("%s: a number that is none stands in an attribute", name)
@@ -225,12 +227,12 @@ func TestLongRunIsThinned(t *testing.T) {
 func TestCompare(t *testing.T) {
 	ours := mustRead(t, logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`, `{"step":3,"loss":7}`, `{"step":4,"loss":null}`))
 	theirs := mustRead(t, logOf(`{"step":2,"loss":8.25}`, `{"step":3,"loss":6.5}`, `{"step":4,"loss":6}`, `{"step":5,"loss":5}`))
-	c := ours.compare("us", Other{"them", theirs})
+	c := compare(ours, "us", Other{"them", theirs})
 	if want := "Largest difference of the losses: 0.5000, at step 3; mean 0.3750, over 2 common steps."; c.Text != want || c.Common != 2 || len(c.Charts) != 2 {
 		t.Errorf("%+v\nwant %s", c, want)
 	}
 	diverged := mustRead(t, logOf(`{"step":2,"loss":"inf"}`, `{"step":3,"loss":1e200}`))
-	if c := ours.compare("us", Other{"them", diverged}); c.Common != 0 || len(c.Charts) != 0 {
+	if c := compare(ours, "us", Other{"them", diverged}); c.Common != 0 || len(c.Charts) != 0 {
 		t.Errorf("with losses that no chart can show: %+v", c)
 	}
 }
@@ -240,7 +242,7 @@ func TestHistories(t *testing.T) {
 	for step := 1; step <= 40; step++ {
 		lines = append(lines, validLine(step, float64(min(step, 33)), step == 33, fmt.Sprint("take ", (step-1)/2)))
 	}
-	h := mustRead(t, logOf(lines...)).histories()
+	h := histories(mustRead(t, logOf(lines...)))
 	if len(h) != 1 || len(h[0].Said) != mostSaid+1 {
 		t.Fatalf("%+v", h)
 	}
@@ -248,11 +250,11 @@ func TestHistories(t *testing.T) {
 	if first != (said{From: 1, To: 2, Text: "take 0"}) || last != (said{From: 39, To: 40, Text: "take 19"}) || best != (said{From: 33, To: 33, Text: "take 16", Best: true}) {
 		t.Errorf("%+v … %+v, best %+v", first, last, best)
 	}
-	h = mustRead(t, logOf(validLine(1, 1, true, "one"), validLine(2, 2, true, "two"))).histories()
+	h = histories(mustRead(t, logOf(validLine(1, 1, true, "one"), validLine(2, 2, true, "two"))))
 	if want := []said{{From: 1, To: 1, Text: "one"}, {From: 2, To: 2, Text: "two", Best: true}}; !slices.Equal(h[0].Said, want) {
 		t.Errorf("%+v, want %+v", h[0].Said, want)
 	}
-	if s := mustRead(t, logOf(lines...)).Sources(3); len(s) != 1 || s[0] != "A <b>dog</b>." {
+	if s := Sources(mustRead(t, logOf(lines...)), 3); len(s) != 1 || s[0] != "A <b>dog</b>." {
 		t.Errorf("sources %q", s)
 	}
 }

@@ -1,5 +1,7 @@
 package report
 
+import "tfm/train/runlog"
+
 // history is a validation sentence and what became of its translation.
 type history struct {
 	Source, Reference string
@@ -17,7 +19,7 @@ type said struct {
 const mostSaid = 8
 
 // histories follows the sample translations through a run.
-func (r *Run) histories() []history {
+func histories(r *runlog.Run) []history {
 	var all []history
 	place := map[[2]string]int{}
 	for _, v := range r.Validations {
@@ -37,16 +39,10 @@ func (r *Run) histories() []history {
 			}
 		}
 	}
-	best := r.best()
+	best := r.Best()
 	for i := range all {
 		h := &all[i]
-		if n := len(h.Said); n > mostSaid {
-			some := make([]said, mostSaid)
-			for i := range some {
-				some[i] = h.Said[i*(n-1)/(mostSaid-1)]
-			}
-			h.Said = some
-		}
+		h.Said = evenly(h.Said, mostSaid)
 		for _, s := range best.Samples {
 			if s.Source == h.Source && s.Reference == h.Reference {
 				of := said{From: best.Step, To: best.Step, Text: s.Hypothesis}
@@ -62,11 +58,11 @@ func (r *Run) histories() []history {
 	return all
 }
 
-// Sources are different sentences that a run translated at its validations, at most n, those first that are of a length that
-// can be looked at whole.
-func (r *Run) Sources(n int) []string {
+// Sources returns at most n different sentences that a run translated at its validations. Those whose maps fit on a page
+// come first.
+func Sources(r *runlog.Run, n int) []string {
 	var short, long []string
-	for _, h := range r.histories() {
+	for _, h := range histories(r) {
 		if len(h.Source) <= 120 {
 			short = append(short, h.Source)
 		} else {

@@ -70,15 +70,17 @@ func (l line) smooth(half int) line {
 	return s
 }
 
-// sample is at most n points of a line that is smooth already, evenly spread, and the last.
-func (l line) sample(n int) line {
-	if len(l.x) <= n {
-		return l
+// sample returns at most n points of a line that is smooth already.
+func (l line) sample(n int) line { return line{evenly(l.x, n), evenly(l.y, n)} }
+
+// evenly returns at most n elements, evenly spread, with the first and the last; n is at least 2.
+func evenly[E any](list []E, n int) []E {
+	if len(list) <= n {
+		return list
 	}
-	var s line
-	for i := range n {
-		at := i * (len(l.x) - 1) / (n - 1)
-		s.x, s.y = append(s.x, l.x[at]), append(s.y, l.y[at])
+	some := make([]E, n)
+	for i := range some {
+		some[i] = list[i*(len(list)-1)/(n-1)]
 	}
-	return s
+	return some
 }

@@ -17,9 +17,9 @@
 //	checkpoint.go  everything a run needs to go on, in one file; lock.go keeps a second run away from it
 //	average.go     the mean of the last checkpoints' weights
 //	options.go     every setting and its default
-//	event.go       what a run reports, speed.go how fast it is
+//	event.go       what a run reports, log.go writes it to a runlog; speed.go how fast it is
 //
-// The folder tensorboard holds the writer of event files, peers the comparisons with PyTorch.
+// The folder runlog holds the format of a run's log, tensorboard the writer of event files, peers the comparisons with PyTorch.
 //
 // # The same weights again
 //

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,18 +12,21 @@ import (
 	"tfm/train/tensorboard"
 )
 
-// board writes what a run does to an event file for TensorBoard.
+// board writes the numbers of a run to an event file for TensorBoard. If the file cannot be written it says so once, and the run
+// goes on without it.
 type board struct {
 	dir  string // of -tensorboard; "" is none
 	warn func(error)
 
-	file    *appendFile // nil before the run has started
-	w       *tensorboard.Writer
+	file    *os.File      // nil before the run has started, and after an error
+	buf     *bufio.Writer // of file; it keeps its first error
+	flushed time.Time
+	w       *tensorboard.Writer // to buf
 	scalars []tensorboard.Scalar
 }
 
-// check makes the folder, before work that it shall show.
-func (b *board) check() error {
+// makeDir makes the folder, so that a wrong one is an error before the work begins.
+func (b *board) makeDir() error {
 	if b.dir == "" {
 		return nil
 	}
@@ -32,21 +36,41 @@ func (b *board) check() error {
 	return cli.CheckWritable(filepath.Join(b.dir, "an event file"))
 }
 
-// record writes the numbers of an event. Errors of the file are the appendFile's.
+// record writes the numbers of an event: at once, or within a second if it is a step, because there can be hundreds.
 func (b *board) record(e train.Event) {
-	if b.dir == "" {
+	now := time.Now()
+	if e.Kind == train.Started && b.dir != "" {
+		b.start(now, e)
+	}
+	if b.file == nil {
 		return
 	}
-	now := time.Now()
+	b.write(now, e)
+	if e.Kind != train.Stepped || now.Sub(b.flushed) >= time.Second {
+		b.flushed = now
+		b.check(b.buf.Flush())
+	}
+}
+
+// start begins an event file.
+func (b *board) start(now time.Time, e train.Event) {
+	f, err := os.OpenFile(filepath.Join(b.dir, tensorboard.FileName(now)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		b.warn(err)
+		return
+	}
+	b.file, b.buf = f, bufio.NewWriter(f)
+	b.w, _ = tensorboard.NewWriter(b.buf, now) // its error is kept by buf, as those that follow
+	next := e.Step
+	if e.Path != "" {
+		next++
+	}
+	b.w.Start(now, next)
+}
+
+// write writes the numbers of an event to buf.
+func (b *board) write(now time.Time, e train.Event) {
 	switch e.Kind {
-	case train.Started:
-		b.file = openAppendFile(filepath.Join(b.dir, tensorboard.FileName(now)), os.O_EXCL, b.warn)
-		b.w, _ = tensorboard.NewWriter(b.file, now)
-		next := e.Step
-		if e.Path != "" {
-			next++
-		}
-		b.w.Start(now, next)
 	case train.Stepped:
 		b.scalars = append(b.scalars[:0],
 			tensorboard.Scalar{Tag: "train/loss", Value: e.Loss},
@@ -68,7 +92,6 @@ func (b *board) record(e train.Event) {
 	case train.Averaged:
 		b.validation(now, "average", e)
 	}
-	b.file.flushAfter(e.Kind)
 }
 
 func (b *board) validation(now time.Time, group string, e train.Event) {
@@ -80,7 +103,8 @@ func (b *board) validation(now time.Time, group string, e train.Event) {
 	b.w.Scalars(now, e.Step, scalars...)
 }
 
-// histogram leaves empty buckets at the bottom out: TensorBoard takes the least value for the lower end of the first one.
+// histogram converts h without the empty buckets at its bottom, because TensorBoard takes the least value for the lower end of the
+// first one.
 func histogram(h train.Histogram) tensorboard.Histogram {
 	t := tensorboard.Histogram{Min: h.Min, Max: h.Max, Sum: h.Sum, SumSquares: h.SumSquares}
 	for i, n := range h.Counts {
@@ -92,8 +116,20 @@ func histogram(h train.Histogram) tensorboard.Histogram {
 	return t
 }
 
+// check ends the event file at its first error.
+func (b *board) check(err error) {
+	if err != nil {
+		b.file.Close()
+		b.file = nil
+		b.warn(err)
+	}
+}
+
 func (b *board) close() {
-	if b.file != nil {
-		b.file.close()
+	if b.file == nil {
+		return
+	}
+	if b.check(b.buf.Flush()); b.file != nil {
+		b.check(b.file.Close())
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"tfm/report"
 	"tfm/text"
 	"tfm/train"
+	"tfm/train/runlog"
 )
 
 func reportCommand() cli.Command {
@@ -96,7 +97,7 @@ func (r *reporter) write() error {
 	}
 	page := report.Page{Name: r.name(run), Run: run, Made: "tfm " + version()}
 	for _, o := range r.others {
-		other, err := report.ReadLog(o.path)
+		other, err := runlog.ReadFile(o.path)
 		if err != nil {
 			return fmt.Errorf("-compare %s: %w", o.name, err)
 		}
@@ -121,23 +122,23 @@ func (r *reporter) write() error {
 }
 
 // log reads the run's log.
-func (r *reporter) log() (*report.Run, error) {
+func (r *reporter) log() (*runlog.Run, error) {
 	if info, err := os.Stat(r.run); err != nil {
 		return nil, fmt.Errorf("-run: %w", err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("-run %s is no folder: expected that of a run's checkpoints, such as OUT.ckpt", r.run)
 	}
-	run, err := report.ReadLog(filepath.Join(r.run, runLogName))
+	run, err := runlog.ReadFile(filepath.Join(r.run, runlog.FileName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("-run: there is no %s in %s: tfm train writes it to the folder of its checkpoints, OUT.ckpt", runLogName, r.run)
+		return nil, fmt.Errorf("-run: there is no %s in %s: tfm train writes it to the folder of its checkpoints, OUT.ckpt", runlog.FileName, r.run)
 	}
 	return run, err
 }
 
 // name is what the run's model file is called, or else its folder.
-func (r *reporter) name(run *report.Run) string {
+func (r *reporter) name(run *runlog.Run) string {
 	if len(run.Starts) > 0 {
-		if model := run.Starts[0].Setting("model"); model != "" {
+		if model := run.Starts[0].Settings["model"]; model != "" {
 			return strings.TrimSuffix(filepath.Base(model), ".safetensors")
 		}
 	}
@@ -157,7 +158,7 @@ func (r *reporter) attention(page *report.Page) error {
 	}
 	named := len(sentences) > 0
 	if !named {
-		sentences = page.Run.Sources(usualSentences)
+		sentences = report.Sources(page.Run, usualSentences)
 	}
 	if len(sentences) == 0 {
 		page.Note = "No maps of attention: the log has no sample translations, and no sentences were named (-sentence)."

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/train/runlog"
 )
 
 // reportOf makes a report and returns the page.
@@ -42,7 +43,7 @@ func TestReportOfARun(t *testing.T) {
 	}
 
 	mustRun(t, "", append(args, "-resume", "-steps", "50")...)
-	page, _ = reportOf(t, "-run", dir, "-compare", "itself="+filepath.Join(dir, runLogName), "-sentence", "the red dog <b>sees</b> it", "-sentences", toy.testSrc)
+	page, _ = reportOf(t, "-run", dir, "-compare", "itself="+filepath.Join(dir, runlog.FileName), "-sentence", "the red dog <b>sees</b> it", "-sentences", toy.testSrc)
 	mustHave(t, page, "once, after step 40", "Largest difference of the losses: 0, at step 1", "over 50 common steps", "the red dog &lt;b&gt;sees&lt;/b&gt; it")
 	if n := strings.Count(page, `class="sentence"`); n != 50 {
 		t.Errorf("%d sentences with attention maps, want 50", n)
@@ -59,12 +60,7 @@ func TestReportShowsTheBestCheckpoint(t *testing.T) {
 	mustRun(t, "", args...)
 	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
 	page, _ := reportOf(t, "-run", dir)
-	var best int
-	for _, line := range strings.Split(read(t, filepath.Join(dir, runLogName)), "\n") {
-		if _, after, ok := strings.Cut(line, `"best_step":`); ok {
-			fmt.Sscan(after, &best)
-		}
-	}
+	best := readLog(t, m).End.BestStep
 	mustHave(t, page, fmt.Sprintf("step-%08d.safetensors", best))
 	if err := os.Remove(filepath.Join(dir, fmt.Sprintf("step-%08d.safetensors", best))); err != nil {
 		t.Fatal(err)
@@ -81,7 +77,7 @@ const reportLog = `{"event":"start","step":0,"settings":{}}
 `
 
 func TestReportWithoutAModel(t *testing.T) {
-	dir := filepath.Dir(write(t, runLogName, reportLog))
+	dir := filepath.Dir(write(t, runlog.FileName, reportLog))
 	page, o := reportOf(t, "-run", dir)
 	mustHave(t, page, "there is no checkpoint in the folder of the run")
 	if strings.Count(o.stderr, "\n") != 2 || !strings.Contains(o.stderr, "no maps of attention") {
@@ -92,11 +88,11 @@ func TestReportWithoutAModel(t *testing.T) {
 }
 
 func TestReportErrors(t *testing.T) {
-	dir := filepath.Dir(write(t, runLogName, reportLog))
-	log := filepath.Join(dir, runLogName)
+	dir := filepath.Dir(write(t, runlog.FileName, reportLog))
+	log := filepath.Join(dir, runlog.FileName)
 	empty := t.TempDir()
 	broken := write(t, "broken.jsonl", "{\"step\":1,\"loss\":9}\nnonsense\n{\"step\":2,\"loss\":8}\n")
-	damaged := filepath.Dir(write(t, runLogName, reportLog))
+	damaged := filepath.Dir(write(t, runlog.FileName, reportLog))
 	if err := os.WriteFile(filepath.Join(damaged, "step-00000001.safetensors"), []byte("nonsense"), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func (s *trainSettings) run(ctx context.Context) error {
 		}
 		unlock()
 	}
-	if err := s.board.check(); err != nil {
+	if err := s.board.makeDir(); err != nil {
 		return err
 	}
 	s.progress = terminal.NewProgress(os.Stderr)

@@ -26,6 +26,7 @@ import (
 	"tfm/text"
 	"tfm/text/bpe"
 	"tfm/train"
+	"tfm/train/runlog"
 )
 
 func main() {
@@ -81,20 +82,16 @@ func main() {
 	settings.json(map[string]any{"rates": rates, "clip": o.Clip, "beta1": o.Beta1, "beta2": o.Beta2, "eps": o.Eps})
 	settings.close()
 
-	events := create(dir, "tfm/log.jsonl")
-	events.json(map[string]any{"event": "start", "time": time.Now().Format(time.RFC3339), "version": "tfm", "step": 0,
-		"settings":    map[string]any{"preset": "tiny", "dropout": 0, "tokens": o.Tokens, "peak": o.Peak, "warmup": o.Warmup},
-		"train_pairs": pairs.Len(), "vocabulary": *vocab, "parameters": m.Params.Count(), "threads": *threads, "kernels": mat.Kernel()})
+	check(os.MkdirAll(filepath.Join(dir, "tfm"), 0o777))
+	events := must(runlog.Create(filepath.Join(dir, "tfm", runlog.FileName)))
+	events.Start(runlog.Start{Time: time.Now(), Version: "tfm", TrainPairs: pairs.Len(), Vocabulary: *vocab, Parameters: m.Params.Count(),
+		Threads: *threads, Kernels: mat.Kernel(), Settings: runlog.Settings{"preset": "tiny", "dropout": "0",
+			"tokens": fmt.Sprint(o.Tokens), "peak": fmt.Sprint(o.Peak), "warmup": fmt.Sprint(o.Warmup)}})
 	pool := mat.NewPool(*threads)
 	defer pool.Close()
-	result := must(train.Run(context.Background(), m, pool, train.Data{Train: pairs}, o, func(e train.Event) {
-		if e.Kind == train.Stepped {
-			events.json(map[string]any{"event": "step", "step": e.Step, "epoch": e.Epoch, "elapsed": e.Elapsed.Seconds(), "loss": e.Loss, "nll": e.NLL,
-				"accuracy": e.Accuracy, "rate": e.Rate, "grad_norm": e.GradNorm, "src_per_sec": e.SrcPerSec, "tgt_per_sec": e.TgtPerSec})
-		}
-	}))
-	events.json(map[string]any{"event": "end", "time": time.Now().Format(time.RFC3339), "reason": result.Reason, "step": result.Step})
-	events.close()
+	result := must(train.Run(context.Background(), m, pool, train.Data{Train: pairs}, o, func(e train.Event) { check(e.Log(events)) }))
+	events.End(runlog.End{Time: time.Now(), Reason: string(result.Reason), Step: result.Step})
+	check(events.Close())
 }
 
 // read learns a tokenizer from two files and returns them in its tokens.

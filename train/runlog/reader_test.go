@@ -1,0 +1,249 @@
+package runlog
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const startLine = `{"event":"start","time":"2026-11-21T09:10:11Z","version":"v1","step":0,"settings":{"preset":"tiny","d-model":"128","heads":4,"src":"a.en"},"train_pairs":29000,"valid_pairs":1014,"vocabulary":8000,"parameters":2349056,"threads":2,"kernels":"avx512"}`
+
+func stepLine(step int) string {
+	return fmt.Sprintf(`{"event":"step","step":%d,"epoch":0,"elapsed":%g,"loss":%g,"nll":%g,"accuracy":0.5,"rate":0.001,"grad_norm":1.5,"src_per_sec":9000,"tgt_per_sec":9500}`,
+		step, float64(step)/4, 9-float64(step)/10, 8-float64(step)/10)
+}
+
+func validLine(step int, bleu float64, best bool, hyp string) string {
+	return fmt.Sprintf(`{"event":"valid","step":%d,"elapsed":%g,"loss":5,"nll":4,"accuracy":0.5,"bleu":%g,"best":%v,"took":1,"samples":[{"src":"A <b>dog</b>.","ref":"Ein <b>Hund</b>.","hyp":%q}]}`,
+		step, float64(step)/4, bleu, best, hyp)
+}
+
+func resumeLine(step int) string {
+	return strings.Replace(startLine, `"step":0`, fmt.Sprintf(`"step":%d`, step), 1)
+}
+
+// logOf makes lines a log.
+func logOf(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
+
+func mustRead(t *testing.T, log string) *Run {
+	t.Helper()
+	r, err := Read(strings.NewReader(log), "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// stepsOf is the numbers of a run's steps, validations and starts.
+func stepsOf(r *Run) string {
+	var s []string
+	for _, e := range r.Starts {
+		s = append(s, fmt.Sprint("start", e.Step))
+	}
+	for _, e := range r.Steps {
+		s = append(s, fmt.Sprint(e.Step))
+	}
+	for _, e := range r.Validations {
+		s = append(s, fmt.Sprint("valid", e.Step))
+	}
+	for _, e := range r.Skipped {
+		s = append(s, fmt.Sprint("skipped", e.Step))
+	}
+	return strings.Join(s, " ")
+}
+
+func TestReadFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	log := logOf(startLine, stepLine(1), stepLine(2), validLine(2, 10.5, true, "Ein Hund."), `{"event":"saved","step":2,"path":"p"}`, `{"event":"new kind","x":[1]}`, "",
+		`{"event":"skipped","step":2,"why":"NaN"}`, `{"event":"averaged","step":2,"loss":4,"nll":3,"bleu":11,"checkpoints":6}`,
+		`{"event":"end","time":"2026-11-21T09:20:11Z","reason":"done","step":2,"best_step":2,"model":"m"}`)
+	if err := os.WriteFile(path, []byte(log), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := stepsOf(r); got != "start0 1 2 valid2 skipped2" {
+		t.Errorf("read %s", got)
+	}
+	if s := r.Starts[0]; s.Settings["preset"] != "tiny" || s.Settings["heads"] != "4" || s.Settings["none"] != "" || s.Parameters != 2349056 || s.Time.Year() != 2026 {
+		t.Errorf("start %+v", s)
+	}
+	if s := r.Steps[1]; s.Loss != 8.8 || s.NLL != 7.8 || s.Rate != 0.001 || s.GradNorm != 1.5 || s.TgtPerSec != 9500 || s.Elapsed != 0.5 {
+		t.Errorf("step %+v", s)
+	}
+	if v := r.Best(); v.BLEU != 10.5 || v.Samples[0].Hypothesis != "Ein Hund." {
+		t.Errorf("validation %+v", v)
+	}
+	if r.Averaged.BLEU != 11 || r.Averaged.Checkpoints != 6 || !math.IsNaN(float64(r.Averaged.Accuracy)) || r.End.Reason != "done" {
+		t.Errorf("averaged %+v, end %+v", r.Averaged, r.End)
+	}
+	if _, err := ReadFile(path + "x"); !os.IsNotExist(err) {
+		t.Errorf("error %v of a file that is not there", err)
+	}
+}
+
+// What killed runs leave, and what is done once more after a resume.
+func TestReadKilledRuns(t *testing.T) {
+	half := stepLine(3)[:20]
+	for _, c := range []struct{ name, log, want string }{
+		{"half a line at the end", logOf(startLine, stepLine(1)) + half, "start0 1"},
+		{"a broken line at the end", logOf(startLine, stepLine(1), half), "start0 1"},
+		{"no newline at the end", startLine + "\n" + stepLine(1), "start0 1"},
+		{"steps again", logOf(startLine, stepLine(1), stepLine(2), validLine(2, 1, true, ""), stepLine(3), `{"event":"skipped","step":3}`, resumeLine(2), stepLine(3), stepLine(4)), "start0 start2 1 2 3 4 valid2"},
+		{"half a line, then a resume", logOf(startLine, stepLine(1), half, resumeLine(1), stepLine(2)), "start0 start1 1 2"},
+		{"half a line and a resume in one", logOf(startLine, stepLine(1), half+resumeLine(1), stepLine(2)), "start0 start1 1 2"},
+		{"resumed twice from one step", logOf(startLine, stepLine(1), resumeLine(1), stepLine(2), resumeLine(1), stepLine(2)), "start0 start1 start1 1 2"},
+		{"resumed further back", logOf(startLine, stepLine(1), stepLine(2), resumeLine(2), stepLine(3), resumeLine(1), stepLine(2)), "start0 start1 1 2"},
+		{"begun anew", logOf(startLine, stepLine(1), `{"event":"end","step":1}`, startLine, stepLine(1)), "start0 1"},
+		{"validated again", logOf(startLine, stepLine(1), validLine(1, 1, true, ""), resumeLine(1), validLine(1, 2, true, "")), "start0 start1 1 valid1"},
+		{"another program's", logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`), "1 2"},
+		{"Windows line ends", strings.ReplaceAll(logOf(startLine, stepLine(1)), "\n", "\r\n"), "start0 1"},
+	} {
+		r := mustRead(t, c.log)
+		if got := stepsOf(r); got != c.want {
+			t.Errorf("%s: read %s, want %s", c.name, got, c.want)
+		}
+		if r.End != nil {
+			t.Errorf("%s: has an end", c.name)
+		}
+	}
+	again := mustRead(t, logOf(startLine, stepLine(1), validLine(1, 1, true, ""), resumeLine(1), validLine(1, 2, true, "")))
+	if again.Best().BLEU != 2 {
+		t.Error("of two validations of a step the older is kept")
+	}
+}
+
+func TestNumbersThatAreNone(t *testing.T) {
+	r := mustRead(t, logOf(startLine, `{"event":"step","step":1,"loss":null,"nll":"NaN","grad_norm":"+Inf","rate":"-inf"}`))
+	s := r.Steps[0]
+	if !math.IsNaN(float64(s.Loss)) || !math.IsNaN(float64(s.NLL)) || !math.IsInf(float64(s.GradNorm), 1) || !math.IsInf(float64(s.Rate), -1) || !math.IsNaN(float64(s.Accuracy)) {
+		t.Errorf("step %+v", s)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	for _, c := range []struct {
+		name, log string
+		wants     []string
+	}{
+		{"empty", "", []string{"log: no event"}},
+		{"only half a line", startLine[:30], []string{"log: no event"}},
+		{"broken within", logOf(startLine, stepLine(1)[:30], stepLine(2)), []string{"log:2: ", "JSON"}},
+		{"no JSON", "step 1 loss 9\nstep 2 loss 8\n", []string{"log:1: ", "JSON"}},
+		{"no object", logOf(startLine, "17", stepLine(2)), []string{"log:2: "}},
+		{"a text for a number", logOf(startLine, `{"event":"step","step":1,"loss":"nine"}`, stepLine(2)), []string{"log:2: "}},
+		{"no whole step", logOf(startLine, `{"event":"step","step":1.5}`, stepLine(2)), []string{"log:2: ", "step"}},
+		{"backwards", logOf(startLine, stepLine(2), stepLine(1)), []string{"log:3: ", "step 1 after step 2"}},
+		{"negative", logOf(startLine, stepLine(-1)), []string{"log:2: ", "step -1"}},
+		{"validations backwards", logOf(startLine, validLine(2, 1, true, ""), validLine(1, 1, true, "")), []string{"log:3: ", "step 1 after one of step 2"}},
+	} {
+		_, err := Read(strings.NewReader(c.log), "log")
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+			continue
+		}
+		for _, want := range c.wants {
+			if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %q does not say %q in one line", c.name, err, want)
+			}
+		}
+	}
+}
+
+// Whatever a log holds, there is an error that names it, or a run whose steps ascend.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(logOf(startLine, stepLine(1), validLine(1, 3, true, "Ein Hund."), resumeLine(1), stepLine(2))))
+	f.Add([]byte(logOf(startLine, stepLine(1)) + stepLine(2)[:40]))
+	f.Add([]byte(`{"step":9000000000000000000,"loss":1e308}` + "\n" + `{"event":"valid","step":9223372036854775807,"loss":-1e308,"nll":800,"bleu":1e-320}`))
+	f.Add([]byte(`{"event":"start","step":0,"settings":{"model":["</script>"],"x":null}}` + "\n" + `{"step":0,"rate":0,"grad_norm":5e-324,"src_per_sec":1e300,"tgt_per_sec":-1e300}`))
+	f.Fuzz(func(t *testing.T, log []byte) {
+		r, err := Read(bytes.NewReader(log), "log")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "log:") {
+				t.Errorf("the error %q does not name the file", err)
+			}
+			return
+		}
+		for i := 1; i < len(r.Steps); i++ {
+			if r.Steps[i].Step <= r.Steps[i-1].Step {
+				t.Errorf("step %d after %d", r.Steps[i].Step, r.Steps[i-1].Step)
+			}
+		}
+	})
+}
+
+// A log as the program wrote it before its schema was this package's.
+func TestOldLog(t *testing.T) {
+	r := readBack(t, "testdata/before-runlog.jsonl")
+	if got, want := stepsOf(r), "start0 start40 1 2 40 41 60 valid10 valid20 valid30 valid40 valid50 valid60"; got != want {
+		t.Errorf("read %s, expected %s", got, want)
+	}
+	if r.Starts[1].Settings["d-model"] != "128" || r.Starts[1].Settings["preset"] != "demo" || !(r.Steps[4].KL > 0) || r.Averaged.Checkpoints != 3 ||
+		len(r.Validations[0].Samples) != 1 || r.End.BestStep != r.Best().Step {
+		t.Errorf("settings %v, KL %v, averaged %+v, end %+v", r.Starts[1].Settings, r.Steps[4].KL, r.Averaged, r.End)
+	}
+}
+
+// Of many steps some are kept, the same ones in every log, and always the last.
+func TestThinning(t *testing.T) {
+	lines := []string{startLine}
+	for step := 1; step <= 41; step++ {
+		lines = append(lines, stepLine(step), fmt.Sprintf(`{"event":"skipped","step":%d}`, step))
+	}
+	readThinned := func(lines ...string) *Run {
+		r, err := read(strings.NewReader(logOf(lines...)), "log", thinning{max: 8}, thinning{max: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := readThinned(lines...)
+	if got, want := stepsOf(r), "start0 8 16 24 32 40 41 skipped16 skipped32 skipped41"; got != want {
+		t.Errorf("read %s, expected %s", got, want)
+	}
+	if r.SkippedCount != 41 {
+		t.Errorf("%d dropped updates, expected 41", r.SkippedCount)
+	}
+	resumed := strings.Replace(resumeLine(17), `"settings"`, `"skipped":17,"settings"`, 1)
+	r = readThinned(append(lines, resumed, stepLine(18), stepLine(19), `{"event":"skipped","step":19,"count":18}`)...)
+	if got, want := stepsOf(r), "start0 start17 8 16 19 skipped16 skipped19"; got != want {
+		t.Errorf("after a resume read %s, expected %s", got, want)
+	}
+	if r.SkippedCount != 18 {
+		t.Errorf("after a resume %d dropped updates, expected 18", r.SkippedCount)
+	}
+	if got, want := stepsOf(readThinned(startLine, stepLine(1), stepLine(2))), "start0 1 2"; got != want {
+		t.Errorf("a short log: read %s, expected %s", got, want)
+	}
+}
+
+// Only the settings of the first and the last start are kept.
+func TestSettingsOfManyStarts(t *testing.T) {
+	r := mustRead(t, logOf(startLine, stepLine(1), resumeLine(1), resumeLine(1), resumeLine(1)))
+	for i, s := range r.Starts {
+		if has := s.Settings != nil; has != (i == 0 || i == 3) {
+			t.Errorf("start %d of %d has settings: %v", i, len(r.Starts), has)
+		}
+	}
+}
+
+// A line without end is no reason to take all memory: it is a broken line as others are.
+func TestLongLine(t *testing.T) {
+	long := strings.Repeat("x", maxLine+1<<16)
+	if got, want := stepsOf(mustRead(t, logOf(startLine, stepLine(1))+long)), "start0 1"; got != want {
+		t.Errorf("long last line: read %s, expected %s", got, want)
+	}
+	if got, want := stepsOf(mustRead(t, logOf(startLine, stepLine(1), long+resumeLine(1), stepLine(2)))), "start0 start1 1 2"; got != want {
+		t.Errorf("long line, then a resume: read %s, expected %s", got, want)
+	}
+	_, err := Read(strings.NewReader(logOf(startLine, long, stepLine(1))), "log")
+	if want := "log:2: a line of more than 16 MiB"; err == nil || err.Error() != want {
+		t.Errorf("error %v, expected %s", err, want)
+	}
+}

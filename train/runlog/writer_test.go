@@ -1,0 +1,244 @@
+package runlog
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/quick"
+	"time"
+)
+
+func create(t *testing.T) (w *Writer, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), FileName)
+	w, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, path
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readBack(t *testing.T, path string) *Run {
+	t.Helper()
+	r, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// drawn returns an L with random fields: numbers of nine digits or NaN, text with everything that JSON escapes.
+func drawn[L any](random *rand.Rand) (line L) {
+	v := reflect.ValueOf(&line).Elem()
+	for i := range v.NumField() {
+		draw(v.Field(i), random)
+	}
+	return line
+}
+
+func draw(v reflect.Value, random *rand.Rand) {
+	texts := []string{"", "a", "</script> & \"quotes\" \\", "日本語\n\t\x01", "\u2028\ufffd"}
+	text := func() string { return texts[random.IntN(len(texts))] }
+	switch v.Interface().(type) {
+	case int:
+		v.SetInt(int64(random.IntN(1e9)))
+	case bool:
+		v.SetBool(random.IntN(2) == 1)
+	case string:
+		v.SetString(text())
+	case Number:
+		x := float64(random.IntN(1e9)) * math.Pow10(random.IntN(30)-20) * float64(random.IntN(3)-1)
+		var rounded float64
+		fmt.Sscan(fmt.Sprintf("%.9g", x), &rounded)
+		if random.IntN(5) == 0 {
+			rounded = math.NaN()
+		}
+		v.SetFloat(rounded)
+	case time.Time:
+		v.Set(reflect.ValueOf(time.Unix(random.Int64N(1e10), 0).UTC()))
+	case Settings:
+		s := Settings{}
+		for range random.IntN(4) {
+			s[text()] = text()
+		}
+		v.Set(reflect.ValueOf(s))
+	case []Sample:
+		var s []Sample
+		for range random.IntN(3) {
+			s = append(s, Sample{text(), text(), text()})
+		}
+		v.Set(reflect.ValueOf(s))
+	default:
+		panic(fmt.Sprint("a field of type ", v.Type()))
+	}
+}
+
+// same reports whether two lines are equal, NaN being equal to NaN.
+func same(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
+
+// What is written is what is read, whatever the fields are.
+func TestReaderReadsWhatWriterWrites(t *testing.T) {
+	check := func(seed uint64) bool {
+		random := rand.New(rand.NewPCG(seed, 0))
+		start, step, valid, averaged := drawn[Start](random), drawn[Step](random), drawn[Validation](random), drawn[Validation](random)
+		skipped, saved, end := drawn[Skipped](random), drawn[Saved](random), drawn[End](random)
+		start.Step = 0
+		w, path := create(t)
+		for _, err := range []error{w.Start(start), w.Step(step), w.Valid(valid), w.Averaged(averaged), w.Skipped(skipped), w.Saved(saved), w.End(end), w.Close()} {
+			must(t, err)
+		}
+		r := readBack(t, path)
+		ok := true
+		for _, c := range [][2]any{{r.Starts, []Start{start}}, {r.Steps, []Step{step}}, {r.Validations, []Validation{valid}}, {*r.Averaged, averaged},
+			{r.Skipped, []Skipped{skipped}}, {*r.End, end}} {
+			if !same(c[0], c[1]) {
+				t.Errorf("seed %d: read\n%#v, wrote\n%#v", seed, c[0], c[1])
+				ok = false
+			}
+		}
+		return ok
+	}
+	if err := quick.Check(check, &quick.Config{MaxCount: 200}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A number comes back to nine digits; infinities do not come back.
+func TestNumbersHaveNineDigits(t *testing.T) {
+	w, path := create(t)
+	must(t, w.Step(Step{Step: 1, Loss: 1.23456789049, NLL: Number(math.Inf(1)), Rate: -1e-320}))
+	must(t, w.Close())
+	if s := readBack(t, path).Steps[0]; s.Loss != 1.23456789 || !s.NLL.IsZero() || math.Abs(float64(s.Rate)+1e-320) > 1e-323 {
+		t.Errorf("read %v, %v and %v, expected 1.23456789, NaN and -1e-320", s.Loss, s.NLL, s.Rate)
+	}
+}
+
+// A resumed log goes on behind its last whole line, however long the half line is.
+func TestAppendCutsHalfALine(t *testing.T) {
+	for _, half := range []string{"", `{"event":"st`, strings.Repeat("x", 1<<16), strings.Repeat("x", 1<<17+1)} {
+		for _, whole := range []string{"", stepLine(1) + "\n", stepLine(1) + "\n" + stepLine(2) + "\n"} {
+			path := filepath.Join(t.TempDir(), FileName)
+			must(t, os.WriteFile(path, []byte(whole+half), 0o666))
+			w, err := Append(path)
+			must(t, err)
+			must(t, w.Step(Step{Step: 3}))
+			must(t, w.Close())
+			got, err := os.ReadFile(path)
+			must(t, err)
+			if rest, ok := strings.CutPrefix(string(got), whole); !ok || !strings.HasPrefix(rest, `{"event":"step","step":3,`) || strings.Count(rest, "\n") != 1 {
+				t.Errorf("%d whole and %d half bytes became %.200q", len(whole), len(half), got)
+			}
+		}
+	}
+	w, err := Append(filepath.Join(t.TempDir(), FileName))
+	must(t, err)
+	must(t, w.Close())
+}
+
+// Lines of steps may stay in memory for a second; all other lines, and Sync, bring them to the file.
+func TestFlush(t *testing.T) {
+	w, path := create(t)
+	lines := func() int {
+		data, err := os.ReadFile(path)
+		must(t, err)
+		return strings.Count(string(data), "\n")
+	}
+	must(t, w.Start(Start{}))
+	w.flushed = time.Now().Add(time.Hour) // not by the clock
+	must(t, w.Step(Step{Step: 1}))
+	if n := lines(); n != 1 {
+		t.Errorf("%d lines after a start and a step, expected the start's", n)
+	}
+	must(t, w.Sync())
+	if n := lines(); n != 2 {
+		t.Errorf("%d lines after Sync, expected 2", n)
+	}
+	w.flushed = time.Now().Add(time.Hour)
+	must(t, w.Step(Step{Step: 2}))
+	must(t, w.Saved(Saved{Step: 2}))
+	if n := lines(); n != 4 {
+		t.Errorf("%d lines after a step and a save, expected 4", n)
+	}
+	w.flushed = time.Now().Add(-2 * flushEvery)
+	must(t, w.Step(Step{Step: 3}))
+	if n := lines(); n != 5 {
+		t.Errorf("%d lines after a step two seconds later, expected 5", n)
+	}
+	must(t, w.Close())
+}
+
+func TestStepAllocatesNothing(t *testing.T) {
+	w, _ := create(t)
+	defer w.Close()
+	s := Step{Step: 123456, Epoch: 7, Elapsed: 98.765, Loss: 2.5, NLL: Number(math.NaN()), KL: 0.1, Rate: 1.25e-7}
+	step := func() {
+		w.Step(s)
+		w.flush()
+	}
+	step()
+	if n := testing.AllocsPerRun(50, step); n != 0 {
+		t.Errorf("%v allocations a step, expected 0", n)
+	}
+}
+
+// The first error of the file is that of all further calls.
+func TestWriterKeepsItsError(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /dev/full")
+	}
+	w, err := Create("/dev/full")
+	must(t, err)
+	for name, err := range map[string]error{"Start": w.Start(Start{}), "Saved": w.Saved(Saved{}), "Sync": w.Sync(), "Close": w.Close()} {
+		if err == nil || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("%s: error %v, expected no space left", name, err)
+		}
+	}
+	if _, err := Create(t.TempDir()); err == nil {
+		t.Error("a folder is no log: no error")
+	}
+	if _, err := Append(t.TempDir()); err == nil {
+		t.Error("a folder is no log to append to: no error")
+	}
+}
+
+// README.md documents the fields that the lines have, in their order.
+func TestReadmeDocumentsEveryField(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	must(t, err)
+	found := map[string][]string{}
+	for _, section := range strings.Split(string(readme), "\n## ")[1:] {
+		title, body, _ := strings.Cut(section, "\n")
+		for _, event := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(title, -1) {
+			for _, field := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|(.*)\\|(.*)\\|$").FindAllStringSubmatch(body, -1) {
+				found[event[1]] = append(found[event[1]], field[1])
+				if strings.TrimSpace(field[2]+field[3]) == "" {
+					t.Errorf("%s: %s has neither unit nor meaning", event[1], field[1])
+				}
+			}
+		}
+	}
+	expected := map[string][]string{}
+	for event, line := range map[string]any{"start": Start{}, "step": Step{}, "valid": Validation{}, "averaged": Validation{}, "skipped": Skipped{}, "saved": Saved{}, "end": End{}} {
+		for i := range reflect.TypeOf(line).NumField() {
+			name, _, _ := strings.Cut(reflect.TypeOf(line).Field(i).Tag.Get("json"), ",")
+			expected[event] = append(expected[event], name)
+		}
+	}
+	if !reflect.DeepEqual(found, expected) {
+		t.Errorf("README.md documents\n%v, expected\n%v", found, expected)
+	}
+}
