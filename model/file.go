@@ -1,14 +1,13 @@
 package model
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"tfm/internal/strict"
 	"tfm/model/safetensors"
 )
 
@@ -141,31 +140,14 @@ func decodeConfig(meta map[string]string) (c Config, err error) {
 	case got != format:
 		return c, fmt.Errorf("its format is %q, this program reads %q", got, format)
 	}
-	d := json.NewDecoder(bytes.NewReader([]byte(meta["config"])))
-	d.DisallowUnknownFields() // a field that is not known would be a reading of the paper that is not computed
-	if err := d.Decode(&c); err != nil {
-		return c, fmt.Errorf("its configuration: %w", nameField(meta["config"], err))
+	// A field that is not known could be a reading of the paper that this program does not compute.
+	if err := strict.Unmarshal([]byte(meta["config"]), &c); err != nil {
+		return c, fmt.Errorf("its configuration: %w", err)
 	}
 	if err := c.Validate(); err != nil {
 		return c, fmt.Errorf("its configuration: %w", err)
 	}
 	return c, nil
-}
-
-// nameField adds to the error of decoding a Config which field it is about, if a field by itself makes that error: those of
-// the readings do not say.
-func nameField(config string, err error) error {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(config), &fields) != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		one, _ := json.Marshal(map[string]json.RawMessage{name: fields[name]})
-		if again := json.Unmarshal(one, new(Config)); again != nil && again.Error() == err.Error() && !strings.Contains(err.Error(), name) {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return err
 }
 
 func decode(s *safetensors.File, gradients bool) (File, error) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tfm/internal/strict"
 	"tfm/layer"
 	"tfm/model"
 	"tfm/model/safetensors"
@@ -83,17 +84,19 @@ func openModel(path string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// read reads what makes a checkpoint of a model file.
+// read decodes the parts of the metadata that a checkpoint has and a model does not.
 func (c *Checkpoint) read() error {
 	meta := c.file.Metadata()
-	for key, value := range map[string]any{keyOptions: &c.Options, keyState: &c.State} {
-		if _, ok := meta[key]; !ok {
-			return fmt.Errorf("%s: not a checkpoint: its metadata has no %s", c.Path, key)
+	for _, part := range []struct {
+		key   string
+		value any
+	}{{keyOptions, &c.Options}, {keyState, &c.State}} {
+		text, ok := meta[part.key]
+		if !ok {
+			return fmt.Errorf("%s: not a checkpoint: its metadata has no %s", c.Path, part.key)
 		}
-		decoder := json.NewDecoder(strings.NewReader(meta[key]))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(value); err != nil {
-			return fmt.Errorf("%s: %s in the metadata: %w", c.Path, key, err)
+		if err := strict.Unmarshal([]byte(text), part.value); err != nil {
+			return fmt.Errorf("%s: %s in the metadata: %w", c.Path, part.key, err)
 		}
 	}
 	c.Options.Schedule = c.Options.scheduleName() // checkpoints from when it went without saying have none

@@ -163,6 +163,32 @@ func TestOptionsOfOldCheckpoints(t *testing.T) {
 	}
 }
 
+// Names of a checkpoint's JSON are exact, each occurs once, and nothing follows.
+func TestCheckpointJSONIsStrict(t *testing.T) {
+	m := newModel(t, smallConfig())
+	for _, c := range []struct{ options, state, want string }{
+		{`{"Peak":0.002}`, `{}`, `train.options in the metadata: unknown field "Peak", expected "peak"`},
+		{`{"peak":0.002,"peak":1}`, `{}`, `train.options in the metadata: field "peak" twice`},
+		{`{"peak":0.002}}`, `{}`, `train.options in the metadata: found "}" after the object`},
+		{`{"search":{"beam":3}}`, `{}`, `train.options in the metadata: search: unknown field "beam", expected "Beam"`},
+		{`{}`, `{"step":1}[]`, `train.state in the metadata: found "[" after the object`},
+		{`{}`, `{"position":{"epoch":1,"epoch":2}}`, `train.state in the metadata: position: field "epoch" twice`},
+		{`{}`, `null`, `train.state in the metadata: found null, expected an object`},
+		{`{`, `{`, `train.options in the metadata: unexpected EOF`},
+	} {
+		path := filepath.Join(t.TempDir(), "c.safetensors")
+		meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: c.options, keyState: c.state}}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := safetensors.Write(path, meta, tensors); err != nil {
+			t.Fatal(err)
+		}
+		_, err = OpenCheckpoint(path)
+		wantError(t, err, path, c.want)
+	}
+}
+
 // A finished run goes on when it is given more steps, as if they had been asked for at once.
 func TestResumeWithMoreSteps(t *testing.T) {
 	o := smallOptions(9)

@@ -1,0 +1,115 @@
+// Package strict decodes JSON that this program wrote, from files that anyone may have changed since.
+//
+// It may import nothing of tfm.
+package strict
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// Unmarshal decodes text, one JSON object, into the struct that v points to. In contrast to json.Unmarshal it refuses fields
+// that the struct does not have or has in other case, a field twice, null, and anything but white space behind the object.
+// Fields that text leaves out keep their values. It allocates a small multiple of len(text).
+//
+// The fields that text names must be structs themselves, basic types, or types with UnmarshalText, and none may be embedded;
+// otherwise, or if v is no pointer to a struct, Unmarshal panics. Errors name the field, what was found and what was expected; after one *v is
+// unspecified.
+func Unmarshal(text []byte, v any) error {
+	pointer := reflect.ValueOf(v)
+	if pointer.Kind() != reflect.Pointer || pointer.Elem().Kind() != reflect.Struct {
+		panic(fmt.Sprintf("strict: found %T, expected a pointer to a struct", v))
+	}
+	err := unmarshalObject(text, pointer.Elem())
+	if err == io.EOF { // of a Decoder in front of a token
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func unmarshalObject(text []byte, object reflect.Value) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	start, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if start != json.Delim('{') {
+		return fmt.Errorf("found %.80s, expected an object", text)
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name := key.(string)
+		field, err := fieldOf(object, name)
+		if err != nil {
+			return err
+		}
+		if seen[name] {
+			return fmt.Errorf("field %q twice", name)
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if err := unmarshalField(value, field); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("found %.1q after the object, expected nothing", rest)
+	}
+	return nil
+}
+
+// fieldOf returns the field that has this name in JSON.
+func fieldOf(object reflect.Value, name string) (reflect.Value, error) {
+	similar := ""
+	for i := range object.NumField() {
+		field := object.Type().Field(i)
+		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Anonymous {
+			panic(fmt.Sprintf("strict: found the embedded field %s, expected named ones", field.Name))
+		}
+		if !field.IsExported() || tag == "-" {
+			continue
+		}
+		if tag == "" {
+			tag = field.Name
+		}
+		if tag == name {
+			return object.Field(i), nil
+		}
+		if strings.EqualFold(tag, name) {
+			similar = fmt.Sprintf(", expected %q", tag)
+		}
+	}
+	return reflect.Value{}, fmt.Errorf("unknown field %.80q%s", name, similar)
+}
+
+func unmarshalField(text []byte, field reflect.Value) error {
+	// null leaves a value as it is.
+	_, isText := field.Addr().Interface().(interface{ UnmarshalText([]byte) error })
+	switch kind := field.Kind(); {
+	case kind == reflect.Struct && !isText:
+		return unmarshalObject(text, field)
+	case !isText && (kind < reflect.Bool || kind > reflect.Float64) && kind != reflect.String:
+		panic(fmt.Sprintf("strict: found a field of type %v, expected a struct, a basic type or one with UnmarshalText", field.Type()))
+	}
+	err := json.Unmarshal(text, field.Addr().Interface())
+	if wrongType := new(json.UnmarshalTypeError); errors.As(err, &wrongType) || string(text) == "null" {
+		return fmt.Errorf("found %.80s, expected %v", text, field.Type())
+	}
+	return err
+}
