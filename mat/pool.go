@@ -1,61 +1,69 @@
 package mat
 
 import (
+	"fmt"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Pool runs loops on a fixed number of threads. The zero of the type, a nil *Pool, runs them on the
-// calling goroutine. Results never depend on the number of threads: a loop's ranges write disjoint outputs.
+// Pool runs loops on a fixed number of threads: the caller of a loop and the pool's workers. A nil *Pool runs them on
+// the calling goroutine. Results never depend on the number of threads, because the ranges of a loop write disjoint
+// outputs.
 //
-// A Pool may be used by several goroutines at once: the helpers serve one loop at a time, and a caller that
-// finds them busy runs its own loop alone.
+// A Pool may be used by several goroutines at once. The workers serve one loop at a time; a caller that finds them
+// busy, such as a loop inside a loop, runs its own loop alone.
 type Pool struct {
 	threads int
 
-	loop     sync.Mutex // held by the caller whose loop the helpers serve
-	task     body
+	lock     sync.Mutex // held by the caller whose loop the workers serve
+	loop     body
 	n, grain int
-	next     atomic.Int64  // first index that nobody has taken
-	gate     atomic.Int64  // helpers inside the current loop; closed is added while it may not be entered
-	opened   atomic.Uint32 // counts loops, so that helpers see a new one
-	idle     atomic.Int32  // helpers that are parked or about to park
-	wake     chan struct{} // one token for a parked helper
+	ranges   int                        // ranges of the loop, each of grain indices but the last one
+	current  int                        // range that the caller is in, or ranges or more
+	next     atomic.Int64               // first range that no thread has taken
+	inside   atomic.Int64               // workers inside the loop, plus closed while none may enter
+	left     chan struct{}              // one token after the last worker has left a closed loop
+	panicked atomic.Pointer[rangePanic] // panic of a worker's range, that of the first range if there are several
+	loops    atomic.Uint32              // loops begun, so that workers see a new one
+	parked   atomic.Int32               // workers that are parked or about to park
+	wake     chan struct{}              // one token for each worker to wake
 	stop     atomic.Bool
 }
 
+// body is a loop's body: Range does the work of the indices [lo, hi).
 type body interface{ Range(lo, hi int) }
 
 const (
-	closed = -1 << 32
-	looks  = 64                     // between letting others run and reading the clock
-	linger = 200 * time.Microsecond // a helper parks after: longer than the gap between two loops of a training step
+	closed        = -1 << 32
+	spinsPerYield = 64                     // spins between letting other goroutines run and reading the clock
+	spinTime      = 200 * time.Microsecond // spinning before parking: longer than the gap between two loops of a training step
 )
 
 // NewPool starts a pool of the given number of threads, the caller of a loop being one of them. It panics if
-// threads is less than 1. Close ends the others.
+// threads is less than 1. Close ends the workers.
 func NewPool(threads int) *Pool {
 	if threads < 1 {
 		panic("mat: a pool needs at least one thread")
 	}
-	p := &Pool{threads: threads, wake: make(chan struct{}, threads)}
-	p.gate.Store(closed)
+	p := &Pool{threads: threads, left: make(chan struct{}, 1), wake: make(chan struct{}, threads)}
+	p.inside.Store(closed)
 	for range threads - 1 {
-		go p.help()
+		go p.work()
 	}
 	return p
 }
 
-// DefaultPool is the pool of functions that take none, with as many threads as GOMAXPROCS was when it was first
-// asked for. Its helpers park when they have nothing to do. Nobody should close it.
+// DefaultPool returns the pool of functions that take none. It has as many threads as GOMAXPROCS was at the first
+// call. Its workers park when they have nothing to do. Do not close it.
 func DefaultPool() *Pool { return defaultPool() }
 
 var defaultPool = sync.OnceValue(func() *Pool { return NewPool(runtime.GOMAXPROCS(0)) })
 
-// Threads is the number of threads that a loop runs on; 1 for a nil pool.
+// Threads returns the number of threads that a loop runs on; 1 for a nil pool.
 func (p *Pool) Threads() int {
 	if p == nil {
 		return 1
@@ -63,137 +71,231 @@ func (p *Pool) Threads() int {
 	return p.threads
 }
 
-// Close ends the pool's helpers. Loops still run afterwards, on their callers alone.
+// Close ends the pool's workers. Loops still run afterwards, on their callers alone.
 func (p *Pool) Close() {
 	if p == nil {
 		return
 	}
-	p.loop.Lock()
-	defer p.loop.Unlock()
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	if p.stop.Swap(true) {
 		return
 	}
 	close(p.wake)
 }
 
-// Each calls t.Range(lo, hi) for ranges that together are [0, n), each of at most grain indices, on the
-// threads of p, and returns when all are done. Ranges are begun in ascending order, so one may wait for those before it. T is a struct of the loop's arguments. It is copied into
-// storage that is used again, so a loop allocates nothing once one of its type has run. Each panics if grain is
-// less than 1. Range must not panic: on another thread nobody could recover it.
+// Do calls f for ranges [lo, hi) that together are [0, n), as Each does. It is for loops off the hot path, because
+// the closure f may be allocated in each call.
+func (p *Pool) Do(n, grain int, f func(lo, hi int)) { Each(p, n, grain, function{f}) }
+
+type function struct{ f func(lo, hi int) }
+
+func (f *function) Range(lo, hi int) { f.f(lo, hi) }
+
+// Each calls t.Range(lo, hi) for ranges that together are [0, n), each of at most grain indices, on the threads of p,
+// and returns when all are done. T is a struct of the loop's arguments. It is copied into storage that is used again,
+// so a loop allocates nothing once one of its type has run. Each panics if grain is less than 1.
+//
+// If Range panics, no further ranges begin, and when those that have begun are done Each panics with the same value:
+// that of the first range that panicked, whatever the number of threads. The pool stays usable. If nobody recovers a
+// panic of another goroutine, the program's last words include its stack.
+//
+// Ranges begin in ascending order, so one may wait for an earlier one. An earlier one must then end that wait even when
+// it panics.
 func Each[T any, R interface {
 	*T
 	body
 }](p *Pool, n, grain int, t T) {
 	if grain < 1 {
-		panic("mat: Each needs a grain of at least one index")
+		panic(fmt.Sprintf("mat: a loop over %d indices with a grain of %d", n, grain))
 	}
 	if n <= 0 {
 		return
 	}
-	box := boxOf[T]()
-	arg := box.Get().(*T)
+	args := storageOf[T]()
+	arg := args.Get().(*T)
 	*arg = t
 	if n > grain && p.claim() {
 		p.run(R(arg), n, grain)
-		p.loop.Unlock()
 	} else {
-		for lo := 0; lo < n; lo += grain {
-			R(arg).Range(lo, min(lo+grain, n))
+		lo := 0
+		for ; n-lo > grain; lo += grain {
+			R(arg).Range(lo, lo+grain)
 		}
+		R(arg).Range(lo, n)
 	}
 	*arg = *new(T)
-	box.Put(arg)
+	args.Put(arg)
 }
 
-// boxes holds for each type of loop the storage that its arguments are copied into.
-var boxes sync.Map // reflect.Type → *sync.Pool
+// storage holds for each type of loop the memory that its arguments are copied into.
+var storage sync.Map // reflect.Type → *sync.Pool
 
-func boxOf[T any]() *sync.Pool {
+func storageOf[T any]() *sync.Pool {
 	key := reflect.TypeFor[T]()
-	if box, ok := boxes.Load(key); ok {
-		return box.(*sync.Pool)
+	if s, ok := storage.Load(key); ok {
+		return s.(*sync.Pool)
 	}
-	box, _ := boxes.LoadOrStore(key, &sync.Pool{New: func() any { return new(T) }})
-	return box.(*sync.Pool)
+	s, _ := storage.LoadOrStore(key, &sync.Pool{New: func() any { return new(T) }})
+	return s.(*sync.Pool)
 }
 
-// claim reports whether the helpers are free to serve the caller's loop, and if so holds p.loop.
+// claim reports whether the workers are free to serve the caller's loop, and if so holds p.lock.
 func (p *Pool) claim() bool {
-	if p == nil || p.threads == 1 || !p.loop.TryLock() {
+	if p == nil || p.threads == 1 || !p.lock.TryLock() {
 		return false
 	}
 	if p.stop.Load() {
-		p.loop.Unlock()
+		p.lock.Unlock()
 		return false
 	}
 	return true
 }
 
-// run shares a loop with the helpers. Helpers enter while the gate is open, so one that comes late, or never,
-// costs nothing: the caller takes the ranges itself, closes the gate, and waits only for those inside.
+// run shares a loop with the workers and releases p.lock. Workers enter while the loop is open, so one that comes late,
+// or never, costs nothing: the caller takes the ranges itself, closes the loop, and waits only for those inside.
 func (p *Pool) run(t body, n, grain int) {
-	p.task, p.n, p.grain = t, n, grain
+	p.loop, p.n, p.grain, p.ranges = t, n, grain, (n-1)/grain+1
+	p.current = 0
 	p.next.Store(0)
-	p.gate.Store(0)
-	p.opened.Add(1)
-	for range p.idle.Load() {
+	p.inside.Store(0)
+	p.loops.Add(1)
+	for range p.parked.Load() {
 		select {
 		case p.wake <- struct{}{}:
 		default:
 		}
 	}
-	p.work()
-	p.gate.Add(closed)
-	for i := 1; p.gate.Load() != closed; i++ {
-		if pause(); i%looks == 0 {
-			runtime.Gosched()
-		}
-	}
-	p.task = nil
+	defer p.finish()
+	p.takeRanges(&p.current)
 }
 
-// work takes ranges of the current loop until none is left.
-func (p *Pool) work() {
+// takeRanges runs ranges of the current loop until none is left. It keeps the one that it is in in current.
+func (p *Pool) takeRanges(current *int) {
 	for {
-		hi := int(p.next.Add(int64(p.grain)))
-		lo := hi - p.grain
-		if lo >= p.n {
+		i := int(p.next.Add(1)) - 1
+		*current = i
+		if i >= p.ranges {
 			return
 		}
-		p.task.Range(lo, min(hi, p.n))
+		lo := i * p.grain
+		p.loop.Range(lo, lo+min(p.grain, p.n-lo))
 	}
 }
 
-func (p *Pool) help() {
+// finish ends the caller's loop, also when the caller's range panicked: it waits until the workers have left, frees the
+// pool, and panics if an earlier range than the caller's has panicked.
+func (p *Pool) finish() {
+	current := p.current
+	p.next.Store(int64(p.ranges))
+	if p.inside.Add(closed) != closed {
+		p.awaitWorkers()
+	}
+	failed := p.panicked.Swap(nil)
+	p.loop = nil
+	p.lock.Unlock()
+	if failed != nil && failed.index < current {
+		failed.raise()
+	}
+}
+
+// awaitWorkers returns when the last worker has left the closed loop: it spins for a while, then parks.
+func (p *Pool) awaitWorkers() {
+	for start := time.Now(); ; {
+		for range spinsPerYield {
+			if p.inside.Load() == closed {
+				return
+			}
+			pause()
+		}
+		runtime.Gosched() // other goroutines may need this processor
+		if time.Since(start) > spinTime && p.inside.Load() != closed {
+			<-p.left // the token may be an earlier loop's
+		}
+	}
+}
+
+// work is the life of a worker.
+func (p *Pool) work() {
 	for seen := uint32(0); ; {
 		if seen = p.await(seen); p.stop.Load() {
 			return
 		}
-		for g := p.gate.Load(); g >= 0; g = p.gate.Load() {
-			if p.gate.CompareAndSwap(g, g+1) {
-				p.work()
-				p.gate.Add(-1)
+		for n := p.inside.Load(); n >= 0; n = p.inside.Load() {
+			if p.inside.CompareAndSwap(n, n+1) {
+				p.help()
 				break
 			}
 		}
 	}
 }
 
-// await returns the count of loops when it is no longer seen: it looks for a while, then parks.
+// help takes ranges of the current loop, which the worker has entered, and leaves it. A panic is kept for the caller.
+func (p *Pool) help() {
+	current := 0
+	defer func() {
+		if current < p.ranges {
+			value, stack := recover(), debug.Stack()
+			if value == nil { // this goroutine ends: another takes its place
+				value = "mat: the body of a loop called runtime.Goexit"
+				go p.work()
+			}
+			p.keep(&rangePanic{current, value, stack})
+		}
+		if p.inside.Add(-1) == closed {
+			select {
+			case p.left <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	p.takeRanges(&current)
+}
+
+// rangePanic is the panic of a range on a worker.
+type rangePanic struct {
+	index int // of the range
+	value any
+	stack []byte
+}
+
+// keep makes f the loop's panic unless an earlier range has panicked, and lets no further ranges begin. The first range
+// that panics is always among those that have begun.
+func (p *Pool) keep(f *rangePanic) {
+	p.next.Store(int64(p.ranges))
+	for {
+		old := p.panicked.Load()
+		if old != nil && old.index < f.index || p.panicked.CompareAndSwap(old, f) {
+			return
+		}
+	}
+}
+
+// raise panics with the value. The panic that it replaces is printed before it if nobody recovers.
+func (f *rangePanic) raise() {
+	defer panic(f.value)
+	panic(f)
+}
+
+func (f *rangePanic) Error() string {
+	return fmt.Sprintf("mat: range %d of a loop panicked on another goroutine: %v\n%s", f.index, f.value, f.stack)
+}
+
+// await returns the number of loops when it is no longer seen: it spins for a while, then parks.
 func (p *Pool) await(seen uint32) uint32 {
-	for start := time.Now(); time.Since(start) < linger; {
-		for range looks {
-			if now := p.opened.Load(); now != seen {
+	for start := time.Now(); time.Since(start) < spinTime; {
+		for range spinsPerYield {
+			if now := p.loops.Load(); now != seen {
 				return now
 			}
 			pause()
 		}
-		runtime.Gosched() // somebody else may need this processor
+		runtime.Gosched() // other goroutines may need this processor
 	}
-	p.idle.Add(1)
-	if p.opened.Load() == seen {
+	p.parked.Add(1)
+	if p.loops.Load() == seen {
 		<-p.wake
 	}
-	p.idle.Add(-1)
-	return p.opened.Load()
+	p.parked.Add(-1)
+	return p.loops.Load()
 }

@@ -97,7 +97,7 @@ func TestEachAfterARest(t *testing.T) {
 	before := runtime.NumGoroutine()
 	p := NewPool(3)
 	for range 5 {
-		time.Sleep(3 * linger)
+		time.Sleep(3 * spinTime)
 		f := fill{make([]int32, 64)}
 		Each(p, 64, 1, f)
 		for i, v := range f.visits {
@@ -106,7 +106,7 @@ func TestEachAfterARest(t *testing.T) {
 			}
 		}
 	}
-	time.Sleep(3 * linger)
+	time.Sleep(3 * spinTime)
 	p.Close()
 	for i := 0; runtime.NumGoroutine() > before; i++ {
 		if i == 1000 {

@@ -1,0 +1,230 @@
+package mat
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// failing is a loop whose ranges from the index at on panic with their first index. Where hold is not nil, the ranges
+// before them wait until one of them has begun, so that another thread has it.
+type failing struct {
+	at    int
+	hold  *atomic.Bool // nil, or set when the range of at begins
+	calls *atomic.Int32
+}
+
+// failed is the value that failing panics with.
+type failed struct{ index int }
+
+func (f failed) Error() string { return fmt.Sprint("failed at ", f.index) }
+
+func (f *failing) Range(lo, hi int) {
+	f.calls.Add(1)
+	if lo >= f.at {
+		if f.hold != nil {
+			f.hold.Store(true)
+		}
+		panic(failed{lo})
+	}
+	for f.hold != nil && !f.hold.Load() {
+		runtime.Gosched()
+	}
+}
+
+// panicOf returns what f panics with, or nil.
+func panicOf(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+// checkLoops runs loops that do not fail, twice: the second must not find the helpers of the first.
+func checkLoops(t *testing.T, p *Pool) {
+	t.Helper()
+	for range 2 {
+		f := fill{make([]int32, 100)}
+		Each(p, 100, 1, f)
+		for i, v := range f.visits {
+			if v != 1 {
+				t.Fatalf("after a panic index %d was visited %d times, want once", i, v)
+			}
+		}
+	}
+	if p.Threads() > 1 && !p.claim() {
+		t.Fatal("after a panic the pool's lock is held")
+	} else if p.Threads() > 1 {
+		p.lock.Unlock()
+	}
+}
+
+// A panic of a loop's body is that of the first range which panics, on the caller, whatever thread had the range.
+func TestPanicOfALoop(t *testing.T) {
+	for _, threads := range []int{1, 2, 3, 8} {
+		p := NewPool(threads)
+		for round := range 300 {
+			var calls atomic.Int32
+			at := round % 40
+			if got := panicOf(func() { Each(p, 40, 1, failing{at, nil, &calls}) }); got != (failed{at}) {
+				t.Fatalf("%d threads: the panic's value is %v, want %v", threads, got, failed{at})
+			}
+			if n := int(calls.Load()); n < at+1 || n > at+threads {
+				t.Fatalf("%d threads: %d ranges were begun, want %d to %d", threads, n, at+1, at+threads)
+			}
+		}
+		checkLoops(t, p)
+		p.Close()
+	}
+}
+
+// The caller is kept in its range until another thread has begun the one that panics.
+func TestPanicOfAHelper(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	for range 50 {
+		var calls atomic.Int32
+		if got := panicOf(func() { Each(p, 40, 1, failing{1, new(atomic.Bool), &calls}) }); got != (failed{1}) {
+			t.Fatalf("the panic's value is %v, want %v", got, failed{1})
+		}
+	}
+	checkLoops(t, p)
+}
+
+// nested runs a loop in each range of a loop.
+type nested struct {
+	p    *Pool
+	loop failing
+}
+
+func (n *nested) Range(lo, hi int) {
+	for range hi - lo {
+		Each(n.p, 20, 1, n.loop)
+	}
+}
+
+func TestPanicOfNestedAndConcurrentLoops(t *testing.T) {
+	p := NewPool(4)
+	defer p.Close()
+	var callers sync.WaitGroup
+	for caller := range 4 {
+		callers.Add(1)
+		go func() {
+			defer callers.Done()
+			for range 100 {
+				var calls atomic.Int32
+				loop := failing{7, nil, &calls}
+				if got := panicOf(func() { Each(p, 10, 1, nested{p, loop}) }); got != (failed{7}) {
+					t.Errorf("nested: the panic's value is %v, want %v", got, failed{7})
+				}
+				f := fill{make([]int32, 50)}
+				if got := panicOf(func() { Each(p, 50, 1+caller, f) }); got != nil || f.visits[49] != 1 {
+					t.Errorf("a loop beside one that panics: panic %v, last index visited %d times", got, f.visits[49])
+				}
+			}
+		}()
+	}
+	callers.Wait()
+	checkLoops(t, p)
+}
+
+// quitting ends the goroutine of its range, as testing.T.FailNow does.
+type quitting struct{ begun *atomic.Bool }
+
+func (q *quitting) Range(lo, hi int) {
+	if lo > 0 {
+		q.begun.Store(true)
+		runtime.Goexit()
+	}
+	for !q.begun.Load() {
+		runtime.Gosched()
+	}
+}
+
+func TestGoexitOfAHelper(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	for range 3 {
+		got := panicOf(func() { Each(p, 2, 1, quitting{new(atomic.Bool)}) })
+		if s, ok := got.(string); !ok || !strings.Contains(s, "Goexit") {
+			t.Fatalf("the panic's value is %v, want one that names runtime.Goexit", got)
+		}
+	}
+	checkLoops(t, p)
+}
+
+// A program that does not recover the panic ends with its value and with the stack of the helper.
+func TestStackOfAHelpersPanic(t *testing.T) {
+	if os.Getenv("MAT_TEST_PANIC") != "" {
+		var calls atomic.Int32
+		Each(NewPool(2), 2, 1, failing{1, new(atomic.Bool), &calls})
+	}
+	c := exec.Command(os.Args[0], "-test.run=^TestStackOfAHelpersPanic$")
+	c.Env = append(os.Environ(), "MAT_TEST_PANIC=1")
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Skip("cannot run the test's own program: ", err)
+	}
+	for _, want := range []string{"failed at 1", "(*failing).Range(", "TestStackOfAHelpersPanic("} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the program's last words lack %q:\n%s", want, out)
+		}
+	}
+}
+
+// A caller that waits long for a worker must leave its processor to others.
+func TestCallerParks(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	var rest atomic.Bool
+	p.Do(2, 1, func(lo, hi int) {
+		if stack := string(debug.Stack()); strings.Contains(stack, "TestCallerParks(") {
+			for !rest.Load() {
+				runtime.Gosched()
+			}
+			return
+		}
+		rest.Store(true)
+		parked := regexp.MustCompile(`\[chan receive\]:\n.*/mat\.\(\*Pool\)\.awaitWorkers`)
+		stacks := make([]byte, 1<<20)
+		for i := 0; !parked.Match(stacks[:runtime.Stack(stacks, true)]); i++ {
+			if i == 1000 {
+				t.Error("the caller does not park")
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	checkLoops(t, p)
+}
+
+func TestDo(t *testing.T) {
+	for _, p := range []*Pool{nil, pools[3]} {
+		sums := make([]int, 10)
+		p.Do(100, 10, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				sums[lo/10] += i
+			}
+		})
+		for i, got := range sums {
+			if want := 100*i + 45; got != want {
+				t.Errorf("%d threads: range %d sums to %d, want %d", p.Threads(), i, got, want)
+			}
+		}
+		if got := panicOf(func() { p.Do(5, 1, func(lo, hi int) { panic(failed{lo}) }) }); got != (failed{0}) {
+			t.Errorf("%d threads: the panic's value is %v, want %v", p.Threads(), got, failed{0})
+		}
+	}
+	if panicOf(func() { pools[3].Do(1, 0, func(lo, hi int) {}) }) == nil {
+		t.Error("a grain of 0 must panic")
+	}
+}
