@@ -1,5 +1,7 @@
 package mat
 
+import "fmt"
+
 // Dropout zeroes each element with probability Rate and multiplies the others by 1/(1-Rate) (Srivastava
 // et al., 2014). Whether element i is kept is a function of Key and i alone, a counter-based generator, so
 // the mask is never stored: Forward and Backward ask for it twice. Masks of different keys are unrelated,
@@ -12,7 +14,7 @@ package mat
 //
 // and i is kept if h>>1 < round((1-Rate)·2^31).
 type Dropout struct {
-	Rate  float32 // 0 ≤ Rate < 1
+	Rate  float32 // probability of a zero: 0 ≤ Rate < 1
 	Key   uint64
 	First int // what element 0 is counted as, where a mask began elsewhere
 }
@@ -23,8 +25,11 @@ const (
 )
 
 // Add is y[j] = fma(kept(first+j) ? x[j] : 0, 1/(1-Rate), r[j]), or the product alone if r is nil. With
-// Rate 0 it is y = x + r, or y = x. y may be x or r. It panics if the lengths differ.
+// Rate 0 it is y = x + r, or y = x. y may be x or r. It panics if the lengths differ or Rate is not in [0, 1).
 func (d Dropout) Add(y, x, r []float32, first int) {
+	if !(d.Rate >= 0 && d.Rate < 1) {
+		panic(fmt.Sprintf("mat: a dropout rate of %v, which is not in [0, 1)", d.Rate))
+	}
 	if n := len(y); len(x) != n || r != nil && len(r) != n {
 		differ("Dropout.Add", len(y), len(x), len(r))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -75,6 +76,26 @@ func TestDropoutAtTheEndsOfRate(t *testing.T) {
 		for _, c := range []struct{ rate, kept float32 }{{0, 1000}, {1e-12, 1000}, {1 - 0x1p-24, 0}} {
 			if kept := Sum(mask(Dropout{Rate: c.rate, Key: 42}, 1000, 0)); kept != c.kept {
 				t.Errorf("rate %v keeps %v of 1000", c.rate, kept)
+			}
+		}
+	})
+}
+
+func TestDropoutRefusesRatesThatAreNone(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		x := []float32{1, 2}
+		for _, rate := range []float32{1, 1.5, -0.1, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
+			want := fmt.Sprintf("mat: a dropout rate of %v", rate)
+			if s, _ := panicOf(func() { Dropout{Rate: rate}.Add(x, x, nil, 0) }).(string); !strings.HasPrefix(s, want) {
+				t.Errorf("rate %v panics with %q, want %q", rate, s, want)
+			}
+		}
+		below := math.Nextafter32(1, 0)
+		y := make([]float32, 4096)
+		Dropout{Rate: below}.Add(y, y, nil, 0)
+		for j, v := range y {
+			if v != 0 {
+				t.Errorf("rate %v: element %d is %v, want 0", below, j, v)
 			}
 		}
 	})
