@@ -57,8 +57,9 @@
 // a product is one chain of fused multiply-adds over k in ascending order; a sum has 16 partial results that are
 // folded in one fixed tree; exp is one fixed sequence of operations. AVX-512 has those lanes in one register, AVX2
 // in two and NEON in four, and the results are the same bits on all, for any number of threads, any blocking, and
-// any rows beside a row. The tests hold every kernel to an exact model of that machine. Portable Go, for machines
-// without kernels, is held to a tolerance instead.
+// any rows beside a row. Denormals and infinities are among those bits. A NaN is a NaN everywhere, but its sign and
+// payload are the processor's and may differ from kernel to kernel. The tests hold every kernel to an exact model of that
+// machine. Portable Go, for machines without kernels, is held to a tolerance instead.
 //
 // # Bfloat16
 //
