@@ -311,7 +311,7 @@ func (p *pass) lookAhead(n, i, j, l int) {
 	}
 	passes := n * (s.n / p.tile.cols) // the panels of the strips before
 	switch {
-	case b.ColStride == 1 && passes*line/4/size < wide:
+	case p.packed == nil && b.ColStride == 1 && passes*line/4/size < wide:
 		s.fetch(b.Data[l1*b.RowStride+j1:], b.RowStride, passes)
 	case p.packed != nil && wide > 0 && passes*s.k/4*line < wide*s.k*size:
 		s.aheadPanel, s.aheadK = uintptr(s.k/4*line), line

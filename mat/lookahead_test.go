@@ -1,0 +1,59 @@
+//go:build (amd64 || arm64) && !purego && !noasm
+
+package mat
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+// within reports whether an address is that of a number of x.
+func within(address uintptr, x []float32) bool {
+	first := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+	return address >= first && address < first+uintptr(len(x))*size
+}
+
+// A strip fetches what will be read or packed next. Where B is packed already, that is never B itself.
+func TestLookAheadFetchesWhatIsReadNext(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		if kernel == generic {
+			t.Skip("portable code fetches nothing")
+		}
+		r := rand.New(rand.NewPCG(11, 12))
+		const m, n, k = 150, 200, 600
+		a, b := operand(r, m, k, false, normal), operand(r, k, n, false, normal)
+		w := Pack(nil, b)
+		for _, packed := range [][]float32{nil, w.panels} {
+			x := product{c: New(m, n), a: a, b: b, packed: packed}
+			p := pass{product: &x, tile: tileFor(n), i1: m, j1: n, packB: packed == nil}
+			p.rows = divideRows(m, p.tile.rows)
+			p.divide(m, n)
+			p.s.n = p.wide
+			fetched := map[string]int{}
+			for l := 0; l < k; l += p.depth {
+				p.s.k = min(p.depth, k-l)
+				p.last = l+p.s.k == k
+				for strip, i := 0, 0; strip < p.rows.parts; strip++ {
+					i += p.rows.part(strip)
+					p.lookAhead(strip, i, 0, l)
+					switch ahead := p.s.ahead; {
+					case ahead == 0:
+						fetched["nothing"]++
+					case within(ahead, packed):
+						fetched["packed B"]++
+					case within(ahead, b.Data):
+						fetched["B"]++
+					case within(ahead, a.Data):
+						fetched["A"]++
+					default:
+						t.Errorf("strip %d at k %d fetches something else", strip, l)
+					}
+				}
+			}
+			if (fetched["B"] > 0) != (packed == nil) || (fetched["packed B"] > 0) != (packed != nil) || fetched["A"] == 0 {
+				t.Errorf("packed beforehand %v: the strips fetch %v, want A and one form of B", packed != nil, fetched)
+			}
+		}
+	})
+}
