@@ -38,7 +38,7 @@ import "math"
 // (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B moves the result by up to
 // 2^-7·Σ|a||b| more.
 func GemmBF16(p *Pool, c, a, b Matrix, o GemmOptions) {
-	b.check("B")
+	b.check("B", reads)
 	o.check(c, a, b.Rows, b.Cols)
 	if c.Rows == 0 || c.Cols == 0 {
 		return

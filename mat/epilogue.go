@@ -12,11 +12,11 @@ type GemmOptions struct {
 
 // check panics unless C, A and a B of so many rows and columns fit one another and the product.
 func (o *GemmOptions) check(c, a Matrix, bRows, bCols int) {
-	c.check("C")
-	a.check("A")
-	if c.Rows != a.Rows || c.Cols != bCols || a.Cols != bRows || c.ColStride != 1 && c.Cols > 1 || c.RowStride < c.Cols && c.Rows > 1 {
-		panic(fmt.Sprintf("mat: a product of C %d × %d (strides %d and %d), A %d × %d, B %d × %d",
-			c.Rows, c.Cols, c.RowStride, c.ColStride, a.Rows, a.Cols, bRows, bCols))
+	c.check("C", writes)
+	a.check("A", reads)
+	if c.Rows != a.Rows || c.Cols != bCols || a.Cols != bRows {
+		panic(fmt.Sprintf("mat: a product of C %d × %d, A %d × %d, B %d × %d",
+			c.Rows, c.Cols, a.Rows, a.Cols, bRows, bCols))
 	}
 	if o.Bias != nil && len(o.Bias) != c.Cols {
 		panic(fmt.Sprintf("mat: a bias of %d numbers for C %d × %d", len(o.Bias), c.Rows, c.Cols))
@@ -25,9 +25,9 @@ func (o *GemmOptions) check(c, a Matrix, bRows, bCols int) {
 		o.Activation.unknown()
 	}
 	if r := o.Residual; r.Data != nil {
-		r.check("the residual")
-		if r.Rows != c.Rows || r.Cols != c.Cols || r.ColStride != 1 && r.Cols > 1 {
-			panic(fmt.Sprintf("mat: a residual %d × %d (strides %d and %d) for C %d × %d", r.Rows, r.Cols, r.RowStride, r.ColStride, c.Rows, c.Cols))
+		r.check("the residual", readsRows)
+		if r.Rows != c.Rows || r.Cols != c.Cols {
+			panic(fmt.Sprintf("mat: a residual %d × %d for C %d × %d", r.Rows, r.Cols, c.Rows, c.Cols))
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package mat
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // Gemm computes the matrix product C = A·B, or C += A·B, for C [m × n], A [m × k] and B [k × n], each
 // row-major or a transpose of a row-major matrix (C must be row-major). It panics if the shapes do
@@ -11,7 +14,7 @@ import "sync"
 // strides, the kernel and the number of threads: the same rows give the same bits alone and among others. To first
 // order it is off by at most (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|), before an activation.
 func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
-	b.check("B")
+	b.check("B", reads)
 	o.check(c, a, b.Rows, b.Cols)
 	if o.small(&c, &a, &b) {
 		return
@@ -25,14 +28,14 @@ func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 // so that many products too small to be divided still use all threads. It panics as Gemm does, before it computes
 // anything; no C may overlap another or any operand.
 func GemmBatch(p *Pool, batch []Operands, o GemmOptions) {
-	work := 1
+	work := 0
 	for i := range batch {
 		x := &batch[i]
-		x.B.check("B")
+		x.B.check("B", reads)
 		o.check(x.C, x.A, x.B.Rows, x.B.Cols)
-		work += x.C.Rows * x.C.Cols * x.A.Cols
+		work += min(saturatingProduct(x.C.Rows, x.C.Cols, x.A.Cols), math.MaxInt-work)
 	}
-	Each(p, len(batch), 1+len(batch)*taskWork/work, batchLoop{batch, o})
+	Each(p, len(batch), 1+saturatingProduct(len(batch), taskWork, 1)/max(work, 1), batchLoop{batch, o})
 }
 
 // Operands are the matrices of a product C = A·B, as in Gemm.

@@ -38,7 +38,7 @@ func (o *GemmOptions) small(c, a, b *Matrix) bool {
 		aRow: uintptr(a.RowStride) * size, aK: uintptr(a.ColStride) * size, bK: uintptr(b.RowStride) * size,
 		m: m, n: n, k: k, accumulate: flag(o.Accumulate)}
 	if b.ColStride != 1 && n > 1 {
-		if k < 4 || k > smallDepth {
+		if k < 4 || k > smallDepth || b.ColStride == 0 {
 			return false
 		}
 		s.bCol = uintptr(b.ColStride) * size

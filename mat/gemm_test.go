@@ -351,8 +351,8 @@ func mustPanic(t *testing.T, prefix string, calls map[string]func()) {
 	for name, f := range calls {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, prefix) {
-					t.Errorf("%s must panic and say so", name)
+				if s := fmt.Sprint(recover()); !strings.HasPrefix(s, prefix) {
+					t.Errorf("%s panics with %q, want a message that begins with %q", name, s, prefix)
 				}
 			}()
 			f()

@@ -29,7 +29,7 @@ const (
 //
 // No element of a column is further than (½ + 2^-15) times the scale from what stands for it.
 func QuantizeInt8(b Matrix) *Int8 {
-	b.check("B")
+	b.check("B", reads)
 	k, n := b.Rows, b.Cols
 	checkInt8(k, n)
 	q := quantization{m: b.T(), q: make([]int8, n*k), stride: k, scales: make([]float32, n)}

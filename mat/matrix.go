@@ -7,8 +7,12 @@ import (
 )
 
 // Matrix is a view of float32 numbers: element (i, j) is Data[i*RowStride+j*ColStride]. It owns nothing;
-// copies share the numbers. One of the strides is 1: a row-major matrix has ColStride 1, its transpose
-// RowStride 1.
+// copies share the numbers. One of the strides is 1 (a row-major matrix has ColStride 1, its transpose RowStride 1), unless
+// there is at most one row or column; neither is negative.
+//
+// Operands that are only read may have rows that overlap, and a stride of 0 repeats one row or column. Results must
+// have contiguous rows that do not overlap. A matrix has at most 2^48-1 elements, repeated ones counted. Functions of this
+// package check all that and panic with the shape; those of Matrix check what they are asked for.
 type Matrix struct {
 	Data                 []float32
 	Rows, Cols           int
@@ -56,10 +60,11 @@ func (m Matrix) RowRange(r0, r1 int) Matrix { return m.Slice(r0, r1, 0, m.Cols) 
 // ColRange views columns [c0, c1), as Slice does.
 func (m Matrix) ColRange(c0, c1 int) Matrix { return m.Slice(0, m.Rows, c0, c1) }
 
-// Row is row i as a slice, for a matrix with ColStride 1. It panics for another, and if there is no row i.
+// Row returns row i as a slice of m's numbers. It panics if there is no row i or its numbers are not contiguous: those of
+// a matrix are if ColStride is 1 or it has at most one column.
 func (m Matrix) Row(i int) []float32 {
-	if m.ColStride != 1 {
-		panic("mat: Row of a matrix whose rows are not contiguous")
+	if m.ColStride != 1 && m.Cols > 1 || uint(i) >= uint(m.Rows) {
+		panic(noElement{i, 0, m})
 	}
 	if m.Cols == 0 {
 		return nil
@@ -67,8 +72,24 @@ func (m Matrix) Row(i int) []float32 {
 	return m.Data[i*m.RowStride:][:m.Cols:m.Cols]
 }
 
-// At is element (i, j), for tests and printing: loops want Row.
-func (m Matrix) At(i, j int) float32 { return m.Data[i*m.RowStride+j*m.ColStride] }
+// At returns element (i, j), for tests and printing: loops want Row. It panics if there is no such element.
+func (m Matrix) At(i, j int) float32 {
+	if uint(i) >= uint(m.Rows) || uint(j) >= uint(m.Cols) {
+		panic(noElement{i, j, m})
+	}
+	return m.Data[i*m.RowStride+j*m.ColStride]
+}
+
+// noElement is the panic of Row(i) and At(i, j), as a value because a call would keep them from being inlined.
+type noElement struct {
+	i, j int
+	m    Matrix
+}
+
+func (e noElement) Error() string {
+	return fmt.Sprintf("mat: row %d, column %d of a %d × %d matrix with strides %d and %d",
+		e.i, e.j, e.m.Rows, e.m.Cols, e.m.RowStride, e.m.ColStride)
+}
 
 // extent is the number of elements of Data from the first element of m to its last.
 func (m Matrix) extent() int {
@@ -84,19 +105,53 @@ func fits(a, b, n int) bool {
 	return hi == 0 && lo <= uint64(n)
 }
 
-// check panics unless the strides describe a matrix that lies inside its data, so that no kernel in
-// assembly ever sees an address outside it.
-func (m Matrix) check(name string) {
-	if m.Rows >= 0 && m.Cols >= 0 && m.RowStride >= 0 && m.ColStride >= 0 {
+// access is what a function does with a matrix, and so what check demands of it.
+type access uint8
+
+const (
+	reads     access = iota // any strides: rows and columns may overlap, and a stride of 0 repeats one
+	readsRows               // contiguous rows
+	writes                  // contiguous rows that do not overlap
+)
+
+// maxElements limits the elements of a matrix, because overlapping rows may be more than its data. The size in bytes of
+// a packed copy fits an int for all of them.
+const maxElements = 1<<min(48, bits.UintSize-1) - 1
+
+// check panics unless m is inside its data and can be used as access says. Every function that gives the address of a
+// matrix to assembly calls it first.
+func (m *Matrix) check(name string, use access) {
+	if m.Rows >= 0 && m.Cols >= 0 && m.RowStride >= 0 && m.ColStride >= 0 && max(m.Rows, m.Cols) <= maxElements {
 		if m.Rows == 0 || m.Cols == 0 {
 			return
 		}
-		oneIsOne := m.RowStride == 1 || m.ColStride == 1 || m.Rows == 1 || m.Cols == 1
 		last := len(m.Data) - 1
-		if oneIsOne && last >= 0 && fits(m.Rows-1, m.RowStride, last) && fits(m.Cols-1, m.ColStride, last-(m.Rows-1)*m.RowStride) {
+		inside := last >= 0 && fits(m.Rows, m.Cols, maxElements) &&
+			fits(m.Rows-1, m.RowStride, last) && fits(m.Cols-1, m.ColStride, last-(m.Rows-1)*m.RowStride)
+		contiguous := m.ColStride == 1 || m.Cols == 1
+		switch use {
+		case reads:
+			contiguous = contiguous || m.RowStride == 1 || m.Rows == 1
+		case writes:
+			contiguous = contiguous && (m.RowStride >= m.Cols || m.Rows == 1)
+		}
+		if inside && contiguous {
 			return
 		}
 	}
-	panic(fmt.Sprintf("mat: %s is %d × %d with strides %d and %d over %d numbers",
-		name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data)))
+	demands := [...]string{
+		reads:     "one stride must be 1",
+		readsRows: "its rows must be contiguous",
+		writes:    "its rows must be contiguous and must not overlap",
+	}
+	panic(fmt.Sprintf("mat: %s is %d × %d with strides %d and %d over %d numbers; %s, inside the numbers",
+		name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data), demands[use]))
+}
+
+// saturatingProduct is a·b·c, or the largest int if that is larger, for numbers that are not negative.
+func saturatingProduct(a, b, c int) int {
+	if c == 0 || fits(a, b, math.MaxInt) && fits(a*b, c, math.MaxInt) {
+		return a * b * c
+	}
+	return math.MaxInt
 }

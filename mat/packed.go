@@ -20,7 +20,7 @@ func Pack(p *Pool, b Matrix) *Packed {
 
 // Set makes w a packed copy of b, as Pack does, in the storage that it has if that is large enough.
 func (w *Packed) Set(p *Pool, b Matrix) {
-	b.check("B")
+	b.check("B", reads)
 	w.rows, w.cols = b.Rows, b.Cols
 	if kernel != generic {
 		w.panels = pack(p, w.panels, b)

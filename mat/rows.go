@@ -3,11 +3,11 @@ package mat
 import "fmt"
 
 // AddRows adds every row of m to sum [m.Cols]: sum[j] = (…((sum[j] + m[0][j]) + m[1][j]) + …), one chain over the rows in
-// order. The rows of m must be contiguous. It panics if the lengths differ.
+// order. The rows of m must be contiguous. It panics if they are not or the lengths differ.
 func AddRows(sum []float32, m Matrix) {
-	m.check("the rows")
-	if len(sum) != m.Cols || m.ColStride != 1 && m.Cols > 1 {
-		panic(fmt.Sprintf("mat: AddRows of rows %d × %d (strides %d and %d) to %d numbers", m.Rows, m.Cols, m.RowStride, m.ColStride, len(sum)))
+	m.check("AddRows: m", readsRows)
+	if len(sum) != m.Cols {
+		panic(fmt.Sprintf("mat: AddRows of rows %d × %d to %d numbers", m.Rows, m.Cols, len(sum)))
 	}
 	done := 0
 	for lo := 0; lo < m.Rows; lo += rowsRun {
@@ -21,14 +21,13 @@ func AddRows(sum []float32, m Matrix) {
 }
 
 // NormalizeParamGradRows is NormalizeParamGrad for each row of dy and x in order, with the means and rstds of the rows. The
-// rows must be contiguous. It panics if the shapes differ.
+// rows must be contiguous. It panics if they are not or the shapes differ.
 func NormalizeParamGradRows(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) {
-	dy.check("dy")
-	x.check("x")
-	if n, d := dy.Rows, dy.Cols; x.Rows != n || x.Cols != d || len(dgain) != d || len(dbias) != d || len(mean) != n || len(rstd) != n ||
-		d > 1 && (dy.ColStride != 1 || x.ColStride != 1) {
-		panic(fmt.Sprintf("mat: NormalizeParamGradRows of dy %d × %d (strides %d and %d), x %d × %d (strides %d and %d), %d gains, %d biases, %d means and %d rstds",
-			n, d, dy.RowStride, dy.ColStride, x.Rows, x.Cols, x.RowStride, x.ColStride, len(dgain), len(dbias), len(mean), len(rstd)))
+	dy.check("NormalizeParamGradRows: dy", readsRows)
+	x.check("NormalizeParamGradRows: x", readsRows)
+	if n, d := dy.Rows, dy.Cols; x.Rows != n || x.Cols != d || len(dgain) != d || len(dbias) != d || len(mean) != n || len(rstd) != n {
+		panic(fmt.Sprintf("mat: NormalizeParamGradRows of dy %d × %d, x %d × %d, %d gains, %d biases, %d means and %d rstds",
+			n, d, x.Rows, x.Cols, len(dgain), len(dbias), len(mean), len(rstd)))
 	}
 	done := 0
 	for lo := 0; lo < dy.Rows; lo += rowsRun {

@@ -7,7 +7,9 @@ import "fmt"
 // key more each (section 3.2.3), or with first ≥ m, that sees all. y may be x, but must not overlap it otherwise. It panics if
 // the shapes differ, rows are not contiguous or first < 0.
 func SoftmaxRows(y, x Matrix, first int, scale float32) {
-	sameRows("SoftmaxRows", y, x)
+	y.check("SoftmaxRows: y", writes)
+	x.check("SoftmaxRows: x", readsRows)
+	checkShapes("SoftmaxRows", &y, &x)
 	if first < 0 {
 		panic(fmt.Sprintf("mat: SoftmaxRows of the first %d numbers", first))
 	}
@@ -25,8 +27,11 @@ func SoftmaxRows(y, x Matrix, first int, scale float32) {
 // SoftmaxRows. dx may be one of the others, but must not overlap them otherwise. It panics if the shapes differ or rows are
 // not contiguous.
 func SoftmaxGradRows(dx, p, dp Matrix, scale float32) {
-	sameRows("SoftmaxGradRows", dx, p)
-	sameRows("SoftmaxGradRows", dx, dp)
+	dx.check("SoftmaxGradRows: dx", writes)
+	p.check("SoftmaxGradRows: p", readsRows)
+	dp.check("SoftmaxGradRows: dp", readsRows)
+	checkShapes("SoftmaxGradRows", &dx, &p)
+	checkShapes("SoftmaxGradRows", &dx, &dp)
 	if dx.Rows == 0 || dx.Cols == 0 || softmaxGradRows(dx, p, dp, scale) {
 		return
 	}
@@ -36,12 +41,9 @@ func SoftmaxGradRows(dx, p, dp Matrix, scale float32) {
 	}
 }
 
-// sameRows panics unless a and b have one shape and contiguous rows.
-func sameRows(kernel string, a, b Matrix) {
-	a.check(kernel)
-	b.check(kernel)
-	if a.Rows != b.Rows || a.Cols != b.Cols || a.ColStride != 1 && a.Cols > 1 || b.ColStride != 1 && b.Cols > 1 {
-		panic(fmt.Sprintf("mat: %s of %d × %d and %d × %d numbers, strides %d and %d between those of a row",
-			kernel, a.Rows, a.Cols, b.Rows, b.Cols, a.ColStride, b.ColStride))
+// checkShapes panics unless y and x have one shape.
+func checkShapes(function string, y, x *Matrix) {
+	if y.Rows != x.Rows || y.Cols != x.Cols {
+		panic(fmt.Sprintf("mat: %s of %d × %d and %d × %d numbers", function, y.Rows, y.Cols, x.Rows, x.Cols))
 	}
 }

@@ -2,11 +2,11 @@ package mat
 
 import "fmt"
 
-// Transpose sets to = fromᵀ, for to [n × m] and from [m × n], both with contiguous rows that do not overlap. It panics if
+// Transpose sets to = fromᵀ, for to [n × m] and from [m × n], both with contiguous rows. They must not overlap. It panics if
 // the shapes do not fit, and may be called concurrently for different results.
 func Transpose(p *Pool, to, from Matrix) {
-	to.check("the transpose")
-	from.check("the matrix to transpose")
+	to.check("the transpose", writes)
+	from.check("the matrix to transpose", readsRows)
 	if to.Rows != from.Cols || to.Cols != from.Rows {
 		panic(fmt.Sprintf("mat: Transpose of %d × %d to %d × %d", from.Rows, from.Cols, to.Rows, to.Cols))
 	}
