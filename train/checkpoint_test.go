@@ -404,3 +404,31 @@ func TestUnwritableFolder(t *testing.T) {
 	wantError(t, err, "step 3 could not be saved", "last good checkpoint is "+checkpointPath(o.Dir, 2))
 	open(t, checkpointPath(moved, 2))
 }
+
+// Saving is told before the checkpoint is there, and after all that it holds.
+func TestSavingComesBeforeTheCheckpoint(t *testing.T) {
+	o := smallOptions(6)
+	o.ValidEvery, o.SaveEvery, o.Dir = 3, 2, t.TempDir()
+	stepped, validated, saving := 0, 0, 0
+	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, func(e Event) {
+		switch e.Kind {
+		case Stepped:
+			stepped = e.Step
+		case Validated:
+			validated = e.Step
+		case Saving:
+			saving++
+			if _, err := os.Stat(e.Path); err == nil || e.Path != checkpointPath(o.Dir, e.Step) {
+				t.Errorf("step %d: %s is there already (%v)", e.Step, e.Path, err)
+			}
+			if stepped != e.Step || validated != e.Step/3*3 {
+				t.Errorf("step %d is saved after step %d and the validation of step %d", e.Step, stepped, validated)
+			}
+		case Saved:
+			open(t, e.Path)
+		}
+	})
+	if saving < 3 {
+		t.Errorf("%d checkpoints, expected at least 3", saving)
+	}
+}

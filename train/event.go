@@ -37,7 +37,7 @@ type Event struct {
 	Entropies   []Entropy // of each attention head, if Options.Entropies asks for them
 	Checkpoints int       // Averaged: how many there are in the mean
 
-	// Started, Saved
+	// Started, Saving, Saved
 	Path string // the checkpoint; "" if a run started without one
 
 	// Started
@@ -59,6 +59,10 @@ const (
 	Saved                 // after a checkpoint has been written
 	Averaged              // at the end, if Options.Average asks for it
 	Skipped               // after a step whose update was dropped, instead of Stepped: see Options.OnNaN
+
+	// Saving comes before a checkpoint is written. What must not be missing once the checkpoint is on disk, such as the log
+	// of its steps, is to be on disk when the receiver returns.
+	Saving
 )
 
 // TokensPerSec is source and target tokens together.

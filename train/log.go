@@ -7,8 +7,8 @@ import (
 )
 
 // Log writes e to the log of its run and returns the error of w. The lines "start" and "end" are the caller's to write, because
-// they hold what a run does not know, such as its settings' names; of a Started event nothing is written. A Stepped event
-// allocates nothing.
+// they hold what a run does not know, such as its settings' names; of a Started event nothing is written. A Saving event
+// syncs the log, so that no checkpoint is on disk without the lines of its steps. A Stepped event allocates nothing.
 func (e Event) Log(w *runlog.Writer) error {
 	switch e.Kind {
 	case Stepped:
@@ -28,6 +28,8 @@ func (e Event) Log(w *runlog.Writer) error {
 		return w.Averaged(e.logValidation())
 	case Skipped:
 		return w.Skipped(runlog.Skipped{Step: e.Step, Count: e.Skipped, Why: e.Why.Error()})
+	case Saving:
+		return w.Sync()
 	case Saved:
 		return w.Saved(runlog.Saved{Step: e.Step, Path: e.Path})
 	}

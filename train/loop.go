@@ -54,7 +54,7 @@ const (
 var ErrOtherPairs = errors.New("a checkpoint of a run on other training pairs")
 
 // Run trains t, whose weights and gradients must be allocated and whose weights are the start, on p's threads.
-// After each step, validation and save it calls report, if that is not nil.
+// After each step and validation, and before and after each save, it calls report, if that is not nil.
 //
 // When it returns no error, t holds the weights of the best validation, or the average of the last ones if its BLEU or
 // its NLL is better; without a validation, those of the last step. A cancelled ctx lets the current step finish and saves;
@@ -379,6 +379,7 @@ func (r *run) save() error {
 		return fmt.Errorf("train: step %d diverged: %w; %s", r.state.Step, badWeight(r.t.Params), r.lastGood())
 	}
 	path := checkpointPath(r.o.Dir, r.state.Step)
+	r.send(Event{Kind: Saving, Path: path})
 	r.state.Trained = r.elapsed()
 	r.swap()
 	err := writeCheckpoint(path, r.t, r.optimizer, r.o, r.state, r.d.Tokenizers)

@@ -427,7 +427,7 @@ func TestEvents(t *testing.T) {
 	var got []string
 	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, func(e Event) {
 		count(e)
-		got = append(got, fmt.Sprint([]string{"started", "stepped", "validated", "saved", "averaged", "skipped"}[e.Kind], e.Step, e.Best))
+		got = append(got, fmt.Sprint([]string{"started", "stepped", "validated", "saved", "averaged", "skipped", "saving"}[e.Kind], e.Step, e.Best))
 		switch e.Kind {
 		case Started:
 			if e.Pairs != 100 || e.TooLong != 1 || e.Empty != 1 || e.Path != "" {
@@ -440,8 +440,8 @@ func TestEvents(t *testing.T) {
 			}
 		}
 	})
-	want := []string{"started0 false", "stepped1 false", "stepped2 false", "validated2 true", "saved2 false",
-		"stepped3 false", "saved3 false", "stepped4 false", "validated4 false", "saved4 false"}
+	want := []string{"started0 false", "stepped1 false", "stepped2 false", "validated2 true", "saving2 false", "saved2 false",
+		"stepped3 false", "saving3 false", "saved3 false", "stepped4 false", "validated4 false", "saving4 false", "saved4 false"}
 	if !slices.Equal(got, want) {
 		t.Errorf("events\n%v, want\n%v", got, want)
 	}

@@ -36,7 +36,8 @@ func (b *board) makeDir() error {
 	return cli.CheckWritable(filepath.Join(b.dir, "an event file"))
 }
 
-// record writes the numbers of an event: at once, or within a second if it is a step, because there can be hundreds.
+// record writes the numbers of an event: at once, or within a second if it is a step, because there can be hundreds. Those of a
+// checkpoint's steps are on disk before the checkpoint is.
 func (b *board) record(e train.Event) {
 	now := time.Now()
 	if e.Kind == train.Started && b.dir != "" {
@@ -49,6 +50,9 @@ func (b *board) record(e train.Event) {
 	if e.Kind != train.Stepped || now.Sub(b.flushed) >= time.Second {
 		b.flushed = now
 		b.check(b.buf.Flush())
+	}
+	if e.Kind == train.Saving && b.file != nil {
+		b.check(b.file.Sync())
 	}
 }
 

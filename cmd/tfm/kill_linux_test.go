@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +17,10 @@ import (
 	"tfm/train"
 )
 
-// A run that is killed twenty times (another one some times), by the signal that nothing can catch, at any moment (while it reads, in a step, and
-// while it saves, which it does after every step), each time taken up on another number of threads, ends in the bytes of
-// a run that nobody disturbed: the model as a whole, and of the last checkpoint every tensor, the moments too, and the state
-// but for the time that it took.
+// A run that is killed twenty times (another one some times), by the signal that nothing can catch, at any moment (while it reads,
+// in a step, and while it saves, which it does after every step), and each time resumed on another number of threads, ends in
+// the bytes of a run that nobody disturbed: the model as a whole, and of the last checkpoint every tensor, the moments too, and
+// the state except for the time that it took. Its log has every step once.
 func TestTwentyKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the program dozens of times")
@@ -33,7 +34,7 @@ func TestTwentyKills(t *testing.T) {
 		{"streamed", 20, []string{"-shuffle-window", "150", "-accumulate", "2", "-bpe-dropout", "0.1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+			random := rand.New(rand.NewPCG(killSeed(t), 0))
 			args, model := trainArgs(t, append(c.flags, "-save-every", "1", "-keep", "2")...)
 			dir := strings.TrimSuffix(model, ".safetensors") + ".ckpt"
 			duringSave, step := 0, 0
@@ -57,6 +58,14 @@ func TestTwentyKills(t *testing.T) {
 			}
 			end := fmt.Sprint(step + 3)
 			mustRun(t, "", append(args, "-steps", end, "-resume")...)
+			for i, s := range readLog(t, model).Steps {
+				if s.Step != i+1 {
+					t.Fatalf("the log has no line of step %d: step %d is in its place", i+1, s.Step)
+				}
+			}
+			if r := readLog(t, model); len(r.Steps) != step+3 {
+				t.Errorf("the log has %d steps, expected %d", len(r.Steps), step+3)
+			}
 			straight, undisturbed := trainArgs(t, append(c.flags, "-save-every", "1", "-keep", "2", "-threads", "1", "-steps", end)...)
 			mustRun(t, "", straight...)
 			if read(t, model) != read(t, undisturbed) {
@@ -65,6 +74,21 @@ func TestTwentyKills(t *testing.T) {
 			wantSameTensors(t, newest(t, dir), newest(t, strings.TrimSuffix(undisturbed, ".safetensors")+".ckpt"))
 		})
 	}
+}
+
+// killSeed is the seed of the moments of the kills: the environment's TFM_KILL_SEED, else the time. A failure logs it. The
+// same seed kills after the same waits, which on another day may be other moments of the run.
+func killSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if s := os.Getenv("TFM_KILL_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("TFM_KILL_SEED: %v", err)
+		}
+	}
+	t.Logf("TFM_KILL_SEED=%d kills after the same waits", seed)
+	return seed
 }
 
 // killer says when to kill a run: some time after it was started, or has begun and made a number of steps, or then

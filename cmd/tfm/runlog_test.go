@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tfm/model"
 	"tfm/train"
 	"tfm/train/runlog"
 )
@@ -140,4 +142,51 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	one(args, logPath(m), "no space left")
+}
+
+// A checkpoint is never on disk without the lines of its steps: a run that is killed at that instant and resumed from it would
+// have a log with a gap. The same goes for TensorBoard's events.
+func TestLogIsOnDiskBeforeItsCheckpoint(t *testing.T) {
+	config, err := model.Preset("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.SrcVocab, config.TgtVocab, config.DModel, config.DFF = 20, 20, 8, 8
+	m, err := model.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Allocate(true)
+	m.Init(1)
+	var pairs train.Pairs
+	for i := range int32(50) {
+		pairs.Add([]int32{3 + i%17, 3 + i%5}, []int32{3 + i%5, 3 + i%17})
+	}
+	s := &trainSettings{flags: flag.NewFlagSet("", flag.PanicOnError)}
+	s.options = train.OptionsFor("demo")
+	s.options.Tokens, s.options.MaxLen, s.options.ValidEvery, s.options.Steps, s.options.SaveEvery, s.options.Average = 50, 20, 0, 9, 3, 0
+	s.options.Dir = t.TempDir()
+	l, b := &runLog{settings: s}, board{dir: t.TempDir(), warn: func(err error) { t.Error(err) }}
+	saved := 0
+	_, err = train.Run(t.Context(), m, nil, train.Data{Train: &pairs}, s.options, func(e train.Event) {
+		if e.Kind == train.Saved { // the checkpoint is there, and nobody has been told yet
+			saved++
+			r, err := runlog.ReadFile(filepath.Join(s.options.Dir, runlog.FileName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Steps) != e.Step {
+				t.Errorf("the checkpoint of step %d is on disk with the lines of %d steps, expected %d", e.Step, len(r.Steps), e.Step)
+			}
+			if losses := scalarsIn(eventFiles(t, b.dir)[0], "train/loss"); len(losses) != e.Step {
+				t.Errorf("the checkpoint of step %d is on disk with TensorBoard's events of %d steps, expected %d", e.Step, len(losses), e.Step)
+			}
+		}
+		l.record(e)
+		b.record(e)
+	})
+	b.close()
+	if err != nil || saved != 3 {
+		t.Fatalf("%d checkpoints, expected 3: %v", saved, err)
+	}
 }
