@@ -16,6 +16,7 @@ import (
 	"tfm/model"
 	"tfm/text"
 	"tfm/train"
+	"tfm/train/corpus"
 )
 
 func demoCommand() cli.Command {
@@ -85,7 +86,7 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	defer stop()
 	pairs, heldOut := grammar.Corpus()
 	t, err := (&training{
-		corpus:    &corpus{name: "the demo's grammar", pairs: pairsOf(pairs)},
+		corpus:    corpus.Pairs("the demo's grammar", pairsOf(pairs)),
 		config:    config,
 		options:   d.options,
 		vocabSize: 2000,

@@ -17,6 +17,7 @@ import (
 	"tfm/text/bpe"
 	"tfm/text/vocab"
 	"tfm/train"
+	"tfm/train/corpus"
 )
 
 func trainCommand() cli.Command {
@@ -164,8 +165,13 @@ func (s *trainSettings) run(ctx context.Context) error {
 		return err
 	}
 	if !s.dump {
-		if err := readTwice(s.src, s.tgt, s.tsv, s.validSrc, s.validTgt, s.validTSV); err != nil {
-			return err
+		for _, t := range []*corpus.Text{s.corpus, s.valid} {
+			if t == nil {
+				continue
+			}
+			if err := t.Check(); err != nil {
+				return err
+			}
 		}
 		if err := cli.CheckWritable(s.model); err != nil {
 			return err
@@ -266,15 +272,15 @@ func (s *trainSettings) check() error {
 	if err := cli.CheckThreads(s.threads); err != nil {
 		return err
 	}
-	s.corpus = filesCorpus(s.src, s.tgt)
+	s.corpus = corpus.Files(s.src, s.tgt)
 	if s.tsv != "" {
-		s.corpus = tsvCorpus(s.tsv)
+		s.corpus = corpus.TSV(s.tsv)
 	}
 	switch {
 	case s.validTSV != "":
-		s.valid = tsvCorpus(s.validTSV)
+		s.valid = corpus.TSV(s.validTSV)
 	case s.validSrc != "":
-		s.valid = filesCorpus(s.validSrc, s.validTgt)
+		s.valid = corpus.Files(s.validSrc, s.validTgt)
 	}
 	return nil
 }

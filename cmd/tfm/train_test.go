@@ -11,6 +11,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/train/corpus"
 )
 
 func TestSeparateVocabularies(t *testing.T) {
@@ -227,7 +228,7 @@ func TestInterruptedBeforeTheFirstStep(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cli.InterruptError{Signal: syscall.SIGTERM})
 	src, tgt := toyCorpus(t)
-	tr := training{corpus: filesCorpus(src, tgt), vocabSize: 300, joint: true, threads: 1, progress: terminal.NewProgress(os.Stderr)}
+	tr := training{corpus: corpus.Files(src, tgt), vocabSize: 300, joint: true, threads: 1, progress: terminal.NewProgress(os.Stderr)}
 	_, err := tr.run(ctx)
 	if e := new(cli.InterruptError); !errors.As(err, e) || e.ExitCode() != 128+int(syscall.SIGTERM) {
 		t.Errorf("%v", err)
@@ -254,5 +255,38 @@ func TestTrainAnotherReading(t *testing.T) {
 	}
 	if o := mustRun(t, "the red dog sees the cat\nthe old tree\n", "translate", "-model", m); strings.Count(o.stdout, "\n") != 2 {
 		t.Errorf("translations:\n%s", o.stdout)
+	}
+}
+
+// A stream of one window trains as the corpus in memory does, a resume reads only what it is told, and what the windows
+// are cannot be changed.
+func TestTrainStreamed(t *testing.T) {
+	memory, m1 := trainArgs(t, "-steps", "12")
+	mustRun(t, "", memory...)
+	args, m2 := trainArgs(t, "-shuffle-window", "500", "-bpe-dropout", "0.1")
+	o := mustRun(t, "", append(args, "-steps", "12")...)
+	for _, want := range []string{"1,487 from", "495 at a time are in memory", "merges dropped with probability 0.1"} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("not told: %q\n%s", want, o.stderr)
+		}
+	}
+	if read(t, m1) == read(t, m2) {
+		t.Error("windows and BPE-dropout change nothing")
+	}
+	short := args[:7]
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-shuffle-window", "600")...), 2, "-shuffle-window 600", "-shuffle-window 500")
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-bpe-dropout", "0")...), 2, "-bpe-dropout 0", "-bpe-dropout 0.1")
+	mustFail(t, runTFM(t, "", append(args, "-force", "-bpe-dropout", "1.5")...), 2, "-bpe-dropout is 1.5, expected 0 to 1")
+	mustRun(t, "", append(short, "-resume", "-steps", "14")...)
+	straight, m3 := trainArgs(t, "-shuffle-window", "500", "-bpe-dropout", "0.1", "-steps", "14")
+	mustRun(t, "", straight...)
+	if read(t, m2) != read(t, m3) {
+		t.Error("a streamed run that was resumed gives another model")
+	}
+
+	// Held out pairs are not in the windows.
+	valid, _ := trainArgs(t, "-shuffle-window", "500", "-steps", "2", "-valid-every", "2")
+	if o := mustRun(t, "", valid...); !strings.Contains(o.stderr, "14, one in 106 held out") || !strings.Contains(o.stderr, "1,473 from") || !strings.Contains(o.stderr, "BLEU") {
+		t.Errorf("held out:\n%s", o.stderr)
 	}
 }

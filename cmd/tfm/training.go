@@ -15,15 +15,15 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
-	"tfm/text"
 	"tfm/text/vocab"
 	"tfm/train"
+	"tfm/train/corpus"
 )
 
 // training is a model to be trained: what `tfm train` and `tfm demo` have in common.
 type training struct {
-	corpus    *corpus
-	valid     *corpus // nil to hold a part of the corpus out
+	corpus    *corpus.Text
+	valid     *corpus.Text // nil to hold a part of the corpus out
 	config    model.Config
 	options   train.Options
 	tokens    *vocab.Pair // nil to train them
@@ -52,14 +52,15 @@ const trainingInfo = "training"
 // run reads the corpora, trains tokenizers and model, and shows how far it is. An interrupted ctx ends it with
 // a checkpoint, if there is a folder for one, and no error.
 func (t *training) run(ctx context.Context) (trained, error) {
-	data, err := t.read(ctx)
+	c, err := corpus.Read(ctx, corpus.Options{Train: t.corpus, Valid: t.valid, Tokenizers: t.tokens, VocabSize: t.vocabSize, Joint: t.joint, Progress: t.showReading}, t.options)
 	t.progress.Clear()
 	if err != nil {
 		return trained{}, err
 	}
-	if s, ok := data.Source.(*stream); ok {
-		defer s.close()
-	}
+	defer c.Close()
+	t.tokens, t.pairs = &c.Tokens, c.TrainPairs
+	t.config.SrcVocab, t.config.TgtVocab = c.Tokens.Source.Size(), c.Tokens.Target.Size()
+	t.tell(c)
 	m, err := model.New(t.config)
 	if err != nil {
 		return trained{}, err
@@ -72,7 +73,7 @@ func (t *training) run(ctx context.Context) (trained, error) {
 		}
 	}
 	pool := mat.NewPool(t.threads)
-	result, err := train.Run(ctx, m, pool, data, t.options, t.show)
+	result, err := train.Run(ctx, m, pool, c.Data, t.options, t.show)
 	t.progress.Clear()
 	if err != nil {
 		return trained{}, err
@@ -96,111 +97,17 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	return trained{m, *t.tokens, pool, result, info}, nil
 }
 
-// read reads the corpora twice: to find what is wrong with them, count and learn the tokenizers, and to encode. The training
-// pairs become a stream if they are more than one window, or others in every epoch.
-func (t *training) read(ctx context.Context) (train.Data, error) {
-	validate := t.options.ValidEvery > 0
-	if validate && t.valid != nil {
-		if err := t.valid.each(ctx, func(text.Pair) {}); err != nil {
-			return train.Data{}, err
-		}
-	}
-	pairs, err := t.learn(ctx)
-	if err != nil {
-		return train.Data{}, err
-	}
-	runtime.GC() // what learning needed makes room for the pairs
-	t.config.SrcVocab, t.config.TgtVocab = t.tokens.Source.Size(), t.tokens.Target.Size()
-	files, err := t.tokens.Marshal()
-	if err != nil {
-		return train.Data{}, err
-	}
-	data := train.Data{Tokenizers: files, Detokenize: t.tokens.Target.Decode, DetokenizeSource: t.tokens.Source.Decode}
-	if validate {
-		data.Valid = new(train.Pairs)
-	}
-	var src, tgt []int32
-	add := func(to *train.Pairs, p text.Pair) {
-		src, tgt = t.tokens.Source.Encode(src[:0], p.Source), t.tokens.Target.Encode(tgt[:0], p.Target)
-		to.Add(src, tgt)
-	}
-	addValid := func(p text.Pair) {
-		add(data.Valid, p)
-		data.References = append(data.References, strings.Clone(p.Target))
-	}
-	var out holdOut
-	if validate && t.valid == nil {
-		out = holdOutOf(pairs)
-	}
-	t.pairs = pairs - out.count
-	if o := t.options; t.corpus.files != nil && (o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow) {
-		data.Source = newStream(t.corpus.files, *t.tokens, out, pairs, o.ShuffleWindow, o.BPEDropout, o.Seed)
-	} else {
-		data.Train = new(train.Pairs)
-	}
-	i := 0
-	if data.Source == nil || out.count > 0 {
-		err = t.corpus.each(ctx, func(p text.Pair) {
-			if out.has(i) {
-				addValid(p)
-			} else if data.Train != nil {
-				add(data.Train, p)
-			}
-			t.showReading("encoding: %s pairs", i+1)
-			if i++; i == changeBlock && data.Train != nil {
-				data.Train.Expect(pairs - i)
-			}
-		})
-		if err != nil {
-			return train.Data{}, err
-		}
-	}
-	if validate && t.valid != nil {
-		if err := t.valid.each(ctx, addValid); err != nil {
-			return train.Data{}, err
-		}
-	}
-	t.tell(data, out)
-	if len(data.References) == 0 {
-		data.Valid, data.References = nil, nil
-	}
-	return data, nil
-}
-
-// learn counts the pairs of the corpus and, if they are not given, trains the tokenizers.
-func (t *training) learn(ctx context.Context) (pairs int, err error) {
-	trainer := vocab.Trainer{Joint: t.joint}
-	err = t.corpus.each(ctx, func(p text.Pair) {
-		pairs++
-		t.showReading("reading: %s pairs", pairs)
-		if t.tokens == nil {
-			trainer.Add(p)
-		}
-	})
-	if err != nil || t.tokens != nil {
-		return pairs, err
-	}
-	tokens, err := trainer.Train(t.vocabSize)
-	if err != nil {
-		return 0, err
-	}
-	t.tokens = &tokens
-	return pairs, nil
-}
-
-// showReading shows now and then how many pairs have been read, for a large corpus takes a while.
-func (t *training) showReading(message string, pairs int) {
-	if pairs%(1<<14) == 0 {
-		t.progress.Update(time.Now(), fmt.Sprintf(message, format.Thousands(pairs)))
-	}
+// showReading shows how many pairs have been read: a large corpus takes a while.
+func (t *training) showReading(stage corpus.Stage, pairs int) {
+	t.progress.Update(time.Now(), fmt.Sprintf("%s: %s pairs", stage, format.Thousands(pairs)))
 }
 
 // tell describes what is going to be trained, on what.
-func (t *training) tell(data train.Data, out holdOut) {
+func (t *training) tell(c *corpus.Corpus) {
 	p := t.progress
-	p.Line("training pairs:   %s from %s", format.Thousands(t.pairs), t.corpus.name)
-	if s, ok := data.Source.(*stream); ok && s.windows > 1 {
-		p.Line("                  %s at a time are in memory and shuffled (-shuffle-window)", format.Thousands(s.start(1)))
+	p.Line("training pairs:   %s from %s", format.Thousands(c.TrainPairs), t.corpus.Name)
+	if c.Windows > 1 {
+		p.Line("                  %s at a time are in memory and shuffled (-shuffle-window)", format.Thousands(c.WindowPairs))
 	}
 	if d := t.options.BPEDropout; d > 0 {
 		p.Line("                  encoded anew in every epoch, with merges dropped with probability %v (-bpe-dropout)", d)
@@ -208,16 +115,14 @@ func (t *training) tell(data train.Data, out holdOut) {
 	switch {
 	case t.options.ValidEvery == 0:
 	case t.valid != nil:
-		p.Line("validation pairs: %s from %s", format.Thousands(len(data.References)), t.valid.name)
-	case out.count > 0:
-		p.Line("validation pairs: %s, one in %d held out of the training (-valid-src and -valid-tgt name others)", format.Thousands(out.count), out.every)
+		p.Line("validation pairs: %s from %s", format.Thousands(c.ValidPairs), t.valid.Name)
+	case c.HeldOutEvery > 0:
+		p.Line("validation pairs: %s, one in %d held out of the training (-valid-src and -valid-tgt name others)", format.Thousands(c.ValidPairs), c.HeldOutEvery)
 	default:
 		p.Line("validation pairs: none, the corpus is too small to hold some out")
 	}
-	if data.Valid != nil {
-		if n := unscored(data.Valid, t.options.MaxLen); n > 0 {
-			p.Line("                  %s of them count only for BLEU: a side is empty or has more than %d pieces (-max-len)", format.Thousands(n), t.options.MaxLen)
-		}
+	if c.Unscored > 0 {
+		p.Line("                  %s of them count only for BLEU: a side is empty or has more than %d pieces (-max-len)", format.Thousands(c.Unscored), t.options.MaxLen)
 	}
 	if t.tokens.Joint() {
 		p.Line("vocabulary:       %s pieces, joint", format.Thousands(t.config.SrcVocab))
@@ -268,17 +173,6 @@ func products() string {
 		return "bf16 by " + k + ", small ones float32; the model depends on the processor"
 	}
 	return "float32: -bf16 changes nothing, this processor has no instructions for bfloat16 that are faster"
-}
-
-// unscored is how many of the pairs have no part in the validation's loss.
-func unscored(p *train.Pairs, maxLen int) int {
-	n := 0
-	for i := range p.Len() {
-		if src, tgt := len(p.Src(i)), len(p.Tgt(i)); min(src, tgt) == 0 || max(src, tgt) > maxLen {
-			n++
-		}
-	}
-	return n
 }
 
 // show tells of an event of the training.

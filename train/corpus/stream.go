@@ -1,4 +1,4 @@
-package main
+package corpus
 
 import (
 	"context"
@@ -37,15 +37,20 @@ type stream struct {
 // changeBlock is how exactly a change of the corpus is found.
 const changeBlock = 256
 
-// newStream has windows of at most window pairs, all of about the same size; 0 is one window.
-func newStream(f *files, tokens vocab.Pair, out holdOut, pairs, window int, dropout float64, seed uint64) *stream {
-	s := &stream{files: f, tokens: tokens, out: out, pairs: pairs, windows: 1, dropout: dropout, seed: seed}
-	if window > 0 {
-		s.windows = max(1, (pairs+window-1)/window)
+// newStream has windows of at most o.ShuffleWindow pairs, all of about the same size; 0 is one window.
+func newStream(f *files, tokens vocab.Pair, out holdOut, pairs int, o train.Options) (*stream, error) {
+	s := &stream{files: f, tokens: tokens, out: out, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
+	if o.ShuffleWindow > 0 {
+		s.windows = max(1, (pairs+o.ShuffleWindow-1)/o.ShuffleWindow)
+	}
+	for _, t := range []text.Tokenizer{tokens.Source, tokens.Target} {
+		if _, ok := t.(text.Sampler); !ok && s.dropout > 0 {
+			return nil, fmt.Errorf("corpus: a %T encodes a text in one way only, so it has no dropout", t)
+		}
 	}
 	s.sums = make([][][2]uint64, s.windows)
 	s.hash[1].SetSeed(s.hash[0].Seed())
-	return s
+	return s, nil
 }
 
 func (s *stream) Windows() int { return s.windows }

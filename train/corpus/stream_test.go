@@ -1,4 +1,4 @@
-package main
+package corpus
 
 import (
 	"bytes"
@@ -12,38 +12,81 @@ import (
 	"testing"
 
 	"tfm/text"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 
-// streamOf is a stream of the toy's pairs in files of the test's own.
-func streamOf(t *testing.T, window int, dropout float64, packed bool) (*stream, files) {
+// toyFiles writes a corpus of 1,487 pairs of an adjective and two nouns, and returns its files.
+func toyFiles(t *testing.T, packed bool) (src, tgt string) {
 	t.Helper()
-	src, tgt := toyCorpus(t)
-	dir := t.TempDir()
-	put := func(from, name string) string {
-		content := []byte(read(t, from))
-		if packed {
-			var b bytes.Buffer
-			z := gzip.NewWriter(&b)
-			z.Write(content)
-			z.Close()
-			name, content = name+".gz", b.Bytes()
+	adjectives := [][2]string{{"red", "rouge"}, {"black", "noir"}, {"small", "petit"}, {"big", "grand"}, {"old", "vieux"}, {"new", "neuf"}, {"good", "bon"}, {"bad", "mauvais"}}
+	nouns := [][2]string{{"dog", "chien"}, {"cat", "chat"}, {"house", "maison"}, {"tree", "arbre"}, {"book", "livre"}, {"car", "voiture"}, {"table", "table"}, {"hand", "main"}}
+	verbs := [][2]string{{"sees", "voit"}, {"takes", "prend"}, {"likes", "aime"}}
+	var source, target strings.Builder
+	i := 0
+	for _, a := range adjectives {
+		for _, n := range nouns {
+			for _, v := range verbs {
+				for _, o := range nouns {
+					if i++; i%31 != 0 {
+						fmt.Fprintf(&source, "the %s %s %s the %s\n", a[0], n[0], v[0], o[0])
+						fmt.Fprintf(&target, "le %s %s %s le %s\n", n[1], a[1], v[1], o[1])
+					}
+				}
+			}
 		}
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
 	}
-	c := filesCorpus(put(src, "src"), put(tgt, "tgt"))
-	learn := training{corpus: c, vocabSize: 320, joint: true}
-	n, err := learn.learn(context.Background())
+	return write(t, "src", source.String(), packed), write(t, "tgt", target.String(), packed)
+}
+
+// write writes a file in a folder of its own.
+func write(t *testing.T, name, content string, packed bool) string {
+	t.Helper()
+	if packed {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		z.Write([]byte(content))
+		z.Close()
+		name, content = name+".gz", b.String()
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStream(c.files, *learn.tokens, holdOutOf(n), n, window, dropout, 1)
+	return string(data)
+}
+
+// streamOf returns a stream of the toy's pairs.
+func streamOf(t *testing.T, window int, dropout float64, packed bool) (*stream, files) {
+	t.Helper()
+	source := Files(toyFiles(t, packed))
+	var trainer vocab.Trainer
+	trainer.Joint = true
+	n := 0
+	if err := source.each(context.Background(), func(p text.Pair) { trainer.Add(p); n++ }); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := trainer.Train(320)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := train.DefaultOptions()
+	o.ShuffleWindow, o.BPEDropout = window, dropout
+	s, err := newStream(source.files, tokens, holdOutOf(n), n, o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(s.close)
-	return s, *c.files
+	return s, *source.files
 }
 
 func window(t *testing.T, s *stream, epoch, w int) *train.Pairs {
@@ -70,7 +113,7 @@ func samePairs(p, q *train.Pairs) bool {
 // All windows together are the corpus without the pairs that are held out; each comes again in any order, from plain
 // and from packed files, to a stream that has read something else before.
 func TestStream(t *testing.T) {
-	src, tgt := toyCorpus(t)
+	src, tgt := toyFiles(t, false)
 	for _, packed := range []bool{false, true} {
 		s, _ := streamOf(t, 200, 0, packed)
 		if s.Windows() != 8 || s.pairs != 1487 {
@@ -181,38 +224,5 @@ func TestStreamIsInterrupted(t *testing.T) {
 	cancel(fmt.Errorf("ctrl-c"))
 	if err := s.Read(ctx, new(train.Pairs), 0, 0); err == nil || err.Error() != "ctrl-c" {
 		t.Error(err)
-	}
-}
-
-// A stream of one window trains as the corpus in memory does, a resume reads only what it is told, and what the windows
-// are cannot be changed.
-func TestTrainStreamed(t *testing.T) {
-	memory, m1 := trainArgs(t, "-steps", "12")
-	mustRun(t, "", memory...)
-	args, m2 := trainArgs(t, "-shuffle-window", "500", "-bpe-dropout", "0.1")
-	o := mustRun(t, "", append(args, "-steps", "12")...)
-	for _, want := range []string{"1,487 from", "495 at a time are in memory", "merges dropped with probability 0.1"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("not told: %q\n%s", want, o.stderr)
-		}
-	}
-	if read(t, m1) == read(t, m2) {
-		t.Error("windows and BPE-dropout change nothing")
-	}
-	short := args[:7]
-	mustFail(t, runTFM(t, "", append(args, "-resume", "-shuffle-window", "600")...), 2, "-shuffle-window 600", "-shuffle-window 500")
-	mustFail(t, runTFM(t, "", append(args, "-resume", "-bpe-dropout", "0")...), 2, "-bpe-dropout 0", "-bpe-dropout 0.1")
-	mustFail(t, runTFM(t, "", append(args, "-force", "-bpe-dropout", "1.5")...), 2, "-bpe-dropout is 1.5, expected 0 to 1")
-	mustRun(t, "", append(short, "-resume", "-steps", "14")...)
-	straight, m3 := trainArgs(t, "-shuffle-window", "500", "-bpe-dropout", "0.1", "-steps", "14")
-	mustRun(t, "", straight...)
-	if read(t, m2) != read(t, m3) {
-		t.Error("a streamed run that was resumed gives another model")
-	}
-
-	// Held out pairs are not in the windows.
-	valid, _ := trainArgs(t, "-shuffle-window", "500", "-steps", "2", "-valid-every", "2")
-	if o := mustRun(t, "", valid...); !strings.Contains(o.stderr, "14, one in 106 held out") || !strings.Contains(o.stderr, "1,473 from") || !strings.Contains(o.stderr, "BLEU") {
-		t.Errorf("held out:\n%s", o.stderr)
 	}
 }

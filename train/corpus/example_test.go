@@ -1,0 +1,63 @@
+package corpus_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/train"
+	"tfm/train/corpus"
+)
+
+// Train trains a model on two files and writes it to a third.
+func Train(ctx context.Context, src, tgt, path string) error {
+	o := train.OptionsFor("demo")
+	o.Steps, o.Dir = 10, path+".ckpt"
+	c, err := corpus.Read(ctx, corpus.Options{Train: corpus.Files(src, tgt), VocabSize: 300, Joint: true}, o)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	config, err := model.Preset("demo")
+	if err != nil {
+		return err
+	}
+	config.SrcVocab, config.TgtVocab = c.Tokens.Source.Size(), c.Tokens.Target.Size()
+	m, err := model.New(config)
+	if err != nil {
+		return err
+	}
+	m.Allocate(true)
+	m.Init(o.Seed)
+	pool := mat.NewPool(2)
+	defer pool.Close()
+	if _, err := train.Run(ctx, m, pool, c.Data, o, nil); err != nil {
+		return err
+	}
+	return model.File{Model: m, Tokenizers: c.Tokenizers}.Save(path)
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "corpus-example-*")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	src, tgt, path := filepath.Join(dir, "train.en"), filepath.Join(dir, "train.de"), filepath.Join(dir, "en-de.safetensors")
+	os.WriteFile(src, []byte(strings.Repeat("a dog runs\nthe cat sleeps\n", 100)), 0o666)
+	os.WriteFile(tgt, []byte(strings.Repeat("ein Hund rennt\ndie Katze schläft\n", 100)), 0o666)
+	if err := Train(context.Background(), src, tgt, path); err != nil {
+		log.Fatal(err)
+	}
+	config, err := model.LoadConfig(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(config.EncoderLayers, "encoder layers, a vocabulary of", config.SrcVocab)
+	// Output: 2 encoder layers, a vocabulary of 300
+}
