@@ -29,9 +29,6 @@ func ExampleNew() {
 	fmt.Println("sources begin at", batch.SrcStarts, "and targets at", batch.TgtStarts)
 	loss := model.NewPass(m, nil).Evaluate(&batch)
 	fmt.Println("tokens that the loss is summed over:", loss.Tokens)
-
-	weights := model.NewDecoder(m, nil).Attention([]int32{5, 6, 7}, []int32{8, 9})
-	fmt.Println("cross-attention:", len(weights), "×", len(weights[0]), "with the end marks")
 	// Output:
 	// embedding [20 8]
 	// encoder.0.self.qkv.weight [8 24]
@@ -69,7 +66,6 @@ func ExampleNew() {
 	// parameters: 2208
 	// sources begin at [0 4 6] and targets at [0 3 8]
 	// tokens that the loss is summed over: 8
-	// cross-attention: 3 × 4 with the end marks
 }
 
 // A pass trains: it adds to the gradients, on any number of threads.
@@ -95,8 +91,6 @@ func ExamplePass_Train() {
 	}
 	last := pass.Evaluate(&batch)
 	fmt.Println(first.Tokens, "tokens; the loss has fallen below a tenth:", last.Sum < first.Sum/10)
-	fmt.Println(model.NewDecoder(m, pool).Translate([][]int32{{5, 6, 7}}, model.DefaultSearch())[0].Tokens)
 	// Output:
 	// 3 tokens; the loss has fallen below a tenth: true
-	// [8 9]
 }

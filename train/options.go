@@ -11,6 +11,7 @@ import (
 
 	"tfm/layer"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text/score"
 )
 
@@ -65,9 +66,9 @@ type Options struct {
 	// dropped counts as a step, of the schedule too, but not as one of the optimizer's. After 100 in a row the run ends with an error.
 	OnNaN string `json:"on_nan" resume:"free"`
 
-	ValidEvery int          `json:"valid_every" resume:"free"` // steps; 0 never
-	Search     model.Search `json:"search" resume:"free"`      // how the validation's sources are translated
-	Entropies  bool         `json:"-"`                         // take those of the attention at each validation
+	ValidEvery int            `json:"valid_every" resume:"free"` // steps; 0 never
+	Search     decode.Options `json:"search" resume:"free"`      // how the validation's sources are translated
+	Entropies  bool           `json:"-"`                         // take those of the attention at each validation
 
 	Tokenize score.Tokenizer `json:"tokenize"` // of the validation's BLEU, which chooses the best weights
 
@@ -90,7 +91,7 @@ type Options struct {
 // DefaultOptions are the paper's where it says (sections 5.1 to 5.4), but for the size of a batch, which is
 // one that suits a CPU.
 func DefaultOptions() Options {
-	search := model.DefaultSearch()
+	search := decode.DefaultOptions()
 	search.Beam = 1
 	return Options{
 		Steps:      100_000,

@@ -10,6 +10,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text/score"
 )
 
@@ -51,8 +52,10 @@ type validator struct {
 	batches *Batches
 	batch   model.Batch
 
-	decoder    *model.Decoder
-	search     model.Search
+	decoder    *decode.Decoder
+	weights    *decode.Weights // of the decoder
+	pool       *mat.Pool
+	search     decode.Options
 	srcs       [][]int32 // shortest first: what is translated together has similar lengths
 	refs       []string  // refs[i] is the reference of srcs[i]
 	tokenize   score.Tokenizer
@@ -71,7 +74,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	if d.Valid == nil || d.Valid.Len() == 0 || o.ValidEvery == 0 {
 		return nil, nil
 	}
-	v := &validator{pass: pass, search: o.Search, tokenize: o.Tokenize, detokenize: d.Detokenize}
+	v := &validator{pass: pass, search: o.Search, tokenize: o.Tokenize, detokenize: d.Detokenize, pool: p}
 	if o.Entropies {
 		v.entropies = &entropies{config: t.Config}
 	}
@@ -83,7 +86,8 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	if d.References == nil {
 		return v, nil
 	}
-	v.decoder = model.NewDecoder(t, p)
+	v.weights = decode.NewWeights(t, p)
+	v.decoder = decode.New(v.weights, p)
 	order := make([]int, d.Valid.Len())
 	for i := range order {
 		order[i] = i
@@ -140,12 +144,13 @@ func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 func (v *validator) translate(ctx context.Context) (float64, bool) {
 	const together = 256
 	bleu := score.BLEU{Tokenizer: v.tokenize}
-	v.decoder.Refresh()
+	v.weights.Refresh(v.pool)
 	for lo := 0; lo < len(v.srcs); lo += together {
-		if ctx.Err() != nil {
+		hypotheses, err := v.decoder.Translate(ctx, v.srcs[lo:min(lo+together, len(v.srcs))], v.search)
+		if err != nil { // ctx's: the options have been validated
 			return 0, false
 		}
-		for i, h := range v.decoder.Translate(v.srcs[lo:min(lo+together, len(v.srcs))], v.search) {
+		for i, h := range hypotheses {
 			translation := v.detokenize(h.Tokens)
 			bleu.Add(translation, v.refs[lo+i])
 			if k, ok := slices.BinarySearch(v.sampled, lo+i); ok {

@@ -14,6 +14,7 @@ import (
 	"tfm/cmd/tfm/internal/heatmap"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text"
 	"tfm/train"
 	"tfm/train/corpus"
@@ -109,7 +110,7 @@ func (d *demo) run(ctx context.Context, args []string) error {
 
 // present shows translations of sentences that are not among the training's, and what the model looked at.
 func (t trained) present(heldOut []grammar.Pair) error {
-	tr := newTranslator(t.model, t.tokens, t.pool, model.Search{Beam: 1, MaxExtra: 50})
+	tr := newTranslator(t.model, t.tokens, t.pool, decode.Options{Beam: 1, MaxExtra: 50})
 	srcs := make([]string, len(heldOut))
 	for i, p := range heldOut {
 		srcs[i] = p.Source
@@ -138,13 +139,16 @@ func (t trained) present(heldOut []grammar.Pair) error {
 	b.WriteString("What the last decoder layer looked at (mean of its heads), for each English word:\n\n")
 	src := t.tokens.Source.Encode(nil, heldOut[mapped].Source)
 	tgt := t.tokens.Target.Encode(nil, out[mapped])
-	weights := tr.decoder.Attention(src, tgt)
+	weights, err := tr.decoder.Attention(context.Background(), [][]int32{src}, [][]int32{tgt})
+	if err != nil {
+		return err
+	}
 	rows, columns := heatmap.Words(t.tokens.Target, tgt, true), heatmap.Words(t.tokens.Source, src, false)
-	if err := heatmap.Draw(&b, heatmap.Join(weights, rows, columns), heatmap.Names(rows), heatmap.Names(columns)); err != nil {
+	if err := heatmap.Draw(&b, heatmap.Join(weights[0], rows, columns), heatmap.Names(rows), heatmap.Names(columns)); err != nil {
 		return err
 	}
 	fmt.Fprintf(&b, "\nexact match: %.1f%% (%d/%d held-out sentences)\n", 100*float64(exact)/float64(len(heldOut)), exact, len(heldOut))
-	_, err := os.Stdout.WriteString(b.String())
+	_, err = os.Stdout.WriteString(b.String())
 	return err
 }
 

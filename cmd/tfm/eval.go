@@ -12,7 +12,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
-	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
 	"tfm/text/score"
@@ -34,7 +34,7 @@ func evalCommand() cli.Command {
 			out := f.String("out", "", "`file` to write the model's translation to")
 			var tokenizer score.Tokenizer
 			tokenizeFlag(f, &tokenizer)
-			search := searchFlags(f, model.DefaultSearch().Beam)
+			search := searchFlags(f, decode.DefaultOptions().Beam)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(_ context.Context, args []string) error {

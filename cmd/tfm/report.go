@@ -15,6 +15,7 @@ import (
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/report"
 	"tfm/text"
@@ -181,7 +182,7 @@ func (r *reporter) attention(page *report.Page) error {
 			return err
 		}
 	}
-	search := model.DefaultSearch()
+	search := decode.DefaultOptions()
 	search.Beam = 1
 	t, err := loadTranslator(path, r.threads, search)
 	if err != nil {
@@ -189,7 +190,7 @@ func (r *reporter) attention(page *report.Page) error {
 	}
 	pool := mat.NewPool(r.threads)
 	defer pool.Close()
-	pass := model.NewPass(t.decoder.Transformer, pool)
+	pass := model.NewPass(t.model, pool)
 	page.Model = filepath.Base(path)
 	for _, s := range sentences {
 		page.Sentences = append(page.Sentences, t.look(pass, s))
@@ -230,7 +231,8 @@ func (r *reporter) chosen() ([]string, error) {
 func (t *translator) look(pass *model.Pass, sentence string) report.Sentence {
 	src := t.tokens.Source.Encode(nil, sentence)
 	src = src[:min(len(src), t.maxLen)]
-	tgt := t.decoder.Translate([][]int32{src}, t.search)[0].Tokens
+	best, _ := t.decoder.Translate(context.Background(), [][]int32{src}, t.search)
+	tgt := best[0].Tokens
 	s := report.Sentence{Source: sentence, Translation: oneLine(t.tokens.Target.Decode(tgt))}
 	var b model.Batch
 	b.Append(src, tgt)

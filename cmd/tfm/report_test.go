@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/train/runlog"
 )
 
@@ -135,25 +137,33 @@ func TestReportErrors(t *testing.T) {
 
 // A map is the weights that the model computes: the mean over its heads is Decoder.Attention.
 func TestLookShowsTheModelsAttention(t *testing.T) {
-	search := model.DefaultSearch()
+	search := decode.DefaultOptions()
 	search.Beam = 1
 	tr, err := loadTranslator(toyModel(t), 1, search)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := tr.look(model.NewPass(tr.decoder.Transformer, nil), "the red dog sees the cat")
+	s := tr.look(model.NewPass(tr.model, nil), "the red dog sees the cat")
 	if s.Translation != tr.translate([]string{s.Source}, nil)[0] || s.Translation == "" {
 		t.Errorf("translation %q", s.Translation)
 	}
 	if s.In[0] != "<s>" || s.Out[len(s.Out)-1] != "</s>" || s.Src[len(s.Src)-1] != "</s>" || len(s.In) != len(s.Out) || s.In[1] != s.Out[0] {
 		t.Errorf("pieces %q, given %q, said %q", s.Src, s.In, s.Out)
 	}
-	c := tr.decoder.Config
+	c := tr.model.Config
 	if len(s.EncoderSelf) != c.EncoderLayers || len(s.DecoderSelf) != c.DecoderLayers || len(s.Cross) != c.DecoderLayers || len(s.Cross[0]) != c.Heads {
 		t.Fatalf("attention of %d, %d and %d layers", len(s.EncoderSelf), len(s.DecoderSelf), len(s.Cross))
 	}
 	src := tr.tokens.Source.Encode(nil, s.Source)
-	want := tr.decoder.Attention(src, tr.decoder.Translate([][]int32{src}, search)[0].Tokens)
+	best, err := tr.decoder.Translate(context.Background(), [][]int32{src}, search)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := tr.decoder.Attention(context.Background(), [][]int32{src}, [][]int32{best[0].Tokens})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := all[0]
 	for i := range want {
 		for j := range want[i] {
 			var got float32

@@ -7,6 +7,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // Flags that several commands have, and flags over defaults that are known only once they are parsed.
@@ -42,8 +43,8 @@ func configFlags(f *flag.FlagSet, c *model.Config) {
 const startUsage = "`how` weights begin: xavier, pytorch (as nn.Transformer, nn.Embedding and nn.Linear)"
 
 // searchFlags declares how translations are searched for.
-func searchFlags(f *flag.FlagSet, beam int) *model.Search {
-	s := model.DefaultSearch()
+func searchFlags(f *flag.FlagSet, beam int) *decode.Options {
+	s := decode.DefaultOptions()
 	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each step; 1 is greedy")
 	f.Float64Var(&s.Alpha, "alpha", s.Alpha, "exponent of the length penalty")
 	f.StringVar(&s.Penalty, "length-penalty", s.Penalty, "what log-probabilities are divided by: wu is ((5+length)/6)^alpha, power is length^alpha")
@@ -51,7 +52,7 @@ func searchFlags(f *flag.FlagSet, beam int) *model.Search {
 	return &s
 }
 
-func checkSearch(s model.Search) error {
+func checkSearch(s decode.Options) error {
 	if s.MaxExtra < 0 || s.MaxExtra >= 1<<16 {
 		return cli.Usagef("-max-extra %d: must be 0 to %d", s.MaxExtra, 1<<16-1)
 	}
@@ -78,7 +79,7 @@ func settingError(errs ...error) error {
 	return cli.UsageError{Message: strings.Join(messages, "\n")}
 }
 
-// flagOf returns the flag of a field of model.Config, model.Search or train.Options.
+// flagOf returns the flag of a field of model.Config, decode.Options or train.Options.
 func flagOf(field string) string {
 	switch field {
 	case "smoothing":

@@ -8,7 +8,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/terminal"
-	"tfm/model"
+	"tfm/model/decode"
 )
 
 func translateCommand() cli.Command {
@@ -35,7 +35,7 @@ probable pieces stay, and of these the fewest that have -top-p of the probabilit
 the seed and on how many sentences come before it, not on what they are. With -nbest there are so many draws, which may be equal.`,
 		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
-			search := searchFlags(f, model.DefaultSearch().Beam)
+			search := searchFlags(f, decode.DefaultOptions().Beam)
 			f.IntVar(&search.NBest, "nbest", 0, "translations to list for each line, at most as many as the beam, or 64 with -sample; 0 is the best alone, without score")
 			f.BoolVar(&search.Sample, "sample", false, "draw translations by chance instead of searching for the most probable")
 			f.Float64Var(&search.Temperature, "temperature", search.Temperature, "of the draws: below 1 they are more often what is most probable, above 1 less often")
@@ -108,7 +108,7 @@ func (t *translator) lists(texts []string, first int, cut func(i, pieces int)) [
 	var out []string
 	for i, list := range t.nbest(texts, cut) {
 		if len(list) == 0 {
-			list = []model.Hypothesis{{}}
+			list = []decode.Hypothesis{{}}
 		}
 		for _, h := range list {
 			out = append(out, fmt.Sprintf("%d\t%.6f\t%s", first+i, h.Score, t.text(h)))
@@ -118,7 +118,7 @@ func (t *translator) lists(texts []string, first int, cut func(i, pieces int)) [
 }
 
 // sampleOrSearch is an error if flags for the one are given with the other.
-func sampleOrSearch(s model.Search, given map[string]string) error {
+func sampleOrSearch(s decode.Options, given map[string]string) error {
 	if _, beam := given["beam"]; beam && s.Sample {
 		return cli.Usagef("either -beam or -sample")
 	}

@@ -1,23 +1,26 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text/vocab"
 )
 
 // translator is a model with its tokenizers and a way to search.
 type translator struct {
 	tokens  vocab.Pair
-	decoder *model.Decoder
-	search  model.Search
+	model   *model.Transformer
+	decoder *decode.Decoder
+	search  decode.Options
 	maxLen  int // most pieces of a source; what is longer is cut
 }
 
 // loadTranslator reads a model file.
-func loadTranslator(path string, threads int, s model.Search) (*translator, error) {
+func loadTranslator(path string, threads int, s decode.Options) (*translator, error) {
 	file, err := model.Load(path, false)
 	if err != nil {
 		return nil, err
@@ -29,8 +32,8 @@ func loadTranslator(path string, threads int, s model.Search) (*translator, erro
 	return newTranslator(file.Model, t, mat.NewPool(threads), s), nil
 }
 
-func newTranslator(m *model.Transformer, t vocab.Pair, p *mat.Pool, s model.Search) *translator {
-	return &translator{t, model.NewDecoder(m, p), s, m.Config.MaxLen - 1}
+func newTranslator(m *model.Transformer, t vocab.Pair, p *mat.Pool, s decode.Options) *translator {
+	return &translator{t, m, decode.New(decode.NewWeights(m, p), p), s, m.Config.MaxLen - 1}
 }
 
 // translate translates texts. Those without a word stay empty. For a text that is too long cut is called with
@@ -47,7 +50,7 @@ func (t *translator) translate(texts []string, cut func(i, pieces int)) []string
 
 // nbest lists translations of texts as translate makes them; none of those without a word. The texts are numbered
 // through all calls, for sampling, those without a word not counted.
-func (t *translator) nbest(texts []string, cut func(i, pieces int)) [][]model.Hypothesis {
+func (t *translator) nbest(texts []string, cut func(i, pieces int)) [][]decode.Hypothesis {
 	var srcs [][]int32
 	var of []int // the text of each source
 	for i, s := range texts {
@@ -61,14 +64,15 @@ func (t *translator) nbest(texts []string, cut func(i, pieces int)) [][]model.Hy
 		}
 		srcs, of = append(srcs, ids), append(of, i)
 	}
-	out := make([][]model.Hypothesis, len(texts))
-	for i, list := range t.decoder.NBest(srcs, t.search) {
+	out := make([][]decode.Hypothesis, len(texts))
+	lists, _ := t.decoder.NBest(context.Background(), srcs, t.search)
+	for i, list := range lists {
 		out[of[i]] = list
 	}
 	t.search.First += uint64(len(srcs))
 	return out
 }
 
-func (t *translator) text(h model.Hypothesis) string {
+func (t *translator) text(h decode.Hypothesis) string {
 	return oneLine(t.tokens.Target.Decode(h.Tokens))
 }

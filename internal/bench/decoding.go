@@ -1,11 +1,13 @@
 package bench
 
 import (
+	"context"
 	"math/rand/v2"
 	"time"
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // Decoding is the translation of a batch of sentences of equal length, by a model of random weights: those that go through it
@@ -48,7 +50,7 @@ func (w Decoding) Measure(threads int, e Effort) (DecodeSpeed, error) {
 	}
 	pool := mat.NewPool(threads)
 	defer pool.Close()
-	d, search := model.NewDecoder(m, pool), model.DefaultSearch()
+	d, search := decode.New(decode.NewWeights(m, pool), pool), decode.DefaultOptions()
 	search.Beam, search.MaxExtra = w.Beam, 0
 	r, srcs := rand.New(rand.NewPCG(2, 1)), make([][]int32, w.Batch)
 	for i := range srcs {
@@ -57,7 +59,8 @@ func (w Decoding) Measure(threads int, e Effort) (DecodeSpeed, error) {
 	var rates []float64
 	s.Seconds = e.measure(func() float64 {
 		begun, steps := time.Now(), 0
-		for _, h := range d.Translate(srcs, search) {
+		translations, _ := d.Translate(context.Background(), srcs, search) // valid options, and nothing ends it
+		for _, h := range translations {
 			steps += len(h.Tokens) + 1
 		}
 		took := time.Since(begun).Seconds()

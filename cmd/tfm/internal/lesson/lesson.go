@@ -12,6 +12,7 @@ import (
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/train"
 )
 
@@ -89,7 +90,8 @@ func (v words) numbered() string {
 type pupil struct {
 	*model.Transformer
 	src, tgt words
-	decoder  *model.Decoder
+	weights  *decode.Weights
+	decoder  *decode.Decoder // of weights
 }
 
 // Run is the whole lesson: what is to be learned, the training, the generation loop of each sentence, the translations.
@@ -104,7 +106,8 @@ func (l *Lesson) Run(out io.Writer) error {
 	p.Init(l.Seed)
 	pool := mat.NewPool(l.Threads)
 	defer pool.Close()
-	p.decoder = model.NewDecoder(p.Transformer, pool)
+	p.weights = decode.NewWeights(p.Transformer, pool)
+	p.decoder = decode.New(p.weights, pool)
 	w := bufio.NewWriter(out)
 	p.introduce(w)
 	learned, err := l.train(w, p, pool)
@@ -112,7 +115,7 @@ func (l *Lesson) Run(out io.Writer) error {
 		w.Flush()
 		return err
 	}
-	p.decoder.Refresh()
+	p.weights.Refresh(pool)
 	p.generations(w)
 	exact := p.translations(w)
 	if err := w.Flush(); err != nil {
@@ -171,7 +174,7 @@ func (l *Lesson) train(w *bufio.Writer, p pupil, pool *mat.Pool) (learned bool, 
 		total := pass.Train(&batch, 0, 1/float32(len(batch.TgtOut)))
 		loss := total.Sum / float64(total.Tokens)
 		if loss < endLoss && total.Correct == total.Tokens {
-			p.decoder.Refresh()
+			p.weights.Refresh(pool)
 			learned = p.exact() == len(pairs)
 		}
 		end := learned || step == l.Steps

@@ -1,0 +1,88 @@
+package decode_test
+
+import (
+	"context"
+	"fmt"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/decode"
+)
+
+// copier is a model that has learned to say 8 9 for 5 6 7.
+func copier(pool *mat.Pool) (*model.Transformer, error) {
+	m, err := model.New(model.Config{DModel: 8, Heads: 2, DFF: 32, EncoderLayers: 2, DecoderLayers: 2,
+		SrcVocab: 20, TgtVocab: 20, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 16})
+	if err != nil {
+		return nil, err
+	}
+	m.Allocate(true)
+	m.Init(1)
+	var batch model.Batch
+	batch.Append([]int32{5, 6, 7}, []int32{8, 9})
+	pass := model.NewPass(m, pool)
+	for range 100 {
+		clear(m.Params.G)
+		pass.Train(&batch, 0, 1)
+		mat.Axpy(m.Params.W, -0.05, m.Params.G)
+	}
+	return m, nil
+}
+
+// Weights are prepared once and shared; each goroutine has a Decoder of its own.
+func ExampleDecoder_Translate() {
+	pool := mat.NewPool(2)
+	defer pool.Close()
+	m, err := copier(pool)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	weights := decode.NewWeights(m, pool)
+	d := decode.New(weights, pool)
+	best, err := d.Translate(context.Background(), [][]int32{{5, 6, 7}}, decode.DefaultOptions())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(best[0].Tokens)
+
+	attention, err := d.Attention(context.Background(), [][]int32{{5, 6, 7}}, [][]int32{best[0].Tokens})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(attention[0]), "×", len(attention[0][0]), "weights, with the end marks")
+	// Output:
+	// [8 9]
+	// 3 × 4 weights, with the end marks
+}
+
+// The generation loop by hand: what a search of one's own is built on.
+func ExampleState() {
+	m, err := copier(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := decode.NewState(decode.NewWeights(m, nil), nil)
+	s.Begin([][]int32{{5, 6, 7}}, 1, 8)
+	row := decode.Row{Token: model.BOS, Source: 0, Parent: -1}
+	for range 8 {
+		logits := s.Step([]decode.Row{row}).Row(0)
+		best := model.EOS
+		for id := range logits {
+			if logits[id] > logits[best] {
+				best = id
+			}
+		}
+		if best == model.EOS {
+			break
+		}
+		fmt.Println(best)
+		row = decode.Row{Token: int32(best), Source: 0, Parent: 0}
+	}
+	// Output:
+	// 8
+	// 9
+}

@@ -1,0 +1,290 @@
+package decode
+
+import (
+	"fmt"
+
+	"tfm/attn"
+	"tfm/layer"
+	"tfm/mat"
+	"tfm/model"
+)
+
+// State is sources that have been encoded and the keys and values of the hypotheses that translate
+// them. Begin encodes sources; Step gives each of some hypotheses one token and returns the logits of
+// the next. A row's logits depend on its source and its tokens alone, not on the rows beside it nor on
+// the number of threads, and have the bits of the forward pass over the whole sentence.
+//
+// After its largest batch a State allocates nothing in Step. It is not for concurrent use; any number
+// of States may share Weights.
+type State struct {
+	w    *Weights
+	pool *mat.Pool
+
+	arena   layer.Arena
+	encoder encoderActivations
+	decoder decoderActivations
+	sources []source // of each decoder layer
+	caches  []cache  // of each decoder layer
+	ids     []int32  // the sources' tokens, each with EOS at its end
+	starts  []int32  // where each source begins in ids, and at the end len(ids)
+
+	scores  []float32 // [rows × longest source or positions] scratch of the attentions
+	longest int       // tokens of a source, with EOS
+
+	rows, next []hypothesis // of the last step, and of the one that begins
+	children   []bool       // of each row of the last step: has one
+	taken      []bool       // of each slot
+	tokens     []int32      // of the rows of a step
+	of         []int32      // their sources
+	mean       mat.Matrix   // see crossStep; only in Attention
+}
+
+// Row is one hypothesis in a step.
+type Row struct {
+	Token  int32 // the newest token: BOS for a new hypothesis
+	Source int32 // the source that it translates, as Begin was given them
+	Parent int32 // the row of the last step that it continues, or -1 for a new hypothesis
+}
+
+// hypothesis is a row's place in the caches.
+type hypothesis struct {
+	slot   int32
+	tokens int32 // with BOS
+}
+
+// NewState returns a State of w whose loops run on p.
+func NewState(w *Weights, p *mat.Pool) *State {
+	n := len(w.model.Decoder)
+	return &State{w: w, pool: p, sources: make([]source, n), caches: make([]cache, n)}
+}
+
+// encoderActivations are those of every encoder layer: a layer has read its input before it writes
+// its result, so that all can share them.
+type encoderActivations struct {
+	x            mat.Matrix // [m × d] embedded tokens
+	self         attn.SelfState
+	norm1, norm2 layer.Normed
+	ff           layer.FeedForwardState
+	final        layer.Normed // of the norm behind the stack, if there is one
+}
+
+// decoderActivations are those of every decoder layer in a step.
+type decoderActivations struct {
+	x                   mat.Matrix // [rows × d]
+	self                attn.SelfState
+	cross               attn.CrossState // without keys and values
+	norm1, norm2, norm3 layer.Normed
+	ff                  layer.FeedForwardState
+	final               layer.Normed
+	logits              mat.Matrix // [rows × V]
+}
+
+// Begin forgets all hypotheses and encodes sources, which are token ids without EOS, for steps of up
+// to rows rows. positions is the most tokens that a hypothesis is expected to have, BOS counted; memory
+// for that many is kept between batches, and Step makes more if it must. It panics on ids outside the
+// vocabulary, on sources of more than Config.MaxLen-1 of them, and on rows below 1.
+func (s *State) Begin(sources [][]int32, rows, positions int) {
+	c := &s.w.model.Config
+	if rows < 1 {
+		panic(fmt.Sprintf("decode: steps of %d rows", rows))
+	}
+	s.ids, s.starts, s.longest = s.ids[:0], append(s.starts[:0], 0), 0
+	for i, src := range sources {
+		check("source", i, src, c.SrcVocab, c.MaxLen)
+		s.ids = append(append(s.ids, src...), model.EOS)
+		s.starts = append(s.starts, int32(len(s.ids)))
+		s.longest = max(s.longest, len(src)+1)
+	}
+	s.rows, s.mean = s.rows[:0], mat.Matrix{}
+	for len(s.taken) < rows {
+		s.taken = append(s.taken, false)
+	}
+	s.taken = s.taken[:rows]
+	s.arena.Fit(func() { s.alloc(len(s.ids), rows) })
+	memory := s.encode()
+	for i := range s.w.model.Decoder {
+		l := &s.w.model.Decoder[i]
+		s.sources[i].fill(s.pool, &l.Cross, memory)
+		s.caches[i].reserve(rows, l.Self.Sizes, positions)
+	}
+}
+
+// check panics if ids are not those of a sentence that the model can take.
+func check(side string, i int, ids []int32, vocabulary, maxLen int) {
+	if len(ids) >= maxLen {
+		panic(fmt.Sprintf("decode: %s %d has %d tokens, its mark counted, for a model that takes %d", side, i, len(ids)+1, maxLen))
+	}
+	for _, id := range ids {
+		if id < 0 || int(id) >= vocabulary {
+			panic(fmt.Sprintf("decode: id %d in %s %d, whose vocabulary has %d entries", id, side, i, vocabulary))
+		}
+	}
+}
+
+// alloc takes the memory for m source tokens and steps of n rows.
+func (s *State) alloc(m, n int) {
+	a, c, l := &s.arena, &s.w.model.Config, &s.w.model.Decoder[0] // as the others
+	normed := func(n int) layer.Normed { return layer.NewNormed(a, n, c.DModel) }
+	s.encoder = encoderActivations{
+		x: a.Matrix(m, c.DModel), self: l.Self.NewSelfState(a, m), norm1: normed(m), norm2: normed(m), ff: l.FF.NewState(a, m, false),
+	}
+	s.decoder = decoderActivations{
+		x: a.Matrix(n, c.DModel), self: l.Self.NewSelfState(a, n), cross: l.Cross.NewCrossState(a, n, 0),
+		norm1: normed(n), norm2: normed(n), norm3: normed(n), ff: l.FF.NewState(a, n, false), logits: a.Matrix(n, c.TgtVocab),
+	}
+	if c.HasFinalNorm() {
+		s.encoder.final, s.decoder.final = layer.NewNormedAlone(a, m, c.DModel), layer.NewNormedAlone(a, n, c.DModel)
+	}
+	for i := range s.sources {
+		keys := l.Cross.Heads * l.Cross.DK
+		s.sources[i] = source{a.Matrix(m, keys+l.Cross.Heads*l.Cross.DV), a.Matrix(keys, m)}
+	}
+}
+
+// encode returns the encoder's output [m × d].
+func (s *State) encode() mat.Matrix {
+	p, act, none := s.pool, &s.encoder, mat.Dropout{}
+	r := attn.Ragged{Q: s.starts, K: s.starts}
+	s.w.model.SrcEmbed.Forward(p, act.x, s.ids, s.starts, none)
+	x := act.x
+	for i := range s.w.model.Encoder {
+		l := &s.w.model.Encoder[i]
+		l.Self.Forward(p, act.norm1.R, act.self, l.Norm1.Before(p, act.norm1, x), r)
+		x = l.Norm1.After(p, act.norm1, x, none)
+		l.FF.Forward(p, act.norm2.R, act.ff, l.Norm2.Before(p, act.norm2, x), none)
+		x = l.Norm2.After(p, act.norm2, x, none)
+	}
+	if s.w.model.Config.HasFinalNorm() {
+		s.w.model.EncNorm.Forward(p, act.final, x)
+		x = act.final.Y
+	}
+	return x
+}
+
+// Step gives each row its token and returns the logits [rows × V] of the next one. They are valid until
+// the next Step and may be overwritten. Rows may have any number of tokens each and translate any source. A hypothesis of the
+// last step that no row continues is forgotten. Step panics if there are more rows than Begin was told,
+// on ids, sources and parents that do not exist, and on more than Config.MaxLen tokens.
+func (s *State) Step(rows []Row) mat.Matrix {
+	s.place(rows)
+	p, none := s.pool, mat.Dropout{}
+	act := s.decoder.view(len(rows))
+	scores := s.scratch(len(rows))
+	for i, h := range s.rows {
+		s.w.model.TgtEmbed.At(act.x.RowRange(i, i+1), s.tokens[i:i+1], int(h.tokens)-1)
+	}
+	x := act.x
+	last := len(s.w.model.Decoder) - 1
+	for i := range s.w.model.Decoder {
+		l := &s.w.model.Decoder[i]
+		l.Self.QKV.Forward(p, act.self.QKV, l.Norm1.Before(p, act.norm1, x))
+		mat.Each(p, len(rows), 1, selfStep{&l.Self.Sizes, &s.caches[i], act.self.QKV, act.self.Ctx, scores, s.rows})
+		l.Self.Out.Forward(p, act.norm1.R, act.self.Ctx)
+		x = l.Norm1.After(p, act.norm1, x, none)
+
+		var mean mat.Matrix
+		if i == last {
+			mean = s.mean
+		}
+		l.Cross.Q.Forward(p, act.cross.Q, l.Norm2.Before(p, act.norm2, x))
+		mat.Each(p, len(rows), 1, crossStep{&l.Cross.Sizes, &s.sources[i], act.cross.Q, act.cross.Ctx, scores, s.starts, s.of, mean})
+		l.Cross.Out.Forward(p, act.norm2.R, act.cross.Ctx)
+		x = l.Norm2.After(p, act.norm2, x, none)
+
+		l.FF.Forward(p, act.norm3.R, act.ff, l.Norm3.Before(p, act.norm3, x), none)
+		x = l.Norm3.After(p, act.norm3, x, none)
+	}
+	if s.w.model.Config.HasFinalNorm() {
+		s.w.model.DecNorm.Forward(p, act.final, x)
+		x = act.final.Y.RowRange(0, len(rows))
+	}
+	s.w.model.Output.LogitsBy(p, act.logits, x, s.w.output)
+	return act.logits
+}
+
+// place gives each row a slot of the caches. The first row that continues a hypothesis stays in its
+// slot; the others get copies in slots that no row has.
+func (s *State) place(rows []Row) {
+	if len(rows) > len(s.taken) {
+		panic(fmt.Sprintf("decode: a step of %d rows, Begin was told %d", len(rows), len(s.taken)))
+	}
+	clear(s.taken)
+	s.children, s.next, s.tokens, s.of = s.children[:0], s.next[:0], s.tokens[:0], s.of[:0]
+	for range s.rows {
+		s.children = append(s.children, false)
+	}
+	const none = -1
+	most := int32(0)
+	for i, r := range rows {
+		s.check(i, r)
+		h := hypothesis{none, 1}
+		if r.Parent >= 0 {
+			parent := s.rows[r.Parent]
+			h.tokens += parent.tokens
+			if !s.children[r.Parent] {
+				s.children[r.Parent], s.taken[parent.slot], h.slot = true, true, parent.slot
+			}
+		}
+		most = max(most, h.tokens)
+		s.next, s.tokens, s.of = append(s.next, h), append(s.tokens, r.Token), append(s.of, r.Source)
+	}
+	if maxLen := s.w.model.Config.MaxLen; int(most) > maxLen {
+		panic(fmt.Sprintf("decode: a hypothesis of %d tokens, BOS counted, for a model that takes %d", most, maxLen))
+	}
+	for l := range s.caches {
+		s.caches[l].grow(int(most) - 1)
+	}
+	free := 0
+	for i, r := range rows {
+		if s.next[i].slot != none {
+			continue
+		}
+		for s.taken[free] {
+			free++
+		}
+		s.taken[free], s.next[i].slot = true, int32(free)
+		if r.Parent >= 0 {
+			parent := s.rows[r.Parent]
+			for l := range s.caches {
+				s.caches[l].copy(free, int(parent.slot), int(parent.tokens))
+			}
+		}
+	}
+	s.rows, s.next = s.next, s.rows
+}
+
+func (s *State) check(i int, r Row) {
+	if v := s.w.model.Config.TgtVocab; r.Token < 0 || int(r.Token) >= v {
+		panic(fmt.Sprintf("decode: id %d in row %d, the target's vocabulary has %d entries", r.Token, i, v))
+	}
+	if n := len(s.starts) - 1; r.Source < 0 || int(r.Source) >= n {
+		panic(fmt.Sprintf("decode: row %d translates source %d of %d", i, r.Source, n))
+	}
+	if int(r.Parent) >= len(s.rows) {
+		panic(fmt.Sprintf("decode: row %d continues row %d of a step of %d", i, r.Parent, len(s.rows)))
+	}
+}
+
+// scratch returns the scores of n rows, each wide enough for every source and every cached position.
+func (s *State) scratch(n int) mat.Matrix {
+	const line = 16 // floats of a cache line: threads write to neighbouring rows
+	width := (max(s.longest, s.caches[0].positions) + line - 1) / line * line
+	if n*width > len(s.scores) {
+		s.scores = make([]float32, len(s.taken)*width)
+	}
+	return mat.Of(s.scores[:n*width], n, width)
+}
+
+// view is the first n rows of all activations.
+func (a *decoderActivations) view(n int) decoderActivations {
+	v := *a
+	v.x, v.logits = a.x.RowRange(0, n), a.logits.RowRange(0, n)
+	v.self = attn.SelfState{QKV: a.self.QKV.RowRange(0, n), Ctx: a.self.Ctx.RowRange(0, n)}
+	v.cross = attn.CrossState{Q: a.cross.Q.RowRange(0, n), Ctx: a.cross.Ctx.RowRange(0, n)}
+	v.ff.Hidden = a.ff.Hidden.RowRange(0, n)
+	normed := func(s layer.Normed) layer.Normed {
+		return layer.Normed{R: s.R.RowRange(0, n), Y: s.Y.RowRange(0, n), Mean: s.Mean[:n], RStd: s.RStd[:n]}
+	}
+	v.norm1, v.norm2, v.norm3 = normed(a.norm1), normed(a.norm2), normed(a.norm3)
+	return v
+}

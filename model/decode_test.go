@@ -1,0 +1,91 @@
+package model_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/decode"
+)
+
+func init() {
+	model.Translate = func(m *model.Transformer, p *mat.Pool, srcs [][]int32) []model.Translation {
+		d := decode.New(decode.NewWeights(m, p), p)
+		list, err := d.Translate(context.Background(), srcs, decode.DefaultOptions())
+		if err != nil {
+			panic(err)
+		}
+		var translations []model.Translation
+		for _, h := range list {
+			translations = append(translations, model.Translation{Tokens: h.Tokens, Score: h.Score})
+		}
+		return translations
+	}
+}
+
+// The promise of package mat carries through: a step with cached keys and values computes the very
+// numbers of the pass over the whole sentence.
+func TestCachedStepsEqualTheFullPassBitForBit(t *testing.T) {
+	cachedStepsEqualTheFullPass(t, model.NewToy(t, model.Toy()))
+}
+
+func TestEveryVariantDecodesAsItsFullPassBitForBit(t *testing.T) {
+	model.EachVariant(t, cachedStepsEqualTheFullPass)
+}
+
+// Sentences begin at different steps, so that rows stand at different positions, and each forks every
+// third step: one of the two rows goes on in the other's place, which is a copy.
+func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
+	c := m.Config
+	b := model.RandomBatch(c, 5, 0, 7)
+	long := make([]int32, c.MaxLen-1) // more than caches begin with room for
+	for i := range long {
+		long[i] = int32(model.EOS + 1 + i%(min(c.SrcVocab, c.TgtVocab)-model.EOS-1))
+	}
+	b.Append(long, long)
+	want := model.Logits(m, b)
+	var sources [][]int32
+	for s := range b.Sentences() {
+		sources = append(sources, b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1])
+	}
+	const delay = 2 // steps between the beginnings of two sentences
+	state := decode.NewState(decode.NewWeights(m, nil), nil)
+	for _, positions := range []int{c.MaxLen, 1, c.MaxLen} { // the second and third time the caches have room already
+		state.Begin(sources, 2*len(sources), positions)
+		parents := slices.Repeat([]int32{-1}, len(sources))
+		checked := 0
+		for step := range delay*len(sources) + c.MaxLen {
+			var rows []decode.Row
+			var expected []int // the row of want
+			next := slices.Repeat([]int32{-1}, len(sources))
+			for s := range sources {
+				row := int(b.TgtStarts[s]) + step - delay*s
+				if row < int(b.TgtStarts[s]) || row >= int(b.TgtStarts[s+1]) {
+					continue
+				}
+				r := decode.Row{Token: b.TgtIn[row], Source: int32(s), Parent: parents[s]}
+				if step%3 == 0 { // the first child stays in its parent's slot, the second gets a copy
+					rows, expected = append(rows, r), append(expected, row)
+				}
+				next[s] = int32(len(rows))
+				rows, expected = append(rows, r), append(expected, row)
+			}
+			if parents = next; len(rows) == 0 {
+				continue
+			}
+			logits := state.Step(rows)
+			for i, row := range expected {
+				if !slices.EqualFunc(logits.Row(i), want.Row(row), func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) }) {
+					t.Fatalf("step %d, row %d, %+v:\n%v, want\n%v", step, i, rows[i], logits.Row(i), want.Row(row))
+				}
+				checked++
+			}
+		}
+		if checked < len(b.TgtIn) {
+			t.Fatalf("%d of %d rows checked", checked, len(b.TgtIn))
+		}
+	}
+}
