@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"tfm/internal/format"
 	"tfm/model"
 	"tfm/text/vocab"
 )
@@ -47,6 +48,15 @@ func readTokenizers(path string) (vocab.Pair, error) {
 		return vocab.Pair{}, fmt.Errorf("neither a tokenizer nor a model: %w", err)
 	}
 	return tokenizersOf(path, file.Tokenizers, file.Model.Config)
+}
+
+// sampleNote returns a line about a tokenizer that was learned from a sample, "" if it was not.
+func sampleNote(threshold int64) string {
+	if threshold <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("learned from a sample, as the different words come to more than 16 MiB: those with fewer than %s occurrences were drawn in proportion to them",
+		format.Thousands(int(threshold)))
 }
 
 // sameTokenizers reports whether the tokenizers at path are those of p.

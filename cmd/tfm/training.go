@@ -129,6 +129,9 @@ func (t *training) tell(c *corpus.Corpus) {
 	} else {
 		p.Line("vocabularies:     %s and %s pieces", format.Thousands(t.config.SrcVocab), format.Thousands(t.config.TgtVocab))
 	}
+	if note := sampleNote(c.WordThreshold); note != "" {
+		p.Line("                  %s", note)
+	}
 	p.Line("parameters:       %s", format.Thousands(t.config.CountParams()))
 	p.Line("optimizer:        %s", optimizer(t.options))
 	if n := t.options.Accumulate; n > 1 {

@@ -161,6 +161,9 @@ func (v *vocabSettings) train(files []string) error {
 	if err != nil {
 		return err
 	}
+	if note := sampleNote(trainer.Threshold()); note != "" {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", v.out, note)
+	}
 	fmt.Fprintf(os.Stderr, "%s: %s pieces from %s lines\n", v.out, format.Thousands(tokenizer.Size()), format.Thousands(lines))
 	return nil
 }

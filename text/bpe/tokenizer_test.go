@@ -131,29 +131,6 @@ func TestTrainSize(t *testing.T) {
 	}
 }
 
-func TestTrainerBoundsItsMemory(t *testing.T) {
-	var tr Trainer
-	line := make([]byte, 0, 1<<16)
-	for i := 0; tr.bytes < maxTrainingBytes-64 && i < 1<<12; i++ {
-		line = line[:0]
-		for j := range 1 << 10 {
-			line = append(line, ' ')
-			for n := i<<10 | j; n > 0; n /= 26 {
-				line = append(line, 'a'+byte(n%26))
-			}
-			line = append(line, strings.Repeat("x", 40)...)
-		}
-		tr.Add(string(line))
-	}
-	words, size := len(tr.words), tr.bytes
-	for range 100 {
-		tr.Add("another" + strings.Repeat("y", 50) + " ax")
-	}
-	if tr.bytes > maxTrainingBytes || len(tr.words) > words+1 || size < maxTrainingBytes-64 {
-		t.Errorf("%d bytes in %d words, then %d bytes in %d words", size, words, tr.bytes, len(tr.words))
-	}
-}
-
 func TestEncodeEqualsOracle(t *testing.T) {
 	lines := texttest.Lines(300)
 	b := train(t, 900, append(lines, "aaaa aaaaaaa aaa", "ababab abab", "hahahaha haha")...)

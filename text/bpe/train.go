@@ -3,51 +3,108 @@ package bpe
 import (
 	"fmt"
 	"iter"
+	"math/rand/v2"
 
 	"tfm/text"
 )
 
-// maxTrainingBytes bounds what a Trainer keeps: the sum of the lengths of
-// the different words. 16 MiB are about two million words of an alphabet, and
-// training on them takes up to 800 MB.
-const maxTrainingBytes = 16 << 20
+// maxTableBytes bounds the table of a Trainer: the sum of the lengths of the different words in
+// it. 16 MiB are about two million words of an alphabet, and training on them takes up to 800 MB.
+const maxTableBytes = 16 << 20
 
-// Trainer learns a Tokenizer from the texts that were added. Texts of two
-// languages added to one trainer give a joint vocabulary. The zero value is
-// ready to use. It is not safe for concurrent use.
+// Trainer learns a Tokenizer from the texts that were added. Texts of two languages added to one
+// trainer give a joint vocabulary. The zero value is ready to use. It is not safe for concurrent
+// use.
+//
+// Its memory is bounded, so corpora may be of any size. As long as the different words come to at
+// most 16 MiB, all are counted exactly, and the order of the texts does not matter. Beyond that
+// the table is a sample (adaptive sample and hold: Estan and Varghese 2003, "New Directions in
+// Traffic Measurement and Accounting", section 3; with unbiased counts: Cohen, Duffield, Kaplan,
+// Lund and Thorup 2007, "Sketching Unaggregated Data Streams for Subpopulation-Size Queries").
+// With a threshold of T, see Threshold, a new word enters the table with probability 1/T and
+// counts as T, and each further occurrence adds one. So a word that occurs n times counts as n on
+// average, with a standard deviation of at most √(n(T-1)), and so does a pair of neighbours that
+// occurs n times, in however many words: rare words of any language, and clauses of scripts
+// without spaces, which are hardly ever the same, keep their share. The draws are the same each
+// time: the same texts in the same order give the same tokenizer.
 type Trainer struct {
-	words  []string
-	counts []int64          // beside words
-	index  map[string]int32 // the inverse of words
-	bytes  int
-	text   []byte
+	words     []string
+	counts    []int64          // beside words
+	index     map[string]int32 // the inverse of words
+	bytes     int              // in words
+	threshold int64            // a power of two; 0 as long as all words are in the table
+	random    rand.PCG
+	text      []byte
+	limit     int // of bytes; 0 stands for maxTableBytes
 }
 
-// Add counts the words of one text. Memory is bounded, so corpora may be of any
-// size: once the different words come to 16 MiB, further new words are left out
-// and only the known ones are counted.
+// Add counts the words of one text.
 func (t *Trainer) Add(s string) {
 	if s == "" {
 		return
 	}
 	if t.index == nil {
 		t.index = make(map[string]int32)
+		if t.limit == 0 {
+			t.limit = maxTableBytes
+		}
 	}
 	t.text = append(append(t.text[:0], ' '), s...)
 	for rest := t.text; len(rest) > 0; {
 		n := wordLen(rest)
-		word := rest[:n]
+		t.count(rest[:n])
 		rest = rest[n:]
-		if i, ok := t.index[string(word)]; ok {
-			t.counts[i]++
-		} else if t.bytes+n <= maxTrainingBytes {
-			t.index[string(word)] = int32(len(t.words))
-			t.words = append(t.words, string(word))
-			t.counts = append(t.counts, 1)
-			t.bytes += n
-		}
 	}
 }
+
+func (t *Trainer) count(word []byte) {
+	if i, ok := t.index[string(word)]; ok {
+		t.counts[i]++
+		return
+	}
+	if t.draw() > 0 {
+		return
+	}
+	t.insert(string(word), t.Threshold())
+	if t.bytes > t.limit {
+		t.thin()
+	}
+}
+
+func (t *Trainer) insert(word string, count int64) {
+	t.index[word] = int32(len(t.words))
+	t.words = append(t.words, word)
+	t.counts = append(t.counts, count)
+	t.bytes += len(word)
+}
+
+// draw returns a number from 0 to Threshold()-1, each as likely.
+func (t *Trainer) draw() int64 {
+	if t.threshold == 0 {
+		return 0
+	}
+	return int64(t.random.Uint64() & uint64(t.threshold-1))
+}
+
+// thin doubles the threshold until a quarter of the table is free. A word with a count c under
+// the threshold T stays with probability c/T and then counts as T, which keeps its mean.
+func (t *Trainer) thin() {
+	for t.bytes > t.limit/4*3 {
+		t.threshold = 2 * t.Threshold()
+		words, counts := t.words, t.counts
+		t.words, t.counts, t.bytes = words[:0], counts[:0], 0
+		clear(t.index)
+		for i, w := range words {
+			if c := counts[i]; c >= t.threshold || t.draw() < c {
+				t.insert(w, max(c, t.threshold))
+			}
+		}
+		clear(words[len(t.words):]) // lets go of their memory
+	}
+}
+
+// Threshold returns the T of the sample: 1 as long as all words were counted exactly.
+func (t *Trainer) Threshold() int64 { return max(t.threshold, 1) }
 
 // Train learns a Tokenizer from several texts together: a Trainer for text that
 // is at hand as sequences.
@@ -63,7 +120,7 @@ func Train(vocabSize int, texts ...iter.Seq[string]) (*Tokenizer, error) {
 
 // Train returns a Tokenizer of vocabSize ids, or of fewer when no pair is left that
 // occurs at least twice; its Size says how many. A vocabSize under MinSize is an
-// error. The result depends only on how often each word was added, not on the
+// error. The result depends only on how often each word counts, not on their
 // order: of equally frequent pairs the one with the smaller left id is merged
 // first, then the one with the smaller right id.
 func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {

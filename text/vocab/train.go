@@ -23,6 +23,10 @@ func (t *Trainer) Add(p text.Pair) {
 	}
 }
 
+// Threshold returns the larger bpe.Trainer.Threshold of the two sides: 1 if all words were counted
+// exactly, T if words that occur less often than T were sampled.
+func (t *Trainer) Threshold() int64 { return max(t.source.Threshold(), t.target.Threshold()) }
+
 // Train returns tokenizers of size ids each, or fewer if the text does not give as many. A size
 // under bpe.MinSize is an error.
 func (t *Trainer) Train(size int) (Pair, error) {

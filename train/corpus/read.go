@@ -41,6 +41,10 @@ type Corpus struct {
 	train.Data
 	Tokens vocab.Pair // whose files are Data.Tokenizers
 
+	// WordThreshold is vocab.Trainer.Threshold: above 1, the tokenizers were learned from a sample of the words. 0 if they
+	// were given.
+	WordThreshold int64
+
 	TrainPairs   int // pairs to train on
 	ValidPairs   int // pairs to validate with, held out or of Options.Valid; 0 without validation
 	HeldOutEvery int // one pair in so many is held out; 0 if none are
@@ -137,6 +141,7 @@ func (r *reader) learn(ctx context.Context) (pairs int, err error) {
 		r.out.Tokens = *r.in.Tokenizers
 	default:
 		r.out.Tokens, err = trainer.Train(r.in.VocabSize)
+		r.out.WordThreshold = trainer.Threshold()
 	}
 	return pairs, err
 }
