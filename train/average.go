@@ -1,6 +1,8 @@
 package train
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"tfm/mat"
@@ -13,11 +15,22 @@ import (
 // weights are then unspecified, if one is not of t's configuration.
 func Average(t *model.Transformer, paths []string, report func(done int)) error {
 	if len(paths) == 0 {
-		return fmt.Errorf("train: there are no checkpoints to average")
+		return errors.New("train: there are no checkpoints to average")
 	}
+	return average(context.Background(), t, paths, report)
+}
+
+// errInterrupted is the error of work that the end of its ctx stopped.
+var errInterrupted = errors.New("interrupted")
+
+// average is Average that ends with errInterrupted at the next file when ctx ends.
+func average(ctx context.Context, t *model.Transformer, paths []string, report func(done int)) error {
 	clear(t.Params.W)
 	weights := make([]float32, len(t.Params.W))
 	for i, path := range paths {
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
 		if err := readWeights(path, t, weights); err != nil {
 			return err
 		}

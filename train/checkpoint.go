@@ -38,6 +38,10 @@ type State struct {
 	Skipped      int `json:"skipped"`        // steps whose update was dropped; the optimizer has made the others
 	SkippedInRow int `json:"skipped_in_row"` // the last ones of them, with none between
 
+	// OutOfTime is the Options.Time that ended the run. A run that is resumed with no more of it makes no further steps, so that
+	// it ends in the same weights; how long a step and a save take, which the end of the time depends on, it would measure anew.
+	OutOfTime time.Duration `json:"out_of_time,omitempty"`
+
 	Data     string `json:"data"`     // fingerprint of the training pairs
 	Products string `json:"products"` // layer.Precision.InForce, on which the weights depend
 }

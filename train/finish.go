@@ -3,31 +3,35 @@ package train
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 )
 
-// finish leaves the best weights in the model: those of a step, or the average of the last ones.
+// finish leaves the best weights in the model: those of a step, or the mean of the last checkpoints'. A ctx that ends before the
+// mean is known to be better or not makes the Reason Interrupted: a run that is resumed from the last step comes back here.
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint}
 	r.swap()
-	best := cmp.Or(r.state.Best.Step, r.state.Step)
-	restore := best != r.state.Step
+	inModel := r.state.Step // the step whose weights the model has, 0 for a mean
 	if reason != Interrupted && r.o.Average > 1 {
 		paths, err := r.toAverage()
 		if err != nil {
 			return Result{}, err
 		}
 		if len(paths) > 1 {
+			inModel = 0
 			v, better, err := r.average(ctx, paths)
-			if err != nil {
+			switch {
+			case errors.Is(err, errInterrupted):
+				result.Reason = Interrupted
+			case err != nil:
 				return Result{}, err
-			}
-			if restore = !better; better {
+			case better:
 				result.Averaged, result.Best = len(paths), v
 			}
 		}
 	}
-	if restore {
+	if best := cmp.Or(r.state.Best.Step, r.state.Step); result.Averaged == 0 && best != inModel {
 		if err := r.restore(best); err != nil {
 			return Result{}, fmt.Errorf("train: the best weights, of step %d: %w; %s", best, err, r.lastGood())
 		}
@@ -53,15 +57,15 @@ func (r *run) toAverage() ([]string, error) {
 	return paths, nil
 }
 
-// average puts the mean of the weights of checkpoints into the model and reports how good it is, and whether it is better
-// than the best, in BLEU or in NLL; it is not if it was not validated to the end. Without a validation it is.
+// average puts the mean of the weights of checkpoints into the model and validates it. It reports whether the mean is better than the
+// best validation, in BLEU or in NLL; without validation pairs it is. A ctx that ends before is errInterrupted.
 func (r *run) average(ctx context.Context, paths []string) (v Validation, better bool, err error) {
-	if err := Average(r.t, paths, nil); err != nil || r.valid == nil {
+	if err := average(ctx, r.t, paths, nil); err != nil || r.valid == nil {
 		return v, err == nil, err
 	}
 	v, done := r.valid.run(ctx, r.state.Step)
 	if !done {
-		return Validation{}, false, nil
+		return v, false, errInterrupted
 	}
 	better = v.averageBetterThan(r.state.Best)
 	r.send(r.valid.event(Event{Kind: Averaged, Valid: v, Best: better, Checkpoints: len(paths)}))

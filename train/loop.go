@@ -203,6 +203,9 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 			}
 		}
 		reason := r.end(ctx)
+		if reason == OutOfTime && r.state.OutOfTime < r.o.Time {
+			r.state.OutOfTime, r.dirty = r.o.Time, true
+		}
 		if reason == AllSteps || reason == OutOfTime {
 			if err := r.validate(ctx); err != nil {
 				return "", err
@@ -250,7 +253,7 @@ func (r *run) end(ctx context.Context) Reason {
 		return AllSteps
 	case r.o.Patience > 0 && r.state.SinceBest >= r.o.Patience:
 		return NoImprovement
-	case r.o.Time > 0 && r.elapsed()+r.speed.step()+r.closing() >= r.o.Time:
+	case r.o.Time > 0 && (r.o.Time <= r.state.OutOfTime || r.elapsed()+r.speed.step()+r.closing() >= r.o.Time):
 		return OutOfTime
 	}
 	return ""

@@ -1,0 +1,94 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A run that is interrupted in its final average has not ended: it says so, and resumed it ends as the one that nobody
+// interrupted. What ended its steps ends them again, the time too.
+func TestInterruptedAverageIsResumed(t *testing.T) {
+	validated := func() Data {
+		d := copyData()
+		d.Valid = copyTask(300, 3, 2) // more than are translated between two looks at ctx
+		d.References = slices.Repeat([]string{"one two three four five"}, d.Valid.Len())
+		return d
+	}
+	for _, c := range []struct {
+		name    string
+		data    func() Data
+		atSaved bool // cancel once the last step is saved, not while the average is validated
+		reason  Reason
+		change  func(*Options)
+	}{
+		{"validating", validated, false, AllSteps, func(o *Options) {}},
+		{"validating a moving average", validated, false, AllSteps, func(o *Options) { o.EMA = 0.9 }},
+		{"before validating", validated, true, AllSteps, func(o *Options) {}},
+		{"without a validation", func() Data { return Data{Train: copyTask(100, 6, 1)} }, true, AllSteps, func(o *Options) { o.ValidEvery = 0 }},
+		{"patience", validated, false, NoImprovement, func(o *Options) { o.Peak, o.ValidEvery, o.Patience = 1e-30, 2, 3 }},
+		{"time", validated, false, OutOfTime, func(o *Options) { o.Steps, o.Time = 0, 150*time.Millisecond }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := smallOptions(14)
+			o.ValidEvery, o.SaveEvery, o.Keep, o.Average = 1000, 4, 3, 3
+			c.change(&o)
+			run := func(o Options, cancel func()) (Result, []float32) {
+				ctx, stop := context.WithCancel(context.Background())
+				defer stop()
+				d, averaging, interrupt := c.data(), false, cancel != nil
+				d.Detokenize = func([]int32) string {
+					if !averaging {
+						return "nothing"
+					}
+					if interrupt && !c.atSaved {
+						stop()
+					}
+					return "one two three four five" // so that the average is the best
+				}
+				m := newModel(t, smallConfig())
+				r := mustRun(t, ctx, m, nil, d, o, func(e Event) {
+					switch e.Kind {
+					case Started:
+						averaging = e.Path != ""
+					case Stepped:
+						averaging = false
+					case Saved:
+						averaging = true // the end, unless a step follows
+						if interrupt && c.atSaved && e.Step == o.Steps {
+							stop()
+						}
+					case Averaged:
+						if interrupt {
+							t.Error("the average was validated, though the run was interrupted before")
+						}
+					}
+				})
+				return r, m.Params.W
+			}
+			o.Dir = t.TempDir()
+			stopped, weights := run(o, func() {})
+			if stopped.Reason != Interrupted || stopped.Checkpoint != checkpointPath(o.Dir, stopped.Step) || stopped.Averaged != 0 {
+				t.Fatalf("interrupted: %+v, expected the reason %q and the checkpoint of step %d", stopped, Interrupted, stopped.Step)
+			}
+			best := newModel(t, smallConfig())
+			if err := open(t, checkpointPath(o.Dir, cmp.Or(stopped.Best.Step, stopped.Step))).Weights(best.Params); err != nil {
+				t.Fatal(err)
+			}
+			wantSameWeights(t, "interrupted", weights, best.Params.W)
+			o.Resume = true
+			got, resumed := run(o, nil)
+			o.Resume, o.Dir = false, t.TempDir()
+			if c.reason == OutOfTime {
+				o.Time, o.Steps = 0, stopped.Step
+			}
+			want, whole := run(o, nil)
+			if got.Reason != c.reason || got.Step != want.Step || got.Averaged != want.Averaged || got.Averaged < 2 || got.Best.BLEU != want.Best.BLEU {
+				t.Errorf("resumed: %+v, expected the reason %q and otherwise\n%+v", got, c.reason, want)
+			}
+			wantSameWeights(t, "resumed", resumed, whole)
+		})
+	}
+}
