@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/train"
 )
 
@@ -132,6 +134,42 @@ func TestSignalDuringTheAverage(t *testing.T) {
 	if readLog(t, m).Averaged == nil {
 		t.Error("the resumed run has validated no average")
 	}
+}
+
+// A run that is resumed and interrupted while it still reads the corpora has its checkpoint from before, and says so.
+func TestSignalWhileAResumedRunReads(t *testing.T) {
+	args, m := trainArgs(t, "-steps", "3")
+	mustRun(t, "", args...)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cli.InterruptError{Signal: syscall.SIGTERM}) // as the signal does, but at a moment that is the same each time
+	code, stderr := runHere(t, ctx, append(args, "-resume")...)
+	if want := 128 + int(syscall.SIGTERM); code != want {
+		t.Errorf("exit code %d, expected %d", code, want)
+	}
+	path := filepath.Join(filepath.Dir(logPath(m)), "step-00000003.safetensors")
+	for _, want := range []string{"interrupted; step 3 is saved in " + path + "; go on with:\n", "-resume\n"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("it does not say %q:\n%s", want, stderr)
+		}
+	}
+	args, _ = trainArgs(t, "-steps", "3")
+	if _, stderr = runHere(t, ctx, args...); !strings.Contains(stderr, "nothing is saved") {
+		t.Errorf("a new run does not say that nothing is saved:\n%s", stderr)
+	}
+}
+
+// runHere runs a command line in this process and returns its exit code and what it wrote to standard error.
+func runHere(t *testing.T, ctx context.Context, args ...string) (code int, stderr string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	defer func(was *os.File) { os.Stderr = was }(os.Stderr)
+	os.Stderr = f
+	code = program().Run(ctx, args)
+	return code, read(t, f.Name())
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {

@@ -21,6 +21,7 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 		return err
 	}
 	defer c.Close()
+	s.resumedFrom, s.resumedStep = c.Path, c.State.Step
 	tokens, err := readTokenizers(c.Path)
 	if err != nil {
 		return err

@@ -74,6 +74,9 @@ type trainSettings struct {
 	configFile                   string
 	resume, force, dump          bool
 
+	resumedFrom string // with -resume: the checkpoint, and its step
+	resumedStep int
+
 	log   *runLog
 	board board
 }
@@ -231,8 +234,9 @@ func (s *trainSettings) finish(ctx context.Context, t trained, err error) error 
 	case err == nil && r.Reason != train.Interrupted:
 		s.progress.Line("end after %v: %s", r.Trained.Round(time.Second), r.Reason)
 	case r.Checkpoint != "":
-		s.progress.Line("interrupted; step %s is saved in %s; go on with:\n  %s", format.Thousands(r.Step), r.Checkpoint, s.resumeCommand())
-		return cli.Interruption(ctx)
+		return s.interrupted(ctx, r.Step, r.Checkpoint)
+	case errors.As(err, new(cli.InterruptError)) && s.resume: // while the corpora were read
+		return s.interrupted(ctx, s.resumedStep, s.resumedFrom)
 	case err == nil || errors.As(err, new(cli.InterruptError)):
 		s.progress.Line("interrupted before the first step, so nothing is saved")
 		return cli.Interruption(ctx)
@@ -245,6 +249,12 @@ func (s *trainSettings) finish(ctx context.Context, t trained, err error) error 
 		return fmt.Errorf("%w; the weights are not lost, they are in %s: make room, then run %s", err, s.options.Dir, s.resumeCommand())
 	}
 	return nil
+}
+
+// interrupted says how to go on from a checkpoint, and returns the signal that ended ctx.
+func (s *trainSettings) interrupted(ctx context.Context, step int, checkpoint string) error {
+	s.progress.Line("interrupted; step %s is saved in %s; go on with:\n  %s", format.Thousands(step), checkpoint, s.resumeCommand())
+	return cli.Interruption(ctx)
 }
 
 // check finds what is wrong with the flags before any file is read.
