@@ -224,6 +224,30 @@ func TestLongRunIsThinned(t *testing.T) {
 	}
 }
 
+// Nor do a hundred thousand dropped updates: their number is told, and some are marked, the first and the last among them.
+func TestManyDroppedUpdates(t *testing.T) {
+	lines := []string{startLine}
+	for step := 1; step <= 100_000; step++ {
+		if step%1000 == 0 {
+			lines = append(lines, stepLine(step))
+		} else {
+			lines = append(lines, fmt.Sprintf(`{"event":"skipped","step":%d,"count":%d,"why":"the gradient of a tensor with a long name is NaN at element %d"}`, step, step-step/1000, step))
+		}
+	}
+	page := write(t, Page{Run: mustRead(t, logOf(lines...))})
+	if len(page) > 250_000 {
+		t.Errorf("%d bytes, expected at most 250,000", len(page))
+	}
+	for _, want := range []string{"99,900; the last at step 99,999: the gradient of", "step 99,999 dropped: "} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not tell %q", want)
+		}
+	}
+	if n, most := strings.Count(page, `class="mark skipped"`), maxSkippedMarks*8; n == 0 || n > most {
+		t.Errorf("%d marks, expected 1 to %d", n, most)
+	}
+}
+
 func TestCompare(t *testing.T) {
 	ours := mustRead(t, logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`, `{"step":3,"loss":7}`, `{"step":4,"loss":null}`))
 	theirs := mustRead(t, logOf(`{"step":2,"loss":8.25}`, `{"step":3,"loss":6.5}`, `{"step":4,"loss":6}`, `{"step":5,"loss":5}`))

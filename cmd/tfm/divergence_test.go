@@ -28,10 +28,13 @@ func TestDivergence(t *testing.T) {
 	mustFail(t, again, 1, "diverged: ")
 	skip := runTFM(t, "", append(args, "-resume", "-on-nan", "skip", "-steps", "200", "-save-every", "0")...)
 	mustFail(t, skip, 1, "diverged, as the 99 before it, whose updates were dropped: ", "the last good checkpoint is ")
-	for _, want := range []string{"on NaN:           the update is dropped\n", "update dropped, 99 so far: the "} {
+	for _, want := range []string{"on NaN:           the update is dropped\n", "update dropped, 10 so far: the ", "further dropped updates are counted"} {
 		if !strings.Contains(skip.stderr, want) {
 			t.Errorf("not told: %q\n%s", want, skip.stderr)
 		}
+	}
+	if n := strings.Count(skip.stderr, ": update dropped, "); n != 10 {
+		t.Errorf("%d lines of dropped updates, expected 10:\n%s", n, skip.stderr)
 	}
 	skip = runTFM(t, "", append(args, "-force", "-on-nan", "skip")...)
 	if skip.code != 0 || !strings.Contains(skip.stderr, "updates dropped:  39 of 40") {

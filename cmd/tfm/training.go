@@ -34,7 +34,8 @@ type training struct {
 	record    func(train.Event) // is told of every event too; nil for nobody
 	from      *trainedBefore    // the model that training begins with; nil to draw its weights
 
-	pairs int // that it is trained on, once the corpus has been read
+	pairs        int // that it is trained on, once the corpus has been read
+	skippedLines int // lines shown of dropped updates
 }
 
 // trained is a model that has been trained.
@@ -205,7 +206,7 @@ func (t *training) show(e train.Event) {
 	case train.Stepped:
 		p.Update(time.Now(), state(e))
 	case train.Skipped:
-		p.Line("step %s: update dropped, %s so far: %v", format.Thousands(e.Step), format.Thousands(e.Skipped), e.Why)
+		t.showSkipped(e)
 	case train.Validated:
 		p.Line("step %s: %s%s", format.Thousands(e.Step), validation(e.Valid), best)
 	case train.Averaged:
@@ -213,6 +214,24 @@ func (t *training) show(e train.Event) {
 	}
 	if t.record != nil {
 		t.record(e)
+	}
+}
+
+// maxSkippedLines is the number of dropped updates that are shown with a line each.
+const maxSkippedLines = 10
+
+// showSkipped shows a dropped update: the first ones with a line each, the others as the state of the run.
+func (t *training) showSkipped(e train.Event) {
+	p := t.progress
+	said := fmt.Sprintf("step %s: update dropped, %s so far", format.Thousands(e.Step), format.Thousands(e.Skipped))
+	if t.skippedLines == maxSkippedLines {
+		p.Update(time.Now(), said)
+		return
+	}
+	t.skippedLines++
+	p.Line("%s: %v", said, e.Why)
+	if t.skippedLines == maxSkippedLines {
+		p.Line("further dropped updates are counted")
 	}
 }
 
