@@ -1,0 +1,118 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+)
+
+func mend(t *testing.T, r io.Reader) []Line {
+	t.Helper()
+	var lines []Line
+	for l, err := range MendedLines(r, "in") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// A filter goes on behind a line of invalid UTF-8 and behind one that is too long, and says which.
+func TestMendedLines(t *testing.T) {
+	long := strings.Repeat("é", MaxLine/2) // MaxLine bytes
+	input := "\uFEFFgood\r\n\xffbad \xe4\xb8\n\nlast\uFFFD\n" + long + "\n" + long + "x\n" + "a" + long + "\xff\r\n" + strings.Repeat("y", 5*MaxLine) + "\nend"
+	want := []struct {
+		text     string
+		warnings []Warning
+	}{
+		{"good", nil},
+		{"\uFFFDbad \uFFFD", []Warning{{InvalidUTF8, "in:2: invalid UTF-8 at byte 1, replaced by U+FFFD"}}},
+		{"", nil},
+		{"last\uFFFD", nil}, // is valid
+		{long, nil},
+		{long, []Warning{{LongLine, "in:6: line of 1048577 bytes, cut to 1048576"}}},
+		{"a" + long[:len(long)-2], []Warning{{LongLine, "in:7: line of 1048579 bytes, cut to 1048575"}}}, // not within é
+		{strings.Repeat("y", MaxLine), []Warning{{LongLine, "in:8: line of 5242880 bytes, cut to 1048576"}}},
+		{"end", nil},
+	}
+	for name, r := range map[string]io.Reader{"at once": strings.NewReader(input), "in halves": iotest.HalfReader(strings.NewReader(input))} {
+		lines := mend(t, r)
+		if len(lines) != len(want) {
+			t.Fatalf("%s: %d lines, want %d", name, len(lines), len(want))
+		}
+		for i, w := range want {
+			if l := lines[i]; l.Text != w.text || !slices.Equal(l.Warnings, w.warnings) || l.File != "in" || l.Number != i+1 {
+				t.Errorf("%s: line %d is %.40q… of %d bytes (%s:%d) with %v, want %.40q… of %d with %v", name, i+1, l.Text, len(l.Text), l.File, l.Number, l.Warnings, w.text, len(w.text), w.warnings)
+			}
+		}
+	}
+	if lines := mend(t, strings.NewReader("")); len(lines) != 0 {
+		t.Errorf("%v of nothing", lines)
+	}
+	cause := errors.New("unplugged")
+	n := 0
+	for l, err := range MendedLines(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(cause)), "in") {
+		if n++; n == 1 && (l.Text != "a" || err != nil) || n == 2 && (!errors.Is(err, cause) || err.Error() != "in:2: unplugged") || n > 2 {
+			t.Errorf("line %d: %+v, %v", n, l, err)
+		}
+	}
+}
+
+// However a text is damaged, its lines are valid and at most MaxLine long, and the good ones are what they were.
+func FuzzMendedLines(f *testing.F) {
+	f.Add([]byte("a\xffb\r\n\n\xef\xbb\xbf"))
+	f.Add([]byte("\x1f\x8b"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		strict := []string{}
+		for l, err := range ReadLines(strings.NewReader(string(data)), "in") {
+			if err == nil {
+				strict = append(strict, l)
+			}
+		}
+		n := 0
+		for l, err := range MendedLines(strings.NewReader(string(data)), "in") {
+			if err != nil {
+				break
+			}
+			if !utf8.ValidString(l.Text) || len(l.Text) > 3*MaxLine || strings.ContainsRune(l.Text, '\n') {
+				t.Fatalf("line %d is %q", l.Number, l.Text)
+			}
+			if n < len(strict) && (l.Text != strict[n] || l.Warnings != nil) {
+				t.Fatalf("line %d is %q with %v, ReadLines says %q", l.Number, l.Text, l.Warnings, strict[n])
+			}
+			n++
+		}
+		if n < len(strict) {
+			t.Fatalf("%d lines, ReadLines has %d", n, len(strict))
+		}
+	})
+}
+
+func TestWarningsAreCounted(t *testing.T) {
+	var shown []string
+	w := Warnings{Show: func(s string) { shown = append(shown, s) }}
+	for i := range 13 {
+		w.Add(Warning{LongLine, fmt.Sprint("long ", i)})
+		if i < 10 {
+			w.Add(Warning{InvalidUTF8, fmt.Sprint("bad ", i)})
+		}
+	}
+	w.Summarize()
+	if len(shown) != 22 || shown[1] != "bad 0" || shown[18] != "long 9" || shown[20] != "further lines that are too long are only counted" || shown[21] != "13 lines that are too long in all" {
+		t.Errorf("%d shown: %q", len(shown), shown)
+	}
+}
+
+func TestIsBlank(t *testing.T) {
+	for s, want := range map[string]bool{"": true, " \t\u3000\u2028": true, "a": false, " . ": false, "\x00": false} {
+		if IsBlank(s) != want {
+			t.Errorf("IsBlank(%q) is %v, want %v", s, !want, want)
+		}
+	}
+}
