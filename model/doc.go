@@ -8,6 +8,7 @@
 // The files: config.go (Config and presets), variants.go (the readings of the paper that a Config can name),
 // transformer.go (parameters), init.go (how they begin), layers.go (one layer of each stack), dropout.go (what is
 // dropped where), batch.go, pass.go (parts and threads), stacks.go (a part through both stacks), rdrop.go, precision.go,
-// attention.go (the attention weights of a batch), file.go (the model file), field_error.go, carry.go (its weights in another model), flops.go (the
+// attention.go (the attention weights of a batch), file.go (the model file), language.go (the names of languages in it),
+// field_error.go, carry.go (its weights in another model), flops.go (the
 // work of a step); classifier.go (the layers over rows of numbers, such as the lines of an image).
 package model

@@ -4,28 +4,51 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"tfm/internal/strict"
+	"tfm/layer"
 	"tfm/model/safetensors"
 )
 
 // The model file is one safetensors file. Its metadata holds
 //
-//	format      "tfm 1", raised when an older program could misread the file
-//	config      the Config as JSON
-//	checksum    see package safetensors
+//	format              "tfm 1", raised when an older program could misread the file
+//	config              the Config as JSON
+//	src_lang, tgt_lang  the languages, if they are known
+//	checksum            see package safetensors
 //
-// and whatever the writer adds (how the model was trained). Its tensors are the parameters by name, F32, and
+// and the writer's own keys, such as how the model was trained. Its tensors are the parameters by name, F32, and
 // the tokenizers, U8, as "tokenizer.joint", or "tokenizer.source" and "tokenizer.target".
 const format = "tfm 1"
 
-// File is what a model file holds.
+const (
+	keyFormat   = "format"
+	keyConfig   = "config"
+	keySrcLang  = "src_lang"
+	keyTgtLang  = "tgt_lang"
+	keyChecksum = "checksum"
+)
+
+// reservedKeys cannot be in Info.
+var reservedKeys = []string{keyFormat, keyConfig, keySrcLang, keyTgtLang, keyChecksum}
+
+// File is the content of a model file.
 type File struct {
 	Model      *Transformer
-	Tokenizers map[string][]byte // "joint", or "source" and "target", the bytes of text.Tokenizer.MarshalBinary
-	Info       map[string]string // free text beside it, such as how the model was trained
+	Tokenizers map[string][]byte // "joint", or "source" and "target", in the form of package vocab
+
+	SrcLang, TgtLang string            // as CanonicalLanguage returns them; "" if unknown
+	Info             map[string]string // free text, such as how the model was trained
+}
+
+// Header is the content of the metadata of a model file: all but weights and tokenizers.
+type Header struct {
+	Config           Config
+	SrcLang, TgtLang string            // as in File
+	Info             map[string]string // as in File
 }
 
 const tokenizerPrefix = "tokenizer."
@@ -39,18 +62,30 @@ func (f File) Save(path string) error {
 	return safetensors.Write(path, meta, tensors)
 }
 
-// Encode gives the metadata and tensors of the model file, for a checkpoint to add its own. The tensors
-// share the model's memory.
+// Encode returns the metadata and tensors of the model file, for a checkpoint to add its own. The tensors
+// share the model's memory. An ill-formed language is a *FieldError.
 func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	config, err := json.Marshal(f.Model.Config)
 	if err != nil {
 		return nil, nil, err
 	}
-	meta := map[string]string{"format": format, "config": string(config)}
-	for k, v := range f.Info {
-		if _, taken := meta[k]; !taken {
-			meta[k] = v
-		}
+	meta := maps.Clone(f.Info)
+	if meta == nil {
+		meta = map[string]string{}
+	}
+	for _, key := range reservedKeys {
+		delete(meta, key)
+	}
+	meta[keyFormat], meta[keyConfig] = format, string(config)
+	src, tgt, err := CanonicalLanguages(f.SrcLang, f.TgtLang)
+	if err != nil {
+		return nil, nil, err
+	}
+	if src != "" {
+		meta[keySrcLang] = src
+	}
+	if tgt != "" {
+		meta[keyTgtLang] = tgt
 	}
 	var tensors []safetensors.Tensor
 	for _, p := range f.Model.Params.List {
@@ -88,27 +123,32 @@ func Load(path string, gradients bool) (File, error) {
 	return f, nil
 }
 
-// LoadConfig reads only the configuration, without looking at the weights.
-func LoadConfig(path string) (Config, error) {
+// LoadHeader reads the metadata of the model file at path, and nothing else: it does not verify the checksum, which is one of
+// the whole file, so a damaged character of the metadata can pass unnoticed.
+func LoadHeader(path string) (Header, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
-		return Config{}, err
+		return Header{}, err
 	}
 	defer s.Close()
-	c, err := decodeConfig(s.Metadata())
+	h, err := DecodeHeader(s.Metadata())
 	if err != nil {
-		return Config{}, fmt.Errorf("%s: %w", path, err)
+		return Header{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return c, nil
+	return h, nil
 }
 
-// LoadTokenizers reads only the tokenizers, as File has them, without looking at the weights.
+// LoadTokenizers reads the tokenizers of the model file at path, as File has them, and no weights: like LoadHeader it does not
+// verify the checksum.
 func LoadTokenizers(path string) (map[string][]byte, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
+	if _, err := DecodeHeader(s.Metadata()); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	t, err := decodeTokenizers(s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -116,62 +156,84 @@ func LoadTokenizers(path string) (map[string][]byte, error) {
 	return t, nil
 }
 
+// DecodeHeader returns the header in the metadata of a model file or a checkpoint.
+func DecodeHeader(meta map[string]string) (Header, error) {
+	h := Header{Info: maps.Clone(meta)}
+	switch found, ok := meta[keyFormat]; {
+	case !ok:
+		return h, errors.New("a safetensors file, but not a model of tfm: its metadata has no format")
+	case found != format:
+		return h, fmt.Errorf("its format is %.80q, this program reads %q", found, format)
+	}
+	// A field that is not known could be a reading of the paper that this program does not compute.
+	if err := strict.Unmarshal([]byte(meta[keyConfig]), &h.Config); err != nil {
+		return h, fmt.Errorf("its configuration: %w", err)
+	}
+	if err := h.Config.Validate(); err != nil {
+		return h, fmt.Errorf("its configuration: %w", err)
+	}
+	var err error
+	if h.SrcLang, h.TgtLang, err = CanonicalLanguages(meta[keySrcLang], meta[keyTgtLang]); err != nil {
+		return h, fmt.Errorf("its metadata: %w", err)
+	}
+	for _, key := range reservedKeys {
+		delete(h.Info, key)
+	}
+	return h, nil
+}
+
 func decodeTokenizers(s *safetensors.File) (map[string][]byte, error) {
 	tokenizers := map[string][]byte{}
 	for _, t := range s.Tensors() {
-		if name, ok := strings.CutPrefix(t.Name, tokenizerPrefix); ok {
-			if t.DType != "U8" {
-				return nil, fmt.Errorf("tensor %q is of type %s, expected U8", t.Name, t.DType)
-			}
-			data, err := t.Bytes()
-			if err != nil {
-				return nil, err
-			}
-			tokenizers[name] = data
+		name, ok := strings.CutPrefix(t.Name, tokenizerPrefix)
+		if !ok {
+			continue
 		}
+		if t.DType != "U8" {
+			return nil, fmt.Errorf("tensor %.80q is of type %s, expected U8", t.Name, t.DType)
+		}
+		data, err := t.Bytes()
+		if err != nil {
+			return nil, err
+		}
+		tokenizers[name] = data
 	}
 	return tokenizers, nil
 }
 
-func decodeConfig(meta map[string]string) (c Config, err error) {
-	switch got, ok := meta["format"]; {
-	case !ok:
-		return c, errors.New("a safetensors file, but not a model of tfm: its metadata has no format")
-	case got != format:
-		return c, fmt.Errorf("its format is %q, this program reads %q", got, format)
+// ParamTensors returns the tensors of ps, in its order, from a model file or a checkpoint: those that have the parameters' names
+// after a prefix. Each must have its parameter's shape and hold floating-point numbers, so that whoever allocates ps after
+// this call takes memory only for numbers that the file has. Nothing is read but the header.
+func ParamTensors(s *safetensors.File, ps *layer.Params, prefix string) ([]safetensors.Tensor, error) {
+	tensors := make([]safetensors.Tensor, len(ps.List))
+	for i, p := range ps.List {
+		name := prefix + p.Name
+		t, ok := s.Tensor(name)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("tensor %q is missing", name)
+		case t.DType != "F32" && t.DType != "F16" && t.DType != "BF16":
+			return nil, fmt.Errorf("tensor %q is of type %s, expected F32, F16 or BF16", name, t.DType)
+		case !slices.Equal(t.Shape, p.Shape):
+			return nil, fmt.Errorf("tensor %q has shape %.80s, expected %v as the configuration says", name, fmt.Sprint(t.Shape), p.Shape)
+		}
+		tensors[i] = t
 	}
-	// A field that is not known could be a reading of the paper that this program does not compute.
-	if err := strict.Unmarshal([]byte(meta["config"]), &c); err != nil {
-		return c, fmt.Errorf("its configuration: %w", err)
-	}
-	if err := c.Validate(); err != nil {
-		return c, fmt.Errorf("its configuration: %w", err)
-	}
-	return c, nil
+	return tensors, nil
 }
 
 func decode(s *safetensors.File, gradients bool) (File, error) {
-	c, err := decodeConfig(s.Metadata())
+	h, err := DecodeHeader(s.Metadata())
 	if err != nil {
 		return File{}, err
 	}
-	m, err := New(c)
+	m, err := New(h.Config)
 	if err != nil {
 		return File{}, err
 	}
-	// Every parameter is found before any is allocated: the file must be as large as its configuration says.
-	weights := make([]safetensors.Tensor, len(m.Params.List))
-	for i, p := range m.Params.List {
-		t, ok := s.Tensor(p.Name)
-		switch {
-		case !ok:
-			return File{}, fmt.Errorf("tensor %q is missing", p.Name)
-		case t.DType != "F32" && t.DType != "F16" && t.DType != "BF16":
-			return File{}, fmt.Errorf("tensor %q is of type %s, expected F32, F16 or BF16", p.Name, t.DType)
-		case !slices.Equal(t.Shape, p.Shape):
-			return File{}, fmt.Errorf("tensor %q has shape %v, the configuration says %v", p.Name, t.Shape, p.Shape)
-		}
-		weights[i] = t
+	weights, err := ParamTensors(s, m.Params, "")
+	if err != nil {
+		return File{}, err
 	}
 	m.Allocate(gradients)
 	for i, p := range m.Params.List {
@@ -179,10 +241,9 @@ func decode(s *safetensors.File, gradients bool) (File, error) {
 			return File{}, err
 		}
 	}
-	f := File{Model: m, Info: s.Metadata()}
-	for _, own := range []string{"format", "config", "checksum"} {
-		delete(f.Info, own)
+	tokenizers, err := decodeTokenizers(s)
+	if err != nil {
+		return File{}, err
 	}
-	f.Tokenizers, err = decodeTokenizers(s)
-	return f, err
+	return File{m, tokenizers, h.SrcLang, h.TgtLang, h.Info}, nil
 }

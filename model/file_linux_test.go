@@ -1,9 +1,13 @@
 package model
 
 import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tfm/model/safetensors"
@@ -54,5 +58,56 @@ func TestTruncatedWhileRead(t *testing.T) {
 				t.Errorf("error %v, expected one of reading the mapped file", err)
 			}
 		})
+	}
+}
+
+// LoadHeader and LoadTokenizers read the header and the tokenizers of a file of 16 GB, most of which is a hole, and touch no
+// page of the weights.
+func TestHeaderAndTokenizersAreReadAlone(t *testing.T) {
+	config, err := json.Marshal(toy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta, err := json.Marshal(map[string]string{"format": "tfm 1", "config": string(config), "src_lang": "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const weights int64 = 16 << 30
+	header := fmt.Sprintf(`{"__metadata__":%s,"embedding":{"dtype":"F32","shape":[%d],"data_offsets":[0,%d]},`+
+		`"tokenizer.joint":{"dtype":"U8","shape":[3],"data_offsets":[%[3]d,%d]}}`, meta, weights/4, weights, weights+3)
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
+	if _, err := file.Write(start); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.WriteAt([]byte("abc"), int64(len(start))+weights); err != nil {
+		t.Skip("no such large files: ", err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	faults := func() int64 {
+		var usage syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+			t.Fatal(err)
+		}
+		return usage.Minflt + usage.Majflt
+	}
+	before := faults()
+	h, err := LoadHeader(path)
+	if err != nil || h.Config != toy() || h.SrcLang != "en" {
+		t.Errorf("header %+v, %v", h, err)
+	}
+	tokenizers, err := LoadTokenizers(path)
+	if err != nil || string(tokenizers["joint"]) != "abc" {
+		t.Errorf("tokenizers %q, %v, expected abc", tokenizers, err)
+	}
+	// All weights would be 4 million pages, mapped at most 512 at a time.
+	if n := faults() - before; n > 2000 {
+		t.Errorf("%d page faults, expected at most 2,000", n)
 	}
 }

@@ -2,6 +2,8 @@ package model
 
 import (
 	"bytes"
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +14,7 @@ import (
 
 func TestModelFileRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, map[string]string{"trained": "not at all"}}
+	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, "EN", "zh-hant", map[string]string{"trained": "not at all", "checksum": "mine"}}
 	if err := f.Save(path); err != nil {
 		t.Fatal(err)
 	}
@@ -20,12 +22,42 @@ func TestModelFileRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Model.Config != f.Model.Config || !bitsEqual(got.Model.Params.W, f.Model.Params.W) ||
-		!bytes.Equal(got.Tokenizers["joint"], []byte{1, 2, 3}) || got.Info["trained"] != "not at all" || len(got.Info) != 1 {
-		t.Error("what was loaded is not what was saved")
+	if got.Model.Config != f.Model.Config || !bitsEqual(got.Model.Params.W, f.Model.Params.W) || !bytes.Equal(got.Tokenizers["joint"], []byte{1, 2, 3}) {
+		t.Error("the model that was loaded is not the one that was saved")
 	}
-	if c, err := LoadConfig(path); err != nil || c != f.Model.Config {
-		t.Errorf("LoadConfig: %+v, %v", c, err)
+	info := map[string]string{"trained": "not at all"}
+	if got.SrcLang != "en" || got.TgtLang != "zh-Hant" || !maps.Equal(got.Info, info) {
+		t.Errorf("from %q to %q with %q, expected en, zh-Hant and %q", got.SrcLang, got.TgtLang, got.Info, info)
+	}
+	if h, err := LoadHeader(path); err != nil || h.Config != f.Model.Config || h.SrcLang != "en" || h.TgtLang != "zh-Hant" || !maps.Equal(h.Info, info) {
+		t.Errorf("LoadHeader: %+v, %v", h, err)
+	}
+	if tokenizers, err := LoadTokenizers(path); err != nil || len(tokenizers) != 1 || !bytes.Equal(tokenizers["joint"], []byte{1, 2, 3}) {
+		t.Errorf("LoadTokenizers: %v, %v", tokenizers, err)
+	}
+}
+
+// A model need not say its languages, and says nothing of them in its metadata then, as before there were any.
+func TestModelFileWithoutLanguages(t *testing.T) {
+	meta, _, err := File{Model: newModel(t, toy())}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{keySrcLang, keyTgtLang} {
+		if _, ok := meta[key]; ok {
+			t.Errorf("metadata %q has %s, expected none", meta, key)
+		}
+	}
+	if h, err := DecodeHeader(meta); err != nil || h.SrcLang != "" || h.TgtLang != "" {
+		t.Errorf("found %q, %q, %v, expected no languages", h.SrcLang, h.TgtLang, err)
+	}
+	for _, f := range []File{{SrcLang: "en_US"}, {SrcLang: "en", TgtLang: "de_DE"}, {TgtLang: "x"}} {
+		f.Model = newModel(t, toy())
+		_, _, err := f.Encode()
+		var invalid *FieldError
+		if !errors.As(err, &invalid) || f.SrcLang == "en" && invalid.Field != "tgt_lang" {
+			t.Errorf("from %q to %q: error %v, expected a FieldError", f.SrcLang, f.TgtLang, err)
+		}
 	}
 }
 
@@ -60,8 +92,9 @@ func TestModelFileErrors(t *testing.T) {
 		"no value":       {with("config", `{"dropout":null}`), tensors, `its configuration: dropout: found null, expected float32`},
 		"trailing data":  {with("config", meta["config"]+"{}"), tensors, `its configuration: found "{" after the object`},
 		"invalid config": {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":5`, 1)), tensors, "a multiple of the 5 heads"},
+		"language":       {with("tgt_lang", "de_CH"), tensors, `its metadata: tgt_lang is "de_CH", expected a language tag of BCP 47`},
 		"missing":        {meta, tensors[1:], `tensor "embedding" is missing`},
-		"other shape":    {with("config", strings.Replace(meta["config"], `"d_ff":24`, `"d_ff":25`, 1)), tensors, `has shape [16 24], the configuration says [16 25]`},
+		"other shape":    {with("config", strings.Replace(meta["config"], `"d_ff":24`, `"d_ff":25`, 1)), tensors, `has shape [16 24], expected [16 25] as the configuration says`},
 	} {
 		path := filepath.Join(dir, "x.safetensors")
 		if err := safetensors.Write(path, c.meta, c.tensors); err != nil {

@@ -232,9 +232,9 @@ func TestEveryVariantComesBackFromItsFile(t *testing.T) {
 func TestFilesThatNameNoReading(t *testing.T) {
 	const old = `{"d_model":16,"heads":4,"d_ff":24,"encoder_layers":2,"decoder_layers":2,"dropout":0,"label_smoothing":0.1,` +
 		`"src_vocab":11,"tgt_vocab":11,"tie":"all","norm_eps":0.00001,"max_len":64}`
-	c, err := decodeConfig(map[string]string{"format": "tfm 1", "config": old})
-	if err != nil || c != toy() {
-		t.Errorf("%+v, %v", c, err)
+	h, err := DecodeHeader(map[string]string{"format": "tfm 1", "config": old})
+	if err != nil || h.Config != toy() {
+		t.Errorf("%+v, %v", h.Config, err)
 	}
 	if now, err := json.Marshal(toy()); err != nil || string(now) != old {
 		t.Errorf("%s, %v", now, err)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"tfm/model"
 	"time"
 )
 
@@ -21,7 +23,7 @@ func TestAverageIsTheMean(t *testing.T) {
 			mean[i] += float64(w) / 3
 		}
 		paths = append(paths, checkpointPath(dir, step))
-		if err := writeCheckpoint(paths[step-1], m, a, DefaultOptions(), State{Step: step}, nil); err != nil {
+		if err := writeCheckpoint(paths[step-1], model.File{Model: m}, a, DefaultOptions(), State{Step: step}); err != nil {
 			t.Fatal(err)
 		}
 	}

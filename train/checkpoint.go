@@ -46,13 +46,14 @@ type State struct {
 	Products string `json:"products"` // layer.Precision.InForce, on which the weights depend
 }
 
-// Checkpoint is an open checkpoint. Close it after use. Safe for concurrent reading. model.Load reads the same
-// file for what is not here, the tokenizers.
+// Checkpoint is an open checkpoint, whose file has all weights of Config. Close it after use. Safe for concurrent reading.
+// model.LoadTokenizers reads the tokenizers of the same file.
 type Checkpoint struct {
-	Path    string
-	Config  model.Config
-	Options Options
-	State   State
+	Path             string
+	Config           model.Config
+	SrcLang, TgtLang string // as in model.File
+	Options          Options
+	State            State
 
 	file *safetensors.File
 }
@@ -71,21 +72,38 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// openModel opens and verifies a model file of which only weights and configuration are wanted.
+// openModel opens and verifies a model file, which need not be a checkpoint.
 func openModel(path string) (*Checkpoint, error) {
 	file, err := safetensors.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	c := &Checkpoint{Path: path, file: file}
-	if err = file.Verify(); err == nil {
-		c.Config, err = model.LoadConfig(path)
-	}
-	if err != nil {
+	if err := file.Verify(); err != nil {
 		file.Close()
 		return nil, err
 	}
+	c := &Checkpoint{Path: path, file: file}
+	if err := c.readModel(); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	return c, nil
+}
+
+// readModel decodes what every model file says of its model, and checks that its weights are there before anyone allocates
+// memory for them.
+func (c *Checkpoint) readModel() error {
+	h, err := model.DecodeHeader(c.file.Metadata())
+	if err != nil {
+		return err
+	}
+	c.Config, c.SrcLang, c.TgtLang = h.Config, h.SrcLang, h.TgtLang
+	t, err := model.New(h.Config)
+	if err != nil {
+		return err
+	}
+	_, err = model.ParamTensors(c.file, t.Params, "")
+	return err
 }
 
 // read decodes the parts of the metadata that a checkpoint has and a model does not.
@@ -127,39 +145,37 @@ func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
 
 // copyTo copies the tensors of p with a prefix to their places in dst, a slice laid out as p.W.
 func (c *Checkpoint) copyTo(p *layer.Params, prefix string, dst []float32) error {
-	for _, param := range p.List {
-		tensor, ok := c.file.Tensor(prefix + param.Name)
-		if !ok {
-			return fmt.Errorf("%s: tensor %q is missing", c.Path, prefix+param.Name)
-		}
-		if !slices.Equal(tensor.Shape, param.Shape) {
-			return fmt.Errorf("%s: tensor %q is %v, expected %v", c.Path, tensor.Name, tensor.Shape, param.Shape)
-		}
-		if err := tensor.Float32s(dst[:len(param.W)]); err != nil {
+	tensors, err := model.ParamTensors(c.file, p, prefix)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Path, err)
+	}
+	for i, param := range p.List {
+		if err := tensors[i].Float32s(dst[:param.Size()]); err != nil {
 			return fmt.Errorf("%s: %w", c.Path, err)
 		}
-		dst = dst[len(param.W):]
+		dst = dst[param.Size():]
 	}
 	return nil
 }
 
-// writeCheckpoint writes a checkpoint; the file appears as a whole or not at all.
-func writeCheckpoint(path string, t *model.Transformer, optimizer Optimizer, o Options, s State, tokenizers map[string][]byte) error {
-	info := map[string]string{}
+// writeCheckpoint writes a checkpoint of the model in file, whose Info is replaced; it appears as a whole or not at all.
+func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Options, s State) error {
+	file.Info = map[string]string{}
 	for key, value := range map[string]any{keyOptions: o, keyState: s} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return fmt.Errorf("writing %s: %s: %w", path, key, err)
 		}
-		info[key] = string(text)
+		file.Info[key] = string(text)
 	}
-	meta, tensors, err := model.File{Model: t, Tokenizers: tokenizers, Info: info}.Encode()
+	meta, tensors, err := file.Encode()
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
+	params := file.Model.Params.List
 	var moments []safetensors.Tensor
 	at := 0
-	for _, p := range t.Params.List {
+	for _, p := range params {
 		end := at + p.Size()
 		for _, m := range optimizer.Moments() {
 			moments = append(moments, safetensors.Float32Tensor(m.Name+p.Name, p.Shape, m.Values[at:end]))
@@ -167,7 +183,7 @@ func writeCheckpoint(path string, t *model.Transformer, optimizer Optimizer, o O
 		at = end
 	}
 	// Before the tokenizers, whose lengths are odd, so that all numbers are aligned.
-	return safetensors.Write(path, meta, slices.Insert(tensors, len(t.Params.List), moments...))
+	return safetensors.Write(path, meta, slices.Insert(tensors, len(params), moments...))
 }
 
 const (

@@ -3,6 +3,7 @@ package train
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -239,6 +240,61 @@ func TestCheckpointIsAModelFile(t *testing.T) {
 	wantError(t, err, path, "not a checkpoint")
 }
 
+// Checkpoints name the languages of the data. A run that resumes without naming them keeps its checkpoint's.
+func TestCheckpointsNameTheLanguages(t *testing.T) {
+	o := smallOptions(1)
+	o.Dir = t.TempDir()
+	for _, c := range []struct {
+		src, tgt         string
+		wantSrc, wantTgt string
+	}{{"EN", "zh-hans", "en", "zh-Hans"}, {"", "", "en", "zh-Hans"}, {"en-GB", "", "en-GB", "zh-Hans"}} {
+		d := copyData()
+		d.SrcLang, d.TgtLang = c.src, c.tgt
+		r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, nil)
+		got := open(t, r.Checkpoint)
+		for what, lang := range map[string][2]string{"checkpoint": {got.SrcLang, got.TgtLang}, "result": {r.SrcLang, r.TgtLang}} {
+			if want := [2]string{c.wantSrc, c.wantTgt}; lang != want {
+				t.Errorf("step %d, given %q and %q: %s of %q, expected %q", r.Step, c.src, c.tgt, what, lang, want)
+			}
+		}
+		o.Resume = true
+		o.Steps++
+	}
+	d := copyData()
+	d.TgtLang = "zh_CN"
+	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, d, smallOptions(1), nil)
+	wantError(t, err, "train: tgt_lang is \"zh_CN\", expected a language tag of BCP 47")
+}
+
+// A checkpoint whose configuration is of a larger model than its tensors is refused when it is opened, before a run allocates
+// that model to resume.
+func TestCheckpointWithoutItsWeights(t *testing.T) {
+	m := newModel(t, smallConfig())
+	path := filepath.Join(t.TempDir(), "c.safetensors")
+	if err := writeCheckpoint(path, model.File{Model: m}, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9), DefaultOptions(), State{Step: 1}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := safetensors.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	huge := smallConfig()
+	huge.DFF = 1 << 20
+	text, err := json.Marshal(huge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := f.Metadata()
+	meta["config"] = string(text)
+	other := filepath.Join(t.TempDir(), "huge.safetensors")
+	if err := safetensors.Write(other, meta, f.Tensors()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = OpenCheckpoint(other)
+	wantError(t, err, other, "encoder.0", "[16 32]", "[16 1048576]")
+}
+
 func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 	o := smallOptions(2)
 	o.Dir = t.TempDir()
@@ -326,7 +382,7 @@ func TestCheckpointOfOtherTensors(t *testing.T) {
 	other.DecoderLayers = 2
 	path := filepath.Join(t.TempDir(), "c.safetensors")
 	n := newModel(t, other)
-	if err := writeCheckpoint(path, m, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9), DefaultOptions(), State{Step: 1}, nil); err != nil {
+	if err := writeCheckpoint(path, model.File{Model: m}, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9), DefaultOptions(), State{Step: 1}); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, open(t, path).Weights(n.Params), path, "decoder.1", "missing")

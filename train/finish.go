@@ -10,7 +10,8 @@ import (
 // finish leaves the best weights in the model: those of a step, or the mean of the last checkpoints'. A ctx that ends before the
 // mean is known to be better or not makes the Reason Interrupted: a run that is resumed from the last step comes back here.
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
-	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint}
+	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint,
+		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang}
 	r.swap()
 	inModel := r.state.Step // the step whose weights the model has, 0 for a mean
 	if reason != Interrupted && r.o.Average > 1 {

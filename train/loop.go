@@ -27,6 +27,9 @@ type Data struct {
 
 	// Tokenizers go into every checkpoint as into a model file, so that it says what its ids mean. They may be nil.
 	Tokenizers map[string][]byte
+
+	// The languages, for checkpoints as for model.File. They may be "": then a run that resumes takes its checkpoint's.
+	SrcLang, TgtLang string
 }
 
 // Result is how a run ended.
@@ -38,6 +41,8 @@ type Result struct {
 	Best       Validation    // of the weights that are left in the Transformer; Step 0 if there was no validation
 	Averaged   int           // the weights are the mean of this many checkpoints, whose Best.Step is the last; 0 if they are a step's
 	Checkpoint string        // the last step's: what a run with Options.Resume goes on from; "" if Options.Dir is ""
+
+	SrcLang, TgtLang string // of the Data or else of the checkpoint that the run went on from: for model.File
 }
 
 // Reason is why a run ended.
@@ -145,13 +150,16 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 			return nil, err
 		}
 	}
+	var err error
+	if d.SrcLang, d.TgtLang, err = model.CanonicalLanguages(d.SrcLang, d.TgtLang); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
 	o.Schedule = o.scheduleName() // what a resume compares with
 	r := &run{t: t, pool: p, d: d, o: o, report: report, rate: o.LearningRate(t.Config.DModel), pass: model.NewPass(t, p)}
 	evaluate := r.pass // in float32, as the model will be used
 	if o.BF16 {
 		r.pass = evaluate.Sharing(t.In(layer.BF16))
 	}
-	var err error
 	if r.batches, err = newLoader(d, o, t.Config); err != nil {
 		return nil, err
 	}
@@ -385,7 +393,8 @@ func (r *run) save() error {
 	r.send(Event{Kind: Saving, Path: path})
 	r.state.Trained = r.elapsed()
 	r.swap()
-	err := writeCheckpoint(path, r.t, r.optimizer, r.o, r.state, r.d.Tokenizers)
+	file := model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang}
+	err := writeCheckpoint(path, file, r.optimizer, r.o, r.state)
 	r.swap()
 	if err != nil {
 		return fmt.Errorf("train: step %d could not be saved: %w; %s", r.state.Step, err, r.lastGood())

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -83,6 +84,7 @@ func (r *run) resume() (warning, err error) {
 	if err := r.batches.Seek(c.State.Position); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
+	r.d.SrcLang, r.d.TgtLang = cmp.Or(r.d.SrcLang, c.SrcLang), cmp.Or(r.d.TgtLang, c.TgtLang)
 	products := r.state.Products
 	r.state, r.checkpoint, r.dirty = c.State, c.Path, false
 	if products != r.state.Products {

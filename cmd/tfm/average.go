@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -46,15 +47,16 @@ func average(out string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := model.LoadConfig(paths[0])
+	h, err := model.LoadHeader(paths[0])
 	if err != nil {
 		return err
 	}
-	tokens, err := tokenizersOf(paths[0], files, c)
+	tokens, err := tokenizersOf(paths[0], files, h.Config)
 	if err != nil {
 		return err
 	}
 	target, _ := os.Stat(out) // if it is there
+	srcLang, tgtLang := h.SrcLang, h.TgtLang
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, target) {
 			return cli.Usagef("-o %s is one of the files to average", out)
@@ -64,11 +66,19 @@ func average(out string, paths []string) error {
 		} else if !maps.EqualFunc(files, other, bytes.Equal) {
 			return fmt.Errorf("%s: its tokenizers are not those of %s: the rows of the embeddings stand for other pieces", path, paths[0])
 		}
+		other, err := model.LoadHeader(path)
+		if err != nil {
+			return err
+		}
+		srcLang, tgtLang = cmp.Or(srcLang, other.SrcLang), cmp.Or(tgtLang, other.TgtLang)
+		if cmp.Or(other.SrcLang, srcLang) != srcLang || cmp.Or(other.TgtLang, tgtLang) != tgtLang {
+			return fmt.Errorf("%s: a model from %q to %q, expected from %q to %q as the files before it", path, other.SrcLang, other.TgtLang, srcLang, tgtLang)
+		}
 	}
 	if err := cli.CheckWritable(out); err != nil {
 		return err
 	}
-	m, err := model.New(c)
+	m, err := model.New(h.Config)
 	if err != nil {
 		return err
 	}
@@ -81,7 +91,7 @@ func average(out string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	return trained{model: m, tokens: tokens, info: meanInfo(paths)}.save(out)
+	return trained{model: m, tokens: tokens, info: meanInfo(paths), srcLang: srcLang, tgtLang: tgtLang}.save(out)
 }
 
 // meanInfo is the line on a model that is the mean of others.

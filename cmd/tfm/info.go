@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding"
 	"flag"
@@ -85,7 +86,7 @@ func infoCommand() cli.Command {
 				if err := settingError(c.Validate()); err != nil {
 					return err
 				}
-				return printConfig(c, "")
+				return printHeader(model.Header{Config: c})
 			}
 		},
 	}
@@ -113,10 +114,6 @@ func modelOfRecipe(file string, lines []string, f *flag.FlagSet, given map[strin
 
 // infoOfModel verifies a model file and prints what it says of itself. The weights stay in the file.
 func infoOfModel(path string) error {
-	c, err := model.LoadConfig(path)
-	if err != nil {
-		return err
-	}
 	file, err := safetensors.Open(path)
 	if err != nil {
 		return err
@@ -125,12 +122,17 @@ func infoOfModel(path string) error {
 	if err := file.Verify(); err != nil {
 		return err
 	}
-	return printConfig(c, file.Metadata()[trainingInfo])
+	h, err := model.DecodeHeader(file.Metadata())
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return printHeader(h)
 }
 
-// printConfig prints a configuration and, with it, which of the readings of the paper are in force.
-// training, if not empty, tells how the model was trained.
-func printConfig(c model.Config, training string) error {
+// printHeader prints a configuration and, with it, which of the readings of the paper are in force, and of a model file the
+// languages and how it was trained, if it says so.
+func printHeader(h model.Header) error {
+	c := h.Config
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-16s %s\n", name+":", fmt.Sprintf(format, args...))
@@ -194,7 +196,10 @@ func printConfig(c model.Config, training string) error {
 	} else {
 		row("vocabularies", "%s pieces of the source, %s of the target", format.Thousands(c.SrcVocab), format.Thousands(c.TgtVocab))
 	}
-	if training != "" {
+	if h.SrcLang != "" || h.TgtLang != "" {
+		row("languages", "%s to %s", cmp.Or(h.SrcLang, "unknown"), cmp.Or(h.TgtLang, "unknown"))
+	}
+	if training := h.Info[trainingInfo]; training != "" {
 		row("trained", "%s", training)
 	}
 	fmt.Fprintf(&b, "parameters: %s\n", format.Thousands(c.CountParams()))

@@ -43,11 +43,15 @@ func readTokenizers(path string) (vocab.Pair, error) {
 		}
 		return vocab.Pair{Source: t, Target: t}, nil
 	}
-	file, err := model.Load(path, false)
+	h, err := model.LoadHeader(path)
 	if err != nil {
 		return vocab.Pair{}, fmt.Errorf("neither a tokenizer nor a model: %w", err)
 	}
-	return tokenizersOf(path, file.Tokenizers, file.Model.Config)
+	files, err := model.LoadTokenizers(path) // without the weights
+	if err != nil {
+		return vocab.Pair{}, err
+	}
+	return tokenizersOf(path, files, h.Config)
 }
 
 // sampleNote returns a line about a tokenizer that was learned from a sample, "" if it was not.

@@ -45,6 +45,8 @@ type trained struct {
 	pool   *mat.Pool
 	result train.Result
 	info   string // one line on the training
+
+	srcLang, tgtLang string
 }
 
 // trainingInfo is the name of that line in the model file.
@@ -95,7 +97,7 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	if result.Best.Step > 0 {
 		info += ", " + validation(result.Best)
 	}
-	return trained{m, *t.tokens, pool, result, info}, nil
+	return trained{m, *t.tokens, pool, result, info, result.SrcLang, result.TgtLang}, nil
 }
 
 // showReading shows how many pairs have been read: a large corpus takes a while.
@@ -268,7 +270,8 @@ func (t trained) save(path string) error {
 		return err
 	}
 	safetensors.RemoveStale(path) // what a killed run left of it
-	if err := (model.File{Model: t.model, Tokenizers: files, Info: map[string]string{trainingInfo: t.info}}).Save(path); err != nil {
+	file := model.File{Model: t.model, Tokenizers: files, SrcLang: t.srcLang, TgtLang: t.tgtLang, Info: map[string]string{trainingInfo: t.info}}
+	if err := file.Save(path); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)

@@ -54,10 +54,10 @@ func Example() {
 	if err := Train(context.Background(), src, tgt, path); err != nil {
 		log.Fatal(err)
 	}
-	config, err := model.LoadConfig(path)
+	header, err := model.LoadHeader(path)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(config.EncoderLayers, "encoder layers, a vocabulary of", config.SrcVocab)
+	fmt.Println(header.Config.EncoderLayers, "encoder layers, a vocabulary of", header.Config.SrcVocab)
 	// Output: 2 encoder layers, a vocabulary of 300
 }
