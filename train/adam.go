@@ -8,8 +8,8 @@ import (
 // Adam is the optimizer of Kingma and Ba (2015), algorithm 1.
 type Adam struct {
 	Beta1, Beta2, Eps float64
-	M, V              []float32 // first and second moments, one number a weight
-	EMA               *EMA      // is given the weights of each step; may be nil
+	M, V              []float32      // first and second moments, one number a weight
+	ema               *movingAverage // is given the weights of each step; may be nil
 
 	steps        int
 	beta1, beta2 float64 // Beta1 and Beta2 to the power of steps
@@ -27,9 +27,9 @@ func NewAdam(n int, beta1, beta2, eps float64) *Adam {
 func (a *Adam) Resume(steps int) {
 	a.steps, a.beta1, a.beta2 = 0, 1, 1
 	for range steps {
-		a.count()
+		a.advance()
 	}
-	a.EMA.resume(steps)
+	a.ema.resume(steps)
 }
 
 // Steps is the number of steps made.
@@ -37,10 +37,10 @@ func (a *Adam) Steps() int { return a.steps }
 
 // Moments implements Optimizer.
 func (a *Adam) Moments() []Moment {
-	return append([]Moment{{"adam.m.", a.M}, {"adam.v.", a.V}}, a.EMA.moments()...)
+	return append([]Moment{{"adam.m.", a.M}, {"adam.v.", a.V}}, a.ema.moments()...)
 }
 
-func (a *Adam) count() {
+func (a *Adam) advance() {
 	a.steps++
 	a.beta1 = float64(a.beta1 * a.Beta1)
 	a.beta2 = float64(a.beta2 * a.Beta2)
@@ -53,11 +53,11 @@ func (a *Adam) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
 
 // step is Step after each weight of the runs has lost its part decay.
 func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, runs []interval) {
-	a.count()
+	a.advance()
 	mat.Each(p, len(w), optimizerGrain, adamStep{mat.Adam{
 		Beta1: float32(a.Beta1), Beta2: float32(a.Beta2), Eps: float32(a.Eps),
 		Rate: float32(rate / (1 - a.beta1)), Second: float32(1 / (1 - a.beta2)), Clip: clip,
-	}, w, g, a.M, a.V, decay, runs, a.EMA.next()})
+	}, w, g, a.M, a.V, decay, runs, a.ema.next()})
 }
 
 type adamStep struct {
@@ -77,7 +77,7 @@ func (s *adamStep) Range(lo, hi int) {
 	}
 	s.kernel.Step(s.w[lo:hi], s.g[lo:hi], s.m[lo:hi], s.v[lo:hi])
 	clear(s.g[lo:hi])
-	s.ema.of(s.w, lo, hi)
+	s.ema.update(s.w, lo, hi)
 }
 
 // AdamW is Adam with decoupled weight decay (Loshchilov and Hutter, 2019, algorithm 2): before Adam's step, whose

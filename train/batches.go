@@ -13,7 +13,7 @@ import (
 // padded. The pairs are a whole corpus, or the window of it that is in memory. Each epoch
 //
 //   - shuffles the pairs,
-//   - sorts them by length within groups of about sortedBatches batches, pairs of equal lengths staying
+//   - sorts them by length within groups of about batchesPerSort batches, pairs of equal lengths staying
 //     shuffled, one group upwards and the next one downwards, so that neighbours have similar lengths
 //     across groups too,
 //   - cuts the row of pairs where a batch is full; what is left at the end shares its pairs evenly with the
@@ -27,13 +27,13 @@ type Batches struct {
 	MaxSentences   int // sentences in a batch at most
 	TooLong, Empty int // pairs left out: longer than the limit, or with an empty side
 
-	pairs *Pairs
-	seed  uint64
-	at    Position
-	used  []int32  // the pairs that are not left out
-	order []int32  // the pairs of this epoch, those of a batch side by side
-	cuts  []span   // this epoch's batches: order[lo:hi]
-	keys  []uint64 // of the group being sorted
+	pairs  *Pairs
+	seed   uint64
+	at     Position
+	used   []int32  // the pairs that are not left out
+	order  []int32  // the pairs of this epoch, those of a batch side by side
+	bounds []span   // this epoch's batches: order[lo:hi]
+	keys   []uint64 // of the group being sorted
 }
 
 // Position is a place in the training data: Batch batches of window Window of epoch Epoch have been used, and all
@@ -46,9 +46,9 @@ type Position struct {
 
 type span struct{ lo, hi int32 }
 
-// sortedBatches is about how many batches a sorted group makes: enough for batches of similar lengths, few
+// batchesPerSort is about how many batches a sorted group makes: enough for batches of similar lengths, few
 // enough for every epoch to group the pairs anew.
-const sortedBatches = 32
+const batchesPerSort = 32
 
 // NewBatches prepares batches of at most tokens target tokens and 1½ times as many source tokens, counting one EOS a
 // sentence. Pairs with a side longer than maxLen tokens or with an empty side are left out and counted. It
@@ -58,14 +58,14 @@ func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
 		return nil, err
 	}
 	b := &Batches{pairs: p, seed: seed}
-	shortest, src, tgt := b.use(maxLen)
+	shortest, src, tgt := b.selectPairs(maxLen)
 	if len(b.used) == 0 {
 		return nil, noPairs(p.Len(), b.Empty, b.TooLong, maxLen)
 	}
 	b.limit(min(tokens, max(src, tgt))) // no more memory than one batch of all pairs takes
 	b.MaxSentences = min(b.MaxTgt/(shortest+1), len(b.used))
-	b.reserve()
-	b.deal()
+	b.alloc()
+	b.makeEpoch()
 	return b, nil
 }
 
@@ -81,7 +81,7 @@ func noPairs(of, empty, tooLong, maxLen int) error {
 }
 
 // use finds the pairs that are not left out, the shortest target of them, and their tokens.
-func (b *Batches) use(maxLen int) (shortest, srcTokens, tgtTokens int) {
+func (b *Batches) selectPairs(maxLen int) (shortest, srcTokens, tgtTokens int) {
 	b.used, b.Empty, b.TooLong = b.used[:0], 0, 0
 	shortest = maxLen
 	for i := range b.pairs.Len() {
@@ -104,7 +104,7 @@ func (b *Batches) use(maxLen int) (shortest, srcTokens, tgtTokens int) {
 func (b *Batches) limit(tokens int) { b.MaxSrc, b.MaxTgt = tokens+tokens/2, tokens }
 
 // reserve makes room for the batches of the used pairs.
-func (b *Batches) reserve() {
+func (b *Batches) alloc() {
 	total := 0
 	for _, i := range b.used {
 		pair := b.load(i)
@@ -114,15 +114,15 @@ func (b *Batches) reserve() {
 	b.order = slices.Grow(b.order[:0], n)[:n]
 	group := 1
 	if n > 0 {
-		group = min(max(int(int64(sortedBatches)*int64(b.MaxTgt)*int64(n)/int64(total)), 1), n)
+		group = min(max(int(int64(batchesPerSort)*int64(b.MaxTgt)*int64(n)/int64(total)), 1), n)
 	}
 	b.keys = slices.Grow(b.keys[:0], group)[:group]
 	// Any two neighbours hold more than one batch may, so there are at most twice as many as full ones.
-	b.cuts = slices.Grow(b.cuts[:0], 2*total/b.MaxTgt+2)
+	b.bounds = slices.Grow(b.bounds[:0], 2*total/b.MaxTgt+2)
 }
 
 // Len is the number of batches of the current epoch.
-func (b *Batches) Len() int { return len(b.cuts) }
+func (b *Batches) Len() int { return len(b.bounds) }
 
 // Pairs is the number of pairs of an epoch.
 func (b *Batches) Pairs() int { return len(b.used) }
@@ -137,34 +137,34 @@ func (b *Batches) Seek(at Position) error {
 	}
 	if at.Epoch != b.at.Epoch {
 		b.at.Epoch = at.Epoch
-		b.deal()
+		b.makeEpoch()
 	}
-	if at.Batch > len(b.cuts) {
-		return fmt.Errorf("train: epoch %d has %d batches, not %d", at.Epoch, len(b.cuts), at.Batch)
+	if at.Batch > len(b.bounds) {
+		return fmt.Errorf("train: epoch %d has %d batches, not %d", at.Epoch, len(b.bounds), at.Batch)
 	}
 	b.at.Batch = at.Batch
 	return nil
 }
 
 // again is a second Batches of the same pairs.
-func (b *Batches) again() *Batches {
+func (b *Batches) clone() *Batches {
 	c := *b
-	c.order, c.cuts, c.keys = slices.Clone(b.order), make([]span, 0, cap(b.cuts)), slices.Clone(b.keys)
+	c.order, c.bounds, c.keys = slices.Clone(b.order), make([]span, 0, cap(b.bounds)), slices.Clone(b.keys)
 	return &c
 }
 
 // Next fills dst with the next batch. The last batch of an epoch is followed by the first of the next.
 func (b *Batches) Next(dst *model.Batch) {
-	if b.at.Batch == len(b.cuts) {
+	if b.at.Batch == len(b.bounds) {
 		b.at = Position{Epoch: b.at.Epoch + 1}
-		b.deal()
+		b.makeEpoch()
 	}
 	b.fill(dst)
 }
 
 func (b *Batches) fill(dst *model.Batch) {
 	dst.Reset()
-	cut := b.cuts[b.at.Batch]
+	cut := b.bounds[b.at.Batch]
 	for _, i := range b.order[cut.lo:cut.hi] {
 		dst.Append(b.pairs.Src(int(i)), b.pairs.Tgt(int(i)))
 	}
@@ -183,7 +183,7 @@ func newBatch(src, tgt, sentences int) model.Batch {
 }
 
 // deal makes the batches of epoch b.at.Epoch, of the window b.at.Window.
-func (b *Batches) deal() {
+func (b *Batches) makeEpoch() {
 	var random rand.PCG
 	random.Seed(b.seed, uint64(b.at.Epoch)|uint64(b.at.Window)<<32)
 	copy(b.order, b.used)
@@ -193,8 +193,8 @@ func (b *Batches) deal() {
 		b.sort(group, down)
 		down = !down
 	}
-	b.cut()
-	shuffle(&random, b.cuts)
+	b.split()
+	shuffle(&random, b.bounds)
 }
 
 // sort sorts a group by target length, then source length, then place in the group.
@@ -216,8 +216,8 @@ func (b *Batches) sort(group []int32, down bool) {
 	}
 }
 
-func (b *Batches) cut() {
-	b.cuts = b.cuts[:0]
+func (b *Batches) split() {
+	b.bounds = b.bounds[:0]
 	if len(b.order) == 0 {
 		return
 	}
@@ -226,16 +226,16 @@ func (b *Batches) cut() {
 	for at, i := range b.order {
 		pair := b.load(i)
 		if sum := last.plus(pair); sum.src > b.MaxSrc || sum.tgt > b.MaxTgt {
-			b.cuts = append(b.cuts, span{lo, int32(at)})
+			b.bounds = append(b.bounds, span{lo, int32(at)})
 			lo, full, last = int32(at), last, load{}
 		}
 		last = last.plus(pair)
 	}
-	b.cuts = append(b.cuts, span{lo, int32(len(b.order))})
-	if len(b.cuts) == 1 {
+	b.bounds = append(b.bounds, span{lo, int32(len(b.order))})
+	if len(b.bounds) == 1 {
 		return
 	}
-	before, rest := &b.cuts[len(b.cuts)-2], &b.cuts[len(b.cuts)-1]
+	before, rest := &b.bounds[len(b.bounds)-2], &b.bounds[len(b.bounds)-1]
 	for {
 		pair := b.load(b.order[rest.lo-1])
 		full, last = load{full.src - pair.src, full.tgt - pair.tgt}, last.plus(pair)

@@ -39,7 +39,7 @@ func TestBatchesHoldEveryPairOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		capacity := cap(b.cuts)
+		capacity := cap(b.bounds)
 		for range 3 {
 			b.Seek(Position{Epoch: b.Position().Epoch})
 			seen := make([]int, size.pairs)
@@ -70,7 +70,7 @@ func TestBatchesHoldEveryPairOnce(t *testing.T) {
 			}
 			b.Seek(Position{Epoch: b.Position().Epoch + 1})
 		}
-		if cap(b.cuts) != capacity {
+		if cap(b.bounds) != capacity {
 			t.Errorf("%+v: more batches than there was room for", size)
 		}
 	}

@@ -104,7 +104,7 @@ func TestBF16StepAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for r.batches.Position().Epoch == 0 { // the batches differ, and mat makes room for what it packs when it first sees one as large
+	for r.loader.Position().Epoch == 0 { // the batches differ, and mat makes room for what it packs when it first sees one as large
 		step()
 	}
 	r.valid.run(context.Background(), 1)

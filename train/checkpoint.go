@@ -237,7 +237,7 @@ func Newest(dir string) (*Checkpoint, error) {
 	if err == nil {
 		return c, nil
 	}
-	if path := NewestValid(older); path != "" {
+	if path := newestValid(older); path != "" {
 		return nil, fmt.Errorf("the newest checkpoint is damaged: %w; remove it to go on from %s", err, path)
 	}
 	return nil, fmt.Errorf("the newest checkpoint is damaged, and there is no older one to go on from: %w", err)
@@ -259,9 +259,9 @@ func Best(dir string) (string, error) {
 	return c.Path, nil
 }
 
-// NewestValid is the last of the paths, which are ordered as by Checkpoints, that is an undamaged checkpoint; ""
+// newestValid is the last of the paths, which are ordered as by Checkpoints, that is an undamaged checkpoint; ""
 // if none is.
-func NewestValid(paths []string) string {
+func newestValid(paths []string) string {
 	for _, path := range slices.Backward(paths) {
 		if c, err := OpenCheckpoint(path); err == nil {
 			c.Close()

@@ -224,7 +224,7 @@ func TestCheckpointIsAModelFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSameWeights(t, "loaded", f.Model.Params.W, m.Params.W)
+	wantSameWeights(t, "preparedBatch", f.Model.Params.W, m.Params.W)
 	if string(f.Tokenizers["joint"]) != "odd" || f.Model.Config != smallConfig() {
 		t.Errorf("tokenizers %v, config %+v", f.Tokenizers, f.Model.Config)
 	}
@@ -358,8 +358,8 @@ func TestDamagedCheckpoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) { wantError(t, err, r.Checkpoint, "damaged", "go on from "+older) })
 	}
 	paths, err := Checkpoints(o.Dir)
-	if err != nil || NewestValid(paths) != older {
-		t.Errorf("newest valid of %v is %s, want %s (%v)", paths, NewestValid(paths), older, err)
+	if err != nil || newestValid(paths) != older {
+		t.Errorf("newest valid of %v is %s, want %s (%v)", paths, newestValid(paths), older, err)
 	}
 	os.Remove(r.Checkpoint)
 	if got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil); got.Step != 5 {

@@ -15,12 +15,12 @@ const (
 	OnNaNSkip = "skip" // drop the update, count it, and go on with the next batches
 )
 
-// mostSkipped is how many updates in a row are dropped before the run ends: what does not go away is no accident.
-const mostSkipped = 100
+// maxSkippedInRow is how many updates in a row are dropped before the run ends: what does not go away is no accident.
+const maxSkippedInRow = 100
 
-// largestNorm is that of a gradient, after clipping, whose squares are within float32. Beyond it Adam's second moments
+// maxNorm is that of a gradient, after clipping, whose squares are within float32. Beyond it Adam's second moments
 // would be infinite for ever, and the weights never move again.
-const largestNorm = 1 << 63
+const maxNorm = 1 << 63
 
 // divergence says why a step with this loss and this norm of its clipped gradient must not be made; nil if it may.
 func divergence(loss model.Loss, norm float64, params *layer.Params) error {
@@ -30,7 +30,7 @@ func divergence(loss model.Loss, norm float64, params *layer.Params) error {
 		return fmt.Errorf("%w, with a loss of %.4g", badGradient(params), mean)
 	case !finite(loss.Sum):
 		return fmt.Errorf("the loss is %v, though the gradient is finite", mean)
-	case norm > largestNorm:
+	case norm > maxNorm:
 		return fmt.Errorf("%w, with a loss of %.4g", tooLarge("gradient", params, gradOf), mean)
 	}
 	return nil
@@ -45,7 +45,7 @@ func (r *run) drop(why error) error {
 	if err := notFinite("weight", params, weightOf); err != nil {
 		return fmt.Errorf("train: step %d diverged, and to drop its update does not help, for %w; %s", step, err, r.lastGood())
 	}
-	if r.state.SkippedInRow+1 >= mostSkipped {
+	if r.state.SkippedInRow+1 >= maxSkippedInRow {
 		return fmt.Errorf("train: step %d diverged, as the %d before it, whose updates were dropped: %w; %s", step, r.state.SkippedInRow, why, r.lastGood())
 	}
 	clear(params.G)

@@ -79,7 +79,7 @@ func TestSkipTouchesNothing(t *testing.T) {
 				t.Error("the average has counted the step, or the gradient is not cleared")
 			}
 			wantError(t, last.Why, "gradient of embedding", "at element 3")
-			if at := r.batches.Position(); last.Kind != Skipped || last.Step != 2 || last.Skipped != 1 || r.state.Position != at || at.Batch != 2 {
+			if at := r.loader.Position(); last.Kind != Skipped || last.Step != 2 || last.Skipped != 1 || r.state.Position != at || at.Batch != 2 {
 				t.Errorf("%+v, at %+v", last, at)
 			}
 			step()
@@ -133,8 +133,8 @@ func TestSkipGivesUp(t *testing.T) {
 		}
 	})
 	wantError(t, err, "step 115 diverged", "99 before it", "gradient of ", checkpointPath(o.Dir, 110))
-	if skipped != mostSkipped-1 {
-		t.Errorf("%d updates dropped, want %d", skipped, mostSkipped-1)
+	if skipped != maxSkippedInRow-1 {
+		t.Errorf("%d updates dropped, want %d", skipped, maxSkippedInRow-1)
 	}
 	if s := open(t, checkpointPath(o.Dir, 110)).State; s.SkippedInRow != 95 {
 		t.Errorf("the last checkpoint's state is %+v, want 95 dropped in a row", s)

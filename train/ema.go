@@ -9,27 +9,27 @@ import "tfm/mat"
 // beginning with the first weights. The second d, of TensorFlow's ExponentialMovingAverage, keeps these from weighing on
 // the average of a run that is shorter than some 1/(1-Decay) steps. The optimizer that it belongs to updates
 // it in the loop that moves the weights, so its bits do not depend on threads. Not for concurrent use.
-type EMA struct {
+type movingAverage struct {
 	Decay  float64
 	Values []float32 // laid out as the weights
 
 	steps int
 }
 
-// NewEMA is the average of w alone.
-func NewEMA(w []float32, decay float64) *EMA {
-	return &EMA{Decay: decay, Values: append([]float32(nil), w...)}
+// newMovingAverage is the average of w alone.
+func newMovingAverage(w []float32, decay float64) *movingAverage {
+	return &movingAverage{Decay: decay, Values: append([]float32(nil), w...)}
 }
 
 // resume goes on after a number of steps; e may be nil.
-func (e *EMA) resume(steps int) {
+func (e *movingAverage) resume(steps int) {
 	if e != nil {
 		e.steps = steps
 	}
 }
 
 // moments is what a checkpoint holds beside the averages, which are its weights: see run.swap. e may be nil.
-func (e *EMA) moments() []Moment {
+func (e *movingAverage) moments() []Moment {
 	if e == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (e *EMA) moments() []Moment {
 }
 
 // next counts a step and returns how to make it; e may be nil.
-func (e *EMA) next() emaStep {
+func (e *movingAverage) next() emaStep {
 	if e == nil {
 		return emaStep{}
 	}
@@ -53,7 +53,7 @@ type emaStep struct {
 }
 
 // of takes in the weights from lo up to hi.
-func (s *emaStep) of(w []float32, lo, hi int) {
+func (s *emaStep) update(w []float32, lo, hi int) {
 	if s.values == nil {
 		return
 	}
@@ -64,7 +64,7 @@ func (s *emaStep) of(w []float32, lo, hi int) {
 
 // swap exchanges the weights and their moving average, if there is one. The average is what is validated, what a
 // checkpoint holds under the names of the weights, and what is left at the end; training goes on with the others.
-func (r *run) swap() {
+func (r *run) swapEMA() {
 	if r.ema == nil {
 		return
 	}

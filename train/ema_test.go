@@ -114,11 +114,11 @@ func TestAverageOfAverages(t *testing.T) {
 // Steps that change nothing leave the average where it is: its two factors add up to 1 exactly.
 func TestEMAOfStillWeights(t *testing.T) {
 	w := []float32{1, -3, 1e-30, 1e30, 0, 0.1}
-	e := NewEMA(w, 0.9999)
+	e := newMovingAverage(w, 0.9999)
 	e.steps = 1 << 20
 	for range 20000 {
 		s := e.next()
-		s.of(w, 0, len(w))
+		s.update(w, 0, len(w))
 	}
 	for i, v := range e.Values {
 		// Factors whose sum is off by 2^-26 would take 1e-4 of it away or add it.

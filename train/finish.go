@@ -12,10 +12,10 @@ import (
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint,
 		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang}
-	r.swap()
+	r.swapEMA()
 	inModel := r.state.Step // the step whose weights the model has, 0 for a mean
 	if reason != Interrupted && r.o.Average > 1 {
-		paths, err := r.toAverage()
+		paths, err := r.checkpointsToAverage()
 		if err != nil {
 			return Result{}, err
 		}
@@ -42,7 +42,7 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 }
 
 // toAverage are the newest regular checkpoints and that of the last step.
-func (r *run) toAverage() ([]string, error) {
+func (r *run) checkpointsToAverage() ([]string, error) {
 	steps, err := checkpointSteps(r.o.Dir)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (r *run) average(ctx context.Context, paths []string) (v Validation, better
 // restore puts the weights of the best step back into the model.
 func (r *run) restore(best int) error {
 	if r.o.Dir == "" {
-		copy(r.t.Params.W, r.best)
+		copy(r.t.Params.W, r.bestWeights)
 		return nil
 	}
 	return readWeights(checkpointPath(r.o.Dir, best), r.t, r.t.Params.W)

@@ -17,7 +17,7 @@ type loader struct {
 	pairs          int // used in an epoch
 	TooLong, Empty int // left out of it
 	fingerprint    string
-	buffers        func() model.Batch // with room for any batch
+	newBuffer      func() model.Batch // with room for any batch
 	MaxSrc, MaxTgt int                // tokens of a batch at most, with EOS
 
 	source             Source // nil: the pairs are in memory
@@ -25,28 +25,28 @@ type loader struct {
 	maxLen             int
 	srcVocab, tgtVocab int
 
-	at   Position
-	next error    // what Next found wrong
-	held *Batches // has the first window of the first epoch, from the survey
+	at          Position
+	next        error    // what Next found wrong
+	firstWindow *Batches // has the first window of the first epoch, from the survey
 
-	windowsFree  chan *Batches
-	windowsReady chan dealt
-	batchesFree  chan model.Batch
-	batchesReady chan loaded
+	freeWindows  chan *Batches
+	readyWindows chan preparedWindow
+	freeBatches  chan model.Batch
+	readyBatches chan preparedBatch
 	started      bool
 	quit         context.Context
 	stopReading  context.CancelFunc
 	running      sync.WaitGroup
 }
 
-// dealt is a window with its batches, at the place of the first one to be used.
-type dealt struct {
+// preparedWindow is a window with its batches, at the place of the first one to be used.
+type preparedWindow struct {
 	window *Batches
 	err    error
 }
 
-// loaded is a batch, and the place after it.
-type loaded struct {
+// preparedBatch is a batch, and the place after it.
+type preparedBatch struct {
 	batch model.Batch
 	after Position
 	err   error
@@ -56,8 +56,8 @@ type loaded struct {
 func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	l := &loader{
 		source: d.Source, windows: 1, maxLen: o.MaxLen, srcVocab: c.SrcVocab, tgtVocab: c.TgtVocab,
-		windowsFree: make(chan *Batches, 2), windowsReady: make(chan dealt, 2),
-		batchesFree: make(chan model.Batch, 2), batchesReady: make(chan loaded, 2),
+		freeWindows: make(chan *Batches, 2), readyWindows: make(chan preparedWindow, 2),
+		freeBatches: make(chan model.Batch, 2), readyBatches: make(chan preparedBatch, 2),
 	}
 	l.quit, l.stopReading = context.WithCancel(context.Background())
 	if l.source == nil {
@@ -69,10 +69,10 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 			return nil, err
 		}
 		l.pairs, l.TooLong, l.Empty = b.Pairs(), b.TooLong, b.Empty
-		l.MaxSrc, l.MaxTgt, l.buffers = b.MaxSrc, b.MaxTgt, b.buffer
+		l.MaxSrc, l.MaxTgt, l.newBuffer = b.MaxSrc, b.MaxTgt, b.buffer
 		l.fingerprint = d.Train.fingerprint()
-		l.windowsFree <- b
-		l.windowsFree <- b.again()
+		l.freeWindows <- b
+		l.freeWindows <- b.clone()
 		return l, nil
 	}
 	if err := checkBatch(o.Tokens, o.MaxLen); err != nil {
@@ -81,8 +81,8 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	if l.windows = l.source.Windows(); l.windows < 1 || l.windows >= 1<<31 {
 		return nil, fmt.Errorf("train: a source of %d windows, expected at least one", l.windows)
 	}
-	for range cap(l.windowsFree) {
-		l.windowsFree <- &Batches{pairs: new(Pairs), seed: o.Seed}
+	for range cap(l.freeWindows) {
+		l.freeWindows <- &Batches{pairs: new(Pairs), seed: o.Seed}
 	}
 	return l, nil
 }
@@ -93,10 +93,10 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 	if l.source == nil {
 		return nil
 	}
-	b, other := <-l.windowsFree, <-l.windowsFree
+	b, other := <-l.freeWindows, <-l.freeWindows
 	h := sha256.New()
 	var largest, srcTokens, tgtTokens int
-	l.held = b
+	l.firstWindow = b
 	for w := range l.windows {
 		if w == 1 {
 			b = other
@@ -107,7 +107,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 			}
 			return err
 		}
-		b.use(l.maxLen)
+		b.selectPairs(l.maxLen)
 		l.pairs, l.TooLong, l.Empty = l.pairs+b.Pairs(), l.TooLong+b.TooLong, l.Empty+b.Empty
 		largest = max(largest, b.pairs.Len())
 		srcTokens, tgtTokens = max(srcTokens, len(b.pairs.src.ids)), max(tgtTokens, len(b.pairs.tgt.ids))
@@ -122,13 +122,13 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 	other.pairs.reset()
 	other.pairs.src.grow(largest, srcTokens+srcTokens/64)
 	other.pairs.tgt.grow(largest, tgtTokens+tgtTokens/64)
-	for _, w := range []*Batches{l.held, other} {
+	for _, w := range []*Batches{l.firstWindow, other} {
 		w.limit(tokens)
-		l.windowsFree <- w
+		l.freeWindows <- w
 	}
 	l.MaxSrc, l.MaxTgt = b.MaxSrc, b.MaxTgt
 	sentences := min(tokens/2, largest)
-	l.buffers = func() model.Batch { return newBatch(l.MaxSrc, l.MaxTgt, sentences) }
+	l.newBuffer = func() model.Batch { return newBatch(l.MaxSrc, l.MaxTgt, sentences) }
 	return nil
 }
 
@@ -161,23 +161,23 @@ func (l *loader) Next(dst *model.Batch) error {
 	if l.next != nil {
 		return l.next
 	}
-	got := <-l.batchesReady
+	got := <-l.readyBatches
 	if l.next = got.err; got.err != nil {
 		return got.err
 	}
-	l.batchesFree <- *dst
+	l.freeBatches <- *dst
 	*dst, l.at = got.batch, got.after
 	return nil
 }
 
 func (l *loader) start() {
 	l.started = true
-	for range cap(l.batchesFree) {
-		l.batchesFree <- l.buffers()
+	for range cap(l.freeBatches) {
+		l.freeBatches <- l.newBuffer()
 	}
 	l.running.Add(2)
-	go l.dealWindows(l.at)
-	go l.copyBatches(l.at)
+	go l.prepareWindows(l.at)
+	go l.prepareBatches(l.at)
 }
 
 // stop ends the goroutines.
@@ -186,29 +186,29 @@ func (l *loader) stop() {
 	l.running.Wait()
 }
 
-// dealWindows makes the windows from a place on ready.
-func (l *loader) dealWindows(at Position) {
+// prepareWindows makes the windows from a place on ready.
+func (l *loader) prepareWindows(at Position) {
 	defer l.running.Done()
-	barren := 0 // windows in a row that have no batch
+	emptyWindows := 0 // windows in a row that have no batch
 	for {
 		var b *Batches
 		select {
-		case b = <-l.windowsFree:
+		case b = <-l.freeWindows:
 		case <-l.quit.Done():
 			return
 		}
-		err := l.deal(b, at)
-		if err == nil && at.Batch > len(b.cuts) {
-			err = fmt.Errorf("train: epoch %d has %d batches in window %d, not %d", at.Epoch, len(b.cuts), at.Window, at.Batch)
+		err := l.prepareWindow(b, at)
+		if err == nil && at.Batch > len(b.bounds) {
+			err = fmt.Errorf("train: epoch %d has %d batches in window %d, not %d", at.Epoch, len(b.bounds), at.Window, at.Batch)
 		}
-		if barren++; len(b.cuts) > 0 {
-			barren = 0
-		} else if err == nil && barren > l.windows {
+		if emptyWindows++; len(b.bounds) > 0 {
+			emptyWindows = 0
+		} else if err == nil && emptyWindows > l.windows {
 			err = noPairs(b.Empty+b.TooLong, b.Empty, b.TooLong, l.maxLen)
 		}
 		b.at.Batch = at.Batch
 		select {
-		case l.windowsReady <- dealt{b, err}:
+		case l.readyWindows <- preparedWindow{b, err}:
 		case <-l.quit.Done():
 			return
 		}
@@ -221,38 +221,38 @@ func (l *loader) dealWindows(at Position) {
 	}
 }
 
-func (l *loader) deal(b *Batches, at Position) error {
+func (l *loader) prepareWindow(b *Batches, at Position) error {
 	if l.source != nil {
-		if b != l.held || at.Epoch > 0 || at.Window > 0 {
+		if b != l.firstWindow || at.Epoch > 0 || at.Window > 0 {
 			if err := l.read(l.quit, b, at.Epoch, at.Window); err != nil {
 				return err
 			}
 		}
-		l.held = nil
-		b.use(l.maxLen)
-		b.reserve()
+		l.firstWindow = nil
+		b.selectPairs(l.maxLen)
+		b.alloc()
 	}
 	b.at = Position{Epoch: at.Epoch, Window: at.Window}
-	b.deal()
+	b.makeEpoch()
 	return nil
 }
 
-// copyBatches makes the batches of the windows ready.
-func (l *loader) copyBatches(at Position) {
+// prepareBatches makes the batches of the windows ready.
+func (l *loader) prepareBatches(at Position) {
 	defer l.running.Done()
 	for {
-		var w dealt
+		var w preparedWindow
 		select {
-		case w = <-l.windowsReady:
+		case w = <-l.readyWindows:
 		case <-l.quit.Done():
 			return
 		}
 		b := w.window
-		for w.err != nil || b.at.Batch < len(b.cuts) {
-			got := loaded{err: w.err}
+		for w.err != nil || b.at.Batch < len(b.bounds) {
+			got := preparedBatch{err: w.err}
 			if w.err == nil {
 				select {
-				case got.batch = <-l.batchesFree:
+				case got.batch = <-l.freeBatches:
 				case <-l.quit.Done():
 					return
 				}
@@ -260,7 +260,7 @@ func (l *loader) copyBatches(at Position) {
 				got.after = b.at
 			}
 			select {
-			case l.batchesReady <- got:
+			case l.readyBatches <- got:
 			case <-l.quit.Done():
 				return
 			}
@@ -268,6 +268,6 @@ func (l *loader) copyBatches(at Position) {
 				return
 			}
 		}
-		l.windowsFree <- b
+		l.freeWindows <- b
 	}
 }

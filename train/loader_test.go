@@ -60,7 +60,7 @@ func newCopyLoader(t *testing.T, d Data, tokens int) *loader {
 
 func next(t *testing.T, l *loader) model.Batch {
 	t.Helper()
-	b := l.buffers()
+	b := l.newBuffer()
 	if err := l.Next(&b); err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,12 @@ import (
 	"os"
 )
 
-// ErrInUse is in the error of a Run, or a Lock, whose folder of checkpoints another run is using.
-var ErrInUse = errors.New("another run is using these checkpoints")
+// errInUse is in the error of a Run, or a Lock, whose folder of checkpoints another run is using.
+var errInUse = errors.New("another run is using these checkpoints")
 
 // Lock keeps other runs out of a folder of checkpoints, those of other processes too, until unlock is called or the
 // process ends, however it ends. Run does it for Options.Dir. Where the system has no locks, nothing is kept out.
-// An error that is ErrInUse names the folder.
+// An error that is errInUse names the folder.
 func Lock(dir string) (unlock func(), err error) {
 	unlock, err = lock(dir)
 	if err != nil {

@@ -16,7 +16,7 @@ func lock(dir string) (unlock func(), err error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		f.Close()
-		return nil, ErrInUse
+		return nil, errInUse
 	}
 	return func() { f.Close() }, nil
 }

@@ -21,8 +21,8 @@ func TestTwoRunsOnOneFolder(t *testing.T) {
 			second.Resume, second.Replace = other.Resume, other.Replace
 			_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), second, nil)
 			wantError(t, err, o.Dir, "another run is using these checkpoints")
-			if !errors.Is(err, ErrInUse) {
-				t.Errorf("%v is not ErrInUse", err)
+			if !errors.Is(err, errInUse) {
+				t.Errorf("%v is not errInUse", err)
 			}
 		}
 		open(t, e.Path)

@@ -22,7 +22,7 @@ func lock(dir string) (unlock func(), err error) {
 	h, err := syscall.CreateFile(name, syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|deleteOnClose, 0)
 	switch {
 	case errors.Is(err, sharingViolation):
-		return nil, ErrInUse
+		return nil, errInUse
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -77,7 +77,7 @@ func Run(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Optio
 	if err != nil {
 		return Result{}, err
 	}
-	defer r.batches.stop()
+	defer r.loader.stop()
 	if err := r.survey(ctx); err != nil {
 		return Result{}, err
 	}
@@ -104,22 +104,22 @@ type run struct {
 	report func(Event)
 
 	pass      *model.Pass
-	batches   *loader
-	parts     []model.Batch // of one step
+	loader    *loader
+	batches   []model.Batch // of one step
 	rate      Schedule
 	optimizer Optimizer
-	ema       *EMA // nil without Options.EMA
+	ema       *movingAverage // nil without Options.EMA
 	norm      *gradientNorm
 	valid     *validator // nil without validation pairs
 
-	state      State
-	start      time.Time // when the run would have begun had it not been stopped
-	speed      speed
-	saving     time.Duration // how long the last save took
-	validating time.Duration // how long the last validation took
-	checkpoint string        // the last one written or resumed from
-	dirty      bool          // the state differs from that of the checkpoint
-	best       []float32     // weights of state.Best, if there is no folder to keep them in
+	state          State
+	start          time.Time // when the run would have begun had it not been stopped
+	speed          speed
+	lastSave       time.Duration // how long the last save took
+	lastValidation time.Duration // how long the last validation took
+	checkpoint     string        // the last one written or resumed from
+	unsaved        bool          // the state differs from that of the checkpoint
+	bestWeights    []float32     // weights of state.Best, if there is no folder to keep them in
 }
 
 func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (*run, error) {
@@ -160,7 +160,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	if o.BF16 {
 		r.pass = evaluate.Sharing(t.In(layer.BF16))
 	}
-	if r.batches, err = newLoader(d, o, t.Config); err != nil {
+	if r.loader, err = newLoader(d, o, t.Config); err != nil {
 		return nil, err
 	}
 	if r.valid, err = newValidator(t, evaluate, p, d, o); err != nil {
@@ -176,7 +176,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	r.norm = newGradientNorm(t.Params.Count())
 	r.state.Products = o.precision().InForce()
 	if d.Source == nil {
-		r.takeParts()
+		r.allocBatches()
 	}
 	return r, nil
 }
@@ -186,19 +186,19 @@ func (r *run) survey(ctx context.Context) error {
 	if r.d.Source == nil {
 		return nil
 	}
-	if err := r.batches.survey(ctx, r.o.Tokens); err != nil {
+	if err := r.loader.survey(ctx, r.o.Tokens); err != nil {
 		return err
 	}
-	r.takeParts()
+	r.allocBatches()
 	return nil
 }
 
-// takeParts takes the memory for the batches of a step, once it is known how large they are.
-func (r *run) takeParts() {
+// allocBatches takes the memory for the batches of a step, once it is known how large they are.
+func (r *run) allocBatches() {
 	for range r.o.Accumulate {
-		r.parts = append(r.parts, r.batches.buffers())
+		r.batches = append(r.batches, r.loader.newBuffer())
 	}
-	r.state.Data = r.batches.fingerprint
+	r.state.Data = r.loader.fingerprint
 }
 
 // loop trains to the end. A validation or save that is due comes before the question whether to go on, and so
@@ -210,9 +210,9 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 				return "", err
 			}
 		}
-		reason := r.end(ctx)
+		reason := r.stopReason(ctx)
 		if reason == OutOfTime && r.state.OutOfTime < r.o.Time {
-			r.state.OutOfTime, r.dirty = r.o.Time, true
+			r.state.OutOfTime, r.unsaved = r.o.Time, true
 		}
 		if reason == AllSteps || reason == OutOfTime {
 			if err := r.validate(ctx); err != nil {
@@ -231,13 +231,13 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 			return reason, nil
 		}
 		if err := r.step(); err != nil {
-			return "", r.failed(err)
+			return "", r.saveAfterInputError(err)
 		}
 	}
 }
 
 // failed is what a step's error is to the run: one of the Source finds a good state, which is saved.
-func (r *run) failed(err error) error {
+func (r *run) saveAfterInputError(err error) error {
 	if !errors.As(err, new(inputError)) {
 		return err
 	}
@@ -253,7 +253,7 @@ type inputError struct{ error }
 func (e inputError) Unwrap() error { return e.error }
 
 // end says whether the run is to end now, and why.
-func (r *run) end(ctx context.Context) Reason {
+func (r *run) stopReason(ctx context.Context) Reason {
 	switch {
 	case ctx.Err() != nil:
 		return Interrupted
@@ -261,28 +261,28 @@ func (r *run) end(ctx context.Context) Reason {
 		return AllSteps
 	case r.o.Patience > 0 && r.state.SinceBest >= r.o.Patience:
 		return NoImprovement
-	case r.o.Time > 0 && (r.o.Time <= r.state.OutOfTime || r.elapsed()+r.speed.step()+r.closing() >= r.o.Time):
+	case r.o.Time > 0 && (r.o.Time <= r.state.OutOfTime || r.elapsed()+r.speed.step()+r.finishTime() >= r.o.Time):
 		return OutOfTime
 	}
 	return ""
 }
 
 // closing is how long the end of a run takes: a validation, a save, and the validation of the average.
-func (r *run) closing() time.Duration {
-	rest := r.saving
+func (r *run) finishTime() time.Duration {
+	rest := r.lastSave
 	if r.valid != nil {
-		rest += r.validation()
+		rest += r.validationTime()
 		if r.o.Average > 1 {
-			rest += r.validation()
+			rest += r.validationTime()
 		}
 	}
 	return rest
 }
 
 // validation is how long one takes.
-func (r *run) validation() time.Duration {
-	if r.validating > 0 {
-		return r.validating
+func (r *run) validationTime() time.Duration {
+	if r.lastValidation > 0 {
+		return r.lastValidation
 	}
 	_, tgt := r.speed.perSec()
 	return r.valid.estimate(tgt)
@@ -307,8 +307,8 @@ func (r *run) step() error {
 	} else if err := r.drop(why); err != nil {
 		return err
 	}
-	r.state.Position = r.batches.Position()
-	r.dirty = true
+	r.state.Position = r.loader.Position()
+	r.unsaved = true
 	r.speed.add(src, tgt, time.Since(start))
 	if why != nil {
 		r.send(Event{Kind: Skipped, Why: why})
@@ -321,19 +321,19 @@ func (r *run) step() error {
 // gradient adds that of the mean loss over the tokens of the next Accumulate batches: every token weighs the
 // same, whichever batch it is in. It returns the summed loss and the number of source and target tokens.
 func (r *run) gradient() (loss model.Loss, src, tgt int, err error) {
-	for i := range r.parts {
-		if err := r.batches.Next(&r.parts[i]); err != nil {
+	for i := range r.batches {
+		if err := r.loader.Next(&r.batches[i]); err != nil {
 			return loss, src, tgt, inputError{err}
 		}
-		src += len(r.parts[i].Src)
-		tgt += len(r.parts[i].TgtOut)
+		src += len(r.batches[i].Src)
+		tgt += len(r.batches[i].TgtOut)
 	}
-	for i := range r.parts {
-		seed := dropoutSeed(r.o.Seed, r.state.Step*len(r.parts)+i)
+	for i := range r.batches {
+		seed := dropoutSeed(r.o.Seed, r.state.Step*len(r.batches)+i)
 		if alpha := float32(r.o.RDrop); alpha != 0 {
-			loss = loss.Plus(r.pass.TrainRDrop(&r.parts[i], seed, 1/float32(2*tgt), alpha))
+			loss = loss.Plus(r.pass.TrainRDrop(&r.batches[i], seed, 1/float32(2*tgt), alpha))
 		} else {
-			loss = loss.Plus(r.pass.Train(&r.parts[i], seed, 1/float32(tgt)))
+			loss = loss.Plus(r.pass.Train(&r.batches[i], seed, 1/float32(tgt)))
 		}
 	}
 	return loss, src, tgt, nil
@@ -361,13 +361,13 @@ func (r *run) validate(ctx context.Context) error {
 
 // validateAverage validates the moving average if there is one, else the weights. It reports false if it was cancelled.
 func (r *run) validateAverage(ctx context.Context) (best, done bool) {
-	r.swap()
-	defer r.swap()
+	r.swapEMA()
+	defer r.swapEMA()
 	v, done := r.valid.run(ctx, r.state.Step)
 	if !done {
 		return false, false
 	}
-	r.validating, r.state.Validated, r.dirty = v.Took, v.Step, true
+	r.lastValidation, r.state.Validated, r.unsaved = v.Took, v.Step, true
 	if best = v.betterThan(r.state.Best); best {
 		r.state.Best, r.state.SinceBest = v, 0
 	} else {
@@ -375,14 +375,14 @@ func (r *run) validateAverage(ctx context.Context) (best, done bool) {
 	}
 	r.send(r.valid.event(Event{Kind: Validated, Valid: v, Best: best}))
 	if best && r.o.Dir == "" {
-		r.best = append(r.best[:0], r.t.Params.W...)
+		r.bestWeights = append(r.bestWeights[:0], r.t.Params.W...)
 	}
 	return best, true
 }
 
 // save writes a checkpoint of this step, unless there is nothing new to save or no folder.
 func (r *run) save() error {
-	if r.o.Dir == "" || !r.dirty || r.state.Step == 0 {
+	if r.o.Dir == "" || !r.unsaved || r.state.Step == 0 {
 		return nil
 	}
 	start := time.Now()
@@ -392,16 +392,16 @@ func (r *run) save() error {
 	path := checkpointPath(r.o.Dir, r.state.Step)
 	r.send(Event{Kind: Saving, Path: path})
 	r.state.Trained = r.elapsed()
-	r.swap()
+	r.swapEMA()
 	file := model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang}
 	err := writeCheckpoint(path, file, r.optimizer, r.o, r.state)
-	r.swap()
+	r.swapEMA()
 	if err != nil {
 		return fmt.Errorf("train: step %d could not be saved: %w; %s", r.state.Step, err, r.lastGood())
 	}
-	r.checkpoint, r.dirty = path, false
+	r.checkpoint, r.unsaved = path, false
 	prune(r.o, r.state.Best.Step)
-	r.saving = time.Since(start)
+	r.lastSave = time.Since(start)
 	r.send(Event{Kind: Saved, Path: path})
 	return nil
 }
@@ -417,15 +417,15 @@ func (r *run) lastGood() string {
 func (r *run) elapsed() time.Duration { return time.Since(r.start) }
 
 // left estimates the time to the end of the run; 0 if that is not known.
-func (r *run) left() time.Duration {
+func (r *run) timeLeft() time.Duration {
 	var left time.Duration
 	if steps := r.o.Steps - r.state.Step; steps > 0 {
 		left = time.Duration(steps) * r.speed.step()
 		if r.valid != nil {
-			left += time.Duration(steps/r.o.ValidEvery) * r.validation()
+			left += time.Duration(steps/r.o.ValidEvery) * r.validationTime()
 		}
 		if r.o.SaveEvery > 0 {
-			left += time.Duration(steps/r.o.SaveEvery) * r.saving
+			left += time.Duration(steps/r.o.SaveEvery) * r.lastSave
 		}
 	}
 	if r.o.Time > 0 {
@@ -439,7 +439,7 @@ func (r *run) left() time.Duration {
 func (r *run) send(e Event) {
 	e.Skipped = r.state.Skipped
 	e.Step, e.Steps, e.Epoch = r.state.Step, r.o.Steps, r.state.Position.Epoch
-	e.Elapsed, e.Left = r.elapsed(), r.left()
+	e.Elapsed, e.Left = r.elapsed(), r.timeLeft()
 	e.SrcPerSec, e.TgtPerSec = r.speed.perSec()
 	r.report(e)
 }

@@ -173,7 +173,7 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	parts := slices.Clone(m.Params.G)
 
 	var whole model.Batch
-	for _, b := range r.parts {
+	for _, b := range r.batches {
 		for i := range b.Sentences() {
 			whole.Append(b.Src[b.SrcStarts[i]:b.SrcStarts[i+1]-1], b.TgtOut[b.TgtStarts[i]:b.TgtStarts[i+1]-1])
 		}
@@ -233,8 +233,8 @@ func testStepAllocatesNothing(t *testing.T, o Options) {
 	if n != 0 {
 		t.Errorf("%v allocations a step", n)
 	}
-	if r.batches.Position().Epoch < 3 {
-		t.Errorf("%d steps ended in epoch %d, expected to see several", steps, r.batches.Position().Epoch)
+	if r.loader.Position().Epoch < 3 {
+		t.Errorf("%d steps ended in epoch %d, expected to see several", steps, r.loader.Position().Epoch)
 	}
 }
 

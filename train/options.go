@@ -236,23 +236,23 @@ func (o Options) precision() layer.Precision {
 }
 
 // newOptimizer returns one for params that has made no step, and the moving average that it updates, nil if there is none.
-func (o Options) newOptimizer(params *layer.Params) (Optimizer, *EMA) {
-	var ema *EMA
+func (o Options) newOptimizer(params *layer.Params) (Optimizer, *movingAverage) {
+	var ema *movingAverage
 	if o.EMA != 0 {
-		ema = NewEMA(params.W, o.EMA)
+		ema = newMovingAverage(params.W, o.EMA)
 	}
 	switch o.Optimizer {
 	case OptimizerAdamW:
 		a := NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
-		a.EMA = ema
+		a.ema = ema
 		return a, ema
 	case OptimizerSGD:
 		s := NewSGD(params.Count(), o.Momentum, o.Nesterov)
-		s.EMA = ema
+		s.ema = ema
 		return s, ema
 	}
 	a := NewAdam(params.Count(), o.Beta1, o.Beta2, o.Eps)
-	a.EMA = ema
+	a.ema = ema
 	return a, ema
 }
 

@@ -10,8 +10,8 @@ import (
 
 // begin makes the folder ready and resumes if that is asked for.
 func (r *run) begin() error {
-	started := Event{Kind: Started, Pairs: r.batches.pairs, TooLong: r.batches.TooLong, Empty: r.batches.Empty}
-	r.dirty = true
+	started := Event{Kind: Started, Pairs: r.loader.pairs, TooLong: r.loader.TooLong, Empty: r.loader.Empty}
+	r.unsaved = true
 	if r.o.Resume {
 		warning, err := r.resume()
 		if err != nil {
@@ -25,13 +25,13 @@ func (r *run) begin() error {
 	}
 	removeStale(r.o.Dir)
 	clear(r.t.Params.G)
-	src, tgt := r.batches.MaxSrc, r.batches.MaxTgt
+	src, tgt := r.loader.MaxSrc, r.loader.MaxTgt
 	if r.valid != nil {
 		started.ValidPairs = r.d.Valid.Len()
 		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
 	}
 	if r.o.RDrop != 0 {
-		r.pass.ReserveRDrop(r.batches.MaxSrc, r.batches.MaxTgt, r.o.MaxLen+1)
+		r.pass.ReserveRDrop(r.loader.MaxSrc, r.loader.MaxTgt, r.o.MaxLen+1)
 	}
 	r.pass.Reserve(src, tgt, r.o.MaxLen+1)
 	r.start = time.Now().Add(-r.state.Trained)
@@ -80,18 +80,18 @@ func (r *run) resume() (warning, err error) {
 	if err := errors.Join(c.Weights(r.t.Params), c.resume(r.t.Params, r.optimizer)); err != nil {
 		return nil, err
 	}
-	r.swap() // as save did
-	if err := r.batches.Seek(c.State.Position); err != nil {
+	r.swapEMA() // as save did
+	if err := r.loader.Seek(c.State.Position); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	r.d.SrcLang, r.d.TgtLang = cmp.Or(r.d.SrcLang, c.SrcLang), cmp.Or(r.d.TgtLang, c.TgtLang)
 	products := r.state.Products
-	r.state, r.checkpoint, r.dirty = c.State, c.Path, false
+	r.state, r.checkpoint, r.unsaved = c.State, c.Path, false
 	if products != r.state.Products {
 		warning = fmt.Errorf("products were computed in %s and now are in %s, so the weights will be others than without the interruption", r.state.Products, products)
 		r.state.Products = products
 	}
-	r.validating = r.state.Best.Took
+	r.lastValidation = r.state.Best.Took
 	if best := r.state.Best.Step; best > 0 && best != r.state.Step {
 		if b, err := OpenCheckpoint(checkpointPath(r.o.Dir, best)); err == nil {
 			b.Close()

@@ -13,8 +13,8 @@ import "tfm/mat"
 type SGD struct {
 	Momentum float64
 	Nesterov bool
-	B        []float32 // one number a weight; nil without momentum
-	EMA      *EMA      // is given the weights of each step; may be nil
+	B        []float32      // one number a weight; nil without momentum
+	ema      *movingAverage // is given the weights of each step; may be nil
 }
 
 // NewSGD is an optimizer of n weights that has made no step.
@@ -29,17 +29,17 @@ func NewSGD(n int, momentum float64, nesterov bool) *SGD {
 // Moments implements Optimizer.
 func (s *SGD) Moments() []Moment {
 	if s.B == nil {
-		return s.EMA.moments()
+		return s.ema.moments()
 	}
-	return append([]Moment{{"sgd.b.", s.B}}, s.EMA.moments()...)
+	return append([]Moment{{"sgd.b.", s.B}}, s.ema.moments()...)
 }
 
 // Resume implements Optimizer; a step, but for the EMA's, does not depend on the number of those before it.
-func (s *SGD) Resume(steps int) { s.EMA.resume(steps) }
+func (s *SGD) Resume(steps int) { s.ema.resume(steps) }
 
 // Step implements Optimizer.
 func (s *SGD) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
-	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), s.Nesterov, float32(rate), clip, w, g, s.B, s.EMA.next()})
+	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), s.Nesterov, float32(rate), clip, w, g, s.B, s.ema.next()})
 }
 
 type sgdStep struct {
@@ -66,5 +66,5 @@ func (s *sgdStep) Range(lo, hi int) {
 	}
 	mat.Axpy(w, -s.rate, direction)
 	clear(g)
-	s.ema.of(s.w, lo, hi)
+	s.ema.update(s.w, lo, hi)
 }

@@ -7,13 +7,13 @@ type speed struct {
 	steps, src, tgt, seconds float64
 }
 
-const fading = 0.95
+const speedDecay = 0.95
 
 func (s *speed) add(src, tgt int, took time.Duration) {
-	s.steps = s.steps*fading + 1
-	s.src = s.src*fading + float64(src)
-	s.tgt = s.tgt*fading + float64(tgt)
-	s.seconds = s.seconds*fading + took.Seconds()
+	s.steps = s.steps*speedDecay + 1
+	s.src = s.src*speedDecay + float64(src)
+	s.tgt = s.tgt*speedDecay + float64(tgt)
+	s.seconds = s.seconds*speedDecay + took.Seconds()
 }
 
 // perSec returns tokens a second.
