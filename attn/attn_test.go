@@ -245,6 +245,37 @@ func TestScaledDotProductReference(t *testing.T) {
 	}
 }
 
+// A sentence without queries gives its keys and values derivatives of 0, and one without keys gives its queries
+// results and derivatives of 0, whatever stood there.
+func TestSentencesWithoutQueriesOrKeys(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 5))
+	rag := attn.Ragged{Q: []int32{0, 2, 2, 5}, K: []int32{0, 3, 7, 7}}
+	in := attn.Inputs{Q: random(r, 5, d), K: random(r, 7, d), V: random(r, 7, d)}
+	ctx, g := mat.New(5, d), attn.Inputs{Q: mat.New(5, d), K: mat.New(7, d), V: mat.New(7, d)}
+	stale(ctx, g.Q, g.K, g.V)
+	attn.ScaledDotProductHeads(nil, ctx, in, heads, rag)
+	attn.ScaledDotProductHeadsGrad(nil, g, random(r, 5, d), in, heads, rag)
+	for name, m := range map[string]mat.Matrix{
+		"dK of the sentence without queries": g.K.RowRange(3, 7), "dV of the sentence without queries": g.V.RowRange(3, 7),
+		"results of the sentence without keys": ctx.RowRange(2, 5), "dQ of the sentence without keys": g.Q.RowRange(2, 5),
+	} {
+		for i := range m.Rows {
+			for j, v := range m.Row(i) {
+				if v != 0 {
+					t.Fatalf("%s: (%d, %d) is %v, want 0", name, i, j, v)
+				}
+			}
+		}
+	}
+	for name, m := range map[string]mat.Matrix{"ctx": ctx, "dQ": g.Q, "dK": g.K, "dV": g.V} {
+		for i, v := range m.Data {
+			if v != v {
+				t.Fatalf("%s: number %d was not set", name, i)
+			}
+		}
+	}
+}
+
 func TestRefusesWhatDoesNotFit(t *testing.T) {
 	x := mat.New(5, 6)
 	in := attn.Inputs{Q: x, K: x, V: x}

@@ -12,7 +12,7 @@ type FieldError struct {
 func (e *FieldError) Error() string {
 	found := fmt.Sprint(e.Found)
 	if s, ok := e.Found.(string); ok {
-		found = fmt.Sprintf("%q", s)
+		found = fmt.Sprintf("%.80q", s) // which may be a file's
 	}
 	return fmt.Sprintf("%s is %s, expected %s", e.Field, found, e.Expected)
 }

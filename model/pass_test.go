@@ -57,6 +57,31 @@ func TestEmptyBatch(t *testing.T) {
 	}
 }
 
+// A sentence always has its mark, EOS of a source and BOS of a target. One without any is refused by name.
+func TestRefusesEmptySentences(t *testing.T) {
+	pass := NewPass(newModel(t, toy()), nil)
+	for want, b := range map[string]*Batch{
+		"model: source 1 of a batch is empty": {Src: []int32{EOS, EOS}, SrcStarts: []int32{0, 1, 1, 2},
+			TgtIn: []int32{BOS, BOS, BOS}, TgtOut: []int32{EOS, EOS, EOS}, TgtStarts: []int32{0, 1, 2, 3}},
+		"model: target 2 of a batch is empty": {Src: []int32{EOS, EOS, EOS}, SrcStarts: []int32{0, 1, 2, 3},
+			TgtIn: []int32{BOS, BOS}, TgtOut: []int32{EOS, EOS}, TgtStarts: []int32{0, 1, 2, 2}},
+	} {
+		for name, f := range map[string]func(){
+			"Train": func() { pass.Train(b, 1, 1) }, "TrainRDrop": func() { pass.TrainRDrop(b, 1, 1, 1) },
+			"Evaluate": func() { pass.Evaluate(b) }, "Attention": func() { pass.Attention(b, nil) },
+		} {
+			func() {
+				defer func() {
+					if got := recover(); got != want {
+						t.Errorf("%s: panic %v, want %q", name, got, want)
+					}
+				}()
+				f()
+			}()
+		}
+	}
+}
+
 // Any number of passes may be made, and evaluate, at once with one Transformer, which has gradients here.
 func TestPassesOfOneTransformer(t *testing.T) {
 	m := newModel(t, toy())

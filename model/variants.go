@@ -151,7 +151,7 @@ func nameOf[V ~uint8](v V, names []string) ([]byte, error) {
 func valueOf[V ~uint8](v *V, names []string, text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
-		return fmt.Errorf("%q is none of %s", text, strings.Join(names, ", "))
+		return fmt.Errorf("%.80q is none of %s", text, strings.Join(names, ", "))
 	}
 	*v = V(i)
 	return nil

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"tfm/mat"
@@ -293,6 +296,69 @@ func TestCheckpointWithoutItsWeights(t *testing.T) {
 	}
 	_, err = OpenCheckpoint(other)
 	wantError(t, err, other, "encoder.0", "[16 32]", "[16 1048576]")
+}
+
+// What opening a checkpoint and reading its weights and moments allocates, garbage included, is at most 32 bytes a byte of its
+// header and 64 KB: numbers are copied to where they belong, whatever other tensors there are.
+func TestCheckpointAllocatesNoMoreThanItsHeaderAllows(t *testing.T) {
+	m := newModel(t, smallConfig())
+	moments := func(name string, elements int) (list []safetensors.Tensor) {
+		for _, p := range m.Params.List {
+			list = append(list, safetensors.Float32Tensor(name+p.Name, []int{elements}, make([]float32, elements)))
+		}
+		return list
+	}
+	const mb = 1 << 20
+	huge := moments("adam.m.", mb/4)
+	unknown := []safetensors.Tensor{safetensors.Float32Tensor("lion.m.embedding", []int{16 * mb}, make([]float32, 16*mb))}
+	for _, c := range []struct {
+		name           string
+		options, state string
+		more           []safetensors.Tensor
+		want           string // in the error
+	}{
+		{"no moments", "{}", "{}", nil, `tensor "adam.m.embedding" is missing`},
+		{"moments of other shapes", "{}", "{}", huge, `tensor "adam.m.embedding" has shape [262144], expected`},
+		{"moments without elements", "{}", "{}", moments("adam.m.", 0), `tensor "adam.m.embedding" has shape [0], expected`},
+		{"unknown moments", "{}", "{}", unknown, `tensor "adam.m.embedding" is missing`},
+		{"long options", `{"schedule":"` + strings.Repeat("a", mb) + `"}`, "{}", nil, `tensor "adam.m.embedding" is missing`},
+		{"long number", `{"steps":` + strings.Repeat("1", mb) + `}`, "{}", nil, "steps: found 111"},
+		{"long field", "{}", `{"` + strings.Repeat("a", mb) + `":1}`, nil, `unknown field "aaa`},
+		{"nested state", "{}", `{"best":` + strings.Repeat(`{"best":`, mb/8), nil, "exceeded max depth"},
+		{"nested position", "{}", strings.Repeat(`{"position":`, 5000) + "{}" + strings.Repeat("}", 5000), nil, `position: unknown field "position"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: c.options, keyState: c.state}}.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := checkpointPath(t.TempDir(), 1)
+			if err := safetensors.Write(path, meta, append(tensors, c.more...)); err != nil {
+				t.Fatal(err)
+			}
+			optimizer := NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			checkpoint, err := Newest(filepath.Dir(path))
+			if err == nil {
+				err = errors.Join(checkpoint.Weights(m.Params), checkpoint.resume(m.Params, optimizer))
+				checkpoint.Close()
+			}
+			runtime.ReadMemStats(&after)
+			wantError(t, err, path, c.want)
+			if n := len(err.Error()); n > 4*len(path)+600 {
+				t.Errorf("an error of %d bytes, expected at most 600 and the path", n)
+			}
+			header := 0
+			for k, v := range meta {
+				header += len(k) + len(v)
+			}
+			header += 100 * (len(tensors) + len(c.more))
+			if used := int(after.TotalAlloc - before.TotalAlloc); used > 32*header+64<<10 {
+				t.Errorf("allocated %d bytes with a header of %d, expected at most %d", used, header, 32*header+64<<10)
+			}
+		})
+	}
 }
 
 func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
