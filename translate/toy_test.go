@@ -1,0 +1,109 @@
+package translate_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/text"
+	"tfm/text/vocab"
+	"tfm/translate"
+)
+
+var (
+	adjectives = [][2]string{{"red", "rouge"}, {"black", "noir"}, {"old", "vieux"}, {"good", "bon"}}
+	nouns      = [][2]string{{"dog", "chien"}, {"cat", "chat"}, {"book", "livre"}, {"tree", "arbre"}}
+)
+
+// toy is a model that has learned phrases of an adjective and a noun, which change places: a file, made once.
+var toy = sync.OnceValues(func() (string, error) {
+	var corpus []text.Pair
+	for _, a := range adjectives {
+		for _, n := range nouns {
+			corpus = append(corpus, text.Pair{Source: "the " + a[0] + " " + n[0], Target: "le " + n[1] + " " + a[1]})
+		}
+	}
+	v := vocab.Trainer{Joint: true}
+	for _, p := range corpus {
+		v.Add(p)
+	}
+	tokens, err := v.Train(320)
+	if err != nil {
+		return "", err
+	}
+	m, err := model.New(model.Config{DModel: 32, Heads: 4, DFF: 64, EncoderLayers: 1, DecoderLayers: 1, Norm: model.PreNorm,
+		SrcVocab: tokens.Source.Size(), TgtVocab: tokens.Target.Size(), Tie: model.TieAll, NormEps: 1e-5, MaxLen: 32})
+	if err != nil {
+		return "", err
+	}
+	m.Allocate(true)
+	m.Init(1)
+	var batch model.Batch
+	for _, p := range corpus {
+		batch.Append(tokens.Source.Encode(nil, p.Source), tokens.Target.Encode(nil, p.Target))
+	}
+	pass := model.NewPass(m, nil)
+	first, second := make([]float32, m.Params.Count()), make([]float32, m.Params.Count())
+	for i := range 120 {
+		clear(m.Params.G)
+		pass.Train(&batch, 0, 1/float32(len(batch.TgtOut)))
+		t := float64(i + 1)
+		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, Clip: 1, // the moments' means, corrected for their start at 0
+			Rate: float32(5e-3 / (1 - math.Pow(0.9, t))), Second: float32(1 / (1 - math.Pow(0.98, t)))}
+		step.Step(m.Params.W, m.Params.G, first, second)
+	}
+	files, err := tokens.Marshal()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "toy.safetensors")
+	return path, model.File{Model: m, Tokenizers: files}.Save(path)
+})
+
+var folder string // of the toy
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "translate-*"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// toyModel is the path of the toy's model file.
+func toyModel() string {
+	path, err := toy()
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+func open(t *testing.T, o translate.Options) *translate.Translator {
+	t.Helper()
+	tr, err := translate.Open(toyModel(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Close() })
+	return tr
+}
+
+// phrases are all that the toy knows, with their translations.
+func phrases() (sources, targets []string) {
+	for _, a := range adjectives {
+		for _, n := range nouns {
+			sources, targets = append(sources, strings.Join([]string{"the", a[0], n[0]}, " ")), append(targets, strings.Join([]string{"le", n[1], a[1]}, " "))
+		}
+	}
+	return sources, targets
+}

@@ -1,0 +1,347 @@
+package translate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"tfm/model"
+	"tfm/model/decode"
+	"tfm/text"
+	"tfm/translate"
+)
+
+var background = context.Background()
+
+// Who imports translate gets neither training nor scores.
+func TestImportsNoTraining(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "tfm/translate").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range strings.Fields(string(out)) {
+		if strings.HasPrefix(p, "tfm/train") || strings.HasPrefix(p, "tfm/text/score") || strings.HasPrefix(p, "tfm/cmd") || strings.HasPrefix(p, "tfm/internal/bench") {
+			t.Errorf("translate imports %s", p)
+		}
+	}
+}
+
+func TestTranslate(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 2})
+	sources, want := phrases()
+	got, err := tr.Translate(background, append(sources, "", " \t"))
+	if err != nil || !slices.Equal(got, append(want, "", "")) {
+		t.Errorf("translated to %q, %v, want %q", got, err, want)
+	}
+	if got, err := tr.Translate(background, nil); err != nil || len(got) != 0 {
+		t.Errorf("%q, %v of nothing", got, err)
+	}
+}
+
+// What Do returns of a text does not depend on the texts beside it, and everything it carries fits together.
+func TestDo(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 1})
+	texts := []string{"the red dog", "", "the old tree the good cat", "   ", "unknown 日本語 text", "the black book "}
+	request := translate.Request{Texts: texts, Attention: true, MaxSource: 7}
+	request.Decode = decode.DefaultOptions()
+	request.Decode.Beam, request.Decode.NBest = 5, 3
+	results, err := tr.Do(background, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != len(texts) {
+		t.Fatalf("%d results of %d texts", len(results), len(texts))
+	}
+	best, err := tr.Translate(background, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := 0
+	for i, r := range results {
+		if text.IsBlank(texts[i]) {
+			if !reflect.DeepEqual(r, translate.Result{}) {
+				t.Errorf("of a blank text came %+v", r)
+			}
+			continue
+		}
+		alone := request
+		alone.Texts = texts[i : i+1]
+		if got, err := tr.Do(background, alone); err != nil || !reflect.DeepEqual(got[0], r) {
+			t.Errorf("%q gives %+v, %v alone and %+v among others", texts[i], got, err, r)
+		}
+		if len(r.Translations) == 0 || len(r.Translations) > 3 || r.Cut == 0 && r.Best() != best[i] {
+			t.Errorf("%q: %d translations, the first %q, Translate says %q", texts[i], len(r.Translations), r.Best(), best[i])
+		}
+		ids := tr.Tokenizers().Source.Encode(nil, texts[i])
+		if r.Length != len(ids) || r.Cut != 0 && (r.Cut != 7 || len(ids) <= 7) || len(r.Tokens) != min(len(ids), 7) {
+			t.Errorf("%q of %d tokens: length %d, cut to %d, with %d tokens", texts[i], len(ids), r.Length, r.Cut, len(r.Tokens))
+		}
+		if r.Cut > 0 {
+			cut++
+		}
+		contiguous(t, texts[i], r.Tokens, r.Cut == 0)
+		for j, h := range r.Translations {
+			if j > 0 && h.Score > r.Translations[j-1].Score {
+				t.Errorf("%q: scores rise from %v to %v", texts[i], r.Translations[j-1].Score, h.Score)
+			}
+			contiguous(t, h.Text, h.Tokens, true)
+			if len(h.Attention) != len(h.Tokens)+1 || len(h.Alignment()) != len(h.Tokens) {
+				t.Fatalf("%q: attention of %d steps for %d tokens", h.Text, len(h.Attention), len(h.Tokens))
+			}
+			for k, row := range h.Attention {
+				sum := 0.0
+				for _, w := range row {
+					sum += float64(w)
+				}
+				if len(row) != len(r.Tokens)+1 || math.Abs(sum-1) > 1e-6 {
+					t.Errorf("%q: row %d has %d weights for %d tokens, which sum to %v", h.Text, k, len(row), len(r.Tokens), sum)
+				}
+			}
+		}
+	}
+	if cut == 0 {
+		t.Error("no text was cut")
+	}
+}
+
+// contiguous reports that tokens divide s, or with whole false a part of it from the start.
+func contiguous(t *testing.T, s string, tokens []translate.Token, whole bool) {
+	t.Helper()
+	at := 0
+	for i, k := range tokens {
+		if k.Start != at || k.End < k.Start || k.End > len(s) || !utf8.ValidString(s[k.Start:k.End]) {
+			t.Errorf("%q: token %d is bytes %d to %d, the one before ends at %d", s, i, k.Start, k.End, at)
+			return
+		}
+		at = k.End
+	}
+	if whole && at != len(s) {
+		t.Errorf("%q: tokens end at byte %d", s, at)
+	}
+}
+
+// Attention is of the last layer, the mean of the heads: as model.Pass computes it over the pair.
+func TestAttentionIsTheLastLayersMean(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 1})
+	results, err := tr.Do(background, translate.Request{Texts: []string{"the red dog"}, Attention: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := results[0]
+	ids := func(tokens []translate.Token) (ids []int32) {
+		for _, k := range tokens {
+			ids = append(ids, k.ID)
+		}
+		return ids
+	}
+	passes := attentionOf(tr.Model(), ids(r.Tokens), ids(r.Translations[0].Tokens))
+	for i, row := range r.Translations[0].Attention {
+		if !slices.Equal(row, passes[i]) {
+			t.Errorf("row %d is %v, want %v", i, row, passes[i])
+		}
+	}
+}
+
+func attentionOf(m *model.Transformer, src, tgt []int32) [][]float32 {
+	d := decode.New(decode.NewWeights(m, nil), nil)
+	all, err := d.Attention(background, [][]int32{src}, [][]int32{tgt})
+	if err != nil {
+		panic(err)
+	}
+	return all[0]
+}
+
+func TestAlignment(t *testing.T) {
+	r := translate.Translation{Tokens: make([]translate.Token, 3), Attention: [][]float32{{0.1, 0.3, 0.6}, {0.4, 0.4, 0.2}, {0, 0.1, 0.9}, {0, 0, 1}}}
+	if got := r.Alignment(); !slices.Equal(got, []int{1, 0, 1}) {
+		t.Errorf("aligned to %v, want [1 0 1]: the end takes no part, and of equal ones the first is taken", got)
+	}
+	if got := (translate.Translation{Tokens: make([]translate.Token, 3)}).Alignment(); got != nil {
+		t.Errorf("aligned to %v without attention", got)
+	}
+}
+
+// Calls from many goroutines, more than translate at once, with options of their own, get what they would
+// get alone.
+func TestConcurrentCalls(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 2, Concurrent: 3})
+	sources, _ := phrases()
+	request := func(i int) translate.Request {
+		r := translate.Request{Texts: sources[i%4:], Decode: decode.DefaultOptions()}
+		r.Decode.Beam = 1 + i%5
+		if i%3 == 0 {
+			r.Decode.Sample, r.Decode.NBest, r.Decode.Seed, r.Attention = true, 4, uint64(i), true
+		}
+		return r
+	}
+	alone := open(t, translate.Options{Threads: 1})
+	var all sync.WaitGroup
+	for i := range 20 {
+		want, err := alone.Do(background, request(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			if got, err := tr.Do(background, request(i)); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("call %d beside others: %+v, %v, want %+v", i, got, err, want)
+			}
+		}()
+	}
+	all.Wait()
+}
+
+// A call that is cancelled returns, while it translates and while it waits for another one.
+func TestCancelledCallReturns(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 1, Concurrent: 1})
+	long := slices.Repeat([]string{strings.Repeat("the red dog ", 8)}, 20_000) // minutes of work
+	r := translate.Request{Texts: long, Decode: decode.DefaultOptions()}
+	r.Decode.Beam = 64
+	ctx, cancel := context.WithCancel(background)
+	first := make(chan error, 1)
+	go func() {
+		_, err := tr.Do(ctx, r)
+		first <- err
+	}()
+	waiting, stop := context.WithTimeout(background, 50*time.Millisecond)
+	defer stop()
+	if _, err := tr.Do(waiting, r); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call that waits: %v", err)
+	}
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("a call that translates: %v", err)
+	}
+	if got, err := tr.Translate(background, []string{"the red dog"}); err != nil || got[0] != "le chien rouge" {
+		t.Errorf("afterwards %q, %v", got, err)
+	}
+}
+
+func TestClose(t *testing.T) {
+	tr, err := translate.Open(toyModel(), translate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(tr.Close(), tr.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := tr.Translate(background, []string{"the red dog"}); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+func TestErrorsOfSettings(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 1})
+	for field, r := range map[string]translate.Request{
+		"beam":       {Decode: decode.Options{Alpha: 1}},
+		"max_source": {MaxSource: -1},
+		"top_p":      {Decode: decode.Options{Sample: true, Temperature: 1}},
+	} {
+		var invalid *model.FieldError
+		if _, err := tr.Do(background, r); !errors.As(err, &invalid) || invalid.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	for _, o := range []translate.Options{{Threads: -1}, {Concurrent: -1}} {
+		if _, err := translate.Open(toyModel(), o); err == nil || !strings.Contains(err.Error(), "is -1, expected 0 or more") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	missing := filepath.Join(t.TempDir(), "none")
+	if _, err := translate.Open(missing, translate.Options{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	m := tr.Model()
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := (model.File{Model: m}).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := translate.Open(path, translate.Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+		t.Errorf("a model without tokenizers: %v", err)
+	}
+}
+
+// Whatever a model says, a translation is one line of valid UTF-8, and its tokens divide it.
+func TestTranslationsAreOneValidLine(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 1})
+	r := translate.Request{Texts: slices.Repeat([]string{"the red dog"}, 30), Tokens: true, Decode: decode.DefaultOptions()}
+	r.Decode.Sample, r.Decode.Temperature, r.Decode.NBest = true, 50, 10 // any byte
+	results, err := tr.Do(background, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaced, spaces := 0, 0
+	for _, result := range results {
+		for _, h := range result.Translations {
+			var ids []int32
+			for _, k := range h.Tokens {
+				ids = append(ids, k.ID)
+			}
+			raw := tr.Tokenizers().Target.Decode(ids)
+			want := strings.ToValidUTF8(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(raw), "\uFFFD")
+			if h.Text != want {
+				t.Errorf("%q has become %q, want %q", raw, h.Text, want)
+			}
+			contiguous(t, h.Text, h.Tokens, true)
+			replaced += strings.Count(h.Text, "\uFFFD")
+			if strings.ContainsAny(raw, "\r\n") {
+				spaces++
+			}
+		}
+	}
+	if replaced < 100 || spaces < 5 {
+		t.Errorf("%d characters replaced and %d translations with ends of lines: too few to have been tried", replaced, spaces)
+	}
+}
+
+func ExampleOpen() {
+	t, err := translate.Open(toyModel(), translate.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	out, err := t.Translate(context.Background(), []string{"the red dog"})
+	fmt.Println(out, err)
+	// Output: [le chien rouge] <nil>
+}
+
+// Lists of translations with scores, and which word came from which.
+func ExampleTranslator_Do() {
+	t, err := translate.Open(toyModel(), translate.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	r := translate.Request{Texts: []string{"the old tree"}, Decode: decode.DefaultOptions(), Attention: true}
+	r.Decode.NBest = 2
+	results, err := t.Do(context.Background(), r)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	best, source := results[0].Translations[0], results[0]
+	for i, j := range best.Alignment() {
+		from, to := source.Tokens[j], best.Tokens[i]
+		fmt.Printf("%q looked at %q\n", best.Text[to.Start:to.End], r.Texts[0][from.Start:from.End])
+	}
+	fmt.Println(best.Text, "is better than", results[0].Translations[1].Text)
+	// Output:
+	// "le" looked at "the"
+	// " arbre" looked at " tree"
+	// " vieux" looked at " old"
+	// le arbre vieux is better than le livre vieux
+}
