@@ -63,12 +63,9 @@ func stale(all ...mat.Matrix) {
 	}
 }
 
-func arena(take func(*layer.Arena)) {
+func arena(alloc func(*layer.Arena)) {
 	var a layer.Arena
-	a.Measure()
-	take(&a)
-	a.Reserve()
-	take(&a)
+	a.Alloc(func() { alloc(&a) })
 }
 
 // One sentence is longer than a block of queries. The other is for sizes that blocks have nothing to do with.
@@ -115,11 +112,12 @@ func TestSelf(t *testing.T) {
 			ps, r := setUp(func(ps *layer.Params) { l = v.NewSelf(ps, "l") })
 			rag := attn.Ragged{Q: v.starts, K: v.starts, Causal: causal, Drop: v.drop}
 			n := int(v.starts[len(v.starts)-1])
-			x, dy, y := random(r, n, d), random(r, n, d), mat.New(n, d)
+			x, dy := random(r, n, d), random(r, n, d)
 			dx := random(r, n, d)
 			before := ref.Of(dx)
-			var st, dst attn.SelfState
-			arena(func(a *layer.Arena) { st, dst = l.NewSelfState(a, n), l.NewSelfState(a, n) })
+			var act attn.SelfAct
+			var g attn.SelfGrad
+			arena(func(a *layer.Arena) { act, g = l.Alloc(a, n), l.AllocGrad(a, n) })
 			w := ref.WeightsOf(ps)
 			xs, rows := flat(x)
 			want := func() ref.Matrix {
@@ -129,10 +127,9 @@ func TestSelf(t *testing.T) {
 			}
 			f := func() float64 { return weighted(dy, want()) }
 
-			stale(y, st.QKV, st.Ctx, dst.QKV, dst.Ctx)
-			l.Forward(nil, y, st, x, rag)
-			ref.Close(t, v.name+" y", y, want(), 1e-5)
-			l.Backward(nil, dx, dst, dy, st, x, rag, layer.Add)
+			stale(act.QKV, act.Ctx, act.Out, g.QKV, g.Ctx)
+			ref.Close(t, v.name+" y", l.Forward(nil, &act, x, rag), want(), 1e-5)
+			l.Backward(nil, dx, dy, &act, &g, layer.Add)
 			for i := range before {
 				for j := range before[i] {
 					dx.Row(i)[j] -= float32(before[i][j])
@@ -151,10 +148,13 @@ func TestCross(t *testing.T) {
 		queries := v.starts[len(v.starts)-1] // of three sentences, the second of which has most
 		rag := attn.Ragged{Q: []int32{0, 2, queries - 1, queries}, K: []int32{0, 5, 9, 15}, Drop: v.drop}
 		n, m := int(rag.Q[3]), int(rag.K[3])
-		x, dy, y, dx := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
-		memory, dmemory := random(r, m, d), mat.New(m, d)
-		var st, dst attn.CrossState
-		arena(func(a *layer.Arena) { st, dst = l.NewCrossState(a, n, m), l.NewCrossState(a, n, m) })
+		x, dy, dx := random(r, n, d), random(r, n, d), mat.New(n, d)
+		memory, dmemory := random(r, m, d), random(r, m, d)
+		before := ref.Of(dmemory)
+		var act attn.CrossAct
+		var g attn.CrossGrad
+		arena(func(a *layer.Arena) { act, g = l.Alloc(a, n, m), l.AllocGrad(a, n, m) })
+		g.Memory = dmemory
 		w := ref.WeightsOf(ps)
 		xs, rows := flat(x)
 		ms, mRows := flat(memory)
@@ -165,10 +165,14 @@ func TestCross(t *testing.T) {
 		}
 		f := func() float64 { return weighted(dy, want()) }
 
-		stale(y, dx, dmemory, st.Q, st.KV, st.Ctx, dst.Q, dst.KV, dst.Ctx)
-		l.Forward(nil, y, st, x, memory, rag)
-		ref.Close(t, v.name+" y", y, want(), 1e-5)
-		l.Backward(nil, dx, dmemory, dst, dy, st, x, memory, rag, layer.Set, layer.Set)
+		stale(dx, act.Q, act.KV, act.Ctx, act.Out, g.Q, g.KV, g.Ctx)
+		ref.Close(t, v.name+" y", l.Forward(nil, &act, x, memory, rag), want(), 1e-5)
+		l.Backward(nil, dx, dy, &act, &g, layer.Set)
+		for i := range before {
+			for j := range before[i] {
+				dmemory.Row(i)[j] -= float32(before[i][j])
+			}
+		}
 		ref.Gradient(t, v.name+" dx", dx.Data, xs, 0, f)
 		ref.Gradient(t, v.name+" dmemory", dmemory.Data, ms, 0, f)
 		checkParams(t, ps, w, v.Sizes, f)
@@ -178,10 +182,10 @@ func TestCross(t *testing.T) {
 		}
 		last := v.Heads - 1
 		weights := mat.New(int(rag.Q[2]-rag.Q[1]), int(rag.K[2]-rag.K[1]))
-		l.Inputs(st).Weights(weights, v.Heads, 1, last, rag)
+		l.Inputs(&act).Weights(weights, v.Heads, 1, last, rag)
 		ctx := mat.New(weights.Rows, v.DV)
-		mat.Gemm(nil, ctx, weights, st.KV.Slice(5, 9, st.KV.Cols-v.DV, st.KV.Cols), mat.GemmOptions{})
-		ref.Close(t, v.name+" weights times values", st.Ctx.Slice(2, int(rag.Q[2]), last*v.DV, v.Heads*v.DV), ref.Of(ctx), 1e-6)
+		mat.Gemm(nil, ctx, weights, act.KV.Slice(5, 9, act.KV.Cols-v.DV, act.KV.Cols), mat.GemmOptions{})
+		ref.Close(t, v.name+" weights times values", act.Ctx.Slice(2, int(rag.Q[2]), last*v.DV, v.Heads*v.DV), ref.Of(ctx), 1e-6)
 		for i := range weights.Rows {
 			if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {
 				t.Fatalf("%s: weights of query %d sum to %v", v.name, i, s)

@@ -70,14 +70,12 @@ func selfIsPyTorchs(t *testing.T, c *golden.Case) {
 	ps := filled(c, func(ps *layer.Params) { l = sizesOf(c).NewSelf(ps, "self") })
 	x, starts := c.Input("x"), c.Starts("x")
 	rag := attn.Ragged{Q: starts, K: starts, Causal: c.Causal}
-	y, dx := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D)
-	var st, dst attn.SelfState
-	arena(func(a *layer.Arena) {
-		st, dst = l.NewSelfState(a, x.Rows), l.NewSelfState(a, x.Rows)
-	})
-	l.Forward(nil, y, st, x, rag)
-	c.Output("y", y)
-	l.Backward(nil, dx, dst, c.Upstream(), st, x, rag, layer.Set)
+	dx := mat.New(x.Rows, c.D)
+	var act attn.SelfAct
+	var g attn.SelfGrad
+	arena(func(a *layer.Arena) { act, g = l.Alloc(a, x.Rows), l.AllocGrad(a, x.Rows) })
+	c.Output("y", l.Forward(nil, &act, x, rag))
+	l.Backward(nil, dx, c.Upstream(), &act, &g, layer.Set)
 	c.Grad("x", dx)
 	c.Grads(ps)
 
@@ -91,14 +89,13 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 	ps := filled(c, func(ps *layer.Params) { l = sizesOf(c).NewCross(ps, "cross") })
 	x, memory := c.Input("x"), c.Input("memory")
 	rag := attn.Ragged{Q: c.Starts("x"), K: c.Starts("memory")}
-	y, dx, dmemory := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D), mat.New(memory.Rows, c.D)
-	var st, dst attn.CrossState
-	arena(func(a *layer.Arena) {
-		st, dst = l.NewCrossState(a, x.Rows, memory.Rows), l.NewCrossState(a, x.Rows, memory.Rows)
-	})
-	l.Forward(nil, y, st, x, memory, rag)
-	c.Output("y", y)
-	l.Backward(nil, dx, dmemory, dst, c.Upstream(), st, x, memory, rag, layer.Set, layer.Set)
+	dx, dmemory := mat.New(x.Rows, c.D), mat.New(memory.Rows, c.D)
+	var act attn.CrossAct
+	var g attn.CrossGrad
+	arena(func(a *layer.Arena) { act, g = l.Alloc(a, x.Rows, memory.Rows), l.AllocGrad(a, x.Rows, memory.Rows) })
+	g.Memory = dmemory
+	c.Output("y", l.Forward(nil, &act, x, memory, rag))
+	l.Backward(nil, dx, c.Upstream(), &act, &g, layer.Set)
 	c.Grad("x", dx)
 	c.Grad("memory", dmemory)
 	c.Grads(ps)
@@ -111,7 +108,7 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 	for s := range rag.Sentences() {
 		for h := range c.Heads {
 			got := mat.New(int(rag.Q[s+1]-rag.Q[s]), int(rag.K[s+1]-rag.K[s]))
-			l.Inputs(st).Weights(got, c.Heads, s, h, rag)
+			l.Inputs(&act).Weights(got, c.Heads, s, h, rag)
 			want := all.RowRange((s*c.Heads+h)*tokens(c, "x"), (s*c.Heads+h+1)*tokens(c, "x"))
 			golden.Close(t, "weights", got, want.Slice(0, got.Rows, 0, got.Cols), 1e-6) // numbers up to 1, through some ten roundings
 		}

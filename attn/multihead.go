@@ -47,36 +47,50 @@ func (s Sizes) NewSelf(ps *layer.Params, name string) Self {
 	return Self{s.linear(ps, name+".qkv", s.Model, 2*s.keys()+s.values()), s.linear(ps, name+".out", s.values(), s.Model), s}
 }
 
-// In is the same layer, with the same weights, whose maps are in another precision. What is between them stays float32.
+// In returns the same layer, with the same weights, whose linear maps are in another precision. Attention
+// itself stays float32.
 func (l Self) In(r layer.Precision) Self {
 	l.QKV, l.Out = l.QKV.In(r), l.Out.In(r)
 	return l
 }
 
-// SelfState is what Self.Forward leaves for Backward.
-type SelfState struct {
-	QKV mat.Matrix // [n × (2h·d_k + h·d_v)]
-	Ctx mat.Matrix // [n × h·d_v] the heads' results, concatenated
+// SelfAct holds the activations of a Self. Forward leaves in it what Backward needs.
+type SelfAct struct {
+	X      mat.Matrix // [n × d] Forward's input, in the caller's memory
+	QKV    mat.Matrix // [n × (2h·d_k + h·d_v)] X·[W^Q W^K W^V]
+	Ctx    mat.Matrix // [n × h·d_v] Concat(head_1 … head_h)
+	Out    mat.Matrix // [n × d] Ctx·W^O
+	ragged Ragged
 }
 
-// NewSelfState takes the memory for n tokens.
-func (s Sizes) NewSelfState(a *layer.Arena, n int) SelfState {
-	return SelfState{a.Matrix(n, 2*s.keys()+s.values()), a.Matrix(n, s.values())}
+// SelfGrad is the workspace of Self.Backward: derivatives of activations of the same names.
+type SelfGrad struct{ QKV, Ctx mat.Matrix }
+
+// Alloc takes the memory for n tokens.
+func (l Self) Alloc(a *layer.Arena, n int) SelfAct {
+	return SelfAct{QKV: a.Matrix(n, 2*l.keys()+l.values()), Ctx: a.Matrix(n, l.values()), Out: a.Matrix(n, l.Model)}
 }
 
-// Forward sets y [n × d] = Concat(head_1 … head_h)·W^O for x [n × d].
-func (l Self) Forward(p *mat.Pool, y mat.Matrix, st SelfState, x mat.Matrix, r Ragged) {
-	l.QKV.Forward(p, st.QKV, x)
-	ScaledDotProductHeads(p, st.Ctx, l.split(st.QKV), l.Heads, r)
-	l.Out.Forward(p, y, st.Ctx)
+// AllocGrad takes the workspace of Backward for n tokens.
+func (l Self) AllocGrad(a *layer.Arena, n int) SelfGrad {
+	return SelfGrad{a.Matrix(n, 2*l.keys()+l.values()), a.Matrix(n, l.values())}
 }
 
-// Backward takes dy [n × d], what Forward saw and left, and room for the derivatives of the state; it sets or
-// adds to dx [n × d], which may be dy if it is set. It is Forward's three lines in reverse.
-func (l Self) Backward(p *mat.Pool, dx mat.Matrix, dst SelfState, dy mat.Matrix, st SelfState, x mat.Matrix, r Ragged, how mat.GemmOptions) {
-	l.Out.Backward(p, dst.Ctx, dy, st.Ctx, layer.Set)
-	ScaledDotProductHeadsGrad(p, l.split(dst.QKV), dst.Ctx, l.split(st.QKV), l.Heads, r)
-	l.QKV.Backward(p, dx, dst.QKV, x, how)
+// Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O for x [n × d].
+func (l Self) Forward(pool *mat.Pool, act *SelfAct, x mat.Matrix, r Ragged) mat.Matrix {
+	act.X, act.ragged = x, r
+	l.QKV.Forward(pool, act.QKV, x)
+	ScaledDotProductHeads(pool, act.Ctx, l.split(act.QKV), l.Heads, r)
+	l.Out.Forward(pool, act.Out, act.Ctx)
+	return act.Out
+}
+
+// Backward takes dy [n × d] and what Forward left, and sets or adds to dx [n × d], which may be dy if it is
+// set. It is Forward's three lines in reverse.
+func (l Self) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *SelfAct, g *SelfGrad, mode layer.Mode) {
+	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
+	ScaledDotProductHeadsGrad(pool, l.split(g.QKV), g.Ctx, l.split(act.QKV), l.Heads, act.ragged)
+	l.QKV.Backward(pool, dx, g.QKV, act.X, mode)
 }
 
 // split views the columns of QKV as queries, keys and values.
@@ -104,42 +118,59 @@ func (s Sizes) NewCross(ps *layer.Params, name string) Cross {
 	return Cross{s.linear(ps, name+".q", s.Model, s.keys()), s.linear(ps, name+".kv", s.Model, s.keys()+s.values()), s.linear(ps, name+".out", s.values(), s.Model), s}
 }
 
-// In is the same layer, as Self.In is.
+// In returns the same layer in another precision, as Self.In does.
 func (l Cross) In(r layer.Precision) Cross {
 	l.Q, l.KV, l.Out = l.Q.In(r), l.KV.In(r), l.Out.In(r)
 	return l
 }
 
-// CrossState is what Cross.Forward leaves for Backward.
-type CrossState struct {
-	Q   mat.Matrix // [n × h·d_k]
-	KV  mat.Matrix // [m × (h·d_k + h·d_v)]
-	Ctx mat.Matrix // [n × h·d_v]
+// CrossAct holds the activations of a Cross. Forward leaves in it what Backward needs.
+type CrossAct struct {
+	X, Memory mat.Matrix // [n × d], [m × d] Forward's inputs, in the caller's memory
+	Q         mat.Matrix // [n × h·d_k] X·W^Q
+	KV        mat.Matrix // [m × (h·d_k + h·d_v)] Memory·[W^K W^V]
+	Ctx       mat.Matrix // [n × h·d_v] Concat(head_1 … head_h)
+	Out       mat.Matrix // [n × d] Ctx·W^O
+	ragged    Ragged
 }
 
-// NewCrossState takes the memory for n target and m source tokens.
-func (s Sizes) NewCrossState(a *layer.Arena, n, m int) CrossState {
-	return CrossState{a.Matrix(n, s.keys()), a.Matrix(m, s.keys()+s.values()), a.Matrix(n, s.values())}
+// CrossGrad is the workspace of Cross.Backward, derivatives of activations of the same names, and the
+// derivative of the memory.
+type CrossGrad struct {
+	Q, KV, Ctx mat.Matrix
+	Memory     mat.Matrix // [m × d] added to, because every layer of the decoder reads the memory
 }
 
-func (s CrossState) inputs() Inputs {
-	k := s.Q.Cols
-	return Inputs{s.Q, s.KV.ColRange(0, k), s.KV.ColRange(k, s.KV.Cols)}
+// Alloc takes the memory for n target and m source tokens.
+func (l Cross) Alloc(a *layer.Arena, n, m int) CrossAct {
+	return CrossAct{Q: a.Matrix(n, l.keys()), KV: a.Matrix(m, l.keys()+l.values()), Ctx: a.Matrix(n, l.values()), Out: a.Matrix(n, l.Model)}
 }
 
-// Forward sets y [n × d] for x [n × d] and the memory [m × d].
-func (l Cross) Forward(p *mat.Pool, y mat.Matrix, st CrossState, x, memory mat.Matrix, r Ragged) {
-	l.Q.Forward(p, st.Q, x)
-	l.KV.Forward(p, st.KV, memory)
-	ScaledDotProductHeads(p, st.Ctx, st.inputs(), l.Heads, r)
-	l.Out.Forward(p, y, st.Ctx)
+// AllocGrad takes the workspace of Backward for n target and m source tokens. The caller sets Memory.
+func (l Cross) AllocGrad(a *layer.Arena, n, m int) CrossGrad {
+	return CrossGrad{Q: a.Matrix(n, l.keys()), KV: a.Matrix(m, l.keys()+l.values()), Ctx: a.Matrix(n, l.values())}
 }
 
-// Backward takes dy [n × d], what Forward saw and left, and room for the derivatives of the state; it sets or
-// adds to dx [n × d], as howX says, and dmemory [m × d], as howMemory says. dx may be dy if it is set.
-func (l Cross) Backward(p *mat.Pool, dx, dmemory mat.Matrix, dst CrossState, dy mat.Matrix, st CrossState, x, memory mat.Matrix, r Ragged, howX, howMemory mat.GemmOptions) {
-	l.Out.Backward(p, dst.Ctx, dy, st.Ctx, layer.Set)
-	ScaledDotProductHeadsGrad(p, dst.inputs(), dst.Ctx, st.inputs(), l.Heads, r)
-	l.KV.Backward(p, dmemory, dst.KV, memory, howMemory)
-	l.Q.Backward(p, dx, dst.Q, x, howX)
+// inputs views queries, keys and values.
+func inputs(q, kv mat.Matrix) Inputs {
+	return Inputs{q, kv.ColRange(0, q.Cols), kv.ColRange(q.Cols, kv.Cols)}
+}
+
+// Forward returns act.Out [n × d] for x [n × d] and the memory [m × d].
+func (l Cross) Forward(pool *mat.Pool, act *CrossAct, x, memory mat.Matrix, r Ragged) mat.Matrix {
+	act.X, act.Memory, act.ragged = x, memory, r
+	l.Q.Forward(pool, act.Q, x)
+	l.KV.Forward(pool, act.KV, memory)
+	ScaledDotProductHeads(pool, act.Ctx, inputs(act.Q, act.KV), l.Heads, r)
+	l.Out.Forward(pool, act.Out, act.Ctx)
+	return act.Out
+}
+
+// Backward takes dy [n × d] and what Forward left, sets or adds to dx [n × d], and adds to g.Memory. dx may
+// be dy if it is set. It is Forward's four lines in reverse.
+func (l Cross) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *CrossAct, g *CrossGrad, mode layer.Mode) {
+	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
+	ScaledDotProductHeadsGrad(pool, inputs(g.Q, g.KV), g.Ctx, inputs(act.Q, act.KV), l.Heads, act.ragged)
+	l.KV.Backward(pool, g.Memory, g.KV, act.Memory, layer.Add)
+	l.Q.Backward(pool, dx, g.Q, act.X, mode)
 }

@@ -2,11 +2,11 @@ package attn
 
 import "tfm/mat"
 
-// Inputs views what Forward left in st.
-func (l Self) Inputs(st SelfState) Inputs { return l.split(st.QKV) }
+// Inputs views the queries, keys and values that Forward left in act.
+func (l Self) Inputs(act *SelfAct) Inputs { return l.split(act.QKV) }
 
-// Inputs views what Forward left in st.
-func (l Cross) Inputs(st CrossState) Inputs { return st.inputs() }
+// Inputs views the queries, keys and values that Forward left in act.
+func (l Cross) Inputs(act *CrossAct) Inputs { return inputs(act.Q, act.KV) }
 
 // Weights sets w [queries × keys] to softmax(Q·Kᵀ/sqrt(d_k)) (equation 1) of one head of one sentence, without dropout;
 // what a query may not see has weight 0. It panics if w has another shape.

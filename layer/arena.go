@@ -2,36 +2,28 @@ package layer
 
 import "tfm/mat"
 
-// Arena is the memory of one batch's activations: one slice, handed out from its start. The zero Arena is
-// ready; it is not for concurrent use.
+// Arena is the memory of the activations of one batch or microbatch: one slice, handed out from its
+// start. The zero Arena is ready for use. It is not safe for concurrent use.
 //
-// A batch's matrices are taken twice by the same code: between Measure and Reserve only their sizes are added
-// up (the matrices have no data), after Reserve they are real. So the arena has its size before a step begins.
+// All memory of an arena is given in one call of Alloc, so that its size is known before a step begins.
 type Arena struct {
 	buf       []float32
 	used      int
 	measuring bool
 }
 
-// Measure begins counting.
-func (a *Arena) Measure() { a.used, a.measuring = 0, true }
-
-// Reserve ends counting: what was counted is there to be taken, and more memory is allocated only if there
-// was never a larger batch.
-func (a *Arena) Reserve() {
+// Alloc calls f twice: to measure what it takes with Matrix and Slice, then to give it that memory.
+// In the first call matrices and slices have no data. Everything that an earlier Alloc gave is invalid
+// afterwards. The arena grows only if f takes more than any f before.
+func (a *Arena) Alloc(f func()) {
+	a.used, a.measuring = 0, true
+	f()
 	if a.used > len(a.buf) {
-		a.buf = nil // let the old one be collected first
+		a.buf = nil // the garbage collector may free the old memory first
 		a.buf = make([]float32, a.used)
 	}
 	a.used, a.measuring = 0, false
-}
-
-// Fit has take take its matrices twice, as described, after which they are real.
-func (a *Arena) Fit(take func()) {
-	a.Measure()
-	take()
-	a.Reserve()
-	take()
+	f()
 }
 
 // Matrix takes a rows × cols matrix, its contents undefined.
@@ -43,9 +35,9 @@ func (a *Arena) Matrix(rows, cols int) mat.Matrix {
 	return mat.Of(data, rows, cols)
 }
 
-// Slice takes n numbers, their values undefined. Each starts on a cache line of its own.
+// Slice takes n numbers, their values undefined. Each slice starts on a cache line of its own.
 func (a *Arena) Slice(n int) []float32 {
-	const line = 16
+	const line = 16 // numbers in a cache line
 	start := a.used
 	a.used += (n + line - 1) / line * line
 	if a.measuring {
@@ -54,5 +46,5 @@ func (a *Arena) Slice(n int) []float32 {
 	return a.buf[start : start+n : start+n]
 }
 
-// Bytes is the memory that the arena holds.
+// Bytes returns the size of the arena's memory.
 func (a *Arena) Bytes() int64 { return int64(len(a.buf)) * 4 }

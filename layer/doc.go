@@ -21,6 +21,6 @@
 //
 // The default of each choice is the paper's; the others are made when a layer is declared.
 //
-// The files: param.go, arena.go (where numbers live), turn.go (who adds to a gradient next), linear.go, norm.go, residual.go, embedding.go, positions.go,
+// The files: param.go, arena.go (where numbers live), order.go (which microbatch adds to a gradient next), linear.go, norm.go, residual.go, embedding.go, positions.go,
 // feedforward.go, loss.go, rdrop.go, precision.go, init.go; reference.go (the paper's equations one by one, slow, for learning and testing).
 package layer

@@ -26,8 +26,8 @@ func (e Embedding) scale() float32 {
 // Forward sets x [n × d] for the tokens of a ragged batch: ids [n], starts [sentences+1] the index of each
 // sentence's first token and, at the end, n. Ids must be in [0, V) and sentences no longer than the table of
 // positions: indexing panics otherwise.
-func (e Embedding) Forward(p *mat.Pool, x mat.Matrix, ids, starts []int32, drop mat.Dropout) {
-	mat.Each(p, len(starts)-1, 1, embed{e, x, ids, starts, drop})
+func (e Embedding) Forward(pool *mat.Pool, x mat.Matrix, ids, starts []int32, drop mat.Dropout) {
+	mat.Each(pool, len(starts)-1, 1, embed{e, x, ids, starts, drop})
 }
 
 type embed struct {
@@ -65,13 +65,11 @@ func (e Embedding) At(x mat.Matrix, ids []int32, position int) {
 //	x_i = mask·(E[id_i]·sqrt(d) + PE[pos_i])   so   dE[id_i] += mask·dx_i·sqrt(d)   dPE[pos_i] += mask·dx_i
 //
 // A token may occur many times: each thread takes some columns and walks all tokens in order.
-func (e Embedding) Backward(p *mat.Pool, dx mat.Matrix, ids, starts []int32, drop mat.Dropout) {
-	if drop.Rate > 0 {
-		mat.Each(p, dx.Rows, rowGrain, dropRows{y: dx, x: dx, drop: drop})
-	}
-	mat.Each(p, dx.Cols, columnGrain, embedGrad{e, dx, ids})
+func (e Embedding) Backward(pool *mat.Pool, dx mat.Matrix, ids, starts []int32, drop mat.Dropout) {
+	dropout(pool, dx, drop)
+	mat.Each(pool, dx.Cols, columnGrain, embedGrad{e, dx, ids})
 	if e.Learned != nil {
-		mat.Each(p, dx.Cols, columnGrain, positionGrad{e, dx, starts})
+		mat.Each(pool, dx.Cols, columnGrain, positionGrad{e, dx, starts})
 	}
 }
 

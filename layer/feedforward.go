@@ -14,61 +14,62 @@ func NewFeedForward(ps *Params, name string, d, ff int) FeedForward {
 	return FeedForward{NewLinear(ps, name+".inner", d, ff), NewLinear(ps, name+".outer", ff, d), mat.ReLU}
 }
 
-// In is the same network, with the same weights, in another precision.
+// In returns the same network, with the same weights, in another precision.
 func (f FeedForward) In(r Precision) FeedForward {
 	f.Inner, f.Outer = f.Inner.In(r), f.Outer.In(r)
 	return f
 }
 
-// FeedForwardState is what Forward leaves for Backward.
-type FeedForwardState struct {
-	Z      mat.Matrix // [n × ff] x·W1 + b1, if Backward needs it
+// FeedForwardAct holds the activations of a FeedForward. Forward leaves in it what Backward needs.
+type FeedForwardAct struct {
+	X      mat.Matrix // [n × d] Forward's input, in the caller's memory
+	Z      mat.Matrix // [n × ff] X·W1 + b1; no data if Backward does not need it
 	Hidden mat.Matrix // [n × ff] Dropout(f(Z))
+	Out    mat.Matrix // [n × d] Hidden·W2 + b2
+	drop   mat.Dropout
 }
 
-// NewState takes the memory for n tokens, for Forward alone or for Backward too. What a ReLU was given is not
-// needed: its result is above 0 where that was.
-func (f FeedForward) NewState(a *Arena, n int, backward bool) FeedForwardState {
-	ff := f.Inner.W.Shape[1]
-	st := FeedForwardState{Hidden: a.Matrix(n, ff)}
+// Alloc takes the memory for n tokens, for Forward alone or for Backward too. ReLU's backward needs only
+// its output.
+func (f FeedForward) Alloc(a *Arena, n int, backward bool) FeedForwardAct {
+	d, ff := f.Inner.W.Shape[0], f.Inner.W.Shape[1]
+	act := FeedForwardAct{Hidden: a.Matrix(n, ff), Out: a.Matrix(n, d)}
 	if backward && f.Activation != mat.ReLU {
-		st.Z = a.Matrix(n, ff)
+		act.Z = a.Matrix(n, ff)
 	}
-	return st
+	return act
 }
 
-// Forward computes y [n × d] from x [n × d] and leaves in st what Backward needs. drop is of the inner numbers.
-func (f FeedForward) Forward(p *mat.Pool, y mat.Matrix, st FeedForwardState, x mat.Matrix, drop mat.Dropout) {
-	if st.Z.Data == nil {
-		f.Inner.Precision.gemm(p, st.Hidden, x, f.Inner.W.Weights(), mat.GemmOptions{Bias: f.Inner.bias(), Activation: f.Activation})
+// Forward returns act.Out [n × d] for x [n × d], with dropout of the inner numbers.
+func (f FeedForward) Forward(pool *mat.Pool, act *FeedForwardAct, x mat.Matrix, drop mat.Dropout) mat.Matrix {
+	act.X, act.drop = x, drop
+	if act.Z.Data == nil {
+		f.Inner.Precision.gemm(pool, act.Hidden, x, f.Inner.W.Weights(), mat.GemmOptions{Bias: f.Inner.bias(), Activation: f.Activation})
 	} else {
-		f.Inner.Forward(p, st.Z, x)
-		mat.Each(p, x.Rows, rowGrain, activate{f.Activation, st.Hidden, st.Z})
+		f.Inner.Forward(pool, act.Z, x)
+		mat.Each(pool, x.Rows, rowGrain, activate{f.Activation, act.Hidden, act.Z})
 	}
-	if drop.Rate > 0 {
-		mat.Each(p, x.Rows, rowGrain, dropRows{y: st.Hidden, x: st.Hidden, drop: drop})
-	}
-	f.Outer.Forward(p, y, st.Hidden)
+	dropout(pool, act.Hidden, drop)
+	f.Outer.Forward(pool, act.Out, act.Hidden)
+	return act.Out
 }
 
-// Backward takes dy [n × d], the x and st of Forward and room for dhidden [n × ff]; it sets or adds to
+// Backward takes dy [n × d], what Forward left, and workspace dhidden [n × ff]; it sets or adds to
 // dx [n × d]. dx may be dy if it is set.
 //
 //	hidden = mask·f(z)   so   dz = f'(z)·mask·dhidden,   and for ReLU f'(z) = 1 where hidden > 0, else 0
-func (f FeedForward) Backward(p *mat.Pool, dx, dhidden, dy mat.Matrix, st FeedForwardState, x mat.Matrix, drop mat.Dropout, how mat.GemmOptions) {
-	f.Outer.Backward(p, dhidden, dy, st.Hidden, Set)
-	if drop.Rate > 0 {
-		mat.Each(p, dhidden.Rows, rowGrain, dropRows{y: dhidden, x: dhidden, drop: drop})
-	}
-	z := st.Z
+func (f FeedForward) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *FeedForwardAct, dhidden mat.Matrix, mode Mode) {
+	f.Outer.Backward(pool, dhidden, dy, act.Hidden, Set)
+	dropout(pool, dhidden, act.drop)
+	z := act.Z
 	if f.Activation == mat.ReLU {
-		z = st.Hidden
+		z = act.Hidden
 	}
-	mat.Each(p, dhidden.Rows, rowGrain, activationGrad{f.Activation, dhidden, z})
-	f.Inner.Backward(p, dx, dhidden, x, how)
+	mat.Each(pool, dhidden.Rows, rowGrain, activationGrad{f.Activation, dhidden, z}) // dhidden is now dz
+	f.Inner.Backward(pool, dx, dhidden, act.X, mode)
 }
 
-// rowGrain is how many rows of a matrix a thread takes at a time.
+// rowGrain is the number of rows of a matrix that a thread takes at a time.
 const rowGrain = 16
 
 type activate struct {

@@ -42,11 +42,10 @@ func normIsPyTorchs(t *testing.T, c *golden.Case, kind layer.NormKind) {
 	ps := filled(c, func(ps *layer.Params) { l.Norm = layer.NewNorm(ps, "norm", c.D, float32(c.Eps), kind) })
 	x, dy := c.Input("x"), c.Upstream()
 	dx, dsub := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D)
-	var out layer.Normed
-	arena(func(a *layer.Arena) { out = layer.NewNormed(a, x.Rows, c.D) })
-	l.Forward(nil, out, x, c.Input("sub"), mat.Dropout{})
-	c.Output("y", out.Y)
-	l.Backward(nil, dx, dsub, dy, out, mat.Dropout{})
+	var act layer.NormAct
+	arena(func(a *layer.Arena) { act = l.Alloc(a, x.Rows) })
+	c.Output("y", l.Forward(nil, &act, x, c.Input("sub"), mat.Dropout{}))
+	l.Backward(nil, dx, dsub, dy, &act)
 	c.Grad("x", dx)
 	c.Grad("sub", dsub)
 	c.Grads(ps)
@@ -72,14 +71,12 @@ func TestFeedForwardIsPyTorchs(t *testing.T) {
 			l.Inner, l.Outer = linear(ps, "ff.inner", c.D, c.FF), linear(ps, "ff.outer", c.FF, c.D)
 		})
 		x, dy := c.Input("x"), c.Upstream()
-		y, dx, dhidden := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D), mat.New(x.Rows, c.FF)
-		var st, alone layer.FeedForwardState
-		arena(func(a *layer.Arena) { st, alone = l.NewState(a, x.Rows, true), l.NewState(a, x.Rows, false) })
-		l.Forward(nil, y, alone, x, mat.Dropout{})
-		c.Output("y", y)
-		l.Forward(nil, y, st, x, mat.Dropout{})
-		c.Output("y", y)
-		l.Backward(nil, dx, dhidden, dy, st, x, mat.Dropout{}, layer.Set)
+		dx, dhidden := mat.New(x.Rows, c.D), mat.New(x.Rows, c.FF)
+		var act, alone layer.FeedForwardAct
+		arena(func(a *layer.Arena) { act, alone = l.Alloc(a, x.Rows, true), l.Alloc(a, x.Rows, false) })
+		c.Output("y", l.Forward(nil, &alone, x, mat.Dropout{}))
+		c.Output("y", l.Forward(nil, &act, x, mat.Dropout{}))
+		l.Backward(nil, dx, dy, &act, dhidden, layer.Set)
 		c.Grad("x", dx)
 		c.Grads(ps)
 	})
@@ -137,12 +134,11 @@ func TestCrossEntropyIsPyTorchs(t *testing.T) {
 		})
 		x, targets := c.Input("x"), c.Int32s("input/targets")
 		dx := mat.New(x.Rows, c.D)
-		var room layer.LossRoom
-		var losses layer.Losses
-		arena(func(a *layer.Arena) { room, losses = l.NewLossRoom(a, x.Rows), layer.NewLosses(a, x.Rows) })
-		scale := c.Upstream().At(0, 0)
-		l.ForwardBackward(nil, dx, x, targets, scale, room, losses)
-		c.Output("y", mat.Of([]float32{float32(losses.Total().Sum)}, 1, 1))
+		var workspace layer.LossWorkspace
+		all := layer.Targets{IDs: targets, Scale: c.Upstream().At(0, 0)}
+		arena(func(a *layer.Arena) { workspace, all.Losses = l.Alloc(a, x.Rows), layer.AllocLosses(a, x.Rows) })
+		l.ForwardBackward(nil, dx, x, all, workspace)
+		c.Output("y", mat.Of([]float32{float32(all.Losses.Total().Sum)}, 1, 1))
 		c.Grad("x", dx)
 		c.Grads(ps)
 	})

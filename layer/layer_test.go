@@ -106,11 +106,11 @@ func TestFeedForward(t *testing.T) {
 				ps, r := setUp(func(ps *layer.Params) {
 					l = layer.FeedForward{Inner: declare(ps, "l.inner", d, ff), Outer: declare(ps, "l.outer", ff, d), Activation: f}
 				})
-				x, dy, y := random(r, n, d), random(r, n, d), mat.New(n, d)
-				var st, alone layer.FeedForwardState
+				x, dy := random(r, n, d), random(r, n, d)
+				var act, alone layer.FeedForwardAct
 				var dhidden mat.Matrix
 				arena(func(a *layer.Arena) {
-					st, alone, dhidden = l.NewState(a, n, true), l.NewState(a, n, false), a.Matrix(n, ff)
+					act, alone, dhidden = l.Alloc(a, n, true), l.Alloc(a, n, false), a.Matrix(n, ff)
 				})
 				w := ref.WeightsOf(ps)
 				xs, rows := flat(x)
@@ -119,15 +119,13 @@ func TestFeedForward(t *testing.T) {
 				}
 				f := func() float64 { return weighted(dy, want()) }
 
-				l.Forward(nil, y, alone, x, drop)
-				ref.Close(t, name+", forward alone", y, want(), 1e-6)
-				first := slices.Clone(y.Data)
-				l.Forward(nil, y, st, x, drop)
-				if !slices.Equal(first, y.Data) {
+				first := l.Forward(nil, &alone, x, drop)
+				ref.Close(t, name+", forward alone", first, want(), 1e-6)
+				if y := l.Forward(nil, &act, x, drop); !slices.Equal(first.Data, y.Data) {
 					t.Errorf("%s: other numbers if Backward is to follow", name)
 				}
 				dx := clone(dy)
-				l.Backward(nil, dx, dhidden, dx, st, x, drop, layer.Set) // dx may be dy
+				l.Backward(nil, dx, dx, &act, dhidden, layer.Set) // dx may be dy
 				ref.Gradient(t, name+" dx", dx.Data, xs, 0, f)
 				checkParams(t, ps, w, f)
 			}
@@ -136,12 +134,9 @@ func TestFeedForward(t *testing.T) {
 }
 
 // arena takes the memory of a test.
-func arena(take func(*layer.Arena)) {
+func arena(alloc func(*layer.Arena)) {
 	var a layer.Arena
-	a.Measure()
-	take(&a)
-	a.Reserve()
-	take(&a)
+	a.Alloc(func() { alloc(&a) })
 }
 
 // dropped applies drop as the reference would: by the mask that it gives for ones.
@@ -169,14 +164,10 @@ func TestAddNorm(t *testing.T) {
 		y := func() ref.Matrix { return w.AddNorm("l", xRows, dropped(drop, subRows), eps) }
 		f := func() float64 { return weighted(dy, y()) }
 
-		var a layer.Arena
-		a.Measure()
-		layer.NewNormed(&a, n, d)
-		a.Reserve()
-		out := layer.NewNormed(&a, n, d)
-		l.Forward(nil, out, x, sub, drop)
-		ref.Close(t, "y", out.Y, y(), 1e-6)
-		l.Backward(nil, dx, dsub, dy, out, drop)
+		var act layer.NormAct
+		arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
+		ref.Close(t, "y", l.Forward(nil, &act, x, sub, drop), y(), 1e-6)
+		l.Backward(nil, dx, dsub, dy, &act)
 		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
 		ref.Gradient(t, "dsub", dsub.Data, subs, 0, f)
 		checkParams(t, ps, w, f)
@@ -187,7 +178,7 @@ var normKinds = map[layer.NormKind]string{layer.LayerNorm: "layer", layer.Unbias
 
 func TestNorm(t *testing.T) {
 	for kind, name := range normKinds {
-		for _, how := range []mat.GemmOptions{layer.Set, layer.Add} {
+		for _, mode := range []layer.Mode{layer.Set, layer.Add} {
 			var l layer.Norm
 			ps, r := setUp(func(ps *layer.Params) { l = layer.NewNorm(ps, "l", d, 1e-2, kind) }) // an eps that counts
 			x, dy, dx := random(r, n, d), random(r, n, d), random(r, n, d)
@@ -198,13 +189,12 @@ func TestNorm(t *testing.T) {
 			w := ref.WeightsOf(ps)
 			xs, rows := flat(x)
 			y := func() ref.Matrix { return w.Norm("l", name, rows, float64(l.Eps)) }
-			var out layer.Normed
-			arena(func(a *layer.Arena) { out = layer.NewNormedAlone(a, n, d) })
-			layer.Fill(out.Y.Data, float32(math.NaN()))
-			l.Forward(nil, out, x)
-			ref.Close(t, name, out.Y, y(), 2e-6)
-			l.Backward(nil, dx, dy, out, x, how)
-			if how.Accumulate {
+			var act layer.NormAct
+			arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
+			layer.Fill(act.Y.Data, float32(math.NaN()))
+			ref.Close(t, name, l.Forward(nil, &act, x), y(), 2e-6)
+			l.Backward(nil, dx, dy, &act, mode)
+			if mode == layer.Add {
 				for i := range before {
 					for j := range before[i] {
 						dx.Row(i)[j] -= float32(before[i][j])
@@ -225,11 +215,11 @@ func TestNormsOfEqualNumbers(t *testing.T) {
 		_, r := setUp(func(ps *layer.Params) { l = layer.NewNorm(ps, "l", d, eps, kind) })
 		x, dx := mat.New(n, d), random(r, n, d)
 		layer.Fill(x.Data, 2)
-		var out layer.Normed
-		arena(func(a *layer.Arena) { out = layer.NewNormedAlone(a, n, d) })
-		l.Forward(nil, out, x)
-		l.Backward(nil, dx, dx, out, x, layer.Set)
-		for _, v := range append(dx.Data, out.Y.Data...) {
+		var act layer.NormAct
+		arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
+		y := l.Forward(nil, &act, x)
+		l.Backward(nil, dx, dx, &act, layer.Set)
+		for _, v := range append(dx.Data, y.Data...) {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 				t.Fatalf("%s: %v", normKinds[kind], v)
 			}
@@ -246,13 +236,13 @@ func TestResidual(t *testing.T) {
 					continue
 				}
 				drop := mat.Dropout{Rate: 0.3, Key: 8}
-				var l layer.Residual
+				var l layer.AddNorm
 				var f layer.Linear
 				ps, r := setUp(func(ps *layer.Params) {
-					l = layer.Residual{AddNorm: layer.AddNorm{Norm: layer.NewNorm(ps, "l", d, eps, kind), Alpha: alpha}, Pre: pre}
+					l = layer.AddNorm{Norm: layer.NewNorm(ps, "l", d, eps, kind), Alpha: alpha}
 					f = layer.NewLinear(ps, "f", d, d)
 				})
-				x, dy, dsub := random(r, n, d), random(r, n, d), mat.New(n, d)
+				x, dy, h, dh := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
 				w := ref.WeightsOf(ps)
 				xs, rows := flat(x)
 				y := func() ref.Matrix {
@@ -261,15 +251,21 @@ func TestResidual(t *testing.T) {
 					}
 					return w.Norm("l", name, ref.Sum(float64(alpha), rows, dropped(drop, w.Linear("f", rows))), eps)
 				}
-				var st layer.Normed
-				arena(func(a *layer.Arena) { st = layer.NewNormed(a, n, d) })
-				f.Forward(nil, st.R, l.Before(nil, st, x))
-				ref.Close(t, name, l.After(nil, st, x, drop), y(), 2e-6)
-
+				var act layer.NormAct
+				arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
 				dx := clone(dy)
-				din, how := l.BackwardAfter(nil, dx, dsub, st, drop)
-				f.Backward(nil, din, clone(dsub), l.In(st, x), how)
-				l.BackwardBefore(nil, dx, din, st, x)
+				if pre {
+					f.Forward(nil, h, l.Norm.Forward(nil, &act, x))
+					ref.Close(t, name, layer.Residual(nil, x, h, drop), y(), 2e-6)
+					layer.ResidualBackward(nil, dh, dx, drop)
+					f.Backward(nil, dh, clone(dh), act.Y, layer.Set)
+					l.Norm.Backward(nil, dx, dh, &act, layer.Add)
+				} else {
+					f.Forward(nil, h, x)
+					ref.Close(t, name, l.Forward(nil, &act, x, h, drop), y(), 2e-6)
+					l.Backward(nil, dx, dh, dx, &act)
+					f.Backward(nil, dx, dh, x, layer.Add)
+				}
 				loss := func() float64 { return weighted(dy, y()) }
 				ref.Gradient(t, name+" dx", dx.Data, xs, 0, loss)
 				checkParams(t, ps, w, loss)
@@ -340,13 +336,13 @@ func TestOutput(t *testing.T) {
 			sum, _ := ref.CrossEntropy(w["e"], w["b"], rows, targets, float64(v.smoothing), v.all)
 			return sum * 0.25
 		}
-		var room layer.LossRoom
-		var losses layer.Losses
-		arena(func(a *layer.Arena) { room, losses = l.NewLossRoom(a, many), layer.NewLosses(a, many) })
-		l.ForwardBackward(nil, dx, x, targets, 0.25, room, losses)
-		got := losses.Total()
-		l.Forward(nil, x, targets, room, losses)
-		if alone := losses.Total(); alone != got {
+		var workspace layer.LossWorkspace
+		all := layer.Targets{IDs: targets, Scale: 0.25}
+		arena(func(a *layer.Arena) { workspace, all.Losses = l.Alloc(a, many), layer.AllocLosses(a, many) })
+		l.ForwardBackward(nil, dx, x, all, workspace)
+		got := all.Losses.Total()
+		l.Forward(nil, x, all, workspace)
+		if alone := all.Losses.Total(); alone != got {
 			t.Errorf("Forward gives %+v, ForwardBackward %+v", alone, got)
 		}
 		sum, nll := ref.CrossEntropy(w["e"], w["b"], rows, targets, float64(v.smoothing), v.all)
@@ -389,10 +385,10 @@ func TestOutputScaledByNothing(t *testing.T) {
 	var l layer.Output
 	ps, r := setUp(func(ps *layer.Params) { l = layer.Output{E: ps.New("e", vocab, d), Smoothing: 0.1} })
 	x, dx := random(r, n, d), random(r, n, d)
-	var room layer.LossRoom
-	var losses layer.Losses
-	arena(func(a *layer.Arena) { room, losses = l.NewLossRoom(a, n), layer.NewLosses(a, n) })
-	l.ForwardBackward(nil, dx, x, make([]int32, n), 0, room, losses)
+	var workspace layer.LossWorkspace
+	targets := layer.Targets{IDs: make([]int32, n)}
+	arena(func(a *layer.Arena) { workspace, targets.Losses = l.Alloc(a, n), layer.AllocLosses(a, n) })
+	l.ForwardBackward(nil, dx, x, targets, workspace)
 	for _, g := range append(dx.Data, ps.G...) {
 		if g != 0 {
 			t.Fatalf("a derivative of %v", g)

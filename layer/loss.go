@@ -27,14 +27,14 @@ func (l Loss) Plus(o Loss) Loss {
 	return Loss{l.Sum + o.Sum, l.NLL + o.NLL, l.KL + o.KL, l.Tokens + o.Tokens, l.Correct + o.Correct}
 }
 
-// Losses are the losses of each of the tokens of a batch, whose sums do not depend on which tokens came first.
+// Losses holds the loss of each token of a batch, so that sums do not depend on which came first.
 type Losses struct {
 	sum, nll, kl []float32 // [n] as in Loss
 	correct      []float32 // [n] 1 or 0
 }
 
-// NewLosses takes the memory for n tokens.
-func NewLosses(a *Arena, n int) Losses {
+// AllocLosses takes the memory for n tokens.
+func AllocLosses(a *Arena, n int) Losses {
 	return Losses{a.Slice(n), a.Slice(n), a.Slice(n), a.Slice(n)}
 }
 
@@ -55,97 +55,113 @@ func (l Losses) Total() Loss {
 	return t
 }
 
-// LossRoom is the memory that an Output works in.
-type LossRoom struct {
+// Targets says what each of n rows is to predict, and takes what comes of it.
+type Targets struct {
+	IDs    []int32 // [n] in [0, V)
+	Losses Losses  // [n] set for each row
+	Scale  float32 // of the derivative: 1/tokens for the mean loss of a batch
+}
+
+// rows views the targets of rows [lo, hi).
+func (t Targets) rows(lo, hi int) Targets {
+	return Targets{t.IDs[lo:hi], t.Losses.Rows(lo, hi), t.Scale}
+}
+
+// LossWorkspace is the memory that an Output works in.
+type LossWorkspace struct {
 	logits mat.Matrix // [chunk × V]
 	diff   mat.Matrix // [half a chunk × V] for RDrop: differences of two rows of logits
 }
 
-// NewLossRoom takes the memory for n tokens.
-func (l Output) NewLossRoom(a *Arena, n int) LossRoom {
-	return LossRoom{logits: a.Matrix(l.chunk(n), l.E.Shape[0])}
+// Alloc takes the memory for n tokens.
+func (l Output) Alloc(a *Arena, n int) LossWorkspace {
+	return LossWorkspace{logits: a.Matrix(l.chunk(n), l.E.Shape[0])}
 }
 
-// chunk is how many of n rows of logits there are at once.
+// chunk returns how many of n rows of logits exist at once.
 func (l Output) chunk(n int) int {
 	const numbers = 1 << 22 // small enough for the last-level cache, rows enough for Gemm
 	return min(n, max(32, min(512, numbers/l.E.Shape[0])))
 }
 
 // Logits sets y [n × V] = x·Eᵀ, plus the bias if there is one.
-func (l Output) Logits(p *mat.Pool, y, x mat.Matrix) {
-	l.LogitsBy(p, y, x, l.E.Weights().T())
+func (l Output) Logits(pool *mat.Pool, y, x mat.Matrix) {
+	l.LogitsBy(pool, y, x, l.E.Weights().T())
 }
 
-// LogitsBy is Logits with a transpose [d × V] of E, for those who multiply by it often.
-func (l Output) LogitsBy(p *mat.Pool, y, x, transposed mat.Matrix) {
+// LogitsBy is Logits with a transpose [d × V] of E, for callers that multiply by it often.
+func (l Output) LogitsBy(pool *mat.Pool, y, x, transposed mat.Matrix) {
 	var o mat.GemmOptions
 	if l.Bias != nil {
 		o.Bias = l.Bias.W
 	}
-	l.Precision.gemm(p, y, x, transposed, o)
+	l.Precision.gemm(pool, y, x, transposed, o)
 }
 
-// Forward sets the losses of x [n × d] for targets [n], ids in [0, V).
-func (l Output) Forward(p *mat.Pool, x mat.Matrix, targets []int32, room LossRoom, losses Losses) {
-	for lo := 0; lo < x.Rows; lo += room.logits.Rows {
-		hi := min(lo+room.logits.Rows, x.Rows)
-		logits := room.logits.RowRange(0, hi-lo)
-		l.Logits(p, logits, x.RowRange(lo, hi))
-		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], losses.Rows(lo, hi), false, 0})
+// Forward sets t.Losses for x [n × d].
+func (l Output) Forward(pool *mat.Pool, x mat.Matrix, t Targets, w LossWorkspace) {
+	for lo := 0; lo < x.Rows; lo += w.logits.Rows {
+		hi := min(lo+w.logits.Rows, x.Rows)
+		logits := w.logits.RowRange(0, hi-lo)
+		l.Logits(pool, logits, x.RowRange(lo, hi))
+		mat.Each(pool, hi-lo, lossGrain, crossEntropy{l, logits, t.rows(lo, hi), false})
 	}
 }
 
-// ForwardBackward sets the losses and adds scale times their derivative to the gradients of E and the bias, setting
+// ForwardBackward sets t.Losses and adds t.Scale times their derivative to the gradients of E and the bias, setting
 // dx [n × d] likewise.
 //
 // For a row of logits x with p = softmax(x), target t and the smoothed target distribution q:
 //
 //	loss = Σ_j q_j·(log Z - x_j),  log Z = log Σ_j e^(x_j)   so   dlogits = p - q
 //	logits = x·Eᵀ + b                                        so   dx = dlogits·E   dE = dlogitsᵀ·x   db = Σ_rows dlogits
-func (l Output) ForwardBackward(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale float32, room LossRoom, losses Losses) {
-	for lo := 0; lo < x.Rows; lo += room.logits.Rows {
-		hi := min(lo+room.logits.Rows, x.Rows)
-		logits := room.logits.RowRange(0, hi-lo)
-		l.Logits(p, logits, x.RowRange(lo, hi))
-		mat.Each(p, hi-lo, 4, crossEntropy{l, logits, targets[lo:hi], losses.Rows(lo, hi), true, scale})
-		l.backward(p, dx.RowRange(lo, hi), logits, x.RowRange(lo, hi), hi == x.Rows) // logits now hold dlogits
+func (l Output) ForwardBackward(pool *mat.Pool, dx, x mat.Matrix, t Targets, w LossWorkspace) {
+	for lo := 0; lo < x.Rows; lo += w.logits.Rows {
+		hi := min(lo+w.logits.Rows, x.Rows)
+		logits := w.logits.RowRange(0, hi-lo)
+		l.Logits(pool, logits, x.RowRange(lo, hi))
+		mat.Each(pool, hi-lo, lossGrain, crossEntropy{l, logits, t.rows(lo, hi), true})
+		l.backward(pool, dx.RowRange(lo, hi), logits, x.RowRange(lo, hi), hi == x.Rows) // logits now hold dlogits
 	}
 }
 
-// backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b, which are the last of their part or not.
-func (l Output) backward(p *mat.Pool, dx, dlogits, x mat.Matrix, last bool) {
-	l.Precision.gemm(p, dx, dlogits, l.E.Weights(), mat.GemmOptions{})
-	l.E.await(0) // which is the turn of the bias, too
-	if l.Bias != nil {
-		AddRows(p, l.Bias.G, dlogits)
-	}
-	l.E.addProduct(p, dlogits, x, l.Precision, last)
+// lossGrain is the number of rows of logits that a thread takes at a time.
+const lossGrain = 4
+
+// backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b. last says that these
+// rows are the last of their microbatch.
+func (l Output) backward(pool *mat.Pool, dx, dlogits, x mat.Matrix, last bool) {
+	l.Precision.gemm(pool, dx, dlogits, l.E.Weights(), mat.GemmOptions{})
+	l.E.AddInOrder(last, func(lo, hi int) {
+		if l.Bias != nil && lo == 0 {
+			AddRows(pool, l.Bias.G, dlogits)
+		}
+		l.Precision.gemm(pool, l.E.Grad().RowRange(lo, hi), dlogits.T().RowRange(lo, hi), x, Add.gemm())
+	})
 }
 
-// crossEntropy turns rows of logits into the losses of their tokens and, if asked for, into scale·dlogits.
+// crossEntropy turns rows of logits into the losses of their tokens and, if grad, into Scale·dlogits.
 type crossEntropy struct {
 	Output
 	logits  mat.Matrix
-	targets []int32
-	out     Losses
+	targets Targets
 	grad    bool
-	scale   float32
 }
 
 func (t *crossEntropy) Range(lo, hi int) {
 	target, others := t.smoothed(t.logits.Cols)
+	scale := t.targets.Scale
 	for i := lo; i < hi; i++ {
 		z := t.loss(i, target, others)
 		if t.grad {
 			x := t.logits.Row(i)
-			mat.ScaleShift(x, t.scale/z, -t.scale*others) // p - q, but for the target
-			x[t.targets[i]] -= float32(t.scale * (target - others))
+			mat.ScaleShift(x, scale/z, -scale*others) // p - q, except at the target
+			x[t.targets.IDs[i]] -= float32(scale * (target - others))
 		}
 	}
 }
 
-// smoothed is what the target and each other entry weigh in q.
+// smoothed returns the weights in q of the target and of each other entry.
 func (l Output) smoothed(v int) (target, others float32) {
 	target, others = 1-l.Smoothing, l.Smoothing/float32(v-1)
 	if l.SmoothAll {
@@ -155,18 +171,18 @@ func (l Output) smoothed(v int) (target, others float32) {
 	return target, others
 }
 
-// loss takes the loss of row i, turns its logits into e^(x-max), and returns their sum.
+// loss sets the loss of row i, turns its logits into e^(x-max), and returns their sum.
 func (t *crossEntropy) loss(i int, target, others float32) (z float32) {
-	x, want := t.logits.Row(i), t.targets[i]
+	x, want, out := t.logits.Row(i), t.targets.IDs[i], t.targets.Losses
 	xt, total, top := float64(x[want]), float64(mat.Sum(x)), mat.Max(x)
-	t.out.kl[i], t.out.correct[i] = 0, 0
+	out.kl[i], out.correct[i] = 0, 0
 	if x[want] == top {
-		t.out.correct[i] = 1
+		out.correct[i] = 1
 	}
 	z = mat.ExpSum(x, x, top)
 	logZ := float64(top) + mat.Log(float64(z))
-	t.out.nll[i] = float32(logZ - xt)
+	out.nll[i] = float32(logZ - xt)
 	weighted := float64(float64(target) * xt)
-	t.out.sum[i] = float32(logZ - weighted - float64(float64(others)*(total-xt)))
+	out.sum[i] = float32(logZ - weighted - float64(float64(others)*(total-xt)))
 	return z
 }

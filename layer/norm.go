@@ -32,43 +32,41 @@ func NewNorm(ps *Params, name string, d int, eps float32, kind NormKind) Norm {
 	return l
 }
 
-// Normed is what a norm and the residual beside it leave for Backward and for the next layer.
-type Normed struct {
-	R    mat.Matrix // [n × d] x + Dropout(sublayer); none for a norm alone
-	Y    mat.Matrix // [n × d] the norm's result
-	Mean []float32  // [n] what was taken from each row of the norm's input
-	RStd []float32  // [n] what it was multiplied with
+// NormAct holds the activations of a Norm or an AddNorm. Forward leaves in it what Backward needs.
+type NormAct struct {
+	X    mat.Matrix // [n × d] what was normalized, in the caller's memory
+	Y    mat.Matrix // [n × d] the result
+	Mean []float32  // [n] what was subtracted from each row of X
+	RStd []float32  // [n] what each row was then multiplied by
+	drop mat.Dropout
 }
 
-// NewNormed takes the memory for n tokens.
-func NewNormed(a *Arena, n, d int) Normed {
-	return Normed{a.Matrix(n, d), a.Matrix(n, d), a.Slice(n), a.Slice(n)}
+// Alloc takes the memory for n tokens.
+func (l Norm) Alloc(a *Arena, n int) NormAct {
+	return NormAct{Y: a.Matrix(n, l.Gain.Shape[0]), Mean: a.Slice(n), RStd: a.Slice(n)}
 }
 
-// NewNormedAlone takes the memory for n tokens of a norm without a residual.
-func NewNormedAlone(a *Arena, n, d int) Normed {
-	return Normed{Y: a.Matrix(n, d), Mean: a.Slice(n), RStd: a.Slice(n)}
-}
-
-// Forward computes out.Y [n × d], the norm of each row of x [n × d].
-func (l Norm) Forward(p *mat.Pool, out Normed, x mat.Matrix) {
-	mat.Each(p, x.Rows, rowGrain, norm{l, out, x})
+// Forward returns act.Y [n × d], the norm of each row of x [n × d].
+func (l Norm) Forward(pool *mat.Pool, act *NormAct, x mat.Matrix) mat.Matrix {
+	act.X = x
+	mat.Each(pool, x.Rows, rowGrain, norm{l, *act})
+	return act.Y
 }
 
 type norm struct {
 	Norm
-	out Normed
-	x   mat.Matrix
+	act NormAct
 }
 
 func (t *norm) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		t.row(t.out, i, t.x.Row(i))
+		t.row(&t.act, i)
 	}
 }
 
-// row normalizes x as row i of out.
-func (l *Norm) row(out Normed, i int, x []float32) {
+// row normalizes row i of act.X.
+func (l *Norm) row(act *NormAct, i int) {
+	x, y := act.X.Row(i), act.Y.Row(i)
 	d := float32(len(x))
 	var mean float32
 	if l.Kind != RMSNorm {
@@ -80,19 +78,18 @@ func (l *Norm) row(out Normed, i int, x []float32) {
 	} else {
 		rstd = float32(1 / math.Sqrt(float64(squares/d+l.Eps)))
 	}
-	y := out.Y.Row(i)
-	bias := y // cleared, for a bias that there is not
+	bias := y
 	if l.Bias != nil {
 		bias = l.Bias.W
 	} else {
-		clear(bias)
+		clear(bias) // RMSNorm has no bias: y serves as zeros until it is written
 	}
 	mat.Normalize(y, x, mean, rstd, l.Gain.W, bias)
-	out.Mean[i], out.RStd[i] = mean, rstd
+	act.Mean[i], act.RStd[i] = mean, rstd
 }
 
-// Backward takes dy [n × d] and the x that Forward saw and what it left, adds to the gradients of gain and bias,
-// and sets or adds to dx [n × d]. dx may be dy if it is set; dy is overwritten if it is added to.
+// Backward takes dy [n × d] and what Forward left, adds to the gradients of gain and bias, and sets or
+// adds to dx [n × d]. dx may be dy if it is set; dy is overwritten if dx is added to.
 //
 // With x̂ = (x - mean)·rstd and g = dy·gain, where mean() is over the d elements of the row:
 //
@@ -101,58 +98,57 @@ func (l *Norm) row(out Normed, i int, x []float32) {
 //	rstd = (mean((x-μ)²) + eps)^-½     so   c = mean(g·x̂)                              LayerNorm
 //	rstd = 1/(s + eps)                 so   c = Σ(g·x̂)/(d-1)·(s + eps)/s               UnbiasedNorm
 //	x̂ = x·(mean(x²) + eps)^-½          so   c = mean(g·x̂), and mean(g) is not taken    RMSNorm
-func (l Norm) Backward(p *mat.Pool, dx, dy mat.Matrix, out Normed, x mat.Matrix, how mat.GemmOptions) {
-	l.paramGrad(p, dy, out, x)
-	mat.Each(p, dy.Rows, rowGrain, normGrad{l, dx, dy, out, x, how})
+func (l Norm) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *NormAct, mode Mode) {
+	l.paramGrad(pool, dy, act)
+	mat.Each(pool, dy.Rows, rowGrain, normGrad{l, dx, dy, *act, mode})
 }
 
 // paramGrad adds to the gradients of gain and bias.
-func (l Norm) paramGrad(p *mat.Pool, dy mat.Matrix, out Normed, x mat.Matrix) {
-	l.Gain.await(0)
-	mat.Each(p, dy.Cols, columnGrain, normParamGrad{l, dy, out, x})
-	l.Gain.added(0)
+func (l Norm) paramGrad(pool *mat.Pool, dy mat.Matrix, act *NormAct) {
+	l.Gain.AddInOrder(true, func(int, int) {
+		mat.Each(pool, dy.Cols, columnGrain, normParamGrad{l, dy, *act})
+	})
 }
 
 type normParamGrad struct {
 	Norm
 	dy  mat.Matrix
-	out Normed
-	x   mat.Matrix
+	act NormAct
 }
 
 func (t *normParamGrad) Range(lo, hi int) {
-	var none [columnGrain]float32 // for a bias that there is not
-	dbias := none[:hi-lo]
+	var unused [columnGrain]float32
+	dbias := unused[:hi-lo] // RMSNorm has no bias
 	if t.Bias != nil {
 		dbias = t.Bias.G[lo:hi]
 	}
 	n := t.dy.Rows
-	mat.NormalizeParamGradRows(t.Gain.G[lo:hi], dbias, t.dy.ColRange(lo, hi), t.x.ColRange(lo, hi), t.out.Mean[:n], t.out.RStd[:n])
+	mat.NormalizeParamGradRows(t.Gain.G[lo:hi], dbias, t.dy.ColRange(lo, hi), t.act.X.ColRange(lo, hi), t.act.Mean[:n], t.act.RStd[:n])
 }
 
 type normGrad struct {
 	Norm
 	dx, dy mat.Matrix
-	out    Normed
-	x      mat.Matrix
-	how    mat.GemmOptions
+	act    NormAct
+	mode   Mode
 }
 
 func (t *normGrad) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		dx, dy := t.dx.Row(i), t.dy.Row(i)
-		if t.how.Accumulate {
-			t.gradRow(dy, dy, t.out, i, t.x.Row(i))
+		if t.mode == Add {
+			t.gradRow(dy, dy, &t.act, i)
 			mat.Add(dx, dy)
 		} else {
-			t.gradRow(dx, dy, t.out, i, t.x.Row(i))
+			t.gradRow(dx, dy, &t.act, i)
 		}
 	}
 }
 
-// gradRow sets dx for row i of out.
-func (l *Norm) gradRow(dx, dy []float32, out Normed, i int, x []float32) {
-	d, mean, rstd := float32(len(x)), out.Mean[i], out.RStd[i]
+// gradRow sets dx for row i of act.X.
+func (l *Norm) gradRow(dx, dy []float32, act *NormAct, i int) {
+	x, mean, rstd := act.X.Row(i), act.Mean[i], act.RStd[i]
+	d := float32(len(x))
 	g, gx := mat.NormalizeSums(dy, x, mean, rstd, l.Gain.W)
 	switch l.Kind {
 	case LayerNorm:

@@ -1,10 +1,6 @@
 package layer
 
-import (
-	"sync/atomic"
-
-	"tfm/mat"
-)
+import "tfm/mat"
 
 // Param is one tensor of parameters: a named view into the arena of its Params.
 type Param struct {
@@ -13,8 +9,8 @@ type Param struct {
 	W     []float32 // the weights; nil until Params.Allocate
 	G     []float32 // the gradient, which every Backward adds to; nil unless allocated
 
-	part  *Part          // that is at work with this view of the parameter; nil if parts come one after another
-	turns []atomic.Int32 // of each block of rows of G, the part that is next to add to it
+	accumulator *Accumulator // nil if microbatches come one after another
+	gates       []gate       // of each block of rows of G
 }
 
 // Size is the number of weights.
@@ -39,7 +35,7 @@ type Params struct {
 	W, G []float32 // all weights, all gradients
 	size int
 
-	turns []atomic.Int32 // of all blocks of all parameters, if there are gradients: see Share
+	gates []gate // of all blocks of all parameters, if there are gradients: see Accumulator
 }
 
 // New declares a parameter. Nothing is allocated, so that a model can be described without its memory.
@@ -53,11 +49,11 @@ func (ps *Params) New(name string, shape ...int) *Param {
 // Count is the number of weights declared.
 func (ps *Params) Count() int { return ps.size }
 
-// Allocate makes the arena, all zeros, with or without room for gradients.
+// Allocate makes the arena, all zeros, with or without gradients.
 func (ps *Params) Allocate(gradients bool) {
-	ps.W, ps.G, ps.turns = make([]float32, ps.size), nil, nil
+	ps.W, ps.G, ps.gates = make([]float32, ps.size), nil, nil
 	if gradients {
-		ps.G, ps.turns = make([]float32, ps.size), ps.newTurns()
+		ps.G, ps.gates = make([]float32, ps.size), ps.newGates()
 	}
 	at := 0
 	for _, p := range ps.List {

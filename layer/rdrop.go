@@ -2,22 +2,22 @@ package layer
 
 import "tfm/mat"
 
-// NewRDropRoom takes the memory for RDrop of n tokens, which are 2n rows.
-func (l Output) NewRDropRoom(a *Arena, n int) LossRoom {
-	room := l.NewLossRoom(a, 2*n)
-	room.diff = a.Matrix(l.chunk(2*n)/2, l.E.Shape[0])
-	return room
+// AllocRDrop takes the memory for RDrop of n tokens, which are 2n rows.
+func (l Output) AllocRDrop(a *Arena, n int) LossWorkspace {
+	w := l.Alloc(a, 2*n)
+	w.diff = a.Matrix(l.chunk(2*n)/2, l.E.Shape[0])
+	return w
 }
 
 // RDrop is ForwardBackward of two copies of n tokens that have gone through the model with other dropout: rows i and
-// n+i of x [2n × d] and targets [2n] belong to one token. Beside the cross-entropy of both it makes their
-// distributions p and p' alike (Liang et al., 2021, "R-Drop", section 2.2, equations 2 to 4): it adds scale times
+// n+i of x [2n × d] and of t [2n] belong to one token. Beside the cross-entropy of both it makes their
+// distributions p and p' alike (Liang et al., 2021, "R-Drop", section 2.2, equations 2 to 4): it adds t.Scale times
 // the derivative of the paper's loss, summed over tokens,
 //
 //	-log p(target) - log p'(target) + α·½(KL(p‖p') + KL(p'‖p)) = Loss.Sum + α/2·Loss.KL summed over rows
 //
 // with label smoothing in the first two; the KL of a token is in the losses of its first row. Loss counts each copy as a token, so that its means are those of
-// ForwardBackward; a scale of 1/2n makes derivatives likewise. α must be above 0. It panics if x has an odd number of rows.
+// ForwardBackward; a Scale of 1/2n makes derivatives likewise. α must be above 0. It panics if x has an odd number of rows.
 //
 // With x and y the logits of the two rows, u = x - y, and q the smoothed target distribution: log p - log p' is u less
 // a constant, which Σ_j p_j - p'_j = 0 takes away, and dp_k/dx_j = p_k·([j=k] - p_j), so
@@ -26,32 +26,32 @@ func (l Output) NewRDropRoom(a *Arena, n int) LossRoom {
 //	dJ/dx_j = p_j - p'_j + p_j·(u_j - Σ_k p_k·u_k)       dJ/dy_j = p'_j - p_j - p'_j·(u_j - Σ_k p'_k·u_k)
 //	dx_j = p_j - q_j + α/2·dJ/dx_j = α/2·p_j·(u_j - (Σ_k p_k·u_k - 1 - 2/α)) - α/2·p'_j - q_j
 //	dy_j = p'_j - q_j + α/2·dJ/dy_j = -α/2·p'_j·(u_j - (Σ_k p'_k·u_k + 1 + 2/α)) - α/2·p_j - q_j
-func (l Output) RDrop(p *mat.Pool, dx, x mat.Matrix, targets []int32, scale, alpha float32, room LossRoom, losses Losses) {
+func (l Output) RDrop(pool *mat.Pool, dx, x mat.Matrix, t Targets, alpha float32, w LossWorkspace) {
 	if x.Rows%2 != 0 {
 		panic("layer: RDrop of an odd number of rows")
 	}
-	n, half := x.Rows/2, room.diff.Rows
+	n, half := x.Rows/2, w.diff.Rows
 	for lo := 0; lo < n; lo += half {
 		hi := min(lo+half, n)
 		c := hi - lo
 		copies := func(i int) (logits mat.Matrix, from, to int) {
-			return room.logits.RowRange(i*c, (i+1)*c), i*n + lo, i*n + hi
+			return w.logits.RowRange(i*c, (i+1)*c), i*n + lo, i*n + hi
 		}
 		var both [2]crossEntropy
 		for i := range both {
 			logits, from, to := copies(i)
-			l.Logits(p, logits, x.RowRange(from, to))
-			both[i] = crossEntropy{l, logits, targets[from:to], losses.Rows(from, to), true, scale}
+			l.Logits(pool, logits, x.RowRange(from, to))
+			both[i] = crossEntropy{l, logits, t.rows(from, to), true}
 		}
-		mat.Each(p, c, 2, coupled{both, room.diff, alpha})
+		mat.Each(pool, c, 2, coupled{both, w.diff, alpha})
 		for i := range both {
 			logits, from, to := copies(i)
-			l.backward(p, dx.RowRange(from, to), logits, x.RowRange(from, to), hi == n && i == 1)
+			l.backward(pool, dx.RowRange(from, to), logits, x.RowRange(from, to), hi == n && i == 1)
 		}
 	}
 }
 
-// coupled turns the two rows of logits of each token into its losses and scale times the derivative.
+// coupled turns the two rows of logits of each token into its losses and Scale times the derivative.
 type coupled struct {
 	copies [2]crossEntropy
 	diff   mat.Matrix
@@ -62,14 +62,14 @@ func (t *coupled) Range(lo, hi int) {
 	const block = 1024 // numbers of a row that are worked on at once, within the first-level cache
 	var saved [block]float32
 	a, b := &t.copies[0], &t.copies[1]
-	scale, v := a.scale, a.logits.Cols
+	scale, v := a.targets.Scale, a.logits.Cols
 	target, others := a.smoothed(v)
 	for i := lo; i < hi; i++ {
 		x, y, u := a.logits.Row(i), b.logits.Row(i), t.diff.Row(i)
 		mat.ScaleAdd(u, y, -1, x)
 		zx, zy := a.loss(i, target, others), b.loss(i, target, others) // x and y now hold zx·p and zy·p'
 		ux, uy := mat.Dot(x, u)/zx, mat.Dot(y, u)/zy
-		a.out.kl[i] = ux - uy
+		a.targets.Losses.kl[i] = ux - uy
 		strength := scale * t.alpha / 2
 		sx, sy := strength/zx, strength/zy
 		for at := 0; at < v; at += block {
@@ -86,7 +86,7 @@ func (t *coupled) Range(lo, hi int) {
 			}
 		}
 		want := float32(scale * (target - others))
-		x[a.targets[i]] -= want
-		y[b.targets[i]] -= want
+		x[a.targets.IDs[i]] -= want
+		y[b.targets.IDs[i]] -= want
 	}
 }

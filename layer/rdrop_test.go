@@ -69,18 +69,18 @@ func TestRDrop(t *testing.T) {
 			sum, _ := ref.CrossEntropy(w["e"], w["b"], rows, targets, float64(v.smoothing), v.all)
 			return 0.25 * (sum + float64(v.alpha)/2*kl(w["e"], w["b"], rows))
 		}
-		var room layer.LossRoom
-		var losses layer.Losses
-		arena(func(a *layer.Arena) { room, losses = l.NewRDropRoom(a, v.many), layer.NewLosses(a, 2*v.many) })
-		l.RDrop(nil, dx, x, targets, 0.25, v.alpha, room, losses)
-		got := losses.Total()
+		var workspace layer.LossWorkspace
+		all := layer.Targets{IDs: targets, Scale: 0.25}
+		arena(func(a *layer.Arena) { workspace, all.Losses = l.AllocRDrop(a, v.many), layer.AllocLosses(a, 2*v.many) })
+		l.RDrop(nil, dx, x, all, v.alpha, workspace)
+		got := all.Losses.Total()
 		// A row's share is a difference of two sums, which may be larger: ten roundings of the mean logit's size.
 		if want := kl(w["e"], w["b"], rows); math.Abs(got.KL-want) > 1e-6*(want+float64(v.many)) {
 			t.Errorf("KL %v, want %v", got.KL, want)
 		}
 		got.KL = 0
-		l.Forward(nil, x, targets, room, losses)
-		if plain := losses.Total(); got != plain {
+		l.Forward(nil, x, all, workspace)
+		if plain := all.Losses.Total(); got != plain {
 			t.Errorf("loss %+v, without R-Drop %+v", got, plain)
 		}
 		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
@@ -92,16 +92,16 @@ func TestRDrop(t *testing.T) {
 func TestRDropOfEqualCopies(t *testing.T) {
 	var l layer.Output
 	ps, r := setUp(func(ps *layer.Params) { l = layer.Output{E: ps.New("e", vocab, d), Smoothing: 0.1} })
-	x, dx, plain, targets := random(r, 2*n, d), mat.New(2*n, d), mat.New(2*n, d), make([]int32, 2*n)
+	x, dx, plain := random(r, 2*n, d), mat.New(2*n, d), mat.New(2*n, d)
+	targets := layer.Targets{IDs: make([]int32, 2*n), Scale: 1}
 	copy(x.Data[n*d:], x.Data[:n*d])
-	var room layer.LossRoom
-	var losses layer.Losses
-	arena(func(a *layer.Arena) { room, losses = l.NewRDropRoom(a, n), layer.NewLosses(a, 2*n) })
-	l.RDrop(nil, dx, x, targets, 1, 2, room, losses)
-	if loss := losses.Total(); loss.KL != 0 {
+	var workspace layer.LossWorkspace
+	arena(func(a *layer.Arena) { workspace, targets.Losses = l.AllocRDrop(a, n), layer.AllocLosses(a, 2*n) })
+	l.RDrop(nil, dx, x, targets, 2, workspace)
+	if loss := targets.Losses.Total(); loss.KL != 0 {
 		t.Errorf("KL %v of equal rows", loss.KL)
 	}
 	clear(ps.G)
-	l.ForwardBackward(nil, plain, x, targets, 1, room, losses)
+	l.ForwardBackward(nil, plain, x, targets, workspace)
 	ref.Close(t, "dx", dx, ref.Of(plain), 1e-6)
 }

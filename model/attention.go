@@ -13,60 +13,61 @@ const (
 	DecoderCross = "decoder.cross" // target tokens to source tokens
 )
 
-// Attention is Evaluate that shows all attention weights too: for each sentence of the batch, layer and head, visit is called
-// with the weights [queries × keys], whose rows sum to 1. A sentence's source tokens end with EOS; its queries in the decoder are
-// BOS and the target, so that row i is the step that says target token i, the last one EOS. The batch goes in parts of some
-// sentences; attentions come in the order in which a part meets them, within one the layers from 0, then heads, then sentences. The
-// weights are only there during the call. They and the Loss have the bits of Evaluate; it needs no gradients.
+// Attention is Evaluate that shows all attention weights: for each sentence of the batch, layer and head,
+// visit is called with the weights [queries × keys], whose rows sum to 1. A sentence's source tokens end
+// with EOS; its queries in the decoder are BOS and the target, so that row i is the step that predicts
+// target token i, the last one EOS. The batch goes in microbatches; within one, attentions come in the order
+// of a forward pass, then layers from 0, then heads, then sentences. The weights are valid only during the
+// call. They and the Loss have the bits of Evaluate; no gradients are needed.
 func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sentence int, weights mat.Matrix)) Loss {
-	b.check(s.Config)
-	most := s.most()
-	rows := max(most, b.longest())
-	fit := func(m, n int) {
-		s.arena.Fit(func() {
-			s.losses = layer.NewLosses(s.arena, len(b.TgtIn))
-			s.take(m, n, true) // as for training, or the layers would write over each other's queries and keys
+	b.check(s.p.Config)
+	alloc := func(m, n int) {
+		s.arena.Alloc(func() {
+			s.losses = layer.AllocLosses(s.arena, len(b.TgtIn))
+			s.allocForward(m, n, true) // as for backward, so that every layer's queries and keys are kept
 		})
 	}
-	fit(rows, rows) // for all parts
-	s.cut(b, 1, most)
-	var part Batch
-	var room []float32
-	for i := range len(s.cuts) - 1 {
-		first := s.cuts[i]
+	maxRows := s.maxRows()
+	rows := max(maxRows, b.longest())
+	alloc(rows, rows) // for all microbatches: losses must stay where they are
+	s.cut(b, 1, maxRows)
+	var batch Batch
+	var workspace []float32
+	for i := range len(s.bounds) - 1 {
+		first := s.bounds[i]
+		b.slice(&batch, first, s.bounds[i+1])
+		alloc(len(batch.Src), len(batch.TgtIn))
+		x := s.forward(&batch, dropouts{}, dropouts{})
 		tgt := int(b.TgtStarts[first])
-		b.part(&part, first, s.cuts[i+1])
-		fit(len(part.Src), len(part.TgtIn))
-		x := s.forward(&part, dropouts{}, dropouts{})
-		s.Output.Forward(s.pool, x, part.TgtOut, s.room, s.losses.Rows(tgt, tgt+len(part.TgtOut)))
-		s.show(&part, first, &room, visit)
+		s.p.Output.Forward(s.pool, x, layer.Targets{IDs: batch.TgtOut, Losses: s.losses.Rows(tgt, tgt+len(batch.TgtOut))}, s.act.loss)
+		s.show(&batch, first, &workspace, visit)
 	}
 	return s.losses.Total()
 }
 
-// show visits the attention weights of a part that begins with sentence first.
-func (s *Pass) show(b *Batch, first int, room *[]float32, visit func(string, int, int, int, mat.Matrix)) {
+// show visits the attention weights of a microbatch that begins with sentence first.
+func (s *Pass) show(b *Batch, first int, workspace *[]float32, visit func(string, int, int, int, mat.Matrix)) {
 	show := func(attention string, layer, heads int, in attn.Inputs, r attn.Ragged) {
 		for head := range heads {
 			for i := range r.Sentences() {
 				queries, keys := int(r.Q[i+1]-r.Q[i]), int(r.K[i+1]-r.K[i])
-				if queries*keys > len(*room) {
-					*room = make([]float32, 2*queries*keys)
+				if queries*keys > len(*workspace) {
+					*workspace = make([]float32, 2*queries*keys)
 				}
-				w := mat.Of(*room, queries, keys)
+				w := mat.Of(*workspace, queries, keys)
 				in.Weights(w, heads, i, head, r)
 				visit(attention, layer, head, first+i, w)
 			}
 		}
 	}
-	self, causal, cross := b.ragged()
-	for i, l := range s.Encoder {
-		show(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(s.enc[i].self), self)
+	encoder, decoder := s.runs(b, dropouts{}, dropouts{})
+	for i, l := range s.p.Encoder {
+		show(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.enc[i].Self), encoder.Self)
 	}
-	for i, l := range s.Decoder {
-		show(DecoderSelf, i, l.Self.Heads, l.Self.Inputs(s.dec[i].self), causal)
+	for i, l := range s.p.Decoder {
+		show(DecoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.dec[i].Self), decoder.Self)
 	}
-	for i, l := range s.Decoder {
-		show(DecoderCross, i, l.Cross.Heads, l.Cross.Inputs(s.dec[i].cross), cross)
+	for i, l := range s.p.Decoder {
+		show(DecoderCross, i, l.Cross.Heads, l.Cross.Inputs(&s.act.dec[i].Cross), decoder.Cross)
 	}
 }

@@ -7,7 +7,7 @@ type Batch struct {
 	Src       []int32 // sources, each with EOS at its end
 	SrcStarts []int32 // where each source begins, and at the end len(Src)
 	TgtIn     []int32 // what the decoder is given: BOS and the target
-	TgtOut    []int32 // what it shall say: the target and EOS
+	TgtOut    []int32 // what the decoder is to predict: the target and EOS
 	TgtStarts []int32 // where each target begins, and at the end len(TgtIn)
 }
 
@@ -32,8 +32,8 @@ func (b *Batch) Append(src, tgt []int32) {
 // Sentences is the number of pairs.
 func (b *Batch) Sentences() int { return max(0, len(b.SrcStarts)-1) }
 
-// part sets dst to sentences [lo, hi), whose tokens it shares.
-func (b *Batch) part(dst *Batch, lo, hi int) {
+// slice sets dst to sentences [lo, hi), whose tokens it shares.
+func (b *Batch) slice(dst *Batch, lo, hi int) {
 	src, tgt := b.SrcStarts[lo:hi+1], b.TgtStarts[lo:hi+1]
 	dst.Src = b.Src[src[0]:src[hi-lo]]
 	dst.TgtIn, dst.TgtOut = b.TgtIn[tgt[0]:tgt[hi-lo]], b.TgtOut[tgt[0]:tgt[hi-lo]]
@@ -48,8 +48,8 @@ func rebased(to, starts []int32) []int32 {
 	return to
 }
 
-// end returns where the part ends that begins with sentence lo: it has at most so many rows on each side, but at
-// least one sentence.
+// end returns the end of the microbatch that begins with sentence lo: it has at most the given rows on each
+// side, except that it has one sentence at least.
 func (b *Batch) end(lo, rows int) int {
 	hi := lo + 1
 	for hi < b.Sentences() && int(max(b.SrcStarts[hi+1]-b.SrcStarts[lo], b.TgtStarts[hi+1]-b.TgtStarts[lo])) <= rows {
@@ -58,10 +58,10 @@ func (b *Batch) end(lo, rows int) int {
 	return hi
 }
 
-// side is how many tokens the side has that has more.
+// side returns the number of tokens of the side that has more.
 func (b *Batch) side() int { return max(len(b.Src), len(b.TgtIn)) }
 
-// longest is the length of the longest sentence, marks counted.
+// longest returns the length of the longest sentence, marks counted.
 func (b *Batch) longest() int {
 	longest := int32(0)
 	for i := range b.Sentences() {
@@ -70,7 +70,8 @@ func (b *Batch) longest() int {
 	return int(longest)
 }
 
-// check panics if the batch is not one for a model of this configuration, before other threads and assembly see it.
+// check panics if the batch is not valid for a model of this configuration, before other threads and
+// assembly see it.
 func (b *Batch) check(c Config) {
 	if len(b.SrcStarts) != len(b.TgtStarts) {
 		panic(fmt.Sprintf("model: %d source and %d target starts in a batch", len(b.SrcStarts), len(b.TgtStarts)))

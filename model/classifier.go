@@ -91,13 +91,13 @@ type ClassifierPass struct {
 	dx       mat.Matrix // [m × Cols]; nobody asks for it
 }
 
-// NewClassifierPass returns a pass whose loops run on p. Train needs Params that are allocated with gradients.
-func NewClassifierPass(m *Classifier, p *mat.Pool) *ClassifierPass {
-	return &ClassifierPass{Classifier: m, pass: newStacks(m.layers, p, new(layer.Arena))}
+// NewClassifierPass returns a pass whose loops run on pool. Train needs Params that are allocated with gradients.
+func NewClassifierPass(m *Classifier, pool *mat.Pool) *ClassifierPass {
+	return &ClassifierPass{Classifier: m, pass: newStacks(m.layers, pool, new(layer.Arena))}
 }
 
-// bind checks a batch of x [n·Rows × Cols] and n labels, and gives every activation its memory.
-func (s *ClassifierPass) bind(x mat.Matrix, labels []int32, train bool) {
+// alloc checks a batch of x [n·Rows × Cols] and n labels, and takes the memory of its activations.
+func (s *ClassifierPass) alloc(x mat.Matrix, labels []int32, train bool) {
 	c, n := s.Config, len(labels)
 	if x.Rows != n*c.Rows || x.Cols != c.Cols || x.ColStride != 1 {
 		panic(fmt.Sprintf("model: %d labels and rows %d × %d for a classifier of %d × %d", n, x.Rows, x.Cols, c.Rows, c.Cols))
@@ -111,9 +111,9 @@ func (s *ClassifierPass) bind(x mat.Matrix, labels []int32, train bool) {
 		s.src, s.tgt = append(s.src, int32(i*c.Rows)), append(s.tgt, int32(i))
 	}
 	a := s.pass.arena
-	a.Fit(func() {
-		s.pass.take(x.Rows, n, train)
-		s.losses = layer.NewLosses(a, n)
+	a.Alloc(func() {
+		s.pass.alloc(x.Rows, n, train)
+		s.losses = layer.AllocLosses(a, n)
 		if train {
 			s.pass.dsrc, s.pass.dtgt = a.Matrix(x.Rows, c.DModel), a.Matrix(n, c.DModel)
 		}
@@ -123,28 +123,29 @@ func (s *ClassifierPass) bind(x mat.Matrix, labels []int32, train bool) {
 	})
 }
 
-func (s *ClassifierPass) ragged(n int) (encoder, decoder, cross attn.Ragged) {
+// runs returns what the two stacks are given for n inputs.
+func (s *ClassifierPass) runs(n int, enc, dec dropouts) (encoder, decoder Run) {
 	src, tgt := s.src[:n+1], s.tgt[:n+1]
-	return attn.Ragged{Q: src, K: src}, attn.Ragged{Q: tgt, K: tgt}, attn.Ragged{Q: tgt, K: src}
+	return Run{Pool: s.pass.pool, Self: attn.Ragged{Q: src, K: src}, drop: enc},
+		Run{Pool: s.pass.pool, Self: attn.Ragged{Q: tgt, K: tgt}, Cross: attn.Ragged{Q: tgt, K: src}, drop: dec}
 }
 
-// forward returns what is to be projected to logits, [n × d].
+// forward returns what is to be mapped to logits, [n × d].
 func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Matrix {
-	p, pass := s.pass.pool, &s.pass
+	pool, act := s.pass.pool, &s.pass.act
+	encoder, decoder := s.runs(n, enc, dec)
 	if s.Config.Embed {
-		s.embed.Forward(p, pass.src, x)
-		mat.Each(p, n, 4, addToEach{perInput(pass.src, n), s.positions.W})
-	} else {
-		pass.src = x
+		s.embed.Forward(pool, act.src, x)
+		mat.Each(pool, n, 4, addToEach{perInput(act.src, n), s.positions.W})
+		x = act.src
 	}
-	self, one, cross := s.ragged(n)
-	memory := pass.encoderStack(self, enc)
-	if len(pass.Decoder) > 0 {
-		layer.Fill(pass.tgt.Data, 1)
-		return pass.decoderStack(one, cross, dec)
+	act.memory = s.pass.encode(encoder, x)
+	if len(s.layers.Decoder) > 0 {
+		layer.Fill(act.tgt.Data, 1)
+		return s.pass.decode(decoder, act.tgt)
 	}
-	mat.Each(p, n, 4, meanOfRows{pass.tgt, memory})
-	return pass.tgt
+	mat.Each(pool, n, 4, meanOfRows{act.tgt, act.memory})
+	return act.tgt
 }
 
 // backward takes dtgt, the derivative of forward's result, to the gradients: forward's lines in reverse.
@@ -152,17 +153,17 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 //	y = Σ_i memory_i/rows   so   dmemory_i = dy/rows
 //	src_i = x_i·W + b + P_i, for each input,   so   dP_i = Σ dsrc_i over the inputs
 func (s *ClassifierPass) backward(x mat.Matrix, n int, enc, dec dropouts) {
-	p, pass := s.pass.pool, &s.pass
-	self, one, cross := s.ragged(n)
-	if len(pass.Decoder) > 0 {
-		pass.decoderStackBackward(one, cross, dec)
+	pool, pass := s.pass.pool, &s.pass
+	encoder, decoder := s.runs(n, enc, dec)
+	if len(s.layers.Decoder) > 0 {
+		pass.decodeBackward(decoder)
 	} else {
-		mat.Each(p, n, 4, meanOfRowsGrad{pass.dsrc, pass.dtgt})
+		mat.Each(pool, n, 4, meanOfRowsGrad{pass.dsrc, pass.dtgt})
 	}
-	pass.encoderStackBackward(self, enc)
+	pass.encodeBackward(encoder)
 	if s.Config.Embed {
-		layer.AddRows(p, s.positions.G, perInput(pass.dsrc, n))
-		s.embed.Backward(p, s.dx, pass.dsrc, x, layer.Set)
+		layer.AddRows(pool, s.positions.G, perInput(pass.dsrc, n))
+		s.embed.Backward(pool, s.dx, pass.dsrc, x, layer.Set)
 	}
 }
 
@@ -173,10 +174,10 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 	if s.Params.G == nil {
 		panic("model: training of a Classifier that was allocated without gradients")
 	}
-	s.bind(x, labels, true)
+	s.alloc(x, labels, true)
 	enc, dec := s.pass.drops(seed)
 	y := s.forward(x, len(labels), enc, dec)
-	s.pass.Output.ForwardBackward(s.pass.pool, s.pass.dtgt, y, labels, scale, s.pass.room, s.losses)
+	s.layers.Output.ForwardBackward(s.pass.pool, s.pass.dtgt, y, layer.Targets{IDs: labels, Losses: s.losses, Scale: scale}, s.pass.act.loss)
 	s.backward(x, len(labels), enc, dec)
 	return s.losses.Total()
 }
@@ -184,9 +185,9 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 // Evaluate returns the loss of a batch, and how many of its labels have the highest probability, without dropout. It
 // panics as Train does.
 func (s *ClassifierPass) Evaluate(x mat.Matrix, labels []int32) Loss {
-	s.bind(x, labels, false)
+	s.alloc(x, labels, false)
 	y := s.forward(x, len(labels), dropouts{}, dropouts{})
-	s.pass.Output.Forward(s.pass.pool, y, labels, s.pass.room, s.losses)
+	s.layers.Output.Forward(s.pass.pool, y, layer.Targets{IDs: labels, Losses: s.losses}, s.pass.act.loss)
 	return s.losses.Total()
 }
 

@@ -21,7 +21,7 @@ func EachVariant(t *testing.T, test func(*testing.T, *Transformer)) {
 // Logits are those [n × V] of the pass over whole sentences.
 func Logits(m *Transformer, b *Batch) mat.Matrix {
 	pass := NewPass(m, nil)
-	pass.bind(len(b.Src), len(b.TgtIn), false)
+	allocAll(pass, b, false)
 	x := pass.forward(b, dropouts{}, dropouts{})
 	y := mat.New(x.Rows, m.Config.TgtVocab)
 	m.Output.Logits(nil, y, x)

@@ -27,32 +27,31 @@ func goldenConfig(c *golden.Case) Config {
 	return config
 }
 
-// reserve gives take its memory, as a step does.
-func reserve(take func(*layer.Arena)) {
-	var a layer.Arena
-	a.Measure()
-	take(&a)
-	a.Reserve()
-	take(&a)
+// allocAll takes the memory for a whole batch to go through the stacks of a pass as one microbatch.
+func allocAll(s *Pass, b *Batch, train bool) {
+	m, n, d := len(b.Src), len(b.TgtIn), s.p.Config.DModel
+	s.arena.Alloc(func() {
+		s.stacks.alloc(m, n, train)
+		s.dsrc, s.dtgt = s.arena.Matrix(m, d), s.arena.Matrix(n, d)
+	})
 }
 
 // finalNorm is the norm behind a stack, or none.
 type finalNorm struct {
-	norm  layer.Norm
-	state layer.Normed
+	norm layer.Norm
+	act  layer.NormAct
 }
 
-func (f finalNorm) forward(x mat.Matrix) mat.Matrix {
+func (f *finalNorm) forward(x mat.Matrix) mat.Matrix {
 	if f.norm.Gain == nil {
 		return x
 	}
-	f.norm.Forward(nil, f.state, x)
-	return f.state.Y
+	return f.norm.Forward(nil, &f.act, x)
 }
 
-func (f finalNorm) backward(dx, x mat.Matrix) {
+func (f *finalNorm) backward(dx mat.Matrix) {
 	if f.norm.Gain != nil {
-		f.norm.Backward(nil, dx, dx, f.state, x, layer.Set)
+		f.norm.Backward(nil, dx, dx, &f.act, layer.Set)
 	}
 }
 
@@ -76,25 +75,27 @@ func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	ps.Allocate(true)
 	c.Fill("param/", ps)
 	x, starts := c.Input("x"), c.Starts("x")
-	r := attn.Ragged{Q: starts, K: starts}
-	states, dx := make([]encoderState, len(layers)), mat.New(x.Rows, c.D)
-	var g gradients
-	reserve(func(a *layer.Arena) {
+	r := Run{Self: attn.Ragged{Q: starts, K: starts}}
+	acts, dx := make([]EncoderAct, len(layers)), mat.New(x.Rows, c.D)
+	var g layerGrad
+	a := new(layer.Arena)
+	a.Alloc(func() {
 		for i := range layers {
-			states[i] = layers[i].state(a, x.Rows, true)
+			acts[i] = layers[i].Alloc(a, x.Rows, true)
 		}
-		g = gradients{sub: a.Matrix(x.Rows, c.D), hidden: a.Matrix(x.Rows, c.FF), self: layers[0].Self.NewSelfState(a, x.Rows)}
-		final.state = layer.NewNormedAlone(a, x.Rows, c.D)
+		g = layerGrad{dh: a.Matrix(x.Rows, c.D), hidden: a.Matrix(x.Rows, c.FF), self: layers[0].Self.AllocGrad(a, x.Rows)}
+		if c.FinalNorm {
+			final.act = final.norm.Alloc(a, x.Rows)
+		}
 	})
-	inputs := []mat.Matrix{x}
 	for i := range layers {
-		inputs = append(inputs, layers[i].forward(nil, &states[i], inputs[i], r, dropouts{}))
+		x = layers[i].Forward(r, &acts[i], x)
 	}
-	c.Output("y", final.forward(inputs[len(layers)]))
+	c.Output("y", final.forward(x))
 	copy(dx.Data, c.Upstream().Data)
-	final.backward(dx, inputs[len(layers)])
+	final.backward(dx)
 	for i := len(layers) - 1; i >= 0; i-- {
-		layers[i].backward(nil, dx, &g, &states[i], inputs[i], r, dropouts{})
+		layers[i].backward(r, dx, &acts[i], &g)
 	}
 	c.Grad("x", dx)
 	c.Grads(ps)
@@ -120,28 +121,31 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	c.Fill("param/", ps)
 	x, memory := c.Input("x"), c.Input("memory")
 	n, m := x.Rows, memory.Rows
-	self := attn.Ragged{Q: c.Starts("x"), K: c.Starts("x"), Causal: true}
-	cross := attn.Ragged{Q: c.Starts("x"), K: c.Starts("memory")}
-	states, dx, dmemory := make([]decoderState, len(layers)), mat.New(n, c.D), mat.New(m, c.D)
-	var g gradients
-	reserve(func(a *layer.Arena) {
-		for i := range layers {
-			states[i] = layers[i].state(a, n, m, true)
-		}
-		g = gradients{sub: a.Matrix(n, c.D), hidden: a.Matrix(n, c.FF), self: layers[0].Self.NewSelfState(a, n), cross: layers[0].Cross.NewCrossState(a, n, m)}
-		final.state = layer.NewNormedAlone(a, n, c.D)
-	})
-	inputs := []mat.Matrix{x}
-	for i := range layers {
-		inputs = append(inputs, layers[i].forward(nil, &states[i], inputs[i], memory, self, cross, dropouts{}))
+	r := Run{
+		Self:  attn.Ragged{Q: c.Starts("x"), K: c.Starts("x"), Causal: true},
+		Cross: attn.Ragged{Q: c.Starts("x"), K: c.Starts("memory")},
 	}
-	c.Output("y", final.forward(inputs[len(layers)]))
+	acts, dx, dmemory := make([]DecoderAct, len(layers)), mat.New(n, c.D), mat.New(m, c.D)
+	var g layerGrad
+	a := new(layer.Arena)
+	a.Alloc(func() {
+		for i := range layers {
+			acts[i] = layers[i].Alloc(a, n, m, true)
+		}
+		g = layerGrad{dh: a.Matrix(n, c.D), hidden: a.Matrix(n, c.FF), self: layers[0].Self.AllocGrad(a, n), cross: layers[0].Cross.AllocGrad(a, n, m)}
+		if c.FinalNorm {
+			final.act = final.norm.Alloc(a, n)
+		}
+	})
+	g.cross.Memory = dmemory
+	for i := range layers {
+		x = layers[i].Forward(r, &acts[i], x, memory)
+	}
+	c.Output("y", final.forward(x))
 	copy(dx.Data, c.Upstream().Data)
-	final.backward(dx, inputs[len(layers)])
-	how := layer.Set
+	final.backward(dx)
 	for i := len(layers) - 1; i >= 0; i-- {
-		layers[i].backward(nil, dx, dmemory, &g, &states[i], inputs[i], memory, self, cross, dropouts{}, how)
-		how = layer.Add
+		layers[i].backward(r, dx, &acts[i], &g)
 	}
 	c.Grad("x", dx)
 	c.Grad("memory", dmemory)
@@ -184,7 +188,7 @@ func TestTransformerIsPyTorchs(t *testing.T) {
 		b.TgtOut = b.TgtIn
 
 		pass := NewPass(m, nil)
-		pass.bind(len(b.Src), len(b.TgtIn), true)
+		allocAll(pass, b, true)
 		c.Output("y", pass.forward(b, dropouts{}, dropouts{}))
 		copy(pass.dtgt.Data, c.Upstream().Data)
 		pass.backward(b, dropouts{}, dropouts{})

@@ -8,7 +8,7 @@ import (
 	"tfm/mat"
 )
 
-// blocks makes the parts of a stack's layers: what the Config says of them.
+// blocks declares the parameters of one stack's layers, as the Config describes them.
 type blocks struct {
 	Config
 	ps    *layer.Params
@@ -24,8 +24,8 @@ func (b blocks) norm(name string) layer.Norm {
 	return layer.NewNorm(b.ps, name, b.DModel, b.NormEps, layer.NormKind(b.NormKind))
 }
 
-func (b blocks) residual(name string) layer.Residual {
-	return layer.Residual{AddNorm: layer.AddNorm{Norm: b.norm(name), Alpha: b.alpha}, Pre: b.Norm == PreNorm}
+func (b blocks) addNorm(name string) layer.AddNorm {
+	return layer.AddNorm{Norm: b.norm(name), Alpha: b.alpha}
 }
 
 func (b blocks) feedForward(name string) layer.FeedForward {
@@ -39,145 +39,215 @@ func (b blocks) feedForward(name string) layer.FeedForward {
 	}
 }
 
+// Run is what one pass gives every layer of a stack beside its input. Without dropout it needs only the
+// exported fields.
+type Run struct {
+	Pool  *mat.Pool
+	Self  attn.Ragged // which tokens attend to which in self-attention; causal in the decoder
+	Cross attn.Ragged // which target tokens attend to which source tokens, in the decoder
+	drop  dropouts    // of this layer's sublayers
+}
+
+// layer returns the run of the layer whose first sublayer is the given place of dropout.
+func (r Run) layer(place int) Run {
+	r.drop = r.drop.from(place)
+	r.Self.Drop, r.Cross.Drop = r.drop.weightsAt(0), r.drop.weightsAt(1)
+	return r
+}
+
 // EncoderLayer is one of the N layers on the left of figure 1 (section 3.1): self-attention and the
 // feed-forward network, each with a residual connection and a norm.
 type EncoderLayer struct {
-	Self  attn.Self         // multi-head self-attention (section 3.2)
-	Norm1 layer.Residual    // "Add & Norm" around Self
-	FF    layer.FeedForward // position-wise feed-forward network (section 3.3)
-	Norm2 layer.Residual    // "Add & Norm" around FF
+	Self    attn.Self         // multi-head self-attention (section 3.2)
+	Norm1   layer.AddNorm     // "Add & Norm" around Self
+	FF      layer.FeedForward // position-wise feed-forward network (section 3.3)
+	Norm2   layer.AddNorm     // "Add & Norm" around FF
+	PreNorm bool              // norms before the sublayers, not after the residual connections
 }
 
 func (b blocks) encoderLayer(i int) EncoderLayer {
 	name := "encoder." + strconv.Itoa(i)
 	return EncoderLayer{
-		Self:  b.sizes().NewSelf(b.ps, name+".self"),
-		Norm1: b.residual(name + ".norm1"),
-		FF:    b.feedForward(name + ".ff"),
-		Norm2: b.residual(name + ".norm2"),
+		Self:    b.sizes().NewSelf(b.ps, name+".self"),
+		Norm1:   b.addNorm(name + ".norm1"),
+		FF:      b.feedForward(name + ".ff"),
+		Norm2:   b.addNorm(name + ".norm2"),
+		PreNorm: b.Norm == PreNorm,
 	}
 }
 
-// encoderState is what an encoderLayer leaves for Backward.
-type encoderState struct {
-	self  attn.SelfState
-	norm1 layer.Normed
-	ff    layer.FeedForwardState
-	norm2 layer.Normed
+// EncoderAct holds the activations of an EncoderLayer. Forward leaves in it what its backward needs.
+type EncoderAct struct {
+	Self  attn.SelfAct
+	Norm1 layer.NormAct
+	FF    layer.FeedForwardAct
+	Norm2 layer.NormAct
 }
 
-func (l *EncoderLayer) state(a *layer.Arena, n int, backward bool) encoderState {
-	d := l.Self.Model
-	return encoderState{l.Self.NewSelfState(a, n), layer.NewNormed(a, n, d), l.FF.NewState(a, n, backward), layer.NewNormed(a, n, d)}
+// Alloc takes the memory for n tokens, for Forward alone or for backward too.
+func (l *EncoderLayer) Alloc(a *layer.Arena, n int, backward bool) EncoderAct {
+	return EncoderAct{l.Self.Alloc(a, n), l.Norm1.Alloc(a, n), l.FF.Alloc(a, n, backward), l.Norm2.Alloc(a, n)}
 }
 
-// forward returns the layer's output [n × d] for x [n × d]. A sublayer's result is written where the residual is
-// added to it.
-func (l *EncoderLayer) forward(p *mat.Pool, st *encoderState, x mat.Matrix, r attn.Ragged, drops dropouts) mat.Matrix {
-	r.Drop = drops.weightsAt(0)
-	l.Self.Forward(p, st.norm1.R, st.self, l.Norm1.Before(p, st.norm1, x), r)
-	x = l.Norm1.After(p, st.norm1, x, drops.at(0))
-	l.FF.Forward(p, st.norm2.R, st.ff, l.Norm2.Before(p, st.norm2, x), drops.innerAt(1))
-	return l.Norm2.After(p, st.norm2, x, drops.at(1))
+// Forward returns the layer's output [n × d] for x [n × d].
+//
+//	post-norm, the paper's             pre-norm
+//	x = norm1(x + dropout(self(x)))    x = x + dropout(self(norm1(x)))
+//	x = norm2(x + dropout(ff(x)))      x = x + dropout(ff(norm2(x)))
+func (l *EncoderLayer) Forward(r Run, act *EncoderAct, x mat.Matrix) mat.Matrix {
+	if l.PreNorm {
+		h := l.Norm1.Norm.Forward(r.Pool, &act.Norm1, x)
+		h = l.Self.Forward(r.Pool, &act.Self, h, r.Self)
+		x = layer.Residual(r.Pool, x, h, r.drop.at(0))
+
+		h = l.Norm2.Norm.Forward(r.Pool, &act.Norm2, x)
+		h = l.FF.Forward(r.Pool, &act.FF, h, r.drop.innerAt(1))
+		return layer.Residual(r.Pool, x, h, r.drop.at(1))
+	}
+	h := l.Self.Forward(r.Pool, &act.Self, x, r.Self)
+	x = l.Norm1.Forward(r.Pool, &act.Norm1, x, h, r.drop.at(0))
+
+	h = l.FF.Forward(r.Pool, &act.FF, x, r.drop.innerAt(1))
+	return l.Norm2.Forward(r.Pool, &act.Norm2, x, h, r.drop.at(1))
 }
 
-// out is what forward returned.
-func (l *EncoderLayer) out(st *encoderState) mat.Matrix { return l.Norm2.Out(st.norm2) }
+// backward turns dx, the derivative of Forward's result, into that of x: Forward's lines in reverse. dx is
+// also the derivative of each residual connection's x, to which its sublayer adds.
+func (l *EncoderLayer) backward(r Run, dx mat.Matrix, act *EncoderAct, g *layerGrad) {
+	if l.PreNorm {
+		// x = x + dropout(ff(norm2(x)))
+		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(1))
+		l.FF.Backward(r.Pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
+		l.Norm2.Norm.Backward(r.Pool, dx, g.dh, &act.Norm2, layer.Add)
 
-// backward turns dx, the derivative of the layer's output, into that of its input x: forward's lines in
-// reverse. The residual makes dx both what a norm returns and what its sublayer adds to.
-func (l *EncoderLayer) backward(p *mat.Pool, dx mat.Matrix, g *gradients, st *encoderState, x mat.Matrix, r attn.Ragged, drops dropouts) {
-	x1 := l.Norm1.Out(st.norm1)
-	din, how := l.Norm2.BackwardAfter(p, dx, g.sub, st.norm2, drops.at(1))
-	l.FF.Backward(p, din, g.hidden, g.sub, st.ff, l.Norm2.In(st.norm2, x1), drops.innerAt(1), how)
-	l.Norm2.BackwardBefore(p, dx, din, st.norm2, x1)
+		// x = x + dropout(self(norm1(x)))
+		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(0))
+		l.Self.Backward(r.Pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
+		l.Norm1.Norm.Backward(r.Pool, dx, g.dh, &act.Norm1, layer.Add)
+		return
+	}
+	// x = norm2(x + dropout(ff(x)))
+	l.Norm2.Backward(r.Pool, dx, g.dh, dx, &act.Norm2)
+	l.FF.Backward(r.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
-	r.Drop = drops.weightsAt(0)
-	din, how = l.Norm1.BackwardAfter(p, dx, g.sub, st.norm1, drops.at(0))
-	l.Self.Backward(p, din, g.self, g.sub, st.self, l.Norm1.In(st.norm1, x), r, how)
-	l.Norm1.BackwardBefore(p, dx, din, st.norm1, x)
+	// x = norm1(x + dropout(self(x)))
+	l.Norm1.Backward(r.Pool, dx, g.dh, dx, &act.Norm1)
+	l.Self.Backward(r.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
 // DecoderLayer is one of the N layers on the right of figure 1 (section 3.1): self-attention that sees
 // no later position, attention to the encoder's output, and the feed-forward network, each with a
 // residual connection and a norm.
 type DecoderLayer struct {
-	Self  attn.Self         // masked multi-head self-attention (sections 3.1, 3.2.3)
-	Norm1 layer.Residual    // "Add & Norm" around Self
-	Cross attn.Cross        // queries from the decoder, keys and values from the encoder (section 3.2.3)
-	Norm2 layer.Residual    // "Add & Norm" around Cross
-	FF    layer.FeedForward // position-wise feed-forward network (section 3.3)
-	Norm3 layer.Residual    // "Add & Norm" around FF
+	Self    attn.Self         // masked multi-head self-attention (sections 3.1, 3.2.3)
+	Norm1   layer.AddNorm     // "Add & Norm" around Self
+	Cross   attn.Cross        // queries from the decoder, keys and values from the encoder (section 3.2.3)
+	Norm2   layer.AddNorm     // "Add & Norm" around Cross
+	FF      layer.FeedForward // position-wise feed-forward network (section 3.3)
+	Norm3   layer.AddNorm     // "Add & Norm" around FF
+	PreNorm bool              // norms before the sublayers, not after the residual connections
 }
 
 func (b blocks) decoderLayer(i int) DecoderLayer {
 	name := "decoder." + strconv.Itoa(i)
 	return DecoderLayer{
-		Self:  b.sizes().NewSelf(b.ps, name+".self"),
-		Norm1: b.residual(name + ".norm1"),
-		Cross: b.sizes().NewCross(b.ps, name+".cross"),
-		Norm2: b.residual(name + ".norm2"),
-		FF:    b.feedForward(name + ".ff"),
-		Norm3: b.residual(name + ".norm3"),
+		Self:    b.sizes().NewSelf(b.ps, name+".self"),
+		Norm1:   b.addNorm(name + ".norm1"),
+		Cross:   b.sizes().NewCross(b.ps, name+".cross"),
+		Norm2:   b.addNorm(name + ".norm2"),
+		FF:      b.feedForward(name + ".ff"),
+		Norm3:   b.addNorm(name + ".norm3"),
+		PreNorm: b.Norm == PreNorm,
 	}
 }
 
-// decoderState is what a decoderLayer leaves for Backward, for n target and m source tokens.
-type decoderState struct {
-	self  attn.SelfState
-	norm1 layer.Normed
-	cross attn.CrossState
-	norm2 layer.Normed
-	ff    layer.FeedForwardState
-	norm3 layer.Normed
+// DecoderAct holds the activations of a DecoderLayer. Forward leaves in it what its backward needs.
+type DecoderAct struct {
+	Self  attn.SelfAct
+	Norm1 layer.NormAct
+	Cross attn.CrossAct
+	Norm2 layer.NormAct
+	FF    layer.FeedForwardAct
+	Norm3 layer.NormAct
 }
 
-func (l *DecoderLayer) state(a *layer.Arena, n, m int, backward bool) decoderState {
-	d := l.Self.Model
-	return decoderState{
-		l.Self.NewSelfState(a, n), layer.NewNormed(a, n, d),
-		l.Cross.NewCrossState(a, n, m), layer.NewNormed(a, n, d),
-		l.FF.NewState(a, n, backward), layer.NewNormed(a, n, d),
+// Alloc takes the memory for n target and m source tokens, for Forward alone or for backward too.
+func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct {
+	return DecoderAct{
+		l.Self.Alloc(a, n), l.Norm1.Alloc(a, n),
+		l.Cross.Alloc(a, n, m), l.Norm2.Alloc(a, n),
+		l.FF.Alloc(a, n, backward), l.Norm3.Alloc(a, n),
 	}
 }
 
-// forward returns the layer's output [n × d] for x [n × d] and the memory [m × d].
-func (l *DecoderLayer) forward(p *mat.Pool, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts) mat.Matrix {
-	self.Drop, cross.Drop = drops.weightsAt(0), drops.weightsAt(1)
-	l.Self.Forward(p, st.norm1.R, st.self, l.Norm1.Before(p, st.norm1, x), self)
-	x = l.Norm1.After(p, st.norm1, x, drops.at(0))
-	l.Cross.Forward(p, st.norm2.R, st.cross, l.Norm2.Before(p, st.norm2, x), memory, cross)
-	x = l.Norm2.After(p, st.norm2, x, drops.at(1))
-	l.FF.Forward(p, st.norm3.R, st.ff, l.Norm3.Before(p, st.norm3, x), drops.innerAt(2))
-	return l.Norm3.After(p, st.norm3, x, drops.at(2))
+// Forward returns the layer's output [n × d] for x [n × d] and the encoder's output, memory [m × d].
+//
+//	post-norm, the paper's                      pre-norm
+//	x = norm1(x + dropout(self(x)))             x = x + dropout(self(norm1(x)))
+//	x = norm2(x + dropout(cross(x, memory)))    x = x + dropout(cross(norm2(x), memory))
+//	x = norm3(x + dropout(ff(x)))               x = x + dropout(ff(norm3(x)))
+func (l *DecoderLayer) Forward(r Run, act *DecoderAct, x, memory mat.Matrix) mat.Matrix {
+	if l.PreNorm {
+		h := l.Norm1.Norm.Forward(r.Pool, &act.Norm1, x)
+		h = l.Self.Forward(r.Pool, &act.Self, h, r.Self)
+		x = layer.Residual(r.Pool, x, h, r.drop.at(0))
+
+		h = l.Norm2.Norm.Forward(r.Pool, &act.Norm2, x)
+		h = l.Cross.Forward(r.Pool, &act.Cross, h, memory, r.Cross)
+		x = layer.Residual(r.Pool, x, h, r.drop.at(1))
+
+		h = l.Norm3.Norm.Forward(r.Pool, &act.Norm3, x)
+		h = l.FF.Forward(r.Pool, &act.FF, h, r.drop.innerAt(2))
+		return layer.Residual(r.Pool, x, h, r.drop.at(2))
+	}
+	h := l.Self.Forward(r.Pool, &act.Self, x, r.Self)
+	x = l.Norm1.Forward(r.Pool, &act.Norm1, x, h, r.drop.at(0))
+
+	h = l.Cross.Forward(r.Pool, &act.Cross, x, memory, r.Cross)
+	x = l.Norm2.Forward(r.Pool, &act.Norm2, x, h, r.drop.at(1))
+
+	h = l.FF.Forward(r.Pool, &act.FF, x, r.drop.innerAt(2))
+	return l.Norm3.Forward(r.Pool, &act.Norm3, x, h, r.drop.at(2))
 }
 
-// out is what forward returned.
-func (l *DecoderLayer) out(st *decoderState) mat.Matrix { return l.Norm3.Out(st.norm3) }
+// backward turns dx, the derivative of Forward's result, into that of x, and adds to that of the memory,
+// g.cross.Memory: Forward's lines in reverse.
+func (l *DecoderLayer) backward(r Run, dx mat.Matrix, act *DecoderAct, g *layerGrad) {
+	if l.PreNorm {
+		// x = x + dropout(ff(norm3(x)))
+		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(2))
+		l.FF.Backward(r.Pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
+		l.Norm3.Norm.Backward(r.Pool, dx, g.dh, &act.Norm3, layer.Add)
 
-// backward turns dx, the derivative of the layer's output, into that of its input x, and sets or adds to
-// that of the memory.
-func (l *DecoderLayer) backward(p *mat.Pool, dx, dmemory mat.Matrix, g *gradients, st *decoderState, x, memory mat.Matrix, self, cross attn.Ragged, drops dropouts, howMemory mat.GemmOptions) {
-	self.Drop, cross.Drop = drops.weightsAt(0), drops.weightsAt(1)
-	x1, x2 := l.Norm1.Out(st.norm1), l.Norm2.Out(st.norm2)
-	din, how := l.Norm3.BackwardAfter(p, dx, g.sub, st.norm3, drops.at(2))
-	l.FF.Backward(p, din, g.hidden, g.sub, st.ff, l.Norm3.In(st.norm3, x2), drops.innerAt(2), how)
-	l.Norm3.BackwardBefore(p, dx, din, st.norm3, x2)
+		// x = x + dropout(cross(norm2(x), memory))
+		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(1))
+		l.Cross.Backward(r.Pool, g.dh, g.dh, &act.Cross, &g.cross, layer.Set)
+		l.Norm2.Norm.Backward(r.Pool, dx, g.dh, &act.Norm2, layer.Add)
 
-	din, how = l.Norm2.BackwardAfter(p, dx, g.sub, st.norm2, drops.at(1))
-	l.Cross.Backward(p, din, dmemory, g.cross, g.sub, st.cross, l.Norm2.In(st.norm2, x1), memory, cross, how, howMemory)
-	l.Norm2.BackwardBefore(p, dx, din, st.norm2, x1)
+		// x = x + dropout(self(norm1(x)))
+		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(0))
+		l.Self.Backward(r.Pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
+		l.Norm1.Norm.Backward(r.Pool, dx, g.dh, &act.Norm1, layer.Add)
+		return
+	}
+	// x = norm3(x + dropout(ff(x)))
+	l.Norm3.Backward(r.Pool, dx, g.dh, dx, &act.Norm3)
+	l.FF.Backward(r.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
-	din, how = l.Norm1.BackwardAfter(p, dx, g.sub, st.norm1, drops.at(0))
-	l.Self.Backward(p, din, g.self, g.sub, st.self, l.Norm1.In(st.norm1, x), self, how)
-	l.Norm1.BackwardBefore(p, dx, din, st.norm1, x)
+	// x = norm2(x + dropout(cross(x, memory)))
+	l.Norm2.Backward(r.Pool, dx, g.dh, dx, &act.Norm2)
+	l.Cross.Backward(r.Pool, dx, g.dh, &act.Cross, &g.cross, layer.Add)
+
+	// x = norm1(x + dropout(self(x)))
+	l.Norm1.Backward(r.Pool, dx, g.dh, dx, &act.Norm1)
+	l.Self.Backward(r.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
-// gradients are the derivatives that live only within one layer's backward: every layer of a stack uses the
-// same memory.
-type gradients struct {
-	sub    mat.Matrix // [n × d] of a sublayer's result
+// layerGrad holds the derivatives that exist only within one layer's backward; every layer of a stack uses
+// the same memory.
+type layerGrad struct {
+	dh     mat.Matrix // [n × d] of h in Forward
 	hidden mat.Matrix // [n × ff]
-	self   attn.SelfState
-	cross  attn.CrossState // in a decoder
+	self   attn.SelfGrad
+	cross  attn.CrossGrad // in a decoder
 }

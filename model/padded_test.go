@@ -109,9 +109,9 @@ func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 	m := newModel(t, c)
 	b := randomBatch(c, 12, 0, 7)
 	pass := NewPass(m, nil)
-	pass.bind(len(b.Src), len(b.TgtIn), true)
+	allocAll(pass, b, true)
 	got := pass.forward(b, dropouts{}, dropouts{})
-	gotMemory := pass.encode(b.Src, attn.Ragged{Q: b.SrcStarts, K: b.SrcStarts}, dropouts{})
+	gotMemory := pass.act.memory
 
 	p := padding{m, map[string]*layer.Param{}}
 	for _, param := range m.Params.List {

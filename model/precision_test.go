@@ -74,7 +74,7 @@ func TestPassesShareMemory(t *testing.T) {
 	want := NewPass(m, p).Evaluate(b)
 	pass := NewPass(m, p)
 	training := pass.Sharing(m.In(layer.BF16))
-	training.Reserve(len(b.Src), len(b.TgtIn), 64)
+	training.Alloc(len(b.Src), len(b.TgtIn), 64)
 	bytes := pass.Bytes()
 	training.Train(b, 1, 1)
 	if got := pass.Evaluate(b); got != want {

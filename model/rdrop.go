@@ -2,13 +2,13 @@ package model
 
 import "slices"
 
-// ReserveRDrop is Reserve for TrainRDrop on batches of up to src source and tgt target tokens, each counted once.
-func (s *Pass) ReserveRDrop(src, tgt, longest int) {
-	room := func(x []int32, n int) []int32 { return slices.Grow(x[:0], n) }
-	b := &s.twice
-	b.Src, b.SrcStarts = room(b.Src, 2*src), room(b.SrcStarts, 2*src+1) // no sentence is empty
-	b.TgtIn, b.TgtOut, b.TgtStarts = room(b.TgtIn, 2*tgt), room(b.TgtOut, 2*tgt), room(b.TgtStarts, 2*tgt+1)
-	s.reserve(2*src, 2*tgt, max(s.most(), 2*longest), true)
+// AllocRDrop is Alloc for TrainRDrop on batches of up to src source and tgt target tokens, each counted once.
+func (s *Pass) AllocRDrop(src, tgt, longest int) {
+	grow := func(x []int32, n int) []int32 { return slices.Grow(x[:0], n) }
+	b := &s.doubled
+	b.Src, b.SrcStarts = grow(b.Src, 2*src), grow(b.SrcStarts, 2*src+1) // no sentence is empty
+	b.TgtIn, b.TgtOut, b.TgtStarts = grow(b.TgtIn, 2*tgt), grow(b.TgtOut, 2*tgt), grow(b.TgtStarts, 2*tgt+1)
+	s.alloc(2*src, 2*tgt, max(s.maxRows(), 2*longest), true)
 }
 
 // TrainRDrop is Train on a batch that goes through the model twice, with other dropout each time, and whose two
@@ -20,19 +20,19 @@ func (s *Pass) ReserveRDrop(src, tgt, longest int) {
 // Train, and with scale half that of Train so is the size of the derivatives. Alpha must be above 0. It panics as Train does.
 func (s *Pass) TrainRDrop(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.checkTrain(b)
-	// Where a copy stands decides its dropout, so the parts are the same for any number of threads.
-	most := s.most() / 2
-	s.cut(b, (b.side()+most-1)/most, most)
-	s.twice.Reset()
-	for i := range s.cuts[1:] {
+	// Where a copy stands decides its dropout, so the microbatches are the same for any number of threads.
+	maxRows := s.maxRows() / 2
+	s.cut(b, (b.side()+maxRows-1)/maxRows, maxRows)
+	s.doubled.Reset()
+	for i := range s.bounds[1:] {
 		for range 2 {
-			s.twice.join(b, s.cuts[i], s.cuts[i+1])
+			s.doubled.join(b, s.bounds[i], s.bounds[i+1])
 		}
 	}
-	for i := range s.cuts {
-		s.cuts[i] *= 2
+	for i := range s.bounds {
+		s.bounds[i] *= 2
 	}
-	return s.train(&s.twice, seed, scale, alpha)
+	return s.train(&s.doubled, seed, scale, alpha)
 }
 
 // join appends sentences [lo, hi) of c.

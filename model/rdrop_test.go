@@ -75,7 +75,7 @@ func TestRDropAllocatesNothingAStep(t *testing.T) {
 	small, large := randomBatch(c, 5, 0, 1), randomBatch(c, 30, 0, 2)
 	pass := NewPass(m, p)
 	pass.rows = 40
-	pass.ReserveRDrop(len(large.Src), len(large.TgtIn), large.longest())
+	pass.AllocRDrop(len(large.Src), len(large.TgtIn), large.longest())
 	bytes := pass.Bytes()
 	step := func() {
 		pass.TrainRDrop(small, 1, 1, 1)

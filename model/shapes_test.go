@@ -34,7 +34,7 @@ func TestShapesOfTheSources(t *testing.T) {
 		}
 		p := mat.NewPool(2)
 		pass := NewPass(m, p)
-		pass.bind(len(b.Src), len(b.TgtIn), false)
+		allocAll(pass, b, false)
 		x := pass.forward(b, dropouts{}, dropouts{})
 		logits := mat.New(x.Rows, c.config.TgtVocab)
 		m.Output.Logits(p, logits, x)
@@ -42,7 +42,7 @@ func TestShapesOfTheSources(t *testing.T) {
 		for name, s := range map[string]struct {
 			m         mat.Matrix
 			len, cols int
-		}{"encoder": {pass.memory, c.src, c.d}, "decoder": {x, c.tgt, c.d}, "logits": {logits, c.tgt, 5000}} {
+		}{"encoder": {pass.act.memory, c.src, c.d}, "decoder": {x, c.tgt, c.d}, "logits": {logits, c.tgt, 5000}} {
 			if s.m.Rows != c.sentences*s.len || s.m.Cols != s.cols {
 				t.Errorf("%s: %d × %d, want [%d, %d, %d]", name, s.m.Rows, s.m.Cols, c.sentences, s.len, s.cols)
 			}

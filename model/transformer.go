@@ -73,15 +73,15 @@ func (t *Transformer) declareStacks() {
 	}
 }
 
-// share returns a view of t, which is allocated, for a thread that takes parts of batches.
-func (t *Transformer) share(part *layer.Part) *Transformer {
+// share returns an alias of t, which is allocated, for a thread that takes microbatches.
+func (t *Transformer) share() (*Transformer, *layer.Accumulator) {
 	u := declare(t.Config)
-	u.Params.Share(t.Params, part)
+	accumulator := u.Params.Share(t.Params)
 	u.SrcEmbed.Positions, u.TgtEmbed.Positions = t.SrcEmbed.Positions, t.TgtEmbed.Positions
-	return u.In(t.Output.Precision)
+	return u.In(t.Output.Precision), accumulator
 }
 
-// Allocate makes room for the weights, all zeros, and for gradients if the model is to be trained.
+// Allocate makes the weights and, for training, the gradients, all zeros.
 func (t *Transformer) Allocate(gradients bool) {
 	t.Params.Allocate(gradients)
 	c := t.Config

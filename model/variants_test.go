@@ -164,7 +164,7 @@ func TestNoVariantDependsOnTheBatch(t *testing.T) {
 		m := agitated(t, c)
 		b := randomBatch(c, 6, 0, 8)
 		logits := func(pass *Pass, b *Batch) mat.Matrix {
-			pass.bind(len(b.Src), len(b.TgtIn), false)
+			allocAll(pass, b, false)
 			x := pass.forward(b, dropouts{}, dropouts{})
 			y := mat.New(x.Rows, c.TgtVocab)
 			m.Output.Logits(nil, y, x)

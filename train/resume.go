@@ -31,9 +31,9 @@ func (r *run) begin() error {
 		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
 	}
 	if r.o.RDrop != 0 {
-		r.pass.ReserveRDrop(r.loader.MaxSrc, r.loader.MaxTgt, r.o.MaxLen+1)
+		r.pass.AllocRDrop(r.loader.MaxSrc, r.loader.MaxTgt, r.o.MaxLen+1)
 	}
-	r.pass.Reserve(src, tgt, r.o.MaxLen+1)
+	r.pass.Alloc(src, tgt, r.o.MaxLen+1)
 	r.start = time.Now().Add(-r.state.Trained)
 	r.send(started)
 	return nil

@@ -61,21 +61,19 @@ func NewState(w *Weights, p *mat.Pool) *State {
 // encoderActivations are those of every encoder layer: a layer has read its input before it writes
 // its result, so that all can share them.
 type encoderActivations struct {
-	x            mat.Matrix // [m × d] embedded tokens
-	self         attn.SelfState
-	norm1, norm2 layer.Normed
-	ff           layer.FeedForwardState
-	final        layer.Normed // of the norm behind the stack, if there is one
+	x     mat.Matrix // [m × d] embedded tokens
+	layer model.EncoderAct
+	final layer.NormAct // of the norm behind the stack, if there is one
 }
 
 // decoderActivations are those of every decoder layer in a step.
 type decoderActivations struct {
 	x                   mat.Matrix // [rows × d]
-	self                attn.SelfState
-	cross               attn.CrossState // without keys and values
-	norm1, norm2, norm3 layer.Normed
-	ff                  layer.FeedForwardState
-	final               layer.Normed
+	self                attn.SelfAct
+	cross               attn.CrossAct // without keys and values
+	norm1, norm2, norm3 layer.NormAct
+	ff                  layer.FeedForwardAct
+	final               layer.NormAct
 	logits              mat.Matrix // [rows × V]
 }
 
@@ -100,7 +98,7 @@ func (s *State) Begin(sources [][]int32, rows, positions int) {
 		s.taken = append(s.taken, false)
 	}
 	s.taken = s.taken[:rows]
-	s.arena.Fit(func() { s.alloc(len(s.ids), rows) })
+	s.arena.Alloc(func() { s.alloc(len(s.ids), rows) })
 	memory := s.encode()
 	for i := range s.w.model.Decoder {
 		l := &s.w.model.Decoder[i]
@@ -124,16 +122,14 @@ func check(side string, i int, ids []int32, vocabulary, maxLen int) {
 // alloc takes the memory for m source tokens and steps of n rows.
 func (s *State) alloc(m, n int) {
 	a, c, l := &s.arena, &s.w.model.Config, &s.w.model.Decoder[0] // as the others
-	normed := func(n int) layer.Normed { return layer.NewNormed(a, n, c.DModel) }
-	s.encoder = encoderActivations{
-		x: a.Matrix(m, c.DModel), self: l.Self.NewSelfState(a, m), norm1: normed(m), norm2: normed(m), ff: l.FF.NewState(a, m, false),
-	}
+	s.encoder = encoderActivations{x: a.Matrix(m, c.DModel), layer: s.w.model.Encoder[0].Alloc(a, m, false)}
 	s.decoder = decoderActivations{
-		x: a.Matrix(n, c.DModel), self: l.Self.NewSelfState(a, n), cross: l.Cross.NewCrossState(a, n, 0),
-		norm1: normed(n), norm2: normed(n), norm3: normed(n), ff: l.FF.NewState(a, n, false), logits: a.Matrix(n, c.TgtVocab),
+		x: a.Matrix(n, c.DModel), self: l.Self.Alloc(a, n), cross: l.Cross.Alloc(a, n, 0),
+		norm1: l.Norm1.Alloc(a, n), norm2: l.Norm2.Alloc(a, n), norm3: l.Norm3.Alloc(a, n),
+		ff: l.FF.Alloc(a, n, false), logits: a.Matrix(n, c.TgtVocab),
 	}
 	if c.HasFinalNorm() {
-		s.encoder.final, s.decoder.final = layer.NewNormedAlone(a, m, c.DModel), layer.NewNormedAlone(a, n, c.DModel)
+		s.encoder.final, s.decoder.final = s.w.model.EncNorm.Alloc(a, m), s.w.model.DecNorm.Alloc(a, n)
 	}
 	for i := range s.sources {
 		keys := l.Cross.Heads * l.Cross.DK
@@ -143,20 +139,15 @@ func (s *State) alloc(m, n int) {
 
 // encode returns the encoder's output [m × d].
 func (s *State) encode() mat.Matrix {
-	p, act, none := s.pool, &s.encoder, mat.Dropout{}
-	r := attn.Ragged{Q: s.starts, K: s.starts}
-	s.w.model.SrcEmbed.Forward(p, act.x, s.ids, s.starts, none)
+	p, act := s.pool, &s.encoder
+	r := model.Run{Pool: p, Self: attn.Ragged{Q: s.starts, K: s.starts}}
+	s.w.model.SrcEmbed.Forward(p, act.x, s.ids, s.starts, mat.Dropout{})
 	x := act.x
 	for i := range s.w.model.Encoder {
-		l := &s.w.model.Encoder[i]
-		l.Self.Forward(p, act.norm1.R, act.self, l.Norm1.Before(p, act.norm1, x), r)
-		x = l.Norm1.After(p, act.norm1, x, none)
-		l.FF.Forward(p, act.norm2.R, act.ff, l.Norm2.Before(p, act.norm2, x), none)
-		x = l.Norm2.After(p, act.norm2, x, none)
+		x = s.w.model.Encoder[i].Forward(r, &act.layer, x)
 	}
 	if s.w.model.Config.HasFinalNorm() {
-		s.w.model.EncNorm.Forward(p, act.final, x)
-		x = act.final.Y
+		x = s.w.model.EncNorm.Forward(p, &act.final, x)
 	}
 	return x
 }
@@ -167,39 +158,68 @@ func (s *State) encode() mat.Matrix {
 // on ids, sources and parents that do not exist, and on more than Config.MaxLen tokens.
 func (s *State) Step(rows []Row) mat.Matrix {
 	s.place(rows)
-	p, none := s.pool, mat.Dropout{}
 	act := s.decoder.view(len(rows))
 	scores := s.scratch(len(rows))
 	for i, h := range s.rows {
 		s.w.model.TgtEmbed.At(act.x.RowRange(i, i+1), s.tokens[i:i+1], int(h.tokens)-1)
 	}
 	x := act.x
-	last := len(s.w.model.Decoder) - 1
 	for i := range s.w.model.Decoder {
-		l := &s.w.model.Decoder[i]
-		l.Self.QKV.Forward(p, act.self.QKV, l.Norm1.Before(p, act.norm1, x))
-		mat.Each(p, len(rows), 1, selfStep{&l.Self.Sizes, &s.caches[i], act.self.QKV, act.self.Ctx, scores, s.rows})
-		l.Self.Out.Forward(p, act.norm1.R, act.self.Ctx)
-		x = l.Norm1.After(p, act.norm1, x, none)
-
-		var mean mat.Matrix
-		if i == last {
-			mean = s.mean
-		}
-		l.Cross.Q.Forward(p, act.cross.Q, l.Norm2.Before(p, act.norm2, x))
-		mat.Each(p, len(rows), 1, crossStep{&l.Cross.Sizes, &s.sources[i], act.cross.Q, act.cross.Ctx, scores, s.starts, s.of, mean})
-		l.Cross.Out.Forward(p, act.norm2.R, act.cross.Ctx)
-		x = l.Norm2.After(p, act.norm2, x, none)
-
-		l.FF.Forward(p, act.norm3.R, act.ff, l.Norm3.Before(p, act.norm3, x), none)
-		x = l.Norm3.After(p, act.norm3, x, none)
+		x = s.layer(i, &act, x, scores)
 	}
 	if s.w.model.Config.HasFinalNorm() {
-		s.w.model.DecNorm.Forward(p, act.final, x)
-		x = act.final.Y.RowRange(0, len(rows))
+		x = s.w.model.DecNorm.Forward(s.pool, &act.final, x).RowRange(0, len(rows))
 	}
-	s.w.model.Output.LogitsBy(p, act.logits, x, s.w.output)
+	s.w.model.Output.LogitsBy(s.pool, act.logits, x, s.w.output)
 	return act.logits
+}
+
+// layer is DecoderLayer.Forward of layer i for the newest tokens x [rows × d], with cached keys and values.
+func (s *State) layer(i int, act *decoderActivations, x, scores mat.Matrix) mat.Matrix {
+	l, p, none := &s.w.model.Decoder[i], s.pool, mat.Dropout{}
+	if l.PreNorm {
+		h := l.Norm1.Norm.Forward(p, &act.norm1, x)
+		h = s.self(i, act, h, scores)
+		x = layer.Residual(p, x, h, none)
+
+		h = l.Norm2.Norm.Forward(p, &act.norm2, x)
+		h = s.cross(i, act, h, scores)
+		x = layer.Residual(p, x, h, none)
+
+		h = l.Norm3.Norm.Forward(p, &act.norm3, x)
+		h = l.FF.Forward(p, &act.ff, h, none)
+		return layer.Residual(p, x, h, none)
+	}
+	h := s.self(i, act, x, scores)
+	x = l.Norm1.Forward(p, &act.norm1, x, h, none)
+
+	h = s.cross(i, act, x, scores)
+	x = l.Norm2.Forward(p, &act.norm2, x, h, none)
+
+	h = l.FF.Forward(p, &act.ff, x, none)
+	return l.Norm3.Forward(p, &act.norm3, x, h, none)
+}
+
+// self is the self-attention of layer i: x [rows × d] attend to all tokens of their hypotheses.
+func (s *State) self(i int, act *decoderActivations, x, scores mat.Matrix) mat.Matrix {
+	l := &s.w.model.Decoder[i].Self
+	l.QKV.Forward(s.pool, act.self.QKV, x)
+	mat.Each(s.pool, x.Rows, 1, selfStep{&l.Sizes, &s.caches[i], act.self.QKV, act.self.Ctx, scores, s.rows})
+	l.Out.Forward(s.pool, act.self.Out, act.self.Ctx)
+	return act.self.Out
+}
+
+// cross is the attention of layer i to the sources.
+func (s *State) cross(i int, act *decoderActivations, x, scores mat.Matrix) mat.Matrix {
+	l := &s.w.model.Decoder[i].Cross
+	var mean mat.Matrix
+	if i == len(s.w.model.Decoder)-1 {
+		mean = s.mean
+	}
+	l.Q.Forward(s.pool, act.cross.Q, x)
+	mat.Each(s.pool, x.Rows, 1, crossStep{&l.Sizes, &s.sources[i], act.cross.Q, act.cross.Ctx, scores, s.starts, s.of, mean})
+	l.Out.Forward(s.pool, act.cross.Out, act.cross.Ctx)
+	return act.cross.Out
 }
 
 // place gives each row a slot of the caches. The first row that continues a hypothesis stays in its
@@ -279,12 +299,12 @@ func (s *State) scratch(n int) mat.Matrix {
 func (a *decoderActivations) view(n int) decoderActivations {
 	v := *a
 	v.x, v.logits = a.x.RowRange(0, n), a.logits.RowRange(0, n)
-	v.self = attn.SelfState{QKV: a.self.QKV.RowRange(0, n), Ctx: a.self.Ctx.RowRange(0, n)}
-	v.cross = attn.CrossState{Q: a.cross.Q.RowRange(0, n), Ctx: a.cross.Ctx.RowRange(0, n)}
-	v.ff.Hidden = a.ff.Hidden.RowRange(0, n)
-	normed := func(s layer.Normed) layer.Normed {
-		return layer.Normed{R: s.R.RowRange(0, n), Y: s.Y.RowRange(0, n), Mean: s.Mean[:n], RStd: s.RStd[:n]}
+	v.self = attn.SelfAct{QKV: a.self.QKV.RowRange(0, n), Ctx: a.self.Ctx.RowRange(0, n), Out: a.self.Out.RowRange(0, n)}
+	v.cross = attn.CrossAct{Q: a.cross.Q.RowRange(0, n), Ctx: a.cross.Ctx.RowRange(0, n), Out: a.cross.Out.RowRange(0, n)}
+	v.ff.Hidden, v.ff.Out = a.ff.Hidden.RowRange(0, n), a.ff.Out.RowRange(0, n)
+	norm := func(act layer.NormAct) layer.NormAct {
+		return layer.NormAct{Y: act.Y.RowRange(0, n), Mean: act.Mean[:n], RStd: act.RStd[:n]}
 	}
-	v.norm1, v.norm2, v.norm3 = normed(a.norm1), normed(a.norm2), normed(a.norm3)
+	v.norm1, v.norm2, v.norm3 = norm(a.norm1), norm(a.norm2), norm(a.norm3)
 	return v
 }
