@@ -15,6 +15,7 @@ import (
 	"tfm/layer"
 	"tfm/model"
 	"tfm/model/safetensors"
+	"tfm/text/score"
 )
 
 // A checkpoint is a model file, so that it translates too, with the optimizer's moments as further tensors, named like the
@@ -64,7 +65,8 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Options.Optimizer, c.Options.OnNaN = OptimizerAdam, OnNaNStop // of checkpoints from when there was nothing else
+	// Checkpoints of earlier versions lack what was not yet a choice.
+	c.Options.Optimizer, c.Options.OnNaN, c.Options.Tokenize = OptimizerAdam, OnNaNStop, score.Tok13a
 	if err := c.read(); err != nil {
 		c.Close()
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
+	"tfm/text/score"
 )
 
 func open(t *testing.T, path string) *Checkpoint {
@@ -149,9 +150,9 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 	}
 }
 
-// Checkpoints from before there was a choice of optimizer and schedule say nothing of them.
+// Checkpoints from before there was a choice of optimizer, schedule and tokenizer of BLEU say nothing of them.
 func TestOptionsOfOldCheckpoints(t *testing.T) {
-	c := Checkpoint{Options: Options{Optimizer: OptimizerAdam, OnNaN: OnNaNStop}}
+	c := Checkpoint{Options: Options{Optimizer: OptimizerAdam, OnNaN: OnNaNStop, Tokenize: score.Tok13a}}
 	path := filepath.Join(t.TempDir(), "c.safetensors")
 	m := newModel(t, smallConfig())
 	meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: `{"peak":0.002,"warmup":800}`, keyState: "{}"}}.Encode()

@@ -343,6 +343,38 @@ func TestValidationTokenizes(t *testing.T) {
 	}
 }
 
+// References in a script without spaces are cut into characters, unless the options say otherwise: for 13a a clause
+// is one token, and a translation that is wrong in one character has nothing right.
+func TestValidationChoosesItsTokenizer(t *testing.T) {
+	d := copyData()
+	d.References = slices.Repeat([]string{"没有人知道灯为什么灭了。"}, d.Valid.Len())
+	d.Detokenize = func([]int32) string { return "没有人知道灯为何灭了。" }
+	run := func(dir string, steps int, tok score.Tokenizer, resume bool) float64 {
+		o := smallOptions(steps)
+		o.ValidEvery, o.Tokenize, o.Dir, o.Resume = 1, tok, dir, resume
+		return mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, nil).Best.BLEU
+	}
+	for _, c := range []struct {
+		given, want score.Tokenizer
+		right       bool
+	}{{score.Auto, score.TokZh, true}, {score.Tok13a, score.Tok13a, false}} {
+		dir := t.TempDir()
+		if bleu := run(dir, 1, c.given, false); (bleu > 0) != c.right {
+			t.Errorf("%v: BLEU %v, want more than 0: %v", c.given, bleu, c.right)
+		}
+		if found := open(t, checkpointPath(dir, 1)).Options.Tokenize; found != c.want {
+			t.Errorf("%v: the checkpoint has %v, want %v", c.given, found, c.want)
+		}
+		// A resumed run that does not name one keeps the one it began with.
+		if bleu := run(dir, 2, score.Auto, true); (bleu > 0) != c.right {
+			t.Errorf("%v resumed: BLEU %v, want more than 0: %v", c.given, bleu, c.right)
+		}
+		if found := open(t, checkpointPath(dir, 2)).Options.Tokenize; found != c.want {
+			t.Errorf("%v resumed: the checkpoint has %v, want %v", c.given, found, c.want)
+		}
+	}
+}
+
 func TestWithoutReferencesTheLossDecides(t *testing.T) {
 	o := smallOptions(40)
 	o.ValidEvery = 10

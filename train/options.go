@@ -70,7 +70,9 @@ type Options struct {
 	Search     decode.Options `json:"search" resume:"free"`      // how the validation's sources are translated
 	Entropies  bool           `json:"-"`                         // take those of the attention at each validation
 
-	Tokenize score.Tokenizer `json:"tokenize"` // of the validation's BLEU, which chooses the best weights
+	// Tokenize is the tokenizer of the validation's BLEU, which chooses the best weights. Auto chooses the one that suits
+	// the references, at the first run that has some; checkpoints record it, and a resumed run keeps it.
+	Tokenize score.Tokenizer `json:"tokenize"`
 
 	Dir       string `json:"-"`                        // of the checkpoints; "" is none
 	Resume    bool   `json:"-"`                        // from the newest in Dir

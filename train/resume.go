@@ -23,6 +23,10 @@ func (r *run) begin() error {
 			return err
 		}
 	}
+	if r.valid != nil && r.d.References != nil {
+		r.o.Tokenize = r.o.Tokenize.For(r.d.References)
+		r.valid.tokenize = r.o.Tokenize
+	}
 	removeStale(r.o.Dir)
 	clear(r.t.Params.G)
 	src, tgt := r.loader.MaxSrc, r.loader.MaxTgt
@@ -65,6 +69,8 @@ func (r *run) resume() (warning, err error) {
 	if err := sameFields(c.Config, r.t.Config); err != nil {
 		return nil, fmt.Errorf("%s: a checkpoint of another configuration: %w", c.Path, err)
 	}
+	tokenize := cmp.Or(r.o.Tokenize, c.Options.Tokenize)
+	r.o.Tokenize, c.Options.Tokenize = tokenize, cmp.Or(c.Options.Tokenize, tokenize) // score.Auto, which is 0, agrees with all
 	if err := sameFields(c.Options, r.o); err != nil {
 		return nil, fmt.Errorf("%s: a checkpoint of a run with other options: %w", c.Path, err)
 	}

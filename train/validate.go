@@ -56,9 +56,9 @@ type validator struct {
 	weights    *decode.Weights // of the decoder
 	pool       *mat.Pool
 	search     decode.Options
-	srcs       [][]int32 // shortest first: what is translated together has similar lengths
-	refs       []string  // refs[i] is the reference of srcs[i]
-	tokenize   score.Tokenizer
+	srcs       [][]int32       // shortest first: what is translated together has similar lengths
+	refs       []string        // refs[i] is the reference of srcs[i]
+	tokenize   score.Tokenizer // set when the run begins
 	detokenize func([]int32) string
 	sampled    []int // places in srcs, in ascending order
 	samples    []Sample
@@ -74,7 +74,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	if d.Valid == nil || d.Valid.Len() == 0 || o.ValidEvery == 0 {
 		return nil, nil
 	}
-	v := &validator{pass: pass, search: o.Search, tokenize: o.Tokenize, detokenize: d.Detokenize, pool: p}
+	v := &validator{pass: pass, search: o.Search, detokenize: d.Detokenize, pool: p}
 	if o.Entropies {
 		v.entropies = &entropies{config: t.Config}
 	}

@@ -67,6 +67,10 @@ func evalCommand() cli.Command {
 					return err
 				}
 				hyps := t.evaluate(*src, srcs)
+				if tokenizer == score.Auto {
+					tokenizer = tokenizer.For(refs)
+					fmt.Fprintf(os.Stderr, "BLEU: %s\n", tokenizeNote(tokenizer, true))
+				}
 				scores := printScores(hyps, refs, tokenizer)
 				if *out == "" {
 					return scores
@@ -95,7 +99,16 @@ func (t *translator) evaluate(file string, srcs []string) []string {
 }
 
 func tokenizeFlag(f *flag.FlagSet, t *score.Tokenizer) {
-	f.TextVar(t, "tokenize", *t, "`how` BLEU cuts text into tokens: 13a, intl, zh, char, or none for text that is tokenized already")
+	f.TextVar(t, "tokenize", *t, "`how` BLEU cuts text into tokens: 13a, intl, zh, char, none for text that is tokenized already, or auto,\n"+
+		"which is zh for Chinese, char for Japanese, Thai, Lao, Khmer, Burmese and Tibetan, and 13a for all others")
+}
+
+// tokenizeNote describes the tokenizer of BLEU, and whether the text chose it.
+func tokenizeNote(t score.Tokenizer, chosen bool) string {
+	if chosen {
+		return fmt.Sprintf("tokenize %v, chosen from the text (-tokenize)", t)
+	}
+	return fmt.Sprintf("tokenize %v", t)
 }
 
 func writeLines(path string, lines []string) error {

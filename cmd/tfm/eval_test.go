@@ -35,5 +35,10 @@ func TestEvalTokenize(t *testing.T) {
 	if out := eval(); !strings.Contains(out, "|tok:13a|") {
 		t.Errorf("without a name:\n%s", out)
 	}
-	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-tokenize", "moses"), 2, `-tokenize: BLEU tokenizer "moses": want 13a, none, char, zh or intl`)
+	chinese := write(t, "ref.zh", strings.Repeat("那只红色的狗看见了那棵树。\n", strings.Count(read(t, toy.testTgt), "\n")))
+	o := mustRun(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", chinese)
+	if !strings.Contains(o.stdout, "|tok:zh|") || !strings.Contains(o.stderr, "BLEU: tokenize zh, chosen from the text") {
+		t.Errorf("Chinese without a name:\n%s%s", o.stdout, o.stderr)
+	}
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-tokenize", "moses"), 2, `-tokenize: BLEU tokenizer "moses": want auto, 13a, none, char, zh or intl`)
 }

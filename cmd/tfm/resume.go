@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/text/score"
 	"tfm/train"
 )
 
@@ -57,9 +59,13 @@ func (s *trainSettings) takeUp(given map[string]string) error {
 	if err := s.overrule(); err != nil {
 		return err
 	}
+	s.options.Tokenize = cmp.Or(s.options.Tokenize, c.Options.Tokenize) // auto, which is 0, keeps it
 	s.config.SrcVocab, s.config.TgtVocab, s.config.MaxLen = c.Config.SrcVocab, c.Config.TgtVocab, c.Config.MaxLen
 	var differs error
 	now := cli.Values(s.flags)
+	if c.Options.Tokenize == score.Auto { // nothing has been validated yet
+		was["tokenize"] = now["tokenize"]
+	}
 	compare := func(f *flag.Flag) {
 		if differs == nil && !free[f.Name] && now[f.Name] != was[f.Name] {
 			differs = conflict(f.Name, now[f.Name], was[f.Name], c.Path)

@@ -235,6 +235,35 @@ func TestInterruptedBeforeTheFirstStep(t *testing.T) {
 	}
 }
 
+// The validation's BLEU cuts text as suits its language. The choice is shown, logged and kept by a resumed run.
+func TestValidationTokenizer(t *testing.T) {
+	chinese := write(t, "valid.zh", "那只红色的狗看见了那棵树。\n那只黑色的猫喜欢那所房子。\n")
+	english := write(t, "valid.en", "the red dog sees the tree\nthe black cat likes the house\n")
+	args, m := trainArgs(t, "-valid-every", "2", "-valid-src", english, "-valid-tgt", chinese)
+	o := mustRun(t, "", append(args, "-steps", "2")...)
+	if want := "validation BLEU:  tokenize zh, chosen from the text"; !strings.Contains(o.stderr, want) {
+		t.Errorf("no %q in\n%s", want, o.stderr)
+	}
+	if found := readLog(t, m).Starts[0].Settings["tokenize"]; found != "zh" {
+		t.Errorf("the log has -tokenize %q, want zh", found)
+	}
+	resumed := append(args, "-resume", "-steps", "3")
+	mustFail(t, runTFM(t, "", append(resumed, "-tokenize", "13a")...), 2, "-tokenize 13a conflicts with the run to go on with: -tokenize zh")
+	o = mustRun(t, "", append(resumed, "-tokenize", "auto")...)
+	if want := "validation BLEU:  tokenize zh\n"; !strings.Contains(o.stderr, want) {
+		t.Errorf("resumed: no %q in\n%s", want, o.stderr)
+	}
+
+	// Until something has been validated any tokenizer will do.
+	args, _ = trainArgs(t, "-valid-every", "0")
+	mustRun(t, "", append(args, "-steps", "2")...)
+	later := append(args, "-resume", "-valid-src", english, "-valid-tgt", chinese, "-valid-every", "1")
+	o = mustRun(t, "", append(later, "-steps", "3", "-tokenize", "char")...)
+	if want := "validation BLEU:  tokenize char\n"; !strings.Contains(o.stderr, want) {
+		t.Errorf("resumed with a validation: no %q in\n%s", want, o.stderr)
+	}
+}
+
 // A reading of the paper goes from the flags into the checkpoint, from there into a resumed run, and into the model.
 func TestTrainAnotherReading(t *testing.T) {
 	args, m := trainArgs(t, "-save-every", "2", "-norm", "pre", "-norm-kind", "rms", "-activation", "silu", "-positions", "learned",

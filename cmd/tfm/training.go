@@ -15,6 +15,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
+	"tfm/text/score"
 	"tfm/text/vocab"
 	"tfm/train"
 	"tfm/train/corpus"
@@ -63,7 +64,14 @@ func (t *training) run(ctx context.Context) (trained, error) {
 	defer c.Close()
 	t.tokens, t.pairs = &c.Tokens, c.TrainPairs
 	t.config.SrcVocab, t.config.TgtVocab = c.Tokens.Source.Size(), c.Tokens.Target.Size()
+	chosen := t.options.Tokenize == score.Auto
+	if c.References != nil { // a run without validation leaves the choice to one with it
+		t.options.Tokenize = t.options.Tokenize.For(c.References)
+	}
 	t.tell(c)
+	if c.References != nil {
+		t.progress.Line("validation BLEU:  %s", tokenizeNote(t.options.Tokenize, chosen))
+	}
 	m, err := model.New(t.config)
 	if err != nil {
 		return trained{}, err

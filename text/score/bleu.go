@@ -14,7 +14,7 @@ const agreesWith = "2.6.0"
 // Scores"). The zero value is sacreBLEU's default for a corpus. The exported
 // fields must not change after the first Add. It is not safe for concurrent use.
 type BLEU struct {
-	Tokenizer Tokenizer
+	Tokenizer Tokenizer // Auto stands for Tok13a; Auto.For chooses
 	Lowercase bool
 	Order     int // the longest n-grams; 0 stands for 4
 	Smoothing Smoothing
@@ -50,6 +50,13 @@ func (b *BLEU) order() int {
 		return 4
 	}
 	return b.Order
+}
+
+func (b *BLEU) tokenizer() Tokenizer {
+	if b.Tokenizer == Auto {
+		return Tok13a
+	}
+	return b.Tokenizer
 }
 
 func (b *BLEU) smoothValue() float64 {
@@ -204,7 +211,7 @@ func (b *BLEU) Signature() string {
 		smooth += fmt.Sprintf("[%.2f]", b.smoothValue())
 	}
 	return fmt.Sprintf("nrefs:%v|case:%s|eff:%s|tok:%v|smooth:%s|version:tfm-%s",
-		b.references, caseName(b.Lowercase), yesNo(b.EffectiveOrder), b.Tokenizer, smooth, agreesWith)
+		b.references, caseName(b.Lowercase), yesNo(b.EffectiveOrder), b.tokenizer(), smooth, agreesWith)
 }
 
 // String returns the score as sacreBLEU prints it:

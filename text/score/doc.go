@@ -3,6 +3,7 @@
 //
 //	bleu.go       BLEU
 //	tokenizer.go  the five ways in which sacreBLEU cuts text before BLEU
+//	choose.go     which of them suits a text
 //	chrf.go       chrF and chrF++
 //	case.go       lower case and white space as Python has them
 package score

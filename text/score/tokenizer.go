@@ -12,7 +12,8 @@ import (
 type Tokenizer int
 
 const (
-	Tok13a  Tokenizer = iota // WMT's mteval-v13a: the default, for languages with spaces
+	Auto    Tokenizer = iota // left to For, which knows the text; for itself it is 13a
+	Tok13a                   // WMT's mteval-v13a: sacreBLEU's default, for languages with spaces
 	TokNone                  // at white space: for text that is tokenized already
 	TokChar                  // every character
 	TokZh                    // every Chinese character, the rest as 13a
@@ -23,6 +24,7 @@ var tokenizers = [...]struct {
 	name     string
 	separate func(string) string // puts white space between tokens
 }{
+	Auto:    {"auto", separate13a},
 	Tok13a:  {"13a", separate13a},
 	TokNone: {"none", func(s string) string { return s }},
 	TokChar: {"char", separateChars},
@@ -30,7 +32,7 @@ var tokenizers = [...]struct {
 	TokIntl: {"intl", separateIntl},
 }
 
-// String returns sacreBLEU's name of the tokenizer.
+// String returns sacreBLEU's name of the tokenizer, or auto.
 func (t Tokenizer) String() string {
 	if t < 0 || int(t) >= len(tokenizers) {
 		return fmt.Sprintf("Tokenizer(%d)", int(t))
@@ -44,7 +46,7 @@ func (t Tokenizer) MarshalText() ([]byte, error) {
 	return name, t.UnmarshalText(name)
 }
 
-// UnmarshalText sets t to the tokenizer of a name: 13a, none, char, zh or intl.
+// UnmarshalText sets t to the tokenizer of a name: auto, 13a, none, char, zh or intl.
 func (t *Tokenizer) UnmarshalText(name []byte) error {
 	for i, x := range tokenizers {
 		if x.name == string(name) {
@@ -52,7 +54,7 @@ func (t *Tokenizer) UnmarshalText(name []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("BLEU tokenizer %q: want 13a, none, char, zh or intl", name)
+	return fmt.Errorf("BLEU tokenizer %q: want auto, 13a, none, char, zh or intl", name)
 }
 
 // Tokens returns the tokens of s. None is empty or contains white space.
