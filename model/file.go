@@ -20,8 +20,9 @@ import (
 //	src_lang, tgt_lang  the languages, if they are known
 //	checksum            see package safetensors
 //
-// and the writer's own keys, such as how the model was trained. Its tensors are the parameters by name, F32, and
-// the tokenizers, U8, as "tokenizer.joint", or "tokenizer.source" and "tokenizer.target".
+// and the writer's own keys, such as how the model was trained. Its tensors are the parameters by
+// name, F32, and the tokenizers, U8, as "tokenizer.joint", or "tokenizer.source" and
+// "tokenizer.target".
 const format = "tfm 1"
 
 const (
@@ -62,8 +63,8 @@ func (f File) Save(path string) error {
 	return safetensors.Write(path, meta, tensors)
 }
 
-// Encode returns the metadata and tensors of the model file, for a checkpoint to add its own. The tensors
-// share the model's memory. An ill-formed language is a *FieldError.
+// Encode returns the metadata and tensors of the model file, for a checkpoint to add its own. The
+// tensors share the model's memory. An ill-formed language is a *FieldError.
 func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	config, err := json.Marshal(f.Model.Config)
 	if err != nil {
@@ -103,11 +104,11 @@ func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	return meta, tensors, nil
 }
 
-// Load reads the model file at path, whole and verified: every byte takes part in its checksum. A model for
-// training is loaded with gradients.
+// Load reads the model file at path, whole and verified: every byte takes part in its checksum. A
+// model for training is loaded with gradients.
 //
-// Files from anywhere are safe: Load allocates at most 32 bytes for each byte of the file, and beyond that at most 16 MB for the
-// description of 2,000 layers and the table of positions.
+// Files from anywhere are safe: Load allocates at most 32 bytes for each byte of the file, and
+// beyond that at most 16 MB for the description of 2,000 layers and the table of positions.
 func Load(path string, gradients bool) (File, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
@@ -126,8 +127,9 @@ func Load(path string, gradients bool) (File, error) {
 	return f, nil
 }
 
-// LoadHeader reads the metadata of the model file at path, and nothing else: it does not verify the checksum, which is one of
-// the whole file, so a damaged character of the metadata can pass unnoticed.
+// LoadHeader reads the metadata of the model file at path, and nothing else: it does not verify the
+// checksum, which is one of the whole file, so a damaged character of the metadata can pass
+// unnoticed.
 func LoadHeader(path string) (Header, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
@@ -141,8 +143,8 @@ func LoadHeader(path string) (Header, error) {
 	return h, nil
 }
 
-// LoadTokenizers reads the tokenizers of the model file at path, as File has them, and no weights: like LoadHeader it does not
-// verify the checksum.
+// LoadTokenizers reads the tokenizers of the model file at path, as File has them, and no weights:
+// like LoadHeader it does not verify the checksum.
 func LoadTokenizers(path string) (map[string][]byte, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
@@ -204,9 +206,10 @@ func decodeTokenizers(s *safetensors.File) (map[string][]byte, error) {
 	return tokenizers, nil
 }
 
-// ParamTensors returns the tensors of ps, in its order, from a model file or a checkpoint: those that have the parameters' names
-// after a prefix. Each must have its parameter's shape and hold floating-point numbers, so that whoever allocates ps after
-// this call takes memory only for numbers that the file has. Nothing is read but the header.
+// ParamTensors returns the tensors of ps, in its order, from a model file or a checkpoint: those
+// that have the parameters' names after a prefix. Each must have its parameter's shape and hold
+// floating-point numbers, so that whoever allocates ps after this call takes memory only for
+// numbers that the file has. Nothing is read but the header.
 func ParamTensors(s *safetensors.File, ps *layer.Params, prefix string) ([]safetensors.Tensor, error) {
 	tensors := make([]safetensors.Tensor, len(ps.List))
 	for i, p := range ps.List {

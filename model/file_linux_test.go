@@ -13,8 +13,9 @@ import (
 	"tfm/model/safetensors"
 )
 
-// Everything that is read from a mapped file whose end somebody cut off is an error that names the file, whatever was
-// verified before. A fault outside of what safetensors guards would end the program.
+// Everything that is read from a mapped file whose end somebody cut off is an error that names the
+// file, whatever was verified before. A fault outside of what safetensors guards would end the
+// program.
 func TestTruncatedWhileRead(t *testing.T) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -61,8 +62,8 @@ func TestTruncatedWhileRead(t *testing.T) {
 	}
 }
 
-// LoadHeader and LoadTokenizers read the header and the tokenizers of a file of 16 GB, most of which is a hole, and touch no
-// page of the weights.
+// LoadHeader and LoadTokenizers read the header and the tokenizers of a file of 16 GB, most of
+// which is a hole, and touch no page of the weights.
 func TestHeaderAndTokenizersAreReadAlone(t *testing.T) {
 	config, err := json.Marshal(toy())
 	if err != nil {

@@ -37,7 +37,8 @@ func TestModelFileRoundTrip(t *testing.T) {
 	}
 }
 
-// A model need not say its languages, and says nothing of them in its metadata then, as before there were any.
+// A model need not say its languages, and says nothing of them in its metadata then, as before
+// there were any.
 func TestModelFileWithoutLanguages(t *testing.T) {
 	meta, _, err := File{Model: newModel(t, toy())}.Encode()
 	if err != nil {

@@ -9,20 +9,23 @@ import (
 
 const languageForm = "a language tag of BCP 47: language[-script][-region][-variant…] without a variant twice, such as en, zh-Hant or pt-BR"
 
-// languageTag matches a tag: the language, then script, region and variants with their hyphens. It has letters of both cases,
-// because ignoring case would let in letters beyond ASCII, such as the Kelvin sign for k.
+// languageTag matches a tag: the language, then script, region and variants with their hyphens. It
+// has letters of both cases, because ignoring case would let in letters beyond ASCII, such as the
+// Kelvin sign for k.
 var languageTag = regexp.MustCompile(`^([A-Za-z]{2,8})(-[A-Za-z]{4})?(-[A-Za-z]{2}|-[0-9]{3})?((?:-[A-Za-z0-9]{5,8}|-[0-9][A-Za-z0-9]{3})*)$`)
 
-// CanonicalLanguage returns a language tag in the case that BCP 47 recommends: en, zh-Hant, pt-BR, de-CH-1996. The tag must
-// be well-formed (RFC 5646, section 2.1); whether its parts are registered is not checked. Of that grammar it takes
+// CanonicalLanguage returns a language tag in the case that BCP 47 recommends: en, zh-Hant, pt-BR,
+// de-CH-1996. The tag must be well-formed (RFC 5646, section 2.1); whether its parts are registered
+// is not checked. Of that grammar it takes
 //
 //	language   2 to 8 letters           in lower case
 //	script     4 letters                in title case; optional
 //	region     2 letters or 3 digits    in upper case; optional
 //	variants   5 to 8 letters and digits, or 4 of which the first is a digit; in lower case; any number, none twice
 //
-// and nothing else: no extended languages (yue, not zh-yue), extensions, private use or "_". A grandfathered tag is refused
-// unless it has this form, as art-lojban has and i-klingon has not; each of them has a replacement that is accepted.
+// and nothing else: no extended languages (yue, not zh-yue), extensions, private use or "_". A
+// grandfathered tag is refused unless it has this form, as art-lojban has and i-klingon has not;
+// each of them has a replacement that is accepted.
 func CanonicalLanguage(tag string) (string, error) {
 	parts := languageTag.FindStringSubmatch(tag)
 	if parts == nil {
@@ -40,8 +43,8 @@ func CanonicalLanguage(tag string) (string, error) {
 	return language + script + region + variants, nil
 }
 
-// CanonicalLanguages returns the canonical tags of a source and a target language, either of which may be "", unknown. The
-// error is a *FieldError for src_lang or tgt_lang.
+// CanonicalLanguages returns the canonical tags of a source and a target language, either of which
+// may be "", unknown. The error is a *FieldError for src_lang or tgt_lang.
 func CanonicalLanguages(src, tgt string) (string, string, error) {
 	for _, lang := range []struct {
 		field string

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,10 +19,10 @@ import (
 	"tfm/text/score"
 )
 
-// A checkpoint is a model file, so that it translates too, with the optimizer's moments as further tensors, named like the
-// weights after a prefix, and Options and State as JSON in the metadata. It is all that a run needs to go on
-// as if it had never stopped. With Options.EMA the weights are the moving averages, and "raw." is the prefix of those that
-// training goes on with.
+// A checkpoint is a model file, so that it translates too, with the optimizer's moments as further
+// tensors, named like the weights after a prefix, and Options and State as JSON in the metadata. It
+// is all that a run needs to go on as if it had never stopped. With Options.EMA the weights are the
+// moving averages, and "raw." is the prefix of those that training goes on with.
 const (
 	keyOptions = "train.options"
 	keyState   = "train.state"
@@ -39,16 +40,17 @@ type State struct {
 	Skipped      int `json:"skipped"`        // steps whose update was dropped; the optimizer has made the others
 	SkippedInRow int `json:"skipped_in_row"` // the last ones of them, with none between
 
-	// OutOfTime is the Options.Time that ended the run. A run that is resumed with no more of it makes no further steps, so that
-	// it ends in the same weights; how long a step and a save take, which the end of the time depends on, it would measure anew.
+	// OutOfTime is the Options.Time that ended the run. A run that is resumed with no more of it
+	// makes no further steps, so that it ends in the same weights; how long a step and a save take,
+	// which the end of the time depends on, it would measure anew.
 	OutOfTime time.Duration `json:"out_of_time,omitempty"`
 
 	Data     string `json:"data"`     // fingerprint of the training pairs
 	Products string `json:"products"` // layer.Precision.InForce, on which the weights depend
 }
 
-// Checkpoint is an open checkpoint, whose file has all weights of Config. Close it after use. Safe for concurrent reading.
-// model.LoadTokenizers reads the tokenizers of the same file.
+// Checkpoint is an open checkpoint, whose file has all weights of Config. Close it after use. Safe
+// for concurrent reading. model.LoadTokenizers reads the tokenizers of the same file.
 type Checkpoint struct {
 	Path             string
 	Config           model.Config
@@ -92,8 +94,8 @@ func openModel(path string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// readModel decodes what every model file says of its model, and checks that its weights are there before anyone allocates
-// memory for them.
+// readModel decodes what every model file says of its model, and checks that its weights are there
+// before anyone allocates memory for them.
 func (c *Checkpoint) readModel() error {
 	h, err := model.DecodeHeader(c.file.Metadata())
 	if err != nil {
@@ -128,13 +130,15 @@ func (c *Checkpoint) read() error {
 	return nil
 }
 
-// Weights copies the weights to p.W, with Options.EMA their moving averages. It is an error if they are not the tensors of p.
+// Weights copies the weights to p.W, with Options.EMA their moving averages. It is an error if they
+// are not the tensors of p.
 func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p, "", p.W) }
 
 // Close releases the file.
 func (c *Checkpoint) Close() error { return c.file.Close() }
 
-// resume copies the optimizer's moments to those of one of the same kind, which then goes on after the checkpoint's steps.
+// resume copies the optimizer's moments to those of one of the same kind, which then goes on after
+// the checkpoint's steps.
 func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
 	o.Resume(c.State.Step - c.State.Skipped)
 	for _, m := range o.Moments() {
@@ -160,7 +164,8 @@ func (c *Checkpoint) copyTo(p *layer.Params, prefix string, dst []float32) error
 	return nil
 }
 
-// writeCheckpoint writes a checkpoint of the model in file, whose Info is replaced; it appears as a whole or not at all.
+// writeCheckpoint writes a checkpoint of the model in file, whose Info is replaced; it appears as a
+// whole or not at all.
 func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Options, s State) error {
 	file.Info = map[string]string{}
 	for key, value := range map[string]any{keyOptions: o, keyState: s} {
@@ -189,15 +194,20 @@ func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Option
 }
 
 const (
-	checkpointSuffix  = ".safetensors"
-	checkpointPattern = "step-%08d" + checkpointSuffix
+	checkpointPrefix = "step-"
+	checkpointSuffix = ".safetensors"
 )
 
-func checkpointPath(dir string, step int) string {
-	return filepath.Join(dir, fmt.Sprintf(checkpointPattern, step))
+func checkpointName(step int) string {
+	return fmt.Sprintf("%s%08d%s", checkpointPrefix, step, checkpointSuffix)
 }
 
-// Checkpoints lists the checkpoints in a folder by their names, the oldest first; none if there is no such folder.
+func checkpointPath(dir string, step int) string {
+	return filepath.Join(dir, checkpointName(step))
+}
+
+// Checkpoints lists the checkpoints in a folder by their names, the oldest first; none if there is
+// no such folder.
 func Checkpoints(dir string) ([]string, error) {
 	steps, err := checkpointSteps(dir)
 	paths := make([]string, len(steps))
@@ -215,8 +225,10 @@ func checkpointSteps(dir string) ([]int, error) {
 	}
 	var steps []int
 	for _, e := range entries {
-		var step int
-		if n, _ := fmt.Sscanf(e.Name(), checkpointPattern, &step); n == 1 && e.Name() == filepath.Base(checkpointPath(dir, step)) {
+		digits, isStep := strings.CutPrefix(e.Name(), checkpointPrefix)
+		digits, isFile := strings.CutSuffix(digits, checkpointSuffix)
+		step, err := strconv.Atoi(digits)
+		if isStep && isFile && err == nil && step >= 0 && e.Name() == checkpointName(step) {
 			steps = append(steps, step)
 		}
 	}
@@ -224,8 +236,8 @@ func checkpointSteps(dir string) ([]int, error) {
 	return steps, nil
 }
 
-// Newest opens the newest checkpoint in a folder. If that one is damaged, the error says so and names the newest one
-// that is not: a run goes on from it when the damaged file is taken away.
+// Newest opens the newest checkpoint in a folder. If that one is damaged, the error says so and
+// names the newest one that is not: a run goes on from it when the damaged file is taken away.
 func Newest(dir string) (*Checkpoint, error) {
 	paths, err := Checkpoints(dir)
 	if err != nil {
@@ -245,8 +257,8 @@ func Newest(dir string) (*Checkpoint, error) {
 	return nil, fmt.Errorf("the newest checkpoint is damaged, and there is no older one to go on from: %w", err)
 }
 
-// Best is the path of the checkpoint in a folder whose validation was the best, of the newest if there was none or it is no
-// longer there. The error is that of Newest.
+// Best is the path of the checkpoint in a folder whose validation was the best, of the newest if
+// there was none or it is no longer there. The error is that of Newest.
 func Best(dir string) (string, error) {
 	c, err := Newest(dir)
 	if err != nil {
@@ -261,8 +273,8 @@ func Best(dir string) (string, error) {
 	return c.Path, nil
 }
 
-// newestValid is the last of the paths, which are ordered as by Checkpoints, that is an undamaged checkpoint; ""
-// if none is.
+// newestValid is the last of the paths, which are ordered as by Checkpoints, that is an undamaged
+// checkpoint; "" if none is.
 func newestValid(paths []string) string {
 	for _, path := range slices.Backward(paths) {
 		if c, err := OpenCheckpoint(path); err == nil {
@@ -273,7 +285,8 @@ func newestValid(paths []string) string {
 	return ""
 }
 
-// removeStale removes what killed runs left of checkpoints that they were writing. What stays only takes space.
+// removeStale removes what killed runs left of checkpoints that they were writing. What stays only
+// takes space.
 func removeStale(dir string) {
 	temporary, err := os.ReadDir(dir)
 	if err != nil {
@@ -287,9 +300,9 @@ func removeStale(dir string) {
 	}
 }
 
-// regular are the steps at which the run saves whatever happens, not because somebody stopped it there or a
-// validation was good: these and the last one are what is averaged, so that a run that was interrupted ends
-// in the same weights.
+// regular are the steps at which the run saves whatever happens, not because somebody stopped it
+// there or a validation was good: these and the last one are what is averaged, so that a run that
+// was interrupted ends in the same weights.
 func (o Options) regular(steps []int) (regular []int) {
 	for _, step := range steps {
 		if o.SaveEvery > 0 && step%o.SaveEvery == 0 {
@@ -302,8 +315,8 @@ func (o Options) regular(steps []int) (regular []int) {
 // newest are the last n of steps.
 func newest(steps []int, n int) []int { return steps[max(0, len(steps)-n):] }
 
-// prune removes the checkpoints of a run but the newest ones, regular or not, and that of the best step. One that
-// cannot be removed now is tried again after the next save.
+// prune removes the checkpoints of a run but the newest ones, regular or not, and that of the best
+// step. One that cannot be removed now is tried again after the next save.
 func prune(o Options, best int) {
 	steps, err := checkpointSteps(o.Dir)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"tfm/model"
 )
 
-// A disk that fills up while a checkpoint is written: here the limit on the size of a file, which fails in the
-// middle of a write as well. The run ends with an error that names what is left, and what is left is whole.
+// A disk that fills up while a checkpoint is written: here the limit on the size of a file, which
+// fails in the middle of a write as well. The run ends with an error that names what is left, and
+// what is left is whole.
 func TestFullDisk(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ) // or the kernel ends the process
 	defer signal.Reset(syscall.SIGXFSZ)
@@ -45,7 +46,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A checkpoint that somebody truncates between its verification and the reading of its weights is an error that names it.
+// A checkpoint that somebody truncates between its verification and the reading of its weights is
+// an error that names it.
 func TestCheckpointTruncatedWhileOpen(t *testing.T) {
 	defer func() {
 		if r := recover(); r != nil {

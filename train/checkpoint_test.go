@@ -29,7 +29,8 @@ func open(t *testing.T, path string) *Checkpoint {
 	return c
 }
 
-// wantSameCheckpoint compares two checkpoints in everything but time: weights and moments bit by bit.
+// wantSameCheckpoint compares two checkpoints in everything but time: weights and moments bit by
+// bit.
 func wantSameCheckpoint(t *testing.T, name, got, want string) {
 	t.Helper()
 	a, b := open(t, got), open(t, want)
@@ -62,9 +63,9 @@ func stopAt(t *testing.T, step int, m *model.Transformer, p *mat.Pool, o Options
 	})
 }
 
-// A run stopped anywhere, several times, and taken up on other threads ends as the one that ran through. The
-// stops are in the middle of an epoch, in a step whose two batches are of two epochs, just before a validation,
-// and between validations.
+// A run stopped anywhere, several times, and taken up on other threads ends as the one that ran
+// through. The stops are in the middle of an epoch, in a step whose two batches are of two epochs,
+// just before a validation, and between validations.
 func TestResumeIsExact(t *testing.T) {
 	o := smallOptions(14)
 	o.Accumulate, o.ValidEvery, o.SaveEvery, o.Keep, o.Patience, o.Dir = 2, 5, 4, 2, 50, t.TempDir()
@@ -102,7 +103,8 @@ func TestResumeIsExact(t *testing.T) {
 	}
 }
 
-// What is averaged are the checkpoints of a run that nobody interrupted: those of step 8, 12 and 14.
+// What is averaged are the checkpoints of a run that nobody interrupted: those of step 8, 12 and
+// 14.
 func TestAverageIsExactAfterResume(t *testing.T) {
 	o := smallOptions(14)
 	o.ValidEvery, o.SaveEvery, o.Keep, o.Average, o.Dir = 0, 4, 3, 3, t.TempDir()
@@ -244,7 +246,8 @@ func TestCheckpointIsAModelFile(t *testing.T) {
 	wantError(t, err, path, "not a checkpoint")
 }
 
-// Checkpoints name the languages of the data. A run that resumes without naming them keeps its checkpoint's.
+// Checkpoints name the languages of the data. A run that resumes without naming them keeps its
+// checkpoint's.
 func TestCheckpointsNameTheLanguages(t *testing.T) {
 	o := smallOptions(1)
 	o.Dir = t.TempDir()
@@ -270,8 +273,8 @@ func TestCheckpointsNameTheLanguages(t *testing.T) {
 	wantError(t, err, "train: tgt_lang is \"zh_CN\", expected a language tag of BCP 47")
 }
 
-// A checkpoint whose configuration is of a larger model than its tensors is refused when it is opened, before a run allocates
-// that model to resume.
+// A checkpoint whose configuration is of a larger model than its tensors is refused when it is
+// opened, before a run allocates that model to resume.
 func TestCheckpointWithoutItsWeights(t *testing.T) {
 	m := newModel(t, smallConfig())
 	path := filepath.Join(t.TempDir(), "c.safetensors")
@@ -299,8 +302,9 @@ func TestCheckpointWithoutItsWeights(t *testing.T) {
 	wantError(t, err, other, "encoder.0", "[16 32]", "[16 1048576]")
 }
 
-// What opening a checkpoint and reading its weights and moments allocates, garbage included, is at most 32 bytes a byte of its
-// header and 64 KB: numbers are copied to where they belong, whatever other tensors there are.
+// What opening a checkpoint and reading its weights and moments allocates, garbage included, is at
+// most 32 bytes a byte of its header and 64 KB: numbers are copied to where they belong, whatever
+// other tensors there are.
 func TestCheckpointAllocatesNoMoreThanItsHeaderAllows(t *testing.T) {
 	m := newModel(t, smallConfig())
 	moments := func(name string, elements int) (list []safetensors.Tensor) {
@@ -456,6 +460,25 @@ func TestCheckpointOfOtherTensors(t *testing.T) {
 	other = smallConfig()
 	other.DFF = 96
 	wantError(t, open(t, path).Weights(newModel(t, other).Params), path, "[16 32]", "expected [16 96]")
+}
+
+// Names have eight digits or, from step 100,000,000 on, as many as it takes; other names are not checkpoints.
+func TestCheckpointNames(t *testing.T) {
+	dir := t.TempDir()
+	want := []string{checkpointPath(dir, 7), checkpointPath(dir, 99_999_999), checkpointPath(dir, 1_234_567_890)}
+	others := []string{"step-0000000007.safetensors", "step-7.safetensors", "step-0000001x.safetensors", "step-00000008.safetensors.bak",
+		"xstep-00000008.safetensors", "step--0000008.safetensors", "step-+0000008.safetensors", "step-99999999999999999999.safetensors"}
+	for _, path := range want {
+		others = append(others, filepath.Base(path))
+	}
+	for _, name := range others {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := Checkpoints(dir); err != nil || !slices.Equal(got, want) {
+		t.Errorf("found %q, %v, expected %q", got, err, want)
+	}
 }
 
 func TestKeepsTheNewestAndTheBest(t *testing.T) {

@@ -28,7 +28,8 @@ type Data struct {
 	// Tokenizers go into every checkpoint as into a model file, so that it says what its ids mean. They may be nil.
 	Tokenizers map[string][]byte
 
-	// The languages, for checkpoints as for model.File. They may be "": then a run that resumes takes its checkpoint's.
+	// The languages, for checkpoints as for model.File. Where one is "", a run that resumes
+	// keeps that of its checkpoint.
 	SrcLang, TgtLang string
 }
 
@@ -42,7 +43,7 @@ type Result struct {
 	Averaged   int           // the weights are the mean of this many checkpoints, whose Best.Step is the last; 0 if they are a step's
 	Checkpoint string        // the last step's: what a run with Options.Resume goes on from; "" if Options.Dir is ""
 
-	SrcLang, TgtLang string // of the Data or else of the checkpoint that the run went on from: for model.File
+	SrcLang, TgtLang string // those of Data, or of the checkpoint that was resumed: for model.File
 }
 
 // Reason is why a run ended.

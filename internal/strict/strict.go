@@ -1,4 +1,5 @@
-// Package strict decodes JSON that this program wrote, from files that anyone may have changed since.
+// Package strict decodes JSON that this program wrote, from files that anyone may have changed
+// since.
 //
 // It may import nothing of tfm.
 package strict
@@ -13,13 +14,14 @@ import (
 	"strings"
 )
 
-// Unmarshal decodes text, one JSON object, into the struct that v points to. In contrast to json.Unmarshal it refuses fields
-// that the struct does not have or has in other case, a field twice, null, and anything but white space behind the object.
-// Fields that text leaves out keep their values. It allocates a small multiple of len(text).
+// Unmarshal decodes text, one JSON object, into the struct that v points to. In contrast to
+// json.Unmarshal it refuses fields that the struct does not have or has in other case, a field
+// twice, null, and anything but white space behind the object. Fields that text leaves out keep
+// their values. It allocates a small multiple of len(text).
 //
-// The fields that text names must be structs themselves, basic types, or types with UnmarshalText, and none may be embedded;
-// otherwise, or if v is no pointer to a struct, Unmarshal panics. Errors name the field, what was found and what was expected; after one *v is
-// unspecified.
+// The fields that text names must be structs themselves, basic types, or types with UnmarshalText,
+// and none may be embedded; otherwise, or if v is no pointer to a struct, Unmarshal panics. Errors
+// name the field, what was found and what was expected; after one *v is unspecified.
 func Unmarshal(text []byte, v any) error {
 	pointer := reflect.ValueOf(v)
 	if pointer.Kind() != reflect.Pointer || pointer.Elem().Kind() != reflect.Struct {

@@ -20,11 +20,11 @@
 // object whose values are all strings. No key may appear twice. A shape of []
 // is a scalar, and a dimension of 0 makes an empty tensor; both are legal.
 //
-// [Write] adds what the format leaves free: tensors lie in the order given,
+// [Write] decides what the format leaves free: tensors have the order given,
 // metadata is sorted by key, equal input gives equal bytes, and padding lets
-// the data start at a multiple of 64 bytes. A tensor's own alignment follows
-// from the sizes before it, so put F32 tensors before U8 tensors of odd length
-// if [Tensor.AsFloat32] is to work without a copy.
+// the data start at a multiple of 64 bytes. Offsets follow from the sizes of
+// the tensors before, so F32 tensors that come before U8 tensors of odd length
+// are aligned for readers that map them.
 //
 // # Checksum
 //
@@ -35,4 +35,24 @@
 // byte of the file takes part; [File.Verify] recomputes it. A file whose key
 // itself was damaged looks like one without a checksum, so whoever reads only
 // what [Write] wrote treats [ErrNoChecksum] as damage too.
+//
+// # Hostile files
+//
+// [Open] accepts files from anywhere. It compares every length with the size
+// of the file before it uses it, and allocates at most 32 bytes for each byte
+// of the header. Strings must be valid Unicode: half a surrogate pair is an
+// error, not U+FFFD.
+//
+// # Files
+//
+//	file.go      File: an open file
+//	header.go    the header and its checks; json.go the parser of its JSON
+//	tensor.go    Tensor, its sizes, and its elements as float32
+//	checksum.go  the checksum
+//	write.go     writing a safetensors file
+//	map_unix.go  mapping a file into memory; map_other.go reading it instead
+//	atomic.go    WriteAtomic, for files of any kind; atomic_unix.go and
+//	             atomic_other.go the parts that depend on the system
+//
+// The package imports the standard library only.
 package safetensors

@@ -25,8 +25,8 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// The parser reads strings and headers as encoding/json does, or refuses them; but for half a surrogate pair it refuses
-// no string that encoding/json reads.
+// The parser reads strings and headers as encoding/json does, or refuses them; but for half a
+// surrogate pair it refuses no string that encoding/json reads.
 func FuzzString(f *testing.F) {
 	for _, s := range []string{`"a\n\u00e9\ud83d\ude00"`, `"\ud800"`, `"\\ufffd\udc00"`, "\"\x00\"", `"\u12g4"`, `"`, `1`} {
 		f.Add(s)

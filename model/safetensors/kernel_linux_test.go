@@ -70,8 +70,8 @@ func TestTruncatedWhileOpen(t *testing.T) {
 	}
 }
 
-// A file larger than the address space can be made for nothing where files may have holes. It is not read into memory
-// instead, for which there would not be enough.
+// A file larger than the address space can be made for nothing where files may have holes. It is
+// not read into memory instead, for which there would not be enough.
 func TestFileThatCannotBeMapped(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "tfm")
 	if err != nil {

@@ -29,7 +29,8 @@ func allocated(f func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// No length in a file is believed: what reading allocates, garbage included, is bounded by the header that is really there.
+// No length in a file is believed: what reading allocates, garbage included, is bounded by the
+// header that is really there.
 func TestOpenAllocatesNoMoreThanTheHeaderAllows(t *testing.T) {
 	const empty = `{"dtype":"U8","shape":[0],"data_offsets":[0,0]}`
 	for _, c := range []struct {

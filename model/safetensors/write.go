@@ -14,8 +14,8 @@ const dataAlignment = 64 // a cache line, and the widest vector register
 
 // Write writes a file that any safetensors reader opens, with the tensors in
 // the order given and metadata sorted by key, plus the checksum, which replaces
-// any that meta has. Equal input gives equal bytes. The data is not copied
-// together; it must not change until Write returns. The file appears
+// any that meta has. Equal input gives equal bytes. Write makes no copy of the
+// data, which must not change until it returns. The file appears
 // atomically, as [WriteAtomic] describes. Input that [Open] would refuse is an
 // error that names the tensor, before anything is written.
 func Write(path string, meta map[string]string, tensors []Tensor) error {
@@ -79,10 +79,10 @@ func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 		}
 	}
 	b = append(b, '}')
-	var parts [][]byte // that are summed
+	var summed [][]byte
 	dataLen := 0
 	for _, t := range tensors {
-		parts = append(parts, t.Data)
+		summed = append(summed, t.Data)
 		b = append(b, ',')
 		quoted(t.Name)
 		b = append(b, `:{"dtype":`...)
@@ -113,6 +113,6 @@ func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 	if _, err := parseHeader(b[lengthBytes:], dataLen); err != nil {
 		return nil, err
 	}
-	copy(b[checksumEnd-1-len(checksumScheme+zeroDigits):], checksum(append(parts, b)...))
+	copy(b[checksumEnd-1-len(checksumScheme+zeroDigits):], checksum(append(summed, b)...))
 	return b, nil
 }
