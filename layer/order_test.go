@@ -2,9 +2,12 @@ package layer_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"tfm/layer"
 	"tfm/mat"
@@ -63,4 +66,116 @@ func TestMicrobatchesAddInOrder(t *testing.T) {
 			t.Fatalf("gradient %d is %v, want %v", i, g, want[i])
 		}
 	}
+}
+
+// linears declares a linear map, allocated, and an alias of it for each of n threads.
+func linears(n int) (whole *layer.Params, aliases []layer.Linear, accumulators []*layer.Accumulator) {
+	declare := func() (*layer.Params, layer.Linear) {
+		ps := new(layer.Params)
+		return ps, layer.NewLinear(ps, "l", 3, 2)
+	}
+	whole, _ = declare()
+	whole.Allocate(true)
+	whole.BeginBatch()
+	for range n {
+		ps, l := declare()
+		accumulators = append(accumulators, ps.Share(whole))
+		aliases = append(aliases, l)
+	}
+	return whole, aliases, accumulators
+}
+
+// backward takes one row of ones through a linear map.
+func backward(l layer.Linear) {
+	x, dy, dx := mat.New(1, 3), mat.New(1, 2), mat.New(1, 3)
+	layer.Fill(x.Data, 1)
+	layer.Fill(dy.Data, 1)
+	l.Backward(nil, dx, dy, x, layer.Set)
+}
+
+// A microbatch that adds to no gradient, because it has no rows or panics, stops none of the others.
+func TestMicrobatchesThatAddNothing(t *testing.T) {
+	const n = 4
+	whole, l, accumulators := linears(n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			defer func() { _ = recover() }()
+			accumulators[i].Begin(i)
+			defer accumulators[i].End()
+			switch i {
+			case 0: // without rows
+			case 2:
+				panic("in the middle of a microbatch")
+			default:
+				backward(l[i])
+			}
+		}()
+	}
+	all.Wait()
+	for i, g := range whole.G {
+		if g != 2 {
+			t.Errorf("gradient %d is %v, want the 2 of two microbatches", i, g)
+		}
+	}
+}
+
+// One processor is enough for any number of threads.
+func TestMicrobatchesOnOneProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const n = 16
+	whole, l, accumulators := linears(n)
+	var all sync.WaitGroup
+	for i := n - 1; i >= 0; i-- {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			accumulators[i].Begin(i)
+			defer accumulators[i].End()
+			backward(l[i])
+		}()
+	}
+	all.Wait()
+	for i, g := range whole.G {
+		if g != n {
+			t.Errorf("gradient %d is %v, want %d", i, g, n)
+		}
+	}
+}
+
+// A microbatch that waits for long leaves its processor to others: its goroutine parks.
+func TestWaitingMicrobatchParks(t *testing.T) {
+	_, l, accumulators := linears(2)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		accumulators[1].Begin(1)
+		defer accumulators[1].End()
+		backward(l[1])
+	}()
+	state := ""
+	for deadline := time.Now().Add(30 * time.Second); !strings.HasPrefix(state, "sync.Cond.Wait"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("a waiting microbatch is still in state %q, want it parked", state)
+		}
+		state = stateOf("layer_test.backward")
+	}
+	accumulators[0].Begin(0)
+	accumulators[0].End()
+	<-done
+}
+
+// stateOf returns what the goroutine that is in a function is doing: "running", "sync.Cond.Wait", …
+func stateOf(function string) string {
+	buf := make([]byte, 1<<20)
+	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if strings.Contains(stack, function) {
+			_, state, _ := strings.Cut(stack, "[")
+			state, _, _ = strings.Cut(state, "]")
+			return state
+		}
+	}
+	return ""
 }
