@@ -1,5 +1,5 @@
 module tfm
 
-go 1.24
+go 1.25
 
 require golang.org/x/sys v0.30.0

@@ -125,7 +125,10 @@ func (t *backward) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		s, head := i/t.heads, i%t.heads
 		q0, n, k0, m := t.r.sentence(s)
-		first := t.r.seen(min(queryBlock, n), m) // keys whose derivatives the first block of queries sets, and others add to
+		first := 0 // keys whose derivatives the first block of queries sets; later blocks add to them
+		if n > 0 {
+			first = t.r.seen(min(queryBlock, n), m)
+		}
 		clearRows(part(&t.grad.K, t.heads, head, k0+first, k0+m))
 		clearRows(part(&t.grad.V, t.heads, head, k0+first, k0+m))
 		for b0 := 0; b0 < n; b0 += queryBlock {

@@ -90,6 +90,8 @@ func checkSide(side string, ids, starts []int32, vocab, maxLen int) {
 	at := 0
 	for i, s := range starts {
 		switch n := int(s) - at; {
+		case i > 0 && n == 0:
+			panic(fmt.Sprintf("model: %s %d of a batch is empty", side, i-1))
 		case i == 0 && n != 0, n < 0:
 			panic(fmt.Sprintf("model: %s %d of a batch begins at token %d, after token %d", side, i, s, at))
 		case n > maxLen:

@@ -147,6 +147,10 @@ func Preset(name string) (Config, error) {
 	return Config{}, fmt.Errorf("unknown preset %q; there are %s", name, strings.Join(PresetNames(), ", "))
 }
 
+// maxPositions is the largest table of sinusoids, in numbers: 256 MB. It is computed, not stored in a model file, so that
+// no size of the file bounds it.
+const maxPositions = 1 << 26
+
 // Validate reports the first invalid field, as a *FieldError.
 func (c Config) Validate() error {
 	between := func(lo, hi int, name string, v int) error {
@@ -182,6 +186,8 @@ func (c Config) Validate() error {
 		return &FieldError{"d_k", c.DK, fmt.Sprintf("at most %d in all of %d heads", 1<<24, c.Heads)}
 	case c.DV*c.Heads > 1<<24:
 		return &FieldError{"d_v", c.DV, fmt.Sprintf("at most %d in all of %d heads", 1<<24, c.Heads)}
+	case c.Positions != Learned && (c.MaxLen+c.FirstPosition)*c.DModel > maxPositions:
+		return &FieldError{"max_len", c.MaxLen, fmt.Sprintf("at most %d with a d_model of %d", maxPositions/c.DModel-c.FirstPosition, c.DModel)}
 	case c.DModel%c.Heads != 0 && (c.DK == 0 || c.DV == 0):
 		return &FieldError{"d_model", c.DModel, fmt.Sprintf("a multiple of the %d heads, or both d_k and d_v", c.Heads)}
 	case c.Tie != TieAll && c.Tie != TieDecoder && c.Tie != TieNone:
