@@ -4,6 +4,7 @@
 //	corpus.go       reads lines and sentence pairs: two files, one TSV, gzip
 //	pair_reader.go  the pairs one at a time, without allocating, from any place again
 //	line.go         lines for a filter, which mends what the others refuse
+//	batches.go      the lines that are there together, for a filter that answers at once
 //	warning.go      shows warnings, and counts them when there are many
 //	tokenizer.go    the interface Tokenizer and the ids that all tokenizers share
 //

@@ -16,5 +16,5 @@
 // reads ahead and gives Do the lines that are there.
 //
 // The files: translator.go (Open, Translate), request.go (Do and what it returns), clean.go (a translation as
-// one valid line), lines.go and ahead.go (streams: Lines, and what it reads ahead).
+// one valid line), lines.go (streams).
 package translate

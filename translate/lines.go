@@ -15,8 +15,10 @@ type LineOptions struct {
 	Warn    func(text.Warning) // is told of every line that was mended or cut; nil is nobody
 }
 
-// LongSource is the kind of the warnings about lines that are cut because they have too many tokens.
-const LongSource = "lines cut at the source's limit"
+// CutWarning is the warning that a line, of which r has become, was cut because it has too many tokens.
+func (r Result) CutWarning(l text.Line) text.Warning {
+	return l.Warning("lines of too many pieces", "%d pieces, cut to %d", r.Length, r.Cut)
+}
 
 // Line is a line and its translation.
 type Line struct {
@@ -25,9 +27,8 @@ type Line struct {
 }
 
 // Lines translates a stream of lines, such as text.MendedLines reads, and yields the lines that were
-// translated together, in order. It reads ahead, and whenever it has translated something it translates
-// the lines that have come meanwhile, up to Batch of them: what comes a line at a time is answered a line
-// at a time. How many are translated together changes no translation. A line without a word has none; its
+// translated together, in order. It reads ahead as text.Batches does: what comes a line at a time is
+// answered a line at a time. How many are translated together changes no translation. A line without a word has none; its
 // Best is empty. Draws are numbered through all lines that have a word.
 //
 // An error of the stream, or of ctx, is yielded alone after everything that came before it, and ends the
@@ -42,21 +43,13 @@ func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error
 			yield(nil, &model.FieldError{Field: "batch", Found: o.Batch, Expected: "0 or more"})
 			return
 		}
-		in := readAhead(lines, o.Batch)
-		defer close(in.done)
 		request := o.Request
-		for {
-			batch, err := in.batch(ctx)
-			if len(batch) > 0 {
-				answers, err := t.answer(ctx, &request, batch, o.Warn)
-				if !yield(answers, err) || err != nil {
-					return
-				}
+		for batch, err := range text.Batches(ctx, lines, o.Batch) {
+			var answers []Line
+			if err == nil {
+				answers, err = t.answer(ctx, &request, batch, o.Warn)
 			}
-			if err != nil {
-				if err != errEnd {
-					yield(nil, err)
-				}
+			if !yield(answers, err) || err != nil {
 				return
 			}
 		}
@@ -81,7 +74,7 @@ func (t *Translator) answer(ctx context.Context, request *Request, batch []text.
 				warn(w)
 			}
 			if r := results[i]; r.Cut > 0 {
-				warn(l.Warning(LongSource, "%d pieces, cut to %d", r.Length, r.Cut))
+				warn(r.CutWarning(l))
 			}
 		}
 		if len(results[i].Translations) > 0 {

@@ -18,6 +18,7 @@ import (
 	"tfm/text"
 	"tfm/train"
 	"tfm/train/corpus"
+	"tfm/translate"
 )
 
 func demoCommand() cli.Command {
@@ -105,17 +106,28 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	if d.model != "" {
 		saved = t.save(d.model)
 	}
-	return errors.Join(t.present(heldOut[:d.heldOut]), saved)
+	return errors.Join(t.present(ctx, heldOut[:d.heldOut]), saved)
 }
 
 // present shows translations of sentences that are not among the training's, and what the model looked at.
-func (t trained) present(heldOut []grammar.Pair) error {
-	tr := newTranslator(t.model, t.tokens, t.pool, decode.Options{Beam: 1, MaxExtra: 50})
-	srcs := make([]string, len(heldOut))
-	for i, p := range heldOut {
-		srcs[i] = p.Source
+func (t trained) present(ctx context.Context, heldOut []grammar.Pair) error {
+	tr, err := translate.New(t.model, t.tokens, translate.Options{Threads: t.pool.Threads(), Concurrent: 1})
+	if err != nil {
+		return err
 	}
-	out := tr.translate(srcs, func(int, int) {})
+	defer tr.Close()
+	greedy := translate.Request{Decode: decode.Options{Beam: 1, MaxExtra: 50}}
+	for _, p := range heldOut {
+		greedy.Texts = append(greedy.Texts, p.Source)
+	}
+	results, err := tr.Do(ctx, greedy)
+	if err != nil {
+		return err
+	}
+	out := make([]string, len(results))
+	for i, r := range results {
+		out[i] = r.Best()
+	}
 	exact := 0
 	for i, p := range heldOut {
 		if out[i] == p.Target {
@@ -137,19 +149,26 @@ func (t trained) present(heldOut []grammar.Pair) error {
 		fmt.Fprintf(&b, "  source      %s\n  reference   %s\n  translation %s %s\n\n", p.Source, p.Target, out[at], mark)
 	}
 	b.WriteString("What the last decoder layer looked at (mean of its heads), for each English word:\n\n")
-	src := t.tokens.Source.Encode(nil, heldOut[mapped].Source)
-	tgt := t.tokens.Target.Encode(nil, out[mapped])
-	weights, err := tr.decoder.Attention(context.Background(), [][]int32{src}, [][]int32{tgt})
-	if err != nil {
+	greedy.Texts, greedy.Attention = greedy.Texts[mapped:mapped+1], true
+	if results, err = tr.Do(ctx, greedy); err != nil {
 		return err
 	}
-	rows, columns := heatmap.Words(t.tokens.Target, tgt, true), heatmap.Words(t.tokens.Source, src, false)
-	if err := heatmap.Draw(&b, heatmap.Join(weights[0], rows, columns), heatmap.Names(rows), heatmap.Names(columns)); err != nil {
+	best := results[0].Translations[0]
+	rows, columns := heatmap.Words(t.tokens.Target, ids(best.Tokens), true), heatmap.Words(t.tokens.Source, ids(results[0].Tokens), false)
+	if err := heatmap.Draw(&b, heatmap.Join(best.Attention, rows, columns), heatmap.Names(rows), heatmap.Names(columns)); err != nil {
 		return err
 	}
 	fmt.Fprintf(&b, "\nexact match: %.1f%% (%d/%d held-out sentences)\n", 100*float64(exact)/float64(len(heldOut)), exact, len(heldOut))
 	_, err = os.Stdout.WriteString(b.String())
 	return err
+}
+
+func ids(tokens []translate.Token) []int32 {
+	list := make([]int32, len(tokens))
+	for i, t := range tokens {
+		list[i] = t.ID
+	}
+	return list
 }
 
 // pairsOf reads pairs as if they stood in files.

@@ -16,6 +16,7 @@ import (
 	"tfm/model/safetensors"
 	"tfm/text"
 	"tfm/text/score"
+	"tfm/translate"
 )
 
 func evalCommand() cli.Command {
@@ -37,7 +38,7 @@ func evalCommand() cli.Command {
 			search := searchFlags(f, decode.DefaultOptions().Beam)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
-			return func(_ context.Context, args []string) error {
+			return func(ctx context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
@@ -62,11 +63,15 @@ func evalCommand() cli.Command {
 					}
 					srcs, refs = append(srcs, p.Source), append(refs, p.Target)
 				}
-				t, err := loadTranslator(*path, threads, *search)
+				t, err := translate.Open(*path, translate.Options{Threads: threads, Concurrent: 1})
 				if err != nil {
 					return err
 				}
-				hyps := t.evaluate(*src, srcs)
+				defer t.Close()
+				hyps, err := evaluate(ctx, t, *search, *src, srcs)
+				if err != nil {
+					return err
+				}
 				if tokenizer == score.Auto {
 					tokenizer = tokenizer.For(refs)
 					fmt.Fprintf(os.Stderr, "BLEU: %s\n", tokenizeNote(tokenizer, true))
@@ -82,20 +87,30 @@ func evalCommand() cli.Command {
 }
 
 // evaluate translates srcs, the lines of file, and shows how far it is.
-func (t *translator) evaluate(file string, srcs []string) []string {
-	const together = 256
+func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, file string, srcs []string) ([]string, error) {
+	const batch = 256
 	p := terminal.NewProgress(os.Stderr)
+	warnings := text.Warnings{Show: func(s string) { p.Line("tfm: %s", s) }}
 	start := time.Now()
 	perSecond := func(n int) float64 { return float64(n) / time.Since(start).Seconds() }
 	var hyps []string
-	for lo := 0; lo < len(srcs); lo += together {
-		hyps = append(hyps, t.translate(srcs[lo:min(lo+together, len(srcs))], func(i, pieces int) {
-			p.Line("tfm: %s:%d: %d pieces, cut to %d", file, lo+i+1, pieces, t.maxLen)
-		})...)
+	for len(hyps) < len(srcs) {
+		texts := srcs[len(hyps):min(len(hyps)+batch, len(srcs))]
+		results, err := t.Do(ctx, translate.Request{Texts: texts, Decode: o})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range results {
+			hyps = append(hyps, r.Best())
+			if r.Cut > 0 {
+				warnings.Add(r.CutWarning(text.Line{File: file, Number: len(hyps)}))
+			}
+		}
 		p.Update(time.Now(), fmt.Sprintf("%s of %s sentences, %.1f a second", format.Thousands(len(hyps)), format.Thousands(len(srcs)), perSecond(len(hyps))))
 	}
+	warnings.Summarize()
 	p.Line("%s sentences in %.1f s, %.1f a second", format.Thousands(len(hyps)), time.Since(start).Seconds(), perSecond(len(hyps)))
-	return hyps
+	return hyps, nil
 }
 
 func tokenizeFlag(f *flag.FlagSet, t *score.Tokenizer) {

@@ -21,6 +21,7 @@ import (
 	"tfm/text"
 	"tfm/train"
 	"tfm/train/runlog"
+	"tfm/translate"
 )
 
 func reportCommand() cli.Command {
@@ -182,18 +183,21 @@ func (r *reporter) attention(page *report.Page) error {
 			return err
 		}
 	}
-	search := decode.DefaultOptions()
-	search.Beam = 1
-	t, err := loadTranslator(path, r.threads, search)
+	t, err := translate.Open(path, translate.Options{Threads: r.threads, Concurrent: 1})
 	if err != nil {
 		return err
 	}
+	defer t.Close()
 	pool := mat.NewPool(r.threads)
 	defer pool.Close()
-	pass := model.NewPass(t.model, pool)
+	pass := model.NewPass(t.Model(), pool)
 	page.Model = filepath.Base(path)
-	for _, s := range sentences {
-		page.Sentences = append(page.Sentences, t.look(pass, s))
+	for _, text := range sentences {
+		s, err := look(t, pass, text)
+		if err != nil {
+			return err
+		}
+		page.Sentences = append(page.Sentences, s)
 	}
 	return nil
 }
@@ -227,16 +231,20 @@ func (r *reporter) chosen() ([]string, error) {
 	return all, nil
 }
 
-// look translates a sentence, and keeps as much of the attention of every layer and head as a report shows.
-func (t *translator) look(pass *model.Pass, sentence string) report.Sentence {
-	src := t.tokens.Source.Encode(nil, sentence)
-	src = src[:min(len(src), t.maxLen)]
-	best, _ := t.decoder.Translate(context.Background(), [][]int32{src}, t.search)
-	tgt := best[0].Tokens
-	s := report.Sentence{Source: sentence, Translation: oneLine(t.tokens.Target.Decode(tgt))}
+// look translates a sentence greedily, and keeps as much of the attention of every layer and head as a report shows.
+func look(t *translate.Translator, pass *model.Pass, sentence string) (report.Sentence, error) {
+	request := translate.Request{Texts: []string{sentence}, Decode: decode.DefaultOptions(), Tokens: true}
+	request.Decode.Beam = 1
+	results, err := t.Do(context.Background(), request)
+	if err != nil {
+		return report.Sentence{}, err
+	}
+	best := results[0].Translations[0]
+	s := report.Sentence{Source: sentence, Translation: best.Text}
 	var b model.Batch
-	b.Append(src, tgt)
-	s.Src, s.In, s.Out = pieces(t.tokens.Source, b.Src), pieces(t.tokens.Target, b.TgtIn), pieces(t.tokens.Target, b.TgtOut)
+	b.Append(ids(results[0].Tokens), ids(best.Tokens))
+	tokens := t.Tokenizers()
+	s.Src, s.In, s.Out = pieces(tokens.Source, b.Src), pieces(tokens.Target, b.TgtIn), pieces(tokens.Target, b.TgtOut)
 	attentions := map[string]*[][]report.Weights{model.EncoderSelf: &s.EncoderSelf, model.DecoderSelf: &s.DecoderSelf, model.DecoderCross: &s.Cross}
 	pass.Attention(&b, func(attention string, layer, head, _ int, w mat.Matrix) {
 		layers := attentions[attention]
@@ -249,7 +257,7 @@ func (t *translator) look(pass *model.Pass, sentence string) report.Sentence {
 		}
 		(*layers)[layer] = append((*layers)[layer], rows)
 	})
-	return s
+	return s, nil
 }
 
 func pieces(t text.Tokenizer, ids []int32) []string {

@@ -11,6 +11,7 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/train/runlog"
+	"tfm/translate"
 )
 
 // reportOf makes a report and returns the page.
@@ -135,35 +136,33 @@ func TestReportErrors(t *testing.T) {
 	}
 }
 
-// A map is the weights that the model computes: the mean over its heads is Decoder.Attention.
+// A map is the weights that the model computes: the mean over its heads is that of translate.
 func TestLookShowsTheModelsAttention(t *testing.T) {
-	search := decode.DefaultOptions()
-	search.Beam = 1
-	tr, err := loadTranslator(toyModel(t), 1, search)
+	tr, err := translate.Open(toyModel(t), translate.Options{Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := tr.look(model.NewPass(tr.model, nil), "the red dog sees the cat")
-	if s.Translation != tr.translate([]string{s.Source}, nil)[0] || s.Translation == "" {
-		t.Errorf("translation %q", s.Translation)
+	defer tr.Close()
+	s, err := look(tr, model.NewPass(tr.Model(), nil), "the red dog sees the cat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := translate.Request{Texts: []string{s.Source}, Decode: decode.Options{Beam: 1, MaxExtra: 50}, Attention: true}
+	results, err := tr.Do(context.Background(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Translation != results[0].Best() || s.Translation == "" {
+		t.Errorf("translation %q, want %q", s.Translation, results[0].Best())
 	}
 	if s.In[0] != "<s>" || s.Out[len(s.Out)-1] != "</s>" || s.Src[len(s.Src)-1] != "</s>" || len(s.In) != len(s.Out) || s.In[1] != s.Out[0] {
 		t.Errorf("pieces %q, given %q, said %q", s.Src, s.In, s.Out)
 	}
-	c := tr.model.Config
+	c := tr.Model().Config
 	if len(s.EncoderSelf) != c.EncoderLayers || len(s.DecoderSelf) != c.DecoderLayers || len(s.Cross) != c.DecoderLayers || len(s.Cross[0]) != c.Heads {
 		t.Fatalf("attention of %d, %d and %d layers", len(s.EncoderSelf), len(s.DecoderSelf), len(s.Cross))
 	}
-	src := tr.tokens.Source.Encode(nil, s.Source)
-	best, err := tr.decoder.Translate(context.Background(), [][]int32{src}, search)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := tr.decoder.Attention(context.Background(), [][]int32{src}, [][]int32{best[0].Tokens})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := all[0]
+	want := results[0].Translations[0].Attention
 	for i := range want {
 		for j := range want[i] {
 			var got float32

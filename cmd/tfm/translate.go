@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"flag"
 	"fmt"
+	"io"
+	"iter"
 	"os"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/model/decode"
+	"tfm/text"
+	"tfm/translate"
 )
 
 func translateCommand() cli.Command {
@@ -25,6 +30,8 @@ func translateCommand() cli.Command {
 empty. Lines that are there together are translated together, and the translations are written as soon as they are
 there: what comes a line at a time is answered a line at a time. How many are translated together changes no
 translation. On a terminal tfm prompts for a sentence.
+
+Bytes that are not UTF-8 become U+FFFD and lines longer than 1 MB are cut, each with a warning; of a kind ten are shown.
 
 With -nbest each line becomes up to so many, the best first, with tabs between the number of the input line (from 0, as in other
 systems' lists), the score (the log-probability divided by the length penalty) and the text, which is the rest of
@@ -46,7 +53,7 @@ the seed and on how many sentences come before it, not on what they are. With -n
 			maxLen := f.Int("max-len", 0, "pieces of a source after which it is cut, with a warning; 0 is what the model can take")
 			var threads int
 			cli.ThreadsFlag(f, &threads)
-			return func(_ context.Context, args []string) error {
+			return func(ctx context.Context, args []string) error {
 				if *path == "" {
 					return cli.Usagef("-model is missing")
 				}
@@ -65,56 +72,87 @@ the seed and on how many sentences come before it, not on what they are. With -n
 				if err := cli.CheckThreads(threads); err != nil {
 					return err
 				}
-				t, err := loadTranslator(*path, threads, *search)
+				t, err := translate.Open(*path, translate.Options{Threads: threads, Concurrent: 1})
 				if err != nil {
 					return err
 				}
-				if *maxLen > 0 {
-					t.maxLen = min(t.maxLen, *maxLen)
-				}
-				prompt := func() {}
-				interactive := len(args) == 0 && terminal.IsTerminal(os.Stdin)
-				if interactive {
-					fmt.Fprintln(os.Stderr, "Type a sentence; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
-					prompt = func() { fmt.Fprint(os.Stderr, "> ") }
-				}
-				answered := 0
-				err = newInput(args, *batch).filter(prompt, func(lines []line) ([]string, error) {
-					texts := make([]string, len(lines))
-					for i, l := range lines {
-						texts[i] = l.text
-					}
-					cut := func(i, pieces int) {
-						fmt.Fprintf(os.Stderr, "tfm: %s:%d: %d pieces, cut to %d\n", lines[i].file, lines[i].number, pieces, t.maxLen)
-					}
-					if search.NBest == 0 {
-						return t.translate(texts, cut), nil
-					}
-					lists := t.lists(texts, answered, cut)
-					answered += len(lines)
-					return lists, nil
-				})
-				if interactive {
-					fmt.Fprintln(os.Stderr)
-				}
-				return err
+				defer t.Close()
+				warnings := text.Warnings{Show: func(s string) { fmt.Fprintf(os.Stderr, "tfm: %s\n", s) }}
+				defer warnings.Summarize()
+				o := translate.LineOptions{Request: translate.Request{Decode: *search, MaxSource: *maxLen}, Batch: *batch, Warn: warnings.Add}
+				prompt, end := newPrompt(args)
+				return filter(os.Stdout, t.Lines(ctx, inputLines(args, text.MendedLines), o), search.NBest > 0, prompt, end)
 			}
 		},
 	}
 }
 
-// lists translates texts and returns a line for each translation; first is the number of the first text.
-func (t *translator) lists(texts []string, first int, cut func(i, pieces int)) []string {
-	var out []string
-	for i, list := range t.nbest(texts, cut) {
-		if len(list) == 0 {
-			list = []decode.Hypothesis{{}}
-		}
-		for _, h := range list {
-			out = append(out, fmt.Sprintf("%d\t%.6f\t%s", first+i, h.Score, t.text(h)))
+// inputLines reads the lines of files, or of standard input if there are none.
+func inputLines(files []string, read func(r io.Reader, name string) iter.Seq2[text.Line, error]) iter.Seq2[text.Line, error] {
+	if len(files) == 0 {
+		return read(os.Stdin, "standard input")
+	}
+	return func(yield func(text.Line, error) bool) {
+		for _, name := range files {
+			f, err := os.Open(name)
+			if err != nil {
+				yield(text.Line{}, err)
+				return
+			}
+			for l, err := range read(f, name) {
+				if !yield(l, err) || err != nil {
+					f.Close()
+					return
+				}
+			}
+			f.Close()
 		}
 	}
-	return out
+}
+
+// newPrompt returns what is shown before a line is waited for, and at the end: nothing unless a person types.
+func newPrompt(files []string) (prompt, end func()) {
+	if len(files) > 0 || !terminal.IsTerminal(os.Stdin) {
+		return func() {}, func() {}
+	}
+	fmt.Fprintln(os.Stderr, "Type a sentence; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
+	return func() { fmt.Fprint(os.Stderr, "> ") }, func() { fmt.Fprintln(os.Stderr) }
+}
+
+// filter writes translations as they come: a line each, or with lists one for each translation of it.
+func filter(out io.Writer, answers iter.Seq2[[]translate.Line, error], lists bool, prompt, end func()) error {
+	defer end()
+	w := bufio.NewWriter(out)
+	number := 0
+	prompt()
+	for lines, err := range answers {
+		for _, l := range lines {
+			if lists {
+				writeList(w, number, l.Translations)
+			} else {
+				w.WriteString(l.Best() + "\n")
+			}
+			number++
+		}
+		if e := w.Flush(); e != nil {
+			return e
+		}
+		if err != nil {
+			return err
+		}
+		prompt()
+	}
+	return nil
+}
+
+// writeList writes the translations of a line; of one without a word there is one, the empty text.
+func writeList(w io.Writer, number int, list []translate.Translation) {
+	if len(list) == 0 {
+		list = []translate.Translation{{}}
+	}
+	for _, h := range list {
+		fmt.Fprintf(w, "%d\t%.6f\t%s\n", number, h.Score, h.Text)
+	}
 }
 
 // sampleOrSearch is an error if flags for the one are given with the other.

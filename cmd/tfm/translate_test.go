@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -37,16 +38,48 @@ func TestDamagedModel(t *testing.T) {
 func TestTranslateAnswersWhatComesBeforeAnError(t *testing.T) {
 	m := toyModel(t)
 	want := mustRun(t, "the big cat\nthe old dog\n", "translate", "-model", m).stdout
-	o := runTFM(t, "the big cat\nthe old dog\n\xff\xfe\nthe car\n", "translate", "-model", m)
-	mustFail(t, o, 1, "standard input:3: invalid UTF-8")
+	file, missing := write(t, "f", "the big cat\nthe old dog\n"), filepath.Join(t.TempDir(), "none")
+	o := runTFM(t, "", "translate", "-model", m, file, missing)
+	mustFail(t, o, 1, missing)
 	if o.stdout != want {
 		t.Errorf("answered %q, want %q", o.stdout, want)
 	}
-	file := write(t, "f", "the big cat\nthe old dog\n\xff\n")
-	o = runTFM(t, "", "translate", "-model", m, file)
-	mustFail(t, o, 1, file+":3: invalid UTF-8")
+}
+
+// A filter goes on behind bytes that are not UTF-8 and behind a line that is too long, which a training refuses.
+func TestTranslateGoesOnBehindABadLine(t *testing.T) {
+	m := toyModel(t)
+	want := mustRun(t, "the big cat\n\uFFFD\nthe old dog\n", "translate", "-model", m).stdout
+	o := mustRun(t, "the big cat\n\xff\xfe\nthe old dog\n", "translate", "-model", m)
 	if o.stdout != want {
 		t.Errorf("answered %q, want %q", o.stdout, want)
+	}
+	if o.stderr != "tfm: standard input:2: invalid UTF-8 at byte 1, replaced by U+FFFD\n" {
+		t.Errorf("warned %q", o.stderr)
+	}
+
+	file := write(t, "f", "the big cat\n"+strings.Repeat("x", 1<<20+1)+"\nthe old dog\n")
+	flags := []string{"translate", "-model", m, "-beam", "1", "-max-extra", "0", "-max-len", "10"}
+	good := strings.Split(mustRun(t, "the big cat\nthe old dog\n", flags...).stdout, "\n")
+	o = mustRun(t, "", append(flags, file)...)
+	if lines := strings.Split(o.stdout, "\n"); len(lines) != 4 || lines[0] != good[0] || lines[2] != good[1] {
+		t.Errorf("answered %q, want %q and a line between them", o.stdout, good)
+	}
+	if !strings.Contains(o.stderr, "tfm: "+file+":2: line of 1048577 bytes, cut to 1048576\ntfm: "+file+":2: ") {
+		t.Errorf("warned %q", o.stderr)
+	}
+
+	src, tgt := toyCorpus(t)
+	damaged := write(t, "damaged", strings.Replace(read(t, src), "\n", "\n\xff", 1))
+	mustFail(t, runTFM(t, "", "train", "-src", damaged, "-tgt", tgt, "-model", filepath.Join(t.TempDir(), "m")), 1, damaged+":2: invalid UTF-8")
+}
+
+// The eleventh warning of a kind and those after it are counted.
+func TestTranslateCountsWarnings(t *testing.T) {
+	o := mustRun(t, strings.Repeat("\xff\n", 25)+strings.Repeat("the dog \n", 12), "translate", "-model", toyModel(t), "-max-len", "1", "-beam", "1")
+	if lines := strings.Split(o.stderr, "\n"); strings.Count(o.stdout, "\n") != 37 || strings.Count(o.stderr, "invalid UTF-8 at byte 1") != 10 ||
+		strings.Count(o.stderr, "cut to 1") != 10 || lines[len(lines)-3] != "tfm: 25 lines of invalid UTF-8 in all" {
+		t.Errorf("warned %s", o.stderr)
 	}
 }
 

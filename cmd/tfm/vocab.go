@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -85,25 +87,46 @@ func (v *vocabSettings) run(_ context.Context, args []string) error {
 		}
 		return w.Flush()
 	}
-	return newInput(args, 256).filter(func() {}, func(lines []line) (answers []string, err error) {
+	w := bufio.NewWriter(os.Stdout)
+	for lines, err := range text.Batches(context.Background(), inputLines(args, strictLines), 256) {
 		for _, l := range lines {
-			a, err := v.convert(tokenizer, l)
-			if err != nil {
-				return answers, err
+			var converted string
+			if converted, err = v.convert(tokenizer, l); err != nil {
+				break
 			}
-			answers = append(answers, a)
+			w.WriteString(oneLine(converted) + "\n")
 		}
-		return answers, nil
-	})
+		if err := errors.Join(err, w.Flush()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (v *vocabSettings) convert(tokenizer text.Tokenizer, l line) (string, error) {
+// strictLines numbers the lines of text.ReadLines.
+func strictLines(r io.Reader, name string) iter.Seq2[text.Line, error] {
+	return func(yield func(text.Line, error) bool) {
+		n := 0
+		for s, err := range text.ReadLines(r, name) {
+			if n++; !yield(text.Line{File: name, Number: n, Text: s}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// oneLine makes s what a line of output may be: one line, and valid UTF-8.
+func oneLine(s string) string {
+	return strings.ToValidUTF8(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(s), "\uFFFD")
+}
+
+func (v *vocabSettings) convert(tokenizer text.Tokenizer, l text.Line) (string, error) {
 	if v.decode {
 		ids, err := numbers(l, tokenizer.Size())
 		return tokenizer.Decode(ids), err
 	}
 	var words []string
-	for _, id := range tokenizer.Encode(nil, l.text) {
+	for _, id := range tokenizer.Encode(nil, l.Text) {
 		if v.pieces {
 			words = append(words, tokenizer.Piece(id))
 		} else {
@@ -114,11 +137,11 @@ func (v *vocabSettings) convert(tokenizer text.Tokenizer, l line) (string, error
 }
 
 // numbers reads a line of ids below size.
-func numbers(l line, size int) (ids []int32, err error) {
-	for _, field := range strings.Fields(l.text) {
+func numbers(l text.Line, size int) (ids []int32, err error) {
+	for _, field := range strings.Fields(l.Text) {
 		id, err := strconv.Atoi(field)
 		if err != nil || id < 0 || id >= size {
-			return nil, fmt.Errorf("%s:%d: %q is no number from 0 to %d", l.file, l.number, field, size-1)
+			return nil, fmt.Errorf("%s:%d: %q is no number from 0 to %d", l.File, l.Number, field, size-1)
 		}
 		ids = append(ids, int32(id))
 	}
