@@ -222,26 +222,26 @@ func TestScaledDotProductReference(t *testing.T) {
 	q, k, v := random(r, n, 8), random(r, m, 8), random(r, m, 8)
 	out, weights := mat.New(n, 8), mat.New(n, m)
 
-	attn.ScaledDotProduct(out, weights, q, k, v, nil)
+	ref.ScaledDotProduct(out, weights, q, k, v, nil)
 	tuned := mat.New(n, 8)
 	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k, V: v}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, m}})
 	ref.Close(t, "tuned", tuned, ref.Of(out), 1e-6)
 
 	// Keys 4 and 5 are padding: the result is that of the first four keys alone.
-	padded := attn.Padding([]int32{7, 8, 9, 3, 0, 0}, 0)
-	attn.ScaledDotProduct(out, weights, q, k, v, padded)
+	padded := ref.Padding([]int32{7, 8, 9, 3, 0, 0}, 0)
+	ref.ScaledDotProduct(out, weights, q, k, v, padded)
 	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, 4}})
 	ref.Close(t, "padded", tuned, ref.Of(out), 1e-6)
 	if weights.At(2, 4) != 0 {
 		t.Error("a hidden key has weight")
 	}
 
-	attn.ScaledDotProduct(out, weights, q, k, v, attn.Both(padded, attn.Both(nil, attn.LookAhead)))
+	ref.ScaledDotProduct(out, weights, q, k, v, ref.Both(padded, ref.Both(nil, ref.LookAhead)))
 	attn.ScaledDotProductHeads(nil, tuned.RowRange(0, 4), attn.Inputs{Q: q.RowRange(0, 4), K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1,
 		attn.Ragged{Q: []int32{0, 4}, K: []int32{0, 4}, Causal: true})
 	ref.Close(t, "causal", tuned.RowRange(0, 4), ref.Of(out.RowRange(0, 4)), 1e-6)
 
-	attn.ScaledDotProduct(out, weights, q, k, v, func(int, int) bool { return false })
+	ref.ScaledDotProduct(out, weights, q, k, v, func(int, int) bool { return false })
 	for i := range n {
 		if mat.Max(out.Row(i)) != 0 || mat.Max(weights.Row(i)) != 0 {
 			t.Fatal("a query with nothing to attend to must give zeros")

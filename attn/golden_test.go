@@ -6,6 +6,7 @@ import (
 
 	"tfm/attn"
 	"tfm/internal/golden"
+	"tfm/internal/ref"
 	"tfm/layer"
 	"tfm/mat"
 )
@@ -20,15 +21,15 @@ func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 }
 
 // maskOf is the mask of the case.
-func maskOf(c *golden.Case) attn.Mask {
-	padding := attn.Padding(c.Int32s("input/ids"), 0)
+func maskOf(c *golden.Case) ref.Mask {
+	padding := ref.Padding(c.Int32s("input/ids"), 0)
 	switch c.Mask {
 	case "padding":
 		return padding
 	case "look_ahead":
-		return attn.LookAhead
+		return ref.LookAhead
 	case "both":
-		return attn.Both(padding, attn.LookAhead)
+		return ref.Both(padding, ref.LookAhead)
 	}
 	return nil
 }
@@ -38,10 +39,10 @@ func TestScaledDotProductIsPyTorchs(t *testing.T) {
 	golden.Each(t, "scaled_dot_product", func(t *testing.T, c *golden.Case) {
 		q, k, v := c.Input("q"), c.Input("k"), c.Input("v")
 		out, weights := mat.New(q.Rows, v.Cols), mat.New(q.Rows, k.Rows)
-		attn.ScaledDotProduct(out, weights, q, k, v, maskOf(c))
+		ref.ScaledDotProduct(out, weights, q, k, v, maskOf(c))
 		c.Output("y", out)
 		dq, dk, dv := mat.New(q.Rows, q.Cols), mat.New(k.Rows, k.Cols), mat.New(v.Rows, v.Cols)
-		attn.ScaledDotProductGrad(dq, dk, dv, c.Upstream(), q, k, v, maskOf(c))
+		ref.ScaledDotProductGrad(dq, dk, dv, c.Upstream(), q, k, v, maskOf(c))
 		c.Grad("q", dq)
 		c.Grad("k", dk)
 		c.Grad("v", dv)
@@ -79,9 +80,9 @@ func selfIsPyTorchs(t *testing.T, c *golden.Case) {
 	c.Grad("x", dx)
 	c.Grads(ps)
 
-	d, in := c.D, attn.Projection{W: l.QKV.W.Weights(), B: biasOf(l.QKV)}
-	heads := attn.SplitHeads(part(in, 0, d), part(in, d, 2*d), part(in, 2*d, 3*d), c.Heads)
-	paddedIsPyTorchs(t, c, attn.MultiHead{Heads: heads, Out: attn.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "x")
+	d, in := c.D, ref.Projection{W: l.QKV.W.Weights(), B: biasOf(l.QKV)}
+	heads := ref.SplitHeads(in.Columns(0, d), in.Columns(d, 2*d), in.Columns(2*d, 3*d), c.Heads)
+	paddedIsPyTorchs(t, c, ref.MultiHead{Heads: heads, Out: ref.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "x")
 }
 
 func crossIsPyTorchs(t *testing.T, c *golden.Case) {
@@ -100,9 +101,9 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 	c.Grad("memory", dmemory)
 	c.Grads(ps)
 
-	d, kv := c.D, attn.Projection{W: l.KV.W.Weights(), B: biasOf(l.KV)}
-	heads := attn.SplitHeads(attn.Projection{W: l.Q.W.Weights(), B: biasOf(l.Q)}, part(kv, 0, d), part(kv, d, 2*d), c.Heads)
-	paddedIsPyTorchs(t, c, attn.MultiHead{Heads: heads, Out: attn.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "memory")
+	d, kv := c.D, ref.Projection{W: l.KV.W.Weights(), B: biasOf(l.KV)}
+	heads := ref.SplitHeads(ref.Projection{W: l.Q.W.Weights(), B: biasOf(l.Q)}, kv.Columns(0, d), kv.Columns(d, 2*d), c.Heads)
+	paddedIsPyTorchs(t, c, ref.MultiHead{Heads: heads, Out: ref.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "memory")
 
 	all := c.Matrix("output/weights") // [batch, heads, queries, keys]
 	for s := range rag.Sentences() {
@@ -116,11 +117,11 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 }
 
 // paddedIsPyTorchs holds the reference on the padded batch, under masks and with its weights, against PyTorch's.
-func paddedIsPyTorchs(t *testing.T, c *golden.Case, l attn.MultiHead, keys string) {
+func paddedIsPyTorchs(t *testing.T, c *golden.Case, l ref.MultiHead, keys string) {
 	n, m := tokens(c, "x"), tokens(c, keys)
-	mask := attn.PaddingMask(idsOf(c, keys, m), 0)
+	mask := ref.PaddingMask(idsOf(c, keys, m), 0)
 	if c.Causal {
-		mask = mask.And(attn.LookAheadMask(n))
+		mask = mask.And(ref.LookAheadMask(n))
 	}
 	x, memory, all := c.Matrix("input/x"), c.Matrix("input/"+keys), c.Matrix("output/weights")
 	starts := c.Starts("x")
@@ -166,13 +167,4 @@ func biasOf(l layer.Linear) []float32 {
 		return nil
 	}
 	return l.B.W
-}
-
-// part is the projection to columns [lo, hi).
-func part(p attn.Projection, lo, hi int) attn.Projection {
-	some := attn.Projection{W: p.W.ColRange(lo, hi)}
-	if p.B != nil {
-		some.B = p.B[lo:hi]
-	}
-	return some
 }

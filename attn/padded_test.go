@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tfm/attn"
+	"tfm/internal/ref"
 	"tfm/layer"
 	"tfm/mat"
 )
@@ -95,9 +96,9 @@ func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 		causal bool
 	}{"self": {src, src, false}, "causal": {tgt, tgt, true}, "cross": {tgt, src, false}} {
 		rag := attn.Ragged{Q: c.q.starts(), K: c.k.starts(), Causal: c.causal}
-		mask := attn.PaddingMask(c.k.ids(), 0)
+		mask := ref.PaddingMask(c.k.ids(), 0)
 		if c.causal {
-			mask = mask.And(attn.LookAheadMask(c.q.tokens))
+			mask = mask.And(ref.LookAheadMask(c.q.tokens))
 		}
 		n, m := int(rag.Q[len(rag.Q)-1]), int(rag.K[len(rag.K)-1])
 		in := attn.Inputs{Q: random(r, n, d), K: random(r, m, d), V: random(r, m, d)}
@@ -109,8 +110,8 @@ func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 		pin := attn.Inputs{Q: c.q.pad(in.Q, junk), K: c.k.pad(in.K, junk), V: c.k.pad(in.V, junk)}
 		pctx := mat.New(pin.Q.Rows, d)
 		pgrad := attn.Inputs{Q: mat.New(pin.Q.Rows, d), K: mat.New(pin.K.Rows, d), V: mat.New(pin.K.Rows, d)}
-		attn.PaddedHeads(pctx, pin, heads, mask)
-		attn.PaddedHeadsGrad(pgrad, c.q.pad(dctx, zero), pin, heads, mask)
+		ref.PaddedHeads(pctx, pin, heads, mask)
+		ref.PaddedHeadsGrad(pgrad, c.q.pad(dctx, zero), pin, heads, mask)
 		wantBits(t, name, c.q.real(pctx), ctx)
 		wantBits(t, name+" dQ", c.q.real(pgrad.Q), grad.Q)
 		wantBits(t, name+" dK", c.k.real(pgrad.K), grad.K)
@@ -125,24 +126,5 @@ func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 		l.Backward(nil, px, pgrad.K, c.k.pad(x, junk), layer.Set)
 		wantBits(t, name+" dx", c.k.real(px), dx)
 		wantBits(t, name+" gradients", mat.Of(ps.G, 1, len(want)), mat.Of(want, 1, len(want)))
-	}
-}
-
-func TestPaddedHeadsWithNothingToAttendTo(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 9))
-	in := attn.Inputs{Q: random(r, 6, d), K: random(r, 6, d), V: random(r, 6, d)}
-	mask := attn.PaddingMask([][]int32{{0, 0, 0}, {5, 0, 0}}, 0)
-	ctx, grad := mat.New(6, d), attn.Inputs{Q: mat.New(6, d), K: mat.New(6, d), V: mat.New(6, d)}
-	stale(ctx, grad.Q, grad.K, grad.V)
-	attn.PaddedHeads(ctx, in, heads, mask)
-	attn.PaddedHeadsGrad(grad, random(r, 6, d), in, heads, mask)
-	none := mat.New(3, d)
-	wantBits(t, "result", ctx.RowRange(0, 3), none)
-	for name, g := range map[string]mat.Matrix{"dQ": grad.Q, "dK": grad.K, "dV": grad.V} {
-		for i, x := range g.Data {
-			if i < 3*d && x != 0 || x != x {
-				t.Fatalf("%s: number %d is %v", name, i, x)
-			}
-		}
 	}
 }

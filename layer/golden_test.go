@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tfm/internal/golden"
+	"tfm/internal/ref"
 	"tfm/layer"
 	"tfm/mat"
 )
@@ -20,14 +21,14 @@ func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 
 func TestNormIsPyTorchs(t *testing.T) {
 	golden.Each(t, "layer_norm", func(t *testing.T, c *golden.Case) {
-		reference, gain, bias := layer.ReferenceLayerNorm, c.Matrix("param/norm.weight").Data, []float32(nil)
+		reference, gain, bias := ref.LayerNorm, c.Matrix("param/norm.weight").Data, []float32(nil)
 		if c.Unbiased {
-			reference = layer.ReferenceUnbiasedNorm
+			reference = ref.UnbiasedNorm
 		}
 		if c.Bias {
 			bias = c.Matrix("param/norm.bias").Data
 		}
-		c.Output("y", reference(layer.ReferenceResidual(c.Input("x"), c.Input("sub"), mat.Dropout{}), gain, bias, c.Eps))
+		c.Output("y", reference(ref.Residual(c.Input("x"), c.Input("sub"), mat.Dropout{}), gain, bias, c.Eps))
 		kind := layer.LayerNorm
 		if c.Unbiased {
 			kind = layer.UnbiasedNorm
@@ -60,7 +61,7 @@ func TestFeedForwardIsPyTorchs(t *testing.T) {
 			if c.Bias {
 				b1, b2 = c.Matrix("param/linear1.bias").Data, c.Matrix("param/linear2.bias").Data
 			}
-			c.Output("y", layer.ReferenceFeedForward(c.Input("x"), c.Matrix("param/linear1.weight").T(), b1, c.Matrix("param/linear2.weight").T(), b2))
+			c.Output("y", ref.FeedForward(c.Input("x"), c.Matrix("param/linear1.weight").T(), b1, c.Matrix("param/linear2.weight").T(), b2))
 		}
 		linear := layer.NewLinear
 		if !c.Bias {
@@ -98,7 +99,7 @@ func TestEmbeddingIsPyTorchs(t *testing.T) {
 	l.Forward(nil, x, ids, starts, mat.Dropout{})
 	c.Output("y", x)
 	for s := range len(starts) - 1 {
-		copy(x.RowRange(int(starts[s]), int(starts[s+1])).Data, layer.ReferenceEmbedding(ps.List[0].Weights(), ids[starts[s]:starts[s+1]]).Data)
+		copy(x.RowRange(int(starts[s]), int(starts[s+1])).Data, ref.Embedding(ps.List[0].Weights(), ids[starts[s]:starts[s+1]]).Data)
 	}
 	c.Output("y", x)
 	l.Backward(nil, c.Upstream(), ids, starts, mat.Dropout{})

@@ -174,6 +174,18 @@ func TestAddNorm(t *testing.T) {
 	}
 }
 
+// The reference with dropout against the tuned layer: the same masks, in float64.
+func TestAddNormIsItsReference(t *testing.T) {
+	drop := mat.Dropout{Rate: 0.4, Key: 77}
+	var l layer.AddNorm
+	ps, r := setUp(func(ps *layer.Params) { l = layer.NewAddNorm(ps, "l", d, eps) })
+	x, sub := random(r, n, d), random(r, n, d)
+	var act layer.NormAct
+	arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
+	want := ref.AddNorm(x, sub, drop, ps.List[0].W, ps.List[1].W, eps)
+	ref.Close(t, "y", l.Forward(nil, &act, x, sub, drop), ref.Of(want), 1e-6) // some ten roundings of 6e-8
+}
+
 var normKinds = map[layer.NormKind]string{layer.LayerNorm: "layer", layer.UnbiasedNorm: "unbiased", layer.RMSNorm: "rms"}
 
 func TestNorm(t *testing.T) {

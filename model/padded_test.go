@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tfm/attn"
+	"tfm/internal/ref"
 	"tfm/layer"
 	"tfm/mat"
 )
@@ -37,18 +38,18 @@ func (p padding) addNorm(x, sub mat.Matrix, name string) mat.Matrix {
 	return y
 }
 
-func (p padding) attention(q, k, v mat.Matrix, mask attn.BatchMask, name string) mat.Matrix {
+func (p padding) attention(q, k, v mat.Matrix, mask ref.BatchMask, name string) mat.Matrix {
 	ctx := mat.New(q.Rows, q.Cols)
-	attn.PaddedHeads(ctx, attn.Inputs{Q: q, K: k, V: v}, p.Config.Heads, mask)
+	ref.PaddedHeads(ctx, attn.Inputs{Q: q, K: k, V: v}, p.Config.Heads, mask)
 	return p.linear(ctx, name+".out", mat.Identity)
 }
 
-func (p padding) self(x mat.Matrix, mask attn.BatchMask, name string) mat.Matrix {
+func (p padding) self(x mat.Matrix, mask ref.BatchMask, name string) mat.Matrix {
 	qkv, d := p.linear(x, name+".qkv", mat.Identity), x.Cols
 	return p.attention(qkv.ColRange(0, d), qkv.ColRange(d, 2*d), qkv.ColRange(2*d, 3*d), mask, name)
 }
 
-func (p padding) cross(x, memory mat.Matrix, mask attn.BatchMask, name string) mat.Matrix {
+func (p padding) cross(x, memory mat.Matrix, mask ref.BatchMask, name string) mat.Matrix {
 	kv, d := p.linear(memory, name+".kv", mat.Identity), x.Cols
 	return p.attention(p.linear(x, name+".q", mat.Identity), kv.ColRange(0, d), kv.ColRange(d, 2*d), mask, name)
 }
@@ -69,8 +70,8 @@ func (p padding) embed(ids [][]int32) mat.Matrix {
 
 // forward returns the encoder's output and the decoder's.
 func (p padding) forward(src, tgt [][]int32) (memory, x mat.Matrix) {
-	sources := attn.PaddingMask(src, Pad)
-	targets := attn.PaddingMask(tgt, Pad).And(attn.LookAheadMask(len(tgt[0])))
+	sources := ref.PaddingMask(src, Pad)
+	targets := ref.PaddingMask(tgt, Pad).And(ref.LookAheadMask(len(tgt[0])))
 	memory = p.embed(src)
 	for i := range p.Config.EncoderLayers {
 		name := fmt.Sprint("encoder.", i)

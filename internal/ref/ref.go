@@ -1,6 +1,3 @@
-// Package ref is the Transformer written out in float64, sentence by sentence and as close to the paper's
-// equations as Go allows. It is slow and has no backward pass: the tests hold the layers' results against it,
-// and their derivatives against its central differences.
 package ref
 
 import (
@@ -138,9 +135,9 @@ func (w Weights) AddNorm(name string, x, sub Matrix, eps float64) Matrix {
 	return w.Norm(name, "layer", Sum(1, x, sub), eps)
 }
 
-// MultiHead is section 3.2.2 on queries, keys and values that are already projected. If drop is not nil it is given
+// multiHead is section 3.2.2 on queries, keys and values that are already projected. If drop is not nil it is given
 // the weights of each head.
-func MultiHead(q, k, v Matrix, heads int, causal bool, drop func(head int, weights Matrix)) Matrix {
+func multiHead(q, k, v Matrix, heads int, causal bool, drop func(head int, weights Matrix)) Matrix {
 	dk, dv := len(q[0])/heads, len(v[0])/heads
 	out := New(len(q), len(v[0]))
 	for h := range heads {
@@ -181,14 +178,14 @@ func (w Weights) Self(name string, x Matrix, heads int, causal bool, drop func(h
 	qkv := w.Linear(name+".qkv", x)
 	n := len(qkv[0])
 	k := (n - len(w[name+".out.weight"])/len(x[0])) / 2 // h·d_k; what W^O is given is h·d_v
-	return w.Linear(name+".out", MultiHead(columns(qkv, 0, k), columns(qkv, k, 2*k), columns(qkv, 2*k, n), heads, causal, drop))
+	return w.Linear(name+".out", multiHead(columns(qkv, 0, k), columns(qkv, k, 2*k), columns(qkv, 2*k, n), heads, causal, drop))
 }
 
 // Cross is attention from x to memory with its projections.
 func (w Weights) Cross(name string, x, memory Matrix, heads int, drop func(head int, weights Matrix)) Matrix {
 	q, kv := w.Linear(name+".q", x), w.Linear(name+".kv", memory)
 	k := len(q[0])
-	return w.Linear(name+".out", MultiHead(q, columns(kv, 0, k), columns(kv, k, len(kv[0])), heads, false, drop))
+	return w.Linear(name+".out", multiHead(q, columns(kv, 0, k), columns(kv, k, len(kv[0])), heads, false, drop))
 }
 
 func columns(m Matrix, lo, hi int) Matrix {

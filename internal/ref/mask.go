@@ -1,4 +1,4 @@
-package attn
+package ref
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ func PaddingMask(ids [][]int32, pad int32) BatchMask {
 			m.Shape[3] = len(row)
 		}
 		if len(row) != m.Shape[3] {
-			panic(fmt.Sprintf("attn: sentence %d of a padded batch has %d tokens, the first has %d", i, len(row), m.Shape[3]))
+			panic(fmt.Sprintf("ref: sentence %d of a padded batch has %d tokens, the first has %d", i, len(row), m.Shape[3]))
 		}
 		for _, id := range row {
 			m.Allowed = append(m.Allowed, id != pad)
@@ -67,7 +67,7 @@ func (m BatchMask) And(o BatchMask) BatchMask {
 		if size == 1 {
 			both.Shape[i] = o.Shape[i]
 		} else if o.Shape[i] != size && o.Shape[i] != 1 {
-			panic(fmt.Sprintf("attn: masks of shapes %v and %v do not fit", m.Shape, o.Shape))
+			panic(fmt.Sprintf("ref: masks of shapes %v and %v do not fit", m.Shape, o.Shape))
 		}
 	}
 	s := both.Shape

@@ -1,4 +1,4 @@
-package attn
+package ref
 
 import (
 	"fmt"
@@ -12,8 +12,7 @@ import (
 //
 //	Attention(Q, K, V) = softmax(Q·Kᵀ/sqrt(d_k))·V
 //
-// A query with nothing to attend to has weights of zero and a result of zeros. It computes in float64, allocates, and
-// is for learning and testing; ScaledDotProductHeads is what models use. It panics on shapes that do not fit.
+// A query with nothing to attend to has weights of zero and a result of zeros. It panics on shapes that do not fit.
 func ScaledDotProduct(out, weights, q, k, v mat.Matrix, mask Mask) {
 	checkOneHead(q, k, v)
 	checkShape("result", out, q.Rows, v.Cols)
@@ -61,8 +60,8 @@ func weightsOf(i int, q, k mat.Matrix, mask Mask) []float64 {
 }
 
 // ScaledDotProductGrad is the derivative of ScaledDotProduct: for dout [n × d_v] and the same q, k, v and mask it sets
-// dq [n × d_k], dk [m × d_k] and dv [m × d_v]. Like it, it is slow, computes in float64 and panics on shapes that do
-// not fit.
+// dq [n × d_k], dk [m × d_k] and dv [m × d_v]. It panics on shapes that do not
+// fit.
 //
 // With the weights P = softmax(S), S = Q·Kᵀ/sqrt(d_k), and out = P·V:
 //
@@ -119,12 +118,12 @@ func dot(x, y []float32) (sum float64) {
 
 func checkOneHead(q, k, v mat.Matrix) {
 	if q.Cols != k.Cols || k.Rows != v.Rows {
-		panic(fmt.Sprintf("attn: queries %d × %d, keys %d × %d and values %d × %d do not fit", q.Rows, q.Cols, k.Rows, k.Cols, v.Rows, v.Cols))
+		panic(fmt.Sprintf("ref: queries %d × %d, keys %d × %d and values %d × %d do not fit", q.Rows, q.Cols, k.Rows, k.Cols, v.Rows, v.Cols))
 	}
 }
 
 func checkShape(what string, m mat.Matrix, rows, cols int) {
 	if m.Rows != rows || m.Cols != cols {
-		panic(fmt.Sprintf("attn: the %s is %d × %d, must be %d × %d", what, m.Rows, m.Cols, rows, cols))
+		panic(fmt.Sprintf("ref: the %s is %d × %d, must be %d × %d", what, m.Rows, m.Cols, rows, cols))
 	}
 }

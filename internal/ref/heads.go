@@ -1,4 +1,4 @@
-package attn
+package ref
 
 import (
 	"fmt"
@@ -6,16 +6,16 @@ import (
 	"tfm/mat"
 )
 
-// Projection is x·W + b for the references of this package: W [in × out], b [out] or nil.
+// Projection is x·W + b: W [in × out], b [out] or nil.
 type Projection struct {
 	W mat.Matrix
 	B []float32
 }
 
-// Of returns x·W + b [n × out] for x [n × in]. It computes in float64, allocates, and panics on shapes that do not fit.
+// Of returns x·W + b [n × out] for x [n × in]. It panics on shapes that do not fit.
 func (p Projection) Of(x mat.Matrix) mat.Matrix {
 	if x.Cols != p.W.Rows || p.B != nil && len(p.B) != p.W.Cols {
-		panic(fmt.Sprintf("attn: %d × %d does not fit a projection %d × %d with %d biases", x.Rows, x.Cols, p.W.Rows, p.W.Cols, len(p.B)))
+		panic(fmt.Sprintf("ref: %d × %d does not fit a projection %d × %d with %d biases", x.Rows, x.Cols, p.W.Rows, p.W.Cols, len(p.B)))
 	}
 	y := mat.New(x.Rows, p.W.Cols)
 	for i := range y.Rows {
@@ -33,25 +33,23 @@ func (p Projection) Of(x mat.Matrix) mat.Matrix {
 	return y
 }
 
-// columns is the part of p that gives columns [lo, hi) of its result.
-func (p Projection) columns(lo, hi int) Projection {
-	part := Projection{W: p.W.ColRange(lo, hi)}
+// Columns is the projection to columns [lo, hi) of p's result: a view.
+func (p Projection) Columns(lo, hi int) Projection {
+	view := Projection{W: p.W.ColRange(lo, hi)}
 	if p.B != nil {
-		part.B = p.B[lo:hi]
+		view.B = p.B[lo:hi]
 	}
-	return part
+	return view
 }
 
 // Head is one attention head with projections of its own (section 3.2.2): W^Q and W^K [d × d_k] and W^V [d × d_v].
 //
 //	head(X, M) = Attention(X·W^Q, M·W^K, M·W^V)
-//
-// It is the slow reference for learning and testing; Self and Cross are what models use.
 type Head struct{ Q, K, V Projection }
 
 // Attend returns head(x, memory) [n × d_v] for x [n × d] and memory [m × d], and the weights [n × m]. Self-attention is
 // attention with memory = x; in cross-attention x are the decoder's tokens and memory the encoder's output
-// (section 3.2.3). It computes in float64, allocates, and panics on shapes that do not fit.
+// (section 3.2.3). It panics on shapes that do not fit.
 func (h Head) Attend(x, memory mat.Matrix, mask Mask) (out, weights mat.Matrix) {
 	q, k, v := h.Q.Of(x), h.K.Of(memory), h.V.Of(memory)
 	out, weights = mat.New(q.Rows, v.Cols), mat.New(q.Rows, k.Rows)
@@ -76,26 +74,26 @@ type MultiHead struct {
 func SplitHeads(q, k, v Projection, h int) []Head {
 	for _, p := range []Projection{q, k, v} {
 		if h < 1 || p.W.Cols%h != 0 {
-			panic(fmt.Sprintf("attn: a projection %d × %d cannot be split into %d heads", p.W.Rows, p.W.Cols, h))
+			panic(fmt.Sprintf("ref: a projection %d × %d cannot be split into %d heads", p.W.Rows, p.W.Cols, h))
 		}
 	}
 	heads := make([]Head, h)
 	for i := range heads {
-		part := func(p Projection) Projection { return p.columns(i*p.W.Cols/h, (i+1)*p.W.Cols/h) }
-		heads[i] = Head{part(q), part(k), part(v)}
+		of := func(p Projection) Projection { return p.Columns(i*p.W.Cols/h, (i+1)*p.W.Cols/h) }
+		heads[i] = Head{of(q), of(k), of(v)}
 	}
 	return heads
 }
 
 // Attend returns MultiHead(x, memory) [n × d] for x [n × d] and memory [m × d], and the weights [n × m] of each head.
-// Every head has the same mask. It computes in float64, allocates, and panics on shapes that do not fit.
+// Every head has the same mask. It panics on shapes that do not fit.
 func (l MultiHead) Attend(x, memory mat.Matrix, mask Mask) (y mat.Matrix, weights []mat.Matrix) {
 	width := 0
 	for _, h := range l.Heads {
 		width += h.V.W.Cols
 	}
 	if width != l.Out.W.Rows {
-		panic(fmt.Sprintf("attn: %d heads give %d columns, W^O is %d × %d", len(l.Heads), width, l.Out.W.Rows, l.Out.W.Cols))
+		panic(fmt.Sprintf("ref: %d heads give %d columns, W^O is %d × %d", len(l.Heads), width, l.Out.W.Rows, l.Out.W.Cols))
 	}
 	joined, at := mat.New(x.Rows, width), 0
 	for _, h := range l.Heads {

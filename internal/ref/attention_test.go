@@ -1,4 +1,4 @@
-package attn_test
+package ref_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 )
 
 // masked is equation 1 in float64, for central differences.
-func masked(q, k, v ref.Matrix, mask attn.Mask) ref.Matrix {
+func masked(q, k, v ref.Matrix, mask ref.Mask) ref.Matrix {
 	out := ref.New(len(q), len(v[0]))
 	for i := range q {
 		var total float64
@@ -43,16 +43,16 @@ func masked(q, k, v ref.Matrix, mask attn.Mask) ref.Matrix {
 func TestScaledDotProductGrad(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const n, m, dk, dv = 4, 5, 3, 2
-	mask := attn.Both(func(i, j int) bool { return i != 2 && j != 3 }, func(i, j int) bool { return j <= i+1 })
+	mask := ref.Both(func(i, j int) bool { return i != 2 && j != 3 }, func(i, j int) bool { return j <= i+1 })
 	q, k, v, dout := random(r, n, dk), random(r, m, dk), random(r, m, dv), random(r, n, dv)
 	qs, qRows := flat(q)
 	ks, kRows := flat(k)
 	vs, vRows := flat(v)
 	out, weights := mat.New(n, dv), mat.New(n, m)
-	attn.ScaledDotProduct(out, weights, q, k, v, mask)
+	ref.ScaledDotProduct(out, weights, q, k, v, mask)
 	ref.Close(t, "out", out, masked(qRows, kRows, vRows, mask), 1e-7) // rounded once
 	gq, gk, gv := mat.New(n, dk), mat.New(m, dk), mat.New(m, dv)
-	attn.ScaledDotProductGrad(gq, gk, gv, dout, q, k, v, mask)
+	ref.ScaledDotProductGrad(gq, gk, gv, dout, q, k, v, mask)
 	f := func() float64 { return weighted(dout, masked(qRows, kRows, vRows, mask)) }
 	ref.Gradient(t, "dq", gq.Data, qs, 0, f)
 	ref.Gradient(t, "dk", gk.Data, ks, 0, f)
@@ -66,12 +66,12 @@ func TestNothingToAttendTo(t *testing.T) {
 	const n, m = 4, 5
 	q, k, v, dout := random(r, n, 3), random(r, m, 3), random(r, m, 2), random(r, n, 2)
 	last := func(i, j int) bool { return i < n-1 }
-	results := func(n int, mask attn.Mask) []mat.Matrix {
+	results := func(n int, mask ref.Mask) []mat.Matrix {
 		out, weights := mat.New(n, 2), mat.New(n, m)
 		dq, dk, dv := mat.New(n, 3), mat.New(m, 3), mat.New(m, 2)
 		stale(out, weights, dq, dk, dv)
-		attn.ScaledDotProduct(out, weights, q.RowRange(0, n), k, v, mask)
-		attn.ScaledDotProductGrad(dq, dk, dv, dout.RowRange(0, n), q.RowRange(0, n), k, v, mask)
+		ref.ScaledDotProduct(out, weights, q.RowRange(0, n), k, v, mask)
+		ref.ScaledDotProductGrad(dq, dk, dv, dout.RowRange(0, n), q.RowRange(0, n), k, v, mask)
 		return []mat.Matrix{dk, dv, out, weights, dq}
 	}
 	with, without := results(n, last), results(n-1, nil)
@@ -84,16 +84,16 @@ func TestNothingToAttendTo(t *testing.T) {
 }
 
 func TestBatchMasks(t *testing.T) {
-	padding := attn.PaddingMask([][]int32{{3, 0, 5}, {0, 0, 0}}, 0)
+	padding := ref.PaddingMask([][]int32{{3, 0, 5}, {0, 0, 0}}, 0)
 	if padding.Shape != [4]int{2, 1, 1, 3} {
 		t.Errorf("shape %v of a padding mask", padding.Shape)
 	}
-	both := padding.And(attn.LookAheadMask(3))
-	if both.Shape != [4]int{2, 1, 3, 3} || both.String() != attn.LookAheadMask(3).And(padding).String() {
+	both := padding.And(ref.LookAheadMask(3))
+	if both.Shape != [4]int{2, 1, 3, 3} || both.String() != ref.LookAheadMask(3).And(padding).String() {
 		t.Errorf("both: shape %v,\n%v", both.Shape, both)
 	}
 	for s, ids := range [][]int32{{3, 0, 5}, {0, 0, 0}} {
-		mask := attn.Both(attn.Padding(ids, 0), attn.LookAhead)
+		mask := ref.Both(ref.Padding(ids, 0), ref.LookAhead)
 		for i := range 3 {
 			for j := range 3 {
 				if both.At(s, 5, i, j) != mask(i, j) || both.Of(s, 0)(i, j) != mask(i, j) {
@@ -109,14 +109,14 @@ func TestBatchMasks(t *testing.T) {
 func TestFullSizeHeadsContainSplitOnes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
 	const n, m, dk = 4, 5, d / heads
-	var maps [3]attn.Projection
+	var maps [3]ref.Projection
 	for i := range maps {
-		maps[i] = attn.Projection{W: random(r, d, d), B: random(r, 1, d).Data}
+		maps[i] = ref.Projection{W: random(r, d, d), B: random(r, 1, d).Data}
 	}
-	split := attn.MultiHead{Heads: attn.SplitHeads(maps[0], maps[1], maps[2], heads), Out: attn.Projection{W: random(r, d, d)}}
-	full := attn.MultiHead{Out: attn.Projection{W: mat.New(heads*d, d)}}
-	widen := func(p attn.Projection, scale float32) attn.Projection {
-		wide := attn.Projection{W: mat.New(d, d), B: make([]float32, d)}
+	split := ref.MultiHead{Heads: ref.SplitHeads(maps[0], maps[1], maps[2], heads), Out: ref.Projection{W: random(r, d, d)}}
+	full := ref.MultiHead{Out: ref.Projection{W: mat.New(heads*d, d)}}
+	widen := func(p ref.Projection, scale float32) ref.Projection {
+		wide := ref.Projection{W: mat.New(d, d), B: make([]float32, d)}
 		for i := range d {
 			mat.Axpy(wide.W.Row(i)[:dk], scale, p.W.Row(i))
 		}
@@ -125,14 +125,14 @@ func TestFullSizeHeadsContainSplitOnes(t *testing.T) {
 	}
 	for h, head := range split.Heads {
 		// Scores of full size are divided by sqrt(d), so queries are multiplied with sqrt(d/d_k).
-		full.Heads = append(full.Heads, attn.Head{Q: widen(head.Q, float32(math.Sqrt(heads))), K: widen(head.K, 1), V: widen(head.V, 1)})
+		full.Heads = append(full.Heads, ref.Head{Q: widen(head.Q, float32(math.Sqrt(heads))), K: widen(head.K, 1), V: widen(head.V, 1)})
 		for i := range dk {
 			copy(full.Out.W.Row(h*d+i), split.Out.W.Row(h*dk+i))
 		}
 	}
 	x, memory := random(r, n, d), random(r, m, d)
-	want, ws := split.Attend(x, memory, attn.LookAhead)
-	got, wf := full.Attend(x, memory, attn.LookAhead)
+	want, ws := split.Attend(x, memory, ref.LookAhead)
+	got, wf := full.Attend(x, memory, ref.LookAhead)
 	ref.Close(t, "y", got, ref.Of(want), 1e-6) // scores of some tens, rounded at sqrt(d/d_k) to 6e-8 of them
 	for h := range ws {
 		ref.Close(t, "weights", wf[h], ref.Of(ws[h]), 1e-6)
@@ -141,31 +141,50 @@ func TestFullSizeHeadsContainSplitOnes(t *testing.T) {
 
 func TestReferencesRefuseWhatDoesNotFit(t *testing.T) {
 	x, y := mat.New(4, 6), mat.New(4, 5)
-	head := attn.Head{Q: attn.Projection{W: mat.New(6, 3)}, K: attn.Projection{W: mat.New(6, 3)}, V: attn.Projection{W: mat.New(6, 3)}}
+	head := ref.Head{Q: ref.Projection{W: mat.New(6, 3)}, K: ref.Projection{W: mat.New(6, 3)}, V: ref.Projection{W: mat.New(6, 3)}}
 	for name, f := range map[string]func(){
-		"keys of 5 numbers": func() { attn.ScaledDotProduct(x, mat.New(4, 4), x, y, x, nil) },
-		"a result of 5":     func() { attn.ScaledDotProduct(y, mat.New(4, 4), x, x, x, nil) },
-		"weights of 3 keys": func() { attn.ScaledDotProduct(x, mat.New(4, 3), x, x, x, nil) },
-		"a derivative of 5": func() { attn.ScaledDotProductGrad(x, x, y, x, x, x, x, nil) },
+		"keys of 5 numbers": func() { ref.ScaledDotProduct(x, mat.New(4, 4), x, y, x, nil) },
+		"a result of 5":     func() { ref.ScaledDotProduct(y, mat.New(4, 4), x, x, x, nil) },
+		"weights of 3 keys": func() { ref.ScaledDotProduct(x, mat.New(4, 3), x, x, x, nil) },
+		"a derivative of 5": func() { ref.ScaledDotProductGrad(x, x, y, x, x, x, x, nil) },
 		"rows of 5":         func() { head.Attend(y, y, nil) },
-		"4 heads of 6":      func() { attn.SplitHeads(head.Q, head.K, attn.Projection{W: x}, 4) },
+		"4 heads of 6":      func() { ref.SplitHeads(head.Q, head.K, ref.Projection{W: x}, 4) },
 		"one head of 3 for 6": func() {
-			attn.MultiHead{Heads: []attn.Head{head}, Out: attn.Projection{W: mat.New(6, 6)}}.Attend(x, x, nil)
+			ref.MultiHead{Heads: []ref.Head{head}, Out: ref.Projection{W: mat.New(6, 6)}}.Attend(x, x, nil)
 		},
-		"ragged ids":            func() { attn.PaddingMask([][]int32{{1}, {1, 2}}, 0) },
-		"3 and 4 keys":          func() { attn.LookAheadMask(3).And(attn.LookAheadMask(4)) },
-		"3 sentences in 4 rows": func() { attn.PaddedHeads(x, attn.Inputs{Q: x, K: x, V: x}, 2, attn.PaddingMask(make([][]int32, 3), 0)) },
+		"ragged ids":            func() { ref.PaddingMask([][]int32{{1}, {1, 2}}, 0) },
+		"3 and 4 keys":          func() { ref.LookAheadMask(3).And(ref.LookAheadMask(4)) },
+		"3 sentences in 4 rows": func() { ref.PaddedHeads(x, attn.Inputs{Q: x, K: x, V: x}, 2, ref.PaddingMask(make([][]int32, 3), 0)) },
 		"a mask of 3 for 4 keys": func() {
-			attn.PaddedHeads(x, attn.Inputs{Q: x, K: x, V: x}, 2, attn.PaddingMask([][]int32{{1, 2, 3}}, 0))
+			ref.PaddedHeads(x, attn.Inputs{Q: x, K: x, V: x}, 2, ref.PaddingMask([][]int32{{1, 2, 3}}, 0))
 		},
 	} {
 		func() {
 			defer func() {
-				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "attn: ") {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "ref: ") {
 					t.Errorf("%s must panic and say so: %q", name, s)
 				}
 			}()
 			f()
 		}()
+	}
+}
+
+func TestPaddedHeadsWithNothingToAttendTo(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	in := attn.Inputs{Q: random(r, 6, d), K: random(r, 6, d), V: random(r, 6, d)}
+	mask := ref.PaddingMask([][]int32{{0, 0, 0}, {5, 0, 0}}, 0)
+	ctx, grad := mat.New(6, d), attn.Inputs{Q: mat.New(6, d), K: mat.New(6, d), V: mat.New(6, d)}
+	stale(ctx, grad.Q, grad.K, grad.V)
+	ref.PaddedHeads(ctx, in, heads, mask)
+	ref.PaddedHeadsGrad(grad, random(r, 6, d), in, heads, mask)
+	none := mat.New(3, d)
+	wantBits(t, "result", ctx.RowRange(0, 3), none)
+	for name, g := range map[string]mat.Matrix{"dQ": grad.Q, "dK": grad.K, "dV": grad.V} {
+		for i, x := range g.Data {
+			if i < 3*d && x != 0 || x != x {
+				t.Fatalf("%s: number %d is %v", name, i, x)
+			}
+		}
 	}
 }
