@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/layer"
 	"tfm/model/safetensors"
 )
 
@@ -116,4 +118,30 @@ func TestModelFileErrors(t *testing.T) {
 	if _, err := Load(path, false); err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("an altered byte: %v", err)
 	}
+}
+
+// A header that is accepted is one that Encode writes, and reads back as the same.
+func FuzzDecodeHeader(f *testing.F) {
+	text, err := json.Marshal(toy())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text), "en", "zh-Hant", "info")
+	f.Add(strings.Replace(string(text), `"tie":"all"`, `"norm":"pre","activation":"silu","tie":"none"`, 1), "", "DE-ch-1996", "")
+	f.Add(`{"heads":1e3}`, "x", "", "")
+	f.Fuzz(func(t *testing.T, config, src, tgt, info string) {
+		h, err := DecodeHeader(map[string]string{"format": format, "config": config, "src_lang": src, "tgt_lang": tgt, "info": info})
+		if err != nil {
+			return
+		}
+		m := &Transformer{Config: h.Config, Params: new(layer.Params)}
+		meta, _, err := File{Model: m, SrcLang: h.SrcLang, TgtLang: h.TgtLang, Info: h.Info}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := DecodeHeader(meta)
+		if err != nil || again.Config != h.Config || again.SrcLang != h.SrcLang || again.TgtLang != h.TgtLang || !maps.Equal(again.Info, h.Info) {
+			t.Errorf("%+v, %v, expected %+v again", again, err, h)
+		}
+	})
 }

@@ -67,11 +67,9 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Checkpoints of earlier versions lack what was not yet a choice.
-	c.Options.Optimizer, c.Options.OnNaN, c.Options.Tokenize = OptimizerAdam, OnNaNStop, score.Tok13a
-	if err := c.read(); err != nil {
+	if c.Options, c.State, err = decodeRun(c.file.Metadata()); err != nil {
 		c.Close()
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }
@@ -110,24 +108,25 @@ func (c *Checkpoint) readModel() error {
 	return err
 }
 
-// read decodes the parts of the metadata that a checkpoint has and a model does not.
-func (c *Checkpoint) read() error {
-	meta := c.file.Metadata()
+// decodeRun decodes the parts of the metadata that a checkpoint has and a model does not.
+func decodeRun(meta map[string]string) (o Options, s State, err error) {
+	// Checkpoints of earlier versions lack what was not yet a choice.
+	o.Optimizer, o.OnNaN, o.Tokenize = OptimizerAdam, OnNaNStop, score.Tok13a
 	for _, part := range []struct {
 		key   string
 		value any
-	}{{keyOptions, &c.Options}, {keyState, &c.State}} {
+	}{{keyOptions, &o}, {keyState, &s}} {
 		text, ok := meta[part.key]
 		if !ok {
-			return fmt.Errorf("%s: not a checkpoint: its metadata has no %s", c.Path, part.key)
+			return o, s, fmt.Errorf("not a checkpoint: its metadata has no %s", part.key)
 		}
 		if err := strict.Unmarshal([]byte(text), part.value); err != nil {
-			return fmt.Errorf("%s: %s in the metadata: %w", c.Path, part.key, err)
+			return o, s, fmt.Errorf("%s in the metadata: %w", part.key, err)
 		}
 	}
-	c.Options.Schedule = c.Options.scheduleName() // checkpoints from when it went without saying have none
-	c.State.Products = cmp.Or(c.State.Products, layer.Float32.InForce())
-	return nil
+	o.Schedule = o.scheduleName()
+	s.Products = cmp.Or(s.Products, layer.Float32.InForce())
+	return o, s, nil
 }
 
 // Weights copies the weights to p.W, with Options.EMA their moving averages. It is an error if they

@@ -578,3 +578,40 @@ func TestSavingComesBeforeTheCheckpoint(t *testing.T) {
 		t.Errorf("%d checkpoints, expected at least 3", saving)
 	}
 }
+
+// Options and state that are accepted are written and read back as the same.
+func FuzzDecodeRun(f *testing.F) {
+	for _, seed := range []struct {
+		o Options
+		s State
+	}{{DefaultOptions(), State{}}, {OptionsFor("small"), State{Step: 7, Position: Position{Epoch: 1, Batch: 2}, Best: Validation{Step: 3, NLL: 2.5, HasBLEU: true}}}} {
+		options, err := json.Marshal(seed.o)
+		if err != nil {
+			f.Fatal(err)
+		}
+		state, err := json.Marshal(seed.s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(options), string(state))
+	}
+	f.Add(`{"peak":0.002,"warmup":800}`, `{}`)
+	f.Fuzz(func(t *testing.T, options, state string) {
+		o, s, err := decodeRun(map[string]string{keyOptions: options, keyState: state})
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stateAgain, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o2, s2, err := decodeRun(map[string]string{keyOptions: string(again), keyState: string(stateAgain)})
+		if err != nil || o2 != o || s2 != s {
+			t.Errorf("%+v and %+v, %v, expected %+v and %+v again", o2, s2, err, o, s)
+		}
+	})
+}
