@@ -12,24 +12,22 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is the length in bytes that a line may have, without its end.
+// MaxLine is the length limit of a line in bytes, without its end.
 const MaxLine = 1 << 20
 
 // Pair is a sentence and its translation.
 type Pair struct {
 	Source, Target string
-	Line           int // where it is in its files, from 1
+	Line           int // number of its lines, from 1
 }
 
-// Pairs reads a corpus in two files: line n of the one is the translation of
-// line n of the other. What holds for Lines holds for each; unequal line counts
-// are an error that names both.
+// Pairs reads a corpus in two files: line n of one is the translation of line n of the other. Each
+// is read as Lines does; unequal line counts are an error that names both.
 func Pairs(source, target string) iter.Seq2[Pair, error] {
 	return eachPair(func() (*PairReader, error) { return OpenPairs(source, target) })
 }
 
-// PairsTSV reads a corpus in one file: source, tab, target on each line. What
-// holds for Lines holds here.
+// PairsTSV reads a corpus in one file, with source, tab, target on each line, as Lines does.
 func PairsTSV(path string) iter.Seq2[Pair, error] {
 	return eachPair(func() (*PairReader, error) { return OpenPairsTSV(path) })
 }
@@ -55,15 +53,13 @@ func eachPair(open func() (*PairReader, error)) iter.Seq2[Pair, error] {
 	}
 }
 
-// Lines reads a text file line by line, in bounded memory, so it may be of any
-// size. Lines end with LF or CRLF; the last one need not. A byte order mark at
-// the start is dropped. A file that is named .gz or begins like one is
-// unpacked.
+// Lines reads a text file line by line, in bounded memory, so it may be of any size. Lines end with
+// LF or CRLF; the last one need not. A byte order mark at the start is dropped. A file that is named
+// .gz or begins like one is decompressed.
 //
-// After an error, which comes with an empty line, the sequence ends. Errors name
-// the file, and where it makes sense the line: a file that cannot be read, holds
-// no line at all, is not UTF-8, has a line longer than MaxLine, or is no intact
-// gzip. Each range over the sequence opens the file anew.
+// After an error, which comes with an empty line, the sequence ends. Errors name the file, and the
+// line if there is one: a file that cannot be read, has no line at all, is not UTF-8, has a line
+// longer than MaxLine, or is a damaged gzip. Each range over the sequence opens the file anew.
 func Lines(path string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		r, err := open(path)
@@ -78,9 +74,8 @@ func Lines(path string) iter.Seq2[string, error] {
 	}
 }
 
-// ReadLines is Lines for what is open already, such as standard input; name
-// stands for it in errors. No lines at all are no error here. The sequence can
-// be ranged over once.
+// ReadLines is Lines for an open file, such as standard input, which errors call name. No lines at
+// all are no error. The sequence can be ranged over once.
 func ReadLines(r io.Reader, name string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		l, err := newLineReader(r, name)
@@ -96,11 +91,11 @@ type lineReader struct {
 	name string
 	line int // lines read
 	text *bufio.Reader
-	long []byte // a line that is being put together
+	long []byte // the line being read
 
-	file   *os.File      // nil if it was open already
+	file   *os.File      // nil if the caller opened it
 	packed *gzip.Reader  // nil if it is plain
-	raw    *bufio.Reader // what packed reads
+	raw    *bufio.Reader // the input of packed
 	offset int64         // bytes of text read
 }
 
@@ -126,7 +121,7 @@ const (
 func newLineReader(r io.Reader, name string) (*lineReader, error) {
 	text := bufio.NewReaderSize(r, 1<<16)
 	packed := strings.HasSuffix(name, ".gz")
-	for n := 1; !packed && n <= len(gzipMagic); n++ { // byte by byte, not to wait for the second one of an interactive input
+	for n := 1; !packed && n <= len(gzipMagic); n++ { // byte by byte, so as not to wait for interactive input
 		start, err := text.Peek(n)
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -147,8 +142,7 @@ func newLineReader(r io.Reader, name string) (*lineReader, error) {
 	return l, nil
 }
 
-// next returns the next line, or io.EOF after the last. The line is valid until
-// the next one is read.
+// next returns the next line, or io.EOF after the last. The line is valid until the next call.
 func (l *lineReader) next() ([]byte, error) {
 	l.long = l.long[:0]
 	err := bufio.ErrBufferFull
@@ -180,8 +174,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return line, nil
 }
 
-// each hands all lines to yield, and the error if there is one. It reports
-// whether it got to the end.
+// each yields all lines and the first error, and reports whether it reached the end.
 func (l *lineReader) each(yield func(string, error) bool) bool {
 	for {
 		switch line, err := l.next(); {

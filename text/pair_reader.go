@@ -8,14 +8,14 @@ import (
 	"unsafe"
 )
 
-// PairReader reads a corpus one pair after another, as Pairs and PairsTSV do, and
-// can go to a place where it was before. Once lines have been as long as they get,
-// reading allocates nothing. Close it after use. Not safe for concurrent use.
+// PairReader reads a corpus one pair after another, as Pairs and PairsTSV do, and can return to an
+// earlier place. It allocates only for a line longer than all before. Close it after use. It is not
+// safe for concurrent use.
 type PairReader struct {
 	source, target *lineReader // one if the corpus is one file
 }
 
-// Place is where a PairReader was.
+// Place is a place of a corpus, before a pair.
 type Place struct {
 	line           int
 	source, target int64
@@ -44,9 +44,8 @@ func OpenPairsTSV(path string) (*PairReader, error) {
 	return &PairReader{r, r}, nil
 }
 
-// Next returns the next pair, or io.EOF after the last. Its texts are valid until
-// the next call: clone what is to stay. After another error, which names file and
-// line, the reader is of no more use.
+// Next returns the next pair, or io.EOF after the last. Its texts are valid until the next call.
+// After another error, which names file and line, the reader cannot be used.
 func (r *PairReader) Next() (Pair, error) {
 	src, tgt, err := r.next()
 	if err != nil {
@@ -87,13 +86,13 @@ func (r *PairReader) next() (src, tgt []byte, err error) {
 	return src, tgt, err
 }
 
-// Place is that of the next pair.
+// Place returns the place of the next pair.
 func (r *PairReader) Place() Place {
 	return Place{r.source.line, r.source.offset, r.target.offset}
 }
 
-// Seek goes to a place of this corpus: at once in a plain file, and in a packed
-// one by reading up to it, from the start if it lies behind.
+// Seek goes to a place of this corpus: at once in a plain file, and in a gzipped one by reading up
+// to it, from the start if it is behind.
 func (r *PairReader) Seek(p Place) error {
 	err := r.source.seek(p.line, p.source)
 	if err == nil && r.target != r.source {
@@ -104,12 +103,12 @@ func (r *PairReader) Seek(p Place) error {
 
 // Close closes the files.
 func (r *PairReader) Close() error {
-	r.source.file.Close() // they were only read, there is nothing to lose
+	r.source.file.Close() // opened for reading only: no error loses data
 	r.target.file.Close()
 	return nil
 }
 
-// toEnd reads what is left, to know the number of lines.
+// toEnd reads the remaining lines, to count them.
 func (l *lineReader) toEnd() error {
 	for {
 		if _, err := l.next(); err == io.EOF {
@@ -150,5 +149,5 @@ func (l *lineReader) seek(line int, offset int64) error {
 	return nil
 }
 
-// view is b as a string that changes when b does.
+// view returns b as a string without a copy: it changes when b does.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -9,7 +9,8 @@ import (
 	"tfm/internal/texttest"
 )
 
-// From every place the rest of the corpus comes again, whatever was read in between, from plain and packed files.
+// From every place the rest of the corpus comes again, whatever was read in between, from plain and
+// packed files.
 func TestPairReaderSeek(t *testing.T) {
 	src, tgt, tsv := "\uFEFF", "", ""
 	const n = 3000 // more than a buffer

@@ -144,7 +144,7 @@ func printScores(hyps, refs []string, tokenizer score.Tokenizer) error {
 		bleu.Add(h, refs[i])
 		chrf.Add(h, refs[i])
 	}
-	c := chrf.Score()
-	_, err := fmt.Printf("%v\n%s\n%v\n%s\n", bleu.Score(), bleu.Signature(), c, c.Signature)
+	b, c := bleu.Score(), chrf.Score()
+	_, err := fmt.Printf("%v\n%s\n%v\n%s\n", b, b.Signature, c, c.Signature)
 	return err
 }

@@ -7,13 +7,13 @@ import (
 
 const (
 	cacheSlots   = 1 << 15
-	cacheMaxWord = 32 // bytes, and so ids; longer words are rare and would only take room
+	cacheMaxWord = 32 // bytes, and so ids; longer words are rare
 )
 
-// wordCache remembers the ids of words. It has a fixed number of slots, one
-// word each, chosen by hash, and the newest word stays: 6 MB that are taken once,
-// so that encoding allocates nothing. It is safe for concurrent use; who finds a
-// slot in use by another goroutine does without it rather than wait.
+// wordCache holds the ids of recent words in a fixed number of slots, one word each, chosen by
+// hash. A new word replaces the one in its slot. The 6 MB are allocated once, so that encoding
+// allocates nothing. It is safe for concurrent use: a slot that another goroutine is using counts
+// as a miss, so nobody waits.
 type wordCache struct {
 	seed  maphash.Seed
 	slots []cacheSlot
@@ -35,7 +35,7 @@ func (c *wordCache) slot(word []byte) *cacheSlot {
 	return &c.slots[maphash.Bytes(c.seed, word)%cacheSlots]
 }
 
-// lookup appends the ids of word, if they are there.
+// lookup appends the ids of word and reports whether the slot has them.
 func (s *cacheSlot) lookup(dst []int32, word []byte) ([]int32, bool) {
 	if len(word) > cacheMaxWord || !s.mu.TryLock() {
 		return dst, false

@@ -30,7 +30,7 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.
 		rest = rest[n:]
 		start := len(dst)
 		dst = e.encodeCached(dst, word, t)
-		// Only if one of these merges is dropped, each at its step, are the pieces others than Encode's.
+		// Most words lose no merge and so keep the ids of Encode, which the cache may have.
 		merges, before := len(word)-(len(dst)-start), *random
 		if drop.any(merges) {
 			*random = before
@@ -41,17 +41,17 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.
 	return dst
 }
 
-// mergeDropout draws whether merges are dropped. A step need only ask for them in
-// the order in which they were learned until one stays: no other matters then.
+// mergeDropout draws whether merges are dropped. A step asks for its candidates in the order in
+// which they were learned until one stays, because the rest has no effect on the step.
 type mergeDropout struct {
 	random *rand.PCG
-	below  uint64 // p·2^53, an integer, as no draw may depend on how a machine rounds
+	below  uint64 // p·2^53, an integer, so that no draw depends on rounding
 }
 
 // next draws for one merge.
 func (d *mergeDropout) next() bool { return d.random.Uint64()>>11 < d.below }
 
-// any draws for n merges, until one is dropped.
+// any draws for up to n merges and reports whether one is dropped.
 func (d *mergeDropout) any(n int) bool {
 	for range n {
 		if d.next() {

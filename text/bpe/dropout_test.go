@@ -62,7 +62,8 @@ func TestDropoutEqualsOracle(t *testing.T) {
 	}
 }
 
-// One merge stays with probability 1-p: of "aa" after a space, that of a and a; of "aaa" the first, or else the second.
+// One merge stays with probability 1-p: of "aa" after a space, that of a and a; of "aaa" the first,
+// or else the second.
 func TestDropoutOfOneMerge(t *testing.T) {
 	b, err := newTokenizer([]pair{{firstByte + 'a', firstByte + 'a'}})
 	if err != nil {
@@ -131,8 +132,8 @@ func TestDropoutLimits(t *testing.T) {
 	}
 }
 
-// The ids must not depend on what the cache holds, which is what others encoded before; and this seed's are written down, as
-// every machine must draw the same.
+// The ids must not depend on what the cache holds, and every machine must draw the same: the ids of
+// this seed are recorded.
 func TestDropoutIsDeterministic(t *testing.T) {
 	lines := texttest.Lines(500)
 	b := train(t, 1000, lines...)

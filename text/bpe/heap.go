@@ -1,9 +1,9 @@
 package bpe
 
-// ordered is what a heap can hold: a.before(b) says that a leaves first.
+// ordered is an element of a heap: a.before(b) reports that a leaves first.
 type ordered[T any] interface{ before(T) bool }
 
-// heap is a binary heap. container/heap would box every element.
+// heap is a binary heap. container/heap would allocate for every element.
 type heap[T ordered[T]] []T
 
 func (h *heap[T]) push(x T) {
@@ -21,7 +21,7 @@ func (h *heap[T]) push(x T) {
 	s[i] = x
 }
 
-// pop takes out the first element; the heap must not be empty.
+// pop removes and returns the first element of a heap that is not empty.
 func (h *heap[T]) pop() T {
 	s := *h
 	first, x := s[0], s[len(s)-1]

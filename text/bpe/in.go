@@ -1,11 +1,12 @@
 package bpe
 
-// In says what each id of b was in another tokenizer, so that what was learned of the
-// one can be carried over to the other: out[id] is the same piece of old alone if
-// old has it, else the pieces that old splits its bytes into. The special ids and
-// the bytes are the same in every Tokenizer. It is safe for concurrent use.
+// In returns the ids in old of each id of t, so that what a model learned with old can be carried
+// over to t: out[id] is the one id of the same piece if old has it, else the pieces into which old
+// splits its bytes. The special ids and the bytes are the same in every Tokenizer. It is safe for
+// concurrent use.
 func (t *Tokenizer) In(old *Tokenizer) (out [][]int32) {
-	// Two ids may stand for the same bytes, made by other merges; the first of b is then the first of old, and so on.
+	// Two ids can have the same bytes, made by different merges: the first of t is the first of
+	// old, and so on.
 	of := map[string][]int32{}
 	for id, piece := range old.pieces {
 		of[piece] = append(of[piece], int32(id))

@@ -33,7 +33,7 @@ type Tokenizer struct {
 	encoders sync.Pool // of *encoder
 }
 
-// pair is two ids that stand next to each other.
+// pair is two adjacent ids.
 type pair struct{ left, right int32 }
 
 func (p pair) before(q pair) bool {
@@ -43,7 +43,7 @@ func (p pair) before(q pair) bool {
 	return p.right < q.right
 }
 
-// newTokenizer returns the tokenizer of these merges, or says which of them is wrong.
+// newTokenizer returns the tokenizer of these merges. Its error names the first invalid one.
 func newTokenizer(merges []pair) (*Tokenizer, error) {
 	b := &Tokenizer{
 		merges: merges,
@@ -78,10 +78,8 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 // Size returns the number of ids: MinSize and one for each merge.
 func (t *Tokenizer) Size() int { return len(t.pieces) }
 
-// Encode appends the ids of s to dst and returns it. Neither BOS nor EOS is
-// added. The text is encoded as if a space stood before it, so that a word has
-// the same pieces at the start of a sentence as within it. A text of n bytes
-// takes O(n) steps.
+// Encode implements text.Tokenizer. The text is encoded with a space before it, so that a word has
+// the same pieces at the start of a sentence as within it. A text of n bytes takes O(n) steps.
 func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 	if s == "" {
 		return dst
@@ -99,15 +97,14 @@ func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 }
 
 func (t *Tokenizer) release(e *encoder) {
-	if cap(e.text) <= 1<<16 { // one huge text must not stay in memory
+	if cap(e.text) <= 1<<16 { // frees the memory of huge texts
 		t.encoders.Put(e)
 	}
 }
 
-// Decode returns the text of ids. Special ids, and ids outside 0 to Size()-1,
-// stand for nothing. Decode takes away the one space that Encode added:
-// Decode(Encode(nil, s)) == s for every string s. Other ids need not give valid
-// UTF-8, as a piece may end within a character.
+// Decode implements text.Tokenizer. It removes the space that Encode added:
+// Decode(Encode(nil, s)) == s for every string s. Other ids may give invalid UTF-8, because a
+// piece can end within a character.
 func (t *Tokenizer) Decode(ids []int32) string {
 	s, _ := t.decode(ids)
 	return s
@@ -131,9 +128,8 @@ func (t *Tokenizer) bytes(id int32) string {
 	return t.pieces[id]
 }
 
-// Piece returns an id for people to read: a space is shown as '▁', bytes that
-// make no printable character as <0xE4>, special ids as <pad>, <s> and </s>, and
-// what is no id as <?>.
+// Piece implements text.Tokenizer: a space is '▁', a byte of no printable character <0xE4>,
+// special ids are <pad>, <s> and </s>, and a number outside the vocabulary <?>.
 func (t *Tokenizer) Piece(id int32) string {
 	switch {
 	case id < 0 || int(id) >= len(t.pieces):
@@ -159,7 +155,7 @@ func (t *Tokenizer) Piece(id int32) string {
 	return s.String()
 }
 
-// encoder is the memory that encoding needs, kept between texts.
+// encoder is the scratch memory of encoding, reused for the next text.
 type encoder struct {
 	text       []byte
 	symbols    []symbol
@@ -170,8 +166,8 @@ type encoder struct {
 // symbol is a piece of the word being encoded, in a list linked by index.
 type symbol struct{ id, prev, next int32 }
 
-// candidate is a merge that was possible when it was pushed: the symbol at
-// index at and the one after it make id.
+// candidate is a merge that was possible when it was pushed, of the symbol at index at and the
+// one after it into id.
 type candidate struct{ id, at int32 }
 
 // before orders candidates by when their merge was learned, then left to right.
@@ -182,7 +178,7 @@ func (c candidate) before(d candidate) bool {
 	return c.at < d.at
 }
 
-// encodeCached appends the ids of one word, which it has seen before or encodes.
+// encodeCached appends the ids of one word, from the cache if it has them.
 func (e *encoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int32 {
 	slot := b.cache.slot(word)
 	dst, ok := slot.lookup(dst, word)
@@ -195,10 +191,10 @@ func (e *encoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int32 {
 	return dst
 }
 
-// encode appends the ids of one word: of the merges that are possible, and that
-// drop, if there is one, does not drop in this step, it takes the one learned
-// first until none is left. Without drop a word of n bytes has at most n-1
-// merges, and each pushes at most two candidates: O(n log n).
+// encode appends the ids of one word. Each step applies the possible merge that was learned
+// first, of those that drop, if not nil, does not drop in this step, until none is left. Without
+// drop a word of n bytes has at most n-1 merges, and each pushes at most two candidates:
+// O(n log n).
 func (e *encoder) encode(dst []int32, word []byte, b *Tokenizer, drop *mergeDropout) []int32 {
 	const none = -1
 	s := e.symbols[:0]

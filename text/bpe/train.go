@@ -2,7 +2,6 @@ package bpe
 
 import (
 	"fmt"
-	"iter"
 	"math/rand/v2"
 
 	"tfm/text"
@@ -106,18 +105,6 @@ func (t *Trainer) thin() {
 // Threshold returns the T of the sample: 1 as long as all words were counted exactly.
 func (t *Trainer) Threshold() int64 { return max(t.threshold, 1) }
 
-// Train learns a Tokenizer from several texts together: a Trainer for text that
-// is at hand as sequences.
-func Train(vocabSize int, texts ...iter.Seq[string]) (*Tokenizer, error) {
-	var t Trainer
-	for _, lines := range texts {
-		for s := range lines {
-			t.Add(s)
-		}
-	}
-	return t.Train(vocabSize)
-}
-
 // Train returns a Tokenizer of vocabSize ids, or of fewer when no pair is left that
 // occurs at least twice; its Size says how many. A vocabSize under MinSize is an
 // error. The result depends only on how often each word counts, not on their
@@ -140,21 +127,18 @@ func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {
 	return newTokenizer(merges)
 }
 
-// merger holds all words as symbols, and for each pair of neighbours how often
-// and where it occurs. A merge then costs the occurrences of its pair and no
-// pass over the words.
+// merger holds all words as symbols, and the count and the places of each pair of neighbours, so
+// that a merge costs the occurrences of its pair and no pass over the words.
 //
-// Pairs with a given id only come into being while that id is made. Afterwards
-// their counts can only sink, so an entry of the queue is never too low and is
-// corrected when it comes up.
+// Pairs with a given id appear only while that id is made. Afterwards their counts can only fall,
+// so an entry of the queue is never too low, and it is corrected when it is popped.
 type merger struct {
-	// All words one after another, gap before, between and after them. A symbol
-	// that was merged into the one before it is a gap too. prev and next link the
-	// symbols that are left.
+	// All words one after another, with gaps before, between and after them. A symbol that was
+	// merged into the one before it becomes a gap. prev and next link the remaining symbols.
 	symbols    []int32
 	prev, next []int32
-	word       []int32 // which word a symbol is in
-	counts     []int64 // how often that word occurs
+	word       []int32 // the word of a symbol
+	counts     []int64 // the count of a word
 
 	pairs map[pair]*occurrences
 	queue heap[frequency]
@@ -207,7 +191,7 @@ func newMerger(t *Trainer) *merger {
 	return m
 }
 
-// mostFrequent returns the pair that occurs most often, if that is at least twice.
+// mostFrequent returns the most frequent pair, if it occurs at least twice.
 func (m *merger) mostFrequent() (pair, bool) {
 	for len(m.queue) > 0 {
 		f := m.queue.pop()
@@ -231,7 +215,7 @@ func (m *merger) merge(p pair, id int32) {
 	for _, i := range at {
 		j := m.next[i]
 		if m.symbols[i] != p.left || m.symbols[j] != p.right {
-			continue // taken by another merge since
+			continue // changed by another merge since
 		}
 		before, after := m.prev[i], m.next[j]
 		m.vanish(int(before), int(i))
@@ -260,7 +244,7 @@ func (m *merger) appear(i, j int) {
 	o.at = append(o.at, int32(i))
 }
 
-// vanish takes back what appear counted.
+// vanish undoes appear.
 func (m *merger) vanish(i, j int) {
 	p := pair{m.symbols[i], m.symbols[j]}
 	if o := m.pairs[p]; o != nil {
@@ -270,8 +254,7 @@ func (m *merger) vanish(i, j int) {
 	}
 }
 
-// enqueue puts the fresh pairs into the queue. Those that occur once will never
-// be merged and are forgotten.
+// enqueue queues the fresh pairs. Those that occur once are dropped, because they are never merged.
 func (m *merger) enqueue() {
 	for _, p := range m.fresh {
 		switch o := m.pairs[p]; {

@@ -94,7 +94,7 @@ func TestTrainerCountsAreUnbiased(t *testing.T) {
 	}
 }
 
-// Frequent words are counted, not sampled: each loses less than the few thresholds that it had to pass.
+// Frequent words are counted, not sampled.
 func TestTrainerKeepsFrequentWords(t *testing.T) {
 	tr := Trainer{limit: 1 << 13}
 	const times = 5000

@@ -5,12 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxWord is the length at which a word is cut, in runes, not counting the
-// space before it. Words of alphabets never get there; it bounds the work on
-// scripts that have no spaces, and on junk.
+// maxWord is the length at which a word is cut, in runes, not counting the space before it. Words
+// of alphabets are shorter; it bounds the work on scripts without spaces, and on junk.
 const maxWord = 64
 
-// maxWordBytes is what a word can measure: the space and maxWord runes.
+// maxWordBytes is the length limit of a word: the space and maxWord runes.
 const maxWordBytes = 1 + maxWord*utf8.UTFMax
 
 // wordLen returns the length in bytes of the first word of b, which must not
@@ -66,10 +65,9 @@ const (
 	joiner // continues a word of letters or of others
 )
 
-// classOf sorts a rune by a table of its own and not by package unicode: that
-// one grows with each Go release, and a model must cut text as it did when it
-// was trained. Above ASCII everything is a letter that is not in a block of
-// digits, punctuation or symbols.
+// classOf has a table of its own because package unicode changes with Go releases, and a model must
+// cut text as it did when it was trained. Above ASCII everything is a letter that is not in a block
+// of digits, punctuation or symbols.
 func classOf(r rune) class {
 	if r < 0x80 {
 		return asciiClass[r]
@@ -132,7 +130,7 @@ var classRanges = []struct {
 	{0x3036, 0x3037, other}, {0x303D, 0x303F, other}, {0x309B, 0x309C, other}, {0x30A0, 0x30A0, other},
 	{0x30FB, 0x30FB, other}, {0x3190, 0x319F, other}, {0x31C0, 0x31E3, other}, {0x3200, 0x33FF, other},
 	{0x4DC0, 0x4DFF, other}, {0xA490, 0xA4C6, other}, {0xA4FE, 0xA4FF, other},
-	// Private use, presentation forms, full width, emoji, tags. U+FFFD is how bytes that are no UTF-8 decode.
+	// Private use, presentation forms, full width, emoji, tags. Bytes that are no UTF-8 decode as U+FFFD.
 	{0xE000, 0xF8FF, other}, {0xFD3E, 0xFD3F, other}, {0xFDFC, 0xFDFF, other}, {0xFE00, 0xFE0F, joiner},
 	{0xFE10, 0xFE19, other}, {0xFE30, 0xFE6B, other}, {0xFEFF, 0xFF0F, other}, {0xFF10, 0xFF19, digit},
 	{0xFF1A, 0xFF20, other}, {0xFF3B, 0xFF40, other}, {0xFF5B, 0xFF65, other}, {0xFFE0, 0xFFFF, other},

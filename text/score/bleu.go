@@ -155,7 +155,7 @@ func (b *BLEU) Score() BLEUResult {
 		BrevityPenalty: 1,
 		HypLen:         b.hypLen,
 		RefLen:         b.refLen,
-		Signature:      b.Signature(),
+		Signature:      b.signature(),
 	}
 	copy(s.Correct, b.correct)
 	copy(s.Total, b.total)
@@ -203,9 +203,9 @@ func (b *BLEU) Score() BLEUResult {
 	return s
 }
 
-// Signature says how the score is computed, in sacreBLEU's notation. Its version
-// names this program and the release of sacreBLEU with which it agrees.
-func (b *BLEU) Signature() string {
+// signature says how the score is computed, in sacreBLEU's notation. Its version names this
+// program and the release of sacreBLEU with which it agrees.
+func (b *BLEU) signature() string {
 	smooth := b.Smoothing.String()
 	if b.Smoothing == Floor || b.Smoothing == AddK {
 		smooth += fmt.Sprintf("[%.2f]", b.smoothValue())

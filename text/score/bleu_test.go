@@ -201,7 +201,7 @@ func TestSignatureOfVaryingReferences(t *testing.T) {
 	var b BLEU
 	b.Add("a", "a")
 	b.Add("a", "a", "b")
-	if s := b.Signature(); !strings.HasPrefix(s, "nrefs:var|") {
+	if s := b.Score().Signature; !strings.HasPrefix(s, "nrefs:var|") {
 		t.Error(s)
 	}
 }

@@ -150,13 +150,12 @@ func (c *CHRF) Score() CHRFResult {
 	return CHRFResult{
 		Score:     c.score(c.matches),
 		Name:      fmt.Sprintf("chrF%d%s", c.beta(), strings.Repeat("+", c.WordOrder)),
-		Signature: c.Signature(),
+		Signature: c.signature(),
 	}
 }
 
-// Signature says how the score is computed, in sacreBLEU's notation; see
-// BLEU.Signature.
-func (c *CHRF) Signature() string {
+// signature says how the score is computed, as BLEU.signature does.
+func (c *CHRF) signature() string {
 	return fmt.Sprintf("nrefs:%v|case:%s|eff:yes|nc:%d|nw:%d|space:no|version:tfm-%s",
 		c.references, caseName(c.Lowercase), c.charOrder(), c.WordOrder, agreesWith)
 }

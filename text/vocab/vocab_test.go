@@ -126,7 +126,7 @@ func ExamplePair() {
 }
 
 func FuzzUnmarshal(f *testing.F) {
-	tokenizer, err := bpe.Train(bpe.MinSize)
+	tokenizer, err := new(bpe.Trainer).Train(bpe.MinSize)
 	if err != nil {
 		f.Fatal(err)
 	}

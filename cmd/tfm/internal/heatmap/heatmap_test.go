@@ -33,7 +33,7 @@ func TestDraw(t *testing.T) {
 }
 
 func TestWordsOfPieces(t *testing.T) {
-	tokenizer, err := bpe.Train(259) // bytes alone
+	tokenizer, err := new(bpe.Trainer).Train(259) // bytes alone
 	if err != nil {
 		t.Fatal(err)
 	}
