@@ -94,8 +94,11 @@ func FasterBF16(m, n, k int) bool {
 	return arithmetic == tilesBF16 || arithmetic == pairsBF16
 }
 
-// stepBF16 is what k is filled up to a multiple of.
-const stepBF16 = 32
+const (
+	stepBF16  = 32 // k is filled up with zeros to a multiple of this
+	bandBF16  = 16 // rows of A or columns of B that are packed side by side
+	stripBF16 = 2 * bandBF16
+)
 
 // roundBF16 is x rounded to bfloat16, which is its upper half.
 func roundBF16(x float32) float32 {

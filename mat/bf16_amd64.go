@@ -90,10 +90,7 @@ func stripAVX2Flushed(s *strip)
 //
 //	a[tile*512 + i*32 + l] = A[i, tile*32+l]
 //	b[tile*512 + l/2*32 + j*2 + l%2] = B[tile*32+l, j]
-const (
-	bandBF16 = 16
-	tileBF16 = bandBF16 * stepBF16
-)
+const tileBF16 = bandBF16 * stepBF16
 
 // bandStrip is one call of a kernel: C = or += A·B for m rows and n columns, what follows the chain, for k tiles of
 // each band of A and B.

@@ -9,12 +9,8 @@ import "sync"
 // threads together, which then share the strips of C among them. A block of B stays in the second-level cache while
 // strip after strip of A passes by; over long k the chains pause in C.
 const (
-	deepBF16  = 2048    // k of a block
-	depthBF16 = 512     // k of a call: two bands of A stay in the first-level cache
-	packedA   = 4 << 20 // numbers of A in a block
-	packedB   = 1 << 19 // numbers of B in a block, for each thread
-	callCols  = 1024    // columns of a call
-	stripBF16 = 2 * bandBF16
+	maxCallDepthBF16 = 512  // two bands of A stay in the first-level cache
+	maxCallColsBF16  = 1024 // so that a call takes some microseconds
 )
 
 // bandsBF16 is a product of packed operands, and what is packed of them.
@@ -34,19 +30,17 @@ func (t *product) bandsBF16(p *Pool, kernel arithmetic) {
 	m, n, k := t.c.Rows, t.c.Cols, t.a.Cols
 	x := bandsBF16{product: *t, kernel: kernel, w: workspacesBF16.Get().(*workspaceBF16)}
 	defer workspacesBF16.Put(x.w)
-	deep := ceil(evenly(k, deepBF16), stepBF16)
-	high := ceil(evenly(m, packedA/deep), stripBF16)
-	wide := ceil(evenly(n, packedB*p.Threads()/deep), stripBF16)
-	x.w.a, x.w.b = resized(x.w.a, high*deep), resized(x.w.b, wide*deep)
+	rows, cols, depth := planBF16(m, n, k, p.Threads(), &machineLimits)
+	x.w.a, x.w.b = resized(x.w.a, rows*depth), resized(x.w.b, cols*depth)
 
-	for i := 0; i < m; i += high {
-		x.i0, x.i1 = i, min(i+high, m)
-		for l := 0; l < k; l += deep {
-			x.l, x.depth = l, min(deep, k-l)
+	for i := 0; i < m; i += rows {
+		x.i0, x.i1 = i, min(i+rows, m)
+		for l := 0; l < k; l += depth {
+			x.l, x.depth = l, min(depth, k-l)
 			x.deep = ceil(x.depth, stepBF16)
 			Each(p, (x.i1-i+bandBF16-1)/bandBF16, bandsOfTask, packA{x})
-			for j := 0; j < n; j += wide {
-				x.j0, x.j1 = j, min(j+wide, n)
+			for j := 0; j < n; j += cols {
+				x.j0, x.j1 = j, min(j+cols, n)
 				Each(p, (x.j1-j+bandBF16-1)/bandBF16, bandsOfTask, packB{x})
 				x.multiply(p)
 			}
@@ -94,40 +88,23 @@ func (x *bandsBF16) pack(dst []uint16, y Matrix, pairs bool) {
 	}
 }
 
-// multiplyTask is a block of C of rows × cols for each task.
+// multiplyTask computes a block of C in tasks.
 type multiplyTask struct {
 	bandsBF16
-	rows, cols, across int
+	tasks grid
 }
 
-// workBF16 is how many multiply-adds make a task that is worth another thread's attention.
-const workBF16 = 1 << 20
-
-// multiply divides the block of C into tasks.
 func (x *bandsBF16) multiply(p *Pool) {
-	m, n := x.i1-x.i0, x.j1-x.j0
-	t := multiplyTask{*x, ceil(m, stripBF16), ceil(n, stripBF16), 1}
-	tasks, threads := 1, p.Threads()
-	for want := min(4*threads, m*n*x.deep/workBF16); threads > 1 && tasks < want; tasks = (m + t.rows - 1) / t.rows * t.across {
-		switch {
-		case t.rows > stripBF16 && t.rows >= t.cols/4:
-			t.rows = ceil(t.rows/2, stripBF16)
-		case t.cols > stripBF16:
-			t.cols = ceil(t.cols/2, stripBF16)
-			t.across = (n + t.cols - 1) / t.cols
-		default:
-			want = 0
-		}
-	}
-	Each(p, tasks, 1, t)
+	t := multiplyTask{*x, planTasksBF16(x.i1-x.i0, x.j1-x.j0, x.deep, p.Threads(), &machineLimits)}
+	Each(p, t.tasks.count(), 1, t)
 }
 
-// Range computes the blocks [lo, hi) of C.
+// Range computes the tasks [lo, hi).
 func (t *multiplyTask) Range(lo, hi int) {
 	var edge [stripBF16 * stripBF16]float32
 	for task := lo; task < hi; task++ {
-		i0, j0 := t.i0+task/t.across*t.rows, t.j0+task%t.across*t.cols
-		t.block(&edge, i0, min(i0+t.rows, t.i1), j0, min(j0+t.cols, t.j1))
+		i0, i1, j0, j1 := t.tasks.bounds(task)
+		t.block(&edge, t.i0+i0, t.i0+i1, t.j0+j0, t.j0+j1)
 	}
 }
 
@@ -139,16 +116,16 @@ func (t *multiplyTask) block(edge *[stripBF16 * stripBF16]float32, i0, i1, j0, j
 	if t.kernel == pairsBF16 {
 		rows = bandBF16 / 2
 	}
-	for j := j0; j < j1; j += callCols {
-		s.n = min(callCols, j1-j)
+	for j := j0; j < j1; j += maxCallColsBF16 {
+		s.n = min(maxCallColsBF16, j1-j)
 		for i := i0; i < i1; i += rows {
 			s.m, s.c = min(rows, i1-i), &t.c.Data[i*t.c.RowStride+j]
 			first := (i-t.i0)/bandBF16*band + i%bandBF16*stepBF16
-			for l := 0; l < t.deep; l += depthBF16 {
+			for l := 0; l < t.deep; l += maxCallDepthBF16 {
 				s.a, s.b = &t.w.a[first+l*bandBF16], &t.w.b[(j-t.j0)*t.deep+l*bandBF16]
-				s.k = min(depthBF16, t.deep-l) / stepBF16
+				s.k = min(maxCallDepthBF16, t.deep-l) / stepBF16
 				s.accumulate = flag(t.o.Accumulate || t.l+l > 0)
-				if t.l+l+depthBF16 >= t.a.Cols {
+				if t.l+min(l+maxCallDepthBF16, t.depth) == t.a.Cols { // the chains end
 					s.relu = flag(t.o.Activation == ReLU)
 					if s.bias = nil; t.o.Bias != nil {
 						s.bias = &t.o.Bias[j]

@@ -7,43 +7,44 @@ package mat
 type stripsOfBF16 struct{ product }
 
 func (t *product) stripsBF16(p *Pool) {
-	if tasks := t.divide(p.Threads()); tasks > 1 {
-		Each(p, tasks, 1, stripsOfBF16{*t})
+	s := stripsOfBF16{*t}
+	q := t.shape(p.Threads())
+	s.plan.tasks = planTasks(&q, &machineLimits)
+	if n := s.plan.tasks.count(); n > 1 {
+		Each(p, n, 1, s)
 	} else {
-		(&stripsOfBF16{*t}).block(0, t.c.Rows, 0, t.c.Cols)
+		s.Range(0, 1)
 	}
 }
 
-// Range computes the blocks [lo, hi).
+// Range computes the tasks [lo, hi).
 func (t *stripsOfBF16) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		i0, j0 := i/t.across*t.rows, i%t.across*t.cols
-		t.block(i0, min(i0+t.rows, t.c.Rows), j0, min(j0+t.cols, t.c.Cols))
+		t.block(t.plan.tasks.bounds(i))
 	}
 }
 
 // block computes rows [i0, i1) and columns [j0, j1) of C. The panels of B have as many columns as a tile, those
 // of A as many rows.
 func (t *stripsOfBF16) block(i0, i1, j0, j1 int) {
-	n, k := j1-j0, t.a.Cols
-	tile := tileFor(n)
-	depth := ceil(evenly(k, tile.depth), stepBF16)
-	high, wide := evenly(i1-i0, highA), ceil(evenly(n, tile.block/depth), tile.cols)
+	k := t.a.Cols
+	tile := tileFor(kernel, j1-j0)
+	p := planFlushed(i1-i0, j1-j0, k, tile, &machineLimits)
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
-	w.packedA = resized(w.packedA, ceil(high, tile.rows)*depth)
-	w.packedB = resized(w.packedB, wide*depth)
+	w.packedA = resized(w.packedA, ceil(p.rows, tile.rows)*p.depth)
+	w.packedB = resized(w.packedB, p.cols*p.depth)
 
 	s := strip{cRow: uintptr(t.c.RowStride) * size, aRow: size, aK: uintptr(tile.rows) * size, bK: uintptr(tile.cols) * size}
-	for i := i0; i < i1; i += high {
-		last := min(i+high, i1)
-		for l := 0; l < k; l += depth {
-			end := min(l+depth, k)
+	for i := i0; i < i1; i += p.rows {
+		last := min(i+p.rows, i1)
+		for l := 0; l < k; l += p.depth {
+			end := min(l+p.depth, k)
 			s.k, s.accumulate = ceil(end-l, stepBF16), flag(t.o.Accumulate || l > 0)
 			s.bPanel = uintptr(tile.cols*s.k) * size
 			packRoundedBF16(w.packedA, t.a.Slice(i, last, l, end), tile.rows, s.k)
-			for j := j0; j < j1; j += wide {
-				s.n, s.b = min(wide, j1-j), &w.packedB[0]
+			for j := j0; j < j1; j += p.cols {
+				s.n, s.b = min(p.cols, j1-j), &w.packedB[0]
 				packRoundedBF16(w.packedB, t.b.T().Slice(j, j+s.n, l, end), tile.cols, s.k)
 				for r := i; r < last; r += tile.rows {
 					s.m, s.c, s.a = min(tile.rows, last-r), &t.c.Data[r*t.c.RowStride+j], &w.packedA[(r-i)*s.k]

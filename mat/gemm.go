@@ -35,7 +35,7 @@ func GemmBatch(p *Pool, batch []Operands, o GemmOptions) {
 		o.check(x.C, x.A, x.B.Rows, x.B.Cols)
 		work += min(saturatingProduct(x.C.Rows, x.C.Cols, x.A.Cols), math.MaxInt-work)
 	}
-	Each(p, len(batch), 1+saturatingProduct(len(batch), taskWork, 1)/max(work, 1), batchLoop{batch, o})
+	Each(p, len(batch), 1+saturatingProduct(len(batch), machineLimits.minTaskWork, 1)/max(work, 1), batchLoop{batch, o})
 }
 
 // Operands are the matrices of a product C = A·B, as in Gemm.
@@ -49,110 +49,65 @@ type batchLoop struct {
 // Range computes products [lo, hi).
 func (l *batchLoop) Range(lo, hi int) {
 	t := product{o: l.o}
+	var planned shape // of the plan that t has: those of heads and sentences are often the same
 	for i := lo; i < hi; i++ {
 		x := &l.batch[i]
-		if t.o.small(&x.C, &x.A, &x.B) {
+		if x.C.Rows == 0 || x.C.Cols == 0 || t.o.small(&x.C, &x.A, &x.B) {
 			continue
 		}
 		t.c, t.a, t.b = x.C, x.A, x.B
-		t.run(nil)
+		if q := t.shape(1); q != planned {
+			t.plan, planned = planProduct(&q, &machineLimits), q
+		}
+		t.block(0, x.C.Rows, 0, x.C.Cols)
 	}
 }
 
-// product is a matrix product and its division into tasks, each a block of rows × cols of C over all of k.
+// product is a matrix product and its plan.
 type product struct {
-	c, a, b    Matrix
-	packed     []float32 // B in its place, if not nil
-	o          GemmOptions
-	rows, cols int
-	across     int // blocks side by side
+	c, a, b Matrix
+	packed  []float32 // B in its place, if not nil
+	o       GemmOptions
+	plan    plan
 }
 
 func (t *product) run(p *Pool) {
-	m, n, k := t.c.Rows, t.c.Cols, t.a.Cols
-	if m == 0 || n == 0 {
+	if t.c.Rows == 0 || t.c.Cols == 0 {
 		return
 	}
-	tasks := t.divide(p.Threads())
-	if tasks == 1 {
-		t.block(0, m, 0, n)
-		return
-	}
-	if t.rows < m && t.packsB(t.rows, n) && m*n*k > spareWork && n*k <= shared && kernel != generic {
-		w := packs.Get().(*Packed) // once for all rows, by all threads
-		defer packs.Put(w)
+	q := t.shape(p.Threads())
+	t.plan = planProduct(&q, &machineLimits)
+	t.execute(p)
+}
+
+// shape returns what the plan of the product depends on.
+func (t *product) shape(threads int) shape {
+	n := t.c.Cols
+	return shape{m: t.c.Rows, n: n, k: t.a.Cols, kernel: kernel, tile: tileFor(kernel, n), threads: threads, packed: t.packed != nil,
+		aRow: t.a.RowStride, aCol: t.a.ColStride, bCol: t.b.ColStride}
+}
+
+// execute computes the product as its plan says.
+func (t *product) execute(p *Pool) {
+	if t.plan.shareB {
+		w := sharedB.Get().(*Packed)
+		defer sharedB.Put(w)
 		w.Set(p, t.b)
 		t.packed = w.panels
 	}
-	Each(p, tasks, 1, *t)
+	if n := t.plan.tasks.count(); n > 1 {
+		Each(p, n, 1, *t)
+	} else {
+		t.block(0, t.c.Rows, 0, t.c.Cols)
+	}
 }
 
-// packs hold B for the tasks of one product.
-var packs = sync.Pool{New: func() any { return new(Packed) }}
+// sharedB holds B for the tasks of one product.
+var sharedB = sync.Pool{New: func() any { return new(Packed) }}
 
-const (
-	taskWork  = 1 << 18 // multiply-adds that are worth another thread's attention
-	spareWork = 1 << 23 // so many that there may be more tasks than threads
-	shared    = 4 << 20 // numbers of a B that is packed once for all tasks
-	tall      = 96      // rows of a task that are enough to read all of a B for that is nearby
-	enough    = 256     // columns of a task that are enough to read all of A for
-)
-
-// Sizes of what stays in caches, and what follows from them for B.
-const (
-	nearby   = 256 << 10 // numbers of B that stay in the second-level cache
-	fewRows  = 64        // so many rows of C or less read B where it is, if its rows are contiguous
-	someRows = 128       // the same, if B is nearby
-)
-
-// packsB reports whether a block of m rows and n columns of C has its B packed.
-func (t *product) packsB(m, n int) bool {
-	return t.packed == nil && (t.b.ColStride != 1 && n > 1 || m > fewRows && (m > someRows || n*t.a.Cols > nearby))
-}
-
-// divide chooses the blocks for a number of threads and returns how many there are: if there is work enough
-// a few more than threads, so that a thread that is kept away holds up nobody. Blocks above one another need the same
-// of B, so there are such only if it can be shared or columns do not suffice.
-func (t *product) divide(threads int) int {
-	m, n, k := t.c.Rows, t.c.Cols, t.a.Cols
-	t.rows, t.cols, t.across = m, n, 1
-	if threads == 1 {
-		return 1
-	}
-	tile := &tiles[kernel]
-	work := max(m, tile.rows) * n * k // fewer rows than a tile has read B just as well
-	want := min(threads, work/taskWork)
-	if work/spareWork > want {
-		want = min(4*threads, work/spareWork)
-	}
-	if parts := min(want, m/tall) / threads * threads; parts > 0 && n*k <= nearby {
-		t.rows = ceil((m+parts-1)/parts, tile.rows)
-		return (m + t.rows - 1) / t.rows
-	}
-	tasks := 1
-	for tasks < want {
-		rows, cols := t.rows > 4*tile.rows, t.cols > tile.cols
-		switch {
-		case cols && (t.cols >= 2*enough || !rows):
-			t.cols = ceil((t.cols+1)/2, tile.cols)
-		case rows:
-			t.rows = ceil((t.rows+1)/2, tile.rows)
-		default:
-			return tasks
-		}
-		t.across = (n + t.cols - 1) / t.cols
-		tasks = (m + t.rows - 1) / t.rows * t.across
-	}
-	return tasks
-}
-
-// Range computes the blocks [lo, hi).
+// Range computes the tasks [lo, hi).
 func (t *product) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		i0, j0 := i/t.across*t.rows, i%t.across*t.cols
-		t.block(i0, min(i0+t.rows, t.c.Rows), j0, min(j0+t.cols, t.c.Cols))
+		t.block(t.plan.tasks.bounds(i))
 	}
 }
-
-// ceil is the least multiple of q that is not below n.
-func ceil(n, q int) int { return (n + q - 1) / q * q }

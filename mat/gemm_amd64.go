@@ -2,20 +2,6 @@
 
 package mat
 
-var tiles = [...]tile{
-	generic: {rows: 1, cols: 16},
-	avx512:  {rows: 12, cols: 32, strips: 4, depth: 512, block: 128 << 10},
-	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, block: 128 << 10},
-}
-
-// tileFor is the tile that suits n columns of C: a few columns would leave half of AVX-512's empty.
-func tileFor(n int) *tile {
-	if kernel == avx512 && n <= tiles[avx2].cols {
-		return &tiles[avx2]
-	}
-	return &tiles[kernel]
-}
-
 func (t *tile) run(s *strip) {
 	if t.cols != tiles[avx512].cols {
 		stripAVX2(s)
@@ -39,35 +25,22 @@ func (t *tile) run(s *strip) {
 	stripAVX512(s)
 }
 
-// direct computes what stripTAVX512 or stripTAVX2 can of few rows times columns of B that are contiguous: so many columns
-// from j0 on, over so much of k.
-func (t *product) direct(i0, i1, j0, j1 int) (n, k int) {
+// transposed computes few rows times columns of B that are contiguous, which the kernels transpose in registers: columns
+// [j0, j1), a multiple of 16, over k up to depth.
+func (t *product) transposed(i0, i1, j0, j1, depth int) {
 	a, b, c := &t.a, &t.b, &t.c
-	if t.packed != nil || b.ColStride == 1 || a.ColStride != 1 {
-		return 0, 0
-	}
-	high, few := 8, 8 // rows of a call, and rows for which it pays
-	if n, k = (j1-j0)&^15, a.Cols&^15; n == 16 && n == j1-j0 {
-		few = 32 // for these columns would leave half of a tile empty
-	}
-	if kernel == avx2 {
-		high, few, k = 4, 8, a.Cols&^3
-	}
-	if i1-i0 > few || n == 0 || k == 0 {
-		return 0, 0
-	}
-	whole := k == a.Cols
-	s := strip{k: k, aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bPanel: uintptr(b.ColStride) * size,
-		accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && whole)}
-	rows := divideRows(i1-i0, high)
-	for j := j0; j < j0+n; j += s.n {
-		s.n = min(ceil(1+directWork/k, 16), j0+n-j)
+	last := depth == a.Cols
+	s := strip{k: depth, aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bPanel: uintptr(b.ColStride) * size,
+		accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && last)}
+	rows := divideRows(i1-i0, tiles[kernel].transposedRows)
+	for j := j0; j < j1; j += s.n {
+		s.n = min(ceil(1+maxTransposedFloats/depth, 16), j1-j)
 		s.b = &b.Data[j*b.ColStride]
-		if t.o.Bias != nil && whole {
+		if t.o.Bias != nil && last {
 			s.bias = &t.o.Bias[j]
 		}
-		for part, i := 0, i0; part < rows.parts; part++ {
-			s.m = rows.part(part)
+		for n, i := 0, i0; n < rows.strips; n++ {
+			s.m = rows.of(n)
 			s.a, s.c = &a.Data[i*a.RowStride], &c.Data[i*c.RowStride+j]
 			if kernel == avx2 {
 				stripTAVX2(&s)
@@ -77,13 +50,12 @@ func (t *product) direct(i0, i1, j0, j1 int) (n, k int) {
 			i += s.m
 		}
 	}
-	if whole {
-		t.o.finish(*c, i0, i1, j0, j0+n)
+	if last {
+		t.o.finish(*c, i0, i1, j0, j1)
 	}
-	return n, k
 }
 
-const directWork = 128 << 10 // numbers of B that one call reads, some microseconds
+const maxTransposedFloats = 128 << 10 // of B that one call reads, some microseconds
 
 // copyStrips packs the rows of A, whose columns are contiguous, for up to as many strips of m rows as a tile packs
 // at once: strip q begins at dst[q*m*k], and holds row r of column l at l*m+r. It returns how many strips that were.

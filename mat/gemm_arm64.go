@@ -2,17 +2,10 @@
 
 package mat
 
-var tiles = [...]tile{
-	generic: {rows: 1, cols: 16},
-	neon:    {rows: 6, cols: 16, strips: 1, depth: 256, block: 128 << 10},
-}
-
-func tileFor(int) *tile { return &tiles[kernel] }
-
 func (*tile) run(s *strip) { stripNEON(s) }
 
-// direct computes nothing: there is no kernel for columns of B that are contiguous.
-func (*product) direct(i0, i1, j0, j1 int) (n, k int) { return 0, 0 }
+// transposed is not called: no kernel transposes columns of B in registers.
+func (*product) transposed(i0, i1, j0, j1, depth int) {}
 
 // copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from one another.
 func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {

@@ -2,8 +2,6 @@
 
 package mat
 
-var tiles = [...]struct{ rows, cols int }{generic: {1, 16}}
-
 func (t *product) block(i0, i1, j0, j1 int) { t.blockGeneric(i0, i1, j0, j1) }
 
 func fmaLoop(n int) float64 { return fmaLoopGeneric(n) }

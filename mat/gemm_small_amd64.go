@@ -3,7 +3,7 @@
 package mat
 
 // smallProduct is a product C = or += A·B of m × n × k > 0, as strip is, with strides that count bytes. If bCol is not 0,
-// B's columns are contiguous and begin so far apart, and k is 4 to smallDepth; else its rows begin bK apart.
+// B's columns are contiguous and begin so far apart, and k is 4 to 64; else its rows begin bK apart.
 //
 //	for i := range m {
 //		for j := range n {
@@ -20,27 +20,17 @@ type smallProduct struct {
 	m, n, k, accumulate      int
 }
 
-const (
-	smallWork  = 1 << 18 // multiply-adds of such a product at most, some microseconds
-	smallRows  = 3       // its rows at least: fewer have kernels of their own
-	smallCols  = 128     // its columns at most
-	smallDepth = 64      // its k at most, if B's columns are transposed on the stack
-)
-
 // small computes the product where its kernel is faster than blocks are, and reports whether it did.
 func (o *GemmOptions) small(c, a, b *Matrix) bool {
 	m, n, k := c.Rows, c.Cols, a.Cols
-	work := m * n * k
-	if kernel != avx512 || m < smallRows || n > smallCols || work == 0 || work > smallWork || o.Bias != nil || o.Activation != Identity || o.Residual.Data != nil {
+	bCols := b.ColStride != 1 && n > 1
+	if kernel != avx512 || o.Bias != nil || o.Activation != Identity || o.Residual.Data != nil || !machineLimits.small(m, n, k, bCols, b.ColStride) {
 		return false
 	}
 	s := smallProduct{c: &c.Data[0], a: &a.Data[0], b: &b.Data[0], cRow: uintptr(c.RowStride) * size,
 		aRow: uintptr(a.RowStride) * size, aK: uintptr(a.ColStride) * size, bK: uintptr(b.RowStride) * size,
 		m: m, n: n, k: k, accumulate: flag(o.Accumulate)}
-	if b.ColStride != 1 && n > 1 {
-		if k < 4 || k > smallDepth || b.ColStride == 0 {
-			return false
-		}
+	if bCols {
 		s.bCol = uintptr(b.ColStride) * size
 	}
 	smallAVX512(&s)

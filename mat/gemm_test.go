@@ -203,25 +203,6 @@ func TestGemmEqualsOracle(t *testing.T) {
 	})
 }
 
-// The blocks of a division are whole tiles, but for the last ones, and there is an end to dividing.
-func TestDivisionIntoTasks(t *testing.T) {
-	forEachKernel(t, func(t *testing.T) {
-		tile := tiles[kernel]
-		for _, m := range []int{1, 5, 6, 7, 13, 100, 4096} {
-			for _, n := range []int{1, 16, 33, 512, 32000} {
-				for _, k := range []int{0, 1, 64, 1 << 20} {
-					p := product{c: Matrix{Rows: m, Cols: n}, a: Matrix{Rows: m, Cols: k}}
-					tasks := p.divide(3)
-					if down := (m + p.rows - 1) / p.rows; tasks != down*p.across || p.across != (n+p.cols-1)/p.cols ||
-						p.rows < m && p.rows%tile.rows != 0 || p.cols < n && p.cols%tile.cols != 0 {
-						t.Errorf("%d × %d, k %d: %d tasks of %d × %d, %d side by side", m, n, k, tasks, p.rows, p.cols, p.across)
-					}
-				}
-			}
-		}
-	})
-}
-
 // A row of C must not depend on which rows are computed with it, by how many threads and from which layout.
 func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {

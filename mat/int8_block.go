@@ -79,8 +79,8 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 				x.bias = &bias[0]
 			}
 		}
-		for i, part := i0, 0; part < rows.parts; part++ {
-			x.m = rows.part(part)
+		for i, part := i0, 0; part < rows.strips; part++ {
+			x.m = rows.of(part)
 			x.c, x.cRow = &t.c.Data[i*t.c.RowStride+j], uintptr(t.c.RowStride)*size
 			x.start = start
 			for l := 0; l < t.b.groups; l += depthInt8 {

@@ -33,28 +33,28 @@ func GemmInt8(p *Pool, c, a Matrix, b *Int8, o GemmOptions) {
 	q.stride = strideInt8(b.groups * groupInt8 * q.form.width())
 	w.q, w.scales = resized(w.q, c.Rows*q.stride), resized(w.scales, c.Rows)
 	q.q, q.scales = w.q, w.scales
-	if grain := max(1, taskQuantize/(a.Cols+1)); grain < c.Rows {
+	if grain := max(1, machineLimits.minTaskQuantize/(a.Cols+1)); grain < c.Rows {
 		Each(p, c.Rows, grain, q)
 	} else {
 		q.Range(0, c.Rows)
 	}
 
-	t := productInt8{quantization: q, c: c, b: b, o: o}
-	if tasks := t.divide(p.Threads()); tasks > 1 {
-		Each(p, tasks, 1, t)
+	t := productInt8{quantization: q, c: c, b: b, o: o,
+		tasks: planInt8(c.Rows, c.Cols, a.Cols, rowsInt8(), p.Threads(), &machineLimits)}
+	if n := t.tasks.count(); n > 1 {
+		Each(p, n, 1, t)
 	} else {
 		t.block(0, c.Rows, 0, c.Cols)
 	}
 }
 
-// productInt8 is a product of a quantized matrix and its division into tasks, each a block of rows × cols of C.
+// productInt8 is a product of a quantized matrix and its division into tasks.
 type productInt8 struct {
 	quantization
-	c          Matrix
-	b          *Int8
-	o          GemmOptions
-	rows, cols int
-	across     int // blocks side by side
+	c     Matrix
+	b     *Int8
+	o     GemmOptions
+	tasks grid
 }
 
 // workspaceInt8 is A quantized and, for one thread, what it needs besides.
@@ -68,37 +68,13 @@ type workspaceInt8 struct {
 
 var workspacesInt8 = sync.Pool{New: func() any { return new(workspaceInt8) }}
 
-const (
-	highInt8     = 192     // rows of a block: their numbers stay in the second-level cache while panels pass by
-	taskInt8     = 1 << 20 // multiply-adds that are worth another thread's attention
-	taskQuantize = 1 << 15 // numbers that are
-)
-
 // strideInt8 is the distance of rows of so many bytes: an odd number of cache lines, so that the rows of a strip lie in
 // different sets of the cache.
 func strideInt8(bytes int) int { return ceil(bytes, 64) | 64 }
 
-// divide chooses the blocks and returns how many there are: some more than threads, so that a thread that is kept
-// away holds up nobody, but not so small that reading operands shows.
-func (t *productInt8) divide(threads int) int {
-	m, n := t.c.Rows, t.c.Cols
-	down := (m + highInt8 - 1) / highInt8
-	t.rows = ceil((m+down-1)/down, rowsInt8())
-	down = (m + t.rows - 1) / t.rows
-	t.cols = n
-	if threads > 1 {
-		want := min(4*threads, max(m, rowsInt8())*n*t.m.Cols/taskInt8) // few rows read B as well
-		across := max(1, (want+down-1)/down)
-		t.cols = ceil((n+across-1)/across, panelInt8)
-	}
-	t.across = (n + t.cols - 1) / t.cols
-	return down * t.across
-}
-
-// Range computes the blocks [lo, hi).
+// Range computes the tasks [lo, hi).
 func (t *productInt8) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		i0, j0 := i/t.across*t.rows, i%t.across*t.cols
-		t.block(i0, min(i0+t.rows, t.c.Rows), j0, min(j0+t.cols, t.c.Cols))
+		t.block(t.tasks.bounds(i))
 	}
 }

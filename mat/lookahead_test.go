@@ -26,16 +26,17 @@ func TestLookAheadFetchesWhatIsReadNext(t *testing.T) {
 		w := Pack(nil, b)
 		for _, packed := range [][]float32{nil, w.panels} {
 			x := product{c: New(m, n), a: a, b: b, packed: packed}
-			p := pass{product: &x, tile: tileFor(n), i1: m, j1: n, packB: packed == nil}
-			p.rows = divideRows(m, p.tile.rows)
-			p.divide(m, n)
-			p.s.n = p.wide
+			q := x.shape(1)
+			plan := planBlock(&q, &machineLimits)
+			p := pass{product: &x, blockPlan: &plan, tile: tileFor(kernel, n), i1: m, j1: n}
+			p.rowStrips = divideRows(m, p.tile.rows)
+			p.s.n = p.cols
 			fetched := map[string]int{}
 			for l := 0; l < k; l += p.depth {
 				p.s.k = min(p.depth, k-l)
 				p.last = l+p.s.k == k
-				for strip, i := 0, 0; strip < p.rows.parts; strip++ {
-					i += p.rows.part(strip)
+				for strip, i := 0, 0; strip < p.rowStrips.strips; strip++ {
+					i += p.rowStrips.of(strip)
 					p.lookAhead(strip, i, 0, l)
 					switch ahead := p.s.ahead; {
 					case ahead == 0:

@@ -1,0 +1,31 @@
+//go:build !purego && !noasm
+
+package mat
+
+// caches returns the caches of this processor.
+func caches() cacheSizes { return cachesOf(cpuidLeaves()) }
+
+// cpuidLeaves returns what the processor says of its caches: AMD's leaf where it is filled in, or else Intel's.
+func cpuidLeaves() []cpuidLeaf {
+	const basic, extended, intelCaches, amdCaches = 0, 0x80000000, 4, 0x8000001D
+	for _, x := range []struct{ first, leaf uint32 }{{extended, amdCaches}, {basic, intelCaches}} {
+		if most, _, _, _ := cpuid(x.first, 0); most < x.leaf {
+			continue
+		}
+		var leaves []cpuidLeaf
+		for i := range uint32(16) {
+			eax, ebx, ecx, _ := cpuid(x.leaf, i)
+			if eax&31 == 0 { // no more caches
+				break
+			}
+			leaves = append(leaves, cpuidLeaf{eax, ebx, ecx})
+		}
+		if leaves != nil {
+			return leaves
+		}
+	}
+	return nil
+}
+
+// cpuid executes CPUID with leaf in EAX and index in ECX.
+func cpuid(leaf, index uint32) (eax, ebx, ecx, edx uint32)

@@ -1,0 +1,424 @@
+package mat
+
+// This file makes the decisions about products: which blocks they are divided into, what is packed, copied and shared
+// between threads, and what is fetched ahead. All of it follows from the shape of the product, the layout of its
+// operands, the kernel, the number of threads and the sizes of the caches. No decision shows in the result, because
+// chains over k are cut only by storing and loading C. Other files execute plans.
+//
+// The blocking is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008: a strip
+// of a few rows of C is computed in registers, from rows of A in the first-level cache and the panels of a block of B
+// in the second-level cache, which serves strip after strip.
+
+// cacheSizes are the caches of one core, in bytes.
+type cacheSizes struct {
+	l1, l2, l3 int
+	l1Way      int // addresses so far apart are in the same set of the first-level cache
+}
+
+// defaultCaches are those of Zen 4, for processors that do not tell.
+var defaultCaches = cacheSizes{l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, l1Way: 4 << 10}
+
+// limits are the thresholds of plans. Rows, columns and depths are counted in elements (a depth along k), work in
+// multiply-adds, and floats are float32 numbers. Limits named max are inclusive.
+type limits struct {
+	// Tasks of a product.
+	minTaskWork     int // work that is worth another thread
+	minSpareWork    int // work of a task where there are more tasks than threads
+	minTaskRows     int // rows for which a task reads all of a B in the second-level cache
+	minTaskCols     int // columns below which rows are divided first
+	maxSharedFloats int // floats of a B that is packed once for all tasks
+
+	// B.
+	l2Floats            int // floats of B that stay in the second-level cache
+	maxUnpackedRows     int // rows of C for which B is read where it is, if its rows are contiguous
+	maxUnpackedRowsL2   int // the same for a B in the second-level cache
+	maxBlockFloats      int // floats of a packed block of B
+	maxTransposedRows   int // rows of C for which columns of B are transposed in registers
+	maxTransposedRows16 int // the same where C has 16 columns, which leave half of a tile of AVX-512 empty
+
+	// An unpacked B that is not in the second-level cache is read in blocks of a few rows, side by side.
+	streamDepth      int
+	maxStreamCols    int // so that a call takes some microseconds
+	maxStreamCFloats int // floats of C, which are read and written for each block
+
+	// Blocks of a packed B where C has few rows.
+	fewRowsDepth  int // depth up to maxUnpackedRows: a panel stays in the first-level cache
+	maxNarrowRows int // rows of C, and
+	maxNarrowA    int // floats of A in the second-level cache, for which a block has
+	narrowCols    int // columns, so that the next block can be fetched in the meantime
+
+	// A.
+	maxUnpackedCols int // columns of C for which columns of A are read where they are
+	maxPackedRows   int // rows of A that are packed at once
+	aliasFloats     int // rows of A a multiple of so many floats apart are in the same sets of the first-level cache
+	minCopiedCols   int // columns of a block of B that are worth a copy of such rows
+
+	// Products that are computed in one call, without blocks.
+	maxSmallWork        int // so that the call takes some microseconds
+	minSmallRows        int // fewer rows have kernels of their own
+	maxSmallCols        int
+	maxSmallTransposedK int // depth, if columns of B are transposed on the stack
+
+	// Bfloat16 with instructions for it.
+	maxDepthBF16    int // of a block
+	maxBlockABF16   int // floats of A in a block
+	maxBlockBBF16   int // floats of B in a block, for each thread
+	minTaskWorkBF16 int
+
+	// Int8.
+	maxBlockRowsInt8 int // rows of A in the second-level cache while panels pass by
+	minTaskWorkInt8  int
+	minTaskQuantize  int // numbers to quantize that are worth another thread
+}
+
+// newLimits derives the thresholds from the caches. They were measured on Zen 4, with the default caches, and on Emerald
+// Rapids.
+func newLimits(c cacheSizes) limits {
+	return limits{
+		minTaskWork:     1 << 18,
+		minSpareWork:    1 << 23,
+		minTaskRows:     96,
+		minTaskCols:     256,
+		maxSharedFloats: c.l3 / 2 / size,
+
+		l2Floats:            c.l2 / size,
+		maxUnpackedRows:     64,
+		maxUnpackedRowsL2:   128,
+		maxBlockFloats:      c.l2 / 2 / size,
+		maxTransposedRows:   8,
+		maxTransposedRows16: 32,
+
+		streamDepth:      24,
+		maxStreamCols:    8 << 10,
+		maxStreamCFloats: c.l2 / 4 / size,
+
+		fewRowsDepth:  c.l1 / 64 / size,
+		maxNarrowRows: 256,
+		maxNarrowA:    c.l2 / 2 / size,
+		narrowCols:    128,
+
+		maxUnpackedCols: 32,
+		maxPackedRows:   1 << 10,
+		aliasFloats:     c.l1Way / size,
+		minCopiedCols:   64,
+
+		maxSmallWork:        1 << 18,
+		minSmallRows:        3,
+		maxSmallCols:        128,
+		maxSmallTransposedK: 64, // the rows of the kernel's frame
+
+		maxDepthBF16:    2048,
+		maxBlockABF16:   4 << 20,
+		maxBlockBBF16:   c.l2 / 2,
+		minTaskWorkBF16: 1 << 20,
+
+		maxBlockRowsInt8: 192,
+		minTaskWorkInt8:  1 << 20,
+		minTaskQuantize:  1 << 15,
+	}
+}
+
+// machineLimits are those of this machine. Only tests change them after the start.
+var machineLimits = newLimits(caches())
+
+const (
+	size = 4  // bytes of a float32
+	line = 64 // bytes of a cache line
+	padB = 8  // a transposed panel of B is written in so many rows at once
+)
+
+// tile is the shape of a kernel, and what suits it.
+type tile struct {
+	rows, cols int // of C in registers; cols is a power of 2
+	strips     int // strips of A that are packed at once
+	depth      int // of a block of B
+	// The kernel that transposes columns of B in registers, if there is one: the most rows of C of a call, and what its
+	// depth is a multiple of. Its columns are a multiple of 16.
+	transposedRows, transposedDepth int
+}
+
+var tiles = [...]tile{
+	generic: {rows: 1, cols: 16},
+	avx512:  {rows: 12, cols: 32, strips: 4, depth: 512, transposedRows: 8, transposedDepth: 16},
+	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, transposedRows: 4, transposedDepth: 4},
+	neon:    {rows: 6, cols: 16, strips: 1, depth: 256},
+}
+
+// tileFor returns the tile of kernel for n columns of C: a few columns would leave half of AVX-512's empty.
+func tileFor(kernel isa, n int) *tile {
+	if kernel == avx512 && n <= tiles[avx2].cols {
+		return &tiles[avx2]
+	}
+	return &tiles[kernel]
+}
+
+// panelFloats is the size of a packed panel of B of depth k.
+func (t *tile) panelFloats(k int) int { return t.cols * ceil(k, padB) }
+
+// shape is what a plan depends on besides the limits: C [m × n], A [m × k], B [k × n].
+type shape struct {
+	m, n, k int
+	kernel  isa
+	tile    *tile // of the whole product, because B may be packed for it
+	threads int
+	packed  bool // B has been packed for all of C
+
+	aRow, aCol, bCol int // strides of A and B, in floats
+}
+
+// plan says how a product is computed.
+type plan struct {
+	tasks  grid      // each a block of C and all of k for one thread
+	shareB bool      // B is packed once, by all threads, before the tasks begin
+	block  blockPlan // how a task of full size is computed
+}
+
+// blockPlan says how one thread computes a block of C.
+type blockPlan struct {
+	m, n int // of the block
+
+	// Columns of B that are transposed in registers, for a part of k. The rest of k and of the columns are blocks of C
+	// with plans of their own. If transposedCols is 0, what follows says how the block is computed.
+	transposedCols, transposedDepth int
+
+	rows        int  // of A that are packed at once, or all
+	packA       bool // so that a strip's rows are contiguous
+	copyA       bool // strip by strip, into rows that share no sets of the first-level cache
+	packB       bool // block by block
+	cols, depth int  // of a block of B; cols is a multiple of a tile's
+	fetch       fetch
+}
+
+// fetch is what strips fetch into caches ahead of its use.
+type fetch uint8
+
+const (
+	fetchNothing fetch = iota
+	fetchA             // the next rows of A
+	fetchB             // the next rows of B, which will be packed, then A
+	fetchPackedB       // the next panels of a B that has been packed, then A
+)
+
+// planProduct returns the plan of a product with m, n > 0.
+func planProduct(q *shape, l *limits) (p plan) {
+	p.tasks = grid{q.m, q.n, q.m, q.n}
+	if q.threads == 1 {
+		p.block = planBlock(q, l)
+		return p
+	}
+	p.tasks = planTasks(q, l)
+	task := *q
+	task.m, task.n = p.tasks.rows, p.tasks.cols
+	if task.m < q.m && q.kernel != generic && q.packsB(task.m, q.n, l) &&
+		saturatingProduct(q.m, q.n, q.k) > l.minSpareWork && q.n*q.k <= l.maxSharedFloats {
+		p.shareB, task.packed = true, true
+	}
+	p.block = planBlock(&task, l)
+	return p
+}
+
+// planTasks divides C among threads: into a few more tasks than threads if there is work enough, so that a thread that
+// is kept away holds up nobody. Blocks above one another need the same of B, so there are such only if B can be shared
+// or columns do not suffice.
+func planTasks(q *shape, l *limits) grid {
+	g := grid{q.m, q.n, q.m, q.n}
+	if q.threads == 1 {
+		return g
+	}
+	work := saturatingProduct(max(q.m, q.tile.rows), q.n, q.k) // fewer rows than a tile has read B just as well
+	want := min(q.threads, work/l.minTaskWork)
+	if spare := work / l.minSpareWork; spare > want {
+		want = min(4*q.threads, spare)
+	}
+	if down := min(want, q.m/l.minTaskRows) / q.threads * q.threads; down > 0 && q.n*q.k <= l.l2Floats {
+		g.rows = ceil(ceilDiv(q.m, down), q.tile.rows)
+		return g
+	}
+	for g.count() < want {
+		rows, cols := g.rows > 4*q.tile.rows, g.cols > q.tile.cols
+		switch {
+		case cols && (g.cols >= 2*l.minTaskCols || !rows):
+			g.cols = ceil(ceilDiv(g.cols, 2), q.tile.cols)
+		case rows:
+			g.rows = ceil(ceilDiv(g.rows, 2), q.tile.rows)
+		default:
+			return g
+		}
+	}
+	return g
+}
+
+// packsB reports whether a block of m rows and n columns of C has its B packed.
+func (q *shape) packsB(m, n int, l *limits) bool {
+	return !q.packed && (q.bCol != 1 && n > 1 || m > l.maxUnpackedRows && (m > l.maxUnpackedRowsL2 || n*q.k > l.l2Floats))
+}
+
+// planBlock returns the plan of a block of C [m × n] and all of k for one thread.
+func planBlock(q *shape, l *limits) (p blockPlan) {
+	p.m, p.n = q.m, q.n
+	if q.kernel == generic || q.k == 0 {
+		return p
+	}
+	if p.transposedCols, p.transposedDepth = q.transposed(l); p.transposedCols > 0 {
+		return p
+	}
+	p.packA = q.aCol != 1 && q.aRow == 1 && q.n > l.maxUnpackedCols
+	p.rows = q.m
+	if p.packA {
+		p.rows = evenly(q.m, l.maxPackedRows)
+	}
+	p.packB = q.packsB(p.rows, q.n, l)
+
+	cols, depth := q.n, q.tile.depth
+	switch {
+	case !q.packed && !p.packB && q.k*q.n > l.l2Floats:
+		cols, depth = max(1, min(l.maxStreamCFloats/p.rows, l.maxStreamCols)), l.streamDepth
+	case !q.packed && !p.packB:
+	case p.packB && p.rows <= l.maxUnpackedRows && q.bCol != 1:
+		cols, depth = q.tile.cols, l.fewRowsDepth
+	case p.packB && p.rows <= l.maxNarrowRows && p.rows*q.k <= l.maxNarrowA && !p.packA:
+		cols = l.narrowCols
+	default:
+		cols = max(1, l.maxBlockFloats/evenly(q.k, depth))
+	}
+	p.cols, p.depth = ceil(evenly(q.n, cols), q.tile.cols), evenly(q.k, depth)
+
+	p.copyA = q.aCol == 1 && p.cols >= l.minCopiedCols && q.aRow%l.aliasFloats == 0
+	switch {
+	case q.packed:
+		p.fetch = fetchPackedB
+	case p.packB && q.bCol == 1:
+		p.fetch = fetchB
+	case p.packB:
+		p.fetch = fetchA
+	}
+	return p
+}
+
+// transposed returns for how many columns, and how much of k, columns of B are transposed in registers. That is
+// cheaper than packing them for few rows of C.
+func (q *shape) transposed(l *limits) (cols, depth int) {
+	t := &tiles[q.kernel]
+	if t.transposedRows == 0 || q.packed || q.bCol == 1 || q.aCol != 1 {
+		return 0, 0
+	}
+	cols, depth = q.n&^15, q.k&^(t.transposedDepth-1)
+	rows := l.maxTransposedRows
+	if q.kernel == avx512 && cols == 16 && q.n == 16 {
+		rows = l.maxTransposedRows16
+	}
+	if q.m > rows || cols == 0 || depth == 0 {
+		return 0, 0
+	}
+	return cols, depth
+}
+
+// small reports whether one call of a kernel computes a product of m × n × k, which is faster than blocks are.
+// bCols says that columns of B are contiguous and bCol floats apart.
+func (l *limits) small(m, n, k int, bCols bool, bCol int) bool {
+	work := saturatingProduct(m, n, k)
+	return work > 0 && work <= l.maxSmallWork && m >= l.minSmallRows && n <= l.maxSmallCols &&
+		(!bCols || k >= 4 && k <= l.maxSmallTransposedK && bCol > 0)
+}
+
+// planFlushed returns the plan of a block of C [m × n] with the kernels of float32 on numbers rounded to bfloat16,
+// which packs all of A and B.
+func planFlushed(m, n, k int, t *tile, l *limits) blockPlan {
+	p := blockPlan{m: m, n: n, packA: true, packB: true}
+	p.rows, p.depth = evenly(m, l.maxPackedRows), ceil(evenly(k, t.depth), stepBF16)
+	p.cols = ceil(evenly(n, max(1, l.maxBlockFloats/p.depth)), t.cols)
+	return p
+}
+
+// planBF16 returns the blocks of a product with the instructions for bfloat16: all threads together convert and pack
+// rows × depth of A and depth × cols of B, then multiply them.
+func planBF16(m, n, k, threads int, l *limits) (rows, cols, depth int) {
+	depth = ceil(evenly(k, l.maxDepthBF16), stepBF16)
+	rows = ceil(evenly(m, max(1, l.maxBlockABF16/depth)), stripBF16)
+	cols = ceil(evenly(n, max(1, l.maxBlockBBF16*threads/depth)), stripBF16)
+	return rows, cols, depth
+}
+
+// planTasksBF16 divides such a block among threads.
+func planTasksBF16(m, n, depth, threads int, l *limits) grid {
+	g := grid{m, n, ceil(m, stripBF16), ceil(n, stripBF16)}
+	if threads == 1 {
+		return g
+	}
+	for want := min(4*threads, saturatingProduct(m, n, depth)/l.minTaskWorkBF16); g.count() < want; {
+		switch {
+		case g.rows > stripBF16 && g.rows >= g.cols/4:
+			g.rows = ceil(g.rows/2, stripBF16)
+		case g.cols > stripBF16:
+			g.cols = ceil(g.cols/2, stripBF16)
+		default:
+			return g
+		}
+	}
+	return g
+}
+
+// planInt8 divides a product of int8 weights, C [m × n] with a kernel of tileRows rows: into some more tasks than threads,
+// but not so small that reading operands shows.
+func planInt8(m, n, k, tileRows, threads int, l *limits) grid {
+	down := ceilDiv(m, l.maxBlockRowsInt8)
+	g := grid{m, n, ceil(ceilDiv(m, down), tileRows), n}
+	if threads > 1 {
+		want := min(4*threads, saturatingProduct(max(m, tileRows), n, k)/l.minTaskWorkInt8) // few rows read B as well
+		across := max(1, ceilDiv(want, ceilDiv(m, g.rows)))
+		g.cols = ceil(ceilDiv(n, across), panelInt8)
+	}
+	return g
+}
+
+// grid divides C [m × n] into blocks of rows × cols, of which the last ones may be smaller.
+type grid struct{ m, n, rows, cols int }
+
+func (g *grid) count() int { return ceilDiv(g.m, g.rows) * ceilDiv(g.n, g.cols) }
+
+// bounds returns the rows [i0, i1) and columns [j0, j1) of a block.
+func (g *grid) bounds(task int) (i0, i1, j0, j1 int) {
+	across := ceilDiv(g.n, g.cols)
+	i0, j0 = task/across*g.rows, task%across*g.cols
+	return i0, min(i0+g.rows, g.m), j0, min(j0+g.cols, g.n)
+}
+
+// stripRows divides rows into strips of tile rows but for the last two, which share what is left evenly: the fewer rows a
+// strip has, the less it makes of what it reads.
+type stripRows struct{ strips, tile, last, last2 int }
+
+func divideRows(n, tile int) stripRows {
+	d := stripRows{strips: ceilDiv(n, tile), tile: tile}
+	d.last = n - (d.strips-1)*tile
+	d.last2 = tile
+	if d.strips > 1 && d.last < tile/2 {
+		d.last2 = (d.last + tile + 1) / 2
+		d.last = d.last + tile - d.last2
+	}
+	return d
+}
+
+// of returns the rows of strip i.
+func (d *stripRows) of(i int) int {
+	switch i {
+	case d.strips - 1:
+		return d.last
+	case d.strips - 2:
+		return d.last2
+	}
+	return d.tile
+}
+
+// ceil is the least multiple of q that is not below n.
+func ceil(n, q int) int { return (n + q - 1) / q * q }
+
+// ceilDiv is n/q, rounded up.
+func ceilDiv(n, q int) int { return (n + q - 1) / q }
+
+// evenly is the size of the fewest equal parts of n, none larger than most.
+func evenly(n, most int) int {
+	if n <= most {
+		return n
+	}
+	return ceilDiv(n, ceilDiv(n, most))
+}

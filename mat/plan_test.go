@@ -1,0 +1,281 @@
+package mat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// planShape is a product as a test states it; ta and tb say that A and B are transposes.
+type planShape struct {
+	kernel  isa
+	m, n, k int
+	ta, tb  bool
+	threads int
+	packed  bool
+}
+
+func (s planShape) shape() *shape {
+	q := &shape{m: s.m, n: s.n, k: s.k, kernel: s.kernel, tile: tileFor(s.kernel, s.n), threads: s.threads, packed: s.packed,
+		aRow: s.k, aCol: 1, bCol: 1}
+	if s.ta {
+		q.aRow, q.aCol = 1, s.m
+	}
+	if s.tb {
+		q.bCol = s.k
+	}
+	return q
+}
+
+// The plans of products that Transformers have, with the caches of Zen 4.
+func TestPlans(t *testing.T) {
+	l := newLimits(defaultCaches)
+	for name, c := range map[string]struct {
+		planShape
+		want plan
+	}{
+		"portable code has tasks alone": {planShape{generic, 200, 64, 64, false, true, 2, false},
+			plan{tasks: grid{200, 64, 100, 64}, block: blockPlan{m: 100, n: 64}}},
+		"B in L2 is packed by each of two tasks": {planShape{avx512, 1024, 512, 512, false, false, 2, false},
+			plan{tasks: grid{1024, 512, 128 + 4, 512}, shareB: true,
+				block: blockPlan{m: 132, n: 512, rows: 132, cols: 256, depth: 512, fetch: fetchPackedB}}},
+		"one thread, rows of A far apart are copied": {planShape{avx512, 1024, 1024, 1024, false, false, 1, false},
+			plan{tasks: grid{1024, 1024, 1024, 1024},
+				block: blockPlan{m: 1024, n: 1024, rows: 1024, copyA: true, packB: true, cols: 256, depth: 512, fetch: fetchB}}},
+		"columns of A are packed": {planShape{avx512, 512, 2048, 3000, true, false, 1, false},
+			plan{tasks: grid{512, 2048, 512, 2048},
+				block: blockPlan{m: 512, n: 2048, rows: 512, packA: true, packB: true, cols: 256, depth: 500, fetch: fetchB}}},
+		"many columns of A, a part at a time": {planShape{avx2, 2500, 64, 64, true, false, 1, false},
+			plan{tasks: grid{2500, 64, 2500, 64},
+				block: blockPlan{m: 2500, n: 64, rows: 834, packA: true, packB: true, cols: 64, depth: 64, fetch: fetchB}}},
+		"columns of A for few columns of C are read where they are": {planShape{avx512, 512, 32, 300, true, false, 1, false},
+			plan{tasks: grid{512, 32, 512, 32},
+				block: blockPlan{m: 512, n: 32, rows: 512, packB: true, cols: 32, depth: 300, fetch: fetchB}}},
+		"few rows read a small B where it is": {planShape{avx512, 32, 512, 300, false, false, 1, false},
+			plan{tasks: grid{32, 512, 32, 512}, block: blockPlan{m: 32, n: 512, rows: 32, cols: 512, depth: 300}}},
+		"few rows read a large B in low blocks": {planShape{avx512, 1, 32000, 512, false, false, 1, false},
+			plan{tasks: grid{1, 32000, 1, 32000}, block: blockPlan{m: 1, n: 32000, rows: 1, cols: 8000, depth: 24}}},
+		"some rows, B in L2": {planShape{avx2, 128, 256, 300, false, false, 1, false},
+			plan{tasks: grid{128, 256, 128, 256}, block: blockPlan{m: 128, n: 256, rows: 128, cols: 256, depth: 150}}},
+		"some rows, B larger": {planShape{avx512, 128, 32000, 300, false, false, 1, false},
+			plan{tasks: grid{128, 32000, 128, 32000},
+				block: blockPlan{m: 128, n: 32000, rows: 128, packB: true, cols: 128, depth: 300, fetch: fetchB}}},
+		"few rows times columns of B": {planShape{avx512, 16, 500, 300, false, true, 1, false},
+			plan{tasks: grid{16, 500, 16, 500}, block: blockPlan{m: 16, n: 500, rows: 16, packB: true, cols: 32, depth: 100, fetch: fetchA}}},
+		"fewer rows have them transposed in registers": {planShape{avx512, 4, 500, 300, false, true, 1, false},
+			plan{tasks: grid{4, 500, 4, 500}, block: blockPlan{m: 4, n: 500, transposedCols: 496, transposedDepth: 288}}},
+		"and more where there are 16 columns": {planShape{avx512, 32, 16, 300, false, true, 1, false},
+			plan{tasks: grid{32, 16, 32, 16}, block: blockPlan{m: 32, n: 16, transposedCols: 16, transposedDepth: 288}}},
+		"AVX2 too, in fours": {planShape{avx2, 8, 40, 303, false, true, 1, false},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, transposedCols: 32, transposedDepth: 300}}},
+		"NEON packs them": {planShape{neon, 8, 40, 303, false, true, 1, false},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 16, depth: 101, fetch: fetchA}}},
+		"packed B": {planShape{avx512, 4, 2048, 512, false, false, 1, true},
+			plan{tasks: grid{4, 2048, 4, 2048}, block: blockPlan{m: 4, n: 2048, rows: 4, cols: 256, depth: 512, fetch: fetchPackedB}}},
+		"one row has columns divided": {planShape{avx512, 1, 32000, 500, false, false, 2, true},
+			plan{tasks: grid{1, 32000, 1, 4000}, block: blockPlan{m: 1, n: 4000, rows: 1, cols: 256, depth: 500, fetch: fetchPackedB}}},
+		"too little work for threads": {planShape{avx512, 16, 64, 64, false, false, 8, false},
+			plan{tasks: grid{16, 64, 16, 64}, block: blockPlan{m: 16, n: 64, rows: 16, cols: 64, depth: 64}}},
+		"no k": {planShape{avx512, 16, 64, 0, false, false, 1, false},
+			plan{tasks: grid{16, 64, 16, 64}, block: blockPlan{m: 16, n: 64}}},
+	} {
+		if got := planProduct(c.shape(), &l); got != c.want {
+			t.Errorf("%s: %+v has the plan\n%+v, want\n%+v", name, c.planShape, got, c.want)
+		}
+	}
+}
+
+func TestPlansOfOtherArithmetic(t *testing.T) {
+	l := newLimits(defaultCaches)
+	rows, cols, depth := planBF16(1024, 32000, 4096, 2, &l)
+	if rows != 1024 || cols != 512 || depth != 2048 {
+		t.Errorf("bfloat16, 1024 × 32000 × 4096: blocks of %d × %d × %d, want 1024 × 512 × 2048", rows, cols, depth)
+	}
+	for name, c := range map[string]struct{ got, want grid }{
+		"bfloat16, one thread":     {planTasksBF16(1024, 512, 2048, 1, &l), grid{1024, 512, 1024, 512}},
+		"bfloat16, two threads":    {planTasksBF16(1024, 512, 2048, 2, &l), grid{1024, 512, 128, 512}},
+		"bfloat16, too small":      {planTasksBF16(64, 64, 64, 2, &l), grid{64, 64, 64, 64}},
+		"int8, one thread":         {planInt8(400, 512, 512, 12, 1, &l), grid{400, 512, 144, 512}},
+		"int8, two threads":        {planInt8(400, 512, 512, 12, 2, &l), grid{400, 512, 144, 192}},
+		"int8, one row":            {planInt8(1, 32000, 512, 12, 2, &l), grid{1, 32000, 12, 4000}},
+		"int8, a row that is few":  {planInt8(1, 33, 8, 6, 8, &l), grid{1, 33, 6, 64}},
+		"int8, work that overflow": {planInt8(1<<20, 1<<24, math.MaxInt>>24, 6, 2, &l), grid{1 << 20, 1 << 24, 192, 1 << 24}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, c.got, c.want)
+		}
+	}
+	if got, want := planFlushed(2500, 300, 300, &tiles[avx2], &l), (blockPlan{m: 2500, n: 300, rows: 834, packA: true, packB: true, cols: 304, depth: 160}); got != want {
+		t.Errorf("bfloat16 with the kernels of float32: %+v, want %+v", got, want)
+	}
+}
+
+// Tasks are whole tiles but for the last ones, cover C, and there is an end to dividing.
+func TestTasksCoverTheProduct(t *testing.T) {
+	l := newLimits(defaultCaches)
+	for kernel := range tiles {
+		for _, m := range []int{1, 5, 6, 7, 13, 100, 4096} {
+			for _, n := range []int{1, 16, 33, 512, 32000} {
+				for _, k := range []int{0, 1, 64, 1 << 20} {
+					for _, threads := range []int{1, 2, 3, 64} {
+						s := planShape{isa(kernel), m, n, k, false, false, threads, false}
+						q := s.shape()
+						g := planProduct(q, &l).tasks
+						if g.rows < m && g.rows%q.tile.rows != 0 || g.cols < n && g.cols%q.tile.cols != 0 {
+							t.Errorf("%+v: tasks of %d × %d, want multiples of %d × %d", s, g.rows, g.cols, q.tile.rows, q.tile.cols)
+						}
+						covered := 0
+						for i := range g.count() {
+							i0, i1, j0, j1 := g.bounds(i)
+							covered += max(0, i1-i0) * max(0, j1-j0)
+						}
+						if covered != m*n {
+							t.Errorf("%+v: tasks cover %d elements, want %d", s, covered, m*n)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// randomLimits are thresholds that no machine has.
+func randomLimits(r *rand.Rand) limits {
+	l := newLimits(defaultCaches)
+	some := func(most int) int { return 1 + r.IntN(1+r.IntN(most)) }
+	l.minTaskWork, l.minSpareWork = some(1<<16), some(1<<18)
+	l.minTaskRows, l.minTaskCols, l.maxSharedFloats = some(100), some(100), some(1<<18)
+	l.l2Floats, l.maxUnpackedRows, l.maxUnpackedRowsL2, l.maxBlockFloats = some(1<<16), r.IntN(100), r.IntN(200), some(1<<16)
+	l.maxTransposedRows, l.maxTransposedRows16 = r.IntN(30), r.IntN(60)
+	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats = some(50), some(300), some(1<<14)
+	l.fewRowsDepth, l.maxNarrowRows, l.maxNarrowA, l.narrowCols = some(100), some(200), some(1<<16), some(200)
+	l.maxUnpackedCols, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(100), some(3), some(100)
+	l.maxSmallWork, l.minSmallRows, l.maxSmallCols = some(1<<18), some(4), some(200)
+	l.maxDepthBF16, l.maxBlockABF16, l.maxBlockBBF16, l.minTaskWorkBF16 = some(300), some(1<<14), some(1<<14), some(1<<16)
+	l.maxBlockRowsInt8, l.minTaskWorkInt8, l.minTaskQuantize = some(100), some(1<<16), some(1<<12)
+	return l
+}
+
+// shake changes a plan at random, as far as the layout allows it.
+func shake(r *rand.Rand, p *plan, q shape) {
+	if r.IntN(2) == 0 {
+		p.tasks.rows, p.tasks.cols = 1+r.IntN(q.m), ceil(1+r.IntN(q.n), q.tile.cols)
+	}
+	p.shareB = r.IntN(3) == 0
+	q.packed = q.packed || p.shareB
+	b := &p.block
+	b.m, b.n = min(p.tasks.rows, q.m), min(p.tasks.cols, q.n)
+	b.transposedCols, b.transposedDepth = 0, 0
+	b.rows, b.cols, b.depth = 1+r.IntN(b.m), ceil(1+r.IntN(b.n), q.tile.cols), 1+r.IntN(q.k)
+	b.packA = q.aCol != 1 && q.aRow == 1 && r.IntN(2) == 0
+	b.copyA = q.aCol == 1 && r.IntN(2) == 0
+	b.packB = !q.packed && (q.bCol != 1 && b.n > 1 || r.IntN(2) == 0)
+	b.fetch = fetchNothing
+	switch {
+	case r.IntN(2) == 0:
+	case q.packed:
+		b.fetch = fetchPackedB
+	case b.packB && q.bCol == 1:
+		b.fetch = fetchB
+	case b.packB:
+		b.fetch = fetchA
+	}
+}
+
+// No plan shows in the result: chains over k are the same whatever is divided, packed, copied or fetched.
+func TestPlansDoNotShowInTheResult(t *testing.T) {
+	defer func(l limits) { machineLimits = l }(machineLimits)
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(13, 14))
+		rounds := 1500
+		if race || testing.Short() {
+			rounds = 100
+		}
+		for range rounds {
+			m, n, k := 1+r.IntN(1+r.IntN(150)), 1+r.IntN(1+r.IntN(150)), 1+r.IntN(1+r.IntN(200))
+			a, b := operand(r, m, k, r.IntN(2) == 0, normal), operand(r, k, n, r.IntN(2) == 0, normal)
+			o := GemmOptions{Accumulate: r.IntN(2) == 0}
+			if r.IntN(2) == 0 {
+				o.Bias, o.Activation = operand(r, 1, n, false, normal).Data[:n], ReLU
+			}
+			if r.IntN(4) == 0 {
+				o.Residual = operand(r, m, n, false, normal)
+			}
+			before := operand(r, m, n, false, normal)
+			results := map[string]func(c Matrix, p *Pool){
+				"Gemm":     func(c Matrix, p *Pool) { Gemm(p, c, a, b, o) },
+				"GemmBF16": func(c Matrix, p *Pool) { GemmBF16(p, c, a, b, o) },
+				"GemmInt8": func(c Matrix, p *Pool) { GemmInt8(p, c, a, QuantizeInt8(b), o) },
+			}
+			if kernel != generic {
+				results["shaken"] = func(c Matrix, p *Pool) {
+					x := product{c: c, a: a, b: b, o: o}
+					if r.IntN(3) == 0 {
+						x.packed = Pack(nil, b).panels
+					}
+					q := x.shape(p.Threads())
+					x.plan = planProduct(&q, &machineLimits)
+					shake(r, &x.plan, q)
+					x.execute(p)
+				}
+			}
+			wants := map[string][]float32{}
+			for _, threads := range []int{1, 3} {
+				for name, multiply := range results {
+					c := New(m, n)
+					for i := range m {
+						copy(c.Row(i), before.Row(i))
+					}
+					of := name
+					if name == "shaken" {
+						of = "Gemm"
+					}
+					if wants[of] == nil {
+						machineLimits = newLimits(defaultCaches)
+						want := New(m, n)
+						copy(want.Data, c.Data)
+						results[of](want, nil)
+						wants[of] = want.Data
+					}
+					machineLimits = randomLimits(r)
+					multiply(c, pools[threads])
+					for i, x := range c.Data {
+						if want := wants[of][i]; math.Float32bits(x) != math.Float32bits(want) {
+							t.Fatalf("%s of %d × %d × %d (strides %d and %d, %d and %d), %d threads: C[%d, %d] is %x, want %x with the limits\n%+v",
+								name, m, n, k, a.RowStride, a.ColStride, b.RowStride, b.ColStride, threads, i/n, i%n, x, want, machineLimits)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestCachesThatTheProcessorTells(t *testing.T) {
+	for name, c := range map[string]struct {
+		leaves []cpuidLeaf
+		want   cacheSizes
+	}{
+		"Zen 4, an EPYC's guest": {[]cpuidLeaf{{0x121, 0x01C0003F, 0x3F}, {0x122, 0x01C0003F, 0x3F}, {0x143, 0x01C0003F, 0x7FF}, {0x4163, 0x03C0003F, 0x7FFF}},
+			cacheSizes{32 << 10, 1 << 20, 32 << 20, 4 << 10}},
+		"48 KB of 12 ways, 2 MB of 16 ways for the two threads of a core, 260 MB of 20 ways": {
+			[]cpuidLeaf{{0x4121, 0x02C0003F, 0x3F}, {0x4122, 0x01C0003F, 0x3F}, {0x4143, 0x03C0003F, 0x7FF}, {0xFC163, 0x04C0003F, 0x33FFF}},
+			cacheSizes{48 << 10, 2 << 20, 260 << 20, 4 << 10}},
+		"4 MB for four cores of one thread": {[]cpuidLeaf{{0x121, 0x01C0003F, 0x3F}, {0xC143, 0x03C0003F, 0xFFF}},
+			cacheSizes{32 << 10, 2 << 20, 32 << 20, 4 << 10}},
+		"nothing":                {nil, defaultCaches},
+		"sizes that cannot be":   {[]cpuidLeaf{{0x121, 0, 0}, {0x143, 0, 0}, {0x163, 0xFFFFFFFF, 0xFFFFFFFF}}, defaultCaches},
+		"an instruction cache":   {[]cpuidLeaf{{0x122, 0x03C0003F, 0x3F}}, defaultCaches},
+		"a fourth-level cache":   {[]cpuidLeaf{{0x183, 0x03C0003F, 0x1FFFF}}, defaultCaches},
+		"a unified L1, no data":  {[]cpuidLeaf{{0x123, 0x03C0003F, 0x3F}}, defaultCaches},
+		"an L2 for data alone":   {[]cpuidLeaf{{0x141, 0x03C0003F, 0x7FF}}, defaultCaches},
+		"an L1 of two lines way": {[]cpuidLeaf{{0x121, 0x00C0003F, 0x7F}}, cacheSizes{32 << 10, 1 << 20, 32 << 20, 8 << 10}},
+	} {
+		if got := cachesOf(c.leaves); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	if c := caches(); c.l1 < 8<<10 || c.l2 < 64<<10 || c.l3 < 1<<20 || c.l1Way < 64 {
+		t.Errorf("this machine's caches are %+v", c)
+	}
+}
