@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// begin makes the folder ready and resumes if that is asked for.
+// begin prepares the folder, resumes if that is asked for, and allocates the memory of a step.
 func (r *run) begin() error {
 	started := Event{Kind: Started, Pairs: r.loader.pairs, TooLong: r.loader.TooLong, Empty: r.loader.Empty}
 	r.unsaved = true
@@ -38,12 +38,12 @@ func (r *run) begin() error {
 		r.pass.AllocRDrop(r.loader.MaxSrc, r.loader.MaxTgt, r.o.MaxLen+1)
 	}
 	r.pass.Alloc(src, tgt, r.o.MaxLen+1)
-	r.start = time.Now().Add(-r.state.Trained)
+	r.timing.start = time.Now().Add(-r.state.Trained)
 	r.send(started)
 	return nil
 }
 
-// clearFolder makes sure that the folder of a new run has no checkpoints of another one in it.
+// clearFolder removes the checkpoints of another run from the folder of a new one, or refuses to.
 func (r *run) clearFolder() error {
 	paths, err := Checkpoints(r.o.Dir)
 	if err != nil {
@@ -60,6 +60,7 @@ func (r *run) clearFolder() error {
 	return nil
 }
 
+// resume takes the newest checkpoint's weights, moments and state. The warning is of something that the run can do without.
 func (r *run) resume() (warning, err error) {
 	c, err := Newest(r.o.Dir)
 	if err != nil {
@@ -97,7 +98,7 @@ func (r *run) resume() (warning, err error) {
 		warning = fmt.Errorf("products were computed in %s and now are in %s, so the weights will be others than without the interruption", r.state.Products, products)
 		r.state.Products = products
 	}
-	r.lastValidation = r.state.Best.Took
+	r.timing.validation = r.state.Best.Took
 	if best := r.state.Best.Step; best > 0 && best != r.state.Step {
 		if b, err := OpenCheckpoint(checkpointPath(r.o.Dir, best)); err == nil {
 			b.Close()
