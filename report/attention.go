@@ -19,15 +19,16 @@ type Sentence struct {
 	In                  []string // pieces that the decoder was given, BOS the first
 	Out                 []string // pieces that it said: In one further on, EOS the last
 
-	// The weights of each layer and head. The rows of EncoderSelf are Src and so are its columns; the rows of DecoderSelf
-	// are Out, its columns In; the rows of Cross are Out, its columns Src.
+	// The weights of each layer and head. The rows of EncoderSelf are Src and so are its columns;
+	// the rows of DecoderSelf are Out, its columns In; the rows of Cross are Out, its columns Src.
 	EncoderSelf, DecoderSelf, Cross [][]Weights
 }
 
 // Weights are how much each row looks at each column, 0 to 1.
 type Weights [][]float32
 
-// MaxPieces is how many pieces of a side the maps of attention show; what comes after them is cut off.
+// MaxPieces is how many pieces of a side the maps of attention show; what comes after them is cut
+// off.
 const MaxPieces = 48
 
 // attention is one of the three attentions of a sentence, ready to be drawn.
@@ -45,8 +46,8 @@ type layer struct {
 	Heads  []picture
 }
 
-// picture is a map of weights as a picture of one pixel a weight, as grey as the root of the weight: so small ones can
-// be seen, and the script finds the weight again.
+// picture is a map of weights as a picture of one pixel a weight, as grey as the root of the
+// weight: so small ones can be seen, and the script finds the weight again.
 type picture struct {
 	Number int
 	URL    template.URL

@@ -9,8 +9,9 @@ import (
 	"tfm/internal/format"
 )
 
-// A chart is some lines over the steps of a run. It is drawn into a square of pathSize units that the page stretches to the
-// space there is; ticks and their labels are elements beside it, so that text keeps its size on every screen.
+// A chart is some lines over the steps of a run. It is drawn into a square of pathSize units that
+// the page stretches to the space there is; ticks and their labels are elements beside it, so that
+// text keeps its size on every screen.
 type chart struct {
 	Title, Unit string
 	Text        string // what it shows, for who cannot see it
@@ -82,8 +83,8 @@ func (c *chart) addDots(name, class string, l line) {
 	}
 }
 
-// layout lays the chart out between steps lo and hi once its lines are there. With a zero, y begins at 0. A scale that is
-// meant to be logarithmic is so if values span a factor of more than 5.
+// layout lays the chart out between steps lo and hi once its lines are there. With a zero, y begins
+// at 0. A scale that is meant to be logarithmic is so if values span a factor of more than 5.
 func (c *chart) layout(lo, hi int, zero, log bool) {
 	c.lo, c.hi = lo, max(hi, lo+1)
 	bottom, top, least := math.Inf(1), math.Inf(-1), math.Inf(1)
@@ -201,8 +202,8 @@ func (c *chart) points() points {
 	return p
 }
 
-// tickValue is a round number, with what says how its label is written: the distance to the next one, if they are all as far
-// apart, and the end of the axis.
+// tickValue is a round number, with what says how its label is written: the distance to the next
+// one, if they are all as far apart, and the end of the axis.
 type tickValue struct{ at, step, end float64 }
 
 func (t tickValue) String() string {
@@ -224,7 +225,8 @@ func (t tickValue) String() string {
 	return shortExponent(strconv.FormatFloat(t.at, 'e', -1, 64))
 }
 
-// ticks is about n round numbers from lo to hi: 1, 2 or 5 times a power of ten apart, or with log such times powers of ten.
+// ticks is about n round numbers from lo to hi: 1, 2 or 5 times a power of ten apart, or with log
+// such times powers of ten.
 func ticks(lo, hi float64, n int, log bool) []tickValue {
 	var t []tickValue
 	if log {

@@ -87,7 +87,8 @@ func noisy(n int) (l line) {
 	return l
 }
 
-// A thinned line is short, is part of the line, and has all that stands out: the lowest and the highest of each of its ranges.
+// A thinned line is short, is part of the line, and has all that stands out: the lowest and the
+// highest of each of its ranges.
 func TestThinKeepsSpikes(t *testing.T) {
 	for _, n := range []int{1, 2, 39, 40, 41, 1000, 12345} {
 		l := noisy(n)

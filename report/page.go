@@ -87,7 +87,8 @@ type sentenceMaps struct {
 	Attentions []attention
 }
 
-// Write writes the page. The error is that of w, or of a Sentence whose weights are not as many as its pieces.
+// Write writes the page. The error is that of w, or of a Sentence whose weights are not as many as
+// its pieces.
 func (p Page) Write(w io.Writer) error {
 	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: curves(p.Run), Histories: histories(p.Run), Best: p.Run.Best()}
 	v.Facts, v.Results, v.Settings = facts(p.Run), results(p.Run), settings(p.Run)

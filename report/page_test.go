@@ -224,7 +224,8 @@ func TestLongRunIsThinned(t *testing.T) {
 	}
 }
 
-// Nor do a hundred thousand dropped updates: their number is told, and some are marked, the first and the last among them.
+// Nor do a hundred thousand dropped updates: their number is told, and some are marked, the first
+// and the last among them.
 func TestManyDroppedUpdates(t *testing.T) {
 	lines := []string{startLine}
 	for step := 1; step <= 100_000; step++ {
@@ -283,7 +284,8 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// The grey of a picture is the root of the weight, so what the script reads is the weight but for the eight bits of grey.
+// The grey of a picture is the root of the weight, so what the script reads is the weight but for
+// the eight bits of grey.
 func TestPicturesHoldTheWeights(t *testing.T) {
 	s := sentenceOf(9, 6, 3, 2)
 	all, err := s.attentions()

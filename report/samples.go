@@ -15,7 +15,8 @@ type said struct {
 	Best     bool
 }
 
-// mostSaid is how many different translations of a sentence are shown; what lies between is left out evenly.
+// mostSaid is how many different translations of a sentence are shown; what lies between is left
+// out evenly.
 const mostSaid = 8
 
 // histories follows the sample translations through a run.
@@ -58,8 +59,8 @@ func histories(r *runlog.Run) []history {
 	return all
 }
 
-// Sources returns at most n different sentences that a run translated at its validations. Those whose maps fit on a page
-// come first.
+// Sources returns at most n different sentences that a run translated at its validations. Those
+// whose maps fit on a page come first.
 func Sources(r *runlog.Run, n int) []string {
 	var short, long []string
 	for _, h := range histories(r) {

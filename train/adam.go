@@ -5,25 +5,30 @@ import (
 	"tfm/mat"
 )
 
-// Adam is the optimizer of Kingma and Ba (2015), algorithm 1.
+// Adam is the optimizer of Kingma and Ba (2015, "Adam: A Method for Stochastic Optimization",
+// algorithm 1). With the gradient g of step t:
+//
+//	m = Beta1·m + (1-Beta1)·g
+//	v = Beta2·v + (1-Beta2)·g²
+//	w = w - rate · m/(1-Beta1^t) / (√(v/(1-Beta2^t)) + Eps)
 type Adam struct {
 	Beta1, Beta2, Eps float64
-	M, V              []float32      // first and second moments, one number a weight
-	ema               *movingAverage // is given the weights of each step; may be nil
+	M, V              []float32      // first and second moments, laid out as the weights
+	ema               *movingAverage // of the weights after each step; may be nil
 
 	steps        int
 	beta1, beta2 float64 // Beta1 and Beta2 to the power of steps
 }
 
-// NewAdam is an optimizer of n weights that has made no step.
+// NewAdam returns an optimizer of n weights that has made no step.
 func NewAdam(n int, beta1, beta2, eps float64) *Adam {
 	a := &Adam{Beta1: beta1, Beta2: beta2, Eps: eps, M: make([]float32, n), V: make([]float32, n)}
 	a.Resume(0)
 	return a
 }
 
-// Resume implements Optimizer. The powers come by the multiplications that the steps would have done, so they
-// have the same bits.
+// Resume implements Optimizer. It computes the powers by the multiplications of the steps, so that
+// they have the same bits.
 func (a *Adam) Resume(steps int) {
 	a.steps, a.beta1, a.beta2 = 0, 1, 1
 	for range steps {
@@ -32,7 +37,7 @@ func (a *Adam) Resume(steps int) {
 	a.ema.resume(steps)
 }
 
-// Steps is the number of steps made.
+// Steps returns the number of steps made.
 func (a *Adam) Steps() int { return a.steps }
 
 // Moments implements Optimizer.
@@ -51,13 +56,13 @@ func (a *Adam) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
 	a.step(p, w, g, rate, clip, 0, nil)
 }
 
-// step is Step after each weight of the runs has lost its part decay.
-func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, runs []interval) {
+// step is Step after w = w - decay·w for the weights in the intervals.
+func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, decaying []interval) {
 	a.advance()
 	mat.Each(p, len(w), optimizerGrain, adamStep{mat.Adam{
 		Beta1: float32(a.Beta1), Beta2: float32(a.Beta2), Eps: float32(a.Eps),
 		Rate: float32(rate / (1 - a.beta1)), Second: float32(1 / (1 - a.beta2)), Clip: clip,
-	}, w, g, a.M, a.V, decay, runs, a.ema.next()})
+	}, w, g, a.M, a.V, decay, decaying, a.ema.next()})
 }
 
 type adamStep struct {
@@ -80,14 +85,13 @@ func (s *adamStep) Range(lo, hi int) {
 	s.ema.update(s.w, lo, hi)
 }
 
-// AdamW is Adam with decoupled weight decay (Loshchilov and Hutter, 2019, algorithm 2): before Adam's step, whose
-// moments see nothing of it,
+// AdamW is Adam with decoupled weight decay (Loshchilov and Hutter, 2019, "Decoupled Weight Decay
+// Regularization", algorithm 2). Before each of Adam's steps, whose moments do not contain it,
 //
 //	w = w - rate·Decay·w
 //
-// with the learning rate of the step, as in PyTorch. The weights that decay are those of parameters with two
-// sizes: matrices and embeddings. Biases and the gains of norms do not: they are few, and pulling a gain
-// towards 0 does not make a simpler model.
+// with the learning rate of the step, as in PyTorch. Matrices and embeddings decay. Biases and the
+// gains of norms do not, because they are few, and a gain near 0 does not make a simpler model.
 type AdamW struct {
 	*Adam
 	Decay float64
@@ -95,10 +99,10 @@ type AdamW struct {
 	decaying []interval
 }
 
-// interval is the weights from lo up to hi.
+// interval is the weights [lo, hi).
 type interval struct{ lo, hi int }
 
-// NewAdamW is an optimizer of the weights of params that has made no step.
+// NewAdamW returns an optimizer of the weights of params that has made no step.
 func NewAdamW(params *layer.Params, beta1, beta2, eps, decay float64) *AdamW {
 	a := &AdamW{Adam: NewAdam(params.Count(), beta1, beta2, eps), Decay: decay}
 	at := 0

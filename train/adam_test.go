@@ -28,8 +28,8 @@ func gradientOf(step, n int) []float32 {
 	return g
 }
 
-// Five hundred steps of the optimizer and of the reference stay within float32's rounding: each step moves
-// a weight by about the rate and errs by some 2^-24 of that and of the weight.
+// Five hundred steps of the optimizer and of the reference stay within float32's rounding: each
+// step moves a weight by about the rate and errs by some 2^-24 of that and of the weight.
 func TestAdam(t *testing.T) {
 	const n, rate = 1000, 1e-2
 	a := NewAdam(n, 0.9, 0.98, 1e-9)
@@ -42,8 +42,8 @@ func TestAdam(t *testing.T) {
 	}
 }
 
-// Algorithm 2 of Loshchilov and Hutter, with the schedule's multiplier at 1 and λ times the rate, on the weights of
-// matrices: these are 0 to 600 and 700 to 960.
+// Algorithm 2 of Loshchilov and Hutter, with the schedule's multiplier at 1 and λ times the rate,
+// on the weights of matrices: these are 0 to 600 and 700 to 960.
 func TestAdamW(t *testing.T) {
 	const rate, decay = 1e-2, 0.3
 	ps := &layer.Params{}
@@ -67,7 +67,8 @@ func TestAdamW(t *testing.T) {
 	}
 }
 
-// wantSteps makes five hundred steps with a clip of 0.5 and holds the weights to those of a reference in float64.
+// wantSteps makes five hundred steps with a clip of 0.5 and holds the weights to those of a
+// reference in float64.
 func wantSteps(t *testing.T, o Optimizer, n int, rate, tolerance float64, reference func(step int, w, g []float64)) {
 	t.Helper()
 	const steps, clip = 500, 0.5

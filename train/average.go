@@ -9,10 +9,11 @@ import (
 	"tfm/model"
 )
 
-// Average sets the weights of t to the mean of those of model files, checkpoints or not (as the paper does with its last
-// checkpoints, section 6.1): for each in the order given, 1/n of its weights is added. Beside t's it needs the memory of one
-// model. After each file it calls report, if that is not nil, with the number of files so far. It is an error, and the
-// weights are then unspecified, if one is not of t's configuration.
+// Average sets the weights of t to the mean of the weights in model files, checkpoints or not, as
+// the paper does with its last checkpoints (section 6.1). In the order of paths it adds 1/n of each
+// file's weights. It needs the memory of a second model. After each file it calls report, if that
+// is not nil, with the number of files so far. A file of another configuration than t's is an
+// error, and leaves the weights unspecified.
 func Average(t *model.Transformer, paths []string, report func(done int)) error {
 	if len(paths) == 0 {
 		return errors.New("train: there are no checkpoints to average")
@@ -20,10 +21,10 @@ func Average(t *model.Transformer, paths []string, report func(done int)) error 
 	return average(context.Background(), t, paths, report)
 }
 
-// errInterrupted is the error of work that the end of its ctx stopped.
+// errInterrupted is the error of work that was stopped by the end of its ctx.
 var errInterrupted = errors.New("interrupted")
 
-// average is Average that ends with errInterrupted at the next file when ctx ends.
+// average is Average, which returns errInterrupted before the next file when ctx ends.
 func average(ctx context.Context, t *model.Transformer, paths []string, report func(done int)) error {
 	clear(t.Params.W)
 	weights := make([]float32, len(t.Params.W))
@@ -42,7 +43,8 @@ func average(ctx context.Context, t *model.Transformer, paths []string, report f
 	return nil
 }
 
-// readWeights copies the weights of a model file, which may be a checkpoint, to dst, a slice laid out as t.Params.W.
+// readWeights copies the weights in a model file or checkpoint to dst, which is laid out as
+// t.Params.W.
 func readWeights(path string, t *model.Transformer, dst []float32) error {
 	c, err := openModel(path)
 	if err != nil {

@@ -9,50 +9,53 @@ import (
 	"tfm/model"
 )
 
-// Batches deals pairs out in batches that are filled up to a number of tokens, real ones, for nothing is
-// padded. The pairs are a whole corpus, or the window of it that is in memory. Each epoch
+// Batches cuts pairs into batches of at most so many tokens, which are all real, because nothing is
+// padded. The pairs are a corpus, or the window of it that is in memory. Each epoch
 //
 //   - shuffles the pairs,
-//   - sorts them by length within groups of about batchesPerSort batches, pairs of equal lengths staying
-//     shuffled, one group upwards and the next one downwards, so that neighbours have similar lengths
-//     across groups too,
-//   - cuts the row of pairs where a batch is full; what is left at the end shares its pairs evenly with the
-//     batch before it, so no batch is tiny unless the corpus is,
+//   - sorts them by length within groups of about batchesPerSort batches, in which pairs of equal
+//     lengths stay shuffled, one group ascending and the next one descending, so that neighbours
+//     have similar lengths across groups too,
+//   - cuts the list of pairs where a batch is full; the rest at the end shares its pairs evenly
+//     with the batch before it, so that no batch is tiny unless the corpus is,
 //   - shuffles the batches.
 //
-// What an epoch is depends on the pairs, the limits, the seed and the numbers of epoch and window alone, so a Position
-// is all that is needed to go on from a batch. After NewBatches nothing is allocated. Not for concurrent use.
+// An epoch depends on the pairs, the limits, the seed and the numbers of epoch and window alone, so
+// that a Position is all that is needed to go on from a batch. Nothing is allocated after
+// NewBatches. Not for concurrent use.
 type Batches struct {
-	MaxSrc, MaxTgt int // tokens in a batch at most, with EOS
-	MaxSentences   int // sentences in a batch at most
-	TooLong, Empty int // pairs left out: longer than the limit, or with an empty side
+	MaxSrc, MaxTgt int // most tokens of a batch, with EOS
+	MaxSentences   int // most sentences of a batch
+	TooLong, Empty int // pairs left out for a side over the limit, or an empty one
 
 	pairs  *Pairs
 	seed   uint64
 	at     Position
 	used   []int32  // the pairs that are not left out
-	order  []int32  // the pairs of this epoch, those of a batch side by side
-	bounds []span   // this epoch's batches: order[lo:hi]
+	order  []int32  // the pairs of this epoch, batch by batch
+	bounds []span   // of this epoch's batches in order
 	keys   []uint64 // of the group being sorted
 }
 
-// Position is a place in the training data: Batch batches of window Window of epoch Epoch have been used, and all
-// windows before it.
+// Position is a place in the training data: Batch batches of window Window of epoch Epoch have been
+// used, and all windows before it.
 type Position struct {
 	Epoch  int `json:"epoch"`
 	Window int `json:"window,omitempty"` // 0 if all pairs are in memory
 	Batch  int `json:"batch"`
 }
 
+// span is the elements [lo, hi) of a slice.
 type span struct{ lo, hi int32 }
 
-// batchesPerSort is about how many batches a sorted group makes: enough for batches of similar lengths, few
-// enough for every epoch to group the pairs anew.
+// batchesPerSort is about the number of batches of a sorted group: enough for batches of similar
+// lengths, few enough for other batches in every epoch.
 const batchesPerSort = 32
 
-// NewBatches prepares batches of at most tokens target tokens and 1½ times as many source tokens, counting one EOS a
-// sentence. Pairs with a side longer than maxLen tokens or with an empty side are left out and counted. It
-// is an error if nothing remains or if a sentence of maxLen tokens does not fit in a batch.
+// NewBatches prepares the batches of epoch 0, of at most tokens target tokens and 1½ times as many
+// source tokens, with one EOS for each sentence. Pairs with a side of more than maxLen tokens or
+// with an empty side are left out and counted. It is an error if no pair remains, or if a sentence
+// of maxLen tokens does not fit in a batch.
 func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
 	if err := checkBatch(tokens, maxLen); err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
 	if len(b.used) == 0 {
 		return nil, noPairs(p.Len(), b.Empty, b.TooLong, maxLen)
 	}
-	b.limit(min(tokens, max(src, tgt))) // no more memory than one batch of all pairs takes
+	b.limit(min(tokens, max(src, tgt))) // memory for no more than all pairs
 	b.MaxSentences = min(b.MaxTgt/(shortest+1), len(b.used))
 	b.alloc()
 	b.makeEpoch()
@@ -80,7 +83,8 @@ func noPairs(of, empty, tooLong, maxLen int) error {
 	return fmt.Errorf("train: no pairs to use: of %d, %d have an empty side and %d are longer than %d tokens", of, empty, tooLong, maxLen)
 }
 
-// use finds the pairs that are not left out, the shortest target of them, and their tokens.
+// selectPairs finds the pairs that are not left out. It returns the length of their shortest
+// target, and their tokens.
 func (b *Batches) selectPairs(maxLen int) (shortest, srcTokens, tgtTokens int) {
 	b.used, b.Empty, b.TooLong = b.used[:0], 0, 0
 	shortest = maxLen
@@ -103,7 +107,7 @@ func (b *Batches) selectPairs(maxLen int) (shortest, srcTokens, tgtTokens int) {
 
 func (b *Batches) limit(tokens int) { b.MaxSrc, b.MaxTgt = tokens+tokens/2, tokens }
 
-// reserve makes room for the batches of the used pairs.
+// alloc allocates memory for the batches of the used pairs.
 func (b *Batches) alloc() {
 	total := 0
 	for _, i := range b.used {
@@ -117,20 +121,21 @@ func (b *Batches) alloc() {
 		group = min(max(int(int64(batchesPerSort)*int64(b.MaxTgt)*int64(n)/int64(total)), 1), n)
 	}
 	b.keys = slices.Grow(b.keys[:0], group)[:group]
-	// Any two neighbours hold more than one batch may, so there are at most twice as many as full ones.
+	// Two neighbouring batches have more tokens than one may have, so there are at most twice as
+	// many as full ones.
 	b.bounds = slices.Grow(b.bounds[:0], 2*total/b.MaxTgt+2)
 }
 
-// Len is the number of batches of the current epoch.
+// Len returns the number of batches of the current epoch.
 func (b *Batches) Len() int { return len(b.bounds) }
 
-// Pairs is the number of pairs of an epoch.
+// Pairs returns the number of pairs of an epoch.
 func (b *Batches) Pairs() int { return len(b.used) }
 
-// Position is the place of the next batch.
+// Position returns the place of the next batch.
 func (b *Batches) Position() Position { return b.at }
 
-// Seek goes to a place. It returns an error if there is no such place.
+// Seek goes to a place, which is an error if there is no such place.
 func (b *Batches) Seek(at Position) error {
 	if at.Epoch < 0 || at.Batch < 0 {
 		return fmt.Errorf("train: there is no batch %d of epoch %d", at.Batch, at.Epoch)
@@ -146,14 +151,15 @@ func (b *Batches) Seek(at Position) error {
 	return nil
 }
 
-// again is a second Batches of the same pairs.
+// clone returns a second Batches of the same pairs.
 func (b *Batches) clone() *Batches {
 	c := *b
 	c.order, c.bounds, c.keys = slices.Clone(b.order), make([]span, 0, cap(b.bounds)), slices.Clone(b.keys)
 	return &c
 }
 
-// Next fills dst with the next batch. The last batch of an epoch is followed by the first of the next.
+// Next fills dst with the next batch. The last batch of an epoch is followed by the first of the
+// next.
 func (b *Batches) Next(dst *model.Batch) {
 	if b.at.Batch == len(b.bounds) {
 		b.at = Position{Epoch: b.at.Epoch + 1}
@@ -171,7 +177,7 @@ func (b *Batches) fill(dst *model.Batch) {
 	b.at.Batch++
 }
 
-// buffer is an empty batch with room for any batch of b.
+// buffer returns an empty batch with memory for any batch of b.
 func (b *Batches) buffer() model.Batch { return newBatch(b.MaxSrc, b.MaxTgt, b.MaxSentences) }
 
 func newBatch(src, tgt, sentences int) model.Batch {
@@ -182,7 +188,7 @@ func newBatch(src, tgt, sentences int) model.Batch {
 	}
 }
 
-// deal makes the batches of epoch b.at.Epoch, of the window b.at.Window.
+// makeEpoch makes the batches of epoch b.at.Epoch, of the window b.at.Window.
 func (b *Batches) makeEpoch() {
 	var random rand.PCG
 	random.Seed(b.seed, uint64(b.at.Epoch)|uint64(b.at.Window)<<32)
@@ -216,6 +222,7 @@ func (b *Batches) sort(group []int32, down bool) {
 	}
 }
 
+// split cuts the order of pairs into batches.
 func (b *Batches) split() {
 	b.bounds = b.bounds[:0]
 	if len(b.order) == 0 {
@@ -236,7 +243,7 @@ func (b *Batches) split() {
 		return
 	}
 	before, rest := &b.bounds[len(b.bounds)-2], &b.bounds[len(b.bounds)-1]
-	for {
+	for { // move pairs from the last full batch to the rest until they are alike
 		pair := b.load(b.order[rest.lo-1])
 		full, last = load{full.src - pair.src, full.tgt - pair.tgt}, last.plus(pair)
 		if last.tgt > full.tgt || last.src > b.MaxSrc {
@@ -247,7 +254,7 @@ func (b *Batches) split() {
 	}
 }
 
-// load is what a pair, or a batch, weighs in tokens.
+// load is the number of tokens of a pair or a batch, with EOS.
 type load struct{ src, tgt int }
 
 func (b *Batches) load(i int32) load {
@@ -256,7 +263,7 @@ func (b *Batches) load(i int32) load {
 
 func (l load) plus(m load) load { return load{l.src + m.src, l.tgt + m.tgt} }
 
-// shuffle is the Fisher-Yates shuffle, with ⌊n·u/2^64⌋ for a number below n.
+// shuffle shuffles x (Fisher and Yates); ⌊n·u/2^64⌋ is a random number below n.
 func shuffle[T any](random *rand.PCG, x []T) {
 	for n := len(x); n > 1; n-- {
 		j, _ := bits.Mul64(uint64(n), random.Uint64())

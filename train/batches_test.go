@@ -76,8 +76,9 @@ func TestBatchesHoldEveryPairOnce(t *testing.T) {
 	}
 }
 
-// A batch ends only where the next pair would not have fit, and no rest is left over: with pairs of at most a
-// hundredth of a batch, every batch is nearly full on one side, and the last two are at least half full.
+// A batch ends only where the next pair would not have fit, and no rest is left over: with pairs of
+// at most a hundredth of a batch, every batch is nearly full on one side, and the last two are at
+// least half full.
 func TestBatchesAreFull(t *testing.T) {
 	b, err := NewBatches(randomPairs(5000, 9), 1000, 9, 1)
 	if err != nil {
@@ -98,7 +99,8 @@ func TestBatchesAreFull(t *testing.T) {
 	}
 }
 
-// Within a batch target lengths are alike: sorted windows of 32 batches make them a fraction of the range.
+// Within a batch target lengths are alike: sorted windows of 32 batches make them a fraction of the
+// range.
 func TestBatchesGroupLengths(t *testing.T) {
 	const longest = 40
 	b, err := NewBatches(randomPairs(20000, longest), 1000, longest, 1)
@@ -120,8 +122,9 @@ func TestBatchesGroupLengths(t *testing.T) {
 	}
 }
 
-// Batches come in no order of their lengths, though the pairs were sorted to cut them: the rank correlation of place and
-// length, whose deviation is 1/√(n-1) for an order by chance, is within 4 of these, and so is that of neighbours.
+// Batches come in no order of their lengths, though the pairs were sorted to cut them: the rank
+// correlation of place and length, whose deviation is 1/√(n-1) for an order by chance, is within 4
+// of these, and so is that of neighbours.
 func TestBatchesAreShuffled(t *testing.T) {
 	b, err := NewBatches(randomPairs(20000, 40), 1000, 40, 1)
 	if err != nil {
@@ -219,7 +222,8 @@ func TestBatchesLeaveOut(t *testing.T) {
 	wantError(t, b.Seek(Position{Epoch: -1}), "epoch -1")
 }
 
-// A limit that no corpus reaches takes the memory of the corpus, not of the limit, and changes no batch.
+// A limit that no corpus reaches takes the memory of the corpus, not of the limit, and changes no
+// batch.
 func TestBatchesLargerThanTheCorpus(t *testing.T) {
 	p := randomPairs(50, 10)
 	huge, err := NewBatches(p, math.MaxInt, 10, 5)
@@ -254,8 +258,8 @@ func TestBatchesAllocateNothing(t *testing.T) {
 	}
 }
 
-// Every order of 4 things comes equally often: 24 bins of 1000 expected, χ² with 23 degrees of freedom is below
-// 50 with probability 0.999 (and the seed is fixed).
+// Every order of 4 things comes equally often: 24 bins of 1000 expected, χ² with 23 degrees of
+// freedom is below 50 with probability 0.999 (and the seed is fixed).
 func TestShuffleIsUniform(t *testing.T) {
 	var random rand.PCG
 	random.Seed(1, 2)

@@ -15,9 +15,10 @@ import (
 // peak is what one core reaches in a loop of register-only multiply-adds, in GFLOP/s.
 var peak = sync.OnceValue(func() float64 { return mat.MeasurePeak(100 * time.Millisecond) })
 
-// BenchmarkStep is a whole training step: batch, forward with dropout, loss, backward, clipping, Adam. %peak
-// counts the model's useful operations (Config.TrainFLOPs) against the limit of all threads' cores in float32; MB is the memory
-// that the program has from the system: weights, gradients, moments and activations make almost all of it.
+// BenchmarkStep is a whole training step: batch, forward with dropout, loss, backward, clipping,
+// Adam. %peak counts the model's useful operations (Config.TrainFLOPs) against the limit of all
+// threads' cores in float32; MB is the memory that the program has from the system: weights,
+// gradients, moments and activations make almost all of it.
 func BenchmarkStep(b *testing.B) {
 	for _, w := range []struct {
 		preset            string

@@ -24,7 +24,8 @@ func bf16Options(steps int) Options {
 	return o
 }
 
-// How soon depends on the instructions: after 120 steps the loss is 0.013 with VDPBF16PS and 0.0007 in float32, after 180 0.0005 and 0.0003.
+// How soon depends on the instructions: after 120 steps the loss is 0.013 with VDPBF16PS and 0.0007
+// in float32, after 180 0.0005 and 0.0003.
 func TestBF16LearnsToCopy(t *testing.T) {
 	c := wideConfig()
 	c.Dropout, c.LabelSmoothing = 0, 0
@@ -39,7 +40,8 @@ func TestBF16LearnsToCopy(t *testing.T) {
 	}
 }
 
-// Threads and interruptions change no bit in bfloat16 either, and without instructions for it none differs from float32.
+// Threads and interruptions change no bit in bfloat16 either, and without instructions for it none
+// differs from float32.
 func TestBF16ThreadsAndResumeChangeNoBit(t *testing.T) {
 	o := bf16Options(8)
 	o.Accumulate, o.ValidEvery, o.Dir = 2, 3, t.TempDir()
@@ -122,7 +124,8 @@ func TestBF16IsPartOfARun(t *testing.T) {
 	wantError(t, err, "bf16 is true, expected false")
 }
 
-// A checkpoint from a processor with other instructions is gone on from, and the run says what that means.
+// A checkpoint from a processor with other instructions is gone on from, and the run says what that
+// means.
 func TestBF16OfAnotherProcessor(t *testing.T) {
 	o := bf16Options(4)
 	o.Dir = t.TempDir()

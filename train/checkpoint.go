@@ -20,15 +20,15 @@ import (
 )
 
 // A checkpoint is a model file, so that it translates too, with the optimizer's moments as further
-// tensors, named like the weights after a prefix, and Options and State as JSON in the metadata. It
-// is all that a run needs to go on as if it had never stopped. With Options.EMA the weights are the
-// moving averages, and "raw." is the prefix of those that training goes on with.
+// tensors, whose names are a prefix and that of a weight, and with Options and State as JSON in the
+// metadata. It is all that a run needs to go on as if it had never stopped. With Options.EMA its
+// weights are the moving averages, and the prefix of those that training goes on with is "raw.".
 const (
 	keyOptions = "train.options"
 	keyState   = "train.state"
 )
 
-// State is where a run stands between two steps.
+// State is the state of a run between two steps, except weights and moments.
 type State struct {
 	Step      int           `json:"step"`      // steps made
 	Position  Position      `json:"position"`  // of the next batch
@@ -38,11 +38,11 @@ type State struct {
 	SinceBest int           `json:"since_best"`
 
 	Skipped      int `json:"skipped"`        // steps whose update was dropped; the optimizer has made the others
-	SkippedInRow int `json:"skipped_in_row"` // the last ones of them, with none between
+	SkippedInRow int `json:"skipped_in_row"` // the last of them in a row, up to Step
 
-	// OutOfTime is the Options.Time that ended the run. A run that is resumed with no more of it
-	// makes no further steps, so that it ends in the same weights; how long a step and a save take,
-	// which the end of the time depends on, it would measure anew.
+	// OutOfTime is the Options.Time that ended the run, 0 if none did. A run that is resumed with
+	// no more than that makes no further steps, so that it ends in the same weights: it would have
+	// to measure anew how long a step and a save take.
 	OutOfTime time.Duration `json:"out_of_time,omitempty"`
 
 	Data     string `json:"data"`     // fingerprint of the training pairs
@@ -129,15 +129,15 @@ func decodeRun(meta map[string]string) (o Options, s State, err error) {
 	return o, s, nil
 }
 
-// Weights copies the weights to p.W, with Options.EMA their moving averages. It is an error if they
-// are not the tensors of p.
+// Weights copies the weights, with Options.EMA their moving averages, to p.W. Other tensors than
+// p's are an error.
 func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p, "", p.W) }
 
 // Close releases the file.
 func (c *Checkpoint) Close() error { return c.file.Close() }
 
-// resume copies the optimizer's moments to those of one of the same kind, which then goes on after
-// the checkpoint's steps.
+// resume copies the moments to an optimizer of the same kind, which then continues after the
+// checkpoint's steps.
 func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
 	o.Resume(c.State.Step - c.State.Skipped)
 	for _, m := range o.Moments() {
@@ -148,7 +148,7 @@ func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
 	return nil
 }
 
-// copyTo copies the tensors of p with a prefix to their places in dst, a slice laid out as p.W.
+// copyTo copies the tensors that are named as p's behind a prefix to dst, which is laid out as p.W.
 func (c *Checkpoint) copyTo(p *layer.Params, prefix string, dst []float32) error {
 	tensors, err := model.ParamTensors(c.file, p, prefix)
 	if err != nil {
@@ -188,7 +188,7 @@ func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Option
 		}
 		at = end
 	}
-	// Before the tokenizers, whose lengths are odd, so that all numbers are aligned.
+	// Before the tokenizers, whose lengths are odd, so that all float32s are aligned.
 	return safetensors.Write(path, meta, slices.Insert(tensors, len(params), moments...))
 }
 
@@ -235,8 +235,8 @@ func checkpointSteps(dir string) ([]int, error) {
 	return steps, nil
 }
 
-// Newest opens the newest checkpoint in a folder. If that one is damaged, the error says so and
-// names the newest one that is not: a run goes on from it when the damaged file is taken away.
+// Newest opens the newest checkpoint in a folder. If that one is damaged, the error names the
+// newest one that is not, from which a run goes on once the damaged file is removed.
 func Newest(dir string) (*Checkpoint, error) {
 	paths, err := Checkpoints(dir)
 	if err != nil {
@@ -256,8 +256,8 @@ func Newest(dir string) (*Checkpoint, error) {
 	return nil, fmt.Errorf("the newest checkpoint is damaged, and there is no older one to go on from: %w", err)
 }
 
-// Best is the path of the checkpoint in a folder whose validation was the best, of the newest if
-// there was none or it is no longer there. The error is that of Newest.
+// Best returns the path of the checkpoint of the best validation in a folder, or of the newest one
+// if there was no validation or the best is no longer there. The error is that of Newest.
 func Best(dir string) (string, error) {
 	c, err := Newest(dir)
 	if err != nil {
@@ -272,7 +272,7 @@ func Best(dir string) (string, error) {
 	return c.Path, nil
 }
 
-// newestValid is the last of the paths, which are ordered as by Checkpoints, that is an undamaged
+// newestValid returns the last of the paths, in the order of Checkpoints, that is an undamaged
 // checkpoint; "" if none is.
 func newestValid(paths []string) string {
 	for _, path := range slices.Backward(paths) {
@@ -284,8 +284,8 @@ func newestValid(paths []string) string {
 	return ""
 }
 
-// removeStale removes what killed runs left of checkpoints that they were writing. What stays only
-// takes space.
+// removeStale removes the temporary files of killed runs. It ignores errors, because such a file
+// only takes space.
 func removeStale(dir string) {
 	temporary, err := os.ReadDir(dir)
 	if err != nil {
@@ -299,8 +299,8 @@ func removeStale(dir string) {
 	}
 }
 
-// regular are the steps at which the run saves whatever happens, not because somebody stopped it
-// there or a validation was good: these and the last one are what is averaged, so that a run that
+// regular returns those of the steps at which a run saves in any case, and not because it was
+// stopped there or a validation was good. They and the last one are averaged, so that a run that
 // was interrupted ends in the same weights.
 func (o Options) regular(steps []int) (regular []int) {
 	for _, step := range steps {
@@ -311,19 +311,19 @@ func (o Options) regular(steps []int) (regular []int) {
 	return regular
 }
 
-// newest are the last n of steps.
+// newest returns the last n of steps.
 func newest(steps []int, n int) []int { return steps[max(0, len(steps)-n):] }
 
-// prune removes the checkpoints of a run but the newest ones, regular or not, and that of the best
-// step. One that cannot be removed now is tried again after the next save.
+// prune removes the checkpoints of a run except the newest ones, the newest regular ones, and that
+// of the best step. One that cannot be removed is tried again after the next save.
 func prune(o Options, best int) {
 	steps, err := checkpointSteps(o.Dir)
 	if err != nil {
 		return
 	}
-	stay := append(append([]int{best}, newest(steps, o.Keep)...), newest(o.regular(steps), o.Keep)...)
+	keep := append(append([]int{best}, newest(steps, o.Keep)...), newest(o.regular(steps), o.Keep)...)
 	for _, step := range steps {
-		if !slices.Contains(stay, step) {
+		if !slices.Contains(keep, step) {
 			os.Remove(checkpointPath(o.Dir, step))
 		}
 	}

@@ -152,7 +152,8 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 	}
 }
 
-// Checkpoints from before there was a choice of optimizer, schedule and tokenizer of BLEU say nothing of them.
+// Checkpoints from before there was a choice of optimizer, schedule and tokenizer of BLEU say
+// nothing of them.
 func TestOptionsOfOldCheckpoints(t *testing.T) {
 	c := Checkpoint{Options: Options{Optimizer: OptimizerAdam, OnNaN: OnNaNStop, Tokenize: score.Tok13a}}
 	path := filepath.Join(t.TempDir(), "c.safetensors")
@@ -462,7 +463,8 @@ func TestCheckpointOfOtherTensors(t *testing.T) {
 	wantError(t, open(t, path).Weights(newModel(t, other).Params), path, "[16 32]", "expected [16 96]")
 }
 
-// Names have eight digits or, from step 100,000,000 on, as many as it takes; other names are not checkpoints.
+// Names have eight digits or, from step 100,000,000 on, as many as it takes; other names are not
+// checkpoints.
 func TestCheckpointNames(t *testing.T) {
 	dir := t.TempDir()
 	want := []string{checkpointPath(dir, 7), checkpointPath(dir, 99_999_999), checkpointPath(dir, 1_234_567_890)}

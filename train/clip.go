@@ -6,14 +6,15 @@ import (
 	"tfm/mat"
 )
 
-// gradientNorm is the Euclidean norm of a gradient. It is summed in blocks of fixed size, which the threads share,
-// and the blocks' sums are added in order, so its bits do not depend on the number of threads. It is finite if the
-// gradient is: where float32's squares overflow they are taken in float64.
+// gradientNorm computes the Euclidean norm of a gradient. Blocks of fixed size are summed by
+// several threads and their sums added in order, so that the bits of the norm do not depend on the
+// number of threads. It is finite if the gradient is: where squares overflow float32 they are
+// computed in float64.
 type gradientNorm struct {
-	sums []float64 // one a block
+	sums []float64 // of the blocks
 }
 
-const normBlock = 1 << 16
+const normBlock = 1 << 16 // numbers of a block
 
 func newGradientNorm(n int) *gradientNorm {
 	return &gradientNorm{make([]float64, (n+normBlock-1)/normBlock)}
@@ -47,9 +48,9 @@ func (b *blockSums) Range(lo, hi int) {
 	}
 }
 
-// clipFactor is what a gradient of the given norm is multiplied with so that its norm is at most limit
-// (Pascanu et al., 2013, "On the difficulty of training recurrent neural networks", algorithm 1). A limit of
-// 0 leaves it as it is.
+// clipFactor returns the factor that reduces a gradient's norm to limit (Pascanu et al., 2013, "On
+// the difficulty of training recurrent neural networks", algorithm 1): 1 for a norm up to limit, or
+// if limit is 0.
 func clipFactor(norm, limit float64) float32 {
 	if limit > 0 && norm > limit {
 		return float32(limit / norm)

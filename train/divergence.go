@@ -8,21 +8,24 @@ import (
 	"tfm/model"
 )
 
-// What a run does with an update whose loss or gradient is not a finite number, or too large for the optimizer, for
-// Options.OnNaN. Either way the weights, the optimizer and the moving average stay as they are.
+// For Options.OnNaN: what a run does with an update whose loss or gradient is not a finite number,
+// or is too large for the optimizer. Either way the weights, the optimizer and the moving average
+// stay as they are.
 const (
 	OnNaNStop = "stop" // end the run with an error; the last checkpoint is good
 	OnNaNSkip = "skip" // drop the update, count it, and go on with the next batches
 )
 
-// maxSkippedInRow is how many updates in a row are dropped before the run ends: what does not go away is no accident.
+// maxSkippedInRow is the number of dropped updates in a row that ends the run, because it will not
+// recover.
 const maxSkippedInRow = 100
 
-// maxNorm is that of a gradient, after clipping, whose squares are within float32. Beyond it Adam's second moments
-// would be infinite for ever, and the weights never move again.
+// maxNorm is the largest norm of a clipped gradient. The squares of a larger one overflow float32:
+// Adam's second moments would be infinite for ever, and the weights would never move again.
 const maxNorm = 1 << 63
 
-// divergence says why a step with this loss and this norm of its clipped gradient must not be made; nil if it may.
+// divergence returns why a step with this loss and this norm of its clipped gradient must not be
+// made, nil if it may be.
 func divergence(loss model.Loss, norm float64, params *layer.Params) error {
 	mean := loss.Sum / float64(loss.Tokens)
 	switch {
@@ -36,7 +39,7 @@ func divergence(loss model.Loss, norm float64, params *layer.Params) error {
 	return nil
 }
 
-// drop drops the update of a step that has diverged, or is the error that ends the run.
+// drop drops the update of a step that has diverged, or returns the error that ends the run.
 func (r *run) drop(why error) error {
 	step, params := r.state.Step+1, r.t.Params
 	if r.o.OnNaN != OnNaNSkip {
@@ -60,10 +63,10 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 func gradOf(p *layer.Param) []float32   { return p.G }
 func weightOf(p *layer.Param) []float32 { return p.W }
 
-// badGradient says which tensor is to blame for a gradient whose norm is not a finite number.
+// badGradient names the tensor that makes the norm of the gradient infinite or NaN.
 func badGradient(params *layer.Params) error { return bad("gradient", params, gradOf) }
 
-// badWeight says which tensor is to blame for weights whose sum is not a finite number.
+// badWeight names the tensor that makes the sum of the weights infinite or NaN.
 func badWeight(params *layer.Params) error { return bad("weight", params, weightOf) }
 
 func bad(what string, params *layer.Params, of func(*layer.Param) []float32) error {
@@ -73,7 +76,7 @@ func bad(what string, params *layer.Params, of func(*layer.Param) []float32) err
 	return tooLarge(what, params, of)
 }
 
-// notFinite names the first number that is not finite; nil if all are.
+// notFinite names the first number that is not finite, nil if all are.
 func notFinite(what string, params *layer.Params, of func(*layer.Param) []float32) error {
 	for _, p := range params.List {
 		for i, x := range of(p) {

@@ -9,7 +9,8 @@ import (
 	"tfm/model"
 )
 
-// fault puts a number into the gradient that the next step adds to, as a fault of the memory would, after some steps.
+// fault puts a number into the gradient that the next step adds to, as a fault of the memory would,
+// after some steps.
 func fault(m *model.Transformer, x float64, after ...int) func(Event) {
 	return func(e Event) {
 		if (e.Kind == Stepped || e.Kind == Skipped) && slices.Contains(after, e.Step) {
@@ -18,7 +19,8 @@ func fault(m *model.Transformer, x float64, after ...int) func(Event) {
 	}
 }
 
-// A run that stops leaves the weights as they were, and its last checkpoint goes on as if nothing had been.
+// A run that stops leaves the weights as they were, and its last checkpoint goes on as if nothing
+// had been.
 func TestStopAtDivergenceAndResume(t *testing.T) {
 	o := smallOptions(8)
 	o.SaveEvery, o.Dir = 2, t.TempDir()
@@ -39,7 +41,8 @@ func TestStopAtDivergenceAndResume(t *testing.T) {
 	wantSameCheckpoint(t, "resumed", got.Checkpoint, want.Checkpoint)
 }
 
-// A dropped update is a step of which nothing is left but its number: the batch is gone, the rest is untouched.
+// A dropped update is a step of which nothing is left but its number: the batch is gone, the rest
+// is untouched.
 func TestSkipTouchesNothing(t *testing.T) {
 	for _, optimizer := range []string{OptimizerAdam, OptimizerSGD} {
 		for _, x := range []float64{math.NaN(), math.Inf(-1)} {
@@ -90,7 +93,8 @@ func TestSkipTouchesNothing(t *testing.T) {
 	}
 }
 
-// A run with dropped updates that is stopped anywhere, beside them too, ends as the one that ran through.
+// A run with dropped updates that is stopped anywhere, beside them too, ends as the one that ran
+// through.
 func TestResumeIsExactWithDroppedUpdates(t *testing.T) {
 	o := smallOptions(9)
 	o.OnNaN, o.EMA, o.ValidEvery, o.Dir = OnNaNSkip, 0.9, 4, t.TempDir()
@@ -118,7 +122,8 @@ func TestResumeIsExactWithDroppedUpdates(t *testing.T) {
 	}
 }
 
-// What does not go away ends the run: after many in a row, or at once where the weights themselves are lost.
+// What does not go away ends the run: after many in a row, or at once where the weights themselves
+// are lost.
 func TestSkipGivesUp(t *testing.T) {
 	o := smallOptions(500)
 	o.OnNaN, o.SaveEvery, o.Dir = OnNaNSkip, 10, t.TempDir()
@@ -140,14 +145,16 @@ func TestSkipGivesUp(t *testing.T) {
 		t.Errorf("the last checkpoint's state is %+v, want 95 dropped in a row", s)
 	}
 
-	// A learning rate that throws the weights out of float32: the first step is fine, what it leaves is not.
+	// A learning rate that throws the weights out of float32: the first step is fine, what it
+	// leaves is not.
 	o = smallOptions(10)
 	o.OnNaN, o.Peak, o.Schedule, o.Warmup = OnNaNSkip, 1e39, ScheduleConstant, 0
 	_, err = Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 	wantError(t, err, "step 2 diverged", "does not help", "the weight of ", "there is no checkpoint yet")
 }
 
-// A gradient whose squares overflow is fine if clipping makes it small, and else would spoil Adam's moments for ever.
+// A gradient whose squares overflow is fine if clipping makes it small, and else would spoil Adam's
+// moments for ever.
 func TestLargeGradient(t *testing.T) {
 	for _, c := range []struct {
 		clip    float64
@@ -177,7 +184,8 @@ func TestLargeGradient(t *testing.T) {
 	}
 }
 
-// A run that stopped may be told to skip, and the other way round: no weight depends on it before there is a fault.
+// A run that stopped may be told to skip, and the other way round: no weight depends on it before
+// there is a fault.
 func TestOnNaNIsFreeOnResume(t *testing.T) {
 	o := smallOptions(4)
 	o.Dir = t.TempDir()

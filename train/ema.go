@@ -2,13 +2,14 @@ package train
 
 import "tfm/mat"
 
-// EMA is the exponential moving average of the weights, after step n = 0, 1, …
+// movingAverage is the exponential moving average of the weights: after step n = 0, 1, …
 //
 //	e = d·e + (1-d)·w,  d = min(Decay, (1+n)/(10+n))
 //
-// beginning with the first weights. The second d, of TensorFlow's ExponentialMovingAverage, keeps these from weighing on
-// the average of a run that is shorter than some 1/(1-Decay) steps. The optimizer that it belongs to updates
-// it in the loop that moves the weights, so its bits do not depend on threads. Not for concurrent use.
+// with the first weights for e before step 0. The second d is that of TensorFlow's
+// ExponentialMovingAverage: it keeps the first weights from dominating a run of fewer than about
+// 1/(1-Decay) steps. The optimizer updates the average in the loop over the weights, so that its
+// bits do not depend on threads. Not for concurrent use.
 type movingAverage struct {
 	Decay  float64
 	Values []float32 // laid out as the weights
@@ -16,19 +17,20 @@ type movingAverage struct {
 	steps int
 }
 
-// newMovingAverage is the average of w alone.
+// newMovingAverage returns the average of w alone.
 func newMovingAverage(w []float32, decay float64) *movingAverage {
 	return &movingAverage{Decay: decay, Values: append([]float32(nil), w...)}
 }
 
-// resume goes on after a number of steps; e may be nil.
+// resume continues after a number of steps; e may be nil.
 func (e *movingAverage) resume(steps int) {
 	if e != nil {
 		e.steps = steps
 	}
 }
 
-// moments is what a checkpoint holds beside the averages, which are its weights: see run.swap. e may be nil.
+// moments returns what a checkpoint holds beside its weights, which are the averages: see
+// run.swapEMA. e may be nil.
 func (e *movingAverage) moments() []Moment {
 	if e == nil {
 		return nil
@@ -36,7 +38,7 @@ func (e *movingAverage) moments() []Moment {
 	return []Moment{{"raw.", e.Values}}
 }
 
-// next counts a step and returns how to make it; e may be nil.
+// next counts a step and returns its factors; e may be nil.
 func (e *movingAverage) next() emaStep {
 	if e == nil {
 		return emaStep{}
@@ -44,7 +46,7 @@ func (e *movingAverage) next() emaStep {
 	n := float64(e.steps)
 	e.steps++
 	d := float32(min(e.Decay, (1+n)/(10+n)))
-	return emaStep{e.Values, d, 1 - d} // the sum of both is 1, not nearly 1: that would add up
+	return emaStep{e.Values, d, 1 - d} // the sum is exactly 1: an error would add up
 }
 
 type emaStep struct {
@@ -52,7 +54,7 @@ type emaStep struct {
 	keep, add float32
 }
 
-// of takes in the weights from lo up to hi.
+// update updates the averages of the weights [lo, hi).
 func (s *emaStep) update(w []float32, lo, hi int) {
 	if s.values == nil {
 		return
@@ -62,8 +64,9 @@ func (s *emaStep) update(w []float32, lo, hi int) {
 	mat.Axpy(e, s.add, w[lo:hi])
 }
 
-// swap exchanges the weights and their moving average, if there is one. The average is what is validated, what a
-// checkpoint holds under the names of the weights, and what is left at the end; training goes on with the others.
+// swapEMA exchanges the weights and their moving average, if there is one. The average is
+// validated, is saved under the names of the weights, and is left in the model at the end; training
+// goes on with the weights.
 func (r *run) swapEMA() {
 	if r.ema == nil {
 		return

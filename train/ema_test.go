@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The average is the formula's, training takes no notice of it, and it is what is left at the end and what checkpoints
-// hold, with the weights themselves beside it.
+// The average is the formula's, training takes no notice of it, and it is what is left at the end
+// and what checkpoints hold, with the weights themselves beside it.
 func TestEMA(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"adam":  func(o *Options) {},
@@ -61,8 +61,8 @@ func TestEMA(t *testing.T) {
 	}
 }
 
-// Of the average, too, that of the best validation is left, from a checkpoint or from memory; and what a validation's
-// Event finds in the model is what was validated.
+// Of the average, too, that of the best validation is left, from a checkpoint or from memory; and
+// what a validation's Event finds in the model is what was validated.
 func TestBestAverageIsLeft(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		o := smallOptions(8)

@@ -7,23 +7,25 @@ import (
 	"tfm/model"
 )
 
-// Entropy is how widely the queries of one attention head look around: for each query, a token of the validation pairs, the entropy
-// H = -Σ_j p_j·ln p_j of its weights p over the keys, in nats. 0 is a look at one token only, and e^H the number of tokens
-// that a query would look at if it looked at each as much. A head that looks at all of m keys alike has H = ln m.
+// Entropy is the distribution of the entropies of one attention head's weights. A query, a token of
+// the validation pairs, has the entropy H = -Σ_j p_j·ln p_j of its weights p over the keys, in
+// nats: 0 if one key has all the weight, ln m if m keys have the same weight. e^H is an effective
+// number of keys.
 type Entropy struct {
 	Attention   string // model.EncoderSelf, DecoderSelf or DecoderCross
 	Layer, Head int
 	Histogram
 }
 
-// Histogram counts values that are not negative: Counts[i] of them lie in (i·BucketWidth, (i+1)·BucketWidth], and 0 is in the first bucket.
+// Histogram counts values of 0 and more: Counts[i] of them are in (i·BucketWidth,
+// (i+1)·BucketWidth], and 0 is in the first bucket.
 type Histogram struct {
 	Counts          []int
 	Min, Max        float64 // of the values; 0 if there are none
 	Sum, SumSquares float64 // likewise
 }
 
-// BucketWidth is that of a Histogram.
+// BucketWidth is the width of a bucket of a Histogram.
 const BucketWidth = 0.05
 
 func (h *Histogram) add(x float64) {
@@ -40,14 +42,14 @@ func (h *Histogram) add(x float64) {
 	h.SumSquares += x * x
 }
 
-// entropies collects those of all heads.
+// entropies collects the entropies of all heads.
 type entropies struct {
 	config model.Config
-	layers map[string]int // before those of an attention
+	layers map[string]int // heads of an attention begin at list[layers[attention]·Heads]
 	list   []Entropy
 }
 
-// reset begins anew, with a list of its own for each validation.
+// reset clears the entropies. Each validation has a list of its own, which events keep.
 func (e *entropies) reset() {
 	c := e.config
 	e.layers, e.list = map[string]int{}, nil
@@ -64,16 +66,17 @@ func (e *entropies) reset() {
 	add(model.DecoderCross, c.DecoderLayers)
 }
 
-// add takes the weights [queries × keys] of a sentence.
+// add adds the weights [queries × keys] of a sentence.
 func (e *entropies) add(attention string, layer, head, _ int, weights mat.Matrix) {
 	h := &e.list[(e.layers[attention]+layer)*e.config.Heads+head].Histogram
 	for i := range weights.Rows {
-		if x := entropy(weights.Row(i)); !math.IsNaN(x) { // as those of a model are that has diverged
+		if x := entropy(weights.Row(i)); !math.IsNaN(x) { // of a model that diverged
 			h.add(x)
 		}
 	}
 }
 
+// entropy returns -Σ p·ln p in nats.
 func entropy(p []float32) float64 {
 	var sum float64
 	for _, p := range p {
@@ -81,5 +84,5 @@ func entropy(p []float32) float64 {
 			sum -= float64(p) * math.Log(float64(p))
 		}
 	}
-	return max(0, sum) // rounding can make a sum of weights, and so a single one, more than 1
+	return max(0, sum) // rounding can make a weight more than 1
 }

@@ -38,8 +38,8 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-// The entropies of a validation count every query of every head once, none is larger than that of a look at everything, and
-// taking them changes neither the validations nor the weights.
+// The entropies of a validation count every query of every head once, none is larger than that of a
+// look at everything, and taking them changes neither the validations nor the weights.
 func TestEntropiesOfARun(t *testing.T) {
 	c := smallConfig()
 	c.DecoderLayers = 2

@@ -6,50 +6,51 @@ import (
 	"tfm/mat"
 )
 
-// Event tells what a run has just done. It is passed by value, one after every step: how often to print is the receiver's
-// choice.
+// Event is what a run has just done. There is one after every step; the receiver chooses how often
+// to show it.
 type Event struct {
 	Kind    Kind
 	Step    int // steps made
-	Skipped int // of these, whose update was dropped: see Options.OnNaN
-	Steps   int // steps to make, 0 if that has no limit
+	Skipped int // steps whose update was dropped: see Options.OnNaN
+	Steps   int // steps to make, 0 without a limit
 	Epoch   int // of the training data, from 0
 	Elapsed time.Duration
-	Left    time.Duration // estimated from the last steps and validations; 0 if it cannot be known
+	Left    time.Duration // estimated from the last steps and validations; 0 if it is not known
 
 	// Stepped
-	Loss      float64 // mean label-smoothed loss of a target token in this step, in nats: what is trained on
-	NLL       float64 // the same without smoothing
-	KL        float64 // with R-Drop: mean of ½(KL(p₁‖p₂) + KL(p₂‖p₁)) of a token, which Options.RDrop/2 times is added to Loss
+	Loss      float64 // nats a target token, label-smoothed: what is trained on
+	NLL       float64 // nats a target token, without smoothing
+	KL        float64 // with R-Drop: ½(KL(p₁‖p₂) + KL(p₂‖p₁)), nats a target token; 0 without
 	Accuracy  float64 // share of target tokens that were the likeliest, 0 to 1
 	Rate      float64 // learning rate
 	GradNorm  float64 // before clipping
-	SrcPerSec float64 // source tokens a second with EOS, over about the last 20 steps, without validations and saves
-	TgtPerSec float64 // target tokens likewise
+	SrcPerSec float64 // source tokens a second with EOS, over about the last 20 steps
+	TgtPerSec float64 // target tokens likewise, both without validations and saves
 
 	// Skipped
 	Why error // what is not a finite number
 
 	// Validated, Averaged
 	Valid       Validation
-	Best        bool      // it is the best so far
-	Samples     []Sample  // some of its translations, of the same sentences each time; none without references
+	Best        bool      // so far
+	Samples     []Sample  // of the same sentences each time; none without references
 	Entropies   []Entropy // of each attention head, if Options.Entropies asks for them
-	Checkpoints int       // Averaged: how many there are in the mean
+	Checkpoints int       // of Averaged: checkpoints in the mean
 
 	// Started, Saving, Saved
 	Path string // the checkpoint; "" if a run started without one
 
 	// Started
-	Pairs, TooLong, Empty int   // training pairs used, and left out for a side over Options.MaxLen or an empty one
-	ValidPairs            int   // that it is validated on
-	Warning               error // something that the run can do without, or nil
+	Pairs          int   // training pairs of an epoch
+	TooLong, Empty int   // training pairs left out: a side over Options.MaxLen, or an empty one
+	ValidPairs     int   // pairs of a validation
+	Warning        error // something that the run can do without, or nil
 }
 
-// Sample is a validation sentence and what the model makes of it.
+// Sample is the translation of a validation sentence.
 type Sample struct{ Source, Reference, Translation string }
 
-// Kind is what an Event tells of.
+// Kind is the kind of an Event.
 type Kind int
 
 const (
@@ -58,14 +59,14 @@ const (
 	Validated             // after a validation
 	Saved                 // after a checkpoint has been written
 	Averaged              // at the end, if Options.Average asks for it
-	Skipped               // after a step whose update was dropped, instead of Stepped: see Options.OnNaN
+	Skipped               // instead of Stepped, after a step whose update was dropped
 
-	// Saving comes before a checkpoint is written. What must not be missing once the checkpoint is on disk, such as the log
-	// of its steps, is to be on disk when the receiver returns.
+	// Saving comes before a checkpoint is written. What must not be missing when the checkpoint is
+	// on disk, such as the log of its steps, the receiver writes before it returns.
 	Saving
 )
 
-// TokensPerSec is source and target tokens together.
+// TokensPerSec returns the source and target tokens a second together.
 func (e Event) TokensPerSec() float64 { return e.SrcPerSec + e.TgtPerSec }
 
 // Perplexity is e^NLL, of a target token in this step.

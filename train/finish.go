@@ -7,8 +7,9 @@ import (
 	"fmt"
 )
 
-// finish leaves the best weights in the model: those of a step, or the mean of the last checkpoints'. A ctx that ends before the
-// mean is known to be better or not makes the Reason Interrupted: a run that is resumed from the last step comes back here.
+// finish leaves the best weights in the model: those of a step, or the mean of the last
+// checkpoints'. A ctx that ends before the mean is known to be better or not makes the Reason
+// Interrupted: a run that is resumed from the last step comes back here.
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint,
 		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang}
@@ -58,8 +59,9 @@ func (r *run) checkpointsToAverage() ([]string, error) {
 	return paths, nil
 }
 
-// average puts the mean of the weights of checkpoints into the model and validates it. It reports whether the mean is better than the
-// best validation, in BLEU or in NLL; without validation pairs it is. A ctx that ends before is errInterrupted.
+// average puts the mean of the weights of checkpoints into the model and validates it. It reports
+// whether the mean is better than the best validation, in BLEU or in NLL; without validation pairs
+// it is. A ctx that ends before is errInterrupted.
 func (r *run) average(ctx context.Context, paths []string) (v Validation, better bool, err error) {
 	if err := average(ctx, r.t, paths, nil); err != nil || r.valid == nil {
 		return v, err == nil, err

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A run that is interrupted in its final average has not ended: it says so, and resumed it ends as the one that nobody
-// interrupted. What ended its steps ends them again, the time too.
+// A run that is interrupted in its final average has not ended: it says so, and resumed it ends as
+// the one that nobody interrupted. What ended its steps ends them again, the time too.
 func TestInterruptedAverageIsResumed(t *testing.T) {
 	validated := func() Data {
 		d := copyData()

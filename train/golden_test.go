@@ -37,8 +37,8 @@ func TestOptimizersArePyTorchs(t *testing.T) {
 	})
 }
 
-// PyTorch divides by norm + 1e-6 and we by the norm: with norms above 1 that is 1e-6 of the gradient at most, beside the
-// roundings of the norm and the product.
+// PyTorch divides by norm + 1e-6 and we by the norm: with norms above 1 that is 1e-6 of the
+// gradient at most, beside the roundings of the norm and the product.
 func TestClippingIsPyTorchs(t *testing.T) {
 	golden.Each(t, "clip", func(t *testing.T, c *golden.Case) {
 		g := c.Matrix("input/gradient")
@@ -117,14 +117,16 @@ func TestTenStepsArePyTorchs(t *testing.T) {
 	})
 }
 
-// tenSteps bounds a run of ten steps: a weight is rounded ten times, by 2^-25 of it on average, and its steps, which are
-// a hundredth of it, err by what their gradients do. 3e-7 is what there is.
-// The norm errs as derivatives do, which are off by some 1e-6 in PyTorch's own float32 for a model of this depth.
+// tenSteps bounds a run of ten steps: a weight is rounded ten times, by 2^-25 of it on average, and
+// its steps, which are a hundredth of it, err by what their gradients do. 3e-7 is what there is.
+// The norm errs as derivatives do, which are off by some 1e-6 in PyTorch's own float32 for a model
+// of this depth.
 const tenSteps, normError = 1e-6, 4e-6
 
-// keyBias says where the keys' bias is in p. It adds one number to all scores of a query, which the softmax takes away
-// again: its derivative is 0, and what is computed is rounding. Adam divides a derivative by its own size and so makes
-// steps of nearly the learning rate of float32's rounding, and of float64's none, because eps is larger.
+// keyBias says where the keys' bias is in p. It adds one number to all scores of a query, which the
+// softmax takes away again: its derivative is 0, and what is computed is rounding. Adam divides a
+// derivative by its own size and so makes steps of nearly the learning rate of float32's rounding,
+// and of float64's none, because eps is larger.
 func keyBias(p *layer.Param, d int) (lo, hi int) {
 	switch {
 	case strings.HasSuffix(p.Name, ".qkv.bias"):

@@ -10,24 +10,25 @@ import (
 	"tfm/model"
 )
 
-// loader prepares the batches of a run ahead, so that no step waits for text. One goroutine reads the next window,
-// shuffles it and groups it by length, while another one copies the batches of this window; two of each kind go
-// round. What comes out is a function of the pairs and the Position, whoever is faster.
+// loader prepares the batches of a run ahead, so that no step waits for text. One goroutine reads
+// the next window, shuffles it and groups it by length, and another one copies the batches of this
+// window. There are two windows and two batches, which are reused. The sequence of batches depends
+// on the pairs and the Position alone.
 type loader struct {
 	pairs          int // used in an epoch
 	TooLong, Empty int // left out of it
 	fingerprint    string
-	newBuffer      func() model.Batch // with room for any batch
-	MaxSrc, MaxTgt int                // tokens of a batch at most, with EOS
+	newBuffer      func() model.Batch // with memory for any batch
+	MaxSrc, MaxTgt int                // most tokens of a batch, with EOS
 
-	source             Source // nil: the pairs are in memory
+	source             Source // nil if the pairs are in memory
 	windows            int
 	maxLen             int
 	srcVocab, tgtVocab int
 
 	at          Position
-	next        error    // what Next found wrong
-	firstWindow *Batches // has the first window of the first epoch, from the survey
+	next        error    // of Next
+	firstWindow *Batches // has been read by survey, and is not read again
 
 	freeWindows  chan *Batches
 	readyWindows chan preparedWindow
@@ -39,7 +40,7 @@ type loader struct {
 	running      sync.WaitGroup
 }
 
-// preparedWindow is a window with its batches, at the place of the first one to be used.
+// preparedWindow is a window with its batches, at the place of the first one to use.
 type preparedWindow struct {
 	window *Batches
 	err    error
@@ -52,7 +53,8 @@ type preparedBatch struct {
 	err   error
 }
 
-// newLoader makes the loader of d's training pairs, for a model of c. With a Source it must survey before anything else.
+// newLoader returns the loader of d's training pairs, for a model of configuration c. With a
+// Source, survey comes next.
 func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	l := &loader{
 		source: d.Source, windows: 1, maxLen: o.MaxLen, srcVocab: c.SrcVocab, tgtVocab: c.TgtVocab,
@@ -87,8 +89,9 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	return l, nil
 }
 
-// survey reads the first epoch of a Source to know how many pairs there are, how large a window is, and the fingerprint,
-// that is of the windows' fingerprints. For pairs in memory all that is known.
+// survey reads the first epoch of a Source to learn the number of pairs, the size of a window, and
+// the fingerprint, which is that of the windows' fingerprints. Of pairs in memory all this is
+// known.
 func (l *loader) survey(ctx context.Context, tokens int) error {
 	if l.source == nil {
 		return nil
@@ -117,7 +120,8 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 		return noPairs(l.Empty+l.TooLong, l.Empty, l.TooLong, l.maxLen)
 	}
 	l.fingerprint = hex.EncodeToString(h.Sum(nil)[:8])
-	// A batch is never more than a window, but other epochs may have other tokens: as many as the limit on lengths allows.
+	// A batch has no more pairs than a window. Other epochs may have other tokens, up to the limit
+	// on lengths.
 	tokens = min(tokens, largest*(l.maxLen+1))
 	other.pairs.reset()
 	other.pairs.src.grow(largest, srcTokens+srcTokens/64)
@@ -132,7 +136,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 	return nil
 }
 
-// read gets the pairs of a window.
+// read reads and checks the pairs of a window.
 func (l *loader) read(ctx context.Context, b *Batches, epoch, window int) error {
 	b.pairs.reset()
 	if err := l.source.Read(ctx, b.pairs, epoch, window); err != nil {
@@ -141,7 +145,8 @@ func (l *loader) read(ctx context.Context, b *Batches, epoch, window int) error 
 	return b.pairs.check("training pairs", l.srcVocab, l.tgtVocab)
 }
 
-// Seek goes to a place, before the first call of Next, which returns an error if it is not there.
+// Seek goes to a place before the first call of Next. Whether the window has such a batch, Next
+// reports.
 func (l *loader) Seek(at Position) error {
 	if at.Epoch < 0 || at.Window < 0 || at.Window >= l.windows || at.Batch < 0 {
 		return fmt.Errorf("train: there is no batch %d of window %d of epoch %d: epochs have %d windows", at.Batch, at.Window, at.Epoch, l.windows)
@@ -150,10 +155,11 @@ func (l *loader) Seek(at Position) error {
 	return nil
 }
 
-// Position is the place of the next batch.
+// Position returns the place of the next batch.
 func (l *loader) Position() Position { return l.at }
 
-// Next exchanges *dst, whose memory it takes, for the next batch. After an error every further call returns the same.
+// Next exchanges *dst, whose memory it reuses, for the next batch. After an error every further
+// call returns the same.
 func (l *loader) Next(dst *model.Batch) error {
 	if !l.started {
 		l.start()
@@ -186,10 +192,10 @@ func (l *loader) stop() {
 	l.running.Wait()
 }
 
-// prepareWindows makes the windows from a place on ready.
+// prepareWindows prepares the windows from a place on.
 func (l *loader) prepareWindows(at Position) {
 	defer l.running.Done()
-	emptyWindows := 0 // windows in a row that have no batch
+	emptyWindows := 0 // in a row
 	for {
 		var b *Batches
 		select {
@@ -237,7 +243,7 @@ func (l *loader) prepareWindow(b *Batches, at Position) error {
 	return nil
 }
 
-// prepareBatches makes the batches of the windows ready.
+// prepareBatches copies the batches of the windows.
 func (l *loader) prepareBatches(at Position) {
 	defer l.running.Done()
 	for {

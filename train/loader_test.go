@@ -67,7 +67,8 @@ func next(t *testing.T, l *loader) model.Batch {
 	return b
 }
 
-// A corpus that is read in one window makes the batches of one in memory, and these those of Batches.
+// A corpus that is read in one window makes the batches of one in memory, and these those of
+// Batches.
 func TestOneWindowIsTheCorpusInMemory(t *testing.T) {
 	p := randomPairs(800, 12)
 	for _, tokens := range []int{100, 1 << 40} {
@@ -88,8 +89,9 @@ func TestOneWindowIsTheCorpusInMemory(t *testing.T) {
 	}
 }
 
-// Every pair comes once an epoch, each window's pairs before the next one's; nothing is left over in small batches, and
-// epochs differ. A loader that begins at any place goes on as the first one did.
+// Every pair comes once an epoch, each window's pairs before the next one's; nothing is left over
+// in small batches, and epochs differ. A loader that begins at any place goes on as the first one
+// did.
 func TestWindows(t *testing.T) {
 	const windows, pairs, tokens = 7, 1700, 100
 	p := randomPairs(pairs, 12)
@@ -144,8 +146,8 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// A source that is read in windows, whose pairs change with the epoch, resumes exactly: stopped within windows, at their
-// ends, and in steps of two windows.
+// A source that is read in windows, whose pairs change with the epoch, resumes exactly: stopped
+// within windows, at their ends, and in steps of two windows.
 func TestResumeIsExactWithWindows(t *testing.T) {
 	o := smallOptions(25)
 	o.Accumulate, o.SaveEvery, o.Dir = 2, 4, t.TempDir()
@@ -260,7 +262,8 @@ func TestWindowsWithoutPairs(t *testing.T) {
 	}
 }
 
-// The first steps' windows have grown to their sizes, and then nothing is allocated, by the goroutines neither.
+// The first steps' windows have grown to their sizes, and then nothing is allocated, by the
+// goroutines neither.
 func TestWindowsAllocateNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")

@@ -6,12 +6,12 @@ import (
 	"os"
 )
 
-// errInUse is in the error of a Run, or a Lock, whose folder of checkpoints another run is using.
+// errInUse is in the error of a Run or a Lock on a folder that another run is using.
 var errInUse = errors.New("another run is using these checkpoints")
 
-// Lock keeps other runs out of a folder of checkpoints, those of other processes too, until unlock is called or the
-// process ends, however it ends. Run does it for Options.Dir. Where the system has no locks, nothing is kept out.
-// An error that is errInUse names the folder.
+// Lock keeps other runs, of other processes too, out of a folder of checkpoints until unlock is
+// called or the process ends, however it ends. Run does that for Options.Dir. It is an error, which
+// names the folder, if another run has the lock. On systems without locks it does nothing.
 func Lock(dir string) (unlock func(), err error) {
 	unlock, err = lock(dir)
 	if err != nil {
@@ -20,7 +20,7 @@ func Lock(dir string) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// lockDir locks the folder of the run, which it makes for a new one.
+// lockDir locks the folder of the run, and makes it for a new run.
 func (o Options) lockDir() (unlock func(), err error) {
 	if o.Dir == "" {
 		return func() {}, nil
@@ -30,7 +30,7 @@ func (o Options) lockDir() (unlock func(), err error) {
 			return nil, err
 		}
 	} else if _, err := os.Stat(o.Dir); errors.Is(err, os.ErrNotExist) {
-		return func() {}, nil // there is nothing to go on from, which is said elsewhere
+		return func() {}, nil // begin reports that there is no checkpoint
 	}
 	return Lock(o.Dir)
 }

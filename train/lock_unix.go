@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// lock locks the folder itself, so that nothing is left behind. A file system without locks keeps nobody out.
+// lock locks the folder itself, so that nothing is left behind. A file system without locks keeps
+// nobody out.
 func lock(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

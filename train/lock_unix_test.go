@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// While a run is going on no other one touches its folder, whether it would resume or replace it; afterwards it may.
+// While a run is going on no other one touches its folder, whether it would resume or replace it;
+// afterwards it may.
 func TestTwoRunsOnOneFolder(t *testing.T) {
 	o := smallOptions(3)
 	o.Dir, o.SaveEvery = t.TempDir(), 1

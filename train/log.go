@@ -6,9 +6,10 @@ import (
 	"tfm/train/runlog"
 )
 
-// Log writes e to the log of its run and returns the error of w. The lines "start" and "end" are the caller's to write, because
-// they hold what a run does not know, such as its settings' names; of a Started event nothing is written. A Saving event
-// syncs the log, so that no checkpoint is on disk without the lines of its steps. A Stepped event allocates nothing.
+// Log writes e to the log of its run and returns the error of w. The lines "start" and "end" are
+// the caller's to write, because they hold what a run does not know, such as its settings' names;
+// of a Started event nothing is written. A Saving event syncs the log, so that no checkpoint is on
+// disk without the lines of its steps. A Stepped event allocates nothing.
 func (e Event) Log(w *runlog.Writer) error {
 	switch e.Kind {
 	case Stepped:

@@ -11,9 +11,9 @@ import (
 	"tfm/model"
 )
 
-// loop makes steps until there is a reason to stop, and leaves a checkpoint of the last one. The validation and the save that
-// are due after a step come before the question whether to stop, and so also first in a run that was stopped before them
-// and is resumed.
+// loop makes steps until there is a reason to stop, and leaves a checkpoint of the last one. The
+// validation and the save that are due after a step come before the question whether to stop, and
+// so also first in a run that was stopped before them and is resumed.
 func (r *run) loop(ctx context.Context) (Reason, error) {
 	for {
 		if r.due(r.o.ValidEvery) {
@@ -47,7 +47,8 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 	}
 }
 
-// due reports whether something happens at this step that happens every so many steps, or never if every is 0.
+// due reports whether something happens at this step that happens every so many steps, or never if
+// every is 0.
 func (r *run) due(every int) bool { return every > 0 && r.state.Step%every == 0 }
 
 // stopReason returns why the run stops before the next step, "" if it goes on.
@@ -95,8 +96,9 @@ func (r *run) step() error {
 	return nil
 }
 
-// gradient adds the gradient of the mean loss of a target token over the next Accumulate batches: every token weighs the same,
-// whichever batch it is in. It returns the summed loss and the number of source and target tokens.
+// gradient adds the gradient of the mean loss of a target token over the next Accumulate batches:
+// every token weighs the same, whichever batch it is in. It returns the summed loss and the number
+// of source and target tokens.
 func (r *run) gradient() (loss model.Loss, src, tgt int, err error) {
 	for i := range r.batches {
 		if err := r.loader.Next(&r.batches[i]); err != nil {
@@ -116,8 +118,8 @@ func (r *run) gradient() (loss model.Loss, src, tgt int, err error) {
 	return loss, src, tgt, nil
 }
 
-// dropoutSeed returns the seed of the n-th batch of a run. Its sequences begin at 2^63, those that shuffle the pairs at small
-// numbers.
+// dropoutSeed returns the seed of the n-th batch of a run. Its sequences begin at 2^63, those that
+// shuffle the pairs at small numbers.
 func dropoutSeed(seed uint64, n int) uint64 {
 	var random rand.PCG
 	random.Seed(seed, 1<<63+uint64(n))
@@ -129,7 +131,8 @@ type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
 
-// saveAfterInputError saves a checkpoint when the Source has failed, because the state is good; err is what step returned.
+// saveAfterInputError saves a checkpoint when the Source has failed, because the state is good; err
+// is what step returned.
 func (r *run) saveAfterInputError(err error) error {
 	if !errors.As(err, new(inputError)) {
 		return err
@@ -140,7 +143,8 @@ func (r *run) saveAfterInputError(err error) error {
 	return fmt.Errorf("train: step %d has no batch: %w; %s", r.state.Step+1, err, r.lastGood())
 }
 
-// validate validates the weights of this step, unless that has been done, and saves them if they are the best.
+// validate validates the weights of this step, unless that has been done, and saves them if they
+// are the best.
 func (r *run) validate(ctx context.Context) error {
 	if r.valid == nil || r.state.Step == r.state.Validated {
 		return nil
@@ -151,8 +155,8 @@ func (r *run) validate(ctx context.Context) error {
 	return r.save()
 }
 
-// validateWeights validates the weights, or their moving average if there is one, and reports whether they are the best so
-// far. If ctx ends before, the validation is left undone.
+// validateWeights validates the weights, or their moving average if there is one, and reports
+// whether they are the best so far. If ctx ends before, the validation is left undone.
 func (r *run) validateWeights(ctx context.Context) (best bool) {
 	r.swapEMA()
 	defer r.swapEMA()
@@ -173,7 +177,8 @@ func (r *run) validateWeights(ctx context.Context) (best bool) {
 	return best
 }
 
-// save writes a checkpoint of this step, if there is a folder for it and something that is not yet saved.
+// save writes a checkpoint of this step, if there is a folder for it and something that is not yet
+// saved.
 func (r *run) save() error {
 	if r.o.Dir == "" || !r.unsaved || r.state.Step == 0 {
 		return nil

@@ -88,8 +88,8 @@ func mustRun(t *testing.T, ctx context.Context, m *model.Transformer, p *mat.Poo
 	return r
 }
 
-// A model that can learn something learns to copy: without label smoothing the loss of the pairs it was trained
-// on goes to 0, and it translates them all.
+// A model that can learn something learns to copy: without label smoothing the loss of the pairs it
+// was trained on goes to 0, and it translates them all.
 func TestRunLearnsToCopy(t *testing.T) {
 	c := smallConfig()
 	c.DModel, c.DFF, c.Dropout, c.LabelSmoothing = 32, 64, 0, 0
@@ -154,8 +154,8 @@ func TestValidationChangesNoWeight(t *testing.T) {
 	wantSameWeights(t, "with validations", train(), want)
 }
 
-// The gradient of three batches is that of one batch of all their sentences. Sums are taken in another order, so
-// they agree to float32's rounding, with elements measured against the largest.
+// The gradient of three batches is that of one batch of all their sentences. Sums are taken in
+// another order, so they agree to float32's rounding, with elements measured against the largest.
 func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	c := smallConfig()
 	c.Dropout = 0
@@ -238,7 +238,8 @@ func testStepAllocatesNothing(t *testing.T, o Options) {
 	}
 }
 
-// Nor is there anything between steps: what Run allocates in 200 of them is the Go runtime's own, if there is any.
+// Nor is there anything between steps: what Run allocates in 200 of them is the Go runtime's own,
+// if there is any.
 func TestLoopAllocatesNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
@@ -261,8 +262,8 @@ func TestLoopAllocatesNothing(t *testing.T) {
 	}
 }
 
-// With R-Drop the two copies of a token grow alike: after the same steps they are nearer than where nothing asks for it.
-// A batch is the same with and without, and so is what it counts.
+// With R-Drop the two copies of a token grow alike: after the same steps they are nearer than where
+// nothing asks for it. A batch is the same with and without, and so is what it counts.
 func TestRDropMakesCopiesAlike(t *testing.T) {
 	c := smallConfig()
 	c.Dropout = 0.3
@@ -281,7 +282,8 @@ func TestRDropMakesCopiesAlike(t *testing.T) {
 	}
 }
 
-// A rate that is too small to change a weight makes every validation the same, so none after the first is better.
+// A rate that is too small to change a weight makes every validation the same, so none after the
+// first is better.
 func TestPatience(t *testing.T) {
 	o := smallOptions(100)
 	o.Peak, o.ValidEvery, o.Patience = 1e-30, 2, 3
@@ -343,8 +345,9 @@ func TestValidationTokenizes(t *testing.T) {
 	}
 }
 
-// References in a script without spaces are cut into characters, unless the options say otherwise: for 13a a clause
-// is one token, and a translation that is wrong in one character has nothing right.
+// References in a script without spaces are cut into characters, unless the options say otherwise:
+// for 13a a clause is one token, and a translation that is wrong in one character has nothing
+// right.
 func TestValidationChoosesItsTokenizer(t *testing.T) {
 	d := copyData()
 	d.References = slices.Repeat([]string{"没有人知道灯为什么灭了。"}, d.Valid.Len())

@@ -15,32 +15,33 @@ import (
 	"tfm/text/score"
 )
 
-// Options are the settings of a training run. A checkpoint holds them, and a run resumes only with the same
-// ones; those tagged "free" may change, because no weight depends on them (but when to stop, and which
-// weights are the best, does).
+// Options are the settings of a training run. A checkpoint holds them, and a run resumes only with
+// the same ones, except those tagged "free": no weight depends on them, only when the run stops and
+// which weights are the best.
 type Options struct {
-	// The end of the run: the first of these that is reached, counting what was trained before a resume. 0 is
-	// no limit; one of them must be set.
+	// The end of the run: the first limit that is reached, with the training before a resume
+	// counted. 0 is no limit; one of them must be set. Time includes the last validation and save,
+	// as far as earlier ones tell how long they take.
 	Steps    int           `json:"steps" resume:"free"`
-	Time     time.Duration `json:"time" resume:"free"`     // everything included: the last validation and save are done by then, as far as earlier ones tell how long they take
+	Time     time.Duration `json:"time" resume:"free"`
 	Patience int           `json:"patience" resume:"free"` // validations in a row without a new best
 
-	Tokens     int `json:"tokens"`     // target tokens a batch, at most, with EOS
-	Accumulate int `json:"accumulate"` // batches a step; every token of a step weighs the same, and a run stops only between steps
-	MaxLen     int `json:"max_len"`    // pairs with a longer side, in tokens without EOS, are left out
+	Tokens     int `json:"tokens"`     // most target tokens of a batch, with EOS
+	Accumulate int `json:"accumulate"` // batches of a step, in which every token weighs the same
+	MaxLen     int `json:"max_len"`    // most tokens of a sentence without EOS; pairs with a longer side are left out
 
-	// What Data.Source is to be. Run only compares them with a checkpoint's.
-	ShuffleWindow int     `json:"shuffle_window"` // pairs in a window at most; 0 is all
-	BPEDropout    float64 `json:"bpe_dropout"`    // probability that a merge of the training pairs' encoding is dropped
+	// Settings of Data.Source. Run only compares them with a checkpoint's.
+	ShuffleWindow int     `json:"shuffle_window"` // most pairs of a window; 0 is all
+	BPEDropout    float64 `json:"bpe_dropout"`    // probability that a merge is dropped in the encoding of the training pairs
 
-	// The learning rate, see Schedule. No name is linear if there is a Decay, else inverse-sqrt if there is a Peak,
-	// else the paper's.
+	// The learning rate, see Schedule. "" is linear if there is a Decay, else inverse-sqrt if there
+	// is a Peak, else the paper's.
 	Schedule string  `json:"schedule"`
-	Factor   float64 `json:"factor"` // times the paper's peak
+	Factor   float64 `json:"factor"` // of the paper's peak
 	Peak     float64 `json:"peak"`   // 0 is the paper's times Factor
-	Warmup   int     `json:"warmup"`
-	Decay    int     `json:"decay"` // the step at which linear and cosine end
-	Floor    float64 `json:"floor"` // what cosine ends at
+	Warmup   int     `json:"warmup"` // steps to the peak
+	Decay    int     `json:"decay"`  // the step at which linear and cosine end
+	Floor    float64 `json:"floor"`  // the rate at which cosine ends
 
 	Optimizer   string  `json:"optimizer"`
 	Beta1       float64 `json:"beta1"` // of adam and adamw
@@ -50,48 +51,56 @@ type Options struct {
 	Momentum    float64 `json:"momentum"`     // of sgd
 	Nesterov    bool    `json:"nesterov"`     // of sgd with momentum
 
-	// R-Drop's α (Liang et al., 2021); 0 is none. Each batch goes through the model twice with other dropout, and a
-	// token's loss is ½(CE₁ + CE₂) + α/4·(KL(p₁‖p₂) + KL(p₂‖p₁)): half of the paper's equation 4, so that the gradient is as
-	// large as without. Tokens counts a batch once, so batches, epochs and steps are those of a run without; the memory of
-	// activations and the time of a step double. Loss, NLL and Accuracy of a step are the means of both copies without KL.
+	// R-Drop's α (Liang et al., 2021, "R-Drop: Regularized Dropout for Neural Networks"); 0 is
+	// none. Each batch goes through the model twice with different dropout, and a token's loss is
+	// ½(CE₁ + CE₂) + α/4·(KL(p₁‖p₂) + KL(p₂‖p₁)): half of the paper's equation 4, so that the
+	// gradient is as large as without R-Drop. Tokens counts a batch once, so that batches, epochs
+	// and steps stay the same; the memory of activations and the time of a step double. Loss, NLL
+	// and Accuracy of a step are means over both copies.
 	RDrop float64 `json:"r_drop"`
 
-	// The decay of the moving average of the weights, see EMA, such as 0.999; 0 is none. With it every validation, the
-	// weights in checkpoints (so also what Average takes the mean of) and those at the end are averages.
+	// The decay of the moving average of the weights, such as 0.999; 0 is none. Validations, the
+	// weights in checkpoints, so also Average, and the weights that the run ends with are then the
+	// averages.
 	EMA float64 `json:"ema"`
 
-	Clip float64 `json:"clip"` // the gradient's norm (of the mean loss of a token) at most; 0 is no clipping
+	Clip float64 `json:"clip"` // most norm of the gradient of a token's mean loss; 0 is no limit
 
-	// What to do with an update whose loss or gradient is not a finite number: OnNaNStop or OnNaNSkip. A step whose update is
-	// dropped counts as a step, of the schedule too, but not as one of the optimizer's. After 100 in a row the run ends with an error.
+	// OnNaN is OnNaNStop or OnNaNSkip: what to do with an update whose loss or gradient is not a
+	// finite number. A step whose update is dropped counts as a step, of the schedule too, but not
+	// as one of the optimizer's. 100 in a row are an error.
 	OnNaN string `json:"on_nan" resume:"free"`
 
-	ValidEvery int            `json:"valid_every" resume:"free"` // steps; 0 never
-	Search     decode.Options `json:"search" resume:"free"`      // how the validation's sources are translated
-	Entropies  bool           `json:"-"`                         // take those of the attention at each validation
+	ValidEvery int            `json:"valid_every" resume:"free"` // steps between validations; 0 is none
+	Search     decode.Options `json:"search" resume:"free"`      // of the validation's translations
+	Entropies  bool           `json:"-"`                         // Event.Entropies at each validation
 
-	// Tokenize is the tokenizer of the validation's BLEU, which chooses the best weights. Auto chooses the one that suits
-	// the references, at the first run that has some; checkpoints record it, and a resumed run keeps it.
+	// Tokenize is the tokenizer of the validation's BLEU, which chooses the best weights. Auto
+	// chooses the one that suits the references, at the first run that has some; checkpoints record
+	// it, and a resumed run keeps it.
 	Tokenize score.Tokenizer `json:"tokenize"`
 
-	Dir       string `json:"-"`                        // of the checkpoints; "" is none
-	Resume    bool   `json:"-"`                        // from the newest in Dir
-	Replace   bool   `json:"-"`                        // without Resume: remove checkpoints that are in Dir, rather than refuse to begin
-	SaveEvery int    `json:"save_every" resume:"free"` // steps; 0 only at the end and for the best
+	Dir       string `json:"-"`                        // folder of the checkpoints; "" is none
+	Resume    bool   `json:"-"`                        // from the newest checkpoint in Dir
+	Replace   bool   `json:"-"`                        // remove the checkpoints in Dir, which are an error without Resume
+	SaveEvery int    `json:"save_every" resume:"free"` // steps between checkpoints; 0 is only the best and the last
 	Keep      int    `json:"keep" resume:"free"`       // newest checkpoints that stay, beside the best
-	Average   int    `json:"average" resume:"free"`    // at the end try the mean of the weights of this many checkpoints, the last step's and the newest of every SaveEvery steps; below 2 do not
 
-	// BF16 computes the products with the weights in bfloat16, forward and backward, where that is faster: layer.BF16. The
-	// weights themselves, the optimizer and validations are float32.
+	// Average is the number of checkpoints whose mean is tried at the end: the last step's and the
+	// newest of those of every SaveEvery steps. Below 2 none is.
+	Average int `json:"average" resume:"free"`
+
+	// BF16 computes the products with the weights in bfloat16, forward and backward, where that is
+	// faster: see layer.BF16. The weights themselves, the optimizer and validations are float32.
 	BF16 bool `json:"bf16"`
 
 	Seed uint64 `json:"seed"` // of the order of the pairs and of dropout
 
-	Init string `json:"init,omitempty"` // the file that the first weights are from, "" if they are drawn; Run only keeps it on record
+	Init string `json:"init,omitempty"` // the file of the first weights, "" if they are drawn; for the record only
 }
 
-// DefaultOptions are the paper's where it says (sections 5.1 to 5.4), but for the size of a batch, which is
-// one that suits a CPU.
+// DefaultOptions returns the paper's settings (sections 5.1 to 5.4), except for the size of a
+// batch, which suits a CPU.
 func DefaultOptions() Options {
 	search := decode.DefaultOptions()
 	search.Beam = 1
@@ -120,9 +129,9 @@ func DefaultOptions() Options {
 	}
 }
 
-// OptionsFor are the settings that suit the models of a preset: those of DefaultOptions for the paper's sizes,
-// and for the small ones what a quarter of an hour on an ordinary CPU makes the most of: small batches, a short
-// warmup to a high rate, and at the end the mean of the last checkpoints.
+// OptionsFor returns the settings for the models of a preset: DefaultOptions for the paper's sizes,
+// and for the small ones those that make the most of a quarter of an hour on an ordinary CPU, with
+// small batches, a short warmup to a high rate, and the mean of the last checkpoints.
 func OptionsFor(preset string) Options {
 	o := DefaultOptions()
 	switch preset {
@@ -208,7 +217,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// LearningRate is the schedule for a model of width dModel. The Options must be valid.
+// LearningRate returns the schedule for a model of width dModel. The Options must be valid.
 func (o Options) LearningRate(dModel int) Schedule {
 	peak := o.Peak
 	if peak == 0 {
@@ -217,6 +226,7 @@ func (o Options) LearningRate(dModel int) Schedule {
 	return Schedule{o.scheduleName(), peak, o.Warmup, o.Decay, o.Floor}
 }
 
+// scheduleName returns the schedule in force.
 func (o Options) scheduleName() string {
 	switch {
 	case o.Schedule != "":
@@ -229,7 +239,7 @@ func (o Options) scheduleName() string {
 	return SchedulePaper
 }
 
-// precision is what the products of a step are computed in.
+// precision returns the precision of the products of a step.
 func (o Options) precision() layer.Precision {
 	if o.BF16 {
 		return layer.BF16
@@ -237,7 +247,8 @@ func (o Options) precision() layer.Precision {
 	return layer.Float32
 }
 
-// newOptimizer returns one for params that has made no step, and the moving average that it updates, nil if there is none.
+// newOptimizer returns an optimizer of params that has made no step, and the moving average that it
+// updates, nil without one.
 func (o Options) newOptimizer(params *layer.Params) (Optimizer, *movingAverage) {
 	var ema *movingAverage
 	if o.EMA != 0 {
@@ -258,8 +269,8 @@ func (o Options) newOptimizer(params *layer.Params) (Optimizer, *movingAverage) 
 	return a, ema
 }
 
-// sameFields returns an error that names the first field by which two values of a struct type differ, leaving
-// out those tagged as free.
+// sameFields returns an error that names the first field in which two values of a struct type
+// differ, except fields tagged as free.
 func sameFields(found, expected any) error {
 	f, e := reflect.ValueOf(found), reflect.ValueOf(expected)
 	for i := range f.NumField() {

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Pairs is a corpus as token ids, without special tokens: sentence i of the source language belongs to
-// sentence i of the target language. All ids of a side lie in one slice, so that a corpus of millions of
-// sentences is a handful of allocations. Reading concurrently is safe, adding is not.
+// Pairs is a corpus as token ids without special tokens: sentence i of the source language belongs
+// to sentence i of the target language. All ids of a side are in one slice, so that a corpus of
+// millions of sentences takes a handful of allocations. Concurrent reading is safe, adding is not.
 type Pairs struct {
 	src, tgt side
 }
@@ -26,8 +26,8 @@ func (p *Pairs) Add(src, tgt []int32) {
 	p.tgt.add(tgt)
 }
 
-// Expect makes room for n more pairs like those that are there, so that adding them moves and wastes little. It does not
-// matter if there are more or fewer, or others.
+// Expect allocates memory for n more pairs of the average length so far, so that adding them copies
+// and wastes little. It is only a hint.
 func (p *Pairs) Expect(n int) {
 	for _, s := range []*side{&p.src, &p.tgt} {
 		if len(s.ends) > 0 {
@@ -37,20 +37,20 @@ func (p *Pairs) Expect(n int) {
 	}
 }
 
-// reset takes all pairs out and keeps the memory.
+// reset removes all pairs and keeps the memory.
 func (p *Pairs) reset() {
 	for _, s := range []*side{&p.src, &p.tgt} {
 		s.ids, s.ends = s.ids[:0], s.ends[:0]
 	}
 }
 
-// Len is the number of pairs.
+// Len returns the number of pairs.
 func (p *Pairs) Len() int { return len(p.src.ends) }
 
-// Src is the source sentence of pair i, a view that must not be changed.
+// Src returns the source sentence of pair i, a view that must not be changed.
 func (p *Pairs) Src(i int) []int32 { return p.src.at(i) }
 
-// Tgt is the target sentence of pair i, a view that must not be changed.
+// Tgt returns the target sentence of pair i, a view that must not be changed.
 func (p *Pairs) Tgt(i int) []int32 { return p.tgt.at(i) }
 
 func (s *side) add(ids []int32) {
@@ -73,7 +73,8 @@ func (s *side) at(i int) []int32 { return s.ids[s.start(i):s.ends[i]:s.ends[i]] 
 
 func (s *side) length(i int) int { return s.ends[i] - s.start(i) }
 
-// check returns an error for an id outside [0, srcVocab) or [0, tgtVocab): no id from outside reaches a kernel.
+// check returns an error for an id outside [0, srcVocab) or [0, tgtVocab), because kernels do not
+// check ids.
 func (p *Pairs) check(name string, srcVocab, tgtVocab int) error {
 	if err := p.src.check(srcVocab); err != nil {
 		return fmt.Errorf("train: %s, source of %w", name, err)
@@ -95,7 +96,8 @@ func (s *side) check(vocab int) error {
 	return nil
 }
 
-// fingerprint tells corpora apart: the first 16 hexadecimal digits of the SHA-256 of all ids and ends.
+// fingerprint identifies a corpus: the first 16 hexadecimal digits of the SHA-256 of all lengths
+// and ids.
 func (p *Pairs) fingerprint() string {
 	h := sha256.New()
 	var buf []byte

@@ -60,7 +60,8 @@ func (r *run) clearFolder() error {
 	return nil
 }
 
-// resume takes the newest checkpoint's weights, moments and state. The warning is of something that the run can do without.
+// resume takes the newest checkpoint's weights, moments and state. The warning is of something that
+// the run can do without.
 func (r *run) resume() (warning, err error) {
 	c, err := Newest(r.o.Dir)
 	if err != nil {

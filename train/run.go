@@ -17,17 +17,21 @@ type Data struct {
 	Source Source // read in windows
 	Valid  *Pairs // nil for no validation
 
-	// For the validation's BLEU: the reference of each pair of Valid, and the text of target ids. Both may be nil; then the
-	// loss alone chooses the best step.
+	// For the validation's BLEU: the reference of each pair of Valid, and the text of target ids.
+	// Both may be nil; then the loss alone chooses the best step.
 	References []string
 	Detokenize func(ids []int32) string
 
-	DetokenizeSource func(ids []int32) string // the text of source ids, for Event.Samples; nil leaves their sources empty
+	// DetokenizeSource is the text of source ids, for Event.Samples. nil leaves their sources
+	// empty.
+	DetokenizeSource func(ids []int32) string
 
-	// Tokenizers go into every checkpoint, as into a model file, so that it says what its ids mean. They may be nil.
+	// Tokenizers go into every checkpoint, as into a model file, so that it says what its ids mean.
+	// They may be nil.
 	Tokenizers map[string][]byte
 
-	// The languages go into every checkpoint, as into a model file. "" is the checkpoint's in a run that is resumed.
+	// The languages go into every checkpoint, as into a model file. "" is the checkpoint's in a run
+	// that is resumed.
 	SrcLang, TgtLang string
 }
 
@@ -37,11 +41,13 @@ type Result struct {
 	Step       int           // steps made
 	Skipped    int           // steps whose update was dropped: see Options.OnNaN
 	Trained    time.Duration // duration of the training, before a resume too
-	Best       Validation    // of the weights that are left in the Transformer; Step 0 if there was no validation
-	Averaged   int           // checkpoints in the mean that the weights are, the last one of Best.Step; 0 if they are a step's
-	Checkpoint string        // of the last step, from which Options.Resume goes on; "" without Options.Dir
+	Best       Validation    // of the weights that are left; Step 0 if there was no validation
+	Averaged   int           // checkpoints whose mean the weights are; 0 if they are a step's
+	Checkpoint string        // of the last step, for Options.Resume; "" without Options.Dir
 
-	SrcLang, TgtLang string // for model.File: those of Data, or else of the checkpoint that the run was resumed from
+	// The languages, for model.File: those of Data, or else of the checkpoint that the run was
+	// resumed from.
+	SrcLang, TgtLang string
 }
 
 // Reason is why a run ended.
@@ -54,19 +60,22 @@ const (
 	Interrupted   Reason = "interrupted"
 )
 
-// ErrOtherPairs is in the error of a Run with Options.Resume whose training pairs are not the checkpoint's.
+// ErrOtherPairs is in the error of a Run with Options.Resume whose training pairs are not the
+// checkpoint's.
 var ErrOtherPairs = errors.New("a checkpoint of a run on other training pairs")
 
-// Run trains t on the threads of p, beginning with the weights that t has. Its weights and gradients must be allocated. After
-// each step and validation, and before and after each save, it calls report, if that is not nil, on the same goroutine.
+// Run trains t on the threads of p, beginning with the weights that t has. Its weights and
+// gradients must be allocated. After each step and validation, and before and after each save, it
+// calls report, if that is not nil, on the same goroutine.
 //
-// Run leaves the best weights in t: those of the best validation, or the mean of the last checkpoints if its BLEU or its NLL
-// is better; without a validation, those of the last step. They depend on t's first weights, the training pairs and the
-// Options that are not "free", and neither on the number of threads nor on how often the run was stopped.
+// Run leaves the best weights in t: those of the best validation, or the mean of the last
+// checkpoints if its BLEU or its NLL is better; without a validation, those of the last step. They
+// depend on t's first weights, the training pairs and the Options that are not "free", and neither
+// on the number of threads nor on how often the run was stopped.
 //
-// When ctx ends, Run finishes the current step, saves, and returns the Reason Interrupted and no error. With Options.Resume the
-// next run goes on from Result.Checkpoint. Only while a Source is first read, before the first step, is the cause of ctx an
-// error.
+// When ctx ends, Run finishes the current step, saves, and returns the Reason Interrupted and no
+// error. With Options.Resume the next run goes on from Result.Checkpoint. Only while a Source is
+// first read, before the first step, is the cause of ctx an error.
 //
 // Errors are
 //   - invalid options, pairs or languages, and a checkpoint that does not fit them,
@@ -124,7 +133,8 @@ type run struct {
 	timing      timing
 }
 
-// newRun checks what Run is given, and allocates everything whose size is known before a Source is read.
+// newRun checks what Run is given, and allocates everything whose size is known before a Source is
+// read.
 func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (*run, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)

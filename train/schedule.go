@@ -7,39 +7,42 @@ import (
 	"tfm/mat"
 )
 
-// The names of the schedules, for Options.Schedule and Schedule.Name: how the learning rate goes on once it
-// has risen to its peak at step Warmup.
+// Schedules, for Options.Schedule and Schedule.Name: the learning rate after it has risen to its
+// peak at step Warmup.
 const (
-	SchedulePaper       = "paper"        // with the inverse square root of the step, from a peak of factor·(d·Warmup)^-½
+	SchedulePaper       = "paper"        // inverse square root of the step, from the peak factor·(d·Warmup)^-½
 	ScheduleInverseSqrt = "inverse-sqrt" // the same from any peak
-	ScheduleLinear      = "linear"       // in a straight line that would be 0 at the step after End
-	ScheduleCosine      = "cosine"       // along half a cosine to Floor at step End, and there it stays
-	ScheduleConstant    = "constant"     // it stays
+	ScheduleLinear      = "linear"       // a straight line to 0 at the step after End
+	ScheduleCosine      = "cosine"       // half a cosine to Floor at step End, and Floor behind it
+	ScheduleConstant    = "constant"     // the peak
 )
 
-// Schedule is a learning rate. It rises in proportion to the step until step Warmup, and then
+// Schedule is a learning rate. It rises in proportion to the step until step Warmup, and then is
 //
 //	rate(s) = Peak · √(Warmup/s)                                             paper, inverse-sqrt
 //	rate(s) = Peak · (End+1-s)/(End+1-Warmup)                                linear
-//	rate(s) = Floor + (Peak-Floor)·(1 + cos(π·(s-Warmup)/(End-Warmup)))/2    cosine (Loshchilov and Hutter, 2017, equation 5)
+//	rate(s) = Floor + (Peak-Floor)·(1 + cos(π·(s-Warmup)/(End-Warmup)))/2    cosine
 //	rate(s) = Peak                                                           constant
 //
-// The schedule of "Attention Is All You Need", section 5.3, d^-½ · min(s^-½, s·Warmup^-1.5), is the first one with
-// Peak = (d·Warmup)^-½. All are made of operations that IEEE 754 rounds the same everywhere.
+// Cosine is equation 5 of Loshchilov and Hutter (2017, "SGDR: Stochastic Gradient Descent with Warm
+// Restarts"), without restarts. The schedule of "Attention Is All You Need", section 5.3, d^-½ ·
+// min(s^-½, s·Warmup^-1.5), is the first one with Peak = (d·Warmup)^-½. All use only operations
+// that IEEE 754 rounds the same on every machine.
 type Schedule struct {
 	Name   string
 	Peak   float64 // the rate at step Warmup
-	Warmup int     // at least 1 for paper and inverse-sqrt; 0 and 1 both mean that the first step has the peak
+	Warmup int     // steps, at least 1 for paper and inverse-sqrt; 0 is as 1
 	End    int     // of linear and cosine: the last step, above Warmup
 	Floor  float64 // of cosine
 }
 
-// PaperSchedule is the paper's schedule for a model of width dModel, times factor.
+// PaperSchedule returns factor times the schedule of the paper (section 5.3) for a model of width
+// dModel.
 func PaperSchedule(dModel, warmup int, factor float64) Schedule {
 	return Schedule{Name: SchedulePaper, Peak: factor / math.Sqrt(float64(dModel)*float64(warmup)), Warmup: warmup}
 }
 
-// Rate is the learning rate of step s; the first step is 1.
+// Rate returns the learning rate of step s, from 1.
 func (c Schedule) Rate(s int) float64 {
 	if s < c.Warmup {
 		return c.Peak * (float64(s) / float64(c.Warmup))

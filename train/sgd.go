@@ -2,22 +2,22 @@ package train
 
 import "tfm/mat"
 
-// SGD is stochastic gradient descent with momentum (Polyak, 1964) in PyTorch's form, which the learning rate
-// is not a part of,
+// SGD is stochastic gradient descent with momentum (Polyak, 1964), with PyTorch's momentum, which
+// does not contain the learning rate,
 //
 //	b = Momentum·b + g
 //	w = w - rate·b
 //
-// or with Nesterov's momentum (Sutskever et al., 2013) w = w - rate·(g + Momentum·b). With Momentum 0 it is plain
-// gradient descent.
+// or with Nesterov's momentum (Sutskever et al., 2013) w = w - rate·(g + Momentum·b). With Momentum
+// 0 it is plain gradient descent.
 type SGD struct {
 	Momentum float64
 	Nesterov bool
 	B        []float32      // one number a weight; nil without momentum
-	ema      *movingAverage // is given the weights of each step; may be nil
+	ema      *movingAverage // of the weights after each step; may be nil
 }
 
-// NewSGD is an optimizer of n weights that has made no step.
+// NewSGD returns an optimizer of n weights that has made no step.
 func NewSGD(n int, momentum float64, nesterov bool) *SGD {
 	s := &SGD{Momentum: momentum, Nesterov: nesterov}
 	if momentum != 0 {
@@ -34,7 +34,7 @@ func (s *SGD) Moments() []Moment {
 	return append([]Moment{{"sgd.b.", s.B}}, s.ema.moments()...)
 }
 
-// Resume implements Optimizer; a step, but for the EMA's, does not depend on the number of those before it.
+// Resume implements Optimizer. Only the moving average depends on the number of steps.
 func (s *SGD) Resume(steps int) { s.ema.resume(steps) }
 
 // Step implements Optimizer.

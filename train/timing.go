@@ -13,7 +13,8 @@ type timing struct {
 // elapsed is the duration of the training, before a resume too.
 func (r *run) elapsed() time.Duration { return time.Since(r.timing.start) }
 
-// finishTime estimates how long the run takes behind its last step: a validation, a save, and the validation of the average.
+// finishTime estimates how long the run takes behind its last step: a validation, a save, and the
+// validation of the average.
 func (r *run) finishTime() time.Duration {
 	rest := r.timing.save
 	if r.valid != nil {

@@ -14,10 +14,10 @@ import (
 	"tfm/text/score"
 )
 
-// Validation is how well the weights of a step do on the validation pairs.
+// Validation is the result of a validation of a step's weights.
 type Validation struct {
 	Step     int           `json:"step"`
-	Loss     float64       `json:"loss"`     // mean label-smoothed loss of a target token, in nats
+	Loss     float64       `json:"loss"`     // nats a target token, label-smoothed
 	NLL      float64       `json:"nll"`      // the same without smoothing
 	Accuracy float64       `json:"accuracy"` // share of target tokens that were the likeliest, 0 to 1
 	HasBLEU  bool          `json:"has_bleu"` // if there are references
@@ -25,11 +25,11 @@ type Validation struct {
 	Took     time.Duration `json:"took"`
 }
 
-// Perplexity is e^NLL.
+// Perplexity returns e^NLL.
 func (v Validation) Perplexity() float64 { return mat.Exp(v.NLL) }
 
-// betterThan prefers the higher BLEU, then the lower NLL. Anything is better than no validation, but a loss that is not a
-// finite number is not.
+// betterThan reports whether v has the higher BLEU, or with the same BLEU the lower NLL. A finite
+// loss is better than no validation; one that is not finite is never better.
 func (v Validation) betterThan(w Validation) bool {
 	if w.Step == 0 || !finite(v.Loss+v.NLL) {
 		return finite(v.Loss + v.NLL)
@@ -40,8 +40,8 @@ func (v Validation) betterThan(w Validation) bool {
 	return v.NLL < w.NLL
 }
 
-// averageBetterThan is betterThan of an average of the last weights and the best of many validations, of which the highest
-// BLEU is luck in part: a lower NLL is enough.
+// averageBetterThan reports whether the mean of the last checkpoints is better than the best
+// validation. A lower NLL is enough, because the highest BLEU of many validations is luck in part.
 func (v Validation) averageBetterThan(best Validation) bool {
 	return v.betterThan(best) || v.NLL < best.NLL && finite(v.Loss)
 }
@@ -56,7 +56,7 @@ type validator struct {
 	weights    *decode.Weights // of the decoder
 	pool       *mat.Pool
 	search     decode.Options
-	srcs       [][]int32       // shortest first: what is translated together has similar lengths
+	srcs       [][]int32       // shortest first: similar lengths are translated together
 	refs       []string        // refs[i] is the reference of srcs[i]
 	tokenize   score.Tokenizer // set when the run begins
 	detokenize func([]int32) string
@@ -66,7 +66,7 @@ type validator struct {
 	entropies *entropies // of the last run; nil if they are not asked for
 }
 
-// sampleCount is how many translations an Event shows: some, from short to long.
+// sampleCount is the number of translations in an Event, from short to long.
 const sampleCount = 5
 
 // newValidator returns nil if there are no validation pairs.
@@ -110,7 +110,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	return v, nil
 }
 
-// run validates. It reports false, and no result, if it was cancelled.
+// run validates the weights of a step. It reports false, and no result, if ctx ended before.
 func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 	start := time.Now()
 	evaluate := v.pass.Evaluate
@@ -140,13 +140,14 @@ func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 	return result, true
 }
 
-// translate returns the BLEU of the translations, which are made some at a time so that it can be cancelled.
+// translate returns the BLEU of the translations. It reports false, and no result, if ctx ended
+// before.
 func (v *validator) translate(ctx context.Context) (float64, bool) {
-	const together = 256
+	const batchSize = 256 // sentences
 	bleu := score.BLEU{Tokenizer: v.tokenize}
 	v.weights.Refresh(v.pool)
-	for lo := 0; lo < len(v.srcs); lo += together {
-		hypotheses, err := v.decoder.Translate(ctx, v.srcs[lo:min(lo+together, len(v.srcs))], v.search)
+	for lo := 0; lo < len(v.srcs); lo += batchSize {
+		hypotheses, err := v.decoder.Translate(ctx, v.srcs[lo:min(lo+batchSize, len(v.srcs))], v.search)
 		if err != nil { // ctx's: the options have been validated
 			return 0, false
 		}
@@ -158,11 +159,12 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 			}
 		}
 	}
-	// The score's last bits are the machine's logarithm's, and must not choose between two steps.
+	// The last bits of the score are those of the machine's logarithm, which must not choose
+	// between two steps.
 	return math.Round(bleu.Score().Score*1e9) / 1e9, true
 }
 
-// event adds to e what the last run brought beside its result.
+// event adds samples and entropies of the last run to e.
 func (v *validator) event(e Event) Event {
 	e.Samples = slices.Clone(v.samples)
 	if v.entropies != nil {
@@ -171,8 +173,8 @@ func (v *validator) event(e Event) Event {
 	return e
 }
 
-// estimate is how long a validation takes as far as training speed tells: an evaluation is a third of a step, and
-// translating greedily costs about two steps' work a token.
+// estimate returns how long a validation takes, judged by the speed of training: evaluating a token
+// takes a third of the time that training on it takes, and translating it greedily twice that time.
 func (v *validator) estimate(tgtPerSec float64) time.Duration {
 	if tgtPerSec == 0 {
 		return 0

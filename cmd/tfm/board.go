@@ -12,8 +12,8 @@ import (
 	"tfm/train/tensorboard"
 )
 
-// board writes the numbers of a run to an event file for TensorBoard. If the file cannot be written it says so once, and the run
-// goes on without it.
+// board writes the numbers of a run to an event file for TensorBoard. If the file cannot be written
+// it says so once, and the run goes on without it.
 type board struct {
 	dir  string // of -tensorboard; "" is none
 	warn func(error)
@@ -36,8 +36,8 @@ func (b *board) makeDir() error {
 	return cli.CheckWritable(filepath.Join(b.dir, "an event file"))
 }
 
-// record writes the numbers of an event: at once, or within a second if it is a step, because there can be hundreds. Those of a
-// checkpoint's steps are on disk before the checkpoint is.
+// record writes the numbers of an event: at once, or within a second if it is a step, because there
+// can be hundreds. Those of a checkpoint's steps are on disk before the checkpoint is.
 func (b *board) record(e train.Event) {
 	now := time.Now()
 	if e.Kind == train.Started && b.dir != "" {
@@ -107,8 +107,8 @@ func (b *board) validation(now time.Time, group string, e train.Event) {
 	b.w.Scalars(now, e.Step, scalars...)
 }
 
-// histogram converts h without the empty buckets at its bottom, because TensorBoard takes the least value for the lower end of the
-// first one.
+// histogram converts h without the empty buckets at its bottom, because TensorBoard takes the least
+// value for the lower end of the first one.
 func histogram(h train.Histogram) tensorboard.Histogram {
 	t := tensorboard.Histogram{Min: h.Min, Max: h.Max, Sum: h.Sum, SumSquares: h.SumSquares}
 	for i, n := range h.Counts {

@@ -92,8 +92,8 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 	}
 }
 
-// A signal during the final average, when all steps are done, interrupts too: no model is written, and the command that is named
-// ends in the model of a run that nobody interrupted.
+// A signal during the final average, when all steps are done, interrupts too: no model is written,
+// and the command that is named ends in the model of a run that nobody interrupted.
 func TestSignalDuringTheAverage(t *testing.T) {
 	toyCorpus(t)
 	src, tgt := write(t, "valid.en", strings.Repeat(read(t, toy.testSrc), 60)), write(t, "valid.fr", strings.Repeat(read(t, toy.testTgt), 60))
@@ -136,12 +136,14 @@ func TestSignalDuringTheAverage(t *testing.T) {
 	}
 }
 
-// A run that is resumed and interrupted while it still reads the corpora has its checkpoint from before, and says so.
+// A run that is resumed and interrupted while it still reads the corpora has its checkpoint from
+// before, and says so.
 func TestSignalWhileAResumedRunReads(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "3")
 	mustRun(t, "", args...)
 	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(cli.InterruptError{Signal: syscall.SIGTERM}) // as the signal does, but at a moment that is the same each time
+	// As the signal does, but at a moment that is the same each time.
+	cancel(cli.InterruptError{Signal: syscall.SIGTERM})
 	code, stderr := runHere(t, ctx, append(args, "-resume")...)
 	if want := 128 + int(syscall.SIGTERM); code != want {
 		t.Errorf("exit code %d, expected %d", code, want)
@@ -158,7 +160,8 @@ func TestSignalWhileAResumedRunReads(t *testing.T) {
 	}
 }
 
-// runHere runs a command line in this process and returns its exit code and what it wrote to standard error.
+// runHere runs a command line in this process and returns its exit code and what it wrote to
+// standard error.
 func runHere(t *testing.T, ctx context.Context, args ...string) (code int, stderr string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "stderr"))

@@ -17,9 +17,10 @@ import (
 	"tfm/train"
 )
 
-// A run that is killed twenty times (another one some times), by the signal that nothing can catch, at any moment (while it reads,
-// in a step, and while it saves, which it does after every step), and each time resumed on another number of threads, ends in
-// the bytes of a run that nobody disturbed: the model as a whole, and of the last checkpoint every tensor, the moments too, and
+// A run that is killed twenty times (another one some times), by the signal that nothing can catch,
+// at any moment (while it reads, in a step, and while it saves, which it does after every step),
+// and each time resumed on another number of threads, ends in the bytes of a run that nobody
+// disturbed: the model as a whole, and of the last checkpoint every tensor, the moments too, and
 // the state except for the time that it took. Its log has every step once.
 func TestTwentyKills(t *testing.T) {
 	if testing.Short() {
@@ -76,8 +77,9 @@ func TestTwentyKills(t *testing.T) {
 	}
 }
 
-// killSeed is the seed of the moments of the kills: the environment's TFM_KILL_SEED, else the time. A failure logs it. The
-// same seed kills after the same waits, which on another day may be other moments of the run.
+// killSeed is the seed of the moments of the kills: the environment's TFM_KILL_SEED, else the time.
+// A failure logs it. The same seed kills after the same waits, which on another day may be other
+// moments of the run.
 func killSeed(t *testing.T) uint64 {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -91,8 +93,8 @@ func killSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// killer says when to kill a run: some time after it was started, or has begun and made a number of steps, or then
-// once it has begun to write a checkpoint.
+// killer says when to kill a run: some time after it was started, or has begun and made a number of
+// steps, or then once it has begun to write a checkpoint.
 type killer struct {
 	dir    string
 	begun  bool
@@ -226,7 +228,8 @@ func wantSameTensors(t *testing.T, got, want string) {
 	}
 }
 
-// Two programs on one model: the second one says so and harms nothing. A kill leaves no lock behind.
+// Two programs on one model: the second one says so and harms nothing. A kill leaves no lock
+// behind.
 func TestSecondRunOnTheSameModel(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "1000000", "-save-every", "1")
 	c, rest := startTraining(t, args)

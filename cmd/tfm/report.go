@@ -151,8 +151,8 @@ func (r *reporter) name(run *runlog.Run) string {
 	return strings.TrimSuffix(filepath.Base(path), ".ckpt")
 }
 
-// attention translates the chosen sentences and shows where the attention was. Without any, or if none are named and there is
-// no model yet, the page says why it has no maps.
+// attention translates the chosen sentences and shows where the attention was. Without any, or if
+// none are named and there is no model yet, the page says why it has no maps.
 func (r *reporter) attention(page *report.Page) error {
 	sentences, err := r.chosen()
 	if err != nil {
@@ -231,7 +231,8 @@ func (r *reporter) chosen() ([]string, error) {
 	return all, nil
 }
 
-// look translates a sentence greedily, and keeps as much of the attention of every layer and head as a report shows.
+// look translates a sentence greedily, and keeps as much of the attention of every layer and head
+// as a report shows.
 func look(t *translate.Translator, pass *model.Pass, sentence string) (report.Sentence, error) {
 	request := translate.Request{Texts: []string{sentence}, Decode: decode.DefaultOptions(), Tokens: true}
 	request.Decode.Beam = 1

@@ -10,8 +10,8 @@ import (
 	"tfm/train/runlog"
 )
 
-// runLog writes the log of a run. If the file cannot be written it says so once, and the run goes on without it: a training is
-// worth more than its log.
+// runLog writes the log of a run. If the file cannot be written it says so once, and the run goes
+// on without it: a training is worth more than its log.
 type runLog struct {
 	settings *trainSettings
 	w        *runlog.Writer // nil before the run has started, and without a log

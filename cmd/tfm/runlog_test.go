@@ -144,8 +144,8 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 	one(args, logPath(m), "no space left")
 }
 
-// A checkpoint is never on disk without the lines of its steps: a run that is killed at that instant and resumed from it would
-// have a log with a gap. The same goes for TensorBoard's events.
+// A checkpoint is never on disk without the lines of its steps: a run that is killed at that
+// instant and resumed from it would have a log with a gap. The same goes for TensorBoard's events.
 func TestLogIsOnDiskBeforeItsCheckpoint(t *testing.T) {
 	config, err := model.Preset("demo")
 	if err != nil {

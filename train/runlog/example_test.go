@@ -8,7 +8,8 @@ import (
 	"tfm/train/runlog"
 )
 
-// A run writes its log, is killed in the middle of a line, and is resumed from step 1. Readers see step 2 once.
+// A run writes its log, is killed in the middle of a line, and is resumed from step 1. Readers see
+// step 2 once.
 func Example() {
 	dir, err := os.MkdirTemp("", "runlog")
 	if err != nil {

@@ -41,7 +41,8 @@ type Step struct {
 	TgtPerSec Number `json:"tgt_per_sec"` // target tokens likewise
 }
 
-// Validation is the line "valid", a validation of a step's weights, or "averaged", one of the mean of checkpoints.
+// Validation is the line "valid", a validation of a step's weights, or "averaged", one of the mean
+// of checkpoints.
 type Validation struct {
 	Step        int      `json:"step"`                  // of the weights, or of the last of the checkpoints
 	Elapsed     Number   `json:"elapsed"`               // seconds of training, before a resume too
@@ -69,8 +70,8 @@ type Skipped struct {
 	Why   string `json:"why"`             // the number that was not finite
 }
 
-// Saved is the line "saved": a checkpoint is on disk. A run that is killed between the two leaves the checkpoint without
-// its line.
+// Saved is the line "saved": a checkpoint is on disk. A run that is killed between the two leaves
+// the checkpoint without its line.
 type Saved struct {
 	Step int    `json:"step"` // of the weights
 	Path string `json:"path"` // of the checkpoint
@@ -85,11 +86,13 @@ type End struct {
 	Model    string    `json:"model,omitempty"`     // the model file, "" if none was written
 }
 
-// Number is a float64 that has NaN for a number that is missing. JSON gets nine significant digits, and null for NaN and the
-// infinities. What is read may also be a string, "nan", "inf" or "-inf", as other programs write.
+// Number is a float64 that has NaN for a number that is missing. JSON gets nine significant digits,
+// and null for NaN and the infinities. What is read may also be a string, "nan", "inf" or "-inf",
+// as other programs write.
 type Number float64
 
-// IsZero reports whether n is NaN, so that a field with the option omitzero is left out where there is no number.
+// IsZero reports whether n is NaN, so that a field with the option omitzero is left out where there
+// is no number.
 func (n Number) IsZero() bool { return math.IsNaN(float64(n)) }
 
 // MarshalJSON implements json.Marshaler.
@@ -121,7 +124,8 @@ func appendNumber(b []byte, n Number) []byte {
 // Settings are the values of settings by name.
 type Settings map[string]string
 
-// UnmarshalJSON implements json.Unmarshaler. A value that is no string is kept as the JSON that it is.
+// UnmarshalJSON implements json.Unmarshaler. A value that is no string is kept as the JSON that it
+// is.
 func (s *Settings) UnmarshalJSON(data []byte) error {
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {

@@ -12,14 +12,14 @@ import (
 	"slices"
 )
 
-// Run is what a log tells of a run, without the steps that were made again after a resume. A Number that a line does not have
-// is NaN.
+// Run is what a log tells of a run, without the steps that were made again after a resume. A Number
+// that a line does not have is NaN.
 //
-// Its memory is bounded, however many steps the run has made: of more than 2^20 steps (about 100 MB) Steps has every second one,
-// of more than 2^21 every fourth one, and so on, and always the last; Skipped does the same beyond 2^10. Starts and Validations
-// are whole.
+// Its memory is bounded, however many steps the run has made: of more than 2^20 steps (about 100
+// MB) Steps has every second one, of more than 2^21 every fourth one, and so on, and always the
+// last; Skipped does the same beyond 2^10. Starts and Validations are whole.
 type Run struct {
-	Starts       []Start // the beginning, then every resume; only the first and the last with their Settings
+	Starts       []Start // the beginning, then every resume; Settings only of the first and the last
 	Steps        []Step  // ascending
 	Validations  []Validation
 	Averaged     *Validation // nil if no mean of checkpoints was validated
@@ -47,11 +47,13 @@ func ReadFile(path string) (*Run, error) {
 	return Read(f, path)
 }
 
-// Read reads the log of a run. Errors begin with name, that of the file, and the number of the line.
+// Read reads the log of a run. Errors begin with name, that of the file, and the number of the
+// line.
 //
-// A broken line is an error unless it is the last one, or stands before a run was resumed: killed runs leave such lines, and
-// they are dropped. Events of an unknown kind are passed over, and a line without an event is a step, so that other programs'
-// logs of steps and losses can be read too. A log without any event is an error, and so is a line of more than 16 MiB.
+// A broken line is an error unless it is the last one, or stands before a run was resumed: killed
+// runs leave such lines, and they are dropped. Events of an unknown kind are passed over, and a
+// line without an event is a step, so that other programs' logs of steps and losses can be read
+// too. A log without any event is an error, and so is a line of more than 16 MiB.
 func Read(r io.Reader, name string) (*Run, error) {
 	return read(r, name, thinning{max: maxSteps}, thinning{max: maxSkipped})
 }
@@ -100,8 +102,9 @@ type lineReader struct {
 
 var errLongLine = fmt.Errorf("a line of more than %d MiB", maxLine>>20)
 
-// next returns the next line without space around it, valid until the next call. The error of a line that is too long is
-// errLongLine, with its last bytes: a start may stand behind what a killed run left.
+// next returns the next line without space around it, valid until the next call. The error of a
+// line that is too long is errLongLine, with its last bytes: a start may stand behind what a killed
+// run left.
 func (l *lineReader) next() ([]byte, error) {
 	var long error
 	for l.line = l.line[:0]; ; {
@@ -229,11 +232,12 @@ func (s Step) step() int       { return s.Step }
 func (v Validation) step() int { return v.Step }
 func (s Skipped) step() int    { return s.Step }
 
-// thinning bounds a list of events of ascending steps: it keeps those at multiples of stride, and the last one.
+// thinning bounds a list of events of ascending steps: it keeps those at multiples of stride, and
+// the last one.
 type thinning struct{ max, stride int }
 
-// appendThinned appends an event to a list that t bounds. The stride follows from the steps alone, so that two logs keep the
-// same ones.
+// appendThinned appends an event to a list that t bounds. The stride follows from the steps alone,
+// so that two logs keep the same ones.
 func appendThinned[E any](t *thinning, events []E, e E, step func(E) int) []E {
 	if last := len(events) - 1; t.stride > 1 && last >= 0 && step(events[last])%t.stride != 0 {
 		events = events[:last]
@@ -256,8 +260,8 @@ func upTo[E any](events []E, last int, step func(E) int) []E {
 	return events[:n]
 }
 
-// Best is the validation whose weights were the best, nil if there was none: the last one that the log calls the best, else
-// that of the highest BLEU, else that of the lowest loss.
+// Best is the validation whose weights were the best, nil if there was none: the last one that the
+// log calls the best, else that of the highest BLEU, else that of the lowest loss.
 func (r *Run) Best() *Validation {
 	var best *Validation
 	for i := range r.Validations {

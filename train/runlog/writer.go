@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Writer writes a log. A line is flushed to the operating system at once, lines of steps at most once a second, because there
-// can be hundreds. Before a checkpoint becomes visible, call Sync: then no checkpoint is on disk without the lines of its
-// steps, whenever the run is killed.
+// Writer writes a log. A line is flushed to the operating system at once, lines of steps at most
+// once a second, because there can be hundreds. Before a checkpoint becomes visible, call Sync:
+// then no checkpoint is on disk without the lines of its steps, whenever the run is killed.
 //
-// After an error of the file nothing more is written, and every call returns that error: a caller may look at one of them, and
-// a training can do without its log. Not for concurrent use.
+// After an error of the file nothing more is written, and every call returns that error: a caller
+// may look at one of them, and a training can do without its log. Not for concurrent use.
 type Writer struct {
 	file    *os.File
 	buf     []byte // lines that are not yet in the file
@@ -35,8 +35,9 @@ func Create(path string) (*Writer, error) {
 	return &Writer{file: f, flushed: time.Now()}, nil
 }
 
-// Append opens the log of a run that is resumed, or makes it if there is none. Half a line at its end, which a killed run can
-// leave, is cut off. Whole lines of steps that are made again stay, and the next line, a Start, tells readers to drop them.
+// Append opens the log of a run that is resumed, or makes it if there is none. Half a line at its
+// end, which a killed run can leave, is cut off. Whole lines of steps that are made again stay, and
+// the next line, a Start, tells readers to drop them.
 func Append(path string) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

@@ -41,7 +41,8 @@ func readBack(t *testing.T, path string) *Run {
 	return r
 }
 
-// drawn returns an L with random fields: numbers of nine digits or NaN, text with everything that JSON escapes.
+// drawn returns an L with random fields: numbers of nine digits or NaN, text with everything that
+// JSON escapes.
 func drawn[L any](random *rand.Rand) (line L) {
 	v := reflect.ValueOf(&line).Elem()
 	for i := range v.NumField() {
@@ -149,7 +150,8 @@ func TestAppendCutsHalfALine(t *testing.T) {
 	must(t, w.Close())
 }
 
-// Lines of steps may stay in memory for a second; all other lines, and Sync, bring them to the file.
+// Lines of steps may stay in memory for a second; all other lines, and Sync, bring them to the
+// file.
 func TestFlush(t *testing.T) {
 	w, path := create(t)
 	lines := func() int {

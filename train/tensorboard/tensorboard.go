@@ -1,19 +1,23 @@
-// Package tensorboard writes the event files that TensorBoard shows: scalars and histograms over the steps of a training.
+// Package tensorboard writes the event files that TensorBoard shows: scalars and histograms over
+// the steps of a training. It imports the standard library alone. tensorboard.go is all of it.
 //
-// An event file is a sequence of records in TensorFlow's TFRecord framing, each of which holds one protocol buffer, an Event
-// (tensorflow/core/util/event.proto; the fields that are used here stand below, at the functions that write them):
+// An event file is a sequence of records in TensorFlow's TFRecord framing. Each record is one
+// protocol buffer, an Event (tensorflow/core/util/event.proto; the fields that are used here are
+// named at the functions that write them):
 //
-//	uint64 length | uint32 masked CRC-32C of these 8 bytes | Event | uint32 masked CRC-32C of the Event     (little-endian)
+//	uint64 length | uint32 masked CRC-32C of these 8 bytes | Event | uint32 masked CRC-32C of Event
 //
-// where a checksum c is masked as (c rotated right by 15 bits) + 0xa282ead8. The first Event names the version of the format.
-// TensorBoard reads all files of a folder whose names contain "tfevents", in the order of their names.
+// in little-endian order, where a checksum c is masked as (c rotated right by 15 bits) +
+// 0xa282ead8. The first Event names the version of the format. TensorBoard reads all files of a
+// folder whose names contain "tfevents", in the order of their names.
 //
 // # Runs that are resumed
 //
-// A training that goes on from step n makes steps again that its killed predecessor has reported. Writer.Start(n+1) at the
-// beginning of a new file in the same folder makes TensorBoard drop what it has read of steps from n+1 on, so that no part
-// of a curve is there twice. Its faster loader (TensorBoard 2.5 and later) knows no such mark: when a tag comes with a step that is not
-// later than the one before it, it drops that tag's events from there on, which comes to the same.
+// A training that is resumed at step n makes steps again that its killed predecessor has reported.
+// Writer.Start(n+1) at the beginning of a new file in the same folder makes TensorBoard drop what
+// it has read of steps from n+1 on, so that no part of a curve is shown twice. Its faster loader
+// (TensorBoard 2.5 and later) ignores that mark, but when a tag comes with a step that is not later
+// than the one before it, it drops that tag's events from there on, which has the same effect.
 package tensorboard
 
 import (
@@ -26,22 +30,23 @@ import (
 	"time"
 )
 
-// Writer writes the events of one file. Each is one Write to what is below it. After the first events, scalars allocate nothing.
-// It is not for concurrent use.
+// Writer writes the events of one file, each by one call of the io.Writer's Write. After the first
+// events, scalars allocate nothing. Not for concurrent use.
 type Writer struct {
 	w             io.Writer
 	record        []byte // the framing and the Event in it
-	value, packed []byte // of a Summary and what is inside it
+	value, packed []byte // a Summary, and a message inside it
 }
 
-// Scalar is a number with the name that it is shown under. A name up to a slash is that of a group.
+// Scalar is a number with its name. The part of a name up to a slash is that of a group.
 type Scalar struct {
 	Tag   string
 	Value float64 // shown as float32
 }
 
-// Histogram counts values: Counts[i] of them lie in (Limits[i-1], Limits[i]], and Counts[0] from Min to Limits[0]; TensorBoard takes
-// Max for the upper end of the last interval. So neither the first nor the last should be empty.
+// Histogram counts values: Counts[i] of them are in (Limits[i-1], Limits[i]], and Counts[0] from
+// Min to Limits[0]. TensorBoard takes Max for the upper end of the last interval, so neither the
+// first nor the last interval should be empty.
 type Histogram struct {
 	Min, Max        float64 // of the values
 	Sum, SumSquares float64 // likewise
@@ -49,12 +54,13 @@ type Histogram struct {
 	Counts          []float64 // as many as Limits
 }
 
-// FileName is the name for an event file that begins now: later files of a folder come later in the order of names.
+// FileName returns the name of an event file that begins now. Later files of a folder come later in
+// the order of names.
 func FileName(now time.Time) string {
 	return fmt.Sprintf("events.out.tfevents.%010d.%09d.tfm", now.Unix(), now.Nanosecond())
 }
 
-// NewWriter writes the beginning of an event file to w.
+// NewWriter writes the beginning of an event file to w. The error is that of w.
 func NewWriter(w io.Writer, now time.Time) (*Writer, error) {
 	t := &Writer{w: w}
 	t.begin(now, 0)
@@ -62,7 +68,8 @@ func NewWriter(w io.Writer, now time.Time) (*Writer, error) {
 	return t, t.end()
 }
 
-// Start says that steps from this one on are going to be written, and that earlier files' events of such steps no longer count.
+// Start says that steps from this one on follow, and that events of such steps in earlier files no
+// longer count. The error is that of the io.Writer, as of all methods.
 func (t *Writer) Start(now time.Time, step int) error {
 	t.begin(now, step)
 	t.record = appendBytes(t.record, eventSessionLog, appendVarint(nil, sessionLogStatus, sessionLogStart))
@@ -79,7 +86,7 @@ func (t *Writer) Scalars(now time.Time, step int, scalars ...Scalar) error {
 	return t.end()
 }
 
-// Histogram writes one of a step. It panics if there are not as many limits as counts.
+// Histogram writes a histogram of a step. It panics if the numbers of limits and counts differ.
 func (t *Writer) Histogram(now time.Time, step int, tag string, h Histogram) error {
 	if len(h.Limits) != len(h.Counts) {
 		panic(fmt.Sprintf("tensorboard: a histogram of %d limits and %d counts", len(h.Limits), len(h.Counts)))
@@ -167,7 +174,7 @@ func (t *Writer) histogram(tag string, h Histogram) []byte {
 	return t.packed
 }
 
-// How a field is written in the wire format of protocol buffers.
+// Wire types of protocol buffers.
 const (
 	varint    = 0
 	fixed64   = 1

@@ -188,7 +188,8 @@ for tag in a.Tags()["histograms"]:
         print(tag, e.step, h.min, h.max, h.num, h.sum, h.sum_squares, h.bucket_limit[:4], h.bucket_limit[4] == sys.float_info.max, h.bucket)
 `
 
-// TensorBoard itself reads what is written, and of a run that was resumed at step 301 nothing of the old one from there on.
+// TensorBoard itself reads what is written, and of a run that was resumed at step 301 nothing of
+// the old one from there on.
 func TestTensorBoardReadsIt(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err == nil {
