@@ -116,3 +116,26 @@ func TestIsBlank(t *testing.T) {
 		}
 	}
 }
+
+func TestOneLine(t *testing.T) {
+	for _, c := range []struct{ raw, want, cut string }{ // cut: the result with a bar where each byte of raw begins
+		{"a b", "a b", "|a| |b|"},
+		{"a\r\nb\rc\n", "a b c ", "|a| ||b| |c| |"},
+		{"é\xff\xfeé\xe4\xb8", "é\uFFFDé\uFFFD", "|\xc3|\xa9|\uFFFD||\xc3|\xa9|\uFFFD||"},
+		{"", "", "|"},
+	} {
+		var ranges []Range
+		for i := range len(c.raw) {
+			ranges = append(ranges, Range{i, i + 1})
+		}
+		got, ranges := OneLine(c.raw, ranges)
+		var cut strings.Builder
+		for _, r := range ranges {
+			cut.WriteString("|" + got[r.Start:r.End])
+		}
+		cut.WriteString("|")
+		if got != c.want || cut.String() != c.cut {
+			t.Errorf("%q has become %q, cut to %q, want %q and %q", c.raw, got, cut.String(), c.want, c.cut)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
+	"tfm/text"
 	"tfm/text/score"
 )
 
@@ -57,6 +58,7 @@ type validator struct {
 	pool       *mat.Pool
 	search     decode.Options
 	srcs       [][]int32       // shortest first: similar lengths are translated together
+	blank      []bool          // of each of srcs: its text has no word, so its translation is the empty text
 	refs       []string        // refs[i] is the reference of srcs[i]
 	tokenize   score.Tokenizer // set when the run begins
 	detokenize func([]int32) string
@@ -96,6 +98,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	for _, i := range order {
 		src := d.Valid.Src(i)
 		v.srcs = append(v.srcs, src[:min(len(src), t.Config.MaxLen-1)])
+		v.blank = append(v.blank, len(src) == 0 || d.DetokenizeSource != nil && text.IsBlank(d.DetokenizeSource(src)))
 		v.refs = append(v.refs, d.References[i])
 	}
 	count := min(sampleCount, len(v.srcs))
@@ -152,7 +155,10 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 			return 0, false
 		}
 		for i, h := range hypotheses {
-			translation := v.detokenize(h.Tokens)
+			translation := "" // as package translate makes them
+			if !v.blank[lo+i] {
+				translation, _ = text.OneLine(v.detokenize(h.Tokens), nil)
+			}
 			bleu.Add(translation, v.refs[lo+i])
 			if k, ok := slices.BinarySearch(v.sampled, lo+i); ok {
 				v.samples[k].Translation = translation

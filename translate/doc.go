@@ -15,6 +15,5 @@
 // translations → Translator.translation decodes and cleans them. In a stream Lines stands before Do: it
 // reads ahead and gives Do the lines that are there.
 //
-// The files: translator.go (Open, Translate), request.go (Do and what it returns), clean.go (a translation as
-// one valid line), lines.go (streams).
+// The files: translator.go (Open, Translate), request.go (Do and what it returns), lines.go (streams).
 package translate

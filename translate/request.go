@@ -183,11 +183,11 @@ func tokens(ids []int32, ranges []text.Range) []Token {
 func (t *Translator) translation(h decode.Hypothesis, withTokens bool) Translation {
 	r := Translation{Score: h.Score, Truncated: h.Truncated}
 	if !withTokens {
-		r.Text, _ = oneLine(t.tokens.Target.Decode(h.Tokens), nil)
+		r.Text, _ = text.OneLine(t.tokens.Target.Decode(h.Tokens), nil)
 		return r
 	}
 	raw, ranges := t.tokens.Target.DecodeRanges(nil, h.Tokens)
-	r.Text, ranges = oneLine(raw, ranges)
+	r.Text, ranges = text.OneLine(raw, ranges)
 	r.Tokens = tokens(h.Tokens, ranges)
 	return r
 }

@@ -42,3 +42,18 @@ func TestEvalTokenize(t *testing.T) {
 	}
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-tokenize", "moses"), 2, `-tokenize: BLEU tokenizer "moses": want auto, 13a, none, char, zh or intl`)
 }
+
+// Validation and eval score the same translations: of an empty line the empty one, which costs BLEU in both.
+func TestValidationScoresAsEvalDoes(t *testing.T) {
+	makeToy(t)
+	src := write(t, "valid.src", "\n"+strings.Replace(read(t, toy.testSrc), "\n", "\n \n", 1))
+	tgt := write(t, "valid.tgt", "le chien noir voit le chat\n"+strings.Replace(read(t, toy.testTgt), "\n", "\nle chat vieux aime le livre\n", 1))
+	args, m := trainArgs(t, "-steps", "60", "-valid-src", src, "-valid-tgt", tgt, "-valid-every", "60")
+	o := mustRun(t, "", args...)
+	found := regexp.MustCompile(`BLEU (\d+\.\d+)`).FindStringSubmatch(o.stderr)
+	eval := mustRun(t, "", "eval", "-model", m, "-src", src, "-ref", tgt, "-beam", "1").stdout
+	want := regexp.MustCompile(`^BLEU = (\d+\.\d+)`).FindStringSubmatch(eval)
+	if found == nil || want == nil || found[1] != want[1] || want[1] == "0.00" {
+		t.Errorf("validation says %q, eval %q:\n%s%s", found, want, o.stderr, eval)
+	}
+}

@@ -209,7 +209,8 @@ func (r *reporter) chosen() ([]string, error) {
 		if strings.TrimSpace(s) == "" {
 			return nil, cli.Usagef("-sentence is empty")
 		}
-		all = append(all, oneLine(s))
+		line, _ := text.OneLine(s, nil)
+		all = append(all, line)
 	}
 	if r.file != "" {
 		before := len(all)

@@ -94,7 +94,8 @@ func (v *vocabSettings) run(_ context.Context, args []string) error {
 			if converted, err = v.convert(tokenizer, l); err != nil {
 				break
 			}
-			w.WriteString(oneLine(converted) + "\n")
+			converted, _ = text.OneLine(converted, nil)
+			w.WriteString(converted + "\n")
 		}
 		if err := errors.Join(err, w.Flush()); err != nil {
 			return err
@@ -113,11 +114,6 @@ func strictLines(r io.Reader, name string) iter.Seq2[text.Line, error] {
 			}
 		}
 	}
-}
-
-// oneLine makes s what a line of output may be: one line, and valid UTF-8.
-func oneLine(s string) string {
-	return strings.ToValidUTF8(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(s), "\uFFFD")
 }
 
 func (v *vocabSettings) convert(tokenizer text.Tokenizer, l text.Line) (string, error) {

@@ -1,15 +1,14 @@
-package translate
+package text
 
 import (
 	"strings"
 	"unicode/utf8"
-
-	"tfm/text"
 )
 
-// oneLine makes what a model says one line of valid UTF-8: a line's end becomes a space, and a run of
-// bytes that are not UTF-8 becomes U+FFFD. It moves the ranges of raw to those of the result, in place.
-func oneLine(raw string, ranges []text.Range) (string, []text.Range) {
+// OneLine makes what a model says one line of valid UTF-8: a line's end becomes a space, and a run of
+// bytes that are not UTF-8 becomes U+FFFD. It sets ranges of raw to those of the result, in place; if
+// ranges of raw follow one another, so do they.
+func OneLine(raw string, ranges []Range) (string, []Range) {
 	if utf8.ValidString(raw) && !strings.ContainsAny(raw, "\r\n") {
 		return raw, ranges
 	}
@@ -37,7 +36,7 @@ func oneLine(raw string, ranges []text.Range) (string, []text.Range) {
 	}
 	at[len(raw)] = b.Len()
 	for i, r := range ranges {
-		ranges[i] = text.Range{Start: at[r.Start], End: at[r.End]}
+		ranges[i] = Range{Start: at[r.Start], End: at[r.End]}
 	}
 	return b.String(), ranges
 }
