@@ -68,11 +68,17 @@ func arena(alloc func(*layer.Arena)) {
 	a.Alloc(func() { alloc(&a) })
 }
 
-// One sentence is longer than a block of queries. The other is for sizes that blocks have nothing to do with.
+// One sentence is longer than a block of queries. The other is for sizes that blocks have nothing
+// to do with.
 var (
 	long  = []int32{0, 3, 4, 70, 73}
 	short = []int32{0, 3, 4, 9}
 )
+
+// paperSizes are those of section 3.2.2: d_k = d_v = d/h, with biases.
+func paperSizes(d, heads int) attn.Sizes {
+	return attn.Sizes{Model: d, Heads: heads, DK: d / heads, DV: d / heads}
+}
 
 // sizes are the paper's and others, with dropout of the weights and without.
 var sizes = []struct {
@@ -81,16 +87,17 @@ var sizes = []struct {
 	drop   mat.Dropout
 	starts []int32
 }{
-	{"paper", attn.PaperSizes(d, heads), mat.Dropout{}, long},
-	{"dropout", attn.PaperSizes(d, heads), mat.Dropout{Rate: 0.3, Key: 5}, long},
+	{"paper", paperSizes(d, heads), mat.Dropout{}, long},
+	{"dropout", paperSizes(d, heads), mat.Dropout{Rate: 0.3, Key: 5}, long},
 	{"no biases", attn.Sizes{Model: d, Heads: heads, DK: 4, DV: 4, NoBias: true}, mat.Dropout{}, short},
-	{"one head", attn.PaperSizes(d, 1), mat.Dropout{}, short},
+	{"one head", paperSizes(d, 1), mat.Dropout{}, short},
 	{"every head at full d", attn.Sizes{Model: d, Heads: 2, DK: d, DV: d}, mat.Dropout{}, short},
 	{"d_k below d_v", attn.Sizes{Model: d, Heads: 5, DK: 2, DV: 7}, mat.Dropout{Rate: 0.2, Key: 6}, short},
 	{"d_k above d_v", attn.Sizes{Model: d, Heads: 2, DK: 9, DV: 1, NoBias: true}, mat.Dropout{}, short},
 }
 
-// dropWeights applies the dropout of a sentence's weights as the reference would: by the mask that it gives for ones.
+// dropWeights applies the dropout of a sentence's weights as the reference would: by the mask that
+// it gives for ones.
 func dropWeights(drop mat.Dropout, sentence, heads int) func(int, ref.Matrix) {
 	return func(head int, w ref.Matrix) {
 		drop := mat.Dropout{Rate: drop.Rate, Key: drop.Key + uint64(sentence*heads+head)}
@@ -198,8 +205,8 @@ func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, s attn.Sizes, f 
 	t.Helper()
 	for _, p := range ps.List {
 		if p.Name == "l.qkv.bias" || p.Name == "l.kv.bias" {
-			// The keys' bias adds one number to all scores of a query, which the softmax takes away again: its
-			// derivative is 0, up to rounding.
+			// The keys' bias adds one number to all scores of a query, which the softmax takes away
+			// again: its derivative is 0, up to rounding.
 			lo, hi := 0, s.Heads*s.DK
 			if p.Name == "l.qkv.bias" {
 				lo, hi = hi, 2*hi
@@ -249,8 +256,8 @@ func TestScaledDotProductReference(t *testing.T) {
 	}
 }
 
-// A sentence without queries gives its keys and values derivatives of 0, and one without keys gives its queries
-// results and derivatives of 0, whatever stood there.
+// A sentence without queries gives its keys and values derivatives of 0, and one without keys gives
+// its queries results and derivatives of 0, whatever stood there.
 func TestSentencesWithoutQueriesOrKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 5))
 	rag := attn.Ragged{Q: []int32{0, 2, 2, 5}, K: []int32{0, 3, 7, 7}}

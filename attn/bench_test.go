@@ -9,7 +9,8 @@ import (
 	"tfm/mat"
 )
 
-// The attention proper of the sentences of a batch, of one length each and with the inputs side by side as a layer has them.
+// The attention proper of the sentences of a batch, of one length each and with the inputs side by
+// side as a layer has them.
 func BenchmarkScaledDotProductHeads(b *testing.B) {
 	for _, c := range []struct{ tokens, heads, width, sentences int }{
 		{14, 4, 32, 292}, {32, 8, 64, 32}, {64, 8, 64, 16}, {256, 8, 64, 4},

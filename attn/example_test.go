@@ -7,8 +7,8 @@ import (
 	"tfm/mat"
 )
 
-// A batch of two sentences of one and two tokens: sentence 0 is row 0, and sentence 1 rows 1 and 2. There is no padding to
-// compute on.
+// A batch of two sentences of one and two tokens: sentence 0 is row 0, and sentence 1 rows 1 and 2.
+// There is no padding to compute on.
 func ExampleScaledDotProductHeads() {
 	x := mat.Of([]float32{
 		1, 1,

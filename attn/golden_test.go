@@ -49,7 +49,8 @@ func TestScaledDotProductIsPyTorchs(t *testing.T) {
 	})
 }
 
-// PyTorch computes on a padded batch under masks, we on a ragged one: the results are compared where there is a token.
+// PyTorch computes on a padded batch under masks, we on a ragged one: the results are compared
+// where there is a token.
 func TestMultiHeadAttentionIsPyTorchs(t *testing.T) {
 	golden.Each(t, "attention", func(t *testing.T, c *golden.Case) {
 		if strings.Contains(c.Name, "cross") {
@@ -61,7 +62,7 @@ func TestMultiHeadAttentionIsPyTorchs(t *testing.T) {
 }
 
 func sizesOf(c *golden.Case) attn.Sizes {
-	s := attn.PaperSizes(c.D, c.Heads)
+	s := paperSizes(c.D, c.Heads)
 	s.NoBias = !c.Bias
 	return s
 }
@@ -116,7 +117,8 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 	}
 }
 
-// paddedIsPyTorchs holds the reference on the padded batch, under masks and with its weights, against PyTorch's.
+// paddedIsPyTorchs holds the reference on the padded batch, under masks and with its weights,
+// against PyTorch's.
 func paddedIsPyTorchs(t *testing.T, c *golden.Case, l ref.MultiHead, keys string) {
 	n, m := tokens(c, "x"), tokens(c, keys)
 	mask := ref.PaddingMask(idsOf(c, keys, m), 0)

@@ -5,17 +5,12 @@ import (
 	"tfm/mat"
 )
 
-// Sizes are those of multi-head attention.
+// Sizes are the sizes of multi-head attention (section 3.2.2).
 type Sizes struct {
 	Model  int  // d_model
 	Heads  int  // h
-	DK, DV int  // numbers a head has in queries and keys, and in values; in the paper both are d_model/h
-	NoBias bool // the maps have none
-}
-
-// PaperSizes are those of section 3.2.2: d_k = d_v = d/h, with biases.
-func PaperSizes(d, heads int) Sizes {
-	return Sizes{Model: d, Heads: heads, DK: d / heads, DV: d / heads}
+	DK, DV int  // numbers of a query or key, and of a value, in a head; in the paper both are d_model/h
+	NoBias bool // the linear maps have no biases
 }
 
 // keys and values are the widths of all heads together.
@@ -29,26 +24,22 @@ func (s Sizes) linear(ps *layer.Params, name string, in, out int) layer.Linear {
 	return layer.NewLinear(ps, name, in, out)
 }
 
-// Self is multi-head self-attention (section 3.2.2): MultiHead(X, X, X). The projections of queries, keys
-// and values, W^Q, W^K and W^V of all heads, are one matrix [d × (2h·d_k + h·d_v)], so that they are one product.
+// Self is multi-head self-attention (section 3.2.2): MultiHead(X, X, X). The projections of
+// queries, keys and values, W^Q, W^K and W^V of all heads, are one matrix [d × (2h·d_k + h·d_v)],
+// so that they are one product.
 type Self struct {
 	QKV layer.Linear // d → 2h·d_k + h·d_v: queries, keys, values
 	Out layer.Linear // h·d_v → d: W^O
 	Sizes
 }
 
-// NewSelf declares the paper's maps as name.qkv and name.out.
-func NewSelf(ps *layer.Params, name string, d, heads int) Self {
-	return PaperSizes(d, heads).NewSelf(ps, name)
-}
-
-// NewSelf declares the maps as name.qkv and name.out.
+// NewSelf declares the linear maps as name.qkv and name.out.
 func (s Sizes) NewSelf(ps *layer.Params, name string) Self {
 	return Self{s.linear(ps, name+".qkv", s.Model, 2*s.keys()+s.values()), s.linear(ps, name+".out", s.values(), s.Model), s}
 }
 
-// In returns the same layer, with the same weights, whose linear maps are in another precision. Attention
-// itself stays float32.
+// In returns the same layer, with the same weights, whose linear maps are in another precision.
+// Attention itself stays float32.
 func (l Self) In(r layer.Precision) Self {
 	l.QKV, l.Out = l.QKV.In(r), l.Out.In(r)
 	return l
@@ -85,8 +76,8 @@ func (l Self) Forward(pool *mat.Pool, act *SelfAct, x mat.Matrix, r Ragged) mat.
 	return act.Out
 }
 
-// Backward takes dy [n × d] and what Forward left, and sets or adds to dx [n × d], which may be dy if it is
-// set. It is Forward's three lines in reverse.
+// Backward takes dy [n × d] and what Forward left, and sets or adds to dx [n × d], which may be dy
+// if it is set. It is Forward's three lines in reverse.
 func (l Self) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *SelfAct, g *SelfGrad, mode layer.Mode) {
 	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
 	ScaledDotProductHeadsGrad(pool, l.split(g.QKV), g.Ctx, l.split(act.QKV), l.Heads, act.ragged)
@@ -100,7 +91,7 @@ func (s Sizes) split(qkv mat.Matrix) Inputs {
 }
 
 // Cross is multi-head attention from the decoder to the encoder's output (section 3.2.3):
-// MultiHead(X, M, M), X [n × d] of target tokens and M [m × d], the memory, of source tokens.
+// MultiHead(X, M, M) for X [n × d] of target tokens and M [m × d], the memory, of source tokens.
 type Cross struct {
 	Q   layer.Linear // d → h·d_k
 	KV  layer.Linear // d → h·d_k + h·d_v: keys, values
@@ -108,12 +99,7 @@ type Cross struct {
 	Sizes
 }
 
-// NewCross declares the paper's maps as name.q, name.kv and name.out.
-func NewCross(ps *layer.Params, name string, d, heads int) Cross {
-	return PaperSizes(d, heads).NewCross(ps, name)
-}
-
-// NewCross declares the maps as name.q, name.kv and name.out.
+// NewCross declares the linear maps as name.q, name.kv and name.out.
 func (s Sizes) NewCross(ps *layer.Params, name string) Cross {
 	return Cross{s.linear(ps, name+".q", s.Model, s.keys()), s.linear(ps, name+".kv", s.Model, s.keys()+s.values()), s.linear(ps, name+".out", s.values(), s.Model), s}
 }
@@ -134,8 +120,8 @@ type CrossAct struct {
 	ragged    Ragged
 }
 
-// CrossGrad is the workspace of Cross.Backward, derivatives of activations of the same names, and the
-// derivative of the memory.
+// CrossGrad is the workspace of Cross.Backward, derivatives of activations of the same names, and
+// the derivative of the memory.
 type CrossGrad struct {
 	Q, KV, Ctx mat.Matrix
 	Memory     mat.Matrix // [m × d] added to, because every layer of the decoder reads the memory
@@ -146,7 +132,8 @@ func (l Cross) Alloc(a *layer.Arena, n, m int) CrossAct {
 	return CrossAct{Q: a.Matrix(n, l.keys()), KV: a.Matrix(m, l.keys()+l.values()), Ctx: a.Matrix(n, l.values()), Out: a.Matrix(n, l.Model)}
 }
 
-// AllocGrad takes the workspace of Backward for n target and m source tokens. The caller sets Memory.
+// AllocGrad takes the workspace of Backward for n target and m source tokens. The caller sets
+// Memory.
 func (l Cross) AllocGrad(a *layer.Arena, n, m int) CrossGrad {
 	return CrossGrad{Q: a.Matrix(n, l.keys()), KV: a.Matrix(m, l.keys()+l.values()), Ctx: a.Matrix(n, l.values())}
 }
@@ -166,8 +153,8 @@ func (l Cross) Forward(pool *mat.Pool, act *CrossAct, x, memory mat.Matrix, r Ra
 	return act.Out
 }
 
-// Backward takes dy [n × d] and what Forward left, sets or adds to dx [n × d], and adds to g.Memory. dx may
-// be dy if it is set. It is Forward's four lines in reverse.
+// Backward takes dy [n × d] and what Forward left, sets or adds to dx [n × d], and adds to
+// g.Memory. dx may be dy if it is set. It is Forward's four lines in reverse.
 func (l Cross) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *CrossAct, g *CrossGrad, mode layer.Mode) {
 	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
 	ScaledDotProductHeadsGrad(pool, inputs(g.Q, g.KV), g.Ctx, inputs(act.Q, act.KV), l.Heads, act.ragged)

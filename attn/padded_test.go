@@ -84,8 +84,9 @@ func wantBits(t *testing.T, name string, got, want mat.Matrix) {
 	}
 }
 
-// Ragged and padded with masks: heads, their derivatives, and the gradients of the projections around them have the same
-// bits. One sentence is longer than a block of queries. What stands at the padding is seen by nobody: here large numbers.
+// Ragged and padded with masks: heads, their derivatives, and the gradients of the projections
+// around them have the same bits. One sentence is longer than a block of queries. What stands at
+// the padding is seen by nobody: here large numbers.
 func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	junk := func() float32 { return float32(100 * r.NormFloat64()) }

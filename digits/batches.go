@@ -28,7 +28,8 @@ func newBatches(r Recipe, s Set, images int) *batches {
 	return b
 }
 
-// deal shuffles the set for an epoch. The order and the shifts depend on the seed and the epoch alone.
+// deal shuffles the set for an epoch. The order and the shifts depend on the seed and the epoch
+// alone.
 func (b *batches) deal(seed uint64, epoch int) {
 	b.random = rand.New(rand.NewPCG(seed, uint64(epoch)))
 	for i := range b.order {

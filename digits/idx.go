@@ -35,8 +35,9 @@ func (s Set) Split(n int) (first, last Set) {
 	return Set{s.Pixels[:at*pixels], s.Labels[:at]}, Set{s.Pixels[at*pixels:], s.Labels[at:]}
 }
 
-// Load reads the four files of MNIST in folder dir, under the names that they were published with, with .gz or without: the
-// training set and the test set. An error names the file, what was found and what was expected.
+// Load reads the four files of MNIST in folder dir, under the names that they were published with,
+// with .gz or without: the training set and the test set. An error names the file, what was found
+// and what was expected.
 func Load(dir string) (training, test Set, err error) {
 	if training, err = load(dir, "train"); err != nil {
 		return Set{}, Set{}, err
@@ -94,11 +95,12 @@ func readFile(dir, name string, shape ...int) (path string, data []byte, err err
 	return path, data, nil
 }
 
-// readIDX reads a file of size bytes, packed by gzip or not, that holds bytes in as many items as it says, each of a given
-// shape; no size is a label. The format, all numbers big-endian: 0, 0, the type (8 is unsigned bytes), the number of
-// dimensions; 32 bits for each of these; the items.
+// readIDX reads a file of size bytes, packed by gzip or not, that holds bytes in as many items as
+// it says, each of a given shape; no size is a label. The format, all numbers big-endian: 0, 0, the
+// type (8 is unsigned bytes), the number of dimensions; 32 bits for each of these; the items.
 //
-// What the file says of its length is compared with its size before memory is taken: deflate makes at most 1032 bytes of one.
+// What the file says of its length is compared with its size before memory is taken: deflate makes
+// at most 1032 bytes of one.
 func readIDX(r io.Reader, size int64, shape []int) ([]byte, error) {
 	const unsignedBytes, gzipMagic, expansion = 8, "\x1f\x8b", 1032
 	b := bufio.NewReader(r)

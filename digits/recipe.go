@@ -28,7 +28,8 @@ var recipes = []struct {
 	name string
 	Recipe
 }{
-	// One encoder and one decoder layer as PyTorch's nn.Transformer has them, on the bare rows, without positions.
+	// One encoder and one decoder layer as PyTorch's nn.Transformer has them, on the bare rows,
+	// without positions.
 	{"source", Recipe{
 		Model: model.ClassifierConfig{
 			Config: model.Config{DModel: Side, Heads: 2, DFF: 64, EncoderLayers: 1, DecoderLayers: 1, Dropout: 0.1, NormEps: 1e-5,

@@ -21,8 +21,9 @@ type Progress struct {
 	Elapsed, Left time.Duration
 }
 
-// Train trains the model of a recipe and returns it with its weights. The weights depend on the recipe, the images and
-// the seed, not on the threads of p. When ctx ends, so does Train, with the cause.
+// Train trains the model of a recipe and returns it with its weights. The weights depend on the
+// recipe, the images and the seed, not on the threads of p. When ctx ends, so does Train, with the
+// cause.
 func Train(ctx context.Context, r Recipe, s Set, seed uint64, p *mat.Pool, report func(Progress)) (*model.Classifier, error) {
 	m, err := model.NewClassifier(r.Model)
 	if err != nil {
@@ -61,8 +62,8 @@ func Train(ctx context.Context, r Recipe, s Set, seed uint64, p *mat.Pool, repor
 	return m, nil
 }
 
-// Evaluate returns the loss of a set, and how many of its images are classified correctly, without dropout and shifts. When
-// ctx ends, so does Evaluate, with the cause.
+// Evaluate returns the loss of a set, and how many of its images are classified correctly, without
+// dropout and shifts. When ctx ends, so does Evaluate, with the cause.
 func Evaluate(ctx context.Context, m *model.Classifier, r Recipe, s Set, p *mat.Pool) (model.Loss, error) {
 	const images = 256
 	pass, b := model.NewClassifierPass(m, p), newBatches(r, s, min(images, s.Len()))

@@ -51,8 +51,8 @@ func TestTrainingDependsOnTheSeedAlone(t *testing.T) {
 	}
 }
 
-// A training has the same bits on every machine whose kernels are in assembly. A change of these checksums makes old
-// runs impossible to repeat.
+// A training has the same bits on every machine whose kernels are in assembly. A change of these
+// checksums makes old runs impossible to repeat.
 func TestSameBitsOnEveryMachine(t *testing.T) {
 	if mat.Kernel() == "generic" {
 		t.Skip("the portable kernels are held to a tolerance, not to bits")

@@ -5,7 +5,8 @@ import "tfm/mat"
 // Arena is the memory of the activations of one batch or microbatch: one slice, handed out from its
 // start. The zero Arena is ready for use. It is not safe for concurrent use.
 //
-// All memory of an arena is given in one call of Alloc, so that its size is known before a step begins.
+// All memory of an arena is given in one call of Alloc, so that its size is known before a step
+// begins.
 type Arena struct {
 	buf       []float32
 	used      int
@@ -13,8 +14,8 @@ type Arena struct {
 }
 
 // Alloc calls f twice: to measure what it takes with Matrix and Slice, then to give it that memory.
-// In the first call matrices and slices have no data. Everything that an earlier Alloc gave is invalid
-// afterwards. The arena grows only if f takes more than any f before.
+// In the first call matrices and slices have no data. Everything that an earlier Alloc gave is
+// invalid afterwards. The arena grows only if f takes more than any f before.
 func (a *Arena) Alloc(f func()) {
 	a.used, a.measuring = 0, true
 	f()

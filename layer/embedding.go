@@ -6,16 +6,16 @@ import (
 	"tfm/mat"
 )
 
-// Embedding turns token ids into rows: Dropout(E[id]·sqrt(d) + PE[position]), sections 3.4 and 5.4. The
-// matrix E may be shared with another embedding and with the output projection.
+// Embedding turns token ids into rows: Dropout(E[id]·sqrt(d) + PE[position]), sections 3.4 and 5.4.
+// The matrix E may be shared with another embedding and with the output projection.
 type Embedding struct {
 	E         *Param     // [V, d]
 	Positions mat.Matrix // [positions × d], see Sinusoids; or the weights of Learned
-	Learned   *Param     // [positions, d] positions that are trained (Table 3, row E); nil if they are not
+	Learned   *Param     // [positions, d] trained positions (Table 3, row E); nil for sinusoids
 	Unscaled  bool       // without the sqrt(d)
 }
 
-// scale is the sqrt(d_model) by which embeddings are multiplied (section 3.4).
+// scale returns the sqrt(d_model) by which embeddings are multiplied (section 3.4).
 func (e Embedding) scale() float32 {
 	if e.Unscaled {
 		return 1
@@ -23,9 +23,9 @@ func (e Embedding) scale() float32 {
 	return float32(math.Sqrt(float64(e.E.Shape[1])))
 }
 
-// Forward sets x [n × d] for the tokens of a ragged batch: ids [n], starts [sentences+1] the index of each
-// sentence's first token and, at the end, n. Ids must be in [0, V) and sentences no longer than the table of
-// positions: indexing panics otherwise.
+// Forward sets x [n × d] for the tokens of a ragged batch: ids [n], and starts [sentences+1], the
+// index of each sentence's first token and, at the end, n. It panics on ids outside [0, V) and on
+// sentences longer than the table of positions.
 func (e Embedding) Forward(pool *mat.Pool, x mat.Matrix, ids, starts []int32, drop mat.Dropout) {
 	mat.Each(pool, len(starts)-1, 1, embed{e, x, ids, starts, drop})
 }
@@ -52,7 +52,7 @@ func (t *embed) Range(lo, hi int) {
 	}
 }
 
-// At sets x [n × d] for n tokens that all stand at one position: a step of decoding.
+// At sets x [n × d] for n tokens at one position: a step of decoding.
 func (e Embedding) At(x mat.Matrix, ids []int32, position int) {
 	table := e.E.Weights()
 	for i, id := range ids {
@@ -64,7 +64,7 @@ func (e Embedding) At(x mat.Matrix, ids []int32, position int) {
 //
 //	x_i = mask·(E[id_i]·sqrt(d) + PE[pos_i])   so   dE[id_i] += mask·dx_i·sqrt(d)   dPE[pos_i] += mask·dx_i
 //
-// A token may occur many times: each thread takes some columns and walks all tokens in order.
+// A token may occur many times, so each thread takes some columns and adds all tokens in order.
 func (e Embedding) Backward(pool *mat.Pool, dx mat.Matrix, ids, starts []int32, drop mat.Dropout) {
 	dropout(pool, dx, drop)
 	mat.Each(pool, dx.Cols, columnGrain, embedGrad{e, dx, ids})

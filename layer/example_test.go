@@ -6,7 +6,8 @@ import (
 	"tfm/layer"
 )
 
-// Positions 0 and 1 in 4 dimensions: the second is sin 1, cos 1, sin 0.01, cos 0.01, because 10000^(2/4) is 100.
+// Positions 0 and 1 in 4 dimensions: the second is sin 1, cos 1, sin 0.01, cos 0.01, because
+// 10000^(2/4) is 100.
 func ExampleSinusoids() {
 	for pe, i := layer.Sinusoids(2, 4), 0; i < pe.Rows; i++ {
 		fmt.Printf("%.3f\n", pe.Row(i))

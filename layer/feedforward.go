@@ -2,16 +2,11 @@ package layer
 
 import "tfm/mat"
 
-// FeedForward is the position-wise network FFN(x) = f(x·W1 + b1)·W2 + b2 (section 3.3, equation 2), where f is
-// ReLU in the paper.
+// FeedForward is the position-wise network FFN(x) = f(x·W1 + b1)·W2 + b2 (section 3.3, equation 2),
+// where f is ReLU in the paper.
 type FeedForward struct {
 	Inner, Outer Linear // d → ff and ff → d
 	Activation   mat.Activation
-}
-
-// NewFeedForward declares the paper's two maps as name.inner and name.outer.
-func NewFeedForward(ps *Params, name string, d, ff int) FeedForward {
-	return FeedForward{NewLinear(ps, name+".inner", d, ff), NewLinear(ps, name+".outer", ff, d), mat.ReLU}
 }
 
 // In returns the same network, with the same weights, in another precision.
@@ -29,8 +24,8 @@ type FeedForwardAct struct {
 	drop   mat.Dropout
 }
 
-// Alloc takes the memory for n tokens, for Forward alone or for Backward too. ReLU's backward needs only
-// its output.
+// Alloc takes the memory for n tokens, for Forward alone or for Backward too. ReLU's backward needs
+// only its output.
 func (f FeedForward) Alloc(a *Arena, n int, backward bool) FeedForwardAct {
 	d, ff := f.Inner.W.Shape[0], f.Inner.W.Shape[1]
 	act := FeedForwardAct{Hidden: a.Matrix(n, ff), Out: a.Matrix(n, d)}

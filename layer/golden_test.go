@@ -106,8 +106,8 @@ func TestEmbeddingIsPyTorchs(t *testing.T) {
 	c.Grads(ps)
 }
 
-// Both computed in float64, ours then rounded: half a unit of the last place below 1, and float64's rounding of angles
-// up to 40, some 1e-14.
+// Both computed in float64, ours then rounded: half a unit of the last place below 1, and float64's
+// rounding of angles up to 40, some 1e-14.
 func TestSinusoidsArePyTorchs(t *testing.T) {
 	for name, table := range map[string]func(positions, d int) mat.Matrix{
 		"positions.paper":         layer.Sinusoids,

@@ -14,8 +14,8 @@ func Uniform(w []float32, bound float64, r *rand.Rand) {
 	}
 }
 
-// Normal sets w to normal numbers of mean 0 and the given standard deviation (Box and Muller, 1958), with
-// the same bits on every machine.
+// Normal sets w to normal numbers of mean 0 and the given standard deviation (Box and Muller,
+// 1958). They have the same bits on every machine.
 func Normal(w []float32, deviation float64, r *rand.Rand) {
 	for i := range w {
 		radius := math.Sqrt(-2 * mat.Log(1-r.Float64()))
@@ -24,8 +24,8 @@ func Normal(w []float32, deviation float64, r *rand.Rand) {
 	}
 }
 
-// XavierUniform sets w, which maps in numbers to out, to the uniform numbers of Glorot and Bengio (2010):
-// bound sqrt(6/(in+out)).
+// XavierUniform sets w, the weights of a map from in to out numbers, to uniform numbers in
+// ±sqrt(6/(in+out)) (Glorot and Bengio, 2010).
 func XavierUniform(w []float32, in, out int, r *rand.Rand) {
 	Uniform(w, math.Sqrt(6/float64(in+out)), r)
 }

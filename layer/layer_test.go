@@ -156,7 +156,9 @@ func dropped(drop mat.Dropout, x ref.Matrix) ref.Matrix {
 func TestAddNorm(t *testing.T) {
 	for _, drop := range []mat.Dropout{{}, {Rate: 0.4, Key: 77}} {
 		var l layer.AddNorm
-		ps, r := setUp(func(ps *layer.Params) { l = layer.NewAddNorm(ps, "l", d, eps) })
+		ps, r := setUp(func(ps *layer.Params) {
+			l = layer.AddNorm{Norm: layer.NewNorm(ps, "l", d, eps, layer.LayerNorm), Alpha: 1}
+		})
 		x, sub, dy, dx, dsub := random(r, n, d), random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
 		w := ref.WeightsOf(ps)
 		xs, xRows := flat(x)
@@ -178,7 +180,9 @@ func TestAddNorm(t *testing.T) {
 func TestAddNormIsItsReference(t *testing.T) {
 	drop := mat.Dropout{Rate: 0.4, Key: 77}
 	var l layer.AddNorm
-	ps, r := setUp(func(ps *layer.Params) { l = layer.NewAddNorm(ps, "l", d, eps) })
+	ps, r := setUp(func(ps *layer.Params) {
+		l = layer.AddNorm{Norm: layer.NewNorm(ps, "l", d, eps, layer.LayerNorm), Alpha: 1}
+	})
 	x, sub := random(r, n, d), random(r, n, d)
 	var act layer.NormAct
 	arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
@@ -239,7 +243,8 @@ func TestNormsOfEqualNumbers(t *testing.T) {
 	}
 }
 
-// A residual connection around a sublayer that is a linear map, in every placement and with every norm.
+// A residual connection around a sublayer that is a linear map, in every placement and with every
+// norm.
 func TestResidual(t *testing.T) {
 	for kind, name := range normKinds {
 		for _, pre := range []bool{false, true} {

@@ -48,8 +48,8 @@ func (l Linear) Forward(pool *mat.Pool, y, x mat.Matrix) {
 	l.Precision.gemm(pool, y, x, l.W.Weights(), mat.GemmOptions{Bias: l.bias()})
 }
 
-// Backward takes dy [n × out] and the x that Forward saw, adds to the gradients of W and b, and sets or
-// adds to dx [n × in].
+// Backward takes dy [n × out] and the x that Forward saw, adds to the gradients of W and b, and
+// sets or adds to dx [n × in].
 //
 //	y_ij = Σ_k x_ik·W_kj + b_j   so   dx = dy·Wᵀ   dW = xᵀ·dy   db_j = Σ_i dy_ij
 func (l Linear) Backward(pool *mat.Pool, dx, dy, x mat.Matrix, mode Mode) {
@@ -67,8 +67,8 @@ func AddRows(pool *mat.Pool, sum []float32, m mat.Matrix) {
 	mat.Each(pool, m.Cols, columnGrain, columnSums{sum, m})
 }
 
-// columnGrain is the number of columns that a thread takes at a time in loops down all rows of a matrix:
-// threads split outputs, so that the sum of a column is one chain over the rows, in order.
+// columnGrain is the number of columns that a thread takes at a time in loops down all rows of a
+// matrix: threads split outputs, so that the sum of a column is one chain over the rows, in order.
 const columnGrain = 64
 
 type columnSums struct {

@@ -2,9 +2,9 @@ package layer
 
 import "tfm/mat"
 
-// Output is the linear map and the softmax above the decoder in figure 1, and the loss: logits = x·Eᵀ
-// (section 3.4, E tied to the embeddings or not) and cross-entropy with label smoothing (section 5.4).
-// It works on chunks of rows, so that the [n × V] logits never exist at once.
+// Output is the linear map and the softmax above the decoder in figure 1, and the loss: logits =
+// x·Eᵀ (section 3.4, E tied to the embeddings or not) and cross-entropy with label smoothing
+// (section 5.4). It works on chunks of rows, so that the [n × V] logits never exist at once.
 type Output struct {
 	E         *Param  // [V, d]
 	Bias      *Param  // [V], added to the logits; nil in the paper
@@ -17,12 +17,12 @@ type Output struct {
 type Loss struct {
 	Sum     float64 // the cross-entropy with label smoothing, which is trained on
 	NLL     float64 // -log p(target)
-	KL      float64 // of Output.RDrop: ½(KL(p‖p') + KL(p'‖p)) of each row's distribution and that of its other copy
+	KL      float64 // of Output.RDrop: ½(KL(p‖p') + KL(p'‖p)) of the two distributions of each token
 	Tokens  int
 	Correct int // tokens whose target has the highest probability
 }
 
-// Plus is the loss of two batches together.
+// Plus returns the loss of two batches together.
 func (l Loss) Plus(o Loss) Loss {
 	return Loss{l.Sum + o.Sum, l.NLL + o.NLL, l.KL + o.KL, l.Tokens + o.Tokens, l.Correct + o.Correct}
 }
@@ -80,7 +80,7 @@ func (l Output) Alloc(a *Arena, n int) LossWorkspace {
 
 // chunk returns how many of n rows of logits exist at once.
 func (l Output) chunk(n int) int {
-	const numbers = 1 << 22 // small enough for the last-level cache, rows enough for Gemm
+	const numbers = 1 << 22 // fits the last-level cache, and gives products enough rows
 	return min(n, max(32, min(512, numbers/l.E.Shape[0])))
 }
 
@@ -108,8 +108,8 @@ func (l Output) Forward(pool *mat.Pool, x mat.Matrix, t Targets, w LossWorkspace
 	}
 }
 
-// ForwardBackward sets t.Losses and adds t.Scale times their derivative to the gradients of E and the bias, setting
-// dx [n × d] likewise.
+// ForwardBackward sets t.Losses and adds t.Scale times their derivative to the gradients of E and
+// the bias, setting dx [n × d] likewise.
 //
 // For a row of logits x with p = softmax(x), target t and the smoothed target distribution q:
 //
@@ -128,8 +128,8 @@ func (l Output) ForwardBackward(pool *mat.Pool, dx, x mat.Matrix, t Targets, w L
 // lossGrain is the number of rows of logits that a thread takes at a time.
 const lossGrain = 4
 
-// backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b. last says that these
-// rows are the last of their microbatch.
+// backward sets dx and adds to the gradients of E and the bias for logits = x·Eᵀ + b. last says
+// that these rows are the last of their microbatch.
 func (l Output) backward(pool *mat.Pool, dx, dlogits, x mat.Matrix, last bool) {
 	l.Precision.gemm(pool, dx, dlogits, l.E.Weights(), mat.GemmOptions{})
 	l.E.AddInOrder(last, func(lo, hi int) {
@@ -140,7 +140,8 @@ func (l Output) backward(pool *mat.Pool, dx, dlogits, x mat.Matrix, last bool) {
 	})
 }
 
-// crossEntropy turns rows of logits into the losses of their tokens and, if grad, into Scale·dlogits.
+// crossEntropy turns rows of logits into the losses of their tokens and, if grad, into
+// Scale·dlogits.
 type crossEntropy struct {
 	Output
 	logits  mat.Matrix

@@ -6,16 +6,17 @@ import (
 	"tfm/mat"
 )
 
-// NormKind is one of the ways to bring a row x of d numbers to a standard size, before gain and bias.
+// NormKind is one of the ways to bring a row x of d numbers to a standard size, before gain and
+// bias.
 type NormKind uint8
 
 const (
 	LayerNorm    NormKind = iota // (x - μ)/sqrt(σ² + eps), σ² = Σ(x_j - μ)²/d (Ba et al., 2016)
-	UnbiasedNorm                 // (x - μ)/(s + eps), s² = Σ(x_j - μ)²/(d-1), which some teaching versions of the Transformer compute
+	UnbiasedNorm                 // (x - μ)/(s + eps), s² = Σ(x_j - μ)²/(d-1); common in tutorials
 	RMSNorm                      // x/sqrt(Σx_j²/d + eps), without a bias (Zhang and Sennrich, 2019)
 )
 
-// Norm normalizes each row. All kinds are (x - mean)·rstd·gain + bias, with a mean and an rstd of their own.
+// Norm normalizes each row: (x - mean)·rstd·gain + bias, where Kind defines mean and rstd.
 type Norm struct {
 	Gain *Param // [d]
 	Bias *Param // [d]; nil in an RMSNorm
@@ -23,7 +24,8 @@ type Norm struct {
 	Kind NormKind
 }
 
-// NewNorm declares the gain and, but for RMSNorm, the bias as name.gain and name.bias. UnbiasedNorm needs a d of 2 or more.
+// NewNorm declares name.gain and, unless kind is RMSNorm, name.bias. UnbiasedNorm needs a d of 2 or
+// more.
 func NewNorm(ps *Params, name string, d int, eps float32, kind NormKind) Norm {
 	l := Norm{Gain: ps.New(name+".gain", d), Eps: eps, Kind: kind}
 	if kind != RMSNorm {
@@ -88,8 +90,8 @@ func (l *Norm) row(act *NormAct, i int) {
 	act.Mean[i], act.RStd[i] = mean, rstd
 }
 
-// Backward takes dy [n × d] and what Forward left, adds to the gradients of gain and bias, and sets or
-// adds to dx [n × d]. dx may be dy if it is set; dy is overwritten if dx is added to.
+// Backward takes dy [n × d] and what Forward left, adds to the gradients of gain and bias, and sets
+// or adds to dx [n × d]. dx may be dy if it is set; dy is overwritten if dx is added to.
 //
 // With x̂ = (x - mean)·rstd and g = dy·gain, where mean() is over the d elements of the row:
 //

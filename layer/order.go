@@ -7,20 +7,21 @@ import (
 	"time"
 )
 
-// Accumulator makes the microbatches of a batch, which go through the layers on several threads at once,
-// add to the gradients of one model in the order of their numbers. So every gradient is the same sum, in
-// the same order, for any number of threads. There is one Accumulator for each thread.
+// Accumulator makes the microbatches of a batch, which go through the layers on several threads at
+// once, add to the gradients of one model in the order of their numbers. So every gradient is the
+// same sum, in the same order, for any number of threads. There is one Accumulator for each thread.
 //
 // The contract:
 //
 //   - Params.BeginBatch comes before the first microbatch of a batch, when none is on its way.
-//   - Microbatches are numbered from 0 and begin in that order, one at a time on each Accumulator: Begin,
-//     the layers' Backward, End. A microbatch waits only for those with lower numbers, so that there is
-//     no deadlock, whatever the number of threads.
-//   - Layers add to gradients in Param.AddInOrder alone. A microbatch adds to each block of a gradient
-//     once or, except for the last time, with last = false. The last addition passes the block on.
-//   - End passes on what its microbatch has not added to, so that a microbatch without rows, or one that
-//     panics, stops no other. It is to be deferred.
+//   - Microbatches are numbered from 0 and begin in that order, one at a time on each Accumulator:
+//     Begin, the layers' Backward, End. A microbatch waits only for those with lower numbers, so
+//     that there is no deadlock, whatever the number of threads.
+//   - Layers add to gradients in Param.AddInOrder alone. A microbatch adds to each block of a
+//     gradient once or, except for the last time, with last = false. The last addition passes the
+//     block on.
+//   - End passes on what its microbatch has not added to, so that a microbatch without rows, or one
+//     that panics, stops no other. It is to be deferred.
 //
 // Waiting spins for some microseconds, then parks the goroutine. Nothing is allocated.
 type Accumulator struct {
@@ -28,9 +29,9 @@ type Accumulator struct {
 	gates      []gate // of all blocks of all parameters, shared by all Accumulators of a model
 }
 
-// Share makes ps an alias of the weights and gradients of src for one thread, and returns the Accumulator
-// that orders this thread's additions. ps must have been declared as src was, and src must have been
-// allocated. Several goroutines may share one src at once.
+// Share makes ps an alias of the weights and gradients of src for one thread, and returns the
+// Accumulator that orders this thread's additions. ps must have been declared as src was, and src
+// must have been allocated. Several goroutines may share one src at once.
 func (ps *Params) Share(src *Params) *Accumulator {
 	a := &Accumulator{gates: src.gates}
 	ps.W, ps.G = src.W, src.G
@@ -65,9 +66,10 @@ func (a *Accumulator) End() {
 	}
 }
 
-// AddInOrder calls add for each block of rows [lo, hi) of p's gradient when all earlier microbatches have
-// added to it. add may add to smaller gradients of the same layer along with the first block. last says
-// that this microbatch adds nothing more to p. Without an Accumulator nothing is waited for.
+// AddInOrder calls add for each block of rows [lo, hi) of p's gradient when all earlier
+// microbatches have added to it. add may add to smaller gradients of the same layer along with the
+// first block. last says that this microbatch adds nothing more to p. Without an Accumulator
+// nothing is waited for.
 func (p *Param) AddInOrder(last bool, add func(lo, hi int)) {
 	for block := range p.blocks() {
 		lo, hi := block*blockRows, min((block+1)*blockRows, p.Shape[0])
@@ -84,9 +86,9 @@ func (p *Param) AddInOrder(last bool, add func(lo, hi int)) {
 	}
 }
 
-// blockRows is the number of rows of a matrix that are passed on together: few enough that no microbatch
-// waits for another's whole product with the largest matrix, the embeddings, and enough for products at
-// full speed.
+// blockRows is the number of rows of a matrix that are passed on together: few enough that no
+// microbatch waits for another's whole product with the largest matrix, the embeddings, and enough
+// for products at full speed.
 const blockRows = 2048
 
 // blocks returns the number of blocks of the gradient; a vector is one block.
@@ -118,8 +120,8 @@ type gate struct {
 	passed sync.Cond
 }
 
-// spin is how long a waiting microbatch looks before it parks: longer than the other side's product with
-// a small matrix, so that in step microbatches seldom park.
+// spin is how long a waiting microbatch looks before it parks: longer than the other side's product
+// with a small matrix, so that in step microbatches seldom park.
 const spin = 100 * time.Microsecond
 
 // await returns when microbatch may go through.

@@ -13,8 +13,9 @@ import (
 	"tfm/mat"
 )
 
-// Microbatches that run at once, the last begun first, leave the sums of microbatches that run one after
-// another, also where a gradient has several blocks and the logits of a microbatch come in several chunks.
+// Microbatches that run at once, the last begun first, leave the sums of microbatches that run one
+// after another, also where a gradient has several blocks and the logits of a microbatch come in
+// several chunks.
 func TestMicrobatchesAddInOrder(t *testing.T) {
 	const microbatches, n, in, d, v = 3, 70, 5000, 4, 70_000
 	type weights struct {
@@ -93,7 +94,8 @@ func backward(l layer.Linear) {
 	l.Backward(nil, dx, dy, x, layer.Set)
 }
 
-// A microbatch that adds to no gradient, because it has no rows or panics, stops none of the others.
+// A microbatch that adds to no gradient, because it has no rows or panics, stops none of the
+// others.
 func TestMicrobatchesThatAddNothing(t *testing.T) {
 	const n = 4
 	whole, l, accumulators := linears(n)

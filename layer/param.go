@@ -2,7 +2,7 @@ package layer
 
 import "tfm/mat"
 
-// Param is one tensor of parameters: a named view into the arena of its Params.
+// Param is one tensor of parameters: a named view into the weights and gradients of its Params.
 type Param struct {
 	Name  string
 	Shape []int     // one or two sizes; a matrix that multiplies rows is [in, out]
@@ -13,7 +13,7 @@ type Param struct {
 	gates       []gate       // of each block of rows of G
 }
 
-// Size is the number of weights.
+// Size returns the number of weights.
 func (p *Param) Size() int {
 	n := 1
 	for _, s := range p.Shape {
@@ -28,7 +28,7 @@ func (p *Param) Weights() mat.Matrix { return mat.Of(p.W, p.Shape[0], p.Shape[1]
 // Grad views the gradient of a parameter of two sizes as a matrix.
 func (p *Param) Grad() mat.Matrix { return mat.Of(p.G, p.Shape[0], p.Shape[1]) }
 
-// Params are all parameters of a model, in the order in which they were declared, in one flat arena: the
+// Params are all parameters of a model, in the order of their declaration, in one flat slice: the
 // optimizer is one loop over it, the norm of the gradient one reduction, a checkpoint one write.
 type Params struct {
 	List []*Param
@@ -38,7 +38,7 @@ type Params struct {
 	gates []gate // of all blocks of all parameters, if there are gradients: see Accumulator
 }
 
-// New declares a parameter. Nothing is allocated, so that a model can be described without its memory.
+// New declares a parameter. It allocates no weights, so that a model can be described without them.
 func (ps *Params) New(name string, shape ...int) *Param {
 	p := &Param{Name: name, Shape: shape}
 	ps.List = append(ps.List, p)
@@ -46,10 +46,10 @@ func (ps *Params) New(name string, shape ...int) *Param {
 	return p
 }
 
-// Count is the number of weights declared.
+// Count returns the number of weights declared.
 func (ps *Params) Count() int { return ps.size }
 
-// Allocate makes the arena, all zeros, with or without gradients.
+// Allocate makes the weights and, for training, the gradients, all zeros.
 func (ps *Params) Allocate(gradients bool) {
 	ps.W, ps.G, ps.gates = make([]float32, ps.size), nil, nil
 	if gradients {

@@ -2,10 +2,10 @@ package layer
 
 import "tfm/mat"
 
-// The tables of positional encodings [positions × d], from position 0 on. They are computed in float64 and rounded
-// once, with the same bits on every machine.
+// The tables of positional encodings [positions × d], from position 0 on. They are computed in
+// float64 and rounded once, with the same bits on every machine.
 
-// Sinusoids is the paper's, section 3.5:
+// Sinusoids returns the paper's table (section 3.5):
 //
 //	PE(pos, 2i) = sin(pos / 10000^(2i/d))   PE(pos, 2i+1) = cos(pos / 10000^(2i/d))
 func Sinusoids(positions, d int) mat.Matrix {
@@ -13,14 +13,15 @@ func Sinusoids(positions, d int) mat.Matrix {
 	for j := 0; j < d; j += 2 {
 		cos := j + 1
 		if cos == d {
-			cos = j // d is odd: there is only the sine
+			cos = j // d is odd: the last column is a sine, written last
 		}
 		waves(pe, cos, j, mat.Pow(10000, -float64(j)/float64(d)))
 	}
 	return pe
 }
 
-// SinusoidHalves is the same numbers in another order, sines in the first half and cosines in the second:
+// SinusoidHalves returns the same numbers in another order, sines in the first half and cosines in
+// the second:
 //
 //	PE(pos, i) = sin(pos / 10000^(2i/d))   PE(pos, d/2+i) = cos(pos / 10000^(2i/d))
 //
@@ -33,11 +34,12 @@ func SinusoidHalves(positions, d int) mat.Matrix {
 	return pe
 }
 
-// TimingSignal is halves as well, whose slowest wave is the one at 1/10000 and not one before it:
+// TimingSignal returns halves whose slowest wave has the rate 1/10000 exactly:
 //
 //	PE(pos, i) = sin(pos / 10000^(i/(d/2-1)))   PE(pos, d/2+i) = cos(pos / 10000^(i/(d/2-1)))
 //
-// d must be even. Source: get_timing_signal_1d of tensor2tensor, from position 0; fairseq and Marian have it too.
+// d must be even. Source: get_timing_signal_1d of tensor2tensor, from position 0; also in fairseq
+// and Marian.
 func TimingSignal(positions, d int) mat.Matrix {
 	pe := mat.New(positions, d)
 	for i := range d / 2 {

@@ -2,21 +2,23 @@ package layer
 
 import "tfm/mat"
 
-// Precision is what the products with a layer's weights are computed in, forward and backward. Weights, activations, gradients and
-// all that is no such product are float32 either way.
+// Precision is the format of the products with a layer's weights, forward and backward. Weights,
+// activations, gradients and all other arithmetic are float32 either way.
 type Precision uint8
 
 const (
 	Float32 Precision = iota // the same bits on every processor
-	// BF16 rounds what is multiplied to bfloat16, see mat.GemmBF16, where that is faster than float32; mat.FasterBF16 tells which
-	// products of which processors that are. Micikevicius et al. ("Mixed Precision Training", 2018) train so, with weights that stay
-	// float32; Kalamkar et al. ("A Study of BFLOAT16 for Deep Learning Training", 2019) show that it needs no scaling of the loss.
-	// Results are the same for any number of threads, but not on every processor.
+	// BF16 rounds the operands of products to bfloat16 (mat.GemmBF16) where that is faster than
+	// float32 (mat.FasterBF16). Weights stay float32, as in Micikevicius et al. ("Mixed Precision
+	// Training", 2018), and the loss is not scaled (Kalamkar et al., "A Study of BFLOAT16 for Deep
+	// Learning Training", 2019). Results are the same for any number of threads, but not on every
+	// processor.
 	BF16
 )
 
-// InForce names what computes the products: mat.KernelBF16, or "float32" if r is that or nothing that this processor has for
-// BF16 is faster. With the same in force a training ends in the same weights.
+// InForce names the kernel of the products: mat.KernelBF16, or "float32" if r is Float32 or this
+// processor has no faster kernel for BF16. Trainings with the same kernel in force end in the same
+// weights.
 func (r Precision) InForce() string {
 	if k := mat.KernelBF16(); r == BF16 && k != mat.Kernel() {
 		return k
@@ -25,10 +27,10 @@ func (r Precision) InForce() string {
 }
 
 // gemm is mat.Gemm in this precision.
-func (r Precision) gemm(p *mat.Pool, c, a, b mat.Matrix, o mat.GemmOptions) {
+func (r Precision) gemm(pool *mat.Pool, c, a, b mat.Matrix, o mat.GemmOptions) {
 	if r == BF16 && mat.FasterBF16(c.Rows, c.Cols, a.Cols) {
-		mat.GemmBF16(p, c, a, b, o)
+		mat.GemmBF16(pool, c, a, b, o)
 	} else {
-		mat.Gemm(p, c, a, b, o)
+		mat.Gemm(pool, c, a, b, o)
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"tfm/mat"
 )
 
-// Each product of a Linear in BF16 is within what rounding its operands to 8 bits makes of it: each of the two is off by at most
-// 2^-9 of itself, so a sum by (2^-8 + 2^-18)·Σ|a||b|, and float32's rounding of the sums, some k·2^-24, is less than as much again.
+// Each product of a Linear in BF16 is within what rounding its operands to 8 bits makes of it: each
+// of the two is off by at most 2^-9 of itself, so a sum by (2^-8 + 2^-18)·Σ|a||b|, and float32's
+// rounding of the sums, some k·2^-24, is less than as much again.
 func TestLinearInBF16(t *testing.T) {
 	const n, in, out = 96, 80, 112
 	ps := new(layer.Params)

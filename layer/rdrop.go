@@ -9,18 +9,21 @@ func (l Output) AllocRDrop(a *Arena, n int) LossWorkspace {
 	return w
 }
 
-// RDrop is ForwardBackward of two copies of n tokens that have gone through the model with other dropout: rows i and
-// n+i of x [2n × d] and of t [2n] belong to one token. Beside the cross-entropy of both it makes their
-// distributions p and p' alike (Liang et al., 2021, "R-Drop", section 2.2, equations 2 to 4): it adds t.Scale times
-// the derivative of the paper's loss, summed over tokens,
+// RDrop is ForwardBackward of two copies of n tokens that have gone through the model with
+// different dropout: rows i and n+i of x [2n × d] and of t [2n] belong to one token. Beside the
+// cross-entropy of both it makes their distributions p and p' alike (Liang et al., 2021, "R-Drop",
+// section 2.2, equations 2 to 4): it adds t.Scale times the derivative of the paper's loss, summed
+// over tokens,
 //
 //	-log p(target) - log p'(target) + α·½(KL(p‖p') + KL(p'‖p)) = Loss.Sum + α/2·Loss.KL summed over rows
 //
-// with label smoothing in the first two; the KL of a token is in the losses of its first row. Loss counts each copy as a token, so that its means are those of
-// ForwardBackward; a Scale of 1/2n makes derivatives likewise. α must be above 0. It panics if x has an odd number of rows.
+// with label smoothing in the first two; the KL of a token is in the losses of its first row. Loss
+// counts each copy as a token, so that its means are those of ForwardBackward; a Scale of 1/2n does
+// the same for derivatives. α must be above 0. RDrop panics if x has an odd number of rows.
 //
-// With x and y the logits of the two rows, u = x - y, and q the smoothed target distribution: log p - log p' is u less
-// a constant, which Σ_j p_j - p'_j = 0 takes away, and dp_k/dx_j = p_k·([j=k] - p_j), so
+// With x and y the logits of the two rows, u = x - y, and q the smoothed target distribution: log p
+// - log p' is u minus a constant, which Σ_j p_j - p'_j = 0 cancels, and dp_k/dx_j = p_k·([j=k] -
+// p_j), so
 //
 //	J  = KL(p‖p') + KL(p'‖p) = Σ_j (p_j - p'_j)·u_j
 //	dJ/dx_j = p_j - p'_j + p_j·(u_j - Σ_k p_k·u_k)       dJ/dy_j = p'_j - p_j - p'_j·(u_j - Σ_k p'_k·u_k)
@@ -51,7 +54,8 @@ func (l Output) RDrop(pool *mat.Pool, dx, x mat.Matrix, t Targets, alpha float32
 	}
 }
 
-// coupled turns the two rows of logits of each token into its losses and Scale times the derivative.
+// coupled turns the two rows of logits of each token into its losses and Scale times the
+// derivative.
 type coupled struct {
 	copies [2]crossEntropy
 	diff   mat.Matrix
@@ -59,7 +63,7 @@ type coupled struct {
 }
 
 func (t *coupled) Range(lo, hi int) {
-	const block = 1024 // numbers of a row that are worked on at once, within the first-level cache
+	const block = 1024 // numbers of a row that fit the first-level cache
 	var saved [block]float32
 	a, b := &t.copies[0], &t.copies[1]
 	scale, v := a.targets.Scale, a.logits.Cols

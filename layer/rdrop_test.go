@@ -74,7 +74,8 @@ func TestRDrop(t *testing.T) {
 		arena(func(a *layer.Arena) { workspace, all.Losses = l.AllocRDrop(a, v.many), layer.AllocLosses(a, 2*v.many) })
 		l.RDrop(nil, dx, x, all, v.alpha, workspace)
 		got := all.Losses.Total()
-		// A row's share is a difference of two sums, which may be larger: ten roundings of the mean logit's size.
+		// A row's share is a difference of two sums, which may be larger: ten roundings of the mean
+		// logit's size.
 		if want := kl(w["e"], w["b"], rows); math.Abs(got.KL-want) > 1e-6*(want+float64(v.many)) {
 			t.Errorf("KL %v, want %v", got.KL, want)
 		}

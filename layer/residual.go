@@ -9,13 +9,8 @@ type AddNorm struct {
 	Alpha float32
 }
 
-// NewAddNorm declares the paper's: layer norm, its gain and bias as name.gain and name.bias, and α = 1.
-func NewAddNorm(ps *Params, name string, d int, eps float32) AddNorm {
-	return AddNorm{NewNorm(ps, name, d, eps, LayerNorm), 1}
-}
-
-// Forward returns act.Y = Norm(α·x + Dropout(sub)) for x and the sublayer's result sub, all [n × d]. The
-// sum replaces sub, whose memory is act.X from then on.
+// Forward returns act.Y = Norm(α·x + Dropout(sub)) for x and the sublayer's result sub, all [n ×
+// d]. The sum replaces sub, whose memory is act.X from then on.
 func (l AddNorm) Forward(pool *mat.Pool, act *NormAct, x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	act.X, act.drop = sub, drop
 	mat.Each(pool, x.Rows, rowGrain, addNorm{l, *act, x})
@@ -67,9 +62,9 @@ func (t *addNormGrad) Range(lo, hi int) {
 	}
 }
 
-// Residual returns x + Dropout(sub) for x and the result sub of a sublayer, both [n × d], and leaves it
-// in sub's memory. It is the residual connection of pre-norm, x + Dropout(Sublayer(Norm(x))) (Baevski and
-// Auli, 2019; Xiong et al., 2020).
+// Residual returns x + Dropout(sub) for x and the result sub of a sublayer, both [n × d], and
+// leaves it in sub's memory. It is the residual connection of pre-norm, x +
+// Dropout(Sublayer(Norm(x))) (Baevski and Auli, 2019; Xiong et al., 2020).
 func Residual(pool *mat.Pool, x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	mat.Each(pool, x.Rows, rowGrain, dropRows{sub, sub, x, drop})
 	return sub

@@ -13,12 +13,13 @@ const (
 	DecoderCross = "decoder.cross" // target tokens to source tokens
 )
 
-// Attention is Evaluate that shows all attention weights: for each sentence of the batch, layer and head,
-// visit is called with the weights [queries × keys], whose rows sum to 1. A sentence's source tokens end
-// with EOS; its queries in the decoder are BOS and the target, so that row i is the step that predicts
-// target token i, the last one EOS. The batch goes in microbatches; within one, attentions come in the order
-// of a forward pass, then layers from 0, then heads, then sentences. The weights are valid only during the
-// call. They and the Loss have the bits of Evaluate; no gradients are needed.
+// Attention is Evaluate that shows all attention weights: for each sentence of the batch, layer and
+// head, visit is called with the weights [queries × keys], whose rows sum to 1. A sentence's source
+// tokens end with EOS; its queries in the decoder are BOS and the target, so that row i is the step
+// that predicts target token i, the last one EOS. The batch goes in microbatches; within one,
+// attentions come in the order of a forward pass, then layers from 0, then heads, then sentences.
+// The weights are valid only during the call. They and the Loss have the bits of Evaluate; no
+// gradients are needed.
 func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sentence int, weights mat.Matrix)) Loss {
 	b.check(s.p.Config)
 	alloc := func(m, n int) {

@@ -8,7 +8,8 @@ import (
 	"tfm/mat"
 )
 
-// Every row of every attention is that of the equations in float64, no other comes, and the loss is Evaluate's.
+// Every row of every attention is that of the equations in float64, no other comes, and the loss is
+// Evaluate's.
 func TestAttentionIsThatOfTheEquations(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"paper":        func(*Config) {},

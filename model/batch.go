@@ -2,7 +2,8 @@ package model
 
 import "fmt"
 
-// Batch is a ragged batch of sentence pairs: the tokens of all sentences one after another, without padding.
+// Batch is a ragged batch of sentence pairs: the tokens of all sentences one after another, without
+// padding.
 type Batch struct {
 	Src       []int32 // sources, each with EOS at its end
 	SrcStarts []int32 // where each source begins, and at the end len(Src)
@@ -48,8 +49,8 @@ func rebased(to, starts []int32) []int32 {
 	return to
 }
 
-// end returns the end of the microbatch that begins with sentence lo: it has at most the given rows on each
-// side, except that it has one sentence at least.
+// end returns the end of the microbatch that begins with sentence lo: it has at most the given rows
+// on each side, except that it has one sentence at least.
 func (b *Batch) end(lo, rows int) int {
 	hi := lo + 1
 	for hi < b.Sentences() && int(max(b.SrcStarts[hi+1]-b.SrcStarts[lo], b.TgtStarts[hi+1]-b.TgtStarts[lo])) <= rows {
@@ -70,8 +71,8 @@ func (b *Batch) longest() int {
 	return int(longest)
 }
 
-// check panics if the batch is not valid for a model of this configuration, before other threads and
-// assembly see it.
+// check panics if the batch is not valid for a model of this configuration, before other threads
+// and assembly see it.
 func (b *Batch) check(c Config) {
 	if len(b.SrcStarts) != len(b.TgtStarts) {
 		panic(fmt.Sprintf("model: %d source and %d target starts in a batch", len(b.SrcStarts), len(b.TgtStarts)))

@@ -8,14 +8,16 @@ import (
 	"tfm/mat"
 )
 
-// CarryOver sets the weights of t to those of a trained model, for t to be trained further, perhaps with other
-// vocabularies. src and tgt say for each id of t's vocabularies which ids of from's it was: its row of an embedding and of
-// the output projection, and its output bias, become the mean of theirs, and an id that was none keeps what it has, such as
-// the weights of Init. All other weights are copied.
+// CarryOver sets the weights of t to those of a trained model, so that t can be trained further,
+// perhaps with other vocabularies. src and tgt list for each id of t's vocabularies the ids of
+// from's that it replaces: its rows of the embedding and of the output matrix, and its output bias,
+// become the mean of theirs; an id that replaces none keeps its weights, such as those of Init. All
+// other weights are copied.
 //
-// Each of the three matrices that a Config ties is what that matrix was in from, whichever of them are one there or here; if all
-// are one in t alone, it is the source's. It is an error that names the tensor if from lacks one or has it in another shape. It
-// panics if src or tgt are not as long as t's vocabularies or name an id that from has not.
+// Each of the three matrices that a Config ties is carried from the same matrix of from, whichever
+// of them are tied there or here; if all three are tied in t alone, from the source embedding.
+// CarryOver returns an error that names the tensor if from lacks one or has it in another shape. It
+// panics if src or tgt are not as long as t's vocabularies or contain an id outside from's.
 func (t *Transformer) CarryOver(from *Transformer, src, tgt [][]int32) error {
 	if len(src) != t.Config.SrcVocab || len(tgt) != t.Config.TgtVocab {
 		panic(fmt.Sprintf("model: CarryOver of %d and %d ids, want %d and %d", len(src), len(tgt), t.Config.SrcVocab, t.Config.TgtVocab))

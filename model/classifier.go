@@ -11,19 +11,20 @@ import (
 
 // ClassifierConfig describes a Classifier.
 type ClassifierConfig struct {
-	// Config is of the layers; its fields that concern vocabularies, embeddings and positions are not used. Dropout is of
-	// each sublayer's output, not of the inputs. With DecoderLayers 0 there is no decoder.
+	// Config describes the layers; its fields for vocabularies, embeddings and positions are not
+	// used. Dropout applies to each sublayer's output, not to the inputs. DecoderLayers 0 means no
+	// decoder.
 	Config
 
 	Rows, Cols int  // of an input
-	Embed      bool // a linear map from Cols to d and learned positions; without it the rows are what the encoder is given, and Cols is d
+	Embed      bool // a linear map from Cols to d and learned positions; without it Cols is d
 	Classes    int
 }
 
-// Validate reports the first field that makes no sense, with what was found and what was expected.
+// Validate reports the first invalid field, with what was found and what was expected.
 func (c ClassifierConfig) Validate() error {
 	layers := c.Config
-	layers.SrcVocab, layers.TgtVocab, layers.Tie, layers.MaxLen = EOS+2, EOS+2, TieNone, 1 // there are none
+	layers.SrcVocab, layers.TgtVocab, layers.Tie, layers.MaxLen = EOS+2, EOS+2, TieNone, 1 // not used
 	layers.Positions, layers.FirstPosition = Learned, 0
 	if layers.DecoderLayers == 0 {
 		layers.DecoderLayers = 1
@@ -41,15 +42,15 @@ func (c ClassifierConfig) Validate() error {
 	return layers.Validate()
 }
 
-// Classifier is a Transformer over rows of numbers instead of tokens: it tells to which of some classes a
-// sequence of rows, such as the lines of an image, belongs.
+// Classifier is a Transformer over rows of numbers instead of tokens: it assigns a sequence of
+// rows, such as the lines of an image, to one of several classes.
 //
 //	x = rows, or rows·W + b + positions
 //	y = the mean of Encoder(x)'s rows, or Decoder(one row of ones, Encoder(x))
 //	logits = y·Eᵀ + b
 //
-// The mean of a sequence's features in place of a class token is that of Beyer et al. ("Better plain ViT baselines",
-// 2022). Like a Transformer it holds no activations.
+// The mean of a sequence's features in place of a class token follows Beyer et al. ("Better plain
+// ViT baselines", 2022). Like a Transformer it holds no activations.
 type Classifier struct {
 	Config ClassifierConfig
 	Params *layer.Params
@@ -59,7 +60,8 @@ type Classifier struct {
 	layers    *Transformer // without embeddings
 }
 
-// NewClassifier returns the model that c describes, or why there is none. Its weights are not allocated.
+// NewClassifier returns the model that c describes, or an error if c is invalid. Its weights are
+// not allocated.
 func NewClassifier(c ClassifierConfig) (*Classifier, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -81,17 +83,19 @@ func NewClassifier(c ClassifierConfig) (*Classifier, error) {
 // Init sets the weights from a seed, as Transformer.Init does. Params must have been allocated.
 func (m *Classifier) Init(seed uint64) { m.layers.Init(seed) }
 
-// ClassifierPass takes batches through a Classifier, forward and backward, and owns the activations. After the
-// largest batch has been seen it allocates nothing. It is not for concurrent use.
+// ClassifierPass takes batches through a Classifier, forward and backward, and owns the
+// activations. After the largest batch has been seen it allocates nothing. It is not safe for
+// concurrent use.
 type ClassifierPass struct {
 	*Classifier
 	pass     stacks
 	losses   layer.Losses
 	src, tgt []int32    // where each sequence begins in x, and in its result
-	dx       mat.Matrix // [m × Cols]; nobody asks for it
+	dx       mat.Matrix // [m × Cols] the inputs' derivative, not used
 }
 
-// NewClassifierPass returns a pass whose loops run on pool. Train needs Params that are allocated with gradients.
+// NewClassifierPass returns a pass whose loops run on pool. Train needs Params that are allocated
+// with gradients.
 func NewClassifierPass(m *Classifier, pool *mat.Pool) *ClassifierPass {
 	return &ClassifierPass{Classifier: m, pass: newStacks(m.layers, pool, new(layer.Arena))}
 }
@@ -130,7 +134,7 @@ func (s *ClassifierPass) runs(n int, enc, dec dropouts) (encoder, decoder Run) {
 		Run{Pool: s.pass.pool, Self: attn.Ragged{Q: tgt, K: tgt}, Cross: attn.Ragged{Q: tgt, K: src}, drop: dec}
 }
 
-// forward returns what is to be mapped to logits, [n × d].
+// forward returns y [n × d], which Output maps to logits.
 func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Matrix {
 	pool, act := s.pass.pool, &s.pass.act
 	encoder, decoder := s.runs(n, enc, dec)
@@ -148,7 +152,8 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 	return act.tgt
 }
 
-// backward takes dtgt, the derivative of forward's result, to the gradients: forward's lines in reverse.
+// backward takes dtgt, the derivative of forward's result, to the gradients: forward's lines in
+// reverse.
 //
 //	y = Σ_i memory_i/rows   so   dmemory_i = dy/rows
 //	src_i = x_i·W + b + P_i, for each input,   so   dP_i = Σ dsrc_i over the inputs
@@ -167,9 +172,9 @@ func (s *ClassifierPass) backward(x mat.Matrix, n int, enc, dec dropouts) {
 	}
 }
 
-// Train takes a batch of n inputs, x [n·Rows × Cols], forward with dropout, whose masks are a function of seed, and backward, and
-// adds scale times the derivative of the summed loss to the gradients. It panics on shapes that do not fit and labels that
-// are no class.
+// Train takes a batch of n inputs, x [n·Rows × Cols], forward with dropout, whose masks are a
+// function of seed, and backward, and adds scale times the derivative of the summed loss to the
+// gradients. It panics on shapes that do not fit and on labels outside the classes.
 func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale float32) Loss {
 	if s.Params.G == nil {
 		panic("model: training of a Classifier that was allocated without gradients")
@@ -182,8 +187,7 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 	return s.losses.Total()
 }
 
-// Evaluate returns the loss of a batch, and how many of its labels have the highest probability, without dropout. It
-// panics as Train does.
+// Evaluate returns the loss of a batch, without dropout. It panics as Train does.
 func (s *ClassifierPass) Evaluate(x mat.Matrix, labels []int32) Loss {
 	s.alloc(x, labels, false)
 	y := s.forward(x, len(labels), dropouts{}, dropouts{})

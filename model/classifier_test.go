@@ -143,7 +143,8 @@ func TestGradientsOfClassifiers(t *testing.T) {
 	}
 }
 
-// An input has the same loss alone and among others, and gradients have the same bits on any number of threads.
+// An input has the same loss alone and among others, and gradients have the same bits on any number
+// of threads.
 func TestClassifierDoesNotDependOnTheBatchOrThreads(t *testing.T) {
 	for name, c := range classifiers() {
 		c.Dropout = 0.2

@@ -14,15 +14,16 @@ const (
 	EOS = 2 // ends every source and every target
 )
 
-// Which of the three matrices of section 3.4 are one: source embedding, target embedding, output projection.
+// Which of the three matrices of section 3.4 are one: source embedding, target embedding, output
+// projection.
 const (
 	TieAll     = "all"     // all three (the paper); needs one joint vocabulary
 	TieDecoder = "decoder" // target embedding and output projection
 	TieNone    = "none"
 )
 
-// Config describes a model. It is stored in the model file as JSON. The fields that the file may leave out are the
-// readings of the paper; their zero value is the paper's own.
+// Config describes a model. It is stored in the model file as JSON. The fields that the file may
+// leave out are the readings of the paper; their zero value is the paper's own.
 type Config struct {
 	DModel         int     `json:"d_model"`         // d, the width of every layer's input and output
 	Heads          int     `json:"heads"`           // h
@@ -37,7 +38,7 @@ type Config struct {
 	TgtVocab       int     `json:"tgt_vocab"`
 	Tie            string  `json:"tie"`      // TieAll, TieDecoder or TieNone
 	NormEps        float32 `json:"norm_eps"` // added to the variance, inside the root; in UnbiasedNorm to the deviation
-	MaxLen         int     `json:"max_len"`  // most tokens of a sentence, with its end mark: the length of the table of positions
+	MaxLen         int     `json:"max_len"`  // most tokens of a sentence, its mark included
 
 	Norm             Placement  `json:"norm,omitempty"`
 	FinalNorm        FinalNorm  `json:"final_norm,omitempty"`
@@ -71,9 +72,10 @@ func (c Config) HeadSizes() (dk, dv int) {
 	return dk, dv
 }
 
-// DeepNormScales returns α, by which DeepNorm multiplies residuals, and β, by which some weights begin smaller, in the
-// encoder and in the decoder (Wang et al., 2022, "DeepNet: Scaling Transformers to 1,000 Layers", figure 2, for N
-// encoder and M decoder layers). All are 1 without DeepNorm.
+// DeepNormScales returns α, by which DeepNorm multiplies residuals, and β, by which some weights
+// begin smaller, in the encoder and in the decoder (Wang et al., 2022, "DeepNet: Scaling
+// Transformers to 1,000 Layers", figure 2, for N encoder and M decoder layers). All are 1 without
+// DeepNorm.
 func (c Config) DeepNormScales() (encAlpha, encBeta, decAlpha, decBeta float64) {
 	if c.Norm != DeepNorm {
 		return 1, 1, 1, 1
@@ -135,7 +137,8 @@ func PresetNames() []string {
 	return names
 }
 
-// Preset returns the configuration of that name. The vocabularies are left at 0 for the caller to set.
+// Preset returns the configuration of that name. The vocabularies are left at 0 for the caller to
+// set.
 func Preset(name string) (Config, error) {
 	for _, p := range presets {
 		if p.name == name {
@@ -147,8 +150,8 @@ func Preset(name string) (Config, error) {
 	return Config{}, fmt.Errorf("unknown preset %q; there are %s", name, strings.Join(PresetNames(), ", "))
 }
 
-// maxPositions is the largest table of sinusoids, in numbers: 256 MB. It is computed, not stored in a model file, so that
-// no size of the file bounds it.
+// maxPositions is the largest table of sinusoids, in numbers: 256 MB. It is computed, not stored in
+// a model file, so that no size of the file bounds it.
 const maxPositions = 1 << 26
 
 // Validate reports the first invalid field, as a *FieldError.

@@ -2,16 +2,17 @@ package model
 
 import "tfm/mat"
 
-// dropouts gives each place where a step drops something a generator of its own. The places of the paper are
-// numbered: the embeddings of a stack, then the result of each sublayer.
+// dropouts gives each place of dropout in a step a generator of its own. The places of section 5.4
+// are numbered: the embeddings of a stack, then the result of each sublayer.
 type dropouts struct {
 	rates
 	seed  uint64 // of the step
-	place uint64
+	place uint64 // skipped by from
 
-	// What comes before in the batch: a number is dropped or not by its place in the batch, in whatever part of it.
+	// Rows and sentences of the batch before this microbatch: whether a number is dropped depends
+	// on its place in the batch, not on the cuts.
 	rows, sentences  int
-	width, ff, heads int // of a row; of an inner row; and how many weights of attention a sentence has a generator for
+	width, ff, heads int // d_model, d_ff, h: numbers of a row and of an inner row, generators of a sentence
 }
 
 // rates are the probabilities of the places.
@@ -19,17 +20,19 @@ type rates struct{ outer, weights, inner float32 }
 
 func (c Config) rates() rates { return rates{c.Dropout, c.AttentionDropout, c.FFDropout} }
 
-// at is the generator of the i-th place from here.
+// at returns the generator of the i-th place from here.
 func (d dropouts) at(i int) mat.Dropout {
 	return mat.Dropout{Rate: d.outer, Key: d.key(i), First: d.rows * d.width}
 }
 
-// weightsAt is the generator of the weights of attention in the sublayer whose result is the i-th place from here.
+// weightsAt returns the generator of the attention weights in the sublayer whose result is place i
+// from here.
 func (d dropouts) weightsAt(i int) mat.Dropout {
 	return mat.Dropout{Rate: d.weights, Key: mix(d.key(i)) + uint64(d.sentences*d.heads)}
 }
 
-// innerAt is the generator of the inner numbers of the feed-forward network whose result is the i-th place from here.
+// innerAt returns the generator of the inner numbers of the feed-forward network whose result is
+// place i from here.
 func (d dropouts) innerAt(i int) mat.Dropout {
 	return mat.Dropout{Rate: d.inner, Key: mix(d.key(i)), First: d.rows * d.ff}
 }

@@ -7,8 +7,8 @@ import (
 	"tfm/model"
 )
 
-// A small Transformer: every parameter with its shape, and the shapes of what goes through it. A matrix that multiplies
-// rows is [in × out]; W^Q, W^K and W^V are one matrix [d × 3d].
+// A small Transformer: every parameter with its shape, and the shapes of what goes through it. A
+// matrix that multiplies rows is [in × out]; W^Q, W^K and W^V are one matrix [d × 3d].
 func ExampleNew() {
 	m, err := model.New(model.Config{DModel: 8, Heads: 2, DFF: 32, EncoderLayers: 1, DecoderLayers: 1, LabelSmoothing: 0.1,
 		SrcVocab: 20, TgtVocab: 20, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 16})

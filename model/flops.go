@@ -1,8 +1,9 @@
 package model
 
-// TrainFLOPs is the number of floating-point operations that a training step on b needs, a multiplication and an
-// addition counted as two: those of the matrix products, forward once and backward twice. What is computed
-// beside them (norms, softmax, optimizer), or again in the backward pass, does not count.
+// TrainFLOPs returns the number of floating-point operations that a training step on b needs, a
+// multiplication and an addition counted as two: those of the matrix products, forward once and
+// backward twice. Other arithmetic (norms, softmax, optimizer) and recomputation in the backward
+// pass do not count.
 func (c Config) TrainFLOPs(b *Batch) float64 {
 	d, ff := float64(c.DModel), float64(c.DFF)
 	dk, dv := c.HeadSizes()

@@ -55,7 +55,8 @@ func (f *finalNorm) backward(dx mat.Matrix) {
 	}
 }
 
-// PyTorch computes on padded batches under masks, we on ragged ones: results are compared where there is a token.
+// PyTorch computes on padded batches under masks, we on ragged ones: results are compared where
+// there is a token.
 func TestEncoderIsPyTorchs(t *testing.T) {
 	golden.Each(t, "encoder_layer", encoderIsPyTorchs)
 	golden.Each(t, "encoder", encoderIsPyTorchs)
@@ -63,14 +64,14 @@ func TestEncoderIsPyTorchs(t *testing.T) {
 
 func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
-	parts := blocks{config, ps, 1}
+	stack := blocks{config, ps, 1}
 	var layers []EncoderLayer
 	for i := range c.EncoderLayers {
-		layers = append(layers, parts.encoderLayer(i))
+		layers = append(layers, stack.encoderLayer(i))
 	}
 	var final finalNorm
 	if c.FinalNorm {
-		final.norm = parts.norm("encoder.norm")
+		final.norm = stack.norm("encoder.norm")
 	}
 	ps.Allocate(true)
 	c.Fill("param/", ps)
@@ -108,14 +109,14 @@ func TestDecoderIsPyTorchs(t *testing.T) {
 
 func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
-	parts := blocks{config, ps, 1}
+	stack := blocks{config, ps, 1}
 	var layers []DecoderLayer
 	for i := range c.DecoderLayers {
-		layers = append(layers, parts.decoderLayer(i))
+		layers = append(layers, stack.decoderLayer(i))
 	}
 	var final finalNorm
 	if c.FinalNorm {
-		final.norm = parts.norm("decoder.norm")
+		final.norm = stack.norm("decoder.norm")
 	}
 	ps.Allocate(true)
 	c.Fill("param/", ps)
@@ -152,8 +153,9 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	c.Grads(ps)
 }
 
-// nn.Transformer is given vectors where we take tokens. So every vector is the embedding of a token of its own, divided
-// by the sqrt(d) that it will be multiplied with, and positions are 0. Its derivative is that of its embedding.
+// nn.Transformer is given vectors where we take tokens. So every vector is the embedding of a token
+// of its own, divided by the sqrt(d) that it will be multiplied with, and positions are 0. Its
+// derivative is that of its embedding.
 func TestTransformerIsPyTorchs(t *testing.T) {
 	golden.Each(t, "transformer", func(t *testing.T, c *golden.Case) {
 		m, err := New(goldenConfig(c))

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -104,7 +105,8 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			if testing.Short() && (tie != TieAll || rate == 0) {
 				continue
 			}
-			// The derivative of attention's scores is a difference of derivatives of its result, whose rounding stays.
+			// The derivative of attention's scores is a difference of derivatives of its result,
+			// whose rounding stays.
 			rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
 			for _, p := range m.Params.List {
 				clearKeyBias(p, c)
@@ -117,7 +119,8 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 	}
 }
 
-// clearKeyBias removes rounding errors: the derivative of the keys' bias is 0, see package attn's tests.
+// clearKeyBias removes rounding errors: the derivative of the keys' bias is 0, see package attn's
+// tests.
 func clearKeyBias(p *layer.Param, c Config) {
 	dk, _ := c.HeadSizes()
 	k := c.Heads * dk
@@ -154,6 +157,12 @@ func TestThreadsChangeNoGradient(t *testing.T) {
 	c.Dropout = 0.3
 	b := randomBatch(c, 40, 0, 6)
 	threadsChangeNoGradient(t, newModel(t, c), func(s *Pass) { s.Train(b, 7, 1) })
+}
+
+// Threads that share one processor wait for each other's microbatches.
+func TestThreadsOnOneProcessorChangeNoGradient(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	TestThreadsChangeNoGradient(t)
 }
 
 func threadsChangeNoGradient(t *testing.T, m *Transformer, train func(*Pass)) {

@@ -9,7 +9,7 @@ import (
 	"tfm/mat"
 )
 
-// Init sets the weights from a seed. Gains are 1 and what is not named here is 0.
+// Init sets the weights from a seed. Gains are 1, and weights not named here are 0.
 //
 //	xavier    matrices Xavier uniform, W^Q, W^K and W^V each by itself; embeddings, learned positions and
 //	          the output projection normal(0, d^-0.5)
@@ -39,8 +39,8 @@ func (t *Transformer) xavierStart(p *layer.Param, r *rand.Rand) {
 		layer.Normal(p.W, 1/math.Sqrt(float64(t.Config.DModel)), r)
 	case strings.HasSuffix(p.Name, ".weight"):
 		for i, w := 0, p.Weights(); i < w.Rows; i++ {
-			for _, part := range t.parts(p.Name, w.Row(i)) {
-				layer.XavierUniform(part, w.Rows, len(part), r)
+			for _, columns := range t.matrices(p.Name, w.Row(i)) {
+				layer.XavierUniform(columns, w.Rows, len(columns), r)
 			}
 		}
 	case strings.HasSuffix(p.Name, ".gain"):
@@ -71,7 +71,7 @@ func (t *Transformer) pytorchStart(p *layer.Param, r *rand.Rand) {
 	}
 }
 
-// deepen is DeepNorm's part of Init.
+// deepen multiplies the weights that DeepNorm begins smaller by its β.
 func (t *Transformer) deepen(p *layer.Param, encBeta, decBeta float32) {
 	beta := decBeta
 	if strings.HasPrefix(p.Name, "encoder.") {
@@ -82,14 +82,15 @@ func (t *Transformer) deepen(p *layer.Param, encBeta, decBeta float32) {
 		mat.Scale(p.W, beta)
 	case strings.HasSuffix(p.Name, "kv.weight"): // of qkv too
 		for i, w := 0, p.Weights(); i < w.Rows; i++ {
-			parts := t.parts(p.Name, w.Row(i))
-			mat.Scale(parts[len(parts)-1], beta)
+			all := t.matrices(p.Name, w.Row(i))
+			mat.Scale(all[len(all)-1], beta) // W^V
 		}
 	}
 }
 
-// parts cuts a row of a matrix into those of the matrices that are stored in it side by side: W^Q, W^K and W^V.
-func (t *Transformer) parts(name string, row []float32) [][]float32 {
+// matrices cuts a row of a parameter into the rows of the matrices that it stores side by side:
+// W^Q, W^K and W^V.
+func (t *Transformer) matrices(name string, row []float32) [][]float32 {
 	dk, _ := t.Config.HeadSizes()
 	k := t.Config.Heads * dk
 	switch {
@@ -101,7 +102,7 @@ func (t *Transformer) parts(name string, row []float32) [][]float32 {
 	return [][]float32{row}
 }
 
-// isTable is true of embeddings of tokens and of positions.
+// isTable reports whether p is an embedding of tokens or of positions.
 func isTable(p *layer.Param) bool {
 	return strings.HasSuffix(p.Name, "embedding") || strings.HasSuffix(p.Name, ".positions")
 }

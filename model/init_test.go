@@ -20,11 +20,13 @@ func spread(parts ...[]float32) (largest, deviation float64, n int) {
 	return largest, math.Sqrt(deviation / float64(n)), n
 }
 
-// wantUniform fails the test unless the numbers are as those of a uniform distribution from -bound to bound.
+// wantUniform fails the test unless the numbers are as those of a uniform distribution from -bound
+// to bound.
 func wantUniform(t *testing.T, name string, bound float64, parts ...[]float32) {
 	t.Helper()
 	largest, deviation, n := spread(parts...)
-	// The largest of n is bound·n/(n+1) on average; σ = bound/√3 is found to within σ·√(0.2/n), of which five.
+	// The largest of n is bound·n/(n+1) on average; σ = bound/√3 is found to within σ·√(0.2/n), of
+	// which five.
 	if largest > bound*(1+1e-6) || largest < bound*(1-20/float64(n)) || math.Abs(deviation*math.Sqrt(3)/bound-1) > 5*math.Sqrt(0.2/float64(n)) {
 		t.Errorf("%s: %d numbers up to %v, deviation %v; want ±%v and %v", name, n, largest, deviation, bound, bound/math.Sqrt(3))
 	}
@@ -102,9 +104,9 @@ func TestXavierStart(t *testing.T) {
 	}
 }
 
-// What PyTorch 2 does: nn.Transformer gives every matrix Xavier's uniform numbers, among them in_proj_weight [3d, d] as one,
-// and leaves biases as nn.MultiheadAttention (0) and nn.Linear (±in^-½) set them; nn.Linear's own weights are ±in^-½ too,
-// nn.Embedding's normal(0, 1).
+// What PyTorch 2 does: nn.Transformer gives every matrix Xavier's uniform numbers, among them
+// in_proj_weight [3d, d] as one, and leaves biases as nn.MultiheadAttention (0) and nn.Linear
+// (±in^-½) set them; nn.Linear's own weights are ±in^-½ too, nn.Embedding's normal(0, 1).
 func TestPyTorchStart(t *testing.T) {
 	c := wide()
 	c.DK, c.DV, c.Start = 0, 0, PyTorchStart

@@ -39,8 +39,8 @@ func (b blocks) feedForward(name string) layer.FeedForward {
 	}
 }
 
-// Run is what one pass gives every layer of a stack beside its input. Without dropout it needs only the
-// exported fields.
+// Run is what one pass gives every layer of a stack beside its input. Without dropout it needs only
+// the exported fields.
 type Run struct {
 	Pool  *mat.Pool
 	Self  attn.Ragged // which tokens attend to which in self-attention; causal in the decoder
@@ -76,7 +76,8 @@ func (b blocks) encoderLayer(i int) EncoderLayer {
 	}
 }
 
-// EncoderAct holds the activations of an EncoderLayer. Forward leaves in it what its backward needs.
+// EncoderAct holds the activations of an EncoderLayer. Forward leaves in it what its backward
+// needs.
 type EncoderAct struct {
 	Self  attn.SelfAct
 	Norm1 layer.NormAct
@@ -111,8 +112,8 @@ func (l *EncoderLayer) Forward(r Run, act *EncoderAct, x mat.Matrix) mat.Matrix 
 	return l.Norm2.Forward(r.Pool, &act.Norm2, x, h, r.drop.at(1))
 }
 
-// backward turns dx, the derivative of Forward's result, into that of x: Forward's lines in reverse. dx is
-// also the derivative of each residual connection's x, to which its sublayer adds.
+// backward turns dx, the derivative of Forward's result, into that of x: Forward's lines in
+// reverse. dx is also the derivative of each residual connection's x, to which its sublayer adds.
 func (l *EncoderLayer) backward(r Run, dx mat.Matrix, act *EncoderAct, g *layerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm2(x)))
@@ -135,9 +136,9 @@ func (l *EncoderLayer) backward(r Run, dx mat.Matrix, act *EncoderAct, g *layerG
 	l.Self.Backward(r.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
-// DecoderLayer is one of the N layers on the right of figure 1 (section 3.1): self-attention that sees
-// no later position, attention to the encoder's output, and the feed-forward network, each with a
-// residual connection and a norm.
+// DecoderLayer is one of the N layers on the right of figure 1 (section 3.1): self-attention that
+// sees no later position, attention to the encoder's output, and the feed-forward network, each
+// with a residual connection and a norm.
 type DecoderLayer struct {
 	Self    attn.Self         // masked multi-head self-attention (sections 3.1, 3.2.3)
 	Norm1   layer.AddNorm     // "Add & Norm" around Self
@@ -180,7 +181,8 @@ func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct
 	}
 }
 
-// Forward returns the layer's output [n × d] for x [n × d] and the encoder's output, memory [m × d].
+// Forward returns the layer's output [n × d] for x [n × d] and the encoder's output, memory [m ×
+// d].
 //
 //	post-norm, the paper's                      pre-norm
 //	x = norm1(x + dropout(self(x)))             x = x + dropout(self(norm1(x)))
@@ -210,8 +212,8 @@ func (l *DecoderLayer) Forward(r Run, act *DecoderAct, x, memory mat.Matrix) mat
 	return l.Norm3.Forward(r.Pool, &act.Norm3, x, h, r.drop.at(2))
 }
 
-// backward turns dx, the derivative of Forward's result, into that of x, and adds to that of the memory,
-// g.cross.Memory: Forward's lines in reverse.
+// backward turns dx, the derivative of Forward's result, into that of x, and adds to that of the
+// memory, g.cross.Memory: Forward's lines in reverse.
 func (l *DecoderLayer) backward(r Run, dx mat.Matrix, act *DecoderAct, g *layerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm3(x)))
@@ -243,8 +245,8 @@ func (l *DecoderLayer) backward(r Run, dx mat.Matrix, act *DecoderAct, g *layerG
 	l.Self.Backward(r.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
-// layerGrad holds the derivatives that exist only within one layer's backward; every layer of a stack uses
-// the same memory.
+// layerGrad holds the derivatives that exist only within one layer's backward; every layer of a
+// stack uses the same memory.
 type layerGrad struct {
 	dh     mat.Matrix // [n × d] of h in Forward
 	hidden mat.Matrix // [n × ff]

@@ -11,8 +11,9 @@ import (
 	"tfm/mat"
 )
 
-// padding is the model as other systems compute it: on a padded batch, every sentence [tokens × d], under masks. It is
-// written out on the kernels that the layers use, and knows the parameters by their names.
+// padding is the model as other systems compute it: on a padded batch, every sentence [tokens × d],
+// under masks. It is written out on the kernels that the layers use, and knows the parameters by
+// their names.
 type padding struct {
 	*Transformer
 	params map[string]*layer.Param
@@ -102,8 +103,8 @@ func padded(ids, starts []int32) (rows [][]int32) {
 	return rows
 }
 
-// A padded batch with masks gives every token the very numbers of the ragged one, through the whole model. The
-// derivatives' bits are compared where the two differ, in package attn.
+// A padded batch with masks gives every token the very numbers of the ragged one, through the whole
+// model. The derivatives' bits are compared where the two differ, in package attn.
 func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 	c := toy()
 	c.DModel, c.DFF = 48, 80 // not multiples of every register width

@@ -10,14 +10,14 @@ import (
 // Loss is summed over the target tokens of a batch; see layer.Loss.
 type Loss = layer.Loss
 
-// Pass takes batches through a Transformer, forward and backward. A batch goes in microbatches of some
-// sentences, and every thread takes one microbatch at a time from the embeddings to the loss and back.
-// Threads meet only where they add to the same gradient, which they do in the order of the microbatches
-// (layer.Accumulator). So losses and gradients do not depend on the number of threads, nor, in float32, on
-// the microbatches.
+// Pass takes batches through a Transformer, forward and backward. A batch goes in microbatches of
+// some sentences, and every thread takes one microbatch at a time from the embeddings to the loss
+// and back. Threads meet only where they add to the same gradient, which they do in the order of
+// the microbatches (layer.Accumulator). So losses and gradients do not depend on the number of
+// threads, nor, in float32, on the microbatches.
 //
-// After the largest batch has been seen, or announced to Alloc, a Pass allocates nothing. It is not safe
-// for concurrent use.
+// After the largest batch has been seen, or announced to Alloc, a Pass allocates nothing. It is not
+// safe for concurrent use.
 type Pass struct {
 	stacks // of the whole batch: only the derivatives of its embedded tokens
 
@@ -37,17 +37,17 @@ type worker struct {
 }
 
 const (
-	// maxMicrobatchRows is the row limit of a microbatch on either side: enough rows for matrix products at
-	// full speed, and few enough that a layer's output is still in the cache when the next layer reads it
-	// and that the activations of a whole large batch never exist at once.
+	// maxMicrobatchRows is the row limit of a microbatch on either side: enough rows for matrix
+	// products at full speed, and few enough that a layer's output is still in the cache when the
+	// next layer reads it and that the activations of a whole large batch never exist at once.
 	maxMicrobatchRows = 256
 	// minMicrobatchRows is worth a microbatch where a batch is small and threads are many.
 	minMicrobatchRows = 64
 )
 
-// NewPass returns a pass on the threads of pool. The Transformer must have been allocated, with gradients
-// for Train. Any number of goroutines may make passes of one Transformer, and evaluate with them, at once;
-// one at a time may train it.
+// NewPass returns a pass on the threads of pool. The Transformer must have been allocated, with
+// gradients for Train. Any number of goroutines may make passes of one Transformer, and evaluate
+// with them, at once; one at a time may train it.
 func NewPass(t *Transformer, pool *mat.Pool) *Pass {
 	arenas := make([]*layer.Arena, 1+pool.Threads())
 	for i := range arenas {
@@ -56,8 +56,8 @@ func NewPass(t *Transformer, pool *mat.Pool) *Pass {
 	return newPass(t, pool, arenas)
 }
 
-// Sharing returns a pass of t, a Transformer of the same Config, in the memory of s. Only one of the two
-// may be in use at a time.
+// Sharing returns a pass of t, a Transformer of the same Config, in the memory of s. Only one of
+// the two may be in use at a time.
 func (s *Pass) Sharing(t *Transformer) *Pass {
 	arenas := []*layer.Arena{s.arena}
 	for _, w := range s.workers {
@@ -78,8 +78,8 @@ func newPass(t *Transformer, pool *mat.Pool, arenas []*layer.Arena) *Pass {
 	return s
 }
 
-// Alloc takes the memory for training on batches of up to src source and tgt target tokens, in sentences of
-// up to longest tokens, BOS and EOS counted.
+// Alloc takes the memory for training on batches of up to src source and tgt target tokens, in
+// sentences of up to longest tokens, BOS and EOS counted.
 func (s *Pass) Alloc(src, tgt, longest int) {
 	_, rows := s.microbatches(max(src, tgt))
 	s.alloc(src, tgt, max(rows, longest), false)
@@ -87,14 +87,16 @@ func (s *Pass) Alloc(src, tgt, longest int) {
 
 func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
 	s.allocBatch(src, tgt, true)
-	s.bounds = slices.Grow(s.bounds[:0], 2*max(src, tgt)/minMicrobatchRows+2) // two neighbours have more rows than one may have
+	// Any two neighbours together exceed the row limit of one microbatch.
+	s.bounds = slices.Grow(s.bounds[:0], 2*max(src, tgt)/minMicrobatchRows+2)
 	for _, w := range s.workers {
 		w.alloc(min(src, rows), min(tgt, rows), true, rdrop)
 		w.batch.SrcStarts, w.batch.TgtStarts = slices.Grow(w.batch.SrcStarts[:0], rows+1), slices.Grow(w.batch.TgtStarts[:0], rows+1)
 	}
 }
 
-// maxRows returns the row limit of a microbatch. It doubles in bf16 to amortise converting the weights.
+// maxRows returns the row limit of a microbatch. It doubles in bf16 to amortise converting the
+// weights.
 func (s *Pass) maxRows() int {
 	if s.p.Output.Precision != layer.Float32 {
 		return 2 * s.rows
@@ -102,9 +104,9 @@ func (s *Pass) maxRows() int {
 	return s.rows
 }
 
-// microbatches returns how many microbatches a batch of so many rows is cut into and their row limit, which
-// is lower than usual if that gives every thread a microbatch. In bf16, whose sums depend on the cuts, the
-// number is even and does not depend on the number of threads.
+// microbatches returns how many microbatches a batch of so many rows is cut into and their row
+// limit, which is lower than usual if that gives every thread a microbatch. In bf16, whose sums
+// depend on the cuts, the number is even and does not depend on the number of threads.
 func (s *Pass) microbatches(rows int) (n, maxRows int) {
 	if s.p.Output.Precision != layer.Float32 {
 		maxRows = s.maxRows()
@@ -149,10 +151,10 @@ func (w *worker) alloc(m, n int, train, rdrop bool) {
 	})
 }
 
-// Train takes a batch forward with dropout, whose masks are a function of seed, and backward, and adds scale
-// times the derivative of the summed loss (Loss.Sum) to the gradients. It panics on ids outside the
-// vocabularies, on sentences that are empty or longer than Config.MaxLen, and if the Transformer has no
-// gradients.
+// Train takes a batch forward with dropout, whose masks are a function of seed, and backward, and
+// adds scale times the derivative of the summed loss (Loss.Sum) to the gradients. It panics on ids
+// outside the vocabularies, on sentences that are empty or longer than Config.MaxLen, and if the
+// Transformer has no gradients.
 func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
 	s.checkTrain(b)
 	s.divide(b)
@@ -172,7 +174,8 @@ func (s *Pass) divide(b *Batch) {
 	s.cut(b, n, maxRows)
 }
 
-// cut sets bounds to n microbatches or more, as even as sentences allow, of up to maxRows on each side.
+// cut sets bounds to n microbatches or more, as even as sentences allow, of up to maxRows on each
+// side.
 func (s *Pass) cut(b *Batch, n, maxRows int) {
 	even := min(maxRows, b.side()/max(n, 1)+b.longest()/2)
 	s.bounds = append(s.bounds[:0], 0)
@@ -192,8 +195,8 @@ func (s *Pass) train(b *Batch, seed uint64, scale, alpha float32) Loss {
 	return s.losses.Total()
 }
 
-// trainMicrobatches is the loop over the microbatches of b. It must begin them in order, which mat.Each
-// does, because each waits for those before it.
+// trainMicrobatches is the loop over the microbatches of b. It must begin them in order, which
+// mat.Each does, because each waits for those before it.
 type trainMicrobatches struct {
 	*Pass
 	b            *Batch
@@ -231,7 +234,8 @@ func (w *worker) train(t *trainMicrobatches, i int) {
 	w.backward(b, enc, dec)
 }
 
-// Evaluate returns the loss of a batch, without dropout. It panics on ids and sentences as Train does.
+// Evaluate returns the loss of a batch, without dropout. It panics on ids and sentences as Train
+// does.
 func (s *Pass) Evaluate(b *Batch) Loss {
 	b.check(s.p.Config)
 	s.divide(b)

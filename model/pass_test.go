@@ -57,7 +57,8 @@ func TestEmptyBatch(t *testing.T) {
 	}
 }
 
-// A sentence always has its mark, EOS of a source and BOS of a target. One without any is refused by name.
+// A sentence always has its mark, EOS of a source and BOS of a target. One without any is refused
+// by name.
 func TestRefusesEmptySentences(t *testing.T) {
 	pass := NewPass(newModel(t, toy()), nil)
 	for want, b := range map[string]*Batch{
@@ -82,7 +83,8 @@ func TestRefusesEmptySentences(t *testing.T) {
 	}
 }
 
-// Any number of passes may be made, and evaluate, at once with one Transformer, which has gradients here.
+// Any number of passes may be made, and evaluate, at once with one Transformer, which has gradients
+// here.
 func TestPassesOfOneTransformer(t *testing.T) {
 	m := newModel(t, toy())
 	b := randomBatch(m.Config, 5, 0, 1)
@@ -152,7 +154,7 @@ func TestRefusesWhatTheModelCannotTake(t *testing.T) {
 	}
 }
 
-// Gradients, losses and dropout have the same bits in whatever parts a batch goes through the layers.
+// Gradients, losses and dropout have the same bits, whatever the microbatches.
 func TestPartsChangeNothing(t *testing.T) {
 	c := toy()
 	c.Dropout, c.AttentionDropout, c.FFDropout, c.Positions = 0.2, 0.1, 0.1, Learned
@@ -170,7 +172,7 @@ func TestPartsChangeNothing(t *testing.T) {
 			loss := pass.Train(b, 3, 0.5)
 			alone := pass.Evaluate(b)
 			if pairs > 1 && alone.Sum == loss.Sum {
-				t.Errorf("dropout of parts of %d changes nothing", rows)
+				t.Errorf("dropout in microbatches of %d rows changes nothing", rows)
 			}
 			loss = pass.Train(b, 4, 0.25).Plus(loss)
 			switch {
@@ -178,7 +180,7 @@ func TestPartsChangeNothing(t *testing.T) {
 			case grad == nil:
 				want, grad = loss, append([]float32(nil), m.Params.G...)
 			case loss != want || !bitsEqual(m.Params.G, grad):
-				t.Errorf("parts of %d: loss %+v, want %+v, or other gradients", rows, loss, want)
+				t.Errorf("microbatches of %d rows: loss %+v, want %+v, or other gradients", rows, loss, want)
 			}
 		}
 	}

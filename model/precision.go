@@ -6,9 +6,9 @@ import (
 	"tfm/layer"
 )
 
-// In returns a view of t, which must have been allocated, whose linear maps and output projection are computed in another
-// precision: what one of them trains are the weights of both. A pass of the view trains in layer.BF16 while one of t evaluates as
-// everyone will who uses the model, in float32.
+// In returns an alias of t, which must have been allocated, whose linear maps and Output compute in
+// another precision. Both have the same weights: a pass of the alias can train in layer.BF16 while
+// one of t evaluates in float32, as the model will be used.
 func (t *Transformer) In(r layer.Precision) *Transformer {
 	u := *t
 	u.Encoder, u.Decoder = slices.Clone(t.Encoder), slices.Clone(t.Decoder)

@@ -16,10 +16,11 @@ func largeProducts() Config {
 	return c
 }
 
-// A rounding to 8 bits moves a number by at most 2^-9 of itself, and so a product of two by 2^-8. The derivative of a weight of the
-// first layer has come through all products of the decoder and the encoder, forward and back: four in each layer of the encoder and six
-// in one of the decoder, and the projection. Norms keep the sizes alike, so to first order the errors add up to 2^-8 for each
-// product on that way, measured in the norm of a tensor.
+// A rounding to 8 bits moves a number by at most 2^-9 of itself, and so a product of two by 2^-8.
+// The derivative of a weight of the first layer has come through all products of the decoder and
+// the encoder, forward and back: four in each layer of the encoder and six in one of the decoder,
+// and the projection. Norms keep the sizes alike, so to first order the errors add up to 2^-8 for
+// each product on that way, measured in the norm of a tensor.
 func TestGradientInBF16(t *testing.T) {
 	c := largeProducts()
 	m := newModel(t, c)

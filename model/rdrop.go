@@ -2,7 +2,8 @@ package model
 
 import "slices"
 
-// AllocRDrop is Alloc for TrainRDrop on batches of up to src source and tgt target tokens, each counted once.
+// AllocRDrop is Alloc for TrainRDrop on batches of up to src source and tgt target tokens, each
+// counted once.
 func (s *Pass) AllocRDrop(src, tgt, longest int) {
 	grow := func(x []int32, n int) []int32 { return slices.Grow(x[:0], n) }
 	b := &s.doubled
@@ -11,16 +12,19 @@ func (s *Pass) AllocRDrop(src, tgt, longest int) {
 	s.alloc(2*src, 2*tgt, max(s.maxRows(), 2*longest), true)
 }
 
-// TrainRDrop is Train on a batch that goes through the model twice, with other dropout each time, and whose two
-// distributions of each token shall be alike: R-Drop (Liang et al., 2021). It adds scale times the derivative of
+// TrainRDrop is Train on a batch that goes through the model twice, with different dropout, and
+// makes the two distributions of each token alike: R-Drop (Liang et al., 2021). It adds scale times
+// the derivative of
 //
 //	Σ over both copies of their tokens' loss (Loss.Sum) + alpha/2·Loss.KL
 //
-// which is that of the paper's equation 4. Both copies count in Loss, Loss.Tokens included, so its means are those of
-// Train, and with scale half that of Train so is the size of the derivatives. Alpha must be above 0. It panics as Train does.
+// which is the paper's equation 4. Both copies count in Loss, Loss.Tokens included, so that its
+// means are those of Train; half of Train's scale gives derivatives of the same size. Alpha must be
+// above 0. It panics as Train does.
 func (s *Pass) TrainRDrop(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.checkTrain(b)
-	// Where a copy stands decides its dropout, so the microbatches are the same for any number of threads.
+	// Where a copy stands decides its dropout, so the microbatches are the same for any number of
+	// threads.
 	maxRows := s.maxRows() / 2
 	s.cut(b, (b.side()+maxRows-1)/maxRows, maxRows)
 	s.doubled.Reset()

@@ -7,8 +7,8 @@ import (
 	"tfm/mat"
 )
 
-// Without dropout both copies are the same, so nothing is to be made alike: the loss is that of Train twice, and the
-// gradient, at half the scale, is that of Train but for the order of its sums.
+// Without dropout both copies are the same, so nothing is to be made alike: the loss is that of
+// Train twice, and the gradient, at half the scale, is that of Train but for the order of its sums.
 func TestRDropOfAModelWithoutDropout(t *testing.T) {
 	m := newModel(t, toy())
 	b := randomBatch(m.Config, 6, 0, 3)
@@ -29,21 +29,21 @@ func TestRDropOfAModelWithoutDropout(t *testing.T) {
 	}
 }
 
-// Two copies of a sentence are two sentences of a batch: with dropout they differ, and their cross-entropy is that of
-// such a batch.
+// Two copies of a sentence are two sentences of a batch: with dropout they differ, and their
+// cross-entropy is that of such a batch.
 func TestRDropIsABatchOfCopies(t *testing.T) {
 	c := toy()
 	c.Dropout, c.AttentionDropout, c.FFDropout = 0.3, 0.2, 0.1
 	m := newModel(t, c)
 	b := randomBatch(c, 6, 0, 3)
-	twice := new(Batch)
+	doubled := new(Batch)
 	for range 2 {
 		for s := range b.Sentences() {
-			twice.Append(b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1], b.TgtIn[b.TgtStarts[s]+1:b.TgtStarts[s+1]])
+			doubled.Append(b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1], b.TgtIn[b.TgtStarts[s]+1:b.TgtStarts[s+1]])
 		}
 	}
 	pass := NewPass(m, nil)
-	got, want := pass.TrainRDrop(b, 5, 1, 2), pass.Train(twice, 5, 1)
+	got, want := pass.TrainRDrop(b, 5, 1, 2), pass.Train(doubled, 5, 1)
 	if got.KL <= 0 {
 		t.Errorf("KL %v", got.KL)
 	}
@@ -58,7 +58,7 @@ func TestRDropOnThreads(t *testing.T) {
 	c.Dropout = 0.3
 	b := randomBatch(c, 40, 0, 6)
 	threadsChangeNoGradient(t, newModel(t, c), func(s *Pass) {
-		s.rows = 60 // several parts
+		s.rows = 60 // several microbatches
 		s.TrainRDrop(b, 7, 1, 4)
 	})
 }

@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the lines at which functions stand into README.md")
 
-// A link to a function: its name, with the receiver's type if it has one, and the file and line where it begins.
+// A link to a function: its name, with the receiver's type if it has one, and the file and line
+// where it begins.
 var link = regexp.MustCompile("\\[`([\\w.]+)`\\]\\(([\\w./]+\\.go)#L(\\d+)\\)")
 
 // Every function that the page names stands in the file and at the line that it says.

@@ -6,7 +6,8 @@ import (
 	"tfm/mat"
 )
 
-// The shapes that the sources print, by their numbers of tokens: a ragged batch of equal lengths is their batch.
+// The shapes that the sources print, by their numbers of tokens: a ragged batch of equal lengths is
+// their batch.
 func TestShapesOfTheSources(t *testing.T) {
 	base, err := Preset("base")
 	if err != nil {

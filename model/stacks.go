@@ -6,8 +6,9 @@ import (
 	"tfm/mat"
 )
 
-// stacks takes sentences through a Transformer's encoder and decoder, forward and backward, and owns the
-// activations. After the most tokens have been seen it allocates nothing. It is not for concurrent use.
+// stacks takes sentences through a Transformer's encoder and decoder, forward and backward, and
+// owns the activations. After the most tokens have been seen it allocates nothing. It is not for
+// concurrent use.
 type stacks struct {
 	p     *Transformer // parameters
 	act   stackAct
@@ -54,8 +55,8 @@ func (s *stacks) alloc(m, n int, train bool) {
 func (s *stacks) allocForward(m, n int, backward bool) {
 	a, act, d := s.arena, &s.act, s.p.Config.DModel
 	act.src, act.tgt = a.Matrix(m, d), a.Matrix(n, d)
-	// A layer has read its input before it writes its output, so that without backward all layers of a
-	// stack share one layer's memory.
+	// A layer has read its input before it writes its output, so that without backward all layers
+	// of a stack share one layer's memory.
 	for i := range s.p.Encoder {
 		if backward || i == 0 {
 			act.enc[i] = s.p.Encoder[i].Alloc(a, m, backward)
@@ -79,8 +80,8 @@ func (s *stacks) allocForward(m, n int, backward bool) {
 	act.loss = s.p.Output.Alloc(a, n)
 }
 
-// drops returns the places of dropout of the encoder and of the decoder: the embeddings of a stack, then
-// two for each layer of the encoder or three for each of the decoder.
+// drops returns the places of dropout of the encoder and of the decoder: the embeddings of a stack,
+// then two for each layer of the encoder or three for each of the decoder.
 func (s *stacks) drops(seed uint64) (enc, dec dropouts) {
 	c := &s.p.Config
 	enc = dropouts{rates: c.rates(), seed: seed, width: c.DModel, ff: c.DFF, heads: c.Heads}
@@ -108,7 +109,8 @@ func (s *stacks) forward(b *Batch, enc, dec dropouts) mat.Matrix {
 	return s.decode(decoder, s.act.tgt)
 }
 
-// encode takes embedded tokens x [m × d] through the encoder's layers and returns their output, the memory.
+// encode takes embedded tokens x [m × d] through the encoder's layers and returns their output, the
+// memory.
 func (s *stacks) encode(r Run, x mat.Matrix) mat.Matrix {
 	for i := range s.p.Encoder {
 		x = s.p.Encoder[i].Forward(r.layer(1+2*i), &s.act.enc[i], x)
@@ -119,8 +121,8 @@ func (s *stacks) encode(r Run, x mat.Matrix) mat.Matrix {
 	return x
 }
 
-// decode takes embedded tokens x [n × d] through the decoder's layers, beside the memory, and returns
-// their output.
+// decode takes embedded tokens x [n × d] through the decoder's layers, beside the memory, and
+// returns their output.
 func (s *stacks) decode(r Run, x mat.Matrix) mat.Matrix {
 	for i := range s.p.Decoder {
 		x = s.p.Decoder[i].Forward(r.layer(1+3*i), &s.act.dec[i], x, s.act.memory)
@@ -131,16 +133,16 @@ func (s *stacks) decode(r Run, x mat.Matrix) mat.Matrix {
 	return x
 }
 
-// backward takes dtgt, the derivative of forward's result, down both stacks, to those of the embedded
-// tokens.
+// backward takes dtgt, the derivative of forward's result, down both stacks, to those of the
+// embedded tokens.
 func (s *stacks) backward(b *Batch, enc, dec dropouts) {
 	encoder, decoder := s.runs(b, enc, dec)
 	s.decodeBackward(decoder)
 	s.encodeBackward(encoder)
 }
 
-// decodeBackward turns dtgt, the derivative of decode's result, into that of its x, and sets dsrc, that of
-// the memory.
+// decodeBackward turns dtgt, the derivative of decode's result, into that of its x, and sets dsrc,
+// that of the memory.
 func (s *stacks) decodeBackward(r Run) {
 	if s.p.Config.HasFinalNorm() {
 		s.p.DecNorm.Backward(s.pool, s.dtgt, s.dtgt, &s.act.decNorm, layer.Set)
@@ -162,8 +164,8 @@ func (s *stacks) encodeBackward(r Run) {
 	}
 }
 
-// embedBackward takes dsrc and dtgt, the derivatives of a batch's embedded tokens, to the gradients of the
-// embeddings.
+// embedBackward takes dsrc and dtgt, the derivatives of a batch's embedded tokens, to the gradients
+// of the embeddings.
 func (s *stacks) embedBackward(b *Batch, enc, dec dropouts) {
 	s.p.TgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
 	s.p.SrcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))

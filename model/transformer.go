@@ -5,9 +5,9 @@ import (
 	"tfm/mat"
 )
 
-// Transformer is the encoder and the decoder of figure 1: the parameters of every box in it. It holds
-// no activations: a Pass and a Decoder hold theirs, and any number of them may share one Transformer
-// as long as none of them trains it.
+// Transformer is the encoder and the decoder of figure 1: the parameters of every box in it. It
+// holds no activations: a Pass and a Decoder hold theirs, and any number of them may share one
+// Transformer as long as none of them trains it.
 type Transformer struct {
 	Config Config
 	Params *layer.Params // of all fields below
@@ -19,7 +19,8 @@ type Transformer struct {
 	Output             layer.Output    // linear and softmax above the decoder (section 3.4)
 }
 
-// New returns the model that c describes, or why there is none. Its weights are not allocated.
+// New returns the model that c describes, or an error if c is invalid. Its weights are not
+// allocated.
 func New(c Config) (*Transformer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

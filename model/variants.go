@@ -9,8 +9,9 @@ import (
 	"tfm/mat"
 )
 
-// The readings of the paper that a Config can name. The first of each is the paper's own and the zero value, so it
-// is what a model file means that does not name any. In files and flags they have the names below.
+// The readings of the paper that a Config can name. The first of each is the paper's own and the
+// zero value, so it is what a model file means that does not name any. In files and flags they have
+// the names below.
 
 // Placement says where the norm of a sublayer stands.
 type Placement uint8
@@ -69,8 +70,8 @@ var positions = []string{"interleaved", "halves", "tensor2tensor", "learned"}
 func (v Positions) MarshalText() ([]byte, error)     { return nameOf(v, positions) }
 func (v *Positions) UnmarshalText(text []byte) error { return valueOf(v, positions, text) }
 
-// Biases says which of the linear maps of a layer have them. Norms have theirs, the projection to the vocabulary has
-// Config.OutputBias.
+// Biases says which of the linear maps of a layer have them. Norms have theirs, the projection to
+// the vocabulary has Config.OutputBias.
 type Biases uint8
 
 const (

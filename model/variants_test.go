@@ -15,7 +15,8 @@ import (
 	"tfm/mat"
 )
 
-// small is a model for central differences, with a layer of each kind; the readings together have more of them.
+// small is a model for central differences, with a layer of each kind; the readings together have
+// more of them.
 func small() Config {
 	c := toy()
 	c.EncoderLayers, c.DecoderLayers = 1, 1
@@ -85,7 +86,8 @@ func eachVariant(t *testing.T, of func() Config, test func(*testing.T, Config)) 
 	}
 }
 
-// agitated is a model away from its start, where attention is almost even and its derivatives cancel.
+// agitated is a model away from its start, where attention is almost even and its derivatives
+// cancel.
 func agitated(t *testing.T, c Config) *Transformer {
 	m := newModel(t, c)
 	r := rand.New(rand.NewPCG(8, 8))
@@ -95,7 +97,8 @@ func agitated(t *testing.T, c Config) *Transformer {
 	return m
 }
 
-// Every variant computes what its equations say, written out in float64, and every gradient is the loss's derivative.
+// Every variant computes what its equations say, written out in float64, and every gradient is the
+// loss's derivative.
 func TestGradientsOfEveryVariant(t *testing.T) {
 	if raceDetector {
 		t.Skip("one goroutine, and ten times as slow under the race detector")
@@ -181,7 +184,7 @@ func TestNoVariantDependsOnTheBatch(t *testing.T) {
 			}
 		}
 		clear(m.Params.G)
-		pass.rows = 12 // several parts
+		pass.rows = 12 // several microbatches
 		pass.Train(b, 7, 1)
 		first := slices.Clone(m.Params.G)
 		clear(m.Params.G)
@@ -227,8 +230,8 @@ func TestEveryVariantComesBackFromItsFile(t *testing.T) {
 	})
 }
 
-// A file of the first version of tfm names no reading of the paper, so its model is the paper's; and the paper's
-// model is still written so, for programs that know no other.
+// A file of the first version of tfm names no reading of the paper, so its model is the paper's;
+// and the paper's model is still written so, for programs that know no other.
 func TestFilesThatNameNoReading(t *testing.T) {
 	const old = `{"d_model":16,"heads":4,"d_ff":24,"encoder_layers":2,"decoder_layers":2,"dropout":0,"label_smoothing":0.1,` +
 		`"src_vocab":11,"tgt_vocab":11,"tie":"all","norm_eps":0.00001,"max_len":64}`

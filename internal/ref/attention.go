@@ -7,12 +7,13 @@ import (
 	"tfm/mat"
 )
 
-// ScaledDotProduct is equation 1 of the paper (section 3.2.1) for one head, written out: for q [n × d_k], k [m × d_k]
-// and v [m × d_v] it sets out [n × d_v] and weights [n × m].
+// ScaledDotProduct is equation 1 of the paper (section 3.2.1) for one head, written out: for q [n ×
+// d_k], k [m × d_k] and v [m × d_v] it sets out [n × d_v] and weights [n × m].
 //
 //	Attention(Q, K, V) = softmax(Q·Kᵀ/sqrt(d_k))·V
 //
-// A query with nothing to attend to has weights of zero and a result of zeros. It panics on shapes that do not fit.
+// A query with nothing to attend to has weights of zero and a result of zeros. It panics on shapes
+// that do not fit.
 func ScaledDotProduct(out, weights, q, k, v mat.Matrix, mask Mask) {
 	checkOneHead(q, k, v)
 	checkShape("result", out, q.Rows, v.Cols)
@@ -59,8 +60,8 @@ func weightsOf(i int, q, k mat.Matrix, mask Mask) []float64 {
 	return w
 }
 
-// ScaledDotProductGrad is the derivative of ScaledDotProduct: for dout [n × d_v] and the same q, k, v and mask it sets
-// dq [n × d_k], dk [m × d_k] and dv [m × d_v]. It panics on shapes that do not
+// ScaledDotProductGrad is the derivative of ScaledDotProduct: for dout [n × d_v] and the same q, k,
+// v and mask it sets dq [n × d_k], dk [m × d_k] and dv [m × d_v]. It panics on shapes that do not
 // fit.
 //
 // With the weights P = softmax(S), S = Q·Kᵀ/sqrt(d_k), and out = P·V:
@@ -69,8 +70,8 @@ func weightsOf(i int, q, k mat.Matrix, mask Mask) []float64 {
 //	P_ij = e^(S_ij) / Σ_l e^(S_il)   so   dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il)
 //	S_ij = Σ_c Q_ic·K_jc/sqrt(d_k)   so   dQ_ic = Σ_j dS_ij·K_jc/sqrt(d_k)   dK_jc = Σ_i dS_ij·Q_ic/sqrt(d_k)
 //
-// What is masked has P_ij = 0 and so no part in any sum: a query with nothing to attend to has derivatives of zero and
-// leaves none to keys and values.
+// What is masked has P_ij = 0 and so no part in any sum: a query with nothing to attend to has
+// derivatives of zero and leaves none to keys and values.
 func ScaledDotProductGrad(dq, dk, dv, dout, q, k, v mat.Matrix, mask Mask) {
 	checkOneHead(q, k, v)
 	checkShape("derivative of the result", dout, q.Rows, v.Cols)

@@ -59,8 +59,8 @@ func TestScaledDotProductGrad(t *testing.T) {
 	ref.Gradient(t, "dv", gv.Data, vs, 0, f)
 }
 
-// A query with nothing to attend to has no part in anything: its result and derivative are 0, and the others' are those
-// of the batch without it.
+// A query with nothing to attend to has no part in anything: its result and derivative are 0, and
+// the others' are those of the batch without it.
 func TestNothingToAttendTo(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 7))
 	const n, m = 4, 5
@@ -104,8 +104,8 @@ func TestBatchMasks(t *testing.T) {
 	}
 }
 
-// The paper's way and the other one are the same function of their heads: heads of full size that are zero beyond their
-// d/h columns, with the rows of W^O spread likewise, are the split ones.
+// The paper's way and the other one are the same function of their heads: heads of full size that
+// are zero beyond their d/h columns, with the rows of W^O spread likewise, are the split ones.
 func TestFullSizeHeadsContainSplitOnes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
 	const n, m, dk = 4, 5, d / heads

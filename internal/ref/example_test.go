@@ -17,8 +17,8 @@ func show(name string, m mat.Matrix) {
 	}
 }
 
-// Two queries and two keys of one number, d_k = 1. The first query's scores are 1·0 and 1·ln 3, whose exponentials are 1
-// and 3: weights of 1/4 and 3/4. The second query's scores are both 0.
+// Two queries and two keys of one number, d_k = 1. The first query's scores are 1·0 and 1·ln 3,
+// whose exponentials are 1 and 3: weights of 1/4 and 3/4. The second query's scores are both 0.
 func ExampleScaledDotProduct() {
 	q := mat.Of([]float32{1, 0}, 2, 1)
 	k := mat.Of([]float32{0, float32(math.Log(3))}, 2, 1)
@@ -49,8 +49,8 @@ func ExampleScaledDotProduct() {
 	//   [6.00 150.00]
 }
 
-// One query of the example of ScaledDotProduct: P = (1/4, 3/4) and out = 1/4·4 + 3/4·8 = 7. With dout = 1, dP = (4, 8) and
-// dS = (1/4·(4-7), 3/4·(8-7)) = (-3/4, 3/4); dq is dS·k = 3/4·ln 3.
+// One query of the example of ScaledDotProduct: P = (1/4, 3/4) and out = 1/4·4 + 3/4·8 = 7. With
+// dout = 1, dP = (4, 8) and dS = (1/4·(4-7), 3/4·(8-7)) = (-3/4, 3/4); dq is dS·k = 3/4·ln 3.
 func ExampleScaledDotProductGrad() {
 	q := mat.Of([]float32{1}, 1, 1)
 	k := mat.Of([]float32{0, float32(math.Log(3))}, 2, 1)
@@ -112,15 +112,16 @@ func ExampleBatchMask_And() {
 	// 1 1 0
 }
 
-// A head that takes the first number of a token as query and key, and the second as its value: a token attends to those
-// whose first number is like its own. d = 2, d_k = d_v = 1.
+// A head that takes the first number of a token as query and key, and the second as its value: a
+// token attends to those whose first number is like its own. d = 2, d_k = d_v = 1.
 func firstAndSecond() ref.Head {
 	first := ref.Projection{W: mat.Of([]float32{1, 0}, 2, 1)}
 	second := ref.Projection{W: mat.Of([]float32{0, 1}, 2, 1)}
 	return ref.Head{Q: first, K: first, V: second}
 }
 
-// Self-attention: the tokens attend to each other. The scores of the first are 3·3 and 3·(-3), e^18 apart.
+// Self-attention: the tokens attend to each other. The scores of the first are 3·3 and 3·(-3), e^18
+// apart.
 func ExampleHead_Attend_self() {
 	x := mat.Of([]float32{
 		3, 10,
@@ -159,8 +160,8 @@ func ExampleHead_Attend_cross() {
 	//   [10.00]
 }
 
-// The paper's way: d = 4 numbers are split among 2 heads, d_k = d_v = 2. Without projections (all W are 1 on the diagonal)
-// head 0 sees columns 0 and 1, and head 1 columns 2 and 3.
+// The paper's way: d = 4 numbers are split among 2 heads, d_k = d_v = 2. Without projections (all W
+// are 1 on the diagonal) head 0 sees columns 0 and 1, and head 1 columns 2 and 3.
 func ExampleMultiHead_Attend_split() {
 	identity := ref.Projection{W: diagonal(4)}
 	l := ref.MultiHead{Heads: ref.SplitHeads(identity, identity, identity, 2), Out: identity}
@@ -184,8 +185,9 @@ func ExampleMultiHead_Attend_split() {
 	//   [5.00 0.00 0.00 5.00]
 }
 
-// The other way: each of 2 heads sees all d = 2 numbers, their results side by side are 4, and W^O [4 × 2] maps them back.
-// Here the second head attends to what is unlike (its queries are negated), and W^O takes the heads' difference.
+// The other way: each of 2 heads sees all d = 2 numbers, their results side by side are 4, and W^O
+// [4 × 2] maps them back. Here the second head attends to what is unlike (its queries are negated),
+// and W^O takes the heads' difference.
 func ExampleMultiHead_Attend_full() {
 	same, opposite := ref.Projection{W: diagonal(2)}, ref.Projection{W: diagonal(2)}
 	mat.Scale(opposite.W.Data, -1)
@@ -218,8 +220,8 @@ func ExampleMultiHead_Attend_full() {
 	//   [-4.00 4.00]
 }
 
-// A batch of two sentences of one and two tokens, padded to two, in one head. The first sentence's second token is
-// padding: nobody attends to it.
+// A batch of two sentences of one and two tokens, padded to two, in one head. The first sentence's
+// second token is padding: nobody attends to it.
 func ExamplePaddedHeads() {
 	x := mat.Of([]float32{
 		1, 1,
@@ -253,8 +255,8 @@ func rows(m mat.Matrix) {
 	}
 }
 
-// The mean of 1, 3, 5, 7 is 4 and the sum of squares around it 20: a deviation of sqrt(20/4) = 2.236. Twice the row gives
-// the same, but for eps.
+// The mean of 1, 3, 5, 7 is 4 and the sum of squares around it 20: a deviation of sqrt(20/4) =
+// 2.236. Twice the row gives the same, but for eps.
 func ExampleLayerNorm() {
 	x := mat.Of([]float32{
 		1, 3, 5, 7,
@@ -299,7 +301,8 @@ func ExampleAddNorm() {
 	// [-1.342 -0.447 0.447 1.342]
 }
 
-// The inner units are x_0, -x_0 and x_0 + x_1 - 5, each or 0; the result is the sum of the first two, |x_0|, and the third.
+// The inner units are x_0, -x_0 and x_0 + x_1 - 5, each or 0; the result is the sum of the first
+// two, |x_0|, and the third.
 func ExampleFeedForward() {
 	x := mat.Of([]float32{
 		3, 4,

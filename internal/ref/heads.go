@@ -42,14 +42,15 @@ func (p Projection) Columns(lo, hi int) Projection {
 	return view
 }
 
-// Head is one attention head with projections of its own (section 3.2.2): W^Q and W^K [d × d_k] and W^V [d × d_v].
+// Head is one attention head with projections of its own (section 3.2.2): W^Q and W^K [d × d_k] and
+// W^V [d × d_v].
 //
 //	head(X, M) = Attention(X·W^Q, M·W^K, M·W^V)
 type Head struct{ Q, K, V Projection }
 
-// Attend returns head(x, memory) [n × d_v] for x [n × d] and memory [m × d], and the weights [n × m]. Self-attention is
-// attention with memory = x; in cross-attention x are the decoder's tokens and memory the encoder's output
-// (section 3.2.3). It panics on shapes that do not fit.
+// Attend returns head(x, memory) [n × d_v] for x [n × d] and memory [m × d], and the weights [n ×
+// m]. Self-attention is attention with memory = x; in cross-attention x are the decoder's tokens
+// and memory the encoder's output (section 3.2.3). It panics on shapes that do not fit.
 func (h Head) Attend(x, memory mat.Matrix, mask Mask) (out, weights mat.Matrix) {
 	q, k, v := h.Q.Of(x), h.K.Of(memory), h.V.Of(memory)
 	out, weights = mat.New(q.Rows, v.Cols), mat.New(q.Rows, k.Rows)
@@ -57,20 +58,21 @@ func (h Head) Attend(x, memory mat.Matrix, mask Mask) (out, weights mat.Matrix) 
 	return out, weights
 }
 
-// MultiHead is section 3.2.2 written out: the heads' results side by side, mapped by out, W^O [h·d_v × d].
+// MultiHead is section 3.2.2 written out: the heads' results side by side, mapped by out, W^O
+// [h·d_v × d].
 //
 //	MultiHead(X, M) = Concat(head_1, …, head_h)·W^O
 //
-// Two ways are in use, and here they differ in nothing but the heads' sizes. The paper's splits d_model: d_k = d/h, so
-// h heads cost what one of full size does; SplitHeads cuts such heads out of [d × d] projections. Or every head has full
-// size, d_k = d, and W^O maps h·d numbers back to d.
+// Two ways are in use, and here they differ in nothing but the heads' sizes. The paper's splits
+// d_model: d_k = d/h, so h heads cost what one of full size does; SplitHeads cuts such heads out of
+// [d × d] projections. Or every head has full size, d_k = d, and W^O maps h·d numbers back to d.
 type MultiHead struct {
 	Heads []Head
 	Out   Projection
 }
 
-// SplitHeads cuts projections q, k and v [d × d] into the paper's h heads: head i has columns [i·d/h, (i+1)·d/h). It
-// panics if h does not divide d. The heads are views, not copies.
+// SplitHeads cuts projections q, k and v [d × d] into the paper's h heads: head i has columns
+// [i·d/h, (i+1)·d/h). It panics if h does not divide d. The heads are views, not copies.
 func SplitHeads(q, k, v Projection, h int) []Head {
 	for _, p := range []Projection{q, k, v} {
 		if h < 1 || p.W.Cols%h != 0 {
@@ -85,8 +87,8 @@ func SplitHeads(q, k, v Projection, h int) []Head {
 	return heads
 }
 
-// Attend returns MultiHead(x, memory) [n × d] for x [n × d] and memory [m × d], and the weights [n × m] of each head.
-// Every head has the same mask. It panics on shapes that do not fit.
+// Attend returns MultiHead(x, memory) [n × d] for x [n × d] and memory [m × d], and the weights [n
+// × m] of each head. Every head has the same mask. It panics on shapes that do not fit.
 func (l MultiHead) Attend(x, memory mat.Matrix, mask Mask) (y mat.Matrix, weights []mat.Matrix) {
 	width := 0
 	for _, h := range l.Heads {

@@ -10,8 +10,9 @@ import (
 
 // The equations of package layer for one token after another, written out.
 
-// LayerNorm returns the layer norm of each row of x [n × d] (Ba et al., 2016; section 3.1), for gain [d] and
-// bias [d] or nil, with the biased variance and eps inside the root. It panics on other lengths.
+// LayerNorm returns the layer norm of each row of x [n × d] (Ba et al., 2016; section 3.1), for
+// gain [d] and bias [d] or nil, with the biased variance and eps inside the root. It panics on
+// other lengths.
 //
 //	μ = Σ x_j/d   σ² = Σ (x_j-μ)²/d   y_j = (x_j-μ)/sqrt(σ²+eps)·gain_j + bias_j
 func LayerNorm(x mat.Matrix, gain, bias []float32, eps float64) mat.Matrix {
@@ -20,8 +21,8 @@ func LayerNorm(x mat.Matrix, gain, bias []float32, eps float64) mat.Matrix {
 	})
 }
 
-// UnbiasedNorm is LayerNorm as some teaching versions of the Transformer compute it, with the unbiased
-// standard deviation and eps beside it; d must be 2 or more.
+// UnbiasedNorm is LayerNorm as some teaching versions of the Transformer compute it, with the
+// unbiased standard deviation and eps beside it; d must be 2 or more.
 //
 //	μ = Σ x_j/d   s² = Σ (x_j-μ)²/(d-1)   y_j = (x_j-μ)/(s+eps)·gain_j + bias_j
 func UnbiasedNorm(x mat.Matrix, gain, bias []float32, eps float64) mat.Matrix {
@@ -55,8 +56,8 @@ func norm32(x mat.Matrix, gain, bias []float32, divisor func(squares float64) fl
 	return y
 }
 
-// Residual returns x + Dropout(sub) for x and the result sub of a sublayer, both [n × d] (section 5.4): what
-// is kept is divided by 1-Rate, and the rest is 0. It panics on other shapes.
+// Residual returns x + Dropout(sub) for x and the result sub of a sublayer, both [n × d] (section
+// 5.4): what is kept is divided by 1-Rate, and the rest is 0. It panics on other shapes.
 func Residual(x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	if x.Rows != sub.Rows || x.Cols != sub.Cols {
 		panic(fmt.Sprintf("ref: a residual of %d × %d and %d × %d", x.Rows, x.Cols, sub.Rows, sub.Cols))
@@ -72,14 +73,14 @@ func Residual(x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	return y
 }
 
-// AddNorm returns LayerNorm(x + Dropout(sub)), what the paper wraps around every sublayer (sections 3.1 and
-// 5.4), for the arguments of Residual and LayerNorm.
+// AddNorm returns LayerNorm(x + Dropout(sub)), what the paper wraps around every sublayer (sections
+// 3.1 and 5.4), for the arguments of Residual and LayerNorm.
 func AddNorm(x, sub mat.Matrix, drop mat.Dropout, gain, bias []float32, eps float64) mat.Matrix {
 	return LayerNorm(Residual(x, sub, drop), gain, bias, eps)
 }
 
-// FeedForward is equation 2 (section 3.3) for x [n × d], w1 [d × ff] and w2 [ff × d], with b1 [ff] and b2 [d] or
-// nil. It panics on shapes that do not fit.
+// FeedForward is equation 2 (section 3.3) for x [n × d], w1 [d × ff] and w2 [ff × d], with b1 [ff]
+// and b2 [d] or nil. It panics on shapes that do not fit.
 //
 //	FFN(x) = max(0, x·W1 + b1)·W2 + b2
 func FeedForward(x, w1 mat.Matrix, b1 []float32, w2 mat.Matrix, b2 []float32) mat.Matrix {
@@ -113,8 +114,8 @@ func FeedForward(x, w1 mat.Matrix, b1 []float32, w2 mat.Matrix, b2 []float32) ma
 	return y
 }
 
-// Embedding returns the rows of e [V × d] for ids, scaled (section 3.4), plus their positions (section 3.5): x
-// [n × d] of one sentence. It panics on ids outside [0, V).
+// Embedding returns the rows of e [V × d] for ids, scaled (section 3.4), plus their positions
+// (section 3.5): x [n × d] of one sentence. It panics on ids outside [0, V).
 //
 //	x_pos = E[id_pos]·sqrt(d) + PE(pos)
 func Embedding(e mat.Matrix, ids []int32) mat.Matrix {

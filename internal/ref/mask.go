@@ -22,15 +22,16 @@ func Both(a, b Mask) Mask {
 }
 
 // BatchMask is the mask of a padded batch as tensor libraries hold it: booleans of the shape
-// [batch, heads, queries, keys], true where a query may attend to a key. A size of 1 stands for all: the mask is the
-// same for every sentence, head, query or key. Ragged batches need none. Its methods are safe for concurrent use.
+// [batch, heads, queries, keys], true where a query may attend to a key. A size of 1 stands for
+// all: the mask is the same for every sentence, head, query or key. Ragged batches need none. Its
+// methods are safe for concurrent use.
 type BatchMask struct {
 	Shape   [4]int // batch, heads, queries, keys; each the batch's own or 1
 	Allowed []bool // row-major
 }
 
-// PaddingMask is [batch, 1, 1, keys]: no query of a sentence sees a key whose id is pad. ids has a row of keys for each
-// sentence, all of one length; it panics on others.
+// PaddingMask is [batch, 1, 1, keys]: no query of a sentence sees a key whose id is pad. ids has a
+// row of keys for each sentence, all of one length; it panics on others.
 func PaddingMask(ids [][]int32, pad int32) BatchMask {
 	m := BatchMask{Shape: [4]int{len(ids), 1, 1, 0}}
 	for i, row := range ids {
@@ -58,8 +59,9 @@ func LookAheadMask(n int) BatchMask {
 	return m
 }
 
-// And allows what both masks allow. Where one has size 1 and the other more the result has more: [batch, 1, 1, n] and
-// [1, 1, n, n] give [batch, 1, n, n], the decoder's mask. It panics if two sizes differ and neither is 1.
+// And allows what both masks allow. Where one has size 1 and the other more the result has more:
+// [batch, 1, 1, n] and [1, 1, n, n] give [batch, 1, n, n], the decoder's mask. It panics if two
+// sizes differ and neither is 1.
 func (m BatchMask) And(o BatchMask) BatchMask {
 	var both BatchMask
 	for i, size := range m.Shape {
@@ -100,8 +102,8 @@ func (m BatchMask) Of(sentence, head int) Mask {
 	return func(query, key int) bool { return m.At(sentence, head, query, key) }
 }
 
-// String writes a line for every query, with 1 where it may attend and 0 where it may not, and an empty line between
-// sentences and heads.
+// String writes a line for every query, with 1 where it may attend and 0 where it may not, and an
+// empty line between sentences and heads.
 func (m BatchMask) String() string {
 	var b strings.Builder
 	keys := m.Shape[3]

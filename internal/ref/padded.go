@@ -8,13 +8,15 @@ import (
 	"tfm/mat"
 )
 
-// PaddedHeads is attn.ScaledDotProductHeads for a padded batch under a mask, as other systems compute it: the rows of
-// sentence s of the batch are [s·n, (s+1)·n) of the queries and ctx, and [s·m, (s+1)·m) of keys and values. It sets ctx
-// [batch·n × d] for in.Q [batch·n × d] and in.K and in.V [batch·m × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V over the
-// keys that mask allows; a query with none has a result of zeros.
+// PaddedHeads is attn.ScaledDotProductHeads for a padded batch under a mask, as other systems
+// compute it: the rows of sentence s of the batch are [s·n, (s+1)·n) of the queries and ctx, and
+// [s·m, (s+1)·m) of keys and values. It sets ctx [batch·n × d] for in.Q [batch·n × d] and in.K and
+// in.V [batch·m × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V over the keys that mask allows; a
+// query with none has a result of zeros.
 //
-// Where a token stands, its result has the bits that attn.ScaledDotProductHeads gives in a ragged batch: the kernels are the
-// same, and what is masked adds zeros at the end of their sums. It panics on shapes that do not fit. Calls with results of their own may run concurrently.
+// Where a token stands, its result has the bits that attn.ScaledDotProductHeads gives in a ragged
+// batch: the kernels are the same, and what is masked adds zeros at the end of their sums. It
+// panics on shapes that do not fit. Calls with results of their own may run concurrently.
 func PaddedHeads(ctx mat.Matrix, in attn.Inputs, heads int, mask BatchMask) {
 	eachPaddedHead(in, heads, mask, func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int) {
 		w := paddedWeights(q(in.Q), k(in.K), mask.Of(sentence, head))
@@ -22,8 +24,9 @@ func PaddedHeads(ctx mat.Matrix, in attn.Inputs, heads int, mask BatchMask) {
 	})
 }
 
-// PaddedHeadsGrad is the derivative of PaddedHeads, as attn.ScaledDotProductHeadsGrad is that of attn.ScaledDotProductHeads: it
-// sets grad, of the shapes of in, for dctx [batch·n × d], which must be 0 at the padding.
+// PaddedHeadsGrad is the derivative of PaddedHeads, as attn.ScaledDotProductHeadsGrad is that of
+// attn.ScaledDotProductHeads: it sets grad, of the shapes of in, for dctx [batch·n × d], which must
+// be 0 at the padding.
 func PaddedHeadsGrad(grad attn.Inputs, dctx mat.Matrix, in attn.Inputs, heads int, mask BatchMask) {
 	eachPaddedHead(in, heads, mask, func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int) {
 		w := paddedWeights(q(in.Q), k(in.K), mask.Of(sentence, head)) // P
@@ -38,8 +41,8 @@ func PaddedHeadsGrad(grad attn.Inputs, dctx mat.Matrix, in attn.Inputs, heads in
 	})
 }
 
-// eachPaddedHead calls f for each head of each sentence, with functions that view its part of a matrix of queries, of
-// keys, and of values.
+// eachPaddedHead calls f for each head of each sentence, with functions that view its part of a
+// matrix of queries, of keys, and of values.
 func eachPaddedHead(in attn.Inputs, heads int, mask BatchMask, f func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int)) {
 	batch := mask.Shape[0]
 	if heads < 1 || batch < 1 || in.Q.Cols%heads != 0 || in.V.Cols%heads != 0 || in.K.Cols != in.Q.Cols ||

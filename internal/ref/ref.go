@@ -20,8 +20,8 @@ func New(rows, cols int) Matrix {
 // Weights are parameters by name, each row-major.
 type Weights map[string][]float64
 
-// Drop applies dropout to the rows of x, the first of which is row `first` of the batch, at one of the
-// places of the model. Nil means none.
+// Drop applies dropout to the rows of x, the first of which is row `first` of the batch, at one of
+// the places of the model. Nil means none.
 type Drop func(place, first int, x Matrix)
 
 func (d Drop) at(place, first int, x Matrix) Matrix {
@@ -135,8 +135,8 @@ func (w Weights) AddNorm(name string, x, sub Matrix, eps float64) Matrix {
 	return w.Norm(name, "layer", Sum(1, x, sub), eps)
 }
 
-// multiHead is section 3.2.2 on queries, keys and values that are already projected. If drop is not nil it is given
-// the weights of each head.
+// multiHead is section 3.2.2 on queries, keys and values that are already projected. If drop is not
+// nil it is given the weights of each head.
 func multiHead(q, k, v Matrix, heads int, causal bool, drop func(head int, weights Matrix)) Matrix {
 	dk, dv := len(q[0])/heads, len(v[0])/heads
 	out := New(len(q), len(v[0]))
@@ -239,8 +239,8 @@ func (r Reading) Embed(w Weights, name string, d int, ids []int32) Matrix {
 	return x
 }
 
-// CrossEntropy is the loss of x·Eᵀ + b for the targets, summed: with label smoothing, over all entries or all but the
-// target, and plain. b may be nil.
+// CrossEntropy is the loss of x·Eᵀ + b for the targets, summed: with label smoothing, over all
+// entries or all but the target, and plain. b may be nil.
 func CrossEntropy(e, b []float64, x Matrix, targets []int32, smoothing float64, all bool) (smoothed, nll float64) {
 	for i, target := range targets {
 		d := len(x[i])
@@ -284,7 +284,7 @@ type Model struct {
 
 	Sentence    int                                       // in the batch
 	Drop        Drop                                      // at the places of the paper
-	DropInner   Drop                                      // of the inner numbers in the feed-forward network whose result is that place
+	DropInner   Drop                                      // of the inner numbers of the feed-forward network
 	DropWeights func(place, sentence, head int, w Matrix) // of attention, likewise
 }
 
@@ -299,8 +299,8 @@ func (m Model) sublayer(norm string, alpha float64, x Matrix, drop func(Matrix) 
 	return m.Norm(norm, m.NormKind, Sum(alpha, x, drop(f(x))), m.Eps)
 }
 
-// Loss is the loss of one sentence pair, src with EOS, in with BOS, out with EOS; srcFirst and tgtFirst are
-// the rows at which they stand in their batch.
+// Loss is the loss of one sentence pair, src with EOS, in with BOS, out with EOS; srcFirst and
+// tgtFirst are the rows at which they stand in their batch.
 func (m Model) Loss(src, in, out []int32, srcFirst, tgtFirst int) (smoothed, nll float64) {
 	place := 0
 	first := srcFirst
