@@ -14,6 +14,8 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/cmd/tfm/internal/tokenizers"
+	"tfm/cmd/tfm/internal/training"
 	"tfm/model"
 	"tfm/train"
 )
@@ -51,8 +53,7 @@ func average(out string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	tokens, err := tokenizersOf(paths[0], files, h.Config)
-	if err != nil {
+	if _, err := tokenizers.Of(paths[0], files, h.Config); err != nil {
 		return err
 	}
 	target, _ := os.Stat(out) // if it is there
@@ -91,7 +92,7 @@ func average(out string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	return trained{model: m, tokens: tokens, info: meanInfo(paths), srcLang: srcLang, tgtLang: tgtLang}.save(out)
+	return training.Save(model.File{Model: m, Tokenizers: files, SrcLang: srcLang, TgtLang: tgtLang, Info: map[string]string{training.InfoKey: meanInfo(paths)}}, out)
 }
 
 // meanInfo is the line on a model that is the mean of others.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/cmd/tfm/internal/settings"
 	"tfm/mat"
 )
 
@@ -48,7 +49,7 @@ func TestFlagGroups(t *testing.T) {
 	f := trainCommand().FlagSet()
 	trainCommand().Setup(f)
 	seen := map[string]bool{}
-	for _, group := range trainFlags {
+	for _, group := range settings.Groups {
 		for _, name := range group.Names {
 			if f.Lookup(name) == nil || seen[name] {
 				t.Errorf("%s: -%s is no flag, or in two groups", group.Title, name)

@@ -12,7 +12,9 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/grammar"
 	"tfm/cmd/tfm/internal/heatmap"
+	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/cmd/tfm/internal/training"
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
@@ -69,7 +71,7 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	o := &d.options
 	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
 	o.Decay = max(o.Steps, o.Warmup+1)
-	if err := settingError(d.options.Validate()); err != nil {
+	if err := settings.Error(d.options.Validate()); err != nil {
 		return err
 	}
 	if d.heldOut < 1 || d.heldOut > grammar.HeldOutPairs {
@@ -87,31 +89,30 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	pairs, heldOut := grammar.Corpus()
-	t, err := (&training{
-		corpus:    corpus.Pairs("the demo's grammar", pairsOf(pairs)),
-		config:    config,
-		options:   d.options,
-		vocabSize: 2000,
-		joint:     true,
-		threads:   d.threads,
-		progress:  terminal.NewProgress(os.Stderr),
-	}).run(ctx)
+	job := training.Job{
+		Corpus:   corpus.Options{Train: corpus.Pairs("the demo's grammar", pairsOf(pairs)), VocabSize: 2000, Joint: true},
+		Config:   config,
+		Options:  d.options,
+		Threads:  d.threads,
+		Progress: terminal.NewProgress(os.Stderr),
+	}
+	t, err := job.Run(ctx)
 	if err != nil {
 		return err
 	}
-	if t.result.Reason == train.Interrupted {
+	if t.Reason == train.Interrupted {
 		return cli.Interruption(ctx)
 	}
 	var saved error
 	if d.model != "" {
-		saved = t.save(d.model)
+		saved = t.Save(d.model)
 	}
-	return errors.Join(t.present(ctx, heldOut[:d.heldOut]), saved)
+	return errors.Join(present(ctx, t, heldOut[:d.heldOut]), saved)
 }
 
 // present shows translations of sentences that are not among the training's, and what the model looked at.
-func (t trained) present(ctx context.Context, heldOut []grammar.Pair) error {
-	tr, err := translate.New(t.model, t.tokens, translate.Options{Threads: t.pool.Threads(), Concurrent: 1})
+func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) error {
+	tr, err := translate.New(t.Model, t.Tokens, translate.Options{Threads: t.Pool.Threads(), Concurrent: 1})
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (t trained) present(ctx context.Context, heldOut []grammar.Pair) error {
 		return err
 	}
 	best := results[0].Translations[0]
-	rows, columns := heatmap.Words(t.tokens.Target, ids(best.Tokens), true), heatmap.Words(t.tokens.Source, ids(results[0].Tokens), false)
+	rows, columns := heatmap.Words(t.Tokens.Target, ids(best.Tokens), true), heatmap.Words(t.Tokens.Source, ids(results[0].Tokens), false)
 	if err := heatmap.Draw(&b, heatmap.Join(best.Attention, rows, columns), heatmap.Names(rows), heatmap.Names(columns)); err != nil {
 		return err
 	}

@@ -1,12 +1,18 @@
 // Command tfm trains the Transformer of "Attention Is All You Need" to translate, and translates with it.
 //
-// The map: main.go holds the table of subcommands; every subcommand is one file (train.go, translate.go, ...). What
-// several of them share stands beside them under the name of what it is: training.go takes a training from its corpora
-// to the model file, resume.go takes it up again, finetune.go begins with a
-// trained model, settings.go holds flags that commands share, recipes.go and config_file.go read them from files,
-// translator.go is a model with its tokenizers (tokenizers.go), lines.go reads lines as they arrive, runlog.go and board.go
-// write a training's log and its events for TensorBoard, through appendfile.go, bench_text.go writes tables of what was
-// measured. The machinery of the command line, the terminal, the demo's grammar and the lesson are packages of internal.
+// The map: main.go holds the table of subcommands, and every subcommand is one file (train.go, translate.go, ...): its flags,
+// its help, and what it prints. What they share are packages of internal that know no command:
+//
+//	cli         the command line: subcommands, help, exit codes, signals
+//	settings    a training's settings: flags, files, recipes, and which of them decides
+//	training    a training from its corpora to the model file, shown as it goes; record writes its log and its events
+//	tokenizers  the tokenizers of files
+//	terminal    the line of progress, the width of the screen
+//	heatmap     attention drawn as shades
+//	grammar     the corpus of the demo
+//	lesson      the three sentences of the lesson
+//
+// Recipes are files of settings in recipes. settings.go declares the flags of a search, which several commands have.
 //
 // Results go to standard output, progress and warnings to standard error. The exit code is 0, or 1 after an
 // error, 2 after a wrong command line, 128 + the signal's number after an interrupted training.

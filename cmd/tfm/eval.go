@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
 	"tfm/model/decode"
@@ -34,7 +35,7 @@ func evalCommand() cli.Command {
 			ref := f.String("ref", "", "`file` with its translation, line by line")
 			out := f.String("out", "", "`file` to write the model's translation to")
 			var tokenizer score.Tokenizer
-			tokenizeFlag(f, &tokenizer)
+			settings.TokenizeFlag(f, &tokenizer)
 			search := searchFlags(f, decode.DefaultOptions().Beam)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
@@ -74,7 +75,7 @@ func evalCommand() cli.Command {
 				}
 				if tokenizer == score.Auto {
 					tokenizer = tokenizer.For(refs)
-					fmt.Fprintf(os.Stderr, "BLEU: %s\n", tokenizeNote(tokenizer, true))
+					fmt.Fprintf(os.Stderr, "BLEU: tokenize %v, chosen from the text (-tokenize)\n", tokenizer)
 				}
 				scores := printScores(hyps, refs, tokenizer)
 				if *out == "" {
@@ -111,19 +112,6 @@ func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, fi
 	warnings.Summarize()
 	p.Line("%s sentences in %.1f s, %.1f a second", format.Thousands(len(hyps)), time.Since(start).Seconds(), perSecond(len(hyps)))
 	return hyps, nil
-}
-
-func tokenizeFlag(f *flag.FlagSet, t *score.Tokenizer) {
-	f.TextVar(t, "tokenize", *t, "`how` BLEU cuts text into tokens: 13a, intl, zh, char, none for text that is tokenized already, or auto,\n"+
-		"which is zh for Chinese, char for Japanese, Thai, Lao, Khmer, Burmese and Tibetan, and 13a for all others")
-}
-
-// tokenizeNote describes the tokenizer of BLEU, and whether the text chose it.
-func tokenizeNote(t score.Tokenizer, chosen bool) string {
-	if chosen {
-		return fmt.Sprintf("tokenize %v, chosen from the text (-tokenize)", t)
-	}
-	return fmt.Sprintf("tokenize %v", t)
 }
 
 func writeLines(path string, lines []string) error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/model"
 	"tfm/text/vocab"
 )
@@ -117,11 +118,11 @@ func TestInitVocab(t *testing.T) {
 			t.Errorf("told:\n%s", o.stderr)
 		}
 		wasFile, isFile := loadModel(t, c.init), loadModel(t, m)
-		was, err := tokenizersOf(c.init, wasFile.Tokenizers, wasFile.Model.Config)
+		was, err := tokenizers.Of(c.init, wasFile.Tokenizers, wasFile.Model.Config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		is, err := tokenizersOf(m, isFile.Tokenizers, isFile.Model.Config)
+		is, err := tokenizers.Of(m, isFile.Tokenizers, isFile.Model.Config)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,12 +6,12 @@ import (
 	"encoding"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
-	"strconv"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/settings"
+	"tfm/cmd/tfm/internal/training"
 	"tfm/internal/format"
 	"tfm/model"
 	"tfm/model/safetensors"
@@ -27,18 +27,18 @@ func infoCommand() cli.Command {
 			tfm info -preset base -vocab 32000
 			tfm info -preset multi30k
 			tfm info -table3`,
-		Groups: []cli.Group{modelFlags, regularizationFlags},
+		Groups: []cli.Group{settings.ModelGroup, settings.RegularizationGroup},
 		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			var preset string
-			f.StringVar(&preset, "preset", "base", presetOrRecipeUsage())
+			f.StringVar(&preset, "preset", "base", settings.PresetUsage())
 			vocab := f.Int("vocab", 0, "pieces of a joint vocabulary")
 			src := f.Int("src-vocab", 0, "pieces of the source vocabulary, if it is not a joint one")
 			tgt := f.Int("tgt-vocab", 0, "pieces of the target vocabulary")
 			table := f.Bool("table3", false, "show Table 3 of the paper, with the numbers of parameters that its models have here")
 			c, _ := model.Preset("base")
-			configFlags(f, &c)
-			f.TextVar(&c.Start, "init", c.Start, startUsage)
+			settings.ModelFlags(f, &c)
+			f.TextVar(&c.Start, "init", c.Start, settings.StartUsage)
 			return func(_ context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
 					return err
@@ -56,19 +56,13 @@ func infoCommand() cli.Command {
 					}
 					return printTable3()
 				}
-				settings := set
-				if lines, file := recipeLines(preset); lines != nil {
-					var pieces int
-					var err error
-					if settings, pieces, err = modelOfRecipe(file, lines, f, set); err != nil {
-						return err
-					}
-					if preset = "base"; *vocab == 0 && *src == 0 && *tgt == 0 {
-						*vocab = pieces
-					}
-				}
-				if err := usePreset(f, &c, preset, settings); err != nil {
+				run, err := settings.Model(preset, set)
+				if err != nil {
 					return err
+				}
+				c = run.Config
+				if *vocab == 0 && *src == 0 && *tgt == 0 && run.Origin("vocab-size") == settings.Recipe {
+					*vocab = run.VocabSize
 				}
 				switch {
 				case *vocab != 0 && (*src != 0 || *tgt != 0):
@@ -83,33 +77,13 @@ func infoCommand() cli.Command {
 				default:
 					return cli.Usagef("-model is missing, or -vocab, the size of the vocabulary")
 				}
-				if err := settingError(c.Validate()); err != nil {
+				if err := settings.Error(c.Validate()); err != nil {
 					return err
 				}
 				return printHeader(model.Header{Config: c})
 			}
 		},
 	}
-}
-
-// modelOfRecipe returns what a recipe says of the model, with the given flags over it, and the pieces of its vocabulary, which is a joint one.
-func modelOfRecipe(file string, lines []string, f *flag.FlagSet, given map[string]string) (settings map[string]string, pieces int, err error) {
-	train := flag.NewFlagSet("train", flag.ContinueOnError)
-	newTrainSettings(train)
-	recipe, err := parseSettings(file, lines, train)
-	if err != nil {
-		return nil, 0, err
-	}
-	settings = map[string]string{}
-	for _, s := range recipe {
-		if s.name == "vocab-size" {
-			pieces, err = strconv.Atoi(s.value)
-		} else if f.Lookup(s.name) != nil {
-			settings[s.name] = s.value
-		}
-	}
-	maps.Copy(settings, given)
-	return settings, pieces, err
 }
 
 // infoOfModel verifies a model file and prints what it says of itself. The weights stay in the file.
@@ -199,8 +173,8 @@ func printHeader(h model.Header) error {
 	if h.SrcLang != "" || h.TgtLang != "" {
 		row("languages", "%s to %s", cmp.Or(h.SrcLang, "unknown"), cmp.Or(h.TgtLang, "unknown"))
 	}
-	if training := h.Info[trainingInfo]; training != "" {
-		row("trained", "%s", training)
+	if trained := h.Info[training.InfoKey]; trained != "" {
+		row("trained", "%s", trained)
 	}
 	fmt.Fprintf(&b, "parameters: %s\n", format.Thousands(c.CountParams()))
 	_, err := os.Stdout.WriteString(b.String())

@@ -20,10 +20,16 @@ import (
 	"tfm/train"
 )
 
-// startTraining starts a training and returns when it has made its first steps.
+// startTraining starts a training and returns when it has made its first steps. The program is called by a name that a shell
+// must quote.
 func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string) {
 	t.Helper()
 	c = tfm(args...)
+	name := filepath.Join(t.TempDir(), "another man's tfm")
+	if err := os.Symlink(c.Path, name); err != nil {
+		t.Fatal(err)
+	}
+	c.Path, c.Args[0] = name, name
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +66,7 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 			if code := c.ProcessState.ExitCode(); code != 128+int(sig) {
 				t.Errorf("exit code %d, want %d", code, 128+int(sig))
 			}
-			said := regexp.MustCompile(`interrupted; step ([\d,]+) is saved in (.*); go on with:\n  tfm (.*)\n$`).FindStringSubmatch(stderr)
+			said := regexp.MustCompile(`interrupted; step ([\d,]+) is saved in (.*); go on with:\n  (.*)\n$`).FindStringSubmatch(stderr)
 			if said == nil {
 				t.Fatalf("said:\n%s", stderr)
 			}
@@ -76,10 +82,13 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 			}
 			end := strconv.Itoa(step + 5)
 
-			// The command that it named, as a shell takes it, but with an end that comes sooner.
-			self := tfm()
-			sh := exec.Command("sh", "-c", `"$0" `+said[3]+" -steps "+end, self.Path)
-			sh.Env = self.Env
+			// The command that it named, as a shell takes it, but with an end that comes sooner. The program's name is the one
+			// by which it was called.
+			if want := `'` + strings.ReplaceAll(c.Args[0], "'", `'\''`) + "' train "; !strings.HasPrefix(said[3], want) {
+				t.Errorf("the command is %s, expected it to begin with %s", said[3], want)
+			}
+			sh := exec.Command("sh", "-c", said[3]+" -steps "+end)
+			sh.Env = c.Env
 			if o := finish(t, sh); o.code != 0 {
 				t.Fatalf("%s\n%s", said[3], o.stderr)
 			}
@@ -216,7 +225,7 @@ func TestFullDiskKeepsTheLastCheckpoint(t *testing.T) {
 
 	// Only the model cannot be written: all steps are in the checkpoint.
 	o = limited("-resume", "-steps", "3")
-	mustFail(t, o, 1, m, "not lost", "tfm train ", "-resume")
+	mustFail(t, o, 1, m, "not lost", "make room, then run ", " train ", "-resume")
 	if read(t, m) != before {
 		t.Error("the model was touched")
 	}

@@ -80,3 +80,33 @@ func TestTokenizersAreReadWithoutTheWeights(t *testing.T) {
 		t.Error("model.Load has no error for a file without weights")
 	}
 }
+
+// The flags go into the checkpoints and the model, in the form that BCP 47 recommends; a resumed run and a model that begins with
+// another keep them, and a flag changes them.
+func TestTrainNamesTheLanguages(t *testing.T) {
+	args, m := trainArgs(t, "-src-lang", "EN", "-tgt-lang", "zh-hant")
+	wantInfo := func(path, want string) {
+		t.Helper()
+		if o := mustRun(t, "", "info", "-model", path); !strings.Contains(o.stdout, "languages:       "+want+"\n") {
+			t.Errorf("info of %s, expected languages %s:\n%s", path, want, o.stdout)
+		}
+	}
+	o := mustRun(t, "", append(args, "-steps", "2")...)
+	if want := "languages:        en to zh-Hant\n"; !strings.Contains(o.stderr, want) {
+		t.Errorf("it does not say %q:\n%s", want, o.stderr)
+	}
+	wantInfo(m, "en to zh-Hant")
+	wantInfo(filepath.Join(strings.TrimSuffix(m, ".safetensors")+".ckpt", "step-00000002.safetensors"), "en to zh-Hant")
+	src, tgt := toyCorpus(t)
+	corpus := []string{"train", "-src", src, "-tgt", tgt}
+	mustRun(t, "", append(corpus, "-model", m, "-resume", "-steps", "3")...)
+	wantInfo(m, "en to zh-Hant")
+	mustRun(t, "", append(corpus, "-model", m, "-resume", "-steps", "4", "-tgt-lang", "fr")...)
+	wantInfo(m, "en to fr")
+	tuned := filepath.Join(t.TempDir(), "tuned.safetensors")
+	mustRun(t, "", append(corpus, "-model", tuned, "-init", m, "-steps", "1", "-tokens", "300", "-max-len", "40", "-valid-every", "0")...)
+	wantInfo(tuned, "en to fr")
+	mustRun(t, "", append(corpus, "-model", tuned, "-force", "-init", m, "-steps", "1", "-tokens", "300", "-max-len", "40", "-valid-every", "0", "-src-lang", "de")...)
+	wantInfo(tuned, "de to fr")
+	mustFail(t, runTFM(t, "", append(args, "-force", "-tgt-lang", "en_US")...), 2, `-tgt-lang is "en_US", expected a language tag`)
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tfm/cmd/tfm/internal/record"
 	"tfm/model"
 	"tfm/train"
 	"tfm/train/runlog"
@@ -162,30 +162,30 @@ func TestLogIsOnDiskBeforeItsCheckpoint(t *testing.T) {
 	for i := range int32(50) {
 		pairs.Add([]int32{3 + i%17, 3 + i%5}, []int32{3 + i%5, 3 + i%17})
 	}
-	s := &trainSettings{flags: flag.NewFlagSet("", flag.PanicOnError)}
-	s.options = train.OptionsFor("demo")
-	s.options.Tokens, s.options.MaxLen, s.options.ValidEvery, s.options.Steps, s.options.SaveEvery, s.options.Average = 50, 20, 0, 9, 3, 0
-	s.options.Dir = t.TempDir()
-	l, b := &runLog{settings: s}, board{dir: t.TempDir(), warn: func(err error) { t.Error(err) }}
+	o := train.OptionsFor("demo")
+	o.Tokens, o.MaxLen, o.ValidEvery, o.Steps, o.SaveEvery, o.Average = 50, 20, 0, 9, 3, 0
+	o.Dir = t.TempDir()
+	l := record.Log{Dir: o.Dir, Start: func() runlog.Start { return runlog.Start{} }, Warn: func(err error) { t.Error(err) }}
+	b := record.Board{Dir: t.TempDir(), Warn: func(err error) { t.Error(err) }}
 	saved := 0
-	_, err = train.Run(t.Context(), m, nil, train.Data{Train: &pairs}, s.options, func(e train.Event) {
+	_, err = train.Run(t.Context(), m, nil, train.Data{Train: &pairs}, o, func(e train.Event) {
 		if e.Kind == train.Saved { // the checkpoint is there, and nobody has been told yet
 			saved++
-			r, err := runlog.ReadFile(filepath.Join(s.options.Dir, runlog.FileName))
+			r, err := runlog.ReadFile(filepath.Join(o.Dir, runlog.FileName))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(r.Steps) != e.Step {
 				t.Errorf("the checkpoint of step %d is on disk with the lines of %d steps, expected %d", e.Step, len(r.Steps), e.Step)
 			}
-			if losses := scalarsIn(eventFiles(t, b.dir)[0], "train/loss"); len(losses) != e.Step {
+			if losses := scalarsIn(eventFiles(t, b.Dir)[0], "train/loss"); len(losses) != e.Step {
 				t.Errorf("the checkpoint of step %d is on disk with TensorBoard's events of %d steps, expected %d", e.Step, len(losses), e.Step)
 			}
 		}
-		l.record(e)
-		b.record(e)
+		l.Record(e)
+		b.Record(e)
 	})
-	b.close()
+	b.Close()
 	if err != nil || saved != 3 {
 		t.Fatalf("%d checkpoints, expected 3: %v", saved, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/cmd/tfm/internal/training"
 	"tfm/train/corpus"
 )
 
@@ -228,8 +229,8 @@ func TestInterruptedBeforeTheFirstStep(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cli.InterruptError{Signal: syscall.SIGTERM})
 	src, tgt := toyCorpus(t)
-	tr := training{corpus: corpus.Files(src, tgt), vocabSize: 300, joint: true, threads: 1, progress: terminal.NewProgress(os.Stderr)}
-	_, err := tr.run(ctx)
+	job := training.Job{Corpus: corpus.Options{Train: corpus.Files(src, tgt), VocabSize: 300, Joint: true}, Threads: 1, Progress: terminal.NewProgress(os.Stderr)}
+	_, err := job.Run(ctx)
 	if e := new(cli.InterruptError); !errors.As(err, e) || e.ExitCode() != 128+int(syscall.SIGTERM) {
 		t.Errorf("%v", err)
 	}

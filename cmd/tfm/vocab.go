@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/internal/format"
 	"tfm/model/safetensors"
 	"tfm/text"
@@ -69,7 +70,7 @@ func (v *vocabSettings) run(_ context.Context, args []string) error {
 	case v.side != "source" && v.side != "target":
 		return cli.Usagef("-side %q: must be source or target", v.side)
 	}
-	both, err := readTokenizers(v.tokenizer)
+	both, err := tokenizers.Read(v.tokenizer)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (v *vocabSettings) train(files []string) error {
 	if err != nil {
 		return err
 	}
-	if note := sampleNote(trainer.Threshold()); note != "" {
+	if note := tokenizers.SampleNote(trainer.Threshold()); note != "" {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", v.out, note)
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s pieces from %s lines\n", v.out, format.Thousands(tokenizer.Size()), format.Thousands(lines))

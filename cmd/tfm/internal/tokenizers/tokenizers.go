@@ -1,4 +1,6 @@
-package main
+// Package tokenizers reads the tokenizers of files: those that `tfm vocab` writes, and of models. It imports package model and
+// the text packages.
+package tokenizers
 
 import (
 	"fmt"
@@ -10,8 +12,8 @@ import (
 	"tfm/text/vocab"
 )
 
-// tokenizersOf reads the tokenizers of a model or a checkpoint; path names it in errors.
-func tokenizersOf(path string, files map[string][]byte, c model.Config) (vocab.Pair, error) {
+// Of returns the tokenizers of a model or a checkpoint with the configuration c. path names it in errors.
+func Of(path string, files map[string][]byte, c model.Config) (vocab.Pair, error) {
 	p, err := vocab.UnmarshalPair(files)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", path, err)
@@ -23,8 +25,8 @@ func tokenizersOf(path string, files map[string][]byte, c model.Config) (vocab.P
 	return p, nil
 }
 
-// readTokenizers reads the tokenizer that `tfm vocab` wrote, or those in a model file.
-func readTokenizers(path string) (vocab.Pair, error) {
+// Read reads the tokenizer that `tfm vocab` wrote, or those of a model or a checkpoint, without its weights.
+func Read(path string) (vocab.Pair, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return vocab.Pair{}, err
@@ -51,11 +53,11 @@ func readTokenizers(path string) (vocab.Pair, error) {
 	if err != nil {
 		return vocab.Pair{}, err
 	}
-	return tokenizersOf(path, files, h.Config)
+	return Of(path, files, h.Config)
 }
 
-// sampleNote returns a line about a tokenizer that was learned from a sample, "" if it was not.
-func sampleNote(threshold int64) string {
+// SampleNote returns a line about tokenizers that were learned from a sample, which vocab.Trainer.Threshold says, or "".
+func SampleNote(threshold int64) string {
 	if threshold <= 1 {
 		return ""
 	}
@@ -63,9 +65,9 @@ func sampleNote(threshold int64) string {
 		format.Thousands(int(threshold)))
 }
 
-// sameTokenizers reports whether the tokenizers at path are those of p.
-func sameTokenizers(p vocab.Pair, path string) (bool, error) {
-	other, err := readTokenizers(path)
+// Same reports whether the tokenizers at path are those of p.
+func Same(p vocab.Pair, path string) (bool, error) {
+	other, err := Read(path)
 	if err != nil {
 		return false, err
 	}

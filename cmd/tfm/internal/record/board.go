@@ -1,4 +1,4 @@
-package main
+package record
 
 import (
 	"bufio"
@@ -12,11 +12,11 @@ import (
 	"tfm/train/tensorboard"
 )
 
-// board writes the numbers of a run to an event file for TensorBoard. If the file cannot be written
-// it says so once, and the run goes on without it.
-type board struct {
-	dir  string // of -tensorboard; "" is none
-	warn func(error)
+// Board writes the numbers of a run to an event file for TensorBoard. If the file cannot be written
+// it warns once, and the run goes on without it.
+type Board struct {
+	Dir  string // the folder of event files; "" writes none
+	Warn func(error)
 
 	file    *os.File      // nil before the run has started, and after an error
 	buf     *bufio.Writer // of file; it keeps its first error
@@ -25,22 +25,22 @@ type board struct {
 	scalars []tensorboard.Scalar
 }
 
-// makeDir makes the folder, so that a wrong one is an error before the work begins.
-func (b *board) makeDir() error {
-	if b.dir == "" {
+// MakeDir makes the folder, so that a wrong one is an error before the work begins.
+func (b *Board) MakeDir() error {
+	if b.Dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(b.dir, 0o777); err != nil {
-		return fmt.Errorf("-tensorboard %s: %w", b.dir, err)
+	if err := os.MkdirAll(b.Dir, 0o777); err != nil {
+		return fmt.Errorf("-tensorboard %s: %w", b.Dir, err)
 	}
-	return cli.CheckWritable(filepath.Join(b.dir, "an event file"))
+	return cli.CheckWritable(filepath.Join(b.Dir, "an event file"))
 }
 
-// record writes the numbers of an event: at once, or within a second if it is a step, because there
+// Record writes the numbers of an event: at once, or within a second if it is a step, because there
 // can be hundreds. Those of a checkpoint's steps are on disk before the checkpoint is.
-func (b *board) record(e train.Event) {
+func (b *Board) Record(e train.Event) {
 	now := time.Now()
-	if e.Kind == train.Started && b.dir != "" {
+	if e.Kind == train.Started && b.Dir != "" {
 		b.start(now, e)
 	}
 	if b.file == nil {
@@ -57,10 +57,10 @@ func (b *board) record(e train.Event) {
 }
 
 // start begins an event file.
-func (b *board) start(now time.Time, e train.Event) {
-	f, err := os.OpenFile(filepath.Join(b.dir, tensorboard.FileName(now)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func (b *Board) start(now time.Time, e train.Event) {
+	f, err := os.OpenFile(filepath.Join(b.Dir, tensorboard.FileName(now)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		b.warn(err)
+		b.Warn(err)
 		return
 	}
 	b.file, b.buf = f, bufio.NewWriter(f)
@@ -73,7 +73,7 @@ func (b *board) start(now time.Time, e train.Event) {
 }
 
 // write writes the numbers of an event to buf.
-func (b *board) write(now time.Time, e train.Event) {
+func (b *Board) write(now time.Time, e train.Event) {
 	switch e.Kind {
 	case train.Stepped:
 		b.scalars = append(b.scalars[:0],
@@ -98,7 +98,7 @@ func (b *board) write(now time.Time, e train.Event) {
 	}
 }
 
-func (b *board) validation(now time.Time, group string, e train.Event) {
+func (b *Board) validation(now time.Time, group string, e train.Event) {
 	v := e.Valid
 	scalars := []tensorboard.Scalar{{Tag: group + "/loss", Value: v.Loss}, {Tag: group + "/nll", Value: v.NLL}, {Tag: group + "/accuracy", Value: v.Accuracy}}
 	if v.HasBLEU {
@@ -121,15 +121,15 @@ func histogram(h train.Histogram) tensorboard.Histogram {
 }
 
 // check ends the event file at its first error.
-func (b *board) check(err error) {
+func (b *Board) check(err error) {
 	if err != nil {
 		b.file.Close()
 		b.file = nil
-		b.warn(err)
+		b.Warn(err)
 	}
 }
 
-func (b *board) close() {
+func (b *Board) Close() {
 	if b.file == nil {
 		return
 	}

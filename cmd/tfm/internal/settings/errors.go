@@ -1,0 +1,43 @@
+package settings
+
+import (
+	"errors"
+	"strings"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/model"
+)
+
+// Error returns the error of a command line for those of settings, or nil if all are nil. A *model.FieldError among them
+// names the flag instead of the field.
+func Error(errs ...error) error {
+	var messages []string
+	for _, err := range errs {
+		var invalid *model.FieldError
+		switch {
+		case errors.As(err, &invalid):
+			e := *invalid
+			e.Field = "-" + flagOf(e.Field)
+			messages = append(messages, e.Error())
+		case err != nil:
+			messages = append(messages, err.Error())
+		}
+	}
+	if messages == nil {
+		return nil
+	}
+	return cli.UsageError{Message: strings.Join(messages, "\n")}
+}
+
+// flagOf returns the flag of a field of model.Config, decode.Options or train.Options.
+func flagOf(field string) string {
+	switch field {
+	case "smoothing":
+		return "smoothing-over"
+	case "biases":
+		return "bias"
+	case "start":
+		return "init"
+	}
+	return strings.ReplaceAll(field, "_", "-")
+}

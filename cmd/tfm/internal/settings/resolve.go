@@ -1,0 +1,343 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/recipes"
+	"tfm/model"
+	"tfm/text/score"
+	"tfm/train"
+)
+
+// Origin is where the value of a setting comes from.
+type Origin int
+
+// The origins. Of those that give a setting the greatest decides.
+const (
+	Default     Origin = iota // the program or the preset
+	Init                      // the model that -init names
+	Checkpoint                // the run that -resume goes on with
+	Recipe                    // the recipe that -preset names
+	File                      // the file that -config names
+	CommandLine               // a flag
+	Derived                   // another setting, by one of the rules
+)
+
+func (o Origin) String() string {
+	return [...]string{"default", "init", "checkpoint", "recipe", "file", "command line", "derived"}[o]
+}
+
+// Setting is a flag's name with a value for it.
+type Setting struct {
+	Name, Value string
+	At          string // FILE:LINE; "" on the command line
+}
+
+// Layer is the settings that one origin gives: Recipe, File or CommandLine.
+type Layer struct {
+	Origin   Origin
+	Settings []Setting
+}
+
+// Typed returns the layer of the command line for the flags on it.
+func Typed(given map[string]string) Layer {
+	l := Layer{Origin: CommandLine}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		l.Settings = append(l.Settings, Setting{Name: name, Value: given[name]})
+	}
+	return l
+}
+
+// Load returns the layers of a run, the lowest first: the recipe and the file of settings that the command line, or the
+// file, names, and the command line itself.
+func Load(given map[string]string) (layers []Layer, err error) {
+	file := Layer{Origin: File}
+	if path := given["config"]; path != "" {
+		if file.Settings, err = ReadFile(path); err != nil {
+			return nil, err
+		}
+	}
+	typed := Typed(given)
+	named, err := Apply([]Layer{file, typed})
+	if err != nil {
+		return nil, err
+	}
+	recipe := Layer{Origin: Recipe}
+	if lines, name := recipes.Lines(named.Preset); lines != nil {
+		if recipe.Settings, err = Parse(name, lines); err != nil {
+			return nil, err
+		}
+	}
+	return []Layer{recipe, file, typed}, nil
+}
+
+// Apply returns the settings of layers over the program's defaults as they stand there, before what Resolve makes of them:
+// which files a run names.
+func Apply(layers []Layer) (*Run, error) {
+	r := NewRun(cli.Command{}.FlagSet())
+	return r, r.apply(layers)
+}
+
+// apply sets the flags of r to the values of layers, each over those before it, and notes their origins.
+func (r *Run) apply(layers []Layer) error {
+	if r.origins == nil {
+		r.origins = map[string]Origin{}
+	}
+	for _, l := range layers {
+		for _, s := range l.Settings {
+			if err := r.flags.Set(s.Name, s.Value); err != nil {
+				return cli.Usagef("%s: invalid value %q for %s: %v", s.At, s.Value, s.Name, err)
+			}
+			r.origins[s.Name] = l.Origin
+		}
+	}
+	return nil
+}
+
+// Origin returns where the value of a setting comes from.
+func (r *Run) Origin(name string) Origin { return r.origins[name] }
+
+// given returns the layer that gives a setting, or Default if none does. Rules compare what it returns.
+func (r *Run) given(name string) Origin {
+	if o := r.origins[name]; o >= Recipe {
+		return o
+	}
+	return Default
+}
+
+// Facts are what the files that the settings of a run name say of themselves.
+type Facts struct {
+	Resume     *Trained    // the newest checkpoint, with Run.Resume
+	Init       *Trained    // the model that Options.Init names
+	Tokenizers *Tokenizers // those that Run.Tokenizer, Run.Vocab or Options.Init names
+}
+
+// Trained is a model or a checkpoint.
+type Trained struct {
+	Path    string
+	Config  model.Config
+	Options train.Options // of a checkpoint
+	Joint   bool          // of a checkpoint: one tokenizer for both sides
+
+	SrcLang, TgtLang string // "" if unknown
+}
+
+// Tokenizers are those of a file.
+type Tokenizers struct {
+	Path  string
+	Joint bool
+}
+
+// Resolve returns the settings of a run. Its layers are given from the lowest to the highest, and each overrides those before
+// it, and the preset, or the model of -init; then the rules settle what follows for a setting from another one. In a run that is
+// resumed the checkpoint stands where the preset does, and a setting that could change its weights is an error if it
+// is not the checkpoint's. Resolve is a function of its arguments: it reads no file.
+func Resolve(layers []Layer, facts Facts) (*Run, error) {
+	named, err := Apply(layers)
+	if err != nil {
+		return nil, err
+	}
+	if facts.Resume != nil {
+		return resume(layers, named, facts.Resume)
+	}
+	return begin(layers, named, facts)
+}
+
+// Model returns the settings of the model of a preset or a recipe with the flags that are given over it, of which those that
+// are not settings of a model are ignored: what `tfm info` shows. What follows from the training is not resolved.
+func Model(preset string, given map[string]string) (*Run, error) {
+	own := map[string]string{"preset": preset}
+	for _, name := range append(modelFlags(), "init") {
+		if value, ok := given[name]; ok {
+			own[name] = value
+		}
+	}
+	layers, err := Load(own)
+	if err != nil {
+		return nil, err
+	}
+	r := NewRun(cli.Command{}.FlagSet())
+	if r.Config, err = presetConfig(preset); err != nil {
+		return nil, err
+	}
+	if err := r.apply(layers); err != nil {
+		return nil, err
+	}
+	r.outputBias()
+	return r, nil
+}
+
+// begin resolves the settings of a new run.
+func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
+	r := NewRun(cli.Command{}.FlagSet())
+	preset, isGiven := named.Preset, named.given("preset") != Default
+	var err error
+	if init := facts.Init; init != nil && !isGiven {
+		preset = presetLike(init.Config, preset)
+		r.Config = init.Config
+		r.base(Init, append(modelFlags(), "preset"))
+	} else if r.Config, err = presetConfig(preset); err != nil {
+		return nil, err
+	}
+	r.Preset, r.Options = preset, train.OptionsFor(preset)
+	if facts.Init != nil {
+		r.SrcLang, r.TgtLang = facts.Init.SrcLang, facts.Init.TgtLang
+		r.base(Init, languages)
+	}
+	if err := r.apply(layers); err != nil {
+		return nil, err
+	}
+	before := cli.Values(r.flags)
+	r.Options.Dir = r.CheckpointDir()
+	if err := r.joint(facts.Tokenizers); err != nil {
+		return nil, err
+	}
+	if facts.Init == nil || isGiven {
+		r.outputBias()
+	} else if r.given("tie") > r.given("output-bias") {
+		r.Config.OutputBias = r.Config.Tie == model.TieNone
+	}
+	r.tie()
+	if err := r.optionRules(); err != nil {
+		return nil, err
+	}
+	r.lengths()
+	if !r.Joint && r.Config.Tie == model.TieAll {
+		return nil, cli.Usagef("-tie all needs a joint vocabulary")
+	}
+	if facts.Init != nil {
+		if err := r.continueModel(facts.Init); err != nil {
+			return nil, err
+		}
+	}
+	c := r.Config
+	c.SrcVocab, c.TgtVocab = 1000, 1000 // not known yet
+	if err := Error(c.Validate(), r.Options.Validate(), r.languages()); err != nil {
+		return nil, err
+	}
+	if r.Options.RDrop != 0 && max(c.Dropout, c.AttentionDropout, c.FFDropout) == 0 {
+		return nil, cli.Usagef("-r-drop %v needs a -dropout: without one the model says the same of both copies", r.Options.RDrop)
+	}
+	r.derive(before)
+	return r, nil
+}
+
+// resume resolves the settings of a run that goes on from a checkpoint.
+func resume(layers []Layer, named *Run, c *Trained) (*Run, error) {
+	r := NewRun(cli.Command{}.FlagSet())
+	r.Config, r.Options, r.Joint = c.Config, c.Options, c.Joint
+	r.SrcLang, r.TgtLang = c.SrcLang, c.TgtLang
+	r.base(Checkpoint, modelFlags(), optionFlagNames(), []string{"joint", "init"}, languages)
+	run := cli.Values(r.flags)
+	if named.given("preset") != Default {
+		var err error
+		if r.Config, err = presetConfig(named.Preset); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.apply(layers); err != nil {
+		return nil, err
+	}
+	before := cli.Values(r.flags)
+	r.Options.Dir, r.Options.Resume = r.CheckpointDir(), true
+	if most := max(c.Config.SrcVocab, c.Config.TgtVocab); r.given("vocab-size") != Default && r.Tokenizer == "" && named.Options.Init == "" && r.VocabSize < most {
+		return nil, conflict("vocab-size", fmt.Sprint(r.VocabSize), fmt.Sprint(most), c.Path)
+	}
+	if r.given("joint") < r.tokenizersGiven() {
+		r.Joint = c.Joint
+	}
+	if named.given("preset") != Default {
+		r.outputBias()
+		r.tie()
+	}
+	if err := r.optionRules(); err != nil {
+		return nil, err
+	}
+	r.Config.SrcVocab, r.Config.TgtVocab, r.Config.MaxLen = c.Config.SrcVocab, c.Config.TgtVocab, c.Config.MaxLen
+	if c.Options.Tokenize == score.Auto { // nothing has been validated yet
+		run["tokenize"] = r.Options.Tokenize.String()
+	} else if r.Options.Tokenize == score.Auto { // keeps what was chosen
+		r.Options.Tokenize = c.Options.Tokenize
+	}
+	if err := r.sameRun(run, c.Path); err != nil {
+		return nil, err
+	}
+	if err := Error(r.Options.Validate(), r.languages()); err != nil {
+		return nil, err
+	}
+	r.derive(before)
+	return r, nil
+}
+
+// base notes the origin of settings that no layer gives.
+func (r *Run) base(o Origin, names ...[]string) {
+	if r.origins == nil {
+		r.origins = map[string]Origin{}
+	}
+	for _, name := range slices.Concat(names...) {
+		r.origins[name] = o
+	}
+}
+
+// derive notes the settings that are not as before.
+func (r *Run) derive(before map[string]string) {
+	for name, value := range cli.Values(r.flags) {
+		if value != before[name] {
+			r.origins[name] = Derived
+		}
+	}
+}
+
+// modelFlags lists the flags of a model's configuration.
+func modelFlags() []string {
+	f := cli.Command{}.FlagSet()
+	ModelFlags(f, new(model.Config))
+	return slices.Sorted(maps.Keys(cli.Values(f)))
+}
+
+// optionFlagNames lists the flags of a training's options.
+func optionFlagNames() []string {
+	f := cli.Command{}.FlagSet()
+	optionFlags(f, new(train.Options))
+	return slices.Sorted(maps.Keys(cli.Values(f)))
+}
+
+// presetConfig returns the configuration of a preset, or the one that recipes start from.
+func presetConfig(name string) (model.Config, error) {
+	if lines, _ := recipes.Lines(name); lines != nil {
+		name = defaultPreset
+	}
+	c, err := model.Preset(name)
+	if err != nil {
+		return c, cli.Usagef("%v; and the recipes %s", err, joinNames(recipes.Names()))
+	}
+	return c, nil
+}
+
+// sameRun is an error if a setting that could change the weights of a run is not the run's: what was given is blamed before what
+// follows from it.
+func (r *Run) sameRun(run map[string]string, checkpoint string) error {
+	now := cli.Values(r.flags)
+	var own []string
+	for _, name := range slices.Concat(modelFlags(), optionFlagNames(), []string{"init", "joint"}) {
+		if !changeable[name] && now[name] != run[name] {
+			own = append(own, name)
+		}
+	}
+	slices.Sort(own)
+	for _, given := range []bool{true, false} {
+		for _, name := range own {
+			if (r.given(name) != Default) == given {
+				return conflict(name, now[name], run[name], checkpoint)
+			}
+		}
+	}
+	return nil
+}
+
+func conflict(name, found, expected, checkpoint string) error {
+	return cli.Usagef("-%s %s conflicts with the run to go on with: -%s %s in %s", name, found, name, expected, checkpoint)
+}

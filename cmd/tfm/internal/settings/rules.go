@@ -1,0 +1,172 @@
+package settings
+
+import (
+	"strings"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/model"
+	"tfm/train"
+)
+
+// What follows for a setting from another one. A rule changes only what a lower layer gives, or none.
+
+// usualWeightDecay is the weight decay of adamw unless it is given.
+const usualWeightDecay = 0.01
+
+// changeable are the settings that a resumed run may change, because no weight depends on them.
+var changeable = set("steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan")
+
+// retrainable are the settings of a model that may be others than those it was trained with before -init.
+var retrainable = set("dropout", "attention-dropout", "ff-dropout", "label-smoothing", "smoothing-over")
+
+func set(names ...string) map[string]bool {
+	m := map[string]bool{}
+	for _, name := range names {
+		m[name] = true
+	}
+	return m
+}
+
+func joinNames(names []string) string { return strings.Join(names, ", ") }
+
+// joint: tokenizers of a file say whether there is one for both sides.
+func (r *Run) joint(t *Tokenizers) error {
+	if t == nil {
+		return nil
+	}
+	if r.given("joint") >= r.tokenizersGiven() && r.Joint != t.Joint {
+		return cli.Usagef("-joint=%v, but in %s it is %v", r.Joint, t.Path, t.Joint)
+	}
+	r.Joint = t.Joint
+	return nil
+}
+
+// tokenizersGiven returns the highest layer that says which tokenizers there are.
+func (r *Run) tokenizersGiven() Origin {
+	return max(r.given("joint"), r.given("tokenizer"), r.given("vocab"), r.given("init"))
+}
+
+// outputBias: an output projection of its own has a bias, unless -output-bias says otherwise as directly as -tie.
+func (r *Run) outputBias() {
+	c := &r.Config
+	if r.given("output-bias") == Default && c.Tie == model.TieNone {
+		c.OutputBias = true
+	}
+	if r.given("tie") > r.given("output-bias") {
+		c.OutputBias = c.Tie == model.TieNone
+	}
+}
+
+// tie: without a joint vocabulary the source embedding cannot be tied, unless -tie asks for it as directly.
+func (r *Run) tie() {
+	if level := r.given("tie"); (level == Default || level < r.tokenizersGiven()) && !r.Joint && r.Config.Tie == model.TieAll {
+		r.Config.Tie = model.TieDecoder
+	}
+}
+
+// optionRules are those of the learning rate, the optimizer and the average.
+func (r *Run) optionRules() error {
+	o := &r.Options
+	// over reports whether name is given more directly than other. In a run that goes on, what is not given is the run's and stays.
+	over := func(name, other string) bool {
+		return r.given(name) > r.given(other) && !(o.Resume && r.given(other) == Default)
+	}
+	if level := r.given("factor"); level > Default && level == r.given("peak") && o.Peak != 0 && o.Factor != 1 {
+		return cli.Usagef("either -peak or -factor")
+	}
+	if over("factor", "peak") || over("schedule", "peak") && o.Schedule == train.SchedulePaper {
+		o.Peak = 0
+	}
+	if over("peak", "schedule") && o.Schedule == train.SchedulePaper ||
+		over("factor", "schedule") && o.Schedule == train.ScheduleInverseSqrt && o.Peak == 0 ||
+		over("decay", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
+		o.Schedule = "" // the one that goes with them
+	}
+	if over("optimizer", "weight-decay") {
+		o.WeightDecay = 0
+		if o.Optimizer == train.OptimizerAdamW {
+			o.WeightDecay = usualWeightDecay
+		}
+	}
+	if over("optimizer", "momentum") && o.Optimizer != train.OptimizerSGD {
+		o.Momentum = 0
+	}
+	if over("optimizer", "nesterov") && o.Optimizer != train.OptimizerSGD {
+		o.Nesterov = false
+	}
+	for _, name := range []string{"beta1", "beta2", "eps"} {
+		if r.given(name) == CommandLine && o.Optimizer == train.OptimizerSGD {
+			return cli.Usagef("-%s is Adam's, and the optimizer is sgd", name)
+		}
+	}
+	if r.given("average") == Default && !o.Resume || over("keep", "average") {
+		o.Average = min(o.Average, o.Keep)
+	}
+	o.Schedule = o.LearningRate(r.Config.DModel).Name
+	return nil
+}
+
+// lengths: the model has positions for the longest sentences that it is trained on.
+func (r *Run) lengths() {
+	r.Config.MaxLen = max(r.Config.MaxLen, r.Options.MaxLen+1)
+	if r.Config.Positions == model.Learned {
+		r.Config.MaxLen = r.Options.MaxLen + 1 // no others are learned
+	}
+}
+
+// continueModel is an error if the configuration is not that of the model of -init in what its weights depend on; what was given is
+// blamed before what follows from it. Learned positions limit the length of sentences.
+func (r *Run) continueModel(init *Trained) error {
+	before := init.Config
+	if before.Tie == model.TieAll && !r.Joint {
+		before.Tie = model.TieDecoder // one matrix becomes two, equal at first
+	}
+	was, now := modelValues(before), modelValues(r.Config)
+	for _, given := range []bool{true, false} {
+		for _, name := range modelFlags() {
+			if (r.given(name) != Default) == given && !retrainable[name] && now[name] != was[name] {
+				return cli.Usagef("-%s %s conflicts with the model to begin with: -%s %s in %s", name, now[name], name, was[name], init.Path)
+			}
+		}
+	}
+	r.Config.MaxLen = max(r.Config.MaxLen, before.MaxLen)
+	if before.Positions == model.Learned {
+		if r.given("max-len") == Default {
+			r.Options.MaxLen = min(r.Options.MaxLen, before.MaxLen-1)
+		}
+		if r.Options.MaxLen >= before.MaxLen {
+			return cli.Usagef("-max-len %d: at most %d, as the learned positions of %s reach no further", r.Options.MaxLen, before.MaxLen-1, init.Path)
+		}
+		r.Config.MaxLen = before.MaxLen
+	}
+	return nil
+}
+
+// languages are the flags of the languages, on which no weight depends.
+var languages = []string{"src-lang", "tgt-lang"}
+
+// languages makes the tags canonical.
+func (r *Run) languages() (err error) {
+	r.SrcLang, r.TgtLang, err = model.CanonicalLanguages(r.SrcLang, r.TgtLang)
+	return err
+}
+
+// modelValues returns the values of the flags of a configuration.
+func modelValues(c model.Config) map[string]string {
+	f := cli.Command{}.FlagSet()
+	ModelFlags(f, &c)
+	return cli.Values(f)
+}
+
+// presetLike is the preset whose model is as large as c, for the settings of a training that suit it; another one if there is none.
+func presetLike(c model.Config, other string) string {
+	size := func(c model.Config) [5]int {
+		return [5]int{c.DModel, c.Heads, c.DFF, c.EncoderLayers, c.DecoderLayers}
+	}
+	for _, name := range model.PresetNames() {
+		if p, err := model.Preset(name); err == nil && size(p) == size(c) {
+			return name
+		}
+	}
+	return other
+}

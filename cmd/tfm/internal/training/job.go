@@ -1,0 +1,153 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
+	"tfm/mat"
+	"tfm/model"
+	"tfm/text/score"
+	"tfm/text/vocab"
+	"tfm/train"
+	"tfm/train/corpus"
+)
+
+// Job is a model to be trained.
+type Job struct {
+	Corpus           corpus.Options // but for its Progress
+	Config           model.Config   // Run sets its vocabularies
+	Options          train.Options
+	SrcLang, TgtLang string // as in train.Data
+	Init             *Init  // the model to begin with; nil draws the weights
+	Threads          int
+
+	Progress *terminal.Progress
+	Record   func(train.Event) // is told of every event; nil for nobody
+
+	skippedLines int // lines printed of dropped updates
+}
+
+// Init is the model that a training begins with.
+type Init struct {
+	Path   string
+	Model  *model.Transformer
+	Tokens vocab.Pair
+}
+
+// Result is a trained model.
+type Result struct {
+	train.Result
+	Model  *model.Transformer
+	Tokens vocab.Pair
+	Pool   *mat.Pool // on whose threads it was trained
+	Info   string    // one line on the training, for the model file
+}
+
+// Run reads the corpora, trains tokenizers and model, and prints how far it is. A ctx that ends while the corpora are read is
+// the error context.Cause(ctx); later it ends the training with a checkpoint, if there is a folder for one, and no error.
+func (j *Job) Run(ctx context.Context) (Result, error) {
+	options := j.Corpus
+	options.Progress = j.printReading
+	c, err := corpus.Read(ctx, options, j.Options)
+	j.Progress.Clear()
+	if err != nil {
+		return Result{}, err
+	}
+	defer c.Close()
+	c.SrcLang, c.TgtLang = j.SrcLang, j.TgtLang
+	j.Config.SrcVocab, j.Config.TgtVocab = c.Tokens.Source.Size(), c.Tokens.Target.Size()
+	chosen := j.Options.Tokenize == score.Auto
+	if c.References != nil { // a run without validation leaves the choice to one with it
+		j.Options.Tokenize = j.Options.Tokenize.For(c.References)
+	}
+	j.printPlan(c)
+	j.printTokenize(c, chosen)
+	m, err := model.New(j.Config)
+	if err != nil {
+		return Result{}, err
+	}
+	m.Allocate(true)
+	m.Init(j.Options.Seed)
+	if err := j.carryOver(m, c.Tokens); err != nil {
+		return Result{}, err
+	}
+	pool := mat.NewPool(j.Threads)
+	result, err := train.Run(ctx, m, pool, c.Data, j.Options, func(e train.Event) {
+		j.printEvent(e)
+		if j.Record != nil {
+			j.Record(e)
+		}
+	})
+	j.Progress.Clear()
+	if err != nil {
+		return Result{}, err
+	}
+	if n := result.Skipped; n > 0 {
+		j.Progress.Line("updates dropped:  %s of %s, whose loss or gradient was not a finite number (-on-nan skip)", format.Thousands(n), format.Thousands(result.Step))
+	}
+	return Result{result, m, c.Tokens, pool, j.info(result, c.TrainPairs)}, nil
+}
+
+// info describes a training of so many pairs in one line.
+func (j *Job) info(r train.Result, pairs int) string {
+	s := fmt.Sprintf("%s steps on %s pairs", format.Thousands(r.Step), format.Thousands(pairs))
+	if j.Options.Init != "" {
+		s += ", begun with the weights of " + strings.ToValidUTF8(filepath.Base(j.Options.Init), "?")
+	}
+	switch {
+	case r.Averaged > 0:
+		s += fmt.Sprintf("; the mean of the last %d checkpoints", r.Averaged)
+	case r.Best.Step > 0:
+		s += fmt.Sprintf("; the weights of step %s", format.Thousands(r.Best.Step))
+	}
+	if r.Best.Step > 0 {
+		s += ", " + validation(r.Best)
+	}
+	return s
+}
+
+// carryOver gives m, whose tokenizers are tokens, the weights of the model to begin with, and prints how many pieces it knows.
+func (j *Job) carryOver(m *model.Transformer, tokens vocab.Pair) error {
+	from := j.Init
+	if from == nil {
+		return nil
+	}
+	j.Init = nil // its weights are not needed any more
+	src, err := vocab.In(tokens.Source, from.Tokens.Source)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from.Path, err)
+	}
+	tgt, err := vocab.In(tokens.Target, from.Tokens.Target)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from.Path, err)
+	}
+	if err := m.CarryOver(from.Model, src, tgt); err != nil {
+		return fmt.Errorf("%s: %w", from.Path, err)
+	}
+	j.Progress.Line("begins with:      the weights of %s", from.Path)
+	if tokens.Joint() && from.Tokens.Joint() {
+		j.Progress.Line("pieces:           %s", known(src))
+	} else {
+		j.Progress.Line("source pieces:    %s", known(src))
+		j.Progress.Line("target pieces:    %s", known(tgt))
+	}
+	return nil
+}
+
+// known tells how many pieces of a vocabulary were in the one before.
+func known(pieces [][]int32) string {
+	same := 0
+	for _, was := range pieces {
+		if len(was) == 1 {
+			same++
+		}
+	}
+	if same == len(pieces) {
+		return fmt.Sprintf("all %s carried over", format.Thousands(same))
+	}
+	return fmt.Sprintf("%s of %s carried over; a new one begins as the mean of the pieces that it was before", format.Thousands(same), format.Thousands(len(pieces)))
+}

@@ -1,0 +1,35 @@
+package training
+
+import (
+	"fmt"
+	"os"
+
+	"tfm/model"
+	"tfm/model/safetensors"
+)
+
+// InfoKey is the key of model.File.Info under which a model file says in one line how it was trained.
+const InfoKey = "training"
+
+// Save writes a model file in place of an older one, and prints its name, what it says of its training, and its size.
+func Save(f model.File, path string) error {
+	safetensors.RemoveStale(path) // what a killed run left of it
+	if err := f.Save(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s; %.1f MB\n", path, f.Info[InfoKey], float64(info.Size())/1e6)
+	return nil
+}
+
+// Save writes the model file of a training.
+func (r Result) Save(path string) error {
+	files, err := r.Tokens.Marshal()
+	if err != nil {
+		return err
+	}
+	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Info: map[string]string{InfoKey: r.Info}}, path)
+}
