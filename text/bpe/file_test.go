@@ -3,6 +3,7 @@ package bpe
 import (
 	"bytes"
 	"encoding/binary"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,49 @@ func TestUnmarshalErrors(t *testing.T) {
 	} {
 		if _, err := Unmarshal(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", data, err, want)
+		}
+	}
+}
+
+// What Unmarshal allocates, garbage included, is at most 8 MB for the cache and 100 bytes a byte of
+// the data.
+func TestUnmarshalAllocatesNoMoreThanTheDataAllows(t *testing.T) {
+	// long has the most bytes of pieces for its length: pieces of 128 bytes, one for each byte,
+	// then pairs of them.
+	var long []uint64
+	id := func(k int) uint64 { return uint64(firstMerge + k) }
+	for c := range 256 {
+		left := uint64(firstByte + c)
+		for range 7 { // 2, 4, … 128 bytes
+			long = append(long, left, left)
+			left = id(len(long)/2 - 1)
+		}
+	}
+	for a := range 256 {
+		for b := range 256 {
+			long = append(long, id(7*a+6), id(7*b+6))
+		}
+	}
+	var short []uint64
+	for a := range 256 {
+		for b := range 256 {
+			short = append(short, uint64(firstByte+a), uint64(firstByte+b))
+		}
+	}
+	for name, ids := range map[string][]uint64{"long pieces": long, "short pieces": short, "none": nil} {
+		data := binary.AppendUvarint(append([]byte(Magic), version), uint64(len(ids)/2))
+		for _, id := range ids {
+			data = binary.AppendUvarint(data, id)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		tokenizer, err := Unmarshal(data)
+		runtime.ReadMemStats(&after)
+		if err != nil || tokenizer.Size() != firstMerge+len(ids)/2 {
+			t.Errorf("%s: error %v, expected %d merges", name, err, len(ids)/2)
+		}
+		if used := int(after.TotalAlloc - before.TotalAlloc); used > 8<<20+100*len(data) {
+			t.Errorf("%s: allocated %d bytes for %d of data, expected at most %d", name, used, len(data), 8<<20+100*len(data))
 		}
 	}
 }

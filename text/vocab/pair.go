@@ -42,25 +42,24 @@ func (p Pair) Marshal() (map[string][]byte, error) {
 
 // UnmarshalPair returns the tokenizers of a model file. Errors name the tokenizer.
 func UnmarshalPair(files map[string][]byte) (Pair, error) {
-	var p Pair
-	for _, key := range slices.Sorted(maps.Keys(files)) {
+	keys := slices.Sorted(maps.Keys(files))
+	if !slices.Equal(keys, []string{joint}) && !slices.Equal(keys, []string{source, target}) {
+		const shown = 5
+		return Pair{}, fmt.Errorf("found %d tokenizers, %.40q, expected %q, or %q and %q",
+			len(keys), keys[:min(shown, len(keys))], joint, source, target)
+	}
+	tokenizers := map[string]text.Tokenizer{}
+	for _, key := range keys {
 		t, err := Unmarshal(files[key])
 		if err != nil {
 			return Pair{}, fmt.Errorf("%s tokenizer: %w", key, err)
 		}
-		switch {
-		case key == joint && len(files) == 1:
-			return Pair{t, t}, nil
-		case key == source && len(files) == 2:
-			p.Source = t
-		case key == target && len(files) == 2:
-			p.Target = t
-		}
+		tokenizers[key] = t
 	}
-	if p.Source == nil || p.Target == nil {
-		return Pair{}, fmt.Errorf("tokenizers %q, expected %q, or %q and %q", slices.Sorted(maps.Keys(files)), joint, source, target)
+	if t, ok := tokenizers[joint]; ok {
+		return Pair{t, t}, nil
 	}
-	return p, nil
+	return Pair{tokenizers[source], tokenizers[target]}, nil
 }
 
 // Equal reports whether two pairs have equal tokenizers: the same bytes in a file.

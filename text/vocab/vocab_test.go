@@ -3,6 +3,7 @@ package vocab
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -58,17 +59,37 @@ func TestUnmarshalPairErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, files := range map[string]map[string][]byte{
-		`tokenizers [], expected "joint", or "source" and "target"`:       nil,
-		`tokenizers ["source"], expected`:                                 {"source": good},
-		`tokenizers ["joint" "source"], expected`:                         {"joint": good, "source": good},
-		`tokenizers ["other" "source"], expected`:                         {"other": good, "source": good},
-		`joint tokenizer: no known kind of tokenizer: 2 bytes that begin`: {"joint": []byte("PK")},
-		`target tokenizer: byte-level BPE: version 9, want 1`:             {"source": good, "target": []byte(bpe.Magic + "\x09")},
-		`joint tokenizer: no known kind of tokenizer: 0 bytes that begin`: {"joint": nil},
+		`found 0 tokenizers, [], expected "joint", or "source" and "target"`: nil,
+		`found 1 tokenizers, ["source"], expected`:                           {"source": good},
+		`found 2 tokenizers, ["joint" "source"], expected`:                   {"joint": good, "source": good},
+		`found 2 tokenizers, ["other" "source"], expected`:                   {"other": good, "source": good},
+		`joint tokenizer: no known kind of tokenizer: 2 bytes that begin`:    {"joint": []byte("PK")},
+		`target tokenizer: byte-level BPE: version 9, want 1`:                {"source": good, "target": []byte(bpe.Magic + "\x09")},
+		`joint tokenizer: no known kind of tokenizer: 0 bytes that begin`:    {"joint": nil},
 	} {
 		if p, err := UnmarshalPair(files); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, error %v, want %q", files, p, err, want)
 		}
+	}
+}
+
+// A file may have any number of tokenizers, each of a few bytes. They are refused by their names
+// and not read one after another: each takes megabytes for its cache.
+func TestUnmarshalPairOfMany(t *testing.T) {
+	empty := append([]byte(bpe.Magic), 1, 0)
+	files := map[string][]byte{"joint": empty}
+	for i := range 1000 {
+		files[fmt.Sprint("tokenizer", i)] = empty
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := UnmarshalPair(files)
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), `expected "joint"`) || len(err.Error()) > 500 {
+		t.Errorf("error %.600v, expected a short one for 1,001 tokenizers", err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+		t.Errorf("allocated %d bytes, expected at most %d", used, 1<<20)
 	}
 }
 
