@@ -37,9 +37,6 @@ func (a *Adam) Resume(steps int) {
 	a.ema.resume(steps)
 }
 
-// Steps returns the number of steps made.
-func (a *Adam) Steps() int { return a.steps }
-
 // Moments implements Optimizer.
 func (a *Adam) Moments() []Moment {
 	return append([]Moment{{"adam.m.", a.M}, {"adam.v.", a.V}}, a.ema.moments()...)

@@ -37,8 +37,8 @@ func TestAdam(t *testing.T) {
 	wantSteps(t, a, n, rate, 2e-5, func(step int, w, g []float64) {
 		adamReference(w, m, v, g, step, rate, 0.9, 0.98, 1e-9)
 	})
-	if a.Steps() != 500 {
-		t.Errorf("%d steps counted, want 500", a.Steps())
+	if a.steps != 500 {
+		t.Errorf("%d steps counted, want 500", a.steps)
 	}
 }
 

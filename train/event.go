@@ -1,10 +1,6 @@
 package train
 
-import (
-	"time"
-
-	"tfm/mat"
-)
+import "time"
 
 // Event is what a run has just done. There is one after every step; the receiver chooses how often
 // to show it.
@@ -68,6 +64,3 @@ const (
 
 // TokensPerSec returns the source and target tokens a second together.
 func (e Event) TokensPerSec() float64 { return e.SrcPerSec + e.TgtPerSec }
-
-// Perplexity is e^NLL, of a target token in this step.
-func (e Event) Perplexity() float64 { return mat.Exp(e.NLL) }

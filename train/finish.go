@@ -42,7 +42,8 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	return result, nil
 }
 
-// toAverage are the newest regular checkpoints and that of the last step.
+// checkpointsToAverage returns the paths of the newest regular checkpoints and that of the last
+// step.
 func (r *run) checkpointsToAverage() ([]string, error) {
 	steps, err := checkpointSteps(r.o.Dir)
 	if err != nil {
