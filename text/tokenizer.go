@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// The ids that stand for no text, the same in every Tokenizer and every model.
+// The ids that stand for no text, the same in every Tokenizer and every model. A tokenizer that is
+// read from another system's file renumbers its pieces accordingly.
 const (
 	Pad int32 = 0
 	BOS int32 = 1

@@ -7,25 +7,25 @@ import (
 	"tfm/text"
 )
 
-// maxTableBytes bounds the table of a Trainer: the sum of the lengths of the different words in
+// MaxTableBytes bounds the table of a Trainer: the sum of the lengths of the different words in
 // it. 16 MiB are about two million words of an alphabet, and training on them takes up to 800 MB.
-const maxTableBytes = 16 << 20
+const MaxTableBytes = 16 << 20
 
 // Trainer learns a Tokenizer from the texts that were added. Texts of two languages added to one
 // trainer give a joint vocabulary. The zero value is ready to use. It is not safe for concurrent
 // use.
 //
 // Its memory is bounded, so corpora may be of any size. As long as the different words come to at
-// most 16 MiB, all are counted exactly, and the order of the texts does not matter. Beyond that
-// the table is a sample (adaptive sample and hold: Estan and Varghese 2003, "New Directions in
+// most MaxTableBytes, all are counted exactly, and the order of the texts does not matter. Beyond
+// that the table is a sample (adaptive sample and hold: Estan and Varghese 2002, "New Directions in
 // Traffic Measurement and Accounting", section 3; with unbiased counts: Cohen, Duffield, Kaplan,
-// Lund and Thorup 2007, "Sketching Unaggregated Data Streams for Subpopulation-Size Queries").
-// With a threshold of T, see Threshold, a new word enters the table with probability 1/T and
-// counts as T, and each further occurrence adds one. So a word that occurs n times counts as n on
-// average, with a standard deviation of at most √(n(T-1)), and so does a pair of neighbours that
-// occurs n times, in however many words: rare words of any language, and clauses of scripts
-// without spaces, which are hardly ever the same, keep their share. The draws are the same each
-// time: the same texts in the same order give the same tokenizer.
+// Lund and Thorup 2007, "Sketching Unaggregated Data Streams for Subpopulation-Size Queries"): with
+// a threshold of T, a new word enters the table with probability 1/T and counts as T, and each
+// further occurrence adds one. A word that occurs n times counts as n on average, with a standard
+// deviation of at most √(n(T-1)). The same holds for a pair of neighbours that occurs in n words,
+// so rare words, and clauses of scripts without spaces, which hardly ever repeat, keep their
+// influence on the merges. The draws are the same each time: the same texts in the same order give
+// the same tokenizer.
 type Trainer struct {
 	words     []string
 	counts    []int64          // beside words
@@ -34,7 +34,7 @@ type Trainer struct {
 	threshold int64            // a power of two; 0 as long as all words are in the table
 	random    rand.PCG
 	text      []byte
-	limit     int // of bytes; 0 stands for maxTableBytes
+	limit     int // of bytes; 0 stands for MaxTableBytes
 }
 
 // Add counts the words of one text.
@@ -45,7 +45,7 @@ func (t *Trainer) Add(s string) {
 	if t.index == nil {
 		t.index = make(map[string]int32)
 		if t.limit == 0 {
-			t.limit = maxTableBytes
+			t.limit = MaxTableBytes
 		}
 	}
 	t.text = append(append(t.text[:0], ' '), s...)
@@ -102,7 +102,7 @@ func (t *Trainer) thin() {
 	}
 }
 
-// Threshold returns the T of the sample: 1 as long as all words were counted exactly.
+// Threshold returns T: 1 as long as all words were counted exactly.
 func (t *Trainer) Threshold() int64 { return max(t.threshold, 1) }
 
 // Train returns a Tokenizer of vocabSize ids, or of fewer when no pair is left that

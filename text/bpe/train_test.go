@@ -129,8 +129,8 @@ func TestTrainerIsDeterministic(t *testing.T) {
 func TestTrainerThatJustFits(t *testing.T) {
 	var zero Trainer
 	zero.Add("x")
-	if zero.limit != maxTableBytes {
-		t.Errorf("a table of at most %d bytes, want %d", zero.limit, maxTableBytes)
+	if zero.limit != MaxTableBytes {
+		t.Errorf("a table of at most %d bytes, want %d", zero.limit, MaxTableBytes)
 	}
 	lines := append(clauses(100), texttest.Lines(100)...)
 	var whole Trainer

@@ -9,6 +9,7 @@ import (
 
 	"tfm/internal/format"
 	"tfm/model"
+	"tfm/text/bpe"
 	"tfm/text/vocab"
 )
 
@@ -61,8 +62,8 @@ func SampleNote(threshold int64) string {
 	if threshold <= 1 {
 		return ""
 	}
-	return fmt.Sprintf("learned from a sample, as the different words come to more than 16 MiB: those with fewer than %s occurrences were drawn in proportion to them",
-		format.Thousands(int(threshold)))
+	return fmt.Sprintf("learned from a sample, as the different words come to more than %d MiB: those with fewer than %s occurrences were drawn in proportion to them",
+		bpe.MaxTableBytes>>20, format.Thousands(int(threshold)))
 }
 
 // Same reports whether the tokenizers at path are those of p.
