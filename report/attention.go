@@ -12,22 +12,22 @@ import (
 	"strings"
 )
 
-// Sentence is a sentence that a model translated, and where its attention was.
+// Sentence is a sentence, its translation, and the weights of attention.
 type Sentence struct {
 	Source, Translation string
-	Src                 []string // pieces, EOS the last
-	In                  []string // pieces that the decoder was given, BOS the first
-	Out                 []string // pieces that it said: In one further on, EOS the last
+	Src                 []string // pieces of the source, with EOS at the end
+	In                  []string // pieces that the decoder gets, with BOS at the beginning
+	Out                 []string // pieces that it predicts: In shifted by one, with EOS at the end
 
-	// The weights of each layer and head. The rows of EncoderSelf are Src and so are its columns;
-	// the rows of DecoderSelf are Out, its columns In; the rows of Cross are Out, its columns Src.
+	// The weights of each layer and head: EncoderSelf [Src × Src], DecoderSelf [Out × In], Cross
+	// [Out × Src].
 	EncoderSelf, DecoderSelf, Cross [][]Weights
 }
 
-// Weights are how much each row looks at each column, 0 to 1.
+// Weights are weights of attention, 0 to 1: a row for each query, a column for each key.
 type Weights [][]float32
 
-// MaxPieces is how many pieces of a side the maps of attention show; what comes after them is cut
+// MaxPieces is the number of pieces of a side that the maps of attention show. Further ones are cut
 // off.
 const MaxPieces = 48
 
@@ -46,15 +46,15 @@ type layer struct {
 	Heads  []picture
 }
 
-// picture is a map of weights as a picture of one pixel a weight, as grey as the root of the
-// weight: so small ones can be seen, and the script finds the weight again.
+// picture is a map of weights with one pixel for each. Its grey is the root of the weight, so that
+// small weights are visible; the script computes the weight from it.
 type picture struct {
 	Number int
 	URL    template.URL
 	Alt    string
 }
 
-// attentions are the maps of a sentence.
+// attentions returns the maps of a sentence, or an error if its weights do not fit its pieces.
 func (s Sentence) attentions() ([]attention, error) {
 	src, in, out := firstPieces(s.Src), firstPieces(s.In), firstPieces(s.Out)
 	all := []attention{
@@ -92,7 +92,7 @@ func (s Sentence) attentions() ([]attention, error) {
 
 func firstPieces(pieces []string) []string { return pieces[:min(len(pieces), MaxPieces)] }
 
-// draw makes a picture of the rows and columns of weights that have a name.
+// draw returns the picture of those rows and columns of weights that have a name.
 func draw(w Weights, rows, columns []string) (picture, error) {
 	if len(w) < len(rows) {
 		return picture{}, fmt.Errorf("report: %d rows of attention for %d pieces", len(w), len(rows))
@@ -113,7 +113,7 @@ func draw(w Weights, rows, columns []string) (picture, error) {
 	return picture{URL: template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(file.Bytes()))}, nil
 }
 
-// mean is the mean of heads.
+// mean returns the mean of the weights of heads.
 func mean(heads []Weights, rows, columns int) Weights {
 	m := make(Weights, rows)
 	for i := range m {
@@ -127,7 +127,7 @@ func mean(heads []Weights, rows, columns int) Weights {
 	return m
 }
 
-// strongest names, for each row, the column that it looks at most: the map in words.
+// strongest names the column of the largest weight of each row: the map in words.
 func strongest(w Weights, rows, columns []string) string {
 	parts := make([]string, len(rows))
 	for i := range rows {

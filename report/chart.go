@@ -9,31 +9,31 @@ import (
 	"tfm/internal/format"
 )
 
-// A chart is some lines over the steps of a run. It is drawn into a square of pathSize units that
-// the page stretches to the space there is; ticks and their labels are elements beside it, so that
-// text keeps its size on every screen.
+// chart is lines over the steps of a run. Its paths are in a square of pathSize units, which the
+// page stretches to the space there is. Ticks and their labels are elements beside it, so that text
+// keeps its size on every screen.
 type chart struct {
 	Title, Unit string
-	Text        string // what it shows, for who cannot see it
+	Text        string // for readers who cannot see it
 	Series      []series
 	X, Y        []tick
-	Grid        string // the path of lines across at the ticks of y
+	Grid        string // the path of horizontal lines at the ticks of y
 	Marks       []mark
 
-	lo, hi int // the steps at the left and the right edge
+	lo, hi int // steps at the left and the right edge
 	bottom float64
 	top    float64
-	log    bool // the scale of y
+	log    bool // y is logarithmic
 }
 
 // series is one line of a chart.
 type series struct {
 	Name   string
-	Class  string // which colour and stroke
-	Path   string // of the SVG
+	Class  string // of the style sheet: colour and stroke
+	Path   string // as in SVG
 	Dots   bool   // each point is shown as a dot too
 	Legend string // its last value
-	Raw    bool   // the unsmoothed one behind another
+	Raw    bool   // the values of which another series is the mean
 
 	line line
 }
@@ -52,7 +52,7 @@ type mark struct {
 
 const (
 	pathSize = 2000
-	buckets  = 300 // ranges of steps of which a line keeps the lowest and the highest point
+	buckets  = 300 // ranges of steps whose lowest and highest points a line keeps
 )
 
 // add adds a line, unless there is nothing in it.
@@ -62,7 +62,7 @@ func (c *chart) add(name, class string, l line) {
 	}
 }
 
-// addNoisy adds a line and, before it, what it is the mean of.
+// addNoisy adds the mean of a line over some steps and, behind it, the line.
 func (c *chart) addNoisy(name, class string, l line) {
 	half := len(l.x) / 120
 	if half == 0 {
@@ -75,7 +75,7 @@ func (c *chart) addNoisy(name, class string, l line) {
 	c.add(fmt.Sprintf("%s, mean of %d steps", name, 2*half+1), class, l.smooth(half).sample(buckets))
 }
 
-// addDots adds a line whose points are shown one by one as long as they are few.
+// addDots adds a line whose points are dots if they are few.
 func (c *chart) addDots(name, class string, l line) {
 	if len(l.x) > 0 {
 		c.add(name, class, l.thin(buckets))
@@ -83,8 +83,8 @@ func (c *chart) addDots(name, class string, l line) {
 	}
 }
 
-// layout lays the chart out between steps lo and hi once its lines are there. With a zero, y begins
-// at 0. A scale that is meant to be logarithmic is so if values span a factor of more than 5.
+// layout computes scales, ticks and paths for steps lo to hi, after all lines have been added. With
+// zero, y begins at 0. With log, y is logarithmic if the values span a factor of more than 5.
 func (c *chart) layout(lo, hi int, zero, log bool) {
 	c.lo, c.hi = lo, max(hi, lo+1)
 	bottom, top, least := math.Inf(1), math.Inf(-1), math.Inf(1)
@@ -98,7 +98,7 @@ func (c *chart) layout(lo, hi int, zero, log bool) {
 	}
 	c.log = log && least < math.Inf(1) && top/least > 5
 	switch {
-	case c.log: // what is not positive lies on the bottom
+	case c.log: // values of 0 and less are drawn at the bottom
 		margin := math.Pow(top/least, 0.04)
 		c.bottom, c.top = least/margin, top*margin
 	case bottom == 0 && top == 0:
@@ -133,7 +133,7 @@ func (c *chart) layout(lo, hi int, zero, log bool) {
 	}
 }
 
-// across and height are where a step and a value lie, from 0 to 1.
+// across and height return the place of a step and of a value, from 0 to 1.
 func (c *chart) across(x int) float64 { return float64(x-c.lo) / float64(c.hi-c.lo) }
 
 func (c *chart) height(y tickValue) float64 {
@@ -143,7 +143,7 @@ func (c *chart) height(y tickValue) float64 {
 	return (y.at - c.bottom) / (c.top - c.bottom)
 }
 
-// path is a line as the path of an SVG.
+// path returns a line as an SVG path.
 func (c *chart) path(l line) string {
 	var b strings.Builder
 	for i := range l.x {
@@ -156,7 +156,7 @@ func (c *chart) path(l line) string {
 	return b.String()
 }
 
-// DotPath is the points of a line as lines of no length, whose round ends are dots.
+// DotPath returns the points of a line as lines of length 0, whose round ends are dots.
 func (s series) DotPath() string {
 	if !s.Dots {
 		return ""
@@ -171,7 +171,7 @@ func (c *chart) mark(step int, class, what string) {
 	}
 }
 
-// points is what the page's script reads of a chart.
+// points is a chart as the page's script reads it.
 type points struct {
 	Lo     int            `json:"lo"`
 	Hi     int            `json:"hi"`
@@ -183,7 +183,7 @@ type seriesPoints struct {
 	Y []rounded `json:"y"`
 }
 
-// rounded is a number of which JSON gets five digits.
+// rounded is a number that has five digits in JSON.
 type rounded float64
 
 func (r rounded) MarshalJSON() ([]byte, error) {
@@ -202,8 +202,8 @@ func (c *chart) points() points {
 	return p
 }
 
-// tickValue is a round number, with what says how its label is written: the distance to the next
-// one, if they are all as far apart, and the end of the axis.
+// tickValue is a round number on an axis, with what its label depends on: the distance to the next
+// one, if all have the same distance, and the end of the axis.
 type tickValue struct{ at, step, end float64 }
 
 func (t tickValue) String() string {
@@ -225,8 +225,8 @@ func (t tickValue) String() string {
 	return shortExponent(strconv.FormatFloat(t.at, 'e', -1, 64))
 }
 
-// ticks is about n round numbers from lo to hi: 1, 2 or 5 times a power of ten apart, or with log
-// such times powers of ten.
+// ticks returns about n round numbers from lo to hi. Their distance is 1, 2 or 5 times a power of
+// ten; with log the numbers are.
 func ticks(lo, hi float64, n int, log bool) []tickValue {
 	var t []tickValue
 	if log {
@@ -260,13 +260,13 @@ func ticks(lo, hi float64, n int, log bool) []tickValue {
 	return t
 }
 
-// round takes away what rounding left behind the tenth digit.
+// round rounds to ten digits.
 func round(x float64) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 10, 64), 64)
 	return r
 }
 
-// figure is a number as people read it: four digits, thousands grouped.
+// figure writes a number as people read it: four digits, thousands grouped.
 func figure(x float64) string {
 	size := math.Abs(x)
 	switch {
@@ -284,7 +284,7 @@ func figure(x float64) string {
 	return strconv.FormatFloat(x, 'f', 3-int(math.Floor(math.Log10(size))), 64)
 }
 
-// shortExponent makes 3.50e-04 what it is without zeros: 3.5e-4.
+// shortExponent removes needless zeros: 3.5e-4 for 3.50e-04.
 func shortExponent(s string) string {
 	digits, exponent, _ := strings.Cut(s, "e")
 	if strings.Contains(digits, ".") {
@@ -294,7 +294,7 @@ func shortExponent(s string) string {
 	return digits + "e" + sign + strings.TrimLeft(exponent[1:], "0")
 }
 
-// duration is seconds as people read them.
+// duration writes seconds as people read them.
 func duration(seconds float64) string {
 	switch s := int(math.Round(seconds)); {
 	case math.IsNaN(seconds) || math.IsInf(seconds, 0):

@@ -8,13 +8,13 @@ import (
 	"tfm/train/runlog"
 )
 
-// Other is a run to compare a run with: the losses of its steps.
+// Other is a run whose losses are compared with those of the page's run.
 type Other struct {
 	Name string
 	Run  *runlog.Run
 }
 
-// comparison is a run beside another one.
+// comparison is the comparison of a run with another one.
 type comparison struct {
 	Name   string
 	Text   string // the largest difference, in a sentence
@@ -22,7 +22,7 @@ type comparison struct {
 	Charts []chart
 }
 
-// compare sets the losses of run r, which is called name, beside those of another run.
+// compare compares the losses of run r, which is called name, with those of another run.
 func compare(r *runlog.Run, name string, o Other) comparison {
 	c := comparison{Name: o.Name}
 	var ours, theirs, differences line

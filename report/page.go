@@ -43,7 +43,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"count":    func(n int) string { return format.Thousands(n) },
 }).Parse(pageHTML))
 
-// Page is what a report tells.
+// Page is the content of a report.
 type Page struct {
 	Name      string // of the run
 	Run       *runlog.Run
@@ -51,10 +51,10 @@ type Page struct {
 	Sentences []Sentence
 	Model     string // the file whose attention Sentences show
 	Note      string // why there are no Sentences
-	Made      string // by what
+	Made      string // the program and its version
 }
 
-// view is what page.html reads.
+// view is the data of page.html.
 type view struct {
 	Page
 	CSS     template.CSS
@@ -72,13 +72,13 @@ type view struct {
 	Best        *runlog.Validation
 }
 
-// data is what page.js reads.
+// data is the data of page.js.
 type data struct {
 	Charts  []points     `json:"charts"` // in the order of the page
 	Elapsed seriesPoints `json:"elapsed"`
 }
 
-// fact is a name and what it stands for.
+// fact is a name and its value.
 type fact struct{ Name, Value, Note string }
 
 type sentenceMaps struct {
@@ -87,7 +87,7 @@ type sentenceMaps struct {
 	Attentions []attention
 }
 
-// Write writes the page. The error is that of w, or of a Sentence whose weights are not as many as
+// Write writes the page. It is an error if w has one, or if the weights of a Sentence do not fit
 // its pieces.
 func (p Page) Write(w io.Writer) error {
 	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: curves(p.Run), Histories: histories(p.Run), Best: p.Run.Best()}

@@ -268,10 +268,10 @@ func TestHistories(t *testing.T) {
 		lines = append(lines, validLine(step, float64(min(step, 33)), step == 33, fmt.Sprint("take ", (step-1)/2)))
 	}
 	h := histories(mustRead(t, logOf(lines...)))
-	if len(h) != 1 || len(h[0].Said) != mostSaid+1 {
+	if len(h) != 1 || len(h[0].Said) != maxSaid+1 {
 		t.Fatalf("%+v", h)
 	}
-	first, last, best := h[0].Said[0], h[0].Said[mostSaid-1], h[0].Said[mostSaid]
+	first, last, best := h[0].Said[0], h[0].Said[maxSaid-1], h[0].Said[maxSaid]
 	if first != (said{From: 1, To: 2, Text: "take 0"}) || last != (said{From: 39, To: 40, Text: "take 19"}) || best != (said{From: 33, To: 33, Text: "take 16", Best: true}) {
 		t.Errorf("%+v … %+v, best %+v", first, last, best)
 	}

@@ -2,24 +2,23 @@ package report
 
 import "tfm/train/runlog"
 
-// history is a validation sentence and what became of its translation.
+// history is a validation sentence and its translations in the course of a run.
 type history struct {
 	Source, Reference string
-	Said              []said // in the order of steps, the best validation's last
+	Said              []said // in the order of steps, and then that of the best validation
 }
 
-// said is a translation that one validation or several in a row made.
+// said is a translation of one validation, or of several in a row.
 type said struct {
 	From, To int // the steps of the first and the last of them
 	Text     string
 	Best     bool
 }
 
-// mostSaid is how many different translations of a sentence are shown; what lies between is left
-// out evenly.
-const mostSaid = 8
+// maxSaid is the number of different translations of a sentence that are shown, evenly spread.
+const maxSaid = 8
 
-// histories follows the sample translations through a run.
+// histories returns the sample translations of a run, sentence by sentence.
 func histories(r *runlog.Run) []history {
 	var all []history
 	place := map[[2]string]int{}
@@ -43,7 +42,7 @@ func histories(r *runlog.Run) []history {
 	best := r.Best()
 	for i := range all {
 		h := &all[i]
-		h.Said = evenly(h.Said, mostSaid)
+		h.Said = evenly(h.Said, maxSaid)
 		for _, s := range best.Samples {
 			if s.Source == h.Source && s.Reference == h.Reference {
 				of := said{From: best.Step, To: best.Step, Text: s.Hypothesis}

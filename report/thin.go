@@ -2,8 +2,8 @@ package report
 
 import "math"
 
-// A line is values over steps. What is not finite, or larger than any that is of use, is left out
-// of every line, as no curve can show it.
+// line is values over steps. Values that no curve can show, because they are not finite or larger
+// than largest, are left out.
 type line struct {
 	x []int // ascending
 	y []float64
@@ -18,8 +18,8 @@ func (l *line) add(x int, y float64) {
 	}
 }
 
-// thin keeps at most two points of each of n equal ranges of steps, the lowest and the highest, and
-// the first and the last of all: whatever stands out stays.
+// thin returns at most two points of each of n equal ranges of steps, the lowest and the highest,
+// and the first and the last of all, so that outliers stay.
 func (l line) thin(n int) line {
 	if len(l.x) <= 2*n {
 		return l
@@ -54,9 +54,9 @@ func (l line) thin(n int) line {
 	return t
 }
 
-// smooth is the mean of each point and up to half points to each side of it. At the beginning it is
-// as many on the one as on the other, so that a steep descent is no lower or higher than it is; at
-// the end those before it.
+// smooth returns for each point the mean of it and of up to half points on each side. Near the
+// beginning both sides have the same number, so that a steep descent is not shifted; near the
+// end fewer points follow.
 func (l line) smooth(half int) line {
 	sums := make([]float64, len(l.y)+1)
 	for i, y := range l.y {
