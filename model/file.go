@@ -108,7 +108,7 @@ func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 // model for training is loaded with gradients.
 //
 // Files from anywhere are safe: Load allocates at most 32 bytes for each byte of the file, and
-// beyond that at most 16 MB for the description of 2,000 layers and the table of positions.
+// beyond that at most 16 MB to describe 2,000 layers and 256 MB for the table of positions.
 func Load(path string, gradients bool) (File, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {

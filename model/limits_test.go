@@ -22,9 +22,9 @@ func allocated(f func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// What Load, LoadHeader and LoadTokenizers allocate, garbage included, is at most 32 bytes a byte
-// of the file and 64 KB; Load adds at most 16 MB to describe 2,000 layers and the table of
-// positions. Package safetensors has the same test of headers.
+// What Load, LoadHeader and LoadTokenizers allocate, garbage included, is at most 32 bytes a byte of
+// the file and 64 KB; Load adds at most 16 MB to describe 2,000 layers, in which the tables of
+// positions of these files fit. Package safetensors has the same test of headers.
 func TestLoadAllocatesNoMoreThanTheFileAllows(t *testing.T) {
 	small := newModel(t, toy())
 	meta, tensors, err := File{Model: small}.Encode()
@@ -56,6 +56,12 @@ func TestLoadAllocatesNoMoreThanTheFileAllows(t *testing.T) {
 	for _, p := range halves.Params.List {
 		bf16 = append(bf16, safetensors.Tensor{Name: p.Name, DType: "BF16", Shape: p.Shape, Data: make([]byte, 2*p.Size())})
 	}
+	wide := toy()
+	wide.DModel, wide.Heads, wide.DK, wide.DV, wide.DFF, wide.EncoderLayers, wide.DecoderLayers = 1<<15, 1, 1, 1, 1, 1, 1
+	_, wideTensors, err := File{Model: newModel(t, wide)}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var empty []safetensors.Tensor
 	for _, p := range small.Params.List {
 		empty = append(empty, safetensors.Tensor{Name: p.Name, DType: "F32", Shape: []int{0, 1 << 40}})
@@ -72,6 +78,8 @@ func TestLoadAllocatesNoMoreThanTheFileAllows(t *testing.T) {
 	}{
 		{"as it should be", meta, tensors, true},
 		{"weights in bfloat16", with(func(c *Config) { *c = big }), bf16, true},
+		{"a wide model", with(func(c *Config) { *c = wide }), wideTensors, true},
+		{"a wide model with 8 GB of positions", with(func(c *Config) { *c = wide; c.MaxLen = 1 << 16 }), wideTensors, false},
 		{"2,000 layers", with(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 1000, 1000 }), tensors, false},
 		{"vocabularies of 16 million", with(func(c *Config) { c.SrcVocab, c.TgtVocab = 1<<24, 1<<24 }), tensors, false},
 		{"d_model of a million", with(func(c *Config) { c.DModel = 1 << 20 }), tensors, false},
