@@ -195,7 +195,7 @@ func (b *benchmark) run(ctx context.Context, args []string) error {
 		e.SetIndent("", "  ")
 		return e.Encode(report)
 	}
-	_, err = os.Stdout.WriteString(benchText(report))
+	_, err = os.Stdout.WriteString(report.Text())
 	return err
 }
 

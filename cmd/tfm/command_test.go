@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"tfm/cmd/tfm/internal/settings"
 	"tfm/mat"
 )
 
@@ -42,26 +41,6 @@ func TestHelpShowsEveryFlagAndItsDefault(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Every group's flags are there, each in one group, and those of tfm train are all in one.
-func TestFlagGroups(t *testing.T) {
-	f := trainCommand().FlagSet()
-	trainCommand().Setup(f)
-	seen := map[string]bool{}
-	for _, group := range settings.Groups {
-		for _, name := range group.Names {
-			if f.Lookup(name) == nil || seen[name] {
-				t.Errorf("%s: -%s is no flag, or in two groups", group.Title, name)
-			}
-			seen[name] = true
-		}
-	}
-	f.VisitAll(func(g *flag.Flag) {
-		if !seen[g.Name] {
-			t.Errorf("-%s is in no group", g.Name)
-		}
-	})
 }
 
 func TestWrongUsage(t *testing.T) {

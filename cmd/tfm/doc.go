@@ -12,7 +12,7 @@
 //	grammar     the corpus of the demo
 //	lesson      the three sentences of the lesson
 //
-// Recipes are files of settings in recipes. settings.go declares the flags of a search, which several commands have.
+// Recipes, which are files of settings, are in recipes.
 //
 // Results go to standard output, progress and warnings to standard error. The exit code is 0, or 1 after an
 // error, 2 after a wrong command line, 128 + the signal's number after an interrupted training.

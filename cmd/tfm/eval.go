@@ -36,7 +36,7 @@ func evalCommand() cli.Command {
 			out := f.String("out", "", "`file` to write the model's translation to")
 			var tokenizer score.Tokenizer
 			settings.TokenizeFlag(f, &tokenizer)
-			search := searchFlags(f, decode.DefaultOptions().Beam)
+			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(ctx context.Context, args []string) error {
@@ -46,7 +46,7 @@ func evalCommand() cli.Command {
 				if *path == "" || *src == "" || *ref == "" {
 					return cli.Usagef("-model, -src and -ref are needed")
 				}
-				if err := checkSearch(*search); err != nil {
+				if err := settings.CheckSearch(*search); err != nil {
 					return err
 				}
 				if err := cli.CheckThreads(threads); err != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/model/decode"
 	"tfm/text"
@@ -42,7 +43,7 @@ probable pieces stay, and of these the fewest that have -top-p of the probabilit
 the seed and on how many sentences come before it, not on what they are. With -nbest there are so many draws, which may be equal.`,
 		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
-			search := searchFlags(f, decode.DefaultOptions().Beam)
+			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			f.IntVar(&search.NBest, "nbest", 0, "translations to list for each line, at most as many as the beam, or 64 with -sample; 0 is the best alone, without score")
 			f.BoolVar(&search.Sample, "sample", false, "draw translations by chance instead of searching for the most probable")
 			f.Float64Var(&search.Temperature, "temperature", search.Temperature, "of the draws: below 1 they are more often what is most probable, above 1 less often")
@@ -66,7 +67,7 @@ the seed and on how many sentences come before it, not on what they are. With -n
 				if err := sampleOrSearch(*search, cli.Given(f)); err != nil {
 					return err
 				}
-				if err := checkSearch(*search); err != nil {
+				if err := settings.CheckSearch(*search); err != nil {
 					return err
 				}
 				if err := cli.CheckThreads(threads); err != nil {

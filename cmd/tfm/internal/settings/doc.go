@@ -6,5 +6,6 @@
 //	resolve.go  Resolve: which of a preset, a recipe, a file, the command line, a model and a checkpoint decides
 //	rules.go    what follows for a setting from another one
 //	file.go     settings in files
+//	search.go   the flags of a search, which are no settings of a training
 //	errors.go   invalid fields by the names of their flags
 package settings

@@ -1,15 +1,14 @@
-package main
+package settings
 
 import (
 	"flag"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/settings"
 	"tfm/model/decode"
 )
 
-// searchFlags declares how translations are searched for.
-func searchFlags(f *flag.FlagSet, beam int) *decode.Options {
+// SearchFlags declares the flags of a search, with a beam that is the command's.
+func SearchFlags(f *flag.FlagSet, beam int) *decode.Options {
 	s := decode.DefaultOptions()
 	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each step; 1 is greedy")
 	f.Float64Var(&s.Alpha, "alpha", s.Alpha, "exponent of the length penalty")
@@ -18,9 +17,10 @@ func searchFlags(f *flag.FlagSet, beam int) *decode.Options {
 	return &s
 }
 
-func checkSearch(s decode.Options) error {
+// CheckSearch is an error if a flag of a search is invalid.
+func CheckSearch(s decode.Options) error {
 	if s.MaxExtra < 0 || s.MaxExtra >= 1<<16 {
 		return cli.Usagef("-max-extra %d: must be 0 to %d", s.MaxExtra, 1<<16-1)
 	}
-	return settings.Error(s.Validate())
+	return Error(s.Validate())
 }

@@ -1,16 +1,15 @@
-package main
+package bench
 
 import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
-	"tfm/internal/bench"
 	"tfm/internal/format"
 )
 
-// benchText is a report for people.
-func benchText(r bench.Report) string {
+// Text returns the report as tables for people.
+func (r Report) Text() string {
 	var b strings.Builder
 	m := r.Machine
 	fmt.Fprintf(&b, "tfm %s %s %s\n", r.Version, m.Go, m.System)
@@ -73,7 +72,7 @@ func benchText(r bench.Report) string {
 }
 
 // figure is the median and, of several rounds, the lowest and the highest, times a unit.
-func figure(f bench.Figure, unit float64) string {
+func figure(f Figure, unit float64) string {
 	if f.Rounds < 2 {
 		return rounded(f.Median * unit)
 	}
@@ -100,7 +99,7 @@ func share(x float64) string {
 	return fmt.Sprintf("%.0f %%", 100*x)
 }
 
-func memory(m bench.Memory) string {
+func memory(m Memory) string {
 	if m.Of == "resident" {
 		return bytesText(m.Bytes)
 	}

@@ -1,0 +1,292 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/recipes"
+	"tfm/model"
+	"tfm/text/score"
+	"tfm/train"
+)
+
+// layer returns the settings of an origin, written "name=value name=value".
+func layer(o Origin, s string) Layer {
+	l := Layer{Origin: o}
+	for _, field := range strings.Fields(s) {
+		name, value, _ := strings.Cut(field, "=")
+		l.Settings = append(l.Settings, Setting{name, value, "run.conf:1"})
+	}
+	return l
+}
+
+// trained returns a model of a preset with a vocabulary of 8,000, after a change.
+func trained(preset string, change func(*Trained)) *Trained {
+	t := &Trained{Path: "old.safetensors", Options: train.OptionsFor(preset), Joint: true}
+	t.Config, _ = model.Preset(preset)
+	t.Config.SrcVocab, t.Config.TgtVocab = 8000, 8000
+	t.Options.Schedule = t.Options.LearningRate(t.Config.DModel).Name
+	if change != nil {
+		change(t)
+	}
+	return t
+}
+
+// Each row is a rule: what the layers give, what the files say, and which values, of which origin, or which error follows.
+func TestResolve(t *testing.T) {
+	joint, separate := &Tokenizers{"t.bpe", true}, &Tokenizers{"t.bpe", false}
+	init := func(preset string, change func(*Trained)) Facts {
+		return Facts{Init: trained(preset, change), Tokenizers: joint}
+	}
+	resume := func(preset string, change func(*Trained)) Facts {
+		return Facts{Resume: trained(preset, change)}
+	}
+	for _, c := range []struct {
+		rule                string
+		recipe, file, typed string
+		facts               Facts
+		want                string // "name=value:origin …", or after "error " a part of the error
+	}{
+		// Which layer decides.
+		{"the program's defaults", "", "", "", Facts{}, "preset=tiny:default d-model=128:default tokens=1500:default seed=1:default"},
+		{"a preset sets model and options", "", "", "preset=base", Facts{}, "preset=base:command-line d-model=512:default tokens=4096:default save-every=1000:default"},
+		{"a recipe overrides its preset", "dropout=0.15 steps=7", "", "", Facts{}, "dropout=0.15:recipe steps=7:recipe d-model=128:default"},
+		{"a file overrides a recipe", "dropout=0.15 steps=7", "steps=8", "", Facts{}, "dropout=0.15:recipe steps=8:file"},
+		{"the command line overrides a file", "steps=7", "steps=8 seed=2", "steps=9", Facts{}, "steps=9:command-line seed=2:file"},
+		{"a preset in a file", "", "preset=base d-model=64", "", Facts{}, "preset=base:file d-model=64:file d-ff=2048:default"},
+		{"another preset, the rest of the file stays", "", "preset=base d-model=64", "preset=tiny", Facts{}, "preset=tiny:command-line d-model=64:file d-ff=256:default"},
+		{"no such preset", "", "", "preset=huge", Facts{}, "error unknown preset \"huge\"; there are base, big"},
+		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error and the recipes multi30k"},
+		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: invalid value "sideways" for norm`},
+		{"the checkpoints' folder", "", "", "model=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
+
+		// Tokenizers.
+		{"tokenizers say whether they are joint", "", "", "tokenizer=t.bpe", Facts{Tokenizers: separate}, "joint=false:derived tie=decoder:derived"},
+		{"joint tokenizers", "", "", "tokenizer=t.bpe", Facts{Tokenizers: joint}, "joint=true:default tie=all:default"},
+		{"as directly as -joint, which is another", "", "", "tokenizer=t.bpe joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
+		{"as directly as -joint, which is the same", "", "", "tokenizer=t.bpe joint=false", Facts{Tokenizers: separate}, "joint=false:command-line"},
+		{"more directly than -joint", "joint=true", "", "tokenizer=t.bpe", Facts{Tokenizers: separate}, "joint=false:derived"},
+		{"less directly than -joint", "", "tokenizer=t.bpe", "joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
+
+		// The embeddings and the output projection.
+		{"no joint vocabulary, no shared matrix", "", "", "joint=false", Facts{}, "tie=decoder:derived output-bias=false:default"},
+		{"-tie all as directly as -joint", "", "", "joint=false tie=all", Facts{}, "error -tie all needs a joint vocabulary"},
+		{"-tie all less directly than -joint", "tie=all", "", "joint=false", Facts{}, "tie=decoder:derived"},
+		{"-tie all more directly than -joint", "", "joint=false", "tie=all", Facts{}, "error -tie all needs a joint vocabulary"},
+		{"an output projection of its own has a bias", "", "", "tie=none", Facts{}, "output-bias=true:derived"},
+		{"unless it is given as directly", "", "", "tie=none output-bias=false", Facts{}, "output-bias=false:command-line"},
+		{"not less directly", "output-bias=false", "", "tie=none", Facts{}, "output-bias=true:derived"},
+		{"a shared one has none", "output-bias=true", "", "tie=decoder", Facts{}, "output-bias=false:derived"},
+
+		// The learning rate.
+		{"-factor over a peak", "peak=0.003 schedule=inverse-sqrt", "", "factor=2", Facts{}, "peak=0:derived factor=2:command-line schedule=paper:derived"},
+		{"-factor over a preset's peak", "", "", "factor=2", Facts{}, "peak=0:derived schedule=paper:derived"},
+		{"-factor beside -peak", "", "", "factor=2 peak=0.1", Facts{}, "error either -peak or -factor"},
+		{"-factor 1 beside -peak", "", "peak=0.003 factor=1", "factor=2", Facts{}, "peak=0:derived schedule=paper:derived"},
+		{"-peak over a factor", "", "factor=2", "peak=0.003", Facts{}, "peak=0.003:command-line schedule=inverse-sqrt:derived"},
+		{"the paper's schedule over a peak", "", "peak=0.003", "schedule=paper", Facts{}, "peak=0:derived schedule=paper:command-line"},
+		{"-peak over the paper's schedule", "", "schedule=paper peak=0", "peak=0.003", Facts{}, "peak=0.003:command-line schedule=inverse-sqrt:derived"},
+		{"-decay over a schedule without an end", "schedule=inverse-sqrt", "", "decay=200000", Facts{}, "schedule=linear:derived"},
+		{"-decay with a schedule that has one", "schedule=cosine decay=150000", "", "decay=200000", Facts{}, "schedule=cosine:recipe"},
+		{"-decay alone", "", "", "decay=200000", Facts{}, "schedule=linear:derived"},
+
+		// The optimizer.
+		{"adamw has a weight decay", "", "", "optimizer=adamw", Facts{}, "weight-decay=0.01:derived"},
+		{"its own", "", "", "optimizer=adamw weight-decay=0.1", Facts{}, "weight-decay=0.1:command-line"},
+		{"over a lower one", "weight-decay=0.1 optimizer=adamw", "", "optimizer=adamw", Facts{}, "weight-decay=0.01:derived"},
+		{"another optimizer has none", "", "optimizer=adamw weight-decay=0.1", "optimizer=adam", Facts{}, "weight-decay=0:derived"},
+		{"and no momentum", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=adam", Facts{}, "momentum=0:derived nesterov=false:derived"},
+		{"sgd keeps it", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=sgd", Facts{}, "momentum=0.9:file nesterov=true:file"},
+		{"Adam's settings typed with sgd", "", "", "optimizer=sgd beta1=0.8", Facts{}, "error -beta1 is Adam's, and the optimizer is sgd"},
+		{"Adam's settings of a file with sgd", "", "optimizer=sgd beta1=0.8", "", Facts{}, "optimizer=sgd:file"},
+
+		// The mean of the last checkpoints.
+		{"no more than are kept", "", "", "keep=2", Facts{}, "average=2:derived"},
+		{"-keep over an average", "average=6 keep=6", "", "keep=2", Facts{}, "average=2:derived"},
+		{"-keep beside -average", "", "", "keep=2 average=4", Facts{}, "error -average is 4, expected at most keep, 2"},
+
+		// What is invalid together.
+		{"all that is invalid is named", "", "", "d-ff=0 ema=1", Facts{}, "error -d-ff is 0, expected 1 to 16777216\n-ema is 1,"},
+		{"by its flag", "", "", "smoothing-over=all label-smoothing=0", Facts{}, `error -smoothing-over is "all", expected others`},
+		{"R-Drop without dropout", "", "", "r-drop=5 dropout=0", Facts{}, "error -r-drop 5 needs a -dropout"},
+		{"a language in its canonical form", "", "", "src-lang=EN tgt-lang=zh-hant", Facts{}, "src-lang=en:derived tgt-lang=zh-Hant:derived"},
+		{"no language", "", "", "tgt-lang=en_US", Facts{}, `error -tgt-lang is "en_US"`},
+
+		// A model to begin with.
+		{"its configuration, and the options of its size", "", "", "init=old", init("small", nil), "preset=small:init d-model=256:init tokens=2000:default"},
+		{"a size of no preset", "", "", "init=old", init("small", func(t *Trained) { t.Config.DFF = 999 }), "preset=tiny:init d-ff=999:init tokens=1500:default"},
+		{"what no weight depends on may change", "", "", "init=old dropout=0.2", init("small", nil), "dropout=0.2:command-line d-model=256:init"},
+		{"nothing else", "", "norm=pre", "init=old", init("small", nil), "error -norm pre conflicts with the model to begin with: -norm post in old.safetensors"},
+		{"a preset must be the model's", "", "", "init=old preset=tiny", init("small", nil), "error conflicts with the model to begin with"},
+		{"what is given is blamed first", "", "", "init=old preset=small norm-eps=1e-3", init("tiny", nil), "error -norm-eps 0.001 conflicts"},
+		{"tokenizers of each side untie its embeddings", "", "", "init=old vocab=t.bpe", Facts{Init: trained("tiny", nil), Tokenizers: separate}, "joint=false:derived tie=decoder:derived"},
+		{"its output bias", "", "", "init=old", init("tiny", func(t *Trained) { t.Config.Tie = model.TieNone }), "tie=none:init output-bias=false:init"},
+		{"its languages", "", "", "init=old", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en:init tgt-lang=de:init"},
+		{"another language", "", "", "init=old tgt-lang=fr", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en:init tgt-lang=fr:command-line"},
+		{"learned positions bound the length", "", "", "init=old", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "max-len=40:derived"},
+		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len 41: at most 40"},
+
+		// A run to go on with.
+		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256:checkpoint tokens=2000:checkpoint steps=100000:checkpoint joint=true:checkpoint"},
+		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 on-nan=skip valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=6:checkpoint on-nan=skip:command-line"},
+		{"nothing else", "", "", "resume=true dropout=0.2", resume("small", nil), "error -dropout 0.2 conflicts with the run to go on with: -dropout 0.1 in old.safetensors"},
+		{"what it is already may be given", "", "", "resume=true dropout=0.1 preset=small", resume("small", nil), "dropout=0.1:command-line preset=small:command-line d-model=256:checkpoint"},
+		{"another preset", "", "", "resume=true preset=base", resume("small", nil), "error conflicts with the run to go on with"},
+		{"what is given is blamed first", "", "", "resume=true preset=base seed=2", resume("small", nil), "error -seed 2 conflicts"},
+		{"what follows from what is given", "", "", "resume=true factor=2", resume("tiny", nil), "error -factor 2 conflicts"},
+		{"a new file of settings", "", "dropout=0.2", "resume=true", resume("small", nil), "error -dropout 0.2 conflicts"},
+		{"rules leave alone what is not given", "", "", "resume=true optimizer=adamw", resume("small", func(t *Trained) { t.Options.Optimizer, t.Options.WeightDecay = "adamw", 0.1 }), "weight-decay=0.1:checkpoint"},
+		{"a smaller vocabulary", "", "", "resume=true vocab-size=300", resume("small", nil), "error -vocab-size 300 conflicts with the run to go on with: -vocab-size 8000"},
+		{"the vocabulary that it was to have", "", "", "resume=true vocab-size=9000", resume("small", nil), "vocab-size=9000:command-line"},
+		{"separate vocabularies", "", "", "resume=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false:checkpoint tie=decoder:checkpoint"},
+		{"-joint that it has not", "", "", "resume=true joint=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "error -joint true conflicts"},
+		{"-joint of a file below the tokenizers", "", "joint=true", "resume=true tokenizer=t.bpe", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false:derived"},
+		{"its preset with separate vocabularies", "", "", "resume=true preset=small joint=false", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "tie=decoder:derived"},
+		{"the model that it began with", "", "", "resume=true", resume("small", func(t *Trained) { t.Options.Init = "first" }), "init=first:checkpoint"},
+		{"another one", "", "", "resume=true init=second", resume("small", func(t *Trained) { t.Options.Init = "first" }), "error -init second conflicts with the run to go on with: -init first"},
+		{"its languages", "", "", "resume=true", resume("small", func(t *Trained) { t.SrcLang = "en" }), "src-lang=en:checkpoint tgt-lang=:checkpoint"},
+		{"other languages", "", "", "resume=true src-lang=de", resume("small", func(t *Trained) { t.SrcLang = "en" }), "src-lang=de:command-line"},
+		{"BLEU's tokenizer that was chosen", "", "", "resume=true tokenize=auto", resume("small", func(t *Trained) { t.Options.Tokenize = score.TokZh }), "tokenize=zh:derived"},
+		{"one that was not chosen yet", "", "", "resume=true tokenize=zh", resume("small", func(t *Trained) { t.Options.Tokenize = score.Auto }), "tokenize=zh:command-line"},
+		{"another one", "", "", "resume=true tokenize=zh", resume("small", func(t *Trained) { t.Options.Tokenize = score.TokChar }), "error -tokenize zh conflicts with the run to go on with: -tokenize char"},
+		{"what becomes invalid", "", "", "resume=true steps=-1", resume("small", nil), "error -steps is -1"},
+	} {
+		layers := []Layer{layer(Recipe, c.recipe), layer(File, c.file), layer(CommandLine, c.typed)}
+		r, err := Resolve(layers, c.facts)
+		if want, ok := strings.CutPrefix(c.want, "error "); ok {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, expected %q", c.rule, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.rule, err)
+			continue
+		}
+		for _, want := range strings.Fields(c.want) {
+			name, _, _ := strings.Cut(want, "=")
+			found := fmt.Sprintf("%s=%s:%s", name, r.Flags().Lookup(name).Value, strings.ReplaceAll(r.Origin(name).String(), " ", "-"))
+			if found != want {
+				t.Errorf("%s: %s, expected %s", c.rule, found, want)
+			}
+		}
+	}
+}
+
+// Resolve leaves its arguments as they were, and the lengths that no flag shows are those of the run.
+func TestResolveLengths(t *testing.T) {
+	for _, c := range []struct {
+		typed string
+		facts Facts
+		want  int // most tokens of the model
+	}{
+		{"max-len=100", Facts{}, 1024},
+		{"max-len=2000 tokens=3000", Facts{}, 2001},
+		{"max-len=100 positions=learned", Facts{}, 101},
+		{"max-len=100 init=old", Facts{Init: trained("tiny", func(t *Trained) { t.Config.MaxLen = 3000 })}, 3000},
+		{"max-len=20 tokens=300 init=old", Facts{Init: trained("E", func(t *Trained) { t.Config.MaxLen = 41 })}, 41},
+		{"resume=true", Facts{Resume: trained("tiny", func(t *Trained) { t.Config.MaxLen = 77 })}, 77},
+	} {
+		layers := []Layer{layer(CommandLine, c.typed)}
+		for range 2 {
+			r, err := Resolve(layers, c.facts)
+			if err != nil {
+				t.Errorf("%s: %v", c.typed, err)
+			} else if r.Config.MaxLen != c.want {
+				t.Errorf("%s: sentences of at most %d tokens, expected %d", c.typed, r.Config.MaxLen, c.want)
+			}
+		}
+	}
+}
+
+func TestCheckpointDir(t *testing.T) {
+	for file, want := range map[string]string{"en-de.safetensors": "en-de.ckpt", "models/en-de": "models/en-de.ckpt", "": ".ckpt"} {
+		if found := (&Run{Model: file}).CheckpointDir(); found != want {
+			t.Errorf("%q: %q, expected %q", file, found, want)
+		}
+	}
+}
+
+// Every recipe can be resolved, and as a preset gives its settings.
+func TestLoad(t *testing.T) {
+	for _, name := range recipes.Names() {
+		layers, err := Load(map[string]string{"preset": name, "seed": "7"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Resolve(layers, Facts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Preset != name || r.Origin("dropout") != Recipe || r.Options.Seed != 7 || r.Origin("seed") != CommandLine {
+			t.Errorf("%s: preset %s, the dropout's origin %v, seed %d", name, r.Preset, r.Origin("dropout"), r.Options.Seed)
+		}
+	}
+	if _, err := Load(map[string]string{"config": t.TempDir() + "/none"}); err == nil || !strings.Contains(err.Error(), "none") {
+		t.Errorf("error %v, expected it to name the file", err)
+	}
+}
+
+// Every flag of a run is in one group, and the groups have no others.
+func TestGroups(t *testing.T) {
+	f := cli.Command{}.FlagSet()
+	NewRun(f)
+	in := map[string]int{}
+	for _, group := range Groups {
+		for _, name := range group.Names {
+			in[name]++
+			if f.Lookup(name) == nil {
+				t.Errorf("%s: there is no flag %s", group.Title, name)
+			}
+		}
+	}
+	for name := range cli.Values(f) {
+		if in[name] != 1 {
+			t.Errorf("-%s is in %d groups, expected 1", name, in[name])
+		}
+	}
+}
+
+// The flag that an invalid field is called by is one.
+func TestErrorNamesFlags(t *testing.T) {
+	f := cli.Command{}.FlagSet()
+	NewRun(f)
+	var invalid []error
+	c, _ := model.Preset("tiny")
+	c.SrcVocab, c.TgtVocab = 10, 10
+	for _, change := range []func(*model.Config){
+		func(c *model.Config) { c.DModel = 0 }, func(c *model.Config) { c.Biases = 9 }, func(c *model.Config) { c.Start = 9 },
+		func(c *model.Config) { c.Smoothing, c.LabelSmoothing = model.SmoothAll, 0 }, func(c *model.Config) { c.Tie = "x is y" },
+		func(c *model.Config) { c.NormKind = 9 }, func(c *model.Config) { c.Activation = 9 }, func(c *model.Config) { c.DK = -1 },
+		func(c *model.Config) { c.FinalNorm = 9 }, func(c *model.Config) { c.FFDropout = 2 }, func(c *model.Config) { c.FirstPosition = 2 },
+	} {
+		changed := c
+		change(&changed)
+		invalid = append(invalid, changed.Validate())
+	}
+	o := train.DefaultOptions()
+	for _, change := range []func(*train.Options){
+		func(o *train.Options) { o.OnNaN = "a is b" }, func(o *train.Options) { o.ValidEvery = -1 }, func(o *train.Options) { o.RDrop = -1 },
+		func(o *train.Options) { o.BPEDropout = 2 }, func(o *train.Options) { o.ShuffleWindow = -1 }, func(o *train.Options) { o.Schedule = "x" },
+	} {
+		changed := o
+		change(&changed)
+		invalid = append(invalid, changed.Validate())
+	}
+	for _, err := range invalid {
+		if err == nil {
+			t.Error("a field that should be invalid is not")
+			continue
+		}
+		said := Error(err).Error()
+		name, _, _ := strings.Cut(strings.TrimPrefix(said, "-"), " ")
+		if said[0] != '-' || f.Lookup(name) == nil {
+			t.Errorf("%q is said as %q, which names no flag", err, said)
+		}
+	}
+	if err := Error(nil, nil); err != nil {
+		t.Errorf("of no errors: %v", err)
+	}
+}
