@@ -58,11 +58,11 @@ validation.`,
 	}
 }
 
-// reporter is what a report is made from.
+// reporter is the command line of a report.
 type reporter struct {
 	run, out, model string
 	sentences       []string
-	file            string // with more of them
+	file            string // with more sentences
 	others          []otherLog
 	threads         int
 }
@@ -70,8 +70,8 @@ type reporter struct {
 type otherLog struct{ name, path string }
 
 const (
-	usualSentences = 3  // of the log, if none are named
-	mostSentences  = 50 // every one is some hundred pictures
+	defaultSentences = 3  // from the log, if none are named
+	maxSentences     = 50 // because each is some hundred pictures
 )
 
 func (r *reporter) addOther(s string) error {
@@ -119,11 +119,11 @@ func (r *reporter) write() error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s, %s, attention maps of %s; %d kB\n",
-		r.out, format.Count(len(run.Steps), "step"), format.Count(len(run.Validations), "validation"), format.Count(len(page.Sentences), "sentence"), (info.Size()+999)/1000)
+		r.out, format.Count(run.LastStep(), "step"), format.Count(len(run.Validations), "validation"), format.Count(len(page.Sentences), "sentence"), (info.Size()+999)/1000)
 	return nil
 }
 
-// log reads the run's log.
+// log reads the log of the run.
 func (r *reporter) log() (*runlog.Run, error) {
 	if info, err := os.Stat(r.run); err != nil {
 		return nil, fmt.Errorf("-run: %w", err)
@@ -137,7 +137,7 @@ func (r *reporter) log() (*runlog.Run, error) {
 	return run, err
 }
 
-// name is what the run's model file is called, or else its folder.
+// name returns the name of the run's model file, or else of its folder.
 func (r *reporter) name(run *runlog.Run) string {
 	if len(run.Starts) > 0 {
 		if model := run.Starts[0].Settings["model"]; model != "" {
@@ -151,8 +151,8 @@ func (r *reporter) name(run *runlog.Run) string {
 	return strings.TrimSuffix(filepath.Base(path), ".ckpt")
 }
 
-// attention translates the chosen sentences and shows where the attention was. Without any, or if
-// none are named and there is no model yet, the page says why it has no maps.
+// attention adds the chosen sentences to the page, with their translations and attention. If there
+// are none, or none are named and there is no model yet, the page says why it has no maps.
 func (r *reporter) attention(page *report.Page) error {
 	sentences, err := r.chosen()
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *reporter) attention(page *report.Page) error {
 	}
 	named := len(sentences) > 0
 	if !named {
-		sentences = report.Sources(page.Run, usualSentences)
+		sentences = report.Sources(page.Run, defaultSentences)
 	}
 	if len(sentences) == 0 {
 		page.Note = "No maps of attention: the log has no sample translations, and no sentences were named (-sentence)."
@@ -202,7 +202,7 @@ func (r *reporter) attention(page *report.Page) error {
 	return nil
 }
 
-// chosen are the sentences that the command line names.
+// chosen returns the sentences that the command line names.
 func (r *reporter) chosen() ([]string, error) {
 	var all []string
 	for _, s := range r.sentences {
@@ -226,8 +226,8 @@ func (r *reporter) chosen() ([]string, error) {
 			return nil, fmt.Errorf("-sentences: %s is empty", r.file)
 		}
 	}
-	if len(all) > mostSentences {
-		return nil, fmt.Errorf("%s sentences to show the attention of, expected at most %d", format.Thousands(len(all)), mostSentences)
+	if len(all) > maxSentences {
+		return nil, fmt.Errorf("%s sentences to show the attention of, expected at most %d", format.Thousands(len(all)), maxSentences)
 	}
 	return all, nil
 }
