@@ -14,6 +14,7 @@
 
 #include "textflag.h"
 #include "go_asm.h"
+#include "tile512_amd64.h"
 
 // one row of the tile: C0, C1 += a·(Z24, Z25)
 #define FMAROW(A, T, C0, C1) \
@@ -60,35 +61,7 @@
 // R14 = the first row of C; MOVE of row after row until m are done, then to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14   \
-	MOVE(Z0, Z1)   \
-	CMPQ AX, $2    \
-	JLT  DONE      \
-	MOVE(Z2, Z3)   \
-	JEQ  DONE      \
-	MOVE(Z4, Z5)   \
-	CMPQ AX, $4    \
-	JLT  DONE      \
-	MOVE(Z6, Z7)   \
-	JEQ  DONE      \
-	MOVE(Z8, Z9)   \
-	CMPQ AX, $6    \
-	JLT  DONE      \
-	MOVE(Z10, Z11)   \
-	JEQ  DONE      \
-	MOVE(Z12, Z13)   \
-	CMPQ AX, $8    \
-	JLT  DONE      \
-	MOVE(Z14, Z15)   \
-	JEQ  DONE      \
-	MOVE(Z16, Z17)   \
-	CMPQ AX, $10    \
-	JLT  DONE      \
-	MOVE(Z18, Z19)   \
-	JEQ  DONE      \
-	MOVE(Z20, Z21)   \
-	CMPQ AX, $12    \
-	JLT  DONE      \
-	MOVE(Z22, Z23)
+	ROWSUPTO12(MOVE, DONE)
 
 // func stripAVX512(s *strip)
 // Requires: AVX512F
@@ -131,30 +104,7 @@ panel:
 
 	// or from 0
 zero:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
+	ROWS12(CLEAR)
 
 multiply:
 	// The chains of the next panel wait for its C: two lines of each of 12 rows, which there may not all be.
@@ -210,171 +160,8 @@ multiply:
 	MOVQ strip_aheadK(DI), R13
 
 	// one loop over k for each number of rows
-	CMPQ strip_m(DI), $12
-	JEQ  rows12
-	CMPQ strip_m(DI), $11
-	JEQ  rows11
-	CMPQ strip_m(DI), $10
-	JEQ  rows10
-	CMPQ strip_m(DI), $9
-	JEQ  rows9
-	CMPQ strip_m(DI), $8
-	JEQ  rows8
-	CMPQ strip_m(DI), $7
-	JEQ  rows7
-	CMPQ strip_m(DI), $6
-	JEQ  rows6
-	CMPQ strip_m(DI), $5
-	JEQ  rows5
-	CMPQ strip_m(DI), $4
-	JEQ  rows4
-	CMPQ strip_m(DI), $3
-	JEQ  rows3
-	CMPQ strip_m(DI), $2
-	JEQ  rows2
-
-	PCALIGN $64
-rows1:
-	LOADB
-	ROW0
-	NEXTK
-	JNE rows1
-	JMP multiplied
-
-	PCALIGN $64
-rows2:
-	LOADB
-	ROW0
-	ROW1
-	NEXTK
-	JNE rows2
-	JMP multiplied
-
-	PCALIGN $64
-rows3:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	NEXTK
-	JNE rows3
-	JMP multiplied
-
-	PCALIGN $64
-rows4:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	NEXTK
-	JNE rows4
-	JMP multiplied
-
-	PCALIGN $64
-rows5:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	NEXTK
-	JNE rows5
-	JMP multiplied
-
-	PCALIGN $64
-rows6:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	NEXTK
-	JNE rows6
-	JMP multiplied
-
-	PCALIGN $64
-rows7:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	NEXTK
-	JNE rows7
-	JMP multiplied
-
-	PCALIGN $64
-rows8:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	NEXTK
-	JNE rows8
-	JMP multiplied
-
-	PCALIGN $64
-rows9:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	NEXTK
-	JNE rows9
-	JMP multiplied
-
-	PCALIGN $64
-rows10:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	NEXTK
-	JNE rows10
-	JMP multiplied
-
-	PCALIGN $64
-rows11:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	ROW10
-	NEXTK
-	JNE rows11
-	JMP multiplied
+	TOROWS12(strip_m(DI))
+	LOOPS11(NEXTK, multiplied)
 
 	// four of k at a time, and a line fetched ahead
 	PCALIGN $64
@@ -386,60 +173,16 @@ rows12four:
 	PREFETCHT1 (AX)
 	ADDQ R13, AX
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	ROW10
-	ROW11
+	EACH12
 	NEXTA
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	ROW10
-	ROW11
+	EACH12
 	NEXTA
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	ROW10
-	ROW11
+	EACH12
 	NEXTA
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	ROW10
-	ROW11
+	EACH12
 	NEXTA
 	SUBQ $4, CX
 	JGE  rows12four
@@ -450,18 +193,7 @@ rows12rest:
 
 rows12one:
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	ROW10
-	ROW11
+	EACH12
 	NEXTK
 	JNE rows12one
 
@@ -478,60 +210,14 @@ epilogue:
 	SUBQ  strip_c(DI), SI
 	VMOVUPS.Z (SI), K1, Z24
 	VMOVUPS.Z 64(SI), K2, Z25
-	VADDPS Z24, Z0, Z0
-	VADDPS Z25, Z1, Z1
-	VADDPS Z24, Z2, Z2
-	VADDPS Z25, Z3, Z3
-	VADDPS Z24, Z4, Z4
-	VADDPS Z25, Z5, Z5
-	VADDPS Z24, Z6, Z6
-	VADDPS Z25, Z7, Z7
-	VADDPS Z24, Z8, Z8
-	VADDPS Z25, Z9, Z9
-	VADDPS Z24, Z10, Z10
-	VADDPS Z25, Z11, Z11
-	VADDPS Z24, Z12, Z12
-	VADDPS Z25, Z13, Z13
-	VADDPS Z24, Z14, Z14
-	VADDPS Z25, Z15, Z15
-	VADDPS Z24, Z16, Z16
-	VADDPS Z25, Z17, Z17
-	VADDPS Z24, Z18, Z18
-	VADDPS Z25, Z19, Z19
-	VADDPS Z24, Z20, Z20
-	VADDPS Z25, Z21, Z21
-	VADDPS Z24, Z22, Z22
-	VADDPS Z25, Z23, Z23
+	ROWS12(ADDBIAS)
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
+	// x < 0 ? 0 : x
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
 	VPXORD Z24, Z24, Z24
-	VMAXPS Z0, Z24, Z0
-	VMAXPS Z1, Z24, Z1
-	VMAXPS Z2, Z24, Z2
-	VMAXPS Z3, Z24, Z3
-	VMAXPS Z4, Z24, Z4
-	VMAXPS Z5, Z24, Z5
-	VMAXPS Z6, Z24, Z6
-	VMAXPS Z7, Z24, Z7
-	VMAXPS Z8, Z24, Z8
-	VMAXPS Z9, Z24, Z9
-	VMAXPS Z10, Z24, Z10
-	VMAXPS Z11, Z24, Z11
-	VMAXPS Z12, Z24, Z12
-	VMAXPS Z13, Z24, Z13
-	VMAXPS Z14, Z24, Z14
-	VMAXPS Z15, Z24, Z15
-	VMAXPS Z16, Z24, Z16
-	VMAXPS Z17, Z24, Z17
-	VMAXPS Z18, Z24, Z18
-	VMAXPS Z19, Z24, Z19
-	VMAXPS Z20, Z24, Z20
-	VMAXPS Z21, Z24, Z21
-	VMAXPS Z22, Z24, Z22
-	VMAXPS Z23, Z24, Z23
+	ROWS12(RELU)
 
 store:
 	EACHROW(STOREC, next)
@@ -742,38 +428,19 @@ sixteen:
 #undef QUAD
 #undef FETCH
 
+#define CLEAR1(C) VPXORD C, C, C
+#define MULTIPLYADD(C) VFMADD231PS Z12, Z12, C
+
 // func fmaLoopAVX512(n int)
 // Requires: AVX512F
 TEXT ·fmaLoopAVX512(SB), NOSPLIT, $0-8
 	MOVQ n+0(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
+	REGISTERS12(CLEAR1)
+	CLEAR1(Z12)
 
 	PCALIGN $64
 again:
-	VFMADD231PS Z12, Z12, Z0
-	VFMADD231PS Z12, Z12, Z1
-	VFMADD231PS Z12, Z12, Z2
-	VFMADD231PS Z12, Z12, Z3
-	VFMADD231PS Z12, Z12, Z4
-	VFMADD231PS Z12, Z12, Z5
-	VFMADD231PS Z12, Z12, Z6
-	VFMADD231PS Z12, Z12, Z7
-	VFMADD231PS Z12, Z12, Z8
-	VFMADD231PS Z12, Z12, Z9
-	VFMADD231PS Z12, Z12, Z10
-	VFMADD231PS Z12, Z12, Z11
+	REGISTERS12(MULTIPLYADD)
 	DECQ CX
 	JNE  again
 	VZEROUPPER

@@ -11,6 +11,7 @@
 #include "textflag.h"
 #include "funcdata.h"
 #include "go_asm.h"
+#include "tile512_amd64.h"
 
 // Z0 to Z3 = 4 of k of 16 columns of B or less, of which R8 to R11 are the columns 0, 4, 8 and 12, as far as there are so
 // many: column i of each group of four stands in the groups' 128-bit lanes. The last group may lack columns, for which
@@ -77,27 +78,27 @@ loop: \
 	VFMADD231PS  Z28, Z30, C  \
 	VFMADD231PS  Z28, Z31, D
 
-#define ROWS1(FMA) FMA((SI), Z0, Z8)
-#define ROWS2(FMA) \
-	ROWS1(FMA)                  \
+#define EACHOF1(FMA) FMA((SI), Z0, Z8)
+#define EACHOF2(FMA) \
+	EACHOF1(FMA)                  \
 	FMA((SI)(R8*1), Z1, Z9)
-#define ROWS3(FMA) \
-	ROWS2(FMA)                  \
+#define EACHOF3(FMA) \
+	EACHOF2(FMA)                  \
 	FMA((SI)(R8*2), Z2, Z10)
-#define ROWS4(FMA) \
-	ROWS3(FMA)                  \
+#define EACHOF4(FMA) \
+	EACHOF3(FMA)                  \
 	FMA((SI)(R9*1), Z3, Z11)
-#define ROWS5(FMA) \
-	ROWS4(FMA)                  \
+#define EACHOF5(FMA) \
+	EACHOF4(FMA)                  \
 	FMA((SI)(R8*4), Z4, Z12)
-#define ROWS6(FMA) \
-	ROWS5(FMA)                  \
+#define EACHOF6(FMA) \
+	EACHOF5(FMA)                  \
 	FMA((SI)(R10*1), Z5, Z13)
-#define ROWS7(FMA) \
-	ROWS6(FMA)                  \
+#define EACHOF7(FMA) \
+	EACHOF6(FMA)                  \
 	FMA((SI)(R9*2), Z6, Z14)
-#define ROWS8(FMA) \
-	ROWS7(FMA)                  \
+#define EACHOF8(FMA) \
+	EACHOF7(FMA)                  \
 	FMA((SI)(R11*1), Z7, Z15)
 
 #define LOADB1 VMOVUPS.Z (BX), K5, Z30
@@ -283,22 +284,7 @@ strips:
 	MOVL $8, R14
 
 zero:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
+	ROWS8(CLEAR)
 	CMPQ   smallProduct_accumulate(DI), $0
 	JEQ    chains
 
@@ -333,14 +319,14 @@ chains:
 	JEQ  three1
 	CMPQ R14, $2
 	JEQ  two1
-	MULTIPLY(LOADB1, ROWS1, FMA1, one1)
-	MULTIPLY(LOADB1, ROWS2, FMA1, two1)
-	MULTIPLY(LOADB1, ROWS3, FMA1, three1)
-	MULTIPLY(LOADB1, ROWS4, FMA1, four1)
-	MULTIPLY(LOADB1, ROWS5, FMA1, five1)
-	MULTIPLY(LOADB1, ROWS6, FMA1, six1)
-	MULTIPLY(LOADB1, ROWS7, FMA1, seven1)
-	MULTIPLY(LOADB1, ROWS8, FMA1, eight1)
+	MULTIPLY(LOADB1, EACHOF1, FMA1, one1)
+	MULTIPLY(LOADB1, EACHOF2, FMA1, two1)
+	MULTIPLY(LOADB1, EACHOF3, FMA1, three1)
+	MULTIPLY(LOADB1, EACHOF4, FMA1, four1)
+	MULTIPLY(LOADB1, EACHOF5, FMA1, five1)
+	MULTIPLY(LOADB1, EACHOF6, FMA1, six1)
+	MULTIPLY(LOADB1, EACHOF7, FMA1, seven1)
+	MULTIPLY(LOADB1, EACHOF8, FMA1, eight1)
 wide:
 	CMPQ R14, $8
 	JEQ  eight2
@@ -356,14 +342,14 @@ wide:
 	JEQ  three2
 	CMPQ R14, $2
 	JEQ  two2
-	MULTIPLY(LOADB2, ROWS1, FMA2, one2)
-	MULTIPLY(LOADB2, ROWS2, FMA2, two2)
-	MULTIPLY(LOADB2, ROWS3, FMA2, three2)
-	MULTIPLY(LOADB2, ROWS4, FMA2, four2)
-	MULTIPLY(LOADB2, ROWS5, FMA2, five2)
-	MULTIPLY(LOADB2, ROWS6, FMA2, six2)
-	MULTIPLY(LOADB2, ROWS7, FMA2, seven2)
-	MULTIPLY(LOADB2, ROWS8, FMA2, eight2)
+	MULTIPLY(LOADB2, EACHOF1, FMA2, one2)
+	MULTIPLY(LOADB2, EACHOF2, FMA2, two2)
+	MULTIPLY(LOADB2, EACHOF3, FMA2, three2)
+	MULTIPLY(LOADB2, EACHOF4, FMA2, four2)
+	MULTIPLY(LOADB2, EACHOF5, FMA2, five2)
+	MULTIPLY(LOADB2, EACHOF6, FMA2, six2)
+	MULTIPLY(LOADB2, EACHOF7, FMA2, seven2)
+	MULTIPLY(LOADB2, EACHOF8, FMA2, eight2)
 
 store:
 	MOVQ DX, AX

@@ -10,6 +10,7 @@
 
 #include "textflag.h"
 #include "go_asm.h"
+#include "tile512_amd64.h"
 
 // B0 to B3 = 4 of k of the 16 columns of B, from OFF bytes on. At first the 128-bit lanes of register i hold the columns
 // i, 4+i, 8+i and 12+i; then each lane is transposed.
@@ -97,6 +98,27 @@
 	ADDQ $64, BX \
 	DECQ CX
 
+// the loop over k for so many rows
+#define SIXTEENS(rows, FMA) \
+	PCALIGN $64  \
+rows: \
+	SIXTEEN(FMA) \
+	JNE rows
+
+// for i := range 8 rows { OP(the register of row i) }
+#define EACHOF8(OP) \
+	OP(Z16) \
+	OP(Z17) \
+	OP(Z18) \
+	OP(Z19) \
+	OP(Z20) \
+	OP(Z21) \
+	OP(Z22) \
+	OP(Z23)
+#define CLEAR1(C) VPXORD C, C, C
+#define ADDBIAS1(C) VADDPS Z0, C, C
+#define RELU1(C) VMAXPS C, Z0, C
+
 // R14 = the first row of C; MOVE of row after row until m are done, then to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14              \
@@ -164,14 +186,7 @@ columns:
 
 	// or from 0
 zero:
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
+	EACHOF8(CLEAR1)
 
 multiply:
 	LEAQ (R8)(R12*4), R9
@@ -185,67 +200,22 @@ multiply:
 	SHRQ $4, CX
 
 	// one loop over k for each number of rows
-	CMPQ strip_m(DI), $8
-	JEQ  rows8
-	CMPQ strip_m(DI), $7
-	JEQ  rows7
-	CMPQ strip_m(DI), $6
-	JEQ  rows6
-	CMPQ strip_m(DI), $5
-	JEQ  rows5
-	CMPQ strip_m(DI), $4
-	JEQ  rows4
-	CMPQ strip_m(DI), $3
-	JEQ  rows3
-	CMPQ strip_m(DI), $2
-	JEQ  rows2
-
-	PCALIGN $64
-rows1:
-	SIXTEEN(FMA1)
-	JNE rows1
+	TOROWS8(strip_m(DI))
+	SIXTEENS(rows1, FMA1)
 	JMP epilogue
-
-	PCALIGN $64
-rows2:
-	SIXTEEN(FMA2)
-	JNE rows2
+	SIXTEENS(rows2, FMA2)
 	JMP epilogue
-
-	PCALIGN $64
-rows3:
-	SIXTEEN(FMA3)
-	JNE rows3
+	SIXTEENS(rows3, FMA3)
 	JMP epilogue
-
-	PCALIGN $64
-rows4:
-	SIXTEEN(FMA4)
-	JNE rows4
+	SIXTEENS(rows4, FMA4)
 	JMP epilogue
-
-	PCALIGN $64
-rows5:
-	SIXTEEN(FMA5)
-	JNE rows5
+	SIXTEENS(rows5, FMA5)
 	JMP epilogue
-
-	PCALIGN $64
-rows6:
-	SIXTEEN(FMA6)
-	JNE rows6
+	SIXTEENS(rows6, FMA6)
 	JMP epilogue
-
-	PCALIGN $64
-rows7:
-	SIXTEEN(FMA7)
-	JNE rows7
+	SIXTEENS(rows7, FMA7)
 	JMP epilogue
-
-	PCALIGN $64
-rows8:
-	SIXTEEN(FMA8)
-	JNE rows8
+	SIXTEENS(rows8, FMA8)
 
 epilogue:
 	// + bias
@@ -255,28 +225,14 @@ epilogue:
 	ADDQ  DX, SI
 	SUBQ  strip_c(DI), SI
 	VMOVUPS (SI), Z0
-	VADDPS Z0, Z16, Z16
-	VADDPS Z0, Z17, Z17
-	VADDPS Z0, Z18, Z18
-	VADDPS Z0, Z19, Z19
-	VADDPS Z0, Z20, Z20
-	VADDPS Z0, Z21, Z21
-	VADDPS Z0, Z22, Z22
-	VADDPS Z0, Z23, Z23
+	EACHOF8(ADDBIAS1)
 
 	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
 	VPXORD Z0, Z0, Z0
-	VMAXPS Z16, Z0, Z16
-	VMAXPS Z17, Z0, Z17
-	VMAXPS Z18, Z0, Z18
-	VMAXPS Z19, Z0, Z19
-	VMAXPS Z20, Z0, Z20
-	VMAXPS Z21, Z0, Z21
-	VMAXPS Z22, Z0, Z22
-	VMAXPS Z23, Z0, Z23
+	EACHOF8(RELU1)
 
 store:
 	EACHROW(STOREC, next)

@@ -12,6 +12,7 @@
 
 #include "textflag.h"
 #include "go_asm.h"
+#include "tile256_amd64.h"
 
 // 16 lanes on, 16 lanes off: the 16 that begin n before the middle are a mask of the first n lanes
 DATA lanes<>+0x00(SB)/8, $-1
@@ -85,20 +86,13 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 // R14 = the first row of C; MOVE of row after row until m are done, then to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14   \
-	MOVE(Y0, Y1)   \
-	CMPQ AX, $2    \
-	JLT  DONE      \
-	MOVE(Y2, Y3)   \
-	JEQ  DONE      \
-	MOVE(Y4, Y5)   \
-	CMPQ AX, $4    \
-	JLT  DONE      \
-	MOVE(Y6, Y7)   \
-	JEQ  DONE      \
-	MOVE(Y8, Y9)   \
-	CMPQ AX, $6    \
-	JLT  DONE      \
-	MOVE(Y10, Y11)
+	ROWSUPTO6(MOVE, DONE)
+#define ADDBIAS(C0, C1) \
+	VADDPS Y12, C0, C0 \
+	VADDPS Y13, C1, C1
+#define RELU(C0, C1) \
+	VMAXPS C0, Y12, C0 \
+	VMAXPS C1, Y12, C1
 
 // func stripAVX2(s *strip)
 // Requires: AVX2, FMA
@@ -138,18 +132,7 @@ loadedge:
 
 	// or from 0
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	ROWS6(CLEAR)
 
 multiply:
 	// The chains of the next panel wait for its C.
@@ -176,65 +159,16 @@ multiply:
 	MOVQ  b-8(SP), BX
 
 	// one loop over k for each number of rows
-	CMPQ AX, $6
-	JEQ  rows6
-	CMPQ AX, $5
-	JEQ  rows5
-	CMPQ AX, $4
-	JEQ  rows4
-	CMPQ AX, $3
-	JEQ  rows3
-	CMPQ AX, $2
-	JEQ  rows2
-
-	PCALIGN $32
-rows1:
-	LOADB
-	ROW0
-	NEXTK
-	JNE rows1
+	TOROWS6
+	LOOP(rows1, EACH1, NEXTK, $32)
 	JMP epilogue
-
-	PCALIGN $32
-rows2:
-	LOADB
-	ROW0
-	ROW1
-	NEXTK
-	JNE rows2
+	LOOP(rows2, EACH2, NEXTK, $32)
 	JMP epilogue
-
-	PCALIGN $32
-rows3:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	NEXTK
-	JNE rows3
+	LOOP(rows3, EACH3, NEXTK, $32)
 	JMP epilogue
-
-	PCALIGN $32
-rows4:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	NEXTK
-	JNE rows4
+	LOOP(rows4, EACH4, NEXTK, $32)
 	JMP epilogue
-
-	PCALIGN $32
-rows5:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	NEXTK
-	JNE rows5
+	LOOP(rows5, EACH5, NEXTK, $32)
 	JMP epilogue
 
 	// four of k at a time, and a line fetched ahead
@@ -251,36 +185,16 @@ rows6four:
 	PREFETCHT1 (R14)
 	ADDQ R15, R14
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
+	EACH6
 	NEXTAB
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
+	EACH6
 	NEXTAB
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
+	EACH6
 	NEXTAB
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
+	EACH6
 	NEXTAB
 	SUBQ $4, CX
 	JGE  rows6four
@@ -291,12 +205,7 @@ rows6rest:
 
 rows6one:
 	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
+	EACH6
 	NEXTK
 	JNE rows6one
 
@@ -319,36 +228,14 @@ biasedge:
 	VMASKMOVPS 32(SI), Y15, Y13
 
 addbias:
-	VADDPS Y12, Y0, Y0
-	VADDPS Y13, Y1, Y1
-	VADDPS Y12, Y2, Y2
-	VADDPS Y13, Y3, Y3
-	VADDPS Y12, Y4, Y4
-	VADDPS Y13, Y5, Y5
-	VADDPS Y12, Y6, Y6
-	VADDPS Y13, Y7, Y7
-	VADDPS Y12, Y8, Y8
-	VADDPS Y13, Y9, Y9
-	VADDPS Y12, Y10, Y10
-	VADDPS Y13, Y11, Y11
+	ROWS6(ADDBIAS)
 
 	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
 	VXORPS Y12, Y12, Y12
-	VMAXPS Y0, Y12, Y0
-	VMAXPS Y1, Y12, Y1
-	VMAXPS Y2, Y12, Y2
-	VMAXPS Y3, Y12, Y3
-	VMAXPS Y4, Y12, Y4
-	VMAXPS Y5, Y12, Y5
-	VMAXPS Y6, Y12, Y6
-	VMAXPS Y7, Y12, Y7
-	VMAXPS Y8, Y12, Y8
-	VMAXPS Y9, Y12, Y9
-	VMAXPS Y10, Y12, Y10
-	VMAXPS Y11, Y12, Y11
+	ROWS6(RELU)
 
 store:
 	CMPQ R13, $16
@@ -529,38 +416,20 @@ nextrows:
 #undef TRANSPOSE
 #undef MASKS
 
+#define MULTIPLYADD(C0, C1) \
+	VFMADD231PS Y12, Y12, C0 \
+	VFMADD231PS Y12, Y12, C1
+
 // func fmaLoopAVX2(n int)
 // Requires: AVX2, FMA
 TEXT ·fmaLoopAVX2(SB), NOSPLIT, $0-8
 	MOVQ   n+0(FP), CX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
+	ROWS6(CLEAR)
 	VXORPS Y12, Y12, Y12
 
 	PCALIGN $32
 again:
-	VFMADD231PS Y12, Y12, Y0
-	VFMADD231PS Y12, Y12, Y1
-	VFMADD231PS Y12, Y12, Y2
-	VFMADD231PS Y12, Y12, Y3
-	VFMADD231PS Y12, Y12, Y4
-	VFMADD231PS Y12, Y12, Y5
-	VFMADD231PS Y12, Y12, Y6
-	VFMADD231PS Y12, Y12, Y7
-	VFMADD231PS Y12, Y12, Y8
-	VFMADD231PS Y12, Y12, Y9
-	VFMADD231PS Y12, Y12, Y10
-	VFMADD231PS Y12, Y12, Y11
+	ROWS6(MULTIPLYADD)
 	DECQ CX
 	JNE  again
 	VZEROUPPER

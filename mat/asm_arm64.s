@@ -12,6 +12,7 @@
 
 #include "textflag.h"
 #include "go_asm.h"
+#include "tile_arm64.h"
 
 // Instructions that the assembler lacks. The comments are what a disassembler makes of them, which a test checks.
 #define FMLA(M, N, D) WORD $(0x4F801000 | M<<16 | N<<5 | D) // fmla vD.4s, vN.4s, vM.s[0]
@@ -65,21 +66,53 @@
 
 // R11 = the first row of C; MOVE of row after row until m are done, then to DONE
 #define EACHROW(MOVE, DONE) \
-	MOVD R1, R11             \
-	MOVE(F0, F1, F2, F3)     \
-	CMP  $2, R3              \
-	BLT  DONE                \
-	MOVE(F4, F5, F6, F7)     \
-	BEQ  DONE                \
-	MOVE(F8, F9, F10, F11)   \
-	CMP  $4, R3              \
-	BLT  DONE                \
-	MOVE(F12, F13, F14, F15) \
-	BEQ  DONE                \
-	MOVE(F16, F17, F18, F19) \
-	CMP  $6, R3              \
-	BLT  DONE                \
-	MOVE(F20, F21, F22, F23)
+	MOVD R1, R11 \
+	ROWSUPTO6(MOVE, DONE)
+
+// one k of so many rows
+#define EACH1 ROW0
+#define EACH2 \
+	EACH1 \
+	ROW1
+#define EACH3 \
+	EACH2 \
+	ROW2
+#define EACH4 \
+	EACH3 \
+	ROW3
+#define EACH5 \
+	EACH4 \
+	ROW4
+#define EACH6 \
+	EACH5 \
+	ROW5
+
+// the loop over k for so many rows
+//
+//	for range k { LOADB; EACH; NEXTK }
+#define LOOP(rows, EACH) \
+	PCALIGN $16 \
+rows: \
+	LOADB    \
+	EACH     \
+	NEXTK    \
+	BNE rows
+
+// C += bias; C = 0 where it is below 0, so that a NaN and a -0 come out as they are
+#define ADDBIAS(C0, C1, C2, C3) \
+	FADD(24, C0, C0) \
+	FADD(25, C1, C1) \
+	FADD(26, C2, C2) \
+	FADD(27, C3, C3)
+#define RELU(C0, C1, C2, C3, T0, T1, T2, T3) \
+	FCMLT0(C0, T0)  \
+	BIC(T0, C0, C0) \
+	FCMLT0(C1, T1)  \
+	BIC(T1, C1, C1) \
+	FCMLT0(C2, T2)  \
+	BIC(T2, C2, C2) \
+	FCMLT0(C3, T3)  \
+	BIC(T3, C3, C3)
 
 // n numbers, fewer than 16, from FROM to TO, which are moved past them but for the last
 #define COPYEDGE(N, FROM, TO) \
@@ -158,30 +191,7 @@ start:
 
 	// or from 0
 zero:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
-	VEOR V20.B16, V20.B16, V20.B16
-	VEOR V21.B16, V21.B16, V21.B16
-	VEOR V22.B16, V22.B16, V22.B16
-	VEOR V23.B16, V23.B16, V23.B16
+	REGISTERS24(CLEAR)
 
 multiply:
 	// The chains of the next panel wait for its C.
@@ -212,78 +222,18 @@ fetch:
 	MOVD R19, R8
 
 	// one loop over k for each number of rows
-	CMP $6, R3
-	BEQ rows6
-	CMP $5, R3
-	BEQ rows5
-	CMP $4, R3
-	BEQ rows4
-	CMP $3, R3
-	BEQ rows3
-	CMP $2, R3
-	BEQ rows2
-
-	PCALIGN $16
-rows1:
-	LOADB
-	ROW0
-	NEXTK
-	BNE rows1
-	B   epilogue
-
-	PCALIGN $16
-rows2:
-	LOADB
-	ROW0
-	ROW1
-	NEXTK
-	BNE rows2
-	B   epilogue
-
-	PCALIGN $16
-rows3:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	NEXTK
-	BNE rows3
-	B   epilogue
-
-	PCALIGN $16
-rows4:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	NEXTK
-	BNE rows4
-	B   epilogue
-
-	PCALIGN $16
-rows5:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	NEXTK
-	BNE rows5
-	B   epilogue
-
-	PCALIGN $16
-rows6:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	NEXTK
-	BNE rows6
+	TOROWS6
+	LOOP(rows1, EACH1)
+	B epilogue
+	LOOP(rows2, EACH2)
+	B epilogue
+	LOOP(rows3, EACH3)
+	B epilogue
+	LOOP(rows4, EACH4)
+	B epilogue
+	LOOP(rows5, EACH5)
+	B epilogue
+	LOOP(rows6, EACH6)
 
 epilogue:
 	// + bias
@@ -291,83 +241,18 @@ epilogue:
 	FLDPQ (R21), (F24, F25)
 	FLDPQ 32(R21), (F26, F27)
 	ADD   $64, R21
-	FADD(24, 0, 0)
-	FADD(25, 1, 1)
-	FADD(26, 2, 2)
-	FADD(27, 3, 3)
-	FADD(24, 4, 4)
-	FADD(25, 5, 5)
-	FADD(26, 6, 6)
-	FADD(27, 7, 7)
-	FADD(24, 8, 8)
-	FADD(25, 9, 9)
-	FADD(26, 10, 10)
-	FADD(27, 11, 11)
-	FADD(24, 12, 12)
-	FADD(25, 13, 13)
-	FADD(26, 14, 14)
-	FADD(27, 15, 15)
-	FADD(24, 16, 16)
-	FADD(25, 17, 17)
-	FADD(26, 18, 18)
-	FADD(27, 19, 19)
-	FADD(24, 20, 20)
-	FADD(25, 21, 21)
-	FADD(26, 22, 22)
-	FADD(27, 23, 23)
+	ROWS6(ADDBIAS)
 
-	// x < 0 ? 0 : x, so that a NaN and a -0 come out as they are
+	// x < 0 ? 0 : x
 relu:
 	MOVD strip_relu(R0), R20
 	CBZ  R20, store
-	FCMLT0(0, 24)
-	BIC(24, 0, 0)
-	FCMLT0(1, 25)
-	BIC(25, 1, 1)
-	FCMLT0(2, 26)
-	BIC(26, 2, 2)
-	FCMLT0(3, 27)
-	BIC(27, 3, 3)
-	FCMLT0(4, 28)
-	BIC(28, 4, 4)
-	FCMLT0(5, 29)
-	BIC(29, 5, 5)
-	FCMLT0(6, 30)
-	BIC(30, 6, 6)
-	FCMLT0(7, 31)
-	BIC(31, 7, 7)
-	FCMLT0(8, 24)
-	BIC(24, 8, 8)
-	FCMLT0(9, 25)
-	BIC(25, 9, 9)
-	FCMLT0(10, 26)
-	BIC(26, 10, 10)
-	FCMLT0(11, 27)
-	BIC(27, 11, 11)
-	FCMLT0(12, 28)
-	BIC(28, 12, 12)
-	FCMLT0(13, 29)
-	BIC(29, 13, 13)
-	FCMLT0(14, 30)
-	BIC(30, 14, 14)
-	FCMLT0(15, 31)
-	BIC(31, 15, 15)
-	FCMLT0(16, 24)
-	BIC(24, 16, 16)
-	FCMLT0(17, 25)
-	BIC(25, 17, 17)
-	FCMLT0(18, 26)
-	BIC(26, 18, 18)
-	FCMLT0(19, 27)
-	BIC(27, 19, 19)
-	FCMLT0(20, 28)
-	BIC(28, 20, 20)
-	FCMLT0(21, 29)
-	BIC(29, 21, 21)
-	FCMLT0(22, 30)
-	BIC(30, 22, 22)
-	FCMLT0(23, 31)
-	BIC(31, 23, 23)
+	RELU(0, 1, 2, 3, 24, 25, 26, 27)
+	RELU(4, 5, 6, 7, 28, 29, 30, 31)
+	RELU(8, 9, 10, 11, 24, 25, 26, 27)
+	RELU(12, 13, 14, 15, 28, 29, 30, 31)
+	RELU(16, 17, 18, 19, 24, 25, 26, 27)
+	RELU(20, 21, 22, 23, 28, 29, 30, 31)
 
 store:
 	EACHROW(STOREC, stored)
@@ -519,30 +404,7 @@ nextrows:
 // func fmaLoopNEON(n int)
 TEXT ·fmaLoopNEON(SB), NOSPLIT, $0-8
 	MOVD n+0(FP), R0
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
-	VEOR V20.B16, V20.B16, V20.B16
-	VEOR V21.B16, V21.B16, V21.B16
-	VEOR V22.B16, V22.B16, V22.B16
-	VEOR V23.B16, V23.B16, V23.B16
+	REGISTERS24(CLEAR)
 	VEOR V24.B16, V24.B16, V24.B16
 
 	PCALIGN $16

@@ -10,6 +10,7 @@
 
 #include "textflag.h"
 #include "go_asm.h"
+#include "tile256_amd64.h"
 
 // Y8 to Y11 = 4 of k of the 8 columns of B from P on, Q being the fifth. At first the 128-bit lanes of register i hold
 // the columns i and 4+i; then each lane is transposed.
@@ -104,6 +105,13 @@
 	VMOVUPS C1, 32(R14) \
 	ADDQ    BX, R14
 
+#define ADDBIAS(C0, C1) \
+	VADDPS Y8, C0, C0 \
+	VADDPS Y9, C1, C1
+#define RELU(C0, C1) \
+	VMAXPS C0, Y8, C0 \
+	VMAXPS C1, Y8, C1
+
 // func stripTAVX2(s *strip)
 // Requires: AVX2, FMA
 //
@@ -129,14 +137,7 @@ columns:
 
 	// or from 0
 zero:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	ROWS4(CLEAR)
 
 multiply:
 	LEAQ (R8)(R12*4), R9
@@ -188,28 +189,14 @@ epilogue:
 	SUBQ  strip_c(DI), SI
 	VMOVUPS (SI), Y8
 	VMOVUPS 32(SI), Y9
-	VADDPS Y8, Y0, Y0
-	VADDPS Y9, Y1, Y1
-	VADDPS Y8, Y2, Y2
-	VADDPS Y9, Y3, Y3
-	VADDPS Y8, Y4, Y4
-	VADDPS Y9, Y5, Y5
-	VADDPS Y8, Y6, Y6
-	VADDPS Y9, Y7, Y7
+	ROWS4(ADDBIAS)
 
 	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
 	VXORPS Y8, Y8, Y8
-	VMAXPS Y0, Y8, Y0
-	VMAXPS Y1, Y8, Y1
-	VMAXPS Y2, Y8, Y2
-	VMAXPS Y3, Y8, Y3
-	VMAXPS Y4, Y8, Y4
-	VMAXPS Y5, Y8, Y5
-	VMAXPS Y6, Y8, Y6
-	VMAXPS Y7, Y8, Y7
+	ROWS4(RELU)
 
 store:
 	EACHROW(STOREC, next)

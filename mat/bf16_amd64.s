@@ -11,6 +11,7 @@
 
 #include "textflag.h"
 #include "go_asm.h"
+#include "tile512_amd64.h"
 
 // Instructions that the assembler lacks, operands in its order. The comments are what a disassembler makes of them,
 // which a test checks. N and M are registers that are read, D is written; base and index are R8 to R15.
@@ -84,25 +85,7 @@ TEXT ·stripAVX2Flushed(SB), NOSPLIT, $24-8
 // R14 = the first row of C; MOVE of row after row until m are done, then to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14   \
-	MOVE(Z0, Z1)   \
-	CMPQ AX, $2    \
-	JLT  DONE      \
-	MOVE(Z2, Z3)   \
-	JEQ  DONE      \
-	MOVE(Z4, Z5)   \
-	CMPQ AX, $4    \
-	JLT  DONE      \
-	MOVE(Z6, Z7)   \
-	JEQ  DONE      \
-	MOVE(Z8, Z9)   \
-	CMPQ AX, $6    \
-	JLT  DONE      \
-	MOVE(Z10, Z11) \
-	JEQ  DONE      \
-	MOVE(Z12, Z13) \
-	CMPQ AX, $8    \
-	JLT  DONE      \
-	MOVE(Z14, Z15)
+	ROWSUPTO8(MOVE, DONE)
 
 // func stripVDPBF16PS(s *bandStrip)
 // Requires: AVX512F, AVX512BF16
@@ -123,22 +106,7 @@ panel:
 	COLUMNS
 
 	// the chains start from 0
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
+	ROWS8(CLEAR)
 
 	// or from C
 	CMPQ bandStrip_accumulate(DI), $0
@@ -181,44 +149,14 @@ pair:
 	SUBQ  bandStrip_c(DI), SI
 	VMOVUPS.Z (SI), K1, Z24
 	VMOVUPS.Z 64(SI), K2, Z25
-	VADDPS Z24, Z0, Z0
-	VADDPS Z25, Z1, Z1
-	VADDPS Z24, Z2, Z2
-	VADDPS Z25, Z3, Z3
-	VADDPS Z24, Z4, Z4
-	VADDPS Z25, Z5, Z5
-	VADDPS Z24, Z6, Z6
-	VADDPS Z25, Z7, Z7
-	VADDPS Z24, Z8, Z8
-	VADDPS Z25, Z9, Z9
-	VADDPS Z24, Z10, Z10
-	VADDPS Z25, Z11, Z11
-	VADDPS Z24, Z12, Z12
-	VADDPS Z25, Z13, Z13
-	VADDPS Z24, Z14, Z14
-	VADDPS Z25, Z15, Z15
+	ROWS8(ADDBIAS)
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
+	// x < 0 ? 0 : x
 relu:
 	CMPQ   bandStrip_relu(DI), $0
 	JEQ    store
 	VPXORD Z24, Z24, Z24
-	VMAXPS Z0, Z24, Z0
-	VMAXPS Z1, Z24, Z1
-	VMAXPS Z2, Z24, Z2
-	VMAXPS Z3, Z24, Z3
-	VMAXPS Z4, Z24, Z4
-	VMAXPS Z5, Z24, Z5
-	VMAXPS Z6, Z24, Z6
-	VMAXPS Z7, Z24, Z7
-	VMAXPS Z8, Z24, Z8
-	VMAXPS Z9, Z24, Z9
-	VMAXPS Z10, Z24, Z10
-	VMAXPS Z11, Z24, Z11
-	VMAXPS Z12, Z24, Z12
-	VMAXPS Z13, Z24, Z13
-	VMAXPS Z14, Z24, Z14
-	VMAXPS Z15, Z24, Z15
+	ROWS8(RELU)
 
 store:
 	EACHROW(STOREC, next)
@@ -633,23 +571,14 @@ tile:
 	VZEROUPPER
 	RET
 
+#define CLEAR1(C) VPXORD C, C, C
+
 // func vdpbf16Loop(n int)
 // Requires: AVX512F, AVX512BF16
 TEXT ·vdpbf16Loop(SB), NOSPLIT, $0-8
 	MOVQ n+0(FP), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
+	REGISTERS12(CLEAR1)
+	CLEAR1(Z12)
 
 	PCALIGN $64
 again:

@@ -86,7 +86,8 @@
 // Products: matrix.go, gemm.go (the contract of the product), sgemm.go (that of the BLAS), epilogue.go (what else a
 // product does), packed.go (weights arranged once), plan.go (which blocks, what is packed), cache.go (the sizes of caches,
 // on which that depends), gemm_block.go (blocks and packing), gemm_small_amd64.go (neither, for small products), and asm_amd64.s (AVX2), asm512_amd64.s, asm512few_amd64.s (few rows), asm512small_amd64.s, asmt_amd64.s
-// and asm512t_amd64.s (few rows times contiguous columns) and asm_arm64.s.
+// and asm512t_amd64.s (few rows times contiguous columns) and asm_arm64.s. The headers tile512_amd64.h, tile256_amd64.h and
+// tile_arm64.h have their loops over the registers of a tile.
 //
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product), int8_block.go
 // (blocks and tiles), int8_amd64.s and int8_arm64.s.

@@ -30,7 +30,7 @@ func TestEncodedInstructions(t *testing.T) {
 			[]string{"x86_64-linux-gnu-objdump", "objdump"}, []string{"-m", "i386:x86-64"}},
 	} {
 		t.Run(arch.name, func(t *testing.T) {
-			files, err := filepath.Glob("*_" + arch.name + ".s")
+			files, err := filepath.Glob("*_" + arch.name + ".[sh]")
 			if err != nil || len(files) == 0 {
 				t.Fatal("no assembly here: ", err)
 			}

@@ -11,6 +11,7 @@
 
 #include "textflag.h"
 #include "go_asm.h"
+#include "tile512_amd64.h"
 
 // The registers of dotVNNI. Z0 to Z23 are the sums of 12 rows, two registers a row, Z24 and Z25 a group of the panel.
 //
@@ -141,189 +142,9 @@ fetch:
 	JNE  fetch
 
 	// one loop over the groups for each number of rows
-	CMPQ AX, $12
-	JEQ  rows12
-	CMPQ AX, $11
-	JEQ  rows11
-	CMPQ AX, $10
-	JEQ  rows10
-	CMPQ AX, $9
-	JEQ  rows9
-	CMPQ AX, $8
-	JEQ  rows8
-	CMPQ AX, $7
-	JEQ  rows7
-	CMPQ AX, $6
-	JEQ  rows6
-	CMPQ AX, $5
-	JEQ  rows5
-	CMPQ AX, $4
-	JEQ  rows4
-	CMPQ AX, $3
-	JEQ  rows3
-	CMPQ AX, $2
-	JEQ  rows2
-
-	PCALIGN $64
-rows1:
-	LOADB
-	ROW0
-	NEXTGROUP
-	JNE rows1
-	JMP store
-
-	PCALIGN $64
-rows2:
-	LOADB
-	ROW0
-	ROW1
-	NEXTGROUP
-	JNE rows2
-	JMP store
-
-	PCALIGN $64
-rows3:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	NEXTGROUP
-	JNE rows3
-	JMP store
-
-	PCALIGN $64
-rows4:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	NEXTGROUP
-	JNE rows4
-	JMP store
-
-	PCALIGN $64
-rows5:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	NEXTGROUP
-	JNE rows5
-	JMP store
-
-	PCALIGN $64
-rows6:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	NEXTGROUP
-	JNE rows6
-	JMP store
-
-	PCALIGN $64
-rows7:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	NEXTGROUP
-	JNE rows7
-	JMP store
-
-	PCALIGN $64
-rows8:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	NEXTGROUP
-	JNE rows8
-	JMP store
-
-	PCALIGN $64
-rows9:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	NEXTGROUP
-	JNE rows9
-	JMP store
-
-	PCALIGN $64
-rows10:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	NEXTGROUP
-	JNE rows10
-	JMP store
-
-	PCALIGN $64
-rows11:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	ROW10
-	NEXTGROUP
-	JNE rows11
-	JMP store
-
-	PCALIGN $64
-rows12:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	ROW6
-	ROW7
-	ROW8
-	ROW9
-	ROW10
-	ROW11
-	NEXTGROUP
-	JNE rows12
+	TOROWS12(AX)
+	LOOPS11(NEXTGROUP, store)
+	LOOP(rows12, EACH12, NEXTGROUP)
 
 store:
 	MOVQ tileInt8_sums(DI), DX
@@ -445,60 +266,15 @@ columns:
 	JEQ  rows4
 	CMPQ AX, $3
 	JEQ  rows3
-
-	PCALIGN $64
-rows2:
-	LOADB
-	ROW0
-	ROW1
-	NEXTGROUP
-	JNE rows2
+	LOOP(rows2, EACH2, NEXTGROUP)
 	JMP store
-
-	PCALIGN $64
-rows3:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	NEXTGROUP
-	JNE rows3
+	LOOP(rows3, EACH3, NEXTGROUP)
 	JMP store
-
-	PCALIGN $64
-rows4:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	NEXTGROUP
-	JNE rows4
+	LOOP(rows4, EACH4, NEXTGROUP)
 	JMP store
-
-	PCALIGN $64
-rows5:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	NEXTGROUP
-	JNE rows5
+	LOOP(rows5, EACH5, NEXTGROUP)
 	JMP store
-
-	PCALIGN $64
-rows6:
-	LOADB
-	ROW0
-	ROW1
-	ROW2
-	ROW3
-	ROW4
-	ROW5
-	NEXTGROUP
-	JNE rows6
+	LOOP(rows6, EACH6, NEXTGROUP)
 
 store:
 	LEAQ (R10)(R10*2), R8

@@ -10,6 +10,7 @@
 
 #include "textflag.h"
 #include "go_asm.h"
+#include "tile_arm64.h"
 
 // Instructions that the assembler lacks. The comments are what a disassembler makes of them, which a test checks.
 #define SDOT(M, N, D)   WORD $(0x4F80E000 | M<<16 | N<<5 | D) // sdot vD.4s, vN.16b, vM.4b[0]
@@ -47,13 +48,33 @@
 	ADD  $4, R5 \
 	SUBS $1, R10
 
-// DOTROW(A, C0, C1, C2, C3) is one row, A the address of its group. V28 to V31 are free.
-#define DOTROW1(DOTROW) DOTROW((R5), 0, 1, 2, 3)
-#define DOTROW2(DOTROW) DOTROW((R5)(R6), 4, 5, 6, 7)
-#define DOTROW3(DOTROW) DOTROW((R5)(R12), 8, 9, 10, 11)
-#define DOTROW4(DOTROW) DOTROW((R5)(R13), 12, 13, 14, 15)
-#define DOTROW5(DOTROW) DOTROW((R5)(R14), 16, 17, 18, 19)
-#define DOTROW6(DOTROW) DOTROW((R5)(R15), 20, 21, 22, 23)
+// one group of so many rows. DOTROW(A, C0, C1, C2, C3) is one row, A the address of its group. V28 to V31 are free.
+#define EACH1(DOTROW) DOTROW((R5), 0, 1, 2, 3)
+#define EACH2(DOTROW) \
+	EACH1(DOTROW) \
+	DOTROW((R5)(R6), 4, 5, 6, 7)
+#define EACH3(DOTROW) \
+	EACH2(DOTROW) \
+	DOTROW((R5)(R12), 8, 9, 10, 11)
+#define EACH4(DOTROW) \
+	EACH3(DOTROW) \
+	DOTROW((R5)(R13), 12, 13, 14, 15)
+#define EACH5(DOTROW) \
+	EACH4(DOTROW) \
+	DOTROW((R5)(R14), 16, 17, 18, 19)
+#define EACH6(DOTROW) \
+	EACH5(DOTROW) \
+	DOTROW((R5)(R15), 20, 21, 22, 23)
+
+// the loop over the groups for so many rows
+//
+//	for range groups { LOADB; EACH(DOTROW); NEXTGROUP }
+#define LOOP(rows, EACH, DOTROW) \
+rows: \
+	LOADB        \
+	EACH(DOTROW) \
+	NEXTGROUP    \
+	BNE rows
 
 // a row of the sums at R11 and a step to the next
 #define LOADSUMS(C0, C1, C2, C3) \
@@ -64,23 +85,6 @@
 	FSTPQ (C0, C1), (R11)   \
 	FSTPQ (C2, C3), 32(R11) \
 	ADD   $128, R11
-
-// MOVE of row after row from R11 on until m are done, then to DONE
-#define EACHROW(MOVE, DONE) \
-	MOVE(F0, F1, F2, F3)     \
-	CMP  $2, R3              \
-	BLT  DONE                \
-	MOVE(F4, F5, F6, F7)     \
-	BEQ  DONE                \
-	MOVE(F8, F9, F10, F11)   \
-	CMP  $4, R3              \
-	BLT  DONE                \
-	MOVE(F12, F13, F14, F15) \
-	BEQ  DONE                \
-	MOVE(F16, F17, F18, F19) \
-	CMP  $6, R3              \
-	BLT  DONE                \
-	MOVE(F20, F21, F22, F23)
 
 #define DOT(DOTROW) \
 	MOVD x+0(FP), R0              \
@@ -100,74 +104,26 @@
 	MOVD $128, R4                 \
 columns:                          \
 	MOVD R2, R11                  \
-	EACHROW(LOADSUMS, loaded)     \
+	ROWSUPTO6(LOADSUMS, loaded)   \
 loaded:                           \
 	MOVD tileInt8_a(R0), R5       \
 	MOVD tileInt8_groups(R0), R10 \
 	MOVD R19, R8                  \
-	CMP  $6, R3                   \
-	BEQ  rows6                    \
-	CMP  $5, R3                   \
-	BEQ  rows5                    \
-	CMP  $4, R3                   \
-	BEQ  rows4                    \
-	CMP  $3, R3                   \
-	BEQ  rows3                    \
-	CMP  $2, R3                   \
-	BEQ  rows2                    \
-rows1:                            \
-	LOADB                         \
-	DOTROW1(DOTROW)               \
-	NEXTGROUP                     \
-	BNE rows1                     \
-	B   store                     \
-rows2:                            \
-	LOADB                         \
-	DOTROW1(DOTROW)               \
-	DOTROW2(DOTROW)               \
-	NEXTGROUP                     \
-	BNE rows2                     \
-	B   store                     \
-rows3:                            \
-	LOADB                         \
-	DOTROW1(DOTROW)               \
-	DOTROW2(DOTROW)               \
-	DOTROW3(DOTROW)               \
-	NEXTGROUP                     \
-	BNE rows3                     \
-	B   store                     \
-rows4:                            \
-	LOADB                         \
-	DOTROW1(DOTROW)               \
-	DOTROW2(DOTROW)               \
-	DOTROW3(DOTROW)               \
-	DOTROW4(DOTROW)               \
-	NEXTGROUP                     \
-	BNE rows4                     \
-	B   store                     \
-rows5:                            \
-	LOADB                         \
-	DOTROW1(DOTROW)               \
-	DOTROW2(DOTROW)               \
-	DOTROW3(DOTROW)               \
-	DOTROW4(DOTROW)               \
-	DOTROW5(DOTROW)               \
-	NEXTGROUP                     \
-	BNE rows5                     \
-	B   store                     \
-rows6:                            \
-	LOADB                         \
-	DOTROW1(DOTROW)               \
-	DOTROW2(DOTROW)               \
-	DOTROW3(DOTROW)               \
-	DOTROW4(DOTROW)               \
-	DOTROW5(DOTROW)               \
-	DOTROW6(DOTROW)               \
-	NEXTGROUP                     \
-	BNE rows6                     \
+	TOROWS6                       \
+	LOOP(rows1, EACH1, DOTROW)    \
+	B    store                    \
+	LOOP(rows2, EACH2, DOTROW)    \
+	B    store                    \
+	LOOP(rows3, EACH3, DOTROW)    \
+	B    store                    \
+	LOOP(rows4, EACH4, DOTROW)    \
+	B    store                    \
+	LOOP(rows5, EACH5, DOTROW)    \
+	B    store                    \
+	LOOP(rows6, EACH6, DOTROW)    \
 store:                            \
 	MOVD R1, R11                  \
-	EACHROW(STORESUMS, stored)    \
+	ROWSUPTO6(STORESUMS, stored)  \
 stored:                           \
 	ADD  $64, R19                 \
 	ADD  $64, R1                  \
