@@ -6,11 +6,29 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"tfm/mat"
 )
+
+// Every file is a subcommand and is named for it, so that each can be read alone; all else is in packages.
+func TestAFileIsASubcommand(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"main", "doc"}
+	for _, c := range program().Commands {
+		names = append(names, c.Name)
+	}
+	for _, file := range files {
+		if name := strings.TrimSuffix(file, ".go"); !strings.HasSuffix(name, "_test") && !slices.Contains(names, name) {
+			t.Errorf("%s: there is no subcommand %s", file, name)
+		}
+	}
+}
 
 func TestHelpShowsEveryFlagAndItsDefault(t *testing.T) {
 	all := mustRun(t, "", "help").stdout
