@@ -229,6 +229,29 @@ func TestCancelledCallReturns(t *testing.T) {
 	}
 }
 
+func TestLanguages(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 1})
+	if src, tgt := tr.Languages(); src != "" || tgt != "" {
+		t.Errorf("a file that names no language: %q and %q", src, tgt)
+	}
+	tokens, err := tr.Tokenizers().Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := (model.File{Model: tr.Model(), Tokenizers: tokens, SrcLang: "en", TgtLang: "pt-BR"}).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	named, err := translate.Open(path, translate.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer named.Close()
+	if src, tgt := named.Languages(); src != "en" || tgt != "pt-BR" {
+		t.Errorf("%q and %q, want en and pt-BR", src, tgt)
+	}
+}
+
 func TestClose(t *testing.T) {
 	tr, err := translate.Open(toyModel(), translate.Options{})
 	if err != nil {

@@ -29,6 +29,8 @@ type Translator struct {
 	weights *decode.Weights
 	pool    *mat.Pool
 
+	srcLang, tgtLang string // of the model file
+
 	free      chan *decode.Decoder // one for each call that may translate; nil if it has not been made yet
 	closeOnce sync.Once
 }
@@ -50,6 +52,7 @@ func Open(path string, o Options) (*Translator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	t.srcLang, t.tgtLang = file.SrcLang, file.TgtLang
 	return t, nil
 }
 
@@ -99,6 +102,10 @@ func (t *Translator) Model() *model.Transformer { return t.model }
 
 // Tokenizers are the model's.
 func (t *Translator) Tokenizers() vocab.Pair { return t.tokens }
+
+// Languages are the languages that the model translates from and to, as tags of BCP 47 such as "en" or
+// "pt-BR". Each is "" if the model file does not name it, and without a file.
+func (t *Translator) Languages() (source, target string) { return t.srcLang, t.tgtLang }
 
 // MaxSource is the most tokens of a text that the model translates.
 func (t *Translator) MaxSource() int { return t.model.Config.MaxLen - 1 }
