@@ -36,8 +36,8 @@ func TestEveryVariantDecodesAsItsFullPassBitForBit(t *testing.T) {
 	model.EachVariant(t, cachedStepsEqualTheFullPass)
 }
 
-// Sentences begin at different steps, so that rows stand at different positions, and each forks every
-// third step: one of the two rows goes on in the other's place, which is a copy.
+// Sentences begin at different steps, so that rows stand at different positions, and each forks
+// every third step: one of the two rows goes on in the other's place, which is a copy.
 func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 	c := m.Config
 	b := model.RandomBatch(c, 5, 0, 7)

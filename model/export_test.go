@@ -8,8 +8,8 @@ import (
 	"tfm/mat"
 )
 
-// Package decode imports this one, so tests that need both are in package model_test, in decode_test.go.
-// Here is what they share with the tests of this package.
+// Package decode imports this one, so tests that need both are in package model_test, in
+// decode_test.go. Here is what they share with the tests of this package.
 
 var Toy, NewToy, RandomBatch = toy, newModel, randomBatch
 

@@ -5,12 +5,13 @@ import (
 	"iter"
 )
 
-// Batches reads lines ahead and yields those that are there together, 1 to n of them, in order. So a
-// filter answers at once when lines come one at a time, and many together when they come fast.
+// Batches reads lines ahead and yields those that are there together, 1 to n of them, in order.
+// So a filter answers at once when lines come one at a time, and many together when they come
+// fast.
 //
-// An error of the sequence, or of ctx, is yielded alone after everything that came before it, and ends
-// it. The goroutine that reads ends with the sequence, or when the read that it waits for does. It panics
-// if n is less than 1.
+// An error of the sequence, or of ctx, is yielded alone after everything that came before it, and
+// ends it. The goroutine that reads ends with the sequence, or when the read that it waits for
+// does. It panics if n is less than 1.
 func Batches(ctx context.Context, lines iter.Seq2[Line, error], n int) iter.Seq2[[]Line, error] {
 	if n < 1 {
 		panic("text: batches of less than a line")
@@ -59,8 +60,8 @@ func readAhead(lines iter.Seq2[Line, error], n int, done chan struct{}) chan lin
 	return ahead
 }
 
-// nextBatch waits for a line, and returns it with the next ones that are there already. The error is that
-// in place of the line after them. It returns nothing at the end.
+// nextBatch waits for a line, and returns it with the next ones that are there already. The error
+// is that in place of the line after them. It returns nothing at the end.
 func nextBatch(ctx context.Context, ahead chan lineOrError) ([]Line, error) {
 	var lines []Line
 	var next lineOrError

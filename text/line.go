@@ -23,8 +23,8 @@ func (l Line) Warning(kind, format string, a ...any) Warning {
 	return Warning{kind, fmt.Sprintf("%s:%d: %s", l.File, l.Number, fmt.Sprintf(format, a...))}
 }
 
-// IsBlank reports whether s has no word: nothing but white space. Such a text is not translated; its
-// translation is the empty text, in a filter, in a test set and in validation alike.
+// IsBlank reports whether s has no word: nothing but white space. Such a text is not translated;
+// its translation is the empty text, in a filter, in a test set and in validation alike.
 func IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // The kinds of warnings that MendedLines gives.
@@ -33,10 +33,10 @@ const (
 	LongLine    = "lines that are too long"
 )
 
-// MendedLines is ReadLines for a filter, which must not end at one bad line: it replaces invalid UTF-8
-// by U+FFFD, cuts lines longer than MaxLine between two characters, and says so in the line's Warnings.
-// It reads in bounded memory, whatever the length of a line. What cannot be read or unpacked is an error
-// that names the line, and ends the sequence.
+// MendedLines is ReadLines for a filter, which must not end at one bad line: it replaces invalid
+// UTF-8 by U+FFFD, cuts lines longer than MaxLine between two characters, and says so in the
+// line's Warnings. It reads in bounded memory, whatever the length of a line. What cannot be read
+// or unpacked is an error that names the line, and ends the sequence.
 func MendedLines(r io.Reader, name string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		l, err := newLineReader(r, name)

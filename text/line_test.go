@@ -64,7 +64,8 @@ func TestMendedLines(t *testing.T) {
 	}
 }
 
-// However a text is damaged, its lines are valid and at most MaxLine long, and the good ones are what they were.
+// However a text is damaged, its lines are valid and at most MaxLine long, and the good ones are
+// what they were.
 func FuzzMendedLines(f *testing.F) {
 	f.Add([]byte("a\xffb\r\n\n\xef\xbb\xbf"))
 	f.Add([]byte("\x1f\x8b"))

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine makes what a model says one line of valid UTF-8: a line's end becomes a space, and a run of
-// bytes that are not UTF-8 becomes U+FFFD. It sets ranges of raw to those of the result, in place; if
-// ranges of raw follow one another, so do they.
+// OneLine makes what a model says one line of valid UTF-8: a line's end becomes a space, and a
+// run of bytes that are not UTF-8 becomes U+FFFD. It sets ranges of raw to those of the result,
+// in place; if ranges of raw follow one another, so do they.
 func OneLine(raw string, ranges []Range) (string, []Range) {
 	if utf8.ValidString(raw) && !strings.ContainsAny(raw, "\r\n") {
 		return raw, ranges

@@ -11,8 +11,8 @@ type Warning struct {
 // warningsShown is the number of warnings of a kind that are shown.
 const warningsShown = 10
 
-// Warnings shows the first ten warnings of each kind and counts the others, so that a damaged corpus
-// does not fill the screen. It is not for concurrent use.
+// Warnings shows the first ten warnings of each kind and counts the others, so that a damaged
+// corpus does not fill the screen. It is not for concurrent use.
 type Warnings struct {
 	Show func(message string)
 

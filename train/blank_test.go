@@ -7,8 +7,9 @@ import (
 	"tfm/text/score"
 )
 
-// The BLEU of a validation is that of translate's translations: a source without a word, whether it has no tokens or
-// tokens of white space alone, has the empty one, and a translation is one line of valid UTF-8.
+// The BLEU of a validation is that of translate's translations: a source without a word, whether
+// it has no tokens or tokens of white space alone, has the empty one, and a translation is one
+// line of valid UTF-8.
 func TestBlankSourcesAreNotTranslated(t *testing.T) {
 	const reference, said = "the dark red house stands there", "the dark\nred house \xffstands there"
 	d := copyData()

@@ -15,7 +15,8 @@ type LineOptions struct {
 	Warn    func(text.Warning) // is told of every line that was mended or cut; nil is nobody
 }
 
-// CutWarning is the warning that a line, of which r has become, was cut because it has too many tokens.
+// CutWarning is the warning that a line, of which r has become, was cut because it has too many
+// tokens.
 func (r Result) CutWarning(l text.Line) text.Warning {
 	return l.Warning("lines of too many pieces", "%d pieces, cut to %d", r.Length, r.Cut)
 }
@@ -26,13 +27,15 @@ type Line struct {
 	Result
 }
 
-// Lines translates a stream of lines, such as text.MendedLines reads, and yields the lines that were
-// translated together, in order. It reads ahead as text.Batches does: what comes a line at a time is
-// answered a line at a time. How many are translated together changes no translation. A line without a word has none; its
-// Best is empty. Draws are numbered through all lines that have a word.
+// Lines translates a stream of lines, such as text.MendedLines reads, and yields the lines that
+// were translated together, in order. It reads ahead as text.Batches does: what comes a line at a
+// time is answered a line at a time. How many are translated together changes no translation. A
+// line without a word has none; its Best is empty. Draws are numbered through all lines that have
+// a word.
 //
-// An error of the stream, or of ctx, is yielded alone after everything that came before it, and ends the
-// sequence. The goroutine that reads ends with the sequence, or when the read that it waits for does.
+// An error of the stream, or of ctx, is yielded alone after everything that came before it, and
+// ends the sequence. The goroutine that reads ends with the sequence, or when the read that it
+// waits for does.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
 	if o.Batch == 0 {
 		o.Batch = 256

@@ -13,8 +13,8 @@ type Request struct {
 	Texts  []string
 	Decode decode.Options // the zero value is decode.DefaultOptions()
 
-	// MaxSource is the number of tokens after which a text is cut. 0 is what the model can take, and more
-	// is no more than that.
+	// MaxSource is the number of tokens after which a text is cut. 0 is what the model can take,
+	// and more is no more than that.
 	MaxSource int
 
 	Tokens    bool // results carry the tokens with their places in the texts
@@ -23,8 +23,8 @@ type Request struct {
 
 // Result is what became of a text.
 type Result struct {
-	// Translations are those that Decode.NBest asks for, the ones with the highest scores first. There are
-	// none of a text without a word, and at least one of every other.
+	// Translations are those that Decode.NBest asks for, the ones with the highest scores first.
+	// There are none of a text without a word, and at least one of every other.
 	Translations []Translation
 
 	Length int     // tokens of the text
@@ -48,24 +48,25 @@ type Translation struct {
 
 	Tokens []Token // if Request.Tokens
 
-	// Attention, if Request.Attention, is how much each token of the translation looked at each token of
-	// the source: the weights of the last decoder layer's cross-attention, averaged over its heads. Row i
-	// belongs to the step that said Tokens[i], and there is one more for the end mark; so is a column at
-	// the end of each row. The numbers of a row are 0 or more and sum to 1.
+	// Attention, if Request.Attention, is how much each token of the translation looked at each
+	// token of the source: the weights of the last decoder layer's cross-attention, averaged over
+	// its heads. Row i belongs to the step that said Tokens[i], and there is one more for the end
+	// mark; so is a column at the end of each row. The numbers of a row are 0 or more and sum to
+	// 1.
 	Attention [][]float32
 }
 
-// Token is a token of a text: an id of the vocabulary, and the bytes of the text that it stands for.
-// The ranges of a text's tokens follow one another, as text.Tokenizer says, and divide all of it that
-// has been translated.
+// Token is a token of a text: an id of the vocabulary, and the bytes of the text that it stands
+// for. The ranges of a text's tokens follow one another, as text.Tokenizer says, and divide all
+// of it that has been translated.
 type Token struct {
 	ID int32
 	text.Range
 }
 
-// Alignment returns for each token of the translation the index of the source's token that it looked at
-// most, of equal ones the first, by Attention. End marks take no part. It is nil without Attention, or if
-// the source has no tokens.
+// Alignment returns for each token of the translation the index of the source's token that it
+// looked at most, of equal ones the first, by Attention. End marks take no part. It is nil
+// without Attention, or if the source has no tokens.
 func (r Translation) Alignment() []int {
 	if len(r.Attention) == 0 {
 		return nil
@@ -89,9 +90,10 @@ func orDefault(o decode.Options) decode.Options {
 	return o
 }
 
-// Do translates the texts of a request; results are in their order. Texts with a word are numbered from
-// Decode.First, which draws depend on. The error is an invalid setting's, as a *model.FieldError, or that
-// of ctx, which is looked at between the steps of decoding: a call that is cancelled returns at once.
+// Do translates the texts of a request; results are in their order. Texts with a word are
+// numbered from Decode.First, which draws depend on. The error is an invalid setting's, as a
+// *model.FieldError, or that of ctx, which is looked at between the steps of decoding: a call
+// that is cancelled returns at once.
 func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	r.Decode = orDefault(r.Decode)
 	if err := r.Decode.Validate(); err != nil {
@@ -130,8 +132,8 @@ func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	return results, nil
 }
 
-// encode returns the ids of the texts that have a word and their indices in results, where it sets what
-// a result says of its source.
+// encode returns the ids of the texts that have a word and their indices in results, where it
+// sets what a result says of its source.
 func (t *Translator) encode(r Request, results []Result) (srcs [][]int32, of []int) {
 	most := t.MaxSource()
 	if r.MaxSource > 0 {

@@ -21,7 +21,8 @@ var (
 	nouns      = [][2]string{{"dog", "chien"}, {"cat", "chat"}, {"book", "livre"}, {"tree", "arbre"}}
 )
 
-// toy is a model that has learned phrases of an adjective and a noun, which change places: a file, made once.
+// toy is a model that has learned phrases of an adjective and a noun, which change places: a
+// file, made once.
 var toy = sync.OnceValues(func() (string, error) {
 	var corpus []text.Pair
 	for _, a := range adjectives {

@@ -49,7 +49,8 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// What Do returns of a text does not depend on the texts beside it, and everything it carries fits together.
+// What Do returns of a text does not depend on the texts beside it, and everything it carries
+// fits together.
 func TestDo(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	texts := []string{"the red dog", "", "the old tree the good cat", "   ", "unknown 日本語 text", "the black book "}
@@ -172,8 +173,8 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
-// Calls from many goroutines, more than translate at once, with options of their own, get what they would
-// get alone.
+// Calls from many goroutines, more than translate at once, with options of their own, get what
+// they would get alone.
 func TestConcurrentCalls(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 2, Concurrent: 3})
 	sources, _ := phrases()

@@ -17,8 +17,8 @@ import (
 type Options struct {
 	Threads int // that kernels run on; 0 is GOMAXPROCS. No result depends on it
 
-	// Concurrent is the number of calls that translate at once; more wait for one of them to end. Each takes
-	// memory for its batch beside the weights, which all share. 0 is Threads.
+	// Concurrent is the number of calls that translate at once; more wait for one of them to end.
+	// Each takes memory for its batch beside the weights, which all share. 0 is Threads.
 	Concurrent int
 }
 
@@ -56,8 +56,8 @@ func Open(path string, o Options) (*Translator, error) {
 	return t, nil
 }
 
-// New returns a Translator of a model in memory, which must have been allocated and must not be trained
-// while the Translator is in use.
+// New returns a Translator of a model in memory, which must have been allocated and must not be
+// trained while the Translator is in use.
 func New(m *model.Transformer, tokens vocab.Pair, o Options) (*Translator, error) {
 	if src, tgt := tokens.Source.Size(), tokens.Target.Size(); src != m.Config.SrcVocab || tgt != m.Config.TgtVocab {
 		return nil, fmt.Errorf("tokenizers of %d and %d pieces, expected %d and %d as the configuration says", src, tgt, m.Config.SrcVocab, m.Config.TgtVocab)
@@ -84,8 +84,8 @@ func New(m *model.Transformer, tokens vocab.Pair, o Options) (*Translator, error
 	return t, nil
 }
 
-// Close waits for the calls that translate and frees the Translator's threads. Calls after it return an
-// error. It may be called more than once, and returns nil.
+// Close waits for the calls that translate and frees the Translator's threads. Calls after it
+// return an error. It may be called more than once, and returns nil.
 func (t *Translator) Close() error {
 	t.closeOnce.Do(func() {
 		for range cap(t.free) {
@@ -103,8 +103,8 @@ func (t *Translator) Model() *model.Transformer { return t.model }
 // Tokenizers are the model's.
 func (t *Translator) Tokenizers() vocab.Pair { return t.tokens }
 
-// Languages are the languages that the model translates from and to, as tags of BCP 47 such as "en" or
-// "pt-BR". Each is "" if the model file does not name it, and without a file.
+// Languages are the languages that the model translates from and to, as tags of BCP 47 such as
+// "en" or "pt-BR". Each is "" if the model file does not name it, and without a file.
 func (t *Translator) Languages() (source, target string) { return t.srcLang, t.tgtLang }
 
 // MaxSource is the most tokens of a text that the model translates.
@@ -128,10 +128,10 @@ func (t *Translator) acquire(ctx context.Context) (*decode.Decoder, error) {
 
 func (t *Translator) release(d *decode.Decoder) { t.free <- d }
 
-// Translate returns the best translation of each text, as decode.DefaultOptions find it. A text without
-// a word stays empty. A text is a sentence, or a line; of one with more than MaxSource tokens the first
-// are translated, and Do tells which those are. The error is that of ctx, which is looked at between the
-// steps of decoding.
+// Translate returns the best translation of each text, as decode.DefaultOptions find it. A text
+// without a word stays empty. A text is a sentence, or a line; of one with more than MaxSource
+// tokens the first are translated, and Do tells which those are. The error is that of ctx, which
+// is looked at between the steps of decoding.
 func (t *Translator) Translate(ctx context.Context, texts []string) ([]string, error) {
 	results, err := t.Do(ctx, Request{Texts: texts})
 	if err != nil {

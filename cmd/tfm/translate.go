@@ -111,7 +111,8 @@ func inputLines(files []string, read func(r io.Reader, name string) iter.Seq2[te
 	}
 }
 
-// newPrompt returns what is shown before a line is waited for, and at the end: nothing unless a person types.
+// newPrompt returns what is shown before a line is waited for, and at the end: nothing unless a
+// person types.
 func newPrompt(files []string) (prompt, end func()) {
 	if len(files) > 0 || !terminal.IsTerminal(os.Stdin) {
 		return func() {}, func() {}
@@ -120,7 +121,8 @@ func newPrompt(files []string) (prompt, end func()) {
 	return func() { fmt.Fprint(os.Stderr, "> ") }, func() { fmt.Fprintln(os.Stderr) }
 }
 
-// filter writes translations as they come: a line each, or with lists one for each translation of it.
+// filter writes translations as they come: a line each, or with lists one for each translation of
+// it.
 func filter(out io.Writer, answers iter.Seq2[[]translate.Line, error], lists bool, prompt, end func()) error {
 	defer end()
 	w := bufio.NewWriter(out)

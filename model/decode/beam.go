@@ -2,15 +2,17 @@ package decode
 
 import (
 	"math"
+	"slices"
 
 	"tfm/mat"
 	"tfm/model"
 )
 
-// beam keeps the best continuations of a source's hypotheses at each step, as many as its width. One
-// that ends in EOS is finished if it is among the width best of all continuations. A search is done when
-// width hypotheses are finished, or when none that goes on can still come to a score that would be
-// listed. So the number of translations that are listed changes nothing of the first of them.
+// beam keeps the best continuations of a source's hypotheses at each step, as many as its width.
+// One that ends in EOS is finished if it is among the width best of all continuations. A search
+// is done when width hypotheses are finished, or when none that goes on can still come to a score
+// that would be listed. So the number of translations that are listed changes nothing of the
+// first of them.
 type beam struct{ width int }
 
 func (k beam) starts() int { return 1 }
@@ -43,8 +45,22 @@ func (k beam) isDone(b *sentence) bool {
 	return b.finished >= k.width || len(b.nBest) == b.options.listed() && b.nBest[len(b.nBest)-1].score >= best
 }
 
-// merge leaves in s.best the n best continuations of all hypotheses of a sentence, whose first row is
-// first.
+// truncate counts what is cut only if nothing is finished. Hypotheses that differ in the last token
+// only are one, because that is cut off.
+func (k beam) truncate(s *search, b *sentence) {
+	if len(b.nBest) > 0 {
+		return
+	}
+	for i, h := range b.live {
+		same := func(o live) bool { return s.history[o.last].parent == s.history[h.last].parent }
+		if !slices.ContainsFunc(b.live[:i], same) {
+			b.finish(ending{b.options.score(h.logP, b.tokens), h.last, true})
+		}
+	}
+}
+
+// merge leaves in s.best the n best continuations of all hypotheses of a sentence, whose first
+// row is first.
 func (s *search) merge(b *sentence, first, n int) {
 	if cap(s.best) < n {
 		s.best = make([]continuation, 0, n)
@@ -61,8 +77,9 @@ func (s *search) merge(b *sentence, first, n int) {
 	}
 }
 
-// topK fills best to its capacity with the largest numbers of row, in descending order and equal ones by
-// index; logP is the number. -Inf is left out. Runs of the row that have nothing to offer are skipped.
+// topK fills best to its capacity with the largest numbers of row, in descending order and equal
+// ones by index; logP is the number. -Inf is left out. Runs of the row that have nothing to offer
+// are skipped.
 func topK(best []continuation, row []float32) []continuation {
 	const run = 256
 	for lo := 0; lo < len(row); lo += run {

@@ -5,17 +5,19 @@ import (
 	"tfm/mat"
 )
 
-// cache holds the keys and values of one layer's self-attention for the tokens that each of a number
-// of hypotheses, its slots, has so far. Keys are stored transposed, so that a query reads them along
-// rows. What attention computes from a cache has the bits of the forward pass over the whole sentence.
+// cache holds the keys and values of one layer's self-attention for the tokens that each of a
+// number of hypotheses, its slots, has so far. Keys are stored transposed, so that a query reads
+// them along rows. What attention computes from a cache has the bits of the forward pass over the
+// whole sentence.
 type cache struct {
 	keys, values     []float32 // [slots × h·d_k × positions], [slots × positions × h·d_v]
 	slots, positions int
 	dk, dv           int // of all heads together
 }
 
-// reserve empties the cache and makes room for slots, 1 or more, of keys and values of these sizes: for
-// as many positions as the memory that is already there can hold, up to most, or for a few.
+// reserve empties the cache and makes room for slots, 1 or more, of keys and values of these
+// sizes: for as many positions as the memory that is already there can hold, up to most, or for a
+// few.
 func (c *cache) reserve(slots int, s attn.Sizes, most int) {
 	c.slots, c.dk, c.dv = slots, s.Heads*s.DK, s.Heads*s.DV
 	c.positions = max(32, min(most, len(c.keys)/(slots*c.dk), len(c.values)/(slots*c.dv)))

@@ -11,8 +11,8 @@ import (
 )
 
 // Decoder translates: it encodes sources, some at a time, and searches for their translations as
-// Options say. A translation does not depend on the sentences beside it, nor on the number of threads. A
-// Decoder is not for concurrent use; any number may share Weights.
+// Options say. A translation does not depend on the sentences beside it, nor on the number of
+// threads. A Decoder is not for concurrent use; any number may share Weights.
 type Decoder struct {
 	w      *Weights
 	pool   *mat.Pool
@@ -25,10 +25,10 @@ func New(w *Weights, p *mat.Pool) *Decoder {
 	return &Decoder{w: w, pool: p, state: NewState(w, p)}
 }
 
-// Translate returns the best translation of each source, in the order of srcs, which are token ids
-// without EOS: the first of those that NBest lists. The error is that of Options.Validate, or that of ctx,
-// which is looked at before each step. It panics on ids outside the vocabulary and on more than
-// Config.MaxLen-1 of them in a source.
+// Translate returns the best translation of each source, in the order of srcs, which are token
+// ids without EOS: the first of those that NBest lists. The error is that of Options.Validate, or
+// that of ctx, which is looked at before each step. It panics on ids outside the vocabulary and
+// on more than Config.MaxLen-1 of them in a source.
 func (d *Decoder) Translate(ctx context.Context, srcs [][]int32, o Options) ([]Hypothesis, error) {
 	results := make([]Hypothesis, len(srcs))
 	err := d.translate(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = list[0] })
@@ -38,9 +38,10 @@ func (d *Decoder) Translate(ctx context.Context, srcs [][]int32, o Options) ([]H
 	return results, nil
 }
 
-// NBest lists up to Options.NBest translations of each source, the ones with the highest scores first. A
-// beam lists those that ended, or if none did those that the length limit cut, all different; sampling
-// lists all that it drew, equal ones too. Errors and panics are those of Translate.
+// NBest lists up to Options.NBest translations of each source, the ones with the highest scores
+// first. A beam lists those that ended, or if none did those that the length limit cut, all
+// different; sampling lists all that it drew, equal ones too. Errors and panics are those of
+// Translate.
 func (d *Decoder) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hypothesis, error) {
 	results := make([][]Hypothesis, len(srcs))
 	err := d.translate(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = list })
@@ -93,10 +94,10 @@ func longestFirst(srcs [][]int32) []int {
 	return order
 }
 
-// Next returns the probability of every entry of the target's vocabulary to be the next token of the
-// translation of src after the tokens given: one turn of the generation loop. The bits are those that
-// searches decide by. Pad and BOS, which are never said, have 0. It panics on ids and lengths as
-// Translate does.
+// Next returns the probability of every entry of the target's vocabulary to be the next token of
+// the translation of src after the tokens given: one turn of the generation loop. The bits are
+// those that searches decide by. Pad and BOS, which are never said, have 0. It panics on ids and
+// lengths as Translate does.
 func (d *Decoder) Next(src, given []int32) []float32 {
 	c := &d.w.model.Config
 	check("target", 0, given, c.TgtVocab, c.MaxLen)
@@ -112,10 +113,11 @@ func (d *Decoder) Next(src, given []int32) []float32 {
 	return p
 }
 
-// Attention returns for each pair how much each token of the translation looked at each token of its
-// source: the weights of the last decoder layer's cross-attention, averaged over the heads. Row i of a
-// pair belongs to the step that says tgts[k][i], the last one EOS; column j is srcs[k][j], the last one
-// EOS. Each row sums to 1. The error is that of ctx; it panics on ids and lengths as Translate does.
+// Attention returns for each pair how much each token of the translation looked at each token of
+// its source: the weights of the last decoder layer's cross-attention, averaged over the heads.
+// Row i of a pair belongs to the step that says tgts[k][i], the last one EOS; column j is
+// srcs[k][j], the last one EOS. Each row sums to 1. The error is that of ctx; it panics on ids
+// and lengths as Translate does.
 func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]float32, error) {
 	c := &d.w.model.Config
 	for i := range srcs {

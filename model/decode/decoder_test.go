@@ -106,8 +106,8 @@ func TestTranslationDependsOnNothingButTheSentence(t *testing.T) {
 	}
 }
 
-// Hypotheses fork and end, and their caches go from slot to slot: the score must still be that of the
-// tokens, given to a State one by one.
+// Hypotheses fork and end, and their caches go from slot to slot: the score must still be that of
+// the tokens, given to a State one by one.
 func TestScoreIsThatOfTheTranslation(t *testing.T) {
 	words := 0
 	for seed := range uint64(4) {
@@ -140,7 +140,8 @@ func TestScoreIsThatOfTheTranslation(t *testing.T) {
 	}
 }
 
-// What Next gives, taken word by word, is the greedy translation with its score, and it is a distribution.
+// What Next gives, taken word by word, is the greedy translation with its score, and it is a
+// distribution.
 func TestNextIsATurnOfTheSearch(t *testing.T) {
 	d := newDecoder(newModel(t, toy()), nil)
 	greedy := Options{Beam: 1, MaxExtra: 6}
@@ -172,7 +173,8 @@ func TestNextIsATurnOfTheSearch(t *testing.T) {
 	}
 }
 
-// The limits of length: the table of positions, and the tokens more than the source, however many or few.
+// The limits of length: the table of positions, and the tokens more than the source, however many
+// or few.
 func TestLengthLimits(t *testing.T) {
 	c := toy()
 	c.MaxLen = 8
@@ -247,8 +249,8 @@ func TestDecodersShareWeights(t *testing.T) {
 	}
 }
 
-// Attention is the mean over the heads of the last layer's cross-attention in the pass over whole sentences, bit for
-// bit, for any number of pairs at once.
+// Attention is the mean over the heads of the last layer's cross-attention in the pass over whole
+// sentences, bit for bit, for any number of pairs at once.
 func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	c := toy()
 	m := opinionated(t, c, 3)
@@ -290,7 +292,8 @@ func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	}
 }
 
-// Two rows that continue one hypothesis go different ways, and a row that comes later begins at position 0.
+// Two rows that continue one hypothesis go different ways, and a row that comes later begins at
+// position 0.
 func TestRowsForkAndBeginAtAnyStep(t *testing.T) {
 	m := opinionated(t, toy(), 4)
 	w := NewWeights(m, nil)
@@ -418,7 +421,8 @@ func TestSameSamplesOnEveryMachine(t *testing.T) {
 	}
 }
 
-// A step of every strategy allocates nothing once its batch has been seen, and neither does encoding one.
+// A step of every strategy allocates nothing once its batch has been seen, and neither does
+// encoding one.
 func TestStepAllocatesNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("allocations cannot be counted under the race detector")

@@ -1,20 +1,18 @@
 package decode
 
-import "tfm/mat"
+import (
+	"tfm/mat"
+	"tfm/model"
+)
 
 // greedy takes the most probable token at each step, of equal ones that with the smallest id.
-type greedy struct{}
+type greedy struct{ single }
 
-func (greedy) starts() int   { return 1 }
-func (greedy) branches() int { return 1 }
+func (greedy) starts() int { return 1 }
 
 func (greedy) expand(_ *search, _ int, logits []float32, out []continuation) []continuation {
 	return bestTokens(out, logits)
 }
-
-func (greedy) advance(s *search, b *sentence, first int) { s.follow(b, first) }
-
-func (greedy) isDone(*sentence) bool { return false }
 
 // bestTokens fills best, to its capacity, with the most probable tokens in order and their
 // log-probabilities. It overwrites the logits.
@@ -26,4 +24,30 @@ func bestTokens(best []continuation, logits []float32) []continuation {
 		best[i].logP -= logZ
 	}
 	return best
+}
+
+// single is what strategies have in common that leave each hypothesis one continuation: all that
+// ends counts, and so does what is cut.
+type single struct{}
+
+func (single) branches() int { return 1 }
+
+func (single) advance(s *search, b *sentence, first int) {
+	for i, h := range b.live {
+		for _, c := range s.continuations(first + i) {
+			if logP := c.logP + h.logP; c.token == model.EOS {
+				b.finish(ending{b.options.score(logP, b.tokens), h.last, false})
+			} else {
+				s.extend(h, first+i, c, logP)
+			}
+		}
+	}
+}
+
+func (single) isDone(*sentence) bool { return false }
+
+func (single) truncate(_ *search, b *sentence) {
+	for _, h := range b.live {
+		b.finish(ending{b.options.score(h.logP, b.tokens), h.last, true})
+	}
 }

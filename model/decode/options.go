@@ -7,7 +7,8 @@ import (
 	"tfm/model"
 )
 
-// The length penalties: what the log-probability of a translation of n tokens, EOS counted, is divided by.
+// The length penalties: what the log-probability of a translation of n tokens, EOS counted, is
+// divided by.
 const (
 	PenaltyWu    = "wu"    // ((5+n)/6)^Alpha: Wu et al. (2016), equation 14, and the paper
 	PenaltyPower = "power" // n^Alpha: with Alpha 1 the mean over the tokens
@@ -21,16 +22,16 @@ type Options struct {
 	MaxExtra int     // a translation has at most this many tokens more than its source, and at most Config.MaxLen-1
 	NBest    int     // translations that are listed of each source, at most Beam or, with Sample, 64; 0 is 1
 
-	// Each token is drawn from softmax(logits/Temperature), of which the TopK most probable tokens stay
-	// and of these the fewest that have TopP of the probability (Fan et al., 2018; Holtzman et al., 2020).
-	// Beam has no effect.
+	// Each token is drawn from softmax(logits/Temperature), of which the TopK most probable
+	// tokens stay and of these the fewest that have TopP of the probability (Fan et al., 2018;
+	// Holtzman et al., 2020). Beam has no effect.
 	Sample      bool
 	Temperature float64 // 0.001 to 1000; the lower, the more often the most probable token
 	TopK        int     // 0 is all
 	TopP        float64 // above 0; 1 is all
 
-	// What is drawn is a function of Seed, the number of the source and the number of its translation,
-	// and does not depend on other sources. Sources are numbered from First.
+	// What is drawn is a function of Seed, the number of the source and the number of its
+	// translation, and does not depend on other sources. Sources are numbered from First.
 	Seed, First uint64
 }
 
@@ -99,8 +100,8 @@ const (
 	maxPositions = 1 << 15 // of all rows together: bounds the memory that long sentences take
 )
 
-// batchSize is the number of sources decoded together if they and their translations have at most so
-// many tokens.
+// batchSize is the number of sources decoded together if they and their translations have at most
+// so many tokens.
 func (o *Options) batchSize(tokens int) int {
 	return max(1, min(maxRows, maxPositions/tokens)/o.width())
 }

@@ -10,12 +10,14 @@ import (
 	"tfm/model"
 )
 
-// sample draws each token by chance, as Options say, for as many hypotheses as are listed. All count,
-// equal ones too.
-type sample struct{ *Options }
+// sample draws each token by chance, as Options say, for as many hypotheses as are listed. All
+// count, equal ones too.
+type sample struct {
+	single
+	*Options
+}
 
-func (o sample) starts() int   { return o.listed() }
-func (o sample) branches() int { return 1 }
+func (o sample) starts() int { return o.listed() }
 
 func (o sample) expand(s *search, row int, logits []float32, out []continuation) []continuation {
 	b, h := s.hypothesis(row)
@@ -25,10 +27,6 @@ func (o sample) expand(s *search, row int, logits []float32, out []continuation)
 	total := mat.ExpSum(logits, logits, top)
 	return append(out, continuation{logP: x - (float64(top) + mat.Log(float64(total))), token: token})
 }
-
-func (o sample) advance(s *search, b *sentence, first int) { s.follow(b, first) }
-
-func (o sample) isDone(*sentence) bool { return false }
 
 // sampling is the memory of sampling, for each row.
 type sampling struct {
@@ -76,8 +74,8 @@ func (s *sampling) draw(i int, row []float32, o *Options, u float64) int32 {
 	for j := len(heap)/2 - 1; j >= 0; j-- {
 		sink(heap, j)
 	}
-	// The most probable ones go to the end of the heap's memory, the first to the last place, and their
-	// probabilities to the front of p.
+	// The most probable ones go to the end of the heap's memory, the first to the last place, and
+	// their probabilities to the front of p.
 	most, enough := len(heap), float64(o.TopP*total)
 	if o.TopK > 0 {
 		most, enough = min(most, o.TopK), math.Inf(1)
@@ -97,7 +95,8 @@ func (s *sampling) draw(i int, row []float32, o *Options, u float64) int32 {
 	return s.likely[i][len(s.likely[i])-1-pick(p[:n], u)].token
 }
 
-// sink moves element i of a heap of continuations, the most probable on top and of equal ones the first, to its place below.
+// sink moves element i of a heap of continuations, the most probable on top and of equal ones the
+// first, to its place below.
 func sink(heap []continuation, i int) {
 	before := func(a, b continuation) bool { return a.logP > b.logP || a.logP == b.logP && a.token < b.token }
 	for {
@@ -141,8 +140,9 @@ func pick(p []float32, u float64) int {
 	return last
 }
 
-// uniform is a number from 0 up to 1, a function of the seed, the source, the number of its translation and the
-// position in it: the first of ChaCha8 with these as its key. c is memory for that.
+// uniform is a number from 0 up to 1, a function of the seed, the source, the number of its
+// translation and the position in it: the first of ChaCha8 with these as its key. c is memory for
+// that.
 func uniform(c *rand.ChaCha8, seed, source, translation, position uint64) float64 {
 	var key [32]byte
 	for i, x := range [...]uint64{seed, source, translation, position} {

@@ -50,8 +50,9 @@ func distribution(m *table, source int32, prefix []int32, o Options) []float64 {
 	return p
 }
 
-// Translations of up to two words, drawn six thousand times, are as frequent as the language and the settings say:
-// Pearson's chi-square. The seeds are fixed, so the test always says the same; of many seeds one in a thousand would fail.
+// Translations of up to two words, drawn six thousand times, are as frequent as the language and
+// the settings say: Pearson's chi-square. The seeds are fixed, so the test always says the same;
+// of many seeds one in a thousand would fail.
 func TestSamplesAreDistributedAsTheModelSays(t *testing.T) {
 	const vocabulary = 11
 	m := language(vocabulary, 1, 1.2)
@@ -192,7 +193,8 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// pick takes the first element for 0, the last that can be for what is nearly 1, and none that has no probability.
+// pick takes the first element for 0, the last that can be for what is nearly 1, and none that
+// has no probability.
 func TestPick(t *testing.T) {
 	p := []float32{0, 0.25, 0, 0.5, 0.25, 0}
 	for _, c := range []struct {
@@ -205,7 +207,8 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// A large vocabulary of equal probabilities, which leaves TopP everything to sort, and cuts where it says.
+// A large vocabulary of equal probabilities, which leaves TopP everything to sort, and cuts where
+// it says.
 func TestTopPOfEqualProbabilities(t *testing.T) {
 	const n = 8000
 	row := make([]float32, n)
@@ -221,7 +224,8 @@ func TestTopPOfEqualProbabilities(t *testing.T) {
 	}
 }
 
-// What stays of a row, however it is found: whatever TopK and TopP, the numbers that are drawn are those of a sorted list.
+// What stays of a row, however it is found: whatever TopK and TopP, the numbers that are drawn
+// are those of a sorted list.
 func TestDrawsAreFromTheMostProbable(t *testing.T) {
 	const n = 3000
 	random := rand.New(rand.NewPCG(3, 3))

@@ -27,14 +27,17 @@ type Hypothesis struct {
 type strategy interface {
 	starts() int   // hypotheses that a search begins with
 	branches() int // most continuations that expand leaves of a row
-	// expand leaves the continuations of a row in out, best first, and returns them. It may overwrite
-	// logits, in which Pad and BOS have been ruled out. Rows are expanded on several threads at once.
+	// expand leaves the continuations of a row in out, best first, and returns them. It may
+	// overwrite logits, in which Pad and BOS have been ruled out. Rows are expanded on several
+	// threads at once.
 	expand(s *search, row int, logits []float32, out []continuation) []continuation
 	// advance makes of the continuations of b's rows, of which first is the first, endings and the
 	// hypotheses that go on, which it leaves in s.next.
 	advance(s *search, b *sentence, first int)
 	// isDone reports that nothing can change the list of b's best.
 	isDone(b *sentence) bool
+	// truncate adds to that list the hypotheses that the length limit has cut, if they count.
+	truncate(s *search, b *sentence)
 }
 
 // search is the memory of one search after another: for the translations of some sources at once.
@@ -97,7 +100,8 @@ type ending struct {
 	truncated bool
 }
 
-// finish keeps e if it is among the best; of equal ones the first is the better. What is not a number is none.
+// finish keeps e if it is among the best; of equal ones the first is the better. What is not a
+// number is none.
 func (b *sentence) finish(e ending) {
 	if !(e.score > math.Inf(-1)) {
 		return
@@ -118,7 +122,7 @@ func (b *sentence) finish(e ending) {
 func strategyOf(o *Options) strategy {
 	switch {
 	case o.Sample:
-		return sample{o}
+		return sample{Options: o}
 	case o.Beam == 1:
 		return greedy{}
 	}
@@ -130,7 +134,8 @@ func (s *search) begin() {
 	s.sentences, s.history, s.each, s.samples = s.sentences[:0], s.history[:0], 0, false
 }
 
-// add begins the search for translations of the source at a place, of at most maxTokens, EOS counted.
+// add begins the search for translations of the source at a place, of at most maxTokens, EOS
+// counted.
 func (s *search) add(place int, number uint64, maxTokens int, o *Options, how strategy) {
 	if len(s.sentences) < cap(s.sentences) {
 		s.sentences = s.sentences[:len(s.sentences)+1] // its slices are used again
@@ -148,9 +153,9 @@ func (s *search) add(place int, number uint64, maxTokens int, o *Options, how st
 	}
 }
 
-// run finds the translations of all sentences that have been added, and calls done with those of each
-// and its place. It returns early, with the error of ctx, when that ends; sentences that were not done
-// then are not reported.
+// run finds the translations of all sentences that have been added, and calls done with those of
+// each and its place. It returns early, with the error of ctx, when that ends; sentences that
+// were not done then are not reported.
 //
 // Equal scores are ordered by hypothesis and token id, so that the result is the same everywhere.
 func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(place int, list []Hypothesis)) error {
@@ -238,32 +243,9 @@ func (s *search) extend(h live, row int, c continuation, logP float64) {
 	s.next = append(s.next, live{logP, int32(len(s.history) - 1), int32(row), h.number})
 }
 
-// follow is advance for strategies with one continuation of each hypothesis.
-func (s *search) follow(b *sentence, first int) {
-	for i, h := range b.live {
-		for _, c := range s.continuations(first + i) {
-			if logP := c.logP + h.logP; c.token == model.EOS {
-				b.finish(ending{b.options.score(logP, b.tokens), h.last, false})
-			} else {
-				s.extend(h, first+i, c, logP)
-			}
-		}
-	}
-}
-
-// results are the best finished hypotheses. Those that the length limit cut count too, in a beam only
-// if none is finished.
+// results are the best hypotheses of b, which is done.
 func (s *search) results(b *sentence) []Hypothesis {
-	_, isBeam := b.strategy.(beam)
-	if !isBeam || len(b.nBest) == 0 {
-		for i, h := range b.live {
-			// Hypotheses of a beam that differ in the last token only are one when that is cut off.
-			same := func(o live) bool { return s.history[o.last].parent == s.history[h.last].parent }
-			if !isBeam || !slices.ContainsFunc(b.live[:i], same) {
-				b.finish(ending{b.options.score(h.logP, b.tokens), h.last, true})
-			}
-		}
-	}
+	b.strategy.truncate(s, b)
 	list := make([]Hypothesis, 0, max(1, len(b.nBest)))
 	for _, e := range b.nBest {
 		h := Hypothesis{Score: e.score, Truncated: e.truncated}

@@ -42,8 +42,8 @@ func TestGreedyTakesTheMostProbableToken(t *testing.T) {
 	}
 }
 
-// With so few continuations a wide beam sees every translation there is, so its list must be the best of
-// all in order, under every length penalty.
+// With so few continuations a wide beam sees every translation there is, so its list must be the
+// best of all in order, under every length penalty.
 func TestWideBeamFindsTheBestTranslations(t *testing.T) {
 	const vocabulary, words = 5, 4 // two words: 31 translations
 	all := each(vocabulary, words)
@@ -92,14 +92,14 @@ func fixed(vocabulary int, probability ...map[int32]float64) *table {
 	}}
 }
 
-// A sentence of one word has a log-probability of ln 0.36 and one of two words, which are 0.6·0.5 probable, less. The
-// longer one wins when length counts enough.
+// A sentence of one word has a log-probability of ln 0.36 and one of two words, which are 0.6·0.5
+// probable, less. The longer one wins when length counts enough.
 func TestLengthPenaltyChooses(t *testing.T) {
 	const word = 3
 	m := fixed(4, map[int32]float64{word: 0.9, model.EOS: 0.1}, map[int32]float64{word: 0.6, model.EOS: 0.4}, map[int32]float64{word: 0.5, model.EOS: 0.5}, map[int32]float64{model.EOS: 1})
-	// ln 0.36 = -1.022 of 2 tokens, ln 0.27 = -1.309 of 3: with n^alpha the second is the better from
-	// alpha = ln(1.309/1.022)/ln(3/2) = 0.611 on; with ((5+n)/6)^alpha from 1.856. Three words are as
-	// probable as two and longer, so they win where two would.
+	// ln 0.36 = -1.022 of 2 tokens, ln 0.27 = -1.309 of 3: with n^alpha the second is the better
+	// from alpha = ln(1.309/1.022)/ln(3/2) = 0.611 on; with ((5+n)/6)^alpha from 1.856. Three
+	// words are as probable as two and longer, so they win where two would.
 	for _, c := range []struct {
 		o     Options
 		words int
@@ -114,7 +114,8 @@ func TestLengthPenaltyChooses(t *testing.T) {
 	}
 }
 
-// Equation 14 of Wu et al. (2016) by hand: ((5+n)/6)^alpha is 1 for one token, 2 for seven and 10 for 55.
+// Equation 14 of Wu et al. (2016) by hand: ((5+n)/6)^alpha is 1 for one token, 2 for seven and 10
+// for 55.
 func TestLengthPenalty(t *testing.T) {
 	for _, c := range []struct {
 		n           int
@@ -148,8 +149,8 @@ func TestTiesGoToTheSmallestID(t *testing.T) {
 	}
 }
 
-// Every score is that of the tokens beside it, whatever forked and ended meanwhile; lists are in order and
-// without repetition, and however long they are, they begin with the translation.
+// Every score is that of the tokens beside it, whatever forked and ended meanwhile; lists are in
+// order and without repetition, and however long they are, they begin with the translation.
 func TestListsBeginWithTheTranslation(t *testing.T) {
 	listed, truncated := 0, 0
 	for seed := range uint64(5) {
@@ -244,8 +245,8 @@ func TestSearchEndsWhenNothingBetterCanCome(t *testing.T) {
 	}
 }
 
-// Logits that are not numbers make no sense, but no crash and no endless search either: there is one empty
-// translation.
+// Logits that are not numbers make no sense, but no crash and no endless search either: there is
+// one empty translation.
 func TestLogitsThatAreNotNumbers(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		m := &table{vocabulary: 300, logits: func(_ int32, _ []int32, row []float32) {

@@ -9,13 +9,14 @@ import (
 	"tfm/model"
 )
 
-// State is sources that have been encoded and the keys and values of the hypotheses that translate
-// them. Begin encodes sources; Step gives each of some hypotheses one token and returns the logits of
-// the next. A row's logits depend on its source and its tokens alone, not on the rows beside it nor on
-// the number of threads, and have the bits of the forward pass over the whole sentence.
+// State is sources that have been encoded and the keys and values of the hypotheses that
+// translate them. Begin encodes sources; Step gives each of some hypotheses one token and returns
+// the logits of the next. A row's logits depend on its source and its tokens alone, not on the
+// rows beside it nor on the number of threads, and have the bits of the forward pass over the
+// whole sentence.
 //
-// After its largest batch a State allocates nothing in Step. It is not for concurrent use; any number
-// of States may share Weights.
+// After its largest batch a State allocates nothing in Step. It is not for concurrent use; any
+// number of States may share Weights.
 type State struct {
 	w    *Weights
 	pool *mat.Pool
@@ -77,10 +78,11 @@ type decoderActivations struct {
 	logits              mat.Matrix // [rows × V]
 }
 
-// Begin forgets all hypotheses and encodes sources, which are token ids without EOS, for steps of up
-// to rows rows. positions is the most tokens that a hypothesis is expected to have, BOS counted; memory
-// for that many is kept between batches, and Step makes more if it must. It panics on ids outside the
-// vocabulary, on sources of more than Config.MaxLen-1 of them, and on rows below 1.
+// Begin forgets all hypotheses and encodes sources, which are token ids without EOS, for steps of
+// up to rows rows. positions is the most tokens that a hypothesis is expected to have, BOS
+// counted; memory for that many is kept between batches, and Step makes more if it must. It
+// panics on ids outside the vocabulary, on sources of more than Config.MaxLen-1 of them, and on
+// rows below 1.
 func (s *State) Begin(sources [][]int32, rows, positions int) {
 	c := &s.w.model.Config
 	if rows < 1 {
@@ -152,10 +154,11 @@ func (s *State) encode() mat.Matrix {
 	return x
 }
 
-// Step gives each row its token and returns the logits [rows × V] of the next one. They are valid until
-// the next Step and may be overwritten. Rows may have any number of tokens each and translate any source. A hypothesis of the
-// last step that no row continues is forgotten. Step panics if there are more rows than Begin was told,
-// on ids, sources and parents that do not exist, and on more than Config.MaxLen tokens.
+// Step gives each row its token and returns the logits [rows × V] of the next one. They are valid
+// until the next Step and may be overwritten. Rows may have any number of tokens each and
+// translate any source. A hypothesis of the last step that no row continues is forgotten. Step
+// panics if there are more rows than Begin was told, on ids, sources and parents that do not
+// exist, and on more than Config.MaxLen tokens.
 func (s *State) Step(rows []Row) mat.Matrix {
 	s.place(rows)
 	act := s.decoder.view(len(rows))
@@ -174,7 +177,8 @@ func (s *State) Step(rows []Row) mat.Matrix {
 	return act.logits
 }
 
-// layer is DecoderLayer.Forward of layer i for the newest tokens x [rows × d], with cached keys and values.
+// layer is DecoderLayer.Forward of layer i for the newest tokens x [rows × d], with cached keys
+// and values.
 func (s *State) layer(i int, act *decoderActivations, x, scores mat.Matrix) mat.Matrix {
 	l, p, none := &s.w.model.Decoder[i], s.pool, mat.Dropout{}
 	if l.PreNorm {
@@ -285,7 +289,8 @@ func (s *State) check(i int, r Row) {
 	}
 }
 
-// scratch returns the scores of n rows, each wide enough for every source and every cached position.
+// scratch returns the scores of n rows, each wide enough for every source and every cached
+// position.
 func (s *State) scratch(n int) mat.Matrix {
 	const line = 16 // floats of a cache line: threads write to neighbouring rows
 	width := (max(s.longest, s.caches[0].positions) + line - 1) / line * line

@@ -13,8 +13,8 @@ import (
 	"tfm/model"
 )
 
-// table is a toy language: the logits of the next token are a function of the source and of the tokens
-// before it.
+// table is a toy language: the logits of the next token are a function of the source and of the
+// tokens before it.
 type table struct {
 	vocabulary int
 	logits     func(source int32, prefix []int32, row []float32)
@@ -41,7 +41,8 @@ func (m *table) Step(rows []Row) mat.Matrix {
 	return y
 }
 
-// language is a table of random numbers, the same for the same seed. EOS is as probable as the words.
+// language is a table of random numbers, the same for the same seed. EOS is as probable as the
+// words.
 func language(vocabulary int, seed uint64, spread float64) *table {
 	return &table{vocabulary: vocabulary, logits: func(source int32, prefix []int32, row []float32) {
 		h := fnv.New64a()

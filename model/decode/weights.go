@@ -5,8 +5,8 @@ import (
 	"tfm/model"
 )
 
-// Weights are a model's weights prepared for decoding. They are made once, do not change, and may be
-// shared by any number of States and Decoders on any goroutines.
+// Weights are a model's weights prepared for decoding. They are made once, do not change, and may
+// be shared by any number of States and Decoders on any goroutines.
 //
 // They alias the weights of the Transformer that they were made from and add only what is derived:
 // the output projection transposed, 4·d_model·V bytes. Whoever changes the Transformer's weights
