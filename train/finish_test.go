@@ -29,7 +29,7 @@ func TestInterruptedAverageIsResumed(t *testing.T) {
 		{"before validating", validated, true, AllSteps, func(o *Options) {}},
 		{"without a validation", func() Data { return Data{Train: copyTask(100, 6, 1)} }, true, AllSteps, func(o *Options) { o.ValidEvery = 0 }},
 		{"patience", validated, false, NoImprovement, func(o *Options) { o.Peak, o.ValidEvery, o.Patience = 1e-30, 2, 3 }},
-		{"time", validated, false, OutOfTime, func(o *Options) { o.Steps, o.Time = 0, 150*time.Millisecond }},
+		{"time", validated, false, OutOfTime, func(o *Options) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := smallOptions(14)
@@ -69,6 +69,12 @@ func TestInterruptedAverageIsResumed(t *testing.T) {
 				return r, m.Params.W
 			}
 			o.Dir = t.TempDir()
+			if c.reason == OutOfTime { // a time that is over once the steps have been made
+				steps := o
+				steps.Average = 0
+				run(steps, nil)
+				o.Resume, o.Steps, o.Time = true, 0, 1
+			}
 			stopped, weights := run(o, func() {})
 			if stopped.Reason != Interrupted || stopped.Checkpoint != checkpointPath(o.Dir, stopped.Step) || stopped.Averaged != 0 {
 				t.Fatalf("interrupted: %+v, expected the reason %q and the checkpoint of step %d", stopped, Interrupted, stopped.Step)
@@ -90,5 +96,26 @@ func TestInterruptedAverageIsResumed(t *testing.T) {
 			}
 			wantSameWeights(t, "resumed", resumed, whole)
 		})
+	}
+}
+
+// A time that has ended a run ends it after a resume too, however much of it the resumed run
+// believes to have left. More time does not.
+func TestTimeThatIsUpStaysUp(t *testing.T) {
+	o := smallOptions(0)
+	o.Time = time.Hour
+	r, err := newRun(newModel(t, smallConfig()), nil, copyData(), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.timing.start = time.Now()
+	for _, c := range []struct {
+		up, time time.Duration
+		want     Reason
+	}{{time.Hour, time.Hour, OutOfTime}, {time.Hour, time.Minute, OutOfTime}, {time.Hour, 2 * time.Hour, ""}, {0, time.Hour, ""}} {
+		r.state.OutOfTime, r.o.Time = c.up, c.time
+		if got := r.stopReason(context.Background()); got != c.want {
+			t.Errorf("%v was up, with %v the reason to stop is %q, expected %q", c.up, c.time, got, c.want)
+		}
 	}
 }

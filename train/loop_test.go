@@ -420,6 +420,9 @@ func TestTimeEndsTheRun(t *testing.T) {
 	if r.Reason != OutOfTime || r.Step == 0 || validated != r.Step || saved != r.Step {
 		t.Errorf("ended at step %d because %q, validated step %d, saved step %d", r.Step, r.Reason, validated, saved)
 	}
+	if got := open(t, r.Checkpoint).State.OutOfTime; got != o.Time {
+		t.Errorf("the checkpoint says that %v were up, expected %v", got, o.Time)
+	}
 	// What was trained counts: of less time nothing is left.
 	o.Resume, o.Time = true, time.Millisecond
 	if again := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil); again.Step != r.Step || again.Reason != OutOfTime {
