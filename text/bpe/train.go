@@ -105,11 +105,10 @@ func (t *Trainer) thin() {
 // Threshold returns T: 1 as long as all words were counted exactly.
 func (t *Trainer) Threshold() int64 { return max(t.threshold, 1) }
 
-// Train returns a Tokenizer of vocabSize ids, or of fewer when no pair is left that
-// occurs at least twice; its Size says how many. A vocabSize under MinSize is an
-// error. The result depends only on how often each word counts, not on their
-// order: of equally frequent pairs the one with the smaller left id is merged
-// first, then the one with the smaller right id.
+// Train returns a Tokenizer of vocabSize ids, or of fewer when no pair is left that occurs at
+// least twice, in a sample in at least two drawn words. A vocabSize under MinSize is an error. The
+// result depends on the counts of the words alone, not on their order: of equally frequent pairs
+// the one with the smaller left id is merged first, then the one with the smaller right id.
 func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {
 	if vocabSize < MinSize {
 		return nil, fmt.Errorf("vocabulary of %d pieces: at least %d are needed, for 256 bytes and %d special ids", vocabSize, MinSize, firstByte)
@@ -139,6 +138,7 @@ type merger struct {
 	prev, next []int32
 	word       []int32 // the word of a symbol
 	counts     []int64 // the count of a word
+	least      int64   // count of a pair that can be merged
 
 	pairs map[pair]*occurrences
 	queue heap[frequency]
@@ -172,6 +172,7 @@ func newMerger(t *Trainer) *merger {
 		next:    make([]int32, n),
 		word:    make([]int32, n),
 		counts:  t.counts,
+		least:   2 * t.Threshold(),
 		pairs:   make(map[pair]*occurrences),
 	}
 	for i := range n {
@@ -191,13 +192,13 @@ func newMerger(t *Trainer) *merger {
 	return m
 }
 
-// mostFrequent returns the most frequent pair, if it occurs at least twice.
+// mostFrequent returns the most frequent pair, if one is frequent enough to be merged.
 func (m *merger) mostFrequent() (pair, bool) {
 	for len(m.queue) > 0 {
 		f := m.queue.pop()
 		o := m.pairs[f.pair]
 		switch {
-		case o == nil || o.count < 2:
+		case o == nil || o.count < m.least:
 			delete(m.pairs, f.pair)
 		case o.count < f.count:
 			m.queue.push(frequency{f.pair, o.count})
@@ -254,12 +255,12 @@ func (m *merger) vanish(i, j int) {
 	}
 }
 
-// enqueue queues the fresh pairs. Those that occur once are dropped, because they are never merged.
+// enqueue queues the fresh pairs. Those that are too rare to be merged are dropped.
 func (m *merger) enqueue() {
 	for _, p := range m.fresh {
 		switch o := m.pairs[p]; {
 		case o == nil:
-		case o.count < 2:
+		case o.count < m.least:
 			delete(m.pairs, p)
 		default:
 			m.queue.push(frequency{p, o.count})

@@ -125,6 +125,40 @@ func TestTrainerIsDeterministic(t *testing.T) {
 	}
 }
 
+// A pair of one word that was drawn has no more support than one that occurs once: it is neither
+// merged nor kept in memory.
+func TestTrainerNeedsTwoDrawnWords(t *testing.T) {
+	tr := Trainer{limit: 1 << 12}
+	for _, l := range clauses(1000) {
+		tr.Add(l)
+	}
+	least := 2 * tr.Threshold()
+	if least < 4 {
+		t.Fatalf("a threshold of %d, want more than 1", tr.Threshold())
+	}
+	m := newMerger(&tr)
+	for p, o := range m.pairs {
+		if o.count < least {
+			t.Errorf("the pair %v counts %d, want at least %d", p, o.count, least)
+		}
+	}
+	merges := 0
+	for {
+		p, ok := m.mostFrequent()
+		if !ok {
+			break
+		}
+		if count := m.pairs[p].count; count < least {
+			t.Fatalf("merge %d: the pair %v counts %d, want at least %d", merges, p, count, least)
+		}
+		m.merge(p, int32(firstMerge+merges))
+		merges++
+	}
+	if merges < 20 {
+		t.Errorf("%d merges, want the 20 words at least", merges)
+	}
+}
+
 // A corpus that just fits is counted exactly.
 func TestTrainerThatJustFits(t *testing.T) {
 	var zero Trainer
