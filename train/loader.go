@@ -27,7 +27,7 @@ type loader struct {
 	srcVocab, tgtVocab int
 
 	at          Position
-	next        error    // of Next
+	err         error    // that Next has returned
 	firstWindow *Batches // has been read by survey, and is not read again
 
 	freeWindows  chan *Batches
@@ -164,11 +164,11 @@ func (l *loader) Next(dst *model.Batch) error {
 	if !l.started {
 		l.start()
 	}
-	if l.next != nil {
-		return l.next
+	if l.err != nil {
+		return l.err
 	}
 	got := <-l.readyBatches
-	if l.next = got.err; got.err != nil {
+	if l.err = got.err; got.err != nil {
 		return got.err
 	}
 	l.freeBatches <- *dst
@@ -183,7 +183,7 @@ func (l *loader) start() {
 	}
 	l.running.Add(2)
 	go l.prepareWindows(l.at)
-	go l.prepareBatches(l.at)
+	go l.prepareBatches()
 }
 
 // stop ends the goroutines.
@@ -244,7 +244,7 @@ func (l *loader) prepareWindow(b *Batches, at Position) error {
 }
 
 // prepareBatches copies the batches of the windows.
-func (l *loader) prepareBatches(at Position) {
+func (l *loader) prepareBatches() {
 	defer l.running.Done()
 	for {
 		var w preparedWindow

@@ -71,8 +71,9 @@ func (r *run) resume() (warning, err error) {
 	if err := sameFields(c.Config, r.t.Config); err != nil {
 		return nil, fmt.Errorf("%s: a checkpoint of another configuration: %w", c.Path, err)
 	}
+	// score.Auto, which is 0, agrees with every tokenizer.
 	tokenize := cmp.Or(r.o.Tokenize, c.Options.Tokenize)
-	r.o.Tokenize, c.Options.Tokenize = tokenize, cmp.Or(c.Options.Tokenize, tokenize) // score.Auto, which is 0, agrees with all
+	r.o.Tokenize, c.Options.Tokenize = tokenize, cmp.Or(c.Options.Tokenize, tokenize)
 	if err := sameFields(c.Options, r.o); err != nil {
 		return nil, fmt.Errorf("%s: a checkpoint of a run with other options: %w", c.Path, err)
 	}
@@ -88,7 +89,7 @@ func (r *run) resume() (warning, err error) {
 	if err := errors.Join(c.Weights(r.t.Params), c.resume(r.t.Params, r.optimizer)); err != nil {
 		return nil, err
 	}
-	r.swapEMA() // as save did
+	r.swapEMA() // a checkpoint's weights are the averages
 	if err := r.loader.Seek(c.State.Position); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
