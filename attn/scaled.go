@@ -33,9 +33,9 @@ type Inputs struct{ Q, K, V mat.Matrix }
 // weights [queryBlock × keys] ever exist.
 const queryBlock = 64
 
-// ScaledDotProductHeads sets ctx [n × h·d_v], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V (equation
-// 1), with dropout of the softmax if r has one. The threads of pool share the heads of all
-// sentences. It panics if widths are not divisible by heads or if r does not divide all rows.
+// ScaledDotProductHeads sets ctx [n × h·d_v], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V
+// (equation 1), with dropout of the softmax if r has one. The threads of pool share the heads of
+// all sentences. It panics if widths are not divisible by heads or if r does not divide all rows.
 func ScaledDotProductHeads(pool *mat.Pool, ctx mat.Matrix, in Inputs, heads int, r Ragged) {
 	in.check(ctx, heads, r)
 	mat.Each(pool, r.Sentences()*heads, headGrain(r, heads), forward{ctx, in, heads, r})

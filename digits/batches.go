@@ -6,7 +6,7 @@ import (
 	"tfm/mat"
 )
 
-// batches deals a set in batches of rows of numbers: always the same memory.
+// batches cuts a set into batches of rows of numbers, in memory that it reuses.
 type batches struct {
 	set    Set
 	order  []int32

@@ -12,7 +12,7 @@ import (
 	"tfm/train"
 )
 
-// Progress is how far a training is.
+// Progress is the state of a training.
 type Progress struct {
 	Epoch, Epochs int        // the epoch it is in, from 1
 	Step, Steps   int        // steps made, and of the whole training

@@ -62,7 +62,8 @@ func (e Embedding) At(x mat.Matrix, ids []int32, position int) {
 
 // Backward adds to the gradients of E and of learned positions for dx [n × d], which it overwrites.
 //
-//	x_i = mask·(E[id_i]·sqrt(d) + PE[pos_i])   so   dE[id_i] += mask·dx_i·sqrt(d)   dPE[pos_i] += mask·dx_i
+//	x_i = mask·(E[id_i]·sqrt(d) + PE[pos_i])   so   dE[id_i] += mask·dx_i·sqrt(d)
+//	                                                dPE[pos_i] += mask·dx_i
 //
 // A token may occur many times, so each thread takes some columns and adds all tokens in order.
 func (e Embedding) Backward(pool *mat.Pool, dx mat.Matrix, ids, starts []int32, drop mat.Dropout) {

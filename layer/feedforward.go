@@ -52,7 +52,7 @@ func (f FeedForward) Forward(pool *mat.Pool, act *FeedForwardAct, x mat.Matrix, 
 // Backward takes dy [n × d], what Forward left, and workspace dhidden [n × ff]; it sets or adds to
 // dx [n × d]. dx may be dy if it is set.
 //
-//	hidden = mask·f(z)   so   dz = f'(z)·mask·dhidden,   and for ReLU f'(z) = 1 where hidden > 0, else 0
+//	hidden = mask·f(z)   so   dz = f'(z)·mask·dhidden;   ReLU: f'(z) = 1 if hidden > 0, else 0
 func (f FeedForward) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *FeedForwardAct, dhidden mat.Matrix, mode Mode) {
 	f.Outer.Backward(pool, dhidden, dy, act.Hidden, Set)
 	dropout(pool, dhidden, act.drop)

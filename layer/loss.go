@@ -113,8 +113,8 @@ func (l Output) Forward(pool *mat.Pool, x mat.Matrix, t Targets, w LossWorkspace
 //
 // For a row of logits x with p = softmax(x), target t and the smoothed target distribution q:
 //
-//	loss = Σ_j q_j·(log Z - x_j),  log Z = log Σ_j e^(x_j)   so   dlogits = p - q
-//	logits = x·Eᵀ + b                                        so   dx = dlogits·E   dE = dlogitsᵀ·x   db = Σ_rows dlogits
+//	loss = Σ_j q_j·(log Z - x_j),  Z = Σ_j e^(x_j)   so   dlogits = p - q
+//	logits = x·Eᵀ + b   so   dx = dlogits·E   dE = dlogitsᵀ·x   db = Σ_rows dlogits
 func (l Output) ForwardBackward(pool *mat.Pool, dx, x mat.Matrix, t Targets, w LossWorkspace) {
 	for lo := 0; lo < x.Rows; lo += w.logits.Rows {
 		hi := min(lo+w.logits.Rows, x.Rows)

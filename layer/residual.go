@@ -9,8 +9,8 @@ type AddNorm struct {
 	Alpha float32
 }
 
-// Forward returns act.Y = Norm(α·x + Dropout(sub)) for x and the sublayer's result sub, all [n ×
-// d]. The sum replaces sub, whose memory is act.X from then on.
+// Forward returns act.Y = Norm(α·x + Dropout(sub)) for x and the sublayer's result sub, all
+// [n × d]. The sum replaces sub, whose memory is act.X from then on.
 func (l AddNorm) Forward(pool *mat.Pool, act *NormAct, x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	act.X, act.drop = sub, drop
 	mat.Each(pool, x.Rows, rowGrain, addNorm{l, *act, x})

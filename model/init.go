@@ -11,11 +11,12 @@ import (
 
 // Init sets the weights from a seed. Gains are 1, and weights not named here are 0.
 //
-//	xavier    matrices Xavier uniform, W^Q, W^K and W^V each by itself; embeddings, learned positions and
-//	          the output projection normal(0, d^-0.5)
-//	pytorch   what nn.Transformer, nn.Embedding and nn.Linear do: matrices Xavier uniform, W^Q, W^K and W^V of one
-//	          attention together as one; the biases of the feed-forward network uniform in ±in^-0.5; embeddings and
-//	          learned positions normal(0, 1); an output projection of its own and its bias uniform in ±d^-0.5
+//	xavier    matrices Xavier uniform, W^Q, W^K and W^V each by itself; embeddings, learned
+//	          positions and the output matrix normal(0, d^-0.5)
+//	pytorch   what nn.Transformer, nn.Embedding and nn.Linear do: matrices Xavier uniform, W^Q, W^K
+//	          and W^V of one attention together as one; the biases of the feed-forward network
+//	          uniform in ±in^-0.5; embeddings and learned positions normal(0, 1); an untied output
+//	          matrix and its bias uniform in ±d^-0.5
 //
 // DeepNorm multiplies W^V, W^O, W1 and W2 by its β after that.
 func (t *Transformer) Init(seed uint64) {

@@ -181,8 +181,8 @@ func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct
 	}
 }
 
-// Forward returns the layer's output [n × d] for x [n × d] and the encoder's output, memory [m ×
-// d].
+// Forward returns the layer's output [n × d] for x [n × d] and the encoder's output, memory
+// [m × d].
 //
 //	post-norm, the paper's                      pre-norm
 //	x = norm1(x + dropout(self(x)))             x = x + dropout(self(norm1(x)))

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,6 +81,42 @@ func TestRefusesEmptySentences(t *testing.T) {
 				f()
 			}()
 		}
+	}
+}
+
+// A panic in one microbatch reaches the caller of Train, stops none of the threads that wait for its
+// turn, and leaves a Pass that trains as before.
+func TestPanicInAMicrobatch(t *testing.T) {
+	m := newModel(t, toy())
+	b := randomBatch(m.Config, 40, 1, 3)
+	pool := mat.NewPool(3)
+	defer pool.Close()
+	pass := NewPass(m, pool)
+	pass.rows = 20
+	want := pass.Train(b, 1, 1)
+	gradients := slices.Clone(m.Params.G)
+
+	positions := m.SrcEmbed.Positions
+	for _, w := range pass.workers[:2] { // the third goes on
+		w.p.SrcEmbed.Positions = positions.RowRange(0, 1)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("a sentence longer than the table of positions did not panic")
+			}
+		}()
+		pass.Train(b, 1, 1)
+	}()
+	if len(pass.free) != 3 {
+		t.Fatalf("%d workers are free after a panic, want 3", len(pass.free))
+	}
+	for _, w := range pass.workers[:2] {
+		w.p.SrcEmbed.Positions = positions
+	}
+	clear(m.Params.G)
+	if got := pass.Train(b, 1, 1); got != want || !bitsEqual(m.Params.G, gradients) {
+		t.Errorf("after a panic: loss %+v, want %+v, or other gradients", got, want)
 	}
 }
 

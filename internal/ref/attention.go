@@ -7,8 +7,8 @@ import (
 	"tfm/mat"
 )
 
-// ScaledDotProduct is equation 1 of the paper (section 3.2.1) for one head, written out: for q [n ×
-// d_k], k [m × d_k] and v [m × d_v] it sets out [n × d_v] and weights [n × m].
+// ScaledDotProduct is equation 1 of the paper (section 3.2.1) for one head, written out: for q
+// [n × d_k], k [m × d_k] and v [m × d_v] it sets out [n × d_v] and weights [n × m].
 //
 //	Attention(Q, K, V) = softmax(Q·Kᵀ/sqrt(d_k))·V
 //
@@ -68,7 +68,8 @@ func weightsOf(i int, q, k mat.Matrix, mask Mask) []float64 {
 //
 //	out_ic = Σ_j P_ij·V_jc           so   dV_jc = Σ_i P_ij·dout_ic   dP_ij = Σ_c dout_ic·V_jc
 //	P_ij = e^(S_ij) / Σ_l e^(S_il)   so   dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il)
-//	S_ij = Σ_c Q_ic·K_jc/sqrt(d_k)   so   dQ_ic = Σ_j dS_ij·K_jc/sqrt(d_k)   dK_jc = Σ_i dS_ij·Q_ic/sqrt(d_k)
+//	S_ij = Σ_c Q_ic·K_jc/sqrt(d_k)   so   dQ_ic = Σ_j dS_ij·K_jc/sqrt(d_k)
+//	                                      dK_jc = Σ_i dS_ij·Q_ic/sqrt(d_k)
 //
 // What is masked has P_ij = 0 and so no part in any sum: a query with nothing to attend to has
 // derivatives of zero and leaves none to keys and values.

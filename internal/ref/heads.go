@@ -48,9 +48,9 @@ func (p Projection) Columns(lo, hi int) Projection {
 //	head(X, M) = Attention(X·W^Q, M·W^K, M·W^V)
 type Head struct{ Q, K, V Projection }
 
-// Attend returns head(x, memory) [n × d_v] for x [n × d] and memory [m × d], and the weights [n ×
-// m]. Self-attention is attention with memory = x; in cross-attention x are the decoder's tokens
-// and memory the encoder's output (section 3.2.3). It panics on shapes that do not fit.
+// Attend returns head(x, memory) [n × d_v] for x [n × d] and memory [m × d], and the weights
+// [n × m]. Self-attention is attention with memory = x; in cross-attention x are the decoder's
+// tokens and memory the encoder's output (section 3.2.3). It panics on shapes that do not fit.
 func (h Head) Attend(x, memory mat.Matrix, mask Mask) (out, weights mat.Matrix) {
 	q, k, v := h.Q.Of(x), h.K.Of(memory), h.V.Of(memory)
 	out, weights = mat.New(q.Rows, v.Cols), mat.New(q.Rows, k.Rows)
@@ -87,8 +87,8 @@ func SplitHeads(q, k, v Projection, h int) []Head {
 	return heads
 }
 
-// Attend returns MultiHead(x, memory) [n × d] for x [n × d] and memory [m × d], and the weights [n
-// × m] of each head. Every head has the same mask. It panics on shapes that do not fit.
+// Attend returns MultiHead(x, memory) [n × d] for x [n × d] and memory [m × d], and the weights
+// [n × m] of each head. Every head has the same mask. It panics on shapes that do not fit.
 func (l MultiHead) Attend(x, memory mat.Matrix, mask Mask) (y mat.Matrix, weights []mat.Matrix) {
 	width := 0
 	for _, h := range l.Heads {

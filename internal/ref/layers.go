@@ -56,8 +56,8 @@ func norm32(x mat.Matrix, gain, bias []float32, divisor func(squares float64) fl
 	return y
 }
 
-// Residual returns x + Dropout(sub) for x and the result sub of a sublayer, both [n × d] (section
-// 5.4): what is kept is divided by 1-Rate, and the rest is 0. It panics on other shapes.
+// Residual returns x + Dropout(sub) for x and the result sub of a sublayer, both [n × d]
+// (section 5.4): what is kept is divided by 1-Rate, and the rest is 0. It panics on other shapes.
 func Residual(x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	if x.Rows != sub.Rows || x.Cols != sub.Cols {
 		panic(fmt.Sprintf("ref: a residual of %d × %d and %d × %d", x.Rows, x.Cols, sub.Rows, sub.Cols))
