@@ -14,9 +14,9 @@ type Event struct {
 	Left    time.Duration // estimated from the last steps and validations; 0 if it is not known
 
 	// Stepped
-	Loss      float64 // nats a target token, label-smoothed: what is trained on
+	Loss      float64 // nats a target token, label-smoothed
 	NLL       float64 // nats a target token, without smoothing
-	KL        float64 // with R-Drop: ½(KL(p₁‖p₂) + KL(p₂‖p₁)), nats a target token; 0 without
+	KL        float64 // of R-Drop, not in Loss: ½(KL(p₁‖p₂) + KL(p₂‖p₁)), nats a target token
 	Accuracy  float64 // share of target tokens that were the likeliest, 0 to 1
 	Rate      float64 // learning rate
 	GradNorm  float64 // before clipping

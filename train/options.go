@@ -56,7 +56,7 @@ type Options struct {
 	// ½(CE₁ + CE₂) + α/4·(KL(p₁‖p₂) + KL(p₂‖p₁)): half of the paper's equation 4, so that the
 	// gradient is as large as without R-Drop. Tokens counts a batch once, so that batches, epochs
 	// and steps stay the same; the memory of activations and the time of a step double. Loss, NLL
-	// and Accuracy of a step are means over both copies.
+	// and Accuracy of a step are means over both copies, without KL.
 	RDrop float64 `json:"r_drop"`
 
 	// The decay of the moving average of the weights, such as 0.999; 0 is none. Validations, the

@@ -33,7 +33,7 @@ type Step struct {
 	Elapsed   Number `json:"elapsed"`     // seconds of training, before a resume too
 	Loss      Number `json:"loss"`        // nats a target token, label-smoothed
 	NLL       Number `json:"nll"`         // nats a target token, without smoothing
-	KL        Number `json:"kl,omitzero"` // nats a target token, between R-Drop's copies; NaN without R-Drop
+	KL        Number `json:"kl,omitzero"` // nats a target token, between R-Drop's copies, not in Loss; NaN without R-Drop
 	Accuracy  Number `json:"accuracy"`    // share of the target tokens that were the likeliest, 0 to 1
 	Rate      Number `json:"rate"`        // learning rate
 	GradNorm  Number `json:"grad_norm"`   // Euclidean norm of the gradient before clipping
