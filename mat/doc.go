@@ -9,7 +9,8 @@
 //
 // A [Matrix] is a view of a []float32 that the caller owns: [New] makes one of zeros, [Of] views numbers that are
 // there, T, Slice, RowRange and ColRange view a transpose or a part of another without copying. Every operand of a
-// product may be such a view; only results must have contiguous rows.
+// product may be such a view, with rows that overlap or a stride of 0 that repeats one; only results must have contiguous
+// rows that do not overlap.
 //
 // # Products
 //
@@ -39,17 +40,27 @@
 //
 // # Vectors
 //
-// [Sum], [Dot], [Max], [Add], [Axpy], [Scale] and their kin work on slices, [Softmax] and [Normalize] on rows, an
-// [Activation] and its derivative on whatever a product did not finish, [Adam] on parameters; [Dropout] makes its mask again where others
-// store it. They run on the calling goroutine: the unit of parallelism is a row, and [Each] divides rows among threads.
+// [Sum], [Dot], [Max], [Add], [Axpy], [Scale] and their kin work on slices, [AddRows] and [Transpose] on matrices, [Exp],
+// [Log], [Pow] and [Sincos] on float64 numbers with the same bits everywhere. Those on slices run on the calling
+// goroutine: the unit of parallelism is a row, and [Each] divides rows among threads.
+//
+// # For Transformers
+//
+// What neural networks, and Transformers above all, do with the results of products: [Softmax] and [SoftmaxRows] with
+// their derivatives, [Normalize] and its derivatives for layer norms, an [Activation] and its derivative for whatever a
+// product did not finish, [Adam] for parameters, and [Dropout], which computes its mask again where others store
+// it. They are kernels because a step of training would otherwise wait for them.
 //
 // # Threads
 //
 // A [Pool] is a number of threads, the caller's among them. Functions that take one use as many as their work is
-// worth; a nil pool is the calling goroutine alone. Helpers wait for the next loop for a fraction of a millisecond
+// worth; a nil pool is the calling goroutine alone. Workers wait for the next loop for a fraction of a millisecond
 // and then park, so a pool that nobody uses costs nothing. For the shortest time of one computation give it one pool
 // of GOMAXPROCS threads; for the most work done by many goroutines, as in a server, give each a nil pool, because a
 // pool serves one loop at a time and whoever finds it busy computes alone. Results do not depend on any of this.
+//
+// [Pool.Do] divides a loop of one's own among the threads of a pool, and so does [Each] one whose arguments are a
+// struct, without allocating. A panic in such a loop is raised on the caller.
 //
 // # The same bits everywhere
 //
@@ -84,10 +95,11 @@
 // # The files
 //
 // Products: matrix.go, gemm.go (the contract of the product), sgemm.go (that of the BLAS), epilogue.go (what else a
-// product does), packed.go (weights arranged once), plan.go (which blocks, what is packed), cache.go (the sizes of caches,
-// on which that depends), gemm_block.go (blocks and packing), gemm_small_amd64.go (neither, for small products), and asm_amd64.s (AVX2), asm512_amd64.s, asm512few_amd64.s (few rows), asm512small_amd64.s, asmt_amd64.s
-// and asm512t_amd64.s (few rows times contiguous columns) and asm_arm64.s. The headers tile512_amd64.h, tile256_amd64.h and
-// tile_arm64.h have their loops over the registers of a tile.
+// product does), packed.go (weights arranged once), plan.go (which blocks, what is packed and shared), cache.go and
+// cache_amd64.s (the sizes of caches, on which that depends), gemm_block.go (blocks and packing), gemm_small_amd64.go
+// (neither, for small products), and asm_amd64.s (AVX2), asm512_amd64.s, asm512few_amd64.s (few rows),
+// asm512small_amd64.s, asmt_amd64.s and asm512t_amd64.s (few rows times contiguous columns) and asm_arm64.s. The headers
+// tile512_amd64.h, tile256_amd64.h and tile_arm64.h have their loops over the registers of a tile.
 //
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product), int8_block.go
 // (blocks and tiles), int8_amd64.s and int8_arm64.s.
@@ -96,10 +108,14 @@
 // bf16_bands_amd64.go (with the instructions for it), amx_linux_amd64.go (leave to use AMX), bf16_amd64.s and
 // bf16_arm64.s.
 //
-// Vectors: vec.go (the contract of the vector kernels), rows.go and softmax_rows.go (some of them for many rows at once),
-// exp.go, activation.go, dropout.go, transpose.go, vec_amd64.s (AVX2), vec512_amd64.s, rows_amd64.s (AVX-512 too) and
-// vec_arm64.s; exact.go has float64 functions with the same bits everywhere.
+// Vectors: vec.go (the contract of the vector kernels), rows.go (sums down the rows of a matrix), transpose.go, exact.go
+// (float64 functions with the same bits everywhere), vec_amd64.s (AVX2), vec512_amd64.s, rows_amd64.s (AVX-512 too) and
+// vec_arm64.s. The headers vec_amd64.h, vec512_amd64.h and vec_arm64.h have the loops over blocks of elements.
+//
+// For Transformers: softmax.go, norm.go, activation.go, exp.go (the exponential of both), dropout.go, adam.go,
+// transformer_amd64.s, transformer512_amd64.s and transformer_arm64.s.
 //
 // The rest: pool.go, cpu.go (which kernels are in force), peak.go (the machine's limit). The files named generic are
-// the portable code, those named noasm stand in where no assembly is built in.
+// the portable code, those named asm declare the assembly of all machines, those named noasm stand in where no assembly
+// is built in.
 package mat

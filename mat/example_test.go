@@ -67,9 +67,9 @@ func ExampleGemmPacked() {
 	w := mat.Pack(nil, mat.Of([]float32{
 		1, -1,
 		2, 1}, 2, 2).T())
-	y := mat.New(1, 2)
+	y := mat.New(1, w.Cols())
 	for step := range 3 {
-		x := mat.Of([]float32{float32(step), 1}, 1, 2)
+		x := mat.Of([]float32{float32(step), 1}, 1, w.Rows())
 		mat.GemmPacked(nil, y, x, w, mat.GemmOptions{})
 		fmt.Println(y.Data)
 	}
@@ -90,6 +90,38 @@ func ExampleGemmInt8() {
 	// Output: [1.748 5.500], exactly [1.750 5.500]
 }
 
+// The scores Q·Kᵀ of the heads of a sentence, and those of another one that is longer: a batch of products of different sizes,
+// divided among threads.
+func ExampleGemmBatch() {
+	p := mat.NewPool(2)
+	defer p.Close()
+	q, k := mat.Of([]float32{1, 2, 3, 4}, 2, 2), mat.Of([]float32{1, 1, 2, 0}, 2, 2)
+	short, long := mat.New(1, 1), mat.New(2, 2)
+	mat.GemmBatch(p, []mat.Operands{
+		{C: short, A: q.RowRange(0, 1), B: k.RowRange(0, 1).T()},
+		{C: long, A: q, B: k.T()},
+	}, mat.GemmOptions{})
+	fmt.Println(short.Data, long.Data)
+	// Output: [3] [3 2 7 6]
+}
+
+// Quantized weights are stored as bytes and scales, and made of them again. A row of bytes is a column of B.
+func ExampleNewInt8() {
+	w := mat.QuantizeInt8(mat.Of([]float32{
+		1, -4,
+		0.5, 2}, 2, 2))
+	weights, scales := w.Weights(), w.Scales()
+	fmt.Println(weights)
+
+	loaded := mat.NewInt8(w.Rows(), w.Cols(), weights, scales)
+	y := mat.New(1, loaded.Cols())
+	mat.GemmInt8(nil, y, mat.Of([]float32{1, 1}, 1, loaded.Rows()), loaded, mat.GemmOptions{})
+	fmt.Printf("%.2f\n", y.Data)
+	// Output:
+	// [127 64 -127 64]
+	// [1.50 -1.98]
+}
+
 // C = 2·A·Bᵀ - C with the argument list that gonum and cblas have.
 func ExampleSgemm() {
 	const m, n, k = 2, 2, 3
@@ -105,6 +137,15 @@ func ExampleSgemm() {
 	mat.Sgemm('N', 'T', m, n, k, 2, a, k, b, k, -1, c, n)
 	fmt.Println(c)
 	// Output: [1 8 5 18]
+}
+
+// A product on the calling goroutine alone, as in a server whose goroutines each compute a product of their own.
+func ExampleSgemmOn() {
+	const m, n, k = 1, 2, 2
+	a, b, c := []float32{1, 2}, []float32{1, 0, 0, 1}, make([]float32, m*n)
+	mat.SgemmOn(nil, 'N', 'N', m, n, k, 1, a, k, b, n, 0, c, n)
+	fmt.Println(c)
+	// Output: [1 2]
 }
 
 // The attention weights of one query: softmax(scores / √d_k), where -Inf stands for what must not be seen.
@@ -149,6 +190,19 @@ func ExampleEach() {
 	mat.Each(p, x.Rows, 16, softmaxRows{y, x})
 	fmt.Println(y.Row(0), y.Row(99))
 	// Output: [0.25 0.25 0.25 0.25] [0.25 0.25 0.25 0.25]
+}
+
+// The length of every row of a matrix, on all processors, 64 rows at a time.
+func ExamplePool_Do() {
+	x := mat.Of([]float32{3, 4, 5, 12}, 2, 2)
+	lengths := make([]float64, x.Rows)
+	mat.DefaultPool().Do(x.Rows, 64, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			lengths[i] = math.Sqrt(float64(mat.Dot(x.Row(i), x.Row(i))))
+		}
+	})
+	fmt.Println(lengths)
+	// Output: [5 13]
 }
 
 // What a program may report when it starts.

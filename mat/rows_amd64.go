@@ -17,19 +17,6 @@ func addRowsAsm(sum []float32, m Matrix) int {
 	return n
 }
 
-// normalizeParamGradRowsAsm is NormalizeParamGradRows for as many columns as it returns, the first ones. There is at least
-// one row.
-func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
-	if kernel != avx512 {
-		return 0
-	}
-	n := dy.Cols &^ (rowsCols - 1)
-	for j := 0; j < n; j += rowsCols {
-		normalizeParamGradRowsAVX512(&dgain[j], &dbias[j], &dy.Data[j], &x.Data[j], uintptr(dy.RowStride)*size, uintptr(x.RowStride)*size, &mean[0], &rstd[0], dy.Rows)
-	}
-	return n
-}
-
 // addRowsAVX512 adds 64 columns of rows, which begin row bytes from one another:
 //
 //	for range rows {
@@ -41,8 +28,3 @@ func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd 
 //
 //go:noescape
 func addRowsAVX512(sum, x *float32, row uintptr, rows int)
-
-// normalizeParamGradRowsAVX512 is the same for normalizeParamGradAsm, with dyRow and xRow bytes from row to row.
-//
-//go:noescape
-func normalizeParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr, mean, rstd *float32, rows int)

@@ -2,10 +2,6 @@
 
 package mat
 
-// Without a routine for all rows, no columns are done, and what is left goes row by row.
+// Without a routine for all rows no columns are done, and what is left goes row by row.
 
 func addRowsAsm(sum []float32, m Matrix) int { return 0 }
-
-func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
-	return 0
-}

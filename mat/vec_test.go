@@ -103,7 +103,7 @@ var vecCases = []vecCase{
 			normalizeGradOracle(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3])
 		})},
 	{name: "normalizeparamgrad", flops: 5, vectors: 4, outputs: 2, alias: [][2]int{{2, 3}},
-		kernel: none(func(v [][]float32, a []float32) { NormalizeParamGrad(v[0], v[1], v[2], v[3], a[0], a[1]) }),
+		kernel: none(func(v [][]float32, a []float32) { normalizeParamGrad(v[0], v[1], v[2], v[3], a[0], a[1]) }),
 		oracle: none(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(v[2][j], xhat(v[3][j], a[0], a[1]), v[0][j]) })
 			eachOracle(v[1], func(j int) float32 { return v[1][j] + v[2][j] })

@@ -1,0 +1,95 @@
+package mat
+
+import "fmt"
+
+// Layer norms, one row at a time, and their derivatives (section 3.1 of "Attention Is All You Need").
+// vec.go says what holds of all vector kernels.
+
+// Normalize is y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]): one row of a layer norm. To first order it is off by at
+// most 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|), beside what mean and rstd are off.
+func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
+	if n := len(y); len(x) != n || len(gain) != n || len(bias) != n {
+		differ("Normalize", len(y), len(x), len(gain), len(bias))
+	}
+	if kernel == generic {
+		normalizeGeneric(y, x, mean, rstd, gain, bias)
+		return
+	}
+	for lo := 0; lo < len(y); lo += run {
+		normalizeAsm(&y[lo], &x[lo], &gain[lo], &bias[lo], min(run, len(y)-lo), mean, rstd)
+	}
+}
+
+// NormalizeSums returns Σ g[j] and Σ g[j]·x̂[j] (a chain of fma in each lane) for g = dy·gain and
+// x̂ = (x-mean)·rstd, the two sums that the derivative of a layer norm needs.
+func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
+	if n := len(dy); len(x) != n || len(gain) != n {
+		differ("NormalizeSums", len(dy), len(x), len(gain))
+	}
+	for lo := 0; lo < len(dy); lo += run {
+		n := min(run, len(dy)-lo)
+		var s, sx float32
+		if kernel == generic {
+			s, sx = normalizeSumsGeneric(dy[lo:lo+n], x[lo:lo+n], mean, rstd, gain[lo:lo+n])
+		} else {
+			s, sx = normalizeSumsAsm(&dy[lo], &x[lo], &gain[lo], n, mean, rstd)
+		}
+		g, gx = g+s, gx+sx
+	}
+	return g, gx
+}
+
+// NormalizeGrad is dx[j] = (fma(-x̂[j], gx, g[j]) - g)·rstd, with x̂ and g[j] as in NormalizeSums; g and gx
+// are the means of its two sums.
+func NormalizeGrad(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
+	if n := len(dx); len(dy) != n || len(x) != n || len(gain) != n {
+		differ("NormalizeGrad", len(dx), len(dy), len(x), len(gain))
+	}
+	if kernel == generic {
+		normalizeGradGeneric(dx, dy, x, mean, rstd, gain, g, gx)
+		return
+	}
+	for lo := 0; lo < len(dx); lo += run {
+		normalizeGradAsm(&dx[lo], &dy[lo], &x[lo], &gain[lo], min(run, len(dx)-lo), mean, rstd, g, gx)
+	}
+}
+
+// normalizeParamGrad is NormalizeParamGradRows for one row.
+func normalizeParamGrad(dgain, dbias, dy, x []float32, mean, rstd float32) {
+	if n := len(dgain); len(dbias) != n || len(dy) != n || len(x) != n {
+		differ("normalizeParamGrad", len(dgain), len(dbias), len(dy), len(x))
+	}
+	if kernel == generic {
+		normalizeParamGradGeneric(dgain, dbias, dy, x, mean, rstd)
+		return
+	}
+	for lo := 0; lo < len(dy); lo += run {
+		normalizeParamGradAsm(&dgain[lo], &dbias[lo], &dy[lo], &x[lo], min(run, len(dy)-lo), mean, rstd)
+	}
+}
+
+// NormalizeParamGradRows is, for each row of dy and x [n × d] in order, with mean and rstd [n] of the rows,
+//
+//	dgain[j] = fma(dy[j], (x[j]-mean)·rstd, dgain[j])
+//	dbias[j] += dy[j]
+//
+// The rows must be contiguous; dgain and dbias must not overlap each other, dy or x. It panics if the rows are not
+// contiguous or the shapes differ.
+func NormalizeParamGradRows(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) {
+	dy.check("NormalizeParamGradRows: dy", readsRows)
+	x.check("NormalizeParamGradRows: x", readsRows)
+	if n, d := dy.Rows, dy.Cols; x.Rows != n || x.Cols != d || len(dgain) != d || len(dbias) != d || len(mean) != n || len(rstd) != n {
+		panic(fmt.Sprintf("mat: NormalizeParamGradRows of dy %d × %d, x %d × %d, %d gains, %d biases, %d means and %d rstds",
+			n, d, x.Rows, x.Cols, len(dgain), len(dbias), len(mean), len(rstd)))
+	}
+	done := 0
+	for lo := 0; lo < dy.Rows; lo += rowsRun {
+		hi := min(lo+rowsRun, dy.Rows)
+		done = normalizeParamGradRowsAsm(dgain, dbias, dy.RowRange(lo, hi), x.RowRange(lo, hi), mean[lo:hi], rstd[lo:hi])
+	}
+	if done < dy.Cols {
+		for i := range dy.Rows {
+			normalizeParamGrad(dgain[done:], dbias[done:], dy.Row(i)[done:], x.Row(i)[done:], mean[i], rstd[i])
+		}
+	}
+}

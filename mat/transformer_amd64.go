@@ -1,0 +1,100 @@
+//go:build !purego && !noasm
+
+package mat
+
+// rowsOf is rows of cols numbers, from 1 to run, of y, x and z. Strides count bytes.
+type rowsOf struct {
+	y, x, z           *float32
+	yRow, xRow, zRow  uintptr
+	rows, cols, first int
+	scale             float32
+}
+
+// softmaxRows does what SoftmaxRows does with rows that are not empty, and reports whether it did.
+func softmaxRows(y, x Matrix, first int, scale float32) bool {
+	if kernel != avx512 || first == 0 || y.Cols > run {
+		return false
+	}
+	s := rowsOf{yRow: uintptr(y.RowStride) * size, xRow: uintptr(x.RowStride) * size, cols: y.Cols, scale: scale}
+	for i, most := 0, max(1, run/y.Cols); i < y.Rows; i += most {
+		s.y, s.x = &y.Data[i*y.RowStride], &x.Data[i*x.RowStride]
+		s.rows, s.first = min(most, y.Rows-i), min(first, y.Cols)+i
+		softmaxRowsAVX512(&s)
+	}
+	return true
+}
+
+// softmaxGradRows is the same for SoftmaxGradRows.
+func softmaxGradRows(dx, p, dp Matrix, scale float32) bool {
+	if kernel != avx512 || dx.Cols > run {
+		return false
+	}
+	s := rowsOf{yRow: uintptr(dx.RowStride) * size, xRow: uintptr(p.RowStride) * size, zRow: uintptr(dp.RowStride) * size,
+		cols: dx.Cols, scale: scale}
+	for i, most := 0, max(1, run/dx.Cols); i < dx.Rows; i += most {
+		s.y, s.x, s.z = &dx.Data[i*dx.RowStride], &p.Data[i*p.RowStride], &dp.Data[i*dp.RowStride]
+		s.rows = min(most, dx.Rows-i)
+		softmaxGradRowsAVX512(&s)
+	}
+	return true
+}
+
+// softmaxRowsAVX512 is
+//
+//	for i := range rows {
+//		n := min(first+i, cols) // at least 1
+//		softmaxAsm(y[i*yRow:], x[i*xRow:], n, scale)
+//		clear(y[i*yRow:][n:cols])
+//	}
+//
+//go:noescape
+func softmaxRowsAVX512(s *rowsOf)
+
+// softmaxGradRowsAVX512 is
+//
+//	for i := range rows {
+//		p, dp := x[i*xRow:], z[i*zRow:]
+//		softmaxGradAsm(y[i*yRow:], p, dp, cols, 0+dotAsm(p, dp, cols), scale)
+//	}
+//
+//go:noescape
+func softmaxGradRowsAVX512(s *rowsOf)
+
+// normalizeParamGradRowsAsm is NormalizeParamGradRows for as many columns as it returns, the first ones. There is at least
+// one row.
+func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
+	if kernel != avx512 {
+		return 0
+	}
+	n := dy.Cols &^ (rowsCols - 1)
+	for j := 0; j < n; j += rowsCols {
+		normalizeParamGradRowsAVX512(&dgain[j], &dbias[j], &dy.Data[j], &x.Data[j], uintptr(dy.RowStride)*size, uintptr(x.RowStride)*size, &mean[0], &rstd[0], dy.Rows)
+	}
+	return n
+}
+
+// normalizeParamGradRowsAVX512 is normalizeParamGradAsm for 64 columns of rows, with dyRow and xRow bytes from row to row.
+//
+//go:noescape
+func normalizeParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr, mean, rstd *float32, rows int)
+
+// The functions of transformer512_amd64.s that only those of transformer_amd64.s call: they are declared so that go vet
+// knows their arguments.
+
+func expSumAVX512(y, x *float32, n int, shift, scale float32) float32
+func softmaxAVX512(y, x *float32, n int, scale float32)
+func softmaxGradAVX512(dx, p, dp *float32, n int, dot, scale float32)
+func normalizeAVX512(y, x, gain, bias *float32, n int, mean, rstd float32)
+func normalizeSumsAVX512(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
+func normalizeGradAVX512(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
+func normalizeParamGradAVX512(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
+func adamAVX512(a *Adam, w, dw, m, v *float32, n int)
+func dropoutAVX512(y, x, r *float32, n int, counter, key, last uint32, scale float32)
+func reluAVX512(y, x *float32, n int)
+func reluGradAVX512(dx, x *float32, n int)
+func geluAVX512(y, x *float32, n int)
+func geluGradAVX512(dx, x *float32, n int)
+func geluTanhAVX512(y, x *float32, n int)
+func geluTanhGradAVX512(dx, x *float32, n int)
+func siluAVX512(y, x *float32, n int)
+func siluGradAVX512(dx, x *float32, n int)

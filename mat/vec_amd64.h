@@ -1,0 +1,136 @@
+// The vector kernels for AVX2 and FMA. The 16 lanes are a pair of registers, lanes 0 to 7 and 8 to 15.
+//
+// A kernel is a block, the macro that works on 16 elements, and EACH, which runs it over the vectors:
+// whole blocks first, then the 1 to 15 elements that are left, under a mask. A block takes as arguments how
+// it loads, how it stores and how it keeps unused lanes out of a reduction, and is expanded once for whole
+// blocks and once for the rest.
+//
+//	DI SI DX R8 R9  the vectors, in the order of the arguments
+//	AX              offset of the block, in bytes
+//	BX CX           bytes in whole blocks, elements in the rest
+//	Y14 Y15         the mask of the rest
+//	Y13             what KEEP puts into unused lanes
+//
+// Every function of the files that include this one requires AVX2 and FMA.
+
+// sixteen lanes on, sixteen lanes off
+DATA lanesOn<>+0(SB)/8, $-1
+DATA lanesOn<>+8(SB)/8, $-1
+DATA lanesOn<>+16(SB)/8, $-1
+DATA lanesOn<>+24(SB)/8, $-1
+DATA lanesOn<>+32(SB)/8, $-1
+DATA lanesOn<>+40(SB)/8, $-1
+DATA lanesOn<>+48(SB)/8, $-1
+DATA lanesOn<>+56(SB)/8, $-1
+GLOBL lanesOn<>(SB), RODATA|NOPTR, $128
+
+// AVX512 goes to the same function for AVX-512 if those kernels are in force.
+#define AVX512(f) \
+	CMPB ·kernel(SB), $const_avx512 \
+	JNE  2(PC)               \
+	JMP  f(SB)
+
+// AVX512FROM does so for vectors of `least` elements or more: the lanes of fewer are sooner folded in two registers than in one.
+#define AVX512FROM(least, n, f, narrow) \
+	CMPQ n, $least           \
+	JLT  narrow              \
+	AVX512(f)                \
+narrow:
+
+#define LOAD(p, a, b) \
+	VMOVUPS (p)(AX*1), a   \
+	VMOVUPS 32(p)(AX*1), b
+#define STORE(a, b, p) \
+	VMOVUPS a, (p)(AX*1)   \
+	VMOVUPS b, 32(p)(AX*1)
+#define ALL(a, b)
+
+#define LOADREST(p, a, b) \
+	VMASKMOVPS (p)(AX*1), Y14, a   \
+	VMASKMOVPS 32(p)(AX*1), Y15, b
+#define STOREREST(a, b, p) \
+	VMASKMOVPS a, Y14, (p)(AX*1)   \
+	VMASKMOVPS b, Y15, 32(p)(AX*1)
+#define KEEPREST(a, b) \
+	VBLENDVPS Y14, a, Y13, a \
+	VBLENDVPS Y15, b, Y13, b
+#define NOSTORE(a, b, p)
+
+// SPLIT takes the number of elements in CX and sets BX, CX and the mask.
+#define SPLIT \
+	MOVQ CX, BX              \
+	ANDQ $15, CX             \
+	SUBQ CX, BX              \
+	SHLQ $2, BX              \
+	LEAQ lanesOn<>+64(SB), R10 \
+	SHLQ $2, CX              \
+	SUBQ CX, R10             \
+	VMOVUPS (R10), Y14       \
+	VMOVUPS 32(R10), Y15
+
+#define WHOLE(block, loop, rest) \
+	XORL  AX, AX             \
+	TESTQ BX, BX             \
+	JEQ   rest               \
+	PCALIGN $64              \
+loop: \
+	block(LOAD, STORE, ALL)  \
+	ADDQ  $64, AX            \
+	CMPQ  AX, BX             \
+	JLT   loop               \
+rest:
+
+#define EACH(block, loop, rest, end) \
+	WHOLE(block, loop, rest) \
+	TESTQ CX, CX             \
+	JEQ   end                \
+	block(LOADREST, STOREREST, KEEPREST) \
+end:
+
+#define ZERO(a) VXORPS a, a, a
+
+// FOLD adds the 16 lanes of A and B: l+8, l+4, l+2, l+1. The sum is in each lane of the lower half of A.
+// a and b are the lower halves.
+#define FOLD(A, B, a, b) \
+	VADDPS       B, A, A      \
+	VEXTRACTF128 $1, A, b     \
+	VADDPS       b, a, a      \
+	VPERMILPS    $0x4E, a, b  \
+	VADDPS       b, a, a      \
+	VPERMILPS    $0xB1, a, b  \
+	VADDPS       b, a, a
+
+// FOLDMAX is FOLD with the larger in place of the sum.
+#define FOLDMAX(A, B, a, b) \
+	VMAXPS       B, A, A      \
+	VEXTRACTF128 $1, A, b     \
+	VMAXPS       b, a, a      \
+	VPERMILPS    $0x4E, a, b  \
+	VMAXPS       b, a, a      \
+	VPERMILPS    $0xB1, a, b  \
+	VMAXPS       b, a, a
+
+// Blocks that softmax has too.
+
+// VMAXPS forgets a NaN in its first operand, so Y10 remembers where one was.
+#define MAX(LD, ST, KEEP) \
+	LARGER(LD, ST, KEEP)    \
+	VCMPPS $3, Y0, Y1, Y0   \
+	VORPS  Y0, Y10, Y10
+
+#define LARGER(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)          \
+	KEEP(Y0, Y1)            \
+	VMAXPS Y0, Y8, Y8       \
+	VMAXPS Y1, Y9, Y9
+
+#define NEGINF(X, Y) \
+	MOVL $0xFF800000, R10   \
+	VMOVD R10, X             \
+	VBROADCASTSS X, Y
+
+#define SCALE(LD, ST, KEEP) \
+	LD(DI, Y0, Y1)      \
+	VMULPS Y8, Y0, Y0   \
+	VMULPS Y8, Y1, Y1   \
+	ST(Y0, Y1, DI)
