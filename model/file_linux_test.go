@@ -96,7 +96,7 @@ func TestHeaderAndTokenizersAreReadAlone(t *testing.T) {
 		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 			t.Fatal(err)
 		}
-		return usage.Minflt + usage.Majflt
+		return int64(usage.Minflt) + int64(usage.Majflt)
 	}
 	before := faults()
 	h, err := LoadHeader(path)

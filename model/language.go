@@ -18,14 +18,15 @@ var languageTag = regexp.MustCompile(`^([A-Za-z]{2,8})(-[A-Za-z]{4})?(-[A-Za-z]{
 // de-CH-1996. The tag must be well-formed (RFC 5646, section 2.1); whether its parts are registered
 // is not checked. Of that grammar it takes
 //
-//	language   2 to 8 letters           in lower case
-//	script     4 letters                in title case; optional
-//	region     2 letters or 3 digits    in upper case; optional
-//	variants   5 to 8 letters and digits, or 4 of which the first is a digit; in lower case; any number, none twice
+//	language   2 to 8 letters              in lower case
+//	script     4 letters                   in title case; optional
+//	region     2 letters or 3 digits       in upper case; optional
+//	variants   5 to 8 letters and digits,  in lower case; any number, none twice
+//	           or a digit and 3 of them
 //
 // and nothing else: no extended languages (yue, not zh-yue), extensions, private use or "_". A
-// grandfathered tag is refused unless it has this form, as art-lojban has and i-klingon has not;
-// each of them has a replacement that is accepted.
+// grandfathered tag is refused unless it has this form, as art-lojban has; most of the others have
+// a replacement, such as tlh for i-klingon.
 func CanonicalLanguage(tag string) (string, error) {
 	parts := languageTag.FindStringSubmatch(tag)
 	if parts == nil {

@@ -82,7 +82,7 @@ func TestFileThatCannotBeMapped(t *testing.T) {
 	if err := os.WriteFile(path, build("{}", 0), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	const size = 1 << 60
+	const size int64 = 1 << 60
 	if err := os.Truncate(path, size); err != nil {
 		t.Skip("no such large files: ", err)
 	}
