@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -246,6 +247,26 @@ func TestDecodersShareWeights(t *testing.T) {
 	}
 	if !slices.Equal(before, m.Params.W) {
 		t.Error("decoding has changed the model's weights")
+	}
+}
+
+// What is derived from the weights is made once, however many decoders there are.
+func TestDecodersHoldNoWeights(t *testing.T) {
+	c := toy()
+	c.SrcVocab, c.TgtVocab = 20_000, 20_000
+	w := NewWeights(newModel(t, c), nil)
+	allocated := func(f func()) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	decoder := allocated(func() { translate(t, New(w, nil), [][]int32{{3, 4}}, Options{Beam: 1}) })
+	weights := allocated(func() { w = NewWeights(w.model, nil) })
+	// A row of logits is 80 kB, and what derived weights hold 1.3 MB.
+	if derived := uint64(4 * c.DModel * c.TgtVocab); weights < derived || decoder > derived/2 {
+		t.Errorf("a decoder has allocated %d bytes and weights %d, of which %d are derived", decoder, weights, derived)
 	}
 }
 
