@@ -47,6 +47,7 @@ func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error
 			return
 		}
 		request := o.Request
+		request.Texts = nil // not the caller's memory
 		for batch, err := range text.Batches(ctx, lines, o.Batch) {
 			var answers []Line
 			if err == nil {

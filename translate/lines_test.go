@@ -39,9 +39,10 @@ func TestLines(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 2})
 	sources, targets := phrases()
 	input := strings.Join(sources, "\n") + "\n\n \n\xff\nthe red dog\r\n" + strings.Repeat("the cat ", 200) + "\nthe old tree"
+	mine := []string{"not", "to", "be", "touched"}
 	for _, batch := range []int{0, 1, 3, 1000} {
 		var warnings []string
-		o := translate.LineOptions{Batch: batch, Warn: func(w text.Warning) { warnings = append(warnings, w.Message) }}
+		o := translate.LineOptions{Request: translate.Request{Texts: mine}, Batch: batch, Warn: func(w text.Warning) { warnings = append(warnings, w.Message) }}
 		got, err := collect(tr, mended(input), o)
 		if err != nil || len(got) != len(sources)+6 {
 			t.Fatalf("batches of %d: %d lines, %v, want %d", batch, len(got), err, len(sources)+6)
@@ -56,6 +57,9 @@ func TestLines(t *testing.T) {
 		}
 		if !slices.Equal(warnings, want) {
 			t.Errorf("batches of %d: warned %q, want %q", batch, warnings, want)
+		}
+		if mine[0] != "not" || mine[3] != "touched" {
+			t.Errorf("the options' texts have become %q", mine)
 		}
 	}
 }

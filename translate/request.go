@@ -68,7 +68,7 @@ type Token struct {
 // looked at most, of equal ones the first, by Attention. End marks take no part. It is nil
 // without Attention, or if the source has no tokens.
 func (r Translation) Alignment() []int {
-	if len(r.Attention) == 0 {
+	if len(r.Attention) == 0 || len(r.Attention[0]) == 1 { // the end mark alone
 		return nil
 	}
 	align := make([]int, len(r.Tokens))

@@ -168,6 +168,10 @@ func TestAlignment(t *testing.T) {
 	if got := r.Alignment(); !slices.Equal(got, []int{1, 0, 1}) {
 		t.Errorf("aligned to %v, want [1 0 1]: the end takes no part, and of equal ones the first is taken", got)
 	}
+	r.Attention = [][]float32{{1}, {1}, {1}, {1}}
+	if got := r.Alignment(); got != nil {
+		t.Errorf("aligned to %v, and the source has no token", got)
+	}
 	if got := (translate.Translation{Tokens: make([]translate.Token, 3)}).Alignment(); got != nil {
 		t.Errorf("aligned to %v without attention", got)
 	}

@@ -62,13 +62,11 @@ func New(m *model.Transformer, tokens vocab.Pair, o Options) (*Translator, error
 	if src, tgt := tokens.Source.Size(), tokens.Target.Size(); src != m.Config.SrcVocab || tgt != m.Config.TgtVocab {
 		return nil, fmt.Errorf("tokenizers of %d and %d pieces, expected %d and %d as the configuration says", src, tgt, m.Config.SrcVocab, m.Config.TgtVocab)
 	}
-	for _, rule := range []struct {
-		name  string
-		found int
-	}{{"threads", o.Threads}, {"concurrent", o.Concurrent}} {
-		if rule.found < 0 {
-			return nil, &model.FieldError{Field: rule.name, Found: rule.found, Expected: "0 or more"}
-		}
+	switch {
+	case o.Threads < 0:
+		return nil, &model.FieldError{Field: "threads", Found: o.Threads, Expected: "0 or more"}
+	case o.Concurrent < 0:
+		return nil, &model.FieldError{Field: "concurrent", Found: o.Concurrent, Expected: "0 or more"}
 	}
 	if o.Threads == 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
