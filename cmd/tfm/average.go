@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -29,7 +28,7 @@ func averageCommand() cli.Command {
 		Notes: `The paper averages the last checkpoints of a run (section 6.1); 'tfm train -average N' does that at its end and keeps the mean
 if the validation finds it better. All files must be of one configuration and have the same tokenizers. The weights are added in the order
 of the files, so the same command gives the same bytes.`,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			out := f.String("o", "", "`file` to write the model to")
 			return func(_ context.Context, args []string) error {
 				switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,7 +40,7 @@ A figure is the median of rounds, behind it the lowest and the highest of them: 
 
 Utilisation is the operations that a step needs, those of its matrix products, forward once and backward twice, by the time and by the limit
 that is measured beside it, the limit of float32 or of bf16. "gemm" and "decode" are named after the parts that -only takes, as is each line of "base", "tiny" and "decode".`,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var b benchmark
 			f.StringVar(&b.only, "only", "", "`parts` to measure, with commas between them: "+strings.Join(benchGroups(), ", ")+", or single lines\nof them: "+
 				strings.Join(benchNames(), ", "))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/mat"
 )
 
@@ -51,13 +51,13 @@ func TestHelpShowsEveryFlagAndItsDefault(t *testing.T) {
 				t.Errorf("tfm %s -h does not show %q:\n%s", c.Name, want, o.stdout)
 			}
 		}
-		f := c.FlagSet()
+		f := cli.NewFlags()
 		c.Setup(f)
-		f.VisitAll(func(g *flag.Flag) {
+		for _, g := range f.All() {
 			if !strings.Contains(o.stdout, "\n  -"+g.Name) || g.DefValue != "" && !strings.Contains(o.stdout, "(default "+g.DefValue+")") {
 				t.Errorf("tfm %s -h does not show -%s and its default %q", c.Name, g.Name, g.DefValue)
 			}
-		})
+		}
 	}
 }
 

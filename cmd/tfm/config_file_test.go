@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/recipes"
 )
@@ -57,15 +58,16 @@ func TestDumpIsReadAsItIs(t *testing.T) {
 }
 
 func TestDumpLeavesNothingOut(t *testing.T) {
-	f := trainCommand().FlagSet()
+	f := cli.NewFlags()
 	trainCommand().Setup(f)
 	var missing []string
 	out := dump(t)
-	f.VisitAll(func(g *flag.Flag) {
+	for _, g := range f.All() {
 		if !strings.Contains("\n"+out, "\n"+g.Name+" =") {
 			missing = append(missing, g.Name)
 		}
-	})
+	}
+	slices.Sort(missing)
 	if !slices.Equal(missing, settings.Actions) {
 		t.Errorf("not dumped are %v, want %v", missing, settings.Actions)
 	}
@@ -181,7 +183,7 @@ func TestRecipes(t *testing.T) {
 		if title, ok := strings.CutPrefix(lines[0], "# "); !ok || !strings.Contains(help, name) || !strings.Contains(help, title) {
 			t.Errorf("%s: its first line is not in the help:\n%s", file, help)
 		}
-		f := trainCommand().FlagSet()
+		f := cli.NewFlags()
 		trainCommand().Setup(f)
 		given, err := settings.Parse(file, lines)
 		if err != nil {
@@ -191,13 +193,13 @@ func TestRecipes(t *testing.T) {
 		for _, s := range given {
 			has[s.Name] = true
 		}
-		f.VisitAll(func(g *flag.Flag) {
-			kind, _ := flag.UnquoteUsage(g)
+		for _, g := range f.All() {
+			kind, _ := flag.UnquoteUsage(g.Flag)
 			elsewhere := kind == "file" || kind == "folder" || kind == "language" || slices.Contains(append(settings.Actions, "preset", "threads"), g.Name)
 			if has[g.Name] == elsewhere {
 				t.Errorf("%s: %s is set: %v, want %v (where it is missing add: %s = %s)", file, g.Name, has[g.Name], !elsewhere, g.Name, g.DefValue)
 			}
-		})
+		}
 		dump(t, "-preset", name)
 	}
 }

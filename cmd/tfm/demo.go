@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
 	"os"
@@ -31,7 +30,7 @@ func demoCommand() cli.Command {
 		Example: "tfm demo",
 		Notes: `A grammar generates the pairs of sentences. The held-out ones combine subject, verb and object as no sentence
 of the training does. It takes about half a minute on two cores and needs no files.`,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			d := demo{options: demoOptions()}
 			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
 			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "what the first weights and the order of the pairs are drawn from")

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +28,7 @@ func evalCommand() cli.Command {
 			tfm eval -model en-de.safetensors -src test.en -ref test.de
 			tfm eval -model en-de.safetensors -src test.tok.en -ref test.tok.de -beam 5 -tokenize none`,
 		Notes: "The scores are those of sacreBLEU, with its signatures. BLEU with -tokenize none is that of multi-bleu on tokenized text, which many papers report.",
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			src := f.String("src", "", "`file` to translate")
 			ref := f.String("ref", "", "`file` with its translation, line by line")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -27,8 +26,7 @@ func infoCommand() cli.Command {
 			tfm info -preset base -vocab 32000
 			tfm info -preset multi30k
 			tfm info -table3`,
-		Groups: []cli.Group{settings.ModelGroup, settings.RegularizationGroup},
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			var preset string
 			f.StringVar(&preset, "preset", "base", settings.PresetUsage())
@@ -43,7 +41,7 @@ func infoCommand() cli.Command {
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
-				set := cli.Given(f)
+				set := f.Given()
 				if *path != "" {
 					if len(set) > 1 {
 						return cli.Usagef("-model says all that there is to say, leave out the other flags")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"os"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -19,7 +18,7 @@ func lessonCommand() cli.Command {
 the paper's base model, 6 + 6 layers of d_model 512, and no biases; gradient descent with momentum 0.99 at 0.001 trains it
 until all three come out word for word. It takes less than half a minute on two cores and 0.6 GB, and needs no files. What
 it prints is the same on every machine and for every number of threads. If the steps run out first, the exit code is 1.`,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			l := lesson.Lesson{Config: lesson.Config()}
 			f.IntVar(&l.Steps, "steps", 200, "training steps at most")
 			f.Uint64Var(&l.Seed, "seed", 1, "what the first weights are drawn from")

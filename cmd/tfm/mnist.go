@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -29,7 +28,7 @@ train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte (or with
 
   source    one encoder and one decoder layer of d 28, 2 heads, d_ff 64; the decoder is given one row of ones; Adam at 1e-3
   vit-rows  rows embedded with learned positions, an encoder with pre-norm, the mean of its output; AdamW; images are shifted a little`,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var m mnist
 			f.StringVar(&m.data, "data", "", "`folder` with the four files")
 			f.StringVar(&m.preset, "preset", digits.Names()[0], "`name` of the model and its training: "+strings.Join(digits.Names(), ", "))

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -36,7 +35,7 @@ func reportCommand() cli.Command {
 		Notes: `The page is one file that fetches nothing. It may be made while the training goes on. Without -sentence and -sentences
 the attention maps are of some of the validation's sample sentences, translated greedily by the checkpoint of the best
 validation.`,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			r := reporter{}
 			f.StringVar(&r.run, "run", "", "`folder` of the run's checkpoints, in which its log is too")
 			f.StringVar(&r.out, "o", "report.html", "`file` to write the page to")

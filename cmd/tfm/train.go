@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,14 +54,13 @@ instructions that other processors lack or carry out in another order. It does n
 is resumed on such a processor ends as if nothing had happened; on another one the run goes on and says so. The weights, the
 optimizer and the validations are float32, and so is the model, which everyone computes with as without -bf16. What is in force
 stands behind "products:" when the run begins.`,
-		Groups: settings.Groups,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			settings.NewRun(f)
 			return func(ctx context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
-				return runTraining(ctx, cli.Given(f))
+				return runTraining(ctx, f.Given())
 			}
 		},
 	}
@@ -316,7 +314,7 @@ func (t *trainer) train(ctx context.Context) error {
 	job.Options.Entropies = t.TensorBoard != ""
 	log := &record.Log{Dir: t.Options.Dir, Model: t.Model, Warn: warn("its log"), Start: func() runlog.Start {
 		t.Options.Tokenize = job.Options.Tokenize // which the text may have chosen
-		return runlog.Start{Version: version(), Settings: cli.Values(t.Flags()), Vocabulary: job.Config.TgtVocab, Parameters: job.Config.CountParams(),
+		return runlog.Start{Version: version(), Settings: t.Flags().Values(), Vocabulary: job.Config.TgtVocab, Parameters: job.Config.CountParams(),
 			Threads: t.Threads, Kernels: mat.Kernel()}
 	}}
 	job.Record = func(e train.Event) {
@@ -366,10 +364,10 @@ func (t *trainer) interrupted(ctx context.Context, step int, checkpoint string) 
 // resumeCommand returns the command line that goes on with this run, quoted for a shell.
 func (t *trainer) resumeCommand() string {
 	words := []string{cli.ShellWord(os.Args[0]), "train"}
-	t.Flags().VisitAll(func(f *flag.Flag) {
+	for _, f := range t.Flags().All() {
 		if _, typed := t.given[f.Name]; typed && f.Name != "resume" && f.Name != "force" {
 			words = append(words, cli.ShellWord("-"+f.Name+"="+f.Value.String()))
 		}
-	})
+	}
 	return strings.Join(append(words, "-resume"), " ")
 }

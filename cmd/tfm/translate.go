@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"iter"
@@ -41,7 +40,7 @@ the line. An empty line becomes one with an empty text. The first of a list is t
 With -sample each piece is drawn from the model's distribution: its logits are divided by the temperature, the -top-k most
 probable pieces stay, and of these the fewest that have -top-p of the probability. What is drawn for a sentence depends on
 the seed and on how many sentences come before it, not on what they are. With -nbest there are so many draws, which may be equal.`,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			f.IntVar(&search.NBest, "nbest", 0, "translations to list for each line, at most as many as the beam, or 64 with -sample; 0 is the best alone, without score")
@@ -64,7 +63,7 @@ the seed and on how many sentences come before it, not on what they are. With -n
 				if *maxLen < 0 {
 					return cli.Usagef("-max-len %d: must be at least 0", *maxLen)
 				}
-				if err := sampleOrSearch(*search, cli.Given(f)); err != nil {
+				if err := sampleOrSearch(*search, f.Given()); err != nil {
 					return err
 				}
 				if err := settings.CheckSearch(*search); err != nil {

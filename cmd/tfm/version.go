@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -23,7 +22,7 @@ func versionCommand() cli.Command {
 		Notes: `The environment variable TFM_CPU chooses other kernels than the best ones that the processor can run, and
 GODEBUG=cpu.NAME=off hides one of its extensions from them. With -v, "processor" is the extensions it has of those that
 kernels are written for, and "in force" those that the chosen kernels use.`,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			verbose := f.Bool("v", false, "show the kernels in force and the processor's features too")
 			return func(_ context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"iter"
@@ -30,7 +29,7 @@ func vocabCommand() cli.Command {
 			echo 'Ein Hund.' | tfm vocab -tokenizer joint.bpe -pieces`,
 		Notes: `A tokenizer is a byte-level byte-pair encoding: every text can be encoded and comes back exactly.
 'tfm train' makes its own unless it is given one; both files of a language pair make a joint vocabulary.`,
-		Setup: func(f *flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var v vocabSettings
 			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
 			f.IntVar(&v.size, "size", 8000, "pieces, of which 259 are fixed: padding, begin, end and the bytes")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -14,14 +13,13 @@ import (
 // Command is a subcommand: its help, its flags and its run.
 type Command struct {
 	Name    string
-	Short   string  // one line: what it does
-	Usage   string  // the command line after the program's and the command's name
-	Example string  // lines to copy
-	Notes   string  // further paragraphs of the help
-	Groups  []Group // headings of the help; flags in none come first
+	Short   string // one line: what it does
+	Usage   string // the command line after the program's and the command's name
+	Example string // lines to copy
+	Notes   string // further paragraphs of the help
 
 	// Setup declares the flags on f and returns what runs once they are parsed, with the arguments after them.
-	Setup func(f *flag.FlagSet) func(ctx context.Context, args []string) error
+	Setup func(f *Flags) func(ctx context.Context, args []string) error
 }
 
 // Program is a program of subcommands.
@@ -62,25 +60,17 @@ func (p Program) find(name string) (Command, bool) {
 
 // run parses the command's part of a command line and runs it.
 func (p Program) run(ctx context.Context, c Command, args []string) error {
-	f := c.FlagSet()
+	f := NewFlags()
 	act := c.Setup(f)
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+	if err := f.set.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return p.writeHelp(os.Stdout, c)
 	} else if err != nil {
 		return UsageError{err.Error()}
 	}
-	if err := flagsFirst(args, f.Args()); err != nil {
+	if err := flagsFirst(args, f.set.Args()); err != nil {
 		return err
 	}
-	return act(ctx, f.Args())
-}
-
-// FlagSet returns an empty set of flags that neither prints nor exits, for Setup to fill.
-func (c Command) FlagSet() *flag.FlagSet {
-	f := flag.NewFlagSet(c.Name, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.Usage = func() {}
-	return f
+	return act(ctx, f.set.Args())
 }
 
 // flagsFirst is an error if one of the arguments left over after parsing looks like a flag: package flag

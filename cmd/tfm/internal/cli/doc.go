@@ -1,5 +1,10 @@
-// Package cli is the machinery of a command line: a program of subcommands, its help and exit codes (command.go, help.go),
-// groups of flags (groups.go), flags that several commands have (flags.go) and kinds of values (values.go), signals as the
-// end of a context (interrupt.go), words of a shell (shell.go), and whether a file can be written (writable.go). It knows no command and imports the
-// standard library alone.
+// Package cli is the machinery of a command line. It knows no command and imports the standard library alone.
+//
+//	command.go    a program of subcommands: parsing, errors, exit codes
+//	flags.go      the table of a command's flags
+//	values.go     kinds of values of flags
+//	help.go       the help, made from the table
+//	interrupt.go  signals as the end of a context
+//	shell.go      words as a shell takes them
+//	writable.go   whether a file can be written
 package cli

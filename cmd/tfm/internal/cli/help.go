@@ -16,7 +16,7 @@ func HelpCommand(p func() Program) Command {
 		Short:   "show what tfm can do, or one command's flags",
 		Usage:   "[COMMAND]",
 		Example: "tfm help train",
-		Setup: func(*flag.FlagSet) func(context.Context, []string) error {
+		Setup: func(*Flags) func(context.Context, []string) error {
 			return func(_ context.Context, args []string) error { return p().help(args) }
 		},
 	}
@@ -55,12 +55,12 @@ func (p Program) writeHelp(w io.Writer, c Command) error {
 	for _, line := range strings.Split(strings.TrimSpace(c.Example), "\n") {
 		fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(line))
 	}
-	f := c.FlagSet()
+	f := NewFlags()
 	c.Setup(f)
-	VisitGroups(f, c.Groups, func(title string, flags []*flag.Flag) {
+	f.Groups(func(title string, flags []*Flag) {
 		fmt.Fprintf(&b, "\n%s:\n", title)
 		for _, g := range flags {
-			kind, use := flag.UnquoteUsage(g)
+			kind, use := flag.UnquoteUsage(g.Flag)
 			fmt.Fprintf(&b, "  -%s\n      %s", strings.TrimSpace(g.Name+" "+kind), strings.ReplaceAll(use, "\n", "\n      "))
 			if g.DefValue != "" {
 				fmt.Fprintf(&b, " (default %s)", g.DefValue)

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -37,7 +36,7 @@ func ReadFile(path string) ([]Setting, error) {
 
 // Parse returns the settings in the lines of a file. Errors name the file and the line.
 func Parse(path string, lines []string) (settings []Setting, err error) {
-	f := NewRun(cli.Command{}.FlagSet()).Flags()
+	f := NewRun(cli.NewFlags()).Flags()
 	first := map[string]string{}
 	for i, line := range lines {
 		s := Setting{At: fmt.Sprintf("%s:%d", path, i+1)}
@@ -97,7 +96,7 @@ func formatValue(s string) string {
 // Write writes the settings of r as a file of settings.
 func (r *Run) Write(w io.Writer) error {
 	var b strings.Builder
-	cli.VisitGroups(r.flags, Groups, func(title string, flags []*flag.Flag) {
+	r.flags.Groups(func(title string, flags []*cli.Flag) {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}

@@ -77,7 +77,7 @@ func Load(given map[string]string) (layers []Layer, err error) {
 // Apply returns the settings of layers over the program's defaults as they stand there, before what Resolve makes of them:
 // which files a run names.
 func Apply(layers []Layer) (*Run, error) {
-	r := NewRun(cli.Command{}.FlagSet())
+	r := NewRun(cli.NewFlags())
 	return r, r.apply(layers)
 }
 
@@ -150,7 +150,7 @@ func Resolve(layers []Layer, facts Facts) (*Run, error) {
 // are not settings of a model are ignored: what `tfm info` shows. What follows from the training is not resolved.
 func Model(preset string, given map[string]string) (*Run, error) {
 	own := map[string]string{"preset": preset}
-	for _, name := range append(modelFlags(), "init") {
+	for _, name := range append(modelNames(), "init") {
 		if value, ok := given[name]; ok {
 			own[name] = value
 		}
@@ -159,7 +159,7 @@ func Model(preset string, given map[string]string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := NewRun(cli.Command{}.FlagSet())
+	r := NewRun(cli.NewFlags())
 	if r.Config, err = presetConfig(preset); err != nil {
 		return nil, err
 	}
@@ -172,13 +172,13 @@ func Model(preset string, given map[string]string) (*Run, error) {
 
 // begin resolves the settings of a new run.
 func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
-	r := NewRun(cli.Command{}.FlagSet())
+	r := NewRun(cli.NewFlags())
 	preset, isGiven := named.Preset, named.given("preset") != Default
 	var err error
 	if init := facts.Init; init != nil && !isGiven {
 		preset = presetLike(init.Config, preset)
 		r.Config = init.Config
-		r.base(Init, append(modelFlags(), "preset"))
+		r.base(Init, append(modelNames(), "preset"))
 	} else if r.Config, err = presetConfig(preset); err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
 	if err := r.apply(layers); err != nil {
 		return nil, err
 	}
-	before := cli.Values(r.flags)
+	before := r.flags.Values()
 	r.Options.Dir = r.CheckpointDir()
 	if err := r.joint(facts.Tokenizers); err != nil {
 		return nil, err
@@ -227,11 +227,11 @@ func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
 
 // resume resolves the settings of a run that goes on from a checkpoint.
 func resume(layers []Layer, named *Run, c *Trained) (*Run, error) {
-	r := NewRun(cli.Command{}.FlagSet())
+	r := NewRun(cli.NewFlags())
 	r.Config, r.Options, r.Joint = c.Config, c.Options, c.Joint
 	r.SrcLang, r.TgtLang = c.SrcLang, c.TgtLang
-	r.base(Checkpoint, modelFlags(), optionFlagNames(), []string{"joint", "init"}, languages)
-	run := cli.Values(r.flags)
+	r.base(Checkpoint, checkpointNames())
+	run := r.flags.Values()
 	if named.given("preset") != Default {
 		var err error
 		if r.Config, err = presetConfig(named.Preset); err != nil {
@@ -241,7 +241,7 @@ func resume(layers []Layer, named *Run, c *Trained) (*Run, error) {
 	if err := r.apply(layers); err != nil {
 		return nil, err
 	}
-	before := cli.Values(r.flags)
+	before := r.flags.Values()
 	r.Options.Dir, r.Options.Resume = r.CheckpointDir(), true
 	if most := max(c.Config.SrcVocab, c.Config.TgtVocab); r.given("vocab-size") != Default && r.Tokenizer == "" && named.Options.Init == "" && r.VocabSize < most {
 		return nil, conflict("vocab-size", fmt.Sprint(r.VocabSize), fmt.Sprint(most), c.Path)
@@ -284,25 +284,24 @@ func (r *Run) base(o Origin, names ...[]string) {
 
 // derive notes the settings that are not as before.
 func (r *Run) derive(before map[string]string) {
-	for name, value := range cli.Values(r.flags) {
+	for name, value := range r.flags.Values() {
 		if value != before[name] {
 			r.origins[name] = Derived
 		}
 	}
 }
 
-// modelFlags lists the flags of a model's configuration.
-func modelFlags() []string {
-	f := cli.Command{}.FlagSet()
+// modelNames lists the flags of a model's configuration.
+func modelNames() []string {
+	f := cli.NewFlags()
 	ModelFlags(f, new(model.Config))
-	return slices.Sorted(maps.Keys(cli.Values(f)))
+	return slices.Sorted(maps.Keys(f.Values()))
 }
 
-// optionFlagNames lists the flags of a training's options.
-func optionFlagNames() []string {
-	f := cli.Command{}.FlagSet()
-	optionFlags(f, new(train.Options))
-	return slices.Sorted(maps.Keys(cli.Values(f)))
+// checkpointNames lists the settings that a checkpoint has.
+func checkpointNames() []string {
+	names := slices.Collect(maps.Keys(NewRun(cli.NewFlags()).flags.Values()))
+	return slices.DeleteFunc(names, func(name string) bool { return notInCheckpoint[name] })
 }
 
 // presetConfig returns the configuration of a preset, or the one that recipes start from.
@@ -320,9 +319,9 @@ func presetConfig(name string) (model.Config, error) {
 // sameRun is an error if a setting that could change the weights of a run is not the run's: what was given is blamed before what
 // follows from it.
 func (r *Run) sameRun(run map[string]string, checkpoint string) error {
-	now := cli.Values(r.flags)
+	now := r.flags.Values()
 	var own []string
-	for _, name := range slices.Concat(modelFlags(), optionFlagNames(), []string{"init", "joint"}) {
+	for _, name := range checkpointNames() {
 		if !changeable[name] && now[name] != run[name] {
 			own = append(own, name)
 		}

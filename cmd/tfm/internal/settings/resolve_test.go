@@ -229,29 +229,22 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Every flag of a run is in one group, and the groups have no others.
-func TestGroups(t *testing.T) {
-	f := cli.Command{}.FlagSet()
+// What the rules say of settings is said of ones that there are.
+func TestRulesNameFlags(t *testing.T) {
+	f := cli.NewFlags()
 	NewRun(f)
-	in := map[string]int{}
-	for _, group := range Groups {
-		for _, name := range group.Names {
-			in[name]++
+	for _, names := range []map[string]bool{notInCheckpoint, changeable, retrainable} {
+		for name := range names {
 			if f.Lookup(name) == nil {
-				t.Errorf("%s: there is no flag %s", group.Title, name)
+				t.Errorf("there is no flag %s", name)
 			}
-		}
-	}
-	for name := range cli.Values(f) {
-		if in[name] != 1 {
-			t.Errorf("-%s is in %d groups, expected 1", name, in[name])
 		}
 	}
 }
 
 // The flag that an invalid field is called by is one.
 func TestErrorNamesFlags(t *testing.T) {
-	f := cli.Command{}.FlagSet()
+	f := cli.NewFlags()
 	NewRun(f)
 	var invalid []error
 	c, _ := model.Preset("tiny")

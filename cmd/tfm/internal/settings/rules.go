@@ -13,8 +13,12 @@ import (
 // usualWeightDecay is the weight decay of adamw unless it is given.
 const usualWeightDecay = 0.01
 
-// changeable are the settings that a resumed run may change, because no weight depends on them.
-var changeable = set("steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan")
+// notInCheckpoint are the settings that a checkpoint does not have: files, where settings come from, and the machine.
+var notInCheckpoint = set("src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "model", "resume", "force", "preset", "config", "dump-config",
+	"tokenizer", "vocab", "vocab-size", "tensorboard", "threads")
+
+// changeable are the settings of a checkpoint that a resumed run may change, because no weight depends on them.
+var changeable = set("steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan", "src-lang", "tgt-lang")
 
 // retrainable are the settings of a model that may be others than those it was trained with before -init.
 var retrainable = set("dropout", "attention-dropout", "ff-dropout", "label-smoothing", "smoothing-over")
@@ -123,7 +127,7 @@ func (r *Run) continueModel(init *Trained) error {
 	}
 	was, now := modelValues(before), modelValues(r.Config)
 	for _, given := range []bool{true, false} {
-		for _, name := range modelFlags() {
+		for _, name := range modelNames() {
 			if (r.given(name) != Default) == given && !retrainable[name] && now[name] != was[name] {
 				return cli.Usagef("-%s %s conflicts with the model to begin with: -%s %s in %s", name, now[name], name, was[name], init.Path)
 			}
@@ -153,9 +157,9 @@ func (r *Run) languages() (err error) {
 
 // modelValues returns the values of the flags of a configuration.
 func modelValues(c model.Config) map[string]string {
-	f := cli.Command{}.FlagSet()
+	f := cli.NewFlags()
 	ModelFlags(f, &c)
-	return cli.Values(f)
+	return f.Values()
 }
 
 // presetLike is the preset whose model is as large as c, for the settings of a training that suit it; another one if there is none.

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 
@@ -35,7 +34,7 @@ type Run struct {
 	ConfigFile string // from which settings are read
 	Dump       bool   // print the settings and do nothing
 
-	flags   *flag.FlagSet
+	flags   *cli.Flags
 	origins map[string]Origin // of the settings that Resolve has resolved
 }
 
@@ -43,9 +42,13 @@ type Run struct {
 const defaultPreset = "tiny"
 
 // NewRun returns the settings of a run that names none, and declares its flags on f.
-func NewRun(f *flag.FlagSet) *Run {
+func NewRun(f *cli.Flags) *Run {
 	r := &Run{flags: f, Options: train.OptionsFor(defaultPreset)}
 	r.Config, _ = model.Preset(defaultPreset)
+	const preset = "; the default is the preset's"
+	o := &r.Options
+
+	f.Group("Files")
 	f.StringVar(&r.Src, "src", "", "`file` with the sentences to translate, one a line")
 	f.StringVar(&r.Tgt, "tgt", "", "`file` with their translations")
 	f.StringVar(&r.TSV, "tsv", "", "`file` with both, a tab between them, instead of -src and -tgt")
@@ -58,25 +61,76 @@ func NewRun(f *flag.FlagSet) *Run {
 	f.BoolVar(&r.Resume, "resume", false, "go on from the newest checkpoint in OUT.ckpt")
 	f.BoolVar(&r.Force, "force", false, "replace a model and checkpoints that are there already")
 
-	f.StringVar(&r.Tokenizer, "tokenizer", "", "tokenizer `file` from 'tfm vocab', or a model whose tokenizers to use; none trains them")
-	f.IntVar(&r.VocabSize, "vocab-size", 8000, "pieces of a tokenizer that is trained")
-	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer on both languages; false: one on each")
-
+	f.Group("Presets and files of settings")
 	f.StringVar(&r.Preset, "preset", defaultPreset, PresetUsage())
 	f.StringVar(&r.ConfigFile, "config", "", "`file` with settings, in lines of name = value with the names of flags; what is on the command line overrules it")
 	f.BoolVar(&r.Dump, "dump-config", false, "print all settings, as -config reads them, and do nothing")
-	ModelFlags(f, &r.Config)
+
+	f.Group("The end of the run")
+	f.IntVar(&o.Steps, "steps", o.Steps, "steps after which training ends; 0 is no limit")
+	f.Var((*cli.DurationValue)(&o.Time), "time", "`duration` of the training, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
+	f.IntVar(&o.Patience, "patience", o.Patience, "validations in a row without a new best after which it ends; 0 is no limit")
+
+	f.Group("Validations and checkpoints")
+	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none")
+	TokenizeFlag(f, &o.Tokenize)
+	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step"+preset)
+	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best"+preset)
+	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none"+preset)
+	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` to write event files for TensorBoard to: scalars of each step and validation, and at each validation\nhistograms of each attention head's entropy; a folder for each run, to be named again with -resume")
+
+	f.Group("Machine")
+	cli.ThreadsFlag(f, &r.Threads)
+	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where the processor does that faster than in float32: the model then depends on the\n"+
+		"processor, though not on -threads; where it is not faster, nothing changes")
+
+	f.Group("First weights")
 	f.Var(initValue{&r.Config.Start, &r.Options.Init}, "init", StartUsage+";\n"+
 		"or a model or checkpoint whose weights to begin with, and whose configuration and tokenizers to take")
 	f.StringVar(&r.Vocab, "vocab", "", "`file` with other tokenizers, as of -tokenizer, for the model of -init: pieces that both have keep what they have learned")
-	optionFlags(f, &r.Options)
-	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` to write event files for TensorBoard to: scalars of each step and validation, and at each validation\nhistograms of each attention head's entropy; a folder for each run, to be named again with -resume")
-	cli.ThreadsFlag(f, &r.Threads)
+	f.Uint64Var(&o.Seed, "seed", o.Seed, "what the first weights, the order of the pairs and dropout are drawn from")
+
+	f.Group("Tokenizer and batches")
+	f.StringVar(&r.Tokenizer, "tokenizer", "", "tokenizer `file` from 'tfm vocab', or a model whose tokenizers to use; none trains them")
+	f.IntVar(&r.VocabSize, "vocab-size", 8000, "pieces of a tokenizer that is trained")
+	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer on both languages; false: one on each")
+	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most"+preset)
+	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step, in which each piece weighs the same")
+	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "pairs with more pieces on a side are left out")
+	f.IntVar(&o.ShuffleWindow, "shuffle-window", o.ShuffleWindow, "pairs that are in memory and shuffled together, at most; a larger corpus is read again in every epoch, with two\n"+
+		"windows in memory: 250 to 300 MB for two of 500,000 pairs of 15 + 15 words. 0 is no limit: all stay in memory, at up to\n400 MB a million. A window holds neighbours: shuffle files that are sorted by origin or length beforehand")
+
+	f.Group("Optimizer and learning rate")
+	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (with weight decay) or sgd (with momentum)")
+	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
+	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
+	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
+	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("part of a matrix that a step of adamw takes away, times the learning rate; the default with adamw is %v", usualWeightDecay))
+	f.Float64Var(&o.Momentum, "momentum", o.Momentum, "momentum of sgd")
+	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov's momentum in sgd")
+	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
+	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "what to do with an update whose loss or gradient is not a finite number: stop the run, or skip the update")
+	f.StringVar(&o.Schedule, "schedule", o.Schedule, "how the learning rate goes on after the warmup: paper and inverse-sqrt, with the inverse square root of the step;\n"+
+		"linear, in a straight line to 0 at -decay; cosine, to -floor at -decay; constant. Without it it is linear if there is\na -decay, else inverse-sqrt if there is a -peak, else the paper's")
+	f.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup; 0 is the paper's"+preset)
+	f.Float64Var(&o.Factor, "factor", o.Factor, "learning rate: the paper's times this")
+	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises"+preset)
+	f.IntVar(&o.Decay, "decay", o.Decay, "step at which the schedule linear or cosine ends")
+	f.Float64Var(&o.Floor, "floor", o.Floor, "learning rate that the schedule cosine ends at")
+
+	regularizationFlags(f, &r.Config)
+	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` that a merge is dropped when the training pairs are encoded, anew in every epoch (BPE-dropout); 0 is none")
+	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "R-Drop's alpha, such as 5: each batch goes through the model twice with other dropout, and what it says of a\n"+
+		"piece both times is made alike; twice the time and memory of a step, -tokens counts one copy; 0 is none")
+	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of a moving average of the weights, such as 0.999, which then is what is validated, kept, taken for\n"+
+		"-average, and written at the end; 0 is none")
+
+	modelFlags(f, &r.Config)
 	return r
 }
 
 // Flags returns the flags of r, whose values are those of its fields.
-func (r *Run) Flags() *flag.FlagSet { return r.flags }
+func (r *Run) Flags() *cli.Flags { return r.flags }
 
 // CheckpointDir returns the folder of the checkpoints of a run that writes a model to r.Model.
 func (r *Run) CheckpointDir() string { return strings.TrimSuffix(r.Model, ".safetensors") + ".ckpt" }
@@ -92,71 +146,8 @@ func PresetUsage() string {
 	return b.String() + "\n"
 }
 
-// optionFlags declares the flags of the options of a training.
-func optionFlags(f *flag.FlagSet, o *train.Options) {
-	const preset = "; the default is the preset's"
-	f.IntVar(&o.Steps, "steps", o.Steps, "steps after which training ends; 0 is no limit")
-	f.Var((*cli.DurationValue)(&o.Time), "time", "`duration` of the training, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
-	f.IntVar(&o.Patience, "patience", o.Patience, "validations in a row without a new best after which it ends; 0 is no limit")
-	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most"+preset)
-	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step, in which each piece weighs the same")
-	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "pairs with more pieces on a side are left out")
-	f.IntVar(&o.ShuffleWindow, "shuffle-window", o.ShuffleWindow, "pairs that are in memory and shuffled together, at most; a larger corpus is read again in every epoch, with two\n"+
-		"windows in memory: 250 to 300 MB for two of 500,000 pairs of 15 + 15 words. 0 is no limit: all stay in memory, at up to\n400 MB a million. A window holds neighbours: shuffle files that are sorted by origin or length beforehand")
-	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` that a merge is dropped when the training pairs are encoded, anew in every epoch (BPE-dropout); 0 is none")
-	f.StringVar(&o.Schedule, "schedule", o.Schedule, "how the learning rate goes on after the warmup: paper and inverse-sqrt, with the inverse square root of the step;\n"+
-		"linear, in a straight line to 0 at -decay; cosine, to -floor at -decay; constant. Without it it is linear if there is\na -decay, else inverse-sqrt if there is a -peak, else the paper's")
-	f.Float64Var(&o.Factor, "factor", o.Factor, "learning rate: the paper's times this")
-	f.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup; 0 is the paper's"+preset)
-	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises"+preset)
-	f.IntVar(&o.Decay, "decay", o.Decay, "step at which the schedule linear or cosine ends")
-	f.Float64Var(&o.Floor, "floor", o.Floor, "learning rate that the schedule cosine ends at")
-	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (with weight decay) or sgd (with momentum)")
-	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
-	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
-	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
-	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("part of a matrix that a step of adamw takes away, times the learning rate; the default with adamw is %v", usualWeightDecay))
-	f.Float64Var(&o.Momentum, "momentum", o.Momentum, "momentum of sgd")
-	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov's momentum in sgd")
-	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "R-Drop's alpha, such as 5: each batch goes through the model twice with other dropout, and what it says of a\n"+
-		"piece both times is made alike; twice the time and memory of a step, -tokens counts one copy; 0 is none")
-	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of a moving average of the weights, such as 0.999, which then is what is validated, kept, taken for\n"+
-		"-average, and written at the end; 0 is none")
-	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
-	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "what to do with an update whose loss or gradient is not a finite number: stop the run, or skip the update")
-	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none")
-	TokenizeFlag(f, &o.Tokenize)
-	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step"+preset)
-	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best"+preset)
-	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none"+preset)
-	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where the processor does that faster than in float32: the model then depends on the\n"+
-		"processor, though not on -threads; where it is not faster, nothing changes")
-	f.Uint64Var(&o.Seed, "seed", o.Seed, "what the first weights, the order of the pairs and dropout are drawn from")
-}
-
 // TokenizeFlag declares -tokenize.
-func TokenizeFlag(f *flag.FlagSet, t *score.Tokenizer) {
+func TokenizeFlag(f *cli.Flags, t *score.Tokenizer) {
 	f.TextVar(t, "tokenize", *t, "`how` BLEU cuts text into tokens: 13a, intl, zh, char, none for text that is tokenized already, or auto,\n"+
 		"which is zh for Chinese, char for Japanese, Thai, Lao, Khmer, Burmese and Tibetan, and 13a for all others")
 }
-
-// Groups are the headings under which help and files of settings show the flags of a run.
-var (
-	ModelGroup = cli.Group{Title: "Model", Names: []string{"d-model", "heads", "d-k", "d-v", "d-ff", "encoder-layers", "decoder-layers", "tie", "output-bias", "bias", "activation",
-		"norm", "norm-kind", "norm-eps", "final-norm", "positions", "first-position", "scale-embeddings"}}
-	RegularizationGroup = cli.Group{Title: "Regularization", Names: []string{"dropout", "attention-dropout", "ff-dropout", "label-smoothing", "smoothing-over", "bpe-dropout", "r-drop", "ema"}}
-
-	Groups = []cli.Group{
-		{Title: "Files", Names: []string{"src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "src-lang", "tgt-lang", "model", "resume", "force"}},
-		{Title: "Presets and files of settings", Names: []string{"preset", "config", "dump-config"}},
-		{Title: "The end of the run", Names: []string{"steps", "time", "patience"}},
-		{Title: "Validations and checkpoints", Names: []string{"valid-every", "tokenize", "save-every", "keep", "average", "tensorboard"}},
-		{Title: "Machine", Names: []string{"threads", "bf16"}},
-		{Title: "First weights", Names: []string{"init", "vocab", "seed"}},
-		{Title: "Tokenizer and batches", Names: []string{"tokenizer", "vocab-size", "joint", "tokens", "accumulate", "max-len", "shuffle-window"}},
-		{Title: "Optimizer and learning rate", Names: []string{"optimizer", "beta1", "beta2", "eps", "weight-decay", "momentum", "nesterov", "clip", "on-nan",
-			"schedule", "peak", "factor", "warmup", "decay", "floor"}},
-		RegularizationGroup,
-		ModelGroup,
-	}
-)

@@ -1,14 +1,12 @@
 package settings
 
 import (
-	"flag"
-
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model/decode"
 )
 
 // SearchFlags declares the flags of a search, with a beam that is the command's.
-func SearchFlags(f *flag.FlagSet, beam int) *decode.Options {
+func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	s := decode.DefaultOptions()
 	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each step; 1 is greedy")
 	f.Float64Var(&s.Alpha, "alpha", s.Alpha, "exponent of the length penalty")
