@@ -93,7 +93,7 @@ func wantSteps(t *testing.T, o Optimizer, n int, rate, tolerance float64, refere
 	}
 }
 
-// optimizers are all there are, for weights of a matrix and a bias that are together n.
+// optimizers returns every optimizer, of a matrix and a bias with n weights together.
 func optimizers(n int) map[string]func() Optimizer {
 	ps := &layer.Params{}
 	ps.New("weight", (n-100)/2, 2)
@@ -112,7 +112,7 @@ func TestOptimizersAreExact(t *testing.T) {
 	const n, steps = 3*optimizerGrain + 77, 6
 	threads := pool(t, 3)
 	for name, create := range optimizers(n) {
-		whole, parts := make([]float32, n), make([]float32, n)
+		whole, resumed := make([]float32, n), make([]float32, n)
 		a, b := create(), create()
 		for s := range steps {
 			if s == 3 {
@@ -124,9 +124,9 @@ func TestOptimizersAreExact(t *testing.T) {
 				b = c
 			}
 			a.Step(nil, whole, gradientOf(s, n), 1e-2, 0.7)
-			b.Step(threads, parts, gradientOf(s, n), 1e-2, 0.7)
+			b.Step(threads, resumed, gradientOf(s, n), 1e-2, 0.7)
 		}
-		wantSameWeights(t, name+" resumed on 3 threads", parts, whole)
+		wantSameWeights(t, name+" resumed on 3 threads", resumed, whole)
 	}
 }
 

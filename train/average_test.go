@@ -92,7 +92,7 @@ func TestAverageBetterThan(t *testing.T) {
 	}
 }
 
-// Of one checkpoint, or of none, there is no mean.
+// One checkpoint, or none, is not averaged.
 func TestNothingToAverage(t *testing.T) {
 	for _, time := range []time.Duration{0, 1} {
 		o := smallOptions(3)

@@ -9,7 +9,8 @@ import (
 	"tfm/model"
 )
 
-// randomPairs are pairs with sides of 1 to longest tokens whose first source token is their number.
+// randomPairs returns pairs with sides of 1 to longest tokens. The first source token is the number
+// of the pair.
 func randomPairs(n, longest int) *Pairs {
 	random := rand.New(rand.NewPCG(9, 9))
 	p := &Pairs{}
@@ -84,18 +85,18 @@ func TestBatchesAreFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := 0
+	notFull := 0
 	for _, batch := range epoch(t, b) {
 		full := max(float64(len(batch.Src))/float64(b.MaxSrc), float64(len(batch.TgtIn))/float64(b.MaxTgt))
 		if full < 0.98 {
-			part++
+			notFull++
 		}
 		if full < 0.45 {
 			t.Errorf("a batch is only %.2f full", full)
 		}
 	}
-	if part > 2 {
-		t.Errorf("%d batches are not full, at most the last two may be", part)
+	if notFull > 2 {
+		t.Errorf("%d batches are not full, at most the last two may be", notFull)
 	}
 }
 
@@ -258,8 +259,8 @@ func TestBatchesAllocateNothing(t *testing.T) {
 	}
 }
 
-// Every order of 4 things comes equally often: 24 bins of 1000 expected, χ² with 23 degrees of
-// freedom is below 50 with probability 0.999 (and the seed is fixed).
+// Every order of four elements is equally frequent: with 1000 expected in each of 24 bins, χ² of 23
+// degrees of freedom is below 50 with probability 0.999 (and the seed is fixed).
 func TestShuffleIsUniform(t *testing.T) {
 	var random rand.PCG
 	random.Seed(1, 2)

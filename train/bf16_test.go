@@ -66,7 +66,7 @@ func TestBF16ThreadsAndResumeChangeNoBit(t *testing.T) {
 	}
 }
 
-// Validations are in float32: they say of the weights what everyone will find who uses them.
+// Validations are in float32, as the finished model is used.
 func TestBF16ValidatesInFloat32(t *testing.T) {
 	o := bf16Options(4)
 	o.ValidEvery = 4
@@ -106,7 +106,8 @@ func TestBF16StepAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for r.loader.Position().Epoch == 0 { // the batches differ, and mat makes room for what it packs when it first sees one as large
+	// The batches differ, and mat allocates what it packs at the first one of a size.
+	for r.loader.Position().Epoch == 0 {
 		step()
 	}
 	r.valid.run(context.Background(), 1)
@@ -124,8 +125,7 @@ func TestBF16IsPartOfARun(t *testing.T) {
 	wantError(t, err, "bf16 is true, expected false")
 }
 
-// A checkpoint from a processor with other instructions is gone on from, and the run says what that
-// means.
+// A run resumes a checkpoint of a processor with other instructions, and warns.
 func TestBF16OfAnotherProcessor(t *testing.T) {
 	o := bf16Options(4)
 	o.Dir = t.TempDir()

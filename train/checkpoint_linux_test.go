@@ -23,7 +23,8 @@ func TestFullDisk(t *testing.T) {
 	defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)
 
 	c := smallConfig()
-	c.DFF = 4096 // for a checkpoint that is larger than the limit, which is larger than what go test notes down meanwhile
+	// The checkpoint is larger than the limit, which is larger than what go test writes meanwhile.
+	c.DFF = 4096
 	o := smallOptions(5)
 	o.SaveEvery, o.Dir = 1, t.TempDir()
 	_, err := Run(context.Background(), newModel(t, c), nil, copyData(), o, func(e Event) {

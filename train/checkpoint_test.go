@@ -63,7 +63,7 @@ func stopAt(t *testing.T, step int, m *model.Transformer, p *mat.Pool, o Options
 	})
 }
 
-// A run stopped anywhere, several times, and taken up on other threads ends as the one that ran
+// A run stopped anywhere, several times, and resumed on other threads ends as the one that ran
 // through. The stops are in the middle of an epoch, in a step whose two batches are of two epochs,
 // just before a validation, and between validations.
 func TestResumeIsExact(t *testing.T) {
@@ -76,20 +76,20 @@ func TestResumeIsExact(t *testing.T) {
 	}
 	across := false // an epoch ends between the two batches of a step that the run is stopped after
 	for _, stops := range [][]int{{1}, {4}, {5}, {11}, {2, 3, 5, 6, 7, 13}} {
-		part := o
-		part.Dir = t.TempDir()
+		resumed := o
+		resumed.Dir = t.TempDir()
 		for i, stop := range stops {
-			r := stopAt(t, stop, newModel(t, smallConfig()), pool(t, 1+i%3), part)
-			if r.Reason != Interrupted || r.Step != stop || r.Checkpoint != checkpointPath(part.Dir, stop) {
+			r := stopAt(t, stop, newModel(t, smallConfig()), pool(t, 1+i%3), resumed)
+			if r.Reason != Interrupted || r.Step != stop || r.Checkpoint != checkpointPath(resumed.Dir, stop) {
 				t.Fatalf("stopped with %+v, want step %d", r, stop)
 			}
 			at := open(t, r.Checkpoint).State.Position
 			across = across || at.Epoch > 0 && at.Batch == 1
-			part.Resume = true
+			resumed.Resume = true
 		}
 		m := newModel(t, smallConfig())
 		m.Init(77) // the checkpoint's weights count, not these
-		got := mustRun(t, context.Background(), m, pool(t, 3), copyData(), part, nil)
+		got := mustRun(t, context.Background(), m, pool(t, 3), copyData(), resumed, nil)
 		name := fmt.Sprint("stopped after ", stops)
 		wantSameCheckpoint(t, name, got.Checkpoint, want.Checkpoint)
 		wantSameWeights(t, name, m.Params.W, whole.Params.W)
@@ -103,8 +103,7 @@ func TestResumeIsExact(t *testing.T) {
 	}
 }
 
-// What is averaged are the checkpoints of a run that nobody interrupted: those of step 8, 12 and
-// 14.
+// The average is that of a run that was not interrupted: of the checkpoints of step 8, 12 and 14.
 func TestAverageIsExactAfterResume(t *testing.T) {
 	o := smallOptions(14)
 	o.ValidEvery, o.SaveEvery, o.Keep, o.Average, o.Dir = 0, 4, 3, 3, t.TempDir()
@@ -553,7 +552,7 @@ func TestUnwritableFolder(t *testing.T) {
 	open(t, checkpointPath(moved, 2))
 }
 
-// Saving is told before the checkpoint is there, and after all that it holds.
+// The event Saving comes before the checkpoint is there, and after the events of all that it holds.
 func TestSavingComesBeforeTheCheckpoint(t *testing.T) {
 	o := smallOptions(6)
 	o.ValidEvery, o.SaveEvery, o.Dir = 3, 2, t.TempDir()

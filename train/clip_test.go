@@ -28,7 +28,8 @@ func TestGradientNorm(t *testing.T) {
 	}
 }
 
-// Squares that float32 cannot hold are taken in float64: a norm is finite if the gradient is.
+// Squares that overflow float32 are computed in float64, so that a norm is finite if the gradient
+// is.
 func TestNormOfAGradientWhoseSquaresOverflow(t *testing.T) {
 	g := make([]float32, 2*normBlock)
 	g[3], g[normBlock+7] = 3e25, -4e25

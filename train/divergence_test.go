@@ -9,8 +9,8 @@ import (
 	"tfm/model"
 )
 
-// fault puts a number into the gradient that the next step adds to, as a fault of the memory would,
-// after some steps.
+// fault writes a number into the gradient after some steps, as a memory fault would. The next step
+// adds to it.
 func fault(m *model.Transformer, x float64, after ...int) func(Event) {
 	return func(e Event) {
 		if (e.Kind == Stepped || e.Kind == Skipped) && slices.Contains(after, e.Step) {
@@ -19,8 +19,8 @@ func fault(m *model.Transformer, x float64, after ...int) func(Event) {
 	}
 }
 
-// A run that stops leaves the weights as they were, and its last checkpoint goes on as if nothing
-// had been.
+// A run that stops leaves the weights as they were, and resumes from its last checkpoint as if
+// nothing had happened.
 func TestStopAtDivergenceAndResume(t *testing.T) {
 	o := smallOptions(8)
 	o.SaveEvery, o.Dir = 2, t.TempDir()
@@ -41,8 +41,7 @@ func TestStopAtDivergenceAndResume(t *testing.T) {
 	wantSameCheckpoint(t, "resumed", got.Checkpoint, want.Checkpoint)
 }
 
-// A dropped update is a step of which nothing is left but its number: the batch is gone, the rest
-// is untouched.
+// A dropped update leaves nothing but the number of the step and the next position in the data.
 func TestSkipTouchesNothing(t *testing.T) {
 	for _, optimizer := range []string{OptimizerAdam, OptimizerSGD} {
 		for _, x := range []float64{math.NaN(), math.Inf(-1)} {
@@ -114,16 +113,15 @@ func TestResumeIsExactWithDroppedUpdates(t *testing.T) {
 		t.Fatalf("%+v and %+v, want three of nine updates dropped", want, s)
 	}
 	for _, stop := range []int{1, 3, 4, 7, 8} { // a fault between two processes would be none
-		part := o
-		part.Dir = t.TempDir()
-		run(part, stop)
-		part.Resume = true
-		wantSameCheckpoint(t, "resumed", run(part, 0).Checkpoint, want.Checkpoint)
+		resumed := o
+		resumed.Dir = t.TempDir()
+		run(resumed, stop)
+		resumed.Resume = true
+		wantSameCheckpoint(t, "resumed", run(resumed, 0).Checkpoint, want.Checkpoint)
 	}
 }
 
-// What does not go away ends the run: after many in a row, or at once where the weights themselves
-// are lost.
+// Many dropped updates in a row end the run, and so do weights that are not finite, at once.
 func TestSkipGivesUp(t *testing.T) {
 	o := smallOptions(500)
 	o.OnNaN, o.SaveEvery, o.Dir = OnNaNSkip, 10, t.TempDir()

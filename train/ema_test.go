@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The average is the formula's, training takes no notice of it, and it is what is left at the end
-// and what checkpoints hold, with the weights themselves beside it.
+// The average follows the formula and does not change the training. It is left at the end, and
+// checkpoints hold it and the weights.
 func TestEMA(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"adam":  func(o *Options) {},
@@ -111,7 +111,8 @@ func TestAverageOfAverages(t *testing.T) {
 	wantSameWeights(t, "resumed", resumed.Params.W, want.Params.W)
 }
 
-// Steps that change nothing leave the average where it is: its two factors add up to 1 exactly.
+// Steps that change nothing leave the average as it is, because its two factors add up to exactly
+// 1.
 func TestEMAOfStillWeights(t *testing.T) {
 	w := []float32{1, -3, 1e-30, 1e30, 0, 0.1}
 	e := newMovingAverage(w, 0.9999)

@@ -12,7 +12,7 @@ import (
 	"tfm/model"
 )
 
-// cut is a Source of some pairs in windows, which may be others in each epoch and may fail.
+// cut is a Source of pairs in windows, which may differ from epoch to epoch and may fail.
 type cut struct {
 	pairs   *Pairs
 	windows int
@@ -67,8 +67,7 @@ func next(t *testing.T, l *loader) model.Batch {
 	return b
 }
 
-// A corpus that is read in one window makes the batches of one in memory, and these those of
-// Batches.
+// A corpus in one window, and one in memory, make the batches of Batches.
 func TestOneWindowIsTheCorpusInMemory(t *testing.T) {
 	p := randomPairs(800, 12)
 	for _, tokens := range []int{100, 1 << 40} {
@@ -162,20 +161,20 @@ func TestResumeIsExactWithWindows(t *testing.T) {
 	}
 	whole := newModel(t, smallConfig())
 	want := mustRun(t, context.Background(), whole, nil, source(), o, nil)
-	part := o
-	part.Dir = t.TempDir()
+	resumed := o
+	resumed.Dir = t.TempDir()
 	for i := range 25 {
 		ctx, cancel := context.WithCancel(context.Background())
-		mustRun(t, ctx, newModel(t, smallConfig()), pool(t, 1+i%3), source(), part, func(e Event) {
+		mustRun(t, ctx, newModel(t, smallConfig()), pool(t, 1+i%3), source(), resumed, func(e Event) {
 			if e.Kind == Stepped {
 				cancel()
 			}
 		})
 		cancel()
-		part.Resume = true
+		resumed.Resume = true
 	}
 	m := newModel(t, smallConfig())
-	got := mustRun(t, context.Background(), m, pool(t, 3), source(), part, nil)
+	got := mustRun(t, context.Background(), m, pool(t, 3), source(), resumed, nil)
 	wantSameCheckpoint(t, "stopped after every step", got.Checkpoint, want.Checkpoint)
 	wantSameWeights(t, "stopped after every step", m.Params.W, whole.Params.W)
 	if at := open(t, want.Checkpoint).State.Position; at.Epoch < 1 || at.Window == 0 {
@@ -184,8 +183,8 @@ func TestResumeIsExactWithWindows(t *testing.T) {
 
 	other := source()
 	other.Source.(*cut).pairs.Add([]int32{3}, []int32{3})
-	part.Steps++
-	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, other, part, nil)
+	resumed.Steps++
+	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, other, resumed, nil)
 	wantError(t, err, want.Checkpoint[len(o.Dir):], "other training pairs")
 }
 

@@ -170,7 +170,7 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := slices.Clone(m.Params.G)
+	accumulated := slices.Clone(m.Params.G)
 
 	var whole model.Batch
 	for _, b := range r.batches {
@@ -188,8 +188,8 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 		largest = max(largest, math.Abs(float64(g)))
 	}
 	for i, g := range m.Params.G {
-		if math.Abs(float64(parts[i]-g)) > 1e-5*largest {
-			t.Fatalf("gradient %d is %v, want %v (the largest is %v)", i, parts[i], g, largest)
+		if math.Abs(float64(accumulated[i]-g)) > 1e-5*largest {
+			t.Fatalf("gradient %d is %v, want %v (the largest is %v)", i, accumulated[i], g, largest)
 		}
 	}
 }

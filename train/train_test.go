@@ -33,14 +33,14 @@ func rawBytes(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
-func wantError(t *testing.T, err error, parts ...string) {
+func wantError(t *testing.T, err error, wants ...string) {
 	t.Helper()
 	if err == nil {
-		t.Fatalf("no error, expected one with %q", parts)
+		t.Fatalf("no error, expected one with %q", wants)
 	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Fatalf("error %q does not say %q", err, part)
+	for _, want := range wants {
+		if !strings.Contains(err.Error(), want) {
+			t.Fatalf("error %q does not say %q", err, want)
 		}
 	}
 }
