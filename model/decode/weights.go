@@ -29,6 +29,3 @@ func NewWeights(t *model.Transformer, p *mat.Pool) *Weights {
 func (w *Weights) Refresh(p *mat.Pool) {
 	mat.Transpose(p, w.output, w.model.Output.E.Weights())
 }
-
-// Config is the model's configuration.
-func (w *Weights) Config() model.Config { return w.model.Config }
