@@ -92,12 +92,7 @@ func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	for _, p := range f.Model.Params.List {
 		tensors = append(tensors, safetensors.Float32Tensor(p.Name, p.Shape, p.W))
 	}
-	var names []string
-	for name := range f.Tokenizers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(f.Tokenizers)) {
 		data := f.Tokenizers[name]
 		tensors = append(tensors, safetensors.Tensor{Name: tokenizerPrefix + name, DType: "U8", Shape: []int{len(data)}, Data: data})
 	}
