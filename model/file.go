@@ -122,9 +122,9 @@ func Load(path string, gradients bool) (File, error) {
 	return f, nil
 }
 
-// LoadHeader reads the metadata of the model file at path, and nothing else: it does not verify the
-// checksum, which is one of the whole file, so a damaged character of the metadata can pass
-// unnoticed.
+// LoadHeader reads the header of the model file at path, without its weights. It checks the
+// safetensors header against the file's size, and the configuration, but not the checksum: that is
+// one of the whole file, so a damaged character of the metadata can pass unnoticed.
 func LoadHeader(path string) (Header, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
@@ -138,8 +138,8 @@ func LoadHeader(path string) (Header, error) {
 	return h, nil
 }
 
-// LoadTokenizers reads the tokenizers of the model file at path, as File has them, and no weights:
-// like LoadHeader it does not verify the checksum.
+// LoadTokenizers reads the tokenizers of the model file at path, as File has them, without its
+// weights. It checks what LoadHeader checks, and so neither the checksum nor the tokenizers' bytes.
 func LoadTokenizers(path string) (map[string][]byte, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {

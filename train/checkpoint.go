@@ -92,7 +92,7 @@ func openModel(path string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// readModel decodes what every model file says of its model, and checks that its weights are there
+// readModel decodes the header, and checks that all weights of its configuration are in the file
 // before anyone allocates memory for them.
 func (c *Checkpoint) readModel() error {
 	h, err := model.DecodeHeader(c.file.Metadata())

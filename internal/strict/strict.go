@@ -101,7 +101,6 @@ func fieldOf(object reflect.Value, name string) (reflect.Value, error) {
 }
 
 func unmarshalField(text []byte, field reflect.Value) error {
-	// null leaves a value as it is.
 	_, isText := field.Addr().Interface().(interface{ UnmarshalText([]byte) error })
 	switch kind := field.Kind(); {
 	case kind == reflect.Struct && !isText:
@@ -109,7 +108,7 @@ func unmarshalField(text []byte, field reflect.Value) error {
 	case !isText && (kind < reflect.Bool || kind > reflect.Float64) && kind != reflect.String:
 		panic(fmt.Sprintf("strict: found a field of type %v, expected a struct, a basic type or one with UnmarshalText", field.Type()))
 	}
-	err := json.Unmarshal(text, field.Addr().Interface())
+	err := json.Unmarshal(text, field.Addr().Interface()) // null has no error and changes nothing
 	if wrongType := new(json.UnmarshalTypeError); errors.As(err, &wrongType) || string(text) == "null" {
 		return fmt.Errorf("found %.80s, expected %v", text, field.Type())
 	}
