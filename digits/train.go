@@ -22,16 +22,16 @@ type Progress struct {
 }
 
 // Train trains the model of a recipe and returns it with its weights. The weights depend on the
-// recipe, the images and the seed, not on the threads of p. When ctx ends, so does Train, with the
-// cause.
-func Train(ctx context.Context, r Recipe, s Set, seed uint64, p *mat.Pool, report func(Progress)) (*model.Classifier, error) {
+// recipe, the images and the seed, not on the threads of pool. When ctx ends, so does Train, with
+// the cause.
+func Train(ctx context.Context, r Recipe, s Set, seed uint64, pool *mat.Pool, report func(Progress)) (*model.Classifier, error) {
 	m, err := model.NewClassifier(r.Model)
 	if err != nil {
 		return nil, err
 	}
 	m.Params.Allocate(true)
 	m.Init(seed)
-	pass := model.NewClassifierPass(m, p)
+	pass := model.NewClassifierPass(m, pool)
 	perEpoch := (s.Len() + r.Batch - 1) / r.Batch
 	steps := perEpoch * r.Epochs
 	rate := train.Schedule{Name: r.Schedule, Peak: r.Peak, Warmup: min(r.Warmup, steps/4), End: steps}
@@ -52,7 +52,7 @@ func Train(ctx context.Context, r Recipe, s Set, seed uint64, p *mat.Pool, repor
 			if math.IsNaN(loss.Sum) || math.IsInf(loss.Sum, 0) {
 				return nil, fmt.Errorf("digits: step %d diverged: its loss is %v", at.Step, loss.Sum)
 			}
-			optimizer.Step(p, m.Params.W, m.Params.G, rate.Rate(at.Step), 1)
+			optimizer.Step(pool, m.Params.W, m.Params.G, rate.Rate(at.Step), 1)
 			at.Loss, at.EpochEnded = at.Loss.Plus(loss), i+1 == perEpoch
 			at.Elapsed = time.Since(begun)
 			at.Left = time.Duration(float64(at.Elapsed) / float64(at.Step) * float64(steps-at.Step))
@@ -64,9 +64,9 @@ func Train(ctx context.Context, r Recipe, s Set, seed uint64, p *mat.Pool, repor
 
 // Evaluate returns the loss of a set, and how many of its images are classified correctly, without
 // dropout and shifts. When ctx ends, so does Evaluate, with the cause.
-func Evaluate(ctx context.Context, m *model.Classifier, r Recipe, s Set, p *mat.Pool) (model.Loss, error) {
+func Evaluate(ctx context.Context, m *model.Classifier, r Recipe, s Set, pool *mat.Pool) (model.Loss, error) {
 	const images = 256
-	pass, b := model.NewClassifierPass(m, p), newBatches(r, s, min(images, s.Len()))
+	pass, b := model.NewClassifierPass(m, pool), newBatches(r, s, min(images, s.Len()))
 	var loss model.Loss
 	for lo := 0; lo < s.Len(); lo += images {
 		if ctx.Err() != nil {
