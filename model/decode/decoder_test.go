@@ -344,6 +344,55 @@ func TestRowsForkAndBeginAtAnyStep(t *testing.T) {
 	}
 }
 
+// However hypotheses fork, die, change their order and begin, a row's logits are those of its tokens alone.
+func TestRowsAreIndependent(t *testing.T) {
+	const width = 6
+	w := NewWeights(opinionated(t, toy(), 5), nil)
+	srcs := randomSources(3, 1, 9)
+	alone := func(source int32, tokens []int32) []float32 {
+		s := NewState(w, nil)
+		s.Begin(srcs, 1, 1)
+		y := s.Step([]Row{{model.BOS, source, -1}})
+		for _, id := range tokens {
+			y = s.Step([]Row{{id, source, 0}})
+		}
+		return y.Row(0)
+	}
+	type prefix struct {
+		source int32
+		tokens []int32
+	}
+	r := rand.New(rand.NewPCG(6, 6))
+	s := NewState(w, nil)
+	s.Begin(srcs, width, 4)
+	var before []prefix
+	longest := 0
+	for step := range 45 {
+		rows, now := make([]Row, 1+r.IntN(width)), []prefix(nil)
+		for i := range rows {
+			if len(before) == 0 || r.IntN(8) == 0 {
+				p := prefix{source: int32(r.IntN(len(srcs)))}
+				rows[i], now = Row{model.BOS, p.source, -1}, append(now, p)
+				continue
+			}
+			parent, id := r.IntN(len(before)), int32(model.EOS+1+r.IntN(8))
+			p := before[parent]
+			rows[i], now = Row{id, p.source, int32(parent)}, append(now, prefix{p.source, append(slices.Clone(p.tokens), id)})
+			longest = max(longest, len(p.tokens)+1)
+		}
+		y := s.Step(rows)
+		for i, p := range now {
+			if !slices.Equal(y.Row(i), alone(p.source, p.tokens)) {
+				t.Fatalf("step %d, row %d: other logits after %v beside others than alone", step, i, p.tokens)
+			}
+		}
+		before = now
+	}
+	if longest < 10 {
+		t.Errorf("the longest hypothesis has %d tokens, too few to have forked often", longest)
+	}
+}
+
 func TestPanics(t *testing.T) {
 	c := toy()
 	m := newModel(t, c)
