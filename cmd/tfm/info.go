@@ -35,8 +35,8 @@ func infoCommand() cli.Command {
 			tgt := f.Int("tgt-vocab", 0, "pieces of the target vocabulary")
 			table := f.Bool("table3", false, "show Table 3 of the paper, with the numbers of parameters that its models have here")
 			c, _ := model.Preset("base")
-			settings.ModelFlags(f, &c)
 			f.TextVar(&c.Start, "init", c.Start, settings.StartUsage)
+			settings.ModelFlags(f, &c)
 			return func(_ context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
 					return err
