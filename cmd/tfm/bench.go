@@ -102,7 +102,8 @@ func benchParts() []benchPart {
 	return parts
 }
 
-// trainingParts measure rounds of so many steps, in float32 and, where the processor has something faster, as with -bf16.
+// trainingParts measure rounds of so many steps, in float32 and, where the processor has something
+// faster, as with -bf16.
 func trainingParts(group string, steps int, workload func(*benchmark) (bench.Training, error)) (parts []benchPart) {
 	for _, precision := range []layer.Precision{layer.Float32, layer.BF16} {
 		if precision == layer.BF16 && precision.InForce() == layer.Float32.InForce() {
@@ -214,7 +215,8 @@ func (b *benchmark) chosen() (chosen []benchPart, err error) {
 	return slices.DeleteFunc(all, func(p benchPart) bool { return !slices.Contains(names, p.name) && !slices.Contains(names, p.group) }), nil
 }
 
-// inProcess measures a part in a process of its own, which is this program, and adds what it reports.
+// inProcess measures a part in a process of its own, which is this program, and adds what it
+// reports.
 func (b *benchmark) inProcess(ctx context.Context, p benchPart, threads int, to *bench.Report) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"tfm/mat"
 )
 
-// Every file is a subcommand and is named for it, so that each can be read alone; all else is in packages.
+// Every file is a subcommand and is named for it, so that each can be read alone; all else is in
+// packages.
 func TestAFileIsASubcommand(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

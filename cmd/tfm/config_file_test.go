@@ -171,7 +171,8 @@ func TestConfigErrors(t *testing.T) {
 	mustFail(t, runTFM(t, "", "train", "-config", write(t, "run.conf", "steps = 1\n")), 2, "-src and -tgt are missing")
 }
 
-// A recipe has every setting but those of the machine and the files at hand, and is listed with what it reaches.
+// A recipe has every setting but those of the machine and the files at hand, and is listed with
+// what it reaches.
 func TestRecipes(t *testing.T) {
 	help := mustRun(t, "", "help", "train").stdout
 	all := recipes.Names()

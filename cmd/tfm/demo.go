@@ -49,8 +49,8 @@ type demo struct {
 	threads int
 }
 
-// demoOptions are the settings of the training. Its end is a number of steps, not a time, so that every
-// machine comes to the same result.
+// demoOptions are the settings of the training. Its end is a number of steps, not a time, so that
+// every machine comes to the same result.
 func demoOptions() train.Options {
 	o := train.DefaultOptions()
 	o.Steps, o.Time, o.Patience = 1500, 0, 0
@@ -109,7 +109,8 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	return errors.Join(present(ctx, t, heldOut[:d.heldOut]), saved)
 }
 
-// present shows translations of sentences that are not among the training's, and what the model looked at.
+// present shows translations of sentences that are not among the training's, and what the model
+// looked at.
 func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) error {
 	tr, err := translate.New(t.Model, t.Tokens, translate.Options{Threads: t.Pool.Threads(), Concurrent: 1})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A learning rate that no weight survives: the run ends with exit code 1 and one line, and the checkpoints from before are
-// good. Without clipping, so that the gradient overflows too.
+// A learning rate that no weight survives: the run ends with exit code 1 and one line, and the
+// checkpoints from before are good. Without clipping, so that the gradient overflows too.
 func TestDivergence(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "40", "-save-every", "1", "-peak", "1e12", "-warmup", "30", "-schedule", "constant", "-optimizer", "sgd", "-clip", "0")
 	o := runTFM(t, "", args...)

@@ -43,7 +43,8 @@ func TestEvalTokenize(t *testing.T) {
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-tokenize", "moses"), 2, `-tokenize: BLEU tokenizer "moses": want auto, 13a, none, char, zh or intl`)
 }
 
-// Validation and eval score the same translations: of an empty line the empty one, which costs BLEU in both.
+// Validation and eval score the same translations: of an empty line the empty one, which costs BLEU
+// in both.
 func TestValidationScoresAsEvalDoes(t *testing.T) {
 	makeToy(t)
 	src := write(t, "valid.src", "\n"+strings.Replace(read(t, toy.testSrc), "\n", "\n \n", 1))

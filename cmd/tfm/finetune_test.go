@@ -21,7 +21,8 @@ func loadModel(t *testing.T, path string) model.File {
 	return f
 }
 
-// finetuneArgs is a training that begins with a model, at so low a rate that after a step the weights are in effect what they were.
+// finetuneArgs is a training that begins with a model, at so low a rate that after a step the
+// weights are in effect what they were.
 func finetuneArgs(t *testing.T, init string, more ...string) (args []string, m string) {
 	t.Helper()
 	src, tgt := toyCorpus(t)

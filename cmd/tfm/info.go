@@ -84,7 +84,8 @@ func infoCommand() cli.Command {
 	}
 }
 
-// infoOfModel verifies a model file and prints what it says of itself. The weights stay in the file.
+// infoOfModel verifies a model file and prints what it says of itself. The weights stay in the
+// file.
 func infoOfModel(path string) error {
 	file, err := safetensors.Open(path)
 	if err != nil {
@@ -101,8 +102,8 @@ func infoOfModel(path string) error {
 	return printHeader(h)
 }
 
-// printHeader prints a configuration and, with it, which of the readings of the paper are in force, and of a model file the
-// languages and how it was trained, if it says so.
+// printHeader prints a configuration and, with it, which of the readings of the paper are in force,
+// and of a model file the languages and how it was trained, if it says so.
 func printHeader(h model.Header) error {
 	c := h.Config
 	var b strings.Builder
@@ -204,8 +205,8 @@ func normInfo(c model.Config) string {
 	return fmt.Sprintf("%s, "+kind+", %s", where, c.NormEps, final)
 }
 
-// The rows of Table 3 of the paper in its order, by the names of their presets, and the millions of parameters that
-// the paper gives; 0 where it gives none.
+// The rows of Table 3 of the paper in its order, by the names of their presets, and the millions of
+// parameters that the paper gives; 0 where it gives none.
 var table3 = []struct {
 	preset   string
 	millions int

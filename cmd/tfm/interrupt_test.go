@@ -20,8 +20,8 @@ import (
 	"tfm/train"
 )
 
-// startTraining starts a training and returns when it has made its first steps. The program is called by a name that a shell
-// must quote.
+// startTraining starts a training and returns when it has made its first steps. The program is
+// called by a name that a shell must quote.
 func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string) {
 	t.Helper()
 	c = tfm(args...)
@@ -82,8 +82,8 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 			}
 			end := strconv.Itoa(step + 5)
 
-			// The command that it named, as a shell takes it, but with an end that comes sooner. The program's name is the one
-			// by which it was called.
+			// The command that it named, as a shell takes it, but with an end that comes sooner.
+			// The program's name is the one by which it was called.
 			if want := `'` + strings.ReplaceAll(c.Args[0], "'", `'\''`) + "' train "; !strings.HasPrefix(said[3], want) {
 				t.Errorf("the command is %s, expected it to begin with %s", said[3], want)
 			}

@@ -81,8 +81,8 @@ func TestTokenizersAreReadWithoutTheWeights(t *testing.T) {
 	}
 }
 
-// The flags go into the checkpoints and the model, in the form that BCP 47 recommends; a resumed run and a model that begins with
-// another keep them, and a flag changes them.
+// The flags go into the checkpoints and the model, in the form that BCP 47 recommends; a resumed
+// run and a model that begins with another keep them, and a flag changes them.
 func TestTrainNamesTheLanguages(t *testing.T) {
 	args, m := trainArgs(t, "-src-lang", "EN", "-tgt-lang", "zh-hant")
 	wantInfo := func(path, want string) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The tests run the binary as a user does. It is the test binary itself, which is tfm when this variable is
-// set: so it has the build tags, the race detector and the architecture of the test.
+// The tests run the binary as a user does. It is the test binary itself, which is tfm when this
+// variable is set: so it has the build tags, the race detector and the architecture of the test.
 const asProgram = "TFM_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -75,8 +75,8 @@ func mustRun(t *testing.T, input string, args ...string) output {
 	return o
 }
 
-// mustFail runs tfm, which must exit with a code and end its standard error with one line that holds all of
-// wants; in front of it there may be progress.
+// mustFail runs tfm, which must exit with a code and end its standard error with one line that
+// holds all of wants; in front of it there may be progress.
 func mustFail(t *testing.T, o output, code int, wants ...string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimRight(o.stderr, "\n"), "\n")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The default number of threads is GOMAXPROCS, which respects the processor quota of a container only in programs whose
-// module asks for the behaviour of Go 1.25 or later.
+// The default number of threads is GOMAXPROCS, which respects the processor quota of a container
+// only in programs whose module asks for the behaviour of Go 1.25 or later.
 func TestThreadsRespectTheQuotaOfAContainer(t *testing.T) {
 	settings, err := exec.Command("go", "list", "-f", "{{.DefaultGODEBUG}}", ".").Output()
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pseudoTerminal opens a terminal of the given width: what is written to one end is read at the other.
+// pseudoTerminal opens a terminal of the given width: what is written to one end is read at the
+// other.
 func pseudoTerminal(t *testing.T, columns uint16) (outside, inside *os.File) {
 	t.Helper()
 	outside, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

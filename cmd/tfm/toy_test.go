@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// toy is a corpus and a model that several tests use: phrases of an adjective and a noun, which change places.
+// toy is a corpus and a model that several tests use: phrases of an adjective and a noun, which
+// change places.
 var toy struct {
 	once                   sync.Once
 	dir, src, tgt, testSrc string
@@ -23,7 +24,8 @@ var (
 	toyVerbs      = [][2]string{{"sees", "voit"}, {"takes", "prend"}, {"likes", "aime"}}
 )
 
-// toySmall makes training take a moment: a step is some milliseconds, and three hundred learn the toy.
+// toySmall makes training take a moment: a step is some milliseconds, and three hundred learn the
+// toy.
 var toySmall = []string{"-preset", "demo", "-d-model", "32", "-d-ff", "64", "-heads", "2", "-encoder-layers", "1", "-decoder-layers", "1",
 	"-vocab-size", "320", "-tokens", "200", "-max-len", "40", "-peak", "0.005", "-warmup", "50", "-valid-every", "0", "-save-every", "0"}
 
@@ -79,7 +81,8 @@ func makeToy(t *testing.T) {
 	}
 }
 
-// trainArgs is a training of the toy corpus to a model in a folder of the test's own, with more flags.
+// trainArgs is a training of the toy corpus to a model in a folder of the test's own, with more
+// flags.
 func trainArgs(t *testing.T, more ...string) (args []string, model string) {
 	t.Helper()
 	src, tgt := toyCorpus(t)

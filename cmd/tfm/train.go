@@ -292,7 +292,8 @@ func (t *trainer) checkOverwrite() error {
 	return fmt.Errorf("%s is there already: -resume goes on with its training, -force replaces it", exists)
 }
 
-// train trains the model, records the run in its log and its event files, and writes the model file.
+// train trains the model, records the run in its log and its event files, and writes the model
+// file.
 func (t *trainer) train(ctx context.Context) error {
 	job := &training.Job{
 		Corpus:  corpus.Options{Train: t.corpus(), Valid: t.validation(), Tokenizers: t.tokens, VocabSize: t.VocabSize, Joint: t.Joint},

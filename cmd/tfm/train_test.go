@@ -1,18 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-
-	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/terminal"
-	"tfm/cmd/tfm/internal/training"
-	"tfm/train/corpus"
 )
 
 func TestSeparateVocabularies(t *testing.T) {
@@ -225,18 +218,8 @@ func TestPeakAndFactorAreTwoWaysToSayOneThing(t *testing.T) {
 	mustFail(t, runTFM(t, "", args...), 2, "either -peak or -factor")
 }
 
-func TestInterruptedBeforeTheFirstStep(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(cli.InterruptError{Signal: syscall.SIGTERM})
-	src, tgt := toyCorpus(t)
-	job := training.Job{Corpus: corpus.Options{Train: corpus.Files(src, tgt), VocabSize: 300, Joint: true}, Threads: 1, Progress: terminal.NewProgress(os.Stderr)}
-	_, err := job.Run(ctx)
-	if e := new(cli.InterruptError); !errors.As(err, e) || e.ExitCode() != 128+int(syscall.SIGTERM) {
-		t.Errorf("%v", err)
-	}
-}
-
-// The validation's BLEU cuts text as suits its language. The choice is shown, logged and kept by a resumed run.
+// The validation's BLEU cuts text as suits its language. The choice is shown, logged and kept by a
+// resumed run.
 func TestValidationTokenizer(t *testing.T) {
 	chinese := write(t, "valid.zh", "那只红色的狗看见了那棵树。\n那只黑色的猫喜欢那所房子。\n")
 	english := write(t, "valid.en", "the red dog sees the tree\nthe black cat likes the house\n")
@@ -265,7 +248,8 @@ func TestValidationTokenizer(t *testing.T) {
 	}
 }
 
-// A reading of the paper goes from the flags into the checkpoint, from there into a resumed run, and into the model.
+// A reading of the paper goes from the flags into the checkpoint, from there into a resumed run,
+// and into the model.
 func TestTrainAnotherReading(t *testing.T) {
 	args, m := trainArgs(t, "-save-every", "2", "-norm", "pre", "-norm-kind", "rms", "-activation", "silu", "-positions", "learned",
 		"-bias=false", "-tie", "none", "-attention-dropout", "0.1", "-ff-dropout", "0.1", "-init", "pytorch", "-d-k", "8", "-smoothing-over", "all",
@@ -288,8 +272,8 @@ func TestTrainAnotherReading(t *testing.T) {
 	}
 }
 
-// A stream of one window trains as the corpus in memory does, a resume reads only what it is told, and what the windows
-// are cannot be changed.
+// A stream of one window trains as the corpus in memory does, a resume reads only what it is told,
+// and what the windows are cannot be changed.
 func TestTrainStreamed(t *testing.T) {
 	memory, m1 := trainArgs(t, "-steps", "12")
 	mustRun(t, "", memory...)

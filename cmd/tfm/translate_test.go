@@ -46,7 +46,8 @@ func TestTranslateAnswersWhatComesBeforeAnError(t *testing.T) {
 	}
 }
 
-// A filter goes on behind bytes that are not UTF-8 and behind a line that is too long, which a training refuses.
+// A filter goes on behind bytes that are not UTF-8 and behind a line that is too long, which a
+// training refuses.
 func TestTranslateGoesOnBehindABadLine(t *testing.T) {
 	m := toyModel(t)
 	want := mustRun(t, "the big cat\n\uFFFD\nthe old dog\n", "translate", "-model", m).stdout
@@ -102,7 +103,8 @@ func TestTranslateOddLines(t *testing.T) {
 	if o := mustRun(t, long, "translate", "-model", m, "-beam", "1", "-max-extra", "0"); strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stderr, "cut to 1023") {
 		t.Errorf("a line longer than the model can take: %q, %s", o.stdout, o.stderr)
 	}
-	// Whatever a model says, a line of input is a line of output: this text is unlike anything it was trained on.
+	// Whatever a model says, a line of input is a line of output: this text is unlike anything it
+	// was trained on.
 	odd := "\x00\x01 \u2028 \u0085 \v\f 日本語 🙂\n"
 	if o := mustRun(t, strings.Repeat(odd, 3), "translate", "-model", m); strings.Count(o.stdout, "\n") != 3 || strings.Contains(o.stdout, "\r") {
 		t.Errorf("%q", o.stdout)

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// mayImport is the layout, from the lowest floor to the highest: every package with those of this module, and of others than the
-// standard library, that its code outside of tests may import.
+// mayImport is the layout, from the lowest floor to the highest: every package with those of this
+// module, and of others than the standard library, that its code outside of tests may import.
 var mayImport = []struct{ name, imports string }{
 	// Arithmetic. mat is one folder to copy.
 	{"mat", "golang.org/x/sys/cpu"},
@@ -150,8 +150,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// The table goes from low to high: a package may import only those above it in the table, so that its order can be read as the
-// order of the floors.
+// The table goes from low to high: a package may import only those above it in the table, so that
+// its order can be read as the order of the floors.
 func TestFloors(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range mayImport {

@@ -1,7 +1,8 @@
 package corpus
 
-// holdOut says which pairs of a corpus are held out for validation: one in a hundred, evenly spread, at most 1,000. It is a
-// function of the number of pairs alone, so that a resumed run holds out the same ones.
+// holdOut says which pairs of a corpus are held out for validation: one in a hundred, evenly
+// spread, at most 1,000. It is a function of the number of pairs alone, so that a resumed run holds
+// out the same ones.
 type holdOut struct{ every, count int }
 
 func holdOutOf(pairs int) holdOut {

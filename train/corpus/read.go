@@ -41,8 +41,8 @@ type Corpus struct {
 	train.Data
 	Tokens vocab.Pair // whose files are Data.Tokenizers
 
-	// WordThreshold is vocab.Trainer.Threshold: above 1, the tokenizers were learned from a sample of the words. 0 if they
-	// were given.
+	// WordThreshold is vocab.Trainer.Threshold: above 1, the tokenizers were learned from a sample
+	// of the words. 0 if they were given.
 	WordThreshold int64
 
 	TrainPairs   int // pairs to train on
@@ -53,13 +53,14 @@ type Corpus struct {
 	WindowPairs  int // pairs of a window, held-out ones included
 }
 
-// Read reads a corpus for a training with the options o, of which ValidEvery (0 is no validation), ShuffleWindow, BPEDropout,
-// MaxLen and Seed matter here. It reads the training pairs twice: to find what is wrong with them, count them and learn the
-// tokenizers, and to encode them. They become a stream, which the training reads again, if they are more than one window, or
-// if BPE-dropout makes others of them in every epoch.
+// Read reads a corpus for a training with the options o, of which ValidEvery (0 is no validation),
+// ShuffleWindow, BPEDropout, MaxLen and Seed matter here. It reads the training pairs twice: to
+// find what is wrong with them, count them and learn the tokenizers, and to encode them. They
+// become a stream, which the training reads again, if they are more than one window, or if
+// BPE-dropout makes others of them in every epoch.
 //
-// The result depends on the texts and the options alone. Errors name file and line; a ctx that ends is the error
-// context.Cause(ctx).
+// The result depends on the texts and the options alone. Errors name file and line; a ctx that ends
+// is the error context.Cause(ctx).
 func Read(ctx context.Context, c Options, o train.Options) (*Corpus, error) {
 	if c.Progress == nil {
 		c.Progress = func(Stage, int) {}

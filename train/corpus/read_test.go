@@ -88,7 +88,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A second Read with the tokenizers that the first has learned gives the same data; so does one of a TSV.
+// A second Read with the tokenizers that the first has learned gives the same data; so does one of
+// a TSV.
 func TestReadAgain(t *testing.T) {
 	src, tgt := toyFiles(t, false)
 	o := train.DefaultOptions()

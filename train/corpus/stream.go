@@ -13,8 +13,8 @@ import (
 	"tfm/train"
 )
 
-// stream is a corpus in files as a train.Source: it is read again in every epoch, in windows of consecutive pairs, and
-// watched for changes, as the pairs must stay those that the run began with.
+// stream is a corpus in files as a train.Source: it is read again in every epoch, in windows of
+// consecutive pairs, and watched for changes, as the pairs must stay those that the run began with.
 type stream struct {
 	*files
 	tokens  vocab.Pair
@@ -37,7 +37,8 @@ type stream struct {
 // changeBlock is how exactly a change of the corpus is found.
 const changeBlock = 256
 
-// newStream has windows of at most o.ShuffleWindow pairs, all of about the same size; 0 is one window.
+// newStream has windows of at most o.ShuffleWindow pairs, all of about the same size; 0 is one
+// window.
 func newStream(f *files, tokens vocab.Pair, out holdOut, pairs int, o train.Options) (*stream, error) {
 	s := &stream{files: f, tokens: tokens, out: out, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
 	if o.ShuffleWindow > 0 {
@@ -100,7 +101,8 @@ func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) 
 	return nil
 }
 
-// seek goes to a window, whose place must be known unless it is the next one. An epoch opens the files anew.
+// seek goes to a window, whose place must be known unless it is the next one. An epoch opens the
+// files anew.
 func (s *stream) seek(window int) (err error) {
 	if s.reader != nil && window == 0 {
 		s.reader.Close()
@@ -134,7 +136,8 @@ func (s *stream) add(dst *train.Pairs, p text.Pair, epoch, i int) {
 		return
 	}
 	if s.dropout > 0 {
-		// A sequence of its own for each pair of each epoch; those of package train begin at small numbers and at 2^63.
+		// A sequence of its own for each pair of each epoch; those of package train begin at small
+		// numbers and at 2^63.
 		s.random.Seed(s.seed, 1<<62|uint64(epoch)<<40|uint64(i))
 	}
 	s.ids[0] = s.encode(s.ids[0][:0], s.tokens.Source, p.Source)

@@ -110,8 +110,8 @@ func samePairs(p, q *train.Pairs) bool {
 	return true
 }
 
-// All windows together are the corpus without the pairs that are held out; each comes again in any order, from plain
-// and from packed files, to a stream that has read something else before.
+// All windows together are the corpus without the pairs that are held out; each comes again in any
+// order, from plain and from packed files, to a stream that has read something else before.
 func TestStream(t *testing.T) {
 	src, tgt := toyFiles(t, false)
 	for _, packed := range []bool{false, true} {
@@ -152,8 +152,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// With BPE-dropout an epoch's pairs are others than the last one's, and the same however the reader came there; their
-// text is that of the corpus.
+// With BPE-dropout an epoch's pairs are others than the last one's, and the same however the reader
+// came there; their text is that of the corpus.
 func TestStreamDropout(t *testing.T) {
 	s, _ := streamOf(t, 400, 0.2, false)
 	plain, _ := streamOf(t, 400, 0, false)
@@ -179,7 +179,8 @@ func TestStreamDropout(t *testing.T) {
 	}
 }
 
-// Whatever happens to the files while a training uses them is found, with the file and about the line.
+// Whatever happens to the files while a training uses them is found, with the file and about the
+// line.
 func TestStreamFindsChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(f files, src, tgt string) error

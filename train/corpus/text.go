@@ -23,18 +23,20 @@ type files struct {
 	open     func() (*text.PairReader, error)
 }
 
-// Files returns the pairs of two files: line n of tgt translates line n of src. Files may be gzipped.
+// Files returns the pairs of two files: line n of tgt translates line n of src. Files may be
+// gzipped.
 func Files(src, tgt string) *Text {
 	return newText(fmt.Sprintf("%s and %s", src, tgt), files{src, tgt, func() (*text.PairReader, error) { return text.OpenPairs(src, tgt) }})
 }
 
-// TSV returns the pairs of one file, on each line a source, a tab and its target. The file may be gzipped.
+// TSV returns the pairs of one file, on each line a source, a tab and its target. The file may be
+// gzipped.
 func TSV(path string) *Text {
 	return newText(path, files{path, path, func() (*text.PairReader, error) { return text.OpenPairsTSV(path) }})
 }
 
-// Pairs returns pairs that are not in files. They cannot be streamed: all that they encode to is kept in memory, and
-// BPE-dropout is an error.
+// Pairs returns pairs that are not in files. They cannot be streamed: all that they encode to is
+// kept in memory, and BPE-dropout is an error.
 func Pairs(name string, pairs iter.Seq2[text.Pair, error]) *Text {
 	return &Text{Name: name, pairs: pairs}
 }
@@ -56,7 +58,8 @@ func newText(name string, f files) *Text {
 	}, &f}
 }
 
-// Check is an error if one of the files cannot be opened, or is a pipe or the like, which can be read only once.
+// Check is an error if one of the files cannot be opened, or is a pipe or the like, which can be
+// read only once.
 func (t *Text) Check() error {
 	if t.files == nil {
 		return nil
@@ -73,7 +76,8 @@ func (t *Text) Check() error {
 	return nil
 }
 
-// each calls do with each pair, whose strings are valid until do returns. It ends early with ctx's cause.
+// each calls do with each pair, whose strings are valid until do returns. It ends early with ctx's
+// cause.
 func (t *Text) each(ctx context.Context, do func(text.Pair)) error {
 	for p, err := range t.pairs {
 		if err != nil {

@@ -1,6 +1,6 @@
-// Package recipes holds the recipes of `tfm train -preset`: files of settings, each with all those of a run that is known to
-// reach a result, but for files and threads. The first line of a recipe says which result. It imports the standard library
-// alone.
+// Package recipes holds the recipes of `tfm train -preset`: files of settings, each with all those
+// of a run that is known to reach a result, but for files and threads. The first line of a recipe
+// says which result. It imports the standard library alone.
 package recipes
 
 import (
@@ -28,7 +28,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Lines returns the lines of a recipe, nil if there is none of that name, and the name of its file, for errors.
+// Lines returns the lines of a recipe, nil if there is none of that name, and the name of its file,
+// for errors.
 func Lines(name string) (lines []string, file string) {
 	data, err := files.ReadFile(name + suffix)
 	if err != nil {

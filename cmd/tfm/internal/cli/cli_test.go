@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// The table has the flags in the order in which they are declared, under the headings in the order in which they begin.
+// The table has the flags in the order in which they are declared, under the headings in the order
+// in which they begin.
 func TestFlags(t *testing.T) {
 	f := NewFlags()
 	verbose := f.Bool("v", false, "say more")
@@ -47,7 +48,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// run runs a command line of a program that has one command, and returns the exit code and what it printed.
+// run runs a command line of a program that has one command, and returns the exit code and what it
+// printed.
 func run(t *testing.T, act func(ctx context.Context, args []string) error, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var program func() Program

@@ -18,7 +18,8 @@ type Command struct {
 	Example string // lines to copy
 	Notes   string // further paragraphs of the help
 
-	// Setup declares the flags on f and returns what runs once they are parsed, with the arguments after them.
+	// Setup declares the flags on f and returns what runs once they are parsed, with the arguments
+	// after them.
 	Setup func(f *Flags) func(ctx context.Context, args []string) error
 }
 
@@ -29,8 +30,9 @@ type Program struct {
 	Commands []Command
 }
 
-// Run runs a command line, the program's name left out, and returns the exit code: 0, or 1 after an error, 2 after a wrong
-// command line, 128 + the signal's number after an interrupt. An error is printed as one line on standard error.
+// Run runs a command line, the program's name left out, and returns the exit code: 0, or 1 after an
+// error, 2 after a wrong command line, 128 + the signal's number after an interrupt. An error is
+// printed as one line on standard error.
 func (p Program) Run(ctx context.Context, args []string) int {
 	surviveFileLimit()
 	if len(args) == 0 {
@@ -73,8 +75,8 @@ func (p Program) run(ctx context.Context, c Command, args []string) error {
 	return act(ctx, f.set.Args())
 }
 
-// flagsFirst is an error if one of the arguments left over after parsing looks like a flag: package flag
-// stops at the first argument that is none, and would silently take what follows for a file.
+// flagsFirst is an error if one of the arguments left over after parsing looks like a flag: package
+// flag stops at the first argument that is none, and would silently take what follows for a file.
 func flagsFirst(all, left []string) error {
 	if parsed := len(all) - len(left); parsed > 0 && all[parsed-1] == "--" {
 		return nil
@@ -103,8 +105,8 @@ func (e UsageError) Error() string { return e.Message }
 // Usagef returns a UsageError with a formatted message.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Sprintf(format, args...)} }
 
-// ExitCode prints err, if it is not nil, as one line on standard error, and returns the exit code. A UsageError points to
-// the help of the command of that name, or of the program if it is empty.
+// ExitCode prints err, if it is not nil, as one line on standard error, and returns the exit code.
+// A UsageError points to the help of the command of that name, or of the program if it is empty.
 func (p Program) ExitCode(command string, err error) int {
 	if err == nil {
 		return 0

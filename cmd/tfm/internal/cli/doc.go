@@ -1,4 +1,5 @@
-// Package cli is the machinery of a command line. It knows no command and imports the standard library alone.
+// Package cli is the machinery of a command line. It knows no command and imports the standard
+// library alone.
 //
 //	command.go    a program of subcommands: parsing, errors, exit codes
 //	flags.go      the table of a command's flags

@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// Flags is the table of a command's flags, in the order in which they are declared: help, shells' completions and files of
-// settings are made from it. Its methods declare flags as those of flag.FlagSet do.
+// Flags is the table of a command's flags, in the order in which they are declared: help, shells'
+// completions and files of settings are made from it. Its methods declare flags as those of
+// flag.FlagSet do.
 type Flags struct {
 	set   *flag.FlagSet
 	list  []*Flag
@@ -33,7 +34,8 @@ func NewFlags() *Flags {
 	return f
 }
 
-// Group puts the flags that are declared from here on under a heading, which may have flags already.
+// Group puts the flags that are declared from here on under a heading, which may have flags
+// already.
 func (f *Flags) Group(title string) { f.group = title }
 
 func (f *Flags) add(name string) {

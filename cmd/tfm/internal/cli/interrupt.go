@@ -14,7 +14,8 @@ type InterruptError struct{ Signal os.Signal }
 
 func (e InterruptError) Error() string { return fmt.Sprintf("interrupted: %v", e.Signal) }
 
-// ExitCode is what a shell shows for a program that the signal ended: 130 after Ctrl-C, 143 after SIGTERM.
+// ExitCode is what a shell shows for a program that the signal ended: 130 after Ctrl-C, 143 after
+// SIGTERM.
 func (e InterruptError) ExitCode() int {
 	if s, ok := e.Signal.(syscall.Signal); ok {
 		return 128 + int(s)
@@ -22,10 +23,10 @@ func (e InterruptError) ExitCode() int {
 	return 1
 }
 
-// Interruptible returns a context that SIGINT, SIGTERM or SIGHUP ends, the cause being an InterruptError.
-// The next of these signals ends the program at once. A pipe that nobody reads any more ends nothing: a
-// training is worth more than its progress line. Signals that the program was started to ignore (as with
-// nohup) stay ignored.
+// Interruptible returns a context that SIGINT, SIGTERM or SIGHUP ends, the cause being an
+// InterruptError. The next of these signals ends the program at once. A pipe that nobody reads any
+// more ends nothing: a training is worth more than its progress line. Signals that the program was
+// started to ignore (as with nohup) stay ignored.
 func Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)

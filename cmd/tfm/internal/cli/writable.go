@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// CheckWritable is an error if a file could not be written at path. It is asked before work whose result
-// would be lost, and leaves nothing behind.
+// CheckWritable is an error if a file could not be written at path. It is asked before work whose
+// result would be lost, and leaves nothing behind.
 func CheckWritable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file, so nothing can be written there", path)

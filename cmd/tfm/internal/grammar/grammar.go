@@ -10,8 +10,8 @@ import (
 // Pair is a Chinese sentence and its translation.
 type Pair struct{ Source, Target string }
 
-// sentence is a pair whose words are still apart ("他 买 了 一 本 书"), with its pattern and its core: who does what to
-// what, whatever the tense, the number, the place and the words around.
+// sentence is a pair whose words are still apart ("他 买 了 一 本 书"), with its pattern and its
+// core: who does what to what, whatever the tense, the number, the place and the words around.
 type sentence struct{ zh, en, pattern, core string }
 
 // Sizes of the corpus.
@@ -21,9 +21,10 @@ const (
 	heldOutOneIn = 32 // share of the cores kept out of training
 )
 
-// Corpus returns TrainPairs training pairs and HeldOutPairs held-out pairs, always the same ones. The hash of a sentence's
-// core (subject, predicate, object: "she, buy, umbrella") decides on which side it is, so that a held-out core occurs in
-// no training sentence, in any tense or pattern, while each of its words does.
+// Corpus returns TrainPairs training pairs and HeldOutPairs held-out pairs, always the same ones.
+// The hash of a sentence's core (subject, predicate, object: "she, buy, umbrella") decides on which
+// side it is, so that a held-out core occurs in no training sentence, in any tense or pattern,
+// while each of its words does.
 func Corpus() (train, heldOut []Pair) {
 	t, h := sentences()
 	return pairs(t), pairs(h)
@@ -74,7 +75,8 @@ const (
 	pluralPerson
 )
 
-// nounPhrase is a noun phrase: its English as subject and as object, and the head that cores are made of.
+// nounPhrase is a noun phrase: its English as subject and as object, and the head that cores are
+// made of.
 type nounPhrase struct {
 	zh, en, obj, head string
 	who               person
@@ -97,8 +99,9 @@ const (
 	ask
 )
 
-// tense is a way to put a verb: the Chinese around it and the English auxiliary and form, for statements and
-// negations; the times that go with it, and the kinds of object (see generator.noun).
+// tense is a way to put a verb: the Chinese around it and the English auxiliary and form, for
+// statements and negations; the times that go with it, and the kinds of object (see
+// generator.noun).
 type tense struct {
 	zh, after, notZh, notAfter string
 	aux                        string
@@ -247,8 +250,9 @@ func (g *generator) mode(t tense) mood {
 
 func newNoun(zh, en, head string, who person) nounPhrase { return nounPhrase{zh, en, en, head, who} }
 
-// noun puts w in one of these ways, drawn from kinds: b bare (tea, dogs), 1 one, n two to ten, d this or that, D these or
-// those, p somebody's, q some or a lot of, t the (the bare subject), c how many. What is not counted stays bare if it must.
+// noun puts w in one of these ways, drawn from kinds: b bare (tea, dogs), 1 one, n two to ten, d
+// this or that, D these or those, p somebody's, q some or a lot of, t the (the bare subject), c how
+// many. What is not counted stays bare if it must.
 func (g *generator) noun(w word, kinds string) nounPhrase {
 	kind := kinds[g.below(len(kinds))]
 	zh, one, many, head := w.zh, w.en(), w.plural(), w.en()
@@ -294,7 +298,8 @@ func (g *generator) possessor() possessor {
 	return pick(g, possessors)
 }
 
-// individual is a pronoun, a name or a relative; person may also be somebody by profession, or several.
+// individual is a pronoun, a name or a relative; person may also be somebody by profession, or
+// several.
 func (g *generator) individual() nounPhrase {
 	switch n := g.below(10); {
 	case n < 4:
@@ -558,7 +563,8 @@ func (g *generator) howMany() sentence {
 var demonstratives = []nounPhrase{newNoun("这", "this", "this", third), newNoun("那", "that", "that", third),
 	newNoun("这些", "these", "these", pluralPerson), newNoun("那些", "those", "those", pluralPerson)}
 
-// 这些是我们的书。 These are our books. 那把雨伞是玛丽的。 That umbrella is Mary's. 这是谁的车？ Whose car is this?
+// 这些是我们的书。 These are our books. 那把雨伞是玛丽的。 That umbrella is Mary's. 这是谁的车？
+// Whose car is this?
 func (g *generator) possession() sentence {
 	w, p, mode := g.of(nouns, "ta"), g.possessor(), g.mode(nowTense)
 	core, not := coreOf(p.pron, "own", w.en()), map[mood]string{deny: "不"}[mode]
@@ -671,7 +677,8 @@ func (g *generator) quality() sentence {
 	return g.copula(mode, n, "", yes, not, en, coreOf(w.en(), "be", adj.en()))
 }
 
-// 汤姆比我高。 Tom is taller than me. 这辆车没有那辆车贵。 This car is not as expensive as that car.
+// 汤姆比我高。 Tom is taller than me. 这辆车没有那辆车贵。 This car is not as expensive as that
+// car.
 func (g *generator) comparison() sentence {
 	mode := g.mode(nowTense)
 	adj := g.of(adjectives, "P")
@@ -705,7 +712,8 @@ func (g *generator) spot() nounPhrase {
 	}
 }
 
-// 她昨天在家。 She was at home yesterday. 书在桌子上。 The book is on the table. 你的钥匙在哪里？ Where is your key?
+// 她昨天在家。 She was at home yesterday. 书在桌子上。 The book is on the table. 你的钥匙在哪里？
+// Where is your key?
 func (g *generator) whereabouts() sentence {
 	mode := g.mode(nowTense)
 	subj, at, times := g.subject(mode, g.person), g.place("cehqsow"), "pf"
@@ -719,7 +727,8 @@ func (g *generator) whereabouts() sentence {
 	return g.copula(mode, subj, times, at.zh, "不 "+at.zh, at.en, coreOf(subj.head, "be", at.head))
 }
 
-// 桌子上有两本书。 There are two books on the table. 花园里没有狗。 There are no dogs in the garden.
+// 桌子上有两本书。 There are two books on the table. 花园里没有狗。 There are no dogs in the
+// garden.
 func (g *generator) thereIs() sentence {
 	w, at, mode := g.of(nouns, "uj"), g.spot(), g.mode(nowTense)
 	if g.chance(50) {
@@ -742,7 +751,8 @@ func (g *generator) thereIs() sentence {
 	return be(mode, there, "be", "", join(n.en, at.en), join(at.zh, "有", n.zh), core)
 }
 
-// 我们明天会坐火车去北京。 We will go to Beijing by train tomorrow. 他从来没去过博物馆。 He has never been to the museum.
+// 我们明天会坐火车去北京。 We will go to Beijing by train tomorrow. 他从来没去过博物馆。 He has
+// never been to the museum.
 func (g *generator) way() sentence {
 	c := clause{verb: word{zh: "去", forms: []string{"go", "went", "been"}}}
 	for c.tense = pick(g, tenses); c.tense.adv != "" || c.tense.aux == "be" || c.tense.lead == "like"; {

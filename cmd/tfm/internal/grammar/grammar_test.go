@@ -89,8 +89,9 @@ func TestHeldOutNeverOccursInTraining(t *testing.T) {
 	}
 }
 
-// A Chinese sentence has one translation, and a translation one core: the first makes exact match a fair measure, the
-// second keeps a held-out English sentence out of training. Far more sentences than the corpus has, from another seed.
+// A Chinese sentence has one translation, and a translation one core: the first makes exact match a
+// fair measure, the second keeps a held-out English sentence out of training. Far more sentences
+// than the corpus has, from another seed.
 func TestGrammarIsAFunction(t *testing.T) {
 	g := &generator{rand.NewPCG(3, 4)}
 	train, heldOut := sentences()

@@ -8,10 +8,11 @@ import (
 // The lexicon and its inflection. The fields of its tables are the Chinese, the English with its
 // irregular forms after slashes (_ is a space), and what the comment above the table names.
 
-// What it is or what is done with it (a animal, b boil, c clothing, d drink, f food, j small animal, k break, l watch,
-// m make, o open, p draw, r read, s sing, t own, u carry, v drive, w write, x repair, y ride, z wash, C has a colour,
-// G person, H somebody's, I instrument, K one has so many of, L language, M music, N profession, S kicked, T thrown), then
-// the classifier, container:its English for what is not counted, or - for neither.
+// What it is or what is done with it (a animal, b boil, c clothing, d drink, f food, j small
+// animal, k break, l watch, m make, o open, p draw, r read, s sing, t own, u carry, v drive, w
+// write, x repair, y ride, z wash, C has a colour, G person, H somebody's, I instrument, K one has
+// so many of, L language, M music, N profession, S kicked, T thrown), then the classifier,
+// container:its English for what is not counted, or - for neither.
 var nouns = parse(`
 苹果 apple ft 个; 香蕉 banana ft 根; 橙子 orange ft 个; 鸡蛋 egg fb 个; 蛋糕 cake fm 个; 土豆 potato fb 个
 茶 tea d 杯:cup; 咖啡 coffee d 杯:cup; 水 water d 杯:glass; 牛奶 milk d 杯:glass; 啤酒 beer d 瓶:bottle
@@ -39,9 +40,9 @@ var adjectives = parse(`
 聪明 clever/more_clever Pa; 年轻 young/younger P; 有名 famous/more_famous P; 忙 busy -; 累 tired -; 高兴 happy -
 生气 angry -; 饿 hungry -`)
 
-// Letters of the nouns it takes (P people, - none), letters of the places where it is done; ! is over in an instant, so
-// neither a habit nor in progress; ~ is no act of will; + is a verb and
-// its object, between which 过 would have to go.
+// Letters of the nouns it takes (P people, - none), letters of the places where it is done; ! is
+// over in an instant, so neither a habit nor in progress; ~ is no act of will; + is a verb and its
+// object, between which 过 would have to go.
 var verbs = parse(`
 吃 eat/ate/eaten f e; 喝 drink/drank/drunk d e; 读 read/read/read r q; 写 write/wrote/written w q; 看 watch l h
 听 listen_to M q; 唱 sing/sang/sung s h; 买 buy/bought/bought tfc s; 卖 sell/sold/sold tfc s
@@ -53,7 +54,8 @@ var verbs = parse(`
 跑步 run/ran/run/running - o+; 跳舞 dance - h+; 休息 rest - ho; 学习 study - q; 散步 walk - o+
 旅行 travel/travelled/travelled/travelling - c`)
 
-// What it is a place for (c country or city, e eating, h home, o outdoors, q quiet, s shops, w work), then its preposition.
+// What it is a place for (c country or city, e eating, h home, o outdoors, q quiet, s shops, w
+// work), then its preposition.
 var places = parse(`
 家 home eqh at; 学校 the_school qw at; 医院 the_hospital w at; 车站 the_station o at; 机场 the_airport ow at
 办公室 the_office qw in; 图书馆 the_library q in; 公园 the_park o in; 厨房 the_kitchen eh in; 教室 the_classroom q in
@@ -61,7 +63,8 @@ var places = parse(`
 博物馆 the_museum w in; 酒店 the_hotel eh at; 海滩 the_beach o on; 中国 China c in; 北京 Beijing c in
 上海 Shanghai c in; 巴黎 Paris c in; 法国 France c in; 美国 America c in`)
 
-// When: p past, f future (y so far off that lives change), h habit (w which is fit to be denied), n now.
+// When: p past, f future (y so far off that lives change), h habit (w which is fit to be denied), n
+// now.
 var times = parse(`
 昨天 yesterday p; 昨晚 last_night p; 上个月 last_month p; 去年 last_year p; 上个星期 last_week p; 今天早上 this_morning p; 明天 tomorrow f
 今晚 tonight f; 下个月 next_month fy; 明年 next_year fy; 下个星期 next_week f; 每天 every_day h; 每年 every_year h; 早上 in_the_morning hw

@@ -13,8 +13,8 @@ type Span struct {
 	lo, hi int
 }
 
-// Words groups ids, and the EOS after them, for people to read: into words that spaces part, or else into
-// pieces that are whole characters.
+// Words groups ids, and the EOS after them, for people to read: into words that spaces part, or
+// else into pieces that are whole characters.
 func Words(t text.Tokenizer, ids []int32, spaces bool) []Span {
 	var spans []Span
 	for i, lo := 0, 0; i < len(ids); i++ {
@@ -39,8 +39,8 @@ func Names(spans []Span) []string {
 	return s
 }
 
-// Join makes weights between tokens those between spans: the sum over the tokens that were looked at, the mean
-// over those that looked.
+// Join makes weights between tokens those between spans: the sum over the tokens that were looked
+// at, the mean over those that looked.
 func Join(weights [][]float32, rows, columns []Span) [][]float32 {
 	joined := make([][]float32, len(rows))
 	for i, r := range rows {

@@ -24,8 +24,8 @@ type Lesson struct {
 	Threads int
 }
 
-// Config is the base model as it is first taught: linear maps without biases, embeddings as PyTorch begins them, and
-// neither dropout nor label smoothing, which are against learning by heart.
+// Config is the base model as it is first taught: linear maps without biases, embeddings as PyTorch
+// begins them, and neither dropout nor label smoothing, which are against learning by heart.
 func Config() model.Config {
 	return model.Config{DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLayers: 6, Tie: model.TieNone, NormEps: 1e-5, MaxLen: 8,
 		Biases: model.NoBiases, Unscaled: true, Start: model.PyTorchStart}
@@ -37,8 +37,9 @@ const (
 	endLoss  = 0.1 // at which training may end: with so much momentum the first steps that have all words right lose them again
 )
 
-// pairs have spaces between what is a word to the model. Chinese writes none and is taken apart into characters, so
-// that 学 and 生 come in two sentences each, and what they mean depends on what stands beside them.
+// pairs have spaces between what is a word to the model. Chinese writes none and is taken apart
+// into characters, so that 学 and 生 come in two sentences each, and what they mean depends on what
+// stands beside them.
 var pairs = [][2]string{
 	{"我 是 学 生", "I am a student"},
 	{"我 喜 欢 学 习", "I like learning"},
@@ -48,7 +49,8 @@ var pairs = [][2]string{
 // words is a vocabulary: the place of a word is its id.
 type words []string
 
-// vocabulary has the marks, in the order of their ids model.Pad, BOS and EOS, and the words of one side of the pairs.
+// vocabulary has the marks, in the order of their ids model.Pad, BOS and EOS, and the words of one
+// side of the pairs.
 func vocabulary(side int) words {
 	list := words{"<pad>", "<s>", "</s>"}
 	for _, pair := range pairs {
@@ -94,7 +96,8 @@ type pupil struct {
 	decoder  *decode.Decoder // of weights
 }
 
-// Run is the whole lesson: what is to be learned, the training, the generation loop of each sentence, the translations.
+// Run is the whole lesson: what is to be learned, the training, the generation loop of each
+// sentence, the translations.
 func (l *Lesson) Run(out io.Writer) error {
 	p := pupil{src: vocabulary(0), tgt: vocabulary(1)}
 	l.Config.SrcVocab, l.Config.TgtVocab = len(p.src), len(p.tgt)
@@ -162,7 +165,8 @@ The loss is the mean of -log(probability of the right next word).
 `, c.EncoderLayers, c.DecoderLayers, c.DModel, c.Heads, c.DFF, format.Thousands(p.Params.Count()), momentum, rate)
 }
 
-// train steps until the loss is low and all sentences come out word for word, which it reports, or the steps run out.
+// train steps until the loss is low and all sentences come out word for word, which it reports, or
+// the steps run out.
 func (l *Lesson) train(w *bufio.Writer, p pupil, pool *mat.Pool) (learned bool, err error) {
 	var batch model.Batch
 	for _, pair := range pairs {
@@ -198,14 +202,16 @@ func (l *Lesson) train(w *bufio.Writer, p pupil, pool *mat.Pool) (learned bool, 
 	}
 }
 
-// turn is one of the generation loop: the probabilities of all words to be the next one, and the word that has most.
+// turn is one of the generation loop: the probabilities of all words to be the next one, and the
+// word that has most.
 type turn struct {
 	probabilities []float32
 	said          int32
 }
 
-// generate is the generation loop: the decoder is given what it has said so far and says the most probable next word,
-// until that is the end mark. What does not end is cut off at the length that the model takes.
+// generate is the generation loop: the decoder is given what it has said so far and says the most
+// probable next word, until that is the end mark. What does not end is cut off at the length that
+// the model takes.
 func (p pupil) generate(src []int32) (translation []int32, turns []turn) {
 	for len(translation) < p.Config.MaxLen {
 		next := p.decoder.Next(src, translation)

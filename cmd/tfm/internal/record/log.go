@@ -8,8 +8,8 @@ import (
 	"tfm/train/runlog"
 )
 
-// Log writes the log of a run to the folder of its checkpoints. If the file cannot be written it warns once, and the run goes
-// on without it: a training is worth more than its log.
+// Log writes the log of a run to the folder of its checkpoints. If the file cannot be written it
+// warns once, and the run goes on without it: a training is worth more than its log.
 type Log struct {
 	Dir   string
 	Model string              // the file that the run writes its model to

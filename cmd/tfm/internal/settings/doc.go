@@ -1,5 +1,6 @@
-// Package settings is the settings of a training and of the model that it makes: as flags, as lines of files and recipes,
-// and resolved from all of these. It reads no other files than those of settings, and prints nothing.
+// Package settings is the settings of a training and of the model that it makes: as flags, as lines
+// of files and recipes, and resolved from all of these. It reads no other files than those of
+// settings, and prints nothing.
 //
 //	run.go      Run: all settings of a training, declared as flags in groups
 //	model.go    the flags of a model's configuration

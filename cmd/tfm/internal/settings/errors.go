@@ -8,8 +8,8 @@ import (
 	"tfm/model"
 )
 
-// Error returns the error of a command line for those of settings, or nil if all are nil. A *model.FieldError among them
-// names the flag instead of the field.
+// Error returns the error of a command line for those of settings, or nil if all are nil. A
+// *model.FieldError among them names the flag instead of the field.
 func Error(errs ...error) error {
 	var messages []string
 	for _, err := range errs {

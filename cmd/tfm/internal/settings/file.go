@@ -17,7 +17,8 @@ import (
 //
 //	name = value    # the name and value of a flag
 //
-// A value that would not be read as it is stands in quotes, as in Go. What -dump-config prints is such a file, and so are the recipes.
+// A value that would not be read as it is stands in quotes, as in Go. What -dump-config prints is
+// such a file, and so are the recipes.
 
 // Actions are the flags that say what to do with a run, and are no settings of it.
 var Actions = []string{"config", "dump-config", "force", "resume"}

@@ -7,7 +7,8 @@ import (
 	"tfm/model"
 )
 
-// ModelFlags declares the flags that change what a preset says of a model. They begin with the values in c.
+// ModelFlags declares the flags that change what a preset says of a model. They begin with the
+// values in c.
 func ModelFlags(f *cli.Flags, c *model.Config) {
 	modelFlags(f, c)
 	regularizationFlags(f, c)
@@ -62,7 +63,8 @@ func (v finalNormValue) String() string {
 func (v finalNormValue) Set(s string) error { return v.UnmarshalText([]byte(s)) }
 func (v finalNormValue) IsBoolFlag() bool   { return true }
 
-// initValue is the flag -init: the name of a way to draw the first weights, or a file that has them.
+// initValue is the flag -init: the name of a way to draw the first weights, or a file that has
+// them.
 type initValue struct {
 	start *model.Start
 	file  *string

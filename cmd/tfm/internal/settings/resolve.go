@@ -51,8 +51,8 @@ func Typed(given map[string]string) Layer {
 	return l
 }
 
-// Load returns the layers of a run, the lowest first: the recipe and the file of settings that the command line, or the
-// file, names, and the command line itself.
+// Load returns the layers of a run, the lowest first: the recipe and the file of settings that the
+// command line, or the file, names, and the command line itself.
 func Load(given map[string]string) (layers []Layer, err error) {
 	file := Layer{Origin: File}
 	if path := given["config"]; path != "" {
@@ -74,14 +74,15 @@ func Load(given map[string]string) (layers []Layer, err error) {
 	return []Layer{recipe, file, typed}, nil
 }
 
-// Apply returns the settings of layers over the program's defaults as they stand there, before what Resolve makes of them:
-// which files a run names.
+// Apply returns the settings of layers over the program's defaults as they stand there, before what
+// Resolve makes of them: which files a run names.
 func Apply(layers []Layer) (*Run, error) {
 	r := NewRun(cli.NewFlags())
 	return r, r.apply(layers)
 }
 
-// apply sets the flags of r to the values of layers, each over those before it, and notes their origins.
+// apply sets the flags of r to the values of layers, each over those before it, and notes their
+// origins.
 func (r *Run) apply(layers []Layer) error {
 	if r.origins == nil {
 		r.origins = map[string]Origin{}
@@ -100,7 +101,8 @@ func (r *Run) apply(layers []Layer) error {
 // Origin returns where the value of a setting comes from.
 func (r *Run) Origin(name string) Origin { return r.origins[name] }
 
-// given returns the layer that gives a setting, or Default if none does. Rules compare what it returns.
+// given returns the layer that gives a setting, or Default if none does. Rules compare what it
+// returns.
 func (r *Run) given(name string) Origin {
 	if o := r.origins[name]; o >= Recipe {
 		return o
@@ -131,10 +133,11 @@ type Tokenizers struct {
 	Joint bool
 }
 
-// Resolve returns the settings of a run. Its layers are given from the lowest to the highest, and each overrides those before
-// it, and the preset, or the model of -init; then the rules settle what follows for a setting from another one. In a run that is
-// resumed the checkpoint stands where the preset does, and a setting that could change its weights is an error if it
-// is not the checkpoint's. Resolve is a function of its arguments: it reads no file.
+// Resolve returns the settings of a run. Its layers are given from the lowest to the highest, and
+// each overrides those before it, and the preset, or the model of -init; then the rules settle what
+// follows for a setting from another one. In a run that is resumed the checkpoint stands where the
+// preset does, and a setting that could change its weights is an error if it is not the
+// checkpoint's. Resolve is a function of its arguments: it reads no file.
 func Resolve(layers []Layer, facts Facts) (*Run, error) {
 	named, err := Apply(layers)
 	if err != nil {
@@ -146,8 +149,9 @@ func Resolve(layers []Layer, facts Facts) (*Run, error) {
 	return begin(layers, named, facts)
 }
 
-// Model returns the settings of the model of a preset or a recipe with the flags that are given over it, of which those that
-// are not settings of a model are ignored: what `tfm info` shows. What follows from the training is not resolved.
+// Model returns the settings of the model of a preset or a recipe with the flags that are given
+// over it, of which those that are not settings of a model are ignored: what `tfm info` shows. What
+// follows from the training is not resolved.
 func Model(preset string, given map[string]string) (*Run, error) {
 	own := map[string]string{"preset": preset}
 	for _, name := range append(modelNames(), "init") {
@@ -316,8 +320,8 @@ func presetConfig(name string) (model.Config, error) {
 	return c, nil
 }
 
-// sameRun is an error if a setting that could change the weights of a run is not the run's: what was given is blamed before what
-// follows from it.
+// sameRun is an error if a setting that could change the weights of a run is not the run's: what
+// was given is blamed before what follows from it.
 func (r *Run) sameRun(run map[string]string, checkpoint string) error {
 	now := r.flags.Values()
 	var own []string

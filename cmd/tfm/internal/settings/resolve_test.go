@@ -34,7 +34,8 @@ func trained(preset string, change func(*Trained)) *Trained {
 	return t
 }
 
-// Each row is a rule: what the layers give, what the files say, and which values, of which origin, or which error follows.
+// Each row is a rule: what the layers give, what the files say, and which values, of which origin,
+// or which error follows.
 func TestResolve(t *testing.T) {
 	joint, separate := &Tokenizers{"t.bpe", true}, &Tokenizers{"t.bpe", false}
 	init := func(preset string, change func(*Trained)) Facts {
@@ -175,7 +176,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// Resolve leaves its arguments as they were, and the lengths that no flag shows are those of the run.
+// Resolve leaves its arguments as they were, and the lengths that no flag shows are those of the
+// run.
 func TestResolveLengths(t *testing.T) {
 	for _, c := range []struct {
 		typed string

@@ -8,19 +8,23 @@ import (
 	"tfm/train"
 )
 
-// What follows for a setting from another one. A rule changes only what a lower layer gives, or none.
+// What follows for a setting from another one. A rule changes only what a lower layer gives, or
+// none.
 
 // usualWeightDecay is the weight decay of adamw unless it is given.
 const usualWeightDecay = 0.01
 
-// notInCheckpoint are the settings that a checkpoint does not have: files, where settings come from, and the machine.
+// notInCheckpoint are the settings that a checkpoint does not have: files, where settings come
+// from, and the machine.
 var notInCheckpoint = set("src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "model", "resume", "force", "preset", "config", "dump-config",
 	"tokenizer", "vocab", "vocab-size", "tensorboard", "threads")
 
-// changeable are the settings of a checkpoint that a resumed run may change, because no weight depends on them.
+// changeable are the settings of a checkpoint that a resumed run may change, because no weight
+// depends on them.
 var changeable = set("steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan", "src-lang", "tgt-lang")
 
-// retrainable are the settings of a model that may be others than those it was trained with before -init.
+// retrainable are the settings of a model that may be others than those it was trained with before
+// -init.
 var retrainable = set("dropout", "attention-dropout", "ff-dropout", "label-smoothing", "smoothing-over")
 
 func set(names ...string) map[string]bool {
@@ -50,7 +54,8 @@ func (r *Run) tokenizersGiven() Origin {
 	return max(r.given("joint"), r.given("tokenizer"), r.given("vocab"), r.given("init"))
 }
 
-// outputBias: an output projection of its own has a bias, unless -output-bias says otherwise as directly as -tie.
+// outputBias: an output projection of its own has a bias, unless -output-bias says otherwise as
+// directly as -tie.
 func (r *Run) outputBias() {
 	c := &r.Config
 	if r.given("output-bias") == Default && c.Tie == model.TieNone {
@@ -61,7 +66,8 @@ func (r *Run) outputBias() {
 	}
 }
 
-// tie: without a joint vocabulary the source embedding cannot be tied, unless -tie asks for it as directly.
+// tie: without a joint vocabulary the source embedding cannot be tied, unless -tie asks for it as
+// directly.
 func (r *Run) tie() {
 	if level := r.given("tie"); (level == Default || level < r.tokenizersGiven()) && !r.Joint && r.Config.Tie == model.TieAll {
 		r.Config.Tie = model.TieDecoder
@@ -71,7 +77,8 @@ func (r *Run) tie() {
 // optionRules are those of the learning rate, the optimizer and the average.
 func (r *Run) optionRules() error {
 	o := &r.Options
-	// over reports whether name is given more directly than other. In a run that goes on, what is not given is the run's and stays.
+	// over reports whether name is given more directly than other. In a run that goes on, what is
+	// not given is the run's and stays.
 	over := func(name, other string) bool {
 		return r.given(name) > r.given(other) && !(o.Resume && r.given(other) == Default)
 	}
@@ -118,8 +125,9 @@ func (r *Run) lengths() {
 	}
 }
 
-// continueModel is an error if the configuration is not that of the model of -init in what its weights depend on; what was given is
-// blamed before what follows from it. Learned positions limit the length of sentences.
+// continueModel is an error if the configuration is not that of the model of -init in what its
+// weights depend on; what was given is blamed before what follows from it. Learned positions limit
+// the length of sentences.
 func (r *Run) continueModel(init *Trained) error {
 	before := init.Config
 	if before.Tie == model.TieAll && !r.Joint {
@@ -162,7 +170,8 @@ func modelValues(c model.Config) map[string]string {
 	return f.Values()
 }
 
-// presetLike is the preset whose model is as large as c, for the settings of a training that suit it; another one if there is none.
+// presetLike is the preset whose model is as large as c, for the settings of a training that suit
+// it; another one if there is none.
 func presetLike(c model.Config, other string) string {
 	size := func(c model.Config) [5]int {
 		return [5]int{c.DModel, c.Heads, c.DFF, c.EncoderLayers, c.DecoderLayers}

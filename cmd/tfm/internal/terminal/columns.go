@@ -20,8 +20,8 @@ func Columns(s string) int {
 	return width
 }
 
-// wide says whether a character takes two columns: the blocks whose characters are wide or fullwidth in
-// Unicode Standard Annex #11, East Asian Width.
+// wide says whether a character takes two columns: the blocks whose characters are wide or
+// fullwidth in Unicode Standard Annex #11, East Asian Width.
 func wide(r rune) bool {
 	for _, block := range [][2]rune{
 		{0x1100, 0x115F},   // Hangul initial consonants

@@ -1,5 +1,5 @@
-// Package tokenizers reads the tokenizers of files: those that `tfm vocab` writes, and of models. It imports package model and
-// the text packages.
+// Package tokenizers reads the tokenizers of files: those that `tfm vocab` writes, and of models.
+// It imports package model and the text packages.
 package tokenizers
 
 import (
@@ -13,7 +13,8 @@ import (
 	"tfm/text/vocab"
 )
 
-// Of returns the tokenizers of a model or a checkpoint with the configuration c. path names it in errors.
+// Of returns the tokenizers of a model or a checkpoint with the configuration c. path names it in
+// errors.
 func Of(path string, files map[string][]byte, c model.Config) (vocab.Pair, error) {
 	p, err := vocab.UnmarshalPair(files)
 	if err != nil {
@@ -26,7 +27,8 @@ func Of(path string, files map[string][]byte, c model.Config) (vocab.Pair, error
 	return p, nil
 }
 
-// Read reads the tokenizer that `tfm vocab` wrote, or those of a model or a checkpoint, without its weights.
+// Read reads the tokenizer that `tfm vocab` wrote, or those of a model or a checkpoint, without its
+// weights.
 func Read(path string) (vocab.Pair, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -57,7 +59,8 @@ func Read(path string) (vocab.Pair, error) {
 	return Of(path, files, h.Config)
 }
 
-// SampleNote returns a line about tokenizers that were learned from a sample, which vocab.Trainer.Threshold says, or "".
+// SampleNote returns a line about tokenizers that were learned from a sample, which
+// vocab.Trainer.Threshold says, or "".
 func SampleNote(threshold int64) string {
 	if threshold <= 1 {
 		return ""

@@ -47,8 +47,9 @@ type Result struct {
 	Info   string    // one line on the training, for the model file
 }
 
-// Run reads the corpora, trains tokenizers and model, and prints how far it is. A ctx that ends while the corpora are read is
-// the error context.Cause(ctx); later it ends the training with a checkpoint, if there is a folder for one, and no error.
+// Run reads the corpora, trains tokenizers and model, and prints how far it is. A ctx that ends
+// while the corpora are read is the error context.Cause(ctx); later it ends the training with a
+// checkpoint, if there is a folder for one, and no error.
 func (j *Job) Run(ctx context.Context) (Result, error) {
 	options := j.Corpus
 	options.Progress = j.printReading
@@ -110,7 +111,8 @@ func (j *Job) info(r train.Result, pairs int) string {
 	return s
 }
 
-// carryOver gives m, whose tokenizers are tokens, the weights of the model to begin with, and prints how many pieces it knows.
+// carryOver gives m, whose tokenizers are tokens, the weights of the model to begin with, and
+// prints how many pieces it knows.
 func (j *Job) carryOver(m *model.Transformer, tokens vocab.Pair) error {
 	from := j.Init
 	if from == nil {

@@ -149,7 +149,8 @@ func (j *Job) printEvent(e train.Event) {
 // maxSkippedLines is the number of dropped updates that are shown with a line each.
 const maxSkippedLines = 10
 
-// printSkipped shows a dropped update: the first ones with a line each, the others as the state of the run.
+// printSkipped shows a dropped update: the first ones with a line each, the others as the state of
+// the run.
 func (j *Job) printSkipped(e train.Event) {
 	p := j.Progress
 	said := fmt.Sprintf("step %s: update dropped, %s so far", format.Thousands(e.Step), format.Thousands(e.Skipped))

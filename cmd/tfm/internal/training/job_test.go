@@ -1,0 +1,111 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/model"
+	"tfm/train"
+	"tfm/train/corpus"
+)
+
+// job returns a training of a moment on a corpus of its own, and the file that it prints to.
+func job(t *testing.T) (*Job, string) {
+	t.Helper()
+	dir := t.TempDir()
+	put := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	text := corpus.Files(put("src", strings.Repeat("a dog\nthe cat\n", 60)), put("tgt", strings.Repeat("ein Hund\ndie Katze\n", 60)))
+	printed, err := os.Create(filepath.Join(dir, "printed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { printed.Close() })
+	config, err := model.Preset("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.DModel, config.DFF, config.EncoderLayers, config.DecoderLayers = 16, 32, 1, 1
+	o := train.DefaultOptions()
+	o.Steps, o.Tokens, o.MaxLen, o.ValidEvery = 4, 60, 20, 2
+	return &Job{
+		Corpus: corpus.Options{Train: text, VocabSize: 280, Joint: true}, Config: config, Options: o, SrcLang: "en", TgtLang: "de", Threads: 1,
+		Progress: terminal.NewProgress(printed),
+	}, printed.Name()
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A job prints what is trained and every validation, tells the recorder of every event, and its
+// model file says how it came to be.
+func TestJob(t *testing.T) {
+	j, printed := job(t)
+	events := map[train.Kind]int{}
+	j.Record = func(e train.Event) { events[e.Kind]++ }
+	r, err := j.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`training pairs:   119 from .*src and .*tgt`, `validation pairs: 1, one in 120 held out`, `languages:        en to de`, `vocabulary:       \d+ pieces, joint`,
+		`kernels:          \w+, 1 thread\n`, `validation BLEU:  tokenize 13a, chosen from the text`, `\nstep 2: validation perplexity .*, the best so far\n`,
+	} {
+		if found := read(t, printed); !regexp.MustCompile(want).MatchString(found) {
+			t.Errorf("not printed: %s\n%s", want, found)
+		}
+	}
+	if events[train.Started] != 1 || events[train.Stepped] != 4 || events[train.Validated] != 2 {
+		t.Errorf("events %v, expected 1 start, 4 steps, 2 validations", events)
+	}
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := r.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	h, err := model.LoadHeader(path)
+	if err != nil || h.SrcLang != "en" || h.TgtLang != "de" || h.Info[InfoKey] != r.Info || !strings.HasPrefix(r.Info, "4 steps on 119 pairs; the weights of step ") {
+		t.Errorf("header %+v, %v; expected en to de and %q", h, err, r.Info)
+	}
+
+	// Another one begins with its weights.
+	again, printed := job(t)
+	again.Corpus.Tokenizers, again.Init = &r.Tokens, &Init{"first.safetensors", r.Model, r.Tokens}
+	again.Options.Init = "first.safetensors"
+	if r, err = again.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"begins with:      the weights of first.safetensors\n", "pieces:           all "} {
+		if found := read(t, printed); !strings.Contains(found, want) {
+			t.Errorf("not printed: %q\n%s", want, found)
+		}
+	}
+	if want := "begun with the weights of first.safetensors"; !strings.Contains(r.Info, want) {
+		t.Errorf("info %q, expected %q in it", r.Info, want)
+	}
+}
+
+func TestInterruptedWhileReading(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("ctrl-c"))
+	j, _ := job(t)
+	if _, err := j.Run(ctx); err == nil || err.Error() != "ctrl-c" {
+		t.Errorf("error %v, expected the cause of the context", err)
+	}
+}
