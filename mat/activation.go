@@ -2,8 +2,8 @@ package mat
 
 import "strconv"
 
-// Activation is a function of one number, element by element between two products. A product applies it to its
-// result while that is still in cache.
+// Activation is a function of one number, element by element between two products. A product
+// applies it to its result while that is still in cache.
 type Activation uint8
 
 const (
@@ -15,16 +15,17 @@ const (
 	activations                   // how many there are
 )
 
-// Apply is y[j] = f(x[j]). y may be x but must not overlap it otherwise; it panics if the lengths differ. It may be
-// called concurrently for different y.
+// Apply is y[j] = f(x[j]). y may be x but must not overlap it otherwise; it panics if the lengths
+// differ. It may be called concurrently for different y.
 //
-// The last three have f(+Inf) = +Inf, f(-Inf) = f(±0) = 0 and f(NaN) = NaN. Their relative error is below 5e-7
-// (GELU) and 2.5e-7 (GELUTanh, SiLU) for every x, in the negative tail too, as long as the result is at least
-// 2^-126 in size; smaller ones are off by less than 3·2^-149. The absolute error for x < 0 is below 1e-7. Portable Go
-// has 6e-7 and 3e-7.
+// The last three have f(+Inf) = +Inf, f(-Inf) = f(±0) = 0 and f(NaN) = NaN. Their relative error is
+// below 5e-7 (GELU) and 2.5e-7 (GELUTanh, SiLU) for every x, in the negative tail too, as long as
+// the result is at least 2^-126 in size; smaller ones are off by less than 3·2^-149. The absolute
+// error for x < 0 is below 1e-7. Portable Go has 6e-7 and 3e-7.
 //
-// Sources: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016; Elfwing, Uchibe and Doya, "Sigmoid-weighted
-// linear units for neural network function approximation in reinforcement learning", 2018.
+// Sources: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016; Elfwing, Uchibe and Doya,
+// "Sigmoid-weighted linear units for neural network function approximation in reinforcement
+// learning", 2018.
 func (f Activation) Apply(y, x []float32) {
 	if len(y) != len(x) {
 		differ("Activation.Apply", len(y), len(x))
@@ -54,13 +55,14 @@ func (f Activation) Apply(y, x []float32) {
 	}
 }
 
-// Grad is dx[j] *= f'(x[j]), which for ReLU sets dx[j] to 0 where x[j] is not above 0; as ReLU(x) is above 0 where
-// x is, x may be either. dx may be x but must not overlap it otherwise; it panics if the lengths differ. It may be
-// called concurrently for different dx.
+// Grad is dx[j] *= f'(x[j]), which for ReLU sets dx[j] to 0 where x[j] is not above 0; as ReLU(x)
+// is above 0 where x is, x may be either. dx may be x but must not overlap it otherwise; it panics
+// if the lengths differ. It may be called concurrently for different dx.
 //
-// The last three have f'(+Inf) = 1, f'(-Inf) = 0 and f'(NaN) = NaN. The absolute error of f'(x) is below
-// 1.5e-7 for every x. The relative one is below 7e-7 as long as f'(x) is at least 2^-126 in size (3·2^-149 absolute
-// below) and x is not within 0.4 of where f'(x) is 0, at -0.75 for GELU and -1.28 for SiLU.
+// The last three have f'(+Inf) = 1, f'(-Inf) = 0 and f'(NaN) = NaN. The absolute error of f'(x) is
+// below 1.5e-7 for every x. The relative one is below 7e-7 as long as f'(x) is at least 2^-126 in
+// size (3·2^-149 absolute below) and x is not within 0.4 of where f'(x) is 0, at -0.75 for GELU and
+// -1.28 for SiLU.
 func (f Activation) Grad(dx, x []float32) {
 	if len(dx) != len(x) {
 		differ("Activation.Grad", len(dx), len(x))
@@ -94,7 +96,8 @@ func (f Activation) Grad(dx, x []float32) {
 //	f(x) = max(x, 0) + n·D(n)
 //	f'(x) = g if x < 0 else 1 - g    with g = D(n) + n·D'(n)
 //
-// where D(n) is e^t by something harmless. Each is one fixed sequence of float32 operations; "fma" has one rounding:
+// where D(n) is e^t by something harmless. Each is one fixed sequence of float32 operations; "fma"
+// has one rounding:
 //
 //	n = max(-|x|, limit), a NaN staying one
 //	SiLU      t = n
@@ -114,10 +117,11 @@ func (f Activation) Grad(dx, x []float32) {
 //	GELU      g = e·fma(n, 1/√(2π), r)
 //	GELUTanh  g = (e·fma(n, fma(3·c3, s, c1), d))/(d·d)
 //
-// The 2^32 keeps the numbers of the tail normal until the last operation. At the limit e^t is below 2^-157.5 and
-// the factor of e is 0. c1 = √(8/π) and c3 = 0.044715·c1 are the coefficients of 2·√(2/π)·(x + 0.044715·x³), as sums
-// of two numbers; c1 is a multiple of 2^-20, so that c1 - q is exact. P and Q, by Horner's scheme, are the minimax
-// rational function for e^(n²/2)·Φ(n) from limit to 0, with a relative error of 7e-9 and all terms of one sign.
+// The 2^32 keeps the numbers of the tail normal until the last operation. At the limit e^t is below
+// 2^-157.5 and the factor of e is 0. c1 = √(8/π) and c3 = 0.044715·c1 are the coefficients of
+// 2·√(2/π)·(x + 0.044715·x³), as sums of two numbers; c1 is a multiple of 2^-20, so that c1 - q is
+// exact. P and Q, by Horner's scheme, are the minimax rational function for e^(n²/2)·Φ(n) from
+// limit to 0, with a relative error of 7e-9 and all terms of one sign.
 
 // The places of actConst, which assembly takes its constants from.
 const (

@@ -2,8 +2,8 @@ package mat
 
 import "math"
 
-// The activations in plain Go, for machines without assembly: the operations of activation.go, except that a
-// product is rounded before it is added, and that the exponent is a float64.
+// The activations in plain Go, for machines without assembly: the operations of activation.go,
+// except that a product is rounded before it is added, and that the exponent is a float64.
 
 func (f Activation) applyGeneric(y, x []float32) {
 	for j, v := range x {

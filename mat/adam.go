@@ -1,7 +1,7 @@
 package mat
 
-// Adam is one step of Adam on a run of parameters, with the corrections for the bias of the moments already
-// in Rate and Second:
+// Adam is one step of Adam on a run of parameters, with the corrections for the bias of the moments
+// already in Rate and Second:
 //
 //	g' = g·Clip
 //	m  = fma(Beta1, m, (1-Beta1)·g')

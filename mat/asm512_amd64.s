@@ -9,8 +9,8 @@
 //	transposePanelAVX512 packing of columns of B
 //	fmaLoopAVX512        the machine's limit
 //
-// Z0 to Z23 hold 12 rows of 32 columns of C, two registers a row; Z24 and Z25 a row of B. K1 and K2 are the
-// lanes of the two registers that C has.
+// Z0 to Z23 hold 12 rows of 32 columns of C, two registers a row; Z24 and Z25 a row of B. K1 and K2
+// are the lanes of the two registers that C has.
 
 #include "textflag.h"
 #include "go_asm.h"
@@ -107,7 +107,8 @@ zero:
 	ROWS12(CLEAR)
 
 multiply:
-	// The chains of the next panel wait for its C: two lines of each of 12 rows, which there may not all be.
+	// The chains of the next panel wait for its C: two lines of each of 12 rows, which there may
+	// not all be.
 	LEAQ    128(DX), R14
 	MOVQ    strip_c(DI), CX
 	ADDQ    strip_next(DI), CX
@@ -344,8 +345,8 @@ columns:
 	VZEROUPPER
 	RET
 
-// 4 of k of the 16 rows, from OFF bytes on: in Z0 to Z3 row i of each group of four stands in the groups' 128-bit lanes,
-// which are transposed and stored to 4 rows at DI
+// 4 of k of the 16 rows, from OFF bytes on: in Z0 to Z3 row i of each group of four stands in the
+// groups' 128-bit lanes, which are transposed and stored to 4 rows at DI
 #define QUAD(OFF, Z0, Z1, Z2, Z3, X0, X1, X2, X3, Z4, Z5, Z6, Z7) \
 	VMOVUPS         OFF(R8), X0             \
 	VMOVUPS         OFF(R8)(R12*1), X1      \

@@ -4,8 +4,8 @@
 //
 //	stripFewAVX512  up to 6 rows of C, 64 columns at a time
 //
-// Fewer than 4 rows of two registers each would wait for their own results. Z0 to Z23 hold 6 rows of 64 columns of
-// C, four registers a row; Z24 to Z27 a row of two panels of B.
+// Fewer than 4 rows of two registers each would wait for their own results. Z0 to Z23 hold 6 rows
+// of 64 columns of C, four registers a row; Z24 to Z27 a row of two panels of B.
 
 #include "textflag.h"
 #include "go_asm.h"

@@ -4,18 +4,18 @@
 //
 //	smallAVX512  all of C, of any strides of A and B
 //
-// Nothing is packed: 32 columns of C, the lanes of two registers, are computed 8 rows at a time, from B where it is.
-// Only where the columns of B are contiguous they are transposed first, onto the stack, once for all rows of C. What lies
-// beside the last column is masked.
+// Nothing is packed: 32 columns of C, the lanes of two registers, are computed 8 rows at a time,
+// from B where it is. Only where the columns of B are contiguous they are transposed first, onto
+// the stack, once for all rows of C. What lies beside the last column is masked.
 
 #include "textflag.h"
 #include "funcdata.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// Z0 to Z3 = 4 of k of 16 columns of B or less, of which R8 to R11 are the columns 0, 4, 8 and 12, as far as there are so
-// many: column i of each group of four stands in the groups' 128-bit lanes. The last group may lack columns, for which
-// another stands in.
+// Z0 to Z3 = 4 of k of 16 columns of B or less, of which R8 to R11 are the columns 0, 4, 8 and 12,
+// as far as there are so many: column i of each group of four stands in the groups' 128-bit lanes.
+// The last group may lack columns, for which another stands in.
 #define FIRST(P, A, B, C) \
 	VMOVUPS (P), X0        \
 	VMOVUPS (P)(A*1), X1   \
@@ -40,7 +40,8 @@
 	NEXT(R10, R12, R12*2, R13, K2)   \
 	NEXT(R11, SI, R14*1, R15, K3)
 
-// k rows of 16 columns to DX, 4 at a time, the last 4 overlapping those before where 4 does not divide k
+// k rows of 16 columns to DX, 4 at a time, the last 4 overlapping those before where 4 does not
+// divide k
 #define TRANSPOSE(GROUPS, loop) \
 loop: \
 	GROUPS               \

@@ -4,16 +4,16 @@
 //
 //	stripTAVX512  up to 8 rows of C
 //
-// 16 columns of C are the lanes of Z16 to Z23, one register a row. So that the chains of all columns go over k
-// together, 4 of k of the 16 columns of B are transposed in registers at a time, which costs less than reading
-// them.
+// 16 columns of C are the lanes of Z16 to Z23, one register a row. So that the chains of all
+// columns go over k together, 4 of k of the 16 columns of B are transposed in registers at a time,
+// which costs less than reading them.
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// B0 to B3 = 4 of k of the 16 columns of B, from OFF bytes on. At first the 128-bit lanes of register i hold the columns
-// i, 4+i, 8+i and 12+i; then each lane is transposed.
+// B0 to B3 = 4 of k of the 16 columns of B, from OFF bytes on. At first the 128-bit lanes of
+// register i hold the columns i, 4+i, 8+i and 12+i; then each lane is transposed.
 #define QUAD(OFF, X0, X1, X2, X3, B0, B1, B2, B3, T0, T1, T2, T3) \
 	VMOVUPS         OFF(R8), X0 \
 	VMOVUPS         OFF(R8)(R12*1), X1 \
@@ -227,7 +227,8 @@ epilogue:
 	VMOVUPS (SI), Z0
 	EACHOF8(ADDBIAS1)
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
+	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they
+	// are
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store

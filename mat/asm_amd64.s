@@ -65,7 +65,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 	NEXTAB                      \
 	DECQ CX
 
-// a row of C at R14, whole or only the lanes of Y14 and Y15, and a step to the next that leaves the flags alone
+// a row of C at R14, whole or only the lanes of Y14 and Y15, and a step to the next that leaves the
+// flags alone
 #define LOADC(C0, C1) \
 	VMOVUPS (R14), C0           \
 	VMOVUPS 32(R14), C1         \
@@ -230,7 +231,8 @@ biasedge:
 addbias:
 	ROWS6(ADDBIAS)
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
+	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they
+	// are
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
@@ -326,7 +328,8 @@ whole:
 	VZEROUPPER
 	RET
 
-// Y4 to Y7 = the transpose of the 4 × 8 numbers of Y0 to Y3, k and k+4 side by side in each, stored to 8 rows at DI
+// Y4 to Y7 = the transpose of the 4 × 8 numbers of Y0 to Y3, k and k+4 side by side in each, stored
+// to 8 rows at DI
 #define TRANSPOSE \
 	VUNPCKLPS    Y1, Y0, Y4     \
 	VUNPCKHPS    Y1, Y0, Y5     \

@@ -14,7 +14,8 @@
 #include "go_asm.h"
 #include "tile_arm64.h"
 
-// Instructions that the assembler lacks. The comments are what a disassembler makes of them, which a test checks.
+// Instructions that the assembler lacks. The comments are what a disassembler makes of them, which
+// a test checks.
 #define FMLA(M, N, D) WORD $(0x4F801000 | M<<16 | N<<5 | D) // fmla vD.4s, vN.4s, vM.s[0]
 #define FADD(M, N, D) WORD $(0x4E20D400 | M<<16 | N<<5 | D) // fadd vD.4s, vN.4s, vM.4s
 #define FCMLT0(N, D)  WORD $(0x4EA0E800 | N<<5 | D)         // fcmlt vD.4s, vN.4s, #0.0
@@ -136,7 +137,8 @@ rows: \
 // R5 A          R6 s.aRow     R12 to R15 2 to 5 times s.aRow     R7 s.aK
 // R8 B          R9 s.bK       R19 B, k = 0  R21 bias
 //
-// Where fewer than 16 columns are left, a copy of them on the stack, edge, stands for C and the bias.
+// Where fewer than 16 columns are left, a copy of them on the stack, edge, stands for C and the
+// bias.
 TEXT ·stripNEON(SB), NOSPLIT, $448-8
 	MOVD s+0(FP), R0
 	MOVD strip_c(R0), R1

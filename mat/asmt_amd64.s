@@ -4,16 +4,16 @@
 //
 //	stripTAVX2  up to 4 rows of C
 //
-// 16 columns of C are the lanes of Y0 to Y7, two registers a row. So that the chains of all columns go over k
-// together, 4 of k of the 16 columns of B are transposed in registers at a time, which costs less than reading
-// them.
+// 16 columns of C are the lanes of Y0 to Y7, two registers a row. So that the chains of all columns
+// go over k together, 4 of k of the 16 columns of B are transposed in registers at a time, which
+// costs less than reading them.
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile256_amd64.h"
 
-// Y8 to Y11 = 4 of k of the 8 columns of B from P on, Q being the fifth. At first the 128-bit lanes of register i hold
-// the columns i and 4+i; then each lane is transposed.
+// Y8 to Y11 = 4 of k of the 8 columns of B from P on, Q being the fifth. At first the 128-bit lanes
+// of register i hold the columns i and 4+i; then each lane is transposed.
 #define QUAD(P, Q) \
 	VMOVUPS     (P), X8 \
 	VMOVUPS     (P)(R12*1), X9 \
@@ -191,7 +191,8 @@ epilogue:
 	VMOVUPS 32(SI), Y9
 	ROWS4(ADDBIAS)
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
+	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they
+	// are
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store

@@ -32,9 +32,9 @@ func benchKernels(b *testing.B, f func(b *testing.B)) {
 	}
 }
 
-// BenchmarkGemm covers the products of a Transformer: the shapes that README.md sets against other libraries, with B
-// plain, transposed and packed, and those of the gradients, with A transposed. %peak is of what the
-// threads' cores can do.
+// BenchmarkGemm covers the products of a Transformer: the shapes that README.md sets against other
+// libraries, with B plain, transposed and packed, and those of the gradients, with A transposed.
+// %peak is of what the threads' cores can do.
 func BenchmarkGemm(b *testing.B) {
 	type shape struct{ m, n, k int }
 	forward := []shape{{512, 512, 512}, {1024, 1024, 1024}, {1024, 512, 512}, {1024, 2048, 512}, {1024, 512, 2048}, {4096, 512, 512},
@@ -79,7 +79,8 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// BenchmarkGemmBatch is the scores of 8 heads of attention in 8 sentences of n tokens, queries × keys, in one call.
+// BenchmarkGemmBatch is the scores of 8 heads of attention in 8 sentences of n tokens, queries ×
+// keys, in one call.
 func BenchmarkGemmBatch(b *testing.B) {
 	for _, n := range []int{16, 32, 64, 128} {
 		const sentences, heads, dK = 8, 8, 64
@@ -119,8 +120,8 @@ func random(rows, cols int) Matrix {
 	return m
 }
 
-// BenchmarkEach is what a loop of two indices on two threads takes beyond one index, when loops come after
-// a gap: a helper that has parked in the meantime has to be woken.
+// BenchmarkEach is what a loop of two indices on two threads takes beyond one index, when loops
+// come after a gap: a helper that has parked in the meantime has to be woken.
 func BenchmarkEach(b *testing.B) {
 	for _, gap := range []time.Duration{0, 20 * time.Microsecond, 100 * time.Microsecond, time.Millisecond} {
 		b.Run(fmt.Sprintf("gap=%v", gap), func(b *testing.B) {

@@ -2,13 +2,15 @@ package mat
 
 import "math"
 
-// GemmBF16 is Gemm with A and B rounded to bfloat16, which has the exponents of float32 and 8 bits of precision.
-// C, the bias, the residual and all sums stay float32. It is for training on processors that multiply such
-// numbers faster than float32; on others it gains nothing, see KernelBF16. It panics as Gemm does, may be called
-// concurrently for different C, and allocates nothing once it has run on problems as large.
+// GemmBF16 is Gemm with A and B rounded to bfloat16, which has the exponents of float32 and 8 bits
+// of precision. C, the bias, the residual and all sums stay float32. It is for training on
+// processors that multiply such numbers faster than float32; on others it gains nothing, see
+// KernelBF16. It panics as Gemm does, may be called concurrently for different C, and allocates
+// nothing once it has run on problems as large.
 //
-// A and B are rounded to the nearest, ties to even; their denormals become 0 of the same sign. k is filled up with
-// zeros to a multiple of 32. Then each element x of C, which is 0 or what C holds, goes along one of two chains:
+// A and B are rounded to the nearest, ties to even; their denormals become 0 of the same sign. k is
+// filled up with zeros to a multiple of 32. Then each element x of C, which is 0 or what C holds,
+// goes along one of two chains:
 //
 //	for l := 0; l < k; l += 2 { // in pairs
 //		x = r(a[l+1]*b[l+1] + x)
@@ -24,19 +26,20 @@ import "math"
 //		x = r(x + r(even + odd))
 //	}
 //
-// r rounds to float32 once, to the nearest, ties to even. A denormal x is taken as 0 of its sign, and so is a result that
-// is below 2^-126 when rounded to 24 bits. What follows the chain (bias, activation, residual) is float32 as in Gemm,
-// with its denormals.
+// r rounds to float32 once, to the nearest, ties to even. A denormal x is taken as 0 of its sign,
+// and so is a result that is below 2^-126 when rounded to 24 bits. What follows the chain (bias,
+// activation, residual) is float32 as in Gemm, with its denormals.
 //
-// The pairs are how Intel defines VDPBF16PS, the tiles how it defines TDPBF16PS ("Intel 64 and IA-32 Architectures
-// Software Developer's Manual", volume 2). Only where KernelBF16 is "amx" is it tiles. All others compute in pairs and give
-// the same bits, portable Go included, but for one case on NEON, which looks whether a result is denormal before rounding it: if the exact
-// one lies in [2^-126 - 2^-151, 2^-126), it is 0 there and 2^-126 elsewhere. Nothing else shows in the
-// result: not m, n, the strides or the number of threads.
+// The pairs are how Intel defines VDPBF16PS, the tiles how it defines TDPBF16PS ("Intel 64 and
+// IA-32 Architectures Software Developer's Manual", volume 2). Only where KernelBF16 is "amx" is it
+// tiles. All others compute in pairs and give the same bits, portable Go included, but for one case
+// on NEON, which looks whether a result is denormal before rounding it: if the exact one lies in
+// [2^-126 - 2^-151, 2^-126), it is 0 there and 2^-126 elsewhere. Nothing else shows in the result:
+// not m, n, the strides or the number of threads.
 //
-// The error against exact arithmetic on the rounded A and B is at most k·2^-24·(Σ|a||b| + |c|) in pairs and
-// (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B moves the result by up to
-// 2^-7·Σ|a||b| more.
+// The error against exact arithmetic on the rounded A and B is at most k·2^-24·(Σ|a||b| + |c|) in
+// pairs and (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B moves
+// the result by up to 2^-7·Σ|a||b| more.
 func GemmBF16(p *Pool, c, a, b Matrix, o GemmOptions) {
 	b.check("B", reads)
 	o.check(c, a, b.Rows, b.Cols)
@@ -69,8 +72,9 @@ const (
 //	avx512, avx2, neon, generic
 //	            the kernels of Gemm on rounded numbers, see Kernel: slower than Gemm, since they are rounded by portable Go
 //
-// The first two need Kernel to be "avx512" and can be switched off with GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off.
-// Since its results differ, amx is not used either if the environment variable TFM_CPU asks for a kernel.
+// The first two need Kernel to be "avx512" and can be switched off with
+// GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off. Since its results differ, amx is not used either if
+// the environment variable TFM_CPU asks for a kernel.
 func KernelBF16() string {
 	switch kernelBF16() {
 	case tilesBF16:
@@ -81,11 +85,13 @@ func KernelBF16() string {
 	return Kernel()
 }
 
-// FasterBF16 reports whether GemmBF16 takes less time than Gemm for C [m × n] and A [m × k]: KernelBF16 is "amx" or
-// "avx512bf16" and the product is large enough for its operands to be worth packing. It depends on nothing else, so that
-// who chooses by it has the same bits on any number of threads.
+// FasterBF16 reports whether GemmBF16 takes less time than Gemm for C [m × n] and A [m × k]:
+// KernelBF16 is "amx" or "avx512bf16" and the product is large enough for its operands to be worth
+// packing. It depends on nothing else, so that who chooses by it has the same bits on any number of
+// threads.
 func FasterBF16(m, n, k int) bool {
-	// As measured with AMX, where 64 × 64 × 64 is 1.5 times as fast, and half of that or 16 rows are slower.
+	// As measured with AMX, where 64 × 64 × 64 is 1.5 times as fast, and half of that or 16 rows
+	// are slower.
 	const side, work = 32, 1 << 18
 	if min(m, n, k) < side || m*n*k < work {
 		return false
@@ -116,12 +122,14 @@ func roundBF16(x float32) float32 {
 	return math.Float32frombits(u &^ 0xFFFF)
 }
 
-// leastBF16 is the least magnitude of an exact result that is not flushed to 0: rounded to 24 bits, it is 2^-126.
+// leastBF16 is the least magnitude of an exact result that is not flushed to 0: rounded to 24 bits,
+// it is 2^-126.
 const leastBF16 = 0x1p-126 - 0x1p-151
 
-// fmaFlushed is r(x·y + z) of GemmBF16, for x and y that are no denormals. The product is exact in float64. The sum is
-// not, so it is rounded to odd: what was cut off leaves its mark in the last bit, far below the bits that the
-// second rounding looks at (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
+// fmaFlushed is r(x·y + z) of GemmBF16, for x and y that are no denormals. The product is exact in
+// float64. The sum is not, so it is rounded to odd: what was cut off leaves its mark in the last
+// bit, far below the bits that the second rounding looks at (Boldo and Melquiond, "Emulation of a
+// FMA and correctly rounded sums", 2008).
 func fmaFlushed(x, y, z float32, least float64) float32 {
 	if math.Float32bits(z)<<1 < 1<<24 {
 		z = float32(math.Copysign(0, float64(z)))

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// hasBF16 and hasAMX say what may be used besides the kernel in force. Only tests change them after the start.
+// hasBF16 and hasAMX say what may be used besides the kernel in force. Only tests change them after
+// the start.
 var (
 	hasBF16 = cpu.X86.HasAVX512BF16
 	hasAMX  = os.Getenv("TFM_CPU") == "" && cpu.X86.HasAVX512BF16 && cpu.X86.HasAMXTile && cpu.X86.HasAMXBF16
@@ -19,8 +20,8 @@ var (
 // mayUseAMX asks the operating system, once.
 var mayUseAMX = sync.OnceValue(permitAMX)
 
-// pairsAreFast reports whether VDPBF16PS does more than the multiply-adds of float32 that give the same bits. On
-// Intel's Emerald Rapids it takes two cycles, which is half as much.
+// pairsAreFast reports whether VDPBF16PS does more than the multiply-adds of float32 that give the
+// same bits. On Intel's Emerald Rapids it takes two cycles, which is half as much.
 var pairsAreFast = sync.OnceValue(func() bool {
 	const d = 500 * time.Microsecond
 	return measurePeak(d, pairsLoop) > measurePeak(d, fmaLoop)
@@ -85,15 +86,15 @@ func stripAVX512Flushed(s *strip)
 //go:noescape
 func stripAVX2Flushed(s *strip)
 
-// A band is 16 rows of A or 16 columns of B, in tiles of 32 numbers of each. In a tile of A the numbers of a
-// row are neighbours, in one of B those of a pair:
+// A band is 16 rows of A or 16 columns of B, in tiles of 32 numbers of each. In a tile of A the
+// numbers of a row are neighbours, in one of B those of a pair:
 //
 //	a[tile*512 + i*32 + l] = A[i, tile*32+l]
 //	b[tile*512 + l/2*32 + j*2 + l%2] = B[tile*32+l, j]
 const tileBF16 = bandBF16 * stepBF16
 
-// bandStrip is one call of a kernel: C = or += A·B for m rows and n columns, what follows the chain, for k tiles of
-// each band of A and B.
+// bandStrip is one call of a kernel: C = or += A·B for m rows and n columns, what follows the
+// chain, for k tiles of each band of A and B.
 type bandStrip struct {
 	c, bias, edge    *float32 // edge: 32 × 32 numbers to work with
 	a, b             *uint16
@@ -108,12 +109,14 @@ type bandStrip struct {
 //go:noescape
 func stripVDPBF16PS(s *bandStrip)
 
-// stripTDPBF16PS computes up to 32 rows, those of two bands of A, in tiles. AMX must have been permitted.
+// stripTDPBF16PS computes up to 32 rows, those of two bands of A, in tiles. AMX must have been
+// permitted.
 //
 //go:noescape
 func stripTDPBF16PS(s *bandStrip)
 
-// packAlongK packs n ≤ 16 rows of k contiguous numbers each, the rest of the band filled up with zeros. In tiles of A:
+// packAlongK packs n ≤ 16 rows of k contiguous numbers each, the rest of the band filled up with
+// zeros. In tiles of A:
 //
 //	for i := range 16 {
 //		for l := range k rounded up to 32 {
@@ -124,8 +127,8 @@ func stripTDPBF16PS(s *bandStrip)
 //go:noescape
 func packAlongK(dst *uint16, src *float32, srcRow uintptr, n, k int)
 
-// packAcrossK packs k ≤ 32 rows of n contiguous numbers each as one tile of each of so many bands, the rest filled up with
-// zeros. In tiles of B:
+// packAcrossK packs k ≤ 32 rows of n contiguous numbers each as one tile of each of so many bands,
+// the rest filled up with zeros. In tiles of B:
 //
 //	for l := range 32 {
 //		for j := range n rounded up to 16 {
@@ -136,13 +139,14 @@ func packAlongK(dst *uint16, src *float32, srcRow uintptr, n, k int)
 //go:noescape
 func packAcrossK(dst *uint16, dstBand uintptr, src *float32, srcRow uintptr, n, k int)
 
-// transposeTiles makes tiles of A tiles of B, and the other way round: 16 × 16 pairs are transposed where they lie,
-// in each of n tiles that are so many bytes apart.
+// transposeTiles makes tiles of A tiles of B, and the other way round: 16 × 16 pairs are transposed
+// where they lie, in each of n tiles that are so many bytes apart.
 //
 //go:noescape
 func transposeTiles(tiles *uint16, next uintptr, n int)
 
-// vdpbf16Loop is n rounds of 12 VDPBF16PS of 16 pairs, each round waiting for nothing but the one before.
+// vdpbf16Loop is n rounds of 12 VDPBF16PS of 16 pairs, each round waiting for nothing but the one
+// before.
 //
 //go:noescape
 func vdpbf16Loop(n int)

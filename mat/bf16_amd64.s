@@ -13,8 +13,9 @@
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// Instructions that the assembler lacks, operands in its order. The comments are what a disassembler makes of them,
-// which a test checks. N and M are registers that are read, D is written; base and index are R8 to R15.
+// Instructions that the assembler lacks, operands in its order. The comments are what a
+// disassembler makes of them, which a test checks. N and M are registers that are read, D is
+// written; base and index are R8 to R15.
 #define VDPBF16PS(M, N, D)      LONG $(0x487EF262 ^ (D&8)<<12 ^ (D&16)<<8 ^ (M&24)<<10 ^ (N&15)<<19 ^ (N&16)<<23); WORD $(0xC052 | (D&7)<<11 | (M&7)<<8) // vdpbf16ps %zmmM,%zmmN,%zmmD
 #define VCVTNE2PS2BF16(M, N, D) LONG $(0x487FF262 ^ (D&8)<<12 ^ (D&16)<<8 ^ (M&24)<<10 ^ (N&15)<<19 ^ (N&16)<<23); WORD $(0xC072 | (D&7)<<11 | (M&7)<<8) // vcvtne2ps2bf16 %zmmM,%zmmN,%zmmD
 #define LDTILECFG(B)            LONG $(0x4978C2C4); BYTE $(B&7) // ldtilecfg (%rB)
@@ -192,8 +193,8 @@ GLOBL tileConfig<>(SB), RODATA|NOPTR, $64
 // func stripTDPBF16PS(s *bandStrip)
 // Requires: AVX512F, AMX-TILE, AMX-BF16
 //
-// Tiles 0 and 1 are 16 rows of 32 columns of C, 2 and 3 the 16 rows below; 4 and 5 two bands of A, 6 and 7 of B.
-// Where C has fewer rows or columns, its part is copied to and from the edge.
+// Tiles 0 and 1 are 16 rows of 32 columns of C, 2 and 3 the 16 rows below; 4 and 5 two bands of A,
+// 6 and 7 of B. Where C has fewer rows or columns, its part is copied to and from the edge.
 //
 // DI s          AX m          CX tiles left                R13 columns left
 // SI C          R12 s.cRow    DX C or the edge             BX R12 or 128, in R15 too
@@ -303,8 +304,9 @@ tile:
 	CMPQ  DX, SI
 	JEQ   next
 
-	// from where it is to C: + bias, and x < 0 ? 0 : x, which VMAXPS is with x as its last operand. Without a
-	// bias -0 is added, without a ReLU the maximum is that with -Inf, of which a NaN comes out as it is.
+	// from where it is to C: + bias, and x < 0 ? 0 : x, which VMAXPS is with x as its last operand.
+	// Without a bias -0 is added, without a ReLU the maximum is that with -Inf, of which a NaN
+	// comes out as it is.
 epilogue:
 	VPTERNLOGD $0xFF, Z2, Z2, Z2
 	VPSLLD $31, Z2, Z2
@@ -507,7 +509,8 @@ next:
 	VZEROUPPER
 	RET
 
-// pairs of neighbours of four rows, then of two: lane by lane of 128 bits, D0 to D3 are columns of R0 to R3
+// pairs of neighbours of four rows, then of two: lane by lane of 128 bits, D0 to D3 are columns of
+// R0 to R3
 #define TRANSPOSE4(R0, R1, R2, R3, T0, T1, T2, T3) \
 	VUNPCKLPS R1, R0, T0 \
 	VUNPCKHPS R1, R0, T1 \

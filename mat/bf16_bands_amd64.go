@@ -4,10 +4,11 @@ package mat
 
 import "sync"
 
-// Blocking for bfloat16. The kernels are so fast that reading and converting the operands is what takes time, so each
-// number is converted once: A for as many rows as a block has, B for each block of columns, by all
-// threads together, which then share the strips of C among them. A block of B stays in the second-level cache while
-// strip after strip of A passes by; over long k the chains pause in C.
+// Blocking for bfloat16. The kernels are so fast that reading and converting the operands is what
+// takes time, so each number is converted once: A for as many rows as a block has, B for each block
+// of columns, by all threads together, which then share the strips of C among them. A block of B
+// stays in the second-level cache while strip after strip of A passes by; over long k the chains
+// pause in C.
 const (
 	maxCallDepthBF16 = 512  // two bands of A stay in the first-level cache
 	maxCallColsBF16  = 1024 // so that a call takes some microseconds

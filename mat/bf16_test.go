@@ -195,7 +195,8 @@ func TestFMAFlushed(t *testing.T) {
 	}
 }
 
-// The definition is what the instructions do: over one pair and over one tile of numbers of all kinds.
+// The definition is what the instructions do: over one pair and over one tile of numbers of all
+// kinds.
 func TestBF16InstructionsEqualTheModel(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -277,7 +278,8 @@ func TestGemmBF16OfVectors(t *testing.T) {
 	})
 }
 
-// A row of C must not depend on which rows are computed with it, by how many threads and from which layout.
+// A row of C must not depend on which rows are computed with it, by how many threads and from which
+// layout.
 func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -306,7 +308,8 @@ func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
 	})
 }
 
-// The error against exact arithmetic is within what GemmBF16 states, twice, for the terms that are not of first order.
+// The error against exact arithmetic is within what GemmBF16 states, twice, for the terms that are
+// not of first order.
 func TestBF16Error(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(11, 12))
@@ -357,7 +360,8 @@ func TestGemmBF16AllocatesNothing(t *testing.T) {
 	})
 }
 
-// A signal or another process may come in the middle of a kernel, and must find and leave its registers as they are.
+// A signal or another process may come in the middle of a kernel, and must find and leave its
+// registers as they are.
 func TestGemmBF16IsUndisturbed(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		if kernel == generic {
@@ -386,7 +390,8 @@ func TestGemmBF16IsUndisturbed(t *testing.T) {
 	})
 }
 
-// Which product is the faster is a question of instructions and size, and of nothing that changes from run to run.
+// Which product is the faster is a question of instructions and size, and of nothing that changes
+// from run to run.
 func TestFasterBF16(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		instructions := KernelBF16() != Kernel()
@@ -426,8 +431,9 @@ func FuzzGemmBF16(f *testing.F) {
 	})
 }
 
-// BenchmarkGemmBF16 covers the large products of training, in their three forms. %peak is of what the instructions in force
-// can do, ratio is to the speed of Gemm, with which GemmBF16 takes turns for that.
+// BenchmarkGemmBF16 covers the large products of training, in their three forms. %peak is of what
+// the instructions in force can do, ratio is to the speed of Gemm, with which GemmBF16 takes turns
+// for that.
 func BenchmarkGemmBF16(b *testing.B) {
 	type shape struct{ m, n, k int }
 	for _, form := range []string{"NN", "NT", "TN"} {

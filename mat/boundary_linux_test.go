@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// atBoundary returns two slices of n numbers, one that ends where memory ends and one that begins where it
-// begins: a kernel that reads or writes outside faults.
+// atBoundary returns two slices of n numbers, one that ends where memory ends and one that begins
+// where it begins: a kernel that reads or writes outside faults.
 func atBoundary(t *testing.T, n int) (end, begin []float32) {
 	t.Helper()
 	page := syscall.Getpagesize()

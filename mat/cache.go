@@ -1,11 +1,12 @@
 package mat
 
-// A cpuidLeaf describes one cache of the processor, as leaf 4 does on Intel and leaf 0x8000001D on AMD ("Intel 64 and IA-32
-// Architectures Software Developer's Manual", volume 2; "AMD64 Architecture Programmer's Manual", volume 3, appendix E).
+// A cpuidLeaf describes one cache of the processor, as leaf 4 does on Intel and leaf 0x8000001D on
+// AMD ("Intel 64 and IA-32 Architectures Software Developer's Manual", volume 2; "AMD64
+// Architecture Programmer's Manual", volume 3, appendix E).
 type cpuidLeaf struct{ eax, ebx, ecx uint32 }
 
-// cachesOf returns the caches that the leaves describe, with the default for what they leave out or what cannot be.
-// A second-level cache that several cores share is divided among them.
+// cachesOf returns the caches that the leaves describe, with the default for what they leave out or
+// what cannot be. A second-level cache that several cores share is divided among them.
 func cachesOf(leaves []cpuidLeaf) cacheSizes {
 	c := defaultCaches
 	for _, l := range leaves {

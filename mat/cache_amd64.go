@@ -5,7 +5,8 @@ package mat
 // caches returns the caches of this processor.
 func caches() cacheSizes { return cachesOf(cpuidLeaves()) }
 
-// cpuidLeaves returns what the processor says of its caches: AMD's leaf where it is filled in, or else Intel's.
+// cpuidLeaves returns what the processor says of its caches: AMD's leaf where it is filled in, or
+// else Intel's.
 func cpuidLeaves() []cpuidLeaf {
 	const basic, extended, intelCaches, amdCaches = 0, 0x80000000, 4, 0x8000001D
 	for _, x := range []struct{ first, leaf uint32 }{{extended, amdCaches}, {basic, intelCaches}} {

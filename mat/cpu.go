@@ -22,12 +22,12 @@ func (i isa) String() string { return isaNames[i] }
 // machine lists what this machine can run, best first.
 var machine = append(native(), generic)
 
-// kernel is what the exported functions run with. It is chosen once, when the program starts; only tests
-// change it later.
+// kernel is what the exported functions run with. It is chosen once, when the program starts; only
+// tests change it later.
 var kernel, kernelErr = choose(os.Getenv("TFM_CPU"))
 
-// choose is the kernel that name asks for, or the best one of the machine and, if that is not what was
-// asked for, an error.
+// choose is the kernel that name asks for, or the best one of the machine and, if that is not what
+// was asked for, an error.
 func choose(name string) (isa, error) {
 	if name == "" {
 		return machine[0], nil
@@ -40,12 +40,13 @@ func choose(name string) (isa, error) {
 	return machine[0], fmt.Errorf("mat: TFM_CPU=%s is not among the kernels that this program has for this machine: %v", name, machine)
 }
 
-// Kernel names the kernels in force: "avx512", "avx2", "neon", or "generic" for portable Go. The environment
-// variable TFM_CPU chooses another than the best one that the machine can run.
+// Kernel names the kernels in force: "avx512", "avx2", "neon", or "generic" for portable Go. The
+// environment variable TFM_CPU chooses another than the best one that the machine can run.
 func Kernel() string { return kernel.String() }
 
-// CheckKernel is an error if TFM_CPU names a kernel that is unknown, that the machine cannot run or that
-// was not built in. The best kernel is then in force instead; programs report the error when they start.
+// CheckKernel is an error if TFM_CPU names a kernel that is unknown, that the machine cannot run or
+// that was not built in. The best kernel is then in force instead; programs report the error when
+// they start.
 func CheckKernel() error { return kernelErr }
 
 // Feature is an extension of the processor's instructions that kernels are written with.
@@ -55,6 +56,6 @@ type Feature struct {
 	InForce bool   // and the kernels in force are those that use it
 }
 
-// Features lists the extensions that any kernel of this architecture uses, those first that others build on.
-// There are none where no assembly was built in.
+// Features lists the extensions that any kernel of this architecture uses, those first that others
+// build on. There are none where no assembly was built in.
 func Features() []Feature { return features() }

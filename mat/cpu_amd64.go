@@ -4,8 +4,8 @@ package mat
 
 import "golang.org/x/sys/cpu"
 
-// native lists the assembly kernels that this machine can run, best first. HasFMA says nothing of whether
-// the operating system keeps the wide registers; HasAVX2 does.
+// native lists the assembly kernels that this machine can run, best first. HasFMA says nothing of
+// whether the operating system keeps the wide registers; HasAVX2 does.
 func native() (kernels []isa) {
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
 		if x.HasAVX512F && x.HasAVX512VL && x.HasAVX512BW && x.HasAVX512DQ {
@@ -16,8 +16,8 @@ func native() (kernels []isa) {
 	return kernels
 }
 
-// features: AVX-512's further extensions are of use to its kernels alone, for the processor may have them without
-// what those need, as when GODEBUG switched that off.
+// features: AVX-512's further extensions are of use to its kernels alone, for the processor may
+// have them without what those need, as when GODEBUG switched that off.
 func features() []Feature {
 	x, any, wide := &cpu.X86, kernel != generic, kernel == avx512
 	return []Feature{

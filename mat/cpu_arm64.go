@@ -4,7 +4,8 @@ package mat
 
 import "golang.org/x/sys/cpu"
 
-// native lists the assembly kernels that this machine can run, best first: every arm64 that Go runs on has NEON.
+// native lists the assembly kernels that this machine can run, best first: every arm64 that Go runs
+// on has NEON.
 func native() []isa { return []isa{neon} }
 
 // features: asimddp is the dot product of 8-bit integers.

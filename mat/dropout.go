@@ -2,13 +2,13 @@ package mat
 
 import "fmt"
 
-// Dropout zeroes each element with probability Rate and multiplies the others by 1/(1-Rate) (Srivastava
-// et al., 2014). Whether element i is kept is a function of Key and i alone, a counter-based generator, so
-// the mask is never stored: Forward and Backward ask for it twice. Masks of different keys are unrelated,
-// also if the keys are consecutive numbers.
+// Dropout zeroes each element with probability Rate and multiplies the others by 1/(1-Rate)
+// (Srivastava et al., 2014). Whether element i is kept is a function of Key and i alone, a
+// counter-based generator, so the mask is never stored: Forward and Backward ask for it twice.
+// Masks of different keys are unrelated, also if the keys are consecutive numbers.
 //
-// The generator is 32 bits of integer arithmetic for an element, all modulo 2^32, with lo and hi the halves
-// of a hash of Key (SplitMix64; Steele, Lea and Flood, 2014):
+// The generator is 32 bits of integer arithmetic for an element, all modulo 2^32, with lo and hi
+// the halves of a hash of Key (SplitMix64; Steele, Lea and Flood, 2014):
 //
 //	h = i + lo;  h ^= h>>16;  h *= 0x21f0aaad;  h ^= hi;  h ^= h>>15;  h *= 0x735a2d97;  h ^= h>>15
 //
@@ -24,8 +24,9 @@ const (
 	dropoutMul2 = 0x735a2d97
 )
 
-// Add is y[j] = fma(kept(first+j) ? x[j] : 0, 1/(1-Rate), r[j]), or the product alone if r is nil. With
-// Rate 0 it is y = x + r, or y = x. y may be x or r. It panics if the lengths differ or Rate is not in [0, 1).
+// Add is y[j] = fma(kept(first+j) ? x[j] : 0, 1/(1-Rate), r[j]), or the product alone if r is nil.
+// With Rate 0 it is y = x + r, or y = x. y may be x or r. It panics if the lengths differ or Rate
+// is not in [0, 1).
 func (d Dropout) Add(y, x, r []float32, first int) {
 	if !(d.Rate >= 0 && d.Rate < 1) {
 		panic(fmt.Sprintf("mat: a dropout rate of %v, which is not in [0, 1)", d.Rate))

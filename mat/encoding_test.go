@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Each instruction that is written as numbers, because the assembler does not know it, stands behind a macro
-// whose comment is its disassembly. GNU objdump must agree.
+// Each instruction that is written as numbers, because the assembler does not know it, stands
+// behind a macro whose comment is its disassembly. GNU objdump must agree.
 func TestEncodedInstructions(t *testing.T) {
 	for _, arch := range []struct {
 		name      string

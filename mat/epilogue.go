@@ -5,9 +5,9 @@ import "fmt"
 // GemmOptions says what a matrix product does besides multiplying. The zero value is C = A·B.
 type GemmOptions struct {
 	Accumulate bool       // C += A·B: the chain of every element starts from what C holds
-	Bias       []float32  // if not nil, Bias[j] is added to each element of column j, after the chain
+	Bias       []float32  // if not nil, Bias[j] is added to column j after the chain
 	Activation Activation // of each element, after the bias
-	Residual   Matrix     // if its Data is not nil, a row-major matrix of C's shape that is added last
+	Residual   Matrix     // if its Data is not nil: row-major, of C's shape, added last
 }
 
 // check panics unless C, A and a B of so many rows and columns fit one another and the product.
@@ -32,8 +32,8 @@ func (o *GemmOptions) check(c, a Matrix, bRows, bCols int) {
 	}
 }
 
-// finish does for rows [i0, i1) and columns [j0, j1) of C what the kernels, which add the bias and apply a
-// ReLU, leave to be done.
+// finish does for rows [i0, i1) and columns [j0, j1) of C what the kernels, which add the bias and
+// apply a ReLU, leave to be done.
 func (o *GemmOptions) finish(c Matrix, i0, i1, j0, j1 int) {
 	r := &o.Residual
 	if r.Data == nil && o.Activation <= ReLU {

@@ -12,8 +12,8 @@ import (
 // roundoff is what one rounding can change, relatively.
 const roundoff = 0x1p-24
 
-// elementErrors is the table of the functions of one number. The relative error holds where the result is at least
-// `smallest` in size; below, it is off by `below` at most.
+// elementErrors is the table of the functions of one number. The relative error holds where the
+// result is at least `smallest` in size; below, it is off by `below` at most.
 var elementErrors = []struct {
 	name               string
 	f                  func(y, x []float32)
@@ -125,11 +125,12 @@ func TestRowErrors(t *testing.T) {
 	})
 }
 
-// roundings is how many additions an element of a sum of n passes through at most: those of its lane, of the
-// fold and of the runs.
+// roundings is how many additions an element of a sum of n passes through at most: those of its
+// lane, of the fold and of the runs.
 func roundings(n int) float64 { return float64(min(n, run)/16 + 5 + n/run) }
 
-// A sum is off by at most roundoff·Σ|term| for each rounding; the terms of some carry roundings of their own.
+// A sum is off by at most roundoff·Σ|term| for each rounding; the terms of some carry roundings of
+// their own.
 func sumErrors(t *testing.T, r *rand.Rand, x []float32) {
 	n := len(x)
 	v, _ := unaligned(r, 2, n, normal)
@@ -158,8 +159,8 @@ func sumErrors(t *testing.T, r *rand.Rand, x []float32) {
 	check("ExpSum", ExpSum(e, x, 1), 0, func(j int) float64 { return float64(e[j]) })
 }
 
-// An exponent t is off by two roundings of itself, its exp by less than 2 (of portable Go by less than 7) more; the
-// sum as above, by what its terms are off, and two products follow.
+// An exponent t is off by two roundings of itself, its exp by less than 2 (of portable Go by less
+// than 7) more; the sum as above, by what its terms are off, and two products follow.
 func softmaxError(t *testing.T, r *rand.Rand, x []float32) {
 	const scale = 1.5
 	y := make([]float32, len(x))
@@ -184,7 +185,8 @@ func softmaxError(t *testing.T, r *rand.Rand, x []float32) {
 	}
 }
 
-// Normalize has three roundings, the last of the result; portable Go has one of the product as well.
+// Normalize has three roundings, the last of the result; portable Go has one of the product as
+// well.
 func normalizeError(t *testing.T, r *rand.Rand, x []float32) {
 	n := len(x)
 	v, _ := unaligned(r, 3, n, normal)
@@ -204,8 +206,8 @@ func normalizeError(t *testing.T, r *rand.Rand, x []float32) {
 	}
 }
 
-// A layer norm from the vector kernels: the mean is off by the roundings of its sum, relative to the mean size of
-// the elements; rstd by half of those of the sum of squares.
+// A layer norm from the vector kernels: the mean is off by the roundings of its sum, relative to
+// the mean size of the elements; rstd by half of those of the sum of squares.
 func layerNormError(t *testing.T, r *rand.Rand, x []float32) {
 	n, eps := len(x), 1e-5
 	v, _ := unaligned(r, 3, n, normal)

@@ -2,10 +2,10 @@ package mat
 
 import "math"
 
-// The functions of this file are float64 functions that give the same bits on every machine: each is one
-// fixed sequence of IEEE operations. Those of package math are not, because some have assembly on some
-// machines and the compiler fuses multiply and add on others. They are for tables, schedules and scores,
-// where a few digits less speed costs nothing.
+// The functions of this file are float64 functions that give the same bits on every machine: each
+// is one fixed sequence of IEEE operations. Those of package math are not, because some have
+// assembly on some machines and the compiler fuses multiply and add on others. They are for tables,
+// schedules and scores, where a few digits less speed costs nothing.
 
 // Exp is e^x, with a relative error below 3e-16.
 func Exp(x float64) float64 {

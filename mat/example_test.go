@@ -32,8 +32,8 @@ func ExampleGemm() {
 	// [5 12]
 }
 
-// Views cost nothing: the heads of an attention layer are columns of one matrix, and their scores Q·Kᵀ need neither
-// copies nor a transpose in memory. A nil pool computes on the calling goroutine.
+// Views cost nothing: the heads of an attention layer are columns of one matrix, and their scores
+// Q·Kᵀ need neither copies nor a transpose in memory. A nil pool computes on the calling goroutine.
 func ExampleMatrix() {
 	const tokens, heads, size = 2, 2, 3
 	q := mat.Of([]float32{
@@ -79,7 +79,8 @@ func ExampleGemmPacked() {
 	// [1 5]
 }
 
-// Weights as signed bytes take a quarter of the memory; what the rounding costs depends on the numbers.
+// Weights as signed bytes take a quarter of the memory; what the rounding costs depends on the
+// numbers.
 func ExampleGemmInt8() {
 	w := mat.QuantizeInt8(mat.Of([]float32{
 		1, -0.5,
@@ -90,8 +91,8 @@ func ExampleGemmInt8() {
 	// Output: [1.748 5.500], exactly [1.750 5.500]
 }
 
-// The scores Q·Kᵀ of the heads of a sentence, and those of another one that is longer: a batch of products of different sizes,
-// divided among threads.
+// The scores Q·Kᵀ of the heads of a sentence, and those of another one that is longer: a batch of
+// products of different sizes, divided among threads.
 func ExampleGemmBatch() {
 	p := mat.NewPool(2)
 	defer p.Close()
@@ -105,7 +106,8 @@ func ExampleGemmBatch() {
 	// Output: [3] [3 2 7 6]
 }
 
-// Quantized weights are stored as bytes and scales, and made of them again. A row of bytes is a column of B.
+// Quantized weights are stored as bytes and scales, and made of them again. A row of bytes is a
+// column of B.
 func ExampleNewInt8() {
 	w := mat.QuantizeInt8(mat.Of([]float32{
 		1, -4,
@@ -139,7 +141,8 @@ func ExampleSgemm() {
 	// Output: [1 8 5 18]
 }
 
-// A product on the calling goroutine alone, as in a server whose goroutines each compute a product of their own.
+// A product on the calling goroutine alone, as in a server whose goroutines each compute a product
+// of their own.
 func ExampleSgemmOn() {
 	const m, n, k = 1, 2, 2
 	a, b, c := []float32{1, 2}, []float32{1, 0, 0, 1}, make([]float32, m*n)
@@ -148,7 +151,8 @@ func ExampleSgemmOn() {
 	// Output: [1 2]
 }
 
-// The attention weights of one query: softmax(scores / √d_k), where -Inf stands for what must not be seen.
+// The attention weights of one query: softmax(scores / √d_k), where -Inf stands for what must not
+// be seen.
 func ExampleSoftmax() {
 	const dk = 4
 	scores := []float32{2, 4, float32(math.Inf(-1)), 0}
@@ -181,8 +185,8 @@ func (s *softmaxRows) Range(lo, hi int) {
 	}
 }
 
-// The softmax of every row of a matrix, on two threads that take 16 rows at a time. Which thread does what
-// changes nothing in the result.
+// The softmax of every row of a matrix, on two threads that take 16 rows at a time. Which thread
+// does what changes nothing in the result.
 func ExampleEach() {
 	p := mat.NewPool(2)
 	defer p.Close()

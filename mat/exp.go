@@ -1,6 +1,7 @@
 package mat
 
-// The exponential of the vector kernels is one fixed sequence of float32 operations; "fma" has one rounding:
+// The exponential of the vector kernels is one fixed sequence of float32 operations; "fma" has one
+// rounding:
 //
 //	t = min(max(t, expMin), expMax), a NaN staying one
 //	z = fma(t, log2 e, 1.5·2^23 + 126)     rounds to k = round(t/ln 2), and has k+126 in its lowest bits
@@ -9,9 +10,9 @@ package mat
 //	p = 2·e^r by a polynomial of degree 6 in Horner's scheme, each step an fma
 //	y = p·2^(k-1), the bits of z shifted left by 23
 //
-// As k-1 and not k is the exponent of the last factor, results up to the largest number come out, those
-// above it overflow to +Inf, and at k = -126 the factor is 0. The relative error is below 1e-7, of which
-// 3e-9 is the polynomial's.
+// As k-1 and not k is the exponent of the last factor, results up to the largest number come out,
+// those above it overflow to +Inf, and at k = -126 the factor is 0. The relative error is below
+// 1e-7, of which 3e-9 is the polynomial's.
 
 // The places of expConst, which assembly takes its constants from.
 const (

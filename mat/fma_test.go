@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// fma32 is x·y + z rounded once, whatever the machine has. The product of two float32 is exact in float64.
-// The sum is not, so it is rounded to odd: what was cut off leaves its mark in the last bit, far below the
-// bits that the second rounding looks at (Boldo and Melquiond, "Emulation of a FMA and correctly rounded
-// sums", 2008).
+// fma32 is x·y + z rounded once, whatever the machine has. The product of two float32 is exact in
+// float64. The sum is not, so it is rounded to odd: what was cut off leaves its mark in the last
+// bit, far below the bits that the second rounding looks at (Boldo and Melquiond, "Emulation of a
+// FMA and correctly rounded sums", 2008).
 func fma32(x, y, z float32) float32 {
 	p, c := float64(x)*float64(y), float64(z)
 	s := p + c

@@ -5,14 +5,15 @@ import (
 	"sync"
 )
 
-// Gemm computes the matrix product C = A·B, or C += A·B, for C [m × n], A [m × k] and B [k × n], each
-// row-major or a transpose of a row-major matrix (C must be row-major). It panics if the shapes do
-// not fit, and C must not overlap A, B, the bias or the residual. It may be called concurrently for different C, and
-// allocates nothing once it has run on problems as large.
+// Gemm computes the matrix product C = A·B, or C += A·B, for C [m × n], A [m × k] and B [k × n],
+// each row-major or a transpose of a row-major matrix (C must be row-major). It panics if the
+// shapes do not fit, and C must not overlap A, B, the bias or the residual. It may be called
+// concurrently for different C, and allocates nothing once it has run on problems as large.
 //
-// Every element of C is one chain of fused multiply-adds over k in ascending order, whatever the shape, the
-// strides, the kernel and the number of threads: the same rows give the same bits alone and among others. To first
-// order it is off by at most (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|), before an activation.
+// Every element of C is one chain of fused multiply-adds over k in ascending order, whatever the
+// shape, the strides, the kernel and the number of threads: the same rows give the same bits alone
+// and among others. To first order it is off by at most (k+2)·2^-24·(Σ|a||b| + |c| + |bias| +
+// |residual|), before an activation.
 func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 	b.check("B", reads)
 	o.check(c, a, b.Rows, b.Cols)
@@ -23,10 +24,11 @@ func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 	t.run(p)
 }
 
-// GemmBatch computes a batch of small products, such as those of the heads of attention, each as Gemm does and with
-// the same o, whose bias and residual must fit each C. The threads of p share the batch and not one product,
-// so that many products too small to be divided still use all threads. It panics as Gemm does, before it computes
-// anything; no C may overlap another or any operand.
+// GemmBatch computes a batch of small products, such as those of the heads of attention, each as
+// Gemm does and with the same o, whose bias and residual must fit each C. The threads of p share
+// the batch and not one product, so that many products too small to be divided still use all
+// threads. It panics as Gemm does, before it computes anything; no C may overlap another or any
+// operand.
 func GemmBatch(p *Pool, batch []Operands, o GemmOptions) {
 	work := 0
 	for i := range batch {

@@ -25,8 +25,8 @@ func (t *tile) run(s *strip) {
 	stripAVX512(s)
 }
 
-// transposed computes few rows times columns of B that are contiguous, which the kernels transpose in registers: columns
-// [j0, j1), a multiple of 16, over k up to depth.
+// transposed computes few rows times columns of B that are contiguous, which the kernels transpose
+// in registers: columns [j0, j1), a multiple of 16, over k up to depth.
 func (t *product) transposed(i0, i1, j0, j1, depth int) {
 	a, b, c := &t.a, &t.b, &t.c
 	last := depth == a.Cols
@@ -57,8 +57,9 @@ func (t *product) transposed(i0, i1, j0, j1, depth int) {
 
 const maxTransposedFloats = 128 << 10 // of B that one call reads, some microseconds
 
-// copyStrips packs the rows of A, whose columns are contiguous, for up to as many strips of m rows as a tile packs
-// at once: strip q begins at dst[q*m*k], and holds row r of column l at l*m+r. It returns how many strips that were.
+// copyStrips packs the rows of A, whose columns are contiguous, for up to as many strips of m rows
+// as a tile packs at once: strip q begins at dst[q*m*k], and holds row r of column l at l*m+r. It
+// returns how many strips that were.
 func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
 	switch {
 	case t.cols != tiles[avx512].cols:
@@ -72,7 +73,8 @@ func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, 
 	return 1
 }
 
-// copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from one another.
+// copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from
+// one another.
 func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {
 	if t.cols == tiles[avx512].cols {
 		copyPanelsAVX512(dst, dstPanel, src, srcK, n, k)
@@ -83,7 +85,8 @@ func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uin
 	}
 }
 
-// transposePanel packs w columns of B that are contiguous: dst[l*dstK+j] = src[j*srcRow+l] for k of l.
+// transposePanel packs w columns of B that are contiguous: dst[l*dstK+j] = src[j*srcRow+l] for k of
+// l.
 func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
 	if whole := k &^ 15; kernel == avx512 && w >= 16 && whole > 0 {
 		transposePanelAVX512(dst, dstK, src, srcRow, whole)
@@ -121,8 +124,9 @@ func stripAVX512(s *strip)
 //go:noescape
 func stripFewAVX512(s *strip)
 
-// stripTAVX512 is the loop above strip for up to 8 rows, B whose columns are contiguous and so far apart as its
-// panels, that is b[j*bPanel+l*bK] with a bK and an aK of one number, and n and k that 16 divides.
+// stripTAVX512 is the loop above strip for up to 8 rows, B whose columns are contiguous and so far
+// apart as its panels, that is b[j*bPanel+l*bK] with a bK and an aK of one number, and n and k that
+// 16 divides.
 //
 //go:noescape
 func stripTAVX512(s *strip)
@@ -150,7 +154,8 @@ func stripAVX2(s *strip)
 //go:noescape
 func copyPanelsAVX512(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int)
 
-// copyStripsAVX512 copies k columns of 48 numbers to 4 strips of 12, which begin dstStrip from one another.
+// copyStripsAVX512 copies k columns of 48 numbers to 4 strips of 12, which begin dstStrip from one
+// another.
 //
 //go:noescape
 func copyStripsAVX512(dst *float32, dstStrip uintptr, src *float32, srcK uintptr, k int)
@@ -171,7 +176,8 @@ func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintp
 //go:noescape
 func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 
-// fmaLoopAVX2 is n rounds of 12 fused multiply-adds of 8 lanes, each round waiting for nothing but the one before.
+// fmaLoopAVX2 is n rounds of 12 fused multiply-adds of 8 lanes, each round waiting for nothing but
+// the one before.
 //
 //go:noescape
 func fmaLoopAVX2(n int)

@@ -7,7 +7,8 @@ func (*tile) run(s *strip) { stripNEON(s) }
 // transposed is not called: no kernel transposes columns of B in registers.
 func (*product) transposed(i0, i1, j0, j1, depth int) {}
 
-// copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from one another.
+// copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from
+// one another.
 func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {
 	for j := 0; j < n; j += t.cols {
 		copyPanelNEON(after(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, after(src, j), srcK, min(n-j, t.cols), k)
@@ -20,7 +21,8 @@ func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, 
 	return 1
 }
 
-// transposePanel packs w columns of B that are contiguous: dst[l*dstK+j] = src[j*srcRow+l] for k of l.
+// transposePanel packs w columns of B that are contiguous: dst[l*dstK+j] = src[j*srcRow+l] for k of
+// l.
 func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
 	transposePanelNEON(dst, dstK, src, srcRow, w, k)
 }
@@ -43,7 +45,8 @@ func copyPanelNEON(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k 
 //go:noescape
 func transposePanelNEON(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 
-// fmaLoopNEON is n rounds of 24 fused multiply-adds of 4 lanes, each round waiting for nothing but the one before.
+// fmaLoopNEON is n rounds of 24 fused multiply-adds of 4 lanes, each round waiting for nothing but
+// the one before.
 //
 //go:noescape
 func fmaLoopNEON(n int)

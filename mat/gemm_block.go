@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// strip is one call of a kernel: C = or += A·B for m rows, at most those of a tile, and n columns, in
-// panels of as many columns as a tile has:
+// strip is one call of a kernel: C = or += A·B for m rows, at most those of a tile, and n columns,
+// in panels of as many columns as a tile has:
 //
 //	for i := range m {
 //		for j := range n {
@@ -26,10 +26,10 @@ import (
 //		}
 //	}
 //
-// Its strides count bytes. Whole panels of B are read; of C, A and bias only what is named here. In the
-// meantime it fetches into caches what will be needed: the C of the panel that follows and, during the last one,
-// of the next call, next bytes from c; and, where the strip is as high as its tile, in panel p for each l that 4
-// divides the line at ahead + p*aheadPanel + l/4*aheadK.
+// Its strides count bytes. Whole panels of B are read; of C, A and bias only what is named here. In
+// the meantime it fetches into caches what will be needed: the C of the panel that follows and,
+// during the last one, of the next call, next bytes from c; and, where the strip is as high as its
+// tile, in panel p for each l that 4 divides the line at ahead + p*aheadPanel + l/4*aheadK.
 type strip struct {
 	c, a, b, bias                   *float32
 	cRow, aRow, aK, bK, bPanel      uintptr
@@ -48,8 +48,8 @@ type workspace struct{ packedA, packedB []float32 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// pack arranges B in panels of as many columns as the tile has, one after another, each over all of k and a little
-// more, see panelFloats. It uses the storage of panels if that is large enough.
+// pack arranges B in panels of as many columns as the tile has, one after another, each over all of
+// k and a little more, see panelFloats. It uses the storage of panels if that is large enough.
 func pack(p *Pool, panels []float32, b Matrix) []float32 {
 	t := tileFor(kernel, b.Cols)
 	n := ceilDiv(b.Cols, t.cols)
@@ -234,7 +234,8 @@ func (p *pass) strips(j, l int) {
 	}
 }
 
-// copyRows lets the strip read a copy of its rows of A, from row i on, whose rows share no set of the cache.
+// copyRows lets the strip read a copy of its rows of A, from row i on, whose rows share no set of
+// the cache.
 func (p *pass) copyRows(i, l int) {
 	s, a, row := &p.s, &p.a, apart(p.s.k)
 	for r := range s.m {
@@ -243,8 +244,8 @@ func (p *pass) copyRows(i, l int) {
 	s.a, s.aRow = &p.packedA[0], uintptr(row)*size
 }
 
-// lookAhead lets strip n fetch what will be packed or read next and may be far away: the next block of B and, when that
-// is done, the rows of A from i on.
+// lookAhead lets strip n fetch what will be packed or read next and may be far away: the next block
+// of B and, when that is done, the rows of A from i on.
 func (p *pass) lookAhead(n, i, j, l int) {
 	s, a, b := &p.s, &p.a, &p.b
 	s.ahead, s.aheadPanel, s.aheadK = 0, 0, 0
@@ -271,8 +272,8 @@ func (p *pass) lookAhead(n, i, j, l int) {
 	}
 }
 
-// fetchRows lets a strip look ahead at rows of x, one line of each at a time: each panel of a strip at every fourth row,
-// the panels before this strip's having been passes.
+// fetchRows lets a strip look ahead at rows of x, one line of each at a time: each panel of a strip
+// at every fourth row, the panels before this strip's having been passes.
 func (s *strip) fetchRows(x []float32, row, passes int) {
 	s.aheadK, s.aheadPanel = uintptr(4*row)*size, uintptr(row)*size+line/4
 	s.ahead = address(x) + uintptr(passes%4*row)*size + uintptr(passes)*line/4

@@ -2,8 +2,9 @@
 
 package mat
 
-// smallProduct is a product C = or += A·B of m × n × k > 0, as strip is, with strides that count bytes. If bCol is not 0,
-// B's columns are contiguous and begin so far apart, and k is 4 to 64; else its rows begin bK apart.
+// smallProduct is a product C = or += A·B of m × n × k > 0, as strip is, with strides that count
+// bytes. If bCol is not 0, B's columns are contiguous and begin so far apart, and k is 4 to 64;
+// else its rows begin bK apart.
 //
 //	for i := range m {
 //		for j := range n {
@@ -20,7 +21,8 @@ type smallProduct struct {
 	m, n, k, accumulate      int
 }
 
-// small computes the product where its kernel is faster than blocks are, and reports whether it did.
+// small computes the product where its kernel is faster than blocks are, and reports whether it
+// did.
 func (o *GemmOptions) small(c, a, b *Matrix) bool {
 	m, n, k := c.Rows, c.Cols, a.Cols
 	bCols := b.ColStride != 1 && n > 1

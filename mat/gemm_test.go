@@ -65,9 +65,9 @@ func (q problem) String() string {
 
 var pools = map[int]*Pool{1: nil, 2: NewPool(2), 3: NewPool(3), 8: NewPool(8)}
 
-// check compares Gemm and its kin with the oracle: bit for bit if a kernel is in force, else to within what the order
-// of rounding can do, (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|) to first order, twice; an activation may add
-// its own error, and a seventh of what there was.
+// check compares Gemm and its kin with the oracle: bit for bit if a kernel is in force, else to
+// within what the order of rounding can do, (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|) to
+// first order, twice; an activation may add its own error, and a seventh of what there was.
 func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
 	t.Helper()
 	a, b := operand(r, q.m, q.k, q.ta, number), operand(r, q.k, q.n, q.tb, number)
@@ -203,7 +203,8 @@ func TestGemmEqualsOracle(t *testing.T) {
 	})
 }
 
-// A row of C must not depend on which rows are computed with it, by how many threads and from which layout.
+// A row of C must not depend on which rows are computed with it, by how many threads and from which
+// layout.
 func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Int8 is the weights of a matrix product, B [k × n], as signed bytes with one scale for each column, an output channel:
-// B[l, j] ≈ weights[j, l]·scales[j]. It holds them as the kernels read them, in a form that is the same for all, and never
-// changes: it may be used concurrently.
+// Int8 is the weights of a matrix product, B [k × n], as signed bytes with one scale for each
+// column, an output channel: B[l, j] ≈ weights[j, l]·scales[j]. It holds them as the kernels read
+// them, in a form that is the same for all, and never changes: it may be used concurrently.
 type Int8 struct {
 	rows, cols int
 	groups     int       // of rows, at least one
@@ -23,9 +23,10 @@ const (
 	mostInt8  = math.MaxInt32 / (127 * 128) // products whose sum 32 bits surely hold
 )
 
-// QuantizeInt8 rounds B [k × n], row-major or a transpose of that, to signed bytes, column for column by the rule of
-// GemmInt8: the largest element becomes 127 or -127, and the scale is a 127th of it. It panics where NewInt8 does. A
-// column that holds a NaN or an infinity gets zeros and a NaN as its scale.
+// QuantizeInt8 rounds B [k × n], row-major or a transpose of that, to signed bytes, column for
+// column by the rule of GemmInt8: the largest element becomes 127 or -127, and the scale is a 127th
+// of it. It panics where NewInt8 does. A column that holds a NaN or an infinity gets zeros and a
+// NaN as its scale.
 //
 // No element of a column is further than (½ + 2^-15) times the scale from what stands for it.
 func QuantizeInt8(b Matrix) *Int8 {
@@ -37,10 +38,11 @@ func QuantizeInt8(b Matrix) *Int8 {
 	return NewInt8(k, n, q.q, q.scales)
 }
 
-// NewInt8 makes the weights B [k × n] of stored numbers: weights has n rows of k bytes, row j the elements of column j, and
-// scales n numbers that they are multiplied by. Both are copied. It panics if there are more or fewer numbers, and
-// if k is above 132,104, beyond which a sum of products might not fit into 32 bits. Any bytes are allowed, -128 too, and
-// any scales, though one that is not finite makes NaN of its column of every product.
+// NewInt8 makes the weights B [k × n] of stored numbers: weights has n rows of k bytes, row j the
+// elements of column j, and scales n numbers that they are multiplied by. Both are copied. It
+// panics if there are more or fewer numbers, and if k is above 132,104, beyond which a sum of
+// products might not fit into 32 bits. Any bytes are allowed, -128 too, and any scales, though one
+// that is not finite makes NaN of its column of every product.
 func NewInt8(k, n int, weights []int8, scales []float32) *Int8 {
 	checkInt8(k, n)
 	if len(weights) != k*n || len(scales) != n {

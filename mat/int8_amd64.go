@@ -4,12 +4,13 @@ package mat
 
 import "golang.org/x/sys/cpu"
 
-// hasDot says that there is an instruction for the sum of four products of bytes: VNNI. Without it AVX-512 multiplies as
-// AVX2 does. Only tests change it.
+// hasDot says that there is an instruction for the sum of four products of bytes: VNNI. Without it
+// AVX-512 multiplies as AVX2 does. Only tests change it.
 var hasDot = cpu.X86.HasAVX512VNNI
 
-// KernelInt8 names what GemmInt8 multiplies with: "avx512vnni", "avx2", "sdot", "neon", or "generic" for portable Go. TFM_CPU
-// chooses as it does for Kernel, and the first and the third are used where the processor has those instructions.
+// KernelInt8 names what GemmInt8 multiplies with: "avx512vnni", "avx2", "sdot", "neon", or
+// "generic" for portable Go. TFM_CPU chooses as it does for Kernel, and the first and the third are
+// used where the processor has those instructions.
 func KernelInt8() string {
 	switch formOfKernel() {
 	case shifted:

@@ -13,7 +13,8 @@
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// The registers of dotVNNI. Z0 to Z23 are the sums of 12 rows, two registers a row, Z24 and Z25 a group of the panel.
+// The registers of dotVNNI. Z0 to Z23 are the sums of 12 rows, two registers a row, Z24 and Z25 a
+// group of the panel.
 //
 // DI x          AX m          CX groups left
 // SI A row 0    R8 A row 3    R15 A row 6   R14 A row 9
@@ -25,7 +26,8 @@
 	VPDPBUSD     Z24, T, C0 \
 	VPDPBUSD     Z25, T, C1
 
-// one group of the rows 0 to 11, and the part of the panel, or of the next one, that memory should send meanwhile
+// one group of the rows 0 to 11, and the part of the panel, or of the next one, that memory should
+// send meanwhile
 #define LOADB \
 	VMOVDQU32 (BX), Z24   \
 	VMOVDQU32 64(BX), Z25 \
@@ -173,8 +175,8 @@ done:
 #undef STORESUMS
 #undef EACHROW
 
-// The registers of dotAVX2. A column has two lanes of sums, of the two pairs of a group. Y0 to Y11 are 6 rows of 8
-// columns, two registers a row, or 32 columns of one row in 8 registers.
+// The registers of dotAVX2. A column has two lanes of sums, of the two pairs of a group. Y0 to Y11
+// are 6 rows of 8 columns, two registers a row, or 32 columns of one row in 8 registers.
 //
 // DI x          AX m          CX groups left     R13 columns left
 // SI A row 0    R8 A row 3    R9 x.aRow
@@ -407,7 +409,8 @@ bias:
 	VADDPS Y10, Y2, Y2
 	VADDPS Y11, Y3, Y3
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they are
+	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they
+	// are
 relu:
 	TESTQ  R11, R11
 	JEQ    store
@@ -469,7 +472,8 @@ block:
 	VZEROUPPER
 	RET
 
-// 32 numbers at SI as integers, while memory sends what lies n further, which is the next row if there is no gap
+// 32 numbers at SI as integers, while memory sends what lies n further, which is the next row if
+// there is no gap
 #define INTEGERS \
 	PREFETCHT0 (DX)           \
 	PREFETCHT0 64(DX)         \

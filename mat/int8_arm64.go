@@ -4,11 +4,13 @@ package mat
 
 import "golang.org/x/sys/cpu"
 
-// hasDot says that there is an instruction for the sum of four products of bytes: SDOT. Only tests change it.
+// hasDot says that there is an instruction for the sum of four products of bytes: SDOT. Only tests
+// change it.
 var hasDot = cpu.ARM64.HasASIMDDP
 
-// KernelInt8 names what GemmInt8 multiplies with: "avx512vnni", "avx2", "sdot", "neon", or "generic" for portable Go. TFM_CPU
-// chooses as it does for Kernel, and the first and the third are used where the processor has those instructions.
+// KernelInt8 names what GemmInt8 multiplies with: "avx512vnni", "avx2", "sdot", "neon", or
+// "generic" for portable Go. TFM_CPU chooses as it does for Kernel, and the first and the third are
+// used where the processor has those instructions.
 func KernelInt8() string {
 	if kernel == neon && hasDot {
 		return "sdot"

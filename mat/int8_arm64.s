@@ -12,7 +12,8 @@
 #include "go_asm.h"
 #include "tile_arm64.h"
 
-// Instructions that the assembler lacks. The comments are what a disassembler makes of them, which a test checks.
+// Instructions that the assembler lacks. The comments are what a disassembler makes of them, which
+// a test checks.
 #define SDOT(M, N, D)   WORD $(0x4F80E000 | M<<16 | N<<5 | D) // sdot vD.4s, vN.16b, vM.4b[0]
 #define SMULL(M, N, D)  WORD $(0x0E20C000 | M<<16 | N<<5 | D) // smull vD.8h, vN.8b, vM.8b
 #define SMULL2(M, N, D) WORD $(0x4E20C000 | M<<16 | N<<5 | D) // smull2 vD.8h, vN.16b, vM.16b
@@ -31,8 +32,8 @@
 #define FCMLT0(N, D)    WORD $(0x4EA0E800 | N<<5 | D)         // fcmlt vD.4s, vN.4s, #0.0
 #define BIC(M, N, D)    WORD $(0x4E601C00 | M<<16 | N<<5 | D) // bic vD.16b, vN.16b, vM.16b
 
-// The sums, for either instruction: V0 to V23 are 6 rows of 16 columns, four registers a row, V24 to V27 a group of
-// these columns.
+// The sums, for either instruction: V0 to V23 are 6 rows of 16 columns, four registers a row, V24
+// to V27 a group of these columns.
 //
 // R0 x          R3 m          R10 groups left
 // R5 A          R6 x.aRow     R12 to R15 2 to 5 times x.aRow
@@ -48,7 +49,8 @@
 	ADD  $4, R5 \
 	SUBS $1, R10
 
-// one group of so many rows. DOTROW(A, C0, C1, C2, C3) is one row, A the address of its group. V28 to V31 are free.
+// one group of so many rows. DOTROW(A, C0, C1, C2, C3) is one row, A the address of its group. V28
+// to V31 are free.
 #define EACH1(DOTROW) DOTROW((R5), 0, 1, 2, 3)
 #define EACH2(DOTROW) \
 	EACH1(DOTROW) \
@@ -143,7 +145,8 @@ stored:                           \
 TEXT ·dotSDOT(SB), NOSPLIT, $0-8
 	DOT(SDOTROW)
 
-// C += the products of V28, the same group four times, with B, 4 columns. The sum of two products fits into 16 bits.
+// C += the products of V28, the same group four times, with B, 4 columns. The sum of two products
+// fits into 16 bits.
 #define DOT4(B, C) \
 	SMULL(28, B, 29)  \
 	SMULL2(28, B, 30) \

@@ -2,7 +2,8 @@
 
 package mat
 
-// tileInt8 is a few rows of a panel's columns of C, computed by one or more calls of a kernel for the sums,
+// tileInt8 is a few rows of a panel's columns of C, computed by one or more calls of a kernel for
+// the sums,
 //
 //	for i := range m {
 //		for j := range 32 {

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Everything that the kernels are given lies at a boundary of memory: A, C, the bias, the weights and their scales, and A
-// quantized.
+// Everything that the kernels are given lies at a boundary of memory: A, C, the bias, the weights
+// and their scales, and A quantized.
 func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 	const most = 40 * 160
 	var data [8][2][]float32

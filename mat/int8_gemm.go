@@ -2,20 +2,23 @@ package mat
 
 import "sync"
 
-// GemmInt8 computes C = A·B, or C += A·B, for C [m × n], A [m × k] and the int8 weights B [k × n]. C is row-major, A that or
-// a transpose; GemmOptions says what is done besides. It panics if the shapes do not fit. C must not overlap A, the bias or the
-// residual. It may be called concurrently for different C, and allocates nothing once it has run on problems as large.
+// GemmInt8 computes C = A·B, or C += A·B, for C [m × n], A [m × k] and the int8 weights B [k × n].
+// C is row-major, A that or a transpose; GemmOptions says what is done besides. It panics if the
+// shapes do not fit. C must not overlap A, the bias or the residual. It may be called concurrently
+// for different C, and allocates nothing once it has run on problems as large.
 //
-// Each row of A is rounded to signed bytes with a scale of its own, as each column of B has been: the vector-wise quantization of
-// Dettmers et al., "LLM.int8()", 2022. With top the largest |a[l]| of the row, and each operation rounded to float32 on its own,
+// Each row of A is rounded to signed bytes with a scale of its own, as each column of B has been:
+// the vector-wise quantization of Dettmers et al., "LLM.int8()", 2022. With top the largest |a[l]|
+// of the row, and each operation rounded to float32 on its own,
 //
 //	s = max(top/127, 2^-126)
 //	q[l] = a[l]·(1/s), to the nearest integer, the even one of two
 //	x[j] = float32(Σ q[l]·weights[j, l]) · scales[j] · s
 //
-// from left to right, where the sum is exact. x[j] is stored or added to C; bias, activation and residual follow as in Gemm.
-// So the results of a row are the same bits with every kernel, portable Go included, for any number of threads and any rows
-// beside it. A row that holds a NaN or an infinity has NaN for each x[j], a row of zeros has 0.
+// from left to right, where the sum is exact. x[j] is stored or added to C; bias, activation and
+// residual follow as in Gemm. So the results of a row are the same bits with every kernel, portable
+// Go included, for any number of threads and any rows beside it. A row that holds a NaN or an
+// infinity has NaN for each x[j], a row of zeros has 0.
 //
 // Of the product with the numbers that QuantizeInt8 was given, x[j] is no further than
 //
@@ -28,7 +31,8 @@ func GemmInt8(p *Pool, c, a Matrix, b *Int8, o GemmOptions) {
 	w := workspacesInt8.Get().(*workspaceInt8)
 	defer workspacesInt8.Put(w)
 
-	// All of A is quantized before anything is multiplied, so that threads that share its rows need not do it again.
+	// All of A is quantized before anything is multiplied, so that threads that share its rows need
+	// not do it again.
 	q := quantization{m: a, form: formOfKernel()}
 	q.stride = strideInt8(b.groups * groupInt8 * q.form.width())
 	w.q, w.scales = resized(w.q, c.Rows*q.stride), resized(w.scales, c.Rows)
@@ -68,8 +72,8 @@ type workspaceInt8 struct {
 
 var workspacesInt8 = sync.Pool{New: func() any { return new(workspaceInt8) }}
 
-// strideInt8 is the distance of rows of so many bytes: an odd number of cache lines, so that the rows of a strip lie in
-// different sets of the cache.
+// strideInt8 is the distance of rows of so many bytes: an odd number of cache lines, so that the
+// rows of a strip lie in different sets of the cache.
 func strideInt8(bytes int) int { return ceil(bytes, 64) | 64 }
 
 // Range computes the tasks [lo, hi).

@@ -4,7 +4,8 @@ import "math"
 
 // Quantization of the rows of a matrix, to signed bytes with one scale a row.
 
-// quantization is a loop over the rows of m: row i becomes scales[i] and as many numbers as m has columns, at q[i*stride].
+// quantization is a loop over the rows of m: row i becomes scales[i] and as many numbers as m has
+// columns, at q[i*stride].
 type quantization struct {
 	m      Matrix
 	form   formInt8
@@ -75,7 +76,8 @@ func (t *quantization) row(i int, x []float32) {
 	t.form.quantize(q, x, 1/t.scales[i])
 }
 
-// maxAbsBits is the largest |x[j]|, as the bits of a float32: a NaN's are above those of an infinity. It is 0 for an empty x.
+// maxAbsBits is the largest |x[j]|, as the bits of a float32: a NaN's are above those of an
+// infinity. It is 0 for an empty x.
 func maxAbsBits(x []float32) uint32 {
 	if kernel == generic {
 		return maxAbsGeneric(x)
@@ -94,8 +96,8 @@ func maxAbsBits(x []float32) uint32 {
 	return top
 }
 
-// quantize writes x[j]·r, rounded to float32 and then to the nearest integer, the even one of two, which must be
-// within ±127, to q in form f.
+// quantize writes x[j]·r, rounded to float32 and then to the nearest integer, the even one of two,
+// which must be within ±127, to q in form f.
 func (f formInt8) quantize(q []int8, x []float32, r float32) {
 	if kernel == generic {
 		f.quantizeGeneric(q, x, r)

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// wayInt8 is a way to multiply bytes: a kernel, with or without the instruction for sums of products.
+// wayInt8 is a way to multiply bytes: a kernel, with or without the instruction for sums of
+// products.
 type wayInt8 struct {
 	kernel isa
 	dot    bool
@@ -111,7 +112,8 @@ func bytesOf(r *rand.Rand, n int) []int8 {
 	return w
 }
 
-// weightsOf is random weights of a shape, half of the time quantized, and what NewInt8 would make them of.
+// weightsOf is random weights of a shape, half of the time quantized, and what NewInt8 would make
+// them of.
 func weightsOf(r *rand.Rand, k, n int, number func(*rand.Rand) float32) (w *Int8, weights []int8, scales []float32) {
 	scales = make([]float32, n)
 	if r.IntN(2) == 0 {
@@ -219,7 +221,8 @@ func TestGemmInt8DoesNotOverflow(t *testing.T) {
 	})
 }
 
-// A row must not depend on which rows are computed with it, by how many threads, from which layout and with which kernel.
+// A row must not depend on which rows are computed with it, by how many threads, from which layout
+// and with which kernel.
 func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	const m, n, k = 200, 90, 300
@@ -427,9 +430,9 @@ func ExampleGemmInt8() {
 	// [5.00 6.85 75.75]
 }
 
-// BenchmarkGemmInt8 is the product with quantized weights, that of the activations included. Beside it in the same run Gemm
-// multiplies with the weights that they were: xfloat32 is how many times faster int8 is, from the best of each.
-// MB/s count the weights.
+// BenchmarkGemmInt8 is the product with quantized weights, that of the activations included. Beside
+// it in the same run Gemm multiplies with the weights that they were: xfloat32 is how many times
+// faster int8 is, from the best of each. MB/s count the weights.
 func BenchmarkGemmInt8(b *testing.B) {
 	for _, s := range []struct{ m, n, k int }{
 		{1024, 512, 512}, {1024, 2048, 512}, {1024, 512, 2048}, {4096, 256, 128},

@@ -14,7 +14,8 @@ func within(address uintptr, x []float32) bool {
 	return address >= first && address < first+uintptr(len(x))*size
 }
 
-// A strip fetches what will be read or packed next. Where B is packed already, that is never B itself.
+// A strip fetches what will be read or packed next. Where B is packed already, that is never B
+// itself.
 func TestLookAheadFetchesWhatIsReadNext(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {

@@ -6,13 +6,14 @@ import (
 	"math/bits"
 )
 
-// Matrix is a view of float32 numbers: element (i, j) is Data[i*RowStride+j*ColStride]. It owns nothing;
-// copies share the numbers. One of the strides is 1 (a row-major matrix has ColStride 1, its transpose RowStride 1), unless
-// there is at most one row or column; neither is negative.
+// Matrix is a view of float32 numbers: element (i, j) is Data[i*RowStride+j*ColStride]. It owns
+// nothing; copies share the numbers. One of the strides is 1 (a row-major matrix has ColStride 1,
+// its transpose RowStride 1), unless there is at most one row or column; neither is negative.
 //
-// Operands that are only read may have rows that overlap, and a stride of 0 repeats one row or column. Results must
-// have contiguous rows that do not overlap. A matrix has at most 2^48-1 elements, repeated ones counted. Functions of this
-// package check all that and panic with the shape; those of Matrix check what they are asked for.
+// Operands that are only read may have rows that overlap, and a stride of 0 repeats one row or
+// column. Results must have contiguous rows that do not overlap. A matrix has at most 2^48-1
+// elements, repeated ones counted. Functions of this package check all that and panic with the
+// shape; those of Matrix check what they are asked for.
 type Matrix struct {
 	Data                 []float32
 	Rows, Cols           int
@@ -27,8 +28,8 @@ func New(rows, cols int) Matrix {
 	return Of(make([]float32, rows*cols), rows, cols)
 }
 
-// Of views the first rows·cols numbers of data as a row-major matrix without gaps. It panics if there are
-// too few.
+// Of views the first rows·cols numbers of data as a row-major matrix without gaps. It panics if
+// there are too few.
 func Of(data []float32, rows, cols int) Matrix {
 	if rows < 0 || cols < 0 || !fits(rows, cols, len(data)) {
 		panic(fmt.Sprintf("mat: %d numbers viewed as a %d × %d matrix", len(data), rows, cols))
@@ -60,8 +61,8 @@ func (m Matrix) RowRange(r0, r1 int) Matrix { return m.Slice(r0, r1, 0, m.Cols) 
 // ColRange views columns [c0, c1), as Slice does.
 func (m Matrix) ColRange(c0, c1 int) Matrix { return m.Slice(0, m.Rows, c0, c1) }
 
-// Row returns row i as a slice of m's numbers. It panics if there is no row i or its numbers are not contiguous: those of
-// a matrix are if ColStride is 1 or it has at most one column.
+// Row returns row i as a slice of m's numbers. It panics if there is no row i or its numbers are
+// not contiguous: those of a matrix are if ColStride is 1 or it has at most one column.
 func (m Matrix) Row(i int) []float32 {
 	if m.ColStride != 1 && m.Cols > 1 || uint(i) >= uint(m.Rows) {
 		panic(noElement{i, 0, m})
@@ -72,7 +73,8 @@ func (m Matrix) Row(i int) []float32 {
 	return m.Data[i*m.RowStride:][:m.Cols:m.Cols]
 }
 
-// At returns element (i, j), for tests and printing: loops want Row. It panics if there is no such element.
+// At returns element (i, j), for tests and printing: loops want Row. It panics if there is no such
+// element.
 func (m Matrix) At(i, j int) float32 {
 	if uint(i) >= uint(m.Rows) || uint(j) >= uint(m.Cols) {
 		panic(noElement{i, j, m})
@@ -80,7 +82,8 @@ func (m Matrix) At(i, j int) float32 {
 	return m.Data[i*m.RowStride+j*m.ColStride]
 }
 
-// noElement is the panic of Row(i) and At(i, j), as a value because a call would keep them from being inlined.
+// noElement is the panic of Row(i) and At(i, j), as a value because a call would keep them from
+// being inlined.
 type noElement struct {
 	i, j int
 	m    Matrix
@@ -109,17 +112,17 @@ func fits(a, b, n int) bool {
 type access uint8
 
 const (
-	reads     access = iota // any strides: rows and columns may overlap, and a stride of 0 repeats one
+	reads     access = iota // any strides, 0 and overlaps too
 	readsRows               // contiguous rows
 	writes                  // contiguous rows that do not overlap
 )
 
-// maxElements limits the elements of a matrix, because overlapping rows may be more than its data. The size in bytes of
-// a packed copy fits an int for all of them.
+// maxElements limits the elements of a matrix, because overlapping rows may be more than its data.
+// The size in bytes of a packed copy fits an int for all of them.
 const maxElements = 1<<min(48, bits.UintSize-1) - 1
 
-// check panics unless m is inside its data and can be used as access says. Every function that gives the address of a
-// matrix to assembly calls it first.
+// check panics unless m is inside its data and can be used as access says. Every function that
+// gives the address of a matrix to assembly calls it first.
 func (m *Matrix) check(name string, use access) {
 	if m.Rows >= 0 && m.Cols >= 0 && m.RowStride >= 0 && m.ColStride >= 0 && max(m.Rows, m.Cols) <= maxElements {
 		if m.Rows == 0 || m.Cols == 0 {
@@ -148,7 +151,8 @@ func (m *Matrix) check(name string, use access) {
 		name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data), demands[use]))
 }
 
-// saturatingProduct is a·b·c, or the largest int if that is larger, for numbers that are not negative.
+// saturatingProduct is a·b·c, or the largest int if that is larger, for numbers that are not
+// negative.
 func saturatingProduct(a, b, c int) int {
 	if c == 0 || fits(a, b, math.MaxInt) && fits(a*b, c, math.MaxInt) {
 		return a * b * c

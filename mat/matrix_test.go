@@ -100,7 +100,8 @@ func TestOneColumnWithAStride(t *testing.T) {
 	})
 }
 
-// The operands of a product are only read: their rows may overlap and a stride of 0 repeats a row or a column.
+// The operands of a product are only read: their rows may overlap and a stride of 0 repeats a row
+// or a column.
 func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -142,7 +143,8 @@ func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 	})
 }
 
-// Nothing that does not fit its data, or whose size overflows, may reach the kernels: the panic says the shape.
+// Nothing that does not fit its data, or whose size overflows, may reach the kernels: the panic
+// says the shape.
 func TestMatricesThatDoNotFitTheirData(t *testing.T) {
 	x := make([]float32, 100)
 	const most, half, root = math.MaxInt, math.MaxInt/2 + 1, 1 << (bits.UintSize / 2)

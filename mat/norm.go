@@ -2,11 +2,12 @@ package mat
 
 import "fmt"
 
-// Layer norms, one row at a time, and their derivatives (section 3.1 of "Attention Is All You Need").
-// vec.go says what holds of all vector kernels.
+// Layer norms, one row at a time, and their derivatives (section 3.1 of "Attention Is All You
+// Need"). vec.go says what holds of all vector kernels.
 
-// Normalize is y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]): one row of a layer norm. To first order it is off by at
-// most 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|), beside what mean and rstd are off.
+// Normalize is y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]): one row of a layer norm. To first
+// order it is off by at most 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|), beside what mean and
+// rstd are off.
 func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 	if n := len(y); len(x) != n || len(gain) != n || len(bias) != n {
 		differ("Normalize", len(y), len(x), len(gain), len(bias))
@@ -39,8 +40,8 @@ func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (g, gx f
 	return g, gx
 }
 
-// NormalizeGrad is dx[j] = (fma(-x̂[j], gx, g[j]) - g)·rstd, with x̂ and g[j] as in NormalizeSums; g and gx
-// are the means of its two sums.
+// NormalizeGrad is dx[j] = (fma(-x̂[j], gx, g[j]) - g)·rstd, with x̂ and g[j] as in NormalizeSums;
+// g and gx are the means of its two sums.
 func NormalizeGrad(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
 	if n := len(dx); len(dy) != n || len(x) != n || len(gain) != n {
 		differ("NormalizeGrad", len(dx), len(dy), len(x), len(gain))
@@ -68,13 +69,14 @@ func normalizeParamGrad(dgain, dbias, dy, x []float32, mean, rstd float32) {
 	}
 }
 
-// NormalizeParamGradRows is, for each row of dy and x [n × d] in order, with mean and rstd [n] of the rows,
+// NormalizeParamGradRows is, for each row of dy and x [n × d] in order, with mean and rstd [n] of
+// the rows,
 //
 //	dgain[j] = fma(dy[j], (x[j]-mean)·rstd, dgain[j])
 //	dbias[j] += dy[j]
 //
-// The rows must be contiguous; dgain and dbias must not overlap each other, dy or x. It panics if the rows are not
-// contiguous or the shapes differ.
+// The rows must be contiguous; dgain and dbias must not overlap each other, dy or x. It panics if
+// the rows are not contiguous or the shapes differ.
 func NormalizeParamGradRows(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) {
 	dy.check("NormalizeParamGradRows: dy", readsRows)
 	x.check("NormalizeParamGradRows: x", readsRows)

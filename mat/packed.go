@@ -1,17 +1,18 @@
 package mat
 
-// Packed is a matrix B [k × n] arranged once for the kernels in force, for weights that are multiplied many
-// times: GemmPacked reads it from memory in one pass, where Gemm would rearrange B in each call, or walk
-// through it in strides. It holds a copy of the numbers, in n rounded up to a multiple of at most 32
-// columns. It may be used by several goroutines at once while none of them calls Set.
+// Packed is a matrix B [k × n] arranged once for the kernels in force, for weights that are
+// multiplied many times: GemmPacked reads it from memory in one pass, where Gemm would rearrange B
+// in each call, or walk through it in strides. It holds a copy of the numbers, in n rounded up to a
+// multiple of at most 32 columns. It may be used by several goroutines at once while none of them
+// calls Set.
 type Packed struct {
 	rows, cols int
 	panels     []float32 // as pack arranges them, for assembly
 	plain      Matrix    // for portable code
 }
 
-// Pack returns a packed copy of b, which may be a transpose. The threads of p share the work. It panics if b is
-// not a matrix.
+// Pack returns a packed copy of b, which may be a transpose. The threads of p share the work. It
+// panics if b is not a matrix.
 func Pack(p *Pool, b Matrix) *Packed {
 	w := new(Packed)
 	w.Set(p, b)

@@ -1,13 +1,15 @@
 package mat
 
-// This file makes the decisions about products: which blocks they are divided into, what is packed, copied and shared
-// between threads, and what is fetched ahead. All of it follows from the shape of the product, the layout of its
-// operands, the kernel, the number of threads and the sizes of the caches. No decision shows in the result, because
-// chains over k are cut only by storing and loading C. Other files execute plans.
+// This file makes the decisions about products: which blocks they are divided into, what is packed,
+// copied and shared between threads, and what is fetched ahead. All of it follows from the shape of
+// the product, the layout of its operands, the kernel, the number of threads and the sizes of the
+// caches. No decision shows in the result, because chains over k are cut only by storing and
+// loading C. Other files execute plans.
 //
-// The blocking is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008: a strip
-// of a few rows of C is computed in registers, from rows of A in the first-level cache and the panels of a block of B
-// in the second-level cache, which serves strip after strip.
+// The blocking is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix
+// Multiplication", 2008: a strip of a few rows of C is computed in registers, from rows of A in the
+// first-level cache and the panels of a block of B in the second-level cache, which serves strip
+// after strip.
 
 // cacheSizes are the caches of one core, in bytes.
 type cacheSizes struct {
@@ -18,8 +20,8 @@ type cacheSizes struct {
 // defaultCaches are those of Zen 4, for processors that do not tell.
 var defaultCaches = cacheSizes{l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, l1Way: 4 << 10}
 
-// limits are the thresholds of plans. Rows, columns and depths are counted in elements (a depth along k), work in
-// multiply-adds, and floats are float32 numbers. Limits named max are inclusive.
+// limits are the thresholds of plans. Rows, columns and depths are counted in elements (a depth
+// along k), work in multiply-adds, and floats are float32 numbers. Limits named max are inclusive.
 type limits struct {
 	// Tasks of a product.
 	minTaskWork     int // work that is worth another thread
@@ -34,9 +36,10 @@ type limits struct {
 	maxUnpackedRowsL2   int // the same for a B in the second-level cache
 	maxBlockFloats      int // floats of a packed block of B
 	maxTransposedRows   int // rows of C for which columns of B are transposed in registers
-	maxTransposedRows16 int // the same where C has 16 columns, which leave half of a tile of AVX-512 empty
+	maxTransposedRows16 int // the same for 16 columns, which half fill a tile of AVX-512
 
-	// An unpacked B that is not in the second-level cache is read in blocks of a few rows, side by side.
+	// An unpacked B that is not in the second-level cache is read in blocks of a few rows, side by
+	// side.
 	streamDepth      int
 	maxStreamCols    int // so that a call takes some microseconds
 	maxStreamCFloats int // floats of C, which are read and written for each block
@@ -50,7 +53,7 @@ type limits struct {
 	// A.
 	maxUnpackedCols int // columns of C for which columns of A are read where they are
 	maxPackedRows   int // rows of A that are packed at once
-	aliasFloats     int // rows of A a multiple of so many floats apart are in the same sets of the first-level cache
+	aliasFloats     int // rows of A so far apart are in the same sets of the L1 cache
 	minCopiedCols   int // columns of a block of B that are worth a copy of such rows
 
 	// Products that are computed in one call, without blocks.
@@ -71,8 +74,8 @@ type limits struct {
 	minTaskQuantize  int // numbers to quantize that are worth another thread
 }
 
-// newLimits derives the thresholds from the caches. They were measured on Zen 4, with the default caches, and on Emerald
-// Rapids.
+// newLimits derives the thresholds from the caches. They were measured on Zen 4, with the default
+// caches, and on Emerald Rapids.
 func newLimits(c cacheSizes) limits {
 	return limits{
 		minTaskWork:     1 << 18,
@@ -132,8 +135,8 @@ type tile struct {
 	rows, cols int // of C in registers; cols is a power of 2
 	strips     int // strips of A that are packed at once
 	depth      int // of a block of B
-	// The kernel that transposes columns of B in registers, if there is one: the most rows of C of a call, and what its
-	// depth is a multiple of. Its columns are a multiple of 16.
+	// The kernel that transposes columns of B in registers, if there is one: the most rows of C of
+	// a call, and what its depth is a multiple of. Its columns are a multiple of 16.
 	transposedRows, transposedDepth int
 }
 
@@ -144,7 +147,8 @@ var tiles = [...]tile{
 	neon:    {rows: 6, cols: 16, strips: 1, depth: 256},
 }
 
-// tileFor returns the tile of kernel for n columns of C: a few columns would leave half of AVX-512's empty.
+// tileFor returns the tile of kernel for n columns of C: a few columns would leave half of
+// AVX-512's empty.
 func tileFor(kernel isa, n int) *tile {
 	if kernel == avx512 && n <= tiles[avx2].cols {
 		return &tiles[avx2]
@@ -177,8 +181,9 @@ type plan struct {
 type blockPlan struct {
 	m, n int // of the block
 
-	// Columns of B that are transposed in registers, for a part of k. The rest of k and of the columns are blocks of C
-	// with plans of their own. If transposedCols is 0, what follows says how the block is computed.
+	// Columns of B that are transposed in registers, for a part of k. The rest of k and of the
+	// columns are blocks of C with plans of their own. If transposedCols is 0, what follows says
+	// how the block is computed.
 	transposedCols, transposedDepth int
 
 	rows        int  // of A that are packed at once, or all
@@ -217,15 +222,16 @@ func planProduct(q *shape, l *limits) (p plan) {
 	return p
 }
 
-// planTasks divides C among threads: into a few more tasks than threads if there is work enough, so that a thread that
-// is kept away holds up nobody. Blocks above one another need the same of B, so there are such only if B can be shared
-// or columns do not suffice.
+// planTasks divides C among threads: into a few more tasks than threads if there is work enough, so
+// that a thread that is kept away holds up nobody. Blocks above one another need the same of B, so
+// there are such only if B can be shared or columns do not suffice.
 func planTasks(q *shape, l *limits) grid {
 	g := grid{q.m, q.n, q.m, q.n}
 	if q.threads == 1 {
 		return g
 	}
-	work := saturatingProduct(max(q.m, q.tile.rows), q.n, q.k) // fewer rows than a tile has read B just as well
+	// Fewer rows than a tile has take as long, because they read as much of B.
+	work := saturatingProduct(max(q.m, q.tile.rows), q.n, q.k)
 	want := min(q.threads, work/l.minTaskWork)
 	if spare := work / l.minSpareWork; spare > want {
 		want = min(4*q.threads, spare)
@@ -295,8 +301,8 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	return p
 }
 
-// transposed returns for how many columns, and how much of k, columns of B are transposed in registers. That is
-// cheaper than packing them for few rows of C.
+// transposed returns for how many columns, and how much of k, columns of B are transposed in
+// registers. That is cheaper than packing them for few rows of C.
 func (q *shape) transposed(l *limits) (cols, depth int) {
 	t := &tiles[q.kernel]
 	if t.transposedRows == 0 || q.packed || q.bCol == 1 || q.aCol != 1 {
@@ -313,16 +319,16 @@ func (q *shape) transposed(l *limits) (cols, depth int) {
 	return cols, depth
 }
 
-// small reports whether one call of a kernel computes a product of m × n × k, which is faster than blocks are.
-// bCols says that columns of B are contiguous and bCol floats apart.
+// small reports whether one call of a kernel computes a product of m × n × k, which is faster than
+// blocks are. bCols says that columns of B are contiguous and bCol floats apart.
 func (l *limits) small(m, n, k int, bCols bool, bCol int) bool {
 	work := saturatingProduct(m, n, k)
 	return work > 0 && work <= l.maxSmallWork && m >= l.minSmallRows && n <= l.maxSmallCols &&
 		(!bCols || k >= 4 && k <= l.maxSmallTransposedK && bCol > 0)
 }
 
-// planFlushed returns the plan of a block of C [m × n] with the kernels of float32 on numbers rounded to bfloat16,
-// which packs all of A and B.
+// planFlushed returns the plan of a block of C [m × n] with the kernels of float32 on numbers
+// rounded to bfloat16, which packs all of A and B.
 func planFlushed(m, n, k int, t *tile, l *limits) blockPlan {
 	p := blockPlan{m: m, n: n, packA: true, packB: true}
 	p.rows, p.depth = evenly(m, l.maxPackedRows), ceil(evenly(k, t.depth), stepBF16)
@@ -330,8 +336,8 @@ func planFlushed(m, n, k int, t *tile, l *limits) blockPlan {
 	return p
 }
 
-// planBF16 returns the blocks of a product with the instructions for bfloat16: all threads together convert and pack
-// rows × depth of A and depth × cols of B, then multiply them.
+// planBF16 returns the blocks of a product with the instructions for bfloat16: all threads together
+// convert and pack rows × depth of A and depth × cols of B, then multiply them.
 func planBF16(m, n, k, threads int, l *limits) (rows, cols, depth int) {
 	depth = ceil(evenly(k, l.maxDepthBF16), stepBF16)
 	rows = ceil(evenly(m, max(1, l.maxBlockABF16/depth)), stripBF16)
@@ -358,13 +364,14 @@ func planTasksBF16(m, n, depth, threads int, l *limits) grid {
 	return g
 }
 
-// planInt8 divides a product of int8 weights, C [m × n] with a kernel of tileRows rows: into some more tasks than threads,
-// but not so small that reading operands shows.
+// planInt8 divides a product of int8 weights, C [m × n] with a kernel of tileRows rows: into some
+// more tasks than threads, but not so small that reading operands shows.
 func planInt8(m, n, k, tileRows, threads int, l *limits) grid {
 	down := ceilDiv(m, l.maxBlockRowsInt8)
 	g := grid{m, n, ceil(ceilDiv(m, down), tileRows), n}
 	if threads > 1 {
-		want := min(4*threads, saturatingProduct(max(m, tileRows), n, k)/l.minTaskWorkInt8) // few rows read B as well
+		// Few rows take as long as a tile, because they read as much of B.
+		want := min(4*threads, saturatingProduct(max(m, tileRows), n, k)/l.minTaskWorkInt8)
 		across := max(1, ceilDiv(want, ceilDiv(m, g.rows)))
 		g.cols = ceil(ceilDiv(n, across), panelInt8)
 	}
@@ -383,8 +390,8 @@ func (g *grid) bounds(task int) (i0, i1, j0, j1 int) {
 	return i0, min(i0+g.rows, g.m), j0, min(j0+g.cols, g.n)
 }
 
-// stripRows divides rows into strips of tile rows but for the last two, which share what is left evenly: the fewer rows a
-// strip has, the less it makes of what it reads.
+// stripRows divides rows into strips of tile rows but for the last two, which share what is left
+// evenly: the fewer rows a strip has, the less it makes of what it reads.
 type stripRows struct{ strips, tile, last, last2 int }
 
 func divideRows(n, tile int) stripRows {

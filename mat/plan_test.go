@@ -182,7 +182,8 @@ func shake(r *rand.Rand, p *plan, q shape) {
 	}
 }
 
-// No plan shows in the result: chains over k are the same whatever is divided, packed, copied or fetched.
+// No plan shows in the result: chains over k are the same whatever is divided, packed, copied or
+// fetched.
 func TestPlansDoNotShowInTheResult(t *testing.T) {
 	defer func(l limits) { machineLimits = l }(machineLimits)
 	forEachKernel(t, func(t *testing.T) {

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// Pool runs loops on a fixed number of threads: the caller of a loop and the pool's workers. A nil *Pool runs them on
-// the calling goroutine. Results never depend on the number of threads, because the ranges of a loop write disjoint
-// outputs.
+// Pool runs loops on a fixed number of threads: the caller of a loop and the pool's workers. A nil
+// *Pool runs them on the calling goroutine. Results never depend on the number of threads, because
+// the ranges of a loop write disjoint outputs.
 //
-// A Pool may be used by several goroutines at once. The workers serve one loop at a time; a caller that finds them
-// busy, such as a loop inside a loop, runs its own loop alone.
+// A Pool may be used by several goroutines at once. The workers serve one loop at a time; a caller
+// that finds them busy, such as a loop inside a loop, runs its own loop alone.
 type Pool struct {
 	threads int
 
 	lock     sync.Mutex // held by the caller whose loop the workers serve
 	loop     body
 	n, grain int
-	ranges   int                        // ranges of the loop, each of grain indices but the last one
+	ranges   int                        // each of grain indices but the last one
 	current  int                        // range that the caller is in, or ranges or more
 	next     atomic.Int64               // first range that no thread has taken
 	inside   atomic.Int64               // workers inside the loop, plus closed while none may enter
 	left     chan struct{}              // one token after the last worker has left a closed loop
-	panicked atomic.Pointer[rangePanic] // panic of a worker's range, that of the first range if there are several
+	panicked atomic.Pointer[rangePanic] // of the first range that panicked on a worker
 	loops    atomic.Uint32              // loops begun, so that workers see a new one
 	parked   atomic.Int32               // workers that are parked or about to park
 	wake     chan struct{}              // one token for each worker to wake
@@ -39,12 +39,12 @@ type body interface{ Range(lo, hi int) }
 
 const (
 	closed        = -1 << 32
-	spinsPerYield = 64                     // spins between letting other goroutines run and reading the clock
-	spinTime      = 200 * time.Microsecond // spinning before parking: longer than the gap between two loops of a training step
+	spinsPerYield = 64                     // spins between yielding the processor
+	spinTime      = 200 * time.Microsecond // longer than the gap between two loops of training
 )
 
-// NewPool starts a pool of the given number of threads, the caller of a loop being one of them. It panics if
-// threads is less than 1. Close ends the workers.
+// NewPool starts a pool of the given number of threads, the caller of a loop being one of them. It
+// panics if threads is less than 1. Close ends the workers.
 func NewPool(threads int) *Pool {
 	if threads < 1 {
 		panic("mat: a pool needs at least one thread")
@@ -57,8 +57,8 @@ func NewPool(threads int) *Pool {
 	return p
 }
 
-// DefaultPool returns the pool of functions that take none. It has as many threads as GOMAXPROCS was at the first
-// call. Its workers park when they have nothing to do. Do not close it.
+// DefaultPool returns the pool of functions that take none. It has as many threads as GOMAXPROCS
+// was at the first call. Its workers park when they have nothing to do. Do not close it.
 func DefaultPool() *Pool { return defaultPool() }
 
 var defaultPool = sync.OnceValue(func() *Pool { return NewPool(runtime.GOMAXPROCS(0)) })
@@ -84,24 +84,26 @@ func (p *Pool) Close() {
 	close(p.wake)
 }
 
-// Do calls f for ranges [lo, hi) that together are [0, n), as Each does. It is for loops off the hot path, because
-// the closure f may be allocated in each call.
+// Do calls f for ranges [lo, hi) that together are [0, n), as Each does. It is for loops off the
+// hot path, because the closure f may be allocated in each call.
 func (p *Pool) Do(n, grain int, f func(lo, hi int)) { Each(p, n, grain, function{f}) }
 
 type function struct{ f func(lo, hi int) }
 
 func (f *function) Range(lo, hi int) { f.f(lo, hi) }
 
-// Each calls t.Range(lo, hi) for ranges that together are [0, n), each of at most grain indices, on the threads of p,
-// and returns when all are done. T is a struct of the loop's arguments. It is copied into storage that is used again,
-// so a loop allocates nothing once one of its type has run. Each panics if grain is less than 1.
+// Each calls t.Range(lo, hi) for ranges that together are [0, n), each of at most grain indices, on
+// the threads of p, and returns when all are done. T is a struct of the loop's arguments. It is
+// copied into storage that is used again, so a loop allocates nothing once one of its type has run.
+// Each panics if grain is less than 1.
 //
-// If Range panics, no further ranges begin, and when those that have begun are done Each panics with the same value:
-// that of the first range that panicked, whatever the number of threads. The pool stays usable. If nobody recovers a
-// panic of another goroutine, the program's last words include its stack.
+// If Range panics, no further ranges begin, and when those that have begun are done Each panics
+// with the same value: that of the first range that panicked, whatever the number of threads. The
+// pool stays usable. If nobody recovers a panic of another goroutine, the program's last words
+// include its stack.
 //
-// Ranges begin in ascending order, so one may wait for an earlier one. An earlier one must then end that wait even when
-// it panics.
+// Ranges begin in ascending order, so one may wait for an earlier one. An earlier one must then end
+// that wait even when it panics.
 func Each[T any, R interface {
 	*T
 	body
@@ -152,8 +154,9 @@ func (p *Pool) claim() bool {
 	return true
 }
 
-// run shares a loop with the workers and releases p.lock. Workers enter while the loop is open, so one that comes late,
-// or never, costs nothing: the caller takes the ranges itself, closes the loop, and waits only for those inside.
+// run shares a loop with the workers and releases p.lock. Workers enter while the loop is open, so
+// one that comes late, or never, costs nothing: the caller takes the ranges itself, closes the
+// loop, and waits only for those inside.
 func (p *Pool) run(t body, n, grain int) {
 	p.loop, p.n, p.grain, p.ranges = t, n, grain, (n-1)/grain+1
 	p.current = 0
@@ -170,7 +173,8 @@ func (p *Pool) run(t body, n, grain int) {
 	p.takeRanges(&p.current)
 }
 
-// takeRanges runs ranges of the current loop until none is left. It keeps the one that it is in in current.
+// takeRanges runs ranges of the current loop until none is left. It keeps the one that it is in in
+// current.
 func (p *Pool) takeRanges(current *int) {
 	for {
 		i := int(p.next.Add(1)) - 1
@@ -183,8 +187,8 @@ func (p *Pool) takeRanges(current *int) {
 	}
 }
 
-// finish ends the caller's loop, also when the caller's range panicked: it waits until the workers have left, frees the
-// pool, and panics if an earlier range than the caller's has panicked.
+// finish ends the caller's loop, also when the caller's range panicked: it waits until the workers
+// have left, frees the pool, and panics if an earlier range than the caller's has panicked.
 func (p *Pool) finish() {
 	current := p.current
 	p.next.Store(int64(p.ranges))
@@ -199,7 +203,8 @@ func (p *Pool) finish() {
 	}
 }
 
-// awaitWorkers returns when the last worker has left the closed loop: it spins for a while, then parks.
+// awaitWorkers returns when the last worker has left the closed loop: it spins for a while, then
+// parks.
 func (p *Pool) awaitWorkers() {
 	for start := time.Now(); ; {
 		for range spinsPerYield {
@@ -230,7 +235,8 @@ func (p *Pool) work() {
 	}
 }
 
-// help takes ranges of the current loop, which the worker has entered, and leaves it. A panic is kept for the caller.
+// help takes ranges of the current loop, which the worker has entered, and leaves it. A panic is
+// kept for the caller.
 func (p *Pool) help() {
 	current := 0
 	defer func() {
@@ -259,8 +265,8 @@ type rangePanic struct {
 	stack []byte
 }
 
-// keep makes f the loop's panic unless an earlier range has panicked, and lets no further ranges begin. The first range
-// that panics is always among those that have begun.
+// keep makes f the loop's panic unless an earlier range has panicked, and lets no further ranges
+// begin. The first range that panics is always among those that have begun.
 func (p *Pool) keep(f *rangePanic) {
 	p.next.Store(int64(p.ranges))
 	for {

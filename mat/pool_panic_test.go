@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// failing is a loop whose ranges from the index at on panic with their first index. Where hold is not nil, the ranges
-// before them wait until one of them has begun, so that another thread has it.
+// failing is a loop whose ranges from the index at on panic with their first index. Where hold is
+// not nil, the ranges before them wait until one of them has begun, so that another thread has it.
 type failing struct {
 	at    int
 	hold  *atomic.Bool // nil, or set when the range of at begins
@@ -67,7 +67,8 @@ func checkLoops(t *testing.T, p *Pool) {
 	}
 }
 
-// A panic of a loop's body is that of the first range which panics, on the caller, whatever thread had the range.
+// A panic of a loop's body is that of the first range which panics, on the caller, whatever thread
+// had the range.
 func TestPanicOfALoop(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 8} {
 		p := NewPool(threads)

@@ -70,9 +70,9 @@ func TestEachFromManyGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-// allocations is how often each call of f allocates. A thread that first gets a share of a loop makes its own workspace, and the
-// garbage collector may empty a sync.Pool, so what allocates now and then is measured again; what allocates in every call never gets
-// to 0.
+// allocations is how often each call of f allocates. A thread that first gets a share of a loop
+// makes its own workspace, and the garbage collector may empty a sync.Pool, so what allocates now
+// and then is measured again; what allocates in every call never gets to 0.
 func allocations(f func()) float64 {
 	var n float64
 	for range 10 {

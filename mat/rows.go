@@ -2,8 +2,9 @@ package mat
 
 import "fmt"
 
-// AddRows adds every row of m to sum [m.Cols]: sum[j] = (…((sum[j] + m[0][j]) + m[1][j]) + …), one chain over the rows in
-// order. The rows of m must be contiguous. It panics if they are not or the lengths differ.
+// AddRows adds every row of m to sum [m.Cols]: sum[j] = (…((sum[j] + m[0][j]) + m[1][j]) + …), one
+// chain over the rows in order. The rows of m must be contiguous. It panics if they are not or the
+// lengths differ.
 func AddRows(sum []float32, m Matrix) {
 	m.check("AddRows: m", readsRows)
 	if len(sum) != m.Cols {

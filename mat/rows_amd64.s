@@ -1,6 +1,7 @@
 //go:build !purego && !noasm
 
-// Sums down the rows of a matrix, of 64 columns, for AVX-512: four registers a sum, which stay in them for all rows.
+// Sums down the rows of a matrix, of 64 columns, for AVX-512: four registers a sum, which stay in
+// them for all rows.
 
 #include "textflag.h"
 

@@ -6,28 +6,31 @@ import (
 	"sync"
 )
 
-// Sgemm is the product of the BLAS with its argument list (Dongarra, Du Croz, Hammarling and Duff, "A Set of Level 3
-// Basic Linear Algebra Subprograms", 1990), for row-major matrices:
+// Sgemm is the product of the BLAS with its argument list (Dongarra, Du Croz, Hammarling and Duff,
+// "A Set of Level 3 Basic Linear Algebra Subprograms", 1990), for row-major matrices:
 //
 //	C = alpha·op(A)·op(B) + beta·C, with C [m × n], op(A) [m × k] and op(B) [k × n]
 //
-// op(X) is X for 'N' and its transpose for 'T' or 'C', in either case of the letter; the constants of gonum's
-// blas.Transpose fit as they are. Row i of A begins at a[i*lda], with lda at least the columns of A as it is stored,
-// and so for B and C. It panics, naming the argument, where a size, a leading dimension or a slice does not do. C
-// must not overlap A or B. Sgemm may be called concurrently for different C, and allocates nothing once it has run
-// on problems as large.
+// op(X) is X for 'N' and its transpose for 'T' or 'C', in either case of the letter; the constants
+// of gonum's blas.Transpose fit as they are. Row i of A begins at a[i*lda], with lda at least the
+// columns of A as it is stored, and so for B and C. It panics, naming the argument, where a size, a
+// leading dimension or a slice does not do. C must not overlap A or B. Sgemm may be called
+// concurrently for different C, and allocates nothing once it has run on problems as large.
 //
-// With alpha = 0 or k = 0 neither A nor B is read and their slices may be nil, with beta = 0 what C holds is not
-// read. All else counts: a NaN or an infinity in A or B shows in C even where the other factor is 0.
+// With alpha = 0 or k = 0 neither A nor B is read and their slices may be nil, with beta = 0 what C
+// holds is not read. All else counts: a NaN or an infinity in A or B shows in C even where the
+// other factor is 0.
 //
-// An element of C is one chain of fused multiply-adds that starts from beta·c, rounded, or from 0, and takes
-// (alpha·a)·b for each k in ascending order, with alpha·a rounded: the same bits on every machine with kernels, for
-// any m and n, any leading dimensions and any number of threads. Its error is at most (k+1)·2^-24·(Σ|alpha·a·b| +
-// |beta·c|), to first order, and (k+2)·2^-24 in portable Go. With alpha = 1 and beta 0 or 1 a call is Gemm and costs
-// what that does; another alpha costs a copy of A, another beta a pass over C.
+// An element of C is one chain of fused multiply-adds that starts from beta·c, rounded, or from 0,
+// and takes (alpha·a)·b for each k in ascending order, with alpha·a rounded: the same bits on every
+// machine with kernels, for any m and n, any leading dimensions and any number of threads. Its
+// error is at most (k+1)·2^-24·(Σ|alpha·a·b| + |beta·c|), to first order, and (k+2)·2^-24 in
+// portable Go. With alpha = 1 and beta 0 or 1 a call is Gemm and costs what that does; another
+// alpha costs a copy of A, another beta a pass over C.
 //
-// The work is shared by the threads of DefaultPool; SgemmOn takes a pool. Column-major matrices, as in Fortran, are
-// the transposes of row-major ones, and Cᵀ = op(B)ᵀ·op(A)ᵀ: exchange A and B with all that is theirs, and m and n.
+// The work is shared by the threads of DefaultPool; SgemmOn takes a pool. Column-major matrices, as
+// in Fortran, are the transposes of row-major ones, and Cᵀ = op(B)ᵀ·op(A)ᵀ: exchange A and B with
+// all that is theirs, and m and n.
 func Sgemm[T ~byte | ~rune](transA, transB T, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	SgemmOn(DefaultPool(), transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
@@ -87,8 +90,8 @@ func notNegative(name string, n int) {
 	}
 }
 
-// blasOperand views x, which holds a rows × cols matrix, or its transpose, in rows of ld numbers, as it is stored.
-// If the matrix is not read, its slice may be of any length.
+// blasOperand views x, which holds a rows × cols matrix, or its transpose, in rows of ld numbers,
+// as it is stored. If the matrix is not read, its slice may be of any length.
 func blasOperand(name, ldName string, transposed bool, rows, cols int, x []float32, ld int, read bool) Matrix {
 	if transposed {
 		rows, cols = cols, rows
@@ -102,8 +105,8 @@ func blasOperand(name, ldName string, transposed bool, rows, cols int, x []float
 	return Matrix{x, rows, cols, ld, 1}
 }
 
-// scaleRows is to = s·from, for matrices with contiguous rows, which may be the same one. With s = 0 it is to = 0,
-// whatever from holds.
+// scaleRows is to = s·from, for matrices with contiguous rows, which may be the same one. With s =
+// 0 it is to = 0, whatever from holds.
 func scaleRows(p *Pool, to, from Matrix, s float32) {
 	Each(p, to.Rows, 1+run/to.Cols, scaling{to, from, s})
 }

@@ -25,8 +25,8 @@ func (q *blas) run(p *Pool) {
 	SgemmOn(p, q.ta, q.tb, q.m, q.n, q.k, q.alpha, q.a, q.lda, q.b, q.ldb, q.beta, q.c, q.ldc)
 }
 
-// newBLAS makes the operands of a call, with gaps behind their rows. In the gaps of A and B are NaN, in those of C
-// guards.
+// newBLAS makes the operands of a call, with gaps behind their rows. In the gaps of A and B are
+// NaN, in those of C guards.
 func newBLAS(r *rand.Rand, ta, tb byte, m, n, k int, alpha, beta float32, number func(*rand.Rand) float32) *blas {
 	q := &blas{ta: ta, tb: tb, m: m, n: n, k: k, alpha: alpha, beta: beta}
 	stored := func(rows, cols int, transposed bool, gap float32) ([]float32, int) {
@@ -98,8 +98,8 @@ func (q *blas) float64Oracle(i, j int) (x, bound float64) {
 	return x, 1.001 * roundings * 0x1p-24 * sum // 1.001 for what is not of the first order
 }
 
-// check compares a call with the oracles: that in float64 if its numbers are ordinary, that of the bits if
-// a kernel is in force.
+// check compares a call with the oracles: that in float64 if its numbers are ordinary, that of the
+// bits if a kernel is in force.
 func (q *blas) check(t *testing.T, p *Pool, ordinary bool) {
 	t.Helper()
 	want := make([]float32, len(q.c))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// place returns a rows × cols matrix whose first number is data's or whose last one is, with stride numbers from row to
-// row, and guards between and around them.
+// place returns a rows × cols matrix whose first number is data's or whose last one is, with stride
+// numbers from row to row, and guards between and around them.
 func place(data []float32, rows, cols, stride int, last bool) Matrix {
 	m := Matrix{nil, rows, cols, stride, 1}
 	for i := range data {
@@ -29,8 +29,8 @@ func outside(data []float32, m Matrix) int {
 	return n
 }
 
-// checkRows compares SoftmaxRows and SoftmaxGradRows with the oracles of their rows, at both ends of such memory as room
-// gives, in place and not.
+// checkRows compares SoftmaxRows and SoftmaxGradRows with the oracles of their rows, at both ends
+// of such memory as room gives, in place and not.
 func checkRows(t *testing.T, r *rand.Rand, y, p, dp []float32, rows, cols, first int, number func(*rand.Rand) float32) {
 	t.Helper()
 	last, gap := r.IntN(2) == 0, r.IntN(3)

@@ -1,6 +1,6 @@
-// Ladders of the kernels for AVX2 that keep a tile of C in Y0 to Y11: a macro for each loop over rows that cannot be a
-// loop because registers have no index. OP, MOVE, ROW0 to ROW5, LOADB and NEXT are macros of the file that includes this
-// one.
+// Ladders of the kernels for AVX2 that keep a tile of C in Y0 to Y11: a macro for each loop over
+// rows that cannot be a loop because registers have no index. OP, MOVE, ROW0 to ROW5, LOADB and
+// NEXT are macros of the file that includes this one.
 
 // for i := range 4 or 6 rows { OP(the registers of row i) }
 #define ROWS4(OP) \
@@ -13,8 +13,8 @@
 	OP(Y8, Y9) \
 	OP(Y10, Y11)
 
-// for i := range AX of at most 6 rows { MOVE(the registers of row i) }, then to DONE unless there are all. MOVE leaves
-// the flags alone.
+// for i := range AX of at most 6 rows { MOVE(the registers of row i) }, then to DONE unless there
+// are all. MOVE leaves the flags alone.
 #define ROWSUPTO6(MOVE, DONE) \
 	MOVE(Y0, Y1) \
 	CMPQ AX, $2  \

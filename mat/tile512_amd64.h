@@ -1,6 +1,6 @@
-// Ladders of the kernels for AVX-512 that keep a tile of C in Z0 to Z23: a macro for each loop over rows that cannot be
-// a loop because registers have no index. OP, MOVE, ROW0 to ROW11, LOADB and NEXT are macros of the file that includes
-// this one.
+// Ladders of the kernels for AVX-512 that keep a tile of C in Z0 to Z23: a macro for each loop over
+// rows that cannot be a loop because registers have no index. OP, MOVE, ROW0 to ROW11, LOADB and
+// NEXT are macros of the file that includes this one.
 
 // for i := range 8, 12 or 6 rows { OP(the registers of row i) }
 #define ROWS8(OP) \
@@ -41,8 +41,8 @@
 	OP(Z10) \
 	OP(Z11)
 
-// for i := range AX of at most 8 or 12 rows { MOVE(the registers of row i) }, then to DONE unless there are all.
-// MOVE leaves the flags alone.
+// for i := range AX of at most 8 or 12 rows { MOVE(the registers of row i) }, then to DONE unless
+// there are all. MOVE leaves the flags alone.
 #define ROWSUPTO8(MOVE, DONE) \
 	MOVE(Z0, Z1)   \
 	CMPQ AX, $2    \
@@ -76,8 +76,8 @@
 	JLT  DONE      \
 	MOVE(Z22, Z23)
 
-// C0 and C1 = 0; += the bias in Z24 and Z25; = max(0, C) for zeros in Z24: VMAXPS keeps its last operand if that is a NaN
-// or both are 0, so a NaN and a -0 come out as they are
+// C0 and C1 = 0; += the bias in Z24 and Z25; = max(0, C) for zeros in Z24: VMAXPS keeps its last
+// operand if that is a NaN or both are 0, so a NaN and a -0 come out as they are
 #define CLEAR(C0, C1) \
 	VPXORD C0, C0, C0 \
 	VPXORD C1, C1, C1

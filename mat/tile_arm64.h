@@ -1,5 +1,6 @@
-// Ladders of the kernels for NEON that keep a tile of C in V0 to V23: a macro for each loop over rows that cannot be a
-// loop because registers have no index. OP and MOVE are macros of the file that includes this one.
+// Ladders of the kernels for NEON that keep a tile of C in V0 to V23: a macro for each loop over
+// rows that cannot be a loop because registers have no index. OP and MOVE are macros of the file
+// that includes this one.
 
 // for i := range 6 rows { OP(the numbers of the registers of row i) }
 #define ROWS6(OP) \
@@ -10,8 +11,8 @@
 	OP(16, 17, 18, 19) \
 	OP(20, 21, 22, 23)
 
-// for i := range R3 of at most 6 rows { MOVE(the registers of row i) }, then to DONE unless there are all. MOVE leaves the
-// flags alone.
+// for i := range R3 of at most 6 rows { MOVE(the registers of row i) }, then to DONE unless there
+// are all. MOVE leaves the flags alone.
 #define ROWSUPTO6(MOVE, DONE) \
 	MOVE(F0, F1, F2, F3)     \
 	CMP  $2, R3              \

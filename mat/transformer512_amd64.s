@@ -1,6 +1,7 @@
 //go:build !purego && !noasm
 
-// What Transformers need of vectors, for AVX-512 (F, VL, BW, DQ): softmax, norms, activations, Adam and dropout.
+// What Transformers need of vectors, for AVX-512 (F, VL, BW, DQ): softmax, norms, activations, Adam
+// and dropout.
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -8,7 +9,8 @@
 
 // Softmax.
 
-// EXP replaces Z0 by its exp, the sequence that exp.go describes. It uses Z2 to Z4, and EXPCONST in Z14 to Z17.
+// EXP replaces Z0 by its exp, the sequence that exp.go describes. It uses Z2 to Z4, and EXPCONST in
+// Z14 to Z17.
 #define EXP \
 	VMAXPS Z0, Z14, Z0   \
 	VMINPS Z0, Z15, Z0   \
@@ -111,8 +113,8 @@ end3:
 	VZEROUPPER
 	RET
 
-// Rows of softmax, of which those of one register or two stay in registers. R8 is s, R9 rows left, R11 the numbers of
-// a row that count, R12 those it has; Z18 is 0, X19 1, X20 -MaxFloat32.
+// Rows of softmax, of which those of one register or two stay in registers. R8 is s, R9 rows left,
+// R11 the numbers of a row that count, R12 those it has; Z18 is 0, X19 1, X20 -MaxFloat32.
 
 // EXPROW is EXPSUM in registers: Z0 = exp((Z0 - Z8)·Z9), 0 but for the lanes of K.
 #define EXPROW(K) \
@@ -520,8 +522,8 @@ TEXT ·reluGradAVX512(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// The others are the sequences that activation.go describes. Z11 is 2^-32, Z13 -0, Z14 the limit, Z15 1; Z16 and Z17 as
-// in EXPCONST. n is in Z5, tl in Z6 or Z9, e and what follows from it in Z0.
+// The others are the sequences that activation.go describes. Z11 is 2^-32, Z13 -0, Z14 the limit,
+// Z15 1; Z16 and Z17 as in EXPCONST. n is in Z5, tl in Z6 or Z9, e and what follows from it in Z0.
 #define ACTCONST(limit) \
 	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Z16  \
 	VBROADCASTSS ·actConst+const_actRound*4(SB), Z17  \
@@ -763,8 +765,8 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// Dropout. Z8 are the counters, Z10 and Z11 the multipliers, Z12 the upper half of the key, Z13 the largest h>>1
-// that is kept, Z6 the scale, Z7 the step of the counters.
+// Dropout. Z8 are the counters, Z10 and Z11 the multipliers, Z12 the upper half of the key, Z13 the
+// largest h>>1 that is kept, Z6 the scale, Z7 the step of the counters.
 
 // KEPT sets Z0 to x where it is kept and to 0 elsewhere.
 #define KEPT(LD) \
@@ -833,10 +835,11 @@ alone:
 	VZEROUPPER
 	RET
 
-// The derivative of a norm's gain and bias, summed down the rows of a matrix, of 64 columns: four registers a sum, which stay in
-// them for all rows.
+// The derivative of a norm's gain and bias, summed down the rows of a matrix, of 64 columns: four
+// registers a sum, which stay in them for all rows.
 
-// GRAD is 16 columns: x̂ of x at (R8), with the mean in Z10 and rstd in Z11; dgain and dbias += for dy at (DX).
+// GRAD is 16 columns: x̂ of x at (R8), with the mean in Z10 and rstd in Z11; dgain and dbias += for
+// dy at (DX).
 #define GRAD(at, gain, bias) \
 	VMOVUPS at(R8), Z8      \
 	VSUBPS  Z10, Z8, Z8     \

@@ -60,8 +60,8 @@ func softmaxRowsAVX512(s *rowsOf)
 //go:noescape
 func softmaxGradRowsAVX512(s *rowsOf)
 
-// normalizeParamGradRowsAsm is NormalizeParamGradRows for as many columns as it returns, the first ones. There is at least
-// one row.
+// normalizeParamGradRowsAsm is NormalizeParamGradRows for as many columns as it returns, the first
+// ones. There is at least one row.
 func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
 	if kernel != avx512 {
 		return 0
@@ -73,13 +73,14 @@ func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd 
 	return n
 }
 
-// normalizeParamGradRowsAVX512 is normalizeParamGradAsm for 64 columns of rows, with dyRow and xRow bytes from row to row.
+// normalizeParamGradRowsAVX512 is normalizeParamGradAsm for 64 columns of rows, with dyRow and xRow
+// bytes from row to row.
 //
 //go:noescape
 func normalizeParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr, mean, rstd *float32, rows int)
 
-// The functions of transformer512_amd64.s that only those of transformer_amd64.s call: they are declared so that go vet
-// knows their arguments.
+// The functions of transformer512_amd64.s that only those of transformer_amd64.s call: they are
+// declared so that go vet knows their arguments.
 
 func expSumAVX512(y, x *float32, n int, shift, scale float32) float32
 func softmaxAVX512(y, x *float32, n int, scale float32)

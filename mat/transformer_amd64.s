@@ -1,6 +1,7 @@
 //go:build !purego && !noasm
 
-// What Transformers need of vectors, for AVX2 and FMA: softmax, norms, activations, Adam and dropout.
+// What Transformers need of vectors, for AVX2 and FMA: softmax, norms, activations, Adam and
+// dropout.
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -19,7 +20,8 @@
 	VMINPS       Y1, Y6, Y1      \
 	POWER(·expConst+const_expRound*4(SB), NOLOW)
 
-// POWER is all of EXP but for the range. LOW adds the lower digits of what Y0 and Y1 were to the remainders.
+// POWER is all of EXP but for the range. LOW adds the lower digits of what Y0 and Y1 were to the
+// remainders.
 #define POWER(round, LOW) \
 	VBROADCASTSS round, Y6       \ // z = round(t·log2 e) + 1.5·2^23 + 126
 	VMOVAPS      Y6, Y2          \
@@ -333,8 +335,8 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// The others are the sequences that activation.go describes. n is in Y9 and Y10, tl in Y7 and Y8, e and what follows
-// from it in Y0 and Y1, d or r in Y2 and Y3; Y11 is 2^-32, Y12 log2(e), Y13 1.
+// The others are the sequences that activation.go describes. n is in Y9 and Y10, tl in Y7 and Y8, e
+// and what follows from it in Y0 and Y1, d or r in Y2 and Y3; Y11 is 2^-32, Y12 log2(e), Y13 1.
 #define ACTCONST \
 	VBROADCASTSS ·actConst+const_actShrink*4(SB), Y11 \
 	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Y12  \
@@ -644,8 +646,8 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// Dropout. Y8 and Y9 are the counters, Y10 and Y11 the multipliers, Y12 the upper half of the key, Y13 the
-// largest h>>1 that is kept, Y6 the scale, Y7 the step of the counters.
+// Dropout. Y8 and Y9 are the counters, Y10 and Y11 the multipliers, Y12 the upper half of the key,
+// Y13 the largest h>>1 that is kept, Y6 the scale, Y7 the step of the counters.
 
 // KEPT sets Y0 and Y1 to x where it is kept and to 0 elsewhere.
 #define KEPT(LD) \

@@ -289,8 +289,9 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 	EACH(RELUGRAD, STAY, loop, few, four, rest, end)
 	RET
 
-// The others are the sequences that activation.go describes. n is in V29, tl in V30, e and what follows from it in V0,
-// d or r in V1. V4 is the limit, V6 to V15 are as in EXPCONST but for the rounding constant, V16 is 2^-32, V17 1.
+// The others are the sequences that activation.go describes. n is in V29, tl in V30, e and what
+// follows from it in V0, d or r in V1. V4 is the limit, V6 to V15 are as in EXPCONST but for the
+// rounding constant, V16 is 2^-32, V17 1.
 #define ACTCONST \
 	EXPCONST                   \
 	MOVD $·actConst(SB), R10   \
@@ -571,8 +572,8 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	EACH(ADAM, STAY, loop, few, four, rest, end)
 	RET
 
-// Dropout. V16 are the counters, V17 and V18 the multipliers, V19 the upper half of the key, V20 the largest
-// h>>1 that is kept, V21 the scale, V22 the step of the counters.
+// Dropout. V16 are the counters, V17 and V18 the multipliers, V19 the upper half of the key, V20
+// the largest h>>1 that is kept, V21 the scale, V22 the step of the counters.
 
 // KEPT sets V0 to x where it is kept and to 0 elsewhere.
 #define KEPT(LD) \

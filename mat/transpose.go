@@ -2,8 +2,9 @@ package mat
 
 import "fmt"
 
-// Transpose sets to = fromᵀ, for to [n × m] and from [m × n], both with contiguous rows. They must not overlap. It panics if
-// the shapes do not fit, and may be called concurrently for different results.
+// Transpose sets to = fromᵀ, for to [n × m] and from [m × n], both with contiguous rows. They must
+// not overlap. It panics if the shapes do not fit, and may be called concurrently for different
+// results.
 func Transpose(p *Pool, to, from Matrix) {
 	to.check("the transpose", writes)
 	from.check("the matrix to transpose", readsRows)

@@ -5,19 +5,21 @@ import (
 	"math"
 )
 
-// Vectors: sums, maxima and linear combinations. Reductions keep 16 partial results, lane l taking the elements j ≡ l (mod 16) in
-// ascending order, and fold them in one tree: lane l with l+8, then l+4, l+2, l+1. A vector of more than 8192
-// elements is cut into runs of 8192, whose results are added in ascending order; so a sum of n terms is off by at most
-// (min(n, 8192)/16 + 5 + n/8192)·2^-24·Σ|term| to first order, beside what the terms are off. "fma" is a fused multiply
-// and add with one rounding. Slices that a kernel walks together must have equal lengths, else it panics.
-// Unless said otherwise an output may be the same slice as an input, but must not overlap it otherwise.
-// All of them may be called concurrently on outputs that do not overlap.
+// Vectors: sums, maxima and linear combinations. Reductions keep 16 partial results, lane l taking
+// the elements j ≡ l (mod 16) in ascending order, and fold them in one tree: lane l with l+8, then
+// l+4, l+2, l+1. A vector of more than 8192 elements is cut into runs of 8192, whose results are
+// added in ascending order; so a sum of n terms is off by at most (min(n, 8192)/16 + 5 +
+// n/8192)·2^-24·Σ|term| to first order, beside what the terms are off. "fma" is a fused multiply
+// and add with one rounding. Slices that a kernel walks together must have equal lengths, else it
+// panics. Unless said otherwise an output may be the same slice as an input, but must not overlap
+// it otherwise. All of them may be called concurrently on outputs that do not overlap.
 //
-// The assembly of an instruction set takes the work of one run at a time, because a call of assembly cannot
-// be preempted: its functions are the ones named …Asm, which the portable …Generic ones stand in for.
+// The assembly of an instruction set takes the work of one run at a time, because a call of
+// assembly cannot be preempted: its functions are the ones named …Asm, which the portable …Generic
+// ones stand in for.
 
-// run is the number of elements that one call of assembly works on at most, some microseconds. It is part
-// of the definition of the reductions.
+// run is the number of elements that one call of assembly works on at most, some microseconds. It
+// is part of the definition of the reductions.
 const run = 8192
 
 // Sum is Σ x[j]; 0 for an empty x.
@@ -65,8 +67,8 @@ func SumSquaredDiff(x []float32, mean float32) float32 {
 	return s
 }
 
-// Max is the largest x[j], +0 if that is a zero of either sign; -Inf for an empty x. If x holds a NaN, the
-// result is a NaN.
+// Max is the largest x[j], +0 if that is a zero of either sign; -Inf for an empty x. If x holds a
+// NaN, the result is a NaN.
 func Max(x []float32) float32 {
 	if kernel == generic {
 		return maxGeneric(x)
@@ -142,8 +144,8 @@ func ScaleAdd(y, x []float32, a float32, z []float32) {
 	}
 }
 
-// differ panics with the lengths, which are not equal. It formats a copy of them, so that a caller's are not
-// allocated.
+// differ panics with the lengths, which are not equal. It formats a copy of them, so that a
+// caller's are not allocated.
 //
 //go:noinline
 func differ(kernel string, lengths ...int) {

@@ -1,6 +1,7 @@
-// The vector kernels for AVX-512 (F, VL, BW, DQ), built as those of vec_amd64.h are, which jump to these. The 16 lanes
-// are one register, and the 1 to 15 elements of the rest are the lanes of a mask. There is no sum: the chains of
-// its lanes decide, and a wide addition takes longer than a narrow one.
+// The vector kernels for AVX-512 (F, VL, BW, DQ), built as those of vec_amd64.h are, which jump to
+// these. The 16 lanes are one register, and the 1 to 15 elements of the rest are the lanes of a
+// mask. There is no sum: the chains of its lanes decide, and a wide addition takes longer than a
+// narrow one.
 //
 //	DI SI DX R8 R9  the vectors, in the order of the arguments
 //	AX              offset of the block, in bytes
@@ -51,8 +52,8 @@ end:
 
 #define ZERO(a) VPXORD a, a, a
 
-// FOLD combines the 16 lanes of A by op: l+8, l+4, l+2, l+1. The result is in each lane of a, the lowest quarter of
-// A; y and x are halves and quarters of one register.
+// FOLD combines the 16 lanes of A by op: l+8, l+4, l+2, l+1. The result is in each lane of a, the
+// lowest quarter of A; y and x are halves and quarters of one register.
 #define FOLD(op, A, ya, a, y, x) \
 	VEXTRACTF64X4 $1, A, y   \
 	op            y, ya, ya  \

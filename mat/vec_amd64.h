@@ -1,9 +1,10 @@
-// The vector kernels for AVX2 and FMA. The 16 lanes are a pair of registers, lanes 0 to 7 and 8 to 15.
+// The vector kernels for AVX2 and FMA. The 16 lanes are a pair of registers, lanes 0 to 7 and 8 to
+// 15.
 //
-// A kernel is a block, the macro that works on 16 elements, and EACH, which runs it over the vectors:
-// whole blocks first, then the 1 to 15 elements that are left, under a mask. A block takes as arguments how
-// it loads, how it stores and how it keeps unused lanes out of a reduction, and is expanded once for whole
-// blocks and once for the rest.
+// A kernel is a block, the macro that works on 16 elements, and EACH, which runs it over the
+// vectors: whole blocks first, then the 1 to 15 elements that are left, under a mask. A block takes
+// as arguments how it loads, how it stores and how it keeps unused lanes out of a reduction, and is
+// expanded once for whole blocks and once for the rest.
 //
 //	DI SI DX R8 R9  the vectors, in the order of the arguments
 //	AX              offset of the block, in bytes
@@ -30,7 +31,8 @@ GLOBL lanesOn<>(SB), RODATA|NOPTR, $128
 	JNE  2(PC)               \
 	JMP  f(SB)
 
-// AVX512FROM does so for vectors of `least` elements or more: the lanes of fewer are sooner folded in two registers than in one.
+// AVX512FROM does so for vectors of `least` elements or more: the lanes of fewer are sooner folded
+// in two registers than in one.
 #define AVX512FROM(least, n, f, narrow) \
 	CMPQ n, $least           \
 	JLT  narrow              \
@@ -89,8 +91,8 @@ end:
 
 #define ZERO(a) VXORPS a, a, a
 
-// FOLD adds the 16 lanes of A and B: l+8, l+4, l+2, l+1. The sum is in each lane of the lower half of A.
-// a and b are the lower halves.
+// FOLD adds the 16 lanes of A and B: l+8, l+4, l+2, l+1. The sum is in each lane of the lower half
+// of A. a and b are the lower halves.
 #define FOLD(A, B, a, b) \
 	VADDPS       B, A, A      \
 	VEXTRACTF128 $1, A, b     \

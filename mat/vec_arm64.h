@@ -1,10 +1,11 @@
-// The vector kernels for NEON. The 16 lanes are four registers, lanes 0 to 3, 4 to 7, 8 to 11 and 12 to 15.
+// The vector kernels for NEON. The 16 lanes are four registers, lanes 0 to 3, 4 to 7, 8 to 11 and
+// 12 to 15.
 //
-// A kernel is a block, the macro that works on 4 elements, and EACH, which runs it over the vectors: 16
-// elements at a time, then 4 at a time, then the 1 to 3 that are left. A block takes as arguments how it
-// loads, how it stores, how it keeps unused lanes out of a reduction, and the register of the lanes that it
-// adds to. Where an instruction is a macro, registers are written as numbers, in the assembler's order: the
-// destination is the last.
+// A kernel is a block, the macro that works on 4 elements, and EACH, which runs it over the
+// vectors: 16 elements at a time, then 4 at a time, then the 1 to 3 that are left. A block takes as
+// arguments how it loads, how it stores, how it keeps unused lanes out of a reduction, and the
+// register of the lanes that it adds to. Where an instruction is a macro, registers are written as
+// numbers, in the assembler's order: the destination is the last.
 //
 //	R0 R1 R2 R3 R4  the vectors, in the order of the arguments
 //	R5              offset of the block, in bytes
@@ -14,8 +15,8 @@
 //	V30             what KEEP puts into unused lanes
 //	V31             the mask of the rest
 
-// Instructions that the assembler lacks, and some that the blocks want with parameters for registers. The
-// comments are what a disassembler makes of them, which a test checks.
+// Instructions that the assembler lacks, and some that the blocks want with parameters for
+// registers. The comments are what a disassembler makes of them, which a test checks.
 
 #define FADD4S(M, N, D)          WORD $(0x4E20D400 | M<<16 | N<<5 | D) // fadd vD.4s, vN.4s, vM.4s
 #define FSUB4S(M, N, D)          WORD $(0x4EA0D400 | M<<16 | N<<5 | D) // fsub vD.4s, vN.4s, vM.4s
@@ -56,8 +57,9 @@ GLOBL quadOn<>(SB), RODATA|NOPTR, $32
 #define STORE(d, p) STRQ(5, p, d)
 #define ALL(d)
 
-// Of the r = 1 to 3 elements of the rest, the offsets of min(1, r-1) and min(2, r-1) are in R7 and R8: where
-// there is no second or third element, an earlier one is loaded twice, and stored twice, the right value last.
+// Of the r = 1 to 3 elements of the rest, the offsets of min(1, r-1) and min(2, r-1) are in R7 and
+// R8: where there is no second or third element, an earlier one is loaded twice, and stored twice,
+// the right value last.
 #define LOADREST(p, d) \
 	LDRS(5, p, d)      \
 	ADDX(7, p, 9)      \
@@ -83,8 +85,8 @@ GLOBL quadOn<>(SB), RODATA|NOPTR, $32
 	SUB   R6<<2, R10, R10    \
 	FMOVQ (R10), F31
 
-// EACH works on the R6 elements of the vectors. After each block of 4 the lanes are rotated, so that the next one finds
-// its own in V16; the fold gives the same sum for all rotations.
+// EACH works on the R6 elements of the vectors. After each block of 4 the lanes are rotated, so
+// that the next one finds its own in V16; the fold gives the same sum for all rotations.
 #define EACH(block, rotate, loop, few, four, rest, end) \
 	MOVD $0, R5              \
 	SUBS $16, R6, R6         \
@@ -135,7 +137,8 @@ end:
 	ZERO(18) \
 	ZERO(19)
 
-// FOLD combines the lanes in V16 to V19 by op: l+8, l+4, l+2, l+1. The result is in all lanes of V16.
+// FOLD combines the lanes in V16 to V19 by op: l+8, l+4, l+2, l+1. The result is in all lanes of
+// V16.
 #define FOLD(op) \
 	op(18, 16, 16) \
 	op(19, 17, 17) \

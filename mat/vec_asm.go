@@ -2,8 +2,9 @@
 
 package mat
 
-// The functions of vec_amd64.s, which calls those of vec512_amd64.s if AVX-512 is in force, and of vec_arm64.s, for
-// 0 ≤ n ≤ run, each with the Go code that it is. They check nothing: the exported functions do.
+// The functions of vec_amd64.s, which calls those of vec512_amd64.s if AVX-512 is in force, and of
+// vec_arm64.s, for 0 ≤ n ≤ run, each with the Go code that it is. They check nothing: the exported
+// functions do.
 
 // sumAsm is
 //

@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// BenchmarkVec runs every vector kernel on each instruction set, on vectors that lie in the first or second
-// level of cache. Its MB/s count each vector once, whether read, written or both: most of these kernels are at the
-// limit of memory or of a call long before that of arithmetic, which %peak is of.
+// BenchmarkVec runs every vector kernel on each instruction set, on vectors that lie in the first
+// or second level of cache. Its MB/s count each vector once, whether read, written or both: most of
+// these kernels are at the limit of memory or of a call long before that of arithmetic, which %peak
+// is of.
 func BenchmarkVec(b *testing.B) {
 	defer func(k isa) { kernel = k }(kernel)
 	for _, c := range vecCases {

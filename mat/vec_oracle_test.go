@@ -2,8 +2,8 @@ package mat
 
 import "math"
 
-// The 16-lane machine, slowly: every kernel as its doc comment defines it, with the exact fma32. Kernels in
-// assembly have to give the same bits.
+// The 16-lane machine, slowly: every kernel as its doc comment defines it, with the exact fma32.
+// Kernels in assembly have to give the same bits.
 
 func sumOracle(x []float32) float32 {
 	return reduceOracle(len(x), func(s float32, j int) float32 { return s + x[j] })

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// vecCase is a kernel and its oracle, both on vectors v, of which the first `outputs` may be written, and
-// scalars a. They return what the kernel returns.
+// vecCase is a kernel and its oracle, both on vectors v, of which the first `outputs` may be
+// written, and scalars a. They return what the kernel returns.
 type vecCase struct {
 	name             string
 	flops            int // additions, multiplications, divisions and roots an element, an fma being two
@@ -257,8 +257,8 @@ func scalars(r *rand.Rand, draw func(r *rand.Rand) float32) []float32 {
 	return a
 }
 
-// unaligned returns vectors that begin at different distances from a multiple of 64 bytes, and a check that nothing
-// was written beside them.
+// unaligned returns vectors that begin at different distances from a multiple of 64 bytes, and a
+// check that nothing was written beside them.
 func unaligned(r *rand.Rand, vectors, n int, draw func(r *rand.Rand) float32) (v [][]float32, check func(t *testing.T)) {
 	const guard, mark = 32, 12345.678
 	var whole [][]float32
@@ -286,8 +286,8 @@ func unaligned(r *rand.Rand, vectors, n int, draw func(r *rand.Rand) float32) (v
 	}
 }
 
-// check runs kernel and oracle on the same input and compares everything afterwards: with assembly to the bit,
-// portable Go (which rounds products) to a tolerance, on ordinary numbers.
+// check runs kernel and oracle on the same input and compares everything afterwards: with assembly
+// to the bit, portable Go (which rounds products) to a tolerance, on ordinary numbers.
 func (c vecCase) check(t *testing.T, v [][]float32, a []float32, kind, alias string) {
 	t.Helper()
 	if c.prepare != nil {
@@ -440,7 +440,8 @@ func TestVecDoesNotAllocate(t *testing.T) {
 	})
 }
 
-// A lane without an element holds x = 0, whose x̂ may be infinite where those of all elements are 0.
+// A lane without an element holds x = 0, whose x̂ may be infinite where those of all elements are
+// 0.
 func TestNormalizeSumsOfConstantRow(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		for n := range 40 {

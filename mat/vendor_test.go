@@ -31,7 +31,8 @@ func main() {
 }
 `
 
-// The folder, copied alone into an empty module that requires golang.org/x/sys, builds and runs there, offline.
+// The folder, copied alone into an empty module that requires golang.org/x/sys, builds and runs
+// there, offline.
 func TestVendoring(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

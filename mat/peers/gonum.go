@@ -1,7 +1,7 @@
 //go:build ignore
 
-// The rate of matrix products of gonum, for run.sh, which builds it in a module of its own; peer.c says what is
-// measured, and how. Threads are those of GOMAXPROCS.
+// The rate of matrix products of gonum, for run.sh, which builds it in a module of its own; peer.c
+// says what is measured, and how. Threads are those of GOMAXPROCS.
 package main
 
 import (
