@@ -1,13 +1,11 @@
 package translate_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -153,30 +151,4 @@ func TestLinesEnd(t *testing.T) {
 	if _, err := collect(tr, stream(1, nil), translate.LineOptions{Batch: -1}); err == nil || err.Error() != "batch is -1, expected 0 or more" {
 		t.Errorf("a batch of -1: %v", err)
 	}
-}
-
-// A filter: a line out for each line in, as soon as it is there.
-func ExampleTranslator_Lines() {
-	t, err := translate.Open(toyModel(), translate.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer t.Close()
-	in := strings.NewReader("the red dog\n\nthe good book\n")
-	out := bufio.NewWriter(os.Stdout)
-	for batch, err := range t.Lines(context.Background(), text.MendedLines(in, "standard input"), translate.LineOptions{}) {
-		for _, l := range batch {
-			fmt.Fprintf(out, "%d %q\n", l.Number, l.Best())
-		}
-		out.Flush()
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	// Output:
-	// 1 "le chien rouge"
-	// 2 ""
-	// 3 "le livre bon"
 }

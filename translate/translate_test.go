@@ -3,7 +3,6 @@ package translate_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -332,44 +331,4 @@ func TestTranslationsAreOneValidLine(t *testing.T) {
 	if replaced < 100 || spaces < 5 {
 		t.Errorf("%d characters replaced and %d translations with ends of lines: too few to have been tried", replaced, spaces)
 	}
-}
-
-func ExampleOpen() {
-	t, err := translate.Open(toyModel(), translate.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer t.Close()
-	out, err := t.Translate(context.Background(), []string{"the red dog"})
-	fmt.Println(out, err)
-	// Output: [le chien rouge] <nil>
-}
-
-// Lists of translations with scores, and which word came from which.
-func ExampleTranslator_Do() {
-	t, err := translate.Open(toyModel(), translate.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer t.Close()
-	r := translate.Request{Texts: []string{"the old tree"}, Decode: decode.DefaultOptions(), Attention: true}
-	r.Decode.NBest = 2
-	results, err := t.Do(context.Background(), r)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	best, source := results[0].Translations[0], results[0]
-	for i, j := range best.Alignment() {
-		from, to := source.Tokens[j], best.Tokens[i]
-		fmt.Printf("%q looked at %q\n", best.Text[to.Start:to.End], r.Texts[0][from.Start:from.End])
-	}
-	fmt.Println(best.Text, "is better than", results[0].Translations[1].Text)
-	// Output:
-	// "le" looked at "the"
-	// " arbre" looked at " tree"
-	// " vieux" looked at " old"
-	// le arbre vieux is better than le livre vieux
 }

@@ -1,0 +1,86 @@
+package translate_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"tfm/model/decode"
+	"tfm/text"
+	"tfm/translate"
+)
+
+// Sentence translates one sentence with the model file at path.
+func Sentence(ctx context.Context, path, s string) (string, error) {
+	t, err := translate.Open(path, translate.Options{})
+	if err != nil {
+		return "", err
+	}
+	defer t.Close()
+	out, err := t.Translate(ctx, []string{s})
+	if err != nil {
+		return "", err
+	}
+	return out[0], nil
+}
+
+func Example() {
+	fmt.Println(Sentence(context.Background(), toyModel(), "the red dog"))
+	// Output: le chien rouge <nil>
+}
+
+// Lists of translations with scores, and which word came from which.
+func ExampleTranslator_Do() {
+	t, err := translate.Open(toyModel(), translate.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	r := translate.Request{Texts: []string{"the old tree"}, Decode: decode.DefaultOptions(), Attention: true}
+	r.Decode.NBest = 2
+	results, err := t.Do(context.Background(), r)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	best, source := results[0].Translations[0], results[0]
+	for i, j := range best.Alignment() {
+		from, to := source.Tokens[j], best.Tokens[i]
+		fmt.Printf("%q looked at %q\n", best.Text[to.Start:to.End], r.Texts[0][from.Start:from.End])
+	}
+	fmt.Println(best.Text, "is better than", results[0].Translations[1].Text)
+	// Output:
+	// "le" looked at "the"
+	// " arbre" looked at " tree"
+	// " vieux" looked at " old"
+	// le arbre vieux is better than le livre vieux
+}
+
+// A filter: a line out for each line in, as soon as it is there.
+func ExampleTranslator_Lines() {
+	t, err := translate.Open(toyModel(), translate.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	in := strings.NewReader("the red dog\n\nthe good book\n")
+	out := bufio.NewWriter(os.Stdout)
+	for batch, err := range t.Lines(context.Background(), text.MendedLines(in, "standard input"), translate.LineOptions{}) {
+		for _, l := range batch {
+			fmt.Fprintf(out, "%d %q\n", l.Number, l.Best())
+		}
+		out.Flush()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	// Output:
+	// 1 "le chien rouge"
+	// 2 ""
+	// 3 "le livre bon"
+}
