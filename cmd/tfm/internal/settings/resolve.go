@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/recipes"
@@ -213,7 +214,10 @@ func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
 		return nil, cli.Usagef("-tie all needs a joint vocabulary")
 	}
 	if facts.Init != nil {
-		if err := r.continueModel(facts.Init); err != nil {
+		if err := r.checkCompatible(facts.Init); err != nil {
+			return nil, err
+		}
+		if err := r.keepLengths(facts.Init); err != nil {
 			return nil, err
 		}
 	}
@@ -315,7 +319,7 @@ func presetConfig(name string) (model.Config, error) {
 	}
 	c, err := model.Preset(name)
 	if err != nil {
-		return c, cli.Usagef("%v; and the recipes %s", err, joinNames(recipes.Names()))
+		return c, cli.Usagef("%v; and the recipes %s", err, strings.Join(recipes.Names(), ", "))
 	}
 	return c, nil
 }

@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"strings"
-
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
 	"tfm/train"
@@ -34,8 +32,6 @@ func set(names ...string) map[string]bool {
 	}
 	return m
 }
-
-func joinNames(names []string) string { return strings.Join(names, ", ") }
 
 // joint: tokenizers of a file say whether there is one for both sides.
 func (r *Run) joint(t *Tokenizers) error {
@@ -125,10 +121,9 @@ func (r *Run) lengths() {
 	}
 }
 
-// continueModel is an error if the configuration is not that of the model of -init in what its
-// weights depend on; what was given is blamed before what follows from it. Learned positions limit
-// the length of sentences.
-func (r *Run) continueModel(init *Trained) error {
+// checkCompatible is an error if the configuration is not that of the model of -init in what its
+// weights depend on; what was given is blamed before what follows from it.
+func (r *Run) checkCompatible(init *Trained) error {
 	before := init.Config
 	if before.Tie == model.TieAll && !r.Joint {
 		before.Tie = model.TieDecoder // one matrix becomes two, equal at first
@@ -141,16 +136,23 @@ func (r *Run) continueModel(init *Trained) error {
 			}
 		}
 	}
-	r.Config.MaxLen = max(r.Config.MaxLen, before.MaxLen)
-	if before.Positions == model.Learned {
-		if r.given("max-len") == Default {
-			r.Options.MaxLen = min(r.Options.MaxLen, before.MaxLen-1)
-		}
-		if r.Options.MaxLen >= before.MaxLen {
-			return cli.Usagef("-max-len %d: at most %d, as the learned positions of %s reach no further", r.Options.MaxLen, before.MaxLen-1, init.Path)
-		}
-		r.Config.MaxLen = before.MaxLen
+	return nil
+}
+
+// keepLengths: the model of -init keeps its positions, of which learned ones limit the sentences.
+func (r *Run) keepLengths(init *Trained) error {
+	most := init.Config.MaxLen
+	r.Config.MaxLen = max(r.Config.MaxLen, most)
+	if init.Config.Positions != model.Learned {
+		return nil
 	}
+	if r.given("max-len") == Default {
+		r.Options.MaxLen = min(r.Options.MaxLen, most-1)
+	}
+	if r.Options.MaxLen >= most {
+		return cli.Usagef("-max-len %d: at most %d, as the learned positions of %s reach no further", r.Options.MaxLen, most-1, init.Path)
+	}
+	r.Config.MaxLen = most
 	return nil
 }
 

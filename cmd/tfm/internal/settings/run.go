@@ -63,7 +63,7 @@ func NewRun(f *cli.Flags) *Run {
 
 	f.Group("Presets and files of settings")
 	f.StringVar(&r.Preset, "preset", defaultPreset, PresetUsage())
-	f.StringVar(&r.ConfigFile, "config", "", "`file` with settings, in lines of name = value with the names of flags; what is on the command line overrules it")
+	f.StringVar(&r.ConfigFile, "config", "", "`file` with settings, in lines of name = value with the names of flags; command-line flags override the file")
 	f.BoolVar(&r.Dump, "dump-config", false, "print all settings, as -config reads them, and do nothing")
 
 	f.Group("The end of the run")
