@@ -23,7 +23,7 @@ import (
 //   - End passes on what its microbatch has not added to, so that a microbatch without rows, or one
 //     that panics, stops no other. It is to be deferred.
 //
-// Waiting spins for some microseconds, then parks the goroutine. Nothing is allocated.
+// Waiting spins for up to half a millisecond, then parks the goroutine. Nothing is allocated.
 type Accumulator struct {
 	microbatch int32
 	gates      []gate // of all blocks of all parameters, shared by all Accumulators of a model
@@ -120,9 +120,10 @@ type gate struct {
 	passed sync.Cond
 }
 
-// spin is how long a waiting microbatch looks before it parks: longer than the other side's product
-// with a small matrix, so that in step microbatches seldom park.
-const spin = 100 * time.Microsecond
+// spin is the time after which a waiting microbatch parks. It is longer than most products of a
+// microbatch with a layer's gradient, because a thread that follows another one through the layers
+// waits for one such product at each gate, and waking up takes as long as many of them.
+const spin = 500 * time.Microsecond
 
 // await returns when microbatch may go through.
 func (g *gate) await(microbatch int32) {
