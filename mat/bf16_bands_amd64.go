@@ -39,10 +39,10 @@ func (t *product) bandsBF16(p *Pool, kernel arithmetic) {
 		for l := 0; l < k; l += depth {
 			x.l, x.depth = l, min(depth, k-l)
 			x.deep = ceil(x.depth, stepBF16)
-			Each(p, (x.i1-i+bandBF16-1)/bandBF16, bandsOfTask, packA{x})
+			Each(p, ceilDiv(x.i1-i, bandBF16), bandsOfTask, packA{x})
 			for j := 0; j < n; j += cols {
 				x.j0, x.j1 = j, min(j+cols, n)
-				Each(p, (x.j1-j+bandBF16-1)/bandBF16, bandsOfTask, packB{x})
+				Each(p, ceilDiv(x.j1-j, bandBF16), bandsOfTask, packB{x})
 				x.multiply(p)
 			}
 		}
@@ -84,7 +84,7 @@ func (x *bandsBF16) pack(dst []uint16, y Matrix, pairs bool) {
 		to := &dst[l*bandBF16]
 		packAcrossK(to, uintptr(2*band), &y.Data[l*y.ColStride], uintptr(y.ColStride)*size, y.Rows, min(stepBF16, y.Cols-l))
 		if !pairs {
-			transposeTiles(to, uintptr(2*band), (y.Rows+bandBF16-1)/bandBF16)
+			transposeTiles(to, uintptr(2*band), ceilDiv(y.Rows, bandBF16))
 		}
 	}
 }

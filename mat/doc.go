@@ -17,9 +17,10 @@
 //
 // [Gemm] multiplies. What else it does while the result is in cache, a [GemmOptions] says:
 // accumulate, add a bias, apply an activation, add a residual. Large problems are cut into blocks
-// that fit the caches and are packed; a few rows, as in decoding one token after another, read the
-// matrix that they meet once and where it is; small ones, as those of an attention head, are left
-// to one thread, and views into a wide matrix do as well as copies.
+// that fit the caches, whose sizes the processor tells on amd64, and are packed; a few rows, as in
+// decoding one token after another, read the matrix that they meet once and where it is; small
+// ones, as those of an attention head, are left to one thread, and views into a wide matrix do as
+// well as copies.
 //
 // [Sgemm] is the product with the argument list of the BLAS, for code that comes from gonum or
 // cblas: row-major slices with leading dimensions, transposes by letter, alpha and beta, NaN and

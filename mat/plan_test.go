@@ -262,7 +262,7 @@ func TestCachesThatTheProcessorTells(t *testing.T) {
 		"48 KB of 12 ways, 2 MB of 16 ways for the two threads of a core, 260 MB of 20 ways": {
 			[]cpuidLeaf{{0x4121, 0x02C0003F, 0x3F}, {0x4122, 0x01C0003F, 0x3F}, {0x4143, 0x03C0003F, 0x7FF}, {0xFC163, 0x04C0003F, 0x33FFF}},
 			cacheSizes{48 << 10, 2 << 20, 260 << 20, 4 << 10}},
-		"4 MB for four cores of one thread": {[]cpuidLeaf{{0x121, 0x01C0003F, 0x3F}, {0xC143, 0x03C0003F, 0xFFF}},
+		"4 MB for two cores of two threads": {[]cpuidLeaf{{0x121, 0x01C0003F, 0x3F}, {0xC143, 0x03C0003F, 0xFFF}},
 			cacheSizes{32 << 10, 2 << 20, 32 << 20, 4 << 10}},
 		"nothing":                {nil, defaultCaches},
 		"sizes that cannot be":   {[]cpuidLeaf{{0x121, 0, 0}, {0x143, 0, 0}, {0x163, 0xFFFFFFFF, 0xFFFFFFFF}}, defaultCaches},
