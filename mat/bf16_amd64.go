@@ -5,7 +5,6 @@ package mat
 import (
 	"os"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/cpu"
 )
@@ -23,9 +22,20 @@ var mayUseAMX = sync.OnceValue(permitAMX)
 // pairsAreFast reports whether VDPBF16PS does more than the multiply-adds of float32 that give the
 // same bits. On Intel's Emerald Rapids it takes two cycles, which is half as much.
 var pairsAreFast = sync.OnceValue(func() bool {
-	const d = 500 * time.Microsecond
-	return measurePeak(d, pairsLoop) > measurePeak(d, fmaLoop)
+	rate := func(loop func(n int) float64) float64 { return measurePeak(0, loop) }
+	return isFaster(func() float64 { return rate(pairsLoop) }, func() float64 { return rate(fmaLoop) })
 })
+
+// isFaster reports whether the best of many rates of a is above the best of b. They are measured in
+// turns and by number, not by the clock: a machine with other work slows both down or takes some
+// measurements away, and the answer decides the bits of a training.
+func isFaster(a, b func() float64) bool {
+	var bestA, bestB float64
+	for range 24 { // of some 20 µs each
+		bestA, bestB = max(bestA, a()), max(bestB, b())
+	}
+	return bestA > bestB
+}
 
 func kernelBF16() arithmetic {
 	switch {
