@@ -268,7 +268,7 @@ func (p *pass) lookAhead(n, i, j, l int) {
 	case p.packA:
 		s.ahead, s.aheadPanel, s.aheadK = address(p.packedA[(i-p.i0)*s.k:]), uintptr(s.k/4*line), line
 	default:
-		s.ahead, s.aheadPanel, s.aheadK = address(a.Data[i*a.RowStride+l:]), uintptr(a.RowStride)*size, 4*size
+		s.ahead, s.aheadPanel, s.aheadK = address(a.Data[i*a.RowStride+l*a.ColStride:]), uintptr(a.RowStride)*size, 4*size
 	}
 }
 

@@ -101,7 +101,7 @@ func TestOneColumnWithAStride(t *testing.T) {
 }
 
 // The operands of a product are only read: their rows may overlap and a stride of 0 repeats a row
-// or a column.
+// or a column. Data ends with the last element.
 func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -115,12 +115,12 @@ func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 			return d
 		}
 		numbers := operand(r, 1, 4000, false, normal).Data
-		for _, s := range []struct{ m, n, k int }{{1, 1, 1}, {3, 40, 17}, {13, 33, 64}, {70, 16, 20}, {200, 130, 530}, {9, 600, 9}} {
+		for _, s := range []struct{ m, n, k int }{{1, 1, 1}, {3, 40, 17}, {13, 33, 64}, {70, 16, 20}, {200, 130, 530}, {9, 600, 9}, {200, 16, 1100}} {
 			for form, views := range map[string]func(rows, cols int) Matrix{
-				"one row":      func(rows, cols int) Matrix { return Matrix{numbers, rows, cols, 0, 1} },
-				"one column":   func(rows, cols int) Matrix { return Matrix{numbers, rows, cols, 1, 0} },
-				"overlapping":  func(rows, cols int) Matrix { return Matrix{numbers, rows, cols, 2, 1} },
-				"overlapping,": func(rows, cols int) Matrix { return Matrix{numbers, rows, cols, 1, 3} },
+				"one row":      func(rows, cols int) Matrix { return Matrix{numbers[:cols], rows, cols, 0, 1} },
+				"one column":   func(rows, cols int) Matrix { return Matrix{numbers[:rows], rows, cols, 1, 0} },
+				"overlapping":  func(rows, cols int) Matrix { return Matrix{numbers[:2*rows+cols-2], rows, cols, 2, 1} },
+				"overlapping,": func(rows, cols int) Matrix { return Matrix{numbers[:rows+3*cols-3], rows, cols, 1, 3} },
 			} {
 				a, b := views(s.m, s.k), views(s.k, s.n)
 				got, want := New(s.m, s.n), New(s.m, s.n)
