@@ -92,8 +92,8 @@ func orDefault(o decode.Options) decode.Options {
 
 // Do translates the texts of a request; results are in their order. Texts with a word are
 // numbered from Decode.First, which draws depend on. The error is an invalid setting's, as a
-// *model.FieldError, or that of ctx, which is looked at between the steps of decoding: a call
-// that is cancelled returns at once.
+// *model.FieldError, or that of ctx, which is looked at before each text and each step of
+// decoding: a call that is cancelled returns at once.
 func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	r.Decode = orDefault(r.Decode)
 	if err := r.Decode.Validate(); err != nil {
@@ -109,7 +109,10 @@ func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	defer t.release(d)
 
 	results := make([]Result, len(r.Texts))
-	srcs, of := t.encode(r, results)
+	srcs, of, err := t.encode(ctx, r, results)
+	if err != nil {
+		return nil, err
+	}
 	lists, err := d.NBest(ctx, srcs, r.Decode)
 	if err != nil {
 		return nil, err
@@ -133,13 +136,16 @@ func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 }
 
 // encode returns the ids of the texts that have a word and their indices in results, where it
-// sets what a result says of its source.
-func (t *Translator) encode(r Request, results []Result) (srcs [][]int32, of []int) {
+// sets what a result says of its source. The error is that of ctx.
+func (t *Translator) encode(ctx context.Context, r Request, results []Result) (srcs [][]int32, of []int, err error) {
 	most := t.MaxSource()
 	if r.MaxSource > 0 {
 		most = min(most, r.MaxSource)
 	}
 	for i, s := range r.Texts {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		if text.IsBlank(s) {
 			continue
 		}
@@ -159,7 +165,7 @@ func (t *Translator) encode(r Request, results []Result) (srcs [][]int32, of []i
 		}
 		srcs, of = append(srcs, ids), append(of, i)
 	}
-	return srcs, of
+	return srcs, of, nil
 }
 
 // attend returns the attention of all translations in lists, one after another.

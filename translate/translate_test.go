@@ -18,6 +18,7 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
+	"tfm/text/vocab"
 	"tfm/translate"
 )
 
@@ -230,6 +231,43 @@ func TestCancelledCallReturns(t *testing.T) {
 	}
 	if got, err := tr.Translate(background, []string{"the red dog"}); err != nil || got[0] != "le chien rouge" {
 		t.Errorf("afterwards %q, %v", got, err)
+	}
+}
+
+// canceller is a tokenizer that cancels the call that it encodes a text for.
+type canceller struct {
+	text.Tokenizer
+	cancel func()
+	texts  int // that it has encoded
+}
+
+func (c *canceller) Encode(dst []int32, s string) []int32 {
+	c.texts++
+	c.cancel()
+	return c.Tokenizer.Encode(dst, s)
+}
+
+// A call that is cancelled does not first encode all of its texts.
+func TestCancelledCallEncodesNothingMore(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 1})
+	ctx, cancel := context.WithCancel(background)
+	tokens := tr.Tokenizers()
+	source := &canceller{tokens.Source, cancel, 0}
+	cancelled, err := translate.New(tr.Model(), vocab.Pair{Source: source, Target: tokens.Target}, translate.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cancelled.Close()
+	if _, err := cancelled.Translate(ctx, slices.Repeat([]string{"the red dog"}, 3)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, expected %v", err, context.Canceled)
+	}
+	if source.texts != 1 {
+		t.Errorf("%d texts were encoded, expected 1", source.texts)
+	}
+	for range 20 { // a decoder is free, so that a select would take either
+		if got, err := cancelled.Translate(ctx, []string{" "}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("a text without a word is %q with error %v, expected %v", got, err, context.Canceled)
+		}
 	}
 }
 
