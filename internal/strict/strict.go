@@ -11,13 +11,16 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 )
 
 // Unmarshal decodes text, one JSON object, into the struct that v points to. In contrast to
 // json.Unmarshal it refuses fields that the struct does not have or has in other case, a field
-// twice, null, and anything but white space behind the object. Fields that text leaves out keep
-// their values. It allocates a small multiple of len(text).
+// twice, null, half of a surrogate pair, and anything but white space behind the object. Fields
+// that text leaves out keep their values. It allocates a small multiple of len(text).
 //
 // The fields that text names must be structs themselves, basic types, or types with UnmarshalText,
 // and none may be embedded; otherwise, or if v is no pointer to a struct, Unmarshal panics. Errors
@@ -27,11 +30,45 @@ func Unmarshal(text []byte, v any) error {
 	if pointer.Kind() != reflect.Pointer || pointer.Elem().Kind() != reflect.Struct {
 		panic(fmt.Sprintf("strict: found %T, expected a pointer to a struct", v))
 	}
+	if halfSurrogate(text) {
+		return errors.New("found half of a surrogate pair")
+	}
 	err := unmarshalObject(text, pointer.Elem())
 	if err == io.EOF { // of a Decoder in front of a token
 		return io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+// halfSurrogate reports whether an escape in text is half of a surrogate pair, which encoding/json
+// reads as U+FFFD. Other escapes take two bytes, or like \u0041 six, of which the last four are no
+// backslash.
+func halfSurrogate(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if r := escaped(text[i:]); utf16.IsSurrogate(r) {
+			if utf16.DecodeRune(r, escaped(text[i+6:])) == unicode.ReplacementChar {
+				return true
+			}
+			i += 10 // the second half begins behind the first
+		}
+		i++
+	}
+	return false
+}
+
+// escaped returns what \uXXXX at the start of text stands for, or -1.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
 
 func unmarshalObject(text []byte, object reflect.Value) error {

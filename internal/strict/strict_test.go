@@ -48,6 +48,19 @@ func TestUnmarshal(t *testing.T) {
 	}
 }
 
+// Whole pairs, replacement characters and escaped backslashes are text.
+func TestUnmarshalSurrogatePairs(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"name":"\ud83d\ude00\uD83D\uDE00"}`: "😀😀",
+		`{"name":"\ufffd\\ud800\n"}`:          "\uFFFD\\ud800\n",
+	} {
+		var got outer
+		if err := Unmarshal([]byte(text), &got); err != nil || got.Name != want {
+			t.Errorf("%s: %q, %v, expected %q", text, got.Name, err, want)
+		}
+	}
+}
+
 func TestUnmarshalRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{``, "unexpected EOF"},
@@ -85,6 +98,10 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{`{"color":"blue"}`, `color: "blue" is no color`},
 		{`{"color":1}`, `color: found 1, expected strict.color`},
 		{`{"on":1}`, `on: found 1, expected bool`},
+		{`{"name":"a\ud800b"}`, `found half of a surrogate pair`},
+		{`{"name":"\\\udc00\ufffd"}`, `found half of a surrogate pair`},
+		{`{"name":"\ud83d\ude00\ud800"}`, `found half of a surrogate pair`},
+		{`{"n\ud800":"x"}`, `found half of a surrogate pair`},
 		{`{"name":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, `name: found ` + strings.Repeat("[", 80) + `, expected string`},
 	} {
 		var v outer
