@@ -106,7 +106,11 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	if d.model != "" {
 		saved = t.Save(d.model)
 	}
-	return errors.Join(present(ctx, t, heldOut[:d.heldOut]), saved)
+	err = present(ctx, t, heldOut[:d.heldOut])
+	if interrupted := cli.Interruption(ctx); err != nil && interrupted != nil {
+		err = interrupted
+	}
+	return errors.Join(err, saved)
 }
 
 // present shows translations of sentences that are not among the training's, and what the model

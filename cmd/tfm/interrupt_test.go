@@ -169,6 +169,31 @@ func TestSignalWhileAResumedRunReads(t *testing.T) {
 	}
 }
 
+// A signal while the demo translates ends it as one during its training does: quietly, with the
+// signal's exit code.
+func TestSignalWhileTheDemoTranslates(t *testing.T) {
+	m := filepath.Join(t.TempDir(), "demo.safetensors")
+	c, stderr := tfm("demo", "-steps", "2", "-model", m), new(strings.Builder)
+	c.Stderr = stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill() })
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(m); err == nil { // it is written before the translations
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the model is not written")
+		}
+	}
+	c.Process.Signal(syscall.SIGINT)
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) || strings.Contains(stderr.String(), "context canceled") {
+		t.Errorf("exit code %d, expected %d without a word of a context:\n%s", code, 128+int(syscall.SIGINT), stderr)
+	}
+}
+
 // runHere runs a command line in this process and returns its exit code and what it wrote to
 // standard error.
 func runHere(t *testing.T, ctx context.Context, args ...string) (code int, stderr string) {
