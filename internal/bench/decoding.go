@@ -10,8 +10,9 @@ import (
 	"tfm/model/decode"
 )
 
-// Decoding is the translation of a batch of sentences of equal length, by a model of random weights: those that go through it
-// take as long as those of a trained one. Translations are as long as the sources, for the end mark is never chosen before.
+// Decoding is the translation of a batch of sentences of equal length by a model of random weights,
+// which takes as long as by a trained one. Translations are as long as the sources, because the end
+// mark is never chosen earlier.
 type Decoding struct {
 	Config             model.Config
 	Beam, Batch, Words int // Words: tokens of a source and of a translation, with the end mark

@@ -1,9 +1,9 @@
-// Package golden reads what PyTorch computed for the parts of the Transformer, and holds results against it. The
-// files are in testdata/, beside the script that writes them, whose head says what is in them: values that PyTorch
-// computed in float64, rounded once to float32.
+// Package golden reads what PyTorch computed for the parts of the Transformer, and holds results
+// against it. It imports mat, layer and model/safetensors, and nothing but tests imports it.
 //
-// names.go is the one place that knows which of our parameters is which of PyTorch's. A test of a case takes the
-// settings of the file, builds what they say, and skips what is not built yet.
+// The files are in testdata/, beside the script that writes them, whose head says what is in them:
+// values that PyTorch computed in float64, rounded once to float32. names.go is the one place that
+// knows which of our parameters is which of PyTorch's.
 package golden
 
 import (

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// README.md shows how to translate and to train from Go as the examples do that go test runs, and in as few lines.
+// README.md shows how to translate and to train from Go by the examples that go test runs, which
+// have few lines.
 func TestReadmeShowsTheExamples(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {

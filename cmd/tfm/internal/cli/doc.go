@@ -5,7 +5,7 @@
 //	flags.go      the table of a command's flags
 //	values.go     kinds of values of flags
 //	help.go       the help, made from the table
-//	interrupt.go  signals as the end of a context
+//	interrupt.go  signals as the end of a context; signals_*.go: which signals a system has
 //	shell.go      words as a shell takes them
 //	writable.go   whether a file can be written
 package cli
