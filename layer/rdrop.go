@@ -15,7 +15,7 @@ func (l Output) AllocRDrop(a *Arena, n int) LossWorkspace {
 // section 2.2, equations 2 to 4): it adds t.Scale times the derivative of the paper's loss, summed
 // over tokens,
 //
-//	-log p(target) - log p'(target) + α·½(KL(p‖p') + KL(p'‖p)) = Loss.Sum + α/2·Loss.KL summed over rows
+//	-log p(target) - log p'(target) + α·½(KL(p‖p') + KL(p'‖p)) = Σ_rows Loss.Sum + α/2·Loss.KL
 //
 // with label smoothing in the first two; the KL of a token is in the losses of its first row. Loss
 // counts each copy as a token, so that its means are those of ForwardBackward; a Scale of 1/2n does
@@ -26,7 +26,8 @@ func (l Output) AllocRDrop(a *Arena, n int) LossWorkspace {
 // p_j), so
 //
 //	J  = KL(p‖p') + KL(p'‖p) = Σ_j (p_j - p'_j)·u_j
-//	dJ/dx_j = p_j - p'_j + p_j·(u_j - Σ_k p_k·u_k)       dJ/dy_j = p'_j - p_j - p'_j·(u_j - Σ_k p'_k·u_k)
+//	dJ/dx_j = p_j - p'_j + p_j·(u_j - Σ_k p_k·u_k)
+//	dJ/dy_j = p'_j - p_j - p'_j·(u_j - Σ_k p'_k·u_k)
 //	dx_j = p_j - q_j + α/2·dJ/dx_j = α/2·p_j·(u_j - (Σ_k p_k·u_k - 1 - 2/α)) - α/2·p'_j - q_j
 //	dy_j = p'_j - q_j + α/2·dJ/dy_j = -α/2·p'_j·(u_j - (Σ_k p'_k·u_k + 1 + 2/α)) - α/2·p_j - q_j
 func (l Output) RDrop(pool *mat.Pool, dx, x mat.Matrix, t Targets, alpha float32, w LossWorkspace) {

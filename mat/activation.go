@@ -108,7 +108,8 @@ func (f Activation) Grad(dx, x []float32) {
 //	          l = fma(c3, fma(n, n, -s), fma(c3Lo, s, fma(c3, s, c1 - q))) + c1Lo
 //	          t = n·q
 //	          tl = fma(n, l, fma(n, q, -t))
-//	e = 2^32·e^(t+tl)                          as exp.go, with 1.5·2^23 + 158, unclamped, and r + tl for r
+//	e = 2^32·e^(t+tl)                          as exp.go, with 1.5·2^23 + 158, unclamped,
+//	                                           and r + tl for r
 //	d = fma(e, 2^-32, 1)                       not for GELU
 //	r = P(n)/Q(n)                              for GELU alone
 //	y = fma(m, 2^-32, max(x, 0))               m = (n·e)/d or, for GELU, (n·e)·r

@@ -66,11 +66,14 @@ const (
 
 // KernelBF16 names what GemmBF16 runs with:
 //
-//	amx         TDPBF16PS, whose limit is 16 times that of float32 (Intel since Sapphire Rapids, on Linux)
-//	avx512bf16  VDPBF16PS, whose limit is twice that of float32 on AMD since Zen 4. It is not used where the
-//	            kernels of float32 are faster, which is measured once: on Intel it has half of their speed
+//	amx         TDPBF16PS, whose limit is 16 times that of float32 (Intel since Sapphire Rapids, on
+//	            Linux)
+//	avx512bf16  VDPBF16PS, whose limit is twice that of float32 on AMD since Zen 4. It is not used
+//	            where the kernels of float32 are faster, which is measured once: on Intel it has
+//	            half of their speed
 //	avx512, avx2, neon, generic
-//	            the kernels of Gemm on rounded numbers, see Kernel: slower than Gemm, since they are rounded by portable Go
+//	            the kernels of Gemm on rounded numbers, see Kernel: slower than Gemm, because
+//	            portable Go rounds them
 //
 // The first two need Kernel to be "avx512" and can be switched off with
 // GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off. Since its results differ, amx is not used either if

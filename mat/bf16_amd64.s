@@ -442,8 +442,9 @@ GLOBL interleave<>(SB), RODATA|NOPTR, $64
 // func packAcrossK(dst *uint16, dstBand uintptr, src *float32, srcRow uintptr, n, k int)
 // Requires: AVX512F, AVX512BW, AVX512BF16
 //
-// DI dst    R8 dstBand   SI src row 2p   R12 row 2p+1   R9 srcRow    R10 n    CX k left    AX pairs left
-// R13 dst   DX n left    K4 and K5 the lanes of the two rows, none or all    K1 those of the last band
+// DI dst         R8 dstBand  SI src row 2p  R12 row 2p+1  R9 srcRow  R10 n
+// CX k left      AX pairs left              R13 dst       DX n left
+// K4 and K5 the lanes of the two rows, none or all        K1 those of the last band
 TEXT ·packAcrossK(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ dstBand+8(FP), R8

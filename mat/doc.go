@@ -4,7 +4,8 @@
 // folder can be copied into another project as it is.
 //
 //	p := mat.NewPool(runtime.GOMAXPROCS(0))
-//	mat.Gemm(p, c, a, b.T(), mat.GemmOptions{Bias: bias, Activation: mat.ReLU}) // C = max(0, A·Bᵀ + bias)
+//	// C = max(0, A·Bᵀ + bias)
+//	mat.Gemm(p, c, a, b.T(), mat.GemmOptions{Bias: bias, Activation: mat.ReLU})
 //
 // # Matrices
 //

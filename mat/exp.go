@@ -4,7 +4,7 @@ package mat
 // rounding:
 //
 //	t = min(max(t, expMin), expMax), a NaN staying one
-//	z = fma(t, log2 e, 1.5·2^23 + 126)     rounds to k = round(t/ln 2), and has k+126 in its lowest bits
+//	z = fma(t, log2 e, 1.5·2^23 + 126)     rounds to k = round(t/ln 2); its lowest bits are k+126
 //	k = z - (1.5·2^23 + 126)
 //	r = fma(-k, ln2Lo, fma(-k, ln2Hi, t))  |r| ≤ ln2/2; the inner one is exact
 //	p = 2·e^r by a polynomial of degree 6 in Horner's scheme, each step an fma

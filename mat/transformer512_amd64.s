@@ -848,7 +848,8 @@ alone:
 	VFMADD231PS Z8, Z9, gain \
 	VADDPS  Z9, bias, bias
 
-// func normalizeParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr, mean, rstd *float32, rows int)
+// func normalizeParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr,
+//	mean, rstd *float32, rows int)
 // Requires: AVX512F
 TEXT ·normalizeParamGradRowsAVX512(SB), NOSPLIT, $0-72
 	MOVQ dgain+0(FP), DI

@@ -22,8 +22,8 @@ func allocated(f func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// What Load, LoadHeader and LoadTokenizers allocate, garbage included, is at most 32 bytes a byte of
-// the file and 64 KB; Load adds at most 16 MB to describe 2,000 layers, in which the tables of
+// What Load, LoadHeader and LoadTokenizers allocate, garbage included, is at most 32 bytes a byte
+// of the file and 64 KB; Load adds at most 16 MB to describe 2,000 layers, in which the tables of
 // positions of these files fit. Package safetensors has the same test of headers.
 func TestLoadAllocatesNoMoreThanTheFileAllows(t *testing.T) {
 	small := newModel(t, toy())

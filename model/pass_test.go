@@ -84,8 +84,8 @@ func TestRefusesEmptySentences(t *testing.T) {
 	}
 }
 
-// A panic in one microbatch reaches the caller of Train, stops none of the threads that wait for its
-// turn, and leaves a Pass that trains as before.
+// A panic in one microbatch reaches the caller of Train, stops none of the threads that wait for
+// it, and leaves a Pass that trains as before.
 func TestPanicInAMicrobatch(t *testing.T) {
 	m := newModel(t, toy())
 	b := randomBatch(m.Config, 40, 1, 3)
@@ -192,7 +192,7 @@ func TestRefusesWhatTheModelCannotTake(t *testing.T) {
 }
 
 // Gradients, losses and dropout have the same bits, whatever the microbatches.
-func TestPartsChangeNothing(t *testing.T) {
+func TestMicrobatchesChangeNothing(t *testing.T) {
 	c := toy()
 	c.Dropout, c.AttentionDropout, c.FFDropout, c.Positions = 0.2, 0.1, 0.1, Learned
 	m := newModel(t, c)

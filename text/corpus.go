@@ -54,8 +54,8 @@ func eachPair(open func() (*PairReader, error)) iter.Seq2[Pair, error] {
 }
 
 // Lines reads a text file line by line, in bounded memory, so it may be of any size. Lines end with
-// LF or CRLF; the last one need not. A byte order mark at the start is dropped. A file that is named
-// .gz or begins like one is decompressed.
+// LF or CRLF; the last one need not. A byte order mark at the start is dropped. A file that is
+// named .gz or begins like one is decompressed.
 //
 // After an error, which comes with an empty line, the sequence ends. Errors name the file, and the
 // line if there is one: a file that cannot be read, has no line at all, is not UTF-8, has a line

@@ -132,8 +132,9 @@ func contiguous(t *testing.T, s string, tokens []translate.Token, whole bool) {
 	}
 }
 
-// Attention is of the last layer, the mean of the heads: as model.Pass computes it over the pair.
-func TestAttentionIsTheLastLayersMean(t *testing.T) {
+// Attention is that of the pair of the result's tokens, which package model/decode holds against
+// the passes of training.
+func TestAttentionIsOfTheTokens(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	results, err := tr.Do(background, translate.Request{Texts: []string{"the red dog"}, Attention: true})
 	if err != nil {
@@ -146,10 +147,10 @@ func TestAttentionIsTheLastLayersMean(t *testing.T) {
 		}
 		return ids
 	}
-	passes := attentionOf(tr.Model(), ids(r.Tokens), ids(r.Translations[0].Tokens))
+	want := attentionOf(tr.Model(), ids(r.Tokens), ids(r.Translations[0].Tokens))
 	for i, row := range r.Translations[0].Attention {
-		if !slices.Equal(row, passes[i]) {
-			t.Errorf("row %d is %v, want %v", i, row, passes[i])
+		if !slices.Equal(row, want[i]) {
+			t.Errorf("row %d is %v, want %v", i, row, want[i])
 		}
 	}
 }

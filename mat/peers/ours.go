@@ -2,10 +2,11 @@
 
 // The rate of matrix products of this package, for run.sh; peer.c says what is measured, and how.
 //
-//	ours                                   prints the kernels in force, or fails if TFM_CPU asks for what is not there
-//	ours M N K TRANSB S THREADS [packed]   prints the GFLOP/s of a product, of weights packed beforehand if that is asked
-//	                                       for, and those of multiply-adds on registers alone on as many cores, measured
-//	                                       right after it
+//	ours                                  prints the kernels in force, or fails if the machine lacks
+//	                                      those that TFM_CPU asks for
+//	ours M N K TRANSB S THREADS [packed]  prints the GFLOP/s of a product, with packed of weights
+//	                                      packed beforehand, and those of multiply-adds on registers
+//	                                      alone on as many cores, measured right after it
 package main
 
 import (

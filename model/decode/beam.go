@@ -42,7 +42,7 @@ func (k beam) advance(s *search, b *sentence, first int) {
 func (k beam) isDone(b *sentence) bool {
 	// log P only falls from here, so this is the best score that any hypothesis can still come to.
 	best := b.options.score(b.live[0].logP, b.maxTokens)
-	return b.finished >= k.width || len(b.nBest) == b.options.listed() && b.nBest[len(b.nBest)-1].score >= best
+	return b.finished >= k.width || len(b.nBest) == b.options.nBest() && b.nBest[len(b.nBest)-1].score >= best
 }
 
 // truncate counts what is cut only if nothing is finished. Hypotheses that differ in the last token

@@ -15,18 +15,19 @@ type cache struct {
 	dk, dv           int // of all heads together
 }
 
-// reserve empties the cache and makes room for slots, 1 or more, of keys and values of these
+// alloc empties the cache and makes room for slots, 1 or more, of keys and values of these
 // sizes: for as many positions as the memory that is already there can hold, up to most, or for a
 // few.
-func (c *cache) reserve(slots int, s attn.Sizes, most int) {
+func (c *cache) alloc(slots int, s attn.Sizes, most int) {
 	c.slots, c.dk, c.dv = slots, s.Heads*s.DK, s.Heads*s.DV
 	c.positions = max(32, min(most, len(c.keys)/(slots*c.dk), len(c.values)/(slots*c.dv)))
 	if c.positions*slots*c.dk > len(c.keys) || c.positions*slots*c.dv > len(c.values) {
-		c.allocate()
+		c.replace()
 	}
 }
 
-func (c *cache) allocate() {
+// replace takes new memory.
+func (c *cache) replace() {
 	c.keys, c.values = make([]float32, c.slots*c.dk*c.positions), make([]float32, c.slots*c.positions*c.dv)
 }
 
@@ -39,7 +40,7 @@ func (c *cache) grow(t int) {
 	for c.positions <= t {
 		c.positions *= 2
 	}
-	c.allocate()
+	c.replace()
 	for i := range c.slots {
 		k, v := c.slot(i)
 		oldK, oldV := old.slot(i)

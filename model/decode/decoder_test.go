@@ -344,7 +344,8 @@ func TestRowsForkAndBeginAtAnyStep(t *testing.T) {
 	}
 }
 
-// However hypotheses fork, die, change their order and begin, a row's logits are those of its tokens alone.
+// However hypotheses fork, end, change their order and begin, a row's logits are those of its tokens
+// alone.
 func TestRowsAreIndependent(t *testing.T) {
 	const width = 6
 	w := NewWeights(opinionated(t, toy(), 5), nil)

@@ -79,13 +79,13 @@ func (o *Options) score(logP float64, n int) float64 {
 	return logP / mat.Pow(length, o.Alpha)
 }
 
-// listed is the number of translations of a source that are wanted.
-func (o *Options) listed() int { return max(1, o.NBest) }
+// nBest is the number of translations of a source that are wanted.
+func (o *Options) nBest() int { return max(1, o.NBest) }
 
 // width is the most hypotheses of a source at once.
 func (o *Options) width() int {
 	if o.Sample {
-		return o.listed()
+		return o.nBest()
 	}
 	return o.Beam
 }

@@ -17,7 +17,7 @@ type sample struct {
 	*Options
 }
 
-func (o sample) starts() int { return o.listed() }
+func (o sample) starts() int { return o.nBest() }
 
 func (o sample) expand(s *search, row int, logits []float32, out []continuation) []continuation {
 	b, h := s.hypothesis(row)
@@ -35,8 +35,8 @@ type sampling struct {
 	random      []rand.ChaCha8
 }
 
-// reserve makes room for rows of logits of a vocabulary.
-func (s *sampling) reserve(rows, vocabulary int) {
+// alloc makes room for rows of logits of a vocabulary.
+func (s *sampling) alloc(rows, vocabulary int) {
 	for len(s.likely) < rows {
 		s.likely, s.random = append(s.likely, nil), append(s.random, rand.ChaCha8{})
 	}

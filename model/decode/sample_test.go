@@ -152,7 +152,7 @@ func TestDrawsAreAFunctionOfSeedAndNumber(t *testing.T) {
 			t.Errorf("%+v: other draws the second time", o)
 		}
 		for i, list := range all {
-			if len(list) != o.listed() {
+			if len(list) != o.nBest() {
 				t.Errorf("%+v: %d translations of source %d", o, len(list), i)
 			}
 			for j, h := range list {
@@ -213,7 +213,7 @@ func TestTopPOfEqualProbabilities(t *testing.T) {
 	const n = 8000
 	row := make([]float32, n)
 	var r sampling
-	r.reserve(1, n)
+	r.alloc(1, n)
 	for _, topP := range []float64{1e-9, 0.5, 0.999} {
 		r.draw(0, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 0)
 		// Of equal ones those with small ids stay, so the last number picks the edge.
@@ -230,7 +230,7 @@ func TestDrawsAreFromTheMostProbable(t *testing.T) {
 	const n = 3000
 	random := rand.New(rand.NewPCG(3, 3))
 	var r sampling
-	r.reserve(1, n)
+	r.alloc(1, n)
 	for range 200 {
 		row, p := make([]float32, n), make([]float32, n)
 		for i := range row {

@@ -109,7 +109,7 @@ func (b *sentence) finish(e ending) {
 	i := len(b.nBest)
 	for ; i > 0 && b.nBest[i-1].score < e.score; i-- {
 	}
-	if len(b.nBest) == b.options.listed() {
+	if len(b.nBest) == b.options.nBest() {
 		if i == len(b.nBest) {
 			return
 		}
@@ -202,7 +202,7 @@ func (s *search) step(p *mat.Pool, m stepper) {
 		s.count = append(s.count, 0)
 	}
 	if s.samples {
-		s.sampling.reserve(len(s.rows), s.logits.Cols)
+		s.sampling.alloc(len(s.rows), s.logits.Cols)
 	}
 	mat.Each(p, len(s.rows), 4, expandRows{s})
 }

@@ -105,7 +105,7 @@ func (s *State) Begin(sources [][]int32, rows, positions int) {
 	for i := range s.w.model.Decoder {
 		l := &s.w.model.Decoder[i]
 		s.sources[i].fill(s.pool, &l.Cross, memory)
-		s.caches[i].reserve(rows, l.Self.Sizes, positions)
+		s.caches[i].alloc(rows, l.Self.Sizes, positions)
 	}
 }
 

@@ -1,12 +1,13 @@
 //go:build ignore
 
-// tfm's side of the comparison of loss curves with PyTorch; curve.sh says what is compared, and how.
+// tfm's side of the comparison of loss curves with PyTorch; curve.sh says what is compared and how.
 //
 //	curve [flags] SRC TGT DIR    trains on two files of text without dropout, and leaves in DIR
-//	    lengths.tsv              the number of tokens of each pair, with the end mark: source, tab, target
+//	    lengths.tsv              the tokens of each pair, with the end mark: source, tab, target
 //	    initial.safetensors      the model before the first step
 //	    settings.json            what curve.py must know besides: rates of all steps, clipping, Adam
-//	    batches.jsonl            the batch of each step: {"src":[[id, …], …],"tgt":[[id, …], …]}, without marks
+//	    batches.jsonl            the batch of each step: {"src":[[id, …], …],"tgt":[[id, …], …]},
+//	                             without marks
 //	    tfm/log.jsonl            the loss of each step, as tfm train writes it
 package main
 
