@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"tfm/text"
@@ -13,8 +14,11 @@ import (
 // is safe for concurrent use.
 type Pair struct{ Source, Target text.Tokenizer }
 
-// Joint reports whether source and target share one tokenizer.
-func (p Pair) Joint() bool { return p.Source == p.Target }
+// Joint reports whether source and target share one tokenizer. Tokenizers that Go cannot compare,
+// because they are structs with slices or maps, are two.
+func (p Pair) Joint() bool {
+	return reflect.ValueOf(p.Source).Comparable() && reflect.ValueOf(p.Target).Comparable() && p.Source == p.Target
+}
 
 // The keys of a model file's tokenizers: joint alone, or the other two.
 const (

@@ -53,6 +53,25 @@ func TestPairInFiles(t *testing.T) {
 	}
 }
 
+// byValue is a tokenizer that cannot be compared with ==.
+type byValue struct {
+	text.Tokenizer
+	pieces []string
+}
+
+// A tokenizer need not be a pointer.
+func TestJointOfTokenizersThatCannotBeCompared(t *testing.T) {
+	bpe := trained(t, true, 300).Source
+	for _, p := range []Pair{{byValue{bpe, nil}, byValue{bpe, nil}}, {byValue{bpe, nil}, bpe}, {bpe, byValue{bpe, nil}}} {
+		if p.Joint() {
+			t.Errorf("%T and %T are one tokenizer, expected two", p.Source, p.Target)
+		}
+		if files, err := p.Marshal(); len(files) != 2 || err != nil {
+			t.Errorf("%T and %T: %d files, %v, expected 2", p.Source, p.Target, len(files), err)
+		}
+	}
+}
+
 func TestUnmarshalPairErrors(t *testing.T) {
 	good, err := trained(t, true, 300).Source.MarshalBinary()
 	if err != nil {
