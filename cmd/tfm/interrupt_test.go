@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -56,9 +57,19 @@ func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string
 	}
 }
 
+// needSignal skips a test where a signal is ignored, as under nohup: the program ignores it too, and
+// trains on.
+func needSignal(t *testing.T, sig os.Signal) {
+	t.Helper()
+	if signal.Ignored(sig) {
+		t.Skipf("%v is ignored by whoever started the tests", sig)
+	}
+}
+
 func TestSignalsSaveAndResumeContinues(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
+			needSignal(t, sig)
 			args, m := trainArgs(t, "-steps", "1000000")
 			c, rest := startTraining(t, args)
 			c.Process.Signal(sig)
@@ -104,6 +115,7 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 // A signal during the final average, when all steps are done, interrupts too: no model is written,
 // and the command that is named ends in the model of a run that nobody interrupted.
 func TestSignalDuringTheAverage(t *testing.T) {
+	needSignal(t, syscall.SIGINT)
 	toyCorpus(t)
 	src, tgt := write(t, "valid.en", strings.Repeat(read(t, toy.testSrc), 60)), write(t, "valid.fr", strings.Repeat(read(t, toy.testTgt), 60))
 	flags := []string{"-steps", "4", "-save-every", "2", "-average", "2", "-valid-every", "1000", "-valid-src", src, "-valid-tgt", tgt}
@@ -172,6 +184,7 @@ func TestSignalWhileAResumedRunReads(t *testing.T) {
 // A signal while the demo translates ends it as one during its training does: quietly, with the
 // signal's exit code.
 func TestSignalWhileTheDemoTranslates(t *testing.T) {
+	needSignal(t, syscall.SIGINT)
 	m := filepath.Join(t.TempDir(), "demo.safetensors")
 	c, stderr := tfm("demo", "-steps", "2", "-model", m), new(strings.Builder)
 	c.Stderr = stderr
@@ -210,6 +223,7 @@ func runHere(t *testing.T, ctx context.Context, args ...string) (code int, stder
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
+	needSignal(t, syscall.SIGINT)
 	args, _ := trainArgs(t, "-accumulate", "20000") // a step that takes longer than the test waits
 	c, rest := startTraining(t, args)
 	ended := make(chan string)
