@@ -92,6 +92,8 @@ func (d *demo) run(ctx context.Context, args []string) error {
 		Corpus:   corpus.Options{Train: corpus.Pairs("the demo's grammar", pairsOf(pairs)), VocabSize: 2000, Joint: true},
 		Config:   config,
 		Options:  d.options,
+		SrcLang:  "zh",
+		TgtLang:  "en",
 		Threads:  d.threads,
 		Progress: terminal.NewProgress(os.Stderr),
 	}

@@ -19,6 +19,9 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%d times %q, want %d:\n%s", got, name, want, o.stdout)
 		}
 	}
+	if o := mustRun(t, "", "info", "-model", m); !strings.Contains(o.stdout, "zh to en") {
+		t.Errorf("info of the demo's model does not name its languages:\n%s", o.stdout)
+	}
 	if o := mustRun(t, "他爱咖啡。\n", "translate", "-model", m, "-max-extra", "5"); strings.Count(o.stdout, "\n") != 1 {
 		t.Errorf("translated to %q", o.stdout)
 	}

@@ -215,11 +215,6 @@ func Position(kind string, pos, j, d int) float64 {
 	return math.Sin(angle)
 }
 
-// Embed is E[id]·sqrt(d) plus the sinusoids of section 3.5.
-func Embed(e []float64, d int, ids []int32) Matrix {
-	return Reading{}.Embed(Weights{"": e}, "", d, ids)
-}
-
 // Embed is the embeddings of that name plus positions.
 func (r Reading) Embed(w Weights, name string, d int, ids []int32) Matrix {
 	x, scale := New(len(ids), d), math.Sqrt(float64(d))
