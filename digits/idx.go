@@ -29,7 +29,7 @@ type Set struct {
 // Len is the number of images.
 func (s Set) Len() int { return len(s.Labels) }
 
-// Split returns the images but for the last n, and those.
+// Split returns all images except the last n, and the last n.
 func (s Set) Split(n int) (first, last Set) {
 	at := s.Len() - n
 	return Set{s.Pixels[:at*pixels], s.Labels[:at]}, Set{s.Pixels[at*pixels:], s.Labels[at:]}

@@ -91,7 +91,7 @@ func TestTrainingLearns(t *testing.T) {
 	if last.Step != 250 || last.Loss.Tokens != 400 {
 		t.Errorf("the last report was %+v", last)
 	}
-	// Squares in ten places; it finds all, but for the last weights' luck.
+	// Squares in ten places; it finds all, except the last weights' luck.
 	if l, err := Evaluate(context.Background(), m, r, test, nil); err != nil || l.Correct < 180 || l.Tokens != 200 {
 		t.Errorf("%d of %d, %v", l.Correct, l.Tokens, err)
 	}

@@ -138,7 +138,7 @@ const (
 	_
 	_
 	_
-	geluQ // of degree 5, but for the 1
+	geluQ // of degree 5, without the 1
 	_
 	_
 	_

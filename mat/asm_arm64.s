@@ -115,7 +115,7 @@ rows: \
 	FCMLT0(C3, T3)  \
 	BIC(T3, C3, C3)
 
-// n numbers, fewer than 16, from FROM to TO, which are moved past them but for the last
+// n numbers, fewer than 16, from FROM to TO, which are moved past them except the last
 #define COPYEDGE(N, FROM, TO) \
 	TBZ     $3, N, 3(PC)       \
 	FLDPQ.P 32(FROM), (F24, F25) \

@@ -44,9 +44,9 @@ func choose(name string) (isa, error) {
 // environment variable TFM_CPU chooses another than the best one that the machine can run.
 func Kernel() string { return kernel.String() }
 
-// CheckKernel is an error if TFM_CPU names a kernel that is unknown, that the machine cannot run or
-// that was not built in. The best kernel is then in force instead; programs report the error when
-// they start.
+// CheckKernel returns an error if TFM_CPU names a kernel that is unknown, that the machine cannot
+// run or that was not built in. The best kernel is then in force instead; programs report the error
+// when they start.
 func CheckKernel() error { return kernelErr }
 
 // Feature is an extension of the processor's instructions that kernels are written with.

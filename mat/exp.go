@@ -12,7 +12,7 @@ package mat
 //
 // As k-1 and not k is the exponent of the last factor, results up to the largest number come out,
 // those above it overflow to +Inf, and at k = -126 the factor is 0. The relative error is below
-// 1e-7, of which 3e-9 is the polynomial's.
+// 1e-7, including 3e-9 from the polynomial.
 
 // The places of expConst, which assembly takes its constants from.
 const (

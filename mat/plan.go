@@ -378,7 +378,7 @@ func planInt8(m, n, k, tileRows, threads int, l *limits) grid {
 	return g
 }
 
-// grid divides C [m × n] into blocks of rows × cols, of which the last ones may be smaller.
+// grid divides C [m × n] into blocks of rows × cols; the last ones may be smaller.
 type grid struct{ m, n, rows, cols int }
 
 func (g *grid) count() int { return ceilDiv(g.m, g.rows) * ceilDiv(g.n, g.cols) }
@@ -390,7 +390,7 @@ func (g *grid) bounds(task int) (i0, i1, j0, j1 int) {
 	return i0, min(i0+g.rows, g.m), j0, min(j0+g.cols, g.n)
 }
 
-// stripRows divides rows into strips of tile rows but for the last two, which share what is left
+// stripRows divides rows into strips of tile rows except the last two, which share what is left
 // evenly: the fewer rows a strip has, the less it makes of what it reads.
 type stripRows struct{ strips, tile, last, last2 int }
 

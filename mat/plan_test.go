@@ -110,7 +110,7 @@ func TestPlansOfOtherArithmetic(t *testing.T) {
 	}
 }
 
-// Tasks are whole tiles but for the last ones, cover C, and there is an end to dividing.
+// Tasks are whole tiles except the last ones, cover C, and there is an end to dividing.
 func TestTasksCoverTheProduct(t *testing.T) {
 	l := newLimits(defaultCaches)
 	for kernel := range tiles {

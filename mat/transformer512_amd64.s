@@ -16,7 +16,7 @@
 	VMINPS Z0, Z15, Z0   \
 	POWER(NOLOW)
 
-// POWER is all of EXP but for the range. LOW adds the lower digits of what Z0 was to the remainder.
+// POWER is EXP without its range check. LOW adds the lower digits of what Z0 was to the remainder.
 #define POWER(LOW) \
 	VMOVAPS          Z0, Z2        \ // z = round(t·log2 e) + 1.5·2^23 + 126
 	VFMADD213PS      Z17, Z16, Z2  \
@@ -116,7 +116,7 @@ end3:
 // Rows of softmax, of which those of one register or two stay in registers. R8 is s, R9 rows left,
 // R11 the numbers of a row that count, R12 those it has; Z18 is 0, X19 1, X20 -MaxFloat32.
 
-// EXPROW is EXPSUM in registers: Z0 = exp((Z0 - Z8)·Z9), 0 but for the lanes of K.
+// EXPROW is EXPSUM in registers: Z0 = exp((Z0 - Z8)·Z9), 0 outside the lanes of K.
 #define EXPROW(K) \
 	VSUBPS Z8, Z0, Z0    \
 	VMULPS Z9, Z0, Z0    \

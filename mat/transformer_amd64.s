@@ -20,7 +20,7 @@
 	VMINPS       Y1, Y6, Y1      \
 	POWER(·expConst+const_expRound*4(SB), NOLOW)
 
-// POWER is all of EXP but for the range. LOW adds the lower digits of what Y0 and Y1 were to the
+// POWER is EXP without its range check. LOW adds the lower digits of what Y0 and Y1 were to the
 // remainders.
 #define POWER(round, LOW) \
 	VBROADCASTSS round, Y6       \ // z = round(t·log2 e) + 1.5·2^23 + 126

@@ -30,7 +30,7 @@
 	FMIN4S(5, 0, 0)   \
 	POWER(NOLOW)
 
-// POWER is all of EXP but for the range. LOW adds the lower digits of what V0 was to the remainder.
+// POWER is EXP without its range check. LOW adds the lower digits of what V0 was to the remainder.
 #define POWER(LOW) \
 	MOV16B(7, 3)      \ // z
 	FMLA4S(6, 0, 3)   \
@@ -290,7 +290,7 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 	RET
 
 // The others are the sequences that activation.go describes. n is in V29, tl in V30, e and what
-// follows from it in V0, d or r in V1. V4 is the limit, V6 to V15 are as in EXPCONST but for the
+// follows from it in V0, d or r in V1. V4 is the limit, V6 to V15 are as in EXPCONST except for the
 // rounding constant, V16 is 2^-32, V17 1.
 #define ACTCONST \
 	EXPCONST                   \

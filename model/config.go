@@ -214,7 +214,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// known is an error if v is none of the named values.
+// known returns an error unless v is one of the named values.
 func known[V ~uint8](name string, v V, names []string) error {
 	if int(v) >= len(names) {
 		return &FieldError{name, int(v), "one of " + strings.Join(names, ", ")}

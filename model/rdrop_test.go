@@ -8,7 +8,7 @@ import (
 )
 
 // Without dropout both copies are the same, so nothing is to be made alike: the loss is that of
-// Train twice, and the gradient, at half the scale, is that of Train but for the order of its sums.
+// Train twice, and the gradient, at half the scale, is that of Train up to the order of its sums.
 func TestRDropOfAModelWithoutDropout(t *testing.T) {
 	m := newModel(t, toy())
 	b := randomBatch(m.Config, 6, 0, 3)

@@ -8,7 +8,7 @@ import (
 	"tfm/train/runlog"
 )
 
-// curves returns the charts of a run: those of which the log has values.
+// curves returns the charts for which the log has values.
 func curves(r *runlog.Run) []chart {
 	steps := func(value func(runlog.Step) runlog.Number) (l line) {
 		for _, s := range r.Steps {

@@ -284,7 +284,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// The grey of a picture is the root of the weight, so what the script reads is the weight but for
+// The grey of a picture is the root of the weight, so what the script reads is the weight except
 // the eight bits of grey.
 func TestPicturesHoldTheWeights(t *testing.T) {
 	s := sentenceOf(9, 6, 3, 2)

@@ -38,7 +38,7 @@ func (s *Warnings) Add(w Warning) {
 	}
 }
 
-// Summarize shows the number of each kind of which there were more than were shown.
+// Summarize shows the number of warnings of each kind that had more than were shown.
 func (s *Warnings) Summarize() {
 	for _, kind := range s.kinds {
 		if n := s.counts[kind]; n > warningsShown {

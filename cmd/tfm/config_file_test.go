@@ -19,7 +19,7 @@ func dump(t *testing.T, args ...string) string {
 	return mustRun(t, "", append([]string{"train", "-dump-config"}, args...)...).stdout
 }
 
-// wantSetting is an error if a dump has not a line.
+// wantSetting fails the test unless the dump has the line.
 func wantSetting(t *testing.T, dump, line string) {
 	t.Helper()
 	if !slices.Contains(strings.Split(dump, "\n"), line) {

@@ -245,12 +245,12 @@ func printTable3() error {
 	return err
 }
 
-// difference is how much more n is than so many millions, as a fraction of them.
+// difference returns n relative to a number of millions: 0.02 is 2 % more.
 func difference(n, millions int) float64 { return float64(n)/(1e6*float64(millions)) - 1 }
 
 const table3Note = `
-The vocabulary is 37,000 pieces, and both embeddings and the output projection are one matrix. Rows without a figure
-of the paper's are said to be base but for what they change, and the paper gives whole millions.
+The vocabulary is 37,000 pieces, and both embeddings and the output projection are one matrix. The paper gives
+whole millions, and no figure for rows that it describes only by their difference from base.
 
 Differences of more than 2 %: base, B1, B2 and C1 to C6 (and C7, with 1.9 %) all lack the same thing, the weights of
 3,200 to 4,900 further pieces. With 41,000 pieces each of them is within 1 % of the paper's figure, so that its

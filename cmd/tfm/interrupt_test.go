@@ -57,8 +57,8 @@ func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string
 	}
 }
 
-// needSignal skips a test where a signal is ignored, as under nohup: the program ignores it too, and
-// trains on.
+// needSignal skips the test if sig is ignored, as SIGHUP is under nohup: the program under test
+// inherits that and trains on.
 func needSignal(t *testing.T, sig os.Signal) {
 	t.Helper()
 	if signal.Ignored(sig) {

@@ -269,7 +269,7 @@ func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {
 	return &settings.Tokenizers{Path: path, Joint: tokens.Joint()}, nil
 }
 
-// checkOverwrite is an error if a new run would replace a model or a run without -force.
+// checkOverwrite reports the model or checkpoint that a new run would replace without -force.
 func (t *trainer) checkOverwrite() error {
 	if t.Resume {
 		return nil

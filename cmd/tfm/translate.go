@@ -157,7 +157,7 @@ func writeList(w io.Writer, number int, list []translate.Translation) {
 	}
 }
 
-// sampleOrSearch is an error if flags for the one are given with the other.
+// sampleOrSearch reports a flag of beam search given for sampling, or the reverse.
 func sampleOrSearch(s decode.Options, given map[string]string) error {
 	if _, beam := given["beam"]; beam && s.Sample {
 		return cli.Usagef("either -beam or -sample")

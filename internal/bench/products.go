@@ -7,8 +7,8 @@ import (
 	"tfm/mat"
 )
 
-// products are those that take most of a Transformer's time. The letters say how A and B are stored:
-// N as they are multiplied, T transposed.
+// products are those that take most of a Transformer's time. The letters say how A and B are
+// stored: N as they are multiplied, T transposed.
 var products = []struct {
 	what, form string
 	m, n, k    int

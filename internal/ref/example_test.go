@@ -256,7 +256,7 @@ func rows(m mat.Matrix) {
 }
 
 // The mean of 1, 3, 5, 7 is 4 and the sum of squares around it 20: a deviation of sqrt(20/4) =
-// 2.236. Twice the row gives the same, but for eps.
+// 2.236. Twice the row gives the same up to eps.
 func ExampleLayerNorm() {
 	x := mat.Of([]float32{
 		1, 3, 5, 7,

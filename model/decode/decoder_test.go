@@ -344,8 +344,8 @@ func TestRowsForkAndBeginAtAnyStep(t *testing.T) {
 	}
 }
 
-// However hypotheses fork, end, change their order and begin, a row's logits are those of its tokens
-// alone.
+// A row's logits depend on its own tokens alone, however hypotheses fork, end, begin and change
+// their order.
 func TestRowsAreIndependent(t *testing.T) {
 	const width = 6
 	w := NewWeights(opinionated(t, toy(), 5), nil)

@@ -110,5 +110,5 @@ func each(vocabulary, words int) [][]int32 {
 	return all
 }
 
-// close reports that scores are the same but for some roundings of float32 in log Z.
+// close reports that scores are the same up to some roundings of float32 in log Z.
 func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-5*(1+math.Abs(b)) }

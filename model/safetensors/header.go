@@ -55,7 +55,7 @@ func splitFile(file []byte) (jsonText, data []byte, err error) {
 }
 
 // parseHeader reads the header of a file with dataLen bytes of data. It takes
-// time linear in len(jsonText), but for sorting the tensors, and allocates at
+// time linear in len(jsonText), except for sorting the tensors, and allocates at
 // most maxAllocRatio bytes for each byte of it.
 func parseHeader(jsonText []byte, dataLen int) (*header, error) {
 	if !utf8.Valid(jsonText) {

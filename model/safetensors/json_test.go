@@ -25,7 +25,7 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// The parser reads strings and headers as encoding/json does, or refuses them; but for half a
+// The parser reads strings and headers as encoding/json does, or refuses them, except for half a
 // surrogate pair it refuses no string that encoding/json reads.
 func FuzzString(f *testing.F) {
 	for _, s := range []string{`"a\n\u00e9\ud83d\ude00"`, `"\ud800"`, `"\\ufffd\udc00"`, "\"\x00\"", `"\u12g4"`, `"`, `1`} {

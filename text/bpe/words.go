@@ -18,7 +18,7 @@ const maxWordBytes = 1 + maxWord*utf8.UTFMax
 //	[ ] letter…    an optional space and a run of letters and marks
 //	[ ] digit      an optional space and one digit
 //	[ ] other…     an optional space and a run of anything else that is visible
-//	white…         white space, but for the one space that the next word takes
+//	white…         white space, except the one space that the next word takes
 //
 // cut after maxWord runes. Digits stand alone so that a number has the same
 // pieces in both languages, whatever was frequent in each, and copying it is

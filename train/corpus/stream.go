@@ -160,7 +160,7 @@ func (s *stream) sum() [2]uint64 {
 	return [2]uint64{s.hash[0].Sum64(), s.hash[1].Sum64()}
 }
 
-// compare is an error if pairs first to last are not what they were.
+// compare reports that pairs first to last have changed.
 func (s *stream) compare(found, expected [2]uint64, first, last int) error {
 	for side, path := range []string{s.src, s.tgt} {
 		if found[side] != expected[side] {

@@ -58,8 +58,7 @@ func newText(name string, f files) *Text {
 	}, &f}
 }
 
-// Check is an error if one of the files cannot be opened, or is a pipe or the like, which can be
-// read only once.
+// Check reports a file that cannot be opened, or that can be read only once, such as a pipe.
 func (t *Text) Check() error {
 	if t.files == nil {
 		return nil

@@ -1,5 +1,5 @@
 // Package recipes holds the recipes of `tfm train -preset`: files of settings, each with all those
-// of a run that is known to reach a result, but for files and threads. The first line of a recipe
+// of a run that is known to reach a result, except files and threads. The first line of a recipe
 // says which result. It imports the standard library alone.
 package recipes
 

@@ -75,8 +75,8 @@ func (p Program) run(ctx context.Context, c Command, args []string) error {
 	return act(ctx, f.set.Args())
 }
 
-// flagsFirst is an error if one of the arguments left over after parsing looks like a flag: package
-// flag stops at the first argument that is none, and would silently take what follows for a file.
+// flagsFirst reports an argument after the flags that looks like a flag. Package flag stops parsing
+// at the first argument without a dash, so a later flag would silently be taken for a file.
 func flagsFirst(all, left []string) error {
 	if parsed := len(all) - len(left); parsed > 0 && all[parsed-1] == "--" {
 		return nil
@@ -89,7 +89,7 @@ func flagsFirst(all, left []string) error {
 	return nil
 }
 
-// NoArguments is an error if there are arguments after the flags.
+// NoArguments reports any argument after the flags.
 func NoArguments(args []string) error {
 	if len(args) > 0 {
 		return Usagef("unexpected argument %q", args[0])

@@ -156,7 +156,7 @@ func ThreadsFlag(f *Flags, n *int) {
 	f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads; the results do not depend on them")
 }
 
-// CheckThreads is an error if n is out of range.
+// CheckThreads reports a number of threads out of range.
 func CheckThreads(n int) error {
 	if most := 4096; n < 1 || n > most {
 		return Usagef("-threads %d: must be 1 to %d", n, most)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// CheckWritable is an error if a file could not be written at path. It is asked before work whose
+// CheckWritable reports why a file cannot be written at path. It is called before work whose
 // result would be lost, and leaves nothing behind.
 func CheckWritable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {

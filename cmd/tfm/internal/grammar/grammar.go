@@ -563,8 +563,9 @@ func (g *generator) howMany() sentence {
 var demonstratives = []nounPhrase{newNoun("这", "this", "this", third), newNoun("那", "that", "that", third),
 	newNoun("这些", "these", "these", pluralPerson), newNoun("那些", "those", "those", pluralPerson)}
 
-// 这些是我们的书。 These are our books. 那把雨伞是玛丽的。 That umbrella is Mary's. 这是谁的车？
-// Whose car is this?
+// 这些是我们的书。 These are our books.
+// 那把雨伞是玛丽的。 That umbrella is Mary's.
+// 这是谁的车？ Whose car is this?
 func (g *generator) possession() sentence {
 	w, p, mode := g.of(nouns, "ta"), g.possessor(), g.mode(nowTense)
 	core, not := coreOf(p.pron, "own", w.en()), map[mood]string{deny: "不"}[mode]
@@ -583,7 +584,8 @@ func (g *generator) possession() sentence {
 	return be(mode, this, "be", "", join(p.det, name), join(this.zh, not, "是", p.zh, "的", w.zh), core)
 }
 
-// 他们是医生。 They are doctors. 我的妹妹想当一位演员。 My younger sister wants to be an actor.
+// 他们是医生。 They are doctors.
+// 我的妹妹想当一位演员。 My younger sister wants to be an actor.
 func (g *generator) profession() sentence {
 	c := clause{verb: word{zh: "是", forms: []string{"be"}}, tense: nowTense}
 	c.mode = g.mode(c.tense)
@@ -636,7 +638,8 @@ func (g *generator) copula(mode mood, subj nounPhrase, times string, yes, not, e
 	return be(mode, subj, aux, adv, join(en, time.en), zh, core)
 }
 
-// 我昨天很忙。 I was busy yesterday. 那位老师非常聪明。 That teacher is very clever.
+// 我昨天很忙。 I was busy yesterday.
+// 那位老师非常聪明。 That teacher is very clever.
 func (g *generator) state() sentence {
 	mode := g.mode(nowTense)
 	subj, adj := g.subject(mode, g.person), g.of(adjectives, "P-")
@@ -661,7 +664,8 @@ func (g *generator) thing() (noun, adj word) {
 	return noun, adj
 }
 
-// 这些花很漂亮。 These flowers are beautiful. 我的车不是红色的。 My car is not red.
+// 这些花很漂亮。 These flowers are beautiful.
+// 我的车不是红色的。 My car is not red.
 func (g *generator) quality() sentence {
 	w, adj := g.thing()
 	n, mode := g.noun(word{zh: w.zh, forms: w.forms, b: w.b}, "dDpt"), g.mode(nowTense)
@@ -677,8 +681,8 @@ func (g *generator) quality() sentence {
 	return g.copula(mode, n, "", yes, not, en, coreOf(w.en(), "be", adj.en()))
 }
 
-// 汤姆比我高。 Tom is taller than me. 这辆车没有那辆车贵。 This car is not as expensive as that
-// car.
+// 汤姆比我高。 Tom is taller than me.
+// 这辆车没有那辆车贵。 This car is not as expensive as that car.
 func (g *generator) comparison() sentence {
 	mode := g.mode(nowTense)
 	adj := g.of(adjectives, "P")
@@ -712,8 +716,9 @@ func (g *generator) spot() nounPhrase {
 	}
 }
 
-// 她昨天在家。 She was at home yesterday. 书在桌子上。 The book is on the table. 你的钥匙在哪里？
-// Where is your key?
+// 她昨天在家。 She was at home yesterday.
+// 书在桌子上。 The book is on the table.
+// 你的钥匙在哪里？ Where is your key?
 func (g *generator) whereabouts() sentence {
 	mode := g.mode(nowTense)
 	subj, at, times := g.subject(mode, g.person), g.place("cehqsow"), "pf"
@@ -727,8 +732,8 @@ func (g *generator) whereabouts() sentence {
 	return g.copula(mode, subj, times, at.zh, "不 "+at.zh, at.en, coreOf(subj.head, "be", at.head))
 }
 
-// 桌子上有两本书。 There are two books on the table. 花园里没有狗。 There are no dogs in the
-// garden.
+// 桌子上有两本书。 There are two books on the table.
+// 花园里没有狗。 There are no dogs in the garden.
 func (g *generator) thereIs() sentence {
 	w, at, mode := g.of(nouns, "uj"), g.spot(), g.mode(nowTense)
 	if g.chance(50) {
@@ -751,8 +756,8 @@ func (g *generator) thereIs() sentence {
 	return be(mode, there, "be", "", join(n.en, at.en), join(at.zh, "有", n.zh), core)
 }
 
-// 我们明天会坐火车去北京。 We will go to Beijing by train tomorrow. 他从来没去过博物馆。 He has
-// never been to the museum.
+// 我们明天会坐火车去北京。 We will go to Beijing by train tomorrow.
+// 他从来没去过博物馆。 He has never been to the museum.
 func (g *generator) way() sentence {
 	c := clause{verb: word{zh: "去", forms: []string{"go", "went", "been"}}}
 	for c.tense = pick(g, tenses); c.tense.adv != "" || c.tense.aux == "be" || c.tense.lead == "like"; {
@@ -770,7 +775,8 @@ func (g *generator) way() sentence {
 	return c.sentence()
 }
 
-// 安娜住在上海。 Anna lives in Shanghai. 他们来自法国吗？ Do they come from France?
+// 安娜住在上海。 Anna lives in Shanghai.
+// 他们来自法国吗？ Do they come from France?
 func (g *generator) home() sentence {
 	c := clause{verb: word{zh: "住", forms: []string{"live"}}, tense: nowTense, mode: g.mode(nowTense), obj: g.place("c")}
 	if g.chance(50) {
@@ -797,7 +803,8 @@ func (g *generator) giving() sentence {
 	return c.sentence()
 }
 
-// 请打开这扇窗户。 Please open this window. 不要卖你的车。 Do not sell your car.
+// 请打开这扇窗户。 Please open this window.
+// 不要卖你的车。 Do not sell your car.
 func (g *generator) request() sentence {
 	v := g.of(verbs, "bmorsxzP")
 	for strings.Contains(v.b, "~") {

@@ -151,8 +151,8 @@ func Resolve(layers []Layer, facts Facts) (*Run, error) {
 }
 
 // Model returns the settings of the model of a preset or a recipe with the flags that are given
-// over it, of which those that are not settings of a model are ignored: what `tfm info` shows. What
-// follows from the training is not resolved.
+// over it, as `tfm info` shows them. Flags that are not settings of a model are ignored, and
+// settings that follow from a training are not resolved.
 func Model(preset string, given map[string]string) (*Run, error) {
 	own := map[string]string{"preset": preset}
 	for _, name := range append(modelNames(), "init") {
@@ -324,8 +324,8 @@ func presetConfig(name string) (model.Config, error) {
 	return c, nil
 }
 
-// sameRun is an error if a setting that could change the weights of a run is not the run's: what
-// was given is blamed before what follows from it.
+// sameRun reports the first setting that differs from the run's and could change its weights.
+// Settings that were given are reported before derived ones.
 func (r *Run) sameRun(run map[string]string, checkpoint string) error {
 	now := r.flags.Values()
 	var own []string

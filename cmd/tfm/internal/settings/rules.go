@@ -121,8 +121,8 @@ func (r *Run) lengths() {
 	}
 }
 
-// checkCompatible is an error if the configuration is not that of the model of -init in what its
-// weights depend on; what was given is blamed before what follows from it.
+// checkCompatible reports the first setting that the weights of the model of -init depend on and
+// that differs from it. Settings that were given are reported before derived ones.
 func (r *Run) checkCompatible(init *Trained) error {
 	before := init.Config
 	if before.Tie == model.TieAll && !r.Joint {
@@ -139,7 +139,7 @@ func (r *Run) checkCompatible(init *Trained) error {
 	return nil
 }
 
-// keepLengths: the model of -init keeps its positions, of which learned ones limit the sentences.
+// keepLengths: the model of -init keeps its positions; learned positions limit the sentences.
 func (r *Run) keepLengths(init *Trained) error {
 	most := init.Config.MaxLen
 	r.Config.MaxLen = max(r.Config.MaxLen, most)

@@ -15,7 +15,7 @@ func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	return &s
 }
 
-// CheckSearch is an error if a flag of a search is invalid.
+// CheckSearch reports the first invalid flag of a search.
 func CheckSearch(s decode.Options) error {
 	if s.MaxExtra < 0 || s.MaxExtra >= 1<<16 {
 		return cli.Usagef("-max-extra %d: must be 0 to %d", s.MaxExtra, 1<<16-1)

@@ -18,7 +18,7 @@ import (
 
 // Job is a model to be trained.
 type Job struct {
-	Corpus           corpus.Options // but for its Progress
+	Corpus           corpus.Options // except its Progress
 	Config           model.Config   // Run sets its vocabularies
 	Options          train.Options
 	SrcLang, TgtLang string // as in train.Data
