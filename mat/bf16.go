@@ -32,10 +32,10 @@ import "math"
 //
 // The pairs are how Intel defines VDPBF16PS, the tiles how it defines TDPBF16PS ("Intel 64 and
 // IA-32 Architectures Software Developer's Manual", volume 2). Only where KernelBF16 is "amx" is it
-// tiles. All others compute in pairs and give the same bits, portable Go included, except in one case
-// on NEON, which looks whether a result is denormal before rounding it: if the exact one lies in
-// [2^-126 - 2^-151, 2^-126), it is 0 there and 2^-126 elsewhere. Nothing else shows in the result:
-// not m, n, the strides or the number of threads.
+// tiles. All others compute in pairs and give the same bits, portable Go included, except in one
+// case on NEON, which looks whether a result is denormal before rounding it: if the exact one lies
+// in [2^-126 - 2^-151, 2^-126), it is 0 there and 2^-126 elsewhere. Nothing else shows in the
+// result: not m, n, the strides or the number of threads.
 //
 // The error against exact arithmetic on the rounded A and B is at most k·2^-24·(Σ|a||b| + |c|) in
 // pairs and (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B moves

@@ -94,9 +94,9 @@
 // The best kernels that the processor can run are chosen when the program starts. [Kernel] names
 // them, [Features] lists what the processor has and which of it is in force. The environment
 // variable TFM_CPU=avx512, avx2, neon or generic chooses others, and [CheckKernel] reports
-// that they cannot be had; GODEBUG=cpu.avx512f=off and the like hide a feature. The build tags purego
-// and noasm leave the assembly out of the program. [MeasurePeak] measures what the kernels in force
-// could do at best, which is what benchmarks are to be compared with.
+// that they cannot be had; GODEBUG=cpu.avx512f=off and the like hide a feature. The build tags
+// purego and noasm leave the assembly out of the program. [MeasurePeak] measures what the kernels
+// in force could do at best, which is what benchmarks are to be compared with.
 //
 // # Shapes and errors
 //

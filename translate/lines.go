@@ -15,7 +15,7 @@ type LineOptions struct {
 	Warn    func(text.Warning) // is told of every line that was mended or cut; nil is nobody
 }
 
-// CutWarning returns the warning that l, whose translation is r, was cut for having too many tokens.
+// CutWarning returns the warning that l, whose translation is r, was cut because it is too long.
 func (r Result) CutWarning(l text.Line) text.Warning {
 	return l.Warning("lines of too many pieces", "%d pieces, cut to %d", r.Length, r.Cut)
 }
