@@ -1,22 +1,30 @@
-// Package translate is a model file as a translator of text: what a Go program imports to
-// translate.
+// Package translate translates text with a model file. Go programs import it to translate.
 //
 //	t, err := translate.Open("en-de.safetensors", translate.Options{})
 //	…
 //	out, err := t.Translate(ctx, []string{"A red dog runs."})
 //
-// A Translator is safe for concurrent use. Do takes options for each request and returns what
-// Translate leaves out: lists of translations with scores, tokens with their places in the text,
-// attention. Lines is a filter: it translates a stream, line by line, as fast as lines come. A
-// translation depends on the model, the text and the options alone: not on what else is
-// translated, nor on threads or processor.
+// A Translator is safe for concurrent use. Do takes options for each request and returns more than
+// Translate: n-best lists with scores, tokens with their byte ranges in the text, attention, and
+// which texts were truncated. Lines filters a stream: it translates line by line as lines arrive. A
+// translation depends only on the model, the text and the options, not on the other texts, the
+// number of threads or the processor.
 //
-// It imports model, model/decode, text and text/vocab, and neither training nor scores.
+// The package imports model, model/decode, text and text/vocab, and neither training nor scoring.
 //
-// The way of a sentence: Translator.Do → text.Tokenizer encodes it → decode.Decoder searches for
-// its translations → Translator.translation decodes and cleans them. In a stream Lines stands
-// before Do: it reads ahead and gives Do the lines that are there.
+// The way of a sentence: Translator.Do → text.Tokenizer encodes the sentence → decode.Decoder
+// searches for its translations → Translator.translation decodes them into text. For a stream,
+// Lines reads ahead and calls Do with the lines that have arrived.
 //
-// The files: translator.go (Open, Translate), request.go (Do and what it returns), lines.go
-// (streams).
+// The files: translator.go (Open, Translate), request.go (Do and its results), lines.go (streams).
+//
+// # Terms
+//
+//   - text: a sentence or line to translate, without its line ending
+//   - blank text: a text without a word; it is not translated
+//   - request: the texts of one call of Do and its options
+//   - result: the translations of one text
+//   - source limit: number of tokens to which a longer text is truncated
+//   - alignment: for each token of a translation, the source token with the largest attention weight
+//   - n-best list: the translations of one text with the highest scores
 package translate

@@ -8,16 +8,23 @@ import (
 	"tfm/text"
 )
 
-// LineOptions are those of Lines.
+// LineOptions are the options of Lines.
 type LineOptions struct {
-	Request                    // how lines are translated; Texts are not used
-	Batch   int                // most lines that are translated together; 0 is 256
-	Warn    func(text.Warning) // is told of every line that was mended or cut; nil is nobody
+	Request     // options for each line; Texts is ignored
+	Batch   int // limit of the lines that are translated together; 0 is 256
+
+	// Warn, if not nil, is called with the warnings of each line, and with TruncationWarning if
+	// the line was truncated, before the line is yielded.
+	Warn func(text.Warning)
 }
 
-// CutWarning returns the warning that l, whose translation is r, was cut because it is too long.
-func (r Result) CutWarning(l text.Line) text.Warning {
-	return l.Warning("lines of too many pieces", "%d pieces, cut to %d", r.Length, r.Cut)
+// TruncatedLine is the kind of the warning about a line that exceeds the source limit.
+const TruncatedLine = "lines with too many tokens"
+
+// TruncationWarning returns a warning of kind TruncatedLine that names l, the number of its tokens
+// and the source limit. r is the result of l and must be truncated.
+func (r Result) TruncationWarning(l text.Line) text.Warning {
+	return l.Warning(TruncatedLine, "%d tokens, truncated to %d", r.SourceTokens, r.TruncatedTo)
 }
 
 // Line is a line and its translation.
@@ -26,15 +33,14 @@ type Line struct {
 	Result
 }
 
-// Lines translates a stream of lines, such as text.MendedLines reads, and yields the lines that
-// were translated together, in order. It reads ahead as text.Batches does: what comes a line at a
-// time is answered a line at a time. How many are translated together changes no translation. A
-// line without a word has none; its Best is empty. Draws are numbered through all lines that have
-// a word.
+// Lines translates a stream of lines, for example from text.MendedLines, and yields batches of
+// translated lines in input order. It reads ahead as text.Batches does: lines that arrive one at a
+// time are yielded one at a time. The size of the batches changes no translation. A blank line has
+// no translation; its Best is "". When sampling, the i-th line of the stream that is not blank uses
+// random stream Decode.First+i.
 //
-// An error of the stream, or of ctx, is yielded alone after everything that came before it, and
-// ends the sequence. The goroutine that reads ends with the sequence, or when the read that it
-// waits for does.
+// An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
+// the sequence. The reading goroutine ends with the sequence, or when its pending read returns.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
 	if o.Batch == 0 {
 		o.Batch = 256
@@ -46,21 +52,22 @@ func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error
 			return
 		}
 		request := o.Request
-		request.Texts = nil // not the caller's memory
+		request.Texts = nil // translateBatch must not write to the caller's slice
 		for batch, err := range text.Batches(ctx, lines, o.Batch) {
-			var answers []Line
+			var translated []Line
 			if err == nil {
-				answers, err = t.answer(ctx, &request, batch, o.Warn)
+				translated, err = t.translateBatch(ctx, &request, batch, o.Warn)
 			}
-			if !yield(answers, err) || err != nil {
+			if !yield(translated, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// answer translates a batch, and numbers the next one in request.
-func (t *Translator) answer(ctx context.Context, request *Request, batch []text.Line, warn func(text.Warning)) ([]Line, error) {
+// translateBatch translates the lines of a batch with the options of request, whose Texts is its
+// workspace, and adds the number of lines that are not blank to its Decode.First.
+func (t *Translator) translateBatch(ctx context.Context, request *Request, batch []text.Line, warn func(text.Warning)) ([]Line, error) {
 	request.Texts = request.Texts[:0]
 	for _, l := range batch {
 		request.Texts = append(request.Texts, l.Text)
@@ -69,20 +76,20 @@ func (t *Translator) answer(ctx context.Context, request *Request, batch []text.
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]Line, len(batch))
+	translated := make([]Line, len(batch))
 	for i, l := range batch {
-		answers[i] = Line{l, results[i]}
+		translated[i] = Line{l, results[i]}
 		if warn != nil {
 			for _, w := range l.Warnings {
 				warn(w)
 			}
-			if r := results[i]; r.Cut > 0 {
-				warn(r.CutWarning(l))
+			if results[i].Truncated() {
+				warn(results[i].TruncationWarning(l))
 			}
 		}
 		if len(results[i].Translations) > 0 {
 			request.Decode.First++
 		}
 	}
-	return answers, nil
+	return translated, nil
 }

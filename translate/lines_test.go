@@ -51,7 +51,7 @@ func TestLines(t *testing.T) {
 		}
 		want := []string{
 			"in:19: invalid UTF-8 at byte 1, replaced by U+FFFD",
-			fmt.Sprintf("in:21: %d pieces, cut to 31", len(tr.Tokenizers().Source.Encode(nil, strings.Repeat("the cat ", 200)))),
+			fmt.Sprintf("in:21: %d tokens, truncated to 31", len(tr.Tokenizers().Source.Encode(nil, strings.Repeat("the cat ", 200)))),
 		}
 		if !slices.Equal(warnings, want) {
 			t.Errorf("batches of %d: warned %q, want %q", batch, warnings, want)

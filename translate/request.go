@@ -8,31 +8,40 @@ import (
 	"tfm/text"
 )
 
-// Request is texts to translate, and how.
+// Request holds texts and the options for translating them.
 type Request struct {
 	Texts  []string
 	Decode decode.Options // the zero value is decode.DefaultOptions()
 
-	// MaxSource is the number of tokens after which a text is cut. 0 is what the model can take,
-	// and more is no more than that.
+	// MaxSource is the source limit in tokens. 0, or more than Translator.MaxSource, is
+	// Translator.MaxSource.
 	MaxSource int
 
-	Tokens    bool // results carry the tokens with their places in the texts
-	Attention bool // results carry tokens and the attention of each translation's tokens to its source's
+	Tokens    bool // return the tokens of the texts and of the translations
+	Attention bool // return tokens and attention weights
 }
 
-// Result is what became of a text.
+// Result holds the translations of one text.
 type Result struct {
-	// Translations are those that Decode.NBest asks for, the ones with the highest scores first.
-	// There are none of a text without a word, and at least one of every other.
+	// Translations are sorted by descending score. Decode.NBest limits their number. A blank text
+	// has none, any other text at least one.
 	Translations []Translation
 
-	Length int     // tokens of the text
-	Cut    int     // those of them that were translated, if that is not all; else 0
-	Tokens []Token // those that were translated, if Request.Tokens
+	// SourceTokens is the number of tokens of the whole text, without EOS.
+	SourceTokens int
+
+	// TruncatedTo is the source limit in tokens if SourceTokens exceeds it: only the first
+	// TruncatedTo tokens were translated, and the rest of the text is missing from every
+	// translation. It is 0 if the whole text was translated.
+	TruncatedTo int
+
+	Tokens []Token // the tokens that were translated, if Request.Tokens or Request.Attention
 }
 
-// Best is the text of the best translation, empty if there is none.
+// Truncated reports whether the text exceeded the source limit; see TruncatedTo.
+func (r Result) Truncated() bool { return r.TruncatedTo > 0 }
+
+// Best returns the text of the best translation, "" if there is none.
 func (r Result) Best() string {
 	if len(r.Translations) == 0 {
 		return ""
@@ -44,31 +53,29 @@ func (r Result) Best() string {
 type Translation struct {
 	Text      string  // one line of valid UTF-8
 	Score     float64 // log-probability divided by the length penalty
-	Truncated bool    // the limit of length came before the end
+	Truncated bool    // the translation reached its length limit before EOS
 
-	Tokens []Token // if Request.Tokens
+	Tokens []Token // if Request.Tokens or Request.Attention
 
-	// Attention, if Request.Attention, is how much each token of the translation looked at each
-	// token of the source: the weights of the last decoder layer's cross-attention, averaged over
-	// its heads. Row i belongs to the step that said Tokens[i], and there is one more for the end
-	// mark; so is a column at the end of each row. The numbers of a row are 0 or more and sum to
-	// 1.
+	// Attention holds the cross-attention weights of the last decoder layer, averaged over its
+	// heads, if Request.Attention. Row i is the decode step that produced Tokens[i], the last row
+	// the one that produced EOS. Column j is Result.Tokens[j], the last column EOS. Weights are
+	// not negative; each row sums to 1.
 	Attention [][]float32
 }
 
-// Token is a token of a text: an id of the vocabulary, and the bytes of the text that it stands
-// for. The ranges of a text's tokens follow one another, as text.Tokenizer says, and divide all
-// of it that has been translated.
+// Token is a token of a text: its id and its byte range in the text. The ranges of consecutive
+// tokens are adjacent, as text.Tokenizer defines, and cover the text up to the source limit.
 type Token struct {
 	ID int32
 	text.Range
 }
 
-// Alignment returns for each token of the translation the index of the source's token that it
-// looked at most, of equal ones the first, by Attention. End marks take no part. It is nil
-// without Attention, or if the source has no tokens.
+// Alignment returns, for each token of the translation, the index of the source token with the
+// largest attention weight, the first of equal ones. EOS is ignored on both sides. Alignment
+// returns nil without Attention, or if the source has no tokens.
 func (r Translation) Alignment() []int {
-	if len(r.Attention) == 0 || len(r.Attention[0]) == 1 { // the end mark alone
+	if len(r.Attention) == 0 || len(r.Attention[0]) == 1 { // EOS only
 		return nil
 	}
 	align := make([]int, len(r.Tokens))
@@ -83,6 +90,7 @@ func (r Translation) Alignment() []int {
 	return align
 }
 
+// orDefault returns o, or decode.DefaultOptions for the zero value.
 func orDefault(o decode.Options) decode.Options {
 	if o == (decode.Options{}) {
 		return decode.DefaultOptions()
@@ -90,10 +98,10 @@ func orDefault(o decode.Options) decode.Options {
 	return o
 }
 
-// Do translates the texts of a request; results are in their order. Texts with a word are
-// numbered from Decode.First, which draws depend on. The error is an invalid setting's, as a
-// *model.FieldError, or that of ctx, which is looked at before each text and each step of
-// decoding: a call that is cancelled returns at once.
+// Do translates the texts of a request and returns one result for each, in order. When sampling,
+// the i-th text that is not blank uses random stream Decode.First+i. Do returns a
+// *model.FieldError for an invalid option, and the error of ctx, which it checks before each text
+// and each decode step.
 func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	r.Decode = orDefault(r.Decode)
 	if err := r.Decode.Validate(); err != nil {
@@ -109,7 +117,7 @@ func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	defer t.release(d)
 
 	results := make([]Result, len(r.Texts))
-	srcs, of, err := t.encode(ctx, r, results)
+	srcs, indices, err := t.encode(ctx, r, results)
 	if err != nil {
 		return nil, err
 	}
@@ -117,30 +125,31 @@ func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var attention [][][]float32 // of all translations in order
+	var attention [][][]float32 // of each translation, in the order of lists
 	if r.Attention {
 		if attention, err = attend(ctx, d, srcs, lists); err != nil {
 			return nil, err
 		}
 	}
 	for i, list := range lists {
+		result := &results[indices[i]]
 		for _, h := range list {
 			tr := t.translation(h, r.Tokens || r.Attention)
 			if r.Attention {
 				tr.Attention, attention = attention[0], attention[1:]
 			}
-			results[of[i]].Translations = append(results[of[i]].Translations, tr)
+			result.Translations = append(result.Translations, tr)
 		}
 	}
 	return results, nil
 }
 
-// encode returns the ids of the texts that have a word and their indices in results, where it
-// sets what a result says of its source. The error is that of ctx.
-func (t *Translator) encode(ctx context.Context, r Request, results []Result) (srcs [][]int32, of []int, err error) {
-	most := t.MaxSource()
+// encode returns the ids of the texts that are not blank, and the index of each in results. It sets
+// the fields of results that describe the source. The error is that of ctx.
+func (t *Translator) encode(ctx context.Context, r Request, results []Result) (srcs [][]int32, indices []int, err error) {
+	maxTokens := t.MaxSource()
 	if r.MaxSource > 0 {
-		most = min(most, r.MaxSource)
+		maxTokens = min(maxTokens, r.MaxSource)
 	}
 	for i, s := range r.Texts {
 		if err := ctx.Err(); err != nil {
@@ -157,28 +166,30 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 			ids = t.tokens.Source.Encode(nil, s)
 		}
 		result := &results[i]
-		if result.Length = len(ids); len(ids) > most {
-			result.Cut, ids = most, ids[:most]
+		result.SourceTokens = len(ids)
+		if len(ids) > maxTokens {
+			result.TruncatedTo, ids = maxTokens, ids[:maxTokens]
 		}
 		if ranges != nil {
 			result.Tokens = tokens(ids, ranges)
 		}
-		srcs, of = append(srcs, ids), append(of, i)
+		srcs, indices = append(srcs, ids), append(indices, i)
 	}
-	return srcs, of, nil
+	return srcs, indices, nil
 }
 
-// attend returns the attention of all translations in lists, one after another.
+// attend returns the attention weights of each translation in lists, in order.
 func attend(ctx context.Context, d *decode.Decoder, srcs [][]int32, lists [][]decode.Hypothesis) ([][][]float32, error) {
-	var from, to [][]int32
+	var pairSrcs, pairTgts [][]int32
 	for i, list := range lists {
 		for _, h := range list {
-			from, to = append(from, srcs[i]), append(to, h.Tokens)
+			pairSrcs, pairTgts = append(pairSrcs, srcs[i]), append(pairTgts, h.Tokens)
 		}
 	}
-	return d.Attention(ctx, from, to)
+	return d.Attention(ctx, pairSrcs, pairTgts)
 }
 
+// tokens combines ids with their ranges; further ranges are ignored.
 func tokens(ids []int32, ranges []text.Range) []Token {
 	list := make([]Token, len(ids))
 	for i, id := range ids {
@@ -187,7 +198,7 @@ func tokens(ids []int32, ranges []text.Range) []Token {
 	return list
 }
 
-// translation is a hypothesis as text, with its tokens if they are wanted.
+// translation decodes h into one line of valid text, and into tokens if withTokens.
 func (t *Translator) translation(h decode.Hypothesis, withTokens bool) Translation {
 	r := Translation{Score: h.Score, Truncated: h.Truncated}
 	if !withTokens {

@@ -81,17 +81,17 @@ func TestDo(t *testing.T) {
 		if got, err := tr.Do(background, alone); err != nil || !reflect.DeepEqual(got[0], r) {
 			t.Errorf("%q gives %+v, %v alone and %+v among others", texts[i], got, err, r)
 		}
-		if len(r.Translations) == 0 || len(r.Translations) > 3 || r.Cut == 0 && r.Best() != best[i] {
+		if len(r.Translations) == 0 || len(r.Translations) > 3 || r.TruncatedTo == 0 && r.Best() != best[i] {
 			t.Errorf("%q: %d translations, the first %q, Translate says %q", texts[i], len(r.Translations), r.Best(), best[i])
 		}
 		ids := tr.Tokenizers().Source.Encode(nil, texts[i])
-		if r.Length != len(ids) || r.Cut != 0 && (r.Cut != 7 || len(ids) <= 7) || len(r.Tokens) != min(len(ids), 7) {
-			t.Errorf("%q of %d tokens: length %d, cut to %d, with %d tokens", texts[i], len(ids), r.Length, r.Cut, len(r.Tokens))
+		if r.SourceTokens != len(ids) || r.TruncatedTo != 0 && (r.TruncatedTo != 7 || len(ids) <= 7) || len(r.Tokens) != min(len(ids), 7) {
+			t.Errorf("%q of %d tokens: length %d, cut to %d, with %d tokens", texts[i], len(ids), r.SourceTokens, r.TruncatedTo, len(r.Tokens))
 		}
-		if r.Cut > 0 {
+		if r.TruncatedTo > 0 {
 			cut++
 		}
-		contiguous(t, texts[i], r.Tokens, r.Cut == 0)
+		contiguous(t, texts[i], r.Tokens, r.TruncatedTo == 0)
 		for j, h := range r.Translations {
 			if j > 0 && h.Score > r.Translations[j-1].Score {
 				t.Errorf("%q: scores rise from %v to %v", texts[i], r.Translations[j-1].Score, h.Score)
@@ -113,6 +113,52 @@ func TestDo(t *testing.T) {
 	}
 	if cut == 0 {
 		t.Error("no text was cut")
+	}
+}
+
+// A result says whether its text was truncated, how many tokens it has and what the source limit is.
+func TestTruncatedSource(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 1})
+	encode := func(s string) []int32 { return tr.Tokenizers().Source.Encode(nil, s) }
+	longest := strings.TrimSpace(strings.Repeat("the cat ", 100))
+	for len(encode(longest)) > tr.MaxSource() {
+		longest = longest[:len(longest)-1]
+	}
+	if n := len(encode(longest)); n != tr.MaxSource() {
+		t.Fatalf("a text of %d tokens, want %d", n, tr.MaxSource())
+	}
+	texts := []string{"the red dog", "", longest, longest + " the old tree"}
+	for _, maxSource := range []int{0, 2, 1000} {
+		limit := tr.MaxSource()
+		if maxSource == 2 {
+			limit = 2
+		}
+		results, err := tr.Do(background, translate.Request{Texts: texts, MaxSource: maxSource, Tokens: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range results {
+			n, wantTruncatedTo := len(encode(texts[i])), 0
+			if n > limit {
+				wantTruncatedTo = limit
+			}
+			if r.SourceTokens != n || r.TruncatedTo != wantTruncatedTo || r.Truncated() != (n > limit) || len(r.Tokens) != min(n, limit) {
+				t.Errorf("MaxSource %d, text %d: %d source tokens, truncated to %d (%t), %d returned; want %d, %d, %d",
+					maxSource, i, r.SourceTokens, r.TruncatedTo, r.Truncated(), len(r.Tokens), n, wantTruncatedTo, min(n, limit))
+			}
+		}
+	}
+	var kinds []string
+	o := translate.LineOptions{Warn: func(w text.Warning) { kinds = append(kinds, w.Kind) }}
+	for batch, err := range tr.Lines(background, mended(strings.Join(texts, "\n")), o) {
+		for _, l := range batch {
+			if err != nil || l.Truncated() != (l.Number == 4) {
+				t.Errorf("line %d: truncated %t, %v", l.Number, l.Truncated(), err)
+			}
+		}
+	}
+	if !slices.Equal(kinds, []string{translate.TruncatedLine}) {
+		t.Errorf("warnings of the kinds %q, want %q", kinds, translate.TruncatedLine)
 	}
 }
 

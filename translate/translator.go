@@ -13,12 +13,12 @@ import (
 	"tfm/text/vocab"
 )
 
-// Options are those of a Translator.
+// Options are the options of a Translator.
 type Options struct {
-	Threads int // that kernels run on; 0 is GOMAXPROCS. No result depends on it
+	Threads int // of the kernels' pool; 0 is GOMAXPROCS. No result depends on it
 
-	// Concurrent is the number of calls that translate at once; more wait for one of them to end.
-	// Each takes memory for its batch beside the weights, which all share. 0 is Threads.
+	// Concurrent limits the calls that translate at the same time; further calls wait. Each call
+	// needs memory for its batch; all share the weights. 0 is Threads.
 	Concurrent int
 }
 
@@ -29,16 +29,16 @@ type Translator struct {
 	weights *decode.Weights
 	pool    *mat.Pool
 
-	srcLang, tgtLang string // of the model file
+	srcLang, tgtLang string // from the model file
 
-	free      chan *decode.Decoder // one for each call that may translate; nil if it has not been made yet
+	free      chan *decode.Decoder // Options.Concurrent decoders, nil before their first use
 	closeOnce sync.Once
 }
 
-// errClosed is the error of calls after Close.
+// errClosed is returned by calls after Close.
 var errClosed = errors.New("translate: the Translator is closed")
 
-// Open reads the model file at path, whole and verified. Errors name the file.
+// Open reads and verifies the model file at path. Errors name the file.
 func Open(path string, o Options) (*Translator, error) {
 	file, err := model.Load(path, false)
 	if err != nil {
@@ -56,11 +56,11 @@ func Open(path string, o Options) (*Translator, error) {
 	return t, nil
 }
 
-// New returns a Translator of a model in memory, which must have been allocated and must not be
-// trained while the Translator is in use.
+// New returns a Translator of m, whose memory must have been allocated and whose weights must not
+// change while the Translator is in use.
 func New(m *model.Transformer, tokens vocab.Pair, o Options) (*Translator, error) {
 	if src, tgt := tokens.Source.Size(), tokens.Target.Size(); src != m.Config.SrcVocab || tgt != m.Config.TgtVocab {
-		return nil, fmt.Errorf("tokenizers of %d and %d pieces, expected %d and %d as the configuration says", src, tgt, m.Config.SrcVocab, m.Config.TgtVocab)
+		return nil, fmt.Errorf("found tokenizers with %d and %d pieces, expected %d and %d as in the configuration", src, tgt, m.Config.SrcVocab, m.Config.TgtVocab)
 	}
 	switch {
 	case o.Threads < 0:
@@ -82,8 +82,8 @@ func New(m *model.Transformer, tokens vocab.Pair, o Options) (*Translator, error
 	return t, nil
 }
 
-// Close waits for the calls that translate and frees the Translator's threads. Calls after it
-// return an error. It may be called more than once, and returns nil.
+// Close waits for running calls and ends the Translator's threads. Later calls return an error.
+// Close may be called more than once; it returns nil.
 func (t *Translator) Close() error {
 	t.closeOnce.Do(func() {
 		for range cap(t.free) {
@@ -95,20 +95,21 @@ func (t *Translator) Close() error {
 	return nil
 }
 
-// Model is the model that translates. It must not be changed.
+// Model returns the model, which must not be changed.
 func (t *Translator) Model() *model.Transformer { return t.model }
 
-// Tokenizers are the model's.
+// Tokenizers returns the tokenizers of the model.
 func (t *Translator) Tokenizers() vocab.Pair { return t.tokens }
 
-// Languages are the languages that the model translates from and to, as tags of BCP 47 such as
-// "en" or "pt-BR". Each is "" if the model file does not name it, and without a file.
+// Languages returns the languages of the model's source and target as BCP 47 tags, for example "en"
+// or "pt-BR". A language that the model file does not name is "", as are both after New.
 func (t *Translator) Languages() (source, target string) { return t.srcLang, t.tgtLang }
 
-// MaxSource is the most tokens of a text that the model translates.
+// MaxSource returns the model's source limit: the number of tokens, without EOS, to which Translate
+// and Do truncate a longer text. It is Config.MaxLen-1.
 func (t *Translator) MaxSource() int { return t.model.Config.MaxLen - 1 }
 
-// acquire waits for a decoder that no other call has. release gives it back.
+// acquire waits for a free decoder, which the caller must release.
 func (t *Translator) acquire(ctx context.Context) (*decode.Decoder, error) {
 	select {
 	case d, ok := <-t.free:
@@ -126,10 +127,10 @@ func (t *Translator) acquire(ctx context.Context) (*decode.Decoder, error) {
 
 func (t *Translator) release(d *decode.Decoder) { t.free <- d }
 
-// Translate returns the best translation of each text, as decode.DefaultOptions find it. A text
-// without a word stays empty. A text is a sentence, or a line; of one with more than MaxSource
-// tokens the first are translated, and Do tells which those are. The error is that of ctx, which
-// is looked at between the steps of decoding.
+// Translate returns the best translation of each text under decode.DefaultOptions. A text is a
+// sentence or a line. The translation of a blank text is "". Of a text with more than MaxSource
+// tokens, Translate translates the first MaxSource and does not report it; Do reports it in
+// Result.TruncatedTo. The error is that of ctx, which Translate checks before each decode step.
 func (t *Translator) Translate(ctx context.Context, texts []string) ([]string, error) {
 	results, err := t.Do(ctx, Request{Texts: texts})
 	if err != nil {

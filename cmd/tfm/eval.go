@@ -102,8 +102,8 @@ func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, fi
 		}
 		for _, r := range results {
 			hyps = append(hyps, r.Best())
-			if r.Cut > 0 {
-				warnings.Add(r.CutWarning(text.Line{File: file, Number: len(hyps)}))
+			if r.Truncated() {
+				warnings.Add(r.TruncationWarning(text.Line{File: file, Number: len(hyps)}))
 			}
 		}
 		p.Update(time.Now(), fmt.Sprintf("%s of %s sentences, %.1f a second", format.Thousands(len(hyps)), format.Thousands(len(srcs)), perSecond(len(hyps))))
