@@ -49,7 +49,7 @@ func bySentence(r attn.Ragged, f func(s int, q0, q1, k0, k1 int32) ref.Matrix) (
 func setUp(declare func(*layer.Params)) (*layer.Params, *rand.Rand) {
 	ps, r := new(layer.Params), rand.New(rand.NewPCG(3, 2))
 	declare(ps)
-	ps.Allocate(true)
+	ps.AllocForTraining()
 	layer.Normal(ps.W, 0.4, r)
 	return ps, r
 }

@@ -15,7 +15,7 @@ import (
 func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 	ps := new(layer.Params)
 	declare(ps)
-	ps.Allocate(true)
+	ps.AllocForTraining()
 	c.Fill("param/", ps)
 	return ps
 }

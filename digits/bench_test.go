@@ -19,7 +19,7 @@ func BenchmarkStep(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m.Params.Allocate(true)
+			m.Params.AllocForTraining()
 			m.Init(1)
 			pass, x, labels := model.NewClassifierPass(m, nil), mat.New(r.Batch*Side, Side), make([]int32, r.Batch)
 			for b.Loop() {

@@ -29,7 +29,7 @@ func Train(ctx context.Context, r Recipe, s Set, seed uint64, pool *mat.Pool, re
 	if err != nil {
 		return nil, err
 	}
-	m.Params.Allocate(true)
+	m.Params.AllocForTraining()
 	m.Init(seed)
 	pass := model.NewClassifierPass(m, pool)
 	perEpoch := (s.Len() + r.Batch - 1) / r.Batch

@@ -114,7 +114,7 @@ func TestTrainingStopsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Params.Allocate(false)
+	m.Params.AllocWeights()
 	if _, err := Evaluate(ctx, m, r, sample(10, 1), nil); err != cause {
 		t.Error(err)
 	}

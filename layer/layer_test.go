@@ -29,7 +29,7 @@ func clone(m mat.Matrix) mat.Matrix { return mat.Of(slices.Clone(m.Data), m.Rows
 func setUp(declare func(*layer.Params)) (*layer.Params, *rand.Rand) {
 	ps, r := new(layer.Params), rand.New(rand.NewPCG(1, 2))
 	declare(ps)
-	ps.Allocate(true)
+	ps.AllocForTraining()
 	layer.Normal(ps.W, 0.5, r)
 	return ps, r
 }

@@ -38,8 +38,8 @@ func AllocLosses(a *Arena, n int) Losses {
 	return Losses{a.Slice(n), a.Slice(n), a.Slice(n), a.Slice(n)}
 }
 
-// Rows views the losses of tokens [lo, hi).
-func (l Losses) Rows(lo, hi int) Losses {
+// RowRange views the losses of tokens [lo, hi).
+func (l Losses) RowRange(lo, hi int) Losses {
 	return Losses{l.sum[lo:hi], l.nll[lo:hi], l.kl[lo:hi], l.correct[lo:hi]}
 }
 
@@ -62,9 +62,9 @@ type Targets struct {
 	Scale  float32 // of the derivative: 1/tokens for the mean loss of a batch
 }
 
-// rows views the targets of rows [lo, hi).
-func (t Targets) rows(lo, hi int) Targets {
-	return Targets{t.IDs[lo:hi], t.Losses.Rows(lo, hi), t.Scale}
+// rowRange views the targets of rows [lo, hi).
+func (t Targets) rowRange(lo, hi int) Targets {
+	return Targets{t.IDs[lo:hi], t.Losses.RowRange(lo, hi), t.Scale}
 }
 
 // LossWorkspace is the memory that an Output works in.
@@ -86,11 +86,11 @@ func (l Output) chunk(n int) int {
 
 // Logits sets y [n × V] = x·Eᵀ, plus the bias if there is one.
 func (l Output) Logits(pool *mat.Pool, y, x mat.Matrix) {
-	l.LogitsBy(pool, y, x, l.E.Weights().T())
+	l.LogitsTransposed(pool, y, x, l.E.Weights().T())
 }
 
-// LogitsBy is Logits with a transpose [d × V] of E, for callers that multiply by it often.
-func (l Output) LogitsBy(pool *mat.Pool, y, x, transposed mat.Matrix) {
+// LogitsTransposed is Logits with a transpose [d × V] of E, for callers that multiply by it often.
+func (l Output) LogitsTransposed(pool *mat.Pool, y, x, transposed mat.Matrix) {
 	var o mat.GemmOptions
 	if l.Bias != nil {
 		o.Bias = l.Bias.W
@@ -104,7 +104,7 @@ func (l Output) Forward(pool *mat.Pool, x mat.Matrix, t Targets, w LossWorkspace
 		hi := min(lo+w.logits.Rows, x.Rows)
 		logits := w.logits.RowRange(0, hi-lo)
 		l.Logits(pool, logits, x.RowRange(lo, hi))
-		mat.Each(pool, hi-lo, lossGrain, crossEntropy{l, logits, t.rows(lo, hi), false})
+		mat.Each(pool, hi-lo, lossGrain, crossEntropy{l, logits, t.rowRange(lo, hi), false})
 	}
 }
 
@@ -120,7 +120,7 @@ func (l Output) ForwardBackward(pool *mat.Pool, dx, x mat.Matrix, t Targets, w L
 		hi := min(lo+w.logits.Rows, x.Rows)
 		logits := w.logits.RowRange(0, hi-lo)
 		l.Logits(pool, logits, x.RowRange(lo, hi))
-		mat.Each(pool, hi-lo, lossGrain, crossEntropy{l, logits, t.rows(lo, hi), true})
+		mat.Each(pool, hi-lo, lossGrain, crossEntropy{l, logits, t.rowRange(lo, hi), true})
 		l.backward(pool, dx.RowRange(lo, hi), logits, x.RowRange(lo, hi), hi == x.Rows) // logits now hold dlogits
 	}
 }

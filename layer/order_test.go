@@ -28,7 +28,7 @@ func TestMicrobatchesAddInOrder(t *testing.T) {
 		return weights{ps, layer.NewLinear(ps, "l", in, d), layer.Output{E: ps.New("e", v, d), Bias: ps.New("b", v), Smoothing: 0.1}}
 	}
 	whole := declare()
-	whole.Allocate(true)
+	whole.AllocForTraining()
 	layer.Normal(whole.W, 0.5, rand.New(rand.NewPCG(1, 2)))
 	step := func(m weights, microbatch int) {
 		r, a := rand.New(rand.NewPCG(3, uint64(microbatch))), new(layer.Arena)
@@ -76,7 +76,7 @@ func linears(n int) (whole *layer.Params, aliases []layer.Linear, accumulators [
 		return ps, layer.NewLinear(ps, "l", 3, 2)
 	}
 	whole, _ = declare()
-	whole.Allocate(true)
+	whole.AllocForTraining()
 	whole.BeginBatch()
 	for range n {
 		ps, l := declare()

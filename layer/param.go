@@ -6,8 +6,8 @@ import "tfm/mat"
 type Param struct {
 	Name  string
 	Shape []int     // one or two sizes; a matrix that multiplies rows is [in, out]
-	W     []float32 // the weights; nil until Params.Allocate
-	G     []float32 // the gradient, which every Backward adds to; nil unless allocated
+	W     []float32 // the weights; nil until Params.AllocWeights
+	G     []float32 // the gradient, which every Backward adds to; nil until Params.AllocForTraining
 
 	accumulator *Accumulator // nil if microbatches come one after another
 	gates       []gate       // of each block of rows of G
@@ -49,19 +49,25 @@ func (ps *Params) New(name string, shape ...int) *Param {
 // Count returns the number of weights declared.
 func (ps *Params) Count() int { return ps.size }
 
-// Allocate makes the weights and, for training, the gradients, all zeros.
-func (ps *Params) Allocate(gradients bool) {
+// AllocWeights makes the weights, all zeros.
+func (ps *Params) AllocWeights() {
 	ps.W, ps.G, ps.gates = make([]float32, ps.size), nil, nil
-	if gradients {
-		ps.G, ps.gates = make([]float32, ps.size), ps.newGates()
-	}
-	at := 0
+	lo := 0
 	for _, p := range ps.List {
-		end := at + p.Size()
-		p.W, p.G = ps.W[at:end:end], nil
-		if gradients {
-			p.G = ps.G[at:end:end]
-		}
-		at = end
+		hi := lo + p.Size()
+		p.W, p.G = ps.W[lo:hi:hi], nil
+		lo = hi
+	}
+}
+
+// AllocForTraining makes the weights and the gradients, all zeros.
+func (ps *Params) AllocForTraining() {
+	ps.AllocWeights()
+	ps.G, ps.gates = make([]float32, ps.size), ps.newGates()
+	lo := 0
+	for _, p := range ps.List {
+		hi := lo + p.Size()
+		p.G = ps.G[lo:hi:hi]
+		lo = hi
 	}
 }

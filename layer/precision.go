@@ -16,10 +16,9 @@ const (
 	BF16
 )
 
-// InForce names the kernel of the products: mat.KernelBF16, or "float32" if r is Float32 or this
-// processor has no faster kernel for BF16. Trainings with the same kernel in force end in the same
-// weights.
-func (r Precision) InForce() string {
+// Kernel names the kernel of the products: mat.KernelBF16, or "float32" if r is Float32 or this
+// processor has no faster kernel for BF16. Trainings with the same kernel end in the same weights.
+func (r Precision) Kernel() string {
 	if k := mat.KernelBF16(); r == BF16 && k != mat.Kernel() {
 		return k
 	}

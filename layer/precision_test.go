@@ -16,7 +16,7 @@ func TestLinearInBF16(t *testing.T) {
 	const n, in, out = 96, 80, 112
 	ps := new(layer.Params)
 	l := layer.NewLinear(ps, "l", in, out).In(layer.BF16)
-	ps.Allocate(true)
+	ps.AllocForTraining()
 	r := rand.New(rand.NewPCG(1, 2))
 	layer.Normal(ps.W, 1, r)
 	layer.Normal(ps.G, 1, r)
@@ -50,7 +50,7 @@ func TestLinearInBF16(t *testing.T) {
 			}
 		}
 	}
-	if want := layer.BF16.InForce() != layer.Float32.InForce(); rounded != want {
+	if want := layer.BF16.Kernel() != layer.Float32.Kernel(); rounded != want {
 		t.Errorf("operands were rounded: %v, want %v", rounded, want)
 	}
 }

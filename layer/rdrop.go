@@ -45,7 +45,7 @@ func (l Output) RDrop(pool *mat.Pool, dx, x mat.Matrix, t Targets, alpha float32
 		for i := range both {
 			logits, from, to := copies(i)
 			l.Logits(pool, logits, x.RowRange(from, to))
-			both[i] = crossEntropy{l, logits, t.rows(from, to), true}
+			both[i] = crossEntropy{l, logits, t.rowRange(from, to), true}
 		}
 		mat.Each(pool, c, 2, coupled{both, w.diff, alpha})
 		for i := range both {

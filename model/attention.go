@@ -40,7 +40,7 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 		alloc(len(batch.Src), len(batch.TgtIn))
 		x := s.forward(&batch, dropouts{}, dropouts{})
 		tgt := int(b.TgtStarts[first])
-		s.p.Output.Forward(s.pool, x, layer.Targets{IDs: batch.TgtOut, Losses: s.losses.Rows(tgt, tgt+len(batch.TgtOut))}, s.act.loss)
+		s.p.Output.Forward(s.pool, x, layer.Targets{IDs: batch.TgtOut, Losses: s.losses.RowRange(tgt, tgt+len(batch.TgtOut))}, s.act.loss)
 		s.show(&batch, first, &workspace, visit)
 	}
 	return s.losses.Total()

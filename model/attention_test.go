@@ -53,7 +53,7 @@ func TestAttentionNeedsNoGradients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Allocate(false)
+	m.AllocWeights()
 	m.Init(1)
 	visits := 0
 	NewPass(m, nil).Attention(randomBatch(m.Config, 2, 0, 1), func(string, int, int, int, mat.Matrix) { visits++ })

@@ -29,7 +29,7 @@ func newClassifier(t testing.TB, c ClassifierConfig) *Classifier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Params.Allocate(true)
+	m.Params.AllocForTraining()
 	m.Init(3)
 	r := rand.New(rand.NewPCG(8, 8))
 	for i := range m.Params.W { // away from the start, where attention is almost even and its derivatives cancel

@@ -16,7 +16,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	m.Allocate(false)
+	m.AllocWeights()
 	m.Init(1)
 	for _, p := range m.Params.List {
 		fmt.Println(p.Name, p.Shape)
@@ -76,7 +76,7 @@ func ExamplePass_Train() {
 		fmt.Println(err)
 		return
 	}
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(1)
 	pool := mat.NewPool(2)
 	defer pool.Close()

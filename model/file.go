@@ -236,7 +236,11 @@ func decode(s *safetensors.File, gradients bool) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	m.Allocate(gradients)
+	if gradients {
+		m.AllocForTraining()
+	} else {
+		m.AllocWeights()
+	}
 	for i, p := range m.Params.List {
 		if err := weights[i].Float32s(p.W); err != nil {
 			return File{}, err

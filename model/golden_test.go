@@ -73,7 +73,7 @@ func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	if c.FinalNorm {
 		final.norm = stack.norm("encoder.norm")
 	}
-	ps.Allocate(true)
+	ps.AllocForTraining()
 	c.Fill("param/", ps)
 	x, starts := c.Input("x"), c.Starts("x")
 	r := Run{Self: attn.Ragged{Q: starts, K: starts}}
@@ -118,7 +118,7 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	if c.FinalNorm {
 		final.norm = stack.norm("decoder.norm")
 	}
-	ps.Allocate(true)
+	ps.AllocForTraining()
 	c.Fill("param/", ps)
 	x, memory := c.Input("x"), c.Input("memory")
 	n, m := x.Rows, memory.Rows
@@ -162,7 +162,7 @@ func TestTransformerIsPyTorchs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Allocate(true)
+		m.AllocForTraining()
 		var stacks layer.Params // all but embeddings and projection
 		for _, p := range m.Params.List {
 			if p != m.SrcEmbed.E && p != m.TgtEmbed.E && p != m.Output.E {

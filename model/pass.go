@@ -222,7 +222,7 @@ func (w *worker) train(t *trainMicrobatches, i int) {
 	w.alloc(m, n, true, t.alpha != 0)
 	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
 	w.dsrc, w.dtgt = t.dsrc.RowRange(src, src+m), t.dtgt.RowRange(tgt, tgt+n)
-	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.Rows(tgt, tgt+n), Scale: t.scale}
+	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+n), Scale: t.scale}
 	enc, dec := t.enc.behind(src, first), t.dec.behind(tgt, first)
 
 	x := w.forward(b, enc, dec)
@@ -258,6 +258,6 @@ func (t *evaluateMicrobatches) Range(lo, hi int) {
 		w.alloc(len(b.Src), len(b.TgtIn), false, false)
 		tgt := int(t.b.TgtStarts[t.bounds[i]])
 		x := w.forward(b, dropouts{}, dropouts{})
-		w.p.Output.Forward(nil, x, layer.Targets{IDs: b.TgtOut, Losses: t.losses.Rows(tgt, tgt+len(b.TgtIn))}, w.act.loss)
+		w.p.Output.Forward(nil, x, layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+len(b.TgtIn))}, w.act.loss)
 	}
 }

@@ -22,7 +22,7 @@ func newModel(t testing.TB, c Config) *Transformer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(1)
 	return m
 }
@@ -150,7 +150,7 @@ func TestRefusesWhatTheModelCannotTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fixed.Allocate(false)
+	fixed.AllocWeights()
 	batch := func(src, tgt []int32) *Batch {
 		b := new(Batch)
 		b.Append([]int32{3, 4}, []int32{5})

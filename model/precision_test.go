@@ -32,7 +32,7 @@ func TestGradientInBF16(t *testing.T) {
 	}
 	want, loss := gradient(m)
 	got, lossBF16 := gradient(m.In(layer.BF16))
-	if layer.BF16.InForce() == layer.Float32.InForce() {
+	if layer.BF16.Kernel() == layer.Float32.Kernel() {
 		if !slices.Equal(got, want) || loss != lossBF16 {
 			t.Error("nothing is faster in bfloat16 here, and yet the gradient is another")
 		}

@@ -27,7 +27,7 @@ func TestShapesOfTheSources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Allocate(false)
+		m.AllocWeights()
 		m.Init(1)
 		b := new(Batch)
 		for range c.sentences {

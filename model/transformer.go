@@ -82,9 +82,20 @@ func (t *Transformer) share() (*Transformer, *layer.Accumulator) {
 	return u.In(t.Output.Precision), accumulator
 }
 
-// Allocate makes the weights and, for training, the gradients, all zeros.
-func (t *Transformer) Allocate(gradients bool) {
-	t.Params.Allocate(gradients)
+// AllocWeights makes the weights, all zeros, and the positional encodings.
+func (t *Transformer) AllocWeights() {
+	t.Params.AllocWeights()
+	t.setPositions()
+}
+
+// AllocForTraining makes the weights, the gradients, all zeros, and the positional encodings.
+func (t *Transformer) AllocForTraining() {
+	t.Params.AllocForTraining()
+	t.setPositions()
+}
+
+// setPositions sets the positional encodings that the Config names.
+func (t *Transformer) setPositions() {
 	c := t.Config
 	if c.Positions == Learned {
 		t.SrcEmbed.Positions, t.TgtEmbed.Positions = t.SrcEmbed.Learned.Weights(), t.TgtEmbed.Learned.Weights()

@@ -34,7 +34,7 @@ func BenchmarkStep(b *testing.B) {
 		}{{1, false}, {1, true}, {2, false}, {2, true}} {
 			name := fmt.Sprintf("preset=%s/pairs=%d/len=%d/threads=%d", w.preset, w.pairs, w.len, f.threads)
 			if f.bf16 {
-				name += "/bf16=" + layer.BF16.InForce()
+				name += "/bf16=" + layer.BF16.Kernel()
 			}
 			b.Run(name, func(b *testing.B) {
 				pool := mat.NewPool(f.threads)

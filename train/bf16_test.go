@@ -61,8 +61,8 @@ func TestBF16ThreadsAndResumeChangeNoBit(t *testing.T) {
 	o.BF16, o.Dir = false, t.TempDir()
 	m := newModel(t, wideConfig())
 	mustRun(t, context.Background(), m, nil, copyData(), o, nil)
-	if same := slices.Equal(m.Params.W, whole.Params.W); same != (layer.BF16.InForce() == layer.Float32.InForce()) {
-		t.Errorf("the weights are those of float32: %v; products are in %s", same, layer.BF16.InForce())
+	if same := slices.Equal(m.Params.W, whole.Params.W); same != (layer.BF16.Kernel() == layer.Float32.Kernel()) {
+		t.Errorf("the weights are those of float32: %v; products are in %s", same, layer.BF16.Kernel())
 	}
 }
 
@@ -150,8 +150,8 @@ func TestBF16OfAnotherProcessor(t *testing.T) {
 			warning = e.Warning
 		}
 	})
-	wantError(t, warning, "products were computed in another processor's and now are in "+layer.BF16.InForce())
-	if got := open(t, result.Checkpoint).State.Products; got != layer.BF16.InForce() {
+	wantError(t, warning, "products were computed in another processor's and now are in "+layer.BF16.Kernel())
+	if got := open(t, result.Checkpoint).State.Products; got != layer.BF16.Kernel() {
 		t.Errorf("the last checkpoint says %q", got)
 	}
 }

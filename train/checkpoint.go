@@ -46,7 +46,7 @@ type State struct {
 	OutOfTime time.Duration `json:"out_of_time,omitempty"`
 
 	Data     string `json:"data"`     // fingerprint of the training pairs
-	Products string `json:"products"` // layer.Precision.InForce, on which the weights depend
+	Products string `json:"products"` // layer.Precision.Kernel, on which the weights depend
 }
 
 // Checkpoint is an open checkpoint, whose file has all weights of Config. Close it after use. Safe
@@ -125,7 +125,7 @@ func decodeRun(meta map[string]string) (o Options, s State, err error) {
 		}
 	}
 	o.Schedule = o.scheduleName()
-	s.Products = cmp.Or(s.Products, layer.Float32.InForce())
+	s.Products = cmp.Or(s.Products, layer.Float32.Kernel())
 	return o, s, nil
 }
 

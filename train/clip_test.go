@@ -65,7 +65,7 @@ func TestBadGradientNamesTheTensor(t *testing.T) {
 	ps := &layer.Params{}
 	ps.New("one.weight", 2, 3)
 	ps.New("two.bias", 4)
-	ps.Allocate(true)
+	ps.AllocForTraining()
 	ps.G[8] = float32(math.NaN())
 	wantError(t, badGradient(ps), "two.bias [4]", "NaN", "element 2")
 	ps.G[8], ps.G[1] = 0, float32(math.Inf(-1))

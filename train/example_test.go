@@ -21,7 +21,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(1)
 	var pairs train.Pairs
 	for i := range int32(100) { // ids 0 to 2 are special tokens

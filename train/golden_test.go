@@ -88,7 +88,7 @@ func TestTenStepsArePyTorchs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Allocate(true)
+		m.AllocForTraining()
 		c.Fill("0/", m.Params)
 		pass, b := model.NewPass(m, nil), new(model.Batch)
 		adam, gradient := NewAdam(m.Params.Count(), c.Beta1, c.Beta2, 1e-9), newGradientNorm(m.Params.Count())

@@ -66,7 +66,7 @@ func newModel(t testing.TB, c model.Config) *model.Transformer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(1)
 	return m
 }

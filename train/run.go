@@ -187,7 +187,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	}
 	r.optimizer, r.ema = o.newOptimizer(t.Params)
 	r.norm = newGradientNorm(t.Params.Count())
-	r.state.Products = o.precision().InForce()
+	r.state.Products = o.precision().Kernel()
 	if d.Source == nil {
 		r.allocBatches()
 	}

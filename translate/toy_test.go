@@ -43,7 +43,7 @@ var toy = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(1)
 	var batch model.Batch
 	for _, p := range corpus {

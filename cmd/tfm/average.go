@@ -82,7 +82,7 @@ func average(out string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	m.Allocate(false)
+	m.AllocWeights()
 	p := terminal.NewProgress(os.Stderr)
 	err = train.Average(m, paths, func(done int) {
 		p.Update(time.Now(), fmt.Sprintf("%d of %d files", done, len(paths)))

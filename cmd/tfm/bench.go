@@ -106,7 +106,7 @@ func benchParts() []benchPart {
 // faster, as with -bf16.
 func trainingParts(group string, steps int, workload func(*benchmark) (bench.Training, error)) (parts []benchPart) {
 	for _, precision := range []layer.Precision{layer.Float32, layer.BF16} {
-		if precision == layer.BF16 && precision.InForce() == layer.Float32.InForce() {
+		if precision == layer.BF16 && precision.Kernel() == layer.Float32.Kernel() {
 			break
 		}
 		name := group + "-float32"

@@ -11,8 +11,8 @@ func TestBF16(t *testing.T) {
 	flags := []string{"-bf16", "-d-model", "64", "-d-ff", "128"}
 	straight, m1 := trainArgs(t, append(flags, "-steps", "6", "-threads", "2")...)
 	o := mustRun(t, "", straight...)
-	want := "products:         bf16 by " + layer.BF16.InForce()
-	if layer.BF16.InForce() == layer.Float32.InForce() {
+	want := "products:         bf16 by " + layer.BF16.Kernel()
+	if layer.BF16.Kernel() == layer.Float32.Kernel() {
 		want = "products:         float32: -bf16 changes nothing"
 	}
 	if !strings.Contains(o.stderr, want) {

@@ -156,7 +156,7 @@ func TestLogIsOnDiskBeforeItsCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(1)
 	var pairs train.Pairs
 	for i := range int32(50) {

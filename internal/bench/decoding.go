@@ -42,7 +42,7 @@ func (w Decoding) Measure(threads int, e Effort) (DecodeSpeed, error) {
 	if err != nil {
 		return s, err
 	}
-	m.Allocate(false)
+	m.AllocWeights()
 	m.Init(1)
 	for _, p := range m.Params.List {
 		if p.Name == "output.bias" {

@@ -57,7 +57,7 @@ func (w Training) Steps(p *mat.Pool) iter.Seq2[Step, error] {
 			yield(Step{}, err)
 			return
 		}
-		m.Allocate(true)
+		m.AllocForTraining()
 		m.Init(1)
 		o := train.DefaultOptions()
 		o.Steps, o.Tokens, o.ValidEvery = 1<<30, w.Tokens, 0

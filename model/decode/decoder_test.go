@@ -29,7 +29,7 @@ func newModel(t testing.TB, c model.Config) *model.Transformer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Allocate(false)
+	m.AllocWeights()
 	m.Init(1)
 	return m
 }

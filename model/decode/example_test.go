@@ -16,7 +16,7 @@ func copier(pool *mat.Pool) (*model.Transformer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(1)
 	var batch model.Batch
 	batch.Append([]int32{5, 6, 7}, []int32{8, 9})

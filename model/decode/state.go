@@ -173,7 +173,7 @@ func (s *State) Step(rows []Row) mat.Matrix {
 	if s.w.model.Config.HasFinalNorm() {
 		x = s.w.model.DecNorm.Forward(s.pool, &act.final, x).RowRange(0, len(rows))
 	}
-	s.w.model.Output.LogitsBy(s.pool, act.logits, x, s.w.output)
+	s.w.model.Output.LogitsTransposed(s.pool, act.logits, x, s.w.output)
 	return act.logits
 }
 

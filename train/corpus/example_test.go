@@ -32,7 +32,7 @@ func Train(ctx context.Context, src, tgt, path string) error {
 	if err != nil {
 		return err
 	}
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(o.Seed)
 	pool := mat.NewPool(2)
 	defer pool.Close()

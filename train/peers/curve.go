@@ -57,7 +57,7 @@ func main() {
 	c := must(model.Preset("tiny"))
 	c.Dropout, c.SrcVocab, c.TgtVocab = 0, *vocab, *vocab
 	m := must(model.New(c))
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(o.Seed)
 	check(model.File{Model: m}.Save(filepath.Join(dir, "initial.safetensors")))
 

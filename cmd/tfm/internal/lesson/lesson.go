@@ -105,7 +105,7 @@ func (l *Lesson) Run(out io.Writer) error {
 	if p.Transformer, err = model.New(l.Config); err != nil {
 		return err
 	}
-	p.Allocate(true)
+	p.AllocForTraining()
 	p.Init(l.Seed)
 	pool := mat.NewPool(l.Threads)
 	defer pool.Close()

@@ -71,7 +71,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	m.Allocate(true)
+	m.AllocForTraining()
 	m.Init(j.Options.Seed)
 	if err := j.carryOver(m, c.Tokens); err != nil {
 		return Result{}, err

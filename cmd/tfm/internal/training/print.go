@@ -105,7 +105,7 @@ func optimizer(o train.Options) string {
 
 // products says what -bf16 does on this machine.
 func products() string {
-	if k := layer.BF16.InForce(); k != layer.Float32.InForce() {
+	if k := layer.BF16.Kernel(); k != layer.Float32.Kernel() {
 		return "bf16 by " + k + ", small ones float32; the model depends on the processor"
 	}
 	return "float32: -bf16 changes nothing, this processor has no instructions for bfloat16 that are faster"
