@@ -6,17 +6,19 @@ import (
 	"tfm/mat"
 )
 
-// batches cuts a set into batches of rows of numbers, in memory that it reuses.
+// batches returns the images of a set as batches, in memory that each batch reuses.
 type batches struct {
 	set    Set
-	order  []int32
-	values [256]float32 // of pixels
-	shift  int
-	random *rand.Rand
-	x      mat.Matrix // [images·Side × Side]
+	order  []int32      // of the images in this epoch
+	values [256]float32 // normalised value of each pixel value
+	shift  int          // see Recipe.Shift
+	random *rand.Rand   // nil before the first epoch: no shifts
+	x      mat.Matrix   // [images·Side × Side]
 	labels []int32
 }
 
+// newBatches returns the batches of s, each of at most images images, in the set's order and
+// without shifts until deal is called.
 func newBatches(r Recipe, s Set, images int) *batches {
 	b := &batches{set: s, shift: r.Shift, order: make([]int32, s.Len()), x: mat.New(images*Side, Side), labels: make([]int32, images)}
 	for p := range b.values {
@@ -51,10 +53,11 @@ func (b *batches) at(lo, hi int) (mat.Matrix, []int32) {
 	return b.x.RowRange(0, (hi-lo)*Side), b.labels[:hi-lo]
 }
 
-// place sets to [Side × Side] to an image, moved.
-func (b *batches) place(to mat.Matrix, image []byte, down, right int) {
+// place writes an image into dst [Side × Side], shifted by down rows and right columns. Uncovered
+// pixels are background.
+func (b *batches) place(dst mat.Matrix, image []byte, down, right int) {
 	for i := range Side {
-		row := to.Row(i)
+		row := dst.Row(i)
 		for j := range row {
 			row[j] = b.values[0]
 		}

@@ -1,7 +1,9 @@
-// Package digits trains a model.Classifier to read handwritten digits: images of MNIST (LeCun,
-// Cortes and Burges), each a sequence of 28 rows of 28 numbers. It imports train, model,
-// layer and mat, and knows no text.
+// Package digits trains a model.Classifier to recognise handwritten digits: images of MNIST
+// (LeCun, Cortes and Burges), each a sequence of 28 rows of 28 pixels. It imports train, model,
+// layer and mat.
 //
-// The files: idx.go (the data set's files), recipe.go (the two models and how they are trained),
-// batches.go (images as rows), train.go (the loop).
+//	idx.go      reads the data set
+//	recipe.go   presets: two models with their training settings
+//	batches.go  batches of images as matrices
+//	train.go    the training loop and the evaluation
 package digits

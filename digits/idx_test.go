@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// idx is an idx file of bytes.
+// idx returns an idx file of bytes.
 func idx(magic uint32, shape []uint32, data []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, magic)
 	for _, n := range shape {
@@ -21,7 +21,7 @@ func idx(magic uint32, shape []uint32, data []byte) []byte {
 	return append(b, data...)
 }
 
-func packed(data []byte) []byte {
+func gzipped(data []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	z.Write(data)
@@ -29,7 +29,7 @@ func packed(data []byte) []byte {
 	return b.Bytes()
 }
 
-// sample is n images that can be told apart: a bright square whose place is the label, on noise.
+// sample returns n images: noise with a bright square whose place depends on the label.
 func sample(n int, seed uint64) Set {
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := Set{make([]byte, n*pixels), make([]int32, n)}
@@ -67,27 +67,27 @@ func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	training, test := sample(7, 1), sample(3, 2)
 	images, labels := training.files()
-	writeFile(t, dir, "train-images-idx3-ubyte.gz", packed(images))
+	writeFile(t, dir, "train-images-idx3-ubyte.gz", gzipped(images))
 	writeFile(t, dir, "train-labels-idx1-ubyte", labels)
 	images, labels = test.files()
 	writeFile(t, dir, "t10k-images-idx3-ubyte", images)
-	writeFile(t, dir, "t10k-labels-idx1-ubyte", packed(labels)) // packed, whatever its name
+	writeFile(t, dir, "t10k-labels-idx1-ubyte", gzipped(labels)) // gzip is detected by content
 	gotTraining, gotTest, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range [][2]Set{{gotTraining, training}, {gotTest, test}} {
 		if !bytes.Equal(s[0].Pixels, s[1].Pixels) || !slices.Equal(s[0].Labels, s[1].Labels) {
-			t.Error("what was read is not what was written")
+			t.Error("Load does not return the set that was written")
 		}
 	}
 	first, last := gotTraining.Split(2)
 	if first.Len() != 5 || last.Len() != 2 || !bytes.Equal(last.Pixels, training.Pixels[5*pixels:]) || last.Labels[0] != training.Labels[5] {
-		t.Error("the split is another")
+		t.Errorf("Split(2) = sets of %d and %d images, want the first 5 and the last 2", first.Len(), last.Len())
 	}
 }
 
-func TestLoadRefuses(t *testing.T) {
+func TestLoadErrors(t *testing.T) {
 	images, labels := sample(4, 1).files()
 	const imagesFile, labelsFile = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
 	bits := func(b []byte, at int) []byte {
@@ -111,17 +111,17 @@ func TestLoadRefuses(t *testing.T) {
 		{imagesFile, images[:9], []string{"9 bytes", "header of 16"}},
 		{imagesFile, images[:len(images)-1], []string{"3151 bytes, expected 3152 for the 4 items"}},
 		{imagesFile, append(slices.Clone(images), 0), []string{"3153 bytes, expected 3152"}},
-		// It would be 3 TB.
+		// The header's length is 3 TB.
 		{imagesFile, idx(0x803, []uint32{1<<32 - 1, Side, Side}, nil), []string{"16 bytes, expected 3367254359296"}},
-		{imagesFile, packed(idx(0x803, []uint32{1<<32 - 1, Side, Side}, nil)), []string{"too few to unpack to the 3367254359296"}},
-		{imagesFile, packed(images[:len(images)-1]), []string{"3135 of the 3136 bytes", "ends too early"}},
-		{imagesFile, packed(append(slices.Clone(images), 0)), []string{"more than the 3136 bytes"}},
-		{imagesFile, packed(images)[:900], []string{"of the 3136 bytes", "ends too early"}},
-		{imagesFile, packed(images)[:5], []string{"ends too early"}},
-		{imagesFile, packed(images)[:len(packed(images))-3], []string{"ends too early"}},
-		{imagesFile, bits(packed(images), len(packed(images))-8), []string{imagesFile, "checksum"}},
+		{imagesFile, gzipped(idx(0x803, []uint32{1<<32 - 1, Side, Side}, nil)), []string{"too few to expand to the 3367254359296"}},
+		{imagesFile, gzipped(images[:len(images)-1]), []string{"3135 of the 3136 bytes", "is truncated"}},
+		{imagesFile, gzipped(append(slices.Clone(images), 0)), []string{"more than the 3136 bytes"}},
+		{imagesFile, gzipped(images)[:900], []string{"of the 3136 bytes", "is truncated"}},
+		{imagesFile, gzipped(images)[:5], []string{"is truncated"}},
+		{imagesFile, gzipped(images)[:len(gzipped(images))-3], []string{"is truncated"}},
+		{imagesFile, bits(gzipped(images), len(gzipped(images))-8), []string{imagesFile, "checksum"}},
 		{labelsFile, idx(0x801, []uint32{3}, []byte{1, 2, 3}), []string{labelsFile, "3 labels, expected one for each of the 4 images of"}},
-		{labelsFile, idx(0x801, []uint32{4}, []byte{1, 2, 10, 3}), []string{labelsFile, "label 2 is 10, expected 0 to 9"}},
+		{labelsFile, idx(0x801, []uint32{4}, []byte{1, 2, 10, 3}), []string{labelsFile, "label of image 2 is 10, expected 0 to 9"}},
 	} {
 		dir := t.TempDir()
 		writeFile(t, dir, imagesFile, images)
@@ -129,26 +129,26 @@ func TestLoadRefuses(t *testing.T) {
 		writeFile(t, dir, c.name, c.data)
 		_, _, err := Load(dir)
 		if err == nil {
-			t.Errorf("%s of %d bytes was read; want %q", c.name, len(c.data), c.wants)
+			t.Errorf("%s of %d bytes: no error, want %q", c.name, len(c.data), c.wants)
 			continue
 		}
 		for _, want := range c.wants {
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%v\ndoes not say %q", err, want)
+				t.Errorf("error %q, want %q in it", err, want)
 			}
 		}
 	}
-	if _, _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train-images-idx3-ubyte: no such file, and no train-images-idx3-ubyte.gz") {
-		t.Error(err)
+	if _, _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train-images-idx3-ubyte: no such file, nor train-images-idx3-ubyte.gz") {
+		t.Errorf("empty folder: error %v", err)
 	}
 }
 
 func FuzzReadIDX(f *testing.F) {
 	images, labels := sample(2, 1).files()
 	f.Add(images, true)
-	f.Add(packed(images), true)
+	f.Add(gzipped(images), true)
 	f.Add(labels, false)
-	f.Add(packed(labels), false)
+	f.Add(gzipped(labels), false)
 	f.Fuzz(func(t *testing.T, file []byte, image bool) {
 		var shape []int
 		item := 1
@@ -157,7 +157,7 @@ func FuzzReadIDX(f *testing.F) {
 		}
 		data, err := readIDX(bytes.NewReader(file), int64(len(file)), shape)
 		if err == nil && (len(data) == 0 || len(data)%item != 0) {
-			t.Errorf("%d bytes of items of %d", len(data), item)
+			t.Errorf("readIDX returned %d bytes, want a positive multiple of %d", len(data), item)
 		}
 	})
 }

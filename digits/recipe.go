@@ -9,27 +9,27 @@ import (
 	"tfm/train"
 )
 
-// Recipe is a model and how it is trained.
+// Recipe is a model with its training settings.
 type Recipe struct {
 	Model    model.ClassifierConfig
 	Epochs   int
-	Batch    int // images a step
-	Shift    int // each time an image is seen it is moved by up to so many pixels in either direction
+	Batch    int // images per step
+	Shift    int // each use shifts an image by up to this many pixels in each direction
 	Mean     float64
-	Scale    float64 // a pixel p of 0 to 255 is (p/255 - Mean)/Scale
+	Scale    float64 // a pixel p of 0 to 255 becomes (p/255 - Mean)/Scale
 	Schedule string  // see train.Schedule
 	Peak     float64
 	Warmup   int // steps
 	Beta2    float64
-	Decay    float64 // of the weights, see train.AdamW; 0 is Adam
+	Decay    float64 // weight decay, see train.AdamW; 0 is Adam
 }
 
 var recipes = []struct {
 	name string
 	Recipe
 }{
-	// One encoder and one decoder layer as PyTorch's nn.Transformer has them, on the bare rows,
-	// without positions.
+	// One encoder and one decoder layer, as in PyTorch's nn.Transformer, on the rows without
+	// positions.
 	{"source", Recipe{
 		Model: model.ClassifierConfig{
 			Config: model.Config{DModel: Side, Heads: 2, DFF: 64, EncoderLayers: 1, DecoderLayers: 1, Dropout: 0.1, NormEps: 1e-5,
@@ -44,12 +44,13 @@ var recipes = []struct {
 				Activation: model.GELU, LabelSmoothing: 0.1},
 			Rows: Side, Cols: Side, Embed: true, Classes: classes,
 		},
-		Epochs: 10, Batch: 64, Shift: 2, Mean: 0.1307, Scale: 0.3081, // of the training set's pixels
+		// mean and deviation of the training set
+		Epochs: 10, Batch: 64, Shift: 2, Mean: 0.1307, Scale: 0.3081,
 		Schedule: train.ScheduleLinear, Peak: 3e-3, Warmup: 600, Beta2: 0.98, Decay: 0.01,
 	}},
 }
 
-// Names lists the presets.
+// Names returns the names of the presets.
 func Names() []string {
 	names := make([]string, len(recipes))
 	for i, r := range recipes {
@@ -58,14 +59,14 @@ func Names() []string {
 	return names
 }
 
-// Preset returns the recipe of that name.
+// Preset returns the recipe with the given name.
 func Preset(name string) (Recipe, error) {
 	for _, r := range recipes {
 		if r.name == name {
 			return r.Recipe, nil
 		}
 	}
-	return Recipe{}, fmt.Errorf("unknown preset %q: there are %s", name, strings.Join(Names(), ", "))
+	return Recipe{}, fmt.Errorf("unknown preset %q, expected one of %s", name, strings.Join(Names(), ", "))
 }
 
 func (r Recipe) optimizer(ps *layer.Params) train.Optimizer {

@@ -13,7 +13,7 @@ import (
 	"tfm/model"
 )
 
-// quick is a recipe that is over soon.
+// quick returns a preset reduced to a short training.
 func quick(t *testing.T, name string) Recipe {
 	r, err := Preset(name)
 	if err != nil {
@@ -24,8 +24,8 @@ func quick(t *testing.T, name string) Recipe {
 	return r
 }
 
-// The seed fixes every bit, on any number of threads, and other seeds give other weights.
-func TestTrainingDependsOnTheSeedAlone(t *testing.T) {
+// Equal seeds give equal bits on any number of threads, and different seeds different weights.
+func TestTrainDependsOnSeedOnly(t *testing.T) {
 	s := sample(19, 1)
 	for _, name := range Names() {
 		weights := func(seed uint64, threads int) []uint32 {
@@ -43,19 +43,19 @@ func TestTrainingDependsOnTheSeedAlone(t *testing.T) {
 		}
 		one := weights(1, 1)
 		if !slices.Equal(one, weights(1, 3)) {
-			t.Errorf("%s: three threads come to other weights", name)
+			t.Errorf("%s: weights differ between 1 and 3 threads", name)
 		}
 		if slices.Equal(one, weights(2, 1)) {
-			t.Errorf("%s: another seed comes to the same weights", name)
+			t.Errorf("%s: equal weights with seeds 1 and 2", name)
 		}
 	}
 }
 
-// A training has the same bits on every machine whose kernels are in assembly. A change of these
-// checksums makes old runs impossible to repeat.
-func TestSameBitsOnEveryMachine(t *testing.T) {
+// The assembly kernels of all instruction sets give the same bits. If these checksums change,
+// earlier trainings cannot be reproduced.
+func TestWeightChecksums(t *testing.T) {
 	if mat.Kernel() == "generic" {
-		t.Skip("the portable kernels are held to a tolerance, not to bits")
+		t.Skip("the portable kernels are exact to a tolerance only")
 	}
 	for name, want := range map[string]uint32{"source": 0xfea189da, "vit-rows": 0x0ff26002} {
 		m, err := Train(context.Background(), quick(t, name), sample(19, 1), 1, nil, func(Progress) {})
@@ -70,9 +70,9 @@ func TestSameBitsOnEveryMachine(t *testing.T) {
 	}
 }
 
-func TestTrainingLearns(t *testing.T) {
+func TestTrainLearns(t *testing.T) {
 	if testing.Short() {
-		t.Skip()
+		t.Skip("250 training steps")
 	}
 	r := quick(t, "vit-rows")
 	r.Batch, r.Epochs = 16, 10
@@ -81,7 +81,7 @@ func TestTrainingLearns(t *testing.T) {
 	last := Progress{}
 	m, err := Train(context.Background(), r, training, 1, nil, func(p Progress) {
 		if p.Step != last.Step+1 || p.EpochEnded != (p.Step%25 == 0) || p.Steps != 250 {
-			t.Fatalf("%+v after %+v", p, last)
+			t.Fatalf("progress %+v after %+v", p, last)
 		}
 		last = p
 	})
@@ -89,15 +89,15 @@ func TestTrainingLearns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if last.Step != 250 || last.Loss.Tokens != 400 {
-		t.Errorf("the last report was %+v", last)
+		t.Errorf("last progress %+v, want step 250 and a loss of 400 images", last)
 	}
-	// Squares in ten places; it finds all, except the last weights' luck.
+	// The task is easy; the margin allows for noise of the last steps.
 	if l, err := Evaluate(context.Background(), m, r, test, nil); err != nil || l.Correct < 180 || l.Tokens != 200 {
-		t.Errorf("%d of %d, %v", l.Correct, l.Tokens, err)
+		t.Errorf("%d of %d correct, want at least 180 of 200; error %v", l.Correct, l.Tokens, err)
 	}
 }
 
-func TestTrainingStopsWithItsContext(t *testing.T) {
+func TestContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("the cause")
 	steps := 0
@@ -107,7 +107,7 @@ func TestTrainingStopsWithItsContext(t *testing.T) {
 		}
 	})
 	if err != cause || steps != 2 {
-		t.Errorf("%v after %d steps", err, steps)
+		t.Errorf("Train returned %v after %d steps, want the cause after 2", err, steps)
 	}
 	r := quick(t, "source")
 	m, err := model.NewClassifier(r.Model)
@@ -116,11 +116,11 @@ func TestTrainingStopsWithItsContext(t *testing.T) {
 	}
 	m.Params.AllocWeights()
 	if _, err := Evaluate(ctx, m, r, sample(10, 1), nil); err != cause {
-		t.Error(err)
+		t.Errorf("Evaluate returned %v, want the cause", err)
 	}
 }
 
-// An image stands where the shift says, on background.
+// place shifts an image and fills the uncovered pixels with background.
 func TestPlace(t *testing.T) {
 	s := sample(1, 1)
 	for i := range s.Pixels {
@@ -136,14 +136,14 @@ func TestPlace(t *testing.T) {
 					want = float64(s.Pixels[y*Side+x])
 				}
 				if got := float64(b.x.At(i, j)); math.Abs(got-(want/255-0.5)/0.5) > 1e-6 {
-					t.Fatalf("shift %v: (%d, %d) is %v, want a pixel of %v", shift, i, j, got, want)
+					t.Fatalf("shift %v: value %v at (%d, %d), want that of pixel %v", shift, got, i, j, want)
 				}
 			}
 		}
 	}
 }
 
-// An epoch has each image once.
+// The order of an epoch is a permutation that depends on the seed and the epoch.
 func TestDeal(t *testing.T) {
 	b := newBatches(Recipe{Scale: 1}, sample(30, 1), 8)
 	var orders [][]int32
@@ -153,12 +153,12 @@ func TestDeal(t *testing.T) {
 		sorted := slices.Sorted(slices.Values(b.order))
 		for i, image := range sorted {
 			if int(image) != i {
-				t.Fatalf("%v", sorted)
+				t.Fatalf("epoch %d: images %v, want each once", epoch, sorted)
 			}
 		}
 	}
 	b.deal(1, 0)
 	if !slices.Equal(b.order, orders[0]) || slices.Equal(orders[0], orders[1]) {
-		t.Error("the order is not that of seed and epoch")
+		t.Error("equal seed and epoch give different orders, or different epochs equal ones")
 	}
 }

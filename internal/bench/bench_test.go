@@ -25,24 +25,24 @@ func TestFigure(t *testing.T) {
 		{[]float64{9, 1, 2}, Figure{2, 1, 9, 3}},
 	} {
 		if got := figureOf(c.x); got != c.want {
-			t.Errorf("%v: %+v, want %+v", c.x, got, c.want)
+			t.Errorf("figureOf(%v) = %+v, want %+v", c.x, got, c.want)
 		}
 	}
 	rounds := 0
 	next := func() float64 { rounds++; return float64(rounds) }
 	if f := (Effort{Rounds: 5, Time: time.Hour}).measure(next); f != (Figure{4, 2, 6, 5}) || rounds != 6 {
-		t.Errorf("five rounds after one: %+v of %d", f, rounds)
+		t.Errorf("5 rounds: figure %+v after %d calls, want 5 rounds after a warm-up", f, rounds)
 	}
 	if f := (Effort{Rounds: 5}).measure(next); f.Rounds != 1 {
-		t.Errorf("no time: %+v, want one round", f)
+		t.Errorf("no time: figure %+v, want 1 round", f)
 	}
 	rounds = 0
 	if f := (Effort{Rounds: 1}).measure(next); f != (Figure{1, 1, 1, 1}) {
-		t.Errorf("one round: %+v", f)
+		t.Errorf("1 round: figure %+v after %d calls, want no warm-up", f, rounds)
 	}
 }
 
-func TestCaptionsAreAsLongAsMulti30ks(t *testing.T) {
+func TestCaptionsMatchMulti30k(t *testing.T) {
 	all := Captions()
 	var src, tgt, srcSquares, tgtSquares float64
 	for _, l := range all {
@@ -51,16 +51,24 @@ func TestCaptionsAreAsLongAsMulti30ks(t *testing.T) {
 	}
 	n := float64(len(all))
 	deviation := func(sum, squares float64) float64 { return math.Sqrt(squares/n - sum/n*sum/n) }
-	// The training set's own, counted; a fit by two numbers is off by a few hundredths.
-	for _, c := range []struct{ got, want float64 }{
-		{n, 29000}, {src / n, 15.12}, {tgt / n, 15.47}, {deviation(src, srcSquares), 4.70}, {deviation(tgt, tgtSquares), 5.28},
+	// The wanted values are counted on the training set. The tolerance covers the error of the
+	// log-normal fit.
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"pairs", n, 29000},
+		{"mean source length", src / n, 15.12},
+		{"mean target length", tgt / n, 15.47},
+		{"standard deviation of source lengths", deviation(src, srcSquares), 4.70},
+		{"standard deviation of target lengths", deviation(tgt, tgtSquares), 5.28},
 	} {
 		if math.Abs(c.got/c.want-1) > 0.04 {
-			t.Errorf("%v, want about %v", c.got, c.want)
+			t.Errorf("%s = %v, want %v ± 4%%", c.name, c.got, c.want)
 		}
 	}
 	if !reflect.DeepEqual(all, Captions()) {
-		t.Error("another call gives other lengths")
+		t.Error("two calls of Captions return different lengths")
 	}
 }
 
@@ -73,31 +81,31 @@ func TestReadLengths(t *testing.T) {
 		return ReadLengths(path)
 	}
 	if got, err := read("3\t4\n257 2\n"); err != nil || !reflect.DeepEqual(got, []Length{{3, 4}, {257, 2}}) {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("ReadLengths = %v, %v", got, err)
 	}
 	for text, want := range map[string]string{
 		"": "no lengths", "3\t4\n5\n": `lengths.tsv:2: found "5"`, "3\t4\t5\n": "lengths.tsv:1: found", "a b\n": "lengths.tsv:1: found",
 		"1\t4\n": "expected 2 to 257", "3\t258\n": "expected 2 to 257", "3\t-4\n": "expected 2 to 257", "3 99999999999999999999\n": "lengths.tsv:1: found",
 	} {
 		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want one with %q", text, err, want)
+			t.Errorf("ReadLengths(%q): error %v, want %q in it", text, err, want)
 		}
 	}
 	if _, err := ReadLengths(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("no error for a file that is not there")
+		t.Error("ReadLengths of a missing file: no error")
 	}
 }
 
-// The steps count what the run itself reports.
-func TestStepsCountTheirTokens(t *testing.T) {
-	w := Training{Name: "demo", Config: configOf("demo", 50), Lengths: []Length{{4, 6}, {5, 3}, {9, 7}, {2, 2}, {3, 5}}, Tokens: 10}
+// The tokens of an epoch's steps add up to those of the training pairs.
+func TestStepTokens(t *testing.T) {
+	w := Training{Name: "demo", Config: configOf("demo", 50), Lengths: []Length{{4, 6}, {5, 3}, {9, 7}, {2, 2}, {3, 5}}, BatchTokens: 10}
 	steps, src, tgt := 0, 0, 0
 	for step, err := range w.Steps(nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if step.Took <= 0 || step.FLOPs <= 0 || step.Tgt > 10 {
-			t.Errorf("%+v", step)
+			t.Errorf("step %+v, want positive time and FLOPs and at most 10 target tokens", step)
 		}
 		src, tgt, steps = src+step.Src, tgt+step.Tgt, steps+1
 		if src == 23 {
@@ -105,12 +113,12 @@ func TestStepsCountTheirTokens(t *testing.T) {
 		}
 	}
 	if tgt != 23 || steps < 3 {
-		t.Errorf("%d source and %d target tokens in %d steps, want those of an epoch, 23 and 23", src, tgt, steps)
+		t.Errorf("%d source and %d target tokens in %d steps, want 23 and 23 in at least 3", src, tgt, steps)
 	}
 	w.Lengths = nil
 	for _, err := range w.Steps(nil) {
 		if err == nil {
-			t.Fatal("a step without pairs")
+			t.Fatal("no error without training pairs")
 		}
 	}
 }
@@ -126,25 +134,25 @@ func TestTrainingSpeed(t *testing.T) {
 		b.Append(make([]int32, 4), make([]int32, 4))
 	}
 	if s.SrcTokens != 15 || s.TgtTokens != 15 || s.Parameters != w.Config.CountParams() || s.Preset != "demo" || s.Precision != "float32" || s.Threads != 2 {
-		t.Errorf("%+v", s)
+		t.Errorf("speed %+v", s)
 	}
 	for name, f := range map[string]Figure{"s/step": s.Seconds, "tokens/s": s.TgtPerSec, "GFLOP/s": s.GFLOPS, "limit": s.Limit} {
 		if f.Rounds != 3 || !(0 < f.Low && f.Low <= f.Median && f.Median <= f.High) {
-			t.Errorf("%s: %+v", name, f)
+			t.Errorf("%s: figure %+v, want 3 rounds with 0 < low ≤ median ≤ high", name, f)
 		}
 	}
-	// Figures of the same rounds, so their medians are of the same one.
+	// The figures are functions of the same rounds, so that their medians belong to one round.
 	near := func(name string, got, want float64) {
 		if math.Abs(got/want-1) > 1e-9 {
-			t.Errorf("%s: %v, want %v", name, got, want)
+			t.Errorf("%s = %v, want %v", name, got, want)
 		}
 	}
-	near("target tokens a step", s.TgtPerSec.Median*s.Seconds.Median, 15)
-	near("source tokens a step", s.SrcPerSec.Median*s.Seconds.Median, 15)
-	near("operations a step", 1e9*s.GFLOPS.Median*s.Seconds.Median, w.Config.TrainFLOPs(&b))
+	near("target tokens per step", s.TgtPerSec.Median*s.Seconds.Median, 15)
+	near("source tokens per step", s.SrcPerSec.Median*s.Seconds.Median, 15)
+	near("FLOPs per step", 1e9*s.GFLOPS.Median*s.Seconds.Median, w.Config.TrainFLOPs(&b))
 	near("utilisation", s.Utilisation, s.GFLOPS.Median/s.Limit.Median)
 	if s.PeakMemory.Bytes < int64(16*s.Parameters) { // weights, gradients, two moments
-		t.Errorf("%+v for %d parameters", s.PeakMemory, s.Parameters)
+		t.Errorf("peak memory %+v with %d parameters, want at least 16 bytes each", s.PeakMemory, s.Parameters)
 	}
 }
 
@@ -154,9 +162,9 @@ func TestDecodingSpeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Every sentence has all of its tokens.
+		// Each of the 3 translations has the full length of 7 tokens.
 		if got := s.PerSec.Median * s.Seconds.Median; math.Abs(got-3*7) > 1e-6 || s.PerSec.Rounds != 3 || s.PeakMemory.Bytes == 0 {
-			t.Errorf("%v tokens a batch, want 21: %+v", got, s)
+			t.Errorf("beam %d: %v tokens per batch, want 21: %+v", beam, got, s)
 		}
 	}
 }
@@ -165,19 +173,19 @@ func TestLimits(t *testing.T) {
 	l := MeasureLimits(2, Effort{Rounds: 1}, true)
 	for name, f := range map[string]Figure{"float32": l.Float32, "bf16": l.BF16, "read": l.Read, "copy": l.Copy, "update": l.Update} {
 		if !(f.Median > 0) || math.IsInf(f.Median, 0) {
-			t.Errorf("%s: %+v", name, f)
+			t.Errorf("%s: figure %+v, want a positive finite median", name, f)
 		}
 	}
 	if l.Threads != 2 || l.Buffer != 64<<20 {
-		t.Errorf("%+v", l)
+		t.Errorf("%d threads and buffers of %d bytes, want 2 and %d", l.Threads, l.Buffer, 64<<20)
 	}
-	if m := Describe(); m.Float32 != mat.Kernel() || m.Cores < 1 || len(m.InForce) > len(m.Processor) {
-		t.Errorf("%+v", m)
+	if m := Describe(); m.Float32 != mat.Kernel() || m.Cores < 1 || len(m.InUse) > len(m.Supported) {
+		t.Errorf("Describe() = %+v", m)
 	}
 }
 
-// Who reads the JSON relies on its names.
-func TestNamesOfTheReport(t *testing.T) {
+// The names in the JSON are an interface: programs read them.
+func TestReportNames(t *testing.T) {
 	full := Report{Limits: make([]Limits, 1), Products: make([]ProductSpeed, 1), Training: make([]StepSpeed, 1), Decoding: make([]DecodeSpeed, 1)}
 	data, err := json.Marshal(full)
 	if err != nil {
@@ -214,12 +222,12 @@ func TestNamesOfTheReport(t *testing.T) {
 	var want []string
 	add := func(names ...string) { want = append(want, names...) }
 	add("version", "quick", "machine", "machine.cpu", "machine.cores", "machine.cache_bytes", "machine.memory_bytes", "machine.system", "machine.go",
-		"machine.kernels", "machine.kernels_bf16", "machine.kernels_int8", "machine.features_in_force", "machine.features",
+		"machine.kernels", "machine.kernels_bf16", "machine.kernels_int8", "machine.features_in_use", "machine.features",
 		"limits", "limits.threads")
 	add(figures("limits.float32_gflops", "limits.bf16_gflops")...)
 	add("limits.buffer_bytes", "limits.buffer_beyond_cache")
 	add(figures("limits.read_bytes_per_second", "limits.copy_bytes_per_second", "limits.update_bytes_per_second")...)
-	add("gemm", "gemm.what", "gemm.form", "gemm.m", "gemm.n", "gemm.k", "gemm.precision", "gemm.threads")
+	add("gemm", "gemm.name", "gemm.form", "gemm.m", "gemm.n", "gemm.k", "gemm.precision", "gemm.threads")
 	add(figures("gemm.gflops", "gemm.limit_gflops")...)
 	add("gemm.share", "training", "training.preset", "training.precision", "training.threads", "training.parameters",
 		"training.source_tokens_per_step", "training.target_tokens_per_step")
@@ -230,17 +238,17 @@ func TestNamesOfTheReport(t *testing.T) {
 	add(figures("decoding.tokens_per_second", "decoding.seconds_per_batch")...)
 	add("decoding.peak_memory", "decoding.peak_memory.bytes", "decoding.peak_memory.of")
 	if !reflect.DeepEqual(keys, want) {
-		t.Errorf("the names are\n%q\nwant\n%q", keys, want)
+		t.Errorf("names:\n%q\nwant:\n%q", keys, want)
 	}
 }
 
-// A Training is what train.Run takes for granted: the lengths of its batches.
-func TestWorkloadsAreValid(t *testing.T) {
+// The configurations are valid, and every sentence fits into a batch.
+func TestTrainingsAreValid(t *testing.T) {
 	for _, w := range []Training{Base(), Tiny(Captions())} {
 		if err := w.Config.Validate(); err != nil {
 			t.Error(err)
 		}
-		if _, err := train.NewBatches(pairsOf(w.Lengths, w.Config.SrcVocab), w.Tokens, min(train.DefaultOptions().MaxLen, w.Tokens-1), 1); err != nil {
+		if _, err := train.NewBatches(pairsOf(w.Lengths, w.Config.SrcVocab), w.BatchTokens, min(train.DefaultOptions().MaxLen, w.BatchTokens-1), 1); err != nil {
 			t.Error(err)
 		}
 	}

@@ -10,33 +10,35 @@ import (
 	"tfm/model/decode"
 )
 
-// Decoding is the translation of a batch of sentences of equal length by a model of random weights,
-// which takes as long as by a trained one. Translations are as long as the sources, because the end
-// mark is never chosen earlier.
+// Decoding is a benchmark that translates a batch of sentences of equal length. The weights are
+// random; the time does not depend on them. Translations are as long as their sources, because
+// the output bias keeps EOS from being chosen before the length limit.
 type Decoding struct {
-	Config             model.Config
-	Beam, Batch, Words int // Words: tokens of a source and of a translation, with the end mark
+	Config      model.Config
+	Beam, Batch int
+	Length      int // tokens of each source and of each translation, with EOS
 }
 
-// BaseDecoding is the paper's base model with a vocabulary of 32,000, on sentences of 32 tokens.
+// BaseDecoding returns a Decoding by the paper's base model with a vocabulary of 32,000, on
+// sentences of 32 tokens.
 func BaseDecoding(beam, batch int) Decoding {
 	return Decoding{configOf("base", 32_000), beam, batch, 32}
 }
 
-// DecodeSpeed is how fast translations are.
+// DecodeSpeed is the result of a Decoding.
 type DecodeSpeed struct {
 	Beam       int    `json:"beam"` // 1 is greedy
 	Batch      int    `json:"batch"`
 	Threads    int    `json:"threads"`
 	Tokens     int    `json:"tokens_per_sentence"`
-	PerSec     Figure `json:"tokens_per_second"` // of translations
+	PerSec     Figure `json:"tokens_per_second"` // target tokens
 	Seconds    Figure `json:"seconds_per_batch"`
 	PeakMemory Memory `json:"peak_memory"`
 }
 
-// Measure measures rounds of one batch.
+// Measure runs w on the given number of threads. A round is one batch.
 func (w Decoding) Measure(threads int, e Effort) (DecodeSpeed, error) {
-	s := DecodeSpeed{Beam: w.Beam, Batch: w.Batch, Threads: threads, Tokens: w.Words}
+	s := DecodeSpeed{Beam: w.Beam, Batch: w.Batch, Threads: threads, Tokens: w.Length}
 	w.Config.OutputBias = true
 	m, err := model.New(w.Config)
 	if err != nil {
@@ -55,17 +57,18 @@ func (w Decoding) Measure(threads int, e Effort) (DecodeSpeed, error) {
 	search.Beam, search.MaxExtra = w.Beam, 0
 	r, srcs := rand.New(rand.NewPCG(2, 1)), make([][]int32, w.Batch)
 	for i := range srcs {
-		srcs[i] = tokens(r, w.Words, w.Config.SrcVocab)
+		srcs[i] = tokens(r, w.Length, w.Config.SrcVocab)
 	}
 	var rates []float64
 	s.Seconds = e.measure(func() float64 {
-		begun, steps := time.Now(), 0
-		translations, _ := d.Translate(context.Background(), srcs, search) // valid options, and nothing ends it
+		start, tokens := time.Now(), 0
+		// no error: valid options, no cancellation
+		translations, _ := d.Translate(context.Background(), srcs, search)
 		for _, h := range translations {
-			steps += len(h.Tokens) + 1
+			tokens += len(h.Tokens) + 1
 		}
-		took := time.Since(begun).Seconds()
-		rates = append(rates, float64(steps)/took)
+		took := time.Since(start).Seconds()
+		rates = append(rates, float64(tokens)/took)
 		return took
 	})
 	s.PerSec, s.PeakMemory = figureOf(rates[len(rates)-s.Seconds.Rounds:]), PeakMemory()

@@ -1,12 +1,12 @@
-// Package bench is the work that benchmarks of whole programs measure: what `tfm bench` prints and
-// what `go test -bench Step` repeats. It imports train, model, model/decode and mat, and nothing
-// but cmd/tfm and tests imports it.
+// Package bench measures training, decoding and matrix products for `tfm bench` and for
+// `go test -bench Step`. It imports train, model, model/decode and mat; only cmd/tfm and tests
+// import it.
 //
-//	report.go    Report: everything measured; text.go prints its tables
+//	report.go    Report, the results of all benchmarks; text.go prints its tables
 //	machine.go   the machine and its limits
 //	products.go  matrix products
-//	training.go  training steps; lengths.go has the lengths of their sentences
+//	training.go  training steps; lengths.go: sentence lengths of their batches
 //	decoding.go  translation
-//	figure.go    the median of several rounds
+//	figure.go    median, minimum and maximum of several rounds
 //	memory.go    the peak memory of the process
 package bench

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Figure is what was measured in several rounds: the machine's other work can make single ones much worse.
+// Figure summarises the measurements of several rounds. Other work on the machine can slow down
+// single rounds considerably; the median is robust against it.
 type Figure struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
@@ -19,28 +20,29 @@ func figureOf(x []float64) Figure {
 	return Figure{(x[(n-1)/2] + x[n/2]) / 2, x[0], x[n-1], n}
 }
 
-// Effort is how long to measure: that many rounds, or as many as fit in the time, but one at least.
+// Effort limits a measurement to a number of rounds and a time. At least one round is measured.
 type Effort struct {
 	Rounds int
 	Time   time.Duration
 }
 
-// measure is the figures that the rounds give. A round before them warms up, unless there is to be only one.
+// measure calls round until e is used up and returns the figures. With more than one round, a
+// warm-up call comes first, which does not count.
 func (e Effort) measure(round func() float64) Figure {
 	if e.Rounds > 1 {
 		round()
 	}
 	var x []float64
-	for begun := time.Now(); len(x) == 0 || len(x) < e.Rounds && time.Since(begun) < e.Time; {
+	for start := time.Now(); len(x) == 0 || len(x) < e.Rounds && time.Since(start) < e.Time; {
 		x = append(x, round())
 	}
 	return figureOf(x)
 }
 
-// part is how much of a limit is reached, 0 if the limit is not known.
-func part(of, limit Figure) float64 {
+// ratio returns the ratio of the medians of f and limit, 0 if the limit is unknown.
+func ratio(f, limit Figure) float64 {
 	if limit.Median == 0 {
 		return 0
 	}
-	return of.Median / limit.Median
+	return f.Median / limit.Median
 }

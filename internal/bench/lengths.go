@@ -12,10 +12,10 @@ import (
 	"tfm/train"
 )
 
-// Length is the tokens of a pair, the end mark of each side counted.
+// Length is the number of tokens of each side of a pair, with EOS.
 type Length struct{ Src, Tgt int }
 
-// Equal is so many pairs of the same lengths.
+// Equal returns the lengths of pairs equal pairs.
 func Equal(pairs, src, tgt int) []Length {
 	all := make([]Length, pairs)
 	for i := range all {
@@ -24,9 +24,10 @@ func Equal(pairs, src, tgt int) []Length {
 	return all
 }
 
-// Captions is 29,000 pairs as long as those of Multi30k's training set in English and German, cut by a joint BPE of 8,000 pieces: there
-// the logarithms of the two lengths are about normal, around 14.5 and 14.7 tokens with deviations of 0.29 and 0.33 and a
-// correlation of 0.86, and the lengths themselves are 4 to 53.
+// Captions returns the lengths of 29,000 pairs, distributed like those of Multi30k's training set
+// in English and German under a joint BPE of 8,000 pieces. There the logarithms of the lengths are
+// approximately normal, with means of log 14.5 and log 14.7, standard deviations of 0.29 and 0.33
+// and a correlation of 0.86; the lengths are 4 to 53.
 func Captions() []Length {
 	r := rand.New(rand.NewPCG(30, 1))
 	length := func(log float64) int { return min(max(int(math.Round(math.Exp(log))), 4), 53) }
@@ -38,7 +39,8 @@ func Captions() []Length {
 	return all
 }
 
-// ReadLengths reads them from a file, one pair a line: the tokens of the source, white space, the tokens of the target.
+// ReadLengths reads lengths from a file. A line has the source's and the target's length,
+// separated by white space.
 func ReadLengths(path string) ([]Length, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -50,10 +52,10 @@ func ReadLengths(path string) ([]Length, error) {
 	for lines.Scan() {
 		var l Length
 		if n, _ := fmt.Sscan(lines.Text(), &l.Src, &l.Tgt); n != 2 || len(strings.Fields(lines.Text())) != 2 {
-			return nil, fmt.Errorf("%s:%d: found %.40q, expected two numbers, the lengths of a source and a target", path, len(all)+1, lines.Text())
+			return nil, fmt.Errorf("%s:%d: found %.40q, expected two numbers: source length and target length", path, len(all)+1, lines.Text())
 		}
-		if most := train.DefaultOptions().MaxLen + 1; l.Src < 2 || l.Tgt < 2 || l.Src > most || l.Tgt > most {
-			return nil, fmt.Errorf("%s:%d: lengths of %d and %d tokens, expected 2 to %d, the end mark counted", path, len(all)+1, l.Src, l.Tgt, most)
+		if limit := train.DefaultOptions().MaxLen + 1; l.Src < 2 || l.Tgt < 2 || l.Src > limit || l.Tgt > limit {
+			return nil, fmt.Errorf("%s:%d: found lengths of %d and %d tokens, expected 2 to %d with the end mark", path, len(all)+1, l.Src, l.Tgt, limit)
 		}
 		all = append(all, l)
 	}
@@ -61,12 +63,12 @@ func ReadLengths(path string) ([]Length, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no lengths", path)
+		return nil, fmt.Errorf("%s: found no lengths, expected at least one line", path)
 	}
 	return all, nil
 }
 
-// pairsOf are pairs of these lengths, of tokens drawn from a vocabulary.
+// pairsOf returns pairs of random tokens with the given lengths.
 func pairsOf(lengths []Length, vocab int) *train.Pairs {
 	r, pairs := rand.New(rand.NewPCG(1, 1)), new(train.Pairs)
 	for _, l := range lengths {
@@ -75,7 +77,7 @@ func pairsOf(lengths []Length, vocab int) *train.Pairs {
 	return pairs
 }
 
-// tokens draws a sentence of n tokens, whose last is the end mark and left out.
+// tokens returns n-1 random ids: a sentence of n tokens without its EOS.
 func tokens(r *rand.Rand, n, vocab int) []int32 {
 	ids := make([]int32, n-1)
 	for i := range ids {

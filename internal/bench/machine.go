@@ -12,40 +12,40 @@ import (
 	"tfm/mat"
 )
 
-// Machine describes where the figures are from. What the operating system does not tell is empty or 0.
+// Machine describes the computer. Fields that the operating system does not report are empty or 0.
 type Machine struct {
 	CPU       string   `json:"cpu"`
 	Cores     int      `json:"cores"`
-	Cache     int64    `json:"cache_bytes"` // of the last level
+	Cache     int64    `json:"cache_bytes"` // last-level cache
 	Memory    int64    `json:"memory_bytes"`
-	System    string   `json:"system"` // as in linux/amd64
-	Go        string   `json:"go"`
+	System    string   `json:"system"` // GOOS/GOARCH, such as linux/amd64
+	Go        string   `json:"go"`     // runtime.Version
 	Float32   string   `json:"kernels"`
 	BF16      string   `json:"kernels_bf16"`
 	Int8      string   `json:"kernels_int8"`
-	InForce   []string `json:"features_in_force"`
-	Processor []string `json:"features"`
+	InUse     []string `json:"features_in_use"` // processor features that the kernels use
+	Supported []string `json:"features"`        // processor features
 }
 
-// Describe tells what there is to know without measuring.
+// Describe returns the description of this machine.
 func Describe() Machine {
 	m := Machine{
-		CPU: colonField("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), Cache: cache(), Memory: meminfo("MemTotal"),
+		CPU: colonField("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), Cache: cacheBytes(), Memory: meminfo("MemTotal"),
 		System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
-		Float32: mat.Kernel(), BF16: mat.KernelBF16(), Int8: mat.KernelInt8(), InForce: []string{}, Processor: []string{},
+		Float32: mat.Kernel(), BF16: mat.KernelBF16(), Int8: mat.KernelInt8(), InUse: []string{}, Supported: []string{},
 	}
 	for _, f := range mat.Features() {
 		if f.InForce {
-			m.InForce = append(m.InForce, f.Name)
+			m.InUse = append(m.InUse, f.Name)
 		}
 		if f.Has {
-			m.Processor = append(m.Processor, f.Name)
+			m.Supported = append(m.Supported, f.Name)
 		}
 	}
 	return m
 }
 
-// colonField is the value of the first line "name: value" of a file, "" if there is none.
+// colonField returns the value of the first line "name: value" of a file, "" if no line matches.
 func colonField(path, name string) string {
 	text, _ := os.ReadFile(path)
 	for line := range strings.Lines(string(text)) {
@@ -56,9 +56,10 @@ func colonField(path, name string) string {
 	return ""
 }
 
+// meminfo returns a field of /proc/meminfo in bytes, 0 if it is unknown.
 func meminfo(name string) int64 { return kilobytes(colonField("/proc/meminfo", name), " kB") }
 
-// kilobytes is a number with a unit of 1024 bytes as the kernel writes it.
+// kilobytes returns the bytes of a number of KiB followed by unit, 0 if s is something else.
 func kilobytes(s, unit string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSuffix(s, unit), 10, 64)
 	if err != nil {
@@ -67,32 +68,34 @@ func kilobytes(s, unit string) int64 {
 	return n << 10
 }
 
-// cache is the size of the largest cache that the first processor has.
-func cache() (most int64) {
+// cacheBytes returns the size of the first processor's largest cache, 0 if it is unknown.
+func cacheBytes() (largest int64) {
 	sizes, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*/size")
 	for _, path := range sizes {
 		text, _ := os.ReadFile(path)
-		most = max(most, kilobytes(strings.TrimSpace(string(text)), "K"))
+		largest = max(largest, kilobytes(strings.TrimSpace(string(text)), "K"))
 	}
-	return most
+	return largest
 }
 
-// Limits is what a number of cores can do at best: multiply-adds on registers alone, and moving memory.
+// Limits are the machine's limits on a number of threads: multiply-adds on registers, and memory
+// bandwidth.
 type Limits struct {
 	Threads int    `json:"threads"`
 	Float32 Figure `json:"float32_gflops"`
 	BF16    Figure `json:"bf16_gflops"`
 	Buffer  int64  `json:"buffer_bytes"`
-	Beyond  bool   `json:"buffer_beyond_cache"` // the rates are those of memory, and not of a cache
+	Beyond  bool   `json:"buffer_beyond_cache"` // the buffers exceed the cache: rates are memory's
 	Read    Figure `json:"read_bytes_per_second"`
-	Copy    Figure `json:"copy_bytes_per_second"`   // what is read and what is written
-	Update  Figure `json:"update_bytes_per_second"` // y += a·x: two numbers read, one written
+	Copy    Figure `json:"copy_bytes_per_second"`   // bytes read plus bytes written
+	Update  Figure `json:"update_bytes_per_second"` // y += a·x: two floats read, one written
 }
 
-// MeasureLimits measures so many threads at once. The buffers for the memory are four times the cache if that is half of
-// the memory that is free, or little if it is to be quick.
+// MeasureLimits measures the limits of the given number of threads. The memory buffers together
+// are four times the last-level cache, but at most half of the free memory; with quick they are
+// 64 MiB.
 func MeasureLimits(threads int, e Effort, quick bool) Limits {
-	cache := cache()
+	cache := cacheBytes()
 	bytes := 4 * max(cache, 64<<20)
 	if free := meminfo("MemAvailable"); free > 0 {
 		bytes = min(bytes, free/2)
@@ -102,23 +105,23 @@ func MeasureLimits(threads int, e Effort, quick bool) Limits {
 	if quick {
 		bytes = 64 << 20
 	}
-	n := int(bytes/8) / threads // numbers in each of a thread's two buffers
+	n := int(bytes/8) / threads // floats in each of a thread's two buffers
 	l := Limits{Threads: threads, Buffer: int64(8 * n * threads)}
 	l.Beyond = cache > 0 && l.Buffer >= 3*cache
 	l.Float32 = e.measure(func() float64 { return peak(threads, false) })
 	l.BF16 = e.measure(func() float64 { return peak(threads, true) })
 	x, y := make([][]float32, threads), make([][]float32, threads)
-	together(threads, func(i int) {
+	parallel(threads, func(i int) {
 		x[i], y[i] = make([]float32, n), make([]float32, n)
-		for j := 0; j < n; j += 1024 { // every page gets memory of its own
+		for j := 0; j < n; j += 1024 { // touches every page, so that none is the shared zero page
 			x[i][j], y[i][j] = 1, 1
 		}
 	})
 	rate := func(bytes int, pass func(x, y []float32)) Figure {
 		return e.measure(func() float64 {
-			begun := time.Now()
-			together(threads, func(i int) { pass(x[i], y[i]) })
-			return float64(bytes*n*threads) / time.Since(begun).Seconds()
+			start := time.Now()
+			parallel(threads, func(i int) { pass(x[i], y[i]) })
+			return float64(bytes*n*threads) / time.Since(start).Seconds()
 		})
 	}
 	l.Read = rate(8, func(x, y []float32) { runtime.KeepAlive(mat.Sum(x) + mat.Sum(y)) })
@@ -127,27 +130,27 @@ func MeasureLimits(threads int, e Effort, quick bool) Limits {
 	return l
 }
 
-// together runs f on so many threads, with numbers from 0.
-func together(threads int, f func(i int)) {
-	var all sync.WaitGroup
+// parallel calls f(0) to f(threads-1) concurrently and waits for them.
+func parallel(threads int, f func(i int)) {
+	var wg sync.WaitGroup
 	for i := range threads {
-		all.Add(1)
+		wg.Add(1)
 		go func() {
-			defer all.Done()
+			defer wg.Done()
 			f(i)
 		}()
 	}
-	all.Wait()
+	wg.Wait()
 }
 
-// peak is the GFLOP/s of multiply-adds on registers alone, on so many threads at once.
+// peak returns the total GFLOP/s of register-only multiply-adds on the given number of threads.
 func peak(threads int, bf16 bool) (sum float64) {
 	measure := mat.MeasurePeak
 	if bf16 {
 		measure = mat.MeasurePeakBF16
 	}
 	each := make([]float64, threads)
-	together(threads, func(i int) { each[i] = measure(20 * time.Millisecond) })
+	parallel(threads, func(i int) { each[i] = measure(20 * time.Millisecond) })
 	for _, x := range each {
 		sum += x
 	}

@@ -2,15 +2,15 @@ package bench
 
 import "runtime"
 
-// Memory is the most that the process had at once since it began.
+// Memory is the peak memory of the process since its start.
 type Memory struct {
 	Bytes int64  `json:"bytes"`
-	Of    string `json:"of"` // "resident" memory as the system counts it, or the "heap" and what belongs to it
+	Of    string `json:"of"` // "resident", the system's count, or "heap", the Go runtime's
 }
 
-// PeakMemory reads it from the system: VmHWM of /proc/self/status on Linux, the largest resident set of getrusage on other
-// Unix. Linux' getrusage will not do, it begins with the peak of the process that started this one. Elsewhere it is what
-// the Go runtime has at the moment.
+// PeakMemory returns the peak memory. It is VmHWM of /proc/self/status on Linux, because the value
+// of getrusage there starts at the peak of the parent process; the maximum resident set of
+// getrusage on other Unix systems; and elsewhere the memory that the Go runtime currently holds.
 func PeakMemory() Memory {
 	if n := kilobytes(colonField("/proc/self/status", "VmHWM"), " kB"); n > 0 {
 		return Memory{n, "resident"}

@@ -2,4 +2,5 @@
 
 package bench
 
+// maxResident returns 0: unknown.
 func maxResident() int64 { return 0 }

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// maxResident is the largest resident set so far, 0 if it is not known. Darwin counts bytes, the BSDs kilobytes.
+// maxResident returns the maximum resident set size in bytes, 0 if it is unknown. Darwin counts in
+// bytes, the BSDs in kilobytes.
 func maxResident() int64 {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -1,7 +1,7 @@
 package bench
 
-// Report is what `tfm bench -json` writes. Names of fields stay as they are, new ones may be added. Rates are per second, memory is in
-// bytes, shares are 0 to 1.
+// Report is the output of `tfm bench -json`. New fields may be added; existing names do not
+// change. Rates are per second, memory is in bytes, shares are 0 to 1.
 type Report struct {
 	Version  string         `json:"version"`
 	Quick    bool           `json:"quick"` // one round of everything

@@ -8,7 +8,7 @@ import (
 	"tfm/internal/format"
 )
 
-// Text returns the report as tables for people.
+// Text returns the report as plain-text tables.
 func (r Report) Text() string {
 	var b strings.Builder
 	m := r.Machine
@@ -20,7 +20,7 @@ func (r Report) Text() string {
 	if m.Memory > 0 {
 		fmt.Fprintf(&b, ", %s memory", bytesText(m.Memory))
 	}
-	fmt.Fprintf(&b, "\nkernels:    %s, bf16 %s, int8 %s\nin force:   %s\n", m.Float32, m.BF16, m.Int8, orUnknown(strings.Join(m.InForce, " ")))
+	fmt.Fprintf(&b, "\nkernels:    %s, bf16 %s, int8 %s\nin use:     %s\n", m.Float32, m.BF16, m.Int8, orUnknown(strings.Join(m.InUse, " ")))
 
 	table := func(title, columns string, lines func(line func(cells ...string))) {
 		fmt.Fprintf(&b, "\n%s\n", title)
@@ -33,9 +33,9 @@ func (r Report) Text() string {
 	if len(r.Limits) > 0 {
 		where := "memory"
 		if !r.Limits[0].Beyond {
-			where = "a cache, or memory"
+			where = "cache or memory"
 		}
-		title := fmt.Sprintf("limits: multiply-adds on registers, and %s (buffers of %s)", where, bytesText(r.Limits[0].Buffer))
+		title := fmt.Sprintf("limits: multiply-adds on registers, bandwidth of %s (buffers of %s)", where, bytesText(r.Limits[0].Buffer))
 		table(title, "threads, float32 GFLOP/s, bf16 GFLOP/s, sum GB/s, copy GB/s, y += a·x GB/s", func(line func(...string)) {
 			for _, l := range r.Limits {
 				line(fmt.Sprint(l.Threads), figure(l.Float32, 1), figure(l.BF16, 1), figure(l.Read, 1e-9), figure(l.Copy, 1e-9), figure(l.Update, 1e-9))
@@ -43,14 +43,14 @@ func (r Report) Text() string {
 		})
 	}
 	if len(r.Products) > 0 {
-		table("gemm: C [m × n] = A [m × k] · B [k × n], T transposed", "product, form, m, n, k, in, threads, GFLOP/s, of limit", func(line func(...string)) {
+		table("gemm: C [m × n] = A [m × k] · B [k × n]; form: storage of A and B, N row-major, T transposed", "product, form, m, n, k, precision, threads, GFLOP/s, of limit", func(line func(...string)) {
 			for _, p := range r.Products {
-				line(p.What, p.Form, fmt.Sprint(p.M), fmt.Sprint(p.N), fmt.Sprint(p.K), p.Precision, fmt.Sprint(p.Threads), figure(p.GFLOPS, 1), share(p.Share))
+				line(p.Name, p.Form, fmt.Sprint(p.M), fmt.Sprint(p.N), fmt.Sprint(p.K), p.Precision, fmt.Sprint(p.Threads), figure(p.GFLOPS, 1), share(p.Share))
 			}
 		})
 	}
 	if len(r.Training) > 0 {
-		table("training", "preset, in, threads, source + target, s/step, source tokens/s, target tokens/s, GFLOP/s, utilisation, peak memory", func(line func(...string)) {
+		table("training", "preset, precision, threads, source + target tokens/step, s/step, source tokens/s, target tokens/s, GFLOP/s, utilisation, peak memory", func(line func(...string)) {
 			for _, s := range r.Training {
 				line(s.Preset, s.Precision, fmt.Sprint(s.Threads), fmt.Sprintf("%.0f + %.0f", s.SrcTokens, s.TgtTokens), figure(s.Seconds, 1),
 					figure(s.SrcPerSec, 1), figure(s.TgtPerSec, 1), figure(s.GFLOPS, 1), share(s.Utilisation), memory(s.PeakMemory))
@@ -58,7 +58,7 @@ func (r Report) Text() string {
 		})
 	}
 	if len(r.Decoding) > 0 {
-		table("decoding, of "+fmt.Sprint(r.Decoding[0].Tokens)+" tokens to as many", "beam, batch, threads, tokens/s, s/batch, peak memory", func(line func(...string)) {
+		table(fmt.Sprintf("decoding: sources and translations of %d tokens", r.Decoding[0].Tokens), "beam, batch, threads, tokens/s, s/batch, peak memory", func(line func(...string)) {
 			for _, s := range r.Decoding {
 				beam := fmt.Sprint(s.Beam)
 				if s.Beam == 1 {
@@ -71,7 +71,7 @@ func (r Report) Text() string {
 	return b.String()
 }
 
-// figure is the median and, of several rounds, the lowest and the highest, times a unit.
+// figure formats the median, and after several rounds the minimum and maximum, in the given unit.
 func figure(f Figure, unit float64) string {
 	if f.Rounds < 2 {
 		return rounded(f.Median * unit)
@@ -79,7 +79,7 @@ func figure(f Figure, unit float64) string {
 	return fmt.Sprintf("%s (%s to %s)", rounded(f.Median*unit), rounded(f.Low*unit), rounded(f.High*unit))
 }
 
-// rounded is x with three digits or more.
+// rounded formats x with at least three significant digits.
 func rounded(x float64) string {
 	switch {
 	case x >= 1000:
@@ -92,6 +92,7 @@ func rounded(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
+// share formats x as a percentage, "" if it is 0.
 func share(x float64) string {
 	if x == 0 {
 		return ""
@@ -106,7 +107,7 @@ func memory(m Memory) string {
 	return bytesText(m.Bytes) + " " + m.Of
 }
 
-// bytesText is n in MB or GB, which are powers of ten.
+// bytesText formats n in decimal MB or GB.
 func bytesText(n int64) string {
 	if n >= 1e9 {
 		return fmt.Sprintf("%.2f GB", 1e-9*float64(n))
