@@ -8,6 +8,7 @@
 //	cli         the command line: subcommands, help, exit codes, signals
 //	settings    a training's settings: flags, files, recipes, and which of them decides
 //	training    a training from its corpora to the model file, shown as it goes
+//	scoring     BLEU and chrF of files: flags, reading, printing
 //	record      the log and the event files of a training
 //	tokenizers  the tokenizers of files
 //	terminal    the line of progress, the width of the screen

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/scoring"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/score"
 	"tfm/translate"
 )
 
@@ -31,19 +31,20 @@ func evalCommand() cli.Command {
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			src := f.String("src", "", "`file` to translate")
-			ref := f.String("ref", "", "`file` with its translation, line by line")
 			out := f.String("out", "", "`file` to write the model's translation to")
-			var tokenizer score.Tokenizer
-			settings.TokenizeFlag(f, &tokenizer)
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
+			scores := scoring.Flags(f)
 			return func(ctx context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
-				if *path == "" || *src == "" || *ref == "" {
+				if *path == "" || *src == "" || len(scores.References) == 0 {
 					return cli.Usagef("-model, -src and -ref are needed")
+				}
+				if err := scores.Check(); err != nil {
+					return err
 				}
 				if err := settings.CheckSearch(*search); err != nil {
 					return err
@@ -56,13 +57,11 @@ func evalCommand() cli.Command {
 						return err
 					}
 				}
-				var srcs, refs []string
-				for p, err := range text.Pairs(*src, *ref) {
-					if err != nil {
-						return err
-					}
-					srcs, refs = append(srcs, p.Source), append(refs, p.Target)
+				texts, err := scoring.ReadFiles(append([]string{*src}, scores.References...))
+				if err != nil {
+					return err
 				}
+				srcs, refs := texts[0], texts[1:]
 				t, err := translate.Open(*path, translate.Options{Threads: threads, Concurrent: 1})
 				if err != nil {
 					return err
@@ -72,15 +71,12 @@ func evalCommand() cli.Command {
 				if err != nil {
 					return err
 				}
-				if tokenizer == score.Auto {
-					tokenizer = tokenizer.For(refs)
-					fmt.Fprintf(os.Stderr, "BLEU: tokenize %v, chosen from the text (-tokenize)\n", tokenizer)
-				}
-				scores := printScores(hyps, refs, tokenizer)
+				printTokenizer(scores, refs)
+				err = scores.WriteCorpus(os.Stdout, hyps, refs)
 				if *out == "" {
-					return scores
+					return err
 				}
-				return errors.Join(scores, writeLines(*out, hyps)) // either may fail, and the other is not lost with it
+				return errors.Join(err, writeLines(*out, hyps)) // a failure of one does not lose the other
 			}
 		},
 	}
@@ -122,16 +118,4 @@ func writeLines(path string, lines []string) error {
 		}
 		return nil
 	})
-}
-
-func printScores(hyps, refs []string, tokenizer score.Tokenizer) error {
-	bleu := score.BLEU{Tokenizer: tokenizer}
-	var chrf score.CHRF
-	for i, h := range hyps {
-		bleu.Add(h, refs[i])
-		chrf.Add(h, refs[i])
-	}
-	b, c := bleu.Score(), chrf.Score()
-	_, err := fmt.Printf("%v\n%s\n%v\n%s\n", b, b.Signature, c, c.Signature)
-	return err
 }

@@ -12,7 +12,7 @@ func program() cli.Program {
 	return cli.Program{
 		Name:  "tfm",
 		About: "tfm trains the Transformer of \"Attention Is All You Need\" to translate, and translates with it.",
-		Commands: []cli.Command{demoCommand(), lessonCommand(), trainCommand(), averageCommand(), translateCommand(), evalCommand(), reportCommand(),
+		Commands: []cli.Command{demoCommand(), lessonCommand(), trainCommand(), averageCommand(), translateCommand(), evalCommand(), scoreCommand(), reportCommand(),
 			infoCommand(), vocabCommand(), mnistCommand(), benchCommand(), cli.HelpCommand(program), versionCommand()},
 	}
 }

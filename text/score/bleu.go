@@ -3,11 +3,12 @@ package score
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
-// agreesWith is the sacreBLEU release whose scores these are.
-const agreesWith = "2.6.0"
+// sacreBLEUVersion is the sacreBLEU release that the scores equal. Signatures name it.
+const sacreBLEUVersion = "2.6.0"
 
 // BLEU adds up the statistics of a corpus for BLEU (Papineni et al. 2002) as
 // sacreBLEU computes it (Post 2018, "A Call for Clarity in Reporting BLEU
@@ -42,8 +43,31 @@ const (
 	NoSmooth                  // 0, which makes the score 0
 )
 
+var smoothingNames = [...]string{Exp: "exp", Floor: "floor", AddK: "add-k", NoSmooth: "none"}
+
 // String returns sacreBLEU's name of the smoothing.
-func (s Smoothing) String() string { return [...]string{"exp", "floor", "add-k", "none"}[s] }
+func (s Smoothing) String() string {
+	if s < 0 || int(s) >= len(smoothingNames) {
+		return fmt.Sprintf("Smoothing(%d)", int(s))
+	}
+	return smoothingNames[s]
+}
+
+// MarshalText returns the name of s, or an error if s is not one of the constants.
+func (s Smoothing) MarshalText() ([]byte, error) {
+	name := []byte(s.String())
+	return name, s.UnmarshalText(name)
+}
+
+// UnmarshalText sets s to the smoothing with a name: exp, floor, add-k or none.
+func (s *Smoothing) UnmarshalText(name []byte) error {
+	i := slices.Index(smoothingNames[:], string(name))
+	if i < 0 {
+		return fmt.Errorf("BLEU smoothing %q: expected exp, floor, add-k or none", name)
+	}
+	*s = Smoothing(i)
+	return nil
+}
 
 func (b *BLEU) order() int {
 	if b.Order == 0 {
@@ -211,13 +235,16 @@ func (b *BLEU) signature() string {
 		smooth += fmt.Sprintf("[%.2f]", b.smoothValue())
 	}
 	return fmt.Sprintf("nrefs:%v|case:%s|eff:%s|tok:%v|smooth:%s|version:tfm-%s",
-		b.references, caseName(b.Lowercase), yesNo(b.EffectiveOrder), b.tokenizer(), smooth, agreesWith)
+		b.references, caseName(b.Lowercase), yesNo(b.EffectiveOrder), b.tokenizer(), smooth, sacreBLEUVersion)
 }
 
 // String returns the score as sacreBLEU prints it:
 //
 //	BLEU = 36.40 68.1/43.2/29.8/20.9 (BP = 1.000 ratio = 1.004 hyp_len = 12150 ref_len = 12103)
-func (s BLEUResult) String() string {
+func (s BLEUResult) String() string { return fmt.Sprintf("BLEU = %.2f %s", s.Score, s.Details()) }
+
+// Details returns what String prints after the score.
+func (s BLEUResult) Details() string {
 	precisions := make([]string, len(s.Precisions))
 	for n, p := range s.Precisions {
 		precisions[n] = fmt.Sprintf("%.1f", p)
@@ -226,8 +253,8 @@ func (s BLEUResult) String() string {
 	if s.RefLen > 0 {
 		ratio = float64(s.HypLen) / float64(s.RefLen)
 	}
-	return fmt.Sprintf("BLEU = %.2f %s (BP = %.3f ratio = %.3f hyp_len = %d ref_len = %d)",
-		s.Score, strings.Join(precisions, "/"), s.BrevityPenalty, ratio, s.HypLen, s.RefLen)
+	return fmt.Sprintf("%s (BP = %.3f ratio = %.3f hyp_len = %d ref_len = %d)",
+		strings.Join(precisions, "/"), s.BrevityPenalty, ratio, s.HypLen, s.RefLen)
 }
 
 // referenceCount is the number of references of each segment, as signatures

@@ -157,7 +157,7 @@ func (c *CHRF) Score() CHRFResult {
 // signature says how the score is computed, as BLEU.signature does.
 func (c *CHRF) signature() string {
 	return fmt.Sprintf("nrefs:%v|case:%s|eff:yes|nc:%d|nw:%d|space:no|version:tfm-%s",
-		c.references, caseName(c.Lowercase), c.charOrder(), c.WordOrder, agreesWith)
+		c.references, caseName(c.Lowercase), c.charOrder(), c.WordOrder, sacreBLEUVersion)
 }
 
 // String returns the score as sacreBLEU prints it: chrF2 = 57.55.

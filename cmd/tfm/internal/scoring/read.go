@@ -1,0 +1,46 @@
+package scoring
+
+import (
+	"fmt"
+	"io"
+
+	"tfm/text"
+)
+
+// ReadFiles returns the lines of the files, which must have equal counts.
+func ReadFiles(paths []string) ([][]string, error) {
+	files := make([][]string, len(paths))
+	for i, path := range paths {
+		for line, err := range text.Lines(path) {
+			if err != nil {
+				return nil, err
+			}
+			files[i] = append(files[i], line)
+		}
+		if err := checkCounts(paths[0], len(files[0]), path, len(files[i])); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// ReadHypotheses returns the lines of r, which must be as many as those of the references' first
+// file. Errors call r name.
+func ReadHypotheses(r io.Reader, name string, references [][]string, firstReference string) ([]string, error) {
+	var hyps []string
+	for line, err := range text.ReadLines(r, name) {
+		if err != nil {
+			return nil, err
+		}
+		hyps = append(hyps, line)
+	}
+	return hyps, checkCounts(name, len(hyps), firstReference, len(references[0]))
+}
+
+// checkCounts reports unequal line counts of two files.
+func checkCounts(a string, aLines int, b string, bLines int) error {
+	if aLines == bLines {
+		return nil
+	}
+	return fmt.Errorf("unequal line counts: %s has %d, %s has %d", a, aLines, b, bLines)
+}
