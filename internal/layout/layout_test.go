@@ -48,6 +48,7 @@ var mayImport = []struct{ name, imports string }{
 
 	// For tests and benchmarks.
 	{"internal/layout", ""},
+	{"docs", ""},
 	{"internal/texttest", ""},
 	{"internal/golden", "mat layer model/safetensors"},
 	{"internal/ref", "mat layer attn"},
