@@ -28,7 +28,7 @@ const (
 // learning", 2018.
 func (f Activation) Apply(y, x []float32) {
 	if len(y) != len(x) {
-		differ("Activation.Apply", len(y), len(x))
+		panicLengths("Activation.Apply", len(y), len(x))
 	}
 	switch {
 	case f == Identity:
@@ -65,7 +65,7 @@ func (f Activation) Apply(y, x []float32) {
 // -1.28 for SiLU.
 func (f Activation) Grad(dx, x []float32) {
 	if len(dx) != len(x) {
-		differ("Activation.Grad", len(dx), len(x))
+		panicLengths("Activation.Grad", len(dx), len(x))
 	}
 	switch {
 	case f == Identity:

@@ -10,14 +10,14 @@ package mat
 //
 // Source: Kingma and Ba, 2015, algorithm 1, with Rate = α/(1-Beta1^t) and Second = 1/(1-Beta2^t).
 type Adam struct {
-	Beta1, Beta2, Eps  float32
-	Rate, Second, Clip float32
+	Beta1, Beta2, Eps       float32
+	Rate, VScale, GradScale float32
 }
 
 // Step applies the step to w, m and v for the gradient g. The four must not overlap.
 func (a *Adam) Step(w, g, m, v []float32) {
 	if n := len(w); len(g) != n || len(m) != n || len(v) != n {
-		differ("Adam.Step", len(w), len(g), len(m), len(v))
+		panicLengths("Adam.Step", len(w), len(g), len(m), len(v))
 	}
 	if kernel == generic {
 		adamGeneric(a, w, g, m, v)

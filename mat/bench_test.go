@@ -23,8 +23,8 @@ func peak() float64 {
 // benchKernels is forEachKernel for benchmarks, without portable Go.
 func benchKernels(b *testing.B, f func(b *testing.B)) {
 	defer func(k isa) { kernel = k }(kernel)
-	for _, k := range machine {
-		if k == generic && len(machine) > 1 {
+	for _, k := range supported {
+		if k == generic && len(supported) > 1 {
 			continue
 		}
 		kernel = k

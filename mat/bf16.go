@@ -125,15 +125,15 @@ func roundBF16(x float32) float32 {
 	return math.Float32frombits(u &^ 0xFFFF)
 }
 
-// leastBF16 is the least magnitude of an exact result that is not flushed to 0: rounded to 24 bits,
+// flushBelowBF16 is the least magnitude of an exact result that is not flushed to 0: rounded to 24 bits,
 // it is 2^-126.
-const leastBF16 = 0x1p-126 - 0x1p-151
+const flushBelowBF16 = 0x1p-126 - 0x1p-151
 
 // fmaFlushed is r(x·y + z) of GemmBF16, for x and y that are no denormals. The product is exact in
 // float64. The sum is not, so it is rounded to odd: what was cut off leaves its mark in the last
 // bit, far below the bits that the second rounding looks at (Boldo and Melquiond, "Emulation of a
 // FMA and correctly rounded sums", 2008).
-func fmaFlushed(x, y, z float32, least float64) float32 {
+func fmaFlushed(x, y, z float32, flushBelow float64) float32 {
 	if math.Float32bits(z)<<1 < 1<<24 {
 		z = float32(math.Copysign(0, float64(z)))
 	}
@@ -144,7 +144,7 @@ func fmaFlushed(x, y, z float32, least float64) float32 {
 		s = math.Nextafter(s, math.Copysign(math.Inf(1), e))
 	}
 	if abs := math.Abs(s); abs < 0x1p-126 {
-		if abs < least {
+		if abs < flushBelow {
 			return float32(math.Copysign(0, s))
 		}
 		return float32(math.Copysign(0x1p-126, s))
@@ -171,7 +171,7 @@ func (t *rowsBF16) Range(lo, hi int) {
 			}
 			a := roundBF16(t.a.At(i, l))
 			for j, x := range row {
-				row[j] = fmaFlushed(a, roundBF16(t.b.At(l, j)), x, leastBF16)
+				row[j] = fmaFlushed(a, roundBF16(t.b.At(l, j)), x, flushBelowBF16)
 			}
 		}
 		for j, x := range row {

@@ -11,7 +11,7 @@ func eachBF16(f func(name string)) {
 	}(kernel, hasBF16, hasAMX, pairsAreFast)
 	bf16, amx := hasBF16, hasAMX && mayUseAMX()
 	pairsAreFast = func() bool { return true } // as it may be elsewhere
-	for _, kernel = range machine {
+	for _, kernel = range supported {
 		for _, hasAMX = range []bool{true, false} {
 			for _, hasBF16 = range []bool{true, false} {
 				best := kernel == avx512 && (hasAMX || hasBF16)
@@ -32,12 +32,12 @@ func TestKernelBF16(t *testing.T) {
 		}
 		seen[name] = true
 	})
-	for _, k := range machine {
+	for _, k := range supported {
 		if !seen[k.String()] {
 			t.Errorf("nothing runs on %v", k)
 		}
 	}
-	if machine[0] == avx512 && (seen["avx512bf16"] != hasBF16 || seen["amx"] != (hasAMX && mayUseAMX())) {
+	if supported[0] == avx512 && (seen["avx512bf16"] != hasBF16 || seen["amx"] != (hasAMX && mayUseAMX())) {
 		t.Errorf("what runs is %v", seen)
 	}
 }

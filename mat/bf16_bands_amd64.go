@@ -17,10 +17,10 @@ const (
 // bandsBF16 is a product of packed operands, and what is packed of them.
 type bandsBF16 struct {
 	product
-	kernel         arithmetic
-	w              *workspaceBF16
-	l, depth, deep int // k of the block: begin, size, and size rounded up to whole tiles
-	i0, i1, j0, j1 int // rows and columns of the block
+	kernel                arithmetic
+	w                     *workspaceBF16
+	l, depth, paddedDepth int // k of the block: begin, size, and size rounded up to whole tiles
+	i0, i1, j0, j1        int // rows and columns of the block
 }
 
 type workspaceBF16 struct{ a, b []uint16 }
@@ -38,25 +38,25 @@ func (t *product) bandsBF16(p *Pool, kernel arithmetic) {
 		x.i0, x.i1 = i, min(i+rows, m)
 		for l := 0; l < k; l += depth {
 			x.l, x.depth = l, min(depth, k-l)
-			x.deep = ceil(x.depth, stepBF16)
-			Each(p, ceilDiv(x.i1-i, bandBF16), bandsOfTask, packA{x})
+			x.paddedDepth = ceil(x.depth, stepBF16)
+			Each(p, ceilDiv(x.i1-i, bandBF16), packGrainBF16, packA{x})
 			for j := 0; j < n; j += cols {
 				x.j0, x.j1 = j, min(j+cols, n)
-				Each(p, ceilDiv(x.j1-j, bandBF16), bandsOfTask, packB{x})
+				Each(p, ceilDiv(x.j1-j, bandBF16), packGrainBF16, packB{x})
 				x.multiply(p)
 			}
 		}
 	}
 }
 
-const bandsOfTask = 8 // that one thread packs at a time
+const packGrainBF16 = 8 // that one thread packs at a time
 
 type packA struct{ bandsBF16 }
 
 // Range packs the bands [lo, hi) of the block of A.
 func (x *packA) Range(lo, hi int) {
 	i := x.i0 + lo*bandBF16
-	x.pack(x.w.a[lo*bandBF16*x.deep:], x.a.Slice(i, min(x.i0+hi*bandBF16, x.i1), x.l, x.l+x.depth), false)
+	x.pack(x.w.a[lo*bandBF16*x.paddedDepth:], x.a.Slice(i, min(x.i0+hi*bandBF16, x.i1), x.l, x.l+x.depth), false)
 }
 
 type packB struct{ bandsBF16 }
@@ -64,18 +64,18 @@ type packB struct{ bandsBF16 }
 // Range packs the bands [lo, hi) of the block of B.
 func (x *packB) Range(lo, hi int) {
 	j := x.j0 + lo*bandBF16
-	x.pack(x.w.b[lo*bandBF16*x.deep:], x.b.Slice(x.l, x.l+x.depth, j, min(x.j0+hi*bandBF16, x.j1)).T(), true)
+	x.pack(x.w.b[lo*bandBF16*x.paddedDepth:], x.b.Slice(x.l, x.l+x.depth, j, min(x.j0+hi*bandBF16, x.j1)).T(), true)
 }
 
 // pack packs the rows of y as bands of A, or of B.
 func (x *bandsBF16) pack(dst []uint16, y Matrix, pairs bool) {
-	band := bandBF16 * x.deep
+	band := bandBF16 * x.paddedDepth
 	if y.ColStride == 1 || y.Cols == 1 {
 		for i := 0; i < y.Rows; i += bandBF16 {
 			to := &dst[i/bandBF16*band]
 			packAlongK(to, &y.Data[i*y.RowStride], uintptr(y.RowStride)*size, min(bandBF16, y.Rows-i), y.Cols)
 			if pairs {
-				transposeTiles(to, 2*tileBF16, x.deep/stepBF16)
+				transposeTiles(to, 2*tileBF16, x.paddedDepth/stepBF16)
 			}
 		}
 		return
@@ -96,7 +96,7 @@ type multiplyTask struct {
 }
 
 func (x *bandsBF16) multiply(p *Pool) {
-	t := multiplyTask{*x, planTasksBF16(x.i1-x.i0, x.j1-x.j0, x.deep, p.Threads(), &machineLimits)}
+	t := multiplyTask{*x, planTasksBF16(x.i1-x.i0, x.j1-x.j0, x.paddedDepth, p.Threads(), &machineLimits)}
 	Each(p, t.tasks.count(), 1, t)
 }
 
@@ -111,7 +111,7 @@ func (t *multiplyTask) Range(lo, hi int) {
 
 // block computes rows [i0, i1) and columns [j0, j1) of C over the block of k.
 func (t *multiplyTask) block(edge *[stripBF16 * stripBF16]float32, i0, i1, j0, j1 int) {
-	band := bandBF16 * t.deep
+	band := bandBF16 * t.paddedDepth
 	s := bandStrip{edge: &edge[0], cRow: uintptr(t.c.RowStride) * size, aBand: uintptr(2 * band), bBand: uintptr(2 * band)}
 	rows := stripBF16
 	if t.kernel == pairsBF16 {
@@ -122,9 +122,9 @@ func (t *multiplyTask) block(edge *[stripBF16 * stripBF16]float32, i0, i1, j0, j
 		for i := i0; i < i1; i += rows {
 			s.m, s.c = min(rows, i1-i), &t.c.Data[i*t.c.RowStride+j]
 			first := (i-t.i0)/bandBF16*band + i%bandBF16*stepBF16
-			for l := 0; l < t.deep; l += maxCallDepthBF16 {
-				s.a, s.b = &t.w.a[first+l*bandBF16], &t.w.b[(j-t.j0)*t.deep+l*bandBF16]
-				s.k = min(maxCallDepthBF16, t.deep-l) / stepBF16
+			for l := 0; l < t.paddedDepth; l += maxCallDepthBF16 {
+				s.a, s.b = &t.w.a[first+l*bandBF16], &t.w.b[(j-t.j0)*t.paddedDepth+l*bandBF16]
+				s.k = min(maxCallDepthBF16, t.paddedDepth-l) / stepBF16
 				s.accumulate = flag(t.o.Accumulate || t.l+l > 0)
 				if t.l+min(l+maxCallDepthBF16, t.depth) == t.a.Cols { // the chains end
 					s.relu = flag(t.o.Activation == ReLU)

@@ -33,7 +33,7 @@ func TestGemmBF16AtTheBoundaryOfMemory(t *testing.T) {
 				}
 				return x
 			}
-			o := randomProduct(r)
+			o := randomOptions(r)
 			if o.Bias != nil {
 				o.Bias = place(3, 1, n, false).Data
 			}

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// leastInForce is leastBF16 for the kernels in force.
-func leastInForce() float64 {
+// flushBelow is leastBF16 for the kernels in force.
+func flushBelow() float64 {
 	if kernel == neon {
 		return 0x1p-126
 	}
-	return leastBF16
+	return flushBelowBF16
 }
 
 func forEachBF16(t *testing.T, f func(t *testing.T)) {
@@ -36,7 +36,7 @@ func benchBF16(b *testing.B, f func(b *testing.B)) {
 
 // bf16Oracle is GemmBF16 by its definition.
 func bf16Oracle(c, a, b Matrix, o GemmOptions) {
-	least, inTiles := leastInForce(), kernelBF16() == tilesBF16
+	least, inTiles := flushBelow(), kernelBF16() == tilesBF16
 	fma := func(x, y, z float32) float32 { return fmaFlushed(x, y, z, least) }
 	k := ceil(a.Cols, 32)
 	rounded := func(x Matrix) Matrix {
@@ -189,7 +189,7 @@ func TestFMAFlushed(t *testing.T) {
 				}
 			}
 		}
-		if got := fmaFlushed(x, y, z, leastBF16); !sameNumber(got, want) {
+		if got := fmaFlushed(x, y, z, flushBelowBF16); !sameNumber(got, want) {
 			t.Fatalf("fmaFlushed(%x, %x, %x) = %x, want %x", x, y, z, got, want)
 		}
 	}
@@ -221,7 +221,7 @@ func TestGemmBF16EqualsOracle(t *testing.T) {
 		threads := []int{1, 2, 3, 8}
 		draw := func(m, n, k int, number func(*rand.Rand) float32) {
 			if !race || r.IntN(10) == 0 {
-				problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomProduct(r), threads[r.IntN(4)]}.checkBF16(t, r, number)
+				problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomOptions(r), threads[r.IntN(4)]}.checkBF16(t, r, number)
 			}
 		}
 		for _, m := range []int{0, 1, 2, 3, 5, 6, 7, 8, 9, 12, 13, 15, 16, 17, 24, 25, 31, 32, 33} {
@@ -246,7 +246,7 @@ func TestGemmBF16EqualsOracle(t *testing.T) {
 				if race && r.IntN(10) != 0 {
 					continue
 				}
-				q.ta, q.tb, q.o, q.threads = form&1 != 0, form&2 != 0, randomProduct(r), threads[r.IntN(4)]
+				q.ta, q.tb, q.o, q.threads = form&1 != 0, form&2 != 0, randomOptions(r), threads[r.IntN(4)]
 				q.checkBF16(t, r, normal)
 			}
 		}

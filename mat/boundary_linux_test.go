@@ -70,7 +70,7 @@ func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
 				}
 				return x
 			}
-			o := randomProduct(r)
+			o := randomOptions(r)
 			if o.Bias != nil {
 				o.Bias = place(3, 1, n, false).Data
 			}

@@ -10,7 +10,7 @@ func caches() cacheSizes { return cachesOf(cpuidLeaves()) }
 func cpuidLeaves() []cpuidLeaf {
 	const basic, extended, intelCaches, amdCaches = 0, 0x80000000, 4, 0x8000001D
 	for _, x := range []struct{ first, leaf uint32 }{{extended, amdCaches}, {basic, intelCaches}} {
-		if most, _, _, _ := cpuid(x.first, 0); most < x.leaf {
+		if maxLeaf, _, _, _ := cpuid(x.first, 0); maxLeaf < x.leaf {
 			continue
 		}
 		var leaves []cpuidLeaf

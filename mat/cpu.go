@@ -19,8 +19,8 @@ var isaNames = [...]string{generic: "generic", avx512: "avx512", avx2: "avx2", n
 
 func (i isa) String() string { return isaNames[i] }
 
-// machine lists what this machine can run, best first.
-var machine = append(native(), generic)
+// supported lists what this supported can run, best first.
+var supported = append(native(), generic)
 
 // kernel is what the exported functions run with. It is chosen once, when the program starts; only
 // tests change it later.
@@ -30,14 +30,14 @@ var kernel, kernelErr = choose(os.Getenv("TFM_CPU"))
 // was asked for, an error.
 func choose(name string) (isa, error) {
 	if name == "" {
-		return machine[0], nil
+		return supported[0], nil
 	}
-	for _, k := range machine {
+	for _, k := range supported {
 		if k.String() == name {
 			return k, nil
 		}
 	}
-	return machine[0], fmt.Errorf("mat: TFM_CPU=%s is not among the kernels that this program has for this machine: %v", name, machine)
+	return supported[0], fmt.Errorf("mat: TFM_CPU=%s is not among the kernels that this program has for this machine: %v", name, supported)
 }
 
 // Kernel names the kernels in force: "avx512", "avx2", "neon", or "generic" for portable Go. The
@@ -51,9 +51,9 @@ func CheckKernel() error { return kernelErr }
 
 // Feature is an extension of the processor's instructions that kernels are written with.
 type Feature struct {
-	Name    string // as in GODEBUG=cpu.NAME=off, which switches it off
-	Has     bool   // the processor has it, and neither the operating system nor GODEBUG keeps it from the program
-	InForce bool   // and the kernels in force are those that use it
+	Name  string // as in GODEBUG=cpu.NAME=off, which switches it off
+	Has   bool   // the processor has it, and neither the operating system nor GODEBUG keeps it from the program
+	InUse bool   // and the kernels in force are those that use it
 }
 
 // Features lists the extensions that any kernel of this architecture uses, those first that others

@@ -9,24 +9,24 @@ import (
 func forEachKernel(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	defer func(k isa) { kernel = k }(kernel)
-	for _, k := range machine {
+	for _, k := range supported {
 		kernel = k
 		t.Run("kernel="+k.String(), f)
 	}
 }
 
 func TestChoiceOfKernel(t *testing.T) {
-	if k, err := choose(""); k != machine[0] || err != nil {
+	if k, err := choose(""); k != supported[0] || err != nil {
 		t.Errorf("nothing asked for: %v, %v", k, err)
 	}
-	for _, want := range machine {
+	for _, want := range supported {
 		if k, err := choose(want.String()); k != want || err != nil {
 			t.Errorf("%v asked for: %v, %v", want, k, err)
 		}
 	}
 	for _, name := range []string{"z80", "AVX2", "generic "} {
 		k, err := choose(name)
-		if k != machine[0] || err == nil || !strings.Contains(err.Error(), "TFM_CPU="+name) {
+		if k != supported[0] || err == nil || !strings.Contains(err.Error(), "TFM_CPU="+name) {
 			t.Errorf("%s asked for: %v, %v", name, k, err)
 		}
 	}
@@ -41,13 +41,13 @@ func TestFeatures(t *testing.T) {
 		}[kernel]
 		inForce := map[string]bool{}
 		for _, f := range Features() {
-			if f.InForce && !f.Has {
+			if f.InUse && !f.Has {
 				t.Errorf("%s is in force on a machine without it", f.Name)
 			}
-			if wide := strings.HasPrefix(f.Name, "avx512"); f.InForce && (kernel == generic || wide && kernel != avx512) {
+			if wide := strings.HasPrefix(f.Name, "avx512"); f.InUse && (kernel == generic || wide && kernel != avx512) {
 				t.Errorf("%s is in force", f.Name)
 			}
-			inForce[f.Name] = f.InForce
+			inForce[f.Name] = f.InUse
 		}
 		for _, name := range needs {
 			if !inForce[name] {

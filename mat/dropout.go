@@ -14,9 +14,9 @@ import "fmt"
 //
 // and i is kept if h>>1 < round((1-Rate)·2^31).
 type Dropout struct {
-	Rate  float32 // probability of a zero: 0 ≤ Rate < 1
-	Key   uint64
-	First int // what element 0 is counted as, where a mask began elsewhere
+	Rate   float32 // probability of a zero: 0 ≤ Rate < 1
+	Key    uint64
+	Offset int // what element 0 is counted as, where a mask began elsewhere
 }
 
 const (
@@ -32,9 +32,9 @@ func (d Dropout) Add(y, x, r []float32, first int) {
 		panic(fmt.Sprintf("mat: a dropout rate of %v, which is not in [0, 1)", d.Rate))
 	}
 	if n := len(y); len(x) != n || r != nil && len(r) != n {
-		differ("Dropout.Add", len(y), len(x), len(r))
+		panicLengths("Dropout.Add", len(y), len(x), len(r))
 	}
-	first += d.First
+	first += d.Offset
 	switch {
 	case d.Rate == 0 && r == nil:
 		copy(y, x)

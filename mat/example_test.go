@@ -215,7 +215,7 @@ func ExampleKernel() {
 		log.Fatal(err) // TFM_CPU asks for what this machine or this program has not
 	}
 	for _, f := range mat.Features() {
-		if f.Has && !f.InForce {
+		if f.Has && !f.InUse {
 			log.Printf("the processor has %s, which the %s kernels do not use", f.Name, mat.Kernel())
 		}
 	}

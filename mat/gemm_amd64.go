@@ -8,26 +8,26 @@ func (t *tile) run(s *strip) {
 		return
 	}
 	n := s.n
-	if whole := n &^ 63; s.m <= 6 && whole > 0 {
-		s.n = whole
+	if n64 := n &^ 63; s.m <= 6 && n64 > 0 {
+		s.n = n64
 		stripFewAVX512(s)
-		if s.n = n; whole == n {
+		if s.n = n; n64 == n {
 			return
 		}
-		rest := *s
-		rest.n, rest.c = n-whole, after(s.c, whole)
-		rest.b = after(s.b, whole/t.cols*int(s.bPanel)/size)
+		tail := *s
+		tail.n, tail.c = n-n64, advance(s.c, n64)
+		tail.b = advance(s.b, n64/t.cols*int(s.bPanel)/size)
 		if s.bias != nil {
-			rest.bias = after(s.bias, whole)
+			tail.bias = advance(s.bias, n64)
 		}
-		s = &rest
+		s = &tail
 	}
 	stripAVX512(s)
 }
 
-// transposed computes few rows times columns of B that are contiguous, which the kernels transpose
+// blockTransposed computes few rows times columns of B that are contiguous, which the kernels transpose
 // in registers: columns [j0, j1), a multiple of 16, over k up to depth.
-func (t *product) transposed(i0, i1, j0, j1, depth int) {
+func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 	a, b, c := &t.a, &t.b, &t.c
 	last := depth == a.Cols
 	s := strip{k: depth, aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bPanel: uintptr(b.ColStride) * size,
@@ -81,20 +81,20 @@ func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uin
 		return
 	}
 	for j := 0; j < n; j += t.cols {
-		copyPanelAVX2(after(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, after(src, j), srcK, min(n-j, t.cols), k)
+		copyPanelAVX2(advance(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, advance(src, j), srcK, min(n-j, t.cols), k)
 	}
 }
 
 // transposePanel packs w columns of B that are contiguous: dst[l*dstK+j] = src[j*srcRow+l] for k of
 // l.
 func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
-	if whole := k &^ 15; kernel == avx512 && w >= 16 && whole > 0 {
-		transposePanelAVX512(dst, dstK, src, srcRow, whole)
-		if whole < k {
-			transposePanelAVX2(after(dst, whole*int(dstK)/size), dstK, after(src, whole), srcRow, 16, k-whole)
+	if k16 := k &^ 15; kernel == avx512 && w >= 16 && k16 > 0 {
+		transposePanelAVX512(dst, dstK, src, srcRow, k16)
+		if k16 < k {
+			transposePanelAVX2(advance(dst, k16*int(dstK)/size), dstK, advance(src, k16), srcRow, 16, k-k16)
 		}
 		if w > 16 {
-			transposePanel(after(dst, 16), dstK, after(src, 16*int(srcRow)/size), srcRow, w-16, k)
+			transposePanel(advance(dst, 16), dstK, advance(src, 16*int(srcRow)/size), srcRow, w-16, k)
 		}
 		return
 	}

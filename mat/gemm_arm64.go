@@ -4,14 +4,14 @@ package mat
 
 func (*tile) run(s *strip) { stripNEON(s) }
 
-// transposed is not called: no kernel transposes columns of B in registers.
-func (*product) transposed(i0, i1, j0, j1, depth int) {}
+// blockTransposed is not called: no kernel transposes columns of B in registers.
+func (*product) blockTransposed(i0, i1, j0, j1, depth int) {}
 
 // copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from
 // one another.
 func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {
 	for j := 0; j < n; j += t.cols {
-		copyPanelNEON(after(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, after(src, j), srcK, min(n-j, t.cols), k)
+		copyPanelNEON(advance(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, advance(src, j), srcK, min(n-j, t.cols), k)
 	}
 }
 

@@ -71,7 +71,7 @@ func (t *packing) Range(lo, hi int) {
 	panel := t.panelFloats(t.b.Rows)
 	for l := 0; l < t.b.Rows; l += t.depth {
 		block := t.b.Slice(l, min(l+t.depth, t.b.Rows), lo*t.cols, min(hi*t.cols, t.b.Cols))
-		t.copyB(t.panels[lo*panel+l*t.cols:], uintptr(panel)*size, block)
+		t.packBlockB(t.panels[lo*panel+l*t.cols:], uintptr(panel)*size, block)
 	}
 }
 
@@ -82,24 +82,24 @@ func (t *product) block(i0, i1, j0, j1 int) {
 		return
 	}
 	b := &t.plan.block
-	var other blockPlan
+	var edge blockPlan
 	if b.m != i1-i0 || b.n != j1-j0 { // at an edge of C
-		other = t.planBlock(i1-i0, j1-j0, t.a.Cols)
-		b = &other
+		edge = t.planBlock(i1-i0, j1-j0, t.a.Cols)
+		b = &edge
 	}
 	if n, k := b.transposedCols, b.transposedDepth; n > 0 {
-		t.transposed(i0, i1, j0, j0+n, k)
+		t.blockTransposed(i0, i1, j0, j0+n, k)
 		if k < t.a.Cols {
-			other = t.planBlock(i1-i0, n, t.a.Cols-k)
-			t.blocks(&other, i0, i1, j0, j0+n, k)
+			edge = t.planBlock(i1-i0, n, t.a.Cols-k)
+			t.runBlock(&edge, i0, i1, j0, j0+n, k)
 		}
 		if j0 += n; j0 == j1 {
 			return
 		}
-		other = t.planBlock(i1-i0, j1-j0, t.a.Cols)
-		b = &other
+		edge = t.planBlock(i1-i0, j1-j0, t.a.Cols)
+		b = &edge
 	}
-	t.blocks(b, i0, i1, j0, j1, 0)
+	t.runBlock(b, i0, i1, j0, j1, 0)
 }
 
 // planBlock returns the plan of a block of C [m × n] over so much of k.
@@ -109,8 +109,8 @@ func (t *product) planBlock(m, n, k int) blockPlan {
 	return planBlock(&q, &machineLimits)
 }
 
-// blocks is block for the part of the chains that begins at k = l0, as planned.
-func (t *product) blocks(b *blockPlan, i0, i1, j0, j1, l0 int) {
+// runBlock is block for the part of the chains that begins at k = l0, as planned.
+func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
 	p := pass{product: t, blockPlan: b, tile: tileFor(kernel, t.c.Cols), j0: j0, j1: j1}
 	if p.packA || p.copyA || p.packB || t.packed == nil && (j1-j0)%p.tile.cols != 0 {
 		w := workspaces.Get().(*workspace)
@@ -120,7 +120,7 @@ func (t *product) blocks(b *blockPlan, i0, i1, j0, j1, l0 int) {
 		case p.packA:
 			p.packedA = resized(p.packedA, min(p.rows, i1-i0)*p.depth+padA)
 		case p.copyA:
-			p.packedA = resized(p.packedA, p.tile.rows*apart(p.depth))
+			p.packedA = resized(p.packedA, p.tile.rows*paddedStride(p.depth))
 		}
 		cols := p.tile.cols
 		if p.packB {
@@ -175,7 +175,7 @@ func (p *pass) run(j0, j1, l int) {
 			s.b, s.bK, s.bPanel = &p.packed[j/p.tile.cols*panel+l*p.tile.cols], uintptr(p.tile.cols)*size, uintptr(panel)*size
 		} else if p.packB || s.n < p.tile.cols {
 			s.b, s.bK, s.bPanel = &p.packedB[0], uintptr(p.tile.cols)*size, uintptr(p.tile.panelFloats(s.k))*size
-			p.tile.copyB(p.packedB, s.bPanel, b.Slice(l, l+s.k, j, j+s.n))
+			p.tile.packBlockB(p.packedB, s.bPanel, b.Slice(l, l+s.k, j, j+s.n))
 		} else {
 			s.n &= -p.tile.cols
 			s.b, s.bK, s.bPanel = &b.Data[l*b.RowStride+j], uintptr(b.RowStride)*size, uintptr(p.tile.cols)*size
@@ -190,8 +190,8 @@ func (p *pass) run(j0, j1, l int) {
 	}
 }
 
-// copyB packs B, which is not empty, as panels that begin so many bytes from one another.
-func (t *tile) copyB(to []float32, panel uintptr, b Matrix) {
+// packBlockB packs B, which is not empty, as panels that begin so many bytes from one another.
+func (t *tile) packBlockB(to []float32, panel uintptr, b Matrix) {
 	if b.ColStride == 1 || b.Cols == 1 {
 		t.copyPanels(&to[0], panel, &b.Data[0], uintptr(b.RowStride)*size, b.Cols, b.Rows)
 		return
@@ -237,7 +237,7 @@ func (p *pass) strips(j, l int) {
 // copyRows lets the strip read a copy of its rows of A, from row i on, whose rows share no set of
 // the cache.
 func (p *pass) copyRows(i, l int) {
-	s, a, row := &p.s, &p.a, apart(p.s.k)
+	s, a, row := &p.s, &p.a, paddedStride(p.s.k)
 	for r := range s.m {
 		copy(p.packedA[r*row:], a.Data[(i+r)*a.RowStride+l:][:s.k])
 	}
@@ -282,14 +282,14 @@ func (s *strip) fetchRows(x []float32, row, passes int) {
 // address is where x begins, for prefetching, which never faults.
 func address(x []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) }
 
-// apart is how many numbers from one another to put rows of k numbers: an odd number of lines.
-func apart(k int) int {
+// paddedStride is how many numbers from one another to put rows of k numbers: an odd number of lines.
+func paddedStride(k int) int {
 	const numbers = line / size
 	return ((k+numbers-1)/numbers | 1) * numbers
 }
 
-// after is the address of the n-th number behind p.
-func after(p *float32, n int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), n*size)) }
+// advance is the address of the n-th number behind p.
+func advance(p *float32, n int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), n*size)) }
 
 func flag(b bool) int {
 	if b {

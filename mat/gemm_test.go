@@ -148,7 +148,7 @@ func normal(r *rand.Rand) float32 { return float32(r.NormFloat64()) }
 // tiny numbers have products that are denormal, or nothing.
 func tiny(r *rand.Rand) float32 { return float32(math.Ldexp(r.NormFloat64(), -62-r.IntN(16))) }
 
-func randomProduct(r *rand.Rand) GemmOptions {
+func randomOptions(r *rand.Rand) GemmOptions {
 	o := GemmOptions{Accumulate: r.IntN(2) == 0, Activation: Activation(r.IntN(int(activations)))}
 	if r.IntN(2) == 0 {
 		o.Bias = []float32{}
@@ -165,7 +165,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 		threads := []int{1, 2, 3, 8}
 		draw := func(m, n, k int, number func(*rand.Rand) float32) {
 			if !race || r.IntN(10) == 0 {
-				problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomProduct(r), threads[r.IntN(4)]}.check(t, r, number)
+				problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomOptions(r), threads[r.IntN(4)]}.check(t, r, number)
 			}
 		}
 		// each edge of the tile, of packing and of the few rows and columns
@@ -195,7 +195,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 				q.ta, q.tb = form&1 != 0, form&2 != 0
 				drawn := q
 				if q.threads == 0 {
-					drawn.o, drawn.threads = randomProduct(r), threads[r.IntN(4)]
+					drawn.o, drawn.threads = randomOptions(r), threads[r.IntN(4)]
 				}
 				drawn.check(t, r, normal)
 			}

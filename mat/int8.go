@@ -17,10 +17,10 @@ type Int8 struct {
 }
 
 const (
-	panelInt8 = 32                          // columns side by side
-	groupInt8 = 4                           // rows of which a 32-bit lane has the products' sum
-	bytesInt8 = panelInt8 * groupInt8       // of a group of a panel
-	mostInt8  = math.MaxInt32 / (127 * 128) // products whose sum 32 bits surely hold
+	panelInt8    = 32                          // columns side by side
+	groupInt8    = 4                           // rows of which a 32-bit lane has the products' sum
+	bytesInt8    = panelInt8 * groupInt8       // of a group of a panel
+	maxDepthInt8 = math.MaxInt32 / (127 * 128) // products whose sum 32 bits surely hold
 )
 
 // QuantizeInt8 rounds B [k × n], row-major or a transpose of that, to signed bytes, column for
@@ -64,8 +64,8 @@ func NewInt8(k, n int, weights []int8, scales []float32) *Int8 {
 }
 
 func checkInt8(k, n int) {
-	if k < 0 || n < 0 || k > mostInt8 || !fits(k+groupInt8, n+panelInt8, math.MaxInt/2) {
-		panic(fmt.Sprintf("mat: int8 weights %d × %d: a size that is negative or too large, or sums of more than %d products", k, n, mostInt8))
+	if k < 0 || n < 0 || k > maxDepthInt8 || !fits(k+groupInt8, n+panelInt8, math.MaxInt/2) {
+		panic(fmt.Sprintf("mat: int8 weights %d × %d: a size that is negative or too large, or sums of more than %d products", k, n, maxDepthInt8))
 	}
 }
 

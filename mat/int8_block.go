@@ -47,11 +47,11 @@ type tileInt8 struct {
 }
 
 const (
-	rowsOfTile = 12   // at most
-	depthInt8  = 1024 // groups of one call, a few microseconds
+	maxTileRowsInt8 = 12   // at most
+	depthInt8       = 1024 // groups of one call, a few microseconds
 )
 
-var noStart [panelInt8]int32
+var zeroStart [panelInt8]int32
 
 // block computes rows [i0, i1) and columns [j0, j1) of C, j0 being the first of a panel.
 func (t *productInt8) block(i0, i1, j0, j1 int) {
@@ -61,27 +61,27 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 	}
 	w := workspacesInt8.Get().(*workspaceInt8)
 	defer workspacesInt8.Put(w)
-	w.sums, w.edge = resized(w.sums, rowsOfTile*panelInt8), resized(w.edge, (rowsOfTile+1)*panelInt8)
+	w.sums, w.edge = resized(w.sums, maxTileRowsInt8*panelInt8), resized(w.edge, (maxTileRowsInt8+1)*panelInt8)
 
 	x := tileInt8{aRow: uintptr(t.stride), sums: &w.sums[0], accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU)}
 	rows := divideRows(i1-i0, rowsInt8())
 	for j := j0; j < j1; j += panelInt8 {
 		n := min(panelInt8, j1-j)
 		x.colScales = &t.b.scales[j]
-		start := &noStart[0]
+		start := &zeroStart[0]
 		if t.form == shifted {
 			start = &t.b.start[j]
 		}
 		if x.bias = nil; t.o.Bias != nil {
 			x.bias = &t.o.Bias[j]
 			if n < panelInt8 {
-				bias := w.edge[rowsOfTile*panelInt8:]
+				bias := w.edge[maxTileRowsInt8*panelInt8:]
 				copy(bias, t.o.Bias[j:])
 				x.bias = &bias[0]
 			}
 		}
-		for i, part := i0, 0; part < rows.strips; part++ {
-			x.m = rows.of(part)
+		for i, strip := i0, 0; strip < rows.strips; strip++ {
+			x.m = rows.of(strip)
 			x.c, x.cRow = &t.c.Data[i*t.c.RowStride+j], uintptr(t.c.RowStride)*size
 			x.start = start
 			for l := 0; l < t.b.groups; l += depthInt8 {

@@ -39,7 +39,7 @@ func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 			start := place(2, len(b.start))
 			b.start = unsafe.Slice((*int32)(unsafe.Pointer(&start[0])), len(start))
 
-			o := randomProduct(r)
+			o := randomOptions(r)
 			if o.Residual.Data = nil; o.Bias != nil {
 				o.Bias = place(3, n)
 			}

@@ -24,10 +24,10 @@ const (
 )
 
 const (
-	blockInt8 = 32       // numbers that are quantized at once
-	leastUnit = 0x1p-126 // of a row: smaller ones are denormal and not 1/127 of anything
-	infinity  = 0x7F800000
-	gathered  = 16 // rows of a transpose: numbers of a cache line
+	blockInt8    = 32       // numbers that are quantized at once
+	minScaleInt8 = 0x1p-126 // of a row: smaller ones are denormal and not 1/127 of anything
+	infinity     = 0x7F800000
+	gatherRows   = 16 // rows of a transpose: numbers of a cache line
 )
 
 // width is the bytes of a number.
@@ -49,9 +49,9 @@ func (t *quantization) Range(lo, hi int) {
 	w := workspacesInt8.Get().(*workspaceInt8)
 	defer workspacesInt8.Put(w)
 	k := t.m.Cols
-	w.rows = resized(w.rows, gathered*k)
-	for ; lo < hi; lo += gathered {
-		n := min(gathered, hi-lo)
+	w.rows = resized(w.rows, gatherRows*k)
+	for ; lo < hi; lo += gatherRows {
+		n := min(gatherRows, hi-lo)
 		for l := range k {
 			for i := range n {
 				w.rows[i*k+l] = t.m.At(lo+i, l)
@@ -72,7 +72,7 @@ func (t *quantization) row(i int, x []float32) {
 		clear(q)
 		return
 	}
-	t.scales[i] = max(math.Float32frombits(top)/127, leastUnit)
+	t.scales[i] = max(math.Float32frombits(top)/127, minScaleInt8)
 	t.form.quantize(q, x, 1/t.scales[i])
 }
 
@@ -89,9 +89,9 @@ func maxAbsBits(x []float32) uint32 {
 		x = x[n:]
 	}
 	if len(x) > 0 {
-		var rest [blockInt8]float32
-		copy(rest[:], x)
-		top = max(top, maxAbsAsm(&rest[0], blockInt8))
+		var tail [blockInt8]float32
+		copy(tail[:], x)
+		top = max(top, maxAbsAsm(&tail[0], blockInt8))
 	}
 	return top
 }
@@ -109,10 +109,10 @@ func (f formInt8) quantize(q []int8, x []float32, r float32) {
 		q, x = q[n*f.width():], x[n:]
 	}
 	if len(x) > 0 {
-		var rest [blockInt8]float32
+		var tail [blockInt8]float32
 		var bytes [2 * blockInt8]int8
-		copy(rest[:], x)
-		f.quantizeAsm(&bytes[0], &rest[0], blockInt8, r)
+		copy(tail[:], x)
+		f.quantizeAsm(&bytes[0], &tail[0], blockInt8, r)
 		copy(q, bytes[:len(x)*f.width()])
 	}
 }

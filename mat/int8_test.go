@@ -18,7 +18,7 @@ type wayInt8 struct {
 
 // waysInt8 are those of the machine.
 func waysInt8() (ways []wayInt8) {
-	for _, k := range machine {
+	for _, k := range supported {
 		if hasDot && (k == avx512 || k == neon) {
 			ways = append(ways, wayInt8{k, true})
 		}
@@ -181,7 +181,7 @@ func TestGemmInt8EqualsOracle(t *testing.T) {
 		r := rand.New(rand.NewPCG(21, 22))
 		threads := []int{1, 2, 3, 8}
 		draw := func(m, n, k int, number func(*rand.Rand) float32) {
-			problem{m, n, k, r.IntN(4) == 0, false, randomProduct(r), threads[r.IntN(4)]}.checkInt8(t, r, number)
+			problem{m, n, k, r.IntN(4) == 0, false, randomOptions(r), threads[r.IntN(4)]}.checkInt8(t, r, number)
 		}
 		// each number of rows of a tile and each edge of a panel, a group and a block of numbers
 		for m := range 28 {
@@ -207,7 +207,7 @@ func small(r *rand.Rand) float32 { return float32(math.Ldexp(r.NormFloat64(), -1
 // The longest sums, of the largest products, of either sign.
 func TestGemmInt8DoesNotOverflow(t *testing.T) {
 	forEachInt8(t, func(t *testing.T) {
-		const k = mostInt8
+		const k = maxDepthInt8
 		a, weights := New(2, k), make([]int8, k)
 		for l := range k {
 			a.Row(0)[l], a.Row(1)[l], weights[l] = 1, -1, -128
@@ -382,8 +382,8 @@ func TestInt8RefusesWhatDoesNotFit(t *testing.T) {
 		"overlap":          func() { GemmInt8(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 4), w, GemmOptions{}) },
 		"outside":          func() { GemmInt8(nil, x(3, 3), Matrix{make([]float32, 11), 3, 4, 4, 1}, w, GemmOptions{}) },
 		"B outside":        func() { QuantizeInt8(Matrix{make([]float32, 11), 3, 4, 4, 1}) },
-		"too deep":         func() { QuantizeInt8(x(mostInt8+1, 1)) },
-		"stored, too deep": func() { NewInt8(mostInt8+1, 1, make([]int8, mostInt8+1), make([]float32, 1)) },
+		"too deep":         func() { QuantizeInt8(x(maxDepthInt8+1, 1)) },
+		"stored, too deep": func() { NewInt8(maxDepthInt8+1, 1, make([]int8, maxDepthInt8+1), make([]float32, 1)) },
 		"too few weights":  func() { NewInt8(4, 3, make([]int8, 11), make([]float32, 3)) },
 		"too many scales":  func() { NewInt8(4, 3, make([]int8, 12), make([]float32, 4)) },
 		"negative":         func() { NewInt8(-1, -1, make([]int8, 1), nil) },
@@ -448,7 +448,7 @@ func BenchmarkGemmInt8(b *testing.B) {
 				defer func(k isa, dot bool) { kernel, hasDot = k, dot }(kernel, hasDot)
 				for _, way := range waysInt8() {
 					kernel, hasDot = way.kernel, way.dot
-					if kernel == generic && len(machine) > 1 || kernel == avx512 && !hasDot { // which is avx2
+					if kernel == generic && len(supported) > 1 || kernel == avx512 && !hasDot { // which is avx2
 						continue
 					}
 					b.Run("kernel="+KernelInt8(), func(b *testing.B) {

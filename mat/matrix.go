@@ -65,7 +65,7 @@ func (m Matrix) ColRange(c0, c1 int) Matrix { return m.Slice(0, m.Rows, c0, c1) 
 // not contiguous: those of a matrix are if ColStride is 1 or it has at most one column.
 func (m Matrix) Row(i int) []float32 {
 	if m.ColStride != 1 && m.Cols > 1 || uint(i) >= uint(m.Rows) {
-		panic(noElement{i, 0, m})
+		panic(indexError{i, 0, m})
 	}
 	if m.Cols == 0 {
 		return nil
@@ -77,19 +77,19 @@ func (m Matrix) Row(i int) []float32 {
 // element.
 func (m Matrix) At(i, j int) float32 {
 	if uint(i) >= uint(m.Rows) || uint(j) >= uint(m.Cols) {
-		panic(noElement{i, j, m})
+		panic(indexError{i, j, m})
 	}
 	return m.Data[i*m.RowStride+j*m.ColStride]
 }
 
-// noElement is the panic of Row(i) and At(i, j), as a value because a call would keep them from
+// indexError is the panic of Row(i) and At(i, j), as a value because a call would keep them from
 // being inlined.
-type noElement struct {
+type indexError struct {
 	i, j int
 	m    Matrix
 }
 
-func (e noElement) Error() string {
+func (e indexError) Error() string {
 	return fmt.Sprintf("mat: row %d, column %d of a %d × %d matrix with strides %d and %d",
 		e.i, e.j, e.m.Rows, e.m.Cols, e.m.RowStride, e.m.ColStride)
 }

@@ -10,7 +10,7 @@ import "fmt"
 // rstd are off.
 func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 	if n := len(y); len(x) != n || len(gain) != n || len(bias) != n {
-		differ("Normalize", len(y), len(x), len(gain), len(bias))
+		panicLengths("Normalize", len(y), len(x), len(gain), len(bias))
 	}
 	if kernel == generic {
 		normalizeGeneric(y, x, mean, rstd, gain, bias)
@@ -25,7 +25,7 @@ func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 // x̂ = (x-mean)·rstd, the two sums that the derivative of a layer norm needs.
 func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
 	if n := len(dy); len(x) != n || len(gain) != n {
-		differ("NormalizeSums", len(dy), len(x), len(gain))
+		panicLengths("NormalizeSums", len(dy), len(x), len(gain))
 	}
 	for lo := 0; lo < len(dy); lo += run {
 		n := min(run, len(dy)-lo)
@@ -44,7 +44,7 @@ func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (g, gx f
 // g and gx are the means of its two sums.
 func NormalizeGrad(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
 	if n := len(dx); len(dy) != n || len(x) != n || len(gain) != n {
-		differ("NormalizeGrad", len(dx), len(dy), len(x), len(gain))
+		panicLengths("NormalizeGrad", len(dx), len(dy), len(x), len(gain))
 	}
 	if kernel == generic {
 		normalizeGradGeneric(dx, dy, x, mean, rstd, gain, g, gx)
@@ -58,7 +58,7 @@ func NormalizeGrad(dx, dy, x []float32, mean, rstd float32, gain []float32, g, g
 // normalizeParamGrad is NormalizeParamGradRows for one row.
 func normalizeParamGrad(dgain, dbias, dy, x []float32, mean, rstd float32) {
 	if n := len(dgain); len(dbias) != n || len(dy) != n || len(x) != n {
-		differ("normalizeParamGrad", len(dgain), len(dbias), len(dy), len(x))
+		panicLengths("normalizeParamGrad", len(dgain), len(dbias), len(dy), len(x))
 	}
 	if kernel == generic {
 		normalizeParamGradGeneric(dgain, dbias, dy, x, mean, rstd)

@@ -232,15 +232,15 @@ func planTasks(q *shape, l *limits) grid {
 	}
 	// Fewer rows than a tile has take as long, because they read as much of B.
 	work := saturatingProduct(max(q.m, q.tile.rows), q.n, q.k)
-	want := min(q.threads, work/l.minTaskWork)
-	if spare := work / l.minSpareWork; spare > want {
-		want = min(4*q.threads, spare)
+	tasks := min(q.threads, work/l.minTaskWork)
+	if spare := work / l.minSpareWork; spare > tasks {
+		tasks = min(4*q.threads, spare)
 	}
-	if down := min(want, q.m/l.minTaskRows) / q.threads * q.threads; down > 0 && q.n*q.k <= l.l2Floats {
-		g.rows = ceil(ceilDiv(q.m, down), q.tile.rows)
+	if rowBlocks := min(tasks, q.m/l.minTaskRows) / q.threads * q.threads; rowBlocks > 0 && q.n*q.k <= l.l2Floats {
+		g.rows = ceil(ceilDiv(q.m, rowBlocks), q.tile.rows)
 		return g
 	}
-	for g.count() < want {
+	for g.count() < tasks {
 		rows, cols := g.rows > 4*q.tile.rows, g.cols > q.tile.cols
 		switch {
 		case cols && (g.cols >= 2*l.minTaskCols || !rows):
@@ -367,13 +367,13 @@ func planTasksBF16(m, n, depth, threads int, l *limits) grid {
 // planInt8 divides a product of int8 weights, C [m × n] with a kernel of tileRows rows: into some
 // more tasks than threads, but not so small that reading operands shows.
 func planInt8(m, n, k, tileRows, threads int, l *limits) grid {
-	down := ceilDiv(m, l.maxBlockRowsInt8)
-	g := grid{m, n, ceil(ceilDiv(m, down), tileRows), n}
+	rowBlocks := ceilDiv(m, l.maxBlockRowsInt8)
+	g := grid{m, n, ceil(ceilDiv(m, rowBlocks), tileRows), n}
 	if threads > 1 {
 		// Few rows take as long as a tile, because they read as much of B.
 		want := min(4*threads, saturatingProduct(max(m, tileRows), n, k)/l.minTaskWorkInt8)
-		across := max(1, ceilDiv(want, ceilDiv(m, g.rows)))
-		g.cols = ceil(ceilDiv(n, across), panelInt8)
+		colBlocks := max(1, ceilDiv(want, ceilDiv(m, g.rows)))
+		g.cols = ceil(ceilDiv(n, colBlocks), panelInt8)
 	}
 	return g
 }
@@ -385,8 +385,8 @@ func (g *grid) count() int { return ceilDiv(g.m, g.rows) * ceilDiv(g.n, g.cols) 
 
 // bounds returns the rows [i0, i1) and columns [j0, j1) of a block.
 func (g *grid) bounds(task int) (i0, i1, j0, j1 int) {
-	across := ceilDiv(g.n, g.cols)
-	i0, j0 = task/across*g.rows, task%across*g.cols
+	colBlocks := ceilDiv(g.n, g.cols)
+	i0, j0 = task/colBlocks*g.rows, task%colBlocks*g.cols
 	return i0, min(i0+g.rows, g.m), j0, min(j0+g.cols, g.n)
 }
 
@@ -423,9 +423,9 @@ func ceil(n, q int) int { return (n + q - 1) / q * q }
 func ceilDiv(n, q int) int { return (n + q - 1) / q }
 
 // evenly is the size of the fewest equal parts of n, none larger than most.
-func evenly(n, most int) int {
-	if n <= most {
+func evenly(n, limit int) int {
+	if n <= limit {
 		return n
 	}
-	return ceilDiv(n, ceilDiv(n, most))
+	return ceilDiv(n, ceilDiv(n, limit))
 }

@@ -25,8 +25,8 @@ type Pool struct {
 	ranges   int                        // each of grain indices but the last one
 	current  int                        // range that the caller is in, or ranges or more
 	next     atomic.Int64               // first range that no thread has taken
-	inside   atomic.Int64               // workers inside the loop, plus closed while none may enter
-	left     chan struct{}              // one token after the last worker has left a closed loop
+	active   atomic.Int64               // workers inside the loop, plus closed while none may enter
+	drained  chan struct{}              // one token after the last worker has left a closed loop
 	panicked atomic.Pointer[rangePanic] // of the first range that panicked on a worker
 	loops    atomic.Uint32              // loops begun, so that workers see a new one
 	parked   atomic.Int32               // workers that are parked or about to park
@@ -38,7 +38,7 @@ type Pool struct {
 type body interface{ Range(lo, hi int) }
 
 const (
-	closed        = -1 << 32
+	loopClosed    = -1 << 32
 	spinsPerYield = 64                     // spins between yielding the processor
 	spinTime      = 200 * time.Microsecond // longer than the gap between two loops of training
 )
@@ -49,8 +49,8 @@ func NewPool(threads int) *Pool {
 	if threads < 1 {
 		panic("mat: a pool needs at least one thread")
 	}
-	p := &Pool{threads: threads, left: make(chan struct{}, 1), wake: make(chan struct{}, threads)}
-	p.inside.Store(closed)
+	p := &Pool{threads: threads, drained: make(chan struct{}, 1), wake: make(chan struct{}, threads)}
+	p.active.Store(loopClosed)
 	for range threads - 1 {
 		go p.work()
 	}
@@ -161,7 +161,7 @@ func (p *Pool) run(t body, n, grain int) {
 	p.loop, p.n, p.grain, p.ranges = t, n, grain, (n-1)/grain+1
 	p.current = 0
 	p.next.Store(0)
-	p.inside.Store(0)
+	p.active.Store(0)
 	p.loops.Add(1)
 	for range p.parked.Load() {
 		select {
@@ -192,8 +192,8 @@ func (p *Pool) takeRanges(current *int) {
 func (p *Pool) finish() {
 	current := p.current
 	p.next.Store(int64(p.ranges))
-	if p.inside.Add(closed) != closed {
-		p.awaitWorkers()
+	if p.active.Add(loopClosed) != loopClosed {
+		p.waitForWorkers()
 	}
 	failed := p.panicked.Swap(nil)
 	p.loop = nil
@@ -203,19 +203,19 @@ func (p *Pool) finish() {
 	}
 }
 
-// awaitWorkers returns when the last worker has left the closed loop: it spins for a while, then
+// waitForWorkers returns when the last worker has left the closed loop: it spins for a while, then
 // parks.
-func (p *Pool) awaitWorkers() {
+func (p *Pool) waitForWorkers() {
 	for start := time.Now(); ; {
 		for range spinsPerYield {
-			if p.inside.Load() == closed {
+			if p.active.Load() == loopClosed {
 				return
 			}
 			pause()
 		}
 		runtime.Gosched() // other goroutines may need this processor
-		if time.Since(start) > spinTime && p.inside.Load() != closed {
-			<-p.left // the token may be an earlier loop's
+		if time.Since(start) > spinTime && p.active.Load() != loopClosed {
+			<-p.drained // the token may be an earlier loop's
 		}
 	}
 }
@@ -223,21 +223,21 @@ func (p *Pool) awaitWorkers() {
 // work is the life of a worker.
 func (p *Pool) work() {
 	for seen := uint32(0); ; {
-		if seen = p.await(seen); p.stop.Load() {
+		if seen = p.waitForLoop(seen); p.stop.Load() {
 			return
 		}
-		for n := p.inside.Load(); n >= 0; n = p.inside.Load() {
-			if p.inside.CompareAndSwap(n, n+1) {
-				p.help()
+		for n := p.active.Load(); n >= 0; n = p.active.Load() {
+			if p.active.CompareAndSwap(n, n+1) {
+				p.serve()
 				break
 			}
 		}
 	}
 }
 
-// help takes ranges of the current loop, which the worker has entered, and leaves it. A panic is
+// serve takes ranges of the current loop, which the worker has entered, and leaves it. A panic is
 // kept for the caller.
-func (p *Pool) help() {
+func (p *Pool) serve() {
 	current := 0
 	defer func() {
 		if current < p.ranges {
@@ -248,9 +248,9 @@ func (p *Pool) help() {
 			}
 			p.keep(&rangePanic{current, value, stack})
 		}
-		if p.inside.Add(-1) == closed {
+		if p.active.Add(-1) == loopClosed {
 			select {
-			case p.left <- struct{}{}:
+			case p.drained <- struct{}{}:
 			default:
 			}
 		}
@@ -287,8 +287,8 @@ func (f *rangePanic) Error() string {
 	return fmt.Sprintf("mat: range %d of a loop panicked on another goroutine: %v\n%s", f.index, f.value, f.stack)
 }
 
-// await returns the number of loops when it is no longer seen: it spins for a while, then parks.
-func (p *Pool) await(seen uint32) uint32 {
+// waitForLoop returns the number of loops when it is no longer seen: it spins for a while, then parks.
+func (p *Pool) waitForLoop(seen uint32) uint32 {
 	for start := time.Now(); time.Since(start) < spinTime; {
 		for range spinsPerYield {
 			if now := p.loops.Load(); now != seen {

@@ -195,7 +195,7 @@ func TestCallerParks(t *testing.T) {
 			return
 		}
 		rest.Store(true)
-		parked := regexp.MustCompile(`\[chan receive\]:\n.*/mat\.\(\*Pool\)\.awaitWorkers`)
+		parked := regexp.MustCompile(`\[chan receive\]:\n.*/mat\.\(\*Pool\)\.waitForWorkers`)
 		stacks := make([]byte, 1<<20)
 		for i := 0; !parked.Match(stacks[:runtime.Stack(stacks, true)]); i++ {
 			if i == 1000 {

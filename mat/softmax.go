@@ -13,7 +13,7 @@ import (
 // 2^-125.5 (1.7e-38) are 0, above the largest number +Inf, and a NaN stays one.
 func ExpSum(y, x []float32, shift float32) float32 {
 	if len(y) != len(x) {
-		differ("ExpSum", len(y), len(x))
+		panicLengths("ExpSum", len(y), len(x))
 	}
 	return expSum(y, x, shift, 1)
 }
@@ -42,7 +42,7 @@ func expSum(y, x []float32, shift, scale float32) float32 {
 // In attention x is a row of Q·Kᵀ and scale is 1/√d_k (section 3.2.1).
 func Softmax(y, x []float32, scale float32) {
 	if len(y) != len(x) {
-		differ("Softmax", len(y), len(x))
+		panicLengths("Softmax", len(y), len(x))
 	}
 	switch {
 	case len(x) == 0:
@@ -61,7 +61,7 @@ func Softmax(y, x []float32, scale float32) {
 // respect to s, for dot = Dot(p, dp).
 func SoftmaxGrad(dx, p, dp []float32, dot, scale float32) {
 	if n := len(dx); len(p) != n || len(dp) != n {
-		differ("SoftmaxGrad", len(dx), len(p), len(dp))
+		panicLengths("SoftmaxGrad", len(dx), len(p), len(dp))
 	}
 	if kernel == generic {
 		softmaxGradGeneric(dx, p, dp, dot, scale)

@@ -149,12 +149,12 @@ end3:
 // func softmaxRowsAVX512(s *rowsOf)
 TEXT ·softmaxRowsAVX512(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP), R8
-	MOVQ rowsOf_y(R8), DI
-	MOVQ rowsOf_x(R8), SI
-	MOVQ rowsOf_rows(R8), R9
-	MOVQ rowsOf_first(R8), R11
-	MOVQ rowsOf_cols(R8), R12
-	VBROADCASTSS rowsOf_scale(R8), Z9
+	MOVQ rowsArgs_y(R8), DI
+	MOVQ rowsArgs_x(R8), SI
+	MOVQ rowsArgs_rows(R8), R9
+	MOVQ rowsArgs_first(R8), R11
+	MOVQ rowsArgs_cols(R8), R12
+	VBROADCASTSS rowsArgs_scale(R8), Z9
 	EXPCONST
 	NEGINF(Z13)
 	ZERO(Z18)
@@ -203,8 +203,8 @@ two:
 
 next:
 	INCQ R11
-	ADDQ rowsOf_yRow(R8), DI
-	ADDQ rowsOf_xRow(R8), SI
+	ADDQ rowsArgs_yRow(R8), DI
+	ADDQ rowsArgs_xRow(R8), SI
 	DECQ R9
 	JNE  row
 	VZEROUPPER
@@ -261,8 +261,8 @@ lastZeros:
 	VMOVUPS Z18, K3, (DI)(AX*1)
 
 	INCQ R11
-	ADDQ rowsOf_yRow(R8), DI
-	ADDQ rowsOf_xRow(R8), SI
+	ADDQ rowsArgs_yRow(R8), DI
+	ADDQ rowsArgs_xRow(R8), SI
 	DECQ R9
 	JNE  long
 	VZEROUPPER
@@ -303,12 +303,12 @@ TEXT ·softmaxGradAVX512(SB), NOSPLIT, $0-40
 // func softmaxGradRowsAVX512(s *rowsOf)
 TEXT ·softmaxGradRowsAVX512(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP), R8
-	MOVQ rowsOf_y(R8), DI
-	MOVQ rowsOf_x(R8), SI
-	MOVQ rowsOf_z(R8), DX
-	MOVQ rowsOf_rows(R8), R9
-	MOVQ rowsOf_cols(R8), R12
-	VBROADCASTSS rowsOf_scale(R8), Z9
+	MOVQ rowsArgs_y(R8), DI
+	MOVQ rowsArgs_x(R8), SI
+	MOVQ rowsArgs_z(R8), DX
+	MOVQ rowsArgs_rows(R8), R9
+	MOVQ rowsArgs_cols(R8), R12
+	VBROADCASTSS rowsArgs_scale(R8), Z9
 	ZERO(Z18)
 	CMPQ R12, $32
 	JGT  long
@@ -326,9 +326,9 @@ one:
 	VMULPS Z1, Z0, Z0
 	VMULPS Z9, Z0, Z0
 	VMOVUPS Z0, K1, (DI)
-	ADDQ rowsOf_yRow(R8), DI
-	ADDQ rowsOf_xRow(R8), SI
-	ADDQ rowsOf_zRow(R8), DX
+	ADDQ rowsArgs_yRow(R8), DI
+	ADDQ rowsArgs_xRow(R8), SI
+	ADDQ rowsArgs_zRow(R8), DX
 	DECQ R9
 	JNE  one
 	VZEROUPPER
@@ -351,9 +351,9 @@ two:
 	VMULPS Z9, Z2, Z2
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z2, K2, 64(DI)
-	ADDQ rowsOf_yRow(R8), DI
-	ADDQ rowsOf_xRow(R8), SI
-	ADDQ rowsOf_zRow(R8), DX
+	ADDQ rowsArgs_yRow(R8), DI
+	ADDQ rowsArgs_xRow(R8), SI
+	ADDQ rowsArgs_zRow(R8), DX
 	DECQ R9
 	JNE  two
 	VZEROUPPER
@@ -366,9 +366,9 @@ long:
 	EACH(DOTROW, loop1, rest1, end1)
 	FOLDDOT
 	EACH(SOFTMAXGRAD, loop2, rest2, end2)
-	ADDQ rowsOf_yRow(R8), DI
-	ADDQ rowsOf_xRow(R8), SI
-	ADDQ rowsOf_zRow(R8), DX
+	ADDQ rowsArgs_yRow(R8), DI
+	ADDQ rowsArgs_xRow(R8), SI
+	ADDQ rowsArgs_zRow(R8), DX
 	DECQ R9
 	JNE  long
 	VZEROUPPER
@@ -719,7 +719,7 @@ TEXT ·geluTanhGradAVX512(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// Adam. Z4 Beta1, Z5 1-Beta1, Z6 Beta2, Z7 1-Beta2, Z8 Eps, Z9 Rate, Z10 Second, Z11 Clip.
+// Adam. Z4 Beta1, Z5 1-Beta1, Z6 Beta2, Z7 1-Beta2, Z8 Eps, Z9 Rate, Z10 VScale, Z11 GradScale.
 
 #define ADAM(LD, ST, KEEP) \
 	LD(SI, Z0)               \
@@ -754,8 +754,8 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS Adam_Beta2(R9), Z6
 	VBROADCASTSS Adam_Eps(R9), Z8
 	VBROADCASTSS Adam_Rate(R9), Z9
-	VBROADCASTSS Adam_Second(R9), Z10
-	VBROADCASTSS Adam_Clip(R9), Z11
+	VBROADCASTSS Adam_VScale(R9), Z10
+	VBROADCASTSS Adam_GradScale(R9), Z11
 	MOVL $0x3F800000, R10 // 1
 	VPBROADCASTD R10, Z0
 	VSUBPS Z4, Z0, Z5

@@ -2,8 +2,8 @@
 
 package mat
 
-// rowsOf is rows of cols numbers, from 1 to run, of y, x and z. Strides count bytes.
-type rowsOf struct {
+// rowsArgs is rows of cols numbers, from 1 to run, of y, x and z. Strides count bytes.
+type rowsArgs struct {
 	y, x, z           *float32
 	yRow, xRow, zRow  uintptr
 	rows, cols, first int
@@ -15,10 +15,10 @@ func softmaxRows(y, x Matrix, first int, scale float32) bool {
 	if kernel != avx512 || first == 0 || y.Cols > run {
 		return false
 	}
-	s := rowsOf{yRow: uintptr(y.RowStride) * size, xRow: uintptr(x.RowStride) * size, cols: y.Cols, scale: scale}
-	for i, most := 0, max(1, run/y.Cols); i < y.Rows; i += most {
+	s := rowsArgs{yRow: uintptr(y.RowStride) * size, xRow: uintptr(x.RowStride) * size, cols: y.Cols, scale: scale}
+	for i, callRows := 0, max(1, run/y.Cols); i < y.Rows; i += callRows {
 		s.y, s.x = &y.Data[i*y.RowStride], &x.Data[i*x.RowStride]
-		s.rows, s.first = min(most, y.Rows-i), min(first, y.Cols)+i
+		s.rows, s.first = min(callRows, y.Rows-i), min(first, y.Cols)+i
 		softmaxRowsAVX512(&s)
 	}
 	return true
@@ -29,11 +29,11 @@ func softmaxGradRows(dx, p, dp Matrix, scale float32) bool {
 	if kernel != avx512 || dx.Cols > run {
 		return false
 	}
-	s := rowsOf{yRow: uintptr(dx.RowStride) * size, xRow: uintptr(p.RowStride) * size, zRow: uintptr(dp.RowStride) * size,
+	s := rowsArgs{yRow: uintptr(dx.RowStride) * size, xRow: uintptr(p.RowStride) * size, zRow: uintptr(dp.RowStride) * size,
 		cols: dx.Cols, scale: scale}
-	for i, most := 0, max(1, run/dx.Cols); i < dx.Rows; i += most {
+	for i, callRows := 0, max(1, run/dx.Cols); i < dx.Rows; i += callRows {
 		s.y, s.x, s.z = &dx.Data[i*dx.RowStride], &p.Data[i*p.RowStride], &dp.Data[i*dp.RowStride]
-		s.rows = min(most, dx.Rows-i)
+		s.rows = min(callRows, dx.Rows-i)
 		softmaxGradRowsAVX512(&s)
 	}
 	return true
@@ -48,7 +48,7 @@ func softmaxGradRows(dx, p, dp Matrix, scale float32) bool {
 //	}
 //
 //go:noescape
-func softmaxRowsAVX512(s *rowsOf)
+func softmaxRowsAVX512(s *rowsArgs)
 
 // softmaxGradRowsAVX512 is
 //
@@ -58,7 +58,7 @@ func softmaxRowsAVX512(s *rowsOf)
 //	}
 //
 //go:noescape
-func softmaxGradRowsAVX512(s *rowsOf)
+func softmaxGradRowsAVX512(s *rowsArgs)
 
 // normalizeParamGradRowsAsm is NormalizeParamGradRows for as many columns as it returns, the first
 // ones. There is at least one row.

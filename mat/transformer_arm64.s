@@ -522,7 +522,7 @@ TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
 	EACH(GELUTANHGRAD, STAY, loop, few, four, rest, end)
 	RET
 
-// Adam. V16 Beta1, V17 1-Beta1, V18 Beta2, V19 1-Beta2, V20 Eps, V21 Rate, V22 Second, V23 Clip.
+// Adam. V16 Beta1, V17 1-Beta1, V18 Beta2, V19 1-Beta2, V20 Eps, V21 Rate, V22 VScale, V23 GradScale.
 
 #define ADAM(LD, ST, KEEP, s) \
 	LD(1, 0)          \ // g'
@@ -557,8 +557,8 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	FMOVS Adam_Beta2(R9), F18
 	FMOVS Adam_Eps(R9), F20
 	FMOVS Adam_Rate(R9), F21
-	FMOVS Adam_Second(R9), F22
-	FMOVS Adam_Clip(R9), F23
+	FMOVS Adam_VScale(R9), F22
+	FMOVS Adam_GradScale(R9), F23
 	VDUP V16.S[0], V16.S4
 	VDUP V18.S[0], V18.S4
 	VDUP V20.S[0], V20.S4

@@ -61,10 +61,10 @@ func normalizeParamGradGeneric(dgain, dbias, dy, x []float32, mean, rstd float32
 func adamGeneric(a *Adam, w, g, m, v []float32) {
 	c1, c2 := 1-a.Beta1, 1-a.Beta2
 	for j := range w {
-		gj := g[j] * a.Clip
+		gj := g[j] * a.GradScale
 		m[j] = float32(a.Beta1*m[j]) + float32(c1*gj)
 		v[j] = float32(a.Beta2*v[j]) + float32(c2*gj*gj)
-		root := float32(math.Sqrt(float64(v[j] * a.Second)))
+		root := float32(math.Sqrt(float64(v[j] * a.VScale)))
 		w[j] -= float32(float32(a.Rate*m[j]) / (root + a.Eps))
 	}
 }

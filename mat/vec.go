@@ -39,7 +39,7 @@ func Sum(x []float32) float32 {
 // Dot is Σ x[j]·y[j], each lane a chain of fma.
 func Dot(x, y []float32) float32 {
 	if len(y) != len(x) {
-		differ("Dot", len(x), len(y))
+		panicLengths("Dot", len(x), len(y))
 	}
 	var s float32
 	for lo := 0; lo < len(x); lo += run {
@@ -83,7 +83,7 @@ func Max(x []float32) float32 {
 // Add is y[j] += x[j].
 func Add(y, x []float32) {
 	if len(y) != len(x) {
-		differ("Add", len(y), len(x))
+		panicLengths("Add", len(y), len(x))
 	}
 	if kernel == generic {
 		addGeneric(y, x)
@@ -97,7 +97,7 @@ func Add(y, x []float32) {
 // Axpy is y[j] = fma(a, x[j], y[j]).
 func Axpy(y []float32, a float32, x []float32) {
 	if len(y) != len(x) {
-		differ("Axpy", len(y), len(x))
+		panicLengths("Axpy", len(y), len(x))
 	}
 	if kernel == generic {
 		axpyGeneric(y, a, x)
@@ -133,7 +133,7 @@ func ScaleShift(y []float32, a, b float32) {
 // ScaleAdd is y[j] = fma(x[j], a, z[j]).
 func ScaleAdd(y, x []float32, a float32, z []float32) {
 	if n := len(y); len(x) != n || len(z) != n {
-		differ("ScaleAdd", len(y), len(x), len(z))
+		panicLengths("ScaleAdd", len(y), len(x), len(z))
 	}
 	if kernel == generic {
 		scaleAddGeneric(y, x, a, z)
@@ -144,10 +144,10 @@ func ScaleAdd(y, x []float32, a float32, z []float32) {
 	}
 }
 
-// differ panics with the lengths, which are not equal. It formats a copy of them, so that a
+// panicLengths panics with the lengths, which are not equal. It formats a copy of them, so that a
 // caller's are not allocated.
 //
 //go:noinline
-func differ(kernel string, lengths ...int) {
+func panicLengths(kernel string, lengths ...int) {
 	panic(fmt.Sprintf("mat: %s of slices of %v numbers", kernel, append([]int(nil), lengths...)))
 }

@@ -23,7 +23,7 @@ func BenchmarkVec(b *testing.B) {
 				c.steady(v)
 			}
 			a := []float32{0.5, 0.9, 0.1, 0.1} // sums and products neither grow nor vanish
-			for _, k := range machine {
+			for _, k := range supported {
 				kernel = k
 				b.Run(fmt.Sprintf("op=%s/n=%d/kernel=%v", c.name, n, k), func(b *testing.B) {
 					b.SetBytes(int64(4 * n * (c.vectors)))

@@ -186,11 +186,11 @@ func normalizeGradOracle(dx, dy, x []float32, mean, rstd float32, gain []float32
 
 func adamOracle(a *Adam, w, g, m, v []float32) {
 	for j := range w {
-		d := g[j] * a.Clip
+		d := g[j] * a.GradScale
 		m[j] = fma32(a.Beta1, m[j], float32((1-a.Beta1)*d))
 		d2 := float32((1 - a.Beta2) * d)
 		v[j] = fma32(a.Beta2, v[j], float32(d2*d))
-		root := float32(math.Sqrt(float64(float32(v[j] * a.Second)))) // rounding twice is harmless for a root
+		root := float32(math.Sqrt(float64(float32(v[j] * a.VScale)))) // rounding twice is harmless for a root
 		w[j] -= float32(a.Rate*m[j]) / (root + a.Eps)
 	}
 }

@@ -22,7 +22,7 @@ func (c Config) rates() rates { return rates{c.Dropout, c.AttentionDropout, c.FF
 
 // at returns the generator of the i-th place from here.
 func (d dropouts) at(i int) mat.Dropout {
-	return mat.Dropout{Rate: d.outer, Key: d.key(i), First: d.rows * d.width}
+	return mat.Dropout{Rate: d.outer, Key: d.key(i), Offset: d.rows * d.width}
 }
 
 // weightsAt returns the generator of the attention weights in the sublayer whose result is place i
@@ -34,7 +34,7 @@ func (d dropouts) weightsAt(i int) mat.Dropout {
 // innerAt returns the generator of the inner numbers of the feed-forward network whose result is
 // place i from here.
 func (d dropouts) innerAt(i int) mat.Dropout {
-	return mat.Dropout{Rate: d.inner, Key: mix(d.key(i)), First: d.rows * d.ff}
+	return mat.Dropout{Rate: d.inner, Key: mix(d.key(i)), Offset: d.rows * d.ff}
 }
 
 func (d dropouts) key(i int) uint64 { return mix(d.seed + (d.place+uint64(i)+1)*0x9e3779b97f4a7c15) }

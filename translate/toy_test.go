@@ -55,8 +55,8 @@ var toy = sync.OnceValues(func() (string, error) {
 		clear(m.Params.G)
 		pass.Train(&batch, 0, 1/float32(len(batch.TgtOut)))
 		t := float64(i + 1)
-		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, Clip: 1, // the moments' means, corrected for their start at 0
-			Rate: float32(5e-3 / (1 - math.Pow(0.9, t))), Second: float32(1 / (1 - math.Pow(0.98, t)))}
+		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, GradScale: 1, // the moments' means, corrected for their start at 0
+			Rate: float32(5e-3 / (1 - math.Pow(0.9, t))), VScale: float32(1 / (1 - math.Pow(0.98, t)))}
 		step.Step(m.Params.W, m.Params.G, first, second)
 	}
 	files, err := tokens.Marshal()

@@ -63,7 +63,7 @@ func version() string {
 func features() (inForce, has string) {
 	var used, there []string
 	for _, f := range mat.Features() {
-		if f.InForce {
+		if f.InUse {
 			used = append(used, f.Name)
 		}
 		if f.Has {

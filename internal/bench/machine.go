@@ -35,7 +35,7 @@ func Describe() Machine {
 		Float32: mat.Kernel(), BF16: mat.KernelBF16(), Int8: mat.KernelInt8(), InUse: []string{}, Supported: []string{},
 	}
 	for _, f := range mat.Features() {
-		if f.InForce {
+		if f.InUse {
 			m.InUse = append(m.InUse, f.Name)
 		}
 		if f.Has {
