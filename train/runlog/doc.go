@@ -1,11 +1,20 @@
-// Package runlog is the format of a training run's log, the file log.jsonl in the folder of its
-// checkpoints: one schema, its writer and its reader. It imports the standard library alone, so
-// that a program can show a run without linking in what trains one.
+// Package runlog defines the log of a training run, the file log.jsonl in the folder of its
+// checkpoints: the schema, a writer and a reader. It imports only the standard library, so that a
+// program can read logs without linking in package train.
 //
-// A log is lines of JSON objects. The field "event" says which of the types of line.go a line
-// holds; README.md lists every field with its unit.
+// A log is a sequence of records, one JSON object per line. The field "event" is the kind of the
+// record; README.md lists every field with its unit.
 //
-//	line.go    the schema: a struct for each kind of line
-//	writer.go  Writer: appends lines, flushes them, cuts off the half line that a killed run left
-//	reader.go  Read: a log as a Run, without the steps that a resumed run made again
+//	record.go  the schema: one struct for each kind of record
+//	writer.go  Writer: appends records and flushes them
+//	reader.go  Read: parses a log into a Run, without the records that a resume repeats
+//
+// # Terms
+//
+//   - record: one line of log.jsonl
+//   - kind: value of a record's field "event": start, step, valid, averaged, skipped, saved, end
+//   - run: one training, from its first start record to its end record, resumes included
+//   - resume: a start record whose step is that of a checkpoint; it repeats later steps
+//   - skipped step: a step whose update of the weights was dropped
+//   - partial line: the last line of a killed run, without a newline
 package runlog

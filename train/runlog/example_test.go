@@ -8,8 +8,7 @@ import (
 	"tfm/train/runlog"
 )
 
-// A run writes its log, is killed in the middle of a line, and is resumed from step 1. Readers see
-// step 2 once.
+// A run is killed after step 2 and resumed from the checkpoint of step 1. Read returns step 2 once.
 func Example() {
 	dir, err := os.MkdirTemp("", "runlog")
 	if err != nil {

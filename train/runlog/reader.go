@@ -12,20 +12,20 @@ import (
 	"slices"
 )
 
-// Run is what a log tells of a run, without the steps that were made again after a resume. A Number
-// that a line does not have is NaN.
+// Run is the content of a log, without the records that a resume repeats. A Number that a record
+// does not have is NaN.
 //
-// Its memory is bounded, however many steps the run has made: of more than 2^20 steps (about 100
-// MB) Steps has every second one, of more than 2^21 every fourth one, and so on, and always the
-// last; Skipped does the same beyond 2^10. Starts and Validations are whole.
+// Its memory is bounded: above 2^20 steps (about 100 MB) Steps holds every second step, above 2^21
+// every fourth, and so on, and always the last. Skipped is limited to 2^10 in the same way. Starts
+// and Validations are complete.
 type Run struct {
-	Starts       []Start // the beginning, then every resume; Settings only of the first and the last
+	Starts       []Start // the start and every resume; Settings only in the first and the last
 	Steps        []Step  // ascending
 	Validations  []Validation
 	Averaged     *Validation // nil if no mean of checkpoints was validated
 	Skipped      []Skipped   // ascending
-	SkippedCount int         // updates that were dropped, also those that are not in Skipped
-	End          *End        // nil if the run was killed or is still going on
+	SkippedCount int         // skipped steps, including those that are not in Skipped
+	End          *End        // nil if the run was killed or has not ended
 
 	steps, skipped thinning
 }
@@ -47,13 +47,12 @@ func ReadFile(path string) (*Run, error) {
 	return Read(f, path)
 }
 
-// Read reads the log of a run. Errors begin with name, that of the file, and the number of the
-// line.
+// Read reads a log. Errors begin with name, the file's name, and the line number.
 //
-// A broken line is an error unless it is the last one, or stands before a run was resumed: killed
-// runs leave such lines, and they are dropped. Events of an unknown kind are passed over, and a
-// line without an event is a step, so that other programs' logs of steps and losses can be read
-// too. A log without any event is an error, and so is a line of more than 16 MiB.
+// An invalid line is an error, except at the end of the log and before a resume, because killed
+// runs leave partial lines. Records of unknown kinds are ignored. A record without a kind is a
+// step, so that logs of other programs can be read. A log without records and a line of more than
+// 16 MiB are errors.
 func Read(r io.Reader, name string) (*Run, error) {
 	return read(r, name, thinning{max: maxSteps}, thinning{max: maxSkipped})
 }
@@ -61,7 +60,7 @@ func Read(r io.Reader, name string) (*Run, error) {
 func read(r io.Reader, name string, steps, skipped thinning) (*Run, error) {
 	run := &Run{steps: steps, skipped: skipped}
 	lines := lineReader{r: bufio.NewReaderSize(r, 1<<16)}
-	var broken error // of the line before, which the end of the file or a start excuses
+	var invalid error // of the previous line; ignored if a start or the end of the file follows
 	for n := 1; ; n++ {
 		line, err := lines.next()
 		if err == io.EOF {
@@ -73,23 +72,23 @@ func read(r io.Reader, name string, steps, skipped thinning) (*Run, error) {
 		if err == nil && len(line) == 0 {
 			continue
 		}
-		start := bytes.LastIndex(line, []byte(`{"event":"start"`)) // perhaps behind half a line of a killed run
-		if broken != nil && start < 0 {
-			return nil, broken
+		start := bytes.LastIndex(line, []byte(`{"event":"start"`)) // can follow a partial line
+		if invalid != nil && start < 0 {
+			return nil, invalid
 		}
-		broken = nil
+		invalid = nil
 		if err == nil {
 			err = run.add(line)
 		}
 		if err != nil && (start <= 0 || run.add(line[start:]) != nil) {
-			broken = fmt.Errorf("%s:%d: %w", name, n, err)
+			invalid = fmt.Errorf("%s:%d: %w", name, n, err)
 		}
 	}
-	if broken != nil && errors.As(broken, new(orderError)) {
-		return nil, broken
+	if invalid != nil && errors.As(invalid, new(orderError)) {
+		return nil, invalid
 	}
 	if len(run.Starts)+len(run.Steps)+len(run.Validations) == 0 {
-		return nil, fmt.Errorf("%s: no event of a training run in it", name)
+		return nil, fmt.Errorf("%s: found no records of a training run", name)
 	}
 	return run, nil
 }
@@ -100,20 +99,19 @@ type lineReader struct {
 	line []byte
 }
 
-var errLongLine = fmt.Errorf("a line of more than %d MiB", maxLine>>20)
+var errLongLine = fmt.Errorf("line of more than %d MiB", maxLine>>20)
 
-// next returns the next line without space around it, valid until the next call. The error of a
-// line that is too long is errLongLine, with its last bytes: a start may stand behind what a killed
-// run left.
+// next returns the next line, trimmed and valid until the next call. For a line that is too long it
+// returns errLongLine and the end of the line, because a start record can follow a partial line.
 func (l *lineReader) next() ([]byte, error) {
 	var long error
 	for l.line = l.line[:0]; ; {
-		piece, err := l.r.ReadSlice('\n')
-		if len(l.line)+len(piece) > maxLine {
+		chunk, err := l.r.ReadSlice('\n')
+		if len(l.line)+len(chunk) > maxLine {
 			long = errLongLine
 			l.line = append(l.line[:0], l.line[len(l.line)/2:]...)
 		}
-		l.line = append(l.line, piece...)
+		l.line = append(l.line, chunk...)
 		switch {
 		case err == bufio.ErrBufferFull:
 		case err == nil || err == io.EOF && len(l.line) > 0:
@@ -124,40 +122,40 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 }
 
-// orderError is the error of a whole line that does not belong where it stands.
-type orderError struct{ what string }
+// orderError is the error of a complete record with an impossible step. Unlike other invalid lines
+// it is an error at the end of the log too, because it is no partial line.
+type orderError struct{ message string }
 
-func (e orderError) Error() string { return e.what }
+func (e orderError) Error() string { return e.message }
 
-// add adds the event of a line.
+// add adds the record of a line.
 func (r *Run) add(line []byte) error {
-	var event struct {
-		Event string `json:"event"`
-		Step  int    `json:"step"`
+	var record struct {
+		Kind string `json:"event"`
+		Step int    `json:"step"`
 	}
-	if err := json.Unmarshal(line, &event); err != nil {
-		return fmt.Errorf("not the JSON of an event: %w", err)
+	if err := json.Unmarshal(line, &record); err != nil {
+		return fmt.Errorf("invalid JSON, expected a record: %w", err)
 	}
-	if event.Step < 0 || event.Step > maxStep {
-		return orderError{fmt.Sprintf("step %d, expected 0 to 10^12", event.Step)}
+	if record.Step < 0 || record.Step > maxStep {
+		return orderError{fmt.Sprintf("found step %d, expected 0 to 10^12", record.Step)}
 	}
-	switch event.Event {
+	switch record.Kind {
 	case "start":
-		return addLine(line, Start{}, r.addStart)
+		return addRecord(line, Start{}, r.addStart)
 	case "step", "":
-		nan := Number(math.NaN())
-		return addLine(line, Step{Elapsed: nan, Loss: nan, NLL: nan, KL: nan, Accuracy: nan, Rate: nan, GradNorm: nan, SrcPerSec: nan, TgtPerSec: nan}, r.addStep)
+		return addRecord(line, noStep(), r.addStep)
 	case "valid":
-		return addLine(line, noValidation(), r.addValidation)
+		return addRecord(line, noValidation(), r.addValidation)
 	case "averaged":
-		return addLine(line, noValidation(), func(v Validation) error {
+		return addRecord(line, noValidation(), func(v Validation) error {
 			r.Averaged = &v
 			return nil
 		})
 	case "skipped":
-		return addLine(line, Skipped{}, r.addSkipped)
+		return addRecord(line, Skipped{}, r.addSkipped)
 	case "end":
-		return addLine(line, End{}, func(e End) error {
+		return addRecord(line, End{}, func(e End) error {
 			r.End = &e
 			return nil
 		})
@@ -165,12 +163,17 @@ func (r *Run) add(line []byte) error {
 	return nil
 }
 
-// addLine decodes a line over the values of fields that it does not have, and adds it.
-func addLine[L any](line []byte, missing L, add func(L) error) error {
-	if err := json.Unmarshal(line, &missing); err != nil {
+// addRecord decodes a line into record, which holds the values of missing fields, and adds it.
+func addRecord[R any](line []byte, record R, add func(R) error) error {
+	if err := json.Unmarshal(line, &record); err != nil {
 		return err
 	}
-	return add(missing)
+	return add(record)
+}
+
+func noStep() Step {
+	nan := Number(math.NaN())
+	return Step{Elapsed: nan, Loss: nan, NLL: nan, KL: nan, Accuracy: nan, Rate: nan, GradNorm: nan, SrcPerSec: nan, TgtPerSec: nan}
 }
 
 func noValidation() Validation {
@@ -178,7 +181,7 @@ func noValidation() Validation {
 	return Validation{Elapsed: nan, Loss: nan, NLL: nan, Accuracy: nan, BLEU: nan, Took: nan}
 }
 
-// addStart begins a run, or resumes it at step s.Step: what was done after that is done again.
+// addStart starts a run, or resumes it at step s.Step: it removes the records of later steps.
 func (r *Run) addStart(s Start) error {
 	if s.Step == 0 {
 		*r = Run{Starts: []Start{s}, steps: thinning{max: r.steps.max}, skipped: thinning{max: r.skipped.max}}
@@ -188,7 +191,7 @@ func (r *Run) addStart(s Start) error {
 	r.Steps = upTo(r.Steps, s.Step, Step.step)
 	r.Validations = upTo(r.Validations, s.Step, Validation.step)
 	r.Skipped = upTo(r.Skipped, s.Step, Skipped.step)
-	r.SkippedCount = max(s.Skipped, len(r.Skipped)) // older logs do not have the first
+	r.SkippedCount = max(s.Skipped, len(r.Skipped)) // a log can lack the former
 	r.Averaged, r.End = nil, nil
 	if n := len(r.Starts); n > 1 {
 		r.Starts[n-1].Settings = nil
@@ -199,7 +202,7 @@ func (r *Run) addStart(s Start) error {
 
 func (r *Run) addStep(s Step) error {
 	if n := len(r.Steps); n > 0 && s.Step <= r.Steps[n-1].Step {
-		return orderError{fmt.Sprintf("step %d after step %d, expected a later one", s.Step, r.Steps[n-1].Step)}
+		return orderError{fmt.Sprintf("found step %d after step %d, expected a later step", s.Step, r.Steps[n-1].Step)}
 	}
 	r.Steps = appendThinned(&r.steps, r.Steps, s, Step.step)
 	return nil
@@ -209,9 +212,9 @@ func (r *Run) addValidation(v Validation) error {
 	n := len(r.Validations)
 	switch {
 	case n > 0 && v.Step < r.Validations[n-1].Step:
-		return orderError{fmt.Sprintf("a validation of step %d after one of step %d, expected a later one", v.Step, r.Validations[n-1].Step)}
+		return orderError{fmt.Sprintf("found a validation of step %d after one of step %d, expected a later step", v.Step, r.Validations[n-1].Step)}
 	case n > 0 && v.Step == r.Validations[n-1].Step:
-		r.Validations[n-1] = v // once more after a resume
+		r.Validations[n-1] = v // repeated after a resume
 	default:
 		r.Validations = append(r.Validations, v)
 	}
@@ -220,9 +223,9 @@ func (r *Run) addValidation(v Validation) error {
 
 func (r *Run) addSkipped(s Skipped) error {
 	if n := len(r.Skipped); n > 0 && s.Step <= r.Skipped[n-1].Step {
-		return orderError{fmt.Sprintf("step %d skipped after step %d, expected a later one", s.Step, r.Skipped[n-1].Step)}
+		return orderError{fmt.Sprintf("found skipped step %d after skipped step %d, expected a later step", s.Step, r.Skipped[n-1].Step)}
 	}
-	r.SkippedCount = max(s.Count, r.SkippedCount+1) // older logs do not have the first
+	r.SkippedCount = max(s.Count, r.SkippedCount+1) // a log can lack the former
 	r.Skipped = appendThinned(&r.skipped, r.Skipped, s, Skipped.step)
 	return nil
 }
@@ -232,36 +235,36 @@ func (s Step) step() int       { return s.Step }
 func (v Validation) step() int { return v.Step }
 func (s Skipped) step() int    { return s.Step }
 
-// thinning bounds a list of events of ascending steps: it keeps those at multiples of stride, and
-// the last one.
+// thinning limits a list of records in ascending order of steps to max: it keeps the steps that are
+// multiples of stride, and the last.
 type thinning struct{ max, stride int }
 
-// appendThinned appends an event to a list that t bounds. The stride follows from the steps alone,
-// so that two logs keep the same ones.
-func appendThinned[E any](t *thinning, events []E, e E, step func(E) int) []E {
-	if last := len(events) - 1; t.stride > 1 && last >= 0 && step(events[last])%t.stride != 0 {
-		events = events[:last]
+// appendThinned appends r to a list that t limits. The stride depends on the steps only, so that
+// logs of equal length keep equal steps.
+func appendThinned[R any](t *thinning, records []R, r R, step func(R) int) []R {
+	if last := len(records) - 1; t.stride > 1 && last >= 0 && step(records[last])%t.stride != 0 {
+		records = records[:last]
 	}
-	events = append(events, e)
-	for len(events) > t.max {
+	records = append(records, r)
+	for len(records) > t.max {
 		t.stride = max(2, 2*t.stride)
-		kept := slices.DeleteFunc(events[:len(events)-1], func(e E) bool { return step(e)%t.stride != 0 })
-		events = append(kept, e)
+		kept := slices.DeleteFunc(records[:len(records)-1], func(r R) bool { return step(r)%t.stride != 0 })
+		records = append(kept, r)
 	}
-	return events
+	return records
 }
 
-// upTo is the events of steps up to last.
-func upTo[E any](events []E, last int, step func(E) int) []E {
-	n := len(events)
-	for n > 0 && step(events[n-1]) > last {
+// upTo returns the records of steps up to last.
+func upTo[R any](records []R, last int, step func(R) int) []R {
+	n := len(records)
+	for n > 0 && step(records[n-1]) > last {
 		n--
 	}
-	return events[:n]
+	return records[:n]
 }
 
-// Best is the validation whose weights were the best, nil if there was none: the last one that the
-// log calls the best, else that of the highest BLEU, else that of the lowest loss.
+// Best returns the validation of the best weights, nil without validations: the last that is marked
+// as best, else the one with the highest BLEU, else the one with the lowest loss.
 func (r *Run) Best() *Validation {
 	var best *Validation
 	for i := range r.Validations {
@@ -277,7 +280,7 @@ func (r *Run) Best() *Validation {
 	return best
 }
 
-// LastStep is the last step that the log knows of, 0 if there is none.
+// LastStep returns the last step in the log, 0 if it has no steps.
 func (r *Run) LastStep() int {
 	last := 0
 	if n := len(r.Steps); n > 0 {
@@ -289,7 +292,7 @@ func (r *Run) LastStep() int {
 	return last
 }
 
-// Elapsed is the seconds that training took, NaN if the log does not tell.
+// Elapsed returns the training time in seconds, NaN if it is unknown.
 func (r *Run) Elapsed() Number {
 	elapsed := Number(math.NaN())
 	if n := len(r.Steps); n > 0 {

@@ -26,7 +26,7 @@ func resumeLine(step int) string {
 	return strings.Replace(startLine, `"step":0`, fmt.Sprintf(`"step":%d`, step), 1)
 }
 
-// logOf makes lines a log.
+// logOf returns the log with the given lines.
 func logOf(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 func mustRead(t *testing.T, log string) *Run {
@@ -38,20 +38,20 @@ func mustRead(t *testing.T, log string) *Run {
 	return r
 }
 
-// stepsOf is the numbers of a run's steps, validations and starts.
-func stepsOf(r *Run) string {
+// summary returns the steps of a run's records, such as "start0 1 2 valid2 skipped3".
+func summary(r *Run) string {
 	var s []string
-	for _, e := range r.Starts {
-		s = append(s, fmt.Sprint("start", e.Step))
+	for _, record := range r.Starts {
+		s = append(s, fmt.Sprint("start", record.Step))
 	}
-	for _, e := range r.Steps {
-		s = append(s, fmt.Sprint(e.Step))
+	for _, record := range r.Steps {
+		s = append(s, fmt.Sprint(record.Step))
 	}
-	for _, e := range r.Validations {
-		s = append(s, fmt.Sprint("valid", e.Step))
+	for _, record := range r.Validations {
+		s = append(s, fmt.Sprint("valid", record.Step))
 	}
-	for _, e := range r.Skipped {
-		s = append(s, fmt.Sprint("skipped", e.Step))
+	for _, record := range r.Skipped {
+		s = append(s, fmt.Sprint("skipped", record.Step))
 	}
 	return strings.Join(s, " ")
 }
@@ -68,8 +68,8 @@ func TestReadFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := stepsOf(r); got != "start0 1 2 valid2 skipped2" {
-		t.Errorf("read %s", got)
+	if got := summary(r); got != "start0 1 2 valid2 skipped2" {
+		t.Errorf("records %s, want start0 1 2 valid2 skipped2", got)
 	}
 	if s := r.Starts[0]; s.Settings["preset"] != "tiny" || s.Settings["heads"] != "4" || s.Settings["none"] != "" || s.Parameters != 2349056 || s.Time.Year() != 2026 {
 		t.Errorf("start %+v", s)
@@ -84,42 +84,42 @@ func TestReadFile(t *testing.T) {
 		t.Errorf("averaged %+v, end %+v", r.Averaged, r.End)
 	}
 	if _, err := ReadFile(path + "x"); !os.IsNotExist(err) {
-		t.Errorf("error %v of a file that is not there", err)
+		t.Errorf("missing file: error %v, want os.ErrNotExist", err)
 	}
 }
 
-// What killed runs leave, and what is done once more after a resume.
+// Partial lines of killed runs and records that a resume repeats are dropped.
 func TestReadKilledRuns(t *testing.T) {
-	half := stepLine(3)[:20]
+	partial := stepLine(3)[:20]
 	for _, c := range []struct{ name, log, want string }{
-		{"half a line at the end", logOf(startLine, stepLine(1)) + half, "start0 1"},
-		{"a broken line at the end", logOf(startLine, stepLine(1), half), "start0 1"},
+		{"partial line at the end", logOf(startLine, stepLine(1)) + partial, "start0 1"},
+		{"invalid line at the end", logOf(startLine, stepLine(1), partial), "start0 1"},
 		{"no newline at the end", startLine + "\n" + stepLine(1), "start0 1"},
-		{"steps again", logOf(startLine, stepLine(1), stepLine(2), validLine(2, 1, true, ""), stepLine(3), `{"event":"skipped","step":3}`, resumeLine(2), stepLine(3), stepLine(4)), "start0 start2 1 2 3 4 valid2"},
-		{"half a line, then a resume", logOf(startLine, stepLine(1), half, resumeLine(1), stepLine(2)), "start0 start1 1 2"},
-		{"half a line and a resume in one", logOf(startLine, stepLine(1), half+resumeLine(1), stepLine(2)), "start0 start1 1 2"},
-		{"resumed twice from one step", logOf(startLine, stepLine(1), resumeLine(1), stepLine(2), resumeLine(1), stepLine(2)), "start0 start1 start1 1 2"},
-		{"resumed further back", logOf(startLine, stepLine(1), stepLine(2), resumeLine(2), stepLine(3), resumeLine(1), stepLine(2)), "start0 start1 1 2"},
-		{"begun anew", logOf(startLine, stepLine(1), `{"event":"end","step":1}`, startLine, stepLine(1)), "start0 1"},
-		{"validated again", logOf(startLine, stepLine(1), validLine(1, 1, true, ""), resumeLine(1), validLine(1, 2, true, "")), "start0 start1 1 valid1"},
-		{"another program's", logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`), "1 2"},
-		{"Windows line ends", strings.ReplaceAll(logOf(startLine, stepLine(1)), "\n", "\r\n"), "start0 1"},
+		{"repeated steps", logOf(startLine, stepLine(1), stepLine(2), validLine(2, 1, true, ""), stepLine(3), `{"event":"skipped","step":3}`, resumeLine(2), stepLine(3), stepLine(4)), "start0 start2 1 2 3 4 valid2"},
+		{"invalid line, then a resume", logOf(startLine, stepLine(1), partial, resumeLine(1), stepLine(2)), "start0 start1 1 2"},
+		{"partial line and resume in one line", logOf(startLine, stepLine(1), partial+resumeLine(1), stepLine(2)), "start0 start1 1 2"},
+		{"two resumes from one step", logOf(startLine, stepLine(1), resumeLine(1), stepLine(2), resumeLine(1), stepLine(2)), "start0 start1 start1 1 2"},
+		{"second resume from an earlier step", logOf(startLine, stepLine(1), stepLine(2), resumeLine(2), stepLine(3), resumeLine(1), stepLine(2)), "start0 start1 1 2"},
+		{"second run", logOf(startLine, stepLine(1), `{"event":"end","step":1}`, startLine, stepLine(1)), "start0 1"},
+		{"repeated validation", logOf(startLine, stepLine(1), validLine(1, 1, true, ""), resumeLine(1), validLine(1, 2, true, "")), "start0 start1 1 valid1"},
+		{"log of another program", logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`), "1 2"},
+		{"CRLF", strings.ReplaceAll(logOf(startLine, stepLine(1)), "\n", "\r\n"), "start0 1"},
 	} {
 		r := mustRead(t, c.log)
-		if got := stepsOf(r); got != c.want {
-			t.Errorf("%s: read %s, want %s", c.name, got, c.want)
+		if got := summary(r); got != c.want {
+			t.Errorf("%s: records %s, want %s", c.name, got, c.want)
 		}
 		if r.End != nil {
-			t.Errorf("%s: has an end", c.name)
+			t.Errorf("%s: End = %+v, want nil", c.name, r.End)
 		}
 	}
 	again := mustRead(t, logOf(startLine, stepLine(1), validLine(1, 1, true, ""), resumeLine(1), validLine(1, 2, true, "")))
-	if again.Best().BLEU != 2 {
-		t.Error("of two validations of a step the older is kept")
+	if got := again.Best().BLEU; got != 2 {
+		t.Errorf("BLEU of a repeated validation = %v, want 2, that of the second", got)
 	}
 }
 
-func TestNumbersThatAreNone(t *testing.T) {
+func TestNumbersThatAreNotFinite(t *testing.T) {
 	r := mustRead(t, logOf(startLine, `{"event":"step","step":1,"loss":null,"nll":"NaN","grad_norm":"+Inf","rate":"-inf"}`))
 	s := r.Steps[0]
 	if !math.IsNaN(float64(s.Loss)) || !math.IsNaN(float64(s.NLL)) || !math.IsInf(float64(s.GradNorm), 1) || !math.IsInf(float64(s.Rate), -1) || !math.IsNaN(float64(s.Accuracy)) {
@@ -132,16 +132,16 @@ func TestReadErrors(t *testing.T) {
 		name, log string
 		wants     []string
 	}{
-		{"empty", "", []string{"log: no event"}},
-		{"only half a line", startLine[:30], []string{"log: no event"}},
-		{"broken within", logOf(startLine, stepLine(1)[:30], stepLine(2)), []string{"log:2: ", "JSON"}},
-		{"no JSON", "step 1 loss 9\nstep 2 loss 8\n", []string{"log:1: ", "JSON"}},
-		{"no object", logOf(startLine, "17", stepLine(2)), []string{"log:2: "}},
-		{"a text for a number", logOf(startLine, `{"event":"step","step":1,"loss":"nine"}`, stepLine(2)), []string{"log:2: "}},
-		{"no whole step", logOf(startLine, `{"event":"step","step":1.5}`, stepLine(2)), []string{"log:2: ", "step"}},
-		{"backwards", logOf(startLine, stepLine(2), stepLine(1)), []string{"log:3: ", "step 1 after step 2"}},
-		{"negative", logOf(startLine, stepLine(-1)), []string{"log:2: ", "step -1"}},
-		{"validations backwards", logOf(startLine, validLine(2, 1, true, ""), validLine(1, 1, true, "")), []string{"log:3: ", "step 1 after one of step 2"}},
+		{"empty", "", []string{"log: found no records"}},
+		{"only a partial line", startLine[:30], []string{"log: found no records"}},
+		{"invalid line in the middle", logOf(startLine, stepLine(1)[:30], stepLine(2)), []string{"log:2: ", "JSON"}},
+		{"not JSON", "step 1 loss 9\nstep 2 loss 8\n", []string{"log:1: ", "JSON"}},
+		{"not an object", logOf(startLine, "17", stepLine(2)), []string{"log:2: "}},
+		{"string for a number", logOf(startLine, `{"event":"step","step":1,"loss":"nine"}`, stepLine(2)), []string{"log:2: "}},
+		{"fractional step", logOf(startLine, `{"event":"step","step":1.5}`, stepLine(2)), []string{"log:2: ", "step"}},
+		{"descending steps", logOf(startLine, stepLine(2), stepLine(1)), []string{"log:3: ", "step 1 after step 2"}},
+		{"negative step", logOf(startLine, stepLine(-1)), []string{"log:2: ", "step -1"}},
+		{"descending validations", logOf(startLine, validLine(2, 1, true, ""), validLine(1, 1, true, "")), []string{"log:3: ", "step 1 after one of step 2"}},
 	} {
 		_, err := Read(strings.NewReader(c.log), "log")
 		if err == nil {
@@ -150,13 +150,13 @@ func TestReadErrors(t *testing.T) {
 		}
 		for _, want := range c.wants {
 			if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %q does not say %q in one line", c.name, err, want)
+				t.Errorf("%s: error %q, want %q in one line", c.name, err, want)
 			}
 		}
 	}
 }
 
-// Whatever a log holds, there is an error that names it, or a run whose steps ascend.
+// Read returns a run with ascending steps or an error that names the file.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(logOf(startLine, stepLine(1), validLine(1, 3, true, "Ein Hund."), resumeLine(1), stepLine(2))))
 	f.Add([]byte(logOf(startLine, stepLine(1)) + stepLine(2)[:40]))
@@ -166,23 +166,23 @@ func FuzzRead(f *testing.F) {
 		r, err := Read(bytes.NewReader(log), "log")
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "log:") {
-				t.Errorf("the error %q does not name the file", err)
+				t.Errorf("error %q does not begin with the file's name", err)
 			}
 			return
 		}
 		for i := 1; i < len(r.Steps); i++ {
 			if r.Steps[i].Step <= r.Steps[i-1].Step {
-				t.Errorf("step %d after %d", r.Steps[i].Step, r.Steps[i-1].Step)
+				t.Errorf("step %d after step %d", r.Steps[i].Step, r.Steps[i-1].Step)
 			}
 		}
 	})
 }
 
-// A log as the program wrote it before its schema was this package's.
+// testdata/old.jsonl is the log of an older version.
 func TestOldLog(t *testing.T) {
-	r := readBack(t, "testdata/before-runlog.jsonl")
-	if got, want := stepsOf(r), "start0 start40 1 2 40 41 60 valid10 valid20 valid30 valid40 valid50 valid60"; got != want {
-		t.Errorf("read %s, expected %s", got, want)
+	r := readBack(t, "testdata/old.jsonl")
+	if got, want := summary(r), "start0 start40 1 2 40 41 60 valid10 valid20 valid30 valid40 valid50 valid60"; got != want {
+		t.Errorf("records %s, want %s", got, want)
 	}
 	if r.Starts[1].Settings["d-model"] != "128" || r.Starts[1].Settings["preset"] != "demo" || !(r.Steps[4].KL > 0) || r.Averaged.Checkpoints != 3 ||
 		len(r.Validations[0].Samples) != 1 || r.End.BestStep != r.Best().Step {
@@ -190,7 +190,7 @@ func TestOldLog(t *testing.T) {
 	}
 }
 
-// Of many steps some are kept, the same ones in every log, and always the last.
+// Long lists keep the steps that are multiples of the stride, and the last.
 func TestThinning(t *testing.T) {
 	lines := []string{startLine}
 	for step := 1; step <= 41; step++ {
@@ -204,22 +204,22 @@ func TestThinning(t *testing.T) {
 		return r
 	}
 	r := readThinned(lines...)
-	if got, want := stepsOf(r), "start0 8 16 24 32 40 41 skipped16 skipped32 skipped41"; got != want {
-		t.Errorf("read %s, expected %s", got, want)
+	if got, want := summary(r), "start0 8 16 24 32 40 41 skipped16 skipped32 skipped41"; got != want {
+		t.Errorf("records %s, want %s", got, want)
 	}
 	if r.SkippedCount != 41 {
-		t.Errorf("%d dropped updates, expected 41", r.SkippedCount)
+		t.Errorf("SkippedCount = %d, want 41", r.SkippedCount)
 	}
 	resumed := strings.Replace(resumeLine(17), `"settings"`, `"skipped":17,"settings"`, 1)
 	r = readThinned(append(lines, resumed, stepLine(18), stepLine(19), `{"event":"skipped","step":19,"count":18}`)...)
-	if got, want := stepsOf(r), "start0 start17 8 16 19 skipped16 skipped19"; got != want {
-		t.Errorf("after a resume read %s, expected %s", got, want)
+	if got, want := summary(r), "start0 start17 8 16 19 skipped16 skipped19"; got != want {
+		t.Errorf("after a resume: records %s, want %s", got, want)
 	}
 	if r.SkippedCount != 18 {
-		t.Errorf("after a resume %d dropped updates, expected 18", r.SkippedCount)
+		t.Errorf("after a resume: SkippedCount = %d, want 18", r.SkippedCount)
 	}
-	if got, want := stepsOf(readThinned(startLine, stepLine(1), stepLine(2))), "start0 1 2"; got != want {
-		t.Errorf("a short log: read %s, expected %s", got, want)
+	if got, want := summary(readThinned(startLine, stepLine(1), stepLine(2))), "start0 1 2"; got != want {
+		t.Errorf("short log: records %s, want %s", got, want)
 	}
 }
 
@@ -228,22 +228,22 @@ func TestSettingsOfManyStarts(t *testing.T) {
 	r := mustRead(t, logOf(startLine, stepLine(1), resumeLine(1), resumeLine(1), resumeLine(1)))
 	for i, s := range r.Starts {
 		if has := s.Settings != nil; has != (i == 0 || i == 3) {
-			t.Errorf("start %d of %d has settings: %v", i, len(r.Starts), has)
+			t.Errorf("start %d of %d has settings: %v, want %v", i, len(r.Starts), has, !has)
 		}
 	}
 }
 
-// A line without end is no reason to take all memory: it is a broken line as others are.
+// A line over the limit is an invalid line. It is not read into memory as a whole.
 func TestLongLine(t *testing.T) {
 	long := strings.Repeat("x", maxLine+1<<16)
-	if got, want := stepsOf(mustRead(t, logOf(startLine, stepLine(1))+long)), "start0 1"; got != want {
-		t.Errorf("long last line: read %s, expected %s", got, want)
+	if got, want := summary(mustRead(t, logOf(startLine, stepLine(1))+long)), "start0 1"; got != want {
+		t.Errorf("long last line: records %s, want %s", got, want)
 	}
-	if got, want := stepsOf(mustRead(t, logOf(startLine, stepLine(1), long+resumeLine(1), stepLine(2)))), "start0 start1 1 2"; got != want {
-		t.Errorf("long line, then a resume: read %s, expected %s", got, want)
+	if got, want := summary(mustRead(t, logOf(startLine, stepLine(1), long+resumeLine(1), stepLine(2)))), "start0 start1 1 2"; got != want {
+		t.Errorf("long line, then a resume: records %s, want %s", got, want)
 	}
 	_, err := Read(strings.NewReader(logOf(startLine, long, stepLine(1))), "log")
-	if want := "log:2: a line of more than 16 MiB"; err == nil || err.Error() != want {
-		t.Errorf("error %v, expected %s", err, want)
+	if want := "log:2: line of more than 16 MiB"; err == nil || err.Error() != want {
+		t.Errorf("long line in the middle: error %v, want %s", err, want)
 	}
 }

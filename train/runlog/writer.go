@@ -10,23 +10,24 @@ import (
 	"time"
 )
 
-// Writer writes a log. A line is flushed to the operating system at once, lines of steps at most
-// once a second, because there can be hundreds. Before a checkpoint becomes visible, call Sync:
-// then no checkpoint is on disk without the lines of its steps, whenever the run is killed.
+// Writer writes a log. It flushes records to the operating system immediately, except steps: up to
+// one second of them is buffered, because a run can make hundreds of steps per second. Call Sync
+// before a checkpoint becomes visible, so that a run killed at any time leaves no checkpoint
+// without the records of its steps.
 //
-// After an error of the file nothing more is written, and every call returns that error: a caller
-// may look at one of them, and a training can do without its log. Not for concurrent use.
+// After the first write error nothing is written, and every call returns that error. A Writer is
+// not safe for concurrent use.
 type Writer struct {
 	file    *os.File
-	buf     []byte // lines that are not yet in the file
+	buf     []byte // records that are not yet written
 	flushed time.Time
 	err     error
 }
 
-// flushEvery is the time for which lines of steps stay in memory.
+// flushEvery is the longest time for which step records stay in memory.
 const flushEvery = time.Second
 
-// Create makes the log of a new run. It replaces a file that is there.
+// Create creates the log of a new run. It replaces an existing file.
 func Create(path string) (*Writer, error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -35,23 +36,23 @@ func Create(path string) (*Writer, error) {
 	return &Writer{file: f, flushed: time.Now()}, nil
 }
 
-// Append opens the log of a run that is resumed, or makes it if there is none. Half a line at its
-// end, which a killed run can leave, is cut off. Whole lines of steps that are made again stay, and
-// the next line, a Start, tells readers to drop them.
+// Append opens the log of a resumed run for appending, or creates it. It truncates a partial line
+// at the end, which a killed run can leave. Records of steps that the resumed run repeats stay in
+// the log; the Start that follows makes readers drop them.
 func Append(path string) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	if err := cutHalfLine(f); err != nil {
+	if err := truncatePartialLine(f); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return &Writer{file: f, flushed: time.Now()}, nil
 }
 
-// cutHalfLine truncates f behind its last whole line and seeks there.
-func cutHalfLine(f *os.File) error {
+// truncatePartialLine truncates f after its last newline and seeks there.
+func truncatePartialLine(f *os.File) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
@@ -77,13 +78,13 @@ func cutHalfLine(f *os.File) error {
 	return err
 }
 
-// Start writes the beginning of a run. The time is written in UTC and whole seconds.
+// Start writes the start or resume of a run. The time is written in UTC and whole seconds.
 func (w *Writer) Start(s Start) error {
 	s.Time = s.Time.UTC().Truncate(time.Second)
 	return w.write("start", s)
 }
 
-// Step writes a step. It allocates nothing after the first ones.
+// Step writes a step. After the first steps it allocates nothing.
 func (w *Writer) Step(s Step) error {
 	b := append(w.buf, `{"event":"step"`...)
 	b = appendInt(b, `,"step":`, s.Step)
@@ -113,10 +114,10 @@ func appendInt(b []byte, name string, n int) []byte {
 // Valid writes a validation of a step's weights.
 func (w *Writer) Valid(v Validation) error { return w.write("valid", v) }
 
-// Averaged writes a validation of the mean of checkpoints.
+// Averaged writes the validation of the mean of checkpoints.
 func (w *Writer) Averaged(v Validation) error { return w.write("averaged", v) }
 
-// Skipped writes a step whose update was dropped.
+// Skipped writes a skipped step.
 func (w *Writer) Skipped(s Skipped) error { return w.write("skipped", s) }
 
 // Saved writes that a checkpoint is on disk.
@@ -128,20 +129,21 @@ func (w *Writer) End(e End) error {
 	return w.write("end", e)
 }
 
-// write writes a line {"event":event, …fields of line} and flushes it.
-func (w *Writer) write(event string, line any) error {
+// write writes the line {"event":kind, …fields of record} and flushes it.
+func (w *Writer) write(kind string, record any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(line); err != nil {
-		panic(fmt.Sprint("runlog: ", err)) // a struct of strings and numbers
+	if err := e.Encode(record); err != nil {
+		// cannot happen: strings and numbers
+		panic(fmt.Sprintf("runlog: encoding a %T: %v", record, err))
 	}
-	w.buf = append(append(append(w.buf, `{"event":"`...), event...), `",`...)
+	w.buf = append(append(append(w.buf, `{"event":"`...), kind...), `",`...)
 	w.buf = append(w.buf, b.Bytes()[len("{"):]...)
 	return w.flush()
 }
 
-// flush hands the lines that are in memory to the operating system.
+// flush writes the buffered records to the file.
 func (w *Writer) flush() error {
 	if w.err == nil {
 		_, w.err = w.file.Write(w.buf)
@@ -150,7 +152,7 @@ func (w *Writer) flush() error {
 	return w.err
 }
 
-// Sync writes all lines to disk.
+// Sync flushes all records and syncs the file to disk.
 func (w *Writer) Sync() error {
 	if w.flush() == nil {
 		w.err = w.file.Sync()
@@ -158,7 +160,7 @@ func (w *Writer) Sync() error {
 	return w.err
 }
 
-// Close writes what is still in memory and closes the file.
+// Close flushes all records and closes the file.
 func (w *Writer) Close() error {
 	w.flush()
 	if err := w.file.Close(); w.err == nil {

@@ -41,17 +41,17 @@ func readBack(t *testing.T, path string) *Run {
 	return r
 }
 
-// drawn returns an L with random fields: numbers of nine digits or NaN, text with everything that
+// randomRecord returns an R with random fields: numbers of nine digits or NaN, and strings that
 // JSON escapes.
-func drawn[L any](random *rand.Rand) (line L) {
-	v := reflect.ValueOf(&line).Elem()
+func randomRecord[R any](random *rand.Rand) (record R) {
+	v := reflect.ValueOf(&record).Elem()
 	for i := range v.NumField() {
-		draw(v.Field(i), random)
+		setRandom(v.Field(i), random)
 	}
-	return line
+	return record
 }
 
-func draw(v reflect.Value, random *rand.Rand) {
+func setRandom(v reflect.Value, random *rand.Rand) {
 	texts := []string{"", "a", "</script> & \"quotes\" \\", "日本語\n\t\x01", "\u2028\ufffd"}
 	text := func() string { return texts[random.IntN(len(texts))] }
 	switch v.Interface().(type) {
@@ -84,19 +84,18 @@ func draw(v reflect.Value, random *rand.Rand) {
 		}
 		v.Set(reflect.ValueOf(s))
 	default:
-		panic(fmt.Sprint("a field of type ", v.Type()))
+		panic(fmt.Sprint("setRandom of a ", v.Type()))
 	}
 }
 
-// same reports whether two lines are equal, NaN being equal to NaN.
-func same(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
+// equal reports whether two records are equal. NaN equals NaN.
+func equal(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
 
-// What is written is what is read, whatever the fields are.
-func TestReaderReadsWhatWriterWrites(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	check := func(seed uint64) bool {
 		random := rand.New(rand.NewPCG(seed, 0))
-		start, step, valid, averaged := drawn[Start](random), drawn[Step](random), drawn[Validation](random), drawn[Validation](random)
-		skipped, saved, end := drawn[Skipped](random), drawn[Saved](random), drawn[End](random)
+		start, step, valid, averaged := randomRecord[Start](random), randomRecord[Step](random), randomRecord[Validation](random), randomRecord[Validation](random)
+		skipped, saved, end := randomRecord[Skipped](random), randomRecord[Saved](random), randomRecord[End](random)
 		start.Step = 0
 		w, path := create(t)
 		for _, err := range []error{w.Start(start), w.Step(step), w.Valid(valid), w.Averaged(averaged), w.Skipped(skipped), w.Saved(saved), w.End(end), w.Close()} {
@@ -106,7 +105,7 @@ func TestReaderReadsWhatWriterWrites(t *testing.T) {
 		ok := true
 		for _, c := range [][2]any{{r.Starts, []Start{start}}, {r.Steps, []Step{step}}, {r.Validations, []Validation{valid}}, {*r.Averaged, averaged},
 			{r.Skipped, []Skipped{skipped}}, {*r.End, end}} {
-			if !same(c[0], c[1]) {
+			if !equal(c[0], c[1]) {
 				t.Errorf("seed %d: read\n%#v, wrote\n%#v", seed, c[0], c[1])
 				ok = false
 			}
@@ -118,30 +117,31 @@ func TestReaderReadsWhatWriterWrites(t *testing.T) {
 	}
 }
 
-// A number comes back to nine digits; infinities do not come back.
+// Numbers are written with nine digits, infinities as null.
 func TestNumbersHaveNineDigits(t *testing.T) {
 	w, path := create(t)
 	must(t, w.Step(Step{Step: 1, Loss: 1.23456789049, NLL: Number(math.Inf(1)), Rate: -1e-320}))
 	must(t, w.Close())
 	if s := readBack(t, path).Steps[0]; s.Loss != 1.23456789 || !s.NLL.IsZero() || math.Abs(float64(s.Rate)+1e-320) > 1e-323 {
-		t.Errorf("read %v, %v and %v, expected 1.23456789, NaN and -1e-320", s.Loss, s.NLL, s.Rate)
+		t.Errorf("read %v, %v and %v, want 1.23456789, NaN and -1e-320", s.Loss, s.NLL, s.Rate)
 	}
 }
 
-// A resumed log goes on behind its last whole line, however long the half line is.
-func TestAppendCutsHalfALine(t *testing.T) {
-	for _, half := range []string{"", `{"event":"st`, strings.Repeat("x", 1<<16), strings.Repeat("x", 1<<17+1)} {
-		for _, whole := range []string{"", stepLine(1) + "\n", stepLine(1) + "\n" + stepLine(2) + "\n"} {
+// Append truncates partial lines shorter and longer than its block, and continues after the last
+// complete line.
+func TestAppendTruncatesPartialLine(t *testing.T) {
+	for _, partial := range []string{"", `{"event":"st`, strings.Repeat("x", 1<<16), strings.Repeat("x", 1<<17+1)} {
+		for _, complete := range []string{"", stepLine(1) + "\n", stepLine(1) + "\n" + stepLine(2) + "\n"} {
 			path := filepath.Join(t.TempDir(), FileName)
-			must(t, os.WriteFile(path, []byte(whole+half), 0o666))
+			must(t, os.WriteFile(path, []byte(complete+partial), 0o666))
 			w, err := Append(path)
 			must(t, err)
 			must(t, w.Step(Step{Step: 3}))
 			must(t, w.Close())
 			got, err := os.ReadFile(path)
 			must(t, err)
-			if rest, ok := strings.CutPrefix(string(got), whole); !ok || !strings.HasPrefix(rest, `{"event":"step","step":3,`) || strings.Count(rest, "\n") != 1 {
-				t.Errorf("%d whole and %d half bytes became %.200q", len(whole), len(half), got)
+			if rest, ok := strings.CutPrefix(string(got), complete); !ok || !strings.HasPrefix(rest, `{"event":"step","step":3,`) || strings.Count(rest, "\n") != 1 {
+				t.Errorf("complete lines of %d bytes and a partial one of %d: log is %.200q after step 3", len(complete), len(partial), got)
 			}
 		}
 	}
@@ -150,8 +150,7 @@ func TestAppendCutsHalfALine(t *testing.T) {
 	must(t, w.Close())
 }
 
-// Lines of steps may stay in memory for a second; all other lines, and Sync, bring them to the
-// file.
+// Step records can stay in memory for a second. All other records and Sync flush them.
 func TestFlush(t *testing.T) {
 	w, path := create(t)
 	lines := func() int {
@@ -160,25 +159,25 @@ func TestFlush(t *testing.T) {
 		return strings.Count(string(data), "\n")
 	}
 	must(t, w.Start(Start{}))
-	w.flushed = time.Now().Add(time.Hour) // not by the clock
+	w.flushed = time.Now().Add(time.Hour) // disables the flush by time
 	must(t, w.Step(Step{Step: 1}))
 	if n := lines(); n != 1 {
-		t.Errorf("%d lines after a start and a step, expected the start's", n)
+		t.Errorf("%d lines after a start and a step, want 1", n)
 	}
 	must(t, w.Sync())
 	if n := lines(); n != 2 {
-		t.Errorf("%d lines after Sync, expected 2", n)
+		t.Errorf("%d lines after Sync, want 2", n)
 	}
 	w.flushed = time.Now().Add(time.Hour)
 	must(t, w.Step(Step{Step: 2}))
 	must(t, w.Saved(Saved{Step: 2}))
 	if n := lines(); n != 4 {
-		t.Errorf("%d lines after a step and a save, expected 4", n)
+		t.Errorf("%d lines after a step and a save, want 4", n)
 	}
 	w.flushed = time.Now().Add(-2 * flushEvery)
 	must(t, w.Step(Step{Step: 3}))
 	if n := lines(); n != 5 {
-		t.Errorf("%d lines after a step two seconds later, expected 5", n)
+		t.Errorf("%d lines after a step two seconds later, want 5", n)
 	}
 	must(t, w.Close())
 }
@@ -193,11 +192,11 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 	step()
 	if n := testing.AllocsPerRun(50, step); n != 0 {
-		t.Errorf("%v allocations a step, expected 0", n)
+		t.Errorf("%v allocations per step, want 0", n)
 	}
 }
 
-// The first error of the file is that of all further calls.
+// All calls after the first error return that error.
 func TestWriterKeepsItsError(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /dev/full")
@@ -206,41 +205,41 @@ func TestWriterKeepsItsError(t *testing.T) {
 	must(t, err)
 	for name, err := range map[string]error{"Start": w.Start(Start{}), "Saved": w.Saved(Saved{}), "Sync": w.Sync(), "Close": w.Close()} {
 		if err == nil || !strings.Contains(err.Error(), "no space left") {
-			t.Errorf("%s: error %v, expected no space left", name, err)
+			t.Errorf("%s: error %v, want no space left", name, err)
 		}
 	}
 	if _, err := Create(t.TempDir()); err == nil {
-		t.Error("a folder is no log: no error")
+		t.Error("Create of a folder: no error")
 	}
 	if _, err := Append(t.TempDir()); err == nil {
-		t.Error("a folder is no log to append to: no error")
+		t.Error("Append to a folder: no error")
 	}
 }
 
-// README.md documents the fields that the lines have, in their order.
+// README.md documents every field of every record, in order.
 func TestReadmeDocumentsEveryField(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	must(t, err)
 	found := map[string][]string{}
 	for _, section := range strings.Split(string(readme), "\n## ")[1:] {
 		title, body, _ := strings.Cut(section, "\n")
-		for _, event := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(title, -1) {
+		for _, kind := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(title, -1) {
 			for _, field := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|(.*)\\|(.*)\\|$").FindAllStringSubmatch(body, -1) {
-				found[event[1]] = append(found[event[1]], field[1])
+				found[kind[1]] = append(found[kind[1]], field[1])
 				if strings.TrimSpace(field[2]+field[3]) == "" {
-					t.Errorf("%s: %s has neither unit nor meaning", event[1], field[1])
+					t.Errorf("%s: %s has neither unit nor meaning", kind[1], field[1])
 				}
 			}
 		}
 	}
-	expected := map[string][]string{}
-	for event, line := range map[string]any{"start": Start{}, "step": Step{}, "valid": Validation{}, "averaged": Validation{}, "skipped": Skipped{}, "saved": Saved{}, "end": End{}} {
-		for i := range reflect.TypeOf(line).NumField() {
-			name, _, _ := strings.Cut(reflect.TypeOf(line).Field(i).Tag.Get("json"), ",")
-			expected[event] = append(expected[event], name)
+	want := map[string][]string{}
+	for kind, record := range map[string]any{"start": Start{}, "step": Step{}, "valid": Validation{}, "averaged": Validation{}, "skipped": Skipped{}, "saved": Saved{}, "end": End{}} {
+		for i := range reflect.TypeOf(record).NumField() {
+			name, _, _ := strings.Cut(reflect.TypeOf(record).Field(i).Tag.Get("json"), ",")
+			want[kind] = append(want[kind], name)
 		}
 	}
-	if !reflect.DeepEqual(found, expected) {
-		t.Errorf("README.md documents\n%v, expected\n%v", found, expected)
+	if !reflect.DeepEqual(found, want) {
+		t.Errorf("README.md documents\n%v, want\n%v", found, want)
 	}
 }

@@ -1,0 +1,142 @@
+package runlog
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// FileName is the name of a log in the folder of its run's checkpoints.
+const FileName = "log.jsonl"
+
+// Start is the record "start": the beginning or a resume of a run.
+type Start struct {
+	Time       time.Time `json:"time"`        // UTC, in whole seconds
+	Version    string    `json:"version"`     // of the program
+	Step       int       `json:"step"`        // step of the checkpoint of a resume; 0 for a new run
+	Skipped    int       `json:"skipped"`     // skipped steps up to Step
+	Settings   Settings  `json:"settings"`    // of the run, by flag name
+	TrainPairs int       `json:"train_pairs"` // sentence pairs of an epoch
+	ValidPairs int       `json:"valid_pairs"` // sentence pairs of a validation
+	Vocabulary int       `json:"vocabulary"`  // pieces of the target vocabulary
+	Parameters int       `json:"parameters"`  // scalar parameters of the model
+	Threads    int       `json:"threads"`
+	Kernels    string    `json:"kernels"` // instruction set of the matrix kernels, such as avx512
+}
+
+// Step is the record "step": an update of the weights. SrcPerSec and TgtPerSec count tokens with
+// EOS and exclude the time of validations and saves.
+type Step struct {
+	Step      int    `json:"step"`        // from 1
+	Epoch     int    `json:"epoch"`       // of the training data, from 0
+	Elapsed   Number `json:"elapsed"`     // seconds of training, time before a resume included
+	Loss      Number `json:"loss"`        // nats per target token, label-smoothed
+	NLL       Number `json:"nll"`         // nats per target token, without smoothing
+	KL        Number `json:"kl,omitzero"` // R-Drop's, nats per target token, not in Loss; else NaN
+	Accuracy  Number `json:"accuracy"`    // share of target tokens predicted with rank 1, 0 to 1
+	Rate      Number `json:"rate"`        // learning rate
+	GradNorm  Number `json:"grad_norm"`   // L2 norm of the gradient before clipping
+	SrcPerSec Number `json:"src_per_sec"` // source tokens per second
+	TgtPerSec Number `json:"tgt_per_sec"` // target tokens per second
+}
+
+// Validation is the record "valid", a validation of a step's weights, or "averaged", a validation
+// of the mean of checkpoints.
+type Validation struct {
+	Step        int      `json:"step"`                  // of the weights or the last checkpoint
+	Elapsed     Number   `json:"elapsed"`               // as in Step
+	Loss        Number   `json:"loss"`                  // as in Step
+	NLL         Number   `json:"nll"`                   // as in Step
+	Accuracy    Number   `json:"accuracy"`              // as in Step
+	BLEU        Number   `json:"bleu,omitzero"`         // 0 to 100; NaN without references
+	Best        bool     `json:"best"`                  // the best validation so far
+	Took        Number   `json:"took"`                  // seconds
+	Checkpoints int      `json:"checkpoints,omitempty"` // averaged checkpoints; 0 in "valid"
+	Samples     []Sample `json:"samples,omitempty"`     // the same sentences in every validation
+}
+
+// Sample is the translation of a validation sentence.
+type Sample struct {
+	Source     string `json:"src"`
+	Reference  string `json:"ref"`
+	Hypothesis string `json:"hyp"`
+}
+
+// Skipped is the record "skipped", which replaces "step" if the update was dropped.
+type Skipped struct {
+	Step  int    `json:"step"`            // from 1
+	Count int    `json:"count,omitempty"` // skipped steps so far, with this one; 0: not recorded
+	Why   string `json:"why"`             // the value that is not finite
+}
+
+// Saved is the record "saved": a checkpoint is on disk. If the run is killed after the save, the
+// record can be missing.
+type Saved struct {
+	Step int    `json:"step"` // of the weights
+	Path string `json:"path"` // of the checkpoint
+}
+
+// End is the record "end". A killed run has no end.
+type End struct {
+	Time     time.Time `json:"time"`                // UTC, in whole seconds
+	Reason   string    `json:"reason"`              // why the run ended, or its error
+	Step     int       `json:"step"`                // steps done
+	BestStep int       `json:"best_step,omitempty"` // of the best validation; 0 without validations
+	Model    string    `json:"model,omitempty"`     // model file; "" if none was written
+}
+
+// Number is a float64 whose NaN means a missing value. It is written with nine significant digits,
+// NaN and the infinities as null. The strings "nan", "inf" and "-inf" of other programs are read
+// too.
+type Number float64
+
+// IsZero reports whether n is NaN, so that the JSON option omitzero omits missing values.
+func (n Number) IsZero() bool { return math.IsNaN(float64(n)) }
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) { return appendNumber(nil, n), nil }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *Number) UnmarshalJSON(data []byte) error {
+	switch strings.ToLower(strings.Trim(string(data), `"`)) {
+	case "null", "nan":
+		*n = Number(math.NaN())
+	case "inf", "+inf", "infinity":
+		*n = Number(math.Inf(1))
+	case "-inf", "-infinity":
+		*n = Number(math.Inf(-1))
+	default:
+		return json.Unmarshal(data, (*float64)(n))
+	}
+	return nil
+}
+
+func appendNumber(b []byte, n Number) []byte {
+	x := float64(n)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return append(b, "null"...)
+	}
+	return strconv.AppendFloat(b, x, 'g', 9, 64)
+}
+
+// Settings maps names of settings to their values.
+type Settings map[string]string
+
+// UnmarshalJSON implements json.Unmarshaler. Values that are not strings keep their JSON text.
+func (s *Settings) UnmarshalJSON(data []byte) error {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	*s = make(Settings, len(raw))
+	for name, value := range raw {
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			text = string(value)
+		}
+		(*s)[name] = text
+	}
+	return nil
+}
