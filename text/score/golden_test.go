@@ -1,0 +1,143 @@
+package score
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// goldens is testdata/score.json: sacreBLEU's scores of small sets of sentences, which
+// testdata/gen_score_golden.py writes.
+type goldens struct {
+	SacreBLEU  string
+	Sets       map[string][][]string // of each line the hypothesis and its references
+	BLEU, CHRF []golden
+}
+
+type golden struct {
+	Set                string
+	References         int
+	Options            options
+	Score              float64
+	Sentences          []float64
+	Printed, Signature string
+	Correct, Total     []float64 // with add-k's k
+}
+
+// options has sacreBLEU's names.
+type options struct {
+	Tokenize    Tokenizer
+	Lowercase   bool
+	Smoothing   Smoothing `json:"smooth_method"`
+	SmoothValue float64   `json:"smooth_value"`
+	Order       int       `json:"max_ngram_order"`
+	CharOrder   int       `json:"char_order"`
+	WordOrder   int       `json:"word_order"`
+	Beta        int
+}
+
+func readGoldens(t *testing.T) goldens {
+	t.Helper()
+	data, err := os.ReadFile("../../testdata/score.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g goldens
+	if err := json.Unmarshal(data, &g); err != nil {
+		t.Fatal(err)
+	}
+	if g.SacreBLEU != sacreBLEUVersion {
+		t.Fatalf("goldens of sacreBLEU %s, want %s", g.SacreBLEU, sacreBLEUVersion)
+	}
+	return g
+}
+
+// check compares a score with the golden one; sentences has the scores of single lines.
+func (g golden) check(t *testing.T, score float64, printed, signature string, sentences []float64) {
+	t.Helper()
+	if math.Abs(score-g.Score) > scoreTolerance || printed != g.Printed {
+		t.Errorf("score %v, printed %q; want %v, %q", score, printed, g.Score, g.Printed)
+	}
+	if want := strings.Replace(g.Signature, "version:", "version:tfm-", 1); signature != want {
+		t.Errorf("signature %s, want %s", signature, want)
+	}
+	for i, s := range sentences {
+		if math.Abs(s-g.Sentences[i]) > scoreTolerance {
+			t.Errorf("line %d: sentence score %v, want %v", i+1, s, g.Sentences[i])
+		}
+	}
+}
+
+// run calls test for each case, with its lines: the hypothesis, then the references.
+func (g goldens) run(t *testing.T, cases []golden, test func(t *testing.T, c golden, lines [][]string)) {
+	if len(cases) == 0 {
+		t.Fatal("no cases")
+	}
+	for _, c := range cases {
+		set, ok := g.Sets[c.Set]
+		if !ok || len(c.Sentences) != len(set) {
+			t.Fatalf("set %q has %d lines, want %d", c.Set, len(set), len(c.Sentences))
+		}
+		lines := make([][]string, len(set))
+		for i, l := range set {
+			lines[i] = l[:1+c.References]
+		}
+		t.Run(c.Set+"/"+c.Signature, func(t *testing.T) { test(t, c, lines) })
+	}
+}
+
+func TestGoldenBLEU(t *testing.T) {
+	g := readGoldens(t)
+	g.run(t, g.BLEU, func(t *testing.T, c golden, lines [][]string) {
+		o := c.Options
+		b := BLEU{Tokenizer: o.Tokenize, Lowercase: o.Lowercase, Smoothing: o.Smoothing, SmoothValue: o.SmoothValue, Order: o.Order}
+		var sentences []float64
+		for _, l := range lines {
+			single := b
+			single.EffectiveOrder = true
+			single.Add(l[0], l[1], l[2:]...)
+			sentences = append(sentences, single.Score().Score)
+		}
+		for _, l := range lines {
+			b.Add(l[0], l[1], l[2:]...)
+		}
+		s := b.Score()
+		c.check(t, s.Score, s.String(), s.Signature, sentences)
+		if o.Smoothing == AddK {
+			return // sacreBLEU adds k to its counts
+		}
+		if correct, total := floats(s.Correct), floats(s.Total); !slices.Equal(correct, c.Correct) || !slices.Equal(total, c.Total) {
+			t.Errorf("matched n-grams %v of %v, want %v of %v", correct, total, c.Correct, c.Total)
+		}
+	})
+}
+
+func floats(ints []int) []float64 {
+	f := make([]float64, len(ints))
+	for i, n := range ints {
+		f[i] = float64(n)
+	}
+	return f
+}
+
+func TestGoldenCHRF(t *testing.T) {
+	g := readGoldens(t)
+	g.run(t, g.CHRF, func(t *testing.T, c golden, lines [][]string) {
+		o := c.Options
+		chrf := CHRF{CharOrder: o.CharOrder, WordOrder: o.WordOrder, Beta: o.Beta, Lowercase: o.Lowercase}
+		var sentences []float64
+		for _, l := range lines {
+			single := chrf
+			single.Add(l[0], l[1], l[2:]...)
+			sentences = append(sentences, single.Score().Score)
+		}
+		for _, l := range lines {
+			chrf.Add(l[0], l[1], l[2:]...)
+		}
+		s := chrf.Score()
+		c.check(t, s.Score, s.String(), s.Signature, sentences)
+	})
+}
