@@ -20,7 +20,7 @@ func wideConfig() model.Config {
 
 func bf16Options(steps int) Options {
 	o := smallOptions(steps)
-	o.Tokens, o.BF16 = 200, true
+	o.BatchTokens, o.BF16 = 200, true
 	return o
 }
 
@@ -33,7 +33,7 @@ func TestBF16LearnsToCopy(t *testing.T) {
 	d.Train = copyTask(24, 5, 1)
 	d.Valid, d.References = d.Train, references(d.Train)
 	o := bf16Options(180)
-	o.ValidEvery, o.Peak, o.Warmup = 60, 1e-2, 20
+	o.ValidEvery, o.LR, o.Warmup = 60, 1e-2, 20
 	r := mustRun(t, context.Background(), newModel(t, c), pool(t, 2), d, o, nil)
 	if r.Best.BLEU < 99.99 || r.Best.NLL > 0.01 {
 		t.Errorf("result %+v, expected BLEU 100 and a loss below 0.01, as in float32", r)
@@ -73,7 +73,7 @@ func TestBF16ValidatesInFloat32(t *testing.T) {
 	m := newModel(t, wideConfig())
 	d := copyData()
 	r := mustRun(t, context.Background(), m, nil, d, o, nil)
-	batches, err := NewBatches(d.Valid, o.Tokens, o.MaxLen, 0)
+	batches, err := NewBatches(d.Valid, o.BatchTokens, o.MaxLen, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,6 +108,10 @@ func (c *Checkpoint) readModel() error {
 	return err
 }
 
+// oldNames replaces the names that earlier versions gave to Options in JSON without white space.
+// No other member of the object, at any depth, has such a name.
+var oldNames = strings.NewReplacer(`"tokens":`, `"batch_tokens":`, `"peak":`, `"lr":`, `"decay":`, `"decay_steps":`, `"floor":`, `"min_lr":`, `"clip":`, `"clip_norm":`)
+
 // decodeRun decodes the parts of the metadata that a checkpoint has and a model does not.
 func decodeRun(meta map[string]string) (o Options, s State, err error) {
 	// Checkpoints of earlier versions lack what was not yet a choice.
@@ -119,6 +123,9 @@ func decodeRun(meta map[string]string) (o Options, s State, err error) {
 		text, ok := meta[part.key]
 		if !ok {
 			return o, s, fmt.Errorf("not a checkpoint: its metadata has no %s", part.key)
+		}
+		if part.key == keyOptions {
+			text = oldNames.Replace(text)
 		}
 		if err := strict.Unmarshal([]byte(text), part.value); err != nil {
 			return o, s, fmt.Errorf("%s in the metadata: %w", part.key, err)

@@ -126,12 +126,12 @@ func TestAverageIsExactAfterResume(t *testing.T) {
 func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"adamw, cosine": func(o *Options) {
-			o.Optimizer, o.WeightDecay, o.Schedule, o.Decay, o.Floor = OptimizerAdamW, 0.1, ScheduleCosine, 12, 1e-4
+			o.Optimizer, o.WeightDecay, o.Schedule, o.DecaySteps, o.MinLR = OptimizerAdamW, 0.1, ScheduleCosine, 12, 1e-4
 		},
 		"sgd, constant":   func(o *Options) { o.Optimizer, o.Schedule, o.Warmup = OptimizerSGD, ScheduleConstant, 0 },
-		"momentum, paper": func(o *Options) { o.Optimizer, o.Momentum, o.Peak = OptimizerSGD, 0.9, 0 },
+		"momentum, paper": func(o *Options) { o.Optimizer, o.Momentum, o.LR = OptimizerSGD, 0.9, 0 },
 		"nesterov":        func(o *Options) { o.Optimizer, o.Momentum, o.Nesterov = OptimizerSGD, 0.9, true },
-		"adam, linear":    func(o *Options) { o.Decay = 12 },
+		"adam, linear":    func(o *Options) { o.DecaySteps = 12 },
 		"R-Drop":          func(o *Options) { o.RDrop = 3 },
 		"EMA":             func(o *Options) { o.EMA = 0.9 },
 		"EMA of sgd":      func(o *Options) { o.Optimizer, o.Momentum, o.EMA = OptimizerSGD, 0.9, 0.9 },
@@ -157,14 +157,14 @@ func TestOptionsOfOldCheckpoints(t *testing.T) {
 	c := Checkpoint{Options: Options{Optimizer: OptimizerAdam, OnNaN: OnNaNStop, Tokenize: score.Tok13a}}
 	path := filepath.Join(t.TempDir(), "c.safetensors")
 	m := newModel(t, smallConfig())
-	meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: `{"peak":0.002,"warmup":800}`, keyState: "{}"}}.Encode()
+	meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: `{"lr":0.002,"warmup":800}`, keyState: "{}"}}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := safetensors.Write(path, meta, tensors); err != nil {
 		t.Fatal(err)
 	}
-	c.Options.Peak, c.Options.Warmup, c.Options.Schedule = 0.002, 800, ScheduleInverseSqrt
+	c.Options.LR, c.Options.Warmup, c.Options.Schedule = 0.002, 800, ScheduleInverseSqrt
 	if got := open(t, path).Options; got != c.Options {
 		t.Errorf("%+v, want %+v", got, c.Options)
 	}
@@ -174,9 +174,10 @@ func TestOptionsOfOldCheckpoints(t *testing.T) {
 func TestCheckpointJSONIsStrict(t *testing.T) {
 	m := newModel(t, smallConfig())
 	for _, c := range []struct{ options, state, want string }{
-		{`{"Peak":0.002}`, `{}`, `train.options in the metadata: unknown field "Peak", expected "peak"`},
-		{`{"peak":0.002,"peak":1}`, `{}`, `train.options in the metadata: field "peak" twice`},
-		{`{"peak":0.002}}`, `{}`, `train.options in the metadata: found "}" after the object`},
+		{`{"Lr":0.002}`, `{}`, `train.options in the metadata: unknown field "Lr", expected "lr"`},
+		{`{"lr":0.002,"lr":1}`, `{}`, `train.options in the metadata: field "lr" twice`},
+		{`{"peak":0.002,"lr":1}`, `{}`, `train.options in the metadata: field "lr" twice`},
+		{`{"lr":0.002}}`, `{}`, `train.options in the metadata: found "}" after the object`},
 		{`{"search":{"beam":3}}`, `{}`, `train.options in the metadata: search: unknown field "beam", expected "Beam"`},
 		{`{}`, `{"step":1}[]`, `train.state in the metadata: found "[" after the object`},
 		{`{}`, `{"position":{"epoch":1,"epoch":2}}`, `train.state in the metadata: position: field "epoch" twice`},
@@ -235,7 +236,7 @@ func TestCheckpointIsAModelFile(t *testing.T) {
 		t.Errorf("tokenizers %v, config %+v", f.Tokenizers, f.Model.Config)
 	}
 	c := open(t, r.Checkpoint)
-	if c.Options.Tokens != o.Tokens || c.State.Step != 2 || c.Config != smallConfig() {
+	if c.Options.BatchTokens != o.BatchTokens || c.State.Step != 2 || c.Config != smallConfig() {
 		t.Errorf("checkpoint %+v", c)
 	}
 	path := filepath.Join(t.TempDir(), "model.safetensors")
@@ -394,7 +395,7 @@ func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 	}{
 		{"width", func(c *model.Config, d *Data, o *Options) { c.DModel = 64 }, []string{r.Checkpoint, "d_model is 16, expected 64"}},
 		{"dropout", func(c *model.Config, d *Data, o *Options) { c.Dropout = 0.25 }, []string{r.Checkpoint, "dropout is 0.1, expected 0.25"}},
-		{"rate", func(c *model.Config, d *Data, o *Options) { o.Peak = 1 }, []string{r.Checkpoint, "peak is 0.003, expected 1"}},
+		{"rate", func(c *model.Config, d *Data, o *Options) { o.LR = 1 }, []string{r.Checkpoint, "lr is 0.003, expected 1"}},
 		{"optimizer", func(c *model.Config, d *Data, o *Options) { o.Optimizer, o.Momentum = OptimizerSGD, 0.9 }, []string{r.Checkpoint, "optimizer is adam, expected sgd"}},
 		{"schedule", func(c *model.Config, d *Data, o *Options) { o.Schedule = ScheduleConstant }, []string{r.Checkpoint, "schedule is inverse-sqrt, expected constant"}},
 		{"R-Drop", func(c *model.Config, d *Data, o *Options) { o.RDrop = 1 }, []string{r.Checkpoint, "r_drop is 0, expected 1"}},
@@ -596,7 +597,7 @@ func FuzzDecodeRun(f *testing.F) {
 		}
 		f.Add(string(options), string(state))
 	}
-	f.Add(`{"peak":0.002,"warmup":800}`, `{}`)
+	f.Add(`{"lr":0.002,"warmup":800}`, `{}`)
 	f.Fuzz(func(t *testing.T, options, state string) {
 		o, s, err := decodeRun(map[string]string{keyOptions: options, keyState: state})
 		if err != nil {

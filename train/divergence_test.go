@@ -146,7 +146,7 @@ func TestSkipGivesUp(t *testing.T) {
 	// A learning rate that throws the weights out of float32: the first step is fine, what it
 	// leaves is not.
 	o = smallOptions(10)
-	o.OnNaN, o.Peak, o.Schedule, o.Warmup = OnNaNSkip, 1e39, ScheduleConstant, 0
+	o.OnNaN, o.LR, o.Schedule, o.Warmup = OnNaNSkip, 1e39, ScheduleConstant, 0
 	_, err = Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 	wantError(t, err, "step 2 diverged", "does not help", "the weight of ", "there is no checkpoint yet")
 }
@@ -159,7 +159,7 @@ func TestLargeGradient(t *testing.T) {
 		skipped int
 	}{{1, 0}, {0, 1}} {
 		o := smallOptions(6)
-		o.Clip, o.OnNaN = c.clip, OnNaNSkip
+		o.ClipNorm, o.OnNaN = c.clip, OnNaNSkip
 		m := newModel(t, smallConfig())
 		inject := fault(m, 1e30, 3)
 		var why error

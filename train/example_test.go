@@ -28,7 +28,7 @@ func Example() {
 		pairs.Add([]int32{3 + i/10, 3 + i%10}, []int32{3 + i%10, 3 + i/10})
 	}
 	o := train.DefaultOptions()
-	o.Steps, o.Peak, o.Warmup = 200, 3e-3, 40
+	o.Steps, o.LR, o.Warmup = 200, 3e-3, 40
 	result, err := train.Run(context.Background(), m, nil, train.Data{Train: &pairs}, o, nil)
 	if err != nil {
 		log.Fatal(err)

@@ -28,7 +28,7 @@ func TestInterruptedAverageIsResumed(t *testing.T) {
 		{"validating a moving average", validated, false, AllSteps, func(o *Options) { o.EMA = 0.9 }},
 		{"before validating", validated, true, AllSteps, func(o *Options) {}},
 		{"without a validation", func() Data { return Data{Train: copyTask(100, 6, 1)} }, true, AllSteps, func(o *Options) { o.ValidEvery = 0 }},
-		{"patience", validated, false, NoImprovement, func(o *Options) { o.Peak, o.ValidEvery, o.Patience = 1e-30, 2, 3 }},
+		{"patience", validated, false, NoImprovement, func(o *Options) { o.LR, o.ValidEvery, o.Patience = 1e-30, 2, 3 }},
 		{"time", validated, false, OutOfTime, func(o *Options) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

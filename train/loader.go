@@ -66,7 +66,7 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 		if err := d.Train.check("training pairs", c.SrcVocab, c.TgtVocab); err != nil {
 			return nil, err
 		}
-		b, err := NewBatches(d.Train, o.Tokens, o.MaxLen, o.Seed)
+		b, err := NewBatches(d.Train, o.BatchTokens, o.MaxLen, o.Seed)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 		l.freeWindows <- b.clone()
 		return l, nil
 	}
-	if err := checkBatch(o.Tokens, o.MaxLen); err != nil {
+	if err := checkBatch(o.BatchTokens, o.MaxLen); err != nil {
 		return nil, err
 	}
 	if l.windows = l.source.Windows(); l.windows < 1 || l.windows >= 1<<31 {

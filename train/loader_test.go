@@ -44,7 +44,7 @@ func (c *cut) Read(ctx context.Context, dst *Pairs, epoch, window int) error {
 func newCopyLoader(t *testing.T, d Data, tokens int) *loader {
 	t.Helper()
 	o := smallOptions(1)
-	o.Tokens, o.MaxLen = tokens, 12
+	o.BatchTokens, o.MaxLen = tokens, 12
 	c := smallConfig()
 	c.SrcVocab, c.TgtVocab = 1<<20, 1<<20
 	l, err := newLoader(d, o, c)

@@ -75,7 +75,7 @@ func (r *run) step() error {
 	}
 	n, params := float64(loss.Tokens), r.t.Params // with R-Drop the tokens of both copies
 	norm := r.norm.of(r.pool, params.G)
-	clip := clipFactor(norm, r.o.Clip)
+	clip := clipFactor(norm, r.o.ClipNorm)
 	why := divergence(loss, norm*float64(clip), params)
 	rate := r.rate.Rate(r.state.Step + 1)
 	if why == nil {

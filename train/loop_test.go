@@ -74,7 +74,7 @@ func newModel(t testing.TB, c model.Config) *model.Transformer {
 // smallOptions are those of a run of some steps on copyData, whose epoch has seven batches.
 func smallOptions(steps int) Options {
 	o := DefaultOptions()
-	o.Steps, o.Tokens, o.MaxLen, o.Warmup, o.Peak = steps, 65, 20, 10, 3e-3
+	o.Steps, o.BatchTokens, o.MaxLen, o.Warmup, o.LR = steps, 65, 20, 10, 3e-3
 	o.ValidEvery, o.SaveEvery, o.Patience, o.Search.MaxExtra = 0, 0, 0, 5
 	return o
 }
@@ -98,7 +98,7 @@ func TestRunLearnsToCopy(t *testing.T) {
 	d.Train = copyTask(24, 5, 1)
 	d.Valid, d.References = d.Train, references(d.Train)
 	o := smallOptions(120)
-	o.Tokens, o.ValidEvery, o.Peak, o.Warmup = 200, 60, 1e-2, 20
+	o.BatchTokens, o.ValidEvery, o.LR, o.Warmup = 200, 60, 1e-2, 20
 	var first, last Event
 	r := mustRun(t, context.Background(), m, pool(t, 2), d, o, func(e Event) {
 		if e.Kind == Stepped {
@@ -269,7 +269,7 @@ func TestRDropMakesCopiesAlike(t *testing.T) {
 	c.Dropout = 0.3
 	last := func(alpha float64) (e Event) {
 		o := smallOptions(60)
-		o.RDrop, o.Peak = alpha, 1e-2
+		o.RDrop, o.LR = alpha, 1e-2
 		mustRun(t, context.Background(), newModel(t, c), nil, copyData(), o, func(now Event) { e = now })
 		return e
 	}
@@ -286,7 +286,7 @@ func TestRDropMakesCopiesAlike(t *testing.T) {
 // first is better.
 func TestPatience(t *testing.T) {
 	o := smallOptions(100)
-	o.Peak, o.ValidEvery, o.Patience = 1e-30, 2, 3
+	o.LR, o.ValidEvery, o.Patience = 1e-30, 2, 3
 	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 	if r.Reason != NoImprovement || r.Step != 8 || r.Best.Step != 2 {
 		t.Errorf("ended at step %d because %q, best step %d; want 8, no improvement, 2", r.Step, r.Reason, r.Best.Step)

@@ -26,22 +26,22 @@ type Options struct {
 	Time     time.Duration `json:"time" resume:"free"`
 	Patience int           `json:"patience" resume:"free"` // validations in a row without a new best
 
-	Tokens     int `json:"tokens"`     // most target tokens of a batch, with EOS
-	Accumulate int `json:"accumulate"` // batches of a step, in which every token weighs the same
-	MaxLen     int `json:"max_len"`    // most tokens of a sentence without EOS; pairs with a longer side are left out
+	BatchTokens int `json:"batch_tokens"` // most target tokens of a batch, with EOS
+	Accumulate  int `json:"accumulate"`   // batches of a step, in which every token weighs the same
+	MaxLen      int `json:"max_len"`      // most tokens of a sentence without EOS; pairs with a longer side are left out
 
 	// Settings of Data.Source. Run only compares them with a checkpoint's.
 	ShuffleWindow int     `json:"shuffle_window"` // most pairs of a window; 0 is all
 	BPEDropout    float64 `json:"bpe_dropout"`    // probability that a merge is dropped in the encoding of the training pairs
 
-	// The learning rate, see Schedule. "" is linear if there is a Decay, else inverse-sqrt if there
-	// is a Peak, else the paper's.
-	Schedule string  `json:"schedule"`
-	Factor   float64 `json:"factor"` // of the paper's peak
-	Peak     float64 `json:"peak"`   // 0 is the paper's times Factor
-	Warmup   int     `json:"warmup"` // steps to the peak
-	Decay    int     `json:"decay"`  // the step at which linear and cosine end
-	Floor    float64 `json:"floor"`  // the rate at which cosine ends
+	// The learning rate, see Schedule. "" is linear with DecaySteps, else inverse-sqrt with LR,
+	// else paper.
+	Schedule   string  `json:"schedule"`
+	Factor     float64 `json:"factor"`      // of the paper's peak
+	LR         float64 `json:"lr"`          // 0 is the paper's times Factor
+	Warmup     int     `json:"warmup"`      // steps to the peak
+	DecaySteps int     `json:"decay_steps"` // the step at which linear and cosine end
+	MinLR      float64 `json:"min_lr"`      // the rate at which cosine ends
 
 	Optimizer   string  `json:"optimizer"`
 	Beta1       float64 `json:"beta1"` // of adam and adamw
@@ -64,7 +64,7 @@ type Options struct {
 	// averages.
 	EMA float64 `json:"ema"`
 
-	Clip float64 `json:"clip"` // most norm of the gradient of a token's mean loss; 0 is no limit
+	ClipNorm float64 `json:"clip_norm"` // most norm of the gradient of a token's mean loss; 0 is no limit
 
 	// OnNaN is OnNaNStop or OnNaNSkip: what to do with an update whose loss or gradient is not a
 	// finite number. A step whose update is dropped counts as a step, of the schedule too, but not
@@ -105,11 +105,11 @@ func DefaultOptions() Options {
 	search := decode.DefaultOptions()
 	search.Beam = 1
 	return Options{
-		Steps:      100_000,
-		Patience:   10,
-		Tokens:     4096,
-		Accumulate: 1,
-		MaxLen:     256,
+		Steps:       100_000,
+		Patience:    10,
+		BatchTokens: 4096,
+		Accumulate:  1,
+		MaxLen:      256,
 
 		ShuffleWindow: 500_000,
 
@@ -119,7 +119,7 @@ func DefaultOptions() Options {
 		Beta1:      0.9,
 		Beta2:      0.98,
 		Eps:        1e-9,
-		Clip:       1,
+		ClipNorm:   1,
 		OnNaN:      OnNaNStop,
 		ValidEvery: 1000,
 		Search:     search,
@@ -136,9 +136,9 @@ func OptionsFor(preset string) Options {
 	o := DefaultOptions()
 	switch preset {
 	case "tiny", "demo":
-		o.Tokens, o.Peak, o.Warmup = 1500, 2e-3, 800
+		o.BatchTokens, o.LR, o.Warmup = 1500, 2e-3, 800
 	case "small":
-		o.Tokens, o.Peak, o.Warmup = 2000, 1e-3, 1600
+		o.BatchTokens, o.LR, o.Warmup = 2000, 1e-3, 1600
 	default:
 		return o
 	}
@@ -164,34 +164,34 @@ func (o Options) Validate() error {
 		{o.Patience < 0, "patience", o.Patience, "0 or more"},
 		{o.Steps == 0 && o.Time == 0 && (o.Patience == 0 || o.ValidEvery == 0), "steps", o.Steps, "a number of steps, a time, or a patience with validations to end the run"},
 		{o.MaxLen < 1 || o.MaxLen >= 1<<16, "max_len", o.MaxLen, "1 to 65535"},
-		{o.Tokens < o.MaxLen+1, "tokens", o.Tokens, fmt.Sprintf("at least %d, or a sentence of %d pieces and its end do not fit in a batch", o.MaxLen+1, o.MaxLen)},
+		{o.BatchTokens < o.MaxLen+1, "batch_tokens", o.BatchTokens, fmt.Sprintf("at least %d, or a sentence of %d pieces and its end do not fit in a batch", o.MaxLen+1, o.MaxLen)},
 		{o.Accumulate < 1 || o.Accumulate > 1<<16, "accumulate", o.Accumulate, "1 to 65536"},
 		{o.ShuffleWindow < 0 || o.ShuffleWindow > math.MaxInt32, "shuffle_window", o.ShuffleWindow, "0 to 2147483647"},
 		{!(o.BPEDropout >= 0 && o.BPEDropout <= 1), "bpe_dropout", o.BPEDropout, "0 to 1"},
 		{!slices.Contains([]string{SchedulePaper, ScheduleInverseSqrt, ScheduleLinear, ScheduleCosine, ScheduleConstant}, schedule), "schedule", o.Schedule, "paper, inverse-sqrt, linear, cosine or constant"},
-		{!(o.Peak >= 0) || !finite(o.Peak), "peak", o.Peak, "a finite number, 0 or more"},
-		{o.Peak == 0 && !(o.Factor > 0) || !finite(o.Factor), "factor", o.Factor, "a finite number, more than 0"},
-		{o.Peak != 0 && paper, "peak", o.Peak, "0 with the paper's schedule, which has a peak of its own; factor multiplies it"},
-		{o.Peak == 0 && !paper && schedule != ScheduleLinear, "peak", o.Peak, "more than 0 with the schedule " + schedule},
-		{o.Warmup < 0 || o.Warmup < 1 && (root || o.Peak == 0), "warmup", o.Warmup, "1 or more, or 0 with a peak and the schedule linear, cosine or constant"},
-		{o.Decay != 0 && !ends, "decay", o.Decay, "0 with the schedule " + schedule + ", which has no end"},
-		{ends && o.Decay <= o.Warmup, "decay", o.Decay, fmt.Sprintf("a step after the warmup of %d, at which the schedule %s ends", o.Warmup, schedule)},
-		{o.Floor != 0 && schedule != ScheduleCosine, "floor", o.Floor, "0 with the schedule " + schedule + "; only cosine has a floor"},
-		{!(o.Floor >= 0 && o.Floor <= o.Peak) && schedule == ScheduleCosine, "floor", o.Floor, fmt.Sprintf("0 to the peak of %v", o.Peak)},
-		{o.Decay != 0 && o.Steps > o.Decay && o.Floor == 0, "steps", o.Steps, fmt.Sprintf("at most %d, where the decay ends and nothing more is learned", o.Decay)},
+		{!(o.LR >= 0) || !finite(o.LR), "lr", o.LR, "a finite number, 0 or more"},
+		{o.LR == 0 && !(o.Factor > 0) || !finite(o.Factor), "factor", o.Factor, "a finite number, more than 0"},
+		{o.LR != 0 && paper, "lr", o.LR, "0 with the paper's schedule, whose peak factor multiplies"},
+		{o.LR == 0 && !paper && schedule != ScheduleLinear, "lr", o.LR, "more than 0 with the schedule " + schedule},
+		{o.Warmup < 0 || o.Warmup < 1 && (root || o.LR == 0), "warmup", o.Warmup, "1 or more, or 0 with lr and the schedule linear, cosine or constant"},
+		{o.DecaySteps != 0 && !ends, "decay_steps", o.DecaySteps, "0 with the schedule " + schedule + ", which has no end"},
+		{ends && o.DecaySteps <= o.Warmup, "decay_steps", o.DecaySteps, fmt.Sprintf("a step after the warmup of %d, at which the schedule %s ends", o.Warmup, schedule)},
+		{o.MinLR != 0 && schedule != ScheduleCosine, "min_lr", o.MinLR, "0 with the schedule " + schedule + "; only cosine has it"},
+		{!(o.MinLR >= 0 && o.MinLR <= o.LR) && schedule == ScheduleCosine, "min_lr", o.MinLR, fmt.Sprintf("0 to lr, %v", o.LR)},
+		{o.DecaySteps != 0 && o.Steps > o.DecaySteps && o.MinLR == 0, "steps", o.Steps, fmt.Sprintf("at most %d, where the decay ends and nothing more is learned", o.DecaySteps)},
 		{!slices.Contains([]string{OptimizerAdam, OptimizerAdamW, OptimizerSGD}, o.Optimizer), "optimizer", o.Optimizer, "adam, adamw or sgd"},
 		{!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", o.Beta1, "0 ≤ beta1 < 1"},
 		{!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", o.Beta2, "0 ≤ beta2 < 1"},
 		{!(o.Eps > 0) || !finite(o.Eps), "eps", o.Eps, "a finite number, more than 0"},
 		{!(o.WeightDecay >= 0) || !finite(o.WeightDecay), "weight_decay", o.WeightDecay, "a finite number, 0 or more"},
 		{o.WeightDecay != 0 && o.Optimizer != OptimizerAdamW, "weight_decay", o.WeightDecay, "0 with the optimizer " + o.Optimizer + "; only adamw decays weights"},
-		{o.WeightDecay*o.Peak >= 1, "weight_decay", o.WeightDecay, fmt.Sprintf("less than 1/peak, or a step at the rate %v takes all of a weight", o.Peak)},
+		{o.WeightDecay*o.LR >= 1, "weight_decay", o.WeightDecay, fmt.Sprintf("less than 1/lr, or a step at the rate %v takes all of a weight", o.LR)},
 		{!(o.Momentum >= 0 && o.Momentum < 1), "momentum", o.Momentum, "0 ≤ momentum < 1"},
 		{o.Momentum != 0 && !sgd, "momentum", o.Momentum, "0 with the optimizer " + o.Optimizer + "; only sgd has it"},
 		{o.Nesterov && o.Momentum == 0, "nesterov", o.Nesterov, "false without momentum"},
 		{o.RDrop != 0 && !(o.RDrop >= 1e-6 && o.RDrop <= 1e6), "r_drop", o.RDrop, "0, or 1e-6 to 1e6"},
 		{!(o.EMA >= 0 && o.EMA < 1), "ema", o.EMA, "0 ≤ ema < 1"},
-		{!(o.Clip >= 0) || !finite(o.Clip), "clip", o.Clip, "a finite number, 0 or more"},
+		{!(o.ClipNorm >= 0) || !finite(o.ClipNorm), "clip_norm", o.ClipNorm, "a finite number, 0 or more"},
 		{o.OnNaN != OnNaNStop && o.OnNaN != OnNaNSkip, "on_nan", o.OnNaN, "stop or skip"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},
@@ -219,11 +219,11 @@ func (o Options) Validate() error {
 
 // LearningRate returns the schedule for a model of width dModel. The Options must be valid.
 func (o Options) LearningRate(dModel int) Schedule {
-	peak := o.Peak
+	peak := o.LR
 	if peak == 0 {
 		peak = PaperSchedule(dModel, o.Warmup, o.Factor).Peak
 	}
-	return Schedule{o.scheduleName(), peak, o.Warmup, o.Decay, o.Floor}
+	return Schedule{o.scheduleName(), peak, o.Warmup, o.DecaySteps, o.MinLR}
 }
 
 // scheduleName returns the schedule in force.
@@ -231,9 +231,9 @@ func (o Options) scheduleName() string {
 	switch {
 	case o.Schedule != "":
 		return o.Schedule
-	case o.Decay != 0:
+	case o.DecaySteps != 0:
 		return ScheduleLinear
-	case o.Peak != 0:
+	case o.LR != 0:
 		return ScheduleInverseSqrt
 	}
 	return SchedulePaper

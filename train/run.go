@@ -199,7 +199,7 @@ func (r *run) survey(ctx context.Context) error {
 	if r.d.Source == nil {
 		return nil
 	}
-	if err := r.loader.survey(ctx, r.o.Tokens); err != nil {
+	if err := r.loader.survey(ctx, r.o.BatchTokens); err != nil {
 		return err
 	}
 	r.allocBatches()

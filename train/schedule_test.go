@@ -87,11 +87,11 @@ func TestOptionsChooseTheSchedule(t *testing.T) {
 	}{
 		{func(o *Options) {}, Schedule{SchedulePaper, paper, 4000, 0, 0}, "paper: up to 0.00198 at step 4000, then with the inverse square root of the step"},
 		{func(o *Options) { o.Factor = 2 }, Schedule{SchedulePaper, 2 * paper, 4000, 0, 0}, "up to 0.00395"},
-		{func(o *Options) { o.Peak = 5e-4 }, Schedule{ScheduleInverseSqrt, 5e-4, 4000, 0, 0}, "inverse-sqrt: up to 0.0005"},
-		{func(o *Options) { o.Decay = 100_000 }, Schedule{ScheduleLinear, paper, 4000, 100_000, 0}, "linear: up to 0.00198 at step 4000, then in a straight line to 0 after step 100000"},
-		{func(o *Options) { o.Peak, o.Decay, o.Warmup = 5e-4, 100_000, 0 }, Schedule{ScheduleLinear, 5e-4, 0, 100_000, 0}, "linear: 0.0005 from the first step"},
-		{func(o *Options) { o.Schedule, o.Peak, o.Warmup = "constant", 1e-3, 0 }, Schedule{ScheduleConstant, 1e-3, 0, 0, 0}, "constant: 0.001 from the first step, then constant"},
-		{func(o *Options) { o.Schedule, o.Peak, o.Decay, o.Floor = "cosine", 1e-3, 100_000, 1e-5 }, Schedule{ScheduleCosine, 1e-3, 4000, 100_000, 1e-5},
+		{func(o *Options) { o.LR = 5e-4 }, Schedule{ScheduleInverseSqrt, 5e-4, 4000, 0, 0}, "inverse-sqrt: up to 0.0005"},
+		{func(o *Options) { o.DecaySteps = 100_000 }, Schedule{ScheduleLinear, paper, 4000, 100_000, 0}, "linear: up to 0.00198 at step 4000, then in a straight line to 0 after step 100000"},
+		{func(o *Options) { o.LR, o.DecaySteps, o.Warmup = 5e-4, 100_000, 0 }, Schedule{ScheduleLinear, 5e-4, 0, 100_000, 0}, "linear: 0.0005 from the first step"},
+		{func(o *Options) { o.Schedule, o.LR, o.Warmup = "constant", 1e-3, 0 }, Schedule{ScheduleConstant, 1e-3, 0, 0, 0}, "constant: 0.001 from the first step, then constant"},
+		{func(o *Options) { o.Schedule, o.LR, o.DecaySteps, o.MinLR = "cosine", 1e-3, 100_000, 1e-5 }, Schedule{ScheduleCosine, 1e-3, 4000, 100_000, 1e-5},
 			"cosine: up to 0.001 at step 4000, then along a cosine to 1e-05 at step 100000"},
 	} {
 		o := DefaultOptions()

@@ -81,7 +81,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 		v.entropies = &entropies{config: t.Config}
 	}
 	var err error
-	if v.batches, err = NewBatches(d.Valid, o.Tokens, o.MaxLen, 0); err != nil {
+	if v.batches, err = NewBatches(d.Valid, o.BatchTokens, o.MaxLen, 0); err != nil {
 		return nil, fmt.Errorf("validation pairs: %w", err)
 	}
 	v.batch = v.batches.buffer()

@@ -67,7 +67,7 @@ func TestWrongUsage(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	out := filepath.Join(t.TempDir(), "out.safetensors")
 	train := func(more ...string) []string {
-		return append([]string{"train", "-src", src, "-tgt", tgt, "-model", out}, more...)
+		return append([]string{"train", "-src", src, "-tgt", tgt, "-o", out}, more...)
 	}
 	for _, c := range []struct {
 		args  []string
@@ -86,29 +86,29 @@ func TestWrongUsage(t *testing.T) {
 		{train("-tie", "some"), []string{`tie is "some"`, "all"}},
 		{train("-threads", "0"), []string{"-threads 0", "1 to 4096"}},
 		{train("-threads", "1000000000"), []string{"-threads 1000000000", "1 to 4096"}},
-		{train("-clip", "inf"), []string{"clip is +Inf", "finite"}},
+		{train("-clip-norm", "inf"), []string{"clip-norm is +Inf", "finite"}},
 		{train("-max-len", "9223372036854775807"), []string{"tfm: -max-len is", "65535"}},
 		{train("-accumulate", "1000000000"), []string{"accumulate is 1000000000", "65536"}},
-		{train("-tokens", "10"), []string{"tokens is 10", "257"}},
+		{train("-batch-tokens", "10"), []string{"batch-tokens is 10", "257"}},
 		{train("-optimizer", "lion"), []string{`optimizer is "lion"`, "adam, adamw or sgd"}},
 		{train("-momentum", "0.9"), []string{"momentum is 0.9", "only sgd"}},
 		{train("-optimizer", "sgd", "-nesterov"), []string{"nesterov is true", "without momentum"}},
 		{train("-optimizer", "sgd", "-beta1", "0.5"), []string{"-beta1", "sgd"}},
 		{train("-weight-decay", "0.1"), []string{"tfm: -weight-decay is 0.1", "only adamw"}},
 		{train("-schedule", "step"), []string{`schedule is "step"`, "inverse-sqrt"}},
-		{train("-schedule", "cosine"), []string{"decay is 0", "warmup of 800"}},
-		{train("-schedule", "paper", "-peak", "1"), []string{"peak is 1", "factor"}},
-		{train("-schedule", "constant", "-decay", "9000"), []string{"decay is 9000", "constant"}},
-		{train("-floor", "0.1"), []string{"floor is 0.1", "only cosine"}},
+		{train("-schedule", "cosine"), []string{"decay-steps is 0", "warmup of 800"}},
+		{train("-schedule", "paper", "-lr", "1"), []string{"lr is 1", "factor"}},
+		{train("-schedule", "constant", "-decay-steps", "9000"), []string{"decay-steps is 9000", "constant"}},
+		{train("-min-lr", "0.1"), []string{"min-lr is 0.1", "only cosine"}},
 		{train("-d-ff", "0", "-ema", "1"), []string{"tfm: -d-ff is 0", "; -ema is 1,"}},
 		{train("-average", "-1"), []string{"tfm: -average is -1", "0 or more"}},
 		{train("-r-drop", "5", "-dropout", "0"), []string{"-r-drop 5 needs a -dropout"}},
 		{train("-resume", "-force"), []string{"-resume", "-force"}},
 		{train("more"), []string{`unexpected argument "more"`}},
-		{[]string{"train", "-src", src, "-model", out}, []string{"-src and -tgt"}},
-		{[]string{"train", "-model", out}, []string{"-src and -tgt are missing"}},
-		{[]string{"train", "-src", src, "-tgt", tgt}, []string{"-model is missing"}},
-		{[]string{"translate"}, []string{"-model is missing", "run 'tfm help translate'"}},
+		{[]string{"train", "-src", src, "-o", out}, []string{"-src and -tgt"}},
+		{[]string{"train", "-o", out}, []string{"-src and -tgt are missing"}},
+		{[]string{"train", "-src", src, "-tgt", tgt, "-o", ""}, []string{"-o is empty"}},
+		{[]string{"translate", "-batch", "0"}, []string{"-batch 0", "run 'tfm help translate'"}},
 		{[]string{"translate", "-model", m, "-beam", "0"}, []string{"-beam is 0", "1 to 64"}},
 		{[]string{"translate", "-model", m, "-beam", "65"}, []string{"-beam is 65", "1 to 64"}},
 		{[]string{"translate", "-model", m, "-alpha", "-1"}, []string{"-alpha is -1"}},
@@ -125,14 +125,14 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"translate", "-model", m, "-sample", "-top-p", "2"}, []string{"-top-p is 2", "at most 1"}},
 		{[]string{"translate", "-model", m, src, "-beam", "1"}, []string{"-beam follows the argument", src}},
 		{[]string{"eval", "-model", m, "-src", src}, []string{"-ref"}},
-		{[]string{"info"}, []string{"-model", "-vocab"}},
-		{[]string{"info", "-preset", "huge", "-vocab", "8000"}, []string{"huge", "base, big"}},
-		{[]string{"info", "-preset", "base", "-vocab", "8000", "-heads", "7"}, []string{"-d-model is 512", "7 heads"}},
+		{[]string{"info"}, []string{"-model", "-vocab-size"}},
+		{[]string{"info", "-preset", "huge", "-vocab-size", "8000"}, []string{"huge", "base, big"}},
+		{[]string{"info", "-preset", "base", "-vocab-size", "8000", "-heads", "7"}, []string{"-d-model is 512", "7 heads"}},
 		{[]string{"info", "-model", m, "-preset", "base"}, []string{"-model"}},
 		{[]string{"vocab"}, []string{"-o, -show"}},
 		{[]string{"vocab", "-o", out}, []string{"no files"}},
-		{[]string{"vocab", "-o", out, "-size", "7", src}, []string{"-size 7", "259"}},
-		{[]string{"vocab", "-decode"}, []string{"-tokenizer is missing"}},
+		{[]string{"vocab", "-o", out, "-vocab-size", "7", src}, []string{"-vocab-size 7", "259"}},
+		{[]string{"vocab", "-decode"}, []string{"-vocab is missing"}},
 		{[]string{"version", "1"}, []string{`unexpected argument "1"`}},
 		{[]string{"demo", "-steps", "-5"}, []string{"steps is -5"}},
 		{[]string{"lesson", "-steps", "0"}, []string{"-steps 0", "1 or more", "run 'tfm help lesson'"}},
@@ -168,30 +168,32 @@ func TestBadFiles(t *testing.T) {
 		args  []string
 		wants []string
 	}{
-		{"source missing", []string{"train", "-src", missing, "-tgt", tgt, "-model", out}, []string{missing}},
-		{"source is a folder", []string{"train", "-src", dir, "-tgt", tgt, "-model", out}, []string{dir, "no regular file"}},
-		{"unequal", []string{"train", "-src", three, "-tgt", tgt, "-model", out}, []string{"unequal line counts", three + " has 3", tgt + " has 1487"}},
-		{"source not UTF-8", []string{"train", "-src", latin1, "-tgt", three, "-model", out}, []string{latin1 + ":3: invalid UTF-8"}},
-		{"target not UTF-8", []string{"train", "-src", three, "-tgt", latin1, "-model", out}, []string{latin1 + ":3: invalid UTF-8"}},
-		{"validation not UTF-8", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", latin1, "-model", out}, []string{latin1 + ":3: invalid UTF-8"}},
-		{"empty corpus", []string{"train", "-src", empty, "-tgt", empty, "-model", out}, []string{"empty", empty}},
-		{"TSV without a tab", []string{"train", "-tsv", tsv, "-model", out}, []string{tsv + ":2", "1 columns"}},
-		{"tokenizer missing", []string{"train", "-src", src, "-tgt", tgt, "-tokenizer", missing, "-model", out}, []string{missing}},
-		{"tokenizer is text", []string{"train", "-src", src, "-tgt", tgt, "-tokenizer", three, "-model", out}, []string{three, "neither a tokenizer nor a model"}},
-		{"nothing to go on with", []string{"train", "-src", src, "-tgt", tgt, "-model", out, "-resume"}, []string{"no checkpoint", filepath.Join(dir, "out.ckpt")}},
-		{"no folder for the model", []string{"train", "-src", src, "-tgt", tgt, "-model", filepath.Join(missing, "out.safetensors")}, []string{"cannot be written", missing}},
-		{"model is a folder", []string{"train", "-src", src, "-tgt", tgt, "-model", dir}, []string{dir, "no regular file"}},
-		{"checkpoints' folder is a file", []string{"train", "-src", src, "-tgt", tgt, "-model", blocked}, []string{"blocked.ckpt", "cannot be written"}},
-		{"validation unequal", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", short, "-model", out}, []string{"unequal line counts", three + " has 3", short + " has 2"}},
-		{"no pair to validate on", append([]string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", blank, "-model", out}, append(toySmall, "-valid-every", "1")...), []string{"validation pairs", "3 have an empty side"}},
-		{"model is there", []string{"train", "-src", src, "-tgt", tgt, "-model", m}, []string{m, "-resume", "-force"}},
-		{"translate, model missing", []string{"translate", "-model", missing}, []string{missing}},
+		{"source missing", []string{"train", "-src", missing, "-tgt", tgt, "-o", out}, []string{missing}},
+		{"source is a folder", []string{"train", "-src", dir, "-tgt", tgt, "-o", out}, []string{dir, "no regular file"}},
+		{"unequal", []string{"train", "-src", three, "-tgt", tgt, "-o", out}, []string{"unequal line counts", three + " has 3", tgt + " has 1487"}},
+		{"source not UTF-8", []string{"train", "-src", latin1, "-tgt", three, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
+		{"target not UTF-8", []string{"train", "-src", three, "-tgt", latin1, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
+		{"validation not UTF-8", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", latin1, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
+		{"empty corpus", []string{"train", "-src", empty, "-tgt", empty, "-o", out}, []string{"empty", empty}},
+		{"TSV without a tab", []string{"train", "-tsv", tsv, "-o", out}, []string{tsv + ":2", "1 columns"}},
+		{"tokenizer missing", []string{"train", "-src", src, "-tgt", tgt, "-vocab", missing, "-o", out}, []string{missing}},
+		{"tokenizer is text", []string{"train", "-src", src, "-tgt", tgt, "-vocab", three, "-o", out}, []string{three, "neither a tokenizer nor a model"}},
+		{"nothing to go on with", []string{"train", "-src", src, "-tgt", tgt, "-o", out, "-resume"}, []string{"no checkpoint", filepath.Join(dir, "out.ckpt")}},
+		{"no folder for the model", []string{"train", "-src", src, "-tgt", tgt, "-o", filepath.Join(missing, "out.safetensors")}, []string{"cannot be written", missing}},
+		{"model is a folder", []string{"train", "-src", src, "-tgt", tgt, "-o", dir}, []string{dir, "no regular file"}},
+		{"checkpoints' folder is a file", []string{"train", "-src", src, "-tgt", tgt, "-o", blocked}, []string{"blocked.ckpt", "cannot be written"}},
+		{"validation unequal", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", short, "-o", out}, []string{"unequal line counts", three + " has 3", short + " has 2"}},
+		{"no pair to validate on", append([]string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", blank, "-o", out}, append(toySmall, "-valid-every", "1")...), []string{"validation pairs", "3 have an empty side"}},
+		{"model is there", []string{"train", "-src", src, "-tgt", tgt, "-o", m}, []string{m, "-resume", "-force"}},
+		{"translate, model missing", []string{"translate", "-model", missing}, []string{missing + " does not exist", "'tfm train -o " + missing + "'", "-model"}},
+		{"translate, default model missing", []string{"translate"}, []string{"model.safetensors does not exist"}},
+		{"eval, default model missing", []string{"eval", "-src", src, "-ref", tgt}, []string{"model.safetensors does not exist"}},
 		{"translate, model is text", []string{"translate", "-model", three}, []string{three}},
 		{"translate, file missing", []string{"translate", "-model", m, missing}, []string{missing}},
 		{"eval, unequal", []string{"eval", "-model", m, "-src", three, "-ref", tgt}, []string{"unequal line counts"}},
-		{"eval, no folder for -out", []string{"eval", "-model", m, "-src", src, "-ref", tgt, "-out", filepath.Join(missing, "o")}, []string{"cannot be written"}},
+		{"eval, no folder for -o", []string{"eval", "-model", m, "-src", src, "-ref", tgt, "-o", filepath.Join(missing, "o")}, []string{"cannot be written"}},
 		{"vocab, not UTF-8", []string{"vocab", "-o", out, latin1}, []string{latin1 + ":3"}},
-		{"vocab, no number", []string{"vocab", "-tokenizer", m, "-decode", three}, []string{three + ":1", `"a"`}},
+		{"vocab, no number", []string{"vocab", "-vocab", m, "-decode", three}, []string{three + ":1", `"a"`}},
 		{"info, model is text", []string{"info", "-model", three}, []string{three}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -214,7 +216,7 @@ func TestUnreadableFile(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out.safetensors")
 	for _, args := range [][]string{
-		{"train", "-src", secret, "-tgt", tgt, "-model", out}, {"train", "-src", src, "-tgt", secret, "-model", out},
+		{"train", "-src", secret, "-tgt", tgt, "-o", out}, {"train", "-src", src, "-tgt", secret, "-o", out},
 		{"translate", "-model", secret}, {"translate", "-model", toyModel(t), secret}, {"info", "-model", secret},
 	} {
 		mustFail(t, runTFM(t, "", args...), 1, secret, "permission denied")
@@ -230,7 +232,7 @@ func TestFullStandardOutput(t *testing.T) {
 	m := toyModel(t)
 	for _, args := range [][]string{
 		{"help"}, {"train", "-h"}, {"version"}, {"info", "-model", m}, {"translate", "-model", m, toy.testSrc},
-		{"vocab", "-tokenizer", m, "-show"}, {"eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt},
+		{"vocab", "-vocab", m, "-show"}, {"eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt},
 	} {
 		var stderr bytes.Buffer
 		c := tfm(args...)
@@ -241,7 +243,7 @@ func TestFullStandardOutput(t *testing.T) {
 
 	// The translation is not lost with the scores.
 	hyps := filepath.Join(t.TempDir(), "hyps")
-	c := tfm("eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-out", hyps)
+	c := tfm("eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-o", hyps)
 	c.Stdout = full
 	if err := c.Run(); err == nil || strings.Count(read(t, hyps), "\n") != 49 {
 		t.Errorf("%v, and the translation is %q", err, read(t, hyps))
@@ -256,7 +258,7 @@ func TestUnknownKernel(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	o := mustRun(t, "", "version", "-v")
-	for _, want := range []string{"tfm ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, "kernels:   " + mat.Kernel() + ", bf16 ", "in force:  ", "processor: "} {
+	for _, want := range []string{"tfm ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, "kernels:   " + mat.Kernel() + ", bf16 ", "in use:    ", "processor: "} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("not told: %q\n%s", want, o.stdout)
 		}

@@ -37,15 +37,15 @@ func TestDumpIsReadAsItIs(t *testing.T) {
 		{"-preset", "base"},
 		{"-preset", "base", "-factor", "2"},
 		{"-preset", "E", "-tie", "none", "-joint=false"},
-		{"-joint=false", "-norm", "pre", "-scale-embeddings=false", "-dropout", "0.12345678", "-peak", "0.1234567890123", "-time", "1h2m3s"},
-		{"-optimizer", "adamw", "-schedule", "cosine", "-decay", "60000", "-floor", "1e-4", "-steps", "60000"},
-		{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-clip", "0"},
+		{"-joint=false", "-norm", "pre", "-scale-embeddings=false", "-dropout", "0.12345678", "-lr", "0.1234567890123", "-time", "1h2m3s"},
+		{"-optimizer", "adamw", "-schedule", "cosine", "-decay-steps", "60000", "-min-lr", "1e-4", "-steps", "60000"},
+		{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-clip-norm", "0"},
 		{"-schedule", "paper", "-factor", "2", "-keep", "3"},
-		{"-decay", "200000"},
+		{"-decay-steps", "200000"},
 		{"-preset", "multi30k"},
 		{"-preset", "multi30k-tok", "-factor", "0.5"},
-		{"-preset", "multi30k", "-tokenizer", separate},
-		{"-tokenizer", base, "-src", "a b", "-tgt", ` "c#d" `, "-model", "e #f\n\xff" + `\`, "-valid-tsv", "#中"},
+		{"-preset", "multi30k", "-vocab", separate},
+		{"-vocab", base, "-src", "a b", "-tgt", ` "c#d" `, "-o", "e #f\n\xff" + `\`, "-valid-tsv", "#中"},
 		{"-init", base},
 		{"-init", base, "-vocab", separate, "-dropout", "0.2"},
 		{"-init", separate, "-vocab", base},
@@ -81,39 +81,39 @@ func TestConfigReproducesTheRun(t *testing.T) {
 	}
 	mustRun(t, "", args...)
 	m2 := filepath.Join(t.TempDir(), "m.safetensors")
-	mustRun(t, "", "train", "-config", conf, "-model", m2)
+	mustRun(t, "", "train", "-config", conf, "-o", m2)
 	if read(t, m1) != read(t, m2) {
 		t.Error("the settings of a run give another model")
 	}
 
 	// It goes on with the file, and what is in the file may not be others than the run's.
 	m3 := filepath.Join(t.TempDir(), "m.safetensors")
-	mustRun(t, "", "train", "-config", conf, "-model", m3, "-steps", "5")
-	o := mustRun(t, "", "train", "-config", conf, "-model", m3, "-resume")
+	mustRun(t, "", "train", "-config", conf, "-o", m3, "-steps", "5")
+	o := mustRun(t, "", "train", "-config", conf, "-o", m3, "-resume")
 	if !strings.Contains(o.stderr, "step 5") || read(t, m1) != read(t, m3) {
 		t.Errorf("a run that was resumed gives another model\n%s", o.stderr)
 	}
-	wantSetting(t, dump(t, "-resume", "-model", m3), "optimizer = adamw")
+	wantSetting(t, dump(t, "-resume", "-o", m3), "optimizer = adamw")
 	other := write(t, "other.conf", strings.Replace(read(t, conf), "dropout = 0.1", "dropout = 0.2", 1))
-	mustFail(t, runTFM(t, "", "train", "-config", other, "-model", m3, "-resume", "-steps", "12"), 2, "dropout 0.2 conflicts", "dropout 0.1")
+	mustFail(t, runTFM(t, "", "train", "-config", other, "-o", m3, "-resume", "-steps", "12"), 2, "dropout 0.2 conflicts", "dropout 0.1")
 }
 
 // The command line overrules the file, and the file the preset, in what follows from them too.
 func TestLayersOfSettings(t *testing.T) {
-	conf := write(t, "run.conf", "preset = multi30k # a recipe\npeak = 0.003\n\twarmup=7\n  tgt = \"a # b\"\nsrc = c#d\n")
+	conf := write(t, "run.conf", "preset = multi30k # a recipe\nlr = 0.003\n\twarmup=7\n  tgt = \"a # b\"\nsrc = c#d\n")
 	out := dump(t, "-config", conf, "-warmup", "9")
-	for _, want := range []string{"preset = multi30k", "peak = 0.003", "warmup = 9", `tgt = "a # b"`, "src = c#d", "dropout = 0.15", "time = 15m0s", "average = 6"} {
+	for _, want := range []string{"preset = multi30k", "lr = 0.003", "warmup = 9", `tgt = "a # b"`, "src = c#d", "dropout = 0.15", "time = 15m0s", "average = 6"} {
 		wantSetting(t, out, want)
 	}
 	for _, c := range []struct {
 		file, flags string
 		wants       []string
 	}{
-		{"", "-preset multi30k -factor 2", []string{"peak = 0", "factor = 2", "schedule = paper"}},
-		{"peak = 0.003\nfactor = 1", "-factor 2", []string{"peak = 0", "schedule = paper"}},
-		{"peak = 0.003", "-schedule paper", []string{"peak = 0", "schedule = paper"}},
-		{"schedule = paper\npeak = 0", "-peak 0.003", []string{"peak = 0.003", "schedule = inverse-sqrt"}},
-		{"preset = multi30k", "-decay 200000", []string{"schedule = linear"}},
+		{"", "-preset multi30k -factor 2", []string{"lr = 0", "factor = 2", "schedule = paper"}},
+		{"lr = 0.003\nfactor = 1", "-factor 2", []string{"lr = 0", "schedule = paper"}},
+		{"lr = 0.003", "-schedule paper", []string{"lr = 0", "schedule = paper"}},
+		{"schedule = paper\nlr = 0", "-lr 0.003", []string{"lr = 0.003", "schedule = inverse-sqrt"}},
+		{"preset = multi30k", "-decay-steps 200000", []string{"schedule = linear"}},
 		{"preset = multi30k", "-optimizer adamw", []string{"weight-decay = 0.01"}},
 		{"optimizer = adamw\nweight-decay = 0.1", "-optimizer adam", []string{"weight-decay = 0"}},
 		{"optimizer = sgd\nmomentum = 0.9\nnesterov = true\nbeta1 = 0.9", "", []string{"momentum = 0.9", "nesterov = true"}},
@@ -134,13 +134,13 @@ func TestLayersOfSettings(t *testing.T) {
 func TestRecipeGoesOn(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	m := filepath.Join(t.TempDir(), "m.safetensors")
-	args := []string{"train", "-src", src, "-tgt", tgt, "-model", m, "-preset", "multi30k", "-vocab-size", "300", "-tokens", "300", "-d-model", "32", "-valid-every", "0", "-factor", "2", "-decay", "0", "-joint=false"}
+	args := []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "multi30k", "-vocab-size", "300", "-batch-tokens", "300", "-d-model", "32", "-valid-every", "0", "-factor", "2", "-decay-steps", "0", "-joint=false"}
 	o := mustRun(t, "", append(args, "-steps", "2")...)
 	if !strings.Contains(o.stderr, "learning rate:    paper:") {
 		t.Errorf("told:\n%s", o.stderr)
 	}
 	mustRun(t, "", append(args, "-steps", "3", "-resume")...)
-	mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-model", m, "-steps", "4", "-resume")
+	mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-steps", "4", "-resume")
 	mustFail(t, runTFM(t, "", append(args, "-steps", "5", "-resume", "-dropout", "0.2")...), 2, "-dropout 0.2 conflicts", "-dropout 0.15")
 }
 
@@ -157,9 +157,8 @@ func TestConfigErrors(t *testing.T) {
 		`src = "a`:                         ":1: src =  \"a: the quotes do not end",
 		`src = "a" b`:                      `found "b" behind the quotes`,
 		"steps = -1":                       "steps is -1",
-		"peak = 0.1\nfactor = 2":           "either -peak or -factor",
+		"lr = 0.1\nfactor = 2":             "either -lr or -factor",
 		"preset = huge":                    `unknown preset "huge"; there are base, big`,
-		"init = xavier\nvocab = toy.bpe":   "-vocab is for a model that -init names",
 		"= 3":                              `:1: there is no setting ""`,
 		"time = 15":                        ":1: invalid value \"15\" for time",
 		"seed = 1 # one\nseed = 2 # again": ":2: seed is set twice",
@@ -208,7 +207,7 @@ func TestRecipes(t *testing.T) {
 // Nothing is made on the disk.
 func TestDumpTouchesNothing(t *testing.T) {
 	dir := t.TempDir()
-	dump(t, "-tensorboard", filepath.Join(dir, "events"), "-model", filepath.Join(dir, "m.safetensors"))
+	dump(t, "-tensorboard", filepath.Join(dir, "events"), "-o", filepath.Join(dir, "m.safetensors"))
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("-dump-config has left %v, %v; expected nothing", left, err)
 	}

@@ -35,7 +35,7 @@ of the training does. It takes about half a minute on two cores and needs no fil
 			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
 			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "what the first weights and the order of the pairs are drawn from")
 			f.IntVar(&d.heldOut, "held-out", grammar.HeldOutPairs, "held-out sentences to translate and to count")
-			f.StringVar(&d.model, "model", "", "`file` to write the model to, for 'tfm translate' and 'tfm info'; none keeps nothing")
+			f.StringVar(&d.out, "o", "", "`file` to write the model to, for 'tfm translate' and 'tfm info'; none keeps nothing")
 			cli.ThreadsFlag(f, &d.threads)
 			return d.run
 		},
@@ -44,7 +44,7 @@ of the training does. It takes about half a minute on two cores and needs no fil
 
 type demo struct {
 	options train.Options
-	model   string
+	out     string
 	heldOut int
 	threads int
 }
@@ -54,8 +54,8 @@ type demo struct {
 func demoOptions() train.Options {
 	o := train.DefaultOptions()
 	o.Steps, o.Time, o.Patience = 1500, 0, 0
-	o.Tokens, o.MaxLen = 400, 60
-	o.Peak, o.Warmup = 3e-3, 200
+	o.BatchTokens, o.MaxLen = 400, 60
+	o.LR, o.Warmup = 3e-3, 200
 	o.ValidEvery, o.SaveEvery = 0, 0
 	return o
 }
@@ -69,15 +69,15 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	}
 	o := &d.options
 	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
-	o.Decay = max(o.Steps, o.Warmup+1)
+	o.DecaySteps = max(o.Steps, o.Warmup+1)
 	if err := settings.Error(d.options.Validate()); err != nil {
 		return err
 	}
 	if d.heldOut < 1 || d.heldOut > grammar.HeldOutPairs {
 		return cli.Usagef("-held-out %d: must be 1 to %d", d.heldOut, grammar.HeldOutPairs)
 	}
-	if d.model != "" {
-		if err := cli.CheckWritable(d.model); err != nil {
+	if d.out != "" {
+		if err := cli.CheckWritable(d.out); err != nil {
 			return err
 		}
 	}
@@ -105,8 +105,8 @@ func (d *demo) run(ctx context.Context, args []string) error {
 		return cli.Interruption(ctx)
 	}
 	var saved error
-	if d.model != "" {
-		saved = t.Save(d.model)
+	if d.out != "" {
+		saved = t.Save(d.out)
 	}
 	err = present(ctx, t, heldOut[:d.heldOut])
 	if interrupted := cli.Interruption(ctx); err != nil && interrupted != nil {

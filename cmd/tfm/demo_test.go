@@ -9,7 +9,7 @@ import (
 
 func TestDemo(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "demo.safetensors")
-	o := mustRun(t, "", "demo", "-steps", "2", "-held-out", "20", "-model", m)
+	o := mustRun(t, "", "demo", "-steps", "2", "-held-out", "20", "-o", m)
 	lines := strings.Split(strings.TrimSuffix(o.stdout, "\n"), "\n")
 	if last := lines[len(lines)-1]; !regexp.MustCompile(`^exact match: \d+\.\d% \(\d+/20 held-out sentences\)$`).MatchString(last) {
 		t.Errorf("the last line is %q", last)

@@ -23,15 +23,15 @@ func evalCommand() cli.Command {
 	return cli.Command{
 		Name:  "eval",
 		Short: "translate a test set and print BLEU and chrF",
-		Usage: "-model M -src F -ref F [flags]",
+		Usage: "[-model M] -src F -ref F [flags]",
 		Example: `
 			tfm eval -model en-de.safetensors -src test.en -ref test.de
 			tfm eval -model en-de.safetensors -src test.tok.en -ref test.tok.de -beam 5 -tokenize none`,
 		Notes: "The scores are those of sacreBLEU, with its signatures. BLEU with -tokenize none is that of multi-bleu on tokenized text, which many papers report.",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			path := f.String("model", "", "model `file`")
+			path := modelFlag(f)
 			src := f.String("src", "", "`file` to translate")
-			out := f.String("out", "", "`file` to write the model's translation to")
+			out := f.String("o", "", "`file` to write the model's translation to")
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
@@ -40,8 +40,8 @@ func evalCommand() cli.Command {
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
-				if *path == "" || *src == "" || len(scores.References) == 0 {
-					return cli.Usagef("-model, -src and -ref are needed")
+				if *src == "" || len(scores.References) == 0 {
+					return cli.Usagef("-src and -ref are needed")
 				}
 				if err := scores.Check(); err != nil {
 					return err
@@ -50,6 +50,9 @@ func evalCommand() cli.Command {
 					return err
 				}
 				if err := cli.CheckThreads(threads); err != nil {
+					return err
+				}
+				if err := checkModel(*path); err != nil {
 					return err
 				}
 				if *out != "" {

@@ -15,7 +15,7 @@ func TestEvalTokenize(t *testing.T) {
 	hyps := filepath.Join(t.TempDir(), "hyps")
 	ref := write(t, "ref", strings.ReplaceAll(read(t, toy.testTgt), "noir", "noir-clair ."))
 	eval := func(more ...string) string {
-		return mustRun(t, "", append([]string{"eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-out", hyps}, more...)...).stdout
+		return mustRun(t, "", append([]string{"eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-o", hyps}, more...)...).stdout
 	}
 	score := regexp.MustCompile(`^BLEU = \d+\.\d\d (\d+\.\d/){3}\d+\.\d \(BP = [01]\.\d{3} ratio = \d\.\d{3} hyp_len = (\d+) ref_len = (\d+)\)\nnrefs:1\|case:mixed\|eff:no\|tok:(\w+)\|smooth:exp\|version:tfm-`)
 	for _, c := range []struct{ name, tokens string }{{"none", "noir-clair ."}, {"13a", "noir-clair ."}, {"intl", "noir - clair ."}} {

@@ -20,19 +20,19 @@ func infoCommand() cli.Command {
 	return cli.Command{
 		Name:  "info",
 		Short: "show the configuration and the number of parameters of a model or a preset",
-		Usage: "-model M | -preset P -vocab N [flags] | -preset RECIPE [flags] | -table3",
+		Usage: "-model M | -preset P -vocab-size N [flags] | -preset RECIPE [flags] | -table3",
 		Example: `
 			tfm info -model en-de.safetensors
-			tfm info -preset base -vocab 32000
+			tfm info -preset base -vocab-size 32000
 			tfm info -preset multi30k
 			tfm info -table3`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := f.String("model", "", "model `file`")
 			var preset string
 			f.StringVar(&preset, "preset", "base", settings.PresetUsage())
-			vocab := f.Int("vocab", 0, "pieces of a joint vocabulary")
-			src := f.Int("src-vocab", 0, "pieces of the source vocabulary, if it is not a joint one")
-			tgt := f.Int("tgt-vocab", 0, "pieces of the target vocabulary")
+			vocab := f.Int("vocab-size", 0, "pieces of a joint vocabulary")
+			src := f.Int("src-vocab-size", 0, "pieces of the source vocabulary, if it is not a joint one")
+			tgt := f.Int("tgt-vocab-size", 0, "pieces of the target vocabulary")
 			table := f.Bool("table3", false, "show Table 3 of the paper, with the numbers of parameters that its models have here")
 			c, _ := model.Preset("base")
 			f.TextVar(&c.Start, "init", c.Start, settings.StartUsage)
@@ -64,7 +64,7 @@ func infoCommand() cli.Command {
 				}
 				switch {
 				case *vocab != 0 && (*src != 0 || *tgt != 0):
-					return cli.Usagef("either -vocab or -src-vocab and -tgt-vocab")
+					return cli.Usagef("either -vocab-size or -src-vocab-size and -tgt-vocab-size")
 				case *vocab != 0:
 					c.SrcVocab, c.TgtVocab = *vocab, *vocab
 				case *src != 0 && *tgt != 0:
@@ -73,7 +73,7 @@ func infoCommand() cli.Command {
 						c.Tie = model.TieDecoder
 					}
 				default:
-					return cli.Usagef("-model is missing, or -vocab, the size of the vocabulary")
+					return cli.Usagef("-model is missing, or -vocab-size")
 				}
 				if err := settings.Error(c.Validate()); err != nil {
 					return err

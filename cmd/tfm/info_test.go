@@ -15,21 +15,21 @@ func TestInfoOfPresets(t *testing.T) {
 	}{
 		// 32,000·512 embeddings; an encoder layer has 4·(512²+512) + 2·512·2048+2048+512 + 2·2·512
 		// = 3,152,384, a decoder layer 4,204,032.
-		{[]string{"-preset", "base", "-vocab", "32000"}, "parameters: 60,522,496\n"},
-		{[]string{"-preset", "base", "-src-vocab", "32000", "-tgt-vocab", "16000"}, "parameters: 68,714,496\n"},
-		{[]string{"-preset", "base", "-vocab", "32000", "-encoder-layers", "12", "-decoder-layers", "1"}, "parameters: 58,416,640\n"},
+		{[]string{"-preset", "base", "-vocab-size", "32000"}, "parameters: 60,522,496\n"},
+		{[]string{"-preset", "base", "-src-vocab-size", "32000", "-tgt-vocab-size", "16000"}, "parameters: 68,714,496\n"},
+		{[]string{"-preset", "base", "-vocab-size", "32000", "-encoder-layers", "12", "-decoder-layers", "1"}, "parameters: 58,416,640\n"},
 		// The encoder and decoder of PyTorch's nn.Transformer, two nn.Embedding(5000, 512) and an
 		// nn.Linear(512, 5000), without the norms behind the stacks and with them.
-		{[]string{"-preset", "base", "-src-vocab", "5000", "-tgt-vocab", "5000", "-tie", "none", "-final-norm=false"}, "parameters: 51,823,496\n"},
-		{[]string{"-preset", "base", "-src-vocab", "5000", "-tgt-vocab", "5000", "-tie", "none", "-final-norm"}, "parameters: 51,825,544\n"},
-		{[]string{"-preset", "base", "-vocab", "5000", "-tie", "none", "-output-bias=false"}, "parameters: 51,818,496\n"},
+		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-final-norm=false"}, "parameters: 51,823,496\n"},
+		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-final-norm"}, "parameters: 51,825,544\n"},
+		{[]string{"-preset", "base", "-vocab-size", "5000", "-tie", "none", "-output-bias=false"}, "parameters: 51,818,496\n"},
 		// A recipe says how many pieces there are, too.
 		{[]string{"-preset", "multi30k-tok"}, "parameters: 2,605,568\n"},
-		{[]string{"-preset", "multi30k-tok", "-vocab", "10000", "-d-model", "128"}, "parameters: 2,605,568\n"},
+		{[]string{"-preset", "multi30k-tok", "-vocab-size", "10000", "-d-model", "128"}, "parameters: 2,605,568\n"},
 		{[]string{"-preset", "multi30k-90m"}, "parameters: 6,074,112\n"},
-		{[]string{"-preset", "multi30k-90m", "-vocab", "9000"}, "parameters: 5,882,112\n"},
+		{[]string{"-preset", "multi30k-90m", "-vocab-size", "9000"}, "parameters: 5,882,112\n"},
 		// Far more than any memory: it is counted, not allocated.
-		{[]string{"-preset", "big", "-vocab", "16000000", "-d-model", "65536"}, "\n"},
+		{[]string{"-preset", "big", "-vocab-size", "16000000", "-d-model", "65536"}, "\n"},
 	} {
 		if o := mustRun(t, "", append([]string{"info"}, c.args...)...); !strings.HasSuffix(o.stdout, c.want) {
 			t.Errorf("%v, want %q:\n%s", c.args, c.want, o.stdout)
@@ -62,7 +62,7 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 		{"-smoothing-over all", "0.1, over all entries of the vocabulary\n"},
 		{"-init pytorch", "init:            pytorch\n"},
 	} {
-		args := append([]string{"info", "-vocab", "5000"}, strings.Fields(c.flags)...)
+		args := append([]string{"info", "-vocab-size", "5000"}, strings.Fields(c.flags)...)
 		if o := mustRun(t, "", args...); !strings.Contains(o.stdout, c.want) {
 			t.Errorf("%s: want %q in\n%s", c.flags, c.want, o.stdout)
 		}
@@ -86,7 +86,7 @@ func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
 		"-attention-dropout 1":                    "-attention-dropout is 1, expected at least 0 and below 1",
 		"-table3":                                 "-table3 says all that there is to say",
 	} {
-		o := runTFM(t, "", append([]string{"info", "-vocab", "5000"}, strings.Fields(flags)...)...)
+		o := runTFM(t, "", append([]string{"info", "-vocab-size", "5000"}, strings.Fields(flags)...)...)
 		if o.code != 2 || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {
 			t.Errorf("%s: exit %d, %q; want %q", flags, o.code, o.stderr, want)
 		}

@@ -186,7 +186,7 @@ func TestSignalWhileAResumedRunReads(t *testing.T) {
 func TestSignalWhileTheDemoTranslates(t *testing.T) {
 	needSignal(t, syscall.SIGINT)
 	m := filepath.Join(t.TempDir(), "demo.safetensors")
-	c, stderr := tfm("demo", "-steps", "2", "-model", m), new(strings.Builder)
+	c, stderr := tfm("demo", "-steps", "2", "-o", m), new(strings.Builder)
 	c.Stderr = stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

@@ -72,8 +72,8 @@ func TestTokenizersAreReadWithoutTheWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	const text = "the red dog\n"
-	ids := mustRun(t, text, "vocab", "-tokenizer", path, "-encode").stdout
-	if want := mustRun(t, text, "vocab", "-tokenizer", toyModel(t), "-encode").stdout; ids != want {
+	ids := mustRun(t, text, "vocab", "-vocab", path, "-encode").stdout
+	if want := mustRun(t, text, "vocab", "-vocab", toyModel(t), "-encode").stdout; ids != want {
 		t.Errorf("encoded as %q, expected %q", ids, want)
 	}
 	if _, err := model.Load(path, false); err == nil {
@@ -99,14 +99,14 @@ func TestTrainNamesTheLanguages(t *testing.T) {
 	wantInfo(filepath.Join(strings.TrimSuffix(m, ".safetensors")+".ckpt", "step-00000002.safetensors"), "en to zh-Hant")
 	src, tgt := toyCorpus(t)
 	corpus := []string{"train", "-src", src, "-tgt", tgt}
-	mustRun(t, "", append(corpus, "-model", m, "-resume", "-steps", "3")...)
+	mustRun(t, "", append(corpus, "-o", m, "-resume", "-steps", "3")...)
 	wantInfo(m, "en to zh-Hant")
-	mustRun(t, "", append(corpus, "-model", m, "-resume", "-steps", "4", "-tgt-lang", "fr")...)
+	mustRun(t, "", append(corpus, "-o", m, "-resume", "-steps", "4", "-tgt-lang", "fr")...)
 	wantInfo(m, "en to fr")
 	tuned := filepath.Join(t.TempDir(), "tuned.safetensors")
-	mustRun(t, "", append(corpus, "-model", tuned, "-init", m, "-steps", "1", "-tokens", "300", "-max-len", "40", "-valid-every", "0")...)
+	mustRun(t, "", append(corpus, "-o", tuned, "-init", m, "-steps", "1", "-batch-tokens", "300", "-max-len", "40", "-valid-every", "0")...)
 	wantInfo(tuned, "en to fr")
-	mustRun(t, "", append(corpus, "-model", tuned, "-force", "-init", m, "-steps", "1", "-tokens", "300", "-max-len", "40", "-valid-every", "0", "-src-lang", "de")...)
+	mustRun(t, "", append(corpus, "-o", tuned, "-force", "-init", m, "-steps", "1", "-batch-tokens", "300", "-max-len", "40", "-valid-every", "0", "-src-lang", "de")...)
 	wantInfo(tuned, "de to fr")
 	mustFail(t, runTFM(t, "", append(args, "-force", "-tgt-lang", "en_US")...), 2, `-tgt-lang is "en_US", expected a language tag`)
 }

@@ -55,7 +55,7 @@ func TestOldCheckpoint(t *testing.T) {
 	if c.State != want {
 		t.Errorf("%s: state\n%+v, expected\n%+v", c.Path, c.State, want)
 	}
-	if o := c.Options; o.Tokens != 300 || o.Optimizer != train.OptimizerAdamW || o.EMA != 0.9 || o.Search.Beam != 1 || o.Search.MaxExtra != 50 {
+	if o := c.Options; o.BatchTokens != 300 || o.Optimizer != train.OptimizerAdamW || o.EMA != 0.9 || o.Search.Beam != 1 || o.Search.MaxExtra != 50 {
 		t.Errorf("%s: options %+v, expected 300 tokens, adamw, an EMA of 0.9, greedy search of at most 50 more", c.Path, o)
 	}
 	var args []string
@@ -63,7 +63,7 @@ func TestOldCheckpoint(t *testing.T) {
 		flag := strings.ReplaceAll(strings.TrimPrefix(side, "train."), "valid.", "valid-")
 		args = append(args, "-"+flag, filepath.Join(oldFiles, side))
 	}
-	mustRun(t, "", append(append([]string{"train"}, args...), "-model", m, "-resume", "-steps", "8")...)
+	mustRun(t, "", append(append([]string{"train"}, args...), "-o", m, "-resume", "-steps", "8")...)
 	got := loadModel(t, m)
 	old := loadModel(t, filepath.Join(oldFiles, "model.safetensors"))
 	if got.Model.Config != old.Model.Config || !bytes.Equal(got.Tokenizers["joint"], old.Tokenizers["joint"]) {

@@ -139,8 +139,8 @@ func (r *reporter) log() (*runlog.Run, error) {
 // name returns the name of the run's model file, or else of its folder.
 func (r *reporter) name(run *runlog.Run) string {
 	if len(run.Starts) > 0 {
-		if model := run.Starts[0].Settings["model"]; model != "" {
-			return strings.TrimSuffix(filepath.Base(model), ".safetensors")
+		if out := run.Starts[0].Settings["o"]; out != "" {
+			return strings.TrimSuffix(filepath.Base(out), ".safetensors")
 		}
 	}
 	path, err := filepath.Abs(r.run)

@@ -27,7 +27,7 @@ func TestTrainTranslateEval(t *testing.T) {
 	}
 
 	hyps := filepath.Join(t.TempDir(), "hyps")
-	o = mustRun(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-out", hyps)
+	o = mustRun(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-o", hyps)
 	var bleu float64
 	if _, err := fmt.Sscanf(o.stdout, "BLEU = %f", &bleu); err != nil || bleu < 90 {
 		t.Errorf("BLEU %v, %v:\n%s", bleu, err, o.stdout)
@@ -42,7 +42,7 @@ func TestTrainTranslateEval(t *testing.T) {
 	}
 	files := mustRun(t, "", "translate", "-model", m, "-batch", "7", "-threads", "1", toy.testSrc).stdout
 	if read(t, hyps) != files || strings.Count(files, "\n") != 49 {
-		t.Error("eval -out, and translate with other batches and threads, differ")
+		t.Error("eval -o, and translate with other batches and threads, differ")
 	}
 
 	info := mustRun(t, "", "info", "-model", m).stdout

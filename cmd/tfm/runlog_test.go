@@ -163,7 +163,7 @@ func TestLogIsOnDiskBeforeItsCheckpoint(t *testing.T) {
 		pairs.Add([]int32{3 + i%17, 3 + i%5}, []int32{3 + i%5, 3 + i%17})
 	}
 	o := train.OptionsFor("demo")
-	o.Tokens, o.MaxLen, o.ValidEvery, o.Steps, o.SaveEvery, o.Average = 50, 20, 0, 9, 3, 0
+	o.BatchTokens, o.MaxLen, o.ValidEvery, o.Steps, o.SaveEvery, o.Average = 50, 20, 0, 9, 3, 0
 	o.Dir = t.TempDir()
 	l := record.Log{Dir: o.Dir, Start: func() runlog.Start { return runlog.Start{} }, Warn: func(err error) { t.Error(err) }}
 	b := record.Board{Dir: t.TempDir(), Warn: func(err error) { t.Error(err) }}

@@ -27,7 +27,7 @@ var (
 // toySmall makes training take a moment: a step is some milliseconds, and three hundred learn the
 // toy.
 var toySmall = []string{"-preset", "demo", "-d-model", "32", "-d-ff", "64", "-heads", "2", "-encoder-layers", "1", "-decoder-layers", "1",
-	"-vocab-size", "320", "-tokens", "200", "-max-len", "40", "-peak", "0.005", "-warmup", "50", "-valid-every", "0", "-save-every", "0"}
+	"-vocab-size", "320", "-batch-tokens", "200", "-max-len", "40", "-lr", "0.005", "-warmup", "50", "-valid-every", "0", "-save-every", "0"}
 
 func toyCorpus(t *testing.T) (src, tgt string) {
 	t.Helper()
@@ -74,7 +74,7 @@ func makeToy(t *testing.T) {
 		toy.src, toy.tgt = put("train.en", &src), put("train.fr", &tgt)
 		toy.testSrc, toy.testTgt = put("test.en", &testSrc), put("test.fr", &testTgt)
 		toy.model = filepath.Join(toy.dir, "toy.safetensors")
-		toy.training = runTFM(t, "", append([]string{"train", "-src", toy.src, "-tgt", toy.tgt, "-model", toy.model, "-steps", "300"}, toySmall...)...)
+		toy.training = runTFM(t, "", append([]string{"train", "-src", toy.src, "-tgt", toy.tgt, "-o", toy.model, "-steps", "300"}, toySmall...)...)
 	})
 	if toy.training.code != 0 {
 		t.Fatalf("training the toy model: exit code %d\n%s", toy.training.code, toy.training.stderr)
@@ -87,6 +87,6 @@ func trainArgs(t *testing.T, more ...string) (args []string, model string) {
 	t.Helper()
 	src, tgt := toyCorpus(t)
 	model = filepath.Join(t.TempDir(), "m.safetensors")
-	args = append([]string{"train", "-src", src, "-tgt", tgt, "-model", model}, toySmall...)
+	args = append([]string{"train", "-src", src, "-tgt", tgt, "-o", model}, toySmall...)
 	return append(args, more...), model
 }

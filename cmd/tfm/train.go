@@ -29,11 +29,11 @@ func trainCommand() cli.Command {
 	return cli.Command{
 		Name:  "train",
 		Short: "train a model on pairs of sentences",
-		Usage: "-src F -tgt F [-valid-src F -valid-tgt F] -model OUT.safetensors [flags]",
+		Usage: "-src F -tgt F [-valid-src F -valid-tgt F] [-o OUT.safetensors] [flags]",
 		Example: `
-			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -preset tiny -time 15m -model en-de.safetensors
-			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -model en-de.safetensors -resume`,
-		Notes: `Line n of -tgt translates line n of -src; files may be gzipped. Without -tokenizer one is trained on them too, and
+			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -preset tiny -time 15m -o en-de.safetensors
+			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -o en-de.safetensors -resume`,
+		Notes: `Line n of -tgt translates line n of -src; files may be gzipped. Without -vocab one is trained on them too, and
 without validation files a small part of the pairs is held out. Checkpoints go to the folder OUT.ckpt, the model of
 the best validation to OUT.safetensors at the end. The tokens/s that are shown count source and target.
 
@@ -44,7 +44,7 @@ A file for -config has lines such as "steps = 5000", and # begins a comment. Wha
 the preset. What -dump-config prints of a run, made with the same files, gives the same weights.
 
 Ctrl-C (or SIGTERM) finishes the step, saves a checkpoint, says how to go on, and exits with 128 + the signal's number;
-a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -model and
+a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -o and
 the corpora, validation files included; the other settings are those of the run, and flags may repeat them. Only -steps, -time, -patience,
 -valid-every, -save-every, -keep, -average, -on-nan, -tensorboard and -threads may be changed. A -steps or -time that is already over ends
 the run and writes the model of the best validation.
@@ -129,8 +129,8 @@ func (t *trainer) checkFlags() error {
 	switch {
 	case t.TSV == "" && t.Src == "" && !t.Dump:
 		return cli.Usagef("-src and -tgt are missing")
-	case t.Model == "" && (!t.Dump || t.Resume):
-		return cli.Usagef("-model is missing, the file to write the model to")
+	case t.Out == "":
+		return cli.Usagef("-o is empty, the file to write the model to")
 	case t.Resume && t.Force:
 		return cli.Usagef("either -resume or -force")
 	}
@@ -141,11 +141,7 @@ func (t *trainer) checkFlags() error {
 	switch {
 	case t.Resume: // with the settings of the run, whatever they are
 		return nil
-	case init != "" && t.Tokenizer != "":
-		return cli.Usagef("either -init %s or -tokenizer: the model brings its own, and -vocab gives it others", init)
-	case init == "" && t.Vocab != "":
-		return cli.Usagef("-vocab is for a model that -init names; -tokenizer is for a new one")
-	case init == "" && t.Tokenizer == "":
+	case init == "" && t.Vocab == "":
 		if t.VocabSize < bpe.MinSize {
 			return cli.Usagef("-vocab-size %d: at least %d are needed, for 256 bytes and 3 special ids", t.VocabSize, bpe.MinSize)
 		}
@@ -163,7 +159,7 @@ func (t *trainer) checkFiles() error {
 			return err
 		}
 	}
-	if err := cli.CheckWritable(t.Model); err != nil {
+	if err := cli.CheckWritable(t.Out); err != nil {
 		return err
 	}
 	dir := t.CheckpointDir()
@@ -208,8 +204,8 @@ func (t *trainer) facts() (settings.Facts, error) {
 		facts.Resume, err = t.loadRun()
 	case t.Options.Init != "":
 		facts.Init, facts.Tokenizers, err = t.initialModel()
-	case t.Tokenizer != "":
-		facts.Tokenizers, err = t.loadTokenizers(t.Tokenizer)
+	case t.Vocab != "":
+		facts.Tokenizers, err = t.loadTokenizers(t.Vocab)
 	}
 	return facts, err
 }
@@ -225,14 +221,11 @@ func (t *trainer) loadRun() (*settings.Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range []struct{ name, path string }{{"tokenizer", t.Tokenizer}, {"vocab", t.Vocab}} {
-		if f.path == "" {
-			continue
-		}
-		if same, err := tokenizers.Same(tokens, f.path); err != nil {
+	if t.Vocab != "" {
+		if same, err := tokenizers.Same(tokens, t.Vocab); err != nil {
 			return nil, err
 		} else if !same {
-			return nil, cli.Usagef("-%s %s conflicts with the run to go on with: %s has another", f.name, f.path, c.Path)
+			return nil, cli.Usagef("-vocab %s conflicts with the run to resume: %s has other tokenizers", t.Vocab, c.Path)
 		}
 	}
 	t.resumed, t.tokens = c, &tokens
@@ -278,8 +271,8 @@ func (t *trainer) checkOverwrite() error {
 	if t.Force {
 		return nil
 	}
-	exists := t.Model
-	if _, err := os.Stat(t.Model); err != nil {
+	exists := t.Out
+	if _, err := os.Stat(t.Out); err != nil {
 		checkpoints, err := train.Checkpoints(t.Options.Dir)
 		if err != nil {
 			return err
@@ -313,7 +306,7 @@ func (t *trainer) train(ctx context.Context) error {
 		return err
 	}
 	job.Options.Entropies = t.TensorBoard != ""
-	log := &record.Log{Dir: t.Options.Dir, Model: t.Model, Warn: warn("its log"), Start: func() runlog.Start {
+	log := &record.Log{Dir: t.Options.Dir, Model: t.Out, Warn: warn("its log"), Start: func() runlog.Start {
 		t.Options.Tokenize = job.Options.Tokenize // which the text may have chosen
 		return runlog.Start{Version: version(), Settings: t.Flags().Values(), Vocabulary: job.Config.TgtVocab, Parameters: job.Config.CountParams(),
 			Threads: t.Threads, Kernels: mat.Kernel()}
@@ -350,7 +343,7 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 	default:
 		return err
 	}
-	if err := r.Save(t.Model); err != nil {
+	if err := r.Save(t.Out); err != nil {
 		return fmt.Errorf("%w; the weights are not lost, they are in %s: make room, then run %s", err, t.Options.Dir, t.resumeCommand())
 	}
 	return nil

@@ -17,14 +17,14 @@ func TestSeparateVocabularies(t *testing.T) {
 	if o := mustRun(t, "the dog\n", "translate", "-model", m); strings.Count(o.stdout, "\n") != 1 {
 		t.Errorf("translated to %q", o.stdout)
 	}
-	src := mustRun(t, "", "vocab", "-tokenizer", m, "-show").stdout
-	tgt := mustRun(t, "", "vocab", "-tokenizer", m, "-side", "target", "-show").stdout
+	src := mustRun(t, "", "vocab", "-vocab", m, "-show").stdout
+	tgt := mustRun(t, "", "vocab", "-vocab", m, "-side", "target", "-show").stdout
 	if src == tgt {
 		t.Error("the sides have one tokenizer")
 	}
 	mustRun(t, "", append(args, "-resume", "-steps", "4")...)
 	mustFail(t, runTFM(t, "", append(args, "-resume", "-tie", "none")...), 2, "-tie none", "-tie decoder")
-	other, _ := trainArgs(t, "-tokenizer", m, "-steps", "2")
+	other, _ := trainArgs(t, "-vocab", m, "-steps", "2")
 	mustRun(t, "", other...)
 	mustFail(t, runTFM(t, "", append(other, "-force", "-joint")...), 2, "-joint=true", m)
 	args, _ = trainArgs(t, "-joint=false", "-tie", "all")
@@ -58,18 +58,18 @@ func TestValidation(t *testing.T) {
 	mustFail(t, runTFM(t, "", append(args, "-resume", "-steps", "3", "-valid-every", "0")...), 1, "other training pairs", "held pairs out")
 	tsv := write(t, "pairs.tsv", "a dog\tun chien\na cat\tun chat\n")
 	model := filepath.Join(t.TempDir(), "m.safetensors")
-	o = mustRun(t, "", append([]string{"train", "-tsv", tsv, "-model", model, "-steps", "2"}, append(toySmall, "-valid-every", "1")...)...)
+	o = mustRun(t, "", append([]string{"train", "-tsv", tsv, "-o", model, "-steps", "2"}, append(toySmall, "-valid-every", "1")...)...)
 	if !strings.Contains(o.stderr, "too small to hold some out") {
 		t.Errorf("a corpus of two pairs:\n%s", o.stderr)
 	}
-	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-tsv", tsv, "-model", model), 2, "either -tsv or -src and -tgt")
-	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-valid-src", tsv, "-model", model), 2, "-valid-src and -valid-tgt belong together")
+	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-tsv", tsv, "-o", model), 2, "either -tsv or -src and -tgt")
+	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-valid-src", tsv, "-o", model), 2, "-valid-src and -valid-tgt belong together")
 }
 
 func TestLeftOutPairsAreCounted(t *testing.T) {
 	src := write(t, "src", "a dog\n"+strings.Repeat("a dog ", 100)+"\n\na cat\n")
 	tgt := write(t, "tgt", "un chien\nun chien\nun chat\nun chat\n")
-	args := append([]string{"train", "-src", src, "-tgt", tgt, "-model", filepath.Join(t.TempDir(), "m.safetensors"), "-steps", "1"}, toySmall...)
+	args := append([]string{"train", "-src", src, "-tgt", tgt, "-o", filepath.Join(t.TempDir(), "m.safetensors"), "-steps", "1"}, toySmall...)
 	o := mustRun(t, "", args...)
 	for _, want := range []string{"left out:         1 pairs with more than 40 pieces", "left out:         1 pairs with an empty side"} {
 		if !strings.Contains(o.stderr, want) {
@@ -97,7 +97,7 @@ func TestResume(t *testing.T) {
 
 	// Settings need not be repeated.
 	src, tgt := toyCorpus(t)
-	short := []string{"train", "-src", src, "-tgt", tgt, "-model", m2, "-resume", "-steps", "14"}
+	short := []string{"train", "-src", src, "-tgt", tgt, "-o", m2, "-resume", "-steps", "14"}
 	mustRun(t, "", short...)
 	mustRun(t, "", append(straight, "-resume", "-steps", "14")...)
 	if read(t, m1) != read(t, m2) {
@@ -109,7 +109,7 @@ func TestResume(t *testing.T) {
 		flags []string
 		wants []string
 	}{
-		{[]string{"-tokens", "300"}, []string{"-tokens 300", "-tokens 200", ckpt}},
+		{[]string{"-batch-tokens", "300"}, []string{"-batch-tokens 300", "-batch-tokens 200", ckpt}},
 		{[]string{"-d-model", "64"}, []string{"-d-model 64", "-d-model 32", ckpt}},
 		{[]string{"-preset", "tiny"}, []string{"conflicts", ckpt}},
 		{[]string{"-seed", "2"}, []string{"-seed 2", "-seed 1"}},
@@ -140,11 +140,11 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		wants []string
 	}{
 		{nil, []string{"optimizer:        adam, beta1 0.9, beta2 0.98, eps 1e-09; gradient's norm at most 1\n", "learning rate:    inverse-sqrt: up to 0.005 at step 50, then"}},
-		{[]string{"-optimizer", "adamw", "-schedule", "cosine", "-decay", "60", "-floor", "1e-4", "-accumulate", "2"},
+		{[]string{"-optimizer", "adamw", "-schedule", "cosine", "-decay-steps", "60", "-min-lr", "1e-4", "-accumulate", "2"},
 			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient's norm at most 1\n", "a step:           2 batches\n", "learning rate:    cosine: up to 0.005 at step 50, then along a cosine to 0.0001 at step 60\n"}},
-		{[]string{"-optimizer", "sgd", "-momentum", "0.99", "-schedule", "constant", "-warmup", "0", "-peak", "1e-3", "-clip", "0"},
+		{[]string{"-optimizer", "sgd", "-momentum", "0.99", "-schedule", "constant", "-warmup", "0", "-lr", "1e-3", "-clip-norm", "0"},
 			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from the first step, then constant\n"}},
-		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: up to 0.005 at step 50"}},
+		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay-steps", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: up to 0.005 at step 50"}},
 		{[]string{"-r-drop", "2", "-dropout", "0.1"}, []string{"R-Drop:           alpha 2\n"}},
 		{[]string{"-ema", "0.5", "-valid-every", "2"}, []string{"weights:          their moving average, decay 0.5\n"}},
 	} {
@@ -172,7 +172,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 func TestSchedulePaperTakesThePresetsPeakBack(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	m := filepath.Join(t.TempDir(), "m.safetensors")
-	o := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-model", m, "-preset", "demo", "-schedule", "paper", "-factor", "2", "-vocab-size", "320", "-steps", "1", "-valid-every", "0")
+	o := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "demo", "-schedule", "paper", "-factor", "2", "-vocab-size", "320", "-steps", "1", "-valid-every", "0")
 	if want := "learning rate:    paper: up to 0.00625 at step 800"; !strings.Contains(o.stderr, want) {
 		t.Errorf("not told: %q\n%s", want, o.stderr)
 	}
@@ -215,7 +215,7 @@ func TestTimeThatIsTooShortForAStep(t *testing.T) {
 
 func TestPeakAndFactorAreTwoWaysToSayOneThing(t *testing.T) {
 	args, _ := trainArgs(t, "-factor", "2")
-	mustFail(t, runTFM(t, "", args...), 2, "either -peak or -factor")
+	mustFail(t, runTFM(t, "", args...), 2, "either -lr or -factor")
 }
 
 // The validation's BLEU cuts text as suits its language. The choice is shown, logged and kept by a

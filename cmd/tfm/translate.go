@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 
@@ -20,7 +22,7 @@ func translateCommand() cli.Command {
 	return cli.Command{
 		Name:  "translate",
 		Short: "translate lines of text",
-		Usage: "-model M [flags] [FILE...]",
+		Usage: "[-model M] [flags] [FILE...]",
 		Example: `
 			tfm translate -model en-de.safetensors < in.en > out.de
 			tail -f log | tfm translate -model en-de.safetensors -beam 1
@@ -41,7 +43,7 @@ With -sample each piece is drawn from the model's distribution: its logits are d
 probable pieces stay, and of these the fewest that have -top-p of the probability. What is drawn for a sentence depends on
 the seed and on how many sentences come before it, not on what they are. With -nbest there are so many draws, which may be equal.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			path := f.String("model", "", "model `file`")
+			path := modelFlag(f)
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			f.IntVar(&search.NBest, "nbest", 0, "translations to list for each line, at most as many as the beam, or 64 with -sample; 0 is the best alone, without score")
 			f.BoolVar(&search.Sample, "sample", false, "draw translations by chance instead of searching for the most probable")
@@ -54,9 +56,6 @@ the seed and on how many sentences come before it, not on what they are. With -n
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(ctx context.Context, args []string) error {
-				if *path == "" {
-					return cli.Usagef("-model is missing")
-				}
 				if *batch < 1 || *batch > 1<<20 {
 					return cli.Usagef("-batch %d: must be 1 to %d", *batch, 1<<20)
 				}
@@ -72,6 +71,9 @@ the seed and on how many sentences come before it, not on what they are. With -n
 				if err := cli.CheckThreads(threads); err != nil {
 					return err
 				}
+				if err := checkModel(*path); err != nil {
+					return err
+				}
 				t, err := translate.Open(*path, translate.Options{Threads: threads, Concurrent: 1})
 				if err != nil {
 					return err
@@ -85,6 +87,19 @@ the seed and on how many sentences come before it, not on what they are. With -n
 			}
 		},
 	}
+}
+
+// modelFlag declares -model of a command that translates.
+func modelFlag(f *cli.Flags) *string {
+	return f.String("model", settings.DefaultModel, "model `file`")
+}
+
+// checkModel reports a model file that does not exist, and how to get one.
+func checkModel(path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s does not exist: make it with 'tfm train -o %s', or name a model with -model", path, cli.ShellWord(path))
+	}
+	return nil
 }
 
 // inputLines reads the lines of files, or of standard input if there are none.

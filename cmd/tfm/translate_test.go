@@ -72,7 +72,7 @@ func TestTranslateGoesOnBehindABadLine(t *testing.T) {
 
 	src, tgt := toyCorpus(t)
 	damaged := write(t, "damaged", strings.Replace(read(t, src), "\n", "\n\xff", 1))
-	mustFail(t, runTFM(t, "", "train", "-src", damaged, "-tgt", tgt, "-model", filepath.Join(t.TempDir(), "m")), 1, damaged+":2: invalid UTF-8")
+	mustFail(t, runTFM(t, "", "train", "-src", damaged, "-tgt", tgt, "-o", filepath.Join(t.TempDir(), "m")), 1, damaged+":2: invalid UTF-8")
 }
 
 // The eleventh warning of a kind and those after it are counted.

@@ -21,18 +21,18 @@ func versionCommand() cli.Command {
 		Example: "tfm version -v",
 		Notes: `The environment variable TFM_CPU chooses other kernels than the best ones that the processor can run, and
 GODEBUG=cpu.NAME=off hides one of its extensions from them. With -v, "processor" is the extensions it has of those that
-kernels are written for, and "in force" those that the chosen kernels use.`,
+kernels are written for, and "in use" those that the chosen kernels use.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			verbose := f.Bool("v", false, "show the kernels in force and the processor's features too")
+			verbose := f.Bool("v", false, "show the kernels in use and the processor's features too")
 			return func(_ context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
 				text := fmt.Sprintf("tfm %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				if *verbose {
-					inForce, has := features()
-					text += fmt.Sprintf("kernels:   %s, bf16 %s, int8 %s\nin force:  %s\nprocessor: %s\nthreads:   %d\n",
-						mat.Kernel(), mat.KernelBF16(), mat.KernelInt8(), inForce, has, runtime.GOMAXPROCS(0))
+					used, has := features()
+					text += fmt.Sprintf("kernels:   %s, bf16 %s, int8 %s\nin use:    %s\nprocessor: %s\nthreads:   %d\n",
+						mat.Kernel(), mat.KernelBF16(), mat.KernelInt8(), used, has, runtime.GOMAXPROCS(0))
 				}
 				_, err := os.Stdout.WriteString(text)
 				return err
@@ -59,16 +59,16 @@ func version() string {
 	return v
 }
 
-// features names the extensions that the kernels in force use, and those that the processor has.
-func features() (inForce, has string) {
-	var used, there []string
+// features lists the extensions that the kernels in use need, and those that the processor has.
+func features() (used, has string) {
+	var inUse, all []string
 	for _, f := range mat.Features() {
 		if f.InUse {
-			used = append(used, f.Name)
+			inUse = append(inUse, f.Name)
 		}
 		if f.Has {
-			there = append(there, f.Name)
+			all = append(all, f.Name)
 		}
 	}
-	return cmp.Or(strings.Join(used, " "), "none"), cmp.Or(strings.Join(there, " "), "none")
+	return cmp.Or(strings.Join(inUse, " "), "none"), cmp.Or(strings.Join(all, " "), "none")
 }

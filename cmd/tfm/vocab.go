@@ -23,17 +23,17 @@ func vocabCommand() cli.Command {
 	return cli.Command{
 		Name:  "vocab",
 		Short: "train a tokenizer, or look at what one does",
-		Usage: "-o F [-size N] FILE... | -tokenizer F -show|-encode|-pieces|-decode [FILE...]",
+		Usage: "-o F [-vocab-size N] FILE... | -vocab F -show|-encode|-pieces|-decode [FILE...]",
 		Example: `
-			tfm vocab -o joint.bpe -size 8000 train.en train.de
-			echo 'Ein Hund.' | tfm vocab -tokenizer joint.bpe -pieces`,
+			tfm vocab -o joint.bpe -vocab-size 8000 train.en train.de
+			echo 'Ein Hund.' | tfm vocab -vocab joint.bpe -pieces`,
 		Notes: `A tokenizer is a byte-level byte-pair encoding: every text can be encoded and comes back exactly.
 'tfm train' makes its own unless it is given one; both files of a language pair make a joint vocabulary.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var v vocabSettings
 			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
-			f.IntVar(&v.size, "size", 8000, "pieces, of which 259 are fixed: padding, begin, end and the bytes")
-			f.StringVar(&v.tokenizer, "tokenizer", "", "tokenizer or model `file` to look at, instead of training one")
+			f.IntVar(&v.size, "vocab-size", 8000, "pieces, of which 259 are fixed: padding, begin, end and the bytes")
+			f.StringVar(&v.tokenizer, "vocab", "", "tokenizer or model `file` to look at, instead of training one")
 			f.StringVar(&v.side, "side", "source", "which tokenizer of a model that has two: source or target")
 			f.BoolVar(&v.show, "show", false, "print all pieces with their numbers")
 			f.BoolVar(&v.encode, "encode", false, "print the text of the files, or of standard input, as numbers")
@@ -61,11 +61,11 @@ func (v *vocabSettings) run(_ context.Context, args []string) error {
 	case modes != 1:
 		return cli.Usagef("one of -o, -show, -encode, -pieces and -decode is needed")
 	case v.out != "" && v.tokenizer != "":
-		return cli.Usagef("-o trains a tokenizer, -tokenizer names one that is there already")
+		return cli.Usagef("-o trains a tokenizer, -vocab names one that exists")
 	case v.out != "":
 		return v.train(args)
 	case v.tokenizer == "":
-		return cli.Usagef("-tokenizer is missing")
+		return cli.Usagef("-vocab is missing")
 	case v.side != "source" && v.side != "target":
 		return cli.Usagef("-side %q: must be source or target", v.side)
 	}
@@ -149,7 +149,7 @@ func (v *vocabSettings) train(files []string) error {
 		return cli.Usagef("no files to train on")
 	}
 	if v.size < bpe.MinSize {
-		return cli.Usagef("-size %d: at least %d are needed, for 256 bytes and 3 special ids", v.size, bpe.MinSize)
+		return cli.Usagef("-vocab-size %d: at least %d are needed, for 256 bytes and 3 special ids", v.size, bpe.MinSize)
 	}
 	if err := cli.CheckWritable(v.out); err != nil {
 		return err

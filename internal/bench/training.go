@@ -63,11 +63,11 @@ func (w Training) Steps(p *mat.Pool) iter.Seq2[Step, error] {
 		m.AllocForTraining()
 		m.Init(1)
 		o := train.DefaultOptions()
-		o.Steps, o.Tokens, o.ValidEvery = 1<<30, w.BatchTokens, 0
-		o.MaxLen, o.BF16 = min(o.MaxLen, o.Tokens-1), w.BF16
+		o.Steps, o.BatchTokens, o.ValidEvery = 1<<30, w.BatchTokens, 0
+		o.MaxLen, o.BF16 = min(o.MaxLen, o.BatchTokens-1), w.BF16
 		pairs := pairsOf(w.Lengths, w.Config.SrcVocab)
 		// the run's batches, to count their tokens
-		same, err := train.NewBatches(pairs, o.Tokens, o.MaxLen, o.Seed)
+		same, err := train.NewBatches(pairs, o.BatchTokens, o.MaxLen, o.Seed)
 		if err != nil {
 			yield(Step{}, err)
 			return

@@ -37,8 +37,8 @@ func main() {
 	vocab := flag.Int("vocab-size", 8000, "pieces of the joint vocabulary")
 	threads := flag.Int("threads", 1, "threads")
 	flag.IntVar(&o.Steps, "steps", 200, "steps")
-	flag.IntVar(&o.Tokens, "tokens", 4096, "target tokens of a batch, at most")
-	flag.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup")
+	flag.IntVar(&o.BatchTokens, "batch-tokens", 4096, "limit of target tokens in a batch")
+	flag.Float64Var(&o.LR, "lr", o.LR, "peak learning rate")
 	flag.IntVar(&o.Warmup, "warmup", o.Warmup, "steps of warmup")
 	flag.Parse()
 	if flag.NArg() != 3 {
@@ -61,7 +61,7 @@ func main() {
 	m.Init(o.Seed)
 	check(model.File{Model: m}.Save(filepath.Join(dir, "initial.safetensors")))
 
-	batches := must(train.NewBatches(pairs, o.Tokens, o.MaxLen, o.Seed))
+	batches := must(train.NewBatches(pairs, o.BatchTokens, o.MaxLen, o.Seed))
 	file, rate := create(dir, "batches.jsonl"), o.LearningRate(c.DModel)
 	var b model.Batch
 	var rates []float64
@@ -80,14 +80,14 @@ func main() {
 	}
 	file.close()
 	settings := create(dir, "settings.json")
-	settings.json(map[string]any{"rates": rates, "clip": o.Clip, "beta1": o.Beta1, "beta2": o.Beta2, "eps": o.Eps})
+	settings.json(map[string]any{"rates": rates, "clip_norm": o.ClipNorm, "beta1": o.Beta1, "beta2": o.Beta2, "eps": o.Eps})
 	settings.close()
 
 	check(os.MkdirAll(filepath.Join(dir, "tfm"), 0o777))
 	events := must(runlog.Create(filepath.Join(dir, "tfm", runlog.FileName)))
 	events.Start(runlog.Start{Time: time.Now(), Version: "tfm", TrainPairs: pairs.Len(), Vocabulary: *vocab, Parameters: m.Params.Count(),
 		Threads: *threads, Kernels: mat.Kernel(), Settings: runlog.Settings{"preset": "tiny", "dropout": "0",
-			"tokens": fmt.Sprint(o.Tokens), "peak": fmt.Sprint(o.Peak), "warmup": fmt.Sprint(o.Warmup)}})
+			"batch-tokens": fmt.Sprint(o.BatchTokens), "lr": fmt.Sprint(o.LR), "warmup": fmt.Sprint(o.Warmup)}})
 	pool := mat.NewPool(*threads)
 	defer pool.Close()
 	result := must(train.Run(context.Background(), m, pool, train.Data{Train: pairs}, o, func(e train.Event) { check(e.Log(events)) }))

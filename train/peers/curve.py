@@ -113,7 +113,7 @@ def train(folder, dtype, threads, steps):
             loss, nll, correct, tokens = model.loss(json.loads(line))
             adam.zero_grad()
             (loss / tokens).backward()
-            norm = torch.nn.utils.clip_grad_norm_(weights, settings["clip"]).item()
+            norm = torch.nn.utils.clip_grad_norm_(weights, settings["clip_norm"]).item()
             adam.param_groups[0]["lr"] = rate
             adam.step()
             print(json.dumps({"event": "step", "step": step, "elapsed": time.perf_counter() - begun, "loss": loss.item() / tokens,

@@ -6,7 +6,7 @@
 #
 # PYTHON is a Python with torch, numpy and safetensors (python3 unless told), THREADS how many threads all may use (1). PyTorch runs in
 # float32, and in float64 to tell what of the difference is rounding's: at the preset's rate PyTorch's own two curves are as far
-# apart after 150 steps (1.5e-3) as either is from tfm's. The paper's rate is -peak 1.4e-3 -warmup 4000. The logs are
+# apart after 150 steps (1.5e-3) as either is from tfm's. The paper's rate is -lr 1.4e-3 -warmup 4000. The logs are
 # DIR/tfm, DIR/pytorch-float32 and DIR/pytorch-float64, as `tfm train` writes them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

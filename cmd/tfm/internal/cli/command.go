@@ -18,6 +18,8 @@ type Command struct {
 	Example string // lines to copy
 	Notes   string // further paragraphs of the help
 
+	FlagsAnywhere bool // flags may follow arguments
+
 	// Setup declares the flags on f and returns what runs once they are parsed, with the arguments
 	// after them.
 	Setup func(f *Flags) func(ctx context.Context, args []string) error
@@ -64,10 +66,20 @@ func (p Program) find(name string) (Command, bool) {
 func (p Program) run(ctx context.Context, c Command, args []string) error {
 	f := NewFlags()
 	act := c.Setup(f)
-	if err := f.set.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return p.writeHelp(os.Stdout, c)
-	} else if err != nil {
-		return UsageError{err.Error()}
+	var operands []string
+	for rest := args; ; rest = f.set.Args()[1:] {
+		if err := f.set.Parse(rest); errors.Is(err, flag.ErrHelp) {
+			return p.writeHelp(os.Stdout, c)
+		} else if err != nil {
+			return UsageError{err.Error()}
+		}
+		if !c.FlagsAnywhere || f.set.NArg() == 0 {
+			break
+		}
+		operands = append(operands, f.set.Arg(0))
+	}
+	if c.FlagsAnywhere {
+		return act(ctx, operands)
 	}
 	if err := flagsFirst(args, f.set.Args()); err != nil {
 		return err

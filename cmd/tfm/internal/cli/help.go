@@ -12,11 +12,13 @@ import (
 // HelpCommand returns the command "help" of the program that p returns.
 func HelpCommand(p func() Program) Command {
 	return Command{
-		Name:    "help",
-		Short:   "show what tfm can do, or one command's flags",
-		Usage:   "[COMMAND]",
-		Example: "tfm help train",
-		Setup: func(*Flags) func(context.Context, []string) error {
+		Name:          "help",
+		Short:         "show what tfm can do, or one command's flags",
+		Usage:         "[-all] [COMMAND]",
+		Example:       "tfm help train",
+		FlagsAnywhere: true,
+		Setup: func(f *Flags) func(context.Context, []string) error {
+			f.Bool("all", false, "show all flags of the command")
 			return func(_ context.Context, args []string) error { return p().help(args) }
 		},
 	}

@@ -115,7 +115,7 @@ func (r *Run) given(name string) Origin {
 type Facts struct {
 	Resume     *Trained    // the newest checkpoint, with Run.Resume
 	Init       *Trained    // the model that Options.Init names
-	Tokenizers *Tokenizers // those that Run.Tokenizer, Run.Vocab or Options.Init names
+	Tokenizers *Tokenizers // those that Run.Vocab or Options.Init names
 }
 
 // Trained is a model or a checkpoint.
@@ -251,7 +251,7 @@ func resume(layers []Layer, named *Run, c *Trained) (*Run, error) {
 	}
 	before := r.flags.Values()
 	r.Options.Dir, r.Options.Resume = r.CheckpointDir(), true
-	if most := max(c.Config.SrcVocab, c.Config.TgtVocab); r.given("vocab-size") != Default && r.Tokenizer == "" && named.Options.Init == "" && r.VocabSize < most {
+	if most := max(c.Config.SrcVocab, c.Config.TgtVocab); r.given("vocab-size") != Default && r.Vocab == "" && named.Options.Init == "" && r.VocabSize < most {
 		return nil, conflict("vocab-size", fmt.Sprint(r.VocabSize), fmt.Sprint(most), c.Path)
 	}
 	if r.given("joint") < r.tokenizersGiven() {

@@ -51,8 +51,8 @@ func TestResolve(t *testing.T) {
 		want                string // "name=value:origin …", or after "error " a part of the error
 	}{
 		// Which layer decides.
-		{"the program's defaults", "", "", "", Facts{}, "preset=tiny:default d-model=128:default tokens=1500:default seed=1:default"},
-		{"a preset sets model and options", "", "", "preset=base", Facts{}, "preset=base:command-line d-model=512:default tokens=4096:default save-every=1000:default"},
+		{"the program's defaults", "", "", "", Facts{}, "preset=tiny:default d-model=128:default batch-tokens=1500:default seed=1:default"},
+		{"a preset sets model and options", "", "", "preset=base", Facts{}, "preset=base:command-line d-model=512:default batch-tokens=4096:default save-every=1000:default"},
 		{"a recipe overrides its preset", "dropout=0.15 steps=7", "", "", Facts{}, "dropout=0.15:recipe steps=7:recipe d-model=128:default"},
 		{"a file overrides a recipe", "dropout=0.15 steps=7", "steps=8", "", Facts{}, "dropout=0.15:recipe steps=8:file"},
 		{"the command line overrides a file", "steps=7", "steps=8 seed=2", "steps=9", Facts{}, "steps=9:command-line seed=2:file"},
@@ -61,15 +61,15 @@ func TestResolve(t *testing.T) {
 		{"no such preset", "", "", "preset=huge", Facts{}, "error unknown preset \"huge\"; there are base, big"},
 		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error and the recipes multi30k"},
 		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: invalid value "sideways" for norm`},
-		{"the checkpoints' folder", "", "", "model=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
+		{"the checkpoints' folder", "", "", "o=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
 
 		// Tokenizers.
-		{"tokenizers say whether they are joint", "", "", "tokenizer=t.bpe", Facts{Tokenizers: separate}, "joint=false:derived tie=decoder:derived"},
-		{"joint tokenizers", "", "", "tokenizer=t.bpe", Facts{Tokenizers: joint}, "joint=true:default tie=all:default"},
-		{"as directly as -joint, which is another", "", "", "tokenizer=t.bpe joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
-		{"as directly as -joint, which is the same", "", "", "tokenizer=t.bpe joint=false", Facts{Tokenizers: separate}, "joint=false:command-line"},
-		{"more directly than -joint", "joint=true", "", "tokenizer=t.bpe", Facts{Tokenizers: separate}, "joint=false:derived"},
-		{"less directly than -joint", "", "tokenizer=t.bpe", "joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
+		{"tokenizers say whether they are joint", "", "", "vocab=t.bpe", Facts{Tokenizers: separate}, "joint=false:derived tie=decoder:derived"},
+		{"joint tokenizers", "", "", "vocab=t.bpe", Facts{Tokenizers: joint}, "joint=true:default tie=all:default"},
+		{"as directly as -joint, which is another", "", "", "vocab=t.bpe joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
+		{"as directly as -joint, which is the same", "", "", "vocab=t.bpe joint=false", Facts{Tokenizers: separate}, "joint=false:command-line"},
+		{"more directly than -joint", "joint=true", "", "vocab=t.bpe", Facts{Tokenizers: separate}, "joint=false:derived"},
+		{"less directly than -joint", "", "vocab=t.bpe", "joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
 
 		// The embeddings and the output projection.
 		{"no joint vocabulary, no shared matrix", "", "", "joint=false", Facts{}, "tie=decoder:derived output-bias=false:default"},
@@ -82,16 +82,16 @@ func TestResolve(t *testing.T) {
 		{"a shared one has none", "output-bias=true", "", "tie=decoder", Facts{}, "output-bias=false:derived"},
 
 		// The learning rate.
-		{"-factor over a peak", "peak=0.003 schedule=inverse-sqrt", "", "factor=2", Facts{}, "peak=0:derived factor=2:command-line schedule=paper:derived"},
-		{"-factor over a preset's peak", "", "", "factor=2", Facts{}, "peak=0:derived schedule=paper:derived"},
-		{"-factor beside -peak", "", "", "factor=2 peak=0.1", Facts{}, "error either -peak or -factor"},
-		{"-factor 1 beside -peak", "", "peak=0.003 factor=1", "factor=2", Facts{}, "peak=0:derived schedule=paper:derived"},
-		{"-peak over a factor", "", "factor=2", "peak=0.003", Facts{}, "peak=0.003:command-line schedule=inverse-sqrt:derived"},
-		{"the paper's schedule over a peak", "", "peak=0.003", "schedule=paper", Facts{}, "peak=0:derived schedule=paper:command-line"},
-		{"-peak over the paper's schedule", "", "schedule=paper peak=0", "peak=0.003", Facts{}, "peak=0.003:command-line schedule=inverse-sqrt:derived"},
-		{"-decay over a schedule without an end", "schedule=inverse-sqrt", "", "decay=200000", Facts{}, "schedule=linear:derived"},
-		{"-decay with a schedule that has one", "schedule=cosine decay=150000", "", "decay=200000", Facts{}, "schedule=cosine:recipe"},
-		{"-decay alone", "", "", "decay=200000", Facts{}, "schedule=linear:derived"},
+		{"-factor over a peak", "lr=0.003 schedule=inverse-sqrt", "", "factor=2", Facts{}, "lr=0:derived factor=2:command-line schedule=paper:derived"},
+		{"-factor over a preset's peak", "", "", "factor=2", Facts{}, "lr=0:derived schedule=paper:derived"},
+		{"-factor beside -lr", "", "", "factor=2 lr=0.1", Facts{}, "error either -lr or -factor"},
+		{"-factor 1 beside -lr", "", "lr=0.003 factor=1", "factor=2", Facts{}, "lr=0:derived schedule=paper:derived"},
+		{"-lr over a factor", "", "factor=2", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=inverse-sqrt:derived"},
+		{"the paper's schedule over a peak", "", "lr=0.003", "schedule=paper", Facts{}, "lr=0:derived schedule=paper:command-line"},
+		{"-lr over the paper's schedule", "", "schedule=paper lr=0", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=inverse-sqrt:derived"},
+		{"-decay-steps over a schedule without an end", "schedule=inverse-sqrt", "", "decay-steps=200000", Facts{}, "schedule=linear:derived"},
+		{"-decay-steps with a schedule that has one", "schedule=cosine decay-steps=150000", "", "decay-steps=200000", Facts{}, "schedule=cosine:recipe"},
+		{"-decay-steps alone", "", "", "decay-steps=200000", Facts{}, "schedule=linear:derived"},
 
 		// The optimizer.
 		{"adamw has a weight decay", "", "", "optimizer=adamw", Facts{}, "weight-decay=0.01:derived"},
@@ -116,8 +116,8 @@ func TestResolve(t *testing.T) {
 		{"no language", "", "", "tgt-lang=en_US", Facts{}, `error -tgt-lang is "en_US"`},
 
 		// A model to begin with.
-		{"its configuration, and the options of its size", "", "", "init=old", init("small", nil), "preset=small:init d-model=256:init tokens=2000:default"},
-		{"a size of no preset", "", "", "init=old", init("small", func(t *Trained) { t.Config.DFF = 999 }), "preset=tiny:init d-ff=999:init tokens=1500:default"},
+		{"its configuration, and the options of its size", "", "", "init=old", init("small", nil), "preset=small:init d-model=256:init batch-tokens=2000:default"},
+		{"a size of no preset", "", "", "init=old", init("small", func(t *Trained) { t.Config.DFF = 999 }), "preset=tiny:init d-ff=999:init batch-tokens=1500:default"},
 		{"what no weight depends on may change", "", "", "init=old dropout=0.2", init("small", nil), "dropout=0.2:command-line d-model=256:init"},
 		{"nothing else", "", "norm=pre", "init=old", init("small", nil), "error -norm pre conflicts with the model to begin with: -norm post in old.safetensors"},
 		{"a preset must be the model's", "", "", "init=old preset=tiny", init("small", nil), "error conflicts with the model to begin with"},
@@ -130,7 +130,7 @@ func TestResolve(t *testing.T) {
 		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len 41: at most 40"},
 
 		// A run to go on with.
-		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256:checkpoint tokens=2000:checkpoint steps=100000:checkpoint joint=true:checkpoint"},
+		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256:checkpoint batch-tokens=2000:checkpoint steps=100000:checkpoint joint=true:checkpoint"},
 		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 on-nan=skip valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=6:checkpoint on-nan=skip:command-line"},
 		{"nothing else", "", "", "resume=true dropout=0.2", resume("small", nil), "error -dropout 0.2 conflicts with the run to go on with: -dropout 0.1 in old.safetensors"},
 		{"what it is already may be given", "", "", "resume=true dropout=0.1 preset=small", resume("small", nil), "dropout=0.1:command-line preset=small:command-line d-model=256:checkpoint"},
@@ -143,7 +143,7 @@ func TestResolve(t *testing.T) {
 		{"the vocabulary that it was to have", "", "", "resume=true vocab-size=9000", resume("small", nil), "vocab-size=9000:command-line"},
 		{"separate vocabularies", "", "", "resume=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false:checkpoint tie=decoder:checkpoint"},
 		{"-joint that it has not", "", "", "resume=true joint=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "error -joint true conflicts"},
-		{"-joint of a file below the tokenizers", "", "joint=true", "resume=true tokenizer=t.bpe", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false:derived"},
+		{"-joint of a file below the tokenizers", "", "joint=true", "resume=true vocab=t.bpe", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false:derived"},
 		{"its preset with separate vocabularies", "", "", "resume=true preset=small joint=false", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "tie=decoder:derived"},
 		{"the model that it began with", "", "", "resume=true", resume("small", func(t *Trained) { t.Options.Init = "first" }), "init=first:checkpoint"},
 		{"another one", "", "", "resume=true init=second", resume("small", func(t *Trained) { t.Options.Init = "first" }), "error -init second conflicts with the run to go on with: -init first"},
@@ -185,10 +185,10 @@ func TestResolveLengths(t *testing.T) {
 		want  int // most tokens of the model
 	}{
 		{"max-len=100", Facts{}, 1024},
-		{"max-len=2000 tokens=3000", Facts{}, 2001},
+		{"max-len=2000 batch-tokens=3000", Facts{}, 2001},
 		{"max-len=100 positions=learned", Facts{}, 101},
 		{"max-len=100 init=old", Facts{Init: trained("tiny", func(t *Trained) { t.Config.MaxLen = 3000 })}, 3000},
-		{"max-len=20 tokens=300 init=old", Facts{Init: trained("E", func(t *Trained) { t.Config.MaxLen = 41 })}, 41},
+		{"max-len=20 batch-tokens=300 init=old", Facts{Init: trained("E", func(t *Trained) { t.Config.MaxLen = 41 })}, 41},
 		{"resume=true", Facts{Resume: trained("tiny", func(t *Trained) { t.Config.MaxLen = 77 })}, 77},
 	} {
 		layers := []Layer{layer(CommandLine, c.typed)}
@@ -205,7 +205,7 @@ func TestResolveLengths(t *testing.T) {
 
 func TestCheckpointDir(t *testing.T) {
 	for file, want := range map[string]string{"en-de.safetensors": "en-de.ckpt", "models/en-de": "models/en-de.ckpt", "": ".ckpt"} {
-		if found := (&Run{Model: file}).CheckpointDir(); found != want {
+		if found := (&Run{Out: file}).CheckpointDir(); found != want {
 			t.Errorf("%q: %q, expected %q", file, found, want)
 		}
 	}

@@ -14,8 +14,8 @@ const usualWeightDecay = 0.01
 
 // notInCheckpoint are the settings that a checkpoint does not have: files, where settings come
 // from, and the machine.
-var notInCheckpoint = set("src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "model", "resume", "force", "preset", "config", "dump-config",
-	"tokenizer", "vocab", "vocab-size", "tensorboard", "threads")
+var notInCheckpoint = set("src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
+	"vocab", "vocab-size", "tensorboard", "threads")
 
 // changeable are the settings of a checkpoint that a resumed run may change, because no weight
 // depends on them.
@@ -47,7 +47,7 @@ func (r *Run) joint(t *Tokenizers) error {
 
 // tokenizersGiven returns the highest layer that says which tokenizers there are.
 func (r *Run) tokenizersGiven() Origin {
-	return max(r.given("joint"), r.given("tokenizer"), r.given("vocab"), r.given("init"))
+	return max(r.given("joint"), r.given("vocab"), r.given("init"))
 }
 
 // outputBias: an output projection of its own has a bias, unless -output-bias says otherwise as
@@ -78,15 +78,15 @@ func (r *Run) optionRules() error {
 	over := func(name, other string) bool {
 		return r.given(name) > r.given(other) && !(o.Resume && r.given(other) == Default)
 	}
-	if level := r.given("factor"); level > Default && level == r.given("peak") && o.Peak != 0 && o.Factor != 1 {
-		return cli.Usagef("either -peak or -factor")
+	if level := r.given("factor"); level > Default && level == r.given("lr") && o.LR != 0 && o.Factor != 1 {
+		return cli.Usagef("either -lr or -factor")
 	}
-	if over("factor", "peak") || over("schedule", "peak") && o.Schedule == train.SchedulePaper {
-		o.Peak = 0
+	if over("factor", "lr") || over("schedule", "lr") && o.Schedule == train.SchedulePaper {
+		o.LR = 0
 	}
-	if over("peak", "schedule") && o.Schedule == train.SchedulePaper ||
-		over("factor", "schedule") && o.Schedule == train.ScheduleInverseSqrt && o.Peak == 0 ||
-		over("decay", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
+	if over("lr", "schedule") && o.Schedule == train.SchedulePaper ||
+		over("factor", "schedule") && o.Schedule == train.ScheduleInverseSqrt && o.LR == 0 ||
+		over("decay-steps", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
 		o.Schedule = "" // the one that goes with them
 	}
 	if over("optimizer", "weight-decay") {

@@ -16,14 +16,13 @@ type Run struct {
 	Src, Tgt, TSV                string // the training pairs
 	ValidSrc, ValidTgt, ValidTSV string // the validation pairs
 	SrcLang, TgtLang             string // BCP 47; "" if unknown
-	Model                        string // the file to write the model to
+	Out                          string // the file to write the model to
 	Resume, Force                bool
 
 	Preset string // or recipe
 	Config model.Config
 
-	Tokenizer string // the file of tokenizers for a new model
-	Vocab     string // the file of other tokenizers for the model of Options.Init
+	Vocab     string // the file of tokenizers, also for the model of Options.Init; "" trains or keeps them
 	VocabSize int
 	Joint     bool
 
@@ -41,6 +40,9 @@ type Run struct {
 // defaultPreset is the preset of a run that names none.
 const defaultPreset = "tiny"
 
+// DefaultModel is the model file of a command line that names none.
+const DefaultModel = "model.safetensors"
+
 // NewRun returns the settings of a run that names none, and declares its flags on f.
 func NewRun(f *cli.Flags) *Run {
 	r := &Run{flags: f, Options: train.OptionsFor(defaultPreset)}
@@ -57,7 +59,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` with both, instead of -valid-src and -valid-tgt")
 	f.StringVar(&r.SrcLang, "src-lang", "", "`language` of the source as a BCP 47 tag, such as en or zh-Hant, for the model file")
 	f.StringVar(&r.TgtLang, "tgt-lang", "", "`language` of the target")
-	f.StringVar(&r.Model, "model", "", "`file` to write the model to")
+	f.StringVar(&r.Out, "o", DefaultModel, "`file` to write the model to")
 	f.BoolVar(&r.Resume, "resume", false, "go on from the newest checkpoint in OUT.ckpt")
 	f.BoolVar(&r.Force, "force", false, "replace a model and checkpoints that are there already")
 
@@ -87,14 +89,13 @@ func NewRun(f *cli.Flags) *Run {
 	f.Group("First weights")
 	f.Var(initValue{&r.Config.Start, &r.Options.Init}, "init", StartUsage+";\n"+
 		"or a model or checkpoint whose weights to begin with, and whose configuration and tokenizers to take")
-	f.StringVar(&r.Vocab, "vocab", "", "`file` with other tokenizers, as of -tokenizer, for the model of -init: pieces that both have keep what they have learned")
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "what the first weights, the order of the pairs and dropout are drawn from")
 
 	f.Group("Tokenizer and batches")
-	f.StringVar(&r.Tokenizer, "tokenizer", "", "tokenizer `file` from 'tfm vocab', or a model whose tokenizers to use; none trains them")
+	f.StringVar(&r.Vocab, "vocab", "", "`file` that 'tfm vocab' wrote, or a model whose tokenizers to use; none trains them. With -init the model's new tokenizers:\npieces that both have keep their embeddings")
 	f.IntVar(&r.VocabSize, "vocab-size", 8000, "pieces of a tokenizer that is trained")
 	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer on both languages; false: one on each")
-	f.IntVar(&o.Tokens, "tokens", o.Tokens, "target pieces of a batch, at most"+preset)
+	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch"+preset)
 	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step, in which each piece weighs the same")
 	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "pairs with more pieces on a side are left out")
 	f.IntVar(&o.ShuffleWindow, "shuffle-window", o.ShuffleWindow, "pairs that are in memory and shuffled together, at most; a larger corpus is read again in every epoch, with two\n"+
@@ -108,20 +109,20 @@ func NewRun(f *cli.Flags) *Run {
 	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("part of a matrix that a step of adamw takes away, times the learning rate; the default with adamw is %v", usualWeightDecay))
 	f.Float64Var(&o.Momentum, "momentum", o.Momentum, "momentum of sgd")
 	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov's momentum in sgd")
-	f.Float64Var(&o.Clip, "clip", o.Clip, "norm to which the gradient is clipped; 0 is none")
+	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "norm to which the gradient is clipped; 0 is none")
 	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "what to do with an update whose loss or gradient is not a finite number: stop the run, or skip the update")
 	f.StringVar(&o.Schedule, "schedule", o.Schedule, "how the learning rate goes on after the warmup: paper and inverse-sqrt, with the inverse square root of the step;\n"+
-		"linear, in a straight line to 0 at -decay; cosine, to -floor at -decay; constant. Without it it is linear if there is\na -decay, else inverse-sqrt if there is a -peak, else the paper's")
-	f.Float64Var(&o.Peak, "peak", o.Peak, "learning rate after the warmup; 0 is the paper's"+preset)
+		"linear, in a straight line to 0 at -decay-steps; cosine, to -min-lr at -decay-steps; constant. Without it it is linear if there is\na -decay-steps, else inverse-sqrt if there is an -lr, else the paper's")
+	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate, after the warmup; 0 is the paper's"+preset)
 	f.Float64Var(&o.Factor, "factor", o.Factor, "learning rate: the paper's times this")
 	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises"+preset)
-	f.IntVar(&o.Decay, "decay", o.Decay, "step at which the schedule linear or cosine ends")
-	f.Float64Var(&o.Floor, "floor", o.Floor, "learning rate that the schedule cosine ends at")
+	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "step at which the schedule linear or cosine ends")
+	f.Float64Var(&o.MinLR, "min-lr", o.MinLR, "learning rate that the schedule cosine ends at")
 
 	regularizationFlags(f, &r.Config)
 	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` that a merge is dropped when the training pairs are encoded, anew in every epoch (BPE-dropout); 0 is none")
 	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "R-Drop's alpha, such as 5: each batch goes through the model twice with other dropout, and what it says of a\n"+
-		"piece both times is made alike; twice the time and memory of a step, -tokens counts one copy; 0 is none")
+		"piece both times is made alike; twice the time and memory of a step, -batch-tokens counts one copy; 0 is none")
 	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of a moving average of the weights, such as 0.999, which then is what is validated, kept, taken for\n"+
 		"-average, and written at the end; 0 is none")
 
@@ -133,7 +134,7 @@ func NewRun(f *cli.Flags) *Run {
 func (r *Run) Flags() *cli.Flags { return r.flags }
 
 // CheckpointDir returns the folder of the checkpoints of a run that writes a model to r.Model.
-func (r *Run) CheckpointDir() string { return strings.TrimSuffix(r.Model, ".safetensors") + ".ckpt" }
+func (r *Run) CheckpointDir() string { return strings.TrimSuffix(r.Out, ".safetensors") + ".ckpt" }
 
 // PresetUsage is the usage of -preset: the presets and the recipes.
 func PresetUsage() string {

@@ -38,7 +38,7 @@ func job(t *testing.T) (*Job, string) {
 	}
 	config.DModel, config.DFF, config.EncoderLayers, config.DecoderLayers = 16, 32, 1, 1
 	o := train.DefaultOptions()
-	o.Steps, o.Tokens, o.MaxLen, o.ValidEvery = 4, 60, 20, 2
+	o.Steps, o.BatchTokens, o.MaxLen, o.ValidEvery = 4, 60, 20, 2
 	return &Job{
 		Corpus: corpus.Options{Train: text, VocabSize: 280, Joint: true}, Config: config, Options: o, SrcLang: "en", TgtLang: "de", Threads: 1,
 		Progress: terminal.NewProgress(printed),

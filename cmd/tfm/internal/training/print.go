@@ -97,8 +97,8 @@ func optimizer(o train.Options) string {
 	case o.Optimizer == train.OptimizerSGD:
 		s = fmt.Sprintf("sgd, momentum %v", o.Momentum)
 	}
-	if o.Clip > 0 {
-		s += fmt.Sprintf("; gradient's norm at most %v", o.Clip)
+	if o.ClipNorm > 0 {
+		s += fmt.Sprintf("; gradient's norm at most %v", o.ClipNorm)
 	}
 	return s
 }
