@@ -29,9 +29,9 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 		})
 	}
 	maxRows := s.maxRows()
-	rows := max(maxRows, b.longest())
+	rows := max(maxRows, b.maxSentence())
 	alloc(rows, rows) // for all microbatches: losses must stay where they are
-	s.cut(b, 1, maxRows)
+	s.split(b, 1, maxRows)
 	var batch Batch
 	var workspace []float32
 	for i := range len(s.bounds) - 1 {
@@ -41,13 +41,13 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 		x := s.forward(&batch, dropouts{}, dropouts{})
 		tgt := int(b.TgtStarts[first])
 		s.p.Output.Forward(s.pool, x, layer.Targets{IDs: batch.TgtOut, Losses: s.losses.RowRange(tgt, tgt+len(batch.TgtOut))}, s.act.loss)
-		s.show(&batch, first, &workspace, visit)
+		s.visitWeights(&batch, first, &workspace, visit)
 	}
 	return s.losses.Total()
 }
 
-// show visits the attention weights of a microbatch that begins with sentence first.
-func (s *Pass) show(b *Batch, first int, workspace *[]float32, visit func(string, int, int, int, mat.Matrix)) {
+// visitWeights visits the attention weights of a microbatch that begins with sentence first.
+func (s *Pass) visitWeights(b *Batch, first int, workspace *[]float32, visit func(string, int, int, int, mat.Matrix)) {
 	show := func(attention string, layer, heads int, in attn.Inputs, r attn.Ragged) {
 		for head := range heads {
 			for i := range r.Sentences() {
@@ -61,7 +61,7 @@ func (s *Pass) show(b *Batch, first int, workspace *[]float32, visit func(string
 			}
 		}
 	}
-	encoder, decoder := s.runs(b, dropouts{}, dropouts{})
+	encoder, decoder := s.layerArgs(b, dropouts{}, dropouts{})
 	for i, l := range s.p.Encoder {
 		show(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.enc[i].Self), encoder.Self)
 	}

@@ -38,20 +38,20 @@ func (b *Batch) slice(dst *Batch, lo, hi int) {
 	src, tgt := b.SrcStarts[lo:hi+1], b.TgtStarts[lo:hi+1]
 	dst.Src = b.Src[src[0]:src[hi-lo]]
 	dst.TgtIn, dst.TgtOut = b.TgtIn[tgt[0]:tgt[hi-lo]], b.TgtOut[tgt[0]:tgt[hi-lo]]
-	dst.SrcStarts, dst.TgtStarts = rebased(dst.SrcStarts[:0], src), rebased(dst.TgtStarts[:0], tgt)
+	dst.SrcStarts, dst.TgtStarts = appendRebased(dst.SrcStarts[:0], src), appendRebased(dst.TgtStarts[:0], tgt)
 }
 
-// rebased appends starts, counted from the first of them.
-func rebased(to, starts []int32) []int32 {
+// appendRebased appends starts, counted from the first of them.
+func appendRebased(dst, starts []int32) []int32 {
 	for _, s := range starts {
-		to = append(to, s-starts[0])
+		dst = append(dst, s-starts[0])
 	}
-	return to
+	return dst
 }
 
-// end returns the end of the microbatch that begins with sentence lo: it has at most the given rows
+// microbatchEnd returns the microbatchEnd of the microbatch that begins with sentence lo: it has at most the given rows
 // on each side, except that it has one sentence at least.
-func (b *Batch) end(lo, rows int) int {
+func (b *Batch) microbatchEnd(lo, rows int) int {
 	hi := lo + 1
 	for hi < b.Sentences() && int(max(b.SrcStarts[hi+1]-b.SrcStarts[lo], b.TgtStarts[hi+1]-b.TgtStarts[lo])) <= rows {
 		hi++
@@ -59,11 +59,11 @@ func (b *Batch) end(lo, rows int) int {
 	return hi
 }
 
-// side returns the number of tokens of the side that has more.
-func (b *Batch) side() int { return max(len(b.Src), len(b.TgtIn)) }
+// rows returns the number of tokens of the rows that has more.
+func (b *Batch) rows() int { return max(len(b.Src), len(b.TgtIn)) }
 
-// longest returns the length of the longest sentence, marks counted.
-func (b *Batch) longest() int {
+// maxSentence returns the length of the maxSentence sentence, marks counted.
+func (b *Batch) maxSentence() int {
 	longest := int32(0)
 	for i := range b.Sentences() {
 		longest = max(longest, b.SrcStarts[i+1]-b.SrcStarts[i], b.TgtStarts[i+1]-b.TgtStarts[i])

@@ -127,17 +127,17 @@ func (s *ClassifierPass) alloc(x mat.Matrix, labels []int32, train bool) {
 	})
 }
 
-// runs returns what the two stacks are given for n inputs.
-func (s *ClassifierPass) runs(n int, enc, dec dropouts) (encoder, decoder Run) {
+// layerArgs returns what the two stacks are given for n inputs.
+func (s *ClassifierPass) layerArgs(n int, enc, dec dropouts) (encoder, decoder LayerArgs) {
 	src, tgt := s.src[:n+1], s.tgt[:n+1]
-	return Run{Pool: s.pass.pool, Self: attn.Ragged{Q: src, K: src}, drop: enc},
-		Run{Pool: s.pass.pool, Self: attn.Ragged{Q: tgt, K: tgt}, Cross: attn.Ragged{Q: tgt, K: src}, drop: dec}
+	return LayerArgs{Pool: s.pass.pool, Self: attn.Ragged{Q: src, K: src}, drop: enc},
+		LayerArgs{Pool: s.pass.pool, Self: attn.Ragged{Q: tgt, K: tgt}, Cross: attn.Ragged{Q: tgt, K: src}, drop: dec}
 }
 
 // forward returns y [n × d], which Output maps to logits.
 func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Matrix {
 	pool, act := s.pass.pool, &s.pass.act
-	encoder, decoder := s.runs(n, enc, dec)
+	encoder, decoder := s.layerArgs(n, enc, dec)
 	if s.Config.Embed {
 		s.embed.Forward(pool, act.src, x)
 		mat.Each(pool, n, 4, addToEach{perInput(act.src, n), s.positions.W})
@@ -159,7 +159,7 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 //	src_i = x_i·W + b + P_i, for each input,   so   dP_i = Σ dsrc_i over the inputs
 func (s *ClassifierPass) backward(x mat.Matrix, n int, enc, dec dropouts) {
 	pool, pass := s.pass.pool, &s.pass
-	encoder, decoder := s.runs(n, enc, dec)
+	encoder, decoder := s.layerArgs(n, enc, dec)
 	if len(s.layers.Decoder) > 0 {
 		pass.decodeBackward(decoder)
 	} else {
@@ -180,7 +180,7 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 		panic("model: training of a Classifier that was allocated without gradients")
 	}
 	s.alloc(x, labels, true)
-	enc, dec := s.pass.drops(seed)
+	enc, dec := s.pass.dropouts(seed)
 	y := s.forward(x, len(labels), enc, dec)
 	s.layers.Output.ForwardBackward(s.pass.pool, s.pass.dtgt, y, layer.Targets{IDs: labels, Losses: s.losses, Scale: scale}, s.pass.act.loss)
 	s.backward(x, len(labels), enc, dec)

@@ -100,30 +100,30 @@ var presets = []struct {
 	// What `tfm demo` trains in about half a minute.
 	{"demo", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 2, DecoderLayers: 2, LabelSmoothing: 0.1}},
 	// The other rows of Table 3 of the paper, in its order: what each changes of base.
-	{"A1", base.but(func(c *Config) { c.Heads = 1 })},
-	{"A2", base.but(func(c *Config) { c.Heads = 4 })},
-	{"A3", base.but(func(c *Config) { c.Heads = 16 })},
-	{"A4", base.but(func(c *Config) { c.Heads = 32 })},
-	{"B1", base.but(func(c *Config) { c.DK = 16 })},
-	{"B2", base.but(func(c *Config) { c.DK = 32 })},
-	{"C1", base.but(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 2, 2 })},
-	{"C2", base.but(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 4, 4 })},
-	{"C3", base.but(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 8, 8 })},
-	{"C4", base.but(func(c *Config) { c.DModel, c.DK, c.DV = 256, 32, 32 })},
-	{"C5", base.but(func(c *Config) { c.DModel, c.DK, c.DV = 1024, 128, 128 })},
-	{"C6", base.but(func(c *Config) { c.DFF = 1024 })},
-	{"C7", base.but(func(c *Config) { c.DFF = 4096 })},
-	{"D1", base.but(func(c *Config) { c.Dropout = 0 })},
-	{"D2", base.but(func(c *Config) { c.Dropout = 0.2 })},
-	{"D3", base.but(func(c *Config) { c.LabelSmoothing = 0 })},
-	{"D4", base.but(func(c *Config) { c.LabelSmoothing = 0.2 })},
-	{"E", base.but(func(c *Config) { c.Positions = Learned })},
+	{"A1", base.with(func(c *Config) { c.Heads = 1 })},
+	{"A2", base.with(func(c *Config) { c.Heads = 4 })},
+	{"A3", base.with(func(c *Config) { c.Heads = 16 })},
+	{"A4", base.with(func(c *Config) { c.Heads = 32 })},
+	{"B1", base.with(func(c *Config) { c.DK = 16 })},
+	{"B2", base.with(func(c *Config) { c.DK = 32 })},
+	{"C1", base.with(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 2, 2 })},
+	{"C2", base.with(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 4, 4 })},
+	{"C3", base.with(func(c *Config) { c.EncoderLayers, c.DecoderLayers = 8, 8 })},
+	{"C4", base.with(func(c *Config) { c.DModel, c.DK, c.DV = 256, 32, 32 })},
+	{"C5", base.with(func(c *Config) { c.DModel, c.DK, c.DV = 1024, 128, 128 })},
+	{"C6", base.with(func(c *Config) { c.DFF = 1024 })},
+	{"C7", base.with(func(c *Config) { c.DFF = 4096 })},
+	{"D1", base.with(func(c *Config) { c.Dropout = 0 })},
+	{"D2", base.with(func(c *Config) { c.Dropout = 0.2 })},
+	{"D3", base.with(func(c *Config) { c.LabelSmoothing = 0 })},
+	{"D4", base.with(func(c *Config) { c.LabelSmoothing = 0.2 })},
+	{"E", base.with(func(c *Config) { c.Positions = Learned })},
 }
 
 var base = Config{DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLayers: 6, Dropout: 0.1, LabelSmoothing: 0.1}
 
-// but returns c with a change.
-func (c Config) but(change func(*Config)) Config {
+// with returns c with a change.
+func (c Config) with(change func(*Config)) Config {
 	change(&c)
 	return c
 }

@@ -6,8 +6,8 @@ import "tfm/mat"
 // are numbered: the embeddings of a stack, then the result of each sublayer.
 type dropouts struct {
 	rates
-	seed  uint64 // of the step
-	place uint64 // skipped by from
+	seed uint64 // of the step
+	site uint64 // skipped by from
 
 	// Rows and sentences of the batch before this microbatch: whether a number is dropped depends
 	// on its place in the batch, not on the cuts.
@@ -37,16 +37,16 @@ func (d dropouts) innerAt(i int) mat.Dropout {
 	return mat.Dropout{Rate: d.inner, Key: mix(d.key(i)), Offset: d.rows * d.ff}
 }
 
-func (d dropouts) key(i int) uint64 { return mix(d.seed + (d.place+uint64(i)+1)*0x9e3779b97f4a7c15) }
+func (d dropouts) key(i int) uint64 { return mix(d.seed + (d.site+uint64(i)+1)*0x9e3779b97f4a7c15) }
 
-// from skips to place i.
-func (d dropouts) from(i int) dropouts {
-	d.place += uint64(i)
+// skip skips to place i.
+func (d dropouts) skip(i int) dropouts {
+	d.site += uint64(i)
 	return d
 }
 
-// behind skips rows and sentences of the batch.
-func (d dropouts) behind(rows, sentences int) dropouts {
+// offset skips rows and sentences of the batch.
+func (d dropouts) offset(rows, sentences int) dropouts {
 	d.rows, d.sentences = rows, sentences
 	return d
 }

@@ -115,7 +115,7 @@ func Load(path string, gradients bool) (File, error) {
 	} else if err != nil {
 		return File{}, err
 	}
-	f, err := decode(s, gradients)
+	f, err := readFile(s, gradients)
 	if err != nil {
 		return File{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -149,7 +149,7 @@ func LoadTokenizers(path string) (map[string][]byte, error) {
 	if _, err := DecodeHeader(s.Metadata()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	t, err := decodeTokenizers(s)
+	t, err := readTokenizers(s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -182,7 +182,7 @@ func DecodeHeader(meta map[string]string) (Header, error) {
 	return h, nil
 }
 
-func decodeTokenizers(s *safetensors.File) (map[string][]byte, error) {
+func readTokenizers(s *safetensors.File) (map[string][]byte, error) {
 	tokenizers := map[string][]byte{}
 	for _, t := range s.Tensors() {
 		name, ok := strings.CutPrefix(t.Name, tokenizerPrefix)
@@ -223,7 +223,7 @@ func ParamTensors(s *safetensors.File, ps *layer.Params, prefix string) ([]safet
 	return tensors, nil
 }
 
-func decode(s *safetensors.File, gradients bool) (File, error) {
+func readFile(s *safetensors.File, gradients bool) (File, error) {
 	h, err := DecodeHeader(s.Metadata())
 	if err != nil {
 		return File{}, err
@@ -246,7 +246,7 @@ func decode(s *safetensors.File, gradients bool) (File, error) {
 			return File{}, err
 		}
 	}
-	tokenizers, err := decodeTokenizers(s)
+	tokenizers, err := readTokenizers(s)
 	if err != nil {
 		return File{}, err
 	}

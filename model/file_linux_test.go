@@ -21,11 +21,11 @@ func TestTruncatedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	for name, read := range map[string]func(s *safetensors.File) error{
 		"weights": func(s *safetensors.File) error {
-			_, err := decode(s, false)
+			_, err := readFile(s, false)
 			return err
 		},
 		"tokenizers": func(s *safetensors.File) error {
-			_, err := decodeTokenizers(s)
+			_, err := readTokenizers(s)
 			return err
 		},
 		"a copy": func(s *safetensors.File) error {

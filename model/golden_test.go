@@ -64,7 +64,7 @@ func TestEncoderIsPyTorchs(t *testing.T) {
 
 func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
-	stack := blocks{config, ps, 1}
+	stack := builder{config, ps, 1}
 	var layers []EncoderLayer
 	for i := range c.EncoderLayers {
 		layers = append(layers, stack.encoderLayer(i))
@@ -76,7 +76,7 @@ func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	ps.AllocForTraining()
 	c.Fill("param/", ps)
 	x, starts := c.Input("x"), c.Starts("x")
-	r := Run{Self: attn.Ragged{Q: starts, K: starts}}
+	r := LayerArgs{Self: attn.Ragged{Q: starts, K: starts}}
 	acts, dx := make([]EncoderAct, len(layers)), mat.New(x.Rows, c.D)
 	var g layerGrad
 	a := new(layer.Arena)
@@ -109,7 +109,7 @@ func TestDecoderIsPyTorchs(t *testing.T) {
 
 func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
-	stack := blocks{config, ps, 1}
+	stack := builder{config, ps, 1}
 	var layers []DecoderLayer
 	for i := range c.DecoderLayers {
 		layers = append(layers, stack.decoderLayer(i))
@@ -122,7 +122,7 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	c.Fill("param/", ps)
 	x, memory := c.Input("x"), c.Input("memory")
 	n, m := x.Rows, memory.Rows
-	r := Run{
+	r := LayerArgs{
 		Self:  attn.Ragged{Q: c.Starts("x"), K: c.Starts("x"), Causal: true},
 		Cross: attn.Ragged{Q: c.Starts("x"), K: c.Starts("memory")},
 	}

@@ -193,8 +193,8 @@ func TestTrainingAllocatesNothingAStep(t *testing.T) {
 	defer p.Close()
 	small, large := randomBatch(c, 5, 0, 1), randomBatch(c, 30, 0, 2)
 	pass := NewPass(m, p)
-	pass.Alloc(len(large.Src), len(large.TgtIn), large.longest())
-	pass.rows = 20
+	pass.Alloc(len(large.Src), len(large.TgtIn), large.maxSentence())
+	pass.microbatchRows = 20
 	step := func() {
 		pass.Train(small, 1, 1)
 		pass.Train(large, 2, 1)

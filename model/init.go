@@ -29,7 +29,7 @@ func (t *Transformer) Init(seed uint64) {
 			t.xavierStart(p, r)
 		}
 		if t.Config.Norm == DeepNorm {
-			t.deepen(p, float32(encBeta), float32(decBeta))
+			t.scaleByBeta(p, float32(encBeta), float32(decBeta))
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (t *Transformer) xavierStart(p *layer.Param, r *rand.Rand) {
 		layer.Normal(p.W, 1/math.Sqrt(float64(t.Config.DModel)), r)
 	case strings.HasSuffix(p.Name, ".weight"):
 		for i, w := 0, p.Weights(); i < w.Rows; i++ {
-			for _, columns := range t.matrices(p.Name, w.Row(i)) {
+			for _, columns := range t.projections(p.Name, w.Row(i)) {
 				layer.XavierUniform(columns, w.Rows, len(columns), r)
 			}
 		}
@@ -72,8 +72,8 @@ func (t *Transformer) pytorchStart(p *layer.Param, r *rand.Rand) {
 	}
 }
 
-// deepen multiplies the weights that DeepNorm begins smaller by its β.
-func (t *Transformer) deepen(p *layer.Param, encBeta, decBeta float32) {
+// scaleByBeta multiplies the weights that DeepNorm begins smaller by its β.
+func (t *Transformer) scaleByBeta(p *layer.Param, encBeta, decBeta float32) {
 	beta := decBeta
 	if strings.HasPrefix(p.Name, "encoder.") {
 		beta = encBeta
@@ -83,15 +83,15 @@ func (t *Transformer) deepen(p *layer.Param, encBeta, decBeta float32) {
 		mat.Scale(p.W, beta)
 	case strings.HasSuffix(p.Name, "kv.weight"): // of qkv too
 		for i, w := 0, p.Weights(); i < w.Rows; i++ {
-			all := t.matrices(p.Name, w.Row(i))
+			all := t.projections(p.Name, w.Row(i))
 			mat.Scale(all[len(all)-1], beta) // W^V
 		}
 	}
 }
 
-// matrices cuts a row of a parameter into the rows of the matrices that it stores side by side:
+// projections cuts a row of a parameter into the rows of the projections that it stores side by side:
 // W^Q, W^K and W^V.
-func (t *Transformer) matrices(name string, row []float32) [][]float32 {
+func (t *Transformer) projections(name string, row []float32) [][]float32 {
 	dk, _ := t.Config.HeadSizes()
 	k := t.Config.Heads * dk
 	switch {

@@ -8,49 +8,49 @@ import (
 	"tfm/mat"
 )
 
-// blocks declares the parameters of one stack's layers, as the Config describes them.
-type blocks struct {
+// builder declares the parameters of one stack's layers, as the Config describes them.
+type builder struct {
 	Config
 	ps    *layer.Params
 	alpha float32
 }
 
-func (b blocks) sizes() attn.Sizes {
+func (b builder) sizes() attn.Sizes {
 	dk, dv := b.HeadSizes()
 	return attn.Sizes{Model: b.DModel, Heads: b.Heads, DK: dk, DV: dv, NoBias: b.Biases == NoBiases || b.Biases == FeedForwardBiases}
 }
 
-func (b blocks) norm(name string) layer.Norm {
+func (b builder) norm(name string) layer.Norm {
 	return layer.NewNorm(b.ps, name, b.DModel, b.NormEps, layer.NormKind(b.NormKind))
 }
 
-func (b blocks) addNorm(name string) layer.AddNorm {
+func (b builder) addNorm(name string) layer.AddNorm {
 	return layer.AddNorm{Norm: b.norm(name), Alpha: b.alpha}
 }
 
-func (b blocks) feedForward(name string) layer.FeedForward {
+func (b builder) feedForward(name string) layer.FeedForward {
 	linear := layer.NewLinear
 	if b.Biases == NoBiases || b.Biases == AttentionBiases {
 		linear = layer.NewLinearNoBias
 	}
 	return layer.FeedForward{
 		Inner: linear(b.ps, name+".inner", b.DModel, b.DFF), Outer: linear(b.ps, name+".outer", b.DFF, b.DModel),
-		Activation: kernels[b.Activation],
+		Activation: activationFunctions[b.Activation],
 	}
 }
 
-// Run is what one pass gives every layer of a stack beside its input. Without dropout it needs only
+// LayerArgs is what one pass gives every layer of a stack beside its input. Without dropout it needs only
 // the exported fields.
-type Run struct {
+type LayerArgs struct {
 	Pool  *mat.Pool
 	Self  attn.Ragged // which tokens attend to which in self-attention; causal in the decoder
 	Cross attn.Ragged // which target tokens attend to which source tokens, in the decoder
 	drop  dropouts    // of this layer's sublayers
 }
 
-// layer returns the run of the layer whose first sublayer is the given place of dropout.
-func (r Run) layer(place int) Run {
-	r.drop = r.drop.from(place)
+// forLayer returns the run of the forLayer whose first sublayer is the given place of dropout.
+func (r LayerArgs) forLayer(site int) LayerArgs {
+	r.drop = r.drop.skip(site)
 	r.Self.Drop, r.Cross.Drop = r.drop.weightsAt(0), r.drop.weightsAt(1)
 	return r
 }
@@ -65,7 +65,7 @@ type EncoderLayer struct {
 	PreNorm bool              // norms before the sublayers, not after the residual connections
 }
 
-func (b blocks) encoderLayer(i int) EncoderLayer {
+func (b builder) encoderLayer(i int) EncoderLayer {
 	name := "encoder." + strconv.Itoa(i)
 	return EncoderLayer{
 		Self:    b.sizes().NewSelf(b.ps, name+".self"),
@@ -95,7 +95,7 @@ func (l *EncoderLayer) Alloc(a *layer.Arena, n int, backward bool) EncoderAct {
 //	post-norm, the paper's             pre-norm
 //	x = norm1(x + dropout(self(x)))    x = x + dropout(self(norm1(x)))
 //	x = norm2(x + dropout(ff(x)))      x = x + dropout(ff(norm2(x)))
-func (l *EncoderLayer) Forward(r Run, act *EncoderAct, x mat.Matrix) mat.Matrix {
+func (l *EncoderLayer) Forward(r LayerArgs, act *EncoderAct, x mat.Matrix) mat.Matrix {
 	if l.PreNorm {
 		h := l.Norm1.Norm.Forward(r.Pool, &act.Norm1, x)
 		h = l.Self.Forward(r.Pool, &act.Self, h, r.Self)
@@ -114,7 +114,7 @@ func (l *EncoderLayer) Forward(r Run, act *EncoderAct, x mat.Matrix) mat.Matrix 
 
 // backward turns dx, the derivative of Forward's result, into that of x: Forward's lines in
 // reverse. dx is also the derivative of each residual connection's x, to which its sublayer adds.
-func (l *EncoderLayer) backward(r Run, dx mat.Matrix, act *EncoderAct, g *layerGrad) {
+func (l *EncoderLayer) backward(r LayerArgs, dx mat.Matrix, act *EncoderAct, g *layerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm2(x)))
 		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(1))
@@ -149,7 +149,7 @@ type DecoderLayer struct {
 	PreNorm bool              // norms before the sublayers, not after the residual connections
 }
 
-func (b blocks) decoderLayer(i int) DecoderLayer {
+func (b builder) decoderLayer(i int) DecoderLayer {
 	name := "decoder." + strconv.Itoa(i)
 	return DecoderLayer{
 		Self:    b.sizes().NewSelf(b.ps, name+".self"),
@@ -188,7 +188,7 @@ func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct
 //	x = norm1(x + dropout(self(x)))             x = x + dropout(self(norm1(x)))
 //	x = norm2(x + dropout(cross(x, memory)))    x = x + dropout(cross(norm2(x), memory))
 //	x = norm3(x + dropout(ff(x)))               x = x + dropout(ff(norm3(x)))
-func (l *DecoderLayer) Forward(r Run, act *DecoderAct, x, memory mat.Matrix) mat.Matrix {
+func (l *DecoderLayer) Forward(r LayerArgs, act *DecoderAct, x, memory mat.Matrix) mat.Matrix {
 	if l.PreNorm {
 		h := l.Norm1.Norm.Forward(r.Pool, &act.Norm1, x)
 		h = l.Self.Forward(r.Pool, &act.Self, h, r.Self)
@@ -214,7 +214,7 @@ func (l *DecoderLayer) Forward(r Run, act *DecoderAct, x, memory mat.Matrix) mat
 
 // backward turns dx, the derivative of Forward's result, into that of x, and adds to that of the
 // memory, g.cross.Memory: Forward's lines in reverse.
-func (l *DecoderLayer) backward(r Run, dx mat.Matrix, act *DecoderAct, g *layerGrad) {
+func (l *DecoderLayer) backward(r LayerArgs, dx mat.Matrix, act *DecoderAct, g *layerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm3(x)))
 		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(2))

@@ -21,12 +21,12 @@ type Loss = layer.Loss
 type Pass struct {
 	stacks // of the whole batch: only the derivatives of its embedded tokens
 
-	rows    int       // row limit of a microbatch; a single sentence may have more
-	workers []*worker // one for each thread
-	free    chan *worker
-	bounds  []int        // the first sentence of each microbatch, and at the end the number of sentences
-	losses  layer.Losses // of each target token of the batch
-	doubled Batch        // of TrainRDrop
+	microbatchRows int       // row limit of a microbatch; a single sentence may have more
+	workers        []*worker // one for each thread
+	free           chan *worker
+	bounds         []int        // the first sentence of each microbatch, and at the end the number of sentences
+	losses         layer.Losses // of each target token of the batch
+	doubled        Batch        // of TrainRDrop
 }
 
 // worker takes one microbatch at a time.
@@ -68,7 +68,7 @@ func (s *Pass) Sharing(t *Transformer) *Pass {
 
 // newPass makes a worker for each of arenas except the first, which is for the whole batch.
 func newPass(t *Transformer, pool *mat.Pool, arenas []*layer.Arena) *Pass {
-	s := &Pass{stacks: newStacks(t, pool, arenas[0]), rows: maxMicrobatchRows, free: make(chan *worker, pool.Threads())}
+	s := &Pass{stacks: newStacks(t, pool, arenas[0]), microbatchRows: maxMicrobatchRows, free: make(chan *worker, pool.Threads())}
 	for _, a := range arenas[1:] {
 		shared, accumulator := t.share()
 		w := &worker{stacks: newStacks(shared, nil, a), accumulator: accumulator}
@@ -99,9 +99,9 @@ func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
 // weights.
 func (s *Pass) maxRows() int {
 	if s.p.Output.Precision != layer.Float32 {
-		return 2 * s.rows
+		return 2 * s.microbatchRows
 	}
-	return s.rows
+	return s.microbatchRows
 }
 
 // microbatches returns how many microbatches a batch of so many rows is cut into and their row
@@ -111,13 +111,13 @@ func (s *Pass) microbatches(rows int) (n, maxRows int) {
 	if s.p.Output.Precision != layer.Float32 {
 		maxRows = s.maxRows()
 		n = (rows + maxRows - 1) / maxRows
-		if rows > s.rows { // halves of fewer rows are too small for bf16 to be faster
+		if rows > s.microbatchRows { // halves of fewer rows are too small for bf16 to be faster
 			n += n % 2
 		}
 		return n, maxRows
 	}
 	threads := len(s.workers)
-	maxRows = min(s.rows, max(minMicrobatchRows, (rows+threads-1)/threads))
+	maxRows = min(s.microbatchRows, max(minMicrobatchRows, (rows+threads-1)/threads))
 	return (rows + maxRows - 1) / maxRows, maxRows
 }
 
@@ -157,7 +157,7 @@ func (w *worker) alloc(m, n int, train, rdrop bool) {
 // Transformer has no gradients.
 func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
 	s.checkTrain(b)
-	s.divide(b)
+	s.splitForThreads(b)
 	return s.train(b, seed, scale, 0)
 }
 
@@ -168,19 +168,19 @@ func (s *Pass) checkTrain(b *Batch) {
 	}
 }
 
-// divide sets bounds to microbatches that suit the threads.
-func (s *Pass) divide(b *Batch) {
-	n, maxRows := s.microbatches(b.side())
-	s.cut(b, n, maxRows)
+// splitForThreads sets bounds to microbatches that suit the threads.
+func (s *Pass) splitForThreads(b *Batch) {
+	n, maxRows := s.microbatches(b.rows())
+	s.split(b, n, maxRows)
 }
 
-// cut sets bounds to n microbatches or more, as even as sentences allow, of up to maxRows on each
+// split sets bounds to n microbatches or more, as even as sentences allow, of up to maxRows on each
 // side.
-func (s *Pass) cut(b *Batch, n, maxRows int) {
-	even := min(maxRows, b.side()/max(n, 1)+b.longest()/2)
+func (s *Pass) split(b *Batch, n, maxRows int) {
+	even := min(maxRows, b.rows()/max(n, 1)+b.maxSentence()/2)
 	s.bounds = append(s.bounds[:0], 0)
 	for at := 0; at < b.Sentences(); {
-		at = b.end(at, even)
+		at = b.microbatchEnd(at, even)
 		s.bounds = append(s.bounds, at)
 	}
 }
@@ -189,7 +189,7 @@ func (s *Pass) cut(b *Batch, n, maxRows int) {
 func (s *Pass) train(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.allocBatch(len(b.Src), len(b.TgtIn), true)
 	s.p.Params.BeginBatch()
-	enc, dec := s.drops(seed)
+	enc, dec := s.dropouts(seed)
 	mat.Each(s.pool, len(s.bounds)-1, 1, trainMicrobatches{s, b, enc, dec, scale, alpha})
 	s.embedBackward(b, enc, dec)
 	return s.losses.Total()
@@ -223,7 +223,7 @@ func (w *worker) train(t *trainMicrobatches, i int) {
 	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
 	w.dsrc, w.dtgt = t.dsrc.RowRange(src, src+m), t.dtgt.RowRange(tgt, tgt+n)
 	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+n), Scale: t.scale}
-	enc, dec := t.enc.behind(src, first), t.dec.behind(tgt, first)
+	enc, dec := t.enc.offset(src, first), t.dec.offset(tgt, first)
 
 	x := w.forward(b, enc, dec)
 	if t.alpha != 0 {
@@ -238,7 +238,7 @@ func (w *worker) train(t *trainMicrobatches, i int) {
 // does.
 func (s *Pass) Evaluate(b *Batch) Loss {
 	b.check(s.p.Config)
-	s.divide(b)
+	s.splitForThreads(b)
 	s.allocBatch(len(b.Src), len(b.TgtIn), false)
 	mat.Each(s.pool, len(s.bounds)-1, 1, evaluateMicrobatches{s, b})
 	return s.losses.Total()

@@ -92,7 +92,7 @@ func TestPanicInAMicrobatch(t *testing.T) {
 	pool := mat.NewPool(3)
 	defer pool.Close()
 	pass := NewPass(m, pool)
-	pass.rows = 20
+	pass.microbatchRows = 20
 	want := pass.Train(b, 1, 1)
 	gradients := slices.Clone(m.Params.G)
 
@@ -204,7 +204,7 @@ func TestMicrobatchesChangeNothing(t *testing.T) {
 		for _, pairs := range []int{40, 1, 7} { // growing memory first
 			b := randomBatch(c, pairs, 0, 5)
 			pass := NewPass(m, p)
-			pass.rows = rows
+			pass.microbatchRows = rows
 			clear(m.Params.G)
 			loss := pass.Train(b, 3, 0.5)
 			alone := pass.Evaluate(b)

@@ -26,11 +26,11 @@ func (s *Pass) TrainRDrop(b *Batch, seed uint64, scale, alpha float32) Loss {
 	// Where a copy stands decides its dropout, so the microbatches are the same for any number of
 	// threads.
 	maxRows := s.maxRows() / 2
-	s.cut(b, (b.side()+maxRows-1)/maxRows, maxRows)
+	s.split(b, (b.rows()+maxRows-1)/maxRows, maxRows)
 	s.doubled.Reset()
 	for i := range s.bounds[1:] {
 		for range 2 {
-			s.doubled.join(b, s.bounds[i], s.bounds[i+1])
+			s.doubled.appendRange(b, s.bounds[i], s.bounds[i+1])
 		}
 	}
 	for i := range s.bounds {
@@ -39,8 +39,8 @@ func (s *Pass) TrainRDrop(b *Batch, seed uint64, scale, alpha float32) Loss {
 	return s.train(&s.doubled, seed, scale, alpha)
 }
 
-// join appends sentences [lo, hi) of c.
-func (b *Batch) join(c *Batch, lo, hi int) {
+// appendRange appends sentences [lo, hi) of c.
+func (b *Batch) appendRange(c *Batch, lo, hi int) {
 	src, tgt := c.SrcStarts[lo:hi+1], c.TgtStarts[lo:hi+1]
 	for i := range hi - lo {
 		b.SrcStarts = append(b.SrcStarts, int32(len(b.Src))+src[i+1]-src[0])

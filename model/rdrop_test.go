@@ -58,7 +58,7 @@ func TestRDropOnThreads(t *testing.T) {
 	c.Dropout = 0.3
 	b := randomBatch(c, 40, 0, 6)
 	threadsChangeNoGradient(t, newModel(t, c), func(s *Pass) {
-		s.rows = 60 // several microbatches
+		s.microbatchRows = 60 // several microbatches
 		s.TrainRDrop(b, 7, 1, 4)
 	})
 }
@@ -74,8 +74,8 @@ func TestRDropAllocatesNothingAStep(t *testing.T) {
 	defer p.Close()
 	small, large := randomBatch(c, 5, 0, 1), randomBatch(c, 30, 0, 2)
 	pass := NewPass(m, p)
-	pass.rows = 40
-	pass.AllocRDrop(len(large.Src), len(large.TgtIn), large.longest())
+	pass.microbatchRows = 40
+	pass.AllocRDrop(len(large.Src), len(large.TgtIn), large.maxSentence())
 	bytes := pass.Bytes()
 	step := func() {
 		pass.TrainRDrop(small, 1, 1, 1)

@@ -80,18 +80,18 @@ func (s *stacks) allocForward(m, n int, backward bool) {
 	act.loss = s.p.Output.Alloc(a, n)
 }
 
-// drops returns the places of dropout of the encoder and of the decoder: the embeddings of a stack,
+// dropouts returns the places of dropout of the encoder and of the decoder: the embeddings of a stack,
 // then two for each layer of the encoder or three for each of the decoder.
-func (s *stacks) drops(seed uint64) (enc, dec dropouts) {
+func (s *stacks) dropouts(seed uint64) (enc, dec dropouts) {
 	c := &s.p.Config
 	enc = dropouts{rates: c.rates(), seed: seed, width: c.DModel, ff: c.DFF, heads: c.Heads}
-	return enc, enc.from(1 + 2*len(s.p.Encoder))
+	return enc, enc.skip(1 + 2*len(s.p.Encoder))
 }
 
-// runs returns what the two stacks are given for b.
-func (s *stacks) runs(b *Batch, enc, dec dropouts) (encoder, decoder Run) {
-	return Run{Pool: s.pool, Self: attn.Ragged{Q: b.SrcStarts, K: b.SrcStarts}, drop: enc},
-		Run{
+// layerArgs returns what the two stacks are given for b.
+func (s *stacks) layerArgs(b *Batch, enc, dec dropouts) (encoder, decoder LayerArgs) {
+	return LayerArgs{Pool: s.pool, Self: attn.Ragged{Q: b.SrcStarts, K: b.SrcStarts}, drop: enc},
+		LayerArgs{
 			Pool:  s.pool,
 			Self:  attn.Ragged{Q: b.TgtStarts, K: b.TgtStarts, Causal: true},
 			Cross: attn.Ragged{Q: b.TgtStarts, K: b.SrcStarts},
@@ -101,7 +101,7 @@ func (s *stacks) runs(b *Batch, enc, dec dropouts) (encoder, decoder Run) {
 
 // forward returns the decoder's output [n × d]: figure 1 up to the last linear map.
 func (s *stacks) forward(b *Batch, enc, dec dropouts) mat.Matrix {
-	encoder, decoder := s.runs(b, enc, dec)
+	encoder, decoder := s.layerArgs(b, enc, dec)
 	s.p.SrcEmbed.Forward(s.pool, s.act.src, b.Src, b.SrcStarts, enc.at(0))
 	s.act.memory = s.encode(encoder, s.act.src)
 
@@ -111,9 +111,9 @@ func (s *stacks) forward(b *Batch, enc, dec dropouts) mat.Matrix {
 
 // encode takes embedded tokens x [m × d] through the encoder's layers and returns their output, the
 // memory.
-func (s *stacks) encode(r Run, x mat.Matrix) mat.Matrix {
+func (s *stacks) encode(r LayerArgs, x mat.Matrix) mat.Matrix {
 	for i := range s.p.Encoder {
-		x = s.p.Encoder[i].Forward(r.layer(1+2*i), &s.act.enc[i], x)
+		x = s.p.Encoder[i].Forward(r.forLayer(1+2*i), &s.act.enc[i], x)
 	}
 	if s.p.Config.HasFinalNorm() {
 		x = s.p.EncNorm.Forward(s.pool, &s.act.encNorm, x)
@@ -123,9 +123,9 @@ func (s *stacks) encode(r Run, x mat.Matrix) mat.Matrix {
 
 // decode takes embedded tokens x [n × d] through the decoder's layers, beside the memory, and
 // returns their output.
-func (s *stacks) decode(r Run, x mat.Matrix) mat.Matrix {
+func (s *stacks) decode(r LayerArgs, x mat.Matrix) mat.Matrix {
 	for i := range s.p.Decoder {
-		x = s.p.Decoder[i].Forward(r.layer(1+3*i), &s.act.dec[i], x, s.act.memory)
+		x = s.p.Decoder[i].Forward(r.forLayer(1+3*i), &s.act.dec[i], x, s.act.memory)
 	}
 	if s.p.Config.HasFinalNorm() {
 		x = s.p.DecNorm.Forward(s.pool, &s.act.decNorm, x)
@@ -136,31 +136,31 @@ func (s *stacks) decode(r Run, x mat.Matrix) mat.Matrix {
 // backward takes dtgt, the derivative of forward's result, down both stacks, to those of the
 // embedded tokens.
 func (s *stacks) backward(b *Batch, enc, dec dropouts) {
-	encoder, decoder := s.runs(b, enc, dec)
+	encoder, decoder := s.layerArgs(b, enc, dec)
 	s.decodeBackward(decoder)
 	s.encodeBackward(encoder)
 }
 
 // decodeBackward turns dtgt, the derivative of decode's result, into that of its x, and sets dsrc,
 // that of the memory.
-func (s *stacks) decodeBackward(r Run) {
+func (s *stacks) decodeBackward(r LayerArgs) {
 	if s.p.Config.HasFinalNorm() {
 		s.p.DecNorm.Backward(s.pool, s.dtgt, s.dtgt, &s.act.decNorm, layer.Set)
 	}
 	clear(s.dsrc.Data[:s.dsrc.Rows*s.dsrc.Cols])
 	s.decGrad.cross.Memory = s.dsrc
 	for i := len(s.p.Decoder) - 1; i >= 0; i-- {
-		s.p.Decoder[i].backward(r.layer(1+3*i), s.dtgt, &s.act.dec[i], &s.decGrad)
+		s.p.Decoder[i].backward(r.forLayer(1+3*i), s.dtgt, &s.act.dec[i], &s.decGrad)
 	}
 }
 
 // encodeBackward turns dsrc, the derivative of encode's result, into that of its x.
-func (s *stacks) encodeBackward(r Run) {
+func (s *stacks) encodeBackward(r LayerArgs) {
 	if s.p.Config.HasFinalNorm() {
 		s.p.EncNorm.Backward(s.pool, s.dsrc, s.dsrc, &s.act.encNorm, layer.Set)
 	}
 	for i := len(s.p.Encoder) - 1; i >= 0; i-- {
-		s.p.Encoder[i].backward(r.layer(1+2*i), s.dsrc, &s.act.enc[i], &s.encGrad)
+		s.p.Encoder[i].backward(r.forLayer(1+2*i), s.dsrc, &s.act.enc[i], &s.encGrad)
 	}
 }
 

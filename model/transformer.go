@@ -59,7 +59,7 @@ func declare(c Config) *Transformer {
 // declareStacks declares the encoder and, if there are layers, the decoder.
 func (t *Transformer) declareStacks() {
 	encAlpha, _, decAlpha, _ := t.Config.DeepNormScales()
-	enc, dec := blocks{t.Config, t.Params, float32(encAlpha)}, blocks{t.Config, t.Params, float32(decAlpha)}
+	enc, dec := builder{t.Config, t.Params, float32(encAlpha)}, builder{t.Config, t.Params, float32(decAlpha)}
 	for i := range t.Config.EncoderLayers {
 		t.Encoder = append(t.Encoder, enc.encoderLayer(i))
 	}

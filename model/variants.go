@@ -24,8 +24,8 @@ const (
 
 var placements = []string{"post", "pre", "deep"}
 
-func (v Placement) MarshalText() ([]byte, error)     { return nameOf(v, placements) }
-func (v *Placement) UnmarshalText(text []byte) error { return valueOf(v, placements, text) }
+func (v Placement) MarshalText() ([]byte, error)     { return marshalName(v, placements) }
+func (v *Placement) UnmarshalText(text []byte) error { return unmarshalName(v, placements, text) }
 
 // FinalNorm says whether a norm stands behind the last layer of each stack.
 type FinalNorm uint8
@@ -38,8 +38,8 @@ const (
 
 var finalNorms = []string{"auto", "true", "false"}
 
-func (v FinalNorm) MarshalText() ([]byte, error)     { return nameOf(v, finalNorms) }
-func (v *FinalNorm) UnmarshalText(text []byte) error { return valueOf(v, finalNorms, text) }
+func (v FinalNorm) MarshalText() ([]byte, error)     { return marshalName(v, finalNorms) }
+func (v *FinalNorm) UnmarshalText(text []byte) error { return unmarshalName(v, finalNorms, text) }
 
 // NormKind says what a norm computes; see layer.NormKind.
 type NormKind uint8
@@ -52,8 +52,8 @@ const (
 
 var normKinds = []string{"layer", "unbiased", "rms"}
 
-func (v NormKind) MarshalText() ([]byte, error)     { return nameOf(v, normKinds) }
-func (v *NormKind) UnmarshalText(text []byte) error { return valueOf(v, normKinds, text) }
+func (v NormKind) MarshalText() ([]byte, error)     { return marshalName(v, normKinds) }
+func (v *NormKind) UnmarshalText(text []byte) error { return unmarshalName(v, normKinds, text) }
 
 // Positions says what is added to the embeddings for the places of the tokens.
 type Positions uint8
@@ -67,8 +67,8 @@ const (
 
 var positions = []string{"interleaved", "halves", "tensor2tensor", "learned"}
 
-func (v Positions) MarshalText() ([]byte, error)     { return nameOf(v, positions) }
-func (v *Positions) UnmarshalText(text []byte) error { return valueOf(v, positions, text) }
+func (v Positions) MarshalText() ([]byte, error)     { return marshalName(v, positions) }
+func (v *Positions) UnmarshalText(text []byte) error { return unmarshalName(v, positions, text) }
 
 // Biases says which of the linear maps of a layer have them. Norms have theirs, the projection to
 // the vocabulary has Config.OutputBias.
@@ -83,7 +83,7 @@ const (
 
 var biases = []string{"all", "ff", "attention", "none"}
 
-func (v Biases) MarshalText() ([]byte, error) { return nameOf(v, biases) }
+func (v Biases) MarshalText() ([]byte, error) { return marshalName(v, biases) }
 
 // UnmarshalText takes "true" for all and "false" for none as well.
 func (v *Biases) UnmarshalText(text []byte) error {
@@ -93,7 +93,7 @@ func (v *Biases) UnmarshalText(text []byte) error {
 	case "false":
 		*v = NoBiases
 	default:
-		return valueOf(v, biases, text)
+		return unmarshalName(v, biases, text)
 	}
 	return nil
 }
@@ -109,12 +109,12 @@ const (
 )
 
 var (
-	activations = []string{"relu", "gelu", "gelu-tanh", "silu"}
-	kernels     = []mat.Activation{mat.ReLU, mat.GELU, mat.GELUTanh, mat.SiLU}
+	activations         = []string{"relu", "gelu", "gelu-tanh", "silu"}
+	activationFunctions = []mat.Activation{mat.ReLU, mat.GELU, mat.GELUTanh, mat.SiLU}
 )
 
-func (v Activation) MarshalText() ([]byte, error)     { return nameOf(v, activations) }
-func (v *Activation) UnmarshalText(text []byte) error { return valueOf(v, activations, text) }
+func (v Activation) MarshalText() ([]byte, error)     { return marshalName(v, activations) }
+func (v *Activation) UnmarshalText(text []byte) error { return unmarshalName(v, activations, text) }
 
 // Smoothing says which entries of the vocabulary label smoothing gives weight to.
 type Smoothing uint8
@@ -126,8 +126,8 @@ const (
 
 var smoothings = []string{"others", "all"}
 
-func (v Smoothing) MarshalText() ([]byte, error)     { return nameOf(v, smoothings) }
-func (v *Smoothing) UnmarshalText(text []byte) error { return valueOf(v, smoothings, text) }
+func (v Smoothing) MarshalText() ([]byte, error)     { return marshalName(v, smoothings) }
+func (v *Smoothing) UnmarshalText(text []byte) error { return unmarshalName(v, smoothings, text) }
 
 // Start says how weights begin; see Transformer.Init.
 type Start uint8
@@ -139,17 +139,17 @@ const (
 
 var starts = []string{"xavier", "pytorch"}
 
-func (v Start) MarshalText() ([]byte, error)     { return nameOf(v, starts) }
-func (v *Start) UnmarshalText(text []byte) error { return valueOf(v, starts, text) }
+func (v Start) MarshalText() ([]byte, error)     { return marshalName(v, starts) }
+func (v *Start) UnmarshalText(text []byte) error { return unmarshalName(v, starts, text) }
 
-func nameOf[V ~uint8](v V, names []string) ([]byte, error) {
+func marshalName[V ~uint8](v V, names []string) ([]byte, error) {
 	if int(v) >= len(names) {
 		return nil, fmt.Errorf("%d is none of %s", v, strings.Join(names, ", "))
 	}
 	return []byte(names[v]), nil
 }
 
-func valueOf[V ~uint8](v *V, names []string, text []byte) error {
+func unmarshalName[V ~uint8](v *V, names []string, text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
 		return fmt.Errorf("%.80q is none of %s", text, strings.Join(names, ", "))

@@ -184,7 +184,7 @@ func TestNoVariantDependsOnTheBatch(t *testing.T) {
 			}
 		}
 		clear(m.Params.G)
-		pass.rows = 12 // several microbatches
+		pass.microbatchRows = 12 // several microbatches
 		pass.Train(b, 7, 1)
 		first := slices.Clone(m.Params.G)
 		clear(m.Params.G)

@@ -12,9 +12,9 @@ import (
 type selfStep struct {
 	*attn.Sizes
 	*cache
-	qkv, ctx mat.Matrix   // [rows × (2h·d_k + h·d_v)], [rows × h·d_v]
-	scores   mat.Matrix   // [rows × positions] scratch
-	rows     []hypothesis // of each row
+	qkv, ctx mat.Matrix  // [rows × (2h·d_k + h·d_v)], [rows × h·d_v]
+	scores   mat.Matrix  // [rows × positions] scratch
+	rows     []cachedRow // of each row
 }
 
 func (s *selfStep) Range(lo, hi int) {
@@ -33,21 +33,21 @@ func (s *selfStep) Range(lo, hi int) {
 // crossStep is attention of each row to its source.
 type crossStep struct {
 	*attn.Sizes
-	*source
-	q, ctx  mat.Matrix // [rows × h·d_k], [rows × h·d_v]
-	scores  mat.Matrix // [rows × longest source] scratch
-	starts  []int32    // of the sources
-	sources []int32    // of each row
-	mean    mat.Matrix // [rows × longest source] set to the mean of the heads' weights, if there is any
+	*sourceKV
+	q, ctx      mat.Matrix // [rows × h·d_k], [rows × h·d_v]
+	scores      mat.Matrix // [rows × longest source] scratch
+	starts      []int32    // of the sources
+	rowSources  []int32    // of each row
+	meanWeights mat.Matrix // [rows × longest source] set to the mean of the heads' weights, if there is any
 }
 
 func (s *crossStep) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		from, to := int(s.starts[s.sources[i]]), int(s.starts[s.sources[i]+1])
+		from, to := int(s.starts[s.rowSources[i]]), int(s.starts[s.rowSources[i]+1])
 		values := s.kv.Slice(from, to, s.keys.Rows, s.kv.Cols)
 		var mean []float32
-		if s.mean.Data != nil {
-			mean = s.mean.Row(i)[:to-from]
+		if s.meanWeights.Data != nil {
+			mean = s.meanWeights.Row(i)[:to-from]
 			clear(mean)
 		}
 		attend(s.ctx.RowRange(i, i+1), s.scores.Row(i), s.q.RowRange(i, i+1), s.keys.ColRange(from, to), values, s.Heads, mean)

@@ -15,26 +15,26 @@ import (
 // first of them.
 type beam struct{ width int }
 
-func (k beam) starts() int { return 1 }
+func (k beam) initialHypotheses() int { return 1 }
 
-// branches is twice the width: if all of the width best end in EOS, there are as many that go on.
-func (k beam) branches() int { return 2 * k.width }
+// maxContinuations is twice the width: if all of the width best end in EOS, there are as many that go on.
+func (k beam) maxContinuations() int { return 2 * k.width }
 
 func (k beam) expand(_ *search, _ int, logits []float32, out []continuation) []continuation {
 	return bestTokens(out, logits)
 }
 
 func (k beam) advance(s *search, b *sentence, first int) {
-	s.merge(b, first, k.branches())
-	for rank, c := range s.best {
+	s.merge(b, first, k.maxContinuations())
+	for rank, c := range s.merged {
 		if h := b.live[c.parent]; c.token != model.EOS {
 			s.extend(h, first+int(c.parent), c, c.logP)
-			if len(s.next) == k.width {
+			if len(s.nextLive) == k.width {
 				break
 			}
 		} else if rank < k.width {
 			b.finished++
-			b.finish(ending{b.options.score(c.logP, b.tokens), h.last, false})
+			b.finish(finishedHyp{b.options.score(c.logP, b.tokens), h.tail, false})
 		}
 	}
 }
@@ -45,16 +45,16 @@ func (k beam) isDone(b *sentence) bool {
 	return b.finished >= k.width || len(b.nBest) == b.options.nBest() && b.nBest[len(b.nBest)-1].score >= best
 }
 
-// truncate counts what is cut only if nothing is finished. Hypotheses that differ in the last token
+// finishTruncated counts what is cut only if nothing is finished. Hypotheses that differ in the last token
 // only are one, because that is cut off.
-func (k beam) truncate(s *search, b *sentence) {
+func (k beam) finishTruncated(s *search, b *sentence) {
 	if len(b.nBest) > 0 {
 		return
 	}
 	for i, h := range b.live {
-		same := func(o live) bool { return s.history[o.last].parent == s.history[h.last].parent }
+		same := func(o live) bool { return s.backpointers[o.tail].parent == s.backpointers[h.tail].parent }
 		if !slices.ContainsFunc(b.live[:i], same) {
-			b.finish(ending{b.options.score(h.logP, b.tokens), h.last, true})
+			b.finish(finishedHyp{b.options.score(h.logP, b.tokens), h.tail, true})
 		}
 	}
 }
@@ -62,17 +62,17 @@ func (k beam) truncate(s *search, b *sentence) {
 // merge leaves in s.best the n best continuations of all hypotheses of a sentence, whose first
 // row is first.
 func (s *search) merge(b *sentence, first, n int) {
-	if cap(s.best) < n {
-		s.best = make([]continuation, 0, n)
+	if cap(s.merged) < n {
+		s.merged = make([]continuation, 0, n)
 	}
-	s.best = s.best[:0:n]
+	s.merged = s.merged[:0:n]
 	for i, h := range b.live {
 		for _, c := range s.continuations(first + i) {
 			c.logP, c.parent = c.logP+h.logP, int32(i)
-			if len(s.best) == n && !(c.logP > s.best[n-1].logP) {
+			if len(s.merged) == n && !(c.logP > s.merged[n-1].logP) {
 				break
 			}
-			s.best = insert(s.best, c)
+			s.merged = insert(s.merged, c)
 		}
 	}
 }

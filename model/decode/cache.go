@@ -18,16 +18,16 @@ type cache struct {
 // alloc empties the cache and makes room for slots, 1 or more, of keys and values of these
 // sizes: for as many positions as the memory that is already there can hold, up to most, or for a
 // few.
-func (c *cache) alloc(slots int, s attn.Sizes, most int) {
+func (c *cache) alloc(slots int, s attn.Sizes, maxPositions int) {
 	c.slots, c.dk, c.dv = slots, s.Heads*s.DK, s.Heads*s.DV
-	c.positions = max(32, min(most, len(c.keys)/(slots*c.dk), len(c.values)/(slots*c.dv)))
+	c.positions = max(32, min(maxPositions, len(c.keys)/(slots*c.dk), len(c.values)/(slots*c.dv)))
 	if c.positions*slots*c.dk > len(c.keys) || c.positions*slots*c.dv > len(c.values) {
-		c.replace()
+		c.reallocate()
 	}
 }
 
-// replace takes new memory.
-func (c *cache) replace() {
+// reallocate takes new memory.
+func (c *cache) reallocate() {
 	c.keys, c.values = make([]float32, c.slots*c.dk*c.positions), make([]float32, c.slots*c.positions*c.dv)
 }
 
@@ -40,7 +40,7 @@ func (c *cache) grow(t int) {
 	for c.positions <= t {
 		c.positions *= 2
 	}
-	c.replace()
+	c.reallocate()
 	for i := range c.slots {
 		k, v := c.slot(i)
 		oldK, oldV := old.slot(i)
@@ -57,8 +57,8 @@ func (c *cache) slot(i int) (keys, values mat.Matrix) {
 	return mat.Of(c.keys[i*k:][:k], c.dk, c.positions), mat.Of(c.values[i*v:][:v], c.positions, c.dv)
 }
 
-// copy makes slot to a copy of the first n positions of slot from.
-func (c *cache) copy(to, from, n int) {
+// copySlot makes slot to a copySlot of the first n positions of slot from.
+func (c *cache) copySlot(to, from, n int) {
 	k, v := c.slot(from)
 	toK, toV := c.slot(to)
 	for i := range c.dk {
@@ -67,15 +67,15 @@ func (c *cache) copy(to, from, n int) {
 	copy(toV.Data[:n*c.dv], v.Data[:n*c.dv])
 }
 
-// source holds the keys and values of one layer's cross-attention for all sources: computed once,
+// sourceKV holds the keys and values of one layer's cross-attention for all sources: computed once,
 // read at every step.
-type source struct {
+type sourceKV struct {
 	kv   mat.Matrix // [m × (h·d_k + h·d_v)]
 	keys mat.Matrix // [h·d_k × m] transposed
 }
 
-// fill computes the keys and values of the encoder's output memory [m × d] in l.
-func (s *source) fill(p *mat.Pool, l *attn.Cross, memory mat.Matrix) {
+// compute computes the keys and values of the encoder's output memory [m × d] in l.
+func (s *sourceKV) compute(p *mat.Pool, l *attn.Cross, memory mat.Matrix) {
 	l.KV.Forward(p, s.kv, memory)
 	mat.Transpose(p, s.keys, s.kv.ColRange(0, s.keys.Rows))
 }

@@ -58,7 +58,7 @@ func (d *Decoder) translate(ctx context.Context, srcs [][]int32, o Options, done
 	}
 	c := &d.w.model.Config
 	for i, src := range srcs {
-		check("source", i, src, c.SrcVocab, c.MaxLen)
+		checkIDs("source", i, src, c.SrcVocab, c.MaxLen)
 	}
 	order := longestFirst(srcs)
 	how := strategyOf(&o)
@@ -68,7 +68,7 @@ func (d *Decoder) translate(ctx context.Context, srcs [][]int32, o Options, done
 		maxTokens := o.maxTokens(longest, c.MaxLen)
 		n := min(len(order), o.batchSize(max(longest+1, maxTokens)))
 		batch = batch[:0]
-		d.search.begin()
+		d.search.reset()
 		for place, i := range order[:n] {
 			batch = append(batch, srcs[i])
 			d.search.add(place, o.First+uint64(i), o.maxTokens(len(srcs[i]), c.MaxLen), &o, how)
@@ -100,7 +100,7 @@ func longestFirst(srcs [][]int32) []int {
 // lengths as Translate does.
 func (d *Decoder) Next(src, given []int32) []float32 {
 	c := &d.w.model.Config
-	check("target", 0, given, c.TgtVocab, c.MaxLen)
+	checkIDs("target", 0, given, c.TgtVocab, c.MaxLen)
 	d.state.Begin([][]int32{src}, 1, len(given)+1)
 	logits := d.state.Step([]Row{{model.BOS, 0, -1}})
 	for _, id := range given {
@@ -121,8 +121,8 @@ func (d *Decoder) Next(src, given []int32) []float32 {
 func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]float32, error) {
 	c := &d.w.model.Config
 	for i := range srcs {
-		check("source", i, srcs[i], c.SrcVocab, c.MaxLen)
-		check("target", i, tgts[i], c.TgtVocab, c.MaxLen)
+		checkIDs("source", i, srcs[i], c.SrcVocab, c.MaxLen)
+		checkIDs("target", i, tgts[i], c.TgtVocab, c.MaxLen)
 	}
 	result := make([][][]float32, len(srcs))
 	order := longestFirst(tgts) // so that those that have ended stand behind those that go on
@@ -149,8 +149,8 @@ func (d *Decoder) attention(ctx context.Context, order []int, srcs, tgts [][]int
 	}
 	longest := len(tgts[order[0]])
 	s.Begin(batch, len(order), longest+1)
-	s.mean = mat.New(len(order), s.longest)
-	defer func() { s.mean = mat.Matrix{} }()
+	s.meanWeights = mat.New(len(order), s.maxSource)
+	defer func() { s.meanWeights = mat.Matrix{} }()
 	rows := make([]Row, 0, len(order))
 	for t := range longest + 1 {
 		if err := ctx.Err(); err != nil {
@@ -168,7 +168,7 @@ func (d *Decoder) attention(ctx context.Context, order []int, srcs, tgts [][]int
 		s.Step(rows)
 		for place := range rows {
 			i := order[place]
-			result[i] = append(result[i], slices.Clone(s.mean.Row(place)[:len(srcs[i])+1]))
+			result[i] = append(result[i], slices.Clone(s.meanWeights.Row(place)[:len(srcs[i])+1]))
 		}
 	}
 	return nil

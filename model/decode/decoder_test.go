@@ -507,7 +507,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		state, how, s := NewState(w, nil), strategyOf(&o), search{}
 		steps := func() {
 			state.Begin(srcs, len(srcs)*o.width(), 64)
-			s.begin()
+			s.reset()
 			for i := range srcs {
 				s.add(i, uint64(i), 64, &o, how)
 			}

@@ -8,7 +8,7 @@ import (
 // greedy takes the most probable token at each step, of equal ones that with the smallest id.
 type greedy struct{ single }
 
-func (greedy) starts() int { return 1 }
+func (greedy) initialHypotheses() int { return 1 }
 
 func (greedy) expand(_ *search, _ int, logits []float32, out []continuation) []continuation {
 	return bestTokens(out, logits)
@@ -30,13 +30,13 @@ func bestTokens(best []continuation, logits []float32) []continuation {
 // ends counts, and so does what is cut.
 type single struct{}
 
-func (single) branches() int { return 1 }
+func (single) maxContinuations() int { return 1 }
 
 func (single) advance(s *search, b *sentence, first int) {
 	for i, h := range b.live {
 		for _, c := range s.continuations(first + i) {
 			if logP := c.logP + h.logP; c.token == model.EOS {
-				b.finish(ending{b.options.score(logP, b.tokens), h.last, false})
+				b.finish(finishedHyp{b.options.score(logP, b.tokens), h.tail, false})
 			} else {
 				s.extend(h, first+i, c, logP)
 			}
@@ -46,8 +46,8 @@ func (single) advance(s *search, b *sentence, first int) {
 
 func (single) isDone(*sentence) bool { return false }
 
-func (single) truncate(_ *search, b *sentence) {
+func (single) finishTruncated(_ *search, b *sentence) {
 	for _, h := range b.live {
-		b.finish(ending{b.options.score(h.logP, b.tokens), h.last, true})
+		b.finish(finishedHyp{b.options.score(h.logP, b.tokens), h.tail, true})
 	}
 }

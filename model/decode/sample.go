@@ -17,7 +17,7 @@ type sample struct {
 	*Options
 }
 
-func (o sample) starts() int { return o.nBest() }
+func (o sample) initialHypotheses() int { return o.nBest() }
 
 func (o sample) expand(s *search, row int, logits []float32, out []continuation) []continuation {
 	b, h := s.hypothesis(row)
@@ -28,26 +28,26 @@ func (o sample) expand(s *search, row int, logits []float32, out []continuation)
 	return append(out, continuation{logP: x - (float64(top) + mat.Log(float64(total))), token: token})
 }
 
-// sampling is the memory of sampling, for each row.
-type sampling struct {
-	probability []float32        // [rows × V]
-	likely      [][]continuation // what TopK and TopP choose from; logP is a probability
-	random      []rand.ChaCha8
+// samplingWorkspace is the memory of samplingWorkspace, for each row.
+type samplingWorkspace struct {
+	probs   []float32        // [rows × V]
+	choices [][]continuation // what TopK and TopP choose from; logP is a probability
+	random  []rand.ChaCha8
 }
 
 // alloc makes room for rows of logits of a vocabulary.
-func (s *sampling) alloc(rows, vocabulary int) {
-	for len(s.likely) < rows {
-		s.likely, s.random = append(s.likely, nil), append(s.random, rand.ChaCha8{})
+func (s *samplingWorkspace) alloc(rows, vocabulary int) {
+	for len(s.choices) < rows {
+		s.choices, s.random = append(s.choices, nil), append(s.random, rand.ChaCha8{})
 	}
-	if n := rows * vocabulary; len(s.probability) < n {
-		s.probability = make([]float32, n)
+	if n := rows * vocabulary; len(s.probs) < n {
+		s.probs = make([]float32, n)
 	}
 }
 
 // draw returns the token of row i that the random number 0 ≤ u < 1 stands for.
-func (s *sampling) draw(i int, row []float32, o *Options, u float64) int32 {
-	p := s.probability[i*len(row):][:len(row)]
+func (s *samplingWorkspace) draw(i int, row []float32, o *Options, u float64) int32 {
+	p := s.probs[i*len(row):][:len(row)]
 	mat.Softmax(p, row, float32(1/o.Temperature))
 	if p[model.EOS] != p[model.EOS] || !(mat.Max(p) > 0) { // logits that are NaN or infinite say nothing
 		return model.EOS
@@ -60,7 +60,7 @@ func (s *sampling) draw(i int, row []float32, o *Options, u float64) int32 {
 		// What is below this is at most 1-TopP all together.
 		least = min(mat.Max(p), float32((1-o.TopP)/float64(len(p))))
 	}
-	heap := s.likely[i][:0]
+	heap := s.choices[i][:0]
 	if few := 64; 0 < o.TopK && o.TopK <= few { // which topK finds sooner than a heap of all
 		heap = topK(slices.Grow(heap, o.TopK)[:0:o.TopK], p)
 	} else {
@@ -70,9 +70,9 @@ func (s *sampling) draw(i int, row []float32, o *Options, u float64) int32 {
 			}
 		}
 	}
-	s.likely[i] = heap
+	s.choices[i] = heap
 	for j := len(heap)/2 - 1; j >= 0; j-- {
-		sink(heap, j)
+		siftDown(heap, j)
 	}
 	// The most probable ones go to the end of the heap's memory, the first to the last place, and
 	// their probabilities to the front of p.
@@ -87,17 +87,17 @@ func (s *sampling) draw(i int, row []float32, o *Options, u float64) int32 {
 		p[n] = float32(heap[last].logP)
 		sum += heap[last].logP
 		heap = heap[:last]
-		sink(heap, 0)
+		siftDown(heap, 0)
 	}
 	if o.TopK > 0 && o.TopP < 1 {
-		n = fewest(p[:n], o.TopP)
+		n = nucleusSize(p[:n], o.TopP)
 	}
-	return s.likely[i][len(s.likely[i])-1-pick(p[:n], u)].token
+	return s.choices[i][len(s.choices[i])-1-pick(p[:n], u)].token
 }
 
-// sink moves element i of a heap of continuations, the most probable on top and of equal ones the
+// siftDown moves element i of a heap of continuations, the most probable on top and of equal ones the
 // first, to its place below.
-func sink(heap []continuation, i int) {
+func siftDown(heap []continuation, i int) {
 	before := func(a, b continuation) bool { return a.logP > b.logP || a.logP == b.logP && a.token < b.token }
 	for {
 		child := 2*i + 1
@@ -115,8 +115,8 @@ func sink(heap []continuation, i int) {
 	}
 }
 
-// fewest is how many of p, from the first, have a part of the whole.
-func fewest(p []float32, part float64) int {
+// nucleusSize is how many of p, from the first, have a part of the whole.
+func nucleusSize(p []float32, part float64) int {
 	enough := float64(part * float64(mat.Sum(p)))
 	n := 0
 	for sum := 0.0; n < len(p) && (n == 0 || sum < enough); n++ {

@@ -212,7 +212,7 @@ func TestPick(t *testing.T) {
 func TestTopPOfEqualProbabilities(t *testing.T) {
 	const n = 8000
 	row := make([]float32, n)
-	var r sampling
+	var r samplingWorkspace
 	r.alloc(1, n)
 	for _, topP := range []float64{1e-9, 0.5, 0.999} {
 		r.draw(0, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 0)
@@ -229,7 +229,7 @@ func TestTopPOfEqualProbabilities(t *testing.T) {
 func TestDrawsAreFromTheMostProbable(t *testing.T) {
 	const n = 3000
 	random := rand.New(rand.NewPCG(3, 3))
-	var r sampling
+	var r samplingWorkspace
 	r.alloc(1, n)
 	for range 200 {
 		row, p := make([]float32, n), make([]float32, n)

@@ -25,8 +25,8 @@ type Hypothesis struct {
 
 // strategy says how the hypotheses of one source go on: greedy, beam or sample.
 type strategy interface {
-	starts() int   // hypotheses that a search begins with
-	branches() int // most continuations that expand leaves of a row
+	initialHypotheses() int // hypotheses that a search begins with
+	maxContinuations() int  // most continuations that expand leaves of a row
 	// expand leaves the continuations of a row in out, best first, and returns them. It may
 	// overwrite logits, in which Pad and BOS have been ruled out. Rows are expanded on several
 	// threads at once.
@@ -36,38 +36,38 @@ type strategy interface {
 	advance(s *search, b *sentence, first int)
 	// isDone reports that nothing can change the list of b's best.
 	isDone(b *sentence) bool
-	// truncate adds to that list the hypotheses that the length limit has cut, if they count.
-	truncate(s *search, b *sentence)
+	// finishTruncated adds to that list the hypotheses that the length limit has cut, if they count.
+	finishTruncated(s *search, b *sentence)
 }
 
 // search is the memory of one search after another: for the translations of some sources at once.
 type search struct {
-	sentences []sentence
-	history   []node  // the tokens of all hypotheses
-	rows      []Row   // of the next step
-	of        []owner // of each row
-	logits    mat.Matrix
+	sentences    []sentence
+	backpointers []backpointer // the tokens of all hypotheses
+	rows         []Row         // of the next step
+	owners       []owner       // of each row
+	logits       mat.Matrix
 
-	each  int            // continuations of a row at most
-	found []continuation // [rows × each]
-	count []int          // of each row
-	best  []continuation // of one sentence
-	next  []live
+	rowContinuations int            // continuations of a row at most
+	expanded         []continuation // [rows × each]
+	counts           []int          // of each row
+	merged           []continuation // of one sentence
+	nextLive         []live
 
-	samples  bool // some sentence has the strategy sample
-	sampling sampling
+	hasSampling bool // some sentence has the strategy sample
+	sampling    samplingWorkspace
 }
 
 // owner says whose a row is: a sentence's hypothesis, both as indices.
 type owner struct{ sentence, hypothesis int32 }
 
-// node is the last token of a hypothesis; the tokens before it are found through parent.
-type node struct{ token, parent int32 }
+// backpointer is the last token of a hypothesis; the tokens before it are found through parent.
+type backpointer struct{ token, parent int32 }
 
 // live is a hypothesis that goes on.
 type live struct {
 	logP float64
-	last int32 // in search.history, -1 before the first token
+	tail int32 // in search.history, -1 before the first token
 	row  int32 // of the last step, -1 before the first
 
 	number int32 // among those that its search began with
@@ -82,7 +82,7 @@ type continuation struct {
 
 // sentence is the search for the translations of one source.
 type sentence struct {
-	place     int    // of the source among those of the search
+	source    int    // of the source among those of the search
 	number    uint64 // see Options.First
 	options   *Options
 	strategy  strategy
@@ -90,19 +90,19 @@ type sentence struct {
 	tokens    int // that every live hypothesis has, EOS counted
 	live      []live
 	finished  int
-	nBest     []ending // of what is finished, in order; as many as are listed
+	nBest     []finishedHyp // of what is finished, in order; as many as are listed
 }
 
-// ending is a hypothesis that is finished.
-type ending struct {
+// finishedHyp is a hypothesis that is finished.
+type finishedHyp struct {
 	score     float64
-	last      int32 // in search.history, the last token before EOS
+	tail      int32 // in search.history, the last token before EOS
 	truncated bool
 }
 
 // finish keeps e if it is among the best; of equal ones the first is the better. What is not a
 // number is none.
-func (b *sentence) finish(e ending) {
+func (b *sentence) finish(e finishedHyp) {
 	if !(e.score > math.Inf(-1)) {
 		return
 	}
@@ -129,27 +129,27 @@ func strategyOf(o *Options) strategy {
 	return beam{o.Beam}
 }
 
-// begin forgets the last search.
-func (s *search) begin() {
-	s.sentences, s.history, s.each, s.samples = s.sentences[:0], s.history[:0], 0, false
+// reset forgets the last search.
+func (s *search) reset() {
+	s.sentences, s.backpointers, s.rowContinuations, s.hasSampling = s.sentences[:0], s.backpointers[:0], 0, false
 }
 
 // add begins the search for translations of the source at a place, of at most maxTokens, EOS
 // counted.
-func (s *search) add(place int, number uint64, maxTokens int, o *Options, how strategy) {
+func (s *search) add(source int, number uint64, maxTokens int, o *Options, strat strategy) {
 	if len(s.sentences) < cap(s.sentences) {
 		s.sentences = s.sentences[:len(s.sentences)+1] // its slices are used again
 	} else {
 		s.sentences = append(s.sentences, sentence{})
 	}
 	b := &s.sentences[len(s.sentences)-1]
-	*b = sentence{place: place, number: number, options: o, strategy: how, maxTokens: maxTokens, live: b.live[:0], nBest: b.nBest[:0]}
-	for i := range how.starts() {
-		b.live = append(b.live, live{last: -1, row: -1, number: int32(i)})
+	*b = sentence{source: source, number: number, options: o, strategy: strat, maxTokens: maxTokens, live: b.live[:0], nBest: b.nBest[:0]}
+	for i := range strat.initialHypotheses() {
+		b.live = append(b.live, live{tail: -1, row: -1, number: int32(i)})
 	}
-	s.each = max(s.each, how.branches())
-	if _, ok := how.(sample); ok {
-		s.samples = true
+	s.rowContinuations = max(s.rowContinuations, strat.maxContinuations())
+	if _, ok := strat.(sample); ok {
+		s.hasSampling = true
 	}
 }
 
@@ -171,7 +171,7 @@ func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(plac
 			s.advance(b, first)
 			first += rows
 			if b.tokens >= b.maxTokens || len(b.live) == 0 || b.strategy.isDone(b) {
-				done(b.place, s.results(b))
+				done(b.source, s.results(b))
 			} else {
 				s.sentences[kept], s.sentences[i] = s.sentences[i], s.sentences[kept]
 				kept++
@@ -184,24 +184,24 @@ func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(plac
 
 // step takes a step of m and finds the continuations of every row.
 func (s *search) step(p *mat.Pool, m stepper) {
-	s.rows, s.of = s.rows[:0], s.of[:0]
+	s.rows, s.owners = s.rows[:0], s.owners[:0]
 	for i := range s.sentences {
 		for j, h := range s.sentences[i].live {
-			r := Row{model.BOS, int32(s.sentences[i].place), h.row}
-			if h.last >= 0 {
-				r.Token = s.history[h.last].token
+			r := Row{model.BOS, int32(s.sentences[i].source), h.row}
+			if h.tail >= 0 {
+				r.Token = s.backpointers[h.tail].token
 			}
-			s.rows, s.of = append(s.rows, r), append(s.of, owner{int32(i), int32(j)})
+			s.rows, s.owners = append(s.rows, r), append(s.owners, owner{int32(i), int32(j)})
 		}
 	}
 	s.logits = m.Step(s.rows)
-	for len(s.found) < len(s.rows)*s.each {
-		s.found = append(s.found, continuation{})
+	for len(s.expanded) < len(s.rows)*s.rowContinuations {
+		s.expanded = append(s.expanded, continuation{})
 	}
-	for len(s.count) < len(s.rows) {
-		s.count = append(s.count, 0)
+	for len(s.counts) < len(s.rows) {
+		s.counts = append(s.counts, 0)
 	}
-	if s.samples {
+	if s.hasSampling {
 		s.sampling.alloc(len(s.rows), s.logits.Cols)
 	}
 	mat.Each(p, len(s.rows), 4, expandRows{s})
@@ -209,8 +209,8 @@ func (s *search) step(p *mat.Pool, m stepper) {
 
 // hypothesis returns the one whose row it is, and its sentence.
 func (s *search) hypothesis(row int) (*sentence, *live) {
-	b := &s.sentences[s.of[row].sentence]
-	return b, &b.live[s.of[row].hypothesis]
+	b := &s.sentences[s.owners[row].sentence]
+	return b, &b.live[s.owners[row].hypothesis]
 }
 
 // expandRows is the loop over the rows of a step.
@@ -222,35 +222,37 @@ func (s *expandRows) Range(lo, hi int) {
 		logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1)) // never said
 		b, _ := s.hypothesis(i)
 		how := b.strategy
-		s.count[i] = len(how.expand(s.search, i, logits, s.found[i*s.each:][:0:how.branches()]))
+		s.counts[i] = len(how.expand(s.search, i, logits, s.expanded[i*s.rowContinuations:][:0:how.maxContinuations()]))
 	}
 }
 
 // continuations are those that expand found of a row.
-func (s *search) continuations(row int) []continuation { return s.found[row*s.each:][:s.count[row]] }
+func (s *search) continuations(row int) []continuation {
+	return s.expanded[row*s.rowContinuations:][:s.counts[row]]
+}
 
 // advance takes b, of whose rows first is the first, a token on.
 func (s *search) advance(b *sentence, first int) {
-	s.next = s.next[:0]
+	s.nextLive = s.nextLive[:0]
 	b.tokens++
 	b.strategy.advance(s, b, first)
-	b.live = append(b.live[:0], s.next...)
+	b.live = append(b.live[:0], s.nextLive...)
 }
 
 // extend adds to s.next the hypothesis h, whose row is given, with a token more.
 func (s *search) extend(h live, row int, c continuation, logP float64) {
-	s.history = append(s.history, node{c.token, h.last})
-	s.next = append(s.next, live{logP, int32(len(s.history) - 1), int32(row), h.number})
+	s.backpointers = append(s.backpointers, backpointer{c.token, h.tail})
+	s.nextLive = append(s.nextLive, live{logP, int32(len(s.backpointers) - 1), int32(row), h.number})
 }
 
 // results are the best hypotheses of b, which is done.
 func (s *search) results(b *sentence) []Hypothesis {
-	b.strategy.truncate(s, b)
+	b.strategy.finishTruncated(s, b)
 	list := make([]Hypothesis, 0, max(1, len(b.nBest)))
 	for _, e := range b.nBest {
 		h := Hypothesis{Score: e.score, Truncated: e.truncated}
-		for i := e.last; i >= 0; i = s.history[i].parent {
-			h.Tokens = append(h.Tokens, s.history[i].token)
+		for i := e.tail; i >= 0; i = s.backpointers[i].parent {
+			h.Tokens = append(h.Tokens, s.backpointers[i].token)
 		}
 		slices.Reverse(h.Tokens)
 		h.Tokens = h.Tokens[:min(len(h.Tokens), b.maxTokens-1)]

@@ -212,12 +212,12 @@ func TestSourcesDoNotMeet(t *testing.T) {
 // An ending counts if it is among the best of all continuations, as many as the beam is wide.
 func TestEndingsOfLowRankDoNotCount(t *testing.T) {
 	o, s := Options{Beam: 2}, search{}
-	s.begin()
+	s.reset()
 	s.add(0, 0, 64, &o, beam{2})
 	b := &s.sentences[0]
-	b.live = []live{{logP: -1, last: -1, row: 0}, {logP: -2, last: -1, row: 1}}
-	s.found = []continuation{{-2, 7, 0}, {-4, model.EOS, 0}, {0, 0, 0}, {0, 0, 0}, {-2, model.EOS, 0}, {-4, 8, 0}, {0, 0, 0}, {0, 0, 0}}
-	s.count = []int{2, 2}
+	b.live = []live{{logP: -1, tail: -1, row: 0}, {logP: -2, tail: -1, row: 1}}
+	s.expanded = []continuation{{-2, 7, 0}, {-4, model.EOS, 0}, {0, 0, 0}, {0, 0, 0}, {-2, model.EOS, 0}, {-4, 8, 0}, {0, 0, 0}, {0, 0, 0}}
+	s.counts = []int{2, 2}
 	s.advance(b, 0) // -3 goes on, -4 is an ending of rank 1, -5 one of rank 2, -6 goes on
 	if b.finished != 1 || len(b.nBest) != 1 || b.nBest[0].score != -4 || len(b.live) != 2 || b.live[0].logP != -3 || b.live[1].logP != -6 || b.live[1].row != 1 {
 		t.Errorf("%+v", b)
@@ -238,7 +238,7 @@ func TestSearchEndsWhenNothingBetterCanCome(t *testing.T) {
 		{4, 19, -100, -1, true},
 	} {
 		b := sentence{options: &o, finished: c.finished, maxTokens: c.most, live: []live{{logP: c.live}}}
-		b.finish(ending{score: c.best})
+		b.finish(finishedHyp{score: c.best})
 		if got := (beam{o.Beam}).isDone(&b); got != c.want {
 			t.Errorf("%+v: done %v", c, got)
 		}
@@ -280,7 +280,7 @@ func TestCancelledSearchEnds(t *testing.T) {
 			words(source, prefix, row)
 		}
 		var s search
-		s.begin()
+		s.reset()
 		s.add(0, 0, 1000, &o, strategyOf(&o))
 		err := s.run(ctx, nil, m, func(int, []Hypothesis) { t.Error("a result") })
 		if !errors.Is(err, context.Canceled) || m.steps != 6 {

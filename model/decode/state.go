@@ -24,20 +24,20 @@ type State struct {
 	arena   layer.Arena
 	encoder encoderActivations
 	decoder decoderActivations
-	sources []source // of each decoder layer
-	caches  []cache  // of each decoder layer
-	ids     []int32  // the sources' tokens, each with EOS at its end
-	starts  []int32  // where each source begins in ids, and at the end len(ids)
+	sources []sourceKV // of each decoder layer
+	caches  []cache    // of each decoder layer
+	ids     []int32    // the sources' tokens, each with EOS at its end
+	starts  []int32    // where each source begins in ids, and at the end len(ids)
 
-	scores  []float32 // [rows × longest source or positions] scratch of the attentions
-	longest int       // tokens of a source, with EOS
+	scores    []float32 // [rows × longest source or positions] scratch of the attentions
+	maxSource int       // tokens of a source, with EOS
 
-	rows, next []hypothesis // of the last step, and of the one that begins
-	children   []bool       // of each row of the last step: has one
-	taken      []bool       // of each slot
-	tokens     []int32      // of the rows of a step
-	of         []int32      // their sources
-	mean       mat.Matrix   // see crossStep; only in Attention
+	rows, next  []cachedRow // of the last step, and of the one that begins
+	hasChild    []bool      // of each row of the last step: has one
+	slotUsed    []bool      // of each slot
+	tokens      []int32     // of the rows of a step
+	rowSources  []int32     // their sources
+	meanWeights mat.Matrix  // see crossStep; only in Attention
 }
 
 // Row is one hypothesis in a step.
@@ -47,8 +47,8 @@ type Row struct {
 	Parent int32 // the row of the last step that it continues, or -1 for a new hypothesis
 }
 
-// hypothesis is a row's place in the caches.
-type hypothesis struct {
+// cachedRow is a row's place in the caches.
+type cachedRow struct {
 	slot   int32
 	tokens int32 // with BOS
 }
@@ -56,7 +56,7 @@ type hypothesis struct {
 // NewState returns a State of w whose loops run on p.
 func NewState(w *Weights, p *mat.Pool) *State {
 	n := len(w.model.Decoder)
-	return &State{w: w, pool: p, sources: make([]source, n), caches: make([]cache, n)}
+	return &State{w: w, pool: p, sources: make([]sourceKV, n), caches: make([]cache, n)}
 }
 
 // encoderActivations are those of every encoder layer: a layer has read its input before it writes
@@ -88,29 +88,29 @@ func (s *State) Begin(sources [][]int32, rows, positions int) {
 	if rows < 1 {
 		panic(fmt.Sprintf("decode: steps of %d rows", rows))
 	}
-	s.ids, s.starts, s.longest = s.ids[:0], append(s.starts[:0], 0), 0
+	s.ids, s.starts, s.maxSource = s.ids[:0], append(s.starts[:0], 0), 0
 	for i, src := range sources {
-		check("source", i, src, c.SrcVocab, c.MaxLen)
+		checkIDs("source", i, src, c.SrcVocab, c.MaxLen)
 		s.ids = append(append(s.ids, src...), model.EOS)
 		s.starts = append(s.starts, int32(len(s.ids)))
-		s.longest = max(s.longest, len(src)+1)
+		s.maxSource = max(s.maxSource, len(src)+1)
 	}
-	s.rows, s.mean = s.rows[:0], mat.Matrix{}
-	for len(s.taken) < rows {
-		s.taken = append(s.taken, false)
+	s.rows, s.meanWeights = s.rows[:0], mat.Matrix{}
+	for len(s.slotUsed) < rows {
+		s.slotUsed = append(s.slotUsed, false)
 	}
-	s.taken = s.taken[:rows]
+	s.slotUsed = s.slotUsed[:rows]
 	s.arena.Alloc(func() { s.alloc(len(s.ids), rows) })
 	memory := s.encode()
 	for i := range s.w.model.Decoder {
 		l := &s.w.model.Decoder[i]
-		s.sources[i].fill(s.pool, &l.Cross, memory)
+		s.sources[i].compute(s.pool, &l.Cross, memory)
 		s.caches[i].alloc(rows, l.Self.Sizes, positions)
 	}
 }
 
-// check panics if ids are not those of a sentence that the model can take.
-func check(side string, i int, ids []int32, vocabulary, maxLen int) {
+// checkIDs panics if ids are not those of a sentence that the model can take.
+func checkIDs(side string, i int, ids []int32, vocabulary, maxLen int) {
 	if len(ids) >= maxLen {
 		panic(fmt.Sprintf("decode: %s %d has %d tokens, its mark counted, for a model that takes %d", side, i, len(ids)+1, maxLen))
 	}
@@ -135,14 +135,14 @@ func (s *State) alloc(m, n int) {
 	}
 	for i := range s.sources {
 		keys := l.Cross.Heads * l.Cross.DK
-		s.sources[i] = source{a.Matrix(m, keys+l.Cross.Heads*l.Cross.DV), a.Matrix(keys, m)}
+		s.sources[i] = sourceKV{a.Matrix(m, keys+l.Cross.Heads*l.Cross.DV), a.Matrix(keys, m)}
 	}
 }
 
 // encode returns the encoder's output [m × d].
 func (s *State) encode() mat.Matrix {
 	p, act := s.pool, &s.encoder
-	r := model.Run{Pool: p, Self: attn.Ragged{Q: s.starts, K: s.starts}}
+	r := model.LayerArgs{Pool: p, Self: attn.Ragged{Q: s.starts, K: s.starts}}
 	s.w.model.SrcEmbed.Forward(p, act.x, s.ids, s.starts, mat.Dropout{})
 	x := act.x
 	for i := range s.w.model.Encoder {
@@ -160,9 +160,9 @@ func (s *State) encode() mat.Matrix {
 // panics if there are more rows than Begin was told, on ids, sources and parents that do not
 // exist, and on more than Config.MaxLen tokens.
 func (s *State) Step(rows []Row) mat.Matrix {
-	s.place(rows)
+	s.assignSlots(rows)
 	act := s.decoder.view(len(rows))
-	scores := s.scratch(len(rows))
+	scores := s.scoresWorkspace(len(rows))
 	for i, h := range s.rows {
 		s.w.model.TgtEmbed.At(act.x.RowRange(i, i+1), s.tokens[i:i+1], int(h.tokens)-1)
 	}
@@ -218,39 +218,39 @@ func (s *State) cross(i int, act *decoderActivations, x, scores mat.Matrix) mat.
 	l := &s.w.model.Decoder[i].Cross
 	var mean mat.Matrix
 	if i == len(s.w.model.Decoder)-1 {
-		mean = s.mean
+		mean = s.meanWeights
 	}
 	l.Q.Forward(s.pool, act.cross.Q, x)
-	mat.Each(s.pool, x.Rows, 1, crossStep{&l.Sizes, &s.sources[i], act.cross.Q, act.cross.Ctx, scores, s.starts, s.of, mean})
+	mat.Each(s.pool, x.Rows, 1, crossStep{&l.Sizes, &s.sources[i], act.cross.Q, act.cross.Ctx, scores, s.starts, s.rowSources, mean})
 	l.Out.Forward(s.pool, act.cross.Out, act.cross.Ctx)
 	return act.cross.Out
 }
 
-// place gives each row a slot of the caches. The first row that continues a hypothesis stays in its
+// assignSlots gives each row a slot of the caches. The first row that continues a hypothesis stays in its
 // slot; the others get copies in slots that no row has.
-func (s *State) place(rows []Row) {
-	if len(rows) > len(s.taken) {
-		panic(fmt.Sprintf("decode: a step of %d rows, Begin was told %d", len(rows), len(s.taken)))
+func (s *State) assignSlots(rows []Row) {
+	if len(rows) > len(s.slotUsed) {
+		panic(fmt.Sprintf("decode: a step of %d rows, Begin was told %d", len(rows), len(s.slotUsed)))
 	}
-	clear(s.taken)
-	s.children, s.next, s.tokens, s.of = s.children[:0], s.next[:0], s.tokens[:0], s.of[:0]
+	clear(s.slotUsed)
+	s.hasChild, s.next, s.tokens, s.rowSources = s.hasChild[:0], s.next[:0], s.tokens[:0], s.rowSources[:0]
 	for range s.rows {
-		s.children = append(s.children, false)
+		s.hasChild = append(s.hasChild, false)
 	}
 	const none = -1
 	most := int32(0)
 	for i, r := range rows {
-		s.check(i, r)
-		h := hypothesis{none, 1}
+		s.checkRow(i, r)
+		h := cachedRow{none, 1}
 		if r.Parent >= 0 {
 			parent := s.rows[r.Parent]
 			h.tokens += parent.tokens
-			if !s.children[r.Parent] {
-				s.children[r.Parent], s.taken[parent.slot], h.slot = true, true, parent.slot
+			if !s.hasChild[r.Parent] {
+				s.hasChild[r.Parent], s.slotUsed[parent.slot], h.slot = true, true, parent.slot
 			}
 		}
 		most = max(most, h.tokens)
-		s.next, s.tokens, s.of = append(s.next, h), append(s.tokens, r.Token), append(s.of, r.Source)
+		s.next, s.tokens, s.rowSources = append(s.next, h), append(s.tokens, r.Token), append(s.rowSources, r.Source)
 	}
 	if maxLen := s.w.model.Config.MaxLen; int(most) > maxLen {
 		panic(fmt.Sprintf("decode: a hypothesis of %d tokens, BOS counted, for a model that takes %d", most, maxLen))
@@ -263,21 +263,21 @@ func (s *State) place(rows []Row) {
 		if s.next[i].slot != none {
 			continue
 		}
-		for s.taken[free] {
+		for s.slotUsed[free] {
 			free++
 		}
-		s.taken[free], s.next[i].slot = true, int32(free)
+		s.slotUsed[free], s.next[i].slot = true, int32(free)
 		if r.Parent >= 0 {
 			parent := s.rows[r.Parent]
 			for l := range s.caches {
-				s.caches[l].copy(free, int(parent.slot), int(parent.tokens))
+				s.caches[l].copySlot(free, int(parent.slot), int(parent.tokens))
 			}
 		}
 	}
 	s.rows, s.next = s.next, s.rows
 }
 
-func (s *State) check(i int, r Row) {
+func (s *State) checkRow(i int, r Row) {
 	if v := s.w.model.Config.TgtVocab; r.Token < 0 || int(r.Token) >= v {
 		panic(fmt.Sprintf("decode: id %d in row %d, the target's vocabulary has %d entries", r.Token, i, v))
 	}
@@ -289,13 +289,13 @@ func (s *State) check(i int, r Row) {
 	}
 }
 
-// scratch returns the scores of n rows, each wide enough for every source and every cached
+// scoresWorkspace returns the scores of n rows, each wide enough for every source and every cached
 // position.
-func (s *State) scratch(n int) mat.Matrix {
+func (s *State) scoresWorkspace(n int) mat.Matrix {
 	const line = 16 // floats of a cache line: threads write to neighbouring rows
-	width := (max(s.longest, s.caches[0].positions) + line - 1) / line * line
+	width := (max(s.maxSource, s.caches[0].positions) + line - 1) / line * line
 	if n*width > len(s.scores) {
-		s.scores = make([]float32, len(s.taken)*width)
+		s.scores = make([]float32, len(s.slotUsed)*width)
 	}
 	return mat.Of(s.scores[:n*width], n, width)
 }

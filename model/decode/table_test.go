@@ -84,7 +84,7 @@ func find(t *testing.T, m stepper, n, maxTokens int, o Options) [][]Hypothesis {
 		t.Fatal(err)
 	}
 	var s search
-	s.begin()
+	s.reset()
 	for i := range n {
 		s.add(i, o.First+uint64(i), maxTokens, &o, strategyOf(&o))
 	}
