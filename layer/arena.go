@@ -2,20 +2,19 @@ package layer
 
 import "tfm/mat"
 
-// Arena is the memory of the activations of one batch or microbatch: one slice, handed out from its
+// Arena is the memory for the activations of one batch or microbatch: one slice, given out from its
 // start. The zero Arena is ready for use. It is not safe for concurrent use.
 //
-// All memory of an arena is given in one call of Alloc, so that its size is known before a step
-// begins.
+// One call of Alloc gives out all memory of an arena, so that its size is known before a step.
 type Arena struct {
 	buf       []float32
-	used      int
+	used      int // elements given out
 	measuring bool
 }
 
-// Alloc calls f twice: to measure what it takes with Matrix and Slice, then to give it that memory.
-// In the first call matrices and slices have no data. Everything that an earlier Alloc gave is
-// invalid afterwards. The arena grows only if f takes more than any f before.
+// Alloc calls f twice: to measure the memory that it requests with Matrix and Slice, then to give
+// it that memory. In the first call matrices and slices have no data. Everything that an earlier
+// Alloc gave out becomes invalid. The arena grows only if f requests more than any f before it.
 func (a *Arena) Alloc(f func()) {
 	a.used, a.measuring = 0, true
 	f()
@@ -27,7 +26,7 @@ func (a *Arena) Alloc(f func()) {
 	f()
 }
 
-// Matrix takes a rows × cols matrix, its contents undefined.
+// Matrix returns a rows × cols matrix with undefined contents.
 func (a *Arena) Matrix(rows, cols int) mat.Matrix {
 	data := a.Slice(rows * cols)
 	if a.measuring {
@@ -36,9 +35,9 @@ func (a *Arena) Matrix(rows, cols int) mat.Matrix {
 	return mat.Of(data, rows, cols)
 }
 
-// Slice takes n numbers, their values undefined. Each slice starts on a cache line of its own.
+// Slice returns a slice of n elements with undefined contents, at the start of a cache line.
 func (a *Arena) Slice(n int) []float32 {
-	const line = 16 // numbers in a cache line
+	const line = 16 // elements in a cache line
 	start := a.used
 	a.used += (n + line - 1) / line * line
 	if a.measuring {

@@ -1,33 +1,50 @@
-// Package layer holds the parts of the Transformer that see one token at a time: linear maps,
-// norms, embeddings with positions, the position-wise feed-forward network, dropout with the
-// residual connection, and the loss. It imports mat alone.
+// Package layer holds the layers of the Transformer that treat each token on its own: linear maps,
+// norms and residual connections, embeddings with positional encodings, the position-wise
+// feed-forward network, dropout, and the loss. Attention, which relates tokens to each other, is in
+// package attn. Package layer imports only mat.
 //
-// Each layer is a struct of parameters with two methods beside each other, Forward and Backward,
-// and above Backward stands the derivation. Package internal/ref has the same equations written
-// out.
+// Each layer is a struct of parameters with two methods, Forward and Backward. The derivation of
+// Backward is above it, in the paper's notation; package internal/ref has the same equations as
+// plain loops. The zero value of every option is the paper's choice.
 //
-// A batch is ragged: the tokens of its sentences one after another, a matrix row each, no padding.
-// One vocabulary of sizes is used everywhere:
+// Forward stores what Backward needs, its input included, in a struct of activations such as
+// NormAct. A layer itself holds only parameters, so that several batches may go through it at once,
+// each with its own activations. Backward runs for one batch at a time, or for microbatches whose
+// gradients an Accumulator adds in order.
 //
-//	n      tokens in the batch (source or target)
-//	d      d_model
-//	h      heads, of d_k numbers in queries and keys and d_v in values; in the paper both are d/h
+// A batch is ragged: the tokens of its sentences follow one another, one row of a matrix for each
+// token, without padding.
+//
+// A loop that the workers of a pool share is a struct of its arguments with a method Range(lo, hi),
+// for mat.Each, which allocates nothing: normRows computes rows lo to hi of a Norm.
+//
+// # Sizes
+//
+//	n      tokens of the batch (source or target)
+//	d      d_model, the elements of a token's row
+//	h      heads; d_k elements of a query or key and d_v of a value, in the paper both d/h
 //	ff     d_ff, the inner size of the feed-forward network
-//	V      vocabulary entries
+//	V      pieces of the vocabulary
 //
-// dx is the derivative of the loss with respect to x. Derivatives of parameters are added to
-// Param.G; derivatives of activations are set, or added where a Mode says Add.
+// # Terms
 //
-// Forward leaves what Backward needs, its input included, in a struct of activations:
-// FeedForwardAct, NormAct. A layer itself holds nothing but parameters, so that any number of
-// batches may go through it at once, each with activations of its own. The memory of activations
-// comes from an Arena: every layer has Alloc, and Arena.Alloc measures before it gives. Backward
-// runs for one batch at a time, or for microbatches that an Accumulator keeps in order.
+//   - parameter: a named tensor that training changes; its values are its weights
+//   - activation: a value that Forward keeps for Backward; the function f of the feed-forward
+//     network is the activation function
+//   - gradient: the derivative of the loss with respect to a tensor, of the same shape; dx is the
+//     gradient of x
+//   - accumulate: to add to a gradient; gradients of parameters accumulate until the caller clears
+//     them, gradients of activations are set, or added to where a Mode is Add
+//   - sublayer: attention or a feed-forward network within a layer of the encoder or decoder
+//   - residual: the connection x + Dropout(Sublayer(x)) around a sublayer
+//   - norm: a layer normalization or one of its variants, see NormKind
+//   - workspace: memory that one pass needs and leaves undefined
+//   - alloc: to give a struct its memory from an Arena
 //
-// The default of each choice is the paper's; the others are made when a layer is declared.
+// # Files
 //
-// The files: param.go (parameters and their gradients), order.go (in which order microbatches add
-// to them), arena.go (memory), linear.go, norm.go, residual.go, embedding.go, positions.go,
-// feedforward.go, loss.go, rdrop.go, precision.go (float32 or bfloat16 products), init.go (random
-// weights).
+// param.go (parameters and their gradients), accumulator.go (the order in which microbatches add to
+// them), arena.go (memory), parallel.go (how loops are divided), linear.go, norm.go, residual.go,
+// embedding.go, positions.go, feedforward.go, loss.go, rdrop.go, precision.go (float32 or bfloat16
+// products), init.go (random weights).
 package layer

@@ -6,16 +6,16 @@ import (
 	"tfm/mat"
 )
 
-// Embedding turns token ids into rows: Dropout(E[id]·sqrt(d) + PE[position]), sections 3.4 and 5.4.
-// The matrix E may be shared with another embedding and with the output projection.
+// Embedding turns token ids into rows: Dropout(E[id]·sqrt(d) + PE[position]) (sections 3.4, 3.5 and
+// 5.4). E may be shared with another embedding and with the output projection.
 type Embedding struct {
 	E         *Param     // [V, d]
-	Positions mat.Matrix // [positions × d], see Sinusoids; or the weights of Learned
+	Positions mat.Matrix // PE [positions × d], see Sinusoids; with Learned, its weights
 	Learned   *Param     // [positions, d] trained positions (Table 3, row E); nil for sinusoids
-	Unscaled  bool       // without the sqrt(d)
+	Unscaled  bool       // without the factor sqrt(d)
 }
 
-// scale returns the sqrt(d_model) by which embeddings are multiplied (section 3.4).
+// scale returns the factor of the embeddings (section 3.4).
 func (e Embedding) scale() float32 {
 	if e.Unscaled {
 		return 1
@@ -24,26 +24,27 @@ func (e Embedding) scale() float32 {
 }
 
 // Forward sets x [n × d] for the tokens of a ragged batch: ids [n], and starts [sentences+1], the
-// index of each sentence's first token and, at the end, n. It panics on ids outside [0, V) and on
-// sentences longer than the table of positions.
+// index of each sentence's first token, followed by n. It panics on ids outside
+// [0, V) and on sentences longer than Positions.
 func (e Embedding) Forward(pool *mat.Pool, x mat.Matrix, ids, starts []int32, drop mat.Dropout) {
-	mat.Each(pool, len(starts)-1, 1, embed{e, x, ids, starts, drop})
+	mat.Each(pool, len(starts)-1, 1, embedSentences{e, x, ids, starts, drop})
 }
 
-type embed struct {
+type embedSentences struct {
 	Embedding
 	x           mat.Matrix
 	ids, starts []int32
 	drop        mat.Dropout
 }
 
-func (t *embed) Range(lo, hi int) {
+func (t *embedSentences) Range(lo, hi int) {
 	table, d := t.E.Weights(), t.x.Cols
 	for s := lo; s < hi; s++ {
 		first := int(t.starts[s])
 		for pos, id := range t.ids[first:t.starts[s+1]] {
 			i := first + pos
 			x := t.x.Row(i)
+			// x = E[id]·sqrt(d) + PE[pos]
 			mat.ScaleAdd(x, table.Row(int(id)), t.scale(), t.Positions.Row(pos))
 			if t.drop.Rate > 0 {
 				t.drop.Add(x, x, nil, i*d)
@@ -52,7 +53,7 @@ func (t *embed) Range(lo, hi int) {
 	}
 }
 
-// At sets x [n × d] for n tokens at one position: a step of decoding.
+// At sets x [n × d] for n tokens at the same position, as in a decode step.
 func (e Embedding) At(x mat.Matrix, ids []int32, position int) {
 	table := e.E.Weights()
 	for i, id := range ids {
@@ -65,40 +66,42 @@ func (e Embedding) At(x mat.Matrix, ids []int32, position int) {
 //	x_i = mask·(E[id_i]·sqrt(d) + PE[pos_i])   so   dE[id_i] += mask·dx_i·sqrt(d)
 //	                                                dPE[pos_i] += mask·dx_i
 //
-// A token may occur many times, so each thread takes some columns and adds all tokens in order.
+// An id may occur many times, so workers divide the columns and each adds the tokens in order.
 func (e Embedding) Backward(pool *mat.Pool, dx mat.Matrix, ids, starts []int32, drop mat.Dropout) {
-	dropout(pool, dx, drop)
-	mat.Each(pool, dx.Cols, columnGrain, embedGrad{e, dx, ids})
+	dropout(pool, dx, drop) // mask·dx
+	mat.Each(pool, dx.Cols, columnGrain, embedGradCols{e, dx, ids})
 	if e.Learned != nil {
-		mat.Each(pool, dx.Cols, columnGrain, positionGrad{e, dx, starts})
+		mat.Each(pool, dx.Cols, columnGrain, positionGradCols{e, dx, starts})
 	}
 }
 
-type embedGrad struct {
+// embedGradCols adds dx·sqrt(d) to the gradient of E.
+type embedGradCols struct {
 	Embedding
 	dx  mat.Matrix
 	ids []int32
 }
 
-func (t *embedGrad) Range(lo, hi int) {
-	grad := t.E.Grad()
+func (t *embedGradCols) Range(lo, hi int) {
+	dE := t.E.Grad()
 	for i, id := range t.ids {
-		mat.Axpy(grad.Row(int(id))[lo:hi], t.scale(), t.dx.Row(i)[lo:hi])
+		mat.Axpy(dE.Row(int(id))[lo:hi], t.scale(), t.dx.Row(i)[lo:hi])
 	}
 }
 
-type positionGrad struct {
+// positionGradCols adds dx to the gradient of the learned positions.
+type positionGradCols struct {
 	Embedding
 	dx     mat.Matrix
 	starts []int32
 }
 
-func (t *positionGrad) Range(lo, hi int) {
-	grad := t.Learned.Grad()
+func (t *positionGradCols) Range(lo, hi int) {
+	dPE := t.Learned.Grad()
 	for s := range len(t.starts) - 1 {
 		first := int(t.starts[s])
 		for i := first; i < int(t.starts[s+1]); i++ {
-			mat.Add(grad.Row(i - first)[lo:hi], t.dx.Row(i)[lo:hi])
+			mat.Add(dPE.Row(i - first)[lo:hi], t.dx.Row(i)[lo:hi])
 		}
 	}
 }

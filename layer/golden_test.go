@@ -10,7 +10,7 @@ import (
 	"tfm/mat"
 )
 
-// filled is what declare has declared, with PyTorch's weights.
+// filled allocates the parameters that declare declares, with PyTorch's weights.
 func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 	ps := new(layer.Params)
 	declare(ps)
@@ -83,7 +83,7 @@ func TestFeedForwardIsPyTorchs(t *testing.T) {
 	})
 }
 
-// The padded batch of PyTorch is our ragged one.
+// PyTorch's batch is padded, ours ragged.
 func TestEmbeddingIsPyTorchs(t *testing.T) {
 	c := golden.Open(t, "embedding.paper")
 	var l layer.Embedding
@@ -106,8 +106,8 @@ func TestEmbeddingIsPyTorchs(t *testing.T) {
 	c.Grads(ps)
 }
 
-// Both computed in float64, ours then rounded: half a unit of the last place below 1, and float64's
-// rounding of angles up to 40, some 1e-14.
+// Both are computed in float64 and ours is rounded to float32: the bound is half a unit in the last
+// place of values below 1, plus float64's rounding of angles up to 40, about 1e-14.
 func TestSinusoidsArePyTorchs(t *testing.T) {
 	for name, table := range map[string]func(positions, d int) mat.Matrix{
 		"positions.paper":         layer.Sinusoids,
@@ -121,7 +121,7 @@ func TestSinusoidsArePyTorchs(t *testing.T) {
 		want := c.Float64s("table/positions")
 		for i, got := range table(len(want)/c.D, c.D).Data {
 			if math.Abs(float64(got)-want[i]) > 0x1p-25+1e-14 {
-				t.Errorf("%s: position %d, column %d is %v, want %v", name, i/c.D, i%c.D, got, want[i])
+				t.Errorf("%s: PE(%d, %d) = %v, want %v", name, i/c.D, i%c.D, got, want[i])
 			}
 		}
 	}

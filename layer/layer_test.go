@@ -16,7 +16,7 @@ const (
 	eps             = 1e-5
 )
 
-// random returns a matrix of normal numbers, whose gradients and results are then checked.
+// random returns a matrix of normally distributed values.
 func random(r *rand.Rand, rows, cols int) mat.Matrix {
 	m := mat.New(rows, cols)
 	layer.Normal(m.Data, 1, r)
@@ -25,7 +25,7 @@ func random(r *rand.Rand, rows, cols int) mat.Matrix {
 
 func clone(m mat.Matrix) mat.Matrix { return mat.Of(slices.Clone(m.Data), m.Rows, m.Cols) }
 
-// setUp allocates what declare has declared and fills it with random weights.
+// setUp allocates the parameters that declare declares and fills them with random weights.
 func setUp(declare func(*layer.Params)) (*layer.Params, *rand.Rand) {
 	ps, r := new(layer.Params), rand.New(rand.NewPCG(1, 2))
 	declare(ps)
@@ -34,7 +34,7 @@ func setUp(declare func(*layer.Params)) (*layer.Params, *rand.Rand) {
 	return ps, r
 }
 
-// weighted is Σ dy·y, the function whose derivative with respect to y is dy.
+// weighted returns Σ dy·y, a loss whose gradient with respect to y is dy.
 func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
 	for i := range y {
 		for j := range y[i] {
@@ -44,7 +44,8 @@ func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
 	return sum
 }
 
-// flat gives a matrix whose rows are views into one slice, for Gradient to change.
+// flat copies m to a matrix whose rows are views into one slice, so that ref.Gradient can change
+// them.
 func flat(m mat.Matrix) ([]float64, ref.Matrix) {
 	data := make([]float64, m.Rows*m.Cols)
 	rows := make(ref.Matrix, m.Rows)
@@ -83,7 +84,7 @@ func testLinear(t *testing.T, declare func(*layer.Params, string, int, int) laye
 	l.Backward(nil, dx, dy, x, layer.Add)
 	for i := range before {
 		for j := range before[i] {
-			dx.Row(i)[j] -= float32(before[i][j]) // what was there must have been added to
+			dx.Row(i)[j] -= float32(before[i][j]) // Backward must add to the old values
 		}
 	}
 	ref.Gradient(t, "dx", dx.Data, xs, 0, f)
@@ -92,7 +93,7 @@ func testLinear(t *testing.T, declare func(*layer.Params, string, int, int) laye
 	l.Backward(nil, dx, dy, x, layer.Set)
 	ref.Gradient(t, "dx, set", dx.Data, xs, 0, f)
 	for i := range ps.G {
-		ps.G[i] /= 2 // parameters' gradients were added up twice
+		ps.G[i] /= 2 // two Backwards have accumulated
 	}
 	checkParams(t, ps, w, f)
 }
@@ -122,7 +123,7 @@ func TestFeedForward(t *testing.T) {
 				first := l.Forward(nil, &alone, x, drop)
 				ref.Close(t, name+", forward alone", first, want(), 1e-6)
 				if y := l.Forward(nil, &act, x, drop); !slices.Equal(first.Data, y.Data) {
-					t.Errorf("%s: other numbers if Backward is to follow", name)
+					t.Errorf("%s: Forward depends on whether memory for Backward is allocated", name)
 				}
 				dx := clone(dy)
 				l.Backward(nil, dx, dx, &act, dhidden, layer.Set) // dx may be dy
@@ -133,13 +134,13 @@ func TestFeedForward(t *testing.T) {
 	}
 }
 
-// arena takes the memory of a test.
+// arena calls alloc with a new arena.
 func arena(alloc func(*layer.Arena)) {
 	var a layer.Arena
 	a.Alloc(func() { alloc(&a) })
 }
 
-// dropped applies drop as the reference would: by the mask that it gives for ones.
+// dropped returns mask·x in float64, with the mask that drop makes of ones.
 func dropped(drop mat.Dropout, x ref.Matrix) ref.Matrix {
 	y := ref.New(len(x), len(x[0]))
 	for i, row := range x {
@@ -176,7 +177,7 @@ func TestAddNorm(t *testing.T) {
 	}
 }
 
-// The reference with dropout against the tuned layer: the same masks, in float64.
+// ref.AddNorm, which has the same dropout masks, is the oracle of AddNorm.
 func TestAddNormIsItsReference(t *testing.T) {
 	drop := mat.Dropout{Rate: 0.4, Key: 77}
 	var l layer.AddNorm
@@ -187,7 +188,8 @@ func TestAddNormIsItsReference(t *testing.T) {
 	var act layer.NormAct
 	arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
 	want := ref.AddNorm(x, sub, drop, ps.List[0].W, ps.List[1].W, eps)
-	ref.Close(t, "y", l.Forward(nil, &act, x, sub, drop), ref.Of(want), 1e-6) // some ten roundings of 6e-8
+	// about ten roundings of 6e-8
+	ref.Close(t, "y", l.Forward(nil, &act, x, sub, drop), ref.Of(want), 1e-6)
 }
 
 var normKinds = map[layer.NormKind]string{layer.LayerNorm: "layer", layer.UnbiasedNorm: "unbiased", layer.RMSNorm: "rms"}
@@ -196,10 +198,11 @@ func TestNorm(t *testing.T) {
 	for kind, name := range normKinds {
 		for _, mode := range []layer.Mode{layer.Set, layer.Add} {
 			var l layer.Norm
-			ps, r := setUp(func(ps *layer.Params) { l = layer.NewNorm(ps, "l", d, 1e-2, kind) }) // an eps that counts
+			const eps = 1e-2 // large enough to matter
+			ps, r := setUp(func(ps *layer.Params) { l = layer.NewNorm(ps, "l", d, eps, kind) })
 			x, dy, dx := random(r, n, d), random(r, n, d), random(r, n, d)
 			for j := range d {
-				x.Row(0)[j] += 3 // a mean that counts
+				x.Row(0)[j] += 3 // a mean far from 0
 			}
 			before, dyBefore := ref.Of(dx), clone(dy)
 			w := ref.WeightsOf(ps)
@@ -224,8 +227,8 @@ func TestNorm(t *testing.T) {
 	}
 }
 
-// A row of equal numbers has no deviation, and no derivative of it.
-func TestNormsOfEqualNumbers(t *testing.T) {
+// Rows of equal elements, whose deviation is 0, have finite norms and gradients.
+func TestNormsOfEqualElements(t *testing.T) {
 	for kind := range normKinds {
 		var l layer.Norm
 		_, r := setUp(func(ps *layer.Params) { l = layer.NewNorm(ps, "l", d, eps, kind) })
@@ -237,14 +240,13 @@ func TestNormsOfEqualNumbers(t *testing.T) {
 		l.Backward(nil, dx, dx, &act, layer.Set)
 		for _, v := range append(dx.Data, y.Data...) {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-				t.Fatalf("%s: %v", normKinds[kind], v)
+				t.Fatalf("%s: found %v, expected finite values", normKinds[kind], v)
 			}
 		}
 	}
 }
 
-// A residual connection around a sublayer that is a linear map, in every placement and with every
-// norm.
+// Every norm and placement of the norm, with a linear map as sublayer.
 func TestResidual(t *testing.T) {
 	for kind, name := range normKinds {
 		for _, pre := range []bool{false, true} {
@@ -299,7 +301,7 @@ func TestEmbedding(t *testing.T) {
 				ps, r := setUp(func(ps *layer.Params) {
 					l = layer.Embedding{E: ps.New("e", vocab, d), Positions: layer.Sinusoids(8, d), Unscaled: unscaled}
 					if learned {
-						l.Learned = ps.New("p", 4, d) // as many as the longest sentence
+						l.Learned = ps.New("p", 4, d) // positions of the longest sentence
 					}
 				})
 				reading := ref.Reading{Unscaled: unscaled}
@@ -331,7 +333,7 @@ func TestEmbedding(t *testing.T) {
 }
 
 func TestOutput(t *testing.T) {
-	const many = 600 // rows, so that there are two chunks
+	const many = 600 // rows, in two chunks
 	for _, v := range []struct {
 		smoothing float32
 		all, bias bool
@@ -360,22 +362,22 @@ func TestOutput(t *testing.T) {
 		got := all.Losses.Total()
 		l.Forward(nil, x, all, workspace)
 		if alone := all.Losses.Total(); alone != got {
-			t.Errorf("Forward gives %+v, ForwardBackward %+v", alone, got)
+			t.Errorf("Forward: loss %+v, want %+v as in ForwardBackward", alone, got)
 		}
 		sum, nll := ref.CrossEntropy(w["e"], w["b"], rows, targets, float64(v.smoothing), v.all)
-		if want := likeliest(w["e"], w["b"], rows, targets); got.Correct != want {
-			t.Errorf("%d targets are the likeliest, want %d", got.Correct, want)
+		if want := correct(w["e"], w["b"], rows, targets); got.Correct != want {
+			t.Errorf("Correct = %d, want %d", got.Correct, want)
 		}
 		if math.Abs(got.Sum-sum) > 1e-6*sum || math.Abs(got.NLL-nll) > 1e-6*nll || got.Tokens != many {
-			t.Errorf("loss %+v, want %v and %v", got, sum, nll)
+			t.Errorf("loss = %+v, want a Sum of %v and an NLL of %v", got, sum, nll)
 		}
 		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
 		checkParams(t, ps, w, f)
 	}
 }
 
-// likeliest counts the rows of x whose x·Eᵀ + b is largest at the target.
-func likeliest(e, b []float64, x ref.Matrix, targets []int32) (n int) {
+// correct counts the rows of x whose logits x·Eᵀ + b are largest at the target.
+func correct(e, b []float64, x ref.Matrix, targets []int32) (n int) {
 	for i, row := range x {
 		top, at := math.Inf(-1), 0
 		for v := range vocab {
@@ -397,8 +399,8 @@ func likeliest(e, b []float64, x ref.Matrix, targets []int32) (n int) {
 	return n
 }
 
-// Nothing times the loss has no derivative, which is not the same as one that nobody asks for.
-func TestOutputScaledByNothing(t *testing.T) {
+// A Scale of 0 sets gradients of 0, unlike a Forward alone, which sets none.
+func TestOutputScaledByZero(t *testing.T) {
 	var l layer.Output
 	ps, r := setUp(func(ps *layer.Params) { l = layer.Output{E: ps.New("e", vocab, d), Smoothing: 0.1} })
 	x, dx := random(r, n, d), random(r, n, d)
@@ -408,12 +410,12 @@ func TestOutputScaledByNothing(t *testing.T) {
 	l.ForwardBackward(nil, dx, x, targets, workspace)
 	for _, g := range append(dx.Data, ps.G...) {
 		if g != 0 {
-			t.Fatalf("a derivative of %v", g)
+			t.Fatalf("gradient = %v, want 0", g)
 		}
 	}
 }
 
-// The formulas, by package math.
+// The oracle computes the formulas with package math.
 func TestPositions(t *testing.T) {
 	for name, table := range map[string]func(positions, d int) mat.Matrix{
 		"interleaved": layer.Sinusoids, "halves": layer.SinusoidHalves, "tensor2tensor": layer.TimingSignal,
@@ -422,22 +424,23 @@ func TestPositions(t *testing.T) {
 		for pos := range 1024 {
 			for j := range 512 {
 				want := ref.Position(name, pos, j, 512)
-				if got := pe.At(pos, j); math.Abs(float64(got)-want) > 6e-8 { // half a unit of the last place below 1
+				// 6e-8 is half a unit in the last place of values below 1.
+				if got := pe.At(pos, j); math.Abs(float64(got)-want) > 6e-8 {
 					t.Fatalf("%s: PE(%d, %d) = %v, want %v", name, pos, j, got, want)
 				}
 			}
 		}
 	}
 	if pe := layer.TimingSignal(3, 2); float64(pe.At(2, 0)) != float64(float32(math.Sin(2))) {
-		t.Errorf("one wave: %v, want sin(2)", pe.At(2, 0)) // its rate is 1
+		t.Errorf("d = 2: PE(2, 0) = %v, want sin(2)", pe.At(2, 0)) // one wave, of frequency 1
 	}
 	odd, even := layer.Sinusoids(9, 5), layer.Sinusoids(9, 6)
 	if odd.At(7, 0) != even.At(7, 0) || math.Abs(float64(odd.At(7, 4))-math.Sin(7*math.Pow(10000, -0.8))) > 6e-8 {
-		t.Error("an odd d must end in a sine")
+		t.Error("odd d: the last column is no sine")
 	}
 }
 
-func TestInitHasItsStatistics(t *testing.T) {
+func TestInitMoments(t *testing.T) {
 	const many = 200000
 	w := make([]float32, many)
 	moments := func() (mean, deviation float64) {
@@ -462,7 +465,7 @@ func TestInitHasItsStatistics(t *testing.T) {
 	}
 	for _, v := range w {
 		if math.Abs(float64(v)) > bound {
-			t.Fatalf("Xavier: %v is beyond %v", v, bound)
+			t.Fatalf("Xavier: found %v, expected a value in ±%v", v, bound)
 		}
 	}
 }

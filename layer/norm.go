@@ -6,8 +6,7 @@ import (
 	"tfm/mat"
 )
 
-// NormKind is one of the ways to bring a row x of d numbers to a standard size, before gain and
-// bias.
+// NormKind is a way to normalize a row x [d], before gain and bias.
 type NormKind uint8
 
 const (
@@ -16,7 +15,7 @@ const (
 	RMSNorm                      // x/sqrt(Σx_j²/d + eps), without a bias (Zhang and Sennrich, 2019)
 )
 
-// Norm normalizes each row: (x - mean)·rstd·gain + bias, where Kind defines mean and rstd.
+// Norm normalizes each row: y = (x - mean)·rstd·gain + bias, where Kind defines mean and rstd.
 type Norm struct {
 	Gain *Param // [d]
 	Bias *Param // [d]; nil in an RMSNorm
@@ -24,8 +23,7 @@ type Norm struct {
 	Kind NormKind
 }
 
-// NewNorm declares name.gain and, unless kind is RMSNorm, name.bias. UnbiasedNorm needs a d of 2 or
-// more.
+// NewNorm declares name.gain and, unless kind is RMSNorm, name.bias. UnbiasedNorm requires d ≥ 2.
 func NewNorm(ps *Params, name string, d int, eps float32, kind NormKind) Norm {
 	l := Norm{Gain: ps.New(name+".gain", d), Eps: eps, Kind: kind}
 	if kind != RMSNorm {
@@ -34,16 +32,16 @@ func NewNorm(ps *Params, name string, d int, eps float32, kind NormKind) Norm {
 	return l
 }
 
-// NormAct holds the activations of a Norm or an AddNorm. Forward leaves in it what Backward needs.
+// NormAct holds the activations of a Norm or an AddNorm, which Forward sets and Backward reads.
 type NormAct struct {
-	X    mat.Matrix // [n × d] what was normalized, in the caller's memory
-	Y    mat.Matrix // [n × d] the result
-	Mean []float32  // [n] what was subtracted from each row of X
-	RStd []float32  // [n] what each row was then multiplied by
+	X    mat.Matrix // [n × d] input of the norm, in the caller's memory
+	Y    mat.Matrix // [n × d] output
+	Mean []float32  // [n] mean of each row of X; 0 in an RMSNorm
+	RStd []float32  // [n] reciprocal standard deviation of each row of X, as Kind defines it
 	drop mat.Dropout
 }
 
-// Alloc takes the memory for n tokens.
+// Alloc allocates the activations of n tokens.
 func (l Norm) Alloc(a *Arena, n int) NormAct {
 	return NormAct{Y: a.Matrix(n, l.Gain.Shape[0]), Mean: a.Slice(n), RStd: a.Slice(n)}
 }
@@ -51,16 +49,16 @@ func (l Norm) Alloc(a *Arena, n int) NormAct {
 // Forward returns act.Y [n × d], the norm of each row of x [n × d].
 func (l Norm) Forward(pool *mat.Pool, act *NormAct, x mat.Matrix) mat.Matrix {
 	act.X = x
-	mat.Each(pool, x.Rows, rowGrain, norm{l, *act})
+	mat.Each(pool, x.Rows, rowGrain, normRows{l, *act})
 	return act.Y
 }
 
-type norm struct {
+type normRows struct {
 	Norm
 	act NormAct
 }
 
-func (t *norm) Range(lo, hi int) {
+func (t *normRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		t.row(&t.act, i)
 	}
@@ -70,55 +68,59 @@ func (t *norm) Range(lo, hi int) {
 func (l *Norm) row(act *NormAct, i int) {
 	x, y := act.X.Row(i), act.Y.Row(i)
 	d := float32(len(x))
-	var mean float32
+	var mean, rstd float32
 	if l.Kind != RMSNorm {
 		mean = mat.Sum(x) / d
 	}
-	squares, rstd := mat.SumSquaredDiff(x, mean), float32(0)
+	squares := mat.SumSquaredDiff(x, mean) // Σ (x_j - mean)²
 	if l.Kind == UnbiasedNorm {
 		rstd = float32(1 / (math.Sqrt(float64(squares/(d-1))) + float64(l.Eps)))
 	} else {
 		rstd = float32(1 / math.Sqrt(float64(squares/d+l.Eps)))
 	}
-	bias := y
+	var bias []float32
 	if l.Bias != nil {
 		bias = l.Bias.W
-	} else {
-		clear(bias) // RMSNorm has no bias: y serves as zeros until it is written
+	} else { // RMSNorm has no bias; y is 0 until Normalize overwrites it
+		clear(y)
+		bias = y
 	}
 	mat.Normalize(y, x, mean, rstd, l.Gain.W, bias)
 	act.Mean[i], act.RStd[i] = mean, rstd
 }
 
-// Backward takes dy [n × d] and what Forward left, adds to the gradients of gain and bias, and sets
-// or adds to dx [n × d]. dx may be dy if it is set; dy is overwritten if dx is added to.
+// Backward adds to the gradients of gain and bias for dy [n × d] and the activations of Forward,
+// and sets or adds to dx [n × d]. With mode Set dx may be dy; mode Add overwrites dy.
 //
-// With x̂ = (x - mean)·rstd and g = dy·gain, where mean() is over the d elements of the row:
+// With g = dy·gain, the gradient of x̂, and mean() over the d elements of a row:
 //
-//	y_j = x̂_j·gain_j + bias_j          so   dgain_j = Σ_rows dy_j·x̂_j   dbias_j = Σ_rows dy_j
-//	x̂ = (x - mean(x))·rstd(x)          so   dx_j = rstd·(g_j - mean(g) - x̂_j·c)
-//	rstd = (mean((x-μ)²) + eps)^-½     so   c = mean(g·x̂)                              LayerNorm
-//	rstd = 1/(s + eps)                 so   c = Σ(g·x̂)/(d-1)·(s + eps)/s               UnbiasedNorm
-//	x̂ = x·(mean(x²) + eps)^-½          so   c = mean(g·x̂), and mean(g) is not taken    RMSNorm
+//	y_j = gain_j·x̂_j + bias_j     so   dgain_j = Σ_rows dy_j·x̂_j   dbias_j = Σ_rows dy_j
+//	x̂_j = (x_j - mean(x))·rstd    so   dx_j = rstd·(g_j - mean(g) - c·x̂_j)
+//
+// where c comes from the derivative of rstd:
+//
+//	LayerNorm      rstd = 1/sqrt(σ² + eps)          c = mean(g·x̂)
+//	UnbiasedNorm   rstd = 1/(s + eps)               c = Σ g_j·x̂_j/(d-1) · (s + eps)/s
+//	RMSNorm        rstd = 1/sqrt(mean(x²) + eps)    c = mean(g·x̂), without mean(x) and mean(g)
 func (l Norm) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *NormAct, mode Mode) {
 	l.paramGrad(pool, dy, act)
-	mat.Each(pool, dy.Rows, rowGrain, normGrad{l, dx, dy, *act, mode})
+	mat.Each(pool, dy.Rows, rowGrain, normGradRows{l, dx, dy, *act, mode})
 }
 
 // paramGrad adds to the gradients of gain and bias.
 func (l Norm) paramGrad(pool *mat.Pool, dy mat.Matrix, act *NormAct) {
-	l.Gain.AddInOrder(true, func(int, int) {
-		mat.Each(pool, dy.Cols, columnGrain, normParamGrad{l, dy, *act})
+	l.Gain.AddInOrder(func(int, int) { // a vector is one block
+		mat.Each(pool, dy.Cols, columnGrain, normParamGradCols{l, dy, *act})
 	})
 }
 
-type normParamGrad struct {
+type normParamGradCols struct {
 	Norm
 	dy  mat.Matrix
 	act NormAct
 }
 
-func (t *normParamGrad) Range(lo, hi int) {
+func (t *normParamGradCols) Range(lo, hi int) {
 	var unused [columnGrain]float32
 	dbias := unused[:hi-lo] // RMSNorm has no bias
 	if t.Bias != nil {
@@ -128,14 +130,14 @@ func (t *normParamGrad) Range(lo, hi int) {
 	mat.NormalizeParamGradRows(t.Gain.G[lo:hi], dbias, t.dy.ColRange(lo, hi), t.act.X.ColRange(lo, hi), t.act.Mean[:n], t.act.RStd[:n])
 }
 
-type normGrad struct {
+type normGradRows struct {
 	Norm
 	dx, dy mat.Matrix
 	act    NormAct
 	mode   Mode
 }
 
-func (t *normGrad) Range(lo, hi int) {
+func (t *normGradRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		dx, dy := t.dx.Row(i), t.dy.Row(i)
 		if t.mode == Add {
@@ -147,23 +149,21 @@ func (t *normGrad) Range(lo, hi int) {
 	}
 }
 
-// gradRow sets dx for row i of act.X.
+// gradRow sets dx for row i of act.X. dx may be dy.
 func (l *Norm) gradRow(dx, dy []float32, act *NormAct, i int) {
 	x, mean, rstd := act.X.Row(i), act.Mean[i], act.RStd[i]
 	d := float32(len(x))
-	g, gx := mat.NormalizeSums(dy, x, mean, rstd, l.Gain.W)
+	sumG, sumGX := mat.NormalizeSums(dy, x, mean, rstd, l.Gain.W) // Σ g_j, Σ g_j·x̂_j
+	meanG, c := sumG/d, sumGX/d
 	switch l.Kind {
-	case LayerNorm:
-		g, gx = g/d, gx/d
 	case UnbiasedNorm:
-		g /= d
 		if s := 1/rstd - l.Eps; s > 0 {
-			gx = gx / (d - 1) / (s * rstd)
-		} else { // all x are equal, and x̂ is 0
-			gx = 0
+			c = sumGX / (d - 1) / (s * rstd)
+		} else { // all x_j are equal and x̂ is 0
+			c = 0
 		}
 	case RMSNorm:
-		g, gx = 0, gx/d
+		meanG = 0
 	}
-	mat.NormalizeGrad(dx, dy, x, mean, rstd, l.Gain.W, g, gx)
+	mat.NormalizeGrad(dx, dy, x, mean, rstd, l.Gain.W, meanG, c)
 }

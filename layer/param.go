@@ -2,15 +2,15 @@ package layer
 
 import "tfm/mat"
 
-// Param is one tensor of parameters: a named view into the weights and gradients of its Params.
+// Param is one parameter: a named view into the weights and gradients of its Params.
 type Param struct {
 	Name  string
-	Shape []int     // one or two sizes; a matrix that multiplies rows is [in, out]
-	W     []float32 // the weights; nil until Params.AllocWeights
-	G     []float32 // the gradient, which every Backward adds to; nil until Params.AllocForTraining
+	Shape []int     // one or two sizes; a matrix W of x·W is [in, out]
+	W     []float32 // weights; nil until Params.AllocWeights
+	G     []float32 // gradient, which every Backward adds to; nil until Params.AllocForTraining
 
 	accumulator *Accumulator // nil if microbatches come one after another
-	gates       []gate       // of each block of rows of G
+	gates       []gate       // one for each block of rows of G
 }
 
 // Size returns the number of weights.
@@ -22,10 +22,10 @@ func (p *Param) Size() int {
 	return n
 }
 
-// Weights views a parameter of two sizes as a matrix.
+// Weights views the weights of a parameter with two sizes as a matrix.
 func (p *Param) Weights() mat.Matrix { return mat.Of(p.W, p.Shape[0], p.Shape[1]) }
 
-// Grad views the gradient of a parameter of two sizes as a matrix.
+// Grad views the gradient of a parameter with two sizes as a matrix.
 func (p *Param) Grad() mat.Matrix { return mat.Of(p.G, p.Shape[0], p.Shape[1]) }
 
 // Params are all parameters of a model, in the order of their declaration, in one flat slice: the
@@ -33,9 +33,9 @@ func (p *Param) Grad() mat.Matrix { return mat.Of(p.G, p.Shape[0], p.Shape[1]) }
 type Params struct {
 	List []*Param
 	W, G []float32 // all weights, all gradients
-	size int
+	size int       // number of weights declared
 
-	gates []gate // of all blocks of all parameters, if there are gradients: see Accumulator
+	gates []gate // of all parameters in order, if there are gradients
 }
 
 // New declares a parameter. It allocates no weights, so that a model can be described without them.
@@ -49,7 +49,7 @@ func (ps *Params) New(name string, shape ...int) *Param {
 // Count returns the number of weights declared.
 func (ps *Params) Count() int { return ps.size }
 
-// AllocWeights makes the weights, all zeros.
+// AllocWeights makes the weights, all zeros, without gradients.
 func (ps *Params) AllocWeights() {
 	ps.W, ps.G, ps.gates = make([]float32, ps.size), nil, nil
 	lo := 0

@@ -2,8 +2,8 @@ package layer
 
 import "tfm/mat"
 
-// Precision is the format of the products with a layer's weights, forward and backward. Weights,
-// activations, gradients and all other arithmetic are float32 either way.
+// Precision is the format in which a layer multiplies by its weights, forward and backward.
+// Weights, activations, gradients and all other arithmetic are float32 in both.
 type Precision uint8
 
 const (
@@ -16,8 +16,9 @@ const (
 	BF16
 )
 
-// Kernel names the kernel of the products: mat.KernelBF16, or "float32" if r is Float32 or this
-// processor has no faster kernel for BF16. Trainings with the same kernel end in the same weights.
+// Kernel returns the name of the kernel that multiplies: mat.KernelBF16, or "float32" if r is
+// Float32 or this processor has no faster kernel for BF16. Trainings with the same kernel end in
+// the same weights.
 func (r Precision) Kernel() string {
 	if k := mat.KernelBF16(); r == BF16 && k != mat.Kernel() {
 		return k

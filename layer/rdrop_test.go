@@ -9,7 +9,7 @@ import (
 	"tfm/mat"
 )
 
-// kl is Σ over rows of KL(p‖p') + KL(p'‖p) for the distributions of rows i and n+i of x·Eᵀ + b.
+// kl returns Σ_i KL(p‖p') + KL(p'‖p), with p and p' the softmax of rows i and n+i of x·Eᵀ + b.
 func kl(e, b []float64, x ref.Matrix) (sum float64) {
 	logP := func(row []float64) []float64 {
 		logits, z := make([]float64, len(e)/len(row)), 0.0
@@ -38,7 +38,7 @@ func kl(e, b []float64, x ref.Matrix) (sum float64) {
 
 func TestRDrop(t *testing.T) {
 	for _, v := range []struct {
-		many, vocab      int // tokens; more than one chunk of rows or one block of a row, or neither
+		many, vocab      int // one or more chunks of tokens; one or two blocks of a row
 		smoothing, alpha float32
 		all, bias        bool
 	}{
@@ -59,7 +59,7 @@ func TestRDrop(t *testing.T) {
 		for i := range v.many {
 			targets[i] = int32(r.IntN(v.vocab))
 			targets[v.many+i] = targets[i]
-			for j, a := range x.Row(i) { // the copies are alike, as dropout leaves them
+			for j, a := range x.Row(i) { // the copies are similar, as with dropout
 				x.Row(v.many + i)[j] = a + 0.3*x.Row(v.many + i)[j]
 			}
 		}
@@ -74,22 +74,21 @@ func TestRDrop(t *testing.T) {
 		arena(func(a *layer.Arena) { workspace, all.Losses = l.AllocRDrop(a, v.many), layer.AllocLosses(a, 2*v.many) })
 		l.RDrop(nil, dx, x, all, v.alpha, workspace)
 		got := all.Losses.Total()
-		// A row's share is a difference of two sums, which may be larger: ten roundings of the mean
-		// logit's size.
+		// The KL of a token is a difference of two larger sums: ten roundings of a logit's size.
 		if want := kl(w["e"], w["b"], rows); math.Abs(got.KL-want) > 1e-6*(want+float64(v.many)) {
-			t.Errorf("KL %v, want %v", got.KL, want)
+			t.Errorf("KL = %v, want %v", got.KL, want)
 		}
 		got.KL = 0
 		l.Forward(nil, x, all, workspace)
 		if plain := all.Losses.Total(); got != plain {
-			t.Errorf("loss %+v, without R-Drop %+v", got, plain)
+			t.Errorf("RDrop: loss %+v, want %+v as in Forward", got, plain)
 		}
 		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
 		checkParams(t, ps, w, f)
 	}
 }
 
-// What is alike already need not be made alike: R-Drop adds nothing.
+// R-Drop adds nothing to the gradient of two equal copies.
 func TestRDropOfEqualCopies(t *testing.T) {
 	var l layer.Output
 	ps, r := setUp(func(ps *layer.Params) { l = layer.Output{E: ps.New("e", vocab, d), Smoothing: 0.1} })
@@ -100,7 +99,7 @@ func TestRDropOfEqualCopies(t *testing.T) {
 	arena(func(a *layer.Arena) { workspace, targets.Losses = l.AllocRDrop(a, n), layer.AllocLosses(a, 2*n) })
 	l.RDrop(nil, dx, x, targets, 2, workspace)
 	if loss := targets.Losses.Total(); loss.KL != 0 {
-		t.Errorf("KL %v of equal rows", loss.KL)
+		t.Errorf("KL of equal rows = %v, want 0", loss.KL)
 	}
 	clear(ps.G)
 	l.ForwardBackward(nil, plain, x, targets, workspace)

@@ -6,24 +6,24 @@ import "tfm/mat"
 // (sections 3.1 and 5.4). α is 1 in the paper, and more in DeepNorm (Wang et al., 2022).
 type AddNorm struct {
 	Norm
-	Alpha float32
+	Alpha float32 // α
 }
 
-// Forward returns act.Y = Norm(α·x + Dropout(sub)) for x and the sublayer's result sub, all
-// [n × d]. The sum replaces sub, whose memory is act.X from then on.
+// Forward returns act.Y = Norm(α·x + Dropout(sub)) for x and the sublayer's output sub, all
+// [n × d]. It overwrites sub with the sum, which stays there as act.X.
 func (l AddNorm) Forward(pool *mat.Pool, act *NormAct, x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	act.X, act.drop = sub, drop
-	mat.Each(pool, x.Rows, rowGrain, addNorm{l, *act, x})
+	mat.Each(pool, x.Rows, rowGrain, addNormRows{l, *act, x})
 	return act.Y
 }
 
-type addNorm struct {
+type addNormRows struct {
 	AddNorm
 	act NormAct
 	x   mat.Matrix
 }
 
-func (t *addNorm) Range(lo, hi int) {
+func (t *addNormRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		x, sub := t.x.Row(i), t.act.X.Row(i)
 		if t.Alpha == 1 {
@@ -36,61 +36,62 @@ func (t *addNorm) Range(lo, hi int) {
 	}
 }
 
-// Backward takes dy and what Forward left, adds to the gradients of gain and bias, and sets dx, the
-// derivative of the residual's x, and dsub, that of the sublayer's result. dx may be dy.
+// Backward adds to the gradients of gain and bias for dy and the activations of Forward, and sets
+// dx, the gradient of x, and dsub, that of the sublayer's output, all [n × d]. dx may be dy.
 //
-//	r = α·x + mask·sub   so   dx = α·dr   dsub = mask·dr,   with dr as in Norm.Backward
+//	r = α·x + mask·sub   y = Norm(r)   so   dr as in Norm.Backward   dsub = mask·dr   dx = α·dr
 func (l AddNorm) Backward(pool *mat.Pool, dx, dsub, dy mat.Matrix, act *NormAct) {
 	l.paramGrad(pool, dy, act)
-	mat.Each(pool, dy.Rows, rowGrain, addNormGrad{l, dx, dsub, dy, *act})
+	mat.Each(pool, dy.Rows, rowGrain, addNormGradRows{l, dx, dsub, dy, *act})
 }
 
-type addNormGrad struct {
+type addNormGradRows struct {
 	AddNorm
 	dx, dsub, dy mat.Matrix
 	act          NormAct
 }
 
-func (t *addNormGrad) Range(lo, hi int) {
+func (t *addNormGradRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		dx := t.dx.Row(i)
-		t.gradRow(dx, t.dy.Row(i), &t.act, i) // dr
-		t.act.drop.Add(t.dsub.Row(i), dx, nil, i*len(dx))
+		dr := dx
+		t.gradRow(dr, t.dy.Row(i), &t.act, i)             // y = Norm(r)
+		t.act.drop.Add(t.dsub.Row(i), dr, nil, i*len(dx)) // dsub = mask·dr
 		if t.Alpha != 1 {
-			mat.Scale(dx, t.Alpha)
+			mat.Scale(dx, t.Alpha) // dx = α·dr
 		}
 	}
 }
 
-// Residual returns x + Dropout(sub) for x and the result sub of a sublayer, both [n × d], and
-// leaves it in sub's memory. It is the residual connection of pre-norm, x +
-// Dropout(Sublayer(Norm(x))) (Baevski and Auli, 2019; Xiong et al., 2020).
+// Residual returns x + Dropout(sub), for x and the sublayer's output sub, both [n × d]. The sum
+// overwrites sub. It is the residual connection of pre-norm, x + Dropout(Sublayer(Norm(x)))
+// (Baevski and Auli, 2019; Xiong et al., 2020).
 func Residual(pool *mat.Pool, x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
-	mat.Each(pool, x.Rows, rowGrain, dropRows{sub, sub, x, drop})
+	mat.Each(pool, x.Rows, rowGrain, dropoutRows{sub, sub, x, drop})
 	return sub
 }
 
-// ResidualBackward sets dsub for dy, both [n × d]; dx is dy and so is left to the caller.
+// ResidualBackward sets dsub for dy, both [n × d]. It leaves dx, which is dy, to the caller.
 //
 //	y = x + mask·sub   so   dx = dy   dsub = mask·dy
 func ResidualBackward(pool *mat.Pool, dsub, dy mat.Matrix, drop mat.Dropout) {
-	mat.Each(pool, dy.Rows, rowGrain, dropRows{y: dsub, x: dy, drop: drop})
+	mat.Each(pool, dy.Rows, rowGrain, dropoutRows{y: dsub, x: dy, drop: drop})
 }
 
-// dropout applies dropout to x in place. Its own derivative is the same: dx = mask·dy.
+// dropout replaces x by mask·x. It is also its own backward, dx = mask·dy.
 func dropout(pool *mat.Pool, x mat.Matrix, drop mat.Dropout) {
 	if drop.Rate > 0 {
-		mat.Each(pool, x.Rows, rowGrain, dropRows{y: x, x: x, drop: drop})
+		mat.Each(pool, x.Rows, rowGrain, dropoutRows{y: x, x: x, drop: drop})
 	}
 }
 
-// dropRows sets y = Dropout(x) + r, or Dropout(x) alone if r has no data.
-type dropRows struct {
+// dropoutRows sets y = mask·x + r, or mask·x if r has no data.
+type dropoutRows struct {
 	y, x, r mat.Matrix
 	drop    mat.Dropout
 }
 
-func (t *dropRows) Range(lo, hi int) {
+func (t *dropoutRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		var r []float32
 		if t.r.Data != nil {

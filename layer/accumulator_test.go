@@ -13,9 +13,8 @@ import (
 	"tfm/mat"
 )
 
-// Microbatches that run at once, the last begun first, leave the sums of microbatches that run one
-// after another, also where a gradient has several blocks and the logits of a microbatch come in
-// several chunks.
+// Concurrent microbatches, the last begun first, leave the same sums as microbatches that run one
+// after another, also if a gradient has several blocks and a microbatch several chunks of logits.
 func TestMicrobatchesAddInOrder(t *testing.T) {
 	const microbatches, n, in, d, v = 3, 70, 5000, 4, 70_000
 	type weights struct {
@@ -64,12 +63,12 @@ func TestMicrobatchesAddInOrder(t *testing.T) {
 	all.Wait()
 	for i, g := range whole.G {
 		if g != want[i] {
-			t.Fatalf("gradient %d is %v, want %v", i, g, want[i])
+			t.Fatalf("gradient %d = %v, want %v", i, g, want[i])
 		}
 	}
 }
 
-// linears declares a linear map, allocated, and an alias of it for each of n threads.
+// linears allocates a linear map, and an alias of it for each of n workers.
 func linears(n int) (whole *layer.Params, aliases []layer.Linear, accumulators []*layer.Accumulator) {
 	declare := func() (*layer.Params, layer.Linear) {
 		ps := new(layer.Params)
@@ -86,7 +85,7 @@ func linears(n int) (whole *layer.Params, aliases []layer.Linear, accumulators [
 	return whole, aliases, accumulators
 }
 
-// backward takes one row of ones through a linear map.
+// backward adds the gradients of one row of ones to those of a linear map: 1 to each.
 func backward(l layer.Linear) {
 	x, dy, dx := mat.New(1, 3), mat.New(1, 2), mat.New(1, 3)
 	layer.Fill(x.Data, 1)
@@ -94,8 +93,7 @@ func backward(l layer.Linear) {
 	l.Backward(nil, dx, dy, x, layer.Set)
 }
 
-// A microbatch that adds to no gradient, because it has no rows or panics, stops none of the
-// others.
+// A microbatch that adds to no gradient, because it has no rows or panics, blocks no other.
 func TestMicrobatchesThatAddNothing(t *testing.T) {
 	const n = 4
 	whole, l, accumulators := linears(n)
@@ -119,12 +117,12 @@ func TestMicrobatchesThatAddNothing(t *testing.T) {
 	all.Wait()
 	for i, g := range whole.G {
 		if g != 2 {
-			t.Errorf("gradient %d is %v, want the 2 of two microbatches", i, g)
+			t.Errorf("gradient %d = %v, want 2 from two microbatches", i, g)
 		}
 	}
 }
 
-// One processor is enough for any number of threads.
+// One processor is enough for any number of workers.
 func TestMicrobatchesOnOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const n = 16
@@ -142,12 +140,12 @@ func TestMicrobatchesOnOneProcessor(t *testing.T) {
 	all.Wait()
 	for i, g := range whole.G {
 		if g != n {
-			t.Errorf("gradient %d is %v, want %d", i, g, n)
+			t.Errorf("gradient %d = %v, want %d", i, g, n)
 		}
 	}
 }
 
-// A microbatch that waits for long leaves its processor to others: its goroutine parks.
+// A microbatch that waits long parks its goroutine.
 func TestWaitingMicrobatchParks(t *testing.T) {
 	_, l, accumulators := linears(2)
 	done := make(chan struct{})
@@ -160,7 +158,7 @@ func TestWaitingMicrobatchParks(t *testing.T) {
 	state := ""
 	for deadline := time.Now().Add(30 * time.Second); !strings.HasPrefix(state, "sync.Cond.Wait"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("a waiting microbatch is still in state %q, want it parked", state)
+			t.Fatalf("state of a waiting microbatch = %q, want sync.Cond.Wait", state)
 		}
 		state = stateOf("layer_test.backward")
 	}
@@ -169,7 +167,7 @@ func TestWaitingMicrobatchParks(t *testing.T) {
 	<-done
 }
 
-// stateOf returns what the goroutine that is in a function is doing: "running", "sync.Cond.Wait", …
+// stateOf returns the state of the goroutine that executes a function, such as "sync.Cond.Wait".
 func stateOf(function string) string {
 	buf := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
