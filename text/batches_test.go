@@ -14,7 +14,7 @@ func TestBatches(t *testing.T) {
 	batches := make(chan []Line)
 	go func() {
 		defer close(batches)
-		for batch, err := range Batches(context.Background(), MendedLines(r, "pipe"), 3) {
+		for batch, err := range Batches(context.Background(), RepairLines(r, "pipe"), 3) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -53,7 +53,7 @@ func TestBatchesEndWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	n := 0
-	for batch, err := range Batches(ctx, MendedLines(r, "pipe"), 3) {
+	for batch, err := range Batches(ctx, RepairLines(r, "pipe"), 3) {
 		if n++; !errors.Is(err, context.Canceled) || batch != nil {
 			t.Errorf("%+v, %v", batch, err)
 		}

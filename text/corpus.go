@@ -91,12 +91,12 @@ type lineReader struct {
 	name string
 	line int // lines read
 	text *bufio.Reader
-	long []byte // the line being read
+	buf  []byte // the line being read
 
-	file   *os.File      // nil if the caller opened it
-	packed *gzip.Reader  // nil if it is plain
-	raw    *bufio.Reader // the input of packed
-	offset int64         // bytes of text read
+	file     *os.File      // nil if the caller opened it
+	gz       *gzip.Reader  // nil if it is plain
+	gzSource *bufio.Reader // the input of packed
+	offset   int64         // bytes of text read
 }
 
 func open(path string) (*lineReader, error) {
@@ -131,32 +131,32 @@ func newLineReader(r io.Reader, name string) (*lineReader, error) {
 		}
 		packed = n == len(gzipMagic)
 	}
-	l := &lineReader{name: name, text: text, raw: text}
+	l := &lineReader{name: name, text: text, gzSource: text}
 	if packed {
 		var err error
-		if l.packed, err = gzip.NewReader(text); err != nil {
+		if l.gz, err = gzip.NewReader(text); err != nil {
 			return nil, fmt.Errorf("%s: not a gzip file: %w", name, err)
 		}
-		l.text = bufio.NewReaderSize(l.packed, 1<<16)
+		l.text = bufio.NewReaderSize(l.gz, 1<<16)
 	}
 	return l, nil
 }
 
 // next returns the next line, or io.EOF after the last. The line is valid until the next call.
 func (l *lineReader) next() ([]byte, error) {
-	l.long = l.long[:0]
+	l.buf = l.buf[:0]
 	err := bufio.ErrBufferFull
-	for err == bufio.ErrBufferFull && len(l.long) <= len(byteOrderMark)+MaxLine+len("\r\n") {
+	for err == bufio.ErrBufferFull && len(l.buf) <= len(byteOrderMark)+MaxLine+len("\r\n") {
 		var part []byte
 		part, err = l.text.ReadSlice('\n')
-		l.long = append(l.long, part...)
+		l.buf = append(l.buf, part...)
 	}
-	if err == io.EOF && len(l.long) == 0 {
+	if err == io.EOF && len(l.buf) == 0 {
 		return nil, io.EOF
 	}
 	l.line++
-	l.offset += int64(len(l.long))
-	line := l.long
+	l.offset += int64(len(l.buf))
+	line := l.buf
 	if l.line == 1 {
 		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 	}

@@ -27,17 +27,17 @@ func (l Line) Warning(kind, format string, a ...any) Warning {
 // its translation is the empty text, in a filter, in a test set and in validation alike.
 func IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// The kinds of warnings that MendedLines gives.
+// The kinds of warnings that RepairLines gives.
 const (
 	InvalidUTF8 = "lines of invalid UTF-8"
 	LongLine    = "lines that are too long"
 )
 
-// MendedLines is ReadLines for a filter, which must not end at one bad line: it replaces invalid
+// RepairLines is ReadLines for a filter, which must not end at one bad line: it replaces invalid
 // UTF-8 by U+FFFD, cuts lines longer than MaxLine between two characters, and says so in the
 // line's Warnings. It reads in bounded memory, whatever the length of a line. What cannot be read
 // or unpacked is an error that names the line, and ends the sequence.
-func MendedLines(r io.Reader, name string) iter.Seq2[Line, error] {
+func RepairLines(r io.Reader, name string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		l, err := newLineReader(r, name)
 		if err != nil {
@@ -45,7 +45,7 @@ func MendedLines(r io.Reader, name string) iter.Seq2[Line, error] {
 			return
 		}
 		for {
-			switch line, err := l.mended(); {
+			switch line, err := l.nextRepaired(); {
 			case err == io.EOF:
 				return
 			case !yield(line, err) || err != nil:
@@ -55,16 +55,16 @@ func MendedLines(r io.Reader, name string) iter.Seq2[Line, error] {
 	}
 }
 
-// mended is next that mends what next refuses.
-func (l *lineReader) mended() (Line, error) {
+// nextRepaired is next that mends what next refuses.
+func (l *lineReader) nextRepaired() (Line, error) {
 	const most = len(byteOrderMark) + MaxLine + len("\r\n")
-	l.long = l.long[:0]
+	l.buf = l.buf[:0]
 	length, err := 0, bufio.ErrBufferFull
 	for err == bufio.ErrBufferFull {
 		var part []byte
 		part, err = l.text.ReadSlice('\n')
 		length += len(part)
-		l.long = append(l.long, part[:min(len(part), most-len(l.long))]...)
+		l.buf = append(l.buf, part[:min(len(part), most-len(l.buf))]...)
 	}
 	if err == io.EOF && length == 0 {
 		return Line{}, io.EOF
@@ -76,7 +76,7 @@ func (l *lineReader) mended() (Line, error) {
 	} else if err != io.EOF {
 		return Line{}, fmt.Errorf("%s:%d: %w", l.name, l.line, err)
 	}
-	raw := l.long
+	raw := l.buf
 	if l.line == 1 {
 		raw = bytes.TrimPrefix(raw, []byte(byteOrderMark))
 	}

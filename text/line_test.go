@@ -14,7 +14,7 @@ import (
 func mend(t *testing.T, r io.Reader) []Line {
 	t.Helper()
 	var lines []Line
-	for l, err := range MendedLines(r, "in") {
+	for l, err := range RepairLines(r, "in") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +24,7 @@ func mend(t *testing.T, r io.Reader) []Line {
 }
 
 // A filter goes on behind a line of invalid UTF-8 and behind one that is too long, and says which.
-func TestMendedLines(t *testing.T) {
+func TestRepairLines(t *testing.T) {
 	long := strings.Repeat("é", MaxLine/2) // MaxLine bytes
 	input := "\uFEFFgood\r\n\xffbad \xe4\xb8\n\nlast\uFFFD\n" + long + "\n" + long + "x\n" + "a" + long + "\xff\r\n" + strings.Repeat("y", 5*MaxLine) + "\nend"
 	want := []struct {
@@ -57,7 +57,7 @@ func TestMendedLines(t *testing.T) {
 	}
 	cause := errors.New("unplugged")
 	n := 0
-	for l, err := range MendedLines(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(cause)), "in") {
+	for l, err := range RepairLines(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(cause)), "in") {
 		if n++; n == 1 && (l.Text != "a" || err != nil) || n == 2 && (!errors.Is(err, cause) || err.Error() != "in:2: unplugged") || n > 2 {
 			t.Errorf("line %d: %+v, %v", n, l, err)
 		}
@@ -66,7 +66,7 @@ func TestMendedLines(t *testing.T) {
 
 // However a text is damaged, its lines are valid and at most MaxLine long, and the good ones are
 // what they were.
-func FuzzMendedLines(f *testing.F) {
+func FuzzRepairLines(f *testing.F) {
 	f.Add([]byte("a\xffb\r\n\n\xef\xbb\xbf"))
 	f.Add([]byte("\x1f\x8b"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -77,7 +77,7 @@ func FuzzMendedLines(f *testing.F) {
 			}
 		}
 		n := 0
-		for l, err := range MendedLines(strings.NewReader(string(data)), "in") {
+		for l, err := range RepairLines(strings.NewReader(string(data)), "in") {
 			if err != nil {
 				break
 			}

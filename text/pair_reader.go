@@ -76,7 +76,7 @@ func (r *PairReader) next() (src, tgt []byte, err error) {
 	case tgtErr != nil && tgtErr != io.EOF:
 		return nil, nil, tgtErr
 	case (err == nil) != (tgtErr == nil):
-		if err := errors.Join(r.source.toEnd(), r.target.toEnd()); err != nil {
+		if err := errors.Join(r.source.skipToEnd(), r.target.skipToEnd()); err != nil {
 			return nil, nil, err
 		}
 		return nil, nil, fmt.Errorf("unequal line counts: %s has %d, %s has %d", r.source.name, r.source.line, r.target.name, r.target.line)
@@ -108,8 +108,8 @@ func (r *PairReader) Close() error {
 	return nil
 }
 
-// toEnd reads the remaining lines, to count them.
-func (l *lineReader) toEnd() error {
+// skipToEnd reads the remaining lines, to count them.
+func (l *lineReader) skipToEnd() error {
 	for {
 		if _, err := l.next(); err == io.EOF {
 			return nil
@@ -125,15 +125,15 @@ func (l *lineReader) seek(line int, offset int64) error {
 		return nil
 	}
 	var err error
-	if l.packed == nil {
+	if l.gz == nil {
 		_, err = l.file.Seek(offset, io.SeekStart)
 		l.text.Reset(l.file)
 		l.line, l.offset = line, offset
 	} else if l.offset > offset {
 		_, err = l.file.Seek(0, io.SeekStart)
-		l.raw.Reset(l.file)
-		err = errors.Join(err, l.packed.Reset(l.raw))
-		l.text.Reset(l.packed)
+		l.gzSource.Reset(l.file)
+		err = errors.Join(err, l.gz.Reset(l.gzSource))
+		l.text.Reset(l.gz)
 		l.line, l.offset = 0, 0
 	}
 	if err != nil {

@@ -69,7 +69,7 @@ func ExampleTranslator_Lines() {
 	defer t.Close()
 	in := strings.NewReader("the red dog\n\nthe good book\n")
 	out := bufio.NewWriter(os.Stdout)
-	for batch, err := range t.Lines(context.Background(), text.MendedLines(in, "standard input"), translate.LineOptions{}) {
+	for batch, err := range t.Lines(context.Background(), text.RepairLines(in, "standard input"), translate.LineOptions{}) {
 		for _, l := range batch {
 			fmt.Fprintf(out, "%d %q\n", l.Number, l.Best())
 		}

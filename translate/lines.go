@@ -33,7 +33,7 @@ type Line struct {
 	Result
 }
 
-// Lines translates a stream of lines, for example from text.MendedLines, and yields batches of
+// Lines translates a stream of lines, for example from text.RepairLines, and yields batches of
 // translated lines in input order. It reads ahead as text.Batches does: lines that arrive one at a
 // time are yielded one at a time. The size of the batches changes no translation. A blank line has
 // no translation; its Best is "". When sampling, the i-th line of the stream that is not blank uses

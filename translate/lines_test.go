@@ -16,7 +16,7 @@ import (
 )
 
 func mended(s string) iter.Seq2[text.Line, error] {
-	return text.MendedLines(strings.NewReader(s), "in")
+	return text.RepairLines(strings.NewReader(s), "in")
 }
 
 // collect returns the translations of all lines, and the error at the end.
@@ -91,7 +91,7 @@ func TestLinesAnswerAtOnce(t *testing.T) {
 	answers := make(chan []translate.Line)
 	go func() {
 		defer close(answers)
-		for batch, err := range tr.Lines(background, text.MendedLines(r, "pipe"), translate.LineOptions{}) {
+		for batch, err := range tr.Lines(background, text.RepairLines(r, "pipe"), translate.LineOptions{}) {
 			if err != nil {
 				t.Error(err)
 			}

@@ -153,8 +153,8 @@ func TestInitVocab(t *testing.T) {
 				}
 			}
 		}
-		src, srcErr := vocab.In(is.Source, was.Source)
-		tgt, tgtErr := vocab.In(is.Target, was.Target)
+		src, srcErr := vocab.Remap(is.Source, was.Source)
+		tgt, tgtErr := vocab.Remap(is.Target, was.Target)
 		if srcErr != nil || tgtErr != nil {
 			t.Fatal(srcErr, tgtErr)
 		}

@@ -83,7 +83,7 @@ the seed and on how many sentences come before it, not on what they are. With -n
 				defer warnings.Summarize()
 				o := translate.LineOptions{Request: translate.Request{Decode: *search, MaxSource: *maxLen}, Batch: *batch, Warn: warnings.Add}
 				prompt, end := newPrompt(args)
-				return filter(os.Stdout, t.Lines(ctx, inputLines(args, text.MendedLines), o), search.NBest > 0, prompt, end)
+				return filter(os.Stdout, t.Lines(ctx, inputLines(args, text.RepairLines), o), search.NBest > 0, prompt, end)
 			}
 		},
 	}

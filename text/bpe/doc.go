@@ -7,7 +7,7 @@
 //	ranges.go     the bytes of the text that each id stands for
 //	dropout.go    the same with merges left out at random, for training
 //	cache.go      the words seen lately, with their ids
-//	in.go         the pieces of one tokenizer in those of another
+//	remap.go      the pieces of one tokenizer in those of another
 //	file.go       the merges as bytes, for the model file
 //	heap.go       the priority queue under tokenizer.go and train.go
 package bpe

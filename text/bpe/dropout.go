@@ -22,7 +22,7 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.
 		return t.Encode(dst, s)
 	}
 	drop := &mergeDropout{random, uint64(p * (1 << 53))}
-	e := t.encoders.Get().(*encoder)
+	e := t.encoders.Get().(*wordEncoder)
 	e.text = append(append(e.text[:0], ' '), s...)
 	for rest := e.text; len(rest) > 0; {
 		n := wordLen(rest)

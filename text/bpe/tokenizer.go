@@ -71,7 +71,7 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 		b.pieces = append(b.pieces, b.pieces[m.left]+b.pieces[m.right])
 	}
 	b.cache.init()
-	b.encoders.New = func() any { return new(encoder) }
+	b.encoders.New = func() any { return new(wordEncoder) }
 	return b, nil
 }
 
@@ -84,7 +84,7 @@ func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 	if s == "" {
 		return dst
 	}
-	e := t.encoders.Get().(*encoder)
+	e := t.encoders.Get().(*wordEncoder)
 	e.text = append(append(e.text[:0], ' '), s...)
 	for rest := e.text; len(rest) > 0; {
 		n := wordLen(rest)
@@ -96,7 +96,7 @@ func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 	return dst
 }
 
-func (t *Tokenizer) release(e *encoder) {
+func (t *Tokenizer) release(e *wordEncoder) {
 	if cap(e.text) <= 1<<16 { // frees the memory of huge texts
 		t.encoders.Put(e)
 	}
@@ -155,8 +155,8 @@ func (t *Tokenizer) Piece(id int32) string {
 	return s.String()
 }
 
-// encoder is the scratch memory of encoding, reused for the next text.
-type encoder struct {
+// wordEncoder is the scratch memory of encoding, reused for the next text.
+type wordEncoder struct {
 	text       []byte
 	symbols    []symbol
 	candidates heap[candidate]
@@ -179,7 +179,7 @@ func (c candidate) before(d candidate) bool {
 }
 
 // encodeCached appends the ids of one word, from the cache if it has them.
-func (e *encoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int32 {
+func (e *wordEncoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int32 {
 	slot := b.cache.slot(word)
 	dst, ok := slot.lookup(dst, word)
 	if ok {
@@ -195,7 +195,7 @@ func (e *encoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int32 {
 // first, of those that drop, if not nil, does not drop in this step, until none is left. Without
 // drop a word of n bytes has at most n-1 merges, and each pushes at most two candidates:
 // O(n log n).
-func (e *encoder) encode(dst []int32, word []byte, b *Tokenizer, drop *mergeDropout) []int32 {
+func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *mergeDropout) []int32 {
 	const none = -1
 	s := e.symbols[:0]
 	for i, c := range word {

@@ -34,7 +34,7 @@ type Trainer struct {
 	threshold int64            // a power of two; 0 as long as all words are in the table
 	random    rand.PCG
 	text      []byte
-	limit     int // of bytes; 0 stands for MaxTableBytes
+	maxBytes  int // of bytes; 0 stands for MaxTableBytes
 }
 
 // Add counts the words of one text.
@@ -44,8 +44,8 @@ func (t *Trainer) Add(s string) {
 	}
 	if t.index == nil {
 		t.index = make(map[string]int32)
-		if t.limit == 0 {
-			t.limit = MaxTableBytes
+		if t.maxBytes == 0 {
+			t.maxBytes = MaxTableBytes
 		}
 	}
 	t.text = append(append(t.text[:0], ' '), s...)
@@ -65,8 +65,8 @@ func (t *Trainer) count(word []byte) {
 		return
 	}
 	t.insert(string(word), t.Threshold())
-	if t.bytes > t.limit {
-		t.thin()
+	if t.bytes > t.maxBytes {
+		t.subsample()
 	}
 }
 
@@ -85,10 +85,10 @@ func (t *Trainer) draw() int64 {
 	return int64(t.random.Uint64() & uint64(t.threshold-1))
 }
 
-// thin doubles the threshold until a quarter of the table is free. A word with a count c under
+// subsample doubles the threshold until a quarter of the table is free. A word with a count c under
 // the threshold T stays with probability c/T and then counts as T, which keeps its mean.
-func (t *Trainer) thin() {
-	for t.bytes > t.limit/4*3 {
+func (t *Trainer) subsample() {
+	for t.bytes > t.maxBytes/4*3 {
 		t.threshold = 2 * t.Threshold()
 		words, counts := t.words, t.counts
 		t.words, t.counts, t.bytes = words[:0], counts[:0], 0
@@ -138,11 +138,11 @@ type merger struct {
 	prev, next []int32
 	word       []int32 // the word of a symbol
 	counts     []int64 // the count of a word
-	least      int64   // count of a pair that can be merged
+	minCount   int64   // count of a pair that can be merged
 
-	pairs map[pair]*occurrences
-	queue heap[frequency]
-	fresh []pair // added to pairs since the last merge
+	pairs    map[pair]*occurrences
+	queue    heap[queuedPair]
+	newPairs []pair // added to pairs since the last merge
 }
 
 const gap = text.Pad
@@ -152,12 +152,12 @@ type occurrences struct {
 	at    []int32 // where the left symbol is or was, ascending
 }
 
-type frequency struct {
+type queuedPair struct {
 	pair  pair
 	count int64
 }
 
-func (f frequency) before(g frequency) bool {
+func (f queuedPair) before(g queuedPair) bool {
 	if f.count != g.count {
 		return f.count > g.count
 	}
@@ -167,13 +167,13 @@ func (f frequency) before(g frequency) bool {
 func newMerger(t *Trainer) *merger {
 	n := 1 + t.bytes + len(t.words)
 	m := &merger{
-		symbols: make([]int32, n),
-		prev:    make([]int32, n),
-		next:    make([]int32, n),
-		word:    make([]int32, n),
-		counts:  t.counts,
-		least:   2 * t.Threshold(),
-		pairs:   make(map[pair]*occurrences),
+		symbols:  make([]int32, n),
+		prev:     make([]int32, n),
+		next:     make([]int32, n),
+		word:     make([]int32, n),
+		counts:   t.counts,
+		minCount: 2 * t.Threshold(),
+		pairs:    make(map[pair]*occurrences),
 	}
 	for i := range n {
 		m.prev[i], m.next[i] = int32(i)-1, int32(i)+1
@@ -183,7 +183,7 @@ func newMerger(t *Trainer) *merger {
 		for _, c := range []byte(word) {
 			m.symbols[i] = firstByte + int32(c)
 			m.word[i] = int32(w)
-			m.appear(i-1, i)
+			m.addPair(i-1, i)
 			i++
 		}
 		i++
@@ -198,10 +198,10 @@ func (m *merger) mostFrequent() (pair, bool) {
 		f := m.queue.pop()
 		o := m.pairs[f.pair]
 		switch {
-		case o == nil || o.count < m.least:
+		case o == nil || o.count < m.minCount:
 			delete(m.pairs, f.pair)
 		case o.count < f.count:
-			m.queue.push(frequency{f.pair, o.count})
+			m.queue.push(queuedPair{f.pair, o.count})
 		default:
 			return f.pair, true
 		}
@@ -219,18 +219,18 @@ func (m *merger) merge(p pair, id int32) {
 			continue // changed by another merge since
 		}
 		before, after := m.prev[i], m.next[j]
-		m.vanish(int(before), int(i))
-		m.vanish(int(j), int(after))
+		m.removePair(int(before), int(i))
+		m.removePair(int(j), int(after))
 		m.symbols[i], m.symbols[j] = id, gap
 		m.next[i], m.prev[after] = after, i
-		m.appear(int(before), int(i))
-		m.appear(int(i), int(after))
+		m.addPair(int(before), int(i))
+		m.addPair(int(i), int(after))
 	}
 	m.enqueue()
 }
 
-// appear counts the pair of symbols at i and j, unless one of them is a gap.
-func (m *merger) appear(i, j int) {
+// addPair counts the pair of symbols at i and j, unless one of them is a gap.
+func (m *merger) addPair(i, j int) {
 	p := pair{m.symbols[i], m.symbols[j]}
 	if p.left == gap || p.right == gap {
 		return
@@ -239,14 +239,14 @@ func (m *merger) appear(i, j int) {
 	if o == nil {
 		o = new(occurrences)
 		m.pairs[p] = o
-		m.fresh = append(m.fresh, p)
+		m.newPairs = append(m.newPairs, p)
 	}
 	o.count += m.counts[m.word[i]]
 	o.at = append(o.at, int32(i))
 }
 
-// vanish undoes appear.
-func (m *merger) vanish(i, j int) {
+// removePair undoes appear.
+func (m *merger) removePair(i, j int) {
 	p := pair{m.symbols[i], m.symbols[j]}
 	if o := m.pairs[p]; o != nil {
 		if o.count -= m.counts[m.word[i]]; o.count == 0 {
@@ -257,14 +257,14 @@ func (m *merger) vanish(i, j int) {
 
 // enqueue queues the fresh pairs. Those that are too rare to be merged are dropped.
 func (m *merger) enqueue() {
-	for _, p := range m.fresh {
+	for _, p := range m.newPairs {
 		switch o := m.pairs[p]; {
 		case o == nil:
-		case o.count < m.least:
+		case o.count < m.minCount:
 			delete(m.pairs, p)
 		default:
-			m.queue.push(frequency{p, o.count})
+			m.queue.push(queuedPair{p, o.count})
 		}
 	}
-	m.fresh = m.fresh[:0]
+	m.newPairs = m.newPairs[:0]
 }

@@ -38,8 +38,8 @@ func TestTrainerBeyondItsTable(t *testing.T) {
 	share := func(tr *Trainer) (pieces int) {
 		for _, l := range append(slices.Clone(first), second...) {
 			tr.Add(l)
-			if tr.bytes > tr.limit {
-				t.Fatalf("a table of %d bytes, want at most %d", tr.bytes, tr.limit)
+			if tr.bytes > tr.maxBytes {
+				t.Fatalf("a table of %d bytes, want at most %d", tr.bytes, tr.maxBytes)
 			}
 		}
 		b, err := tr.Train(size)
@@ -54,7 +54,7 @@ func TestTrainerBeyondItsTable(t *testing.T) {
 		return pieces
 	}
 	var whole Trainer
-	full := Trainer{limit: 1 << 16}
+	full := Trainer{maxBytes: 1 << 16}
 	want, got := share(&whole), share(&full)
 	if whole.Threshold() != 1 || full.Threshold() == 1 {
 		t.Fatalf("thresholds %d and %d, want 1 and more", whole.Threshold(), full.Threshold())
@@ -69,7 +69,7 @@ func TestTrainerBeyondItsTable(t *testing.T) {
 func TestTrainerCountsAreUnbiased(t *testing.T) {
 	const words, limit = 4000, 1 << 13
 	for _, times := range []int{1, 3, 20} {
-		tr := Trainer{limit: limit}
+		tr := Trainer{maxBytes: limit}
 		for _, half := range []string{"early", "late"} {
 			for range times {
 				for i := range words {
@@ -96,7 +96,7 @@ func TestTrainerCountsAreUnbiased(t *testing.T) {
 
 // Frequent words are counted, not sampled.
 func TestTrainerKeepsFrequentWords(t *testing.T) {
-	tr := Trainer{limit: 1 << 13}
+	tr := Trainer{maxBytes: 1 << 13}
 	const times = 5000
 	for _, rare := range clauses(times) {
 		tr.Add("the " + rare)
@@ -110,7 +110,7 @@ func TestTrainerKeepsFrequentWords(t *testing.T) {
 func TestTrainerIsDeterministic(t *testing.T) {
 	var trained []*Tokenizer
 	for range 2 {
-		tr := Trainer{limit: 1 << 12}
+		tr := Trainer{maxBytes: 1 << 12}
 		for _, l := range append(clauses(500), texttest.Lines(500)...) {
 			tr.Add(l)
 		}
@@ -128,7 +128,7 @@ func TestTrainerIsDeterministic(t *testing.T) {
 // A pair of one word that was drawn has no more support than one that occurs once: it is neither
 // merged nor kept in memory.
 func TestTrainerNeedsTwoDrawnWords(t *testing.T) {
-	tr := Trainer{limit: 1 << 12}
+	tr := Trainer{maxBytes: 1 << 12}
 	for _, l := range clauses(1000) {
 		tr.Add(l)
 	}
@@ -163,8 +163,8 @@ func TestTrainerNeedsTwoDrawnWords(t *testing.T) {
 func TestTrainerThatJustFits(t *testing.T) {
 	var zero Trainer
 	zero.Add("x")
-	if zero.limit != MaxTableBytes {
-		t.Errorf("a table of at most %d bytes, want %d", zero.limit, MaxTableBytes)
+	if zero.maxBytes != MaxTableBytes {
+		t.Errorf("a table of at most %d bytes, want %d", zero.maxBytes, MaxTableBytes)
 	}
 	lines := append(clauses(100), texttest.Lines(100)...)
 	var whole Trainer
@@ -172,12 +172,12 @@ func TestTrainerThatJustFits(t *testing.T) {
 		whole.Add(l)
 	}
 	for _, spare := range []int{0, -1} {
-		tr := Trainer{limit: whole.bytes + spare}
+		tr := Trainer{maxBytes: whole.bytes + spare}
 		for _, l := range lines {
 			tr.Add(l)
 		}
 		if exact := tr.Threshold() == 1; exact != (spare == 0) || exact && !slices.Equal(tr.counts, whole.counts) {
-			t.Errorf("with room for %d bytes of %d: threshold %d", tr.limit, whole.bytes, tr.Threshold())
+			t.Errorf("with room for %d bytes of %d: threshold %d", tr.maxBytes, whole.bytes, tr.Threshold())
 		}
 	}
 }

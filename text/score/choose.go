@@ -2,9 +2,9 @@ package score
 
 import "unicode"
 
-// spaceless are the scripts that put no spaces between words, other than those of Chinese and
+// unspacedScripts are the scripts that put no spaces between words, other than those of Chinese and
 // Japanese.
-var spaceless = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
+var unspacedScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 	unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham}
 
 // For returns t, or if that is Auto the tokenizer that suits the language of the references:
@@ -29,7 +29,7 @@ func (t Tokenizer) For(references []string) Tokenizer {
 				han++
 			case r >= '\u0E00' && unicode.In(r, unicode.Hiragana, unicode.Katakana):
 				kana++
-			case r >= '\u0E00' && unicode.In(r, spaceless...):
+			case r >= '\u0E00' && unicode.In(r, unspacedScripts...):
 				other++
 			case unicode.IsLetter(r):
 				if !inWord {

@@ -32,12 +32,12 @@ func unmarshal[T text.Tokenizer](f func([]byte) (T, error)) func([]byte) (text.T
 	}
 }
 
-// StartLen is the number of bytes that Recognised needs.
-const StartLen = 16
+// SniffLen is the number of bytes that IsTokenizer needs.
+const SniffLen = 16
 
-// Recognised reports whether a file that begins with start, its first StartLen bytes or all of
+// IsTokenizer reports whether a file that begins with start, its first SniffLen bytes or all of
 // it, can be a tokenizer.
-func Recognised(start []byte) bool {
+func IsTokenizer(start []byte) bool {
 	for _, k := range kinds {
 		if k.begins(start) {
 			return true
@@ -58,16 +58,16 @@ func Unmarshal(data []byte) (text.Tokenizer, error) {
 			return t, nil
 		}
 	}
-	return nil, fmt.Errorf("no known kind of tokenizer: %d bytes that begin with %q", len(data), data[:min(len(data), StartLen)])
+	return nil, fmt.Errorf("no known kind of tokenizer: %d bytes that begin with %q", len(data), data[:min(len(data), SniffLen)])
 }
 
-// In returns what each id of t was in old, so that what a model learned with old can be carried
+// Remap returns what each id of t was in old, so that what a model learned with old can be carried
 // over to t: the one id of the same piece if old has it, else the pieces into which old splits
 // it. Tokenizers of different kinds are an error.
-func In(t, old text.Tokenizer) ([][]int32, error) {
+func Remap(t, old text.Tokenizer) ([][]int32, error) {
 	if t, ok := t.(*bpe.Tokenizer); ok {
 		if old, ok := old.(*bpe.Tokenizer); ok {
-			return t.In(old), nil
+			return t.Remap(old), nil
 		}
 	}
 	return nil, fmt.Errorf("tokenizers of different kinds: %T and %T", t, old)

@@ -112,9 +112,9 @@ func TestUnmarshalPairOfMany(t *testing.T) {
 	}
 }
 
-func TestRecognised(t *testing.T) {
+func TestIsTokenizer(t *testing.T) {
 	for start, want := range map[string]bool{bpe.Magic + "\x01\x00": true, bpe.Magic: true, "tfm-": false, "": false, "\x08\x00\x00\x00\x00\x00\x00\x00{}": false} {
-		if got := Recognised([]byte(start)); got != want {
+		if got := IsTokenizer([]byte(start)); got != want {
 			t.Errorf("%q: %v, want %v", start, got, want)
 		}
 	}
@@ -130,9 +130,9 @@ func TestTrainerSize(t *testing.T) {
 
 type other struct{ text.Tokenizer }
 
-func TestIn(t *testing.T) {
+func TestRemap(t *testing.T) {
 	a, b := trained(t, true, 300).Source, trained(t, true, 400).Source
-	in, err := In(a, b)
+	in, err := Remap(a, b)
 	if err != nil || len(in) != a.Size() {
 		t.Fatalf("%d ids, %v; want %d", len(in), err, a.Size())
 	}
@@ -141,7 +141,7 @@ func TestIn(t *testing.T) {
 			t.Fatalf("id %d was %v, want itself", id, was)
 		}
 	}
-	if _, err := In(a, other{b}); err == nil || !strings.Contains(err.Error(), "different kinds") {
+	if _, err := Remap(a, other{b}); err == nil || !strings.Contains(err.Error(), "different kinds") {
 		t.Errorf("error %v for another kind of tokenizer", err)
 	}
 }

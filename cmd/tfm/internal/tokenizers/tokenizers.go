@@ -35,9 +35,9 @@ func Read(path string) (vocab.Pair, error) {
 		return vocab.Pair{}, err
 	}
 	defer f.Close()
-	start := make([]byte, vocab.StartLen)
+	start := make([]byte, vocab.SniffLen)
 	n, _ := io.ReadFull(f, start) // what cannot be read is not a model either
-	if vocab.Recognised(start[:n]) {
+	if vocab.IsTokenizer(start[:n]) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return vocab.Pair{}, err

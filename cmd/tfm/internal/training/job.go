@@ -119,11 +119,11 @@ func (j *Job) carryOver(m *model.Transformer, tokens vocab.Pair) error {
 		return nil
 	}
 	j.Init = nil // its weights are not needed any more
-	src, err := vocab.In(tokens.Source, from.Tokens.Source)
+	src, err := vocab.Remap(tokens.Source, from.Tokens.Source)
 	if err != nil {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
-	tgt, err := vocab.In(tokens.Target, from.Tokens.Target)
+	tgt, err := vocab.Remap(tokens.Target, from.Tokens.Target)
 	if err != nil {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
