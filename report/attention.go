@@ -12,32 +12,31 @@ import (
 	"strings"
 )
 
-// Sentence is a sentence, its translation, and the weights of attention.
+// Sentence is a sentence, its translation, and the attention weights of the translation.
 type Sentence struct {
 	Source, Translation string
-	Src                 []string // pieces of the source, with EOS at the end
-	In                  []string // pieces that the decoder gets, with BOS at the beginning
-	Out                 []string // pieces that it predicts: In shifted by one, with EOS at the end
+	Src                 []string // source tokens, ending with EOS
+	In                  []string // input tokens of the decoder, beginning with BOS
+	Out                 []string // output tokens of the decoder: In shifted by one, ending with EOS
 
-	// The weights of each layer and head: EncoderSelf [Src × Src], DecoderSelf [Out × In], Cross
-	// [Out × Src].
+	// Weights by layer and head: EncoderSelf [Src × Src], DecoderSelf [Out × In], Cross [Out × Src].
 	EncoderSelf, DecoderSelf, Cross [][]Weights
 }
 
-// Weights are weights of attention, 0 to 1: a row for each query, a column for each key.
+// Weights are attention weights, 0 to 1: a row for each query, a column for each key.
 type Weights [][]float32
 
-// MaxPieces is the number of pieces of a side that the maps of attention show. Further ones are cut
-// off.
-const MaxPieces = 48
+// MaxTokens is the number of tokens per side that the attention maps show. Sentences are truncated
+// to it.
+const MaxTokens = 48
 
-// attention is one of the three attentions of a sentence, ready to be drawn.
+// attention holds the maps of one of the three kinds of attention of a sentence.
 type attention struct {
 	Title, Text   string
 	Open          bool
 	Rows, Columns []string
 	Mean          picture // over the heads of the last layer
-	MeanOf        string
+	MeanOf        string  // caption of Mean
 	Layers        []layer
 }
 
@@ -46,35 +45,35 @@ type layer struct {
 	Heads  []picture
 }
 
-// picture is a map of weights with one pixel for each. Its grey is the root of the weight, so that
-// small weights are visible; the script computes the weight from it.
+// picture is an attention map, one pixel per weight. The grey level is the square root of the
+// weight, so that small weights are visible; page.js squares it.
 type picture struct {
 	Number int
 	URL    template.URL
 	Alt    string
 }
 
-// attentions returns the maps of a sentence, or an error if its weights do not fit its pieces.
+// attentions returns the maps of a sentence. It is an error if there are fewer weights than tokens.
 func (s Sentence) attentions() ([]attention, error) {
-	src, in, out := firstPieces(s.Src), firstPieces(s.In), firstPieces(s.Out)
+	src, in, out := firstTokens(s.Src), firstTokens(s.In), firstTokens(s.Out)
 	all := []attention{
-		{Title: "Cross-attention", Text: "which piece of the source (columns) the decoder looks at when it says a piece of the translation (rows)", Open: true, Rows: out, Columns: src},
-		{Title: "Encoder self-attention", Text: "which piece of the source (columns) a piece of the source (rows) looks at", Rows: src, Columns: src},
-		{Title: "Decoder self-attention", Text: "which piece that it was given (columns) the decoder looks at when it says the next one (rows); later ones are masked", Rows: out, Columns: in},
+		{Title: "Cross-attention", Text: "from each token of the translation (rows) to the tokens of the source (columns)", Open: true, Rows: out, Columns: src},
+		{Title: "Encoder self-attention", Text: "from each token of the source (rows) to the tokens of the source (columns)", Rows: src, Columns: src},
+		{Title: "Decoder self-attention", Text: "from each predicted token (rows) to the preceding tokens of the translation (columns); later tokens are masked", Rows: out, Columns: in},
 	}
 	for i, layers := range [][][]Weights{s.Cross, s.EncoderSelf, s.DecoderSelf} {
 		a := &all[i]
 		for l, heads := range layers {
-			of := layer{Number: l + 1}
+			maps := layer{Number: l + 1}
 			for h, w := range heads {
 				p, err := draw(w, a.Rows, a.Columns)
 				if err != nil {
 					return nil, err
 				}
 				p.Number, p.Alt = h+1, fmt.Sprintf("%s, layer %d, head %d", a.Title, l+1, h+1)
-				of.Heads = append(of.Heads, p)
+				maps.Heads = append(maps.Heads, p)
 			}
-			a.Layers = append(a.Layers, of)
+			a.Layers = append(a.Layers, maps)
 		}
 		if len(layers) == 0 || len(layers[len(layers)-1]) == 0 {
 			continue
@@ -90,17 +89,17 @@ func (s Sentence) attentions() ([]attention, error) {
 	return all, nil
 }
 
-func firstPieces(pieces []string) []string { return pieces[:min(len(pieces), MaxPieces)] }
+func firstTokens(tokens []string) []string { return tokens[:min(len(tokens), MaxTokens)] }
 
-// draw returns the picture of those rows and columns of weights that have a name.
+// draw returns the map of the first len(rows) rows and len(columns) columns of w.
 func draw(w Weights, rows, columns []string) (picture, error) {
 	if len(w) < len(rows) {
-		return picture{}, fmt.Errorf("report: %d rows of attention for %d pieces", len(w), len(rows))
+		return picture{}, fmt.Errorf("report: found %d rows of attention weights, expected %d, one for each token", len(w), len(rows))
 	}
 	grey := image.NewGray(image.Rect(0, 0, len(columns), len(rows)))
 	for i := range rows {
 		if len(w[i]) < len(columns) {
-			return picture{}, fmt.Errorf("report: %d columns of attention for %d pieces", len(w[i]), len(columns))
+			return picture{}, fmt.Errorf("report: found %d columns of attention weights, expected %d, one for each token", len(w[i]), len(columns))
 		}
 		for j := range columns {
 			grey.SetGray(j, i, color.Gray{Y: uint8(math.Round(255 * math.Sqrt(float64(max(0, min(w[i][j], 1))))))})
@@ -113,7 +112,7 @@ func draw(w Weights, rows, columns []string) (picture, error) {
 	return picture{URL: template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(file.Bytes()))}, nil
 }
 
-// mean returns the mean of the weights of heads.
+// mean returns the mean of the heads' weights.
 func mean(heads []Weights, rows, columns int) Weights {
 	m := make(Weights, rows)
 	for i := range m {
@@ -127,17 +126,17 @@ func mean(heads []Weights, rows, columns int) Weights {
 	return m
 }
 
-// strongest names the column of the largest weight of each row: the map in words.
+// strongest describes a map in words: the largest weight of each row.
 func strongest(w Weights, rows, columns []string) string {
-	parts := make([]string, len(rows))
+	entries := make([]string, len(rows))
 	for i := range rows {
-		most := 0
+		best := 0
 		for j := range columns {
-			if w[i][j] > w[i][most] {
-				most = j
+			if w[i][j] > w[i][best] {
+				best = j
 			}
 		}
-		parts[i] = fmt.Sprintf("%s → %s %.2f", rows[i], columns[most], w[i][most])
+		entries[i] = fmt.Sprintf("%s → %s %.2f", rows[i], columns[best], w[i][best])
 	}
-	return "each row's strongest: " + strings.Join(parts, ", ")
+	return "largest weight of each row: " + strings.Join(entries, ", ")
 }

@@ -9,15 +9,15 @@ import (
 	"tfm/internal/format"
 )
 
-// chart is lines over the steps of a run. Its paths are in a square of pathSize units, which the
-// page stretches to the space there is. Ticks and their labels are elements beside it, so that text
-// keeps its size on every screen.
+// chart is one or more series over the steps of a run. The SVG paths are in a square of pathSize
+// units, which the page stretches to the available space. The labels of the ticks are HTML, so that
+// their font size does not depend on the chart's size.
 type chart struct {
 	Title, Unit string
-	Text        string // for readers who cannot see it
+	Text        string // description for screen readers
 	Series      []series
 	X, Y        []tick
-	Grid        string // the path of horizontal lines at the ticks of y
+	Grid        string // SVG path of the horizontal lines at Y
 	Marks       []mark
 
 	lo, hi int // steps at the left and the right edge
@@ -29,53 +29,53 @@ type chart struct {
 // series is one line of a chart.
 type series struct {
 	Name   string
-	Class  string // of the style sheet: colour and stroke
-	Path   string // as in SVG
-	Dots   bool   // each point is shown as a dot too
-	Legend string // its last value
-	Raw    bool   // the values of which another series is the mean
+	Class  string // CSS class: colour and stroke
+	Path   string // SVG path
+	Dots   bool   // draw a dot at each point
+	Legend string // the last value
+	Raw    bool   // unsmoothed values of another series
 
 	line line
 }
 
-// tick is a label and its place along an axis in percent from the left or the top.
+// tick is a labelled position on an axis, in percent from the left or the top.
 type tick struct {
 	At    float64
 	Label string
 }
 
-// mark is a step at which something happened, with its place in percent from the left.
+// mark is a marked step, at a position in percent from the left.
 type mark struct {
-	At          float64
-	Class, What string
+	At           float64
+	Class, Title string
 }
 
 const (
 	pathSize = 2000
-	buckets  = 300 // ranges of steps whose lowest and highest points a line keeps
+	buckets  = 300 // ranges of steps, see line.thin
 )
 
-// add adds a line, unless there is nothing in it.
+// add adds a series, unless l is empty.
 func (c *chart) add(name, class string, l line) {
 	if len(l.x) > 0 {
 		c.Series = append(c.Series, series{Name: name, Class: class, Dots: len(l.x) == 1, line: l})
 	}
 }
 
-// addNoisy adds the mean of a line over some steps and, behind it, the line.
+// addNoisy adds a moving average of l and, behind it, l.
 func (c *chart) addNoisy(name, class string, l line) {
-	half := len(l.x) / 120
-	if half == 0 {
+	radius := len(l.x) / 120
+	if radius == 0 {
 		c.add(name, class, l.thin(buckets))
 		return
 	}
-	half = min(half, 250)
+	radius = min(radius, 250)
 	c.add(name, class+" raw", l.thin(buckets))
 	c.Series[len(c.Series)-1].Raw = true
-	c.add(fmt.Sprintf("%s, mean of %d steps", name, 2*half+1), class, l.smooth(half).sample(buckets))
+	c.add(fmt.Sprintf("%s, mean of %d steps", name, 2*radius+1), class, l.smooth(radius).sample(buckets))
 }
 
-// addDots adds a line whose points are dots if they are few.
+// addDots adds a series, with dots if it has at most 60 points.
 func (c *chart) addDots(name, class string, l line) {
 	if len(l.x) > 0 {
 		c.add(name, class, l.thin(buckets))
@@ -83,24 +83,24 @@ func (c *chart) addDots(name, class string, l line) {
 	}
 }
 
-// layout computes scales, ticks and paths for steps lo to hi, after all lines have been added. With
-// zero, y begins at 0. With log, y is logarithmic if the values span a factor of more than 5.
+// layout computes scales, ticks and paths for the steps lo to hi. All series must have been added.
+// With zero, y begins at 0. With log, y is logarithmic if the values span a factor of more than 5.
 func (c *chart) layout(lo, hi int, zero, log bool) {
 	c.lo, c.hi = lo, max(hi, lo+1)
-	bottom, top, least := math.Inf(1), math.Inf(-1), math.Inf(1)
+	bottom, top, minPositive := math.Inf(1), math.Inf(-1), math.Inf(1)
 	for _, s := range c.Series {
 		for _, y := range s.line.y {
 			bottom, top = min(bottom, y), max(top, y)
-			if y > 1/largest {
-				least = min(least, y)
+			if y > 1/maxValue {
+				minPositive = min(minPositive, y)
 			}
 		}
 	}
-	c.log = log && least < math.Inf(1) && top/least > 5
+	c.log = log && minPositive < math.Inf(1) && top/minPositive > 5
 	switch {
-	case c.log: // values of 0 and less are drawn at the bottom
-		margin := math.Pow(top/least, 0.04)
-		c.bottom, c.top = least/margin, top*margin
+	case c.log: // values ≤ 0 are drawn at the bottom
+		margin := math.Pow(top/minPositive, 0.04)
+		c.bottom, c.top = minPositive/margin, top*margin
 	case bottom == 0 && top == 0:
 		c.bottom, c.top = 0, 1
 	case zero && bottom >= 0:
@@ -112,18 +112,19 @@ func (c *chart) layout(lo, hi int, zero, log bool) {
 			c.bottom = max(0, c.bottom)
 		}
 	}
-	if size := max(math.Abs(c.bottom), math.Abs(c.top)); c.top-c.bottom <= 1e-9*size || size < 1/largest { // one value
+	// all values are equal
+	if size := max(math.Abs(c.bottom), math.Abs(c.top)); c.top-c.bottom <= 1e-9*size || size < 1/maxValue {
 		margin := max(size/2, 1e-9)
 		c.bottom, c.top = c.bottom-margin, c.top+margin
 	}
 	for _, y := range ticks(c.bottom, c.top, 5, c.log) {
-		c.Y = append(c.Y, tick{100 - 100*c.height(y), y.String()})
-		c.Grid += fmt.Sprintf("M0 %.0fh%d", pathSize*(1-c.height(y)), pathSize)
+		c.Y = append(c.Y, tick{100 - 100*c.yPos(y), y.String()})
+		c.Grid += fmt.Sprintf("M0 %.0fh%d", pathSize*(1-c.yPos(y)), pathSize)
 	}
 	for _, x := range ticks(float64(c.lo), float64(c.hi), 5, false) {
 		if x.at == math.Trunc(x.at) {
 			x.step = max(x.step, 1)
-			c.X = append(c.X, tick{100 * c.across(int(x.at)), x.String()})
+			c.X = append(c.X, tick{100 * c.xPos(int(x.at)), x.String()})
 		}
 	}
 	for i := range c.Series {
@@ -133,22 +134,22 @@ func (c *chart) layout(lo, hi int, zero, log bool) {
 	}
 }
 
-// across and height return the place of a step and of a value, from 0 to 1.
-func (c *chart) across(x int) float64 { return float64(x-c.lo) / float64(c.hi-c.lo) }
+// xPos and height return the place of a step and of a value, from 0 to 1.
+func (c *chart) xPos(x int) float64 { return float64(x-c.lo) / float64(c.hi-c.lo) }
 
-func (c *chart) height(y tickValue) float64 {
+func (c *chart) yPos(y tickValue) float64 {
 	if c.log {
 		return math.Log(max(y.at, c.bottom)/c.bottom) / math.Log(c.top/c.bottom)
 	}
 	return (y.at - c.bottom) / (c.top - c.bottom)
 }
 
-// path returns a line as an SVG path.
+// path returns the SVG path of l.
 func (c *chart) path(l line) string {
 	var b strings.Builder
 	for i := range l.x {
 		b.WriteByte("ML"[min(i, 1)])
-		fmt.Fprintf(&b, "%.0f %.0f", pathSize*c.across(l.x[i]), pathSize*(1-c.height(tickValue{at: l.y[i]})))
+		fmt.Fprintf(&b, "%.0f %.0f", pathSize*c.xPos(l.x[i]), pathSize*(1-c.yPos(tickValue{at: l.y[i]})))
 	}
 	if len(l.x) == 1 {
 		b.WriteString("h0")
@@ -156,7 +157,7 @@ func (c *chart) path(l line) string {
 	return b.String()
 }
 
-// DotPath returns the points of a line as lines of length 0, whose round ends are dots.
+// DotPath returns an SVG path with a line of length 0 at each point. Their round caps are dots.
 func (s series) DotPath() string {
 	if !s.Dots {
 		return ""
@@ -164,14 +165,14 @@ func (s series) DotPath() string {
 	return strings.NewReplacer("L", "h0M").Replace(strings.TrimSuffix(s.Path, "h0")) + "h0"
 }
 
-// mark marks a step.
-func (c *chart) mark(step int, class, what string) {
+// mark adds a mark at a step, if the chart shows that step.
+func (c *chart) mark(step int, class, title string) {
 	if c.lo <= step && step <= c.hi {
-		c.Marks = append(c.Marks, mark{100 * c.across(step), class, what})
+		c.Marks = append(c.Marks, mark{100 * c.xPos(step), class, title})
 	}
 }
 
-// points is a chart as the page's script reads it.
+// points is the data of a chart for page.js.
 type points struct {
 	Lo     int            `json:"lo"`
 	Hi     int            `json:"hi"`
@@ -183,7 +184,7 @@ type seriesPoints struct {
 	Y []rounded `json:"y"`
 }
 
-// rounded is a number that has five digits in JSON.
+// rounded is a number that is written with five significant digits.
 type rounded float64
 
 func (r rounded) MarshalJSON() ([]byte, error) {
@@ -202,8 +203,8 @@ func (c *chart) points() points {
 	return p
 }
 
-// tickValue is a round number on an axis, with what its label depends on: the distance to the next
-// one, if all have the same distance, and the end of the axis.
+// tickValue is a round number on an axis. Its label depends on the distance between ticks (0 if it
+// varies) and on the end of the axis.
 type tickValue struct{ at, step, end float64 }
 
 func (t tickValue) String() string {
@@ -226,7 +227,7 @@ func (t tickValue) String() string {
 }
 
 // ticks returns about n round numbers from lo to hi. Their distance is 1, 2 or 5 times a power of
-// ten; with log the numbers are.
+// ten; with log, the numbers themselves have that form.
 func ticks(lo, hi float64, n int, log bool) []tickValue {
 	var t []tickValue
 	if log {
@@ -260,13 +261,13 @@ func ticks(lo, hi float64, n int, log bool) []tickValue {
 	return t
 }
 
-// round rounds to ten digits.
+// round rounds to ten significant digits.
 func round(x float64) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 10, 64), 64)
 	return r
 }
 
-// figure writes a number as people read it: four digits, thousands grouped.
+// figure formats a number with four significant digits and thousands separators.
 func figure(x float64) string {
 	size := math.Abs(x)
 	switch {
@@ -284,7 +285,7 @@ func figure(x float64) string {
 	return strconv.FormatFloat(x, 'f', 3-int(math.Floor(math.Log10(size))), 64)
 }
 
-// shortExponent removes needless zeros: 3.5e-4 for 3.50e-04.
+// shortExponent removes redundant zeros: 3.50e-04 becomes 3.5e-4.
 func shortExponent(s string) string {
 	digits, exponent, _ := strings.Cut(s, "e")
 	if strings.Contains(digits, ".") {
@@ -294,7 +295,7 @@ func shortExponent(s string) string {
 	return digits + "e" + sign + strings.TrimLeft(exponent[1:], "0")
 }
 
-// duration writes seconds as people read them.
+// duration formats seconds, such as "3 min 20 s".
 func duration(seconds float64) string {
 	switch s := int(math.Round(seconds)); {
 	case math.IsNaN(seconds) || math.IsInf(seconds, 0):

@@ -8,7 +8,7 @@ import (
 	"tfm/train/runlog"
 )
 
-// curves returns the charts for which the log has values.
+// curves returns the charts that the log has values for.
 func curves(r *runlog.Run) []chart {
 	steps := func(value func(runlog.Step) runlog.Number) (l line) {
 		for _, s := range r.Steps {
@@ -31,40 +31,40 @@ func curves(r *runlog.Run) []chart {
 		if len(c.Series) == 0 {
 			return
 		}
-		lo, hi := reach(r)
+		lo, hi := stepRange(r)
 		c.layout(lo, hi, zero, log)
 		for _, s := range r.Starts {
 			if s.Step > 0 {
-				c.mark(s.Step, "resumed", fmt.Sprintf("taken up again after step %s", format.Thousands(s.Step)))
+				c.mark(s.Step, "resumed", fmt.Sprintf("resumed after step %s", format.Thousands(s.Step)))
 			}
 		}
 		for _, s := range evenly(r.Skipped, maxSkippedMarks) {
-			c.mark(s.Step, "skipped", fmt.Sprintf("step %s dropped: %s", format.Thousands(s.Step), s.Why))
+			c.mark(s.Step, "skipped", fmt.Sprintf("step %s skipped: %s", format.Thousands(s.Step), s.Why))
 		}
 		c.describe()
 		charts = append(charts, c)
 	}
 
-	c := chart{Title: "Loss", Unit: "nats a target token"}
+	c := chart{Title: "Loss", Unit: "label-smoothed, nats per target token"}
 	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return s.Loss }))
 	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return v.Loss }))
 	draw(c, false, false)
 
-	c = chart{Title: "Perplexity", Unit: "e^NLL, logarithmic"}
+	c = chart{Title: "Perplexity", Unit: "exp(NLL), per target token"}
 	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return perplexity(s.NLL) }))
 	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return perplexity(v.NLL) }))
 	draw(c, false, true)
 
-	c = chart{Title: "BLEU", Unit: "of the validation's translations"}
+	c = chart{Title: "BLEU", Unit: "of the validation sentences"}
 	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return v.BLEU }))
 	draw(c, true, false)
 
-	c = chart{Title: "Accuracy", Unit: "% of target tokens that were the likeliest"}
+	c = chart{Title: "Accuracy", Unit: "% of target tokens that the model ranks first"}
 	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return percent(s.Accuracy) }))
 	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return percent(v.Accuracy) }))
 	draw(c, true, false)
 
-	c = chart{Title: "Divergence", Unit: "of R-Drop's two copies, nats a target token"}
+	c = chart{Title: "KL divergence", Unit: "between R-Drop's two copies, nats per target token"}
 	c.addNoisy("KL", "a", steps(func(s runlog.Step) runlog.Number { return s.KL }))
 	draw(c, true, false)
 
@@ -73,7 +73,7 @@ func curves(r *runlog.Run) []chart {
 	draw(c, true, false)
 
 	c = chart{Title: "Gradient norm", Unit: "before clipping"}
-	c.addNoisy("norm", "a", steps(func(s runlog.Step) runlog.Number { return s.GradNorm }))
+	c.addNoisy("L2 norm", "a", steps(func(s runlog.Step) runlog.Number { return s.GradNorm }))
 	draw(c, false, true)
 
 	c = chart{Title: "Speed", Unit: "tokens/s"}
@@ -83,11 +83,12 @@ func curves(r *runlog.Run) []chart {
 	return charts
 }
 
-// maxSkippedMarks limits the marks of dropped updates in a chart.
+// maxSkippedMarks limits the marks of skipped steps in a chart.
 const maxSkippedMarks = 100
 
-// reach returns the range of steps of a run's charts: from 0, unless the log begins late.
-func reach(r *runlog.Run) (lo, hi int) {
+// stepRange returns the range of steps in a run's charts. It begins at 0, unless the log begins
+// in the second half.
+func stepRange(r *runlog.Run) (lo, hi int) {
 	hi = r.LastStep()
 	if len(r.Steps) > 0 && r.Steps[0].Step-1 > hi/2 {
 		lo = r.Steps[0].Step - 1
@@ -95,7 +96,7 @@ func reach(r *runlog.Run) (lo, hi int) {
 	return lo, hi
 }
 
-// describe sets the text of a chart for readers who cannot see it.
+// describe sets c.Text, the description for screen readers.
 func (c *chart) describe() {
 	c.Text = fmt.Sprintf("%s over steps %s to %s.", c.Title, format.Thousands(c.lo), format.Thousands(c.hi))
 	for _, s := range c.Series {

@@ -1,14 +1,22 @@
-// Package report makes one web page of a training run: its curves, its validations with sample
-// translations, and what attention looked at. The page needs nothing beside it: style, script and
-// pictures are inside, and it says to the browser that nothing may be fetched (a
-// Content-Security-Policy).
+// Package report writes a web page about a training run: curves, validations, sample translations
+// and attention maps. The page is one self-contained file with style, script and images inside. Its
+// Content-Security-Policy forbids all network requests.
 //
-// It imports the standard library, internal/format, and train/runlog, which reads the log of the
-// run. Nothing in it is for concurrent use.
+// The package imports the standard library, internal/format, and train/runlog for the log of the
+// run. It is not safe for concurrent use.
 //
-//	page.go       Page and its figures; page.html, page.css and page.js are embedded in it
-//	curves.go     which curves a page shows; chart.go draws one, thin.go reduces its points
-//	compare.go    a run beside another one
-//	samples.go    sample translations through a run
-//	attention.go  the maps of attention
+//	page.go       Page, its facts and results; embeds page.html, page.css and page.js
+//	curves.go     the charts of a run; chart.go lays out one chart, thin.go reduces its points
+//	compare.go    comparison of two runs
+//	samples.go    sample translations in the course of a run
+//	attention.go  attention maps
+//
+// # Terms
+//
+//   - chart: one or more series over the steps of a run
+//   - series: a named line of a chart
+//   - tick: a labelled position on an axis
+//   - mark: a step of special interest in a chart: a resume or a skipped step
+//   - attention map: an image of attention weights; a row for each query, a column for each key
+//   - sample: the translation of a validation sentence in the log
 package report

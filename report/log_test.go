@@ -25,7 +25,7 @@ func resumeLine(step int) string {
 	return strings.Replace(startLine, `"step":0`, fmt.Sprintf(`"step":%d`, step), 1)
 }
 
-// logOf makes lines a log.
+// logOf returns the log with the given lines.
 func logOf(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 func mustRead(t *testing.T, log string) *runlog.Run {
@@ -37,7 +37,7 @@ func mustRead(t *testing.T, log string) *runlog.Run {
 	return r
 }
 
-// Whatever a log holds, a run that is read from it has a page.
+// Every log that can be read has a page.
 func FuzzPageOfLog(f *testing.F) {
 	f.Add([]byte(logOf(startLine, stepLine(1), validLine(1, 3, true, "Ein Hund."), resumeLine(1), stepLine(2))))
 	f.Add([]byte(logOf(startLine, stepLine(1)) + stepLine(2)[:40]))
@@ -53,7 +53,7 @@ func FuzzPageOfLog(f *testing.F) {
 			t.Fatal(err)
 		}
 		if n := strings.Count(page.String(), "<script"); n != 1 {
-			t.Errorf("%d scripts", n)
+			t.Errorf("%d script elements, want 1", n)
 		}
 	})
 }

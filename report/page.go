@@ -47,11 +47,11 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 type Page struct {
 	Name      string // of the run
 	Run       *runlog.Run
-	Others    []Other
-	Sentences []Sentence
-	Model     string // the file whose attention Sentences show
-	Note      string // why there are no Sentences
-	Made      string // the program and its version
+	Others    []Other    // runs to compare with
+	Sentences []Sentence // for the attention maps
+	Model     string     // file of the model that translated Sentences
+	Note      string     // the reason if there are no Sentences
+	Generator string     // the program and its version
 }
 
 // view is the data of page.html.
@@ -68,27 +68,27 @@ type view struct {
 	Comparisons []comparison
 	Histories   []history
 	Maps        []sentenceMaps
-	Rows        []runlog.Step // some of the steps, for the table
+	Rows        []runlog.Step // of the table of steps
 	Best        *runlog.Validation
 }
 
 // data is the data of page.js.
 type data struct {
-	Charts  []points     `json:"charts"` // in the order of the page
-	Elapsed seriesPoints `json:"elapsed"`
+	Charts  []points     `json:"charts"`  // in the order of the page
+	Elapsed seriesPoints `json:"elapsed"` // seconds over steps
 }
 
-// fact is a name and its value.
+// fact is a named value.
 type fact struct{ Name, Value, Note string }
 
+// sentenceMaps are the attention maps of a sentence.
 type sentenceMaps struct {
 	Sentence
-	Cut        bool
+	Truncated  bool // the maps do not show all tokens
 	Attentions []attention
 }
 
-// Write writes the page. It is an error if w has one, or if the weights of a Sentence do not fit
-// its pieces.
+// Write writes the page to w. It is an error if a Sentence has fewer weights than tokens.
 func (p Page) Write(w io.Writer) error {
 	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: curves(p.Run), Histories: histories(p.Run), Best: p.Run.Best()}
 	v.Facts, v.Results, v.Settings = facts(p.Run), results(p.Run), settings(p.Run)
@@ -100,7 +100,7 @@ func (p Page) Write(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		v.Maps = append(v.Maps, sentenceMaps{s, max(len(s.Src), len(s.Out)) > MaxPieces, maps})
+		v.Maps = append(v.Maps, sentenceMaps{s, max(len(s.Src), len(s.Out)) > MaxTokens, maps})
 	}
 	for i := range v.Charts {
 		v.Data.Charts = append(v.Data.Charts, v.Charts[i].points())
@@ -123,7 +123,7 @@ func (p Page) Write(w io.Writer) error {
 	return page.Execute(w, v)
 }
 
-// facts returns what was trained, on what, with what and when.
+// facts describes the model, the data, the machine and the course of a run.
 func facts(r *runlog.Run) []fact {
 	var facts []fact
 	add := func(name, value string) {
@@ -154,14 +154,14 @@ func facts(r *runlog.Run) []fact {
 	if v := set("preset"); v != "" {
 		size = append(size, "preset "+v)
 	}
-	count := func(n int, what string) string {
+	count := func(n int, unit string) string {
 		if n == 0 {
 			return ""
 		}
-		return format.Thousands(n) + " " + what
+		return format.Thousands(n) + " " + unit
 	}
-	join := func(separator string, parts ...string) string {
-		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+	join := func(separator string, items ...string) string {
+		return strings.Join(slices.DeleteFunc(items, func(s string) bool { return s == "" }), separator)
 	}
 	add("Model", strings.Join(size, ", "))
 	add("Size", join(", ", count(first.Parameters, "parameters"), count(first.Vocabulary, "pieces in the vocabulary")))
@@ -174,14 +174,18 @@ func facts(r *runlog.Run) []fact {
 	add("Kernels", join(", ", last.Kernels, threads))
 	const day = "2 January 2006, 15:04 MST"
 	if !first.Time.IsZero() {
-		add("Begun", first.Time.Format(day))
+		add("Started", first.Time.Format(day))
 	}
 	if n := len(r.Starts) - 1; n > 0 {
 		var at []string
 		for _, s := range r.Starts[1:] {
 			at = append(at, format.Thousands(s.Step))
 		}
-		add("Taken up again", plural(n, "time")+", after step "+strings.Join(at, ", "))
+		steps := "step "
+		if n > 1 {
+			steps = "steps "
+		}
+		add("Resumed", "after "+steps+strings.Join(at, ", "))
 	}
 	if e := r.End; e != nil {
 		when := ""
@@ -191,24 +195,17 @@ func facts(r *runlog.Run) []fact {
 		add("Ended", join(": ", when, e.Reason))
 		add("Model file", e.Model)
 	} else {
-		add("Ended", "not yet, or it was killed: the log has no end")
+		add("Ended", "no: the run is in progress or was killed")
 	}
 	if n := len(r.Skipped); n > 0 {
 		s := r.Skipped[n-1]
-		add("Updates dropped", fmt.Sprintf("%s; the last at step %s: %s", format.Thousands(r.SkippedCount), format.Thousands(s.Step), s.Why))
+		add("Skipped steps", fmt.Sprintf("%s; the last is step %s: %s", format.Thousands(r.SkippedCount), format.Thousands(s.Step), s.Why))
 	}
 	add("Version", last.Version)
 	return facts
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// results returns the figures that a reader looks for first.
+// results returns the main figures of a run.
 func results(r *runlog.Run) []fact {
 	var facts []fact
 	known := func(n runlog.Number) bool { return !math.IsNaN(float64(n)) }
@@ -222,7 +219,7 @@ func results(r *runlog.Run) []fact {
 		}
 	}
 	if a := r.Averaged; a != nil && known(a.BLEU) {
-		facts = append(facts, fact{"BLEU of the mean", fmt.Sprintf("%.2f", float64(a.BLEU)), fmt.Sprintf("last %d checkpoints", a.Checkpoints)})
+		facts = append(facts, fact{"Averaged BLEU", fmt.Sprintf("%.2f", float64(a.BLEU)), fmt.Sprintf("mean of the last %d checkpoints", a.Checkpoints)})
 	}
 	if n := len(r.Steps); n > 0 {
 		s := r.Steps[n-1]
@@ -245,12 +242,12 @@ func results(r *runlog.Run) []fact {
 		}
 	}
 	if n > 0 {
-		facts = append(facts, fact{"Tokens/s", figure(math.Round(sum / float64(n))), "source + target, mean"})
+		facts = append(facts, fact{"Tokens/s", figure(math.Round(sum / float64(n))), "mean, source + target"})
 	}
 	return facts
 }
 
-// settings returns all settings of a run by name.
+// settings returns the settings of the last start, sorted by name.
 func settings(r *runlog.Run) []fact {
 	if len(r.Starts) == 0 {
 		return nil

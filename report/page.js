@@ -1,4 +1,4 @@
-// Values under the pointer. The page shows everything else without this script.
+// Shows values under the pointer and enlarges attention maps. The page is complete without it.
 document.documentElement.classList.add("scripted");
 
 const show = x => {
@@ -12,7 +12,7 @@ const time = s => s < 10 ? s.toFixed(1) + " s" : s < 60 ? Math.round(s) + " s"
   : s < 3600 ? Math.floor(s / 60) + " min " + Math.floor(s % 60) + " s"
   : Math.floor(s / 3600) + " h " + Math.floor(s % 3600 / 60) + " min";
 
-// The index of the value of a sorted list that is nearest to x.
+// Returns the index of the element of a sorted list that is nearest to x.
 const nearest = (list, x) => {
   let lo = 0, hi = list.length - 1;
   while (lo < hi) {
@@ -59,7 +59,7 @@ document.querySelectorAll(".chart").forEach((figure, n) => {
   });
 });
 
-// The weight of a pixel: its grey is the root of the weight.
+// Returns the weight of a pixel, whose grey level is the square root of the weight.
 const pixels = new Map();
 const weight = (img, row, column) => {
   if (!pixels.has(img.src)) {
@@ -73,39 +73,39 @@ const weight = (img, row, column) => {
   return (pixels.get(img.src)[4 * (row * img.naturalWidth + column)] / 255) ** 2;
 };
 
-// Shows the weight of img that an event points at in a .whole, whose frame has the names.
-const readWeight = (event, img, whole) => {
+// Shows the weight of img under the pointer in .weight of detail and highlights its tokens.
+const readWeight = (event, img, detail) => {
   const box = img.getBoundingClientRect(), inside = (x, n) => Math.max(0, Math.min(n - 1, Math.floor(x * n)));
   const row = inside((event.clientY - box.top) / box.height, img.naturalHeight);
   const column = inside((event.clientX - box.left) / box.width, img.naturalWidth);
-  const rows = whole.querySelectorAll(".rows span"), columns = whole.querySelectorAll(".columns span");
-  clear(whole);
+  const rows = detail.querySelectorAll(".rows span"), columns = detail.querySelectorAll(".columns span");
+  clear(detail);
   rows[row].classList.add("on");
   columns[column].classList.add("on");
   const of = img.closest(".head") ? img.alt.replace(/^.*?, /, "") + ": " : "";
-  whole.querySelector(".weight").textContent = of + rows[row].textContent + " → " + columns[column].textContent + " " + weight(img, row, column).toFixed(3);
+  detail.querySelector(".weight").textContent = of + rows[row].textContent + " → " + columns[column].textContent + " " + weight(img, row, column).toFixed(3);
 };
-const clear = whole => {
-  whole.querySelectorAll(".on").forEach(e => e.classList.remove("on"));
-  whole.querySelector(".weight").textContent = "";
+const clear = detail => {
+  detail.querySelectorAll(".on").forEach(e => e.classList.remove("on"));
+  detail.querySelector(".weight").textContent = "";
 };
-const listen = (img, whole) => {
-  for (const kind of ["pointermove", "pointerdown"]) img.addEventListener(kind, event => readWeight(event, img, whole));
-  img.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") clear(whole); });
+const listen = (img, detail) => {
+  for (const kind of ["pointermove", "pointerdown"]) img.addEventListener(kind, event => readWeight(event, img, detail));
+  img.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") clear(detail); });
 };
 
 const dialog = document.querySelector("dialog");
 dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
 document.querySelectorAll(".attention").forEach(attention => {
-  const whole = attention.querySelector(".whole");
-  listen(whole.querySelector("img"), whole);
+  const detail = attention.querySelector(".detail");
+  listen(detail.querySelector("img"), detail);
   attention.querySelectorAll(".head").forEach(head => {
     const small = head.querySelector("img");
-    listen(small, whole);
+    listen(small, detail);
     head.addEventListener("click", () => {
-      const copy = whole.cloneNode(true), img = copy.querySelector("img");
+      const copy = detail.cloneNode(true), img = copy.querySelector("img");
       clear(copy);
-      copy.querySelector(".which").remove();
+      copy.querySelector(".caption").remove();
       img.src = small.src;
       img.alt = small.alt;
       listen(img, copy);

@@ -17,19 +17,19 @@ import (
 	"tfm/train/runlog"
 )
 
-// wild is text that must not become part of the page's structure.
+// wild is text that the page must escape.
 const wild = `</script><img src=http://x/y onerror="alert(1)"> & 'quotes' {{.}} <b>`
 
-// element is an element of a page.
+// element is an HTML element of a page.
 type element struct {
 	name  string
 	attrs map[string]string
 }
 
-// parse reads a page and checks that its elements are nested as they must be.
+// parse returns the elements of a page. It fails the test if they are not nested correctly.
 func parse(t *testing.T, page string) []element {
 	t.Helper()
-	// What stands in script and style is no markup.
+	// The contents of script and style are not markup.
 	page = regexp.MustCompile(`(?s)(<script>).*?(</script>)`).ReplaceAllString(page, "$1$2")
 	page = regexp.MustCompile(`(?s)(<style>).*?(</style>)`).ReplaceAllString(page, "$1$2")
 	page = strings.TrimPrefix(page, "<!DOCTYPE html>")
@@ -54,13 +54,13 @@ func parse(t *testing.T, page string) []element {
 			all, open = append(all, e), append(open, e.name)
 		case xml.EndElement:
 			if n := len(open); n == 0 || open[n-1] != token.Name.Local {
-				t.Fatalf("</%s> ends %v", token.Name.Local, open)
+				t.Fatalf("</%s> with open elements %v", token.Name.Local, open)
 			}
 			open = open[:len(open)-1]
 		}
 	}
 	if len(open) > 0 {
-		t.Errorf("not ended: %v", open)
+		t.Errorf("elements without an end tag: %v", open)
 	}
 	return all
 }
@@ -74,7 +74,7 @@ func write(t *testing.T, p Page) string {
 	return b.String()
 }
 
-// sentenceOf is a sentence of so many pieces a side with weights that are all different.
+// sentenceOf returns a sentence with src and tgt tokens and weights that vary in every dimension.
 func sentenceOf(src, tgt, layers, heads int) Sentence {
 	s := Sentence{Source: wild, Translation: wild}
 	names := func(n int) (p []string) {
@@ -115,10 +115,10 @@ func samplePage(t *testing.T) Page {
 	lines = append(lines, resumeLine(40), `{"event":"skipped","step":41,"why":"`+"NaN in <w>"+`"}`, `{"event":"end","step":40,"reason":"<done>"}`)
 	r := mustRead(t, logOf(lines...))
 	r.Starts[0].Settings["src"] = `<i>.en`
-	return Page{Name: wild, Run: r, Others: []Other{{wild, r}}, Sentences: []Sentence{sentenceOf(7, 5, 2, 4)}, Model: wild, Made: wild}
+	return Page{Name: wild, Run: r, Others: []Other{{wild, r}}, Sentences: []Sentence{sentenceOf(7, 5, 2, 4)}, Model: wild, Generator: wild}
 }
 
-func TestPageIsWellFormedAndFetchesNothing(t *testing.T) {
+func TestPageIsWellFormedAndSelfContained(t *testing.T) {
 	page := write(t, samplePage(t))
 	count := map[string]int{}
 	for _, e := range parse(t, page) {
@@ -126,72 +126,72 @@ func TestPageIsWellFormedAndFetchesNothing(t *testing.T) {
 		for name, value := range e.attrs {
 			switch {
 			case strings.HasPrefix(name, "on"):
-				t.Errorf("<%s %s=%q>", e.name, name, value)
+				t.Errorf("event handler <%s %s=%q>", e.name, name, value)
 			case (name == "href" || name == "action") && !strings.HasPrefix(value, "#"),
 				name == "src" && !strings.HasPrefix(value, "data:image/png;base64,"),
 				name == "srcset", name == "style" && strings.Contains(value, "url"):
-				t.Errorf("<%s %s=%q> is fetched", e.name, name, value)
+				t.Errorf("<%s %s=%q> makes a network request", e.name, name, value)
 			}
 		}
 		switch e.name {
 		case "link", "iframe", "object", "embed", "base":
-			t.Errorf("a <%s>", e.name)
+			t.Errorf("found <%s>, which makes network requests", e.name)
 		case "img":
 			if e.attrs["alt"] == "" {
-				t.Errorf("a picture says nothing: %v", e.attrs)
+				t.Errorf("img without alt text: %v", e.attrs)
 			}
 		case "div":
 			if e.attrs["class"] == "plot" && !strings.Contains(e.attrs["aria-label"], "over steps") {
-				t.Errorf("a curve says nothing: %v", e.attrs)
+				t.Errorf("chart without a description: %v", e.attrs)
 			}
 		}
 	}
-	// Three attentions of two layers of four heads, and the mean of each.
+	// img: three attentions of two layers of four heads, and the mean of each attention.
 	for name, want := range map[string]int{"script": 1, "style": 1, "h1": 1, "img": 3*2*4 + 3, "figure": 7 + 2, "html": 1, "body": 1} {
 		if count[name] != want {
-			t.Errorf("%d <%s>, want %d", count[name], name, want)
+			t.Errorf("%d <%s> elements, want %d", count[name], name, want)
 		}
 	}
 	for _, not := range []string{"@import", "url(", "https:", "ZgotmplZ", "NaN,", "<no value>", "%!"} {
 		if strings.Contains(page, not) {
-			t.Errorf("the page has %q in it", not)
+			t.Errorf("the page contains %q", not)
 		}
 	}
 	if !strings.Contains(page, `content="default-src 'none'; img-src data:;`) {
-		t.Error("the page does not forbid what it does not do")
+		t.Error("the page has no Content-Security-Policy that forbids network requests")
 	}
 }
 
-func TestPageTellsWhatTheLogHas(t *testing.T) {
+func TestPageShowsTheLog(t *testing.T) {
 	page := write(t, samplePage(t))
-	for _, want := range []string{"2,349,056 parameters", "29,000 pairs", "1,014 pairs", "avx512, 2 threads", "d_model 128", "once, after step 40", "21 November 2026",
-		"Best validation BLEU</span> <strong>30.00", "&lt;done&gt;", "All 4 settings", "All validations as a table", "Largest difference of the losses: 0, at step 1;",
+	for _, want := range []string{"2,349,056 parameters", "29,000 pairs", "1,014 pairs", "avx512, 2 threads", "d_model 128", "Resumed</dt><dd dir=\"auto\">after step 40", "21 November 2026",
+		"Best validation BLEU</span> <strong>30.00", "&lt;done&gt;", "All 4 settings", "Table of all validations", "Largest difference of the losses: 0, at step 1.",
 		"&lt;i&gt;.en", "best, step 30", "step 10–40", "Cross-attention", "Encoder self-attention", "Decoder self-attention", "step 41: NaN in"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page does not tell %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 }
 
-// The divergence of R-Drop's copies has a chart where there is one.
+// Runs with R-Drop have a chart of the KL divergence.
 func TestPageOfRDrop(t *testing.T) {
 	withKL := strings.ReplaceAll(logOf(startLine, stepLine(1), stepLine(2)), `"accuracy"`, `"kl":0.25,"accuracy"`)
 	for log, want := range map[string]int{withKL: 1, logOf(startLine, stepLine(1), stepLine(2)): 0} {
 		page := write(t, Page{Run: mustRead(t, log)})
-		if got := strings.Count(page, "Divergence over steps"); got != want {
-			t.Errorf("%d charts of the divergence, expected %d", got, want)
+		if got := strings.Count(page, "KL divergence over steps"); got != want {
+			t.Errorf("%d charts of the KL divergence, want %d", got, want)
 		}
 	}
 }
 
-// A page is the same bytes whenever it is made.
+// Two pages of one run have the same bytes.
 func TestPageIsReproducible(t *testing.T) {
 	if write(t, samplePage(t)) != write(t, samplePage(t)) {
 		t.Error("two pages of one run differ")
 	}
 }
 
-func TestPagesOfLittle(t *testing.T) {
+func TestPagesOfUnusualLogs(t *testing.T) {
 	for name, log := range map[string]string{
 		"only a start":      logOf(startLine),
 		"one step":          logOf(startLine, stepLine(1)),
@@ -205,28 +205,28 @@ func TestPagesOfLittle(t *testing.T) {
 		page := write(t, Page{Name: name, Run: r, Others: []Other{{"itself", r}, {"nothing", &runlog.Run{}}}, Note: "no maps"})
 		parse(t, page)
 		if strings.Contains(page, "ZgotmplZ") || regexp.MustCompile(`="[^"]*(NaN|Inf)`).MatchString(page) {
-			t.Errorf("%s: a number that is none stands in an attribute", name)
+			t.Errorf("%s: an attribute contains NaN or Inf", name)
 		}
 		if !strings.Contains(page, "no step in common") || !strings.Contains(page, "no maps") {
-			t.Errorf("%s: the page does not say what is missing", name)
+			t.Errorf("%s: the page does not contain the notes on the missing comparison and maps", name)
 		}
 	}
 }
 
-// Ten thousand steps make no huge page.
+// The size of a page is bounded.
 func TestLongRunIsThinned(t *testing.T) {
 	lines := []string{startLine}
 	for step := 1; step <= 10000; step++ {
 		lines = append(lines, stepLine(step))
 	}
 	if page := write(t, Page{Run: mustRead(t, logOf(lines...))}); len(page) > 250_000 {
-		t.Errorf("%d bytes", len(page))
+		t.Errorf("page of %d bytes, want at most 250,000", len(page))
 	}
 }
 
-// Nor do a hundred thousand dropped updates: their number is told, and some are marked, the first
-// and the last among them.
-func TestManyDroppedUpdates(t *testing.T) {
+// A page with many skipped steps shows their number and marks a limited number of them, the last
+// included.
+func TestManySkippedSteps(t *testing.T) {
 	lines := []string{startLine}
 	for step := 1; step <= 100_000; step++ {
 		if step%1000 == 0 {
@@ -237,15 +237,15 @@ func TestManyDroppedUpdates(t *testing.T) {
 	}
 	page := write(t, Page{Run: mustRead(t, logOf(lines...))})
 	if len(page) > 250_000 {
-		t.Errorf("%d bytes, expected at most 250,000", len(page))
+		t.Errorf("page of %d bytes, want at most 250,000", len(page))
 	}
-	for _, want := range []string{"99,900; the last at step 99,999: the gradient of", "step 99,999 dropped: "} {
+	for _, want := range []string{"99,900; the last is step 99,999: the gradient of", "step 99,999 skipped: "} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page does not tell %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
-	if n, most := strings.Count(page, `class="mark skipped"`), maxSkippedMarks*8; n == 0 || n > most {
-		t.Errorf("%d marks, expected 1 to %d", n, most)
+	if n, limit := strings.Count(page, `class="mark skipped"`), maxSkippedMarks*8; n == 0 || n > limit {
+		t.Errorf("%d marks, want 1 to %d", n, limit)
 	}
 }
 
@@ -253,12 +253,12 @@ func TestCompare(t *testing.T) {
 	ours := mustRead(t, logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`, `{"step":3,"loss":7}`, `{"step":4,"loss":null}`))
 	theirs := mustRead(t, logOf(`{"step":2,"loss":8.25}`, `{"step":3,"loss":6.5}`, `{"step":4,"loss":6}`, `{"step":5,"loss":5}`))
 	c := compare(ours, "us", Other{"them", theirs})
-	if want := "Largest difference of the losses: 0.5000, at step 3; mean 0.3750, over 2 common steps."; c.Text != want || c.Common != 2 || len(c.Charts) != 2 {
-		t.Errorf("%+v\nwant %s", c, want)
+	if want := "Largest difference of the losses: 0.5000, at step 3. Mean difference: 0.3750, over 2 common steps."; c.Text != want || c.Common != 2 || len(c.Charts) != 2 {
+		t.Errorf("comparison %+v\nwant text %s", c, want)
 	}
 	diverged := mustRead(t, logOf(`{"step":2,"loss":"inf"}`, `{"step":3,"loss":1e200}`))
 	if c := compare(ours, "us", Other{"them", diverged}); c.Common != 0 || len(c.Charts) != 0 {
-		t.Errorf("with losses that no chart can show: %+v", c)
+		t.Errorf("losses that are not finite or too large: comparison %+v, want 0 common steps", c)
 	}
 }
 
@@ -268,25 +268,24 @@ func TestHistories(t *testing.T) {
 		lines = append(lines, validLine(step, float64(min(step, 33)), step == 33, fmt.Sprint("take ", (step-1)/2)))
 	}
 	h := histories(mustRead(t, logOf(lines...)))
-	if len(h) != 1 || len(h[0].Said) != maxSaid+1 {
-		t.Fatalf("%+v", h)
+	if len(h) != 1 || len(h[0].Translations) != maxTranslations+1 {
+		t.Fatalf("histories %+v, want one with %d translations", h, maxTranslations+1)
 	}
-	first, last, best := h[0].Said[0], h[0].Said[maxSaid-1], h[0].Said[maxSaid]
-	if first != (said{From: 1, To: 2, Text: "take 0"}) || last != (said{From: 39, To: 40, Text: "take 19"}) || best != (said{From: 33, To: 33, Text: "take 16", Best: true}) {
-		t.Errorf("%+v … %+v, best %+v", first, last, best)
+	first, last, best := h[0].Translations[0], h[0].Translations[maxTranslations-1], h[0].Translations[maxTranslations]
+	if first != (translation{From: 1, To: 2, Text: "take 0"}) || last != (translation{From: 39, To: 40, Text: "take 19"}) || best != (translation{From: 33, To: 33, Text: "take 16", Best: true}) {
+		t.Errorf("first translation %+v, last %+v, best %+v", first, last, best)
 	}
 	h = histories(mustRead(t, logOf(validLine(1, 1, true, "one"), validLine(2, 2, true, "two"))))
-	if want := []said{{From: 1, To: 1, Text: "one"}, {From: 2, To: 2, Text: "two", Best: true}}; !slices.Equal(h[0].Said, want) {
-		t.Errorf("%+v, want %+v", h[0].Said, want)
+	if want := []translation{{From: 1, To: 1, Text: "one"}, {From: 2, To: 2, Text: "two", Best: true}}; !slices.Equal(h[0].Translations, want) {
+		t.Errorf("%+v, want %+v", h[0].Translations, want)
 	}
 	if s := Sources(mustRead(t, logOf(lines...)), 3); len(s) != 1 || s[0] != "A <b>dog</b>." {
-		t.Errorf("sources %q", s)
+		t.Errorf("Sources = %q", s)
 	}
 }
 
-// The grey of a picture is the root of the weight, so what the script reads is the weight except
-// the eight bits of grey.
-func TestPicturesHoldTheWeights(t *testing.T) {
+// The square of a grey level is the weight, to the precision of eight bits.
+func TestPicturesEncodeTheWeights(t *testing.T) {
 	s := sentenceOf(9, 6, 3, 2)
 	all, err := s.attentions()
 	if err != nil {
@@ -304,13 +303,14 @@ func TestPicturesHoldTheWeights(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b := img.Bounds(); b.Dx() != len(w[0]) || b.Dy() != len(w) {
-					t.Fatalf("a picture of %v for weights %d × %d", b, len(w), len(w[0]))
+					t.Fatalf("picture of %v for %d × %d weights", b, len(w), len(w[0]))
 				}
 				for y := range w {
 					for x := range w[y] {
 						grey, _, _, _ := img.At(x, y).RGBA()
-						if got := math.Pow(float64(grey)/0xffff, 2); math.Abs(got-float64(w[y][x])) > 1.0/255 { // half a step of the root, times its slope, at most 2
-							t.Fatalf("weight %v is %v in the picture", w[y][x], got)
+						// half a grey level times the slope of the square, ≤ 2
+						if got := math.Pow(float64(grey)/0xffff, 2); math.Abs(got-float64(w[y][x])) > 1.0/255 {
+							t.Fatalf("picture encodes %v, want the weight %v", got, w[y][x])
 						}
 					}
 				}
@@ -319,16 +319,16 @@ func TestPicturesHoldTheWeights(t *testing.T) {
 	}
 }
 
-func TestLongSentencesAreCut(t *testing.T) {
+func TestLongSentencesAreTruncated(t *testing.T) {
 	p := Page{Run: mustRead(t, logOf(startLine)), Sentences: []Sentence{sentenceOf(100, 30, 6, 8)}}
 	page := write(t, p)
 	parse(t, page)
-	if !strings.Contains(page, "100 pieces of the source and 30 of the translation; the maps show the first 48 and 30.") || !strings.Contains(page, "p47") || strings.Contains(page, "p48") {
-		t.Error("the maps are not cut, or the page does not say so")
+	if !strings.Contains(page, "The source has 100 tokens, the translation 30. The maps show the first 48 and 30.") || !strings.Contains(page, "p47") || strings.Contains(page, "p48") {
+		t.Error("the maps do not end at token 48, or the page does not mention the truncation")
 	}
 	p.Sentences[0].Cross[0][0] = p.Sentences[0].Cross[0][0][:3]
-	if err := p.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "3 rows of attention for 30 pieces") {
-		t.Errorf("error %v of weights that are too few", err)
+	if err := p.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "found 3 rows of attention weights, expected 30") {
+		t.Errorf("missing rows of weights: error %v", err)
 	}
 }
 
@@ -338,6 +338,6 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 
 func TestWriteError(t *testing.T) {
 	if err := samplePage(t).Write(fullDisk{}); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("error %v", err)
+		t.Errorf("Write to a full disk: error %v", err)
 	}
 }

@@ -2,24 +2,23 @@ package report
 
 import "math"
 
-// line is values over steps. Values that no curve can show, because they are not finite or larger
-// than largest, are left out.
+// line is values over steps. It has no values that are not finite or exceed maxValue.
 type line struct {
 	x []int // ascending
 	y []float64
 }
 
-const largest = 1e100
+const maxValue = 1e100
 
-// add appends a point, if its value can be shown.
+// add appends a point, unless its value is not finite or exceeds maxValue.
 func (l *line) add(x int, y float64) {
-	if math.Abs(y) < largest {
+	if math.Abs(y) < maxValue {
 		l.x, l.y = append(l.x, x), append(l.y, y)
 	}
 }
 
-// thin returns at most two points of each of n equal ranges of steps, the lowest and the highest,
-// and the first and the last of all, so that outliers stay.
+// thin divides the steps into n equal ranges and keeps the minimum and the maximum of each, so that
+// outliers stay, and the first and the last point.
 func (l line) thin(n int) line {
 	if len(l.x) <= 2*n {
 		return l
@@ -54,34 +53,34 @@ func (l line) thin(n int) line {
 	return t
 }
 
-// smooth returns for each point the mean of it and of up to half points on each side. Near the
-// beginning both sides have the same number, so that a steep descent is not shifted; near the
-// end fewer points follow.
-func (l line) smooth(half int) line {
+// smooth returns the moving average over each point and up to radius points on each side. Near the
+// beginning both sides are equally short, so that a steep descent is not shifted; near the end
+// fewer points follow than precede.
+func (l line) smooth(radius int) line {
 	sums := make([]float64, len(l.y)+1)
 	for i, y := range l.y {
 		sums[i+1] = sums[i] + y
 	}
 	s := line{x: l.x, y: make([]float64, len(l.y))}
 	for i := range l.y {
-		before := min(half, i)
+		before := min(radius, i)
 		after := min(before, len(l.y)-1-i)
 		s.y[i] = (sums[i+after+1] - sums[i-before]) / float64(before+after+1)
 	}
 	return s
 }
 
-// sample returns at most n points of a line that is smooth already.
+// sample returns at most n evenly spread points. Use it on smooth lines.
 func (l line) sample(n int) line { return line{evenly(l.x, n), evenly(l.y, n)} }
 
-// evenly returns at most n elements, evenly spread, with the first and the last; n is at least 2.
+// evenly returns at most n ≥ 2 evenly spread elements of list, including the first and the last.
 func evenly[E any](list []E, n int) []E {
 	if len(list) <= n {
 		return list
 	}
-	some := make([]E, n)
-	for i := range some {
-		some[i] = list[i*(len(list)-1)/(n-1)]
+	chosen := make([]E, n)
+	for i := range chosen {
+		chosen[i] = list[i*(len(list)-1)/(n-1)]
 	}
-	return some
+	return chosen
 }

@@ -96,7 +96,7 @@ func (r *reporter) write() error {
 	if err != nil {
 		return err
 	}
-	page := report.Page{Name: r.name(run), Run: run, Made: "tfm " + version()}
+	page := report.Page{Name: r.name(run), Run: run, Generator: "tfm " + version()}
 	for _, o := range r.others {
 		other, err := runlog.ReadFile(o.path)
 		if err != nil {
@@ -252,9 +252,9 @@ func look(t *translate.Translator, pass *model.Pass, sentence string) (report.Se
 		if head == 0 {
 			*layers = append(*layers, nil)
 		}
-		rows := make(report.Weights, min(w.Rows, report.MaxPieces))
+		rows := make(report.Weights, min(w.Rows, report.MaxTokens))
 		for i := range rows {
-			rows[i] = append(rows[i], w.Row(i)[:min(w.Cols, report.MaxPieces)]...)
+			rows[i] = append(rows[i], w.Row(i)[:min(w.Cols, report.MaxTokens)]...)
 		}
 		(*layers)[layer] = append((*layers)[layer], rows)
 	})
