@@ -19,7 +19,8 @@ type Sentence struct {
 	In                  []string // input tokens of the decoder, beginning with BOS
 	Out                 []string // output tokens of the decoder: In shifted by one, ending with EOS
 
-	// Weights by layer and head: EncoderSelf [Src × Src], DecoderSelf [Out × In], Cross [Out × Src].
+	// Weights of each layer and head: EncoderSelf is [Src × Src], DecoderSelf [Out × In], Cross
+	// [Out × Src].
 	EncoderSelf, DecoderSelf, Cross [][]Weights
 }
 

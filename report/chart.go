@@ -134,9 +134,10 @@ func (c *chart) layout(lo, hi int, zero, log bool) {
 	}
 }
 
-// xPos and height return the place of a step and of a value, from 0 to 1.
+// xPos returns the position of a step from the left edge, 0 to 1.
 func (c *chart) xPos(x int) float64 { return float64(x-c.lo) / float64(c.hi-c.lo) }
 
+// yPos returns the position of a value from the bottom edge, 0 to 1.
 func (c *chart) yPos(y tickValue) float64 {
 	if c.log {
 		return math.Log(max(y.at, c.bottom)/c.bottom) / math.Log(c.top/c.bottom)

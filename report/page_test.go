@@ -277,7 +277,7 @@ func TestHistories(t *testing.T) {
 	}
 	h = histories(mustRead(t, logOf(validLine(1, 1, true, "one"), validLine(2, 2, true, "two"))))
 	if want := []translation{{From: 1, To: 1, Text: "one"}, {From: 2, To: 2, Text: "two", Best: true}}; !slices.Equal(h[0].Translations, want) {
-		t.Errorf("%+v, want %+v", h[0].Translations, want)
+		t.Errorf("translations %+v, want %+v", h[0].Translations, want)
 	}
 	if s := Sources(mustRead(t, logOf(lines...)), 3); len(s) != 1 || s[0] != "A <b>dog</b>." {
 		t.Errorf("Sources = %q", s)

@@ -48,14 +48,14 @@ func TestReportOfARun(t *testing.T) {
 
 	mustRun(t, "", append(args, "-resume", "-steps", "50")...)
 	page, _ = reportOf(t, "-run", dir, "-compare", "itself="+filepath.Join(dir, runlog.FileName), "-sentence", "the red dog <b>sees</b> it", "-sentences", toy.testSrc)
-	mustHave(t, page, "once, after step 40", "Largest difference of the losses: 0, at step 1", "over 50 common steps", "the red dog &lt;b&gt;sees&lt;/b&gt; it")
+	mustHave(t, page, "after step 40", "Largest difference of the losses: 0, at step 1", "over 50 common steps", "the red dog &lt;b&gt;sees&lt;/b&gt; it")
 	if n := strings.Count(page, `class="sentence"`); n != 50 {
 		t.Errorf("%d sentences with attention maps, want 50", n)
 	}
 
 	// A sentence that is longer than the model can take, or the page would show.
 	page, _ = reportOf(t, "-run", dir, "-model", toyModel(t), "-sentence", strings.Repeat("the small table takes the big tree ", 80))
-	mustHave(t, page, "toy.safetensors", "the maps show the first 48 and")
+	mustHave(t, page, "toy.safetensors", "The maps show the first 48 and")
 }
 
 // The best checkpoint is the one whose attention is shown, for as long as it is there.
