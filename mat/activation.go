@@ -2,26 +2,27 @@ package mat
 
 import "strconv"
 
-// Activation is a function of one number, element by element between two products. A product
-// applies it to its result while that is still in cache.
+// Activation is an activation function, applied element by element. GemmOptions applies it to a
+// product while the result is in cache.
 type Activation uint8
 
 const (
 	Identity    Activation = iota // x
-	ReLU                          // x < 0 becomes 0; -0 and NaN stay what they are
-	GELU                          // x·Φ(x), with Φ the distribution function of the normal distribution
-	GELUTanh                      // x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, the approximation that many models were trained with
+	ReLU                          // max(x, 0); -0 and NaN are unchanged
+	GELU                          // x·Φ(x), Φ the standard normal distribution function
+	GELUTanh                      // x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, approximates GELU
 	SiLU                          // x/(1 + e^-x), also called Swish
-	activations                   // how many there are
+	activations                   // the number of activations
 )
 
-// Apply is y[j] = f(x[j]). y may be x but must not overlap it otherwise; it panics if the lengths
-// differ. It may be called concurrently for different y.
+// Apply computes y[j] = f(x[j]). y may be x but must not overlap it partly. It panics if the
+// lengths differ. It may be called concurrently for different y.
 //
-// The last three have f(+Inf) = +Inf, f(-Inf) = f(±0) = 0 and f(NaN) = NaN. Their relative error is
-// below 5e-7 (GELU) and 2.5e-7 (GELUTanh, SiLU) for every x, in the negative tail too, as long as
-// the result is at least 2^-126 in size; smaller ones are off by less than 3·2^-149. The absolute
-// error for x < 0 is below 1e-7. Portable Go has 6e-7 and 3e-7.
+// GELU, GELUTanh and SiLU have f(+Inf) = +Inf, f(-Inf) = f(±0) = 0 and f(NaN) = NaN. Their relative
+// error is below 5e-7 (GELU) and 2.5e-7 (GELUTanh, SiLU) for every x, in the negative tail too, if
+// the magnitude of the result is at least 2^-126; for smaller ones the absolute error is below
+// 3·2^-149. The absolute error for x < 0 is below 1e-7. In portable Go the relative errors are
+// below 6e-7 and 3e-7.
 //
 // Sources: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016; Elfwing, Uchibe and Doya,
 // "Sigmoid-weighted linear units for neural network function approximation in reinforcement
@@ -55,14 +56,14 @@ func (f Activation) Apply(y, x []float32) {
 	}
 }
 
-// Grad is dx[j] *= f'(x[j]), which for ReLU sets dx[j] to 0 where x[j] is not above 0; as ReLU(x)
-// is above 0 where x is, x may be either. dx may be x but must not overlap it otherwise; it panics
-// if the lengths differ. It may be called concurrently for different dx.
+// Grad computes dx[j] *= f'(x[j]). For ReLU that sets dx[j] to 0 unless x[j] > 0, so x may be the
+// output of ReLU instead of its input. dx may be x but must not overlap it partly. It panics if the
+// lengths differ. It may be called concurrently for different dx.
 //
-// The last three have f'(+Inf) = 1, f'(-Inf) = 0 and f'(NaN) = NaN. The absolute error of f'(x) is
-// below 1.5e-7 for every x. The relative one is below 7e-7 as long as f'(x) is at least 2^-126 in
-// size (3·2^-149 absolute below) and x is not within 0.4 of where f'(x) is 0, at -0.75 for GELU and
-// -1.28 for SiLU.
+// GELU, GELUTanh and SiLU have f'(+Inf) = 1, f'(-Inf) = 0 and f'(NaN) = NaN. The absolute error of
+// f'(x) is below 1.5e-7 for every x. The relative error is below 7e-7 if |f'(x)| is at least 2^-126
+// (below that the absolute error is below 3·2^-149) and x is not within 0.4 of the root of f', at
+// -0.75 for GELU and -1.28 for SiLU.
 func (f Activation) Grad(dx, x []float32) {
 	if len(dx) != len(x) {
 		panicLengths("Activation.Grad", len(dx), len(x))
@@ -91,40 +92,40 @@ func (f Activation) Grad(dx, x []float32) {
 	}
 }
 
-// The last three are x·D(x) with D(x) + D(-x) = 1, so that n = -|x| is enough to compute them with:
+// GELU, GELUTanh and SiLU are x·D(x) with D(x) + D(-x) = 1, so they are computed from n = -|x|:
 //
 //	f(x) = max(x, 0) + n·D(n)
 //	f'(x) = g if x < 0 else 1 - g    with g = D(n) + n·D'(n)
 //
-// where D(n) is e^t by something harmless. Each is one fixed sequence of float32 operations; "fma"
-// has one rounding:
+// where D(n) is e^t times a factor of moderate size. Each is one fixed sequence of float32
+// operations; "fma" has one rounding:
 //
-//	n = max(-|x|, limit), a NaN staying one
+//	n = max(-|x|, limit)                       a NaN remains a NaN
 //	SiLU      t = n
-//	GELU      t = n·h, h = -n/2                the exponent, and what rounding has cut off from it:
-//	          tl = fma(n, h, -t)               in the tail that is many digits of e^t
+//	GELU      t = n·h, h = -n/2                the exponent, and its rounding error, which in the
+//	          tl = fma(n, h, -t)               tail affects many digits of e^t
 //	GELUTanh  s = n·n
 //	          q = fma(c3, s, c1)
 //	          l = fma(c3, fma(n, n, -s), fma(c3Lo, s, fma(c3, s, c1 - q))) + c1Lo
 //	          t = n·q
 //	          tl = fma(n, l, fma(n, q, -t))
 //	e = 2^32·e^(t+tl)                          as exp.go, with 1.5·2^23 + 158, unclamped,
-//	                                           and r + tl for r
+//	                                           and r + tl instead of r
 //	d = fma(e, 2^-32, 1)                       not for GELU
-//	r = P(n)/Q(n)                              for GELU alone
-//	y = fma(m, 2^-32, max(x, 0))               m = (n·e)/d or, for GELU, (n·e)·r
+//	r = P(n)/Q(n)                              GELU only
+//	y = fma(m, 2^-32, max(x, 0))               m = (n·e)/d, or (n·e)·r for GELU
 //	dx = dx·fma(g, 2^-32, 0) if the sign of x is negative, else dx·fma(-g, 2^-32, 1)
 //	SiLU      g = (e·(d + n))/(d·d)
 //	GELU      g = e·fma(n, 1/√(2π), r)
 //	GELUTanh  g = (e·fma(n, fma(3·c3, s, c1), d))/(d·d)
 //
-// The 2^32 keeps the numbers of the tail normal until the last operation. At the limit e^t is below
-// 2^-157.5 and the factor of e is 0. c1 = √(8/π) and c3 = 0.044715·c1 are the coefficients of
-// 2·√(2/π)·(x + 0.044715·x³), as sums of two numbers; c1 is a multiple of 2^-20, so that c1 - q is
-// exact. P and Q, by Horner's scheme, are the minimax rational function for e^(n²/2)·Φ(n) from
+// The factor 2^32 keeps the values of the tail normal until the last operation. At the limit e^t is
+// below 2^-157.5 and the factor of e is 0. c1 = √(8/π) and c3 = 0.044715·c1 are the coefficients of
+// 2·√(2/π)·(x + 0.044715·x³), each a sum of two float32; c1 is a multiple of 2^-20, so that c1 - q
+// is exact. P and Q, by Horner's scheme, are the minimax rational function for e^(n²/2)·Φ(n) from
 // limit to 0, with a relative error of 7e-9 and all terms of one sign.
 
-// The places of actConst, which assembly takes its constants from.
+// Indices of actConst, from which assembly loads its constants.
 const (
 	actRound = iota
 	actShrink
@@ -138,7 +139,7 @@ const (
 	_
 	_
 	_
-	geluQ // of degree 5, without the 1
+	geluQ // of degree 5, without the constant 1
 	_
 	_
 	_
@@ -159,8 +160,10 @@ var actConst = [...]float32{
 	geluLimit:   -14.799814494004400114, // -√(2·158·ln 2)
 	geluHalf:    -0.5,
 	geluDensity: 0.39894228040143267794,
-	geluP:       0.00414592301788215803, -0.0408321283532487929, 0.18382417030567125, -0.439088399942346588, 0.50000000311046952,
-	geluQ: -0.0103921746383829058, 0.102357148130225189, -0.471025897550590132, 1.20494717027492191, -1.6760618017243435,
+	geluP:       0.00414592301788215803, -0.0408321283532487929, 0.18382417030567125,
+	-0.439088399942346588, 0.50000000311046952,
+	geluQ: -0.0103921746383829058, 0.102357148130225189, -0.471025897550590132,
+	1.20494717027492191, -1.6760618017243435,
 	tanhLimit: -10.889513329305382455, // where t is -158·ln 2
 	tanhC1:    0x1.98845p0,
 	tanhC3:    0x1.2444f2p-4,
@@ -169,4 +172,4 @@ var actConst = [...]float32{
 	tanh3C3:   3 * 0.071354816272600248776,
 }
 
-func (f Activation) unknown() { panic("mat: there is no activation " + strconv.Itoa(int(f))) }
+func (f Activation) unknown() { panic("mat: unknown activation " + strconv.Itoa(int(f))) }

@@ -3,7 +3,7 @@ package mat
 import "math"
 
 // The activations in plain Go, for machines without assembly: the operations of activation.go,
-// except that a product is rounded before it is added, and that the exponent is a float64.
+// except that a product is rounded before it is added and the exponent is a float64.
 
 func (f Activation) applyGeneric(y, x []float32) {
 	for j, v := range x {
@@ -21,7 +21,7 @@ func (f Activation) gradGeneric(dx, x []float32) {
 	}
 }
 
-// atGeneric is f(x) and f'(x).
+// atGeneric returns f(x) and f'(x).
 func (f Activation) atGeneric(x float32) (y, slope float32) {
 	c := &actConst
 	var g float32
@@ -33,7 +33,7 @@ func (f Activation) atGeneric(x float32) (y, slope float32) {
 		case x < 0:
 			return 0, 0
 		}
-		return x, 0 // a zero or NaN
+		return x, 0 // ±0 or NaN
 	case GELU:
 		n = max(n, c[geluLimit])
 		p, q := c[geluP], c[geluQ]
@@ -62,20 +62,20 @@ func (f Activation) atGeneric(x float32) (y, slope float32) {
 	default:
 		f.unknown()
 	}
-	g = float32(g*0x1p-32) + 0 // a zero becomes +0
+	g = float32(g*0x1p-32) + 0 // -0 becomes +0
 	if !math.Signbit(float64(x)) {
 		g = 1 - g
 	}
 	return float32(y*0x1p-32) + max(x, 0), g
 }
 
-// tailGeneric is 2^32·e^t for t from -158·ln 2 to 0.
+// tailGeneric returns 2^32·e^t for t from -158·ln 2 to 0.
 func tailGeneric(t float64) float32 {
 	z := float32(t*(1/math.Ln2)) + actConst[actRound]
 	return powGeneric(t, z-actConst[actRound], z)
 }
 
-// powGeneric is 2·e^(t - k·ln 2) by 2 to the exponent that the low bits of z are.
+// powGeneric returns 2·e^(t - k·ln 2)·2^b, where the low bits of z hold the biased exponent b.
 func powGeneric(t float64, k, z float32) float32 {
 	c := &expConst
 	r := float32(t - float64(float64(k)*math.Ln2))

@@ -1,20 +1,21 @@
 package mat
 
-// Adam is one step of Adam on a run of parameters, with the corrections for the bias of the moments
-// already in Rate and Second:
+// Adam holds the constants of one step of the Adam optimizer, including the bias corrections of the
+// moments. For gradient g, moments m and v, and parameter w:
 //
-//	g' = g·Clip
+//	g' = g·GradScale
 //	m  = fma(Beta1, m, (1-Beta1)·g')
 //	v  = fma(Beta2, v, ((1-Beta2)·g')·g')
-//	w  = w - (Rate·m) / (sqrt(v·Second) + Eps)
+//	w  = w - (Rate·m) / (sqrt(v·VScale) + Eps)
 //
-// Source: Kingma and Ba, 2015, algorithm 1, with Rate = α/(1-Beta1^t) and Second = 1/(1-Beta2^t).
+// Source: Kingma and Ba, 2015, algorithm 1, with Rate = α/(1-Beta1^t) and VScale = 1/(1-Beta2^t).
 type Adam struct {
 	Beta1, Beta2, Eps       float32
 	Rate, VScale, GradScale float32
 }
 
-// Step applies the step to w, m and v for the gradient g. The four must not overlap.
+// Step updates w, m and v with the gradient g. It panics if the lengths differ. The four must not
+// overlap. It runs on the calling goroutine.
 func (a *Adam) Step(w, g, m, v []float32) {
 	if n := len(w); len(g) != n || len(m) != n || len(v) != n {
 		panicLengths("Adam.Step", len(w), len(g), len(m), len(v))

@@ -4,8 +4,8 @@ package mat
 
 import "syscall"
 
-// permitAMX asks Linux for the use of tile registers, which it keeps for a process only from then
-// on, and reports whether it agrees ("Using XSTATE features in user space applications",
+// permitAMX requests permission for tile registers from Linux, without which it does not save them,
+// and reports whether it was granted ("Using XSTATE features in user space applications",
 // Documentation/arch/x86/xstate.rst).
 func permitAMX() bool {
 	const requestPermission, tileData = 0x1023, 18

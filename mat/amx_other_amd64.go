@@ -2,5 +2,5 @@
 
 package mat
 
-// permitAMX reports that nobody knows whether the operating system keeps tile registers.
+// permitAMX reports false, because this operating system may not save tile registers.
 func permitAMX() bool { return false }

@@ -2,15 +2,15 @@ package mat
 
 import "math"
 
-// GemmBF16 is Gemm with A and B rounded to bfloat16, which has the exponents of float32 and 8 bits
-// of precision. C, the bias, the residual and all sums stay float32. It is for training on
-// processors that multiply such numbers faster than float32; on others it gains nothing, see
+// GemmBF16 is Gemm with A and B rounded to bfloat16, which has the exponent range of float32 and 8
+// bits of precision. C, the bias, the residual and all sums are float32. It is for training on
+// processors that multiply bfloat16 faster than float32; on others it is slower than Gemm, see
 // KernelBF16. It panics as Gemm does, may be called concurrently for different C, and allocates
-// nothing once it has run on problems as large.
+// nothing after a first call as large.
 //
-// A and B are rounded to the nearest, ties to even; their denormals become 0 of the same sign. k is
-// filled up with zeros to a multiple of 32. Then each element x of C, which is 0 or what C holds,
-// goes along one of two chains:
+// A and B are rounded to nearest, ties to even; denormals become 0 of the same sign. k is padded
+// with zeros to a multiple of 32. Each element x of C, which starts as 0 or as C, is computed by
+// one of two chains:
 //
 //	for l := 0; l < k; l += 2 { // in pairs
 //		x = r(a[l+1]*b[l+1] + x)
@@ -26,16 +26,16 @@ import "math"
 //		x = r(x + r(even + odd))
 //	}
 //
-// r rounds to float32 once, to the nearest, ties to even. A denormal x is taken as 0 of its sign,
-// and so is a result that is below 2^-126 when rounded to 24 bits. What follows the chain (bias,
-// activation, residual) is float32 as in Gemm, with its denormals.
+// r rounds to float32 once, to nearest, ties to even. A denormal x is replaced by 0 of its sign,
+// and so is a result below 2^-126 after rounding to 24 bits. The epilogue is float32 as in Gemm,
+// including denormals.
 //
-// The pairs are how Intel defines VDPBF16PS, the tiles how it defines TDPBF16PS ("Intel 64 and
-// IA-32 Architectures Software Developer's Manual", volume 2). Only where KernelBF16 is "amx" is it
-// tiles. All others compute in pairs and give the same bits, portable Go included, except in one
-// case on NEON, which looks whether a result is denormal before rounding it: if the exact one lies
-// in [2^-126 - 2^-151, 2^-126), it is 0 there and 2^-126 elsewhere. Nothing else shows in the
-// result: not m, n, the strides or the number of threads.
+// Intel defines VDPBF16PS by the pairs and TDPBF16PS by the tiles ("Intel 64 and IA-32
+// Architectures Software Developer's Manual", volume 2). Tiles are used only if KernelBF16 is
+// "amx". All others compute in pairs and return the same bits, portable Go included, with one
+// exception: NEON tests for a denormal result before rounding, so an exact result in
+// [2^-126 - 2^-151, 2^-126) becomes 0 there and 2^-126 elsewhere. The result does not depend on m,
+// n, the strides or the number of threads.
 //
 // The error against exact arithmetic on the rounded A and B is at most k·2^-24·(Σ|a||b| + |c|) in
 // pairs and (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B moves
@@ -54,7 +54,7 @@ func GemmBF16(p *Pool, c, a, b Matrix, o GemmOptions) {
 	}
 }
 
-// arithmetic names what multiplies numbers in bfloat16.
+// arithmetic is a way to multiply in bfloat16.
 type arithmetic uint8
 
 const (
@@ -64,20 +64,19 @@ const (
 	tilesBF16                      // TDPBF16PS
 )
 
-// KernelBF16 names what GemmBF16 runs with:
+// KernelBF16 names the kernel of GemmBF16:
 //
-//	amx         TDPBF16PS, whose limit is 16 times that of float32 (Intel since Sapphire Rapids, on
+//	amx         TDPBF16PS, with 16 times the peak rate of float32 (Intel since Sapphire Rapids, on
 //	            Linux)
-//	avx512bf16  VDPBF16PS, whose limit is twice that of float32 on AMD since Zen 4. It is not used
-//	            where the kernels of float32 are faster, which is measured once: on Intel it has
-//	            half of their speed
+//	avx512bf16  VDPBF16PS, with twice the peak rate of float32 on AMD since Zen 4. On Intel it has
+//	            half; it is used only if it is faster than float32, which is measured once
 //	avx512, avx2, neon, generic
-//	            the kernels of Gemm on rounded numbers, see Kernel: slower than Gemm, because
+//	            the kernels of Gemm on rounded values, see Kernel: slower than Gemm, because
 //	            portable Go rounds them
 //
-// The first two need Kernel to be "avx512" and can be switched off with
-// GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off. Since its results differ, amx is not used either if
-// the environment variable TFM_CPU asks for a kernel.
+// The first two need Kernel to be "avx512" and are disabled by
+// GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off. The environment variable TFM_CPU disables amx,
+// because its results differ.
 func KernelBF16() string {
 	switch kernelBF16() {
 	case tilesBF16:
@@ -88,13 +87,11 @@ func KernelBF16() string {
 	return Kernel()
 }
 
-// FasterBF16 reports whether GemmBF16 takes less time than Gemm for C [m × n] and A [m × k]:
-// KernelBF16 is "amx" or "avx512bf16" and the product is large enough for its operands to be worth
-// packing. It depends on nothing else, so that who chooses by it has the same bits on any number of
-// threads.
+// FasterBF16 reports whether GemmBF16 is faster than Gemm for C [m × n] and A [m × k]: KernelBF16
+// is "amx" or "avx512bf16" and the product is large enough to justify packing its operands. It does
+// not depend on the number of threads, so choosing by it gives the same bits for any number.
 func FasterBF16(m, n, k int) bool {
-	// As measured with AMX, where 64 × 64 × 64 is 1.5 times as fast, and half of that or 16 rows
-	// are slower.
+	// Measured with AMX: 64 × 64 × 64 is 1.5 times as fast; half that size, or 16 rows, is slower.
 	const side, work = 32, 1 << 18
 	if min(m, n, k) < side || m*n*k < work {
 		return false
@@ -104,12 +101,12 @@ func FasterBF16(m, n, k int) bool {
 }
 
 const (
-	stepBF16  = 32 // k is filled up with zeros to a multiple of this
+	stepBF16  = 32 // k is padded with zeros to a multiple of stepBF16
 	bandBF16  = 16 // rows of A or columns of B that are packed side by side
 	stripBF16 = 2 * bandBF16
 )
 
-// roundBF16 is x rounded to bfloat16, which is its upper half.
+// roundBF16 returns x rounded to bfloat16, the upper half of a float32.
 func roundBF16(x float32) float32 {
 	u := math.Float32bits(x)
 	switch u >> 23 & 0xFF {
@@ -125,14 +122,14 @@ func roundBF16(x float32) float32 {
 	return math.Float32frombits(u &^ 0xFFFF)
 }
 
-// flushBelowBF16 is the least magnitude of an exact result that is not flushed to 0: rounded to 24 bits,
-// it is 2^-126.
+// flushBelowBF16 is the least magnitude of an exact result that is not flushed to 0: rounded to 24
+// bits it is 2^-126.
 const flushBelowBF16 = 0x1p-126 - 0x1p-151
 
-// fmaFlushed is r(x·y + z) of GemmBF16, for x and y that are no denormals. The product is exact in
-// float64. The sum is not, so it is rounded to odd: what was cut off leaves its mark in the last
-// bit, far below the bits that the second rounding looks at (Boldo and Melquiond, "Emulation of a
-// FMA and correctly rounded sums", 2008).
+// fmaFlushed returns r(x·y + z) of GemmBF16 for x and y that are not denormal. The product is exact
+// in float64. The sum is not, so it is rounded to odd: a remainder sets the last bit, far below the
+// bits that affect the second rounding (Boldo and Melquiond, "Emulation of a FMA and correctly
+// rounded sums", 2008). Exact results with a magnitude below flushBelow become 0.
 func fmaFlushed(x, y, z float32, flushBelow float64) float32 {
 	if math.Float32bits(z)<<1 < 1<<24 {
 		z = float32(math.Copysign(0, float64(z)))
@@ -152,7 +149,7 @@ func fmaFlushed(x, y, z float32, flushBelow float64) float32 {
 	return float32(s)
 }
 
-// rowsBF16 computes rows of C in pairs, exactly as VDPBF16PS does.
+// rowsBF16 is a product computed in pairs, exactly as by VDPBF16PS, by rows of C.
 type rowsBF16 struct{ product }
 
 func (t *rowsBF16) Range(lo, hi int) {
@@ -165,7 +162,7 @@ func (t *rowsBF16) Range(lo, hi int) {
 		for l := range ceil(k, stepBF16) {
 			if l ^= 1; l >= k {
 				for j := range row {
-					row[j] += 0 // makes 0 of -0
+					row[j] += 0 // -0 becomes +0
 				}
 				continue
 			}

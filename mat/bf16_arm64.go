@@ -15,7 +15,7 @@ func (*tile) runFlushed(s *strip) { stripNEONFlushed(s) }
 
 func bf16Loop(n int) float64 { return fmaLoop(n) }
 
-// stripNEONFlushed is stripNEON with denormal operands and results taken as 0.
+// stripNEONFlushed is stripNEON with denormal operands and results replaced by 0.
 //
 //go:noescape
 func stripNEONFlushed(s *strip)

@@ -4,17 +4,16 @@ package mat
 
 import "sync"
 
-// Blocking for bfloat16. The kernels are so fast that reading and converting the operands is what
-// takes time, so each number is converted once: A for as many rows as a block has, B for each block
-// of columns, by all threads together, which then share the strips of C among them. A block of B
-// stays in the second-level cache while strip after strip of A passes by; over long k the chains
-// pause in C.
+// Blocking for bfloat16. The kernels are so fast that reading and converting the operands takes
+// most of the time, so each element is converted once: A for the rows of a block, B for each block
+// of columns, by all threads together, which then divide the strips of C among them. A block of B
+// stays in L2 across the strips of A. Over long k the chains are stored in C between blocks.
 const (
-	maxCallDepthBF16 = 512  // two bands of A stay in the first-level cache
-	maxCallColsBF16  = 1024 // so that a call takes some microseconds
+	maxCallDepthBF16 = 512  // two bands of A stay in L1
+	maxCallColsBF16  = 1024 // limits a call to a few microseconds
 )
 
-// bandsBF16 is a product of packed operands, and what is packed of them.
+// bandsBF16 is a product with its packed block of A and of B.
 type bandsBF16 struct {
 	product
 	kernel                arithmetic
@@ -49,11 +48,11 @@ func (t *product) bandsBF16(p *Pool, kernel arithmetic) {
 	}
 }
 
-const packGrainBF16 = 8 // that one thread packs at a time
+const packGrainBF16 = 8 // grain of packing, in bands
 
 type packA struct{ bandsBF16 }
 
-// Range packs the bands [lo, hi) of the block of A.
+// Range packs bands [lo, hi) of the block of A.
 func (x *packA) Range(lo, hi int) {
 	i := x.i0 + lo*bandBF16
 	x.pack(x.w.a[lo*bandBF16*x.paddedDepth:], x.a.Slice(i, min(x.i0+hi*bandBF16, x.i1), x.l, x.l+x.depth), false)
@@ -61,13 +60,13 @@ func (x *packA) Range(lo, hi int) {
 
 type packB struct{ bandsBF16 }
 
-// Range packs the bands [lo, hi) of the block of B.
+// Range packs bands [lo, hi) of the block of B.
 func (x *packB) Range(lo, hi int) {
 	j := x.j0 + lo*bandBF16
 	x.pack(x.w.b[lo*bandBF16*x.paddedDepth:], x.b.Slice(x.l, x.l+x.depth, j, min(x.j0+hi*bandBF16, x.j1)).T(), true)
 }
 
-// pack packs the rows of y as bands of A, or of B.
+// pack packs the rows of y as bands of A or, with pairs, of B.
 func (x *bandsBF16) pack(dst []uint16, y Matrix, pairs bool) {
 	band := bandBF16 * x.paddedDepth
 	if y.ColStride == 1 || y.Cols == 1 {
@@ -89,7 +88,7 @@ func (x *bandsBF16) pack(dst []uint16, y Matrix, pairs bool) {
 	}
 }
 
-// multiplyTask computes a block of C in tasks.
+// multiplyTask is the loop over the tasks of a block of C.
 type multiplyTask struct {
 	bandsBF16
 	tasks grid
@@ -100,7 +99,7 @@ func (x *bandsBF16) multiply(p *Pool) {
 	Each(p, t.tasks.count(), 1, t)
 }
 
-// Range computes the tasks [lo, hi).
+// Range computes tasks [lo, hi).
 func (t *multiplyTask) Range(lo, hi int) {
 	var edge [stripBF16 * stripBF16]float32
 	for task := lo; task < hi; task++ {
@@ -126,7 +125,7 @@ func (t *multiplyTask) block(edge *[stripBF16 * stripBF16]float32, i0, i1, j0, j
 				s.a, s.b = &t.w.a[first+l*bandBF16], &t.w.b[(j-t.j0)*t.paddedDepth+l*bandBF16]
 				s.k = min(maxCallDepthBF16, t.paddedDepth-l) / stepBF16
 				s.accumulate = flag(t.o.Accumulate || t.l+l > 0)
-				if t.l+min(l+maxCallDepthBF16, t.depth) == t.a.Cols { // the chains end
+				if t.l+min(l+maxCallDepthBF16, t.depth) == t.a.Cols { // end of the chains
 					s.relu = flag(t.o.Activation == ReLU)
 					if s.bias = nil; t.o.Bias != nil {
 						s.bias = &t.o.Bias[j]

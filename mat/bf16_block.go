@@ -2,9 +2,8 @@
 
 package mat
 
-// stripsOfBF16 computes a product in pairs with the kernels of Gemm: they run with denormals
-// flushed, on numbers that were rounded to bfloat16 when they were packed, the second of each pair
-// before the first.
+// stripsOfBF16 is a product computed in pairs with the kernels of Gemm, which run with denormals
+// flushed to 0. Packing rounds the values to bfloat16 and swaps the elements of each pair.
 type stripsOfBF16 struct{ product }
 
 func (t *product) stripsBF16(p *Pool) {
@@ -18,15 +17,15 @@ func (t *product) stripsBF16(p *Pool) {
 	}
 }
 
-// Range computes the tasks [lo, hi).
+// Range computes tasks [lo, hi).
 func (t *stripsOfBF16) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		t.block(t.plan.tasks.bounds(i))
 	}
 }
 
-// block computes rows [i0, i1) and columns [j0, j1) of C. The panels of B have as many columns as a
-// tile, those of A as many rows.
+// block computes rows [i0, i1) and columns [j0, j1) of C. Panels of B have the columns of a tile,
+// panels of A its rows.
 func (t *stripsOfBF16) block(i0, i1, j0, j1 int) {
 	k := t.a.Cols
 	tile := tileFor(kernel, j1-j0)
@@ -60,8 +59,8 @@ func (t *stripsOfBF16) block(i0, i1, j0, j1 int) {
 	t.o.finish(t.c, i0, i1, j0, j1)
 }
 
-// epilogue adds the bias to n columns of C and applies the ReLU, with denormals as they are: a
-// strip with k 0.
+// epilogue adds the bias to n columns of C and applies the ReLU, without flushing denormals, by
+// strips of depth 0.
 func (t *stripsOfBF16) epilogue(i0, i1, j, n int, tile *tile) {
 	s := strip{cRow: uintptr(t.c.RowStride) * size, n: n, accumulate: 1, relu: flag(t.o.Activation == ReLU)}
 	if t.o.Bias != nil {
@@ -73,8 +72,8 @@ func (t *stripsOfBF16) epilogue(i0, i1, j, n int, tile *tile) {
 	}
 }
 
-// packRoundedBF16 packs x [m × k], rounded, as panels of so many of its rows. The columns of x are
-// the rows of a panel, k filled up with zeros, and each two of them change places:
+// packRoundedBF16 rounds x [m × k] and packs it as panels of the given number of rows. The columns
+// of x are the rows of a panel, padded with zeros to k; each two of them are swapped:
 //
 //	dst[i/rows*rows*k + (l^1)*rows + i%rows] = roundBF16(x[i, l])
 func packRoundedBF16(dst []float32, x Matrix, rows, k int) {

@@ -410,7 +410,7 @@ func TestFasterBF16(t *testing.T) {
 }
 
 func TestGemmBF16RefusesWhatDoesNotFit(t *testing.T) {
-	mustPanic(t, "mat: a product of ", map[string]func(){
+	mustPanic(t, "mat: shapes of a product ", map[string]func(){
 		"rows":  func() { GemmBF16(nil, New(2, 3), New(3, 4), New(4, 3), GemmOptions{}) },
 		"depth": func() { GemmBF16(nil, New(2, 3), New(2, 4), New(5, 3), GemmOptions{}) },
 	})

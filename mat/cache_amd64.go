@@ -2,11 +2,11 @@
 
 package mat
 
-// caches returns the caches of this processor.
+// caches returns the cache sizes of this processor.
 func caches() cacheSizes { return cachesOf(cpuidLeaves()) }
 
-// cpuidLeaves returns what the processor says of its caches: AMD's leaf where it is filled in, or
-// else Intel's.
+// cpuidLeaves returns the processor's descriptions of its caches: AMD's leaf if it is present,
+// otherwise Intel's.
 func cpuidLeaves() []cpuidLeaf {
 	const basic, extended, intelCaches, amdCaches = 0, 0x80000000, 4, 0x8000001D
 	for _, x := range []struct{ first, leaf uint32 }{{extended, amdCaches}, {basic, intelCaches}} {
@@ -28,5 +28,5 @@ func cpuidLeaves() []cpuidLeaf {
 	return nil
 }
 
-// cpuid executes CPUID with leaf in EAX and index in ECX.
+// cpuid executes CPUID with EAX = leaf and ECX = index.
 func cpuid(leaf, index uint32) (eax, ebx, ecx, edx uint32)

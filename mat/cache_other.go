@@ -2,5 +2,5 @@
 
 package mat
 
-// caches returns the defaults: nothing here tells the sizes.
+// caches returns the defaults, because the sizes are unknown here.
 func caches() cacheSizes { return defaultCaches }

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// isa names the instructions that a set of kernels is written with.
+// isa is the instruction set of a kernel.
 type isa uint8
 
 const (
@@ -19,15 +19,14 @@ var isaNames = [...]string{generic: "generic", avx512: "avx512", avx2: "avx2", n
 
 func (i isa) String() string { return isaNames[i] }
 
-// supported lists what this supported can run, best first.
+// supported lists the kernels that this machine can run, best first.
 var supported = append(native(), generic)
 
-// kernel is what the exported functions run with. It is chosen once, when the program starts; only
-// tests change it later.
+// kernel is the instruction set in use. It is selected at startup; only tests change it later.
 var kernel, kernelErr = choose(os.Getenv("TFM_CPU"))
 
-// choose is the kernel that name asks for, or the best one of the machine and, if that is not what
-// was asked for, an error.
+// choose returns the kernel called name, or the best one for an empty name. If name is unavailable
+// it returns the best one and an error.
 func choose(name string) (isa, error) {
 	if name == "" {
 		return supported[0], nil
@@ -37,25 +36,25 @@ func choose(name string) (isa, error) {
 			return k, nil
 		}
 	}
-	return supported[0], fmt.Errorf("mat: TFM_CPU=%s is not among the kernels that this program has for this machine: %v", name, supported)
+	return supported[0], fmt.Errorf("mat: TFM_CPU=%s is not available, expected one of %v", name, supported)
 }
 
-// Kernel names the kernels in force: "avx512", "avx2", "neon", or "generic" for portable Go. The
-// environment variable TFM_CPU chooses another than the best one that the machine can run.
+// Kernel names the kernels in use: "avx512", "avx2", "neon", or "generic" for portable Go. They are
+// the best ones that the machine can run, unless the environment variable TFM_CPU selects others.
 func Kernel() string { return kernel.String() }
 
-// CheckKernel returns an error if TFM_CPU names a kernel that is unknown, that the machine cannot
-// run or that was not built in. The best kernel is then in force instead; programs report the error
-// when they start.
+// CheckKernel returns an error if TFM_CPU names a kernel that is unknown, not supported by the
+// machine, or not built in. The best kernel is in use in that case; programs should report the
+// error at startup.
 func CheckKernel() error { return kernelErr }
 
-// Feature is an extension of the processor's instructions that kernels are written with.
+// Feature is an instruction set extension that kernels use.
 type Feature struct {
-	Name  string // as in GODEBUG=cpu.NAME=off, which switches it off
-	Has   bool   // the processor has it, and neither the operating system nor GODEBUG keeps it from the program
-	InUse bool   // and the kernels in force are those that use it
+	Name  string // as in GODEBUG=cpu.NAME=off, which disables it
+	Has   bool   // the processor has it, and neither the operating system nor GODEBUG disables it
+	InUse bool   // the kernels in use depend on it
 }
 
-// Features lists the extensions that any kernel of this architecture uses, those first that others
-// build on. There are none where no assembly was built in.
+// Features lists the extensions that any kernel of this architecture uses, in order of dependency.
+// The list is empty in builds without assembly.
 func Features() []Feature { return features() }

@@ -4,8 +4,8 @@ package mat
 
 import "golang.org/x/sys/cpu"
 
-// native lists the assembly kernels that this machine can run, best first. HasFMA says nothing of
-// whether the operating system keeps the wide registers; HasAVX2 does.
+// native lists the assembly kernels that this machine can run, best first. HasAVX2, unlike HasFMA,
+// includes the operating system's support for wide registers.
 func native() (kernels []isa) {
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
 		if x.HasAVX512F && x.HasAVX512VL && x.HasAVX512BW && x.HasAVX512DQ {
@@ -16,8 +16,8 @@ func native() (kernels []isa) {
 	return kernels
 }
 
-// features: AVX-512's further extensions are of use to its kernels alone, for the processor may
-// have them without what those need, as when GODEBUG switched that off.
+// features implements Features. The further extensions of AVX-512 are in use only with the avx512
+// kernels, because GODEBUG may disable what those kernels need and leave the extensions.
 func features() []Feature {
 	x, any, wide := &cpu.X86, kernel != generic, kernel == avx512
 	return []Feature{
@@ -33,5 +33,5 @@ func features() []Feature {
 	}
 }
 
-// pause tells the processor that a loop waits for another thread.
+// pause executes PAUSE, the hint that a loop waits for another thread.
 func pause()

@@ -4,11 +4,11 @@ package mat
 
 import "golang.org/x/sys/cpu"
 
-// native lists the assembly kernels that this machine can run, best first: every arm64 that Go runs
-// on has NEON.
+// native lists the assembly kernels that this machine can run: NEON, which every arm64 machine that
+// Go supports has.
 func native() []isa { return []isa{neon} }
 
-// features: asimddp is the dot product of 8-bit integers.
+// features implements Features. asimddp is the dot product of 8-bit integers.
 func features() []Feature {
 	any := kernel != generic
 	return []Feature{
@@ -17,5 +17,5 @@ func features() []Feature {
 	}
 }
 
-// pause tells the processor that a loop waits for another thread.
+// pause executes YIELD, the hint that a loop waits for another thread.
 func pause()

@@ -1,136 +1,168 @@
-// Package mat is float32 matrices on the CPU: matrix products, the vector kernels of neural
-// networks, and a thread pool, in hand-written AVX-512, AVX2 and NEON assembly behind a few Go
-// functions. It imports the standard library and golang.org/x/sys/cpu and nothing else, so the
-// folder can be copied into another project as it is.
+// Package mat computes with float32 matrices on the CPU: matrix products, the vector kernels of
+// neural networks, and a thread pool, in hand-written AVX-512, AVX2 and NEON assembly with a
+// portable fallback in Go. It depends on the standard library and golang.org/x/sys/cpu only, so the
+// folder can be vendored alone.
 //
 //	p := mat.NewPool(runtime.GOMAXPROCS(0))
+//	defer p.Close()
 //	// C = max(0, A·Bᵀ + bias)
 //	mat.Gemm(p, c, a, b.T(), mat.GemmOptions{Bias: bias, Activation: mat.ReLU})
 //
 // # Matrices
 //
-// A [Matrix] is a view of a []float32 that the caller owns: [New] makes one of zeros, [Of] views
-// numbers that are there, T, Slice, RowRange and ColRange view a transpose or a part of another
-// without copying. Every operand of a product may be such a view, with rows that overlap or a
-// stride of 0 that repeats one; only results must have contiguous rows that do not overlap.
+// A [Matrix] is a view of a []float32 that the caller owns. [New] allocates a matrix of zeros, [Of]
+// views existing memory, such as a part of a larger allocation. T, Slice, RowRange and ColRange
+// return views of the same memory: a transpose, or some rows and columns. Every operand of a
+// product may be a view, including one with overlapping rows or with a stride of 0, which repeats a
+// row or column. Results must have contiguous rows that do not overlap, so a result cannot be a
+// transpose. Element (i, j) of such a matrix is m.Row(i)[j]; [Matrix.At] reads an element of any
+// view.
 //
 // # Products
 //
-// [Gemm] multiplies. What else it does while the result is in cache, a [GemmOptions] says:
-// accumulate, add a bias, apply an activation, add a residual. Large problems are cut into blocks
-// that fit the caches, whose sizes the processor tells on amd64, and are packed; a few rows, as in
-// decoding one token after another, read the matrix that they meet once and where it is; small
-// ones, as those of an attention head, are left to one thread, and views into a wide matrix do as
-// well as copies.
+// [Gemm] computes C = A·B. [GemmOptions] selects C += A·B and the epilogue: bias, activation and
+// residual, applied while the result is in cache. The transpose of an operand is a view: pass b.T()
+// for A·Bᵀ. Large products are divided into blocks that fit the caches, and packed. Products with
+// few rows, as in decoding, read B once, in place where that is faster. Small products, as in an
+// attention head, run in one thread. Operands that are views of a wide matrix are as fast as
+// contiguous ones.
 //
-// [Sgemm] is the product with the argument list of the BLAS, for code that comes from gonum or
-// cblas: row-major slices with leading dimensions, transposes by letter, alpha and beta, NaN and
-// infinity as the BLAS has them.
+// [Sgemm] has the argument list of the BLAS, for code that comes from gonum or cblas: row-major
+// slices with leading dimensions, transposes by letter, alpha and beta.
 //
-// [Pack] arranges weights that are multiplied many times as the kernels read them, so that
-// [GemmPacked] need not do so in each call: most of the gain is where rows are few. [GemmBatch]
-// shares many small products, those of all heads and sentences, among threads that one alone would
-// not occupy. Both give the bits that Gemm gives.
+// [Pack] packs a B that is used many times, usually weights, and [GemmPacked] multiplies with it.
+// The gain is largest for few rows. [GemmBatch] divides many small products among the threads of a
+// pool, such as those of all heads and sentences. Both return the same bits as Gemm.
 //
 //	w := mat.Pack(p, b.T())
 //	mat.GemmPacked(p, c, a, w, mat.GemmOptions{Bias: bias})
 //
 // # Int8
 //
-// [GemmInt8] multiplies with weights that are rounded to signed bytes once, a quarter of the
-// memory, and with activations that it rounds row by row. Its sums are exact, so its results too
-// are the same bits everywhere, in portable Go as well. [KernelInt8] names what it multiplies with.
+// [QuantizeInt8] rounds B to signed bytes with one scale for each column, a quarter of the memory.
+// [GemmInt8] rounds A row by row and multiplies the two with exact integer sums, so its results are
+// the same bits on every machine, in portable Go too. [KernelInt8] names its kernel. [NewInt8]
+// makes the same weights from stored bytes and scales.
 //
 //	w := mat.QuantizeInt8(b.T())
 //	mat.GemmInt8(p, c, a, w, mat.GemmOptions{Bias: bias})
 //
+// # Bfloat16
+//
+// [GemmBF16] is for training. It rounds both operands to bfloat16 while it packs them and is
+// several times as fast as [Gemm] on processors with instructions for that; [KernelBF16] names them
+// and [FasterBF16] reports for which sizes. Its results are the same bits on all kernels except
+// "amx".
+//
 // # Vectors
 //
-// [Sum], [Dot], [Max], [Add], [Axpy], [Scale] and their kin work on slices, [AddRows] and
-// [Transpose] on matrices, [Exp], [Log], [Pow] and [Sincos] on float64 numbers with the same bits
-// everywhere. Those on slices run on the calling goroutine: the unit of parallelism is a row, and
-// [Each] divides rows among threads.
+// [Sum], [SumSquaredDiff], [Dot] and [Max] reduce a slice. [Add], [Axpy], [Scale], [ScaleShift],
+// [ScaleAdd] and [ExpSum] write one. [AddRows] and [Transpose] work on matrices. In their formulas
+// fma(x, y, z) is x·y + z with one rounding.
 //
-// # For Transformers
+// Slices of one call must have equal lengths, otherwise it panics with the lengths. Unless the
+// documentation says otherwise, an output may be the same slice as an input but must not overlap it
+// partly. The functions on slices run on the calling goroutine; [Each] and [Pool.Do] divide rows
+// among threads.
 //
-// What neural networks, and Transformers above all, do with the results of products: [Softmax] and
-// [SoftmaxRows] with their derivatives, [Normalize] and its derivatives for layer norms, an
-// [Activation] and its derivative for whatever a product did not finish, [Adam] for parameters, and
-// [Dropout], which computes its mask again where others store it. They are kernels because a step
-// of training would otherwise wait for them.
+// A reduction keeps 16 partial results: lane l accumulates the elements j ≡ l (mod 16) in ascending
+// order, then the lanes are added in one fixed tree: l with l+8, then l+4, l+2 and l+1. Slices of
+// more than 8,192 elements are reduced in runs of 8,192, added in ascending order. The error of a
+// sum of n terms is at most (min(n, 8192)/16 + 5 + n/8192)·2^-24·Σ|term| to first order, in
+// addition to the errors of the terms.
+//
+// [Exp], [Log], [Pow] and [Sincos] are float64 functions with the same bits on every machine, which
+// package math does not promise.
+//
+// # Transformers
+//
+// [Softmax] and [SoftmaxRows] with their derivatives [SoftmaxGrad] and [SoftmaxGradRows];
+// [Normalize], [NormalizeSums], [NormalizeGrad] and [NormalizeParamGradRows] for layer norms
+// forward and backward; [Activation], a function and its derivative; [Dropout], whose mask is
+// computed again in the backward pass instead of stored; [Adam], one step of the optimizer.
 //
 // # Threads
 //
-// A [Pool] is a number of threads, the caller's among them. Functions that take one use as many as
-// their work is worth; a nil pool is the calling goroutine alone. Workers wait for the next loop
-// for a fraction of a millisecond and then park, so a pool that nobody uses costs nothing. For the
-// shortest time of one computation give it one pool of GOMAXPROCS threads; for the most work done
-// by many goroutines, as in a server, give each a nil pool, because a pool serves one loop at a
-// time and whoever finds it busy computes alone. Results do not depend on any of this.
+// A [Pool] runs loops on a fixed number of threads, one of which is the caller. Functions that take
+// a pool use as many of its threads as the work justifies; with a nil pool they run on the calling
+// goroutine. Idle workers spin for a fraction of a millisecond, then park, so an unused pool costs
+// nothing. For the lowest latency of one computation, use one pool of GOMAXPROCS threads. For the
+// highest throughput of many goroutines, as in a server, pass a nil pool in each: a pool serves one
+// loop at a time, and a caller that finds it busy runs its loop alone. The results are the same in
+// all cases.
 //
-// [Pool.Do] divides a loop of one's own among the threads of a pool, and so does [Each] one whose
-// arguments are a struct, without allocating. A panic in such a loop is raised on the caller.
+// [Pool.Do] divides the caller's own loop among the threads of a pool. [Each] does so for a loop
+// body that is a struct, without allocating. A panic in a loop body is raised on the caller.
 //
 // # The same bits everywhere
 //
-// Every kernel is defined by what an imaginary machine with 16 lanes and fused multiply-add does.
-// Element (i, j) of a product is one chain of fused multiply-adds over k in ascending order; a sum
-// has 16 partial results that are folded in one fixed tree; exp is one fixed sequence of
-// operations. AVX-512 has those lanes in one register, AVX2 in two and NEON in four, and the
-// results are the same bits on all, for any number of threads, any blocking, and any rows beside a
-// row. Denormals and infinities are among those bits. A NaN is a NaN everywhere, but its sign and
-// payload are the processor's and may differ from kernel to kernel. The tests hold every kernel to
-// an exact model of that machine. Portable Go, for machines without kernels, is held to a tolerance
-// instead.
-//
-// # Bfloat16
-//
-// [GemmBF16] is for training: it rounds both operands to bfloat16 while it packs them, and is
-// several times as fast as [Gemm] where the processor has instructions that are made for it, as
-// [KernelBF16] tells. Its results are the same bits on all kernels but one.
+// Every kernel is defined by a machine with 16 lanes and fused multiply-add. Element (i, j) of a
+// product is one chain of fused multiply-adds over k in ascending order, a sum has 16 lanes and one
+// tree, exp is one fixed sequence of operations. AVX-512 has 16 lanes in a register, AVX2 8 and
+// NEON 4, and all perform the same operations. The results are the same bits on all three, for any
+// number of threads, any blocking, and any other rows in the same call; denormals and infinities
+// included. A NaN is a NaN everywhere, but its sign and payload depend on the processor. The tests
+// compare every kernel with an exact model of that machine. Portable Go, for machines without
+// kernels, is compared within a tolerance.
 //
 // # Kernels
 //
-// The best kernels that the processor can run are chosen when the program starts. [Kernel] names
-// them, [Features] lists what the processor has and which of it is in force. The environment
-// variable TFM_CPU=avx512, avx2, neon or generic chooses others, and [CheckKernel] reports
-// that they cannot be had; GODEBUG=cpu.avx512f=off and the like hide a feature. The build tags
-// purego and noasm leave the assembly out of the program. [MeasurePeak] measures what the kernels
-// in force could do at best, which is what benchmarks are to be compared with.
+// The program selects the best kernels of the processor at startup. [Kernel] names them, [Features]
+// lists the instruction set extensions and which of them are in use. The environment variable
+// TFM_CPU=avx512, avx2, neon or generic selects others, and [CheckKernel] reports whether they are
+// unavailable. GODEBUG=cpu.avx512f=off and the like hide an extension. The build tags purego and
+// noasm leave out all assembly. [MeasurePeak] measures the peak rate of the kernels in use, to
+// which benchmarks should be compared.
 //
-// # Shapes and errors
+// # Shapes, memory and concurrency
 //
-// Shapes that do not fit panic with the shapes in the message, before any address reaches assembly:
-// no argument makes a kernel read or write outside its operands. Results must not overlap operands,
-// but where a function says so. Nothing here allocates once it has run on problems as large,
-// prints, or keeps an operand.
+// Shapes that do not match panic with the shapes in the message, before any address reaches
+// assembly, so no argument makes a kernel access memory outside its operands. Results must not
+// overlap operands unless the documentation says so; that is not checked. Functions may be called
+// concurrently if no result overlaps a result or an operand of another call. No function prints or
+// keeps a reference to an operand, and after a first call with shapes as large none allocates,
+// except those that return new memory: [New], [Pack], [QuantizeInt8], [NewInt8].
+//
+// # Terms
+//
+//   - lane: one of the 16 partial results of a reduction; element j belongs to lane j mod 16
+//   - chain: the fused multiply-adds over k that compute one element of a product
+//   - kernel: a routine for one instruction set, in assembly or Go
+//   - tile: the rows × columns of C that a kernel holds in registers
+//   - strip: the rows of one tile across the columns of a block, computed by one kernel call
+//   - panel: the columns of one tile over a range of k, packed contiguously
+//   - block: a range of rows, columns and k, sized so that an operand fits a cache
+//   - pack: to copy a block of an operand into the order in which the kernel reads it
+//   - epilogue: bias, activation and residual, applied as a product is stored
+//   - plan: the tasks, blocks and packing chosen for a product; a task is a block of C for a thread
+//   - pool, worker: a fixed number of threads that run loops; one goroutine of a pool
+//   - range, grain: consecutive indices of a loop for one call of its body; their maximum number
 //
 // # The files
 //
 // Products: matrix.go, gemm.go (the contract of the product), sgemm.go (that of the BLAS),
-// epilogue.go (what else a product does), packed.go (weights arranged once), plan.go (which blocks,
-// what is packed and shared), cache.go and cache_amd64.s (the sizes of caches, on which that
-// depends), gemm_block.go (blocks and packing), gemm_small_amd64.go (neither, for small products),
-// and asm_amd64.s (AVX2), asm512_amd64.s, asm512few_amd64.s (few rows), asm512small_amd64.s,
-// asmt_amd64.s and asm512t_amd64.s (few rows times contiguous columns) and asm_arm64.s. The headers
-// tile512_amd64.h, tile256_amd64.h and tile_arm64.h have their loops over the registers of a tile.
+// epilogue.go, packed.go, plan.go (blocks, packing and tasks), cache.go and cache_amd64.s (cache
+// sizes, on which plans depend), gemm_block.go (executes plans), gemm_small_amd64.go (small
+// products, without blocks), and asm_amd64.s (AVX2), asm512_amd64.s, asm512few_amd64.s (few rows),
+// asm512small_amd64.s, asmt_amd64.s and asm512t_amd64.s (few rows times contiguous columns) and
+// asm_arm64.s. The headers tile512_amd64.h, tile256_amd64.h and tile_arm64.h hold the loops over
+// the registers of a tile.
 //
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product),
 // int8_block.go (blocks and tiles), int8_amd64.s and int8_arm64.s.
 //
 // Bfloat16: bf16.go (the contract of the product, and portable code), bf16_block.go (with the
-// kernels of float32), bf16_bands_amd64.go (with the instructions for it), amx_linux_amd64.go
-// (leave to use AMX), bf16_amd64.s and bf16_arm64.s.
+// kernels of float32), bf16_bands_amd64.go (with instructions for bfloat16), amx_linux_amd64.go
+// (permission to use AMX), bf16_amd64.s and bf16_arm64.s.
 //
-// Vectors: vec.go (the contract of the vector kernels), rows.go (sums down the rows of a matrix),
-// transpose.go, exact.go (float64 functions with the same bits everywhere), vec_amd64.s (AVX2),
-// vec512_amd64.s, rows_amd64.s (AVX-512 too) and vec_arm64.s. The headers vec_amd64.h,
-// vec512_amd64.h and vec_arm64.h have the loops over blocks of elements.
+// Vectors: vec.go, rows.go (sums over the rows of a matrix), transpose.go, exact.go (float64
+// functions), vec_amd64.s (AVX2), vec512_amd64.s, rows_amd64.s (AVX-512) and vec_arm64.s. The
+// headers vec_amd64.h, vec512_amd64.h and vec_arm64.h hold the loops over blocks of elements.
 //
 // For Transformers: softmax.go, norm.go, activation.go, exp.go (the exponential of both),
 // dropout.go, adam.go, transformer_amd64.s, transformer512_amd64.s and transformer_arm64.s.
 //
-// The rest: pool.go, cpu.go (which kernels are in force), peak.go (the machine's limit). The files
-// named generic are the portable code, those named asm declare the assembly of all machines, those
-// named noasm stand in where no assembly is built in.
+// The rest: pool.go, cpu.go (selects the kernels), peak.go (the peak rate). Files named generic
+// hold the portable code, those named asm declare the assembly of all machines, those named noasm
+// replace it in builds without assembly.
 package mat

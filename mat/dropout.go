@@ -3,12 +3,12 @@ package mat
 import "fmt"
 
 // Dropout zeroes each element with probability Rate and multiplies the others by 1/(1-Rate)
-// (Srivastava et al., 2014). Whether element i is kept is a function of Key and i alone, a
-// counter-based generator, so the mask is never stored: Forward and Backward ask for it twice.
-// Masks of different keys are unrelated, also if the keys are consecutive numbers.
+// (Srivastava et al., 2014). Whether element i is kept depends on Key and i only (a counter-based
+// generator), so the mask is never stored: a backward pass computes it again. Masks of different
+// keys are independent, including consecutive ones.
 //
-// The generator is 32 bits of integer arithmetic for an element, all modulo 2^32, with lo and hi
-// the halves of a hash of Key (SplitMix64; Steele, Lea and Flood, 2014):
+// The generator is integer arithmetic modulo 2^32, with lo and hi the halves of a hash of Key
+// (SplitMix64; Steele, Lea and Flood, 2014):
 //
 //	h = i + lo;  h ^= h>>16;  h *= 0x21f0aaad;  h ^= hi;  h ^= h>>15;  h *= 0x735a2d97;  h ^= h>>15
 //
@@ -16,7 +16,7 @@ import "fmt"
 type Dropout struct {
 	Rate   float32 // probability of a zero: 0 ≤ Rate < 1
 	Key    uint64
-	Offset int // what element 0 is counted as, where a mask began elsewhere
+	Offset int // added to every index, for a mask that begins inside another
 }
 
 const (
@@ -24,12 +24,13 @@ const (
 	dropoutMul2 = 0x735a2d97
 )
 
-// Add is y[j] = fma(kept(first+j) ? x[j] : 0, 1/(1-Rate), r[j]), or the product alone if r is nil.
-// With Rate 0 it is y = x + r, or y = x. y may be x or r. It panics if the lengths differ or Rate
-// is not in [0, 1).
+// Add computes y[j] = fma(kept(first+j) ? x[j] : 0, 1/(1-Rate), r[j]), or the product alone if r is
+// nil: x[j] is element first+j of the mask. With Rate 0 it computes y = x + r, or y = x. y may be x
+// or r. It panics if the lengths differ or Rate is not in [0, 1). The gradient of x is Add of that
+// of y, with r nil and the same first.
 func (d Dropout) Add(y, x, r []float32, first int) {
 	if !(d.Rate >= 0 && d.Rate < 1) {
-		panic(fmt.Sprintf("mat: a dropout rate of %v, which is not in [0, 1)", d.Rate))
+		panic(fmt.Sprintf("mat: dropout rate %v, expected one in [0, 1)", d.Rate))
 	}
 	if n := len(y); len(x) != n || r != nil && len(r) != n {
 		panicLengths("Dropout.Add", len(y), len(x), len(r))
@@ -71,13 +72,13 @@ func (d Dropout) addGeneric(y, x, r []float32, first int) {
 	}
 }
 
-// threshold is what h>>1 must be below, and the factor of what is kept.
+// threshold returns the limit of h>>1 for kept elements, and their factor.
 func (d Dropout) threshold() (keep uint32, scale float32) {
 	p := 1 - float64(d.Rate)
 	return uint32(p*(1<<31) + 0.5), float32(1 / p)
 }
 
-// halves are the two halves of the hash of Key.
+// halves returns the two halves of the hash of Key.
 func (d Dropout) halves() (lo, hi uint32) {
 	z := d.Key + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

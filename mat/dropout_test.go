@@ -85,7 +85,7 @@ func TestDropoutRefusesRatesThatAreNone(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		x := []float32{1, 2}
 		for _, rate := range []float32{1, 1.5, -0.1, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
-			want := fmt.Sprintf("mat: a dropout rate of %v", rate)
+			want := fmt.Sprintf("mat: dropout rate %v", rate)
 			if s, _ := panicOf(func() { Dropout{Rate: rate}.Add(x, x, nil, 0) }).(string); !strings.HasPrefix(s, want) {
 				t.Errorf("rate %v panics with %q, want %q", rate, s, want)
 			}

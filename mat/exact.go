@@ -2,12 +2,12 @@ package mat
 
 import "math"
 
-// The functions of this file are float64 functions that give the same bits on every machine: each
-// is one fixed sequence of IEEE operations. Those of package math are not, because some have
-// assembly on some machines and the compiler fuses multiply and add on others. They are for tables,
-// schedules and scores, where a few digits less speed costs nothing.
+// The functions of this file are float64 functions that return the same bits on every machine: each
+// is one fixed sequence of IEEE operations. Those of package math differ, because some have
+// assembly on some machines and the compiler fuses multiplications and additions on others. They
+// are for tables, schedules and scores, not for speed.
 
-// Exp is e^x, with a relative error below 3e-16.
+// Exp returns e^x, with a relative error below 3e-16.
 func Exp(x float64) float64 {
 	switch {
 	case x != x || x > 709.78:
@@ -15,7 +15,7 @@ func Exp(x float64) float64 {
 	case x < -745.2:
 		return 0
 	}
-	// x = k·ln 2 + r, |r| ≤ ln2/2, and e^r by its series, which at 14 terms is below half a bit.
+	// x = k·ln 2 + r, |r| ≤ ln2/2, and e^r by 14 terms of its series: an error below half a bit.
 	const ln2Hi, ln2Lo = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 	k := math.RoundToEven(x * (1 / math.Ln2))
 	r := math.FMA(-k, ln2Lo, math.FMA(-k, ln2Hi, x))
@@ -26,7 +26,8 @@ func Exp(x float64) float64 {
 	return math.Ldexp(sum, int(k))
 }
 
-// Log is the natural logarithm, with a relative error below 4e-16. It is -Inf at 0 and NaN below.
+// Log returns the natural logarithm of x, with a relative error below 4e-16: -Inf for 0, NaN for
+// negative x.
 func Log(x float64) float64 {
 	switch {
 	case x != x || x < 0:
@@ -51,12 +52,12 @@ func Log(x float64) float64 {
 	return math.FMA(float64(k), math.Ln2, math.FMA(t, float64(z*sum), t))
 }
 
-// Pow is x^y for x > 0, with a relative error below 1e-13 where |y·log x| < 100.
+// Pow returns x^y for x > 0, with a relative error below 1e-13 if |y·log x| < 100.
 func Pow(x, y float64) float64 { return Exp(y * Log(x)) }
 
-// Sincos is sin x and cos x for 0 ≤ x < 2^20, with an absolute error below 1e-15.
+// Sincos returns sin x and cos x for 0 ≤ x < 2^20, with an absolute error below 1e-15.
 func Sincos(x float64) (sin, cos float64) {
-	// x = q·π/2 + r, |r| ≤ π/4; π/2 in three parts, so that q·part is exact for the first two.
+	// x = q·π/2 + r, |r| ≤ π/4; π/2 as three parts, so that q·part is exact for the first two.
 	const p1, p2, p3 = 1.57079625129699707031, 7.54978941586159635336e-08, 5.39030285815811905290e-15
 	q := math.RoundToEven(x * (2 / math.Pi))
 	r := math.FMA(-q, p3, math.FMA(-q, p2, math.FMA(-q, p1, x)))

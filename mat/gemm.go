@@ -5,15 +5,16 @@ import (
 	"sync"
 )
 
-// Gemm computes the matrix product C = A·B, or C += A·B, for C [m × n], A [m × k] and B [k × n],
-// each row-major or a transpose of a row-major matrix (C must be row-major). It panics if the
-// shapes do not fit, and C must not overlap A, B, the bias or the residual. It may be called
-// concurrently for different C, and allocates nothing once it has run on problems as large.
+// Gemm computes the matrix product C = A·B, or C += A·B with o.Accumulate, for C [m × n], A [m × k]
+// and B [k × n], on the threads of p or, if p is nil, on the calling goroutine. A and B are
+// row-major or transposes of row-major matrices, C is row-major. It panics if the shapes do not
+// match. C must not overlap A, B, the bias or the residual. It may be called concurrently for
+// different C and allocates nothing after a first call as large.
 //
-// Every element of C is one chain of fused multiply-adds over k in ascending order, whatever the
-// shape, the strides, the kernel and the number of threads: the same rows give the same bits alone
-// and among others. To first order it is off by at most (k+2)·2^-24·(Σ|a||b| + |c| + |bias| +
-// |residual|), before an activation.
+// Every element of C is one chain of fused multiply-adds over k in ascending order, for any shape,
+// strides, kernel and number of threads, so a row has the same bits alone and among others. The
+// error is at most (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|) to first order, before an
+// activation. If k is 0, the product is 0 and only the epilogue applies.
 func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 	b.check("B", reads)
 	o.check(c, a, b.Rows, b.Cols)
@@ -24,11 +25,10 @@ func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 	t.run(p)
 }
 
-// GemmBatch computes a batch of small products, such as those of the heads of attention, each as
-// Gemm does and with the same o, whose bias and residual must fit each C. The threads of p share
-// the batch and not one product, so that many products too small to be divided still use all
-// threads. It panics as Gemm does, before it computes anything; no C may overlap another or any
-// operand.
+// GemmBatch computes many small products, such as those of the heads of attention, each as Gemm
+// does and with the same o, whose bias and residual must match every C. The threads of p share the
+// batch, not a single product, so products too small to be divided use all threads. It panics as
+// Gemm does, before it computes anything. No C may overlap another C or an operand.
 func GemmBatch(p *Pool, batch []Operands, o GemmOptions) {
 	work := 0
 	for i := range batch {
@@ -51,7 +51,7 @@ type batchLoop struct {
 // Range computes products [lo, hi).
 func (l *batchLoop) Range(lo, hi int) {
 	t := product{o: l.o}
-	var planned shape // of the plan that t has: those of heads and sentences are often the same
+	var planned shape // the shape of t.plan: consecutive products often have the same one
 	for i := lo; i < hi; i++ {
 		x := &l.batch[i]
 		if x.C.Rows == 0 || x.C.Cols == 0 || t.o.small(&x.C, &x.A, &x.B) {
@@ -68,7 +68,7 @@ func (l *batchLoop) Range(lo, hi int) {
 // product is a matrix product and its plan.
 type product struct {
 	c, a, b Matrix
-	packed  []float32 // B in its place, if not nil
+	packed  []float32 // panels of B; nil if B is not packed yet
 	o       GemmOptions
 	plan    plan
 }
@@ -82,14 +82,14 @@ func (t *product) run(p *Pool) {
 	t.execute(p)
 }
 
-// shape returns what the plan of the product depends on.
+// shape returns the inputs of the product's plan.
 func (t *product) shape(threads int) shape {
 	n := t.c.Cols
 	return shape{m: t.c.Rows, n: n, k: t.a.Cols, kernel: kernel, tile: tileFor(kernel, n), threads: threads, packed: t.packed != nil,
 		aRow: t.a.RowStride, aCol: t.a.ColStride, bCol: t.b.ColStride}
 }
 
-// execute computes the product as its plan says.
+// execute computes the product according to its plan.
 func (t *product) execute(p *Pool) {
 	if t.plan.shareB {
 		w := sharedB.Get().(*Packed)
@@ -104,10 +104,10 @@ func (t *product) execute(p *Pool) {
 	}
 }
 
-// sharedB holds B for the tasks of one product.
+// sharedB holds memory for a B that is packed once for all tasks of a product.
 var sharedB = sync.Pool{New: func() any { return new(Packed) }}
 
-// Range computes the tasks [lo, hi).
+// Range computes tasks [lo, hi).
 func (t *product) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		t.block(t.plan.tasks.bounds(i))

@@ -25,8 +25,8 @@ func (t *tile) run(s *strip) {
 	stripAVX512(s)
 }
 
-// blockTransposed computes few rows times columns of B that are contiguous, which the kernels transpose
-// in registers: columns [j0, j1), a multiple of 16, over k up to depth.
+// blockTransposed computes columns [j0, j1) of C, a multiple of 16, over k up to depth, for few
+// rows and a B with contiguous columns, which the kernels transpose in registers.
 func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 	a, b, c := &t.a, &t.b, &t.c
 	last := depth == a.Cols
@@ -55,11 +55,11 @@ func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 	}
 }
 
-const maxTransposedFloats = 128 << 10 // of B that one call reads, some microseconds
+const maxTransposedFloats = 128 << 10 // floats of B in one call, which takes a few microseconds
 
-// copyStrips packs the rows of A, whose columns are contiguous, for up to as many strips of m rows
-// as a tile packs at once: strip q begins at dst[q*m*k], and holds row r of column l at l*m+r. It
-// returns how many strips that were.
+// copyStrips packs rows of A, whose columns are contiguous, into strips of m rows, up to the number
+// that the tile packs together: strip q begins at dst[q*m*k] and holds row r of column l at l*m+r.
+// It returns the number of strips packed.
 func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
 	switch {
 	case t.cols != tiles[avx512].cols:
@@ -73,8 +73,8 @@ func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, 
 	return 1
 }
 
-// copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from
-// one another.
+// copyPanels packs n columns of B, whose rows are contiguous, into panels that begin dstPanel bytes
+// apart.
 func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {
 	if t.cols == tiles[avx512].cols {
 		copyPanelsAVX512(dst, dstPanel, src, srcK, n, k)
@@ -85,8 +85,8 @@ func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uin
 	}
 }
 
-// transposePanel packs w columns of B that are contiguous: dst[l*dstK+j] = src[j*srcRow+l] for k of
-// l.
+// transposePanel packs w contiguous columns of B of depth k: dst[l*dstK+j] = src[j*srcRow+l], with
+// strides in bytes.
 func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
 	if k16 := k &^ 15; kernel == avx512 && w >= 16 && k16 > 0 {
 		transposePanelAVX512(dst, dstK, src, srcRow, k16)
@@ -101,7 +101,7 @@ func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w,
 	transposePanelAVX2(dst, dstK, src, srcRow, w, k)
 }
 
-// fmaLoop runs n rounds of multiply-adds and returns how many operations they are.
+// fmaLoop runs n rounds of multiply-adds and returns the number of operations.
 func fmaLoop(n int) float64 {
 	if kernel == generic {
 		return fmaLoopGeneric(n)
@@ -114,29 +114,28 @@ func fmaLoop(n int) float64 {
 	return 12 * 8 * 2 * float64(n)
 }
 
-// stripAVX512 is the loop above strip for up to 12 rows, in panels of 32 columns.
+// stripAVX512 is the loop in strip's comment for up to 12 rows, in panels of 32 columns.
 //
 //go:noescape
 func stripAVX512(s *strip)
 
-// stripFewAVX512 is the same for up to 6 rows and columns that 64 divides.
+// stripFewAVX512 is stripAVX512 for up to 6 rows and a multiple of 64 columns.
 //
 //go:noescape
 func stripFewAVX512(s *strip)
 
-// stripTAVX512 is the loop above strip for up to 8 rows, B whose columns are contiguous and so far
-// apart as its panels, that is b[j*bPanel+l*bK] with a bK and an aK of one number, and n and k that
-// 16 divides.
+// stripTAVX512 is the loop in strip's comment for up to 8 rows and a B with contiguous columns,
+// bPanel apart: b[j*bPanel+l*bK] with bK and aK one float. n and k are multiples of 16.
 //
 //go:noescape
 func stripTAVX512(s *strip)
 
-// stripTAVX2 is the same for up to 4 rows and a k that 4 divides.
+// stripTAVX2 is stripTAVX512 for up to 4 rows and a k that is a multiple of 4.
 //
 //go:noescape
 func stripTAVX2(s *strip)
 
-// stripAVX2 is the same for up to 6 rows, in panels of 16 columns.
+// stripAVX2 is the loop in strip's comment for up to 6 rows, in panels of 16 columns.
 //
 //go:noescape
 func stripAVX2(s *strip)
@@ -149,18 +148,18 @@ func stripAVX2(s *strip)
 //		}
 //	}
 //
-// with strides that count bytes, and zeros in the columns that the last panel lacks.
+// Strides count bytes. Missing columns of the last panel are zeros.
 //
 //go:noescape
 func copyPanelsAVX512(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int)
 
-// copyStripsAVX512 copies k columns of 48 numbers to 4 strips of 12, which begin dstStrip from one
-// another.
+// copyStripsAVX512 copies k columns of 48 floats to 4 strips of 12 rows, which begin dstStrip bytes
+// apart.
 //
 //go:noescape
 func copyStripsAVX512(dst *float32, dstStrip uintptr, src *float32, srcK uintptr, k int)
 
-// copyPanelAVX512 copies k columns of w ≤ 16 numbers, and zeros behind them up to 16.
+// copyPanelAVX512 copies k rows of w ≤ 16 floats, each followed by zeros up to 16.
 //
 //go:noescape
 func copyPanelAVX512(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
@@ -168,7 +167,7 @@ func copyPanelAVX512(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, 
 //go:noescape
 func copyPanelAVX2(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
 
-// transposePanelAVX512 is transposePanel for 16 columns and a k that 16 divides.
+// transposePanelAVX512 is transposePanel for 16 columns and a k that is a multiple of 16.
 //
 //go:noescape
 func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintptr, k int)
@@ -176,13 +175,13 @@ func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintp
 //go:noescape
 func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 
-// fmaLoopAVX2 is n rounds of 12 fused multiply-adds of 8 lanes, each round waiting for nothing but
-// the one before.
+// fmaLoopAVX2 runs n rounds of 12 independent fused multiply-adds of 8 lanes; each depends on that
+// of the previous round.
 //
 //go:noescape
 func fmaLoopAVX2(n int)
 
-// fmaLoopAVX512 is the same with 16 lanes.
+// fmaLoopAVX512 is fmaLoopAVX2 with 16 lanes.
 //
 //go:noescape
 func fmaLoopAVX512(n int)

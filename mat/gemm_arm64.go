@@ -4,30 +4,30 @@ package mat
 
 func (*tile) run(s *strip) { stripNEON(s) }
 
-// blockTransposed is not called: no kernel transposes columns of B in registers.
+// blockTransposed is never called: no NEON kernel transposes columns of B in registers.
 func (*product) blockTransposed(i0, i1, j0, j1, depth int) {}
 
-// copyPanels packs n columns of B, whose rows are contiguous, as panels that begin dstPanel from
-// one another.
+// copyPanels packs n columns of B, whose rows are contiguous, into panels that begin dstPanel bytes
+// apart.
 func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {
 	for j := 0; j < n; j += t.cols {
 		copyPanelNEON(advance(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, advance(src, j), srcK, min(n-j, t.cols), k)
 	}
 }
 
-// copyStrips packs the m rows of a strip of A, whose columns are contiguous.
+// copyStrips packs the m rows of a strip of A, whose columns are contiguous, and returns 1.
 func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
 	copyPanelNEON(&dst[0], uintptr(m)*size, src, srcK, m, k)
 	return 1
 }
 
-// transposePanel packs w columns of B that are contiguous: dst[l*dstK+j] = src[j*srcRow+l] for k of
-// l.
+// transposePanel packs w contiguous columns of B of depth k: dst[l*dstK+j] = src[j*srcRow+l], with
+// strides in bytes.
 func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
 	transposePanelNEON(dst, dstK, src, srcRow, w, k)
 }
 
-// fmaLoop runs n rounds of multiply-adds and returns how many operations they are.
+// fmaLoop runs n rounds of multiply-adds and returns the number of operations.
 func fmaLoop(n int) float64 {
 	if kernel == generic {
 		return fmaLoopGeneric(n)
@@ -45,8 +45,8 @@ func copyPanelNEON(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k 
 //go:noescape
 func transposePanelNEON(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 
-// fmaLoopNEON is n rounds of 24 fused multiply-adds of 4 lanes, each round waiting for nothing but
-// the one before.
+// fmaLoopNEON runs n rounds of 24 independent fused multiply-adds of 4 lanes; each depends on that
+// of the previous round.
 //
 //go:noescape
 func fmaLoopNEON(n int)

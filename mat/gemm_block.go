@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// strip is one call of a kernel: C = or += A·B for m rows, at most those of a tile, and n columns,
-// in panels of as many columns as a tile has:
+// strip is the argument of one kernel call: C = A·B or C += A·B for m rows, up to those of a tile,
+// and n columns, in panels of the tile's columns:
 //
 //	for i := range m {
 //		for j := range n {
@@ -26,10 +26,10 @@ import (
 //		}
 //	}
 //
-// Its strides count bytes. Whole panels of B are read; of C, A and bias only what is named here. In
-// the meantime it fetches into caches what will be needed: the C of the panel that follows and,
-// during the last one, of the next call, next bytes from c; and, where the strip is as high as its
-// tile, in panel p for each l that 4 divides the line at ahead + p*aheadPanel + l/4*aheadK.
+// Strides count bytes. B is read in whole panels; of C, A and bias nothing outside the loops is
+// accessed. The kernel prefetches the C of the next panel and, in the last panel, that of the next
+// call at c + next. If the strip has all rows of the tile it also prefetches, in panel p and for
+// each l divisible by 4, the cache line at ahead + p*aheadPanel + l/4*aheadK.
 type strip struct {
 	c, a, b, bias                   *float32
 	cRow, aRow, aK, bK, bPanel      uintptr
@@ -39,17 +39,17 @@ type strip struct {
 }
 
 const (
-	padA      = 16  // floats behind a copied row of a panel that may be written
-	packGrain = 256 // columns of B that one thread packs at a time
+	padA      = 16  // floats after a copied row of a panel, which may be overwritten
+	packGrain = 256 // grain of packing, in columns of B
 )
 
-// workspace is packed blocks of A and B.
+// workspace holds packed blocks of A and B.
 type workspace struct{ packedA, packedB []float32 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// pack arranges B in panels of as many columns as the tile has, one after another, each over all of
-// k and a little more, see panelFloats. It uses the storage of panels if that is large enough.
+// pack packs B into panels, each over all of k, padded as panelFloats says. It reuses panels if
+// that has the capacity.
 func pack(p *Pool, panels []float32, b Matrix) []float32 {
 	t := tileFor(kernel, b.Cols)
 	n := ceilDiv(b.Cols, t.cols)
@@ -102,14 +102,14 @@ func (t *product) block(i0, i1, j0, j1 int) {
 	t.runBlock(b, i0, i1, j0, j1, 0)
 }
 
-// planBlock returns the plan of a block of C [m × n] over so much of k.
+// planBlock returns the plan of a block of C [m × n] over depth k.
 func (t *product) planBlock(m, n, k int) blockPlan {
 	q := t.shape(1)
 	q.m, q.n, q.k = m, n, k
 	return planBlock(&q, &machineLimits)
 }
 
-// runBlock is block for the part of the chains that begins at k = l0, as planned.
+// runBlock computes a block of C according to its plan, over k from l0 on.
 func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
 	p := pass{product: t, blockPlan: b, tile: tileFor(kernel, t.c.Cols), j0: j0, j1: j1}
 	if p.packA || p.copyA || p.packB || t.packed == nil && (j1-j0)%p.tile.cols != 0 {
@@ -148,7 +148,7 @@ func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
 	}
 }
 
-// pass is the work on a block of C, cut into blocks of B.
+// pass is the work on a block of C, divided into blocks of B.
 type pass struct {
 	*product
 	*blockPlan
@@ -157,11 +157,11 @@ type pass struct {
 	i0, i1    int // rows
 	j0, j1    int // columns
 	rowStrips stripRows
-	last      bool // part of k
+	last      bool // the block of k is the last one
 	s         strip
 }
 
-// run computes columns [j0, j1) of C over a block of k from l on.
+// run computes columns [j0, j1) of C over the block of k that begins at l.
 func (p *pass) run(j0, j1, l int) {
 	s, b := &p.s, &p.b
 	s.k = min(p.depth, p.a.Cols-l)
@@ -190,7 +190,7 @@ func (p *pass) run(j0, j1, l int) {
 	}
 }
 
-// packBlockB packs B, which is not empty, as panels that begin so many bytes from one another.
+// packBlockB packs b, which is not empty, into panels that begin panel bytes apart.
 func (t *tile) packBlockB(to []float32, panel uintptr, b Matrix) {
 	if b.ColStride == 1 || b.Cols == 1 {
 		t.copyPanels(&to[0], panel, &b.Data[0], uintptr(b.RowStride)*size, b.Cols, b.Rows)
@@ -201,10 +201,10 @@ func (t *tile) packBlockB(to []float32, panel uintptr, b Matrix) {
 	}
 }
 
-// strips computes the strips of s.n columns from column j on.
+// strips computes the strips of columns [j, j+s.n).
 func (p *pass) strips(j, l int) {
 	s, a, c := &p.s, &p.a, &p.c
-	done := 0 // strips that have been packed
+	done := 0 // strips of A already packed
 	for n, i := 0, p.i0; n < p.rowStrips.strips; n++ {
 		s.m = p.rowStrips.of(n)
 		s.c = &c.Data[i*c.RowStride+j]
@@ -222,7 +222,7 @@ func (p *pass) strips(j, l int) {
 			}
 		}
 		s.next = uintptr(s.m) * s.cRow
-		if n+1 == p.rowStrips.strips { // the first strip again, or that of the columns that follow
+		if n+1 == p.rowStrips.strips { // next is the first strip, of these or of the next columns
 			s.next = uintptr(i-p.i0) * -s.cRow
 			if p.last {
 				s.next += uintptr(s.n) * size
@@ -234,8 +234,8 @@ func (p *pass) strips(j, l int) {
 	}
 }
 
-// copyRows lets the strip read a copy of its rows of A, from row i on, whose rows share no set of
-// the cache.
+// copyRows copies the strip's rows of A, from row i on, to rows that share no cache set, and makes
+// the strip read the copy.
 func (p *pass) copyRows(i, l int) {
 	s, a, row := &p.s, &p.a, paddedStride(p.s.k)
 	for r := range s.m {
@@ -244,20 +244,20 @@ func (p *pass) copyRows(i, l int) {
 	s.a, s.aRow = &p.packedA[0], uintptr(row)*size
 }
 
-// lookAhead lets strip n fetch what will be packed or read next and may be far away: the next block
-// of B and, when that is done, the rows of A from i on.
+// lookAhead sets the addresses that strip n prefetches: the next block of B and, when that is
+// complete, the rows of A from i on.
 func (p *pass) lookAhead(n, i, j, l int) {
 	s, a, b := &p.s, &p.a, &p.b
 	s.ahead, s.aheadPanel, s.aheadK = 0, 0, 0
 	if p.fetch == fetchNothing {
 		return
 	}
-	j1, l1, cols := j, l+s.k, s.n // of the next block of B
+	j1, l1, cols := j, l+s.k, s.n // begin and columns of the next block of B
 	if p.last || p.packA {
 		j1, l1 = j+s.n, l
 		cols = min(p.cols, p.j1-j1)
 	}
-	passes := n * (s.n / p.tile.cols) // the panels of the strips before
+	passes := n * (s.n / p.tile.cols) // panels of the preceding strips
 	switch {
 	case p.fetch == fetchB && passes*line/4/size < cols:
 		s.fetchRows(b.Data[l1*b.RowStride+j1:], b.RowStride, passes)
@@ -272,23 +272,23 @@ func (p *pass) lookAhead(n, i, j, l int) {
 	}
 }
 
-// fetchRows lets a strip look ahead at rows of x, one line of each at a time: each panel of a strip
-// at every fourth row, the panels before this strip's having been passes.
+// fetchRows makes the strip prefetch rows of x, one line of each at a time: each panel prefetches
+// every fourth row. passes counts the panels of the preceding strips.
 func (s *strip) fetchRows(x []float32, row, passes int) {
 	s.aheadK, s.aheadPanel = uintptr(4*row)*size, uintptr(row)*size+line/4
 	s.ahead = address(x) + uintptr(passes%4*row)*size + uintptr(passes)*line/4
 }
 
-// address is where x begins, for prefetching, which never faults.
+// address returns the address of x for prefetching, which never faults.
 func address(x []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) }
 
-// paddedStride is how many numbers from one another to put rows of k numbers: an odd number of lines.
+// paddedStride returns the distance of rows of k floats: an odd number of cache lines.
 func paddedStride(k int) int {
 	const numbers = line / size
 	return ((k+numbers-1)/numbers | 1) * numbers
 }
 
-// advance is the address of the n-th number behind p.
+// advance returns the address n floats after p.
 func advance(p *float32, n int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), n*size)) }
 
 func flag(b bool) int {

@@ -2,9 +2,9 @@
 
 package mat
 
-// smallProduct is a product C = or += A·B of m × n × k > 0, as strip is, with strides that count
-// bytes. If bCol is not 0, B's columns are contiguous and begin so far apart, and k is 4 to 64;
-// else its rows begin bK apart.
+// smallProduct is the argument of one call that computes C = A·B or C += A·B for m × n × k > 0.
+// Strides count bytes. If bCol is not 0, the columns of B are contiguous, bCol apart, and k is 4 to
+// 64; otherwise its rows are contiguous, bK apart.
 //
 //	for i := range m {
 //		for j := range n {
@@ -21,8 +21,7 @@ type smallProduct struct {
 	m, n, k, accumulate      int
 }
 
-// small computes the product where its kernel is faster than blocks are, and reports whether it
-// did.
+// small computes the product if one kernel call is faster than blocks, and reports whether it did.
 func (o *GemmOptions) small(c, a, b *Matrix) bool {
 	m, n, k := c.Rows, c.Cols, a.Cols
 	bCols := b.ColStride != 1 && n > 1
@@ -39,7 +38,7 @@ func (o *GemmOptions) small(c, a, b *Matrix) bool {
 	return true
 }
 
-// smallAVX512 is the loop above smallProduct, which it changes.
+// smallAVX512 is the loop in smallProduct's comment. It modifies s.
 //
 //go:noescape
 func smallAVX512(s *smallProduct)

@@ -4,13 +4,13 @@ package mat
 
 import "golang.org/x/sys/cpu"
 
-// hasDot says that there is an instruction for the sum of four products of bytes: VNNI. Without it
-// AVX-512 multiplies as AVX2 does. Only tests change it.
+// hasDot reports whether the processor has VNNI, which sums four products of bytes. Without it the
+// avx512 kernels multiply bytes as avx2 does. Only tests change it.
 var hasDot = cpu.X86.HasAVX512VNNI
 
-// KernelInt8 names what GemmInt8 multiplies with: "avx512vnni", "avx2", "sdot", "neon", or
-// "generic" for portable Go. TFM_CPU chooses as it does for Kernel, and the first and the third are
-// used where the processor has those instructions.
+// KernelInt8 names the kernel of GemmInt8: "avx512vnni", "avx2", "sdot", "neon", or "generic" for
+// portable Go. TFM_CPU selects among them as for Kernel; avx512vnni and sdot are used if the
+// processor has those instructions.
 func KernelInt8() string {
 	switch formOfKernel() {
 	case shifted:
@@ -31,7 +31,7 @@ func formOfKernel() formInt8 {
 	return wide
 }
 
-// rowsInt8 is how many rows a tile has.
+// rowsInt8 returns the rows of a tile.
 func rowsInt8() int {
 	switch formOfKernel() {
 	case shifted:
@@ -65,22 +65,22 @@ func (f formInt8) quantizeAsm(q *int8, x *float32, n int, r float32) {
 	}
 }
 
-// dotVNNI is the first loop above tileInt8, for up to 12 rows and a as unsigned bytes.
+// dotVNNI is the first loop in tileInt8's comment, for up to 12 rows and a as unsigned bytes.
 //
 //go:noescape
 func dotVNNI(x *tileInt8)
 
-// dotAVX2 is the same for up to 6 rows and a as 16 bits.
+// dotAVX2 is dotVNNI for up to 6 rows and a as 16-bit integers.
 //
 //go:noescape
 func dotAVX2(x *tileInt8)
 
-// finishAVX2 is the second loop above tileInt8.
+// finishAVX2 is the second loop in tileInt8's comment.
 //
 //go:noescape
 func finishAVX2(x *tileInt8)
 
-// maxAbsAVX2 is, for n a multiple of 32,
+// maxAbsAVX2 is, for a multiple of 32 elements,
 //
 //	top := uint32(0)
 //	for j := range n {
@@ -91,7 +91,7 @@ func finishAVX2(x *tileInt8)
 //go:noescape
 func maxAbsAVX2(x *float32, n int) uint32
 
-// quantizeAVX2 is, for n a multiple of 32 and four equal bytes flip,
+// quantizeAVX2 is, for a multiple of 32 elements and a flip of four equal bytes,
 //
 //	for j := range n {
 //		q[j] = int8(math.RoundToEven(x[j]*r)) ^ int8(flip)
@@ -100,7 +100,7 @@ func maxAbsAVX2(x *float32, n int) uint32
 //go:noescape
 func quantizeAVX2(q *int8, x *float32, n int, r float32, flip uint32)
 
-// quantizeWideAVX2 is the same without flip and for a q of 16 bits.
+// quantizeWideAVX2 is quantizeAVX2 with flip 0 and 16-bit integers in q.
 //
 //go:noescape
 func quantizeWideAVX2(q *int8, x *float32, n int, r float32)

@@ -4,13 +4,13 @@ package mat
 
 import "golang.org/x/sys/cpu"
 
-// hasDot says that there is an instruction for the sum of four products of bytes: SDOT. Only tests
+// hasDot reports whether the processor has SDOT, which sums four products of bytes. Only tests
 // change it.
 var hasDot = cpu.ARM64.HasASIMDDP
 
-// KernelInt8 names what GemmInt8 multiplies with: "avx512vnni", "avx2", "sdot", "neon", or
-// "generic" for portable Go. TFM_CPU chooses as it does for Kernel, and the first and the third are
-// used where the processor has those instructions.
+// KernelInt8 names the kernel of GemmInt8: "avx512vnni", "avx2", "sdot", "neon", or "generic" for
+// portable Go. TFM_CPU selects among them as for Kernel; avx512vnni and sdot are used if the
+// processor has those instructions.
 func KernelInt8() string {
 	if kernel == neon && hasDot {
 		return "sdot"
@@ -20,7 +20,7 @@ func KernelInt8() string {
 
 func formOfKernel() formInt8 { return signed }
 
-// rowsInt8 is how many rows a tile has.
+// rowsInt8 returns the rows of a tile.
 func rowsInt8() int {
 	if kernel == generic {
 		return 1
@@ -42,22 +42,22 @@ func maxAbsAsm(x *float32, n int) uint32 { return maxAbsNEON(x, n) }
 
 func (formInt8) quantizeAsm(q *int8, x *float32, n int, r float32) { quantizeNEON(q, x, n, r) }
 
-// dotSDOT is the first loop above tileInt8, for up to 6 rows.
+// dotSDOT is the first loop in tileInt8's comment, for up to 6 rows.
 //
 //go:noescape
 func dotSDOT(x *tileInt8)
 
-// dotNEON is the same, for machines without SDOT.
+// dotNEON is dotSDOT for machines without SDOT.
 //
 //go:noescape
 func dotNEON(x *tileInt8)
 
-// finishNEON is the second loop above tileInt8.
+// finishNEON is the second loop in tileInt8's comment.
 //
 //go:noescape
 func finishNEON(x *tileInt8)
 
-// maxAbsNEON is, for n a multiple of 16,
+// maxAbsNEON is, for a multiple of 16 elements,
 //
 //	top := uint32(0)
 //	for j := range n {
@@ -68,7 +68,7 @@ func finishNEON(x *tileInt8)
 //go:noescape
 func maxAbsNEON(x *float32, n int) uint32
 
-// quantizeNEON is, for n a multiple of 16,
+// quantizeNEON is, for a multiple of 16 elements,
 //
 //	for j := range n {
 //		q[j] = int8(math.RoundToEven(x[j] * r))

@@ -2,8 +2,8 @@
 
 package mat
 
-// tileInt8 is a few rows of a panel's columns of C, computed by one or more calls of a kernel for
-// the sums,
+// tileInt8 is the argument of the kernels that compute a tile: m rows and the 32 columns of a
+// panel. One or more calls compute the sums,
 //
 //	for i := range m {
 //		for j := range 32 {
@@ -16,7 +16,7 @@ package mat
 //		}
 //	}
 //
-// and then one of a kernel that makes numbers of them, each operation rounded:
+// and one call converts them, rounding each operation:
 //
 //	for i := range m {
 //		for j := range 32 {
@@ -34,7 +34,7 @@ package mat
 //		}
 //	}
 //
-// The strides count bytes.
+// Strides count bytes.
 type tileInt8 struct {
 	a, b                       *int8
 	aRow                       uintptr
@@ -47,13 +47,13 @@ type tileInt8 struct {
 }
 
 const (
-	maxTileRowsInt8 = 12   // at most
+	maxTileRowsInt8 = 12
 	depthInt8       = 1024 // groups of one call, a few microseconds
 )
 
 var zeroStart [panelInt8]int32
 
-// block computes rows [i0, i1) and columns [j0, j1) of C, j0 being the first of a panel.
+// block computes rows [i0, i1) and columns [j0, j1) of C; j0 is the first column of a panel.
 func (t *productInt8) block(i0, i1, j0, j1 int) {
 	if kernel == generic {
 		t.blockGeneric(i0, i1, j0, j1)
@@ -103,7 +103,7 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 	t.o.finish(t.c, i0, i1, j0, j1)
 }
 
-// edge finishes a tile of which C has only n columns: in a copy that has all.
+// edge finishes a tile with n < 32 columns in a copy that has all 32.
 func (t *productInt8) edge(x *tileInt8, copied []float32, i, j, n int) {
 	x.c, x.cRow = &copied[0], panelInt8*size
 	if t.o.Accumulate {

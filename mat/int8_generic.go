@@ -2,7 +2,7 @@ package mat
 
 import "math"
 
-// The work of the kernels of int8 in plain Go, with the same bits.
+// The kernels of int8 in plain Go, with the same bits.
 
 func maxAbsGeneric(x []float32) uint32 {
 	var top uint32
@@ -12,15 +12,15 @@ func maxAbsGeneric(x []float32) uint32 {
 	return top
 }
 
-// quantizeGeneric knows no form but signed bytes.
+// quantizeGeneric supports signed bytes only.
 func (formInt8) quantizeGeneric(q []int8, x []float32, r float32) {
-	const magic = 0x1.8p23 // the sum has no bits for a fraction, and the integer in its lowest bits
+	const magic = 0x1.8p23 // adding it rounds to an integer, which is in the lowest bits of the sum
 	for j, v := range x {
 		q[j] = int8(math.Float32bits(float32(v*r) + magic))
 	}
 }
 
-// blockGeneric computes rows [i0, i1) and columns [j0, j1) of C, j0 the first of a panel.
+// blockGeneric computes rows [i0, i1) and columns [j0, j1) of C; j0 is the first column of a panel.
 func (t *productInt8) blockGeneric(i0, i1, j0, j1 int) {
 	for j := j0; j < j1; j += panelInt8 {
 		panel := t.b.packed[t.b.at(j):][:t.b.groups*bytesInt8]

@@ -2,9 +2,9 @@
 
 package mat
 
-var hasDot = false // an instruction for the sum of four products of bytes
+var hasDot = false
 
-// KernelInt8 names what GemmInt8 multiplies with: "generic", for portable Go.
+// KernelInt8 names the kernel of GemmInt8: "generic", for portable Go.
 func KernelInt8() string { return Kernel() }
 
 func formOfKernel() formInt8 { return signed }

@@ -4,8 +4,8 @@ import "math"
 
 // Quantization of the rows of a matrix, to signed bytes with one scale a row.
 
-// quantization is a loop over the rows of m: row i becomes scales[i] and as many numbers as m has
-// columns, at q[i*stride].
+// quantization is a loop over the rows of m: row i becomes scales[i] and the quantized elements at
+// q[i*stride].
 type quantization struct {
 	m      Matrix
 	form   formInt8
@@ -14,23 +14,23 @@ type quantization struct {
 	scales []float32
 }
 
-// formInt8 is how kernels want the numbers that weights are multiplied by.
+// formInt8 is the form in which a kernel reads quantized activations.
 type formInt8 uint8
 
 const (
-	signed  formInt8 = iota // as bytes
-	shifted                 // as bytes, 128 more
-	wide                    // as 16 bits, little-endian
+	signed  formInt8 = iota // bytes
+	shifted                 // unsigned bytes, plus 128
+	wide                    // 16-bit integers, little-endian
 )
 
 const (
-	blockInt8    = 32       // numbers that are quantized at once
-	minScaleInt8 = 0x1p-126 // of a row: smaller ones are denormal and not 1/127 of anything
+	blockInt8    = 32       // elements quantized together
+	minScaleInt8 = 0x1p-126 // smaller scales are denormal and too inexact
 	infinity     = 0x7F800000
-	gatherRows   = 16 // rows of a transpose: numbers of a cache line
+	gatherRows   = 16 // rows of a transpose that are gathered together: elements of a cache line
 )
 
-// width is the bytes of a number.
+// width returns the bytes of an element.
 func (f formInt8) width() int {
 	if f == wide {
 		return 2
@@ -63,7 +63,7 @@ func (t *quantization) Range(lo, hi int) {
 	}
 }
 
-// row quantizes x as row i.
+// row quantizes x into row i.
 func (t *quantization) row(i int, x []float32) {
 	q := t.q[i*t.stride:][:len(x)*t.form.width()]
 	top := maxAbsBits(x)
@@ -76,8 +76,8 @@ func (t *quantization) row(i int, x []float32) {
 	t.form.quantize(q, x, 1/t.scales[i])
 }
 
-// maxAbsBits is the largest |x[j]|, as the bits of a float32: a NaN's are above those of an
-// infinity. It is 0 for an empty x.
+// maxAbsBits returns the largest |x[j]| as the bits of a float32, in which a NaN is above an
+// infinity, or 0 for an empty x.
 func maxAbsBits(x []float32) uint32 {
 	if kernel == generic {
 		return maxAbsGeneric(x)
@@ -96,8 +96,8 @@ func maxAbsBits(x []float32) uint32 {
 	return top
 }
 
-// quantize writes x[j]·r, rounded to float32 and then to the nearest integer, the even one of two,
-// which must be within ±127, to q in form f.
+// quantize writes x[j]·r to q in form f, rounded to float32 and then to the nearest integer, ties
+// to even, which must be within ±127.
 func (f formInt8) quantize(q []int8, x []float32, r float32) {
 	if kernel == generic {
 		f.quantizeGeneric(q, x, r)

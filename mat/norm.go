@@ -3,11 +3,11 @@ package mat
 import "fmt"
 
 // Layer norms, one row at a time, and their derivatives (section 3.1 of "Attention Is All You
-// Need"). vec.go says what holds of all vector kernels.
+// Need").
 
-// Normalize is y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]): one row of a layer norm. To first
-// order it is off by at most 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|), beside what mean and
-// rstd are off.
+// Normalize computes y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]): one row of a layer norm with
+// rstd = 1/sqrt(variance + eps). The error is at most 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|)
+// to first order, in addition to the errors of mean and rstd.
 func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 	if n := len(y); len(x) != n || len(gain) != n || len(bias) != n {
 		panicLengths("Normalize", len(y), len(x), len(gain), len(bias))
@@ -21,8 +21,8 @@ func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 	}
 }
 
-// NormalizeSums returns Σ g[j] and Σ g[j]·x̂[j] (a chain of fma in each lane) for g = dy·gain and
-// x̂ = (x-mean)·rstd, the two sums that the derivative of a layer norm needs.
+// NormalizeSums returns Σ g[j] and Σ g[j]·x̂[j] for g = dy·gain and x̂ = (x-mean)·rstd, the sums of
+// the derivative of a layer norm. In the second sum each lane is a chain of fma.
 func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
 	if n := len(dy); len(x) != n || len(gain) != n {
 		panicLengths("NormalizeSums", len(dy), len(x), len(gain))
@@ -40,8 +40,8 @@ func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (g, gx f
 	return g, gx
 }
 
-// NormalizeGrad is dx[j] = (fma(-x̂[j], gx, g[j]) - g)·rstd, with x̂ and g[j] as in NormalizeSums;
-// g and gx are the means of its two sums.
+// NormalizeGrad computes dx[j] = (fma(-x̂[j], gx, g[j]) - g)·rstd, the derivative of a layer norm,
+// with x̂ and g[j] as in NormalizeSums. The arguments g and gx are the means of its two sums.
 func NormalizeGrad(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
 	if n := len(dx); len(dy) != n || len(x) != n || len(gain) != n {
 		panicLengths("NormalizeGrad", len(dx), len(dy), len(x), len(gain))
@@ -69,14 +69,14 @@ func normalizeParamGrad(dgain, dbias, dy, x []float32, mean, rstd float32) {
 	}
 }
 
-// NormalizeParamGradRows is, for each row of dy and x [n × d] in order, with mean and rstd [n] of
-// the rows,
+// NormalizeParamGradRows accumulates the gradients of the gain and bias of a layer norm, for each
+// row of dy and x [n × d] in order, with mean and rstd [n]:
 //
 //	dgain[j] = fma(dy[j], (x[j]-mean)·rstd, dgain[j])
 //	dbias[j] += dy[j]
 //
-// The rows must be contiguous; dgain and dbias must not overlap each other, dy or x. It panics if
-// the rows are not contiguous or the shapes differ.
+// It panics if rows are not contiguous or the shapes do not match. dgain and dbias must not overlap
+// each other, dy or x.
 func NormalizeParamGradRows(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) {
 	dy.check("NormalizeParamGradRows: dy", readsRows)
 	x.check("NormalizeParamGradRows: x", readsRows)

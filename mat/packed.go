@@ -1,25 +1,24 @@
 package mat
 
-// Packed is a matrix B [k × n] arranged once for the kernels in force, for weights that are
-// multiplied many times: GemmPacked reads it from memory in one pass, where Gemm would rearrange B
-// in each call, or walk through it in strides. It holds a copy of the numbers, in n rounded up to a
-// multiple of at most 32 columns. It may be used by several goroutines at once while none of them
-// calls Set.
+// Packed is a packed copy of a matrix B [k × n] that is multiplied many times, such as weights.
+// GemmPacked reads it sequentially, whereas Gemm packs B in each call or reads it with strides. It
+// takes the memory of B with n rounded up to a multiple of 32. It depends on the kernels in use, so
+// it is not for storage. It may be used concurrently except during Set.
 type Packed struct {
 	rows, cols int
-	panels     []float32 // as pack arranges them, for assembly
+	panels     []float32 // for assembly
 	plain      Matrix    // for portable code
 }
 
-// Pack returns a packed copy of b, which may be a transpose. The threads of p share the work. It
-// panics if b is not a matrix.
+// Pack returns a packed copy of b, which may be a transpose, made by the threads of p. It panics if
+// b is not a valid matrix.
 func Pack(p *Pool, b Matrix) *Packed {
 	w := new(Packed)
 	w.Set(p, b)
 	return w
 }
 
-// Set makes w a packed copy of b, as Pack does, in the storage that it has if that is large enough.
+// Set packs b into w as Pack does, reusing the memory of w if that is large enough.
 func (w *Packed) Set(p *Pool, b Matrix) {
 	b.check("B", reads)
 	w.rows, w.cols = b.Rows, b.Cols
@@ -35,20 +34,20 @@ func (w *Packed) Set(p *Pool, b Matrix) {
 	}
 }
 
-// Rows is k, the number of rows of B.
+// Rows returns k, the number of rows of B.
 func (w *Packed) Rows() int { return w.rows }
 
-// Cols is n, the number of columns of B.
+// Cols returns n, the number of columns of B.
 func (w *Packed) Cols() int { return w.cols }
 
-// GemmPacked is Gemm for a B that has been packed, with the same bits as result.
+// GemmPacked is Gemm with a packed B. The results are the same bits.
 func GemmPacked(p *Pool, c, a Matrix, b *Packed, o GemmOptions) {
 	o.check(c, a, b.rows, b.cols)
 	t := product{c: c, a: a, b: b.plain, packed: b.panels, o: o}
 	t.run(p)
 }
 
-// resized is x with n numbers, or n new ones if it has not so many.
+// resized returns x with length n, newly allocated if its capacity is smaller.
 func resized[T any](x []T, n int) []T {
 	if cap(x) < n {
 		return make([]T, n)

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// MeasurePeak runs multiply-adds on registers alone for about the duration d, and returns how many
-// GFLOP/s one core gave: the limit of the kernels in force, a multiply-add being two operations. It
-// is the best of many short runs, for other programs can only slow one down.
+// MeasurePeak runs multiply-adds on registers for about d and returns the GFLOP/s of one core: the
+// peak rate of the kernels in use, counting a multiply-add as two operations. It returns the best
+// of many short runs, because other programs can only slow one down.
 func MeasurePeak(d time.Duration) float64 { return measurePeak(d, fmaLoop) }
 
-// MeasurePeakBF16 is the same for GemmBF16: what KernelBF16 names.
+// MeasurePeakBF16 is MeasurePeak for the kernel that KernelBF16 names.
 func MeasurePeakBF16(d time.Duration) float64 { return measurePeak(d, bf16Loop) }
 
-// measurePeak is the best rate of loop, which runs a number of rounds and returns how many
-// operations they are.
+// measurePeak returns the best rate of loop, which runs n rounds and returns the number of
+// operations.
 func measurePeak(d time.Duration, loop func(n int) float64) float64 {
 	best := 0.0
 	for start := time.Now(); ; {
@@ -29,8 +29,7 @@ func measurePeak(d time.Duration, loop func(n int) float64) float64 {
 	}
 }
 
-// fmaLoopGeneric is fmaLoop of kernels without assembly: n rounds of 8 chains. It returns the
-// operations it did.
+// fmaLoopGeneric is fmaLoop without assembly: n rounds of 8 independent multiply-adds.
 func fmaLoopGeneric(n int) float64 {
 	var x [8]float32
 	a, b := float32(n), float32(1)

@@ -1,81 +1,79 @@
 package mat
 
-// This file makes the decisions about products: which blocks they are divided into, what is packed,
-// copied and shared between threads, and what is fetched ahead. All of it follows from the shape of
-// the product, the layout of its operands, the kernel, the number of threads and the sizes of the
-// caches. No decision shows in the result, because chains over k are cut only by storing and
-// loading C. Other files execute plans.
+// This file plans products: the tasks and blocks they are divided into, what is packed, copied and
+// shared between threads, and what is prefetched. A plan depends on the shape of the product, the
+// layout of its operands, the kernel, the number of threads and the cache sizes. Plans do not
+// affect results, because dividing a chain over k only stores and reloads an element of C. Other
+// files execute plans.
 //
 // The blocking is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix
-// Multiplication", 2008: a strip of a few rows of C is computed in registers, from rows of A in the
-// first-level cache and the panels of a block of B in the second-level cache, which serves strip
-// after strip.
+// Multiplication", 2008: the kernel computes a strip of C in registers, from rows of A in the L1
+// cache and the panels of a block of B in the L2 cache, which serve strip after strip.
 
-// cacheSizes are the caches of one core, in bytes.
+// cacheSizes are the cache sizes of one core in bytes.
 type cacheSizes struct {
 	l1, l2, l3 int
-	l1Way      int // addresses so far apart are in the same set of the first-level cache
+	l1Way      int // one way of L1: addresses this far apart map to the same set
 }
 
-// defaultCaches are those of Zen 4, for processors that do not tell.
+// defaultCaches are those of Zen 4, for processors that do not report theirs.
 var defaultCaches = cacheSizes{l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, l1Way: 4 << 10}
 
-// limits are the thresholds of plans. Rows, columns and depths are counted in elements (a depth
-// along k), work in multiply-adds, and floats are float32 numbers. Limits named max are inclusive.
+// limits are the thresholds of plans. Rows, columns and depths (along k) count elements, work
+// counts multiply-adds, floats count float32 values. Limits named max are inclusive.
 type limits struct {
 	// Tasks of a product.
-	minTaskWork     int // work that is worth another thread
-	minSpareWork    int // work of a task where there are more tasks than threads
-	minTaskRows     int // rows for which a task reads all of a B in the second-level cache
+	minTaskWork     int // work that justifies another thread
+	minSpareWork    int // work of a task if there are more tasks than threads
+	minTaskRows     int // rows of a task that reads all of a B in L2
 	minTaskCols     int // columns below which rows are divided first
 	maxSharedFloats int // floats of a B that is packed once for all tasks
 
 	// B.
-	l2Floats            int // floats of B that stay in the second-level cache
-	maxUnpackedRows     int // rows of C for which B is read where it is, if its rows are contiguous
-	maxUnpackedRowsL2   int // the same for a B in the second-level cache
+	l2Floats            int // floats of B that stay in L2
+	maxUnpackedRows     int // rows of C for which a B with contiguous rows is read unpacked
+	maxUnpackedRowsL2   int // the same for a B in L2
 	maxBlockFloats      int // floats of a packed block of B
 	maxTransposedRows   int // rows of C for which columns of B are transposed in registers
 	maxTransposedRows16 int // the same for 16 columns, which half fill a tile of AVX-512
 
-	// An unpacked B that is not in the second-level cache is read in blocks of a few rows, side by
-	// side.
+	// An unpacked B larger than L2 is read in blocks of a few whole rows.
 	streamDepth      int
-	maxStreamCols    int // so that a call takes some microseconds
-	maxStreamCFloats int // floats of C, which are read and written for each block
+	maxStreamCols    int // limits a call to a few microseconds
+	maxStreamCFloats int // floats of C, read and written once for each block
 
-	// Blocks of a packed B where C has few rows.
-	fewRowsDepth  int // depth up to maxUnpackedRows: a panel stays in the first-level cache
+	// Blocks of a packed B if C has few rows.
+	fewRowsDepth  int // depth up to maxUnpackedRows: a panel stays in L1
 	maxNarrowRows int // rows of C, and
-	maxNarrowA    int // floats of A in the second-level cache, for which a block has
-	narrowCols    int // columns, so that the next block can be fetched in the meantime
+	maxNarrowA    int // floats of A in L2, for which a block has narrowCols columns
+	narrowCols    int // few enough that the next block can be prefetched meanwhile
 
 	// A.
-	maxUnpackedCols int // columns of C for which columns of A are read where they are
-	maxPackedRows   int // rows of A that are packed at once
-	aliasFloats     int // rows of A so far apart are in the same sets of the L1 cache
-	minCopiedCols   int // columns of a block of B that are worth a copy of such rows
+	maxUnpackedCols int // columns of C for which columns of A are read unpacked
+	maxPackedRows   int // rows of A that are packed together
+	aliasFloats     int // rows of A at a multiple of this distance share sets of L1
+	minCopiedCols   int // columns of a block of B that justify copying such rows
 
-	// Products that are computed in one call, without blocks.
-	maxSmallWork        int // so that the call takes some microseconds
-	minSmallRows        int // fewer rows have kernels of their own
+	// Products computed by one call, without blocks.
+	maxSmallWork        int // limits the call to a few microseconds
+	minSmallRows        int // fewer rows have their own kernels
 	maxSmallCols        int
 	maxSmallTransposedK int // depth, if columns of B are transposed on the stack
 
 	// Bfloat16 with instructions for it.
 	maxDepthBF16    int // of a block
-	maxBlockABF16   int // floats of A in a block
-	maxBlockBBF16   int // floats of B in a block, for each thread
+	maxBlockABF16   int // elements of A in a block
+	maxBlockBBF16   int // elements of B in a block, for each thread
 	minTaskWorkBF16 int
 
 	// Int8.
-	maxBlockRowsInt8 int // rows of A in the second-level cache while panels pass by
+	maxBlockRowsInt8 int // rows of A that stay in L2 across the panels
 	minTaskWorkInt8  int
-	minTaskQuantize  int // numbers to quantize that are worth another thread
+	minTaskQuantize  int // elements to quantize that justify another thread
 }
 
-// newLimits derives the thresholds from the caches. They were measured on Zen 4, with the default
-// caches, and on Emerald Rapids.
+// newLimits derives the thresholds from the cache sizes. They were measured on Zen 4, with the
+// default caches, and on Emerald Rapids.
 func newLimits(c cacheSizes) limits {
 	return limits{
 		minTaskWork:     1 << 18,
@@ -108,7 +106,7 @@ func newLimits(c cacheSizes) limits {
 		maxSmallWork:        1 << 18,
 		minSmallRows:        3,
 		maxSmallCols:        128,
-		maxSmallTransposedK: 64, // the rows of the kernel's frame
+		maxSmallTransposedK: 64, // rows of the kernel's stack frame
 
 		maxDepthBF16:    2048,
 		maxBlockABF16:   4 << 20,
@@ -121,22 +119,22 @@ func newLimits(c cacheSizes) limits {
 	}
 }
 
-// machineLimits are those of this machine. Only tests change them after the start.
+// machineLimits are the limits of this machine. Only tests change them after startup.
 var machineLimits = newLimits(caches())
 
 const (
 	size = 4  // bytes of a float32
 	line = 64 // bytes of a cache line
-	padB = 8  // a transposed panel of B is written in so many rows at once
+	padB = 8  // rows of a transposed panel of B that are written together
 )
 
-// tile is the shape of a kernel, and what suits it.
+// tile describes the tile of a kernel and the blocks that suit it.
 type tile struct {
 	rows, cols int // of C in registers; cols is a power of 2
-	strips     int // strips of A that are packed at once
+	strips     int // strips of A that are packed together
 	depth      int // of a block of B
-	// The kernel that transposes columns of B in registers, if there is one: the most rows of C of
-	// a call, and what its depth is a multiple of. Its columns are a multiple of 16.
+	// Of the kernel that transposes columns of B in registers, or 0: the maximum rows of C in a
+	// call, and the divisor of its depth. Its columns are a multiple of 16.
 	transposedRows, transposedDepth int
 }
 
@@ -147,8 +145,8 @@ var tiles = [...]tile{
 	neon:    {rows: 6, cols: 16, strips: 1, depth: 256},
 }
 
-// tileFor returns the tile of kernel for n columns of C: a few columns would leave half of
-// AVX-512's empty.
+// tileFor returns the tile of kernel for n columns of C. AVX-512 uses that of AVX2 for a few
+// columns, which would leave half of its own empty.
 func tileFor(kernel isa, n int) *tile {
 	if kernel == avx512 && n <= tiles[avx2].cols {
 		return &tiles[avx2]
@@ -156,52 +154,52 @@ func tileFor(kernel isa, n int) *tile {
 	return &tiles[kernel]
 }
 
-// panelFloats is the size of a packed panel of B of depth k.
+// panelFloats returns the floats of a packed panel of B of depth k.
 func (t *tile) panelFloats(k int) int { return t.cols * ceil(k, padB) }
 
-// shape is what a plan depends on besides the limits: C [m × n], A [m × k], B [k × n].
+// shape holds the inputs of a plan besides the limits: C [m × n], A [m × k], B [k × n].
 type shape struct {
 	m, n, k int
 	kernel  isa
 	tile    *tile // of the whole product, because B may be packed for it
 	threads int
-	packed  bool // B has been packed for all of C
+	packed  bool // B is already packed for all of C
 
 	aRow, aCol, bCol int // strides of A and B, in floats
 }
 
-// plan says how a product is computed.
+// plan describes how a product is computed.
 type plan struct {
-	tasks  grid      // each a block of C and all of k for one thread
-	shareB bool      // B is packed once, by all threads, before the tasks begin
-	block  blockPlan // how a task of full size is computed
+	tasks  grid      // each a block of C over all of k for one thread
+	shareB bool      // all threads pack B once, before the tasks begin
+	block  blockPlan // of a task of full size
 }
 
-// blockPlan says how one thread computes a block of C.
+// blockPlan describes how one thread computes a block of C.
 type blockPlan struct {
 	m, n int // of the block
 
-	// Columns of B that are transposed in registers, for a part of k. The rest of k and of the
-	// columns are blocks of C with plans of their own. If transposedCols is 0, what follows says
-	// how the block is computed.
+	// Columns of B that are transposed in registers, over the first transposedDepth of k. The
+	// remaining depth and columns are blocks of C with their own plans. The fields below apply if
+	// transposedCols is 0.
 	transposedCols, transposedDepth int
 
-	rows        int  // of A that are packed at once, or all
-	packA       bool // so that a strip's rows are contiguous
-	copyA       bool // strip by strip, into rows that share no sets of the first-level cache
+	rows        int  // of A that are packed together; all rows if A is not packed
+	packA       bool // makes the rows of a strip contiguous
+	copyA       bool // strip by strip, into rows that share no sets of L1
 	packB       bool // block by block
-	cols, depth int  // of a block of B; cols is a multiple of a tile's
+	cols, depth int  // of a block of B; cols is a multiple of the tile's
 	fetch       fetch
 }
 
-// fetch is what strips fetch into caches ahead of its use.
+// fetch selects what strips prefetch.
 type fetch uint8
 
 const (
 	fetchNothing fetch = iota
 	fetchA             // the next rows of A
-	fetchB             // the next rows of B, which will be packed, then A
-	fetchPackedB       // the next panels of a B that has been packed, then A
+	fetchB             // the next rows of a B that is packed block by block, then of A
+	fetchPackedB       // the next panels of a B packed beforehand, then of A
 )
 
 // planProduct returns the plan of a product with m, n > 0.
@@ -222,15 +220,15 @@ func planProduct(q *shape, l *limits) (p plan) {
 	return p
 }
 
-// planTasks divides C among threads: into a few more tasks than threads if there is work enough, so
-// that a thread that is kept away holds up nobody. Blocks above one another need the same of B, so
-// there are such only if B can be shared or columns do not suffice.
+// planTasks divides C among threads. With enough work there are a few more tasks than threads, so
+// that a delayed thread does not hold up the others. Tasks in the same columns read the same part
+// of B, so rows are divided only if B can be shared or there are too few columns.
 func planTasks(q *shape, l *limits) grid {
 	g := grid{q.m, q.n, q.m, q.n}
 	if q.threads == 1 {
 		return g
 	}
-	// Fewer rows than a tile has take as long, because they read as much of B.
+	// Fewer rows than a tile take as long as a tile, because they read as much of B.
 	work := saturatingProduct(max(q.m, q.tile.rows), q.n, q.k)
 	tasks := min(q.threads, work/l.minTaskWork)
 	if spare := work / l.minSpareWork; spare > tasks {
@@ -254,12 +252,12 @@ func planTasks(q *shape, l *limits) grid {
 	return g
 }
 
-// packsB reports whether a block of m rows and n columns of C has its B packed.
+// packsB reports whether a block of m rows and n columns of C packs its part of B.
 func (q *shape) packsB(m, n int, l *limits) bool {
 	return !q.packed && (q.bCol != 1 && n > 1 || m > l.maxUnpackedRows && (m > l.maxUnpackedRowsL2 || n*q.k > l.l2Floats))
 }
 
-// planBlock returns the plan of a block of C [m × n] and all of k for one thread.
+// planBlock returns the plan of a block of C [m × n] over all of k for one thread.
 func planBlock(q *shape, l *limits) (p blockPlan) {
 	p.m, p.n = q.m, q.n
 	if q.kernel == generic || q.k == 0 {
@@ -301,8 +299,8 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	return p
 }
 
-// transposed returns for how many columns, and how much of k, columns of B are transposed in
-// registers. That is cheaper than packing them for few rows of C.
+// transposed returns the columns of B, and the depth, that are transposed in registers, or zeros.
+// For few rows of C that is cheaper than packing.
 func (q *shape) transposed(l *limits) (cols, depth int) {
 	t := &tiles[q.kernel]
 	if t.transposedRows == 0 || q.packed || q.bCol == 1 || q.aCol != 1 {
@@ -319,16 +317,16 @@ func (q *shape) transposed(l *limits) (cols, depth int) {
 	return cols, depth
 }
 
-// small reports whether one call of a kernel computes a product of m × n × k, which is faster than
-// blocks are. bCols says that columns of B are contiguous and bCol floats apart.
+// small reports whether a product of m × n × k is computed by one kernel call, which is faster than
+// blocks are. With bCols the columns of B are contiguous, bCol floats apart.
 func (l *limits) small(m, n, k int, bCols bool, bCol int) bool {
 	work := saturatingProduct(m, n, k)
 	return work > 0 && work <= l.maxSmallWork && m >= l.minSmallRows && n <= l.maxSmallCols &&
 		(!bCols || k >= 4 && k <= l.maxSmallTransposedK && bCol > 0)
 }
 
-// planFlushed returns the plan of a block of C [m × n] with the kernels of float32 on numbers
-// rounded to bfloat16, which packs all of A and B.
+// planFlushed returns the plan of a block of C [m × n] for values rounded to bfloat16 and the
+// kernels of float32. It packs all of A and B.
 func planFlushed(m, n, k int, t *tile, l *limits) blockPlan {
 	p := blockPlan{m: m, n: n, packA: true, packB: true}
 	p.rows, p.depth = evenly(m, l.maxPackedRows), ceil(evenly(k, t.depth), stepBF16)
@@ -336,8 +334,8 @@ func planFlushed(m, n, k int, t *tile, l *limits) blockPlan {
 	return p
 }
 
-// planBF16 returns the blocks of a product with the instructions for bfloat16: all threads together
-// convert and pack rows × depth of A and depth × cols of B, then multiply them.
+// planBF16 returns the blocks of a product with instructions for bfloat16: all threads convert and
+// pack rows × depth of A and depth × cols of B, then multiply them.
 func planBF16(m, n, k, threads int, l *limits) (rows, cols, depth int) {
 	depth = ceil(evenly(k, l.maxDepthBF16), stepBF16)
 	rows = ceil(evenly(m, max(1, l.maxBlockABF16/depth)), stripBF16)
@@ -345,7 +343,7 @@ func planBF16(m, n, k, threads int, l *limits) (rows, cols, depth int) {
 	return rows, cols, depth
 }
 
-// planTasksBF16 divides such a block among threads.
+// planTasksBF16 divides such a block of C [m × n] into tasks.
 func planTasksBF16(m, n, depth, threads int, l *limits) grid {
 	g := grid{m, n, ceil(m, stripBF16), ceil(n, stripBF16)}
 	if threads == 1 {
@@ -364,8 +362,8 @@ func planTasksBF16(m, n, depth, threads int, l *limits) grid {
 	return g
 }
 
-// planInt8 divides a product of int8 weights, C [m × n] with a kernel of tileRows rows: into some
-// more tasks than threads, but not so small that reading operands shows.
+// planInt8 divides a product with int8 weights, C [m × n] and tiles of tileRows rows, into a few
+// more tasks than threads, but not so many that reading the operands dominates.
 func planInt8(m, n, k, tileRows, threads int, l *limits) grid {
 	rowBlocks := ceilDiv(m, l.maxBlockRowsInt8)
 	g := grid{m, n, ceil(ceilDiv(m, rowBlocks), tileRows), n}
@@ -378,20 +376,20 @@ func planInt8(m, n, k, tileRows, threads int, l *limits) grid {
 	return g
 }
 
-// grid divides C [m × n] into blocks of rows × cols; the last ones may be smaller.
+// grid divides C [m × n] into blocks of rows × cols; those at the edges may be smaller.
 type grid struct{ m, n, rows, cols int }
 
 func (g *grid) count() int { return ceilDiv(g.m, g.rows) * ceilDiv(g.n, g.cols) }
 
-// bounds returns the rows [i0, i1) and columns [j0, j1) of a block.
+// bounds returns the rows [i0, i1) and columns [j0, j1) of a task.
 func (g *grid) bounds(task int) (i0, i1, j0, j1 int) {
 	colBlocks := ceilDiv(g.n, g.cols)
 	i0, j0 = task/colBlocks*g.rows, task%colBlocks*g.cols
 	return i0, min(i0+g.rows, g.m), j0, min(j0+g.cols, g.n)
 }
 
-// stripRows divides rows into strips of tile rows except the last two, which share what is left
-// evenly: the fewer rows a strip has, the less it makes of what it reads.
+// stripRows divides rows into strips of tile rows, except that the last two share the remainder
+// evenly, because a strip reuses B less the fewer rows it has.
 type stripRows struct{ strips, tile, last, last2 int }
 
 func divideRows(n, tile int) stripRows {
@@ -416,13 +414,13 @@ func (d *stripRows) of(i int) int {
 	return d.tile
 }
 
-// ceil is the least multiple of q that is not below n.
+// ceil returns n rounded up to a multiple of q.
 func ceil(n, q int) int { return (n + q - 1) / q * q }
 
-// ceilDiv is n/q, rounded up.
+// ceilDiv returns n/q rounded up.
 func ceilDiv(n, q int) int { return (n + q - 1) / q }
 
-// evenly is the size of the fewest equal parts of n, none larger than most.
+// evenly returns the size of the fewest equal parts of n that do not exceed limit.
 func evenly(n, limit int) int {
 	if n <= limit {
 		return n

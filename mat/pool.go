@@ -10,44 +10,44 @@ import (
 	"time"
 )
 
-// Pool runs loops on a fixed number of threads: the caller of a loop and the pool's workers. A nil
-// *Pool runs them on the calling goroutine. Results never depend on the number of threads, because
-// the ranges of a loop write disjoint outputs.
+// Pool runs loops on a fixed number of threads: the caller of a loop and the workers of the pool. A
+// nil *Pool runs them on the calling goroutine. Results do not depend on the number of threads if
+// the ranges of a loop write disjoint outputs, as all of this package do.
 //
-// A Pool may be used by several goroutines at once. The workers serve one loop at a time; a caller
-// that finds them busy, such as a loop inside a loop, runs its own loop alone.
+// A Pool may be used concurrently. The workers serve one loop at a time; a caller that finds them
+// busy, such as a nested loop, runs its loop alone.
 type Pool struct {
 	threads int
 
 	lock     sync.Mutex // held by the caller whose loop the workers serve
 	loop     body
 	n, grain int
-	ranges   int                        // each of grain indices but the last one
-	current  int                        // range that the caller is in, or ranges or more
-	next     atomic.Int64               // first range that no thread has taken
-	active   atomic.Int64               // workers inside the loop, plus closed while none may enter
+	ranges   int                        // number of ranges, of grain indices except the last
+	current  int                        // the caller's range, or ranges or more at the end
+	next     atomic.Int64               // first range that is not started
+	active   atomic.Int64               // workers in the loop, plus loopClosed while none may enter
 	drained  chan struct{}              // one token after the last worker has left a closed loop
-	panicked atomic.Pointer[rangePanic] // of the first range that panicked on a worker
-	loops    atomic.Uint32              // loops begun, so that workers see a new one
+	panicked atomic.Pointer[rangePanic] // the first range that panicked on a worker
+	loops    atomic.Uint32              // number of loops begun, so that workers see a new one
 	parked   atomic.Int32               // workers that are parked or about to park
 	wake     chan struct{}              // one token for each worker to wake
 	stop     atomic.Bool
 }
 
-// body is a loop's body: Range does the work of the indices [lo, hi).
+// body is the body of a loop: Range processes indices [lo, hi).
 type body interface{ Range(lo, hi int) }
 
 const (
 	loopClosed    = -1 << 32
-	spinsPerYield = 64                     // spins between yielding the processor
+	spinsPerYield = 64                     // spins between calls of runtime.Gosched
 	spinTime      = 200 * time.Microsecond // longer than the gap between two loops of training
 )
 
-// NewPool starts a pool of the given number of threads, the caller of a loop being one of them. It
-// panics if threads is less than 1. Close ends the workers.
+// NewPool starts a pool with the given number of threads, including the caller of a loop. It panics
+// if threads is less than 1. Close ends the workers.
 func NewPool(threads int) *Pool {
 	if threads < 1 {
-		panic("mat: a pool needs at least one thread")
+		panic(fmt.Sprintf("mat: pool of %d threads", threads))
 	}
 	p := &Pool{threads: threads, drained: make(chan struct{}, 1), wake: make(chan struct{}, threads)}
 	p.active.Store(loopClosed)
@@ -57,13 +57,13 @@ func NewPool(threads int) *Pool {
 	return p
 }
 
-// DefaultPool returns the pool of functions that take none. It has as many threads as GOMAXPROCS
-// was at the first call. Its workers park when they have nothing to do. Do not close it.
+// DefaultPool returns the pool of functions without a pool argument. It has GOMAXPROCS threads, as
+// of the first call. Do not close it.
 func DefaultPool() *Pool { return defaultPool() }
 
 var defaultPool = sync.OnceValue(func() *Pool { return NewPool(runtime.GOMAXPROCS(0)) })
 
-// Threads returns the number of threads that a loop runs on; 1 for a nil pool.
+// Threads returns the number of threads that run a loop; 1 for a nil pool.
 func (p *Pool) Threads() int {
 	if p == nil {
 		return 1
@@ -71,7 +71,7 @@ func (p *Pool) Threads() int {
 	return p.threads
 }
 
-// Close ends the pool's workers. Loops still run afterwards, on their callers alone.
+// Close ends the workers. Later loops run on their callers alone.
 func (p *Pool) Close() {
 	if p == nil {
 		return
@@ -84,32 +84,31 @@ func (p *Pool) Close() {
 	close(p.wake)
 }
 
-// Do calls f for ranges [lo, hi) that together are [0, n), as Each does. It is for loops off the
-// hot path, because the closure f may be allocated in each call.
+// Do calls f for ranges [lo, hi) that together are [0, n), as Each does. It may allocate f in each
+// call; use Each in hot loops.
 func (p *Pool) Do(n, grain int, f func(lo, hi int)) { Each(p, n, grain, function{f}) }
 
 type function struct{ f func(lo, hi int) }
 
 func (f *function) Range(lo, hi int) { f.f(lo, hi) }
 
-// Each calls t.Range(lo, hi) for ranges that together are [0, n), each of at most grain indices, on
-// the threads of p, and returns when all are done. T is a struct of the loop's arguments. It is
-// copied into storage that is used again, so a loop allocates nothing once one of its type has run.
-// Each panics if grain is less than 1.
+// Each calls t.Range(lo, hi) for ranges that together are [0, n), each of up to grain indices, on
+// the threads of p, and returns when all are done. T is a struct of the loop's arguments, whose
+// pointer type has the method Range(lo, hi int); T is inferred. Each copies t into reused memory,
+// so it allocates nothing after the first loop of a type. It panics if grain is less than 1.
 //
-// If Range panics, no further ranges begin, and when those that have begun are done Each panics
-// with the same value: that of the first range that panicked, whatever the number of threads. The
-// pool stays usable. If nobody recovers a panic of another goroutine, the program's last words
-// include its stack.
+// If Range panics, no further ranges begin. When those in progress are done, Each panics with the
+// same value: that of the first range that panicked, for any number of threads. The pool remains
+// usable. If nobody recovers a panic that began on a worker, the program prints the worker's stack.
 //
-// Ranges begin in ascending order, so one may wait for an earlier one. An earlier one must then end
-// that wait even when it panics.
+// Ranges begin in ascending order, so a range may wait for an earlier one, which must then signal
+// it even if it panics.
 func Each[T any, R interface {
 	*T
 	body
 }](p *Pool, n, grain int, t T) {
 	if grain < 1 {
-		panic(fmt.Sprintf("mat: a loop over %d indices with a grain of %d", n, grain))
+		panic(fmt.Sprintf("mat: loop over %d indices with grain %d", n, grain))
 	}
 	if n <= 0 {
 		return
@@ -130,7 +129,7 @@ func Each[T any, R interface {
 	args.Put(arg)
 }
 
-// storage holds for each type of loop the memory that its arguments are copied into.
+// storage holds the reused memory for loop arguments, by type.
 var storage sync.Map // reflect.Type → *sync.Pool
 
 func storageOf[T any]() *sync.Pool {
@@ -142,7 +141,7 @@ func storageOf[T any]() *sync.Pool {
 	return s.(*sync.Pool)
 }
 
-// claim reports whether the workers are free to serve the caller's loop, and if so holds p.lock.
+// claim reports whether the workers are free for the caller's loop. If so, it holds p.lock.
 func (p *Pool) claim() bool {
 	if p == nil || p.threads == 1 || !p.lock.TryLock() {
 		return false
@@ -155,8 +154,8 @@ func (p *Pool) claim() bool {
 }
 
 // run shares a loop with the workers and releases p.lock. Workers enter while the loop is open, so
-// one that comes late, or never, costs nothing: the caller takes the ranges itself, closes the
-// loop, and waits only for those inside.
+// a late worker costs nothing: the caller runs the ranges itself, closes the loop, and waits only
+// for the workers in it.
 func (p *Pool) run(t body, n, grain int) {
 	p.loop, p.n, p.grain, p.ranges = t, n, grain, (n-1)/grain+1
 	p.current = 0
@@ -173,8 +172,8 @@ func (p *Pool) run(t body, n, grain int) {
 	p.takeRanges(&p.current)
 }
 
-// takeRanges runs ranges of the current loop until none is left. It keeps the one that it is in in
-// current.
+// takeRanges runs ranges of the current loop until all have begun. It stores the index of the one
+// in progress in current.
 func (p *Pool) takeRanges(current *int) {
 	for {
 		i := int(p.next.Add(1)) - 1
@@ -187,7 +186,7 @@ func (p *Pool) takeRanges(current *int) {
 	}
 }
 
-// finish ends the caller's loop, also when the caller's range panicked: it waits until the workers
+// finish ends the caller's loop, even if the caller's range panicked: it waits until the workers
 // have left, frees the pool, and panics if an earlier range than the caller's has panicked.
 func (p *Pool) finish() {
 	current := p.current
@@ -203,8 +202,7 @@ func (p *Pool) finish() {
 	}
 }
 
-// waitForWorkers returns when the last worker has left the closed loop: it spins for a while, then
-// parks.
+// waitForWorkers returns when the last worker has left the closed loop. It spins, then parks.
 func (p *Pool) waitForWorkers() {
 	for start := time.Now(); ; {
 		for range spinsPerYield {
@@ -220,7 +218,7 @@ func (p *Pool) waitForWorkers() {
 	}
 }
 
-// work is the life of a worker.
+// work is the main loop of a worker.
 func (p *Pool) work() {
 	for seen := uint32(0); ; {
 		if seen = p.waitForLoop(seen); p.stop.Load() {
@@ -235,15 +233,15 @@ func (p *Pool) work() {
 	}
 }
 
-// serve takes ranges of the current loop, which the worker has entered, and leaves it. A panic is
-// kept for the caller.
+// serve runs ranges of the current loop, which the worker has entered, and leaves it. It stores a
+// panic for the caller.
 func (p *Pool) serve() {
 	current := 0
 	defer func() {
 		if current < p.ranges {
 			value, stack := recover(), debug.Stack()
-			if value == nil { // this goroutine ends: another takes its place
-				value = "mat: the body of a loop called runtime.Goexit"
+			if value == nil { // runtime.Goexit ends this goroutine: start another worker
+				value = "mat: loop body called runtime.Goexit"
 				go p.work()
 			}
 			p.keep(&rangePanic{current, value, stack})
@@ -258,15 +256,15 @@ func (p *Pool) serve() {
 	p.takeRanges(&current)
 }
 
-// rangePanic is the panic of a range on a worker.
+// rangePanic is a panic on a worker.
 type rangePanic struct {
-	index int // of the range
+	index int // of its range
 	value any
 	stack []byte
 }
 
-// keep makes f the loop's panic unless an earlier range has panicked, and lets no further ranges
-// begin. The first range that panics is always among those that have begun.
+// keep stores f as the loop's panic unless an earlier range has panicked, and lets no further
+// ranges begin. The first range that panics has always begun before.
 func (p *Pool) keep(f *rangePanic) {
 	p.next.Store(int64(p.ranges))
 	for {
@@ -277,17 +275,17 @@ func (p *Pool) keep(f *rangePanic) {
 	}
 }
 
-// raise panics with the value. The panic that it replaces is printed before it if nobody recovers.
+// raise panics with the value. If nobody recovers, the runtime prints the worker's panic f first.
 func (f *rangePanic) raise() {
 	defer panic(f.value)
 	panic(f)
 }
 
 func (f *rangePanic) Error() string {
-	return fmt.Sprintf("mat: range %d of a loop panicked on another goroutine: %v\n%s", f.index, f.value, f.stack)
+	return fmt.Sprintf("mat: panic in range %d of a loop, on a worker: %v\n%s", f.index, f.value, f.stack)
 }
 
-// waitForLoop returns the number of loops when it is no longer seen: it spins for a while, then parks.
+// waitForLoop returns the number of loops when it differs from seen. It spins, then parks.
 func (p *Pool) waitForLoop(seen uint32) uint32 {
 	for start := time.Now(); time.Since(start) < spinTime; {
 		for range spinsPerYield {

@@ -3,12 +3,12 @@ package mat
 import "fmt"
 
 // AddRows adds every row of m to sum [m.Cols]: sum[j] = (…((sum[j] + m[0][j]) + m[1][j]) + …), one
-// chain over the rows in order. The rows of m must be contiguous. It panics if they are not or the
-// lengths differ.
+// chain of additions over the rows in order. It panics if the rows of m are not contiguous or sum
+// has another length.
 func AddRows(sum []float32, m Matrix) {
 	m.check("AddRows: m", readsRows)
 	if len(sum) != m.Cols {
-		panic(fmt.Sprintf("mat: AddRows of rows %d × %d to %d numbers", m.Rows, m.Cols, len(sum)))
+		panic(fmt.Sprintf("mat: AddRows of %d × %d to %d elements", m.Rows, m.Cols, len(sum)))
 	}
 	done := 0
 	for lo := 0; lo < m.Rows; lo += rowsRun {
@@ -21,5 +21,5 @@ func AddRows(sum []float32, m Matrix) {
 	}
 }
 
-// rowsRun is how many rows one call of an assembly routine takes: a few microseconds.
+// rowsRun is the maximum number of rows of one call of assembly, a few microseconds.
 const rowsRun = 4096

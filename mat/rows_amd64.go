@@ -2,10 +2,10 @@
 
 package mat
 
-// rowsCols is how many columns the routines below take at a time: four registers.
+// rowsCols is the number of columns that the routines below process together: four registers.
 const rowsCols = 64
 
-// addRowsAsm is AddRows for as many columns as it returns, the first ones. m has at least one row.
+// addRowsAsm is AddRows for the first columns, whose number it returns. m has at least one row.
 func addRowsAsm(sum []float32, m Matrix) int {
 	if kernel != avx512 {
 		return 0
@@ -17,7 +17,7 @@ func addRowsAsm(sum []float32, m Matrix) int {
 	return n
 }
 
-// addRowsAVX512 adds 64 columns of rows, which begin row bytes from one another:
+// addRowsAVX512 adds 64 columns of rows that are row bytes apart:
 //
 //	for range rows {
 //		for j := range 64 {

@@ -2,6 +2,6 @@
 
 package mat
 
-// Without a routine for all rows no columns are done, and what is left goes row by row.
+// addRowsAsm processes no columns here, so all are added row by row.
 
 func addRowsAsm(sum []float32, m Matrix) int { return 0 }

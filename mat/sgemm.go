@@ -6,36 +6,35 @@ import (
 	"sync"
 )
 
-// Sgemm is the product of the BLAS with its argument list (Dongarra, Du Croz, Hammarling and Duff,
-// "A Set of Level 3 Basic Linear Algebra Subprograms", 1990), for row-major matrices:
+// Sgemm computes the matrix product of the BLAS, with its argument list (Dongarra, Du Croz,
+// Hammarling and Duff, "A Set of Level 3 Basic Linear Algebra Subprograms", 1990), for row-major
+// matrices:
 //
 //	C = alpha·op(A)·op(B) + beta·C, with C [m × n], op(A) [m × k] and op(B) [k × n]
 //
-// op(X) is X for 'N' and its transpose for 'T' or 'C', in either case of the letter; the constants
-// of gonum's blas.Transpose fit as they are. Row i of A begins at a[i*lda], with lda at least the
-// columns of A as it is stored, and so for B and C. It panics, naming the argument, where a size, a
-// leading dimension or a slice does not do. C must not overlap A or B. Sgemm may be called
-// concurrently for different C, and allocates nothing once it has run on problems as large.
+// op(X) is X for 'N' and its transpose for 'T' or 'C', upper or lower case; the constants of
+// gonum's blas.Transpose are accepted. Row i of A begins at a[i*lda], where lda is at least the
+// number of columns of A as stored; likewise for B and C. Sgemm panics with the name of the
+// argument if a size, a leading dimension or a slice is invalid. C must not overlap A or B. It may
+// be called concurrently for different C and allocates nothing after a first call as large.
 //
-// With alpha = 0 or k = 0 neither A nor B is read and their slices may be nil, with beta = 0 what C
-// holds is not read. All else counts: a NaN or an infinity in A or B shows in C even where the
-// other factor is 0.
+// With alpha = 0 or k = 0, A and B are not read and may be nil. With beta = 0, C is not read. NaN
+// and infinity in A or B propagate to C even where the other factor is 0.
 //
 // An element of C is one chain of fused multiply-adds that starts from beta·c, rounded, or from 0,
-// and takes (alpha·a)·b for each k in ascending order, with alpha·a rounded: the same bits on every
-// machine with kernels, for any m and n, any leading dimensions and any number of threads. Its
-// error is at most (k+1)·2^-24·(Σ|alpha·a·b| + |beta·c|), to first order, and (k+2)·2^-24 in
-// portable Go. With alpha = 1 and beta 0 or 1 a call is Gemm and costs what that does; another
-// alpha costs a copy of A, another beta a pass over C.
+// and adds (alpha·a)·b for each k in ascending order, with alpha·a rounded: the same bits on every
+// machine with kernels, for any m and n, any leading dimensions and any number of threads. The
+// error is at most (k+1)·2^-24·(Σ|alpha·a·b| + |beta·c|) to first order, and (k+2)·2^-24 times that
+// sum in portable Go. With alpha = 1 and beta 0 or 1 the cost is that of Gemm; another alpha adds a
+// copy of A, another beta a pass over C.
 //
-// The work is shared by the threads of DefaultPool; SgemmOn takes a pool. Column-major matrices, as
-// in Fortran, are the transposes of row-major ones, and Cᵀ = op(B)ᵀ·op(A)ᵀ: exchange A and B with
-// all that is theirs, and m and n.
+// Sgemm uses the threads of DefaultPool; SgemmOn takes a pool. For column-major matrices, as in
+// Fortran, use Cᵀ = op(B)ᵀ·op(A)ᵀ: swap A and B with their arguments, and m and n.
 func Sgemm[T ~byte | ~rune](transA, transB T, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	SgemmOn(DefaultPool(), transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// SgemmOn is Sgemm on the threads of p, or on the calling goroutine alone if p is nil.
+// SgemmOn is Sgemm on the threads of p, or on the calling goroutine if p is nil.
 func SgemmOn[T ~byte | ~rune](p *Pool, transA, transB T, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	ta, tb := isTransposed("transA", rune(transA)), isTransposed("transB", rune(transB))
 	notNegative("m", m)
@@ -71,7 +70,7 @@ func SgemmOn[T ~byte | ~rune](p *Pool, transA, transB T, m, n, k int, alpha floa
 	Gemm(p, C, A, B, GemmOptions{Accumulate: beta != 0})
 }
 
-// scaledA holds the storage of alpha·A.
+// scaledA holds memory for alpha·A.
 var scaledA = sync.Pool{New: func() any { return new([]float32) }}
 
 func isTransposed(name string, t rune) bool {
@@ -81,7 +80,7 @@ func isTransposed(name string, t rune) bool {
 	case 'T', 't', 'C', 'c':
 		return true
 	}
-	panic(fmt.Sprintf("mat: Sgemm with %s = %q, which is none of N, T and C", name, t))
+	panic(fmt.Sprintf("mat: Sgemm with %s = %q, expected N, T or C", name, t))
 }
 
 func notNegative(name string, n int) {
@@ -90,8 +89,8 @@ func notNegative(name string, n int) {
 	}
 }
 
-// blasOperand views x, which holds a rows × cols matrix, or its transpose, in rows of ld numbers,
-// as it is stored. If the matrix is not read, its slice may be of any length.
+// blasOperand returns a view of x as it is stored: a rows × cols matrix, or its transpose, with
+// leading dimension ld. The length of x is not checked if read is false.
 func blasOperand(name, ldName string, transposed bool, rows, cols int, x []float32, ld int, read bool) Matrix {
 	if transposed {
 		rows, cols = cols, rows
@@ -100,13 +99,13 @@ func blasOperand(name, ldName string, transposed bool, rows, cols int, x []float
 		panic(fmt.Sprintf("mat: Sgemm with %s = %d, but %s is stored as %d × %d", ldName, ld, name, rows, cols))
 	}
 	if read && rows > 0 && cols > 0 && (cols > len(x) || !fits(rows-1, ld, len(x)-cols)) {
-		panic(fmt.Sprintf("mat: Sgemm with %d numbers in %s, which is stored as %d × %d with %s = %d", len(x), name, rows, cols, ldName, ld))
+		panic(fmt.Sprintf("mat: Sgemm with %d elements in %s, which is stored as %d × %d with %s = %d", len(x), name, rows, cols, ldName, ld))
 	}
 	return Matrix{x, rows, cols, ld, 1}
 }
 
-// scaleRows is to = s·from, for matrices with contiguous rows, which may be the same one. With s =
-// 0 it is to = 0, whatever from holds.
+// scaleRows computes to = s·from for matrices with contiguous rows, which may be the same matrix.
+// With s = 0 it clears to without reading from.
 func scaleRows(p *Pool, to, from Matrix, s float32) {
 	Each(p, to.Rows, 1+run/to.Cols, scaling{to, from, s})
 }

@@ -284,11 +284,11 @@ func TestSgemmRefusesWhatDoesNotFit(t *testing.T) {
 		{"ldb = 2, but b is stored as 4 × 3", func() { Sgemm('N', 'N', 2, 3, 4, 1, x(8), 4, x(12), 2, 0, x(6), 3) }},
 		{"ldb = 3, but b is stored as 3 × 4", func() { Sgemm('N', 'T', 2, 3, 4, 1, x(8), 4, x(12), 3, 0, x(6), 3) }},
 		{"ldc = 2, but c is stored as 2 × 3", func() { Sgemm('N', 'N', 2, 3, 4, 1, x(8), 4, x(12), 3, 0, x(6), 2) }},
-		{"7 numbers in a, which is stored as 2 × 4 with lda = 4", func() { Sgemm('N', 'N', 2, 3, 4, 1, x(7), 4, x(12), 3, 0, x(6), 3) }},
-		{"11 numbers in b, which is stored as 3 × 4 with ldb = 4", func() { Sgemm('N', 'T', 2, 3, 4, 1, x(8), 4, x(11), 4, 0, x(6), 3) }},
-		{"6 numbers in c, which is stored as 2 × 3 with ldc = 4", func() { Sgemm('N', 'N', 2, 3, 4, 1, x(8), 4, x(12), 3, 0, x(6), 4) }},
-		{"2 numbers in c", func() { Sgemm('N', 'N', 2, 3, 0, 0, nil, 4, nil, 3, 0, x(2), 3) }},
-		{"8 numbers in a", func() { Sgemm('N', 'N', 2, 3, 4, 1, x(8), math.MaxInt, x(12), 3, 0, x(6), 3) }},
+		{"7 elements in a, which is stored as 2 × 4 with lda = 4", func() { Sgemm('N', 'N', 2, 3, 4, 1, x(7), 4, x(12), 3, 0, x(6), 3) }},
+		{"11 elements in b, which is stored as 3 × 4 with ldb = 4", func() { Sgemm('N', 'T', 2, 3, 4, 1, x(8), 4, x(11), 4, 0, x(6), 3) }},
+		{"6 elements in c, which is stored as 2 × 3 with ldc = 4", func() { Sgemm('N', 'N', 2, 3, 4, 1, x(8), 4, x(12), 3, 0, x(6), 4) }},
+		{"2 elements in c", func() { Sgemm('N', 'N', 2, 3, 0, 0, nil, 4, nil, 3, 0, x(2), 3) }},
+		{"8 elements in a", func() { Sgemm('N', 'N', 2, 3, 4, 1, x(8), math.MaxInt, x(12), 3, 0, x(6), 3) }},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			defer func() {

@@ -6,11 +6,11 @@ import (
 )
 
 // Softmax and its derivative, for one row and for the rows of a matrix (section 3.2.1 of "Attention
-// Is All You Need"). vec.go says what holds of all vector kernels.
+// Is All You Need").
 
-// ExpSum is y[j] = exp(x[j]-shift), and returns Σ y[j]. With shift = Max(x) it is the numerator and
-// the denominator of a softmax. The relative error of the exponential is below 1e-7; results below
-// 2^-125.5 (1.7e-38) are 0, above the largest number +Inf, and a NaN stays one.
+// ExpSum computes y[j] = exp(x[j]-shift) and returns Σ y[j]. With shift = Max(x) these are the
+// numerator and the denominator of a softmax. The relative error of the exponential is below 1e-7.
+// Results below 2^-125.5 (1.7e-38) are 0, those above the largest float32 are +Inf.
 func ExpSum(y, x []float32, shift float32) float32 {
 	if len(y) != len(x) {
 		panicLengths("ExpSum", len(y), len(x))
@@ -32,12 +32,12 @@ func expSum(y, x []float32, shift, scale float32) float32 {
 	return s
 }
 
-// Softmax is y[j] = e[j]·(1/Σ e), where e[j] = exp((x[j]-max)·scale) is computed as by ExpSum, max
-// is the largest x[j], and scale is above 0: the softmax of scale·x. If all x[j] are -Inf, as in a
-// row of which everything is masked, y is zeros; if one is NaN or +Inf, all y[j] are NaN.
+// Softmax computes the softmax of scale·x, for scale > 0: y[j] = e[j]·(1/Σ e) with e[j] =
+// exp((x[j]-Max(x))·scale) as in ExpSum. If all x[j] are -Inf, as in a fully masked row, y is
+// zeros. If one is NaN or +Inf, all y[j] are NaN.
 //
-// With t the largest (max-x[j])·scale, the relative error of an element of n is below
-// (4·t + n/16 + 12)·2^-24 to first order (n ≤ 8192), as long as it is at least 2^-126.
+// With t the largest (Max(x)-x[j])·scale, the relative error of an element is below
+// (4·t + n/16 + 12)·2^-24 to first order, for n ≤ 8192 elements and results of at least 2^-126.
 //
 // In attention x is a row of Q·Kᵀ and scale is 1/√d_k (section 3.2.1).
 func Softmax(y, x []float32, scale float32) {
@@ -49,16 +49,16 @@ func Softmax(y, x []float32, scale float32) {
 	case len(x) <= run && kernel != generic:
 		softmaxAsm(&y[0], &x[0], len(x), scale)
 	default:
-		// Where all are -Inf, this shift keeps the exponents from being -Inf + Inf, and the sum is
-		// 0. Else it is at least 1.
+		// If all are -Inf, this shift avoids -Inf + Inf and the sum is 0; otherwise it is at least
+		// 1.
 		shift := max(Max(x), -math.MaxFloat32)
 		sum := expSum(y, x, shift, scale)
 		Scale(y, 1/max(sum, 1))
 	}
 }
 
-// SoftmaxGrad is dx[j] = p[j]·(dp[j]-dot)·scale, the derivative of p = softmax(scale·s) with
-// respect to s, for dot = Dot(p, dp).
+// SoftmaxGrad computes dx[j] = p[j]·(dp[j]-dot)·scale, the gradient with respect to s of p =
+// softmax(scale·s), for dot = Dot(p, dp).
 func SoftmaxGrad(dx, p, dp []float32, dot, scale float32) {
 	if n := len(dx); len(p) != n || len(dp) != n {
 		panicLengths("SoftmaxGrad", len(dx), len(p), len(dp))
@@ -72,17 +72,17 @@ func SoftmaxGrad(dx, p, dp []float32, dot, scale float32) {
 	}
 }
 
-// SoftmaxRows sets row i of y [n × m] to the softmax of scale times the first first+i numbers of
-// row i of x [n × m], or of all m if those are fewer, as Softmax does, and the numbers behind them
-// to 0: attention whose queries see one key more each (section 3.2.3), or with first ≥ m, that sees
-// all. y may be x, but must not overlap it otherwise. It panics if the shapes differ, rows are not
-// contiguous or first < 0.
+// SoftmaxRows sets row i of y [n × m] to the softmax of scale times the first min(first+i, m)
+// elements of row i of x [n × m], as Softmax does, and the elements after those to 0. Causal
+// attention (section 3.2.3) has first = 1 plus the number of earlier keys; with first ≥ m no
+// element is masked. y may be x but must not overlap it partly. It panics if the shapes differ,
+// rows are not contiguous or first < 0. It runs on the calling goroutine.
 func SoftmaxRows(y, x Matrix, first int, scale float32) {
 	y.check("SoftmaxRows: y", writes)
 	x.check("SoftmaxRows: x", readsRows)
-	checkShapes("SoftmaxRows", &y, &x)
+	checkSameShape("SoftmaxRows", &y, &x)
 	if first < 0 {
-		panic(fmt.Sprintf("mat: SoftmaxRows of the first %d numbers", first))
+		panic(fmt.Sprintf("mat: SoftmaxRows with first = %d, expected 0 or more", first))
 	}
 	if y.Rows == 0 || y.Cols == 0 || softmaxRows(y, x, first, scale) {
 		return
@@ -94,15 +94,15 @@ func SoftmaxRows(y, x Matrix, first int, scale float32) {
 	}
 }
 
-// SoftmaxGradRows is SoftmaxGrad for each row of dx, p and dp [n × m] with the dot of that row: the
-// derivative of SoftmaxRows. dx may be one of the others, but must not overlap them otherwise. It
-// panics if the shapes differ or rows are not contiguous.
+// SoftmaxGradRows is SoftmaxGrad for each row of dx, p and dp [n × m], with dot the Dot of the
+// row's p and dp: the derivative of SoftmaxRows. dx may be p or dp but must not overlap them
+// partly. It panics if the shapes differ or rows are not contiguous.
 func SoftmaxGradRows(dx, p, dp Matrix, scale float32) {
 	dx.check("SoftmaxGradRows: dx", writes)
 	p.check("SoftmaxGradRows: p", readsRows)
 	dp.check("SoftmaxGradRows: dp", readsRows)
-	checkShapes("SoftmaxGradRows", &dx, &p)
-	checkShapes("SoftmaxGradRows", &dx, &dp)
+	checkSameShape("SoftmaxGradRows", &dx, &p)
+	checkSameShape("SoftmaxGradRows", &dx, &dp)
 	if dx.Rows == 0 || dx.Cols == 0 || softmaxGradRows(dx, p, dp, scale) {
 		return
 	}
@@ -112,9 +112,9 @@ func SoftmaxGradRows(dx, p, dp Matrix, scale float32) {
 	}
 }
 
-// checkShapes panics unless y and x have one shape.
-func checkShapes(function string, y, x *Matrix) {
+// checkSameShape panics unless y and x have the same shape.
+func checkSameShape(function string, y, x *Matrix) {
 	if y.Rows != x.Rows || y.Cols != x.Cols {
-		panic(fmt.Sprintf("mat: %s of %d × %d and %d × %d numbers", function, y.Rows, y.Cols, x.Rows, x.Cols))
+		panic(fmt.Sprintf("mat: %s of %d × %d and %d × %d matrices", function, y.Rows, y.Cols, x.Rows, x.Cols))
 	}
 }

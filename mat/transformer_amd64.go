@@ -2,7 +2,7 @@
 
 package mat
 
-// rowsArgs is rows of cols numbers, from 1 to run, of y, x and z. Strides count bytes.
+// rowsArgs describes rows of y, x and z, with cols elements each, 1 to run. Strides count bytes.
 type rowsArgs struct {
 	y, x, z           *float32
 	yRow, xRow, zRow  uintptr
@@ -10,7 +10,7 @@ type rowsArgs struct {
 	scale             float32
 }
 
-// softmaxRows does what SoftmaxRows does with rows that are not empty, and reports whether it did.
+// softmaxRows implements SoftmaxRows for nonempty rows and reports whether it did.
 func softmaxRows(y, x Matrix, first int, scale float32) bool {
 	if kernel != avx512 || first == 0 || y.Cols > run {
 		return false
@@ -24,7 +24,7 @@ func softmaxRows(y, x Matrix, first int, scale float32) bool {
 	return true
 }
 
-// softmaxGradRows is the same for SoftmaxGradRows.
+// softmaxGradRows implements SoftmaxGradRows for nonempty rows and reports whether it did.
 func softmaxGradRows(dx, p, dp Matrix, scale float32) bool {
 	if kernel != avx512 || dx.Cols > run {
 		return false
@@ -60,8 +60,8 @@ func softmaxRowsAVX512(s *rowsArgs)
 //go:noescape
 func softmaxGradRowsAVX512(s *rowsArgs)
 
-// normalizeParamGradRowsAsm is NormalizeParamGradRows for as many columns as it returns, the first
-// ones. There is at least one row.
+// normalizeParamGradRowsAsm is NormalizeParamGradRows for the first columns, whose number it
+// returns. There is at least one row.
 func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
 	if kernel != avx512 {
 		return 0
@@ -73,14 +73,14 @@ func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd 
 	return n
 }
 
-// normalizeParamGradRowsAVX512 is normalizeParamGradAsm for 64 columns of rows, with dyRow and xRow
-// bytes from row to row.
+// normalizeParamGradRowsAVX512 is normalizeParamGradAsm for 64 columns of several rows, which are
+// dyRow and xRow bytes apart.
 //
 //go:noescape
 func normalizeParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr, mean, rstd *float32, rows int)
 
-// The functions of transformer512_amd64.s that only those of transformer_amd64.s call: they are
-// declared so that go vet knows their arguments.
+// The functions of transformer512_amd64.s, which only those of transformer_amd64.s call. They are
+// declared so that go vet checks their arguments.
 
 func expSumAVX512(y, x *float32, n int, shift, scale float32) float32
 func softmaxAVX512(y, x *float32, n int, scale float32)

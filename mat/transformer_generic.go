@@ -2,7 +2,7 @@ package mat
 
 import "math"
 
-// What Transformers need of vectors in plain Go, as in vec_generic.go.
+// The vector kernels of Transformers in plain Go, as in vec_generic.go.
 
 func expSumGeneric(y, x []float32, shift, scale float32) float32 {
 	var s lanes
@@ -13,7 +13,7 @@ func expSumGeneric(y, x []float32, shift, scale float32) float32 {
 	return s.sum()
 }
 
-// expGeneric is exp(t) as in exp.go, with the products of the polynomial rounded.
+// expGeneric returns exp(t) as in exp.go, with the products of the polynomial rounded.
 func expGeneric(t float32) float32 {
 	c := &expConst
 	t = min(max(t, c[expMin]), c[expMax])

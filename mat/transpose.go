@@ -2,16 +2,17 @@ package mat
 
 import "fmt"
 
-// Transpose sets to = fromᵀ, for to [n × m] and from [m × n], both with contiguous rows. They must
-// not overlap. It panics if the shapes do not fit, and may be called concurrently for different
-// results.
+// Transpose copies the transpose of from [m × n] to to [n × m], both with contiguous rows, on the
+// threads of p or, if p is nil, on the calling goroutine. It panics if the shapes do not match. The
+// two must not overlap. It may be called concurrently for different results. To transpose an
+// operand of a product, use Matrix.T, which copies nothing.
 func Transpose(p *Pool, to, from Matrix) {
-	to.check("the transpose", writes)
-	from.check("the matrix to transpose", readsRows)
+	to.check("Transpose: to", writes)
+	from.check("Transpose: from", readsRows)
 	if to.Rows != from.Cols || to.Cols != from.Rows {
 		panic(fmt.Sprintf("mat: Transpose of %d × %d to %d × %d", from.Rows, from.Cols, to.Rows, to.Cols))
 	}
-	Each(p, to.Rows, 16, transposeRows{to, from}) // 16 numbers of a row of from are one cache line
+	Each(p, to.Rows, 16, transposeRows{to, from}) // 16 floats of a row are one cache line
 }
 
 type transposeRows struct{ to, from Matrix }

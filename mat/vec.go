@@ -5,24 +5,17 @@ import (
 	"math"
 )
 
-// Vectors: sums, maxima and linear combinations. Reductions keep 16 partial results, lane l taking
-// the elements j ≡ l (mod 16) in ascending order, and fold them in one tree: lane l with l+8, then
-// l+4, l+2, l+1. A vector of more than 8192 elements is cut into runs of 8192, whose results are
-// added in ascending order; so a sum of n terms is off by at most (min(n, 8192)/16 + 5 +
-// n/8192)·2^-24·Σ|term| to first order, beside what the terms are off. "fma" is a fused multiply
-// and add with one rounding. Slices that a kernel walks together must have equal lengths, else it
-// panics. Unless said otherwise an output may be the same slice as an input, but must not overlap
-// it otherwise. All of them may be called concurrently on outputs that do not overlap.
+// The vector kernels. doc.go defines their reductions, lengths, overlaps and errors. All may be
+// called concurrently for outputs that do not overlap.
 //
-// The assembly of an instruction set takes the work of one run at a time, because a call of
-// assembly cannot be preempted: its functions are the ones named …Asm, which the portable …Generic
-// ones stand in for.
+// A call of assembly cannot be preempted, so each processes one run. Functions named …Asm are
+// assembly, those named …Generic the portable replacement.
 
-// run is the number of elements that one call of assembly works on at most, some microseconds. It
-// is part of the definition of the reductions.
+// run is the maximum number of elements of one call of assembly, a few microseconds. Reductions
+// depend on it.
 const run = 8192
 
-// Sum is Σ x[j]; 0 for an empty x.
+// Sum returns Σ x[j], or 0 for an empty x.
 func Sum(x []float32) float32 {
 	var s float32
 	for lo := 0; lo < len(x); lo += run {
@@ -36,7 +29,7 @@ func Sum(x []float32) float32 {
 	return s
 }
 
-// Dot is Σ x[j]·y[j], each lane a chain of fma.
+// Dot returns Σ x[j]·y[j]; each lane is a chain of fma.
 func Dot(x, y []float32) float32 {
 	if len(y) != len(x) {
 		panicLengths("Dot", len(x), len(y))
@@ -53,7 +46,7 @@ func Dot(x, y []float32) float32 {
 	return s
 }
 
-// SumSquaredDiff is Σ (x[j]-mean)², each lane a chain of fma.
+// SumSquaredDiff returns Σ (x[j]-mean)²; each lane is a chain of fma.
 func SumSquaredDiff(x []float32, mean float32) float32 {
 	var s float32
 	for lo := 0; lo < len(x); lo += run {
@@ -67,8 +60,8 @@ func SumSquaredDiff(x []float32, mean float32) float32 {
 	return s
 }
 
-// Max is the largest x[j], +0 if that is a zero of either sign; -Inf for an empty x. If x holds a
-// NaN, the result is a NaN.
+// Max returns the largest x[j]: +0 for zeros of either sign, -Inf for an empty x, and NaN if x
+// contains a NaN.
 func Max(x []float32) float32 {
 	if kernel == generic {
 		return maxGeneric(x)
@@ -80,7 +73,7 @@ func Max(x []float32) float32 {
 	return m
 }
 
-// Add is y[j] += x[j].
+// Add computes y[j] += x[j].
 func Add(y, x []float32) {
 	if len(y) != len(x) {
 		panicLengths("Add", len(y), len(x))
@@ -94,7 +87,7 @@ func Add(y, x []float32) {
 	}
 }
 
-// Axpy is y[j] = fma(a, x[j], y[j]).
+// Axpy computes y[j] = fma(a, x[j], y[j]).
 func Axpy(y []float32, a float32, x []float32) {
 	if len(y) != len(x) {
 		panicLengths("Axpy", len(y), len(x))
@@ -108,7 +101,7 @@ func Axpy(y []float32, a float32, x []float32) {
 	}
 }
 
-// Scale is y[j] *= a.
+// Scale computes y[j] *= a.
 func Scale(y []float32, a float32) {
 	if kernel == generic {
 		scaleGeneric(y, a)
@@ -119,7 +112,7 @@ func Scale(y []float32, a float32) {
 	}
 }
 
-// ScaleShift is y[j] = fma(y[j], a, b).
+// ScaleShift computes y[j] = fma(y[j], a, b).
 func ScaleShift(y []float32, a, b float32) {
 	if kernel == generic {
 		scaleShiftGeneric(y, a, b)
@@ -130,7 +123,7 @@ func ScaleShift(y []float32, a, b float32) {
 	}
 }
 
-// ScaleAdd is y[j] = fma(x[j], a, z[j]).
+// ScaleAdd computes y[j] = fma(x[j], a, z[j]).
 func ScaleAdd(y, x []float32, a float32, z []float32) {
 	if n := len(y); len(x) != n || len(z) != n {
 		panicLengths("ScaleAdd", len(y), len(x), len(z))
@@ -144,10 +137,10 @@ func ScaleAdd(y, x []float32, a float32, z []float32) {
 	}
 }
 
-// panicLengths panics with the lengths, which are not equal. It formats a copy of them, so that a
-// caller's are not allocated.
+// panicLengths panics with unequal lengths. It formats a copy, so that the caller's slice does not
+// escape to the heap.
 //
 //go:noinline
 func panicLengths(kernel string, lengths ...int) {
-	panic(fmt.Sprintf("mat: %s of slices of %v numbers", kernel, append([]int(nil), lengths...)))
+	panic(fmt.Sprintf("mat: %s of slices of unequal lengths %v", kernel, append([]int(nil), lengths...)))
 }

@@ -2,8 +2,8 @@
 
 package mat
 
-// The functions of vec512_amd64.s, which only those of vec_amd64.s call: they are declared so that
-// go vet knows their arguments.
+// The functions of vec512_amd64.s, which only those of vec_amd64.s call. They are declared so that
+// go vet checks their arguments.
 
 func dotAVX512(x, y *float32, n int) float32
 func sumSquaredDiffAVX512(x *float32, n int, mean float32) float32

@@ -3,10 +3,10 @@ package mat
 import "math"
 
 // The vector kernels in plain Go, for machines without assembly: the operations of the 16-lane
-// machine in its order, except that a product is rounded before it is added (a fused multiply-add
-// in software would be fifty times slower).
+// machine in the same order, except that a product is rounded before it is added, because a fused
+// multiply-add in software would be fifty times slower.
 
-// lanes are the 16 partial results of a reduction.
+// lanes holds the 16 partial results of a reduction.
 type lanes [16]float32
 
 func (s *lanes) sum() float32 {

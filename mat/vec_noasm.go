@@ -2,9 +2,9 @@
 
 package mat
 
-// Without assembly the kernel in force is always the generic one, and none of these is called.
+// In builds without assembly the kernel is always generic, and none of these functions is called.
 
-const noAsm = "mat: a kernel that was not built in"
+const noAsm = "mat: kernel not built in"
 
 func sumAsm(x *float32, n int) float32                                  { panic(noAsm) }
 func dotAsm(x, y *float32, n int) float32                               { panic(noAsm) }
