@@ -2,19 +2,20 @@ package text
 
 import (
 	"context"
+	"fmt"
 	"iter"
 )
 
-// Batches reads lines ahead and yields those that are there together, 1 to n of them, in order.
-// So a filter answers at once when lines come one at a time, and many together when they come
-// fast.
+// Batches reads lines ahead and yields the available ones, 1 to n at a time, in order. A filter
+// over them answers each line at once when lines arrive slowly, and works on batches when they
+// arrive fast.
 //
-// An error of the sequence, or of ctx, is yielded alone after everything that came before it, and
-// ends it. The goroutine that reads ends with the sequence, or when the read that it waits for
-// does. It panics if n is less than 1.
+// An error of lines or ctx is yielded without lines, after all lines before it, and ends the
+// sequence. The reading goroutine ends with the sequence, after the read that it waits for. Batches
+// panics if n is less than 1.
 func Batches(ctx context.Context, lines iter.Seq2[Line, error], n int) iter.Seq2[[]Line, error] {
 	if n < 1 {
-		panic("text: batches of less than a line")
+		panic(fmt.Sprintf("text: batches of %d lines, expected at least 1", n))
 	}
 	return func(yield func([]Line, error) bool) {
 		done := make(chan struct{})
@@ -38,10 +39,10 @@ func Batches(ctx context.Context, lines iter.Seq2[Line, error], n int) iter.Seq2
 
 type lineOrError struct {
 	line Line
-	err  error // nothing comes after it
+	err  error // ends the sequence
 }
 
-// readAhead reads up to n lines before they are wanted, until done is closed.
+// readAhead reads up to n lines ahead of their receiver, until done is closed.
 func readAhead(lines iter.Seq2[Line, error], n int, done chan struct{}) chan lineOrError {
 	ahead := make(chan lineOrError, n)
 	go func() {
@@ -60,8 +61,8 @@ func readAhead(lines iter.Seq2[Line, error], n int, done chan struct{}) chan lin
 	return ahead
 }
 
-// nextBatch waits for a line, and returns it with the next ones that are there already. The error
-// is that in place of the line after them. It returns nothing at the end.
+// nextBatch waits for a line and returns it with the lines after it that are already read. The error
+// is the one that follows these lines. At the end it returns no lines and no error.
 func nextBatch(ctx context.Context, ahead chan lineOrError) ([]Line, error) {
 	var lines []Line
 	var next lineOrError

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Lines that are there come together, up to the limit, and one that comes alone comes at once.
+// Available lines form a batch, up to the limit, and a single line is yielded at once.
 func TestBatches(t *testing.T) {
 	r, w := io.Pipe()
 	batches := make(chan []Line)
@@ -24,7 +24,7 @@ func TestBatches(t *testing.T) {
 	for i := range 3 {
 		fmt.Fprintln(w, i)
 		if batch := <-batches; len(batch) != 1 || batch[0].Number != i+1 {
-			t.Fatalf("line %d came as %+v", i+1, batch)
+			t.Fatalf("batch %+v, want line %d alone", batch, i+1)
 		}
 	}
 	fmt.Fprint(w, "a\nb\nc\nd\ne\nf\ng")
@@ -32,21 +32,21 @@ func TestBatches(t *testing.T) {
 	next := 4
 	for batch := range batches {
 		if len(batch) < 1 || len(batch) > 3 {
-			t.Errorf("%d lines together, expected 1 to 3", len(batch))
+			t.Errorf("batch of %d lines, want 1 to 3", len(batch))
 		}
 		for _, l := range batch {
 			if l.Number != next {
-				t.Errorf("line %d came where line %d should", l.Number, next)
+				t.Errorf("line %d, want line %d", l.Number, next)
 			}
 			next++
 		}
 	}
 	if next != 11 {
-		t.Errorf("%d lines came, expected 10", next-1)
+		t.Errorf("%d lines, want 10", next-1)
 	}
 }
 
-// Who waits for a line that does not come is freed by the context.
+// Cancelling the context ends the wait for a line.
 func TestBatchesEndWithTheContext(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
@@ -55,10 +55,10 @@ func TestBatchesEndWithTheContext(t *testing.T) {
 	n := 0
 	for batch, err := range Batches(ctx, RepairLines(r, "pipe"), 3) {
 		if n++; !errors.Is(err, context.Canceled) || batch != nil {
-			t.Errorf("%+v, %v", batch, err)
+			t.Errorf("batch %+v, error %v; want no lines and %v", batch, err, context.Canceled)
 		}
 	}
 	if n != 1 {
-		t.Errorf("%d times, expected 1", n)
+		t.Errorf("%d batches, want 1", n)
 	}
 }

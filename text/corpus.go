@@ -12,22 +12,22 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is the length limit of a line in bytes, without its end.
+// MaxLine is the maximum length of a line in bytes, without its line ending.
 const MaxLine = 1 << 20
 
 // Pair is a sentence and its translation.
 type Pair struct {
 	Source, Target string
-	Line           int // number of its lines, from 1
+	Line           int // line number in the corpus, from 1
 }
 
-// Pairs reads a corpus in two files: line n of one is the translation of line n of the other. Each
-// is read as Lines does; unequal line counts are an error that names both.
+// Pairs reads a corpus of two files, as Lines reads each: line n of target is the translation of
+// line n of source. Unequal line counts are an error that names both files.
 func Pairs(source, target string) iter.Seq2[Pair, error] {
 	return eachPair(func() (*PairReader, error) { return OpenPairs(source, target) })
 }
 
-// PairsTSV reads a corpus in one file, with source, tab, target on each line, as Lines does.
+// PairsTSV reads a corpus of one file, as Lines does. Each line is source, tab, target.
 func PairsTSV(path string) iter.Seq2[Pair, error] {
 	return eachPair(func() (*PairReader, error) { return OpenPairsTSV(path) })
 }
@@ -53,13 +53,13 @@ func eachPair(open func() (*PairReader, error)) iter.Seq2[Pair, error] {
 	}
 }
 
-// Lines reads a text file line by line, in bounded memory, so it may be of any size. Lines end with
-// LF or CRLF; the last one need not. A byte order mark at the start is dropped. A file that is
-// named .gz or begins like one is decompressed.
+// Lines reads a text file of any size line by line, in bounded memory. Lines end with LF or CRLF,
+// which the last line may lack. A byte order mark at the start is dropped. A file whose name ends
+// in .gz, or that begins with the magic bytes of gzip, is decompressed.
 //
-// After an error, which comes with an empty line, the sequence ends. Errors name the file, and the
-// line if there is one: a file that cannot be read, has no line at all, is not UTF-8, has a line
-// longer than MaxLine, or is a damaged gzip. Each range over the sequence opens the file anew.
+// The sequence ends after an error, which comes with an empty line. Unreadable and empty files,
+// invalid UTF-8, lines longer than MaxLine and damaged gzip are errors. They name the file and, where
+// there is one, the line. Each range over the sequence reopens the file.
 func Lines(path string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		r, err := open(path)
@@ -69,13 +69,13 @@ func Lines(path string) iter.Seq2[string, error] {
 		}
 		defer r.file.Close()
 		if r.each(yield) && r.line == 0 {
-			yield("", fmt.Errorf("%s: empty, no lines", path))
+			yield("", fmt.Errorf("%s: empty file", path))
 		}
 	}
 }
 
-// ReadLines is Lines for an open file, such as standard input, which errors call name. No lines at
-// all are no error. The sequence can be ranged over once.
+// ReadLines is like Lines but reads r, which errors call name, and allows it to be empty. The
+// sequence can be ranged over once.
 func ReadLines(r io.Reader, name string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		l, err := newLineReader(r, name)
@@ -87,16 +87,18 @@ func ReadLines(r io.Reader, name string) iter.Seq2[string, error] {
 	}
 }
 
+// lineReader reads the lines of a plain or gzipped text.
 type lineReader struct {
-	name string
-	line int // lines read
-	text *bufio.Reader
-	buf  []byte // the line being read
+	name string        // for errors
+	text *bufio.Reader // decompressed
+	buf  []byte        // the current line with its ending
+
+	line   int   // lines read
+	offset int64 // bytes of text read
 
 	file     *os.File      // nil if the caller opened it
-	gz       *gzip.Reader  // nil if it is plain
-	gzSource *bufio.Reader // the input of packed
-	offset   int64         // bytes of text read
+	gz       *gzip.Reader  // nil for plain text
+	gzSource *bufio.Reader // input of gz
 }
 
 func open(path string) (*lineReader, error) {
@@ -116,12 +118,15 @@ func open(path string) (*lineReader, error) {
 const (
 	gzipMagic     = "\x1f\x8b"
 	byteOrderMark = "\uFEFF"
+
+	// maxLineBytes is the length of the longest line with a byte order mark and its ending.
+	maxLineBytes = len(byteOrderMark) + MaxLine + len("\r\n")
 )
 
 func newLineReader(r io.Reader, name string) (*lineReader, error) {
 	text := bufio.NewReaderSize(r, 1<<16)
-	packed := strings.HasSuffix(name, ".gz")
-	for n := 1; !packed && n <= len(gzipMagic); n++ { // byte by byte, so as not to wait for interactive input
+	gzipped := strings.HasSuffix(name, ".gz")
+	for n := 1; !gzipped && n <= len(gzipMagic); n++ { // a byte at a time: interactive input may have no more
 		start, err := text.Peek(n)
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -129,10 +134,10 @@ func newLineReader(r io.Reader, name string) (*lineReader, error) {
 		if string(start) != gzipMagic[:n] {
 			break
 		}
-		packed = n == len(gzipMagic)
+		gzipped = n == len(gzipMagic)
 	}
 	l := &lineReader{name: name, text: text, gzSource: text}
-	if packed {
+	if gzipped {
 		var err error
 		if l.gz, err = gzip.NewReader(text); err != nil {
 			return nil, fmt.Errorf("%s: not a gzip file: %w", name, err)
@@ -146,10 +151,10 @@ func newLineReader(r io.Reader, name string) (*lineReader, error) {
 func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	err := bufio.ErrBufferFull
-	for err == bufio.ErrBufferFull && len(l.buf) <= len(byteOrderMark)+MaxLine+len("\r\n") {
-		var part []byte
-		part, err = l.text.ReadSlice('\n')
-		l.buf = append(l.buf, part...)
+	for err == bufio.ErrBufferFull && len(l.buf) <= maxLineBytes {
+		var chunk []byte
+		chunk, err = l.text.ReadSlice('\n')
+		l.buf = append(l.buf, chunk...)
 	}
 	if err == io.EOF && len(l.buf) == 0 {
 		return nil, io.EOF
@@ -174,7 +179,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return line, nil
 }
 
-// each yields all lines and the first error, and reports whether it reached the end.
+// each yields lines until the end or the first error, and reports whether it reached the end.
 func (l *lineReader) each(yield func(string, error) bool) bool {
 	for {
 		switch line, err := l.next(); {
@@ -186,6 +191,7 @@ func (l *lineReader) each(yield func(string, error) bool) bool {
 	}
 }
 
+// validPrefix returns the length of the longest prefix of b that is valid UTF-8.
 func validPrefix(b []byte) int {
 	n := 0
 	for n < len(b) {

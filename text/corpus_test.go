@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf8"
 
 	"tfm/internal/texttest"
@@ -37,7 +38,7 @@ func write(t *testing.T, name, content string) string {
 	return path
 }
 
-func pack(s string) string {
+func gzipped(s string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	io.WriteString(z, s)
@@ -49,7 +50,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
 		if err == nil || !strings.Contains(err.Error(), p) {
-			t.Errorf("error %v, want it to say %q", err, p)
+			t.Errorf("error %v, want one with %q", err, p)
 		}
 	}
 }
@@ -63,55 +64,55 @@ func TestLines(t *testing.T) {
 		{"lf", "a\nb c\n", []string{"a", "b c"}},
 		{"crlf", "a\r\nb\r\n", []string{"a", "b"}},
 		{"mixed", "a\r\nb\n\r\nc\rd\n", []string{"a", "b", "", "c\rd"}},
-		{"no end", "a\nb", []string{"a", "b"}},
-		{"return last", "a\r", []string{"a\r"}},
+		{"no final newline", "a\nb", []string{"a", "b"}},
+		{"final CR", "a\r", []string{"a\r"}},
 		{"empty lines", "\n\n", []string{"", ""}},
 		{"one empty line", "\n", []string{""}},
-		{"mark", "\uFEFFa\n\uFEFFb\n", []string{"a", "\uFEFFb"}},
+		{"byte order mark", "\uFEFFa\n\uFEFFb\n", []string{"a", "\uFEFFb"}},
 		{"spaces kept", "  a\t b \n", []string{"  a\t b "}},
 		{"other line ends kept", "a\u2028b\vc\fd\u0085e\n", []string{"a\u2028b\vc\fd\u0085e"}},
 		{"longest", "a\n" + long + "\n", []string{"a", long}},
-		{"longest with all around it", "\uFEFF" + long + "\r\nb", []string{long, "b"}},
+		{"longest with mark and CRLF", "\uFEFF" + long + "\r\nb", []string{long, "b"}},
 		{"longest at the end", long, []string{long}},
-		{"beyond the buffer", strings.Repeat("x", 1<<17) + "\ny\n", []string{strings.Repeat("x", 1<<17), "y"}},
+		{"longer than the buffer", strings.Repeat("x", 1<<17) + "\ny\n", []string{strings.Repeat("x", 1<<17), "y"}},
 		{"a byte of gzip", "\x1f", []string{"\x1f"}},
-		{"named.gz", pack("a\nb\n"), []string{"a", "b"}},
-		{"not named gz", pack("\uFEFFa\r\nb"), []string{"a", "b"}},
-		{"members.gz", pack("a\nb") + pack("c\n"), []string{"a", "bc"}},
+		{"name.gz", gzipped("a\nb\n"), []string{"a", "b"}},
+		{"gzip without .gz", gzipped("\uFEFFa\r\nb"), []string{"a", "b"}},
+		{"members.gz", gzipped("a\nb") + gzipped("c\n"), []string{"a", "bc"}},
 	} {
 		path := write(t, c.name, c.content)
 		for range 2 {
 			if got, err := collect(Lines(path)); err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("%s: %.100q %v, want %.100q", c.name, got, err, c.want)
+				t.Errorf("%s: lines %.100q, error %v; want %.100q", c.name, got, err, c.want)
 			}
 		}
 	}
 }
 
 func TestLinesErrors(t *testing.T) {
-	packed := pack(strings.Repeat("0123456789\n", 1000))
+	compressed := gzipped(strings.Repeat("0123456789\n", 1000))
 	for name, c := range map[string]struct {
 		content string
 		want    string
 	}{
-		"empty":            {"", "empty: empty, no lines"},
-		"empty packed":     {pack(""), "empty packed: empty, no lines"},
-		"utf8":             {"ok\nab\xffc\n", "utf8:2: invalid UTF-8 at byte 3"},
-		"utf8 cut":         {"é\nü\xc3", "utf8 cut:2: invalid UTF-8 at byte 3"},
-		"utf8 surrogate":   {"\xed\xa0\x80", "utf8 surrogate:1: invalid UTF-8 at byte 1"},
-		"utf8 overlong":    {"a\xc0\x80", "utf8 overlong:1: invalid UTF-8 at byte 2"},
-		"utf8 mark":        {"\uFEFF\uFFFD\xff", "utf8 mark:1: invalid UTF-8 at byte 4"},
-		"utf16":            {"\xff\xfea\x00\n\x00", "utf16:1: invalid UTF-8 at byte 1"},
-		"long":             {"a\n" + strings.Repeat("x", MaxLine+1) + "\nb\n", "long:2: line longer than 1048576 bytes"},
-		"long end":         {strings.Repeat("x", MaxLine+1), "long end:1: line longer than 1048576 bytes"},
-		"very long":        {strings.Repeat("x", 3*MaxLine), "very long:1: line longer than 1048576 bytes"},
-		"bomb":             {pack(strings.Repeat("x", 3*MaxLine)), "bomb:1: line longer than 1048576 bytes"},
-		"plain.gz":         {"a\nb\n", "plain.gz: not a gzip file"},
-		"empty.gz":         {"", "empty.gz: not a gzip file"},
-		"header only":      {"\x1f\x8b", "header only: not a gzip file"},
-		"cut packed":       {packed[:len(packed)-3], "cut packed:1001: unexpected EOF"},
-		"altered packed":   {packed[:len(packed)-8] + "12345678", "altered packed:1001: gzip: invalid checksum"},
-		"packed and plain": {packed + "more", "packed and plain:1001: "},
+		"empty":          {"", "empty: empty file"},
+		"empty gzip":     {gzipped(""), "empty gzip: empty file"},
+		"utf8":           {"ok\nab\xffc\n", "utf8:2: invalid UTF-8 at byte 3"},
+		"utf8 truncated": {"é\nü\xc3", "utf8 truncated:2: invalid UTF-8 at byte 3"},
+		"utf8 surrogate": {"\xed\xa0\x80", "utf8 surrogate:1: invalid UTF-8 at byte 1"},
+		"utf8 overlong":  {"a\xc0\x80", "utf8 overlong:1: invalid UTF-8 at byte 2"},
+		"utf8 mark":      {"\uFEFF\uFFFD\xff", "utf8 mark:1: invalid UTF-8 at byte 4"},
+		"utf16":          {"\xff\xfea\x00\n\x00", "utf16:1: invalid UTF-8 at byte 1"},
+		"long":           {"a\n" + strings.Repeat("x", MaxLine+1) + "\nb\n", "long:2: line longer than 1048576 bytes"},
+		"long end":       {strings.Repeat("x", MaxLine+1), "long end:1: line longer than 1048576 bytes"},
+		"very long":      {strings.Repeat("x", 3*MaxLine), "very long:1: line longer than 1048576 bytes"},
+		"gzip bomb":      {gzipped(strings.Repeat("x", 3*MaxLine)), "gzip bomb:1: line longer than 1048576 bytes"},
+		"plain.gz":       {"a\nb\n", "plain.gz: not a gzip file"},
+		"empty.gz":       {"", "empty.gz: not a gzip file"},
+		"header only":    {"\x1f\x8b", "header only: not a gzip file"},
+		"truncated gzip": {compressed[:len(compressed)-3], "truncated gzip:1001: unexpected EOF"},
+		"altered gzip":   {compressed[:len(compressed)-8] + "12345678", "altered gzip:1001: gzip: invalid checksum"},
+		"gzip and plain": {compressed + "more", "gzip and plain:1001: "},
 	} {
 		_, err := collect(Lines(write(t, name, c.content)))
 		wantError(t, err, c.want)
@@ -122,34 +123,23 @@ func TestLinesErrors(t *testing.T) {
 	_, err = collect(Lines(filepath.Join(dir, "missing")))
 	wantError(t, err, filepath.Join(dir, "missing"))
 	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v does not wrap os.ErrNotExist", err)
+		t.Errorf("error %v, want one that wraps os.ErrNotExist", err)
 	}
 }
 
-type failing struct{ after string }
-
-func (f *failing) Read(p []byte) (int, error) {
-	if f.after == "" {
-		return 0, errors.New("disk on fire")
-	}
-	n := copy(p, f.after)
-	f.after = f.after[n:]
-	return n, nil
-}
-
-// Whole lines before a failure are good; the torn one is not handed out.
+// Complete lines before a read error are yielded; the partial one is not.
 func TestReadLinesFailure(t *testing.T) {
-	got, err := collect(ReadLines(&failing{"a\nb\ntorn"}, "<stdin>"))
+	got, err := collect(ReadLines(io.MultiReader(strings.NewReader("a\nb\npartial"), iotest.ErrReader(errors.New("disk on fire"))), "<stdin>"))
 	if !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("%q before the failure", got)
+		t.Errorf("lines before the error: %q, want a and b", got)
 	}
 	wantError(t, err, "<stdin>:3: disk on fire")
 	if got, err := collect(ReadLines(strings.NewReader(""), "<stdin>")); err != nil || len(got) > 0 {
-		t.Errorf("%q, %v for no input", got, err)
+		t.Errorf("empty input: lines %q, error %v; want none", got, err)
 	}
 }
 
-// What was typed is handed out before more is asked for, even an empty first line.
+// A typed line is yielded before the next is read, even an empty first line.
 func TestReadLinesDoesNotWait(t *testing.T) {
 	r, w := io.Pipe()
 	defer r.Close()
@@ -158,21 +148,21 @@ func TestReadLinesDoesNotWait(t *testing.T) {
 	for _, line := range []string{"", "a", ""} {
 		go io.WriteString(w, line+"\n")
 		if got, err, ok := next(); got != line || err != nil || !ok {
-			t.Errorf("%q %v %v, want %q", got, err, ok, line)
+			t.Errorf("next() = %q, %v, %v; want %q", got, err, ok, line)
 		}
 	}
 }
 
 func TestPairs(t *testing.T) {
 	src := write(t, "src", "\uFEFFa\r\n\nc")
-	tgt := write(t, "tgt.gz", pack("A\nB\nC\n"))
+	tgt := write(t, "tgt.gz", gzipped("A\nB\nC\n"))
 	want := []Pair{{"a", "A", 1}, {"", "B", 2}, {"c", "C", 3}}
 	if got, err := collect(Pairs(src, tgt)); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v %v, want %v", got, err, want)
+		t.Errorf("pairs %v, error %v; want %v", got, err, want)
 	}
-	for p, err := range Pairs(src, tgt) { // leaving early is no error
+	for p, err := range Pairs(src, tgt) { // stopping early is allowed
 		if err != nil || p != want[0] {
-			t.Errorf("%v %v", p, err)
+			t.Errorf("first pair %v, error %v; want %v", p, err, want[0])
 		}
 		break
 	}
@@ -184,7 +174,7 @@ func TestPairsErrors(t *testing.T) {
 	got, err := collect(Pairs(three, five))
 	wantError(t, err, three+" has 3", five+" has 5")
 	if len(got) != 3 {
-		t.Errorf("%d pairs before the end of the shorter file, want 3", len(got))
+		t.Errorf("%d pairs of files of 3 and 5 lines, want 3", len(got))
 	}
 	_, err = collect(Pairs(five, three))
 	wantError(t, err, three+" has 3", five+" has 5")
@@ -196,7 +186,7 @@ func TestPairsErrors(t *testing.T) {
 	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
 	_, err = collect(Pairs(bad, five))
 	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
-	_, err = collect(Pairs(three, bad)) // found while counting the rest
+	_, err = collect(Pairs(three, bad)) // after the end of the shorter file
 	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
 	_, err = collect(Pairs(three, three+"x"))
 	wantError(t, err, three+"x")
@@ -207,15 +197,15 @@ func TestPairsErrors(t *testing.T) {
 func TestPairsTSV(t *testing.T) {
 	want := []Pair{{"a b", "A", 1}, {"", "B", 2}, {"c", "", 3}}
 	if got, err := collect(PairsTSV(write(t, "x.tsv", "a b\tA\r\n\tB\nc\t"))); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v %v, want %v", got, err, want)
+		t.Errorf("pairs %v, error %v; want %v", got, err, want)
 	}
 	for content, want := range map[string]string{
-		"":                 "x.tsv: empty, no lines",
-		"a\tb\nc\n":        "x.tsv:2: 1 columns, want 2",
-		"a\tb\tc\n":        "x.tsv:1: 3 columns, want 2",
+		"":                 "x.tsv: empty file",
+		"a\tb\nc\n":        "x.tsv:2: found 1 columns, expected 2",
+		"a\tb\tc\n":        "x.tsv:1: found 3 columns, expected 2",
 		"a\tb\n\xff\tc":    "x.tsv:2: invalid UTF-8 at byte 1",
-		"a\tb\n\nc\td\n":   "x.tsv:2: 1 columns, want 2",
-		"a\tb\nc\td\n\t\t": "x.tsv:3: 3 columns, want 2",
+		"a\tb\n\nc\td\n":   "x.tsv:2: found 1 columns, expected 2",
+		"a\tb\nc\td\n\t\t": "x.tsv:3: found 3 columns, expected 2",
 	} {
 		_, err := collect(PairsTSV(write(t, "x.tsv", content)))
 		wantError(t, err, want)
@@ -223,17 +213,17 @@ func TestPairsTSV(t *testing.T) {
 }
 
 func FuzzReadLines(f *testing.F) {
-	for _, s := range []string{"", "a\nb\r\n\n", "\uFEFFé\xff", pack("a\nb"), "\x1f\x8b\x08"} {
+	for _, s := range []string{"", "a\nb\r\n\n", "\uFEFFé\xff", gzipped("a\nb"), "\x1f\x8b\x08"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lines, err := collect(ReadLines(bytes.NewReader(data), "F"))
 		if err != nil && !strings.HasPrefix(err.Error(), "F:") {
-			t.Fatalf("error without the file's name: %v", err)
+			t.Fatalf("error %v, want one that begins with the file's name", err)
 		}
 		for _, l := range lines {
 			if strings.Contains(l, "\n") || !utf8.ValidString(l) || len(l) > MaxLine {
-				t.Fatalf("line %q", l)
+				t.Fatalf("line %q, want valid UTF-8 without LF", l)
 			}
 		}
 		if bytes.HasPrefix(data, []byte(gzipMagic)) {
@@ -242,9 +232,8 @@ func FuzzReadLines(f *testing.F) {
 		if (err == nil) != (utf8.Valid(data)) {
 			t.Fatalf("error %v for %q", err, data)
 		}
-		// Oracle: cut the whole at once.
-		whole := strings.TrimPrefix(string(data), "\uFEFF")
-		want := strings.SplitAfter(whole, "\n")
+		// Oracle: split the text as a whole.
+		want := strings.SplitAfter(strings.TrimPrefix(string(data), "\uFEFF"), "\n")
 		if n := len(want); want[n-1] == "" && !(n == 1 && len(data) > 0) {
 			want = want[:n-1]
 		}
@@ -254,7 +243,7 @@ func FuzzReadLines(f *testing.F) {
 			}
 		}
 		if err == nil && !slices.Equal(lines, want) {
-			t.Fatalf("%q: %q, want %q", data, lines, want)
+			t.Fatalf("lines of %q: %q, want %q", data, lines, want)
 		}
 	})
 }
@@ -264,7 +253,7 @@ func BenchmarkReadLines(b *testing.B) {
 	for _, form := range []string{"plain", "gzip"} {
 		data := text
 		if form == "gzip" {
-			data = pack(text)
+			data = gzipped(text)
 		}
 		b.Run(fmt.Sprintf("form=%s", form), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

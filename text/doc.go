@@ -1,14 +1,28 @@
-// Package text reads lines and sentence pairs, and says what a tokenizer is. It imports only
-// the standard library.
+// Package text reads lines and sentence pairs, and defines the interface of tokenizers. It imports
+// only the standard library.
 //
-//	corpus.go       reads lines and sentence pairs: two files, one TSV, gzip
-//	pair_reader.go  the pairs one at a time, without allocating, from any place again
-//	line.go         lines for a filter, which mends what the others refuse
-//	batches.go      the lines that are there together, for a filter that answers at once
-//	oneline.go      what a model says as one valid line
-//	warning.go      shows warnings, and counts them when there are many
+//	corpus.go       lines and sentence pairs from two files, one TSV file, or gzip
+//	pair_reader.go  pairs one at a time, without allocating, with seeking
+//	line.go         lines for a filter, repaired where they are invalid
+//	batches.go      the available lines as a batch, for a filter that answers at once
+//	oneline.go      a model's output as one valid line
+//	warning.go      prints the first warnings of each kind and counts the others
 //	tokenizer.go    the interface Tokenizer and the ids that all tokenizers share
 //
 // Package bpe implements Tokenizer, package vocab holds the tokenizers of a model, package score
 // computes BLEU and chrF.
+//
+// # Terms
+//
+//   - source, target: the language that a model reads and the one that it writes; src and tgt in
+//     names
+//   - pair: a source sentence and its translation
+//   - corpus: the pairs of a TSV file, or of two files in which equal line numbers make a pair
+//   - vocabulary: the pieces of one side of a model
+//   - piece: an entry of a vocabulary, a byte string with an id
+//   - id: the number of a piece
+//   - special id: Pad, BOS or EOS, whose piece has no text
+//   - token: one element of a sequence that a model reads or writes, represented by an id
+//   - tokenizer: turns text into ids and back
+//   - blank: without a word, that is empty or only white space
 package text

@@ -10,33 +10,33 @@ import (
 	"unicode/utf8"
 )
 
-// Line is a line of a text and where it stands.
+// Line is a line of a file.
 type Line struct {
 	File     string
 	Number   int // from 1
 	Text     string
-	Warnings []Warning // what was mended in it
+	Warnings []Warning // repairs of Text
 }
 
-// Warning returns a warning about the line: it names the file and the number.
+// Warning returns a warning of a kind whose message begins with the line's file and number.
 func (l Line) Warning(kind, format string, a ...any) Warning {
 	return Warning{kind, fmt.Sprintf("%s:%d: %s", l.File, l.Number, fmt.Sprintf(format, a...))}
 }
 
-// IsBlank reports whether s has no word: nothing but white space. Such a text is not translated;
-// its translation is the empty text, in a filter, in a test set and in validation alike.
+// IsBlank reports whether s is empty or only white space. The translation of a blank text is the
+// empty text, in a filter, a test set and a validation alike.
 func IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// The kinds of warnings that RepairLines gives.
+// The kinds of warnings of RepairLines.
 const (
 	InvalidUTF8 = "lines of invalid UTF-8"
-	LongLine    = "lines that are too long"
+	LongLine    = "overlong lines"
 )
 
-// RepairLines is ReadLines for a filter, which must not end at one bad line: it replaces invalid
-// UTF-8 by U+FFFD, cuts lines longer than MaxLine between two characters, and says so in the
-// line's Warnings. It reads in bounded memory, whatever the length of a line. What cannot be read
-// or unpacked is an error that names the line, and ends the sequence.
+// RepairLines is like ReadLines but repairs lines that ReadLines rejects, so that a filter continues
+// after a bad line: it replaces invalid UTF-8 by U+FFFD and truncates lines longer than MaxLine
+// between two characters, with a warning in Line.Warnings. Memory is bounded for lines of any
+// length. A read or gzip error names the line and ends the sequence.
 func RepairLines(r io.Reader, name string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		l, err := newLineReader(r, name)
@@ -55,16 +55,15 @@ func RepairLines(r io.Reader, name string) iter.Seq2[Line, error] {
 	}
 }
 
-// nextRepaired is next that mends what next refuses.
+// nextRepaired is like next but repairs the line.
 func (l *lineReader) nextRepaired() (Line, error) {
-	const most = len(byteOrderMark) + MaxLine + len("\r\n")
 	l.buf = l.buf[:0]
 	length, err := 0, bufio.ErrBufferFull
 	for err == bufio.ErrBufferFull {
-		var part []byte
-		part, err = l.text.ReadSlice('\n')
-		length += len(part)
-		l.buf = append(l.buf, part[:min(len(part), most-len(l.buf))]...)
+		var chunk []byte
+		chunk, err = l.text.ReadSlice('\n')
+		length += len(chunk)
+		l.buf = append(l.buf, chunk[:min(len(chunk), maxLineBytes-len(l.buf))]...) // the rest is dropped
 	}
 	if err == io.EOF && length == 0 {
 		return Line{}, io.EOF
@@ -72,7 +71,7 @@ func (l *lineReader) nextRepaired() (Line, error) {
 	l.line++
 	line := Line{File: l.name, Number: l.line}
 	if err == nil {
-		length-- // the line's end
+		length-- // LF
 	} else if err != io.EOF {
 		return Line{}, fmt.Errorf("%s:%d: %w", l.name, l.line, err)
 	}
@@ -80,18 +79,18 @@ func (l *lineReader) nextRepaired() (Line, error) {
 	if l.line == 1 {
 		raw = bytes.TrimPrefix(raw, []byte(byteOrderMark))
 	}
-	if length < most {
+	if length < maxLineBytes {
 		if n, ok := bytes.CutSuffix(raw, []byte("\n")); ok {
 			raw = bytes.TrimSuffix(n, []byte("\r"))
 		}
 	}
 	if len(raw) > MaxLine {
-		cut := MaxLine
-		for cut > MaxLine-utf8.UTFMax && !utf8.RuneStart(raw[cut]) {
-			cut--
+		end := MaxLine
+		for end > MaxLine-utf8.UTFMax && !utf8.RuneStart(raw[end]) {
+			end--
 		}
-		raw = raw[:cut]
-		line.Warnings = append(line.Warnings, line.Warning(LongLine, "line of %d bytes, cut to %d", length, cut))
+		raw = raw[:end]
+		line.Warnings = append(line.Warnings, line.Warning(LongLine, "line of %d bytes truncated to %d", length, end))
 	}
 	if !utf8.Valid(raw) {
 		line.Warnings = append(line.Warnings, line.Warning(InvalidUTF8, "invalid UTF-8 at byte %d, replaced by U+FFFD", 1+validPrefix(raw)))

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-func mend(t *testing.T, r io.Reader) []Line {
+func repair(t *testing.T, r io.Reader) []Line {
 	t.Helper()
 	var lines []Line
 	for l, err := range RepairLines(r, "in") {
@@ -23,7 +23,7 @@ func mend(t *testing.T, r io.Reader) []Line {
 	return lines
 }
 
-// A filter goes on behind a line of invalid UTF-8 and behind one that is too long, and says which.
+// Lines after one of invalid UTF-8 and after an overlong one are read, and warnings name both.
 func TestRepairLines(t *testing.T) {
 	long := strings.Repeat("é", MaxLine/2) // MaxLine bytes
 	input := "\uFEFFgood\r\n\xffbad \xe4\xb8\n\nlast\uFFFD\n" + long + "\n" + long + "x\n" + "a" + long + "\xff\r\n" + strings.Repeat("y", 5*MaxLine) + "\nend"
@@ -34,38 +34,38 @@ func TestRepairLines(t *testing.T) {
 		{"good", nil},
 		{"\uFFFDbad \uFFFD", []Warning{{InvalidUTF8, "in:2: invalid UTF-8 at byte 1, replaced by U+FFFD"}}},
 		{"", nil},
-		{"last\uFFFD", nil}, // is valid
+		{"last\uFFFD", nil}, // U+FFFD itself is valid
 		{long, nil},
-		{long, []Warning{{LongLine, "in:6: line of 1048577 bytes, cut to 1048576"}}},
-		{"a" + long[:len(long)-2], []Warning{{LongLine, "in:7: line of 1048579 bytes, cut to 1048575"}}}, // not within é
-		{strings.Repeat("y", MaxLine), []Warning{{LongLine, "in:8: line of 5242880 bytes, cut to 1048576"}}},
+		{long, []Warning{{LongLine, "in:6: line of 1048577 bytes truncated to 1048576"}}},
+		{"a" + long[:len(long)-2], []Warning{{LongLine, "in:7: line of 1048579 bytes truncated to 1048575"}}}, // not within é
+		{strings.Repeat("y", MaxLine), []Warning{{LongLine, "in:8: line of 5242880 bytes truncated to 1048576"}}},
 		{"end", nil},
 	}
 	for name, r := range map[string]io.Reader{"at once": strings.NewReader(input), "in halves": iotest.HalfReader(strings.NewReader(input))} {
-		lines := mend(t, r)
+		lines := repair(t, r)
 		if len(lines) != len(want) {
 			t.Fatalf("%s: %d lines, want %d", name, len(lines), len(want))
 		}
 		for i, w := range want {
 			if l := lines[i]; l.Text != w.text || !slices.Equal(l.Warnings, w.warnings) || l.File != "in" || l.Number != i+1 {
-				t.Errorf("%s: line %d is %.40q… of %d bytes (%s:%d) with %v, want %.40q… of %d with %v", name, i+1, l.Text, len(l.Text), l.File, l.Number, l.Warnings, w.text, len(w.text), w.warnings)
+				t.Errorf("%s: line %d = %.40q… (%d bytes, %s:%d), warnings %v; want %.40q… (%d bytes, in:%d), %v",
+					name, i+1, l.Text, len(l.Text), l.File, l.Number, l.Warnings, w.text, len(w.text), i+1, w.warnings)
 			}
 		}
 	}
-	if lines := mend(t, strings.NewReader("")); len(lines) != 0 {
-		t.Errorf("%v of nothing", lines)
+	if lines := repair(t, strings.NewReader("")); len(lines) != 0 {
+		t.Errorf("RepairLines of an empty text = %v, want no lines", lines)
 	}
 	cause := errors.New("unplugged")
 	n := 0
 	for l, err := range RepairLines(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(cause)), "in") {
 		if n++; n == 1 && (l.Text != "a" || err != nil) || n == 2 && (!errors.Is(err, cause) || err.Error() != "in:2: unplugged") || n > 2 {
-			t.Errorf("line %d: %+v, %v", n, l, err)
+			t.Errorf("line %d = %+v, %v; want \"a\", then the error of the reader", n, l, err)
 		}
 	}
 }
 
-// However a text is damaged, its lines are valid and at most MaxLine long, and the good ones are
-// what they were.
+// For any input the lines are valid, and those before the first invalid one equal ReadLines's.
 func FuzzRepairLines(f *testing.F) {
 	f.Add([]byte("a\xffb\r\n\n\xef\xbb\xbf"))
 	f.Add([]byte("\x1f\x8b"))
@@ -82,15 +82,15 @@ func FuzzRepairLines(f *testing.F) {
 				break
 			}
 			if !utf8.ValidString(l.Text) || len(l.Text) > 3*MaxLine || strings.ContainsRune(l.Text, '\n') {
-				t.Fatalf("line %d is %q", l.Number, l.Text)
+				t.Fatalf("line %d = %q, want valid UTF-8 without LF", l.Number, l.Text)
 			}
 			if n < len(strict) && (l.Text != strict[n] || l.Warnings != nil) {
-				t.Fatalf("line %d is %q with %v, ReadLines says %q", l.Number, l.Text, l.Warnings, strict[n])
+				t.Fatalf("line %d = %q, warnings %v; want %q, as of ReadLines", l.Number, l.Text, l.Warnings, strict[n])
 			}
 			n++
 		}
 		if n < len(strict) {
-			t.Fatalf("%d lines, ReadLines has %d", n, len(strict))
+			t.Fatalf("%d lines, want at least the %d of ReadLines", n, len(strict))
 		}
 	})
 }
@@ -105,21 +105,21 @@ func TestWarningsAreCounted(t *testing.T) {
 		}
 	}
 	w.Summarize()
-	if len(shown) != 22 || shown[1] != "bad 0" || shown[18] != "long 9" || shown[20] != "further lines that are too long are only counted" || shown[21] != "13 lines that are too long in all" {
-		t.Errorf("%d shown: %q", len(shown), shown)
+	if len(shown) != 22 || shown[1] != "bad 0" || shown[18] != "long 9" || shown[20] != "counting further overlong lines without showing them" || shown[21] != "13 overlong lines in total" {
+		t.Errorf("%d messages, want 22: %q", len(shown), shown)
 	}
 }
 
 func TestIsBlank(t *testing.T) {
 	for s, want := range map[string]bool{"": true, " \t\u3000\u2028": true, "a": false, " . ": false, "\x00": false} {
 		if IsBlank(s) != want {
-			t.Errorf("IsBlank(%q) is %v, want %v", s, !want, want)
+			t.Errorf("IsBlank(%q) = %v, want %v", s, !want, want)
 		}
 	}
 }
 
 func TestOneLine(t *testing.T) {
-	for _, c := range []struct{ raw, want, cut string }{ // cut: the result with a bar where each byte of raw begins
+	for _, c := range []struct{ raw, want, marked string }{ // marked: the result with a bar where each byte of raw begins
 		{"a b", "a b", "|a| |b|"},
 		{"a\r\nb\rc\n", "a b c ", "|a| ||b| |c| |"},
 		{"é\xff\xfeé\xe4\xb8", "é\uFFFDé\uFFFD", "|\xc3|\xa9|\uFFFD||\xc3|\xa9|\uFFFD||"},
@@ -130,13 +130,13 @@ func TestOneLine(t *testing.T) {
 			ranges = append(ranges, Range{i, i + 1})
 		}
 		got, ranges := OneLine(c.raw, ranges)
-		var cut strings.Builder
+		var marked strings.Builder
 		for _, r := range ranges {
-			cut.WriteString("|" + got[r.Start:r.End])
+			marked.WriteString("|" + got[r.Start:r.End])
 		}
-		cut.WriteString("|")
-		if got != c.want || cut.String() != c.cut {
-			t.Errorf("%q has become %q, cut to %q, want %q and %q", c.raw, got, cut.String(), c.want, c.cut)
+		marked.WriteString("|")
+		if got != c.want || marked.String() != c.marked {
+			t.Errorf("OneLine(%q) = %q, with ranges %q; want %q, %q", c.raw, got, marked.String(), c.want, c.marked)
 		}
 	}
 }

@@ -8,20 +8,19 @@ import (
 	"unsafe"
 )
 
-// PairReader reads a corpus one pair after another, as Pairs and PairsTSV do, and can return to an
-// earlier place. It allocates only for a line longer than all before. Close it after use. It is not
-// safe for concurrent use.
+// PairReader reads the pairs of a corpus, as Pairs and PairsTSV do, and can seek. It allocates only
+// for lines longer than all before. Close it after use. It is not safe for concurrent use.
 type PairReader struct {
-	source, target *lineReader // one if the corpus is one file
+	source, target *lineReader // the same for a TSV file
 }
 
-// Place is a place of a corpus, before a pair.
+// Place is the start of a pair in a corpus.
 type Place struct {
-	line           int
-	source, target int64
+	line           int   // lines before it
+	source, target int64 // bytes of text before it
 }
 
-// OpenPairs opens a corpus in two files. Errors name the file.
+// OpenPairs opens a corpus of two files. Errors name the file.
 func OpenPairs(source, target string) (*PairReader, error) {
 	s, err := open(source)
 	if err != nil {
@@ -35,7 +34,7 @@ func OpenPairs(source, target string) (*PairReader, error) {
 	return &PairReader{s, t}, nil
 }
 
-// OpenPairsTSV opens a corpus in one file. Errors name it.
+// OpenPairsTSV opens a corpus of one TSV file. Errors name the file.
 func OpenPairsTSV(path string) (*PairReader, error) {
 	r, err := open(path)
 	if err != nil {
@@ -44,8 +43,8 @@ func OpenPairsTSV(path string) (*PairReader, error) {
 	return &PairReader{r, r}, nil
 }
 
-// Next returns the next pair, or io.EOF after the last. Its texts are valid until the next call.
-// After another error, which names file and line, the reader cannot be used.
+// Next returns the next pair, or io.EOF after the last. Its strings are valid until the next call.
+// Other errors name the file and line, and leave the reader unusable.
 func (r *PairReader) Next() (Pair, error) {
 	src, tgt, err := r.next()
 	if err != nil {
@@ -57,14 +56,14 @@ func (r *PairReader) Next() (Pair, error) {
 func (r *PairReader) next() (src, tgt []byte, err error) {
 	src, err = r.source.next()
 	if err == io.EOF && r.source.line == 0 && r.source == r.target {
-		return nil, nil, fmt.Errorf("%s: empty, no lines", r.source.name)
+		return nil, nil, fmt.Errorf("%s: empty file", r.source.name)
 	}
 	if r.source == r.target {
 		if err != nil {
 			return nil, nil, err
 		}
 		if tabs := bytes.Count(src, []byte{'\t'}); tabs != 1 {
-			return nil, nil, fmt.Errorf("%s:%d: %d columns, want 2: source, tab, target", r.source.name, r.source.line, tabs+1)
+			return nil, nil, fmt.Errorf("%s:%d: found %d columns, expected 2: source, tab, target", r.source.name, r.source.line, tabs+1)
 		}
 		src, tgt, _ = bytes.Cut(src, []byte{'\t'})
 		return src, tgt, nil
@@ -91,8 +90,8 @@ func (r *PairReader) Place() Place {
 	return Place{r.source.line, r.source.offset, r.target.offset}
 }
 
-// Seek goes to a place of this corpus: at once in a plain file, and in a gzipped one by reading up
-// to it, from the start if it is behind.
+// Seek moves to a place of this corpus. In a gzipped file it reads the text before the place, from
+// the start of the file if the place is behind.
 func (r *PairReader) Seek(p Place) error {
 	err := r.source.seek(p.line, p.source)
 	if err == nil && r.target != r.source {
@@ -103,7 +102,7 @@ func (r *PairReader) Seek(p Place) error {
 
 // Close closes the files.
 func (r *PairReader) Close() error {
-	r.source.file.Close() // opened for reading only: no error loses data
+	r.source.file.Close() // errors of files opened for reading lose no data
 	r.target.file.Close()
 	return nil
 }
@@ -119,7 +118,7 @@ func (l *lineReader) skipToEnd() error {
 	}
 }
 
-// seek goes to where line lines and offset bytes of text have been read.
+// seek moves to the place after line lines, which are offset bytes of text.
 func (l *lineReader) seek(line int, offset int64) error {
 	if l.offset == offset {
 		return nil
@@ -149,5 +148,5 @@ func (l *lineReader) seek(line int, offset int64) error {
 	return nil
 }
 
-// view returns b as a string without a copy: it changes when b does.
+// view returns b as a string without copying. The string changes with b.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -9,23 +9,22 @@ import (
 	"tfm/internal/texttest"
 )
 
-// From every place the rest of the corpus comes again, whatever was read in between, from plain and
-// packed files.
+// Seek returns to any place, of plain and gzipped files.
 func TestPairReaderSeek(t *testing.T) {
 	src, tgt, tsv := "\uFEFF", "", ""
-	const n = 3000 // more than a buffer
+	const n = 3000 // more than the buffers hold
 	for i := range n {
 		s, u := fmt.Sprint("source ", i, strings.Repeat("x", i%97)), fmt.Sprint("target ", i, strings.Repeat("é", i%31))
 		src, tgt, tsv = src+s+"\r\n", tgt+u+"\n", tsv+s+"\t"+u+"\n"
 	}
 	for name, open := range map[string]func() (*PairReader, error){
 		"plain": func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t", tgt)) },
-		"packed": func() (*PairReader, error) {
-			return OpenPairs(write(t, "s.gz", pack(src)), write(t, "t.gz", pack(tgt)))
+		"gzip": func() (*PairReader, error) {
+			return OpenPairs(write(t, "s.gz", gzipped(src)), write(t, "t.gz", gzipped(tgt)))
 		},
-		"mixed":  func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t.gz", pack(tgt))) },
+		"mixed":  func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t.gz", gzipped(tgt))) },
 		"tsv":    func() (*PairReader, error) { return OpenPairsTSV(write(t, "p", tsv)) },
-		"tsv.gz": func() (*PairReader, error) { return OpenPairsTSV(write(t, "p.gz", pack(tsv))) },
+		"tsv.gz": func() (*PairReader, error) { return OpenPairsTSV(write(t, "p.gz", gzipped(tsv))) },
 	} {
 		r, err := open()
 		if err != nil {
@@ -36,7 +35,7 @@ func TestPairReaderSeek(t *testing.T) {
 			p, err := r.Next()
 			want := Pair{fmt.Sprint("source ", i, strings.Repeat("x", i%97)), fmt.Sprint("target ", i, strings.Repeat("é", i%31)), i + 1}
 			if err != nil || p != want {
-				t.Fatalf("%s: %v, %v, want %v", name, p, err, want)
+				t.Fatalf("%s: pair %v, %v; want %v", name, p, err, want)
 			}
 		}
 		for i := range n {
@@ -44,7 +43,7 @@ func TestPairReaderSeek(t *testing.T) {
 			read(i)
 		}
 		if _, err := r.Next(); err != io.EOF {
-			t.Errorf("%s: %v at the end", name, err)
+			t.Errorf("%s: error %v after the last pair, want io.EOF", name, err)
 		}
 		for _, i := range []int{n - 1, 0, 1, 2, 1700, 1699, 2999, 5} {
 			if err := r.Seek(places[i]); err != nil {
@@ -58,8 +57,8 @@ func TestPairReaderSeek(t *testing.T) {
 	}
 }
 
-func TestPairReaderPlaceThatIsGone(t *testing.T) {
-	long, short := pack("a\nb\nc\n"), write(t, "s.gz", pack("a\n"))
+func TestPairReaderSeekPastEnd(t *testing.T) {
+	long, short := gzipped("a\nb\nc\n"), write(t, "s.gz", gzipped("a\n"))
 	r, err := OpenPairsTSV(write(t, "long.gz", long))
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +97,6 @@ func TestPairReaderAllocatesNothing(t *testing.T) {
 	}
 	read()
 	if n := testing.AllocsPerRun(3, read); n > 0 {
-		t.Errorf("%v allocations for %d pairs, want none", n, pairs)
+		t.Errorf("%v allocations for %d pairs, want 0", n, pairs)
 	}
 }

@@ -2,25 +2,25 @@ package text
 
 import "fmt"
 
-// Warning says that something was mended or left out.
+// Warning reports an input that was repaired or skipped.
 type Warning struct {
-	Kind    string // the same for all of a kind, in the plural: "lines of invalid UTF-8"
-	Message string // with the place: "in.txt:3: invalid UTF-8 at byte 7, replaced by U+FFFD"
+	Kind    string // groups warnings; a plural, such as "lines of invalid UTF-8"
+	Message string // such as "in.txt:3: invalid UTF-8 at byte 7, replaced by U+FFFD"
 }
 
-// warningsShown is the number of warnings of a kind that are shown.
-const warningsShown = 10
+// maxShown is the number of warnings of each kind that Warnings shows.
+const maxShown = 10
 
 // Warnings shows the first ten warnings of each kind and counts the others, so that a damaged
-// corpus does not fill the screen. It is not for concurrent use.
+// corpus does not fill the screen. It is not safe for concurrent use.
 type Warnings struct {
 	Show func(message string)
 
-	kinds  []string // in the order of their first
+	kinds  []string // in the order of their first warnings
 	counts map[string]int
 }
 
-// Add shows w, or counts it.
+// Add shows or counts w.
 func (s *Warnings) Add(w Warning) {
 	if s.counts == nil {
 		s.counts = map[string]int{}
@@ -31,18 +31,18 @@ func (s *Warnings) Add(w Warning) {
 		s.kinds = append(s.kinds, w.Kind)
 	}
 	switch {
-	case n <= warningsShown:
+	case n <= maxShown:
 		s.Show(w.Message)
-	case n == warningsShown+1:
-		s.Show("further " + w.Kind + " are only counted")
+	case n == maxShown+1:
+		s.Show("counting further " + w.Kind + " without showing them")
 	}
 }
 
-// Summarize shows the number of warnings of each kind that had more than were shown.
+// Summarize shows the number of warnings of each kind of which some were only counted.
 func (s *Warnings) Summarize() {
 	for _, kind := range s.kinds {
-		if n := s.counts[kind]; n > warningsShown {
-			s.Show(fmt.Sprintf("%d %s in all", n, kind))
+		if n := s.counts[kind]; n > maxShown {
+			s.Show(fmt.Sprintf("%d %s in total", n, kind))
 		}
 	}
 }

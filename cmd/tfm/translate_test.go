@@ -66,7 +66,7 @@ func TestTranslateGoesOnBehindABadLine(t *testing.T) {
 	if lines := strings.Split(o.stdout, "\n"); len(lines) != 4 || lines[0] != good[0] || lines[2] != good[1] {
 		t.Errorf("answered %q, want %q and a line between them", o.stdout, good)
 	}
-	if !strings.Contains(o.stderr, "tfm: "+file+":2: line of 1048577 bytes, cut to 1048576\ntfm: "+file+":2: ") {
+	if !strings.Contains(o.stderr, "tfm: "+file+":2: line of 1048577 bytes truncated to 1048576\ntfm: "+file+":2: ") {
 		t.Errorf("warned %q", o.stderr)
 	}
 
@@ -79,7 +79,7 @@ func TestTranslateGoesOnBehindABadLine(t *testing.T) {
 func TestTranslateCountsWarnings(t *testing.T) {
 	o := mustRun(t, strings.Repeat("\xff\n", 25)+strings.Repeat("the dog \n", 12), "translate", "-model", toyModel(t), "-max-len", "1", "-beam", "1")
 	if lines := strings.Split(o.stderr, "\n"); strings.Count(o.stdout, "\n") != 37 || strings.Count(o.stderr, "invalid UTF-8 at byte 1") != 10 ||
-		strings.Count(o.stderr, "cut to 1") != 10 || lines[len(lines)-3] != "tfm: 25 lines of invalid UTF-8 in all" {
+		strings.Count(o.stderr, "truncated to 1") != 10 || lines[len(lines)-3] != "tfm: 25 lines of invalid UTF-8 in total" {
 		t.Errorf("warned %s", o.stderr)
 	}
 }
@@ -96,11 +96,11 @@ func TestTranslateOddLines(t *testing.T) {
 	}
 
 	o = mustRun(t, "the dog\nthe big cat sees the old dog sees the old dog\n", "translate", "-model", m, "-max-len", "8")
-	if strings.Count(o.stdout, "\n") != 2 || !strings.Contains(o.stderr, "tfm: standard input:2: ") || !strings.Contains(o.stderr, "cut to 8") {
+	if strings.Count(o.stdout, "\n") != 2 || !strings.Contains(o.stderr, "tfm: standard input:2: ") || !strings.Contains(o.stderr, "truncated to 8") {
 		t.Errorf("a line that is too long: %q, %s", o.stdout, o.stderr)
 	}
 	long := strings.Repeat("the big cat sees ", 1000)
-	if o := mustRun(t, long, "translate", "-model", m, "-beam", "1", "-max-extra", "0"); strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stderr, "cut to 1023") {
+	if o := mustRun(t, long, "translate", "-model", m, "-beam", "1", "-max-extra", "0"); strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stderr, "truncated to 1023") {
 		t.Errorf("a line longer than the model can take: %q, %s", o.stdout, o.stderr)
 	}
 	// Whatever a model says, a line of input is a line of output: this text is unlike anything it
