@@ -20,6 +20,8 @@ func random(r *rand.Rand, rows, cols int) mat.Matrix {
 	return m
 }
 
+// flat copies m to a matrix whose rows are views into one slice, so that ref.Gradient can change
+// them.
 func flat(m mat.Matrix) ([]float64, ref.Matrix) {
 	data := ref.Float64s(m.Data)
 	rows := make(ref.Matrix, m.Rows)
@@ -29,6 +31,7 @@ func flat(m mat.Matrix) ([]float64, ref.Matrix) {
 	return data, rows
 }
 
+// weighted returns Σ dy·y, a loss whose gradient with respect to y is dy.
 func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
 	for i := range y {
 		for j := range y[i] {
@@ -38,7 +41,7 @@ func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
 	return sum
 }
 
-// bySentence calls f with the rows of each sentence and joins the results.
+// bySentence calls f for the rows of each sentence and concatenates the results.
 func bySentence(r attn.Ragged, f func(s int, q0, q1, k0, k1 int32) ref.Matrix) (all ref.Matrix) {
 	for s := range r.Sentences() {
 		all = append(all, f(s, r.Q[s], r.Q[s+1], r.K[s], r.K[s+1])...)
@@ -54,7 +57,7 @@ func setUp(declare func(*layer.Params)) (*layer.Params, *rand.Rand) {
 	return ps, r
 }
 
-// stale fills what a layer is to set with what may stand there: anything.
+// stale fills matrices with NaN, to test that a layer sets every element.
 func stale(all ...mat.Matrix) {
 	for _, m := range all {
 		for i := range m.Rows {
@@ -68,8 +71,7 @@ func arena(alloc func(*layer.Arena)) {
 	a.Alloc(func() { alloc(&a) })
 }
 
-// One sentence is longer than a block of queries. The other is for sizes that blocks have nothing
-// to do with.
+// Starts of sentences: in long, one is longer than a block of queries.
 var (
 	long  = []int32{0, 3, 4, 70, 73}
 	short = []int32{0, 3, 4, 9}
@@ -80,7 +82,7 @@ func paperSizes(d, heads int) attn.Sizes {
 	return attn.Sizes{Model: d, Heads: heads, DK: d / heads, DV: d / heads}
 }
 
-// sizes are the paper's and others, with dropout of the weights and without.
+// sizes are the paper's and others, with and without dropout of the weights.
 var sizes = []struct {
 	name string
 	attn.Sizes
@@ -96,8 +98,8 @@ var sizes = []struct {
 	{"d_k above d_v", attn.Sizes{Model: d, Heads: 2, DK: 9, DV: 1, NoBias: true}, mat.Dropout{}, short},
 }
 
-// dropWeights applies the dropout of a sentence's weights as the reference would: by the mask that
-// it gives for ones.
+// dropWeights returns a function that multiplies the weights of one head of a sentence by a mask,
+// as drop makes it of ones.
 func dropWeights(drop mat.Dropout, sentence, heads int) func(int, ref.Matrix) {
 	return func(head int, w ref.Matrix) {
 		drop := mat.Dropout{Rate: drop.Rate, Key: drop.Key + uint64(sentence*heads+head)}
@@ -152,7 +154,7 @@ func TestCross(t *testing.T) {
 	for _, v := range sizes {
 		var l attn.Cross
 		ps, r := setUp(func(ps *layer.Params) { l = v.NewCross(ps, "l") })
-		queries := v.starts[len(v.starts)-1] // of three sentences, the second of which has most
+		queries := v.starts[len(v.starts)-1] // most of them in the second of three sentences
 		rag := attn.Ragged{Q: []int32{0, 2, queries - 1, queries}, K: []int32{0, 5, 9, 15}, Drop: v.drop}
 		n, m := int(rag.Q[3]), int(rag.K[3])
 		x, dy, dx := random(r, n, d), random(r, n, d), mat.New(n, d)
@@ -185,7 +187,7 @@ func TestCross(t *testing.T) {
 		checkParams(t, ps, w, v.Sizes, f)
 
 		if v.drop.Rate > 0 {
-			continue // Weights are those before it
+			continue // Inputs.Weights has no dropout
 		}
 		last := v.Heads - 1
 		weights := mat.New(int(rag.Q[2]-rag.Q[1]), int(rag.K[2]-rag.K[1]))
@@ -195,7 +197,7 @@ func TestCross(t *testing.T) {
 		ref.Close(t, v.name+" weights times values", act.Ctx.Slice(2, int(rag.Q[2]), last*v.DV, v.Heads*v.DV), ref.Of(ctx), 1e-6)
 		for i := range weights.Rows {
 			if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {
-				t.Fatalf("%s: weights of query %d sum to %v", v.name, i, s)
+				t.Fatalf("%s: sum of the weights of query %d = %v, want 1", v.name, i, s)
 			}
 		}
 	}
@@ -205,15 +207,15 @@ func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, s attn.Sizes, f 
 	t.Helper()
 	for _, p := range ps.List {
 		if p.Name == "l.qkv.bias" || p.Name == "l.kv.bias" {
-			// The keys' bias adds one number to all scores of a query, which the softmax takes away
-			// again: its derivative is 0, up to rounding.
+			// The keys' bias adds the same value to all scores of a query, which does not change
+			// their softmax: its gradient is 0, up to rounding.
 			lo, hi := 0, s.Heads*s.DK
 			if p.Name == "l.qkv.bias" {
 				lo, hi = hi, 2*hi
 			}
 			for i := lo; i < hi; i++ {
 				if math.Abs(float64(p.G[i])) > 1e-5 {
-					t.Errorf("the derivative of the keys' bias is %v, must be 0", p.G[i])
+					t.Errorf("gradient of the keys' bias = %v, want 0", p.G[i])
 				}
 				p.G[i] = 0
 			}
@@ -222,7 +224,7 @@ func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, s attn.Sizes, f 
 	}
 }
 
-// Equation 1 written out with masks, on one head, against the tuned path and against padding.
+// ref.ScaledDotProduct is the oracle of ScaledDotProductHeads: one head, with and without masks.
 func TestScaledDotProductReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	const n, m = 5, 6
@@ -234,13 +236,13 @@ func TestScaledDotProductReference(t *testing.T) {
 	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k, V: v}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, m}})
 	ref.Close(t, "tuned", tuned, ref.Of(out), 1e-6)
 
-	// Keys 4 and 5 are padding: the result is that of the first four keys alone.
+	// Keys 4 and 5 are padding: the result is the same as without them.
 	padded := ref.Padding([]int32{7, 8, 9, 3, 0, 0}, 0)
 	ref.ScaledDotProduct(out, weights, q, k, v, padded)
 	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, 4}})
 	ref.Close(t, "padded", tuned, ref.Of(out), 1e-6)
 	if weights.At(2, 4) != 0 {
-		t.Error("a hidden key has weight")
+		t.Errorf("weight of a masked key = %v, want 0", weights.At(2, 4))
 	}
 
 	ref.ScaledDotProduct(out, weights, q, k, v, ref.Both(padded, ref.Both(nil, ref.LookAhead)))
@@ -251,13 +253,13 @@ func TestScaledDotProductReference(t *testing.T) {
 	ref.ScaledDotProduct(out, weights, q, k, v, func(int, int) bool { return false })
 	for i := range n {
 		if mat.Max(out.Row(i)) != 0 || mat.Max(weights.Row(i)) != 0 {
-			t.Fatal("a query with nothing to attend to must give zeros")
+			t.Fatalf("query %d without keys: result %v, weights %v, want zeros", i, out.Row(i), weights.Row(i))
 		}
 	}
 }
 
-// A sentence without queries gives its keys and values derivatives of 0, and one without keys gives
-// its queries results and derivatives of 0, whatever stood there.
+// The gradients of keys and values in a sentence without queries are 0, as are the results and the
+// gradients of queries in a sentence without keys.
 func TestSentencesWithoutQueriesOrKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 5))
 	rag := attn.Ragged{Q: []int32{0, 2, 2, 5}, K: []int32{0, 3, 7, 7}}
@@ -273,7 +275,7 @@ func TestSentencesWithoutQueriesOrKeys(t *testing.T) {
 		for i := range m.Rows {
 			for j, v := range m.Row(i) {
 				if v != 0 {
-					t.Fatalf("%s: (%d, %d) is %v, want 0", name, i, j, v)
+					t.Fatalf("%s: element (%d, %d) = %v, want 0", name, i, j, v)
 				}
 			}
 		}
@@ -281,31 +283,31 @@ func TestSentencesWithoutQueriesOrKeys(t *testing.T) {
 	for name, m := range map[string]mat.Matrix{"ctx": ctx, "dQ": g.Q, "dK": g.K, "dV": g.V} {
 		for i, v := range m.Data {
 			if v != v {
-				t.Fatalf("%s: number %d was not set", name, i)
+				t.Fatalf("%s: element %d was not set", name, i)
 			}
 		}
 	}
 }
 
-func TestRefusesWhatDoesNotFit(t *testing.T) {
+func TestPanicsOnShapes(t *testing.T) {
 	x := mat.New(5, 6)
 	in := attn.Inputs{Q: x, K: x, V: x}
 	all := []int32{0, 2, 5}
 	for name, f := range map[string]func(){
 		"4 heads":         func() { attn.ScaledDotProductHeads(nil, x, in, 4, attn.Ragged{Q: all, K: all}) },
 		"0 heads":         func() { attn.ScaledDotProductHeads(nil, x, in, 0, attn.Ragged{Q: all, K: all}) },
-		"rows left out":   func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all[:2], K: all[:2]}) },
+		"uncovered rows":  func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all[:2], K: all[:2]}) },
 		"other sentences": func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all, K: []int32{0, 5}}) },
 		"5 columns of values": func() {
 			attn.ScaledDotProductHeads(nil, mat.New(5, 5), attn.Inputs{Q: x, K: x, V: mat.New(5, 5)}, 2, attn.Ragged{Q: all, K: all})
 		},
 		"results of other widths": func() { attn.ScaledDotProductHeads(nil, mat.New(5, 8), in, 2, attn.Ragged{Q: all, K: all}) },
-		"rows of derivative":      func() { attn.ScaledDotProductHeadsGrad(nil, attn.Inputs{}, x, in, 2, attn.Ragged{Q: all, K: all}) },
+		"a gradient of 0 rows":    func() { attn.ScaledDotProductHeadsGrad(nil, attn.Inputs{}, x, in, 2, attn.Ragged{Q: all, K: all}) },
 	} {
 		func() {
 			defer func() {
 				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "attn: ") {
-					t.Errorf("%s must panic and say so: %q", name, s)
+					t.Errorf("%s: panic %q, want one that begins with \"attn: \"", name, s)
 				}
 			}()
 			f()
@@ -313,7 +315,7 @@ func TestRefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Threads share out heads; they change no bit.
+// Results have the same bits for any number of threads.
 func TestThreadsChangeNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 5))
 	starts := []int32{0, 30, 33, 80, 81, 100}
@@ -336,7 +338,7 @@ func TestThreadsChangeNothing(t *testing.T) {
 		}
 		for i := range all {
 			if math.Float32bits(all[i]) != math.Float32bits(first[i]) {
-				t.Fatalf("%d threads: number %d is %v, with one thread %v", threads, i, all[i], first[i])
+				t.Fatalf("%d threads: element %d = %v, want %v as with one thread", threads, i, all[i], first[i])
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"tfm/mat"
 )
 
-// The attention proper of the sentences of a batch, of one length each and with the inputs side by
-// side as a layer has them.
+// Scaled dot-product attention over a batch of sentences of equal length, with queries, keys and
+// values side by side, as in Self.
 func BenchmarkScaledDotProductHeads(b *testing.B) {
 	for _, c := range []struct{ tokens, heads, width, sentences int }{
 		{14, 4, 32, 292}, {32, 8, 64, 32}, {64, 8, 64, 16}, {256, 8, 64, 4},
@@ -24,10 +24,10 @@ func BenchmarkScaledDotProductHeads(b *testing.B) {
 			}
 			rag := attn.Ragged{Q: starts, K: starts, Causal: causal}
 			qkv, dqkv := random(r, n, 3*d), mat.New(n, 3*d)
-			parts := func(m mat.Matrix) attn.Inputs {
+			split := func(m mat.Matrix) attn.Inputs {
 				return attn.Inputs{Q: m.ColRange(0, d), K: m.ColRange(d, 2*d), V: m.ColRange(2*d, 3*d)}
 			}
-			in, grad, ctx, dctx := parts(qkv), parts(dqkv), mat.New(n, d), random(r, n, d)
+			in, grad, ctx, dctx := split(qkv), split(dqkv), mat.New(n, d), random(r, n, d)
 			for name, f := range map[string]func(){
 				"forward":  func() { attn.ScaledDotProductHeads(nil, ctx, in, c.heads, rag) },
 				"backward": func() { attn.ScaledDotProductHeadsGrad(nil, grad, dctx, in, c.heads, rag) },

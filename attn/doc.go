@@ -1,18 +1,37 @@
-// Package attn is attention (section 3.2): the scaled dot product over heads and the two multi-head
-// layers built on it, Self and Cross, forward and backward. It imports layer and mat.
+// Package attn is attention (section 3.2): scaled dot-product attention over heads, and the two
+// multi-head layers built on it, Self and Cross, forward and backward. It imports layer and mat.
 //
-// Package model/decode has the same one token at a time, and package internal/ref the paper's
-// equations written out, with masks and padded batches.
+// Package model/decode has the same for one token at a time, and package internal/ref has the
+// paper's equations as plain loops, with masks and padded batches.
 //
-// Batches are ragged (see package layer): a sentence's queries attend to its own keys and nothing
-// else, which is what a padding mask says about padded batches. The look-ahead mask is
-// Ragged.Causal. Sizes: n queries, m keys, d d_model, h heads, d_k numbers of a query or key in a
-// head and d_v of a value (in the paper both d/h).
+// Batches are ragged (see package layer): the queries of a sentence attend to the keys of the same
+// sentence only, as under a padding mask in a padded batch. The look-ahead mask is Ragged.Causal.
 //
 // Shapes that do not fit panic with the shapes in the message. As in package layer, methods may be
-// called concurrently with activations and results of their own, and Backward for one batch at a
-// time.
+// called concurrently with different activations and results, and Backward for one batch at a time.
 //
-// The files: scaled.go (equation 1 over a ragged batch), multihead.go (self- and cross-attention
-// with their linear maps), weights.go (the attention weights, to be looked at).
+// # Sizes
+//
+//	n      queries: tokens that attend
+//	m      keys: tokens attended to
+//	d      d_model
+//	h      heads
+//	d_k    elements of a query or key in a head; d/h in the paper
+//	d_v    elements of a value in a head; d/h in the paper
+//
+// # Terms
+//
+//   - query, key, value: the rows Q, K and V of a token, linear maps of its row x
+//   - score: the element of Q·Kᵀ/sqrt(d_k) for a query and a key
+//   - weight: softmax of a query's scores; the attention weights of a head are P [n × m]
+//   - head: one attention function of the h in a layer, with its own columns of Q, K and V
+//   - context: P·V of all heads side by side, ctx, before the output projection W^O
+//   - memory: the encoder's output, which Cross attends to
+//   - mask: which keys a query may attend to; all others have weight 0
+//   - ragged: of a batch, without padding; a Ragged has the boundaries of its sentences
+//
+// # Files
+//
+// scaled.go (equation 1 over a ragged batch), multihead.go (self- and cross-attention with their
+// linear maps), weights.go (attention weights, for inspection).
 package attn

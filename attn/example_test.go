@@ -8,7 +8,7 @@ import (
 )
 
 // A batch of two sentences of one and two tokens: sentence 0 is row 0, and sentence 1 rows 1 and 2.
-// There is no padding to compute on.
+// There is no padding.
 func ExampleScaledDotProductHeads() {
 	x := mat.Of([]float32{
 		1, 1,

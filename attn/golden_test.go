@@ -11,7 +11,7 @@ import (
 	"tfm/mat"
 )
 
-// filled is what declare has declared, with PyTorch's weights.
+// filled allocates the parameters that declare declares, with PyTorch's weights.
 func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 	ps := new(layer.Params)
 	declare(ps)
@@ -20,7 +20,7 @@ func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 	return ps
 }
 
-// maskOf is the mask of the case.
+// maskOf returns the mask of the case.
 func maskOf(c *golden.Case) ref.Mask {
 	padding := ref.Padding(c.Int32s("input/ids"), 0)
 	switch c.Mask {
@@ -34,7 +34,7 @@ func maskOf(c *golden.Case) ref.Mask {
 	return nil
 }
 
-// The reference for one head, forward and backward.
+// The references of one head, forward and backward.
 func TestScaledDotProductIsPyTorchs(t *testing.T) {
 	golden.Each(t, "scaled_dot_product", func(t *testing.T, c *golden.Case) {
 		q, k, v := c.Input("q"), c.Input("k"), c.Input("v")
@@ -49,8 +49,8 @@ func TestScaledDotProductIsPyTorchs(t *testing.T) {
 	})
 }
 
-// PyTorch computes on a padded batch under masks, we on a ragged one: the results are compared
-// where there is a token.
+// PyTorch computes on a padded batch with masks, attn on a ragged one: the test compares the rows
+// of tokens.
 func TestMultiHeadAttentionIsPyTorchs(t *testing.T) {
 	golden.Each(t, "attention", func(t *testing.T, c *golden.Case) {
 		if strings.Contains(c.Name, "cross") {
@@ -112,13 +112,14 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 			got := mat.New(int(rag.Q[s+1]-rag.Q[s]), int(rag.K[s+1]-rag.K[s]))
 			l.Inputs(&act).Weights(got, c.Heads, s, h, rag)
 			want := all.RowRange((s*c.Heads+h)*tokens(c, "x"), (s*c.Heads+h+1)*tokens(c, "x"))
-			golden.Close(t, "weights", got, want.Slice(0, got.Rows, 0, got.Cols), 1e-6) // numbers up to 1, through some ten roundings
+			// values up to 1, through about ten roundings
+			golden.Close(t, "weights", got, want.Slice(0, got.Rows, 0, got.Cols), 1e-6)
 		}
 	}
 }
 
-// paddedIsPyTorchs holds the reference on the padded batch, under masks and with its weights,
-// against PyTorch's.
+// paddedIsPyTorchs compares the results and weights of the reference with PyTorch's, on the padded
+// batch with masks.
 func paddedIsPyTorchs(t *testing.T, c *golden.Case, l ref.MultiHead, keys string) {
 	n, m := tokens(c, "x"), tokens(c, keys)
 	mask := ref.PaddingMask(idsOf(c, keys, m), 0)
@@ -127,7 +128,7 @@ func paddedIsPyTorchs(t *testing.T, c *golden.Case, l ref.MultiHead, keys string
 	}
 	x, memory, all := c.Matrix("input/x"), c.Matrix("input/"+keys), c.Matrix("output/weights")
 	starts := c.Starts("x")
-	real := mat.New(int(starts[len(starts)-1]), c.D) // what is no padding
+	real := mat.New(int(starts[len(starts)-1]), c.D) // rows of tokens
 	for s := range len(starts) - 1 {
 		y, weights := l.Attend(x.RowRange(s*n, (s+1)*n), memory.RowRange(s*m, (s+1)*m), mask.Of(s, 0))
 		length := int(starts[s+1] - starts[s])
@@ -136,23 +137,23 @@ func paddedIsPyTorchs(t *testing.T, c *golden.Case, l ref.MultiHead, keys string
 		}
 		for h, w := range weights {
 			at := (s*c.Heads + h) * n
-			// Float64 of numbers that were rounded to float32 once on their way.
+			// float64 arithmetic on values that were rounded to float32 once
 			golden.Close(t, "weights of the reference", w.RowRange(0, length), all.RowRange(at, at+length), 1e-6)
 		}
 	}
 	c.Output("y", real)
 }
 
-// tokens is the length of a row of the padded batch.
+// tokens returns the length of the padded sentences.
 func tokens(c *golden.Case, name string) int {
-	most := int32(0)
+	longest := int32(0)
 	for _, n := range c.Int32s("lengths/" + name) {
-		most = max(most, n)
+		longest = max(longest, n)
 	}
-	return int(most)
+	return int(longest)
 }
 
-// idsOf has 1 for each token and 0 for padding.
+// idsOf returns ids of 1 for tokens and 0 for padding.
 func idsOf(c *golden.Case, name string, tokens int) (ids [][]int32) {
 	for _, n := range c.Int32s("lengths/" + name) {
 		row := make([]int32, tokens)

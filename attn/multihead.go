@@ -9,11 +9,11 @@ import (
 type Sizes struct {
 	Model  int  // d_model
 	Heads  int  // h
-	DK, DV int  // numbers of a query or key, and of a value, in a head; in the paper both are d_model/h
-	NoBias bool // the linear maps have no biases
+	DK, DV int  // d_k and d_v, the elements of a query or key and of a value in a head
+	NoBias bool // linear maps without biases
 }
 
-// keys and values are the widths of all heads together.
+// keys and values are the widths of all heads together, h·d_k and h·d_v.
 func (s Sizes) keys() int   { return s.Heads * s.DK }
 func (s Sizes) values() int { return s.Heads * s.DV }
 
@@ -24,28 +24,32 @@ func (s Sizes) linear(ps *layer.Params, name string, in, out int) layer.Linear {
 	return layer.NewLinear(ps, name, in, out)
 }
 
-// Self is multi-head self-attention (section 3.2.2): MultiHead(X, X, X). The projections of
-// queries, keys and values, W^Q, W^K and W^V of all heads, are one matrix [d × (2h·d_k + h·d_v)],
-// so that they are one product.
+// Self is multi-head self-attention (section 3.2.2), MultiHead(X, X, X). The projections W^Q, W^K
+// and W^V of all heads are one matrix [d × (2h·d_k + h·d_v)], so that one product computes all
+// queries, keys and values.
 type Self struct {
-	QKV layer.Linear // d → 2h·d_k + h·d_v: queries, keys, values
+	QKV layer.Linear // d → 2h·d_k + h·d_v: [W^Q W^K W^V]
 	Out layer.Linear // h·d_v → d: W^O
 	Sizes
 }
 
 // NewSelf declares the linear maps as name.qkv and name.out.
 func (s Sizes) NewSelf(ps *layer.Params, name string) Self {
-	return Self{s.linear(ps, name+".qkv", s.Model, 2*s.keys()+s.values()), s.linear(ps, name+".out", s.values(), s.Model), s}
+	return Self{
+		QKV:   s.linear(ps, name+".qkv", s.Model, 2*s.keys()+s.values()),
+		Out:   s.linear(ps, name+".out", s.values(), s.Model),
+		Sizes: s,
+	}
 }
 
-// In returns the same layer, with the same weights, whose linear maps are in another precision.
-// Attention itself stays float32.
+// In returns l with the products of its linear maps in precision r. It shares the weights. Scaled
+// dot-product attention stays float32.
 func (l Self) In(r layer.Precision) Self {
 	l.QKV, l.Out = l.QKV.In(r), l.Out.In(r)
 	return l
 }
 
-// SelfAct holds the activations of a Self. Forward leaves in it what Backward needs.
+// SelfAct holds the activations of a Self, which Forward sets and Backward reads.
 type SelfAct struct {
 	X      mat.Matrix // [n × d] Forward's input, in the caller's memory
 	QKV    mat.Matrix // [n × (2h·d_k + h·d_v)] X·[W^Q W^K W^V]
@@ -54,15 +58,15 @@ type SelfAct struct {
 	ragged Ragged
 }
 
-// SelfGrad is the workspace of Self.Backward: derivatives of activations of the same names.
+// SelfGrad is the workspace of Self.Backward: gradients of the activations of the same names.
 type SelfGrad struct{ QKV, Ctx mat.Matrix }
 
-// Alloc takes the memory for n tokens.
+// Alloc allocates the activations of n tokens.
 func (l Self) Alloc(a *layer.Arena, n int) SelfAct {
 	return SelfAct{QKV: a.Matrix(n, 2*l.keys()+l.values()), Ctx: a.Matrix(n, l.values()), Out: a.Matrix(n, l.Model)}
 }
 
-// AllocGrad takes the workspace of Backward for n tokens.
+// AllocGrad allocates the workspace of Backward for n tokens.
 func (l Self) AllocGrad(a *layer.Arena, n int) SelfGrad {
 	return SelfGrad{a.Matrix(n, 2*l.keys()+l.values()), a.Matrix(n, l.values())}
 }
@@ -76,41 +80,46 @@ func (l Self) Forward(pool *mat.Pool, act *SelfAct, x mat.Matrix, r Ragged) mat.
 	return act.Out
 }
 
-// Backward takes dy [n × d] and what Forward left, and sets or adds to dx [n × d], which may be dy
-// if it is set. It is Forward's three lines in reverse.
+// Backward sets or adds to dx [n × d] for dy [n × d] and the activations of Forward, whose three
+// lines it differentiates in reverse. With mode Set dx may be dy.
 func (l Self) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *SelfAct, g *SelfGrad, mode layer.Mode) {
 	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
 	ScaledDotProductHeadsGrad(pool, l.split(g.QKV), g.Ctx, l.split(act.QKV), l.Heads, act.ragged)
 	l.QKV.Backward(pool, dx, g.QKV, act.X, mode)
 }
 
-// split views the columns of QKV as queries, keys and values.
+// split views the columns of qkv as queries, keys and values.
 func (s Sizes) split(qkv mat.Matrix) Inputs {
 	k := s.keys()
 	return Inputs{qkv.ColRange(0, k), qkv.ColRange(k, 2*k), qkv.ColRange(2*k, qkv.Cols)}
 }
 
-// Cross is multi-head attention from the decoder to the encoder's output (section 3.2.3):
-// MultiHead(X, M, M) for X [n × d] of target tokens and M [m × d], the memory, of source tokens.
+// Cross is multi-head attention of the decoder to the encoder's output (section 3.2.3),
+// MultiHead(X, M, M), for X [n × d] of the target and the memory M [m × d] of the source.
 type Cross struct {
-	Q   layer.Linear // d → h·d_k
-	KV  layer.Linear // d → h·d_k + h·d_v: keys, values
-	Out layer.Linear // h·d_v → d
+	Q   layer.Linear // d → h·d_k: W^Q
+	KV  layer.Linear // d → h·d_k + h·d_v: [W^K W^V]
+	Out layer.Linear // h·d_v → d: W^O
 	Sizes
 }
 
 // NewCross declares the linear maps as name.q, name.kv and name.out.
 func (s Sizes) NewCross(ps *layer.Params, name string) Cross {
-	return Cross{s.linear(ps, name+".q", s.Model, s.keys()), s.linear(ps, name+".kv", s.Model, s.keys()+s.values()), s.linear(ps, name+".out", s.values(), s.Model), s}
+	return Cross{
+		Q:     s.linear(ps, name+".q", s.Model, s.keys()),
+		KV:    s.linear(ps, name+".kv", s.Model, s.keys()+s.values()),
+		Out:   s.linear(ps, name+".out", s.values(), s.Model),
+		Sizes: s,
+	}
 }
 
-// In returns the same layer in another precision, as Self.In does.
+// In returns l in precision r, as Self.In does.
 func (l Cross) In(r layer.Precision) Cross {
 	l.Q, l.KV, l.Out = l.Q.In(r), l.KV.In(r), l.Out.In(r)
 	return l
 }
 
-// CrossAct holds the activations of a Cross. Forward leaves in it what Backward needs.
+// CrossAct holds the activations of a Cross, which Forward sets and Backward reads.
 type CrossAct struct {
 	X, Memory mat.Matrix // [n × d], [m × d] Forward's inputs, in the caller's memory
 	Q         mat.Matrix // [n × h·d_k] X·W^Q
@@ -120,44 +129,45 @@ type CrossAct struct {
 	ragged    Ragged
 }
 
-// CrossGrad is the workspace of Cross.Backward, derivatives of activations of the same names, and
-// the derivative of the memory.
+// CrossGrad is the workspace of Cross.Backward, gradients of the activations of the same names, and
+// the gradient of the memory.
 type CrossGrad struct {
 	Q, KV, Ctx mat.Matrix
-	Memory     mat.Matrix // [m × d] added to, because every layer of the decoder reads the memory
+	Memory     mat.Matrix // [m × d] accumulates over the layers of the decoder
 }
 
-// Alloc takes the memory for n target and m source tokens.
+// Alloc allocates the activations of n target and m source tokens.
 func (l Cross) Alloc(a *layer.Arena, n, m int) CrossAct {
 	return CrossAct{Q: a.Matrix(n, l.keys()), KV: a.Matrix(m, l.keys()+l.values()), Ctx: a.Matrix(n, l.values()), Out: a.Matrix(n, l.Model)}
 }
 
-// AllocGrad takes the workspace of Backward for n target and m source tokens. The caller sets
+// AllocGrad allocates the workspace of Backward for n target and m source tokens. The caller sets
 // Memory.
 func (l Cross) AllocGrad(a *layer.Arena, n, m int) CrossGrad {
 	return CrossGrad{Q: a.Matrix(n, l.keys()), KV: a.Matrix(m, l.keys()+l.values()), Ctx: a.Matrix(n, l.values())}
 }
 
-// inputs views queries, keys and values.
-func inputs(q, kv mat.Matrix) Inputs {
-	return Inputs{q, kv.ColRange(0, q.Cols), kv.ColRange(q.Cols, kv.Cols)}
-}
-
-// Forward returns act.Out [n × d] for x [n × d] and the memory [m × d].
+// Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O for x [n × d] and memory [m × d].
 func (l Cross) Forward(pool *mat.Pool, act *CrossAct, x, memory mat.Matrix, r Ragged) mat.Matrix {
 	act.X, act.Memory, act.ragged = x, memory, r
 	l.Q.Forward(pool, act.Q, x)
 	l.KV.Forward(pool, act.KV, memory)
-	ScaledDotProductHeads(pool, act.Ctx, inputs(act.Q, act.KV), l.Heads, r)
+	ScaledDotProductHeads(pool, act.Ctx, crossInputs(act.Q, act.KV), l.Heads, r)
 	l.Out.Forward(pool, act.Out, act.Ctx)
 	return act.Out
 }
 
-// Backward takes dy [n × d] and what Forward left, sets or adds to dx [n × d], and adds to
-// g.Memory. dx may be dy if it is set. It is Forward's four lines in reverse.
+// Backward sets or adds to dx [n × d] and adds to g.Memory [m × d], for dy [n × d] and the
+// activations of Forward, whose four lines it differentiates in reverse. With mode Set dx may be
+// dy.
 func (l Cross) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *CrossAct, g *CrossGrad, mode layer.Mode) {
 	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
-	ScaledDotProductHeadsGrad(pool, inputs(g.Q, g.KV), g.Ctx, inputs(act.Q, act.KV), l.Heads, act.ragged)
+	ScaledDotProductHeadsGrad(pool, crossInputs(g.Q, g.KV), g.Ctx, crossInputs(act.Q, act.KV), l.Heads, act.ragged)
 	l.KV.Backward(pool, g.Memory, g.KV, act.Memory, layer.Add)
 	l.Q.Backward(pool, dx, g.Q, act.X, mode)
+}
+
+// crossInputs views q and the columns of kv as queries, keys and values.
+func crossInputs(q, kv mat.Matrix) Inputs {
+	return Inputs{q, kv.ColRange(0, q.Cols), kv.ColRange(q.Cols, kv.Cols)}
 }

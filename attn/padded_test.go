@@ -11,10 +11,10 @@ import (
 	"tfm/mat"
 )
 
-// A padded batch: where its rows stand in the ragged one.
+// padding is the shape of a padded batch.
 type padding struct {
 	lengths []int
-	tokens  int // of every sentence
+	tokens  int // of each padded sentence
 }
 
 func padded(lengths ...int) padding {
@@ -33,7 +33,7 @@ func (p padding) starts() []int32 {
 	return starts
 }
 
-// ids has 7 for a token and 0 for padding.
+// ids returns ids of 7 for tokens and 0 for padding.
 func (p padding) ids() (ids [][]int32) {
 	for _, n := range p.lengths {
 		row := make([]int32, p.tokens)
@@ -45,17 +45,17 @@ func (p padding) ids() (ids [][]int32) {
 	return ids
 }
 
-// pad puts the rows of ragged where they stand in the padded batch, and fill between them.
+// pad copies the rows of a ragged batch to a padded one, with values of fill in the padding.
 func (p padding) pad(ragged mat.Matrix, fill func() float32) mat.Matrix {
 	m := mat.New(len(p.lengths)*p.tokens, ragged.Cols)
 	for i := range m.Data {
 		m.Data[i] = fill()
 	}
-	at := 0
+	row := 0
 	for s, n := range p.lengths {
 		for i := range n {
-			copy(m.Row(s*p.tokens+i), ragged.Row(at))
-			at++
+			copy(m.Row(s*p.tokens+i), ragged.Row(row))
+			row++
 		}
 	}
 	return m
@@ -78,15 +78,15 @@ func wantBits(t *testing.T, name string, got, want mat.Matrix) {
 	for i := range want.Rows {
 		for j := range want.Cols {
 			if math.Float32bits(got.At(i, j)) != math.Float32bits(want.At(i, j)) {
-				t.Fatalf("%s: (%d, %d) is %v, want %v", name, i, j, got.At(i, j), want.At(i, j))
+				t.Fatalf("%s: element (%d, %d) = %v, want %v", name, i, j, got.At(i, j), want.At(i, j))
 			}
 		}
 	}
 }
 
-// Ragged and padded with masks: heads, their derivatives, and the gradients of the projections
-// around them have the same bits. One sentence is longer than a block of queries. What stands at
-// the padding is seen by nobody: here large numbers.
+// A ragged batch and a padded one with masks have the same bits: contexts, gradients of the inputs,
+// and gradients of a linear map before them. One sentence is longer than a block of queries. The
+// padding holds large values, which must not change any result.
 func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	junk := func() float32 { return float32(100 * r.NormFloat64()) }
