@@ -1,10 +1,18 @@
-// Package corpus turns files of sentence pairs into the data of a training: it counts the pairs,
-// learns the tokenizers, holds pairs out for validation, and encodes the rest, in memory or as a
-// stream in windows with BPE-dropout. Read does all of it. It imports package train and the text
-// packages.
+// Package corpus reads files of sentence pairs as training data. Read validates and counts the
+// pairs, learns the tokenizers, holds pairs out for validation, and encodes the others: in memory,
+// or as a stream of windows with BPE-dropout. The package imports train and the text packages.
 //
-//	text.go     pairs in two files, in one, or in memory
-//	read.go     Read: what is done to them, and the counts
-//	holdout.go  which pairs are held out
-//	stream.go   pairs that are read again in each epoch
+//	text.go     Text: sentence pairs in two files, in one TSV, or in memory
+//	read.go     Read: a Corpus from a Text
+//	holdout.go  the choice of the held-out pairs
+//	stream.go   a corpus that is read from its files in every epoch
+//
+// # Terms
+//
+//   - pair: a source sentence and its translation, line n of two files or one line of a TSV
+//   - held out: used for validation instead of training
+//   - reference: target sentence of a validation pair, for BLEU
+//   - window: consecutive pairs that are shuffled together, in memory; see train.Source
+//   - stream: a corpus that is read window by window in every epoch
+//   - BPE-dropout: encoding with merges dropped at random, differently in every epoch
 package corpus

@@ -14,7 +14,7 @@ import (
 	"tfm/train/corpus"
 )
 
-// Train trains a model on two files and writes it to a third.
+// Train trains a model on the files src and tgt and writes it to path.
 func Train(ctx context.Context, src, tgt, path string) error {
 	o := train.OptionsFor("demo")
 	o.Steps, o.Dir = 10, path+".ckpt"
@@ -27,7 +27,7 @@ func Train(ctx context.Context, src, tgt, path string) error {
 	if err != nil {
 		return err
 	}
-	config.SrcVocab, config.TgtVocab = c.Tokens.Source.Size(), c.Tokens.Target.Size()
+	config.SrcVocab, config.TgtVocab = c.Vocab.Source.Size(), c.Vocab.Target.Size()
 	m, err := model.New(config)
 	if err != nil {
 		return err

@@ -11,56 +11,57 @@ import (
 	"tfm/train"
 )
 
-// Options are what Read makes data from.
+// Options are the inputs of Read.
 type Options struct {
-	Train *Text // the training pairs
-	Valid *Text // the validation pairs; nil holds some of Train out: one in a hundred, at most 1,000
+	Train *Text // training pairs
+	Valid *Text // validation pairs; nil holds out every hundredth pair of Train, at most 1,000
 
 	Tokenizers *vocab.Pair // nil learns them from Train
-	VocabSize  int         // ids of a tokenizer that is learned
-	Joint      bool        // learn one tokenizer on both languages; else one on each
+	VocabSize  int         // pieces of each tokenizer to learn
+	Joint      bool        // learn one tokenizer for both sides instead of one for each
 
-	// Progress, if not nil, is called now and then, by the goroutine of Read.
+	// Progress, if not nil, is called from time to time on Read's goroutine with the number of
+	// pairs that are done.
 	Progress func(stage Stage, pairs int)
 }
 
-// Stage is what Read is doing.
+// Stage is a stage of Read.
 type Stage string
 
 // The stages of Read.
 const (
-	Reading  Stage = "reading"  // the pairs are checked, counted, and the words of their tokenizers counted
-	Encoding Stage = "encoding" // the pairs become token ids
+	Reading  Stage = "reading"  // validating and counting pairs, counting words for the tokenizers
+	Encoding Stage = "encoding" // encoding pairs as token ids
 )
 
 // progressEvery is the number of pairs between calls of Options.Progress.
 const progressEvery = 1 << 14
 
-// Corpus is the data of a training and what was done to get it. Close it after the training.
+// Corpus is the data of a training and the counts of its preparation. Close it after the training.
 type Corpus struct {
 	train.Data
-	Tokens vocab.Pair // whose files are Data.Tokenizers
+	Vocab vocab.Pair // Data.Tokenizers are its encoded form
 
 	// WordThreshold is vocab.Trainer.Threshold: above 1, the tokenizers were learned from a sample
-	// of the words. 0 if they were given.
+	// of the words. It is 0 for given tokenizers.
 	WordThreshold int64
 
-	TrainPairs   int // pairs to train on
-	ValidPairs   int // pairs to validate with, held out or of Options.Valid; 0 without validation
-	HeldOutEvery int // one pair in so many is held out; 0 if none are
-	Unscored     int // validation pairs that count only for BLEU: a side is empty or longer than train.Options.MaxLen
+	TrainPairs   int // training pairs
+	ValidPairs   int // validation pairs, held out or of Options.Valid; 0 without validation
+	HeldOutEvery int // one of this many pairs is held out; 0: none
+	Unscored     int // validation pairs without a loss, see unscored
 	Windows      int // windows of an epoch; 1 if all pairs are in memory
-	WindowPairs  int // pairs of a window, held-out ones included
+	WindowPairs  int // pairs of a window, held-out pairs included
 }
 
-// Read reads a corpus for a training with the options o, of which ValidEvery (0 is no validation),
-// ShuffleWindow, BPEDropout, MaxLen and Seed matter here. It reads the training pairs twice: to
-// find what is wrong with them, count them and learn the tokenizers, and to encode them. They
-// become a stream, which the training reads again, if they are more than one window, or if
-// BPE-dropout makes others of them in every epoch.
+// Read reads a corpus for a training with the options o. It uses their ValidEvery (0: no
+// validation), ShuffleWindow, BPEDropout, MaxLen and Seed. It reads the training pairs twice: once
+// to validate and count them and to learn the tokenizers, and once to encode them. If they exceed
+// one window or BPE-dropout is on, they become a stream, which the training reads again in every
+// epoch.
 //
-// The result depends on the texts and the options alone. Errors name file and line; a ctx that ends
-// is the error context.Cause(ctx).
+// The result depends only on the texts and the options. Errors name file and line. When ctx ends,
+// Read returns its cause.
 func Read(ctx context.Context, c Options, o train.Options) (*Corpus, error) {
 	if c.Progress == nil {
 		c.Progress = func(Stage, int) {}
@@ -90,8 +91,8 @@ type reader struct {
 
 func (r *reader) read(ctx context.Context) error {
 	validate := r.options.ValidEvery > 0
-	if validate && r.in.Valid != nil { // its errors come before the longer corpus is read
-		if err := r.in.Valid.each(ctx, func(text.Pair) {}); err != nil {
+	if validate && r.in.Valid != nil { // reports its errors before the longer corpus is read
+		if err := r.in.Valid.forEach(ctx, func(text.Pair) {}); err != nil {
 			return err
 		}
 	}
@@ -99,22 +100,22 @@ func (r *reader) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	runtime.GC() // frees the counts of words before the encoded pairs take their place
+	runtime.GC() // frees the word counts before the encoded pairs are allocated
 	c := r.out
-	if c.Tokenizers, err = c.Tokens.Marshal(); err != nil {
+	if c.Tokenizers, err = c.Vocab.Marshal(); err != nil {
 		return err
 	}
-	c.Detokenize, c.DetokenizeSource = c.Tokens.Target.Decode, c.Tokens.Source.Decode
-	var out holdOut
+	c.Detokenize, c.DetokenizeSource = c.Vocab.Target.Decode, c.Vocab.Source.Decode
+	var heldOut holdout
 	if validate && r.in.Valid == nil {
-		out = holdOutOf(pairs)
+		heldOut = newHoldout(pairs)
 	}
-	c.TrainPairs, c.HeldOutEvery = pairs-out.count, out.every
-	if err := r.encode(ctx, pairs, out); err != nil {
+	c.TrainPairs, c.HeldOutEvery = pairs-heldOut.count, heldOut.every
+	if err := r.encode(ctx, pairs, heldOut); err != nil {
 		return err
 	}
 	if validate && r.in.Valid != nil {
-		if err := r.in.Valid.each(ctx, r.addValid); err != nil {
+		if err := r.in.Valid.forEach(ctx, r.addValid); err != nil {
 			return err
 		}
 	}
@@ -125,10 +126,10 @@ func (r *reader) read(ctx context.Context) error {
 	return nil
 }
 
-// learn counts the training pairs and, if they are not given, learns the tokenizers.
+// learn counts the training pairs and learns the tokenizers, unless they are given.
 func (r *reader) learn(ctx context.Context) (pairs int, err error) {
 	trainer := vocab.Trainer{Joint: r.in.Joint}
-	err = r.in.Train.each(ctx, func(p text.Pair) {
+	err = r.in.Train.forEach(ctx, func(p text.Pair) {
 		pairs++
 		r.progress(Reading, pairs)
 		if r.in.Tokenizers == nil {
@@ -139,54 +140,56 @@ func (r *reader) learn(ctx context.Context) (pairs int, err error) {
 	case err != nil:
 		return 0, err
 	case r.in.Tokenizers != nil:
-		r.out.Tokens = *r.in.Tokenizers
+		r.out.Vocab = *r.in.Tokenizers
 	default:
-		r.out.Tokens, err = trainer.Train(r.in.VocabSize)
+		r.out.Vocab, err = trainer.Train(r.in.VocabSize)
 		r.out.WordThreshold = trainer.Threshold()
 	}
 	return pairs, err
 }
 
-// encode makes the training pairs a stream or encodes them, and encodes those that are held out.
-func (r *reader) encode(ctx context.Context, pairs int, out holdOut) error {
+// encode opens the training pairs as a stream or encodes them, and encodes the held-out pairs.
+func (r *reader) encode(ctx context.Context, pairs int, heldOut holdout) error {
 	c, o, files := r.out, r.options, r.in.Train.files
 	c.Windows, c.WindowPairs = 1, pairs
 	switch {
 	case files == nil && o.BPEDropout > 0:
-		return errors.New("corpus: BPE-dropout encodes the pairs anew in every epoch, so it needs them in files")
+		return errors.New("corpus: found training pairs in memory, expected files: BPE-dropout reads them in every epoch")
 	case files != nil && (o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow):
-		s, err := newStream(files, c.Tokens, out, pairs, o)
+		s, err := newStream(files, c.Vocab, heldOut, pairs, o)
 		if err != nil {
 			return err
 		}
 		c.Source, c.Windows, c.WindowPairs = s, s.windows, s.start(1)
-		if out.count == 0 {
+		if heldOut.count == 0 {
 			return nil
 		}
 	default:
 		c.Train = new(train.Pairs)
 	}
 	i := 0
-	return r.in.Train.each(ctx, func(p text.Pair) {
-		if out.has(i) {
+	return r.in.Train.forEach(ctx, func(p text.Pair) {
+		if heldOut.has(i) {
 			r.addValid(p)
 		} else if c.Train != nil {
 			r.add(c.Train, p)
 		}
 		i++
 		r.progress(Encoding, i)
-		if i == changeBlock && c.Train != nil {
+		if i == blockPairs && c.Train != nil {
 			c.Train.Expect(pairs - i)
 		}
 	})
 }
 
-func (r *reader) add(to *train.Pairs, p text.Pair) {
-	r.src = r.out.Tokens.Source.Encode(r.src[:0], p.Source)
-	r.tgt = r.out.Tokens.Target.Encode(r.tgt[:0], p.Target)
-	to.Add(r.src, r.tgt)
+// add encodes p and appends it to dst.
+func (r *reader) add(dst *train.Pairs, p text.Pair) {
+	r.src = r.out.Vocab.Source.Encode(r.src[:0], p.Source)
+	r.tgt = r.out.Vocab.Target.Encode(r.tgt[:0], p.Target)
+	dst.Add(r.src, r.tgt)
 }
 
+// addValid adds p to the validation pairs.
 func (r *reader) addValid(p text.Pair) {
 	if r.out.Valid == nil {
 		r.out.Valid = new(train.Pairs)
@@ -201,7 +204,8 @@ func (r *reader) progress(stage Stage, pairs int) {
 	}
 }
 
-// unscored counts the pairs that have no part in the validation's loss.
+// unscored counts the validation pairs without a loss, because a side is empty or has more than
+// maxLen tokens. They count for BLEU only.
 func unscored(p *train.Pairs, maxLen int) int {
 	n := 0
 	for i := range p.Len() {

@@ -22,7 +22,7 @@ func mustRead(t *testing.T, c Options, o train.Options) *Corpus {
 	return r
 }
 
-// Read counts what it has done, and the data is what the counts say.
+// Read's counts match its data.
 func TestRead(t *testing.T) {
 	src, tgt := toyFiles(t, false)
 	valid := Files(write(t, "v", "the red dog\n\nthe new car sees the old tree\n", false), write(t, "v", "le chien rouge\nrien\nle voiture neuf voit le arbre\n", false))
@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 		{"held out", Options{Train: Files(src, tgt)}, func(o *train.Options) {}, 1473, 14, 106, 0, 1},
 		{"no validation", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ValidEvery = 0 }, 1487, 0, 0, 0, 1},
 		{"validation files", Options{Train: Files(src, tgt), Valid: valid}, func(o *train.Options) {}, 1487, 3, 0, 1, 1},
-		{"validation files, none wanted", Options{Train: Files(src, tgt), Valid: valid}, func(o *train.Options) { o.ValidEvery = 0 }, 1487, 0, 0, 0, 1},
+		{"validation files, no validation", Options{Train: Files(src, tgt), Valid: valid}, func(o *train.Options) { o.ValidEvery = 0 }, 1487, 0, 0, 0, 1},
 		{"too small to hold out", Options{Train: valid}, func(o *train.Options) {}, 3, 0, 0, 0, 1},
 		{"windows", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1473, 14, 106, 0, 3},
 		{"one window", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 1487 }, 1473, 14, 106, 0, 1},
@@ -55,10 +55,10 @@ func TestRead(t *testing.T) {
 		r := mustRead(t, c.in, o)
 		found := []int{r.TrainPairs, r.ValidPairs, r.HeldOutEvery, r.Unscored, r.Windows}
 		if want := []int{c.train, c.valid, c.every, c.unscored, c.windows}; !slices.Equal(found, want) {
-			t.Errorf("%s: train, valid, every, unscored, windows are %v, expected %v", c.name, found, want)
+			t.Errorf("%s: TrainPairs, ValidPairs, HeldOutEvery, Unscored, Windows = %v, want %v", c.name, found, want)
 		}
 		if streamed := o.BPEDropout > 0 || c.windows > 1; (r.Source != nil) != streamed || (r.Train == nil) != streamed {
-			t.Errorf("%s: a Source %v and Train %v, expected a stream: %v", c.name, r.Source != nil, r.Train != nil, streamed)
+			t.Errorf("%s: has a Source: %v, has Train: %v; want a stream: %v", c.name, r.Source != nil, r.Train != nil, streamed)
 		}
 		pairs := new(train.Pairs)
 		if r.Train != nil {
@@ -75,29 +75,28 @@ func TestRead(t *testing.T) {
 			}
 		}
 		if pairs.Len() != c.train || len(r.References) != c.valid || c.valid > 0 && r.Valid.Len() != c.valid || c.valid == 0 && r.Valid != nil {
-			t.Errorf("%s: %d training pairs and %d references, expected %d and %d", c.name, pairs.Len(), len(r.References), c.train, c.valid)
+			t.Errorf("%s: %d training pairs and %d references, want %d and %d", c.name, pairs.Len(), len(r.References), c.train, c.valid)
 		}
 		for i, ref := range r.References {
 			if found := r.Detokenize(r.Valid.Tgt(i)); found != ref {
-				t.Errorf("%s: validation pair %d is %q, its reference %q", c.name, i, found, ref)
+				t.Errorf("%s: target of validation pair %d is %q, want the reference %q", c.name, i, found, ref)
 			}
 		}
 		if found := r.DetokenizeSource(pairs.Src(0)); c.train > 3 && found != "the red dog sees the dog" {
-			t.Errorf("%s: the first source is %q", c.name, found)
+			t.Errorf("%s: first source %q, want the red dog sees the dog", c.name, found)
 		}
 	}
 }
 
-// A second Read with the tokenizers that the first has learned gives the same data; so does one of
-// a TSV.
+// Reading again with the learned tokenizers, or from a TSV, gives the same data.
 func TestReadAgain(t *testing.T) {
 	src, tgt := toyFiles(t, false)
 	o := train.DefaultOptions()
 	first := mustRead(t, Options{Train: Files(src, tgt), VocabSize: 320}, o)
-	if first.Tokens.Joint() || len(first.Tokenizers) != 2 {
-		t.Errorf("a joint vocabulary, expected one for each side: %d tokenizers", len(first.Tokenizers))
+	if first.Vocab.Joint() || len(first.Tokenizers) != 2 {
+		t.Errorf("joint: %v, %d tokenizers; want one for each side", first.Vocab.Joint(), len(first.Tokenizers))
 	}
-	second := mustRead(t, Options{Train: Files(src, tgt), Tokenizers: &first.Tokens}, o)
+	second := mustRead(t, Options{Train: Files(src, tgt), Tokenizers: &first.Vocab}, o)
 	source, target := strings.Split(strings.TrimSpace(read(t, src)), "\n"), strings.Split(strings.TrimSpace(read(t, tgt)), "\n")
 	var tsv strings.Builder
 	for i := range source {
@@ -106,10 +105,10 @@ func TestReadAgain(t *testing.T) {
 	third := mustRead(t, Options{Train: TSV(write(t, "tsv", tsv.String(), true)), VocabSize: 320}, o)
 	for name, again := range map[string]*Corpus{"again": second, "as TSV": third} {
 		if !samePairs(first.Train, again.Train) || !samePairs(first.Valid, again.Valid) || !slices.Equal(first.References, again.References) {
-			t.Errorf("%s: other pairs", name)
+			t.Errorf("%s: different pairs", name)
 		}
-		if same, err := first.Tokens.Equal(again.Tokens); err != nil || !same {
-			t.Errorf("%s: other tokenizers, %v", name, err)
+		if same, err := first.Vocab.Equal(again.Vocab); err != nil || !same {
+			t.Errorf("%s: different tokenizers, %v", name, err)
 		}
 	}
 }
@@ -132,35 +131,34 @@ func TestReadErrors(t *testing.T) {
 		{Options{Train: TSV(tab)}, train.DefaultOptions(), tab + ":2: 1 columns"},
 		{Options{Train: Files(src, tgt), Valid: Files(src, latin1)}, train.DefaultOptions(), latin1 + ":2: invalid UTF-8"},
 		{Options{Train: Files(src, tgt), VocabSize: 3}, train.DefaultOptions(), "3"},
-		{Options{Train: Pairs("none", text.Pairs(src, tgt)), VocabSize: 300}, dropout, "needs them in files"},
+		{Options{Train: Pairs("none", text.Pairs(src, tgt)), VocabSize: 300}, dropout, "expected files"},
 	} {
 		if _, err := Read(context.Background(), c.in, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, expected %q", err, c.want)
+			t.Errorf("error %v, want %q in it", err, c.want)
 		}
 	}
-	if err := Files(src, folder).Check(); err == nil || !strings.Contains(err.Error(), folder+" is no regular file") {
-		t.Errorf("a folder: %v", err)
+	if err := Files(src, folder).Check(); err == nil || !strings.Contains(err.Error(), folder+": found a directory, expected a regular file") {
+		t.Errorf("Check of a folder: error %v", err)
 	}
 	if err := Files(src, tgt).Check(); err != nil {
-		t.Error(err)
+		t.Errorf("Check of two files: error %v", err)
 	}
 }
 
-func TestReadIsInterrupted(t *testing.T) {
+func TestReadWithCancelledContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("ctrl-c"))
 	if _, err := Read(ctx, Options{Train: Files(toyFiles(t, false)), VocabSize: 320}, train.DefaultOptions()); err == nil || err.Error() != "ctrl-c" {
-		t.Errorf("error %v, expected the cause of the context", err)
+		t.Errorf("error %v, want the cause of the context", err)
 	}
 }
 
-// Progress is told of both stages of a corpus that is large enough.
 func TestReadProgress(t *testing.T) {
 	lines := strings.Repeat("a b c\n", progressEvery+1)
-	told := map[Stage]int{}
+	progress := map[Stage]int{}
 	mustRead(t, Options{Train: Files(write(t, "a", lines, false), write(t, "b", lines, false)), VocabSize: 300, Joint: true,
-		Progress: func(s Stage, pairs int) { told[s] = pairs }}, train.DefaultOptions())
-	if told[Reading] != progressEvery || told[Encoding] != progressEvery {
-		t.Errorf("told %v, expected %d pairs of each stage", told, progressEvery)
+		Progress: func(s Stage, pairs int) { progress[s] = pairs }}, train.DefaultOptions())
+	if progress[Reading] != progressEvery || progress[Encoding] != progressEvery {
+		t.Errorf("progress %v, want %d pairs in each stage", progress, progressEvery)
 	}
 }

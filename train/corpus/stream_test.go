@@ -16,8 +16,8 @@ import (
 	"tfm/train"
 )
 
-// toyFiles writes a corpus of 1,487 pairs of an adjective and two nouns, and returns its files.
-func toyFiles(t *testing.T, packed bool) (src, tgt string) {
+// toyFiles writes a corpus of 1,487 pairs and returns its files.
+func toyFiles(t *testing.T, gzipped bool) (src, tgt string) {
 	t.Helper()
 	adjectives := [][2]string{{"red", "rouge"}, {"black", "noir"}, {"small", "petit"}, {"big", "grand"}, {"old", "vieux"}, {"new", "neuf"}, {"good", "bon"}, {"bad", "mauvais"}}
 	nouns := [][2]string{{"dog", "chien"}, {"cat", "chat"}, {"house", "maison"}, {"tree", "arbre"}, {"book", "livre"}, {"car", "voiture"}, {"table", "table"}, {"hand", "main"}}
@@ -36,13 +36,13 @@ func toyFiles(t *testing.T, packed bool) (src, tgt string) {
 			}
 		}
 	}
-	return write(t, "src", source.String(), packed), write(t, "tgt", target.String(), packed)
+	return write(t, "src", source.String(), gzipped), write(t, "tgt", target.String(), gzipped)
 }
 
-// write writes a file in a folder of its own.
-func write(t *testing.T, name, content string, packed bool) string {
+// write writes a file into a new folder.
+func write(t *testing.T, name, content string, gzipped bool) string {
 	t.Helper()
-	if packed {
+	if gzipped {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
 		z.Write([]byte(content))
@@ -65,14 +65,14 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-// streamOf returns a stream of the toy's pairs.
-func streamOf(t *testing.T, window int, dropout float64, packed bool) (*stream, files) {
+// streamOf returns a stream of the toy corpus.
+func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream, files) {
 	t.Helper()
-	source := Files(toyFiles(t, packed))
+	source := Files(toyFiles(t, gzipped))
 	var trainer vocab.Trainer
 	trainer.Joint = true
 	n := 0
-	if err := source.each(context.Background(), func(p text.Pair) { trainer.Add(p); n++ }); err != nil {
+	if err := source.forEach(context.Background(), func(p text.Pair) { trainer.Add(p); n++ }); err != nil {
 		t.Fatal(err)
 	}
 	tokens, err := trainer.Train(320)
@@ -81,7 +81,7 @@ func streamOf(t *testing.T, window int, dropout float64, packed bool) (*stream, 
 	}
 	o := train.DefaultOptions()
 	o.ShuffleWindow, o.BPEDropout = window, dropout
-	s, err := newStream(source.files, tokens, holdOutOf(n), n, o)
+	s, err := newStream(source.files, tokens, newHoldout(n), n, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,21 +110,21 @@ func samePairs(p, q *train.Pairs) bool {
 	return true
 }
 
-// All windows together are the corpus without the pairs that are held out; each comes again in any
-// order, from plain and from packed files, to a stream that has read something else before.
+// The windows together are the corpus without the held-out pairs. They can be read repeatedly and
+// in any order, from plain and gzipped files.
 func TestStream(t *testing.T) {
 	src, tgt := toyFiles(t, false)
-	for _, packed := range []bool{false, true} {
-		s, _ := streamOf(t, 200, 0, packed)
+	for _, gzipped := range []bool{false, true} {
+		s, _ := streamOf(t, 200, 0, gzipped)
 		if s.Windows() != 8 || s.pairs != 1487 {
-			t.Fatalf("%d windows of %d pairs", s.Windows(), s.pairs)
+			t.Fatalf("%d windows of a corpus of %d pairs, want 8 of 1,487", s.Windows(), s.pairs)
 		}
 		var windows []*train.Pairs
 		all := new(train.Pairs)
 		for w := range s.Windows() {
 			windows = append(windows, window(t, s, 0, w))
 			if n := windows[w].Len(); n > 200 || n < 180 {
-				t.Errorf("window %d has %d pairs", w, n)
+				t.Errorf("window %d has %d pairs, want 180 to 200", w, n)
 			}
 			for i := range windows[w].Len() {
 				all.Add(windows[w].Src(i), windows[w].Tgt(i))
@@ -136,24 +136,24 @@ func TestStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !s.out.has(i) {
-				want.Add(s.tokens.Source.Encode(nil, p.Source), s.tokens.Target.Encode(nil, p.Target))
+			if !s.heldOut.has(i) {
+				want.Add(s.vocab.Source.Encode(nil, p.Source), s.vocab.Target.Encode(nil, p.Target))
 			}
 			i++
 		}
 		if !samePairs(all, want) {
-			t.Errorf("packed %v: the windows are not the corpus", packed)
+			t.Errorf("gzipped %v: the windows together differ from the corpus", gzipped)
 		}
 		for n, w := range []int{3, 4, 5, 1, 0, 1, 7, 0, 6} {
 			if !samePairs(window(t, s, n, w), windows[w]) {
-				t.Errorf("packed %v: window %d is another the second time", packed, w)
+				t.Errorf("gzipped %v: window %d differs when read again", gzipped, w)
 			}
 		}
 	}
 }
 
-// With BPE-dropout an epoch's pairs are others than the last one's, and the same however the reader
-// came there; their text is that of the corpus.
+// With BPE-dropout the ids differ between epochs and do not depend on the order of reading. They
+// decode to the text of the corpus.
 func TestStreamDropout(t *testing.T) {
 	s, _ := streamOf(t, 400, 0.2, false)
 	plain, _ := streamOf(t, 400, 0, false)
@@ -161,47 +161,48 @@ func TestStreamDropout(t *testing.T) {
 	second := window(t, s, 0, 1)
 	later := window(t, s, 3, 1)
 	if samePairs(second, later) {
-		t.Error("two epochs are alike")
+		t.Error("the ids of two epochs are equal")
 	}
 	window(t, plain, 0, 0)
 	if p := window(t, plain, 0, 1); samePairs(p, second) {
-		t.Error("nothing is dropped")
+		t.Error("the ids are equal with and without BPE-dropout")
 	} else {
 		for i := range p.Len() {
-			if s.tokens.Source.Decode(second.Src(i)) != s.tokens.Source.Decode(p.Src(i)) || s.tokens.Target.Decode(second.Tgt(i)) != s.tokens.Target.Decode(p.Tgt(i)) {
-				t.Fatalf("pair %d has another text", i)
+			if s.vocab.Source.Decode(second.Src(i)) != s.vocab.Source.Decode(p.Src(i)) || s.vocab.Target.Decode(second.Tgt(i)) != s.vocab.Target.Decode(p.Tgt(i)) {
+				t.Fatalf("the text of pair %d differs with BPE-dropout", i)
 			}
 		}
 	}
 	again, _ := streamOf(t, 400, 0.2, true)
 	if !samePairs(window(t, again, 0, 0), first) || !samePairs(window(t, again, 3, 1), later) || !samePairs(window(t, again, 0, 1), second) {
-		t.Error("the same epoch is another in another order of reading")
+		t.Error("the ids depend on the order of reading")
 	}
 }
 
-// Whatever happens to the files while a training uses them is found, with the file and about the
-// line.
-func TestStreamFindsChanges(t *testing.T) {
+// Changes of the files during a training are errors with the file and the approximate line.
+func TestStreamDetectsChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(f files, src, tgt string) error
-		says   func(f files) string
+		want   func(f files) string
 	}{
 		"source": {func(f files, src, tgt string) error {
 			return os.WriteFile(f.src, []byte(src[:len(src)-2]+"s\n"), 0o666)
-		}, func(f files) string { return f.src + ":1281: lines 1281 to 1487 are not what they were" }},
+		}, func(f files) string { return f.src + ":1281: lines 1281 to 1487 have changed" }},
 		"target": {func(f files, src, tgt string) error {
 			return os.WriteFile(f.tgt, []byte(strings.Replace(tgt, "rouge", "Rouge", 1)), 0o666)
-		}, func(f files) string { return f.tgt + ":1: lines 1 to 256 are not what they were" }},
+		}, func(f files) string { return f.tgt + ":1: lines 1 to 256 have changed" }},
 		"gone":    {func(f files, src, tgt string) error { return os.Remove(f.tgt) }, func(f files) string { return f.tgt }},
 		"shorter": {func(f files, src, tgt string) error { return os.Truncate(f.src, 5000) }, func(f files) string { return "unequal line counts: " + f.src }},
 		"both shorter": {func(f files, src, tgt string) error {
 			os.WriteFile(f.src, []byte("the red dog\n"), 0o666)
 			return os.WriteFile(f.tgt, []byte("le chien rouge\n"), 0o666)
-		}, func(f files) string { return f.src + ":1: the end, expected 1,487 lines as when the training began" }},
+		}, func(f files) string {
+			return f.src + ":1: found the end of the file, expected 1,487 lines: the file has changed"
+		}},
 		"longer": {func(f files, src, tgt string) error {
 			os.WriteFile(f.src, []byte(src+"x\n"), 0o666)
 			return os.WriteFile(f.tgt, []byte(tgt+"y\n"), 0o666)
-		}, func(f files) string { return f.src + ":1488: a line more" }},
+		}, func(f files) string { return f.src + ":1488: found another line, expected 1,487 lines" }},
 		"no UTF-8": {func(f files, src, tgt string) error {
 			return os.WriteFile(f.src, []byte(strings.Replace(src, "\n", "\xff\n", 1)), 0o666)
 		}, func(f files) string { return f.src + ":1: invalid UTF-8" }},
@@ -213,17 +214,17 @@ func TestStreamFindsChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := s.Read(context.Background(), new(train.Pairs), 1, 0)
-		if err == nil || !strings.Contains(err.Error(), c.says(f)) {
-			t.Errorf("%s: %v, want it to say %q", name, err, c.says(f))
+		if err == nil || !strings.Contains(err.Error(), c.want(f)) {
+			t.Errorf("%s: error %v, want %q in it", name, err, c.want(f))
 		}
 	}
 }
 
-func TestStreamIsInterrupted(t *testing.T) {
+func TestStreamWithCancelledContext(t *testing.T) {
 	s, _ := streamOf(t, 200, 0, false)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(fmt.Errorf("ctrl-c"))
 	if err := s.Read(ctx, new(train.Pairs), 0, 0); err == nil || err.Error() != "ctrl-c" {
-		t.Error(err)
+		t.Errorf("error %v, want the cause of the context", err)
 	}
 }

@@ -10,33 +10,33 @@ import (
 	"tfm/text"
 )
 
-// Text is pairs of sentences that can be read any number of times.
+// Text is a sequence of sentence pairs that can be read repeatedly.
 type Text struct {
-	Name  string // for people: "train.en and train.de"
+	Name  string // for messages, such as "train.en and train.de"
 	pairs iter.Seq2[text.Pair, error]
-	files *files // nil if it is not in files
+	files *files // nil if the pairs are not in files
 }
 
-// files are the two files of a Text, twice the same one if it is in one.
+// files are the files of a Text. src and tgt are equal for a TSV.
 type files struct {
 	src, tgt string
 	open     func() (*text.PairReader, error)
 }
 
-// Files returns the pairs of two files: line n of tgt translates line n of src. Files may be
-// gzipped.
+// Files returns the pairs of two files: line n of tgt is the translation of line n of src. The
+// files can be gzipped.
 func Files(src, tgt string) *Text {
 	return newText(fmt.Sprintf("%s and %s", src, tgt), files{src, tgt, func() (*text.PairReader, error) { return text.OpenPairs(src, tgt) }})
 }
 
-// TSV returns the pairs of one file, on each line a source, a tab and its target. The file may be
-// gzipped.
+// TSV returns the pairs of one file with a source, a tab and a target on each line. The file can
+// be gzipped.
 func TSV(path string) *Text {
 	return newText(path, files{path, path, func() (*text.PairReader, error) { return text.OpenPairsTSV(path) }})
 }
 
-// Pairs returns pairs that are not in files. They cannot be streamed: all that they encode to is
-// kept in memory, and BPE-dropout is an error.
+// Pairs returns pairs that are not in files. They cannot be streamed: all ids are kept in memory,
+// and BPE-dropout is an error.
 func Pairs(name string, pairs iter.Seq2[text.Pair, error]) *Text {
 	return &Text{Name: name, pairs: pairs}
 }
@@ -58,7 +58,8 @@ func newText(name string, f files) *Text {
 	}, &f}
 }
 
-// Check reports a file that cannot be opened, or that can be read only once, such as a pipe.
+// Check returns an error if a file does not exist or is not a regular file, such as a pipe, which
+// can be read only once.
 func (t *Text) Check() error {
 	if t.files == nil {
 		return nil
@@ -69,15 +70,19 @@ func (t *Text) Check() error {
 			return err
 		}
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is no regular file: training reads its text more than once", path)
+			found := "a special file"
+			if info.IsDir() {
+				found = "a directory"
+			}
+			return fmt.Errorf("%s: found %s, expected a regular file, because training reads it more than once", path, found)
 		}
 	}
 	return nil
 }
 
-// each calls do with each pair, whose strings are valid until do returns. It ends early with ctx's
-// cause.
-func (t *Text) each(ctx context.Context, do func(text.Pair)) error {
+// forEach calls do with each pair, whose strings are valid until do returns. When ctx ends, it
+// returns the cause.
+func (t *Text) forEach(ctx context.Context, do func(text.Pair)) error {
 	for p, err := range t.pairs {
 		if err != nil {
 			return err

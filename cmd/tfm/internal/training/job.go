@@ -60,7 +60,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	}
 	defer c.Close()
 	c.SrcLang, c.TgtLang = j.SrcLang, j.TgtLang
-	j.Config.SrcVocab, j.Config.TgtVocab = c.Tokens.Source.Size(), c.Tokens.Target.Size()
+	j.Config.SrcVocab, j.Config.TgtVocab = c.Vocab.Source.Size(), c.Vocab.Target.Size()
 	chosen := j.Options.Tokenize == score.Auto
 	if c.References != nil { // a run without validation leaves the choice to one with it
 		j.Options.Tokenize = j.Options.Tokenize.For(c.References)
@@ -73,7 +73,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	}
 	m.AllocForTraining()
 	m.Init(j.Options.Seed)
-	if err := j.carryOver(m, c.Tokens); err != nil {
+	if err := j.carryOver(m, c.Vocab); err != nil {
 		return Result{}, err
 	}
 	pool := mat.NewPool(j.Threads)
@@ -90,7 +90,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	if n := result.Skipped; n > 0 {
 		j.Progress.Line("updates dropped:  %s of %s, whose loss or gradient was not a finite number (-on-nan skip)", format.Thousands(n), format.Thousands(result.Step))
 	}
-	return Result{result, m, c.Tokens, pool, j.info(result, c.TrainPairs)}, nil
+	return Result{result, m, c.Vocab, pool, j.info(result, c.TrainPairs)}, nil
 }
 
 // info describes a training of so many pairs in one line.

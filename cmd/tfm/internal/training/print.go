@@ -45,7 +45,7 @@ func (j *Job) printPlan(c *corpus.Corpus) {
 	if j.SrcLang != "" || j.TgtLang != "" {
 		p.Line("languages:        %s to %s", cmp.Or(j.SrcLang, "unknown"), cmp.Or(j.TgtLang, "unknown"))
 	}
-	if c.Tokens.Joint() {
+	if c.Vocab.Joint() {
 		p.Line("vocabulary:       %s pieces, joint", format.Thousands(j.Config.SrcVocab))
 	} else {
 		p.Line("vocabularies:     %s and %s pieces", format.Thousands(j.Config.SrcVocab), format.Thousands(j.Config.TgtVocab))
