@@ -123,7 +123,7 @@ func TestSelf(t *testing.T) {
 			n := int(v.starts[len(v.starts)-1])
 			x, dy := random(r, n, d), random(r, n, d)
 			dx := random(r, n, d)
-			before := ref.Of(dx)
+			before := ref.FromFloat32(dx)
 			var act attn.SelfAct
 			var g attn.SelfGrad
 			arena(func(a *layer.Arena) { act, g = l.Alloc(a, n), l.AllocGrad(a, n) })
@@ -137,14 +137,14 @@ func TestSelf(t *testing.T) {
 			f := func() float64 { return weighted(dy, want()) }
 
 			stale(act.QKV, act.Ctx, act.Out, g.QKV, g.Ctx)
-			ref.Close(t, v.name+" y", l.Forward(nil, &act, x, rag), want(), 1e-5)
+			ref.CheckClose(t, v.name+" y", l.Forward(nil, &act, x, rag), want(), 1e-5)
 			l.Backward(nil, dx, dy, &act, &g, layer.Add)
 			for i := range before {
 				for j := range before[i] {
 					dx.Row(i)[j] -= float32(before[i][j])
 				}
 			}
-			ref.Gradient(t, v.name+" dx", dx.Data, xs, 0, f)
+			ref.CheckGradient(t, v.name+" dx", dx.Data, xs, 0, f)
 			checkParams(t, ps, w, v.Sizes, f)
 		}
 	}
@@ -159,7 +159,7 @@ func TestCross(t *testing.T) {
 		n, m := int(rag.Q[3]), int(rag.K[3])
 		x, dy, dx := random(r, n, d), random(r, n, d), mat.New(n, d)
 		memory, dmemory := random(r, m, d), random(r, m, d)
-		before := ref.Of(dmemory)
+		before := ref.FromFloat32(dmemory)
 		var act attn.CrossAct
 		var g attn.CrossGrad
 		arena(func(a *layer.Arena) { act, g = l.Alloc(a, n, m), l.AllocGrad(a, n, m) })
@@ -175,15 +175,15 @@ func TestCross(t *testing.T) {
 		f := func() float64 { return weighted(dy, want()) }
 
 		stale(dx, act.Q, act.KV, act.Ctx, act.Out, g.Q, g.KV, g.Ctx)
-		ref.Close(t, v.name+" y", l.Forward(nil, &act, x, memory, rag), want(), 1e-5)
+		ref.CheckClose(t, v.name+" y", l.Forward(nil, &act, x, memory, rag), want(), 1e-5)
 		l.Backward(nil, dx, dy, &act, &g, layer.Set)
 		for i := range before {
 			for j := range before[i] {
 				dmemory.Row(i)[j] -= float32(before[i][j])
 			}
 		}
-		ref.Gradient(t, v.name+" dx", dx.Data, xs, 0, f)
-		ref.Gradient(t, v.name+" dmemory", dmemory.Data, ms, 0, f)
+		ref.CheckGradient(t, v.name+" dx", dx.Data, xs, 0, f)
+		ref.CheckGradient(t, v.name+" dmemory", dmemory.Data, ms, 0, f)
 		checkParams(t, ps, w, v.Sizes, f)
 
 		if v.drop.Rate > 0 {
@@ -194,7 +194,7 @@ func TestCross(t *testing.T) {
 		l.Inputs(&act).Weights(weights, v.Heads, 1, last, rag)
 		ctx := mat.New(weights.Rows, v.DV)
 		mat.Gemm(nil, ctx, weights, act.KV.Slice(5, 9, act.KV.Cols-v.DV, act.KV.Cols), mat.GemmOptions{})
-		ref.Close(t, v.name+" weights times values", act.Ctx.Slice(2, int(rag.Q[2]), last*v.DV, v.Heads*v.DV), ref.Of(ctx), 1e-6)
+		ref.CheckClose(t, v.name+" weights times values", act.Ctx.Slice(2, int(rag.Q[2]), last*v.DV, v.Heads*v.DV), ref.FromFloat32(ctx), 1e-6)
 		for i := range weights.Rows {
 			if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {
 				t.Fatalf("%s: sum of the weights of query %d = %v, want 1", v.name, i, s)
@@ -220,7 +220,7 @@ func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, s attn.Sizes, f 
 				p.G[i] = 0
 			}
 		}
-		ref.Gradient(t, p.Name, p.G, w[p.Name], 0, f)
+		ref.CheckGradient(t, p.Name, p.G, w[p.Name], 0, f)
 	}
 }
 
@@ -234,21 +234,21 @@ func TestScaledDotProductReference(t *testing.T) {
 	ref.ScaledDotProduct(out, weights, q, k, v, nil)
 	tuned := mat.New(n, 8)
 	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k, V: v}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, m}})
-	ref.Close(t, "tuned", tuned, ref.Of(out), 1e-6)
+	ref.CheckClose(t, "tuned", tuned, ref.FromFloat32(out), 1e-6)
 
 	// Keys 4 and 5 are padding: the result is the same as without them.
 	padded := ref.Padding([]int32{7, 8, 9, 3, 0, 0}, 0)
 	ref.ScaledDotProduct(out, weights, q, k, v, padded)
 	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, 4}})
-	ref.Close(t, "padded", tuned, ref.Of(out), 1e-6)
+	ref.CheckClose(t, "padded", tuned, ref.FromFloat32(out), 1e-6)
 	if weights.At(2, 4) != 0 {
 		t.Errorf("weight of a masked key = %v, want 0", weights.At(2, 4))
 	}
 
-	ref.ScaledDotProduct(out, weights, q, k, v, ref.Both(padded, ref.Both(nil, ref.LookAhead)))
+	ref.ScaledDotProduct(out, weights, q, k, v, ref.And(padded, ref.And(nil, ref.LookAhead)))
 	attn.ScaledDotProductHeads(nil, tuned.RowRange(0, 4), attn.Inputs{Q: q.RowRange(0, 4), K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1,
 		attn.Ragged{Q: []int32{0, 4}, K: []int32{0, 4}, Causal: true})
-	ref.Close(t, "causal", tuned.RowRange(0, 4), ref.Of(out.RowRange(0, 4)), 1e-6)
+	ref.CheckClose(t, "causal", tuned.RowRange(0, 4), ref.FromFloat32(out.RowRange(0, 4)), 1e-6)
 
 	ref.ScaledDotProduct(out, weights, q, k, v, func(int, int) bool { return false })
 	for i := range n {

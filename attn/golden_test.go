@@ -29,7 +29,7 @@ func maskOf(c *golden.Case) ref.Mask {
 	case "look_ahead":
 		return ref.LookAhead
 	case "both":
-		return ref.Both(padding, ref.LookAhead)
+		return ref.And(padding, ref.LookAhead)
 	}
 	return nil
 }
@@ -40,12 +40,12 @@ func TestScaledDotProductIsPyTorchs(t *testing.T) {
 		q, k, v := c.Input("q"), c.Input("k"), c.Input("v")
 		out, weights := mat.New(q.Rows, v.Cols), mat.New(q.Rows, k.Rows)
 		ref.ScaledDotProduct(out, weights, q, k, v, maskOf(c))
-		c.Output("y", out)
+		c.CheckOutput("y", out)
 		dq, dk, dv := mat.New(q.Rows, q.Cols), mat.New(k.Rows, k.Cols), mat.New(v.Rows, v.Cols)
 		ref.ScaledDotProductGrad(dq, dk, dv, c.Upstream(), q, k, v, maskOf(c))
-		c.Grad("q", dq)
-		c.Grad("k", dk)
-		c.Grad("v", dv)
+		c.CheckGrad("q", dq)
+		c.CheckGrad("k", dk)
+		c.CheckGrad("v", dv)
 	})
 }
 
@@ -76,10 +76,10 @@ func selfIsPyTorchs(t *testing.T, c *golden.Case) {
 	var act attn.SelfAct
 	var g attn.SelfGrad
 	arena(func(a *layer.Arena) { act, g = l.Alloc(a, x.Rows), l.AllocGrad(a, x.Rows) })
-	c.Output("y", l.Forward(nil, &act, x, rag))
+	c.CheckOutput("y", l.Forward(nil, &act, x, rag))
 	l.Backward(nil, dx, c.Upstream(), &act, &g, layer.Set)
-	c.Grad("x", dx)
-	c.Grads(ps)
+	c.CheckGrad("x", dx)
+	c.CheckGrads(ps)
 
 	d, in := c.D, ref.Projection{W: l.QKV.W.Weights(), B: biasOf(l.QKV)}
 	heads := ref.SplitHeads(in.Columns(0, d), in.Columns(d, 2*d), in.Columns(2*d, 3*d), c.Heads)
@@ -96,11 +96,11 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 	var g attn.CrossGrad
 	arena(func(a *layer.Arena) { act, g = l.Alloc(a, x.Rows, memory.Rows), l.AllocGrad(a, x.Rows, memory.Rows) })
 	g.Memory = dmemory
-	c.Output("y", l.Forward(nil, &act, x, memory, rag))
+	c.CheckOutput("y", l.Forward(nil, &act, x, memory, rag))
 	l.Backward(nil, dx, c.Upstream(), &act, &g, layer.Set)
-	c.Grad("x", dx)
-	c.Grad("memory", dmemory)
-	c.Grads(ps)
+	c.CheckGrad("x", dx)
+	c.CheckGrad("memory", dmemory)
+	c.CheckGrads(ps)
 
 	d, kv := c.D, ref.Projection{W: l.KV.W.Weights(), B: biasOf(l.KV)}
 	heads := ref.SplitHeads(ref.Projection{W: l.Q.W.Weights(), B: biasOf(l.Q)}, kv.Columns(0, d), kv.Columns(d, 2*d), c.Heads)
@@ -113,7 +113,7 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 			l.Inputs(&act).Weights(got, c.Heads, s, h, rag)
 			want := all.RowRange((s*c.Heads+h)*tokens(c, "x"), (s*c.Heads+h+1)*tokens(c, "x"))
 			// values up to 1, through about ten roundings
-			golden.Close(t, "weights", got, want.Slice(0, got.Rows, 0, got.Cols), 1e-6)
+			golden.CheckClose(t, "weights", got, want.Slice(0, got.Rows, 0, got.Cols), 1e-6)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func paddedIsPyTorchs(t *testing.T, c *golden.Case, l ref.MultiHead, keys string
 	starts := c.Starts("x")
 	real := mat.New(int(starts[len(starts)-1]), c.D) // rows of tokens
 	for s := range len(starts) - 1 {
-		y, weights := l.Attend(x.RowRange(s*n, (s+1)*n), memory.RowRange(s*m, (s+1)*m), mask.Of(s, 0))
+		y, weights := l.Attend(x.RowRange(s*n, (s+1)*n), memory.RowRange(s*m, (s+1)*m), mask.Head(s, 0))
 		length := int(starts[s+1] - starts[s])
 		for i := range length {
 			copy(real.Row(int(starts[s])+i), y.Row(i))
@@ -138,10 +138,10 @@ func paddedIsPyTorchs(t *testing.T, c *golden.Case, l ref.MultiHead, keys string
 		for h, w := range weights {
 			at := (s*c.Heads + h) * n
 			// float64 arithmetic on values that were rounded to float32 once
-			golden.Close(t, "weights of the reference", w.RowRange(0, length), all.RowRange(at, at+length), 1e-6)
+			golden.CheckClose(t, "weights of the reference", w.RowRange(0, length), all.RowRange(at, at+length), 1e-6)
 		}
 	}
-	c.Output("y", real)
+	c.CheckOutput("y", real)
 }
 
 // tokens returns the length of the padded sentences.

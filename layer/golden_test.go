@@ -28,7 +28,7 @@ func TestNormIsPyTorchs(t *testing.T) {
 		if c.Bias {
 			bias = c.Matrix("param/norm.bias").Data
 		}
-		c.Output("y", reference(ref.Residual(c.Input("x"), c.Input("sub"), mat.Dropout{}), gain, bias, c.Eps))
+		c.CheckOutput("y", reference(ref.Residual(c.Input("x"), c.Input("sub"), mat.Dropout{}), gain, bias, c.Eps))
 		kind := layer.LayerNorm
 		if c.Unbiased {
 			kind = layer.UnbiasedNorm
@@ -45,11 +45,11 @@ func normIsPyTorchs(t *testing.T, c *golden.Case, kind layer.NormKind) {
 	dx, dsub := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D)
 	var act layer.NormAct
 	arena(func(a *layer.Arena) { act = l.Alloc(a, x.Rows) })
-	c.Output("y", l.Forward(nil, &act, x, c.Input("sub"), mat.Dropout{}))
+	c.CheckOutput("y", l.Forward(nil, &act, x, c.Input("sub"), mat.Dropout{}))
 	l.Backward(nil, dx, dsub, dy, &act)
-	c.Grad("x", dx)
-	c.Grad("sub", dsub)
-	c.Grads(ps)
+	c.CheckGrad("x", dx)
+	c.CheckGrad("sub", dsub)
+	c.CheckGrads(ps)
 }
 
 var activations = map[string]mat.Activation{"relu": mat.ReLU, "gelu": mat.GELU, "gelu_tanh": mat.GELUTanh, "silu": mat.SiLU}
@@ -61,7 +61,7 @@ func TestFeedForwardIsPyTorchs(t *testing.T) {
 			if c.Bias {
 				b1, b2 = c.Matrix("param/linear1.bias").Data, c.Matrix("param/linear2.bias").Data
 			}
-			c.Output("y", ref.FeedForward(c.Input("x"), c.Matrix("param/linear1.weight").T(), b1, c.Matrix("param/linear2.weight").T(), b2))
+			c.CheckOutput("y", ref.FeedForward(c.Input("x"), c.Matrix("param/linear1.weight").T(), b1, c.Matrix("param/linear2.weight").T(), b2))
 		}
 		linear := layer.NewLinear
 		if !c.Bias {
@@ -75,11 +75,11 @@ func TestFeedForwardIsPyTorchs(t *testing.T) {
 		dx, dhidden := mat.New(x.Rows, c.D), mat.New(x.Rows, c.FF)
 		var act, alone layer.FeedForwardAct
 		arena(func(a *layer.Arena) { act, alone = l.Alloc(a, x.Rows, true), l.Alloc(a, x.Rows, false) })
-		c.Output("y", l.Forward(nil, &alone, x, mat.Dropout{}))
-		c.Output("y", l.Forward(nil, &act, x, mat.Dropout{}))
+		c.CheckOutput("y", l.Forward(nil, &alone, x, mat.Dropout{}))
+		c.CheckOutput("y", l.Forward(nil, &act, x, mat.Dropout{}))
 		l.Backward(nil, dx, dy, &act, dhidden, layer.Set)
-		c.Grad("x", dx)
-		c.Grads(ps)
+		c.CheckGrad("x", dx)
+		c.CheckGrads(ps)
 	})
 }
 
@@ -97,13 +97,13 @@ func TestEmbeddingIsPyTorchs(t *testing.T) {
 	}
 	x := mat.New(len(ids), c.D)
 	l.Forward(nil, x, ids, starts, mat.Dropout{})
-	c.Output("y", x)
+	c.CheckOutput("y", x)
 	for s := range len(starts) - 1 {
 		copy(x.RowRange(int(starts[s]), int(starts[s+1])).Data, ref.Embedding(ps.List[0].Weights(), ids[starts[s]:starts[s+1]]).Data)
 	}
-	c.Output("y", x)
+	c.CheckOutput("y", x)
 	l.Backward(nil, c.Upstream(), ids, starts, mat.Dropout{})
-	c.Grads(ps)
+	c.CheckGrads(ps)
 }
 
 // Both are computed in float64 and ours is rounded to float32: the bound is half a unit in the last
@@ -139,8 +139,8 @@ func TestCrossEntropyIsPyTorchs(t *testing.T) {
 		all := layer.Targets{IDs: targets, Scale: c.Upstream().At(0, 0)}
 		arena(func(a *layer.Arena) { workspace, all.Losses = l.Alloc(a, x.Rows), layer.AllocLosses(a, x.Rows) })
 		l.ForwardBackward(nil, dx, x, all, workspace)
-		c.Output("y", mat.Of([]float32{float32(all.Losses.Total().Sum)}, 1, 1))
-		c.Grad("x", dx)
-		c.Grads(ps)
+		c.CheckOutput("y", mat.Of([]float32{float32(all.Losses.Total().Sum)}, 1, 1))
+		c.CheckGrad("x", dx)
+		c.CheckGrads(ps)
 	})
 }

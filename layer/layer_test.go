@@ -61,7 +61,7 @@ func flat(m mat.Matrix) ([]float64, ref.Matrix) {
 func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, f func() float64) {
 	t.Helper()
 	for _, p := range ps.List {
-		ref.Gradient(t, p.Name, p.G, w[p.Name], 0, f)
+		ref.CheckGradient(t, p.Name, p.G, w[p.Name], 0, f)
 	}
 }
 
@@ -74,24 +74,24 @@ func testLinear(t *testing.T, declare func(*layer.Params, string, int, int) laye
 	var l layer.Linear
 	ps, r := setUp(func(ps *layer.Params) { l = declare(ps, "l", d, ff) })
 	x, dy, y, dx := random(r, n, d), random(r, n, ff), mat.New(n, ff), random(r, n, d)
-	before := ref.Of(dx)
+	before := ref.FromFloat32(dx)
 	w := ref.WeightsOf(ps)
 	xs, rows := flat(x)
 	f := func() float64 { return weighted(dy, w.Linear("l", rows)) }
 
 	l.Forward(nil, y, x)
-	ref.Close(t, "y", y, w.Linear("l", rows), 1e-6)
+	ref.CheckClose(t, "y", y, w.Linear("l", rows), 1e-6)
 	l.Backward(nil, dx, dy, x, layer.Add)
 	for i := range before {
 		for j := range before[i] {
 			dx.Row(i)[j] -= float32(before[i][j]) // Backward must add to the old values
 		}
 	}
-	ref.Gradient(t, "dx", dx.Data, xs, 0, f)
+	ref.CheckGradient(t, "dx", dx.Data, xs, 0, f)
 	checkParams(t, ps, w, f)
 
 	l.Backward(nil, dx, dy, x, layer.Set)
-	ref.Gradient(t, "dx, set", dx.Data, xs, 0, f)
+	ref.CheckGradient(t, "dx, set", dx.Data, xs, 0, f)
 	for i := range ps.G {
 		ps.G[i] /= 2 // two Backwards have accumulated
 	}
@@ -121,13 +121,13 @@ func TestFeedForward(t *testing.T) {
 				f := func() float64 { return weighted(dy, want()) }
 
 				first := l.Forward(nil, &alone, x, drop)
-				ref.Close(t, name+", forward alone", first, want(), 1e-6)
+				ref.CheckClose(t, name+", forward alone", first, want(), 1e-6)
 				if y := l.Forward(nil, &act, x, drop); !slices.Equal(first.Data, y.Data) {
 					t.Errorf("%s: Forward depends on whether memory for Backward is allocated", name)
 				}
 				dx := clone(dy)
 				l.Backward(nil, dx, dx, &act, dhidden, layer.Set) // dx may be dy
-				ref.Gradient(t, name+" dx", dx.Data, xs, 0, f)
+				ref.CheckGradient(t, name+" dx", dx.Data, xs, 0, f)
 				checkParams(t, ps, w, f)
 			}
 		}
@@ -169,10 +169,10 @@ func TestAddNorm(t *testing.T) {
 
 		var act layer.NormAct
 		arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
-		ref.Close(t, "y", l.Forward(nil, &act, x, sub, drop), y(), 1e-6)
+		ref.CheckClose(t, "y", l.Forward(nil, &act, x, sub, drop), y(), 1e-6)
 		l.Backward(nil, dx, dsub, dy, &act)
-		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
-		ref.Gradient(t, "dsub", dsub.Data, subs, 0, f)
+		ref.CheckGradient(t, "dx", dx.Data, xs, 0, f)
+		ref.CheckGradient(t, "dsub", dsub.Data, subs, 0, f)
 		checkParams(t, ps, w, f)
 	}
 }
@@ -189,7 +189,7 @@ func TestAddNormIsItsReference(t *testing.T) {
 	arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
 	want := ref.AddNorm(x, sub, drop, ps.List[0].W, ps.List[1].W, eps)
 	// about ten roundings of 6e-8
-	ref.Close(t, "y", l.Forward(nil, &act, x, sub, drop), ref.Of(want), 1e-6)
+	ref.CheckClose(t, "y", l.Forward(nil, &act, x, sub, drop), ref.FromFloat32(want), 1e-6)
 }
 
 var normKinds = map[layer.NormKind]string{layer.LayerNorm: "layer", layer.UnbiasedNorm: "unbiased", layer.RMSNorm: "rms"}
@@ -204,14 +204,14 @@ func TestNorm(t *testing.T) {
 			for j := range d {
 				x.Row(0)[j] += 3 // a mean far from 0
 			}
-			before, dyBefore := ref.Of(dx), clone(dy)
+			before, dyBefore := ref.FromFloat32(dx), clone(dy)
 			w := ref.WeightsOf(ps)
 			xs, rows := flat(x)
 			y := func() ref.Matrix { return w.Norm("l", name, rows, float64(l.Eps)) }
 			var act layer.NormAct
 			arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
 			layer.Fill(act.Y.Data, float32(math.NaN()))
-			ref.Close(t, name, l.Forward(nil, &act, x), y(), 2e-6)
+			ref.CheckClose(t, name, l.Forward(nil, &act, x), y(), 2e-6)
 			l.Backward(nil, dx, dy, &act, mode)
 			if mode == layer.Add {
 				for i := range before {
@@ -221,7 +221,7 @@ func TestNorm(t *testing.T) {
 				}
 			}
 			f := func() float64 { return weighted(dyBefore, y()) }
-			ref.Gradient(t, name+" dx", dx.Data, xs, 0, f)
+			ref.CheckGradient(t, name+" dx", dx.Data, xs, 0, f)
 			checkParams(t, ps, w, f)
 		}
 	}
@@ -275,18 +275,18 @@ func TestResidual(t *testing.T) {
 				dx := clone(dy)
 				if pre {
 					f.Forward(nil, h, l.Norm.Forward(nil, &act, x))
-					ref.Close(t, name, layer.Residual(nil, x, h, drop), y(), 2e-6)
+					ref.CheckClose(t, name, layer.Residual(nil, x, h, drop), y(), 2e-6)
 					layer.ResidualBackward(nil, dh, dx, drop)
 					f.Backward(nil, dh, clone(dh), act.Y, layer.Set)
 					l.Norm.Backward(nil, dx, dh, &act, layer.Add)
 				} else {
 					f.Forward(nil, h, x)
-					ref.Close(t, name, l.Forward(nil, &act, x, h, drop), y(), 2e-6)
+					ref.CheckClose(t, name, l.Forward(nil, &act, x, h, drop), y(), 2e-6)
 					l.Backward(nil, dx, dh, dx, &act)
 					f.Backward(nil, dx, dh, x, layer.Add)
 				}
 				loss := func() float64 { return weighted(dy, y()) }
-				ref.Gradient(t, name+" dx", dx.Data, xs, 0, loss)
+				ref.CheckGradient(t, name+" dx", dx.Data, xs, 0, loss)
 				checkParams(t, ps, w, loss)
 			}
 		}
@@ -304,9 +304,9 @@ func TestEmbedding(t *testing.T) {
 						l.Learned = ps.New("p", 4, d) // positions of the longest sentence
 					}
 				})
-				reading := ref.Reading{Unscaled: unscaled}
+				variant := ref.Variant{Unscaled: unscaled}
 				if learned {
-					l.Positions, reading.Positions = l.Learned.Weights(), "p"
+					l.Positions, variant.Positions = l.Learned.Weights(), "p"
 				}
 				ids, starts := []int32{3, 3, 8, 0, 3, 7, 2}, []int32{0, 2, 3, 7}
 				x, dx := mat.New(n, d), random(r, n, d)
@@ -315,18 +315,18 @@ func TestEmbedding(t *testing.T) {
 				y := func() ref.Matrix {
 					var rows ref.Matrix
 					for s := range len(starts) - 1 {
-						rows = append(rows, reading.Embed(w, "e", d, ids[starts[s]:starts[s+1]])...)
+						rows = append(rows, variant.Embed(w, "e", d, ids[starts[s]:starts[s+1]])...)
 					}
 					return dropped(drop, rows)
 				}
 				l.Forward(nil, x, ids, starts, drop)
-				ref.Close(t, "x", x, y(), 1e-6)
+				ref.CheckClose(t, "x", x, y(), 1e-6)
 				l.Backward(nil, dx, ids, starts, drop)
 				checkParams(t, ps, w, func() float64 { return weighted(dy, y()) })
 
 				at := mat.New(2, d)
 				l.At(at, []int32{8, 7}, 1)
-				ref.Close(t, "At", at, ref.Matrix{reading.Embed(w, "e", d, []int32{0, 8})[1], reading.Embed(w, "e", d, []int32{0, 7})[1]}, 1e-6)
+				ref.CheckClose(t, "At", at, ref.Matrix{variant.Embed(w, "e", d, []int32{0, 8})[1], variant.Embed(w, "e", d, []int32{0, 7})[1]}, 1e-6)
 			}
 		}
 	}
@@ -371,7 +371,7 @@ func TestOutput(t *testing.T) {
 		if math.Abs(got.Sum-sum) > 1e-6*sum || math.Abs(got.NLL-nll) > 1e-6*nll || got.Tokens != many {
 			t.Errorf("loss = %+v, want a Sum of %v and an NLL of %v", got, sum, nll)
 		}
-		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
+		ref.CheckGradient(t, "dx", dx.Data, xs, 0, f)
 		checkParams(t, ps, w, f)
 	}
 }

@@ -83,7 +83,7 @@ func TestRDrop(t *testing.T) {
 		if plain := all.Losses.Total(); got != plain {
 			t.Errorf("RDrop: loss %+v, want %+v as in Forward", got, plain)
 		}
-		ref.Gradient(t, "dx", dx.Data, xs, 0, f)
+		ref.CheckGradient(t, "dx", dx.Data, xs, 0, f)
 		checkParams(t, ps, w, f)
 	}
 }
@@ -103,5 +103,5 @@ func TestRDropOfEqualCopies(t *testing.T) {
 	}
 	clear(ps.G)
 	l.ForwardBackward(nil, plain, x, targets, workspace)
-	ref.Close(t, "dx", dx, ref.Of(plain), 1e-6)
+	ref.CheckClose(t, "dx", dx, ref.FromFloat32(plain), 1e-6)
 }

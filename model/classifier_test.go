@@ -75,7 +75,7 @@ func referenceClassifier(w ref.Weights, c ClassifierConfig, x mat.Matrix, labels
 		return w.Norm(side+".norm", "layer", x, eps)
 	}
 	for i, label := range labels {
-		rows := ref.Of(x.RowRange(i*c.Rows, (i+1)*c.Rows))
+		rows := ref.FromFloat32(x.RowRange(i*c.Rows, (i+1)*c.Rows))
 		if c.Embed {
 			rows = w.Linear("embed", rows)
 			for pos, row := range rows {
@@ -135,7 +135,7 @@ func TestGradientsOfClassifiers(t *testing.T) {
 				clear(p.G[:2*c.DModel])
 			}
 			clearKeyBias(p, c.Config)
-			ref.Gradient(t, name+": "+p.Name, p.G, w[p.Name], rounding, func() float64 {
+			ref.CheckGradient(t, name+": "+p.Name, p.G, w[p.Name], rounding, func() float64 {
 				loss, _ := referenceClassifier(w, c, x, labels)
 				return loss * scale
 			})

@@ -92,14 +92,14 @@ func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	for i := range layers {
 		x = layers[i].Forward(r, &acts[i], x)
 	}
-	c.Output("y", final.forward(x))
+	c.CheckOutput("y", final.forward(x))
 	copy(dx.Data, c.Upstream().Data)
 	final.backward(dx)
 	for i := len(layers) - 1; i >= 0; i-- {
 		layers[i].backward(r, dx, &acts[i], &g)
 	}
-	c.Grad("x", dx)
-	c.Grads(ps)
+	c.CheckGrad("x", dx)
+	c.CheckGrads(ps)
 }
 
 func TestDecoderIsPyTorchs(t *testing.T) {
@@ -142,15 +142,15 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	for i := range layers {
 		x = layers[i].Forward(r, &acts[i], x, memory)
 	}
-	c.Output("y", final.forward(x))
+	c.CheckOutput("y", final.forward(x))
 	copy(dx.Data, c.Upstream().Data)
 	final.backward(dx)
 	for i := len(layers) - 1; i >= 0; i-- {
 		layers[i].backward(r, dx, &acts[i], &g)
 	}
-	c.Grad("x", dx)
-	c.Grad("memory", dmemory)
-	c.Grads(ps)
+	c.CheckGrad("x", dx)
+	c.CheckGrad("memory", dmemory)
+	c.CheckGrads(ps)
 }
 
 // nn.Transformer is given vectors where we take tokens. So every vector is the embedding of a token
@@ -191,7 +191,7 @@ func TestTransformerIsPyTorchs(t *testing.T) {
 
 		pass := NewPass(m, nil)
 		allocAll(pass, b, true)
-		c.Output("y", pass.forward(b, dropouts{}, dropouts{}))
+		c.CheckOutput("y", pass.forward(b, dropouts{}, dropouts{}))
 		copy(pass.dtgt.Data, c.Upstream().Data)
 		pass.backward(b, dropouts{}, dropouts{})
 		pass.embedBackward(b, dropouts{}, dropouts{})
@@ -200,10 +200,10 @@ func TestTransformerIsPyTorchs(t *testing.T) {
 			for i := range n {
 				mat.Axpy(dx.Row(i), 1/scale, e.E.Grad().Row(i))
 			}
-			c.Grad(name, dx)
+			c.CheckGrad(name, dx)
 		}
 		grad(m.SrcEmbed, "src", len(b.Src))
 		grad(m.TgtEmbed, "tgt", len(b.TgtIn))
-		c.Grads(&stacks)
+		c.CheckGrads(&stacks)
 	})
 }

@@ -26,7 +26,7 @@ func reference(m *Transformer, seed uint64, r rates) ref.Model {
 		Eps: float64(c.NormEps), Smoothing: float64(c.LabelSmoothing),
 		Source: m.SrcEmbed.E.Name, Target: m.TgtEmbed.E.Name, Output: m.Output.E.Name,
 		SourcePositions: text(c.Positions), TargetPositions: text(c.Positions),
-		Reading: ref.Reading{
+		Variant: ref.Variant{
 			Pre: c.Norm == PreNorm, FinalNorm: c.HasFinalNorm(), EncAlpha: encAlpha, DecAlpha: decAlpha, NormKind: text(c.NormKind),
 			First: c.FirstPosition, Unscaled: c.Unscaled, Activation: text(c.Activation), SmoothAll: c.Smoothing == SmoothAll,
 		},
@@ -110,7 +110,7 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
 			for _, p := range m.Params.List {
 				clearKeyBias(p, c)
-				ref.Gradient(t, p.Name, p.G, paper.Weights[p.Name], rounding, func() float64 {
+				ref.CheckGradient(t, p.Name, p.G, paper.Weights[p.Name], rounding, func() float64 {
 					loss, _ := referenceLoss(paper, b)
 					return loss * scale
 				})

@@ -130,7 +130,7 @@ func TestGradientsOfEveryVariant(t *testing.T) {
 			if strings.HasSuffix(p.Name, ".positions") {
 				continue // below, as most rows are not used
 			}
-			ref.Gradient(t, p.Name, p.G, equations.Weights[p.Name], rounding, func() float64 {
+			ref.CheckGradient(t, p.Name, p.G, equations.Weights[p.Name], rounding, func() float64 {
 				loss, _ := referenceLoss(equations, b)
 				return loss * scale
 			})
@@ -148,7 +148,7 @@ func TestGradientsOfEveryVariant(t *testing.T) {
 			}
 			i := slices.IndexFunc(m.Params.List, func(q *layer.Param) bool { return q.Name == p.name })
 			n, g := longest*c.DModel, m.Params.List[i].G
-			ref.Gradient(t, p.name, g[:n], equations.Weights[p.name][:n], rounding, func() float64 {
+			ref.CheckGradient(t, p.name, g[:n], equations.Weights[p.name][:n], rounding, func() float64 {
 				loss, _ := referenceLoss(equations, b)
 				return loss * scale
 			})

@@ -32,7 +32,7 @@ func TestOptimizersArePyTorchs(t *testing.T) {
 		for i := range gradients.Rows {
 			optimizer.Step(nil, w, gradients.Row(i), c.Rate, 1)
 			// Ten steps round a weight ten times, and what they add is a thousandth of it.
-			golden.Close(t, fmt.Sprint("weights after step ", i+1), mat.Of(w, 1, len(w)), after.RowRange(i, i+1), 10*0x1p-24)
+			golden.CheckClose(t, fmt.Sprint("weights after step ", i+1), mat.Of(w, 1, len(w)), after.RowRange(i, i+1), 10*0x1p-24)
 		}
 	})
 }
@@ -48,7 +48,7 @@ func TestClippingIsPyTorchs(t *testing.T) {
 			t.Errorf("norm %v, want %v", norm, want)
 		}
 		mat.Scale(g.Data, clipFactor(norm, c.Limit))
-		golden.Close(t, "clipped gradient", g, c.Matrix("output/gradient"), 1e-6/want+4*0x1p-24)
+		golden.CheckClose(t, "clipped gradient", g, c.Matrix("output/gradient"), 1e-6/want+4*0x1p-24)
 	})
 }
 
@@ -111,7 +111,7 @@ func TestTenStepsArePyTorchs(t *testing.T) {
 				if lo, hi := keyBias(p, c.D); hi > 0 {
 					copy(got.Row(0)[lo:hi], want.Row(0)[lo:hi]) // nothing depends on it
 				}
-				golden.Close(t, name, got, want, tenSteps)
+				golden.CheckClose(t, name, got, want, tenSteps)
 			})
 		}
 	})

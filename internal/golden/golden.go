@@ -179,8 +179,8 @@ func (c *Case) Float64s(name string) []float64 {
 	return x
 }
 
-// Close fails the test unless got is what PyTorch computed, to within bound times the largest number of it.
-func Close(t testing.TB, name string, got, want mat.Matrix, bound float64) {
+// CheckClose fails the test unless got is what PyTorch computed, to within bound times the largest number of it.
+func CheckClose(t testing.TB, name string, got, want mat.Matrix, bound float64) {
 	t.Helper()
 	if got.Rows != want.Rows || got.Cols != want.Cols {
 		t.Errorf("%s: %d × %d, want %d × %d", name, got.Rows, got.Cols, want.Rows, want.Cols)
@@ -218,16 +218,16 @@ func bound(t testing.TB, float32Error, allowed float64) float64 {
 	return b
 }
 
-// Output holds a result against the tensor output/name. Padding is left out if there are lengths of that name.
-func (c *Case) Output(name string, got mat.Matrix) {
+// CheckOutput holds a result against the tensor output/name. Padding is left out if there are lengths of that name.
+func (c *Case) CheckOutput(name string, got mat.Matrix) {
 	c.t.Helper()
-	Close(c.t, "output "+name, got, c.real("output/", name), bound(c.t, c.float32.Output, 1e-5))
+	CheckClose(c.t, "output "+name, got, c.real("output/", name), bound(c.t, c.float32.Output, 1e-5))
 }
 
-// Grad holds the derivative with respect to the input of that name against grad/name.
-func (c *Case) Grad(name string, got mat.Matrix) {
+// CheckGrad holds the derivative with respect to the input of that name against grad/name.
+func (c *Case) CheckGrad(name string, got mat.Matrix) {
 	c.t.Helper()
-	Close(c.t, "derivative of "+name, got, c.real("grad/", name), bound(c.t, c.float32.Grad, 1e-4))
+	CheckClose(c.t, "derivative of "+name, got, c.real("grad/", name), bound(c.t, c.float32.Grad, 1e-4))
 }
 
 // Input returns the input of that name without padding.

@@ -30,14 +30,14 @@ func TestClose(t *testing.T) {
 		"not a number last":  {[]float32{1, -10, 3, nan}, false},
 	} {
 		r := &recorder{TB: t}
-		Close(r, name, mat.Of(c.got, 2, 2), want, 1e-3)
+		CheckClose(r, name, mat.Of(c.got, 2, 2), want, 1e-3)
 		if r.failed == c.ok {
 			t.Errorf("%s: failed is %v", name, r.failed)
 		}
 	}
 	for name, m := range map[string]mat.Matrix{"another shape": mat.New(1, 4), "all zero": mat.New(2, 2)} {
 		r := &recorder{TB: t}
-		if Close(r, name, mat.New(2, 2), m, 1); !r.failed {
+		if CheckClose(r, name, mat.New(2, 2), m, 1); !r.failed {
 			t.Errorf("%s must fail", name)
 		}
 	}

@@ -122,12 +122,12 @@ func (c *Case) Fill(set string, ps *layer.Params) {
 	}
 }
 
-// Grads holds the gradients of ps against PyTorch's.
-func (c *Case) Grads(ps *layer.Params) {
+// CheckGrads holds the gradients of ps against PyTorch's.
+func (c *Case) CheckGrads(ps *layer.Params) {
 	c.t.Helper()
 	for _, p := range ps.List {
 		if want := c.parameter("grad/", p); want.Data != nil {
-			Close(c.t, "derivative of "+p.Name, row(p, p.G), want, bound(c.t, c.float32.Grad, 1e-4))
+			CheckClose(c.t, "derivative of "+p.Name, row(p, p.G), want, bound(c.t, c.float32.Grad, 1e-4))
 		}
 	}
 }

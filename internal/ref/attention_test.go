@@ -43,20 +43,20 @@ func masked(q, k, v ref.Matrix, mask ref.Mask) ref.Matrix {
 func TestScaledDotProductGrad(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const n, m, dk, dv = 4, 5, 3, 2
-	mask := ref.Both(func(i, j int) bool { return i != 2 && j != 3 }, func(i, j int) bool { return j <= i+1 })
+	mask := ref.And(func(i, j int) bool { return i != 2 && j != 3 }, func(i, j int) bool { return j <= i+1 })
 	q, k, v, dout := random(r, n, dk), random(r, m, dk), random(r, m, dv), random(r, n, dv)
 	qs, qRows := flat(q)
 	ks, kRows := flat(k)
 	vs, vRows := flat(v)
 	out, weights := mat.New(n, dv), mat.New(n, m)
 	ref.ScaledDotProduct(out, weights, q, k, v, mask)
-	ref.Close(t, "out", out, masked(qRows, kRows, vRows, mask), 1e-7) // rounded once
+	ref.CheckClose(t, "out", out, masked(qRows, kRows, vRows, mask), 1e-7) // rounded once
 	gq, gk, gv := mat.New(n, dk), mat.New(m, dk), mat.New(m, dv)
 	ref.ScaledDotProductGrad(gq, gk, gv, dout, q, k, v, mask)
 	f := func() float64 { return weighted(dout, masked(qRows, kRows, vRows, mask)) }
-	ref.Gradient(t, "dq", gq.Data, qs, 0, f)
-	ref.Gradient(t, "dk", gk.Data, ks, 0, f)
-	ref.Gradient(t, "dv", gv.Data, vs, 0, f)
+	ref.CheckGradient(t, "dq", gq.Data, qs, 0, f)
+	ref.CheckGradient(t, "dk", gk.Data, ks, 0, f)
+	ref.CheckGradient(t, "dv", gv.Data, vs, 0, f)
 }
 
 // A query with nothing to attend to has no part in anything: its result and derivative are 0, and
@@ -93,10 +93,10 @@ func TestBatchMasks(t *testing.T) {
 		t.Errorf("both: shape %v,\n%v", both.Shape, both)
 	}
 	for s, ids := range [][]int32{{3, 0, 5}, {0, 0, 0}} {
-		mask := ref.Both(ref.Padding(ids, 0), ref.LookAhead)
+		mask := ref.And(ref.Padding(ids, 0), ref.LookAhead)
 		for i := range 3 {
 			for j := range 3 {
-				if both.At(s, 5, i, j) != mask(i, j) || both.Of(s, 0)(i, j) != mask(i, j) {
+				if both.At(s, 5, i, j) != mask(i, j) || both.Head(s, 0)(i, j) != mask(i, j) {
 					t.Errorf("sentence %d, query %d, key %d: %v", s, i, j, both.At(s, 5, i, j))
 				}
 			}
@@ -133,9 +133,9 @@ func TestFullSizeHeadsContainSplitOnes(t *testing.T) {
 	x, memory := random(r, n, d), random(r, m, d)
 	want, ws := split.Attend(x, memory, ref.LookAhead)
 	got, wf := full.Attend(x, memory, ref.LookAhead)
-	ref.Close(t, "y", got, ref.Of(want), 1e-6) // scores of some tens, rounded at sqrt(d/d_k) to 6e-8 of them
+	ref.CheckClose(t, "y", got, ref.FromFloat32(want), 1e-6) // scores of some tens, rounded at sqrt(d/d_k) to 6e-8 of them
 	for h := range ws {
-		ref.Close(t, "weights", wf[h], ref.Of(ws[h]), 1e-6)
+		ref.CheckClose(t, "weights", wf[h], ref.FromFloat32(ws[h]), 1e-6)
 	}
 }
 

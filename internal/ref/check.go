@@ -8,8 +8,8 @@ import (
 	"tfm/mat"
 )
 
-// Of converts a matrix of float32.
-func Of(m mat.Matrix) Matrix {
+// FromFloat32 converts a matrix of float32.
+func FromFloat32(m mat.Matrix) Matrix {
 	r := New(m.Rows, m.Cols)
 	for i := range r {
 		for j := range r[i] {
@@ -37,9 +37,9 @@ func WeightsOf(ps *layer.Params) Weights {
 	return w
 }
 
-// Close fails the test unless got and want agree to within bound times the largest |want|, which
+// CheckClose fails the test unless got and want agree to within bound times the largest |want|, which
 // must not be 0.
-func Close(t testing.TB, name string, got mat.Matrix, want Matrix, bound float64) {
+func CheckClose(t testing.TB, name string, got mat.Matrix, want Matrix, bound float64) {
 	t.Helper()
 	var largest, worst float64
 	for i := range want {
@@ -53,13 +53,13 @@ func Close(t testing.TB, name string, got mat.Matrix, want Matrix, bound float64
 	}
 }
 
-// Gradient fails the test unless grad is the derivative of f with respect to w, by central
+// CheckGradient fails the test unless grad is the derivative of f with respect to w, by central
 // differences, to within 1e-4 of the larger of the two and a thirtieth of the largest derivative in
 // w. The bound is float32's: sums of some hundred terms of rounding 6e-8, through a few layers; the
 // differences themselves are good to 1e-8, and so small that hardly a ReLU turns on or off between
 // them. rounding is an error that is allowed beside it, for derivatives that are small differences
 // of large numbers. Of many numbers it checks some forty.
-func Gradient(t testing.TB, name string, grad []float32, w []float64, rounding float64, f func() float64) {
+func CheckGradient(t testing.TB, name string, grad []float32, w []float64, rounding float64, f func() float64) {
 	t.Helper()
 	const bound = 1e-4
 	var largest float64

@@ -12,8 +12,8 @@ type Projection struct {
 	B []float32
 }
 
-// Of returns x·W + b [n × out] for x [n × in]. It panics on shapes that do not fit.
-func (p Projection) Of(x mat.Matrix) mat.Matrix {
+// Apply returns x·W + b [n × out] for x [n × in]. It panics on shapes that do not fit.
+func (p Projection) Apply(x mat.Matrix) mat.Matrix {
 	if x.Cols != p.W.Rows || p.B != nil && len(p.B) != p.W.Cols {
 		panic(fmt.Sprintf("ref: %d × %d does not fit a projection %d × %d with %d biases", x.Rows, x.Cols, p.W.Rows, p.W.Cols, len(p.B)))
 	}
@@ -52,7 +52,7 @@ type Head struct{ Q, K, V Projection }
 // [n × m]. Self-attention is attention with memory = x; in cross-attention x are the decoder's
 // tokens and memory the encoder's output (section 3.2.3). It panics on shapes that do not fit.
 func (h Head) Attend(x, memory mat.Matrix, mask Mask) (out, weights mat.Matrix) {
-	q, k, v := h.Q.Of(x), h.K.Of(memory), h.V.Of(memory)
+	q, k, v := h.Q.Apply(x), h.K.Apply(memory), h.V.Apply(memory)
 	out, weights = mat.New(q.Rows, v.Cols), mat.New(q.Rows, k.Rows)
 	ScaledDotProduct(out, weights, q, k, v, mask)
 	return out, weights
@@ -106,5 +106,5 @@ func (l MultiHead) Attend(x, memory mat.Matrix, mask Mask) (y mat.Matrix, weight
 		at += out.Cols
 		weights = append(weights, w)
 	}
-	return l.Out.Of(joined), weights
+	return l.Out.Apply(joined), weights
 }

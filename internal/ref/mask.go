@@ -16,8 +16,8 @@ func Padding(keyIDs []int32, pad int32) Mask {
 	return func(_, key int) bool { return keyIDs[key] != pad }
 }
 
-// Both allows what both masks allow.
-func Both(a, b Mask) Mask {
+// And allows what both masks allow.
+func And(a, b Mask) Mask {
 	return func(query, key int) bool { return (a == nil || a(query, key)) && (b == nil || b(query, key)) }
 }
 
@@ -97,8 +97,8 @@ func (m BatchMask) At(sentence, head, i, j int) bool {
 	return m.Allowed[at]
 }
 
-// Of is the mask of one head of one sentence.
-func (m BatchMask) Of(sentence, head int) Mask {
+// Head is the mask of one head of one sentence.
+func (m BatchMask) Head(sentence, head int) Mask {
 	return func(query, key int) bool { return m.At(sentence, head, query, key) }
 }
 

@@ -19,7 +19,7 @@ import (
 // panics on shapes that do not fit. Calls with results of their own may run concurrently.
 func PaddedHeads(ctx mat.Matrix, in attn.Inputs, heads int, mask BatchMask) {
 	eachPaddedHead(in, heads, mask, func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int) {
-		w := paddedWeights(q(in.Q), k(in.K), mask.Of(sentence, head))
+		w := paddedWeights(q(in.Q), k(in.K), mask.Head(sentence, head))
 		mat.Gemm(nil, q(ctx), w, v(in.V), mat.GemmOptions{})
 	})
 }
@@ -29,8 +29,8 @@ func PaddedHeads(ctx mat.Matrix, in attn.Inputs, heads int, mask BatchMask) {
 // be 0 at the padding.
 func PaddedHeadsGrad(grad attn.Inputs, dctx mat.Matrix, in attn.Inputs, heads int, mask BatchMask) {
 	eachPaddedHead(in, heads, mask, func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int) {
-		w := paddedWeights(q(in.Q), k(in.K), mask.Of(sentence, head)) // P
-		dw := mat.New(w.Rows, w.Cols)                                 // dP, then scale·dS
+		w := paddedWeights(q(in.Q), k(in.K), mask.Head(sentence, head)) // P
+		dw := mat.New(w.Rows, w.Cols)                                   // dP, then scale·dS
 		mat.Gemm(nil, dw, q(dctx), v(in.V).T(), mat.GemmOptions{})
 		for i := range w.Rows {
 			mat.SoftmaxGrad(dw.Row(i), w.Row(i), dw.Row(i), mat.Dot(w.Row(i), dw.Row(i)), scaleOf(q(in.Q)))

@@ -31,8 +31,8 @@ func (d Drop) at(place, first int, x Matrix) Matrix {
 	return x
 }
 
-// Reading is which of the variants is computed. The zero value is the paper's.
-type Reading struct {
+// Variant is which of the variants is computed. The zero value is the paper's.
+type Variant struct {
 	Pre, FinalNorm     bool
 	EncAlpha, DecAlpha float64 // of DeepNorm; 0 is 1
 	NormKind           string  // "layer", "unbiased" or "rms"
@@ -216,7 +216,7 @@ func Position(kind string, pos, j, d int) float64 {
 }
 
 // Embed is the embeddings of that name plus positions.
-func (r Reading) Embed(w Weights, name string, d int, ids []int32) Matrix {
+func (r Variant) Embed(w Weights, name string, d int, ids []int32) Matrix {
 	x, scale := New(len(ids), d), math.Sqrt(float64(d))
 	if r.Unscaled {
 		scale = 1
@@ -271,7 +271,7 @@ func CrossEntropy(e, b []float64, x Matrix, targets []int32, smoothing float64, 
 // Model is what Loss needs to know beside the weights.
 type Model struct {
 	Weights
-	Reading
+	Variant
 	D, Heads, EncoderLayers, DecoderLayers int
 	Eps, Smoothing                         float64
 	Source, Target, Output                 string // names of the embeddings and the output projection
@@ -310,7 +310,7 @@ func (m Model) Loss(src, in, out []int32, srcFirst, tgtFirst int) (smoothed, nll
 		}
 	}
 	embed := func(name, positions string, ids []int32) Matrix {
-		r := m.Reading
+		r := m.Variant
 		r.Positions = positions
 		return next(r.Embed(m.Weights, name, m.D, ids))
 	}
