@@ -5,12 +5,12 @@
 //	stripAVX512          up to 12 rows of C
 //	copyPanelsAVX512     packing of rows of B
 //	copyPanelAVX512      packing of columns of A
-//	copyStripsAVX512     packing of columns of A, four strips at once
+//	copyStripsAVX512     packing of columns of A, four strips together
 //	transposePanelAVX512 packing of columns of B
-//	fmaLoopAVX512        the machine's limit
+//	fmaLoopAVX512        peak rate
 //
-// Z0 to Z23 hold 12 rows of 32 columns of C, two registers a row; Z24 and Z25 a row of B. K1 and K2
-// are the lanes of the two registers that C has.
+// Z0 to Z23 hold 12 rows of 32 columns of C, two registers a row; Z24 and Z25 hold a row of B. K1
+// and K2 are the masks of the columns of C in the two registers.
 
 #include "textflag.h"
 #include "go_asm.h"
@@ -22,7 +22,7 @@
 	VFMADD231PS  T, Z24, C0     \
 	VFMADD231PS  T, Z25, C1
 
-// one k of the rows 0 to 11
+// rows 0 to 11 for one k
 #define LOADB \
 	VMOVUPS (BX), Z24           \
 	VMOVUPS 64(BX), Z25
@@ -48,7 +48,7 @@
 	NEXTA                       \
 	DECQ CX
 
-// the lanes of a row of C at R14, and a step to the next that leaves the flags alone
+// the masked lanes of a row of C at R14, and a step to the next row that preserves the flags
 #define LOADC(C0, C1) \
 	VMOVUPS.Z (R14), K1, C0     \
 	VMOVUPS.Z 64(R14), K2, C1   \
@@ -58,7 +58,7 @@
 	VMOVUPS C1, K2, 64(R14)     \
 	LEAQ    (R14)(R12*1), R14
 
-// R14 = the first row of C; MOVE of row after row until m are done, then to DONE
+// R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14   \
 	ROWSUPTO12(MOVE, DONE)
@@ -85,7 +85,7 @@ TEXT ·stripAVX512(SB), NOSPLIT, $24-8
 	MOVQ strip_n(DI), R13
 
 panel:
-	// the lanes that are columns of C
+	// K1 and K2 = the columns of C in this panel
 	MOVL  $32, CX
 	CMPQ  R13, $32
 	CMOVQLT R13, CX
@@ -107,8 +107,8 @@ zero:
 	ROWS12(CLEAR)
 
 multiply:
-	// The chains of the next panel wait for its C: two lines of each of 12 rows, which there may
-	// not all be.
+	// prefetch the C of the next panel, from which its chains start: two lines of each of 12 rows;
+	// rows after the last one do no harm
 	LEAQ    128(DX), R14
 	MOVQ    strip_c(DI), CX
 	ADDQ    strip_next(DI), CX
@@ -153,7 +153,7 @@ multiply:
 	LEAQ  (R15)(BX*1), R14
 	MOVQ  b-8(SP), BX
 
-	// the lines to fetch ahead
+	// what to prefetch
 	MOVQ R13, n-16(SP)
 	MOVQ ahead-24(SP), AX
 	MOVQ strip_aheadPanel(DI), R13
@@ -164,7 +164,7 @@ multiply:
 	TOROWS12(strip_m(DI))
 	LOOPS11(NEXTK, multiplied)
 
-	// four of k at a time, and a line fetched ahead
+	// 4 of k in each iteration, with one prefetch
 	PCALIGN $64
 rows12:
 	SUBQ $4, CX
@@ -345,8 +345,8 @@ columns:
 	VZEROUPPER
 	RET
 
-// 4 of k of the 16 rows, from OFF bytes on: in Z0 to Z3 row i of each group of four stands in the
-// groups' 128-bit lanes, which are transposed and stored to 4 rows at DI
+// 4 of k of 16 rows, at offset OFF: the 128-bit lanes of Zi hold row i of each group of four; each
+// lane is transposed, and 4 rows are stored at DI
 #define QUAD(OFF, Z0, Z1, Z2, Z3, X0, X1, X2, X3, Z4, Z5, Z6, Z7) \
 	VMOVUPS         OFF(R8), X0             \
 	VMOVUPS         OFF(R8)(R12*1), X1      \
@@ -379,7 +379,7 @@ columns:
 	VMOVUPS         Z3, (DI)(DX*1)          \
 	LEAQ            (DI)(DX*2), DI
 
-// 4 rows that follow, 16 rows on
+// prefetch 4 rows, 16 rows ahead
 #define FETCH(P) \
 	LEAQ       (P)(R14*1), R15 \
 	PREFETCHT1 (R15)           \
@@ -391,7 +391,7 @@ columns:
 // func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintptr, k int)
 // Requires: AVX512F
 //
-// R8 to R11 are the rows 0, 4, 8 and 12 of src; R12 to R14 are srcRow 1, 3 and 16 times.
+// R8 to R11 are rows 0, 4, 8 and 12 of src; R12 to R14 are 1, 3 and 16 times srcRow.
 TEXT ·transposePanelAVX512(SB), NOSPLIT, $0-40
 	MOVQ  dst+0(FP), DI
 	MOVQ  dstK+8(FP), DX

@@ -4,8 +4,8 @@
 //
 //	stripFewAVX512  up to 6 rows of C, 64 columns at a time
 //
-// Fewer than 4 rows of two registers each would wait for their own results. Z0 to Z23 hold 6 rows
-// of 64 columns of C, four registers a row; Z24 to Z27 a row of two panels of B.
+// The loop of stripAVX512 with fewer than 4 rows waits for its own results. Here Z0 to Z23 hold 6
+// rows of 64 columns of C, four registers a row; Z24 to Z27 hold a row of two panels of B.
 
 #include "textflag.h"
 #include "go_asm.h"
@@ -19,7 +19,7 @@
 	VFMADD231PS  T, Z26, C2      \
 	VFMADD231PS  T, Z27, C3
 
-// one k of the rows 0 to 5
+// rows 0 to 5 for one k
 #define LOADB \
 	VMOVUPS (BX), Z24            \
 	VMOVUPS 64(BX), Z25          \
@@ -37,7 +37,7 @@
 	ADDQ R10, R8                 \
 	DECQ CX
 
-// a row of C at R14, and a step to the next
+// a row of C at R14, and a step to the next row
 #define LOADC(C0, C1, C2, C3) \
 	VMOVUPS (R14), C0            \
 	VMOVUPS 64(R14), C1          \
@@ -51,7 +51,7 @@
 	VMOVUPS C3, 192(R14)         \
 	ADDQ    R12, R14
 
-// R14 = the first row of C; MOVE of row after row until m are done, then to DONE
+// R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14                 \
 	MOVQ AX, CX                  \

@@ -2,20 +2,20 @@
 
 // The kernel of small products for AVX-512, such as those of the heads of attention:
 //
-//	smallAVX512  all of C, of any strides of A and B
+//	smallAVX512  all of C, for any strides of A and B
 //
 // Nothing is packed: 32 columns of C, the lanes of two registers, are computed 8 rows at a time,
-// from B where it is. Only where the columns of B are contiguous they are transposed first, onto
-// the stack, once for all rows of C. What lies beside the last column is masked.
+// from B in place. If the columns of B are contiguous, they are first transposed onto the stack,
+// once for all rows of C. Lanes after the last column are masked.
 
 #include "textflag.h"
 #include "funcdata.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// Z0 to Z3 = 4 of k of 16 columns of B or less, of which R8 to R11 are the columns 0, 4, 8 and 12,
-// as far as there are so many: column i of each group of four stands in the groups' 128-bit lanes.
-// The last group may lack columns, for which another stands in.
+// Z0 to Z3 = 4 of k of up to 16 columns of B; R8 to R11 are columns 0, 4, 8 and 12. The 128-bit
+// lanes of Zi hold column i of each group of four. Missing columns of the last group are replaced
+// by others.
 #define FIRST(P, A, B, C) \
 	VMOVUPS (P), X0        \
 	VMOVUPS (P)(A*1), X1   \
@@ -40,8 +40,8 @@
 	NEXT(R10, R12, R12*2, R13, K2)   \
 	NEXT(R11, SI, R14*1, R15, K3)
 
-// k rows of 16 columns to DX, 4 at a time, the last 4 overlapping those before where 4 does not
-// divide k
+// stores k rows of 16 columns at DX, 4 at a time; if k is not a multiple of 4, the last 4 overlap
+// those before
 #define TRANSPOSE(GROUPS, loop) \
 loop: \
 	GROUPS               \
@@ -71,7 +71,7 @@ loop: \
 	ADDQ      AX, DX     \
 	JMP       loop
 
-// one of k of a row of C: of one register, or of two
+// a row of C for one k: one register, or two
 #define FMA1(A, C, D) \
 	VFMADD231PS.BCST A, Z30, C
 #define FMA2(A, C, D) \
@@ -117,7 +117,7 @@ loop: \
 	JNE  loop    \
 	JMP  store
 
-// for each of CX rows of C, MOVE and go on to the next
+// MOVE for each of CX rows of C, then jump to done
 #define EACHROW(MOVE, done) \
 	MOVE(Z0, Z8)   \
 	DECQ CX        \
@@ -171,7 +171,7 @@ TEXT ·smallAVX512(SB), 0, $8288-8
 	MOVQ s+0(FP), DI
 
 panels:
-	// K5 = the columns of the last of one or two registers
+	// K5 = the mask of the last of one or two registers
 	MOVQ  smallProduct_n(DI), CX
 	MOVL  $32, AX
 	CMPQ  CX, AX
@@ -191,7 +191,7 @@ panels:
 	TESTQ R12, R12
 	JEQ  multiply
 
-	// transpose 16 columns of B, or as many as there are, and those behind them
+	// transpose up to 16 columns of B, then the next ones
 	MOVL  $0x00F0, AX
 	KMOVW AX, K1
 	MOVL  $0x0F00, AX
@@ -199,7 +199,7 @@ panels:
 	MOVL  $0xF000, AX
 	KMOVW AX, K3
 	LEAQ  (R12)(R12*2), R13
-	LEAQ  rows-8225(SP), DX // 63 behind the lowest address
+	LEAQ  rows-8225(SP), DX // 63 above the lowest address
 	ANDQ  $-64, DX
 	MOVQ  DX, b-16(SP)
 	MOVQ  width-8(SP), BX // columns left
@@ -209,7 +209,7 @@ transpose:
 	LEAQ (R8)(R12*4), R9
 	LEAQ (R9)(R12*4), R10
 	LEAQ (R10)(R12*4), R11
-	// SI, R14, R15 = from the first column of the last group to its other ones
+	// SI, R14, R15 = offsets of the other columns of the last group from its first
 	XORL SI, SI
 	XORL R14, R14
 	XORL R15, R15
@@ -244,7 +244,7 @@ three:
 four:
 	CMPQ BX, $16
 	JLE  last
-	MOVQ R12, SI // no column is lacking
+	MOVQ R12, SI // the group is complete
 	LEAQ (R12)(R12*1), R14
 	MOVQ R13, R15
 last:
@@ -274,7 +274,7 @@ multiply:
 	MOVQ smallProduct_m(DI), R15
 
 strips:
-	// 8 rows, or half of those that are less than 16
+	// 8 rows, or half of the remainder if that is below 16
 	MOVQ R15, R14
 	CMPQ R15, $8
 	JLE  zero
@@ -371,7 +371,7 @@ stored:
 	SUBQ  R14, R15
 	JNE   strips
 
-	// the columns that follow
+	// the next columns
 	SUBQ  $32, smallProduct_n(DI)
 	JLE   done
 	ADDQ  $128, smallProduct_c(DI)

@@ -4,16 +4,16 @@
 //
 //	stripTAVX512  up to 8 rows of C
 //
-// 16 columns of C are the lanes of Z16 to Z23, one register a row. So that the chains of all
-// columns go over k together, 4 of k of the 16 columns of B are transposed in registers at a time,
+// Z16 to Z23 hold 16 columns of C, one register a row. So that the chains of all columns advance
+// over k together, the kernel transposes 4 of k of the 16 columns of B at a time in registers,
 // which costs less than reading them.
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// B0 to B3 = 4 of k of the 16 columns of B, from OFF bytes on. At first the 128-bit lanes of
-// register i hold the columns i, 4+i, 8+i and 12+i; then each lane is transposed.
+// B0 to B3 = 4 of k of the 16 columns of B, at offset OFF. The loads put columns i, 4+i, 8+i and
+// 12+i into the 128-bit lanes of register i; then each lane is transposed.
 #define QUAD(OFF, X0, X1, X2, X3, B0, B1, B2, B3, T0, T1, T2, T3) \
 	VMOVUPS         OFF(R8), X0 \
 	VMOVUPS         OFF(R8)(R12*1), X1 \
@@ -42,7 +42,7 @@
 #define QUADEVEN(OFF) QUAD(OFF, X0, X1, X2, X3, Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
 #define QUADODD(OFF) QUAD(OFF, X8, X9, X10, X11, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)
 
-// rows of C += one of k of A, OFF bytes on, · B
+// the first rows of C += A·B for one k, at offset OFF of A
 #define FMA1(OFF, B) \
 	VFMADD231PS.BCST OFF(SI), B, Z16
 #define FMA2(OFF, B) \
@@ -98,7 +98,7 @@
 	ADDQ $64, BX \
 	DECQ CX
 
-// the loop over k for so many rows
+// the loop over k for the rows of FMA
 #define SIXTEENS(rows, FMA) \
 	PCALIGN $64  \
 rows: \
@@ -119,7 +119,7 @@ rows: \
 #define ADDBIAS1(C) VADDPS Z0, C, C
 #define RELU1(C) VMAXPS C, Z0, C
 
-// R14 = the first row of C; MOVE of row after row until m are done, then to DONE
+// R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14              \
 	MOVQ strip_m(DI), AX      \
@@ -160,7 +160,7 @@ rows: \
 // R8 to R11 columns 0, 4, 8 and 12 of B              R12 s.bPanel    R13 3·s.bPanel
 // SI A row 0     AX A row 3      BX A row 6          R15 s.aRow      R14 row of C
 //
-// The processor fetches 16 streams better by itself.
+// There is no prefetching, because the processor does better with 16 streams.
 TEXT ·stripTAVX512(SB), NOSPLIT, $16-8
 	MOVQ  s+0(FP), DI
 	MOVQ  strip_c(DI), DX
@@ -227,8 +227,7 @@ epilogue:
 	VMOVUPS (SI), Z0
 	EACHOF8(ADDBIAS1)
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they
-	// are
+	// x < 0 ? 0 : x by VMAXPS with x as its last operand, which preserves NaN and -0
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
@@ -238,7 +237,7 @@ relu:
 store:
 	EACHROW(STOREC, next)
 
-	// the next 16 columns; the columns of B have been walked to their end
+	// the next 16 columns; R11 is at the end of its columns of B
 next:
 	MOVQ strip_k(DI), AX
 	SHLQ $2, AX

@@ -1,12 +1,12 @@
 //go:build !purego && !noasm
 
-// The kernels of matrix products, for AVX2 and FMA:
+// The kernels of matrix products for AVX2 and FMA:
 //
 //	stripAVX2          up to 6 rows of C
 //	copyPanelAVX2      packing of rows
 //	transposePanelAVX2 packing of columns
-//	fmaLoopAVX2        the machine's limit
-//	pause              for loops that wait
+//	fmaLoopAVX2        peak rate
+//	pause              hint of waiting loops
 //
 // Y0 to Y11 hold 6 rows of 16 columns of C, two registers a row.
 
@@ -14,7 +14,7 @@
 #include "go_asm.h"
 #include "tile256_amd64.h"
 
-// 16 lanes on, 16 lanes off: the 16 that begin n before the middle are a mask of the first n lanes
+// 16 lanes on, 16 lanes off: loading from n lanes before the middle gives a mask of the first n
 DATA lanes<>+0x00(SB)/8, $-1
 DATA lanes<>+0x08(SB)/8, $-1
 DATA lanes<>+0x10(SB)/8, $-1
@@ -33,7 +33,7 @@ DATA lanes<>+0x70(SB)/8, $0
 DATA lanes<>+0x78(SB)/8, $0
 GLOBL lanes<>(SB), RODATA|NOPTR, $128
 
-// Y14 and Y15 = the mask of the first N lanes of 16; T is overwritten
+// Y14 and Y15 = the mask of the first N of 16 lanes; overwrites T
 #define MASKS(N, T) \
 	LEAQ    lanes<>+64(SB), T   \
 	NEGQ    N                   \
@@ -47,7 +47,7 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 	VFMADD231PS  T, Y12, C0     \
 	VFMADD231PS  T, Y13, C1
 
-// one k of the rows 0 to 5
+// rows 0 to 5 for one k
 #define LOADB \
 	VMOVUPS (BX), Y12           \
 	VMOVUPS 32(BX), Y13
@@ -65,8 +65,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 	NEXTAB                      \
 	DECQ CX
 
-// a row of C at R14, whole or only the lanes of Y14 and Y15, and a step to the next that leaves the
-// flags alone
+// a row of C at R14, all lanes or those of Y14 and Y15, and a step to the next row that preserves
+// the flags
 #define LOADC(C0, C1) \
 	VMOVUPS (R14), C0           \
 	VMOVUPS 32(R14), C1         \
@@ -84,7 +84,7 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 	VMASKMOVPS C1, Y15, 32(R14) \
 	LEAQ       (R14)(R12*1), R14
 
-// R14 = the first row of C; MOVE of row after row until m are done, then to DONE
+// R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14   \
 	ROWSUPTO6(MOVE, DONE)
@@ -136,7 +136,7 @@ zero:
 	ROWS6(CLEAR)
 
 multiply:
-	// The chains of the next panel wait for its C.
+	// prefetch the C of the next panel, from which its chains start
 	LEAQ        64(DX), R14
 	MOVQ        strip_c(DI), CX
 	ADDQ        strip_next(DI), CX
@@ -172,7 +172,7 @@ multiply:
 	LOOP(rows5, EACH5, NEXTK, $32)
 	JMP epilogue
 
-	// four of k at a time, and a line fetched ahead
+	// 4 of k in each iteration, with one prefetch
 rows6:
 	MOVQ ahead-16(SP), R14
 	MOVQ strip_aheadPanel(DI), R15
@@ -231,8 +231,7 @@ biasedge:
 addbias:
 	ROWS6(ADDBIAS)
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they
-	// are
+	// x < 0 ? 0 : x by VMAXPS with x as its last operand, which preserves NaN and -0
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
@@ -328,8 +327,8 @@ whole:
 	VZEROUPPER
 	RET
 
-// Y4 to Y7 = the transpose of the 4 × 8 numbers of Y0 to Y3, k and k+4 side by side in each, stored
-// to 8 rows at DI
+// Y0 to Y3 = the transpose of the 4 × 8 floats in Y0 to Y3, with columns k and k+4 in the halves of
+// register k, stored to 8 rows at DI
 #define TRANSPOSE \
 	VUNPCKLPS    Y1, Y0, Y4     \
 	VUNPCKHPS    Y1, Y0, Y5     \
@@ -354,7 +353,7 @@ whole:
 // func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 // Requires: AVX2
 //
-// R8 to R11 are 4 rows of src, the last one again where w ends among them.
+// R8 to R11 are 4 rows of src; beyond w rows the last one is repeated.
 TEXT ·transposePanelAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), R12
 	MOVQ dstK+8(FP), DX
@@ -372,10 +371,10 @@ rows:
 	LEAQ    (R10)(R14*1), R11
 	CMPQ    AX, $4
 	CMOVQLT R10, R11
-	LEAQ    (R11)(R14*1), SI // the next 4 rows, which are far away
+	LEAQ    (R11)(R14*1), SI // the next 4 rows, to prefetch
 	MOVQ    R12, DI
 	MOVQ    k+40(FP), CX
-	XORL    BX, BX           // bytes into the rows
+	XORL    BX, BX           // byte offset in the rows
 	SUBQ    $8, CX
 	JLT     tail
 

@@ -1,12 +1,12 @@
 //go:build !purego && !noasm
 
-// The kernels of matrix products, for NEON:
+// The kernels of matrix products for NEON:
 //
 //	stripNEON          up to 6 rows of C
 //	copyPanelNEON      packing of rows
 //	transposePanelNEON packing of columns
-//	fmaLoopNEON        the machine's limit
-//	pause              for loops that wait
+//	fmaLoopNEON        peak rate
+//	pause              hint of waiting loops
 //
 // V0 to V23 hold 6 rows of 16 columns of C, four registers a row.
 
@@ -14,21 +14,20 @@
 #include "go_asm.h"
 #include "tile_arm64.h"
 
-// Instructions that the assembler lacks. The comments are what a disassembler makes of them, which
-// a test checks.
+// Instructions that the assembler lacks, each with its disassembly, which a test checks.
 #define FMLA(M, N, D) WORD $(0x4F801000 | M<<16 | N<<5 | D) // fmla vD.4s, vN.4s, vM.s[0]
 #define FADD(M, N, D) WORD $(0x4E20D400 | M<<16 | N<<5 | D) // fadd vD.4s, vN.4s, vM.4s
 #define FCMLT0(N, D)  WORD $(0x4EA0E800 | N<<5 | D)         // fcmlt vD.4s, vN.4s, #0.0
 #define BIC(M, N, D)  WORD $(0x4E601C00 | M<<16 | N<<5 | D) // bic vD.16b, vN.16b, vM.16b
 
-// one row of the tile: VC0 to VC3 += a·(V24 to V27), a in VA
+// one row of the tile: VC0 to VC3 += a·(V24 to V27), with a in VA
 #define FMAROW(A, C0, C1, C2, C3) \
 	FMLA(A, 24, C0) \
 	FMLA(A, 25, C1) \
 	FMLA(A, 26, C2) \
 	FMLA(A, 27, C3)
 
-// one k of the rows 0 to 5
+// rows 0 to 5 for one k
 #define LOADB \
 	FLDPQ (R8), (F24, F25)   \
 	FLDPQ 32(R8), (F26, F27) \
@@ -55,7 +54,7 @@
 	ADD  R7, R5  \
 	SUBS $1, R10
 
-// a row of C at R11, and a step to the next
+// a row of C at R11, and a step to the next row
 #define LOADC(C0, C1, C2, C3) \
 	FLDPQ (R11), (C0, C1)   \
 	FLDPQ 32(R11), (C2, C3) \
@@ -65,12 +64,12 @@
 	FSTPQ (C2, C3), 32(R11) \
 	ADD   R2, R11
 
-// R11 = the first row of C; MOVE of row after row until m are done, then to DONE
+// R11 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVD R1, R11 \
 	ROWSUPTO6(MOVE, DONE)
 
-// one k of so many rows
+// EACHn: rows 0 to n-1 for one k
 #define EACH1 ROW0
 #define EACH2 \
 	EACH1 \
@@ -88,7 +87,7 @@
 	EACH5 \
 	ROW5
 
-// the loop over k for so many rows
+// the loop over k for the rows of EACH
 //
 //	for range k { LOADB; EACH; NEXTK }
 #define LOOP(rows, EACH) \
@@ -99,7 +98,7 @@ rows: \
 	NEXTK    \
 	BNE rows
 
-// C += bias; C = 0 where it is below 0, so that a NaN and a -0 come out as they are
+// C += bias; C = 0 where it is below 0, which preserves NaN and -0
 #define ADDBIAS(C0, C1, C2, C3) \
 	FADD(24, C0, C0) \
 	FADD(25, C1, C1) \
@@ -115,7 +114,7 @@ rows: \
 	FCMLT0(C3, T3)  \
 	BIC(T3, C3, C3)
 
-// n numbers, fewer than 16, from FROM to TO, which are moved past them except the last
+// copies N < 16 floats from FROM to TO and advances both past all of them except the last
 #define COPYEDGE(N, FROM, TO) \
 	TBZ     $3, N, 3(PC)       \
 	FLDPQ.P 32(FROM), (F24, F25) \
@@ -137,8 +136,7 @@ rows: \
 // R5 A          R6 s.aRow     R12 to R15 2 to 5 times s.aRow     R7 s.aK
 // R8 B          R9 s.bK       R19 B, k = 0  R21 bias
 //
-// Where fewer than 16 columns are left, a copy of them on the stack, edge, stands for C and the
-// bias.
+// For the last, fewer than 16, columns, edge on the stack replaces C and the bias.
 TEXT ·stripNEON(SB), NOSPLIT, $448-8
 	MOVD s+0(FP), R0
 	MOVD strip_c(R0), R1
@@ -158,7 +156,7 @@ TEXT ·stripNEON(SB), NOSPLIT, $448-8
 panel:
 	CMP  $16, R4
 	BGE  start
-	MOVD R1, R22 // C itself
+	MOVD R1, R22 // C
 	MOVD $edge-448(SP), R1
 	CBZ  R21, copyin
 	MOVD $edge-64(SP), R20
@@ -196,7 +194,7 @@ zero:
 	REGISTERS24(CLEAR)
 
 multiply:
-	// The chains of the next panel wait for its C.
+	// prefetch the C of the next panel, from which its chains start
 	MOVD strip_cRow(R0), R25
 	ADD  $64, R1, R20
 	CMP  $16, R4
@@ -269,7 +267,7 @@ stored:
 	ADD  R20, R19
 	B    panel
 
-	// the edge of C, from the stack
+	// copy the edge of C from the stack
 copyout:
 	MOVD strip_cRow(R0), R2
 
@@ -333,7 +331,7 @@ whole:
 
 // func transposePanelNEON(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 //
-// R8 to R11 are 4 rows of src, the last one again where w ends among them.
+// R8 to R11 are 4 rows of src; beyond w rows the last one is repeated.
 TEXT ·transposePanelNEON(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD dstK+8(FP), R1

@@ -4,16 +4,16 @@
 //
 //	stripTAVX2  up to 4 rows of C
 //
-// 16 columns of C are the lanes of Y0 to Y7, two registers a row. So that the chains of all columns
-// go over k together, 4 of k of the 16 columns of B are transposed in registers at a time, which
-// costs less than reading them.
+// Y0 to Y7 hold 16 columns of C, two registers a row. So that the chains of all columns advance
+// over k together, the kernel transposes 4 of k of the 16 columns of B at a time in registers,
+// which costs less than reading them.
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile256_amd64.h"
 
-// Y8 to Y11 = 4 of k of the 8 columns of B from P on, Q being the fifth. At first the 128-bit lanes
-// of register i hold the columns i and 4+i; then each lane is transposed.
+// Y8 to Y11 = 4 of k of 8 columns of B, the first at P, the fifth at Q. The loads put columns i and
+// 4+i into the 128-bit lanes of register i; then each lane is transposed.
 #define QUAD(P, Q) \
 	VMOVUPS     (P), X8 \
 	VMOVUPS     (P)(R12*1), X9 \
@@ -32,12 +32,12 @@
 	VUNPCKLPD   Y15, Y13, Y10 \
 	VUNPCKHPD   Y15, Y13, Y11
 
-// one of k of a row of C
+// a row of C for one k
 #define FMA(A, B, T, C) \
 	VBROADCASTSS A, T \
 	VFMADD231PS  T, B, C
 
-// rows of C += one of k of A, OFF bytes on, · B, for the columns whose first row is in C0
+// the first rows of C += A·B for one k, at offset OFF of A: LO for columns 0 to 7, HI for 8 to 15
 #define LO1(OFF, B) \
 	FMA(OFF(SI), B, Y12, Y0)
 #define LO2(OFF, B) \
@@ -81,7 +81,7 @@
 	ADDQ $16, AX   \
 	DECQ CX
 
-// R14 = the first row of C; MOVE of row after row until m are done, then to DONE
+// R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14              \
 	MOVQ strip_m(DI), AX      \
@@ -191,8 +191,7 @@ epilogue:
 	VMOVUPS 32(SI), Y9
 	ROWS4(ADDBIAS)
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they
-	// are
+	// x < 0 ? 0 : x by VMAXPS with x as its last operand, which preserves NaN and -0
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
@@ -202,7 +201,7 @@ relu:
 store:
 	EACHROW(STOREC, next)
 
-	// the next 16 columns; the columns of B have been walked to their end
+	// the next 16 columns; R11 is at the end of its columns of B
 next:
 	MOVQ strip_k(DI), AX
 	SHLQ $2, AX

@@ -2,33 +2,38 @@
 
 // Matrix products in bfloat16:
 //
-//	stripAVX512Flushed, stripAVX2Flushed the kernels of float32 with denormals flushed
+//	stripAVX512Flushed, stripAVX2Flushed the kernels of float32, flushing denormals
 //	stripVDPBF16PS                       up to 8 rows of C in pairs, AVX-512 BF16
 //	stripTDPBF16PS                       up to 32 rows of C in tiles, AMX
 //	packAlongK, packAcrossK              rounding to bfloat16 and packing
-//	transposeTiles                       from tiles of A to tiles of B and back
-//	vdpbf16Loop, tdpbf16Loop             the machine's limits
+//	transposeTiles                       converts tiles of A to tiles of B and back
+//	vdpbf16Loop, tdpbf16Loop             peak rates
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// Instructions that the assembler lacks, operands in its order. The comments are what a
-// disassembler makes of them, which a test checks. N and M are registers that are read, D is
-// written; base and index are R8 to R15.
-#define VDPBF16PS(M, N, D)      LONG $(0x487EF262 ^ (D&8)<<12 ^ (D&16)<<8 ^ (M&24)<<10 ^ (N&15)<<19 ^ (N&16)<<23); WORD $(0xC052 | (D&7)<<11 | (M&7)<<8) // vdpbf16ps %zmmM,%zmmN,%zmmD
-#define VCVTNE2PS2BF16(M, N, D) LONG $(0x487FF262 ^ (D&8)<<12 ^ (D&16)<<8 ^ (M&24)<<10 ^ (N&15)<<19 ^ (N&16)<<23); WORD $(0xC072 | (D&7)<<11 | (M&7)<<8) // vcvtne2ps2bf16 %zmmM,%zmmN,%zmmD
+// Instructions that the assembler lacks, with operands in its order and each with its disassembly,
+// which a test checks. M and N are read, D is written; base and index are R8 to R15.
+
+// vdpbf16ps %zmmM,%zmmN,%zmmD
+#define VDPBF16PS(M, N, D)      LONG $(0x487EF262 ^ (D&8)<<12 ^ (D&16)<<8 ^ (M&24)<<10 ^ (N&15)<<19 ^ (N&16)<<23); WORD $(0xC052 | (D&7)<<11 | (M&7)<<8)
+// vcvtne2ps2bf16 %zmmM,%zmmN,%zmmD
+#define VCVTNE2PS2BF16(M, N, D) LONG $(0x487FF262 ^ (D&8)<<12 ^ (D&16)<<8 ^ (M&24)<<10 ^ (N&15)<<19 ^ (N&16)<<23); WORD $(0xC072 | (D&7)<<11 | (M&7)<<8)
 #define LDTILECFG(B)            LONG $(0x4978C2C4); BYTE $(B&7) // ldtilecfg (%rB)
 #define TILERELEASE             LONG $(0x4978E2C4); BYTE $(0xC0) // tilerelease
 #define TILEZERO(D)             LONG $(0x497BE2C4); BYTE $(0xC0 | D<<3) // tilezero %tmmD
-#define TILELOADD(B, X, D)      LONG $(0x4B7B82C4); WORD $(0x0004 | D<<3 | (X&7)<<11 | (B&7)<<8) // tileloadd (%rB,%rX,1),%tmmD
-#define TILESTORED(D, B, X)     LONG $(0x4B7A82C4); WORD $(0x0004 | D<<3 | (X&7)<<11 | (B&7)<<8) // tilestored %tmmD,(%rB,%rX,1)
-#define TDPBF16PS(M, N, D)      LONG $(0x5C02E2C4 | (15-M)<<19); BYTE $(0xC0 | D<<3 | N) // tdpbf16ps %tmmM,%tmmN,%tmmD
+// tileloadd (%rB,%rX,1),%tmmD
+#define TILELOADD(B, X, D)      LONG $(0x4B7B82C4); WORD $(0x0004 | D<<3 | (X&7)<<11 | (B&7)<<8)
+// tilestored %tmmD,(%rB,%rX,1)
+#define TILESTORED(D, B, X)     LONG $(0x4B7A82C4); WORD $(0x0004 | D<<3 | (X&7)<<11 | (B&7)<<8)
+// tdpbf16ps %tmmM,%tmmN,%tmmD
+#define TDPBF16PS(M, N, D)      LONG $(0x5C02E2C4 | (15-M)<<19); BYTE $(0xC0 | D<<3 | N)
 
 // func stripAVX512Flushed(s *strip)
 // Requires: AVX512F
 //
-// DAZ and FTZ, bits 6 and 15 of MXCSR, are set while stripAVX512 runs.
+// Sets DAZ and FTZ, bits 6 and 15 of MXCSR, while stripAVX512 runs.
 TEXT ·stripAVX512Flushed(SB), NOSPLIT, $24-8
 	MOVQ    s+0(FP), AX
 	MOVQ    AX, 0(SP)
@@ -55,7 +60,7 @@ TEXT ·stripAVX2Flushed(SB), NOSPLIT, $24-8
 	LDMXCSR mxcsr-8(SP)
 	RET
 
-// K1 and K2 = the lanes of 32 columns that C has, R13 being left; CX and R14 are overwritten
+// K1 and K2 = the masks of the next 32 of R13 columns of C; overwrites CX and R14
 #define COLUMNS \
 	MOVL    $32, CX   \
 	CMPQ    R13, $32  \
@@ -73,7 +78,7 @@ TEXT ·stripAVX2Flushed(SB), NOSPLIT, $24-8
 	VDPBF16PS(24, N, C0)    \
 	VDPBF16PS(25, N, C1)
 
-// a row of C at R14, and a step to the next
+// a row of C at R14, and a step to the next row
 #define LOADC(C0, C1) \
 	VMOVUPS.Z (R14), K1, C0     \
 	VMOVUPS.Z 64(R14), K2, C1   \
@@ -83,7 +88,7 @@ TEXT ·stripAVX2Flushed(SB), NOSPLIT, $24-8
 	VMOVUPS C1, K2, 64(R14)     \
 	LEAQ    (R14)(R12*1), R14
 
-// R14 = the first row of C; MOVE of row after row until m are done, then to DONE
+// R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14   \
 	ROWSUPTO8(MOVE, DONE)
@@ -138,7 +143,7 @@ pair:
 	ADDQ $4, SI
 	DECQ CX
 	JNE  pair
-	ADDQ $960, SI // 1024 from tile to tile
+	ADDQ $960, SI // the next tile, 1024 after this one
 	DECQ R8
 	JNE  tile
 
@@ -181,7 +186,7 @@ DATA tileConfig<>+0x30(SB)/8, $0x1010101010101010
 DATA tileConfig<>+0x38(SB)/8, $0
 GLOBL tileConfig<>(SB), RODATA|NOPTR, $64
 
-// the four tiles of C and R8 to R11, their places in C or the edge: BX bytes from row to row of DX
+// R8 to R11 = the addresses of the four tiles of C, or of the edge: at DX, BX bytes from row to row
 #define CORNERS \
 	MOVQ DX, R8            \
 	LEAQ 64(DX), R9        \
@@ -193,11 +198,11 @@ GLOBL tileConfig<>(SB), RODATA|NOPTR, $64
 // func stripTDPBF16PS(s *bandStrip)
 // Requires: AVX512F, AMX-TILE, AMX-BF16
 //
-// Tiles 0 and 1 are 16 rows of 32 columns of C, 2 and 3 the 16 rows below; 4 and 5 two bands of A,
-// 6 and 7 of B. Where C has fewer rows or columns, its part is copied to and from the edge.
+// Tiles 0 and 1 are 16 rows of 32 columns of C, 2 and 3 the next 16 rows; 4 and 5 are two bands of
+// A, 6 and 7 of B. If C has fewer rows or columns, they are copied to and from the edge.
 //
 // DI s          AX m          CX tiles left                R13 columns left
-// SI C          R12 s.cRow    DX C or the edge             BX R12 or 128, in R15 too
+// SI C          R12 s.cRow    DX C or the edge             BX R12 or 128, also in R15
 // R8 and R9 bands of A        R10 and R11 bands of B       R14 64
 // b-8(SP) B, k = 0
 TEXT ·stripTDPBF16PS(SB), NOSPLIT, $8-8
@@ -264,7 +269,7 @@ multiply:
 	MOVQ bandStrip_aBand(DI), R9
 	ADDQ R8, R9
 	CMPQ AX, $16
-	CMOVQLE R8, R9 // there may be no second band of A,
+	CMOVQLE R8, R9 // if there is no second band of A
 	MOVQ b-8(SP), R10
 	MOVQ bandStrip_bBand(DI), R11
 	ADDQ R10, R11
@@ -296,7 +301,7 @@ tile:
 	TILESTORED(2, 10, 15)
 	TILESTORED(3, 11, 15)
 
-	// Is C done?
+	// skip the epilogue if it is empty and C is in place
 	MOVQ  bandStrip_bias(DI), R9
 	MOVQ  bandStrip_relu(DI), CX
 	ORQ   R9, CX
@@ -304,9 +309,8 @@ tile:
 	CMPQ  DX, SI
 	JEQ   next
 
-	// from where it is to C: + bias, and x < 0 ? 0 : x, which VMAXPS is with x as its last operand.
-	// Without a bias -0 is added, without a ReLU the maximum is that with -Inf, of which a NaN
-	// comes out as it is.
+	// from DX to C: + bias, then x < 0 ? 0 : x by VMAXPS with x as its last operand, which
+	// preserves NaN. Without a bias it adds -0, without a ReLU the other operand is -Inf.
 epilogue:
 	VPTERNLOGD $0xFF, Z2, Z2, Z2
 	VPSLLD $31, Z2, Z2
@@ -358,7 +362,7 @@ next:
 // Requires: AVX512F, AVX512BF16
 //
 // DI dst    SI src    R9 srcRow    R10 rows of src left    AX rows of the band left
-// R11 tile  R12 src   CX k left    K1 and K2 the lanes of the last tile
+// R11 tile  R12 src   CX k left    K1 and K2 the masks of the last tile
 TEXT ·packAlongK(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
@@ -408,7 +412,7 @@ next:
 	TESTQ AX, AX
 	JEQ  done
 
-	// rows of the band that src does not have
+	// zeros for the missing rows of the band
 	VPXORD Z2, Z2, Z2
 
 zero:
@@ -428,7 +432,7 @@ done:
 	VZEROUPPER
 	RET
 
-// the words of two halves in turn
+// the order of words that interleaves the halves of a register
 DATA interleave<>+0x00(SB)/8, $0x0011000100100000
 DATA interleave<>+0x08(SB)/8, $0x0013000300120002
 DATA interleave<>+0x10(SB)/8, $0x0015000500140004
@@ -444,7 +448,7 @@ GLOBL interleave<>(SB), RODATA|NOPTR, $64
 //
 // DI dst         R8 dstBand  SI src row 2p  R12 row 2p+1  R9 srcRow  R10 n
 // CX k left      AX pairs left              R13 dst       DX n left
-// K4 and K5 the lanes of the two rows, none or all        K1 those of the last band
+// K4 and K5 the masks of the two rows, none or all        K1 the mask of the last band
 TEXT ·packAcrossK(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ dstBand+8(FP), R8
@@ -510,8 +514,7 @@ next:
 	VZEROUPPER
 	RET
 
-// pairs of neighbours of four rows, then of two: lane by lane of 128 bits, D0 to D3 are columns of
-// R0 to R3
+// R0 to R3 = their transpose in each 128-bit lane
 #define TRANSPOSE4(R0, R1, R2, R3, T0, T1, T2, T3) \
 	VUNPCKLPS R1, R0, T0 \
 	VUNPCKHPS R1, R0, T1 \
@@ -522,7 +525,7 @@ next:
 	VUNPCKLPD T3, T1, R2 \
 	VUNPCKHPD T3, T1, R3
 
-// columns C, C+4, C+8 and C+12, whose lanes are those of rows of R0 to R3
+// stores columns C, C+4, C+8 and C+12 of the rows whose transposed lanes are R0 to R3
 #define TRANSPOSELANES(R0, R1, R2, R3, C) \
 	VSHUFF32X4 $0x88, R1, R0, Z16   \
 	VSHUFF32X4 $0xDD, R1, R0, Z17   \

@@ -4,7 +4,7 @@
 
 // func stripNEONFlushed(s *strip)
 //
-// FZ, bit 24 of FPCR, is set while stripNEON runs.
+// Sets FZ, bit 24 of FPCR, while stripNEON runs.
 TEXT ·stripNEONFlushed(SB), NOSPLIT, $32-8
 	MOVD FPCR, R0
 	MOVD R0, fpcr-8(SP)

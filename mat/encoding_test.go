@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// Each instruction that is written as numbers, because the assembler does not know it, stands
-// behind a macro whose comment is its disassembly. GNU objdump must agree.
+// Every instruction that the assembler lacks is encoded by a macro with its disassembly as a
+// comment, on the same line or on the line before. GNU objdump must agree.
 func TestEncodedInstructions(t *testing.T) {
 	for _, arch := range []struct {
 		name      string
 		sizes     map[string]int // bytes of the directives
 		registers map[string][]int
-		objdump   []string // its names
+		objdump   []string // names of the program
 		options   []string
 	}{
 		{"arm64", map[string]int{"WORD": 4}, map[string][]int{"": {3, 14, 21, 28}},
@@ -32,9 +32,9 @@ func TestEncodedInstructions(t *testing.T) {
 		t.Run(arch.name, func(t *testing.T) {
 			files, err := filepath.Glob("*_" + arch.name + ".[sh]")
 			if err != nil || len(files) == 0 {
-				t.Fatal("no assembly here: ", err)
+				t.Fatal("no assembly files: ", err)
 			}
-			definition := regexp.MustCompile(`^#define (\w+)(?:\(([^)]*)\))?\s+((?:(?:BYTE|WORD|LONG) \$\(.+?\)(?:; )?)+)\s+// (.+)$`)
+			definition := regexp.MustCompile(`^#define (\w+)(?:\(([^)]*)\))?\s+((?:(?:BYTE|WORD|LONG) \$\(.+?\)(?:; )?)+)(?:\s+// (.+))?$`)
 			directive := regexp.MustCompile(`\b(BYTE|WORD|LONG) \$(.+)`)
 			var code []byte
 			var want []string
@@ -43,15 +43,21 @@ func TestEncodedInstructions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				previous := ""
 				for n, line := range strings.Split(string(text), "\n") {
 					d := definition.FindStringSubmatch(line)
-					if d == nil {
+					comment, isComment := strings.CutPrefix(previous, "// ")
+					previous = line
+					if d != nil && d[4] == "" && isComment {
+						d[4] = comment
+					}
+					if d == nil || d[4] == "" {
 						if instruction, _, _ := strings.Cut(line, "//"); directive.MatchString(instruction) {
-							t.Errorf("%s:%d: numbers that are not behind a macro with its disassembly as a comment: %s", file, n+1, line)
+							t.Errorf("%s:%d: encoding without a macro or without its disassembly: %s", file, n+1, line)
 						}
 						continue
 					}
-					for turn := range 4 { // each parameter stands for each register
+					for round := range 4 { // each parameter takes the value of each register
 						numbers, disassembly := d[3], d[4]
 						for i, parameter := range strings.Split(d[2], ",") {
 							p := strings.TrimSpace(parameter)
@@ -63,12 +69,12 @@ func TestEncodedInstructions(t *testing.T) {
 							if class := inText.FindStringSubmatch(disassembly); class != nil && registers == nil {
 								registers = arch.registers[class[1]]
 							}
-							value := strconv.Itoa(registers[(i+turn)%len(registers)])
+							value := strconv.Itoa(registers[(i+round)%len(registers)])
 							numbers = regexp.MustCompile(`\b`+p+`\b`).ReplaceAllString(numbers, value)
 							disassembly = inText.ReplaceAllString(disassembly, "${1}"+value)
 						}
-						for _, part := range strings.Split(numbers, ";") {
-							d := directive.FindStringSubmatch(part)
+						for _, statement := range strings.Split(numbers, ";") {
+							d := directive.FindStringSubmatch(statement)
 							v, err := types.Eval(token.NewFileSet(), nil, token.NoPos, d[2])
 							if err != nil {
 								t.Fatalf("%s:%d: %v", file, n+1, err)
@@ -76,7 +82,7 @@ func TestEncodedInstructions(t *testing.T) {
 							number, exact := constant.Uint64Val(constant.ToInt(v.Value))
 							size := arch.sizes[d[1]]
 							if size == 0 || !exact || number>>(8*size) != 0 {
-								t.Fatalf("%s:%d: %s", file, n+1, part)
+								t.Fatalf("%s:%d: %s", file, n+1, statement)
 							}
 							code = append(code, binary.LittleEndian.AppendUint64(nil, number)[:size]...)
 						}
@@ -97,15 +103,15 @@ func TestEncodedInstructions(t *testing.T) {
 				}
 			}
 			if err != nil {
-				t.Skipf("needs objdump for %s, as in Debian's %s: %v", arch.name, "binutils or binutils-aarch64-linux-gnu", err)
+				t.Skipf("needs objdump for %s, from binutils or binutils-aarch64-linux-gnu: %v", arch.name, err)
 			}
 			lines := regexp.MustCompile(`(?m)^ +[0-9a-f]+:\t(.*)$`).FindAllStringSubmatch(string(out), -1)
 			if len(lines) != len(want) {
-				t.Fatalf("%d instructions, but objdump shows %d", len(want), len(lines))
+				t.Fatalf("%d instructions, objdump prints %d", len(want), len(lines))
 			}
 			for i, w := range want {
 				if got := strings.Join(strings.Fields(lines[i][1]), " "); got != w {
-					t.Errorf("the encoding of %q is %q", w, got)
+					t.Errorf("encoding of %q disassembles to %q", w, got)
 				}
 			}
 		})

@@ -4,17 +4,17 @@
 //
 //	dotVNNI          sums of up to 12 rows of a tile, with AVX-512 VNNI
 //	dotAVX2          sums of up to 6 rows
-//	finishAVX2       numbers of sums
-//	maxAbsAVX2       the scale of a row
-//	quantizeAVX2     bytes of a row
-//	quantizeWideAVX2 16 bits of each number of a row
+//	finishAVX2       floats from sums
+//	maxAbsAVX2       the largest magnitude of a row
+//	quantizeAVX2     a row as bytes
+//	quantizeWideAVX2 a row as 16-bit integers
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// The registers of dotVNNI. Z0 to Z23 are the sums of 12 rows, two registers a row, Z24 and Z25 a
-// group of the panel.
+// The registers of dotVNNI. Z0 to Z23 are the sums of 12 rows, two registers a row; Z24 and Z25 are
+// a group of the panel.
 //
 // DI x          AX m          CX groups left
 // SI A row 0    R8 A row 3    R15 A row 6   R14 A row 9
@@ -25,8 +25,7 @@
 	VPBROADCASTD A, T       \
 	VPDPBUSD     Z24, T, C0 \
 	VPDPBUSD     Z25, T, C1
-
-// one group of the rows 0 to 11, and the part of the panel, or of the next one, that memory should
+// rows 0 to 11 for one group, with a prefetch of the panel, or of the next one
 // send meanwhile
 #define LOADB \
 	VMOVDQU32 (BX), Z24   \
@@ -53,7 +52,7 @@
 	ADDQ $4, R14  \
 	DECQ CX
 
-// the sums of a row at DX
+// the sums of a row at DX, and a step to the next row
 #define LOADSUMS(C0, C1) \
 	VMOVDQU32 (DX), C0   \
 	VMOVDQU32 64(DX), C1 \
@@ -66,7 +65,7 @@
 	VMOVDQU32 C1, 64(DX) \
 	ADDQ      $128, DX
 
-// MOVE of row after row until m are done, then to DONE; it may change the flags
+// MOVE for each of m rows, then jump to DONE; MOVE may change the flags
 #define EACHROW(MOVE, DONE) \
 	MOVE(Z0, Z1)   \
 	CMPQ AX, $2    \
@@ -118,7 +117,7 @@ TEXT ·dotVNNI(SB), NOSPLIT, $0-8
 	LEAQ  (R8)(R10*1), R15
 	LEAQ  (R15)(R10*1), R14
 
-	// from where the sums go on
+	// the sums start from sums, or from start
 	MOVQ  tileInt8_start(DI), R11
 	TESTQ R11, R11
 	JNE   first
@@ -130,7 +129,7 @@ first:
 	VMOVDQU32 64(R11), Z25
 	EACHROW(STARTSUMS, multiply)
 
-	// C is wanted when the sums are done
+	// prefetch C, which finishAVX2 needs next
 multiply:
 	MOVQ tileInt8_c(DI), R11
 	MOVQ tileInt8_cRow(DI), R12
@@ -175,15 +174,15 @@ done:
 #undef STORESUMS
 #undef EACHROW
 
-// The registers of dotAVX2. A column has two lanes of sums, of the two pairs of a group. Y0 to Y11
-// are 6 rows of 8 columns, two registers a row, or 32 columns of one row in 8 registers.
+// The registers of dotAVX2. A column has two lanes of sums, one for each pair of a group. Y0 to Y11
+// hold 6 rows of 8 columns, two registers a row, or one row of 32 columns in 8 registers.
 //
 // DI x          AX m          CX groups left     R13 columns left
 // SI A row 0    R8 A row 3    R9 x.aRow
 // BX B          R12 group 0 of these columns
-// DX sums       R11 what row 0 of them goes on from, row 1 R10 further, row 3 at R8
+// DX sums       R11 initial sums of row 0, R10 bytes between rows; R8 row 3
 
-// four columns: C += the products of A, a group in each 64 bits, with W
+// four columns: C += the products of W and A, which holds a group in each 64 bits
 #define DOT4(A, W, T, C) \
 	VPMADDWD A, W, T \
 	VPADDD   T, C, C
@@ -210,7 +209,7 @@ done:
 	ADDQ $8, R8   \
 	DECQ CX
 
-// C0 = the sums of 8 columns, whose pairs are in C0 and C1, on top of those at FROM, to TO
+// TO = FROM + the sums of 8 columns, whose pairs are in C0 and C1
 #define STORE8(C0, C1, FROM, TO) \
 	VPHADDD C1, C0, C0    \
 	VPERMQ  $0xD8, C0, C0 \
@@ -227,7 +226,7 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-8
 	MOVQ  tileInt8_sums(DI), DX
 
 
-	// the sums go on from start in each row, or from themselves
+	// the sums of each row start from start, or from sums
 	XORL  R10, R10
 	MOVQ  tileInt8_start(DI), R11
 	TESTQ R11, R11
@@ -303,7 +302,7 @@ next:
 	VZEROUPPER
 	RET
 
-	// one row: all columns at once, so that a group is read in one go
+	// one row: all columns together, so that each group is read once
 single:
 	MOVQ tileInt8_a(DI), SI
 	MOVQ tileInt8_groups(DI), CX
@@ -409,8 +408,7 @@ bias:
 	VADDPS Y10, Y2, Y2
 	VADDPS Y11, Y3, Y3
 
-	// x < 0 ? 0 : x, which VMAXPS is with x as its last operand: a NaN and a -0 come out as they
-	// are
+	// x < 0 ? 0 : x by VMAXPS with x as its last operand, which preserves NaN and -0
 relu:
 	TESTQ  R11, R11
 	JEQ    store
@@ -438,7 +436,7 @@ TEXT ·maxAbsAVX2(SB), NOSPLIT, $0-20
 	MOVQ     x+0(FP), SI
 	MOVQ     n+8(FP), CX
 	VPCMPEQD Y15, Y15, Y15
-	VPSRLD   $1, Y15, Y15 // all bits but the sign
+	VPSRLD   $1, Y15, Y15 // all bits except the sign
 	VPXOR    Y0, Y0, Y0
 	VPXOR    Y1, Y1, Y1
 	VPXOR    Y2, Y2, Y2
@@ -457,7 +455,7 @@ block:
 	SUBQ    $32, CX
 	JNE     block
 
-	// the largest of the lanes
+	// the maximum of the lanes
 	VPMAXUD      Y1, Y0, Y0
 	VPMAXUD      Y3, Y2, Y2
 	VPMAXUD      Y2, Y0, Y0
@@ -472,8 +470,7 @@ block:
 	VZEROUPPER
 	RET
 
-// 32 numbers at SI as integers, while memory sends what lies n further, which is the next row if
-// there is no gap
+// 32 floats at SI as integers, with a prefetch of those n later, the next row if rows have no gaps
 #define INTEGERS \
 	PREFETCHT0 (DX)           \
 	PREFETCHT0 64(DX)         \
@@ -489,7 +486,7 @@ block:
 	VPACKSSDW Y1, Y0, Y0      \
 	VPACKSSDW Y3, Y2, Y2
 
-// where packing, which works on halves of registers, puts eight fours of bytes
+// the order of dwords that undoes packing within 128-bit lanes
 DATA fours<>+0x00(SB)/8, $0x0000000400000000
 DATA fours<>+0x08(SB)/8, $0x0000000500000001
 DATA fours<>+0x10(SB)/8, $0x0000000600000002

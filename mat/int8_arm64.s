@@ -2,18 +2,17 @@
 
 // The kernels of int8 for NEON:
 //
-//	dotSDOT      sums of up to 6 rows of a tile, with the instruction for dot products
-//	dotNEON      the same without
-//	finishNEON   numbers of sums
-//	maxAbsNEON   the scale of a row
-//	quantizeNEON bytes of a row
+//	dotSDOT      sums of up to 6 rows of a tile, with SDOT
+//	dotNEON      the same without SDOT
+//	finishNEON   floats from sums
+//	maxAbsNEON   the largest magnitude of a row
+//	quantizeNEON a row as bytes
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile_arm64.h"
 
-// Instructions that the assembler lacks. The comments are what a disassembler makes of them, which
-// a test checks.
+// Instructions that the assembler lacks, each with its disassembly, which a test checks.
 #define SDOT(M, N, D)   WORD $(0x4F80E000 | M<<16 | N<<5 | D) // sdot vD.4s, vN.16b, vM.4b[0]
 #define SMULL(M, N, D)  WORD $(0x0E20C000 | M<<16 | N<<5 | D) // smull vD.8h, vN.8b, vM.8b
 #define SMULL2(M, N, D) WORD $(0x4E20C000 | M<<16 | N<<5 | D) // smull2 vD.8h, vN.16b, vM.16b
@@ -33,12 +32,12 @@
 #define BIC(M, N, D)    WORD $(0x4E601C00 | M<<16 | N<<5 | D) // bic vD.16b, vN.16b, vM.16b
 
 // The sums, for either instruction: V0 to V23 are 6 rows of 16 columns, four registers a row, V24
-// to V27 a group of these columns.
+// to V27 are a group of these columns.
 //
 // R0 x          R3 m          R10 groups left
 // R5 A          R6 x.aRow     R12 to R15 2 to 5 times x.aRow
 // R8 B          R19 group 0 of these columns
-// R1 sums       R2 what they go on from, row for row R4 further, R11 and R20 of a row
+// R1 sums       R2 initial sums, R4 bytes between rows         R11 and R20 sums of a row
 // R16 columns left
 
 #define LOADB \
@@ -49,8 +48,8 @@
 	ADD  $4, R5 \
 	SUBS $1, R10
 
-// one group of so many rows. DOTROW(A, C0, C1, C2, C3) is one row, A the address of its group. V28
-// to V31 are free.
+// EACHn: rows 0 to n-1 for one group. DOTROW(A, C0, C1, C2, C3) is one row, with its group at A.
+// V28 to V31 are free.
 #define EACH1(DOTROW) DOTROW((R5), 0, 1, 2, 3)
 #define EACH2(DOTROW) \
 	EACH1(DOTROW) \
@@ -68,7 +67,7 @@
 	EACH5(DOTROW) \
 	DOTROW((R5)(R15), 20, 21, 22, 23)
 
-// the loop over the groups for so many rows
+// the loop over the groups for the rows of EACH
 //
 //	for range groups { LOADB; EACH(DOTROW); NEXTGROUP }
 #define LOOP(rows, EACH, DOTROW) \
@@ -78,7 +77,7 @@ rows: \
 	NEXTGROUP    \
 	BNE rows
 
-// a row of the sums at R11 and a step to the next
+// a row of the sums at R11, and a step to the next row
 #define LOADSUMS(C0, C1, C2, C3) \
 	FLDPQ (R11), (C0, C1)   \
 	FLDPQ 32(R11), (C2, C3) \
@@ -145,8 +144,8 @@ stored:                           \
 TEXT ·dotSDOT(SB), NOSPLIT, $0-8
 	DOT(SDOTROW)
 
-// C += the products of V28, the same group four times, with B, 4 columns. The sum of two products
-// fits into 16 bits.
+// C += the products of 4 columns, B, with V28, which holds the group four times. The sum of two
+// products fits 16 bits.
 #define DOT4(B, C) \
 	SMULL(28, B, 29)  \
 	SMULL2(28, B, 30) \
@@ -165,12 +164,12 @@ TEXT ·dotSDOT(SB), NOSPLIT, $0-8
 TEXT ·dotNEON(SB), NOSPLIT, $0-8
 	DOT(SMULLROW)
 
-// four columns of a row: C0 = the number of the sums C0
+// four columns of a row: C0 = the floats of the sums C0
 #define SCALE(S, C0) \
 	SCVTF(C0, C0)   \
 	FMUL(S, C0, C0) \
 	FMULS(28, C0, C0)
-// C0 = 0 if below, so that a NaN and a -0 come out as they are
+// C0 = 0 where it is below 0, which preserves NaN and -0
 #define RECTIFY(C0) \
 	FCMLT0(C0, 29) \
 	BIC(29, C0, C0)
@@ -297,7 +296,7 @@ block:
 	FMOVS F0, ret+16(FP)
 	RET
 
-// four numbers as integers
+// four floats as integers
 #define INTEGERS(X) \
 	FMULS(28, X, X) \
 	FCVTNS(X, X)

@@ -1,7 +1,7 @@
 //go:build !purego && !noasm
 
-// Sums down the rows of a matrix, of 64 columns, for AVX-512: four registers a sum, which stay in
-// them for all rows.
+// Sums over the rows of a matrix, 64 columns at a time, for AVX-512: the sums stay in four
+// registers for all rows.
 
 #include "textflag.h"
 

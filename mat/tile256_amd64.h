@@ -1,8 +1,8 @@
-// Ladders of the kernels for AVX2 that keep a tile of C in Y0 to Y11: a macro for each loop over
-// rows that cannot be a loop because registers have no index. OP, MOVE, ROW0 to ROW5, LOADB and
-// NEXT are macros of the file that includes this one.
+// Loops over the rows of a tile for AVX2 kernels that keep C in Y0 to Y11. They are unrolled by
+// macros because registers cannot be indexed. The including file defines OP, MOVE, ROW0 to ROW5,
+// LOADB and NEXT.
 
-// for i := range 4 or 6 rows { OP(the registers of row i) }
+// for i := range 4 or 6 rows { OP(registers of row i) }
 #define ROWS4(OP) \
 	OP(Y0, Y1) \
 	OP(Y2, Y3) \
@@ -13,8 +13,8 @@
 	OP(Y8, Y9) \
 	OP(Y10, Y11)
 
-// for i := range AX of at most 6 rows { MOVE(the registers of row i) }, then to DONE unless there
-// are all. MOVE leaves the flags alone.
+// for i := range AX { MOVE(registers of row i) }, for up to 6 rows; jumps to DONE unless the last
+// row was moved. MOVE must preserve the flags.
 #define ROWSUPTO6(MOVE, DONE) \
 	MOVE(Y0, Y1) \
 	CMPQ AX, $2  \
@@ -36,7 +36,7 @@
 	VXORPS C0, C0, C0 \
 	VXORPS C1, C1, C1
 
-// to the loop over k for AX rows: rows1 follows
+// jumps to the loop over k for AX rows; rows1 must follow
 #define TOROWS6 \
 	CMPQ AX, $6 \
 	JEQ  rows6  \
@@ -49,7 +49,7 @@
 	CMPQ AX, $2 \
 	JEQ  rows2
 
-// one k of so many rows
+// EACHn: rows 0 to n-1 for one k
 #define EACH1 ROW0
 #define EACH2 \
 	EACH1 \
@@ -67,7 +67,7 @@
 	EACH5 \
 	ROW5
 
-// the loop over k for so many rows; NEXT counts k down and sets the flags
+// the loop over k for the rows of EACH; NEXT decrements k and sets the flags
 //
 //	for range k { LOADB; EACH; NEXT }
 #define LOOP(rows, EACH, NEXT, ALIGN) \

@@ -1,8 +1,8 @@
-// Ladders of the kernels for AVX-512 that keep a tile of C in Z0 to Z23: a macro for each loop over
-// rows that cannot be a loop because registers have no index. OP, MOVE, ROW0 to ROW11, LOADB and
-// NEXT are macros of the file that includes this one.
+// Loops over the rows of a tile for AVX-512 kernels that keep C in Z0 to Z23. They are unrolled by
+// macros because registers cannot be indexed. The including file defines OP, MOVE, ROW0 to ROW11,
+// LOADB and NEXT.
 
-// for i := range 8, 12 or 6 rows { OP(the registers of row i) }
+// for i := range 8, 12 or 6 rows { OP(registers of row i) }
 #define ROWS8(OP) \
 	OP(Z0, Z1)   \
 	OP(Z2, Z3)   \
@@ -41,8 +41,8 @@
 	OP(Z10) \
 	OP(Z11)
 
-// for i := range AX of at most 8 or 12 rows { MOVE(the registers of row i) }, then to DONE unless
-// there are all. MOVE leaves the flags alone.
+// for i := range AX { MOVE(registers of row i) }, for up to 8 or 12 rows; jumps to DONE unless the
+// last row was moved. MOVE must preserve the flags.
 #define ROWSUPTO8(MOVE, DONE) \
 	MOVE(Z0, Z1)   \
 	CMPQ AX, $2    \
@@ -76,8 +76,8 @@
 	JLT  DONE      \
 	MOVE(Z22, Z23)
 
-// C0 and C1 = 0; += the bias in Z24 and Z25; = max(0, C) for zeros in Z24: VMAXPS keeps its last
-// operand if that is a NaN or both are 0, so a NaN and a -0 come out as they are
+// CLEAR: C = 0. ADDBIAS: C += the bias in Z24 and Z25. RELU: C = max(0, C) with Z24 = 0; VMAXPS
+// returns its last operand if that is NaN or both are 0, which preserves NaN and -0.
 #define CLEAR(C0, C1) \
 	VPXORD C0, C0, C0 \
 	VPXORD C1, C1, C1
@@ -88,7 +88,7 @@
 	VMAXPS C0, Z24, C0 \
 	VMAXPS C1, Z24, C1
 
-// the same for rows of four registers, the bias being in Z24 to Z27
+// the same for rows of four registers, with the bias in Z24 to Z27
 #define CLEAR4(C0, C1, C2, C3) \
 	CLEAR(C0, C1) \
 	CLEAR(C2, C3)
@@ -100,7 +100,7 @@
 	RELU(C0, C1) \
 	RELU(C2, C3)
 
-// to the loop over k for so many rows: rows1 follows
+// jumps to the loop over k for M rows; rows1 must follow
 #define TOROWS6(M) \
 	CMPQ M, $6  \
 	JEQ  rows6  \
@@ -129,7 +129,7 @@
 	JEQ  rows9   \
 	TOROWS8(M)
 
-// one k of so many rows
+// EACHn: rows 0 to n-1 for one k
 #define EACH1 ROW0
 #define EACH2 \
 	EACH1 \
@@ -165,7 +165,7 @@
 	EACH11 \
 	ROW11
 
-// the loop over k for so many rows; NEXT counts k down and sets the flags
+// the loop over k for the rows of EACH; NEXT decrements k and sets the flags
 //
 //	for range k { LOADB; EACH; NEXT }
 #define LOOP(rows, EACH, NEXT) \
@@ -176,7 +176,7 @@ rows: \
 	NEXT        \
 	JNE rows
 
-// the loops for 1 to 5 and 1 to 11 rows, then to DONE
+// the loops for 1 to 5 and 1 to 11 rows, each followed by a jump to DONE
 #define LOOPS5(NEXT, DONE) \
 	LOOP(rows1, EACH1, NEXT) \
 	JMP DONE                 \

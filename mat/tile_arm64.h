@@ -1,8 +1,7 @@
-// Ladders of the kernels for NEON that keep a tile of C in V0 to V23: a macro for each loop over
-// rows that cannot be a loop because registers have no index. OP and MOVE are macros of the file
-// that includes this one.
+// Loops over the rows of a tile for NEON kernels that keep C in V0 to V23. They are unrolled by
+// macros because registers cannot be indexed. The including file defines OP and MOVE.
 
-// for i := range 6 rows { OP(the numbers of the registers of row i) }
+// for i := range 6 { OP(the numbers of the registers of row i) }
 #define ROWS6(OP) \
 	OP(0, 1, 2, 3)     \
 	OP(4, 5, 6, 7)     \
@@ -11,8 +10,8 @@
 	OP(16, 17, 18, 19) \
 	OP(20, 21, 22, 23)
 
-// for i := range R3 of at most 6 rows { MOVE(the registers of row i) }, then to DONE unless there
-// are all. MOVE leaves the flags alone.
+// for i := range R3 { MOVE(registers of row i) }, for up to 6 rows; jumps to DONE unless the last
+// row was moved. MOVE must preserve the flags.
 #define ROWSUPTO6(MOVE, DONE) \
 	MOVE(F0, F1, F2, F3)     \
 	CMP  $2, R3              \
@@ -57,7 +56,7 @@
 	OP(V23)
 #define CLEAR(C) VEOR C.B16, C.B16, C.B16
 
-// to the loop over k for R3 rows: rows1 follows
+// jumps to the loop over k for R3 rows; rows1 must follow
 #define TOROWS6 \
 	CMP $6, R3 \
 	BEQ rows6  \

@@ -1,6 +1,6 @@
 //go:build !purego && !noasm
 
-// What Transformers need of vectors, for AVX-512 (F, VL, BW, DQ): softmax, norms, activations, Adam
+// The vector kernels of Transformers for AVX-512 (F, VL, BW, DQ): softmax, norms, activations, Adam
 // and dropout.
 
 #include "go_asm.h"
@@ -9,14 +9,15 @@
 
 // Softmax.
 
-// EXP replaces Z0 by its exp, the sequence that exp.go describes. It uses Z2 to Z4, and EXPCONST in
-// Z14 to Z17.
+// EXP replaces Z0 with its exp, by the operations of exp.go. It uses Z2 to Z4, and EXPCONST in Z14
+// to Z17.
 #define EXP \
 	VMAXPS Z0, Z14, Z0   \
 	VMINPS Z0, Z15, Z0   \
 	POWER(NOLOW)
 
-// POWER is EXP without its range check. LOW adds the lower digits of what Z0 was to the remainder.
+// POWER is EXP without its range check. LOW adds the low-order part of the exponent to the
+// remainder. The last two coefficients are equal.
 #define POWER(LOW) \
 	VMOVAPS          Z0, Z2        \ // z = round(t·log2 e) + 1.5·2^23 + 126
 	VFMADD213PS      Z17, Z16, Z2  \
@@ -31,7 +32,7 @@
 	VFMADD213PS.BCST ·expConst+(const_expPoly+3)*4(SB), Z0, Z4    \
 	VFMADD213PS.BCST ·expConst+(const_expPoly+4)*4(SB), Z0, Z4    \
 	VFMADD213PS.BCST ·expConst+(const_expPoly+5)*4(SB), Z0, Z4    \
-	VFMADD213PS.BCST ·expConst+(const_expPoly+5)*4(SB), Z0, Z4    \ // the last two coefficients are equal
+	VFMADD213PS.BCST ·expConst+(const_expPoly+5)*4(SB), Z0, Z4    \
 	VMULPS           Z2, Z4, Z0
 #define NOLOW
 
@@ -85,7 +86,7 @@ TEXT ·softmaxAVX512(SB), NOSPLIT, $0-28
 	VMAXSS X8, X9, X8
 	VBROADCASTSS X8, Z8
 
-	// the exponentials and the lanes of their sum; those of the rest stay in Z0
+	// the exponentials and the lanes of their sum; those of the remainder stay in Z0
 	VBROADCASTSS scale+24(FP), Z9
 	EXPCONST
 	ZERO(Z10)
@@ -113,17 +114,17 @@ end3:
 	VZEROUPPER
 	RET
 
-// Rows of softmax, of which those of one register or two stay in registers. R8 is s, R9 rows left,
-// R11 the numbers of a row that count, R12 those it has; Z18 is 0, X19 1, X20 -MaxFloat32.
+// Rows of softmax; rows of one or two registers stay in them. R8 is s, R9 the rows left, R11 the
+// unmasked elements of a row, R12 its elements; Z18 is 0, X19 1, X20 -MaxFloat32.
 
-// EXPROW is EXPSUM in registers: Z0 = exp((Z0 - Z8)·Z9), 0 outside the lanes of K.
+// EXPROW is EXPSUM in registers: Z0 = exp((Z0 - Z8)·Z9) in the lanes of K, 0 elsewhere.
 #define EXPROW(K) \
 	VSUBPS Z8, Z0, Z0    \
 	VMULPS Z9, Z0, Z0    \
 	EXP                  \
 	VMOVAPS.Z Z0, K, Z0
 
-// SHIFT folds the maximum in Z8 and puts it there, at least -MaxFloat32.
+// SHIFT replaces Z8 with the maximum of its lanes, at least -MaxFloat32.
 #define SHIFT \
 	FOLD(VMAXPS, Z8, Y8, X8, Y7, X7) \
 	VMAXSS X8, X20, X8               \
@@ -136,7 +137,7 @@ end3:
 	VDIVSS X10, X19, X8                   \
 	VBROADCASTSS X8, Z8
 
-// MASKS sets K to the lanes of n ≤ 32 numbers and K' to those of the second register.
+// MASKS sets K and K2 to the masks of the first n ≤ 32 lanes of two registers.
 #define MASKS(n, K, K2) \
 	MOVQ  n, CX          \
 	MOVL  $1, AX         \
@@ -146,7 +147,7 @@ end3:
 	SHRQ  $16, AX        \
 	KMOVW AX, K2
 
-// func softmaxRowsAVX512(s *rowsOf)
+// func softmaxRowsAVX512(s *rowsArgs)
 TEXT ·softmaxRowsAVX512(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP), R8
 	MOVQ rowsArgs_y(R8), DI
@@ -215,7 +216,7 @@ long:
 	CMPQ R12, CX
 	CMOVQLT R12, CX
 
-	// as softmaxAVX512
+	// like softmaxAVX512
 	SPLIT
 	NEGINF(Z13)
 	VMOVAPS Z13, Z8
@@ -237,7 +238,7 @@ end2:
 end3:
 	WHOLE(SCALE, loop4, rest4)
 
-	// zeros behind the numbers that count, block by block, so that no store touches the next row
+	// zeros after the unmasked elements, block by block, without storing into the next row
 	MOVQ BX, AX
 	LEAQ (R12*4), R13
 	SUBQ BX, R13
@@ -294,13 +295,13 @@ TEXT ·softmaxGradAVX512(SB), NOSPLIT, $0-40
 	LD(DX, Z1)              \
 	VFMADD231PS Z0, Z1, Z8
 
-// FOLDDOT puts the sum of the lanes of Z8 into each of them, -0 as 0.
+// FOLDDOT replaces Z8 with the sum of its lanes, +0 instead of -0.
 #define FOLDDOT \
 	FOLD(VADDPS, Z8, Y8, X8, Y7, X7) \
 	VADDSS X18, X8, X8               \
 	VBROADCASTSS X8, Z8
 
-// func softmaxGradRowsAVX512(s *rowsOf)
+// func softmaxGradRowsAVX512(s *rowsArgs)
 TEXT ·softmaxGradRowsAVX512(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP), R8
 	MOVQ rowsArgs_y(R8), DI
@@ -374,11 +375,19 @@ long:
 	VZEROUPPER
 	RET
 
-// Layer norm. Z10 is the mean, Z11 rstd.
+// Layer norm. Z10 is the mean, Z11 is rstd.
 
 #define XHAT(a) \
 	VSUBPS Z10, a, a   \
 	VMULPS Z11, a, a
+
+// GANDXHAT loads g = dy·gain into Z0 and x̂ into Z1.
+#define GANDXHAT(LD, dy, x, gain) \
+	LD(dy, Z0)              \
+	LD(gain, Z1)            \
+	VMULPS Z1, Z0, Z0       \
+	LD(x, Z1)               \
+	XHAT(Z1)
 
 #define NORMALIZE(LD, ST, KEEP) \
 	LD(SI, Z0)              \
@@ -402,13 +411,9 @@ TEXT ·normalizeAVX512(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// The lanes of Σ g are Z6, those of Σ g·x̂ are Z8.
+// The lanes of Σ g are in Z6, those of Σ g·x̂ in Z8.
 #define NORMALIZESUMS(LD, ST, KEEP) \
-	LD(DI, Z0)              \
-	LD(DX, Z1)              \
-	VMULPS Z1, Z0, Z0       \
-	LD(SI, Z1)              \
-	XHAT(Z1)                \
+	GANDXHAT(LD, DI, SI, DX) \
 	KEEP(Z1)                \
 	VADDPS Z0, Z6, Z6       \
 	VFMADD231PS Z1, Z0, Z8
@@ -435,11 +440,7 @@ TEXT ·normalizeSumsAVX512(SB), NOSPLIT, $0-48
 
 // Z8 and Z9 are the means of the sums.
 #define NORMALIZEGRAD(LD, ST, KEEP) \
-	LD(SI, Z0)               \
-	LD(R8, Z1)               \
-	VMULPS Z1, Z0, Z0        \
-	LD(DX, Z1)               \
-	XHAT(Z1)                 \
+	GANDXHAT(LD, SI, DX, R8) \
 	VFNMADD231PS Z9, Z1, Z0  \
 	VSUBPS Z8, Z0, Z0        \
 	VMULPS Z11, Z0, Z0       \
@@ -522,8 +523,9 @@ TEXT ·reluGradAVX512(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// The others are the sequences that activation.go describes. Z11 is 2^-32, Z13 -0, Z14 the limit,
-// Z15 1; Z16 and Z17 as in EXPCONST. n is in Z5, tl in Z6 or Z9, e and what follows from it in Z0.
+// The other activations perform the operations of activation.go. Z11 is 2^-32, Z13 -0, Z14 the
+// limit, Z15 1; Z16 and Z17 are as in EXPCONST. n is in Z5, tl in Z6 or Z9, e and its successors in
+// Z0.
 #define ACTCONST(limit) \
 	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Z16  \
 	VBROADCASTSS ·actConst+const_actRound*4(SB), Z17  \
@@ -561,7 +563,7 @@ TEXT ·reluGradAVX512(SB), NOSPLIT, $0-24
 	VMULPS Z2, Z1, Z1        \
 	ST(Z1, DI)
 
-// e, and d in Z1
+// Z0 = e, Z1 = d
 #define SILUPARTS(LD) \
 	NEGATIVE(LD)             \
 	VMOVAPS Z5, Z0           \
@@ -605,7 +607,7 @@ TEXT ·siluGradAVX512(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// e, and r in Z1
+// Z0 = e, Z1 = r
 #define GELUPARTS(LD) \
 	NEGATIVE(LD)                \
 	VMULPS.BCST ·actConst+const_geluHalf*4(SB), Z5, Z6       \
@@ -659,7 +661,7 @@ TEXT ·geluGradAVX512(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// e, d in Z1, and s in Z7. Z8 is q, Z9 first c1 - q and then l.
+// Z0 = e, Z1 = d, Z7 = s. Z8 is q, Z9 is c1 - q and then l.
 #define TANHPARTS(LD) \
 	NEGATIVE(LD)                \
 	VMULPS Z5, Z5, Z7           \
@@ -765,10 +767,10 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// Dropout. Z8 are the counters, Z10 and Z11 the multipliers, Z12 the upper half of the key, Z13 the
-// largest h>>1 that is kept, Z6 the scale, Z7 the step of the counters.
+// Dropout. Z8 holds the counters, Z10 and Z11 the multipliers, Z12 the upper half of the key, Z13
+// the largest h>>1 of a kept element, Z6 the scale, Z7 the increment of the counters.
 
-// KEPT sets Z0 to x where it is kept and to 0 elsewhere.
+// KEPT sets Z0 to x for kept elements and to 0 for the others.
 #define KEPT(LD) \
 	VPSRLD $16, Z8, Z0      \
 	VPXORD Z8, Z0, Z0       \
@@ -835,15 +837,14 @@ alone:
 	VZEROUPPER
 	RET
 
-// The derivative of a norm's gain and bias, summed down the rows of a matrix, of 64 columns: four
-// registers a sum, which stay in them for all rows.
+// The gradients of a norm's gain and bias, summed over the rows of a matrix, 64 columns at a time:
+// the sums stay in registers, four for each gradient, for all rows.
 
-// GRAD is 16 columns: x̂ of x at (R8), with the mean in Z10 and rstd in Z11; dgain and dbias += for
-// dy at (DX).
+// GRAD accumulates 16 columns of both gradients, for dy at (DX) and x at (R8), with the mean in Z10
+// and rstd in Z11.
 #define GRAD(at, gain, bias) \
 	VMOVUPS at(R8), Z8      \
-	VSUBPS  Z10, Z8, Z8     \
-	VMULPS  Z11, Z8, Z8     \
+	XHAT(Z8)                \
 	VMOVUPS at(DX), Z9      \
 	VFMADD231PS Z8, Z9, gain \
 	VADDPS  Z9, bias, bias

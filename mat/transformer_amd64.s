@@ -1,6 +1,6 @@
 //go:build !purego && !noasm
 
-// What Transformers need of vectors, for AVX2 and FMA: softmax, norms, activations, Adam and
+// The vector kernels of Transformers for AVX2 and FMA: softmax, norms, activations, Adam and
 // dropout.
 
 #include "go_asm.h"
@@ -9,8 +9,8 @@
 
 // Softmax.
 
-// EXP replaces Y0 and Y1 by their exp, the sequence that exp.go describes. It uses Y2 to Y6, and
-// log2(e) in Y12. The minimum and the maximum keep a NaN because it is in their second operand.
+// EXP replaces Y0 and Y1 with their exp, by the operations of exp.go. It uses Y2 to Y6, and log2(e)
+// in Y12. A NaN survives the minimum and the maximum because it is in their second operand.
 #define EXP \
 	VBROADCASTSS ·expConst+const_expMin*4(SB), Y6     \
 	VMAXPS       Y0, Y6, Y0      \
@@ -20,7 +20,7 @@
 	VMINPS       Y1, Y6, Y1      \
 	POWER(·expConst+const_expRound*4(SB), NOLOW)
 
-// POWER is EXP without its range check. LOW adds the lower digits of what Y0 and Y1 were to the
+// POWER is EXP without its range check. LOW adds the low-order part of the exponent to the
 // remainders.
 #define POWER(round, LOW) \
 	VBROADCASTSS round, Y6       \ // z = round(t·log2 e) + 1.5·2^23 + 126
@@ -52,7 +52,7 @@
 	VMULPS       Y3, Y5, Y1
 #define NOLOW
 
-// HORNER is p = fma(p, x, c) for the pairs p of A and B and x of a and b.
+// HORNER computes p = fma(p, x, c) for p in A and B, x in a and b.
 #define HORNER(c, a, b, A, B) \
 	VBROADCASTSS c, Y6           \
 	VFMADD213PS  Y6, a, A        \
@@ -109,7 +109,7 @@ TEXT ·softmaxAsm(SB), NOSPLIT, $0-28
 	VMAXSS X8, X9, X8
 	VBROADCASTSS X8, Y8
 
-	// the exponentials and the lanes of their sum; those of the rest stay in Y0 and Y1
+	// the exponentials and the lanes of their sum; those of the remainder stay in Y0 and Y1
 	VBROADCASTSS scale+24(FP), Y9
 	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Y12
 	ZERO(Y10)
@@ -164,13 +164,22 @@ TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
 	VZEROUPPER
 	RET
 
-// Layer norm. Y10 is the mean, Y11 rstd.
+// Layer norm. Y10 is the mean, Y11 is rstd.
 
 #define XHAT(a, b) \
 	VSUBPS Y10, a, a   \
 	VSUBPS Y10, b, b   \
 	VMULPS Y11, a, a   \
 	VMULPS Y11, b, b
+
+// GANDXHAT loads g = dy·gain into Y0 and Y1, and x̂ into Y2 and Y3.
+#define GANDXHAT(LD, dy, x, gain) \
+	LD(dy, Y0, Y1)           \
+	LD(gain, Y2, Y3)         \
+	VMULPS Y2, Y0, Y0        \
+	VMULPS Y3, Y1, Y1        \
+	LD(x, Y2, Y3)            \
+	XHAT(Y2, Y3)
 
 #define NORMALIZE(LD, ST, KEEP) \
 	LD(SI, Y0, Y1)           \
@@ -196,14 +205,9 @@ TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// The lanes of Σ g are Y6 and Y7, those of Σ g·x̂ are Y8 and Y9.
+// The lanes of Σ g are in Y6 and Y7, those of Σ g·x̂ in Y8 and Y9.
 #define NORMALIZESUMS(LD, ST, KEEP) \
-	LD(DI, Y0, Y1)           \
-	LD(DX, Y2, Y3)           \
-	VMULPS Y2, Y0, Y0        \
-	VMULPS Y3, Y1, Y1        \
-	LD(SI, Y2, Y3)           \
-	XHAT(Y2, Y3)             \
+	GANDXHAT(LD, DI, SI, DX) \
 	KEEP(Y2, Y3)             \
 	VADDPS Y0, Y6, Y6        \
 	VADDPS Y1, Y7, Y7        \
@@ -235,12 +239,7 @@ TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
 
 // Y8 and Y9 are the means of the sums.
 #define NORMALIZEGRAD(LD, ST, KEEP) \
-	LD(SI, Y0, Y1)            \
-	LD(R8, Y2, Y3)            \
-	VMULPS Y2, Y0, Y0         \
-	VMULPS Y3, Y1, Y1         \
-	LD(DX, Y2, Y3)            \
-	XHAT(Y2, Y3)              \
+	GANDXHAT(LD, SI, DX, R8)  \
 	VFNMADD231PS Y9, Y2, Y0   \
 	VFNMADD231PS Y9, Y3, Y1   \
 	VSUBPS Y8, Y0, Y0         \
@@ -335,8 +334,8 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// The others are the sequences that activation.go describes. n is in Y9 and Y10, tl in Y7 and Y8, e
-// and what follows from it in Y0 and Y1, d or r in Y2 and Y3; Y11 is 2^-32, Y12 log2(e), Y13 1.
+// The other activations perform the operations of activation.go. n is in Y9 and Y10, tl in Y7 and
+// Y8, e and its successors in Y0 and Y1, d or r in Y2 and Y3; Y11 is 2^-32, Y12 log2(e), Y13 1.
 #define ACTCONST \
 	VBROADCASTSS ·actConst+const_actShrink*4(SB), Y11 \
 	VBROADCASTSS ·expConst+const_expLog2E*4(SB), Y12  \
@@ -527,7 +526,7 @@ TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
 	VFMADD231PS Y6, s, tl    \
 	VBROADCASTSS ·actConst+const_tanhC3Lo*4(SB), t   \
 	VFMADD231PS t, s, tl     \
-	VMOVAPS n, t             \ // what rounding has cut off from s
+	VMOVAPS n, t             \ // the rounding error of s
 	VFMSUB213PS s, n, t      \
 	VFMADD231PS Y6, t, tl    \
 	VBROADCASTSS ·actConst+const_tanhC1Lo*4(SB), Y6  \
@@ -647,9 +646,9 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	RET
 
 // Dropout. Y8 and Y9 are the counters, Y10 and Y11 the multipliers, Y12 the upper half of the key,
-// Y13 the largest h>>1 that is kept, Y6 the scale, Y7 the step of the counters.
+// Y13 the largest h>>1 of a kept element, Y6 the scale, Y7 the increment of the counters.
 
-// KEPT sets Y0 and Y1 to x where it is kept and to 0 elsewhere.
+// KEPT sets Y0 and Y1 to x for kept elements and to 0 for the others.
 #define KEPT(LD) \
 	VPSRLD $16, Y8, Y0      \
 	VPSRLD $16, Y9, Y1      \

@@ -1,6 +1,6 @@
 //go:build !purego && !noasm
 
-// What Transformers need of vectors, for NEON: softmax, norms, activations, Adam and dropout.
+// The vector kernels of Transformers for NEON: softmax, norms, activations, Adam and dropout.
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -24,13 +24,14 @@
 	VLD1R.P 4(R10), [V14.S4]   \
 	VLD1R.P 4(R10), [V15.S4]
 
-// EXP replaces V0 by its exp, the sequence that exp.go describes. It uses V1 to V3.
+// EXP replaces V0 with its exp, by the operations of exp.go. It uses V1 to V3.
 #define EXP \
 	FMAX4S(4, 0, 0)   \
 	FMIN4S(5, 0, 0)   \
 	POWER(NOLOW)
 
-// POWER is EXP without its range check. LOW adds the lower digits of what V0 was to the remainder.
+// POWER is EXP without its range check. LOW adds the low-order part of the exponent to the
+// remainder.
 #define POWER(LOW) \
 	MOV16B(7, 3)      \ // z
 	FMLA4S(6, 0, 3)   \
@@ -135,11 +136,19 @@ TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
 	EACH(SOFTMAXGRAD, STAY, loop, few, four, rest, end)
 	RET
 
-// Layer norm. V25 is the mean, V26 rstd.
+// Layer norm. V25 is the mean, V26 is rstd.
 
 #define XHAT(a) \
 	FSUB4S(25, a, a) \
 	FMUL4S(26, a, a)
+
+// GANDXHAT loads g = dy·gain into V0 and x̂ into V1.
+#define GANDXHAT(LD, dy, x, gain) \
+	LD(dy, 0)        \
+	LD(gain, 1)      \
+	FMUL4S(1, 0, 0)  \
+	LD(x, 1)         \
+	XHAT(1)
 
 #define NORMALIZE(LD, ST, KEEP, s) \
 	LD(1, 0)         \
@@ -163,13 +172,9 @@ TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
 	EACH(NORMALIZE, STAY, loop, few, four, rest, end)
 	RET
 
-// The lanes of Σ g are V20 to V23, those of Σ g·x̂ V16 to V19.
+// The lanes of Σ g are in V20 to V23, those of Σ g·x̂ in V16 to V19.
 #define NORMALIZESUMS(LD, ST, KEEP, s) \
-	LD(0, 0)         \
-	LD(2, 1)         \
-	FMUL4S(1, 0, 0)  \
-	LD(1, 1)         \
-	XHAT(1)          \
+	GANDXHAT(LD, 0, 1, 2) \
 	KEEP(1)          \
 	FADD4S(0, ((s)+4), ((s)+4)) \
 	FMLA4S(1, 0, s)
@@ -203,11 +208,7 @@ TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
 
 // V27 and V28 are the means of the sums.
 #define NORMALIZEGRAD(LD, ST, KEEP, s) \
-	LD(1, 0)         \
-	LD(3, 1)         \
-	FMUL4S(1, 0, 0)  \
-	LD(2, 1)         \
-	XHAT(1)          \
+	GANDXHAT(LD, 1, 2, 3) \
 	FMLS4S(28, 1, 0) \
 	FSUB4S(27, 0, 0) \
 	FMUL4S(26, 0, 0) \
@@ -289,9 +290,9 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 	EACH(RELUGRAD, STAY, loop, few, four, rest, end)
 	RET
 
-// The others are the sequences that activation.go describes. n is in V29, tl in V30, e and what
-// follows from it in V0, d or r in V1. V4 is the limit, V6 to V15 are as in EXPCONST except for the
-// rounding constant, V16 is 2^-32, V17 1.
+// The other activations perform the operations of activation.go. n is in V29, tl in V30, e and its
+// successors in V0, d or r in V1. V4 is the limit; V6 to V15 are as in EXPCONST except for the
+// rounding constant; V16 is 2^-32, V17 1.
 #define ACTCONST \
 	EXPCONST                   \
 	MOVD $·actConst(SB), R10   \
@@ -469,7 +470,7 @@ TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
 	VLD1R.P 4(R10), [V21.S4]   \
 	VLD1R.P 4(R10), [V22.S4]
 
-// V1 is s, V23 what rounding has cut off from it, V2 q, V3 l
+// V1 is s, V23 its rounding error, V2 q, V3 l
 #define TANHPARTS(LD) \
 	NEGATIVE(LD)      \
 	FMUL4S(29, 29, 1) \
@@ -522,7 +523,8 @@ TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
 	EACH(GELUTANHGRAD, STAY, loop, few, four, rest, end)
 	RET
 
-// Adam. V16 Beta1, V17 1-Beta1, V18 Beta2, V19 1-Beta2, V20 Eps, V21 Rate, V22 VScale, V23 GradScale.
+// Adam. V16 is Beta1, V17 1-Beta1, V18 Beta2, V19 1-Beta2, V20 Eps, V21 Rate, V22 VScale and V23
+// GradScale.
 
 #define ADAM(LD, ST, KEEP, s) \
 	LD(1, 0)          \ // g'
@@ -572,10 +574,10 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	EACH(ADAM, STAY, loop, few, four, rest, end)
 	RET
 
-// Dropout. V16 are the counters, V17 and V18 the multipliers, V19 the upper half of the key, V20
-// the largest h>>1 that is kept, V21 the scale, V22 the step of the counters.
+// Dropout. V16 holds the counters, V17 and V18 the multipliers, V19 the upper half of the key, V20
+// the largest h>>1 of a kept element, V21 the scale, V22 the increment of the counters.
 
-// KEPT sets V0 to x where it is kept and to 0 elsewhere.
+// KEPT sets V0 to x for kept elements and to 0 for the others.
 #define KEPT(LD) \
 	VUSHR $16, V16.S4, V0.S4  \
 	EOR16B(16, 0, 0)   \

@@ -1,15 +1,15 @@
-// The vector kernels for AVX-512 (F, VL, BW, DQ), built as those of vec_amd64.h are, which jump to
-// these. The 16 lanes are one register, and the 1 to 15 elements of the rest are the lanes of a
-// mask. There is no sum: the chains of its lanes decide, and a wide addition takes longer than a
-// narrow one.
+// The vector kernels for AVX-512 (F, VL, BW, DQ), with the structure of vec_amd64.h, whose kernels
+// jump to these. The 16 lanes are one register, and the remaining 1 to 15 elements are the lanes of
+// a mask. There is no kernel for Sum: its chains of additions determine the time, and the latency
+// of a wide addition is longer.
 //
 //	DI SI DX R8 R9  the vectors, in the order of the arguments
 //	AX              offset of the block, in bytes
-//	BX CX           bytes in whole blocks, elements in the rest
-//	K1              the lanes of the rest
-//	Z13             what KEEP puts into unused lanes
+//	BX CX           bytes in full blocks, elements of the remainder
+//	K1              the mask of the remainder
+//	Z13             the values that KEEP puts into unused lanes
 //
-// A maximum or minimum of a number and a NaN is its second operand, which is written first.
+// If one operand of VMAXPS or VMINPS is NaN, the result is the second, which is written first.
 
 #define LOAD(p, a) VMOVUPS (p)(AX*1), a
 #define STORE(a, p) VMOVUPS a, (p)(AX*1)
@@ -52,8 +52,8 @@ end:
 
 #define ZERO(a) VPXORD a, a, a
 
-// FOLD combines the 16 lanes of A by op: l+8, l+4, l+2, l+1. The result is in each lane of a, the
-// lowest quarter of A; y and x are halves and quarters of one register.
+// FOLD combines the 16 lanes of A by op: l+8, l+4, l+2, l+1. The result is in every lane of a, the
+// lowest quarter of A; y and x are the lower half and quarter of a scratch register.
 #define FOLD(op, A, ya, a, y, x) \
 	VEXTRACTF64X4 $1, A, y   \
 	op            y, ya, ya  \
@@ -64,9 +64,9 @@ end:
 	VPERMILPS     $0xB1, a, x \
 	op            x, a, a
 
-// Blocks that softmax has too.
+// Blocks that softmax also uses.
 
-// VMAXPS forgets a NaN in its first operand, so K2 remembers where one was.
+// VMAXPS drops a NaN in its first operand, so K2 records the NaNs.
 #define MAX(LD, ST, KEEP) \
 	LARGER(LD, ST, KEEP)     \
 	VCMPPS $3, Z0, Z0, K3    \

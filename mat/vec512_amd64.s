@@ -6,7 +6,7 @@
 #include "textflag.h"
 #include "vec512_amd64.h"
 
-// Reductions. Z8 is the lanes.
+// Reductions. Z8 holds the lanes.
 
 #define DOT(LD, ST, KEEP) \
 	LD(DI, Z0)              \
@@ -56,7 +56,7 @@ TEXT ·maxAVX512(SB), NOSPLIT, $0-20
 	KXORW K2, K2, K2
 	EACH(MAX, loop, rest, end)
 	FOLD(VMAXPS, Z8, Y8, X8, Y9, X9)
-	// -0 becomes +0; a remembered NaN, all ones, takes the place of the maximum
+	// -0 becomes +0; a recorded NaN, all ones, replaces the maximum
 	ZERO(X0)
 	VADDSS X0, X8, X8
 	KORTESTW K2, K2
@@ -67,7 +67,7 @@ number:
 	VZEROUPPER
 	RET
 
-// Elementwise kernels of one fma or less.
+// Elementwise kernels of one operation.
 
 #define PLUS(LD, ST, KEEP) \
 	LD(DI, Z0)         \

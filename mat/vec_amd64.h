@@ -1,20 +1,20 @@
 // The vector kernels for AVX2 and FMA. The 16 lanes are a pair of registers, lanes 0 to 7 and 8 to
 // 15.
 //
-// A kernel is a block, the macro that works on 16 elements, and EACH, which runs it over the
-// vectors: whole blocks first, then the 1 to 15 elements that are left, under a mask. A block takes
-// as arguments how it loads, how it stores and how it keeps unused lanes out of a reduction, and is
-// expanded once for whole blocks and once for the rest.
+// A kernel is a block, a macro that processes 16 elements, and EACH, which applies it to whole
+// vectors: first to full blocks, then to the remaining 1 to 15 elements, under a mask. A block has
+// parameters for its loads, its stores, and for keeping unused lanes out of a reduction, and is
+// expanded once for full blocks and once for the remainder.
 //
 //	DI SI DX R8 R9  the vectors, in the order of the arguments
 //	AX              offset of the block, in bytes
-//	BX CX           bytes in whole blocks, elements in the rest
-//	Y14 Y15         the mask of the rest
-//	Y13             what KEEP puts into unused lanes
+//	BX CX           bytes in full blocks, elements of the remainder
+//	Y14 Y15         the mask of the remainder
+//	Y13             the values that KEEP puts into unused lanes
 //
 // Every function of the files that include this one requires AVX2 and FMA.
 
-// sixteen lanes on, sixteen lanes off
+// 16 lanes on, 16 lanes off
 DATA lanesOn<>+0(SB)/8, $-1
 DATA lanesOn<>+8(SB)/8, $-1
 DATA lanesOn<>+16(SB)/8, $-1
@@ -25,14 +25,14 @@ DATA lanesOn<>+48(SB)/8, $-1
 DATA lanesOn<>+56(SB)/8, $-1
 GLOBL lanesOn<>(SB), RODATA|NOPTR, $128
 
-// AVX512 goes to the same function for AVX-512 if those kernels are in force.
+// AVX512 jumps to f if the kernel is avx512.
 #define AVX512(f) \
 	CMPB ·kernel(SB), $const_avx512 \
 	JNE  2(PC)               \
 	JMP  f(SB)
 
-// AVX512FROM does so for vectors of `least` elements or more: the lanes of fewer are sooner folded
-// in two registers than in one.
+// AVX512FROM does so for vectors of `least` elements or more: for shorter ones, folding the lanes
+// is faster in two registers than in one.
 #define AVX512FROM(least, n, f, narrow) \
 	CMPQ n, $least           \
 	JLT  narrow              \
@@ -91,8 +91,8 @@ end:
 
 #define ZERO(a) VXORPS a, a, a
 
-// FOLD adds the 16 lanes of A and B: l+8, l+4, l+2, l+1. The sum is in each lane of the lower half
-// of A. a and b are the lower halves.
+// FOLD adds the 16 lanes of A and B: l+8, l+4, l+2, l+1. The sum is in every lane of the lower half
+// of A. a and b are the lower halves of A and B.
 #define FOLD(A, B, a, b) \
 	VADDPS       B, A, A      \
 	VEXTRACTF128 $1, A, b     \
@@ -102,7 +102,7 @@ end:
 	VPERMILPS    $0xB1, a, b  \
 	VADDPS       b, a, a
 
-// FOLDMAX is FOLD with the larger in place of the sum.
+// FOLDMAX is FOLD with the maximum instead of the sum.
 #define FOLDMAX(A, B, a, b) \
 	VMAXPS       B, A, A      \
 	VEXTRACTF128 $1, A, b     \
@@ -112,9 +112,9 @@ end:
 	VPERMILPS    $0xB1, a, b  \
 	VMAXPS       b, a, a
 
-// Blocks that softmax has too.
+// Blocks that softmax also uses.
 
-// VMAXPS forgets a NaN in its first operand, so Y10 remembers where one was.
+// VMAXPS drops a NaN in its first operand, so Y10 records the NaNs.
 #define MAX(LD, ST, KEEP) \
 	LARGER(LD, ST, KEEP)    \
 	VCMPPS $3, Y0, Y1, Y0   \

@@ -83,7 +83,7 @@ TEXT ·maxAsm(SB), NOSPLIT, $0-20
 	ZERO(Y10)
 	EACH(MAX, loop, rest, end)
 	FOLDMAX(Y8, Y9, X8, X9)
-	// -0 becomes +0; a remembered NaN, all ones, takes the place of the maximum
+	// -0 becomes +0; a recorded NaN, all ones, replaces the maximum
 	ZERO(Y0)
 	VADDSS X0, X8, X8
 	VMOVMSKPS Y10, AX
@@ -95,7 +95,7 @@ number:
 	VZEROUPPER
 	RET
 
-// Elementwise kernels of one fma or less.
+// Elementwise kernels of one operation.
 
 #define PLUS(LD, ST, KEEP) \
 	LD(DI, Y0, Y1)      \

@@ -1,22 +1,22 @@
 // The vector kernels for NEON. The 16 lanes are four registers, lanes 0 to 3, 4 to 7, 8 to 11 and
 // 12 to 15.
 //
-// A kernel is a block, the macro that works on 4 elements, and EACH, which runs it over the
-// vectors: 16 elements at a time, then 4 at a time, then the 1 to 3 that are left. A block takes as
-// arguments how it loads, how it stores, how it keeps unused lanes out of a reduction, and the
-// register of the lanes that it adds to. Where an instruction is a macro, registers are written as
-// numbers, in the assembler's order: the destination is the last.
+// A kernel is a block, a macro that processes 4 elements, and EACH, which applies it to whole
+// vectors: 16 elements at a time, then 4 at a time, then the remaining 1 to 3. A block has
+// parameters for its loads, its stores, for keeping unused lanes out of a reduction, and for the
+// register of its lanes. Macros of instructions take registers as numbers, in the assembler's
+// order: the destination is last.
 //
 //	R0 R1 R2 R3 R4  the vectors, in the order of the arguments
 //	R5              offset of the block, in bytes
-//	R6              elements that are left
-//	R7 R8 R9 R10    for the rest
+//	R6              elements left
+//	R7 R8 R9 R10    for the remainder
 //	V16 to V19      the lanes of a reduction, V20 to V23 those of a second one
-//	V30             what KEEP puts into unused lanes
-//	V31             the mask of the rest
+//	V30             the values that KEEP puts into unused lanes
+//	V31             the mask of the remainder
 
-// Instructions that the assembler lacks, and some that the blocks want with parameters for
-// registers. The comments are what a disassembler makes of them, which a test checks.
+// Instructions that the assembler lacks, and some that need parameters for registers, each with its
+// disassembly, which a test checks.
 
 #define FADD4S(M, N, D)          WORD $(0x4E20D400 | M<<16 | N<<5 | D) // fadd vD.4s, vN.4s, vM.4s
 #define FSUB4S(M, N, D)          WORD $(0x4EA0D400 | M<<16 | N<<5 | D) // fsub vD.4s, vN.4s, vM.4s
@@ -48,7 +48,7 @@
 #define ST1LANE2(N, D)           WORD $(0x4D008000 | N<<5 | D) // st1 {vD.s}[2], [xN]
 #define ADDX(M, N, D)            WORD $(0x8B000000 | M<<16 | N<<5 | D) // add xD, xN, xM
 
-// four lanes on, four lanes off
+// 4 lanes on, 4 lanes off
 DATA quadOn<>+0(SB)/8, $-1
 DATA quadOn<>+8(SB)/8, $-1
 GLOBL quadOn<>(SB), RODATA|NOPTR, $32
@@ -57,9 +57,9 @@ GLOBL quadOn<>(SB), RODATA|NOPTR, $32
 #define STORE(d, p) STRQ(5, p, d)
 #define ALL(d)
 
-// Of the r = 1 to 3 elements of the rest, the offsets of min(1, r-1) and min(2, r-1) are in R7 and
-// R8: where there is no second or third element, an earlier one is loaded twice, and stored twice,
-// the right value last.
+// For a remainder of r = 1 to 3 elements, R7 and R8 are the offsets of min(1, r-1) and min(2, r-1):
+// an earlier element replaces a missing one. It is loaded twice, and stored twice with the right
+// value last.
 #define LOADREST(p, d) \
 	LDRS(5, p, d)      \
 	ADDX(7, p, 9)      \
@@ -85,8 +85,8 @@ GLOBL quadOn<>(SB), RODATA|NOPTR, $32
 	SUB   R6<<2, R10, R10    \
 	FMOVQ (R10), F31
 
-// EACH works on the R6 elements of the vectors. After each block of 4 the lanes are rotated, so
-// that the next one finds its own in V16; the fold gives the same sum for all rotations.
+// EACH applies block to the R6 elements of the vectors. After each block of 4 the lanes rotate, so
+// that the next block uses V16; FOLD gives the same sum for all rotations.
 #define EACH(block, rotate, loop, few, four, rest, end) \
 	MOVD $0, R5              \
 	SUBS $16, R6, R6         \
@@ -148,14 +148,14 @@ end:
 	VEXT $4, V16.B16, V16.B16, V17.B16 \
 	op(17, 16, 16)
 
-// Blocks that softmax has too.
+// Blocks that softmax also uses.
 
 #define MAX(LD, ST, KEEP, s) \
 	LD(1, 0)         \
 	KEEP(0)          \
 	FMAX4S(0, s, s)
 
-// NEGINF4 sets the lanes and what unused ones hold to -Inf.
+// NEGINF4 sets the lanes and the values of unused lanes to -Inf.
 #define NEGINF4 \
 	MOVD   $0xFF800000, R10 \
 	VDUP   R10, V30.S4      \

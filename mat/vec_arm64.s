@@ -69,7 +69,7 @@ TEXT ·maxAsm(SB), NOSPLIT, $0-20
 	FMOVS F16, ret+16(FP)
 	RET
 
-// Elementwise kernels of one fma or less.
+// Elementwise kernels of one operation.
 
 #define PLUS(LD, ST, KEEP, s) \
 	LD(0, 0)         \
