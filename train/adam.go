@@ -54,12 +54,12 @@ func (a *Adam) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
 }
 
 // step is Step after w = w - decay·w for the weights in the intervals.
-func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, decaying []interval) {
+func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, decayed []interval) {
 	a.advance()
 	mat.Each(p, len(w), optimizerGrain, adamStep{mat.Adam{
 		Beta1: float32(a.Beta1), Beta2: float32(a.Beta2), Eps: float32(a.Eps),
 		Rate: float32(rate / (1 - a.beta1)), VScale: float32(1 / (1 - a.beta2)), GradScale: clip,
-	}, w, g, a.M, a.V, decay, decaying, a.ema.next()})
+	}, w, g, a.M, a.V, decay, decayed, a.ema.next()})
 }
 
 type adamStep struct {

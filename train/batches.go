@@ -63,9 +63,9 @@ func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
 	b := &Batches{pairs: p, seed: seed}
 	shortest, src, tgt := b.selectPairs(maxLen)
 	if len(b.used) == 0 {
-		return nil, noPairs(p.Len(), b.Empty, b.TooLong, maxLen)
+		return nil, noPairsError(p.Len(), b.Empty, b.TooLong, maxLen)
 	}
-	b.limit(min(tokens, max(src, tgt))) // memory for no more than all pairs
+	b.setLimits(min(tokens, max(src, tgt))) // memory for no more than all pairs
 	b.MaxSentences = min(b.MaxTgt/(shortest+1), len(b.used))
 	b.alloc()
 	b.makeEpoch()
@@ -79,7 +79,7 @@ func checkBatch(tokens, maxLen int) error {
 	return nil
 }
 
-func noPairs(of, empty, tooLong, maxLen int) error {
+func noPairsError(of, empty, tooLong, maxLen int) error {
 	return fmt.Errorf("train: no pairs to use: of %d, %d have an empty side and %d are longer than %d tokens", of, empty, tooLong, maxLen)
 }
 
@@ -105,7 +105,7 @@ func (b *Batches) selectPairs(maxLen int) (shortest, srcTokens, tgtTokens int) {
 	return shortest, srcTokens, tgtTokens
 }
 
-func (b *Batches) limit(tokens int) { b.MaxSrc, b.MaxTgt = tokens+tokens/2, tokens }
+func (b *Batches) setLimits(tokens int) { b.MaxSrc, b.MaxTgt = tokens+tokens/2, tokens }
 
 // alloc allocates memory for the batches of the used pairs.
 func (b *Batches) alloc() {

@@ -306,10 +306,10 @@ func removeStale(dir string) {
 	}
 }
 
-// regular returns those of the steps at which a run saves in any case, and not because it was
+// periodic returns those of the steps at which a run saves in any case, and not because it was
 // stopped there or a validation was good. They and the last one are averaged, so that a run that
 // was interrupted ends in the same weights.
-func (o Options) regular(steps []int) (regular []int) {
+func (o Options) periodic(steps []int) (regular []int) {
 	for _, step := range steps {
 		if o.SaveEvery > 0 && step%o.SaveEvery == 0 {
 			regular = append(regular, step)
@@ -328,7 +328,7 @@ func prune(o Options, best int) {
 	if err != nil {
 		return
 	}
-	keep := append(append([]int{best}, newest(steps, o.Keep)...), newest(o.regular(steps), o.Keep)...)
+	keep := append(append([]int{best}, newest(steps, o.Keep)...), newest(o.periodic(steps), o.Keep)...)
 	for _, step := range steps {
 		if !slices.Contains(keep, step) {
 			os.Remove(checkpointPath(o.Dir, step))

@@ -14,10 +14,10 @@ type gradientNorm struct {
 	sums []float64 // of the blocks
 }
 
-const normBlock = 1 << 16 // numbers of a block
+const normBlockSize = 1 << 16 // numbers of a block
 
 func newGradientNorm(n int) *gradientNorm {
-	return &gradientNorm{make([]float64, (n+normBlock-1)/normBlock)}
+	return &gradientNorm{make([]float64, (n+normBlockSize-1)/normBlockSize)}
 }
 
 func (n *gradientNorm) of(p *mat.Pool, g []float32) float64 {
@@ -36,7 +36,7 @@ type blockSums struct {
 
 func (b *blockSums) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		block := b.g[i*normBlock : min((i+1)*normBlock, len(b.g))]
+		block := b.g[i*normBlockSize : min((i+1)*normBlockSize, len(b.g))]
 		sum := float64(mat.Dot(block, block))
 		if !finite(sum) {
 			sum = 0

@@ -8,7 +8,7 @@ import (
 )
 
 func TestGradientNorm(t *testing.T) {
-	for _, n := range []int{1, 100, normBlock, 3*normBlock + 5} {
+	for _, n := range []int{1, 100, normBlockSize, 3*normBlockSize + 5} {
 		g := gradientOf(n, n)
 		sum := 0.0
 		for _, x := range g {
@@ -31,8 +31,8 @@ func TestGradientNorm(t *testing.T) {
 // Squares that overflow float32 are computed in float64, so that a norm is finite if the gradient
 // is.
 func TestNormOfAGradientWhoseSquaresOverflow(t *testing.T) {
-	g := make([]float32, 2*normBlock)
-	g[3], g[normBlock+7] = 3e25, -4e25
+	g := make([]float32, 2*normBlockSize)
+	g[3], g[normBlockSize+7] = 3e25, -4e25
 	if norm := newGradientNorm(len(g)).of(nil, g); math.Abs(norm/5e25-1) > 1e-6 {
 		t.Errorf("norm %v, want 5e25", norm)
 	}
@@ -43,7 +43,7 @@ func TestNormOfAGradientWhoseSquaresOverflow(t *testing.T) {
 		t.Errorf("norm %v, want %v", norm, want)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		g[normBlock] = float32(bad)
+		g[normBlockSize] = float32(bad)
 		if norm := newGradientNorm(len(g)).of(nil, g); finite(norm) {
 			t.Errorf("norm %v of a gradient with %v", norm, bad)
 		}
@@ -67,9 +67,9 @@ func TestBadGradientNamesTheTensor(t *testing.T) {
 	ps.New("two.bias", 4)
 	ps.AllocForTraining()
 	ps.G[8] = float32(math.NaN())
-	wantError(t, badGradient(ps), "two.bias [4]", "NaN", "element 2")
+	wantError(t, gradientFault(ps), "two.bias [4]", "NaN", "element 2")
 	ps.G[8], ps.G[1] = 0, float32(math.Inf(-1))
-	wantError(t, badGradient(ps), "one.weight [2 3]", "-Inf", "element 1")
+	wantError(t, gradientFault(ps), "one.weight [2 3]", "-Inf", "element 1")
 	ps.G[1], ps.G[9] = 1, -1e30
-	wantError(t, badGradient(ps), "too large", "1e+30", "two.bias")
+	wantError(t, gradientFault(ps), "too large", "1e+30", "two.bias")
 }

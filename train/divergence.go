@@ -30,22 +30,22 @@ func divergence(loss model.Loss, norm float64, params *layer.Params) error {
 	mean := loss.Sum / float64(loss.Tokens)
 	switch {
 	case !finite(norm):
-		return fmt.Errorf("%w, with a loss of %.4g", badGradient(params), mean)
+		return fmt.Errorf("%w, with a loss of %.4g", gradientFault(params), mean)
 	case !finite(loss.Sum):
 		return fmt.Errorf("the loss is %v, though the gradient is finite", mean)
 	case norm > maxNorm:
-		return fmt.Errorf("%w, with a loss of %.4g", tooLarge("gradient", params, gradOf), mean)
+		return fmt.Errorf("%w, with a loss of %.4g", largestValue("gradient", params, gradOf), mean)
 	}
 	return nil
 }
 
-// drop drops the update of a step that has diverged, or returns the error that ends the run.
-func (r *run) drop(why error) error {
+// skipUpdate drops the update of a step that has diverged, or returns the error that ends the run.
+func (r *run) skipUpdate(why error) error {
 	step, params := r.state.Step+1, r.t.Params
 	if r.o.OnNaN != OnNaNSkip {
 		return fmt.Errorf("train: step %d diverged: %w; %s", step, why, r.lastGood())
 	}
-	if err := notFinite("weight", params, weightOf); err != nil {
+	if err := firstNonFinite("weight", params, weightOf); err != nil {
 		return fmt.Errorf("train: step %d diverged, and to drop its update does not help, for %w; %s", step, err, r.lastGood())
 	}
 	if r.state.SkippedInRow+1 >= maxSkippedInRow {
@@ -63,21 +63,21 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 func gradOf(p *layer.Param) []float32   { return p.G }
 func weightOf(p *layer.Param) []float32 { return p.W }
 
-// badGradient names the tensor that makes the norm of the gradient infinite or NaN.
-func badGradient(params *layer.Params) error { return bad("gradient", params, gradOf) }
+// gradientFault names the tensor that makes the norm of the gradient infinite or NaN.
+func gradientFault(params *layer.Params) error { return tensorFault("gradient", params, gradOf) }
 
-// badWeight names the tensor that makes the sum of the weights infinite or NaN.
-func badWeight(params *layer.Params) error { return bad("weight", params, weightOf) }
+// weightFault names the tensor that makes the sum of the weights infinite or NaN.
+func weightFault(params *layer.Params) error { return tensorFault("weight", params, weightOf) }
 
-func bad(what string, params *layer.Params, of func(*layer.Param) []float32) error {
-	if err := notFinite(what, params, of); err != nil {
+func tensorFault(what string, params *layer.Params, of func(*layer.Param) []float32) error {
+	if err := firstNonFinite(what, params, of); err != nil {
 		return err
 	}
-	return tooLarge(what, params, of)
+	return largestValue(what, params, of)
 }
 
-// notFinite names the first number that is not finite, nil if all are.
-func notFinite(what string, params *layer.Params, of func(*layer.Param) []float32) error {
+// firstNonFinite names the first number that is not finite, nil if all are.
+func firstNonFinite(what string, params *layer.Params, of func(*layer.Param) []float32) error {
 	for _, p := range params.List {
 		for i, x := range of(p) {
 			if !finite(float64(x)) {
@@ -88,8 +88,8 @@ func notFinite(what string, params *layer.Params, of func(*layer.Param) []float3
 	return nil
 }
 
-// tooLarge names the tensor with the largest number.
-func tooLarge(what string, params *layer.Params, of func(*layer.Param) []float32) error {
+// largestValue names the tensor with the largest number.
+func largestValue(what string, params *layer.Params, of func(*layer.Param) []float32) error {
 	var largest float32
 	var name string
 	for _, p := range params.List {

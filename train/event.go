@@ -44,7 +44,7 @@ type Event struct {
 }
 
 // Sample is the translation of a validation sentence.
-type Sample struct{ Source, Reference, Translation string }
+type Sample struct{ Source, Reference, Hypothesis string }
 
 // Kind is the kind of an Event.
 type Kind int

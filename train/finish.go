@@ -49,7 +49,7 @@ func (r *run) checkpointsToAverage() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps = r.o.regular(steps)
+	steps = r.o.periodic(steps)
 	if len(steps) == 0 || steps[len(steps)-1] != r.state.Step {
 		steps = append(steps, r.state.Step)
 	}

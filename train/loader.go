@@ -117,7 +117,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 		h.Write([]byte(b.pairs.fingerprint()))
 	}
 	if l.pairs == 0 {
-		return noPairs(l.Empty+l.TooLong, l.Empty, l.TooLong, l.maxLen)
+		return noPairsError(l.Empty+l.TooLong, l.Empty, l.TooLong, l.maxLen)
 	}
 	l.fingerprint = hex.EncodeToString(h.Sum(nil)[:8])
 	// A batch has no more pairs than a window. Other epochs may have other tokens, up to the limit
@@ -127,7 +127,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 	other.pairs.src.grow(largest, srcTokens+srcTokens/64)
 	other.pairs.tgt.grow(largest, tgtTokens+tgtTokens/64)
 	for _, w := range []*Batches{l.firstWindow, other} {
-		w.limit(tokens)
+		w.setLimits(tokens)
 		l.freeWindows <- w
 	}
 	l.MaxSrc, l.MaxTgt = b.MaxSrc, b.MaxTgt
@@ -210,7 +210,7 @@ func (l *loader) prepareWindows(at Position) {
 		if emptyWindows++; len(b.bounds) > 0 {
 			emptyWindows = 0
 		} else if err == nil && emptyWindows > l.windows {
-			err = noPairs(b.Empty+b.TooLong, b.Empty, b.TooLong, l.maxLen)
+			err = noPairsError(b.Empty+b.TooLong, b.Empty, b.TooLong, l.maxLen)
 		}
 		b.at.Batch = at.Batch
 		select {

@@ -49,7 +49,7 @@ func (e Event) logValidation() runlog.Validation {
 		Checkpoints: e.Checkpoints,
 	}
 	for _, s := range e.Samples {
-		line.Samples = append(line.Samples, runlog.Sample{Source: s.Source, Reference: s.Reference, Hypothesis: s.Translation})
+		line.Samples = append(line.Samples, runlog.Sample{Source: s.Source, Reference: s.Reference, Hypothesis: s.Hypothesis})
 	}
 	return line
 }

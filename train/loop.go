@@ -42,7 +42,7 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 			return reason, nil
 		}
 		if err := r.step(); err != nil {
-			return "", r.saveAfterInputError(err)
+			return "", r.saveAfterSourceError(err)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func (r *run) step() error {
 		r.optimizer.Step(r.pool, params.W, params.G, rate, clip)
 		r.state.Step++
 		r.state.SkippedInRow = 0
-	} else if err := r.drop(why); err != nil {
+	} else if err := r.skipUpdate(why); err != nil {
 		return err
 	}
 	r.state.Position = r.loader.Position()
@@ -102,7 +102,7 @@ func (r *run) step() error {
 func (r *run) gradient() (loss model.Loss, src, tgt int, err error) {
 	for i := range r.batches {
 		if err := r.loader.Next(&r.batches[i]); err != nil {
-			return loss, src, tgt, inputError{err}
+			return loss, src, tgt, sourceError{err}
 		}
 		src += len(r.batches[i].Src)
 		tgt += len(r.batches[i].TgtOut)
@@ -126,15 +126,15 @@ func dropoutSeed(seed uint64, n int) uint64 {
 	return random.Uint64()
 }
 
-// inputError is the error of a Source.
-type inputError struct{ error }
+// sourceError is the error of a Source.
+type sourceError struct{ error }
 
-func (e inputError) Unwrap() error { return e.error }
+func (e sourceError) Unwrap() error { return e.error }
 
-// saveAfterInputError saves a checkpoint when the Source has failed, because the state is good; err
+// saveAfterSourceError saves a checkpoint when the Source has failed, because the state is good; err
 // is what step returned.
-func (r *run) saveAfterInputError(err error) error {
-	if !errors.As(err, new(inputError)) {
+func (r *run) saveAfterSourceError(err error) error {
+	if !errors.As(err, new(sourceError)) {
 		return err
 	}
 	if err := r.save(); err != nil {
@@ -185,7 +185,7 @@ func (r *run) save() error {
 	}
 	start := time.Now()
 	if sum := mat.Sum(r.t.Params.W); !finite(float64(sum)) {
-		return fmt.Errorf("train: step %d diverged: %w; %s", r.state.Step, badWeight(r.t.Params), r.lastGood())
+		return fmt.Errorf("train: step %d diverged: %w; %s", r.state.Step, weightFault(r.t.Params), r.lastGood())
 	}
 	path := checkpointPath(r.o.Dir, r.state.Step)
 	r.send(Event{Kind: Saving, Path: path})

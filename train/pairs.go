@@ -26,9 +26,9 @@ func (p *Pairs) Add(src, tgt []int32) {
 	p.tgt.add(tgt)
 }
 
-// Expect allocates memory for n more pairs of the average length so far, so that adding them copies
+// Grow allocates memory for n more pairs of the average length so far, so that adding them copies
 // and wastes little. It is only a hint.
-func (p *Pairs) Expect(n int) {
+func (p *Pairs) Grow(n int) {
 	for _, s := range []*side{&p.src, &p.tgt} {
 		if len(s.ends) > 0 {
 			tokens := float64(len(s.ids)) / float64(len(s.ends)) * float64(n)

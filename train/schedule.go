@@ -29,11 +29,11 @@ const (
 // min(s^-½, s·Warmup^-1.5), is the first one with Peak = (d·Warmup)^-½. All use only operations
 // that IEEE 754 rounds the same on every machine.
 type Schedule struct {
-	Name   string
-	Peak   float64 // the rate at step Warmup
-	Warmup int     // steps, at least 1 for paper and inverse-sqrt; 0 is as 1
-	End    int     // of linear and cosine: the last step, above Warmup
-	Floor  float64 // of cosine
+	Name    string
+	Peak    float64 // the rate at step Warmup
+	Warmup  int     // steps, at least 1 for paper and inverse-sqrt; 0 is as 1
+	End     int     // of linear and cosine: the last step, above Warmup
+	MinRate float64 // of cosine
 }
 
 // PaperSchedule returns factor times the schedule of the paper (section 5.3) for a model of width
@@ -54,7 +54,7 @@ func (c Schedule) Rate(s int) float64 {
 		return c.Peak * max(0, float64(c.End+1-s)/float64(c.End+1-c.Warmup))
 	case ScheduleCosine:
 		_, cos := mat.Sincos(math.Pi * min(1, float64(s-c.Warmup)/float64(c.End-c.Warmup)))
-		return c.Floor + float64((c.Peak-c.Floor)*((1+cos)/2))
+		return c.MinRate + float64((c.Peak-c.MinRate)*((1+cos)/2))
 	}
 	return c.Peak * math.Sqrt(float64(c.Warmup)/float64(s))
 }
@@ -71,7 +71,7 @@ func (c Schedule) String() string {
 	case ScheduleLinear:
 		return start + fmt.Sprintf("in a straight line to 0 after step %d", c.End)
 	case ScheduleCosine:
-		return start + fmt.Sprintf("along a cosine to %.3g at step %d", c.Floor, c.End)
+		return start + fmt.Sprintf("along a cosine to %.3g at step %d", c.MinRate, c.End)
 	}
 	return start + "with the inverse square root of the step"
 }

@@ -53,17 +53,17 @@ type validator struct {
 	batches *Batches
 	batch   model.Batch
 
-	decoder    *decode.Decoder
-	weights    *decode.Weights // of the decoder
-	pool       *mat.Pool
-	search     decode.Options
-	srcs       [][]int32       // shortest first: similar lengths are translated together
-	blank      []bool          // of each of srcs: its text has no word, so its translation is the empty text
-	refs       []string        // refs[i] is the reference of srcs[i]
-	tokenize   score.Tokenizer // set when the run begins
-	detokenize func([]int32) string
-	sampled    []int // places in srcs, in ascending order
-	samples    []Sample
+	decoder     *decode.Decoder
+	weights     *decode.Weights // of the decoder
+	pool        *mat.Pool
+	search      decode.Options
+	srcs        [][]int32       // shortest first: similar lengths are translated together
+	blank       []bool          // of each of srcs: its text has no word, so its translation is the empty text
+	refs        []string        // refs[i] is the reference of srcs[i]
+	tokenize    score.Tokenizer // set when the run begins
+	detokenize  func([]int32) string
+	sampleIndex []int // places in srcs, in ascending order
+	samples     []Sample
 
 	entropies *entropies // of the last run; nil if they are not asked for
 }
@@ -108,7 +108,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 		if d.DetokenizeSource != nil {
 			s.Source = d.DetokenizeSource(v.srcs[i])
 		}
-		v.sampled, v.samples = append(v.sampled, i), append(v.samples, s)
+		v.sampleIndex, v.samples = append(v.sampleIndex, i), append(v.samples, s)
 	}
 	return v, nil
 }
@@ -160,8 +160,8 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 				translation, _ = text.OneLine(v.detokenize(h.Tokens), nil)
 			}
 			bleu.Add(translation, v.refs[lo+i])
-			if k, ok := slices.BinarySearch(v.sampled, lo+i); ok {
-				v.samples[k].Translation = translation
+			if k, ok := slices.BinarySearch(v.sampleIndex, lo+i); ok {
+				v.samples[k].Hypothesis = translation
 			}
 		}
 	}

@@ -177,7 +177,7 @@ func (r *reader) encode(ctx context.Context, pairs int, heldOut holdout) error {
 		i++
 		r.progress(Encoding, i)
 		if i == blockPairs && c.Train != nil {
-			c.Train.Expect(pairs - i)
+			c.Train.Grow(pairs - i)
 		}
 	})
 }

@@ -90,7 +90,7 @@ func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) 
 			}
 		}
 		if i-lo == blockPairs {
-			dst.Expect(hi - i)
+			dst.Grow(hi - i)
 		}
 	}
 	if window < s.windows-1 {
