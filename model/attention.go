@@ -6,31 +6,32 @@ import (
 	"tfm/mat"
 )
 
-// The attentions of a Transformer (section 3.2.3), as Pass.Attention names them.
+// The three attentions of a Transformer (section 3.2.3), as arguments of Pass.Attention's visit.
 const (
 	EncoderSelf  = "encoder.self"  // source tokens to source tokens
-	DecoderSelf  = "decoder.self"  // target tokens to those up to themselves
+	DecoderSelf  = "decoder.self"  // target tokens to themselves and earlier ones
 	DecoderCross = "decoder.cross" // target tokens to source tokens
 )
 
-// Attention is Evaluate that shows all attention weights: for each sentence of the batch, layer and
-// head, visit is called with the weights [queries × keys], whose rows sum to 1. A sentence's source
-// tokens end with EOS; its queries in the decoder are BOS and the target, so that row i is the step
-// that predicts target token i, the last one EOS. The batch goes in microbatches; within one,
-// attentions come in the order of a forward pass, then layers from 0, then heads, then sentences.
-// The weights are valid only during the call. They and the Loss have the bits of Evaluate; no
-// gradients are needed.
+// Attention is Evaluate with access to the attention weights: it calls visit for each attention,
+// layer, head and sentence of the batch with the weights [queries × keys], whose rows sum to 1.
+// Keys in the source end with EOS. Queries of the decoder are BOS and the target, so row i predicts
+// target token i, the last row EOS. visit may use the weights only during the call.
+//
+// Attention takes microbatches in order. The calls for one microbatch are sorted by attention, in
+// the order of a forward pass, then layer, then head, then sentence. Weights and Loss have the bits
+// of Evaluate; the Transformer needs no gradients.
 func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sentence int, weights mat.Matrix)) Loss {
 	b.check(s.p.Config)
 	alloc := func(m, n int) {
 		s.arena.Alloc(func() {
-			s.losses = layer.AllocLosses(s.arena, len(b.TgtIn))
-			s.allocForward(m, n, true) // as for backward, so that every layer's queries and keys are kept
+			s.losses, s.act.loss = layer.AllocLosses(s.arena, len(b.TgtIn)), s.p.Output.Alloc(s.arena, n)
+			s.allocForward(m, n, true) // true: layers must not share memory, visitWeights reads all
 		})
 	}
 	maxRows := s.maxRows()
 	rows := max(maxRows, b.maxSentence())
-	alloc(rows, rows) // for all microbatches: losses must stay where they are
+	alloc(rows, rows) // large enough for all microbatches: the arena must not move the losses
 	s.split(b, 1, maxRows)
 	var batch Batch
 	var workspace []float32
@@ -46,9 +47,10 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 	return s.losses.Total()
 }
 
-// visitWeights visits the attention weights of a microbatch that begins with sentence first.
+// visitWeights calls visit with the attention weights of a microbatch whose first sentence has
+// index first in its batch.
 func (s *Pass) visitWeights(b *Batch, first int, workspace *[]float32, visit func(string, int, int, int, mat.Matrix)) {
-	show := func(attention string, layer, heads int, in attn.Inputs, r attn.Ragged) {
+	visitHeads := func(attention string, layer, heads int, in attn.Inputs, r attn.Ragged) {
 		for head := range heads {
 			for i := range r.Sentences() {
 				queries, keys := int(r.Q[i+1]-r.Q[i]), int(r.K[i+1]-r.K[i])
@@ -63,12 +65,12 @@ func (s *Pass) visitWeights(b *Batch, first int, workspace *[]float32, visit fun
 	}
 	encoder, decoder := s.layerArgs(b, dropouts{}, dropouts{})
 	for i, l := range s.p.Encoder {
-		show(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.enc[i].Self), encoder.Self)
+		visitHeads(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.enc[i].Self), encoder.Self)
 	}
 	for i, l := range s.p.Decoder {
-		show(DecoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.dec[i].Self), decoder.Self)
+		visitHeads(DecoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.dec[i].Self), decoder.Self)
 	}
 	for i, l := range s.p.Decoder {
-		show(DecoderCross, i, l.Cross.Heads, l.Cross.Inputs(&s.act.dec[i].Cross), decoder.Cross)
+		visitHeads(DecoderCross, i, l.Cross.Heads, l.Cross.Inputs(&s.act.dec[i].Cross), decoder.Cross)
 	}
 }

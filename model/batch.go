@@ -2,14 +2,14 @@ package model
 
 import "fmt"
 
-// Batch is a ragged batch of sentence pairs: the tokens of all sentences one after another, without
+// Batch is a ragged batch of sentence pairs: the ids of all sentences concatenated, without
 // padding.
 type Batch struct {
-	Src       []int32 // sources, each with EOS at its end
-	SrcStarts []int32 // where each source begins, and at the end len(Src)
-	TgtIn     []int32 // what the decoder is given: BOS and the target
-	TgtOut    []int32 // what the decoder is to predict: the target and EOS
-	TgtStarts []int32 // where each target begins, and at the end len(TgtIn)
+	Src       []int32 // sources, each followed by EOS
+	SrcStarts []int32 // index in Src of each source's first token, then len(Src)
+	TgtIn     []int32 // decoder inputs: BOS and the target
+	TgtOut    []int32 // tokens to predict: the target and EOS
+	TgtStarts []int32 // index in TgtIn of each target's first token, then len(TgtIn)
 }
 
 // Reset empties the batch and keeps its memory.
@@ -18,7 +18,7 @@ func (b *Batch) Reset() {
 	b.SrcStarts, b.TgtStarts = append(b.SrcStarts[:0], 0), append(b.TgtStarts[:0], 0)
 }
 
-// Append adds a pair of sentences, given without BOS and EOS.
+// Append adds a pair of sentences without BOS and EOS, which it inserts.
 func (b *Batch) Append(src, tgt []int32) {
 	if len(b.SrcStarts) == 0 {
 		b.Reset()
@@ -30,10 +30,10 @@ func (b *Batch) Append(src, tgt []int32) {
 	b.TgtStarts = append(b.TgtStarts, int32(len(b.TgtIn)))
 }
 
-// Sentences is the number of pairs.
+// Sentences returns the number of pairs.
 func (b *Batch) Sentences() int { return max(0, len(b.SrcStarts)-1) }
 
-// slice sets dst to sentences [lo, hi), whose tokens it shares.
+// slice sets dst to pairs [lo, hi) of b. The ids alias those of b.
 func (b *Batch) slice(dst *Batch, lo, hi int) {
 	src, tgt := b.SrcStarts[lo:hi+1], b.TgtStarts[lo:hi+1]
 	dst.Src = b.Src[src[0]:src[hi-lo]]
@@ -41,7 +41,7 @@ func (b *Batch) slice(dst *Batch, lo, hi int) {
 	dst.SrcStarts, dst.TgtStarts = appendRebased(dst.SrcStarts[:0], src), appendRebased(dst.TgtStarts[:0], tgt)
 }
 
-// appendRebased appends starts, counted from the first of them.
+// appendRebased appends starts to dst, relative to starts[0].
 func appendRebased(dst, starts []int32) []int32 {
 	for _, s := range starts {
 		dst = append(dst, s-starts[0])
@@ -49,20 +49,20 @@ func appendRebased(dst, starts []int32) []int32 {
 	return dst
 }
 
-// microbatchEnd returns the microbatchEnd of the microbatch that begins with sentence lo: it has at most the given rows
-// on each side, except that it has one sentence at least.
-func (b *Batch) microbatchEnd(lo, rows int) int {
+// microbatchEnd returns the largest hi for which pairs [lo, hi) have up to maxRows tokens on each
+// side, but at least lo+1.
+func (b *Batch) microbatchEnd(lo, maxRows int) int {
 	hi := lo + 1
-	for hi < b.Sentences() && int(max(b.SrcStarts[hi+1]-b.SrcStarts[lo], b.TgtStarts[hi+1]-b.TgtStarts[lo])) <= rows {
+	for hi < b.Sentences() && int(max(b.SrcStarts[hi+1]-b.SrcStarts[lo], b.TgtStarts[hi+1]-b.TgtStarts[lo])) <= maxRows {
 		hi++
 	}
 	return hi
 }
 
-// rows returns the number of tokens of the rows that has more.
+// rows returns the number of tokens of the larger side.
 func (b *Batch) rows() int { return max(len(b.Src), len(b.TgtIn)) }
 
-// maxSentence returns the length of the maxSentence sentence, marks counted.
+// maxSentence returns the length of the longest sentence, including BOS or EOS.
 func (b *Batch) maxSentence() int {
 	longest := int32(0)
 	for i := range b.Sentences() {
@@ -71,11 +71,11 @@ func (b *Batch) maxSentence() int {
 	return int(longest)
 }
 
-// check panics if the batch is not valid for a model of this configuration, before other threads
-// and assembly see it.
+// check panics if the batch is invalid for a model of configuration c. It runs before the batch
+// reaches other goroutines or assembly.
 func (b *Batch) check(c Config) {
 	if len(b.SrcStarts) != len(b.TgtStarts) {
-		panic(fmt.Sprintf("model: %d source and %d target starts in a batch", len(b.SrcStarts), len(b.TgtStarts)))
+		panic(fmt.Sprintf("model: batch with %d source starts and %d target starts", len(b.SrcStarts), len(b.TgtStarts)))
 	}
 	checkSide("source", b.Src, b.SrcStarts, c.SrcVocab, c.MaxLen)
 	checkSide("target", b.TgtIn, b.TgtStarts, c.TgtVocab, c.MaxLen)
@@ -85,22 +85,22 @@ func (b *Batch) check(c Config) {
 func checkSide(side string, ids, starts []int32, vocab, maxLen int) {
 	for _, id := range ids {
 		if id < 0 || int(id) >= vocab {
-			panic(fmt.Sprintf("model: id %d in a %s, whose vocabulary has %d entries", id, side, vocab))
+			panic(fmt.Sprintf("model: %s id %d outside the vocabulary of %d pieces", side, id, vocab))
 		}
 	}
 	at := 0
 	for i, s := range starts {
 		switch n := int(s) - at; {
 		case i > 0 && n == 0:
-			panic(fmt.Sprintf("model: %s %d of a batch is empty", side, i-1))
+			panic(fmt.Sprintf("model: %s %d of the batch is empty", side, i-1))
 		case i == 0 && n != 0, n < 0:
-			panic(fmt.Sprintf("model: %s %d of a batch begins at token %d, after token %d", side, i, s, at))
+			panic(fmt.Sprintf("model: %s %d of the batch starts at token %d, want %d or later", side, i, s, at))
 		case n > maxLen:
-			panic(fmt.Sprintf("model: a %s of %d tokens, its mark counted, for a model that takes %d", side, n, maxLen))
+			panic(fmt.Sprintf("model: %s %d of the batch has %d tokens with BOS or EOS, over the model's limit of %d", side, i-1, n, maxLen))
 		}
 		at = int(s)
 	}
 	if at != len(ids) {
-		panic(fmt.Sprintf("model: a batch of %d %s tokens whose sentences have %d", len(ids), side, at))
+		panic(fmt.Sprintf("model: batch of %d %s tokens, but its sentences have %d", len(ids), side, at))
 	}
 }

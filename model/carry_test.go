@@ -7,27 +7,27 @@ import (
 	"testing"
 )
 
-// carried are ids that are one of the old ones, the mean of some, and none.
+// carried lists ids that replace one id, several ids, and none.
 var carried = [][]int32{{0}, {1}, {2}, {5}, {3, 4, 7}, nil, {6, 6}}
 
 func TestCarryOver(t *testing.T) {
 	for _, ties := range [][2]string{{TieAll, TieAll}, {TieDecoder, TieDecoder}, {TieNone, TieNone}, {TieAll, TieDecoder}, {TieAll, TieNone}, {TieDecoder, TieNone}, {TieNone, TieAll}} {
-		was, is := toy(), toy()
-		was.Tie, is.Tie = ties[0], ties[1]
-		was.OutputBias, is.OutputBias = true, true
-		is.SrcVocab, is.TgtVocab = len(carried), len(carried)
+		old, c := toy(), toy()
+		old.Tie, c.Tie = ties[0], ties[1]
+		old.OutputBias, c.OutputBias = true, true
+		c.SrcVocab, c.TgtVocab = len(carried), len(carried)
 		src, tgt := carried, carried
-		if is.Tie != TieAll {
-			is.TgtVocab = 5
+		if c.Tie != TieAll {
+			c.TgtVocab = 5
 			tgt = [][]int32{{0}, {1}, {2}, {9, 8}, nil}
 		}
-		from, m := newModel(t, was), newModel(t, is)
+		from, m := newModel(t, old), newModel(t, c)
 		from.Init(7)
 		for i := range from.Output.Bias.W {
 			from.Output.Bias.W[i] = float32(i)
 		}
 		m.Init(8)
-		before := newModel(t, is)
+		before := newModel(t, c)
 		before.Init(8)
 		if err := m.CarryOver(from, src, tgt); err != nil {
 			t.Fatal(err)
@@ -43,16 +43,17 @@ func TestCarryOver(t *testing.T) {
 							want += float64(old[int(id)*width+j]) / float64(len(ids))
 						}
 					}
-					if got := got[i*width+j]; math.Abs(float64(got)-want) > 1e-6*(1+math.Abs(want)) { // a few roundings
-						t.Errorf("%v: %s: row %d of %v is %v, want %v", ties, name, i, ids, got, want)
+					// A mean has a few roundings of 6e-8.
+					if got := got[i*width+j]; math.Abs(float64(got)-want) > 1e-6*(1+math.Abs(want)) {
+						t.Errorf("ties %v: %s: row %d, from ids %v, has %v, want %v", ties, name, i, ids, got, want)
 						return
 					}
 				}
 			}
 		}
-		d := is.DModel
+		d := c.DModel
 		rows("source", m.SrcEmbed.E.W, from.SrcEmbed.E.W, before.SrcEmbed.E.W, src, d)
-		if is.Tie != TieAll || was.Tie == TieAll { // or what is one matrix is the source's
+		if c.Tie != TieAll || old.Tie == TieAll { // otherwise all three come from the source embedding
 			rows("target", m.TgtEmbed.E.W, from.TgtEmbed.E.W, before.TgtEmbed.E.W, tgt, d)
 			rows("output", m.Output.E.W, from.Output.E.W, before.Output.E.W, tgt, d)
 		}
@@ -61,7 +62,7 @@ func TestCarryOver(t *testing.T) {
 			if !strings.Contains(p.Name, "embedding") && !strings.HasPrefix(p.Name, "output.") {
 				for _, q := range from.Params.List {
 					if p.Name == q.Name && !slices.Equal(p.W, q.W) {
-						t.Errorf("%v: %s is not copied", ties, p.Name)
+						t.Errorf("ties %v: %s differs, want a copy", ties, p.Name)
 					}
 				}
 			}
@@ -69,7 +70,7 @@ func TestCarryOver(t *testing.T) {
 	}
 }
 
-// A model carried over to its own vocabulary is the same in every bit.
+// CarryOver to a model with the same vocabulary copies every bit.
 func TestCarryOverToItself(t *testing.T) {
 	same := make([][]int32, toy().SrcVocab)
 	for i := range same {
@@ -79,7 +80,7 @@ func TestCarryOverToItself(t *testing.T) {
 	from.Init(7)
 	m.Init(8)
 	if err := m.CarryOver(from, same, same); err != nil || !bitsEqual(m.Params.W, from.Params.W) {
-		t.Errorf("other weights, or %v", err)
+		t.Errorf("CarryOver returned %v, or changed a weight", err)
 	}
 	deep, bias := toy(), toy()
 	deep.EncoderLayers++
@@ -87,9 +88,9 @@ func TestCarryOverToItself(t *testing.T) {
 	wide := toy()
 	wide.DModel *= 2
 	for want, c := range map[string]Config{
-		`tensor "encoder.` + string(rune('0'+toy().EncoderLayers)): deep,
-		`tensor "output.bias" is missing`:                          bias,
-		`tensor "embedding" is [`:                                  wide,
+		`initial model: tensor "encoder.` + string(rune('0'+toy().EncoderLayers)): deep,
+		`initial model: tensor "output.bias" is missing`:                          bias,
+		`initial model: tensor "embedding" has shape [`:                           wide,
 	} {
 		if err := newModel(t, c).CarryOver(from, same, same); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 
 	"tfm/attn"
@@ -11,57 +10,61 @@ import (
 
 // ClassifierConfig describes a Classifier.
 type ClassifierConfig struct {
-	// Config describes the layers; its fields for vocabularies, embeddings and positions are not
-	// used. Dropout applies to each sublayer's output, not to the inputs. DecoderLayers 0 means no
-	// decoder.
+	// Config describes the layers. Its fields for vocabularies, embeddings and positions are
+	// ignored. Dropout applies to each sublayer's output, not to the inputs. DecoderLayers may be
+	// 0: no decoder.
 	Config
 
-	Rows, Cols int  // of an input
-	Embed      bool // a linear map from Cols to d and learned positions; without it Cols is d
+	Rows, Cols int  // shape of an input
+	Embed      bool // map Cols to d and add learned positions; otherwise Cols must be d
 	Classes    int
 }
 
-// Validate reports the first invalid field, with what was found and what was expected.
+// Validate reports the first invalid field, as a *FieldError.
 func (c ClassifierConfig) Validate() error {
 	layers := c.Config
-	layers.SrcVocab, layers.TgtVocab, layers.Tie, layers.MaxLen = EOS+2, EOS+2, TieNone, 1 // not used
+	// Valid values for the fields that are ignored.
+	layers.SrcVocab, layers.TgtVocab, layers.Tie, layers.MaxLen = EOS+2, EOS+2, TieNone, 1
 	layers.Positions, layers.FirstPosition = Learned, 0
 	if layers.DecoderLayers == 0 {
 		layers.DecoderLayers = 1
 	}
 	switch {
-	case c.Rows < 1 || c.Rows > 1<<16 || c.Cols < 1 || c.Cols > 1<<20:
-		return fmt.Errorf("inputs are %d rows of %d numbers, must be 1 to %d rows of 1 to %d", c.Rows, c.Cols, 1<<16, 1<<20)
+	case c.Rows < 1 || c.Rows > 1<<16:
+		return &FieldError{"rows", c.Rows, fmt.Sprintf("1 to %d", 1<<16)}
+	case c.Cols < 1 || c.Cols > 1<<20:
+		return &FieldError{"cols", c.Cols, fmt.Sprintf("1 to %d", 1<<20)}
 	case c.Classes < 2 || c.Classes > 1<<24:
-		return fmt.Errorf("classes are %d, must be 2 to %d", c.Classes, 1<<24)
+		return &FieldError{"classes", c.Classes, fmt.Sprintf("2 to %d", 1<<24)}
 	case !c.Embed && c.Cols != c.DModel:
-		return fmt.Errorf("rows of %d numbers without an embedding, must be d_model, %d", c.Cols, c.DModel)
+		return &FieldError{"cols", c.Cols, fmt.Sprintf("%d, d_model, without an embedding", c.DModel)}
 	case c.Norm == DeepNorm && c.DecoderLayers == 0:
-		return errors.New("norm is deep without a decoder: its scales are those of an encoder with a decoder")
+		return &FieldError{"norm", placements[c.Norm], "post or pre without a decoder: the scales of DeepNorm depend on both depths"}
 	}
 	return layers.Validate()
 }
 
-// Classifier is a Transformer over rows of numbers instead of tokens: it assigns a sequence of
-// rows, such as the lines of an image, to one of several classes.
+// Classifier is a Transformer over rows of float32 values instead of tokens. It assigns a sequence
+// of rows, such as the lines of an image, to one of several classes.
 //
 //	x = rows, or rows·W + b + positions
 //	y = the mean of Encoder(x)'s rows, or Decoder(one row of ones, Encoder(x))
 //	logits = y·Eᵀ + b
 //
 // The mean of a sequence's features in place of a class token follows Beyer et al. ("Better plain
-// ViT baselines", 2022). Like a Transformer it holds no activations.
+// ViT baselines", 2022). A Classifier holds no activations.
 type Classifier struct {
 	Config ClassifierConfig
 	Params *layer.Params
 
 	embed     layer.Linear // if Config.Embed
 	positions *layer.Param // [Rows, d], if Config.Embed
-	layers    *Transformer // without embeddings
+	layers    *Transformer // has no embeddings
 }
 
-// NewClassifier returns the model that c describes, or an error if c is invalid. Its weights are
-// not allocated.
+// NewClassifier returns the model that c describes, without memory for its weights:
+// Params.AllocWeights or Params.AllocForTraining must follow. The error is that of
+// ClassifierConfig.Validate.
 func NewClassifier(c ClassifierConfig) (*Classifier, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -80,35 +83,33 @@ func NewClassifier(c ClassifierConfig) (*Classifier, error) {
 	return m, nil
 }
 
-// Init sets the weights from a seed, as Transformer.Init does. Params must have been allocated.
+// Init draws the initial weights as Transformer.Init does. Params must have been allocated.
 func (m *Classifier) Init(seed uint64) { m.layers.Init(seed) }
 
 // ClassifierPass takes batches through a Classifier, forward and backward, and owns the
-// activations. After the largest batch has been seen it allocates nothing. It is not safe for
-// concurrent use.
+// activations. After its largest batch it allocates nothing. It is not safe for concurrent use.
 type ClassifierPass struct {
 	*Classifier
 	pass     stacks
 	losses   layer.Losses
-	src, tgt []int32    // where each sequence begins in x, and in its result
-	dx       mat.Matrix // [m × Cols] the inputs' derivative, not used
+	src, tgt []int32    // index of each sequence's first row in x and in y
+	dx       mat.Matrix // [m × Cols] derivative of the inputs, a by-product
 }
 
-// NewClassifierPass returns a pass whose loops run on pool. Train needs Params that are allocated
-// with gradients.
+// NewClassifierPass returns a pass whose loops run on pool. Train needs Params.AllocForTraining.
 func NewClassifierPass(m *Classifier, pool *mat.Pool) *ClassifierPass {
 	return &ClassifierPass{Classifier: m, pass: newStacks(m.layers, pool, new(layer.Arena))}
 }
 
-// alloc checks a batch of x [n·Rows × Cols] and n labels, and takes the memory of its activations.
+// alloc checks a batch of x [n·Rows × Cols] and n labels, and allocates the memory of its pass.
 func (s *ClassifierPass) alloc(x mat.Matrix, labels []int32, train bool) {
 	c, n := s.Config, len(labels)
 	if x.Rows != n*c.Rows || x.Cols != c.Cols || x.ColStride != 1 {
-		panic(fmt.Sprintf("model: %d labels and rows %d × %d for a classifier of %d × %d", n, x.Rows, x.Cols, c.Rows, c.Cols))
+		panic(fmt.Sprintf("model: %d labels with x [%d × %d], want x [%d × %d], rows contiguous", n, x.Rows, x.Cols, n*c.Rows, c.Cols))
 	}
 	for _, l := range labels {
 		if l < 0 || int(l) >= c.Classes {
-			panic(fmt.Sprintf("model: label %d of %d classes", l, c.Classes))
+			panic(fmt.Sprintf("model: label %d, want 0 to %d", l, c.Classes-1))
 		}
 	}
 	for i := len(s.src); i <= n; i++ {
@@ -117,7 +118,7 @@ func (s *ClassifierPass) alloc(x mat.Matrix, labels []int32, train bool) {
 	a := s.pass.arena
 	a.Alloc(func() {
 		s.pass.alloc(x.Rows, n, train)
-		s.losses = layer.AllocLosses(a, n)
+		s.losses, s.pass.act.loss = layer.AllocLosses(a, n), s.layers.Output.Alloc(a, n)
 		if train {
 			s.pass.dsrc, s.pass.dtgt = a.Matrix(x.Rows, c.DModel), a.Matrix(n, c.DModel)
 		}
@@ -127,7 +128,7 @@ func (s *ClassifierPass) alloc(x mat.Matrix, labels []int32, train bool) {
 	})
 }
 
-// layerArgs returns what the two stacks are given for n inputs.
+// layerArgs returns the arguments of the encoder's and of the decoder's layers for n inputs.
 func (s *ClassifierPass) layerArgs(n int, enc, dec dropouts) (encoder, decoder LayerArgs) {
 	src, tgt := s.src[:n+1], s.tgt[:n+1]
 	return LayerArgs{Pool: s.pass.pool, Self: attn.Ragged{Q: src, K: src}, drop: enc},
@@ -152,7 +153,7 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 	return act.tgt
 }
 
-// backward takes dtgt, the derivative of forward's result, to the gradients: forward's lines in
+// backward adds to the gradients, from dtgt, the derivative of forward's result: forward's lines in
 // reverse.
 //
 //	y = Σ_i memory_i/rows   so   dmemory_i = dy/rows
@@ -172,12 +173,12 @@ func (s *ClassifierPass) backward(x mat.Matrix, n int, enc, dec dropouts) {
 	}
 }
 
-// Train takes a batch of n inputs, x [n·Rows × Cols], forward with dropout, whose masks are a
-// function of seed, and backward, and adds scale times the derivative of the summed loss to the
-// gradients. It panics on shapes that do not fit and on labels outside the classes.
+// Train takes a batch of n inputs, x [n·Rows × Cols], forward, with dropout masks that are a
+// function of seed, and backward, adds scale times the derivative of Loss.Sum to the gradients, and
+// returns the loss. It panics on other shapes and on labels outside the classes.
 func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale float32) Loss {
 	if s.Params.G == nil {
-		panic("model: training of a Classifier that was allocated without gradients")
+		panic("model: training a Classifier without gradients; use Params.AllocForTraining")
 	}
 	s.alloc(x, labels, true)
 	enc, dec := s.pass.dropouts(seed)
@@ -187,7 +188,7 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 	return s.losses.Total()
 }
 
-// Evaluate returns the loss of a batch, without dropout. It panics as Train does.
+// Evaluate returns the loss of a batch without dropout. It panics as Train does.
 func (s *ClassifierPass) Evaluate(x mat.Matrix, labels []int32) Loss {
 	s.alloc(x, labels, false)
 	y := s.forward(x, len(labels), dropouts{}, dropouts{})
@@ -195,7 +196,7 @@ func (s *ClassifierPass) Evaluate(x mat.Matrix, labels []int32) Loss {
 	return s.losses.Total()
 }
 
-// perInput views x [n·rows × d] with a row for each of n inputs.
+// perInput returns a view of x [n·rows × d] as [n × rows·d], a row for each input.
 func perInput(x mat.Matrix, n int) mat.Matrix { return mat.Of(x.Data, n, x.Rows/max(n, 1)*x.Cols) }
 
 // addToEach adds v to each row of x.
@@ -210,7 +211,7 @@ func (t *addToEach) Range(lo, hi int) {
 	}
 }
 
-// meanOfRows sets each row of y to the mean of the rows of x that belong to it.
+// meanOfRows sets each row of y to the mean of its input's rows of x.
 type meanOfRows struct{ y, x mat.Matrix }
 
 func (t *meanOfRows) Range(lo, hi int) {
@@ -225,6 +226,7 @@ func (t *meanOfRows) Range(lo, hi int) {
 	}
 }
 
+// meanOfRowsGrad sets dx from dy, the derivative of meanOfRows's y.
 type meanOfRowsGrad struct{ dx, dy mat.Matrix }
 
 func (t *meanOfRowsGrad) Range(lo, hi int) {

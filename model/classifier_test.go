@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -12,7 +13,7 @@ import (
 	"tfm/mat"
 )
 
-// classifiers are the two forms of one, small.
+// classifiers returns small configurations of both forms, with the mean and with a decoder.
 func classifiers() map[string]ClassifierConfig {
 	c := Config{DModel: 8, Heads: 2, DFF: 12, EncoderLayers: 2, NormEps: 1e-5, LabelSmoothing: 0.1}
 	vit, source := c, c
@@ -32,13 +33,14 @@ func newClassifier(t testing.TB, c ClassifierConfig) *Classifier {
 	m.Params.AllocForTraining()
 	m.Init(3)
 	r := rand.New(rand.NewPCG(8, 8))
-	for i := range m.Params.W { // away from the start, where attention is almost even and its derivatives cancel
+	// Initial weights give almost uniform attention, where derivatives cancel: move away from them.
+	for i := range m.Params.W {
 		m.Params.W[i] += float32(0.3 * r.NormFloat64())
 	}
 	return m
 }
 
-// randomInputs are n inputs with their labels.
+// randomInputs returns n inputs with labels.
 func randomInputs(c ClassifierConfig, n int) (mat.Matrix, []int32) {
 	r := rand.New(rand.NewPCG(5, 5))
 	x, labels := mat.New(n*c.Rows, c.Cols), make([]int32, n)
@@ -49,7 +51,7 @@ func randomInputs(c ClassifierConfig, n int) (mat.Matrix, []int32) {
 	return x, labels
 }
 
-// referenceClassifier is the loss of inputs in float64, without dropout.
+// referenceClassifier returns the loss of inputs in float64, without dropout.
 func referenceClassifier(w ref.Weights, c ClassifierConfig, x mat.Matrix, labels []int32) (smoothed, nll float64) {
 	activation, eps := activations[c.Activation], float64(c.NormEps)
 	sublayer := func(norm string, x ref.Matrix, f func(ref.Matrix) ref.Matrix) ref.Matrix {
@@ -113,20 +115,21 @@ func TestGradientsOfClassifiers(t *testing.T) {
 		got := NewClassifierPass(m, nil).Train(x, labels, 1, scale)
 		w := ref.WeightsOf(m.Params)
 		want, nll := referenceClassifier(w, c, x, labels)
-		// Some forty roundings of 6e-8 lie between the inputs and their losses.
+		// About forty roundings of 6e-8 from the inputs to the losses.
 		if math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
-			t.Errorf("%s: loss %v and %v, the reference's is %v and %v", name, got.Sum, got.NLL, want, nll)
+			t.Errorf("%s: loss %v and NLL %v, want %v and %v", name, got.Sum, got.NLL, want, nll)
 		}
 		if eval := NewClassifierPass(m, nil).Evaluate(x, labels); eval != got {
-			t.Errorf("%s: %+v in training without dropout, %+v in evaluation", name, got, eval)
+			t.Errorf("%s: Evaluate = %+v, want %+v, that of Train without dropout", name, eval, got)
 		}
-		if testing.Short() { // the differences are float64 in Go, which no kernel has a part in
+		if testing.Short() { // the differences are float64 Go code without kernels
 			continue
 		}
 		rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1)) // see TestGradientsOfTheWholeModel
 		for _, p := range m.Params.List {
 			if strings.HasPrefix(p.Name, "decoder.") && strings.HasSuffix(p.Name, ".self.qkv.weight") {
-				g := p.Grad() // of one row of a decoder: its weight of itself is 1, whatever query and key are
+				// A decoder of one row attends only to itself, with weight 1 for any query and key.
+				g := p.Grad()
 				for i := range g.Rows {
 					clear(g.Row(i)[:2*c.DModel])
 				}
@@ -143,7 +146,7 @@ func TestGradientsOfClassifiers(t *testing.T) {
 	}
 }
 
-// An input has the same loss alone and among others, and gradients have the same bits on any number
+// An input has the same loss alone and in a batch, and gradients have the same bits for any number
 // of threads.
 func TestClassifierDoesNotDependOnTheBatchOrThreads(t *testing.T) {
 	for name, c := range classifiers() {
@@ -154,8 +157,8 @@ func TestClassifierDoesNotDependOnTheBatchOrThreads(t *testing.T) {
 		for i := range labels {
 			sum += NewClassifierPass(m, nil).Evaluate(x.RowRange(i*c.Rows, (i+1)*c.Rows), labels[i:i+1]).Sum
 		}
-		if sum != all.Sum { // float64 sums of the same float32 numbers in the same order
-			t.Errorf("%s: loss %v together, %v one by one", name, all.Sum, sum)
+		if sum != all.Sum { // float64 sums of equal float32 values in the same order
+			t.Errorf("%s: loss %v in one batch, %v one by one", name, all.Sum, sum)
 		}
 		var first []float32
 		for _, threads := range []int{1, 2, 5} {
@@ -167,13 +170,13 @@ func TestClassifierDoesNotDependOnTheBatchOrThreads(t *testing.T) {
 				first = append(first, m.Params.G...)
 			}
 			if !bitsEqual(first, m.Params.G) {
-				t.Errorf("%s: %d threads give other gradients", name, threads)
+				t.Errorf("%s: %d threads change gradients", name, threads)
 			}
 		}
 	}
 }
 
-func TestTrainingOfClassifiersAllocatesNothingAStep(t *testing.T) {
+func TestClassifierTrainingDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
@@ -192,18 +195,20 @@ func TestTrainingOfClassifiersAllocatesNothingAStep(t *testing.T) {
 	}
 }
 
-func TestClassifierRefuses(t *testing.T) {
+func TestClassifierErrors(t *testing.T) {
 	for want, change := range map[string]func(*ClassifierConfig){
-		"inputs are 0 rows of 6":                 func(c *ClassifierConfig) { c.Rows = 0 },
-		"classes are 1":                          func(c *ClassifierConfig) { c.Classes = 1 },
-		"rows of 6 numbers without an embedding": func(c *ClassifierConfig) { c.Embed = false },
-		"norm is deep without a decoder":         func(c *ClassifierConfig) { c.Norm = DeepNorm },
-		"a multiple of the 3 heads":              func(c *ClassifierConfig) { c.Heads = 3 },
+		"rows is 0, expected 1 to 65536":                                    func(c *ClassifierConfig) { c.Rows = 0 },
+		"cols is 1048577, expected 1 to 1048576":                            func(c *ClassifierConfig) { c.Cols = 1<<20 + 1 },
+		"classes is 1, expected 2 to":                                       func(c *ClassifierConfig) { c.Classes = 1 },
+		"cols is 6, expected 8, d_model, without an embedding":              func(c *ClassifierConfig) { c.Embed = false },
+		`norm is "deep", expected post or pre without a decoder`:            func(c *ClassifierConfig) { c.Norm = DeepNorm },
+		"d_model is 8, expected a multiple of the 3 heads, or both d_k and": func(c *ClassifierConfig) { c.Heads = 3 },
 	} {
 		c := classifiers()["mean"]
 		change(&c)
-		if _, err := NewClassifier(c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+		_, err := NewClassifier(c)
+		if invalid := new(FieldError); !errors.As(err, &invalid) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want a *FieldError: %q", err, want)
 		}
 	}
 	c := classifiers()["mean"]

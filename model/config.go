@@ -9,53 +9,59 @@ import (
 
 // Ids that every vocabulary begins with.
 const (
-	Pad = 0 // stands in padded batches of other systems; never occurs in a ragged one
-	BOS = 1 // begins what the decoder is given
-	EOS = 2 // ends every source and every target
+	Pad = 0 // padding in batches of other systems; a ragged batch never contains it
+	BOS = 1 // first token of every decoder input
+	EOS = 2 // last token of every source and every target
 )
 
-// Which of the three matrices of section 3.4 are one: source embedding, target embedding, output
-// projection.
+// Tie values: which of the three matrices of section 3.4 are one parameter. The three are the
+// source embedding, the target embedding and the output projection.
 const (
-	TieAll     = "all"     // all three (the paper); needs one joint vocabulary
+	TieAll     = "all"     // all three (the paper); needs a joint vocabulary
 	TieDecoder = "decoder" // target embedding and output projection
 	TieNone    = "none"
 )
 
-// Config describes a model. It is stored in the model file as JSON. The fields that the file may
-// leave out are the readings of the paper; their zero value is the paper's own.
+// Config describes a model. The model file stores it as JSON. Optional fields select readings of
+// the paper; their zero value is the paper's own.
 type Config struct {
-	DModel         int     `json:"d_model"`         // d, the width of every layer's input and output
-	Heads          int     `json:"heads"`           // h
-	DK             int     `json:"d_k,omitempty"`   // numbers of a query and a key in a head; 0 is d/h
-	DV             int     `json:"d_v,omitempty"`   // numbers of a value in a head; 0 is d/h
-	DFF            int     `json:"d_ff"`            // inner width of the feed-forward network
-	EncoderLayers  int     `json:"encoder_layers"`  // N of the encoder
-	DecoderLayers  int     `json:"decoder_layers"`  // N of the decoder
-	Dropout        float32 `json:"dropout"`         // P_drop, on embeddings + positions and on each sublayer's output
-	LabelSmoothing float32 `json:"label_smoothing"` // ε_ls
-	SrcVocab       int     `json:"src_vocab"`
-	TgtVocab       int     `json:"tgt_vocab"`
-	Tie            string  `json:"tie"`      // TieAll, TieDecoder or TieNone
-	NormEps        float32 `json:"norm_eps"` // added to the variance, inside the root; in UnbiasedNorm to the deviation
-	MaxLen         int     `json:"max_len"`  // most tokens of a sentence, its mark included
+	DModel int `json:"d_model"`       // d, width of every layer's input and output
+	Heads  int `json:"heads"`         // h
+	DK     int `json:"d_k,omitempty"` // width of a query and a key in a head; 0 is d/h
+	DV     int `json:"d_v,omitempty"` // width of a value in a head; 0 is d/h
+	DFF    int `json:"d_ff"`          // hidden width of the feed-forward network
 
-	Norm             Placement  `json:"norm,omitempty"`
-	FinalNorm        FinalNorm  `json:"final_norm,omitempty"`
-	NormKind         NormKind   `json:"norm_kind,omitempty"`
-	Positions        Positions  `json:"positions,omitempty"`
-	FirstPosition    int        `json:"first_position,omitempty"`      // of a sentence in the sinusoids, 0 or 1
-	Unscaled         bool       `json:"unscaled_embeddings,omitempty"` // embeddings without the sqrt(d)
-	Biases           Biases     `json:"biases,omitempty"`
-	OutputBias       bool       `json:"output_bias,omitempty"` // of the projection to the vocabulary
+	EncoderLayers int `json:"encoder_layers"` // N of the encoder
+	DecoderLayers int `json:"decoder_layers"` // N of the decoder
+
+	// Dropout is P_drop, for embeddings + positions and for each sublayer's output.
+	Dropout        float32 `json:"dropout"`
+	LabelSmoothing float32 `json:"label_smoothing"` // ε_ls
+	SrcVocab       int     `json:"src_vocab"`       // pieces of the source vocabulary
+	TgtVocab       int     `json:"tgt_vocab"`       // pieces of the target vocabulary
+	Tie            string  `json:"tie"`             // TieAll, TieDecoder or TieNone
+
+	// NormEps is added to the variance, in UnbiasedNorm to the deviation.
+	NormEps float32 `json:"norm_eps"`
+	MaxLen  int     `json:"max_len"` // limit of the tokens of a sentence, including BOS or EOS
+
+	Norm          Placement `json:"norm,omitempty"`
+	FinalNorm     FinalNorm `json:"final_norm,omitempty"`
+	NormKind      NormKind  `json:"norm_kind,omitempty"`
+	Positions     Positions `json:"positions,omitempty"`
+	FirstPosition int       `json:"first_position,omitempty"`      // of a sentence, 0 or 1
+	Unscaled      bool      `json:"unscaled_embeddings,omitempty"` // no factor sqrt(d)
+	Biases        Biases    `json:"biases,omitempty"`
+	OutputBias    bool      `json:"output_bias,omitempty"` // bias of the output projection
+
 	Activation       Activation `json:"activation,omitempty"`
-	AttentionDropout float32    `json:"attention_dropout,omitempty"` // of the weights of attention
-	FFDropout        float32    `json:"ff_dropout,omitempty"`        // of the inner numbers of the feed-forward network
+	AttentionDropout float32    `json:"attention_dropout,omitempty"` // of attention weights
+	FFDropout        float32    `json:"ff_dropout,omitempty"`        // of the hidden layer
 	Smoothing        Smoothing  `json:"smoothing,omitempty"`
 	Start            Start      `json:"start,omitempty"`
 }
 
-// HasFinalNorm says whether a norm stands behind the last layer of each stack.
+// HasFinalNorm reports whether a norm follows the last layer of each stack.
 func (c Config) HasFinalNorm() bool {
 	return c.FinalNorm == FinalNormOn || c.FinalNorm == FinalNormAuto && c.Norm == PreNorm
 }
@@ -72,10 +78,9 @@ func (c Config) HeadSizes() (dk, dv int) {
 	return dk, dv
 }
 
-// DeepNormScales returns α, by which DeepNorm multiplies residuals, and β, by which some weights
-// begin smaller, in the encoder and in the decoder (Wang et al., 2022, "DeepNet: Scaling
-// Transformers to 1,000 Layers", figure 2, for N encoder and M decoder layers). All are 1 without
-// DeepNorm.
+// DeepNormScales returns α, the factor of the residuals, and β, the factor of some initial weights,
+// for the encoder and the decoder (Wang et al., 2022, "DeepNet: Scaling Transformers to 1,000
+// Layers", figure 2, with N encoder and M decoder layers). All are 1 without DeepNorm.
 func (c Config) DeepNormScales() (encAlpha, encBeta, decAlpha, decBeta float64) {
 	if c.Norm != DeepNorm {
 		return 1, 1, 1, 1
@@ -85,7 +90,7 @@ func (c Config) DeepNormScales() (encAlpha, encBeta, decAlpha, decBeta float64) 
 	return 0.81 * mat.Pow(n4m, 1./16), 0.87 * mat.Pow(n4m, -1./16), mat.Pow(3*m, 1./4), mat.Pow(12*m, -1./4)
 }
 
-// presets are in the order in which they are listed.
+// presets are in the order of PresetNames.
 var presets = []struct {
 	name   string
 	config Config
@@ -93,13 +98,13 @@ var presets = []struct {
 	// The paper's.
 	{"base", base},
 	{"big", Config{DModel: 1024, Heads: 16, DFF: 4096, EncoderLayers: 6, DecoderLayers: 6, Dropout: 0.3, LabelSmoothing: 0.1}},
-	// Wu et al. (ACL 2021), for corpora of some tens of thousands of sentences.
+	// Wu et al. (ACL 2021), for corpora of tens of thousands of sentences.
 	{"tiny", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 4, DecoderLayers: 4, Dropout: 0.3, LabelSmoothing: 0.1}},
-	// For some hundred thousand sentences on an ordinary CPU.
+	// For hundreds of thousands of sentences on an ordinary CPU.
 	{"small", Config{DModel: 256, Heads: 4, DFF: 1024, EncoderLayers: 4, DecoderLayers: 4, Dropout: 0.1, LabelSmoothing: 0.1}},
-	// What `tfm demo` trains in about half a minute.
+	// Trained by `tfm demo` in about half a minute.
 	{"demo", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 2, DecoderLayers: 2, LabelSmoothing: 0.1}},
-	// The other rows of Table 3 of the paper, in its order: what each changes of base.
+	// The other rows of Table 3 of the paper, in its order, as differences from base.
 	{"A1", base.with(func(c *Config) { c.Heads = 1 })},
 	{"A2", base.with(func(c *Config) { c.Heads = 4 })},
 	{"A3", base.with(func(c *Config) { c.Heads = 16 })},
@@ -122,13 +127,13 @@ var presets = []struct {
 
 var base = Config{DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLayers: 6, Dropout: 0.1, LabelSmoothing: 0.1}
 
-// with returns c with a change.
+// with returns c after change.
 func (c Config) with(change func(*Config)) Config {
 	change(&c)
 	return c
 }
 
-// PresetNames lists the presets.
+// PresetNames returns the names of the presets.
 func PresetNames() []string {
 	var names []string
 	for _, p := range presets {
@@ -137,8 +142,7 @@ func PresetNames() []string {
 	return names
 }
 
-// Preset returns the configuration of that name. The vocabularies are left at 0 for the caller to
-// set.
+// Preset returns the named configuration. The caller must set the vocabulary sizes, which are 0.
 func Preset(name string) (Config, error) {
 	for _, p := range presets {
 		if p.name == name {
@@ -147,11 +151,11 @@ func Preset(name string) (Config, error) {
 			return c, nil
 		}
 	}
-	return Config{}, fmt.Errorf("unknown preset %q; there are %s", name, strings.Join(PresetNames(), ", "))
+	return Config{}, fmt.Errorf("unknown preset %q, expected one of %s", name, strings.Join(PresetNames(), ", "))
 }
 
-// maxPositions is the largest table of sinusoids, in numbers: 256 MB. It is computed, not stored in
-// a model file, so that no size of the file bounds it.
+// maxPositions limits the table of sinusoids, in float32 values: 256 MB. The table is computed, not
+// stored in a model file, so the size of the file does not bound it.
 const maxPositions = 1 << 26
 
 // Validate reports the first invalid field, as a *FieldError.
@@ -169,7 +173,7 @@ func (c Config) Validate() error {
 		return nil
 	}
 	for _, err := range []error{
-		// Beyond these bounds is a mistake, or a file that wants to exhaust memory.
+		// Values outside these bounds are mistakes, or from a file made to exhaust memory.
 		between(1, 1<<20, "d_model", c.DModel), between(1, 1<<20, "heads", c.Heads), between(1, 1<<24, "d_ff", c.DFF),
 		between(1, 1000, "encoder_layers", c.EncoderLayers), between(1, 1000, "decoder_layers", c.DecoderLayers),
 		between(1, 1<<16, "max_len", c.MaxLen), fraction("dropout", c.Dropout), fraction("label_smoothing", c.LabelSmoothing),
@@ -186,9 +190,9 @@ func (c Config) Validate() error {
 	}
 	switch {
 	case c.DK*c.Heads > 1<<24:
-		return &FieldError{"d_k", c.DK, fmt.Sprintf("at most %d in all of %d heads", 1<<24, c.Heads)}
+		return &FieldError{"d_k", c.DK, fmt.Sprintf("at most %d with %d heads", 1<<24/c.Heads, c.Heads)}
 	case c.DV*c.Heads > 1<<24:
-		return &FieldError{"d_v", c.DV, fmt.Sprintf("at most %d in all of %d heads", 1<<24, c.Heads)}
+		return &FieldError{"d_v", c.DV, fmt.Sprintf("at most %d with %d heads", 1<<24/c.Heads, c.Heads)}
 	case c.Positions != Learned && (c.MaxLen+c.FirstPosition)*c.DModel > maxPositions:
 		return &FieldError{"max_len", c.MaxLen, fmt.Sprintf("at most %d with a d_model of %d", maxPositions/c.DModel-c.FirstPosition, c.DModel)}
 	case c.DModel%c.Heads != 0 && (c.DK == 0 || c.DV == 0):
@@ -196,25 +200,25 @@ func (c Config) Validate() error {
 	case c.Tie != TieAll && c.Tie != TieDecoder && c.Tie != TieNone:
 		return &FieldError{"tie", c.Tie, fmt.Sprintf("%s, %s or %s", TieAll, TieDecoder, TieNone)}
 	case c.Tie == TieAll && c.SrcVocab != c.TgtVocab:
-		return &FieldError{"tie", c.Tie, fmt.Sprintf("%s or %s with vocabularies of %d and %d: one shared matrix needs one joint vocabulary",
+		return &FieldError{"tie", c.Tie, fmt.Sprintf("%s or %s with vocabularies of %d and %d pieces: a shared matrix needs a joint vocabulary",
 			TieDecoder, TieNone, c.SrcVocab, c.TgtVocab)}
 	case !(c.NormEps > 0 && c.NormEps < 1):
 		return &FieldError{"norm_eps", c.NormEps, "above 0 and below 1"}
 	case c.NormKind == UnbiasedNorm && c.DModel < 2:
-		return &FieldError{"norm_kind", normKinds[c.NormKind], "another one with a d_model of 1: the deviation of one number is not defined"}
+		return &FieldError{"norm_kind", normKinds[c.NormKind], "layer or rms with a d_model of 1: one value has no unbiased deviation"}
 	case c.FirstPosition != 0 && c.FirstPosition != 1:
 		return &FieldError{"first_position", c.FirstPosition, "0 or 1"}
 	case c.FirstPosition != 0 && c.Positions == Learned:
-		return &FieldError{"first_position", c.FirstPosition, "0 with learned positions, which have no numbers"}
+		return &FieldError{"first_position", c.FirstPosition, "0 with learned positions: it selects a sinusoid"}
 	case c.DModel%2 != 0 && (c.Positions == Halves || c.Positions == TimingSignal):
 		return &FieldError{"d_model", c.DModel, "an even number with positions in two halves"}
 	case c.Smoothing == SmoothAll && c.LabelSmoothing == 0:
-		return &FieldError{"smoothing", smoothings[c.Smoothing], "others with a label_smoothing of 0: there is nothing to spread"}
+		return &FieldError{"smoothing", smoothings[c.Smoothing], "others with a label_smoothing of 0"}
 	}
 	return nil
 }
 
-// known returns an error unless v is one of the named values.
+// known returns a *FieldError unless v is the index of one of names.
 func known[V ~uint8](name string, v V, names []string) error {
 	if int(v) >= len(names) {
 		return &FieldError{name, int(v), "one of " + strings.Join(names, ", ")}
@@ -222,7 +226,7 @@ func known[V ~uint8](name string, v V, names []string) error {
 	return nil
 }
 
-// CountParams is the number of weights, found without allocating them. The Config must be valid.
+// CountParams returns the number of weights without allocating them. c must be valid.
 func (c Config) CountParams() int {
 	t := declare(c)
 	return t.Params.Count()

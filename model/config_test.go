@@ -11,9 +11,11 @@ func TestParameterCounts(t *testing.T) {
 		vocab  int
 		want   int
 	}{
-		{"base", 32000, 60522496}, // the figure of other implementations of the paper's base model with this vocabulary
+		{"base", 32000, 60522496}, // as other implementations report
 		{"base", 37000, 63082496},
-		{"tiny", 10000, 2605056}, // 10000·128 + 4·(4·(128²+128) + 2·128·256+384 + 4·128) + 4·(8·(128²+128) + 2·128·256+384 + 6·128)
+		// 10000·128 + 4·(4·(128²+128) + 2·128·256+384 + 4·128) + 4·(8·(128²+128) + 2·128·256+384 +
+		// 6·128)
+		{"tiny", 10000, 2605056},
 	} {
 		config, err := Preset(c.preset)
 		if err != nil {
@@ -21,12 +23,12 @@ func TestParameterCounts(t *testing.T) {
 		}
 		config.SrcVocab, config.TgtVocab = c.vocab, c.vocab
 		if got := config.CountParams(); got != c.want {
-			t.Errorf("%s with %d pieces has %d parameters, want %d", c.preset, c.vocab, got, c.want)
+			t.Errorf("%s with %d pieces: CountParams() = %d, want %d", c.preset, c.vocab, got, c.want)
 		}
 	}
 }
 
-func TestValidateSaysWhatIsWrong(t *testing.T) {
+func TestConfigValidate(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Config)
 		want   string
@@ -38,7 +40,7 @@ func TestValidateSaysWhatIsWrong(t *testing.T) {
 		{func(c *Config) { c.DecoderLayers = -1 }, "decoder_layers is -1"},
 		{func(c *Config) { c.Dropout = 1 }, "dropout is 1, expected at least 0 and below 1"},
 		{func(c *Config) { c.SrcVocab, c.TgtVocab = 3, 3 }, "src_vocab is 3, expected 4 to"},
-		{func(c *Config) { c.TgtVocab = 12 }, "one shared matrix needs one joint vocabulary"},
+		{func(c *Config) { c.TgtVocab = 12 }, "a shared matrix needs a joint vocabulary"},
 		{func(c *Config) { c.Tie = "both" }, `tie is "both", expected all, decoder or none`},
 		{func(c *Config) { c.NormEps = 0 }, "norm_eps is 0"},
 		{func(c *Config) { c.Heads = 0 }, "heads is 0"},
@@ -59,8 +61,8 @@ func TestValidateSaysWhatIsWrong(t *testing.T) {
 		{func(c *Config) { c.FirstPosition = 2 }, "first_position is 2, expected 0 or 1"},
 		{func(c *Config) { c.FirstPosition, c.Positions = 1, Learned }, "first_position is 1, expected 0 with learned positions"},
 		{func(c *Config) { c.DModel, c.Heads, c.Positions = 15, 1, TimingSignal }, "d_model is 15, expected an even number with positions in two halves"},
-		{func(c *Config) { c.DModel, c.Heads, c.NormKind = 1, 1, UnbiasedNorm }, `norm_kind is "unbiased", expected another one with a d_model of 1`},
-		{func(c *Config) { c.Smoothing, c.LabelSmoothing = SmoothAll, 0 }, "there is nothing to spread"},
+		{func(c *Config) { c.DModel, c.Heads, c.NormKind = 1, 1, UnbiasedNorm }, `norm_kind is "unbiased", expected layer or rms with a d_model of 1`},
+		{func(c *Config) { c.Smoothing, c.LabelSmoothing = SmoothAll, 0 }, `smoothing is "all", expected others with a label_smoothing of 0`},
 		{func(c *Config) { c.Tie, c.SrcVocab = TieNone, 1<<24+1 }, "src_vocab is 16777217"},
 	} {
 		config := toy()
@@ -71,6 +73,6 @@ func TestValidateSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	if _, err := Preset("huge"); err == nil || !strings.Contains(err.Error(), "base, big, tiny") {
-		t.Errorf("error %v must list the presets", err)
+		t.Errorf("Preset(\"huge\"): error %v, want a list of the presets", err)
 	}
 }

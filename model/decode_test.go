@@ -26,8 +26,7 @@ func init() {
 	}
 }
 
-// The promise of package mat carries through: a step with cached keys and values computes the very
-// numbers of the pass over the whole sentence.
+// A decode step with cached keys and values has the bits of the pass over the whole sentence.
 func TestCachedStepsEqualTheFullPassBitForBit(t *testing.T) {
 	cachedStepsEqualTheFullPass(t, model.NewToy(t, model.Toy()))
 }
@@ -36,12 +35,12 @@ func TestEveryVariantDecodesAsItsFullPassBitForBit(t *testing.T) {
 	model.EachVariant(t, cachedStepsEqualTheFullPass)
 }
 
-// Sentences begin at different steps, so that rows stand at different positions, and each forks
-// every third step: one of the two rows goes on in the other's place, which is a copy.
+// Sentences begin at different steps, so that rows have different positions. Each forks every third
+// step, and the next step continues one of the two rows, the one whose cache is a copy.
 func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 	c := m.Config
 	b := model.RandomBatch(c, 5, 0, 7)
-	long := make([]int32, c.MaxLen-1) // more than caches begin with room for
+	long := make([]int32, c.MaxLen-1) // more positions than the initial size of a cache
 	for i := range long {
 		long[i] = int32(model.EOS + 1 + i%(min(c.SrcVocab, c.TgtVocab)-model.EOS-1))
 	}
@@ -51,15 +50,15 @@ func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 	for s := range b.Sentences() {
 		sources = append(sources, b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1])
 	}
-	const delay = 2 // steps between the beginnings of two sentences
+	const delay = 2 // steps between the first steps of two sentences
 	state := decode.NewState(decode.NewWeights(m, nil), nil)
-	for _, positions := range []int{c.MaxLen, 1, c.MaxLen} { // the second and third time the caches have room already
+	for _, positions := range []int{c.MaxLen, 1, c.MaxLen} { // the second and third reuse memory
 		state.Begin(sources, 2*len(sources), positions)
 		parents := slices.Repeat([]int32{-1}, len(sources))
 		checked := 0
 		for step := range delay*len(sources) + c.MaxLen {
 			var rows []decode.Row
-			var expected []int // the row of want
+			var expected []int // rows of want
 			next := slices.Repeat([]int32{-1}, len(sources))
 			for s := range sources {
 				row := int(b.TgtStarts[s]) + step - delay*s
@@ -67,7 +66,7 @@ func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 					continue
 				}
 				r := decode.Row{Token: b.TgtIn[row], Source: int32(s), Parent: parents[s]}
-				if step%3 == 0 { // the first child stays in its parent's slot, the second gets a copy
+				if step%3 == 0 { // the first child keeps its parent's slot, the second gets a copy
 					rows, expected = append(rows, r), append(expected, row)
 				}
 				next[s] = int32(len(rows))

@@ -2,50 +2,50 @@ package model
 
 import "tfm/mat"
 
-// dropouts gives each place of dropout in a step a generator of its own. The places of section 5.4
-// are numbered: the embeddings of a stack, then the result of each sublayer.
+// dropouts gives each dropout site of a pass an independent generator. The sites of section 5.4 are
+// numbered: the embeddings of the encoder, the output of each encoder sublayer, the embeddings of
+// the decoder, the output of each decoder sublayer.
 type dropouts struct {
 	rates
-	seed uint64 // of the step
-	site uint64 // skipped by from
+	seed uint64 // of the batch
+	site uint64 // number of site 0 of at, weightsAt and innerAt
 
-	// Rows and sentences of the batch before this microbatch: whether a number is dropped depends
-	// on its place in the batch, not on the cuts.
+	// Rows and sentences of the batch before this microbatch. Masks depend on the position of an
+	// element in the batch, not on the split into microbatches.
 	rows, sentences  int
-	width, ff, heads int // d_model, d_ff, h: numbers of a row and of an inner row, generators of a sentence
+	width, ff, heads int // d_model, d_ff, h
 }
 
-// rates are the probabilities of the places.
+// rates are the dropout probabilities of sublayer outputs, attention weights and the hidden layer
+// of the feed-forward network.
 type rates struct{ outer, weights, inner float32 }
 
 func (c Config) rates() rates { return rates{c.Dropout, c.AttentionDropout, c.FFDropout} }
 
-// at returns the generator of the i-th place from here.
+// at returns the generator of site d.site+i.
 func (d dropouts) at(i int) mat.Dropout {
 	return mat.Dropout{Rate: d.outer, Key: d.key(i), Offset: d.rows * d.width}
 }
 
-// weightsAt returns the generator of the attention weights in the sublayer whose result is place i
-// from here.
+// weightsAt returns the generator of the attention weights in the sublayer of site d.site+i.
 func (d dropouts) weightsAt(i int) mat.Dropout {
 	return mat.Dropout{Rate: d.weights, Key: mix(d.key(i)) + uint64(d.sentences*d.heads)}
 }
 
-// innerAt returns the generator of the inner numbers of the feed-forward network whose result is
-// place i from here.
+// innerAt returns the generator of the hidden layer in the feed-forward network of site d.site+i.
 func (d dropouts) innerAt(i int) mat.Dropout {
 	return mat.Dropout{Rate: d.inner, Key: mix(d.key(i)), Offset: d.rows * d.ff}
 }
 
 func (d dropouts) key(i int) uint64 { return mix(d.seed + (d.site+uint64(i)+1)*0x9e3779b97f4a7c15) }
 
-// skip skips to place i.
+// skip returns d with site advanced by i.
 func (d dropouts) skip(i int) dropouts {
 	d.site += uint64(i)
 	return d
 }
 
-// offset skips rows and sentences of the batch.
+// offset returns d for a microbatch that follows the given rows and sentences of its batch.
 func (d dropouts) offset(rows, sentences int) dropouts {
 	d.rows, d.sentences = rows, sentences
 	return d

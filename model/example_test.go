@@ -7,8 +7,8 @@ import (
 	"tfm/model"
 )
 
-// A small Transformer: every parameter with its shape, and the shapes of what goes through it. A
-// matrix that multiplies rows is [in × out]; W^Q, W^K and W^V are one matrix [d × 3d].
+// A small Transformer: its parameters with their shapes, and a ragged batch. A matrix that
+// multiplies rows is [in × out]; W^Q, W^K and W^V are one matrix [d × 3d].
 func ExampleNew() {
 	m, err := model.New(model.Config{DModel: 8, Heads: 2, DFF: 32, EncoderLayers: 1, DecoderLayers: 1, LabelSmoothing: 0.1,
 		SrcVocab: 20, TgtVocab: 20, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 16})
@@ -23,12 +23,12 @@ func ExampleNew() {
 	}
 	fmt.Println("parameters:", m.Params.Count())
 
-	var batch model.Batch // two pairs of sentences, one after another: no padding
+	var batch model.Batch // two sentence pairs, concatenated without padding
 	batch.Append([]int32{5, 6, 7}, []int32{8, 9})
 	batch.Append([]int32{10}, []int32{11, 12, 13, 14})
 	fmt.Println("sources begin at", batch.SrcStarts, "and targets at", batch.TgtStarts)
 	loss := model.NewPass(m, nil).Evaluate(&batch)
-	fmt.Println("tokens that the loss is summed over:", loss.Tokens)
+	fmt.Println("target tokens of the loss:", loss.Tokens)
 	// Output:
 	// embedding [20 8]
 	// encoder.0.self.qkv.weight [8 24]
@@ -65,10 +65,10 @@ func ExampleNew() {
 	// decoder.0.norm3.bias [8]
 	// parameters: 2208
 	// sources begin at [0 4 6] and targets at [0 3 8]
-	// tokens that the loss is summed over: 8
+	// target tokens of the loss: 8
 }
 
-// A pass trains: it adds to the gradients, on any number of threads.
+// Train adds to the gradients; the update of the weights is the caller's.
 func ExamplePass_Train() {
 	m, err := model.New(model.Config{DModel: 8, Heads: 2, DFF: 32, EncoderLayers: 2, DecoderLayers: 2,
 		SrcVocab: 20, TgtVocab: 20, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 16})
@@ -90,7 +90,7 @@ func ExamplePass_Train() {
 		mat.Axpy(m.Params.W, -0.05, m.Params.G) // plain gradient descent
 	}
 	last := pass.Evaluate(&batch)
-	fmt.Println(first.Tokens, "tokens; the loss has fallen below a tenth:", last.Sum < first.Sum/10)
+	fmt.Println(first.Tokens, "tokens; loss below a tenth of the first:", last.Sum < first.Sum/10)
 	// Output:
-	// 3 tokens; the loss has fallen below a tenth: true
+	// 3 tokens; loss below a tenth of the first: true
 }

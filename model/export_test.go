@@ -8,17 +8,18 @@ import (
 	"tfm/mat"
 )
 
-// Package decode imports this one, so tests that need both are in package model_test, in
-// decode_test.go. Here is what they share with the tests of this package.
+// Package decode imports model, so tests that need both are in package model_test, in
+// decode_test.go. This file exports to them what the tests of package model use, and Translate,
+// Translation, NewDecoder and DefaultSearch give package model's tests a decoder.
 
 var Toy, NewToy, RandomBatch = toy, newModel, randomBatch
 
-// EachVariant runs a test with a model, away from its start, of every variant of the toy.
+// EachVariant runs test for each variant of toy, with perturbed initial weights.
 func EachVariant(t *testing.T, test func(*testing.T, *Transformer)) {
-	eachVariant(t, toy, func(t *testing.T, c Config) { test(t, agitated(t, c)) })
+	eachVariant(t, toy, func(t *testing.T, c Config) { test(t, perturbed(t, c)) })
 }
 
-// Logits are those [n × V] of the pass over whole sentences.
+// Logits returns the logits [n × V] of a pass over whole sentences.
 func Logits(m *Transformer, b *Batch) mat.Matrix {
 	pass := NewPass(m, nil)
 	allocAll(pass, b, false)
@@ -28,13 +29,13 @@ func Logits(m *Transformer, b *Batch) mat.Matrix {
 	return y
 }
 
-// Translation is a decode.Hypothesis.
+// Translation is the part of a decode.Hypothesis that tests compare.
 type Translation struct {
 	Tokens []int32
 	Score  float64
 }
 
-// Translate is set to decode's best translations with its default options.
+// Translate calls decode.Decoder.Translate with default options; set in decode_test.go.
 var Translate func(m *Transformer, p *mat.Pool, srcs [][]int32) []Translation
 
 type decoder struct {
@@ -50,12 +51,12 @@ func (d decoder) Translate(srcs [][]int32, _ struct{}) []Translation {
 	return Translate(d.m, d.p, srcs)
 }
 
-// bitsEqual holds for NaN too.
+// bitsEqual reports whether a and b have equal bits; a NaN equals itself.
 func bitsEqual(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
 }
 
-// sources has the ids of a batch's sources without their end marks.
+// sources returns the ids of a batch's sources without EOS.
 func sources(b *Batch) [][]int32 {
 	var srcs [][]int32
 	for i := range b.Sentences() {

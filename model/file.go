@@ -13,16 +13,15 @@ import (
 	"tfm/model/safetensors"
 )
 
-// The model file is one safetensors file. Its metadata holds
+// A model file is a safetensors file. Its metadata holds
 //
-//	format              "tfm 1", raised when an older program could misread the file
+//	format              "tfm 1", incremented when older programs could misread the file
 //	config              the Config as JSON
-//	src_lang, tgt_lang  the languages, if they are known
+//	src_lang, tgt_lang  the languages, if known
 //	checksum            see package safetensors
 //
-// and the writer's own keys, such as how the model was trained. Its tensors are the parameters by
-// name, F32, and the tokenizers, U8, as "tokenizer.joint", or "tokenizer.source" and
-// "tokenizer.target".
+// and free keys of the writer, for example training options. Its tensors are the parameters, F32,
+// and the tokenizers, U8, named "tokenizer.joint", or "tokenizer.source" and "tokenizer.target".
 const format = "tfm 1"
 
 const (
@@ -33,19 +32,19 @@ const (
 	keyChecksum = "checksum"
 )
 
-// reservedKeys cannot be in Info.
+// reservedKeys are the metadata keys that Info cannot hold.
 var reservedKeys = []string{keyFormat, keyConfig, keySrcLang, keyTgtLang, keyChecksum}
 
 // File is the content of a model file.
 type File struct {
 	Model      *Transformer
-	Tokenizers map[string][]byte // "joint", or "source" and "target", in the form of package vocab
+	Tokenizers map[string][]byte // "joint", or "source" and "target", encoded by package vocab
 
-	SrcLang, TgtLang string            // as CanonicalLanguage returns them; "" if unknown
-	Info             map[string]string // free text, such as how the model was trained
+	SrcLang, TgtLang string            // canonical tags, see CanonicalLanguage; "" if unknown
+	Info             map[string]string // free text, for example training options
 }
 
-// Header is the content of the metadata of a model file: all but weights and tokenizers.
+// Header is the metadata of a model file: everything except weights and tokenizers.
 type Header struct {
 	Config           Config
 	SrcLang, TgtLang string            // as in File
@@ -54,7 +53,7 @@ type Header struct {
 
 const tokenizerPrefix = "tokenizer."
 
-// Save writes the model file at path, atomically: a crash leaves the old file or the new one.
+// Save writes the model file at path atomically: after a crash path holds the old file or the new.
 func (f File) Save(path string) error {
 	meta, tensors, err := f.Encode()
 	if err != nil {
@@ -63,8 +62,8 @@ func (f File) Save(path string) error {
 	return safetensors.Write(path, meta, tensors)
 }
 
-// Encode returns the metadata and tensors of the model file, for a checkpoint to add its own. The
-// tensors share the model's memory. An ill-formed language is a *FieldError.
+// Encode returns the metadata and tensors of the model file, to which a checkpoint adds its own.
+// The tensors alias the model's memory. The error is a *FieldError for an invalid language tag.
 func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	config, err := json.Marshal(f.Model.Config)
 	if err != nil {
@@ -99,11 +98,11 @@ func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	return meta, tensors, nil
 }
 
-// Load reads the model file at path, whole and verified: every byte takes part in its checksum. A
-// model for training is loaded with gradients.
+// Load reads the model file at path and verifies its checksum, which covers every byte. If
+// gradients is true, Load allocates the model for training.
 //
-// Files from anywhere are safe: Load allocates at most 32 bytes for each byte of the file, and
-// beyond that at most 16 MB to describe 2,000 layers and 256 MB for the table of positions.
+// Load is safe on untrusted files: it allocates at most 32 bytes for each byte of the file, plus at
+// most 16 MB to describe 2,000 layers and 256 MB for the table of positions.
 func Load(path string, gradients bool) (File, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
@@ -111,7 +110,7 @@ func Load(path string, gradients bool) (File, error) {
 	}
 	defer s.Close()
 	if err := s.Verify(); errors.Is(err, safetensors.ErrNoChecksum) {
-		return File{}, fmt.Errorf("%s: no checksum: not a model that tfm wrote, or damaged", path)
+		return File{}, fmt.Errorf("%s: no checksum: not written by tfm, or damaged", path)
 	} else if err != nil {
 		return File{}, err
 	}
@@ -122,9 +121,9 @@ func Load(path string, gradients bool) (File, error) {
 	return f, nil
 }
 
-// LoadHeader reads the header of the model file at path, without its weights. It checks the
-// safetensors header against the file's size, and the configuration, but not the checksum: that is
-// one of the whole file, so a damaged character of the metadata can pass unnoticed.
+// LoadHeader reads the header of the model file at path without its weights. It checks the
+// safetensors header against the file's size, and the configuration, but not the checksum, which
+// covers the whole file: a damaged character of the metadata can pass unnoticed.
 func LoadHeader(path string) (Header, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
@@ -138,8 +137,9 @@ func LoadHeader(path string) (Header, error) {
 	return h, nil
 }
 
-// LoadTokenizers reads the tokenizers of the model file at path, as File has them, without its
-// weights. It checks what LoadHeader checks, and so neither the checksum nor the tokenizers' bytes.
+// LoadTokenizers reads the tokenizers of the model file at path, see File, without its weights. It
+// has the checks of LoadHeader, so it verifies neither the checksum nor the content of the
+// tokenizers.
 func LoadTokenizers(path string) (map[string][]byte, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
@@ -161,20 +161,20 @@ func DecodeHeader(meta map[string]string) (Header, error) {
 	h := Header{Info: maps.Clone(meta)}
 	switch found, ok := meta[keyFormat]; {
 	case !ok:
-		return h, errors.New("a safetensors file, but not a model of tfm: its metadata has no format")
+		return h, fmt.Errorf("no %q in the metadata: a safetensors file, but not a tfm model", keyFormat)
 	case found != format:
-		return h, fmt.Errorf("its format is %.80q, this program reads %q", found, format)
+		return h, fmt.Errorf("found format %.80q, expected %q", found, format)
 	}
-	// A field that is not known could be a reading of the paper that this program does not compute.
+	// An unknown field could select a reading of the paper that this program does not implement.
 	if err := strict.Unmarshal([]byte(meta[keyConfig]), &h.Config); err != nil {
-		return h, fmt.Errorf("its configuration: %w", err)
+		return h, fmt.Errorf("configuration: %w", err)
 	}
 	if err := h.Config.Validate(); err != nil {
-		return h, fmt.Errorf("its configuration: %w", err)
+		return h, fmt.Errorf("configuration: %w", err)
 	}
 	var err error
 	if h.SrcLang, h.TgtLang, err = CanonicalLanguages(meta[keySrcLang], meta[keyTgtLang]); err != nil {
-		return h, fmt.Errorf("its metadata: %w", err)
+		return h, fmt.Errorf("metadata: %w", err)
 	}
 	for _, key := range reservedKeys {
 		delete(h.Info, key)
@@ -190,7 +190,7 @@ func readTokenizers(s *safetensors.File) (map[string][]byte, error) {
 			continue
 		}
 		if t.DType != "U8" {
-			return nil, fmt.Errorf("tensor %.80q is of type %s, expected U8", t.Name, t.DType)
+			return nil, fmt.Errorf("tensor %.80q: found dtype %s, expected U8", t.Name, t.DType)
 		}
 		data, err := t.Bytes()
 		if err != nil {
@@ -201,10 +201,10 @@ func readTokenizers(s *safetensors.File) (map[string][]byte, error) {
 	return tokenizers, nil
 }
 
-// ParamTensors returns the tensors of ps, in its order, from a model file or a checkpoint: those
-// that have the parameters' names after a prefix. Each must have its parameter's shape and hold
-// floating-point numbers, so that whoever allocates ps after this call takes memory only for
-// numbers that the file has. Nothing is read but the header.
+// ParamTensors returns the tensors of a model file or a checkpoint that are named prefix plus the
+// names of ps, in the order of ps. Each must be F32, F16 or BF16 and have its parameter's shape, so
+// that memory allocated for ps after this call is bounded by the size of the file. ParamTensors
+// reads only the header.
 func ParamTensors(s *safetensors.File, ps *layer.Params, prefix string) ([]safetensors.Tensor, error) {
 	tensors := make([]safetensors.Tensor, len(ps.List))
 	for i, p := range ps.List {
@@ -214,9 +214,9 @@ func ParamTensors(s *safetensors.File, ps *layer.Params, prefix string) ([]safet
 		case !ok:
 			return nil, fmt.Errorf("tensor %q is missing", name)
 		case t.DType != "F32" && t.DType != "F16" && t.DType != "BF16":
-			return nil, fmt.Errorf("tensor %q is of type %s, expected F32, F16 or BF16", name, t.DType)
+			return nil, fmt.Errorf("tensor %q: found dtype %s, expected F32, F16 or BF16", name, t.DType)
 		case !slices.Equal(t.Shape, p.Shape):
-			return nil, fmt.Errorf("tensor %q has shape %.80s, expected %v as the configuration says", name, fmt.Sprint(t.Shape), p.Shape)
+			return nil, fmt.Errorf("tensor %q: found shape %.80s, expected %v as in the configuration", name, fmt.Sprint(t.Shape), p.Shape)
 		}
 		tensors[i] = t
 	}

@@ -14,9 +14,8 @@ import (
 	"tfm/model/safetensors"
 )
 
-// Everything that is read from a mapped file whose end somebody cut off is an error that names the
-// file, whatever was verified before. A fault outside of what safetensors guards would end the
-// program.
+// Reading a mapped file that was truncated after Verify returns an error that names the file. A
+// fault outside the code that safetensors guards would end the program.
 func TestTruncatedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	for name, read := range map[string]func(s *safetensors.File) error{
@@ -53,19 +52,18 @@ func TestTruncatedWhileRead(t *testing.T) {
 					if _, ok := r.(interface{ Addr() uintptr }); ok {
 						panic(r)
 					}
-					t.Skip("this machine reports a fault without its address: ", r) // qemu-user for arm64
+					t.Skip("fault reported without its address: ", r) // qemu-user for arm64
 				}
 			}()
 			if err := read(s); err == nil || !strings.Contains(err.Error(), "reading the mapped file failed") {
-				t.Errorf("error %v, expected one of reading the mapped file", err)
+				t.Errorf("error %v, want \"reading the mapped file failed\"", err)
 			}
 		})
 	}
 }
 
-// LoadHeader and LoadTokenizers read the header and the tokenizers of a file of 16 GB, most of
-// which is a hole, and touch no page of the weights.
-func TestHeaderAndTokenizersAreReadAlone(t *testing.T) {
+// LoadHeader and LoadTokenizers touch no page of the weights, in a sparse file of 16 GB.
+func TestHeaderAndTokenizersAreReadWithoutWeights(t *testing.T) {
 	config, err := json.Marshal(toy())
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +85,7 @@ func TestHeaderAndTokenizersAreReadAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := file.WriteAt([]byte("abc"), int64(len(start))+weights); err != nil {
-		t.Skip("no such large files: ", err)
+		t.Skip("no large sparse files: ", err)
 	}
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
@@ -98,16 +96,16 @@ func TestHeaderAndTokenizersAreReadAlone(t *testing.T) {
 	}
 	tokenizers, err := LoadTokenizers(path)
 	if err != nil || string(tokenizers["joint"]) != "abc" {
-		t.Errorf("tokenizers %q, %v, expected abc", tokenizers, err)
+		t.Errorf("tokenizers %q, %v, want abc", tokenizers, err)
 	}
-	// What was touched is in the page cache, and what the kernel read ahead of it.
-	const most = 16 << 20
-	if n := cachedBytes(t, path); n > most {
-		t.Errorf("%d bytes of the file were read, expected at most %d", n, most)
+	// The page cache holds the pages touched and the operating system's read-ahead.
+	const limit = 16 << 20
+	if n := cachedBytes(t, path); n > limit {
+		t.Errorf("%d bytes of the file in the page cache, want at most %d", n, limit)
 	}
 }
 
-// cachedBytes returns how much of a file is in the page cache, in bytes.
+// cachedBytes returns the number of bytes of a file in the page cache.
 func cachedBytes(t *testing.T, path string) int {
 	t.Helper()
 	file, err := os.Open(path)
@@ -128,7 +126,7 @@ func cachedBytes(t *testing.T, path string) int {
 	resident := make([]byte, (len(content)+pageSize-1)/pageSize)
 	_, _, errno := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(&content[0])), uintptr(len(content)), uintptr(unsafe.Pointer(&resident[0])))
 	if errno != 0 {
-		t.Skip("no mincore here: ", errno)
+		t.Skip("mincore: ", errno)
 	}
 	pages := 0
 	for _, r := range resident {

@@ -16,7 +16,7 @@ import (
 
 func TestModelFileRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, "EN", "zh-hant", map[string]string{"trained": "not at all", "checksum": "mine"}}
+	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, "EN", "zh-hant", map[string]string{"trained": "no", "checksum": "mine"}}
 	if err := f.Save(path); err != nil {
 		t.Fatal(err)
 	}
@@ -25,11 +25,11 @@ func TestModelFileRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Model.Config != f.Model.Config || !bitsEqual(got.Model.Params.W, f.Model.Params.W) || !bytes.Equal(got.Tokenizers["joint"], []byte{1, 2, 3}) {
-		t.Error("the model that was loaded is not the one that was saved")
+		t.Error("Load returned another model than Save wrote")
 	}
-	info := map[string]string{"trained": "not at all"}
+	info := map[string]string{"trained": "no"}
 	if got.SrcLang != "en" || got.TgtLang != "zh-Hant" || !maps.Equal(got.Info, info) {
-		t.Errorf("from %q to %q with %q, expected en, zh-Hant and %q", got.SrcLang, got.TgtLang, got.Info, info)
+		t.Errorf("languages %q and %q, info %q; want en, zh-Hant and %q", got.SrcLang, got.TgtLang, got.Info, info)
 	}
 	if h, err := LoadHeader(path); err != nil || h.Config != f.Model.Config || h.SrcLang != "en" || h.TgtLang != "zh-Hant" || !maps.Equal(h.Info, info) {
 		t.Errorf("LoadHeader: %+v, %v", h, err)
@@ -39,8 +39,7 @@ func TestModelFileRoundTrip(t *testing.T) {
 	}
 }
 
-// A model need not say its languages, and says nothing of them in its metadata then, as before
-// there were any.
+// Without languages the metadata has no language keys, as in files of the first version.
 func TestModelFileWithoutLanguages(t *testing.T) {
 	meta, _, err := File{Model: newModel(t, toy())}.Encode()
 	if err != nil {
@@ -48,18 +47,18 @@ func TestModelFileWithoutLanguages(t *testing.T) {
 	}
 	for _, key := range []string{keySrcLang, keyTgtLang} {
 		if _, ok := meta[key]; ok {
-			t.Errorf("metadata %q has %s, expected none", meta, key)
+			t.Errorf("metadata %q has %s", meta, key)
 		}
 	}
 	if h, err := DecodeHeader(meta); err != nil || h.SrcLang != "" || h.TgtLang != "" {
-		t.Errorf("found %q, %q, %v, expected no languages", h.SrcLang, h.TgtLang, err)
+		t.Errorf("languages %q and %q, %v; want none", h.SrcLang, h.TgtLang, err)
 	}
 	for _, f := range []File{{SrcLang: "en_US"}, {SrcLang: "en", TgtLang: "de_DE"}, {TgtLang: "x"}} {
 		f.Model = newModel(t, toy())
 		_, _, err := f.Encode()
 		var invalid *FieldError
 		if !errors.As(err, &invalid) || f.SrcLang == "en" && invalid.Field != "tgt_lang" {
-			t.Errorf("from %q to %q: error %v, expected a FieldError", f.SrcLang, f.TgtLang, err)
+			t.Errorf("languages %q and %q: error %v, want a *FieldError", f.SrcLang, f.TgtLang, err)
 		}
 	}
 }
@@ -84,20 +83,20 @@ func TestModelFileErrors(t *testing.T) {
 		tensors []safetensors.Tensor
 		want    string
 	}{
-		"no format":      {map[string]string{}, tensors, "not a model of tfm"},
-		"newer format":   {with("format", "tfm 99"), tensors, `its format is "tfm 99", this program reads "tfm 1"`},
-		"bad config":     {with("config", "{"), tensors, "its configuration: unexpected EOF"},
+		"no format":      {map[string]string{}, tensors, `no "format" in the metadata: a safetensors file, but not a tfm model`},
+		"newer format":   {with("format", "tfm 99"), tensors, `found format "tfm 99", expected "tfm 1"`},
+		"bad config":     {with("config", "{"), tensors, "configuration: unexpected EOF"},
 		"unknown field":  {with("config", `{"gate":"swish"}`), tensors, `unknown field "gate"`},
-		"unknown name":   {with("config", `{"heads":4,"activation":"relu","norm":"sideways"}`), tensors, `its configuration: norm: "sideways" is none of post, pre, deep`},
-		"no number":      {with("config", `{"heads":"four"}`), tensors, `its configuration: heads: found "four", expected int`},
-		"other case":     {with("config", strings.Replace(meta["config"], `"heads"`, `"Heads"`, 1)), tensors, `its configuration: unknown field "Heads", expected "heads"`},
-		"field twice":    {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":8,"heads":4`, 1)), tensors, `its configuration: field "heads" twice`},
-		"no value":       {with("config", `{"dropout":null}`), tensors, `its configuration: dropout: found null, expected float32`},
-		"trailing data":  {with("config", meta["config"]+"{}"), tensors, `its configuration: found "{" after the object`},
+		"unknown name":   {with("config", `{"heads":4,"activation":"relu","norm":"sideways"}`), tensors, `configuration: norm: "sideways" is not one of post, pre, deep`},
+		"no number":      {with("config", `{"heads":"four"}`), tensors, `configuration: heads: found "four", expected int`},
+		"other case":     {with("config", strings.Replace(meta["config"], `"heads"`, `"Heads"`, 1)), tensors, `configuration: unknown field "Heads", expected "heads"`},
+		"field twice":    {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":8,"heads":4`, 1)), tensors, `configuration: field "heads" twice`},
+		"no value":       {with("config", `{"dropout":null}`), tensors, `configuration: dropout: found null, expected float32`},
+		"trailing data":  {with("config", meta["config"]+"{}"), tensors, `configuration: found "{" after the object`},
 		"invalid config": {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":5`, 1)), tensors, "a multiple of the 5 heads"},
-		"language":       {with("tgt_lang", "de_CH"), tensors, `its metadata: tgt_lang is "de_CH", expected a language tag of BCP 47`},
+		"language":       {with("tgt_lang", "de_CH"), tensors, `metadata: tgt_lang is "de_CH", expected a BCP 47 language tag`},
 		"missing":        {meta, tensors[1:], `tensor "embedding" is missing`},
-		"other shape":    {with("config", strings.Replace(meta["config"], `"d_ff":24`, `"d_ff":25`, 1)), tensors, `has shape [16 24], expected [16 25] as the configuration says`},
+		"other shape":    {with("config", strings.Replace(meta["config"], `"d_ff":24`, `"d_ff":25`, 1)), tensors, `found shape [16 24], expected [16 25] as in the configuration`},
 	} {
 		path := filepath.Join(dir, "x.safetensors")
 		if err := safetensors.Write(path, c.meta, c.tensors); err != nil {
@@ -116,11 +115,11 @@ func TestModelFileErrors(t *testing.T) {
 	data[len(data)-5] ^= 1
 	os.WriteFile(path, data, 0o644)
 	if _, err := Load(path, false); err == nil || !strings.Contains(err.Error(), "checksum") {
-		t.Errorf("an altered byte: %v", err)
+		t.Errorf("altered byte: error %v, want a checksum error", err)
 	}
 }
 
-// A header that is accepted is one that Encode writes, and reads back as the same.
+// Encode writes every header that DecodeHeader accepts, and DecodeHeader returns it unchanged.
 func FuzzDecodeHeader(f *testing.F) {
 	text, err := json.Marshal(toy())
 	if err != nil {
@@ -141,7 +140,7 @@ func FuzzDecodeHeader(f *testing.F) {
 		}
 		again, err := DecodeHeader(meta)
 		if err != nil || again.Config != h.Config || again.SrcLang != h.SrcLang || again.TgtLang != h.TgtLang || !maps.Equal(again.Info, h.Info) {
-			t.Errorf("%+v, %v, expected %+v again", again, err, h)
+			t.Errorf("after Encode: %+v, %v; want %+v", again, err, h)
 		}
 	})
 }

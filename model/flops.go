@@ -1,15 +1,15 @@
 package model
 
-// TrainFLOPs returns the number of floating-point operations that a training step on b needs, a
-// multiplication and an addition counted as two: those of the matrix products, forward once and
-// backward twice. Other arithmetic (norms, softmax, optimizer) and recomputation in the backward
-// pass do not count.
+// TrainFLOPs returns the number of floating-point operations of a training step on b. It counts the
+// matrix products, once forward and twice backward, with two operations for a multiplication and an
+// addition. It does not count other arithmetic (norms, softmax, optimizer) or what the backward
+// pass recomputes.
 func (c Config) TrainFLOPs(b *Batch) float64 {
 	d, ff := float64(c.DModel), float64(c.DFF)
 	dk, dv := c.HeadSizes()
 	k, v := float64(c.Heads*dk), float64(c.Heads*dv)
 	m, n := float64(len(b.Src)), float64(len(b.TgtIn))
-	var encPairs, decPairs, crossPairs float64 // of a query and a key that it may see
+	var encPairs, decPairs, crossPairs float64 // pairs of a query and a key that is not masked
 	for s := range b.Sentences() {
 		src, tgt := float64(b.SrcStarts[s+1]-b.SrcStarts[s]), float64(b.TgtStarts[s+1]-b.TgtStarts[s])
 		encPairs += src * src

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The same count, taken weight by weight: each is multiplied with every token that comes to it.
+// TrainFLOPs equals a count by parameter: each weight is multiplied once with each token of its
+// input.
 func TestTrainFLOPs(t *testing.T) {
 	testTrainFLOPs(t, toy())
 	c := toy()
@@ -16,7 +17,7 @@ func TestTrainFLOPs(t *testing.T) {
 func testTrainFLOPs(t *testing.T, c Config) {
 	c.SrcVocab, c.TgtVocab, c.Tie, c.EncoderLayers, c.DecoderLayers = 13, 17, TieNone, 3, 2
 	var b Batch
-	b.Append(make([]int32, 4), make([]int32, 6)) // with their marks 5 and 7
+	b.Append(make([]int32, 4), make([]int32, 6)) // 5 and 7 with EOS and BOS
 	b.Append(make([]int32, 1), make([]int32, 2)) // 2 and 3
 	const m, n = 5 + 2, 7 + 3
 	macs := 0
@@ -29,11 +30,11 @@ func testTrainFLOPs(t *testing.T, c Config) {
 			macs += n * p.Size()
 		}
 	}
-	// For each pair of a query and a key, h·d_k for its score and h·d_v for its part of the result.
+	// A pair of a query and a key needs h·d_k for its score and h·d_v for its term of the output.
 	dk, dv := c.HeadSizes()
 	pair := c.Heads * (dk + dv)
 	macs += 3*pair*(5*5+2*2) + 2*pair*(7*8/2+3*4/2) + 2*pair*(5*7+2*3)
 	if got, want := c.TrainFLOPs(&b), float64(6*macs); got != want {
-		t.Errorf("%v operations, want %v", got, want)
+		t.Errorf("TrainFLOPs = %v, want %v", got, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"tfm/mat"
 )
 
-// goldenConfig is the model of a case.
+// goldenConfig returns the configuration of a golden case.
 func goldenConfig(c *golden.Case) Config {
 	config := Config{DModel: c.D, Heads: c.Heads, DFF: c.FF, EncoderLayers: max(c.EncoderLayers, 1), DecoderLayers: max(c.DecoderLayers, 1),
 		SrcVocab: 32, TgtVocab: 32, Tie: TieNone, NormEps: float32(c.Eps), MaxLen: 32, FinalNorm: FinalNormOff,
@@ -27,7 +27,7 @@ func goldenConfig(c *golden.Case) Config {
 	return config
 }
 
-// allocAll takes the memory for a whole batch to go through the stacks of a pass as one microbatch.
+// allocAll allocates the stacks of a pass for a whole batch as one microbatch.
 func allocAll(s *Pass, b *Batch, train bool) {
 	m, n, d := len(b.Src), len(b.TgtIn), s.p.Config.DModel
 	s.arena.Alloc(func() {
@@ -36,7 +36,7 @@ func allocAll(s *Pass, b *Batch, train bool) {
 	})
 }
 
-// finalNorm is the norm behind a stack, or none.
+// finalNorm is the norm after a stack; without a norm it is the identity.
 type finalNorm struct {
 	norm layer.Norm
 	act  layer.NormAct
@@ -55,8 +55,8 @@ func (f *finalNorm) backward(dx mat.Matrix) {
 	}
 }
 
-// PyTorch computes on padded batches under masks, we on ragged ones: results are compared where
-// there is a token.
+// PyTorch computes on padded batches with masks, package model on ragged ones. The test compares
+// the rows of real tokens.
 func TestEncoderIsPyTorchs(t *testing.T) {
 	golden.Each(t, "encoder_layer", encoderIsPyTorchs)
 	golden.Each(t, "encoder", encoderIsPyTorchs)
@@ -76,7 +76,7 @@ func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	ps.AllocForTraining()
 	c.Fill("param/", ps)
 	x, starts := c.Input("x"), c.Starts("x")
-	r := LayerArgs{Self: attn.Ragged{Q: starts, K: starts}}
+	args := LayerArgs{Self: attn.Ragged{Q: starts, K: starts}}
 	acts, dx := make([]EncoderAct, len(layers)), mat.New(x.Rows, c.D)
 	var g layerGrad
 	a := new(layer.Arena)
@@ -90,13 +90,13 @@ func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 		}
 	})
 	for i := range layers {
-		x = layers[i].Forward(r, &acts[i], x)
+		x = layers[i].Forward(args, &acts[i], x)
 	}
 	c.CheckOutput("y", final.forward(x))
 	copy(dx.Data, c.Upstream().Data)
 	final.backward(dx)
 	for i := len(layers) - 1; i >= 0; i-- {
-		layers[i].backward(r, dx, &acts[i], &g)
+		layers[i].backward(args, dx, &acts[i], &g)
 	}
 	c.CheckGrad("x", dx)
 	c.CheckGrads(ps)
@@ -122,7 +122,7 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	c.Fill("param/", ps)
 	x, memory := c.Input("x"), c.Input("memory")
 	n, m := x.Rows, memory.Rows
-	r := LayerArgs{
+	args := LayerArgs{
 		Self:  attn.Ragged{Q: c.Starts("x"), K: c.Starts("x"), Causal: true},
 		Cross: attn.Ragged{Q: c.Starts("x"), K: c.Starts("memory")},
 	}
@@ -140,22 +140,22 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	})
 	g.cross.Memory = dmemory
 	for i := range layers {
-		x = layers[i].Forward(r, &acts[i], x, memory)
+		x = layers[i].Forward(args, &acts[i], x, memory)
 	}
 	c.CheckOutput("y", final.forward(x))
 	copy(dx.Data, c.Upstream().Data)
 	final.backward(dx)
 	for i := len(layers) - 1; i >= 0; i-- {
-		layers[i].backward(r, dx, &acts[i], &g)
+		layers[i].backward(args, dx, &acts[i], &g)
 	}
 	c.CheckGrad("x", dx)
 	c.CheckGrad("memory", dmemory)
 	c.CheckGrads(ps)
 }
 
-// nn.Transformer is given vectors where we take tokens. So every vector is the embedding of a token
-// of its own, divided by the sqrt(d) that it will be multiplied with, and positions are 0. Its
-// derivative is that of its embedding.
+// The inputs of nn.Transformer are vectors, those of package model ids. So the test gives each
+// vector an id with that vector, divided by the factor sqrt(d), as its embedding, and sets
+// positions to 0. The derivative of a vector is then that of its embedding.
 func TestTransformerIsPyTorchs(t *testing.T) {
 	golden.Each(t, "transformer", func(t *testing.T, c *golden.Case) {
 		m, err := New(goldenConfig(c))
@@ -163,7 +163,7 @@ func TestTransformerIsPyTorchs(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.AllocForTraining()
-		var stacks layer.Params // all but embeddings and projection
+		var stacks layer.Params // without embeddings and output projection
 		for _, p := range m.Params.List {
 			if p != m.SrcEmbed.E && p != m.TgtEmbed.E && p != m.Output.E {
 				stacks.List = append(stacks.List, p)

@@ -13,7 +13,7 @@ import (
 	"tfm/mat"
 )
 
-// reference is m in float64, with the dropout of a training step of that seed.
+// reference returns m in float64, with the dropout masks of Train with that seed.
 func reference(m *Transformer, seed uint64, r rates) ref.Model {
 	c := m.Config
 	text := func(v encoding.TextMarshaler) string {
@@ -43,16 +43,16 @@ func reference(m *Transformer, seed uint64, r rates) ref.Model {
 		}
 	}
 	rows := func(at func(int) mat.Dropout) ref.Drop {
-		return func(place, first int, x ref.Matrix) {
+		return func(site, first int, x ref.Matrix) {
 			for i, row := range x {
-				mask(at(place), row, (first+i)*len(row))
+				mask(at(site), row, (first+i)*len(row))
 			}
 		}
 	}
 	all := dropouts{rates: r, seed: seed}
 	w.Drop, w.DropInner = rows(all.at), rows(all.innerAt)
-	w.DropWeights = func(place, sentence, head int, weights ref.Matrix) {
-		drop := all.weightsAt(place)
+	w.DropWeights = func(site, sentence, head int, weights ref.Matrix) {
+		drop := all.weightsAt(site)
 		drop.Key += uint64(sentence*c.Heads + head)
 		for i, row := range weights {
 			mask(drop, row, i*len(row))
@@ -61,6 +61,7 @@ func reference(m *Transformer, seed uint64, r rates) ref.Model {
 	return w
 }
 
+// referenceLoss returns the loss of b, with label smoothing and without.
 func referenceLoss(r ref.Model, b *Batch) (smoothed, nll float64) {
 	for s := range b.Sentences() {
 		m0, m1, n0, n1 := b.SrcStarts[s], b.SrcStarts[s+1], b.TgtStarts[s], b.TgtStarts[s+1]
@@ -71,7 +72,8 @@ func referenceLoss(r ref.Model, b *Batch) (smoothed, nll float64) {
 	return smoothed, nll
 }
 
-// The whole model: its loss is the paper's, and every gradient is the loss's derivative.
+// The loss of the whole model equals that of the paper's equations in float64, and gradients equal
+// its central differences.
 func TestGradientsOfTheWholeModel(t *testing.T) {
 	if raceDetector {
 		t.Skip("one goroutine, and ten times as slow under the race detector")
@@ -86,7 +88,9 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			}
 			m := newModel(t, c)
 			r := rand.New(rand.NewPCG(8, 8))
-			for i := range m.Params.W { // away from the start, where attention is almost even and its derivatives cancel
+			// Initial weights give almost uniform attention, where derivatives cancel: move away
+			// from them.
+			for i := range m.Params.W {
 				m.Params.W[i] += float32(0.3 * r.NormFloat64())
 			}
 			b := randomBatch(c, 2, 3, 4)
@@ -94,19 +98,19 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			got := NewPass(m, nil).Train(b, seed, scale)
 			paper := reference(m, seed, c.rates())
 			want, nll := referenceLoss(paper, b)
-			// Some forty roundings of 6e-8 lie between the tokens and their losses.
+			// About forty roundings of 6e-8 from the embeddings to the losses.
 			if math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
-				t.Errorf("tie %s, dropout %v: loss %v and %v, the paper's is %v and %v", tie, rate, got.Sum, got.NLL, want, nll)
+				t.Errorf("tie %s, dropout %v: loss %v and NLL %v, want %v and %v", tie, rate, got.Sum, got.NLL, want, nll)
 			}
 			want, nll = referenceLoss(reference(m, 0, rates{}), b)
 			if got := NewPass(m, nil).Evaluate(b); math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
-				t.Errorf("tie %s, dropout %v: without dropout loss %v and %v, the paper's is %v and %v", tie, rate, got.Sum, got.NLL, want, nll)
+				t.Errorf("tie %s, dropout %v: Evaluate: loss %v and NLL %v, want %v and %v", tie, rate, got.Sum, got.NLL, want, nll)
 			}
 			if testing.Short() && (tie != TieAll || rate == 0) {
 				continue
 			}
-			// The derivative of attention's scores is a difference of derivatives of its result,
-			// whose rounding stays.
+			// Derivatives of attention scores are differences of derivatives of the attention's
+			// output. Where they cancel, the rounding errors remain.
 			rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
 			for _, p := range m.Params.List {
 				clearKeyBias(p, c)
@@ -119,8 +123,8 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 	}
 }
 
-// clearKeyBias removes rounding errors: the derivative of the keys' bias is 0, see package attn's
-// tests.
+// clearKeyBias clears the gradient of the keys' bias. The derivative is 0, see package attn's
+// tests, and the gradient has only rounding errors.
 func clearKeyBias(p *layer.Param, c Config) {
 	dk, _ := c.HeadSizes()
 	k := c.Heads * dk
@@ -132,7 +136,7 @@ func clearKeyBias(p *layer.Param, c Config) {
 	}
 }
 
-// A batch of sentences gives each sentence the loss it has alone, bit for bit.
+// The loss of a batch is the sum of the losses of its sentences.
 func TestLossDoesNotDependOnTheBatch(t *testing.T) {
 	m := newModel(t, toy())
 	b := randomBatch(m.Config, 20, 0, 8)
@@ -146,9 +150,9 @@ func TestLossDoesNotDependOnTheBatch(t *testing.T) {
 		one.Append(b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1], b.TgtIn[b.TgtStarts[s]+1:b.TgtStarts[s+1]])
 		sum = sum.Plus(NewPass(m, nil).Evaluate(one))
 	}
-	// Float64 sums of the same float32 numbers in another order.
+	// Float64 sums of equal float32 values in another order.
 	if math.Abs(sum.Sum-all.Sum) > 1e-12*all.Sum || sum.Correct != all.Correct || sum.Tokens != all.Tokens {
-		t.Errorf("together %+v, one by one %+v", all, sum)
+		t.Errorf("loss %+v in one batch, %+v one by one", all, sum)
 	}
 }
 
@@ -159,7 +163,7 @@ func TestThreadsChangeNoGradient(t *testing.T) {
 	threadsChangeNoGradient(t, newModel(t, c), func(s *Pass) { s.Train(b, 7, 1) })
 }
 
-// Threads that share one processor wait for each other's microbatches.
+// On one processor, threads that wait for an earlier microbatch must yield to it.
 func TestThreadsOnOneProcessorChangeNoGradient(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	TestThreadsChangeNoGradient(t)
@@ -177,12 +181,12 @@ func threadsChangeNoGradient(t *testing.T, m *Transformer, train func(*Pass)) {
 			first = append(first, m.Params.G...)
 		}
 		if !bitsEqual(first, m.Params.G) {
-			t.Errorf("%d threads give other gradients", threads)
+			t.Errorf("%d threads change gradients", threads)
 		}
 	}
 }
 
-func TestTrainingAllocatesNothingAStep(t *testing.T) {
+func TestTrainingDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
@@ -199,7 +203,7 @@ func TestTrainingAllocatesNothingAStep(t *testing.T) {
 		pass.Train(small, 1, 1)
 		pass.Train(large, 2, 1)
 	}
-	for range 10 { // until each thread has met the longest sentence
+	for range 10 { // until each worker has had the longest sentence
 		step()
 	}
 	if n := testing.AllocsPerRun(100, step); n != 0 {

@@ -9,16 +9,16 @@ import (
 	"tfm/mat"
 )
 
-// Init sets the weights from a seed. Gains are 1, and weights not named here are 0.
+// Init draws the initial weights, a function of seed. Gains are 1; weights not listed here are 0.
 //
-//	xavier    matrices Xavier uniform, W^Q, W^K and W^V each by itself; embeddings, learned
-//	          positions and the output matrix normal(0, d^-0.5)
-//	pytorch   what nn.Transformer, nn.Embedding and nn.Linear do: matrices Xavier uniform, W^Q, W^K
-//	          and W^V of one attention together as one; the biases of the feed-forward network
-//	          uniform in ±in^-0.5; embeddings and learned positions normal(0, 1); an untied output
-//	          matrix and its bias uniform in ±d^-0.5
+//	xavier    matrices Xavier uniform, W^Q, W^K and W^V separately; embeddings, learned positions
+//	          and the output matrix normal(0, d^-0.5)
+//	pytorch   as nn.Transformer, nn.Embedding and nn.Linear: matrices Xavier uniform, W^Q, W^K and
+//	          W^V of one attention as one matrix; biases of the feed-forward network uniform in
+//	          ±in^-0.5; embeddings and learned positions normal(0, 1); an untied output matrix and
+//	          its bias uniform in ±d^-0.5
 //
-// DeepNorm multiplies W^V, W^O, W1 and W2 by its β after that.
+// With DeepNorm, Init then multiplies W^V, W^O, W1 and W2 by β.
 func (t *Transformer) Init(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	_, encBeta, _, decBeta := t.Config.DeepNormScales()
@@ -72,7 +72,7 @@ func (t *Transformer) pytorchStart(p *layer.Param, r *rand.Rand) {
 	}
 }
 
-// scaleByBeta multiplies the weights that DeepNorm begins smaller by its β.
+// scaleByBeta multiplies p by DeepNorm's β if it is W^V, W^O, W1 or W2.
 func (t *Transformer) scaleByBeta(p *layer.Param, encBeta, decBeta float32) {
 	beta := decBeta
 	if strings.HasPrefix(p.Name, "encoder.") {
@@ -81,16 +81,16 @@ func (t *Transformer) scaleByBeta(p *layer.Param, encBeta, decBeta float32) {
 	switch {
 	case strings.HasSuffix(p.Name, ".out.weight"), strings.HasSuffix(p.Name, ".inner.weight"), strings.HasSuffix(p.Name, ".outer.weight"):
 		mat.Scale(p.W, beta)
-	case strings.HasSuffix(p.Name, "kv.weight"): // of qkv too
+	case strings.HasSuffix(p.Name, "kv.weight"): // .qkv.weight and .kv.weight
 		for i, w := 0, p.Weights(); i < w.Rows; i++ {
-			all := t.projections(p.Name, w.Row(i))
-			mat.Scale(all[len(all)-1], beta) // W^V
+			rows := t.projections(p.Name, w.Row(i))
+			mat.Scale(rows[len(rows)-1], beta) // W^V
 		}
 	}
 }
 
-// projections cuts a row of a parameter into the rows of the projections that it stores side by side:
-// W^Q, W^K and W^V.
+// projections splits a row of a parameter into the rows of the matrices that it concatenates: W^Q,
+// W^K and W^V, W^K and W^V, or only itself.
 func (t *Transformer) projections(name string, row []float32) [][]float32 {
 	dk, _ := t.Config.HeadSizes()
 	k := t.Config.Heads * dk
@@ -103,7 +103,7 @@ func (t *Transformer) projections(name string, row []float32) [][]float32 {
 	return [][]float32{row}
 }
 
-// isTable reports whether p is an embedding of tokens or of positions.
+// isTable reports whether p is a table of token embeddings or of learned positions.
 func isTable(p *layer.Param) bool {
 	return strings.HasSuffix(p.Name, "embedding") || strings.HasSuffix(p.Name, ".positions")
 }

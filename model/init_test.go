@@ -8,9 +8,9 @@ import (
 	"tfm/mat"
 )
 
-// spread is the largest number of some and their deviation from 0.
-func spread(parts ...[]float32) (largest, deviation float64, n int) {
-	for _, w := range parts {
+// spread returns the largest magnitude, the root mean square and the number of all values.
+func spread(values ...[]float32) (largest, deviation float64, n int) {
+	for _, w := range values {
 		for _, v := range w {
 			largest = max(largest, math.Abs(float64(v)))
 			deviation += float64(v) * float64(v)
@@ -20,19 +20,19 @@ func spread(parts ...[]float32) (largest, deviation float64, n int) {
 	return largest, math.Sqrt(deviation / float64(n)), n
 }
 
-// wantUniform fails the test unless the numbers are as those of a uniform distribution from -bound
-// to bound.
-func wantUniform(t *testing.T, name string, bound float64, parts ...[]float32) {
+// wantUniform checks the range and the deviation of values from a uniform distribution in ±bound.
+func wantUniform(t *testing.T, name string, bound float64, values ...[]float32) {
 	t.Helper()
-	largest, deviation, n := spread(parts...)
-	// The largest of n is bound·n/(n+1) on average; σ = bound/√3 is found to within σ·√(0.2/n), of
-	// which five.
+	largest, deviation, n := spread(values...)
+	// The expected largest magnitude of n values is bound·n/(n+1). The deviation bound/√3 has a
+	// standard error of √(0.2/n) of itself; allow five.
 	if largest > bound*(1+1e-6) || largest < bound*(1-20/float64(n)) || math.Abs(deviation*math.Sqrt(3)/bound-1) > 5*math.Sqrt(0.2/float64(n)) {
-		t.Errorf("%s: %d numbers up to %v, deviation %v; want ±%v and %v", name, n, largest, deviation, bound, bound/math.Sqrt(3))
+		t.Errorf("%s: %d values up to %v, deviation %v; want ±%v and %v", name, n, largest, deviation, bound, bound/math.Sqrt(3))
 	}
 }
 
-func normal(t *testing.T, name string, want float64, w []float32) {
+// wantNormal checks the deviation of values from a normal distribution.
+func wantNormal(t *testing.T, name string, want float64, w []float32) {
 	t.Helper()
 	largest, deviation, n := spread(w)
 	if math.Abs(deviation/want-1) > 5/math.Sqrt(2*float64(n)) || largest < 2.5*want {
@@ -40,7 +40,8 @@ func normal(t *testing.T, name string, want float64, w []float32) {
 	}
 }
 
-func constant(t *testing.T, name string, want float32, w []float32) {
+// wantConstant checks that all values are want.
+func wantConstant(t *testing.T, name string, want float32, w []float32) {
 	t.Helper()
 	for _, v := range w {
 		if v != want {
@@ -50,7 +51,7 @@ func constant(t *testing.T, name string, want float32, w []float32) {
 	}
 }
 
-// wide has enough weights for statistics, and every kind of them.
+// wide returns a configuration with every kind of parameter, large enough for statistics.
 func wide() Config {
 	c := toy()
 	c.DModel, c.Heads, c.DK, c.DV, c.DFF, c.SrcVocab, c.TgtVocab, c.MaxLen = 64, 4, 8, 24, 160, 500, 400, 100
@@ -58,12 +59,12 @@ func wide() Config {
 	return c
 }
 
-// columns are those of a matrix from lo on.
-func columns(w mat.Matrix, lo, hi int) (parts [][]float32) {
+// columns returns columns [lo, hi) of each row of w.
+func columns(w mat.Matrix, lo, hi int) (rows [][]float32) {
 	for i := range w.Rows {
-		parts = append(parts, w.Row(i)[lo:hi])
+		rows = append(rows, w.Row(i)[lo:hi])
 	}
-	return parts
+	return rows
 }
 
 func TestXavierStart(t *testing.T) {
@@ -94,19 +95,19 @@ func TestXavierStart(t *testing.T) {
 			case strings.Contains(kind, "ff.") && len(p.Shape) == 2:
 				wantUniform(t, p.Name, beta*xavier(d, 160), p.W)
 			case len(p.Shape) == 2:
-				normal(t, p.Name, 1./8, p.W)
+				wantNormal(t, p.Name, 1./8, p.W)
 			case strings.HasSuffix(kind, "gain"):
-				constant(t, p.Name, 1, p.W)
+				wantConstant(t, p.Name, 1, p.W)
 			default:
-				constant(t, p.Name, 0, p.W)
+				wantConstant(t, p.Name, 0, p.W)
 			}
 		}
 	}
 }
 
-// What PyTorch 2 does: nn.Transformer gives every matrix Xavier's uniform numbers, among them
-// in_proj_weight [3d, d] as one, and leaves biases as nn.MultiheadAttention (0) and nn.Linear
-// (±in^-½) set them; nn.Linear's own weights are ±in^-½ too, nn.Embedding's normal(0, 1).
+// PyTorch 2: nn.Transformer initializes every matrix Xavier uniform, in_proj_weight [3d, d] as one
+// matrix, and keeps the biases of nn.MultiheadAttention (0) and nn.Linear (±in^-½). The weights of
+// nn.Linear are ±in^-½, those of nn.Embedding normal(0, 1).
 func TestPyTorchStart(t *testing.T) {
 	c := wide()
 	c.DK, c.DV, c.Start = 0, 0, PyTorchStart
@@ -124,16 +125,16 @@ func TestPyTorchStart(t *testing.T) {
 		case strings.HasSuffix(kind, "outer.bias"):
 			wantUniform(t, p.Name, 1/math.Sqrt(160), p.W)
 		case len(p.Shape) == 2:
-			normal(t, p.Name, 1, p.W)
+			wantNormal(t, p.Name, 1, p.W)
 		case strings.HasSuffix(kind, "gain"):
-			constant(t, p.Name, 1, p.W)
+			wantConstant(t, p.Name, 1, p.W)
 		default:
-			constant(t, p.Name, 0, p.W)
+			wantConstant(t, p.Name, 0, p.W)
 		}
 	}
 }
 
-func TestASeedFixesEverything(t *testing.T) {
+func TestInitIsAFunctionOfTheSeed(t *testing.T) {
 	for _, start := range []Start{XavierStart, PyTorchStart} {
 		c := wide()
 		c.Start = start
@@ -141,11 +142,11 @@ func TestASeedFixesEverything(t *testing.T) {
 		first := append([]float32(nil), m.Params.W...)
 		m.Init(2)
 		if bitsEqual(first, m.Params.W) {
-			t.Error("another seed gives the same weights")
+			t.Error("seeds 1 and 2 give equal weights")
 		}
 		m.Init(1)
 		if !bitsEqual(first, m.Params.W) {
-			t.Error("the same seed gives other weights")
+			t.Error("Init(1) gives different weights the second time")
 		}
 	}
 }

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-const languageForm = "a language tag of BCP 47: language[-script][-region][-variant…] without a variant twice, such as en, zh-Hant or pt-BR"
+const languageForm = "a BCP 47 language tag, language[-script][-region][-variant…] without a duplicate variant, such as en, zh-Hant or pt-BR"
 
 // languageTag matches a tag: the language, then script, region and variants with their hyphens. It
-// has letters of both cases, because ignoring case would let in letters beyond ASCII, such as the
+// lists letters of both cases because (?i) would also match letters outside ASCII, such as the
 // Kelvin sign for k.
 var languageTag = regexp.MustCompile(`^([A-Za-z]{2,8})(-[A-Za-z]{4})?(-[A-Za-z]{2}|-[0-9]{3})?((?:-[A-Za-z0-9]{5,8}|-[0-9][A-Za-z0-9]{3})*)$`)
 
 // CanonicalLanguage returns a language tag in the case that BCP 47 recommends: en, zh-Hant, pt-BR,
-// de-CH-1996. The tag must be well-formed (RFC 5646, section 2.1); whether its parts are registered
-// is not checked. Of that grammar it takes
+// de-CH-1996. The tag must be well-formed (RFC 5646, section 2.1); whether its subtags are
+// registered is not checked. CanonicalLanguage accepts
 //
 //	language   2 to 8 letters              in lower case
 //	script     4 letters                   in title case; optional
 //	region     2 letters or 3 digits       in upper case; optional
-//	variants   5 to 8 letters and digits,  in lower case; any number, none twice
+//	variants   5 to 8 letters and digits,  in lower case; any number, no duplicates
 //	           or a digit and 3 of them
 //
-// and nothing else: no extended languages (yue, not zh-yue), extensions, private use or "_". A
-// grandfathered tag is refused unless it has this form, as art-lojban has; most of the others have
-// a replacement, such as tlh for i-klingon.
+// and returns an error for the rest of that grammar: extended languages (yue, not zh-yue),
+// extensions, private use, and "_" as a separator. It accepts a grandfathered tag only in this
+// form, for example art-lojban; most of the others have a replacement, such as tlh for i-klingon.
 func CanonicalLanguage(tag string) (string, error) {
 	parts := languageTag.FindStringSubmatch(tag)
 	if parts == nil {
@@ -44,8 +44,8 @@ func CanonicalLanguage(tag string) (string, error) {
 	return language + script + region + variants, nil
 }
 
-// CanonicalLanguages returns the canonical tags of a source and a target language, either of which
-// may be "", unknown. The error is a *FieldError for src_lang or tgt_lang.
+// CanonicalLanguages returns the canonical tags of a source and a target language. A language may
+// be "", unknown. The error is a *FieldError for src_lang or tgt_lang.
 func CanonicalLanguages(src, tgt string) (string, string, error) {
 	for _, lang := range []struct {
 		field string

@@ -13,7 +13,7 @@ func TestCanonicalLanguage(t *testing.T) {
 		"art-lojban": "art-lojban", "qaa-Qaaa-QM": "qaa-Qaaa-QM", "abcdefgh": "abcdefgh", "mul": "mul",
 	} {
 		if got, err := CanonicalLanguage(tag); got != want || err != nil {
-			t.Errorf("%q: found %q, %v, expected %q", tag, got, err, want)
+			t.Errorf("CanonicalLanguage(%q) = %q, %v, want %q", tag, got, err, want)
 		}
 	}
 	for _, tag := range []string{
@@ -22,12 +22,12 @@ func TestCanonicalLanguage(t *testing.T) {
 		"en-US-Latn", "en-1996-US", "de-1996-1996", "de-1901-1996-1901", "en-12", "en-1234567890", "en-abc1", "ﬁ", "k", "kſ", "zh-中", "\u212Aa", "\xff\xff",
 	} {
 		if got, err := CanonicalLanguage(tag); err == nil || got != "" || !strings.HasPrefix(err.Error(), "found ") {
-			t.Errorf("%q: found %q, %v, expected an error", tag, got, err)
+			t.Errorf("CanonicalLanguage(%q) = %q, %v, want an error", tag, got, err)
 		}
 	}
 	long := strings.Repeat("a", 1<<20)
 	if _, err := CanonicalLanguage(long); err == nil || len(err.Error()) > 300 {
-		t.Errorf("a tag of 1 MB: error %.300v, expected a short one", err)
+		t.Errorf("tag of 1 MB: error %.300v, want one of at most 300 bytes", err)
 	}
 }
 
@@ -41,10 +41,10 @@ func FuzzCanonicalLanguage(f *testing.F) {
 			return
 		}
 		if again, err := CanonicalLanguage(got); again != got || err != nil {
-			t.Errorf("%q: found %q and of that %q, %v, expected the same again", tag, got, again, err)
+			t.Errorf("CanonicalLanguage(%q) = %q, but CanonicalLanguage(%[2]q) = %[3]q, %v", tag, got, again, err)
 		}
 		if !strings.EqualFold(got, tag) {
-			t.Errorf("%q: found %q, expected only another case", tag, got)
+			t.Errorf("CanonicalLanguage(%q) = %q, want only the case changed", tag, got)
 		}
 	})
 }

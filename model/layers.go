@@ -8,11 +8,11 @@ import (
 	"tfm/mat"
 )
 
-// builder declares the parameters of one stack's layers, as the Config describes them.
+// builder declares the layers of one stack.
 type builder struct {
 	Config
 	ps    *layer.Params
-	alpha float32
+	alpha float32 // factor of the residuals, see Config.DeepNormScales
 }
 
 func (b builder) sizes() attn.Sizes {
@@ -39,20 +39,20 @@ func (b builder) feedForward(name string) layer.FeedForward {
 	}
 }
 
-// LayerArgs is what one pass gives every layer of a stack beside its input. Without dropout it needs only
-// the exported fields.
+// LayerArgs holds the arguments of a pass that all layers of a stack share. The exported fields are
+// enough for a pass without dropout.
 type LayerArgs struct {
 	Pool  *mat.Pool
-	Self  attn.Ragged // which tokens attend to which in self-attention; causal in the decoder
-	Cross attn.Ragged // which target tokens attend to which source tokens, in the decoder
-	drop  dropouts    // of this layer's sublayers
+	Self  attn.Ragged // sentences of the queries and keys of self-attention; causal in the decoder
+	Cross attn.Ragged // sentences of the queries and keys of cross-attention; decoder only
+	drop  dropouts    // site 0 is the layer's first sublayer
 }
 
-// forLayer returns the run of the forLayer whose first sublayer is the given place of dropout.
-func (r LayerArgs) forLayer(site int) LayerArgs {
-	r.drop = r.drop.skip(site)
-	r.Self.Drop, r.Cross.Drop = r.drop.weightsAt(0), r.drop.weightsAt(1)
-	return r
+// forLayer returns the arguments of the layer whose first sublayer has the given dropout site.
+func (a LayerArgs) forLayer(site int) LayerArgs {
+	a.drop = a.drop.skip(site)
+	a.Self.Drop, a.Cross.Drop = a.drop.weightsAt(0), a.drop.weightsAt(1)
+	return a
 }
 
 // EncoderLayer is one of the N layers on the left of figure 1 (section 3.1): self-attention and the
@@ -62,7 +62,7 @@ type EncoderLayer struct {
 	Norm1   layer.AddNorm     // "Add & Norm" around Self
 	FF      layer.FeedForward // position-wise feed-forward network (section 3.3)
 	Norm2   layer.AddNorm     // "Add & Norm" around FF
-	PreNorm bool              // norms before the sublayers, not after the residual connections
+	PreNorm bool              // normalize the input of each sublayer, not the sum with its output
 }
 
 func (b builder) encoderLayer(i int) EncoderLayer {
@@ -76,8 +76,7 @@ func (b builder) encoderLayer(i int) EncoderLayer {
 	}
 }
 
-// EncoderAct holds the activations of an EncoderLayer. Forward leaves in it what its backward
-// needs.
+// EncoderAct holds the activations of an EncoderLayer, which Forward sets and backward reads.
 type EncoderAct struct {
 	Self  attn.SelfAct
 	Norm1 layer.NormAct
@@ -85,7 +84,7 @@ type EncoderAct struct {
 	Norm2 layer.NormAct
 }
 
-// Alloc takes the memory for n tokens, for Forward alone or for backward too.
+// Alloc allocates the activations of n tokens. backward is false if only Forward runs.
 func (l *EncoderLayer) Alloc(a *layer.Arena, n int, backward bool) EncoderAct {
 	return EncoderAct{l.Self.Alloc(a, n), l.Norm1.Alloc(a, n), l.FF.Alloc(a, n, backward), l.Norm2.Alloc(a, n)}
 }
@@ -95,58 +94,59 @@ func (l *EncoderLayer) Alloc(a *layer.Arena, n int, backward bool) EncoderAct {
 //	post-norm, the paper's             pre-norm
 //	x = norm1(x + dropout(self(x)))    x = x + dropout(self(norm1(x)))
 //	x = norm2(x + dropout(ff(x)))      x = x + dropout(ff(norm2(x)))
-func (l *EncoderLayer) Forward(r LayerArgs, act *EncoderAct, x mat.Matrix) mat.Matrix {
+func (l *EncoderLayer) Forward(args LayerArgs, act *EncoderAct, x mat.Matrix) mat.Matrix {
 	if l.PreNorm {
-		h := l.Norm1.Norm.Forward(r.Pool, &act.Norm1, x)
-		h = l.Self.Forward(r.Pool, &act.Self, h, r.Self)
-		x = layer.Residual(r.Pool, x, h, r.drop.at(0))
+		h := l.Norm1.Norm.Forward(args.Pool, &act.Norm1, x)
+		h = l.Self.Forward(args.Pool, &act.Self, h, args.Self)
+		x = layer.Residual(args.Pool, x, h, args.drop.at(0))
 
-		h = l.Norm2.Norm.Forward(r.Pool, &act.Norm2, x)
-		h = l.FF.Forward(r.Pool, &act.FF, h, r.drop.innerAt(1))
-		return layer.Residual(r.Pool, x, h, r.drop.at(1))
+		h = l.Norm2.Norm.Forward(args.Pool, &act.Norm2, x)
+		h = l.FF.Forward(args.Pool, &act.FF, h, args.drop.innerAt(1))
+		return layer.Residual(args.Pool, x, h, args.drop.at(1))
 	}
-	h := l.Self.Forward(r.Pool, &act.Self, x, r.Self)
-	x = l.Norm1.Forward(r.Pool, &act.Norm1, x, h, r.drop.at(0))
+	h := l.Self.Forward(args.Pool, &act.Self, x, args.Self)
+	x = l.Norm1.Forward(args.Pool, &act.Norm1, x, h, args.drop.at(0))
 
-	h = l.FF.Forward(r.Pool, &act.FF, x, r.drop.innerAt(1))
-	return l.Norm2.Forward(r.Pool, &act.Norm2, x, h, r.drop.at(1))
+	h = l.FF.Forward(args.Pool, &act.FF, x, args.drop.innerAt(1))
+	return l.Norm2.Forward(args.Pool, &act.Norm2, x, h, args.drop.at(1))
 }
 
-// backward turns dx, the derivative of Forward's result, into that of x: Forward's lines in
-// reverse. dx is also the derivative of each residual connection's x, to which its sublayer adds.
-func (l *EncoderLayer) backward(r LayerArgs, dx mat.Matrix, act *EncoderAct, g *layerGrad) {
+// backward replaces dx, the derivative of Forward's result, with that of x: Forward's lines in
+// reverse. Through a residual connection dx is also the derivative of its x, so the sublayer's
+// backward adds to it.
+func (l *EncoderLayer) backward(args LayerArgs, dx mat.Matrix, act *EncoderAct, g *layerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm2(x)))
-		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(1))
-		l.FF.Backward(r.Pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
-		l.Norm2.Norm.Backward(r.Pool, dx, g.dh, &act.Norm2, layer.Add)
+		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(1))
+		l.FF.Backward(args.Pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
+		l.Norm2.Norm.Backward(args.Pool, dx, g.dh, &act.Norm2, layer.Add)
 
 		// x = x + dropout(self(norm1(x)))
-		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(0))
-		l.Self.Backward(r.Pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
-		l.Norm1.Norm.Backward(r.Pool, dx, g.dh, &act.Norm1, layer.Add)
+		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(0))
+		l.Self.Backward(args.Pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
+		l.Norm1.Norm.Backward(args.Pool, dx, g.dh, &act.Norm1, layer.Add)
 		return
 	}
 	// x = norm2(x + dropout(ff(x)))
-	l.Norm2.Backward(r.Pool, dx, g.dh, dx, &act.Norm2)
-	l.FF.Backward(r.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
+	l.Norm2.Backward(args.Pool, dx, g.dh, dx, &act.Norm2)
+	l.FF.Backward(args.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
 	// x = norm1(x + dropout(self(x)))
-	l.Norm1.Backward(r.Pool, dx, g.dh, dx, &act.Norm1)
-	l.Self.Backward(r.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
+	l.Norm1.Backward(args.Pool, dx, g.dh, dx, &act.Norm1)
+	l.Self.Backward(args.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
-// DecoderLayer is one of the N layers on the right of figure 1 (section 3.1): self-attention that
-// sees no later position, attention to the encoder's output, and the feed-forward network, each
-// with a residual connection and a norm.
+// DecoderLayer is one of the N layers on the right of figure 1 (section 3.1): masked
+// self-attention, attention to the encoder's output, and the feed-forward network, each with a
+// residual connection and a norm.
 type DecoderLayer struct {
 	Self    attn.Self         // masked multi-head self-attention (sections 3.1, 3.2.3)
 	Norm1   layer.AddNorm     // "Add & Norm" around Self
-	Cross   attn.Cross        // queries from the decoder, keys and values from the encoder (section 3.2.3)
+	Cross   attn.Cross        // encoder-decoder attention (section 3.2.3)
 	Norm2   layer.AddNorm     // "Add & Norm" around Cross
 	FF      layer.FeedForward // position-wise feed-forward network (section 3.3)
 	Norm3   layer.AddNorm     // "Add & Norm" around FF
-	PreNorm bool              // norms before the sublayers, not after the residual connections
+	PreNorm bool              // normalize the input of each sublayer, not the sum with its output
 }
 
 func (b builder) decoderLayer(i int) DecoderLayer {
@@ -162,7 +162,7 @@ func (b builder) decoderLayer(i int) DecoderLayer {
 	}
 }
 
-// DecoderAct holds the activations of a DecoderLayer. Forward leaves in it what its backward needs.
+// DecoderAct holds the activations of a DecoderLayer, which Forward sets and backward reads.
 type DecoderAct struct {
 	Self  attn.SelfAct
 	Norm1 layer.NormAct
@@ -172,7 +172,8 @@ type DecoderAct struct {
 	Norm3 layer.NormAct
 }
 
-// Alloc takes the memory for n target and m source tokens, for Forward alone or for backward too.
+// Alloc allocates the activations of n target and m source tokens. backward is false if only
+// Forward runs.
 func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct {
 	return DecoderAct{
 		l.Self.Alloc(a, n), l.Norm1.Alloc(a, n),
@@ -188,68 +189,67 @@ func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct
 //	x = norm1(x + dropout(self(x)))             x = x + dropout(self(norm1(x)))
 //	x = norm2(x + dropout(cross(x, memory)))    x = x + dropout(cross(norm2(x), memory))
 //	x = norm3(x + dropout(ff(x)))               x = x + dropout(ff(norm3(x)))
-func (l *DecoderLayer) Forward(r LayerArgs, act *DecoderAct, x, memory mat.Matrix) mat.Matrix {
+func (l *DecoderLayer) Forward(args LayerArgs, act *DecoderAct, x, memory mat.Matrix) mat.Matrix {
 	if l.PreNorm {
-		h := l.Norm1.Norm.Forward(r.Pool, &act.Norm1, x)
-		h = l.Self.Forward(r.Pool, &act.Self, h, r.Self)
-		x = layer.Residual(r.Pool, x, h, r.drop.at(0))
+		h := l.Norm1.Norm.Forward(args.Pool, &act.Norm1, x)
+		h = l.Self.Forward(args.Pool, &act.Self, h, args.Self)
+		x = layer.Residual(args.Pool, x, h, args.drop.at(0))
 
-		h = l.Norm2.Norm.Forward(r.Pool, &act.Norm2, x)
-		h = l.Cross.Forward(r.Pool, &act.Cross, h, memory, r.Cross)
-		x = layer.Residual(r.Pool, x, h, r.drop.at(1))
+		h = l.Norm2.Norm.Forward(args.Pool, &act.Norm2, x)
+		h = l.Cross.Forward(args.Pool, &act.Cross, h, memory, args.Cross)
+		x = layer.Residual(args.Pool, x, h, args.drop.at(1))
 
-		h = l.Norm3.Norm.Forward(r.Pool, &act.Norm3, x)
-		h = l.FF.Forward(r.Pool, &act.FF, h, r.drop.innerAt(2))
-		return layer.Residual(r.Pool, x, h, r.drop.at(2))
+		h = l.Norm3.Norm.Forward(args.Pool, &act.Norm3, x)
+		h = l.FF.Forward(args.Pool, &act.FF, h, args.drop.innerAt(2))
+		return layer.Residual(args.Pool, x, h, args.drop.at(2))
 	}
-	h := l.Self.Forward(r.Pool, &act.Self, x, r.Self)
-	x = l.Norm1.Forward(r.Pool, &act.Norm1, x, h, r.drop.at(0))
+	h := l.Self.Forward(args.Pool, &act.Self, x, args.Self)
+	x = l.Norm1.Forward(args.Pool, &act.Norm1, x, h, args.drop.at(0))
 
-	h = l.Cross.Forward(r.Pool, &act.Cross, x, memory, r.Cross)
-	x = l.Norm2.Forward(r.Pool, &act.Norm2, x, h, r.drop.at(1))
+	h = l.Cross.Forward(args.Pool, &act.Cross, x, memory, args.Cross)
+	x = l.Norm2.Forward(args.Pool, &act.Norm2, x, h, args.drop.at(1))
 
-	h = l.FF.Forward(r.Pool, &act.FF, x, r.drop.innerAt(2))
-	return l.Norm3.Forward(r.Pool, &act.Norm3, x, h, r.drop.at(2))
+	h = l.FF.Forward(args.Pool, &act.FF, x, args.drop.innerAt(2))
+	return l.Norm3.Forward(args.Pool, &act.Norm3, x, h, args.drop.at(2))
 }
 
-// backward turns dx, the derivative of Forward's result, into that of x, and adds to that of the
-// memory, g.cross.Memory: Forward's lines in reverse.
-func (l *DecoderLayer) backward(r LayerArgs, dx mat.Matrix, act *DecoderAct, g *layerGrad) {
+// backward replaces dx, the derivative of Forward's result, with that of x, and adds to the
+// derivative of memory, g.cross.Memory: Forward's lines in reverse.
+func (l *DecoderLayer) backward(args LayerArgs, dx mat.Matrix, act *DecoderAct, g *layerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm3(x)))
-		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(2))
-		l.FF.Backward(r.Pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
-		l.Norm3.Norm.Backward(r.Pool, dx, g.dh, &act.Norm3, layer.Add)
+		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(2))
+		l.FF.Backward(args.Pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
+		l.Norm3.Norm.Backward(args.Pool, dx, g.dh, &act.Norm3, layer.Add)
 
 		// x = x + dropout(cross(norm2(x), memory))
-		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(1))
-		l.Cross.Backward(r.Pool, g.dh, g.dh, &act.Cross, &g.cross, layer.Set)
-		l.Norm2.Norm.Backward(r.Pool, dx, g.dh, &act.Norm2, layer.Add)
+		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(1))
+		l.Cross.Backward(args.Pool, g.dh, g.dh, &act.Cross, &g.cross, layer.Set)
+		l.Norm2.Norm.Backward(args.Pool, dx, g.dh, &act.Norm2, layer.Add)
 
 		// x = x + dropout(self(norm1(x)))
-		layer.ResidualBackward(r.Pool, g.dh, dx, r.drop.at(0))
-		l.Self.Backward(r.Pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
-		l.Norm1.Norm.Backward(r.Pool, dx, g.dh, &act.Norm1, layer.Add)
+		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(0))
+		l.Self.Backward(args.Pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
+		l.Norm1.Norm.Backward(args.Pool, dx, g.dh, &act.Norm1, layer.Add)
 		return
 	}
 	// x = norm3(x + dropout(ff(x)))
-	l.Norm3.Backward(r.Pool, dx, g.dh, dx, &act.Norm3)
-	l.FF.Backward(r.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
+	l.Norm3.Backward(args.Pool, dx, g.dh, dx, &act.Norm3)
+	l.FF.Backward(args.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
 	// x = norm2(x + dropout(cross(x, memory)))
-	l.Norm2.Backward(r.Pool, dx, g.dh, dx, &act.Norm2)
-	l.Cross.Backward(r.Pool, dx, g.dh, &act.Cross, &g.cross, layer.Add)
+	l.Norm2.Backward(args.Pool, dx, g.dh, dx, &act.Norm2)
+	l.Cross.Backward(args.Pool, dx, g.dh, &act.Cross, &g.cross, layer.Add)
 
 	// x = norm1(x + dropout(self(x)))
-	l.Norm1.Backward(r.Pool, dx, g.dh, dx, &act.Norm1)
-	l.Self.Backward(r.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
+	l.Norm1.Backward(args.Pool, dx, g.dh, dx, &act.Norm1)
+	l.Self.Backward(args.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
-// layerGrad holds the derivatives that exist only within one layer's backward; every layer of a
-// stack uses the same memory.
+// layerGrad is the workspace of a layer's backward. All layers of a stack share one.
 type layerGrad struct {
-	dh     mat.Matrix // [n × d] of h in Forward
-	hidden mat.Matrix // [n × ff]
+	dh     mat.Matrix // [n × d] derivative of h in Forward
+	hidden mat.Matrix // [n × ff] derivative of the feed-forward network's hidden layer
 	self   attn.SelfGrad
-	cross  attn.CrossGrad // in a decoder
+	cross  attn.CrossGrad // decoder only
 }

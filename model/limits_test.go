@@ -13,7 +13,7 @@ import (
 	"tfm/model/safetensors"
 )
 
-// allocated returns the bytes that f allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) int {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -22,16 +22,16 @@ func allocated(f func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// What Load, LoadHeader and LoadTokenizers allocate, garbage included, is at most 32 bytes a byte
-// of the file and 64 KB; Load adds at most 16 MB to describe 2,000 layers, in which the tables of
-// positions of these files fit. Package safetensors has the same test of headers.
-func TestLoadAllocatesNoMoreThanTheFileAllows(t *testing.T) {
+// Load, LoadHeader and LoadTokenizers allocate, garbage included, at most 32 bytes for each byte of
+// the file plus 64 KB. Load may allocate 16 MB more to describe 2,000 layers, which is enough for
+// the tables of positions in this test. Package safetensors has the same test for headers.
+func TestLoadMemoryIsBoundedByFileSize(t *testing.T) {
 	small := newModel(t, toy())
 	meta, tensors, err := File{Model: small}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// with is the metadata with a change of the configuration.
+	// with returns the metadata with a changed configuration.
 	with := func(change func(c *Config)) map[string]string {
 		c := toy()
 		change(&c)
@@ -76,7 +76,7 @@ func TestLoadAllocatesNoMoreThanTheFileAllows(t *testing.T) {
 		tensors []safetensors.Tensor
 		valid   bool
 	}{
-		{"as it should be", meta, tensors, true},
+		{"valid", meta, tensors, true},
 		{"weights in bfloat16", with(func(c *Config) { *c = big }), bf16, true},
 		{"a wide model", with(func(c *Config) { *c = wide }), wideTensors, true},
 		{"a wide model with 8 GB of positions", with(func(c *Config) { *c = wide; c.MaxLen = 1 << 16 }), wideTensors, false},
@@ -89,7 +89,7 @@ func TestLoadAllocatesNoMoreThanTheFileAllows(t *testing.T) {
 		{"tensors without elements", meta, empty, false},
 		{"no tensors", meta, nil, false},
 		{"tokenizers", meta, append(tokenizers, tensors...), true},
-		{"a tokenizer of numbers", meta, append([]safetensors.Tensor{{Name: "tokenizer.joint", DType: "F32", Shape: []int{mb}, Data: make([]byte, 4*mb)}}, tensors...), false},
+		{"tokenizer of dtype F32", meta, append([]safetensors.Tensor{{Name: "tokenizer.joint", DType: "F32", Shape: []int{mb}, Data: make([]byte, 4*mb)}}, tensors...), false},
 		{"nested configuration", set("config", `{"heads":`+strings.Repeat("[", mb)), tensors, false},
 		{"nested and closed", set("config", `{"heads":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+"}"), tensors, false},
 		{"configuration of spaces", set("config", meta["config"]+strings.Repeat(" ", mb)), tensors, true},
@@ -100,8 +100,8 @@ func TestLoadAllocatesNoMoreThanTheFileAllows(t *testing.T) {
 		{"many fields", set("config", "{"+strings.Repeat(`"heads":4,`, mb/10)+`"heads":4}`), tensors, false},
 		{"long format", set("format", strings.Repeat("a", mb)), tensors, false},
 		{"long language", set("src_lang", strings.Repeat("a", mb)), tensors, false},
-		{"language of variants", set("src_lang", "de"+strings.Repeat("-abcde", mb/6)), tensors, false},
-		{"long text beside", set("training", strings.Repeat("a", mb)), tensors, true},
+		{"many language variants", set("src_lang", "de"+strings.Repeat("-abcde", mb/6)), tensors, false},
+		{"long info", set("training", strings.Repeat("a", mb)), tensors, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "m.safetensors")
@@ -120,17 +120,17 @@ func TestLoadAllocatesNoMoreThanTheFileAllows(t *testing.T) {
 				var err error
 				used := allocated(func() { err = read.f() })
 				if read.name == "Load" && (err == nil) != c.valid {
-					t.Errorf("%s: error %v, expected one: %v", read.name, err, !c.valid)
+					t.Errorf("%s: error %v, want one: %t", read.name, err, !c.valid)
 				}
 				if err != nil && len(err.Error()) > len(path)+600 {
-					t.Errorf("%s: an error of %d bytes, expected at most 600 and the path", read.name, len(err.Error()))
+					t.Errorf("%s: error of %d bytes, want at most 600 plus the path", read.name, len(err.Error()))
 				}
 				limit := 32*size + 64<<10
 				if read.name == "Load" {
 					limit += 16 * mb
 				}
 				if used > limit {
-					t.Errorf("%s: allocated %d bytes for a file of %d, expected at most %d", read.name, used, size, limit)
+					t.Errorf("%s: allocated %d bytes for a file of %d, want at most %d", read.name, used, size, limit)
 				}
 			}
 		})

@@ -11,9 +11,8 @@ import (
 	"tfm/mat"
 )
 
-// padding is the model as other systems compute it: on a padded batch, every sentence [tokens × d],
-// under masks. It is written out on the kernels that the layers use, and knows the parameters by
-// their names.
+// padding computes the model as other systems do: on a padded batch, each sentence [tokens × d],
+// with masks. It calls the kernels that the layers use, and looks up parameters by name.
 type padding struct {
 	*Transformer
 	params map[string]*layer.Param
@@ -26,7 +25,7 @@ func (p padding) linear(x mat.Matrix, name string, activation mat.Activation) ma
 	return y
 }
 
-// addNorm is LayerNorm(x + sub).
+// addNorm returns LayerNorm(x + sub). It overwrites sub.
 func (p padding) addNorm(x, sub mat.Matrix, name string) mat.Matrix {
 	y, d := mat.New(x.Rows, x.Cols), float32(x.Cols)
 	for i := range x.Rows {
@@ -69,7 +68,7 @@ func (p padding) embed(ids [][]int32) mat.Matrix {
 	return x
 }
 
-// forward returns the encoder's output and the decoder's.
+// forward returns the outputs of the encoder and of the decoder.
 func (p padding) forward(src, tgt [][]int32) (memory, x mat.Matrix) {
 	sources := ref.PaddingMask(src, Pad)
 	targets := ref.PaddingMask(tgt, Pad).And(ref.LookAheadMask(len(tgt[0])))
@@ -89,7 +88,7 @@ func (p padding) forward(src, tgt [][]int32) (memory, x mat.Matrix) {
 	return memory, x
 }
 
-// padded gives every sentence the length of the longest.
+// padded returns the sentences padded to the length of the longest.
 func padded(ids, starts []int32) (rows [][]int32) {
 	longest := int32(0)
 	for s := range len(starts) - 1 {
@@ -103,11 +102,12 @@ func padded(ids, starts []int32) (rows [][]int32) {
 	return rows
 }
 
-// A padded batch with masks gives every token the very numbers of the ragged one, through the whole
-// model. The derivatives' bits are compared where the two differ, in package attn.
+// A padded batch with masks gives every token the bits of the ragged batch, through the whole
+// model. Package attn compares the bits of the derivatives, since only attention depends on
+// padding.
 func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 	c := toy()
-	c.DModel, c.DFF = 48, 80 // not multiples of every register width
+	c.DModel, c.DFF = 48, 80 // not multiples of 32 or 64
 	m := newModel(t, c)
 	b := randomBatch(c, 12, 0, 7)
 	pass := NewPass(m, nil)

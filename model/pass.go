@@ -10,26 +10,26 @@ import (
 // Loss is summed over the target tokens of a batch; see layer.Loss.
 type Loss = layer.Loss
 
-// Pass takes batches through a Transformer, forward and backward. A batch goes in microbatches of
-// some sentences, and every thread takes one microbatch at a time from the embeddings to the loss
-// and back. Threads meet only where they add to the same gradient, which they do in the order of
-// the microbatches (layer.Accumulator). So losses and gradients do not depend on the number of
-// threads, nor, in float32, on the microbatches.
+// Pass takes batches through a Transformer, forward and backward. It splits a batch into
+// microbatches; each worker takes one microbatch at a time from the embeddings to the loss and
+// back. Workers wait for each other only to add to the same gradient, in microbatch order
+// (layer.Accumulator). So losses and gradients do not depend on the number of threads, nor, in
+// float32, on the split.
 //
-// After the largest batch has been seen, or announced to Alloc, a Pass allocates nothing. It is not
-// safe for concurrent use.
+// A Pass allocates nothing after its largest batch, or after Alloc for batches up to the given
+// sizes. It is not safe for concurrent use.
 type Pass struct {
-	stacks // of the whole batch: only the derivatives of its embedded tokens
+	stacks // Train and Evaluate: dsrc and dtgt of the whole batch; Attention: one microbatch
 
-	microbatchRows int       // row limit of a microbatch; a single sentence may have more
-	workers        []*worker // one for each thread
-	free           chan *worker
-	bounds         []int        // the first sentence of each microbatch, and at the end the number of sentences
+	microbatchRows int          // row limit of a microbatch; a single sentence may exceed it
+	workers        []*worker    // one for each thread
+	free           chan *worker // workers without a microbatch
+	bounds         []int        // first sentence of each microbatch, then the number of sentences
 	losses         layer.Losses // of each target token of the batch
-	doubled        Batch        // of TrainRDrop
+	doubled        Batch        // workspace of TrainRDrop
 }
 
-// worker takes one microbatch at a time.
+// worker takes one microbatch at a time through the model, on one thread.
 type worker struct {
 	stacks
 	batch       Batch
@@ -38,16 +38,16 @@ type worker struct {
 
 const (
 	// maxMicrobatchRows is the row limit of a microbatch on either side: enough rows for matrix
-	// products at full speed, and few enough that a layer's output is still in the cache when the
-	// next layer reads it and that the activations of a whole large batch never exist at once.
+	// products at full speed, but few enough that a layer's output is still in the cache when the
+	// next layer reads it, and that activations need little memory however large the batch is.
 	maxMicrobatchRows = 256
-	// minMicrobatchRows is worth a microbatch where a batch is small and threads are many.
+	// minMicrobatchRows is the smallest row limit that a small batch on many threads gets.
 	minMicrobatchRows = 64
 )
 
-// NewPass returns a pass on the threads of pool. The Transformer must have been allocated, with
-// gradients for Train. Any number of goroutines may make passes of one Transformer, and evaluate
-// with them, at once; one at a time may train it.
+// NewPass returns a pass on the threads of pool. The memory of t must have been allocated, for
+// Train with AllocForTraining. Several goroutines may make passes of one Transformer and evaluate
+// with them at the same time, but only one may train it, and none may evaluate meanwhile.
 func NewPass(t *Transformer, pool *mat.Pool) *Pass {
 	arenas := make([]*layer.Arena, 1+pool.Threads())
 	for i := range arenas {
@@ -56,8 +56,8 @@ func NewPass(t *Transformer, pool *mat.Pool) *Pass {
 	return newPass(t, pool, arenas)
 }
 
-// Sharing returns a pass of t, a Transformer of the same Config, in the memory of s. Only one of
-// the two may be in use at a time.
+// Sharing returns a pass of t, a Transformer of the same Config, that shares the memory of s. Only
+// one of the two may be in use at a time.
 func (s *Pass) Sharing(t *Transformer) *Pass {
 	arenas := []*layer.Arena{s.arena}
 	for _, w := range s.workers {
@@ -66,7 +66,7 @@ func (s *Pass) Sharing(t *Transformer) *Pass {
 	return newPass(t, s.pool, arenas)
 }
 
-// newPass makes a worker for each of arenas except the first, which is for the whole batch.
+// newPass returns a pass with arenas[0] for the whole batch and a worker for each other arena.
 func newPass(t *Transformer, pool *mat.Pool, arenas []*layer.Arena) *Pass {
 	s := &Pass{stacks: newStacks(t, pool, arenas[0]), microbatchRows: maxMicrobatchRows, free: make(chan *worker, pool.Threads())}
 	for _, a := range arenas[1:] {
@@ -78,8 +78,8 @@ func newPass(t *Transformer, pool *mat.Pool, arenas []*layer.Arena) *Pass {
 	return s
 }
 
-// Alloc takes the memory for training on batches of up to src source and tgt target tokens, in
-// sentences of up to longest tokens, BOS and EOS counted.
+// Alloc allocates the memory for training on batches of up to src source and tgt target tokens, in
+// sentences of up to longest tokens, including BOS and EOS.
 func (s *Pass) Alloc(src, tgt, longest int) {
 	_, rows := s.microbatches(max(src, tgt))
 	s.alloc(src, tgt, max(rows, longest), false)
@@ -87,7 +87,7 @@ func (s *Pass) Alloc(src, tgt, longest int) {
 
 func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
 	s.allocBatch(src, tgt, true)
-	// Any two neighbours together exceed the row limit of one microbatch.
+	// Two consecutive microbatches together exceed the row limit of one.
 	s.bounds = slices.Grow(s.bounds[:0], 2*max(src, tgt)/minMicrobatchRows+2)
 	for _, w := range s.workers {
 		w.alloc(min(src, rows), min(tgt, rows), true, rdrop)
@@ -104,14 +104,14 @@ func (s *Pass) maxRows() int {
 	return s.microbatchRows
 }
 
-// microbatches returns how many microbatches a batch of so many rows is cut into and their row
-// limit, which is lower than usual if that gives every thread a microbatch. In bf16, whose sums
-// depend on the cuts, the number is even and does not depend on the number of threads.
+// microbatches returns the number of microbatches for a batch with the given rows, and their row
+// limit, lowered so that every thread gets a microbatch. In bf16 gradients depend on the split, so
+// neither result may depend on the number of threads; n is even, for two threads.
 func (s *Pass) microbatches(rows int) (n, maxRows int) {
 	if s.p.Output.Precision != layer.Float32 {
 		maxRows = s.maxRows()
 		n = (rows + maxRows - 1) / maxRows
-		if rows > s.microbatchRows { // halves of fewer rows are too small for bf16 to be faster
+		if rows > s.microbatchRows { // bf16 is not faster on halves of smaller batches
 			n += n % 2
 		}
 		return n, maxRows
@@ -121,7 +121,7 @@ func (s *Pass) microbatches(rows int) (n, maxRows int) {
 	return (rows + maxRows - 1) / maxRows, maxRows
 }
 
-// Bytes returns the size of the memory of the activations.
+// Bytes returns the size of the memory of activations and workspaces.
 func (s *Pass) Bytes() int64 {
 	n := s.arena.Bytes()
 	for _, w := range s.workers {
@@ -130,7 +130,7 @@ func (s *Pass) Bytes() int64 {
 	return n
 }
 
-// allocBatch takes the memory of what belongs to a whole batch of m source and n target tokens.
+// allocBatch allocates the losses and derivatives of a whole batch of m source and n target tokens.
 func (s *Pass) allocBatch(m, n int, train bool) {
 	s.arena.Alloc(func() {
 		s.losses = layer.AllocLosses(s.arena, n)
@@ -141,19 +141,21 @@ func (s *Pass) allocBatch(m, n int, train bool) {
 	})
 }
 
-// alloc takes the memory of a microbatch of m source and n target tokens.
+// alloc allocates the memory of a microbatch of m source and n target tokens.
 func (w *worker) alloc(m, n int, train, rdrop bool) {
 	w.arena.Alloc(func() {
 		w.stacks.alloc(m, n, train)
 		if rdrop {
 			w.act.loss = w.p.Output.AllocRDrop(w.arena, n/2)
+		} else {
+			w.act.loss = w.p.Output.Alloc(w.arena, n)
 		}
 	})
 }
 
-// Train takes a batch forward with dropout, whose masks are a function of seed, and backward, and
-// adds scale times the derivative of the summed loss (Loss.Sum) to the gradients. It panics on ids
-// outside the vocabularies, on sentences that are empty or longer than Config.MaxLen, and if the
+// Train takes b forward, with dropout masks that are a function of seed, and backward, adds scale
+// times the derivative of Loss.Sum to the gradients, and returns the loss. It panics on ids outside
+// the vocabularies, on sentences that are empty or longer than Config.MaxLen, and if the
 // Transformer has no gradients.
 func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
 	s.checkTrain(b)
@@ -164,28 +166,28 @@ func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
 func (s *Pass) checkTrain(b *Batch) {
 	b.check(s.p.Config)
 	if s.p.Params.G == nil {
-		panic("model: training of a Transformer that was allocated without gradients")
+		panic("model: training a Transformer without gradients; use AllocForTraining")
 	}
 }
 
-// splitForThreads sets bounds to microbatches that suit the threads.
+// splitForThreads sets bounds to a split of b that suits the number of threads.
 func (s *Pass) splitForThreads(b *Batch) {
 	n, maxRows := s.microbatches(b.rows())
 	s.split(b, n, maxRows)
 }
 
-// split sets bounds to n microbatches or more, as even as sentences allow, of up to maxRows on each
-// side.
+// split sets bounds to a split of b into n or more microbatches of similar size, with up to maxRows
+// rows on each side.
 func (s *Pass) split(b *Batch, n, maxRows int) {
 	even := min(maxRows, b.rows()/max(n, 1)+b.maxSentence()/2)
 	s.bounds = append(s.bounds[:0], 0)
-	for at := 0; at < b.Sentences(); {
-		at = b.microbatchEnd(at, even)
-		s.bounds = append(s.bounds, at)
+	for end := 0; end < b.Sentences(); {
+		end = b.microbatchEnd(end, even)
+		s.bounds = append(s.bounds, end)
 	}
 }
 
-// train trains on the microbatches of b between bounds, with R-Drop of alpha if that is not 0.
+// train is Train for the split in bounds, with R-Drop if alpha is not 0.
 func (s *Pass) train(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.allocBatch(len(b.Src), len(b.TgtIn), true)
 	s.p.Params.BeginBatch()
@@ -195,8 +197,8 @@ func (s *Pass) train(b *Batch, seed uint64, scale, alpha float32) Loss {
 	return s.losses.Total()
 }
 
-// trainMicrobatches is the loop over the microbatches of b. It must begin them in order, which
-// mat.Each does, because each waits for those before it.
+// trainMicrobatches is the parallel loop over the microbatches of b. mat.Each starts them in order,
+// as layer.Accumulator requires.
 type trainMicrobatches struct {
 	*Pass
 	b            *Batch
@@ -212,7 +214,8 @@ func (t *trainMicrobatches) Range(lo, hi int) {
 	}
 }
 
-// train takes microbatch i forward and backward.
+// train takes microbatch i forward and backward: its rows of t.losses, t.dsrc and t.dtgt, and
+// additions to the gradients of all parameters except the embeddings.
 func (w *worker) train(t *trainMicrobatches, i int) {
 	w.accumulator.Begin(i)
 	defer w.accumulator.End()
@@ -234,8 +237,7 @@ func (w *worker) train(t *trainMicrobatches, i int) {
 	w.backward(b, enc, dec)
 }
 
-// Evaluate returns the loss of a batch, without dropout. It panics on ids and sentences as Train
-// does.
+// Evaluate returns the loss of b without dropout. It panics on ids and sentences as Train does.
 func (s *Pass) Evaluate(b *Batch) Loss {
 	b.check(s.p.Config)
 	s.splitForThreads(b)
@@ -244,6 +246,7 @@ func (s *Pass) Evaluate(b *Batch) Loss {
 	return s.losses.Total()
 }
 
+// evaluateMicrobatches is the parallel loop over the microbatches of b.
 type evaluateMicrobatches struct {
 	*Pass
 	b *Batch

@@ -10,7 +10,7 @@ import (
 	"tfm/mat"
 )
 
-// toy is a small valid configuration.
+// toy returns a small valid configuration.
 func toy() Config {
 	return Config{DModel: 16, Heads: 4, DFF: 24, EncoderLayers: 2, DecoderLayers: 2, LabelSmoothing: 0.1,
 		SrcVocab: 11, TgtVocab: 11, Tie: TieAll, NormEps: 1e-5, MaxLen: 64}
@@ -27,11 +27,11 @@ func newModel(t testing.TB, c Config) *Transformer {
 	return m
 }
 
-// randomBatch has sentences of least to 9 tokens, without their marks.
-func randomBatch(c Config, pairs, least int, seed uint64) *Batch {
+// randomBatch returns a batch of sentences with minLen to 9 tokens, without BOS and EOS.
+func randomBatch(c Config, pairs, minLen int, seed uint64) *Batch {
 	r := rand.New(rand.NewPCG(seed, 1))
 	ids := func(v int) []int32 {
-		s := make([]int32, least+r.IntN(10-least))
+		s := make([]int32, minLen+r.IntN(10-minLen))
 		for i := range s {
 			s[i] = int32(EOS + 1 + r.IntN(v-EOS-1))
 		}
@@ -52,20 +52,20 @@ func TestEmptyBatch(t *testing.T) {
 	for _, b := range []*Batch{new(Batch), reset} {
 		for _, loss := range []Loss{pass.Train(b, 1, 1), pass.TrainRDrop(b, 1, 1, 1), pass.Evaluate(b), pass.Attention(b, nil)} {
 			if loss != (Loss{}) {
-				t.Errorf("loss %+v of nothing", loss)
+				t.Errorf("empty batch: loss %+v, want zero", loss)
 			}
 		}
 	}
 }
 
-// A sentence always has its mark, EOS of a source and BOS of a target. One without any is refused
-// by name.
-func TestRefusesEmptySentences(t *testing.T) {
+// A source has at least EOS, a target at least BOS. A sentence without tokens panics with its
+// index.
+func TestEmptySentencePanics(t *testing.T) {
 	pass := NewPass(newModel(t, toy()), nil)
 	for want, b := range map[string]*Batch{
-		"model: source 1 of a batch is empty": {Src: []int32{EOS, EOS}, SrcStarts: []int32{0, 1, 1, 2},
+		"model: source 1 of the batch is empty": {Src: []int32{EOS, EOS}, SrcStarts: []int32{0, 1, 1, 2},
 			TgtIn: []int32{BOS, BOS, BOS}, TgtOut: []int32{EOS, EOS, EOS}, TgtStarts: []int32{0, 1, 2, 3}},
-		"model: target 2 of a batch is empty": {Src: []int32{EOS, EOS, EOS}, SrcStarts: []int32{0, 1, 2, 3},
+		"model: target 2 of the batch is empty": {Src: []int32{EOS, EOS, EOS}, SrcStarts: []int32{0, 1, 2, 3},
 			TgtIn: []int32{BOS, BOS}, TgtOut: []int32{EOS, EOS}, TgtStarts: []int32{0, 1, 2, 2}},
 	} {
 		for name, f := range map[string]func(){
@@ -84,8 +84,8 @@ func TestRefusesEmptySentences(t *testing.T) {
 	}
 }
 
-// A panic in one microbatch reaches the caller of Train, stops none of the threads that wait for
-// it, and leaves a Pass that trains as before.
+// A panic in a microbatch reaches the caller of Train, deadlocks no worker that waits for the
+// microbatch, and leaves a usable Pass.
 func TestPanicInAMicrobatch(t *testing.T) {
 	m := newModel(t, toy())
 	b := randomBatch(m.Config, 40, 1, 3)
@@ -97,13 +97,13 @@ func TestPanicInAMicrobatch(t *testing.T) {
 	gradients := slices.Clone(m.Params.G)
 
 	positions := m.SrcEmbed.Positions
-	for _, w := range pass.workers[:2] { // the third goes on
+	for _, w := range pass.workers[:2] { // the third does not panic
 		w.p.SrcEmbed.Positions = positions.RowRange(0, 1)
 	}
 	func() {
 		defer func() {
 			if recover() == nil {
-				t.Error("a sentence longer than the table of positions did not panic")
+				t.Error("no panic for a sentence longer than the table of positions")
 			}
 		}()
 		pass.Train(b, 1, 1)
@@ -116,12 +116,12 @@ func TestPanicInAMicrobatch(t *testing.T) {
 	}
 	clear(m.Params.G)
 	if got := pass.Train(b, 1, 1); got != want || !bitsEqual(m.Params.G, gradients) {
-		t.Errorf("after a panic: loss %+v, want %+v, or other gradients", got, want)
+		t.Errorf("after a panic: loss %+v, want %+v, or gradients differ", got, want)
 	}
 }
 
-// Any number of passes may be made, and evaluate, at once with one Transformer, which has gradients
-// here.
+// Several goroutines may make passes of one Transformer, here with gradients, and evaluate with
+// them.
 func TestPassesOfOneTransformer(t *testing.T) {
 	m := newModel(t, toy())
 	b := randomBatch(m.Config, 5, 0, 1)
@@ -142,8 +142,8 @@ func TestPassesOfOneTransformer(t *testing.T) {
 	}
 }
 
-// What does not fit must be found on the caller's goroutine and said, before assembly sees it.
-func TestRefusesWhatTheModelCannotTake(t *testing.T) {
+// An invalid batch panics on the caller's goroutine, before it reaches assembly.
+func TestInvalidBatchPanics(t *testing.T) {
 	c := toy()
 	m := newModel(t, c)
 	fixed, err := New(c)
@@ -167,23 +167,23 @@ func TestRefusesWhatTheModelCannotTake(t *testing.T) {
 	defer p.Close()
 	pass := NewPass(m, p)
 	for name, f := range map[string]func(){
-		"id 11 in a source":     func() { pass.Train(batch([]int32{11}, nil), 1, 1) },
-		"id 12 in a target":     func() { pass.Evaluate(batch(nil, []int32{12})) },
-		"id -1 in a source":     func() { pass.Train(batch([]int32{-1}, nil), 1, 1) },
-		"a source of 65 tokens": func() { pass.Train(batch(long, nil), 1, 1) },
-		"a target of 65 tokens": func() { pass.Train(batch(nil, long), 1, 1) },
-		"without gradients":     func() { NewPass(fixed, p).Train(batch(nil, nil), 1, 1) },
+		"source id 11 outside the vocabulary of 11 pieces":    func() { pass.Train(batch([]int32{11}, nil), 1, 1) },
+		"target id 12 outside the vocabulary of 11 pieces":    func() { pass.Evaluate(batch(nil, []int32{12})) },
+		"source id -1 outside the vocabulary of 11 pieces":    func() { pass.Train(batch([]int32{-1}, nil), 1, 1) },
+		"source 1 of the batch has 65 tokens with BOS or EOS": func() { pass.Train(batch(long, nil), 1, 1) },
+		"target 1 of the batch has 65 tokens with BOS or EOS": func() { pass.Train(batch(nil, long), 1, 1) },
+		"without gradients": func() { NewPass(fixed, p).Train(batch(nil, nil), 1, 1) },
 
-		"3 source and 2 target starts":               func() { pass.Train(broken(func(b *Batch) { b.TgtStarts = b.TgtStarts[:2] }), 1, 1) },
-		"6 source tokens whose sentences have 5":     func() { pass.Evaluate(broken(func(b *Batch) { b.Src = append(b.Src, 3) })) },
-		"3 target tokens whose sentences have 4":     func() { pass.Train(broken(func(b *Batch) { b.TgtOut = b.TgtOut[:3] }), 1, 1) },
-		"source 0 of a batch begins at token 1":      func() { pass.Train(broken(func(b *Batch) { b.SrcStarts[0] = 1 }), 1, 1) },
-		"target 2 of a batch begins at token 4, aft": func() { pass.Train(broken(func(b *Batch) { b.TgtStarts[1] = 5 }), 1, 1) },
+		"3 source starts and 2 target starts":             func() { pass.Train(broken(func(b *Batch) { b.TgtStarts = b.TgtStarts[:2] }), 1, 1) },
+		"6 source tokens, but its sentences have 5":       func() { pass.Evaluate(broken(func(b *Batch) { b.Src = append(b.Src, 3) })) },
+		"3 target tokens, but its sentences have 4":       func() { pass.Train(broken(func(b *Batch) { b.TgtOut = b.TgtOut[:3] }), 1, 1) },
+		"source 0 of the batch starts at token 1, want 0": func() { pass.Train(broken(func(b *Batch) { b.SrcStarts[0] = 1 }), 1, 1) },
+		"target 2 of the batch starts at token 4, want 5": func() { pass.Train(broken(func(b *Batch) { b.TgtStarts[1] = 5 }), 1, 1) },
 	} {
 		func() {
 			defer func() {
 				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "model: ") || !strings.Contains(s, name) {
-					t.Errorf("%q: %q", name, s)
+					t.Errorf("panic %q, want %q", s, name)
 				}
 			}()
 			f()
@@ -191,7 +191,7 @@ func TestRefusesWhatTheModelCannotTake(t *testing.T) {
 	}
 }
 
-// Gradients, losses and dropout have the same bits, whatever the microbatches.
+// Gradients, losses and dropout masks have the same bits for every split into microbatches.
 func TestMicrobatchesChangeNothing(t *testing.T) {
 	c := toy()
 	c.Dropout, c.AttentionDropout, c.FFDropout, c.Positions = 0.2, 0.1, 0.1, Learned
@@ -201,7 +201,7 @@ func TestMicrobatchesChangeNothing(t *testing.T) {
 	var want Loss
 	var grad []float32
 	for _, rows := range []int{1 << 20, 1, 10, 37, 60} {
-		for _, pairs := range []int{40, 1, 7} { // growing memory first
+		for _, pairs := range []int{40, 1, 7} { // the first batch grows the memory
 			b := randomBatch(c, pairs, 0, 5)
 			pass := NewPass(m, p)
 			pass.microbatchRows = rows
@@ -209,7 +209,7 @@ func TestMicrobatchesChangeNothing(t *testing.T) {
 			loss := pass.Train(b, 3, 0.5)
 			alone := pass.Evaluate(b)
 			if pairs > 1 && alone.Sum == loss.Sum {
-				t.Errorf("dropout in microbatches of %d rows changes nothing", rows)
+				t.Errorf("microbatches of %d rows: loss with dropout equals loss without", rows)
 			}
 			loss = pass.Train(b, 4, 0.25).Plus(loss)
 			switch {
@@ -217,13 +217,13 @@ func TestMicrobatchesChangeNothing(t *testing.T) {
 			case grad == nil:
 				want, grad = loss, append([]float32(nil), m.Params.G...)
 			case loss != want || !bitsEqual(m.Params.G, grad):
-				t.Errorf("microbatches of %d rows: loss %+v, want %+v, or other gradients", rows, loss, want)
+				t.Errorf("microbatches of %d rows: loss %+v, want %+v, or gradients differ", rows, loss, want)
 			}
 		}
 	}
 }
 
-func TestTrainingLearnsABatchByHeart(t *testing.T) {
+func TestTrainingOverfitsABatch(t *testing.T) {
 	m := newModel(t, toy())
 	m.Config.LabelSmoothing, m.Output.Smoothing = 0, 0
 	pass, b := NewPass(m, nil), randomBatch(m.Config, 8, 3, 3)
@@ -240,6 +240,6 @@ func TestTrainingLearnsABatchByHeart(t *testing.T) {
 	last := pass.Evaluate(b)
 	t.Logf("loss a token %.3f → %.4f", first.NLL/float64(first.Tokens), last.NLL/float64(last.Tokens))
 	if last.Correct != last.Tokens {
-		t.Errorf("%d of %d tokens right after 150 steps on one batch", last.Correct, last.Tokens)
+		t.Errorf("%d of %d tokens correct after 150 steps on one batch", last.Correct, last.Tokens)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"tfm/layer"
 )
 
-// In returns an alias of t, which must have been allocated, whose linear maps and Output compute in
-// another precision. Both have the same weights: a pass of the alias can train in layer.BF16 while
-// one of t evaluates in float32, as the model will be used.
+// In returns an alias of t whose linear maps and Output compute in precision r. Both share their
+// weights and gradients, which must have been allocated: a Pass of the alias can train in
+// layer.BF16 while a Pass of t evaluates in float32, the precision of decoding.
 func (t *Transformer) In(r layer.Precision) *Transformer {
 	u := *t
 	u.Encoder, u.Decoder = slices.Clone(t.Encoder), slices.Clone(t.Decoder)

@@ -9,18 +9,18 @@ import (
 	"tfm/mat"
 )
 
-// largeProducts is a configuration whose products are large enough for layer.BF16.
+// largeProducts returns a configuration with products large enough for layer.BF16.
 func largeProducts() Config {
 	c := toy()
 	c.DModel, c.DFF, c.SrcVocab, c.TgtVocab = 64, 96, 50, 50
 	return c
 }
 
-// A rounding to 8 bits moves a number by at most 2^-9 of itself, and so a product of two by 2^-8.
-// The derivative of a weight of the first layer has come through all products of the decoder and
-// the encoder, forward and back: four in each layer of the encoder and six in one of the decoder,
-// and the projection. Norms keep the sizes alike, so to first order the errors add up to 2^-8 for
-// each product on that way, measured in the norm of a tensor.
+// Rounding to bf16 changes a value by at most 2^-9 of itself, so a product of two values by 2^-8.
+// The derivative of a weight of the first layer depends on all products of both stacks, forward and
+// backward: four in each encoder layer, six in each decoder layer, and the output projection. Norms
+// keep magnitudes similar, so to first order the relative error of a tensor, in its norm, is at
+// most 2^-8 times the number of these products.
 func TestGradientInBF16(t *testing.T) {
 	c := largeProducts()
 	m := newModel(t, c)
@@ -34,7 +34,7 @@ func TestGradientInBF16(t *testing.T) {
 	got, lossBF16 := gradient(m.In(layer.BF16))
 	if layer.BF16.Kernel() == layer.Float32.Kernel() {
 		if !slices.Equal(got, want) || loss != lossBF16 {
-			t.Error("nothing is faster in bfloat16 here, and yet the gradient is another")
+			t.Error("this machine has no bf16 kernel, but the gradient differs from float32")
 		}
 		return
 	}
@@ -51,21 +51,21 @@ func TestGradientInBF16(t *testing.T) {
 			changed++
 		}
 		relative := math.Sqrt(off / size)
-		if most := float64(products) * 0x1p-8; !(relative <= most) {
-			t.Errorf("%s: the gradient is off by %.3g of its norm, at most %.3g", p.Name, relative, most)
+		if limit := float64(products) * 0x1p-8; !(relative <= limit) {
+			t.Errorf("%s: relative error of the gradient %.3g, want at most %.3g", p.Name, relative, limit)
 		}
 		worst = max(worst, relative)
 	}
-	t.Logf("off by at most %.3g of a tensor's norm, bound %.3g", worst, float64(products)*0x1p-8)
+	t.Logf("largest relative error of a gradient %.3g, limit %.3g", worst, float64(products)*0x1p-8)
 	if changed != len(m.Params.List) {
-		t.Errorf("the gradients of %d of %d tensors are others than in float32", changed, len(m.Params.List))
+		t.Errorf("%d of %d gradients differ from float32, want all", changed, len(m.Params.List))
 	}
 	if d := math.Abs(lossBF16.Sum/loss.Sum - 1); d > float64(products/2)*0x1p-8 {
-		t.Errorf("loss %v, in float32 %v", lossBF16.Sum, loss.Sum)
+		t.Errorf("loss %v in bf16, %v in float32", lossBF16.Sum, loss.Sum)
 	}
 }
 
-// What the view trains is evaluated by t as before, in float32, and both work in one memory.
+// A pass in bf16 and a pass in float32 of the same weights share their memory.
 func TestPassesShareMemory(t *testing.T) {
 	c := largeProducts()
 	m := newModel(t, c)

@@ -7,9 +7,9 @@ import (
 	"tfm/mat"
 )
 
-// Without dropout both copies are the same, so nothing is to be made alike: the loss is that of
-// Train twice, and the gradient, at half the scale, is that of Train up to the order of its sums.
-func TestRDropOfAModelWithoutDropout(t *testing.T) {
+// Without dropout both copies are equal and the KL divergence is 0: the loss is twice that of
+// Train, and the gradient, at half the scale, that of Train up to the order of its sums.
+func TestRDropWithoutDropout(t *testing.T) {
 	m := newModel(t, toy())
 	b := randomBatch(m.Config, 6, 0, 3)
 	pass := NewPass(m, nil)
@@ -29,8 +29,7 @@ func TestRDropOfAModelWithoutDropout(t *testing.T) {
 	}
 }
 
-// Two copies of a sentence are two sentences of a batch: with dropout they differ, and their
-// cross-entropy is that of such a batch.
+// The cross-entropy of TrainRDrop, with dropout, is that of Train on a batch with both copies.
 func TestRDropIsABatchOfCopies(t *testing.T) {
 	c := toy()
 	c.Dropout, c.AttentionDropout, c.FFDropout = 0.3, 0.2, 0.1
@@ -45,7 +44,7 @@ func TestRDropIsABatchOfCopies(t *testing.T) {
 	pass := NewPass(m, nil)
 	got, want := pass.TrainRDrop(b, 5, 1, 2), pass.Train(doubled, 5, 1)
 	if got.KL <= 0 {
-		t.Errorf("KL %v", got.KL)
+		t.Errorf("KL = %v, want above 0", got.KL)
 	}
 	got.KL = 0
 	if got != want {
@@ -63,7 +62,7 @@ func TestRDropOnThreads(t *testing.T) {
 	})
 }
 
-func TestRDropAllocatesNothingAStep(t *testing.T) {
+func TestRDropDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
@@ -81,13 +80,13 @@ func TestRDropAllocatesNothingAStep(t *testing.T) {
 		pass.TrainRDrop(small, 1, 1, 1)
 		pass.TrainRDrop(large, 2, 1, 1)
 	}
-	for range 10 { // until each thread has met the longest sentence
+	for range 10 { // until each worker has had the longest sentence
 		step()
 	}
 	if n := testing.AllocsPerRun(100, step); n != 0 || pass.Bytes() != bytes {
-		t.Errorf("%v allocations in two steps, and the activations grew from %d to %d bytes", n, bytes, pass.Bytes())
+		t.Errorf("%v allocations in two steps, memory grew from %d to %d bytes", n, bytes, pass.Bytes())
 	}
 	if loss := pass.TrainRDrop(new(Batch), 1, 1, 1); loss != (Loss{}) {
-		t.Errorf("loss %+v of nothing", loss)
+		t.Errorf("empty batch: loss %+v, want zero", loss)
 	}
 }

@@ -13,19 +13,19 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the lines at which functions stand into README.md")
+var update = flag.Bool("update", false, "update the line numbers in README.md")
 
-// A link to a function: its name, with the receiver's type if it has one, and the file and line
-// where it begins.
+// link matches a link to a function: its name, with the receiver's type if it has one, its file and
+// its first line.
 var link = regexp.MustCompile("\\[`([\\w.]+)`\\]\\(([\\w./]+\\.go)#L(\\d+)\\)")
 
-// Every function that the page names stands in the file and at the line that it says.
+// Every link of README.md has the file and the line of its function.
 func TestReadmeLinks(t *testing.T) {
 	page, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := map[string]map[string]int{} // of each function of each file
+	lines := map[string]map[string]int{} // by file and function
 	links, moved := 0, ""
 	updated := link.ReplaceAllStringFunc(string(page), func(text string) string {
 		links++
@@ -37,19 +37,19 @@ func TestReadmeLinks(t *testing.T) {
 		}
 		line, ok := lines[file][name]
 		if !ok {
-			t.Errorf("README.md names %s in %s, which has no such function: name the one that does this now", name, file)
+			t.Errorf("README.md links to %s in %s, which has no such function", name, file)
 			return text
 		}
 		if parts[3] != strconv.Itoa(line) && !*update {
-			moved += fmt.Sprintf("\n%s is at line %d of %s, not %s", name, line, file, parts[3])
+			moved += fmt.Sprintf("\n%s: %s:%s, want line %d", name, file, parts[3], line)
 		}
 		return fmt.Sprintf("[`%s`](%s#L%d)", parts[1], file, line)
 	})
 	if moved != "" {
-		t.Errorf("README.md names other lines than the code; go test ./model -run TestReadmeLinks -update writes them:%s", moved)
+		t.Errorf("README.md has outdated line numbers; run go test ./model -run TestReadmeLinks -update:%s", moved)
 	}
 	if want := strings.Count(string(page), ".go#L"); links != want || links == 0 {
-		t.Errorf("%d links to functions were understood, there are %d", links, want)
+		t.Errorf("%d links match the pattern, want %d", links, want)
 	}
 	if *update && updated != string(page) && !t.Failed() {
 		if err := os.WriteFile("README.md", []byte(updated), 0o644); err != nil {
@@ -58,7 +58,7 @@ func TestReadmeLinks(t *testing.T) {
 	}
 }
 
-// functionLines says at which line each function of a file begins, methods as Type.Name.
+// functionLines returns the first line of each function of a file, by name; methods as Type.Name.
 func functionLines(t *testing.T, file string) map[string]int {
 	t.Helper()
 	files := token.NewFileSet()

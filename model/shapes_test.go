@@ -6,21 +6,21 @@ import (
 	"tfm/mat"
 )
 
-// The shapes that the sources print, by their numbers of tokens: a ragged batch of equal lengths is
+// The shapes that published implementations print. A ragged batch of equal lengths has the rows of
 // their batch.
 func TestShapesOfTheSources(t *testing.T) {
 	base, err := Preset("base")
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrow := base // the shapes of the second do not depend on the width, and this is quick everywhere
+	narrow := base // fast everywhere; the second case tests the number of rows, not the width
 	narrow.DModel, narrow.DFF, narrow.EncoderLayers, narrow.DecoderLayers = 32, 32, 1, 1
 	for _, c := range []struct {
 		config                 Config
 		sentences, src, tgt, d int
 	}{{base, 32, 10, 15, 512}, {narrow, 128, 30, 35, 32}} {
 		if c.d == 512 && mat.Kernel() != "avx512" && mat.Kernel() != "avx2" {
-			continue // 36 GFLOP, too much for the portable kernels and for emulated machines
+			continue // 36 GFLOP: too slow for the portable kernels and emulated machines
 		}
 		c.config.SrcVocab, c.config.TgtVocab, c.config.Tie = 5000, 5000, TieNone
 		m, err := New(c.config)
@@ -31,7 +31,7 @@ func TestShapesOfTheSources(t *testing.T) {
 		m.Init(1)
 		b := new(Batch)
 		for range c.sentences {
-			b.Append(make([]int32, c.src-1), make([]int32, c.tgt-1)) // with its mark
+			b.Append(make([]int32, c.src-1), make([]int32, c.tgt-1)) // plus EOS or BOS
 		}
 		p := mat.NewPool(2)
 		pass := NewPass(m, p)
@@ -45,7 +45,7 @@ func TestShapesOfTheSources(t *testing.T) {
 			len, cols int
 		}{"encoder": {pass.act.memory, c.src, c.d}, "decoder": {x, c.tgt, c.d}, "logits": {logits, c.tgt, 5000}} {
 			if s.m.Rows != c.sentences*s.len || s.m.Cols != s.cols {
-				t.Errorf("%s: %d × %d, want [%d, %d, %d]", name, s.m.Rows, s.m.Cols, c.sentences, s.len, s.cols)
+				t.Errorf("%s: shape [%d, %d], want [%d, %d, %d]", name, s.m.Rows, s.m.Cols, c.sentences, s.len, s.cols)
 			}
 		}
 	}

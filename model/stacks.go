@@ -7,22 +7,25 @@ import (
 )
 
 // stacks takes sentences through a Transformer's encoder and decoder, forward and backward, and
-// owns the activations. After the most tokens have been seen it allocates nothing. It is not for
-// concurrent use.
+// owns the activations. After its largest batch it allocates nothing. It is not safe for concurrent
+// use.
 type stacks struct {
 	p     *Transformer // parameters
 	act   stackAct
 	pool  *mat.Pool
 	arena *layer.Arena
 
-	dsrc, dtgt       mat.Matrix // derivatives that flow down the two stacks; dsrc begins as that of the memory
+	// Derivatives, which backward passes from layer to layer. dsrc [m × d]: first of the memory,
+	// in the end of the embedded source. dtgt [n × d]: first of the decoder's output, in the end of
+	// the embedded target.
+	dsrc, dtgt       mat.Matrix
 	encGrad, decGrad layerGrad
 }
 
 // stackAct holds the activations of both stacks for m source and n target tokens.
 type stackAct struct {
 	src, tgt         mat.Matrix   // [m × d], [n × d] embedded tokens
-	enc              []EncoderAct // of each layer; all in the same memory if there is no backward
+	enc              []EncoderAct // of each layer; without backward all share one layer's memory
 	dec              []DecoderAct // likewise
 	encNorm, decNorm layer.NormAct
 	memory           mat.Matrix // [m × d] the encoder's output
@@ -35,15 +38,15 @@ func newStacks(t *Transformer, pool *mat.Pool, a *layer.Arena) stacks {
 	return s
 }
 
-// alloc takes the memory of the activations of m source and n target tokens and, to train, of the
-// derivatives that exist within a layer's backward.
+// alloc allocates the activations of m source and n target tokens and, to train, the workspace of
+// backward. The caller allocates dsrc, dtgt and act.loss.
 func (s *stacks) alloc(m, n int, train bool) {
 	s.allocForward(m, n, train)
 	if !train {
 		return
 	}
 	a, d, ff := s.arena, s.p.Config.DModel, s.p.Config.DFF
-	enc := &s.p.Encoder[0] // all layers have the same sizes
+	enc := &s.p.Encoder[0] // all layers have equal sizes
 	s.encGrad = layerGrad{dh: a.Matrix(m, d), hidden: a.Matrix(m, ff), self: enc.Self.AllocGrad(a, m)}
 	if len(s.p.Decoder) == 0 { // in a Classifier
 		return
@@ -55,8 +58,8 @@ func (s *stacks) alloc(m, n int, train bool) {
 func (s *stacks) allocForward(m, n int, backward bool) {
 	a, act, d := s.arena, &s.act, s.p.Config.DModel
 	act.src, act.tgt = a.Matrix(m, d), a.Matrix(n, d)
-	// A layer has read its input before it writes its output, so that without backward all layers
-	// of a stack share one layer's memory.
+	// A layer reads its input before it writes its output, so without backward all layers of a
+	// stack share one layer's memory.
 	for i := range s.p.Encoder {
 		if backward || i == 0 {
 			act.enc[i] = s.p.Encoder[i].Alloc(a, m, backward)
@@ -77,18 +80,17 @@ func (s *stacks) allocForward(m, n int, backward bool) {
 			act.decNorm = s.p.DecNorm.Alloc(a, n)
 		}
 	}
-	act.loss = s.p.Output.Alloc(a, n)
 }
 
-// dropouts returns the places of dropout of the encoder and of the decoder: the embeddings of a stack,
-// then two for each layer of the encoder or three for each of the decoder.
+// dropouts returns the dropout sites of the encoder and of the decoder. Site 0 of each is its
+// embeddings; two sites for each encoder layer, three for each decoder layer follow.
 func (s *stacks) dropouts(seed uint64) (enc, dec dropouts) {
 	c := &s.p.Config
 	enc = dropouts{rates: c.rates(), seed: seed, width: c.DModel, ff: c.DFF, heads: c.Heads}
 	return enc, enc.skip(1 + 2*len(s.p.Encoder))
 }
 
-// layerArgs returns what the two stacks are given for b.
+// layerArgs returns the arguments of the encoder's and of the decoder's layers for b.
 func (s *stacks) layerArgs(b *Batch, enc, dec dropouts) (encoder, decoder LayerArgs) {
 	return LayerArgs{Pool: s.pool, Self: attn.Ragged{Q: b.SrcStarts, K: b.SrcStarts}, drop: enc},
 		LayerArgs{
@@ -109,11 +111,10 @@ func (s *stacks) forward(b *Batch, enc, dec dropouts) mat.Matrix {
 	return s.decode(decoder, s.act.tgt)
 }
 
-// encode takes embedded tokens x [m × d] through the encoder's layers and returns their output, the
-// memory.
-func (s *stacks) encode(r LayerArgs, x mat.Matrix) mat.Matrix {
+// encode returns the encoder's output for embedded tokens x [m × d].
+func (s *stacks) encode(args LayerArgs, x mat.Matrix) mat.Matrix {
 	for i := range s.p.Encoder {
-		x = s.p.Encoder[i].Forward(r.forLayer(1+2*i), &s.act.enc[i], x)
+		x = s.p.Encoder[i].Forward(args.forLayer(1+2*i), &s.act.enc[i], x)
 	}
 	if s.p.Config.HasFinalNorm() {
 		x = s.p.EncNorm.Forward(s.pool, &s.act.encNorm, x)
@@ -121,11 +122,10 @@ func (s *stacks) encode(r LayerArgs, x mat.Matrix) mat.Matrix {
 	return x
 }
 
-// decode takes embedded tokens x [n × d] through the decoder's layers, beside the memory, and
-// returns their output.
-func (s *stacks) decode(r LayerArgs, x mat.Matrix) mat.Matrix {
+// decode returns the decoder's output for embedded tokens x [n × d] and the memory in act.
+func (s *stacks) decode(args LayerArgs, x mat.Matrix) mat.Matrix {
 	for i := range s.p.Decoder {
-		x = s.p.Decoder[i].Forward(r.forLayer(1+3*i), &s.act.dec[i], x, s.act.memory)
+		x = s.p.Decoder[i].Forward(args.forLayer(1+3*i), &s.act.dec[i], x, s.act.memory)
 	}
 	if s.p.Config.HasFinalNorm() {
 		x = s.p.DecNorm.Forward(s.pool, &s.act.decNorm, x)
@@ -133,39 +133,39 @@ func (s *stacks) decode(r LayerArgs, x mat.Matrix) mat.Matrix {
 	return x
 }
 
-// backward takes dtgt, the derivative of forward's result, down both stacks, to those of the
-// embedded tokens.
+// backward replaces dtgt, the derivative of forward's result, with that of the embedded targets,
+// and sets dsrc to that of the embedded sources.
 func (s *stacks) backward(b *Batch, enc, dec dropouts) {
 	encoder, decoder := s.layerArgs(b, enc, dec)
 	s.decodeBackward(decoder)
 	s.encodeBackward(encoder)
 }
 
-// decodeBackward turns dtgt, the derivative of decode's result, into that of its x, and sets dsrc,
-// that of the memory.
-func (s *stacks) decodeBackward(r LayerArgs) {
+// decodeBackward replaces dtgt, the derivative of decode's result, with that of its x, and sets
+// dsrc to that of the memory.
+func (s *stacks) decodeBackward(args LayerArgs) {
 	if s.p.Config.HasFinalNorm() {
 		s.p.DecNorm.Backward(s.pool, s.dtgt, s.dtgt, &s.act.decNorm, layer.Set)
 	}
 	clear(s.dsrc.Data[:s.dsrc.Rows*s.dsrc.Cols])
 	s.decGrad.cross.Memory = s.dsrc
 	for i := len(s.p.Decoder) - 1; i >= 0; i-- {
-		s.p.Decoder[i].backward(r.forLayer(1+3*i), s.dtgt, &s.act.dec[i], &s.decGrad)
+		s.p.Decoder[i].backward(args.forLayer(1+3*i), s.dtgt, &s.act.dec[i], &s.decGrad)
 	}
 }
 
-// encodeBackward turns dsrc, the derivative of encode's result, into that of its x.
-func (s *stacks) encodeBackward(r LayerArgs) {
+// encodeBackward replaces dsrc, the derivative of encode's result, with that of its x.
+func (s *stacks) encodeBackward(args LayerArgs) {
 	if s.p.Config.HasFinalNorm() {
 		s.p.EncNorm.Backward(s.pool, s.dsrc, s.dsrc, &s.act.encNorm, layer.Set)
 	}
 	for i := len(s.p.Encoder) - 1; i >= 0; i-- {
-		s.p.Encoder[i].backward(r.forLayer(1+2*i), s.dsrc, &s.act.enc[i], &s.encGrad)
+		s.p.Encoder[i].backward(args.forLayer(1+2*i), s.dsrc, &s.act.enc[i], &s.encGrad)
 	}
 }
 
-// embedBackward takes dsrc and dtgt, the derivatives of a batch's embedded tokens, to the gradients
-// of the embeddings.
+// embedBackward adds to the gradients of the embeddings, from dsrc and dtgt, the derivatives of the
+// embedded tokens.
 func (s *stacks) embedBackward(b *Batch, enc, dec dropouts) {
 	s.p.TgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
 	s.p.SrcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))

@@ -5,22 +5,22 @@ import (
 	"tfm/mat"
 )
 
-// Transformer is the encoder and the decoder of figure 1: the parameters of every box in it. It
-// holds no activations: a Pass and a Decoder hold theirs, and any number of them may share one
-// Transformer as long as none of them trains it.
+// Transformer holds the parameters of the encoder and the decoder of figure 1. Activations belong
+// to a Pass or a decode.Decoder; any number of these may share one Transformer while none trains
+// it.
 type Transformer struct {
 	Config Config
 	Params *layer.Params // of all fields below
 
-	SrcEmbed, TgtEmbed layer.Embedding // input and output embedding with positions (sections 3.4, 3.5)
+	SrcEmbed, TgtEmbed layer.Embedding // embeddings and positional encodings (sections 3.4, 3.5)
 	Encoder            []EncoderLayer  // the left stack of figure 1
 	Decoder            []DecoderLayer  // the right stack; empty in a Classifier
-	EncNorm, DecNorm   layer.Norm      // after the last layer of each stack if Config.HasFinalNorm
-	Output             layer.Output    // linear and softmax above the decoder (section 3.4)
+	EncNorm, DecNorm   layer.Norm      // after the last layer of each stack, if Config.HasFinalNorm
+	Output             layer.Output    // linear and softmax after the decoder (section 3.4)
 }
 
-// New returns the model that c describes, or an error if c is invalid. Its weights are not
-// allocated.
+// New returns the model that c describes, without memory for its weights: AllocWeights or
+// AllocForTraining must follow. The error is that of Config.Validate.
 func New(c Config) (*Transformer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -28,6 +28,7 @@ func New(c Config) (*Transformer, error) {
 	return declare(c), nil
 }
 
+// declare returns the model of a valid c: its parameters with names and shapes, but no memory.
 func declare(c Config) *Transformer {
 	t := &Transformer{Config: c, Params: new(layer.Params)}
 	ps := t.Params
@@ -56,7 +57,7 @@ func declare(c Config) *Transformer {
 	return t
 }
 
-// declareStacks declares the encoder and, if there are layers, the decoder.
+// declareStacks declares the encoder and, if the Config has decoder layers, the decoder.
 func (t *Transformer) declareStacks() {
 	encAlpha, _, decAlpha, _ := t.Config.DeepNormScales()
 	enc, dec := builder{t.Config, t.Params, float32(encAlpha)}, builder{t.Config, t.Params, float32(decAlpha)}
@@ -74,7 +75,8 @@ func (t *Transformer) declareStacks() {
 	}
 }
 
-// share returns an alias of t, which is allocated, for a thread that takes microbatches.
+// share returns an alias of t for one worker, and the Accumulator that orders the worker's
+// additions to the gradients. The memory of t must have been allocated.
 func (t *Transformer) share() (*Transformer, *layer.Accumulator) {
 	u := declare(t.Config)
 	accumulator := u.Params.Share(t.Params)
@@ -82,19 +84,20 @@ func (t *Transformer) share() (*Transformer, *layer.Accumulator) {
 	return u.In(t.Output.Precision), accumulator
 }
 
-// AllocWeights makes the weights, all zeros, and the positional encodings.
+// AllocWeights allocates the weights, all zeros, and sets the positional encodings.
 func (t *Transformer) AllocWeights() {
 	t.Params.AllocWeights()
 	t.setPositions()
 }
 
-// AllocForTraining makes the weights, the gradients, all zeros, and the positional encodings.
+// AllocForTraining allocates the weights and the gradients, all zeros, and sets the positional
+// encodings.
 func (t *Transformer) AllocForTraining() {
 	t.Params.AllocForTraining()
 	t.setPositions()
 }
 
-// setPositions sets the positional encodings that the Config names.
+// setPositions sets the positional encodings that the Config selects.
 func (t *Transformer) setPositions() {
 	c := t.Config
 	if c.Positions == Learned {

@@ -9,17 +9,16 @@ import (
 	"tfm/mat"
 )
 
-// The readings of the paper that a Config can name. The first of each is the paper's own and the
-// zero value, so it is what a model file means that does not name any. In files and flags they have
-// the names below.
+// The readings of the paper that a Config can select. The first of each is the paper's own and the
+// zero value, which a model file may omit. The slices hold their names in files and flags.
 
-// Placement says where the norm of a sublayer stands.
+// Placement is the position of a sublayer's norm.
 type Placement uint8
 
 const (
 	PostNorm Placement = iota // Norm(x + Dropout(Sublayer(x)))
 	PreNorm                   // x + Dropout(Sublayer(Norm(x)))
-	DeepNorm                  // Norm(α·x + Dropout(Sublayer(x))), with some weights begun smaller (Wang et al., 2022)
+	DeepNorm                  // Norm(α·x + Dropout(Sublayer(x))), see Config.DeepNormScales
 )
 
 var placements = []string{"post", "pre", "deep"}
@@ -27,11 +26,11 @@ var placements = []string{"post", "pre", "deep"}
 func (v Placement) MarshalText() ([]byte, error)     { return marshalName(v, placements) }
 func (v *Placement) UnmarshalText(text []byte) error { return unmarshalName(v, placements, text) }
 
-// FinalNorm says whether a norm stands behind the last layer of each stack.
+// FinalNorm selects whether a norm follows the last layer of each stack.
 type FinalNorm uint8
 
 const (
-	FinalNormAuto FinalNorm = iota // in pre-norm it does, else not
+	FinalNormAuto FinalNorm = iota // on in pre-norm, otherwise off
 	FinalNormOn
 	FinalNormOff
 )
@@ -41,7 +40,7 @@ var finalNorms = []string{"auto", "true", "false"}
 func (v FinalNorm) MarshalText() ([]byte, error)     { return marshalName(v, finalNorms) }
 func (v *FinalNorm) UnmarshalText(text []byte) error { return unmarshalName(v, finalNorms, text) }
 
-// NormKind says what a norm computes; see layer.NormKind.
+// NormKind selects the formula of the norms; see layer.NormKind.
 type NormKind uint8
 
 const (
@@ -55,14 +54,14 @@ var normKinds = []string{"layer", "unbiased", "rms"}
 func (v NormKind) MarshalText() ([]byte, error)     { return marshalName(v, normKinds) }
 func (v *NormKind) UnmarshalText(text []byte) error { return unmarshalName(v, normKinds, text) }
 
-// Positions says what is added to the embeddings for the places of the tokens.
+// Positions selects the positional encoding that is added to the embeddings.
 type Positions uint8
 
 const (
 	Interleaved  Positions = iota // layer.Sinusoids
 	Halves                        // layer.SinusoidHalves
 	TimingSignal                  // layer.TimingSignal
-	Learned                       // trained embeddings, one table for each side (Table 3, row E)
+	Learned                       // trained parameters, one table for each side (Table 3, row E)
 )
 
 var positions = []string{"interleaved", "halves", "tensor2tensor", "learned"}
@@ -70,14 +69,14 @@ var positions = []string{"interleaved", "halves", "tensor2tensor", "learned"}
 func (v Positions) MarshalText() ([]byte, error)     { return marshalName(v, positions) }
 func (v *Positions) UnmarshalText(text []byte) error { return unmarshalName(v, positions, text) }
 
-// Biases says which of the linear maps of a layer have them. Norms have theirs, the projection to
-// the vocabulary has Config.OutputBias.
+// Biases selects the linear maps of a layer that have a bias. Biases of norms do not depend on it,
+// and Config.OutputBias selects the bias of the output projection.
 type Biases uint8
 
 const (
 	AllBiases         Biases = iota
-	FeedForwardBiases        // attention has none (tensor2tensor; section 3.2.2 writes none)
-	AttentionBiases          // feed-forward has none
+	FeedForwardBiases        // no biases in attention (tensor2tensor; section 3.2.2 has none)
+	AttentionBiases          // no biases in the feed-forward network
 	NoBiases
 )
 
@@ -85,7 +84,7 @@ var biases = []string{"all", "ff", "attention", "none"}
 
 func (v Biases) MarshalText() ([]byte, error) { return marshalName(v, biases) }
 
-// UnmarshalText takes "true" for all and "false" for none as well.
+// UnmarshalText also accepts "true" for all and "false" for none.
 func (v *Biases) UnmarshalText(text []byte) error {
 	switch string(text) {
 	case "true":
@@ -98,7 +97,7 @@ func (v *Biases) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Activation is the function inside the feed-forward network; see mat.Activation.
+// Activation selects the activation function of the feed-forward network; see mat.Activation.
 type Activation uint8
 
 const (
@@ -116,12 +115,12 @@ var (
 func (v Activation) MarshalText() ([]byte, error)     { return marshalName(v, activations) }
 func (v *Activation) UnmarshalText(text []byte) error { return unmarshalName(v, activations, text) }
 
-// Smoothing says which entries of the vocabulary label smoothing gives weight to.
+// Smoothing selects the pieces of the vocabulary that label smoothing gives probability to.
 type Smoothing uint8
 
 const (
-	SmoothOthers Smoothing = iota // all but the target
-	SmoothAll                     // all, the target among them (PyTorch)
+	SmoothOthers Smoothing = iota // all except the target
+	SmoothAll                     // all, including the target (PyTorch)
 )
 
 var smoothings = []string{"others", "all"}
@@ -129,7 +128,7 @@ var smoothings = []string{"others", "all"}
 func (v Smoothing) MarshalText() ([]byte, error)     { return marshalName(v, smoothings) }
 func (v *Smoothing) UnmarshalText(text []byte) error { return unmarshalName(v, smoothings, text) }
 
-// Start says how weights begin; see Transformer.Init.
+// Start selects the distribution of the initial weights; see Transformer.Init.
 type Start uint8
 
 const (
@@ -144,7 +143,7 @@ func (v *Start) UnmarshalText(text []byte) error { return unmarshalName(v, start
 
 func marshalName[V ~uint8](v V, names []string) ([]byte, error) {
 	if int(v) >= len(names) {
-		return nil, fmt.Errorf("%d is none of %s", v, strings.Join(names, ", "))
+		return nil, fmt.Errorf("found %d, expected 0 to %d: %s", v, len(names)-1, strings.Join(names, ", "))
 	}
 	return []byte(names[v]), nil
 }
@@ -152,7 +151,7 @@ func marshalName[V ~uint8](v V, names []string) ([]byte, error) {
 func unmarshalName[V ~uint8](v *V, names []string, text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
-		return fmt.Errorf("%.80q is none of %s", text, strings.Join(names, ", "))
+		return fmt.Errorf("%.80q is not one of %s", text, strings.Join(names, ", "))
 	}
 	*v = V(i)
 	return nil

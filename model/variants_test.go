@@ -15,8 +15,8 @@ import (
 	"tfm/mat"
 )
 
-// small is a model for central differences, with a layer of each kind; the readings together have
-// more of them.
+// small returns a configuration for central differences, with one layer in each stack. Some
+// variants have more.
 func small() Config {
 	c := toy()
 	c.EncoderLayers, c.DecoderLayers = 1, 1
@@ -24,7 +24,7 @@ func small() Config {
 	return c
 }
 
-// variants are all readings one by one, and some together.
+// variants has each reading of the paper alone, and some combinations.
 var variants = []struct {
 	name   string
 	change func(*Config)
@@ -76,19 +76,19 @@ var variants = []struct {
 	}},
 }
 
-// eachVariant runs a test for the paper's model and every variant of a configuration.
-func eachVariant(t *testing.T, of func() Config, test func(*testing.T, Config)) {
-	t.Run("paper", func(t *testing.T) { test(t, of()) })
+// eachVariant runs test for the configuration of base and for each of its variants.
+func eachVariant(t *testing.T, base func() Config, test func(*testing.T, Config)) {
+	t.Run("paper", func(t *testing.T) { test(t, base()) })
 	for _, v := range variants {
-		c := of()
+		c := base()
 		v.change(&c)
 		t.Run(v.name, func(t *testing.T) { test(t, c) })
 	}
 }
 
-// agitated is a model away from its start, where attention is almost even and its derivatives
-// cancel.
-func agitated(t *testing.T, c Config) *Transformer {
+// perturbed returns a model whose initial weights have noise added. Without it attention is almost
+// uniform and its derivatives cancel.
+func perturbed(t *testing.T, c Config) *Transformer {
 	m := newModel(t, c)
 	r := rand.New(rand.NewPCG(8, 8))
 	for i := range m.Params.W {
@@ -97,14 +97,14 @@ func agitated(t *testing.T, c Config) *Transformer {
 	return m
 }
 
-// Every variant computes what its equations say, written out in float64, and every gradient is the
-// loss's derivative.
+// The loss of every variant equals that of its equations in float64, and gradients equal its
+// central differences.
 func TestGradientsOfEveryVariant(t *testing.T) {
 	if raceDetector {
 		t.Skip("one goroutine, and ten times as slow under the race detector")
 	}
 	eachVariant(t, small, func(t *testing.T, c Config) {
-		m := agitated(t, c)
+		m := perturbed(t, c)
 		b := new(Batch)
 		b.Append([]int32{3, 7, 5}, []int32{4, 4})
 		b.Append([]int32{6, 3}, []int32{8, 3, 5, 6})
@@ -115,20 +115,20 @@ func TestGradientsOfEveryVariant(t *testing.T) {
 		want, nll := referenceLoss(equations, b)
 		// As in TestGradientsOfTheWholeModel.
 		if math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
-			t.Errorf("loss %v and %v, the equations say %v and %v", got.Sum, got.NLL, want, nll)
+			t.Errorf("loss %v and NLL %v, want %v and %v", got.Sum, got.NLL, want, nll)
 		}
 		want, nll = referenceLoss(reference(m, 0, rates{}), b)
 		if got := pass.Evaluate(b); math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
-			t.Errorf("without dropout loss %v and %v, the equations say %v and %v", got.Sum, got.NLL, want, nll)
+			t.Errorf("Evaluate: loss %v and NLL %v, want %v and %v", got.Sum, got.NLL, want, nll)
 		}
-		if testing.Short() { // the differences are float64 in Go, which no kernel has a part in
+		if testing.Short() { // the differences are float64 Go code without kernels
 			return
 		}
 		rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
 		for _, p := range m.Params.List {
 			clearKeyBias(p, c)
 			if strings.HasSuffix(p.Name, ".positions") {
-				continue // below, as most rows are not used
+				continue // see below: most rows are unused
 			}
 			ref.CheckGradient(t, p.Name, p.G, equations.Weights[p.Name], rounding, func() float64 {
 				loss, _ := referenceLoss(equations, b)
@@ -153,18 +153,18 @@ func TestGradientsOfEveryVariant(t *testing.T) {
 				return loss * scale
 			})
 			if mat.Max(g[n:]) != 0 {
-				t.Errorf("%s: positions that no sentence has have a derivative", p.name)
+				t.Errorf("%s: gradient of unused positions is not 0", p.name)
 			}
 		}
 	})
 }
 
-// Sentences, threads and memory that is used again change no bit of any variant.
+// Other sentences of the batch, threads and reused memory change no bit of any variant.
 func TestNoVariantDependsOnTheBatch(t *testing.T) {
 	p := mat.NewPool(3)
 	defer p.Close()
 	eachVariant(t, toy, func(t *testing.T, c Config) {
-		m := agitated(t, c)
+		m := perturbed(t, c)
 		b := randomBatch(c, 6, 0, 8)
 		logits := func(pass *Pass, b *Batch) mat.Matrix {
 			allocAll(pass, b, false)
@@ -180,7 +180,7 @@ func TestNoVariantDependsOnTheBatch(t *testing.T) {
 			one.Append(b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1], b.TgtIn[b.TgtStarts[s]+1:b.TgtStarts[s+1]])
 			alone := logits(NewPass(m, nil), one)
 			if !bitsEqual(alone.Data, all.RowRange(int(b.TgtStarts[s]), int(b.TgtStarts[s+1])).Data[:len(alone.Data)]) {
-				t.Fatalf("sentence %d has other logits alone than among others", s)
+				t.Fatalf("sentence %d: logits alone and in a batch differ", s)
 			}
 		}
 		clear(m.Params.G)
@@ -190,7 +190,7 @@ func TestNoVariantDependsOnTheBatch(t *testing.T) {
 		clear(m.Params.G)
 		NewPass(m, nil).Train(b, 7, 1)
 		if !bitsEqual(first, m.Params.G) {
-			t.Error("other gradients with one thread")
+			t.Error("gradients of one thread and of three differ")
 		}
 	})
 }
@@ -199,7 +199,8 @@ func TestNoVariantAllocatesInAStep(t *testing.T) {
 	if raceDetector {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection forgets the memory that loops use again
+	// A garbage collection would empty the sync.Pools of package mat.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	eachVariant(t, toy, func(t *testing.T, c Config) {
 		m := newModel(t, c)
 		b := randomBatch(c, 12, 0, 2)
@@ -212,9 +213,9 @@ func TestNoVariantAllocatesInAStep(t *testing.T) {
 	})
 }
 
-func TestEveryVariantComesBackFromItsFile(t *testing.T) {
+func TestEveryVariantRoundTripsThroughItsFile(t *testing.T) {
 	eachVariant(t, toy, func(t *testing.T, c Config) {
-		m := agitated(t, c)
+		m := perturbed(t, c)
 		path := filepath.Join(t.TempDir(), "m.safetensors")
 		if err := (File{Model: m}).Save(path); err != nil {
 			t.Fatal(err)
@@ -225,21 +226,21 @@ func TestEveryVariantComesBackFromItsFile(t *testing.T) {
 		}
 		b := randomBatch(c, 5, 1, 3)
 		if f.Model.Config != c || !bitsEqual(Logits(f.Model, b).Data, Logits(m, b).Data) {
-			t.Error("the model that was loaded is another")
+			t.Error("Load returned another model than Save wrote")
 		}
 	})
 }
 
-// A file of the first version of tfm names no reading of the paper, so its model is the paper's;
-// and the paper's model is still written so, for programs that know no other.
-func TestFilesThatNameNoReading(t *testing.T) {
+// A configuration without the optional fields is the paper's model, and the paper's model is
+// encoded without them, so that the first version of tfm can read it.
+func TestOptionalConfigFields(t *testing.T) {
 	const old = `{"d_model":16,"heads":4,"d_ff":24,"encoder_layers":2,"decoder_layers":2,"dropout":0,"label_smoothing":0.1,` +
 		`"src_vocab":11,"tgt_vocab":11,"tie":"all","norm_eps":0.00001,"max_len":64}`
 	h, err := DecodeHeader(map[string]string{"format": "tfm 1", "config": old})
 	if err != nil || h.Config != toy() {
-		t.Errorf("%+v, %v", h.Config, err)
+		t.Errorf("DecodeHeader = %+v, %v, want %+v", h.Config, err, toy())
 	}
-	if now, err := json.Marshal(toy()); err != nil || string(now) != old {
-		t.Errorf("%s, %v", now, err)
+	if got, err := json.Marshal(toy()); err != nil || string(got) != old {
+		t.Errorf("Marshal = %s, %v, want %s", got, err, old)
 	}
 }

@@ -271,7 +271,7 @@ func TestCheckpointsNameTheLanguages(t *testing.T) {
 	d := copyData()
 	d.TgtLang = "zh_CN"
 	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, d, smallOptions(1), nil)
-	wantError(t, err, "train: tgt_lang is \"zh_CN\", expected a language tag of BCP 47")
+	wantError(t, err, "train: tgt_lang is \"zh_CN\", expected a BCP 47 language tag")
 }
 
 // A checkpoint whose configuration is of a larger model than its tensors is refused when it is

@@ -71,10 +71,10 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 
 func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
 	for flags, want := range map[string]string{
-		"-norm sideways":                          `"sideways" is none of post, pre, deep`,
-		"-activation tanh":                        `"tanh" is none of relu, gelu, gelu-tanh, silu`,
-		"-final-norm=maybe":                       `"maybe" is none of auto, true, false`,
-		"-bias some":                              `"some" is none of all, ff, attention, none`,
+		"-norm sideways":                          `"sideways" is not one of post, pre, deep`,
+		"-activation tanh":                        `"tanh" is not one of relu, gelu, gelu-tanh, silu`,
+		"-final-norm=maybe":                       `"maybe" is not one of auto, true, false`,
+		"-bias some":                              `"some" is not one of all, ff, attention, none`,
 		"-scale-embeddings=x":                     "invalid syntax",
 		"-heads 7 -d-k 16":                        "-d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
 		"-d-v -1":                                 "tfm: -d-v is -1",
