@@ -61,8 +61,8 @@ func readAhead(lines iter.Seq2[Line, error], n int, done chan struct{}) chan lin
 	return ahead
 }
 
-// nextBatch waits for a line and returns it with the lines after it that are already read. The error
-// is the one that follows these lines. At the end it returns no lines and no error.
+// nextBatch waits for a line and returns it with the lines after it that are already read. The
+// error is the one that follows these lines. At the end it returns no lines and no error.
 func nextBatch(ctx context.Context, ahead chan lineOrError) ([]Line, error) {
 	var lines []Line
 	var next lineOrError

@@ -58,8 +58,8 @@ func eachPair(open func() (*PairReader, error)) iter.Seq2[Pair, error] {
 // in .gz, or that begins with the magic bytes of gzip, is decompressed.
 //
 // The sequence ends after an error, which comes with an empty line. Unreadable and empty files,
-// invalid UTF-8, lines longer than MaxLine and damaged gzip are errors. They name the file and, where
-// there is one, the line. Each range over the sequence reopens the file.
+// invalid UTF-8, lines longer than MaxLine and damaged gzip are errors. They name the file and,
+// where there is one, the line. Each range over the sequence reopens the file.
 func Lines(path string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		r, err := open(path)
@@ -126,7 +126,8 @@ const (
 func newLineReader(r io.Reader, name string) (*lineReader, error) {
 	text := bufio.NewReaderSize(r, 1<<16)
 	gzipped := strings.HasSuffix(name, ".gz")
-	for n := 1; !gzipped && n <= len(gzipMagic); n++ { // a byte at a time: interactive input may have no more
+	// One more byte at a time, because interactive input may have no more.
+	for n := 1; !gzipped && n <= len(gzipMagic); n++ {
 		start, err := text.Peek(n)
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -33,10 +33,10 @@ const (
 	LongLine    = "overlong lines"
 )
 
-// RepairLines is like ReadLines but repairs lines that ReadLines rejects, so that a filter continues
-// after a bad line: it replaces invalid UTF-8 by U+FFFD and truncates lines longer than MaxLine
-// between two characters, with a warning in Line.Warnings. Memory is bounded for lines of any
-// length. A read or gzip error names the line and ends the sequence.
+// RepairLines is like ReadLines but repairs lines that ReadLines rejects, so that a filter
+// continues after a bad line: it replaces invalid UTF-8 by U+FFFD and truncates lines longer than
+// MaxLine between two characters, with a warning in Line.Warnings. Memory is bounded for lines of
+// any length. A read or gzip error names the line and ends the sequence.
 func RepairLines(r io.Reader, name string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		l, err := newLineReader(r, name)
@@ -63,7 +63,7 @@ func (l *lineReader) nextRepaired() (Line, error) {
 		var chunk []byte
 		chunk, err = l.text.ReadSlice('\n')
 		length += len(chunk)
-		l.buf = append(l.buf, chunk[:min(len(chunk), maxLineBytes-len(l.buf))]...) // the rest is dropped
+		l.buf = append(l.buf, chunk[:min(len(chunk), maxLineBytes-len(l.buf))]...)
 	}
 	if err == io.EOF && length == 0 {
 		return Line{}, io.EOF

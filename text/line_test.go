@@ -37,7 +37,7 @@ func TestRepairLines(t *testing.T) {
 		{"last\uFFFD", nil}, // U+FFFD itself is valid
 		{long, nil},
 		{long, []Warning{{LongLine, "in:6: line of 1048577 bytes truncated to 1048576"}}},
-		{"a" + long[:len(long)-2], []Warning{{LongLine, "in:7: line of 1048579 bytes truncated to 1048575"}}}, // not within é
+		{"a" + long[:len(long)-2], []Warning{{LongLine, "in:7: line of 1048579 bytes truncated to 1048575"}}},
 		{strings.Repeat("y", MaxLine), []Warning{{LongLine, "in:8: line of 5242880 bytes truncated to 1048576"}}},
 		{"end", nil},
 	}
@@ -119,7 +119,8 @@ func TestIsBlank(t *testing.T) {
 }
 
 func TestOneLine(t *testing.T) {
-	for _, c := range []struct{ raw, want, marked string }{ // marked: the result with a bar where each byte of raw begins
+	// marked is the result with a bar where each byte of raw begins.
+	for _, c := range []struct{ raw, want, marked string }{
 		{"a b", "a b", "|a| |b|"},
 		{"a\r\nb\rc\n", "a b c ", "|a| ||b| |c| |"},
 		{"é\xff\xfeé\xe4\xb8", "é\uFFFDé\uFFFD", "|\xc3|\xa9|\uFFFD||\xc3|\xa9|\uFFFD||"},

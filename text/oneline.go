@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine returns raw, the output of a model, as one line of valid UTF-8: line endings become spaces
-// and runs of invalid bytes become U+FFFD. It maps ranges of raw to ranges of the result, in place;
-// adjacent ranges stay adjacent.
+// OneLine returns raw, the output of a model, as one line of valid UTF-8: line endings become
+// spaces and runs of invalid bytes become U+FFFD. It maps ranges of raw to ranges of the result, in
+// place; adjacent ranges stay adjacent.
 func OneLine(raw string, ranges []Range) (string, []Range) {
 	if utf8.ValidString(raw) && !strings.ContainsAny(raw, "\r\n") {
 		return raw, ranges

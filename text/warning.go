@@ -38,7 +38,7 @@ func (s *Warnings) Add(w Warning) {
 	}
 }
 
-// Summarize shows the number of warnings of each kind of which some were only counted.
+// Summarize shows the total of each kind that has more than ten warnings.
 func (s *Warnings) Summarize() {
 	for _, kind := range s.kinds {
 		if n := s.counts[kind]; n > maxShown {

@@ -1,13 +1,22 @@
-// Package bpe is byte-level byte-pair encoding: it learns the merges from text, and turns
-// text into ids and back. It imports package text and the standard library.
+// Package bpe implements byte-level byte-pair encoding: it learns merges from text, and turns text
+// into ids and back. It imports package text and the standard library.
 //
-//	words.go      cuts a text into the words that no merge may cross
+//	words.go      splits a text into words, which no merge crosses
 //	train.go      learns the merges from a corpus
-//	tokenizer.go  text to token ids and back
-//	ranges.go     the bytes of the text that each id stands for
-//	dropout.go    the same with merges left out at random, for training
-//	cache.go      the words seen lately, with their ids
-//	remap.go      the pieces of one tokenizer in those of another
+//	tokenizer.go  text to ids and back
+//	ranges.go     the bytes of the text of each id
+//	dropout.go    encoding with merges dropped at random, for training
+//	cache.go      the ids of recent words
+//	remap.go      the pieces of one tokenizer as pieces of another
 //	file.go       the merges as bytes, for the model file
-//	heap.go       the priority queue under tokenizer.go and train.go
+//	heap.go       the priority queue of tokenizer.go and train.go
+//
+// # Terms
+//
+//   - word: a run of letters, other characters or white space, or a digit, with the space before it
+//   - symbol: a piece of a word while merges are applied to it; at first each byte is a symbol
+//   - merge: a rule that replaces two adjacent symbols by one, and so makes a piece
+//   - pair: the ids of two adjacent symbols
+//   - candidate: a merge that a word allows at one place
+//   - threshold: T if rarer words than T were sampled when the merges were learned, else 1
 package bpe

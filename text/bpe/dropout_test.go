@@ -12,8 +12,8 @@ import (
 	"tfm/text"
 )
 
-// slowDropout is algorithm 1 of the paper as it stands there: in each step draw for every
-// merge that is possible, then do the first of those that stay.
+// slowDropout is algorithm 1 of the paper: each step draws for every candidate, then applies the
+// first of those that are kept.
 func slowDropout(b *Tokenizer, word string, p float64, r *rand.Rand) []int32 {
 	var ids []int32
 	for _, c := range []byte(word) {
@@ -36,7 +36,7 @@ func slowDropout(b *Tokenizer, word string, p float64, r *rand.Rand) []int32 {
 	}
 }
 
-// The outcomes for a word are those of the paper's algorithm, as often.
+// Encodings have the frequencies of the paper's algorithm.
 func TestDropoutEqualsOracle(t *testing.T) {
 	b := train(t, firstMerge+8, "aaab aaab abab abab abaab abaab", "aab aab aaab")
 	const n = 20000
@@ -52,20 +52,20 @@ func TestDropoutEqualsOracle(t *testing.T) {
 				fast[outcome] += 0
 			}
 			for outcome := range fast {
-				// Two counts of about the same expectation e differ by at most five times √(2e),
-				// except once in a million times.
+				// Two counts of expectation e differ by more than five times √(2e) less than once
+				// in a million times.
 				got, want := float64(fast[outcome]), float64(slow[outcome])
 				if math.Abs(got-want) > 5*math.Sqrt(got+want+2) {
-					t.Errorf("%s, p %v: %s came %v times, want about %v", word, p, outcome, got, want)
+					t.Errorf("%s, p = %v: %s drawn %v times, want about %v", word, p, outcome, got, want)
 				}
 			}
 		}
 	}
 }
 
-// One merge stays with probability 1-p: of "aa" after a space, that of a and a; of "aaa" the first,
-// or else the second.
-func TestDropoutOfOneMerge(t *testing.T) {
+// A single merge is kept with probability 1-p; in "aaa" the second candidate is drawn if the first
+// is dropped.
+func TestDropoutSingleMerge(t *testing.T) {
 	b, err := newTokenizer([]pair{{firstByte + 'a', firstByte + 'a'}})
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +92,9 @@ func TestDropoutOfOneMerge(t *testing.T) {
 		{"aaa", []int32{space, a, aa}, p * (1 - p)},
 		{"aaa", []int32{space, a, a, a}, p * p},
 	} {
-		// five standard deviations of a share of n draws
+		// five standard deviations of a frequency in n draws
 		if got := count(c.text, c.ids...); math.Abs(got-c.want) > 5*math.Sqrt(c.want*(1-c.want)/n) {
-			t.Errorf("%s becomes %v in a share of %v, want %v", c.text, c.ids, got, c.want)
+			t.Errorf("%s: frequency of %v is %v, want %v", c.text, c.ids, got, c.want)
 		}
 	}
 }
@@ -106,26 +106,26 @@ func TestDropoutLimits(t *testing.T) {
 	state := *r
 	for _, l := range lines {
 		if got, want := b.EncodeSample([]int32{text.EOS}, l, 0, r), b.Encode([]int32{text.EOS}, l); !slices.Equal(got, want) {
-			t.Fatalf("p 0: %q gives %v, want %v", l, got, want)
+			t.Fatalf("p = 0: ids of %q are %v, want %v", l, got, want)
 		}
 	}
 	if *r != state {
-		t.Error("p 0 draws")
+		t.Error("p = 0 changes the state of random")
 	}
 	for _, l := range lines {
 		got := b.EncodeSample(nil, l, 1, r)
 		if len(got) != len(l)+1 || slices.Max(got) >= firstMerge {
-			t.Fatalf("p 1: %q gives %v, want its bytes", l, got)
+			t.Fatalf("p = 1: ids of %q are %v, want its bytes", l, got)
 		}
 	}
 	if got := b.EncodeSample(nil, "", 0.5, r); len(got) != 0 {
-		t.Errorf("no text gives %v", got)
+		t.Errorf("ids of an empty text are %v, want none", got)
 	}
 	for _, p := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("p %v: no panic", p)
+					t.Errorf("p = %v: no panic", p)
 				}
 			}()
 			b.EncodeSample(nil, "a", p, r)
@@ -133,8 +133,7 @@ func TestDropoutLimits(t *testing.T) {
 	}
 }
 
-// The ids must not depend on what the cache holds, and every machine must draw the same: the ids of
-// this seed are recorded.
+// The ids do not depend on the contents of the cache, and are the recorded ones on every machine.
 func TestDropoutIsDeterministic(t *testing.T) {
 	lines := texttest.Lines(500)
 	b := train(t, 1000, lines...)
@@ -155,7 +154,7 @@ func TestDropoutIsDeterministic(t *testing.T) {
 	}
 	clear(b.cache.slots)
 	if !slices.Equal(encode(), want) {
-		t.Error("other ids with an empty cache")
+		t.Error("ids differ with an empty cache")
 	}
 	var wait sync.WaitGroup
 	for range 4 {
@@ -163,13 +162,13 @@ func TestDropoutIsDeterministic(t *testing.T) {
 		go func() {
 			defer wait.Done()
 			if !slices.Equal(encode(), want) {
-				t.Error("other ids beside other goroutines")
+				t.Error("ids differ in concurrent calls")
 			}
 		}()
 	}
 	wait.Wait()
 	if plain := b.Encode(nil, lines[0]); slices.Equal(plain, b.EncodeSample(nil, lines[0], 0.5, rand.NewPCG(1, 1))) {
-		t.Error("nothing is dropped")
+		t.Error("p = 0.5: no merge is dropped")
 	}
 }
 
@@ -185,18 +184,18 @@ func FuzzDropout(f *testing.F) {
 		ids := b.EncodeSample(nil, s, p, rand.NewPCG(seed, 0))
 		for _, id := range ids {
 			if id < firstByte || int(id) >= b.Size() {
-				t.Fatalf("%q gives id %d", s, id)
+				t.Fatalf("ids of %q include %d, want bytes and merges alone", s, id)
 			}
 		}
 		if got := b.Decode(ids); got != s {
-			t.Fatalf("%q comes back as %q", s, got)
+			t.Fatalf("%q decodes to %q", s, got)
 		}
-		if fewest := len(b.Encode(nil, s)); p == 0 && len(ids) != fewest {
-			t.Fatalf("%q: %d pieces, want %d", s, len(ids), fewest)
+		if want := len(b.Encode(nil, s)); p == 0 && len(ids) != want {
+			t.Fatalf("%d ids of %q, want %d", len(ids), s, want)
 		}
 		clear(b.cache.slots)
 		if again := b.EncodeSample(nil, s, p, rand.NewPCG(seed, 0)); !slices.Equal(again, ids) {
-			t.Fatalf("%q: %v, then %v", s, ids, again)
+			t.Fatalf("ids of %q are %v, then %v from the same seed", s, ids, again)
 		}
 	})
 }

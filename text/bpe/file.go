@@ -7,15 +7,15 @@ import (
 	"fmt"
 )
 
-// Magic begins a marshalled Tokenizer. A byte with the version of the format follows.
+// Magic begins an encoded Tokenizer. The format version follows in one byte.
 const Magic = "tfm-bpe"
 
-// version also stands for how words are cut (words.go) and for the space before the text.
+// version is the format version. It also covers the split into words (words.go) and the space
+// before the text, because the ids of a text depend on both.
 const version = 1
 
-// MarshalBinary returns the tokenizer as bytes that Unmarshal reads: the magic and
-// version, the number of merges, then the two ids of each merge, all numbers as
-// unsigned varints. The error is always nil.
+// MarshalBinary encodes the tokenizer: the magic, the version, the number of merges, then the two
+// ids of each merge, all numbers as unsigned varints. The error is always nil.
 func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 	data := append([]byte(Magic), version)
 	data = binary.AppendUvarint(data, uint64(len(t.merges)))
@@ -26,26 +26,26 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 	return data, nil
 }
 
-// Unmarshal returns the tokenizer that MarshalBinary wrote. Data from anywhere is
-// safe: it accepts only what MarshalBinary can produce, and it allocates at most
-// 8 MB, for the cache, and 100 bytes for each byte of data.
+// Unmarshal decodes a tokenizer from the output of MarshalBinary. Untrusted data is safe: Unmarshal
+// rejects anything that MarshalBinary cannot produce, and allocates at most 8 MB, for the cache,
+// plus 100 bytes for each byte of data.
 func Unmarshal(data []byte) (*Tokenizer, error) {
-	rest, ok := bytes.CutPrefix(data, []byte(Magic))
+	body, ok := bytes.CutPrefix(data, []byte(Magic))
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("begins with %q, want %q", data[:min(len(data), len(Magic))], Magic)
-	case len(rest) == 0:
+		return nil, fmt.Errorf("begins with %q, expected %q", data[:min(len(data), len(Magic))], Magic)
+	case len(body) == 0:
 		return nil, errTruncated
-	case rest[0] != version:
-		return nil, fmt.Errorf("version %d, want %d", rest[0], version)
+	case body[0] != version:
+		return nil, fmt.Errorf("version %d, expected %d", body[0], version)
 	}
-	r := bytes.NewReader(rest[1:])
+	r := bytes.NewReader(body[1:])
 	count, err := readUvarint(r)
 	if err != nil {
 		return nil, err
 	}
 	if count > uint64(r.Len()/2) { // a merge has two ids of at least a byte each
-		return nil, fmt.Errorf("%d merges announced in %d bytes", count, r.Len())
+		return nil, fmt.Errorf("header declares %d merges, %d bytes follow", count, r.Len())
 	}
 	merges := make([]pair, count)
 	for k := range merges {
@@ -58,19 +58,19 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 			return nil, fmt.Errorf("merge %d of %d: %w", k, count, err)
 		}
 		if id := uint64(firstMerge + k); left >= id || right >= id {
-			return nil, fmt.Errorf("merge %d joins ids %d and %d, want less than %d", k, left, right, id)
+			return nil, fmt.Errorf("merge %d joins ids %d and %d, expected less than %d", k, left, right, id)
 		}
 		merges[k] = pair{int32(left), int32(right)}
 	}
 	if r.Len() > 0 {
-		return nil, fmt.Errorf("%d bytes after the last of %d merges", r.Len(), count)
+		return nil, fmt.Errorf("found %d bytes after %d merges, expected the end", r.Len(), count)
 	}
 	return newTokenizer(merges)
 }
 
 var errTruncated = errors.New("truncated")
 
-// readUvarint reads a number in its one shortest form.
+// readUvarint reads a number, which must have its shortest form.
 func readUvarint(r *bytes.Reader) (uint64, error) {
 	before := r.Len()
 	x, err := binary.ReadUvarint(r)

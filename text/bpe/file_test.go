@@ -23,11 +23,11 @@ func TestMarshalRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.Size() != size || !slices.Equal(b.merges, c.merges) || !slices.Equal(b.pieces, c.pieces) {
-			t.Errorf("size %d: another tokenizer came back", size)
+			t.Errorf("size %d: the decoded tokenizer differs", size)
 		}
 		for n := range data {
 			if _, err := Unmarshal(data[:n]); err == nil {
-				t.Fatalf("no error for %d of %d bytes", n, len(data))
+				t.Fatalf("no error for the first %d of %d bytes", n, len(data))
 			}
 		}
 	}
@@ -41,29 +41,29 @@ func TestUnmarshalErrors(t *testing.T) {
 		}
 		return data
 	}
-	double := []uint64{10} // each merge doubles the piece before: 2, 4, … 1024 bytes
+	double := []uint64{10} // each merge doubles the previous piece: 2, 4, … 1024 bytes
 	for k := range uint64(10) {
-		part := firstMerge + k - 1
+		half := firstMerge + k - 1
 		if k == 0 {
-			part = firstByte + 'a'
+			half = firstByte + 'a'
 		}
-		double = append(double, part, part)
+		double = append(double, half, half)
 	}
 	for want, data := range map[string][]byte{
-		`begins with ""`:                       nil,
-		`begins with "PK\x03\x04"`:             []byte("PK\x03\x04"),
-		"version 2, want 1":                    []byte("tfm-bpe\x02\x00"),
-		"truncated":                            encode(),
-		"merge 1 of 2: truncated":              append(encode(2, 100, 101, 102), 0x80),
-		"1000000 merges announced in 2 bytes":  encode(1000000, 100, 101),
-		"1 bytes after the last of 1 merges":   encode(1, 100, 101, 102),
-		"merge 0 joins ids 100 and 259":        encode(1, 100, 259),
-		"merge 0 joins ids 4294967396 and 100": encode(1, 1<<32+100, 100),
-		"merge 0 joins id 2":                   encode(1, 100, 2),
-		"merge 1 repeats merge 0":              encode(2, 100, 101, 100, 101),
-		"merge 8 makes a piece of 512 bytes":   encode(double...),
-		"not in its shortest form":             append(encode(1, 100), 0xE5, 0x80, 0x00),
-		"overflow":                             append(encode(), bytes.Repeat([]byte{0xFF}, 20)...),
+		`begins with ""`:                                 nil,
+		`begins with "PK\x03\x04"`:                       []byte("PK\x03\x04"),
+		"version 2, expected 1":                          []byte("tfm-bpe\x02\x00"),
+		"truncated":                                      encode(),
+		"merge 1 of 2: truncated":                        append(encode(2, 100, 101, 102), 0x80),
+		"header declares 1000000 merges, 2 bytes follow": encode(1000000, 100, 101),
+		"found 1 bytes after 1 merges, expected the end": encode(1, 100, 101, 102),
+		"merge 0 joins ids 100 and 259":                  encode(1, 100, 259),
+		"merge 0 joins ids 4294967396 and 100":           encode(1, 1<<32+100, 100),
+		"merge 0 joins id 2":                             encode(1, 100, 2),
+		"merge 1 repeats merge 0":                        encode(2, 100, 101, 100, 101),
+		"merge 8 makes a piece of 512 bytes":             encode(double...),
+		"not in its shortest form":                       append(encode(1, 100), 0xE5, 0x80, 0x00),
+		"overflow":                                       append(encode(), bytes.Repeat([]byte{0xFF}, 20)...),
 	} {
 		if _, err := Unmarshal(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", data, err, want)
@@ -71,11 +71,11 @@ func TestUnmarshalErrors(t *testing.T) {
 	}
 }
 
-// What Unmarshal allocates, garbage included, is at most 8 MB for the cache and 100 bytes a byte of
-// the data.
-func TestUnmarshalAllocatesNoMoreThanTheDataAllows(t *testing.T) {
-	// long has the most bytes of pieces for its length: pieces of 128 bytes, one for each byte,
-	// then pairs of them.
+// Unmarshal allocates at most 8 MB, for the cache, plus 100 bytes for each byte of data, garbage
+// included.
+func TestUnmarshalMemory(t *testing.T) {
+	// long has the largest pieces for its length: a piece of 128 times each byte, then pairs of
+	// these.
 	var long []uint64
 	id := func(k int) uint64 { return uint64(firstMerge + k) }
 	for c := range 256 {
@@ -106,10 +106,10 @@ func TestUnmarshalAllocatesNoMoreThanTheDataAllows(t *testing.T) {
 		tokenizer, err := Unmarshal(data)
 		runtime.ReadMemStats(&after)
 		if err != nil || tokenizer.Size() != firstMerge+len(ids)/2 {
-			t.Errorf("%s: error %v, expected %d merges", name, err, len(ids)/2)
+			t.Errorf("%s: error %v, want %d merges", name, err, len(ids)/2)
 		}
 		if used := int(after.TotalAlloc - before.TotalAlloc); used > 8<<20+100*len(data) {
-			t.Errorf("%s: allocated %d bytes for %d of data, expected at most %d", name, used, len(data), 8<<20+100*len(data))
+			t.Errorf("%s: allocated %d bytes for %d of data, want at most %d", name, used, len(data), 8<<20+100*len(data))
 		}
 	}
 }
@@ -125,11 +125,11 @@ func FuzzUnmarshal(f *testing.F) {
 			return
 		}
 		if again, _ := b.MarshalBinary(); !bytes.Equal(again, data) {
-			t.Fatalf("%x comes back as %x", data, again)
+			t.Fatalf("%x is encoded as %x", data, again)
 		}
 		const s = "Ein Test, 12 中\xff"
 		if got := b.Decode(b.Encode(nil, s)); got != s {
-			t.Fatalf("%q comes back as %q", s, got)
+			t.Fatalf("%q decodes to %q", s, got)
 		}
 	})
 }

@@ -1,9 +1,9 @@
 package bpe
 
-// ordered is an element of a heap: a.before(b) reports that a leaves first.
+// ordered is an element of a heap: a.before(b) reports whether a is popped before b.
 type ordered[T any] interface{ before(T) bool }
 
-// heap is a binary heap. container/heap would allocate for every element.
+// heap is a binary heap. Unlike container/heap it does not allocate for each element.
 type heap[T ordered[T]] []T
 
 func (h *heap[T]) push(x T) {
@@ -21,7 +21,7 @@ func (h *heap[T]) push(x T) {
 	s[i] = x
 }
 
-// pop removes and returns the first element of a heap that is not empty.
+// pop removes and returns the first element. It panics if the heap is empty.
 func (h *heap[T]) pop() T {
 	s := *h
 	first, x := s[0], s[len(s)-1]

@@ -2,4 +2,4 @@
 
 package bpe
 
-const raceDetector = true // makes sync.Pool forget at random
+const raceDetector = true // under which sync.Pool drops items at random

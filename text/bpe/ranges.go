@@ -6,11 +6,11 @@ import (
 	"tfm/text"
 )
 
-// EncodeRanges implements text.Tokenizer. The space that Encode adds before s is in no range.
+// EncodeRanges implements text.Tokenizer. No range includes the space that Encode puts before s.
 func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]int32, []text.Range) {
-	before := len(dst)
+	start := len(dst)
 	dst = t.Encode(dst, s)
-	return dst, t.appendRanges(ranges, dst[before:], s, " ")
+	return dst, t.appendRanges(ranges, dst[start:], s, " ")
 }
 
 // DecodeRanges implements text.Tokenizer.
@@ -19,7 +19,7 @@ func (t *Tokenizer) DecodeRanges(ranges []text.Range, ids []int32) (string, []te
 	return s, t.appendRanges(ranges, ids, s, space)
 }
 
-// appendRanges appends the range of each id in s. The pieces of ids are the bytes of prefix + s.
+// appendRanges appends the range of s of each id. The pieces of ids concatenate to prefix + s.
 func (t *Tokenizer) appendRanges(ranges []text.Range, ids []int32, s, prefix string) []text.Range {
 	start, pieceEnd := 0, -len(prefix)
 	for _, id := range ids {

@@ -12,8 +12,8 @@ import (
 
 var _ text.Sampler = (*Tokenizer)(nil)
 
-// cutAt returns what ranges cut out of s, with | between them.
-func cutAt(s string, ranges []text.Range) string {
+// joinRanges returns the ranges of s with | between them.
+func joinRanges(s string, ranges []text.Range) string {
 	pieces := make([]string, len(ranges))
 	for i, r := range ranges {
 		pieces[i] = s[r.Start:r.End]
@@ -27,18 +27,18 @@ func TestRanges(t *testing.T) {
 		"":         "",
 		"hé ab":    "hé| ab",
 		"ab":       "ab",
-		"x":        "|x",         // the space that Encode adds is a piece of its own
-		"中é":       "|||中|é",     // 3 bytes: the last one completes the character
-		"\xe4\xb8": "|\xe4|\xb8", // no valid character: each byte counts
+		"x":        "|x",         // the space that Encode adds is a separate piece
+		"中é":       "|||中|é",     // 3 bytes: the last completes the character
+		"\xe4\xb8": "|\xe4|\xb8", // invalid: each byte counts as a character
 		" ab":      "| ab",
 	} {
 		ids, ranges := b.EncodeRanges(nil, nil, s)
-		if got := cutAt(s, ranges); got != want || !slices.Equal(ids, b.Encode(nil, s)) {
-			t.Errorf("%q is encoded as %q, want %q", s, got, want)
+		if got := joinRanges(s, ranges); got != want || !slices.Equal(ids, b.Encode(nil, s)) {
+			t.Errorf("EncodeRanges(%q) has ranges %q, want %q", s, got, want)
 		}
 		back, ranges := b.DecodeRanges(nil, ids)
-		if got := cutAt(back, ranges); back != s || got != want {
-			t.Errorf("%q is decoded as %q, want %q", s, got, want)
+		if got := joinRanges(back, ranges); back != s || got != want {
+			t.Errorf("DecodeRanges of the ids of %q = %q, ranges %q; want %q", s, back, got, want)
 		}
 	}
 }
@@ -48,38 +48,38 @@ func TestRangesAppend(t *testing.T) {
 	first := text.Range{Start: 7, End: 9}
 	ids, ranges := b.EncodeRanges([]int32{text.BOS}, []text.Range{first}, "a")
 	if want := []text.Range{first, {}, {Start: 0, End: 1}}; !slices.Equal(ranges, want) || len(ids) != 3 {
-		t.Errorf("ids %v with ranges %v, want %v", ids, ranges, want)
+		t.Errorf("ids %v, ranges %v; want 3 ids, ranges %v", ids, ranges, want)
 	}
 }
 
-// Ids without text have empty ranges where they stand, and a text that does not begin with a space
-// loses nothing.
-func TestDecodeRangesOfSpecialIds(t *testing.T) {
+// Ids without text have empty ranges, and a text without a leading space is complete.
+func TestDecodeRangesSpecialIDs(t *testing.T) {
 	b := train(t, firstMerge, "")
 	s, ranges := b.DecodeRanges(nil, []int32{text.BOS, firstByte + 'x', text.Pad, -1, firstByte + ' ', int32(b.Size()), text.EOS})
-	if got := cutAt(s, ranges); s != "x " || got != "|x||| ||" {
-		t.Errorf("%q cut as %q, want %q as %q", s, got, "x ", "|x||| ||")
+	if got := joinRanges(s, ranges); s != "x " || got != "|x||| ||" {
+		t.Errorf("text %q, ranges %q; want %q, %q", s, got, "x ", "|x||| ||")
 	}
 }
 
-// owner returns for each byte of s the index of the piece that holds the last byte of its
-// character: the rule of text.Tokenizer, byte by byte.
-func owner(pieces []string, prefix int, s string) []int {
-	var of []int
-	for i, p := range pieces {
-		for range p {
-			of = append(of, i)
+// idOfBytes returns for each byte of s the index of the id that encodes the last byte of its
+// character, as text.Tokenizer defines ranges. lengths has the bytes of each id, and s begins after
+// prefix bytes.
+func idOfBytes(lengths []int, prefix int, s string) []int {
+	var index []int
+	for i, n := range lengths {
+		for range n {
+			index = append(index, i)
 		}
 	}
-	of = of[prefix:]
+	index = index[prefix:]
 	for i := 0; i < len(s); {
 		_, size := utf8.DecodeRuneInString(s[i:])
 		for j := i; j < i+size; j++ {
-			of[j] = of[i+size-1]
+			index[j] = index[i+size-1]
 		}
 		i += size
 	}
-	return of
+	return index
 }
 
 func checkRanges(t *testing.T, b *Tokenizer, ids []int32, ranges []text.Range, prefix int, s string) {
@@ -87,12 +87,11 @@ func checkRanges(t *testing.T, b *Tokenizer, ids []int32, ranges []text.Range, p
 	if len(ranges) != len(ids) {
 		t.Fatalf("%d ranges for %d ids", len(ranges), len(ids))
 	}
-	var pieces []string
+	var lengths []int
 	for _, id := range ids {
-		// A character for each byte, so that owner can range over them.
-		pieces = append(pieces, strings.Repeat("x", len(b.bytes(id))))
+		lengths = append(lengths, len(b.bytes(id)))
 	}
-	end, want := 0, owner(pieces, prefix, s)
+	end, want := 0, idOfBytes(lengths, prefix, s)
 	for i, r := range ranges {
 		if r.Start != end || r.End < r.Start {
 			t.Fatalf("range %d of %q is %v, want its start at %d", i, s, r, end)
@@ -105,7 +104,7 @@ func checkRanges(t *testing.T, b *Tokenizer, ids []int32, ranges []text.Range, p
 		end = r.End
 	}
 	if end != len(s) {
-		t.Fatalf("the ranges of %q end at %d, want %d", s, end, len(s))
+		t.Fatalf("ranges of %q end at %d, want %d", s, end, len(s))
 	}
 }
 
@@ -123,12 +122,12 @@ func FuzzRanges(f *testing.F) {
 		}
 		back, ranges := b.DecodeRanges(nil, ids)
 		if back != b.Decode(ids) {
-			t.Fatalf("%v: text %q with ranges, %q without", ids, back, b.Decode(ids))
+			t.Fatalf("DecodeRanges(%v) = %q, want %q as of Decode", ids, back, b.Decode(ids))
 		}
-		all := 0
+		bytes := 0
 		for _, id := range ids {
-			all += len(b.bytes(id))
+			bytes += len(b.bytes(id))
 		}
-		checkRanges(t, b, ids, ranges, all-len(back), back)
+		checkRanges(t, b, ids, ranges, bytes-len(back), back)
 	})
 }

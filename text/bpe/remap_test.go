@@ -14,57 +14,58 @@ func TestRemap(t *testing.T) {
 	other := train(t, 700, "quite another text with other words", "with other words", "another text", "quite quite")
 	for _, pair := range [][2]*Tokenizer{{small, large}, {large, small}, {other, large}, {large, other}, {small, small}} {
 		b, old := pair[0], pair[1]
-		in := b.Remap(old)
-		if len(in) != b.Size() {
-			t.Fatalf("%d ids, want %d", len(in), b.Size())
+		remapped := b.Remap(old)
+		if len(remapped) != b.Size() {
+			t.Fatalf("%d ids, want %d", len(remapped), b.Size())
 		}
-		for id, was := range in {
+		for id, ids := range remapped {
 			var bytes strings.Builder
-			for _, i := range was {
+			for _, i := range ids {
 				bytes.WriteString(old.pieces[i])
 			}
 			if bytes.String() != b.pieces[id] {
-				t.Fatalf("%q was %q", b.pieces[id], bytes.String())
+				t.Fatalf("ids of %q are those of %q", b.pieces[id], bytes.String())
 			}
-			if id < firstMerge && !slices.Equal(was, []int32{int32(id)}) {
-				t.Errorf("id %d was %v", id, was)
+			if id < firstMerge && !slices.Equal(ids, []int32{int32(id)}) {
+				t.Errorf("ids of id %d are %v, want itself", id, ids)
 			}
-			if len(was) > 1 && slices.Contains(old.pieces, b.pieces[id]) {
-				t.Errorf("%q was %v, but is a piece", b.pieces[id], was)
+			if len(ids) > 1 && slices.Contains(old.pieces, b.pieces[id]) {
+				t.Errorf("ids of %q are %v, want the one id of that piece", b.pieces[id], ids)
 			}
-			if b == old && (len(was) != 1 || was[0] != int32(id)) {
-				t.Errorf("in itself id %d was %v", id, was)
+			if b == old && (len(ids) != 1 || ids[0] != int32(id)) {
+				t.Errorf("same tokenizer: ids of id %d are %v, want itself", id, ids)
 			}
 		}
 	}
-	// The merges of the smaller one come first in the larger one.
-	for id, was := range small.Remap(large) {
-		if len(was) != 1 || was[0] != int32(id) {
-			t.Errorf("id %d was %v", id, was)
+	// The merges of small are the first merges of large.
+	for id, ids := range small.Remap(large) {
+		if len(ids) != 1 || ids[0] != int32(id) {
+			t.Errorf("smaller vocabulary: ids of id %d are %v, want itself", id, ids)
 		}
 	}
 }
 
+// A piece that old lacks is split as Encode splits it.
 func TestRemapSplitsAsEncode(t *testing.T) {
 	old, b := train(t, 270, "ab ab ab abc abc"), train(t, 270, "abcd abcd abcd")
-	for id, was := range b.Remap(old) {
-		if piece, ok := strings.CutPrefix(b.pieces[id], " "); ok && piece != "" && !slices.Equal(was, old.Encode(nil, piece)) {
-			t.Errorf("%q was %v, want %v", b.pieces[id], was, old.Encode(nil, piece))
+	for id, ids := range b.Remap(old) {
+		if piece, ok := strings.CutPrefix(b.pieces[id], " "); ok && piece != "" && !slices.Equal(ids, old.Encode(nil, piece)) {
+			t.Errorf("ids of %q are %v, want %v", b.pieces[id], ids, old.Encode(nil, piece))
 		}
 	}
 }
 
-// Merges that make the same bytes in two ways are each the same one's.
+// Two pieces of the same bytes map to the two in the other tokenizer, in order.
 func TestRemapEqualPieces(t *testing.T) {
-	a, c, d := int32(firstByte+'a'), int32(firstByte+'b'), int32(firstByte+'c')
-	merges := []pair{{a, c}, {c, d}, {firstMerge, d}, {a, firstMerge + 1}} // ab, bc, ab|c, a|bc
-	b, err := newTokenizer(merges)
+	a, b, c := int32(firstByte+'a'), int32(firstByte+'b'), int32(firstByte+'c')
+	// ab, bc, ab|c, a|bc
+	tokenizer, err := newTokenizer([]pair{{a, b}, {b, c}, {firstMerge, c}, {a, firstMerge + 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, was := range b.Remap(b) {
-		if len(was) != 1 || was[0] != int32(id) {
-			t.Errorf("id %d was %v", id, was)
+	for id, ids := range tokenizer.Remap(tokenizer) {
+		if len(ids) != 1 || ids[0] != int32(id) {
+			t.Errorf("ids of id %d are %v, want itself", id, ids)
 		}
 	}
 }

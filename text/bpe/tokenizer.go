@@ -11,29 +11,28 @@ import (
 )
 
 const (
-	firstByte  = 3               // the id of byte 0
-	firstMerge = firstByte + 256 // the id of the first merge
+	firstByte  = 3               // id of byte 0
+	firstMerge = firstByte + 256 // id of the first merge
 )
 
 // MinSize is the size of a tokenizer without merges: three special ids and 256 bytes.
 const MinSize = firstMerge
 
-// Tokenizer is a byte-level byte-pair encoding (Sennrich, Haddow and Birch 2016,
-// "Neural Machine Translation of Rare Words with Subword Units", on bytes as
-// in Radford et al. 2019). Its ids are text.Pad, text.BOS and text.EOS, then the 256 bytes,
-// then one id for each merge in the order in which they were learned. As every
-// byte has an id, every string can be encoded and comes back exactly.
+// Tokenizer is a byte-level byte-pair encoding (Sennrich, Haddow and Birch 2016, "Neural Machine
+// Translation of Rare Words with Subword Units", on bytes as in Radford et al. 2019). Its ids are
+// text.Pad, text.BOS and text.EOS, then the 256 bytes, then the merges in the order in which they
+// were learned. Every byte has an id, so that every string can be encoded and decodes to itself.
 //
-// It does not change once made and is safe for concurrent use.
+// A Tokenizer is immutable and safe for concurrent use.
 type Tokenizer struct {
-	merges   []pair         // merges[k] makes the id firstMerge+k
-	merged   map[pair]int32 // the inverse of merges: the id that a pair makes
-	pieces   []string       // the bytes of each id, "" for the special ones
+	merges   []pair         // merges[k] makes the piece of id firstMerge+k
+	merged   map[pair]int32 // inverse of merges: the id that a pair makes
+	pieces   []string       // bytes of each id, "" for special ids
 	cache    wordCache
-	encoders sync.Pool // of *encoder
+	encoders sync.Pool // of *wordEncoder
 }
 
-// pair is two adjacent ids.
+// pair is the ids of two adjacent symbols.
 type pair struct{ left, right int32 }
 
 func (p pair) before(q pair) bool {
@@ -43,7 +42,7 @@ func (p pair) before(q pair) bool {
 	return p.right < q.right
 }
 
-// newTokenizer returns the tokenizer of these merges. Its error names the first invalid one.
+// newTokenizer returns the tokenizer with these merges. The error names the first invalid merge.
 func newTokenizer(merges []pair) (*Tokenizer, error) {
 	b := &Tokenizer{
 		merges: merges,
@@ -55,17 +54,17 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 	}
 	for k, m := range merges {
 		id := int32(firstMerge + k)
-		for _, part := range []int32{m.left, m.right} {
-			if part < firstByte || part >= id {
-				return nil, fmt.Errorf("merge %d joins id %d, want a byte or an earlier merge (%d to %d)", k, part, firstByte, id-1)
+		for _, joined := range []int32{m.left, m.right} {
+			if joined < firstByte || joined >= id {
+				return nil, fmt.Errorf("merge %d joins id %d, expected a byte or an earlier merge (%d to %d)", k, joined, firstByte, id-1)
 			}
 		}
 		if earlier, ok := b.merged[m]; ok {
 			return nil, fmt.Errorf("merge %d repeats merge %d", k, earlier-firstMerge)
 		}
-		// Without the bound, n merges could make pieces of 2^n bytes.
+		// Without this limit n merges could make pieces of 2^n bytes.
 		if n := len(b.pieces[m.left]) + len(b.pieces[m.right]); n > maxWordBytes {
-			return nil, fmt.Errorf("merge %d makes a piece of %d bytes, want at most %d", k, n, maxWordBytes)
+			return nil, fmt.Errorf("merge %d makes a piece of %d bytes, expected at most %d", k, n, maxWordBytes)
 		}
 		b.merged[m] = id
 		b.pieces = append(b.pieces, b.pieces[m.left]+b.pieces[m.right])
@@ -75,42 +74,41 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 	return b, nil
 }
 
-// Size returns the number of ids: MinSize and one for each merge.
+// Size returns the size of the vocabulary: MinSize plus the number of merges.
 func (t *Tokenizer) Size() int { return len(t.pieces) }
 
-// Encode implements text.Tokenizer. The text is encoded with a space before it, so that a word has
-// the same pieces at the start of a sentence as within it. A text of n bytes takes O(n) steps.
+// Encode implements text.Tokenizer. It puts a space before s, so that a word has the same pieces at
+// the start of a sentence as within it. It takes time linear in the length of s.
 func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 	if s == "" {
 		return dst
 	}
 	e := t.encoders.Get().(*wordEncoder)
 	e.text = append(append(e.text[:0], ' '), s...)
-	for rest := e.text; len(rest) > 0; {
-		n := wordLen(rest)
-		word := rest[:n]
-		rest = rest[n:]
-		dst = e.encodeCached(dst, word, t)
+	for unread := e.text; len(unread) > 0; {
+		n := wordLen(unread)
+		dst = e.encodeCached(dst, unread[:n], t)
+		unread = unread[n:]
 	}
 	t.release(e)
 	return dst
 }
 
 func (t *Tokenizer) release(e *wordEncoder) {
-	if cap(e.text) <= 1<<16 { // frees the memory of huge texts
+	if cap(e.text) <= 1<<16 { // memory of longer texts is freed
 		t.encoders.Put(e)
 	}
 }
 
-// Decode implements text.Tokenizer. It removes the space that Encode added:
-// Decode(Encode(nil, s)) == s for every string s. Other ids may give invalid UTF-8, because a
-// piece can end within a character.
+// Decode implements text.Tokenizer. It removes the space that Encode adds, so that
+// Decode(Encode(nil, s)) == s for every string s. For other ids the text may be invalid UTF-8,
+// because a piece can end within a character.
 func (t *Tokenizer) Decode(ids []int32) string {
 	s, _ := t.decode(ids)
 	return s
 }
 
-// decode returns the text of ids in two: without the space at its start, and that space, if any.
+// decode returns the text of ids without a leading space, and that space or "".
 func (t *Tokenizer) decode(ids []int32) (s, space string) {
 	var b strings.Builder
 	for _, id := range ids {
@@ -120,7 +118,7 @@ func (t *Tokenizer) decode(ids []int32) (s, space string) {
 	return s, b.String()[:b.Len()-len(s)]
 }
 
-// bytes returns the text of an id, "" of special ids and those outside the vocabulary.
+// bytes returns the text of an id, "" for special ids and ids outside the vocabulary.
 func (t *Tokenizer) bytes(id int32) string {
 	if id < 0 || int(id) >= len(t.pieces) {
 		return ""
@@ -128,8 +126,8 @@ func (t *Tokenizer) bytes(id int32) string {
 	return t.pieces[id]
 }
 
-// Piece implements text.Tokenizer: a space is '▁', a byte of no printable character <0xE4>,
-// special ids are <pad>, <s> and </s>, and a number outside the vocabulary <?>.
+// Piece implements text.Tokenizer. It prints a space as ▁ and a byte without a printable character
+// as <0xE4>, the special ids as <pad>, <s> and </s>, and an id outside the vocabulary as <?>.
 func (t *Tokenizer) Piece(id int32) string {
 	switch {
 	case id < 0 || int(id) >= len(t.pieces):
@@ -155,22 +153,22 @@ func (t *Tokenizer) Piece(id int32) string {
 	return s.String()
 }
 
-// wordEncoder is the scratch memory of encoding, reused for the next text.
+// wordEncoder is the reusable scratch memory of encoding.
 type wordEncoder struct {
 	text       []byte
 	symbols    []symbol
 	candidates heap[candidate]
-	dropped    []candidate // of this step
+	dropped    []candidate // in this step
 }
 
-// symbol is a piece of the word being encoded, in a list linked by index.
+// symbol is an element of the word being encoded, in a list linked by index.
 type symbol struct{ id, prev, next int32 }
 
-// candidate is a merge that was possible when it was pushed, of the symbol at index at and the
-// one after it into id.
+// candidate is a merge of the symbol with index at and its successor into id. It is stale if one of
+// them has changed since it was pushed.
 type candidate struct{ id, at int32 }
 
-// before orders candidates by when their merge was learned, then left to right.
+// before orders candidates by the order in which their merges were learned, then left to right.
 func (c candidate) before(d candidate) bool {
 	if c.id != d.id {
 		return c.id < d.id
@@ -178,7 +176,7 @@ func (c candidate) before(d candidate) bool {
 	return c.at < d.at
 }
 
-// encodeCached appends the ids of one word, from the cache if it has them.
+// encodeCached appends the ids of one word, from the cache if they are there.
 func (e *wordEncoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int32 {
 	slot := b.cache.slot(word)
 	dst, ok := slot.lookup(dst, word)
@@ -191,10 +189,10 @@ func (e *wordEncoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int
 	return dst
 }
 
-// encode appends the ids of one word. Each step applies the possible merge that was learned
-// first, of those that drop, if not nil, does not drop in this step, until none is left. Without
-// drop a word of n bytes has at most n-1 merges, and each pushes at most two candidates:
-// O(n log n).
+// encode appends the ids of one word. Each step applies the candidate that was learned first,
+// except those that drop drops in this step, until none is left. drop may be nil. Without drop a
+// word of n bytes takes O(n log n) time: it has at most n-1 merges, and each pushes at most
+// two candidates.
 func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *mergeDropout) []int32 {
 	const none = -1
 	s := e.symbols[:0]
@@ -220,7 +218,7 @@ func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *merge
 		c := e.candidates.pop()
 		next := s[c.at].next
 		if next == none || b.merges[c.id-firstMerge] != (pair{s[c.at].id, s[next].id}) {
-			continue // an earlier merge took one of the two
+			continue // stale
 		}
 		if drop != nil && drop.next() {
 			e.dropped = append(e.dropped, c)
@@ -234,7 +232,7 @@ func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *merge
 		s[next] = symbol{id: text.Pad, next: none}
 		propose(s[c.at].prev)
 		propose(c.at)
-		for _, d := range e.dropped { // the next step draws anew
+		for _, d := range e.dropped { // may be kept in the next step
 			e.candidates.push(d)
 		}
 		e.dropped = e.dropped[:0]

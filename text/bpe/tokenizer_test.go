@@ -25,12 +25,12 @@ func train(t testing.TB, size int, lines ...string) *Tokenizer {
 	return b
 }
 
-// slowMerges learns merges as the paper's Algorithm 1 does: count all pairs,
-// take the most frequent, apply it everywhere, start over.
+// slowMerges learns merges as the paper's algorithm 1 does: it counts all pairs, merges the most
+// frequent one everywhere, and starts over.
 func slowMerges(n int, lines []string) []pair {
 	counts := map[string]int{}
 	for _, l := range lines {
-		for _, w := range cut(" " + l) {
+		for _, w := range split(" " + l) {
 			counts[w]++
 		}
 	}
@@ -65,6 +65,7 @@ func slowMerges(n int, lines []string) []pair {
 	return merges
 }
 
+// slowMerge replaces the occurrences of p in ids by id, from left to right.
 func slowMerge(ids []int32, p pair, id int32) []int32 {
 	var out []int32
 	for i := 0; i < len(ids); i++ {
@@ -78,10 +79,10 @@ func slowMerge(ids []int32, p pair, id int32) []int32 {
 	return out
 }
 
-// slowEncode applies every merge in turn.
+// slowEncode applies one merge after another.
 func slowEncode(b *Tokenizer, s string) []int32 {
 	var out []int32
-	for _, w := range cut(" " + s) {
+	for _, w := range split(" " + s) {
 		var ids []int32
 		for _, c := range []byte(w) {
 			ids = append(ids, firstByte+int32(c))
@@ -104,7 +105,7 @@ func TestTrainEqualsOracle(t *testing.T) {
 	} {
 		b := train(t, firstMerge+300, lines...)
 		if want := slowMerges(300, lines); !slices.Equal(b.merges, want) {
-			t.Errorf("%s: merges differ from the oracle's: %d, want %d", name, len(b.merges), len(want))
+			t.Errorf("%s: the %d merges differ from the oracle's %d", name, len(b.merges), len(want))
 		}
 	}
 }
@@ -114,13 +115,13 @@ func TestTrainIgnoresOrder(t *testing.T) {
 	a := train(t, 1000, lines...)
 	rand.New(rand.NewPCG(3, 4)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	if b := train(t, 1000, lines...); !slices.Equal(a.merges, b.merges) {
-		t.Error("other merges for the same lines in another order")
+		t.Error("merges depend on the order of the lines")
 	}
 }
 
 func TestTrainSize(t *testing.T) {
 	if _, err := new(Trainer).Train(MinSize - 1); err == nil {
-		t.Error("no error for a vocabulary without room for the bytes")
+		t.Errorf("Train(%d): no error", MinSize-1)
 	}
 	if b := train(t, firstMerge); b.Size() != firstMerge {
 		t.Errorf("size %d, want %d", b.Size(), firstMerge)
@@ -131,7 +132,7 @@ func TestTrainSize(t *testing.T) {
 	// "▁a" and "▁ab" occur twice, "▁abc" and "▁abd" once.
 	b := train(t, 1000, "abc abd")
 	if b.Size() != firstMerge+2 || b.Piece(firstMerge) != "▁a" || b.Piece(firstMerge+1) != "▁ab" {
-		t.Errorf("%d merges, want ▁a and ▁ab alone", len(b.merges))
+		t.Errorf("%d merges, want only ▁a and ▁ab", len(b.merges))
 	}
 }
 
@@ -152,12 +153,12 @@ func TestEncodeEqualsOracle(t *testing.T) {
 	}
 }
 
-// A word has the same pieces first in a sentence and within it.
+// A word has the same pieces at the start of a sentence as within it.
 func TestEncodeSpaceBeforeText(t *testing.T) {
 	b := train(t, 2000, texttest.Lines(1000)...)
 	alone := b.Encode(nil, "schweian")
 	if got := b.Encode(nil, "schweian schweian"); !slices.Equal(got, append(slices.Clone(alone), alone...)) {
-		t.Errorf("pieces %v alone, %v twice", alone, got)
+		t.Errorf("ids of one word are %v, of two %v; want the former twice", alone, got)
 	}
 }
 
@@ -165,14 +166,14 @@ func TestEncodeAppends(t *testing.T) {
 	b := train(t, 300, "a b c")
 	got := b.Encode([]int32{text.BOS}, "a")
 	if want := append([]int32{text.BOS}, b.Encode(nil, "a")...); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("Encode = %v, want %v", got, want)
 	}
 	buf := make([]int32, 0, 100)
 	s := "a b c a b c"
 	b.Encode(buf, s)
-	// Not 0, as under the race detector sync.Pool loses some of what is put into it.
+	// 1 because under the race detector sync.Pool drops some of its items.
 	if n := testing.AllocsPerRun(100, func() { b.Encode(buf, s) }); n > 1 {
-		t.Errorf("%v allocations for known words and enough room, want 0 or 1", n)
+		t.Errorf("%v allocations for cached words and a large enough slice, want 0 or 1", n)
 	}
 }
 
@@ -186,7 +187,7 @@ func TestEncodeAllocatesNothing(t *testing.T) {
 		}
 	}
 	encode()
-	// sync.Pool may be emptied, once in a while, by a collection of garbage that other tests left.
+	// A garbage collection may empty the sync.Pool.
 	if n := testing.AllocsPerRun(3, encode); n > 20 && !raceDetector {
 		t.Errorf("%v allocations for %d lines, want at most 20", n, len(lines))
 	}
@@ -196,11 +197,11 @@ func TestDecode(t *testing.T) {
 	b := train(t, 300, "hello hello")
 	ids := b.Encode([]int32{text.BOS, text.Pad}, "hello  world")
 	ids = append(ids, text.EOS, -1, int32(b.Size()), 1<<30, -1<<31)
-	if got := b.Decode(ids); got != "hello  world" {
-		t.Errorf("%q", got)
+	if got, want := b.Decode(ids), "hello  world"; got != want {
+		t.Errorf("Decode(%v) = %q, want %q", ids, got, want)
 	}
 	if got := b.Decode([]int32{firstByte + 'x'}); got != "x" {
-		t.Errorf("%q for a text without the space before it", got)
+		t.Errorf("Decode of x without a leading space = %q, want x", got)
 	}
 }
 
@@ -212,7 +213,7 @@ func TestPiece(t *testing.T) {
 		firstMerge: "▁h", firstMerge + 1: "é", firstMerge + 2: "▁hé",
 	} {
 		if got := b.Piece(id); got != want {
-			t.Errorf("piece %d: %q, want %q", id, got, want)
+			t.Errorf("Piece(%d) = %q, want %q", id, got, want)
 		}
 	}
 }
@@ -239,13 +240,12 @@ func TestEncodeConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-// A word of one letter is the worst case for the queue; a line without spaces
-// the worst case for the cache.
+// Repetitions of a letter are the worst case of the queue, a line without spaces that of the cache.
 func TestEncodeIsNotQuadratic(t *testing.T) {
 	b := train(t, 400, strings.Repeat("a", 64), strings.Repeat("a", 64))
 	s := strings.Repeat("a", 1<<20) + strings.Repeat(" ", 1<<20) + strings.Repeat("\xff", 1<<20)
 	if got := b.Decode(b.Encode(nil, s)); got != s {
-		t.Error("3 MiB of repetitions do not come back")
+		t.Error("3 MiB of repetitions decode to another text")
 	}
 }
 
@@ -258,14 +258,14 @@ func FuzzRoundTrip(f *testing.F) {
 		ids := b.Encode(nil, s)
 		for _, id := range ids {
 			if id < firstByte || int(id) >= b.Size() {
-				t.Fatalf("%q gives id %d", s, id)
+				t.Fatalf("ids of %q include %d, want bytes and merges alone", s, id)
 			}
 		}
 		if got := b.Decode(ids); got != s {
-			t.Fatalf("%q comes back as %q", s, got)
+			t.Fatalf("%q decodes to %q", s, got)
 		}
 		if s != "" && !slices.Equal(ids, slowEncode(b, s)) {
-			t.Fatalf("%q: %v, want %v", s, ids, slowEncode(b, s))
+			t.Fatalf("ids of %q are %v, want %v", s, ids, slowEncode(b, s))
 		}
 	})
 }

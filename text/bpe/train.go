@@ -7,34 +7,32 @@ import (
 	"tfm/text"
 )
 
-// MaxTableBytes bounds the table of a Trainer: the sum of the lengths of the different words in
-// it. 16 MiB are about two million words of an alphabet, and training on them takes up to 800 MB.
+// MaxTableBytes is the limit of a Trainer's table: the total length of its distinct words. 16 MiB
+// hold about two million words of an alphabet. Training on them takes up to 800 MB.
 const MaxTableBytes = 16 << 20
 
-// Trainer learns a Tokenizer from the texts that were added. Texts of two languages added to one
-// trainer give a joint vocabulary. The zero value is ready to use. It is not safe for concurrent
-// use.
+// Trainer learns a Tokenizer from texts. Texts of two languages give a joint vocabulary. The zero
+// value is ready to use. A Trainer is not safe for concurrent use.
 //
-// Its memory is bounded, so corpora may be of any size. As long as the different words come to at
-// most MaxTableBytes, all are counted exactly, and the order of the texts does not matter. Beyond
-// that the table is a sample (adaptive sample and hold: Estan and Varghese 2002, "New Directions in
-// Traffic Measurement and Accounting", section 3; with unbiased counts: Cohen, Duffield, Kaplan,
-// Lund and Thorup 2007, "Sketching Unaggregated Data Streams for Subpopulation-Size Queries"): with
-// a threshold of T, a new word enters the table with probability 1/T and counts as T, and each
-// further occurrence adds one. A word that occurs n times counts as n on average, with a standard
-// deviation of at most √(n(T-1)). The same holds for a pair of neighbours that occurs in n words,
-// so rare words, and clauses of scripts without spaces, which hardly ever repeat, keep their
-// influence on the merges. The draws are the same each time: the same texts in the same order give
-// the same tokenizer.
+// Memory is bounded for corpora of any size. While the distinct words fit into MaxTableBytes, their
+// counts are exact and the order of the texts has no effect. Beyond that the table is a sample
+// (adaptive sample and hold: Estan and Varghese 2002, "New Directions in Traffic Measurement and
+// Accounting", section 3; with unbiased counts: Cohen, Duffield, Kaplan, Lund and Thorup 2007,
+// "Sketching Unaggregated Data Streams for Subpopulation-Size Queries"). With threshold T a new
+// word enters the table with probability 1/T and the count T, and each further occurrence adds 1.
+// The expected count of a word that occurs n times is n, with a standard deviation of at most
+// √(n(T-1)). The same holds for a pair of symbols that occurs in n words. Rare words therefore keep
+// their influence on the merges, and so do clauses of scripts without spaces, which hardly ever
+// repeat. The sequence of draws is fixed: the same texts in the same order give the same tokenizer.
 type Trainer struct {
 	words     []string
-	counts    []int64          // beside words
-	index     map[string]int32 // the inverse of words
-	bytes     int              // in words
-	threshold int64            // a power of two; 0 as long as all words are in the table
+	counts    []int64          // of words
+	index     map[string]int32 // inverse of words
+	bytes     int              // total length of words
+	threshold int64            // a power of two; 0 while the table holds all words
 	random    rand.PCG
-	text      []byte
-	maxBytes  int // of bytes; 0 stands for MaxTableBytes
+	text      []byte // scratch: the text being added
+	maxBytes  int    // limit of bytes; 0 is MaxTableBytes
 }
 
 // Add counts the words of one text.
@@ -49,13 +47,14 @@ func (t *Trainer) Add(s string) {
 		}
 	}
 	t.text = append(append(t.text[:0], ' '), s...)
-	for rest := t.text; len(rest) > 0; {
-		n := wordLen(rest)
-		t.count(rest[:n])
-		rest = rest[n:]
+	for unread := t.text; len(unread) > 0; {
+		n := wordLen(unread)
+		t.count(unread[:n])
+		unread = unread[n:]
 	}
 }
 
+// count counts one occurrence of word.
 func (t *Trainer) count(word []byte) {
 	if i, ok := t.index[string(word)]; ok {
 		t.counts[i]++
@@ -70,6 +69,7 @@ func (t *Trainer) count(word []byte) {
 	}
 }
 
+// insert adds a new word to the table.
 func (t *Trainer) insert(word string, count int64) {
 	t.index[word] = int32(len(t.words))
 	t.words = append(t.words, word)
@@ -77,7 +77,7 @@ func (t *Trainer) insert(word string, count int64) {
 	t.bytes += len(word)
 }
 
-// draw returns a number from 0 to Threshold()-1, each as likely.
+// draw returns a uniform random number from 0 to Threshold()-1.
 func (t *Trainer) draw() int64 {
 	if t.threshold == 0 {
 		return 0
@@ -85,8 +85,9 @@ func (t *Trainer) draw() int64 {
 	return int64(t.random.Uint64() & uint64(t.threshold-1))
 }
 
-// subsample doubles the threshold until a quarter of the table is free. A word with a count c under
-// the threshold T stays with probability c/T and then counts as T, which keeps its mean.
+// subsample doubles the threshold until a quarter of the table is free. A word with a count c less
+// than the threshold T is kept with probability c/T and the count T, which preserves its
+// expectation.
 func (t *Trainer) subsample() {
 	for t.bytes > t.maxBytes/4*3 {
 		t.threshold = 2 * t.Threshold()
@@ -98,20 +99,20 @@ func (t *Trainer) subsample() {
 				t.insert(w, max(c, t.threshold))
 			}
 		}
-		clear(words[len(t.words):]) // lets go of their memory
+		clear(words[len(t.words):]) // frees the strings
 	}
 }
 
-// Threshold returns T: 1 as long as all words were counted exactly.
+// Threshold returns T, which is 1 if all counts are exact.
 func (t *Trainer) Threshold() int64 { return max(t.threshold, 1) }
 
-// Train returns a Tokenizer of vocabSize ids, or of fewer when no pair is left that occurs at
-// least twice, in a sample in at least two drawn words. A vocabSize under MinSize is an error. The
-// result depends on the counts of the words alone, not on their order: of equally frequent pairs
-// the one with the smaller left id is merged first, then the one with the smaller right id.
+// Train returns a Tokenizer of vocabSize ids. It has fewer if no remaining pair occurs at least
+// twice, or in a sample in at least two drawn words. A vocabSize less than MinSize is an error. The
+// result depends only on the counts of the words: of equally frequent pairs the one with the
+// smaller left id is merged first, then the one with the smaller right id.
 func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {
 	if vocabSize < MinSize {
-		return nil, fmt.Errorf("vocabulary of %d pieces: at least %d are needed, for 256 bytes and %d special ids", vocabSize, MinSize, firstByte)
+		return nil, fmt.Errorf("vocabulary of %d pieces, expected at least %d: 256 bytes and %d special ids", vocabSize, MinSize, firstByte)
 	}
 	var merges []pair
 	m := newMerger(t)
@@ -126,32 +127,34 @@ func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {
 	return newTokenizer(merges)
 }
 
-// merger holds all words as symbols, and the count and the places of each pair of neighbours, so
-// that a merge costs the occurrences of its pair and no pass over the words.
+// merger holds all words as symbols, with the count and places of each pair. A merge visits only
+// the occurrences of its pair.
 //
-// Pairs with a given id appear only while that id is made. Afterwards their counts can only fall,
-// so an entry of the queue is never too low, and it is corrected when it is popped.
+// New occurrences of pairs with an id arise only in the merge that makes the id. Afterwards their
+// counts only fall, so that a count in the queue is an upper bound, which is corrected when popped.
 type merger struct {
-	// All words one after another, with gaps before, between and after them. A symbol that was
-	// merged into the one before it becomes a gap. prev and next link the remaining symbols.
+	// Ids of the symbols of all words, with gaps before, between and after words. A symbol merged
+	// into its predecessor becomes a gap. prev and next link the remaining symbols.
 	symbols    []int32
 	prev, next []int32
-	word       []int32 // the word of a symbol
-	counts     []int64 // the count of a word
-	minCount   int64   // count of a pair that can be merged
+	word       []int32 // index of each symbol's word
+	counts     []int64 // of words
+	minCount   int64   // smallest count of a pair that is merged
 
 	pairs    map[pair]*occurrences
 	queue    heap[queuedPair]
-	newPairs []pair // added to pairs since the last merge
+	newPairs []pair // added since the last merge
 }
 
 const gap = text.Pad
 
+// occurrences is the count and places of a pair.
 type occurrences struct {
 	count int64
-	at    []int32 // where the left symbol is or was, ascending
+	at    []int32 // indices of the left symbols, ascending; some may be stale
 }
 
+// queuedPair is a pair in the queue, most frequent first, with an upper bound of its count.
 type queuedPair struct {
 	pair  pair
 	count int64
@@ -192,7 +195,7 @@ func newMerger(t *Trainer) *merger {
 	return m
 }
 
-// mostFrequent returns the most frequent pair, if one is frequent enough to be merged.
+// mostFrequent returns the most frequent pair, and false if its count is less than minCount.
 func (m *merger) mostFrequent() (pair, bool) {
 	for len(m.queue) > 0 {
 		f := m.queue.pop()
@@ -216,7 +219,7 @@ func (m *merger) merge(p pair, id int32) {
 	for _, i := range at {
 		j := m.next[i]
 		if m.symbols[i] != p.left || m.symbols[j] != p.right {
-			continue // changed by another merge since
+			continue // stale
 		}
 		before, after := m.prev[i], m.next[j]
 		m.removePair(int(before), int(i))
@@ -229,7 +232,7 @@ func (m *merger) merge(p pair, id int32) {
 	m.enqueue()
 }
 
-// addPair counts the pair of symbols at i and j, unless one of them is a gap.
+// addPair counts the pair of the symbols at i and j, unless one is a gap.
 func (m *merger) addPair(i, j int) {
 	p := pair{m.symbols[i], m.symbols[j]}
 	if p.left == gap || p.right == gap {
@@ -245,7 +248,7 @@ func (m *merger) addPair(i, j int) {
 	o.at = append(o.at, int32(i))
 }
 
-// removePair undoes appear.
+// removePair undoes addPair.
 func (m *merger) removePair(i, j int) {
 	p := pair{m.symbols[i], m.symbols[j]}
 	if o := m.pairs[p]; o != nil {
@@ -255,7 +258,7 @@ func (m *merger) removePair(i, j int) {
 	}
 }
 
-// enqueue queues the fresh pairs. Those that are too rare to be merged are dropped.
+// enqueue moves newPairs to the queue, without those less frequent than minCount.
 func (m *merger) enqueue() {
 	for _, p := range m.newPairs {
 		switch o := m.pairs[p]; {

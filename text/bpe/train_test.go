@@ -11,7 +11,7 @@ import (
 	"tfm/internal/texttest"
 )
 
-// clauses returns n different clauses without spaces, made of a few words.
+// clauses returns n distinct clauses without spaces, made of a few words.
 func clauses(n int) []string {
 	rng := rand.New(rand.NewPCG(5, 6))
 	words := strings.Fields("我们 他们 今天 明天 学校 老师 学生 喜欢 看书 吃饭 回家 朋友 中国 北京 天气 很好 工作 时候 因为 所以")
@@ -29,17 +29,17 @@ func clauses(n int) []string {
 	return lines
 }
 
-// Words that come when the table is full count like those before them: the second language of a
-// corpus whose first one fills the table has its pieces in the vocabulary, though none of its
-// clauses ever comes twice.
-func TestTrainerBeyondItsTable(t *testing.T) {
+// Words that arrive when the table is full count as much as those before them: if the first
+// language of a corpus fills the table, the second one still has its pieces in the vocabulary,
+// although none of its clauses repeats.
+func TestTrainerFullTable(t *testing.T) {
 	first, second := texttest.Lines(3000), clauses(3000)
 	const size = 1000
-	share := func(tr *Trainer) (pieces int) {
+	countSecond := func(tr *Trainer) (pieces int) {
 		for _, l := range append(slices.Clone(first), second...) {
 			tr.Add(l)
 			if tr.bytes > tr.maxBytes {
-				t.Fatalf("a table of %d bytes, want at most %d", tr.bytes, tr.maxBytes)
+				t.Fatalf("table of %d bytes, want at most %d", tr.bytes, tr.maxBytes)
 			}
 		}
 		b, err := tr.Train(size)
@@ -53,19 +53,19 @@ func TestTrainerBeyondItsTable(t *testing.T) {
 		}
 		return pieces
 	}
-	var whole Trainer
-	full := Trainer{maxBytes: 1 << 16}
-	want, got := share(&whole), share(&full)
-	if whole.Threshold() != 1 || full.Threshold() == 1 {
-		t.Fatalf("thresholds %d and %d, want 1 and more", whole.Threshold(), full.Threshold())
+	var exact Trainer
+	sampled := Trainer{maxBytes: 1 << 16}
+	want, got := countSecond(&exact), countSecond(&sampled)
+	if exact.Threshold() != 1 || sampled.Threshold() == 1 {
+		t.Fatalf("thresholds %d and %d, want 1 and more than 1", exact.Threshold(), sampled.Threshold())
 	}
 	if got < want*3/4 {
-		t.Errorf("%d of the pieces are of the second language, want about %d, as without a bound", got, want)
+		t.Errorf("%d pieces of the second language, want about %d as with exact counts", got, want)
 	}
 }
 
-// The counts are right on average: their sum, over words that occur equally often, is at most
-// five standard deviations off, whenever the words come.
+// Counts are unbiased: for early and late words, their sum over words of equal frequency is within
+// five standard deviations of the true one.
 func TestTrainerCountsAreUnbiased(t *testing.T) {
 	const words, limit = 4000, 1 << 13
 	for _, times := range []int{1, 3, 20} {
@@ -85,25 +85,24 @@ func TestTrainerCountsAreUnbiased(t *testing.T) {
 		for _, half := range []string{" ear", " lat"} {
 			sd := math.Sqrt(want * float64(tr.Threshold()-1))
 			if off := math.Abs(float64(sum[half]) - want); off > 5*sd {
-				t.Errorf("%d words, %d times each, %s: counted %d, want %v, five times %v off at most", words, times, half, sum[half], want, sd)
+				t.Errorf("%d words, %d times each, %s: sum of counts %d, want %v ± 5·%v", words, times, half, sum[half], want, sd)
 			}
 		}
 		if tr.bytes > limit || tr.Threshold() == 1 {
-			t.Errorf("%d bytes with a threshold of %d, want at most %d bytes and a threshold over 1", tr.bytes, tr.Threshold(), limit)
+			t.Errorf("table of %d bytes, threshold %d; want at most %d bytes and more than 1", tr.bytes, tr.Threshold(), limit)
 		}
 	}
 }
 
-// Frequent words are counted, not sampled.
+// The counts of frequent words are exact.
 func TestTrainerKeepsFrequentWords(t *testing.T) {
 	tr := Trainer{maxBytes: 1 << 13}
 	const times = 5000
 	for _, rare := range clauses(times) {
 		tr.Add("the " + rare)
 	}
-	i, ok := tr.index[" the"]
-	if !ok || tr.counts[i] != times {
-		t.Errorf("%q is in the table: %v, expected with a count of %d", " the", ok, times)
+	if i, ok := tr.index[" the"]; !ok || tr.counts[i] != times {
+		t.Errorf("%q in the table: %v; want it with the count %d", " the", ok, times)
 	}
 }
 
@@ -121,25 +120,25 @@ func TestTrainerIsDeterministic(t *testing.T) {
 		trained = append(trained, b)
 	}
 	if !slices.Equal(trained[0].merges, trained[1].merges) {
-		t.Error("the same texts gave two different tokenizers")
+		t.Error("two tokenizers of the same texts differ")
 	}
 }
 
-// A pair of one word that was drawn has no more support than one that occurs once: it is neither
-// merged nor kept in memory.
+// A pair in only one drawn word has the support of a single occurrence: it is neither merged nor
+// kept in memory.
 func TestTrainerNeedsTwoDrawnWords(t *testing.T) {
 	tr := Trainer{maxBytes: 1 << 12}
 	for _, l := range clauses(1000) {
 		tr.Add(l)
 	}
-	least := 2 * tr.Threshold()
-	if least < 4 {
-		t.Fatalf("a threshold of %d, want more than 1", tr.Threshold())
+	minCount := 2 * tr.Threshold()
+	if minCount < 4 {
+		t.Fatalf("threshold %d, want more than 1", tr.Threshold())
 	}
 	m := newMerger(&tr)
 	for p, o := range m.pairs {
-		if o.count < least {
-			t.Errorf("the pair %v counts %d, want at least %d", p, o.count, least)
+		if o.count < minCount {
+			t.Errorf("pair %v has count %d, want at least %d", p, o.count, minCount)
 		}
 	}
 	merges := 0
@@ -148,36 +147,36 @@ func TestTrainerNeedsTwoDrawnWords(t *testing.T) {
 		if !ok {
 			break
 		}
-		if count := m.pairs[p].count; count < least {
-			t.Fatalf("merge %d: the pair %v counts %d, want at least %d", merges, p, count, least)
+		if count := m.pairs[p].count; count < minCount {
+			t.Fatalf("merge %d: pair %v has count %d, want at least %d", merges, p, count, minCount)
 		}
 		m.merge(p, int32(firstMerge+merges))
 		merges++
 	}
 	if merges < 20 {
-		t.Errorf("%d merges, want the 20 words at least", merges)
+		t.Errorf("%d merges, want at least one for each of the 20 words", merges)
 	}
 }
 
-// A corpus that just fits is counted exactly.
-func TestTrainerThatJustFits(t *testing.T) {
+// The counts of a corpus that just fits are exact.
+func TestTrainerExactFit(t *testing.T) {
 	var zero Trainer
 	zero.Add("x")
 	if zero.maxBytes != MaxTableBytes {
-		t.Errorf("a table of at most %d bytes, want %d", zero.maxBytes, MaxTableBytes)
+		t.Errorf("limit of the table %d bytes, want %d", zero.maxBytes, MaxTableBytes)
 	}
 	lines := append(clauses(100), texttest.Lines(100)...)
-	var whole Trainer
+	var unlimited Trainer
 	for _, l := range lines {
-		whole.Add(l)
+		unlimited.Add(l)
 	}
 	for _, spare := range []int{0, -1} {
-		tr := Trainer{maxBytes: whole.bytes + spare}
+		tr := Trainer{maxBytes: unlimited.bytes + spare}
 		for _, l := range lines {
 			tr.Add(l)
 		}
-		if exact := tr.Threshold() == 1; exact != (spare == 0) || exact && !slices.Equal(tr.counts, whole.counts) {
-			t.Errorf("with room for %d bytes of %d: threshold %d", tr.maxBytes, whole.bytes, tr.Threshold())
+		if exact := tr.Threshold() == 1; exact != (spare == 0) || exact && !slices.Equal(tr.counts, unlimited.counts) {
+			t.Errorf("limit of %d bytes for %d: threshold %d, want exact counts only if the limit suffices", tr.maxBytes, unlimited.bytes, tr.Threshold())
 		}
 	}
 }

@@ -5,24 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxWord is the length at which a word is cut, in runes, not counting the space before it. Words
-// of alphabets are shorter; it bounds the work on scripts without spaces, and on junk.
+// maxWord is the maximum length of a word in runes, without the space before it. It bounds the work
+// on scripts without spaces and on arbitrary data. Words of alphabets are shorter.
 const maxWord = 64
 
-// maxWordBytes is the length limit of a word: the space and maxWord runes.
+// maxWordBytes is the maximum length of a word in bytes: a space and maxWord runes.
 const maxWordBytes = 1 + maxWord*utf8.UTFMax
 
-// wordLen returns the length in bytes of the first word of b, which must not
-// be empty. A word is the longest of
+// wordLen returns the length in bytes of the first word of b, which must not be empty. A word is
 //
 //	[ ] letter…    an optional space and a run of letters and marks
 //	[ ] digit      an optional space and one digit
-//	[ ] other…     an optional space and a run of anything else that is visible
-//	white…         white space, except the one space that the next word takes
+//	[ ] other…     an optional space and a run of other visible characters
+//	white…         a run of white space, without the space of the next word
 //
-// cut after maxWord runes. Digits stand alone so that a number has the same
-// pieces in both languages, whatever was frequent in each, and copying it is
-// copying digit by digit. Bytes that are no UTF-8 count as "other".
+// up to maxWord runes. A digit is a word, so that the pieces of a number are the same in both
+// languages and copying it means copying digits. Bytes of invalid UTF-8 are "other".
 func wordLen(b []byte) int {
 	var n int
 	if b[0] == ' ' && len(b) > 1 {
@@ -62,12 +60,12 @@ const (
 	digit
 	other
 	white
-	joiner // continues a word of letters or of others
+	joiner // continues a run of letters or others
 )
 
-// classOf has a table of its own because package unicode changes with Go releases, and a model must
-// cut text as it did when it was trained. Above ASCII everything is a letter that is not in a block
-// of digits, punctuation or symbols.
+// classOf returns the class of r. It does not use package unicode, whose tables change with Go
+// releases, because a model needs the words with which it was trained. Above ASCII all characters
+// outside classRanges are letters.
 func classOf(r rune) class {
 	if r < 0x80 {
 		return asciiClass[r]
@@ -110,7 +108,7 @@ var classRanges = []struct {
 	{0x5F3, 0x60F, other}, {0x61B, 0x61F, other}, {0x660, 0x669, digit}, {0x66A, 0x66D, other},
 	{0x6D4, 0x6D4, other}, {0x6DD, 0x6DE, other}, {0x6E9, 0x6E9, other}, {0x6F0, 0x6F9, digit},
 	{0x6FD, 0x6FE, other}, {0x700, 0x70F, other},
-	// India and the east of it
+	// India, south-east Asia, Georgia, Ethiopia, Mongolia
 	{0x964, 0x965, other}, {0x966, 0x96F, digit}, {0x970, 0x970, other}, {0x9E6, 0x9EF, digit},
 	{0x9F2, 0x9FB, other}, {0xA66, 0xA6F, digit}, {0xAE6, 0xAEF, digit}, {0xAF0, 0xAF1, other},
 	{0xB66, 0xB6F, digit}, {0xBE6, 0xBEF, digit}, {0xBF0, 0xBFA, other}, {0xC66, 0xC6F, digit},
@@ -130,8 +128,8 @@ var classRanges = []struct {
 	{0x3036, 0x3037, other}, {0x303D, 0x303F, other}, {0x309B, 0x309C, other}, {0x30A0, 0x30A0, other},
 	{0x30FB, 0x30FB, other}, {0x3190, 0x319F, other}, {0x31C0, 0x31E3, other}, {0x3200, 0x33FF, other},
 	{0x4DC0, 0x4DFF, other}, {0xA490, 0xA4C6, other}, {0xA4FE, 0xA4FF, other},
-	// Private use, presentation forms, full width, emoji, tags. Bytes that are not UTF-8 decode as
-	// U+FFFD.
+	// Private use, presentation forms, full width, emoji, tags; U+FFFD, as which invalid bytes
+	// decode
 	{0xE000, 0xF8FF, other}, {0xFD3E, 0xFD3F, other}, {0xFDFC, 0xFDFF, other}, {0xFE00, 0xFE0F, joiner},
 	{0xFE10, 0xFE19, other}, {0xFE30, 0xFE6B, other}, {0xFEFF, 0xFF0F, other}, {0xFF10, 0xFF19, digit},
 	{0xFF1A, 0xFF20, other}, {0xFF3B, 0xFF40, other}, {0xFF5B, 0xFF65, other}, {0xFFE0, 0xFFFF, other},

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-func cut(s string) []string {
+// split returns the words of s.
+func split(s string) []string {
 	var words []string
 	for b := []byte(s); len(b) > 0; {
 		n := wordLen(b)
@@ -36,8 +37,8 @@ func TestWords(t *testing.T) {
 		{" 我喜欢，猫。", []string{" 我喜欢", "，", "猫", "。"}},
 		{"二〇一六年", []string{"二〇一六年"}},
 		{"हिन्दी।", []string{"हिन्दी", "।"}},
-		{"می\u200cخواهم", []string{"می\u200cخواهم"}},                 // zero-width non-joiner within a word
-		{" 👨\u200d👩\u200d👧 ok", []string{" 👨\u200d👩\u200d👧", " ok"}}, // joiner within an emoji
+		{"می\u200cخواهم", []string{"می\u200cخواهم"}},                 // ZWNJ in a word
+		{" 👨\u200d👩\u200d👧 ok", []string{" 👨\u200d👩\u200d👧", " ok"}}, // ZWJ in an emoji
 		{"\u0301a", []string{"\u0301a"}},
 		{"\u200da", []string{"\u200da"}},
 		{" \u200d", []string{" \u200d"}},
@@ -48,7 +49,7 @@ func TestWords(t *testing.T) {
 		{strings.Repeat("\n", 65), []string{strings.Repeat("\n", 64), "\n"}},
 		{strings.Repeat(" ", 65) + "a", []string{strings.Repeat(" ", 64), " a"}},
 	} {
-		if got := cut(c.text); !slices.Equal(got, c.want) {
+		if got := split(c.text); !slices.Equal(got, c.want) {
 			t.Errorf("words of %q: %q, want %q", c.text, got, c.want)
 		}
 	}
@@ -64,8 +65,8 @@ func TestClassRangesAscend(t *testing.T) {
 	}
 }
 
-// The table is coarser than Unicode, but it must not break words of the scripts
-// that people translate, nor join their words with punctuation.
+// The table is coarser than Unicode's but neither splits words of widely used scripts nor joins
+// them with punctuation.
 func TestClassAgreesWithUnicode(t *testing.T) {
 	scripts := []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Armenian, unicode.Hebrew,
 		unicode.Arabic, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Tamil, unicode.Telugu,
@@ -74,23 +75,23 @@ func TestClassAgreesWithUnicode(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		got := classOf(r)
 		if unicode.IsSpace(r) != (got == white) {
-			t.Errorf("%U: white space is %v in Unicode", r, unicode.IsSpace(r))
+			t.Errorf("%U: class %d, but unicode.IsSpace is %v", r, got, unicode.IsSpace(r))
 		}
 		if unicode.In(r, scripts...) && unicode.IsLetter(r) && got != letter {
 			switch {
-			case r >= 0x2070 && r < 0x2200: // superscript, subscript and letter-like symbols (ⁿ, ₐ, K for kelvin)
+			case r >= 0x2070 && r < 0x2200: // superscripts, subscripts and letter-like symbols
 			default:
-				t.Errorf("%U %c is a letter, got class %d", r, r, got)
+				t.Errorf("%U %c: class %d, want letter", r, r, got)
 			}
 		}
 		if unicode.Is(unicode.Mn, r) && unicode.In(r, scripts...) && got != letter {
-			t.Errorf("%U is a mark, got class %d", r, got)
+			t.Errorf("mark %U: class %d, want letter", r, got)
 		}
 		if r < 0x250 && (unicode.IsPunct(r) || unicode.IsSymbol(r)) && got != other {
-			t.Errorf("%U %c is punctuation or a symbol, got class %d", r, r, got)
+			t.Errorf("%U %c: class %d, want other", r, r, got)
 		}
 		if got == digit && !unicode.IsDigit(r) {
-			t.Errorf("%U %c is no digit", r, r)
+			t.Errorf("%U %c: class digit, but unicode.IsDigit is false", r, r)
 		}
 	}
 	for _, r := range "„“”‚‘’«»‹›–—…·¿¡§°€£¥×÷→、。，．！？：；（）「」『』【】《》〈〉・؟،؛।॥" {
@@ -103,13 +104,13 @@ func TestClassAgreesWithUnicode(t *testing.T) {
 func FuzzWords(f *testing.F) {
 	f.Add(" a b  c\td 12 é我\u200d\xff")
 	f.Fuzz(func(t *testing.T, s string) {
-		words := cut(s)
+		words := split(s)
 		if strings.Join(words, "") != s {
-			t.Fatalf("words of %q do not add up: %q", s, words)
+			t.Fatalf("words of %q are %q, whose concatenation differs", s, words)
 		}
 		for _, w := range words {
 			if w == "" || len(w) > maxWordBytes || utf8.RuneCountInString(w) > maxWord+1 {
-				t.Fatalf("word of %d bytes, %d runes", len(w), utf8.RuneCountInString(w))
+				t.Fatalf("word of %d bytes and %d runes, want 1 to %d and at most %d", len(w), utf8.RuneCountInString(w), maxWordBytes, maxWord+1)
 			}
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"tfm/text/vocab"
 )
 
-// The tokenizers of a model are learned from its corpus, and come back from its file.
+// A model learns its tokenizers from its corpus and stores them in its file.
 func Example() {
 	trainer := vocab.Trainer{Joint: true}
 	for range 10 {

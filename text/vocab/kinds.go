@@ -8,25 +8,26 @@ import (
 	"tfm/text/bpe"
 )
 
-// kinds lists the kinds of tokenizer that a file can hold. The bytes of each begin differently.
+// kinds are the kinds of tokenizers. At most one of them accepts the first bytes of a file.
 var kinds = []struct {
 	name      string
-	begins    func(data []byte) bool
+	accepts   func(start []byte) bool
 	unmarshal func(data []byte) (text.Tokenizer, error)
 }{
-	{"byte-level BPE", prefix(bpe.Magic), unmarshal(bpe.Unmarshal)},
+	{"byte-level BPE", hasMagic(bpe.Magic), unmarshal(bpe.Unmarshal)},
 }
 
-func prefix(magic string) func([]byte) bool {
+// hasMagic returns a function that reports whether data begins with magic.
+func hasMagic(magic string) func([]byte) bool {
 	return func(data []byte) bool { return bytes.HasPrefix(data, []byte(magic)) }
 }
 
-// unmarshal gives the function of one kind the type that all share.
+// unmarshal adapts the Unmarshal function of one kind to the interface type.
 func unmarshal[T text.Tokenizer](f func([]byte) (T, error)) func([]byte) (text.Tokenizer, error) {
 	return func(data []byte) (text.Tokenizer, error) {
 		t, err := f(data)
 		if err != nil {
-			return nil, err // not a T without value, which would not be nil
+			return nil, err // a nil T in the interface would not be nil
 		}
 		return t, nil
 	}
@@ -35,22 +36,22 @@ func unmarshal[T text.Tokenizer](f func([]byte) (T, error)) func([]byte) (text.T
 // SniffLen is the number of bytes that IsTokenizer needs.
 const SniffLen = 16
 
-// IsTokenizer reports whether a file that begins with start, its first SniffLen bytes or all of
-// it, can be a tokenizer.
+// IsTokenizer reports whether a file can be a tokenizer, from its first SniffLen bytes, or all of a
+// shorter one.
 func IsTokenizer(start []byte) bool {
 	for _, k := range kinds {
-		if k.begins(start) {
+		if k.accepts(start) {
 			return true
 		}
 	}
 	return false
 }
 
-// Unmarshal returns the tokenizer of any kind that its MarshalBinary wrote, recognised by how
-// data begins. Data from anywhere is safe.
+// Unmarshal decodes a tokenizer of any kind from the output of MarshalBinary. Untrusted data is
+// safe.
 func Unmarshal(data []byte) (text.Tokenizer, error) {
 	for _, k := range kinds {
-		if k.begins(data) {
+		if k.accepts(data) {
 			t, err := k.unmarshal(data)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", k.name, err)
@@ -58,12 +59,12 @@ func Unmarshal(data []byte) (text.Tokenizer, error) {
 			return t, nil
 		}
 	}
-	return nil, fmt.Errorf("no known kind of tokenizer: %d bytes that begin with %q", len(data), data[:min(len(data), SniffLen)])
+	return nil, fmt.Errorf("unknown kind of tokenizer: %d bytes that begin with %q", len(data), data[:min(len(data), SniffLen)])
 }
 
-// Remap returns what each id of t was in old, so that what a model learned with old can be carried
-// over to t: the one id of the same piece if old has it, else the pieces into which old splits
-// it. Tokenizers of different kinds are an error.
+// Remap returns the ids of old for each id of t, so that weights learned with old can be carried
+// over to t: the id of the same piece in old, or if old lacks it, the ids into which old splits it.
+// Tokenizers of different kinds are an error.
 func Remap(t, old text.Tokenizer) ([][]int32, error) {
 	if t, ok := t.(*bpe.Tokenizer); ok {
 		if old, ok := old.(*bpe.Tokenizer); ok {

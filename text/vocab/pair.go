@@ -10,25 +10,25 @@ import (
 	"tfm/text"
 )
 
-// Pair is the tokenizers of a model. With a joint vocabulary both are the same one. Like them, it
-// is safe for concurrent use.
+// Pair holds the tokenizers of a model, which are the same for a joint vocabulary. It is safe for
+// concurrent use.
 type Pair struct{ Source, Target text.Tokenizer }
 
 // Joint reports whether source and target share one tokenizer. Tokenizers that Go cannot compare,
-// because they are structs with slices or maps, are two.
+// such as structs with slices, count as different.
 func (p Pair) Joint() bool {
 	return reflect.ValueOf(p.Source).Comparable() && reflect.ValueOf(p.Target).Comparable() && p.Source == p.Target
 }
 
-// The keys of a model file's tokenizers: joint alone, or the other two.
+// The keys of the tokenizers in a model file: joint alone, or source and target.
 const (
 	joint  = "joint"
 	source = "source"
 	target = "target"
 )
 
-// Marshal returns the tokenizers for a model file, which UnmarshalPair reads: their bytes as
-// "joint", or as "source" and "target".
+// Marshal encodes the tokenizers for a model file, under the key "joint", or under "source" and
+// "target".
 func (p Pair) Marshal() (map[string][]byte, error) {
 	src, err := p.Source.MarshalBinary()
 	if err != nil {
@@ -44,13 +44,13 @@ func (p Pair) Marshal() (map[string][]byte, error) {
 	return map[string][]byte{source: src, target: tgt}, nil
 }
 
-// UnmarshalPair returns the tokenizers of a model file. Errors name the tokenizer.
+// UnmarshalPair decodes the output of Marshal. Errors name the key.
 func UnmarshalPair(files map[string][]byte) (Pair, error) {
 	keys := slices.Sorted(maps.Keys(files))
 	if !slices.Equal(keys, []string{joint}) && !slices.Equal(keys, []string{source, target}) {
-		const shown = 5
+		const maxShown = 5
 		return Pair{}, fmt.Errorf("found %d tokenizers, %.40q, expected %q, or %q and %q",
-			len(keys), keys[:min(shown, len(keys))], joint, source, target)
+			len(keys), keys[:min(maxShown, len(keys))], joint, source, target)
 	}
 	tokenizers := map[string]text.Tokenizer{}
 	for _, key := range keys {
@@ -66,7 +66,7 @@ func UnmarshalPair(files map[string][]byte) (Pair, error) {
 	return Pair{tokenizers[source], tokenizers[target]}, nil
 }
 
-// Equal reports whether two pairs have equal tokenizers: the same bytes in a file.
+// Equal reports whether p and q have equal encodings.
 func (p Pair) Equal(q Pair) (bool, error) {
 	a, err := p.Marshal()
 	if err != nil {

@@ -5,15 +5,15 @@ import (
 	"tfm/text/bpe"
 )
 
-// Trainer learns the tokenizers of a model from the pairs of its corpus. The zero value learns
-// one for each side. It is not safe for concurrent use.
+// Trainer learns the tokenizers of a model from the pairs of its corpus. The zero value learns one
+// for each side. A Trainer is not safe for concurrent use.
 type Trainer struct {
-	Joint bool // one tokenizer from both sides; not to be changed after the first Add
+	Joint bool // learn one tokenizer from both sides; must not change after the first Add
 
 	source, target bpe.Trainer
 }
 
-// Add counts the words of a pair. It keeps neither of its strings.
+// Add counts the words of a pair. It does not retain the strings.
 func (t *Trainer) Add(p text.Pair) {
 	t.source.Add(p.Source)
 	if t.Joint {
@@ -23,12 +23,12 @@ func (t *Trainer) Add(p text.Pair) {
 	}
 }
 
-// Threshold returns the larger bpe.Trainer.Threshold of the two sides: 1 if all words were counted
-// exactly, T if words that occur less often than T were sampled.
+// Threshold returns the larger bpe.Trainer.Threshold of the two sides: 1 if all counts are exact, T
+// if words less frequent than T were sampled.
 func (t *Trainer) Threshold() int64 { return max(t.source.Threshold(), t.target.Threshold()) }
 
-// Train returns tokenizers of size ids each, or fewer if the text does not give as many. A size
-// under bpe.MinSize is an error.
+// Train returns tokenizers of size ids each, or fewer if the corpus has too few merges. A size less
+// than bpe.MinSize is an error.
 func (t *Trainer) Train(size int) (Pair, error) {
 	src, err := t.source.Train(size)
 	if err != nil {

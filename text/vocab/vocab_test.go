@@ -27,47 +27,46 @@ func trained(t *testing.T, joint bool, size int) Pair {
 	return p
 }
 
-func TestPairInFiles(t *testing.T) {
+func TestPairMarshal(t *testing.T) {
 	for joint, keys := range map[bool][]string{true: {"joint"}, false: {"source", "target"}} {
 		p := trained(t, joint, 300)
 		files, err := p.Marshal()
 		if got := slices.Sorted(maps.Keys(files)); err != nil || p.Joint() != joint || !slices.Equal(got, keys) {
-			t.Fatalf("joint %v: %v, files %q, %v; want %q", joint, p.Joint(), got, err, keys)
+			t.Fatalf("joint %v: Joint() = %v, keys %q, error %v; want keys %q", joint, p.Joint(), got, err, keys)
 		}
 		q, err := UnmarshalPair(files)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if q.Joint() != joint {
-			t.Errorf("joint is %v after reading, want %v", q.Joint(), joint)
+			t.Errorf("decoded pair: Joint() = %v, want %v", q.Joint(), joint)
 		}
 		if same, err := p.Equal(q); err != nil || !same {
-			t.Errorf("joint %v: equal %v, %v after reading, want true", joint, same, err)
+			t.Errorf("joint %v: Equal to the decoded pair = %v, %v, want true", joint, same, err)
 		}
 		if same, err := p.Equal(trained(t, joint, 301)); err != nil || same {
-			t.Errorf("joint %v: equal %v, %v to a larger one, want false", joint, same, err)
+			t.Errorf("joint %v: Equal to a larger pair = %v, %v, want false", joint, same, err)
 		}
 		if same, err := p.Equal(trained(t, !joint, 300)); err != nil || same {
-			t.Errorf("joint %v: equal %v, %v to the other form, want false", joint, same, err)
+			t.Errorf("joint %v: Equal to a pair with joint %v = %v, %v, want false", joint, !joint, same, err)
 		}
 	}
 }
 
-// byValue is a tokenizer that cannot be compared with ==.
+// byValue is a tokenizer that Go cannot compare.
 type byValue struct {
 	text.Tokenizer
 	pieces []string
 }
 
-// A tokenizer need not be a pointer.
-func TestJointOfTokenizersThatCannotBeCompared(t *testing.T) {
+func TestJointIncomparableTokenizers(t *testing.T) {
 	bpe := trained(t, true, 300).Source
 	for _, p := range []Pair{{byValue{bpe, nil}, byValue{bpe, nil}}, {byValue{bpe, nil}, bpe}, {bpe, byValue{bpe, nil}}} {
 		if p.Joint() {
-			t.Errorf("%T and %T are one tokenizer, expected two", p.Source, p.Target)
+			t.Errorf("%T and %T: Joint() = true, want false", p.Source, p.Target)
 		}
 		if files, err := p.Marshal(); len(files) != 2 || err != nil {
-			t.Errorf("%T and %T: %d files, %v, expected 2", p.Source, p.Target, len(files), err)
+			t.Errorf("%T and %T: %d keys, error %v; want 2", p.Source, p.Target, len(files), err)
 		}
 	}
 }
@@ -82,19 +81,19 @@ func TestUnmarshalPairErrors(t *testing.T) {
 		`found 1 tokenizers, ["source"], expected`:                           {"source": good},
 		`found 2 tokenizers, ["joint" "source"], expected`:                   {"joint": good, "source": good},
 		`found 2 tokenizers, ["other" "source"], expected`:                   {"other": good, "source": good},
-		`joint tokenizer: no known kind of tokenizer: 2 bytes that begin`:    {"joint": []byte("PK")},
-		`target tokenizer: byte-level BPE: version 9, want 1`:                {"source": good, "target": []byte(bpe.Magic + "\x09")},
-		`joint tokenizer: no known kind of tokenizer: 0 bytes that begin`:    {"joint": nil},
+		`joint tokenizer: unknown kind of tokenizer: 2 bytes that begin`:     {"joint": []byte("PK")},
+		`target tokenizer: byte-level BPE: version 9, expected 1`:            {"source": good, "target": []byte(bpe.Magic + "\x09")},
+		`joint tokenizer: unknown kind of tokenizer: 0 bytes that begin`:     {"joint": nil},
 	} {
 		if p, err := UnmarshalPair(files); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, error %v, want %q", files, p, err, want)
+			t.Errorf("UnmarshalPair(%q) = %v, error %v; want error %q", files, p, err, want)
 		}
 	}
 }
 
-// A file may have any number of tokenizers, each of a few bytes. They are refused by their names
-// and not read one after another: each takes megabytes for its cache.
-func TestUnmarshalPairOfMany(t *testing.T) {
+// A file with many tokenizers is rejected before they are decoded, because each allocates megabytes
+// for its cache.
+func TestUnmarshalPairTooMany(t *testing.T) {
 	empty := append([]byte(bpe.Magic), 1, 0)
 	files := map[string][]byte{"joint": empty}
 	for i := range 1000 {
@@ -105,17 +104,17 @@ func TestUnmarshalPairOfMany(t *testing.T) {
 	_, err := UnmarshalPair(files)
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.Contains(err.Error(), `expected "joint"`) || len(err.Error()) > 500 {
-		t.Errorf("error %.600v, expected a short one for 1,001 tokenizers", err)
+		t.Errorf("error %.600v, want one of at most 500 bytes", err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
-		t.Errorf("allocated %d bytes, expected at most %d", used, 1<<20)
+		t.Errorf("allocated %d bytes, want at most %d", used, 1<<20)
 	}
 }
 
 func TestIsTokenizer(t *testing.T) {
 	for start, want := range map[string]bool{bpe.Magic + "\x01\x00": true, bpe.Magic: true, "tfm-": false, "": false, "\x08\x00\x00\x00\x00\x00\x00\x00{}": false} {
 		if got := IsTokenizer([]byte(start)); got != want {
-			t.Errorf("%q: %v, want %v", start, got, want)
+			t.Errorf("IsTokenizer(%q) = %v, want %v", start, got, want)
 		}
 	}
 }
@@ -123,7 +122,7 @@ func TestIsTokenizer(t *testing.T) {
 func TestTrainerSize(t *testing.T) {
 	for _, joint := range []bool{true, false} {
 		if p, err := (&Trainer{Joint: joint}).Train(bpe.MinSize - 1); err == nil {
-			t.Errorf("joint %v: %v for a size under the least, want an error", joint, p)
+			t.Errorf("joint %v: Train(%d) = %v, want an error", joint, bpe.MinSize-1, p)
 		}
 	}
 }
@@ -132,17 +131,17 @@ type other struct{ text.Tokenizer }
 
 func TestRemap(t *testing.T) {
 	a, b := trained(t, true, 300).Source, trained(t, true, 400).Source
-	in, err := Remap(a, b)
-	if err != nil || len(in) != a.Size() {
-		t.Fatalf("%d ids, %v; want %d", len(in), err, a.Size())
+	remapped, err := Remap(a, b)
+	if err != nil || len(remapped) != a.Size() {
+		t.Fatalf("%d ids, error %v; want %d", len(remapped), err, a.Size())
 	}
-	for id, was := range in { // the merges of the smaller one come first in the larger one
-		if len(was) != 1 || was[0] != int32(id) {
-			t.Fatalf("id %d was %v, want itself", id, was)
+	for id, ids := range remapped { // the merges of a are the first merges of b
+		if len(ids) != 1 || ids[0] != int32(id) {
+			t.Fatalf("ids of id %d are %v, want itself", id, ids)
 		}
 	}
 	if _, err := Remap(a, other{b}); err == nil || !strings.Contains(err.Error(), "different kinds") {
-		t.Errorf("error %v for another kind of tokenizer", err)
+		t.Errorf("tokenizers of different kinds: error %v", err)
 	}
 }
 
@@ -182,7 +181,7 @@ func FuzzUnmarshal(f *testing.F) {
 			return
 		}
 		if again, err := tok.MarshalBinary(); err != nil || string(again) != string(data) {
-			t.Fatalf("%x comes back as %x, %v", data, again, err)
+			t.Fatalf("%x is encoded as %x, %v", data, again, err)
 		}
 	})
 }
