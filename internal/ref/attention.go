@@ -7,16 +7,16 @@ import (
 	"tfm/mat"
 )
 
-// ScaledDotProduct is equation 1 of the paper (section 3.2.1) for one head, written out: for q
-// [n × d_k], k [m × d_k] and v [m × d_v] it sets out [n × d_v] and weights [n × m].
+// ScaledDotProduct is equation 1 of the paper (section 3.2.1) for one head: it sets out [n × d_v]
+// and weights [n × m] for q [n × d_k], k [m × d_k] and v [m × d_v].
 //
 //	Attention(Q, K, V) = softmax(Q·Kᵀ/sqrt(d_k))·V
 //
-// A query with nothing to attend to has weights of zero and a result of zeros. It panics on shapes
-// that do not fit.
+// The weights and the output of a query without keys are zeros. It panics on shapes that do not
+// fit.
 func ScaledDotProduct(out, weights, q, k, v mat.Matrix, mask Mask) {
 	checkOneHead(q, k, v)
-	checkShape("result", out, q.Rows, v.Cols)
+	checkShape("output", out, q.Rows, v.Cols)
 	checkShape("weights", weights, q.Rows, k.Rows)
 	for i := range q.Rows {
 		w := weightsOf(i, q, k, mask)
@@ -33,7 +33,7 @@ func ScaledDotProduct(out, weights, q, k, v mat.Matrix, mask Mask) {
 	}
 }
 
-// weightsOf is the softmax of query i's scores over the keys that it may attend to.
+// weightsOf returns the softmax of query i's scores over the keys that it may attend to.
 func weightsOf(i int, q, k mat.Matrix, mask Mask) []float64 {
 	w := make([]float64, k.Rows)
 	top, total := math.Inf(-1), 0.0
@@ -45,7 +45,7 @@ func weightsOf(i int, q, k mat.Matrix, mask Mask) []float64 {
 		}
 	}
 	for j := range w {
-		if math.IsInf(w[j], -1) { // also where top is, and there is nothing to subtract from
+		if math.IsInf(w[j], -1) { // masked; without any key top is -Inf too
 			w[j] = 0
 			continue
 		}
@@ -60,8 +60,8 @@ func weightsOf(i int, q, k mat.Matrix, mask Mask) []float64 {
 	return w
 }
 
-// ScaledDotProductGrad is the derivative of ScaledDotProduct: for dout [n × d_v] and the same q, k,
-// v and mask it sets dq [n × d_k], dk [m × d_k] and dv [m × d_v]. It panics on shapes that do not
+// ScaledDotProductGrad is the backward of ScaledDotProduct: for dout [n × d_v] and the same q, k, v
+// and mask it sets dq [n × d_k], dk [m × d_k] and dv [m × d_v]. It panics on shapes that do not
 // fit.
 //
 // With the weights P = softmax(S), S = Q·Kᵀ/sqrt(d_k), and out = P·V:
@@ -71,19 +71,19 @@ func weightsOf(i int, q, k mat.Matrix, mask Mask) []float64 {
 //	S_ij = Σ_c Q_ic·K_jc/sqrt(d_k)   so   dQ_ic = Σ_j dS_ij·K_jc/sqrt(d_k)
 //	                                      dK_jc = Σ_i dS_ij·Q_ic/sqrt(d_k)
 //
-// What is masked has P_ij = 0 and so no part in any sum: a query with nothing to attend to has
-// derivatives of zero and leaves none to keys and values.
+// A masked P_ij is 0 and adds nothing to any sum: the gradient of a query without keys is 0, and it
+// contributes nothing to those of keys and values.
 func ScaledDotProductGrad(dq, dk, dv, dout, q, k, v mat.Matrix, mask Mask) {
 	checkOneHead(q, k, v)
-	checkShape("derivative of the result", dout, q.Rows, v.Cols)
-	checkShape("derivative of the queries", dq, q.Rows, q.Cols)
-	checkShape("derivative of the keys", dk, k.Rows, k.Cols)
-	checkShape("derivative of the values", dv, v.Rows, v.Cols)
+	checkShape("gradient of the output", dout, q.Rows, v.Cols)
+	checkShape("gradient of the queries", dq, q.Rows, q.Cols)
+	checkShape("gradient of the keys", dk, k.Rows, k.Cols)
+	checkShape("gradient of the values", dv, v.Rows, v.Cols)
 	scale := 1 / math.Sqrt(float64(q.Cols))
 	sumK, sumV := make([]float64, k.Rows*k.Cols), make([]float64, v.Rows*v.Cols)
 	for i := range q.Rows {
 		p := weightsOf(i, q, k, mask)
-		dp, mean := make([]float64, len(p)), 0.0 // mean: Σ_l P_il·dP_il
+		dp, mean := make([]float64, len(p)), 0.0 // Σ_l P_il·dP_il is dP's mean under P
 		for j := range p {
 			dp[j] = dot(dout.Row(i), v.Row(j))
 			mean += p[j] * dp[j]
@@ -120,12 +120,12 @@ func dot(x, y []float32) (sum float64) {
 
 func checkOneHead(q, k, v mat.Matrix) {
 	if q.Cols != k.Cols || k.Rows != v.Rows {
-		panic(fmt.Sprintf("ref: queries %d × %d, keys %d × %d and values %d × %d do not fit", q.Rows, q.Cols, k.Rows, k.Cols, v.Rows, v.Cols))
+		panic(fmt.Sprintf("ref: attention of queries %d × %d to keys %d × %d and values %d × %d", q.Rows, q.Cols, k.Rows, k.Cols, v.Rows, v.Cols))
 	}
 }
 
-func checkShape(what string, m mat.Matrix, rows, cols int) {
+func checkShape(name string, m mat.Matrix, rows, cols int) {
 	if m.Rows != rows || m.Cols != cols {
-		panic(fmt.Sprintf("ref: the %s is %d × %d, must be %d × %d", what, m.Rows, m.Cols, rows, cols))
+		panic(fmt.Sprintf("ref: %s of %d × %d, expected %d × %d", name, m.Rows, m.Cols, rows, cols))
 	}
 }

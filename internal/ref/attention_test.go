@@ -12,7 +12,7 @@ import (
 	"tfm/mat"
 )
 
-// masked is equation 1 in float64, for central differences.
+// masked returns equation 1 in float64, for central differences.
 func masked(q, k, v ref.Matrix, mask ref.Mask) ref.Matrix {
 	out := ref.New(len(q), len(v[0]))
 	for i := range q {
@@ -39,7 +39,7 @@ func masked(q, k, v ref.Matrix, mask ref.Mask) ref.Matrix {
 	return out
 }
 
-// The reference's derivatives by central differences, under a mask that leaves query 2 nothing.
+// The reference's gradients agree with central differences. Query 2 has no keys.
 func TestScaledDotProductGrad(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const n, m, dk, dv = 4, 5, 3, 2
@@ -59,9 +59,9 @@ func TestScaledDotProductGrad(t *testing.T) {
 	ref.CheckGradient(t, "dv", gv.Data, vs, 0, f)
 }
 
-// A query with nothing to attend to has no part in anything: its result and derivative are 0, and
-// the others' are those of the batch without it.
-func TestNothingToAttendTo(t *testing.T) {
+// The output and gradient of a query without keys are 0, and all other results are those of the
+// batch without that query.
+func TestQueryWithoutKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 7))
 	const n, m = 4, 5
 	q, k, v, dout := random(r, n, 3), random(r, m, 3), random(r, m, 2), random(r, n, 2)
@@ -77,8 +77,8 @@ func TestNothingToAttendTo(t *testing.T) {
 	with, without := results(n, last), results(n-1, nil)
 	for i, want := range without {
 		wantBits(t, fmt.Sprint("result ", i), with[i].RowRange(0, want.Rows), want)
-		if i >= 2 { // a row a query
-			wantBits(t, fmt.Sprint("result of nothing ", i), with[i].RowRange(n-1, n), mat.New(1, want.Cols))
+		if i >= 2 { // a row for each query
+			wantBits(t, fmt.Sprint("masked query, result ", i), with[i].RowRange(n-1, n), mat.New(1, want.Cols))
 		}
 	}
 }
@@ -86,26 +86,26 @@ func TestNothingToAttendTo(t *testing.T) {
 func TestBatchMasks(t *testing.T) {
 	padding := ref.PaddingMask([][]int32{{3, 0, 5}, {0, 0, 0}}, 0)
 	if padding.Shape != [4]int{2, 1, 1, 3} {
-		t.Errorf("shape %v of a padding mask", padding.Shape)
+		t.Errorf("PaddingMask: shape %v, want [2 1 1 3]", padding.Shape)
 	}
 	both := padding.And(ref.LookAheadMask(3))
 	if both.Shape != [4]int{2, 1, 3, 3} || both.String() != ref.LookAheadMask(3).And(padding).String() {
-		t.Errorf("both: shape %v,\n%v", both.Shape, both)
+		t.Errorf("And: shape %v, want [2 1 3 3] in either order\n%v", both.Shape, both)
 	}
 	for s, ids := range [][]int32{{3, 0, 5}, {0, 0, 0}} {
 		mask := ref.And(ref.Padding(ids, 0), ref.LookAhead)
 		for i := range 3 {
 			for j := range 3 {
 				if both.At(s, 5, i, j) != mask(i, j) || both.Head(s, 0)(i, j) != mask(i, j) {
-					t.Errorf("sentence %d, query %d, key %d: %v", s, i, j, both.At(s, 5, i, j))
+					t.Errorf("At(%d, 5, %d, %d) = %v, want %v", s, i, j, both.At(s, 5, i, j), mask(i, j))
 				}
 			}
 		}
 	}
 }
 
-// The paper's way and the other one are the same function of their heads: heads of full size that
-// are zero beyond their d/h columns, with the rows of W^O spread likewise, are the split ones.
+// Heads of size d compute what split heads do if their columns after the first d/h are zero and the
+// rows of W^O are at the same places.
 func TestFullSizeHeadsContainSplitOnes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
 	const n, m, dk = 4, 5, d / heads
@@ -124,7 +124,8 @@ func TestFullSizeHeadsContainSplitOnes(t *testing.T) {
 		return wide
 	}
 	for h, head := range split.Heads {
-		// Scores of full size are divided by sqrt(d), so queries are multiplied with sqrt(d/d_k).
+		// The scores of a head of size d are divided by sqrt(d), so queries are scaled by
+		// sqrt(d/d_k).
 		full.Heads = append(full.Heads, ref.Head{Q: widen(head.Q, float32(math.Sqrt(heads))), K: widen(head.K, 1), V: widen(head.V, 1)})
 		for i := range dk {
 			copy(full.Out.W.Row(h*d+i), split.Out.W.Row(h*dk+i))
@@ -133,20 +134,21 @@ func TestFullSizeHeadsContainSplitOnes(t *testing.T) {
 	x, memory := random(r, n, d), random(r, m, d)
 	want, ws := split.Attend(x, memory, ref.LookAhead)
 	got, wf := full.Attend(x, memory, ref.LookAhead)
-	ref.CheckClose(t, "y", got, ref.FromFloat32(want), 1e-6) // scores of some tens, rounded at sqrt(d/d_k) to 6e-8 of them
+	// The scaled queries round scores of some tens to 6e-8 of their size.
+	ref.CheckClose(t, "y", got, ref.FromFloat32(want), 1e-6)
 	for h := range ws {
 		ref.CheckClose(t, "weights", wf[h], ref.FromFloat32(ws[h]), 1e-6)
 	}
 }
 
-func TestReferencesRefuseWhatDoesNotFit(t *testing.T) {
+func TestAttentionPanicsOnShapes(t *testing.T) {
 	x, y := mat.New(4, 6), mat.New(4, 5)
 	head := ref.Head{Q: ref.Projection{W: mat.New(6, 3)}, K: ref.Projection{W: mat.New(6, 3)}, V: ref.Projection{W: mat.New(6, 3)}}
 	for name, f := range map[string]func(){
-		"keys of 5 numbers": func() { ref.ScaledDotProduct(x, mat.New(4, 4), x, y, x, nil) },
-		"a result of 5":     func() { ref.ScaledDotProduct(y, mat.New(4, 4), x, x, x, nil) },
+		"keys of 5 columns": func() { ref.ScaledDotProduct(x, mat.New(4, 4), x, y, x, nil) },
+		"output of 5":       func() { ref.ScaledDotProduct(y, mat.New(4, 4), x, x, x, nil) },
 		"weights of 3 keys": func() { ref.ScaledDotProduct(x, mat.New(4, 3), x, x, x, nil) },
-		"a derivative of 5": func() { ref.ScaledDotProductGrad(x, x, y, x, x, x, x, nil) },
+		"gradient of 5":     func() { ref.ScaledDotProductGrad(x, x, y, x, x, x, x, nil) },
 		"rows of 5":         func() { head.Attend(y, y, nil) },
 		"4 heads of 6":      func() { ref.SplitHeads(head.Q, head.K, ref.Projection{W: x}, 4) },
 		"one head of 3 for 6": func() {
@@ -162,7 +164,7 @@ func TestReferencesRefuseWhatDoesNotFit(t *testing.T) {
 		func() {
 			defer func() {
 				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "ref: ") {
-					t.Errorf("%s must panic and say so: %q", name, s)
+					t.Errorf("%s: panic %q, want one that begins with \"ref: \"", name, s)
 				}
 			}()
 			f()
@@ -170,7 +172,8 @@ func TestReferencesRefuseWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-func TestPaddedHeadsWithNothingToAttendTo(t *testing.T) {
+// A sentence of padding alone has outputs and gradients of 0.
+func TestPaddedHeadsWithoutKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	in := attn.Inputs{Q: random(r, 6, d), K: random(r, 6, d), V: random(r, 6, d)}
 	mask := ref.PaddingMask([][]int32{{0, 0, 0}, {5, 0, 0}}, 0)
@@ -183,7 +186,7 @@ func TestPaddedHeadsWithNothingToAttendTo(t *testing.T) {
 	for name, g := range map[string]mat.Matrix{"dQ": grad.Q, "dK": grad.K, "dV": grad.V} {
 		for i, x := range g.Data {
 			if i < 3*d && x != 0 || x != x {
-				t.Fatalf("%s: number %d is %v", name, i, x)
+				t.Fatalf("%s: element %d = %v, want 0 in sentence 0 and no NaN", name, i, x)
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"tfm/mat"
 )
 
-// FromFloat32 converts a matrix of float32.
+// FromFloat32 returns m as a Matrix.
 func FromFloat32(m mat.Matrix) Matrix {
 	r := New(m.Rows, m.Cols)
 	for i := range r {
@@ -19,7 +19,7 @@ func FromFloat32(m mat.Matrix) Matrix {
 	return r
 }
 
-// Float64s converts numbers.
+// Float64s returns x in float64.
 func Float64s(x []float32) []float64 {
 	r := make([]float64, len(x))
 	for i, v := range x {
@@ -28,7 +28,7 @@ func Float64s(x []float32) []float64 {
 	return r
 }
 
-// WeightsOf copies the weights of ps.
+// WeightsOf returns a copy of the weights of ps.
 func WeightsOf(ps *layer.Params) Weights {
 	w := Weights{}
 	for _, p := range ps.List {
@@ -37,8 +37,8 @@ func WeightsOf(ps *layer.Params) Weights {
 	return w
 }
 
-// CheckClose fails the test unless got and want agree to within bound times the largest |want|, which
-// must not be 0.
+// CheckClose fails the test unless got and want agree to within bound times the largest |want|,
+// which must not be 0.
 func CheckClose(t testing.TB, name string, got mat.Matrix, want Matrix, bound float64) {
 	t.Helper()
 	var largest, worst float64
@@ -49,16 +49,18 @@ func CheckClose(t testing.TB, name string, got mat.Matrix, want Matrix, bound fl
 		}
 	}
 	if !(worst <= bound*largest) || largest == 0 {
-		t.Errorf("%s: off by %.3g where the largest is %.3g", name, worst, largest)
+		t.Errorf("%s: largest error = %.3g, want at most %.3g of the largest element %.3g", name, worst, bound, largest)
 	}
 }
 
-// CheckGradient fails the test unless grad is the derivative of f with respect to w, by central
-// differences, to within 1e-4 of the larger of the two and a thirtieth of the largest derivative in
-// w. The bound is float32's: sums of some hundred terms of rounding 6e-8, through a few layers; the
-// differences themselves are good to 1e-8, and so small that hardly a ReLU turns on or off between
-// them. rounding is an error that is allowed beside it, for derivatives that are small differences
-// of large numbers. Of many numbers it checks some forty.
+// CheckGradient fails the test unless grad is the gradient of f with respect to w. It compares
+// about forty elements with central differences, to within 1e-4 of the largest of three values: the
+// element, the central difference, and 1/30 of the largest element of grad.
+//
+// The bound covers float32's rounding: sums of some hundred terms with errors of 6e-8, through a
+// few layers. The central differences have errors of 1e-8, with steps so small that a ReLU rarely
+// turns on or off between them. rounding is an additional absolute error, for elements that are
+// small differences of large values.
 func CheckGradient(t testing.TB, name string, grad []float32, w []float64, rounding float64, f func() float64) {
 	t.Helper()
 	const bound = 1e-4
@@ -67,23 +69,24 @@ func CheckGradient(t testing.TB, name string, grad []float32, w []float64, round
 		largest = max(largest, math.Abs(float64(g)))
 	}
 	failures := 0
-	for i := 0; i < len(w); i += (1 + len(w)/37) | 1 { // odd, so as not to stay in a few columns of a matrix
+	stride := (1 + len(w)/37) | 1 // odd, to check many columns of a matrix
+	for i := 0; i < len(w); i += stride {
 		h := 1e-6 * max(1, math.Abs(w[i]))
-		was := w[i]
-		w[i] = was + h
+		old := w[i]
+		w[i] = old + h
 		above := f()
-		w[i] = was - h
+		w[i] = old - h
 		below := f()
-		w[i] = was
+		w[i] = old
 		want := (above - below) / (2 * h)
 		got := float64(grad[i])
 		if !(math.Abs(got-want) <= bound*max(math.Abs(got), math.Abs(want), largest/30)+rounding+1e-8) {
 			if failures++; failures <= 3 {
-				t.Errorf("%s: derivative %d is %.8g, central differences say %.8g; the largest is %.3g", name, i, got, want, largest)
+				t.Errorf("%s: gradient %d = %.8g, want %.8g from central differences; the largest is %.3g", name, i, got, want, largest)
 			}
 		}
 	}
 	if largest == 0 && len(w) > 0 {
-		t.Errorf("%s: all derivatives are 0", name)
+		t.Errorf("%s: all gradients are 0", name)
 	}
 }

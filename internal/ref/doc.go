@@ -1,13 +1,13 @@
-// Package ref is the paper's equations written out, for reading and as the oracle of the tests:
-// slow, allocating, and as close to the text as Go allows. It imports mat, layer and attn, and
-// nothing but tests imports it.
+// Package ref is the paper's equations as plain loops, for readers and as the oracle of the tests:
+// slow, allocating, and as close to the text as Go allows. It imports mat, layer and attn; only
+// tests import it.
 //
-// Of the whole model there is the forward pass in float64, sentence by sentence (ref.go): tests
-// hold the layers' results against it, and their derivatives against its central differences
-// (check.go). Of single equations there is a function of float32 matrices, which computes in
-// float64 and rounds its results once (layers.go, attention.go, heads.go, mask.go); the examples
-// compute them by hand. padded.go is attention over a padded batch under masks, as tensor libraries
-// compute it, with the kernels of package mat.
+// The whole model has a forward pass in float64, sentence by sentence (ref.go). Tests compare the
+// layers' results with it, and their gradients with its central differences (check.go). Each
+// equation also has a function of float32 matrices that computes in float64 and rounds its results
+// once (layers.go, attention.go, heads.go, mask.go); the examples compute them by hand. padded.go
+// is attention over a padded batch with masks, as tensor libraries compute it, with the kernels of
+// package mat.
 //
 // Shapes that do not fit panic with the shapes in the message.
 package ref

@@ -9,7 +9,7 @@ import (
 	"tfm/mat"
 )
 
-// show prints a matrix, a row a line.
+// show prints a matrix, one row a line.
 func show(name string, m mat.Matrix) {
 	fmt.Println(name)
 	for i := range m.Rows {
@@ -17,8 +17,8 @@ func show(name string, m mat.Matrix) {
 	}
 }
 
-// Two queries and two keys of one number, d_k = 1. The first query's scores are 1·0 and 1·ln 3,
-// whose exponentials are 1 and 3: weights of 1/4 and 3/4. The second query's scores are both 0.
+// Two queries and two keys with d_k = 1. The first query's scores are 1·0 and 1·ln 3, their
+// exponentials 1 and 3, the weights 1/4 and 3/4. Both scores of the second query are 0.
 func ExampleScaledDotProduct() {
 	q := mat.Of([]float32{1, 0}, 2, 1)
 	k := mat.Of([]float32{0, float32(math.Log(3))}, 2, 1)
@@ -26,31 +26,31 @@ func ExampleScaledDotProduct() {
 	out, weights := mat.New(2, 2), mat.New(2, 2)
 	ref.ScaledDotProduct(out, weights, q, k, v, nil)
 	show("weights", weights)
-	show("result", out)
+	show("output", out)
 
 	ref.ScaledDotProduct(out, weights, q, k, v, ref.LookAhead)
-	show("weights, no looking ahead", weights)
+	show("weights with LookAhead", weights)
 
-	nothing := func(query, key int) bool { return query == 1 }
-	ref.ScaledDotProduct(out, weights, q, k, v, nothing)
-	show("result, the first query sees nothing", out)
+	second := func(query, key int) bool { return query == 1 }
+	ref.ScaledDotProduct(out, weights, q, k, v, second)
+	show("output, the first query without keys", out)
 	// Output:
 	// weights
 	//   [0.25 0.75]
 	//   [0.50 0.50]
-	// result
+	// output
 	//   [7.00 175.00]
 	//   [6.00 150.00]
-	// weights, no looking ahead
+	// weights with LookAhead
 	//   [1.00 0.00]
 	//   [0.50 0.50]
-	// result, the first query sees nothing
+	// output, the first query without keys
 	//   [0.00 0.00]
 	//   [6.00 150.00]
 }
 
-// One query of the example of ScaledDotProduct: P = (1/4, 3/4) and out = 1/4·4 + 3/4·8 = 7. With
-// dout = 1, dP = (4, 8) and dS = (1/4·(4-7), 3/4·(8-7)) = (-3/4, 3/4); dq is dS·k = 3/4·ln 3.
+// The first query of the example of ScaledDotProduct: P = (1/4, 3/4) and out = 1/4·4 + 3/4·8 = 7.
+// With dout = 1, dP = (4, 8) and dS = (1/4·(4-7), 3/4·(8-7)) = (-3/4, 3/4); dq is dS·k = 3/4·ln 3.
 func ExampleScaledDotProductGrad() {
 	q := mat.Of([]float32{1}, 1, 1)
 	k := mat.Of([]float32{0, float32(math.Log(3))}, 2, 1)
@@ -95,7 +95,7 @@ func ExampleLookAheadMask() {
 	// 1 1 1
 }
 
-// The decoder's self-attention sees neither padding nor what comes later.
+// The mask of the decoder's self-attention: no padding and no later positions.
 func ExampleBatchMask_And() {
 	padding := ref.PaddingMask([][]int32{{7, 6, 9}, {1, 2, 0}}, 0)
 	mask := padding.And(ref.LookAheadMask(3))
@@ -112,16 +112,16 @@ func ExampleBatchMask_And() {
 	// 1 1 0
 }
 
-// A head that takes the first number of a token as query and key, and the second as its value: a
-// token attends to those whose first number is like its own. d = 2, d_k = d_v = 1.
+// firstAndSecond returns a head in which the first element of a token is its query and key and the
+// second its value: tokens attend to those with a similar first element. d = 2, d_k = d_v = 1.
 func firstAndSecond() ref.Head {
 	first := ref.Projection{W: mat.Of([]float32{1, 0}, 2, 1)}
 	second := ref.Projection{W: mat.Of([]float32{0, 1}, 2, 1)}
 	return ref.Head{Q: first, K: first, V: second}
 }
 
-// Self-attention: the tokens attend to each other. The scores of the first are 3·3 and 3·(-3), e^18
-// apart.
+// Self-attention: the tokens attend to each other. The scores of the first are 3·3 and 3·(-3), and
+// the ratio of their weights is e^18.
 func ExampleHead_Attend_self() {
 	x := mat.Of([]float32{
 		3, 10,
@@ -130,13 +130,13 @@ func ExampleHead_Attend_self() {
 	}, 3, 2)
 	out, weights := firstAndSecond().Attend(x, x, nil)
 	show("weights [3 × 3]", weights)
-	show("result [3 × 1]", out)
+	show("output [3 × 1]", out)
 	// Output:
 	// weights [3 × 3]
 	//   [0.50 0.00 0.50]
 	//   [0.00 1.00 0.00]
 	//   [0.50 0.00 0.50]
-	// result [3 × 1]
+	// output [3 × 1]
 	//   [20.00]
 	//   [20.00]
 	//   [20.00]
@@ -152,16 +152,16 @@ func ExampleHead_Attend_cross() {
 	}, 3, 2)
 	out, weights := firstAndSecond().Attend(x, memory, ref.Padding([]int32{8, 9, 0}, 0))
 	show("weights [1 × 3]", weights)
-	show("result [1 × 1]", out)
+	show("output [1 × 1]", out)
 	// Output:
 	// weights [1 × 3]
 	//   [1.00 0.00 0.00]
-	// result [1 × 1]
+	// output [1 × 1]
 	//   [10.00]
 }
 
-// The paper's way: d = 4 numbers are split among 2 heads, d_k = d_v = 2. Without projections (all W
-// are 1 on the diagonal) head 0 sees columns 0 and 1, and head 1 columns 2 and 3.
+// The paper's heads: d = 4 elements are split among 2 heads, d_k = d_v = 2. All projections are the
+// identity, so that head 0 has columns 0 and 1, and head 1 columns 2 and 3.
 func ExampleMultiHead_Attend_split() {
 	identity := ref.Projection{W: diagonal(4)}
 	l := ref.MultiHead{Heads: ref.SplitHeads(identity, identity, identity, 2), Out: identity}
@@ -172,7 +172,7 @@ func ExampleMultiHead_Attend_split() {
 	y, weights := l.Attend(x, x, nil)
 	show("weights of head 0: both tokens are alike", weights[0])
 	show("weights of head 1: each is like itself", weights[1])
-	show("result [2 × 4]", y)
+	show("output [2 × 4]", y)
 	// Output:
 	// weights of head 0: both tokens are alike
 	//   [0.50 0.50]
@@ -180,14 +180,14 @@ func ExampleMultiHead_Attend_split() {
 	// weights of head 1: each is like itself
 	//   [1.00 0.00]
 	//   [0.00 1.00]
-	// result [2 × 4]
+	// output [2 × 4]
 	//   [5.00 0.00 5.00 0.00]
 	//   [5.00 0.00 0.00 5.00]
 }
 
-// The other way: each of 2 heads sees all d = 2 numbers, their results side by side are 4, and W^O
-// [4 × 2] maps them back. Here the second head attends to what is unlike (its queries are negated),
-// and W^O takes the heads' difference.
+// Heads of size d: each of 2 heads has all d = 2 elements, their outputs side by side are 4, and
+// W^O [4 × 2] maps them back to 2. The queries of the second head are negated, so that tokens
+// attend to others, and W^O subtracts the heads.
 func ExampleMultiHead_Attend_full() {
 	same, opposite := ref.Projection{W: diagonal(2)}, ref.Projection{W: diagonal(2)}
 	mat.Scale(opposite.W.Data, -1)
@@ -207,7 +207,7 @@ func ExampleMultiHead_Attend_full() {
 	y, weights := l.Attend(x, x, nil)
 	show("weights of head 0", weights[0])
 	show("weights of head 1", weights[1])
-	show("result [2 × 2]", y)
+	show("output [2 × 2]", y)
 	// Output:
 	// weights of head 0
 	//   [1.00 0.00]
@@ -215,13 +215,13 @@ func ExampleMultiHead_Attend_full() {
 	// weights of head 1
 	//   [0.00 1.00]
 	//   [1.00 0.00]
-	// result [2 × 2]
+	// output [2 × 2]
 	//   [4.00 -4.00]
 	//   [-4.00 4.00]
 }
 
-// A batch of two sentences of one and two tokens, padded to two, in one head. The first sentence's
-// second token is padding: nobody attends to it.
+// A batch of two sentences of one and two tokens, padded to two, and one head. The second row is
+// padding, which no query attends to.
 func ExamplePaddedHeads() {
 	x := mat.Of([]float32{
 		1, 1,
@@ -231,9 +231,9 @@ func ExamplePaddedHeads() {
 	}, 4, 2)
 	ctx := mat.New(4, 2)
 	ref.PaddedHeads(ctx, attn.Inputs{Q: x, K: x, V: x}, 1, ref.PaddingMask([][]int32{{4, 0}, {5, 5}}, 0))
-	show("result", ctx)
+	show("output", ctx)
 	// Output:
-	// result
+	// output
 	//   [1.00 1.00]
 	//   [1.00 1.00]
 	//   [2.00 0.00]
@@ -248,15 +248,15 @@ func diagonal(n int) mat.Matrix {
 	return m
 }
 
-// rows prints a matrix, a row a line, with three decimals.
+// rows prints a matrix with three decimals, one row a line.
 func rows(m mat.Matrix) {
 	for i := range m.Rows {
 		fmt.Printf("%.3f\n", m.Row(i))
 	}
 }
 
-// The mean of 1, 3, 5, 7 is 4 and the sum of squares around it 20: a deviation of sqrt(20/4) =
-// 2.236. Twice the row gives the same up to eps.
+// The mean of 1, 3, 5, 7 is 4 and the sum of squared deviations 20, so σ is sqrt(20/4) = 2.236.
+// Twice the row has the same norm up to eps.
 func ExampleLayerNorm() {
 	x := mat.Of([]float32{
 		1, 3, 5, 7,
@@ -273,7 +273,7 @@ func ExampleLayerNorm() {
 	// [-13.416 -0.447 100.447 113.416]
 }
 
-// The deviation of 1, 3, 5, 7 is sqrt(20/3) = 2.582 if it is the unbiased one.
+// The unbiased standard deviation of 1, 3, 5, 7 is sqrt(20/3) = 2.582.
 func ExampleUnbiasedNorm() {
 	x := mat.Of([]float32{1, 3, 5, 7}, 1, 4)
 	rows(ref.UnbiasedNorm(x, []float32{1, 1, 1, 1}, nil, 1e-6))
@@ -281,7 +281,8 @@ func ExampleUnbiasedNorm() {
 	// [-1.162 -0.387 0.387 1.162]
 }
 
-// Half of the sublayer's result is dropped, and what is kept doubled. The same key drops the same.
+// Dropout zeroes half of the sublayer's output and doubles the others. The same key has the same
+// mask.
 func ExampleResidual() {
 	x, sub := mat.Of([]float32{10, 20, 30, 40}, 1, 4), mat.Of([]float32{1, 1, 1, 1}, 1, 4)
 	rows(ref.Residual(x, sub, mat.Dropout{}))
@@ -293,7 +294,7 @@ func ExampleResidual() {
 	// [12.000 20.000 32.000 40.000]
 }
 
-// x + sub is 1, 3, 5, 7; see LayerNorm.
+// x + sub is 1, 3, 5, 7, as in the example of LayerNorm.
 func ExampleAddNorm() {
 	x, sub := mat.Of([]float32{1, 2, 3, 4}, 1, 4), mat.Of([]float32{0, 1, 2, 3}, 1, 4)
 	rows(ref.AddNorm(x, sub, mat.Dropout{}, []float32{1, 1, 1, 1}, nil, 1e-5))
@@ -301,7 +302,7 @@ func ExampleAddNorm() {
 	// [-1.342 -0.447 0.447 1.342]
 }
 
-// The inner units are x_0, -x_0 and x_0 + x_1 - 5, each or 0; the result is the sum of the first
+// The hidden units are max(0, ·) of x_0, -x_0 and x_0 + x_1 - 5. The output is the sum of the first
 // two, |x_0|, and the third.
 func ExampleFeedForward() {
 	x := mat.Of([]float32{
@@ -323,7 +324,7 @@ func ExampleFeedForward() {
 	// [3.000 100.000]
 }
 
-// Position 1 in 4 dimensions: sin 1, cos 1, sin 0.01, cos 0.01, since 10000^(2/4) is 100.
+// Position 1 in 4 dimensions: sin 1, cos 1, sin 0.01, cos 0.01, because 10000^(2/4) is 100.
 func ExamplePosition() {
 	for j := range 4 {
 		fmt.Printf("%.5f\n", ref.Position("interleaved", 1, j, 4))
@@ -335,7 +336,8 @@ func ExamplePosition() {
 	// 0.99995
 }
 
-// Embeddings of 4 numbers are doubled, and positions added: the same token gives other rows.
+// Embeddings with d = 4 are multiplied by 2 before positions are added, so that the rows of one id
+// differ.
 func ExampleEmbedding() {
 	e := mat.Of([]float32{
 		0, 0, 0, 0,

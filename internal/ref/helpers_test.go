@@ -18,7 +18,8 @@ func random(r *rand.Rand, rows, cols int) mat.Matrix {
 	return m
 }
 
-// flat returns a matrix whose rows are views into one slice, for ref.Gradient to change.
+// flat copies m to a matrix whose rows are views into one slice, so that ref.CheckGradient can
+// change them.
 func flat(m mat.Matrix) ([]float64, ref.Matrix) {
 	data := ref.Float64s(m.Data)
 	rows := make(ref.Matrix, m.Rows)
@@ -28,7 +29,7 @@ func flat(m mat.Matrix) ([]float64, ref.Matrix) {
 	return data, rows
 }
 
-// weighted is Σ dy·y, whose derivative with respect to y is dy.
+// weighted returns Σ dy·y, a loss whose gradient with respect to y is dy.
 func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
 	for i := range y {
 		for j := range y[i] {
@@ -38,7 +39,7 @@ func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
 	return sum
 }
 
-// stale fills matrices that are to be set with NaN.
+// stale fills matrices with NaN, to test that every element is set.
 func stale(all ...mat.Matrix) {
 	for _, m := range all {
 		layer.Fill(m.Data, float32(math.NaN()))
@@ -50,7 +51,7 @@ func wantBits(t *testing.T, name string, got, want mat.Matrix) {
 	for i := range want.Rows {
 		for j := range want.Cols {
 			if math.Float32bits(got.At(i, j)) != math.Float32bits(want.At(i, j)) {
-				t.Fatalf("%s: (%d, %d) is %v, want %v", name, i, j, got.At(i, j), want.At(i, j))
+				t.Fatalf("%s: element (%d, %d) = %v, want %v", name, i, j, got.At(i, j), want.At(i, j))
 			}
 		}
 	}

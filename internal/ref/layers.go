@@ -8,11 +8,11 @@ import (
 	"tfm/mat"
 )
 
-// The equations of package layer for one token after another, written out.
+// The equations of package layer as plain loops over tokens.
 
 // LayerNorm returns the layer norm of each row of x [n × d] (Ba et al., 2016; section 3.1), for
-// gain [d] and bias [d] or nil, with the biased variance and eps inside the root. It panics on
-// other lengths.
+// gain [d] and a bias [d] that may be nil. The variance is the biased one and eps is inside the
+// root. It panics on other lengths.
 //
 //	μ = Σ x_j/d   σ² = Σ (x_j-μ)²/d   y_j = (x_j-μ)/sqrt(σ²+eps)·gain_j + bias_j
 func LayerNorm(x mat.Matrix, gain, bias []float32, eps float64) mat.Matrix {
@@ -21,8 +21,8 @@ func LayerNorm(x mat.Matrix, gain, bias []float32, eps float64) mat.Matrix {
 	})
 }
 
-// UnbiasedNorm is LayerNorm as some teaching versions of the Transformer compute it, with the
-// unbiased standard deviation and eps beside it; d must be 2 or more.
+// UnbiasedNorm is LayerNorm with the unbiased standard deviation, and eps outside the root, as in
+// some tutorials. d must be at least 2.
 //
 //	μ = Σ x_j/d   s² = Σ (x_j-μ)²/(d-1)   y_j = (x_j-μ)/(s+eps)·gain_j + bias_j
 func UnbiasedNorm(x mat.Matrix, gain, bias []float32, eps float64) mat.Matrix {
@@ -31,10 +31,11 @@ func UnbiasedNorm(x mat.Matrix, gain, bias []float32, eps float64) mat.Matrix {
 	})
 }
 
-// norm32 divides what deviates from the mean by what divisor makes of the sum of its squares.
+// norm32 divides the deviations from the mean by divisor(squares), where squares is the sum of
+// their squares.
 func norm32(x mat.Matrix, gain, bias []float32, divisor func(squares float64) float64) mat.Matrix {
 	if len(gain) != x.Cols || bias != nil && len(bias) != x.Cols {
-		panic(fmt.Sprintf("ref: %d gains and %d biases for rows of %d", len(gain), len(bias), x.Cols))
+		panic(fmt.Sprintf("ref: norm of %d × %d with %d gains and %d biases", x.Rows, x.Cols, len(gain), len(bias)))
 	}
 	y := mat.New(x.Rows, x.Cols)
 	for i := range x.Rows {
@@ -56,11 +57,12 @@ func norm32(x mat.Matrix, gain, bias []float32, divisor func(squares float64) fl
 	return y
 }
 
-// Residual returns x + Dropout(sub) for x and the result sub of a sublayer, both [n × d]
-// (section 5.4): what is kept is divided by 1-Rate, and the rest is 0. It panics on other shapes.
+// Residual returns x + Dropout(sub) for x and the output sub of a sublayer, both [n × d] (section
+// 5.4). Dropout divides the elements that it keeps by 1-Rate and zeroes the others. It panics on
+// other shapes.
 func Residual(x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	if x.Rows != sub.Rows || x.Cols != sub.Cols {
-		panic(fmt.Sprintf("ref: a residual of %d × %d and %d × %d", x.Rows, x.Cols, sub.Rows, sub.Cols))
+		panic(fmt.Sprintf("ref: residual of %d × %d and %d × %d", x.Rows, x.Cols, sub.Rows, sub.Cols))
 	}
 	y, mask, ones := mat.New(x.Rows, x.Cols), make([]float32, x.Cols), make([]float32, x.Cols)
 	layer.Fill(ones, 1)
@@ -73,20 +75,20 @@ func Residual(x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	return y
 }
 
-// AddNorm returns LayerNorm(x + Dropout(sub)), what the paper wraps around every sublayer (sections
-// 3.1 and 5.4), for the arguments of Residual and LayerNorm.
+// AddNorm returns LayerNorm(x + Dropout(sub)), the paper's "Add & Norm" around every sublayer
+// (sections 3.1 and 5.4). Its arguments are those of Residual and LayerNorm.
 func AddNorm(x, sub mat.Matrix, drop mat.Dropout, gain, bias []float32, eps float64) mat.Matrix {
 	return LayerNorm(Residual(x, sub, drop), gain, bias, eps)
 }
 
-// FeedForward is equation 2 (section 3.3) for x [n × d], w1 [d × ff] and w2 [ff × d], with b1 [ff]
-// and b2 [d] or nil. It panics on shapes that do not fit.
+// FeedForward returns equation 2 (section 3.3) for x [n × d], w1 [d × ff] and w2 [ff × d], and for
+// b1 [ff] and b2 [d], which may be nil. It panics on shapes that do not fit.
 //
 //	FFN(x) = max(0, x·W1 + b1)·W2 + b2
 func FeedForward(x, w1 mat.Matrix, b1 []float32, w2 mat.Matrix, b2 []float32) mat.Matrix {
 	if x.Cols != w1.Rows || w1.Cols != w2.Rows || b1 != nil && len(b1) != w1.Cols || b2 != nil && len(b2) != w2.Cols {
-		panic(fmt.Sprintf("ref: rows of %d do not fit weights %d × %d and %d × %d with %d and %d biases",
-			x.Cols, w1.Rows, w1.Cols, w2.Rows, w2.Cols, len(b1), len(b2)))
+		panic(fmt.Sprintf("ref: feed-forward network of %d × %d with weights %d × %d and %d × %d and %d and %d biases",
+			x.Rows, x.Cols, w1.Rows, w1.Cols, w2.Rows, w2.Cols, len(b1), len(b2)))
 	}
 	y := mat.New(x.Rows, w2.Cols)
 	for i := range x.Rows {
@@ -114,8 +116,8 @@ func FeedForward(x, w1 mat.Matrix, b1 []float32, w2 mat.Matrix, b2 []float32) ma
 	return y
 }
 
-// Embedding returns the rows of e [V × d] for ids, scaled (section 3.4), plus their positions
-// (section 3.5): x [n × d] of one sentence. It panics on ids outside [0, V).
+// Embedding returns the scaled rows of e [V × d] for ids (section 3.4) plus their positional
+// encodings (section 3.5): x [n × d] of one sentence. It panics on ids outside [0, V).
 //
 //	x_pos = E[id_pos]·sqrt(d) + PE(pos)
 func Embedding(e mat.Matrix, ids []int32) mat.Matrix {

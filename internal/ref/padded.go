@@ -8,15 +8,15 @@ import (
 	"tfm/mat"
 )
 
-// PaddedHeads is attn.ScaledDotProductHeads for a padded batch under a mask, as other systems
-// compute it: the rows of sentence s of the batch are [s·n, (s+1)·n) of the queries and ctx, and
+// PaddedHeads is attn.ScaledDotProductHeads for a padded batch with a mask, as other systems
+// compute it: sentence s has rows [s·n, (s+1)·n) of the queries and ctx, and rows
 // [s·m, (s+1)·m) of keys and values. It sets ctx [batch·n × d] for in.Q [batch·n × d] and in.K and
-// in.V [batch·m × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V over the keys that mask allows; a
-// query with none has a result of zeros.
+// in.V [batch·m × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V over the keys that mask allows.
+// The output of a query without keys is zeros.
 //
-// Where a token stands, its result has the bits that attn.ScaledDotProductHeads gives in a ragged
-// batch: the kernels are the same, and what is masked adds zeros at the end of their sums. It
-// panics on shapes that do not fit. Calls with results of their own may run concurrently.
+// The rows of tokens have the same bits as those of attn.ScaledDotProductHeads for a ragged batch:
+// the kernels are the same, and masked keys add zeros at the end of their sums. It panics on shapes
+// that do not fit. Calls with different results may run concurrently.
 func PaddedHeads(ctx mat.Matrix, in attn.Inputs, heads int, mask BatchMask) {
 	eachPaddedHead(in, heads, mask, func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int) {
 		w := paddedWeights(q(in.Q), k(in.K), mask.Head(sentence, head))
@@ -24,9 +24,9 @@ func PaddedHeads(ctx mat.Matrix, in attn.Inputs, heads int, mask BatchMask) {
 	})
 }
 
-// PaddedHeadsGrad is the derivative of PaddedHeads, as attn.ScaledDotProductHeadsGrad is that of
-// attn.ScaledDotProductHeads: it sets grad, of the shapes of in, for dctx [batch·n × d], which must
-// be 0 at the padding.
+// PaddedHeadsGrad is the backward of PaddedHeads, as attn.ScaledDotProductHeadsGrad is that of
+// attn.ScaledDotProductHeads: it sets grad, with the shapes of in, for dctx [batch·n × d], whose
+// padding must be 0.
 func PaddedHeadsGrad(grad attn.Inputs, dctx mat.Matrix, in attn.Inputs, heads int, mask BatchMask) {
 	eachPaddedHead(in, heads, mask, func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int) {
 		w := paddedWeights(q(in.Q), k(in.K), mask.Head(sentence, head)) // P
@@ -41,8 +41,8 @@ func PaddedHeadsGrad(grad attn.Inputs, dctx mat.Matrix, in attn.Inputs, heads in
 	})
 }
 
-// eachPaddedHead calls f for each head of each sentence, with functions that view its part of a
-// matrix of queries, of keys, and of values.
+// eachPaddedHead calls f for each head of each sentence. q, k and v view the head's rows and
+// columns of a matrix of queries, keys or values.
 func eachPaddedHead(in attn.Inputs, heads int, mask BatchMask, f func(q, k, v func(mat.Matrix) mat.Matrix, sentence, head int)) {
 	batch := mask.Shape[0]
 	if heads < 1 || batch < 1 || in.Q.Cols%heads != 0 || in.V.Cols%heads != 0 || in.K.Cols != in.Q.Cols ||
@@ -52,7 +52,7 @@ func eachPaddedHead(in attn.Inputs, heads int, mask BatchMask, f func(q, k, v fu
 	}
 	n, m := in.Q.Rows/batch, in.K.Rows/batch
 	if s := mask.Shape; s[1] != 1 && s[1] != heads || s[2] != 1 && s[2] != n || s[3] != 1 && s[3] != m {
-		panic(fmt.Sprintf("ref: a mask of shape %v for [%d %d %d %d]", s, batch, heads, n, m))
+		panic(fmt.Sprintf("ref: mask of shape %v for [%d %d %d %d]", s, batch, heads, n, m))
 	}
 	view := func(tokens, sentence, head int) func(mat.Matrix) mat.Matrix {
 		return func(x mat.Matrix) mat.Matrix {
@@ -67,7 +67,7 @@ func eachPaddedHead(in attn.Inputs, heads int, mask BatchMask, f func(q, k, v fu
 	}
 }
 
-// paddedWeights is softmax(q·kᵀ/sqrt(d_k)) with scores of -∞ where mask allows nothing.
+// paddedWeights returns softmax(q·kᵀ/sqrt(d_k)) with scores of -∞ for masked keys.
 func paddedWeights(q, k mat.Matrix, mask Mask) mat.Matrix {
 	w := mat.New(q.Rows, k.Rows)
 	mat.Gemm(nil, w, q, k.T(), mat.GemmOptions{})
@@ -83,7 +83,7 @@ func paddedWeights(q, k mat.Matrix, mask Mask) mat.Matrix {
 		if allowed > 0 {
 			mat.Softmax(row, row, scaleOf(q))
 		} else {
-			clear(row) // a softmax of nothing but -∞ is not a number
+			clear(row) // the softmax of a row of -∞ is NaN
 		}
 	}
 	return w

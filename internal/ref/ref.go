@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Matrix has a slice for each row.
+// Matrix is a slice of rows.
 type Matrix [][]float64
 
-// New returns rows × cols zeros.
+// New returns a rows × cols matrix of zeros.
 func New(rows, cols int) Matrix {
 	m := make(Matrix, rows)
 	for i := range m {
@@ -17,11 +17,11 @@ func New(rows, cols int) Matrix {
 	return m
 }
 
-// Weights are parameters by name, each row-major.
+// Weights are the weights of parameters by name, row-major.
 type Weights map[string][]float64
 
-// Drop applies dropout to the rows of x, the first of which is row `first` of the batch, at one of
-// the places of the model. Nil means none.
+// Drop applies dropout to x, whose first row is row first of the batch. place counts the dropouts
+// of the model in the order of the forward pass. A nil Drop does nothing.
 type Drop func(place, first int, x Matrix)
 
 func (d Drop) at(place, first int, x Matrix) Matrix {
@@ -31,19 +31,19 @@ func (d Drop) at(place, first int, x Matrix) Matrix {
 	return x
 }
 
-// Variant is which of the variants is computed. The zero value is the paper's.
+// Variant selects a variant of the model. The zero value is the paper's.
 type Variant struct {
-	Pre, FinalNorm     bool
-	EncAlpha, DecAlpha float64 // of DeepNorm; 0 is 1
+	Pre, FinalNorm     bool    // pre-norm; a norm after the last layer of each stack
+	EncAlpha, DecAlpha float64 // α of DeepNorm; 0 means 1
 	NormKind           string  // "layer", "unbiased" or "rms"
-	Positions          string  // "interleaved", "halves", "tensor2tensor", or the name of the learned ones
-	First              int     // position
-	Unscaled           bool    // embeddings without sqrt(d)
+	Positions          string  // "interleaved", "halves", "tensor2tensor" or a learned parameter
+	First              int     // position of the first token
+	Unscaled           bool    // embeddings without the factor sqrt(d)
 	Activation         string  // "relu", "gelu", "gelu-tanh" or "silu"
-	SmoothAll          bool
+	SmoothAll          bool    // label smoothing over all V
 }
 
-// Linear is x·W + b, or x·W if there is no b.
+// Linear returns x·W + b, or x·W without b.
 func (w Weights) Linear(name string, x Matrix) Matrix {
 	weight, bias := w[name+".weight"], w[name+".bias"]
 	cols := len(weight) / len(x[0])
@@ -61,7 +61,7 @@ func (w Weights) Linear(name string, x Matrix) Matrix {
 	return y
 }
 
-// Activate is f(x), where "" is ReLU.
+// Activate returns f(x); "" is ReLU.
 func Activate(f string, x float64) float64 {
 	switch f {
 	case "", "relu":
@@ -76,7 +76,8 @@ func Activate(f string, x float64) float64 {
 	panic(f)
 }
 
-// FeedForward is equation 2, with dropout of the inner numbers if drop is not nil.
+// FeedForward returns equation 2 of each row x, with dropout of the hidden layer if drop is not
+// nil.
 func (w Weights) FeedForward(name, f string, x Matrix, drop func(Matrix)) Matrix {
 	hidden := w.Linear(name+".inner", x)
 	for _, row := range hidden {
@@ -90,7 +91,7 @@ func (w Weights) FeedForward(name, f string, x Matrix, drop func(Matrix)) Matrix
 	return w.Linear(name+".outer", hidden)
 }
 
-// Norm normalizes each row, where "" is layer norm.
+// Norm normalizes each row x; a kind of "" is layer norm.
 func (w Weights) Norm(name, kind string, x Matrix, eps float64) Matrix {
 	gain, bias := w[name+".gain"], w[name+".bias"]
 	y := New(len(x), len(gain))
@@ -119,7 +120,7 @@ func (w Weights) Norm(name, kind string, x Matrix, eps float64) Matrix {
 	return y
 }
 
-// Sum is alpha·x + y.
+// Sum returns alpha·x + y.
 func Sum(alpha float64, x, y Matrix) Matrix {
 	sum := New(len(x), len(x[0]))
 	for i := range x {
@@ -130,13 +131,13 @@ func Sum(alpha float64, x, y Matrix) Matrix {
 	return sum
 }
 
-// AddNorm is LayerNorm(x + sub), with the biased variance.
+// AddNorm returns LayerNorm(x + sub), with the biased variance.
 func (w Weights) AddNorm(name string, x, sub Matrix, eps float64) Matrix {
 	return w.Norm(name, "layer", Sum(1, x, sub), eps)
 }
 
-// multiHead is section 3.2.2 on queries, keys and values that are already projected. If drop is not
-// nil it is given the weights of each head.
+// multiHead returns Concat(head_1 … head_h) of section 3.2.2 for the projected queries, keys and
+// values. drop, if it is not nil, applies dropout to the attention weights of each head.
 func multiHead(q, k, v Matrix, heads int, causal bool, drop func(head int, weights Matrix)) Matrix {
 	dk, dv := len(q[0])/heads, len(v[0])/heads
 	out := New(len(q), len(v[0]))
@@ -173,30 +174,32 @@ func multiHead(q, k, v Matrix, heads int, causal bool, drop func(head int, weigh
 	return out
 }
 
-// Self is self-attention with its projections.
+// Self returns the multi-head self-attention of x.
 func (w Weights) Self(name string, x Matrix, heads int, causal bool, drop func(head int, weights Matrix)) Matrix {
 	qkv := w.Linear(name+".qkv", x)
 	n := len(qkv[0])
-	k := (n - len(w[name+".out.weight"])/len(x[0])) / 2 // h·d_k; what W^O is given is h·d_v
+	values := len(w[name+".out.weight"]) / len(x[0]) // h·d_v, the rows of W^O
+	k := (n - values) / 2                            // h·d_k
 	return w.Linear(name+".out", multiHead(columns(qkv, 0, k), columns(qkv, k, 2*k), columns(qkv, 2*k, n), heads, causal, drop))
 }
 
-// Cross is attention from x to memory with its projections.
+// Cross returns the multi-head attention of x to memory.
 func (w Weights) Cross(name string, x, memory Matrix, heads int, drop func(head int, weights Matrix)) Matrix {
 	q, kv := w.Linear(name+".q", x), w.Linear(name+".kv", memory)
 	k := len(q[0])
 	return w.Linear(name+".out", multiHead(q, columns(kv, 0, k), columns(kv, k, len(kv[0])), heads, false, drop))
 }
 
+// columns views columns [lo, hi) of m.
 func columns(m Matrix, lo, hi int) Matrix {
-	part := make(Matrix, len(m))
+	view := make(Matrix, len(m))
 	for i := range m {
-		part[i] = m[i][lo:hi]
+		view[i] = m[i][lo:hi]
 	}
-	return part
+	return view
 }
 
-// Position is element j of d of the encoding of a position.
+// Position returns element j of the positional encoding [d] of pos.
 func Position(kind string, pos, j, d int) float64 {
 	exponent, cos := float64(j/2*2)/float64(d), j%2 == 1
 	switch kind {
@@ -215,7 +218,7 @@ func Position(kind string, pos, j, d int) float64 {
 	return math.Sin(angle)
 }
 
-// Embed is the embeddings of that name plus positions.
+// Embed returns the scaled embeddings of ids plus their positional encodings.
 func (r Variant) Embed(w Weights, name string, d int, ids []int32) Matrix {
 	x, scale := New(len(ids), d), math.Sqrt(float64(d))
 	if r.Unscaled {
@@ -234,8 +237,8 @@ func (r Variant) Embed(w Weights, name string, d int, ids []int32) Matrix {
 	return x
 }
 
-// CrossEntropy is the loss of x·Eᵀ + b for the targets, summed: with label smoothing, over all
-// entries or all but the target, and plain. b may be nil.
+// CrossEntropy returns the cross-entropy of softmax(x·Eᵀ + b) and the targets, summed over the rows
+// x: with label smoothing over all V or over the others, and without. b may be nil.
 func CrossEntropy(e, b []float64, x Matrix, targets []int32, smoothing float64, all bool) (smoothed, nll float64) {
 	for i, target := range targets {
 		d := len(x[i])
@@ -268,22 +271,24 @@ func CrossEntropy(e, b []float64, x Matrix, targets []int32, smoothing float64, 
 	return smoothed, nll
 }
 
-// Model is what Loss needs to know beside the weights.
+// Model is a Transformer in float64: its weights, variant and sizes.
 type Model struct {
 	Weights
 	Variant
 	D, Heads, EncoderLayers, DecoderLayers int
 	Eps, Smoothing                         float64
-	Source, Target, Output                 string // names of the embeddings and the output projection
-	SourcePositions, TargetPositions       string // Reading.Positions of the two sides
+	Source, Target, Output                 string // parameters: embeddings, output projection
+	SourcePositions, TargetPositions       string // Variant.Positions of the two sides
 
-	Sentence    int                                       // in the batch
-	Drop        Drop                                      // at the places of the paper
-	DropInner   Drop                                      // of the inner numbers of the feed-forward network
-	DropWeights func(place, sentence, head int, w Matrix) // of attention, likewise
+	Sentence int  // index of the sentence in its batch
+	Drop     Drop // of embeddings and sublayers (section 5.4)
+	// DropInner is the dropout of the hidden layer of a feed-forward network, DropWeights that of
+	// the attention weights.
+	DropInner   Drop
+	DropWeights func(place, sentence, head int, w Matrix)
 }
 
-// sublayer is one of them with its residual connection and norm.
+// sublayer returns the output of sublayer f with its residual connection and norm.
 func (m Model) sublayer(norm string, alpha float64, x Matrix, drop func(Matrix) Matrix, f func(Matrix) Matrix) Matrix {
 	if m.Pre {
 		return Sum(1, x, drop(f(m.Norm(norm, m.NormKind, x, m.Eps))))
@@ -294,12 +299,12 @@ func (m Model) sublayer(norm string, alpha float64, x Matrix, drop func(Matrix) 
 	return m.Norm(norm, m.NormKind, Sum(alpha, x, drop(f(x))), m.Eps)
 }
 
-// Loss is the loss of one sentence pair, src with EOS, in with BOS, out with EOS; srcFirst and
-// tgtFirst are the rows at which they stand in their batch.
+// Loss returns the loss of one pair: src is the source and EOS, in is BOS and the target, and out
+// is the target and EOS. srcFirst and tgtFirst are the first rows of src and in in their batch.
 func (m Model) Loss(src, in, out []int32, srcFirst, tgtFirst int) (smoothed, nll float64) {
 	place := 0
 	first := srcFirst
-	next := func(x Matrix) Matrix { // each place of dropout in the order of the model
+	drop := func(x Matrix) Matrix {
 		place++
 		return m.Drop.at(place-1, first, x)
 	}
@@ -312,13 +317,13 @@ func (m Model) Loss(src, in, out []int32, srcFirst, tgtFirst int) (smoothed, nll
 	embed := func(name, positions string, ids []int32) Matrix {
 		r := m.Variant
 		r.Positions = positions
-		return next(r.Embed(m.Weights, name, m.D, ids))
+		return drop(r.Embed(m.Weights, name, m.D, ids))
 	}
 	memory := embed(m.Source, m.SourcePositions, src)
 	for i := range m.EncoderLayers {
 		name := fmt.Sprint("encoder.", i)
-		memory = m.sublayer(name+".norm1", m.EncAlpha, memory, next, func(x Matrix) Matrix { return m.Self(name+".self", x, m.Heads, false, weights) })
-		memory = m.sublayer(name+".norm2", m.EncAlpha, memory, next, func(x Matrix) Matrix { return m.FeedForward(name+".ff", m.Activation, x, inner) })
+		memory = m.sublayer(name+".norm1", m.EncAlpha, memory, drop, func(x Matrix) Matrix { return m.Self(name+".self", x, m.Heads, false, weights) })
+		memory = m.sublayer(name+".norm2", m.EncAlpha, memory, drop, func(x Matrix) Matrix { return m.FeedForward(name+".ff", m.Activation, x, inner) })
 	}
 	first = tgtFirst
 	x := embed(m.Target, m.TargetPositions, in)
@@ -327,9 +332,9 @@ func (m Model) Loss(src, in, out []int32, srcFirst, tgtFirst int) (smoothed, nll
 	}
 	for i := range m.DecoderLayers {
 		name := fmt.Sprint("decoder.", i)
-		x = m.sublayer(name+".norm1", m.DecAlpha, x, next, func(x Matrix) Matrix { return m.Self(name+".self", x, m.Heads, true, weights) })
-		x = m.sublayer(name+".norm2", m.DecAlpha, x, next, func(x Matrix) Matrix { return m.Cross(name+".cross", x, memory, m.Heads, weights) })
-		x = m.sublayer(name+".norm3", m.DecAlpha, x, next, func(x Matrix) Matrix { return m.FeedForward(name+".ff", m.Activation, x, inner) })
+		x = m.sublayer(name+".norm1", m.DecAlpha, x, drop, func(x Matrix) Matrix { return m.Self(name+".self", x, m.Heads, true, weights) })
+		x = m.sublayer(name+".norm2", m.DecAlpha, x, drop, func(x Matrix) Matrix { return m.Cross(name+".cross", x, memory, m.Heads, weights) })
+		x = m.sublayer(name+".norm3", m.DecAlpha, x, drop, func(x Matrix) Matrix { return m.FeedForward(name+".ff", m.Activation, x, inner) })
 	}
 	if m.FinalNorm {
 		x = m.Norm("decoder.norm", m.NormKind, x, m.Eps)
