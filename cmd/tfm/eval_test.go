@@ -40,7 +40,7 @@ func TestEvalTokenize(t *testing.T) {
 	if !strings.Contains(o.stdout, "|tok:zh|") || !strings.Contains(o.stderr, "BLEU: tokenize zh, chosen from the text") {
 		t.Errorf("Chinese without a name:\n%s%s", o.stdout, o.stderr)
 	}
-	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-tokenize", "moses"), 2, `-tokenize: BLEU tokenizer "moses": want auto, 13a, none, char, zh or intl`)
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-tokenize", "moses"), 2, `-tokenize: BLEU tokenizer "moses": expected auto, 13a, none, char, zh or intl`)
 }
 
 // Validation and eval score the same translations: of an empty line the empty one, which costs BLEU

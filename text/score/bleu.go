@@ -10,36 +10,35 @@ import (
 // sacreBLEUVersion is the sacreBLEU release that the scores equal. Signatures name it.
 const sacreBLEUVersion = "2.6.0"
 
-// BLEU adds up the statistics of a corpus for BLEU (Papineni et al. 2002) as
-// sacreBLEU computes it (Post 2018, "A Call for Clarity in Reporting BLEU
-// Scores"). The zero value is sacreBLEU's default for a corpus. The exported
-// fields must not change after the first Add. It is not safe for concurrent use.
+// BLEU accumulates the statistics of a corpus for BLEU (Papineni et al. 2002) as sacreBLEU computes
+// it (Post 2018, "A Call for Clarity in Reporting BLEU Scores"). The zero value is sacreBLEU's
+// default for a corpus. The exported fields must not change after the first Add. A BLEU is not safe
+// for concurrent use.
 type BLEU struct {
-	Tokenizer Tokenizer // Auto stands for Tok13a; Auto.For chooses
-	Lowercase bool
-	Order     int // the longest n-grams; 0 stands for 4
-	Smoothing Smoothing
-	// SmoothValue is Floor's precision and AddK's k; 0 stands for 0.1 and 1.
-	SmoothValue float64
-	// EffectiveOrder leaves out the orders for which the hypotheses are too short.
-	// It is meant for single sentences.
+	Tokenizer   Tokenizer // Auto is Tok13a; see Tokenizer.For
+	Lowercase   bool
+	Order       int // longest n-grams; 0 is 4
+	Smoothing   Smoothing
+	SmoothValue float64 // numerator of Floor (0 is 0.1), k of AddK (0 is 1)
+
+	// EffectiveOrder leaves out the orders for which the hypotheses are too short. It is meant
+	// for single sentences.
 	EffectiveOrder bool
 
-	correct, total   []int
-	hypLen, refLen   int
-	references       referenceCount
-	hypSeen, refSeen map[string]int
+	correct, total     []int // n-grams of each order: matched and all of the hypotheses
+	hypLen, refLen     int   // tokens
+	references         referenceCount
+	refCounts, allRefs map[string]int // n-grams of one reference, and the maximum over references
 }
 
-// Smoothing says what stands for the precision of an order without matches
-// (Chen and Cherry 2014, "A Systematic Comparison of Smoothing Techniques for
-// Sentence-Level BLEU").
+// Smoothing is the precision of an order without matches (Chen and Cherry 2014, "A Systematic
+// Comparison of Smoothing Techniques for Sentence-Level BLEU").
 type Smoothing int
 
 const (
-	Exp      Smoothing = iota // 1/(2^k · total), for the k-th such order (method 3)
+	Exp      Smoothing = iota // 1/(2^k · total) for the k-th such order (method 3)
 	Floor                     // SmoothValue/total (method 1)
-	AddK                      // for all orders over 1, (correct+k)/(total+k) (method 2)
+	AddK                      // (correct+k)/(total+k) for all orders above 1 (method 2)
 	NoSmooth                  // 0, which makes the score 0
 )
 
@@ -93,44 +92,44 @@ func (b *BLEU) smoothValue() float64 {
 	return 1
 }
 
-// Add counts one segment. With several references, an n-gram may match as often
-// as in the one that has most of it, and the reference length is the one nearest
-// to the hypothesis, of two equally near ones the shorter.
+// Add adds one segment. With several references, the matches of an n-gram are clipped to the
+// maximum of its counts in them, and the reference length is the one closest to that of the
+// hypothesis, of two equally close ones the shorter.
 func (b *BLEU) Add(hypothesis, reference string, more ...string) {
 	if b.correct == nil {
 		b.correct, b.total = make([]int, b.order()), make([]int, b.order())
-		b.hypSeen, b.refSeen = make(map[string]int), make(map[string]int)
+		b.refCounts, b.allRefs = make(map[string]int), make(map[string]int)
 	}
 	b.references.add(1 + len(more))
 
 	hyp := b.tokens(hypothesis)
-	clear(b.refSeen)
-	nearest := -1
+	clear(b.allRefs)
+	closest := -1 // reference length
 	for _, r := range append([]string{reference}, more...) {
 		ref := b.tokens(r)
-		clear(b.hypSeen) // holds this reference's counts until it is merged
+		clear(b.refCounts)
 		for n := range b.order() {
-			eachNgram(ref, n+1, func(g string) { b.hypSeen[g]++ })
+			eachNgram(ref, n+1, func(g string) { b.refCounts[g]++ })
 		}
-		for g, count := range b.hypSeen {
-			b.refSeen[g] = max(b.refSeen[g], count)
+		for g, count := range b.refCounts {
+			b.allRefs[g] = max(b.allRefs[g], count)
 		}
-		d, best := abs(len(ref)-len(hyp)), abs(nearest-len(hyp))
-		if nearest < 0 || d < best || d == best && len(ref) < nearest {
-			nearest = len(ref)
+		d, least := abs(len(ref)-len(hyp)), abs(closest-len(hyp))
+		if closest < 0 || d < least || d == least && len(ref) < closest {
+			closest = len(ref)
 		}
 	}
 	for n := range b.order() {
 		eachNgram(hyp, n+1, func(g string) {
 			b.total[n]++
-			if b.refSeen[g] > 0 {
-				b.refSeen[g]--
+			if b.allRefs[g] > 0 {
+				b.allRefs[g]--
 				b.correct[n]++
 			}
 		})
 	}
 	b.hypLen += len(hyp)
-	b.refLen += nearest
+	b.refLen += closest
 }
 
 func (b *BLEU) tokens(s string) []string {
@@ -140,8 +139,7 @@ func (b *BLEU) tokens(s string) []string {
 	return b.Tokenizer.Tokens(s)
 }
 
-// eachNgram calls do with each run of n tokens, as one string: joined with
-// spaces, which no token contains.
+// eachNgram calls do with each n-gram of the tokens, joined with spaces, which no token contains.
 func eachNgram(tokens []string, n int, do func(string)) {
 	line := strings.Join(tokens, " ")
 	start, end := 0, -1
@@ -158,19 +156,19 @@ func eachNgram(tokens []string, n int, do func(string)) {
 
 func abs(x int) int { return max(x, -x) }
 
-// BLEUResult is a score with everything that it is made of.
+// BLEUResult is a BLEU score and its components.
 type BLEUResult struct {
 	Score          float64   // 0 to 100
-	Precisions     []float64 // for n = 1, 2, …, 0 to 100, smoothed
-	Correct, Total []int     // n-grams of the hypotheses: matched and all
+	Precisions     []float64 // of each order from 1, smoothed, 0 to 100
+	Correct, Total []int     // n-grams of each order: matched and all of the hypotheses
 	BrevityPenalty float64   // 0 to 1
 	HypLen, RefLen int       // tokens
-	Signature      string    // how it was computed, as sacreBLEU notes it
+	Signature      string    // settings in sacreBLEU's notation
 }
 
-// Score returns the score of the segments so far; more may be added.
+// Score returns the score of the segments added so far. More segments may be added afterwards.
 //
-//	BLEU = BP · exp(1/N · Σ log p_n),  BP = exp(1 - refLen/hypLen) if that is < 1
+//	BLEU = BP · exp(1/N · Σ log p_n),  BP = min(1, exp(1 - refLen/hypLen))
 func (b *BLEU) Score() BLEUResult {
 	s := BLEUResult{
 		Precisions:     make([]float64, b.order()),
@@ -194,9 +192,9 @@ func (b *BLEU) Score() BLEUResult {
 		matched += c
 	}
 	if matched == 0 {
-		return s // smoothing would make something of nothing
+		return s // no smoothing without any match
 	}
-	orders, halved := b.order(), 1.0
+	orders, divisor := b.order(), 1.0
 	for n := range s.Precisions {
 		correct, total := float64(s.Correct[n]), float64(s.Total[n])
 		if b.Smoothing == AddK && n > 0 {
@@ -213,22 +211,22 @@ func (b *BLEU) Score() BLEUResult {
 		case correct > 0:
 			s.Precisions[n] = 100 * correct / total
 		case b.Smoothing == Exp:
-			halved *= 2
-			s.Precisions[n] = 100 / (halved * total)
+			divisor *= 2
+			s.Precisions[n] = 100 / (divisor * total)
 		case b.Smoothing == Floor:
 			s.Precisions[n] = 100 * b.smoothValue() / total
 		}
 	}
 	sum := 0.0
 	for _, p := range s.Precisions[:orders] {
-		sum += math.Log(p) // of 0: -Inf, and the score is 0
+		sum += math.Log(p) // -Inf for 0, so that the score is 0
 	}
 	s.Score = s.BrevityPenalty * math.Exp(sum/float64(orders))
 	return s
 }
 
-// signature says how the score is computed, in sacreBLEU's notation. Its version names this
-// program and the release of sacreBLEU with which it agrees.
+// signature returns the settings in sacreBLEU's notation. The version names this program and the
+// sacreBLEU release whose scores it equals.
 func (b *BLEU) signature() string {
 	smooth := b.Smoothing.String()
 	if b.Smoothing == Floor || b.Smoothing == AddK {
@@ -257,8 +255,7 @@ func (s BLEUResult) Details() string {
 		strings.Join(precisions, "/"), s.BrevityPenalty, ratio, s.HypLen, s.RefLen)
 }
 
-// referenceCount is the number of references of each segment, as signatures
-// write it: "var" if it varies.
+// referenceCount is the number of references of each segment, in signatures "var" if it varies.
 type referenceCount struct {
 	n      int
 	varies bool

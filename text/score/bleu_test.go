@@ -15,8 +15,8 @@ import (
 	"tfm/text"
 )
 
-// Expected values in this file that are not derived in a comment come from
-// sacreBLEU 2.6.0. Scores may differ in the last bits of exp and log: 1e-9.
+// scoreTolerance covers the last bits of exp and log, and the rounding of the goldens. Expected
+// scores that no comment derives are sacreBLEU 2.6.0's.
 const scoreTolerance = 1e-9
 
 var (
@@ -45,7 +45,7 @@ func addAll(s scorer, hyp, ref []string, more ...[]string) {
 }
 
 func TestBLEUTokenizers(t *testing.T) {
-	for s, want := range map[string]map[Tokenizer]string{ // tokens joined with spaces
+	for s, want := range map[string]map[Tokenizer]string{ // the tokens of s, joined with spaces
 		"1,000.5 a.b, c. ": {
 			Tok13a: "1,000.5 a . b , c .", TokNone: "1,000.5 a.b, c.", TokChar: "1 , 0 0 0 . 5 a . b , c .",
 			TokZh: "1,000.5 a . b , c .", TokIntl: "1,000.5 a . b , c .",
@@ -66,25 +66,40 @@ func TestBLEUTokenizers(t *testing.T) {
 	} {
 		for tok, want := range want {
 			if got := tok.Tokens(s); !slices.Equal(got, strings.Fields(want)) {
-				t.Errorf("%v of %q: %q, want %q", tok, s, got, want)
+				t.Errorf("%v.Tokens(%q) = %q, want %q", tok, s, got, want)
 			}
 			name, err := tok.MarshalText()
 			if back := namedTokenizer(t, tok.String()); back != tok || string(name) != tok.String() || err != nil {
-				t.Errorf("%v: %q, %v, and back %v", tok, name, err, back)
+				t.Errorf("%v: name %q, error %v, which names %v", tok, name, err, back)
 			}
 		}
 	}
 	wantError(t, new(Tokenizer).UnmarshalText([]byte("spm")), `"spm"`)
-	for _, none := range []Tokenizer{-1, Tokenizer(len(tokenizers))} {
-		_, err := none.MarshalText()
-		wantError(t, err, none.String())
+	for _, invalid := range []Tokenizer{-1, Tokenizer(len(tokenizers))} {
+		_, err := invalid.MarshalText()
+		wantError(t, err, invalid.String())
 	}
 }
 
-func wantError(t *testing.T, err error, part string) {
+func TestSmoothingNames(t *testing.T) {
+	for s := Exp; s <= NoSmooth; s++ {
+		name, err := s.MarshalText()
+		var back Smoothing
+		if e := back.UnmarshalText(name); err != nil || e != nil || back != s {
+			t.Errorf("%v: name %q, errors %v and %v, which names %v", s, name, err, e, back)
+		}
+	}
+	wantError(t, new(Smoothing).UnmarshalText([]byte("linear")), `"linear": expected exp, floor, add-k or none`)
+	for _, invalid := range []Smoothing{-1, NoSmooth + 1} {
+		_, err := invalid.MarshalText()
+		wantError(t, err, invalid.String())
+	}
+}
+
+func wantError(t *testing.T, err error, want string) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), part) {
-		t.Errorf("error %v, want it to say %q", err, part)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
 	}
 }
 
@@ -102,7 +117,7 @@ func TestPythonLower(t *testing.T) {
 		"ΑΣ.": "ας.", "ΑΣ\u0301Α": "ασ\u0301α", "Α\u0301Σ": "α\u0301ς", "1Σ": "1σ", "İΣ": "i\u0307ς",
 	} {
 		if got := pythonLower(s); got != want {
-			t.Errorf("lower case of %q: %q, want %q", s, got, want)
+			t.Errorf("pythonLower(%q) = %q, want %q", s, got, want)
 		}
 	}
 }
@@ -141,19 +156,19 @@ func TestBLEU(t *testing.T) {
 		addAll(&c.bleu, c.hyp, c.ref, c.more...)
 		s := c.bleu.Score()
 		if math.Abs(s.Score-c.score) > scoreTolerance || s.String() != c.printed || s.Signature != c.signature {
-			t.Errorf("%v %v\n%v, want %v\n%v, want\n%v", s.Score, s, s.Signature, c.signature, c.score, c.printed)
+			t.Errorf("score %v\n%v\n%v\nwant %v\n%v\n%v", s.Score, s, s.Signature, c.score, c.printed, c.signature)
 		}
 	}
 }
 
-// Of "a b x d e f" against "a b c d e g", 4 of 6 words match (a b d e) and 2 of 5
-// pairs (a b, d e); none of 4 triples and 3 quadruples. Both have 6 words, so BP is 1.
-// "the old lamp" against "the new lamp is out" has no quadruple at all.
+// "a b x d e f" matches "a b c d e g" in 4 of 6 words (a, b, d, e), 2 of 5 bigrams (a b, d e), and
+// none of 4 trigrams and 3 4-grams. The lengths are equal, so BP is 1. "the old lamp" has no
+// 4-gram.
 func TestBLEUSmoothing(t *testing.T) {
 	root4 := func(a, b, c, d float64) float64 { return 100 * math.Pow(a*b*c*d, 0.25) }
 	for _, c := range []struct {
 		bleu      BLEU
-		six, old  float64
+		six, old  float64 // scores of the two
 		signature string
 	}{
 		{BLEU{}, root4(4./6, 2./5, 1./(2*4), 1./(4*3)), 0, "eff:no|tok:13a|smooth:exp|"},
@@ -169,17 +184,16 @@ func TestBLEUSmoothing(t *testing.T) {
 		six.Add("a b x d e f", "a b c d e g")
 		old.Add("the old lamp", "the new lamp is out")
 		if got := six.Score(); math.Abs(got.Score-c.six) > scoreTolerance || !strings.Contains(got.Signature, c.signature) {
-			t.Errorf("%v: %v, want %v, %s", got, got.Score, c.six, c.signature)
+			t.Errorf("%s: score %v, want %v, %s", got.Signature, got.Score, c.six, c.signature)
 		}
 		if got := old.Score(); math.Abs(got.Score-c.old) > scoreTolerance {
-			t.Errorf("%v: %v, want %v", got, got.Score, c.old)
+			t.Errorf("%s: score %v of a short segment, want %v", got.Signature, got.Score, c.old)
 		}
 	}
 }
 
-// A matched word counts at most as often as a reference has it (Papineni et al.,
-// section 2.1: 2 of 7).
-func TestBLEUClips(t *testing.T) {
+// Matches are clipped to the maximum count in a reference (Papineni et al., section 2.1: 2 of 7).
+func TestBLEUClipping(t *testing.T) {
 	var b BLEU
 	b.Add("the the the the the the the", "the cat is on the mat", "there is a cat on the mat")
 	if s := b.Score(); s.Correct[0] != 2 || s.Total[0] != 7 {
@@ -193,16 +207,16 @@ func TestBLEULowercase(t *testing.T) {
 		b.Add(strings.ToUpper(h), references1[i])
 	}
 	if s := b.Score(); math.Abs(s.Score-52.84280064128465) > scoreTolerance || !strings.Contains(s.Signature, "case:lc") {
-		t.Errorf("%v %s", s, s.Signature)
+		t.Errorf("%v\n%s\nwant the score of the mixed case and case:lc", s, s.Signature)
 	}
 }
 
-func TestSignatureOfVaryingReferences(t *testing.T) {
+func TestSignatureVaryingReferences(t *testing.T) {
 	var b BLEU
 	b.Add("a", "a")
 	b.Add("a", "a", "b")
 	if s := b.Score().Signature; !strings.HasPrefix(s, "nrefs:var|") {
-		t.Error(s)
+		t.Errorf("signature %s, want nrefs:var", s)
 	}
 }
 
@@ -218,29 +232,30 @@ func FuzzBLEU(f *testing.F) {
 		c.Add(hyp, ref)
 		for _, s := range []float64{b.Score().Score, c.Score().Score} {
 			if !(s >= 0 && s <= 100+scoreTolerance) {
-				t.Fatalf("score %v", s)
+				t.Fatalf("score %v, want 0 to 100", s)
 			}
 		}
 		same := BLEU{Tokenizer: tokenizer}
 		same.Add(hyp, hyp)
 		if s := same.Score(); s.Total[3] > 0 && math.Abs(s.Score-100) > scoreTolerance {
-			t.Fatalf("%v against itself", s)
+			t.Fatalf("score of a text against itself: %v, want 100", s)
 		}
 	})
 }
 
-// dataFolder returns the folder with reference data that TFM_DATA names.
+// dataFolder returns the folder of real translations that TFM_DATA names. They are an addition to
+// the goldens in testdata.
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("TFM_DATA")
 	if dir == "" {
-		t.Skip("TFM_DATA does not name the folder with the reference scores")
+		t.Skip("TFM_DATA names no folder of real translations")
 	}
 	return dir
 }
 
-// TestReferenceScores compares with the scores of real systems by sacreBLEU: the
-// n-gram counts exactly, the scores to the six digits that are given.
+// TestReferenceScores compares with sacreBLEU's scores of real systems: counts of n-grams exactly,
+// scores to six decimals.
 func TestReferenceScores(t *testing.T) {
 	dir := dataFolder(t)
 	read := func(path string) []string {
@@ -260,13 +275,13 @@ func TestReferenceScores(t *testing.T) {
 		hyp, ref := read(col[0]), read(col[1])
 		want, err := strconv.ParseFloat(col[4], 64)
 		if err != nil || len(hyp) != len(ref) {
-			t.Fatalf("%q: %v; %d hypotheses, %d references", row, err, len(hyp), len(ref))
+			t.Fatalf("%q: error %v, %d hypotheses, %d references", row, err, len(hyp), len(ref))
 		}
 		if col[2] == "chrF2" {
 			var c CHRF
 			addAll(&c, hyp, ref)
 			if got := c.Score().Score; math.Abs(got-want) > 5.1e-7 {
-				t.Errorf("%q: %v", row, got)
+				t.Errorf("%q: score %v", row, got)
 				continue
 			}
 			agree++
@@ -282,7 +297,7 @@ func TestReferenceScores(t *testing.T) {
 		}
 		got := []string{strings.Join(counts, " "), fmt.Sprintf("%.6f", s.BrevityPenalty), strconv.Itoa(s.HypLen), strconv.Itoa(s.RefLen)}
 		if math.Abs(s.Score-want) > 5.1e-7 || !slices.Equal(got, col[5:9]) {
-			t.Errorf("%q: %v %q", row, s.Score, got)
+			t.Errorf("%q: score %v, %q", row, s.Score, got)
 			continue
 		}
 		agree++
@@ -313,9 +328,9 @@ func TestReferenceCases(t *testing.T) {
 	for _, c := range cases {
 		tok := namedTokenizer(t, c.Tok)
 		b := BLEU{Tokenizer: tok, Lowercase: c.Lowercase, Order: c.MaxOrder, SmoothValue: c.SmoothValue}
-		for s := Exp; s <= NoSmooth; s++ {
-			if s.String() == c.Smooth {
-				b.Smoothing = s
+		if c.Smooth != "" {
+			if err := b.Smoothing.UnmarshalText([]byte(c.Smooth)); err != nil {
+				t.Fatal(err)
 			}
 		}
 		if c.Kind == "corpus" {
@@ -342,7 +357,7 @@ func TestReferenceCases(t *testing.T) {
 		}
 		s := b.Score()
 		if c.Score2dp != "" && fmt.Sprintf("%.2f", s.Score) != c.Score2dp || c.Score2dp == "" && math.Abs(s.Score-c.Score) > max(c.Eps, 1e-6) {
-			t.Errorf("%+v: %v", c, s.Score)
+			t.Errorf("%+v: score %v", c, s.Score)
 			continue
 		}
 		agree++

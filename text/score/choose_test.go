@@ -10,7 +10,7 @@ import (
 
 func TestFor(t *testing.T) {
 	for _, c := range []struct {
-		what, references string // a reference a line
+		name, references string // one reference in each line
 		want             Tokenizer
 	}{
 		{"nothing", "", Tok13a},
@@ -26,8 +26,8 @@ func TestFor(t *testing.T) {
 		{"Chinese", "渡轮七点半开，对吗？\n没有人知道灯为什么灭了。", TokZh},
 		{"Chinese, traditional", "沒有人知道燈為什麼滅了。", TokZh},
 		{"Chinese with Latin names", "John Smith 和 Mary Jones 在 New York 的 Broadway 见面了，谈了很久。", TokZh},
-		{"Chinese in part", "Good morning.\n没有人知道灯为什么灭了。\nOK", TokZh},
-		{"Chinese cut into words", "没有 人 知道 灯 为什么 灭 了 。", TokZh},
+		{"partly Chinese", "Good morning.\n没有人知道灯为什么灭了。\nOK", TokZh},
+		{"Chinese, tokenized", "没有 人 知道 灯 为什么 灭 了 。", TokZh},
 		{"Chinese with a Japanese word", "他说的日语里「の」这个字最常见，我也记住了。", TokZh},
 		{"Chinese phonetics", "ㄅㄆㄇㄈ", TokZh},
 		{"Japanese", "フェリーは七時半に出ますね。", TokChar},
@@ -42,22 +42,22 @@ func TestFor(t *testing.T) {
 		{"Tibetan", "ང་ཉིན་ལྟར་དེབ་ཀློག་གི་ཡོད།", TokChar},
 	} {
 		if got := Auto.For(strings.Split(c.references, "\n")); got != c.want {
-			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+			t.Errorf("%s: Auto.For = %v, want %v", c.name, got, c.want)
 		}
 	}
 	if got := TokIntl.For([]string{"没有人知道"}); got != TokIntl {
-		t.Errorf("%v for a tokenizer that was named, want %v", got, TokIntl)
+		t.Errorf("TokIntl.For = %v, want %v", got, TokIntl)
 	}
 }
 
-// BLEU sees one segment after another and cannot choose.
-func TestBLEUOfAuto(t *testing.T) {
+// With Auto, BLEU uses 13a, because it receives one segment after another and cannot choose.
+func TestBLEUAuto(t *testing.T) {
 	var b BLEU
 	b.Add("It's 1,000.5, OK.", "It's 1,000.5, OK?")
 	named := BLEU{Tokenizer: Tok13a}
 	named.Add("It's 1,000.5, OK.", "It's 1,000.5, OK?")
 	if got, want := b.Score(), named.Score(); got.String() != want.String() || got.Signature != want.Signature {
-		t.Errorf("%v %s, want %v %s", got, got.Signature, want, want.Signature)
+		t.Errorf("%v\n%s\nwant\n%v\n%s", got, got.Signature, want, want.Signature)
 	}
 }
 
@@ -72,11 +72,11 @@ func TestForRealText(t *testing.T) {
 			}
 			lines = append(lines, l)
 			if got := Auto.For([]string{l}); got != want {
-				t.Logf("%s: %v for the line %q", lang, got, l)
+				t.Logf("%s: Auto.For of the line %q alone is %v", lang, l, got)
 			}
 		}
 		if got := Auto.For(lines); got != want {
-			t.Errorf("%s: %v, want %v", lang, got, want)
+			t.Errorf("%s: Auto.For = %v, want %v", lang, got, want)
 		}
 	}
 	for file, want := range map[string]Tokenizer{"tatoeba/eng-cmn.dev": TokZh, "debian-descriptions/en-zh_CN.dev": TokZh, "debian-descriptions/en-de.dev": Tok13a} {
@@ -88,7 +88,7 @@ func TestForRealText(t *testing.T) {
 			lines = append(lines, p.Target)
 		}
 		if got := Auto.For(lines); got != want {
-			t.Errorf("%s: %v, want %v", file, got, want)
+			t.Errorf("%s: Auto.For = %v, want %v", file, got, want)
 		}
 	}
 }

@@ -5,24 +5,23 @@ import (
 	"strings"
 )
 
-// CHRF adds up the statistics of a corpus for chrF (Popović 2015), the F-score
-// of character n-grams, as sacreBLEU computes it. The zero value is sacreBLEU's
-// default, chrF2; WordOrder 2 makes it chrF++ (Popović 2017). The exported fields
-// must not change after the first Add. It is not safe for concurrent use.
+// CHRF accumulates the statistics of a corpus for chrF (Popović 2015), the F-score of character
+// n-grams, as sacreBLEU computes it. The zero value is sacreBLEU's default, chrF2; WordOrder 2 is
+// chrF++ (Popović 2017). The exported fields must not change after the first Add. A CHRF is not
+// safe for concurrent use.
 type CHRF struct {
-	CharOrder int // the longest n-grams of characters; 0 stands for 6
-	WordOrder int // the longest n-grams of words
-	Beta      int // how much more recall weighs than precision; 0 stands for 2
+	CharOrder int // longest character n-grams; 0 is 6
+	WordOrder int // longest word n-grams; 0 is none
+	Beta      int // weight of recall relative to precision; 0 is 2
 	Lowercase bool
 
-	matches    []ngramMatch
+	counts     []ngramCounts // of each character order, then of each word order
 	references referenceCount
-	seen       map[string]int
+	refCounts  map[string]int // n-grams of one order of one reference
 }
 
-// ngramMatch counts the n-grams of one order: those of the hypotheses, those of
-// the references, and those in both.
-type ngramMatch struct{ hyp, ref, both int }
+// ngramCounts are the numbers of n-grams of one order in the hypotheses, the references and both.
+type ngramCounts struct{ hyp, ref, both int }
 
 func (c *CHRF) charOrder() int {
 	if c.CharOrder == 0 {
@@ -38,40 +37,40 @@ func (c *CHRF) beta() int {
 	return c.Beta
 }
 
-// Add counts one segment. Of several references the one that gives the segment
-// the best score counts.
+// Add adds one segment. Of several references only the one with the best score for the segment
+// counts.
 func (c *CHRF) Add(hypothesis, reference string, more ...string) {
-	if c.seen == nil {
-		c.matches = make([]ngramMatch, c.charOrder()+c.WordOrder)
-		c.seen = make(map[string]int)
+	if c.refCounts == nil {
+		c.counts = make([]ngramCounts, c.charOrder()+c.WordOrder)
+		c.refCounts = make(map[string]int)
 	}
 	c.references.add(1 + len(more))
 
 	hypChars, hypWords := c.units(hypothesis)
-	var best []ngramMatch
+	var best []ngramCounts
 	bestScore := -1.0
 	for _, r := range append([]string{reference}, more...) {
 		refChars, refWords := c.units(r)
-		var m []ngramMatch
+		var counts []ngramCounts
 		for n := range c.charOrder() {
-			m = append(m, c.match(hypChars, refChars, n+1))
+			counts = append(counts, c.count(hypChars, refChars, n+1))
 		}
 		for n := range c.WordOrder {
-			m = append(m, c.match(hypWords, refWords, n+1))
+			counts = append(counts, c.count(hypWords, refWords, n+1))
 		}
-		if s := c.score(m); s > bestScore {
-			best, bestScore = m, s
+		if s := c.score(counts); s > bestScore {
+			best, bestScore = counts, s
 		}
 	}
-	for i, m := range best {
-		c.matches[i].hyp += m.hyp
-		c.matches[i].ref += m.ref
-		c.matches[i].both += m.both
+	for i, n := range best {
+		c.counts[i].hyp += n.hyp
+		c.counts[i].ref += n.ref
+		c.counts[i].both += n.both
 	}
 }
 
-// units returns the characters of s without white space, and its words with a
-// mark of punctuation cut off: the one at the end, else the one at the start.
+// units returns the characters of s without white space, and its words. A punctuation mark at the
+// end of a word, or else at its start, is a separate word.
 func (c *CHRF) units(s string) (chars, words []string) {
 	if c.Lowercase {
 		s = pythonLower(s)
@@ -96,36 +95,38 @@ func (c *CHRF) units(s string) (chars, words []string) {
 	return chars, words
 }
 
-func (c *CHRF) match(hyp, ref []string, n int) ngramMatch {
-	var m ngramMatch
-	clear(c.seen)
+// count counts the n-grams of order n. If the reference has none, those of the hypothesis do not
+// count.
+func (c *CHRF) count(hyp, ref []string, n int) ngramCounts {
+	var counts ngramCounts
+	clear(c.refCounts)
 	eachNgram(ref, n, func(g string) {
-		c.seen[g]++
-		m.ref++
+		c.refCounts[g]++
+		counts.ref++
 	})
-	if m.ref == 0 {
-		return m // the order does not count where the reference has none of it
+	if counts.ref == 0 {
+		return counts
 	}
 	eachNgram(hyp, n, func(g string) {
-		m.hyp++
-		if c.seen[g] > 0 {
-			c.seen[g]--
-			m.both++
+		counts.hyp++
+		if c.refCounts[g] > 0 {
+			c.refCounts[g]--
+			counts.both++
 		}
 	})
-	return m
+	return counts
 }
 
-// score is the F-score of precision and recall, each averaged over the orders
-// that both sides have, as sacreBLEU does without eps smoothing:
+// score returns the F-score of precision P and recall R, each averaged over the orders that both
+// hypothesis and reference have, as sacreBLEU without eps smoothing:
 //
 //	F = (1+β²)·P·R / (β²·P + R)
-func (c *CHRF) score(matches []ngramMatch) float64 {
+func (c *CHRF) score(counts []ngramCounts) float64 {
 	var precision, recall, orders float64
-	for _, m := range matches {
-		if m.hyp > 0 && m.ref > 0 {
-			precision += float64(m.both) / float64(m.hyp)
-			recall += float64(m.both) / float64(m.ref)
+	for _, n := range counts {
+		if n.hyp > 0 && n.ref > 0 {
+			precision += float64(n.both) / float64(n.hyp)
+			recall += float64(n.both) / float64(n.ref)
 			orders++
 		}
 	}
@@ -138,23 +139,23 @@ func (c *CHRF) score(matches []ngramMatch) float64 {
 	return 100 * ((1 + weight) * precision * recall / (float64(weight*precision) + recall))
 }
 
-// CHRFResult is a score and how it was computed.
+// CHRFResult is a chrF score and its settings.
 type CHRFResult struct {
 	Score     float64 // 0 to 100
-	Name      string  // chrF2, or chrF2++ for WordOrder 2
-	Signature string  // as sacreBLEU notes it
+	Name      string  // chrF2; chrF2++ for WordOrder 2
+	Signature string  // settings in sacreBLEU's notation
 }
 
-// Score returns the score of the segments so far; more may be added.
+// Score returns the score of the segments added so far. More segments may be added afterwards.
 func (c *CHRF) Score() CHRFResult {
 	return CHRFResult{
-		Score:     c.score(c.matches),
+		Score:     c.score(c.counts),
 		Name:      fmt.Sprintf("chrF%d%s", c.beta(), strings.Repeat("+", c.WordOrder)),
 		Signature: c.signature(),
 	}
 }
 
-// signature says how the score is computed, as BLEU.signature does.
+// signature returns the settings in sacreBLEU's notation, as BLEU.signature does.
 func (c *CHRF) signature() string {
 	return fmt.Sprintf("nrefs:%v|case:%s|eff:yes|nc:%d|nw:%d|space:no|version:tfm-%s",
 		c.references, caseName(c.Lowercase), c.charOrder(), c.WordOrder, sacreBLEUVersion)

@@ -38,20 +38,19 @@ func TestCHRF(t *testing.T) {
 		addAll(&c.chrf, c.hyp, c.ref, c.more...)
 		s := c.chrf.Score()
 		if math.Abs(s.Score-c.score) > scoreTolerance || s.String() != c.printed || s.Signature != c.signature {
-			t.Errorf("%v %v %v, want %v %v %v", s.Score, s, s.Signature, c.score, c.printed, c.signature)
+			t.Errorf("score %v\n%v\n%v\nwant %v\n%v\n%v", s.Score, s, s.Signature, c.score, c.printed, c.signature)
 		}
 	}
 }
 
-// "abc d" against "abd": of the characters a b c d three match, of 4 and of 3; of
-// the pairs ab bc cd one, of 3 and of 2; of the triples none, of 2 and of 1; the
-// reference has no runs of four. With β = 2, F = 5PR/(4P+R).
+// "abc d" matches "abd" in three characters, of 4 and of 3; in one bigram (ab), of 3 and of 2; in
+// no trigram, of 2 and of 1. The reference has no 4-gram. With β = 2, F = 5PR/(4P+R).
 func TestCHRFByHand(t *testing.T) {
 	var c CHRF
 	c.Add("abc d", "abd")
 	p, r := (3./4+1./3+0)/3, (3./3+1./2+0)/3
 	if got, want := c.Score().Score, 100*5*p*r/(4*p+r); math.Abs(got-want) > scoreTolerance {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("score %v, want %v", got, want)
 	}
 }
 
@@ -59,7 +58,7 @@ func TestCHRFWords(t *testing.T) {
 	c := CHRF{WordOrder: 2}
 	_, got := c.units(`(hi) "yes . a, -b é.`)
 	if want := strings.Fields(`(hi ) " yes . a , - b é .`); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("words %q, want %q", got, want)
 	}
 }
 

@@ -21,8 +21,8 @@ func ExampleBLEU() {
 	// nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0
 }
 
-// One sentence often has an order without matches, here that of four words. Without smoothing its
-// score is 0.
+// A single sentence often has an order without matches, here that of 4-grams, and then needs
+// smoothing.
 func ExampleBLEU_sentence() {
 	for _, smoothing := range []score.Smoothing{score.Exp, score.Floor, score.AddK, score.NoSmooth} {
 		bleu := score.BLEU{Smoothing: smoothing, EffectiveOrder: true, Lowercase: true}

@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// Tokenizer is one of sacreBLEU's ways to cut text into the tokens that
-// BLEU counts.
+// Tokenizer is one of sacreBLEU's tokenizers, which split text into the tokens that BLEU counts.
 type Tokenizer int
 
 const (
-	Auto    Tokenizer = iota // left to For, which knows the text; for itself it is 13a
+	Auto    Tokenizer = iota // the choice of For; without it 13a
 	Tok13a                   // WMT's mteval-v13a: sacreBLEU's default, for languages with spaces
-	TokNone                  // at white space: for text that is tokenized already
-	TokChar                  // every character
-	TokZh                    // every Chinese character, the rest as 13a
-	TokIntl                  // mteval-v14: Unicode's punctuation and symbols
+	TokNone                  // splits at white space alone: for tokenized text
+	TokChar                  // splits into characters
+	TokZh                    // splits Chinese into characters and the rest as 13a
+	TokIntl                  // mteval-v14: splits at Unicode's punctuation and symbols
 )
 
 var tokenizers = [...]struct {
 	name     string
-	separate func(string) string // puts white space between tokens
+	separate func(string) string // inserts white space between tokens
 }{
 	Auto:    {"auto", separate13a},
 	Tok13a:  {"13a", separate13a},
@@ -32,7 +31,7 @@ var tokenizers = [...]struct {
 	TokIntl: {"intl", separateIntl},
 }
 
-// String returns sacreBLEU's name of the tokenizer, or auto.
+// String returns sacreBLEU's name of the tokenizer, or auto for Auto.
 func (t Tokenizer) String() string {
 	if t < 0 || int(t) >= len(tokenizers) {
 		return fmt.Sprintf("Tokenizer(%d)", int(t))
@@ -40,13 +39,13 @@ func (t Tokenizer) String() string {
 	return tokenizers[t].name
 }
 
-// MarshalText returns the name, or an error if t is none of the tokenizers.
+// MarshalText returns the name of t, or an error if t is not one of the constants.
 func (t Tokenizer) MarshalText() ([]byte, error) {
 	name := []byte(t.String())
 	return name, t.UnmarshalText(name)
 }
 
-// UnmarshalText sets t to the tokenizer of a name: auto, 13a, none, char, zh or intl.
+// UnmarshalText sets t to the tokenizer with a name: auto, 13a, none, char, zh or intl.
 func (t *Tokenizer) UnmarshalText(name []byte) error {
 	for i, x := range tokenizers {
 		if x.name == string(name) {
@@ -54,21 +53,22 @@ func (t *Tokenizer) UnmarshalText(name []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("BLEU tokenizer %q: want auto, 13a, none, char, zh or intl", name)
+	return fmt.Errorf("BLEU tokenizer %q: expected auto, 13a, none, char, zh or intl", name)
 }
 
-// Tokens returns the tokens of s. None is empty or contains white space.
+// Tokens returns the tokens of s. They are not empty and contain no white space.
 func (t Tokenizer) Tokens(s string) []string {
 	s = strings.TrimRightFunc(s, isPythonSpace)
 	return strings.FieldsFunc(tokenizers[t].separate(s), isPythonSpace)
 }
 
-// substitution replaces all matches, from left to right, without overlap.
+// substitution replaces all non-overlapping matches, from left to right.
 type substitution struct {
 	match   *regexp.Regexp
 	replace string
 }
 
+// apply applies the rules to s one after another.
 func apply(rules []substitution, s string) string {
 	for _, r := range rules {
 		s = r.match.ReplaceAllString(s, r.replace)
@@ -77,13 +77,12 @@ func apply(rules []substitution, s string) string {
 }
 
 var rules13a = []substitution{
-	// All ASCII punctuation and symbols but ' , - .
+	// ASCII punctuation and symbols except ' , - .
 	{regexp.MustCompile("([ -&(-+/:-@\\[-`{-~])"), " $1 "},
-	// A period or comma is part of a number between two digits only. The second
-	// rule sees what the first one has made.
+	// A period or comma not between digits. The second rule applies to the output of the first.
 	{regexp.MustCompile(`([^0-9])([.,])`), "$1 $2 "},
 	{regexp.MustCompile(`([.,])([^0-9])`), " $1 $2"},
-	// A dash stays, unless a digit is before it.
+	// A dash after a digit.
 	{regexp.MustCompile(`([0-9])(-)`), "$1 $2 "},
 }
 
@@ -93,7 +92,7 @@ func separate13a(s string) string {
 	s = strings.ReplaceAll(s, "<skipped>", "")
 	s = strings.ReplaceAll(s, "-\n", "")
 	s = strings.ReplaceAll(s, "\n", " ")
-	// One after another: &amp;lt; ends as <.
+	// In this order, so that &amp;lt; becomes <.
 	for e := range slices.Chunk(entities, 2) {
 		s = strings.ReplaceAll(s, e[0], e[1])
 	}
@@ -118,11 +117,10 @@ func separateZh(s string) string {
 	return apply(rules13a, b.String())
 }
 
-// isZh is sacreBLEU's test for a Chinese character. It means to include the
-// ideographs from U+20000 to U+2A6D6 but says "\u20000" <= c <= "\u2a6d6", which
-// in Python are strings of two characters, so that it holds for U+2001 to U+2A6D
-// and with them for general punctuation and symbols. Scores must agree, so here
-// too.
+// isZh reports whether sacreBLEU treats r as a Chinese character. For the ideographs from U+20000
+// to U+2A6D6 sacreBLEU has "\u20000" <= c <= "\u2a6d6", which are strings of two characters in
+// Python, so that it includes U+2001 to U+2A6D, general punctuation and symbols, instead. Equal
+// scores need the same ranges.
 func isZh(r rune) bool {
 	switch {
 	case 0x2001 <= r && r <= 0x2A6D,
@@ -147,7 +145,7 @@ func isZh(r rune) bool {
 }
 
 var rulesIntl = []substitution{
-	// Punctuation is part of a number between two digits only.
+	// Punctuation not between numbers.
 	{regexp.MustCompile(`(\P{N})(\p{P})`), "$1 $2 "},
 	{regexp.MustCompile(`(\p{P})(\P{N})`), " $1 $2"},
 	{regexp.MustCompile(`(\p{S})`), " $1 "},
