@@ -11,7 +11,7 @@ import (
 
 var peaks sync.Map // isa → GFLOP/s
 
-// peak is the limit of one core with the kernels in force, measured once.
+// peak returns the peak rate of one core with the kernels in use, measured once.
 func peak() float64 {
 	p, ok := peaks.Load(kernel)
 	if !ok {
@@ -20,7 +20,7 @@ func peak() float64 {
 	return p.(float64)
 }
 
-// benchKernels is forEachKernel for benchmarks, without portable Go.
+// benchKernels is forEachKernel for benchmarks. It omits portable Go.
 func benchKernels(b *testing.B, f func(b *testing.B)) {
 	defer func(k isa) { kernel = k }(kernel)
 	for _, k := range supported {
@@ -32,9 +32,9 @@ func benchKernels(b *testing.B, f func(b *testing.B)) {
 	}
 }
 
-// BenchmarkGemm covers the products of a Transformer: the shapes that README.md sets against other
+// BenchmarkGemm covers the products of a Transformer: the shapes that README.md compares with other
 // libraries, with B plain, transposed and packed, and those of the gradients, with A transposed.
-// %peak is of what the threads' cores can do.
+// %peak is relative to the peak rate of the threads' cores.
 func BenchmarkGemm(b *testing.B) {
 	type shape struct{ m, n, k int }
 	forward := []shape{{512, 512, 512}, {1024, 1024, 1024}, {1024, 512, 512}, {1024, 2048, 512}, {1024, 512, 2048}, {4096, 512, 512},
@@ -44,11 +44,11 @@ func BenchmarkGemm(b *testing.B) {
 	gradient := []shape{{128, 128, 4096}, {512, 512, 1024}, {512, 2048, 1024}, {2048, 512, 1024}, {10000, 512, 1024}}
 	attention := []shape{{14, 14, 32}, {14, 32, 14}, {32, 32, 64}, {32, 64, 32}, {128, 64, 128}}
 	for _, set := range []struct {
-		form   string // of A and B: N as it is, T transposed, P packed
+		form   string // of A and B: N plain, T transposed, P packed
 		shapes []shape
 	}{{"NN", forward}, {"NT", forward}, {"NP", forward}, {"TN", gradient}, {"NN", attention}, {"NT", attention}, {"TN", attention}} {
 		for _, s := range set.shapes {
-			// Small operands lie as attention has them, among the columns of three times the heads.
+			// Small operands are views, as in attention: columns of one of three times 8 heads.
 			gap := 0
 			if s.m <= 128 && s.k <= 64 {
 				gap = 3*8*s.k - s.k
@@ -79,8 +79,8 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// BenchmarkGemmBatch is the scores of 8 heads of attention in 8 sentences of n tokens, queries ×
-// keys, in one call.
+// BenchmarkGemmBatch computes the scores, queries × keys, of 8 heads in 8 sentences of n tokens in
+// one call.
 func BenchmarkGemmBatch(b *testing.B) {
 	for _, n := range []int{16, 32, 64, 128} {
 		const sentences, heads, dK = 8, 8, 64
@@ -105,7 +105,7 @@ func BenchmarkGemmBatch(b *testing.B) {
 	}
 }
 
-// reportFLOPS reports what so many operations a round make.
+// reportFLOPS reports the rate for flops operations an iteration.
 func reportFLOPS(b *testing.B, flops float64, threads int) {
 	gflops := 1e-9 * flops * float64(b.N) / b.Elapsed().Seconds()
 	b.ReportMetric(gflops, "GFLOP/s")
@@ -120,29 +120,29 @@ func random(rows, cols int) Matrix {
 	return m
 }
 
-// BenchmarkEach is what a loop of two indices on two threads takes beyond one index, when loops
-// come after a gap: a helper that has parked in the meantime has to be woken.
+// BenchmarkEach measures the overhead of a loop of two indices on two threads, for loops that follow
+// one another after a gap, in which the worker may park.
 func BenchmarkEach(b *testing.B) {
 	for _, gap := range []time.Duration{0, 20 * time.Microsecond, 100 * time.Microsecond, time.Millisecond} {
 		b.Run(fmt.Sprintf("gap=%v", gap), func(b *testing.B) {
 			p := NewPool(2)
 			defer p.Close()
-			var over []time.Duration
+			var overheads []time.Duration
 			for b.Loop() {
 				for start := time.Now(); time.Since(start) < gap; {
 				}
 				start := time.Now()
 				Each(p, 2, 1, nap{20 * time.Microsecond})
-				over = append(over, time.Since(start)-20*time.Microsecond)
+				overheads = append(overheads, time.Since(start)-20*time.Microsecond)
 			}
-			slices.Sort(over)
-			b.ReportMetric(float64(over[len(over)/10]), "best-tenth-ns")
-			b.ReportMetric(float64(over[len(over)/2]), "median-ns")
+			slices.Sort(overheads)
+			b.ReportMetric(float64(overheads[len(overheads)/10]), "best-tenth-ns")
+			b.ReportMetric(float64(overheads[len(overheads)/2]), "median-ns")
 		})
 	}
 }
 
-// nap is a loop whose every index takes a time.
+// nap is a loop body that takes a fixed time for each index.
 type nap struct{ time.Duration }
 
 func (n *nap) Range(lo, hi int) {

@@ -4,13 +4,13 @@ package mat
 
 import "testing"
 
-// eachBF16 calls f for each way to multiply numbers in bfloat16 that the machine has.
+// eachBF16 calls f for each way to multiply in bfloat16 that the machine supports.
 func eachBF16(f func(name string)) {
 	defer func(k isa, bf16, amx bool, fast func() bool) {
 		kernel, hasBF16, hasAMX, pairsAreFast = k, bf16, amx, fast
 	}(kernel, hasBF16, hasAMX, pairsAreFast)
 	bf16, amx := hasBF16, hasAMX && mayUseAMX()
-	pairsAreFast = func() bool { return true } // as it may be elsewhere
+	pairsAreFast = func() bool { return true } // tests them even if they are slow here
 	for _, kernel = range supported {
 		for _, hasAMX = range []bool{true, false} {
 			for _, hasBF16 = range []bool{true, false} {
@@ -28,22 +28,21 @@ func TestKernelBF16(t *testing.T) {
 	seen := map[string]bool{}
 	eachBF16(func(name string) {
 		if seen[name] {
-			t.Errorf("%s twice", name)
+			t.Errorf("%s is listed twice", name)
 		}
 		seen[name] = true
 	})
 	for _, k := range supported {
 		if !seen[k.String()] {
-			t.Errorf("nothing runs on %v", k)
+			t.Errorf("no way to multiply uses %v", k)
 		}
 	}
 	if supported[0] == avx512 && (seen["avx512bf16"] != hasBF16 || seen["amx"] != (hasAMX && mayUseAMX())) {
-		t.Errorf("what runs is %v", seen)
+		t.Errorf("the ways to multiply are %v", seen)
 	}
 }
 
-// The processor may be taken away from most measurements of the faster loop, and from none of the
-// other's.
+// Most measurements of the faster loop may be slow, and none of the other.
 func TestIsFasterOnABusyMachine(t *testing.T) {
 	n := 0
 	busy := func() float64 {
@@ -54,9 +53,9 @@ func TestIsFasterOnABusyMachine(t *testing.T) {
 	}
 	idle := func() float64 { return 100 }
 	if !isFaster(busy, idle) {
-		t.Error("a loop at 200 in one of 8 measurements is not faster than one at 100")
+		t.Error("isFaster = false for a loop with a rate of 200 in one of 8 measurements against one of 100")
 	}
 	if n = 0; isFaster(idle, busy) {
-		t.Error("a loop at 100 is faster than one at 200 in one of 8 measurements")
+		t.Error("isFaster = true for a loop with a rate of 100 against one of 200 in one of 8 measurements")
 	}
 }

@@ -6,10 +6,10 @@ import (
 )
 
 func TestGemmBF16AtTheBoundaryOfMemory(t *testing.T) {
-	const most = 80 * 130
+	const maxFloats = 80 * 130
 	var data [4][2][]float32
 	for i := range data {
-		data[i][0], data[i][1] = atBoundary(t, most)
+		data[i][0], data[i][1] = atBoundary(t, maxFloats)
 	}
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(13, 14))
@@ -26,7 +26,7 @@ func TestGemmBF16AtTheBoundaryOfMemory(t *testing.T) {
 				side := r.IntN(2)
 				x.Data = data[i][side][:x.extent()]
 				if side == 0 {
-					x.Data = data[i][0][most-x.extent():]
+					x.Data = data[i][0][maxFloats-x.extent():]
 				}
 				if transposed {
 					return x.T()

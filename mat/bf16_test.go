@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// flushBelow is leastBF16 for the kernels in force.
+// flushBelow returns flushBelowBF16 for the kernels in use.
 func flushBelow() float64 {
 	if kernel == neon {
 		return 0x1p-126
@@ -25,7 +25,7 @@ func forEachBF16(t *testing.T, f func(t *testing.T)) {
 	eachBF16(func(name string) { t.Run("kernel="+name, f) })
 }
 
-// benchBF16 is forEachBF16 for benchmarks, without portable Go.
+// benchBF16 is forEachBF16 for benchmarks. It omits portable Go.
 func benchBF16(b *testing.B, f func(b *testing.B)) {
 	eachBF16(func(name string) {
 		if kernel != generic {
@@ -34,10 +34,10 @@ func benchBF16(b *testing.B, f func(b *testing.B)) {
 	})
 }
 
-// bf16Oracle is GemmBF16 by its definition.
+// bf16Oracle is GemmBF16 by definition.
 func bf16Oracle(c, a, b Matrix, o GemmOptions) {
-	least, inTiles := flushBelow(), kernelBF16() == tilesBF16
-	fma := func(x, y, z float32) float32 { return fmaFlushed(x, y, z, least) }
+	bound, inTiles := flushBelow(), kernelBF16() == tilesBF16
+	fma := func(x, y, z float32) float32 { return fmaFlushed(x, y, z, bound) }
 	k := ceil(a.Cols, 32)
 	rounded := func(x Matrix) Matrix {
 		y := New(x.Rows, k)
@@ -89,7 +89,7 @@ func bf16Oracle(c, a, b Matrix, o GemmOptions) {
 func (q problem) checkBF16(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
 	t.Helper()
 	if kernel == generic {
-		q.o.Activation = min(q.o.Activation, ReLU) // of others portable Go has not the same bits
+		q.o.Activation = min(q.o.Activation, ReLU) // others have different bits in portable Go
 	}
 	a, b := operand(r, q.m, q.k, q.ta, number), operand(r, q.k, q.n, q.tb, number)
 	if q.o.Bias != nil {
@@ -121,12 +121,12 @@ func (q problem) checkBF16(t *testing.T, r *rand.Rand, number func(*rand.Rand) f
 	}
 	for i, x := range around.Data {
 		if x != guard {
-			t.Fatalf("%v: written outside C, at %d of %d", q, i, len(around.Data))
+			t.Fatalf("%v: written outside C, at element %d of %d", q, i, len(around.Data))
 		}
 	}
 }
 
-// onTheBrink numbers have sums that are just not denormal, or just so.
+// onTheBrink returns numbers whose sums are barely denormal, or barely not.
 func onTheBrink(r *rand.Rand) float32 {
 	x := []float32{0x1p-76, 0x1p-75, 0x1.8p-76, 0x1p-126, 0x1.000002p-126, 0x1.000004p-126, 0x1p-50, 1}[r.IntN(8)]
 	if r.IntN(2) == 0 {
@@ -146,7 +146,7 @@ func TestRoundBF16(t *testing.T) {
 		got := math.Float32bits(roundBF16(x))
 		below := u &^ 0xFFFF
 		above := below + 0x10000
-		f := func(u uint32) float64 { // the bits as a number, as if there were no infinity
+		f := func(u uint32) float64 { // the value of the bits, if the exponent had no bounds
 			return math.Ldexp(float64(1<<23|u&(1<<23-1)), int(u>>23&0xFF))
 		}
 		down, up := f(u)-f(below), f(above)-f(u)
@@ -160,7 +160,7 @@ func TestRoundBF16(t *testing.T) {
 			want = above
 		}
 		if got != want {
-			t.Fatalf("%x rounded is %#x, want %#x", x, got, want)
+			t.Fatalf("roundBF16(%x) = %#x, want %#x", x, got, want)
 		}
 	}
 }
@@ -181,8 +181,9 @@ func TestFMAFlushed(t *testing.T) {
 		if abs := math.Abs(sum); abs < 0x1p-125 && abs != 0 {
 			exact := new(big.Float).SetPrec(2000).Mul(big.NewFloat(float64(x)), big.NewFloat(float64(y)))
 			exact.Add(exact, big.NewFloat(float64(flushed(z))))
-			if exact.Sign() != 0 { // of the sign of a zero big.Float knows less than IEEE 754
-				f, _ := exact.SetPrec(24).SetMode(big.ToNearestEven).Float64() // exponents have no bounds here
+			if exact.Sign() != 0 { // big.Float does not have IEEE 754's signs of zero
+				// the exponent of a big.Float has no bounds
+				f, _ := exact.SetPrec(24).SetMode(big.ToNearestEven).Float64()
 				want = float32(f)
 				if math.Abs(f) < 0x1p-126 {
 					want = float32(math.Copysign(0, f))
@@ -195,13 +196,13 @@ func TestFMAFlushed(t *testing.T) {
 	}
 }
 
-// The definition is what the instructions do: over one pair and over one tile of numbers of all
+// The instructions compute what GemmBF16 documents: over one pair and one tile, for values of all
 // kinds.
 func TestBF16InstructionsEqualTheModel(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		rounds := 800
-		if kernel == generic || kernel == neon || race { // or an emulator
+		if kernel == generic || kernel == neon || race { // slow, or an emulator
 			rounds = 40
 		}
 		kinds := []func(*rand.Rand) float32{number, tiny, onTheBrink, func(r *rand.Rand) float32 { return math.Float32frombits(r.Uint32()) }}
@@ -237,7 +238,7 @@ func TestGemmBF16EqualsOracle(t *testing.T) {
 			draw(r.IntN(40), r.IntN(70), r.IntN(70), tiny)
 			draw(r.IntN(20), r.IntN(70), r.IntN(40), onTheBrink)
 		}
-		// past each size of a block, and enough work for several tasks
+		// beyond the size of every block, with work for several tasks
 		for _, q := range []problem{
 			{m: 150, n: 70, k: 20}, {m: 5, n: 20, k: 600}, {m: 3, n: 70, k: 2100}, {m: 7, n: 1100, k: 35}, {m: 2100, n: 2, k: 3},
 			{m: 130, n: 180, k: 65}, {m: 1, n: 2000, k: 130}, {m: 1, n: 300, k: 2080},
@@ -253,7 +254,7 @@ func TestGemmBF16EqualsOracle(t *testing.T) {
 	})
 }
 
-// A vector may have any strides, the one that leads nowhere too.
+// A vector may have any strides, including unused ones that are out of range.
 func TestGemmBF16OfVectors(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(15, 16))
@@ -267,19 +268,18 @@ func TestGemmBF16OfVectors(t *testing.T) {
 			got, want := Matrix{make([]float32, 1), 1, 1, math.MaxInt, math.MaxInt}, New(1, 1)
 			bf16Oracle(want, a, b, GemmOptions{})
 			if GemmBF16(nil, got, a, b, GemmOptions{}); got.At(0, 0) != want.At(0, 0) {
-				t.Errorf("k=%d: row times column = %v, want %v", k, got.At(0, 0), want.At(0, 0))
+				t.Errorf("k=%d: row · column = %v, want %v", k, got.At(0, 0), want.At(0, 0))
 			}
 			outer, want := New(k, k), New(k, k)
 			bf16Oracle(want, b, a, GemmOptions{})
 			if GemmBF16(nil, outer, b, a, GemmOptions{}); !slices.Equal(outer.Data, want.Data) {
-				t.Errorf("k=%d: column times row differs", k)
+				t.Errorf("k=%d: column · row differs from the oracle", k)
 			}
 		}
 	})
 }
 
-// A row of C must not depend on which rows are computed with it, by how many threads and from which
-// layout.
+// A row of C does not depend on the other rows of the call, the number of threads or the layout.
 func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -291,8 +291,8 @@ func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
 		bt := New(n, k)
 		Transpose(nil, bt, b)
 		o := GemmOptions{Activation: ReLU}
-		whole := New(m, n)
-		GemmBF16(nil, whole, a, b, o)
+		together := New(m, n)
+		GemmBF16(nil, together, a, b, o)
 		for _, threads := range []int{1, 2, 3, 8} {
 			c := New(m, n)
 			for i, rows := 0, 1; i < m; i, rows = i+rows, 2*rows {
@@ -300,16 +300,16 @@ func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
 				GemmBF16(pools[threads], c.RowRange(i, end), a.RowRange(i, end), []Matrix{b, bt.T()}[rows%3%2], o)
 			}
 			for i, x := range c.Data {
-				if math.Float32bits(x) != math.Float32bits(whole.Data[i]) {
-					t.Fatalf("%d threads: C[%d, %d] = %x, together %x", threads, i/n, i%n, x, whole.Data[i])
+				if math.Float32bits(x) != math.Float32bits(together.Data[i]) {
+					t.Fatalf("%d threads: C[%d, %d] = %x, want %x", threads, i/n, i%n, x, together.Data[i])
 				}
 			}
 		}
 	})
 }
 
-// The error against exact arithmetic is within what GemmBF16 states, twice, for the terms that are
-// not of first order.
+// The error against exact arithmetic is within twice the bounds of GemmBF16, which are of first
+// order.
 func TestBF16Error(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(11, 12))
@@ -330,11 +330,11 @@ func TestBF16Error(t *testing.T) {
 						rounded, sumRounded = rounded+xr*yr, sumRounded+math.Abs(xr*yr)
 					}
 					got := float64(c.At(i, j))
-					if d, most := math.Abs(got-rounded), 2*chain*0x1p-24*sumRounded; d > most {
-						t.Fatalf("k=%d: %v off the product of the rounded operands, at most %v", k, d, most)
+					if d, bound := math.Abs(got-rounded), 2*chain*0x1p-24*sumRounded; d > bound {
+						t.Fatalf("k=%d: error %v against the product of the rounded operands, want at most %v", k, d, bound)
 					}
-					if d, most := math.Abs(got-exact), 2*chain*0x1p-24*sumRounded+0x1.01p-7*sum; d > most {
-						t.Fatalf("k=%d: %v off the product, at most %v", k, d, most)
+					if d, bound := math.Abs(got-exact), 2*chain*0x1p-24*sumRounded+0x1.01p-7*sum; d > bound {
+						t.Fatalf("k=%d: error %v against the product, want at most %v", k, d, bound)
 					}
 				}
 			}
@@ -344,7 +344,7 @@ func TestBF16Error(t *testing.T) {
 
 func TestGemmBF16AllocatesNothing(t *testing.T) {
 	if race {
-		t.Skip("under the race detector a sync.Pool forgets at random")
+		t.Skip("sync.Pool drops items at random under the race detector")
 	}
 	forEachBF16(t, func(t *testing.T) {
 		a, b, c := New(100, 80), New(80, 90), New(100, 90)
@@ -354,15 +354,15 @@ func TestGemmBF16AllocatesNothing(t *testing.T) {
 				GemmBF16(pools[threads], c, a, b, GemmOptions{})
 				GemmBF16(pools[threads], c, at.T(), b, GemmOptions{Accumulate: true})
 			}); n != 0 {
-				t.Errorf("%d threads: %v allocations", threads, n)
+				t.Errorf("%d threads: %v allocations, want 0", threads, n)
 			}
 		}
 	})
 }
 
-// A signal or another process may come in the middle of a kernel, and must find and leave its
-// registers as they are.
-func TestGemmBF16IsUndisturbed(t *testing.T) {
+// Signals and other processes may interrupt a kernel. They must preserve its registers, and it must
+// preserve theirs.
+func TestGemmBF16UnderSignals(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		if kernel == generic {
 			return
@@ -378,9 +378,9 @@ func TestGemmBF16IsUndisturbed(t *testing.T) {
 				c := New(m, n)
 				for range 10 {
 					GemmBF16(nil, c, a, b, GemmOptions{})
-					runtime.GC() // stops the others, by signals
+					runtime.GC() // interrupts the other goroutines by signals
 					if !slices.Equal(c.Data, want.Data) {
-						t.Error("another result than before")
+						t.Error("the result differs from that of an undisturbed call")
 						return
 					}
 				}
@@ -390,8 +390,7 @@ func TestGemmBF16IsUndisturbed(t *testing.T) {
 	})
 }
 
-// Which product is the faster is a question of instructions and size, and of nothing that changes
-// from run to run.
+// FasterBF16 depends on the instructions and the size only, not on measurements.
 func TestFasterBF16(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		instructions := KernelBF16() != Kernel()
@@ -403,20 +402,20 @@ func TestFasterBF16(t *testing.T) {
 			{16, 4096, 4096, false}, {4096, 4096, 16, false}, {4096, 16, 4096, false}, {32, 32, 32, false}, {0, 64, 64, false},
 		} {
 			if got, want := FasterBF16(q.m, q.n, q.k), q.large && instructions; got != want {
-				t.Errorf("%d × %d × %d: %v, want %v", q.m, q.n, q.k, got, want)
+				t.Errorf("FasterBF16(%d, %d, %d) = %v, want %v", q.m, q.n, q.k, got, want)
 			}
 		}
 	})
 }
 
-func TestGemmBF16RefusesWhatDoesNotFit(t *testing.T) {
+func TestGemmBF16PanicsOnMismatch(t *testing.T) {
 	mustPanic(t, "mat: shapes of a product ", map[string]func(){
 		"rows":  func() { GemmBF16(nil, New(2, 3), New(3, 4), New(4, 3), GemmOptions{}) },
 		"depth": func() { GemmBF16(nil, New(2, 3), New(2, 4), New(5, 3), GemmOptions{}) },
 	})
 }
 
-// FuzzGemmBF16 takes a shape, a form and a seed, and compares with the oracle.
+// FuzzGemmBF16 compares products of any shape, form and seed with the oracle.
 func FuzzGemmBF16(f *testing.F) {
 	f.Add(uint8(8), uint8(32), uint8(32), uint8(0), uint64(1))
 	f.Add(uint8(33), uint8(70), uint8(65), uint8(2), uint64(2))
@@ -431,9 +430,9 @@ func FuzzGemmBF16(f *testing.F) {
 	})
 }
 
-// BenchmarkGemmBF16 covers the large products of training, in their three forms. %peak is of what
-// the instructions in force can do, ratio is to the speed of Gemm, with which GemmBF16 takes turns
-// for that.
+// BenchmarkGemmBF16 covers the large products of training, in their three forms. %peak is relative
+// to the peak rate of the bfloat16 instructions in use, ratio to the speed of Gemm, from alternating
+// measurements.
 func BenchmarkGemmBF16(b *testing.B) {
 	type shape struct{ m, n, k int }
 	for _, form := range []string{"NN", "NT", "TN"} {
@@ -449,14 +448,14 @@ func BenchmarkGemmBF16(b *testing.B) {
 			for _, threads := range []int{1, 2} {
 				b.Run(fmt.Sprintf("form=%s/m=%d/n=%d/k=%d/threads=%d", form, s.m, s.n, s.k, threads), func(b *testing.B) {
 					benchBF16(b, func(b *testing.B) {
-						took := func(f func(*Pool, Matrix, Matrix, Matrix, GemmOptions)) float64 {
+						seconds := func(f func(*Pool, Matrix, Matrix, Matrix, GemmOptions)) float64 {
 							start := time.Now()
 							f(pools[threads], c, a, w, GemmOptions{})
 							return time.Since(start).Seconds()
 						}
-						ours, full := took(GemmBF16), took(Gemm)
+						bf16, float := seconds(GemmBF16), seconds(Gemm)
 						for range 5 {
-							ours, full = min(ours, took(GemmBF16)), min(full, took(Gemm))
+							bf16, float = min(bf16, seconds(GemmBF16)), min(float, seconds(Gemm))
 						}
 						for b.Loop() {
 							GemmBF16(pools[threads], c, a, w, GemmOptions{})
@@ -465,7 +464,7 @@ func BenchmarkGemmBF16(b *testing.B) {
 						gflops := 1e-9 * flop * float64(b.N) / b.Elapsed().Seconds()
 						b.ReportMetric(gflops, "GFLOP/s")
 						b.ReportMetric(100*gflops/MeasurePeakBF16(50*time.Millisecond)/float64(threads), "%peak")
-						b.ReportMetric(full/ours, "ratio")
+						b.ReportMetric(float/bf16, "ratio")
 					})
 				})
 			}

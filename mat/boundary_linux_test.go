@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// atBoundary returns two slices of n numbers, one that ends where memory ends and one that begins
-// where it begins: a kernel that reads or writes outside faults.
+// atBoundary returns two slices of n floats: one that ends at an unmapped page and one that begins
+// after one. An access outside faults.
 func atBoundary(t *testing.T, n int) (end, begin []float32) {
 	t.Helper()
 	page := syscall.Getpagesize()
@@ -35,10 +35,10 @@ func atBoundary(t *testing.T, n int) (end, begin []float32) {
 }
 
 func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
-	const most = 150 * 48
+	const maxFloats = 150 * 48
 	var data [4][2][]float32
 	for i := range data {
-		data[i][0], data[i][1] = atBoundary(t, most)
+		data[i][0], data[i][1] = atBoundary(t, maxFloats)
 	}
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -50,20 +50,20 @@ func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
 			case 1:
 				m, n = 1+r.IntN(8), 33+r.IntN(100) // few rows, several panels
 			case 2:
-				m, n = 129+r.IntN(20), 33+r.IntN(16) // B is packed whole, and strips of A side by side
+				m, n = 129+r.IntN(20), 33+r.IntN(16) // all of B is packed, and strips of A together
 			}
 			place := func(i, rows, cols int, transposed bool) Matrix {
 				if transposed {
 					rows, cols = cols, rows
 				}
 				x := Matrix{nil, rows, cols, cols + r.IntN(3), 1}
-				if x.extent() > most {
+				if x.extent() > maxFloats {
 					x.RowStride = cols
 				}
 				side := r.IntN(2)
 				x.Data = data[i][side][:x.extent()]
 				if side == 0 {
-					x.Data = data[i][0][most-x.extent():]
+					x.Data = data[i][0][maxFloats-x.extent():]
 				}
 				if transposed {
 					return x.T()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// forEachKernel runs f once for each kernel that the machine can run, portable Go included.
+// forEachKernel runs f for each kernel that the machine can run, portable Go included.
 func forEachKernel(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	defer func(k isa) { kernel = k }(kernel)
@@ -15,19 +15,19 @@ func forEachKernel(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-func TestChoiceOfKernel(t *testing.T) {
+func TestChooseKernel(t *testing.T) {
 	if k, err := choose(""); k != supported[0] || err != nil {
-		t.Errorf("nothing asked for: %v, %v", k, err)
+		t.Errorf(`choose("") = %v, %v, want %v`, k, err, supported[0])
 	}
 	for _, want := range supported {
 		if k, err := choose(want.String()); k != want || err != nil {
-			t.Errorf("%v asked for: %v, %v", want, k, err)
+			t.Errorf("choose(%q) = %v, %v", want, k, err)
 		}
 	}
 	for _, name := range []string{"z80", "AVX2", "generic "} {
 		k, err := choose(name)
 		if k != supported[0] || err == nil || !strings.Contains(err.Error(), "TFM_CPU="+name) {
-			t.Errorf("%s asked for: %v, %v", name, k, err)
+			t.Errorf("choose(%q) = %v, %v, want %v and an error", name, k, err, supported[0])
 		}
 	}
 }
@@ -39,19 +39,19 @@ func TestFeatures(t *testing.T) {
 			avx2:   {"avx2", "fma"},
 			neon:   {"asimd"},
 		}[kernel]
-		inForce := map[string]bool{}
+		inUse := map[string]bool{}
 		for _, f := range Features() {
 			if f.InUse && !f.Has {
-				t.Errorf("%s is in force on a machine without it", f.Name)
+				t.Errorf("%s is in use on a machine without it", f.Name)
 			}
 			if wide := strings.HasPrefix(f.Name, "avx512"); f.InUse && (kernel == generic || wide && kernel != avx512) {
-				t.Errorf("%s is in force", f.Name)
+				t.Errorf("%s is in use with the %v kernels", f.Name, kernel)
 			}
-			inForce[f.Name] = f.InUse
+			inUse[f.Name] = f.InUse
 		}
 		for _, name := range needs {
-			if !inForce[name] {
-				t.Errorf("%s is not in force", name)
+			if !inUse[name] {
+				t.Errorf("%s is not in use", name)
 			}
 		}
 	})

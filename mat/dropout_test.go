@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// mask is 1 where d keeps an element.
+// mask returns 1 for kept elements and 0 for the others.
 func mask(d Dropout, n, first int) []float32 {
 	ones, kept := make([]float32, n), make([]float32, n)
 	for j := range ones {
@@ -23,8 +23,8 @@ func mask(d Dropout, n, first int) []float32 {
 	return kept
 }
 
-// A count of n independent events of probability p is within 5 standard deviations of its mean, but
-// for one time in two million.
+// A count of n independent events of probability p is within 5 standard deviations of its mean, with
+// a failure rate of one in two million.
 func TestDropoutStatistics(t *testing.T) {
 	const n = 1 << 17
 	within := func(what string, got float32, n int, p float64) {
@@ -40,12 +40,12 @@ func TestDropoutStatistics(t *testing.T) {
 		m := mask(d, n, 0)
 		within(fmt.Sprintf("kept at rate %v", rate), Sum(m), n, p)
 
-		// neighbours, rows of usual widths, and the bits of the counter
+		// pairs of neighbours, at distances of usual row widths and of powers of 2
 		for _, lag := range []int{1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 64, 128, 255, 256, 512, 1000, 1024, 2048, 4096, 1 << 14, 1 << 16} {
 			within(fmt.Sprintf("kept %d apart at rate %v", lag, rate), Dot(m[:n-lag], m[lag:]), n-lag, p*p)
 		}
 
-		// other keys: the next ones, and those that differ in one bit
+		// other keys: the next ones, and those with one different bit
 		keys := []uint64{d.Key + 1, d.Key + 2, d.Key + 3}
 		for bit := range 64 {
 			keys = append(keys, d.Key^1<<bit)
@@ -59,12 +59,12 @@ func TestDropoutStatistics(t *testing.T) {
 
 func TestDropoutMaskIsAFunctionOfTheIndex(t *testing.T) {
 	d := Dropout{Rate: 0.4, Key: 0xfedcba9876543210}
-	whole := mask(d, 3*run, 0)
+	all := mask(d, 3*run, 0)
 	forEachKernel(t, func(t *testing.T) {
 		for _, first := range []int{0, 1, 15, 16, 777, run - 3, run} {
 			for j, x := range mask(d, run+100, first) {
-				if x != whole[first+j] {
-					t.Fatalf("element %d depends on where the call begins (%d)", first+j, first)
+				if x != all[first+j] {
+					t.Fatalf("element %d of the mask depends on the first element of the call, %d", first+j, first)
 				}
 			}
 		}
@@ -75,13 +75,13 @@ func TestDropoutAtTheEndsOfRate(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		for _, c := range []struct{ rate, kept float32 }{{0, 1000}, {1e-12, 1000}, {1 - 0x1p-24, 0}} {
 			if kept := Sum(mask(Dropout{Rate: c.rate, Key: 42}, 1000, 0)); kept != c.kept {
-				t.Errorf("rate %v keeps %v of 1000", c.rate, kept)
+				t.Errorf("rate %v keeps %v of 1000, want %v", c.rate, kept, c.kept)
 			}
 		}
 	})
 }
 
-func TestDropoutRefusesRatesThatAreNone(t *testing.T) {
+func TestDropoutPanicsOnInvalidRate(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		x := []float32{1, 2}
 		for _, rate := range []float32{1, 1.5, -0.1, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {

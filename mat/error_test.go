@@ -7,20 +7,20 @@ import (
 	"testing"
 )
 
-// The errors against float64 that the doc comments state.
+// Tests of the error bounds in the documentation, against float64.
 
-// roundoff is what one rounding can change, relatively.
+// roundoff is the relative error bound of one rounding.
 const roundoff = 0x1p-24
 
-// elementErrors is the table of the functions of one number. The relative error holds where the
-// result is at least `smallest` in size; below, it is off by `below` at most.
+// elementErrors lists the functions of one number. The relative error holds for results of at least
+// `smallest` in magnitude; for smaller ones the absolute error is at most `below`.
 var elementErrors = []struct {
 	name               string
 	f                  func(y, x []float32)
 	want               func(x float64) float64
-	relative, portable float64 // by kernels, by portable Go
+	relative, portable float64 // of kernels, of portable Go
 	smallest, below    float64
-	root, absolute     float64 // within 0.4 of a root the absolute error counts alone
+	root, absolute     float64 // within 0.4 of a root the absolute error applies instead
 }{
 	{name: "ExpSum", relative: 1e-7, portable: 4e-7, smallest: 0x1.6a0ap-126, below: 0x1.6a0ap-126,
 		f: func(y, x []float32) { ExpSum(y, x, 0) }, want: math.Exp},
@@ -46,7 +46,7 @@ var elementErrors = []struct {
 func logistic(x float64) float64     { return 1 / (1 + math.Exp(-x)) }
 func tanhExponent(x float64) float64 { return math.Sqrt(8/math.Pi) * (x + 0.044715*x*x*x) }
 
-// slope is f' as a function of one number.
+// slope returns f' as a function of slices.
 func slope(f Activation) func(y, x []float32) {
 	return func(y, x []float32) {
 		for j := range y {
@@ -57,7 +57,7 @@ func slope(f Activation) func(y, x []float32) {
 }
 
 func TestElementErrors(t *testing.T) {
-	// all magnitudes, and all numbers around the ends of exp
+	// all magnitudes, and every number near the ends of exp's range
 	x := []float32{0}
 	for b := uint32(0x21800000); b < 0x7f800000; b += 5003 {
 		if b > 0x42ad0000 && b < 0x42b20000 {
@@ -81,21 +81,21 @@ func TestElementErrors(t *testing.T) {
 				switch size := math.Abs(want); {
 				case size > math.MaxFloat32*(1+roundoff/2):
 					if got != math.Copysign(math.Inf(1), want) {
-						t.Fatalf("%s of %g is %g, want an infinity", c.name, x, got)
+						t.Fatalf("%s(%g) = %g, want an infinity", c.name, x, got)
 					}
 				case nearRoot:
 				case size < c.smallest:
 					if e > c.below {
-						t.Fatalf("%s of %g is %g, want %g", c.name, x, got, want)
+						t.Fatalf("%s(%g) = %g, want %g", c.name, x, got, want)
 					}
 				case e > limit*size:
-					t.Fatalf("%s of %g is %g, want %g: relative error %.2g", c.name, x, got, want, e/size)
+					t.Fatalf("%s(%g) = %g, want %g: relative error %.2g", c.name, x, got, want, e/size)
 				default:
 					relative = max(relative, e/size)
 				}
 				if c.root != 0 {
 					if absolute = max(absolute, e); e > c.absolute {
-						t.Fatalf("%s of %g is %g, want %g: absolute error %.2g", c.name, x, got, want, e)
+						t.Fatalf("%s(%g) = %g, want %g: absolute error %.2g", c.name, x, got, want, e)
 					}
 				}
 			}
@@ -104,7 +104,7 @@ func TestElementErrors(t *testing.T) {
 	})
 }
 
-// rowErrors is the table of what has a row for an argument: each checks one row x of n numbers.
+// rowErrors lists the functions of a row: each check takes one row x.
 var rowErrors = []struct {
 	name  string
 	check func(t *testing.T, r *rand.Rand, x []float32)
@@ -125,12 +125,12 @@ func TestRowErrors(t *testing.T) {
 	})
 }
 
-// roundings is how many additions an element of a sum of n passes through at most: those of its
-// lane, of the fold and of the runs.
+// roundings returns the number of roundings of an element in a sum of n: those of its lane, of the
+// tree and of the runs.
 func roundings(n int) float64 { return float64(min(n, run)/16 + 5 + n/run) }
 
-// A sum is off by at most roundoff·Σ|term| for each rounding; the terms of some carry roundings of
-// their own.
+// The error of a sum is at most roundoff·Σ|term| for each rounding; terms may have additional
+// roundings.
 func sumErrors(t *testing.T, r *rand.Rand, x []float32) {
 	n := len(x)
 	v, _ := unaligned(r, 2, n, normal)
@@ -144,7 +144,7 @@ func sumErrors(t *testing.T, r *rand.Rand, x []float32) {
 			size += math.Abs(term(j))
 		}
 		if e, limit := math.Abs(float64(got)-want), (roundings(n)+ofTerm)*roundoff*size; e > limit {
-			t.Errorf("%s: %g, want %g, and the error may be %g", op, got, want, limit)
+			t.Errorf("%s = %g, want %g ± %g", op, got, want, limit)
 		}
 	}
 	check("Sum", Sum(x), 0, func(j int) float64 { return float64(x[j]) })
@@ -159,8 +159,8 @@ func sumErrors(t *testing.T, r *rand.Rand, x []float32) {
 	check("ExpSum", ExpSum(e, x, 1), 0, func(j int) float64 { return float64(e[j]) })
 }
 
-// An exponent t is off by two roundings of itself, its exp by less than 2 (of portable Go by less
-// than 7) more; the sum as above, by what its terms are off, and two products follow.
+// An exponent t has an error of two roundings, its exp of 2 more (7 in portable Go); the sum has its
+// own and those of its terms, and two products follow.
 func softmaxError(t *testing.T, r *rand.Rand, x []float32) {
 	const scale = 1.5
 	y := make([]float32, len(x))
@@ -180,13 +180,12 @@ func softmaxError(t *testing.T, r *rand.Rand, x []float32) {
 		want := math.Exp(-t1) / sum
 		limit := (2*t1 + ofTerms/sum + 2*ofExp + roundings(len(x)) + 3) * roundoff * want
 		if e := math.Abs(float64(y[j]) - want); e > limit {
-			t.Fatalf("softmax of element %d is %g, want %g, and the error may be %g", j, y[j], want, limit)
+			t.Fatalf("softmax of element %d is %g, want %g ± %g", j, y[j], want, limit)
 		}
 	}
 }
 
-// Normalize has three roundings, the last of the result; portable Go has one of the product as
-// well.
+// Normalize rounds three times, last the result; portable Go also rounds the product.
 func normalizeError(t *testing.T, r *rand.Rand, x []float32) {
 	n := len(x)
 	v, _ := unaligned(r, 3, n, normal)
@@ -201,13 +200,13 @@ func normalizeError(t *testing.T, r *rand.Rand, x []float32) {
 		product := (float64(x[j]) - float64(float32(mean))) * float64(float32(rstd)) * float64(gain[j])
 		want := product + float64(bias[j])
 		if e, limit := math.Abs(float64(y[j])-want), 1.001*roundoff*(ofProduct*math.Abs(product)+math.Abs(want)); e > limit {
-			t.Fatalf("element %d is %g, want %g, and the error may be %g", j, y[j], want, limit)
+			t.Fatalf("element %d is %g, want %g ± %g", j, y[j], want, limit)
 		}
 	}
 }
 
-// A layer norm from the vector kernels: the mean is off by the roundings of its sum, relative to
-// the mean size of the elements; rstd by half of those of the sum of squares.
+// A layer norm made of vector kernels: the error of the mean is that of its sum, relative to the mean
+// magnitude of the elements; that of rstd is half that of the sum of squares.
 func layerNormError(t *testing.T, r *rand.Rand, x []float32) {
 	n, eps := len(x), 1e-5
 	v, _ := unaligned(r, 3, n, normal)
@@ -232,12 +231,12 @@ func layerNormError(t *testing.T, r *rand.Rand, x []float32) {
 		want := xhat*float64(gain[j]) + float64(bias[j])
 		limit := 1.001 * (math.Abs(float64(gain[j]))*(math.Abs(xhat)*(ofRStd+4*roundoff)+shift*wantRStd) + roundoff*math.Abs(want))
 		if e := math.Abs(float64(y[j]) - want); e > limit {
-			t.Fatalf("element %d is %g, want %g, and the error may be %g", j, y[j], want, limit)
+			t.Fatalf("element %d is %g, want %g ± %g", j, y[j], want, limit)
 		}
 	}
 }
 
-// An element of a product is a chain of k roundings, to which bias and residual add one each.
+// An element of a product has k roundings, and one each for bias and residual.
 func TestGemmError(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
@@ -267,7 +266,7 @@ func TestGemmError(t *testing.T) {
 				for at, want := range want {
 					got, limit := c.At(at/q.n, at%q.n), float64(q.k+2)*roundoff*size[at]
 					if e := math.Abs(float64(got) - want); e > limit {
-						t.Fatalf("%v, form %d: C[%d, %d] = %g, want %g, and the error may be %g", q, form, at/q.n, at%q.n, got, want, limit)
+						t.Fatalf("%v, form %d: C[%d, %d] = %g, want %g ± %g", q, form, at/q.n, at%q.n, got, want, limit)
 					}
 				}
 			}

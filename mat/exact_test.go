@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Package math is itself within one unit of the last place, which the bounds here include.
+// The bounds include the error of package math, one unit in the last place.
 func TestExactAgainstMath(t *testing.T) {
 	relative := func(name string, x, got, want, bound float64) {
 		if d := math.Abs(got-want) / math.Abs(want); d > bound {
@@ -27,7 +27,7 @@ func TestExactAgainstMath(t *testing.T) {
 	}
 }
 
-func TestExactAtTheEdges(t *testing.T) {
+func TestExactOfSpecialValues(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct{ got, want float64 }{
 		{Exp(0), 1}, {Exp(-inf), 0}, {Exp(inf), inf}, {Exp(800), inf}, {Exp(-800), 0},
@@ -38,6 +38,6 @@ func TestExactAtTheEdges(t *testing.T) {
 		}
 	}
 	if !math.IsNaN(Exp(math.NaN())) || !math.IsNaN(Log(-1)) || !math.IsNaN(Log(math.NaN())) {
-		t.Error("NaN must come out of NaN and of the logarithm of a negative number")
+		t.Error("Exp(NaN), Log(-1) and Log(NaN) must be NaN")
 	}
 }

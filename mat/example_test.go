@@ -10,7 +10,7 @@ import (
 	"tfm/mat"
 )
 
-// A layer of a network: Y = max(0, X·Wᵀ + bias) + X, on all processors.
+// One layer of a network, Y = max(0, X·Wᵀ + bias) + X, on all processors.
 func ExampleGemm() {
 	p := mat.NewPool(runtime.GOMAXPROCS(0))
 	defer p.Close()
@@ -20,7 +20,7 @@ func ExampleGemm() {
 		5, 6}, 3, 2) // 3 rows of 2 inputs
 	w := mat.Of([]float32{
 		1, -1,
-		2, 1}, 2, 2) // weights lie as outputs × inputs
+		2, 1}, 2, 2) // weights are stored as outputs × inputs
 	y := mat.New(3, 2)
 	mat.Gemm(p, y, x, w.T(), mat.GemmOptions{Bias: []float32{0.5, -10}, Activation: mat.ReLU, Residual: x})
 	for i := range y.Rows {
@@ -32,8 +32,8 @@ func ExampleGemm() {
 	// [5 12]
 }
 
-// Views cost nothing: the heads of an attention layer are columns of one matrix, and their scores
-// Q·Kᵀ need neither copies nor a transpose in memory. A nil pool computes on the calling goroutine.
+// Views copy nothing: the heads of an attention layer are columns of one matrix, and Q·Kᵀ needs no
+// transpose in memory. With a nil pool Gemm runs on the calling goroutine.
 func ExampleMatrix() {
 	const tokens, heads, size = 2, 2, 3
 	q := mat.Of([]float32{
@@ -53,7 +53,7 @@ func ExampleMatrix() {
 	// [2 4] [2 6]
 }
 
-// Gradients are accumulated: dW += dYᵀ·X.
+// Gradients accumulate: dW += dYᵀ·X.
 func ExampleGemm_accumulate() {
 	x, dy := mat.Of([]float32{1, 2, 3, 4}, 2, 2), mat.Of([]float32{1, 0, 0, 1}, 2, 2)
 	dw := mat.Of([]float32{100, 100, 100, 100}, 2, 2)
@@ -62,7 +62,7 @@ func ExampleGemm_accumulate() {
 	// Output: [101 102 103 104]
 }
 
-// Weights that are multiplied many times are arranged for the kernels once.
+// Weights that are used many times are packed once.
 func ExampleGemmPacked() {
 	w := mat.Pack(nil, mat.Of([]float32{
 		1, -1,
@@ -79,8 +79,7 @@ func ExampleGemmPacked() {
 	// [1 5]
 }
 
-// Weights as signed bytes take a quarter of the memory; what the rounding costs depends on the
-// numbers.
+// Int8 weights take a quarter of the memory. The error depends on the values.
 func ExampleGemmInt8() {
 	w := mat.QuantizeInt8(mat.Of([]float32{
 		1, -0.5,
@@ -91,8 +90,8 @@ func ExampleGemmInt8() {
 	// Output: [1.748 5.500], exactly [1.750 5.500]
 }
 
-// The scores Q·Kᵀ of the heads of a sentence, and those of another one that is longer: a batch of
-// products of different sizes, divided among threads.
+// The scores Q·Kᵀ of a head in two sentences of different lengths: a batch of products, divided
+// among threads.
 func ExampleGemmBatch() {
 	p := mat.NewPool(2)
 	defer p.Close()
@@ -106,8 +105,8 @@ func ExampleGemmBatch() {
 	// Output: [3] [3 2 7 6]
 }
 
-// Quantized weights are stored as bytes and scales, and made of them again. A row of bytes is a
-// column of B.
+// Quantized weights are stored as bytes and scales, and loaded from them. A row of bytes is a column
+// of B.
 func ExampleNewInt8() {
 	w := mat.QuantizeInt8(mat.Of([]float32{
 		1, -4,
@@ -124,7 +123,7 @@ func ExampleNewInt8() {
 	// [1.50 -1.98]
 }
 
-// C = 2·A·Bᵀ - C with the argument list that gonum and cblas have.
+// C = 2·A·Bᵀ - C with the argument list of gonum and cblas.
 func ExampleSgemm() {
 	const m, n, k = 2, 2, 3
 	a := []float32{
@@ -141,8 +140,7 @@ func ExampleSgemm() {
 	// Output: [1 8 5 18]
 }
 
-// A product on the calling goroutine alone, as in a server whose goroutines each compute a product
-// of their own.
+// A product on the calling goroutine, as in a server with one goroutine per request.
 func ExampleSgemmOn() {
 	const m, n, k = 1, 2, 2
 	a, b, c := []float32{1, 2}, []float32{1, 0, 0, 1}, make([]float32, m*n)
@@ -151,8 +149,7 @@ func ExampleSgemmOn() {
 	// Output: [1 2]
 }
 
-// The attention weights of one query: softmax(scores / √d_k), where -Inf stands for what must not
-// be seen.
+// The attention weights of one query: softmax(scores / √d_k), with -Inf for masked keys.
 func ExampleSoftmax() {
 	const dk = 4
 	scores := []float32{2, 4, float32(math.Inf(-1)), 0}
@@ -161,7 +158,7 @@ func ExampleSoftmax() {
 	// Output: [0.245 0.665 0.000 0.090]
 }
 
-// The layer norm of one row: two passes for mean and variance, one for the result.
+// The layer norm of one row: one pass each for mean, variance and result.
 func ExampleNormalize() {
 	const eps = 1e-5
 	x := []float32{1, 2, 3, 6}
@@ -176,7 +173,7 @@ func ExampleNormalize() {
 	// Output: [-1.069 -0.535 0.000 13.207]
 }
 
-// softmaxRows is a loop for Each: its arguments, and what it does for some of its indices.
+// softmaxRows is a loop body for Each: its arguments, and the work for a range of indices.
 type softmaxRows struct{ y, x mat.Matrix }
 
 func (s *softmaxRows) Range(lo, hi int) {
@@ -185,8 +182,8 @@ func (s *softmaxRows) Range(lo, hi int) {
 	}
 }
 
-// The softmax of every row of a matrix, on two threads that take 16 rows at a time. Which thread
-// does what changes nothing in the result.
+// The softmax of every row of a matrix, on two threads, 16 rows at a time. The result does not
+// depend on the threads.
 func ExampleEach() {
 	p := mat.NewPool(2)
 	defer p.Close()
@@ -209,10 +206,10 @@ func ExamplePool_Do() {
 	// Output: [5 13]
 }
 
-// What a program may report when it starts.
+// What a program may report at startup.
 func ExampleKernel() {
 	if err := mat.CheckKernel(); err != nil {
-		log.Fatal(err) // TFM_CPU asks for what this machine or this program has not
+		log.Fatal(err) // TFM_CPU names a kernel that is unavailable
 	}
 	for _, f := range mat.Features() {
 		if f.Has && !f.InUse {

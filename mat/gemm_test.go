@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// gemmOracle is Gemm by its definition.
+// gemmOracle is Gemm by definition.
 func gemmOracle(c, a, b Matrix, o GemmOptions) {
 	for i := range c.Rows {
 		for j := range c.Cols {
@@ -34,26 +34,26 @@ func gemmOracle(c, a, b Matrix, o GemmOptions) {
 	}
 }
 
-const guard = float32(-7.25e11) // what lies around C and must stay there
+const guard = float32(-7.25e11) // surrounds C and must not be overwritten
 
-// operand is a random matrix inside a larger one, or its transpose, beginning anywhere.
+// operand returns a random matrix, or its transpose, at a random place in a larger one.
 func operand(r *rand.Rand, rows, cols int, transposed bool, number func(*rand.Rand) float32) Matrix {
 	if transposed {
 		return operand(r, cols, rows, false, number).T()
 	}
-	whole := New(rows+2, cols+2+r.IntN(9))
-	for i := range whole.Data {
-		whole.Data[i] = number(r)
+	parent := New(rows+2, cols+2+r.IntN(9))
+	for i := range parent.Data {
+		parent.Data[i] = number(r)
 	}
-	c0 := r.IntN(whole.Cols - cols + 1)
-	return whole.Slice(1, rows+1, c0, c0+cols)
+	c0 := r.IntN(parent.Cols - cols + 1)
+	return parent.Slice(1, rows+1, c0, c0+cols)
 }
 
-// problem is a product to check.
+// problem is a product to test.
 type problem struct {
 	m, n, k int
 	ta, tb  bool
-	o       GemmOptions // Bias and Residual are made where they are not nil
+	o       GemmOptions // Bias and Residual are drawn if they are not nil
 	threads int
 }
 
@@ -65,9 +65,9 @@ func (q problem) String() string {
 
 var pools = map[int]*Pool{1: nil, 2: NewPool(2), 3: NewPool(3), 8: NewPool(8)}
 
-// check compares Gemm and its kin with the oracle: bit for bit if a kernel is in force, else to
-// within what the order of rounding can do, (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|) to
-// first order, twice; an activation may add its own error, and a seventh of what there was.
+// check compares Gemm, GemmPacked and GemmBatch with the oracle. Kernels must return the same bits.
+// For portable Go the difference may be twice (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|); an
+// activation adds its own error and a seventh of that.
 func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
 	t.Helper()
 	a, b := operand(r, q.m, q.k, q.ta, number), operand(r, q.k, q.n, q.tb, number)
@@ -94,7 +94,7 @@ func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float
 	}
 	gemmOracle(want, a, b, q.o)
 	w := new(Packed)
-	w.Set(pools[q.threads], operand(r, 1+r.IntN(20), 1+r.IntN(40), false, number)) // whatever it held
+	w.Set(pools[q.threads], operand(r, 1+r.IntN(20), 1+r.IntN(40), false, number)) // reused below
 	w.Set(pools[q.threads], b)
 	for name, multiply := range map[string]func(){
 		"Gemm":       func() { Gemm(pools[q.threads], c, a, b, q.o) },
@@ -137,7 +137,7 @@ func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float
 		}
 		for i, x := range around.Data {
 			if x != guard {
-				t.Fatalf("%s, %v: written outside C, at %d of %d", name, q, i, len(around.Data))
+				t.Fatalf("%s, %v: written outside C, at element %d of %d", name, q, i, len(around.Data))
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float
 
 func normal(r *rand.Rand) float32 { return float32(r.NormFloat64()) }
 
-// tiny numbers have products that are denormal, or nothing.
+// tiny returns numbers with denormal or vanishing products.
 func tiny(r *rand.Rand) float32 { return float32(math.Ldexp(r.NormFloat64(), -62-r.IntN(16))) }
 
 func randomOptions(r *rand.Rand) GemmOptions {
@@ -168,7 +168,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 				problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomOptions(r), threads[r.IntN(4)]}.check(t, r, number)
 			}
 		}
-		// each edge of the tile, of packing and of the few rows and columns
+		// each edge of the tile, of packing and of the paths for few rows and columns
 		for m := range 30 {
 			for _, n := range []int{0, 1, 2, 7, 8, 9, 14, 15, 16, 17, 33, 64, 66} {
 				draw(m, n, r.IntN(20), normal)
@@ -183,7 +183,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 				draw(r.IntN(20), r.IntN(40), r.IntN(40), tiny)
 			}
 		}
-		// past each size of a block, and enough work for several tasks
+		// beyond the size of every block, with work for several tasks
 		for _, q := range []problem{
 			{m: 150, n: 70, k: 20}, {m: 30, n: 20, k: 600}, {m: 7, n: 1100, k: 35}, {m: 26, n: 1050, k: 9},
 			{m: 128, n: 128, k: 260}, {m: 1, n: 4100, k: 130}, {m: 300, n: 150, k: 20}, {m: 135, n: 40, k: 530}, {m: 2, n: 520, k: 513}, {m: 1100, n: 40, k: 3}, {m: 2, n: 1100, k: 540, o: GemmOptions{Bias: []float32{}, Activation: ReLU}, threads: 1},
@@ -203,8 +203,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 	})
 }
 
-// A row of C must not depend on which rows are computed with it, by how many threads and from which
-// layout.
+// A row of C does not depend on the other rows of the call, the number of threads or the layout.
 func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -219,8 +218,8 @@ func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 			}
 		}
 		o := GemmOptions{Bias: bias, Activation: ReLU}
-		whole := New(m, n)
-		Gemm(nil, whole, a, b, o)
+		together := New(m, n)
+		Gemm(nil, together, a, b, o)
 		for _, threads := range []int{1, 2, 3, 8} {
 			for _, rows := range []int{1, 2, 5, 6, 25, 200} {
 				c := New(m, n)
@@ -233,8 +232,8 @@ func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 					Gemm(pools[threads], c.RowRange(i, end), a.RowRange(i, end), b, o)
 				}
 				for i, x := range c.Data {
-					if math.Float32bits(x) != math.Float32bits(whole.Data[i]) {
-						t.Fatalf("%d threads, %d rows at a time: C[%d, %d] = %x, together %x", threads, rows, i/n, i%n, x, whole.Data[i])
+					if math.Float32bits(x) != math.Float32bits(together.Data[i]) {
+						t.Fatalf("%d threads, %d rows at a time: C[%d, %d] = %x, want %x", threads, rows, i/n, i%n, x, together.Data[i])
 					}
 				}
 			}
@@ -242,16 +241,16 @@ func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 	})
 }
 
-// Rows of A that meet in the same sets of a cache are copied before they are multiplied.
-func TestGemmOfRowsFarApart(t *testing.T) {
+// Rows of A that share cache sets are copied before they are multiplied.
+func TestGemmOfAliasedRows(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
-		for _, apart := range []int{1024, 2048, 3072} {
+		for _, stride := range []int{1024, 2048, 3072} {
 			for _, s := range []struct{ m, n, k int }{{1, 64, 500}, {5, 63, 7}, {13, 64, 1000}, {30, 200, 17}, {70, 130, 1}, {150, 90, 513}} {
-				a, b := New(s.m, apart).ColRange(3, 3+s.k), operand(r, s.k, s.n, apart == 2048, normal)
-				near := New(s.m, s.k)
+				a, b := New(s.m, stride).ColRange(3, 3+s.k), operand(r, s.k, s.n, stride == 2048, normal)
+				dense := New(s.m, s.k)
 				for i := range s.m {
-					row := near.Row(i)
+					row := dense.Row(i)
 					for l := range row {
 						row[l] = normal(r)
 					}
@@ -260,11 +259,11 @@ func TestGemmOfRowsFarApart(t *testing.T) {
 				got, want := New(s.m, s.n), New(s.m, s.n)
 				for _, o := range []GemmOptions{{}, {Accumulate: true}} {
 					Gemm(pools[2], got, a, b, o)
-					Gemm(nil, want, near, b, o)
+					Gemm(nil, want, dense, b, o)
 				}
 				for i, x := range got.Data {
 					if math.Float32bits(x) != math.Float32bits(want.Data[i]) {
-						t.Fatalf("%+v, rows %d numbers apart: C[%d, %d] = %x, close together %x", s, apart, i/s.n, i%s.n, x, want.Data[i])
+						t.Fatalf("%+v, row stride %d: C[%d, %d] = %x, want %x as with contiguous rows", s, stride, i/s.n, i%s.n, x, want.Data[i])
 					}
 				}
 			}
@@ -274,13 +273,13 @@ func TestGemmOfRowsFarApart(t *testing.T) {
 
 func TestGemmAllocatesNothing(t *testing.T) {
 	if race {
-		t.Skip("under the race detector a sync.Pool forgets at random")
+		t.Skip("sync.Pool drops items at random under the race detector")
 	}
 	forEachKernel(t, func(t *testing.T) {
 		a, b, c := New(100, 80), New(80, 80), New(100, 80)
 		w, batch := Pack(nil, b), []Operands{{c, a, b}, {New(100, 80), a, b}}
 		ata, aat := New(80, 80), New(100, 100)
-		for _, threads := range []int{1, 2} { // enough work for two of them
+		for _, threads := range []int{1, 2} { // enough work for two threads
 			if n := allocations(func() {
 				Gemm(pools[threads], c, a, b, GemmOptions{})
 				Gemm(pools[threads], ata, a.T(), c, GemmOptions{Accumulate: true})
@@ -290,15 +289,15 @@ func TestGemmAllocatesNothing(t *testing.T) {
 				GemmPacked(pools[threads], c, a, w, GemmOptions{})
 				GemmBatch(pools[threads], batch, GemmOptions{})
 			}); n != 0 {
-				t.Errorf("%d threads: %v allocations", threads, n)
+				t.Errorf("%d threads: %v allocations, want 0", threads, n)
 			}
 		}
 	})
 }
 
-func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
+func TestGemmPanicsOnMismatch(t *testing.T) {
 	x := func(rows, cols int) Matrix { return New(rows, cols) }
-	const root = 1 << (bits.UintSize / 2) // its square is 0 as an int
+	const root = 1 << (bits.UintSize / 2) // its square overflows to 0
 	huge := Matrix{make([]float32, 9), 3, 3, math.MaxInt/2 + 1, 1}
 	mustPanic(t, "mat: ", map[string]func(){
 		"rows":        func() { Gemm(nil, x(2, 3), x(3, 4), x(4, 3), GemmOptions{}) },
@@ -328,13 +327,13 @@ func TestGemmRefusesWhatDoesNotFit(t *testing.T) {
 	})
 }
 
-// mustPanic calls each function, whose panic must begin with the prefix.
+// mustPanic calls each function, which must panic with a message that begins with prefix.
 func mustPanic(t *testing.T, prefix string, calls map[string]func()) {
 	for name, f := range calls {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if s := fmt.Sprint(recover()); !strings.HasPrefix(s, prefix) {
-					t.Errorf("%s panics with %q, want a message that begins with %q", name, s, prefix)
+					t.Errorf("%s panics with %q, want prefix %q", name, s, prefix)
 				}
 			}()
 			f()
@@ -342,7 +341,7 @@ func mustPanic(t *testing.T, prefix string, calls map[string]func()) {
 	}
 }
 
-// FuzzGemm takes a shape, a form and a seed, and compares with the oracle.
+// FuzzGemm compares products of any shape, form and seed with the oracle.
 func FuzzGemm(f *testing.F) {
 	f.Add(uint8(6), uint8(16), uint8(32), uint8(0), uint8(Identity), uint64(1))
 	f.Add(uint8(14), uint8(14), uint8(32), uint8(2), uint8(GELU), uint64(2))

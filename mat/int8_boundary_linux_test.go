@@ -6,27 +6,27 @@ import (
 	"unsafe"
 )
 
-// Everything that the kernels are given lies at a boundary of memory: A, C, the bias, the weights
-// and their scales, and A quantized.
+// All inputs of the kernels are at a boundary of memory: A, C, the bias, the weights and their
+// scales, and A quantized.
 func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
-	const most = 40 * 160
+	const maxFloats = 40 * 160
 	var data [8][2][]float32
 	for i := range data {
-		data[i][0], data[i][1] = atBoundary(t, most)
+		data[i][0], data[i][1] = atBoundary(t, maxFloats)
 	}
 	forEachInt8(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(31, 32))
-		// place returns n numbers, at one of the boundaries.
+		// place returns n floats at one of the boundaries.
 		place := func(i, n int) []float32 {
 			side := r.IntN(2)
 			if side == 0 {
-				return data[i][0][most-n:]
+				return data[i][0][maxFloats-n:]
 			}
 			return data[i][1][:n:n]
 		}
 		bytes := func(i, n int) []int8 {
-			x := unsafe.Slice((*int8)(unsafe.Pointer(&data[i][0][0])), 4*most)
-			return x[4*most-n:]
+			x := unsafe.Slice((*int8)(unsafe.Pointer(&data[i][0][0])), 4*maxFloats)
+			return x[4*maxFloats-n:]
 		}
 		for range 400 {
 			m, n, k := 1+r.IntN(40), 1+r.IntN(70), 1+r.IntN(150)
@@ -45,7 +45,7 @@ func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 			}
 			matrix := func(i, rows, cols int) Matrix {
 				x := Matrix{nil, rows, cols, cols + r.IntN(3), 1}
-				if x.extent() > most {
+				if x.extent() > maxFloats {
 					x.RowStride = cols
 				}
 				x.Data = place(i, x.extent())

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// wayInt8 is a way to multiply bytes: a kernel, with or without the instruction for sums of
-// products.
+// wayInt8 is a way to multiply bytes: a kernel, with or without the instruction that sums products.
 type wayInt8 struct {
 	kernel isa
 	dot    bool
 }
 
-// waysInt8 are those of the machine.
+// waysInt8 returns the ways that the machine supports.
 func waysInt8() (ways []wayInt8) {
 	for _, k := range supported {
 		if hasDot && (k == avx512 || k == neon) {
@@ -27,7 +26,7 @@ func waysInt8() (ways []wayInt8) {
 	return ways
 }
 
-// forEachInt8 runs f for each of them.
+// forEachInt8 runs f for each of waysInt8.
 func forEachInt8(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	defer func(k isa, dot bool) { kernel, hasDot = k, dot }(kernel, hasDot)
@@ -37,7 +36,7 @@ func forEachInt8(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// quantizeOracle is the rule of GemmInt8 for one row.
+// quantizeOracle quantizes one row by the rule of GemmInt8.
 func quantizeOracle(x []float32) (q []int8, scale float32) {
 	q = make([]int8, len(x))
 	var top float32
@@ -67,7 +66,7 @@ func column(b Matrix, j int) []float32 {
 	return x
 }
 
-// gemmInt8Oracle is GemmInt8 by its definition, for weights as NewInt8 takes them.
+// gemmInt8Oracle is GemmInt8 by definition, for weights as NewInt8 takes them.
 func gemmInt8Oracle(c, a Matrix, weights []int8, scales []float32, o GemmOptions) {
 	k := a.Cols
 	for i := range c.Rows {
@@ -78,7 +77,7 @@ func gemmInt8Oracle(c, a Matrix, weights []int8, scales []float32, o GemmOptions
 				sum += int64(q[l]) * int64(weights[j*k+l])
 			}
 			if sum != int64(int32(sum)) {
-				panic("a sum does not fit")
+				panic("sum of products exceeds int32")
 			}
 			x := float32(float32(sum) * scales[j])
 			x = float32(x * scale)
@@ -89,7 +88,7 @@ func gemmInt8Oracle(c, a Matrix, weights []int8, scales []float32, o GemmOptions
 				x += o.Bias[j]
 			}
 			y := []float32{x}
-			o.Activation.Apply(y, y) // which has an oracle of its own
+			o.Activation.Apply(y, y) // tested separately
 			x = y[0]
 			if o.Residual.Data != nil {
 				x += o.Residual.At(i, j)
@@ -99,7 +98,7 @@ func gemmInt8Oracle(c, a Matrix, weights []int8, scales []float32, o GemmOptions
 	}
 }
 
-// bytesOf are weights of any kind: of the whole range, or all as large as can be, so that sums are.
+// bytesOf returns random weights: of the whole range, or all -128, for the largest sums.
 func bytesOf(r *rand.Rand, n int) []int8 {
 	w := make([]int8, n)
 	extreme := r.IntN(4) == 0
@@ -112,8 +111,8 @@ func bytesOf(r *rand.Rand, n int) []int8 {
 	return w
 }
 
-// weightsOf is random weights of a shape, half of the time quantized, and what NewInt8 would make
-// them of.
+// weightsOf returns random k × n weights, half of the time by quantization, and the arguments of
+// NewInt8 for them.
 func weightsOf(r *rand.Rand, k, n int, number func(*rand.Rand) float32) (w *Int8, weights []int8, scales []float32) {
 	scales = make([]float32, n)
 	if r.IntN(2) == 0 {
@@ -136,7 +135,7 @@ func weightsOf(r *rand.Rand, k, n int, number func(*rand.Rand) float32) (w *Int8
 func (q problem) checkInt8(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
 	t.Helper()
 	a := operand(r, q.m, q.k, q.ta, number)
-	if r.IntN(4) == 0 && q.m > 0 { // as large as can be, of one sign
+	if r.IntN(4) == 0 && q.m > 0 { // large values of one sign
 		for l := range q.k {
 			a.Data[r.IntN(q.m)*a.RowStride+l*a.ColStride] = 1
 		}
@@ -171,7 +170,7 @@ func (q problem) checkInt8(t *testing.T, r *rand.Rand, number func(*rand.Rand) f
 	}
 	for i, x := range around.Data {
 		if x != guard {
-			t.Fatalf("%v: written outside C, at %d of %d", q, i, len(around.Data))
+			t.Fatalf("%v: written outside C, at element %d of %d", q, i, len(around.Data))
 		}
 	}
 }
@@ -183,7 +182,7 @@ func TestGemmInt8EqualsOracle(t *testing.T) {
 		draw := func(m, n, k int, number func(*rand.Rand) float32) {
 			problem{m, n, k, r.IntN(4) == 0, false, randomOptions(r), threads[r.IntN(4)]}.checkInt8(t, r, number)
 		}
-		// each number of rows of a tile and each edge of a panel, a group and a block of numbers
+		// each number of rows of a tile and each edge of a panel, a group and a block of elements
 		for m := range 28 {
 			for _, n := range []int{0, 1, 2, 15, 31, 32, 33, 64, 65} {
 				draw(m, n, r.IntN(70), normal)
@@ -191,20 +190,20 @@ func TestGemmInt8EqualsOracle(t *testing.T) {
 		}
 		for range 150 {
 			draw(r.IntN(40), r.IntN(80), r.IntN(140), normal)
-			draw(r.IntN(20), r.IntN(40), r.IntN(9), number) // mostly rows without a NaN
+			draw(r.IntN(20), r.IntN(40), r.IntN(9), number) // short rows, so that most have no NaN
 			draw(r.IntN(20), r.IntN(40), r.IntN(70), small)
 		}
-		// past each size of a block, and enough work for several tasks
+		// beyond the size of every block, with work for several tasks
 		for _, s := range []struct{ m, n, k int }{{400, 40, 20}, {7, 1100, 135}, {14, 70, 4100}, {2, 33, 9000}, {200, 600, 64}, {1, 4100, 130}, {40, 5, 1000}} {
 			draw(s.m, s.n, s.k, normal)
 		}
 	})
 }
 
-// small numbers are so small that all of a row may be denormal, or zero.
+// small returns numbers so small that a whole row may be denormal or zero.
 func small(r *rand.Rand) float32 { return float32(math.Ldexp(r.NormFloat64(), -120-r.IntN(32))) }
 
-// The longest sums, of the largest products, of either sign.
+// The longest sums of the largest products fit, with either sign.
 func TestGemmInt8DoesNotOverflow(t *testing.T) {
 	forEachInt8(t, func(t *testing.T) {
 		const k = maxDepthInt8
@@ -216,13 +215,13 @@ func TestGemmInt8DoesNotOverflow(t *testing.T) {
 		GemmInt8(nil, c, a, NewInt8(k, 1, weights, []float32{1}), GemmOptions{})
 		unit := float32(1) / 127
 		if want := float32(-127*128*k) * unit; c.Data[0] != want || c.Data[1] != -want {
-			t.Errorf("%v, want %v and its negative", c.Data, want)
+			t.Errorf("C = %v, want %v and its negative", c.Data, want)
 		}
 	})
 }
 
-// A row must not depend on which rows are computed with it, by how many threads, from which layout
-// and with which kernel.
+// A row of C does not depend on the other rows of the call, the number of threads, the layout or the
+// kernel.
 func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	const m, n, k = 200, 90, 300
@@ -230,8 +229,8 @@ func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
 	at := New(k, m)
 	Transpose(nil, at, a)
 	o := GemmOptions{Bias: operand(r, 1, n, false, normal).Data, Activation: ReLU}
-	whole := New(m, n)
-	GemmInt8(nil, whole, a, w, o)
+	together := New(m, n)
+	GemmInt8(nil, together, a, w, o)
 	forEachInt8(t, func(t *testing.T) {
 		for _, threads := range []int{1, 2, 3, 8} {
 			for _, rows := range []int{1, 2, 5, 12, 25, 200} {
@@ -245,8 +244,8 @@ func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
 					GemmInt8(pools[threads], c.RowRange(i, end), a.RowRange(i, end), w, o)
 				}
 				for i, x := range c.Data {
-					if math.Float32bits(x) != math.Float32bits(whole.Data[i]) {
-						t.Fatalf("%d threads, %d rows at a time: C[%d, %d] = %x, together %x", threads, rows, i/n, i%n, x, whole.Data[i])
+					if math.Float32bits(x) != math.Float32bits(together.Data[i]) {
+						t.Fatalf("%d threads, %d rows at a time: C[%d, %d] = %x, want %x", threads, rows, i/n, i%n, x, together.Data[i])
 					}
 				}
 			}
@@ -254,7 +253,7 @@ func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
 	})
 }
 
-// The error against the product in float64 is within what GemmInt8 says.
+// The error against the product in float64 is within the bound of GemmInt8.
 func TestGemmInt8Error(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	const h = 0.5 + 0x1p-15
@@ -287,7 +286,7 @@ func TestGemmInt8Error(t *testing.T) {
 		}
 	}
 	if worst < 0.1 {
-		t.Errorf("the bound is loose: the largest error was %v of it", worst)
+		t.Errorf("the largest error is %v of the bound, want at least 0.1: the bound is loose", worst)
 	}
 }
 
@@ -307,24 +306,24 @@ func TestGemmInt8OfSpecialRows(t *testing.T) {
 				GemmInt8(nil, c, a, w, GemmOptions{Bias: bias, Activation: ReLU})
 				for j := range n {
 					if x := c.At(0, j); x != x {
-						t.Errorf("%v in another row makes NaN", special)
+						t.Errorf("%v in one row makes another row NaN", special)
 					}
 					if x := c.At(1, j); x == x {
-						t.Errorf("%v at %d gives %v", special, at, x)
+						t.Errorf("%v at %d gives %v, want NaN", special, at, x)
 					}
 					if x := c.At(2, j); x != max(0, bias[j]) {
-						t.Errorf("a row of zeros gives %v for a bias of %v", x, bias[j])
+						t.Errorf("a row of zeros with bias %v gives %v, want %v", bias[j], x, max(0, bias[j]))
 					}
 				}
 			}
 		}
-		// what the largest and the smallest numbers of a row do
+		// the largest and the smallest magnitudes of a row
 		one := NewInt8(2, 1, []int8{1, 1}, []float32{1})
 		for _, top := range []float32{math.MaxFloat32, 1, 127 * 0x1p-126, 0x1p-126, math.SmallestNonzeroFloat32} {
 			a, c := Of([]float32{top, -top / 2}, 1, 2), New(1, 1)
 			GemmInt8(nil, c, a, one, GemmOptions{})
 			if e := math.Abs(float64(c.Data[0]) - float64(top) + float64(top)/2); !(e <= max(float64(top)/127, 0x1p-126)) {
-				t.Errorf("%v - %v = %v", top, top/2, c.Data[0])
+				t.Errorf("%v - %v = %v, want it within 1/127", top, top/2, c.Data[0])
 			}
 		}
 	})
@@ -337,14 +336,14 @@ func TestInt8RoundTrip(t *testing.T) {
 			k, n := r.IntN(80), r.IntN(80)
 			w, weights, scales := weightsOf(r, k, n, number)
 			if w.Rows() != k || w.Cols() != n {
-				t.Fatalf("%d × %d: %d × %d", k, n, w.Rows(), w.Cols())
+				t.Fatalf("size %d × %d, want %d × %d", w.Rows(), w.Cols(), k, n)
 			}
 			if !slices.Equal(w.Weights(), weights) || !slices.EqualFunc(w.Scales(), scales, sameNumber) {
-				t.Fatalf("%d × %d: other weights or scales than they were made of", k, n)
+				t.Fatalf("%d × %d: Weights or Scales differ from those of NewInt8", k, n)
 			}
 			again := NewInt8(k, n, w.Weights(), w.Scales())
 			if !slices.Equal(again.packed, w.packed) || !slices.Equal(again.start, w.start) || !slices.EqualFunc(again.scales, w.scales, sameNumber) {
-				t.Fatalf("%d × %d: not the same once stored and loaded", k, n)
+				t.Fatalf("%d × %d: weights differ after storing and loading", k, n)
 			}
 		}
 	})
@@ -352,25 +351,25 @@ func TestInt8RoundTrip(t *testing.T) {
 
 func TestGemmInt8AllocatesNothing(t *testing.T) {
 	if race {
-		t.Skip("under the race detector a sync.Pool forgets at random")
+		t.Skip("sync.Pool drops items at random under the race detector")
 	}
 	forEachInt8(t, func(t *testing.T) {
 		a, c, few := New(100, 400), New(100, 170), New(2, 170)
 		at := New(400, 100).T()
 		w := QuantizeInt8(New(400, 170))
-		for _, threads := range []int{1, 2} { // enough work for two of them
+		for _, threads := range []int{1, 2} { // enough work for two threads
 			if n := allocations(func() {
 				GemmInt8(pools[threads], c, a, w, GemmOptions{})
 				GemmInt8(pools[threads], c, at, w, GemmOptions{Accumulate: true})
 				GemmInt8(pools[threads], few, a.RowRange(0, 2), w, GemmOptions{})
 			}); n != 0 {
-				t.Errorf("%d threads: %v allocations", threads, n)
+				t.Errorf("%d threads: %v allocations, want 0", threads, n)
 			}
 		}
 	})
 }
 
-func TestInt8RefusesWhatDoesNotFit(t *testing.T) {
+func TestInt8PanicsOnMismatch(t *testing.T) {
 	x := New
 	w := QuantizeInt8(x(4, 3))
 	mustPanic(t, "mat: ", map[string]func(){
@@ -391,7 +390,7 @@ func TestInt8RefusesWhatDoesNotFit(t *testing.T) {
 	})
 }
 
-// FuzzGemmInt8 takes a shape, a form and a seed, and compares with the oracle.
+// FuzzGemmInt8 compares products of any shape, form and seed with the oracle.
 func FuzzGemmInt8(f *testing.F) {
 	f.Add(uint8(12), uint8(32), uint8(64), uint8(0), uint64(1))
 	f.Add(uint8(1), uint8(33), uint8(31), uint8(29), uint64(2))
@@ -424,15 +423,15 @@ func ExampleGemmInt8() {
 
 	c := New(1, 3)
 	GemmInt8(nil, c, Of([]float32{10, -1}, 1, 2), q, GemmOptions{Bias: []float32{0, 0, 100}})
-	fmt.Printf("%.2f\n", c.Data) // 5, 7 and 76 without rounding
+	fmt.Printf("%.2f\n", c.Data) // [5 7 76] without quantization
 	// Output:
 	// [127 0 42 127 -64 127]
 	// [5.00 6.85 75.75]
 }
 
-// BenchmarkGemmInt8 is the product with quantized weights, that of the activations included. Beside
-// it in the same run Gemm multiplies with the weights that they were: xfloat32 is how many times
-// faster int8 is, from the best of each. MB/s count the weights.
+// BenchmarkGemmInt8 measures products with quantized weights, including the quantization of A.
+// xfloat32 is the speed relative to Gemm with the original weights, from the best of alternating
+// measurements. MB/s count the weights.
 func BenchmarkGemmInt8(b *testing.B) {
 	for _, s := range []struct{ m, n, k int }{
 		{1024, 512, 512}, {1024, 2048, 512}, {1024, 512, 2048}, {4096, 256, 128},
@@ -448,7 +447,8 @@ func BenchmarkGemmInt8(b *testing.B) {
 				defer func(k isa, dot bool) { kernel, hasDot = k, dot }(kernel, hasDot)
 				for _, way := range waysInt8() {
 					kernel, hasDot = way.kernel, way.dot
-					if kernel == generic && len(supported) > 1 || kernel == avx512 && !hasDot { // which is avx2
+					// without VNNI avx512 multiplies as avx2 does
+					if kernel == generic && len(supported) > 1 || kernel == avx512 && !hasDot {
 						continue
 					}
 					b.Run("kernel="+KernelInt8(), func(b *testing.B) {
@@ -466,7 +466,7 @@ func BenchmarkGemmInt8(b *testing.B) {
 	}
 }
 
-// timesFaster is how many times faster f is than g, from the best of many runs of each in turn.
+// timesFaster returns the ratio of g's time to f's, from the best of many alternating calls.
 func timesFaster(f, g func()) float64 {
 	var best [2]time.Duration
 	for start := time.Now(); best[1] == 0 || time.Since(start) < 200*time.Millisecond; {

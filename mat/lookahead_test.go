@@ -8,18 +8,17 @@ import (
 	"unsafe"
 )
 
-// within reports whether an address is that of a number of x.
+// within reports whether address points into x.
 func within(address uintptr, x []float32) bool {
 	first := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
 	return address >= first && address < first+uintptr(len(x))*size
 }
 
-// A strip fetches what will be read or packed next. Where B is packed already, that is never B
-// itself.
-func TestLookAheadFetchesWhatIsReadNext(t *testing.T) {
+// A strip prefetches what is read or packed next. If B is packed, that is never B itself.
+func TestLookAhead(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {
-			t.Skip("portable code fetches nothing")
+			t.Skip("portable code does not prefetch")
 		}
 		r := rand.New(rand.NewPCG(11, 12))
 		const m, n, k = 150, 200, 600
@@ -49,12 +48,12 @@ func TestLookAheadFetchesWhatIsReadNext(t *testing.T) {
 					case within(ahead, a.Data):
 						fetched["A"]++
 					default:
-						t.Errorf("strip %d at k %d fetches something else", strip, l)
+						t.Errorf("strip %d at k = %d prefetches another address", strip, l)
 					}
 				}
 			}
 			if (fetched["B"] > 0) != (packed == nil) || (fetched["packed B"] > 0) != (packed != nil) || fetched["A"] == 0 {
-				t.Errorf("packed beforehand %v: the strips fetch %v, want A and one form of B", packed != nil, fetched)
+				t.Errorf("packed %v: the strips prefetch %v, want A and one form of B", packed != nil, fetched)
 			}
 		}
 	})

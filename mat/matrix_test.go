@@ -9,22 +9,22 @@ import (
 	"testing"
 )
 
-func TestRowsAndElementsAreThoseOfTheView(t *testing.T) {
+func TestRowAndAtOfView(t *testing.T) {
 	parent := random(5, 7)
 	view := parent.Slice(1, 3, 2, 6)
 	if got, want := &view.Row(1)[3], &parent.Data[2*7+5]; got != want {
-		t.Errorf("Row(1)[3] is %v, want %v", *got, *want)
+		t.Errorf("Row(1)[3] = %v, want %v", *got, *want)
 	}
 	if got := cap(view.Row(0)); got != 4 {
-		t.Errorf("a row has a capacity of %d, want 4: an append must not write to the parent", got)
+		t.Errorf("cap(Row(0)) = %d, want 4, so that append does not write to the parent", got)
 	}
-	column := view.ColRange(1, 2) // its rows are one number each, whatever the strides
+	column := view.ColRange(1, 2) // its rows have one element, for any strides
 	if got, want := column.T().T().Row(1)[0], parent.At(2, 3); got != want {
 		t.Errorf("row 1 of a column is %v, want %v", got, want)
 	}
 	strided := Matrix{parent.Data, 3, 1, 7, 7}
 	if got, want := strided.Row(2)[0], parent.At(2, 0); got != want || len(strided.Row(2)) != 1 {
-		t.Errorf("row 2 of one column with a stride is %v, want [%v]", strided.Row(2), want)
+		t.Errorf("row 2 of one strided column is %v, want [%v]", strided.Row(2), want)
 	}
 	mustPanic(t, "mat: ", map[string]func(){
 		"Row after the view":        func() { parent.RowRange(0, 2).Row(2) },
@@ -39,7 +39,7 @@ func TestRowsAndElementsAreThoseOfTheView(t *testing.T) {
 	})
 }
 
-// One column has contiguous rows whatever its ColStride, on all kernels alike.
+// One column has contiguous rows for any ColStride, on all kernels.
 func TestOneColumnWithAStride(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		const rows = 5
@@ -55,7 +55,7 @@ func TestOneColumnWithAStride(t *testing.T) {
 			t.Helper()
 			for i := range want {
 				if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-					t.Errorf("%s: number %d is %v, want that of a dense column, %v", what, i, got[i], want[i])
+					t.Errorf("%s: element %d is %v, want %v as in a dense column", what, i, got[i], want[i])
 				}
 			}
 		}
@@ -100,8 +100,8 @@ func TestOneColumnWithAStride(t *testing.T) {
 	})
 }
 
-// The operands of a product are only read: their rows may overlap and a stride of 0 repeats a row
-// or a column. Data ends with the last element.
+// Operands that are only read may have overlapping rows, and a stride of 0 repeats a row or column.
+// Data ends with the last element.
 func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -114,13 +114,13 @@ func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 			}
 			return d
 		}
-		numbers := operand(r, 1, 4000, false, normal).Data
+		data := operand(r, 1, 4000, false, normal).Data
 		for _, s := range []struct{ m, n, k int }{{1, 1, 1}, {3, 40, 17}, {13, 33, 64}, {70, 16, 20}, {200, 130, 530}, {9, 600, 9}, {200, 16, 1100}} {
 			for form, views := range map[string]func(rows, cols int) Matrix{
-				"one row":      func(rows, cols int) Matrix { return Matrix{numbers[:cols], rows, cols, 0, 1} },
-				"one column":   func(rows, cols int) Matrix { return Matrix{numbers[:rows], rows, cols, 1, 0} },
-				"overlapping":  func(rows, cols int) Matrix { return Matrix{numbers[:2*rows+cols-2], rows, cols, 2, 1} },
-				"overlapping,": func(rows, cols int) Matrix { return Matrix{numbers[:rows+3*cols-3], rows, cols, 1, 3} },
+				"one row":             func(rows, cols int) Matrix { return Matrix{data[:cols], rows, cols, 0, 1} },
+				"one column":          func(rows, cols int) Matrix { return Matrix{data[:rows], rows, cols, 1, 0} },
+				"overlapping rows":    func(rows, cols int) Matrix { return Matrix{data[:2*rows+cols-2], rows, cols, 2, 1} },
+				"overlapping columns": func(rows, cols int) Matrix { return Matrix{data[:rows+3*cols-3], rows, cols, 1, 3} },
 			} {
 				a, b := views(s.m, s.k), views(s.k, s.n)
 				got, want := New(s.m, s.n), New(s.m, s.n)
@@ -143,11 +143,11 @@ func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 	})
 }
 
-// Nothing that does not fit its data, or whose size overflows, may reach the kernels: the panic
-// says the shape.
-func TestMatricesThatDoNotFitTheirData(t *testing.T) {
+// A matrix that exceeds its data, or whose size overflows, panics with its shape before it reaches a
+// kernel.
+func TestMatrixOutsideItsData(t *testing.T) {
 	x := make([]float32, 100)
-	const most, half, root = math.MaxInt, math.MaxInt/2 + 1, 1 << (bits.UintSize / 2)
+	const maxInt, half, root = math.MaxInt, math.MaxInt/2 + 1, 1 << (bits.UintSize / 2)
 	forEachKernel(t, func(t *testing.T) {
 		for _, m := range []Matrix{
 			{x, -1, 3, 3, 1},
@@ -161,14 +161,14 @@ func TestMatricesThatDoNotFitTheirData(t *testing.T) {
 			{x, 5, 3, half/2 + 10, 1},
 			{x, 1, 1 << 60 >> (64 - bits.UintSize), 1, 1},
 			{x, root, 1, root, 1},
-			{x, 1, most, 1, 0},      // one number, repeated
-			{x, most, 1, 0, 1},      // the same
-			{x, most, 100, 0, 1},    // one row, repeated
-			{x, 100, most, 1, 0},    // one column, repeated
-			{x, half, 16, 0, 1},     // rows·cols is 0 as an int
-			{x, half / 8, 16, 0, 1}, // its bytes are
-			{x, most, 0, 1, 1},
-			{x, 0, most, 1, 1},
+			{x, 1, maxInt, 1, 0},    // one element, repeated
+			{x, maxInt, 1, 0, 1},    // the same
+			{x, maxInt, 100, 0, 1},  // one row, repeated
+			{x, 100, maxInt, 1, 0},  // one column, repeated
+			{x, half, 16, 0, 1},     // rows·cols overflows to 0
+			{x, half / 8, 16, 0, 1}, // its bytes do
+			{x, maxInt, 0, 1, 1},
+			{x, 0, maxInt, 1, 1},
 			{nil, 1, 1, 1, 1},
 		} {
 			shape := fmt.Sprintf("%d × %d", m.Rows, m.Cols)
@@ -190,15 +190,15 @@ func TestMatricesThatDoNotFitTheirData(t *testing.T) {
 					continue // no residual
 				}
 				if s, ok := panicOf(f).(string); !ok || !strings.HasPrefix(s, "mat: ") || !strings.Contains(s, shape) {
-					t.Errorf("%s of %s with strides %d and %d panics with %q, want the shape", name, shape, m.RowStride, m.ColStride, s)
+					t.Errorf("%s of %s with strides %d and %d panics with %q, want the shape in it", name, shape, m.RowStride, m.ColStride, s)
 				}
 			}
 		}
 	})
 }
 
-// Results have contiguous rows that do not overlap.
-func TestResultsThatOverlap(t *testing.T) {
+// Results must have contiguous rows that do not overlap.
+func TestOverlappingResults(t *testing.T) {
 	x := make([]float32, 100)
 	for _, c := range []Matrix{{x, 3, 3, 2, 1}, {x, 3, 3, 0, 1}, {x, 3, 1, 0, 1}, {x, 3, 3, 1, 3}} {
 		from := New(c.Rows, c.Cols)
@@ -212,7 +212,7 @@ func TestResultsThatOverlap(t *testing.T) {
 			"SoftmaxGradRows": func() { SoftmaxGradRows(c, from, from, 1) },
 		} {
 			if s, ok := panicOf(f).(string); !ok || !strings.Contains(s, fmt.Sprintf("%d × %d", c.Rows, c.Cols)) {
-				t.Errorf("%s to strides %d and %d panics with %q, want the shape", name, c.RowStride, c.ColStride, s)
+				t.Errorf("%s to strides %d and %d panics with %q, want the shape in it", name, c.RowStride, c.ColStride, s)
 			}
 		}
 	}
@@ -229,11 +229,11 @@ func BenchmarkMatrixRow(b *testing.B) {
 	b.ReportMetric(float64(sum)*0, "sum")
 }
 
-// A batch whose work overflows an int is divided as any other.
-func TestGemmBatchOfALot(t *testing.T) {
+// The work of a batch saturates instead of overflowing.
+func TestSaturatingProduct(t *testing.T) {
 	for _, c := range []struct{ a, b, c, want int }{{3, 4, 5, 60}, {0, math.MaxInt, math.MaxInt, 0}, {math.MaxInt, 2, 1, math.MaxInt}, {math.MaxInt, 1, 1, math.MaxInt}, {math.MaxInt, math.MaxInt, 0, 0}} {
 		if got := saturatingProduct(c.a, c.b, c.c); got != c.want {
-			t.Errorf("%d·%d·%d is %d, want %d", c.a, c.b, c.c, got, c.want)
+			t.Errorf("saturatingProduct(%d, %d, %d) = %d, want %d", c.a, c.b, c.c, got, c.want)
 		}
 	}
 }

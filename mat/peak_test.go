@@ -8,7 +8,7 @@ import (
 func TestMeasurePeak(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		if peak := MeasurePeak(time.Millisecond); !(peak > 0) {
-			t.Errorf("%v GFLOP/s", peak)
+			t.Errorf("MeasurePeak = %v GFLOP/s", peak)
 		}
 	})
 }
@@ -16,7 +16,7 @@ func TestMeasurePeak(t *testing.T) {
 func TestMeasurePeakBF16(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		if peak := MeasurePeakBF16(time.Millisecond); !(peak > 0) {
-			t.Errorf("%v GFLOP/s", peak)
+			t.Errorf("MeasurePeakBF16 = %v GFLOP/s", peak)
 		}
 	})
 }

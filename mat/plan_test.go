@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// planShape is a product as a test states it; ta and tb say that A and B are transposes.
+// planShape is the shape of a product in a test; ta and tb select transposed A and B.
 type planShape struct {
 	kernel  isa
 	m, n, k int
@@ -27,14 +27,14 @@ func (s planShape) shape() *shape {
 	return q
 }
 
-// The plans of products that Transformers have, with the caches of Zen 4.
+// TestPlans checks the plans of products that occur in Transformers, with the caches of Zen 4.
 func TestPlans(t *testing.T) {
 	l := newLimits(defaultCaches)
 	for name, c := range map[string]struct {
 		planShape
 		want plan
 	}{
-		"portable code has tasks alone": {planShape{generic, 200, 64, 64, false, true, 2, false},
+		"portable code has tasks only": {planShape{generic, 200, 64, 64, false, true, 2, false},
 			plan{tasks: grid{200, 64, 100, 64}, block: blockPlan{m: 100, n: 64}}},
 		"B in L2 is packed by each of two tasks": {planShape{avx512, 1024, 512, 512, false, false, 2, false},
 			plan{tasks: grid{1024, 512, 128 + 4, 512}, shareB: true,
@@ -45,15 +45,15 @@ func TestPlans(t *testing.T) {
 		"columns of A are packed": {planShape{avx512, 512, 2048, 3000, true, false, 1, false},
 			plan{tasks: grid{512, 2048, 512, 2048},
 				block: blockPlan{m: 512, n: 2048, rows: 512, packA: true, packB: true, cols: 256, depth: 500, fetch: fetchB}}},
-		"many columns of A, a part at a time": {planShape{avx2, 2500, 64, 64, true, false, 1, false},
+		"many columns of A, packed in several passes": {planShape{avx2, 2500, 64, 64, true, false, 1, false},
 			plan{tasks: grid{2500, 64, 2500, 64},
 				block: blockPlan{m: 2500, n: 64, rows: 834, packA: true, packB: true, cols: 64, depth: 64, fetch: fetchB}}},
-		"columns of A for few columns of C are read where they are": {planShape{avx512, 512, 32, 300, true, false, 1, false},
+		"columns of A for few columns of C are not packed": {planShape{avx512, 512, 32, 300, true, false, 1, false},
 			plan{tasks: grid{512, 32, 512, 32},
 				block: blockPlan{m: 512, n: 32, rows: 512, packB: true, cols: 32, depth: 300, fetch: fetchB}}},
-		"few rows read a small B where it is": {planShape{avx512, 32, 512, 300, false, false, 1, false},
+		"few rows read a small B unpacked": {planShape{avx512, 32, 512, 300, false, false, 1, false},
 			plan{tasks: grid{32, 512, 32, 512}, block: blockPlan{m: 32, n: 512, rows: 32, cols: 512, depth: 300}}},
-		"few rows read a large B in low blocks": {planShape{avx512, 1, 32000, 512, false, false, 1, false},
+		"few rows read a large B in blocks of low depth": {planShape{avx512, 1, 32000, 512, false, false, 1, false},
 			plan{tasks: grid{1, 32000, 1, 32000}, block: blockPlan{m: 1, n: 32000, rows: 1, cols: 8000, depth: 24}}},
 		"some rows, B in L2": {planShape{avx2, 128, 256, 300, false, false, 1, false},
 			plan{tasks: grid{128, 256, 128, 256}, block: blockPlan{m: 128, n: 256, rows: 128, cols: 256, depth: 150}}},
@@ -64,9 +64,9 @@ func TestPlans(t *testing.T) {
 			plan{tasks: grid{16, 500, 16, 500}, block: blockPlan{m: 16, n: 500, rows: 16, packB: true, cols: 32, depth: 100, fetch: fetchA}}},
 		"fewer rows have them transposed in registers": {planShape{avx512, 4, 500, 300, false, true, 1, false},
 			plan{tasks: grid{4, 500, 4, 500}, block: blockPlan{m: 4, n: 500, transposedCols: 496, transposedDepth: 288}}},
-		"and more where there are 16 columns": {planShape{avx512, 32, 16, 300, false, true, 1, false},
+		"more rows too, for 16 columns": {planShape{avx512, 32, 16, 300, false, true, 1, false},
 			plan{tasks: grid{32, 16, 32, 16}, block: blockPlan{m: 32, n: 16, transposedCols: 16, transposedDepth: 288}}},
-		"AVX2 too, in fours": {planShape{avx2, 8, 40, 303, false, true, 1, false},
+		"AVX2 transposes them 4 of k at a time": {planShape{avx2, 8, 40, 303, false, true, 1, false},
 			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, transposedCols: 32, transposedDepth: 300}}},
 		"NEON packs them": {planShape{neon, 8, 40, 303, false, true, 1, false},
 			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 16, depth: 101, fetch: fetchA}}},
@@ -76,41 +76,41 @@ func TestPlans(t *testing.T) {
 			plan{tasks: grid{1, 32000, 1, 4000}, block: blockPlan{m: 1, n: 4000, rows: 1, cols: 256, depth: 500, fetch: fetchPackedB}}},
 		"too little work for threads": {planShape{avx512, 16, 64, 64, false, false, 8, false},
 			plan{tasks: grid{16, 64, 16, 64}, block: blockPlan{m: 16, n: 64, rows: 16, cols: 64, depth: 64}}},
-		"no k": {planShape{avx512, 16, 64, 0, false, false, 1, false},
+		"depth 0": {planShape{avx512, 16, 64, 0, false, false, 1, false},
 			plan{tasks: grid{16, 64, 16, 64}, block: blockPlan{m: 16, n: 64}}},
 	} {
 		if got := planProduct(c.shape(), &l); got != c.want {
-			t.Errorf("%s: %+v has the plan\n%+v, want\n%+v", name, c.planShape, got, c.want)
+			t.Errorf("%s: planProduct(%+v) =\n%+v, want\n%+v", name, c.planShape, got, c.want)
 		}
 	}
 }
 
-func TestPlansOfOtherArithmetic(t *testing.T) {
+func TestPlansOfBF16AndInt8(t *testing.T) {
 	l := newLimits(defaultCaches)
 	rows, cols, depth := planBF16(1024, 32000, 4096, 2, &l)
 	if rows != 1024 || cols != 512 || depth != 2048 {
-		t.Errorf("bfloat16, 1024 × 32000 × 4096: blocks of %d × %d × %d, want 1024 × 512 × 2048", rows, cols, depth)
+		t.Errorf("planBF16(1024, 32000, 4096, 2) = %d, %d, %d, want 1024, 512, 2048", rows, cols, depth)
 	}
 	for name, c := range map[string]struct{ got, want grid }{
-		"bfloat16, one thread":     {planTasksBF16(1024, 512, 2048, 1, &l), grid{1024, 512, 1024, 512}},
-		"bfloat16, two threads":    {planTasksBF16(1024, 512, 2048, 2, &l), grid{1024, 512, 128, 512}},
-		"bfloat16, too small":      {planTasksBF16(64, 64, 64, 2, &l), grid{64, 64, 64, 64}},
-		"int8, one thread":         {planInt8(400, 512, 512, 12, 1, &l), grid{400, 512, 144, 512}},
-		"int8, two threads":        {planInt8(400, 512, 512, 12, 2, &l), grid{400, 512, 144, 192}},
-		"int8, one row":            {planInt8(1, 32000, 512, 12, 2, &l), grid{1, 32000, 12, 4000}},
-		"int8, a row that is few":  {planInt8(1, 33, 8, 6, 8, &l), grid{1, 33, 6, 64}},
-		"int8, work that overflow": {planInt8(1<<20, 1<<24, math.MaxInt>>24, 6, 2, &l), grid{1 << 20, 1 << 24, 192, 1 << 24}},
+		"bfloat16, one thread":   {planTasksBF16(1024, 512, 2048, 1, &l), grid{1024, 512, 1024, 512}},
+		"bfloat16, two threads":  {planTasksBF16(1024, 512, 2048, 2, &l), grid{1024, 512, 128, 512}},
+		"bfloat16, too small":    {planTasksBF16(64, 64, 64, 2, &l), grid{64, 64, 64, 64}},
+		"int8, one thread":       {planInt8(400, 512, 512, 12, 1, &l), grid{400, 512, 144, 512}},
+		"int8, two threads":      {planInt8(400, 512, 512, 12, 2, &l), grid{400, 512, 144, 192}},
+		"int8, one row":          {planInt8(1, 32000, 512, 12, 2, &l), grid{1, 32000, 12, 4000}},
+		"int8, few rows":         {planInt8(1, 33, 8, 6, 8, &l), grid{1, 33, 6, 64}},
+		"int8, overflowing work": {planInt8(1<<20, 1<<24, math.MaxInt>>24, 6, 2, &l), grid{1 << 20, 1 << 24, 192, 1 << 24}},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, c.got, c.want)
 		}
 	}
 	if got, want := planFlushed(2500, 300, 300, &tiles[avx2], &l), (blockPlan{m: 2500, n: 300, rows: 834, packA: true, packB: true, cols: 304, depth: 160}); got != want {
-		t.Errorf("bfloat16 with the kernels of float32: %+v, want %+v", got, want)
+		t.Errorf("planFlushed(2500, 300, 300) = %+v, want %+v", got, want)
 	}
 }
 
-// Tasks are whole tiles except the last ones, cover C, and there is an end to dividing.
+// Tasks are whole tiles except at the edges, cover C, and dividing C terminates.
 func TestTasksCoverTheProduct(t *testing.T) {
 	l := newLimits(defaultCaches)
 	for kernel := range tiles {
@@ -139,10 +139,10 @@ func TestTasksCoverTheProduct(t *testing.T) {
 	}
 }
 
-// randomLimits are thresholds that no machine has.
+// randomLimits returns arbitrary thresholds.
 func randomLimits(r *rand.Rand) limits {
 	l := newLimits(defaultCaches)
-	some := func(most int) int { return 1 + r.IntN(1+r.IntN(most)) }
+	some := func(limit int) int { return 1 + r.IntN(1+r.IntN(limit)) }
 	l.minTaskWork, l.minSpareWork = some(1<<16), some(1<<18)
 	l.minTaskRows, l.minTaskCols, l.maxSharedFloats = some(100), some(100), some(1<<18)
 	l.l2Floats, l.maxUnpackedRows, l.maxUnpackedRowsL2, l.maxBlockFloats = some(1<<16), r.IntN(100), r.IntN(200), some(1<<16)
@@ -156,7 +156,7 @@ func randomLimits(r *rand.Rand) limits {
 	return l
 }
 
-// shake changes a plan at random, as far as the layout allows it.
+// shake modifies a plan at random, within the constraints of the layout.
 func shake(r *rand.Rand, p *plan, q shape) {
 	if r.IntN(2) == 0 {
 		p.tasks.rows, p.tasks.cols = 1+r.IntN(q.m), ceil(1+r.IntN(q.n), q.tile.cols)
@@ -182,9 +182,9 @@ func shake(r *rand.Rand, p *plan, q shape) {
 	}
 }
 
-// No plan shows in the result: chains over k are the same whatever is divided, packed, copied or
-// fetched.
-func TestPlansDoNotShowInTheResult(t *testing.T) {
+// A plan does not affect the result: the chains over k are the same for any tasks, blocks, packing,
+// copies and prefetches.
+func TestPlansDoNotAffectResults(t *testing.T) {
 	defer func(l limits) { machineLimits = l }(machineLimits)
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(13, 14))
@@ -227,21 +227,21 @@ func TestPlansDoNotShowInTheResult(t *testing.T) {
 					for i := range m {
 						copy(c.Row(i), before.Row(i))
 					}
-					of := name
+					reference := name
 					if name == "shaken" {
-						of = "Gemm"
+						reference = "Gemm"
 					}
-					if wants[of] == nil {
+					if wants[reference] == nil {
 						machineLimits = newLimits(defaultCaches)
 						want := New(m, n)
 						copy(want.Data, c.Data)
-						results[of](want, nil)
-						wants[of] = want.Data
+						results[reference](want, nil)
+						wants[reference] = want.Data
 					}
 					machineLimits = randomLimits(r)
 					multiply(c, pools[threads])
 					for i, x := range c.Data {
-						if want := wants[of][i]; math.Float32bits(x) != math.Float32bits(want) {
+						if want := wants[reference][i]; math.Float32bits(x) != math.Float32bits(want) {
 							t.Fatalf("%s of %d × %d × %d (strides %d and %d, %d and %d), %d threads: C[%d, %d] is %x, want %x with the limits\n%+v",
 								name, m, n, k, a.RowStride, a.ColStride, b.RowStride, b.ColStride, threads, i/n, i%n, x, want, machineLimits)
 						}
@@ -252,31 +252,31 @@ func TestPlansDoNotShowInTheResult(t *testing.T) {
 	})
 }
 
-func TestCachesThatTheProcessorTells(t *testing.T) {
+func TestCachesOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		leaves []cpuidLeaf
 		want   cacheSizes
 	}{
-		"Zen 4, an EPYC's guest": {[]cpuidLeaf{{0x121, 0x01C0003F, 0x3F}, {0x122, 0x01C0003F, 0x3F}, {0x143, 0x01C0003F, 0x7FF}, {0x4163, 0x03C0003F, 0x7FFF}},
+		"Zen 4, guest on an EPYC": {[]cpuidLeaf{{0x121, 0x01C0003F, 0x3F}, {0x122, 0x01C0003F, 0x3F}, {0x143, 0x01C0003F, 0x7FF}, {0x4163, 0x03C0003F, 0x7FFF}},
 			cacheSizes{32 << 10, 1 << 20, 32 << 20, 4 << 10}},
 		"48 KB of 12 ways, 2 MB of 16 ways for the two threads of a core, 260 MB of 20 ways": {
 			[]cpuidLeaf{{0x4121, 0x02C0003F, 0x3F}, {0x4122, 0x01C0003F, 0x3F}, {0x4143, 0x03C0003F, 0x7FF}, {0xFC163, 0x04C0003F, 0x33FFF}},
 			cacheSizes{48 << 10, 2 << 20, 260 << 20, 4 << 10}},
 		"4 MB for two cores of two threads": {[]cpuidLeaf{{0x121, 0x01C0003F, 0x3F}, {0xC143, 0x03C0003F, 0xFFF}},
 			cacheSizes{32 << 10, 2 << 20, 32 << 20, 4 << 10}},
-		"nothing":                {nil, defaultCaches},
-		"sizes that cannot be":   {[]cpuidLeaf{{0x121, 0, 0}, {0x143, 0, 0}, {0x163, 0xFFFFFFFF, 0xFFFFFFFF}}, defaultCaches},
-		"an instruction cache":   {[]cpuidLeaf{{0x122, 0x03C0003F, 0x3F}}, defaultCaches},
-		"a fourth-level cache":   {[]cpuidLeaf{{0x183, 0x03C0003F, 0x1FFFF}}, defaultCaches},
-		"a unified L1, no data":  {[]cpuidLeaf{{0x123, 0x03C0003F, 0x3F}}, defaultCaches},
-		"an L2 for data alone":   {[]cpuidLeaf{{0x141, 0x03C0003F, 0x7FF}}, defaultCaches},
-		"an L1 of two lines way": {[]cpuidLeaf{{0x121, 0x00C0003F, 0x7F}}, cacheSizes{32 << 10, 1 << 20, 32 << 20, 8 << 10}},
+		"nothing":               {nil, defaultCaches},
+		"implausible sizes":     {[]cpuidLeaf{{0x121, 0, 0}, {0x143, 0, 0}, {0x163, 0xFFFFFFFF, 0xFFFFFFFF}}, defaultCaches},
+		"an instruction cache":  {[]cpuidLeaf{{0x122, 0x03C0003F, 0x3F}}, defaultCaches},
+		"a fourth-level cache":  {[]cpuidLeaf{{0x183, 0x03C0003F, 0x1FFFF}}, defaultCaches},
+		"a unified L1, no data": {[]cpuidLeaf{{0x123, 0x03C0003F, 0x3F}}, defaultCaches},
+		"an L2 for data only":   {[]cpuidLeaf{{0x141, 0x03C0003F, 0x7FF}}, defaultCaches},
+		"an L1 of 2 ways":       {[]cpuidLeaf{{0x121, 0x00C0003F, 0x7F}}, cacheSizes{32 << 10, 1 << 20, 32 << 20, 8 << 10}},
 	} {
 		if got := cachesOf(c.leaves); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+			t.Errorf("%s: cachesOf = %+v, want %+v", name, got, c.want)
 		}
 	}
 	if c := caches(); c.l1 < 8<<10 || c.l2 < 64<<10 || c.l3 < 1<<20 || c.l1Way < 64 {
-		t.Errorf("this machine's caches are %+v", c)
+		t.Errorf("caches() = %+v, want plausible sizes", c)
 	}
 }

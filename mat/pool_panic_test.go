@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// failing is a loop whose ranges from the index at on panic with their first index. Where hold is
-// not nil, the ranges before them wait until one of them has begun, so that another thread has it.
+// failing is a loop body in which every range from index at on panics with its first index. If hold
+// is not nil, the ranges before that wait until one of them has begun on another thread.
 type failing struct {
 	at    int
-	hold  *atomic.Bool // nil, or set when the range of at begins
+	hold  *atomic.Bool // nil, or set when a range panics
 	calls *atomic.Int32
 }
 
-// failed is the value that failing panics with.
+// failed is the panic value of failing.
 type failed struct{ index int }
 
 func (f failed) Error() string { return fmt.Sprint("failed at ", f.index) }
@@ -41,34 +41,34 @@ func (f *failing) Range(lo, hi int) {
 	}
 }
 
-// panicOf returns what f panics with, or nil.
+// panicOf returns the panic value of f, or nil.
 func panicOf(f func()) (value any) {
 	defer func() { value = recover() }()
 	f()
 	return nil
 }
 
-// checkLoops runs loops that do not fail, twice: the second must not find the helpers of the first.
+// checkLoops runs two loops that do not fail: the second must not meet workers of the first.
 func checkLoops(t *testing.T, p *Pool) {
 	t.Helper()
 	for range 2 {
 		f := fill{make([]int32, 100)}
 		Each(p, 100, 1, f)
-		for i, v := range f.visits {
+		for i, v := range f.calls {
 			if v != 1 {
-				t.Fatalf("after a panic index %d was visited %d times, want once", i, v)
+				t.Fatalf("after a panic: %d calls of index %d, want 1", v, i)
 			}
 		}
 	}
 	if p.Threads() > 1 && !p.claim() {
-		t.Fatal("after a panic the pool's lock is held")
+		t.Fatal("after a panic: the pool's lock is held")
 	} else if p.Threads() > 1 {
 		p.lock.Unlock()
 	}
 }
 
-// A panic of a loop's body is that of the first range which panics, on the caller, whatever thread
-// had the range.
+// A panic in a loop body is that of the first range which panics, raised on the caller, on any
+// number of threads.
 func TestPanicOfALoop(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 8} {
 		p := NewPool(threads)
@@ -76,10 +76,10 @@ func TestPanicOfALoop(t *testing.T) {
 			var calls atomic.Int32
 			at := round % 40
 			if got := panicOf(func() { Each(p, 40, 1, failing{at, nil, &calls}) }); got != (failed{at}) {
-				t.Fatalf("%d threads: the panic's value is %v, want %v", threads, got, failed{at})
+				t.Fatalf("%d threads: panic value %v, want %v", threads, got, failed{at})
 			}
 			if n := int(calls.Load()); n < at+1 || n > at+threads {
-				t.Fatalf("%d threads: %d ranges were begun, want %d to %d", threads, n, at+1, at+threads)
+				t.Fatalf("%d threads: %d ranges began, want %d to %d", threads, n, at+1, at+threads)
 			}
 		}
 		checkLoops(t, p)
@@ -87,20 +87,20 @@ func TestPanicOfALoop(t *testing.T) {
 	}
 }
 
-// The caller is kept in its range until another thread has begun the one that panics.
-func TestPanicOfAHelper(t *testing.T) {
+// The caller's range waits until another thread has begun the range that panics.
+func TestPanicOnWorker(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
 	for range 50 {
 		var calls atomic.Int32
 		if got := panicOf(func() { Each(p, 40, 1, failing{1, new(atomic.Bool), &calls}) }); got != (failed{1}) {
-			t.Fatalf("the panic's value is %v, want %v", got, failed{1})
+			t.Fatalf("panic value %v, want %v", got, failed{1})
 		}
 	}
 	checkLoops(t, p)
 }
 
-// nested runs a loop in each range of a loop.
+// nested is a loop body that runs a loop for each index.
 type nested struct {
 	p    *Pool
 	loop failing
@@ -124,11 +124,11 @@ func TestPanicOfNestedAndConcurrentLoops(t *testing.T) {
 				var calls atomic.Int32
 				loop := failing{7, nil, &calls}
 				if got := panicOf(func() { Each(p, 10, 1, nested{p, loop}) }); got != (failed{7}) {
-					t.Errorf("nested: the panic's value is %v, want %v", got, failed{7})
+					t.Errorf("nested loop: panic value %v, want %v", got, failed{7})
 				}
 				f := fill{make([]int32, 50)}
-				if got := panicOf(func() { Each(p, 50, 1+caller, f) }); got != nil || f.visits[49] != 1 {
-					t.Errorf("a loop beside one that panics: panic %v, last index visited %d times", got, f.visits[49])
+				if got := panicOf(func() { Each(p, 50, 1+caller, f) }); got != nil || f.calls[49] != 1 {
+					t.Errorf("concurrent loop: panic value %v and %d calls of the last index, want nil and 1", got, f.calls[49])
 				}
 			}
 		}()
@@ -137,7 +137,7 @@ func TestPanicOfNestedAndConcurrentLoops(t *testing.T) {
 	checkLoops(t, p)
 }
 
-// quitting ends the goroutine of its range, as testing.T.FailNow does.
+// quitting is a loop body that ends its goroutine, as testing.T.FailNow does.
 type quitting struct{ begun *atomic.Bool }
 
 func (q *quitting) Range(lo, hi int) {
@@ -150,51 +150,51 @@ func (q *quitting) Range(lo, hi int) {
 	}
 }
 
-func TestGoexitOfAHelper(t *testing.T) {
+func TestGoexitOnWorker(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
 	for range 3 {
 		got := panicOf(func() { Each(p, 2, 1, quitting{new(atomic.Bool)}) })
 		if s, ok := got.(string); !ok || !strings.Contains(s, "Goexit") {
-			t.Fatalf("the panic's value is %v, want one that names runtime.Goexit", got)
+			t.Fatalf("panic value %v, want one that names runtime.Goexit", got)
 		}
 	}
 	checkLoops(t, p)
 }
 
-// A program that does not recover the panic ends with its value and with the stack of the helper.
-func TestStackOfAHelpersPanic(t *testing.T) {
+// A program that does not recover the panic prints its value and the stack of the worker.
+func TestStackOfWorkerPanic(t *testing.T) {
 	if os.Getenv("MAT_TEST_PANIC") != "" {
 		var calls atomic.Int32
 		Each(NewPool(2), 2, 1, failing{1, new(atomic.Bool), &calls})
 	}
-	c := exec.Command(os.Args[0], "-test.run=^TestStackOfAHelpersPanic$")
+	c := exec.Command(os.Args[0], "-test.run=^TestStackOfWorkerPanic$")
 	c.Env = append(os.Environ(), "MAT_TEST_PANIC=1")
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
-		t.Skip("cannot run the test's own program: ", err)
+		t.Skip("cannot run the test binary: ", err)
 	}
-	for _, want := range []string{"failed at 1", "(*failing).Range(", "TestStackOfAHelpersPanic("} {
+	for _, want := range []string{"failed at 1", "(*failing).Range(", "TestStackOfWorkerPanic("} {
 		if !strings.Contains(string(out), want) {
-			t.Errorf("the program's last words lack %q:\n%s", want, out)
+			t.Errorf("output lacks %q:\n%s", want, out)
 		}
 	}
 }
 
-// A caller that waits long for a worker must leave its processor to others.
+// A caller that waits long for a worker parks, so that others can use its processor.
 func TestCallerParks(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
-	var rest atomic.Bool
+	var otherBegan atomic.Bool
 	p.Do(2, 1, func(lo, hi int) {
 		if stack := string(debug.Stack()); strings.Contains(stack, "TestCallerParks(") {
-			for !rest.Load() {
+			for !otherBegan.Load() {
 				runtime.Gosched()
 			}
 			return
 		}
-		rest.Store(true)
+		otherBegan.Store(true)
 		parked := regexp.MustCompile(`\[chan receive\]:\n.*/mat\.\(\*Pool\)\.waitForWorkers`)
 		stacks := make([]byte, 1<<20)
 		for i := 0; !parked.Match(stacks[:runtime.Stack(stacks, true)]); i++ {
@@ -218,14 +218,14 @@ func TestDo(t *testing.T) {
 		})
 		for i, got := range sums {
 			if want := 100*i + 45; got != want {
-				t.Errorf("%d threads: range %d sums to %d, want %d", p.Threads(), i, got, want)
+				t.Errorf("%d threads: sum of range %d is %d, want %d", p.Threads(), i, got, want)
 			}
 		}
 		if got := panicOf(func() { p.Do(5, 1, func(lo, hi int) { panic(failed{lo}) }) }); got != (failed{0}) {
-			t.Errorf("%d threads: the panic's value is %v, want %v", p.Threads(), got, failed{0})
+			t.Errorf("%d threads: panic value %v, want %v", p.Threads(), got, failed{0})
 		}
 	}
 	if panicOf(func() { pools[3].Do(1, 0, func(lo, hi int) {}) }) == nil {
-		t.Error("a grain of 0 must panic")
+		t.Error("a grain of 0 does not panic")
 	}
 }

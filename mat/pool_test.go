@@ -7,47 +7,47 @@ import (
 	"time"
 )
 
-// fill marks each index it is given, so that a test sees which were visited how often.
-type fill struct{ visits []int32 }
+// fill counts the calls of each index.
+type fill struct{ calls []int32 }
 
 func (f *fill) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		f.visits[i]++
+		f.calls[i]++
 	}
 }
 
-func TestEachVisitsEveryIndexOnce(t *testing.T) {
+func TestEachCallsEveryIndexOnce(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 8} {
 		p := NewPool(threads)
 		for loop := range 2000 {
 			n := loop % 37
 			f := fill{make([]int32, n)}
 			Each(p, n, 1+loop%5, f)
-			for i, v := range f.visits {
+			for i, v := range f.calls {
 				if v != 1 {
-					t.Fatalf("%d threads: index %d of %d visited %d times", threads, i, n, v)
+					t.Fatalf("%d threads: %d calls of index %d of %d, want 1", threads, v, i, n)
 				}
 			}
 		}
 		p.Close()
 		f := fill{make([]int32, 9)}
 		Each(p, 9, 1, f)
-		if f.visits[8] != 1 {
-			t.Fatal("a closed pool must still run loops")
+		if f.calls[8] != 1 {
+			t.Fatal("a closed pool does not run a loop")
 		}
 	}
 }
 
-func TestEachRefusesAGrainOfNothing(t *testing.T) {
+func TestEachPanicsOnZeroGrain(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("must panic rather than never return")
+			t.Error("a grain of 0 does not panic")
 		}
 	}()
 	Each(nil, 9, 0, fill{make([]int32, 9)})
 }
 
-func TestCloseOfNoPool(t *testing.T) { (*Pool)(nil).Close() }
+func TestCloseOfNilPool(t *testing.T) { (*Pool)(nil).Close() }
 
 func TestEachFromManyGoroutines(t *testing.T) {
 	p := NewPool(3)
@@ -60,8 +60,8 @@ func TestEachFromManyGoroutines(t *testing.T) {
 			f := fill{make([]int32, 64)}
 			for loop := range 500 {
 				Each(p, 64, 3, f)
-				if f.visits[63] != int32(loop+1) {
-					t.Error("a loop returned before it was done")
+				if f.calls[63] != int32(loop+1) {
+					t.Error("Each returned before the loop was done")
 					return
 				}
 			}
@@ -70,9 +70,9 @@ func TestEachFromManyGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-// allocations is how often each call of f allocates. A thread that first gets a share of a loop
-// makes its own workspace, and the garbage collector may empty a sync.Pool, so what allocates now
-// and then is measured again; what allocates in every call never gets to 0.
+// allocations returns the allocations of a call of f. It repeats a measurement that is not 0,
+// because a thread that runs its first range allocates a workspace, and the garbage collector may
+// empty a sync.Pool; a call that always allocates is still found.
 func allocations(f func()) float64 {
 	var n float64
 	for range 10 {
@@ -88,21 +88,21 @@ func TestEachAllocatesNothing(t *testing.T) {
 	defer p.Close()
 	f := fill{make([]int32, 100)}
 	if n := allocations(func() { Each(p, 100, 1, f) }); n != 0 {
-		t.Fatalf("%v allocations a loop", n)
+		t.Fatalf("%v allocations in Each, want 0", n)
 	}
 }
 
-// Helpers that have parked must be woken, and must end with the pool.
-func TestEachAfterARest(t *testing.T) {
+// Workers that have parked must wake up for a loop, and must end with the pool.
+func TestEachAfterIdling(t *testing.T) {
 	before := runtime.NumGoroutine()
 	p := NewPool(3)
 	for range 5 {
 		time.Sleep(3 * spinTime)
 		f := fill{make([]int32, 64)}
 		Each(p, 64, 1, f)
-		for i, v := range f.visits {
+		for i, v := range f.calls {
 			if v != 1 {
-				t.Fatalf("index %d visited %d times", i, v)
+				t.Fatalf("%d calls of index %d, want 1", v, i)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func TestEachAfterARest(t *testing.T) {
 	p.Close()
 	for i := 0; runtime.NumGoroutine() > before; i++ {
 		if i == 1000 {
-			t.Fatal("a closed pool keeps its helpers")
+			t.Fatal("workers of a closed pool do not end")
 		}
 		time.Sleep(time.Millisecond)
 	}

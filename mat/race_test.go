@@ -2,6 +2,6 @@
 
 package mat
 
-// race makes tests draw a tenth of what they check: it is arithmetic mostly, which the detector
-// slows and does not judge.
+// race makes tests draw a tenth of their cases: most of the time is arithmetic, which the detector
+// slows down and does not check.
 const race = true

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Sums down the rows are chains over the rows in order, whatever the columns and strides.
-func TestSumsDownTheRows(t *testing.T) {
+// Sums over rows are chains in the order of the rows, for any columns and strides.
+func TestRowSums(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		numbers := func(n int) []float32 {
@@ -52,7 +52,7 @@ func TestSumsDownTheRows(t *testing.T) {
 	})
 }
 
-// compareRows wants the same bits of assembly, and nearly the same numbers of portable Go.
+// compareRows requires the same bits from assembly, and nearly the same values from portable Go.
 func compareRows(t *testing.T, name string, got, want []float32) {
 	t.Helper()
 	for j, w := range want {
@@ -63,7 +63,7 @@ func compareRows(t *testing.T, name string, got, want []float32) {
 	}
 }
 
-func TestSumsDownTheRowsRefuseOtherShapes(t *testing.T) {
+func TestRowSumsPanicOnMismatch(t *testing.T) {
 	m := New(3, 4)
 	mustPanic(t, "mat: ", map[string]func(){
 		"AddRows":             func() { AddRows(make([]float32, 3), m) },

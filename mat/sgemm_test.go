@@ -25,8 +25,8 @@ func (q *blas) run(p *Pool) {
 	SgemmOn(p, q.ta, q.tb, q.m, q.n, q.k, q.alpha, q.a, q.lda, q.b, q.ldb, q.beta, q.c, q.ldc)
 }
 
-// newBLAS makes the operands of a call, with gaps behind their rows. In the gaps of A and B are
-// NaN, in those of C guards.
+// newBLAS returns a call with random operands. The gaps after the rows of A and B hold NaN, those
+// of C hold guards.
 func newBLAS(r *rand.Rand, ta, tb byte, m, n, k int, alpha, beta float32, number func(*rand.Rand) float32) *blas {
 	q := &blas{ta: ta, tb: tb, m: m, n: n, k: k, alpha: alpha, beta: beta}
 	stored := func(rows, cols int, transposed bool, gap float32) ([]float32, int) {
@@ -49,7 +49,7 @@ func newBLAS(r *rand.Rand, ta, tb byte, m, n, k int, alpha, beta float32, number
 	return q
 }
 
-// opA is element (i, l) of op(A), opB element (l, j) of op(B).
+// opA returns element (i, l) of op(A), opB element (l, j) of op(B).
 func (q *blas) opA(i, l int) float32 {
 	if q.ta|0x20 == 'n' {
 		return q.a[i*q.lda+l]
@@ -64,7 +64,7 @@ func (q *blas) opB(l, j int) float32 {
 	return q.b[j*q.ldb+l]
 }
 
-// oracle is element (i, j) of the result by the definition of Sgemm.
+// oracle returns element (i, j) of the result by the definition of Sgemm.
 func (q *blas) oracle(i, j int) float32 {
 	var x float32
 	if q.beta != 0 {
@@ -78,7 +78,7 @@ func (q *blas) oracle(i, j int) float32 {
 	return x
 }
 
-// float64Oracle is the same in float64, and the most that Sgemm may be away from it.
+// float64Oracle returns element (i, j) in float64, and the error bound of Sgemm.
 func (q *blas) float64Oracle(i, j int) (x, bound float64) {
 	if q.beta != 0 {
 		x = float64(q.beta) * float64(q.c[i*q.ldc+j])
@@ -95,11 +95,11 @@ func (q *blas) float64Oracle(i, j int) (x, bound float64) {
 	if kernel == generic {
 		roundings++
 	}
-	return x, 1.001 * roundings * 0x1p-24 * sum // 1.001 for what is not of the first order
+	return x, 1.001 * roundings * 0x1p-24 * sum // 1.001 for terms of higher order
 }
 
-// check compares a call with the oracles: that in float64 if its numbers are ordinary, that of the
-// bits if a kernel is in force.
+// check compares a call with the oracles: in float64 if the values are ordinary, and bit for bit if
+// a kernel is in use.
 func (q *blas) check(t *testing.T, p *Pool, ordinary bool) {
 	t.Helper()
 	want := make([]float32, len(q.c))
@@ -119,7 +119,7 @@ func (q *blas) check(t *testing.T, p *Pool, ordinary bool) {
 			t.Fatalf("%v: c[%d] = %x, want %x", q, at, got, want[at])
 		}
 		if e := exact[at]; ordinary && !gap && !(math.Abs(float64(got)-e.x) <= e.bound) {
-			t.Fatalf("%v: c[%d] = %v, in float64 %v ± %v", q, at, got, e.x, e.bound)
+			t.Fatalf("%v: c[%d] = %v, want %v ± %v", q, at, got, e.x, e.bound)
 		}
 	}
 }
@@ -148,17 +148,17 @@ func TestSgemmEqualsOracles(t *testing.T) {
 				}
 			}
 		}
-		for _, form := range []string{"NT", "TN"} { // work for several threads
+		for _, form := range []string{"NT", "TN"} { // enough work for several threads
 			newBLAS(r, form[0], form[1], 90, 85, 80, -0.3, 2.5, normal).check(t, pools[3], true)
 		}
 	})
 }
 
-// A row has the same bits alone, for any alpha and beta.
+// A row has the same bits alone and among others, for any alpha and beta.
 func TestSgemmOfARowAlone(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {
-			t.Skip("portable Go makes no such promise")
+			t.Skip("not promised for portable Go")
 		}
 		r := rand.New(rand.NewPCG(3, 4))
 		const m, n, k = 37, 70, 90
@@ -171,14 +171,14 @@ func TestSgemmOfARowAlone(t *testing.T) {
 			alone.run(nil)
 			for j, x := range alone.c {
 				if got := q.c[i*q.ldc+j]; math.Float32bits(got) != math.Float32bits(x) {
-					t.Fatalf("row %d, column %d: %x, alone %x", i, j, got, x)
+					t.Fatalf("element (%d, %d) is %x, want %x as in a row alone", i, j, got, x)
 				}
 			}
 		}
 	})
 }
 
-func TestSgemmPropagatesAsBLASSays(t *testing.T) {
+func TestSgemmOfSpecialValues(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	isNaN := func(x float32) bool { return x != x }
 	is := func(want float32) func(float32) bool { return func(x float32) bool { return x == want } }
@@ -214,12 +214,12 @@ func TestSgemmPropagatesAsBLASSays(t *testing.T) {
 					x := []float32{c.c}
 					Sgemm(form[0], form[1], 1, 1, 1, c.alpha, []float32{c.a}, 1, []float32{c.b}, 1, c.beta, x, 1)
 					if !c.want(x[0]) {
-						t.Errorf("%s: %v", form, x[0])
+						t.Errorf("%s: got %v", form, x[0])
 					}
 					x[0] = c.c
 					Sgemm(form[0], form[1], 1, 1, 0, c.alpha, nil, 1, nil, 1, c.beta, x, 1)
 					if !c.wantWithoutDepth(x[0]) {
-						t.Errorf("%s, k = 0: %v", form, x[0])
+						t.Errorf("%s, k = 0: got %v", form, x[0])
 					}
 				}
 			})
@@ -227,21 +227,21 @@ func TestSgemmPropagatesAsBLASSays(t *testing.T) {
 	})
 }
 
-// What alpha = 0 and empty sizes do not read may be missing.
+// Operands that are not read, with alpha = 0 or empty sizes, may be nil.
 func TestSgemmWithoutOperands(t *testing.T) {
 	c := []float32{1, 2, 3, 4}
 	Sgemm('N', 'N', 2, 2, 3, 0, nil, 3, nil, 2, 0.5, c, 2)
 	if c[0] != 0.5 || c[3] != 2 {
-		t.Errorf("C = %v", c)
+		t.Errorf("C = %v, want [0.5 1 1.5 2]", c)
 	}
 	for _, s := range [][3]int{{0, 2, 3}, {2, 0, 3}, {0, 0, 0}} {
 		Sgemm('N', 'N', s[0], s[1], s[2], 1, nil, 3, nil, 2, 0.5, nil, 2)
 	}
 }
 
-type gonumTranspose byte // as gonum's blas.Transpose
+type gonumTranspose byte // like gonum's blas.Transpose
 
-func TestSgemmTakesTheTransposesOfOthers(t *testing.T) {
+func TestSgemmTransposeTypes(t *testing.T) {
 	const noTrans, trans gonumTranspose = 'N', 'T'
 	a, b := []float32{1, 2, 3, 4}, []float32{5, 6, 7, 8}
 	c, d := make([]float32, 4), make([]float32, 4)
@@ -254,20 +254,20 @@ func TestSgemmTakesTheTransposesOfOthers(t *testing.T) {
 
 func TestSgemmAllocatesNothing(t *testing.T) {
 	if race {
-		t.Skip("under the race detector a sync.Pool forgets at random")
+		t.Skip("sync.Pool drops items at random under the race detector")
 	}
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		q := newBLAS(r, 'T', 'N', 100, 90, 80, 0.5, -1, normal)
 		for _, p := range []*Pool{nil, pools[2], DefaultPool()} {
 			if n := allocations(func() { q.run(p) }); n != 0 {
-				t.Errorf("%d threads: %v allocations", p.Threads(), n)
+				t.Errorf("%d threads: %v allocations, want 0", p.Threads(), n)
 			}
 		}
 	})
 }
 
-func TestSgemmRefusesWhatDoesNotFit(t *testing.T) {
+func TestSgemmPanicsOnMismatch(t *testing.T) {
 	x := func(n int) []float32 { return make([]float32, n) }
 	for _, c := range []struct {
 		want string
@@ -293,7 +293,7 @@ func TestSgemmRefusesWhatDoesNotFit(t *testing.T) {
 		t.Run(c.want, func(t *testing.T) {
 			defer func() {
 				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "mat: Sgemm with ") || !strings.Contains(s, c.want) {
-					t.Errorf("panic %q, want one that says %q", s, c.want)
+					t.Errorf("panic %q, want one that contains %q", s, c.want)
 				}
 			}()
 			c.f()

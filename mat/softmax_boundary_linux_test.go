@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-func TestRowsOfSoftmaxAtTheBoundaryOfMemory(t *testing.T) {
-	const most = 12 * 75
+func TestSoftmaxRowsAtTheBoundaryOfMemory(t *testing.T) {
+	const maxFloats = 12 * 75
 	var sides [3][2][]float32
 	for i := range sides {
-		sides[i][0], sides[i][1] = atBoundary(t, most)
+		sides[i][0], sides[i][1] = atBoundary(t, maxFloats)
 	}
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(13, 14))

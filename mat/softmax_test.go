@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// place returns a rows × cols matrix whose first number is data's or whose last one is, with stride
-// numbers from row to row, and guards between and around them.
+// place returns a rows × cols matrix at the begin of data or, if last, at its end, with the given row
+// stride. All other elements of data are guards.
 func place(data []float32, rows, cols, stride int, last bool) Matrix {
 	m := Matrix{nil, rows, cols, stride, 1}
 	for i := range data {
@@ -18,7 +18,7 @@ func place(data []float32, rows, cols, stride int, last bool) Matrix {
 	return m
 }
 
-// outside counts the numbers of data that are no guards, beyond those of m.
+// outside returns the number of elements of data that are not guards, besides those of m.
 func outside(data []float32, m Matrix) int {
 	n := -m.Rows * m.Cols
 	for _, x := range data {
@@ -29,8 +29,8 @@ func outside(data []float32, m Matrix) int {
 	return n
 }
 
-// checkRows compares SoftmaxRows and SoftmaxGradRows with the oracles of their rows, at both ends
-// of such memory as room gives, in place and not.
+// checkRows compares SoftmaxRows and SoftmaxGradRows with the oracles of their rows, in place and
+// not, with matrices at either end of y, p and dp.
 func checkRows(t *testing.T, r *rand.Rand, y, p, dp []float32, rows, cols, first int, number func(*rand.Rand) float32) {
 	t.Helper()
 	last, gap := r.IntN(2) == 0, r.IntN(3)
@@ -56,7 +56,8 @@ func checkRows(t *testing.T, r *rand.Rand, y, p, dp []float32, rows, cols, first
 			for j := range cols {
 				g, w := got.At(i, j), want.At(i, j)
 				ok := sameNumber(g, w)
-				if kernel == generic { // each sum rounds its products, of terms below 64, see compare in vec_test.go
+				// each sum rounds its products, of terms below 64, as in vecCase.check
+				if kernel == generic {
 					ok = g == w || abs(g-w) <= 0x1p-18*float32(1+cols)*(1+abs(w))
 				}
 				if !ok {
@@ -65,7 +66,7 @@ func checkRows(t *testing.T, r *rand.Rand, y, p, dp []float32, rows, cols, first
 			}
 		}
 		if n := outside(data, got); n > 0 {
-			t.Fatalf("%s of %d × %d: %d numbers outside were written", what, rows, cols, n)
+			t.Fatalf("%s of %d × %d: %d elements written outside", what, rows, cols, n)
 		}
 	}
 	stale := func() {
@@ -89,12 +90,12 @@ func checkRows(t *testing.T, r *rand.Rand, y, p, dp []float32, rows, cols, first
 
 func abs(x float32) float32 { return max(x, -x) }
 
-func TestRowsOfSoftmaxEqualOracle(t *testing.T) {
-	const most = 130 * 132
-	memory := func(n int) []float32 { return make([]float32, n) }
+func TestSoftmaxRowsEqualOracle(t *testing.T) {
+	const maxFloats = 130 * 132
+	alloc := func() []float32 { return make([]float32, maxFloats) }
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(11, 12))
-		y, p, dp := memory(most), memory(most), memory(most)
+		y, p, dp := alloc(), alloc(), alloc()
 		for round, numbers := range []func(*rand.Rand) float32{ordinary, number, tiny} {
 			if kernel == generic && round > 0 {
 				continue
@@ -105,24 +106,24 @@ func TestRowsOfSoftmaxEqualOracle(t *testing.T) {
 					checkRows(t, r, y[:rows*(cols+3)+9], p[:rows*(cols+3)+9], dp[:rows*(cols+3)+9], rows, cols, first, numbers)
 				}
 			}
-			checkRows(t, r, y, p, dp, 128, 129, 1, numbers) // more than one call
+			checkRows(t, r, y, p, dp, 128, 129, 1, numbers) // several calls of the kernel
 		}
 	})
 }
 
-func TestRowsOfSoftmaxAllocateNothing(t *testing.T) {
+func TestSoftmaxRowsAllocateNothing(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		y, x := New(9, 70), New(9, 70)
 		if n := allocations(func() {
 			SoftmaxRows(y, x, 1, 1)
 			SoftmaxGradRows(y, x, y, 1)
 		}); n != 0 {
-			t.Errorf("%v allocations", n)
+			t.Errorf("%v allocations, want 0", n)
 		}
 	})
 }
 
-func TestRowsOfSoftmaxRefuseWhatDoesNotFit(t *testing.T) {
+func TestSoftmaxRowsPanicOnMismatch(t *testing.T) {
 	x := func(rows, cols int) Matrix { return New(rows, cols) }
 	mustPanic(t, "mat: SoftmaxRows", map[string]func(){
 		"shape":      func() { SoftmaxRows(x(2, 3), x(3, 2), 1, 1) },

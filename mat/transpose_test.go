@@ -7,7 +7,7 @@ func TestTranspose(t *testing.T) {
 	defer p.Close()
 	for _, s := range [][2]int{{0, 0}, {1, 1}, {1, 40}, {40, 1}, {33, 50}} {
 		m, n := s[0], s[1]
-		from := random(m, n+3).ColRange(2, n+2) // a view into a wider matrix
+		from := random(m, n+3).ColRange(2, n+2) // a view of a wider matrix
 		to := New(n, m)
 		Transpose(p, to, from)
 		for i := range n {
@@ -20,7 +20,7 @@ func TestTranspose(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("shapes that do not fit must panic")
+			t.Error("shapes that do not match must panic")
 		}
 	}()
 	Transpose(nil, New(2, 3), New(2, 3))

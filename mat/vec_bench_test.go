@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// BenchmarkVec runs every vector kernel on each instruction set, on vectors that lie in the first
-// or second level of cache. Its MB/s count each vector once, whether read, written or both: most of
-// these kernels are at the limit of memory or of a call long before that of arithmetic, which %peak
-// is of.
+// BenchmarkVec measures every vector kernel on each instruction set, for vectors in the L1 or L2
+// cache. MB/s count each vector once, whether read, written or both: most of these kernels are
+// limited by memory or by the cost of a call. %peak is relative to the peak rate of arithmetic.
 func BenchmarkVec(b *testing.B) {
 	defer func(k isa) { kernel = k }(kernel)
 	for _, c := range vecCases {
@@ -22,7 +21,7 @@ func BenchmarkVec(b *testing.B) {
 			if c.steady != nil {
 				c.steady(v)
 			}
-			a := []float32{0.5, 0.9, 0.1, 0.1} // sums and products neither grow nor vanish
+			a := []float32{0.5, 0.9, 0.1, 0.1} // keeps sums and products steady
 			for _, k := range supported {
 				kernel = k
 				b.Run(fmt.Sprintf("op=%s/n=%d/kernel=%v", c.name, n, k), func(b *testing.B) {

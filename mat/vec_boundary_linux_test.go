@@ -6,16 +6,16 @@ import (
 )
 
 func TestVecAtTheBoundaryOfMemory(t *testing.T) {
-	const few, most = 70, 288 // some kernels are others for vectors of 256 or more
-	var sides [2][4][]float32 // vectors that end, and that begin, where memory does
+	const few, maxFloats = 70, 288 // some kernels differ for vectors of 256 or more
+	var sides [2][4][]float32      // vectors that end, and that begin, at an unmapped page
 	for i := range 4 {
-		sides[0][i], sides[1][i] = atBoundary(t, most)
+		sides[0][i], sides[1][i] = atBoundary(t, maxFloats)
 	}
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		for _, c := range vecCases {
-			for n := range most + 1 {
-				if n > few && n < most-32 {
+			for n := range maxFloats + 1 {
+				if n > few && n < maxFloats-32 {
 					continue
 				}
 				for side, all := range sides {
@@ -23,7 +23,7 @@ func TestVecAtTheBoundaryOfMemory(t *testing.T) {
 					for i := range v {
 						v[i] = all[i][:n:n]
 						if side == 0 {
-							v[i] = all[i][most-n:]
+							v[i] = all[i][maxFloats-n:]
 						}
 						for j := range v[i] {
 							v[i][j] = ordinary(r)
@@ -36,7 +36,7 @@ func TestVecAtTheBoundaryOfMemory(t *testing.T) {
 	})
 }
 
-func TestSumsDownTheRowsAtTheBoundaryOfMemory(t *testing.T) {
+func TestRowSumsAtTheBoundaryOfMemory(t *testing.T) {
 	const rows, cols = 3, 64
 	x, _ := atBoundary(t, rows*cols)
 	dy, _ := atBoundary(t, rows*cols)

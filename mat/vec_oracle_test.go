@@ -2,14 +2,14 @@ package mat
 
 import "math"
 
-// The 16-lane machine, slowly: every kernel as its doc comment defines it, with the exact fma32.
-// Kernels in assembly have to give the same bits.
+// A slow model of the 16-lane machine: every kernel by its documented definition, with the exact
+// fma32. Kernels in assembly must return the same bits.
 
 func sumOracle(x []float32) float32 {
 	return reduceOracle(len(x), func(s float32, j int) float32 { return s + x[j] })
 }
 
-// reduceOracle folds element j into its lane by f, run by run.
+// reduceOracle accumulates element j into its lane by f, run by run.
 func reduceOracle(n int, f func(s float32, j int) float32) float32 {
 	var sum float32
 	for lo := 0; lo < n; lo += 8192 {
@@ -59,7 +59,7 @@ func exp32(t float32) float32 {
 	return power32(t, 0, 126)
 }
 
-// power32 is e^(t+tl)·2^(bias-126).
+// power32 returns e^(t+tl)·2^(bias-126).
 func power32(t, tl, bias float32) float32 {
 	magic := 0x1.8p23 + bias
 	z := fma32(t, 1/math.Ln2, magic)
@@ -79,7 +79,7 @@ func horner32(x float32, c ...float32) float32 {
 	return p
 }
 
-// activationOracle is f(x) and f'(x).
+// activationOracle returns f(x) and f'(x).
 func activationOracle(f Activation, x float32) (y, slope float32) {
 	if f == ReLU {
 		switch {
@@ -157,7 +157,7 @@ func softmaxOracle(y, x []float32, scale float32) {
 	}
 }
 
-// eachOracle is y[j] = f(j).
+// eachOracle computes y[j] = f(j).
 func eachOracle(y []float32, f func(j int) float32) {
 	for j := range y {
 		y[j] = f(j)
@@ -190,7 +190,7 @@ func adamOracle(a *Adam, w, g, m, v []float32) {
 		m[j] = fma32(a.Beta1, m[j], float32((1-a.Beta1)*d))
 		d2 := float32((1 - a.Beta2) * d)
 		v[j] = fma32(a.Beta2, v[j], float32(d2*d))
-		root := float32(math.Sqrt(float64(float32(v[j] * a.VScale)))) // rounding twice is harmless for a root
+		root := float32(math.Sqrt(float64(float32(v[j] * a.VScale)))) // a root may be rounded twice
 		w[j] -= float32(a.Rate*m[j]) / (root + a.Eps)
 	}
 }

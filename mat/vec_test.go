@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// vecCase is a kernel and its oracle, both on vectors v, of which the first `outputs` may be
-// written, and scalars a. They return what the kernel returns.
+// vecCase is a kernel and its oracle, both functions of vectors v, which they may write up to
+// `outputs`, and scalars a. They return the results of the kernel.
 type vecCase struct {
 	name             string
-	flops            int // additions, multiplications, divisions and roots an element, an fma being two
+	flops            int // operations of one element; fma counts as two
 	vectors, outputs int
 	kernel, oracle   func(v [][]float32, a []float32) (float32, float32)
 	alias            [][2]int            // pairs of vectors that may be the same slice
-	prepare          func(v [][]float32) // if not nil, makes the vectors what the kernel expects
-	steady           func(v [][]float32) // if not nil, makes them such that outputs neither grow nor vanish in a benchmark
+	prepare          func(v [][]float32) // if not nil, turns v into valid inputs
+	steady           func(v [][]float32) // if not nil, keeps outputs steady in a benchmark
 }
 
 func none(f func(v [][]float32, a []float32)) func(v [][]float32, a []float32) (float32, float32) {
@@ -110,7 +110,7 @@ var vecCases = []vecCase{
 		})},
 	{name: "adam", flops: 14, vectors: 4, outputs: 4, prepare: func(v [][]float32) {
 		for j, x := range v[3] {
-			v[3][j] = x * x // a second moment is not negative
+			v[3][j] = x * x // second moments are not negative
 		}
 	},
 		kernel: none(func(v [][]float32, a []float32) { testAdam.Step(v[0], v[1], v[2], v[3]) }),
@@ -163,17 +163,17 @@ func init() {
 	}
 }
 
-// ordinary numbers are between -2 and 2.
+// ordinary returns numbers between -2 and 2.
 func ordinary(r *rand.Rand) float32 { return r.Float32()*4 - 2 }
 
-// special numbers are those that rules are made for.
+// special returns numbers for which kernels have special rules.
 func special(r *rand.Rand) float32 {
 	s := [...]float32{0, float32(math.Copysign(0, -1)), 1, -1, 1e-45, -1e-45, 0x1p-126, -0x1.8p-127, math.MaxFloat32,
 		-math.MaxFloat32, 1e30, -3e-30, 88.8, -87.5, -100, 1 << 24, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
 	return s[r.IntN(len(s))]
 }
 
-// finite numbers are special ones without NaN and infinity, so that results do not all become NaN.
+// finite is special without NaN and infinity, so that not all results become NaN.
 func finite(r *rand.Rand) float32 {
 	for {
 		if x := special(r); x-x == 0 {
@@ -182,7 +182,7 @@ func finite(r *rand.Rand) float32 {
 	}
 }
 
-// rare is a special number now and then.
+// rare returns ordinary numbers with a few special ones.
 func rare(r *rand.Rand) float32 {
 	if r.IntN(20) == 0 {
 		return special(r)
@@ -190,7 +190,7 @@ func rare(r *rand.Rand) float32 {
 	return ordinary(r)
 }
 
-// masked numbers are -Inf in most places, as the scores of an attention mask.
+// masked returns mostly -Inf, like scores under an attention mask.
 func masked(r *rand.Rand) float32 {
 	if r.IntN(8) > 0 {
 		return float32(math.Inf(-1))
@@ -203,7 +203,7 @@ var kinds = []struct {
 	draw func(r *rand.Rand) float32
 }{{"ordinary", ordinary}, {"finite", finite}, {"rare", rare}, {"special", special}, {"masked", masked}}
 
-// lengths are all up to four blocks and a rest, and some that are cut into runs.
+// lengths returns all lengths up to four blocks and a remainder, and some of several runs.
 func lengths() []int {
 	l := []int{127, 128, 256, 265, 500, 511, run - 1, run, run + 1, 2*run + 37}
 	for n := range 71 {
@@ -214,7 +214,7 @@ func lengths() []int {
 
 func TestVecEqualsOracle(t *testing.T) {
 	if race {
-		t.Skip("no vector kernel has a second goroutine")
+		t.Skip("vector kernels run on one goroutine")
 	}
 	forEachKernel(t, func(t *testing.T) {
 		for _, c := range vecCases {
@@ -247,7 +247,7 @@ func TestVecEqualsOracle(t *testing.T) {
 	})
 }
 
-// scalars is what kernels are given beside vectors. The infinite ones are left to the vectors.
+// scalars returns scalar arguments of kernels. They are not infinite; vectors may be.
 func scalars(r *rand.Rand, draw func(r *rand.Rand) float32) []float32 {
 	a := make([]float32, 4)
 	for j := range a {
@@ -257,11 +257,11 @@ func scalars(r *rand.Rand, draw func(r *rand.Rand) float32) []float32 {
 	return a
 }
 
-// unaligned returns vectors that begin at different distances from a multiple of 64 bytes, and a
-// check that nothing was written beside them.
+// unaligned returns vectors at different distances from a multiple of 64 bytes, and a check that
+// nothing around them was written.
 func unaligned(r *rand.Rand, vectors, n int, draw func(r *rand.Rand) float32) (v [][]float32, check func(t *testing.T)) {
 	const guard, mark = 32, 12345.678
-	var whole [][]float32
+	var guards [][]float32
 	for range vectors {
 		w := make([]float32, guard+16+n+guard)
 		for j := range w {
@@ -272,22 +272,22 @@ func unaligned(r *rand.Rand, vectors, n int, draw func(r *rand.Rand) float32) (v
 		for j := range x {
 			x[j] = draw(r)
 		}
-		v, whole = append(v, x), append(whole, w[:first], w[first+n:])
+		v, guards = append(v, x), append(guards, w[:first], w[first+n:])
 	}
 	return v, func(t *testing.T) {
 		t.Helper()
-		for _, w := range whole {
+		for _, w := range guards {
 			for _, x := range w {
 				if x != mark {
-					t.Fatalf("n=%d: written beside the vector: %v", n, x)
+					t.Fatalf("n=%d: written outside the vector: %v", n, x)
 				}
 			}
 		}
 	}
 }
 
-// check runs kernel and oracle on the same input and compares everything afterwards: with assembly
-// to the bit, portable Go (which rounds products) to a tolerance, on ordinary numbers.
+// check runs kernel and oracle on the same input and compares all vectors afterwards: bit for bit
+// for assembly, within a tolerance and for ordinary numbers for portable Go, which rounds products.
 func (c vecCase) check(t *testing.T, v [][]float32, a []float32, kind, alias string) {
 	t.Helper()
 	if c.prepare != nil {
@@ -312,10 +312,10 @@ func (c vecCase) check(t *testing.T, v [][]float32, a []float32, kind, alias str
 			if kernel == generic && kind != "ordinary" {
 				continue
 			} else if kernel == generic && i < len(v) {
-				// the terms of an element are below 32, and a few roundings more or less are made
+				// the terms of an element are below 32, and the number of roundings differs
 				ok = math.Abs(float64(w-g)) <= 0x1p-19*(1+math.Abs(float64(w)))
 			} else if kernel == generic {
-				// the terms of a sum are below 64, each rounded once more
+				// the terms of a sum are below 64, each with one more rounding
 				ok = w == g || math.Abs(float64(w-g)) <= 0x1p-18*float64(1+len(v[0]))
 			}
 			if !ok {
@@ -350,7 +350,7 @@ func TestSoftmax(t *testing.T) {
 			for _, special := range []float32{nan, inf} {
 				old := x[at]
 				x[at] = special
-				expect(fmt.Sprintf("a %g among numbers", special), nan)
+				expect(fmt.Sprintf("%g in one element", special), nan)
 				x[at] = old
 			}
 			for j := range x {
@@ -362,14 +362,14 @@ func TestSoftmax(t *testing.T) {
 			x[at] = -math.MaxFloat32
 			Softmax(y, x, scale)
 			if y[at] != 1 || Sum(y) != 1 {
-				t.Errorf("n=%d: one unmasked element of -MaxFloat32 gets %g of %g", n, y[at], Sum(y))
+				t.Errorf("n=%d: the only unmasked element, -MaxFloat32, has weight %g of %g, want 1 of 1", n, y[at], Sum(y))
 			}
 			for j := range x {
 				x[j] = math.MaxFloat32
 			}
 			Softmax(y, x, scale)
 			if want := 1 / float32(n); math.Abs(float64(y[at]-want)) > 0x1p-23*float64(want) {
-				t.Errorf("n=%d: equal elements get %g, want %g", n, y[at], want)
+				t.Errorf("n=%d: equal elements have weight %g, want %g", n, y[at], want)
 			}
 		}
 		Softmax(nil, nil, 1)
@@ -386,20 +386,20 @@ func TestMaxRules(t *testing.T) {
 					x[j] = negZero
 				}
 				if m := Max(x); math.Float32bits(m) != 0 {
-					t.Fatalf("n=%d: the largest of negative zeros is %g", n, m)
+					t.Fatalf("n=%d: Max of negative zeros = %g, want 0", n, m)
 				}
 				x[at] = float32(math.NaN())
 				if m := Max(x); m == m {
-					t.Fatalf("n=%d: the largest is %g with a NaN at %d", n, m, at)
+					t.Fatalf("n=%d: Max = %g, want NaN for the NaN at %d", n, m, at)
 				}
 				x[at] = float32(at + 1)
 				if m := Max(x); m != float32(at+1) {
-					t.Fatalf("n=%d: the largest is %g, want %d", n, m, at+1)
+					t.Fatalf("n=%d: Max = %g, want %d", n, m, at+1)
 				}
 			}
 		}
 		if m := Max(nil); !math.IsInf(float64(m), -1) {
-			t.Errorf("the largest of nothing is %g", m)
+			t.Errorf("Max(nil) = %g, want -Inf", m)
 		}
 	})
 }
@@ -418,7 +418,7 @@ func TestVecPanicsOnUnequalLengths(t *testing.T) {
 			func() {
 				defer func() {
 					if e, _ := recover().(string); !strings.Contains(e, "19") || !strings.Contains(e, "20") {
-						t.Errorf("%s with vector %d too short: panic %q", c.name, short, e)
+						t.Errorf("%s with vector %d too short: panic %q, want both lengths in it", c.name, short, e)
 					}
 				}()
 				c.kernel(v, make([]float32, 4))
@@ -434,13 +434,13 @@ func TestVecDoesNotAllocate(t *testing.T) {
 			v, _ := unaligned(r, c.vectors, 50, ordinary)
 			a := scalars(r, ordinary)
 			if n := testing.AllocsPerRun(10, func() { c.kernel(v, a) }); n != 0 {
-				t.Errorf("%s allocates %v times", c.name, n)
+				t.Errorf("%s: %v allocations, want 0", c.name, n)
 			}
 		}
 	})
 }
 
-// A lane without an element holds x = 0, whose x̂ may be infinite where those of all elements are
+// A lane without an element holds x = 0, whose x̂ may be infinite even if those of all elements are
 // 0.
 func TestNormalizeSumsOfConstantRow(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
@@ -456,7 +456,7 @@ func TestNormalizeSumsOfConstantRow(t *testing.T) {
 	})
 }
 
-// All magnitudes, with both signs: the tails have their own rules.
+// All magnitudes, with both signs, because the tails have special rules.
 func TestActivationsEqualOracle(t *testing.T) {
 	var x []float32
 	for b := uint32(0); b <= 0x7fc00000; b += 0x7fc00000 / 20011 {
@@ -470,7 +470,7 @@ func TestActivationsEqualOracle(t *testing.T) {
 	}
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {
-			t.Skip("portable Go is held to the error against float64")
+			t.Skip("portable Go is compared with float64 within a tolerance")
 		}
 		y, dx := make([]float32, len(x)), make([]float32, len(x))
 		for f := ReLU; f < activations; f++ {
@@ -492,7 +492,7 @@ func TestActivationsEqualOracle(t *testing.T) {
 	})
 }
 
-func TestActivationsAtTheEnds(t *testing.T) {
+func TestActivationsAtLimits(t *testing.T) {
 	inf, nan, negZero := float32(math.Inf(1)), float32(math.NaN()), float32(math.Copysign(0, -1))
 	forEachKernel(t, func(t *testing.T) {
 		for f := GELU; f < activations; f++ {
@@ -503,7 +503,7 @@ func TestActivationsAtTheEnds(t *testing.T) {
 				y, dx := []float32{c.x}, []float32{1}
 				f.Grad(dx, y)
 				if f.Apply(y, y); !sameNumber(y[0], c.y) || !sameNumber(dx[0], c.slope) {
-					t.Errorf("activation %d of %g is %g, and its derivative %g; want %g and %g", f, c.x, y[0], dx[0], c.y, c.slope)
+					t.Errorf("activation %d of %g = %g, derivative %g, want %g and %g", f, c.x, y[0], dx[0], c.y, c.slope)
 				}
 			}
 		}
@@ -511,7 +511,7 @@ func TestActivationsAtTheEnds(t *testing.T) {
 		Identity.Apply(x[:2], x[:2])
 		Identity.Grad(x[:2], x[:2])
 		if x[0] != 1 || x[1] != -2 {
-			t.Errorf("the identity makes %v of 1 and -2", x[:2])
+			t.Errorf("Identity changed [1 -2] to %v", x[:2])
 		}
 	})
 }

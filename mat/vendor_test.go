@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The program of somebody who copied the folder.
+// vendoringProgram is a program that uses a vendored copy of the folder.
 const vendoringProgram = `package main
 
 import (
@@ -31,17 +31,17 @@ func main() {
 }
 `
 
-// The folder, copied alone into an empty module that requires golang.org/x/sys, builds and runs
-// there, offline.
+// The folder alone, copied into an empty module that requires golang.org/x/sys, builds and runs
+// offline.
 func TestVendoring(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds programs")
+		t.Skip("builds programs; not with -short")
 	}
 	goCommand, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("needs the go command: ", err)
 	}
-	// run runs the go command in a folder and returns its standard output.
+	// run runs the go command in dir and returns its standard output.
 	run := func(dir string, env []string, args ...string) string {
 		t.Helper()
 		c := exec.Command(goCommand, args...)
@@ -55,7 +55,7 @@ func TestVendoring(t *testing.T) {
 		return stdout.String()
 	}
 	if host := strings.TrimSpace(run("", nil, "env", "GOHOSTARCH")); host != runtime.GOARCH {
-		t.Skipf("programs for %s cannot be run on this %s", runtime.GOARCH, host)
+		t.Skipf("cannot run programs for %s on %s", runtime.GOARCH, host)
 	}
 
 	module := strings.Split(run("", nil, "list", "-f", "{{.Module.Dir}}\n{{.Module.GoVersion}}", "."), "\n")
@@ -94,10 +94,10 @@ func TestVendoring(t *testing.T) {
 	offline := "GOFLAGS=-mod=mod -buildvcs=false"
 	got := run(dir, []string{offline}, "run", ".")
 	if want := product + supported[0].String() + "\n"; got != want && (supported[0] != generic || !strings.HasPrefix(got, product)) {
-		t.Errorf("the program prints %q, want %q", got, want)
+		t.Errorf("output %q, want %q", got, want)
 	}
 	if got, want := run(dir, []string{offline}, "run", "-tags", "purego", "."), product+"generic\n"; got != want {
-		t.Errorf("without assembly the program prints %q, want %q", got, want)
+		t.Errorf("output without assembly %q, want %q", got, want)
 	}
 	for _, arch := range []string{"amd64", "arm64"} {
 		run(dir, []string{offline, "GOARCH=" + arch, "CGO_ENABLED=0"}, "vet", "./...")
