@@ -1,9 +1,9 @@
-// Package format writes numbers as people read them. It imports the standard library alone.
+// Package format formats numbers for people. It imports only the standard library.
 package format
 
 import "strconv"
 
-// Thousands writes n with a comma between groups of three digits: 60,522,496.
+// Thousands returns n with commas between groups of three digits: 60,522,496.
 func Thousands[N int | int64](n N) string {
 	s := strconv.FormatInt(int64(n), 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -12,10 +12,10 @@ func Thousands[N int | int64](n N) string {
 	return s
 }
 
-// Count writes a number of things: "1 thread", "6,096 steps".
-func Count(n int, thing string) string {
+// Count returns n and a noun, in the plural unless n is 1: "1 thread", "6,096 steps".
+func Count(n int, noun string) string {
 	if n != 1 {
-		thing += "s"
+		noun += "s"
 	}
-	return Thousands(n) + " " + thing
+	return Thousands(n) + " " + noun
 }

@@ -5,18 +5,18 @@ import "testing"
 func TestThousands(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 60522496: "60,522,496", -1234: "-1,234", -123: "-123"} {
 		if got := Thousands(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
+			t.Errorf("Thousands(%d) = %q, want %q", n, got, want)
 		}
 	}
 	if got, want := Thousands(int64(999_999_999_999_999)), "999,999,999,999,999"; got != want {
-		t.Errorf("found %s, want %s", got, want)
+		t.Errorf("Thousands(int64) = %q, want %q", got, want)
 	}
 }
 
 func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0 steps", 1: "1 step", 6096: "6,096 steps"} {
 		if got := Count(n, "step"); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
+			t.Errorf("Count(%d, \"step\") = %q, want %q", n, got, want)
 		}
 	}
 }

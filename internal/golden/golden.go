@@ -1,9 +1,9 @@
-// Package golden reads what PyTorch computed for the parts of the Transformer, and holds results
-// against it. It imports mat, layer and model/safetensors, and nothing but tests imports it.
+// Package golden compares results with goldens: values that PyTorch computed for the layers of the
+// Transformer in float64, rounded once to float32. It imports mat, layer and model/safetensors;
+// only tests import it.
 //
-// The files are in testdata/, beside the script that writes them, whose head says what is in them:
-// values that PyTorch computed in float64, rounded once to float32. names.go is the one place that
-// knows which of our parameters is which of PyTorch's.
+// The files are in testdata/. The script there that writes them, gen_golden.py, documents their
+// contents. names.go maps the names of parameters to PyTorch's.
 package golden
 
 import (
@@ -18,7 +18,7 @@ import (
 	"tfm/model/safetensors"
 )
 
-// Settings are what the script says about a case. What a kind of case has no use for is zero.
+// Settings describe a case. Fields that do not apply to its kind are zero.
 type Settings struct {
 	D, Heads, FF    int
 	EncoderLayers   int `json:"encoder_layers"`
@@ -33,7 +33,7 @@ type Settings struct {
 	Vocab, Steps    int
 	Tied            bool
 	Smoothing       float64
-	SmoothOver      string `json:"smooth_over"` // none, others (the V-1 that are not the target) or all
+	SmoothOver      string `json:"smooth_over"` // none, others (all V but the target) or all
 	Warmup          int
 	Factor          float64
 	Limit, Rate     float64
@@ -42,26 +42,26 @@ type Settings struct {
 	Nesterov        bool
 }
 
-// Case is an open file.
+// Case is one golden file.
 type Case struct {
 	Settings
 	Name string
 
 	t       testing.TB
 	tensors map[string]safetensors.Tensor
-	float32 struct{ Output, Grad float64 }
+	float32 struct{ Output, Grad float64 } // relative errors of PyTorch in float32
 }
 
-// Folder is where the goldens are, from a package that stands in the root of the module.
+// Folder is the path of the goldens from a package folder in the root of the module.
 const Folder = "../testdata"
 
-// Each runs f as a subtest for every file of a kind, which is what stands in its name before the first dot. There must
-// be one.
+// Each runs f as a subtest for every case of a kind, the part of its name before the first dot. It
+// fails without a case.
 func Each(t *testing.T, kind string, f func(t *testing.T, c *Case)) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(Folder, kind+".*.safetensors"))
 	if err != nil || len(paths) == 0 {
-		t.Fatalf("%d files of %s in %s, error %v", len(paths), kind, Folder, err)
+		t.Fatalf("found %d files %s.* in %s (error %v), expected one or more", len(paths), kind, Folder, err)
 	}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".safetensors")
@@ -69,7 +69,7 @@ func Each(t *testing.T, kind string, f func(t *testing.T, c *Case)) {
 	}
 }
 
-// Open opens the file of a case by its name, such as positions.paper.
+// Open opens the case of the given name, such as positions.paper.
 func Open(t testing.TB, name string) *Case {
 	t.Helper()
 	return open(t, filepath.Join(Folder, name+".safetensors"), name)
@@ -96,7 +96,7 @@ func open(t testing.TB, path, name string) *Case {
 	return c
 }
 
-// tensor returns the tensor of that name, which there must be.
+// tensor returns the tensor of the given name. It fails the test without one.
 func (c *Case) tensor(name string) safetensors.Tensor {
 	c.t.Helper()
 	tensor, ok := c.tensors[name]
@@ -106,7 +106,7 @@ func (c *Case) tensor(name string) safetensors.Tensor {
 	return tensor
 }
 
-// Matrix returns a tensor with its last size as columns and all others as rows.
+// Matrix returns a tensor as a matrix: the last dimension as columns, the others as rows.
 func (c *Case) Matrix(name string) mat.Matrix {
 	c.t.Helper()
 	tensor := c.tensor(name)
@@ -125,8 +125,8 @@ func (c *Case) Matrix(name string) mat.Matrix {
 	return m
 }
 
-// Starts says where each sentence begins once there is no padding, from the lengths of that name, and at the end how
-// many tokens there are.
+// Starts returns the starts of sentences in a ragged batch, followed by the number of tokens, for
+// the lengths of the given name.
 func (c *Case) Starts(lengths string) []int32 {
 	c.t.Helper()
 	starts := []int32{0}
@@ -136,14 +136,15 @@ func (c *Case) Starts(lengths string) []int32 {
 	return starts
 }
 
-// Ragged returns the rows of a padded [batch, tokens, d] that are no padding, by the lengths of that name.
+// Ragged returns the rows of a padded [batch, tokens, d] without padding, for the lengths of the
+// given name.
 func (c *Case) Ragged(name, lengths string) mat.Matrix {
 	c.t.Helper()
-	padded, real := c.Matrix(name), c.Int32s("lengths/"+lengths)
-	tokens := padded.Rows / len(real)
+	padded, sizes := c.Matrix(name), c.Int32s("lengths/"+lengths)
+	tokens := padded.Rows / len(sizes)
 	starts := c.Starts(lengths)
-	m := mat.New(int(starts[len(real)]), padded.Cols)
-	for s, n := range real {
+	m := mat.New(int(starts[len(sizes)]), padded.Cols)
+	for s, n := range sizes {
 		for i := range int(n) {
 			copy(m.Row(int(starts[s])+i), padded.Row(s*tokens+i))
 		}
@@ -151,12 +152,12 @@ func (c *Case) Ragged(name, lengths string) mat.Matrix {
 	return m
 }
 
-// Int32s returns the numbers of an I32 tensor.
+// Int32s returns the elements of an I32 tensor.
 func (c *Case) Int32s(name string) []int32 {
 	c.t.Helper()
 	tensor := c.tensor(name)
 	if tensor.DType != "I32" {
-		c.t.Fatalf("%s: %s is %s, expected I32", c.Name, name, tensor.DType)
+		c.t.Fatalf("%s: %s: found %s, expected I32", c.Name, name, tensor.DType)
 	}
 	ids := make([]int32, len(tensor.Data)/4)
 	for i := range ids {
@@ -165,12 +166,12 @@ func (c *Case) Int32s(name string) []int32 {
 	return ids
 }
 
-// Float64s returns the numbers of an F64 tensor.
+// Float64s returns the elements of an F64 tensor.
 func (c *Case) Float64s(name string) []float64 {
 	c.t.Helper()
 	tensor := c.tensor(name)
 	if tensor.DType != "F64" {
-		c.t.Fatalf("%s: %s is %s, expected F64", c.Name, name, tensor.DType)
+		c.t.Fatalf("%s: %s: found %s, expected F64", c.Name, name, tensor.DType)
 	}
 	x := make([]float64, len(tensor.Data)/8)
 	for i := range x {
@@ -179,11 +180,12 @@ func (c *Case) Float64s(name string) []float64 {
 	return x
 }
 
-// CheckClose fails the test unless got is what PyTorch computed, to within bound times the largest number of it.
+// CheckClose fails the test unless got and want agree to within bound times the largest |want|,
+// which must not be 0.
 func CheckClose(t testing.TB, name string, got, want mat.Matrix, bound float64) {
 	t.Helper()
 	if got.Rows != want.Rows || got.Cols != want.Cols {
-		t.Errorf("%s: %d × %d, want %d × %d", name, got.Rows, got.Cols, want.Rows, want.Cols)
+		t.Errorf("%s: shape %d × %d, want %d × %d", name, got.Rows, got.Cols, want.Rows, want.Cols)
 		return
 	}
 	var largest, worst float64
@@ -191,55 +193,55 @@ func CheckClose(t testing.TB, name string, got, want mat.Matrix, bound float64) 
 	for i := range want.Rows {
 		for j := range want.Cols {
 			largest = max(largest, math.Abs(float64(want.At(i, j))))
-			// A NaN is the worst there is, and stays.
-			if off := math.Abs(float64(got.At(i, j)) - float64(want.At(i, j))); !(off <= worst) && worst == worst {
-				worst, row, col = off, i, j
+			// NaN is the worst error: !(NaN <= worst), and worst == worst is false after it.
+			if e := math.Abs(float64(got.At(i, j)) - float64(want.At(i, j))); !(e <= worst) && worst == worst {
+				worst, row, col = e, i, j
 			}
 		}
 	}
 	if !(worst <= bound*largest) || largest == 0 {
-		t.Errorf("%s: off by %.3g at (%d, %d) where the largest is %.3g: %.3g, allowed %.3g", name, worst, row, col, largest, worst/largest, bound)
+		t.Errorf("%s: error = %.3g at (%d, %d), %.3g of the largest element %.3g, want at most %.3g", name, worst, row, col, worst/largest, largest, bound)
 	}
 }
 
-// roundings of 2^-24 that a result may be off by beyond what PyTorch is off by in float32.
+// roundings is the error that bound allows in addition to PyTorch's, in units of 2^-24.
 const roundings = 4
 
-// bound is how far a result may be from the golden, as a fraction of the largest number: four times as far as
-// PyTorch itself is when it computes in float32, since sums in another order err by another amount of the same
-// size, and a few roundings where PyTorch happened to be exact. Issue and DESIGN allow 1e-5 for outputs and 1e-4
-// for derivatives.
-func bound(t testing.TB, float32Error, allowed float64) float64 {
+// bound returns the relative error that a result may have: four times the error of PyTorch in
+// float32, because sums in another order have other errors of the same size, and a few roundings,
+// because PyTorch's error may be 0 by chance. It fails the test if that exceeds limit.
+func bound(t testing.TB, float32Error, limit float64) float64 {
 	t.Helper()
 	b := 4*float32Error + roundings*0x1p-24
-	if b > allowed {
-		t.Errorf("a bound of %.3g: more than %.3g, PyTorch's float32 is off by %.3g", b, allowed, float32Error)
+	if b > limit {
+		t.Errorf("bound = %.3g, want at most %.3g; PyTorch's error in float32 is %.3g", b, limit, float32Error)
 	}
 	return b
 }
 
-// CheckOutput holds a result against the tensor output/name. Padding is left out if there are lengths of that name.
+// CheckOutput compares a result with the tensor output/name, without padding.
 func (c *Case) CheckOutput(name string, got mat.Matrix) {
 	c.t.Helper()
 	CheckClose(c.t, "output "+name, got, c.real("output/", name), bound(c.t, c.float32.Output, 1e-5))
 }
 
-// CheckGrad holds the derivative with respect to the input of that name against grad/name.
+// CheckGrad compares the gradient of an input with the tensor grad/name, without padding.
 func (c *Case) CheckGrad(name string, got mat.Matrix) {
 	c.t.Helper()
-	CheckClose(c.t, "derivative of "+name, got, c.real("grad/", name), bound(c.t, c.float32.Grad, 1e-4))
+	CheckClose(c.t, "gradient of "+name, got, c.real("grad/", name), bound(c.t, c.float32.Grad, 1e-4))
 }
 
-// Input returns the input of that name without padding.
+// Input returns the tensor input/name without padding.
 func (c *Case) Input(name string) mat.Matrix { return c.real("input/", name) }
 
-// Upstream returns the derivative with respect to the output y, without padding.
+// Upstream returns the gradient of the output y, without padding.
 func (c *Case) Upstream() mat.Matrix { return c.real("upstream/", "y") }
 
-func (c *Case) real(what, name string) mat.Matrix {
+// real returns the tensor prefix+name, without padding if there are lengths of the name.
+func (c *Case) real(prefix, name string) mat.Matrix {
 	c.t.Helper()
 	if _, padded := c.tensors["lengths/"+name]; padded {
-		return c.Ragged(what+name, name)
+		return c.Ragged(prefix+name, name)
 	}
-	return c.Matrix(what + name)
+	return c.Matrix(prefix + name)
 }

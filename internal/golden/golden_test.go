@@ -7,7 +7,7 @@ import (
 	"tfm/mat"
 )
 
-// recorder is a test that fails without ending this one.
+// recorder records a failure without failing the test.
 type recorder struct {
 	testing.TB
 	failed bool
@@ -32,13 +32,13 @@ func TestClose(t *testing.T) {
 		r := &recorder{TB: t}
 		CheckClose(r, name, mat.Of(c.got, 2, 2), want, 1e-3)
 		if r.failed == c.ok {
-			t.Errorf("%s: failed is %v", name, r.failed)
+			t.Errorf("%s: failed = %v, want %v", name, r.failed, !c.ok)
 		}
 	}
 	for name, m := range map[string]mat.Matrix{"another shape": mat.New(1, 4), "all zero": mat.New(2, 2)} {
 		r := &recorder{TB: t}
 		if CheckClose(r, name, mat.New(2, 2), m, 1); !r.failed {
-			t.Errorf("%s must fail", name)
+			t.Errorf("%s: failed = false, want true", name)
 		}
 	}
 }

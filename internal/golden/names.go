@@ -8,8 +8,9 @@ import (
 	"tfm/mat"
 )
 
-// names says how ours become PyTorch's: the first that fits. Queries, keys and values are three blocks of rows of
-// one in_proj there; from and to say which of the three ours holds, nothing if it is another parameter.
+// names maps a substring of a parameter's name to PyTorch's; the first match counts. PyTorch's
+// in_proj has three blocks of rows, for queries, keys and values: the parameter is blocks
+// [from, to) of it, or the whole tensor if to is 0.
 var names = []struct {
 	ours, theirs string
 	from, to     int
@@ -24,13 +25,13 @@ var names = []struct {
 	{".gain", ".weight", 0, 0},
 	{"source.embedding", "source.weight", 0, 0},
 	{"target.embedding", "target.weight", 0, 0},
-	{"embedding", "source.weight", 0, 0}, // all three in one
+	{"embedding", "source.weight", 0, 0}, // tied: source, target and output
 }
 
 var layerNumber = regexp.MustCompile(`^(encoder|decoder)\.(\d+)\.`)
 
-// theirs gives PyTorch's name of a parameter in a whole model, and which thirds of its rows ours holds.
-func theirs(name string) (string, int, int) {
+// theirs returns PyTorch's name of a parameter of a Transformer, and its blocks [from, to) of rows.
+func theirs(name string) (theirName string, from, to int) {
 	name = layerNumber.ReplaceAllString(name, "$1.layers.$2.")
 	for _, n := range names {
 		if strings.Contains(name, n.ours) {
@@ -40,18 +41,19 @@ func theirs(name string) (string, int, int) {
 	return name, 0, 0
 }
 
-// isTable tells the matrices [V, d] that are the same way round in both. All others map rows, ours by x·W with
-// [in, out] and PyTorch's by x·Wᵀ with [out, in].
+// isTable reports whether a parameter is a matrix [V, d], which PyTorch does not transpose. All
+// others map rows: ours are [in, out] for x·W, PyTorch's [out, in] for x·Wᵀ.
 func isTable(name string) bool {
 	return strings.HasSuffix(name, "embedding") || name == "output.weight"
 }
 
-// parameter returns what PyTorch has for p in one of the sets of tensors: param/, grad/, 3/. It has no data for the bias
-// of a norm that has none there: without biases ours keeps those of the norms, and they are 0.
+// parameter returns PyTorch's tensor for p in one of the sets param/, grad/, 0/, 1/, … It has no
+// data for the bias of a norm in a case without biases: such a bias is 0 in tfm and does not exist
+// in PyTorch.
 func (c *Case) parameter(set string, p *layer.Param) mat.Matrix {
 	c.t.Helper()
 	name, from, to := theirs(p.Name)
-	// A file of a part of the model leaves out what all of its names would begin with.
+	// The names in the case of a single layer or stack lack the prefix that all would share.
 	full := name
 	candidate := "transformer." + name
 	for {
@@ -62,12 +64,12 @@ func (c *Case) parameter(set string, p *layer.Param) mat.Matrix {
 			return mat.Matrix{}
 		}
 		if candidate == "" {
-			c.t.Fatalf("%s: nothing in %s is %s, which PyTorch calls %s", c.Name, set, p.Name, full)
+			c.t.Fatalf("%s: no tensor %s%s, which is %s", c.Name, set, full, p.Name)
 		}
 		_, candidate, _ = strings.Cut(candidate, ".")
 	}
 	m := c.Matrix(set + candidate)
-	if len(p.Shape) == 1 { // a row here, [out] there
+	if len(p.Shape) == 1 { // a row here, [out] in PyTorch
 		if to > 0 {
 			m = m.ColRange(m.Cols/3*from, m.Cols/3*to)
 		}
@@ -84,60 +86,62 @@ func (c *Case) parameter(set string, p *layer.Param) mat.Matrix {
 	return t
 }
 
-// row views a parameter's numbers as a matrix: of its shape, or of one row.
-func row(p *layer.Param, numbers []float32) mat.Matrix {
+// view returns the values of a parameter as a matrix: of its shape, or of one row for a vector.
+func view(p *layer.Param, values []float32) mat.Matrix {
 	if len(p.Shape) == 1 {
-		return mat.Of(numbers, 1, p.Shape[0])
+		return mat.Of(values, 1, p.Shape[0])
 	}
-	return mat.Of(numbers, p.Shape[0], p.Shape[1])
+	return mat.Of(values, p.Shape[0], p.Shape[1])
 }
 
-// Fill sets all weights of ps to PyTorch's of a set, param/ or 0/. Together they must be all of the set.
+// Fill sets all weights of ps to PyTorch's in a set, param/ or 0/. It fails the test if the set has
+// other parameters.
 func (c *Case) Fill(set string, ps *layer.Params) {
 	c.t.Helper()
-	all := 0
+	theirs := 0
 	for name := range c.tensors {
 		if strings.HasPrefix(name, set) {
 			m := c.Matrix(name)
-			all += m.Rows * m.Cols
+			theirs += m.Rows * m.Cols
 		}
 	}
 	ours := 0
 	for _, p := range ps.List {
-		m, w := c.parameter(set, p), row(p, p.W)
+		m, w := c.parameter(set, p), view(p, p.W)
 		if m.Data == nil {
 			clear(p.W)
 			continue
 		}
 		if m.Rows != w.Rows || m.Cols != w.Cols {
-			c.t.Fatalf("%s: %s is %v, PyTorch's is %d × %d", c.Name, p.Name, p.Shape, m.Rows, m.Cols)
+			c.t.Fatalf("%s: %s: found %d × %d, expected %v", c.Name, p.Name, m.Rows, m.Cols, p.Shape)
 		}
 		for i := range m.Rows {
 			copy(w.Row(i), m.Row(i))
 		}
 		ours += p.Size()
 	}
-	if all != ours {
-		c.t.Fatalf("%s: PyTorch has %d parameters, ours are %d", c.Name, all, ours)
+	if theirs != ours {
+		c.t.Fatalf("%s: found %d weights in %s, expected %d", c.Name, theirs, set, ours)
 	}
 }
 
-// CheckGrads holds the gradients of ps against PyTorch's.
+// CheckGrads compares the gradients of ps with PyTorch's.
 func (c *Case) CheckGrads(ps *layer.Params) {
 	c.t.Helper()
 	for _, p := range ps.List {
 		if want := c.parameter("grad/", p); want.Data != nil {
-			CheckClose(c.t, "derivative of "+p.Name, row(p, p.G), want, bound(c.t, c.float32.Grad, 1e-4))
+			CheckClose(c.t, "gradient of "+p.Name, view(p, p.G), want, bound(c.t, c.float32.Grad, 1e-4))
 		}
 	}
 }
 
-// Weights calls f with each parameter of ps and PyTorch's of a set, such as those after step 3.
+// Weights calls f for each parameter of ps, with its weights and PyTorch's in a set; set 3/ has
+// those after step 3.
 func (c *Case) Weights(set string, ps *layer.Params, f func(p *layer.Param, got, want mat.Matrix)) {
 	c.t.Helper()
 	for _, p := range ps.List {
 		if want := c.parameter(set, p); want.Data != nil {
-			f(p, row(p, p.W), want)
+			f(p, view(p, p.W), want)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestNames(t *testing.T) {
 		"output.weight":              {"output.weight", 0, 0},
 	} {
 		if name, from, to := theirs(ours); name != want.theirs || from != want.from || to != want.to {
-			t.Errorf("%s is %s %d %d, want %v", ours, name, from, to, want)
+			t.Errorf("theirs(%q) = %q, %d, %d, want %v", ours, name, from, to, want)
 		}
 	}
 }

@@ -1,7 +1,5 @@
-// Package strict decodes JSON that this program wrote, from files that anyone may have changed
-// since.
-//
-// It may import nothing of tfm.
+// Package strict decodes JSON that this program wrote, from files that others may have edited. It
+// imports only the standard library.
 package strict
 
 import (
@@ -17,14 +15,14 @@ import (
 	"unicode/utf16"
 )
 
-// Unmarshal decodes text, one JSON object, into the struct that v points to. In contrast to
-// json.Unmarshal it refuses fields that the struct does not have or has in other case, a field
-// twice, null, half of a surrogate pair, and anything but white space behind the object. Fields
-// that text leaves out keep their values. It allocates a small multiple of len(text).
+// Unmarshal decodes text, one JSON object, into the struct that v points to. Unlike json.Unmarshal
+// it rejects unknown fields, fields whose names differ in case, duplicate fields, null, half of a
+// surrogate pair, and text other than white space after the object. Fields that are not in text
+// keep their values. It allocates a small multiple of len(text).
 //
-// The fields that text names must be structs themselves, basic types, or types with UnmarshalText,
-// and none may be embedded; otherwise, or if v is no pointer to a struct, Unmarshal panics. Errors
-// name the field, what was found and what was expected; after one *v is unspecified.
+// The fields in text must be structs, basic types, or types with UnmarshalText, and no field of v
+// may be embedded. Otherwise, or if v is not a pointer to a struct, Unmarshal panics. Errors name
+// the field, the value found and the type expected; after an error *v is unspecified.
 func Unmarshal(text []byte, v any) error {
 	pointer := reflect.ValueOf(v)
 	if pointer.Kind() != reflect.Pointer || pointer.Elem().Kind() != reflect.Struct {
@@ -34,15 +32,15 @@ func Unmarshal(text []byte, v any) error {
 		return errors.New("found half of a surrogate pair")
 	}
 	err := unmarshalObject(text, pointer.Elem())
-	if err == io.EOF { // of a Decoder in front of a token
+	if err == io.EOF { // from Decoder.Token, if text ends before a token
 		return io.ErrUnexpectedEOF
 	}
 	return err
 }
 
 // halfSurrogate reports whether an escape in text is half of a surrogate pair, which encoding/json
-// reads as U+FFFD. Other escapes take two bytes, or like \u0041 six, of which the last four are no
-// backslash.
+// decodes as U+FFFD. Other escapes have two bytes, or six like \u0041 without a second backslash,
+// so that skipping two bytes is enough.
 func halfSurrogate(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
@@ -52,14 +50,14 @@ func halfSurrogate(text []byte) bool {
 			if utf16.DecodeRune(r, escaped(text[i+6:])) == unicode.ReplacementChar {
 				return true
 			}
-			i += 10 // the second half begins behind the first
+			i += 10 // with the i++ below and the loop's, the twelve bytes of the pair
 		}
 		i++
 	}
 	return false
 }
 
-// escaped returns what \uXXXX at the start of text stands for, or -1.
+// escaped returns the code unit of the escape \uXXXX at the start of text, or -1 without one.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return -1
@@ -92,7 +90,7 @@ func unmarshalObject(text []byte, object reflect.Value) error {
 			return err
 		}
 		if seen[name] {
-			return fmt.Errorf("field %q twice", name)
+			return fmt.Errorf("found field %q twice", name)
 		}
 		seen[name] = true
 		var value json.RawMessage
@@ -106,20 +104,20 @@ func unmarshalObject(text []byte, object reflect.Value) error {
 	if _, err := d.Token(); err != nil {
 		return err
 	}
-	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
-		return fmt.Errorf("found %.1q after the object, expected nothing", rest)
+	if after := bytes.TrimSpace(text[d.InputOffset():]); len(after) > 0 {
+		return fmt.Errorf("found %.1q after the object, expected nothing", after)
 	}
 	return nil
 }
 
-// fieldOf returns the field that has this name in JSON.
+// fieldOf returns the field of object with the given name in JSON.
 func fieldOf(object reflect.Value, name string) (reflect.Value, error) {
 	similar := ""
 	for i := range object.NumField() {
 		field := object.Type().Field(i)
 		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if field.Anonymous {
-			panic(fmt.Sprintf("strict: found the embedded field %s, expected named ones", field.Name))
+			panic(fmt.Sprintf("strict: found embedded field %s, expected named fields", field.Name))
 		}
 		if !field.IsExported() || tag == "-" {
 			continue
@@ -145,7 +143,7 @@ func unmarshalField(text []byte, field reflect.Value) error {
 	case !isText && (kind < reflect.Bool || kind > reflect.Float64) && kind != reflect.String:
 		panic(fmt.Sprintf("strict: found a field of type %v, expected a struct, a basic type or one with UnmarshalText", field.Type()))
 	}
-	err := json.Unmarshal(text, field.Addr().Interface()) // null has no error and changes nothing
+	err := json.Unmarshal(text, field.Addr().Interface()) // accepts null and then sets nothing
 	if wrongType := new(json.UnmarshalTypeError); errors.As(err, &wrongType) || string(text) == "null" {
 		return fmt.Errorf("found %.80s, expected %v", text, field.Type())
 	}

@@ -14,7 +14,7 @@ type color uint8
 
 func (c *color) UnmarshalText(text []byte) error {
 	if string(text) != "red" {
-		return fmt.Errorf("%q is no color", text)
+		return fmt.Errorf("found color %q, expected red", text)
 	}
 	*c = 1
 	return nil
@@ -44,11 +44,11 @@ func TestUnmarshal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := (outer{8, 0.5, 5, true, "kept", 1, inner{4, 0.1}, "", 3}); got != want {
-		t.Errorf("%+v, expected %+v", got, want)
+		t.Errorf("Unmarshal: got %+v, want %+v", got, want)
 	}
 }
 
-// Whole pairs, replacement characters and escaped backslashes are text.
+// Complete surrogate pairs, replacement characters and escaped backslashes are valid.
 func TestUnmarshalSurrogatePairs(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"\ud83d\ude00\uD83D\uDE00"}`: "😀😀",
@@ -56,12 +56,12 @@ func TestUnmarshalSurrogatePairs(t *testing.T) {
 	} {
 		var got outer
 		if err := Unmarshal([]byte(text), &got); err != nil || got.Name != want {
-			t.Errorf("%s: %q, %v, expected %q", text, got.Name, err, want)
+			t.Errorf("Unmarshal(%s): name %q, error %v, want %q", text, got.Name, err, want)
 		}
 	}
 }
 
-func TestUnmarshalRefuses(t *testing.T) {
+func TestUnmarshalErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{``, "unexpected EOF"},
 		{`{`, "unexpected EOF"},
@@ -83,11 +83,11 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{`{"-":"x"}`, `unknown field "-"`},
 		{`{"private":1}`, `unknown field "private"`},
 		{`{"search":{"beam":1}}`, `search: unknown field "beam", expected "Beam"`},
-		{`{"search":{"Beam":1,"Beam":1}}`, `search: field "Beam" twice`},
+		{`{"search":{"Beam":1,"Beam":1}}`, `search: found field "Beam" twice`},
 		{`{"search":{"Beam":"x"}}`, `search: Beam: found "x", expected int`},
 		{`{"search":[]}`, `search: found [], expected an object`},
-		{`{"d_model":1,"d_model":1}`, `field "d_model" twice`},
-		{`{"d_model":1,"d_\u006dodel":1}`, `field "d_model" twice`},
+		{`{"d_model":1,"d_model":1}`, `found field "d_model" twice`},
+		{`{"d_model":1,"d_\u006dodel":1}`, `found field "d_model" twice`},
 		{`{"d_model":"four"}`, `d_model: found "four", expected int`},
 		{`{"d_model":1.5}`, `d_model: found 1.5, expected int`},
 		{`{"d_model":1e30}`, `d_model: found 1e30, expected int`},
@@ -95,7 +95,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{`{"d_model":null}`, `d_model: found null, expected int`},
 		{`{"search":null}`, `search: found null, expected an object`},
 		{`{"color":null}`, `color: found null, expected strict.color`},
-		{`{"color":"blue"}`, `color: "blue" is no color`},
+		{`{"color":"blue"}`, `color: found color "blue", expected red`},
 		{`{"color":1}`, `color: found 1, expected strict.color`},
 		{`{"on":1}`, `on: found 1, expected bool`},
 		{`{"name":"a\ud800b"}`, `found half of a surrogate pair`},
@@ -107,11 +107,11 @@ func TestUnmarshalRefuses(t *testing.T) {
 		var v outer
 		err := Unmarshal([]byte(c.text), &v)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%.40q: error %v, expected %q", c.text, err, c.want)
+			t.Errorf("Unmarshal(%.40q): error %v, want %q", c.text, err, c.want)
 		}
 	}
 	if err := Unmarshal([]byte(`{"d_model"`), new(outer)); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("error %v, expected io.ErrUnexpectedEOF", err)
+		t.Errorf("Unmarshal of half an object: error %v, want io.ErrUnexpectedEOF", err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestUnmarshalPanics(t *testing.T) {
 		func() {
 			defer func() {
 				if r := recover(); r == nil || !strings.HasPrefix(fmt.Sprint(r), "strict: ") {
-					t.Errorf("%T: panic %v, expected one of package strict", c.v, r)
+					t.Errorf("Unmarshal into %T: panic %v, want one that begins with \"strict: \"", c.v, r)
 				}
 			}()
 			Unmarshal([]byte(c.text), c.v)
@@ -139,7 +139,7 @@ func TestUnmarshalPanics(t *testing.T) {
 	}
 }
 
-// What strict accepts, encoding/json reads as the same.
+// encoding/json accepts all that strict accepts, with the same result.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add(`{"time":5,"rate":0.5,"on":true,"color":"red","search":{"Alpha":1e-1,"Beam":4},"d_model":8}`)
 	f.Add(`{"name":"\ud800","d_\u006dodel":1}`)
@@ -150,7 +150,7 @@ func FuzzUnmarshal(f *testing.F) {
 			return
 		}
 		if err := json.Unmarshal([]byte(text), &want); err != nil || got != want {
-			t.Errorf("%q: found %+v, encoding/json has %+v, %v", text, got, want, err)
+			t.Errorf("Unmarshal(%q): got %+v, want %+v as in encoding/json (error %v)", text, got, want, err)
 		}
 	})
 }

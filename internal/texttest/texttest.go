@@ -1,5 +1,5 @@
-// Package texttest generates text for the tests of the text packages. It imports only the
-// standard library.
+// Package texttest generates text for the tests of the text packages. It imports only the standard
+// library.
 package texttest
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Lines returns n lines of invented words with a distribution like that of a language: few
-// frequent ones, many rare ones, some punctuation and numbers. The same n gives the same lines.
+// Lines returns n lines of invented words, distributed like those of a language: few frequent and
+// many rare words, full stops and numbers. Equal n give equal lines.
 func Lines(n int) []string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	syllables := strings.Fields("an be ci do el fa gu hi ja ko lü mo na öl pe qui ra sch te un vor wei xi yo zu ß 中 文 да не")
