@@ -27,69 +27,92 @@ func vocabCommand() cli.Command {
 		Example: `
 			tfm vocab -o joint.bpe -vocab-size 8000 train.en train.de
 			echo 'Ein Hund.' | tfm vocab -vocab joint.bpe -pieces`,
-		Notes: `A tokenizer is a byte-level byte-pair encoding: every text can be encoded and comes back exactly.
-'tfm train' makes its own unless it is given one; both files of a language pair make a joint vocabulary.`,
+		Notes: `The tokenizer is a byte-level byte-pair encoding: it encodes any text and decodes to the same text. 'tfm train' trains
+one itself unless -vocab names one. The files of both languages make a joint vocabulary.
+
+With -encode and -pieces, bytes that are not UTF-8 become U+FFFD and lines longer than 1 MB are truncated, with a warning,
+as in 'tfm translate'. Training on such a file is an error.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			var v vocabSettings
+			var v vocabFlags
 			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
-			f.IntVar(&v.size, "vocab-size", 8000, "pieces, of which 259 are fixed: padding, begin, end and the bytes")
-			f.StringVar(&v.tokenizer, "vocab", "", "tokenizer or model `file` to look at, instead of training one")
-			f.StringVar(&v.side, "side", "source", "which tokenizer of a model that has two: source or target")
-			f.BoolVar(&v.show, "show", false, "print all pieces with their numbers")
-			f.BoolVar(&v.encode, "encode", false, "print the text of the files, or of standard input, as numbers")
-			f.BoolVar(&v.pieces, "pieces", false, "print it as pieces")
-			f.BoolVar(&v.decode, "decode", false, "print lines of numbers as text")
+			f.IntVar(&v.size, "vocab-size", 8000, "number of pieces, including 256 bytes and 3 special ones")
+			f.StringVar(&v.vocab, "vocab", "", "`file` written by 'tfm vocab', or a model, whose tokenizer to apply")
+			f.StringVar(&v.side, "side", "source", "tokenizer of a model with two: source or target")
+			f.BoolVar(&v.show, "show", false, "print each id with its piece")
+			f.BoolVar(&v.encode, "encode", false, "print the ids of each line of the files, or of standard input")
+			f.BoolVar(&v.pieces, "pieces", false, "print the pieces of each line")
+			f.BoolVar(&v.decode, "decode", false, "print the text of each line of ids")
 			return v.run
 		},
 	}
 }
 
-type vocabSettings struct {
-	out, tokenizer, side         string
+// vocabFlags are the flags of the command.
+type vocabFlags struct {
+	out, vocab, side             string
 	size                         int
 	show, encode, pieces, decode bool
 }
 
-func (v *vocabSettings) run(_ context.Context, args []string) error {
-	modes := 0
+func (v *vocabFlags) run(_ context.Context, args []string) error {
+	actions := 0
 	for _, on := range []bool{v.out != "", v.show, v.encode, v.pieces, v.decode} {
 		if on {
-			modes++
+			actions++
 		}
 	}
 	switch {
-	case modes != 1:
-		return cli.Usagef("one of -o, -show, -encode, -pieces and -decode is needed")
-	case v.out != "" && v.tokenizer != "":
-		return cli.Usagef("-o trains a tokenizer, -vocab names one that exists")
+	case actions != 1:
+		return cli.Usagef("expected one of -o, -show, -encode, -pieces and -decode")
+	case v.out != "" && v.vocab != "":
+		return cli.Usagef("-o trains a tokenizer and -vocab applies one: expected one of them")
 	case v.out != "":
 		return v.train(args)
-	case v.tokenizer == "":
+	case v.vocab == "":
 		return cli.Usagef("-vocab is missing")
 	case v.side != "source" && v.side != "target":
 		return cli.Usagef("-side %q: must be source or target", v.side)
 	}
-	both, err := tokenizers.Read(v.tokenizer)
+	pair, err := tokenizers.Read(v.vocab)
 	if err != nil {
 		return err
 	}
-	tokenizer := both.Source
+	tokenizer := pair.Source
 	if v.side == "target" {
-		tokenizer = both.Target
+		tokenizer = pair.Target
 	}
 	if v.show {
 		if err := cli.NoArguments(args); err != nil {
 			return err
 		}
-		w := bufio.NewWriter(os.Stdout)
-		for id := range tokenizer.Size() {
-			fmt.Fprintf(w, "%d\t%s\n", id, tokenizer.Piece(int32(id)))
-		}
-		return w.Flush()
+		return showPieces(tokenizer)
 	}
+	return v.apply(tokenizer, args)
+}
+
+// showPieces prints the vocabulary.
+func showPieces(tokenizer text.Tokenizer) error {
 	w := bufio.NewWriter(os.Stdout)
-	for lines, err := range text.Batches(context.Background(), inputLines(args, strictLines), 256) {
+	for id := range tokenizer.Size() {
+		fmt.Fprintf(w, "%d\t%s\n", id, tokenizer.Piece(int32(id)))
+	}
+	return w.Flush()
+}
+
+// apply converts the lines of files, or of standard input, and prints them as they arrive.
+func (v *vocabFlags) apply(tokenizer text.Tokenizer, files []string) error {
+	read := text.RepairLines
+	if v.decode {
+		read = numberedLines // a truncated line of ids would lose text
+	}
+	warnings := text.Warnings{Show: func(s string) { fmt.Fprintf(os.Stderr, "tfm: %s\n", s) }}
+	defer warnings.Summarize()
+	w := bufio.NewWriter(os.Stdout)
+	for lines, err := range text.Batches(context.Background(), inputLines(files, read), 256) {
 		for _, l := range lines {
+			for _, warning := range l.Warnings {
+				warnings.Add(warning)
+			}
 			var converted string
 			if converted, err = v.convert(tokenizer, l); err != nil {
 				break
@@ -104,8 +127,8 @@ func (v *vocabSettings) run(_ context.Context, args []string) error {
 	return nil
 }
 
-// strictLines numbers the lines of text.ReadLines.
-func strictLines(r io.Reader, name string) iter.Seq2[text.Line, error] {
+// numberedLines is text.ReadLines with line numbers.
+func numberedLines(r io.Reader, name string) iter.Seq2[text.Line, error] {
 	return func(yield func(text.Line, error) bool) {
 		n := 0
 		for s, err := range text.ReadLines(r, name) {
@@ -116,40 +139,43 @@ func strictLines(r io.Reader, name string) iter.Seq2[text.Line, error] {
 	}
 }
 
-func (v *vocabSettings) convert(tokenizer text.Tokenizer, l text.Line) (string, error) {
+// convert returns the text of a line of ids for -decode, or else the ids or pieces of a line of
+// text.
+func (v *vocabFlags) convert(tokenizer text.Tokenizer, l text.Line) (string, error) {
 	if v.decode {
-		ids, err := numbers(l, tokenizer.Size())
+		ids, err := parseIDs(l, tokenizer.Size())
 		return tokenizer.Decode(ids), err
 	}
-	var words []string
+	var fields []string
 	for _, id := range tokenizer.Encode(nil, l.Text) {
 		if v.pieces {
-			words = append(words, tokenizer.Piece(id))
+			fields = append(fields, tokenizer.Piece(id))
 		} else {
-			words = append(words, strconv.Itoa(int(id)))
+			fields = append(fields, strconv.Itoa(int(id)))
 		}
 	}
-	return strings.Join(words, " "), nil
+	return strings.Join(fields, " "), nil
 }
 
-// numbers reads a line of ids below size.
-func numbers(l text.Line, size int) (ids []int32, err error) {
+// parseIDs parses a line of ids below size.
+func parseIDs(l text.Line, size int) (ids []int32, err error) {
 	for _, field := range strings.Fields(l.Text) {
 		id, err := strconv.Atoi(field)
 		if err != nil || id < 0 || id >= size {
-			return nil, fmt.Errorf("%s:%d: %q is no number from 0 to %d", l.File, l.Number, field, size-1)
+			return nil, fmt.Errorf("%s:%d: found %q, expected an id from 0 to %d", l.File, l.Number, field, size-1)
 		}
 		ids = append(ids, int32(id))
 	}
 	return ids, nil
 }
 
-func (v *vocabSettings) train(files []string) error {
+// train trains a tokenizer on files.
+func (v *vocabFlags) train(files []string) error {
 	if len(files) == 0 {
 		return cli.Usagef("no files to train on")
 	}
 	if v.size < bpe.MinSize {
-		return cli.Usagef("-vocab-size %d: at least %d are needed, for 256 bytes and 3 special ids", v.size, bpe.MinSize)
+		return cli.Usagef("-vocab-size %d: must be at least %d, for 256 bytes and 3 special pieces", v.size, bpe.MinSize)
 	}
 	if err := cli.CheckWritable(v.out); err != nil {
 		return err

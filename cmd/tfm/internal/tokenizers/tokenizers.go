@@ -1,5 +1,5 @@
-// Package tokenizers reads the tokenizers of files: those that `tfm vocab` writes, and of models.
-// It imports package model and the text packages.
+// Package tokenizers reads tokenizers from the files of `tfm vocab` and from models. It imports
+// package model and the text packages.
 package tokenizers
 
 import (
@@ -13,22 +13,22 @@ import (
 	"tfm/text/vocab"
 )
 
-// Of returns the tokenizers of a model or a checkpoint with the configuration c. path names it in
-// errors.
+// Of decodes the tokenizers of a model or checkpoint with the configuration c. Errors begin with
+// path.
 func Of(path string, files map[string][]byte, c model.Config) (vocab.Pair, error) {
 	p, err := vocab.UnmarshalPair(files)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", path, err)
 	}
 	if p.Source.Size() != c.SrcVocab || p.Target.Size() != c.TgtVocab {
-		return p, fmt.Errorf("%s: tokenizers of %d and %d pieces, expected %d and %d as the configuration says",
+		return p, fmt.Errorf("%s: found tokenizers of %d and %d pieces, expected %d and %d from the configuration",
 			path, p.Source.Size(), p.Target.Size(), c.SrcVocab, c.TgtVocab)
 	}
 	return p, nil
 }
 
-// Read reads the tokenizer that `tfm vocab` wrote, or those of a model or a checkpoint, without its
-// weights.
+// Read reads the tokenizer of a file of `tfm vocab`, or the tokenizers of a model or checkpoint
+// without its weights.
 func Read(path string) (vocab.Pair, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -36,7 +36,7 @@ func Read(path string) (vocab.Pair, error) {
 	}
 	defer f.Close()
 	start := make([]byte, vocab.SniffLen)
-	n, _ := io.ReadFull(f, start) // what cannot be read is not a model either
+	n, _ := io.ReadFull(f, start) // LoadHeader reports read errors
 	if vocab.IsTokenizer(start[:n]) {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -52,20 +52,20 @@ func Read(path string) (vocab.Pair, error) {
 	if err != nil {
 		return vocab.Pair{}, fmt.Errorf("neither a tokenizer nor a model: %w", err)
 	}
-	files, err := model.LoadTokenizers(path) // without the weights
+	files, err := model.LoadTokenizers(path)
 	if err != nil {
 		return vocab.Pair{}, err
 	}
 	return Of(path, files, h.Config)
 }
 
-// SampleNote returns a line about tokenizers that were learned from a sample, which
-// vocab.Trainer.Threshold says, or "".
+// SampleNote returns a note on tokenizers trained with this threshold (see bpe.Trainer), or "" if
+// the counts were exact.
 func SampleNote(threshold int64) string {
 	if threshold <= 1 {
 		return ""
 	}
-	return fmt.Sprintf("learned from a sample, as the different words come to more than %d MiB: those with fewer than %s occurrences were drawn in proportion to them",
+	return fmt.Sprintf("trained on a sample, because the distinct words exceed %d MiB: words with fewer than %s occurrences are sampled in proportion to them",
 		bpe.MaxTableBytes>>20, format.Thousands(int(threshold)))
 }
 
