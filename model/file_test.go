@@ -90,7 +90,7 @@ func TestModelFileErrors(t *testing.T) {
 		"unknown name":   {with("config", `{"heads":4,"activation":"relu","norm":"sideways"}`), tensors, `configuration: norm: "sideways" is not one of post, pre, deep`},
 		"no number":      {with("config", `{"heads":"four"}`), tensors, `configuration: heads: found "four", expected int`},
 		"other case":     {with("config", strings.Replace(meta["config"], `"heads"`, `"Heads"`, 1)), tensors, `configuration: unknown field "Heads", expected "heads"`},
-		"field twice":    {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":8,"heads":4`, 1)), tensors, `configuration: field "heads" twice`},
+		"field twice":    {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":8,"heads":4`, 1)), tensors, `configuration: found field "heads" twice`},
 		"no value":       {with("config", `{"dropout":null}`), tensors, `configuration: dropout: found null, expected float32`},
 		"trailing data":  {with("config", meta["config"]+"{}"), tensors, `configuration: found "{" after the object`},
 		"invalid config": {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":5`, 1)), tensors, "a multiple of the 5 heads"},

@@ -175,12 +175,12 @@ func TestCheckpointJSONIsStrict(t *testing.T) {
 	m := newModel(t, smallConfig())
 	for _, c := range []struct{ options, state, want string }{
 		{`{"Lr":0.002}`, `{}`, `train.options in the metadata: unknown field "Lr", expected "lr"`},
-		{`{"lr":0.002,"lr":1}`, `{}`, `train.options in the metadata: field "lr" twice`},
-		{`{"peak":0.002,"lr":1}`, `{}`, `train.options in the metadata: field "lr" twice`},
+		{`{"lr":0.002,"lr":1}`, `{}`, `train.options in the metadata: found field "lr" twice`},
+		{`{"peak":0.002,"lr":1}`, `{}`, `train.options in the metadata: found field "lr" twice`},
 		{`{"lr":0.002}}`, `{}`, `train.options in the metadata: found "}" after the object`},
 		{`{"search":{"beam":3}}`, `{}`, `train.options in the metadata: search: unknown field "beam", expected "Beam"`},
 		{`{}`, `{"step":1}[]`, `train.state in the metadata: found "[" after the object`},
-		{`{}`, `{"position":{"epoch":1,"epoch":2}}`, `train.state in the metadata: position: field "epoch" twice`},
+		{`{}`, `{"position":{"epoch":1,"epoch":2}}`, `train.state in the metadata: position: found field "epoch" twice`},
 		{`{}`, `null`, `train.state in the metadata: found null, expected an object`},
 		{`{`, `{`, `train.options in the metadata: unexpected EOF`},
 	} {
