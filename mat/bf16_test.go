@@ -221,7 +221,7 @@ func TestGemmBF16EqualsOracle(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		threads := []int{1, 2, 3, 8}
 		draw := func(m, n, k int, number func(*rand.Rand) float32) {
-			if !race || r.IntN(10) == 0 {
+			if !thin() || r.IntN(10) == 0 {
 				problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomOptions(r), threads[r.IntN(4)]}.checkBF16(t, r, number)
 			}
 		}
@@ -244,7 +244,7 @@ func TestGemmBF16EqualsOracle(t *testing.T) {
 			{m: 130, n: 180, k: 65}, {m: 1, n: 2000, k: 130}, {m: 1, n: 300, k: 2080},
 		} {
 			for form := range 4 {
-				if race && r.IntN(10) != 0 {
+				if thin() && r.IntN(10) != 0 {
 					continue
 				}
 				q.ta, q.tb, q.o, q.threads = form&1 != 0, form&2 != 0, randomOptions(r), threads[r.IntN(4)]
@@ -259,7 +259,7 @@ func TestGemmBF16OfVectors(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(15, 16))
 		for _, k := range []int{1, 2, 33, 700} {
-			if race && k > 100 {
+			if thin() && k > 100 {
 				continue
 			}
 			data := [2]Matrix{operand(r, 5*k, 1, false, normal), operand(r, 5*k, 1, false, normal)}

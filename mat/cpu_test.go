@@ -1,15 +1,34 @@
 package mat
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// forEachKernel runs f for each kernel that the machine can run, portable Go included.
+// tested lists the kernels that the tests run: all that the machine supports, portable Go included;
+// only the chosen one where TFM_CPU chooses; the best and portable Go under the race detector,
+// because the kernels between them divide their work among goroutines as the best one does.
+var tested = func() []isa {
+	switch {
+	case os.Getenv("TFM_CPU") != "":
+		return []isa{kernel}
+	case race:
+		return slices.Compact([]isa{supported[0], generic})
+	}
+	return supported
+}()
+
+// thin reports whether tests draw a tenth of their random products: under the race detector, which
+// judges no arithmetic, and of portable Go under -short, because an emulator takes longest for it.
+func thin() bool { return race || testing.Short() && kernel == generic }
+
+// forEachKernel runs f once for each tested kernel.
 func forEachKernel(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	defer func(k isa) { kernel = k }(kernel)
-	for _, k := range supported {
+	for _, k := range tested {
 		kernel = k
 		t.Run("kernel="+k.String(), f)
 	}

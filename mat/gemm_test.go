@@ -164,7 +164,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		threads := []int{1, 2, 3, 8}
 		draw := func(m, n, k int, number func(*rand.Rand) float32) {
-			if !race || r.IntN(10) == 0 {
+			if !thin() || r.IntN(10) == 0 {
 				problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomOptions(r), threads[r.IntN(4)]}.check(t, r, number)
 			}
 		}
@@ -189,7 +189,7 @@ func TestGemmEqualsOracle(t *testing.T) {
 			{m: 128, n: 128, k: 260}, {m: 1, n: 4100, k: 130}, {m: 300, n: 150, k: 20}, {m: 135, n: 40, k: 530}, {m: 2, n: 520, k: 513}, {m: 1100, n: 40, k: 3}, {m: 2, n: 1100, k: 540, o: GemmOptions{Bias: []float32{}, Activation: ReLU}, threads: 1},
 		} {
 			for form := range 4 {
-				if race && r.IntN(10) != 0 {
+				if thin() && r.IntN(10) != 0 {
 					continue
 				}
 				q.ta, q.tb = form&1 != 0, form&2 != 0

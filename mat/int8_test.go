@@ -17,7 +17,7 @@ type wayInt8 struct {
 
 // waysInt8 returns the ways that the machine supports.
 func waysInt8() (ways []wayInt8) {
-	for _, k := range supported {
+	for _, k := range tested {
 		if hasDot && (k == avx512 || k == neon) {
 			ways = append(ways, wayInt8{k, true})
 		}

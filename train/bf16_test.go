@@ -27,6 +27,9 @@ func bf16Options(steps int) Options {
 // How soon depends on the instructions: after 120 steps the loss is 0.013 with VDPBF16PS and 0.0007
 // in float32, after 180 0.0005 and 0.0003.
 func TestBF16LearnsToCopy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes too long under -short: trains a model to the end")
+	}
 	c := wideConfig()
 	c.Dropout, c.LabelSmoothing = 0, 0
 	d := copyData()

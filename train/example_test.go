@@ -17,6 +17,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	config.SrcVocab, config.TgtVocab, config.DModel, config.DFF, config.Dropout = 13, 13, 32, 64, 0
+	config.EncoderLayers, config.DecoderLayers = 1, 1
 	m, err := model.New(config)
 	if err != nil {
 		log.Fatal(err)
@@ -28,7 +29,7 @@ func Example() {
 		pairs.Add([]int32{3 + i/10, 3 + i%10}, []int32{3 + i%10, 3 + i/10})
 	}
 	o := train.DefaultOptions()
-	o.Steps, o.LR, o.Warmup = 200, 3e-3, 40
+	o.Steps, o.LR, o.Warmup = 80, 1e-2, 20
 	result, err := train.Run(context.Background(), m, nil, train.Data{Train: &pairs}, o, nil)
 	if err != nil {
 		log.Fatal(err)

@@ -117,7 +117,7 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 func TestSignalDuringTheAverage(t *testing.T) {
 	needSignal(t, syscall.SIGINT)
 	toyCorpus(t)
-	src, tgt := write(t, "valid.en", strings.Repeat(read(t, toy.testSrc), 60)), write(t, "valid.fr", strings.Repeat(read(t, toy.testTgt), 60))
+	src, tgt := write(t, "valid.en", strings.Repeat(read(t, toy.testSrc), 10)), write(t, "valid.fr", strings.Repeat(read(t, toy.testTgt), 10))
 	flags := []string{"-steps", "4", "-save-every", "2", "-average", "2", "-valid-every", "1000", "-valid-src", src, "-valid-tgt", tgt}
 	args, m := trainArgs(t, flags...)
 	c, stderr := tfm(args...), new(strings.Builder)
