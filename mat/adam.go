@@ -8,7 +8,8 @@ package mat
 //	v  = fma(Beta2, v, ((1-Beta2)·g')·g')
 //	w  = w - (Rate·m) / (sqrt(v·VScale) + Eps)
 //
-// Source: Kingma and Ba, 2015, algorithm 1, with Rate = α/(1-Beta1^t) and VScale = 1/(1-Beta2^t).
+// Source: Kingma and Ba, 2015, algorithm 1, with Rate = α/(1-Beta1^t) and VScale = 1/(1-Beta2^t) in
+// step t = 1, 2, …; GradScale is 1, or less to clip the gradient.
 type Adam struct {
 	Beta1, Beta2, Eps       float32
 	Rate, VScale, GradScale float32

@@ -120,8 +120,8 @@ func random(rows, cols int) Matrix {
 	return m
 }
 
-// BenchmarkEach measures the overhead of a loop of two indices on two threads, for loops that follow
-// one another after a gap, in which the worker may park.
+// BenchmarkEach measures the overhead of a loop of two indices on two threads, in loops that follow
+// one another after a gap in which the worker may park.
 func BenchmarkEach(b *testing.B) {
 	for _, gap := range []time.Duration{0, 20 * time.Microsecond, 100 * time.Microsecond, time.Millisecond} {
 		b.Run(fmt.Sprintf("gap=%v", gap), func(b *testing.B) {

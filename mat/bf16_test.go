@@ -431,8 +431,8 @@ func FuzzGemmBF16(f *testing.F) {
 }
 
 // BenchmarkGemmBF16 covers the large products of training, in their three forms. %peak is relative
-// to the peak rate of the bfloat16 instructions in use, ratio to the speed of Gemm, from alternating
-// measurements.
+// to the peak rate of the bfloat16 instructions in use, ratio to the speed of Gemm; the two
+// alternate.
 func BenchmarkGemmBF16(b *testing.B) {
 	type shape struct{ m, n, k int }
 	for _, form := range []string{"NN", "NT", "TN"} {

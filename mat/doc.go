@@ -1,7 +1,6 @@
 // Package mat computes with float32 matrices on the CPU: matrix products, the vector kernels of
 // neural networks, and a thread pool, in hand-written AVX-512, AVX2 and NEON assembly with a
-// portable fallback in Go. It depends on the standard library and golang.org/x/sys/cpu only, so the
-// folder can be vendored alone.
+// portable fallback in Go.
 //
 //	p := mat.NewPool(runtime.GOMAXPROCS(0))
 //	defer p.Close()
@@ -52,7 +51,7 @@
 // [GemmBF16] is for training. It rounds both operands to bfloat16 while it packs them and is
 // several times as fast as [Gemm] on processors with instructions for that; [KernelBF16] names them
 // and [FasterBF16] reports for which sizes. Its results are the same bits on all kernels except
-// "amx".
+// "amx" and, for some results next to 2^-126, "neon".
 //
 // # Vectors
 //
@@ -83,13 +82,13 @@
 //
 // # Threads
 //
-// A [Pool] runs loops on a fixed number of threads, one of which is the caller. Functions that take
-// a pool use as many of its threads as the work justifies; with a nil pool they run on the calling
-// goroutine. Idle workers spin for a fraction of a millisecond, then park, so an unused pool costs
-// nothing. For the lowest latency of one computation, use one pool of GOMAXPROCS threads. For the
-// highest throughput of many goroutines, as in a server, pass a nil pool in each: a pool serves one
-// loop at a time, and a caller that finds it busy runs its loop alone. The results are the same in
-// all cases.
+// A [Pool] runs loops on a fixed number of threads, the caller included. Functions that take a pool
+// use only the threads that the work justifies; with a nil pool they run on the calling goroutine.
+// Idle workers spin for a fraction of a millisecond, then park, so an unused pool costs nothing.
+// For the lowest latency of one computation, use one pool of GOMAXPROCS threads. For the highest
+// throughput of many goroutines, as in a server, pass a nil pool in each: a pool serves one loop at
+// a time, and a caller that finds it busy runs its loop alone. The results are the same in all
+// cases.
 //
 // [Pool.Do] divides the caller's own loop among the threads of a pool. [Each] does so for a loop
 // body that is a struct, without allocating. A panic in a loop body is raised on the caller.
@@ -122,6 +121,12 @@
 // concurrently if no result overlaps a result or an operand of another call. No function prints or
 // keeps a reference to an operand, and after a first call with shapes as large none allocates,
 // except those that return new memory: [New], [Pack], [QuantizeInt8], [NewInt8].
+//
+// # Vendoring
+//
+// The folder depends on the standard library and golang.org/x/sys/cpu only. Copy it into a module,
+// replace the import path in example_test.go and peers/ours.go, the only files that contain it, and
+// run go get golang.org/x/sys@v0.30.0, or a newer version.
 //
 // # Terms
 //

@@ -10,13 +10,13 @@ import "fmt"
 // The generator is integer arithmetic modulo 2^32, with lo and hi the halves of a hash of Key
 // (SplitMix64; Steele, Lea and Flood, 2014):
 //
-//	h = i + lo;  h ^= h>>16;  h *= 0x21f0aaad;  h ^= hi;  h ^= h>>15;  h *= 0x735a2d97;  h ^= h>>15
+//	h = i + lo; h ^= h>>16; h *= 0x21f0aaad; h ^= hi; h ^= h>>15; h *= 0x735a2d97; h ^= h>>15
 //
 // and i is kept if h>>1 < round((1-Rate)·2^31).
 type Dropout struct {
 	Rate   float32 // probability of a zero: 0 ≤ Rate < 1
 	Key    uint64
-	Offset int // added to every index, for a mask that begins inside another
+	Offset int // added to every index, so that the mask continues another
 }
 
 const (

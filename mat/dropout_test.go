@@ -23,8 +23,8 @@ func mask(d Dropout, n, first int) []float32 {
 	return kept
 }
 
-// A count of n independent events of probability p is within 5 standard deviations of its mean, with
-// a failure rate of one in two million.
+// A count of n independent events of probability p is within 5 standard deviations of its mean; one
+// in two million is not.
 func TestDropoutStatistics(t *testing.T) {
 	const n = 1 << 17
 	within := func(what string, got float32, n int, p float64) {

@@ -159,8 +159,8 @@ func sumErrors(t *testing.T, r *rand.Rand, x []float32) {
 	check("ExpSum", ExpSum(e, x, 1), 0, func(j int) float64 { return float64(e[j]) })
 }
 
-// An exponent t has an error of two roundings, its exp of 2 more (7 in portable Go); the sum has its
-// own and those of its terms, and two products follow.
+// An exponent t has an error of two roundings, its exp of 2 more (7 in portable Go); the sum has
+// its own and those of its terms, and two products follow.
 func softmaxError(t *testing.T, r *rand.Rand, x []float32) {
 	const scale = 1.5
 	y := make([]float32, len(x))
@@ -205,8 +205,8 @@ func normalizeError(t *testing.T, r *rand.Rand, x []float32) {
 	}
 }
 
-// A layer norm made of vector kernels: the error of the mean is that of its sum, relative to the mean
-// magnitude of the elements; that of rstd is half that of the sum of squares.
+// A layer norm made of vector kernels: the error of the mean is that of its sum, relative to the
+// mean magnitude of the elements; that of rstd is half that of the sum of squares.
 func layerNormError(t *testing.T, r *rand.Rand, x []float32) {
 	n, eps := len(x), 1e-5
 	v, _ := unaligned(r, 3, n, normal)

@@ -105,8 +105,8 @@ func ExampleGemmBatch() {
 	// Output: [3] [3 2 7 6]
 }
 
-// Quantized weights are stored as bytes and scales, and loaded from them. A row of bytes is a column
-// of B.
+// Quantized weights are stored as bytes and scales, and loaded from them. A row of bytes is a
+// column of B.
 func ExampleNewInt8() {
 	w := mat.QuantizeInt8(mat.Of([]float32{
 		1, -4,

@@ -26,7 +26,8 @@ func sameNumber(x, y float32) bool {
 	return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y
 }
 
-// number returns a random float32 of any kind: mostly of magnitude 1, some of any bits, some special.
+// number returns a random float32 of any kind: mostly of magnitude 1, some of any bits, some
+// special.
 func number(r *rand.Rand) float32 {
 	switch r.IntN(8) {
 	case 0:

@@ -220,8 +220,8 @@ func TestGemmInt8DoesNotOverflow(t *testing.T) {
 	})
 }
 
-// A row of C does not depend on the other rows of the call, the number of threads, the layout or the
-// kernel.
+// A row of C does not depend on the other rows of the call, the number of threads, the layout or
+// the kernel.
 func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	const m, n, k = 200, 90, 300

@@ -29,7 +29,7 @@ func New(rows, cols int) Matrix {
 }
 
 // Of returns a contiguous row-major view of the first rows·cols elements of data. It panics if data
-// is shorter.
+// is shorter. For rows that are stride elements apart, use Matrix{data, rows, cols, stride, 1}.
 func Of(data []float32, rows, cols int) Matrix {
 	if rows < 0 || cols < 0 || !fits(rows, cols, len(data)) {
 		panic(fmt.Sprintf("mat: %d elements for a %d × %d matrix", len(data), rows, cols))

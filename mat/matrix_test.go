@@ -143,8 +143,8 @@ func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 	})
 }
 
-// A matrix that exceeds its data, or whose size overflows, panics with its shape before it reaches a
-// kernel.
+// A matrix that exceeds its data, or whose size overflows, panics with its shape before it reaches
+// a kernel.
 func TestMatrixOutsideItsData(t *testing.T) {
 	x := make([]float32, 100)
 	const maxInt, half, root = math.MaxInt, math.MaxInt/2 + 1, 1 << (bits.UintSize / 2)

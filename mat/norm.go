@@ -5,9 +5,10 @@ import "fmt"
 // Layer norms, one row at a time, and their derivatives (section 3.1 of "Attention Is All You
 // Need").
 
-// Normalize computes y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]): one row of a layer norm with
-// rstd = 1/sqrt(variance + eps). The error is at most 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|)
-// to first order, in addition to the errors of mean and rstd.
+// Normalize computes y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]), one row of a layer norm, for
+// mean = Sum(x)/n and rstd = 1/sqrt(SumSquaredDiff(x, mean)/n + eps). The error is at most
+// 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|) to first order, in addition to the errors of mean
+// and rstd.
 func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 	if n := len(y); len(x) != n || len(gain) != n || len(bias) != n {
 		panicLengths("Normalize", len(y), len(x), len(gain), len(bias))

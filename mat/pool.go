@@ -12,7 +12,7 @@ import (
 
 // Pool runs loops on a fixed number of threads: the caller of a loop and the workers of the pool. A
 // nil *Pool runs them on the calling goroutine. Results do not depend on the number of threads if
-// the ranges of a loop write disjoint outputs, as all of this package do.
+// the ranges of a loop write disjoint outputs, as those of this package do.
 //
 // A Pool may be used concurrently. The workers serve one loop at a time; a caller that finds them
 // busy, such as a nested loop, runs its loop alone.
@@ -93,9 +93,21 @@ type function struct{ f func(lo, hi int) }
 func (f *function) Range(lo, hi int) { f.f(lo, hi) }
 
 // Each calls t.Range(lo, hi) for ranges that together are [0, n), each of up to grain indices, on
-// the threads of p, and returns when all are done. T is a struct of the loop's arguments, whose
-// pointer type has the method Range(lo, hi int); T is inferred. Each copies t into reused memory,
-// so it allocates nothing after the first loop of a type. It panics if grain is less than 1.
+// the threads of p or, if p is nil, on the calling goroutine, and returns when all are done. T is a
+// struct of the loop's arguments:
+//
+//	type softmaxRows struct{ y, x mat.Matrix }
+//
+//	func (t *softmaxRows) Range(lo, hi int) {
+//		for i := lo; i < hi; i++ {
+//			mat.Softmax(t.y.Row(i), t.x.Row(i), 1)
+//		}
+//	}
+//
+//	mat.Each(p, x.Rows, 16, softmaxRows{y, x})
+//
+// Each copies t into reused memory, so it allocates nothing after the first loop of a type. A range
+// should take some microseconds or more. Each panics if grain is less than 1.
 //
 // If Range panics, no further ranges begin. When those in progress are done, Each panics with the
 // same value: that of the first range that panicked, for any number of threads. The pool remains
@@ -105,7 +117,7 @@ func (f *function) Range(lo, hi int) { f.f(lo, hi) }
 // it even if it panics.
 func Each[T any, R interface {
 	*T
-	body
+	Range(lo, hi int)
 }](p *Pool, n, grain int, t T) {
 	if grain < 1 {
 		panic(fmt.Sprintf("mat: loop over %d indices with grain %d", n, grain))

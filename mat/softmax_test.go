@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// place returns a rows × cols matrix at the begin of data or, if last, at its end, with the given row
-// stride. All other elements of data are guards.
+// place returns a rows × cols matrix at the start of data or, if last, at its end, with the given
+// row stride. All other elements of data are guards.
 func place(data []float32, rows, cols, stride int, last bool) Matrix {
 	m := Matrix{nil, rows, cols, stride, 1}
 	for i := range data {

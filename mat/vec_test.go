@@ -20,7 +20,7 @@ type vecCase struct {
 	steady           func(v [][]float32) // if not nil, keeps outputs steady in a benchmark
 }
 
-func none(f func(v [][]float32, a []float32)) func(v [][]float32, a []float32) (float32, float32) {
+func discard(f func(v [][]float32, a []float32)) func(v [][]float32, a []float32) (float32, float32) {
 	return func(v [][]float32, a []float32) (float32, float32) { f(v, a); return 0, 0 }
 }
 
@@ -50,44 +50,44 @@ var vecCases = []vecCase{
 		kernel: one(func(v [][]float32, a []float32) float32 { return Max(v[0]) }),
 		oracle: one(func(v [][]float32, a []float32) float32 { return maxOracle(v[0]) })},
 	{name: "add", flops: 1, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
-		kernel: none(func(v [][]float32, a []float32) { Add(v[0], v[1]) }),
-		oracle: none(func(v [][]float32, a []float32) {
+		kernel: discard(func(v [][]float32, a []float32) { Add(v[0], v[1]) }),
+		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return v[0][j] + v[1][j] })
 		})},
 	{name: "axpy", flops: 2, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
-		kernel: none(func(v [][]float32, a []float32) { Axpy(v[0], a[0], v[1]) }),
-		oracle: none(func(v [][]float32, a []float32) {
+		kernel: discard(func(v [][]float32, a []float32) { Axpy(v[0], a[0], v[1]) }),
+		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(a[0], v[1][j], v[0][j]) })
 		})},
 	{name: "scale", flops: 1, vectors: 1, outputs: 1,
-		kernel: none(func(v [][]float32, a []float32) { Scale(v[0], a[0]) }),
-		oracle: none(func(v [][]float32, a []float32) {
+		kernel: discard(func(v [][]float32, a []float32) { Scale(v[0], a[0]) }),
+		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return v[0][j] * a[0] })
 		})},
 	{name: "scaleshift", flops: 2, vectors: 1, outputs: 1,
-		kernel: none(func(v [][]float32, a []float32) { ScaleShift(v[0], a[0], a[1]) }),
-		oracle: none(func(v [][]float32, a []float32) {
+		kernel: discard(func(v [][]float32, a []float32) { ScaleShift(v[0], a[0], a[1]) }),
+		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(v[0][j], a[0], a[1]) })
 		})},
 	{name: "scaleadd", flops: 2, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {1, 2}},
-		kernel: none(func(v [][]float32, a []float32) { ScaleAdd(v[0], v[1], a[0], v[2]) }),
-		oracle: none(func(v [][]float32, a []float32) {
+		kernel: discard(func(v [][]float32, a []float32) { ScaleAdd(v[0], v[1], a[0], v[2]) }),
+		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(v[1][j], a[0], v[2][j]) })
 		})},
 	{name: "expsum", flops: 22, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: one(func(v [][]float32, a []float32) float32 { return ExpSum(v[0], v[1], a[0]) }),
 		oracle: one(func(v [][]float32, a []float32) float32 { return expSumOracle(v[0], v[1], a[0], 1) })},
 	{name: "softmax", flops: 24, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
-		kernel: none(func(v [][]float32, a []float32) { Softmax(v[0], v[1], a[0]) }),
-		oracle: none(func(v [][]float32, a []float32) { softmaxOracle(v[0], v[1], a[0]) })},
+		kernel: discard(func(v [][]float32, a []float32) { Softmax(v[0], v[1], a[0]) }),
+		oracle: discard(func(v [][]float32, a []float32) { softmaxOracle(v[0], v[1], a[0]) })},
 	{name: "softmaxgrad", flops: 3, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
-		kernel: none(func(v [][]float32, a []float32) { SoftmaxGrad(v[0], v[1], v[2], a[0], a[1]) }),
-		oracle: none(func(v [][]float32, a []float32) {
+		kernel: discard(func(v [][]float32, a []float32) { SoftmaxGrad(v[0], v[1], v[2], a[0], a[1]) }),
+		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return v[1][j] * (v[2][j] - a[0]) * a[1] })
 		})},
 	{name: "normalize", flops: 4, vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {0, 3}},
-		kernel: none(func(v [][]float32, a []float32) { Normalize(v[0], v[1], a[0], a[1], v[2], v[3]) }),
-		oracle: none(func(v [][]float32, a []float32) {
+		kernel: discard(func(v [][]float32, a []float32) { Normalize(v[0], v[1], a[0], a[1], v[2], v[3]) }),
+		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(xhat(v[1][j], a[0], a[1]), v[2][j], v[3][j]) })
 		})},
 	{name: "normalizesums", flops: 6, vectors: 3, alias: [][2]int{{0, 1}},
@@ -98,13 +98,13 @@ var vecCases = []vecCase{
 			return normalizeSumsOracle(v[0], v[1], a[0], a[1], v[2])
 		}},
 	{name: "normalizegrad", flops: 7, vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
-		kernel: none(func(v [][]float32, a []float32) { NormalizeGrad(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3]) }),
-		oracle: none(func(v [][]float32, a []float32) {
+		kernel: discard(func(v [][]float32, a []float32) { NormalizeGrad(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3]) }),
+		oracle: discard(func(v [][]float32, a []float32) {
 			normalizeGradOracle(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3])
 		})},
 	{name: "normalizeparamgrad", flops: 5, vectors: 4, outputs: 2, alias: [][2]int{{2, 3}},
-		kernel: none(func(v [][]float32, a []float32) { normalizeParamGrad(v[0], v[1], v[2], v[3], a[0], a[1]) }),
-		oracle: none(func(v [][]float32, a []float32) {
+		kernel: discard(func(v [][]float32, a []float32) { normalizeParamGrad(v[0], v[1], v[2], v[3], a[0], a[1]) }),
+		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(v[2][j], xhat(v[3][j], a[0], a[1]), v[0][j]) })
 			eachOracle(v[1], func(j int) float32 { return v[1][j] + v[2][j] })
 		})},
@@ -113,20 +113,20 @@ var vecCases = []vecCase{
 			v[3][j] = x * x // second moments are not negative
 		}
 	},
-		kernel: none(func(v [][]float32, a []float32) { testAdam.Step(v[0], v[1], v[2], v[3]) }),
-		oracle: none(func(v [][]float32, a []float32) { adamOracle(&testAdam, v[0], v[1], v[2], v[3]) })},
+		kernel: discard(func(v [][]float32, a []float32) { testAdam.Step(v[0], v[1], v[2], v[3]) }),
+		oracle: discard(func(v [][]float32, a []float32) { adamOracle(&testAdam, v[0], v[1], v[2], v[3]) })},
 	{name: "dropout", flops: 2, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
-		kernel: none(func(v [][]float32, a []float32) { testDropout.Add(v[0], v[1], v[2], dropoutFirst) }),
-		oracle: none(func(v [][]float32, a []float32) { dropoutOracle(testDropout, v[0], v[1], v[2], dropoutFirst) })},
+		kernel: discard(func(v [][]float32, a []float32) { testDropout.Add(v[0], v[1], v[2], dropoutFirst) }),
+		oracle: discard(func(v [][]float32, a []float32) { dropoutOracle(testDropout, v[0], v[1], v[2], dropoutFirst) })},
 	{name: "dropoutalone", flops: 1, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
-		kernel: none(func(v [][]float32, a []float32) { testDropout.Add(v[0], v[1], nil, dropoutFirst) }),
-		oracle: none(func(v [][]float32, a []float32) { dropoutOracle(testDropout, v[0], v[1], nil, dropoutFirst) })},
+		kernel: discard(func(v [][]float32, a []float32) { testDropout.Add(v[0], v[1], nil, dropoutFirst) }),
+		oracle: discard(func(v [][]float32, a []float32) { dropoutOracle(testDropout, v[0], v[1], nil, dropoutFirst) })},
 	{name: "dropout0", flops: 1, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
-		kernel: none(func(v [][]float32, a []float32) { testDropout0.Add(v[0], v[1], v[2], 0) }),
-		oracle: none(func(v [][]float32, a []float32) { dropoutOracle(testDropout0, v[0], v[1], v[2], 0) })},
+		kernel: discard(func(v [][]float32, a []float32) { testDropout0.Add(v[0], v[1], v[2], 0) }),
+		oracle: discard(func(v [][]float32, a []float32) { dropoutOracle(testDropout0, v[0], v[1], v[2], 0) })},
 	{name: "dropout0alone", flops: 0, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
-		kernel: none(func(v [][]float32, a []float32) { testDropout0.Add(v[0], v[1], nil, 0) }),
-		oracle: none(func(v [][]float32, a []float32) { copy(v[0], v[1]) })},
+		kernel: discard(func(v [][]float32, a []float32) { testDropout0.Add(v[0], v[1], nil, 0) }),
+		oracle: discard(func(v [][]float32, a []float32) { copy(v[0], v[1]) })},
 }
 
 func init() {
@@ -137,8 +137,8 @@ func init() {
 	}{{ReLU, "relu", 1, 1}, {GELU, "gelu", 48, 50}, {GELUTanh, "gelutanh", 45, 51}, {SiLU, "silu", 26, 29}} {
 		f := c.f
 		vecCases = append(vecCases, vecCase{name: c.name, flops: c.value, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
-			kernel: none(func(v [][]float32, a []float32) { f.Apply(v[0], v[1]) }),
-			oracle: none(func(v [][]float32, a []float32) {
+			kernel: discard(func(v [][]float32, a []float32) { f.Apply(v[0], v[1]) }),
+			oracle: discard(func(v [][]float32, a []float32) {
 				eachOracle(v[0], func(j int) float32 {
 					y, _ := activationOracle(f, v[1][j])
 					return y
@@ -150,8 +150,8 @@ func init() {
 					v[1][j] += 20 // where the slope is 1
 				}
 			},
-			kernel: none(func(v [][]float32, a []float32) { f.Grad(v[0], v[1]) }),
-			oracle: none(func(v [][]float32, a []float32) {
+			kernel: discard(func(v [][]float32, a []float32) { f.Grad(v[0], v[1]) }),
+			oracle: discard(func(v [][]float32, a []float32) {
 				eachOracle(v[0], func(j int) float32 {
 					_, slope := activationOracle(f, v[1][j])
 					if f == ReLU && slope == 0 {
