@@ -18,9 +18,9 @@ type chart struct {
 	programs []program
 }
 
-// peers are the figures of "Beside PyTorch and Marian" and "A training step" in BENCHMARKS.md, Zen 4, two
-// threads, float32: of tfm the slowest series, of each peer the best. PyTorch's memory is that on
-// the Xeon. Speed is in tokens/s, memory in MB.
+// peers are the figures of "Beside PyTorch and Marian" and "A training step" in BENCHMARKS.md, Zen
+// 4, two threads, float32: of tfm the slowest series, of each peer the best. PyTorch's memory is
+// that on the Xeon. Speed is in tokens/s, memory in MB.
 var peers = []chart{
 	{"base: 49 M parameters, tokens/s", []program{
 		{"tfm", 1188, "1,188"}, {"Marian 1.12", 957, "957"}, {"PyTorch 2.15", 650, "650"}}},

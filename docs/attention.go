@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// attention is the content of attention.json: the cross-attention of one translated sentence.
+type attention struct {
+	Model   string      `json:"model"`   // how the model was trained
+	Source  []string    `json:"source"`  // tokens, with the end mark
+	Target  []string    `json:"target"`  // tokens of the translation, with the end mark
+	Weights [][]float64 `json:"weights"` // [target × source], the mean over the heads of the last layer
+}
+
+// drawAttentionFile draws attention.json of a folder.
+func drawAttentionFile(dir string) (string, error) {
+	file := filepath.Join(dir, "attention.json")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	var a attention
+	if err := json.Unmarshal(data, &a); err != nil {
+		return "", fmt.Errorf("%s: %w", file, err)
+	}
+	if len(a.Weights) != len(a.Target) {
+		return "", fmt.Errorf("%s: %d rows of weights, expected %d", file, len(a.Weights), len(a.Target))
+	}
+	for i, row := range a.Weights {
+		if len(row) != len(a.Source) {
+			return "", fmt.Errorf("%s: %d weights in row %d, expected %d", file, len(row), i, len(a.Source))
+		}
+	}
+	return drawAttention(a), nil
+}
+
+const (
+	cellWidth  = 60
+	cellHeight = 34
+	mapTop     = 96
+	mapMargin  = 20
+	labelWidth = 8 // of a letter
+)
+
+// drawAttention draws a map with a row for each target token and a column for each source token.
+func drawAttention(a attention) string {
+	letters := 0
+	for _, s := range a.Target {
+		letters = max(letters, utf8.RuneCountInString(s))
+	}
+	left := mapMargin + letters*labelWidth + 10
+	width := max(left+len(a.Source)*cellWidth+mapMargin, 470)
+	height := mapTop + len(a.Target)*cellHeight + 58
+	source, target := sentence(a.Source), sentence(a.Target)
+	c := newCanvas(width, height, "Attention map of a translated sentence", describe(a))
+	c.text(mapMargin, 30, `class="head"`, source+" → "+target)
+	c.text(mapMargin, 50, `class="dim"`, "Cross-attention of the last decoder layer, mean of its heads")
+	for j, s := range a.Source {
+		c.text(left+j*cellWidth+cellWidth/2, mapTop-10, `text-anchor="middle"`, strings.TrimSpace(s))
+	}
+	for i, s := range a.Target {
+		y := mapTop + i*cellHeight
+		c.text(left-8, y+cellHeight/2+5, `text-anchor="end"`, strings.TrimSpace(s))
+		for j, w := range a.Weights[i] {
+			x := left + j*cellWidth
+			if w >= 0.005 {
+				fmt.Fprintf(c, `<rect class="own" x="%d" y="%d" width="%d" height="%d" fill-opacity="%.2f"><title>%s → %s %.2f</title></rect>`+"\n",
+					x, y, cellWidth, cellHeight, w, escape(s), escape(a.Source[j]), w)
+			}
+			if w >= 0.1 {
+				style := "font-size:11px"
+				if w >= 0.6 { // on a cell that is dark in both schemes
+					style += ";fill:#fff"
+				}
+				c.text(x+cellWidth/2, y+cellHeight/2+4, `text-anchor="middle" style="`+style+`"`, strings.TrimPrefix(fmt.Sprintf("%.2f", w), "0"))
+			}
+		}
+	}
+	bottom := mapTop + len(a.Target)*cellHeight
+	c.WriteString(`<path class="grid" d="`)
+	for i := range len(a.Target) + 1 {
+		fmt.Fprintf(c, "M%d %d.5h%d", left, mapTop+i*cellHeight, len(a.Source)*cellWidth)
+	}
+	for j := range len(a.Source) + 1 {
+		fmt.Fprintf(c, "M%d.5 %dv%d", left+j*cellWidth, mapTop, len(a.Target)*cellHeight)
+	}
+	c.WriteString(`"/>` + "\n")
+	c.text(mapMargin, bottom+26, `class="dim"`, "Row: token written. Column: token it attends to. A row sums to 1.")
+	c.text(mapMargin, bottom+44, `class="dim"`, a.Model)
+	return c.end()
+}
+
+func escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.TrimSpace(s))
+}
+
+// sentence joins tokens, without the end mark.
+func sentence(tokens []string) string {
+	return strings.Join(tokens[:len(tokens)-1], "")
+}
+
+// describe names the source token with the largest weight for each target token.
+func describe(a attention) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is translated as %s. Largest weight of each row:", sentence(a.Source), sentence(a.Target))
+	for i, row := range a.Weights {
+		best := 0
+		for j, w := range row {
+			if w > row[best] {
+				best = j
+			}
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, " %s → %s %.2f", strings.TrimSpace(a.Target[i]), strings.TrimSpace(a.Source[best]), row[best])
+	}
+	b.WriteByte('.')
+	return b.String()
+}
