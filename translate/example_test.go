@@ -12,23 +12,19 @@ import (
 	"tfm/translate"
 )
 
-// Sentence translates one sentence with the model file at path.
-func Sentence(ctx context.Context, path, s string) (string, error) {
+// Sentences translates sentences with the model file at path.
+func Sentences(ctx context.Context, path string, sentences []string) ([]string, error) {
 	t, err := translate.Open(path, translate.Options{})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer t.Close()
-	out, err := t.Translate(ctx, []string{s})
-	if err != nil {
-		return "", err
-	}
-	return out[0], nil
+	return t.Translate(ctx, sentences)
 }
 
 func Example() {
-	fmt.Println(Sentence(context.Background(), toyModel(), "the red dog"))
-	// Output: le chien rouge <nil>
+	fmt.Println(Sentences(context.Background(), toyModel(), []string{"the red dog"}))
+	// Output: [le chien rouge] <nil>
 }
 
 // Lists of translations with scores, and which word came from which.

@@ -8,34 +8,99 @@ import (
 	"testing"
 )
 
-// README.md shows how to translate and to train from Go by the examples that go test runs, which
-// have few lines.
-func TestReadmeShowsTheExamples(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+// maxReadmeLines is the line limit of a README for users, maxReadmeColumns that of a line of the
+// English one.
+const (
+	maxReadmeLines   = 160
+	maxReadmeColumns = 120
+)
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(data)
+}
+
+// Both READMEs show how to translate and to train from Go by examples that go test runs.
+func TestReadmesShowTheExamples(t *testing.T) {
 	for _, x := range []struct {
 		file, function string
-		most           int // lines of its body
+		maxLines       int // of its body
 	}{
-		{"translate/example_test.go", "Sentence", 10},
+		{"translate/example_test.go", "Sentences", 10},
 		{"train/corpus/example_test.go", "Train", 25},
 	} {
-		source, err := os.ReadFile(filepath.Join(root, x.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		code := regexp.MustCompile(`(?ms)^func ` + x.function + `\(.*?^}\n`).Find(source)
-		if code == nil {
+		code := regexp.MustCompile(`(?ms)^func ` + x.function + `\(.*?^}\n`).FindString(readFile(t, x.file))
+		if code == "" {
 			t.Errorf("%s has no function %s", x.file, x.function)
 			continue
 		}
-		if n := strings.Count(string(code), "\n") - 2; n > x.most {
-			t.Errorf("%s of %s has %d lines, expected at most %d", x.function, x.file, n, x.most)
+		if n := strings.Count(code, "\n") - 2; n > x.maxLines {
+			t.Errorf("%s of %s has %d lines, want at most %d", x.function, x.file, n, x.maxLines)
 		}
-		if !strings.Contains(string(readme), string(code)) {
-			t.Errorf("README.md does not show %s of %s:\n%s", x.function, x.file, code)
+		for _, readme := range []string{"README.md", "README.zh.md"} {
+			if !strings.Contains(readFile(t, readme), code) {
+				t.Errorf("%s does not show %s of %s:\n%s", readme, x.function, x.file, code)
+			}
 		}
 	}
+}
+
+func TestReadmesAreShort(t *testing.T) {
+	for _, readme := range []string{"README.md", "README.zh.md"} {
+		lines := strings.Split(strings.TrimSuffix(readFile(t, readme), "\n"), "\n")
+		if len(lines) > maxReadmeLines {
+			t.Errorf("%s has %d lines, want at most %d", readme, len(lines), maxReadmeLines)
+		}
+		for i, line := range lines {
+			if n := len([]rune(line)); n > maxReadmeColumns {
+				t.Errorf("%s:%d: %d columns, want at most %d", readme, i+1, n, maxReadmeColumns)
+			}
+		}
+	}
+}
+
+var (
+	markdownLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	markdownHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInAnchor     = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// Relative links of the documents lead to files and headings that exist.
+func TestLinks(t *testing.T) {
+	for _, document := range []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "mat/README.md",
+		"model/README.md", "train/runlog/README.md"} {
+		for _, m := range markdownLink.FindAllStringSubmatch(readFile(t, document), -1) {
+			link := m[1]
+			if strings.Contains(link, "://") {
+				continue
+			}
+			file, anchor, _ := strings.Cut(link, "#")
+			target := filepath.ToSlash(filepath.Join(filepath.Dir(document), file))
+			if file == "" {
+				target = document
+			}
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(target))); err != nil {
+				t.Errorf("%s: link %s: %v", document, link, err)
+				continue
+			}
+			if anchor != "" && strings.HasSuffix(target, ".md") && !hasHeading(readFile(t, target), anchor) {
+				t.Errorf("%s: link %s: %s has no such heading", document, link, target)
+			}
+		}
+	}
+}
+
+// hasHeading reports whether a Markdown text has a heading with an anchor.
+func hasHeading(text, anchor string) bool {
+	for _, m := range markdownHeading.FindAllStringSubmatch(text, -1) {
+		s := notInAnchor.ReplaceAllString(strings.ToLower(m[1]), "")
+		if strings.ReplaceAll(s, " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// documents are the files with commands for users, relative to the module's folder.
+var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "mat/README.md", "train/runlog/README.md"}
+
+// notRun are commands, by their beginning, that a test cannot run, with the reason.
+var notRun = map[string]string{
+	"winget install":              "installs software",
+	"brew install":                "installs software",
+	"apt-get install":             "installs software",
+	"curl -L":                     "needs the network",
+	"unzip":                       "the test makes the file that it unpacks",
+	"export PATH":                 "changes the shell",
+	"cd ":                         "every document has one folder here",
+	"go env -w":                   "changes the user's settings",
+	"go get":                      "needs the network; mat.TestVendoring does it offline",
+	"go test":                     "would run this test; .ci/run runs it",
+	"cp -r mat YOUR/MODULE/mat":   "mat.TestVendoring does it",
+	"sed -i 's|\"tfm/mat\"|":      "mat.TestVendoring does it",
+	"mat/peers/run.sh":            "needs other libraries",
+	"taskset -c 1 mat/peers/run.": "needs other libraries",
+	"python3 train/peers/":        "needs PyTorch",
+	"train/peers/curve.sh":        "needs PyTorch",
+}
+
+// shortened are flags that make a command short, appended to those of the document.
+var shortened = map[string][]string{
+	"demo": {"-steps", "2", "-held-out", "4"},
+	"train": {"-steps", "2", "-batch-tokens", "200", "-d-model", "16", "-heads", "2", "-d-ff", "16",
+		"-encoder-layers", "1", "-decoder-layers", "1", "-vocab-size", "300", "-max-len", "64", "-average", "0"},
+	"bench": {"-quick", "-only", "machine"},
+}
+
+// asShortProgram makes the test binary tfm with the flags of shortened.
+const asShortProgram = "TFM_TEST_SHORTENED"
+
+func init() {
+	if os.Getenv(asShortProgram) != "" && len(os.Args) > 1 {
+		os.Args = append(os.Args, shortened[os.Args[1]]...)
+	}
+}
+
+// Every command in the documents runs, on small files of the names that it uses, and writes the
+// files that it names.
+func TestCommandsOfTheDocuments(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs sh: ", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, document := range documents {
+		commands := commandsOf(t, filepath.Join(root, document))
+		dir := t.TempDir()
+		if err := os.Symlink(self, filepath.Join(dir, "tfm")); err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range commands {
+			if prefix := notRunPrefix(command); prefix != "" {
+				used[prefix] = true
+				for _, file := range regexp.MustCompile(`\b(mat|train)/peers/\w+\.\w+`).FindAllString(command, -1) {
+					if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+						t.Errorf("%s: %s: %v", document, command, err)
+					}
+				}
+				continue
+			}
+			if dir, ok := strings.CutPrefix(command, "go build "); ok { // tfm exists: it is the test binary
+				if _, err := os.Stat(filepath.Join(root, dir)); err != nil {
+					t.Errorf("%s: %s: %v", document, command, err)
+				}
+				continue
+			}
+			runCommand(t, document, dir, command)
+		}
+	}
+	for prefix := range notRun {
+		if !used[prefix] {
+			t.Errorf("no document has a command that begins with %q", prefix)
+		}
+	}
+}
+
+// known are the first words of the commands that runCommand runs.
+var known = []string{"./tfm", "tfm", "awk", "echo", "head", "paste", "printf", "tail"}
+
+// runCommand runs a command of a document in dir with the test binary as tfm.
+func runCommand(t *testing.T, document, dir, command string) {
+	t.Helper()
+	run := strings.Replace(command, `.\tfm.exe`, "./tfm", 1)
+	run = strings.Replace(run, "go run ./cmd/tfm", "./tfm", 1)
+	words := strings.Fields(run)
+	if !slices.Contains(known, words[0]) {
+		t.Errorf("%s: unknown command %s; add it to known or notRun", document, command)
+		return
+	}
+	for _, word := range words {
+		makeInput(t, dir, word)
+	}
+	c := exec.Command("sh", "-ec", run)
+	c.Dir = dir
+	c.Env = append(os.Environ(), asProgram+"=1", asShortProgram+"=1", "GORACE=atexit_sleep_ms=0",
+		"PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%s: %s: %v\n%s", document, command, err, out)
+		return
+	}
+	for _, name := range outputs(words) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %s: did not write %s: %v", document, command, name, err)
+		}
+	}
+}
+
+var fileName = regexp.MustCompile(`^[\w.-]+$`)
+
+// outputs returns the files that a command names as its output.
+func outputs(words []string) (names []string) {
+	for i, word := range words[:len(words)-1] {
+		if (word == "-o" || word == ">") && fileName.MatchString(words[i+1]) {
+			names = append(names, words[i+1])
+		}
+	}
+	if len(words) > 1 && words[1] == "train" && !slices.Contains(words, "-o") && !slices.Contains(words, "-dump-config") {
+		names = append(names, "model.safetensors")
+	}
+	return names
+}
+
+// inputs are the files that the documents' commands read and no command of them writes, by their
+// names without .gz: lines of text, one that depends on the number of the line.
+var inputs = map[string]func(i int) string{
+	"train.en": english, "val.en": english, "test.en": english, "some.en": english,
+	"train.de": german, "val.de": german, "test.de": german,
+	"pairs.tsv":                       func(i int) string { return english(i) + "\t" + german(i) },
+	"test_2016_flickr.en":             english,
+	"test_2016_flickr.de":             german,
+	"train.lc.norm.tok.en":            english,
+	"train.lc.norm.tok.de":            german,
+	"val.lc.norm.tok.en":              english,
+	"val.lc.norm.tok.de":              german,
+	"test_2016_flickr.lc.norm.tok.en": english,
+	"test_2016_flickr.lc.norm.tok.de": german,
+	"cmn.txt":                         manythings,
+}
+
+func english(i int) string { return fmt.Sprintf("%d dogs run to %d cats .", i, i%7) }
+func german(i int) string  { return fmt.Sprintf("%d Hunde laufen zu %d Katzen .", i, i%7) }
+
+// manythings is a line of the files of manythings.org, with its mark in front of the first one.
+func manythings(i int) string {
+	mark := ""
+	if i == 0 {
+		mark = "\uFEFF"
+	}
+	return mark + english(i/2) + fmt.Sprintf("\t%d只狗跑向%d只猫。\tCC-BY 2.0 (France)", i/2, i%7)
+}
+
+// makeInput makes a file of inputs, unless it exists.
+func makeInput(t *testing.T, dir, name string) {
+	t.Helper()
+	line, ok := inputs[strings.TrimSuffix(name, ".gz")]
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); !ok || err == nil {
+		return
+	}
+	var text, packed bytes.Buffer
+	for i := range 120 {
+		fmt.Fprintln(&text, line(i))
+	}
+	if strings.HasSuffix(name, ".gz") {
+		w := gzip.NewWriter(&packed)
+		w.Write(text.Bytes())
+		w.Close()
+		text = packed
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// notRunPrefix returns the key of notRun with which a command begins, "" without one.
+func notRunPrefix(command string) string {
+	for prefix := range notRun {
+		if strings.HasPrefix(command, prefix) {
+			return prefix
+		}
+	}
+	return ""
+}
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+
+// commandsOf returns the commands in the sh and powershell blocks of a document.
+func commandsOf(t *testing.T, path string) (commands []string) {
+	t.Helper()
+	for _, block := range fence.FindAllStringSubmatch(read(t, path), -1) {
+		switch language := block[1]; language {
+		case "sh", "powershell":
+			commands = append(commands, splitCommands(block[2])...)
+		case "go", "text", "json":
+		default:
+			t.Errorf("%s: a block of language %q, want sh, powershell, go, text or json:\n%s", path, language, block[2])
+		}
+	}
+	return commands
+}
+
+// splitCommands splits a script at newlines, && and ;, except inside quotes, and removes comments
+// and the newlines that a backslash precedes.
+func splitCommands(script string) (commands []string) {
+	var b strings.Builder
+	end := func() {
+		if s := strings.TrimSpace(b.String()); s != "" {
+			commands = append(commands, s)
+		}
+		b.Reset()
+	}
+	quote := byte(0)
+	for i := 0; i < len(script); i++ {
+		c := script[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+			b.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote = c
+			b.WriteByte(c)
+		case c == '\\' && i+1 < len(script) && script[i+1] == '\n':
+			b.WriteByte(' ')
+			i++
+		case c == '#' && (i == 0 || strings.IndexByte(" \t\n", script[i-1]) >= 0):
+			for i+1 < len(script) && script[i+1] != '\n' {
+				i++
+			}
+		case c == '&' && strings.HasPrefix(script[i:], "&&"):
+			end()
+			i++
+		case c == '\n' || c == ';':
+			end()
+		default:
+			b.WriteByte(c)
+		}
+	}
+	end()
+	return commands
+}
+
+func TestSplitCommands(t *testing.T) {
+	got := splitCommands("# a\ncd x && tfm a \\\n  -b 'c; #d\ne' > f # g\na; b|c\n")
+	want := []string{"cd x", "tfm a    -b 'c; #d\ne' > f", "a", "b|c"}
+	if !slices.Equal(got, want) {
+		t.Errorf("splitCommands = %q, want %q", got, want)
+	}
+}
