@@ -7,14 +7,15 @@ import (
 	"tfm/mat"
 )
 
-// selfStep is self-attention for the newest token of each row: it adds the token's key and value to
-// the row's cache and attends to all of them (equation 1 for one query).
+// selfStep is the parallel loop of self-attention for the newest token of each row: it appends the
+// token's key and value to the row's slot and attends to all of the slot (equation 1 for one
+// query).
 type selfStep struct {
 	*attn.Sizes
 	*cache
-	qkv, ctx mat.Matrix  // [rows × (2h·d_k + h·d_v)], [rows × h·d_v]
-	scores   mat.Matrix  // [rows × positions] scratch
-	rows     []cachedRow // of each row
+	qkv, ctx mat.Matrix // [rows × (2h·d_k + h·d_v)], [rows × h·d_v]
+	scores   mat.Matrix // [rows × positions] workspace
+	rows     []cachedRow
 }
 
 func (s *selfStep) Range(lo, hi int) {
@@ -30,15 +31,15 @@ func (s *selfStep) Range(lo, hi int) {
 	}
 }
 
-// crossStep is attention of each row to its source.
+// crossStep is the parallel loop of cross-attention from each row to its source.
 type crossStep struct {
 	*attn.Sizes
 	*sourceKV
 	q, ctx      mat.Matrix // [rows × h·d_k], [rows × h·d_v]
-	scores      mat.Matrix // [rows × longest source] scratch
+	scores      mat.Matrix // [rows × longest source] workspace
 	starts      []int32    // of the sources
-	rowSources  []int32    // of each row
-	meanWeights mat.Matrix // [rows × longest source] set to the mean of the heads' weights, if there is any
+	rowSources  []int32    // index of each row's source
+	meanWeights mat.Matrix // [rows × longest source] output: mean of the heads' weights; may be empty
 }
 
 func (s *crossStep) Range(lo, hi int) {
@@ -54,8 +55,9 @@ func (s *crossStep) Range(lo, hi int) {
 	}
 }
 
-// attend sets ctx [1 × h·d_v] for a query q [1 × h·d_k], transposed keys [h·d_k × m] and values
-// [m × h·d_v], head by head, and adds the mean of the heads' weights to mean [m] unless it is nil.
+// attend sets ctx [1 × h·d_v] to the attention of query q [1 × h·d_k] to transposed keys [h·d_k ×
+// m] and values [m × h·d_v], for each head. It adds the mean of the heads' weights to mean [m]
+// unless mean is nil. scores is workspace for m values.
 func attend(ctx mat.Matrix, scores []float32, q, keys, values mat.Matrix, heads int, mean []float32) {
 	w := mat.Of(scores[:keys.Cols], 1, keys.Cols)
 	dk, dv := q.Cols/heads, values.Cols/heads

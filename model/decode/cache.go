@@ -5,19 +5,18 @@ import (
 	"tfm/mat"
 )
 
-// cache holds the keys and values of one layer's self-attention for the tokens that each of a
-// number of hypotheses, its slots, has so far. Keys are stored transposed, so that a query reads
-// them along rows. What attention computes from a cache has the bits of the forward pass over the
-// whole sentence.
+// cache holds the keys and values of one layer's self-attention. A slot has those of the tokens of
+// one hypothesis. Keys are transposed, so that a product with a query reads them along rows.
+// Attention to a cache has the bits of the forward pass over the whole sentence.
 type cache struct {
 	keys, values     []float32 // [slots × h·d_k × positions], [slots × positions × h·d_v]
 	slots, positions int
-	dk, dv           int // of all heads together
+	dk, dv           int // h·d_k, h·d_v
 }
 
-// alloc empties the cache and makes room for slots, 1 or more, of keys and values of these
-// sizes: for as many positions as the memory that is already there can hold, up to most, or for a
-// few.
+// alloc empties the cache and gives it slots, 1 or more, of keys and values of the given sizes. It
+// reuses memory: the slots get as many positions as fit into it, up to maxPositions, but at least
+// 32.
 func (c *cache) alloc(slots int, s attn.Sizes, maxPositions int) {
 	c.slots, c.dk, c.dv = slots, s.Heads*s.DK, s.Heads*s.DV
 	c.positions = max(32, min(maxPositions, len(c.keys)/(slots*c.dk), len(c.values)/(slots*c.dv)))
@@ -26,12 +25,12 @@ func (c *cache) alloc(slots int, s attn.Sizes, maxPositions int) {
 	}
 }
 
-// reallocate takes new memory.
+// reallocate allocates new memory for the current sizes.
 func (c *cache) reallocate() {
 	c.keys, c.values = make([]float32, c.slots*c.dk*c.positions), make([]float32, c.slots*c.positions*c.dv)
 }
 
-// grow doubles the number of positions until position t fits, and keeps what is cached.
+// grow doubles the number of positions until position t fits, and keeps the cached keys and values.
 func (c *cache) grow(t int) {
 	if t < c.positions {
 		return
@@ -51,13 +50,13 @@ func (c *cache) grow(t int) {
 	}
 }
 
-// slot views the keys [h·d_k × positions] and values [positions × h·d_v] of one slot.
+// slot returns views of the keys [h·d_k × positions] and values [positions × h·d_v] of a slot.
 func (c *cache) slot(i int) (keys, values mat.Matrix) {
 	k, v := c.dk*c.positions, c.dv*c.positions
 	return mat.Of(c.keys[i*k:][:k], c.dk, c.positions), mat.Of(c.values[i*v:][:v], c.positions, c.dv)
 }
 
-// copySlot makes slot to a copySlot of the first n positions of slot from.
+// copySlot copies the first n positions of slot from to slot to.
 func (c *cache) copySlot(to, from, n int) {
 	k, v := c.slot(from)
 	toK, toV := c.slot(to)
@@ -67,14 +66,14 @@ func (c *cache) copySlot(to, from, n int) {
 	copy(toV.Data[:n*c.dv], v.Data[:n*c.dv])
 }
 
-// sourceKV holds the keys and values of one layer's cross-attention for all sources: computed once,
-// read at every step.
+// sourceKV holds the keys and values of one layer's cross-attention for all sources. Begin computes
+// them; every step reads them.
 type sourceKV struct {
 	kv   mat.Matrix // [m × (h·d_k + h·d_v)]
 	keys mat.Matrix // [h·d_k × m] transposed
 }
 
-// compute computes the keys and values of the encoder's output memory [m × d] in l.
+// compute computes the keys and values of l from the encoder's output, memory [m × d].
 func (s *sourceKV) compute(p *mat.Pool, l *attn.Cross, memory mat.Matrix) {
 	l.KV.Forward(p, s.kv, memory)
 	mat.Transpose(p, s.keys, s.kv.ColRange(0, s.keys.Rows))

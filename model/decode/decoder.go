@@ -10,9 +10,9 @@ import (
 	"tfm/model"
 )
 
-// Decoder translates: it encodes sources, some at a time, and searches for their translations as
-// Options say. A translation does not depend on the sentences beside it, nor on the number of
-// threads. A Decoder is not for concurrent use; any number may share Weights.
+// Decoder translates: it encodes sources in batches and searches for their translations. A
+// translation depends neither on the other sources nor on the number of threads. A Decoder is not
+// safe for concurrent use; any number of Decoders may share Weights.
 type Decoder struct {
 	w      *Weights
 	pool   *mat.Pool
@@ -20,15 +20,15 @@ type Decoder struct {
 	search search
 }
 
-// New returns a Decoder of w whose loops run on p.
+// New returns a Decoder with the weights w whose loops run on p.
 func New(w *Weights, p *mat.Pool) *Decoder {
 	return &Decoder{w: w, pool: p, state: NewState(w, p)}
 }
 
-// Translate returns the best translation of each source, in the order of srcs, which are token
-// ids without EOS: the first of those that NBest lists. The error is that of Options.Validate, or
-// that of ctx, which is looked at before each step. It panics on ids outside the vocabulary and
-// on more than Config.MaxLen-1 of them in a source.
+// Translate returns the best translation of each source, in the order of srcs: the first of its
+// list from NBest. Sources are ids without EOS. The error is that of Options.Validate, or that of
+// ctx, which Translate checks before each step. It panics on ids outside the vocabulary and on a
+// source of more than Config.MaxLen-1 tokens.
 func (d *Decoder) Translate(ctx context.Context, srcs [][]int32, o Options) ([]Hypothesis, error) {
 	results := make([]Hypothesis, len(srcs))
 	err := d.translate(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = list[0] })
@@ -38,10 +38,9 @@ func (d *Decoder) Translate(ctx context.Context, srcs [][]int32, o Options) ([]H
 	return results, nil
 }
 
-// NBest lists up to Options.NBest translations of each source, the ones with the highest scores
-// first. A beam lists those that ended, or if none did those that the length limit cut, all
-// different; sampling lists all that it drew, equal ones too. Errors and panics are those of
-// Translate.
+// NBest returns for each source a list of 1 to Options.NBest translations by descending score. Beam
+// search lists different translations: those that end in EOS or, if there are none, the truncated
+// ones. Sampling lists all draws, equal ones too. Errors and panics are those of Translate.
 func (d *Decoder) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hypothesis, error) {
 	results := make([][]Hypothesis, len(srcs))
 	err := d.translate(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = list })
@@ -51,7 +50,7 @@ func (d *Decoder) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hyp
 	return results, nil
 }
 
-// translate calls done with the translations of each source and its index.
+// translate calls done with the index and the list of translations of each source.
 func (d *Decoder) translate(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis)) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -61,7 +60,7 @@ func (d *Decoder) translate(ctx context.Context, srcs [][]int32, o Options, done
 		checkIDs("source", i, src, c.SrcVocab, c.MaxLen)
 	}
 	order := longestFirst(srcs)
-	how := strategyOf(&o)
+	strat := strategyOf(&o)
 	var batch [][]int32
 	for len(order) > 0 {
 		longest := len(srcs[order[0]])
@@ -69,12 +68,12 @@ func (d *Decoder) translate(ctx context.Context, srcs [][]int32, o Options, done
 		n := min(len(order), o.batchSize(max(longest+1, maxTokens)))
 		batch = batch[:0]
 		d.search.reset()
-		for place, i := range order[:n] {
+		for source, i := range order[:n] {
 			batch = append(batch, srcs[i])
-			d.search.add(place, o.First+uint64(i), o.maxTokens(len(srcs[i]), c.MaxLen), &o, how)
+			d.search.add(source, o.First+uint64(i), o.maxTokens(len(srcs[i]), c.MaxLen), &o, strat)
 		}
 		d.state.Begin(batch, n*o.width(), maxTokens)
-		err := d.search.run(ctx, d.pool, d.state, func(place int, list []Hypothesis) { done(order[place], list) })
+		err := d.search.run(ctx, d.pool, d.state, func(source int, list []Hypothesis) { done(order[source], list) })
 		if err != nil {
 			return err
 		}
@@ -83,8 +82,8 @@ func (d *Decoder) translate(ctx context.Context, srcs [][]int32, o Options, done
 	return nil
 }
 
-// longestFirst orders the indices of srcs by length, so that what is decoded together has similar
-// lengths and the first batch needs the most memory.
+// longestFirst returns the indices of srcs by descending length, so that batches have similar
+// lengths and the first one needs the most memory.
 func longestFirst(srcs [][]int32) []int {
 	order := make([]int, len(srcs))
 	for i := range order {
@@ -94,15 +93,14 @@ func longestFirst(srcs [][]int32) []int {
 	return order
 }
 
-// Next returns the probability of every entry of the target's vocabulary to be the next token of
-// the translation of src after the tokens given: one turn of the generation loop. The bits are
-// those that searches decide by. Pad and BOS, which are never said, have 0. It panics on ids and
-// lengths as Translate does.
+// Next returns, for every id of the target vocabulary, the probability of being the next token
+// after given in the translation of src: one decode step. The probabilities are those of the
+// searches, bit for bit. Pad and BOS have 0. Next panics on ids and lengths as Translate does.
 func (d *Decoder) Next(src, given []int32) []float32 {
 	c := &d.w.model.Config
 	checkIDs("target", 0, given, c.TgtVocab, c.MaxLen)
 	d.state.Begin([][]int32{src}, 1, len(given)+1)
-	logits := d.state.Step([]Row{{model.BOS, 0, -1}})
+	logits := d.state.Step([]Row{{Token: model.BOS, Parent: -1}})
 	for _, id := range given {
 		logits = d.state.Step([]Row{{Token: id}})
 	}
@@ -113,11 +111,11 @@ func (d *Decoder) Next(src, given []int32) []float32 {
 	return p
 }
 
-// Attention returns for each pair how much each token of the translation looked at each token of
-// its source: the weights of the last decoder layer's cross-attention, averaged over the heads.
-// Row i of a pair belongs to the step that says tgts[k][i], the last one EOS; column j is
-// srcs[k][j], the last one EOS. Each row sums to 1. The error is that of ctx; it panics on ids
-// and lengths as Translate does.
+// Attention returns the attention weights of each pair of a source and a target: the
+// cross-attention weights of the last decoder layer, averaged over its heads. Row i of pair k is
+// the step that predicts tgts[k][i], the last row EOS; column j is srcs[k][j], the last column EOS.
+// Each row sums to 1. The error is that of ctx; Attention panics on ids and lengths as Translate
+// does.
 func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]float32, error) {
 	c := &d.w.model.Config
 	for i := range srcs {
@@ -125,7 +123,7 @@ func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]fl
 		checkIDs("target", i, tgts[i], c.TgtVocab, c.MaxLen)
 	}
 	result := make([][][]float32, len(srcs))
-	order := longestFirst(tgts) // so that those that have ended stand behind those that go on
+	order := longestFirst(tgts) // in each step the pairs that still have tokens come first
 	for len(order) > 0 {
 		longest := len(tgts[order[0]]) + 1
 		for _, i := range order[:min(len(order), maxRows)] {
@@ -140,12 +138,13 @@ func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]fl
 	return result, nil
 }
 
-// attention sets the results of the pairs at order, whose targets become shorter.
+// attention sets the results of the pairs with the indices in order, sorted by descending length of
+// the target.
 func (d *Decoder) attention(ctx context.Context, order []int, srcs, tgts [][]int32, result [][][]float32) error {
 	s := d.state
 	batch := make([][]int32, len(order))
-	for place, i := range order {
-		batch[place] = srcs[i]
+	for source, i := range order {
+		batch[source] = srcs[i]
 	}
 	longest := len(tgts[order[0]])
 	s.Begin(batch, len(order), longest+1)
@@ -157,18 +156,18 @@ func (d *Decoder) attention(ctx context.Context, order []int, srcs, tgts [][]int
 			return err
 		}
 		rows = rows[:0]
-		for place, i := range order {
+		for source, i := range order { // row and source of a pair have the same index
 			switch tgt := tgts[i]; {
 			case t == 0:
-				rows = append(rows, Row{model.BOS, int32(place), -1})
+				rows = append(rows, Row{Token: model.BOS, Source: int32(source), Parent: -1})
 			case t <= len(tgt):
-				rows = append(rows, Row{tgt[t-1], int32(place), int32(place)})
+				rows = append(rows, Row{Token: tgt[t-1], Source: int32(source), Parent: int32(source)})
 			}
 		}
 		s.Step(rows)
-		for place := range rows {
-			i := order[place]
-			result[i] = append(result[i], slices.Clone(s.meanWeights.Row(place)[:len(srcs[i])+1]))
+		for row := range rows {
+			i := order[row]
+			result[i] = append(result[i], slices.Clone(s.meanWeights.Row(row)[:len(srcs[i])+1]))
 		}
 	}
 	return nil

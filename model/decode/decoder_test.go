@@ -34,8 +34,9 @@ func newModel(t testing.TB, c model.Config) *model.Transformer {
 	return m
 }
 
-// opinionated is a model away from its start, where all translations are about equally probable.
-func opinionated(t *testing.T, c model.Config, seed uint64) *model.Transformer {
+// perturbed returns a model whose initial weights have noise added. Without it all translations are
+// about equally probable.
+func perturbed(t *testing.T, c model.Config, seed uint64) *model.Transformer {
 	m := newModel(t, c)
 	r := rand.New(rand.NewPCG(seed, 1))
 	for i := range m.Params.W {
@@ -44,11 +45,11 @@ func opinionated(t *testing.T, c model.Config, seed uint64) *model.Transformer {
 	return m
 }
 
-// randomSources has sentences of least to 9 tokens.
-func randomSources(n, least int, seed uint64) [][]int32 {
+// randomSources returns sentences of minLen to 9 tokens.
+func randomSources(n, minLen int, seed uint64) [][]int32 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	ids := func() []int32 {
-		s := make([]int32, least+r.IntN(10-least))
+		s := make([]int32, minLen+r.IntN(10-minLen))
 		for i := range s {
 			s[i] = int32(model.EOS + 1 + r.IntN(toy().SrcVocab-model.EOS-1))
 		}
@@ -57,7 +58,7 @@ func randomSources(n, least int, seed uint64) [][]int32 {
 	srcs := make([][]int32, n)
 	for i := range srcs {
 		srcs[i] = ids()
-		ids() // a target
+		ids() // the draws of a target, which keep the sources of a seed
 	}
 	return srcs
 }
@@ -82,8 +83,8 @@ func nBest(t *testing.T, d *Decoder, srcs [][]int32, o Options) [][]Hypothesis {
 	return lists
 }
 
-func TestTranslationDependsOnNothingButTheSentence(t *testing.T) {
-	m := opinionated(t, toy(), 1)
+func TestTranslationDependsOnlyOnItsSentence(t *testing.T) {
+	m := perturbed(t, toy(), 1)
 	srcs := randomSources(300, 0, 5)
 	pool := mat.NewPool(3)
 	defer pool.Close()
@@ -98,21 +99,21 @@ func TestTranslationDependsOnNothingButTheSentence(t *testing.T) {
 			one.First += uint64(i)
 			got := nBest(t, alone, [][]int32{src}, one)[0]
 			if !reflect.DeepEqual(got, all[i]) {
-				t.Fatalf("%+v: sentence %d is %v alone and %v among others", o, i, got, all[i])
+				t.Fatalf("%+v: sentence %d gives %v alone and %v in a batch", o, i, got, all[i])
 			}
 			if len(got[0].Tokens) > len(src)+o.MaxExtra {
-				t.Fatalf("%+v: %d tokens for a source of %d", o, len(got[0].Tokens), len(src))
+				t.Fatalf("%+v: translation of %d tokens for a source of %d", o, len(got[0].Tokens), len(src))
 			}
 		}
 	}
 }
 
-// Hypotheses fork and end, and their caches go from slot to slot: the score must still be that of
-// the tokens, given to a State one by one.
+// The score of a translation, whose cache was copied between slots as hypotheses forked and
+// finished, equals the score computed token by token with Next.
 func TestScoreIsThatOfTheTranslation(t *testing.T) {
-	words := 0
+	tokens := 0
 	for seed := range uint64(4) {
-		m := opinionated(t, toy(), seed)
+		m := perturbed(t, toy(), seed)
 		d := newDecoder(m, nil)
 		srcs := randomSources(12, 1, seed)
 		for _, o := range []Options{
@@ -123,34 +124,34 @@ func TestScoreIsThatOfTheTranslation(t *testing.T) {
 				if h.Truncated {
 					continue
 				}
-				words += len(h.Tokens)
+				tokens += len(h.Tokens)
 				logP := 0.0
 				for j, id := range append(slices.Clone(h.Tokens), model.EOS) {
 					logP += math.Log(float64(d.Next(srcs[i], h.Tokens[:j])[id]))
 				}
 				want := o.score(logP, len(h.Tokens)+1)
-				// Tens of roundings of logits that are some tens large.
+				// Tens of float32 roundings of logits with magnitudes of tens.
 				if math.Abs(h.Score-want) > 1e-4*(1+math.Abs(want)) {
-					t.Errorf("model %d, %+v: %v has the score %v, want %v", seed, o, h.Tokens, h.Score, want)
+					t.Errorf("model %d, %+v: %v has score %v, want %v", seed, o, h.Tokens, h.Score, want)
 				}
 			}
 		}
 	}
-	if words < 50 {
-		t.Errorf("only %d words, too few for hypotheses to fork", words)
+	if tokens < 50 {
+		t.Errorf("%d tokens, want at least 50 so that hypotheses fork", tokens)
 	}
 }
 
-// What Next gives, taken word by word, is the greedy translation with its score, and it is a
-// distribution.
-func TestNextIsATurnOfTheSearch(t *testing.T) {
+// Next returns a distribution, and its most probable tokens, one after another, are the greedy
+// translation with its score.
+func TestNextIsAStepOfTheSearch(t *testing.T) {
 	d := newDecoder(newModel(t, toy()), nil)
 	greedy := Options{Beam: 1, MaxExtra: 6}
 	srcs := randomSources(5, 0, 11)
 	for i, want := range translate(t, d, srcs, greedy) {
 		var given []int32
 		logP := 0.0
-		for t := range len(srcs[i]) + 1 + greedy.MaxExtra { // EOS, or the token that is cut off, has a turn too
+		for t := range len(srcs[i]) + 1 + greedy.MaxExtra { // the last is EOS or a token that is dropped
 			p := d.Next(srcs[i], given)
 			best := slices.Max(p)
 			logP += math.Log(float64(best))
@@ -160,8 +161,9 @@ func TestNextIsATurnOfTheSearch(t *testing.T) {
 			}
 			given = append(given, id)
 		}
-		if !slices.Equal(given, want.Tokens) || math.Abs(logP-want.Score) > 1e-5 { // roundings of float32 in some 15 probabilities
-			t.Errorf("source %d: %v with %v word by word, %v with %v in the search", i, given, logP, want.Tokens, want.Score)
+		// Float32 roundings of up to 16 probabilities.
+		if !slices.Equal(given, want.Tokens) || math.Abs(logP-want.Score) > 1e-5 {
+			t.Errorf("source %d: %v with score %v token by token, %v with %v in the search", i, given, logP, want.Tokens, want.Score)
 		}
 		p := d.Next(srcs[i], given)
 		sum := 0.0
@@ -169,31 +171,30 @@ func TestNextIsATurnOfTheSearch(t *testing.T) {
 			sum += float64(x)
 		}
 		if math.Abs(sum-1) > 1e-6 || p[model.Pad] != 0 || p[model.BOS] != 0 {
-			t.Errorf("source %d: the probabilities %v come to %v", i, p, sum)
+			t.Errorf("source %d: Next = %v, sum %v; want sum 1, Pad and BOS 0", i, p, sum)
 		}
 	}
 }
 
-// The limits of length: the table of positions, and the tokens more than the source, however many
-// or few.
+// The length limits of a translation: Config.MaxLen, and MaxExtra for all of its values.
 func TestLengthLimits(t *testing.T) {
 	c := toy()
 	c.MaxLen = 8
 	d := newDecoder(newModel(t, c), nil)
 	long := []int32{3, 4, 5, 6, 7, 8, 9}
 	truncated := 0
-	for _, limit := range []struct{ source, extra, most int }{
+	for _, limit := range []struct{ source, extra, max int }{
 		{7, 0, 7}, {7, 50, 7}, {7, math.MaxInt, 7}, {3, 2, 5}, {0, 3, 3}, {0, 0, 0}, {5, -2, 3}, {5, -50, 0}, {5, math.MinInt, 0},
 	} {
-		for first := range int32(8) { // eight sources each
+		for first := range int32(8) { // eight different sources
 			src := append([]int32{3 + first}, long...)[:limit.source]
 			for _, beam := range []int{1, 4} {
 				h := translate(t, d, [][]int32{src}, Options{Beam: beam, Alpha: 0.6, MaxExtra: limit.extra})[0]
-				if len(h.Tokens) > limit.most || h.Truncated && len(h.Tokens) < limit.most {
+				if len(h.Tokens) > limit.max || h.Truncated && len(h.Tokens) < limit.max {
 					t.Errorf("%+v, beam %d: %+v", limit, beam, h)
 				}
 				if slices.Contains(h.Tokens, model.EOS) || slices.Contains(h.Tokens, model.BOS) || slices.Contains(h.Tokens, model.Pad) {
-					t.Errorf("%+v, beam %d: a mark among %v", limit, beam, h.Tokens)
+					t.Errorf("%+v, beam %d: Pad, BOS or EOS in %v", limit, beam, h.Tokens)
 				}
 				if h.Truncated {
 					truncated++
@@ -202,11 +203,11 @@ func TestLengthLimits(t *testing.T) {
 		}
 	}
 	if truncated == 0 {
-		t.Error("no translation came to its limit")
+		t.Error("no translation reached its limit")
 	}
 }
 
-func TestRefreshTakesTheNewWeights(t *testing.T) {
+func TestRefresh(t *testing.T) {
 	m := newModel(t, toy())
 	w := NewWeights(m, nil)
 	d := New(w, nil)
@@ -217,13 +218,13 @@ func TestRefreshTakesTheNewWeights(t *testing.T) {
 	w.Refresh(nil)
 	got, want := translate(t, d, srcs, o), translate(t, newDecoder(m, nil), srcs, o)
 	if !reflect.DeepEqual(got, want) || reflect.DeepEqual(got, old) {
-		t.Error("refreshed weights do not translate as new ones")
+		t.Error("after Refresh translations differ from those of new Weights, or equal the old ones")
 	}
 }
 
-// Decoders on several goroutines share weights, which none of them changes.
+// Decoders on several goroutines share Weights and do not change them.
 func TestDecodersShareWeights(t *testing.T) {
-	m := opinionated(t, toy(), 2)
+	m := perturbed(t, toy(), 2)
 	pool := mat.NewPool(2)
 	defer pool.Close()
 	w := NewWeights(m, pool)
@@ -242,16 +243,16 @@ func TestDecodersShareWeights(t *testing.T) {
 	all.Wait()
 	for i, got := range results {
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("decoder %d translates otherwise beside others", i)
+			t.Errorf("decoder %d: translations differ from those of a single decoder", i)
 		}
 	}
 	if !slices.Equal(before, m.Params.W) {
-		t.Error("decoding has changed the model's weights")
+		t.Error("decoding changed the model's weights")
 	}
 }
 
-// What is derived from the weights is made once, however many decoders there are.
-func TestDecodersHoldNoWeights(t *testing.T) {
+// NewWeights allocates the derived matrix; decoders do not.
+func TestDecodersShareDerivedWeights(t *testing.T) {
 	c := toy()
 	c.SrcVocab, c.TgtVocab = 20_000, 20_000
 	w := NewWeights(newModel(t, c), nil)
@@ -264,17 +265,17 @@ func TestDecodersHoldNoWeights(t *testing.T) {
 	}
 	decoder := allocated(func() { translate(t, New(w, nil), [][]int32{{3, 4}}, Options{Beam: 1}) })
 	weights := allocated(func() { w = NewWeights(w.model, nil) })
-	// A row of logits is 80 kB, and what derived weights hold 1.3 MB.
+	// A row of logits has 80 kB, the derived matrix 1.3 MB.
 	if derived := uint64(4 * c.DModel * c.TgtVocab); weights < derived || decoder > derived/2 {
-		t.Errorf("a decoder has allocated %d bytes and weights %d, of which %d are derived", decoder, weights, derived)
+		t.Errorf("a decoder allocates %d bytes and Weights %d, want at most %d and at least %d", decoder, weights, derived/2, derived)
 	}
 }
 
-// Attention is the mean over the heads of the last layer's cross-attention in the pass over whole
-// sentences, bit for bit, for any number of pairs at once.
+// Decoder.Attention has the bits of model.Pass.Attention: the mean over the heads of the last
+// layer's cross-attention. The pairs need more than one batch.
 func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	c := toy()
-	m := opinionated(t, c, 3)
+	m := perturbed(t, c, 3)
 	srcs := randomSources(2*maxRows+10, 0, 3)
 	tgts := slices.Clone(srcs)
 	slices.Reverse(tgts)
@@ -300,7 +301,7 @@ func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	})
 	for k, rows := range got {
 		if len(rows) != len(tgts[k])+1 {
-			t.Fatalf("pair %d: %d rows for %d tokens and the end", k, len(rows), len(tgts[k]))
+			t.Fatalf("pair %d: %d rows, want %d", k, len(rows), len(tgts[k])+1)
 		}
 		for i, row := range rows {
 			if !slices.Equal(row, want[k].Row(i)) {
@@ -313,10 +314,10 @@ func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	}
 }
 
-// Two rows that continue one hypothesis go different ways, and a row that comes later begins at
-// position 0.
-func TestRowsForkAndBeginAtAnyStep(t *testing.T) {
-	m := opinionated(t, toy(), 4)
+// Two rows may continue one hypothesis with different tokens, and a hypothesis may start in a later
+// step.
+func TestRowsForkAndStartAtAnyStep(t *testing.T) {
+	m := perturbed(t, toy(), 4)
 	w := NewWeights(m, nil)
 	srcs := [][]int32{{3, 4, 5}, {6, 7}}
 	logits := func(source int32, tokens ...int32) []float32 {
@@ -332,23 +333,23 @@ func TestRowsForkAndBeginAtAnyStep(t *testing.T) {
 	s.Begin(srcs, 4, 1)
 	s.Step([]Row{{model.BOS, 0, -1}})
 	s.Step([]Row{{7, 0, 0}, {8, 0, 0}, {model.BOS, 1, -1}})
-	y := s.Step([]Row{{9, 0, 1}, {3, 0, 0}, {4, 0, 1}, {5, 1, 2}}) // rows change their order
+	y := s.Step([]Row{{9, 0, 1}, {3, 0, 0}, {4, 0, 1}, {5, 1, 2}}) // in another order
 	for i, want := range [][]float32{logits(0, 8, 9), logits(0, 7, 3), logits(0, 8, 4), logits(1, 5)} {
 		if !slices.Equal(y.Row(i), want) {
 			t.Errorf("row %d: %v, want %v", i, y.Row(i), want)
 		}
 	}
-	y = s.Step([]Row{{6, 1, 3}}) // the others are forgotten
+	y = s.Step([]Row{{6, 1, 3}}) // discards the others
 	if want := logits(1, 5, 6); !slices.Equal(y.Row(0), want) {
-		t.Errorf("the row that stays: %v, want %v", y.Row(0), want)
+		t.Errorf("remaining row: %v, want %v", y.Row(0), want)
 	}
 }
 
-// A row's logits depend on its own tokens alone, however hypotheses fork, end, begin and change
+// The logits of a row depend only on its own tokens while hypotheses fork, end, start and change
 // their order.
 func TestRowsAreIndependent(t *testing.T) {
 	const width = 6
-	w := NewWeights(opinionated(t, toy(), 5), nil)
+	w := NewWeights(perturbed(t, toy(), 5), nil)
 	srcs := randomSources(3, 1, 9)
 	alone := func(source int32, tokens []int32) []float32 {
 		s := NewState(w, nil)
@@ -369,28 +370,28 @@ func TestRowsAreIndependent(t *testing.T) {
 	var before []prefix
 	longest := 0
 	for step := range 45 {
-		rows, now := make([]Row, 1+r.IntN(width)), []prefix(nil)
+		rows, current := make([]Row, 1+r.IntN(width)), []prefix(nil)
 		for i := range rows {
 			if len(before) == 0 || r.IntN(8) == 0 {
 				p := prefix{source: int32(r.IntN(len(srcs)))}
-				rows[i], now = Row{model.BOS, p.source, -1}, append(now, p)
+				rows[i], current = Row{model.BOS, p.source, -1}, append(current, p)
 				continue
 			}
 			parent, id := r.IntN(len(before)), int32(model.EOS+1+r.IntN(8))
 			p := before[parent]
-			rows[i], now = Row{id, p.source, int32(parent)}, append(now, prefix{p.source, append(slices.Clone(p.tokens), id)})
+			rows[i], current = Row{id, p.source, int32(parent)}, append(current, prefix{p.source, append(slices.Clone(p.tokens), id)})
 			longest = max(longest, len(p.tokens)+1)
 		}
 		y := s.Step(rows)
-		for i, p := range now {
+		for i, p := range current {
 			if !slices.Equal(y.Row(i), alone(p.source, p.tokens)) {
-				t.Fatalf("step %d, row %d: other logits after %v beside others than alone", step, i, p.tokens)
+				t.Fatalf("step %d, row %d: logits after %v differ from those of the row alone", step, i, p.tokens)
 			}
 		}
-		before = now
+		before = current
 	}
 	if longest < 10 {
-		t.Errorf("the longest hypothesis has %d tokens, too few to have forked often", longest)
+		t.Errorf("longest hypothesis of %d tokens, want at least 10", longest)
 	}
 }
 
@@ -402,18 +403,18 @@ func TestPanics(t *testing.T) {
 	ctx := context.Background()
 	s := NewState(d.w, nil)
 	begin := func() { s.Begin([][]int32{{3}}, 2, 4) }
-	for says, f := range map[string]func(){
-		"id -1 in source 1":         func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
-		"id 11 in source 0":         func() { d.Next([]int32{11}, nil) },
-		"id 99 in target 0":         func() { d.Attention(ctx, [][]int32{{3}}, [][]int32{{99}}) },
-		"source 1 has 65 tokens":    func() { d.Translate(ctx, [][]int32{{3}, long}, DefaultOptions()) },
-		"target 0 has 65 tokens":    func() { d.Next([]int32{3}, long) },
-		"steps of 0 rows":           func() { s.Begin(nil, 0, 4) },
-		"a step of 3 rows":          func() { begin(); s.Step(make([]Row, 3)) },
-		"row 1 translates source 1": func() { begin(); s.Step([]Row{{1, 0, -1}, {1, 1, -1}}) },
-		"row 0 continues row 0 of":  func() { begin(); s.Step([]Row{{1, 0, 0}}) },
-		"id 11 in row 0":            func() { begin(); s.Step([]Row{{11, 0, -1}}) },
-		"a hypothesis of 65 tokens": func() {
+	for want, f := range map[string]func(){
+		"id -1 in source 1":                               func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
+		"id 11 in source 0":                               func() { d.Next([]int32{11}, nil) },
+		"id 99 in target 0":                               func() { d.Attention(ctx, [][]int32{{3}}, [][]int32{{99}}) },
+		"source 1 has 65 tokens with BOS or EOS":          func() { d.Translate(ctx, [][]int32{{3}, long}, DefaultOptions()) },
+		"target 0 has 65 tokens with BOS or EOS":          func() { d.Next([]int32{3}, long) },
+		"steps of 0 rows":                                 func() { s.Begin(nil, 0, 4) },
+		"Step of 3 rows after Begin for 2":                func() { begin(); s.Step(make([]Row, 3)) },
+		"source 1 in row 1, want 0 to 0":                  func() { begin(); s.Step([]Row{{1, 0, -1}, {1, 1, -1}}) },
+		"parent 0 in row 0, but the last step had 0 rows": func() { begin(); s.Step([]Row{{1, 0, 0}}) },
+		"id 11 in row 0":                                  func() { begin(); s.Step([]Row{{11, 0, -1}}) },
+		"hypothesis of 65 tokens with BOS": func() {
 			begin()
 			s.Step([]Row{{1, 0, -1}})
 			for range c.MaxLen {
@@ -423,8 +424,8 @@ func TestPanics(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if got, ok := recover().(string); !ok || !strings.HasPrefix(got, "decode: ") || !strings.Contains(got, says) {
-					t.Errorf("panic %q, want %q", got, says)
+				if got, ok := recover().(string); !ok || !strings.HasPrefix(got, "decode: ") || !strings.Contains(got, want) {
+					t.Errorf("panic %q, want %q", got, want)
 				}
 			}()
 			f()
@@ -435,23 +436,23 @@ func TestPanics(t *testing.T) {
 func TestErrors(t *testing.T) {
 	d := newDecoder(newModel(t, toy()), nil)
 	if _, err := d.Translate(context.Background(), [][]int32{{3}}, Options{}); err == nil || !strings.Contains(err.Error(), "beam is 0") {
-		t.Errorf("without a beam: %v", err)
+		t.Errorf("zero Options: error %v, want \"beam is 0\"", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if list, err := d.NBest(ctx, [][]int32{{3}}, DefaultOptions()); !errors.Is(err, context.Canceled) || list != nil {
-		t.Errorf("cancelled: %v, %v", list, err)
+		t.Errorf("NBest with a cancelled context = %v, %v", list, err)
 	}
 	if _, err := d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("Attention with a cancelled context: %v", err)
 	}
 	if got := translate(t, d, nil, DefaultOptions()); len(got) != 0 {
-		t.Errorf("%v of nothing", got)
+		t.Errorf("Translate of no sources = %v", got)
 	}
 }
 
-// Weights that are not numbers make no sense, but no crash either.
-func TestModelOfNaN(t *testing.T) {
+// Decoding with weights of NaN returns one empty translation and does not panic.
+func TestNaNWeights(t *testing.T) {
 	m := newModel(t, toy())
 	for i := range m.Params.W {
 		m.Params.W[i] = float32(math.NaN())
@@ -463,16 +464,16 @@ func TestModelOfNaN(t *testing.T) {
 	} {
 		for _, list := range nBest(t, d, randomSources(5, 0, 5), o) {
 			if len(list) != 1 || len(list[0].Tokens) > 0 {
-				t.Errorf("%+v: %+v", o, list)
+				t.Errorf("%+v: %+v, want one empty translation", o, list)
 			}
 		}
 	}
 }
 
-// As in TestSameBitsOnEveryMachine of package model.
+// As TestSameBitsOnEveryMachine of package model, for sampling.
 func TestSameSamplesOnEveryMachine(t *testing.T) {
 	if mat.Kernel() == "generic" {
-		t.Skip("the portable kernels are held to a tolerance, not to bits")
+		t.Skip("the portable kernels promise a tolerance, not bits")
 	}
 	bits := crc32.NewIEEE()
 	for _, o := range []Options{
@@ -492,9 +493,8 @@ func TestSameSamplesOnEveryMachine(t *testing.T) {
 	}
 }
 
-// A step of every strategy allocates nothing once its batch has been seen, and neither does
-// encoding one.
-func TestStepAllocatesNothing(t *testing.T) {
+// Begin and the steps of every strategy allocate nothing after the first batch.
+func TestStepDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("allocations cannot be counted under the race detector")
 	}
@@ -504,20 +504,20 @@ func TestStepAllocatesNothing(t *testing.T) {
 		{Beam: 1, MaxExtra: 8}, {Beam: 4, Alpha: 0.6, MaxExtra: 3, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, NBest: 3},
 		{Sample: true, Temperature: 1, TopP: 0.9, MaxExtra: 8}, {Sample: true, Temperature: 1, TopP: 0.9, TopK: 5, MaxExtra: 8},
 	} {
-		state, how, s := NewState(w, nil), strategyOf(&o), search{}
+		state, strat, s := NewState(w, nil), strategyOf(&o), search{}
 		steps := func() {
 			state.Begin(srcs, len(srcs)*o.width(), 64)
 			s.reset()
 			for i := range srcs {
-				s.add(i, uint64(i), 64, &o, how)
+				s.add(i, uint64(i), 64, &o, strat)
 			}
 			for range 4 {
 				s.step(nil, state)
 				first := 0
 				for i := range s.sentences {
-					b := &s.sentences[i]
-					rows := len(b.live)
-					s.advance(b, first)
+					sent := &s.sentences[i]
+					rows := len(sent.live)
+					s.advance(sent, first)
 					first += rows
 				}
 			}

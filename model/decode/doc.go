@@ -1,18 +1,34 @@
-// Package decode translates token ids with a trained Transformer: immutable weights that any
-// number of decoders share, the state of hypotheses and one step over them, and greedy search,
-// beam search and sampling as strategies over that step. It imports model and what lies below it
-// (attn, layer, mat), and is what package translate and the validation of package train are built
-// on. It knows no text.
+// Package decode translates token ids with a trained Transformer. It holds immutable weights that
+// any number of decoders share, the state of hypotheses and one decode step over them, and greedy
+// search, beam search and sampling as strategies over that step. It imports attn, layer, mat and
+// model. Package translate and the validation of package train use it. It has no notion of text.
 //
-// The way of a sentence: Decoder.Translate → State.Begin encodes it once, and computes the keys
-// and values of the cross-attention → search.run: State.Step gives every hypothesis its newest
-// token and returns the logits of the next; the sentence's strategy takes continuations from them
-// and says which hypotheses go on → a Hypothesis, the best that finished.
+// The way of a sentence: Decoder.Translate → State.Begin encodes it and computes the keys and
+// values of the cross-attention → search.run, once a step: State.Step appends a token to each
+// hypothesis and returns the logits of the next; the sentence's strategy selects continuations and
+// decides which hypotheses stay live and which are finished → Hypothesis, the finished one with the
+// highest score.
 //
-// Sizes have the names of package layer; a row is one hypothesis in a step.
+// Sizes have the names of package layer. Lengths count EOS, or BOS, unless a comment says
+// otherwise.
 //
 // The files: weights.go (Weights), options.go (Options, the length penalty), decoder.go
 // (Decoder), state.go (State: encoding and a step), attention.go and cache.go (attention of the
 // newest token to cached keys and values), search.go (the loop over steps), greedy.go, beam.go,
 // sample.go (the strategies).
+//
+// # Terms
+//
+//   - step, decode step: one target position, for all live hypotheses of some sources
+//   - row: one hypothesis in a step
+//   - slot: a hypothesis's share of the key and value caches
+//   - hypothesis: a partial or complete translation
+//   - live: not finished; it gets one more token in the next step
+//   - finished: ended by EOS, or truncated at the length limit
+//   - continuation: a hypothesis and a token that may follow it
+//   - strategy: the rule that selects continuations: greedy, beam or sample
+//   - beam: the live hypotheses of one source in beam search, and their limit
+//   - length penalty: the function of the length by which the log-probability is divided
+//   - score: log-probability divided by the length penalty
+//   - n-best: the finished hypotheses of a source with the highest scores
 package decode

@@ -9,8 +9,8 @@ import (
 	"tfm/model/decode"
 )
 
-// copier is a model that has learned to say 8 9 for 5 6 7.
-func copier(pool *mat.Pool) (*model.Transformer, error) {
+// memorizer returns a model trained to translate 5 6 7 to 8 9.
+func memorizer(pool *mat.Pool) (*model.Transformer, error) {
 	m, err := model.New(model.Config{DModel: 8, Heads: 2, DFF: 32, EncoderLayers: 2, DecoderLayers: 2,
 		SrcVocab: 20, TgtVocab: 20, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 16})
 	if err != nil {
@@ -29,11 +29,11 @@ func copier(pool *mat.Pool) (*model.Transformer, error) {
 	return m, nil
 }
 
-// Weights are prepared once and shared; each goroutine has a Decoder of its own.
+// Goroutines share Weights; each has its own Decoder.
 func ExampleDecoder_Translate() {
 	pool := mat.NewPool(2)
 	defer pool.Close()
-	m, err := copier(pool)
+	m, err := memorizer(pool)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -52,15 +52,15 @@ func ExampleDecoder_Translate() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(len(attention[0]), "×", len(attention[0][0]), "weights, with the end marks")
+	fmt.Println(len(attention[0]), "×", len(attention[0][0]), "weights, with EOS on both sides")
 	// Output:
 	// [8 9]
-	// 3 × 4 weights, with the end marks
+	// 3 × 4 weights, with EOS on both sides
 }
 
-// The generation loop by hand: what a search of one's own is built on.
+// A greedy search written on State, as a start for other search algorithms.
 func ExampleState() {
-	m, err := copier(nil)
+	m, err := memorizer(nil)
 	if err != nil {
 		fmt.Println(err)
 		return

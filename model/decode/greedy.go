@@ -5,7 +5,7 @@ import (
 	"tfm/model"
 )
 
-// greedy takes the most probable token at each step, of equal ones that with the smallest id.
+// greedy selects the most probable token at each step, of equal ones the one with the smallest id.
 type greedy struct{ single }
 
 func (greedy) initialHypotheses() int { return 1 }
@@ -14,29 +14,29 @@ func (greedy) expand(_ *search, _ int, logits []float32, out []continuation) []c
 	return bestTokens(out, logits)
 }
 
-// bestTokens fills best, to its capacity, with the most probable tokens in order and their
-// log-probabilities. It overwrites the logits.
+// bestTokens fills best to its capacity with the most probable tokens, in descending order, and
+// their log-probabilities. It overwrites logits.
 func bestTokens(best []continuation, logits []float32) []continuation {
-	top := mat.Max(logits)
+	maxLogit := mat.Max(logits)
 	best = topK(best, logits)
-	logZ := float64(top) + mat.Log(float64(mat.ExpSum(logits, logits, top)))
+	logZ := float64(maxLogit) + mat.Log(float64(mat.ExpSum(logits, logits, maxLogit)))
 	for i := range best {
 		best[i].logP -= logZ
 	}
 	return best
 }
 
-// single is what strategies have in common that leave each hypothesis one continuation: all that
-// ends counts, and so does what is cut.
+// single implements strategies with one continuation for each hypothesis, greedy and sample. Every
+// hypothesis is finished at EOS or truncated, and all of them count.
 type single struct{}
 
 func (single) maxContinuations() int { return 1 }
 
-func (single) advance(s *search, b *sentence, first int) {
-	for i, h := range b.live {
+func (single) advance(s *search, sent *sentence, first int) {
+	for i, h := range sent.live {
 		for _, c := range s.continuations(first + i) {
 			if logP := c.logP + h.logP; c.token == model.EOS {
-				b.finish(finishedHyp{b.options.score(logP, b.tokens), h.tail, false})
+				sent.finish(finishedHyp{sent.options.score(logP, sent.tokens), h.tail, false})
 			} else {
 				s.extend(h, first+i, c, logP)
 			}
@@ -46,8 +46,8 @@ func (single) advance(s *search, b *sentence, first int) {
 
 func (single) isDone(*sentence) bool { return false }
 
-func (single) finishTruncated(_ *search, b *sentence) {
-	for _, h := range b.live {
-		b.finish(finishedHyp{b.options.score(h.logP, b.tokens), h.tail, true})
+func (single) finishTruncated(_ *search, sent *sentence) {
+	for _, h := range sent.live {
+		sent.finish(finishedHyp{sent.options.score(h.logP, sent.tokens), h.tail, true})
 	}
 }

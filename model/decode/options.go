@@ -7,47 +7,53 @@ import (
 	"tfm/model"
 )
 
-// The length penalties: what the log-probability of a translation of n tokens, EOS counted, is
-// divided by.
+// The length penalties, by which the log-probability of a translation of n tokens, EOS counted, is
+// divided.
 const (
 	PenaltyWu    = "wu"    // ((5+n)/6)^Alpha: Wu et al. (2016), equation 14, and the paper
-	PenaltyPower = "power" // n^Alpha: with Alpha 1 the mean over the tokens
+	PenaltyPower = "power" // n^Alpha; the score with Alpha 1 is the mean over the tokens
 )
 
-// Options say how translations are found: by greedy or beam search, or with Sample by chance.
+// Options select greedy search, beam search or sampling, and their parameters.
 type Options struct {
-	Beam     int     // hypotheses kept a source, 1 to 64; 1 is greedy search
-	Alpha    float64 // exponent of the length penalty, 0 to 10
-	Penalty  string  // PenaltyWu, which "" is too, or PenaltyPower
-	MaxExtra int     // a translation has at most this many tokens more than its source, and at most Config.MaxLen-1
-	NBest    int     // translations that are listed of each source, at most Beam or, with Sample, 64; 0 is 1
+	Beam    int     // hypotheses of a source, 1 to 64; 1 is greedy search
+	Alpha   float64 // exponent of the length penalty, 0 to 10
+	Penalty string  // PenaltyWu (also "") or PenaltyPower
 
-	// Each token is drawn from softmax(logits/Temperature), of which the TopK most probable
-	// tokens stay and of these the fewest that have TopP of the probability (Fan et al., 2018;
-	// Holtzman et al., 2020). Beam has no effect.
+	// MaxExtra limits a translation to MaxExtra tokens more than its source. Config.MaxLen-1 is a
+	// further limit. Neither counts EOS.
+	MaxExtra int
+
+	// NBest is the length limit of the list of translations of each source: up to Beam or, with
+	// Sample, 64. 0 is 1.
+	NBest int
+
+	// Sample draws each token from softmax(logits/Temperature), restricted to the TopK most
+	// probable tokens and then to the smallest set of most probable ones with TopP of their
+	// probability (Fan et al., 2018; Holtzman et al., 2020). It ignores Beam.
 	Sample      bool
-	Temperature float64 // 0.001 to 1000; the lower, the more often the most probable token
+	Temperature float64 // 0.001 to 1000; low temperatures favour the most probable tokens
 	TopK        int     // 0 is all
 	TopP        float64 // above 0; 1 is all
 
-	// What is drawn is a function of Seed, the number of the source and the number of its
-	// translation, and does not depend on other sources. Sources are numbered from First.
+	// Seed, the number of the source and the number of its translation determine the draws, which
+	// do not depend on other sources. Source i of a call has number First+i.
 	Seed, First uint64
 }
 
-// DefaultOptions are the paper's (section 6.1): beam 4, alpha 0.6, at most 50 tokens more than the
-// source. With Sample set, tokens are drawn from all of the model's distribution.
+// DefaultOptions returns the paper's options (section 6.1): beam 4, alpha 0.6, at most 50 tokens
+// more than the source. With Sample set, they draw from the model's unrestricted distribution.
 func DefaultOptions() Options {
 	return Options{Beam: 4, Alpha: 0.6, Penalty: PenaltyWu, MaxExtra: 50, NBest: 1, Temperature: 1, TopP: 1, Seed: 1}
 }
 
-const maxBeam = 64 // bounds the memory and the time that a source can take
+const maxBeam = 64 // limits the hypotheses, and so memory and time, of a source
 
 // Validate reports the first invalid field, as a *model.FieldError. Any MaxExtra is valid.
 func (o Options) Validate() error {
-	most, of := o.Beam, "the beam"
+	maxNBest, reason := o.Beam, "the beam"
 	if o.Sample {
-		most, of = maxBeam, "samples"
+		maxNBest, reason = maxBeam, "the limit of samples"
 	}
 	for _, rule := range []struct {
 		broken   bool
@@ -58,8 +64,8 @@ func (o Options) Validate() error {
 		{!o.Sample && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{!(o.Alpha >= 0 && o.Alpha <= 10), "alpha", o.Alpha, "0 to 10"},
 		{o.Penalty != "" && o.Penalty != PenaltyWu && o.Penalty != PenaltyPower, "length_penalty", o.Penalty, PenaltyWu + " or " + PenaltyPower},
-		{o.NBest < 0 || o.NBest > most, "nbest", o.NBest, fmt.Sprintf("at most %d, %s", most, of)},
-		{o.Sample && !(o.Temperature >= 1e-3 && o.Temperature <= 1e3), "temperature", o.Temperature, "0.001 to 1000; greedy search always takes the most probable token"},
+		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
+		{o.Sample && !(o.Temperature >= 1e-3 && o.Temperature <= 1e3), "temperature", o.Temperature, "0.001 to 1000; use greedy search for the most probable tokens"},
 		{o.Sample && o.TopK < 0, "top_k", o.TopK, "1 or more, or 0 for all tokens"},
 		{o.Sample && !(o.TopP > 0 && o.TopP <= 1), "top_p", o.TopP, "above 0 and at most 1"},
 	} {
@@ -70,7 +76,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// score is the log-probability of n tokens, EOS counted, divided by the length penalty.
+// score returns logP, of n tokens with EOS, divided by the length penalty.
 func (o *Options) score(logP float64, n int) float64 {
 	length := float64(5+n) / 6
 	if o.Penalty == PenaltyPower {
@@ -79,10 +85,10 @@ func (o *Options) score(logP float64, n int) float64 {
 	return logP / mat.Pow(length, o.Alpha)
 }
 
-// nBest is the number of translations of a source that are wanted.
+// nBest returns the length limit of the n-best list.
 func (o *Options) nBest() int { return max(1, o.NBest) }
 
-// width is the most hypotheses of a source at once.
+// width returns the limit of the live hypotheses of a source.
 func (o *Options) width() int {
 	if o.Sample {
 		return o.nBest()
@@ -90,18 +96,19 @@ func (o *Options) width() int {
 	return o.Beam
 }
 
-// maxTokens is the most tokens, EOS counted, of the translation of a source of so many.
+// maxTokens returns the limit of the tokens, EOS counted, of the translation of a source with the
+// given number of tokens.
 func (o *Options) maxTokens(source, maxLen int) int {
 	return max(1, min(source+1+min(o.MaxExtra, maxLen), maxLen))
 }
 
 const (
-	maxRows      = 256     // of a step: enough for the matrix kernels, few enough for caches
-	maxPositions = 1 << 15 // of all rows together: bounds the memory that long sentences take
+	maxRows      = 256     // row limit of a step: kernels at full speed, activations in the cache
+	maxPositions = 1 << 15 // position limit of all rows of a step: bounds memory for long sentences
 )
 
-// batchSize is the number of sources decoded together if they and their translations have at most
-// so many tokens.
+// batchSize returns the number of sources that are decoded together. tokens is the length of the
+// longest source or translation.
 func (o *Options) batchSize(tokens int) int {
 	return max(1, min(maxRows, maxPositions/tokens)/o.width())
 }

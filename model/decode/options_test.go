@@ -10,37 +10,37 @@ func TestOptionsValidate(t *testing.T) {
 	if err := DefaultOptions().Validate(); err != nil {
 		t.Error(err)
 	}
-	for says, change := range map[string]func(*Options){
-		"beam is 0, expected 1 to 64":                    func(o *Options) { o.Beam = 0 },
-		"beam is 65":                                     func(o *Options) { o.Beam = 65 },
-		"alpha is -1, expected 0 to 10":                  func(o *Options) { o.Alpha = -1 },
-		"alpha is NaN":                                   func(o *Options) { o.Alpha = math.NaN() },
-		`length_penalty is "gnmt", expected wu or power`: func(o *Options) { o.Penalty = "gnmt" },
-		"nbest is 5, expected at most 4, the beam":       func(o *Options) { o.NBest = 5 },
-		"nbest is -1":                                    func(o *Options) { o.NBest = -1 },
-		"nbest is 65, expected at most 64":               func(o *Options) { o.Sample, o.NBest = true, 65 },
-		"temperature is 0, expected 0.001 to 1000":       func(o *Options) { o.Sample, o.Temperature = true, 0 },
-		"temperature is NaN":                             func(o *Options) { o.Sample, o.Temperature = true, math.NaN() },
-		"temperature is +Inf":                            func(o *Options) { o.Sample, o.Temperature = true, math.Inf(1) },
-		"top_k is -1, expected 1 or more":                func(o *Options) { o.Sample, o.TopK = true, -1 },
-		"top_p is 0, expected above 0":                   func(o *Options) { o.Sample, o.TopP = true, 0 },
-		"top_p is 1.5":                                   func(o *Options) { o.Sample, o.TopP = true, 1.5 },
+	for want, change := range map[string]func(*Options){
+		"beam is 0, expected 1 to 64":                         func(o *Options) { o.Beam = 0 },
+		"beam is 65":                                          func(o *Options) { o.Beam = 65 },
+		"alpha is -1, expected 0 to 10":                       func(o *Options) { o.Alpha = -1 },
+		"alpha is NaN":                                        func(o *Options) { o.Alpha = math.NaN() },
+		`length_penalty is "gnmt", expected wu or power`:      func(o *Options) { o.Penalty = "gnmt" },
+		"nbest is 5, expected 0 to 4, the beam":               func(o *Options) { o.NBest = 5 },
+		"nbest is -1":                                         func(o *Options) { o.NBest = -1 },
+		"nbest is 65, expected 0 to 64, the limit of samples": func(o *Options) { o.Sample, o.NBest = true, 65 },
+		"temperature is 0, expected 0.001 to 1000":            func(o *Options) { o.Sample, o.Temperature = true, 0 },
+		"temperature is NaN":                                  func(o *Options) { o.Sample, o.Temperature = true, math.NaN() },
+		"temperature is +Inf":                                 func(o *Options) { o.Sample, o.Temperature = true, math.Inf(1) },
+		"top_k is -1, expected 1 or more":                     func(o *Options) { o.Sample, o.TopK = true, -1 },
+		"top_p is 0, expected above 0":                        func(o *Options) { o.Sample, o.TopP = true, 0 },
+		"top_p is 1.5":                                        func(o *Options) { o.Sample, o.TopP = true, 1.5 },
 	} {
 		o := DefaultOptions()
 		change(&o)
-		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want %q", err, says)
+		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }
 
-// Long sentences are decoded few at a time, which bounds the memory.
+// batchSize is small for long sentences, which bounds the memory.
 func TestBatchSize(t *testing.T) {
 	for _, c := range []struct{ beam, tokens, want int }{
 		{1, 80, 256}, {4, 80, 64}, {64, 80, 4}, {4, 1024, 8}, {1, 1 << 16, 1}, {64, 1 << 16, 1},
 	} {
 		if got := (&Options{Beam: c.beam}).batchSize(c.tokens); got != c.want {
-			t.Errorf("beam %d, %d tokens: %d sentences, want %d", c.beam, c.tokens, got, c.want)
+			t.Errorf("beam %d: batchSize(%d) = %d, want %d", c.beam, c.tokens, got, c.want)
 		}
 	}
 }

@@ -2,5 +2,6 @@
 
 package decode
 
-// raceDetector is on: sync.Pool then forgets on purpose, so allocations cannot be counted.
+// raceDetector: sync.Pool drops items at random under the race detector, so tests cannot count
+// allocations.
 const raceDetector = true

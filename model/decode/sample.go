@@ -10,8 +10,8 @@ import (
 	"tfm/model"
 )
 
-// sample draws each token by chance, as Options say, for as many hypotheses as are listed. All
-// count, equal ones too.
+// sample draws each token at random, for Options.NBest hypotheses of a source. The n-best list has
+// all of them, equal ones too.
 type sample struct {
 	single
 	*Options
@@ -20,68 +20,52 @@ type sample struct {
 func (o sample) initialHypotheses() int { return o.nBest() }
 
 func (o sample) expand(s *search, row int, logits []float32, out []continuation) []continuation {
-	b, h := s.hypothesis(row)
-	u := uniform(&s.sampling.random[row], o.Seed, b.number, uint64(h.number), uint64(b.tokens))
+	sent, h := s.hypothesis(row)
+	u := uniform(&s.sampling.random[row], o.Seed, sent.number, uint64(h.number), uint64(sent.tokens))
 	token := s.sampling.draw(row, logits, o.Options, u)
-	x, top := float64(logits[token]), mat.Max(logits)
-	total := mat.ExpSum(logits, logits, top)
-	return append(out, continuation{logP: x - (float64(top) + mat.Log(float64(total))), token: token})
+	x, maxLogit := float64(logits[token]), mat.Max(logits)
+	sum := mat.ExpSum(logits, logits, maxLogit)
+	return append(out, continuation{logP: x - (float64(maxLogit) + mat.Log(float64(sum))), token: token})
 }
 
-// samplingWorkspace is the memory of samplingWorkspace, for each row.
+// samplingWorkspace is the workspace of sampling, separate for each row.
 type samplingWorkspace struct {
 	probs   []float32        // [rows × V]
-	choices [][]continuation // what TopK and TopP choose from; logP is a probability
+	choices [][]continuation // tokens to draw from; logP holds the probability
 	random  []rand.ChaCha8
 }
 
-// alloc makes room for rows of logits of a vocabulary.
-func (s *samplingWorkspace) alloc(rows, vocabulary int) {
-	for len(s.choices) < rows {
-		s.choices, s.random = append(s.choices, nil), append(s.random, rand.ChaCha8{})
+// alloc allocates the workspace for rows of logits of a vocabulary.
+func (w *samplingWorkspace) alloc(rows, vocabulary int) {
+	for len(w.choices) < rows {
+		w.choices, w.random = append(w.choices, nil), append(w.random, rand.ChaCha8{})
 	}
-	if n := rows * vocabulary; len(s.probs) < n {
-		s.probs = make([]float32, n)
+	if n := rows * vocabulary; len(w.probs) < n {
+		w.probs = make([]float32, n)
 	}
 }
 
-// draw returns the token of row i that the random number 0 ≤ u < 1 stands for.
-func (s *samplingWorkspace) draw(i int, row []float32, o *Options, u float64) int32 {
-	p := s.probs[i*len(row):][:len(row)]
-	mat.Softmax(p, row, float32(1/o.Temperature))
-	if p[model.EOS] != p[model.EOS] || !(mat.Max(p) > 0) { // logits that are NaN or infinite say nothing
+// draw returns the token of row i at quantile u, 0 ≤ u < 1, of the distribution that o describes.
+func (w *samplingWorkspace) draw(i int, logits []float32, o *Options, u float64) int32 {
+	p := w.probs[i*len(logits):][:len(logits)]
+	mat.Softmax(p, logits, float32(1/o.Temperature))
+	if p[model.EOS] != p[model.EOS] || !(mat.Max(p) > 0) { // NaN or infinite logits
 		return model.EOS
 	}
 	if o.TopK == 0 && o.TopP == 1 {
 		return int32(pick(p, u))
 	}
-	total, least := float64(mat.Sum(p)), float32(0)
-	if o.TopK == 0 {
-		// What is below this is at most 1-TopP all together.
-		least = min(mat.Max(p), float32((1-o.TopP)/float64(len(p))))
-	}
-	heap := s.choices[i][:0]
-	if few := 64; 0 < o.TopK && o.TopK <= few { // which topK finds sooner than a heap of all
-		heap = topK(slices.Grow(heap, o.TopK)[:0:o.TopK], p)
-	} else {
-		for id, x := range p {
-			if x >= least && x > 0 {
-				heap = append(heap, continuation{logP: float64(x), token: int32(id)})
-			}
-		}
-	}
-	s.choices[i] = heap
-	for j := len(heap)/2 - 1; j >= 0; j-- {
-		siftDown(heap, j)
-	}
-	// The most probable ones go to the end of the heap's memory, the first to the last place, and
-	// their probabilities to the front of p.
-	most, enough := len(heap), float64(o.TopP*total)
+	// Without TopK, stop at TopP of the total probability. With TopK, TopP refers to the TopK most
+	// probable tokens, whose sum is known only when all are popped.
+	choices := w.selectChoices(i, p, o)
+	maxChoices, probability := len(choices), float64(o.TopP*float64(mat.Sum(p)))
 	if o.TopK > 0 {
-		most, enough = min(most, o.TopK), math.Inf(1)
+		maxChoices, probability = min(maxChoices, o.TopK), math.Inf(1)
 	}
-	n := 0
-	for sum := 0.0; n < most && (n == 0 || sum < enough); n++ {
+	// Pop the most probable tokens from the heap, so that they fill choices from its end. Copy
+	// their probabilities to p[:n].
+	heap, n := choices, 0
+	for sum := 0.0; n < maxChoices && (n == 0 || sum < probability); n++ {
 		last := len(heap) - 1
 		heap[0], heap[last] = heap[last], heap[0]
 		p[n] = float32(heap[last].logP)
@@ -92,11 +76,37 @@ func (s *samplingWorkspace) draw(i int, row []float32, o *Options, u float64) in
 	if o.TopK > 0 && o.TopP < 1 {
 		n = nucleusSize(p[:n], o.TopP)
 	}
-	return s.choices[i][len(s.choices[i])-1-pick(p[:n], u)].token
+	return choices[len(choices)-1-pick(p[:n], u)].token
 }
 
-// siftDown moves element i of a heap of continuations, the most probable on top and of equal ones the
-// first, to its place below.
+// selectChoices returns a heap of tokens with their probabilities p. It contains all tokens that
+// TopK and TopP allow.
+func (w *samplingWorkspace) selectChoices(i int, p []float32, o *Options) []continuation {
+	const maxInsertions = 64 // up to this TopK, topK is faster than a heap of all tokens
+	heap := w.choices[i][:0]
+	if 0 < o.TopK && o.TopK <= maxInsertions {
+		heap = topK(slices.Grow(heap, o.TopK)[:0:o.TopK], p)
+	} else {
+		minProb := float32(0)
+		if o.TopK == 0 {
+			// The tokens below this have at most 1-TopP together.
+			minProb = min(mat.Max(p), float32((1-o.TopP)/float64(len(p))))
+		}
+		for id, x := range p {
+			if x >= minProb && x > 0 {
+				heap = append(heap, continuation{logP: float64(x), token: int32(id)})
+			}
+		}
+	}
+	w.choices[i] = heap
+	for j := len(heap)/2 - 1; j >= 0; j-- {
+		siftDown(heap, j)
+	}
+	return heap
+}
+
+// siftDown restores the heap order below element i. The root is the most probable token, of equal
+// ones the one with the smallest id.
 func siftDown(heap []continuation, i int) {
 	before := func(a, b continuation) bool { return a.logP > b.logP || a.logP == b.logP && a.token < b.token }
 	for {
@@ -115,23 +125,24 @@ func siftDown(heap []continuation, i int) {
 	}
 }
 
-// nucleusSize is how many of p, from the first, have a part of the whole.
-func nucleusSize(p []float32, part float64) int {
-	enough := float64(part * float64(mat.Sum(p)))
+// nucleusSize returns the smallest n, 1 or more, for which p[:n] has the given fraction of the sum
+// of p.
+func nucleusSize(p []float32, fraction float64) int {
+	probability := float64(fraction * float64(mat.Sum(p)))
 	n := 0
-	for sum := 0.0; n < len(p) && (n == 0 || sum < enough); n++ {
+	for sum := 0.0; n < len(p) && (n == 0 || sum < probability); n++ {
 		sum += float64(p[n])
 	}
 	return n
 }
 
-// pick returns the index at which the running sum of p first exceeds u times the whole.
+// pick returns the first index at which the running sum of p exceeds u times the sum of p.
 func pick(p []float32, u float64) int {
-	rest := float64(u * float64(mat.Sum(p)))
-	last := 0 // for sums whose rounding leaves a rest
+	remaining := float64(u * float64(mat.Sum(p)))
+	last := 0 // returned if rounding keeps the running sum below
 	for i, x := range p {
 		if x > 0 {
-			if rest -= float64(x); rest < 0 {
+			if remaining -= float64(x); remaining < 0 {
 				return i
 			}
 			last = i
@@ -140,9 +151,9 @@ func pick(p []float32, u float64) int {
 	return last
 }
 
-// uniform is a number from 0 up to 1, a function of the seed, the source, the number of its
-// translation and the position in it: the first of ChaCha8 with these as its key. c is memory for
-// that.
+// uniform returns a random number, 0 ≤ u < 1, that is a function of the seed, the number of the
+// source, the number of its translation and the position in it: the first output of ChaCha8 with
+// these as its key. c is workspace.
 func uniform(c *rand.ChaCha8, seed, source, translation, position uint64) float64 {
 	var key [32]byte
 	for i, x := range [...]uint64{seed, source, translation, position} {

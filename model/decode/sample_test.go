@@ -13,7 +13,8 @@ import (
 	"tfm/model"
 )
 
-// distribution is that of a prefix's next token in sampling, in float64.
+// distribution returns the distribution in float64 from which sampling draws the token after
+// prefix.
 func distribution(m *table, source int32, prefix []int32, o Options) []float64 {
 	p := m.probabilities(source, prefix)
 	var order []int
@@ -50,10 +51,10 @@ func distribution(m *table, source int32, prefix []int32, o Options) []float64 {
 	return p
 }
 
-// Translations of up to two words, drawn six thousand times, are as frequent as the language and
-// the settings say: Pearson's chi-square. The seeds are fixed, so the test always says the same;
-// of many seeds one in a thousand would fail.
-func TestSamplesAreDistributedAsTheModelSays(t *testing.T) {
+// The frequencies of 6000 draws of translations of up to two tokens fit the distribution of the
+// model and the options: Pearson's chi-square test. The seeds are fixed, so the result is too;
+// about one seed in a thousand would fail.
+func TestSamplesFitTheDistribution(t *testing.T) {
 	const vocabulary = 11
 	m := language(vocabulary, 1, 1.2)
 	same := &table{vocabulary: vocabulary, logits: func(_ int32, prefix []int32, row []float32) { m.logits(0, prefix, row) }}
@@ -65,7 +66,7 @@ func TestSamplesAreDistributedAsTheModelSays(t *testing.T) {
 		{Temperature: 1.5, TopP: 0.8, TopK: 5, NBest: 30},
 	} {
 		o.Sample = true
-		const draws, maxTokens = 6000, 3 // at most two words, and the end or a word that is cut off
+		const draws, maxTokens = 6000, 3 // up to two tokens, and EOS or a token that is dropped
 		counts := map[string]int{}
 		for _, list := range find(t, same, draws/o.NBest, maxTokens, o) {
 			for _, h := range list {
@@ -73,7 +74,7 @@ func TestSamplesAreDistributedAsTheModelSays(t *testing.T) {
 			}
 		}
 		chi2, cells, seen := 0.0, 0, 0
-		var rareN, rareWant float64 // together one cell
+		var rareN, rareWant float64 // cells of low expectation, merged into one
 		add := func(n, want float64) {
 			chi2 += (n - want) * (n - want) / want
 			cells++
@@ -83,7 +84,7 @@ func TestSamplesAreDistributedAsTheModelSays(t *testing.T) {
 			seen += n
 			want := p * draws
 			if want == 0 && n > 0 {
-				t.Errorf("%+v: %v was drawn %d times, and cannot be", o, tokens, n)
+				t.Errorf("%+v: %v, of probability 0, was drawn %d times", o, tokens, n)
 			} else if want >= 5 {
 				add(float64(n), want)
 			} else {
@@ -102,12 +103,12 @@ func TestSamplesAreDistributedAsTheModelSays(t *testing.T) {
 		if rareWant > 0 {
 			add(rareN, rareWant)
 		}
-		// Wilson and Hilferty: the cube root of chi²/k is about normal.
+		// Wilson and Hilferty: the cube root of chi²/k is approximately normal.
 		k := float64(cells - 1)
 		z := (math.Cbrt(chi2/k) - (1 - 2/(9*k))) / math.Sqrt(2/(9*k))
-		t.Logf("%+v: %d different, chi² %.1f of %d cells, %.2f standard deviations", o, len(counts), chi2, cells, z)
+		t.Logf("%+v: %d different translations, chi² %.1f in %d cells, %.2f standard deviations", o, len(counts), chi2, cells, z)
 		if z > 3.1 || seen != draws || cells < 4 {
-			t.Errorf("%+v: chi² is %.1f of %d cells, %.2f standard deviations; %d drawn", o, chi2, cells, z, seen)
+			t.Errorf("%+v: chi² %.1f in %d cells, %.2f standard deviations, %d draws", o, chi2, cells, z, seen)
 		}
 	}
 }
@@ -116,7 +117,7 @@ func TestSamplingAtLowTemperatureIsGreedy(t *testing.T) {
 	for seed := range uint64(4) {
 		m := language(50, seed, 1)
 		random := m.logits
-		m.logits = func(source int32, prefix []int32, row []float32) { // no two within 0.25 of each other
+		m.logits = func(source int32, prefix []int32, row []float32) { // at least 0.25 apart
 			random(source, prefix, row)
 			sorted := slices.Sorted(slices.Values(row))
 			for i, x := range row {
@@ -127,19 +128,19 @@ func TestSamplingAtLowTemperatureIsGreedy(t *testing.T) {
 		want := find(t, m, 50, 10, greedy)
 		cold := greedy
 		cold.Sample, cold.Temperature, cold.TopP = true, 1e-3, 1
-		one := cold
-		one.Temperature, one.TopK = 5, 1
-		narrow := cold
-		narrow.Temperature, narrow.TopP = 5, 1e-9
-		for _, o := range []Options{cold, one, narrow} {
+		topK := cold
+		topK.Temperature, topK.TopK = 5, 1
+		topP := cold
+		topP.Temperature, topP.TopP = 5, 1e-9
+		for _, o := range []Options{cold, topK, topP} {
 			if got := find(t, m, 50, 10, o); !reflect.DeepEqual(got, want) {
-				t.Errorf("%+v: not the greedy translations", o)
+				t.Errorf("%+v: translations differ from those of greedy search", o)
 			}
 		}
 	}
 }
 
-// Draws come again with the same seed and number, and are others with another of either.
+// Draws are equal for equal seeds and numbers, and differ if either differs.
 func TestDrawsAreAFunctionOfSeedAndNumber(t *testing.T) {
 	m := language(20, 5, 1)
 	for _, o := range []Options{
@@ -149,18 +150,18 @@ func TestDrawsAreAFunctionOfSeedAndNumber(t *testing.T) {
 	} {
 		all := find(t, m, 40, 8, o)
 		if !reflect.DeepEqual(find(t, m, 40, 8, o), all) {
-			t.Errorf("%+v: other draws the second time", o)
+			t.Errorf("%+v: draws differ the second time", o)
 		}
 		for i, list := range all {
 			if len(list) != o.nBest() {
-				t.Errorf("%+v: %d translations of source %d", o, len(list), i)
+				t.Errorf("%+v: %d translations of source %d, want %d", o, len(list), i, o.nBest())
 			}
 			for j, h := range list {
 				if want := o.score(m.logP(int32(i), h.Tokens), len(h.Tokens)+1); !h.Truncated && !closeTo(h.Score, want) {
-					t.Errorf("%+v: %v has the score %v, the model says %v", o, h.Tokens, h.Score, want)
+					t.Errorf("%+v: %v has score %v, want %v", o, h.Tokens, h.Score, want)
 				}
 				if j > 0 && h.Score > list[j-1].Score {
-					t.Errorf("%+v: scores rise from %v to %v", o, list[j-1].Score, h.Score)
+					t.Errorf("%+v: score %v after %v, want descending", o, h.Score, list[j-1].Score)
 				}
 			}
 		}
@@ -168,7 +169,7 @@ func TestDrawsAreAFunctionOfSeedAndNumber(t *testing.T) {
 		seed.Seed++
 		number.First++
 		if reflect.DeepEqual(find(t, m, 40, 8, seed), all) || reflect.DeepEqual(find(t, m, 40, 8, number), all) {
-			t.Errorf("%+v: another seed or number draws the same", o)
+			t.Errorf("%+v: another seed or number gives equal draws", o)
 		}
 	}
 }
@@ -180,7 +181,7 @@ func TestUniform(t *testing.T) {
 	for i := range uint64(n) {
 		u := uniform(&c, 1, i/1000, i/100%10, i%100)
 		if u < 0 || u >= 1 {
-			t.Fatal(u)
+			t.Fatalf("uniform = %v, want 0 ≤ u < 1", u)
 		}
 		buckets[int(u*100)]++
 	}
@@ -188,13 +189,13 @@ func TestUniform(t *testing.T) {
 	for _, b := range buckets {
 		chi2 += float64((b-n/100)*(b-n/100)) / (n / 100)
 	}
-	if chi2 > 150 { // of 99 degrees of freedom: one in a thousand
-		t.Errorf("chi² is %v", chi2)
+	if chi2 > 150 { // 99 degrees of freedom: probability below 0.001
+		t.Errorf("chi² = %v, want at most 150", chi2)
 	}
 }
 
-// pick takes the first element for 0, the last that can be for what is nearly 1, and none that
-// has no probability.
+// pick returns the first element with probability for u = 0, the last for u just below 1, and never
+// one without.
 func TestPick(t *testing.T) {
 	p := []float32{0, 0.25, 0, 0.5, 0.25, 0}
 	for _, c := range []struct {
@@ -202,13 +203,12 @@ func TestPick(t *testing.T) {
 		want int
 	}{{0, 1}, {0.2499, 1}, {0.25, 3}, {0.7499, 3}, {0.75, 4}, {1 - 0x1p-53, 4}} {
 		if got := pick(p, c.u); got != c.want {
-			t.Errorf("%v picks %d, want %d", c.u, got, c.want)
+			t.Errorf("pick(%v) = %d, want %d", c.u, got, c.want)
 		}
 	}
 }
 
-// A large vocabulary of equal probabilities, which leaves TopP everything to sort, and cuts where
-// it says.
+// TopP of a large vocabulary of equal probabilities: the worst case for the heap.
 func TestTopPOfEqualProbabilities(t *testing.T) {
 	const n = 8000
 	row := make([]float32, n)
@@ -216,16 +216,16 @@ func TestTopPOfEqualProbabilities(t *testing.T) {
 	r.alloc(1, n)
 	for _, topP := range []float64{1e-9, 0.5, 0.999} {
 		r.draw(0, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 0)
-		// Of equal ones those with small ids stay, so the last number picks the edge.
+		// Of equal probabilities the smallest ids stay, so u just below 1 gives the largest id
+		// drawn.
 		edge := r.draw(0, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 1-0x1p-53)
 		if want := math.Ceil(topP * n); math.Abs(float64(edge+1)-want) > 2 {
-			t.Errorf("top-p %v of %d equal tokens ends at %d, want %v", topP, n, edge+1, want)
+			t.Errorf("TopP %v of %d equal tokens keeps %d, want %v", topP, n, edge+1, want)
 		}
 	}
 }
 
-// What stays of a row, however it is found: whatever TopK and TopP, the numbers that are drawn
-// are those of a sorted list.
+// For all TopK and TopP, draws are those from a sorted list.
 func TestDrawsAreFromTheMostProbable(t *testing.T) {
 	const n = 3000
 	random := rand.New(rand.NewPCG(3, 3))
@@ -234,7 +234,7 @@ func TestDrawsAreFromTheMostProbable(t *testing.T) {
 	for range 200 {
 		row, p := make([]float32, n), make([]float32, n)
 		for i := range row {
-			row[i] = float32(random.IntN(20)) / 2 // many are equal
+			row[i] = float32(random.IntN(20)) / 2 // with many equal values
 		}
 		s := &Options{Sample: true, Temperature: 0.5 + random.Float64(), TopK: []int{0, 1, 10, 64, 65, 500, n, 2 * n}[random.IntN(8)], TopP: []float64{0.01, 0.5, 0.9, 0.999, 1}[random.IntN(5)]}
 		mat.Softmax(p, row, float32(1/s.Temperature))
@@ -255,9 +255,9 @@ func TestDrawsAreFromTheMostProbable(t *testing.T) {
 			kept++
 		}
 		if s.TopK == 0 && s.TopP == 1 {
-			continue // drawn in the order of ids, and from all
+			continue // no restriction: drawn in the order of ids
 		}
-		// The sums' rounding lets one more in or leaves one out, and does not see the last 1e-5.
+		// Rounding of the sums may add or drop one token at the edge, and shifts u by up to 1e-5.
 		for _, u := range []float64{0, random.Float64(), 1 - 0x1p-53} {
 			got, before := slices.Index(order, int(r.draw(0, row, s, u))), 0.0
 			for _, id := range order[:max(0, got)] {
@@ -266,7 +266,7 @@ func TestDrawsAreFromTheMostProbable(t *testing.T) {
 			at := u * sum
 			last := float64(p[order[kept-1]])
 			if got < 0 || got > kept || before > at+last+1e-5 || before+float64(p[order[got]]) < at-last-1e-5 {
-				t.Fatalf("%+v: %v draws number %d of %d, after %v of %v", s, u, got, kept, before, sum)
+				t.Fatalf("%+v: u %v draws token %d of %d, after probability %v of %v", s, u, got, kept, before, sum)
 			}
 		}
 	}

@@ -9,116 +9,123 @@ import (
 	"tfm/model"
 )
 
-// stepper is a language model as a search sees it: State, or in tests a table.
+// stepper is the model that a search runs on: State, or a table in tests.
 type stepper interface {
-	// Step gives each row its token and returns the logits [rows × V] of the next one, which may be
-	// overwritten.
+	// Step appends a token to each row's hypothesis and returns the logits [rows × V] of the next
+	// token. The caller may overwrite them.
 	Step([]Row) mat.Matrix
 }
 
 // Hypothesis is a translation.
 type Hypothesis struct {
-	Tokens    []int32 // without BOS and EOS
-	Score     float64 // log-probability divided by the length penalty
-	Truncated bool    // the length limit came before EOS; Score counts the token that came in its place and is cut off
+	Tokens []int32 // without BOS and EOS
+	Score  float64 // log-probability divided by the length penalty
+
+	// Truncated reports that the hypothesis reached its length limit before EOS. Tokens then lacks
+	// the token in the position of EOS, which Score counts.
+	Truncated bool
 }
 
-// strategy says how the hypotheses of one source go on: greedy, beam or sample.
+// strategy selects the continuations of the hypotheses of one source: greedy, beam or sample.
 type strategy interface {
-	initialHypotheses() int // hypotheses that a search begins with
-	maxContinuations() int  // most continuations that expand leaves of a row
-	// expand leaves the continuations of a row in out, best first, and returns them. It may
-	// overwrite logits, in which Pad and BOS have been ruled out. Rows are expanded on several
-	// threads at once.
+	// initialHypotheses returns the number of hypotheses that a search starts with.
+	initialHypotheses() int
+	// maxContinuations returns the limit of the continuations that expand returns for a row.
+	maxContinuations() int
+	// expand appends the continuations of a row to out, best first, and returns it. It may
+	// overwrite logits, where Pad and BOS are -Inf. Goroutines call expand concurrently for
+	// different rows.
 	expand(s *search, row int, logits []float32, out []continuation) []continuation
-	// advance makes of the continuations of b's rows, of which first is the first, endings and the
-	// hypotheses that go on, which it leaves in s.next.
-	advance(s *search, b *sentence, first int)
-	// isDone reports that nothing can change the list of b's best.
-	isDone(b *sentence) bool
-	// finishTruncated adds to that list the hypotheses that the length limit has cut, if they count.
-	finishTruncated(s *search, b *sentence)
+	// advance finishes hypotheses of sent, or extends them into s.nextLive, from the continuations
+	// of its rows, which start at row first.
+	advance(s *search, sent *sentence, first int)
+	// isDone reports whether no live hypothesis can change sent.nBest.
+	isDone(sent *sentence) bool
+	// finishTruncated finishes the hypotheses of sent that are live at the length limit, if they
+	// count as translations.
+	finishTruncated(s *search, sent *sentence)
 }
 
-// search is the memory of one search after another: for the translations of some sources at once.
+// search searches for the translations of several sources at the same time, and keeps its memory
+// for the next search.
 type search struct {
-	sentences    []sentence
-	backpointers []backpointer // the tokens of all hypotheses
+	sentences    []sentence    // those that are not done
+	backpointers []backpointer // tokens of all hypotheses
 	rows         []Row         // of the next step
 	owners       []owner       // of each row
 	logits       mat.Matrix
 
-	rowContinuations int            // continuations of a row at most
-	expanded         []continuation // [rows × each]
-	counts           []int          // of each row
-	merged           []continuation // of one sentence
-	nextLive         []live
+	rowContinuations int            // continuations that a row has memory for
+	expanded         []continuation // [rows × rowContinuations] results of expand
+	counts           []int          // of each row: number of its continuations
+	merged           []continuation // workspace of one sentence
+	nextLive         []live         // workspace of one sentence
 
-	hasSampling bool // some sentence has the strategy sample
+	hasSampling bool // the strategy of some sentence is sample
 	sampling    samplingWorkspace
 }
 
-// owner says whose a row is: a sentence's hypothesis, both as indices.
+// owner is the hypothesis of a row: indices into search.sentences and sentence.live.
 type owner struct{ sentence, hypothesis int32 }
 
-// backpointer is the last token of a hypothesis; the tokens before it are found through parent.
+// backpointer is a token of a hypothesis. parent is the index of the previous token's backpointer,
+// -1 for the first.
 type backpointer struct{ token, parent int32 }
 
-// live is a hypothesis that goes on.
+// live is a live hypothesis.
 type live struct {
-	logP float64
-	tail int32 // in search.history, -1 before the first token
-	row  int32 // of the last step, -1 before the first
-
-	number int32 // among those that its search began with
+	logP   float64
+	tail   int32 // backpointer of the last token, -1 before the first
+	row    int32 // in the last step, -1 before the first
+	number int32 // of the initial hypothesis that it continues
 }
 
-// continuation is a token that could follow a hypothesis.
+// continuation is a token that may follow a hypothesis.
 type continuation struct {
-	logP   float64 // of the token, or in search.best of the hypothesis with it
+	logP   float64 // of the token; in search.merged, of the hypothesis with the token
 	token  int32
-	parent int32 // in search.best: among the sentence's hypotheses
+	parent int32 // in search.merged: index of the hypothesis in sentence.live
 }
 
 // sentence is the search for the translations of one source.
 type sentence struct {
-	source    int    // of the source among those of the search
-	number    uint64 // see Options.First
+	source    int    // index of the source in the search
+	number    uint64 // of the source, see Options.First
 	options   *Options
 	strategy  strategy
-	maxTokens int // EOS counted
-	tokens    int // that every live hypothesis has, EOS counted
+	maxTokens int // length limit, EOS counted
+	tokens    int // length of every live hypothesis
 	live      []live
-	finished  int
-	nBest     []finishedHyp // of what is finished, in order; as many as are listed
+	finished  int           // hypotheses that count for the end of a beam search
+	nBest     []finishedHyp // sorted by descending score
 }
 
-// finishedHyp is a hypothesis that is finished.
+// finishedHyp is a finished hypothesis.
 type finishedHyp struct {
 	score     float64
-	tail      int32 // in search.history, the last token before EOS
+	tail      int32 // backpointer of the last token before EOS
 	truncated bool
 }
 
-// finish keeps e if it is among the best; of equal ones the first is the better. What is not a
-// number is none.
-func (b *sentence) finish(e finishedHyp) {
-	if !(e.score > math.Inf(-1)) {
+// finish inserts h into nBest if its score is high enough; of equal scores the first wins. It
+// ignores a score of NaN or -Inf.
+func (sent *sentence) finish(h finishedHyp) {
+	if !(h.score > math.Inf(-1)) {
 		return
 	}
-	i := len(b.nBest)
-	for ; i > 0 && b.nBest[i-1].score < e.score; i-- {
+	i := len(sent.nBest)
+	for ; i > 0 && sent.nBest[i-1].score < h.score; i-- {
 	}
-	if len(b.nBest) == b.options.nBest() {
-		if i == len(b.nBest) {
+	if len(sent.nBest) == sent.options.nBest() {
+		if i == len(sent.nBest) {
 			return
 		}
-		b.nBest = b.nBest[:len(b.nBest)-1]
+		sent.nBest = sent.nBest[:len(sent.nBest)-1]
 	}
-	b.nBest = slices.Insert(b.nBest, i, e)
+	sent.nBest = slices.Insert(sent.nBest, i, h)
 }
 
-// strategyOf returns the strategy that options ask for.
+// strategyOf returns the strategy that o selects.
 func strategyOf(o *Options) strategy {
 	switch {
 	case o.Sample:
@@ -129,23 +136,23 @@ func strategyOf(o *Options) strategy {
 	return beam{o.Beam}
 }
 
-// reset forgets the last search.
+// reset removes all sentences and keeps the memory.
 func (s *search) reset() {
 	s.sentences, s.backpointers, s.rowContinuations, s.hasSampling = s.sentences[:0], s.backpointers[:0], 0, false
 }
 
-// add begins the search for translations of the source at a place, of at most maxTokens, EOS
+// add adds the source with the given index and number to the search, with a limit of maxTokens, EOS
 // counted.
 func (s *search) add(source int, number uint64, maxTokens int, o *Options, strat strategy) {
 	if len(s.sentences) < cap(s.sentences) {
-		s.sentences = s.sentences[:len(s.sentences)+1] // its slices are used again
+		s.sentences = s.sentences[:len(s.sentences)+1] // keeps the memory of its slices
 	} else {
 		s.sentences = append(s.sentences, sentence{})
 	}
-	b := &s.sentences[len(s.sentences)-1]
-	*b = sentence{source: source, number: number, options: o, strategy: strat, maxTokens: maxTokens, live: b.live[:0], nBest: b.nBest[:0]}
+	sent := &s.sentences[len(s.sentences)-1]
+	*sent = sentence{source: source, number: number, options: o, strategy: strat, maxTokens: maxTokens, live: sent.live[:0], nBest: sent.nBest[:0]}
 	for i := range strat.initialHypotheses() {
-		b.live = append(b.live, live{tail: -1, row: -1, number: int32(i)})
+		sent.live = append(sent.live, live{tail: -1, row: -1, number: int32(i)})
 	}
 	s.rowContinuations = max(s.rowContinuations, strat.maxContinuations())
 	if _, ok := strat.(sample); ok {
@@ -153,12 +160,11 @@ func (s *search) add(source int, number uint64, maxTokens int, o *Options, strat
 	}
 }
 
-// run finds the translations of all sentences that have been added, and calls done with those of
-// each and its place. It returns early, with the error of ctx, when that ends; sentences that
-// were not done then are not reported.
+// run finds the translations of all sentences and calls done with the index of each source and its
+// n-best list. When ctx ends, run returns its error without reporting the remaining sentences.
 //
-// Equal scores are ordered by hypothesis and token id, so that the result is the same everywhere.
-func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(place int, list []Hypothesis)) error {
+// Equal scores are ordered by hypothesis and token id, so that results are the same everywhere.
+func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(source int, list []Hypothesis)) error {
 	for len(s.sentences) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -166,12 +172,12 @@ func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(plac
 		s.step(p, m)
 		first, kept := 0, 0
 		for i := range s.sentences {
-			b := &s.sentences[i]
-			rows := len(b.live)
-			s.advance(b, first)
+			sent := &s.sentences[i]
+			rows := len(sent.live)
+			s.advance(sent, first)
 			first += rows
-			if b.tokens >= b.maxTokens || len(b.live) == 0 || b.strategy.isDone(b) {
-				done(b.source, s.results(b))
+			if sent.tokens >= sent.maxTokens || len(sent.live) == 0 || sent.strategy.isDone(sent) {
+				done(sent.source, s.results(sent))
 			} else {
 				s.sentences[kept], s.sentences[i] = s.sentences[i], s.sentences[kept]
 				kept++
@@ -182,7 +188,7 @@ func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(plac
 	return nil
 }
 
-// step takes a step of m and finds the continuations of every row.
+// step runs one decode step of all live hypotheses and expands each row.
 func (s *search) step(p *mat.Pool, m stepper) {
 	s.rows, s.owners = s.rows[:0], s.owners[:0]
 	for i := range s.sentences {
@@ -207,58 +213,60 @@ func (s *search) step(p *mat.Pool, m stepper) {
 	mat.Each(p, len(s.rows), 4, expandRows{s})
 }
 
-// hypothesis returns the one whose row it is, and its sentence.
+// hypothesis returns the sentence and the live hypothesis of a row.
 func (s *search) hypothesis(row int) (*sentence, *live) {
-	b := &s.sentences[s.owners[row].sentence]
-	return b, &b.live[s.owners[row].hypothesis]
+	sent := &s.sentences[s.owners[row].sentence]
+	return sent, &sent.live[s.owners[row].hypothesis]
 }
 
-// expandRows is the loop over the rows of a step.
+// expandRows is the parallel loop over the rows of a step.
 type expandRows struct{ *search }
 
 func (s *expandRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		logits := s.logits.Row(i)
-		logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1)) // never said
-		b, _ := s.hypothesis(i)
-		how := b.strategy
-		s.counts[i] = len(how.expand(s.search, i, logits, s.expanded[i*s.rowContinuations:][:0:how.maxContinuations()]))
+		logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1)) // not valid targets
+		sent, _ := s.hypothesis(i)
+		strat := sent.strategy
+		out := s.expanded[i*s.rowContinuations:][:0:strat.maxContinuations()]
+		s.counts[i] = len(strat.expand(s.search, i, logits, out))
 	}
 }
 
-// continuations are those that expand found of a row.
+// continuations returns the result of expand for a row.
 func (s *search) continuations(row int) []continuation {
 	return s.expanded[row*s.rowContinuations:][:s.counts[row]]
 }
 
-// advance takes b, of whose rows first is the first, a token on.
-func (s *search) advance(b *sentence, first int) {
+// advance replaces the live hypotheses of sent, whose rows start at row first, with those that have
+// one token more.
+func (s *search) advance(sent *sentence, first int) {
 	s.nextLive = s.nextLive[:0]
-	b.tokens++
-	b.strategy.advance(s, b, first)
-	b.live = append(b.live[:0], s.nextLive...)
+	sent.tokens++
+	sent.strategy.advance(s, sent, first)
+	sent.live = append(sent.live[:0], s.nextLive...)
 }
 
-// extend adds to s.next the hypothesis h, whose row is given, with a token more.
+// extend appends to s.nextLive the hypothesis h, which has the given row, with the token of c.
 func (s *search) extend(h live, row int, c continuation, logP float64) {
 	s.backpointers = append(s.backpointers, backpointer{c.token, h.tail})
 	s.nextLive = append(s.nextLive, live{logP, int32(len(s.backpointers) - 1), int32(row), h.number})
 }
 
-// results are the best hypotheses of b, which is done.
-func (s *search) results(b *sentence) []Hypothesis {
-	b.strategy.finishTruncated(s, b)
-	list := make([]Hypothesis, 0, max(1, len(b.nBest)))
-	for _, e := range b.nBest {
-		h := Hypothesis{Score: e.score, Truncated: e.truncated}
-		for i := e.tail; i >= 0; i = s.backpointers[i].parent {
+// results returns the n-best list of sent, which is done. It has at least one Hypothesis.
+func (s *search) results(sent *sentence) []Hypothesis {
+	sent.strategy.finishTruncated(s, sent)
+	list := make([]Hypothesis, 0, max(1, len(sent.nBest)))
+	for _, f := range sent.nBest {
+		h := Hypothesis{Score: f.score, Truncated: f.truncated}
+		for i := f.tail; i >= 0; i = s.backpointers[i].parent {
 			h.Tokens = append(h.Tokens, s.backpointers[i].token)
 		}
 		slices.Reverse(h.Tokens)
-		h.Tokens = h.Tokens[:min(len(h.Tokens), b.maxTokens-1)]
+		h.Tokens = h.Tokens[:min(len(h.Tokens), sent.maxTokens-1)]
 		list = append(list, h)
 	}
-	if len(list) == 0 { // the model's weights are not numbers
+	if len(list) == 0 { // all scores were NaN or -Inf
 		list = append(list, Hypothesis{Score: math.Inf(-1)})
 	}
 	return list

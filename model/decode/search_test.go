@@ -14,7 +14,8 @@ import (
 	"tfm/model"
 )
 
-func TestGreedyTakesTheMostProbableToken(t *testing.T) {
+// Greedy search selects the most probable token of every step.
+func TestGreedySelectsTheMostProbableToken(t *testing.T) {
 	lengths := map[int]int{}
 	for seed := range uint64(10) {
 		m := language(6, seed, 2)
@@ -30,7 +31,7 @@ func TestGreedyTakesTheMostProbableToken(t *testing.T) {
 				}
 				tokens = append(tokens, int32(best))
 			}
-			tokens = tokens[:min(len(tokens), 7)] // the last is where EOS should be
+			tokens = tokens[:min(len(tokens), 7)] // the last is in the position of EOS
 			if got := list[0]; len(list) != 1 || !slices.Equal(got.Tokens, tokens) || !closeTo(got.Score, logP) || got.Truncated != truncated {
 				t.Fatalf("language %d, source %d: %+v, want %v with %v, truncated %v", seed, source, list, tokens, logP, truncated)
 			}
@@ -38,15 +39,15 @@ func TestGreedyTakesTheMostProbableToken(t *testing.T) {
 		}
 	}
 	if lengths[0] == 0 || lengths[3] == 0 || lengths[7] == 0 {
-		t.Errorf("translations of each length: %v; there should be short and long ones", lengths)
+		t.Errorf("translations by length: %v, want lengths 0, 3 and 7", lengths)
 	}
 }
 
-// With so few continuations a wide beam sees every translation there is, so its list must be the
-// best of all in order, under every length penalty.
+// In a small language a wide beam covers every translation, so its n-best list must be the best of
+// all in order, under every length penalty.
 func TestWideBeamFindsTheBestTranslations(t *testing.T) {
-	const vocabulary, words = 5, 4 // two words: 31 translations
-	all := each(vocabulary, words)
+	const vocabulary, maxTokens = 5, 4 // two tokens besides EOS: 31 translations
+	all := allTranslations(vocabulary, maxTokens)
 	lengths := map[int]int{}
 	for seed := range uint64(20) {
 		m := language(vocabulary, seed, 1.5)
@@ -61,13 +62,13 @@ func TestWideBeamFindsTheBestTranslations(t *testing.T) {
 				}
 				return m.logP(source, tokens) / math.Pow((5+n)/6, o.Alpha)
 			}
-			for source, list := range find(t, m, 3, words+1, o) {
+			for source, list := range find(t, m, 3, maxTokens+1, o) {
 				order := slices.Clone(all)
 				slices.SortStableFunc(order, func(a, b []int32) int {
 					return cmp.Compare(score(int32(source), b), score(int32(source), a))
 				})
 				if len(list) != o.NBest {
-					t.Fatalf("%+v: %d translations", o, len(list))
+					t.Fatalf("%+v: %d translations, want %d", o, len(list), o.NBest)
 				}
 				for i, h := range list {
 					if !slices.Equal(h.Tokens, order[i]) || !closeTo(h.Score, score(int32(source), order[i])) || h.Truncated {
@@ -79,11 +80,11 @@ func TestWideBeamFindsTheBestTranslations(t *testing.T) {
 		}
 	}
 	if lengths[0] < 5 || lengths[4] < 5 {
-		t.Errorf("best translations of each length: %v; there should be short and long ones", lengths)
+		t.Errorf("best translations by length: %v, want at least 5 of lengths 0 and 4", lengths)
 	}
 }
 
-// fixed is a language whose next token depends on the number of tokens so far alone.
+// fixed returns a language whose next token depends only on the number of previous tokens.
 func fixed(vocabulary int, probability ...map[int32]float64) *table {
 	return &table{vocabulary: vocabulary, logits: func(_ int32, prefix []int32, row []float32) {
 		for i := range row {
@@ -92,42 +93,44 @@ func fixed(vocabulary int, probability ...map[int32]float64) *table {
 	}}
 }
 
-// A sentence of one word has a log-probability of ln 0.36 and one of two words, which are 0.6·0.5
-// probable, less. The longer one wins when length counts enough.
+// A translation of one token has log-probability ln 0.36, longer ones less. A longer one has the
+// highest score if the length penalty is large enough.
 func TestLengthPenaltyChooses(t *testing.T) {
-	const word = 3
-	m := fixed(4, map[int32]float64{word: 0.9, model.EOS: 0.1}, map[int32]float64{word: 0.6, model.EOS: 0.4}, map[int32]float64{word: 0.5, model.EOS: 0.5}, map[int32]float64{model.EOS: 1})
-	// ln 0.36 = -1.022 of 2 tokens, ln 0.27 = -1.309 of 3: with n^alpha the second is the better
-	// from alpha = ln(1.309/1.022)/ln(3/2) = 0.611 on; with ((5+n)/6)^alpha from 1.856. Three
-	// words are as probable as two and longer, so they win where two would.
+	const token = 3
+	m := fixed(4, map[int32]float64{token: 0.9, model.EOS: 0.1}, map[int32]float64{token: 0.6, model.EOS: 0.4}, map[int32]float64{token: 0.5, model.EOS: 0.5}, map[int32]float64{model.EOS: 1})
+	// With EOS, ln 0.36 = -1.022 for 2 tokens and ln 0.27 = -1.309 for 3. With n^alpha the second
+	// score is higher for alpha above ln(1.309/1.022)/ln(3/2) = 0.611, with ((5+n)/6)^alpha above
+	// 1.856. A translation of three tokens is as probable as one of two and longer, so it wins
+	// where two would.
 	for _, c := range []struct {
-		o     Options
-		words int
+		o      Options
+		tokens int
 	}{
 		{Options{Alpha: 0}, 1}, {Options{Alpha: 0.3, Penalty: PenaltyPower}, 1}, {Options{Alpha: 0.62, Penalty: PenaltyPower}, 3},
 		{Options{Alpha: 0.62}, 1}, {Options{Alpha: 2}, 3},
 	} {
 		c.o.Beam = 4
-		if got := find(t, m, 1, 10, c.o)[0][0]; len(got.Tokens) != c.words {
-			t.Errorf("%+v: %+v, want %d words", c.o, got, c.words)
+		if got := find(t, m, 1, 10, c.o)[0][0]; len(got.Tokens) != c.tokens {
+			t.Errorf("%+v: %+v, want %d tokens", c.o, got, c.tokens)
 		}
 	}
 }
 
-// Equation 14 of Wu et al. (2016) by hand: ((5+n)/6)^alpha is 1 for one token, 2 for seven and 10
+// Equation 14 of Wu et al. (2016): ((5+n)/6)^alpha is 1 for one token, 2^alpha for seven, 10^alpha
 // for 55.
 func TestLengthPenalty(t *testing.T) {
 	for _, c := range []struct {
 		n           int
 		alpha, want float64
 	}{{1, 0.6, 1}, {7, 1, 2}, {7, 0.5, math.Sqrt2}, {55, 1, 10}, {55, 2, 100}, {30, 0, 1}, {19, 0.6, math.Pow(4, 0.6)}} {
-		if got := -1 / (&Options{Alpha: c.alpha}).score(-1, c.n); math.Abs(got/c.want-1) > 1e-14 { // a few roundings of float64
-			t.Errorf("%d tokens, alpha %v: %v, want %v", c.n, c.alpha, got, c.want)
+		// A few roundings of float64.
+		if got := -1 / (&Options{Alpha: c.alpha}).score(-1, c.n); math.Abs(got/c.want-1) > 1e-14 {
+			t.Errorf("%d tokens, alpha %v: length penalty %v, want %v", c.n, c.alpha, got, c.want)
 		}
 	}
 }
 
-// Equal probabilities are ordered by hypothesis and token id, in every strategy that does not draw.
+// Greedy and beam search order equal probabilities by hypothesis and token id.
 func TestTiesGoToTheSmallestID(t *testing.T) {
 	even := &table{vocabulary: 8, logits: func(_ int32, prefix []int32, row []float32) {
 		clear(row)
@@ -137,7 +140,7 @@ func TestTiesGoToTheSmallestID(t *testing.T) {
 	}}
 	for _, beam := range []int{1, 2, 5, 64} {
 		if got := find(t, even, 1, 9, Options{Beam: beam})[0][0].Tokens; !slices.Equal(got, []int32{3, 3}) {
-			t.Errorf("beam %d: %v", beam, got)
+			t.Errorf("beam %d: %v, want [3 3]", beam, got)
 		}
 	}
 	var list []string
@@ -145,13 +148,13 @@ func TestTiesGoToTheSmallestID(t *testing.T) {
 		list = append(list, fmt.Sprint(h.Tokens))
 	}
 	if want := []string{"[3 3]", "[3 4]", "[3 5]", "[3 6]", "[3 7]", "[4 3]"}; !slices.Equal(list, want) {
-		t.Errorf("listed %v, want %v", list, want)
+		t.Errorf("n-best list %v, want %v", list, want)
 	}
 }
 
-// Every score is that of the tokens beside it, whatever forked and ended meanwhile; lists are in
-// order and without repetition, and however long they are, they begin with the translation.
-func TestListsBeginWithTheTranslation(t *testing.T) {
+// N-best lists of any length start with the best translation, are sorted and have no duplicates,
+// and each score is that of its tokens.
+func TestNBestLists(t *testing.T) {
 	listed, truncated := 0, 0
 	for seed := range uint64(5) {
 		m := language(9, seed, 1.5)
@@ -162,10 +165,10 @@ func TestListsBeginWithTheTranslation(t *testing.T) {
 				for _, o.NBest = range []int{min(2, o.Beam), o.Beam} {
 					for source, list := range find(t, m, 6, maxTokens, o) {
 						if !reflect.DeepEqual(list[0], best[source][0]) {
-							t.Errorf("%+v: the first of the list is %+v, the translation %+v", o, list[0], best[source][0])
+							t.Errorf("%+v: list starts with %+v, want %+v", o, list[0], best[source][0])
 						}
 						if len(list) > o.NBest || !slices.IsSortedFunc(list, func(a, b Hypothesis) int { return cmp.Compare(b.Score, a.Score) }) {
-							t.Errorf("%+v: the list is %+v", o, list)
+							t.Errorf("%+v: list %+v, want at most %d by descending score", o, list, o.NBest)
 						}
 						seen := map[string]bool{}
 						for _, h := range list {
@@ -173,14 +176,14 @@ func TestListsBeginWithTheTranslation(t *testing.T) {
 								truncated++
 							}
 							if seen[fmt.Sprint(h.Tokens)] {
-								t.Errorf("%+v: %v comes twice", o, h.Tokens)
+								t.Errorf("%+v: %v is listed twice", o, h.Tokens)
 							}
 							seen[fmt.Sprint(h.Tokens)] = true
 							if want := o.score(m.logP(int32(source), h.Tokens), len(h.Tokens)+1); !h.Truncated && !closeTo(h.Score, want) {
-								t.Errorf("%+v: %v has the score %v, want %v", o, h.Tokens, h.Score, want)
+								t.Errorf("%+v: %v has score %v, want %v", o, h.Tokens, h.Score, want)
 							}
 							if len(h.Tokens) >= maxTokens || h.Truncated && len(h.Tokens) != maxTokens-1 {
-								t.Errorf("%+v: %+v of at most %d tokens", o, h, maxTokens)
+								t.Errorf("%+v: %+v, want at most %d tokens with EOS", o, h, maxTokens)
 							}
 						}
 					}
@@ -189,12 +192,13 @@ func TestListsBeginWithTheTranslation(t *testing.T) {
 		}
 	}
 	if listed < 400 || truncated < 30 {
-		t.Errorf("%d translations, %d of them cut: too few", listed, truncated)
+		t.Errorf("%d translations, %d truncated; want at least 400 and 30", listed, truncated)
 	}
 }
 
-// A source's translations are the same alone and among others, which end sooner and later.
-func TestSourcesDoNotMeet(t *testing.T) {
+// A source has the same translations alone and in a batch whose other searches end earlier and
+// later.
+func TestSourcesAreIndependent(t *testing.T) {
 	m := language(9, 3, 1)
 	for _, o := range []Options{{Beam: 1}, DefaultOptions(), {Beam: 5, NBest: 5}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, Seed: 4}} {
 		all := find(t, m, 30, 12, o)
@@ -203,51 +207,51 @@ func TestSourcesDoNotMeet(t *testing.T) {
 			alone := o
 			alone.First += uint64(i)
 			if got := find(t, only, 1, 12, alone)[0]; !reflect.DeepEqual(got, all[i]) {
-				t.Errorf("%+v: source %d gives %v alone and %v among others", o, i, got, all[i])
+				t.Errorf("%+v: source %d gives %v alone and %v in a batch", o, i, got, all[i])
 			}
 		}
 	}
 }
 
-// An ending counts if it is among the best of all continuations, as many as the beam is wide.
-func TestEndingsOfLowRankDoNotCount(t *testing.T) {
+// A continuation by EOS is finished only if it is among the width best of all continuations.
+func TestEOSOfLowRankIsNotFinished(t *testing.T) {
 	o, s := Options{Beam: 2}, search{}
 	s.reset()
 	s.add(0, 0, 64, &o, beam{2})
-	b := &s.sentences[0]
-	b.live = []live{{logP: -1, tail: -1, row: 0}, {logP: -2, tail: -1, row: 1}}
+	sent := &s.sentences[0]
+	sent.live = []live{{logP: -1, tail: -1, row: 0}, {logP: -2, tail: -1, row: 1}}
 	s.expanded = []continuation{{-2, 7, 0}, {-4, model.EOS, 0}, {0, 0, 0}, {0, 0, 0}, {-2, model.EOS, 0}, {-4, 8, 0}, {0, 0, 0}, {0, 0, 0}}
 	s.counts = []int{2, 2}
-	s.advance(b, 0) // -3 goes on, -4 is an ending of rank 1, -5 one of rank 2, -6 goes on
-	if b.finished != 1 || len(b.nBest) != 1 || b.nBest[0].score != -4 || len(b.live) != 2 || b.live[0].logP != -3 || b.live[1].logP != -6 || b.live[1].row != 1 {
-		t.Errorf("%+v", b)
+	s.advance(sent, 0) // by rank: -3 live, -4 EOS and finished, -5 EOS and dropped, -6 live
+	if sent.finished != 1 || len(sent.nBest) != 1 || sent.nBest[0].score != -4 ||
+		len(sent.live) != 2 || sent.live[0].logP != -3 || sent.live[1].logP != -6 || sent.live[1].row != 1 {
+		t.Errorf("after advance: %+v", sent)
 	}
 }
 
-func TestSearchEndsWhenNothingBetterCanCome(t *testing.T) {
+func TestBeamSearchIsDone(t *testing.T) {
 	o := Options{Beam: 4, Alpha: 1} // the penalty of 19 tokens is 4
 	for _, c := range []struct {
-		finished, most int
-		best, live     float64
-		want           bool
+		finished, maxTokens int
+		best, live          float64
+		want                bool
 	}{
 		{0, 19, math.Inf(-1), -40, false},
-		{1, 19, -10.1, -40, false}, // -40 with 19 tokens is -10
+		{1, 19, -10.1, -40, false}, // -40 for 19 tokens is a score of -10
 		{1, 19, -10, -40, true},
-		{1, 1 << 10, -10, -40, false}, // more tokens, more of a chance
+		{1, 1 << 10, -10, -40, false}, // a larger limit allows a higher score
 		{4, 19, -100, -1, true},
 	} {
-		b := sentence{options: &o, finished: c.finished, maxTokens: c.most, live: []live{{logP: c.live}}}
-		b.finish(finishedHyp{score: c.best})
-		if got := (beam{o.Beam}).isDone(&b); got != c.want {
-			t.Errorf("%+v: done %v", c, got)
+		sent := sentence{options: &o, finished: c.finished, maxTokens: c.maxTokens, live: []live{{logP: c.live}}}
+		sent.finish(finishedHyp{score: c.best})
+		if got := (beam{o.Beam}).isDone(&sent); got != c.want {
+			t.Errorf("%+v: isDone = %t", c, got)
 		}
 	}
 }
 
-// Logits that are not numbers make no sense, but no crash and no endless search either: there is
-// one empty translation.
-func TestLogitsThatAreNotNumbers(t *testing.T) {
+// With logits of NaN or infinity a search ends, with one empty translation.
+func TestNaNAndInfiniteLogits(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		m := &table{vocabulary: 300, logits: func(_ int32, _ []int32, row []float32) {
 			for i := range row {
@@ -260,37 +264,37 @@ func TestLogitsThatAreNotNumbers(t *testing.T) {
 		} {
 			for _, list := range find(t, m, 3, 5, o) {
 				if len(list) != 1 || len(list[0].Tokens) > 0 || !math.IsInf(list[0].Score, -1) {
-					t.Errorf("logits of %v, %+v: %+v", x, o, list)
+					t.Errorf("logits of %v, %+v: %+v, want one empty translation with score -Inf", x, o, list)
 				}
 			}
 		}
 	}
 }
 
-// A search ends at the step after its context.
+// A search ends in the step after the one that cancels its context.
 func TestCancelledSearchEnds(t *testing.T) {
 	for _, o := range []Options{{Beam: 1}, {Beam: 4}, {Sample: true, Temperature: 1, TopP: 1}} {
 		ctx, cancel := context.WithCancel(context.Background())
-		m := fixed(4, map[int32]float64{3: 1}) // never says EOS
-		words := m.logits
+		m := fixed(4, map[int32]float64{3: 1}) // never EOS
+		logits := m.logits
 		m.logits = func(source int32, prefix []int32, row []float32) {
 			if len(prefix) == 5 {
 				cancel()
 			}
-			words(source, prefix, row)
+			logits(source, prefix, row)
 		}
 		var s search
 		s.reset()
 		s.add(0, 0, 1000, &o, strategyOf(&o))
-		err := s.run(ctx, nil, m, func(int, []Hypothesis) { t.Error("a result") })
+		err := s.run(ctx, nil, m, func(int, []Hypothesis) { t.Error("done was called") })
 		if !errors.Is(err, context.Canceled) || m.steps != 6 {
-			t.Errorf("%+v: %v after %d steps, want 6", o, err, m.steps)
+			t.Errorf("%+v: error %v after %d steps, want %v after 6", o, err, m.steps, context.Canceled)
 		}
 	}
 }
 
-// Equal numbers stand in the order of their ids, also across the runs that topK may skip.
-func TestTopKOrdersEqualNumbersByID(t *testing.T) {
+// topK orders equal values by index, also across the segments that it may skip.
+func TestTopKOrdersEqualValuesByIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 200 {
 		row := make([]float32, 1+r.IntN(700))
@@ -309,7 +313,7 @@ func TestTopKOrdersEqualNumbersByID(t *testing.T) {
 		k := 1 + r.IntN(16)
 		want = want[:min(k, len(want))]
 		if got := topK(make([]continuation, 0, k), row); !slices.Equal(got, want) {
-			t.Fatalf("the best %d of %v: %v, want %v", k, row, got, want)
+			t.Fatalf("topK of %d in %v = %v, want %v", k, row, got, want)
 		}
 	}
 }

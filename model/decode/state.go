@@ -9,13 +9,12 @@ import (
 	"tfm/model"
 )
 
-// State is sources that have been encoded and the keys and values of the hypotheses that
-// translate them. Begin encodes sources; Step gives each of some hypotheses one token and returns
-// the logits of the next. A row's logits depend on its source and its tokens alone, not on the
-// rows beside it nor on the number of threads, and have the bits of the forward pass over the
-// whole sentence.
+// State holds encoded sources and the cached keys and values of hypotheses that translate them.
+// Begin encodes sources; Step appends a token to each hypothesis and returns the logits of the
+// next. The logits of a row depend only on its source and its tokens, not on other rows or the
+// number of threads, and have the bits of the forward pass over the whole sentence.
 //
-// After its largest batch a State allocates nothing in Step. It is not for concurrent use; any
+// After its largest batch, Step allocates nothing. A State is not safe for concurrent use; any
 // number of States may share Weights.
 type State struct {
 	w    *Weights
@@ -26,48 +25,48 @@ type State struct {
 	decoder decoderActivations
 	sources []sourceKV // of each decoder layer
 	caches  []cache    // of each decoder layer
-	ids     []int32    // the sources' tokens, each with EOS at its end
-	starts  []int32    // where each source begins in ids, and at the end len(ids)
+	ids     []int32    // of all sources, each followed by EOS
+	starts  []int32    // index in ids of each source's first token, then len(ids)
 
-	scores    []float32 // [rows × longest source or positions] scratch of the attentions
-	maxSource int       // tokens of a source, with EOS
+	scores    []float32 // [rows × longest source or positions] workspace of the attentions
+	maxSource int       // tokens of the longest source, with EOS
 
-	rows, next  []cachedRow // of the last step, and of the one that begins
-	hasChild    []bool      // of each row of the last step: has one
-	slotUsed    []bool      // of each slot
+	rows, next  []cachedRow // of the last step and of the current one
+	hasChild    []bool      // of each row of the last step: a row continues it
+	slotUsed    []bool      // of each slot of the caches
 	tokens      []int32     // of the rows of a step
-	rowSources  []int32     // their sources
-	meanWeights mat.Matrix  // see crossStep; only in Attention
+	rowSources  []int32     // index of each row's source
+	meanWeights mat.Matrix  // see crossStep; empty except in Decoder.Attention
 }
 
 // Row is one hypothesis in a step.
 type Row struct {
-	Token  int32 // the newest token: BOS for a new hypothesis
-	Source int32 // the source that it translates, as Begin was given them
-	Parent int32 // the row of the last step that it continues, or -1 for a new hypothesis
+	Token  int32 // newest token; BOS for a new hypothesis
+	Source int32 // index of its source in Begin's sources
+	Parent int32 // row of the last step that it continues, -1 for a new hypothesis
 }
 
-// cachedRow is a row's place in the caches.
+// cachedRow is the slot and the length of a row's hypothesis.
 type cachedRow struct {
 	slot   int32
 	tokens int32 // with BOS
 }
 
-// NewState returns a State of w whose loops run on p.
+// NewState returns a State with the weights w whose loops run on p.
 func NewState(w *Weights, p *mat.Pool) *State {
 	n := len(w.model.Decoder)
 	return &State{w: w, pool: p, sources: make([]sourceKV, n), caches: make([]cache, n)}
 }
 
-// encoderActivations are those of every encoder layer: a layer has read its input before it writes
-// its result, so that all can share them.
+// encoderActivations are the activations of all encoder layers. A layer reads its input before it
+// writes its output, so the layers can share them.
 type encoderActivations struct {
 	x     mat.Matrix // [m × d] embedded tokens
 	layer model.EncoderAct
-	final layer.NormAct // of the norm behind the stack, if there is one
+	final layer.NormAct // of the final norm, if any
 }
 
-// decoderActivations are those of every decoder layer in a step.
+// decoderActivations are the activations of all decoder layers in a step.
 type decoderActivations struct {
 	x                   mat.Matrix // [rows × d]
 	self                attn.SelfAct
@@ -78,15 +77,14 @@ type decoderActivations struct {
 	logits              mat.Matrix // [rows × V]
 }
 
-// Begin forgets all hypotheses and encodes sources, which are token ids without EOS, for steps of
-// up to rows rows. positions is the most tokens that a hypothesis is expected to have, BOS
-// counted; memory for that many is kept between batches, and Step makes more if it must. It
-// panics on ids outside the vocabulary, on sources of more than Config.MaxLen-1 of them, and on
-// rows below 1.
+// Begin discards all hypotheses and encodes sources, ids without EOS, for steps of up to rows rows.
+// positions is the expected length limit of a hypothesis, BOS counted: Begin keeps cache memory for
+// up to that many positions, and Step grows it when needed. Begin panics on ids outside the
+// vocabulary, on a source of more than Config.MaxLen-1 tokens, and on rows below 1.
 func (s *State) Begin(sources [][]int32, rows, positions int) {
 	c := &s.w.model.Config
 	if rows < 1 {
-		panic(fmt.Sprintf("decode: steps of %d rows", rows))
+		panic(fmt.Sprintf("decode: Begin for steps of %d rows, want 1 or more", rows))
 	}
 	s.ids, s.starts, s.maxSource = s.ids[:0], append(s.starts[:0], 0), 0
 	for i, src := range sources {
@@ -109,21 +107,21 @@ func (s *State) Begin(sources [][]int32, rows, positions int) {
 	}
 }
 
-// checkIDs panics if ids are not those of a sentence that the model can take.
+// checkIDs panics if a sentence is too long for the model or has an id outside the vocabulary.
 func checkIDs(side string, i int, ids []int32, vocabulary, maxLen int) {
 	if len(ids) >= maxLen {
-		panic(fmt.Sprintf("decode: %s %d has %d tokens, its mark counted, for a model that takes %d", side, i, len(ids)+1, maxLen))
+		panic(fmt.Sprintf("decode: %s %d has %d tokens with BOS or EOS, over the model's limit of %d", side, i, len(ids)+1, maxLen))
 	}
 	for _, id := range ids {
 		if id < 0 || int(id) >= vocabulary {
-			panic(fmt.Sprintf("decode: id %d in %s %d, whose vocabulary has %d entries", id, side, i, vocabulary))
+			panic(fmt.Sprintf("decode: id %d in %s %d, want 0 to %d", id, side, i, vocabulary-1))
 		}
 	}
 }
 
-// alloc takes the memory for m source tokens and steps of n rows.
+// alloc allocates the memory for m source tokens and steps of n rows.
 func (s *State) alloc(m, n int) {
-	a, c, l := &s.arena, &s.w.model.Config, &s.w.model.Decoder[0] // as the others
+	a, c, l := &s.arena, &s.w.model.Config, &s.w.model.Decoder[0] // all layers have equal sizes
 	s.encoder = encoderActivations{x: a.Matrix(m, c.DModel), layer: s.w.model.Encoder[0].Alloc(a, m, false)}
 	s.decoder = decoderActivations{
 		x: a.Matrix(n, c.DModel), self: l.Self.Alloc(a, n), cross: l.Cross.Alloc(a, n, 0),
@@ -142,11 +140,11 @@ func (s *State) alloc(m, n int) {
 // encode returns the encoder's output [m × d].
 func (s *State) encode() mat.Matrix {
 	p, act := s.pool, &s.encoder
-	r := model.LayerArgs{Pool: p, Self: attn.Ragged{Q: s.starts, K: s.starts}}
+	args := model.LayerArgs{Pool: p, Self: attn.Ragged{Q: s.starts, K: s.starts}}
 	s.w.model.SrcEmbed.Forward(p, act.x, s.ids, s.starts, mat.Dropout{})
 	x := act.x
 	for i := range s.w.model.Encoder {
-		x = s.w.model.Encoder[i].Forward(r, &act.layer, x)
+		x = s.w.model.Encoder[i].Forward(args, &act.layer, x)
 	}
 	if s.w.model.Config.HasFinalNorm() {
 		x = s.w.model.EncNorm.Forward(p, &act.final, x)
@@ -154,11 +152,11 @@ func (s *State) encode() mat.Matrix {
 	return x
 }
 
-// Step gives each row its token and returns the logits [rows × V] of the next one. They are valid
-// until the next Step and may be overwritten. Rows may have any number of tokens each and
-// translate any source. A hypothesis of the last step that no row continues is forgotten. Step
-// panics if there are more rows than Begin was told, on ids, sources and parents that do not
-// exist, and on more than Config.MaxLen tokens.
+// Step appends a token to each row's hypothesis and returns the logits [rows × V] of the next one,
+// which are valid until the next Step and may be overwritten. Rows may have different lengths and
+// translate any source. Step discards hypotheses of the last step that no row continues. It panics
+// on more rows than Begin allowed, on ids, sources and parents that do not exist, and on a
+// hypothesis of more than Config.MaxLen tokens.
 func (s *State) Step(rows []Row) mat.Matrix {
 	s.assignSlots(rows)
 	act := s.decoder.view(len(rows))
@@ -177,8 +175,8 @@ func (s *State) Step(rows []Row) mat.Matrix {
 	return act.logits
 }
 
-// layer is DecoderLayer.Forward of layer i for the newest tokens x [rows × d], with cached keys
-// and values.
+// layer is model.DecoderLayer.Forward of layer i for the newest tokens x [rows × d], with cached
+// keys and values.
 func (s *State) layer(i int, act *decoderActivations, x, scores mat.Matrix) mat.Matrix {
 	l, p, none := &s.w.model.Decoder[i], s.pool, mat.Dropout{}
 	if l.PreNorm {
@@ -204,7 +202,8 @@ func (s *State) layer(i int, act *decoderActivations, x, scores mat.Matrix) mat.
 	return l.Norm3.Forward(p, &act.norm3, x, h, none)
 }
 
-// self is the self-attention of layer i: x [rows × d] attend to all tokens of their hypotheses.
+// self returns the self-attention of layer i from x [rows × d] to all tokens of each row's
+// hypothesis.
 func (s *State) self(i int, act *decoderActivations, x, scores mat.Matrix) mat.Matrix {
 	l := &s.w.model.Decoder[i].Self
 	l.QKV.Forward(s.pool, act.self.QKV, x)
@@ -213,7 +212,7 @@ func (s *State) self(i int, act *decoderActivations, x, scores mat.Matrix) mat.M
 	return act.self.Out
 }
 
-// cross is the attention of layer i to the sources.
+// cross returns the cross-attention of layer i from x [rows × d] to each row's source.
 func (s *State) cross(i int, act *decoderActivations, x, scores mat.Matrix) mat.Matrix {
 	l := &s.w.model.Decoder[i].Cross
 	var mean mat.Matrix
@@ -226,22 +225,23 @@ func (s *State) cross(i int, act *decoderActivations, x, scores mat.Matrix) mat.
 	return act.cross.Out
 }
 
-// assignSlots gives each row a slot of the caches. The first row that continues a hypothesis stays in its
-// slot; the others get copies in slots that no row has.
+// assignSlots checks rows and gives each a slot of the caches. The first row that continues a
+// hypothesis keeps its slot; the others get a copy of it in a free slot.
 func (s *State) assignSlots(rows []Row) {
 	if len(rows) > len(s.slotUsed) {
-		panic(fmt.Sprintf("decode: a step of %d rows, Begin was told %d", len(rows), len(s.slotUsed)))
+		panic(fmt.Sprintf("decode: Step of %d rows after Begin for %d", len(rows), len(s.slotUsed)))
 	}
+	// Lengths of all rows, and the slots of first children.
+	const noSlot = -1
 	clear(s.slotUsed)
 	s.hasChild, s.next, s.tokens, s.rowSources = s.hasChild[:0], s.next[:0], s.tokens[:0], s.rowSources[:0]
 	for range s.rows {
 		s.hasChild = append(s.hasChild, false)
 	}
-	const none = -1
-	most := int32(0)
+	maxTokens := int32(0)
 	for i, r := range rows {
 		s.checkRow(i, r)
-		h := cachedRow{none, 1}
+		h := cachedRow{noSlot, 1}
 		if r.Parent >= 0 {
 			parent := s.rows[r.Parent]
 			h.tokens += parent.tokens
@@ -249,18 +249,19 @@ func (s *State) assignSlots(rows []Row) {
 				s.hasChild[r.Parent], s.slotUsed[parent.slot], h.slot = true, true, parent.slot
 			}
 		}
-		most = max(most, h.tokens)
+		maxTokens = max(maxTokens, h.tokens)
 		s.next, s.tokens, s.rowSources = append(s.next, h), append(s.tokens, r.Token), append(s.rowSources, r.Source)
 	}
-	if maxLen := s.w.model.Config.MaxLen; int(most) > maxLen {
-		panic(fmt.Sprintf("decode: a hypothesis of %d tokens, BOS counted, for a model that takes %d", most, maxLen))
+	if maxLen := s.w.model.Config.MaxLen; int(maxTokens) > maxLen {
+		panic(fmt.Sprintf("decode: hypothesis of %d tokens with BOS, over the model's limit of %d", maxTokens, maxLen))
 	}
 	for l := range s.caches {
-		s.caches[l].grow(int(most) - 1)
+		s.caches[l].grow(int(maxTokens) - 1)
 	}
+	// Free slots for the rows without one, with the parent's keys and values.
 	free := 0
 	for i, r := range rows {
-		if s.next[i].slot != none {
+		if s.next[i].slot != noSlot {
 			continue
 		}
 		for s.slotUsed[free] {
@@ -279,20 +280,20 @@ func (s *State) assignSlots(rows []Row) {
 
 func (s *State) checkRow(i int, r Row) {
 	if v := s.w.model.Config.TgtVocab; r.Token < 0 || int(r.Token) >= v {
-		panic(fmt.Sprintf("decode: id %d in row %d, the target's vocabulary has %d entries", r.Token, i, v))
+		panic(fmt.Sprintf("decode: id %d in row %d, want 0 to %d", r.Token, i, v-1))
 	}
 	if n := len(s.starts) - 1; r.Source < 0 || int(r.Source) >= n {
-		panic(fmt.Sprintf("decode: row %d translates source %d of %d", i, r.Source, n))
+		panic(fmt.Sprintf("decode: source %d in row %d, want 0 to %d", r.Source, i, n-1))
 	}
 	if int(r.Parent) >= len(s.rows) {
-		panic(fmt.Sprintf("decode: row %d continues row %d of a step of %d", i, r.Parent, len(s.rows)))
+		panic(fmt.Sprintf("decode: parent %d in row %d, but the last step had %d rows", r.Parent, i, len(s.rows)))
 	}
 }
 
-// scoresWorkspace returns the scores of n rows, each wide enough for every source and every cached
-// position.
+// scoresWorkspace returns workspace for the attention scores of n rows. A row fits the longest
+// source and all cached positions.
 func (s *State) scoresWorkspace(n int) mat.Matrix {
-	const line = 16 // floats of a cache line: threads write to neighbouring rows
+	const line = 16 // float32 values of a cache line, which threads must not share
 	width := (max(s.maxSource, s.caches[0].positions) + line - 1) / line * line
 	if n*width > len(s.scores) {
 		s.scores = make([]float32, len(s.slotUsed)*width)
@@ -300,7 +301,7 @@ func (s *State) scoresWorkspace(n int) mat.Matrix {
 	return mat.Of(s.scores[:n*width], n, width)
 }
 
-// view is the first n rows of all activations.
+// view returns views of the first n rows of all activations.
 func (a *decoderActivations) view(n int) decoderActivations {
 	v := *a
 	v.x, v.logits = a.x.RowRange(0, n), a.logits.RowRange(0, n)

@@ -13,8 +13,8 @@ import (
 	"tfm/model"
 )
 
-// table is a toy language: the logits of the next token are a function of the source and of the
-// tokens before it.
+// table is a toy model: the logits of the next token are a function of the source and of the
+// previous tokens.
 type table struct {
 	vocabulary int
 	logits     func(source int32, prefix []int32, row []float32)
@@ -32,7 +32,7 @@ func (m *table) Step(rows []Row) mat.Matrix {
 		if r.Parent >= 0 {
 			prefix = append(slices.Clone(m.prefixes[r.Parent]), r.Token)
 		} else if r.Token != model.BOS {
-			panic(fmt.Sprintf("a hypothesis begins with token %d", r.Token))
+			panic(fmt.Sprintf("first token %d, want BOS", r.Token))
 		}
 		next = append(next, prefix)
 		m.logits(r.Source, prefix, y.Row(i))
@@ -41,8 +41,8 @@ func (m *table) Step(rows []Row) mat.Matrix {
 	return y
 }
 
-// language is a table of random numbers, the same for the same seed. EOS is as probable as the
-// words.
+// language returns a table of random logits that are a function of seed. EOS has the distribution
+// of the other tokens.
 func language(vocabulary int, seed uint64, spread float64) *table {
 	return &table{vocabulary: vocabulary, logits: func(source int32, prefix []int32, row []float32) {
 		h := fnv.New64a()
@@ -54,7 +54,7 @@ func language(vocabulary int, seed uint64, spread float64) *table {
 	}}
 }
 
-// probabilities are those of a prefix's next token; Pad and BOS have none.
+// probabilities returns the distribution of the next token after prefix. Pad and BOS have 0.
 func (m *table) probabilities(source int32, prefix []int32) []float64 {
 	row, p, total := make([]float32, m.vocabulary), make([]float64, m.vocabulary), 0.0
 	m.logits(source, prefix, row)
@@ -68,7 +68,7 @@ func (m *table) probabilities(source int32, prefix []int32) []float64 {
 	return p
 }
 
-// logP is the log-probability of a translation with EOS.
+// logP returns the log-probability of a translation with EOS.
 func (m *table) logP(source int32, tokens []int32) float64 {
 	logP := 0.0
 	for i, id := range append(slices.Clone(tokens), model.EOS) {
@@ -77,7 +77,7 @@ func (m *table) logP(source int32, tokens []int32) float64 {
 	return logP
 }
 
-// find returns the translations of sources 0 to n-1, of at most maxTokens, EOS counted.
+// find returns the translations of sources 0 to n-1, of up to maxTokens tokens, EOS counted.
 func find(t *testing.T, m stepper, n, maxTokens int, o Options) [][]Hypothesis {
 	t.Helper()
 	if err := o.Validate(); err != nil {
@@ -95,10 +95,10 @@ func find(t *testing.T, m stepper, n, maxTokens int, o Options) [][]Hypothesis {
 	return lists
 }
 
-// each is every translation of at most words words of a vocabulary.
-func each(vocabulary, words int) [][]int32 {
+// allTranslations returns every translation of up to maxTokens tokens, EOS not counted.
+func allTranslations(vocabulary, maxTokens int) [][]int32 {
 	all := [][]int32{nil}
-	for lo := 0; words > 0; words-- {
+	for lo := 0; maxTokens > 0; maxTokens-- {
 		hi := len(all)
 		for _, prefix := range all[lo:hi] {
 			for id := int32(model.EOS + 1); id < int32(vocabulary); id++ {
@@ -110,5 +110,5 @@ func each(vocabulary, words int) [][]int32 {
 	return all
 }
 
-// close reports that scores are the same up to some roundings of float32 in log Z.
+// closeTo reports whether scores are equal up to a few float32 roundings in log Z.
 func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-5*(1+math.Abs(b)) }

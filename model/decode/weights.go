@@ -5,18 +5,18 @@ import (
 	"tfm/model"
 )
 
-// Weights are a model's weights prepared for decoding. They are made once, do not change, and may
-// be shared by any number of States and Decoders on any goroutines.
+// Weights are the weights of a model in the form that decoding needs. Any number of States and
+// Decoders, on any goroutines, may share them.
 //
-// They alias the weights of the Transformer that they were made from and add only what is derived:
-// the output projection transposed, 4·d_model·V bytes. Whoever changes the Transformer's weights
-// must call Refresh before the next step, and nobody may decode meanwhile.
+// Weights alias the weights of a Transformer and add one derived matrix, the transposed output
+// projection of 4·d_model·V bytes. After a change of the Transformer's weights the caller must call
+// Refresh before the next step. No goroutine may decode during the change or Refresh.
 type Weights struct {
 	model  *model.Transformer
-	output mat.Matrix // [d × V] the output projection transposed: a step reads it along rows
+	output mat.Matrix // [d × V] transposed output projection, whose rows a step reads contiguously
 }
 
-// NewWeights prepares the weights of t, which must have been allocated, on the threads of p.
+// NewWeights returns the Weights of t, whose memory must have been allocated, on the threads of p.
 func NewWeights(t *model.Transformer, p *mat.Pool) *Weights {
 	e := t.Output.E.Weights()
 	w := &Weights{t, mat.New(e.Cols, e.Rows)}
@@ -24,8 +24,8 @@ func NewWeights(t *model.Transformer, p *mat.Pool) *Weights {
 	return w
 }
 
-// Refresh derives again what depends on the Transformer's weights, in the same memory: for
-// validation, whose weights change between uses.
+// Refresh updates the derived matrix from the Transformer's weights, in the same memory. Validation
+// calls it because training changes the weights.
 func (w *Weights) Refresh(p *mat.Pool) {
 	mat.Transpose(p, w.output, w.model.Output.E.Weights())
 }
