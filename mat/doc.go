@@ -124,9 +124,9 @@
 //
 // # Vendoring
 //
-// The folder depends on the standard library and golang.org/x/sys/cpu only. Copy it into a module,
-// replace the import path in example_test.go and peers/ours.go, the only files that contain it, and
-// run go get golang.org/x/sys@v0.30.0, or a newer version.
+// The folder depends on the standard library and golang.org/x/sys/cpu only. Copy it into a module
+// and run go get golang.org/x/sys@v0.30.0, or a newer version. Only the examples and a program of
+// the folder peers import the package by its path, which must be replaced there.
 //
 // # Terms
 //

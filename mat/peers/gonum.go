@@ -1,7 +1,7 @@
 //go:build ignore
 
-// The rate of matrix products of gonum, for run.sh, which builds it in a module of its own; peer.c
-// says what is measured, and how. Threads are those of GOMAXPROCS.
+// This program measures the matrix products of gonum for run.sh, which builds it in its own module.
+// The arguments are those of peer.c. The number of threads is GOMAXPROCS.
 package main
 
 import (
@@ -52,7 +52,7 @@ func main() {
 	fmt.Printf("%.2f\n", 2e-9*float64(m)*float64(n)*float64(k)/best)
 }
 
-// numbers are in [-0.5, 0.5).
+// numbers returns n values in [-0.5, 0.5).
 func numbers(n int) []float32 {
 	x, state := make([]float32, n), uint32(1)
 	for i := range x {

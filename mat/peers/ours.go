@@ -1,12 +1,12 @@
 //go:build ignore
 
-// The rate of matrix products of this package, for run.sh; peer.c says what is measured, and how.
+// This program measures the matrix products of mat for run.sh, as peer.c does those of a library.
 //
-//	ours                                  prints the kernels in force, or fails if the machine lacks
-//	                                      those that TFM_CPU asks for
-//	ours M N K TRANSB S THREADS [packed]  prints the GFLOP/s of a product, with packed of weights
-//	                                      packed beforehand, and those of multiply-adds on registers
-//	                                      alone on as many cores, measured right after it
+//	ours                                  prints the kernels in use, or fails if TFM_CPU names
+//	                                      unavailable ones
+//	ours M N K TRANSB S THREADS [packed]  prints the GFLOP/s of a product, with weights packed in
+//	                                      advance if the last argument is present, and the peak
+//	                                      GFLOP/s of as many cores, measured right after it
 package main
 
 import (
@@ -45,7 +45,7 @@ func main() {
 	fmt.Printf("%.2f %.2f\n", rate, mat.MeasurePeak(50*time.Millisecond)*float64(threads))
 }
 
-// best is the seconds of a call, in the best of the samples that fit into a time.
+// best returns the seconds of a call, the best of the samples that fit into limit seconds.
 func best(limit float64, call func()) float64 {
 	call()
 	best, start := math.Inf(1), time.Now()
@@ -63,7 +63,7 @@ func best(limit float64, call func()) float64 {
 	return best
 }
 
-// matrix is numbers in [-0.5, 0.5).
+// matrix returns a matrix of values in [-0.5, 0.5).
 func matrix(rows, cols int) mat.Matrix {
 	m, state := mat.New(rows, cols), uint32(1)
 	for i := range m.Data {

@@ -1,8 +1,9 @@
-// The rate of single-precision matrix products in a BLAS-like library, built with -DPEER_OpenBLAS, -DPEER_BLIS or -DPEER_oneDNN.
+// Measures single-precision matrix products of a BLAS-like library. Build it with -DPEER_OpenBLAS,
+// -DPEER_BLIS or -DPEER_oneDNN.
 //
-//	peer                  prints the library's version and the kernels that it chose for this machine
-//	peer M N K TRANSB S   prints the GFLOP/s of C = A·B, or A·Bᵀ with TRANSB = 1, row-major: the best of the
-//	                      samples, each at least a millisecond, that fit into S seconds
+//	peer                  prints the library's version and its kernels for this machine
+//	peer M N K TRANSB S   prints the GFLOP/s of C = A·B, or A·Bᵀ with TRANSB = 1, row-major: the
+//	                      best of the samples, at least a millisecond each, that fit into S seconds
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +26,10 @@ static void library(void) {
 	       : (isa & dnnl_cpu_isa_avx2) == dnnl_cpu_isa_avx2             ? "avx2 or better"
 	                                                                   : "below avx2");
 #elif defined(PEER_BLIS)
-	bli_init(); // the choice is made here
+	bli_init(); // selects the kernels
 	printf("BLIS %s, kernels %s\n", bli_info_get_version_str(), bli_arch_string(bli_arch_query_id()));
 #else
-	char name[20] = ""; // the configuration begins with name and version
+	char name[20] = ""; // the version, which follows the name in the configuration
 	sscanf(openblas_get_config(), "OpenBLAS %19s", name);
 	printf("OpenBLAS %s, kernels %s\n", name, openblas_get_corename());
 #endif
@@ -48,7 +49,7 @@ static double seconds(void) {
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-// numbers in [-0.5, 0.5), at a multiple of 64 bytes
+// values in [-0.5, 0.5), aligned to 64 bytes
 static float *matrix(long n) {
 	float *x = aligned_alloc(64, (n * sizeof *x + 63) / 64 * 64);
 	unsigned state = 1;
@@ -70,11 +71,11 @@ int main(int argc, char **argv) {
 	float *a = matrix((long)m * k), *b = matrix((long)k * n), *c = matrix((long)m * n);
 	product(m, n, k, transB, a, b, c);
 
-	// It should be a product that is timed.
+	// check one element, so that the time is that of a correct product
 	double last = 0;
 	for (int l = 0; l < k; l++) last += (double)a[(m - 1L) * k + l] * b[transB ? (n - 1L) * k + l : (long)l * n + n - 1];
 	if (!(fabs(c[(long)m * n - 1] - last) < 1e-4 * sqrt(k))) {
-		fprintf(stderr, "%s: the last element is %g, not %g\n", argv[0], c[(long)m * n - 1], last);
+		fprintf(stderr, "%s: last element = %g, want %g\n", argv[0], c[(long)m * n - 1], last);
 		return 1;
 	}
 

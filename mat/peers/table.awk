@@ -1,5 +1,5 @@
-# Makes Markdown of the lines that run.sh writes: PROGRAM M N K TRANSB GFLOP/s, and for ours, whose names begin with
-# "mat-", the limit that was measured beside it. -v order is the programs' names.
+# Formats the lines of run.sh as Markdown: PROGRAM M N K TRANSB GFLOP/s and, for mat, whose programs
+# begin with "mat-", the peak GFLOP/s measured after it. -v order lists the programs.
 {
 	shape = $2 "×" $3 "×" $4 ($5 ? ", Bᵀ" : "")
 	if (!(shape in rows)) { shapes[++count] = shape; rows[shape] = $2 }
@@ -7,7 +7,7 @@
 	limits[$1, shape] = limits[$1, shape] " " $7
 }
 
-# best and median of the numbers in a string
+# the best and the median of the values in a string
 function best(s,   x, n, i, b) {
 	n = split(s, x, " ")
 	for (i = 1; i <= n; i++) if (x[i] + 0 > b + 0) b = x[i]
@@ -32,14 +32,14 @@ END {
 	}
 	print head " ratio |"; print line " ---: |"
 	for (s = 1; s <= count; s++) {
-		row = "| " shapes[s] " |"; most = 0
+		row = "| " shapes[s] " |"; bestPeer = 0
 		for (i = 1; i <= programs; i++) {
 			p = program[i]; rate = best(rates[p, shapes[s]])
 			row = row " " show(rate) " |"
 			if (ours(p)) row = row sprintf(" %.0f |", 100 * rate / best(limits[p, shapes[s]]))
-			else if (rate > most) most = rate
+			else if (rate > bestPeer) bestPeer = rate
 		}
-		ratio = most ? sprintf("%.2f", best(rates[program[1], shapes[s]]) / most) : ""
+		ratio = bestPeer ? sprintf("%.2f", best(rates[program[1], shapes[s]]) / bestPeer) : ""
 		print row " " (ratio >= 1 ? "**" ratio "**" : ratio) " |"
 	}
 
