@@ -136,7 +136,7 @@ func (c *Case) Starts(lengths string) []int32 {
 	return starts
 }
 
-// Ragged returns the rows of a padded [batch, tokens, d] without padding, for the lengths of the
+// Ragged returns the rows of a padded [batch, tokens, d] without padding, by the lengths of the
 // given name.
 func (c *Case) Ragged(name, lengths string) mat.Matrix {
 	c.t.Helper()

@@ -1,4 +1,5 @@
-// Package layout holds tests of the whole tree: which package may import which, that each doc.go
-// names the files of its package, and that both READMEs show the examples, are short, and link to
-// files that exist. It has no code and imports the standard library alone.
+// Package layout tests the tree as a whole: which package may import which, that each doc.go names
+// the files of its package, that both READMEs show the tested examples, are short, and link to
+// files that exist, and the language of comments and messages. It has no code outside of tests and
+// imports only the standard library.
 package layout

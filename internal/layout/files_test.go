@@ -11,11 +11,11 @@ import (
 
 var (
 	fileName = regexp.MustCompile(`[\w*]+\.(go|s|h)\b`)
-	system   = regexp.MustCompile(`(_(unix|linux|windows|other|amd64|arm64|asm|noasm|generic|\*))*\.(go|s|h)$`)
+	systems  = regexp.MustCompile(`(_(unix|linux|windows|other|amd64|arm64|asm|noasm|generic|\*))*\.(go|s|h)$`)
 )
 
-// A package's doc.go names every file of the package, those of other systems by one of them, and no
-// file that there is not. In cmd/tfm it says what all files are.
+// doc.go names all files of its package, those of several systems by one of them, and no others. In
+// cmd/tfm it describes them together.
 func TestDocsNameTheFiles(t *testing.T) {
 	var docs []string
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -25,7 +25,7 @@ func TestDocsNameTheFiles(t *testing.T) {
 		return err
 	})
 	if err != nil || len(docs) == 0 {
-		t.Fatalf("%d doc.go, %v", len(docs), err)
+		t.Fatalf("found %d files doc.go (error %v), expected several", len(docs), err)
 	}
 	for _, doc := range docs {
 		dir := filepath.Dir(doc)
@@ -35,9 +35,9 @@ func TestDocsNameTheFiles(t *testing.T) {
 		}
 		named := map[string]bool{}
 		for _, name := range fileName.FindAllString(string(text), -1) {
-			named[system.ReplaceAllString(name, "")] = true
+			named[systems.ReplaceAllString(name, "")] = true
 			if found, err := filepath.Glob(filepath.Join(dir, name)); err != nil || len(found) == 0 {
-				t.Errorf("%s names %s, which is not there", doc, name)
+				t.Errorf("%s names %s, which does not exist", doc, name)
 			}
 		}
 		entries, err := os.ReadDir(dir)
@@ -46,8 +46,8 @@ func TestDocsNameTheFiles(t *testing.T) {
 		}
 		for _, e := range entries {
 			name := e.Name()
-			other := !fileName.MatchString(name) || name == "doc.go" || strings.HasSuffix(name, "_test.go")
-			if !other && !named[system.ReplaceAllString(name, "")] && dir != filepath.Join(root, "cmd", "tfm") {
+			exempt := !fileName.MatchString(name) || name == "doc.go" || strings.HasSuffix(name, "_test.go")
+			if !exempt && !named[systems.ReplaceAllString(name, "")] && dir != filepath.Join(root, "cmd", "tfm") {
 				t.Errorf("%s does not name %s", doc, name)
 			}
 		}

@@ -12,37 +12,37 @@ import (
 	"testing"
 )
 
-// mayImport is the layout, from the lowest floor to the highest: every package with those of this
-// module, and of others than the standard library, that its code outside of tests may import.
-var mayImport = []struct{ name, imports string }{
-	// Arithmetic. mat is one folder to copy.
+// allowedImports lists all packages from the lowest to the highest, each with the packages outside
+// the standard library that its code, apart from tests, may import.
+var allowedImports = []struct{ name, imports string }{
+	// Arithmetic. mat can be copied as one folder.
 	{"mat", "golang.org/x/sys/cpu"},
 	{"layer", "mat"},
 	{"attn", "mat layer"},
 
-	// Text. It knows no numbers but token ids.
+	// Text. It does not depend on arithmetic.
 	{"text", ""},
 	{"text/bpe", "text"},
 	{"text/score", ""},
 	{"text/vocab", "text text/bpe"},
 
-	// What everyone may use.
+	// For all packages.
 	{"internal/format", ""},
 	{"internal/strict", ""},
 
-	// The model, and translating with it. None of them imports train.
+	// The model and translation. None of them imports train.
 	{"model/safetensors", ""},
 	{"model", "mat layer attn model/safetensors internal/strict"},
 	{"model/decode", "mat layer attn model"},
 	{"translate", "mat text text/vocab model model/decode"},
 
-	// Training it.
+	// Training.
 	{"train/runlog", ""},
 	{"train/tensorboard", ""},
 	{"train", "mat layer text text/score model model/safetensors model/decode train/runlog internal/strict"},
 	{"train/corpus", "text text/vocab train internal/format"},
 
-	// What is made with it.
+	// Programs around the model.
 	{"report", "train/runlog internal/format"},
 	{"digits", "mat layer model train"},
 
@@ -54,7 +54,7 @@ var mayImport = []struct{ name, imports string }{
 	{"internal/ref", "mat layer attn"},
 	{"internal/bench", "mat model model/decode train internal/format"},
 
-	// The command line. Its packages know no command, and nobody else imports them.
+	// The command line. Packages outside cmd do not import these.
 	{"cmd/tfm/recipes", ""},
 	{"cmd/tfm/internal/cli", ""},
 	{"cmd/tfm/internal/terminal", "golang.org/x/sys/unix golang.org/x/sys/windows"},
@@ -73,10 +73,11 @@ var mayImport = []struct{ name, imports string }{
 		"internal/format internal/bench"},
 }
 
-// root is the module's folder.
+// root is the path of the module.
 const root = "../.."
 
-// imports returns what each package of the module imports outside of tests, with all build tags.
+// imports returns the imports of each package outside the standard library, apart from tests, for
+// all build tags.
 func imports(t *testing.T) map[string][]string {
 	found := map[string][]string{}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -94,7 +95,7 @@ func imports(t *testing.T) map[string][]string {
 		}
 		for _, c := range f.Comments {
 			if strings.HasPrefix(c.List[0].Text, "//go:build ignore") {
-				return nil // a program of its own
+				return nil // a separate program
 			}
 		}
 		dir, err := filepath.Rel(root, filepath.Dir(file))
@@ -126,75 +127,76 @@ func imports(t *testing.T) map[string][]string {
 	return found
 }
 
-// A package imports only what the table lets it.
-func TestImports(t *testing.T) {
-	may := map[string][]string{}
-	for _, p := range mayImport {
-		may[p.name] = strings.Fields(p.imports)
+// allowed returns the table as a map.
+func allowed() map[string][]string {
+	imports := map[string][]string{}
+	for _, p := range allowedImports {
+		imports[p.name] = strings.Fields(p.imports)
 	}
-	found := imports(t)
+	return imports
+}
+
+// Packages import only what the table allows.
+func TestImports(t *testing.T) {
+	allowed, found := allowed(), imports(t)
 	for name, list := range found {
-		allowed, ok := may[name]
-		if !ok {
-			t.Errorf("%s is not in the table of the layout", name)
+		if _, ok := allowed[name]; !ok {
+			t.Errorf("found package %s, expected only those in allowedImports", name)
 			continue
 		}
 		for _, imported := range list {
-			if !slices.Contains(allowed, imported) {
-				t.Errorf("%s imports %s; it may import %q", name, imported, allowed)
+			if !slices.Contains(allowed[name], imported) {
+				t.Errorf("%s imports %s, expected one of %q", name, imported, allowed[name])
 			}
 		}
 	}
-	for name := range may {
+	for name := range allowed {
 		if _, ok := found[name]; !ok {
-			t.Errorf("%s is in the table of the layout, and there is no such package", name)
+			t.Errorf("found no package %s, expected all in allowedImports", name)
 		}
 	}
 }
 
-// The table goes from low to high: a package may import only those above it in the table, so that
-// its order can be read as the order of the floors.
-func TestFloors(t *testing.T) {
-	seen := map[string]bool{}
-	for _, p := range mayImport {
+// Packages import only packages above them in the table.
+func TestImportOrder(t *testing.T) {
+	above := map[string]bool{}
+	for _, p := range allowedImports {
 		for _, imported := range strings.Fields(p.imports) {
-			if !seen[imported] && !strings.HasPrefix(imported, "golang.org/") {
-				t.Errorf("%s may import %s, which is not below it", p.name, imported)
+			if !above[imported] && !strings.HasPrefix(imported, "golang.org/") {
+				t.Errorf("%s may import %s, expected packages above it in the table", p.name, imported)
 			}
 		}
-		seen[p.name] = true
+		above[p.name] = true
 	}
 }
 
-// What must not reach what, through any number of imports.
+// Some packages must not depend on others, directly or indirectly.
 func TestNeverImports(t *testing.T) {
-	may := map[string][]string{}
-	for _, p := range mayImport {
-		may[p.name] = strings.Fields(p.imports)
-	}
+	allowed := allowed()
 	var reaches func(from, to string) bool
 	reaches = func(from, to string) bool {
-		return slices.ContainsFunc(may[from], func(next string) bool { return next == to || reaches(next, to) })
+		return slices.ContainsFunc(allowed[from], func(next string) bool { return next == to || reaches(next, to) })
 	}
 	for _, c := range [][2]string{
-		{"translate", "train"}, {"translate", "train/runlog"}, {"model/decode", "train"}, // translating links no training
-		{"text/vocab", "mat"}, {"text/vocab", "model"}, // text knows no model
-		{"train/corpus", "translate"}, {"train", "translate"}, // training has a decoder of its own
-		{"report", "model"}, // a page is made from a log
+		// a translator links no training
+		{"translate", "train"}, {"translate", "train/runlog"}, {"model/decode", "train"},
+		{"text/vocab", "mat"}, {"text/vocab", "model"}, // text does not depend on the model
+		{"train/corpus", "translate"}, {"train", "translate"}, // training decodes by model/decode
+		{"report", "model"}, // a report needs only a log
 	} {
 		if reaches(c[0], c[1]) {
-			t.Errorf("%s may reach %s", c[0], c[1])
+			t.Errorf("%s depends on %s", c[0], c[1])
 		}
 	}
-	for _, p := range mayImport {
-		inside := strings.HasPrefix(p.name, "cmd/")
-		for _, imported := range may[p.name] {
-			if strings.HasPrefix(imported, "cmd/") && !inside {
-				t.Errorf("%s may import %s, which is the command's own", p.name, imported)
+	for _, p := range allowedImports {
+		command := strings.HasPrefix(p.name, "cmd/")
+		for _, imported := range allowed[p.name] {
+			if strings.HasPrefix(imported, "cmd/") && !command {
+				t.Errorf("%s may import %s, expected no package of the command", p.name, imported)
 			}
 		}
 		if base := path.Base(p.name); slices.Contains([]string{"util", "utils", "misc", "common", "helpers"}, base) {
-			t.Errorf("%s: the thing has not been named yet", p.name)
+			t.Errorf("package %s, expected a name that says what it does", p.name)
 		}
 	}
 }
