@@ -28,20 +28,22 @@ func demoCommand() cli.Command {
 		Short:   "train a small model on an embedded task, Chinese to English, and show what it has learned",
 		Usage:   "[flags]",
 		Example: "tfm demo",
-		Notes: `A grammar generates the pairs of sentences. The held-out ones combine subject, verb and object as no sentence
-of the training does. It takes about half a minute on two cores and needs no files.`,
+		Notes: `A grammar generates 40,000 training pairs and 1,000 held-out pairs, whose combinations of subject, verb and object are not
+in the training pairs. After training, the held-out sentences are translated, and some are printed with the attention of
+one translation. It needs no files and about half a minute on two cores.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			d := demo{options: demoOptions()}
 			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
-			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "what the first weights and the order of the pairs are drawn from")
-			f.IntVar(&d.heldOut, "held-out", grammar.HeldOutPairs, "held-out sentences to translate and to count")
-			f.StringVar(&d.out, "o", "", "`file` to write the model to, for 'tfm translate' and 'tfm info'; none keeps nothing")
+			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "`seed` of the initial weights and the order of the pairs")
+			f.IntVar(&d.heldOut, "held-out", grammar.HeldOutPairs, "number of held-out sentences to translate")
+			f.StringVar(&d.out, "o", "", "`file` to write the model to; without it the model is not saved")
 			cli.ThreadsFlag(f, &d.threads)
 			return d.run
 		},
 	}
 }
 
+// demo is the command with its flags.
 type demo struct {
 	options train.Options
 	out     string
@@ -49,8 +51,8 @@ type demo struct {
 	threads int
 }
 
-// demoOptions are the settings of the training. Its end is a number of steps, not a time, so that
-// every machine comes to the same result.
+// demoOptions returns the training options. They limit the steps, not the time, so that the result
+// is the same on every machine.
 func demoOptions() train.Options {
 	o := train.DefaultOptions()
 	o.Steps, o.Time, o.Patience = 1500, 0, 0
@@ -115,8 +117,8 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	return errors.Join(err, saved)
 }
 
-// present shows translations of sentences that are not among the training's, and what the model
-// looked at.
+// present translates the held-out sentences and prints some translations, the attention of one, and
+// the number of exact ones.
 func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) error {
 	tr, err := translate.New(t.Model, t.Tokens, translate.Options{Threads: t.Pool.Threads(), Concurrent: 1})
 	if err != nil {
@@ -131,32 +133,29 @@ func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) err
 	if err != nil {
 		return err
 	}
-	out := make([]string, len(results))
-	for i, r := range results {
-		out[i] = r.Best()
-	}
 	exact := 0
 	for i, p := range heldOut {
-		if out[i] == p.Target {
+		if results[i].Best() == p.Target {
 			exact++
 		}
 	}
 	var b strings.Builder
-	b.WriteString("\nSentences that the training did not have:\n\n")
-	mapped := 0 // the first translation that is right, and long enough to be worth a look
+	b.WriteString("\nTranslations of held-out sentences:\n\n")
+	drawn := 0 // whose attention to draw: the first exact translation of at least 7 words
 	shown := min(10, len(heldOut))
 	for i := range shown {
 		at := i * len(heldOut) / shown
-		p, mark := heldOut[at], "="
-		if out[at] != p.Target {
+		p, translation, mark := heldOut[at], results[at].Best(), "="
+		if translation != p.Target {
 			mark = "≠"
-		} else if mapped == 0 && len(strings.Fields(p.Target)) >= 7 {
-			mapped = at
+		} else if drawn == 0 && len(strings.Fields(p.Target)) >= 7 {
+			drawn = at
 		}
-		fmt.Fprintf(&b, "  source      %s\n  reference   %s\n  translation %s %s\n\n", p.Source, p.Target, out[at], mark)
+		fmt.Fprintf(&b, "  source      %s\n  reference   %s\n  translation %s %s\n\n", p.Source, p.Target, translation, mark)
 	}
-	b.WriteString("What the last decoder layer looked at (mean of its heads), for each English word:\n\n")
-	greedy.Texts, greedy.Attention = greedy.Texts[mapped:mapped+1], true
+	b.WriteString("Attention of the last decoder layer, mean of its heads. Each row is a word of the\n" +
+		"translation; its shades are the weights of the source words:\n\n")
+	greedy.Texts, greedy.Attention = greedy.Texts[drawn:drawn+1], true
 	if results, err = tr.Do(ctx, greedy); err != nil {
 		return err
 	}
@@ -170,6 +169,7 @@ func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) err
 	return err
 }
 
+// ids returns the ids of tokens.
 func ids(tokens []translate.Token) []int32 {
 	list := make([]int32, len(tokens))
 	for i, t := range tokens {
@@ -178,7 +178,7 @@ func ids(tokens []translate.Token) []int32 {
 	return list
 }
 
-// pairsOf reads pairs as if they stood in files.
+// pairsOf returns a sequence of pairs, as package text reads them from files.
 func pairsOf(pairs []grammar.Pair) iter.Seq2[text.Pair, error] {
 	return func(yield func(text.Pair, error) bool) {
 		for i, p := range pairs {

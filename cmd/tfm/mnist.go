@@ -23,24 +23,25 @@ func mnistCommand() cli.Command {
 		Example: `
 			tfm mnist -data mnist
 			tfm mnist -data mnist -preset vit-rows`,
-		Notes: `An image is a sequence of 28 rows of 28 numbers. DIR holds the four files of MNIST, packed by gzip or not: train-images-idx3-ubyte,
-train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte (or with .gz).
+		Notes: `An image is a sequence of 28 rows of 28 pixels. DIR has the four files of MNIST, gzipped (.gz) or not: train-images-idx3-ubyte,
+train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte. The presets are:
 
-  source    one encoder and one decoder layer of d 28, 2 heads, d_ff 64; the decoder is given one row of ones; Adam at 1e-3
-  vit-rows  rows embedded with learned positions, an encoder with pre-norm, the mean of its output; AdamW; images are shifted a little`,
+  source    one encoder and one decoder layer of d_model 28, 2 heads, d_ff 64; the decoder input is one row of ones; Adam at 1e-3
+  vit-rows  rows embedded with learned positions, a pre-norm encoder, the mean of its output; AdamW; images shifted at random`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var m mnist
 			f.StringVar(&m.data, "data", "", "`folder` with the four files")
 			f.StringVar(&m.preset, "preset", digits.Names()[0], "`name` of the model and its training: "+strings.Join(digits.Names(), ", "))
-			f.IntVar(&m.epochs, "epochs", 0, "times that the training set is gone through; 0 is what the preset says")
-			f.IntVar(&m.valid, "valid", 0, "images at the end of the training set that are not trained on and are evaluated in place of the test set,\nto compare settings with")
-			f.Uint64Var(&m.seed, "seed", 1, "what the first weights, the order, the shifts and dropout are drawn from")
+			f.IntVar(&m.epochs, "epochs", 0, "number of epochs; 0 is the preset's")
+			f.IntVar(&m.valid, "valid", 0, "number of images at the end of the training set to hold out and evaluate instead of the test set")
+			f.Uint64Var(&m.seed, "seed", 1, "`seed` of the initial weights, the order, the shifts and dropout")
 			cli.ThreadsFlag(f, &m.threads)
 			return m.run
 		},
 	}
 }
 
+// mnist is the command with its flags.
 type mnist struct {
 	data, preset  string
 	epochs, valid int
@@ -53,7 +54,7 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.data == "" {
-		return cli.Usagef("-data is missing, the folder with the files of MNIST")
+		return cli.Usagef("-data is missing: the folder with the files of MNIST")
 	}
 	if err := cli.CheckThreads(c.threads); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.valid < 0 || c.valid >= training.Len() {
-		return cli.Usagef("-valid %d: must be 0 to %d, to leave some of the %d images to train on", c.valid, training.Len()-1, training.Len())
+		return cli.Usagef("-valid %d: must be 0 to %d, of %d images", c.valid, training.Len()-1, training.Len())
 	}
 	heldOut := "test"
 	if c.valid > 0 {
@@ -85,7 +86,7 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 	pool := mat.NewPool(c.threads)
 	defer pool.Close()
 	p := terminal.NewProgress(os.Stderr)
-	begun := time.Now()
+	start := time.Now()
 	m, err := digits.Train(ctx, recipe, training, c.seed, pool, func(at digits.Progress) {
 		state := fmt.Sprintf("epoch %d of %d  step %s of %s  loss %.4f  accuracy %.2f%%", at.Epoch, at.Epochs, format.Thousands(at.Step), format.Thousands(at.Steps),
 			at.Loss.Sum/float64(at.Loss.Tokens), percent(at.Loss))
@@ -99,7 +100,7 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 		p.Clear()
 		return err
 	}
-	p.Line("%s parameters, %.1f s", format.Thousands(m.Params.Count()), time.Since(begun).Seconds())
+	p.Line("%s parameters, %.1f s", format.Thousands(m.Params.Count()), time.Since(start).Seconds())
 	var out strings.Builder
 	for _, set := range []struct {
 		name string
@@ -115,5 +116,5 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 	return err
 }
 
-// percent is how much of what a loss is of was right.
+// percent returns the accuracy of the predictions of a loss.
 func percent(l model.Loss) float64 { return 100 * float64(l.Correct) / float64(l.Tokens) }

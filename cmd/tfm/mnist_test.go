@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// mnistFiles writes a data set of the test's own: the digit d is a bright row, number 2d+4.
+// mnistFiles writes a small data set in which the digit d is a bright row with index 2d+4.
 func mnistFiles(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	for _, set := range []struct {
@@ -41,18 +41,18 @@ func TestMNIST(t *testing.T) {
 		args := []string{"mnist", "-data", dir, "-preset", preset, "-epochs", "2"}
 		one := mustRun(t, "", append(args, "-threads", "1")...)
 		if !regexp.MustCompile(`^train accuracy: \d+\.\d\d% \(\d+/60\)\ntest accuracy: \d+\.\d\d% \(\d+/20\)\n$`).MatchString(one.stdout) {
-			t.Errorf("%s: %s", preset, one.stdout)
+			t.Errorf("%s: printed %s", preset, one.stdout)
 		}
 		if !strings.Contains(one.stderr, "epoch 2 of 2  step 2 of 2  loss ") {
-			t.Errorf("%s: no progress in\n%s", preset, one.stderr)
+			t.Errorf("%s: standard error has no progress:\n%s", preset, one.stderr)
 		}
 		loss := regexp.MustCompile(`loss \S+`)
 		if two := mustRun(t, "", append(args, "-threads", "2")...); two.stdout != one.stdout || strings.Join(loss.FindAllString(two.stderr, -1), " ") != strings.Join(loss.FindAllString(one.stderr, -1), " ") {
-			t.Errorf("%s: two threads say\n%s%s, one says\n%s%s", preset, two.stderr, two.stdout, one.stderr, one.stdout)
+			t.Errorf("%s: two threads printed\n%s%swant as with one\n%s%s", preset, two.stderr, two.stdout, one.stderr, one.stdout)
 		}
 	}
 	if o := mustRun(t, "", "mnist", "-data", dir, "-epochs", "1", "-valid", "10"); !strings.Contains(o.stdout, "/50)\nvalidation accuracy: ") || !strings.HasSuffix(o.stdout, "/10)\n") {
-		t.Error(o.stdout)
+		t.Errorf("-valid 10 printed %s", o.stdout)
 	}
 	mustFail(t, runTFM(t, "", "mnist"), 2, "-data is missing", "run 'tfm help mnist'")
 	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-preset", "resnet"), 2, `unknown preset "resnet"`, "source, vit-rows")

@@ -1,3 +1,6 @@
-// Package heatmap draws attention on a terminal: weights between words as shades (heatmap.go),
-// after tokens have been joined to words (spans.go). It imports package text and the terminal.
+// Package heatmap draws attention weights between words as shades on a terminal. It imports package
+// text and the terminal.
+//
+//	heatmap.go  draws weights
+//	spans.go    groups tokens into words or characters
 package heatmap

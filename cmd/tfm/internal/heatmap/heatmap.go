@@ -8,16 +8,17 @@ import (
 	"tfm/cmd/tfm/internal/terminal"
 )
 
-// shades are the cells of an attention map, for weights from 0 to 1.
+// shades are the characters for weights from 0 to 1.
 var shades = []rune(" ·░▒▓█")
 
+// shade returns the character for a weight.
 func shade(weight float32) rune {
 	i := int(float32(weight*float32(len(shades)-1)) + 0.5)
 	return shades[max(0, min(i, len(shades)-1))]
 }
 
-// Draw draws weights[i][j], how much row i looks at column j, each between 0 and 1, as shades under
-// the names of the columns and beside those of the rows. Names may be of any width on the screen.
+// Draw draws weights[i][j], the attention of row i to column j, from 0 to 1, as shades with the
+// names of the rows to the left and of the columns above. Names may contain wide characters.
 func Draw(w io.Writer, weights [][]float32, rows, columns []string) error {
 	left := 0
 	for _, name := range rows {

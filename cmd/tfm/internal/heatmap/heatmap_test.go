@@ -23,16 +23,16 @@ func TestDraw(t *testing.T) {
 	}
 	lines := strings.Split(b.String(), "\n")
 	if !slices.Equal(lines[:4], want) {
-		t.Errorf("drew\n%s", b.String())
+		t.Errorf("drawn\n%s\nwant\n%s", b.String(), strings.Join(want, "\n"))
 	}
 	for _, line := range lines[:4] {
 		if terminal.Columns(line) != terminal.Columns(want[0]) {
-			t.Errorf("%q is %d columns wide, want %d", line, terminal.Columns(line), terminal.Columns(want[0]))
+			t.Errorf("line %q has %d columns, want %d", line, terminal.Columns(line), terminal.Columns(want[0]))
 		}
 	}
 }
 
-func TestWordsOfPieces(t *testing.T) {
+func TestWords(t *testing.T) {
 	tokenizer, err := new(bpe.Trainer).Train(259) // bytes alone
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestWordsOfPieces(t *testing.T) {
 	if got := Names(characters); !slices.Equal(got, []string{"看", "书", "</s>"}) {
 		t.Errorf("characters %q", got)
 	}
-	// Every row of weights sums to 1, before and after.
+	// Joined rows sum to 1 as the rows of weights do.
 	weights := make([][]float32, len(ids)+1)
 	for i := range weights {
 		weights[i] = make([]float32, len(src)+1)
@@ -60,8 +60,8 @@ func TestWordsOfPieces(t *testing.T) {
 		for _, w := range row {
 			sum += w
 		}
-		if sum < 0.9999 || sum > 1.0001 { // some roundings of float32
-			t.Errorf("a row of the map sums to %v", sum)
+		if sum < 0.9999 || sum > 1.0001 { // rounding of float32
+			t.Errorf("joined row sums to %v, want 1", sum)
 		}
 	}
 }

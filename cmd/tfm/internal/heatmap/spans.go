@@ -7,14 +7,14 @@ import (
 	"tfm/text"
 )
 
-// Span is tokens that are shown as one, those from lo up to hi.
+// Span is a group of adjacent tokens that is drawn as one row or column.
 type Span struct {
 	name   string
-	lo, hi int
+	lo, hi int // the tokens lo to hi-1
 }
 
-// Words groups ids, and the EOS after them, for people to read: into words that spaces part, or
-// else into pieces that are whole characters.
+// Words groups the tokens of ids and the EOS after them: into words separated by spaces if spaces
+// is true, else into the shortest groups of complete characters.
 func Words(t text.Tokenizer, ids []int32, spaces bool) []Span {
 	var spans []Span
 	for i, lo := 0, 0; i < len(ids); i++ {
@@ -29,8 +29,10 @@ func Words(t text.Tokenizer, ids []int32, spaces bool) []Span {
 	return append(spans, Span{"</s>", len(ids), len(ids) + 1})
 }
 
+// startsWord reports whether a piece begins with a space.
 func startsWord(t text.Tokenizer, id int32) bool { return strings.HasPrefix(t.Piece(id), "▁") }
 
+// Names returns the names of spans for Draw.
 func Names(spans []Span) []string {
 	s := make([]string, len(spans))
 	for i := range spans {
@@ -39,8 +41,8 @@ func Names(spans []Span) []string {
 	return s
 }
 
-// Join makes weights between tokens those between spans: the sum over the tokens that were looked
-// at, the mean over those that looked.
+// Join returns the weights between spans for weights between tokens: the sum over the tokens of a
+// column, the mean over those of a row.
 func Join(weights [][]float32, rows, columns []Span) [][]float32 {
 	joined := make([][]float32, len(rows))
 	for i, r := range rows {

@@ -4,9 +4,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"tfm/cmd/tfm/internal/terminal"
 )
 
-// smallLesson is the lesson for a model that learns it in a second.
+// smallLesson returns a lesson whose model learns in a second.
 func smallLesson() *Lesson {
 	c := Config()
 	c.DModel, c.Heads, c.DFF, c.EncoderLayers, c.DecoderLayers = 64, 4, 128, 2, 2
@@ -21,55 +23,60 @@ func TestLesson(t *testing.T) {
 	}
 	text := b.String()
 	for _, want := range []string{
-		"\n  Chinese   0 <pad>  1 <s>  2 </s>  3 我  4 是  5 学  6 生  7 喜  8 欢  9 习  10 男\n",
-		"\n  English   0 <pad>  1 <s>  2 </s>  3 I  4 am  5 a  6 student  7 like  8 learning  9 boy\n",
-		"14 of 14 next words right\n\nTraining ends: the loss is below",
+		"\n  both      0 <pad>  1 <s>  2 </s>\n  Chinese   3 我  4 是  5 学  6 生  7 喜  8 欢  9 习  10 男\n",
+		"\n  English   3 I  4 am  5 a  6 student  7 like  8 learning  9 boy\n",
+		"14 of 14 next tokens right\n\nTraining ends: the loss is below",
 		"\n  我喜欢学习    I like learning   = exact\n",
-		"\n\n3 of 3 word for word\n",
+		"\n\n3 of 3 exact\n",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("it does not show %q:\n%s", want, text)
+			t.Errorf("output lacks %q:\n%s", want, text)
 		}
 	}
-	// The decoder is given what it has said, turn by turn.
-	loop := regexp.MustCompile(`given (<s>.*?) +says (\S+) +\d+\.\d\d%`).FindAllStringSubmatch(text, -1)
-	if len(loop) != 14 {
-		t.Fatalf("%d turns of the generation loop, want one for each of 14 words and end marks:\n%s", len(loop), text)
+	for _, line := range strings.Split(text, "\n") {
+		if n := terminal.Columns(line); n > 80 {
+			t.Errorf("line of %d columns, want at most 80: %s", n, line)
+		}
 	}
-	for i, turn := range loop[1:] {
-		want := loop[i][1] + " " + loop[i][2]
-		if loop[i][2] == "</s>" {
+	// Each step's input is that of the step before it and the token that was most probable there.
+	steps := regexp.MustCompile(`    (<s>.*?) {2,}(\S+) +\d+\.\d\d%`).FindAllStringSubmatch(text, -1)
+	if len(steps) != 14 {
+		t.Fatalf("%d decode steps, want one for each of 14 tokens:\n%s", len(steps), text)
+	}
+	for i, step := range steps[1:] {
+		want := steps[i][1] + " " + steps[i][2]
+		if steps[i][2] == "</s>" {
 			want = "<s>"
 		}
-		if turn[1] != want {
-			t.Errorf("turn %d is given %q, want %q", i+2, turn[1], want)
+		if step[1] != want {
+			t.Errorf("input of decode step %d is %q, want %q", i+2, step[1], want)
 		}
 	}
 
 	l.Threads = 3
 	var again strings.Builder
 	if err := l.Run(&again); err != nil || again.String() != text {
-		t.Errorf("with 3 threads: %v:\n%s\nwith 1:\n%s", err, again.String(), text)
+		t.Errorf("3 threads: error %v, output\n%s\nwant that of 1 thread\n%s", err, again.String(), text)
 	}
 	l.Seed = 2
 	again.Reset()
 	if l.Run(&again); again.String() == text {
-		t.Error("another seed says the same")
+		t.Error("the output does not depend on the seed")
 	}
 }
 
-// A model that has not learned shows what it says all the same, and that is an error.
+// The decode steps of a model that has not learned are printed too, and Run returns an error.
 func TestLessonNotLearned(t *testing.T) {
 	var b strings.Builder
 	l := smallLesson()
 	l.Steps = 1
 	err := l.Run(&b)
 	if err == nil || !strings.Contains(err.Error(), "not learned in 1 steps: 0 of 3") || !strings.Contains(err.Error(), "-steps") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("error %v, want not learned in 1 steps, and -steps", err)
 	}
-	for _, want := range []string{"after step   1", "these were all its steps", "given <s> ", "≠ I am a boy\n", "0 of 3 word for word\n"} {
+	for _, want := range []string{"after step   1", "Training ends after its last step", "    <s>  ", "≠ I am a boy\n", "0 of 3 exact\n"} {
 		if !strings.Contains(b.String(), want) {
-			t.Errorf("it does not show %q:\n%s", want, b.String())
+			t.Errorf("output lacks %q:\n%s", want, b.String())
 		}
 	}
 }
