@@ -13,22 +13,22 @@ import (
 //	w = w - rate · m/(1-Beta1^t) / (√(v/(1-Beta2^t)) + Eps)
 type Adam struct {
 	Beta1, Beta2, Eps float64
-	M, V              []float32      // first and second moments, laid out as the weights
-	ema               *movingAverage // of the weights after each step; may be nil
+	M, V              []float32      // first and second moments, in the layout of the weights
+	ema               *movingAverage // of the weights; can be nil
 
 	steps        int
 	beta1, beta2 float64 // Beta1 and Beta2 to the power of steps
 }
 
-// NewAdam returns an optimizer of n weights that has made no step.
+// NewAdam returns an optimizer of n weights at step 0.
 func NewAdam(n int, beta1, beta2, eps float64) *Adam {
 	a := &Adam{Beta1: beta1, Beta2: beta2, Eps: eps, M: make([]float32, n), V: make([]float32, n)}
 	a.Resume(0)
 	return a
 }
 
-// Resume implements Optimizer. It computes the powers by the multiplications of the steps, so that
-// they have the same bits.
+// Resume implements Optimizer. It computes the powers of the betas by repeated multiplication, as
+// the steps do, so that they have the same bits.
 func (a *Adam) Resume(steps int) {
 	a.steps, a.beta1, a.beta2 = 0, 1, 1
 	for range steps {
@@ -42,6 +42,7 @@ func (a *Adam) Moments() []Moment {
 	return append([]Moment{{"adam.m.", a.M}, {"adam.v.", a.V}}, a.ema.moments()...)
 }
 
+// advance counts a step.
 func (a *Adam) advance() {
 	a.steps++
 	a.beta1 = float64(a.beta1 * a.Beta1)
@@ -53,7 +54,7 @@ func (a *Adam) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
 	a.step(p, w, g, rate, clip, 0, nil)
 }
 
-// step is Step after w = w - decay·w for the weights in the intervals.
+// step is Step, preceded by w = w - decay·w for the weights in the intervals decayed.
 func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, decayed []interval) {
 	a.advance()
 	mat.Each(p, len(w), optimizerGrain, adamStep{mat.Adam{
@@ -66,12 +67,12 @@ type adamStep struct {
 	kernel     mat.Adam
 	w, g, m, v []float32
 	decay      float32
-	decaying   []interval
+	decayed    []interval
 	ema        emaStep
 }
 
 func (s *adamStep) Range(lo, hi int) {
-	for _, d := range s.decaying {
+	for _, d := range s.decayed {
 		if from, to := max(lo, d.lo), min(hi, d.hi); from < to {
 			w := s.w[from:to]
 			mat.Axpy(w, -s.decay, w)
@@ -83,40 +84,42 @@ func (s *adamStep) Range(lo, hi int) {
 }
 
 // AdamW is Adam with decoupled weight decay (Loshchilov and Hutter, 2019, "Decoupled Weight Decay
-// Regularization", algorithm 2). Before each of Adam's steps, whose moments do not contain it,
+// Regularization", algorithm 2). Before each Adam step
 //
 //	w = w - rate·Decay·w
 //
-// with the learning rate of the step, as in PyTorch. Matrices and embeddings decay. Biases and the
-// gains of norms do not, because they are few, and a gain near 0 does not make a simpler model.
+// with the learning rate of the step, as in PyTorch. The moments do not contain the decay. Matrices
+// and embeddings decay. Biases and the gains of norms do not, because they are few and a gain near
+// 0 does not simplify the model.
 type AdamW struct {
 	*Adam
 	Decay float64
 
-	decaying []interval
+	decayed []interval
 }
 
-// interval is the weights [lo, hi).
+// interval is a range [lo, hi) of weights.
 type interval struct{ lo, hi int }
 
-// NewAdamW returns an optimizer of the weights of params that has made no step.
+// NewAdamW returns an optimizer of the weights of params at step 0.
 func NewAdamW(params *layer.Params, beta1, beta2, eps, decay float64) *AdamW {
 	a := &AdamW{Adam: NewAdam(params.Count(), beta1, beta2, eps), Decay: decay}
-	at := 0
+	start := 0
 	for _, p := range params.List {
-		end := at + p.Size()
-		if last := len(a.decaying) - 1; len(p.Shape) < 2 {
-		} else if last >= 0 && a.decaying[last].hi == at {
-			a.decaying[last].hi = end
-		} else {
-			a.decaying = append(a.decaying, interval{at, end})
+		end := start + p.Size()
+		if len(p.Shape) >= 2 {
+			if last := len(a.decayed) - 1; last >= 0 && a.decayed[last].hi == start {
+				a.decayed[last].hi = end
+			} else {
+				a.decayed = append(a.decayed, interval{start, end})
+			}
 		}
-		at = end
+		start = end
 	}
 	return a
 }
 
 // Step implements Optimizer.
 func (a *AdamW) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
-	a.step(p, w, g, rate, clip, float32(rate*a.Decay), a.decaying)
+	a.step(p, w, g, rate, clip, float32(rate*a.Decay), a.decayed)
 }

@@ -62,8 +62,8 @@ func TestAdamW(t *testing.T) {
 		}
 		adamReference(w, m, v, g, step, rate, 0.9, 0.98, 1e-9)
 	})
-	if len(a.decaying) != 2 {
-		t.Errorf("decaying %v, want two runs", a.decaying)
+	if len(a.decayed) != 2 {
+		t.Errorf("decaying %v, want two runs", a.decayed)
 	}
 }
 

@@ -9,22 +9,22 @@ import (
 	"tfm/model"
 )
 
-// Average sets the weights of t to the mean of the weights in model files, checkpoints or not, as
-// the paper does with its last checkpoints (section 6.1). In the order of paths it adds 1/n of each
-// file's weights. It needs the memory of a second model. After each file it calls report, if that
-// is not nil, with the number of files so far. A file of another configuration than t's is an
-// error, and leaves the weights unspecified.
+// Average sets the weights of t to the mean of the weights of model files or checkpoints, as the
+// paper does with its last checkpoints (section 6.1). It adds 1/n of each file's weights in the
+// order of paths. It needs the memory of a second model. After each file it calls report, if that
+// is not nil, with the number of files so far. A file whose configuration differs from t's is an
+// error; the weights are then unspecified.
 func Average(t *model.Transformer, paths []string, report func(done int)) error {
 	if len(paths) == 0 {
-		return errors.New("train: there are no checkpoints to average")
+		return errors.New("train: found no checkpoints to average, expected at least one")
 	}
 	return average(context.Background(), t, paths, report)
 }
 
-// errInterrupted is the error of work that was stopped by the end of its ctx.
+// errInterrupted is returned by functions whose ctx ended.
 var errInterrupted = errors.New("interrupted")
 
-// average is Average, which returns errInterrupted before the next file when ctx ends.
+// average is Average with a ctx. When ctx ends, it returns errInterrupted before the next file.
 func average(ctx context.Context, t *model.Transformer, paths []string, report func(done int)) error {
 	clear(t.Params.W)
 	weights := make([]float32, len(t.Params.W))
@@ -43,8 +43,7 @@ func average(ctx context.Context, t *model.Transformer, paths []string, report f
 	return nil
 }
 
-// readWeights copies the weights in a model file or checkpoint to dst, which is laid out as
-// t.Params.W.
+// readWeights copies the weights of a model file or checkpoint to dst, in the layout of t.Params.W.
 func readWeights(path string, t *model.Transformer, dst []float32) error {
 	c, err := openModel(path)
 	if err != nil {
@@ -52,7 +51,7 @@ func readWeights(path string, t *model.Transformer, dst []float32) error {
 	}
 	defer c.Close()
 	if err := sameFields(c.Config, t.Config); err != nil {
-		return fmt.Errorf("%s: a model of another configuration: %w", path, err)
+		return fmt.Errorf("%s: the model's configuration differs: %w", path, err)
 	}
 	return c.copyTo(t.Params, "", dst)
 }

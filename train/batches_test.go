@@ -207,7 +207,7 @@ func TestBatchesLeaveOut(t *testing.T) {
 	if _, err := NewBatches(p, 11, 10, 1); err == nil {
 		t.Error("no error though no pair can be used")
 	} else {
-		wantError(t, err, "of 5, 3 have an empty side and 2 are longer than 10 tokens")
+		wantError(t, err, "of 5, 3 have an empty side and 2 have a side of more than 10 tokens")
 	}
 	p.Add(long[:10], long[:10])
 	b, err := NewBatches(p, 11, 10, 1)
@@ -218,8 +218,8 @@ func TestBatchesLeaveOut(t *testing.T) {
 		t.Errorf("%d used, %d too long, %d empty, want 1, 2, 3", b.Pairs(), b.TooLong, b.Empty)
 	}
 	_, err = NewBatches(p, 10, 10, 1)
-	wantError(t, err, "10 target tokens", "longest length, 10")
-	wantError(t, b.Seek(Position{Batch: 2}), "epoch 0 has 1 batches, not 2")
+	wantError(t, err, "10 target tokens", "maximum length 10")
+	wantError(t, b.Seek(Position{Batch: 2}), "batch 2 of epoch 0, expected at most 1")
 	wantError(t, b.Seek(Position{Epoch: -1}), "epoch -1")
 }
 

@@ -153,7 +153,7 @@ func TestBF16OfAnotherProcessor(t *testing.T) {
 			warning = e.Warning
 		}
 	})
-	wantError(t, warning, "products were computed in another processor's and now are in "+layer.BF16.Kernel())
+	wantError(t, warning, "the products of the checkpoint are another processor's, those of this run "+layer.BF16.Kernel())
 	if got := open(t, result.Checkpoint).State.Products; got != layer.BF16.Kernel() {
 		t.Errorf("the last checkpoint says %q", got)
 	}

@@ -19,10 +19,10 @@ import (
 	"tfm/text/score"
 )
 
-// A checkpoint is a model file, so that it translates too, with the optimizer's moments as further
-// tensors, whose names are a prefix and that of a weight, and with Options and State as JSON in the
-// metadata. It is all that a run needs to go on as if it had never stopped. With Options.EMA its
-// weights are the moving averages, and the prefix of those that training goes on with is "raw.".
+// A checkpoint is a model file that contains all state that a run needs to continue: further
+// tensors for the optimizer's moments, named by a prefix and the name of a weight, and Options and
+// State as JSON in the metadata. With Options.EMA the weights of the model are the moving averages;
+// the weights that training continues with have the prefix "raw.".
 const (
 	keyOptions = "train.options"
 	keyState   = "train.state"
@@ -30,27 +30,27 @@ const (
 
 // State is the state of a run between two steps, except weights and moments.
 type State struct {
-	Step      int           `json:"step"`      // steps made
-	Position  Position      `json:"position"`  // of the next batch
-	Trained   time.Duration `json:"trained"`   // validations and saves included
-	Validated int           `json:"validated"` // the step of the last validation, 0 if there was none
-	Best      Validation    `json:"best"`      // Step 0 if there was none
-	SinceBest int           `json:"since_best"`
+	Step      int           `json:"step"`       // steps done
+	Position  Position      `json:"position"`   // of the next batch
+	Trained   time.Duration `json:"trained"`    // validations and saves included
+	Validated int           `json:"validated"`  // step of the last validation; 0: none
+	Best      Validation    `json:"best"`       // its Step is 0 without validations
+	SinceBest int           `json:"since_best"` // validations after Best
 
-	Skipped      int `json:"skipped"`        // steps whose update was dropped; the optimizer has made the others
-	SkippedInRow int `json:"skipped_in_row"` // the last of them in a row, up to Step
+	Skipped      int `json:"skipped"`        // skipped steps; the optimizer made the others
+	SkippedInRow int `json:"skipped_in_row"` // consecutive skipped steps up to Step
 
-	// OutOfTime is the Options.Time that ended the run, 0 if none did. A run that is resumed with
-	// no more than that makes no further steps, so that it ends in the same weights: it would have
-	// to measure anew how long a step and a save take.
+	// OutOfTime is the Options.Time that ended the run; 0: none. A run that is resumed with a limit
+	// up to this makes no further steps, so that it ends in the same weights: it has not measured
+	// the durations of a step and a save.
 	OutOfTime time.Duration `json:"out_of_time,omitempty"`
 
 	Data     string `json:"data"`     // fingerprint of the training pairs
-	Products string `json:"products"` // layer.Precision.Kernel, on which the weights depend
+	Products string `json:"products"` // layer.Precision.Kernel; the weights depend on it
 }
 
-// Checkpoint is an open checkpoint, whose file has all weights of Config. Close it after use. Safe
-// for concurrent reading. model.LoadTokenizers reads the tokenizers of the same file.
+// Checkpoint is an open checkpoint. Its file has all weights of Config. Close it after use. It is
+// safe for concurrent reading. model.LoadTokenizers reads the tokenizers of the file.
 type Checkpoint struct {
 	Path             string
 	Config           model.Config
@@ -74,7 +74,7 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// openModel opens and verifies a model file, which need not be a checkpoint.
+// openModel opens and verifies a model file, checkpoint or not.
 func openModel(path string) (*Checkpoint, error) {
 	file, err := safetensors.Open(path)
 	if err != nil {
@@ -92,8 +92,8 @@ func openModel(path string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// readModel decodes the header, and checks that all weights of its configuration are in the file
-// before anyone allocates memory for them.
+// readModel decodes the header and checks that the file has all weights of its configuration,
+// before memory for them is allocated.
 func (c *Checkpoint) readModel() error {
 	h, err := model.DecodeHeader(c.file.Metadata())
 	if err != nil {
@@ -108,27 +108,27 @@ func (c *Checkpoint) readModel() error {
 	return err
 }
 
-// oldNames replaces the names that earlier versions gave to Options in JSON without white space.
-// No other member of the object, at any depth, has such a name.
+// oldNames renames fields of Options in the JSON of earlier versions, which has no white space. No
+// other field of the object, at any depth, has such a name.
 var oldNames = strings.NewReplacer(`"tokens":`, `"batch_tokens":`, `"peak":`, `"lr":`, `"decay":`, `"decay_steps":`, `"floor":`, `"min_lr":`, `"clip":`, `"clip_norm":`)
 
-// decodeRun decodes the parts of the metadata that a checkpoint has and a model does not.
+// decodeRun decodes the metadata of a checkpoint that a plain model file does not have.
 func decodeRun(meta map[string]string) (o Options, s State, err error) {
-	// Checkpoints of earlier versions lack what was not yet a choice.
+	// Defaults of fields that checkpoints of earlier versions lack.
 	o.Optimizer, o.OnNaN, o.Tokenize = OptimizerAdam, OnNaNStop, score.Tok13a
-	for _, part := range []struct {
+	for _, entry := range []struct {
 		key   string
 		value any
 	}{{keyOptions, &o}, {keyState, &s}} {
-		text, ok := meta[part.key]
+		text, ok := meta[entry.key]
 		if !ok {
-			return o, s, fmt.Errorf("not a checkpoint: its metadata has no %s", part.key)
+			return o, s, fmt.Errorf("not a checkpoint: its metadata has no %s", entry.key)
 		}
-		if part.key == keyOptions {
+		if entry.key == keyOptions {
 			text = oldNames.Replace(text)
 		}
-		if err := strict.Unmarshal([]byte(text), part.value); err != nil {
-			return o, s, fmt.Errorf("%s in the metadata: %w", part.key, err)
+		if err := strict.Unmarshal([]byte(text), entry.value); err != nil {
+			return o, s, fmt.Errorf("%s in the metadata: %w", entry.key, err)
 		}
 	}
 	o.Schedule = o.scheduleName()
@@ -136,15 +136,14 @@ func decodeRun(meta map[string]string) (o Options, s State, err error) {
 	return o, s, nil
 }
 
-// Weights copies the weights, with Options.EMA their moving averages, to p.W. Other tensors than
-// p's are an error.
+// Weights copies the weights, with Options.EMA their moving averages, to p.W. It is an error if
+// names or shapes differ from p's.
 func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p, "", p.W) }
 
 // Close releases the file.
 func (c *Checkpoint) Close() error { return c.file.Close() }
 
-// resume copies the moments to an optimizer of the same kind, which then continues after the
-// checkpoint's steps.
+// resume sets an optimizer of the same kind to the moments and the steps of the checkpoint.
 func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
 	o.Resume(c.State.Step - c.State.Skipped)
 	for _, m := range o.Moments() {
@@ -155,7 +154,7 @@ func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
 	return nil
 }
 
-// copyTo copies the tensors that are named as p's behind a prefix to dst, which is laid out as p.W.
+// copyTo copies the tensors named by prefix and p's names to dst, in the layout of p.W.
 func (c *Checkpoint) copyTo(p *layer.Params, prefix string, dst []float32) error {
 	tensors, err := model.ParamTensors(c.file, p, prefix)
 	if err != nil {
@@ -170,8 +169,8 @@ func (c *Checkpoint) copyTo(p *layer.Params, prefix string, dst []float32) error
 	return nil
 }
 
-// writeCheckpoint writes a checkpoint of the model in file, whose Info is replaced; it appears as a
-// whole or not at all.
+// writeCheckpoint writes a checkpoint of the model in file, whose Info it replaces. The write is
+// atomic.
 func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Options, s State) error {
 	file.Info = map[string]string{}
 	for key, value := range map[string]any{keyOptions: o, keyState: s} {
@@ -195,7 +194,8 @@ func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Option
 		}
 		at = end
 	}
-	// Before the tokenizers, whose lengths are odd, so that all float32s are aligned.
+	// The moments precede the tokenizers, whose lengths are arbitrary, so that all float32s are
+	// aligned.
 	return safetensors.Write(path, meta, slices.Insert(tensors, len(params), moments...))
 }
 
@@ -204,6 +204,7 @@ const (
 	checkpointSuffix = ".safetensors"
 )
 
+// checkpointName returns the file name of the checkpoint of a step.
 func checkpointName(step int) string {
 	return fmt.Sprintf("%s%08d%s", checkpointPrefix, step, checkpointSuffix)
 }
@@ -212,8 +213,8 @@ func checkpointPath(dir string, step int) string {
 	return filepath.Join(dir, checkpointName(step))
 }
 
-// Checkpoints lists the checkpoints in a folder by their names, the oldest first; none if there is
-// no such folder.
+// Checkpoints returns the paths of the checkpoints in a folder by name, the oldest first. A missing
+// folder has none.
 func Checkpoints(dir string) ([]string, error) {
 	steps, err := checkpointSteps(dir)
 	paths := make([]string, len(steps))
@@ -223,7 +224,7 @@ func Checkpoints(dir string) ([]string, error) {
 	return paths, err
 }
 
-// checkpointSteps lists the steps of a folder's checkpoints, in order.
+// checkpointSteps returns the steps of a folder's checkpoints in ascending order.
 func checkpointSteps(dir string) ([]int, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -242,15 +243,15 @@ func checkpointSteps(dir string) ([]int, error) {
 	return steps, nil
 }
 
-// Newest opens the newest checkpoint in a folder. If that one is damaged, the error names the
-// newest one that is not, from which a run goes on once the damaged file is removed.
+// Newest opens the newest checkpoint in a folder. If it is damaged, the error names the newest
+// valid one, from which a run can be resumed after the damaged file is removed.
 func Newest(dir string) (*Checkpoint, error) {
 	paths, err := Checkpoints(dir)
 	if err != nil {
 		return nil, err
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("train: there is no checkpoint in %s", dir)
+		return nil, fmt.Errorf("train: found no checkpoint in %s", dir)
 	}
 	newest, older := paths[len(paths)-1], paths[:len(paths)-1]
 	c, err := OpenCheckpoint(newest)
@@ -258,13 +259,13 @@ func Newest(dir string) (*Checkpoint, error) {
 		return c, nil
 	}
 	if path := newestValid(older); path != "" {
-		return nil, fmt.Errorf("the newest checkpoint is damaged: %w; remove it to go on from %s", err, path)
+		return nil, fmt.Errorf("the newest checkpoint is damaged: %w; remove it to resume from %s", err, path)
 	}
-	return nil, fmt.Errorf("the newest checkpoint is damaged, and there is no older one to go on from: %w", err)
+	return nil, fmt.Errorf("the newest checkpoint is damaged and there is no valid older one: %w", err)
 }
 
-// Best returns the path of the checkpoint of the best validation in a folder, or of the newest one
-// if there was no validation or the best is no longer there. The error is that of Newest.
+// Best returns the path of the best checkpoint in a folder, or of the newest one if the run had no
+// validation or the best does not exist. The error is that of Newest.
 func Best(dir string) (string, error) {
 	c, err := Newest(dir)
 	if err != nil {
@@ -279,8 +280,7 @@ func Best(dir string) (string, error) {
 	return c.Path, nil
 }
 
-// newestValid returns the last of the paths, in the order of Checkpoints, that is an undamaged
-// checkpoint; "" if none is.
+// newestValid returns the last of the paths that is a valid checkpoint, "" if none is.
 func newestValid(paths []string) string {
 	for _, path := range slices.Backward(paths) {
 		if c, err := OpenCheckpoint(path); err == nil {
@@ -291,8 +291,8 @@ func newestValid(paths []string) string {
 	return ""
 }
 
-// removeStale removes the temporary files of killed runs. It ignores errors, because such a file
-// only takes space.
+// removeStale removes the temporary files of killed runs. It ignores errors, because such files are
+// harmless.
 func removeStale(dir string) {
 	temporary, err := os.ReadDir(dir)
 	if err != nil {
@@ -306,23 +306,22 @@ func removeStale(dir string) {
 	}
 }
 
-// periodic returns those of the steps at which a run saves in any case, and not because it was
-// stopped there or a validation was good. They and the last one are averaged, so that a run that
-// was interrupted ends in the same weights.
-func (o Options) periodic(steps []int) (regular []int) {
+// periodic returns the steps that are multiples of SaveEvery. Only these and the last step are
+// averaged, so that an interrupted run, which saves at other steps too, ends in the same weights.
+func (o Options) periodic(steps []int) (periodic []int) {
 	for _, step := range steps {
 		if o.SaveEvery > 0 && step%o.SaveEvery == 0 {
-			regular = append(regular, step)
+			periodic = append(periodic, step)
 		}
 	}
-	return regular
+	return periodic
 }
 
 // newest returns the last n of steps.
 func newest(steps []int, n int) []int { return steps[max(0, len(steps)-n):] }
 
-// prune removes the checkpoints of a run except the newest ones, the newest regular ones, and that
-// of the best step. One that cannot be removed is tried again after the next save.
+// prune removes checkpoints except the newest Options.Keep, the newest Options.Keep periodic ones,
+// and that of the best step. If a removal fails, the next save tries again.
 func prune(o Options, best int) {
 	steps, err := checkpointSteps(o.Dir)
 	if err != nil {

@@ -36,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	})
 	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)
-	wantError(t, err, "step 3 could not be saved", "last good checkpoint is "+checkpointPath(o.Dir, 2))
+	wantError(t, err, "saving step 3", "last good checkpoint is "+checkpointPath(o.Dir, 2))
 	last, err := Newest(o.Dir)
 	if err != nil {
 		t.Fatal(err)

@@ -372,7 +372,7 @@ func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 	o.Dir = t.TempDir()
 	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
-	wantError(t, err, o.Dir, "already holds", r.Checkpoint)
+	wantError(t, err, o.Dir, "contains checkpoints of a run", r.Checkpoint)
 	replace, nothing := o, copyData()
 	replace.Replace, nothing.Train = true, &Pairs{}
 	if _, err := Run(context.Background(), newModel(t, smallConfig()), nil, nothing, replace, nil); err == nil {
@@ -427,7 +427,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
-		t.Run(name, func(t *testing.T) { wantError(t, err, r.Checkpoint, "damaged", "go on from "+older) })
+		t.Run(name, func(t *testing.T) { wantError(t, err, r.Checkpoint, "damaged", "resume from "+older) })
 	}
 	paths, err := Checkpoints(o.Dir)
 	if err != nil || newestValid(paths) != older {
@@ -444,7 +444,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		os.WriteFile(checkpointPath(o.Dir, step), []byte("nothing"), 0o666)
 	}
 	_, err = Newest(o.Dir)
-	wantError(t, err, checkpointPath(o.Dir, 5), "no older one")
+	wantError(t, err, checkpointPath(o.Dir, 5), "no valid older one")
 }
 
 // A checkpoint whose header is sound but whose tensors are not those of the model.
@@ -549,7 +549,7 @@ func TestUnwritableFolder(t *testing.T) {
 			}
 		}
 	})
-	wantError(t, err, "step 3 could not be saved", "last good checkpoint is "+checkpointPath(o.Dir, 2))
+	wantError(t, err, "saving step 3", "last good checkpoint is "+checkpointPath(o.Dir, 2))
 	open(t, checkpointPath(moved, 2))
 }
 

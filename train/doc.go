@@ -1,42 +1,56 @@
 // Package train trains a model.Transformer on pairs of sentences: batches, optimizers, schedules,
-// the loop, validations, checkpoints and averages. It imports model, model/decode for the
-// translations of a validation, the packages below them, text/score, and train/runlog; it never
+// the training loop, validations, checkpoints and averages. It imports model and the packages below
+// it, model/decode for the translations of a validation, text/score, and train/runlog. It never
 // prints.
 //
-// The files, in the order in which a step passes through them:
+// The files, in the order in which a step uses them:
 //
-//	pairs.go       Pairs, a corpus as token ids; source.go is one that is read in windows
-//	batches.go     Batches: epochs, shuffled, grouped by length, and cut into ragged batches
-//	loader.go      the next window and the next batches, prepared while the model trains
-//	run.go         Run: what it is given and what it leaves
-//	resume.go      how a run begins or is resumed
-//	loop.go        steps, accumulation, and when to validate, save and stop
+//	pairs.go       Pairs: a corpus as token ids; source.go: a corpus that is read in windows
+//	batches.go     Batches: ragged batches of similar lengths in random order
+//	loader.go      prepares windows and batches ahead of the training
+//	run.go         Run, its inputs and its result
+//	resume.go      the start and the resume of a run
+//	loop.go        the steps, gradient accumulation, and when to validate, save and stop
 //	clip.go        the norm of the gradient, and clipping
-//	divergence.go  steps whose loss or gradient is not a finite number
+//	divergence.go  steps whose loss or gradient is not finite
 //	schedule.go    the learning rate
-//	optimizer.go   what an optimizer is; adam.go is Adam and AdamW, sgd.go SGD with momentum
+//	optimizer.go   the interface Optimizer; adam.go: Adam and AdamW, sgd.go: SGD with momentum
 //	ema.go         the moving average of the weights
-//	validate.go    loss and BLEU on held-out pairs
-//	entropy.go     the entropies of attention there
-//	checkpoint.go  all that a run needs to go on, in one file; lock.go keeps other runs out
-//	finish.go      the weights that a run ends with; average.go is the mean of checkpoints
+//	validate.go    loss and BLEU of the validation pairs
+//	entropy.go     the entropies of the attention weights in a validation
+//	checkpoint.go  checkpoint files; lock.go: exclusive use of their folder
+//	finish.go      the final weights of a run; average.go: the mean of checkpoints
 //	options.go     every setting and its default
-//	event.go       what a run reports; log.go writes it to a runlog
-//	timing.go      how fast a run is, and how long it will take
+//	event.go       the progress reports of a run; log.go writes them to a runlog
+//	timing.go      speed, and estimates of the remaining time
 //
-// Below it are corpus (pairs from files), runlog (the log of a run), tensorboard (event files) and
-// peers (comparisons with PyTorch).
+// The packages below are corpus (pairs from files), runlog (the log of a run), tensorboard (event
+// files) and peers (comparisons with PyTorch).
 //
-// # The same weights again
+// # Reproducibility
 //
-// The weights after a step are a function of the weights before it and of numbers that a checkpoint
-// holds: the order of the pairs follows from (Seed, epoch, window), dropout from (Seed, batch), the
-// learning rate and the bias corrections from the step. Sums over the parameters are computed in
-// blocks of fixed size and added in order. So a run, a run on other threads, and a run that is
-// stopped and resumed at any step end in the same bits.
+// The weights after a step are a function of the weights before it and of the state in a
+// checkpoint: the order of the pairs depends on (Seed, epoch, window), dropout on (Seed, batch),
+// the learning rate and the bias corrections on the step. Sums over the parameters are computed in
+// blocks of fixed size and added in order. Therefore a run, a run with another number of threads,
+// and a run that is stopped and resumed at any step end in the same bits.
 //
-// # The same speed
+// # Performance
 //
-// All memory is allocated before the first step: batches, activations, moments. After that a step
-// allocates nothing and waits for no text: goroutines read, shuffle, group and copy ahead of it.
+// All memory is allocated before the first step: batches, activations, moments. A step allocates
+// nothing and does not wait for text, because goroutines read, shuffle, sort and copy ahead of it.
+//
+// # Terms
+//
+//   - run: one training from step 1 to its end, resumes included
+//   - step: one optimizer update, of the gradient of Options.Accumulate batches
+//   - skipped step: a step whose update was dropped, because it is not finite
+//   - epoch: one pass over the training pairs
+//   - window: the pairs of a Source that are in memory and shuffled together
+//   - batch: pairs of similar lengths, at most Options.BatchTokens target tokens
+//   - seed: the number that determines the order of the pairs and dropout
+//   - validation: loss and BLEU of the weights on held-out pairs; it chooses the best step
+//   - checkpoint: a model file with all state that a run needs to continue
+//   - resume: to continue a run from a checkpoint
+//   - moments: the optimizer's state, one value per weight or more
 package train

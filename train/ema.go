@@ -2,35 +2,35 @@ package train
 
 import "tfm/mat"
 
-// movingAverage is the exponential moving average of the weights: after step n = 0, 1, …
+// movingAverage is the exponential moving average e of the weights w: after step n = 0, 1, …
 //
 //	e = d·e + (1-d)·w,  d = min(Decay, (1+n)/(10+n))
 //
-// with the first weights for e before step 0. The second d is that of TensorFlow's
-// ExponentialMovingAverage: it keeps the first weights from dominating a run of fewer than about
-// 1/(1-Decay) steps. The optimizer updates the average in the loop over the weights, so that its
-// bits do not depend on threads. Not for concurrent use.
+// Initially e is the initial weights. The second argument of min, as in TensorFlow's
+// ExponentialMovingAverage, keeps the initial weights from dominating a run of fewer than about
+// 1/(1-Decay) steps. The optimizer updates the average in its loop over the weights, so that its
+// bits do not depend on the number of threads. It is not safe for concurrent use.
 type movingAverage struct {
 	Decay  float64
-	Values []float32 // laid out as the weights
+	Values []float32 // in the layout of the weights
 
 	steps int
 }
 
-// newMovingAverage returns the average of w alone.
+// newMovingAverage returns a moving average with the initial weights w.
 func newMovingAverage(w []float32, decay float64) *movingAverage {
 	return &movingAverage{Decay: decay, Values: append([]float32(nil), w...)}
 }
 
-// resume continues after a number of steps; e may be nil.
+// resume sets the number of steps. e can be nil.
 func (e *movingAverage) resume(steps int) {
 	if e != nil {
 		e.steps = steps
 	}
 }
 
-// moments returns what a checkpoint holds beside its weights, which are the averages: see
-// run.swapEMA. e may be nil.
+// moments returns the tensors of e in a checkpoint. A checkpoint is written after run.swapEMA: its
+// weights are the averages, and the tensors "raw." are the weights. e can be nil.
 func (e *movingAverage) moments() []Moment {
 	if e == nil {
 		return nil
@@ -38,7 +38,7 @@ func (e *movingAverage) moments() []Moment {
 	return []Moment{{"raw.", e.Values}}
 }
 
-// next counts a step and returns its factors; e may be nil.
+// next counts a step and returns its factors. e can be nil.
 func (e *movingAverage) next() emaStep {
 	if e == nil {
 		return emaStep{}
@@ -46,11 +46,12 @@ func (e *movingAverage) next() emaStep {
 	n := float64(e.steps)
 	e.steps++
 	d := float32(min(e.Decay, (1+n)/(10+n)))
-	return emaStep{e.Values, d, 1 - d} // the sum is exactly 1: an error would add up
+	// the factors add up to exactly 1, so that no error accumulates
+	return emaStep{e.Values, d, 1 - d}
 }
 
 type emaStep struct {
-	values    []float32 // nil for nothing to do
+	values    []float32 // nil without a moving average
 	keep, add float32
 }
 
@@ -65,8 +66,8 @@ func (s *emaStep) update(w []float32, lo, hi int) {
 }
 
 // swapEMA exchanges the weights and their moving average, if there is one. The average is
-// validated, is saved under the names of the weights, and is left in the model at the end; training
-// goes on with the weights.
+// validated, saved under the names of the weights, and left in the model at the end of the run;
+// training uses the weights.
 func (r *run) swapEMA() {
 	if r.ema == nil {
 		return

@@ -7,22 +7,22 @@ import (
 	"tfm/model"
 )
 
-// Entropy is the distribution of the entropies of one attention head's weights. A query, a token of
-// the validation pairs, has the entropy H = -Σ_j p_j·ln p_j of its weights p over the keys, in
-// nats: 0 if one key has all the weight, ln m if m keys have the same weight. e^H is an effective
-// number of keys.
+// Entropy is the distribution of the entropies of an attention head over the queries of the
+// validation pairs. A query with the attention weights p has the entropy H = -Σ_j p_j·ln p_j nats:
+// 0 if one key has all the weight, ln m if m keys have equal weights. e^H is the effective number
+// of keys.
 type Entropy struct {
 	Attention   string // model.EncoderSelf, DecoderSelf or DecoderCross
 	Layer, Head int
 	Histogram
 }
 
-// Histogram counts values of 0 and more: Counts[i] of them are in (i·BucketWidth,
-// (i+1)·BucketWidth], and 0 is in the first bucket.
+// Histogram counts values ≥ 0: Counts[i] values are in (i·BucketWidth, (i+1)·BucketWidth]. The
+// first bucket includes 0.
 type Histogram struct {
 	Counts          []int
-	Min, Max        float64 // of the values; 0 if there are none
-	Sum, SumSquares float64 // likewise
+	Min, Max        float64 // 0 without values
+	Sum, SumSquares float64
 }
 
 // BucketWidth is the width of a bucket of a Histogram.
@@ -45,11 +45,11 @@ func (h *Histogram) add(x float64) {
 // entropies collects the entropies of all heads.
 type entropies struct {
 	config model.Config
-	layers map[string]int // heads of an attention begin at list[layers[attention]·Heads]
+	layers map[string]int // the heads of an attention start at list[layers[attention]·Heads]
 	list   []Entropy
 }
 
-// reset clears the entropies. Each validation has a list of its own, which events keep.
+// reset starts a new list, because events keep the list of the previous validation.
 func (e *entropies) reset() {
 	c := e.config
 	e.layers, e.list = map[string]int{}, nil
@@ -66,11 +66,11 @@ func (e *entropies) reset() {
 	add(model.DecoderCross, c.DecoderLayers)
 }
 
-// add adds the weights [queries × keys] of a sentence.
+// add adds the attention weights [queries × keys] of a sentence.
 func (e *entropies) add(attention string, layer, head, _ int, weights mat.Matrix) {
 	h := &e.list[(e.layers[attention]+layer)*e.config.Heads+head].Histogram
 	for i := range weights.Rows {
-		if x := entropy(weights.Row(i)); !math.IsNaN(x) { // of a model that diverged
+		if x := entropy(weights.Row(i)); !math.IsNaN(x) { // NaN: the model diverged
 			h.add(x)
 		}
 	}
@@ -84,5 +84,5 @@ func entropy(p []float32) float64 {
 			sum -= float64(p) * math.Log(float64(p))
 		}
 	}
-	return max(0, sum) // rounding can make a weight more than 1
+	return max(0, sum) // rounding can make a weight exceed 1
 }

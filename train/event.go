@@ -2,45 +2,44 @@ package train
 
 import "time"
 
-// Event is what a run has just done. There is one after every step; the receiver chooses how often
-// to show it.
+// Event is a progress report of a run. There is at least one per step.
 type Event struct {
 	Kind    Kind
-	Step    int // steps made
-	Skipped int // steps whose update was dropped: see Options.OnNaN
-	Steps   int // steps to make, 0 without a limit
+	Step    int // steps done
+	Skipped int // skipped steps, see Options.OnNaN
+	Steps   int // Options.Steps
 	Epoch   int // of the training data, from 0
 	Elapsed time.Duration
-	Left    time.Duration // estimated from the last steps and validations; 0 if it is not known
+	Left    time.Duration // estimate of the remaining time; 0 if it is unknown
 
 	// Stepped
-	Loss      float64 // nats a target token, label-smoothed
-	NLL       float64 // nats a target token, without smoothing
-	KL        float64 // of R-Drop, not in Loss: ½(KL(p₁‖p₂) + KL(p₂‖p₁)), nats a target token
-	Accuracy  float64 // share of target tokens that were the likeliest, 0 to 1
+	Loss      float64 // nats per target token, label-smoothed
+	NLL       float64 // nats per target token, without smoothing
+	KL        float64 // of R-Drop, not in Loss: ½(KL(p₁‖p₂) + KL(p₂‖p₁)), nats per target token
+	Accuracy  float64 // share of target tokens that the model ranks first, 0 to 1
 	Rate      float64 // learning rate
-	GradNorm  float64 // before clipping
-	SrcPerSec float64 // source tokens a second with EOS, over about the last 20 steps
-	TgtPerSec float64 // target tokens likewise, both without validations and saves
+	GradNorm  float64 // L2 norm of the gradient before clipping
+	SrcPerSec float64 // source tokens per second with EOS, without validations and saves
+	TgtPerSec float64 // target tokens per second, likewise, over about the last 20 steps
 
 	// Skipped
-	Why error // what is not a finite number
+	Why error // the value that is not finite
 
 	// Validated, Averaged
 	Valid       Validation
-	Best        bool      // so far
-	Samples     []Sample  // of the same sentences each time; none without references
-	Entropies   []Entropy // of each attention head, if Options.Entropies asks for them
-	Checkpoints int       // of Averaged: checkpoints in the mean
+	Best        bool      // the best validation so far
+	Samples     []Sample  // the same sentences in every validation; none without references
+	Entropies   []Entropy // of each attention head, with Options.Entropies
+	Checkpoints int       // averaged checkpoints, for Averaged
 
 	// Started, Saving, Saved
-	Path string // the checkpoint; "" if a run started without one
+	Path string // the checkpoint; "" for a run that starts without one
 
 	// Started
 	Pairs          int   // training pairs of an epoch
-	TooLong, Empty int   // training pairs left out: a side over Options.MaxLen, or an empty one
+	TooLong, Empty int   // training pairs skipped for a side over Options.MaxLen, or an empty side
 	ValidPairs     int   // pairs of a validation
-	Warning        error // something that the run can do without, or nil
+	Warning        error // a problem that does not stop the run, or nil
 }
 
 // Sample is the translation of a validation sentence.
@@ -49,18 +48,19 @@ type Sample struct{ Source, Reference, Hypothesis string }
 // Kind is the kind of an Event.
 type Kind int
 
+// The kinds of events.
 const (
 	Started   Kind = iota // before the first step
-	Stepped               // after every step
+	Stepped               // after every step that was not skipped
 	Validated             // after a validation
-	Saved                 // after a checkpoint has been written
-	Averaged              // at the end, if Options.Average asks for it
-	Skipped               // instead of Stepped, after a step whose update was dropped
+	Saved                 // after a checkpoint was written
+	Averaged              // at the end of a run, with Options.Average
+	Skipped               // after a skipped step
 
-	// Saving comes before a checkpoint is written. What must not be missing when the checkpoint is
-	// on disk, such as the log of its steps, the receiver writes before it returns.
+	// Saving comes before a checkpoint is written. The receiver must write everything that belongs
+	// to the checkpoint, such as the log of its steps, before it returns.
 	Saving
 )
 
-// TokensPerSec returns the source and target tokens a second together.
+// TokensPerSec returns the source and target tokens per second together.
 func (e Event) TokensPerSec() float64 { return e.SrcPerSec + e.TgtPerSec }

@@ -7,21 +7,21 @@ import (
 	"fmt"
 )
 
-// finish leaves the best weights in the model: those of a step, or the mean of the last
-// checkpoints'. A ctx that ends before the mean is known to be better or not makes the Reason
-// Interrupted: a run that is resumed from the last step comes back here.
+// finish puts the best weights into the model: those of the best step, or the mean of the last
+// checkpoints. If ctx ends before the mean is validated, the Reason is Interrupted; a run resumed
+// from the last step calls finish again.
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint,
 		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang}
 	r.swapEMA()
-	inModel := r.state.Step // the step whose weights the model has, 0 for a mean
+	current := r.state.Step // step of the weights in the model, 0 for a mean
 	if reason != Interrupted && r.o.Average > 1 {
 		paths, err := r.checkpointsToAverage()
 		if err != nil {
 			return Result{}, err
 		}
 		if len(paths) > 1 {
-			inModel = 0
+			current = 0
 			v, better, err := r.average(ctx, paths)
 			switch {
 			case errors.Is(err, errInterrupted):
@@ -33,17 +33,17 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 			}
 		}
 	}
-	if best := cmp.Or(r.state.Best.Step, r.state.Step); result.Averaged == 0 && best != inModel {
+	if best := cmp.Or(r.state.Best.Step, r.state.Step); result.Averaged == 0 && best != current {
 		if err := r.restore(best); err != nil {
-			return Result{}, fmt.Errorf("train: the best weights, of step %d: %w; %s", best, err, r.lastGood())
+			return Result{}, fmt.Errorf("train: reading the best weights, of step %d: %w; %s", best, err, r.lastGood())
 		}
 	}
 	result.Trained = r.elapsed()
 	return result, nil
 }
 
-// checkpointsToAverage returns the paths of the newest regular checkpoints and that of the last
-// step.
+// checkpointsToAverage returns the paths of the last Options.Average checkpoints among the periodic
+// ones and that of the last step.
 func (r *run) checkpointsToAverage() ([]string, error) {
 	steps, err := checkpointSteps(r.o.Dir)
 	if err != nil {
@@ -60,9 +60,9 @@ func (r *run) checkpointsToAverage() ([]string, error) {
 	return paths, nil
 }
 
-// average puts the mean of the weights of checkpoints into the model and validates it. It reports
-// whether the mean is better than the best validation, in BLEU or in NLL; without validation pairs
-// it is. A ctx that ends before is errInterrupted.
+// average puts the mean of the checkpoints into the model and validates it. It reports whether the
+// mean is better than the best validation, by BLEU or by NLL; without validation pairs it reports
+// true. When ctx ends, it returns errInterrupted.
 func (r *run) average(ctx context.Context, paths []string) (v Validation, better bool, err error) {
 	if err := average(ctx, r.t, paths, nil); err != nil || r.valid == nil {
 		return v, err == nil, err
@@ -76,7 +76,7 @@ func (r *run) average(ctx context.Context, paths []string) (v Validation, better
 	return v, better, nil
 }
 
-// restore puts the weights of the best step back into the model.
+// restore copies the weights of the best step into the model.
 func (r *run) restore(best int) error {
 	if r.o.Dir == "" {
 		copy(r.t.Params.W, r.bestWeights)

@@ -10,16 +10,16 @@ import (
 	"tfm/model"
 )
 
-// loader prepares the batches of a run ahead, so that no step waits for text. One goroutine reads
-// the next window, shuffles it and groups it by length, and another one copies the batches of this
-// window. There are two windows and two batches, which are reused. The sequence of batches depends
-// on the pairs and the Position alone.
+// loader prepares the batches of a run in advance, so that no step waits for text. One goroutine
+// reads, shuffles and sorts the next window; another copies the batches of the current window. Two
+// windows and two batches are reused. The sequence of batches depends only on the pairs and the
+// Position.
 type loader struct {
-	pairs          int // used in an epoch
-	TooLong, Empty int // left out of it
+	pairs          int // pairs of an epoch
+	TooLong, Empty int // skipped pairs of an epoch
 	fingerprint    string
-	newBuffer      func() model.Batch // with memory for any batch
-	MaxSrc, MaxTgt int                // most tokens of a batch, with EOS
+	newBuffer      func() model.Batch // returns a batch with memory for any batch
+	MaxSrc, MaxTgt int                // limits of the tokens in a batch, with EOS
 
 	source             Source // nil if the pairs are in memory
 	windows            int
@@ -27,8 +27,8 @@ type loader struct {
 	srcVocab, tgtVocab int
 
 	at          Position
-	err         error    // that Next has returned
-	firstWindow *Batches // has been read by survey, and is not read again
+	err         error    // returned by Next
+	firstWindow *Batches // the window that survey has read; nil after its first use
 
 	freeWindows  chan *Batches
 	readyWindows chan preparedWindow
@@ -40,21 +40,21 @@ type loader struct {
 	running      sync.WaitGroup
 }
 
-// preparedWindow is a window with its batches, at the place of the first one to use.
+// preparedWindow is a window with its batches, at the position of the first batch to use.
 type preparedWindow struct {
 	window *Batches
 	err    error
 }
 
-// preparedBatch is a batch, and the place after it.
+// preparedBatch is a batch and the position after it.
 type preparedBatch struct {
 	batch model.Batch
 	after Position
 	err   error
 }
 
-// newLoader returns the loader of d's training pairs, for a model of configuration c. With a
-// Source, survey comes next.
+// newLoader returns the loader of d's training pairs for a model of configuration c. With a Source,
+// survey must be called next.
 func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	l := &loader{
 		source: d.Source, windows: 1, maxLen: o.MaxLen, srcVocab: c.SrcVocab, tgtVocab: c.TgtVocab,
@@ -81,7 +81,7 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 		return nil, err
 	}
 	if l.windows = l.source.Windows(); l.windows < 1 || l.windows >= 1<<31 {
-		return nil, fmt.Errorf("train: a source of %d windows, expected at least one", l.windows)
+		return nil, fmt.Errorf("train: the source has %d windows, expected 1 to 2147483647", l.windows)
 	}
 	for range cap(l.freeWindows) {
 		l.freeWindows <- &Batches{pairs: new(Pairs), seed: o.Seed}
@@ -89,9 +89,8 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	return l, nil
 }
 
-// survey reads the first epoch of a Source to learn the number of pairs, the size of a window, and
-// the fingerprint, which is that of the windows' fingerprints. Of pairs in memory all this is
-// known.
+// survey reads the first epoch of a Source to find the number of pairs, the size of the windows,
+// and the fingerprint, a hash of the windows' fingerprints. It does nothing for pairs in memory.
 func (l *loader) survey(ctx context.Context, tokens int) error {
 	if l.source == nil {
 		return nil
@@ -120,8 +119,8 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 		return noPairsError(l.Empty+l.TooLong, l.Empty, l.TooLong, l.maxLen)
 	}
 	l.fingerprint = hex.EncodeToString(h.Sum(nil)[:8])
-	// A batch has no more pairs than a window. Other epochs may have other tokens, up to the limit
-	// on lengths.
+	// A batch has no more pairs than a window. In other epochs the pairs can have other lengths, up
+	// to the limit.
 	tokens = min(tokens, largest*(l.maxLen+1))
 	other.pairs.reset()
 	other.pairs.src.grow(largest, srcTokens+srcTokens/64)
@@ -136,7 +135,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 	return nil
 }
 
-// read reads and checks the pairs of a window.
+// read reads the pairs of a window and checks their ids.
 func (l *loader) read(ctx context.Context, b *Batches, epoch, window int) error {
 	b.pairs.reset()
 	if err := l.source.Read(ctx, b.pairs, epoch, window); err != nil {
@@ -145,21 +144,21 @@ func (l *loader) read(ctx context.Context, b *Batches, epoch, window int) error 
 	return b.pairs.check("training pairs", l.srcVocab, l.tgtVocab)
 }
 
-// Seek goes to a place before the first call of Next. Whether the window has such a batch, Next
-// reports.
+// Seek sets the position of the first batch. It must be called before Next. If the window does not
+// have that batch, Next returns an error.
 func (l *loader) Seek(at Position) error {
 	if at.Epoch < 0 || at.Window < 0 || at.Window >= l.windows || at.Batch < 0 {
-		return fmt.Errorf("train: there is no batch %d of window %d of epoch %d: epochs have %d windows", at.Batch, at.Window, at.Epoch, l.windows)
+		return fmt.Errorf("train: position is batch %d of window %d of epoch %d, expected 0 or more, and a window below %d", at.Batch, at.Window, at.Epoch, l.windows)
 	}
 	l.at = at
 	return nil
 }
 
-// Position returns the place of the next batch.
+// Position returns the position of the next batch.
 func (l *loader) Position() Position { return l.at }
 
-// Next exchanges *dst, whose memory it reuses, for the next batch. After an error every further
-// call returns the same.
+// Next replaces *dst, whose memory it reuses, by the next batch. After an error every call returns
+// that error.
 func (l *loader) Next(dst *model.Batch) error {
 	if !l.started {
 		l.start()
@@ -176,6 +175,7 @@ func (l *loader) Next(dst *model.Batch) error {
 	return nil
 }
 
+// start starts the goroutines.
 func (l *loader) start() {
 	l.started = true
 	for range cap(l.freeBatches) {
@@ -186,13 +186,13 @@ func (l *loader) start() {
 	go l.prepareBatches()
 }
 
-// stop ends the goroutines.
+// stop stops the goroutines and waits for them.
 func (l *loader) stop() {
 	l.stopReading()
 	l.running.Wait()
 }
 
-// prepareWindows prepares the windows from a place on.
+// prepareWindows prepares the windows from a position on.
 func (l *loader) prepareWindows(at Position) {
 	defer l.running.Done()
 	emptyWindows := 0 // in a row
@@ -205,7 +205,7 @@ func (l *loader) prepareWindows(at Position) {
 		}
 		err := l.prepareWindow(b, at)
 		if err == nil && at.Batch > len(b.bounds) {
-			err = fmt.Errorf("train: epoch %d has %d batches in window %d, not %d", at.Epoch, len(b.bounds), at.Window, at.Batch)
+			err = fmt.Errorf("train: position is batch %d of window %d of epoch %d, expected at most %d", at.Batch, at.Window, at.Epoch, len(b.bounds))
 		}
 		if emptyWindows++; len(b.bounds) > 0 {
 			emptyWindows = 0
@@ -227,6 +227,8 @@ func (l *loader) prepareWindows(at Position) {
 	}
 }
 
+// prepareWindow reads the window at a position into b, unless it is in memory, and computes its
+// batches.
 func (l *loader) prepareWindow(b *Batches, at Position) error {
 	if l.source != nil {
 		if b != l.firstWindow || at.Epoch > 0 || at.Window > 0 {

@@ -203,7 +203,7 @@ func TestSourceThatFails(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	wantError(t, err, fmt.Sprintf("step %d has no batch: train.en:17: gone; the last good checkpoint is %s", step+1, checkpointPath(o.Dir, step)))
+	wantError(t, err, fmt.Sprintf("no batch for step %d: train.en:17: gone; the last good checkpoint is %s", step+1, checkpointPath(o.Dir, step)))
 	open(t, checkpointPath(o.Dir, step))
 	if at := open(t, checkpointPath(o.Dir, step)).State.Position; at.Epoch != 1 || at.Window != 1 {
 		t.Errorf("stopped at %+v, want the end of the window before the broken one", at)
@@ -229,9 +229,9 @@ func TestSourceRefused(t *testing.T) {
 		says []string
 	}{
 		"no windows":      {Data{Source: &cut{pairs: long}}, []string{"0 windows"}},
-		"no usable pairs": {Data{Source: &cut{pairs: long, windows: 2}}, []string{"of 2, 1 have an empty side and 1 are longer than 20 tokens"}},
-		"an id too large": {Data{Source: &cut{pairs: foreign, windows: 3}}, []string{"training pairs", "token 99"}},
-		"both":            {Data{Train: foreign, Source: &cut{pairs: foreign, windows: 3}}, []string{"expected one of the two"}},
+		"no usable pairs": {Data{Source: &cut{pairs: long, windows: 2}}, []string{"of 2, 1 have an empty side and 1 have a side of more than 20 tokens"}},
+		"an id too large": {Data{Source: &cut{pairs: foreign, windows: 3}}, []string{"training pairs", "found id 99, expected 0 to 19"}},
+		"both":            {Data{Train: foreign, Source: &cut{pairs: foreign, windows: 3}}, []string{"found both Data.Train and Data.Source"}},
 	} {
 		_, err := Run(context.Background(), newModel(t, smallConfig()), nil, c.d, smallOptions(1), nil)
 		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
@@ -239,7 +239,7 @@ func TestSourceRefused(t *testing.T) {
 	o := smallOptions(1)
 	o.BPEDropout = 0.1
 	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
-	wantError(t, err, "bpe_dropout is 0.1", "expected a source")
+	wantError(t, err, "bpe_dropout is 0.1", "expected 0 without Data.Source")
 }
 
 // Windows without usable pairs are passed over; pairs that are left out are counted.

@@ -6,12 +6,12 @@ import (
 	"os"
 )
 
-// errInUse is in the error of a Run or a Lock on a folder that another run is using.
+// errInUse is wrapped in the error of Run and Lock if another run uses the folder.
 var errInUse = errors.New("another run is using these checkpoints")
 
-// Lock keeps other runs, of other processes too, out of a folder of checkpoints until unlock is
-// called or the process ends, however it ends. Run does that for Options.Dir. It is an error, which
-// names the folder, if another run has the lock. On systems without locks it does nothing.
+// Lock reserves a folder of checkpoints for this run until unlock is called or the process ends. It
+// is an error if another run, in this or another process, holds the lock. Run locks Options.Dir. On
+// systems without file locks, Lock does nothing.
 func Lock(dir string) (unlock func(), err error) {
 	unlock, err = lock(dir)
 	if err != nil {
@@ -20,7 +20,7 @@ func Lock(dir string) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// lockDir locks the folder of the run, and makes it for a new run.
+// lockDir locks the folder of the run. For a new run it creates the folder.
 func (o Options) lockDir() (unlock func(), err error) {
 	if o.Dir == "" {
 		return func() {}, nil
@@ -30,7 +30,7 @@ func (o Options) lockDir() (unlock func(), err error) {
 			return nil, err
 		}
 	} else if _, err := os.Stat(o.Dir); errors.Is(err, os.ErrNotExist) {
-		return func() {}, nil // begin reports that there is no checkpoint
+		return func() {}, nil // begin returns the error that there is no checkpoint
 	}
 	return Lock(o.Dir)
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock locks the folder itself, so that nothing is left behind. A file system without locks keeps
-// nobody out.
+// lock locks the folder itself, so that no lock file remains. On a file system without locks it
+// does nothing.
 func lock(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lock opens a file in the folder that nobody else may open meanwhile. Windows removes it when it
-// is closed, by the end of the process too.
+// lock creates a file in the folder and opens it without sharing. Windows removes the file when it
+// is closed or the process ends.
 func lock(dir string) (unlock func(), err error) {
 	const (
 		deleteOnClose    = 0x04000000        // FILE_FLAG_DELETE_ON_CLOSE

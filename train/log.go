@@ -6,10 +6,10 @@ import (
 	"tfm/train/runlog"
 )
 
-// Log writes e to the log of its run and returns the error of w. The lines "start" and "end" are
-// the caller's to write, because they hold what a run does not know, such as its settings' names;
-// of a Started event nothing is written. A Saving event syncs the log, so that no checkpoint is on
-// disk without the lines of its steps. A Stepped event allocates nothing.
+// Log writes the record of e to w and returns w's error. The caller writes the records "start" and
+// "end", because a run does not know their contents, such as the names of flags; Log of a Started
+// event does nothing. A Saving event syncs the log, so that no checkpoint is on disk without the
+// records of its steps. A Stepped event allocates nothing.
 func (e Event) Log(w *runlog.Writer) error {
 	switch e.Kind {
 	case Stepped:
@@ -43,13 +43,13 @@ func (e Event) logValidation() runlog.Validation {
 	if v.HasBLEU {
 		bleu = v.BLEU
 	}
-	line := runlog.Validation{
+	record := runlog.Validation{
 		Step: e.Step, Elapsed: runlog.Number(e.Elapsed.Seconds()), Loss: runlog.Number(v.Loss), NLL: runlog.Number(v.NLL),
 		Accuracy: runlog.Number(v.Accuracy), BLEU: runlog.Number(bleu), Best: e.Best, Took: runlog.Number(v.Took.Seconds()),
 		Checkpoints: e.Checkpoints,
 	}
 	for _, s := range e.Samples {
-		line.Samples = append(line.Samples, runlog.Sample{Source: s.Source, Reference: s.Reference, Hypothesis: s.Hypothesis})
+		record.Samples = append(record.Samples, runlog.Sample{Source: s.Source, Reference: s.Reference, Hypothesis: s.Hypothesis})
 	}
-	return line
+	return record
 }

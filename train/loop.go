@@ -11,9 +11,9 @@ import (
 	"tfm/model"
 )
 
-// loop makes steps until there is a reason to stop, and leaves a checkpoint of the last one. The
-// validation and the save that are due after a step come before the question whether to stop, and
-// so also first in a run that was stopped before them and is resumed.
+// loop makes steps until there is a reason to stop, and saves a checkpoint of the last step. The
+// validation and the save of a step come at the start of an iteration, so that a run that was
+// stopped before them makes them when it is resumed.
 func (r *run) loop(ctx context.Context) (Reason, error) {
 	for {
 		if r.due(r.o.ValidEvery) {
@@ -47,11 +47,10 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 	}
 }
 
-// due reports whether something happens at this step that happens every so many steps, or never if
-// every is 0.
+// due reports whether the current step is a multiple of every. 0 is never due.
 func (r *run) due(every int) bool { return every > 0 && r.state.Step%every == 0 }
 
-// stopReason returns why the run stops before the next step, "" if it goes on.
+// stopReason returns the reason to stop before the next step, "" to continue.
 func (r *run) stopReason(ctx context.Context) Reason {
 	switch {
 	case ctx.Err() != nil:
@@ -66,14 +65,14 @@ func (r *run) stopReason(ctx context.Context) Reason {
 	return ""
 }
 
-// step makes one update of the weights, or drops it: see Options.OnNaN.
+// step makes one update of the weights, or skips it, see Options.OnNaN.
 func (r *run) step() error {
 	start := time.Now()
 	loss, src, tgt, err := r.gradient()
 	if err != nil {
 		return err
 	}
-	n, params := float64(loss.Tokens), r.t.Params // with R-Drop the tokens of both copies
+	n, params := float64(loss.Tokens), r.t.Params // n counts both copies of R-Drop
 	norm := r.norm.of(r.pool, params.G)
 	clip := clipFactor(norm, r.o.ClipNorm)
 	why := divergence(loss, norm*float64(clip), params)
@@ -96,9 +95,9 @@ func (r *run) step() error {
 	return nil
 }
 
-// gradient adds the gradient of the mean loss of a target token over the next Accumulate batches:
-// every token weighs the same, whichever batch it is in. It returns the summed loss and the number
-// of source and target tokens.
+// gradient computes the gradient of the mean loss per target token of the next Accumulate batches,
+// in which all tokens have the same weight. It returns the total loss and the numbers of source and
+// target tokens.
 func (r *run) gradient() (loss model.Loss, src, tgt int, err error) {
 	for i := range r.batches {
 		if err := r.loader.Next(&r.batches[i]); err != nil {
@@ -118,21 +117,21 @@ func (r *run) gradient() (loss model.Loss, src, tgt int, err error) {
 	return loss, src, tgt, nil
 }
 
-// dropoutSeed returns the seed of the n-th batch of a run. Its sequences begin at 2^63, those that
-// shuffle the pairs at small numbers.
+// dropoutSeed returns the dropout seed of the n-th batch of a run. It uses the random streams from
+// 2^63, makeEpoch those of small numbers.
 func dropoutSeed(seed uint64, n int) uint64 {
 	var random rand.PCG
 	random.Seed(seed, 1<<63+uint64(n))
 	return random.Uint64()
 }
 
-// sourceError is the error of a Source.
+// sourceError is an error of the loader or its Source.
 type sourceError struct{ error }
 
 func (e sourceError) Unwrap() error { return e.error }
 
-// saveAfterSourceError saves a checkpoint when the Source has failed, because the state is good; err
-// is what step returned.
+// saveAfterSourceError saves a checkpoint if err, the error of step, is a sourceError: the state of
+// the run is still valid. It returns err with a hint to the last checkpoint.
 func (r *run) saveAfterSourceError(err error) error {
 	if !errors.As(err, new(sourceError)) {
 		return err
@@ -140,11 +139,11 @@ func (r *run) saveAfterSourceError(err error) error {
 	if err := r.save(); err != nil {
 		return err
 	}
-	return fmt.Errorf("train: step %d has no batch: %w; %s", r.state.Step+1, err, r.lastGood())
+	return fmt.Errorf("train: no batch for step %d: %w; %s", r.state.Step+1, err, r.lastGood())
 }
 
-// validate validates the weights of this step, unless that has been done, and saves them if they
-// are the best.
+// validate validates the weights of this step, unless they have been validated, and saves a
+// checkpoint if they are the best.
 func (r *run) validate(ctx context.Context) error {
 	if r.valid == nil || r.state.Step == r.state.Validated {
 		return nil
@@ -156,7 +155,7 @@ func (r *run) validate(ctx context.Context) error {
 }
 
 // validateWeights validates the weights, or their moving average if there is one, and reports
-// whether they are the best so far. If ctx ends before, the validation is left undone.
+// whether they are the best so far. If ctx ends, it discards the validation and reports false.
 func (r *run) validateWeights(ctx context.Context) (best bool) {
 	r.swapEMA()
 	defer r.swapEMA()
@@ -177,8 +176,7 @@ func (r *run) validateWeights(ctx context.Context) (best bool) {
 	return best
 }
 
-// save writes a checkpoint of this step, if there is a folder for it and something that is not yet
-// saved.
+// save writes a checkpoint of this step, if the run has a folder and the state is not saved yet.
 func (r *run) save() error {
 	if r.o.Dir == "" || !r.unsaved || r.state.Step == 0 {
 		return nil
@@ -195,7 +193,7 @@ func (r *run) save() error {
 	err := writeCheckpoint(path, file, r.optimizer, r.o, r.state)
 	r.swapEMA()
 	if err != nil {
-		return fmt.Errorf("train: step %d could not be saved: %w; %s", r.state.Step, err, r.lastGood())
+		return fmt.Errorf("train: saving step %d: %w; %s", r.state.Step, err, r.lastGood())
 	}
 	r.checkpoint, r.unsaved = path, false
 	prune(r.o, r.state.Best.Step)
@@ -204,7 +202,7 @@ func (r *run) save() error {
 	return nil
 }
 
-// lastGood says from which checkpoint a run that fails can be resumed.
+// lastGood names the checkpoint from which a failed run can be resumed.
 func (r *run) lastGood() string {
 	if r.checkpoint == "" {
 		return "there is no checkpoint yet"

@@ -496,14 +496,14 @@ func TestRunRefuses(t *testing.T) {
 	}{
 		"no gradients":    {func(*Data, *Options) *model.Transformer { return unallocated }, []string{"not allocated"}},
 		"no pairs":        {func(d *Data, o *Options) *model.Transformer { d.Train = nil; return nil }, []string{"no training pairs"}},
-		"no usable pairs": {func(d *Data, o *Options) *model.Transformer { d.Train = &Pairs{}; return nil }, []string{"no pairs to use"}},
+		"no usable pairs": {func(d *Data, o *Options) *model.Transformer { d.Train = &Pairs{}; return nil }, []string{"no usable pairs"}},
 		"an id too large": {func(d *Data, o *Options) *model.Transformer {
 			d.Valid.Add([]int32{99}, nil)
 			d.References = nil
 			return nil
 		}, []string{"validation pairs", "pair 8", "99"}},
-		"a reference less": {func(d *Data, o *Options) *model.Transformer { d.References = d.References[1:]; return nil }, []string{"7 references"}},
-		"no words":         {func(d *Data, o *Options) *model.Transformer { d.Detokenize = nil; return nil }, []string{"turns tokens into text"}},
+		"a reference less": {func(d *Data, o *Options) *model.Transformer { d.References = d.References[1:]; return nil }, []string{"found 7 references"}},
+		"no words":         {func(d *Data, o *Options) *model.Transformer { d.Detokenize = nil; return nil }, []string{"without Data.Detokenize"}},
 		"positions":        {func(d *Data, o *Options) *model.Transformer { o.MaxLen = 64; return nil }, []string{"max_len is 64", "at most 63"}},
 		"the same twice": {func(d *Data, o *Options) *model.Transformer {
 			c := smallConfig()

@@ -2,32 +2,32 @@ package train
 
 import "tfm/mat"
 
-// Optimizers, for Options.Optimizer.
+// Values of Options.Optimizer.
 const (
 	OptimizerAdam  = "adam"
 	OptimizerAdamW = "adamw"
 	OptimizerSGD   = "sgd"
 )
 
-// Optimizer updates all weights of a model, which are one slice. Its results do not depend on the
-// number of threads. Not for concurrent use.
+// Optimizer updates the weights of a model, which are one slice. Its results do not depend on the
+// number of threads. An Optimizer is not safe for concurrent use.
 type Optimizer interface {
 	// Step updates the weights w by the gradient clip·g with a learning rate, and clears g.
 	Step(p *mat.Pool, w, g []float32, rate float64, clip float32)
 
-	// Moments returns the state that the steps so far have left, except their number.
+	// Moments returns the state of the optimizer, except the number of steps.
 	Moments() []Moment
 
-	// Resume continues after the given number of steps, whose moments the caller copies to Moments.
+	// Resume sets the number of steps. The caller copies their moments to Moments.
 	Resume(steps int)
 }
 
-// Moment is state of an optimizer, one number for each weight.
+// Moment is state of an optimizer, one value per weight.
 type Moment struct {
-	Name   string    // prefix of a weight's name in a checkpoint
-	Values []float32 // laid out as the weights
+	Name   string    // prefix of the tensors' names in a checkpoint
+	Values []float32 // in the layout of the weights
 }
 
-// optimizerGrain is the number of weights that a thread updates at a time: 64 KiB, so that weights,
-// gradient and two moments stay in a second-level cache.
+// optimizerGrain is the number of weights in a block of work. Weights, gradient and two moments of
+// a block, 64 KiB each, fit in the second-level cache.
 const optimizerGrain = 1 << 14

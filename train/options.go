@@ -15,33 +15,33 @@ import (
 	"tfm/text/score"
 )
 
-// Options are the settings of a training run. A checkpoint holds them, and a run resumes only with
-// the same ones, except those tagged "free": no weight depends on them, only when the run stops and
-// which weights are the best.
+// Options are the settings of a training run. A checkpoint contains them, and a run can be resumed
+// only with the same values, except for the fields tagged "free": the weights of a step do not
+// depend on these, only when the run stops and which step is the best.
 type Options struct {
-	// The end of the run: the first limit that is reached, with the training before a resume
-	// counted. 0 is no limit; one of them must be set. Time includes the last validation and save,
-	// as far as earlier ones tell how long they take.
+	// The run ends when it reaches the first of these limits; training before a resume counts. 0
+	// is no limit; one must be set. Time includes the last validation and save, whose durations
+	// are estimated.
 	Steps    int           `json:"steps" resume:"free"`
 	Time     time.Duration `json:"time" resume:"free"`
-	Patience int           `json:"patience" resume:"free"` // validations in a row without a new best
+	Patience int           `json:"patience" resume:"free"` // validations without a new best
 
-	BatchTokens int `json:"batch_tokens"` // most target tokens of a batch, with EOS
-	Accumulate  int `json:"accumulate"`   // batches of a step, in which every token weighs the same
-	MaxLen      int `json:"max_len"`      // most tokens of a sentence without EOS; pairs with a longer side are left out
+	BatchTokens int `json:"batch_tokens"` // limit of target tokens in a batch, with EOS
+	Accumulate  int `json:"accumulate"`   // batches per step; all their tokens have the same weight
+	MaxLen      int `json:"max_len"`      // tokens of a side, without EOS; skips longer pairs
 
 	// Settings of Data.Source. Run only compares them with a checkpoint's.
-	ShuffleWindow int     `json:"shuffle_window"` // most pairs of a window; 0 is all
-	BPEDropout    float64 `json:"bpe_dropout"`    // probability that a merge is dropped in the encoding of the training pairs
+	ShuffleWindow int     `json:"shuffle_window"` // limit of pairs in a window; 0 is one window
+	BPEDropout    float64 `json:"bpe_dropout"`    // probability of dropping a merge
 
 	// The learning rate, see Schedule. "" is linear with DecaySteps, else inverse-sqrt with LR,
 	// else paper.
 	Schedule   string  `json:"schedule"`
-	Factor     float64 `json:"factor"`      // of the paper's peak
-	LR         float64 `json:"lr"`          // 0 is the paper's times Factor
+	Factor     float64 `json:"factor"`      // multiplies the paper's peak
+	LR         float64 `json:"lr"`          // peak; 0 is the paper's peak times Factor
 	Warmup     int     `json:"warmup"`      // steps to the peak
-	DecaySteps int     `json:"decay_steps"` // the step at which linear and cosine end
-	MinLR      float64 `json:"min_lr"`      // the rate at which cosine ends
+	DecaySteps int     `json:"decay_steps"` // last step of the decay of linear and cosine
+	MinLR      float64 `json:"min_lr"`      // final rate of cosine
 
 	Optimizer   string  `json:"optimizer"`
 	Beta1       float64 `json:"beta1"` // of adam and adamw
@@ -51,56 +51,56 @@ type Options struct {
 	Momentum    float64 `json:"momentum"`     // of sgd
 	Nesterov    bool    `json:"nesterov"`     // of sgd with momentum
 
-	// R-Drop's α (Liang et al., 2021, "R-Drop: Regularized Dropout for Neural Networks"); 0 is
-	// none. Each batch goes through the model twice with different dropout, and a token's loss is
-	// ½(CE₁ + CE₂) + α/4·(KL(p₁‖p₂) + KL(p₂‖p₁)): half of the paper's equation 4, so that the
-	// gradient is as large as without R-Drop. Tokens counts a batch once, so that batches, epochs
-	// and steps stay the same; the memory of activations and the time of a step double. Loss, NLL
-	// and Accuracy of a step are means over both copies, without KL.
+	// RDrop is the α of R-Drop (Liang et al., 2021, "R-Drop: Regularized Dropout for Neural
+	// Networks"); 0 is off. Each batch passes through the model twice with different dropout, and
+	// the loss of a token is ½(CE₁ + CE₂) + α/4·(KL(p₁‖p₂) + KL(p₂‖p₁)): half of the paper's
+	// equation 4, so that the gradient has the same scale as without R-Drop. BatchTokens counts a
+	// batch once, so that batches, epochs and steps do not change; the memory of activations and
+	// the time of a step double. Loss, NLL and Accuracy of a step are means over both copies,
+	// without KL.
 	RDrop float64 `json:"r_drop"`
 
-	// The decay of the moving average of the weights, such as 0.999; 0 is none. Validations, the
-	// weights in checkpoints, so also Average, and the weights that the run ends with are then the
-	// averages.
+	// EMA is the decay of the moving average of the weights, such as 0.999; 0 is off. Validations,
+	// checkpoints, and the final weights of the run then use the average.
 	EMA float64 `json:"ema"`
 
-	ClipNorm float64 `json:"clip_norm"` // most norm of the gradient of a token's mean loss; 0 is no limit
+	ClipNorm float64 `json:"clip_norm"` // limit of the gradient's norm; 0 is no limit
 
-	// OnNaN is OnNaNStop or OnNaNSkip: what to do with an update whose loss or gradient is not a
-	// finite number. A step whose update is dropped counts as a step, of the schedule too, but not
-	// as one of the optimizer's. 100 in a row are an error.
+	// OnNaN is the action for an update whose loss or gradient is not finite: OnNaNStop or
+	// OnNaNSkip. A skipped step counts as a step of the run and of the schedule, but not of the
+	// optimizer. 100 skipped steps in a row are an error.
 	OnNaN string `json:"on_nan" resume:"free"`
 
-	ValidEvery int            `json:"valid_every" resume:"free"` // steps between validations; 0 is none
+	ValidEvery int            `json:"valid_every" resume:"free"` // steps between them; 0: off
 	Search     decode.Options `json:"search" resume:"free"`      // of the validation's translations
-	Entropies  bool           `json:"-"`                         // Event.Entropies at each validation
+	Entropies  bool           `json:"-"`                         // compute Event.Entropies
 
 	// Tokenize is the tokenizer of the validation's BLEU, which chooses the best weights. Auto
-	// chooses the one that suits the references, at the first run that has some; checkpoints record
-	// it, and a resumed run keeps it.
+	// chooses the one that suits the references when the run first has some. Checkpoints record
+	// the choice, and a resumed run keeps it.
 	Tokenize score.Tokenizer `json:"tokenize"`
 
 	Dir       string `json:"-"`                        // folder of the checkpoints; "" is none
-	Resume    bool   `json:"-"`                        // from the newest checkpoint in Dir
-	Replace   bool   `json:"-"`                        // remove the checkpoints in Dir, which are an error without Resume
-	SaveEvery int    `json:"save_every" resume:"free"` // steps between checkpoints; 0 is only the best and the last
-	Keep      int    `json:"keep" resume:"free"`       // newest checkpoints that stay, beside the best
+	Resume    bool   `json:"-"`                        // resume from the newest checkpoint in Dir
+	Replace   bool   `json:"-"`                        // remove the checkpoints in Dir first
+	SaveEvery int    `json:"save_every" resume:"free"` // steps between saves; 0: best and last
+	Keep      int    `json:"keep" resume:"free"`       // newest checkpoints kept besides the best
 
-	// Average is the number of checkpoints whose mean is tried at the end: the last step's and the
-	// newest of those of every SaveEvery steps. Below 2 none is.
+	// Average is the number of checkpoints to average at the end: the last step's and the newest
+	// of every SaveEvery steps. The mean is used if it is better. Below 2 is off.
 	Average int `json:"average" resume:"free"`
 
 	// BF16 computes the products with the weights in bfloat16, forward and backward, where that is
-	// faster: see layer.BF16. The weights themselves, the optimizer and validations are float32.
+	// faster, see layer.BF16. Weights, optimizer and validations are float32.
 	BF16 bool `json:"bf16"`
 
 	Seed uint64 `json:"seed"` // of the order of the pairs and of dropout
 
-	Init string `json:"init,omitempty"` // the file of the first weights, "" if they are drawn; for the record only
+	Init string `json:"init,omitempty"` // file of the initial weights; not read; "": random
 }
 
-// DefaultOptions returns the paper's settings (sections 5.1 to 5.4), except for the size of a
-// batch, which suits a CPU.
+// DefaultOptions returns the paper's settings (sections 5.1 to 5.4), except for the batch size,
+// which suits a CPU.
 func DefaultOptions() Options {
 	search := decode.DefaultOptions()
 	search.Beam = 1
@@ -129,9 +129,9 @@ func DefaultOptions() Options {
 	}
 }
 
-// OptionsFor returns the settings for the models of a preset: DefaultOptions for the paper's sizes,
-// and for the small ones those that make the most of a quarter of an hour on an ordinary CPU, with
-// small batches, a short warmup to a high rate, and the mean of the last checkpoints.
+// OptionsFor returns the settings for a preset of package model: DefaultOptions for the paper's
+// presets. The small presets get small batches, a short warmup to a high learning rate, and
+// averaged checkpoints, which give the best result after a quarter of an hour on an ordinary CPU.
 func OptionsFor(preset string) Options {
 	o := DefaultOptions()
 	switch preset {
@@ -162,30 +162,30 @@ func (o Options) Validate() error {
 		{o.Steps < 0, "steps", o.Steps, "0 or more"},
 		{o.Time < 0, "time", o.Time, "0 or more"},
 		{o.Patience < 0, "patience", o.Patience, "0 or more"},
-		{o.Steps == 0 && o.Time == 0 && (o.Patience == 0 || o.ValidEvery == 0), "steps", o.Steps, "a number of steps, a time, or a patience with validations to end the run"},
+		{o.Steps == 0 && o.Time == 0 && (o.Patience == 0 || o.ValidEvery == 0), "steps", o.Steps, "a number of steps, a time, or a patience with validations, to end the run"},
 		{o.MaxLen < 1 || o.MaxLen >= 1<<16, "max_len", o.MaxLen, "1 to 65535"},
-		{o.BatchTokens < o.MaxLen+1, "batch_tokens", o.BatchTokens, fmt.Sprintf("at least %d, or a sentence of %d pieces and its end do not fit in a batch", o.MaxLen+1, o.MaxLen)},
+		{o.BatchTokens < o.MaxLen+1, "batch_tokens", o.BatchTokens, fmt.Sprintf("at least %d, so that a sentence of %d tokens and EOS fits in a batch", o.MaxLen+1, o.MaxLen)},
 		{o.Accumulate < 1 || o.Accumulate > 1<<16, "accumulate", o.Accumulate, "1 to 65536"},
 		{o.ShuffleWindow < 0 || o.ShuffleWindow > math.MaxInt32, "shuffle_window", o.ShuffleWindow, "0 to 2147483647"},
 		{!(o.BPEDropout >= 0 && o.BPEDropout <= 1), "bpe_dropout", o.BPEDropout, "0 to 1"},
 		{!slices.Contains([]string{SchedulePaper, ScheduleInverseSqrt, ScheduleLinear, ScheduleCosine, ScheduleConstant}, schedule), "schedule", o.Schedule, "paper, inverse-sqrt, linear, cosine or constant"},
 		{!(o.LR >= 0) || !finite(o.LR), "lr", o.LR, "a finite number, 0 or more"},
 		{o.LR == 0 && !(o.Factor > 0) || !finite(o.Factor), "factor", o.Factor, "a finite number, more than 0"},
-		{o.LR != 0 && paper, "lr", o.LR, "0 with the paper's schedule, whose peak factor multiplies"},
+		{o.LR != 0 && paper, "lr", o.LR, "0 with the schedule paper, whose peak follows from factor"},
 		{o.LR == 0 && !paper && schedule != ScheduleLinear, "lr", o.LR, "more than 0 with the schedule " + schedule},
 		{o.Warmup < 0 || o.Warmup < 1 && (root || o.LR == 0), "warmup", o.Warmup, "1 or more, or 0 with lr and the schedule linear, cosine or constant"},
 		{o.DecaySteps != 0 && !ends, "decay_steps", o.DecaySteps, "0 with the schedule " + schedule + ", which has no end"},
 		{ends && o.DecaySteps <= o.Warmup, "decay_steps", o.DecaySteps, fmt.Sprintf("a step after the warmup of %d, at which the schedule %s ends", o.Warmup, schedule)},
 		{o.MinLR != 0 && schedule != ScheduleCosine, "min_lr", o.MinLR, "0 with the schedule " + schedule + "; only cosine has it"},
 		{!(o.MinLR >= 0 && o.MinLR <= o.LR) && schedule == ScheduleCosine, "min_lr", o.MinLR, fmt.Sprintf("0 to lr, %v", o.LR)},
-		{o.DecaySteps != 0 && o.Steps > o.DecaySteps && o.MinLR == 0, "steps", o.Steps, fmt.Sprintf("at most %d, where the decay ends and nothing more is learned", o.DecaySteps)},
+		{o.DecaySteps != 0 && o.Steps > o.DecaySteps && o.MinLR == 0, "steps", o.Steps, fmt.Sprintf("at most %d, where the learning rate reaches 0", o.DecaySteps)},
 		{!slices.Contains([]string{OptimizerAdam, OptimizerAdamW, OptimizerSGD}, o.Optimizer), "optimizer", o.Optimizer, "adam, adamw or sgd"},
 		{!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", o.Beta1, "0 ≤ beta1 < 1"},
 		{!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", o.Beta2, "0 ≤ beta2 < 1"},
 		{!(o.Eps > 0) || !finite(o.Eps), "eps", o.Eps, "a finite number, more than 0"},
 		{!(o.WeightDecay >= 0) || !finite(o.WeightDecay), "weight_decay", o.WeightDecay, "a finite number, 0 or more"},
 		{o.WeightDecay != 0 && o.Optimizer != OptimizerAdamW, "weight_decay", o.WeightDecay, "0 with the optimizer " + o.Optimizer + "; only adamw decays weights"},
-		{o.WeightDecay*o.LR >= 1, "weight_decay", o.WeightDecay, fmt.Sprintf("less than 1/lr, or a step at the rate %v takes all of a weight", o.LR)},
+		{o.WeightDecay*o.LR >= 1, "weight_decay", o.WeightDecay, fmt.Sprintf("less than 1/lr, %v, because a step subtracts lr·weight_decay of a weight", 1/o.LR)},
 		{!(o.Momentum >= 0 && o.Momentum < 1), "momentum", o.Momentum, "0 ≤ momentum < 1"},
 		{o.Momentum != 0 && !sgd, "momentum", o.Momentum, "0 with the optimizer " + o.Optimizer + "; only sgd has it"},
 		{o.Nesterov && o.Momentum == 0, "nesterov", o.Nesterov, "false without momentum"},
@@ -195,14 +195,14 @@ func (o Options) Validate() error {
 		{o.OnNaN != OnNaNStop && o.OnNaN != OnNaNSkip, "on_nan", o.OnNaN, "stop or skip"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},
-		{noTokenizer != nil, "tokenize", o.Tokenize, "one of BLEU's tokenizers"},
+		{noTokenizer != nil, "tokenize", o.Tokenize, "a tokenizer of BLEU"},
 		{o.SaveEvery < 0, "save_every", o.SaveEvery, "0 or more"},
 		{o.Keep < 1, "keep", o.Keep, "1 or more"},
 		{o.Average < 0, "average", o.Average, "0 or more"},
-		{o.Average > o.Keep, "average", o.Average, fmt.Sprintf("at most keep, %d, or the checkpoints to average are gone", o.Keep)},
-		{o.Average > 1 && o.Dir == "", "average", o.Average, "a folder for the checkpoints to average"},
-		{o.Resume && o.Replace, "resume", o.Resume, "not to replace what is to be resumed"},
-		{o.Resume && o.Dir == "", "resume", o.Resume, "a folder with the checkpoint to resume from"},
+		{o.Average > o.Keep, "average", o.Average, fmt.Sprintf("at most keep, %d, because older checkpoints are removed", o.Keep)},
+		{o.Average > 1 && o.Dir == "", "average", o.Average, "below 2 without a folder of checkpoints"},
+		{o.Resume && o.Replace, "resume", o.Resume, "false with replace"},
+		{o.Resume && o.Dir == "", "resume", o.Resume, "false without a folder of checkpoints"},
 	} {
 		if rule.broken {
 			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
@@ -217,7 +217,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// LearningRate returns the schedule for a model of width dModel. The Options must be valid.
+// LearningRate returns the schedule for a model of width dModel. o must be valid.
 func (o Options) LearningRate(dModel int) Schedule {
 	peak := o.LR
 	if peak == 0 {
@@ -226,7 +226,7 @@ func (o Options) LearningRate(dModel int) Schedule {
 	return Schedule{o.scheduleName(), peak, o.Warmup, o.DecaySteps, o.MinLR}
 }
 
-// scheduleName returns the schedule in force.
+// scheduleName returns the name of the schedule, with the default for "".
 func (o Options) scheduleName() string {
 	switch {
 	case o.Schedule != "":
@@ -247,8 +247,8 @@ func (o Options) precision() layer.Precision {
 	return layer.Float32
 }
 
-// newOptimizer returns an optimizer of params that has made no step, and the moving average that it
-// updates, nil without one.
+// newOptimizer returns an optimizer of params at step 0, and the moving average that it updates,
+// nil without EMA.
 func (o Options) newOptimizer(params *layer.Params) (Optimizer, *movingAverage) {
 	var ema *movingAverage
 	if o.EMA != 0 {
@@ -269,8 +269,8 @@ func (o Options) newOptimizer(params *layer.Params) (Optimizer, *movingAverage) 
 	return a, ema
 }
 
-// sameFields returns an error that names the first field in which two values of a struct type
-// differ, except fields tagged as free.
+// sameFields returns an error that names the first field in which two structs of one type differ.
+// It ignores fields tagged resume:"free" or json:"-".
 func sameFields(found, expected any) error {
 	f, e := reflect.ValueOf(found), reflect.ValueOf(expected)
 	for i := range f.NumField() {

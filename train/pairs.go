@@ -8,13 +8,14 @@ import (
 	"slices"
 )
 
-// Pairs is a corpus as token ids without special tokens: sentence i of the source language belongs
-// to sentence i of the target language. All ids of a side are in one slice, so that a corpus of
-// millions of sentences takes a handful of allocations. Concurrent reading is safe, adding is not.
+// Pairs is a corpus of sentence pairs as ids without special tokens. All ids of a side are in one
+// slice, so that a corpus of millions of sentences needs few allocations. Concurrent reading is
+// safe, adding is not.
 type Pairs struct {
 	src, tgt side
 }
 
+// side holds the sentences of one language.
 type side struct {
 	ids  []int32
 	ends []int // sentence i is ids[ends[i-1]:ends[i]]
@@ -26,8 +27,7 @@ func (p *Pairs) Add(src, tgt []int32) {
 	p.tgt.add(tgt)
 }
 
-// Grow allocates memory for n more pairs of the average length so far, so that adding them copies
-// and wastes little. It is only a hint.
+// Grow allocates memory for n more pairs of the average length so far. It is a hint.
 func (p *Pairs) Grow(n int) {
 	for _, s := range []*side{&p.src, &p.tgt} {
 		if len(s.ends) > 0 {
@@ -47,10 +47,10 @@ func (p *Pairs) reset() {
 // Len returns the number of pairs.
 func (p *Pairs) Len() int { return len(p.src.ends) }
 
-// Src returns the source sentence of pair i, a view that must not be changed.
+// Src returns the source sentence of pair i. The caller must not modify it.
 func (p *Pairs) Src(i int) []int32 { return p.src.at(i) }
 
-// Tgt returns the target sentence of pair i, a view that must not be changed.
+// Tgt returns the target sentence of pair i. The caller must not modify it.
 func (p *Pairs) Tgt(i int) []int32 { return p.tgt.at(i) }
 
 func (s *side) add(ids []int32) {
@@ -73,8 +73,8 @@ func (s *side) at(i int) []int32 { return s.ids[s.start(i):s.ends[i]:s.ends[i]] 
 
 func (s *side) length(i int) int { return s.ends[i] - s.start(i) }
 
-// check returns an error for an id outside [0, srcVocab) or [0, tgtVocab), because kernels do not
-// check ids.
+// check returns an error if an id is outside [0, srcVocab) or [0, tgtVocab). Kernels do not check
+// ids.
 func (p *Pairs) check(name string, srcVocab, tgtVocab int) error {
 	if err := p.src.check(srcVocab); err != nil {
 		return fmt.Errorf("train: %s, source of %w", name, err)
@@ -89,7 +89,7 @@ func (s *side) check(vocab int) error {
 	for i := range s.ends {
 		for _, id := range s.at(i) {
 			if id < 0 || int(id) >= vocab {
-				return fmt.Errorf("pair %d: token %d is outside the vocabulary of %d", i, id, vocab)
+				return fmt.Errorf("pair %d: found id %d, expected 0 to %d", i, id, vocab-1)
 			}
 		}
 	}

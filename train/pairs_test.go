@@ -22,10 +22,10 @@ func TestPairs(t *testing.T) {
 	if err := p.check("pairs", 10, 9); err != nil {
 		t.Error(err)
 	}
-	wantError(t, p.check("pairs", 9, 9), "pairs, source of pair 2", "token 9", "vocabulary of 9")
-	wantError(t, p.check("pairs", 10, 8), "pairs, target of pair 1", "token 8", "vocabulary of 8")
+	wantError(t, p.check("pairs", 9, 9), "pairs, source of pair 2", "found id 9, expected 0 to 8")
+	wantError(t, p.check("pairs", 10, 8), "pairs, target of pair 1", "found id 8, expected 0 to 7")
 	p.Add([]int32{-1}, []int32{3})
-	wantError(t, p.check("pairs", 10, 9), "pair 3", "token -1")
+	wantError(t, p.check("pairs", 10, 9), "pair 3", "found id -1")
 }
 
 // Corpora of the same ids in other sentences are other corpora.

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// begin prepares the folder, resumes if that is asked for, and allocates the memory of a step.
+// begin prepares the folder, resumes the run with Options.Resume, and allocates the memory of a
+// step.
 func (r *run) begin() error {
 	started := Event{Kind: Started, Pairs: r.loader.pairs, TooLong: r.loader.TooLong, Empty: r.loader.Empty}
 	r.unsaved = true
@@ -43,14 +44,15 @@ func (r *run) begin() error {
 	return nil
 }
 
-// clearFolder removes the checkpoints of another run from the folder of a new one, or refuses to.
+// clearFolder removes the checkpoints of another run from the folder. Without Options.Replace they
+// are an error.
 func (r *run) clearFolder() error {
 	paths, err := Checkpoints(r.o.Dir)
 	if err != nil {
 		return err
 	}
 	if len(paths) > 0 && !r.o.Replace {
-		return fmt.Errorf("train: %s already holds the checkpoints of a run, the last one %s: resume it, or choose another folder", r.o.Dir, paths[len(paths)-1])
+		return fmt.Errorf("train: %s contains checkpoints of a run, the newest is %s: resume that run or choose another folder", r.o.Dir, paths[len(paths)-1])
 	}
 	for _, path := range paths {
 		if err := os.Remove(path); err != nil {
@@ -60,8 +62,8 @@ func (r *run) clearFolder() error {
 	return nil
 }
 
-// resume takes the newest checkpoint's weights, moments and state. The warning is of something that
-// the run can do without.
+// resume restores weights, moments and state from the newest checkpoint. The warning describes
+// problems that do not prevent the resume.
 func (r *run) resume() (warning, err error) {
 	c, err := Newest(r.o.Dir)
 	if err != nil {
@@ -69,22 +71,22 @@ func (r *run) resume() (warning, err error) {
 	}
 	defer c.Close()
 	if err := sameFields(c.Config, r.t.Config); err != nil {
-		return nil, fmt.Errorf("%s: a checkpoint of another configuration: %w", c.Path, err)
+		return nil, fmt.Errorf("%s: the checkpoint's model configuration differs: %w", c.Path, err)
 	}
-	// score.Auto, which is 0, agrees with every tokenizer.
+	// score.Auto, the zero value, is compatible with every tokenizer.
 	tokenize := cmp.Or(r.o.Tokenize, c.Options.Tokenize)
 	r.o.Tokenize, c.Options.Tokenize = tokenize, cmp.Or(c.Options.Tokenize, tokenize)
 	if err := sameFields(c.Options, r.o); err != nil {
-		return nil, fmt.Errorf("%s: a checkpoint of a run with other options: %w", c.Path, err)
+		return nil, fmt.Errorf("%s: the checkpoint's options differ: %w", c.Path, err)
 	}
 	if c.State.Data != r.state.Data {
-		return nil, fmt.Errorf("%s: %w: their fingerprint is %s, expected %s", c.Path, ErrOtherPairs, c.State.Data, r.state.Data)
+		return nil, fmt.Errorf("%s: %w: found the fingerprint %s, expected %s", c.Path, ErrOtherPairs, c.State.Data, r.state.Data)
 	}
 	if s := c.State; s.Skipped < 0 || s.Skipped > s.Step || s.SkippedInRow < 0 || s.SkippedInRow > s.Skipped {
-		return nil, fmt.Errorf("%s: of %d steps %d skipped, the last %d in a row", c.Path, s.Step, s.Skipped, s.SkippedInRow)
+		return nil, fmt.Errorf("%s: found %d steps, %d skipped steps and %d skipped in a row, expected descending numbers", c.Path, s.Step, s.Skipped, s.SkippedInRow)
 	}
 	if c.State.Step < 1 || c.State.Trained < 0 || c.Path != checkpointPath(r.o.Dir, c.State.Step) {
-		return nil, fmt.Errorf("%s: step %d after %v, expected the step of its name", c.Path, c.State.Step, c.State.Trained)
+		return nil, fmt.Errorf("%s: found step %d after %v of training, expected the step in the file's name", c.Path, c.State.Step, c.State.Trained)
 	}
 	if err := errors.Join(c.Weights(r.t.Params), c.resume(r.t.Params, r.optimizer)); err != nil {
 		return nil, err
@@ -97,7 +99,7 @@ func (r *run) resume() (warning, err error) {
 	products := r.state.Products
 	r.state, r.checkpoint, r.unsaved = c.State, c.Path, false
 	if products != r.state.Products {
-		warning = fmt.Errorf("products were computed in %s and now are in %s, so the weights will be others than without the interruption", r.state.Products, products)
+		warning = fmt.Errorf("the products of the checkpoint are %s, those of this run %s: the weights will differ from those of an uninterrupted run", r.state.Products, products)
 		r.state.Products = products
 	}
 	r.timing.validation = r.state.Best.Took
@@ -106,7 +108,7 @@ func (r *run) resume() (warning, err error) {
 			b.Close()
 		} else {
 			r.state.Best, r.state.SinceBest = Validation{}, 0
-			warning = errors.Join(warning, fmt.Errorf("the best checkpoint so far is lost, the next validation is the new best: %w", err))
+			warning = errors.Join(warning, fmt.Errorf("the best checkpoint is missing, so the next validation becomes the best: %w", err))
 		}
 	}
 	return warning, nil

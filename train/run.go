@@ -11,77 +11,75 @@ import (
 	"tfm/model"
 )
 
-// Data is the pairs that a run is trained and validated on. One of Train and Source is set.
+// Data is the training and validation data of a run. Either Train or Source is set.
 type Data struct {
-	Train  *Pairs // in memory
-	Source Source // read in windows
-	Valid  *Pairs // nil for no validation
+	Train  *Pairs // training pairs in memory
+	Source Source // training pairs that are read in windows
+	Valid  *Pairs // validation pairs; nil: no validation
 
-	// For the validation's BLEU: the reference of each pair of Valid, and the text of target ids.
-	// Both may be nil; then the loss alone chooses the best step.
+	// For the validation's BLEU: the reference of each pair of Valid, and a function that returns
+	// the text of target ids. Both can be nil; then the loss alone chooses the best step.
 	References []string
 	Detokenize func(ids []int32) string
 
-	// DetokenizeSource is the text of source ids, for Event.Samples. nil leaves their sources
-	// empty.
+	// DetokenizeSource returns the text of source ids, for Event.Samples. With nil the samples
+	// have no sources.
 	DetokenizeSource func(ids []int32) string
 
-	// Tokenizers go into every checkpoint, as into a model file, so that it says what its ids mean.
-	// They may be nil.
+	// Tokenizers are written into every checkpoint, as into a model file. They can be nil.
 	Tokenizers map[string][]byte
 
-	// The languages go into every checkpoint, as into a model file. "" is the checkpoint's in a run
-	// that is resumed.
+	// The languages are written into every checkpoint, as into a model file. With "", a resumed
+	// run uses the checkpoint's.
 	SrcLang, TgtLang string
 }
 
-// Result is how a run ended.
+// Result is the result of a run.
 type Result struct {
 	Reason     Reason
-	Step       int           // steps made
-	Skipped    int           // steps whose update was dropped: see Options.OnNaN
-	Trained    time.Duration // duration of the training, before a resume too
-	Best       Validation    // of the weights that are left; Step 0 if there was no validation
-	Averaged   int           // checkpoints whose mean the weights are; 0 if they are a step's
+	Step       int           // steps done
+	Skipped    int           // skipped steps, see Options.OnNaN
+	Trained    time.Duration // duration of the training, time before a resume included
+	Best       Validation    // of the final weights; Step is 0 without validations
+	Averaged   int           // checkpoints in the mean; 0 if the weights are those of a step
 	Checkpoint string        // of the last step, for Options.Resume; "" without Options.Dir
 
-	// The languages, for model.File: those of Data, or else of the checkpoint that the run was
-	// resumed from.
+	// The languages, for model.File: those of Data, or else of the checkpoint that was resumed.
 	SrcLang, TgtLang string
 }
 
-// Reason is why a run ended.
+// Reason is the reason for the end of a run.
 type Reason string
 
 const (
 	AllSteps      Reason = "all steps are done"
 	OutOfTime     Reason = "the time is up"
-	NoImprovement Reason = "validation no longer gets better"
+	NoImprovement Reason = "the validation stopped improving"
 	Interrupted   Reason = "interrupted"
 )
 
-// ErrOtherPairs is in the error of a Run with Options.Resume whose training pairs are not the
-// checkpoint's.
-var ErrOtherPairs = errors.New("a checkpoint of a run on other training pairs")
+// ErrOtherPairs is wrapped in the error of Run if the checkpoint to resume belongs to other
+// training pairs.
+var ErrOtherPairs = errors.New("the checkpoint belongs to other training pairs")
 
-// Run trains t on the threads of p, beginning with the weights that t has. Its weights and
-// gradients must be allocated. After each step and validation, and before and after each save, it
-// calls report, if that is not nil, on the same goroutine.
+// Run trains t on the threads of p, starting from t's weights. The weights and gradients of t must
+// be allocated. After each step and validation, and before and after each save, Run calls report,
+// if that is not nil, on its goroutine.
 //
-// Run leaves the best weights in t: those of the best validation, or the mean of the last
-// checkpoints if its BLEU or its NLL is better; without a validation, those of the last step. They
-// depend on t's first weights, the training pairs and the Options that are not "free", and neither
-// on the number of threads nor on how often the run was stopped.
+// Run puts the best weights into t: those of the best validation, or the mean of the last
+// checkpoints if its BLEU or its NLL is better; without validations, those of the last step. They
+// depend on t's initial weights, the training pairs and the Options that are not "free", but not on
+// the number of threads or on interruptions.
 //
-// When ctx ends, Run finishes the current step, saves, and returns the Reason Interrupted and no
-// error. With Options.Resume the next run goes on from Result.Checkpoint. Only while a Source is
-// first read, before the first step, is the cause of ctx an error.
+// When ctx ends, Run finishes the current step, saves a checkpoint, and returns the Reason
+// Interrupted without an error. A run with Options.Resume then continues from Result.Checkpoint.
+// Only during the first reading of a Source, before the first step, is the cause of ctx an error.
 //
 // Errors are
-//   - invalid options, pairs or languages, and a checkpoint that does not fit them,
+//   - invalid options, pairs or languages, and a checkpoint that does not match them,
 //   - a folder of checkpoints that another run is using,
-//   - a loss or gradient that is not a finite number, with its step and tensor; see Options.OnNaN,
-//   - a Source that fails, after a checkpoint of the last step,
+//   - a loss or gradient that is not finite, with its step and tensor; see Options.OnNaN,
+//   - a failure of a Source, after a checkpoint of the last step,
 //   - a checkpoint that cannot be written.
 //
 // The last three name the last good checkpoint.
@@ -129,12 +127,12 @@ type run struct {
 	state       State
 	checkpoint  string    // path of the last one written or resumed from
 	unsaved     bool      // state differs from the checkpoint's
-	bestWeights []float32 // of state.Best, without a folder to keep them in
+	bestWeights []float32 // of state.Best, in a run without a folder
 	timing      timing
 }
 
-// newRun checks what Run is given, and allocates everything whose size is known before a Source is
-// read.
+// newRun checks the arguments of Run and allocates the memory whose size does not depend on a
+// Source.
 func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (*run, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -146,17 +144,17 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	case len(t.Params.W) == 0 || len(t.Params.G) != len(t.Params.W):
 		return nil, errors.New("train: the model's weights and gradients are not allocated")
 	case o.MaxLen+1 > t.Config.MaxLen:
-		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, which with its end is the longest sentence of the model", o.MaxLen, t.Config.MaxLen-1)
+		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, the model's limit without EOS", o.MaxLen, t.Config.MaxLen-1)
 	case d.Train == nil && d.Source == nil:
-		return nil, errors.New("train: there are no training pairs")
+		return nil, errors.New("train: found no training pairs, expected Data.Train or Data.Source")
 	case d.Train != nil && d.Source != nil:
-		return nil, errors.New("train: there are training pairs and a source of them, expected one of the two")
+		return nil, errors.New("train: found both Data.Train and Data.Source, expected one of them")
 	case d.Source == nil && o.BPEDropout > 0:
-		return nil, fmt.Errorf("train: bpe_dropout is %v, expected a source whose pairs are others in each epoch", o.BPEDropout)
+		return nil, fmt.Errorf("train: bpe_dropout is %v, expected 0 without Data.Source", o.BPEDropout)
 	case d.References != nil && (d.Valid == nil || len(d.References) != d.Valid.Len()):
-		return nil, fmt.Errorf("train: there are %d references, expected one for each validation pair", len(d.References))
+		return nil, fmt.Errorf("train: found %d references, expected one for each validation pair", len(d.References))
 	case d.References != nil && d.Detokenize == nil:
-		return nil, errors.New("train: references without a function that turns tokens into text")
+		return nil, errors.New("train: found references without Data.Detokenize")
 	}
 	if d.Valid != nil {
 		if err := d.Valid.check("validation pairs", t.Config.SrcVocab, t.Config.TgtVocab); err != nil {
@@ -167,9 +165,9 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	if d.SrcLang, d.TgtLang, err = model.CanonicalLanguages(d.SrcLang, d.TgtLang); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	o.Schedule = o.scheduleName() // which a resume compares with the checkpoint's
+	o.Schedule = o.scheduleName() // resume compares it with the checkpoint's
 	r := &run{t: t, pool: p, d: d, o: o, report: report, rate: o.LearningRate(t.Config.DModel), pass: model.NewPass(t, p)}
-	evaluate := r.pass // validations are float32, as the finished model is used
+	evaluate := r.pass // float32 in any case, because the model is used in float32
 	if o.BF16 {
 		r.pass = evaluate.Sharing(t.In(layer.BF16))
 	}
@@ -180,10 +178,10 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 		return nil, err
 	}
 	if r.valid == nil && o.Steps == 0 && o.Time == 0 {
-		return nil, errors.New("train: without validation pairs a number of steps or a time must end the run")
+		return nil, errors.New("train: steps and time are 0, expected a limit for a run without validation pairs")
 	}
 	if dropout := max(t.Config.Dropout, t.Config.AttentionDropout, t.Config.FFDropout); o.RDrop != 0 && dropout == 0 {
-		return nil, fmt.Errorf("train: r_drop is %v, expected 0 for a model without dropout, which says the same of both copies", o.RDrop)
+		return nil, fmt.Errorf("train: r_drop is %v, expected 0 for a model without dropout, because both copies are equal", o.RDrop)
 	}
 	r.optimizer, r.ema = o.newOptimizer(t.Params)
 	r.norm = newGradientNorm(t.Params.Count())
@@ -194,7 +192,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	return r, nil
 }
 
-// survey reads a Source once, to know how large its windows are.
+// survey reads a Source once to find the size of its windows.
 func (r *run) survey(ctx context.Context) error {
 	if r.d.Source == nil {
 		return nil
@@ -214,7 +212,7 @@ func (r *run) allocBatches() {
 	r.state.Data = r.loader.fingerprint
 }
 
-// send reports an event with the state of the run.
+// send completes an event with the state of the run and reports it.
 func (r *run) send(e Event) {
 	e.Step, e.Steps, e.Skipped, e.Epoch = r.state.Step, r.o.Steps, r.state.Skipped, r.state.Position.Epoch
 	e.Elapsed, e.Left = r.elapsed(), r.timeLeft()

@@ -7,17 +7,17 @@ import (
 	"tfm/mat"
 )
 
-// Schedules, for Options.Schedule and Schedule.Name: the learning rate after it has risen to its
-// peak at step Warmup.
+// Values of Options.Schedule and Schedule.Name: the course of the learning rate after its peak at
+// step Warmup.
 const (
-	SchedulePaper       = "paper"        // inverse square root of the step, from the peak factor·(d·Warmup)^-½
-	ScheduleInverseSqrt = "inverse-sqrt" // the same from any peak
-	ScheduleLinear      = "linear"       // a straight line to 0 at the step after End
-	ScheduleCosine      = "cosine"       // half a cosine to Floor at step End, and Floor behind it
+	SchedulePaper       = "paper"        // inverse square root; the peak is factor·(d·Warmup)^-½
+	ScheduleInverseSqrt = "inverse-sqrt" // inverse square root of the step, any peak
+	ScheduleLinear      = "linear"       // linear to 0 at the step after End
+	ScheduleCosine      = "cosine"       // half a cosine to MinRate at step End, then MinRate
 	ScheduleConstant    = "constant"     // the peak
 )
 
-// Schedule is a learning rate. It rises in proportion to the step until step Warmup, and then is
+// Schedule is a learning rate schedule. The rate rises linearly until step Warmup and then is
 //
 //	rate(s) = Peak · √(Warmup/s)                                             paper, inverse-sqrt
 //	rate(s) = Peak · (End+1-s)/(End+1-Warmup)                                linear
@@ -26,12 +26,12 @@ const (
 //
 // Cosine is equation 5 of Loshchilov and Hutter (2017, "SGDR: Stochastic Gradient Descent with Warm
 // Restarts"), without restarts. The schedule of "Attention Is All You Need", section 5.3, d^-½ ·
-// min(s^-½, s·Warmup^-1.5), is the first one with Peak = (d·Warmup)^-½. All use only operations
-// that IEEE 754 rounds the same on every machine.
+// min(s^-½, s·Warmup^-1.5), is the first one with Peak = (d·Warmup)^-½. The bits of all rates are
+// the same on every machine.
 type Schedule struct {
 	Name    string
 	Peak    float64 // the rate at step Warmup
-	Warmup  int     // steps, at least 1 for paper and inverse-sqrt; 0 is as 1
+	Warmup  int     // steps, at least 1 for paper and inverse-sqrt; 0 and 1 are equivalent
 	End     int     // of linear and cosine: the last step, above Warmup
 	MinRate float64 // of cosine
 }
@@ -42,7 +42,7 @@ func PaperSchedule(dModel, warmup int, factor float64) Schedule {
 	return Schedule{Name: SchedulePaper, Peak: factor / math.Sqrt(float64(dModel)*float64(warmup)), Warmup: warmup}
 }
 
-// Rate returns the learning rate of step s, from 1.
+// Rate returns the learning rate of step s ≥ 1.
 func (c Schedule) Rate(s int) float64 {
 	if s < c.Warmup {
 		return c.Peak * (float64(s) / float64(c.Warmup))
@@ -61,17 +61,17 @@ func (c Schedule) Rate(s int) float64 {
 
 // String describes the schedule in one line.
 func (c Schedule) String() string {
-	start := fmt.Sprintf("%s: %.3g from the first step, then ", c.Name, c.Peak)
+	peak := fmt.Sprintf("%s: %.3g from step 1, then ", c.Name, c.Peak)
 	if c.Warmup > 1 {
-		start = fmt.Sprintf("%s: up to %.3g at step %d, then ", c.Name, c.Peak, c.Warmup)
+		peak = fmt.Sprintf("%s: warmup to %.3g at step %d, then ", c.Name, c.Peak, c.Warmup)
 	}
 	switch c.Name {
 	case ScheduleConstant:
-		return start + "constant"
+		return peak + "constant"
 	case ScheduleLinear:
-		return start + fmt.Sprintf("in a straight line to 0 after step %d", c.End)
+		return peak + fmt.Sprintf("linear to 0 after step %d", c.End)
 	case ScheduleCosine:
-		return start + fmt.Sprintf("along a cosine to %.3g at step %d", c.MinRate, c.End)
+		return peak + fmt.Sprintf("cosine to %.3g at step %d", c.MinRate, c.End)
 	}
-	return start + "with the inverse square root of the step"
+	return peak + "inverse square root of the step"
 }

@@ -83,16 +83,16 @@ func TestOptionsChooseTheSchedule(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Options)
 		want   Schedule
-		says   string
+		text   string
 	}{
-		{func(o *Options) {}, Schedule{SchedulePaper, paper, 4000, 0, 0}, "paper: up to 0.00198 at step 4000, then with the inverse square root of the step"},
-		{func(o *Options) { o.Factor = 2 }, Schedule{SchedulePaper, 2 * paper, 4000, 0, 0}, "up to 0.00395"},
-		{func(o *Options) { o.LR = 5e-4 }, Schedule{ScheduleInverseSqrt, 5e-4, 4000, 0, 0}, "inverse-sqrt: up to 0.0005"},
-		{func(o *Options) { o.DecaySteps = 100_000 }, Schedule{ScheduleLinear, paper, 4000, 100_000, 0}, "linear: up to 0.00198 at step 4000, then in a straight line to 0 after step 100000"},
-		{func(o *Options) { o.LR, o.DecaySteps, o.Warmup = 5e-4, 100_000, 0 }, Schedule{ScheduleLinear, 5e-4, 0, 100_000, 0}, "linear: 0.0005 from the first step"},
-		{func(o *Options) { o.Schedule, o.LR, o.Warmup = "constant", 1e-3, 0 }, Schedule{ScheduleConstant, 1e-3, 0, 0, 0}, "constant: 0.001 from the first step, then constant"},
+		{func(o *Options) {}, Schedule{SchedulePaper, paper, 4000, 0, 0}, "paper: warmup to 0.00198 at step 4000, then inverse square root of the step"},
+		{func(o *Options) { o.Factor = 2 }, Schedule{SchedulePaper, 2 * paper, 4000, 0, 0}, "warmup to 0.00395"},
+		{func(o *Options) { o.LR = 5e-4 }, Schedule{ScheduleInverseSqrt, 5e-4, 4000, 0, 0}, "inverse-sqrt: warmup to 0.0005"},
+		{func(o *Options) { o.DecaySteps = 100_000 }, Schedule{ScheduleLinear, paper, 4000, 100_000, 0}, "linear: warmup to 0.00198 at step 4000, then linear to 0 after step 100000"},
+		{func(o *Options) { o.LR, o.DecaySteps, o.Warmup = 5e-4, 100_000, 0 }, Schedule{ScheduleLinear, 5e-4, 0, 100_000, 0}, "linear: 0.0005 from step 1"},
+		{func(o *Options) { o.Schedule, o.LR, o.Warmup = "constant", 1e-3, 0 }, Schedule{ScheduleConstant, 1e-3, 0, 0, 0}, "constant: 0.001 from step 1, then constant"},
 		{func(o *Options) { o.Schedule, o.LR, o.DecaySteps, o.MinLR = "cosine", 1e-3, 100_000, 1e-5 }, Schedule{ScheduleCosine, 1e-3, 4000, 100_000, 1e-5},
-			"cosine: up to 0.001 at step 4000, then along a cosine to 1e-05 at step 100000"},
+			"cosine: warmup to 0.001 at step 4000, then cosine to 1e-05 at step 100000"},
 	} {
 		o := DefaultOptions()
 		c.change(&o)
@@ -100,8 +100,8 @@ func TestOptionsChooseTheSchedule(t *testing.T) {
 			t.Error(err)
 		}
 		got := o.LearningRate(d)
-		if got != c.want || !strings.Contains(got.String(), c.says) {
-			t.Errorf("%v, want %+v, %q", got, c.want, c.says)
+		if got != c.want || !strings.Contains(got.String(), c.text) {
+			t.Errorf("%v, want %+v, %q", got, c.want, c.text)
 		}
 	}
 }

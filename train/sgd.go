@@ -2,22 +2,22 @@ package train
 
 import "tfm/mat"
 
-// SGD is stochastic gradient descent with momentum (Polyak, 1964), with PyTorch's momentum, which
-// does not contain the learning rate,
+// SGD is stochastic gradient descent with momentum (Polyak, 1964). As in PyTorch, the momentum does
+// not contain the learning rate:
 //
 //	b = Momentum·b + g
 //	w = w - rate·b
 //
-// or with Nesterov's momentum (Sutskever et al., 2013) w = w - rate·(g + Momentum·b). With Momentum
-// 0 it is plain gradient descent.
+// With Nesterov's momentum (Sutskever et al., 2013), w = w - rate·(g + Momentum·b). With Momentum 0
+// it is plain gradient descent.
 type SGD struct {
 	Momentum float64
 	Nesterov bool
-	B        []float32      // one number a weight; nil without momentum
-	ema      *movingAverage // of the weights after each step; may be nil
+	B        []float32      // momentum, in the layout of the weights; nil with Momentum 0
+	ema      *movingAverage // of the weights; can be nil
 }
 
-// NewSGD returns an optimizer of n weights that has made no step.
+// NewSGD returns an optimizer of n weights at step 0.
 func NewSGD(n int, momentum float64, nesterov bool) *SGD {
 	s := &SGD{Momentum: momentum, Nesterov: nesterov}
 	if momentum != 0 {

@@ -2,19 +2,19 @@ package train
 
 import "context"
 
-// Source is training pairs that do not fit in memory, or that differ from epoch to epoch. An epoch
-// is a sequence of windows. The pairs of a window are in memory, shuffled and cut into batches
-// together, while those of the next one are read.
+// Source provides training pairs that do not fit in memory or that differ between epochs. An epoch
+// is a sequence of windows. The pairs of a window are shuffled and divided into batches in memory
+// while the next window is read.
 type Source interface {
-	// Windows returns the number of windows of every epoch, at least 1.
+	// Windows returns the number of windows in every epoch, at least 1.
 	Windows() int
 
-	// Read adds the pairs of a window, counted from 0, to dst, which is empty. They may depend on
-	// the epoch, but not on earlier reads, because a run that is resumed reads only what it still
-	// needs and must get the same pairs. An error ends the run, after a checkpoint of the last
-	// step; it should name file and line. When ctx ends, Read returns an error soon.
+	// Read adds the pairs of a window, counted from 0, to the empty dst. The pairs can depend on
+	// the epoch, but not on earlier calls, because a resumed run does not read earlier windows. An
+	// error ends the run, after a checkpoint of the last step; it should name file and line. When
+	// ctx ends, Read must return an error soon.
 	//
-	// There is one call at a time: for every window of the first epoch on the goroutine of Run,
-	// before the first step, and then on another one.
+	// Calls are sequential: first on the goroutine of Run for every window of the first epoch,
+	// before the first step, and then on another goroutine.
 	Read(ctx context.Context, dst *Pairs, epoch, window int) error
 }

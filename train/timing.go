@@ -2,31 +2,31 @@ package train
 
 import "time"
 
-// timing is what a run has measured of its own speed.
+// timing is the measured speed of a run.
 type timing struct {
-	start      time.Time // when the run would have begun if it had never been stopped
+	start      time.Time // start of the run, shifted by the interruptions
 	speed      speed
-	save       time.Duration // of the last one, 0 before
-	validation time.Duration // of the last one, 0 before
+	save       time.Duration // of the last save, 0 before
+	validation time.Duration // of the last validation, 0 before
 }
 
-// elapsed is the duration of the training, before a resume too.
+// elapsed returns the duration of the training, time before a resume included.
 func (r *run) elapsed() time.Duration { return time.Since(r.timing.start) }
 
-// finishTime estimates how long the run takes behind its last step: a validation, a save, and the
-// validation of the average.
+// finishTime estimates the time from the last step to the end of the run: a validation, a save, and
+// the validation of the average.
 func (r *run) finishTime() time.Duration {
-	rest := r.timing.save
+	t := r.timing.save
 	if r.valid != nil {
-		rest += r.validationTime()
+		t += r.validationTime()
 		if r.o.Average > 1 {
-			rest += r.validationTime()
+			t += r.validationTime()
 		}
 	}
-	return rest
+	return t
 }
 
-// validationTime estimates how long a validation takes.
+// validationTime estimates the duration of a validation.
 func (r *run) validationTime() time.Duration {
 	if r.timing.validation > 0 {
 		return r.timing.validation
@@ -35,7 +35,7 @@ func (r *run) validationTime() time.Duration {
 	return r.valid.estimate(tgt)
 }
 
-// timeLeft estimates the time to the end of the run, 0 if it is not known.
+// timeLeft estimates the time to the end of the run, 0 if it is unknown.
 func (r *run) timeLeft() time.Duration {
 	var left time.Duration
 	if steps := r.o.Steps - r.state.Step; steps > 0 {
@@ -48,19 +48,19 @@ func (r *run) timeLeft() time.Duration {
 		}
 	}
 	if r.o.Time > 0 {
-		if rest := max(0, r.o.Time-r.elapsed()); r.o.Steps == 0 || rest < left {
-			left = rest
+		if limit := max(0, r.o.Time-r.elapsed()); r.o.Steps == 0 || limit < left {
+			left = limit
 		}
 	}
 	return left
 }
 
-// speed is the speed of the last steps: sums in which each step weighs 5 % less than the next one.
+// speed holds exponentially decaying sums over the last steps.
 type speed struct {
 	steps, src, tgt, seconds float64
 }
 
-const speedDecay = 0.95
+const speedDecay = 0.95 // weight of a step relative to the next
 
 func (s *speed) add(src, tgt int, took time.Duration) {
 	s.steps = s.steps*speedDecay + 1
@@ -69,7 +69,7 @@ func (s *speed) add(src, tgt int, took time.Duration) {
 	s.seconds = s.seconds*speedDecay + took.Seconds()
 }
 
-// perSec returns tokens a second, 0 before the first step.
+// perSec returns tokens per second, 0 before the first step.
 func (s *speed) perSec() (src, tgt float64) {
 	if s.seconds == 0 {
 		return 0, 0
@@ -77,7 +77,7 @@ func (s *speed) perSec() (src, tgt float64) {
 	return s.src / s.seconds, s.tgt / s.seconds
 }
 
-// step returns the duration of a step, 0 before the first one.
+// step returns the duration of a step, 0 before the first step.
 func (s *speed) step() time.Duration {
 	if s.steps == 0 {
 		return 0

@@ -18,10 +18,10 @@ import (
 // Validation is the result of a validation of a step's weights.
 type Validation struct {
 	Step     int           `json:"step"`
-	Loss     float64       `json:"loss"`     // nats a target token, label-smoothed
-	NLL      float64       `json:"nll"`      // the same without smoothing
-	Accuracy float64       `json:"accuracy"` // share of target tokens that were the likeliest, 0 to 1
-	HasBLEU  bool          `json:"has_bleu"` // if there are references
+	Loss     float64       `json:"loss"`     // nats per target token, label-smoothed
+	NLL      float64       `json:"nll"`      // nats per target token, without smoothing
+	Accuracy float64       `json:"accuracy"` // share of target tokens ranked first, 0 to 1
+	HasBLEU  bool          `json:"has_bleu"` // false without references
 	BLEU     float64       `json:"bleu"`     // 0 to 100
 	Took     time.Duration `json:"took"`
 }
@@ -29,8 +29,8 @@ type Validation struct {
 // Perplexity returns e^NLL.
 func (v Validation) Perplexity() float64 { return mat.Exp(v.NLL) }
 
-// betterThan reports whether v has the higher BLEU, or with the same BLEU the lower NLL. A finite
-// loss is better than no validation; one that is not finite is never better.
+// betterThan reports whether v has a higher BLEU, or the same BLEU and a lower NLL. A finite loss
+// is better than no validation. A loss that is not finite is never better.
 func (v Validation) betterThan(w Validation) bool {
 	if w.Step == 0 || !finite(v.Loss+v.NLL) {
 		return finite(v.Loss + v.NLL)
@@ -41,8 +41,8 @@ func (v Validation) betterThan(w Validation) bool {
 	return v.NLL < w.NLL
 }
 
-// averageBetterThan reports whether the mean of the last checkpoints is better than the best
-// validation. A lower NLL is enough, because the highest BLEU of many validations is luck in part.
+// averageBetterThan reports whether v, the validation of an average, is better than the best one. A
+// lower NLL is sufficient, because the maximum BLEU of many validations is partly chance.
 func (v Validation) averageBetterThan(best Validation) bool {
 	return v.betterThan(best) || v.NLL < best.NLL && finite(v.Loss)
 }
@@ -57,21 +57,21 @@ type validator struct {
 	weights     *decode.Weights // of the decoder
 	pool        *mat.Pool
 	search      decode.Options
-	srcs        [][]int32       // shortest first: similar lengths are translated together
-	blank       []bool          // of each of srcs: its text has no word, so its translation is the empty text
+	srcs        [][]int32       // by length, so that similar lengths are translated together
+	blank       []bool          // srcs[i] has no word: its translation is empty
 	refs        []string        // refs[i] is the reference of srcs[i]
-	tokenize    score.Tokenizer // set when the run begins
+	tokenize    score.Tokenizer // set by run.begin
 	detokenize  func([]int32) string
-	sampleIndex []int // places in srcs, in ascending order
+	sampleIndex []int // indices of the samples in srcs, ascending
 	samples     []Sample
 
-	entropies *entropies // of the last run; nil if they are not asked for
+	entropies *entropies // of the last validation; nil without Options.Entropies
 }
 
-// sampleCount is the number of translations in an Event, from short to long.
+// sampleCount is the number of samples in an Event, from short to long.
 const sampleCount = 5
 
-// newValidator returns nil if there are no validation pairs.
+// newValidator returns the validator of d's validation pairs, nil without validation.
 func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o Options) (*validator, error) {
 	if d.Valid == nil || d.Valid.Len() == 0 || o.ValidEvery == 0 {
 		return nil, nil
@@ -113,7 +113,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	return v, nil
 }
 
-// run validates the weights of a step. It reports false, and no result, if ctx ended before.
+// run validates the weights of a step. It returns false if ctx ends.
 func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 	start := time.Now()
 	evaluate := v.pass.Evaluate
@@ -143,19 +143,18 @@ func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 	return result, true
 }
 
-// translate returns the BLEU of the translations. It reports false, and no result, if ctx ended
-// before.
+// translate returns the BLEU of the translations of srcs. It returns false if ctx ends.
 func (v *validator) translate(ctx context.Context) (float64, bool) {
 	const batchSize = 256 // sentences
 	bleu := score.BLEU{Tokenizer: v.tokenize}
 	v.weights.Refresh(v.pool)
 	for lo := 0; lo < len(v.srcs); lo += batchSize {
 		hypotheses, err := v.decoder.Translate(ctx, v.srcs[lo:min(lo+batchSize, len(v.srcs))], v.search)
-		if err != nil { // ctx's: the options have been validated
+		if err != nil { // ctx ended; the options are valid
 			return 0, false
 		}
 		for i, h := range hypotheses {
-			translation := "" // as package translate makes them
+			translation := "" // computed as package translate does
 			if !v.blank[lo+i] {
 				translation, _ = text.OneLine(v.detokenize(h.Tokens), nil)
 			}
@@ -165,12 +164,12 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 			}
 		}
 	}
-	// The last bits of the score are those of the machine's logarithm, which must not choose
-	// between two steps.
+	// The last bits of the score depend on the machine's logarithm. Rounding keeps them from
+	// choosing the best step.
 	return math.Round(bleu.Score().Score*1e9) / 1e9, true
 }
 
-// event adds samples and entropies of the last run to e.
+// event adds the samples and entropies of the last validation to e.
 func (v *validator) event(e Event) Event {
 	e.Samples = slices.Clone(v.samples)
 	if v.entropies != nil {
@@ -179,8 +178,8 @@ func (v *validator) event(e Event) Event {
 	return e
 }
 
-// estimate returns how long a validation takes, judged by the speed of training: evaluating a token
-// takes a third of the time that training on it takes, and translating it greedily twice that time.
+// estimate estimates the duration of a validation from the training speed. Evaluating a token takes
+// about 1/3 of the time of training on it, and translating it greedily about twice that time.
 func (v *validator) estimate(tgtPerSec float64) time.Duration {
 	if tgtPerSec == 0 {
 		return 0

@@ -123,7 +123,7 @@ func TestResume(t *testing.T) {
 	// Nothing is replaced before the input is known to be good.
 	mustFail(t, runTFM(t, "", steps("12", "-force", "-tgt", write(t, "short", "un chien\n"))...), 1, "unequal line counts")
 	long := write(t, "long", strings.Repeat("a dog ", 100)+"\n")
-	mustFail(t, runTFM(t, "", steps("12", "-force", "-src", long, "-tgt", long)...), 1, "no pairs to use", "1 are longer than 40 tokens")
+	mustFail(t, runTFM(t, "", steps("12", "-force", "-src", long, "-tgt", long)...), 1, "no usable pairs", "1 have a side of more than 40 tokens")
 	mustRun(t, "", steps("14", "-resume")...)
 
 	mustRun(t, "", steps("12", "-force")...)
@@ -139,12 +139,12 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		flags []string
 		wants []string
 	}{
-		{nil, []string{"optimizer:        adam, beta1 0.9, beta2 0.98, eps 1e-09; gradient's norm at most 1\n", "learning rate:    inverse-sqrt: up to 0.005 at step 50, then"}},
+		{nil, []string{"optimizer:        adam, beta1 0.9, beta2 0.98, eps 1e-09; gradient's norm at most 1\n", "learning rate:    inverse-sqrt: warmup to 0.005 at step 50, then"}},
 		{[]string{"-optimizer", "adamw", "-schedule", "cosine", "-decay-steps", "60", "-min-lr", "1e-4", "-accumulate", "2"},
-			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient's norm at most 1\n", "a step:           2 batches\n", "learning rate:    cosine: up to 0.005 at step 50, then along a cosine to 0.0001 at step 60\n"}},
+			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient's norm at most 1\n", "a step:           2 batches\n", "learning rate:    cosine: warmup to 0.005 at step 50, then cosine to 0.0001 at step 60\n"}},
 		{[]string{"-optimizer", "sgd", "-momentum", "0.99", "-schedule", "constant", "-warmup", "0", "-lr", "1e-3", "-clip-norm", "0"},
-			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from the first step, then constant\n"}},
-		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay-steps", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: up to 0.005 at step 50"}},
+			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from step 1, then constant\n"}},
+		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay-steps", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: warmup to 0.005 at step 50"}},
 		{[]string{"-r-drop", "2", "-dropout", "0.1"}, []string{"R-Drop:           alpha 2\n"}},
 		{[]string{"-ema", "0.5", "-valid-every", "2"}, []string{"weights:          their moving average, decay 0.5\n"}},
 	} {
@@ -173,7 +173,7 @@ func TestSchedulePaperTakesThePresetsPeakBack(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	m := filepath.Join(t.TempDir(), "m.safetensors")
 	o := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "demo", "-schedule", "paper", "-factor", "2", "-vocab-size", "320", "-steps", "1", "-valid-every", "0")
-	if want := "learning rate:    paper: up to 0.00625 at step 800"; !strings.Contains(o.stderr, want) {
+	if want := "learning rate:    paper: warmup to 0.00625 at step 800"; !strings.Contains(o.stderr, want) {
 		t.Errorf("not told: %q\n%s", want, o.stderr)
 	}
 }

@@ -128,7 +128,7 @@ func TestReadErrors(t *testing.T) {
 		{Options{Train: Files(src, latin1)}, train.DefaultOptions(), latin1 + ":2: invalid UTF-8"},
 		{Options{Train: Files(src, short)}, train.DefaultOptions(), short + " has 1"},
 		{Options{Train: Files(src, folder+"/none")}, train.DefaultOptions(), folder + "/none"},
-		{Options{Train: TSV(tab)}, train.DefaultOptions(), tab + ":2: 1 columns"},
+		{Options{Train: TSV(tab)}, train.DefaultOptions(), tab + ":2: found 1 column"},
 		{Options{Train: Files(src, tgt), Valid: Files(src, latin1)}, train.DefaultOptions(), latin1 + ":2: invalid UTF-8"},
 		{Options{Train: Files(src, tgt), VocabSize: 3}, train.DefaultOptions(), "3"},
 		{Options{Train: Pairs("none", text.Pairs(src, tgt)), VocabSize: 300}, dropout, "expected files"},
