@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Compares `tfm score` with sacreBLEU on real translations, digit by digit.
+"""Compares the output of `tfm score` with sacreBLEU's on real translations.
 
     pip install sacrebleu==2.6.0
     go build -o /tmp/tfm ./cmd/tfm
     testdata/compare_score.py DATA /tmp/tfm [PART OF A FILE'S NAME]
 
-DATA/bleu-golden/sacrebleu-golden.tsv names a file of hypotheses and one of references in its first two
-columns, relative to DATA. Each such pair is scored with every option, with the outputs of other systems as
-second and third reference, and sentence by sentence. DATA/bleu-golden/unit-cases.json, if it exists, has
-small cases. The exit code is 1 if a printed digit differs.
+The first two columns of DATA/bleu-golden/sacrebleu-golden.tsv are the names of a file of hypotheses
+and of a file of references, relative to DATA. Each such pair is scored with every option, with the
+outputs of other systems as second and third reference, and sentence by sentence.
+DATA/bleu-golden/unit-cases.json, if it exists, has small cases. The exit code is 1 if a digit
+differs.
 """
 
 import contextlib
@@ -27,7 +28,7 @@ compared, different = 0, 0
 
 
 def lines(path):
-    """The lines of a file as sacreBLEU's command reads them."""
+    """Returns the lines of a file as sacreBLEU's command reads them."""
     opened = gzip.open(path, "rt", encoding="utf-8", newline="\n") if path.endswith(".gz") else open(path, encoding="utf-8", newline="\n")
     with opened as f:
         return [l.rstrip() for l in f]
@@ -37,12 +38,12 @@ def tfm(*args):
     return subprocess.run([binary, "score", *map(str, args)], check=True, capture_output=True, text=True, encoding="utf-8").stdout
 
 
-def check(what, found, want):
+def check(name, found, want):
     global compared, different
     compared += 1
     if found != want:
         different += 1
-        print(f"{what}:\n  tfm       {found}\n  sacreBLEU {want}", flush=True)
+        print(f"{name}:\n  tfm       {found}\n  sacreBLEU {want}", flush=True)
 
 
 def signature(metric):
@@ -70,9 +71,9 @@ def corpus(hyp, refs, bleu_options, chrf_options):
         s = metric.corpus_score(hyps, references)
         want += [s.format(width=2), signature(metric)]
         want_json.append(json.loads(s.format(width=4, signature=signature(metric), is_json=True)))
-    what = " ".join(map(str, args + [hyp]))
-    check(what, tfm(*args, hyp).splitlines(), want)
-    check("-json " + what, json.loads(tfm("-json", "-width", 4, *args, hyp)), want_json)
+    name = " ".join(map(str, args + [hyp]))
+    check(name, tfm(*args, hyp).splitlines(), want)
+    check("-json " + name, json.loads(tfm("-json", "-width", 4, *args, hyp)), want_json)
 
 
 def sentences(hyp, refs, bleu_options, chrf_options):
@@ -82,10 +83,10 @@ def sentences(hyp, refs, bleu_options, chrf_options):
     found = tfm(*args, hyp).splitlines()
     want = [f"{bleu.sentence_score(h, r).score:.2f}\t{chrf.sentence_score(h, r).score:.2f}"
             for h, *r in zip(lines(hyp), *map(lines, refs))]
-    what = " ".join(map(str, args + [hyp]))
-    check(what + ": number of lines", len(found), len(want))
+    name = " ".join(map(str, args + [hyp]))
+    check(name + ": number of lines", len(found), len(want))
     for i, (f, w) in enumerate(zip(found, want), 1):
-        check(f"{what}: line {i}", f, w)
+        check(f"{name}: line {i}", f, w)
 
 
 BLEU_OPTIONS = [dict(tokenize=t, lowercase=l) for t in ("13a", "intl", "zh", "char", "none") for l in (False, True)] + [

@@ -1,45 +1,51 @@
 #!/usr/bin/env python3
-"""Writes the goldens: what PyTorch computes for the parts of the Transformer, for the Go tests to be held against.
+"""Writes the goldens of the Go tests: PyTorch's values for the layers of the Transformer.
 
     python3 -m venv venv && venv/bin/pip install torch safetensors
-    venv/bin/python testdata/gen_golden.py            write all files, into the folder of this script
-    venv/bin/python testdata/gen_golden.py --check    compare what would be written with the files that are there
+    venv/bin/python testdata/gen_golden.py            write all files to the folder of this script
+    venv/bin/python testdata/gen_golden.py --check    compare the existing files with new ones
 
-A file is one case. PyTorch computes it on the CPU in float64, from numbers that are exact in float32, and the results
-are rounded once: so the files hold the true values to half a unit of float32's last place, the tests' bounds are about
-the rounding of the code that is tested alone, and another machine or version gives the same files up to that last
-place. --check allows 1e-6 of the largest number of a tensor, and nothing in integers. Random numbers are Python's own,
-seeded by the file's name, so they do not depend on PyTorch's generators.
+Each file is one case. PyTorch computes it on the CPU in float64, from values that are exact in
+float32, and the results are rounded once. So the files hold the true values to half a unit in the
+last place of float32, the tests' bounds cover only the rounding of the tested code, and other
+machines and versions write the same files up to the last place. --check allows differences of 1e-6
+of the largest element of a tensor, and none in integers. Random values come from Python's generator,
+seeded by the name of the file, so that they do not depend on PyTorch's generators.
 
 Tensors of a file (F32 unless stated):
 
-    input/NAME      what the module is given; padded batches are [batch, tokens, d], with numbers at the padding too
-    lengths/NAME    I32 [batch]: how many tokens of each row of NAME are real
-    param/NAME      the parameters, by PyTorch's names
-    output/NAME     what it returns
-    upstream/y      the derivative of a loss with respect to output/y; 0 at the padding
-    grad/NAME       the derivative of that loss with respect to the input or parameter NAME
+    input/NAME      inputs of the module; padded batches are [batch, tokens, d], with values in the
+                    padding too
+    lengths/NAME    I32 [batch]: tokens without padding in each row of NAME
+    param/NAME      parameters, by PyTorch's names
+    output/NAME     outputs
+    upstream/y      gradient of a loss with respect to output/y; 0 in the padding
+    grad/NAME       gradient of that loss with respect to the input or parameter NAME
 
-and in the metadata one key, "golden": JSON with the settings of the case, the versions, and under "float32" how far
-PyTorch itself is from these numbers when it computes in float32, as a fraction of the largest number of a tensor: the
-worst of the outputs and the worst of the derivatives.
+The metadata has one key, "golden": JSON with the settings of the case and the versions. Its
+"float32" has the errors of PyTorch itself in float32, as a fraction of the largest element of a
+tensor: the largest one of the outputs and the largest one of the gradients.
 
-The files, by what stands before the first dot:
+Kinds of files, the part of the name before the first dot:
 
-    layer_norm            LayerNorm(x + sub): nn.LayerNorm with and without bias, and the form (x-mean)/(unbiased
-                          deviation + eps) of The Annotated Transformer; rms_norm is nn.RMSNorm
+    layer_norm            LayerNorm(x + sub): nn.LayerNorm with and without bias, and the form
+                          (x-mean)/(unbiased deviation + eps) of The Annotated Transformer
+    rms_norm              nn.RMSNorm
     positions             F64 tables of sinusoids: the paper's, and with sines and cosines in halves
     embedding             nn.Embedding times sqrt(d) plus sinusoids
-    feed_forward          Linear, activation, Linear
-    scaled_dot_product    functional.scaled_dot_product_attention of one head under masks
+    feed_forward          Linear, activation function, Linear
+    scaled_dot_product    functional.scaled_dot_product_attention of one head with masks
     attention             nn.MultiheadAttention, with the weights of each head
     encoder_layer, decoder_layer, encoder, decoder, transformer
-                          nn.TransformerEncoderLayer, …, nn.Transformer; "norm" in the name: with final norms
-    cross_entropy         nn.CrossEntropyLoss of x·Eᵀ, summed, without and with both ways of label smoothing
+                          nn.TransformerEncoderLayer, …, nn.Transformer; with final norms if "norm"
+                          is in the name
+    cross_entropy         nn.CrossEntropyLoss of x·Eᵀ, summed, without label smoothing and with both
+                          kinds of it
     optimizer             ten steps of optim.Adam, AdamW and SGD with given gradients
     clip                  utils.clip_grad_norm_
     schedule              F64 rates of LambdaLR with the paper's formula
-    training              ten steps of a whole model: batches, and after each step loss, norm and parameters
+    training              ten steps of a whole model: batches, and after each step the loss, the norm
+                          of the gradient and the parameters
 """
 
 import argparse
@@ -61,24 +67,24 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 TOLERANCE = 1e-6  # of --check, see above
 
 D, HEADS, FF = 16, 4, 20
-SOURCE, TARGET = [5, 3, 4], [4, 6, 2]  # real tokens of each sentence of a batch
+SOURCE, TARGET = [5, 3, 4], [4, 6, 2]  # lengths of the sentences of a batch
 EPS = 1e-5
 
 files = {}  # name: (tensors, description)
 
 
 def exact(x):
-    """x, rounded to numbers that float32 holds."""
+    """Returns x rounded to float32."""
     return x.float().double()
 
 
 def normal(rng, *shape):
-    numbers = [rng.gauss(0, 1) for _ in range(math.prod(shape))]
-    return exact(torch.tensor(numbers, dtype=torch.float64).reshape(shape))
+    values = [rng.gauss(0, 1) for _ in range(math.prod(shape))]
+    return exact(torch.tensor(values, dtype=torch.float64).reshape(shape))
 
 
 def fill(module, rng):
-    """Draws all parameters of a module: every bias and gain is away from 0 and 1."""
+    """Sets all parameters of a module to random values; biases differ from 0 and gains from 1."""
     for name, p in module.named_parameters():
         g = normal(rng, *p.shape)
         if p.dim() == 2:
@@ -108,7 +114,7 @@ def add(name, settings, tensors, **more):
 
 
 def compute(module, inputs, run, upstream):
-    """Outputs and derivatives, in the precision of what is given."""
+    """Returns outputs and gradients, in the precision of the inputs."""
     inputs = {k: x.clone().requires_grad_() for k, x in inputs.items()}
     module.zero_grad()
     outputs = run(module, inputs)
@@ -122,8 +128,8 @@ def compute(module, inputs, run, upstream):
 
 
 def record(name, settings, module, inputs, run, lengths=None, real=None, constants=None):
-    """Adds the case of a module. inputs are shapes; run gives a dictionary of outputs, of which "y" has a derivative;
-    real [batch, tokens] is where y is not padding."""
+    """Adds the case of a module. inputs are shapes. run returns a dictionary of outputs; the loss
+    depends on "y". real [batch, tokens] is true where y is not padding."""
     rng = random.Random(name)
     module = module.double()
     fill(module, rng)
@@ -155,12 +161,12 @@ def record(name, settings, module, inputs, run, lengths=None, real=None, constan
 
 
 def real_tokens(lengths):
-    """[batch, tokens], true where there is a token."""
+    """Returns [batch, tokens], true for tokens and false for padding."""
     return torch.arange(max(lengths)).unsqueeze(0) < torch.tensor(lengths).unsqueeze(1)
 
 
 def hidden_after(n):
-    """The look-ahead mask [n, n] as PyTorch has it, true where attention is forbidden."""
+    """Returns PyTorch's look-ahead mask [n, n], true for masked keys."""
     return torch.ones(n, n, dtype=torch.bool).triu(1)
 
 
@@ -198,13 +204,13 @@ def norms():
 
 
 def sinusoids(positions, d):
-    """PE(pos, 2i) = sin(pos/10000^(2i/d)), PE(pos, 2i+1) = cos of the same; in float64."""
+    """PE(pos, 2i) = sin(pos/10000^(2i/d)), PE(pos, 2i+1) = cos(pos/10000^(2i/d)), in float64."""
     angles = torch.arange(positions, dtype=torch.float64).unsqueeze(1) * 10000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
     return torch.stack([angles.sin(), angles.cos()], -1).reshape(positions, d)
 
 
 def halves(positions, d, first, divide):
-    """Sines in the first half of the columns and cosines in the second, of pos·10000^(-i/divide)."""
+    """Sines of pos·10000^(-i/divide) in the first half of the columns, cosines in the second."""
     pos = torch.arange(first, first + positions, dtype=torch.float64).unsqueeze(1)
     angles = pos * 10000.0 ** (-torch.arange(d // 2, dtype=torch.float64) / divide)
     return torch.cat([angles.sin(), angles.cos()], 1)
@@ -260,9 +266,9 @@ def feed_forward():
 
 def scaled_dot_product():
     ids = torch.tensor([7, 8, 9, 3, 0, 0])
-    seen = (ids != 0).unsqueeze(0).expand(6, 6)
-    before = ~hidden_after(6)
-    for name, mask in [("plain", None), ("padding", seen), ("look_ahead", before), ("both", seen & before)]:
+    padding = (ids != 0).unsqueeze(0).expand(6, 6)
+    look_ahead = ~hidden_after(6)
+    for name, mask in [("plain", None), ("padding", padding), ("look_ahead", look_ahead), ("both", padding & look_ahead)]:
         record(f"scaled_dot_product.{name}", {"mask": name}, nn.Module(), {"q": (6, 4), "k": (6, 4), "v": (6, 5)},
                lambda m, i, mask=mask: {"y": functional.scaled_dot_product_attention(i["q"], i["k"], i["v"], attn_mask=mask)},
                constants={"ids": ids.int()})
@@ -305,7 +311,7 @@ VARIANTS = {
 
 def settings_of(variant, encoder, decoder, final_norm):
     norm_first, activation, bias = VARIANTS[variant]
-    d, heads, ff = (D, HEADS, FF) if encoder + decoder == 1 else (12, 3, 16)  # many layers are smaller
+    d, heads, ff = (D, HEADS, FF) if encoder + decoder == 1 else (12, 3, 16)  # stacks are smaller
     return {"d": d, "heads": heads, "ff": ff, "eps": EPS, "encoder_layers": encoder, "decoder_layers": decoder,
             "norm_first": norm_first, "activation": activation, "bias": bias, "final_norm": final_norm}
 
@@ -328,7 +334,7 @@ def decoder_of(s):
 
 
 def transformer_of(s):
-    """nn.Transformer always has final norms, unless it is given its stacks."""
+    """nn.Transformer always adds final norms unless it is given its stacks."""
     return nn.Transformer(s["d"], s["heads"], batch_first=True, custom_encoder=encoder_of(s), custom_decoder=decoder_of(s))
 
 
@@ -378,12 +384,12 @@ def layers_and_stacks():
 
 
 def smoothed_over_others(targets, v, smoothing):
-    """1-ε at the target and ε/(V-1) at each other entry."""
+    """1-ε at the target, ε/(V-1) elsewhere."""
     return torch.full((*targets.shape, v), smoothing / (v - 1), dtype=torch.float64).scatter(-1, targets.unsqueeze(-1), 1 - smoothing)
 
 
 class Output(nn.Module):
-    """The output projection, which is the embedding's matrix: logits = x·Eᵀ."""
+    """The output projection with the matrix of the embedding: logits = x·Eᵀ."""
 
     def __init__(self, v, d):
         super().__init__()
@@ -457,7 +463,8 @@ def schedule():
 
 
 class Model(nn.Module):
-    """Figure 1: embeddings times sqrt(d) plus sinusoids, nn.Transformer, output projection. tied: one matrix for all."""
+    """Figure 1: embeddings times sqrt(d) plus sinusoids, nn.Transformer, output projection. If tied,
+    their three matrices are one."""
 
     def __init__(self, s, v, tied):
         super().__init__()
@@ -525,44 +532,44 @@ def training():
 
 
 def differences():
-    """What of the files that are there is not as it would be written."""
-    there = {p.name for p in FOLDER.glob("*.safetensors")}
-    yield from (f"{name}: missing" for name in files.keys() - there)
-    yield from (f"{name}: nothing writes it" for name in there - files.keys())
-    for name in sorted(files.keys() & there):
+    """Yields the differences between the existing files and new ones."""
+    existing = {p.name for p in FOLDER.glob("*.safetensors")}
+    yield from (f"{name}: missing" for name in files.keys() - existing)
+    yield from (f"{name}: not written by this script" for name in existing - files.keys())
+    for name in sorted(files.keys() & existing):
         want, description = files[name]
         got = load_file(FOLDER / name)
         with safetensors.safe_open(FOLDER / name, "pt") as f:
             settings = json.loads(f.metadata()["golden"])["settings"]
         if settings != description["settings"]:
-            yield f"{name}: settings are {settings}, would be {description['settings']}"
+            yield f"{name}: found settings {settings}, expected {description['settings']}"
         for key in sorted(want.keys() | got.keys()):
             a, b = want.get(key), got.get(key)
             if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype:
-                yield f"{name}: {key} is {b if b is None else (b.dtype, *b.shape)}, would be {a if a is None else (a.dtype, *a.shape)}"
+                yield f"{name}: {key}: found {b if b is None else (b.dtype, *b.shape)}, expected {a if a is None else (a.dtype, *a.shape)}"
             elif not a.is_floating_point():
                 if not torch.equal(a, b):
-                    yield f"{name}: {key} has other integers"
+                    yield f"{name}: {key}: found other integers"
             elif a.numel() > 0:
-                # What is 0 but for rounding, as the derivative of the keys' bias, is compared with the ordinary size 1.
+                # Gradients that are 0 up to rounding, as those of the keys' bias, are below 1e-6.
                 largest = max(a.abs().max().item(), 1e-6)
                 worst = (a - b).abs().max().item()
                 if not worst <= TOLERANCE * largest:
-                    yield f"{name}: {key} is off by {worst:.3g}, where the largest is {largest:.3g}"
+                    yield f"{name}: {key}: found a difference of {worst:.3g}, expected at most {TOLERANCE:g} of {largest:.3g}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Writes the goldens, or with --check compares them.")
-    parser.add_argument("--check", action="store_true")
+    parser = argparse.ArgumentParser(description="Writes the goldens.")
+    parser.add_argument("--check", action="store_true", help="compare the existing files with new ones")
     check = parser.parse_args().check
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
-    for part in (norms, positions, embedding, feed_forward, scaled_dot_product, attention, layers_and_stacks, cross_entropy,
+    for write in (norms, positions, embedding, feed_forward, scaled_dot_product, attention, layers_and_stacks, cross_entropy,
                  optimizers, clip, schedule, training):
-        part()
+        write()
     if check:
         found = list(differences())
-        print("\n".join(found) if found else f"{len(files)} files are as PyTorch {torch.__version__} would give them, within {TOLERANCE:g}")
+        print("\n".join(found) if found else f"{len(files)} files agree with PyTorch {torch.__version__} to within {TOLERANCE:g}")
         sys.exit(1 if found else 0)
     for name, (tensors, description) in files.items():
         save_file(tensors, FOLDER / name, metadata={"golden": json.dumps(description)})

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes score.json: sacreBLEU's scores of small sets of sentences, to which text/score is held.
+"""Writes score.json, the goldens of text/score: sacreBLEU's scores of small sets of sentences.
 
     pip install sacrebleu==2.6.0
     testdata/gen_score_golden.py
 
-Each line of a set is a tuple: the hypothesis and its references. The sentences are written for this file.
+A line of a set is a tuple of a hypothesis and its references. The sentences were written for this
+file.
 """
 
 import json
@@ -66,7 +67,7 @@ SETS = {
     "thai": [
         ("ไม่มีใครรู้ว่าทำไมไฟดับ ๑๒๓", "ไม่มีใครรู้ว่าเหตุใดไฟจึงดับ 123"),
     ],
-    "symbols": [  # what 13a, intl and zh treat differently
+    "symbols": [  # tokenized differently by 13a, intl and zh
         ("1,000.5 a.b, .5 5. 3-4 7- -8 10%", "1,000.5 a.b , .5 5 . 3 - 4 7 - -8 10 %"),
         ("&quot;A&quot; &amp;lt; <skipped>b &lt;i&gt; &amp;amp;", "\"A\" < b <i> & &amp;"),
         ("(don't) {we} [try] a/b_c @x #y $z ^~`|\\", "( don't ) { we } [ try ] a / b _ c @x #y"),
@@ -98,7 +99,7 @@ CHRF_OPTIONS = [{}, dict(word_order=2), dict(word_order=1, lowercase=True), dict
 
 
 def compact(x):
-    """A score without the last digits, in which implementations of exp and log may differ."""
+    """Rounds a score, because implementations of exp and log differ in the last digits."""
     return float(f"{x:.11g}")
 
 
