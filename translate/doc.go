@@ -25,6 +25,6 @@
 //   - request: the texts of one call of Do and its options
 //   - result: the translations of one text
 //   - source limit: number of tokens to which a longer text is truncated
-//   - alignment: for each token of a translation, the source token with the largest attention weight
+//   - alignment: for each target token, the source token with the largest attention weight
 //   - n-best list: the translations of one text with the highest scores
 package translate

@@ -27,7 +27,7 @@ func Example() {
 	// Output: [le chien rouge] <nil>
 }
 
-// Lists of translations with scores, and which word came from which.
+// An n-best list, and the source token with the largest attention weight for each target token.
 func ExampleTranslator_Do() {
 	t, err := translate.Open(toyModel(), translate.Options{})
 	if err != nil {
@@ -45,17 +45,17 @@ func ExampleTranslator_Do() {
 	best, source := results[0].Translations[0], results[0]
 	for i, j := range best.Alignment() {
 		from, to := source.Tokens[j], best.Tokens[i]
-		fmt.Printf("%q looked at %q\n", best.Text[to.Start:to.End], r.Texts[0][from.Start:from.End])
+		fmt.Printf("%q attends to %q\n", best.Text[to.Start:to.End], r.Texts[0][from.Start:from.End])
 	}
-	fmt.Println(best.Text, "is better than", results[0].Translations[1].Text)
+	fmt.Println(best.Text, "scores higher than", source.Translations[1].Text)
 	// Output:
-	// "le" looked at "the"
-	// " arbre" looked at " tree"
-	// " vieux" looked at " old"
-	// le arbre vieux is better than le livre vieux
+	// "le" attends to "the"
+	// " arbre" attends to " tree"
+	// " vieux" attends to " old"
+	// le arbre vieux scores higher than le livre vieux
 }
 
-// A filter: a line out for each line in, as soon as it is there.
+// A filter: it writes the translation of each line when the line arrives.
 func ExampleTranslator_Lines() {
 	t, err := translate.Open(toyModel(), translate.Options{})
 	if err != nil {

@@ -21,8 +21,8 @@ var (
 	nouns      = [][2]string{{"dog", "chien"}, {"cat", "chat"}, {"book", "livre"}, {"tree", "arbre"}}
 )
 
-// toy is a model that has learned phrases of an adjective and a noun, which change places: a
-// file, made once.
+// toy returns the path of the file of a small model, trained once for all tests. It translates
+// phrases of an adjective and a noun, whose order differs in the target.
 var toy = sync.OnceValues(func() (string, error) {
 	var corpus []text.Pair
 	for _, a := range adjectives {
@@ -55,7 +55,8 @@ var toy = sync.OnceValues(func() (string, error) {
 		clear(m.Params.G)
 		pass.Train(&batch, 0, 1/float32(len(batch.TgtOut)))
 		t := float64(i + 1)
-		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, GradScale: 1, // the moments' means, corrected for their start at 0
+		// Rate and VScale include the bias corrections.
+		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, GradScale: 1,
 			Rate: float32(5e-3 / (1 - math.Pow(0.9, t))), VScale: float32(1 / (1 - math.Pow(0.98, t)))}
 		step.Step(m.Params.W, m.Params.G, first, second)
 	}
@@ -67,7 +68,7 @@ var toy = sync.OnceValues(func() (string, error) {
 	return path, model.File{Model: m, Tokenizers: files}.Save(path)
 })
 
-var folder string // of the toy
+var folder string // of the toy's model file
 
 func TestMain(m *testing.M) {
 	var err error
@@ -80,7 +81,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// toyModel is the path of the toy's model file.
+// toyModel returns the path of the toy's model file.
 func toyModel() string {
 	path, err := toy()
 	if err != nil {
@@ -99,7 +100,7 @@ func open(t *testing.T, o translate.Options) *translate.Translator {
 	return tr
 }
 
-// phrases are all that the toy knows, with their translations.
+// phrases returns all phrases of the toy's corpus with their translations.
 func phrases() (sources, targets []string) {
 	for _, a := range adjectives {
 		for _, n := range nouns {

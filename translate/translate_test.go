@@ -24,7 +24,7 @@ import (
 
 var background = context.Background()
 
-// Who imports translate gets neither training nor scores.
+// translate imports neither training nor scoring.
 func TestImportsNoTraining(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "tfm/translate").Output()
 	if err != nil {
@@ -42,15 +42,15 @@ func TestTranslate(t *testing.T) {
 	sources, want := phrases()
 	got, err := tr.Translate(background, append(sources, "", " \t"))
 	if err != nil || !slices.Equal(got, append(want, "", "")) {
-		t.Errorf("translated to %q, %v, want %q", got, err, want)
+		t.Errorf("Translate = %q, %v, want %q", got, err, want)
 	}
 	if got, err := tr.Translate(background, nil); err != nil || len(got) != 0 {
-		t.Errorf("%q, %v of nothing", got, err)
+		t.Errorf("Translate of no texts = %q, %v", got, err)
 	}
 }
 
-// What Do returns of a text does not depend on the texts beside it, and everything it carries
-// fits together.
+// The result of a text does not depend on the other texts of the request, and its fields are
+// consistent.
 func TestDo(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	texts := []string{"the red dog", "", "the old tree the good cat", "   ", "unknown 日本語 text", "the black book "}
@@ -62,43 +62,43 @@ func TestDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(results) != len(texts) {
-		t.Fatalf("%d results of %d texts", len(results), len(texts))
+		t.Fatalf("%d results for %d texts", len(results), len(texts))
 	}
 	best, err := tr.Translate(background, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := 0
+	truncated := 0
 	for i, r := range results {
 		if text.IsBlank(texts[i]) {
 			if !reflect.DeepEqual(r, translate.Result{}) {
-				t.Errorf("of a blank text came %+v", r)
+				t.Errorf("blank text: %+v, want no translations", r)
 			}
 			continue
 		}
 		alone := request
 		alone.Texts = texts[i : i+1]
 		if got, err := tr.Do(background, alone); err != nil || !reflect.DeepEqual(got[0], r) {
-			t.Errorf("%q gives %+v, %v alone and %+v among others", texts[i], got, err, r)
+			t.Errorf("%q gives %+v, %v alone and %+v in a request of several", texts[i], got, err, r)
 		}
 		if len(r.Translations) == 0 || len(r.Translations) > 3 || r.TruncatedTo == 0 && r.Best() != best[i] {
-			t.Errorf("%q: %d translations, the first %q, Translate says %q", texts[i], len(r.Translations), r.Best(), best[i])
+			t.Errorf("%q: %d translations, the first %q; Translate returns %q", texts[i], len(r.Translations), r.Best(), best[i])
 		}
 		ids := tr.Tokenizers().Source.Encode(nil, texts[i])
 		if r.SourceTokens != len(ids) || r.TruncatedTo != 0 && (r.TruncatedTo != 7 || len(ids) <= 7) || len(r.Tokens) != min(len(ids), 7) {
-			t.Errorf("%q of %d tokens: length %d, cut to %d, with %d tokens", texts[i], len(ids), r.SourceTokens, r.TruncatedTo, len(r.Tokens))
+			t.Errorf("%q of %d tokens: SourceTokens %d, TruncatedTo %d, %d Tokens", texts[i], len(ids), r.SourceTokens, r.TruncatedTo, len(r.Tokens))
 		}
 		if r.TruncatedTo > 0 {
-			cut++
+			truncated++
 		}
 		contiguous(t, texts[i], r.Tokens, r.TruncatedTo == 0)
 		for j, h := range r.Translations {
 			if j > 0 && h.Score > r.Translations[j-1].Score {
-				t.Errorf("%q: scores rise from %v to %v", texts[i], r.Translations[j-1].Score, h.Score)
+				t.Errorf("%q: score %v after %v, want descending", texts[i], h.Score, r.Translations[j-1].Score)
 			}
 			contiguous(t, h.Text, h.Tokens, true)
 			if len(h.Attention) != len(h.Tokens)+1 || len(h.Alignment()) != len(h.Tokens) {
-				t.Fatalf("%q: attention of %d steps for %d tokens", h.Text, len(h.Attention), len(h.Tokens))
+				t.Fatalf("%q: attention of %d rows for %d tokens and EOS", h.Text, len(h.Attention), len(h.Tokens))
 			}
 			for k, row := range h.Attention {
 				sum := 0.0
@@ -106,17 +106,17 @@ func TestDo(t *testing.T) {
 					sum += float64(w)
 				}
 				if len(row) != len(r.Tokens)+1 || math.Abs(sum-1) > 1e-6 {
-					t.Errorf("%q: row %d has %d weights for %d tokens, which sum to %v", h.Text, k, len(row), len(r.Tokens), sum)
+					t.Errorf("%q: attention row %d has %d weights for %d tokens and EOS, sum %v", h.Text, k, len(row), len(r.Tokens), sum)
 				}
 			}
 		}
 	}
-	if cut == 0 {
-		t.Error("no text was cut")
+	if truncated == 0 {
+		t.Error("no text was truncated")
 	}
 }
 
-// A result says whether its text was truncated, how many tokens it has and what the source limit is.
+// A result reports the number of source tokens and the source limit of a truncated text.
 func TestTruncatedSource(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	encode := func(s string) []int32 { return tr.Tokenizers().Source.Encode(nil, s) }
@@ -162,24 +162,25 @@ func TestTruncatedSource(t *testing.T) {
 	}
 }
 
-// contiguous reports that tokens divide s, or with whole false a part of it from the start.
+// contiguous checks that the ranges of tokens are adjacent and cover s or, if whole is false, a
+// prefix of it.
 func contiguous(t *testing.T, s string, tokens []translate.Token, whole bool) {
 	t.Helper()
 	at := 0
 	for i, k := range tokens {
 		if k.Start != at || k.End < k.Start || k.End > len(s) || !utf8.ValidString(s[k.Start:k.End]) {
-			t.Errorf("%q: token %d is bytes %d to %d, the one before ends at %d", s, i, k.Start, k.End, at)
+			t.Errorf("%q: token %d has bytes %d to %d, want a range from %d", s, i, k.Start, k.End, at)
 			return
 		}
 		at = k.End
 	}
 	if whole && at != len(s) {
-		t.Errorf("%q: tokens end at byte %d", s, at)
+		t.Errorf("%q: tokens end at byte %d, want %d", s, at, len(s))
 	}
 }
 
-// Attention is that of the pair of the result's tokens, which package model/decode holds against
-// the passes of training.
+// Attention equals decode.Decoder.Attention of the result's tokens, which package model/decode
+// tests against model.Pass.
 func TestAttentionIsOfTheTokens(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	results, err := tr.Do(background, translate.Request{Texts: []string{"the red dog"}, Attention: true})
@@ -213,19 +214,19 @@ func attentionOf(m *model.Transformer, src, tgt []int32) [][]float32 {
 func TestAlignment(t *testing.T) {
 	r := translate.Translation{Tokens: make([]translate.Token, 3), Attention: [][]float32{{0.1, 0.3, 0.6}, {0.4, 0.4, 0.2}, {0, 0.1, 0.9}, {0, 0, 1}}}
 	if got := r.Alignment(); !slices.Equal(got, []int{1, 0, 1}) {
-		t.Errorf("aligned to %v, want [1 0 1]: the end takes no part, and of equal ones the first is taken", got)
+		t.Errorf("Alignment = %v, want [1 0 1]: without EOS, the first of equal weights", got)
 	}
 	r.Attention = [][]float32{{1}, {1}, {1}, {1}}
 	if got := r.Alignment(); got != nil {
-		t.Errorf("aligned to %v, and the source has no token", got)
+		t.Errorf("Alignment to a source without tokens = %v, want nil", got)
 	}
 	if got := (translate.Translation{Tokens: make([]translate.Token, 3)}).Alignment(); got != nil {
-		t.Errorf("aligned to %v without attention", got)
+		t.Errorf("Alignment without Attention = %v, want nil", got)
 	}
 }
 
-// Calls from many goroutines, more than translate at once, with options of their own, get what
-// they would get alone.
+// Concurrent calls with different options, more than Options.Concurrent, have the results of single
+// calls.
 func TestConcurrentCalls(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 2, Concurrent: 3})
 	sources, _ := phrases()
@@ -248,14 +249,14 @@ func TestConcurrentCalls(t *testing.T) {
 		go func() {
 			defer all.Done()
 			if got, err := tr.Do(background, request(i)); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("call %d beside others: %+v, %v, want %+v", i, got, err, want)
+				t.Errorf("call %d: %+v, %v, want %+v", i, got, err, want)
 			}
 		}()
 	}
 	all.Wait()
 }
 
-// A call that is cancelled returns, while it translates and while it waits for another one.
+// A cancelled call returns, both while it translates and while it waits for another call.
 func TestCancelledCallReturns(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1, Concurrent: 1})
 	long := slices.Repeat([]string{strings.Repeat("the red dog ", 8)}, 20_000) // minutes of work
@@ -270,22 +271,22 @@ func TestCancelledCallReturns(t *testing.T) {
 	waiting, stop := context.WithTimeout(background, 50*time.Millisecond)
 	defer stop()
 	if _, err := tr.Do(waiting, r); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a call that waits: %v", err)
+		t.Errorf("waiting call: error %v, want %v", err, context.DeadlineExceeded)
 	}
 	cancel()
 	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Errorf("a call that translates: %v", err)
+		t.Errorf("translating call: error %v, want %v", err, context.Canceled)
 	}
 	if got, err := tr.Translate(background, []string{"the red dog"}); err != nil || got[0] != "le chien rouge" {
-		t.Errorf("afterwards %q, %v", got, err)
+		t.Errorf("after the cancelled calls: Translate = %q, %v", got, err)
 	}
 }
 
-// canceller is a tokenizer that cancels the call that it encodes a text for.
+// canceller is a tokenizer that cancels the call it encodes for.
 type canceller struct {
 	text.Tokenizer
 	cancel func()
-	texts  int // that it has encoded
+	texts  int // number of texts encoded
 }
 
 func (c *canceller) Encode(dst []int32, s string) []int32 {
@@ -294,8 +295,8 @@ func (c *canceller) Encode(dst []int32, s string) []int32 {
 	return c.Tokenizer.Encode(dst, s)
 }
 
-// A call that is cancelled does not first encode all of its texts.
-func TestCancelledCallEncodesNothingMore(t *testing.T) {
+// A cancelled call does not encode its remaining texts.
+func TestCancelledCallStopsEncoding(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	ctx, cancel := context.WithCancel(background)
 	tokens := tr.Tokenizers()
@@ -306,14 +307,14 @@ func TestCancelledCallEncodesNothingMore(t *testing.T) {
 	}
 	defer cancelled.Close()
 	if _, err := cancelled.Translate(ctx, slices.Repeat([]string{"the red dog"}, 3)); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, expected %v", err, context.Canceled)
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 	if source.texts != 1 {
-		t.Errorf("%d texts were encoded, expected 1", source.texts)
+		t.Errorf("%d texts encoded, want 1", source.texts)
 	}
-	for range 20 { // a decoder is free, so that a select would take either
+	for range 20 { // a decoder is free, so select may choose either case
 		if got, err := cancelled.Translate(ctx, []string{" "}); !errors.Is(err, context.Canceled) {
-			t.Fatalf("a text without a word is %q with error %v, expected %v", got, err, context.Canceled)
+			t.Fatalf("blank text: %q, error %v, want %v", got, err, context.Canceled)
 		}
 	}
 }
@@ -321,7 +322,7 @@ func TestCancelledCallEncodesNothingMore(t *testing.T) {
 func TestLanguages(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	if src, tgt := tr.Languages(); src != "" || tgt != "" {
-		t.Errorf("a file that names no language: %q and %q", src, tgt)
+		t.Errorf("file without languages: %q and %q", src, tgt)
 	}
 	tokens, err := tr.Tokenizers().Marshal()
 	if err != nil {
@@ -337,7 +338,7 @@ func TestLanguages(t *testing.T) {
 	}
 	defer named.Close()
 	if src, tgt := named.Languages(); src != "en" || tgt != "pt-BR" {
-		t.Errorf("%q and %q, want en and pt-BR", src, tgt)
+		t.Errorf("Languages = %q, %q, want en, pt-BR", src, tgt)
 	}
 }
 
@@ -350,11 +351,11 @@ func TestClose(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := tr.Translate(background, []string{"the red dog"}); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Errorf("after Close: %v", err)
+		t.Errorf("after Close: error %v", err)
 	}
 }
 
-func TestErrorsOfSettings(t *testing.T) {
+func TestOptionErrors(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	for field, r := range map[string]translate.Request{
 		"beam":       {Decode: decode.Options{Alpha: 1}},
@@ -373,7 +374,7 @@ func TestErrorsOfSettings(t *testing.T) {
 	}
 	missing := filepath.Join(t.TempDir(), "none")
 	if _, err := translate.Open(missing, translate.Options{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
+		t.Errorf("missing file: error %v", err)
 	}
 	m := tr.Model()
 	path := filepath.Join(t.TempDir(), "m.safetensors")
@@ -381,11 +382,11 @@ func TestErrorsOfSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := translate.Open(path, translate.Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
-		t.Errorf("a model without tokenizers: %v", err)
+		t.Errorf("model without tokenizers: error %v", err)
 	}
 }
 
-// Whatever a model says, a translation is one line of valid UTF-8, and its tokens divide it.
+// For any output of the model, a translation is one line of valid UTF-8, covered by its tokens.
 func TestTranslationsAreOneValidLine(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	r := translate.Request{Texts: slices.Repeat([]string{"the red dog"}, 30), Tokens: true, Decode: decode.DefaultOptions()}
@@ -404,7 +405,7 @@ func TestTranslationsAreOneValidLine(t *testing.T) {
 			raw := tr.Tokenizers().Target.Decode(ids)
 			want := strings.ToValidUTF8(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(raw), "\uFFFD")
 			if h.Text != want {
-				t.Errorf("%q has become %q, want %q", raw, h.Text, want)
+				t.Errorf("tokens of %q: Text %q, want %q", raw, h.Text, want)
 			}
 			contiguous(t, h.Text, h.Tokens, true)
 			replaced += strings.Count(h.Text, "\uFFFD")
@@ -414,6 +415,6 @@ func TestTranslationsAreOneValidLine(t *testing.T) {
 		}
 	}
 	if replaced < 100 || spaces < 5 {
-		t.Errorf("%d characters replaced and %d translations with ends of lines: too few to have been tried", replaced, spaces)
+		t.Errorf("%d characters replaced and %d translations with line endings, want at least 100 and 5", replaced, spaces)
 	}
 }
