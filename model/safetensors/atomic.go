@@ -18,18 +18,18 @@ const (
 	writeBuffer     = 1 << 18
 )
 
-// WriteAtomic makes path hold exactly what write writes, or what it held
-// before: a reader, or a crash at any instant, sees one or the other. It writes
-// a temporary file in the same folder through a buffer, syncs it, renames it
-// over path and syncs the folder, where the system allows. On any error,
-// write's own included, the temporary file is removed and path is untouched;
-// only the very last step, syncing the folder, can fail with the new file in
-// place. An existing file keeps its permissions, a symbolic link to a file stays
-// one, and something other than a regular file at path is an error.
+// WriteAtomic replaces the content of path with the output of write. At any
+// instant, a crash included, path has the old content or the new one. WriteAtomic
+// writes a temporary file in the same folder through a buffer, syncs it, renames
+// it to path and syncs the folder, where the system allows. On any error,
+// write's own included, it removes the temporary file and leaves path
+// unchanged; only an error of the last step, syncing the folder, leaves the new
+// file in place. An existing file keeps its permissions, and a symbolic link
+// keeps pointing to its file. It is an error if path is not a regular file.
 //
 // A temporary file is named .BASE.HHHHHHHHHHHHHHHH.tfm-tmp, with the target's
-// base name and sixteen hexadecimal digits. A killed process leaves it behind
-// for [RemoveStale]. Calls may run concurrently; the last rename wins.
+// base name and sixteen hexadecimal digits. [RemoveStale] removes those of
+// killed processes. Calls may run concurrently; the last rename wins.
 func WriteAtomic(path string, write func(w io.Writer) error) error {
 	if err := writeAtomic(path, write); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -89,6 +89,7 @@ func writeAtomic(path string, write func(w io.Writer) error) (err error) {
 	return syncDir(dir)
 }
 
+// createTemporary creates and locks the temporary file for path.
 func createTemporary(path string) (*os.File, error) {
 	var random [temporaryBytes]byte
 	rand.Read(random[:])
@@ -101,7 +102,7 @@ func createTemporary(path string) (*os.File, error) {
 	return f, err
 }
 
-// isTemporaryOf reports whether name is one that createTemporary gives for base.
+// isTemporaryOf reports whether createTemporary could use name for a file called base.
 func isTemporaryOf(name, base string) bool {
 	rest, ok := strings.CutPrefix(name, "."+base+".")
 	digits, ok2 := strings.CutSuffix(rest, temporarySuffix)
@@ -109,13 +110,13 @@ func isTemporaryOf(name, base string) bool {
 	return ok && ok2 && err == nil && len(digits) == 2*temporaryBytes && digits == strings.ToLower(digits)
 }
 
-// RemoveStale removes the temporary files that killed calls of [WriteAtomic]
-// for this path left in its folder, and returns their names. It touches nothing
-// else, not those of other targets. Files that a living process is writing are
-// left alone where the system has file locks (Linux, macOS, BSD); Windows
-// refuses to remove them, which is then an error. A WriteAtomic that starts at
-// the same instant may fail for it, with path untouched. On other systems, call
-// it only when nobody writes to path.
+// RemoveStale removes the temporary files of killed calls of [WriteAtomic] for
+// path, and returns their names. It keeps all other files, including temporary
+// files of other paths. It also keeps files that a running process is writing if
+// the system has file locks (Linux, macOS, BSD). On Windows it returns an error
+// for these, because Windows refuses to remove them. On other systems, do not
+// call it while a process writes to path. A WriteAtomic that starts during
+// RemoveStale may fail, with path unchanged.
 func RemoveStale(path string) (removed []string, err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

@@ -4,10 +4,11 @@ package safetensors
 
 import "os"
 
-// Windows makes renames durable itself and has no handle of a folder to sync.
+// syncDir does nothing: Windows makes renames durable itself and cannot sync a folder.
 func syncDir(string) error { return nil }
 
-// Windows refuses to remove a file that is open.
+// markInUse does nothing: Windows refuses to remove an open file.
 func markInUse(*os.File) {}
 
+// inUse returns false; the removal of an open file fails.
 func inUse(string) bool { return false }

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// list returns the names in dir, hidden ones too.
+// list returns the names in dir, including hidden ones.
 func list(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -29,6 +29,7 @@ func list(t *testing.T, dir string) []string {
 	return names
 }
 
+// wantOnly checks the content of path, and that its folder has no other file.
 func wantOnly(t *testing.T, path, content string) {
 	t.Helper()
 	got, err := os.ReadFile(path)
@@ -49,19 +50,19 @@ func writeString(s string) func(io.Writer) error {
 
 var errFull = errors.New("no space left on device")
 
-// fullDisk takes room bytes and then fails, after a partial write as disks do.
+// fullDisk writes free bytes and then fails after a partial write, as a full disk does.
 type fullDisk struct {
 	w    io.Writer
-	room int
+	free int
 }
 
 func (f *fullDisk) Write(p []byte) (int, error) {
-	if len(p) <= f.room {
-		f.room -= len(p)
+	if len(p) <= f.free {
+		f.free -= len(p)
 		return f.w.Write(p)
 	}
-	n, _ := f.w.Write(p[:f.room])
-	f.room -= n
+	n, _ := f.w.Write(p[:f.free])
+	f.free -= n
 	return n, errFull
 }
 
@@ -73,12 +74,12 @@ func TestFullDiskKeepsTheOldFile(t *testing.T) {
 	tensors := sample()
 	whole := encoded(t, sampleMeta, tensors)
 	prefix := whole[:len(whole)-dataLen(tensors)]
-	for room := range whole {
+	for free := range whole {
 		err := WriteAtomic(path, func(w io.Writer) error {
-			return writeTo(&fullDisk{w, room}, prefix, tensors)
+			return writeTo(&fullDisk{w, free}, prefix, tensors)
 		})
 		if !errors.Is(err, errFull) || !strings.Contains(err.Error(), path) {
-			t.Fatalf("room for %d bytes of %d: error %v", room, len(whole), err)
+			t.Fatalf("disk with %d free bytes for a file of %d: error %v", free, len(whole), err)
 		}
 		wantOnly(t, path, "the last good one")
 	}
@@ -116,7 +117,7 @@ func TestWriteAtomicPanicKeepsTheOldFile(t *testing.T) {
 	wantOnly(t, path, "old")
 }
 
-func TestWriteAtomicRefuses(t *testing.T) {
+func TestWriteAtomicErrors(t *testing.T) {
 	dir := t.TempDir()
 	if err := WriteAtomic(filepath.Join(dir, "absent", "f"), writeString("x")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("absent folder: %v", err)
@@ -129,7 +130,7 @@ func TestWriteAtomicRefuses(t *testing.T) {
 		t.Errorf("folder as target: %v", err)
 	}
 	if names := list(t, dir); !slices.Equal(names, []string{"sub"}) {
-		t.Errorf("left %q", names)
+		t.Errorf("folder holds %q, want only sub", names)
 	}
 }
 
@@ -154,7 +155,7 @@ func TestWriteAtomicKeepsModeAndLink(t *testing.T) {
 		t.Errorf("mode %v (%v), want the old file's 0600", info.Mode(), err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
-		t.Errorf("the link became %v (%v)", info.Mode(), err)
+		t.Errorf("link has mode %v (%v), want a symbolic link", info.Mode(), err)
 	}
 }
 
@@ -166,7 +167,8 @@ func TestWriteAtomicConcurrently(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			content := strings.Repeat(fmt.Sprint(i), 3*writeBuffer)
-			if err := WriteAtomic(path, writeString(content)); err != nil && runtime.GOOS != "windows" { // there, renames may collide
+			// On Windows concurrent renames may fail.
+			if err := WriteAtomic(path, writeString(content)); err != nil && runtime.GOOS != "windows" {
 				t.Error(err)
 			}
 		}()
@@ -174,12 +176,12 @@ func TestWriteAtomicConcurrently(t *testing.T) {
 	wg.Wait()
 	got, err := os.ReadFile(path)
 	if err != nil || len(got) != 3*writeBuffer || strings.Trim(string(got), string(got[:1])) != "" {
-		t.Errorf("%d bytes (%v), not one writer's", len(got), err)
+		t.Errorf("%d bytes (%v), want the content of one writer", len(got), err)
 	}
 	wantOnly(t, path, string(got))
 }
 
-func TestRemoveStaleTouchesOnlyOurs(t *testing.T) {
+func TestRemoveStaleKeepsOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	const digits = "0123456789abcdef"
 	ours := []string{".m." + digits + ".tfm-tmp", ".m.fedcba9876543210.tfm-tmp"}
@@ -190,7 +192,8 @@ func TestRemoveStaleTouchesOnlyOurs(t *testing.T) {
 		".m." + digits + "." + digits + ".tfm-tmp", // for a target named m.0123456789abcdef
 	}
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		others = slices.DeleteFunc(others, func(s string) bool { return strings.Contains(s, "ABC") }) // names without case
+		// File names are not case-sensitive.
+		others = slices.DeleteFunc(others, func(s string) bool { return strings.Contains(s, "ABC") })
 	}
 	for _, name := range slices.Concat(ours, others) {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
@@ -222,8 +225,8 @@ func TestRemoveStaleTouchesOnlyOurs(t *testing.T) {
 	}
 }
 
-// A process killed in the middle of a write leaves the old file, and one
-// temporary file that is not stale while the process lives.
+// A process killed during a write leaves the old file and a temporary file, which
+// is not stale while the process runs.
 func TestKilledProcess(t *testing.T) {
 	if path := os.Getenv("SAFETENSORS_TEST_WRITE"); path != "" {
 		WriteAtomic(path, func(w io.Writer) error {
@@ -238,7 +241,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 	writer := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
 	writer.Env = append(os.Environ(), "SAFETENSORS_TEST_WRITE="+path)
-	stdin, err := writer.StdinPipe() // keeps the test's own input out
+	stdin, err := writer.StdinPipe() // not the input of the test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,27 +251,27 @@ func TestKilledProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := writer.Start(); err != nil {
-		t.Skip("this machine cannot run the test binary from within itself (emulation): ", err)
+		t.Skip("cannot run the test binary (emulation): ", err)
 	}
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || line != "writing\n" {
 		writer.Process.Kill()
 		writer.Wait()
-		t.Fatalf("the writing process said %q (%v)", line, err)
+		t.Fatalf("writing process: output %q (%v), want \"writing\"", line, err)
 	}
 	if removed, _ := RemoveStale(path); len(removed) != 0 {
-		t.Errorf("removed %q from a living process", removed)
+		t.Errorf("removed %q of a running process", removed)
 	}
 	writer.Process.Kill()
 	writer.Wait()
 	if got, err := os.ReadFile(path); err != nil || string(got) != "old" {
-		t.Errorf("target holds %q (%v)", got, err)
+		t.Errorf("target holds %q (%v), want old", got, err)
 	}
 	if names := list(t, filepath.Dir(path)); len(names) != 2 {
 		t.Errorf("folder holds %q, want the target and a temporary file", names)
 	}
 	if removed, err := RemoveStale(path); len(removed) != 1 || err != nil {
-		t.Errorf("removed %q, %v", removed, err)
+		t.Errorf("RemoveStale = %q, %v, want one file", removed, err)
 	}
 	wantOnly(t, path, "old")
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// syncDir makes a rename in dir durable. File systems that cannot sync a folder
-// say EINVAL or ENOTSUP; there is nothing more to be done for them.
+// syncDir makes a rename in dir durable. It ignores EINVAL and ENOTSUP, which
+// file systems return that cannot sync a folder.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -22,10 +22,11 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// markInUse takes a lock that ends with the process, however that ends. Where
-// the file system has no locks the write goes on without.
+// markInUse locks f until the process ends. It ignores errors, so that writing
+// works without locks on file systems that lack them.
 func markInUse(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
+// inUse reports whether a process holds the lock of markInUse.
 func inUse(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {

@@ -11,19 +11,20 @@ import (
 const (
 	checksumKey    = "checksum"
 	checksumScheme = "crc32c:"
-	zeroDigits     = "00000000" // in the place of the digits while the sum is computed
+	zeroDigits     = "00000000" // replaces the digits in the computation
 	checksumDigits = len(zeroDigits)
 )
 
-// ErrNoChecksum is wrapped by [File.Verify] for files without a checksum, such
-// as other programs write. In a file that [Write] wrote it means damage.
+// ErrNoChecksum is wrapped by the error of [File.Verify] for files without a
+// checksum, for example from other programs. In a file from [Write] it means
+// damage.
 var ErrNoChecksum = errors.New("no checksum in " + metadataKey)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Verify reads the whole file and compares it with its checksum. A difference
-// is an error that states both sums; no checksum is [ErrNoChecksum]. A disk
-// error in the mapped file is returned as an error too.
+// Verify reads the whole file and compares it with its checksum. The error of a
+// difference has both checksums; without a checksum the error is
+// [ErrNoChecksum]. Verify also returns disk errors of the mapped file.
 func (f *File) Verify() error {
 	if err := guard(f.verify); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
@@ -46,18 +47,19 @@ func (f *File) verify() error {
 	}
 	digitsAt := f.checksumEnd - 1 - checksumDigits
 	if sum := checksum(f.content[f.dataStart:], f.content[:digitsAt], []byte(zeroDigits), f.content[f.checksumEnd-1:f.dataStart]); sum != found {
-		return fmt.Errorf("content has checksum %s, but the header says %s: the file was damaged or altered", sum, found)
+		return fmt.Errorf("content has checksum %s, expected %s as in the header: the file was damaged or altered", sum, found)
 	}
 	return nil
 }
 
-// checksum sums the parts of a file: first the data, then the header length
-// and the header, with zeros for the digits of the sum itself.
-func checksum(parts ...[]byte) string {
+// checksum returns the checksum of a file, given as the data, then the header
+// length and the header, with zeroDigits for the digits of the checksum. The
+// arguments are these in any number of segments.
+func checksum(segments ...[]byte) string {
 	crc := uint32(0)
-	for _, part := range parts {
+	for _, segment := range segments {
 		// The assembly behind Update cannot be preempted: keep calls short.
-		for chunk := range slices.Chunk(part, 1<<20) {
+		for chunk := range slices.Chunk(segment, 1<<20) {
 			crc = crc32.Update(crc, castagnoli, chunk)
 		}
 	}

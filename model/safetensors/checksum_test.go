@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+// encoded returns the bytes of the file that Write would write.
 func encoded(t *testing.T, meta map[string]string, tensors []Tensor) []byte {
 	t.Helper()
 	prefix, err := encodePrefix(meta, tensors)
@@ -20,7 +21,7 @@ func encoded(t *testing.T, meta map[string]string, tensors []Tensor) []byte {
 	return b.Bytes()
 }
 
-// openAndVerify is what a reader of a model file does.
+// openAndVerify returns the first error of Open or Verify.
 func openAndVerify(content []byte) error {
 	f, err := parse(content)
 	if err != nil {
@@ -29,7 +30,7 @@ func openAndVerify(content []byte) error {
 	return f.Verify()
 }
 
-func TestEveryAlteredByteIsFound(t *testing.T) {
+func TestEveryAlteredByteIsDetected(t *testing.T) {
 	original := encoded(t, map[string]string{"v": "1"}, []Tensor{
 		Float32Tensor("w", []int{2, 1}, []float32{1, 2}),
 		{"t", "U8", []int{3}, []byte("abc")},
@@ -38,29 +39,29 @@ func TestEveryAlteredByteIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := bytes.Index(original, []byte(checksumKey))
-	for i, was := range original {
+	for i, old := range original {
 		altered := bytes.Clone(original)
-		for now := range 256 {
-			if byte(now) == was {
+		for b := range 256 {
+			if byte(b) == old {
 				continue
 			}
-			altered[i] = byte(now)
+			altered[i] = byte(b)
 			err := openAndVerify(altered)
 			if err == nil {
-				t.Fatalf("byte %d changed from %q to %q: nothing found", i, was, byte(now))
+				t.Fatalf("byte %d changed from %q to %q: no error", i, old, byte(b))
 			}
 			if inKey := i >= key && i < key+len(checksumKey); errors.Is(err, ErrNoChecksum) && !inKey {
-				t.Fatalf("byte %d changed from %q to %q: %v", i, was, byte(now), err)
+				t.Fatalf("byte %d changed from %q to %q: %v", i, old, byte(b), err)
 			}
 		}
 	}
 	for n := range original {
 		if err := openAndVerify(original[:n]); err == nil {
-			t.Fatalf("cut to %d of %d bytes: nothing found", n, len(original))
+			t.Fatalf("truncated to %d of %d bytes: no error", n, len(original))
 		}
 	}
 	if err := openAndVerify(append(bytes.Clone(original), 0)); err == nil {
-		t.Fatal("a byte more: nothing found")
+		t.Fatal("one byte appended: no error")
 	}
 }
 
@@ -74,7 +75,7 @@ func TestVerify(t *testing.T) {
 		{"empty", `{"__metadata__":{"checksum":""},` + w, `found checksum ""`},
 		{"escaped", `{"__metadata__":{"checksum":"crc32c:0000000\u0030"},` + w, "unescaped"},
 		{"escaped quote", `{"__metadata__":{"checksum":"crc32c:00000\\00"},` + w, "unescaped"},
-		{"wrong", `{"__metadata__":{"checksum":"crc32c:00000000"},` + w, "but the header says crc32c:00000000: the file was damaged or altered"},
+		{"wrong", `{"__metadata__":{"checksum":"crc32c:00000000"},` + w, ", expected crc32c:00000000 as in the header: the file was damaged or altered"},
 	} {
 		f, err := Open(write(t, build(c.header, 1)))
 		if err != nil {

@@ -1,10 +1,11 @@
-// Package safetensors reads and writes safetensors files, the one format of
-// tfm's models and checkpoints, and writes files of any kind atomically.
+// Package safetensors reads and writes safetensors files, the format of tfm's
+// models and checkpoints. It also writes files of any format atomically.
 //
 // # Format
 //
-// From the README of github.com/huggingface/safetensors; what that page leaves
-// open is decided as the security audit of that library asks.
+// The format is that of the README of github.com/huggingface/safetensors. Where
+// the README leaves a choice, the package follows the security audit of that
+// library.
 //
 //	8 bytes   N, the length of the header, unsigned little-endian, at most 100,000,000
 //	N bytes   the header: a JSON object in UTF-8, padded at its end with spaces
@@ -15,32 +16,31 @@
 //	{"dtype":"F32","shape":[512,2048],"data_offsets":[begin,end]}
 //
 // with offsets in bytes from the end of the header. The tensors fill the rest
-// of the file from 0 to its last byte without holes or overlaps, so nothing
-// can hide between or behind them. The name __metadata__ is reserved for an
+// of the file from 0 to its last byte without holes or overlaps, so the file
+// cannot contain other data. The name __metadata__ is reserved for an
 // object whose values are all strings. No key may appear twice. A shape of []
 // is a scalar, and a dimension of 0 makes an empty tensor; both are legal.
 //
-// [Write] decides what the format leaves free: tensors have the order given,
-// metadata is sorted by key, equal input gives equal bytes, and padding lets
-// the data start at a multiple of 64 bytes. Offsets follow from the sizes of
-// the tensors before, so F32 tensors that come before U8 tensors of odd length
-// are aligned for readers that map them.
+// [Write] keeps the order of the tensors, sorts metadata by key, and pads the
+// header so that the data starts at a multiple of 64 bytes. Equal input gives
+// equal bytes. There is no padding between tensors: F32 tensors are aligned for
+// readers that map them if they come before U8 tensors of odd length.
 //
 // # Checksum
 //
 // The metadata key "checksum" holds "crc32c:" and eight upper-case hexadecimal
 // digits: the CRC-32C (Castagnoli) of the data, followed by the first 8+N bytes
-// of the file with those eight digits set to '0'. Data first, so that a writer
-// with the tensors in memory knows the value before it writes a byte. Every
-// byte of the file takes part; [File.Verify] recomputes it. A file whose key
-// itself was damaged looks like one without a checksum, so whoever reads only
-// what [Write] wrote treats [ErrNoChecksum] as damage too.
+// of the file with those eight digits set to '0'. The data comes first so that a
+// writer can compute the checksum before it writes the header. The checksum
+// covers every byte of the file; [File.Verify] recomputes it. Damage to the key
+// itself makes a file look like one without a checksum, so a program that reads
+// only files from [Write] must treat [ErrNoChecksum] as damage too.
 //
 // # Hostile files
 //
-// [Open] accepts files from anywhere. It compares every length with the size
-// of the file before it uses it, and allocates at most 32 bytes for each byte
-// of the header. Strings must be valid Unicode: half a surrogate pair is an
+// [Open] is safe on untrusted files. It compares every length with the size of
+// the file before it uses it, and allocates at most 32 bytes for each byte of
+// the header. Strings must be valid Unicode: half of a surrogate pair is an
 // error, not U+FFFD.
 //
 // # Files
@@ -52,7 +52,17 @@
 //	write.go     writing a safetensors file
 //	map_unix.go  mapping a file into memory; map_other.go reading it instead
 //	atomic.go    WriteAtomic, for files of any kind; atomic_unix.go and
-//	             atomic_other.go the parts that depend on the system
+//	             atomic_other.go its system calls
+//
+// # Terms
+//
+//   - header: the JSON object that describes the tensors
+//   - metadata: the strings under the key __metadata__ of the header
+//   - dtype: the type of a tensor's elements, by its name in the format
+//   - data: the bytes of all tensors, after the header
+//   - prefix: the header length and the header
+//   - checksum: the CRC-32C in the metadata that covers the whole file
+//   - stale file: a temporary file that a killed process left behind
 //
 // The package imports the standard library only.
 package safetensors

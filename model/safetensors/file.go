@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// File is an open safetensors file. Its methods are safe for concurrent use,
-// Close excepted.
+// File is an open safetensors file. Its methods except Close are safe for
+// concurrent use.
 type File struct {
 	path        string
 	content     []byte // the whole file
@@ -19,14 +19,14 @@ type File struct {
 	metadata    map[string]string
 	tensors     []Tensor
 	index       map[string]int // into tensors
-	checksumEnd int            // see header; here from the file's start, 0 if there is none
+	checksumEnd int            // as in header, but from the start of the file
 	release     func() error
 }
 
-// Open maps the file into memory, or reads it whole where the system cannot
-// map, and checks everything but the checksum: that is [File.Verify]'s,
-// because it reads all data. Errors name the file, the tensor, what was found
-// and what was expected.
+// Open maps the file into memory, or reads it if the system cannot map files,
+// and checks everything except the checksum, because [File.Verify] must read all
+// data for it. Errors name the file, the tensor, what was found and what was
+// expected.
 //
 // The file must not be truncated or overwritten in place while it is open.
 // Replacing it by a rename, as [WriteAtomic] does, is safe.
@@ -84,8 +84,8 @@ func (f *File) parse() error {
 	return nil
 }
 
-// Metadata returns a copy of the file's __metadata__, the checksum included;
-// it is empty if there is none.
+// Metadata returns a copy of the file's __metadata__, including the checksum. It
+// is empty if the file has no metadata.
 func (f *File) Metadata() map[string]string {
 	if f.metadata == nil {
 		return map[string]string{}
@@ -93,10 +93,10 @@ func (f *File) Metadata() map[string]string {
 	return maps.Clone(f.metadata)
 }
 
-// Tensors returns the tensors by their place in the file.
+// Tensors returns the tensors in the order of their offsets in the file.
 func (f *File) Tensors() []Tensor { return slices.Clone(f.tensors) }
 
-// Tensor returns the tensor of that name, and whether there is one.
+// Tensor returns the named tensor, and whether it exists.
 func (f *File) Tensor(name string) (Tensor, bool) {
 	i, ok := f.index[name]
 	if !ok {
@@ -105,8 +105,8 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 	return f.tensors[i], true
 }
 
-// Close unmaps the file. The Data of its tensors must not be touched after it.
-// Closing twice does nothing.
+// Close unmaps the file, after which the Data of its tensors must not be
+// accessed. A second Close does nothing.
 func (f *File) Close() error {
 	release := f.release
 	f.release = func() error { return nil }
@@ -117,7 +117,7 @@ func (f *File) Close() error {
 	return nil
 }
 
-// readWhole is load for where mapping is not to be had.
+// readWhole is load without mapping.
 func readWhole(f *os.File, size int) ([]byte, func() error, error) {
 	content := make([]byte, size)
 	if _, err := io.ReadFull(f, content); err != nil {
@@ -126,8 +126,8 @@ func readWhole(f *os.File, size int) ([]byte, func() error, error) {
 	return content, func() error { return nil }, nil
 }
 
-// guard runs read and turns a fault in the mapping, as from a failing disk or
-// a file cut short behind our back, into an error.
+// guard runs read and returns a memory fault in a mapped file as an error. The
+// causes are a failing disk and a file that was truncated while open.
 func guard(read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -15,18 +15,17 @@ const (
 	tensorFields = "dtype, shape and data_offsets"
 
 	// maxAllocRatio limits the bytes that Open allocates for each byte of the
-	// header, garbage included. The most expensive headers are those of many
-	// short keys.
+	// header, garbage included. Headers of many short keys need the most.
 	maxAllocRatio = 32
 )
 
 // header is the content of the JSON, checked against the size of the data.
 type header struct {
-	metadata map[string]string // nil if there is none
+	metadata map[string]string // nil without metadata
 	entries  []entry           // by offset
 	index    map[string]int    // from a tensor's name into entries
-	// checksumEnd is the offset in the JSON just after the closing quote of the
-	// checksum, 0 if there is none.
+	// checksumEnd is the offset in the JSON after the closing quote of the
+	// checksum, 0 without a checksum.
 	checksumEnd int
 }
 
@@ -35,7 +34,7 @@ type entry struct {
 	begin, end int    // in the data
 }
 
-// splitFile cuts file into the JSON header and the data.
+// splitFile splits file into the JSON header and the data.
 func splitFile(file []byte) (jsonText, data []byte, err error) {
 	if len(file) < lengthBytes {
 		return nil, nil, fmt.Errorf("found a file of %d bytes, expected at least the %d of the header length", len(file), lengthBytes)
@@ -54,9 +53,9 @@ func splitFile(file []byte) (jsonText, data []byte, err error) {
 	return rest[:n], rest[n:], nil
 }
 
-// parseHeader reads the header of a file with dataLen bytes of data. It takes
-// time linear in len(jsonText), except for sorting the tensors, and allocates at
-// most maxAllocRatio bytes for each byte of it.
+// parseHeader reads the header of a file with dataLen bytes of data. Its time is
+// linear in len(jsonText), except for sorting the tensors. It allocates at most
+// maxAllocRatio bytes for each byte of jsonText.
 func parseHeader(jsonText []byte, dataLen int) (*header, error) {
 	if !utf8.Valid(jsonText) {
 		return nil, errors.New("header is not valid UTF-8")
@@ -76,7 +75,7 @@ func parseHeader(jsonText []byte, dataLen int) (*header, error) {
 		return nil, err
 	}
 	if rest := bytes.TrimLeft(jsonText[p.pos:], " "); len(rest) > 0 {
-		return nil, fmt.Errorf("found %.20q after the header's JSON object, expected nothing but spaces", rest)
+		return nil, fmt.Errorf("found %.20q after the header's JSON object, expected only spaces", rest)
 	}
 	return h, h.checkLayout(dataLen)
 }
@@ -116,6 +115,7 @@ func (h *header) parseEntry(p *parser, name string) error {
 	return nil
 }
 
+// parseDescription reads the JSON object of a tensor.
 func parseDescription(p *parser) (e entry, err error) {
 	var dtype, shape, offsets bool // found
 	var span []int
@@ -144,7 +144,7 @@ func parseDescription(p *parser) (e entry, err error) {
 		return e, err
 	}
 	if !dtype || !shape || !offsets {
-		return e, fmt.Errorf("found some of its keys, expected all of %s", tensorFields)
+		return e, fmt.Errorf("found only some keys, expected all of %s", tensorFields)
 	}
 	if len(span) != 2 || span[0] > span[1] {
 		return e, fmt.Errorf("found data_offsets %s, expected [begin, end]", shapeText(span))
@@ -161,8 +161,8 @@ func parseDescription(p *parser) (e entry, err error) {
 	return e, nil
 }
 
-// checkLayout sorts the entries by offset and requires them to fill the data
-// exactly.
+// checkLayout sorts the entries by offset and returns an error unless they fill
+// the data exactly.
 func (h *header) checkLayout(dataLen int) error {
 	slices.SortStableFunc(h.entries, func(a, b entry) int {
 		if a.begin != b.begin {

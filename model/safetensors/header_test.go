@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// build makes a file by hand: header length, header, n bytes of data.
+// build returns a file of header length, header and n bytes of data.
 func build(header string, n int) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	b = append(b, header...)
@@ -21,7 +21,7 @@ func build(header string, n int) []byte {
 	return b
 }
 
-// write puts content into a file of its own and returns its path.
+// write writes content to a new file and returns its path.
 func write(t *testing.T, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.safetensors")
@@ -68,14 +68,14 @@ func TestMalformedFiles(t *testing.T) {
 		{"string without an end", build(`{"abc`, 0), `header byte 5, in a key of the object: found the end, expected its end quote: truncated`},
 		{"not JSON", build(`{"w":}`, 0), `found "}", expected "{"`},
 		{"control character", build("{\"\n\":{}}", 0), `found '\n', expected it to be escaped`},
-		{"cut short", build(`{"w":{"dtype":"F32"`, 0), `header byte 19, in its description: found the end, expected "," or "}": truncated`},
-		{"cut in the outer object", build(`{`, 0), "header byte 1, in a key of the object: found the end, expected a string: truncated"},
+		{"truncated", build(`{"w":{"dtype":"F32"`, 0), `header byte 19, in its description: found the end, expected "," or "}": truncated`},
+		{"truncated in the outer object", build(`{`, 0), "header byte 1, in a key of the object: found the end, expected a string: truncated"},
 		{"trailing comma", build(`{"__metadata__":{},}`, 0), `header byte 19, in a key of the object: found "}", expected a string`},
 		{"wrong bracket", build(`{"__metadata__":{}]`, 0), `header byte 18, in the object: found "]", expected "," or "}"`},
 		{"comment", build(`{}//`, 0), `found "//" after the header's JSON object`},
-		{"second object", build(`{} {}`, 0), `found "{}" after the header's JSON object, expected nothing but spaces`},
-		{"padding with zero bytes", build("{}\x00\x00", 0), "expected nothing but spaces"},
-		{"padding with newlines", build("{}\n", 0), "expected nothing but spaces"},
+		{"second object", build(`{} {}`, 0), `found "{}" after the header's JSON object, expected only spaces`},
+		{"padding with zero bytes", build("{}\x00\x00", 0), "expected only spaces"},
+		{"padding with newlines", build("{}\n", 0), "expected only spaces"},
 
 		{"duplicate tensor", build(`{"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"w":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, 2),
 			`found key "w" twice`},
@@ -94,7 +94,7 @@ func TestMalformedFiles(t *testing.T) {
 		{"tensor is null", build(`{"w":null}`, 0), `in its description: found "null", expected "{"`},
 		{"unknown field", build(`{"w":{"dtype":"U8","shape":[1],"strides":[1],"data_offsets":[0,1]}}`, 1), `tensor "w": found key "strides", expected only dtype, shape and data_offsets`},
 		{"field in other case", build(`{"w":{"DType":"U8","shape":[1],"data_offsets":[0,1]}}`, 1), `tensor "w": found key "DType"`},
-		{"missing field", build(`{"w":{"dtype":"U8","shape":[1]}}`, 1), `tensor "w": found some of its keys, expected all of dtype, shape and data_offsets`},
+		{"missing field", build(`{"w":{"dtype":"U8","shape":[1]}}`, 1), `tensor "w": found only some keys, expected all of dtype, shape and data_offsets`},
 		{"unknown dtype", build(`{"w":{"dtype":"F33","shape":[1],"data_offsets":[0,4]}}`, 4), `tensor "w": found dtype "F33", expected F32`},
 		{"dtype in lower case", build(`{"w":{"dtype":"f32","shape":[1],"data_offsets":[0,4]}}`, 4), `tensor "w": found dtype "f32"`},
 		{"dtype is a number", build(`{"w":{"dtype":32,"shape":[1],"data_offsets":[0,4]}}`, 4), `tensor "w": header byte 14, in dtype: found "32", expected a string`},
@@ -110,7 +110,7 @@ func TestMalformedFiles(t *testing.T) {
 		{"dimension beyond 63 bits", build(`{"w":{"dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,0]}}`, 0), `in shape: found "9223372036854775808"`},
 		{"nested shape", build(`{"w":{"dtype":"F32","shape":[[4]],"data_offsets":[0,16]}}`, 16), `in shape: found "["`},
 		{"shape is a number", build(`{"w":{"dtype":"F32","shape":4,"data_offsets":[0,16]}}`, 16), `in shape: found "4", expected "["`},
-		// 2^62 · 4 bytes = 2^64 and 2^32 · 2^32 elements: both are 0 modulo 2^64
+		// 2^62 · 4 bytes and 2^64 elements: both 0 modulo 2^64
 		{"byte size overflows", build(`{"w":{"dtype":"F32","shape":[1073741824,1073741824,4],"data_offsets":[0,0]}}`, 0), `tensor "w": F32 of shape [1073741824 1073741824 4] overflows`},
 		{"element count overflows", build(`{"w":{"dtype":"U8","shape":[65536,65536,65536,65536],"data_offsets":[0,0]}}`, 0), `overflows`},
 		{"overflow behind a zero", build(`{"w":{"dtype":"U8","shape":[0,65536,65536,65536,65536],"data_offsets":[0,0]}}`, 0), `overflows`},
@@ -141,16 +141,16 @@ func TestMalformedFiles(t *testing.T) {
 			f, err := Open(path)
 			if err == nil {
 				f.Close()
-				t.Fatalf("Open accepted it, want an error with %q", c.want)
+				t.Fatalf("Open returned no error, want %q", c.want)
 			}
 			if !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %q, want it to name the file and say %q", err, c.want)
+				t.Errorf("error %q, want the path and %q", err, c.want)
 			}
 		})
 	}
 }
 
-func TestLegalOddities(t *testing.T) {
+func TestUnusualValidFile(t *testing.T) {
 	f, err := Open(write(t, build(`{ "z" : {"data_offsets":[0,4], "shape":[], "dtype":"F32"},
 		"empty":{"dtype":"I64","shape":[3,0],"data_offsets":[4,4]}, "":{"dtype":"BOOL","shape":[1],"data_offsets":[6,7]},
 		"\u4e2d\ud83d\ude00\ufffd�":{"dtype":"F4","shape":[2,2],"data_offsets":[4,6]}}   `, 7)))
@@ -164,14 +164,14 @@ func TestLegalOddities(t *testing.T) {
 	}{{"z", "\x00\x01\x02\x03"}, {"empty", ""}, {"中😀\uFFFD\uFFFD", "\x04\x05"}, {"", "\x06"}}
 	for i, tensor := range f.Tensors() {
 		if tensor.Name != want[i].name || string(tensor.Data) != want[i].data {
-			t.Errorf("tensor %d is %q with %x, want %q with %x", i, tensor.Name, tensor.Data, want[i].name, want[i].data)
+			t.Errorf("tensor %d is %q with data %x, want %q with %x", i, tensor.Name, tensor.Data, want[i].name, want[i].data)
 		}
 	}
 	if n := len(f.Metadata()); len(f.Tensors()) != len(want) || n != 0 {
 		t.Errorf("%d tensors and %d metadata, want %d and 0", len(f.Tensors()), n, len(want))
 	}
 	if _, ok := f.Tensor("absent"); ok {
-		t.Error("found a tensor that is not there")
+		t.Error("Tensor(\"absent\") found a tensor")
 	}
 	for _, empty := range []string{"{}", `{"__metadata__":{}}`} {
 		if _, err := parse(build(empty, 0)); err != nil {
@@ -180,7 +180,7 @@ func TestLegalOddities(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesWhatIsNoFile(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "found a directory, expected a regular file") {
 		t.Errorf("folder: %v", err)
@@ -190,7 +190,7 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// wantAsJSON compares what was parsed with what encoding/json reads.
+// wantAsJSON compares the header of file with the result of encoding/json.
 func wantAsJSON(t *testing.T, file *File, content []byte) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(content[lengthBytes:file.dataStart], &all); err != nil {
@@ -235,14 +235,14 @@ func FuzzParse(f *testing.F) {
 		}
 		wantAsJSON(t, file, content)
 		file.Verify()
-		// What Open accepts, Write writes, and it reads back the same.
+		// Write accepts every file that Open accepts, and Open returns the same again.
 		total := 0
 		for _, tensor := range file.Tensors() {
 			total += len(tensor.Data)
 			if size, err := byteSize(tensor.DType, tensor.Shape); err != nil || size != len(tensor.Data) {
 				t.Fatalf("%+v: size %d, %v", tensor, size, err)
 			}
-			// No more elements than bytes, so a length of ours, not the file's.
+			// A length from the test, not from the file.
 			n := len(tensor.Data) / 4
 			tensor.Float32s(make([]float32, n))
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Opens our file with the official library, compares, and writes its own.
+// script opens a file from Write with the official library, compares it, and writes another one.
 const script = `
 import json, struct, sys
 import numpy as np
@@ -26,7 +26,7 @@ with safe_open(ours, "np") as f:
     assert bytes(f.get_tensor('tokenizer "中" \t\\')) == b"abc"
     assert len(f.keys()) == 6, f.keys()
 
-# The checksum by its definition, without any library.
+# The checksum by its definition.
 raw = open(ours, "rb").read()
 start = 8 + struct.unpack("<Q", raw[:8])[0]
 stated = json.loads(raw[8:start])["__metadata__"]["checksum"]
@@ -47,7 +47,7 @@ func TestOfficialLibrary(t *testing.T) {
 		err = exec.Command(python, "-c", "import safetensors, numpy").Run()
 	}
 	if err != nil {
-		t.Skip("needs python3 with the official library: python3 -m pip install safetensors numpy")
+		t.Skip("no python3 with the official library: python3 -m pip install safetensors numpy")
 	}
 	dir := t.TempDir()
 	ours, theirs := filepath.Join(dir, "ours.safetensors"), filepath.Join(dir, "theirs.safetensors")
@@ -68,7 +68,8 @@ func TestOfficialLibrary(t *testing.T) {
 	if got := f.Metadata()["k"]; got != "ü\"\n" {
 		t.Errorf("metadata %q", got)
 	}
-	for name, want := range map[string][]float32{"b": {1, 2, 3, -4}, "h": {0.5, -65504, 0x1p-24}} { // 6e-8 rounds to 2^-24
+	// In F16 6e-8 rounds to 2^-24.
+	for name, want := range map[string][]float32{"b": {1, 2, 3, -4}, "h": {0.5, -65504, 0x1p-24}} {
 		tensor, _ := f.Tensor(name)
 		got := make([]float32, len(want))
 		if err := tensor.Float32s(got); err != nil {

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// parser reads the JSON that a header consists of: objects, strings and arrays
-// of non-negative integers. It refuses the rest of JSON without descending into
-// it, and unlike encoding/json it also refuses half a surrogate pair (which that
-// package replaces) and allocates only what it returns.
+// parser reads the subset of JSON that headers need: objects, strings and arrays
+// of non-negative integers. Other values are errors, at their first byte. Unlike
+// encoding/json, parser returns an error for half of a surrogate pair, which that
+// package replaces, and allocates only its results.
 type parser struct {
 	text []byte // valid UTF-8
 	pos  int
@@ -31,12 +31,12 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// errorf names the place of an error.
+// errorf returns an error that names the position and the value being read.
 func (p *parser) errorf(what, format string, args ...any) error {
 	return fmt.Errorf("header byte %d, in %s: "+format, append([]any{p.pos, what}, args...)...)
 }
 
-// unexpected is the error of a wrong token at pos.
+// unexpected returns the error of a wrong token at pos.
 func (p *parser) unexpected(what, expected string) error {
 	if p.pos == len(p.text) {
 		return p.errorf(what, "found the end, expected %s: truncated", expected)
@@ -44,8 +44,8 @@ func (p *parser) unexpected(what, expected string) error {
 	return p.errorf(what, "found %q, expected %s", p.token(80), expected)
 }
 
-// token returns the text at pos up to the next delimiter, or that delimiter,
-// at most limit bytes of it; nothing at the end.
+// token returns the text at pos up to the next delimiter, or the delimiter if it
+// is at pos. It returns at most limit bytes, none at the end.
 func (p *parser) token(limit int) []byte {
 	const delimiters = " \t\n\r,:[]{}\""
 	rest := p.text[p.pos:min(len(p.text), p.pos+limit)]
@@ -67,7 +67,7 @@ func (p *parser) expect(c byte, what string) error {
 	return nil
 }
 
-// list calls item in front of each item between open and end.
+// list reads a list between open and end, and calls item at each of its items.
 func (p *parser) list(what string, open, end byte, item func() error) error {
 	if err := p.expect(open, what); err != nil {
 		return err
@@ -91,7 +91,8 @@ func (p *parser) list(what string, open, end byte, item func() error) error {
 	}
 }
 
-// object calls value for each key, in front of its value. Keys may repeat.
+// object reads an object and calls value for each key, at its value. Keys may
+// repeat.
 func (p *parser) object(what string, value func(key string) error) error {
 	return p.list(what, '{', '}', func() error {
 		key, err := p.str("a key of " + what)
@@ -128,7 +129,7 @@ func (p *parser) str(what string) (string, error) {
 		return "", p.unexpected(what, "a string")
 	}
 	start := p.pos
-	var unescaped []byte // the string so far, once there was an escape
+	var unescaped []byte // the string so far, nil before the first escape
 	for p.pos++; p.pos < len(p.text); {
 		switch c := p.text[p.pos]; {
 		case c == '"':

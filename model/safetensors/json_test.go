@@ -20,13 +20,13 @@ func TestStrings(t *testing.T) {
 	} {
 		p := &parser{text: []byte(text)}
 		if got, err := p.str("a test"); err != nil || got != want || p.pos != len(text) {
-			t.Errorf("%s: found %q up to byte %d, %v; expected %q up to %d", text, got, p.pos, err, want, len(text))
+			t.Errorf("%s: str = %q, %v up to byte %d; want %q up to %d", text, got, err, p.pos, want, len(text))
 		}
 	}
 }
 
-// The parser reads strings and headers as encoding/json does, or refuses them, except for half a
-// surrogate pair it refuses no string that encoding/json reads.
+// str returns the string that encoding/json returns, or an error. It returns an error for a string
+// that encoding/json accepts only if that has half of a surrogate pair.
 func FuzzString(f *testing.F) {
 	for _, s := range []string{`"a\n\u00e9\ud83d\ude00"`, `"\ud800"`, `"\\ufffd\udc00"`, "\"\x00\"", `"\u12g4"`, `"`, `1`} {
 		f.Add(s)
@@ -42,7 +42,7 @@ func FuzzString(f *testing.F) {
 		}
 		var want string
 		if jsonErr := json.Unmarshal([]byte(text[:p.pos]), &want); err == nil && (jsonErr != nil || got != want) {
-			t.Errorf("%q: found %q, encoding/json has %q, %v", text[:p.pos], got, want, jsonErr)
+			t.Errorf("%q: str = %q, encoding/json has %q, %v", text[:p.pos], got, want, jsonErr)
 		}
 		if json.Unmarshal([]byte(text), &want) == nil && err != nil {
 			t.Errorf("%q: error %v, encoding/json has %q", text, err, want)

@@ -10,22 +10,22 @@ import (
 	"testing"
 )
 
-// The kernel itself refuses to write past a limit, as it does on a full disk:
-// once in the middle of the data and once when the buffer is flushed.
-func TestKernelRefusesToWriteMore(t *testing.T) {
+// The operating system fails a write over its file size limit, as on a full disk:
+// once within the data and once when the buffer is flushed.
+func TestFileSizeLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	if err := WriteAtomic(path, writeString("old")); err != nil {
 		t.Fatal(err)
 	}
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Skip("no limit of file sizes here: ", err)
+		t.Skip("no file size limit: ", err)
 	}
 	for _, n := range []int{1 << 20, 1 << 12} {
 		limit := old
 		limit.Cur = uint64(n) / 2
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-			t.Skip("no limit of file sizes here: ", err)
+			t.Skip("no file size limit: ", err)
 		}
 		err := Write(path, nil, []Tensor{Float32Tensor("w", []int{n / 4}, make([]float32, n/4))})
 		if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); e != nil {
@@ -38,8 +38,8 @@ func TestKernelRefusesToWriteMore(t *testing.T) {
 	}
 }
 
-// Memory mapped from a file that somebody truncates faults; Verify, which
-// touches every page, and Float32s say so and the program lives on.
+// Access to a mapped file that was truncated faults. Verify, which accesses every
+// page, and Float32s return the fault as an error.
 func TestTruncatedWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	if err := Write(path, nil, []Tensor{Float32Tensor("w", []int{1 << 16}, make([]float32, 1<<16))}); err != nil {
@@ -58,8 +58,8 @@ func TestTruncatedWhileOpen(t *testing.T) {
 			if _, ok := r.(interface{ Addr() uintptr }); ok {
 				panic(r)
 			}
-			// As qemu-user does for arm64, so that it looks like a nil pointer.
-			t.Skip("this machine reports a fault without its address: ", r)
+			// qemu-user for arm64: the fault looks like one of a nil pointer.
+			t.Skip("fault reported without its address: ", r)
 		}
 	}()
 	if err := f.Verify(); err == nil || !strings.Contains(err.Error(), path+": reading the mapped file failed") {
@@ -70,12 +70,12 @@ func TestTruncatedWhileOpen(t *testing.T) {
 	}
 }
 
-// A file larger than the address space can be made for nothing where files may have holes. It is
-// not read into memory instead, for which there would not be enough.
+// A sparse file can be larger than the address space. Open returns the error of mapping it and does
+// not try to read it.
 func TestFileThatCannotBeMapped(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "tfm")
 	if err != nil {
-		t.Skip("no file system in memory, whose files may be that large: ", err)
+		t.Skip("no file system for large sparse files: ", err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "m.safetensors")
@@ -84,14 +84,14 @@ func TestFileThatCannotBeMapped(t *testing.T) {
 	}
 	const size int64 = 1 << 60
 	if err := os.Truncate(path, size); err != nil {
-		t.Skip("no such large files: ", err)
+		t.Skip("no large sparse files: ", err)
 	}
 	if _, err := Open(path); !errors.Is(err, syscall.ENOMEM) || !strings.Contains(err.Error(), fmt.Sprintf("%s: mapping %d bytes", path, size)) {
-		t.Errorf("error %v, expected ENOMEM for mapping %d bytes of %s", err, size, path)
+		t.Errorf("error %v, want ENOMEM for mapping %d bytes of %s", err, size, path)
 	}
 }
 
-// Replacing a file by WriteAtomic leaves open readers with the old content.
+// An open File keeps the old content when WriteAtomic replaces the file.
 func TestReplacedWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	if err := Write(path, nil, sample()); err != nil {
@@ -111,10 +111,11 @@ func TestReplacedWhileOpen(t *testing.T) {
 	equalTensors(t, f.Tensors(), sample())
 }
 
-func TestNoWaitingForAPipe(t *testing.T) {
+// Open and WriteAtomic do not block on a named pipe.
+func TestNamedPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o666); err != nil {
-		t.Skip("no pipes here: ", err)
+		t.Skip("no named pipes: ", err)
 	}
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "expected a regular file") {
 		t.Errorf("Open: %v", err)

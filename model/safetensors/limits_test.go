@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// repeat joins n items of a JSON list.
+// repeat returns n items of a JSON list.
 func repeat(n int, item func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -20,7 +20,7 @@ func repeat(n int, item func(i int) string) string {
 	return b.String()
 }
 
-// allocated returns the bytes that f allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) int {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -29,9 +29,9 @@ func allocated(f func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// No length in a file is believed: what reading allocates, garbage included, is bounded by the
-// header that is really there.
-func TestOpenAllocatesNoMoreThanTheHeaderAllows(t *testing.T) {
+// The memory that Open allocates, garbage included, is bounded by the actual size of the header,
+// for any lengths that the file claims.
+func TestOpenMemoryIsBoundedByHeaderSize(t *testing.T) {
 	const empty = `{"dtype":"U8","shape":[0],"data_offsets":[0,0]}`
 	for _, c := range []struct {
 		name    string
@@ -66,15 +66,15 @@ func TestOpenAllocatesNoMoreThanTheHeaderAllows(t *testing.T) {
 			var err error
 			used := allocated(func() { f, err = Open(path) })
 			if (err == nil) != c.valid {
-				t.Errorf("error %v, expected one: %v", err, !c.valid)
+				t.Errorf("error %v, want one: %t", err, !c.valid)
 			}
 			if err == nil {
 				f.Close()
 			} else if len(err.Error()) > len(path)+500 {
-				t.Errorf("an error of %d bytes, expected at most 500 and the path", len(err.Error()))
+				t.Errorf("error of %d bytes, want at most 500 plus the path", len(err.Error()))
 			}
 			if limit := 64<<10 + maxAllocRatio*len(c.content); used > limit {
-				t.Errorf("allocated %d bytes for a file of %d, expected at most %d", used, len(c.content), limit)
+				t.Errorf("allocated %d bytes for a file of %d, want at most %d", used, len(c.content), limit)
 			}
 		})
 	}

@@ -27,14 +27,15 @@ type Tensor struct {
 	DType string // as in the file: "F32", "BF16", "U8", …
 	Shape []int  // row-major; [] is a scalar
 	// Data holds the elements, little-endian. In a Tensor from a File it is a
-	// read-only view of the mapped file: writing to it ends the program, and so
-	// does reading it after File.Close or where the file was truncated or the
-	// disk fails. Float32s and Bytes return errors for the last two.
+	// read-only view of the mapped file. A write to it ends the program, as does
+	// a read after File.Close, of a file that was truncated, or from a failing
+	// disk. Float32s and Bytes return errors for the last two.
 	Data []byte
 }
 
-// byteSize is Π shape · size of dtype. Zeros do not hide an overflow of the
-// other dimensions, so that any partial product of a valid shape fits an int.
+// byteSize returns Π shape · size of dtype in bytes. It checks the product of the
+// nonzero dimensions for overflow, so any partial product of a valid shape fits
+// an int.
 func byteSize(dtype string, shape []int) (int, error) {
 	elementBits, ok := dtypeBits[dtype]
 	if !ok {
@@ -67,7 +68,7 @@ func byteSize(dtype string, shape []int) (int, error) {
 	return int(total / 8), nil
 }
 
-// shapeText keeps error messages short whatever the file says.
+// shapeText formats a shape for an error message, truncated to 16 dimensions.
 func shapeText(shape []int) string {
 	if len(shape) > 16 {
 		return fmt.Sprintf("%v… (%d dimensions)", shape[:16], len(shape))
@@ -75,10 +76,10 @@ func shapeText(shape []int) string {
 	return fmt.Sprint(shape)
 }
 
-// Float32s copies the elements to dst, widening F16 and BF16, both exactly.
-// It errors, naming the tensor, for other dtypes, if dst or Data does not have
-// the shape's length, and if the mapped file cannot be read. Works on hosts of
-// either byte order.
+// Float32s copies the elements to dst. The conversions from F16 and BF16 are
+// exact. It returns an error that names the tensor for other dtypes, if dst or
+// Data does not have the length of the shape, and if the mapped file cannot be
+// read. It works on hosts of either byte order.
 func (t Tensor) Float32s(dst []float32) error {
 	var decode func([]float32, []byte)
 	switch t.DType {
@@ -110,7 +111,7 @@ func (t Tensor) Float32s(dst []float32) error {
 	return nil
 }
 
-// Bytes returns a copy of Data. It errors, naming the tensor, if the mapped
+// Bytes returns a copy of Data, or an error that names the tensor if the mapped
 // file cannot be read.
 func (t Tensor) Bytes() ([]byte, error) {
 	var data []byte
@@ -120,9 +121,8 @@ func (t Tensor) Bytes() ([]byte, error) {
 	return data, nil
 }
 
-// Float32Tensor makes an F32 tensor to be written. On little-endian hosts it
-// views data, so later changes of data show in it; elsewhere it is a copy.
-// Write checks that shape and data agree.
+// Float32Tensor returns an F32 tensor for Write. On little-endian hosts its Data
+// aliases data, elsewhere it is a copy. Write checks that shape and data agree.
 func Float32Tensor(name string, shape []int, data []float32) Tensor {
 	t := Tensor{Name: name, DType: "F32", Shape: slices.Clone(shape)}
 	if littleEndian {
@@ -135,6 +135,7 @@ func Float32Tensor(name string, shape []int, data []float32) Tensor {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
+// bytesOf returns the memory of x as bytes.
 func bytesOf(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
@@ -153,7 +154,7 @@ func decodeF32(dst []float32, src []byte) {
 	}
 }
 
-// BF16 is the upper half of an F32.
+// decodeBF16 widens BF16, the upper half of an F32.
 func decodeBF16(dst []float32, src []byte) {
 	for i := range dst {
 		dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)

@@ -12,7 +12,7 @@ func TestWidenF16(t *testing.T) {
 	for i := range 1 << 16 {
 		h := uint16(i)
 		got := widenF16(h)
-		// The definition, in float64, where each step is exact.
+		// The definition in float64, where each step is exact.
 		exp, frac := int(h>>10)&31, float64(h&1023)
 		var want float64
 		switch exp {
@@ -77,7 +77,7 @@ func TestFloat32s(t *testing.T) {
 	}
 }
 
-func TestFloat32sRefuses(t *testing.T) {
+func TestFloat32sErrors(t *testing.T) {
 	for _, c := range []struct {
 		tensor Tensor
 		n      int
@@ -94,7 +94,7 @@ func TestFloat32sRefuses(t *testing.T) {
 	}
 }
 
-func TestFloat32TensorViewsItsData(t *testing.T) {
+func TestFloat32TensorAliasesItsData(t *testing.T) {
 	x := []float32{1, 2, 3, 4, 5, 6}
 	shape := []int{2, 3}
 	tensor := Float32Tensor("w", shape, x)
@@ -107,10 +107,10 @@ func TestFloat32TensorViewsItsData(t *testing.T) {
 	}
 	x[5] = 7
 	if !slices.Equal(tensor.Data, encodeF32(x)) {
-		t.Error("no view of the slice's own memory")
+		t.Error("Data does not alias the slice")
 	}
 	if n := testing.AllocsPerRun(10, func() { Float32Tensor("w", shape, x) }); n > 1 {
-		t.Errorf("%v allocations, want only the shape's", n)
+		t.Errorf("%v allocations, want 1 for the shape", n)
 	}
 	empty := Float32Tensor("w", []int{0}, nil)
 	if len(empty.Data) != 0 {
@@ -122,10 +122,10 @@ func TestBytes(t *testing.T) {
 	tensor := Tensor{"t", "U8", []int{3}, []byte("abc")}
 	got, err := tensor.Bytes()
 	if err != nil || string(got) != "abc" {
-		t.Fatalf("found %q, %v, expected a copy of abc", got, err)
+		t.Fatalf("Bytes = %q, %v, want abc", got, err)
 	}
 	tensor.Data[0] = 'x'
 	if string(got) != "abc" {
-		t.Errorf("found %q after a change of Data, expected a copy", got)
+		t.Errorf("Bytes aliases Data: %q after a change", got)
 	}
 }

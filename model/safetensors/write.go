@@ -10,17 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-const dataAlignment = 64 // a cache line, and the widest vector register
+const dataAlignment = 64 // bytes of a cache line and of the widest vector register
 
-// Write writes a file that any safetensors reader opens, with the tensors in
-// the order given and metadata sorted by key, plus the checksum, which replaces
-// any that meta has. Equal input gives equal bytes. Write makes no copy of the
-// data, which must not change until it returns. The file appears
-// atomically, as [WriteAtomic] describes. Input that [Open] would refuse is an
-// error that names the tensor, before anything is written.
+// Write writes a safetensors file with the tensors in the given order, metadata
+// sorted by key, and a checksum, which replaces a checksum in meta. Equal input
+// gives equal bytes. Write does not copy the data, which must not change until it
+// returns. It replaces path atomically, as [WriteAtomic] does. Before it writes,
+// it returns an error that names the tensor for input that [Open] would refuse.
 func Write(path string, meta map[string]string, tensors []Tensor) error {
 	var prefix []byte
-	err := guard(func() (err error) { // the tensors may be those of a mapped file
+	err := guard(func() (err error) { // the tensors may alias a mapped file
 		prefix, err = encodePrefix(meta, tensors)
 		return err
 	})
@@ -109,7 +108,7 @@ func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 		return nil, fmt.Errorf("found a header of %d bytes, expected at most %d", n, maxHeader)
 	}
 	binary.LittleEndian.PutUint64(b, uint64(n))
-	// The reader's own checks: duplicate names, dtypes, shapes against data.
+	// The checks of Open: duplicate names, dtypes, shapes and sizes.
 	if _, err := parseHeader(b[lengthBytes:], dataLen); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func sample() []Tensor {
 
 func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	for range 2 { // into nothing, then over an old file
+	for range 2 { // a new file, then over an old one
 		if err := Write(path, sampleMeta, sample()); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestRoundTrip(t *testing.T) {
 	if !strings.HasPrefix(meta["checksum"], "crc32c:") {
 		t.Errorf("checksum %q", meta["checksum"])
 	}
-	delete(meta, "checksum") // a copy: the file keeps its own
+	delete(meta, "checksum") // changes only the copy
 	if !maps.Equal(meta, sampleMeta) {
 		t.Errorf("metadata %q, want %q", meta, sampleMeta)
 	}
@@ -73,7 +73,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("data starts at %d, want a multiple of 64", f.dataStart)
 	}
 
-	// What was read can be written again, old checksum and all.
+	// The content of a file can be written again, including the old checksum.
 	second := filepath.Join(t.TempDir(), "again.safetensors")
 	if err := Write(second, f.Metadata(), f.Tensors()); err != nil {
 		t.Fatal(err)
@@ -94,8 +94,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The exact bytes are a promise: old files must verify, equal models be equal
-// files. The checksum is computed here bit by bit from the definition.
+// The bytes of a file must not change between versions: old files must verify, and
+// equal models give equal files. The test computes the checksum from its definition.
 func TestBytesOfAFile(t *testing.T) {
 	header := `{"__metadata__":{"a":"1","checksum":"crc32c:00000000","z":"<\n>"},` +
 		`"w":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},"t":{"dtype":"U8","shape":[],"data_offsets":[8,9]}}`
@@ -117,7 +117,7 @@ func TestBytesOfAFile(t *testing.T) {
 
 	tensors := []Tensor{Float32Tensor("w", []int{1, 2}, []float32{1, -2}), {"t", "U8", nil, []byte("x")}}
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	for range 10 { // maps iterate in another order each time
+	for range 10 { // the iteration order of maps varies
 		if err := Write(path, map[string]string{"z": "<\n>", "checksum": "stale", "a": "1"}, tensors); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestBytesOfAFile(t *testing.T) {
 	}
 }
 
-func TestWriteRefuses(t *testing.T) {
+func TestWriteErrors(t *testing.T) {
 	w := Float32Tensor("w", []int{1}, []float32{1})
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	for _, c := range []struct {
@@ -154,7 +154,7 @@ func TestWriteRefuses(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 		if names := list(t, filepath.Dir(path)); len(names) != 0 {
-			t.Errorf("%s: left %q", c.name, names)
+			t.Errorf("%s: folder holds %q, want no file", c.name, names)
 		}
 	}
 }
