@@ -79,13 +79,14 @@ func evalCommand() cli.Command {
 				if *out == "" {
 					return err
 				}
-				return errors.Join(err, writeLines(*out, hyps)) // a failure of one does not lose the other
+				// After a failure of either the result of the other is kept.
+				return errors.Join(err, writeLines(*out, hyps))
 			}
 		},
 	}
 }
 
-// evaluate translates srcs, the lines of file, and shows how far it is.
+// evaluate translates srcs, the lines of file, and shows its progress.
 func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, file string, srcs []string) ([]string, error) {
 	const batch = 256
 	p := terminal.NewProgress(os.Stderr)
@@ -112,6 +113,7 @@ func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, fi
 	return hyps, nil
 }
 
+// writeLines writes a file of lines.
 func writeLines(path string, lines []string) error {
 	return safetensors.WriteAtomic(path, func(w io.Writer) error {
 		for _, l := range lines {

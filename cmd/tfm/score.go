@@ -74,6 +74,6 @@ func readHypotheses(args []string, refs [][]string, firstRef string) ([]string, 
 // printTokenizer prints the tokenizer that -tokenize auto chooses.
 func printTokenizer(o *scoring.Options, refs [][]string) {
 	if chosen, t := o.ChooseTokenizer(refs); chosen {
-		fmt.Fprintf(os.Stderr, "BLEU: tokenize %v, chosen from the text (-tokenize)\n", t)
+		fmt.Fprintf(os.Stderr, "BLEU: -tokenize %v, chosen from the references\n", t)
 	}
 }

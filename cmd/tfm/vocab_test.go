@@ -23,7 +23,7 @@ func TestVocab(t *testing.T) {
 	if o := mustRun(t, "", "vocab", "-vocab", path, "-show"); strings.Count(o.stdout, "\n") != 300 || !strings.HasPrefix(o.stdout, "0\t<pad>\n1\t<s>\n2\t</s>\n") {
 		t.Errorf("-show printed %s", o.stdout)
 	}
-	// Ids that -encode prints are those of the repaired text; -decode rejects anything else than ids.
+	// -encode and -pieces repair lines, -decode rejects damaged ones.
 	damaged, repaired := "the red\xff dog\n"+strings.Repeat("a", 1<<20+1)+"\n\n", "the red\uFFFD dog\n"+strings.Repeat("a", 1<<20)+"\n\n"
 	for _, action := range []string{"-encode", "-pieces"} {
 		o := mustRun(t, damaged, "vocab", "-vocab", path, action)

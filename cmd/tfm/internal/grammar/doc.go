@@ -1,9 +1,11 @@
-// Package grammar writes the corpus of `tfm demo`: Chinese sentences and their English
-// translations. It imports the standard library alone.
+// Package grammar generates the corpus of `tfm demo`: Chinese sentences and their English
+// translations. It imports only the standard library.
 //
-// A grammar (grammar.go) over a lexicon (lexicon.go) writes both sides of a sentence at once. The
-// two languages differ in what they leave unsaid: Chinese marks neither number, person, tense nor
-// definiteness on the word, but has particles, classifiers, numerals and times from which the
-// English forms follow. So each Chinese sentence has exactly one English translation, and finding
-// it takes word order, agreement, articles and tense.
+//	grammar.go  clauses, random choices and sentence patterns
+//	lexicon.go  the words of both languages and their inflection
+//
+// The grammar generates both sides of a sentence together. Chinese does not inflect for number,
+// person, tense or definiteness; its particles, classifiers, numerals and times determine the
+// English forms. Each Chinese sentence has exactly one English translation, which depends on word
+// order, agreement, articles and tense.
 package grammar

@@ -10,26 +10,27 @@ import (
 // Pair is a Chinese sentence and its translation.
 type Pair struct{ Source, Target string }
 
-// sentence is a pair whose words are still apart ("他 买 了 一 本 书"), with its pattern and its
-// core: who does what to what, whatever the tense, the number, the place and the words around.
+// sentence is a pair with spaces between its words ("他 买 了 一 本 书"), its pattern and its core:
+// subject, predicate and object without tense, number, place or modifiers.
 type sentence struct{ zh, en, pattern, core string }
 
 // Sizes of the corpus.
 const (
 	TrainPairs   = 40000
 	HeldOutPairs = 1000
-	heldOutOneIn = 32 // share of the cores kept out of training
+	heldOutOneIn = 32 // the hash of one core in 32 holds it out
 )
 
-// Corpus returns TrainPairs training pairs and HeldOutPairs held-out pairs, always the same ones.
-// The hash of a sentence's core (subject, predicate, object: "she, buy, umbrella") decides on which
-// side it is, so that a held-out core occurs in no training sentence, in any tense or pattern,
-// while each of its words does.
+// Corpus returns TrainPairs training pairs and HeldOutPairs held-out pairs, the same in every call.
+// The hash of a sentence's core, such as "she, buy, umbrella", decides whether it is held out.
+// Therefore a held-out core occurs in no training sentence of any tense or pattern, while each of
+// its words does.
 func Corpus() (train, heldOut []Pair) {
 	t, h := sentences()
 	return pairs(t), pairs(h)
 }
 
+// pairs returns the pairs of sentences.
 func pairs(s []sentence) []Pair {
 	p := make([]Pair, len(s))
 	for i, s := range s {
@@ -38,10 +39,12 @@ func pairs(s []sentence) []Pair {
 	return p
 }
 
+// pair returns the sentence without spaces in Chinese and with a capital in English.
 func (s sentence) pair() Pair {
 	return Pair{strings.ReplaceAll(s.zh, " ", ""), strings.ToUpper(s.en[:1]) + s.en[1:]}
 }
 
+// sentences returns the sentences of Corpus.
 func sentences() (train, heldOut []sentence) {
 	g := &generator{rand.NewPCG(2017, 1706)}
 	seen := map[string]bool{}
@@ -75,13 +78,14 @@ const (
 	pluralPerson
 )
 
-// nounPhrase is a noun phrase: its English as subject and as object, and the head that cores are
-// made of.
+// nounPhrase is a noun phrase: its Chinese, its English as subject and as object, and its head,
+// which is part of the core.
 type nounPhrase struct {
 	zh, en, obj, head string
 	who               person
 }
 
+// agree returns the form of an auxiliary verb for a person.
 func agree(aux string, who person) string {
 	forms := map[string][3]string{"do": {"does", "do", "do"}, "have": {"has", "have", "have"}, "be": {"is", "am", "are"},
 		"was": {"was", "was", "were"}}
@@ -99,17 +103,16 @@ const (
 	ask
 )
 
-// tense is a way to put a verb: the Chinese around it and the English auxiliary and form, for
-// statements and negations; the times that go with it, and the kinds of object (see
-// generator.noun).
+// tense is a tense or modality: its words in both languages for statements and, with not, for
+// negations, and what it combines with.
 type tense struct {
-	zh, after, notZh, notAfter string
-	aux                        string
+	zh, after, notZh, notAfter string // Chinese before and after the verb
+	aux                        string // English auxiliary
 	form                       verbForm
-	lead                       string // verb that takes the one of the clause: want to …
+	lead                       string // English verb that governs that of the clause: want to …
 	adv, notAdv, notEnd        string // has already …; has never …; has not … yet
-	times                      string
-	objects, notObjects        string
+	times                      string // letters of the times
+	objects, notObjects        string // kinds of object, see generator.noun
 }
 
 var (
@@ -129,7 +132,7 @@ var (
 	mustTense     = tense{zh: "必须", aux: "must", times: "f", objects: "1dDp"}
 )
 
-// clause is somebody doing something, perhaps somewhere at some time.
+// clause is a subject, a verb and optionally an object, a place and a time.
 type clause struct {
 	subj, obj   nounPhrase
 	verb        word
@@ -138,9 +141,10 @@ type clause struct {
 	adv         word // between subject and verb in both languages
 	place, time nounPhrase
 	front       bool   // the Chinese time word comes first
-	wh          string // English question word; the Chinese one stands where the answer would
+	wh          string // English question word; the Chinese one is in the place of the answer
 }
 
+// sentence returns the clause in both languages.
 func (c clause) sentence() sentence {
 	t := c.tense
 	marker, after, notEnd := t.zh, t.after, ""
@@ -190,16 +194,18 @@ func (c clause) sentence() sentence {
 	return finish(c.mode, c.wh, join(zh...), en, coreOf(c.subj.head, c.verb.en(), c.obj.head))
 }
 
-// be is a sentence whose verb is be (or was, or will with an adverb be): zh is all of the Chinese.
+// be returns a sentence with the verb be, whose form or auxiliary is aux. zh is the complete
+// Chinese.
 func be(mode mood, subj nounPhrase, aux, adv, complement, zh, core string) sentence {
 	return finish(mode, "", zh, order(mode, "", subj.en, agree(aux, subj.who), adv, "", complement), core)
 }
 
+// coreOf returns the core of a sentence.
 func coreOf(subject, predicate, object string) string {
 	return subject + ", " + predicate + ", " + object
 }
 
-// order puts the English words in order.
+// order returns the English words in the order of a statement, negation or question.
 func order(mode mood, wh, subj, aux, adv, main string, rest ...string) string {
 	end := join(rest...)
 	switch mode {
@@ -211,7 +217,7 @@ func order(mode mood, wh, subj, aux, adv, main string, rest ...string) string {
 	return join(wh, subj, aux, adv, main, end)
 }
 
-// finish adds what ends the sentence.
+// finish adds the final punctuation, and 吗 to yes-no questions.
 func finish(mode mood, wh, zh, en, core string) sentence {
 	switch {
 	case wh != "":
@@ -222,17 +228,21 @@ func finish(mode mood, wh, zh, en, core string) sentence {
 	return sentence{zh: zh + " 。", en: en + ".", core: core}
 }
 
-// ---- Choosing: everything drawn at random goes through below.
+// ---- Random choices.
 
+// generator draws sentences. All draws use below.
 type generator struct{ rng *rand.PCG }
 
+// below returns a random number from 0 to n-1.
 func (g *generator) below(n int) int { return int(g.rng.Uint64() >> 32 * uint64(n) >> 32) }
 
+// chance returns true with a probability in percent.
 func (g *generator) chance(percent int) bool { return g.below(100) < percent }
 
+// pick returns a random element.
 func pick[T any](g *generator, from []T) T { return from[g.below(len(from))] }
 
-// of draws a word whose first field has one of the letters.
+// of draws a word whose field a has one of the letters.
 func (g *generator) of(words []word, letters string) word {
 	for {
 		if w := pick(g, words); strings.ContainsAny(w.a, letters) {
@@ -241,6 +251,7 @@ func (g *generator) of(words []word, letters string) word {
 	}
 }
 
+// mode draws a mood that the tense allows.
 func (g *generator) mode(t tense) mood {
 	if t.notZh == "" || g.chance(64) {
 		return say
@@ -248,11 +259,12 @@ func (g *generator) mode(t tense) mood {
 	return mood(1 + g.below(2))
 }
 
+// newNoun returns a noun phrase whose English is the same as subject and object.
 func newNoun(zh, en, head string, who person) nounPhrase { return nounPhrase{zh, en, en, head, who} }
 
-// noun puts w in one of these ways, drawn from kinds: b bare (tea, dogs), 1 one, n two to ten, d
-// this or that, D these or those, p somebody's, q some or a lot of, t the (the bare subject), c how
-// many. What is not counted stays bare if it must.
+// noun returns w as a phrase of a kind drawn from kinds: b bare (tea, dogs), 1 one, n two to ten, d
+// this or that, D these or those, p with a possessor, q some or a lot of, t the (bare in Chinese,
+// only as subject), c how many. Uncountable nouns are bare, or in a container for 1, n and c.
 func (g *generator) noun(w word, kinds string) nounPhrase {
 	kind := kinds[g.below(len(kinds))]
 	zh, one, many, head := w.zh, w.en(), w.plural(), w.en()
@@ -290,6 +302,7 @@ func (g *generator) noun(w word, kinds string) nounPhrase {
 	return newNoun(zh, many, head, pluralPerson)
 }
 
+// possessor draws a name or a pronoun.
 func (g *generator) possessor() possessor {
 	if g.chance(25) {
 		n := pick(g, names)
@@ -298,8 +311,7 @@ func (g *generator) possessor() possessor {
 	return pick(g, possessors)
 }
 
-// individual is a pronoun, a name or a relative; person may also be somebody by profession, or
-// several.
+// individual draws a pronoun, one or two names, or a relative.
 func (g *generator) individual() nounPhrase {
 	switch n := g.below(10); {
 	case n < 4:
@@ -320,6 +332,7 @@ func (g *generator) individual() nounPhrase {
 	return newNoun(join(p.zh, "的", w.zh), join(p.det, w.en()), w.en(), third)
 }
 
+// person draws an individual, or persons by profession, age or role.
 func (g *generator) person() nounPhrase {
 	if g.chance(50) {
 		return g.individual()
@@ -335,7 +348,7 @@ func (g *generator) person() nounPhrase {
 	return newNoun(join([]string{"这", "那"}[far], n.zh, w.b, w.zh), join([]string{"these", "those"}[far], n.en(), w.plural()), w.en(), pluralPerson)
 }
 
-// other is a person who can be the object of what p does: I do not help us.
+// other draws a person who can be the object of a clause with the subject p (not "I help us").
 func (g *generator) other(p nounPhrase) nounPhrase {
 	first := func(p nounPhrase) bool { return p.head == "I" || p.head == "we" }
 	for {
@@ -347,7 +360,7 @@ func (g *generator) other(p nounPhrase) nounPhrase {
 	}
 }
 
-// subject is a person of whom m can be said: one does not ask what one does oneself.
+// subject draws a subject for a mood: questions have no first person.
 func (g *generator) subject(m mood, person func() nounPhrase) nounPhrase {
 	for {
 		if p := person(); m != ask || p.head != "I" && p.head != "we" {
@@ -356,12 +369,13 @@ func (g *generator) subject(m mood, person func() nounPhrase) nounPhrase {
 	}
 }
 
+// place draws a place of the kinds in letters.
 func (g *generator) place(letters string) nounPhrase {
 	w := g.of(places, letters)
 	return newNoun("在 "+w.zh, join(w.b, w.en()), w.en(), third)
 }
 
-// time is a time word, or so long ago, or in so long.
+// time draws a time of the kinds in letters: a word, or a duration before or after now.
 func (g *generator) time(letters string) nounPhrase {
 	if letters == "" {
 		return nounPhrase{}
@@ -381,7 +395,7 @@ func (g *generator) time(letters string) nounPhrase {
 	return newNoun(w.zh, w.en(), "", 0)
 }
 
-// circumstances adds a time or an adverb.
+// circumstances adds a time or an adverb to some clauses.
 func (g *generator) circumstances(c *clause) {
 	switch {
 	case c.tense.times == "h" && c.mode == say && g.chance(35):
@@ -403,7 +417,7 @@ func (g *generator) circumstances(c *clause) {
 	}
 }
 
-// clause is a person doing something in any tense.
+// clause draws a clause with a verb of action in any tense.
 func (g *generator) clause(transitive bool, mode func(tense) mood) (c clause) {
 	for {
 		c.verb, c.tense = pick(g, verbs), pick(g, tenses)
@@ -423,7 +437,7 @@ func (g *generator) clause(transitive bool, mode func(tense) mood) (c clause) {
 	case c.mode == deny:
 		kinds = c.tense.notObjects
 	case c.mode == ask:
-		if kinds = "1" + c.tense.notObjects; c.tense.after == "了" { // 卖了床 would be the bed
+		if kinds = "1" + c.tense.notObjects; c.tense.after == "了" { // a bare object is definite: 卖了床
 			kinds = "1dDp"
 		}
 	}
@@ -434,7 +448,8 @@ func (g *generator) clause(transitive bool, mode func(tense) mood) (c clause) {
 		c.obj = g.noun(g.of(nouns, c.verb.a), kinds)
 	}
 	where := strings.Trim(c.verb.b, "-!~+")
-	if c.tense.notAdv != "" || c.mode == deny && (c.tense.aux == "be" || c.tense.aux == "did") { // 没在公园跑步 could be either
+	// 没在公园跑步 would be ambiguous.
+	if c.tense.notAdv != "" || c.mode == deny && (c.tense.aux == "be" || c.tense.aux == "did") {
 		where = ""
 	}
 	if where != "" && (g.chance(30) || where == "c") {
@@ -459,6 +474,7 @@ var patterns = []struct {
 	{"giving", 3, (*generator).giving}, {"request", 2, (*generator).request},
 }
 
+// sentence draws a sentence of a pattern drawn by weight.
 func (g *generator) sentence() sentence {
 	total := 0
 	for _, p := range patterns {
@@ -612,7 +628,8 @@ func (g *generator) profession() sentence {
 	return c.sentence()
 }
 
-// copula says that subj was, is or will be something: zh is its Chinese, affirmed and denied.
+// copula returns a sentence with a form of be: yes and not are its Chinese in statements and
+// negations.
 func (g *generator) copula(mode mood, subj nounPhrase, times string, yes, not, en, core string) sentence {
 	aux, adv, will, time := "be", "", "", nounPhrase{}
 	switch n := g.below(4); {
@@ -656,7 +673,7 @@ func (g *generator) state() sentence {
 	return g.copula(mode, subj, times, yes, "不 "+adj.zh, en, coreOf(subj.head, "be", adj.en()))
 }
 
-// thing draws an adjective and a noun that it can be said of.
+// thing draws an adjective and a noun that go together.
 func (g *generator) thing() (noun, adj word) {
 	adj = g.of(adjectives, "taCz")
 	for noun = g.of(nouns, adj.a); strings.Contains(noun.a, "N"); noun = g.of(nouns, adj.a) {
@@ -706,7 +723,7 @@ func (g *generator) comparison() sentence {
 	return be(mode, a, "be", "", join(adj.comparative(), "than", b.obj), join(a.zh, "比", b.zh, adj.zh), core)
 }
 
-// spot is a place relative to a piece of furniture: 桌子 上, on the table.
+// spot draws a place relative to an object: 桌子 上, on the table.
 func (g *generator) spot() nounPhrase {
 	for {
 		f, p := pick(g, furniture), pick(g, positions)

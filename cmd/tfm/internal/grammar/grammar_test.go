@@ -11,6 +11,7 @@ import (
 	"unicode"
 )
 
+// words counts the words of one side.
 func words(s []sentence, side func(sentence) string) map[string]int {
 	n := map[string]int{}
 	for _, s := range s {
@@ -28,8 +29,8 @@ func TestCorpusSize(t *testing.T) {
 	}
 }
 
-// The corpus is a constant: the figures of tfm demo can be compared between machines only if it is.
-func TestCorpusIsAlwaysTheSame(t *testing.T) {
+// The corpus is constant, so that results of tfm demo can be compared.
+func TestCorpusIsConstant(t *testing.T) {
 	const want = 0x2652bbd4ccb98199
 	for range 2 {
 		h := fnv.New64a()
@@ -38,7 +39,7 @@ func TestCorpusIsAlwaysTheSame(t *testing.T) {
 			fmt.Fprintf(h, "%s\t%s\n", p.Source, p.Target)
 		}
 		if got := h.Sum64(); got != want {
-			t.Fatalf("hash %#x, want %#x (change it when the grammar is meant to change)", got, uint64(want))
+			t.Fatalf("hash %#x, want %#x (update it after a change of the grammar)", got, uint64(want))
 		}
 	}
 }
@@ -51,7 +52,7 @@ func TestWordTypes(t *testing.T) {
 	} {
 		seen := words(train, side)
 		if len(seen) < 300 {
-			t.Errorf("%s: %d word types, want at least 300", name, len(seen))
+			t.Errorf("%s: %d distinct words, want at least 300", name, len(seen))
 		}
 		for w, n := range seen {
 			if n < 30 {
@@ -66,7 +67,7 @@ func TestWordTypes(t *testing.T) {
 	}
 }
 
-func TestHeldOutNeverOccursInTraining(t *testing.T) {
+func TestHeldOutIsNotInTraining(t *testing.T) {
 	train, heldOut := sentences()
 	src, tgt, core := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, s := range train {
@@ -80,7 +81,7 @@ func TestHeldOutNeverOccursInTraining(t *testing.T) {
 	for _, s := range heldOut {
 		p := s.pair()
 		if src[p.Source] || tgt[p.Target] || core[s.core] {
-			t.Errorf("%s %s (%s) occurs in training", p.Source, p.Target, s.core)
+			t.Errorf("held-out %s %s (%s) is in training", p.Source, p.Target, s.core)
 		}
 		if again[p.Source] {
 			t.Errorf("%s is held out twice", p.Source)
@@ -89,9 +90,9 @@ func TestHeldOutNeverOccursInTraining(t *testing.T) {
 	}
 }
 
-// A Chinese sentence has one translation, and a translation one core: the first makes exact match a
-// fair measure, the second keeps a held-out English sentence out of training. Far more sentences
-// than the corpus has, from another seed.
+// A Chinese sentence has one translation, so that exact match is a fair measure. A translation has
+// one core, so that a held-out English sentence is not in training. The test draws more sentences
+// from another seed.
 func TestGrammarIsAFunction(t *testing.T) {
 	g := &generator{rand.NewPCG(3, 4)}
 	train, heldOut := sentences()
@@ -103,7 +104,7 @@ func TestGrammarIsAFunction(t *testing.T) {
 	for _, s := range all {
 		p := s.pair()
 		if e, ok := english[p.Source]; ok && e != p.Target {
-			t.Errorf("%s is both %q and %q", p.Source, e, p.Target)
+			t.Errorf("%s has the translations %q and %q", p.Source, e, p.Target)
 		}
 		if c, ok := core[p.Target]; ok && c != s.core {
 			t.Errorf("%s has the cores %q and %q", p.Target, c, s.core)
@@ -117,15 +118,15 @@ func TestEveryPatternOccurs(t *testing.T) {
 	for _, p := range patterns {
 		is := func(s sentence) bool { return s.pattern == p.name }
 		if !slices.ContainsFunc(train, is) || !slices.ContainsFunc(heldOut, is) {
-			t.Errorf("pattern %q does not occur on both sides", p.name)
+			t.Errorf("pattern %q is not in both training and held-out sentences", p.name)
 		}
 	}
 }
 
-// What no sentence may look like, whatever the grammar draws.
+// No sentence has an error of agreement, inflection or punctuation.
 func TestSentencesAreWellFormed(t *testing.T) {
 	if raceDetector {
-		t.Skip("one goroutine, and regular expressions that the race detector makes thirty times slower")
+		t.Skip("one goroutine, and regular expressions are thirty times slower under the race detector")
 	}
 	wrong := []*regexp.Regexp{
 		regexp.MustCompile(`\b[Aa] ([aeiou]|hour)`), regexp.MustCompile(`\b[Aa]n [^aeiouh]`), regexp.MustCompile(`\ban h[^o]`),
@@ -140,15 +141,15 @@ func TestSentencesAreWellFormed(t *testing.T) {
 		p := s.pair()
 		for _, w := range wrong {
 			if w.MatchString(p.Target) {
-				t.Errorf("%s %s: matches %s", p.Source, p.Target, w)
+				t.Errorf("%s %s matches %s", p.Source, p.Target, w)
 			}
 		}
 		question := strings.HasSuffix(p.Target, "?")
 		if question != strings.HasSuffix(p.Source, "？") || !question && !(strings.HasSuffix(p.Target, ".") && strings.HasSuffix(p.Source, "。")) {
-			t.Errorf("%s %s: the sentences end differently", p.Source, p.Target)
+			t.Errorf("%s %s: the final punctuation differs", p.Source, p.Target)
 		}
 		if strings.Contains(p.Target, "  ") || !unicode.IsUpper(rune(p.Target[0])) || len(strings.Fields(p.Target)) > 17 {
-			t.Errorf("%s: badly put together", p.Target)
+			t.Errorf("%s: two spaces, no capital, or more than 17 words", p.Target)
 		}
 		for _, r := range p.Source {
 			if !unicode.Is(unicode.Han, r) && r != '。' && r != '？' {
@@ -158,7 +159,7 @@ func TestSentencesAreWellFormed(t *testing.T) {
 	}
 }
 
-// Pairs of the corpus, one or more for everything the grammar has to get right, read by a person.
+// Pairs of the corpus for each rule of the grammar, checked by hand.
 func TestTranslations(t *testing.T) {
 	train, heldOut := Corpus()
 	english := map[string]string{}

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// The lexicon and its inflection. The fields of its tables are the Chinese, the English with its
-// irregular forms after slashes (_ is a space), and what the comment above the table names.
+// A row of a table has the Chinese word, the English word with its irregular forms after slashes (_
+// is a space), and the fields that the comment of the table describes.
 
-// What it is or what is done with it (a animal, b boil, c clothing, d drink, f food, j small
-// animal, k break, l watch, m make, o open, p draw, r read, s sing, t own, u carry, v drive, w
-// write, x repair, y ride, z wash, C has a colour, G person, H somebody's, I instrument, K one has
-// so many of, L language, M music, N profession, S kicked, T thrown), then the classifier,
-// container:its English for what is not counted, or - for neither.
+// nouns: letters of the noun's kinds and of the verbs that take it (a animal, b boil, c clothing, d
+// drink, f food, j small animal, k break, l watch, m make, o open, p draw, r read, s sing, t own, u
+// carry, v drive, w write, x repair, y ride, z wash, C has a colour, G person, H relative or
+// friend, I instrument, K relative or friend that one can have several of, L language, M music, N
+// profession, S kicked, T thrown); the classifier, or container:English if it is uncountable, or -
+// for none.
 var nouns = parse(`
 苹果 apple ft 个; 香蕉 banana ft 根; 橙子 orange ft 个; 鸡蛋 egg fb 个; 蛋糕 cake fm 个; 土豆 potato fb 个
 茶 tea d 杯:cup; 咖啡 coffee d 杯:cup; 水 water d 杯:glass; 牛奶 milk d 杯:glass; 啤酒 beer d 瓶:bottle
@@ -32,7 +33,7 @@ var nouns = parse(`
 妈妈 mother H -; 爸爸 father H -; 爷爷 grandfather H -; 哥哥 older_brother HK 个; 弟弟 younger_brother HK 个
 姐姐 older_sister HK 个; 妹妹 younger_sister HK 个; 儿子 son HK 个; 女儿 daughter HK 个; 朋友 friend HK 个`)
 
-// Nouns it is said of (P: of people; -: of a subject only).
+// adjectives: letters of the nouns that they modify (P people, - only as a predicate).
 var adjectives = parse(`
 红色 red C; 蓝色 blue C; 绿色 green C; 白色 white aC; 黑色 black aC; 黄色 yellow C; 新 new/newer t; 旧 old/older t
 大 big/bigger ta; 小 small/smaller ta; 贵 expensive t; 便宜 cheap/cheaper t; 漂亮 beautiful/more_beautiful ta
@@ -40,9 +41,9 @@ var adjectives = parse(`
 聪明 clever/more_clever Pa; 年轻 young/younger P; 有名 famous/more_famous P; 忙 busy -; 累 tired -; 高兴 happy -
 生气 angry -; 饿 hungry -`)
 
-// Letters of the nouns it takes (P people, - none), letters of the places where it is done; ! is
-// over in an instant, so neither a habit nor in progress; ~ is no act of will; + is a verb and its
-// object, between which 过 would have to go.
+// verbs: letters of the nouns that they take (P people, - none); letters of their places, and ! for
+// a punctual verb, neither habitual nor in progress, ~ for an involuntary one, + for a verb-object
+// compound, which 过 would split.
 var verbs = parse(`
 吃 eat/ate/eaten f e; 喝 drink/drank/drunk d e; 读 read/read/read r q; 写 write/wrote/written w q; 看 watch l h
 听 listen_to M q; 唱 sing/sang/sung s h; 买 buy/bought/bought tfc s; 卖 sell/sold/sold tfc s
@@ -54,8 +55,8 @@ var verbs = parse(`
 跑步 run/ran/run/running - o+; 跳舞 dance - h+; 休息 rest - ho; 学习 study - q; 散步 walk - o+
 旅行 travel/travelled/travelled/travelling - c`)
 
-// What it is a place for (c country or city, e eating, h home, o outdoors, q quiet, s shops, w
-// work), then its preposition.
+// places: letters of their kinds (c country or city, e eating, h home, o outdoors, q quiet, s shop,
+// w work); the English preposition.
 var places = parse(`
 家 home eqh at; 学校 the_school qw at; 医院 the_hospital w at; 车站 the_station o at; 机场 the_airport ow at
 办公室 the_office qw in; 图书馆 the_library q in; 公园 the_park o in; 厨房 the_kitchen eh in; 教室 the_classroom q in
@@ -63,8 +64,7 @@ var places = parse(`
 博物馆 the_museum w in; 酒店 the_hotel eh at; 海滩 the_beach o on; 中国 China c in; 北京 Beijing c in
 上海 Shanghai c in; 巴黎 Paris c in; 法国 France c in; 美国 America c in`)
 
-// When: p past, f future (y so far off that lives change), h habit (w which is fit to be denied), n
-// now.
+// times: p past, f future (y for changes of life), h habit (w also in negations), n now.
 var times = parse(`
 昨天 yesterday p; 昨晚 last_night p; 上个月 last_month p; 去年 last_year p; 上个星期 last_week p; 今天早上 this_morning p; 明天 tomorrow f
 今晚 tonight f; 下个月 next_month fy; 明年 next_year fy; 下个星期 next_week f; 每天 every_day h; 每年 every_year h; 早上 in_the_morning hw
@@ -86,15 +86,17 @@ var (
 		{"他们", "they", "them", "they", pluralPerson}}
 )
 
+// possessor is a possessor: its Chinese, and its English before a noun and alone (my, mine).
 type possessor struct{ zh, det, pron string }
 
-// word is a line of the lexicon: forms[0] is the English base form, the irregular ones follow.
+// word is a row of a table. forms[0] is the English base form, the others are irregular forms.
 type word struct {
 	zh    string
 	forms []string
-	a, b  string // the table's further fields
+	a, b  string // third and fourth field
 }
 
+// parse returns the rows of a table.
 func parse(table string) (words []word) {
 	for _, row := range strings.FieldsFunc(table, func(r rune) bool { return r == ';' || r == '\n' }) {
 		f := append(strings.Fields(row), "", "")
@@ -106,7 +108,7 @@ func parse(table string) (words []word) {
 	return words
 }
 
-// ---- Morphology.
+// ---- Inflection.
 
 type verbForm int
 
@@ -118,7 +120,7 @@ const (
 	presentForm // third person singular
 )
 
-// pluralOf adds the -s of plurals and of the third person.
+// pluralOf returns w with the -s of plurals and of the third person.
 func pluralOf(w string) string {
 	switch {
 	case endsIn(w, "s", "x", "ch", "sh", "o"):
@@ -129,12 +131,15 @@ func pluralOf(w string) string {
 	return w + "s"
 }
 
+// endsIn reports whether w has one of the suffixes.
 func endsIn(w string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(w, s) })
 }
 
+// en returns the English base form.
 func (w word) en() string { return w.forms[0] }
 
+// plural returns the plural of a noun.
 func (w word) plural() string {
 	if len(w.forms) > 1 {
 		return w.forms[1]
@@ -142,7 +147,7 @@ func (w word) plural() string {
 	return pluralOf(w.forms[0])
 }
 
-// verb inflects the first word: listens to, is waiting for.
+// verb returns a form of a verb, whose first word is inflected: listens to, waiting for.
 func (w word) verb(f verbForm) string {
 	base, particle, _ := strings.Cut(w.forms[0], " ")
 	stem := strings.TrimSuffix(base, "e")
@@ -164,6 +169,7 @@ func (w word) verb(f verbForm) string {
 	return join(base, particle)
 }
 
+// comparative returns the comparative of an adjective.
 func (w word) comparative() string {
 	if len(w.forms) > 1 {
 		return w.forms[1]
@@ -171,6 +177,7 @@ func (w word) comparative() string {
 	return "more " + w.forms[0]
 }
 
+// article returns a noun with the indefinite article.
 func article(en string) string {
 	if strings.ContainsRune("aeiou", rune(en[0])) || en == "hour" {
 		return "an " + en
@@ -178,6 +185,7 @@ func article(en string) string {
 	return "a " + en
 }
 
-func join(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+// join returns the words that are not empty, separated by spaces.
+func join(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }

@@ -52,8 +52,8 @@ type learner struct {
 	decoder  *decode.Decoder // of weights
 }
 
-// Run trains the model and writes the lesson to out. It is an error if the model has not learned the
-// sentences after Steps steps.
+// Run trains the model and writes the lesson to out. It is an error if the model has not learned
+// the sentences after Steps steps.
 func (l *Lesson) Run(out io.Writer) error {
 	m := learner{src: newVocabulary(0), tgt: newVocabulary(1)}
 	l.Config.SrcVocab, l.Config.TgtVocab = len(m.src), len(m.tgt)

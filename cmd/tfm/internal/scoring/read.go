@@ -24,8 +24,8 @@ func ReadFiles(paths []string) ([][]string, error) {
 	return files, nil
 }
 
-// ReadHypotheses returns the lines of r, which must be as many as those of the references' first
-// file. Errors call r name.
+// ReadHypotheses returns the lines of r, whose count must equal that of the references. Errors call
+// r name and the first reference firstReference.
 func ReadHypotheses(r io.Reader, name string, references [][]string, firstReference string) ([]string, error) {
 	var hyps []string
 	for line, err := range text.ReadLines(r, name) {
