@@ -20,8 +20,8 @@ func random(r *rand.Rand, rows, cols int) mat.Matrix {
 	return m
 }
 
-// flat copies m to a matrix whose rows are views into one slice, so that ref.Gradient can change
-// them.
+// flat copies m to a matrix whose rows are views into one slice, so that ref.CheckGradient can
+// change them.
 func flat(m mat.Matrix) ([]float64, ref.Matrix) {
 	data := ref.Float64s(m.Data)
 	rows := make(ref.Matrix, m.Rows)

@@ -26,9 +26,9 @@ func TestMicrobatchesAddInOrder(t *testing.T) {
 		ps := new(layer.Params)
 		return weights{ps, layer.NewLinear(ps, "l", in, d), layer.Output{E: ps.New("e", v, d), Bias: ps.New("b", v), Smoothing: 0.1}}
 	}
-	whole := declare()
-	whole.AllocForTraining()
-	layer.Normal(whole.W, 0.5, rand.New(rand.NewPCG(1, 2)))
+	shared := declare()
+	shared.AllocForTraining()
+	layer.Normal(shared.W, 0.5, rand.New(rand.NewPCG(1, 2)))
 	step := func(m weights, microbatch int) {
 		r, a := rand.New(rand.NewPCG(3, uint64(microbatch))), new(layer.Arena)
 		var workspace layer.LossWorkspace
@@ -43,16 +43,16 @@ func TestMicrobatchesAddInOrder(t *testing.T) {
 		m.l.Backward(nil, dx, dy, x, layer.Set)
 	}
 	for i := range microbatches {
-		step(whole, i)
+		step(shared, i)
 	}
-	want := slices.Clone(whole.G)
-	clear(whole.G)
-	whole.BeginBatch()
+	want := slices.Clone(shared.G)
+	clear(shared.G)
+	shared.BeginBatch()
 	var all sync.WaitGroup
 	for i := microbatches - 1; i >= 0; i-- {
 		all.Add(1)
 		m := declare()
-		accumulator := m.Share(whole.Params)
+		accumulator := m.Share(shared.Params)
 		go func() {
 			defer all.Done()
 			accumulator.Begin(i)
@@ -61,7 +61,7 @@ func TestMicrobatchesAddInOrder(t *testing.T) {
 		}()
 	}
 	all.Wait()
-	for i, g := range whole.G {
+	for i, g := range shared.G {
 		if g != want[i] {
 			t.Fatalf("gradient %d = %v, want %v", i, g, want[i])
 		}
@@ -69,20 +69,20 @@ func TestMicrobatchesAddInOrder(t *testing.T) {
 }
 
 // linears allocates a linear map, and an alias of it for each of n workers.
-func linears(n int) (whole *layer.Params, aliases []layer.Linear, accumulators []*layer.Accumulator) {
+func linears(n int) (shared *layer.Params, aliases []layer.Linear, accumulators []*layer.Accumulator) {
 	declare := func() (*layer.Params, layer.Linear) {
 		ps := new(layer.Params)
 		return ps, layer.NewLinear(ps, "l", 3, 2)
 	}
-	whole, _ = declare()
-	whole.AllocForTraining()
-	whole.BeginBatch()
+	shared, _ = declare()
+	shared.AllocForTraining()
+	shared.BeginBatch()
 	for range n {
 		ps, l := declare()
-		accumulators = append(accumulators, ps.Share(whole))
+		accumulators = append(accumulators, ps.Share(shared))
 		aliases = append(aliases, l)
 	}
-	return whole, aliases, accumulators
+	return shared, aliases, accumulators
 }
 
 // backward adds the gradients of one row of ones to those of a linear map: 1 to each.
@@ -96,7 +96,7 @@ func backward(l layer.Linear) {
 // A microbatch that adds to no gradient, because it has no rows or panics, blocks no other.
 func TestMicrobatchesThatAddNothing(t *testing.T) {
 	const n = 4
-	whole, l, accumulators := linears(n)
+	shared, l, accumulators := linears(n)
 	var all sync.WaitGroup
 	for i := range n {
 		all.Add(1)
@@ -115,7 +115,7 @@ func TestMicrobatchesThatAddNothing(t *testing.T) {
 		}()
 	}
 	all.Wait()
-	for i, g := range whole.G {
+	for i, g := range shared.G {
 		if g != 2 {
 			t.Errorf("gradient %d = %v, want 2 from two microbatches", i, g)
 		}
@@ -126,7 +126,7 @@ func TestMicrobatchesThatAddNothing(t *testing.T) {
 func TestMicrobatchesOnOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const n = 16
-	whole, l, accumulators := linears(n)
+	shared, l, accumulators := linears(n)
 	var all sync.WaitGroup
 	for i := n - 1; i >= 0; i-- {
 		all.Add(1)
@@ -138,7 +138,7 @@ func TestMicrobatchesOnOneProcessor(t *testing.T) {
 		}()
 	}
 	all.Wait()
-	for i, g := range whole.G {
+	for i, g := range shared.G {
 		if g != n {
 			t.Errorf("gradient %d = %v, want %d", i, g, n)
 		}

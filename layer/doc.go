@@ -5,7 +5,7 @@
 //
 // Each layer is a struct of parameters with two methods, Forward and Backward. The derivation of
 // Backward is above it, in the paper's notation; package internal/ref has the same equations as
-// plain loops. The zero value of every option is the paper's choice.
+// plain loops. Variants of the paper's layers are fields of a layer, set when it is declared.
 //
 // Forward stores what Backward needs, its input included, in a struct of activations such as
 // NormAct. A layer itself holds only parameters, so that several batches may go through it at once,

@@ -44,8 +44,8 @@ func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
 	return sum
 }
 
-// flat copies m to a matrix whose rows are views into one slice, so that ref.Gradient can change
-// them.
+// flat copies m to a matrix whose rows are views into one slice, so that ref.CheckGradient can
+// change them.
 func flat(m mat.Matrix) ([]float64, ref.Matrix) {
 	data := make([]float64, m.Rows*m.Cols)
 	rows := make(ref.Matrix, m.Rows)
