@@ -22,20 +22,20 @@ import (
 func averageCommand() cli.Command {
 	return cli.Command{
 		Name:    "average",
-		Short:   "write the mean of the weights of checkpoints or models",
-		Usage:   "-o OUT.safetensors FILE...",
+		Short:   "average the weights of checkpoints or models",
+		Usage:   "-o MODEL FILE...",
 		Example: "tfm average -o mean.safetensors en-de.ckpt/step-*.safetensors",
-		Notes: `The paper averages the last checkpoints of a run (section 6.1); 'tfm train -average N' does that at its end and keeps the mean
-if the validation finds it better. All files must be of one configuration and have the same tokenizers. The weights are added in the order
-of the files, so the same command gives the same bytes.`,
+		Notes: `The paper averages the last checkpoints of a run (section 6.1). 'tfm train -average N' does so at its end and keeps the mean if it validates
+better. The files must have the same configuration and tokenizers. Weights are summed in the order of the files, so the
+same command writes the same bytes.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			out := f.String("o", "", "`file` to write the model to")
+			out := f.String("o", "", "model `file` to write")
 			return func(_ context.Context, args []string) error {
 				switch {
 				case *out == "":
-					return cli.Usagef("-o is missing, the file to write the model to")
+					return cli.Usagef("-o is missing")
 				case len(args) == 0:
-					return cli.Usagef("no checkpoints or models to average")
+					return cli.Usagef("found no files, expected checkpoints or models to average")
 				}
 				return average(*out, args)
 			}

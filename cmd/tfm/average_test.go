@@ -54,7 +54,7 @@ func TestAverage(t *testing.T) {
 	// What does not belong together.
 	args, wide := trainArgs(t, "-steps", "1", "-d-ff", "32")
 	mustRun(t, "", args...)
-	mustFail(t, runTFM(t, "", "average", "-o", out, m, wide), 1, wide, "another configuration", "d_ff is 32, expected 64")
+	mustFail(t, runTFM(t, "", "average", "-o", out, m, wide), 1, wide, "configuration differs", "d_ff is 32, expected 64")
 	args, other := trainArgs(t, "-steps", "1", "-src", toy.tgt, "-tgt", toy.tgt)
 	mustRun(t, "", args...)
 	mustFail(t, runTFM(t, "", "average", "-o", out, m, other), 1, other, "tokenizers are not those of "+m)
@@ -63,7 +63,7 @@ func TestAverage(t *testing.T) {
 	bit := []byte(read(t, m))
 	bit[len(bit)/2] ^= 1
 	mustFail(t, runTFM(t, "", "average", "-o", out, m, write(t, "bit.safetensors", string(bit))), 1, "bit.safetensors", "checksum")
-	mustFail(t, runTFM(t, "", "average", "-o", out), 2, "no checkpoints or models")
+	mustFail(t, runTFM(t, "", "average", "-o", out), 2, "checkpoints or models to average")
 	mustFail(t, runTFM(t, "", "average", m), 2, "-o is missing")
 	mustFail(t, runTFM(t, "", "average", "-o", m, m), 2, "-o "+m+" is one of the files")
 	mustFail(t, runTFM(t, "", "average", "-o", filepath.Join(t.TempDir(), "no", "folder"), m), 1, "cannot be written")

@@ -21,33 +21,31 @@ import (
 func benchCommand() cli.Command {
 	return cli.Command{
 		Name:  "bench",
-		Short: "measure this machine: its limits, matrix products, training steps and decoding",
+		Short: "measure this machine: limits, matrix products, training, decoding",
 		Usage: "[flags]",
 		Example: `
 			tfm bench
 			tfm bench -quick -only base,tiny
 			tfm bench -json > bench.json`,
-		Notes: `Everything is measured on 1 thread and on -threads, each part in a process of its own, so that its peak memory is not another's.
-A figure is the median of rounds, behind it the lowest and the highest of them: other work on the machine makes it slower.
+		Notes: `Everything is measured on 1 thread and on -threads, each part in its own process, so that peak memory is the part's. A figure is the
+median of the rounds, followed by the lowest and the highest.
 
-  machine  multiply-adds on registers alone, of float32 and of bfloat16, and the memory: sums, copies, and y += a·x over buffers four times as
-           large as the last-level cache, if a half of the free memory is as much; -quick takes small ones, and measures a cache
-  gemm     matrix products of the models below
-  base     training step of the paper's base model: 32 pairs of 32 + 32 tokens, a vocabulary of 10,000, dropout, clipping, Adam; in float32
-           and, where that is faster, with the products of -bf16
-  tiny     the same of -preset tiny: 4,096 target tokens in sentences as long as those of Multi30k, a vocabulary of 8,000
-  decode   translations by a base model with a vocabulary of 32,000, 32 tokens in and out, of 1 and of 32 sentences, greedy and with beam 4
+  machine  multiply-adds in registers, float32 and bfloat16; memory: sum, copy and y += a·x over buffers of four times the last-level cache, within half of the free memory; -quick: small buffers, which measure the cache
+  gemm     the matrix products of the models below
+  base     a training step of the paper's base model: 32 pairs of 32 + 32 tokens, vocabulary 10,000, dropout, clipping, Adam; float32 and, where that is faster, bfloat16
+  tiny     a training step of -preset tiny: 4,096 target tokens in sentences as long as those of Multi30k, vocabulary 8,000
+  decode   translation by a base model with vocabulary 32,000, 32 tokens in and out: 1 and 32 sentences, greedy and beam 4
 
-Utilisation is the operations that a step needs, those of its matrix products, forward once and backward twice, by the time and by the limit
-that is measured beside it, the limit of float32 or of bf16. "gemm" and "decode" are named after the parts that -only takes, as is each line of "base", "tiny" and "decode".`,
+Utilisation is the operations of a step's matrix products (forward once, backward twice) divided by the time and by the measured limit of
+float32 or bfloat16.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var b benchmark
-			f.StringVar(&b.only, "only", "", "`parts` to measure, with commas between them: "+strings.Join(benchGroups(), ", ")+", or single lines\nof them: "+
+			f.StringVar(&b.only, "only", "", "`parts` to measure, separated by commas: "+strings.Join(benchGroups(), ", ")+"; or single lines of them: "+
 				strings.Join(benchNames(), ", "))
-			f.BoolVar(&b.quick, "quick", false, "one round of everything, on -threads only")
-			f.BoolVar(&b.json, "json", false, "print one JSON document")
-			f.StringVar(&b.lengths, "lengths", "", "`file` with the sentences' lengths of tiny: lines with the tokens of a source, a tab, those of its target,\nend marks counted")
-			f.BoolVar(&b.here, "here", false, "measure in this process, on -threads only, as suits a profiler: peak memory is then of all so far")
+			f.BoolVar(&b.quick, "quick", false, "measure one round, on -threads only")
+			f.BoolVar(&b.json, "json", false, "print JSON")
+			f.StringVar(&b.lengths, "lengths", "", "`file` of sentence lengths for tiny: lines with the number of source tokens, tab, target tokens, EOS included")
+			f.BoolVar(&b.here, "here", false, "measure in this process, on -threads only, for a profiler; peak memory is then of all parts so far")
 			cli.ThreadsFlag(f, &b.threads)
 			return b.run
 		},

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/mat"
 )
 
@@ -31,34 +33,93 @@ func TestAFileIsASubcommand(t *testing.T) {
 	}
 }
 
-func TestHelpShowsEveryFlagAndItsDefault(t *testing.T) {
-	all := mustRun(t, "", "help").stdout
-	if h := mustRun(t, "", "-h").stdout; h != all {
-		t.Error("tfm -h is not tfm help")
+// flagsIn returns the names of the flags in the tables of a help text.
+func flagsIn(help string) (names []string) {
+	for _, m := range regexp.MustCompile(`(?m)^  -([a-z0-9-]+)`).FindAllStringSubmatch(help, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+func TestHelp(t *testing.T) {
+	list := mustRun(t, "", "help").stdout
+	if h := mustRun(t, "", "-h").stdout; h != list {
+		t.Errorf("tfm -h =\n%s\nwant the output of tfm help:\n%s", h, list)
 	}
 	for _, c := range program().Commands {
-		if !strings.Contains(all, "tfm "+c.Name) || !strings.Contains(all, c.Short) {
-			t.Errorf("tfm help does not mention %s", c.Name)
+		if !regexp.MustCompile(`(?m)^  ` + c.Name + ` +` + regexp.QuoteMeta(c.Short) + `$`).MatchString(list) {
+			t.Errorf("tfm help has no line %s  %s:\n%s", c.Name, c.Short, list)
 		}
-		o := mustRun(t, "", c.Name, "-h")
-		if o.stderr != "" {
-			t.Errorf("tfm %s -h wrote to standard error: %s", c.Name, o.stderr)
+		short := mustRun(t, "", "help", c.Name).stdout
+		for _, args := range [][]string{{c.Name, "-h"}, {c.Name, "--help"}} {
+			if o := mustRun(t, "", args...); o.stdout != short || o.stderr != "" {
+				t.Errorf("tfm %s =\n%s%s\nwant the output of tfm help %s", strings.Join(args, " "), o.stdout, o.stderr, c.Name)
+			}
 		}
-		if h := mustRun(t, "", "help", c.Name).stdout; h != o.stdout {
-			t.Errorf("tfm help %s is not tfm %s -h", c.Name, c.Name)
+		all := mustRun(t, "", "help", c.Name, "-all").stdout
+		for _, help := range []string{list, short, all} {
+			for _, line := range strings.Split(help, "\n") {
+				if terminal.Columns(line) > 80 || strings.HasSuffix(line, " ") {
+					t.Errorf("tfm help %s: %q has more than 80 columns, or a space at its end", c.Name, line)
+				}
+			}
 		}
 		for _, want := range []string{c.Short, "Usage:\n  tfm " + c.Name, "Example:\n  "} {
-			if !strings.Contains(o.stdout, want) {
-				t.Errorf("tfm %s -h does not show %q:\n%s", c.Name, want, o.stdout)
+			if !strings.Contains(short, want) {
+				t.Errorf("tfm help %s does not contain %q:\n%s", c.Name, want, short)
 			}
 		}
 		f := cli.NewFlags()
 		c.Setup(f)
+		if got := flagsIn(all); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(f.Names()))) {
+			t.Errorf("tfm help %s -all shows the flags %v, want %v", c.Name, got, f.Names())
+		}
+		if strings.Contains(all, "(default false") || strings.Contains(all, "default is") {
+			t.Errorf("tfm help %s -all shows a default twice, or that of a switch:\n%s", c.Name, all)
+		}
+	}
+	if got := flagsIn(mustRun(t, "", "help", "train").stdout); len(got) != 15 {
+		t.Errorf("tfm help train shows %d flags, want 15: %v", len(got), got)
+	}
+}
+
+// Each completion of a value is one that the flag accepts, and another word is refused by flags
+// with a fixed list.
+func TestChoices(t *testing.T) {
+	choices := 0
+	for _, c := range program().Commands {
+		f := cli.NewFlags()
+		c.Setup(f)
 		for _, g := range f.All() {
-			if !strings.Contains(o.stdout, "\n  -"+g.Name) || g.DefValue != "" && !strings.Contains(o.stdout, "(default "+g.DefValue+")") {
-				t.Errorf("tfm %s -h does not show -%s and its default %q", c.Name, g.Name, g.DefValue)
+			for _, value := range strings.Fields(mustRun(t, "", "completion", "-words", "--", c.Name, "-"+g.Name+"=").stdout) {
+				value, isValue := strings.CutPrefix(value, "-"+g.Name+"=")
+				if !isValue { // :files
+					continue
+				}
+				choices++
+				if err := f.Set(g.Name, value); err != nil {
+					t.Errorf("tfm %s -%s %s: %v", c.Name, g.Name, value, err)
+				}
 			}
 		}
+	}
+	if choices < 100 {
+		t.Errorf("%d choices, want at least 100", choices)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"trian", `tfm: unknown command "trian"; did you mean "train"?`},
+		{"train -presset tiny", `tfm: unknown flag -presset; did you mean "-preset"?`},
+		{"train -clip 1", `tfm: unknown flag -clip; did you mean "-clip-norm"?`},
+		{"train -preset tinny", `tfm: invalid value "tinny" for flag -preset: unknown name; did you mean "tiny"?`},
+		{"train -optimizer adm", `tfm: invalid value "adm" for flag -optimizer: expected adam, adamw or sgd; did you mean "adam"?`},
+		{"train -norm psot", `tfm: invalid value "psot" for flag -norm: "psot" is not one of post, pre, deep; did you mean "post"?`},
+		{"train -norm sideways", `tfm: invalid value "sideways" for flag -norm: "sideways" is not one of post, pre, deep; run 'tfm help train'`},
+		{"train -init= -src a -tgt b", `run 'tfm help train'`},
+		{"score -tokenize 13b -ref a", `did you mean "13a"?`},
+		{"completion bsh", `tfm: unknown shell bsh, expected bash, zsh or fish; did you mean "bash"?`},
+		{"info -preset bse", `did you mean "base"?`},
+	} {
+		mustFail(t, runTFM(t, "", strings.Fields(c.args)...), 2, c.want)
 	}
 }
 
@@ -74,28 +135,28 @@ func TestWrongUsage(t *testing.T) {
 		wants []string
 	}{
 		{nil, []string{"no command", "run 'tfm help'"}},
-		{[]string{"trian"}, []string{`unknown command "trian"`, "run 'tfm help'"}},
+		{[]string{"trian"}, []string{`unknown command "trian"; did you mean "train"?`}},
 		{[]string{"help", "trian"}, []string{`unknown command "trian"`}},
 		{train("-nonsense"), []string{"-nonsense", "run 'tfm help train'"}},
 		{train("-steps", "many"), []string{"-steps", `"many"`}},
 		{train("-time", "15"), []string{`"15"`, "-time: expected a duration such as 90s, 15m"}},
 		{train("-dropout", "1"), []string{"dropout is 1"}},
-		{train("-preset", "huge"), []string{`unknown preset "huge"`, "base, big, tiny, small, demo", "; and the recipes multi30k, multi30k-90m"}},
+		{train("-preset", "huge"), []string{`invalid value "huge" for flag -preset`, "base, big, tiny, small, demo", "multi30k, multi30k-90m"}},
 		{train("-d-model", "100", "-heads", "3"), []string{"-d-model is 100", "a multiple of the 3 heads"}},
 		{train("-vocab-size", "100"), []string{"-vocab-size 100", "259"}},
-		{train("-tie", "some"), []string{`tie is "some"`, "all"}},
+		{train("-tie", "some"), []string{`"some" for flag -tie`, "all"}},
 		{train("-threads", "0"), []string{"-threads 0", "1 to 4096"}},
 		{train("-threads", "1000000000"), []string{"-threads 1000000000", "1 to 4096"}},
 		{train("-clip-norm", "inf"), []string{"clip-norm is +Inf", "finite"}},
 		{train("-max-len", "9223372036854775807"), []string{"tfm: -max-len is", "65535"}},
 		{train("-accumulate", "1000000000"), []string{"accumulate is 1000000000", "65536"}},
 		{train("-batch-tokens", "10"), []string{"batch-tokens is 10", "257"}},
-		{train("-optimizer", "lion"), []string{`optimizer is "lion"`, "adam, adamw or sgd"}},
+		{train("-optimizer", "lion"), []string{`"lion" for flag -optimizer`, "adam, adamw or sgd"}},
 		{train("-momentum", "0.9"), []string{"momentum is 0.9", "only sgd"}},
 		{train("-optimizer", "sgd", "-nesterov"), []string{"nesterov is true", "without momentum"}},
 		{train("-optimizer", "sgd", "-beta1", "0.5"), []string{"-beta1", "sgd"}},
 		{train("-weight-decay", "0.1"), []string{"tfm: -weight-decay is 0.1", "only adamw"}},
-		{train("-schedule", "step"), []string{`schedule is "step"`, "inverse-sqrt"}},
+		{train("-schedule", "step"), []string{`"step" for flag -schedule`, "inverse-sqrt"}},
 		{train("-schedule", "cosine"), []string{"decay-steps is 0", "warmup of 800"}},
 		{train("-schedule", "paper", "-lr", "1"), []string{"lr is 1", "factor"}},
 		{train("-schedule", "constant", "-decay-steps", "9000"), []string{"decay-steps is 9000", "constant"}},
@@ -114,7 +175,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"translate", "-model", m, "-alpha", "-1"}, []string{"-alpha is -1"}},
 		{[]string{"translate", "-model", m, "-max-extra", "-1"}, []string{"-max-extra -1", "0 to 65535"}},
 		{[]string{"translate", "-model", m, "-max-extra", "9223372036854775807"}, []string{"-max-extra 9223372036854775807", "0 to 65535"}},
-		{[]string{"translate", "-model", m, "-length-penalty", "gnmt"}, []string{`-length-penalty is "gnmt"`, "wu or power"}},
+		{[]string{"translate", "-model", m, "-length-penalty", "gnmt"}, []string{`"gnmt" for flag -length-penalty`, "wu or power"}},
 		{[]string{"translate", "-model", m, "-nbest", "5"}, []string{"-nbest is 5", "0 to 4, the beam"}},
 		{[]string{"translate", "-model", m, "-sample", "-nbest", "65"}, []string{"-nbest is 65", "0 to 64, the limit of samples"}},
 		{[]string{"translate", "-model", m, "-sample", "-beam", "2"}, []string{"either -beam or -sample"}},
@@ -169,7 +230,7 @@ func TestBadFiles(t *testing.T) {
 		wants []string
 	}{
 		{"source missing", []string{"train", "-src", missing, "-tgt", tgt, "-o", out}, []string{missing}},
-		{"source is a folder", []string{"train", "-src", dir, "-tgt", tgt, "-o", out}, []string{dir, "no regular file"}},
+		{"source is a folder", []string{"train", "-src", dir, "-tgt", tgt, "-o", out}, []string{dir, "expected a regular file"}},
 		{"unequal", []string{"train", "-src", three, "-tgt", tgt, "-o", out}, []string{"unequal line counts", three + " has 3", tgt + " has 1487"}},
 		{"source not UTF-8", []string{"train", "-src", latin1, "-tgt", three, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
 		{"target not UTF-8", []string{"train", "-src", three, "-tgt", latin1, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
@@ -180,7 +241,7 @@ func TestBadFiles(t *testing.T) {
 		{"tokenizer is text", []string{"train", "-src", src, "-tgt", tgt, "-vocab", three, "-o", out}, []string{three, "neither a tokenizer nor a model"}},
 		{"nothing to go on with", []string{"train", "-src", src, "-tgt", tgt, "-o", out, "-resume"}, []string{"no checkpoint", filepath.Join(dir, "out.ckpt")}},
 		{"no folder for the model", []string{"train", "-src", src, "-tgt", tgt, "-o", filepath.Join(missing, "out.safetensors")}, []string{"cannot be written", missing}},
-		{"model is a folder", []string{"train", "-src", src, "-tgt", tgt, "-o", dir}, []string{dir, "no regular file"}},
+		{"model is a folder", []string{"train", "-src", src, "-tgt", tgt, "-o", dir}, []string{dir, "not a regular file"}},
 		{"checkpoints' folder is a file", []string{"train", "-src", src, "-tgt", tgt, "-o", blocked}, []string{"blocked.ckpt", "cannot be written"}},
 		{"validation unequal", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", short, "-o", out}, []string{"unequal line counts", three + " has 3", short + " has 2"}},
 		{"no pair to validate on", append([]string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", blank, "-o", out}, append(toySmall, "-valid-every", "1")...), []string{"validation pairs", "3 have an empty side"}},

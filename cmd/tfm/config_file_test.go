@@ -146,7 +146,7 @@ func TestRecipeGoesOn(t *testing.T) {
 
 func TestConfigErrors(t *testing.T) {
 	for content, want := range map[string]string{
-		"steps = 10\nstep = 3":             ":2: there is no setting \"step\"",
+		"steps = 10\nstep = 3":             ":2: unknown setting \"step\"; did you mean \"steps\"?",
 		"steps = ten":                      `:1: invalid value "ten" for steps: parse error`,
 		"dropout = a lot":                  ":1: invalid value \"a lot\" for dropout",
 		"\n# x\nsteps = 1\n steps=2":       ":4: steps is set twice, first in ",
@@ -158,8 +158,8 @@ func TestConfigErrors(t *testing.T) {
 		`src = "a" b`:                      `found "b" behind the quotes`,
 		"steps = -1":                       "steps is -1",
 		"lr = 0.1\nfactor = 2":             "either -lr or -factor",
-		"preset = huge":                    `unknown preset "huge", expected one of base, big`,
-		"= 3":                              `:1: there is no setting ""`,
+		"preset = huge":                    `:1: invalid value "huge" for preset: expected base, big`,
+		"= 3":                              `:1: unknown setting ""`,
 		"time = 15":                        ":1: invalid value \"15\" for time",
 		"seed = 1 # one\nseed = 2 # again": ":2: seed is set twice",
 	} {
@@ -173,7 +173,7 @@ func TestConfigErrors(t *testing.T) {
 // A recipe has every setting but those of the machine and the files at hand, and is listed with
 // what it reaches.
 func TestRecipes(t *testing.T) {
-	help := mustRun(t, "", "help", "train").stdout
+	help := strings.Join(strings.Fields(mustRun(t, "", "help", "train", "-all").stdout), " ")
 	all := recipes.Names()
 	if !slices.Equal(all, []string{"multi30k", "multi30k-90m", "multi30k-tok"}) {
 		t.Errorf("recipes %v", all)
@@ -195,7 +195,7 @@ func TestRecipes(t *testing.T) {
 		}
 		for _, g := range f.All() {
 			kind, _ := flag.UnquoteUsage(g.Flag)
-			elsewhere := kind == "file" || kind == "folder" || kind == "language" || slices.Contains(append(settings.Actions, "preset", "threads"), g.Name)
+			elsewhere := kind == "file" && g.Name != "init" || kind == "folder" || kind == "language" || slices.Contains(append(settings.Actions, "preset", "threads"), g.Name)
 			if has[g.Name] == elsewhere {
 				t.Errorf("%s: %s is set: %v, want %v (where it is missing add: %s = %s)", file, g.Name, has[g.Name], !elsewhere, g.Name, g.DefValue)
 			}

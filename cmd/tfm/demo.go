@@ -25,7 +25,7 @@ import (
 func demoCommand() cli.Command {
 	return cli.Command{
 		Name:    "demo",
-		Short:   "train a small model on an embedded task, Chinese to English, and show what it has learned",
+		Short:   "train a small Chinese-English model on built-in sentences",
 		Usage:   "[flags]",
 		Example: "tfm demo",
 		Notes: `A grammar generates 40,000 training pairs and 1,000 held-out pairs, whose combinations of subject, verb and object are not

@@ -23,19 +23,22 @@ func evalCommand() cli.Command {
 	return cli.Command{
 		Name:  "eval",
 		Short: "translate a test set and print BLEU and chrF",
-		Usage: "[-model M] -src F -ref F [flags]",
+		Usage: "[-model MODEL] -src FILE -ref FILE [flags]",
 		Example: `
 			tfm eval -model en-de.safetensors -src test.en -ref test.de
 			tfm eval -model en-de.safetensors -src test.tok.en -ref test.tok.de -beam 5 -tokenize none`,
-		Notes: "The scores are those of sacreBLEU, with its signatures. BLEU with -tokenize none is that of multi-bleu on tokenized text, which many papers report.",
+		Notes: `The scores and signatures are those of sacreBLEU. For text that is already tokenized, -tokenize none gives the BLEU of multi-bleu.perl,
+which many papers report.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
-			src := f.String("src", "", "`file` to translate")
-			out := f.String("o", "", "`file` to write the model's translation to")
+			src := f.String("src", "", "`file` of source sentences, one a line")
+			scores := scoring.Flags(f)
+			out := f.String("o", "", "`file` to write the translations to")
+			f.Group("Search")
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
+			f.Group("Machine")
 			var threads int
 			cli.ThreadsFlag(f, &threads)
-			scores := scoring.Flags(f)
 			return func(ctx context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
 					return err

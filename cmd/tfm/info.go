@@ -19,38 +19,41 @@ import (
 func infoCommand() cli.Command {
 	return cli.Command{
 		Name:  "info",
-		Short: "show the configuration and the number of parameters of a model or a preset",
-		Usage: "-model M | -preset P -vocab-size N [flags] | -preset RECIPE [flags] | -table3",
+		Short: "show the configuration and parameter count of a model or preset",
+		Usage: "-model MODEL\n-preset NAME -vocab-size N [flags]\n-table3",
 		Example: `
 			tfm info -model en-de.safetensors
 			tfm info -preset base -vocab-size 32000
 			tfm info -preset multi30k
 			tfm info -table3`,
+		Notes: "A recipe has its own -vocab-size.",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			path := f.String("model", "", "model `file`")
-			var preset string
-			f.StringVar(&preset, "preset", "base", settings.PresetUsage())
-			vocab := f.Int("vocab-size", 0, "pieces of a joint vocabulary")
-			src := f.Int("src-vocab-size", 0, "pieces of the source vocabulary, if it is not a joint one")
-			tgt := f.Int("tgt-vocab-size", 0, "pieces of the target vocabulary")
-			table := f.Bool("table3", false, "show Table 3 of the paper, with the numbers of parameters that its models have here")
+			var path, preset string
+			var vocabSize, srcSize, tgtSize int
+			var table bool
+			f.StringVar(&path, "model", "", "model `file` to show").Common()
+			settings.PresetFlag(f, &preset, "base").Common()
+			f.IntVar(&vocabSize, "vocab-size", 0, "pieces of a joint vocabulary").Common()
+			f.IntVar(&srcSize, "src-vocab-size", 0, "pieces of a separate source vocabulary").Common()
+			f.IntVar(&tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Common()
+			f.BoolVar(&table, "table3", false, "show the models of the paper's Table 3 with their parameter counts").Common()
 			c, _ := model.Preset("base")
-			f.TextVar(&c.Start, "init", c.Start, settings.StartUsage)
+			settings.StartFlag(f, &c.Start)
 			settings.ModelFlags(f, &c)
 			return func(_ context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
 				set := f.Given()
-				if *path != "" {
+				if path != "" {
 					if len(set) > 1 {
-						return cli.Usagef("-model says all that there is to say, leave out the other flags")
+						return cli.Usagef("-model excludes all other flags")
 					}
-					return infoOfModel(*path)
+					return infoOfModel(path)
 				}
-				if *table {
+				if table {
 					if len(set) > 1 {
-						return cli.Usagef("-table3 says all that there is to say, leave out the other flags")
+						return cli.Usagef("-table3 excludes all other flags")
 					}
 					return printTable3()
 				}
@@ -59,21 +62,21 @@ func infoCommand() cli.Command {
 					return err
 				}
 				c = run.Config
-				if *vocab == 0 && *src == 0 && *tgt == 0 && run.Origin("vocab-size") == settings.Recipe {
-					*vocab = run.VocabSize
+				if vocabSize == 0 && srcSize == 0 && tgtSize == 0 && run.Origin("vocab-size") == settings.Recipe {
+					vocabSize = run.VocabSize
 				}
 				switch {
-				case *vocab != 0 && (*src != 0 || *tgt != 0):
+				case vocabSize != 0 && (srcSize != 0 || tgtSize != 0):
 					return cli.Usagef("either -vocab-size or -src-vocab-size and -tgt-vocab-size")
-				case *vocab != 0:
-					c.SrcVocab, c.TgtVocab = *vocab, *vocab
-				case *src != 0 && *tgt != 0:
-					c.SrcVocab, c.TgtVocab = *src, *tgt
+				case vocabSize != 0:
+					c.SrcVocab, c.TgtVocab = vocabSize, vocabSize
+				case srcSize != 0 && tgtSize != 0:
+					c.SrcVocab, c.TgtVocab = srcSize, tgtSize
 					if _, ok := set["tie"]; !ok {
 						c.Tie = model.TieDecoder
 					}
 				default:
-					return cli.Usagef("-model is missing, or -vocab-size")
+					return cli.Usagef("-model or -vocab-size is missing")
 				}
 				if err := settings.Error(c.Validate()); err != nil {
 					return err

@@ -81,10 +81,10 @@ func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
 		"-first-position 2":                       "-first-position is 2, expected 0 or 1",
 		"-positions learned -first-position 1":    "-first-position is 1, expected 0 with learned positions",
 		"-positions halves -d-model 513 -heads 1": "-d-model is 513, expected an even number with positions in two halves",
-		"-norm-kind unbiased -d-model 1 -heads 1": "the deviation of one number is not defined",
+		"-norm-kind unbiased -d-model 1 -heads 1": "one value has no unbiased deviation",
 		"-smoothing-over all -label-smoothing 0":  `tfm: -smoothing-over is "all", expected others`,
 		"-attention-dropout 1":                    "-attention-dropout is 1, expected at least 0 and below 1",
-		"-table3":                                 "-table3 says all that there is to say",
+		"-table3":                                 "-table3 excludes all other flags",
 	} {
 		o := runTFM(t, "", append([]string{"info", "-vocab-size", "5000"}, strings.Fields(flags)...)...)
 		if o.code != 2 || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {

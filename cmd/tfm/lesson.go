@@ -11,7 +11,7 @@ import (
 func lessonCommand() cli.Command {
 	return cli.Command{
 		Name:    "lesson",
-		Short:   "train the paper's model on three sentences, and show every turn of the loop that translates them",
+		Short:   "train the paper's model on three sentences, step by step",
 		Usage:   "[flags]",
 		Example: "tfm lesson",
 		Notes: `The sentences are 我是学生 (I am a student), 我喜欢学习 (I like learning) and 我是男生 (I am a boy). The model has the size

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/mat"
@@ -11,10 +12,22 @@ import (
 func program() cli.Program {
 	return cli.Program{
 		Name:  "tfm",
-		About: "tfm trains the Transformer of \"Attention Is All You Need\" to translate, and translates with it.",
-		Commands: []cli.Command{demoCommand(), lessonCommand(), trainCommand(), averageCommand(), translateCommand(), evalCommand(), scoreCommand(), reportCommand(),
-			infoCommand(), vocabCommand(), mnistCommand(), benchCommand(), cli.HelpCommand(program), versionCommand()},
+		About: "tfm trains the Transformer of \"Attention Is All You Need\" on pairs of sentences and translates with it.",
+		Commands: slices.Concat(
+			group("Everyday use", trainCommand(), translateCommand(), vocabCommand(), averageCommand()),
+			group("Measure", evalCommand(), scoreCommand(), benchCommand()),
+			group("Look inside", infoCommand(), reportCommand(), demoCommand(), lessonCommand(), mnistCommand()),
+			group("This program", cli.HelpCommand(program), cli.CompletionCommand(program), versionCommand()),
+		),
 	}
+}
+
+// group returns commands with a heading for the list of commands.
+func group(heading string, commands ...cli.Command) []cli.Command {
+	for i := range commands {
+		commands[i].Group = heading
+	}
+	return commands
 }
 
 func main() {

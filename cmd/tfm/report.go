@@ -26,26 +26,26 @@ import (
 func reportCommand() cli.Command {
 	return cli.Command{
 		Name:  "report",
-		Short: "make a web page of a training run: curves, sample translations, attention maps",
-		Usage: "-run OUT.ckpt [-o report.html] [flags]",
+		Short: "write a web page about a run: curves, samples, attention",
+		Usage: "-run FOLDER [-o FILE] [flags]",
 		Example: `
 			tfm report -run en-de.ckpt -o report.html
-			tfm report -run en-de.ckpt -sentence "A dog runs." -sentence "Two men talk." -o report.html
-			tfm report -run a.ckpt -compare PyTorch=torch.jsonl -o report.html`,
-		Notes: `The page is one file that fetches nothing. It may be made while the training goes on. Without -sentence and -sentences
-the attention maps are of some of the validation's sample sentences, translated greedily by the checkpoint of the best
-validation.`,
+			tfm report -run en-de.ckpt -sentence "A dog runs." -sentence "Two men talk."
+			tfm report -run a.ckpt -compare PyTorch=torch.jsonl`,
+		Notes: `The page is one HTML file that loads nothing else. It can be written while the run continues. Without -sentence and -sentences the
+attention maps are of sentences from the validation's samples. The translations are greedy, by the checkpoint with the
+best validation unless -model names another model.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			r := reporter{}
-			f.StringVar(&r.run, "run", "", "`folder` of the run's checkpoints, in which its log is too")
-			f.StringVar(&r.out, "o", "report.html", "`file` to write the page to")
-			f.StringVar(&r.model, "model", "", "model `file` whose attention to show, instead of the best checkpoint in -run")
-			f.Func("sentence", "`text` whose attention to show; may be given several times", func(s string) error {
+			f.StringVar(&r.run, "run", "", "`folder` with the run's checkpoints and log.jsonl")
+			f.StringVar(&r.out, "o", "report.html", "`file` to write")
+			f.StringVar(&r.model, "model", "", "model `file` for the attention maps")
+			f.Func("sentence", "`text` of an attention map; repeat it for more", func(s string) error {
 				r.sentences = append(r.sentences, s)
 				return nil
 			})
-			f.StringVar(&r.file, "sentences", "", "`file` with such texts, one a line")
-			f.Func("compare", "another run's log to show the difference of the losses to, as `NAME=FILE`: a line {\"step\": 1, \"loss\": 9.1}\nfor each step is enough; may be given several times", r.addOther)
+			f.StringVar(&r.file, "sentences", "", "`file` of such texts, one a line")
+			f.Func("compare", "another run's log, whose losses are compared, as `NAME=FILE`; each step needs a line {\"step\": 1, \"loss\": 9.1}; repeat it for more", r.addOther)
 			cli.ThreadsFlag(f, &r.threads)
 			return func(_ context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {

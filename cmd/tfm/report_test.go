@@ -124,7 +124,7 @@ func TestReportErrors(t *testing.T) {
 		{1, []string{"-run", dir, "-sentences", filepath.Join(dir, "none")}, []string{filepath.Join(dir, "none")}},
 		{1, []string{"-run", dir, "-sentences", blank}, []string{"-sentences", blank, "empty"}},
 		{1, []string{"-run", dir, "-sentences", many}, []string{"51 sentences", "at most 50"}},
-		{1, []string{"-run", dir, "-o", empty}, []string{empty, "no regular file"}},
+		{1, []string{"-run", dir, "-o", empty}, []string{empty, "not a regular file"}},
 	} {
 		o := runTFM(t, "", append([]string{"report", "-o", out}, c.args...)...)
 		mustFail(t, o, c.code, c.wants...)

@@ -29,31 +29,31 @@ func trainCommand() cli.Command {
 	return cli.Command{
 		Name:  "train",
 		Short: "train a model on pairs of sentences",
-		Usage: "-src F -tgt F [-valid-src F -valid-tgt F] [-o OUT.safetensors] [flags]",
+		Usage: "-src FILE -tgt FILE [-valid-src FILE -valid-tgt FILE] [-o MODEL] [flags]",
 		Example: `
-			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -preset tiny -time 15m -o en-de.safetensors
+			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -time 15m -o en-de.safetensors
 			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -o en-de.safetensors -resume`,
-		Notes: `Line n of -tgt translates line n of -src; files may be gzipped. Without -vocab one is trained on them too, and
-without validation files a small part of the pairs is held out. Checkpoints go to the folder OUT.ckpt, the model of
-the best validation to OUT.safetensors at the end. The tokens/s that are shown count source and target.
+		Notes: `Line n of -tgt is the translation of line n of -src. The model with the best validation is written to -o when the run ends. With -o
+en-de.safetensors the checkpoints and log.jsonl are in the folder en-de.ckpt.
 
--init MODEL goes on with a trained model: its configuration and tokenizers, a new optimizer and schedule; -dropout, -attention-dropout,
--ff-dropout, -label-smoothing and -smoothing-over may be others. Without -preset the settings are those of the preset of its size.
+Ctrl-C saves a checkpoint, prints the command that resumes the run, and exits. A second Ctrl-C exits at once. A resumed run
+ends with the same model as one that was not interrupted.`,
+		Details: `-init MODEL fine-tunes a model: it starts from its weights, configuration and tokenizers, with a new optimizer and schedule. Only dropout and
+label smoothing may differ from the model's configuration. Without -preset the training settings are those of the preset
+with the same size.
 
-A file for -config has lines such as "steps = 5000", and # begins a comment. What is on the command line comes before it, and it comes before
-the preset. What -dump-config prints of a run, made with the same files, gives the same weights.
+-config FILE reads lines such as "steps = 5000"; # begins a comment. Flags override the file, and the file overrides the preset.
+-dump-config prints a file that gives the same weights from the same data.
 
-Ctrl-C (or SIGTERM) finishes the step, saves a checkpoint, says how to go on, and exits with 128 + the signal's number;
-a second one ends at once. -resume goes on from the newest checkpoint as if nothing had happened: it needs -o and
-the corpora, validation files included; the other settings are those of the run, and flags may repeat them. Only -steps, -time, -patience,
--valid-every, -save-every, -keep, -average, -on-nan, -tensorboard and -threads may be changed. A -steps or -time that is already over ends
-the run and writes the model of the best validation.
+-resume needs the same -o and the same corpora, validation files included. Other settings are those of the run and may be repeated. These
+may change: -steps, -time, -patience, -valid-every, -save-every, -keep, -average, -on-nan, -tensorboard, -threads. If -steps
+or -time has already been reached, the run ends and writes the model.
 
-The model that a run ends with has the same bits on every processor, except with -bf16: then products with the weights are computed by
-instructions that other processors lack or carry out in another order. It does not depend on the number of threads, and a run that
-is resumed on such a processor ends as if nothing had happened; on another one the run goes on and says so. The weights, the
-optimizer and the validations are float32, and so is the model, which everyone computes with as without -bf16. What is in force
-stands behind "products:" when the run begins.`,
+The weights do not depend on -threads or, except with -bf16, on the processor. With -bf16 the products with the weights use the
+processor's bfloat16 instructions; weights, optimizer and validation stay float32. A run that is resumed on a processor
+with other instructions continues with a warning.
+
+` + settings.RecipeNote(),
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			settings.NewRun(f)
 			return func(ctx context.Context, args []string) error {

@@ -21,38 +21,37 @@ import (
 func translateCommand() cli.Command {
 	return cli.Command{
 		Name:  "translate",
-		Short: "translate lines of text",
-		Usage: "[-model M] [flags] [FILE...]",
+		Short: "translate text, line by line",
+		Usage: "[-model MODEL] [flags] [FILE...]",
 		Example: `
 			tfm translate -model en-de.safetensors < in.en > out.de
-			tail -f log | tfm translate -model en-de.safetensors -beam 1
-			tfm translate -model en-de.safetensors -beam 8 -nbest 8 < in.en > out.lists
-			tfm translate -model en-de.safetensors -sample -top-p 0.9 -seed 7 < in.en > out.de`,
-		Notes: `Each line of the files, or of standard input, becomes one line on standard output; an empty line stays
-empty. Lines that are there together are translated together, and the translations are written as soon as they are
-there: what comes a line at a time is answered a line at a time. How many are translated together changes no
-translation. On a terminal tfm prompts for a sentence.
+			tfm translate -model en-de.safetensors -beam 8 -nbest 8 in.en > out.lists
+			tfm translate -model en-de.safetensors -sample -top-p 0.9 -seed 7 in.en > out.de`,
+		Notes: `Each line of the files, or of standard input, becomes one line of standard output. A blank line becomes an empty one. A line is
+translated as soon as it is read, so tfm translate works in a pipe; on a terminal it prompts for sentences. The
+translation of a line does not depend on other lines or on -batch.
 
-Bytes that are not UTF-8 become U+FFFD and lines longer than 1 MB are cut, each with a warning; of a kind ten are shown.
+With -nbest each line becomes up to N lines, best first, of three fields separated by tabs: the line's number from 0, the
+score (the log-probability divided by the length penalty) and the translation.
 
-With -nbest each line becomes up to so many, the best first, with tabs between the number of the input line (from 0, as in other
-systems' lists), the score (the log-probability divided by the length penalty) and the text, which is the rest of
-the line. An empty line becomes one with an empty text. The first of a list is the translation without -nbest.
+With -sample each token is drawn from the model's distribution, after division of the logits by the temperature and restriction to -top-k
+and -top-p. The draws for a line depend on -seed and on the line's number, not on other lines.
 
-With -sample each piece is drawn from the model's distribution: its logits are divided by the temperature, the -top-k most
-probable pieces stay, and of these the fewest that have -top-p of the probability. What is drawn for a sentence depends on
-the seed and on how many sentences come before it, not on what they are. With -nbest there are so many draws, which may be equal.`,
+Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with a warning.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
-			f.IntVar(&search.NBest, "nbest", 0, "translations to list for each line, at most as many as the beam, or 64 with -sample; 0 is the best alone, without score")
-			f.BoolVar(&search.Sample, "sample", false, "draw translations by chance instead of searching for the most probable")
-			f.Float64Var(&search.Temperature, "temperature", search.Temperature, "of the draws: below 1 they are more often what is most probable, above 1 less often")
-			f.IntVar(&search.TopK, "top-k", search.TopK, "most probable pieces to draw from; 0 is all")
-			f.Float64Var(&search.TopP, "top-p", search.TopP, "draw from the most probable pieces that have this probability together; 1 is all")
-			f.Uint64Var(&search.Seed, "seed", search.Seed, "what the draws come from")
-			batch := f.Int("batch", 256, "lines to translate together at most")
-			maxLen := f.Int("max-len", 0, "pieces of a source after which it is cut, with a warning; 0 is what the model can take")
+			f.IntVar(&search.NBest, "nbest", 0, "list the N best translations of each line with their scores; limit -beam, or 64 with -sample")
+			f.Group("Input")
+			batch := f.Int("batch", 256, "limit of the lines that are translated together")
+			maxLen := f.Int("max-len", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit")
+			f.Group("Sampling")
+			f.BoolVar(&search.Sample, "sample", false, "draw translations at random, without a beam")
+			f.Float64Var(&search.Temperature, "temperature", search.Temperature, "divisor of the logits; below 1 favours probable tokens")
+			f.IntVar(&search.TopK, "top-k", search.TopK, "draw from the N most probable tokens; 0 is all")
+			f.Float64Var(&search.TopP, "top-p", search.TopP, "draw from the most probable tokens with this total probability; 1 is all")
+			f.Uint64Var(&search.Seed, "seed", search.Seed, "random seed of the draws")
+			f.Group("Machine")
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(ctx context.Context, args []string) error {

@@ -16,14 +16,13 @@ import (
 func versionCommand() cli.Command {
 	return cli.Command{
 		Name:    "version",
-		Short:   "show the version, and with -v what the processor can do",
+		Short:   "show the version, and with -v the kernels in use",
 		Usage:   "[-v]",
 		Example: "tfm version -v",
-		Notes: `The environment variable TFM_CPU chooses other kernels than the best ones that the processor can run, and
-GODEBUG=cpu.NAME=off hides one of its extensions from them. With -v, "processor" is the extensions it has of those that
-kernels are written for, and "in use" those that the chosen kernels use.`,
+		Notes: `With -v, "processor" lists the extensions of the processor that tfm has kernels for, and "in use" those that the chosen kernels need. The
+environment variable TFM_CPU chooses other kernels (avx512, avx2, neon, generic); GODEBUG=cpu.NAME=off hides an extension.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			verbose := f.Bool("v", false, "show the kernels in use and the processor's features too")
+			verbose := f.Bool("v", false, "show the kernels in use and the processor's extensions")
 			return func(_ context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
 					return err

@@ -22,8 +22,8 @@ import (
 func vocabCommand() cli.Command {
 	return cli.Command{
 		Name:  "vocab",
-		Short: "train a tokenizer, or look at what one does",
-		Usage: "-o F [-vocab-size N] FILE... | -vocab F -show|-encode|-pieces|-decode [FILE...]",
+		Short: "train a tokenizer, or apply one",
+		Usage: "-o FILE [-vocab-size N] FILE...\n-vocab FILE -show|-encode|-pieces|-decode [FILE...]",
 		Example: `
 			tfm vocab -o joint.bpe -vocab-size 8000 train.en train.de
 			echo 'Ein Hund.' | tfm vocab -vocab joint.bpe -pieces`,

@@ -56,8 +56,8 @@ var allowedImports = []struct{ name, imports string }{
 
 	// The command line. Packages outside cmd do not import these.
 	{"cmd/tfm/recipes", ""},
-	{"cmd/tfm/internal/cli", ""},
 	{"cmd/tfm/internal/terminal", "golang.org/x/sys/unix golang.org/x/sys/windows"},
+	{"cmd/tfm/internal/cli", "cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/heatmap", "text cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/grammar", ""},
 	{"cmd/tfm/internal/lesson", "mat model model/decode train internal/format cmd/tfm/internal/terminal"},

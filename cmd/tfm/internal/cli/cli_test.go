@@ -15,11 +15,10 @@ import (
 	"time"
 )
 
-// The table has the flags in the order in which they are declared, under the headings in the order
-// in which they begin.
+// Flags and headings are in the order of their declaration.
 func TestFlags(t *testing.T) {
 	f := NewFlags()
-	verbose := f.Bool("v", false, "say more")
+	verbose := f.Bool("v", false, "print more")
 	f.Group("Files")
 	src := f.String("src", "a", "`file` to read")
 	f.Group("Model")
@@ -35,31 +34,23 @@ func TestFlags(t *testing.T) {
 		}
 	})
 	if want := []string{"Flags: -v ", "Files: -src file", "Files: -more files", "Model: -width int"}; !reflect.DeepEqual(shown, want) {
-		t.Errorf("groups %q, expected %q", shown, want)
+		t.Errorf("groups = %q, want %q", shown, want)
 	}
 	if err := errors.Join(f.Set("width", "16"), f.Set("v", "true")); err != nil {
 		t.Fatal(err)
 	}
 	if want := map[string]string{"v": "true", "width": "16"}; !reflect.DeepEqual(f.Given(), want) || !*verbose || *src != "a" || width != 16 {
-		t.Errorf("given %v, expected %v; values %v, %q, %d", f.Given(), want, *verbose, *src, width)
+		t.Errorf("Given() = %v, want %v; values %v, %q, %d", f.Given(), want, *verbose, *src, width)
 	}
 	if want := map[string]string{"v": "true", "src": "a", "width": "16", "more": ""}; !reflect.DeepEqual(f.Values(), want) {
-		t.Errorf("values %v, expected %v", f.Values(), want)
+		t.Errorf("Values() = %v, want %v", f.Values(), want)
 	}
 }
 
-// run runs a command line of a program that has one command, and returns the exit code and what it
+// run runs a command line of a program with one command, and returns the exit code and what it
 // printed.
 func run(t *testing.T, act func(ctx context.Context, args []string) error, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var program func() Program
-	program = func() Program {
-		return Program{"prog", "prog does nothing.", []Command{{Name: "do", Short: "do it", Usage: "[flags]", Example: "prog do -n 3", Notes: "A note.",
-			Setup: func(f *Flags) func(context.Context, []string) error {
-				f.Int("n", 7, "how `often`")
-				return act
-			}}, HelpCommand(program)}}
-	}
 	files := []**os.File{&os.Stdout, &os.Stderr}
 	var printed []string
 	for _, file := range files {
@@ -67,10 +58,10 @@ func run(t *testing.T, act func(ctx context.Context, args []string) error, args 
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func(was *os.File) { *file = was }(*file)
+		defer func(saved *os.File) { *file = saved }(*file)
 		*file = f
 	}
-	code = program().Run(context.Background(), args)
+	code = testProgram(act).Run(context.Background(), args)
 	for _, file := range files {
 		(*file).Seek(0, io.SeekStart)
 		text, err := io.ReadAll(*file)
@@ -82,7 +73,31 @@ func run(t *testing.T, act func(ctx context.Context, args []string) error, args 
 	return code, printed[0], printed[1]
 }
 
-// Errors are one line, and the exit code says of which kind they are.
+func testProgram(act func(ctx context.Context, args []string) error) Program {
+	var program func() Program
+	program = func() Program {
+		return Program{"prog", "prog does nothing.", []Command{
+			{
+				Name: "perform", Group: "Work", Short: "do it", Usage: "[flags]", Example: "prog perform -n 3", Notes: "A note.", Details: "A detail.",
+				Setup: func(f *Flags) func(context.Context, []string) error {
+					f.Group("Numbers")
+					f.Int("n", 7, "how `often`")
+					f.IntVar(new(int), "batch-size", 0, "lines; 0 is all").Common().ByPreset()
+					f.Group("Kinds")
+					f.StringVar(new(string), "method", "exact", "method:\n  exact   slow\n  sample  fast").Choices("exact", "sample")
+					f.BoolVar(new(bool), "quiet", false, "print nothing")
+					f.String("src", "", "`file` to read")
+					f.String("dir", "", "`folder` to write")
+					return act
+				},
+			},
+			HelpCommand(program), CompletionCommand(program),
+		}}
+	}
+	return program()
+}
+
+// Errors are one line; the exit code depends on their kind.
 func TestExitCodes(t *testing.T) {
 	nothing := func(context.Context, []string) error { return nil }
 	failing := func(err error) func(context.Context, []string) error {
@@ -94,44 +109,192 @@ func TestExitCodes(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		{"do", nothing, 0, ""},
+		{"perform", nothing, 0, ""},
 		{"", nothing, 2, "prog: no command; run 'prog help'\n"},
-		{"undo", nothing, 2, "prog: unknown command \"undo\"; run 'prog help'\n"},
-		{"do -m", nothing, 2, "prog: flag provided but not defined: -m; run 'prog help do'\n"},
-		{"do file -n 3", nothing, 2, "prog: flag -n follows the argument \"file\": flags come first (a file of that name is ./-n); run 'prog help do'\n"},
-		{"do -- file -n", nothing, 0, ""},
-		{"do x", func(_ context.Context, args []string) error { return NoArguments(args) }, 2, "prog: unexpected argument \"x\"; run 'prog help do'\n"},
-		{"do", failing(errors.New("one\ntwo")), 1, "prog: one; two\n"},
-		{"do", failing(fmt.Errorf("wrapped: %w", Usagef("-n %d", 3))), 2, "prog: wrapped: -n 3; run 'prog help do'\n"},
-		{"do", failing(InterruptError{syscall.SIGTERM}), 143, ""},
-		{"help undo", nothing, 2, "prog: unknown command \"undo\"; run 'prog help help'\n"},
-		{"help do do", nothing, 2, "prog: one command at a time; run 'prog help help'\n"},
+		{"zzz", nothing, 2, "prog: unknown command \"zzz\"; run 'prog help'\n"},
+		{"perfrom", nothing, 2, "prog: unknown command \"perfrom\"; did you mean \"perform\"?\n"},
+		{"perform -zzz", nothing, 2, "prog: unknown flag -zzz; run 'prog help perform'\n"},
+		{"perform -batchsize 3", nothing, 2, "prog: unknown flag -batchsize; did you mean \"-batch-size\"?\n"},
+		{"perform -method exat", nothing, 2, "prog: invalid value \"exat\" for flag -method: expected exact or sample; did you mean \"exact\"?\n"},
+		{"perform -method zzz", nothing, 2, "prog: invalid value \"zzz\" for flag -method: expected exact or sample; run 'prog help perform'\n"},
+		{"perform -method sample", nothing, 0, ""},
+		{"perform file -n 3", nothing, 2, "prog: flag -n follows the argument \"file\": flags come first (a file of that name is ./-n); run 'prog help perform'\n"},
+		{"perform -- file -n", nothing, 0, ""},
+		{"perform x", func(_ context.Context, args []string) error { return NoArguments(args) }, 2, "prog: unexpected argument \"x\"; run 'prog help perform'\n"},
+		{"perform", failing(errors.New("one\ntwo")), 1, "prog: one; two\n"},
+		{"perform", failing(fmt.Errorf("wrapped: %w", Usagef("-n %d", 3))), 2, "prog: wrapped: -n 3; run 'prog help perform'\n"},
+		{"perform", failing(InterruptError{syscall.SIGTERM}), 143, ""},
+		{"help perfor", nothing, 2, "prog: unknown command \"perfor\"; did you mean \"perform\"?\n"},
+		{"help help help", nothing, 2, "prog: found 2 commands, expected one; run 'prog help help'\n"},
+		{"completion", nothing, 2, "prog: found 0 shells, expected one of bash, zsh, fish; run 'prog help completion'\n"},
+		{"completion fsh", nothing, 2, "prog: unknown shell fsh, expected bash, zsh or fish; did you mean \"fish\"?\n"},
 	} {
 		code, _, stderr := run(t, c.act, strings.Fields(c.args)...)
 		if code != c.code || stderr != c.stderr {
-			t.Errorf("prog %s: exit code %d, %q; expected %d, %q", c.args, code, stderr, c.code, c.stderr)
+			t.Errorf("prog %s = exit code %d, %q, want %d, %q", c.args, code, stderr, c.code, c.stderr)
 		}
 	}
 }
 
 func TestHelp(t *testing.T) {
-	_, all, _ := run(t, nil, "help")
-	if want := "prog does nothing.\n\n  prog do          do it\n"; !strings.HasPrefix(all, want) {
-		t.Errorf("help\n%s\nexpected it to begin with\n%s", all, want)
+	_, list, _ := run(t, nil, "help")
+	if want := "prog does nothing.\n\nWork:\n  perform     do it\n\n:\n  help        list the commands"; !strings.HasPrefix(list, want) {
+		t.Errorf("prog help =\n%s\nwant prefix\n%s", list, want)
 	}
-	_, one, _ := run(t, nil, "help", "do")
-	if want := "prog do: do it\n\nUsage:\n  prog do [flags]\n\nExample:\n  prog do -n 3\n\nFlags:\n  -n often\n      how often (default 7)\n\nA note.\n"; one != want {
-		t.Errorf("help of the command\n%s\nexpected\n%s", one, want)
+	const head = "prog perform: do it\n\nUsage:\n  prog perform [flags]\n\nExample:\n  prog perform -n 3\n"
+	_, common, _ := run(t, nil, "help", "perform")
+	if want := head + `
+Common flags:
+  -batch-size N           lines; 0 is all (default 0, by preset)
+
+'prog help perform -all' shows all 6 flags.
+
+A note.
+`; common != want {
+		t.Errorf("prog help perform =\n%s\nwant\n%s", common, want)
 	}
-	if _, same, _ := run(t, nil, "do", "-h"); same != one {
-		t.Errorf("-h\n%s\nexpected\n%s", same, one)
+	for _, args := range []string{"perform -h", "perform --help"} {
+		if _, got, _ := run(t, nil, strings.Fields(args)...); got != common {
+			t.Errorf("prog %s =\n%s\nwant\n%s", args, got, common)
+		}
+	}
+	want := head + `
+Numbers:
+  -n OFTEN                how often (default 7)
+  -batch-size N           lines; 0 is all (default 0, by preset)
+
+Kinds:
+  -method NAME            method (default exact):
+                            exact   slow
+                            sample  fast
+  -quiet                  print nothing
+  -src FILE               file to read
+  -dir FOLDER             folder to write
+
+A note.
+
+A detail.
+`
+	for _, args := range []string{"help perform -all", "help -all perform"} {
+		if _, got, _ := run(t, nil, strings.Fields(args)...); got != want {
+			t.Errorf("prog %s =\n%s\nwant\n%s", args, got, want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"train", "translate", "average", "src", "lr", "tgt", "batch-tokens", "vocab-size", "src-vocab-size", "clip-norm", "valid-src", "valid-tgt", "dropout"}
+	for word, want := range map[string]string{
+		"trian": "train", "transalte": "translate", "tranlsat": "translate", "avrage": "average", "scr": "src", "lt": "", "valid-scr": "valid-src",
+		"batchtokens": "batch-tokens", "tokens": "batch-tokens", "clip": "clip-norm", "size": "vocab-size", "drop": "dropout",
+		"": "", "x": "", "zz": "", "frobnicate": "", "help": "", "tr": "", "valid": "valid-src", "tgtt": "tgt",
+	} {
+		if got := Nearest(word, names); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abc", "axc", 1}, {"abc", "abxc", 1}, {"ca", "abc", 3}, {"kitten", "sitting", 3}} {
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("editDistance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// A wrapped command line fits, and without its line breaks it is the command line.
+func TestCommandLine(t *testing.T) {
+	const line = `tfm train -src "a b c" -tgt 'd e' -valid-src very/long/name/of/a/file -n 3 [-o OUT -force] file another < in.en | sort > out.de`
+	for _, width := range []int{30, 40, 60, 80, 200} {
+		lines := commandLine(line, width)
+		for i, l := range lines {
+			if len(l) > max(width, len(`  -valid-src very/long/name/of/a/file \`)) {
+				t.Errorf("width %d: %q", width, l)
+			}
+			if got := strings.HasSuffix(l, ` \`); got != (i < len(lines)-1) {
+				t.Errorf("width %d: line %d of %d: %q", width, i+1, len(lines), l)
+			}
+			if i > 0 && (strings.HasPrefix(l, "  3") || strings.HasPrefix(l, "  in.en")) {
+				t.Errorf("width %d: %q is parted from what it belongs to", width, l)
+			}
+		}
+		if got := strings.ReplaceAll(strings.Join(lines, "\n"), " \\\n  ", " "); got != line {
+			t.Errorf("width %d:\n%s\nwant\n%s", width, got, line)
+		}
+	}
+	if got, want := commandLine("prog -a 1 -b 2 < in", 15), []string{`prog -a 1 \`, `  -b 2 < in`}; !reflect.DeepEqual(got, want) {
+		t.Errorf("commandLine = %q, want %q", got, want)
+	}
+}
+
+func TestParagraphs(t *testing.T) {
+	const text = "One two three four.\n\n  name  what it is in a few words\n  b     short\n\nEnd."
+	const want = "One two three four.\n\n  name  what it is in a few\n        words\n  b     short\n\nEnd."
+	if got := paragraphs(text, 30); got != want {
+		t.Errorf("paragraphs =\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestCompletions(t *testing.T) {
+	p := testProgram(nil)
+	for _, c := range []struct {
+		words []string
+		want  string // the candidates
+	}{
+		{nil, ""},
+		{[]string{""}, "perform help completion"},
+		{[]string{"pe"}, "perform"},
+		{[]string{"x"}, ""},
+		{[]string{"x", ""}, ""},
+		{[]string{"help", ""}, "perform help completion"},
+		{[]string{"help", "-all", "p"}, "perform"},
+		{[]string{"help", "perform", "-"}, "-all"},
+		{[]string{"completion", "z"}, "zsh"},
+		{[]string{"perform", ""}, ":files"},
+		{[]string{"perform", "-"}, "-n -batch-size -method -quiet -src -dir"},
+		{[]string{"perform", "--m"}, "--method"},
+		{[]string{"perform", "-method", ""}, "exact sample"},
+		{[]string{"perform", "-method", "s"}, "sample"},
+		{[]string{"perform", "--method", "s"}, "sample"},
+		{[]string{"perform", "-method=s"}, "-method=sample"},
+		{[]string{"perform", "--method=s"}, "--method=sample"},
+		{[]string{"perform", "-method", "=", "s"}, "sample"}, // as bash splits it
+		{[]string{"perform", "-method", "="}, "exact sample"},
+		{[]string{"perform", "-method", "=", "exact", "-q"}, "-quiet"},
+		{[]string{"perform", "-method", "exact", "-q"}, "-quiet"},
+		{[]string{"perform", "-quiet", "-s"}, "-src"},
+		{[]string{"perform", "-quiet="}, "-quiet=true -quiet=false"},
+		{[]string{"perform", "-n", ""}, ""},
+		{[]string{"perform", "-n", "-m"}, ""}, // the value of -n
+		{[]string{"perform", "-src", ""}, ":files"},
+		{[]string{"perform", "-src=a"}, ":files"},
+		{[]string{"perform", "-dir", "a"}, ":folders"},
+		{[]string{"perform", "-zzz=a"}, ""},
+		{[]string{"perform", "file", "-m"}, ":files"}, // flags come first
+		{[]string{"perform", "--", "-m"}, ":files"},
+	} {
+		var got []string
+		for _, line := range strings.Split(strings.TrimSuffix(p.completions(c.words), "\n"), "\n") {
+			candidate, _, _ := strings.Cut(line, "\t")
+			got = append(got, candidate)
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("completions(%q) = %q, want %q", c.words, got, c.want)
+		}
+	}
+	if got, want := p.completions([]string{"perform", "-m"}), "-method\tmethod\n"; got != want {
+		t.Errorf("completions of -m = %q, want %q", got, want)
 	}
 }
 
 func TestShellWord(t *testing.T) {
 	for s, want := range map[string]string{"a/b-c.d=1": "a/b-c.d=1", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "中": "'中'"} {
-		if found := ShellWord(s); found != want {
-			t.Errorf("%q: %s, expected %s", s, found, want)
+		if got := ShellWord(s); got != want {
+			t.Errorf("ShellWord(%q) = %s, want %s", s, got, want)
 		}
 	}
 }
@@ -141,8 +304,8 @@ func TestValues(t *testing.T) {
 	var x float32
 	var b bool
 	for _, c := range []struct {
-		v             flag.Value
-		set, want, is string // is: a part of the error
+		v              flag.Value
+		set, want, err string // err: a part of the error
 	}{
 		{(*DurationValue)(&d), "90s", "1m30s", ""},
 		{(*DurationValue)(&d), "15", "", "expected a duration such as 90s"},
@@ -153,14 +316,14 @@ func TestValues(t *testing.T) {
 	} {
 		err := c.v.Set(c.set)
 		switch {
-		case c.is != "" && (err == nil || !strings.Contains(err.Error(), c.is)):
-			t.Errorf("%T %s: error %v, expected %q", c.v, c.set, err, c.is)
-		case c.is == "" && (err != nil || c.v.String() != c.want):
-			t.Errorf("%T %s: %s, %v; expected %s", c.v, c.set, c.v, err, c.want)
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%T.Set(%q) = %v, want %q in the error", c.v, c.set, err, c.err)
+		case c.err == "" && (err != nil || c.v.String() != c.want):
+			t.Errorf("%T.Set(%q): value %s, error %v, want %s", c.v, c.set, c.v, err, c.want)
 		}
 	}
 	if (*NotValue)(&b).Set("false"); d != 90*time.Second || x != 0.1 || !b {
-		t.Errorf("found %v, %v, %v; expected 1m30s, 0.1, true", d, x, b)
+		t.Errorf("values %v, %v, %v, want 1m30s, 0.1, true", d, x, b)
 	}
 }
 
@@ -169,12 +332,12 @@ func TestCheckWritable(t *testing.T) {
 	if err := CheckWritable(filepath.Join(dir, "new")); err != nil {
 		t.Error(err)
 	}
-	for path, want := range map[string]string{dir: "no regular file", filepath.Join(dir, "none", "new"): "cannot be written"} {
+	for path, want := range map[string]string{dir: "not a regular file", filepath.Join(dir, "none", "new"): "cannot be written"} {
 		if err := CheckWritable(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, expected %q", path, err, want)
+			t.Errorf("CheckWritable(%q) = %v, want %q in the error", path, err, want)
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("files left behind: %v, %v", left, err)
 	}
 }

@@ -10,30 +10,33 @@ import (
 	"strings"
 )
 
-// Command is a subcommand: its help, its flags and its run.
+// Command is a subcommand.
 type Command struct {
 	Name    string
-	Short   string // one line: what it does
+	Group   string // heading in the list of commands
+	Short   string // what the command does, in one line
 	Usage   string // the command line after the program's and the command's name
-	Example string // lines to copy
+	Example string // command lines, one a line
 	Notes   string // further paragraphs of the help
+	Details string // paragraphs of the help that shows all flags
 
-	FlagsAnywhere bool // flags may follow arguments
+	FlagsAnywhere bool            // flags may follow arguments
+	Args          func() []string // values of the arguments, for completion; nil: files
 
-	// Setup declares the flags on f and returns what runs once they are parsed, with the arguments
-	// after them.
+	// Setup declares the flags on f. It returns the function that runs the command, with the
+	// arguments after the flags, once the flags are parsed.
 	Setup func(f *Flags) func(ctx context.Context, args []string) error
 }
 
 // Program is a program of subcommands.
 type Program struct {
 	Name     string
-	About    string // one line
+	About    string // what the program does
 	Commands []Command
 }
 
-// Run runs a command line, the program's name left out, and returns the exit code: 0, or 1 after an
-// error, 2 after a wrong command line, 128 + the signal's number after an interrupt. An error is
+// Run runs a command line without the program's name and returns the exit code: 0, 1 after an error,
+// 2 after a wrong command line, 128 + the number of the signal after an interrupt. An error is
 // printed as one line on standard error.
 func (p Program) Run(ctx context.Context, args []string) int {
 	surviveFileLimit()
@@ -47,48 +50,57 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	case "-version", "--version":
 		name = "version"
 	}
-	c, ok := p.find(name)
-	if !ok {
-		return p.ExitCode("", Usagef("unknown command %q", name))
+	c, err := p.find(name)
+	if err != nil {
+		return p.ExitCode("", err)
 	}
 	return p.ExitCode(c.Name, p.run(ctx, c, rest))
 }
 
-func (p Program) find(name string) (Command, bool) {
+// find returns the command of that name.
+func (p Program) find(name string) (Command, error) {
 	i := slices.IndexFunc(p.Commands, func(c Command) bool { return c.Name == name })
 	if i < 0 {
-		return Command{}, false
+		return Command{}, UsageError{Message: fmt.Sprintf("unknown command %q", name), Meant: Nearest(name, p.names())}
 	}
-	return p.Commands[i], true
+	return p.Commands[i], nil
 }
 
-// run parses the command's part of a command line and runs it.
+// names returns the names of the commands.
+func (p Program) names() []string {
+	names := make([]string, len(p.Commands))
+	for i, c := range p.Commands {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// run parses the flags of a command and runs it.
 func (p Program) run(ctx context.Context, c Command, args []string) error {
 	f := NewFlags()
 	act := c.Setup(f)
+	rest, err := f.parse(args)
 	var operands []string
-	for rest := args; ; rest = f.set.Args()[1:] {
-		if err := f.set.Parse(rest); errors.Is(err, flag.ErrHelp) {
-			return p.writeHelp(os.Stdout, c)
-		} else if err != nil {
-			return UsageError{err.Error()}
-		}
-		if !c.FlagsAnywhere || f.set.NArg() == 0 {
-			break
-		}
-		operands = append(operands, f.set.Arg(0))
+	for err == nil && c.FlagsAnywhere && len(rest) > 0 {
+		operands = append(operands, rest[0])
+		rest, err = f.parse(rest[1:])
 	}
-	if c.FlagsAnywhere {
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return p.writeHelp(os.Stdout, c, false)
+	case err != nil:
+		return err
+	case c.FlagsAnywhere:
 		return act(ctx, operands)
 	}
-	if err := flagsFirst(args, f.set.Args()); err != nil {
+	if err := flagsFirst(args, rest); err != nil {
 		return err
 	}
-	return act(ctx, f.set.Args())
+	return act(ctx, rest)
 }
 
-// flagsFirst reports an argument after the flags that looks like a flag. Package flag stops parsing
-// at the first argument without a dash, so a later flag would silently be taken for a file.
+// flagsFirst reports an argument after the flags that looks like a flag, because package flag stops
+// at the first argument without a dash and a later flag would be used as a file.
 func flagsFirst(all, left []string) error {
 	if parsed := len(all) - len(left); parsed > 0 && all[parsed-1] == "--" {
 		return nil
@@ -110,15 +122,21 @@ func NoArguments(args []string) error {
 }
 
 // UsageError is the error of a wrong command line.
-type UsageError struct{ Message string }
+type UsageError struct {
+	Message string
+	Meant   string // what was probably meant; "" if nothing is near
+}
 
 func (e UsageError) Error() string { return e.Message }
 
 // Usagef returns a UsageError with a formatted message.
-func Usagef(format string, args ...any) error { return UsageError{fmt.Sprintf(format, args...)} }
+func Usagef(format string, args ...any) error {
+	return UsageError{Message: fmt.Sprintf(format, args...)}
+}
 
-// ExitCode prints err, if it is not nil, as one line on standard error, and returns the exit code.
-// A UsageError points to the help of the command of that name, or of the program if it is empty.
+// ExitCode prints err, if it is not nil, as one line on standard error, and returns the exit code. A
+// UsageError ends with what was probably meant, or else with the command line that shows the help
+// of the command, or of the program if command is "".
 func (p Program) ExitCode(command string, err error) int {
 	if err == nil {
 		return 0
@@ -128,10 +146,15 @@ func (p Program) ExitCode(command string, err error) int {
 		return interrupted.ExitCode()
 	}
 	message := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
-	if errors.As(err, new(UsageError)) {
+	var usage UsageError
+	switch {
+	case !errors.As(err, &usage):
+		fmt.Fprintf(os.Stderr, "%s: %s\n", p.Name, message)
+		return 1
+	case usage.Meant != "":
+		fmt.Fprintf(os.Stderr, "%s: %s; did you mean %q?\n", p.Name, message, usage.Meant)
+	default:
 		fmt.Fprintf(os.Stderr, "%s: %s; run '%s %s'\n", p.Name, message, p.Name, strings.TrimSpace("help "+command))
-		return 2
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s\n", p.Name, message)
-	return 1
+	return 2
 }

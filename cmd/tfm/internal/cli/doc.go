@@ -1,11 +1,14 @@
-// Package cli is the machinery of a command line. It knows no command and imports the standard
-// library alone.
+// Package cli is the machinery of a command line. It knows no command, and imports the standard
+// library and package terminal alone.
 //
-//	command.go    a program of subcommands: parsing, errors, exit codes
-//	flags.go      the table of a command's flags
-//	values.go     kinds of values of flags
-//	help.go       the help, made from the table
-//	interrupt.go  signals as the end of a context; signals_*.go: which signals a system has
-//	shell.go      words as a shell takes them
-//	writable.go   whether a file can be written
+//	command.go     a program of subcommands: parsing, errors, exit codes
+//	flags.go       the table of a command's flags
+//	values.go      kinds of values of flags
+//	help.go        help, made from the table
+//	wrap.go        help text and command lines wrapped to the width of the terminal
+//	completion.go  completion by a shell, made from the table; the scripts are in shells
+//	suggest.go     the name that a misspelt one probably means
+//	interrupt.go   signals as the end of a context; signals_*.go: the signals of a system
+//	shell.go       words quoted for a shell
+//	writable.go    whether a file can be written
 package cli

@@ -6,73 +6,172 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+
+	"tfm/cmd/tfm/internal/terminal"
 )
 
 // HelpCommand returns the command "help" of the program that p returns.
 func HelpCommand(p func() Program) Command {
 	return Command{
 		Name:          "help",
-		Short:         "show what tfm can do, or one command's flags",
-		Usage:         "[-all] [COMMAND]",
-		Example:       "tfm help train",
+		Short:         "list the commands, or show one command's flags",
+		Usage:         "[COMMAND] [-all]",
+		Example:       "tfm help train\ntfm help train -all",
 		FlagsAnywhere: true,
+		Args:          func() []string { return p().names() },
 		Setup: func(f *Flags) func(context.Context, []string) error {
-			f.Bool("all", false, "show all flags of the command")
-			return func(_ context.Context, args []string) error { return p().help(args) }
+			all := f.Bool("all", false, "show all flags and notes of the command")
+			return func(_ context.Context, args []string) error { return p().help(args, *all) }
 		},
 	}
 }
 
-func (p Program) help(args []string) error {
+func (p Program) help(args []string, all bool) error {
 	switch len(args) {
 	case 0:
-		_, err := os.Stdout.WriteString(p.overview())
+		_, err := os.Stdout.WriteString(p.overview(helpWidth(os.Stdout)))
 		return err
 	case 1:
-		c, ok := p.find(args[0])
-		if !ok {
-			return Usagef("unknown command %q", args[0])
+		c, err := p.find(args[0])
+		if err != nil {
+			return err
 		}
-		return p.writeHelp(os.Stdout, c)
+		return p.writeHelp(os.Stdout, c, all)
 	default:
-		return Usagef("one command at a time")
+		return Usagef("found %d commands, expected one", len(args))
 	}
 }
 
-func (p Program) overview() string {
-	var b strings.Builder
-	b.WriteString(p.About + "\n\n")
-	for _, c := range p.Commands {
-		fmt.Fprintf(&b, "  %s %-11s %s\n", p.Name, c.Name, c.Short)
+// helpWidth returns the number of columns of the help: those of the terminal f, within limits, or
+// 80 if f is none.
+func helpWidth(f *os.File) int {
+	w := terminal.Width(f)
+	if w == 0 {
+		return 80
 	}
-	fmt.Fprintf(&b, "\n'%s help COMMAND' shows its flags with their defaults, and an example. Flags come before other arguments.\n", p.Name)
+	return min(max(w, 40), 100)
+}
+
+// overview returns the list of the commands under the headings of their groups.
+func (p Program) overview(width int) string {
+	var b strings.Builder
+	b.WriteString(paragraphs(p.About, width) + "\n")
+	group := ""
+	longest := 0
+	for _, c := range p.Commands {
+		longest = max(longest, len(c.Name))
+	}
+	for i, c := range p.Commands {
+		if i == 0 || c.Group != group {
+			group = c.Group
+			fmt.Fprintf(&b, "\n%s:\n", group)
+		}
+		b.WriteString(hang(fmt.Sprintf("  %-*s  %s", longest, c.Name, c.Short), width) + "\n")
+	}
+	fmt.Fprintf(&b, "\n%s\n", paragraphs(fmt.Sprintf("'%s help COMMAND' shows the flags of a command and examples.", p.Name), width))
 	return b.String()
 }
 
-// writeHelp writes the help of a command.
-func (p Program) writeHelp(w io.Writer, c Command) error {
+// writeHelp writes the help of a command to f: the common flags, or all.
+func (p Program) writeHelp(f *os.File, c Command, all bool) error {
+	_, err := io.WriteString(f, p.commandHelp(c, all, helpWidth(f)))
+	return err
+}
+
+func (p Program) commandHelp(c Command, all bool, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %s\n\nUsage:\n  %s %s\n\nExample:\n", p.Name, c.Name, c.Short, p.Name, strings.TrimSpace(c.Name+" "+c.Usage))
+	fmt.Fprintf(&b, "%s\n\nUsage:\n", paragraphs(fmt.Sprintf("%s %s: %s", p.Name, c.Name, c.Short), width))
+	for _, line := range strings.Split(c.Usage, "\n") {
+		usage := strings.TrimSpace(p.Name + " " + c.Name + " " + strings.TrimSpace(line))
+		for i, l := range commandLine(usage, width-2) {
+			b.WriteString("  " + strings.Repeat("  ", min(i, 1)) + strings.TrimSpace(l) + "\n")
+		}
+	}
+	b.WriteString("\nExample:\n")
 	for _, line := range strings.Split(strings.TrimSpace(c.Example), "\n") {
-		fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(line))
+		for _, l := range commandLine(strings.TrimSpace(line), width-2) {
+			b.WriteString("  " + l + "\n")
+		}
 	}
 	f := NewFlags()
 	c.Setup(f)
-	f.Groups(func(title string, flags []*Flag) {
-		fmt.Fprintf(&b, "\n%s:\n", title)
-		for _, g := range flags {
-			kind, use := flag.UnquoteUsage(g.Flag)
-			fmt.Fprintf(&b, "  -%s\n      %s", strings.TrimSpace(g.Name+" "+kind), strings.ReplaceAll(use, "\n", "\n      "))
-			if g.DefValue != "" {
-				fmt.Fprintf(&b, " (default %s)", g.DefValue)
-			}
-			b.WriteByte('\n')
+	var common []*Flag
+	for _, g := range f.list {
+		if g.common {
+			common = append(common, g)
 		}
-	})
-	if c.Notes != "" {
-		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.Notes))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	if common != nil && !all {
+		b.WriteString("\nCommon flags:\n")
+		writeFlags(&b, common, width)
+		fmt.Fprintf(&b, "\n%s\n", paragraphs(fmt.Sprintf("'%s help %s -all' shows all %d flags.", p.Name, c.Name, len(f.list)), width))
+	} else {
+		f.Groups(func(title string, flags []*Flag) {
+			fmt.Fprintf(&b, "\n%s:\n", title)
+			writeFlags(&b, flags, width)
+		})
+	}
+	for _, text := range []string{c.Notes, c.Details} {
+		if text != "" && (all || common == nil || text == c.Notes) {
+			fmt.Fprintf(&b, "\n%s\n", paragraphs(text, width))
+		}
+	}
+	return b.String()
+}
+
+// flagColumns is the width of the column with the names of flags.
+const flagColumns = 24
+
+// writeFlags writes a table of flags.
+func writeFlags(b *strings.Builder, flags []*Flag, width int) {
+	const indent = 2 + flagColumns
+	for _, g := range flags {
+		kind, usage := g.usage()
+		name := strings.TrimSpace("-" + g.Name + " " + kind)
+		if len(name) > flagColumns-2 {
+			fmt.Fprintf(b, "  %s\n%*s", name, indent, "")
+		} else {
+			fmt.Fprintf(b, "  %-*s", flagColumns, name)
+		}
+		var lines []string
+		for _, line := range strings.Split(usage, "\n") {
+			lines = append(lines, strings.Split(hang(line, width-indent), "\n")...)
+		}
+		b.WriteString(strings.Join(lines, "\n"+strings.Repeat(" ", indent)) + "\n")
+	}
+}
+
+// usage returns the placeholder of the flag's value and what the flag does, with its default.
+func (g *Flag) usage() (kind, usage string) {
+	unwrapped := *g.Flag
+	if c, ok := g.Value.(*choiceValue); ok {
+		unwrapped.Value = c.Value
+	}
+	kind, usage = flag.UnquoteUsage(&unwrapped)
+	usage = strings.TrimRight(usage, "\n")
+	switch {
+	case g.choices != nil && kind == "value" || kind == "string":
+		kind = "NAME"
+	case kind == "int" || kind == "uint":
+		kind = "N"
+	case kind == "float" || kind == "value":
+		kind = "X"
+	default:
+		kind = strings.ToUpper(kind)
+	}
+	value := g.DefValue
+	if slices.Contains([]string{"", "false", "0s"}, value) || value == "0" && !strings.Contains(usage, "; 0 is") {
+		return kind, usage
+	}
+	note := " (default " + value
+	if g.byPreset {
+		note += ", by preset"
+	}
+	note += ")"
+	if head, list, ok := strings.Cut(usage, ":\n  "); ok {
+		return kind, head + note + ":\n  " + list
+	}
+	return kind, usage + note
 }

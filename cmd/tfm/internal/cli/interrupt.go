@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// InterruptError is the signal that ended a training before its time.
+// InterruptError is the signal that interrupted a command.
 type InterruptError struct{ Signal os.Signal }
 
 func (e InterruptError) Error() string { return fmt.Sprintf("interrupted: %v", e.Signal) }
 
-// ExitCode is what a shell shows for a program that the signal ended: 130 after Ctrl-C, 143 after
+// ExitCode returns the exit code that shells report for the signal: 130 after Ctrl-C, 143 after
 // SIGTERM.
 func (e InterruptError) ExitCode() int {
 	if s, ok := e.Signal.(syscall.Signal); ok {
@@ -23,10 +23,10 @@ func (e InterruptError) ExitCode() int {
 	return 1
 }
 
-// Interruptible returns a context that SIGINT, SIGTERM or SIGHUP ends, the cause being an
-// InterruptError. The next of these signals ends the program at once. A pipe that nobody reads any
-// more ends nothing: a training is worth more than its progress line. Signals that the program was
-// started to ignore (as with nohup) stay ignored.
+// Interruptible returns a context that ends on SIGINT, SIGTERM or SIGHUP, with an InterruptError as
+// its cause. The next of these signals ends the program. Signals that the program was started to
+// ignore, for example by nohup, stay ignored. SIGPIPE is ignored, so that a run survives the reader
+// of its progress.
 func Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
@@ -50,7 +50,7 @@ func Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// Interruption is the signal that ended ctx; nil if none did.
+// Interruption returns the InterruptError that ended ctx, nil if there is none.
 func Interruption(ctx context.Context) error {
 	var e InterruptError
 	if errors.As(context.Cause(ctx), &e) {

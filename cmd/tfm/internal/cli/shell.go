@@ -2,7 +2,7 @@ package cli
 
 import "strings"
 
-// ShellWord returns s as one word of a POSIX shell, in quotes if it needs them.
+// ShellWord returns s as one word of a POSIX shell, quoted if necessary.
 func ShellWord(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=./:,+@%", r))

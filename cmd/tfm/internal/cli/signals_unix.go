@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// survivePipe keeps the program alive when it writes to a pipe that nobody reads any more.
+// survivePipe makes a write to a pipe without a reader an error.
 func survivePipe() { signal.Ignore(syscall.SIGPIPE) }
 
-// surviveFileLimit turns a write over the limit of `ulimit -f` into an error of that write, as on a
-// full disk.
+// surviveFileLimit makes a write beyond the limit of ulimit -f an error, as on a full disk.
 func surviveFileLimit() { signal.Ignore(syscall.SIGXFSZ) }

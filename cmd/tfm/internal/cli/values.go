@@ -2,11 +2,15 @@ package cli
 
 import (
 	"errors"
+	"flag"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// NotValue is a flag that is true where the value is false.
+// NotValue is a flag that is true if the value is false.
 type NotValue bool
 
 func (v *NotValue) String() string { return strconv.FormatBool(!bool(*v)) }
@@ -19,7 +23,7 @@ func (v *NotValue) Set(s string) error {
 
 func (v *NotValue) IsBoolFlag() bool { return true }
 
-// DurationValue is a flag that says what it expects: who types 15 hears that it lacks the unit.
+// DurationValue is a flag whose error names the expected units.
 type DurationValue time.Duration
 
 func (v *DurationValue) String() string { return time.Duration(*v).String() }
@@ -47,4 +51,45 @@ func (v *Float32Value) Set(s string) error {
 	}
 	*v = Float32Value(x)
 	return nil
+}
+
+// choiceValue is the value of a flag with choices.
+type choiceValue struct {
+	flag.Value
+	flag *Flag
+}
+
+// maxListed limits the choices that an error lists beside a suggestion.
+const maxListed = 8
+
+func (v *choiceValue) Set(s string) error {
+	var refused error
+	if v.flag.text && s != v.flag.DefValue && !slices.Contains(v.flag.choices, s) {
+		refused = errors.New("expected " + orList(v.flag.choices))
+	} else if refused = v.Value.Set(s); refused == nil {
+		return nil
+	}
+	f := v.flag.flags
+	if f.meant = Nearest(s, v.flag.choices); f.meant != "" && len(v.flag.choices) > maxListed {
+		return errors.New("unknown name")
+	}
+	return refused
+}
+
+// Refused returns the UsageError of a value that a flag's Set refused with err.
+func (f *Flags) Refused(err error, format string, args ...any) error {
+	return UsageError{Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Meant: f.meant}
+}
+
+func (v *choiceValue) IsBoolFlag() bool {
+	b, ok := v.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// orList lists names: a, b or c.
+func orList(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+	return strings.Join(names, "")
 }

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// CheckWritable reports why a file cannot be written at path. It is called before work whose
-// result would be lost, and leaves nothing behind.
+// CheckWritable reports why no file can be written at path, for a check before long work. It leaves
+// no file behind.
 func CheckWritable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file, so nothing can be written there", path)
+		return fmt.Errorf("%s is not a regular file", path)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".tfm-check-*")
 	if err != nil {

@@ -53,7 +53,7 @@ func Parse(path string, lines []string) (settings []Setting, err error) {
 		case slices.Contains(Actions, s.Name):
 			return nil, cli.Usagef("%s: %s is no setting of a run and belongs on the command line", s.At, s.Name)
 		case f.Lookup(s.Name) == nil:
-			return nil, cli.Usagef("%s: there is no setting %.80q", s.At, s.Name)
+			return nil, cli.UsageError{Message: fmt.Sprintf("%s: unknown setting %.80q", s.At, s.Name), Meant: cli.Nearest(s.Name, f.Names())}
 		case again:
 			return nil, cli.Usagef("%s: %s is set twice, first in %s", s.At, s.Name, earlier)
 		}

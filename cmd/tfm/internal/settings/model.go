@@ -7,8 +7,7 @@ import (
 	"tfm/model"
 )
 
-// ModelFlags declares the flags that change what a preset says of a model. They begin with the
-// values in c.
+// ModelFlags declares the flags of a model's configuration, with the values in c as defaults.
 func ModelFlags(f *cli.Flags, c *model.Config) {
 	modelFlags(f, c)
 	regularizationFlags(f, c)
@@ -16,43 +15,59 @@ func ModelFlags(f *cli.Flags, c *model.Config) {
 
 // modelFlags declares the flags of a model's shape.
 func modelFlags(f *cli.Flags, c *model.Config) {
-	const preset = "; the default is the preset's"
 	f.Group("Model")
-	f.IntVar(&c.DModel, "d-model", c.DModel, "width of the model, d"+preset)
-	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h"+preset)
-	f.IntVar(&c.DK, "d-k", c.DK, "numbers of a query and a key in a head; 0 is d/h"+preset)
-	f.IntVar(&c.DV, "d-v", c.DV, "numbers of a value in a head; 0 is d/h"+preset)
-	f.IntVar(&c.DFF, "d-ff", c.DFF, "inner width of the feed-forward networks"+preset)
-	f.IntVar(&c.EncoderLayers, "encoder-layers", c.EncoderLayers, "layers of the encoder, N"+preset)
-	f.IntVar(&c.DecoderLayers, "decoder-layers", c.DecoderLayers, "layers of the decoder"+preset)
-	f.StringVar(&c.Tie, "tie", c.Tie, "`which` embeddings are one matrix: all (and the output projection, as in the paper),\ndecoder (target and output), none"+preset)
-	f.BoolVar(&c.OutputBias, "output-bias", c.OutputBias, "a bias of the output projection; the default is true with -tie none, else false")
-	f.TextVar(&c.Biases, "bias", c.Biases, "`which` layers' linear maps have biases: all, ff (feed-forward), attention, none; true is all and false none")
-	f.TextVar(&c.Activation, "activation", c.Activation, "`function` in the feed-forward networks: relu, gelu, gelu-tanh, silu")
-	f.TextVar(&c.Norm, "norm", c.Norm, "`where` norms stand: post (behind the residual connection, as in the paper), pre (before the sublayer),\ndeep (post, with DeepNorm's scales)")
-	f.TextVar(&c.NormKind, "norm-kind", c.NormKind, "`what` a norm is: layer (LayerNorm), unbiased (divides by the unbiased deviation + eps), rms (RMSNorm)")
-	f.Var((*cli.Float32Value)(&c.NormEps), "norm-eps", "`number` that keeps norms from dividing by 0")
-	f.Var(finalNormValue{&c.FinalNorm}, "final-norm", "a norm behind the last layer of each stack; the default is true with -norm pre, else false")
-	f.TextVar(&c.Positions, "positions", c.Positions, "`kind` of positions: interleaved (sine and cosine in turn, as in the paper), halves (sines first), tensor2tensor\n(halves, in steps of 10000^(1/(d/2-1))), learned (no sentence may be longer than those trained on)")
-	f.IntVar(&c.FirstPosition, "first-position", c.FirstPosition, "number of a sentence's first position, 0 or 1")
-	f.Var((*cli.NotValue)(&c.Unscaled), "scale-embeddings", "multiply embeddings by the root of d")
+	f.IntVar(&c.DModel, "d-model", c.DModel, "model width, d").ByPreset()
+	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h").ByPreset()
+	f.IntVar(&c.DK, "d-k", c.DK, "width of a query and a key in a head; 0 is d/h").ByPreset()
+	f.IntVar(&c.DV, "d-v", c.DV, "width of a value in a head; 0 is d/h").ByPreset()
+	f.IntVar(&c.DFF, "d-ff", c.DFF, "inner width of the feed-forward networks").ByPreset()
+	f.IntVar(&c.EncoderLayers, "encoder-layers", c.EncoderLayers, "encoder layers, N").ByPreset()
+	f.IntVar(&c.DecoderLayers, "decoder-layers", c.DecoderLayers, "decoder layers").ByPreset()
+	f.StringVar(&c.Tie, "tie", c.Tie, "embeddings that share one matrix:\n"+
+		"  all      source, target and output projection, as in the paper\n"+
+		"  decoder  target and output projection\n"+
+		"  none").ByPreset().Choices(model.TieAll, model.TieDecoder, model.TieNone)
+	f.BoolVar(&c.OutputBias, "output-bias", c.OutputBias, "bias of the output projection; true with -tie none unless given")
+	f.TextVar(&c.Biases, "bias", c.Biases, "layers whose linear maps have a bias: all, ff (feed-forward), attention or none").Choices(names[model.Biases]()...)
+	f.TextVar(&c.Activation, "activation", c.Activation, "activation function of the feed-forward networks: relu, gelu, gelu-tanh or silu").Choices(names[model.Activation]()...)
+	f.TextVar(&c.Norm, "norm", c.Norm, "place of the norms:\n"+
+		"  post  after the residual connection, as in the paper\n"+
+		"  pre   before the sublayer\n"+
+		"  deep  as post, with the scales of DeepNorm").Choices(names[model.Placement]()...)
+	f.TextVar(&c.NormKind, "norm-kind", c.NormKind, "kind of norm:\n"+
+		"  layer     LayerNorm\n"+
+		"  unbiased  (x - mean)/(unbiased deviation + eps)\n"+
+		"  rms       RMSNorm").Choices(names[model.NormKind]()...)
+	f.Var((*cli.Float32Value)(&c.NormEps), "norm-eps", "epsilon of the norms")
+	f.Var(finalNormValue{&c.FinalNorm}, "final-norm", "norm after the last layer of each stack; auto: with -norm pre").Choices(names[model.FinalNorm]()...)
+	f.TextVar(&c.Positions, "positions", c.Positions, "kind of positions:\n"+
+		"  interleaved    alternating sines and cosines, as in the paper\n"+
+		"  halves         sines, then cosines\n"+
+		"  tensor2tensor  halves with rates 10000^(-i/(d/2-1))\n"+
+		"  learned        limits sentences to the longest in training").Choices(names[model.Positions]()...)
+	f.IntVar(&c.FirstPosition, "first-position", c.FirstPosition, "first position of a sentence, 0 or 1")
+	f.Var((*cli.NotValue)(&c.Unscaled), "scale-embeddings", "multiply embeddings by sqrt(d)")
 }
 
-// regularizationFlags declares the flags of what a model does only in training.
+// regularizationFlags declares the flags of a model that matter only in training.
 func regularizationFlags(f *cli.Flags, c *model.Config) {
-	const preset = "; the default is the preset's"
 	f.Group("Regularization")
-	f.Var((*cli.Float32Value)(&c.Dropout), "dropout", "`probability` that a number is dropped: of embeddings and of each sublayer's result"+preset)
-	f.Var((*cli.Float32Value)(&c.AttentionDropout), "attention-dropout", "`probability` that a weight of attention is dropped")
-	f.Var((*cli.Float32Value)(&c.FFDropout), "ff-dropout", "`probability` that an inner number of a feed-forward network is dropped")
-	f.Var((*cli.Float32Value)(&c.LabelSmoothing), "label-smoothing", "`probability` that the loss spreads over other pieces"+preset)
-	f.TextVar(&c.Smoothing, "smoothing-over", c.Smoothing, "`which` pieces that are: the others, or all, the right one too (PyTorch)")
+	f.Var((*cli.Float32Value)(&c.Dropout), "dropout", "dropout `probability` of embeddings and sublayer outputs").ByPreset()
+	f.Var((*cli.Float32Value)(&c.AttentionDropout), "attention-dropout", "dropout `probability` of attention weights")
+	f.Var((*cli.Float32Value)(&c.FFDropout), "ff-dropout", "dropout `probability` inside the feed-forward networks")
+	f.Var((*cli.Float32Value)(&c.LabelSmoothing), "label-smoothing", "`probability` that label smoothing spreads over other pieces").ByPreset()
+	f.TextVar(&c.Smoothing, "smoothing-over", c.Smoothing, "pieces that label smoothing spreads over: others, or all including the right one (PyTorch)").Choices(names[model.Smoothing]()...)
 }
 
-// StartUsage is the usage of -init where it names a way to draw weights.
-const StartUsage = "`how` weights begin: xavier, pytorch (as nn.Transformer, nn.Embedding and nn.Linear)"
+// startUsage is the usage of -init as a way to draw weights.
+const startUsage = "initial weights: xavier, or pytorch (as in nn.Transformer)"
 
-// finalNormValue is a flag that may stand alone.
+// StartFlag declares -init of a model without weights.
+func StartFlag(f *cli.Flags, s *model.Start) {
+	f.TextVar(s, "init", *s, startUsage).Choices(names[model.Start]()...)
+}
+
+// finalNormValue is a flag that needs no value to be true.
 type finalNormValue struct{ *model.FinalNorm }
 
 func (v finalNormValue) String() string {
@@ -63,8 +78,7 @@ func (v finalNormValue) String() string {
 func (v finalNormValue) Set(s string) error { return v.UnmarshalText([]byte(s)) }
 func (v finalNormValue) IsBoolFlag() bool   { return true }
 
-// initValue is the flag -init: the name of a way to draw the first weights, or a file that has
-// them.
+// initValue is the flag -init: the name of a way to draw the initial weights, or a file of weights.
 type initValue struct {
 	start *model.Start
 	file  *string

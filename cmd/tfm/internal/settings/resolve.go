@@ -91,7 +91,7 @@ func (r *Run) apply(layers []Layer) error {
 	for _, l := range layers {
 		for _, s := range l.Settings {
 			if err := r.flags.Set(s.Name, s.Value); err != nil {
-				return cli.Usagef("%s: invalid value %q for %s: %v", s.At, s.Value, s.Name, err)
+				return r.flags.Refused(err, "%s: invalid value %q for %s", s.At, s.Value, s.Name)
 			}
 			r.origins[s.Name] = l.Origin
 		}

@@ -58,8 +58,8 @@ func TestResolve(t *testing.T) {
 		{"the command line overrides a file", "steps=7", "steps=8 seed=2", "steps=9", Facts{}, "steps=9:command-line seed=2:file"},
 		{"a preset in a file", "", "preset=base d-model=64", "", Facts{}, "preset=base:file d-model=64:file d-ff=2048:default"},
 		{"another preset, the rest of the file stays", "", "preset=base d-model=64", "preset=tiny", Facts{}, "preset=tiny:command-line d-model=64:file d-ff=256:default"},
-		{"no such preset", "", "", "preset=huge", Facts{}, "error unknown preset \"huge\", expected one of base, big"},
-		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error and the recipes multi30k"},
+		{"no such preset", "", "", "preset=huge", Facts{}, `error invalid value "huge" for preset: expected base, big`},
+		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error multi30k-90m or multi30k-tok"},
 		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: invalid value "sideways" for norm`},
 		{"the checkpoints' folder", "", "", "o=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
 

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding"
 	"fmt"
 	"strings"
 
@@ -11,30 +12,30 @@ import (
 	"tfm/train"
 )
 
-// Run is the settings of a training. Its flags are bound to its fields.
+// Run holds the settings of a training. Its flags set its fields.
 type Run struct {
 	Src, Tgt, TSV                string // the training pairs
 	ValidSrc, ValidTgt, ValidTSV string // the validation pairs
 	SrcLang, TgtLang             string // BCP 47; "" if unknown
-	Out                          string // the file to write the model to
+	Out                          string // the model file
 	Resume, Force                bool
 
-	Preset string // or recipe
+	Preset string // of model.PresetNames, or a recipe
 	Config model.Config
 
-	Vocab     string // the file of tokenizers, also for the model of Options.Init; "" trains or keeps them
+	Vocab     string // file of tokenizers; "" trains them, or keeps those of Options.Init
 	VocabSize int
 	Joint     bool
 
 	Options     train.Options
-	TensorBoard string // the folder of its event files
+	TensorBoard string // folder of event files; "" is none
 	Threads     int
 
-	ConfigFile string // from which settings are read
-	Dump       bool   // print the settings and do nothing
+	ConfigFile string // file of settings
+	Dump       bool   // print the settings and exit
 
 	flags   *cli.Flags
-	origins map[string]Origin // of the settings that Resolve has resolved
+	origins map[string]Origin // by name of the setting
 }
 
 // defaultPreset is the preset of a run that names none.
@@ -47,84 +48,88 @@ const DefaultModel = "model.safetensors"
 func NewRun(f *cli.Flags) *Run {
 	r := &Run{flags: f, Options: train.OptionsFor(defaultPreset)}
 	r.Config, _ = model.Preset(defaultPreset)
-	const preset = "; the default is the preset's"
 	o := &r.Options
 
 	f.Group("Files")
-	f.StringVar(&r.Src, "src", "", "`file` with the sentences to translate, one a line")
-	f.StringVar(&r.Tgt, "tgt", "", "`file` with their translations")
-	f.StringVar(&r.TSV, "tsv", "", "`file` with both, a tab between them, instead of -src and -tgt")
-	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` with the validation's sentences")
-	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` with their translations")
-	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` with both, instead of -valid-src and -valid-tgt")
-	f.StringVar(&r.SrcLang, "src-lang", "", "`language` of the source as a BCP 47 tag, such as en or zh-Hant, for the model file")
-	f.StringVar(&r.TgtLang, "tgt-lang", "", "`language` of the target")
-	f.StringVar(&r.Out, "o", DefaultModel, "`file` to write the model to")
-	f.BoolVar(&r.Resume, "resume", false, "go on from the newest checkpoint in OUT.ckpt")
-	f.BoolVar(&r.Force, "force", false, "replace a model and checkpoints that are there already")
+	f.StringVar(&r.Src, "src", "", "`file` of source sentences, one a line, or .gz").Common()
+	f.StringVar(&r.Tgt, "tgt", "", "`file` of their translations, line by line").Common()
+	f.StringVar(&r.TSV, "tsv", "", "`file` of lines with source, tab, target; replaces -src and -tgt")
+	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common()
+	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` of their translations").Common()
+	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` of lines with source, tab, target; replaces -valid-src and -valid-tgt")
+	f.StringVar(&r.SrcLang, "src-lang", "", "source `language` recorded in the model, a BCP 47 tag such as en or zh-Hant")
+	f.StringVar(&r.TgtLang, "tgt-lang", "", "target `language` recorded in the model")
+	f.StringVar(&r.Out, "o", DefaultModel, "model `file` to write; its checkpoints go to a folder of the same name with .ckpt").Common()
+	f.BoolVar(&r.Resume, "resume", false, "continue from the newest checkpoint").Common()
+	f.BoolVar(&r.Force, "force", false, "replace an existing model and its checkpoints").Common()
 
-	f.Group("Presets and files of settings")
-	f.StringVar(&r.Preset, "preset", defaultPreset, PresetUsage())
-	f.StringVar(&r.ConfigFile, "config", "", "`file` with settings, in lines of name = value with the names of flags; command-line flags override the file")
-	f.BoolVar(&r.Dump, "dump-config", false, "print all settings, as -config reads them, and do nothing")
+	f.Group("Presets and settings files")
+	PresetFlag(f, &r.Preset, defaultPreset).Common()
+	f.StringVar(&r.ConfigFile, "config", "", "settings `file` with lines 'name = value'; flags override it")
+	f.BoolVar(&r.Dump, "dump-config", false, "print all settings as a -config file and exit")
 
-	f.Group("The end of the run")
-	f.IntVar(&o.Steps, "steps", o.Steps, "steps after which training ends; 0 is no limit")
-	f.Var((*cli.DurationValue)(&o.Time), "time", "`duration` of the training, resumed runs counted together, after which it ends, such as 15m; 0 is no limit")
-	f.IntVar(&o.Patience, "patience", o.Patience, "validations in a row without a new best after which it ends; 0 is no limit")
+	f.Group("End of the run")
+	f.IntVar(&o.Steps, "steps", o.Steps, "limit of steps; 0 is none").Common()
+	f.Var((*cli.DurationValue)(&o.Time), "time", "limit of the training `time`, such as 15m, resumed runs included; 0 is none").Common()
+	f.IntVar(&o.Patience, "patience", o.Patience, "limit of validations in a row without a new best; 0 is none")
 
-	f.Group("Validations and checkpoints")
+	f.Group("Validation and checkpoints")
 	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none")
 	TokenizeFlag(f, &o.Tokenize)
-	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 is only for the best and the last step"+preset)
-	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, beside the best"+preset)
-	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints whose mean to try at the end; 0 is none"+preset)
-	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` to write event files for TensorBoard to: scalars of each step and validation, and at each validation\nhistograms of each attention head's entropy; a folder for each run, to be named again with -resume")
+	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 saves only the best and the last").ByPreset()
+	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, in addition to the best").ByPreset()
+	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints to average at the end; the mean is kept if it validates better; 0 is none").ByPreset()
+	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` for TensorBoard event files: losses, rates, speeds, and histograms of each head's attention entropy; one folder a run")
 
 	f.Group("Machine")
-	cli.ThreadsFlag(f, &r.Threads)
-	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where the processor does that faster than in float32: the model then depends on the\n"+
-		"processor, though not on -threads; where it is not faster, nothing changes")
+	cli.ThreadsFlag(f, &r.Threads).Common()
+	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where that is faster than float32; the weights then depend on the processor")
 
-	f.Group("First weights")
-	f.Var(initValue{&r.Config.Start, &r.Options.Init}, "init", StartUsage+";\n"+
-		"or a model or checkpoint whose weights to begin with, and whose configuration and tokenizers to take")
-	f.Uint64Var(&o.Seed, "seed", o.Seed, "what the first weights, the order of the pairs and dropout are drawn from")
+	f.Group("Initial weights")
+	f.Var(initValue{&r.Config.Start, &r.Options.Init}, "init", startUsage+"; or a model or checkpoint `file` to fine-tune").Common().Choices(names[model.Start]()...)
+	f.Uint64Var(&o.Seed, "seed", o.Seed, "random seed of initial weights, order of the pairs and dropout")
 
-	f.Group("Tokenizer and batches")
-	f.StringVar(&r.Vocab, "vocab", "", "`file` that 'tfm vocab' wrote, or a model whose tokenizers to use; none trains them. With -init the model's new tokenizers:\npieces that both have keep their embeddings")
-	f.IntVar(&r.VocabSize, "vocab-size", 8000, "pieces of a tokenizer that is trained")
-	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer on both languages; false: one on each")
-	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch"+preset)
-	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step, in which each piece weighs the same")
-	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "pairs with more pieces on a side are left out")
-	f.IntVar(&o.ShuffleWindow, "shuffle-window", o.ShuffleWindow, "pairs that are in memory and shuffled together, at most; a larger corpus is read again in every epoch, with two\n"+
-		"windows in memory: 250 to 300 MB for two of 500,000 pairs of 15 + 15 words. 0 is no limit: all stay in memory, at up to\n400 MB a million. A window holds neighbours: shuffle files that are sorted by origin or length beforehand")
+	f.Group("Vocabulary and batches")
+	f.StringVar(&r.Vocab, "vocab", "", "`file` of 'tfm vocab', or model whose tokenizers to use; without it tokenizers are trained. With -init it replaces the "+
+		"model's tokenizers: shared pieces keep their embeddings")
+	f.IntVar(&r.VocabSize, "vocab-size", 8000, "pieces of a trained tokenizer").Common()
+	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer for both sides; -joint=false: one for each")
+	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch").ByPreset()
+	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step; each token has the same weight")
+	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "limit of tokens on a side; longer pairs are skipped")
+	f.IntVar(&o.ShuffleWindow, "shuffle-window", o.ShuffleWindow, "pairs in memory that are shuffled together; a larger corpus is read again in each epoch, so "+
+		"shuffle a sorted corpus beforehand; 0 is all")
 
 	f.Group("Optimizer and learning rate")
-	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (with weight decay) or sgd (with momentum)")
+	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (weight decay) or sgd (momentum)").Choices(train.OptimizerAdam, train.OptimizerAdamW, train.OptimizerSGD)
 	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
 	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
 	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
-	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("part of a matrix that a step of adamw takes away, times the learning rate; the default with adamw is %v", usualWeightDecay))
+	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("weight decay of adamw, which is multiplied by the learning rate; with adamw %v unless given", usualWeightDecay))
 	f.Float64Var(&o.Momentum, "momentum", o.Momentum, "momentum of sgd")
-	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov's momentum in sgd")
-	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "norm to which the gradient is clipped; 0 is none")
-	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "what to do with an update whose loss or gradient is not a finite number: stop the run, or skip the update")
-	f.StringVar(&o.Schedule, "schedule", o.Schedule, "how the learning rate goes on after the warmup: paper and inverse-sqrt, with the inverse square root of the step;\n"+
-		"linear, in a straight line to 0 at -decay-steps; cosine, to -min-lr at -decay-steps; constant. Without it it is linear if there is\na -decay-steps, else inverse-sqrt if there is an -lr, else the paper's")
-	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate, after the warmup; 0 is the paper's"+preset)
-	f.Float64Var(&o.Factor, "factor", o.Factor, "learning rate: the paper's times this")
-	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises"+preset)
-	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "step at which the schedule linear or cosine ends")
-	f.Float64Var(&o.MinLR, "min-lr", o.MinLR, "learning rate that the schedule cosine ends at")
+	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov momentum in sgd")
+	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "limit of the gradient's norm; 0 is none")
+	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "action on a loss or gradient that is NaN or infinite: stop the run, or skip the update").Choices(train.OnNaNStop, train.OnNaNSkip)
+	f.StringVar(&o.Schedule, "schedule", o.Schedule, "learning rate after the warmup:\n"+
+		"  paper         ~ 1/sqrt(step) from the paper's peak\n"+
+		"  inverse-sqrt  ~ 1/sqrt(step) from -lr\n"+
+		"  linear        straight to 0 at -decay-steps\n"+
+		"  cosine        half a cosine to -min-lr at -decay-steps\n"+
+		"  constant      -lr\n"+
+		"Unless given: linear with -decay-steps, else inverse-sqrt with -lr, else paper").
+		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleLinear, train.ScheduleCosine, train.ScheduleConstant)
+	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").Common().ByPreset()
+	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate")
+	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").ByPreset()
+	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "step at which the schedules linear and cosine end")
+	f.Float64Var(&o.MinLR, "min-lr", o.MinLR, "final learning rate of the schedule cosine")
 
 	regularizationFlags(f, &r.Config)
-	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` that a merge is dropped when the training pairs are encoded, anew in every epoch (BPE-dropout); 0 is none")
-	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "R-Drop's alpha, such as 5: each batch goes through the model twice with other dropout, and what it says of a\n"+
-		"piece both times is made alike; twice the time and memory of a step, -batch-tokens counts one copy; 0 is none")
-	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of a moving average of the weights, such as 0.999, which then is what is validated, kept, taken for\n"+
-		"-average, and written at the end; 0 is none")
+	f.Lookup("dropout").Common()
+	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` of skipping a BPE merge when a training pair is encoded, anew in each epoch; 0.1 is usual")
+	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "alpha of R-Drop, such as 5: two passes of each batch with different dropout, and a loss for their KL divergence; doubles "+
+		"time and memory of a step; 0 is none")
+	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of an exponential moving average of the weights, such as 0.999; the average is validated, saved and written; 0 is none")
 
 	modelFlags(f, &r.Config)
 	return r
@@ -136,19 +141,44 @@ func (r *Run) Flags() *cli.Flags { return r.flags }
 // CheckpointDir returns the folder of the checkpoints of a run that writes a model to r.Model.
 func (r *Run) CheckpointDir() string { return strings.TrimSuffix(r.Out, ".safetensors") + ".ckpt" }
 
-// PresetUsage is the usage of -preset: the presets and the recipes.
-func PresetUsage() string {
+// PresetFlag declares -preset: the presets and the recipes.
+func PresetFlag(f *cli.Flags, p *string, value string) *cli.Flag {
+	return f.StringVar(p, "preset", value, "model size with its settings: demo, tiny, small, base, big, or a row of the paper's Table 3, A1 to E; or a recipe with all "+
+		"settings of a run: "+strings.Join(recipes.Names(), ", ")).Choices(append(model.PresetNames(), recipes.Names()...)...)
+}
+
+// RecipeNote lists the recipes, for the help.
+func RecipeNote() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "`name` of the configuration to start from: %s;\nor of a recipe, which has every setting of a run:", strings.Join(model.PresetNames(), ", "))
+	b.WriteString("Recipes for -preset:\n\n")
 	for _, name := range recipes.Names() {
 		lines, _ := recipes.Lines(name)
-		fmt.Fprintf(&b, "\n  %-12s %s", name, strings.TrimSpace(strings.TrimPrefix(lines[0], "#")))
+		fmt.Fprintf(&b, "  %-12s  %s\n", name, strings.TrimSpace(strings.TrimPrefix(lines[0], "#")))
 	}
-	return b.String() + "\n"
+	return b.String()
 }
 
 // TokenizeFlag declares -tokenize.
-func TokenizeFlag(f *cli.Flags, t *score.Tokenizer) {
-	f.TextVar(t, "tokenize", *t, "`how` BLEU cuts text into tokens: 13a, intl, zh, char, none for text that is tokenized already, or auto,\n"+
-		"which is zh for Chinese, char for Japanese, Thai, Lao, Khmer, Burmese and Tibetan, and 13a for all others")
+func TokenizeFlag(f *cli.Flags, t *score.Tokenizer) *cli.Flag {
+	return f.TextVar(t, "tokenize", *t, "tokenizer of BLEU:\n"+
+		"  13a   sacreBLEU's default\n"+
+		"  intl  splits at all Unicode punctuation\n"+
+		"  zh    splits Chinese characters\n"+
+		"  char  splits all characters\n"+
+		"  none  text that is already tokenized\n"+
+		"  auto  zh for Chinese; char for Japanese, Thai, Lao, Khmer, Burmese and Tibetan; else 13a").Choices(names[score.Tokenizer]()...)
+}
+
+// names returns the names of the values of an enumeration, which begin at 0.
+func names[V interface {
+	~uint8 | ~int
+	encoding.TextMarshaler
+}]() (names []string) {
+	for v := V(0); ; v++ {
+		text, err := v.MarshalText()
+		if err != nil {
+			return names
+		}
+		names = append(names, string(text))
+	}
 }

@@ -8,10 +8,10 @@ import (
 // SearchFlags declares the flags of a search, with a beam that is the command's.
 func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	s := decode.DefaultOptions()
-	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each step; 1 is greedy")
+	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each decode step; 1 is greedy")
 	f.Float64Var(&s.Alpha, "alpha", s.Alpha, "exponent of the length penalty")
-	f.StringVar(&s.Penalty, "length-penalty", s.Penalty, "what log-probabilities are divided by: wu is ((5+length)/6)^alpha, power is length^alpha")
-	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "pieces that a translation may have more than its source")
+	f.StringVar(&s.Penalty, "length-penalty", s.Penalty, "divisor of the log-probability:\n  wu     ((5+length)/6)^alpha, as in the paper\n  power  length^alpha").Choices(decode.PenaltyWu, decode.PenaltyPower)
+	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens")
 	return &s
 }
 

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"embed"
+	"os"
+	"strings"
+)
+
+// shells holds a completion script for each shell. The scripts call 'NAME completion -words', so
+// they know no command and no flag.
+//
+//go:embed shells
+var shells embed.FS
+
+// shellNames are the shells that have a script.
+var shellNames = []string{"bash", "zsh", "fish"}
+
+// CompletionCommand returns the command "completion" of the program that p returns.
+func CompletionCommand(p func() Program) Command {
+	return Command{
+		Name:  "completion",
+		Short: "print a script that completes command lines in a shell",
+		Usage: "bash|zsh|fish",
+		Example: `source <(tfm completion bash)
+			source <(tfm completion zsh)
+			tfm completion fish | source`,
+		Notes: `The line of your shell belongs in ~/.bashrc, in ~/.zshrc after compinit, or in ~/.config/fish/config.fish. Then Tab completes
+commands, flags, their values, and files.`,
+		Args: func() []string { return shellNames },
+		Setup: func(f *Flags) func(context.Context, []string) error {
+			words := f.Bool("words", false, "print the completions of the last argument of a command line, for the scripts")
+			return func(_ context.Context, args []string) error {
+				if *words {
+					_, err := os.Stdout.WriteString(p().completions(args))
+					return err
+				}
+				if len(args) != 1 {
+					return Usagef("found %d shells, expected one of %s", len(args), strings.Join(shellNames, ", "))
+				}
+				script, err := shells.ReadFile("shells/" + args[0])
+				if err != nil {
+					return UsageError{Message: "unknown shell " + args[0] + ", expected " + orList(shellNames), Meant: Nearest(args[0], shellNames)}
+				}
+				_, err = os.Stdout.WriteString(strings.ReplaceAll(string(script), "NAME", p().Name))
+				return err
+			}
+		},
+	}
+}
+
+// Requests to the shell for its own completion.
+const (
+	completeFiles   = ":files"
+	completeFolders = ":folders"
+)
+
+// completions returns the completions of the last of words, the words of a command line after the
+// program's name, as lines: a request, or a candidate, a tab and what it is.
+func (p Program) completions(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	words, split := joinAssignments(words)
+	last := words[len(words)-1]
+	var lines []string
+	if len(words) == 1 {
+		for _, c := range p.Commands {
+			lines = append(lines, c.Name+"\t"+c.Short)
+		}
+		return matching(lines, last)
+	}
+	c, err := p.find(words[0])
+	if err != nil {
+		return ""
+	}
+	f := NewFlags()
+	c.Setup(f)
+	pending, flagsOver := f.scan(c, words[1:len(words)-1])
+	switch {
+	case pending != nil:
+		return matching(pending.values(), last)
+	case flagsOver || !strings.HasPrefix(last, "-"):
+		if c.Args == nil {
+			return completeFiles + "\n"
+		}
+		return matching(c.Args(), last)
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(last, "-"), "-")
+	dashes := last[:len(last)-len(name)]
+	name, value, assigned := strings.Cut(name, "=")
+	if !assigned {
+		for _, g := range f.list {
+			lines = append(lines, dashes+g.Name+"\t"+g.summary())
+		}
+		return matching(lines, last)
+	}
+	g := f.Lookup(name)
+	if g == nil {
+		return ""
+	}
+	lines = g.values()
+	prefix := dashes + name + "="
+	if split { // the shell completes the value alone
+		prefix = ""
+	}
+	for i, l := range lines {
+		if !strings.HasPrefix(l, ":") {
+			lines[i] = prefix + l
+		}
+	}
+	return matching(lines, prefix+value)
+}
+
+// joinAssignments joins the words of an assignment that bash splits, -flag = value. It reports
+// whether the last word is a part of one.
+func joinAssignments(words []string) (joined []string, split bool) {
+	for i := 0; i < len(words); i++ {
+		n := len(joined)
+		if split = words[i] == "=" && n > 0 && strings.HasPrefix(joined[n-1], "-"); !split {
+			joined = append(joined, words[i])
+			continue
+		}
+		joined[n-1] += "="
+		if i+1 < len(words) {
+			i++
+			joined[n-1] += words[i]
+		}
+	}
+	return joined, split
+}
+
+// scan parses the words of a command line up to the one to complete. It returns the flag whose value
+// comes next, nil if none, and whether no further flags may come.
+func (f *Flags) scan(c Command, words []string) (pending *Flag, flagsOver bool) {
+	for _, w := range words {
+		switch {
+		case pending != nil:
+			pending = nil
+		case flagsOver:
+		case w == "--":
+			flagsOver = true
+		case len(w) > 1 && w[0] == '-':
+			g := f.Lookup(strings.TrimPrefix(w[1:], "-"))
+			if g != nil && !g.isBool() {
+				pending = g
+			}
+		default:
+			flagsOver = !c.FlagsAnywhere
+		}
+	}
+	return pending, flagsOver
+}
+
+// isBool reports whether the flag needs no value.
+func (g *Flag) isBool() bool {
+	b, ok := g.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// values returns the completions of the flag's value.
+func (g *Flag) values() []string {
+	lines := append([]string(nil), g.choices...)
+	if lines == nil && g.isBool() {
+		lines = []string{"true", "false"}
+	}
+	switch kind, _ := g.usage(); kind {
+	case "FILE":
+		lines = append(lines, completeFiles)
+	case "FOLDER":
+		lines = append(lines, completeFolders)
+	}
+	return lines
+}
+
+// summary returns the first phrase of the flag's usage.
+func (g *Flag) summary() string {
+	_, usage := g.usage()
+	end := strings.IndexAny(usage, "\n;:(")
+	if end < 0 {
+		end = len(usage)
+	}
+	return strings.TrimSpace(usage[:end])
+}
+
+// matching returns the lines that are requests or begin with prefix.
+func matching(lines []string, prefix string) string {
+	var b strings.Builder
+	for _, l := range lines {
+		if strings.HasPrefix(l, ":") || strings.HasPrefix(l, prefix) {
+			b.WriteString(l + "\n")
+		}
+	}
+	return b.String()
+}

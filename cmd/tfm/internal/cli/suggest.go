@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+)
+
+// Nearest returns the candidate that word probably means, "" if none is near: the one at the least
+// edit distance, if that is 1 (2 from six bytes, 3 from ten), and of equals one with the same first
+// byte; else the shortest that has word
+// between its hyphens, as batch-tokens has tokens; else the only one that begins with word, if that
+// has at least three bytes.
+func Nearest(word string, candidates []string) string {
+	limit := 0
+	switch n := len(word); {
+	case n >= 10:
+		limit = 3
+	case n >= 6:
+		limit = 2
+	case n >= 3:
+		limit = 1
+	}
+	nearest := ""
+	for _, c := range candidates {
+		d := editDistance(word, c)
+		if d < limit || d == limit && d > 0 && (nearest == "" || nearest[0] != word[0] && c != "" && c[0] == word[0]) {
+			nearest, limit = c, d
+		}
+	}
+	if nearest != "" {
+		return nearest
+	}
+	for _, c := range candidates {
+		if slices.Contains(strings.Split(c, "-"), word) && (nearest == "" || len(c) < len(nearest)) {
+			nearest = c
+		}
+	}
+	if nearest != "" || len(word) < 3 {
+		return nearest
+	}
+	for _, c := range candidates {
+		if strings.HasPrefix(c, word) {
+			if nearest != "" {
+				return ""
+			}
+			nearest = c
+		}
+	}
+	return nearest
+}
+
+// editDistance returns the least number of insertions, deletions, replacements and swaps of
+// neighbouring bytes that make b of a. No byte is changed twice (optimal string alignment).
+func editDistance(a, b string) int {
+	// Rows i-2, i-1 and i of the table of distances between a[:i] and b[:j].
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row = last, row, before
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			replace := last[j-1]
+			if a[i-1] != b[j-1] {
+				replace++
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, replace)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
