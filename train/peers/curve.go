@@ -1,14 +1,17 @@
 //go:build ignore
 
-// tfm's side of the comparison of loss curves with PyTorch; curve.sh says what is compared and how.
+// Command curve is tfm's half of the comparison of loss curves with PyTorch, see curve.sh.
 //
-//	curve [flags] SRC TGT DIR    trains on two files of text without dropout, and leaves in DIR
-//	    lengths.tsv              the tokens of each pair, with the end mark: source, tab, target
-//	    initial.safetensors      the model before the first step
-//	    settings.json            what curve.py must know besides: rates of all steps, clipping, Adam
-//	    batches.jsonl            the batch of each step: {"src":[[id, …], …],"tgt":[[id, …], …]},
-//	                             without marks
-//	    tfm/log.jsonl            the loss of each step, as tfm train writes it
+// Usage: curve [flags] SRC TGT DIR
+//
+// It trains on two text files without dropout and writes to DIR
+//
+//	lengths.tsv          lengths of each pair in tokens, with EOS: source, tab, target
+//	initial.safetensors  the model before the first step
+//	settings.json        learning rate of each step, clipping, Adam's parameters
+//	batches.jsonl        batch of each step: {"src":[[id, …], …],"tgt":[[id, …], …]}, without
+//	                     special tokens
+//	tfm/log.jsonl        the log of the run, as tfm train writes it
 package main
 
 import (
@@ -95,7 +98,7 @@ func main() {
 	check(events.Close())
 }
 
-// read learns a tokenizer from two files and returns them in its tokens.
+// read learns a tokenizer from two files and returns their ids.
 func read(src, tgt string, vocab int) *train.Pairs {
 	var trainer bpe.Trainer
 	for p, err := range text.Pairs(src, tgt) {
@@ -111,7 +114,7 @@ func read(src, tgt string, vocab int) *train.Pairs {
 	return pairs
 }
 
-// output is a file that is written in small pieces.
+// output is a buffered file.
 type output struct {
 	*bufio.Writer
 	file *os.File
@@ -124,7 +127,7 @@ func create(dir, name string) output {
 	return output{bufio.NewWriter(f), f}
 }
 
-// json writes a line.
+// json writes v as a line.
 func (o output) json(v any) {
 	check(json.NewEncoder(o).Encode(v))
 	check(o.Flush())

@@ -1,12 +1,12 @@
-"""Trains what curve.go has trained in PyTorch, from the same first weights on the same batches, and compares the losses.
+"""Trains the model of curve.go in PyTorch, from the same initial weights on the same batches, and compares the losses.
 
 Usage: curve.py DIR [--dtype float32|float64] [--threads N] [--steps N]
-       curve.py DIR --compare A B    prints how far the losses in DIR/A/log.jsonl and DIR/B/log.jsonl are apart
+       curve.py DIR --compare A B    prints the differences of the losses in DIR/A/log.jsonl and DIR/B/log.jsonl
 
-The model is written out from "Attention Is All You Need", in products, softmax and sums of PyTorch, and differentiated by
-autograd. It reads tfm's model file for nothing but its numbers, whose names and shapes are in model/README.md: a linear map
-is [in, out], and W^Q, W^K and W^V stand side by side. Batches are padded, and masks take the padding out again.
-Needs the Python packages torch, numpy and safetensors. The log goes to DIR/pytorch-DTYPE/log.jsonl.
+The model follows "Attention Is All You Need", written in elementary PyTorch operations and differentiated by autograd. It
+reads the weights of tfm's model file, whose names and shapes are in model/README.md: a linear map is [in, out], and W^Q,
+W^K and W^V are concatenated by columns. Batches are padded and masked.
+Requires the Python packages torch, numpy and safetensors. Writes the log to DIR/pytorch-DTYPE/log.jsonl.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def padded(sentences):
 
 
 class Transformer:
-    """Figure 1 with post-norm and one matrix for both embeddings and the output projection; no dropout."""
+    """Figure 1 of the paper: post-norm, one matrix for both embeddings and the output projection, no dropout."""
 
     def __init__(self, path, dtype):
         with safetensors.safe_open(path, "pt") as f:
@@ -38,7 +38,7 @@ class Transformer:
         read = {"d_model", "heads", "d_ff", "encoder_layers", "decoder_layers", "dropout", "label_smoothing", "src_vocab", "tgt_vocab", "tie",
                 "norm_eps", "max_len"}
         if c.keys() - read or c["tie"] != "all" or c["dropout"] != 0:
-            raise SystemExit(f"{path}: not the paper's model without dropout, but {c}")
+            raise SystemExit(f"{path}: found the configuration {c}, expected the paper's model without dropout")
         d, pos = c["d_model"], torch.arange(c["max_len"], dtype=torch.float64).unsqueeze(1)
         angles = pos * 10000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
         self.positions = torch.stack([angles.sin(), angles.cos()], -1).reshape(-1, d).to(dtype)
@@ -53,7 +53,7 @@ class Transformer:
         return self.p["embedding"][ids] * math.sqrt(self.config["d_model"]) + self.positions[: ids.shape[1]]
 
     def attention(self, q, k, v, hidden):
-        """softmax(Q·Kᵀ/√d_k)·V of every head; hidden [batch, 1, queries or 1, keys] is true where a query must not look."""
+        """softmax(Q·Kᵀ/√d_k)·V of every head; hidden [batch, 1, queries or 1, keys] is true for masked keys."""
 
         def heads(x):
             return x.unflatten(-1, (self.config["heads"], -1)).transpose(1, 2)
@@ -72,7 +72,7 @@ class Transformer:
         return self.linear(name + ".outer", self.linear(name + ".inner", x).relu())
 
     def loss(self, batch):
-        """The summed loss with label smoothing, that without, and the targets that were the likeliest, over all tokens."""
+        """Returns the sum of the smoothed loss, the sum of the NLL, the number of targets ranked first, and that of targets."""
         src, tgt = padded([s + [EOS] for s in batch["src"]]), padded([[BOS] + t for t in batch["tgt"]])
         targets = torch.tensor([token for t in batch["tgt"] for token in t + [EOS]])
         padding = (src == PAD)[:, None, None, :]
@@ -88,7 +88,7 @@ class Transformer:
             x = self.add_norm(name + ".norm1", x, self.self_attention(name + ".self", x, ahead))
             x = self.add_norm(name + ".norm2", x, self.cross_attention(name + ".cross", x, memory, padding))
             x = self.add_norm(name + ".norm3", x, self.feed_forward(name + ".ff", x))
-        log_p = (x[tgt != PAD] @ self.p["embedding"].T).log_softmax(-1)  # the padding is behind what is real
+        log_p = (x[tgt != PAD] @ self.p["embedding"].T).log_softmax(-1)  # rows of padding removed
         right, others = log_p.gather(1, targets[:, None]).sum(), self.config["label_smoothing"] / (log_p.shape[1] - 1)
         loss = -(1 - self.config["label_smoothing"]) * right - others * (log_p.sum() - right)
         return loss, -right.item(), (log_p.argmax(-1) == targets).sum().item(), len(targets)
@@ -102,7 +102,7 @@ def train(folder, dtype, threads, steps):
     adam = torch.optim.Adam(weights, betas=(settings["beta1"], settings["beta2"]), eps=settings["eps"])
     out = folder / f"pytorch-{dtype}"
     out.mkdir(exist_ok=True)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     with open(out / "log.jsonl", "w", buffering=1) as log, open(folder / "batches.jsonl") as batches:
         print(json.dumps({"event": "start", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "version": f"PyTorch {torch.__version__}",
                           "step": 0, "settings": {"dtype": dtype}, "vocabulary": model.config["tgt_vocab"],
@@ -116,12 +116,12 @@ def train(folder, dtype, threads, steps):
             norm = torch.nn.utils.clip_grad_norm_(weights, settings["clip_norm"]).item()
             adam.param_groups[0]["lr"] = rate
             adam.step()
-            print(json.dumps({"event": "step", "step": step, "elapsed": time.perf_counter() - begun, "loss": loss.item() / tokens,
+            print(json.dumps({"event": "step", "step": step, "elapsed": time.perf_counter() - start, "loss": loss.item() / tokens,
                               "nll": nll / tokens, "accuracy": correct / tokens, "rate": rate, "grad_norm": norm}), file=log)
 
 
 def losses(path):
-    """Of each step; the last line may be half written."""
+    """Returns the loss of each step. Ignores a partial last line."""
     lines = (path / "log.jsonl").read_text().rpartition("\n")[0].splitlines()
     return {e["step"]: e["loss"] for e in map(json.loads, lines) if e["event"] == "step"}
 
@@ -131,16 +131,16 @@ def compare(folder, a, b):
     steps = sorted(x.keys() & y.keys())
     apart = {s: abs(x[s] - y[s]) for s in steps}
     worst = max(steps, key=apart.get)
-    print(f"{a} and {b}: {len(steps)} steps, the losses are at most {apart[worst]:.2e} apart (step {worst}: {x[worst]:.6f} and {y[worst]:.6f}): "
+    print(f"{a} and {b}: {len(steps)} steps, largest difference of the losses {apart[worst]:.2e} (step {worst}: {x[worst]:.6f} and {y[worst]:.6f}): "
           + ", ".join(f"{max(apart[s] for s in steps if s <= n):.1e} up to step {n}" for n in sorted({10, 50, 100, steps[-1]}) if n <= steps[-1]))
 
 
 def main():
-    p = argparse.ArgumentParser(description="Trains what curve.go has trained, in PyTorch, and compares the losses.")
+    p = argparse.ArgumentParser(description="Trains the model of curve.go in PyTorch and compares the losses.")
     p.add_argument("folder", type=pathlib.Path)
     p.add_argument("--dtype", choices=["float32", "float64"], default="float32")
     p.add_argument("--threads", type=int, default=1)
-    p.add_argument("--steps", type=int, help="only the first so many")
+    p.add_argument("--steps", type=int, help="limit of the steps")
     p.add_argument("--compare", nargs=2, metavar=("A", "B"))
     a = p.parse_args()
     if a.compare:

@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Trains the preset tiny in tfm and in PyTorch from the same first weights on the same batches, without dropout, and prints how far
-# their losses are apart. Usage, from anywhere, with two files of text (gzip or not) and a folder for what comes out:
+# Trains the preset tiny in tfm and in PyTorch from the same initial weights on the same batches,
+# without dropout, and prints the differences of their losses.
 #
 #	train/peers/curve.sh SRC TGT DIR [flags of curve.go]
 #
-# PYTHON is a Python with torch, numpy and safetensors (python3 unless told), THREADS how many threads all may use (1). PyTorch runs in
-# float32, and in float64 to tell what of the difference is rounding's: at the preset's rate PyTorch's own two curves are as far
-# apart after 150 steps (1.5e-3) as either is from tfm's. The paper's rate is -lr 1.4e-3 -warmup 4000. The logs are
-# DIR/tfm, DIR/pytorch-float32 and DIR/pytorch-float64, as `tfm train` writes them.
+# SRC and TGT are text files, gzipped or not; DIR receives the output. The environment variable
+# PYTHON is a Python with torch, numpy and safetensors (default python3), THREADS the number of
+# threads (default 1).
+#
+# PyTorch runs in float32 and in float64, to show how much of the difference is rounding: at the
+# preset's learning rate, PyTorch's own two curves differ as much after 150 steps (1.5e-3) as each
+# differs from tfm's. The paper's learning rate is -lr 1.4e-3 -warmup 4000. The logs are in DIR/tfm,
+# DIR/pytorch-float32 and DIR/pytorch-float64, in the format of `tfm train`.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-python3} threads=${THREADS:-1}

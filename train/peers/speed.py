@@ -1,13 +1,13 @@
-"""Times training steps of tfm and of PyTorch in turns on one machine, and prints a table of the medians.
+"""Measures training steps of tfm and of PyTorch alternately on one machine and prints a table of the medians.
 
-Usage, with the Python that has torch:
+Usage:
 
     speed.py LENGTHS.tsv [--threads 1,2] [--rounds 3] [--program step.py] [--tfm BINARY] [--only base,tiny]
 
-The program is any that takes what step.py takes and prints what it prints. tfm is built from the sources around this file unless a
-binary is given. LENGTHS.tsv are the lengths of tiny's sentences, as curve.go writes them: the same for both. Each round runs every
-program once, one after another, because the speed of a machine drifts; a program's own figure is the median of its rounds.
-Lines with bf16 are left out of tfm's where `tfm bench` has no such part.
+Requires a Python with torch. --program is a program with the arguments and the output of step.py. Without --tfm, tfm is built
+from this source tree. LENGTHS.tsv holds the sentence lengths of tiny for both programs, as curve.go writes them. Each round runs every
+program once, because the speed of a machine drifts; a program's figure is the median of its rounds. tfm has no bf16 figures where
+`tfm bench` has no bf16 benchmarks.
 """
 
 import argparse
@@ -22,10 +22,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def ours(binary, work, bf16, threads, lengths):
-    part = work + ("-bf16" if bf16 else "-float32")
-    command = [binary, "bench", "-here", "-json", "-only", part, "-threads", str(threads)] + (["-lengths", lengths] if work == "tiny" else [])
+    name = work + ("-bf16" if bf16 else "-float32")
+    command = [binary, "bench", "-here", "-json", "-only", name, "-threads", str(threads)] + (["-lengths", lengths] if work == "tiny" else [])
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 2 and "there is no part" in done.stderr:
+    if done.returncode == 2 and bf16:  # usage error: no such benchmark on this machine
         return None
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
@@ -41,7 +41,7 @@ def theirs(program, work, bf16, threads, lengths):
 
 
 def main():
-    p = argparse.ArgumentParser(description="Times training steps of tfm and of PyTorch in turns.")
+    p = argparse.ArgumentParser(description="Measures training steps of tfm and of PyTorch alternately.")
     p.add_argument("lengths")
     p.add_argument("--threads", default="1,2")
     p.add_argument("--rounds", type=int, default=3)
@@ -61,7 +61,7 @@ def main():
                         print(f"round {i + 1} of {args.rounds}: {work}, {threads} threads, {'bf16' if bf16 else 'float32'}", file=sys.stderr)
                         for name, measure, program in (("tfm", ours, binary), ("PyTorch", theirs, args.program)):
                             measured.setdefault((work, threads, bf16), {}).setdefault(name, []).append(measure(program, work, bf16, threads, args.lengths))
-    print("| step | threads | products in | tfm s/step | PyTorch s/step | tfm tokens/s | PyTorch tokens/s | ratio of tokens/s | tfm memory | PyTorch memory |")
+    print("| step | threads | precision | tfm s/step | PyTorch s/step | tfm tokens/s | PyTorch tokens/s | ratio of tokens/s | tfm memory | PyTorch memory |")
     print("| --- " * 10 + "|")
     for (work, threads, bf16), programs in measured.items():
         median = {name: [statistics.median(x) for x in zip(*runs)] for name, runs in programs.items() if None not in runs}

@@ -1,17 +1,17 @@
-"""Times training steps in PyTorch on the CPU, of the work that `tfm bench` times: base and tiny.
+"""Measures training steps in PyTorch on the CPU: the benchmarks base and tiny of `tfm bench`.
 
 Usage: step.py base|tiny [--threads N] [--bf16] [--lengths FILE] [--rounds N]
 
-The model is torch.nn.Transformer behind nn.Embedding times sqrt(d) plus sinusoids, whose matrix is the output projection too. Dropout
-is where tfm and the paper have it: on embeddings and each sublayer's output. The loss is cross-entropy with label smoothing
-0.1, the norm of the gradient is clipped at 1, Adam is PyTorch's fused one. Of ways that give the same numbers it takes what is fastest:
-no masks where nothing is padded, targets looked up only where there are real ones.
+The model is torch.nn.Transformer on nn.Embedding times sqrt(d) plus sinusoids; the embedding matrix is the output projection too.
+Dropout is on the embeddings and each sublayer's output, as in tfm and the paper. The loss is cross-entropy with label smoothing 0.1,
+the norm of the gradient is clipped at 1, Adam is PyTorch's fused implementation. Among equivalent computations it uses the fastest:
+no masks without padding, logits only of targets that are not padding.
 
-tiny reads the lengths of its sentences, lines of the tokens of a source and of a target, end marks counted. Batches are sentences of
-nearly equal length, padded, of at most 4,096 target tokens and 1½ times as many source tokens, in a random order.
+tiny reads the lengths of its sentences: lines with the numbers of source and target tokens, with EOS. Batches are padded sentences of
+nearly equal length, at most 4,096 target tokens and 6,144 source tokens, in random order.
 
-Prints JSON: seconds a step in each round, tokens/s and peak memory; the round before the first is not counted.
-Needs the Python package torch.
+Prints JSON: seconds per step in each round, tokens/s and peak memory. A warm-up round comes first.
+Requires the Python package torch.
 """
 
 import argparse
@@ -38,9 +38,10 @@ class Model(nn.Module):
         nn.init.normal_(self.table.weight, std=d**-0.5)
         self.transformer = nn.Transformer(d, heads, layers, layers, ff, dropout, batch_first=True)
         for stack in (self.transformer.encoder, self.transformer.decoder):
-            stack.norm = None  # the paper has none behind the stacks
+            stack.norm = None  # the paper has no final norms
             for layer in stack.layers:
-                layer.self_attn.dropout = layer.dropout.p = 0.0  # of attention weights and inner numbers the paper drops none
+                # no dropout of attention weights and inner activations
+                layer.self_attn.dropout = layer.dropout.p = 0.0
                 if hasattr(layer, "multihead_attn"):
                     layer.multihead_attn.dropout = 0.0
         self.dropout, self.scale = nn.Dropout(dropout), math.sqrt(d)
@@ -56,7 +57,7 @@ class Model(nn.Module):
         hidden, late = src == PAD, tgt == PAD
         hidden = hidden if hidden.any() else None
         y = self.transformer(self.embed(src), self.embed(tgt), tgt_mask=ahead, tgt_is_causal=True, src_key_padding_mask=hidden,
-                             memory_key_padding_mask=hidden)  # what is padded in a target stands behind what is real
+                             memory_key_padding_mask=hidden)  # the causal mask covers padded targets
         y = y[~late] if late.any() else y.flatten(0, 1)
         return nn.functional.linear(y, self.table.weight)
 
@@ -86,11 +87,11 @@ def batches(args, vocab):
 
 
 def main():
-    p = argparse.ArgumentParser(description="Times training steps in PyTorch.")
+    p = argparse.ArgumentParser(description="Measures training steps in PyTorch.")
     p.add_argument("work", choices=WORK)
     p.add_argument("--threads", type=int, default=1)
-    p.add_argument("--bf16", action="store_true", help="under torch.autocast")
-    p.add_argument("--lengths", help="of tiny")
+    p.add_argument("--bf16", action="store_true", help="use torch.autocast")
+    p.add_argument("--lengths", help="file of sentence lengths for tiny")
     p.add_argument("--rounds", type=int, default=5)
     args = p.parse_args()
     if args.work == "tiny" and not args.lengths:
@@ -102,13 +103,13 @@ def main():
     model = Model(**work).train()
     adam = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
     loss_of = nn.CrossEntropyLoss(label_smoothing=0.1)
-    dealt = batches(args, work["vocab"])
+    data = batches(args, work["vocab"])
     rounds = []
     for _ in range(args.rounds + 1):
         seconds = src_tokens = tgt_tokens = 0
         for _ in range(steps):
-            src, tgt = next(dealt)
-            begun = time.perf_counter()
+            src, tgt = next(data)
+            start = time.perf_counter()
             with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
                 logits = model(src, tgt)
             loss = loss_of(logits.float(), tgt[tgt != PAD])
@@ -116,7 +117,7 @@ def main():
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             adam.step()
-            seconds += time.perf_counter() - begun
+            seconds += time.perf_counter() - start
             src_tokens += int((src != PAD).sum())
             tgt_tokens += int((tgt != PAD).sum())
         rounds.append((seconds / steps, src_tokens / seconds, tgt_tokens / seconds))

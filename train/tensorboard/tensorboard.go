@@ -1,23 +1,22 @@
-// Package tensorboard writes the event files that TensorBoard shows: scalars and histograms over
-// the steps of a training. It imports the standard library alone. tensorboard.go is all of it.
+// Package tensorboard writes TensorBoard event files: scalars and histograms over the steps of a
+// training. It imports only the standard library. tensorboard.go is the whole package.
 //
-// An event file is a sequence of records in TensorFlow's TFRecord framing. Each record is one
-// protocol buffer, an Event (tensorflow/core/util/event.proto; the fields that are used here are
-// named at the functions that write them):
+// An event file is a sequence of records in TensorFlow's TFRecord format. A record contains one
+// protocol buffer message Event (tensorflow/core/util/event.proto):
 //
-//	uint64 length | uint32 masked CRC-32C of these 8 bytes | Event | uint32 masked CRC-32C of Event
+//	uint64 length | uint32 masked CRC-32C of length | Event | uint32 masked CRC-32C of Event
 //
-// in little-endian order, where a checksum c is masked as (c rotated right by 15 bits) +
-// 0xa282ead8. The first Event names the version of the format. TensorBoard reads all files of a
-// folder whose names contain "tfevents", in the order of their names.
+// in little-endian order. A checksum c is masked as (c rotated right by 15 bits) + 0xa282ead8. The
+// first Event contains the version of the format. TensorBoard reads all files of a folder whose
+// names contain "tfevents", in the order of their names.
 //
-// # Runs that are resumed
+// # Resumed runs
 //
-// A training that is resumed at step n makes steps again that its killed predecessor has reported.
-// Writer.Start(n+1) at the beginning of a new file in the same folder makes TensorBoard drop what
-// it has read of steps from n+1 on, so that no part of a curve is shown twice. Its faster loader
-// (TensorBoard 2.5 and later) ignores that mark, but when a tag comes with a step that is not later
-// than the one before it, it drops that tag's events from there on, which has the same effect.
+// A run that is resumed at step n repeats steps that the killed run has already written.
+// Writer.Start(n+1) at the beginning of a new file in the same folder makes TensorBoard drop the
+// earlier events of steps ≥ n+1. The faster loader of TensorBoard 2.5 and later ignores Start, but
+// if the steps of a tag do not ascend, it drops the tag's earlier events from that step on, which
+// has the same effect.
 package tensorboard
 
 import (
@@ -30,37 +29,38 @@ import (
 	"time"
 )
 
-// Writer writes the events of one file, each by one call of the io.Writer's Write. After the first
-// events, scalars allocate nothing. Not for concurrent use.
+// Writer writes an event file. It writes each event with one call of the io.Writer's Write. After
+// the first events, Scalars allocates nothing. A Writer is not safe for concurrent use.
 type Writer struct {
 	w             io.Writer
-	record        []byte // the framing and the Event in it
-	value, packed []byte // a Summary, and a message inside it
+	record        []byte // header and Event
+	value, packed []byte // a Summary, and a message in it
 }
 
-// Scalar is a number with its name. The part of a name up to a slash is that of a group.
+// Scalar is a named number. TensorBoard groups tags by the prefix before the first slash.
 type Scalar struct {
 	Tag   string
-	Value float64 // shown as float32
+	Value float64 // written as float32
 }
 
-// Histogram counts values: Counts[i] of them are in (Limits[i-1], Limits[i]], and Counts[0] from
-// Min to Limits[0]. TensorBoard takes Max for the upper end of the last interval, so neither the
-// first nor the last interval should be empty.
+// Histogram counts values: Counts[i] is the number of values in (Limits[i-1], Limits[i]], Counts[0]
+// that in [Min, Limits[0]]. The first and the last count should not be 0, because TensorBoard uses
+// Min and Max as the bounds of these intervals.
 type Histogram struct {
 	Min, Max        float64 // of the values
-	Sum, SumSquares float64 // likewise
+	Sum, SumSquares float64 // of the values
 	Limits          []float64
-	Counts          []float64 // as many as Limits
+	Counts          []float64 // len(Counts) = len(Limits)
 }
 
-// FileName returns the name of an event file that begins now. Later files of a folder come later in
-// the order of names.
+// FileName returns the name of an event file that is created now. The names are in the order of
+// creation.
 func FileName(now time.Time) string {
 	return fmt.Sprintf("events.out.tfevents.%010d.%09d.tfm", now.Unix(), now.Nanosecond())
 }
 
-// NewWriter writes the beginning of an event file to w. The error is that of w.
+// NewWriter returns a Writer to w, after writing the first event, the version. Like all methods, it
+// returns the error of w.
 func NewWriter(w io.Writer, now time.Time) (*Writer, error) {
 	t := &Writer{w: w}
 	t.begin(now, 0)
@@ -68,15 +68,15 @@ func NewWriter(w io.Writer, now time.Time) (*Writer, error) {
 	return t, t.end()
 }
 
-// Start says that steps from this one on follow, and that events of such steps in earlier files no
-// longer count. The error is that of the io.Writer, as of all methods.
+// Start marks the start of a session at a step: events of this and later steps in earlier files are
+// invalid.
 func (t *Writer) Start(now time.Time, step int) error {
 	t.begin(now, step)
 	t.record = appendBytes(t.record, eventSessionLog, appendVarint(nil, sessionLogStatus, sessionLogStart))
 	return t.end()
 }
 
-// Scalars writes numbers of a step.
+// Scalars writes scalars of a step.
 func (t *Writer) Scalars(now time.Time, step int, scalars ...Scalar) error {
 	t.begin(now, step)
 	for _, s := range scalars {
@@ -86,10 +86,10 @@ func (t *Writer) Scalars(now time.Time, step int, scalars ...Scalar) error {
 	return t.end()
 }
 
-// Histogram writes a histogram of a step. It panics if the numbers of limits and counts differ.
+// Histogram writes a histogram of a step. It panics if the lengths of Limits and Counts differ.
 func (t *Writer) Histogram(now time.Time, step int, tag string, h Histogram) error {
 	if len(h.Limits) != len(h.Counts) {
-		panic(fmt.Sprintf("tensorboard: a histogram of %d limits and %d counts", len(h.Limits), len(h.Counts)))
+		panic(fmt.Sprintf("tensorboard: histogram with %d limits and %d counts", len(h.Limits), len(h.Counts)))
 	}
 	t.begin(now, step)
 	t.value = appendBytes(t.value, summaryValue, t.histogram(tag, h))
@@ -97,22 +97,22 @@ func (t *Writer) Histogram(now time.Time, step int, tag string, h Histogram) err
 	return t.end()
 }
 
-const framing = 8 + 4 // in front of the Event
+const headerSize = 8 + 4 // bytes of a record before the Event
 
-// begin begins a record: Event.wall_time in seconds and Event.step.
+// begin starts a record with Event.wall_time, in seconds, and Event.step.
 func (t *Writer) begin(now time.Time, step int) {
-	t.record = append(t.record[:0], make([]byte, framing)...)
+	t.record = append(t.record[:0], make([]byte, headerSize)...)
 	t.record = appendDouble(t.record, eventWallTime, float64(now.UnixMicro())/1e6)
 	t.record = appendVarint(t.record, eventStep, uint64(step))
 	t.value = t.value[:0]
 }
 
-// end writes the record.
+// end adds length and checksums to the record and writes it.
 func (t *Writer) end() error {
-	length := uint64(len(t.record) - framing)
+	length := uint64(len(t.record) - headerSize)
 	binary.LittleEndian.PutUint64(t.record, length)
 	binary.LittleEndian.PutUint32(t.record[8:], maskedCRC(t.record[:8]))
-	t.record = binary.LittleEndian.AppendUint32(t.record, maskedCRC(t.record[framing:]))
+	t.record = binary.LittleEndian.AppendUint32(t.record, maskedCRC(t.record[headerSize:]))
 	_, err := t.w.Write(t.record)
 	return err
 }
@@ -140,15 +140,16 @@ const (
 	valueSimple    = 2 // float
 	valueHistogram = 5 // HistogramProto
 
-	histogramMin        = 1 // double, as the next ones
-	histogramMax        = 2
-	histogramCount      = 3
-	histogramSum        = 4
-	histogramSumSquares = 5
+	histogramMin        = 1 // double
+	histogramMax        = 2 // double
+	histogramCount      = 3 // double
+	histogramSum        = 4 // double
+	histogramSumSquares = 5 // double
 	histogramLimits     = 6 // repeated double, packed
-	histogramCounts     = 7 // likewise
+	histogramCounts     = 7 // repeated double, packed
 )
 
+// scalar returns the Summary.Value of s.
 func (t *Writer) scalar(s Scalar) []byte {
 	t.packed = appendBytes(t.packed[:0], valueTag, s.Tag)
 	t.packed = appendKey(t.packed, valueSimple, fixed32)
@@ -156,6 +157,7 @@ func (t *Writer) scalar(s Scalar) []byte {
 	return t.packed
 }
 
+// histogram returns the Summary.Value of h.
 func (t *Writer) histogram(tag string, h Histogram) []byte {
 	var count float64
 	for _, c := range h.Counts {

@@ -20,7 +20,7 @@ var (
 	bumps  = Histogram{Min: 0.1, Max: 2.5, Sum: 9.25, SumSquares: 15.5, Limits: []float64{0.5, 1, 1.5, 2, math.MaxFloat64}, Counts: []float64{3, 0, 1, 2, 1}}
 )
 
-// sample writes a file with everything that the package can write.
+// sample returns a file with every kind of event.
 func sample(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -35,10 +35,11 @@ func sample(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// message is a protocol buffer: a field's values are uint64 (varint and fixed), or []byte.
+// message is a protocol buffer message: the values of each field, uint64 (varint and fixed) or
+// []byte.
 type message map[uint64][]any
 
-// parse reads the wire format.
+// parse decodes the wire format.
 func parse(t *testing.T, b []byte) message {
 	t.Helper()
 	m := message{}
@@ -82,7 +83,7 @@ func (m message) doubles(field uint64) (x []float64) {
 	return x
 }
 
-// crc is CRC-32C bit by bit, masked.
+// crc returns the masked CRC-32C of b, computed bit by bit.
 func crc(b []byte) uint32 {
 	c := ^uint32(0)
 	for _, x := range b {
@@ -95,17 +96,17 @@ func crc(b []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-// events takes the records of a file apart.
+// events decodes the records of a file and verifies their checksums.
 func events(t *testing.T, b []byte) (list []message) {
 	t.Helper()
 	for len(b) > 0 {
 		n := binary.LittleEndian.Uint64(b)
 		if got, want := binary.LittleEndian.Uint32(b[8:]), crc(b[:8]); got != want {
-			t.Fatalf("checksum of a length %08x, expected %08x", got, want)
+			t.Fatalf("checksum %08x of a length, want %08x", got, want)
 		}
 		data := b[12 : 12+n]
 		if got, want := binary.LittleEndian.Uint32(b[12+n:]), crc(data); got != want {
-			t.Fatalf("checksum of an event %08x, expected %08x", got, want)
+			t.Fatalf("checksum %08x of an event, want %08x", got, want)
 		}
 		list = append(list, parse(t, data))
 		b = b[16+n:]
@@ -116,18 +117,18 @@ func events(t *testing.T, b []byte) (list []message) {
 func TestEvents(t *testing.T) {
 	list := events(t, sample(t))
 	if len(list) != 6 {
-		t.Fatalf("%d events", len(list))
+		t.Fatalf("%d events, want 6", len(list))
 	}
 	for i, step := range []uint64{0, 7, 7, 300, 300, 1 << 40} {
 		if e := list[i]; e.double(1) != 1_700_000_000.25 || e[2][0].(uint64) != step {
-			t.Errorf("event %d is of step %v at %v", i, e[2], e.double(1))
+			t.Errorf("event %d has step %v and time %v, want step %d", i, e[2], e.double(1), step)
 		}
 	}
 	if v := string(list[0].bytes(3)); v != "brain.Event:2" {
-		t.Errorf("version %q", v)
+		t.Errorf("version %q, want brain.Event:2", v)
 	}
 	if s := parse(t, list[1].bytes(7)); s[1][0].(uint64) != 1 {
-		t.Errorf("session log %v", s)
+		t.Errorf("session log %v, want status 1", s)
 	}
 	var scalars []string
 	for _, e := range list[2:4] {
@@ -137,13 +138,13 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	if want := []string{"train/loss 1.5", "train/Größe -0.002", "train/loss +Inf"}; !reflect.DeepEqual(scalars, want) {
-		t.Errorf("scalars %q, expected %q", scalars, want)
+		t.Errorf("scalars %q, want %q", scalars, want)
 	}
 	v := parse(t, parse(t, list[4].bytes(5)).bytes(1))
 	h := parse(t, v.bytes(5))
 	got := Histogram{h.double(1), h.double(2), h.double(4), h.double(5), h.doubles(6), h.doubles(7)}
 	if string(v.bytes(1)) != "entropy" || h.double(3) != 7 || !reflect.DeepEqual(got, bumps) {
-		t.Errorf("histogram %q of %v values: %+v", v.bytes(1), h.double(3), got)
+		t.Errorf("histogram %q of %v values: %+v, want entropy of 7 values: %+v", v.bytes(1), h.double(3), got, bumps)
 	}
 }
 
@@ -155,7 +156,7 @@ func TestScalarsAllocateNothing(t *testing.T) {
 	step := func() { w.Scalars(moment, 1, Scalar{"train/loss", 1}, Scalar{"train/rate", 2}) }
 	step()
 	if n := testing.AllocsPerRun(50, step); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("%v allocations, want 0", n)
 	}
 }
 
@@ -163,17 +164,17 @@ type nothing struct{}
 
 func (nothing) Write(p []byte) (int, error) { return len(p), nil }
 
-func TestFileNamesAreInTheOrderOfTime(t *testing.T) {
+func TestFileNamesAscend(t *testing.T) {
 	var names []string
 	for _, d := range []time.Duration{0, 1, time.Millisecond, time.Second, 20 * time.Second, 100 * 24 * time.Hour} {
 		names = append(names, FileName(moment.Add(d)))
 	}
 	if !sort.StringsAreSorted(names) {
-		t.Errorf("%q", names)
+		t.Errorf("names %q are not in ascending order", names)
 	}
 }
 
-// reader shows a folder with TensorBoard's own reader.
+// reader is a Python program that prints the events of a folder with TensorBoard's own reader.
 const reader = `
 import math, sys
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator, HISTOGRAMS, SCALARS
@@ -188,8 +189,7 @@ for tag in a.Tags()["histograms"]:
         print(tag, e.step, h.min, h.max, h.num, h.sum, h.sum_squares, h.bucket_limit[:4], h.bucket_limit[4] == sys.float_info.max, h.bucket)
 `
 
-// TensorBoard itself reads what is written, and of a run that was resumed at step 301 nothing of
-// the old one from there on.
+// TensorBoard reads the files and drops the events that a resumed run repeats.
 func TestTensorBoardReadsIt(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err == nil {
@@ -199,7 +199,7 @@ func TestTensorBoardReadsIt(t *testing.T) {
 		t.Skip("needs python3 with TensorBoard: python3 -m pip install tensorboard")
 	}
 	var old, resumed bytes.Buffer
-	old.Write(sample(t)[:len(sample(t))-3]) // its last event was not written to the end
+	old.Write(sample(t)[:len(sample(t))-3]) // the last event is truncated
 	w, err := NewWriter(&resumed, moment)
 	if err := errors.Join(err, w.Start(moment, 300), w.Scalars(moment, 300, Scalar{"train/loss", 0.25}), w.Histogram(moment, 301, "entropy", bumps)); err != nil {
 		t.Fatal(err)
@@ -220,6 +220,6 @@ train/loss 300 1700000000.25 0.25
 entropy 301 0.1 2.5 7.0 9.25 15.5 [0.5, 1.0, 1.5, 2.0] True [3.0, 0.0, 1.0, 2.0, 1.0]
 `
 	if string(out) != want {
-		t.Errorf("TensorBoard reads:\n%sexpected:\n%s", out, want)
+		t.Errorf("TensorBoard reads:\n%swant:\n%s", out, want)
 	}
 }
