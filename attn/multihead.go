@@ -80,11 +80,16 @@ func (l Self) Forward(pool *mat.Pool, act *SelfAct, x mat.Matrix, r Ragged) mat.
 	return act.Out
 }
 
-// Backward sets or adds to dx [n × d] for dy [n × d] and the activations of Forward, whose three
-// lines it differentiates in reverse. With mode Set dx may be dy.
+// Backward sets or adds to dx [n × d] for dy [n × d] and the activations of Forward. With mode Set
+// dx may be dy.
 func (l Self) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *SelfAct, g *SelfGrad, mode layer.Mode) {
+	// y = ctx·W^O
 	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
+
+	// ctx = Attention(Q, K, V) of each head
 	ScaledDotProductHeadsGrad(pool, l.split(g.QKV), g.Ctx, l.split(act.QKV), l.Heads, act.ragged)
+
+	// [Q K V] = x·[W^Q W^K W^V]
 	l.QKV.Backward(pool, dx, g.QKV, act.X, mode)
 }
 
@@ -158,12 +163,18 @@ func (l Cross) Forward(pool *mat.Pool, act *CrossAct, x, memory mat.Matrix, r Ra
 }
 
 // Backward sets or adds to dx [n × d] and adds to g.Memory [m × d], for dy [n × d] and the
-// activations of Forward, whose four lines it differentiates in reverse. With mode Set dx may be
-// dy.
+// activations of Forward. With mode Set dx may be dy.
 func (l Cross) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *CrossAct, g *CrossGrad, mode layer.Mode) {
+	// y = ctx·W^O
 	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
+
+	// ctx = Attention(Q, K, V) of each head
 	ScaledDotProductHeadsGrad(pool, crossInputs(g.Q, g.KV), g.Ctx, crossInputs(act.Q, act.KV), l.Heads, act.ragged)
+
+	// [K V] = memory·[W^K W^V]
 	l.KV.Backward(pool, g.Memory, g.KV, act.Memory, layer.Add)
+
+	// Q = x·W^Q
 	l.Q.Backward(pool, dx, g.Q, act.X, mode)
 }
 
