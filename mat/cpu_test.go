@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// tested lists the kernels that the tests run: all that the machine supports, portable Go included;
-// only the chosen one where TFM_CPU chooses; the best and portable Go under the race detector,
-// because the kernels between them divide their work among goroutines as the best one does.
+// tested lists the kernels that tests run: all that the machine supports, including portable Go;
+// with TFM_CPU only the selected one; under the race detector the best one and portable Go, because
+// all assembly kernels divide their work among goroutines alike.
 var tested = func() []isa {
 	switch {
 	case os.Getenv("TFM_CPU") != "":
@@ -21,7 +21,7 @@ var tested = func() []isa {
 }()
 
 // thin reports whether tests draw a tenth of their random products: under the race detector, which
-// judges no arithmetic, and of portable Go under -short, because an emulator takes longest for it.
+// does not check arithmetic, and for portable Go with -short, which is slowest in an emulator.
 func thin() bool { return race || testing.Short() && kernel == generic }
 
 // forEachKernel runs f once for each tested kernel.

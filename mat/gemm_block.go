@@ -284,8 +284,8 @@ func address(x []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceDa
 
 // paddedStride returns the distance of rows of k floats: an odd number of cache lines.
 func paddedStride(k int) int {
-	const numbers = line / size
-	return ((k+numbers-1)/numbers | 1) * numbers
+	const lineFloats = line / size
+	return ((k+lineFloats-1)/lineFloats | 1) * lineFloats
 }
 
 // advance returns the address n floats after p.

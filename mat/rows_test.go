@@ -10,7 +10,7 @@ import (
 func TestRowSums(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
-		numbers := func(n int) []float32 {
+		values := func(n int) []float32 {
 			x := make([]float32, n)
 			for i := range x {
 				x[i] = ordinary(r)
@@ -22,11 +22,11 @@ func TestRowSums(t *testing.T) {
 				if rows > rowsRun && cols > 65 {
 					continue
 				}
-				dy, x := Of(numbers(rows*(cols+5)), rows, cols+5).ColRange(3, 3+cols), Of(numbers(rows*(cols+2)), rows, cols+2).ColRange(0, cols)
-				mean, rstd := numbers(rows), numbers(rows)
+				dy, x := Of(values(rows*(cols+5)), rows, cols+5).ColRange(3, 3+cols), Of(values(rows*(cols+2)), rows, cols+2).ColRange(0, cols)
+				mean, rstd := values(rows), values(rows)
 				name := fmt.Sprintf("%d × %d", rows, cols)
 
-				sum := numbers(cols)
+				sum := values(cols)
 				want := append([]float32(nil), sum...)
 				for i := range rows {
 					for j := range cols {
@@ -36,7 +36,7 @@ func TestRowSums(t *testing.T) {
 				AddRows(sum, dy)
 				compareRows(t, name+" sum", sum, want)
 
-				gain, bias := numbers(cols), numbers(cols)
+				gain, bias := values(cols), values(cols)
 				wantGain, wantBias := append([]float32(nil), gain...), append([]float32(nil), bias...)
 				for i := range rows {
 					for j := range cols {

@@ -190,9 +190,9 @@ func TestSgemmOfSpecialValues(t *testing.T) {
 			want             func(float32) bool
 			wantWithoutDepth func(float32) bool
 		}{
-			{"NaN in A meets 0", 1, nan, 0, 0, 5, isNaN, is(0)},
-			{"NaN in B meets 0", 1, 0, nan, 0, 5, isNaN, is(0)},
-			{"infinity meets 0", 1, 0, inf, 0, 5, isNaN, is(0)},
+			{"NaN in A times 0", 1, nan, 0, 0, 5, isNaN, is(0)},
+			{"NaN in B times 0", 1, 0, nan, 0, 5, isNaN, is(0)},
+			{"infinity times 0", 1, 0, inf, 0, 5, isNaN, is(0)},
 			{"infinity", 1, inf, 2, 0, 5, is(inf), is(0)},
 			{"-infinity", -1, inf, 2, 0, 5, is(-inf), is(0)},
 			{"NaN in C, beta 0", 1, 2, 3, 0, nan, is(6), is(0)},
@@ -204,9 +204,9 @@ func TestSgemmOfSpecialValues(t *testing.T) {
 			{"alpha 0, beta 0", 0, nan, nan, 0, nan, is(0), is(0)},
 			{"alpha NaN", nan, 2, 3, 0, 5, isNaN, is(0)},
 			{"alpha infinite", inf, 2, 3, 0, 5, is(inf), is(0)},
-			{"alpha infinite meets 0", inf, 0, 3, 0, 5, isNaN, is(0)},
+			{"alpha infinite times 0", inf, 0, 3, 0, 5, isNaN, is(0)},
 			{"beta NaN", 1, 2, 3, nan, 5, isNaN, isNaN},
-			{"beta infinite meets 0", 1, 2, 3, inf, 0, isNaN, isNaN},
+			{"beta infinite times 0", 1, 2, 3, inf, 0, isNaN, isNaN},
 			{"beta -0", 1, 2, 3, float32(math.Copysign(0, -1)), nan, is(6), is(0)},
 		} {
 			t.Run(c.name, func(t *testing.T) {

@@ -47,9 +47,9 @@ add "${programs[0]}-packed" "${programs[0]}-packed: B packed in advance by \`Pac
 export OMP_NUM_THREADS=$threads BLIS_NUM_THREADS=$threads OPENBLAS_NUM_THREADS=$threads GOMAXPROCS=$threads
 multiarch=$(gcc -print-multiarch)
 
-# peer NAME INCLUDE LIBRARY [VARIABLE VALUE...] builds a program. It sets VARIABLE, which selects the
-# library's kernels, to the fastest VALUE unless the default is faster, because a library that does
-# not know the processor selects kernels far below its best.
+# peer NAME INCLUDE LIBRARY [VARIABLE VALUE...] builds a program. It sets VARIABLE, which selects
+# the library's kernels, to the fastest VALUE unless the default is faster, because a library that
+# does not know the processor selects kernels far below its best.
 peer() {
 	local name=$1 variable=${4:-} best rate chosen= value
 	if ! gcc -O2 "-DPEER_$1" -I"$2" "$here/peer.c" "$3" -lm -o "$bin/$1" 2>"$bin/gcc.log"; then
