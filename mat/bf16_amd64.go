@@ -51,9 +51,9 @@ func kernelBF16() arithmetic {
 
 func (t *product) multiplyBF16(p *Pool, k arithmetic) {
 	if k == stripsBF16 {
-		t.stripsBF16(p)
+		t.multiplyStripsBF16(p)
 	} else {
-		t.bandsBF16(p, k)
+		t.multiplyBandsBF16(p, k)
 	}
 }
 

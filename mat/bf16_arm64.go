@@ -9,7 +9,7 @@ func kernelBF16() arithmetic {
 	return stripsBF16
 }
 
-func (t *product) multiplyBF16(p *Pool, _ arithmetic) { t.stripsBF16(p) }
+func (t *product) multiplyBF16(p *Pool, _ arithmetic) { t.multiplyStripsBF16(p) }
 
 func (*tile) runFlushed(s *strip) { stripNEONFlushed(s) }
 

@@ -26,7 +26,7 @@ type workspaceBF16 struct{ a, b []uint16 }
 
 var workspacesBF16 = sync.Pool{New: func() any { return new(workspaceBF16) }}
 
-func (t *product) bandsBF16(p *Pool, kernel arithmetic) {
+func (t *product) multiplyBandsBF16(p *Pool, kernel arithmetic) {
 	m, n, k := t.c.Rows, t.c.Cols, t.a.Cols
 	x := bandsBF16{product: *t, kernel: kernel, w: workspacesBF16.Get().(*workspaceBF16)}
 	defer workspacesBF16.Put(x.w)

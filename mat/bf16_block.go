@@ -6,7 +6,7 @@ package mat
 // flushed to 0. Packing rounds the values to bfloat16 and swaps the elements of each pair.
 type stripsOfBF16 struct{ product }
 
-func (t *product) stripsBF16(p *Pool) {
+func (t *product) multiplyStripsBF16(p *Pool) {
 	s := stripsOfBF16{*t}
 	q := t.shape(p.Threads())
 	s.plan.tasks = planTasks(&q, &machineLimits)

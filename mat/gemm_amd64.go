@@ -40,7 +40,7 @@ func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 			s.bias = &t.o.Bias[j]
 		}
 		for n, i := 0, i0; n < rows.strips; n++ {
-			s.m = rows.of(n)
+			s.m = rows.rows(n)
 			s.a, s.c = &a.Data[i*a.RowStride], &c.Data[i*c.RowStride+j]
 			if kernel == avx2 {
 				stripTAVX2(&s)
@@ -57,10 +57,10 @@ func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 
 const maxTransposedFloats = 128 << 10 // floats of B in one call, which takes a few microseconds
 
-// copyStrips packs rows of A, whose columns are contiguous, into strips of m rows, up to the number
+// packStrips packs rows of A, whose columns are contiguous, into strips of m rows, up to the number
 // that the tile packs together: strip q begins at dst[q*m*k] and holds row r of column l at l*m+r.
 // It returns the number of strips packed.
-func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
+func (t *tile) packStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
 	switch {
 	case t.cols != tiles[avx512].cols:
 		copyPanelAVX2(&dst[0], uintptr(m)*size, src, srcK, m, k)

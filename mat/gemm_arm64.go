@@ -15,8 +15,8 @@ func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uin
 	}
 }
 
-// copyStrips packs the m rows of a strip of A, whose columns are contiguous, and returns 1.
-func (t *tile) copyStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
+// packStrips packs the m rows of a strip of A, whose columns are contiguous, and returns 1.
+func (t *tile) packStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
 	copyPanelNEON(&dst[0], uintptr(m)*size, src, srcK, m, k)
 	return 1
 }

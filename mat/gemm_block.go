@@ -111,7 +111,7 @@ func (t *product) planBlock(m, n, k int) blockPlan {
 
 // runBlock computes a block of C according to its plan, over k from l0 on.
 func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
-	p := pass{product: t, blockPlan: b, tile: tileFor(kernel, t.c.Cols), j0: j0, j1: j1}
+	p := blockLoop{product: t, blockPlan: b, tile: tileFor(kernel, t.c.Cols), j0: j0, j1: j1}
 	if p.packA || p.copyA || p.packB || t.packed == nil && (j1-j0)%p.tile.cols != 0 {
 		w := workspaces.Get().(*workspace)
 		defer workspaces.Put(w)
@@ -135,21 +135,21 @@ func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
 		if p.packA { // once for all columns
 			for l := l0; l < t.a.Cols; l += p.depth {
 				for j := j0; j < j1; j += p.cols {
-					p.run(j, min(j+p.cols, j1), l)
+					p.multiplyBlock(j, min(j+p.cols, j1), l)
 				}
 			}
 			continue
 		}
 		for j := j0; j < j1; j += p.cols {
 			for l := l0; l < t.a.Cols; l += p.depth {
-				p.run(j, min(j+p.cols, j1), l)
+				p.multiplyBlock(j, min(j+p.cols, j1), l)
 			}
 		}
 	}
 }
 
-// pass is the work on a block of C, divided into blocks of B.
-type pass struct {
+// blockLoop is the work on a block of C, divided into blocks of B.
+type blockLoop struct {
 	*product
 	*blockPlan
 	*workspace
@@ -157,17 +157,17 @@ type pass struct {
 	i0, i1    int // rows
 	j0, j1    int // columns
 	rowStrips stripRows
-	last      bool // the block of k is the last one
+	lastDepth bool // the block of k is the last one
 	s         strip
 }
 
-// run computes columns [j0, j1) of C over the block of k that begins at l.
-func (p *pass) run(j0, j1, l int) {
+// multiplyBlock computes columns [j0, j1) of C over the block of k that begins at l.
+func (p *blockLoop) multiplyBlock(j0, j1, l int) {
 	s, b := &p.s, &p.b
 	s.k = min(p.depth, p.a.Cols-l)
-	p.last = l+s.k == p.a.Cols
+	p.lastDepth = l+s.k == p.a.Cols
 	s.accumulate = flag(p.o.Accumulate || l > 0)
-	s.relu = flag(p.o.Activation == ReLU && p.last)
+	s.relu = flag(p.o.Activation == ReLU && p.lastDepth)
 	for j := j0; j < j1; j += s.n {
 		s.n = j1 - j
 		if p.packed != nil {
@@ -180,12 +180,12 @@ func (p *pass) run(j0, j1, l int) {
 			s.n &= -p.tile.cols
 			s.b, s.bK, s.bPanel = &b.Data[l*b.RowStride+j], uintptr(b.RowStride)*size, uintptr(p.tile.cols)*size
 		}
-		if s.bias = nil; p.o.Bias != nil && p.last {
+		if s.bias = nil; p.o.Bias != nil && p.lastDepth {
 			s.bias = &p.o.Bias[j]
 		}
-		p.strips(j, l)
+		p.multiplyStrips(j, l)
 	}
-	if p.last {
+	if p.lastDepth {
 		p.o.finish(p.c, p.i0, p.i1, j0, j1)
 	}
 }
@@ -201,17 +201,17 @@ func (t *tile) packBlockB(to []float32, panel uintptr, b Matrix) {
 	}
 }
 
-// strips computes the strips of columns [j, j+s.n).
-func (p *pass) strips(j, l int) {
+// multiplyStrips computes the multiplyStrips of columns [j, j+s.n).
+func (p *blockLoop) multiplyStrips(j, l int) {
 	s, a, c := &p.s, &p.a, &p.c
 	done := 0 // strips of A already packed
 	for n, i := 0, p.i0; n < p.rowStrips.strips; n++ {
-		s.m = p.rowStrips.of(n)
+		s.m = p.rowStrips.rows(n)
 		s.c = &c.Data[i*c.RowStride+j]
 		if p.packA {
 			packed := p.packedA[(i-p.i0)*s.k:]
 			if j == p.j0 && n == done {
-				done += p.tile.copyStrips(packed, &a.Data[i+l*a.ColStride], uintptr(a.ColStride)*size, p.rowStrips.strips-2-n, s.m, s.k)
+				done += p.tile.packStrips(packed, &a.Data[i+l*a.ColStride], uintptr(a.ColStride)*size, p.rowStrips.strips-2-n, s.m, s.k)
 			}
 			s.a, s.aRow, s.aK = &packed[0], size, uintptr(s.m)*size
 		} else {
@@ -224,19 +224,19 @@ func (p *pass) strips(j, l int) {
 		s.next = uintptr(s.m) * s.cRow
 		if n+1 == p.rowStrips.strips { // next is the first strip, of these or of the next columns
 			s.next = uintptr(i-p.i0) * -s.cRow
-			if p.last {
+			if p.lastDepth {
 				s.next += uintptr(s.n) * size
 			}
 		}
 		i += s.m
-		p.lookAhead(n, i, j, l)
+		p.setPrefetch(n, i, j, l)
 		p.tile.run(s)
 	}
 }
 
 // copyRows copies the strip's rows of A, from row i on, to rows that share no cache set, and makes
 // the strip read the copy.
-func (p *pass) copyRows(i, l int) {
+func (p *blockLoop) copyRows(i, l int) {
 	s, a, row := &p.s, &p.a, paddedStride(p.s.k)
 	for r := range s.m {
 		copy(p.packedA[r*row:], a.Data[(i+r)*a.RowStride+l:][:s.k])
@@ -244,26 +244,26 @@ func (p *pass) copyRows(i, l int) {
 	s.a, s.aRow = &p.packedA[0], uintptr(row)*size
 }
 
-// lookAhead sets the addresses that strip n prefetches: the next block of B and, when that is
+// setPrefetch sets the addresses that strip n prefetches: the next block of B and, when that is
 // complete, the rows of A from i on.
-func (p *pass) lookAhead(n, i, j, l int) {
+func (p *blockLoop) setPrefetch(n, i, j, l int) {
 	s, a, b := &p.s, &p.a, &p.b
 	s.ahead, s.aheadPanel, s.aheadK = 0, 0, 0
 	if p.fetch == fetchNothing {
 		return
 	}
 	j1, l1, cols := j, l+s.k, s.n // begin and columns of the next block of B
-	if p.last || p.packA {
+	if p.lastDepth || p.packA {
 		j1, l1 = j+s.n, l
 		cols = min(p.cols, p.j1-j1)
 	}
-	passes := n * (s.n / p.tile.cols) // panels of the preceding strips
+	precedingPanels := n * (s.n / p.tile.cols) // panels of the preceding strips
 	switch {
-	case p.fetch == fetchB && passes*line/4/size < cols:
-		s.fetchRows(b.Data[l1*b.RowStride+j1:], b.RowStride, passes)
-	case p.fetch == fetchPackedB && cols > 0 && passes*s.k/4*line < cols*s.k*size:
+	case p.fetch == fetchB && precedingPanels*line/4/size < cols:
+		s.fetchRows(b.Data[l1*b.RowStride+j1:], b.RowStride, precedingPanels)
+	case p.fetch == fetchPackedB && cols > 0 && precedingPanels*s.k/4*line < cols*s.k*size:
 		s.aheadPanel, s.aheadK = uintptr(s.k/4*line), line
-		s.ahead = address(p.packed[j1/p.tile.cols*p.tile.panelFloats(a.Cols)+l1*p.tile.cols:]) + uintptr(passes)*s.aheadPanel
+		s.ahead = address(p.packed[j1/p.tile.cols*p.tile.panelFloats(a.Cols)+l1*p.tile.cols:]) + uintptr(precedingPanels)*s.aheadPanel
 	case i == p.i1:
 	case p.packA:
 		s.ahead, s.aheadPanel, s.aheadK = address(p.packedA[(i-p.i0)*s.k:]), uintptr(s.k/4*line), line
@@ -273,10 +273,10 @@ func (p *pass) lookAhead(n, i, j, l int) {
 }
 
 // fetchRows makes the strip prefetch rows of x, one line of each at a time: each panel prefetches
-// every fourth row. passes counts the panels of the preceding strips.
-func (s *strip) fetchRows(x []float32, row, passes int) {
+// every fourth row.
+func (s *strip) fetchRows(x []float32, row, precedingPanels int) {
 	s.aheadK, s.aheadPanel = uintptr(4*row)*size, uintptr(row)*size+line/4
-	s.ahead = address(x) + uintptr(passes%4*row)*size + uintptr(passes)*line/4
+	s.ahead = address(x) + uintptr(precedingPanels%4*row)*size + uintptr(precedingPanels)*line/4
 }
 
 // address returns the address of x for prefetching, which never faults.

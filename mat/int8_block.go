@@ -81,7 +81,7 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 			}
 		}
 		for i, strip := i0, 0; strip < rows.strips; strip++ {
-			x.m = rows.of(strip)
+			x.m = rows.rows(strip)
 			x.c, x.cRow = &t.c.Data[i*t.c.RowStride+j], uintptr(t.c.RowStride)*size
 			x.start = start
 			for l := 0; l < t.b.groups; l += depthInt8 {

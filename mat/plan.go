@@ -403,8 +403,8 @@ func divideRows(n, tile int) stripRows {
 	return d
 }
 
-// of returns the rows of strip i.
-func (d *stripRows) of(i int) int {
+// rows returns the rows rows strip i.
+func (d *stripRows) rows(i int) int {
 	switch i {
 	case d.strips - 1:
 		return d.last

@@ -45,7 +45,7 @@ func TestPlans(t *testing.T) {
 		"columns of A are packed": {planShape{avx512, 512, 2048, 3000, true, false, 1, false},
 			plan{tasks: grid{512, 2048, 512, 2048},
 				block: blockPlan{m: 512, n: 2048, rows: 512, packA: true, packB: true, cols: 256, depth: 500, fetch: fetchB}}},
-		"many columns of A, packed in several passes": {planShape{avx2, 2500, 64, 64, true, false, 1, false},
+		"many columns of A, packed in several blocks": {planShape{avx2, 2500, 64, 64, true, false, 1, false},
 			plan{tasks: grid{2500, 64, 2500, 64},
 				block: blockPlan{m: 2500, n: 64, rows: 834, packA: true, packB: true, cols: 64, depth: 64, fetch: fetchB}}},
 		"columns of A for few columns of C are not packed": {planShape{avx512, 512, 32, 300, true, false, 1, false},

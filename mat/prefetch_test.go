@@ -15,7 +15,7 @@ func within(address uintptr, x []float32) bool {
 }
 
 // A strip prefetches what is read or packed next. If B is packed, that is never B itself.
-func TestLookAhead(t *testing.T) {
+func TestPrefetch(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {
 			t.Skip("portable code does not prefetch")
@@ -28,16 +28,16 @@ func TestLookAhead(t *testing.T) {
 			x := product{c: New(m, n), a: a, b: b, packed: packed}
 			q := x.shape(1)
 			plan := planBlock(&q, &machineLimits)
-			p := pass{product: &x, blockPlan: &plan, tile: tileFor(kernel, n), i1: m, j1: n}
+			p := blockLoop{product: &x, blockPlan: &plan, tile: tileFor(kernel, n), i1: m, j1: n}
 			p.rowStrips = divideRows(m, p.tile.rows)
 			p.s.n = p.cols
 			fetched := map[string]int{}
 			for l := 0; l < k; l += p.depth {
 				p.s.k = min(p.depth, k-l)
-				p.last = l+p.s.k == k
+				p.lastDepth = l+p.s.k == k
 				for strip, i := 0, 0; strip < p.rowStrips.strips; strip++ {
-					i += p.rowStrips.of(strip)
-					p.lookAhead(strip, i, 0, l)
+					i += p.rowStrips.rows(strip)
+					p.setPrefetch(strip, i, 0, l)
 					switch ahead := p.s.ahead; {
 					case ahead == 0:
 						fetched["nothing"]++
