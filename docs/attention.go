@@ -14,7 +14,7 @@ type attention struct {
 	Model   string      `json:"model"`   // how the model was trained
 	Source  []string    `json:"source"`  // tokens, with the end mark
 	Target  []string    `json:"target"`  // tokens of the translation, with the end mark
-	Weights [][]float64 `json:"weights"` // [target × source], the mean over the heads of the last layer
+	Weights [][]float64 `json:"weights"` // [target × source], mean of the last layer's heads
 }
 
 // drawAttentionFile draws attention.json of a folder.

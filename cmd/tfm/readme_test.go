@@ -67,12 +67,12 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	used := map[string]bool{}
+	used, ran := map[string]bool{}, map[string]bool{}
 	for _, document := range documents {
 		commands := commandsOf(t, filepath.Join(root, document))
 		dir := t.TempDir()
 		if err := os.Symlink(self, filepath.Join(dir, "tfm")); err != nil {
-			t.Fatal(err)
+			t.Skip("needs symbolic links: ", err)
 		}
 		for _, command := range commands {
 			if prefix := notRunPrefix(command); prefix != "" {
@@ -84,13 +84,19 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 				}
 				continue
 			}
-			if dir, ok := strings.CutPrefix(command, "go build "); ok { // tfm exists: it is the test binary
+			// The test binary is tfm, so that it need not be built.
+			if dir, ok := strings.CutPrefix(command, "go build "); ok {
 				if _, err := os.Stat(filepath.Join(root, dir)); err != nil {
 					t.Errorf("%s: %s: %v", document, command, err)
 				}
 				continue
 			}
-			runCommand(t, document, dir, command)
+			// A command that names no file, such as the demo, runs once for all documents.
+			_, arguments, _ := strings.Cut(command, "tfm ")
+			if again := ran[arguments]; !again || strings.Contains(arguments, ".") {
+				ran[arguments] = true
+				runCommand(t, document, dir, command)
+			}
 		}
 	}
 	for prefix := range notRun {
@@ -101,7 +107,7 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 }
 
 // known are the first words of the commands that runCommand runs.
-var known = []string{"./tfm", "tfm", "awk", "echo", "head", "paste", "printf", "tail"}
+var known = []string{"./tfm", "awk"}
 
 // runCommand runs a command of a document in dir with the test binary as tfm.
 func runCommand(t *testing.T, document, dir, command string) {
