@@ -1,7 +1,9 @@
 package layer
 
 import (
+	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,9 +32,17 @@ type Accumulator struct {
 }
 
 // Share makes ps an alias of the weights and gradients of src for one worker, and returns the
-// Accumulator that orders this worker's additions. The declarations of ps and src must be equal,
-// and src must be allocated. Several goroutines may share one src at once.
+// Accumulator that orders this worker's additions. src must be allocated. Share panics unless ps
+// and src declare the same parameters. Several goroutines may share one src at once.
 func (ps *Params) Share(src *Params) *Accumulator {
+	if len(ps.List) != len(src.List) {
+		panic(fmt.Sprintf("layer: Share by %d parameters of %d", len(ps.List), len(src.List)))
+	}
+	for i, p := range ps.List {
+		if q := src.List[i]; p.Name != q.Name || !slices.Equal(p.Shape, q.Shape) {
+			panic(fmt.Sprintf("layer: Share by %s %v of %s %v", p.Name, p.Shape, q.Name, q.Shape))
+		}
+	}
 	a := &Accumulator{gates: src.gates}
 	ps.W, ps.G = src.W, src.G
 	gates := src.gates

@@ -85,6 +85,28 @@ func linears(n int) (shared *layer.Params, aliases []layer.Linear, accumulators 
 	return shared, aliases, accumulators
 }
 
+func TestSharePanicsOnOtherParameters(t *testing.T) {
+	src := new(layer.Params)
+	layer.NewLinear(src, "l", 3, 2)
+	src.AllocForTraining()
+	for name, declare := range map[string]func(*layer.Params){
+		"fewer parameters": func(ps *layer.Params) { layer.NewLinearNoBias(ps, "l", 3, 2) },
+		"another shape":    func(ps *layer.Params) { layer.NewLinear(ps, "l", 2, 2) },
+		"another name":     func(ps *layer.Params) { layer.NewLinear(ps, "m", 3, 2) },
+	} {
+		func() {
+			defer func() {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "layer: ") {
+					t.Errorf("%s: panic %q, want one that begins with \"layer: \"", name, s)
+				}
+			}()
+			ps := new(layer.Params)
+			declare(ps)
+			ps.Share(src)
+		}()
+	}
+}
+
 // backward adds the gradients of one row of ones to those of a linear map: 1 to each.
 func backward(l layer.Linear) {
 	x, dy, dx := mat.New(1, 3), mat.New(1, 2), mat.New(1, 3)
