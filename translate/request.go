@@ -161,9 +161,9 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 		var ids []int32
 		var ranges []text.Range
 		if r.Tokens || r.Attention {
-			ids, ranges = t.tokens.Source.EncodeRanges(nil, nil, s)
+			ids, ranges = t.tokenizers.Source.EncodeRanges(nil, nil, s)
 		} else {
-			ids = t.tokens.Source.Encode(nil, s)
+			ids = t.tokenizers.Source.Encode(nil, s)
 		}
 		result := &results[i]
 		result.SourceTokens = len(ids)
@@ -202,10 +202,10 @@ func tokens(ids []int32, ranges []text.Range) []Token {
 func (t *Translator) translation(h decode.Hypothesis, withTokens bool) Translation {
 	r := Translation{Score: h.Score, Truncated: h.Truncated}
 	if !withTokens {
-		r.Text, _ = text.OneLine(t.tokens.Target.Decode(h.Tokens), nil)
+		r.Text, _ = text.OneLine(t.tokenizers.Target.Decode(h.Tokens), nil)
 		return r
 	}
-	raw, ranges := t.tokens.Target.DecodeRanges(nil, h.Tokens)
+	raw, ranges := t.tokenizers.Target.DecodeRanges(nil, h.Tokens)
 	r.Text, ranges = text.OneLine(raw, ranges)
 	r.Tokens = tokens(h.Tokens, ranges)
 	return r

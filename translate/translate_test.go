@@ -301,7 +301,7 @@ func TestCancelledCallStopsEncoding(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	tokens := tr.Tokenizers()
 	source := &canceller{tokens.Source, cancel, 0}
-	cancelled, err := translate.New(tr.Model(), vocab.Pair{Source: source, Target: tokens.Target}, translate.Options{Threads: 1})
+	cancelled, err := translate.New(tr.Model(), vocab.Tokenizers{Source: source, Target: tokens.Target}, translate.Options{Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

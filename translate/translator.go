@@ -24,10 +24,10 @@ type Options struct {
 
 // Translator translates text with a model. It is safe for concurrent use.
 type Translator struct {
-	model   *model.Transformer
-	tokens  vocab.Pair
-	weights *decode.Weights
-	pool    *mat.Pool
+	model      *model.Transformer
+	tokenizers vocab.Tokenizers
+	weights    *decode.Weights
+	pool       *mat.Pool
 
 	srcLang, tgtLang string // from the model file
 
@@ -44,11 +44,11 @@ func Open(path string, o Options) (*Translator, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := vocab.UnmarshalPair(file.Tokenizers)
+	tokenizers, err := vocab.UnmarshalTokenizers(file.Tokenizers)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	t, err := New(file.Model, tokens, o)
+	t, err := New(file.Model, tokenizers, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -58,8 +58,8 @@ func Open(path string, o Options) (*Translator, error) {
 
 // New returns a Translator of m, whose memory must have been allocated and whose weights must not
 // change while the Translator is in use.
-func New(m *model.Transformer, tokens vocab.Pair, o Options) (*Translator, error) {
-	if src, tgt := tokens.Source.Size(), tokens.Target.Size(); src != m.Config.SrcVocab || tgt != m.Config.TgtVocab {
+func New(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Translator, error) {
+	if src, tgt := tokenizers.Source.Size(), tokenizers.Target.Size(); src != m.Config.SrcVocab || tgt != m.Config.TgtVocab {
 		return nil, fmt.Errorf("found tokenizers with %d and %d pieces, expected %d and %d as in the configuration", src, tgt, m.Config.SrcVocab, m.Config.TgtVocab)
 	}
 	switch {
@@ -74,7 +74,7 @@ func New(m *model.Transformer, tokens vocab.Pair, o Options) (*Translator, error
 	if o.Concurrent == 0 {
 		o.Concurrent = o.Threads
 	}
-	t := &Translator{model: m, tokens: tokens, pool: mat.NewPool(o.Threads), free: make(chan *decode.Decoder, o.Concurrent)}
+	t := &Translator{model: m, tokenizers: tokenizers, pool: mat.NewPool(o.Threads), free: make(chan *decode.Decoder, o.Concurrent)}
 	t.weights = decode.NewWeights(m, t.pool)
 	for range o.Concurrent {
 		t.free <- nil
@@ -99,7 +99,7 @@ func (t *Translator) Close() error {
 func (t *Translator) Model() *model.Transformer { return t.model }
 
 // Tokenizers returns the tokenizers of the model.
-func (t *Translator) Tokenizers() vocab.Pair { return t.tokens }
+func (t *Translator) Tokenizers() vocab.Tokenizers { return t.tokenizers }
 
 // Languages returns the languages of the model's source and target as BCP 47 tags, for example "en"
 // or "pt-BR". A language that the model file does not name is "", as are both after New.

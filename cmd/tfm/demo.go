@@ -34,7 +34,7 @@ one translation. It needs no files and about half a minute on two cores.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			d := demo{options: demoOptions()}
 			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
-			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "`seed` of the initial weights and the order of the pairs")
+			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "seed of the initial weights and the order of the pairs")
 			f.IntVar(&d.heldOut, "held-out", grammar.HeldOutPairs, "number of held-out sentences to translate")
 			f.StringVar(&d.out, "o", "", "`file` to write the model to; without it the model is not saved")
 			cli.ThreadsFlag(f, &d.threads)
@@ -120,7 +120,7 @@ func (d *demo) run(ctx context.Context, args []string) error {
 // present translates the held-out sentences and prints some translations, the attention of one, and
 // the number of exact ones.
 func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) error {
-	tr, err := translate.New(t.Model, t.Tokens, translate.Options{Threads: t.Pool.Threads(), Concurrent: 1})
+	tr, err := translate.New(t.Model, t.Tokenizers, translate.Options{Threads: t.Pool.Threads(), Concurrent: 1})
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) err
 		return err
 	}
 	best := results[0].Translations[0]
-	rows, columns := heatmap.Words(t.Tokens.Target, ids(best.Tokens), true), heatmap.Words(t.Tokens.Source, ids(results[0].Tokens), false)
+	rows, columns := heatmap.Words(t.Tokenizers.Target, ids(best.Tokens), true), heatmap.Words(t.Tokenizers.Source, ids(results[0].Tokens), false)
 	if err := heatmap.Draw(&b, heatmap.Join(best.Attention, rows, columns), heatmap.Names(rows), heatmap.Names(columns)); err != nil {
 		return err
 	}

@@ -72,9 +72,9 @@ type trainer struct {
 	given    map[string]string // the flags of the command line, with their values
 	progress *terminal.Progress
 
-	tokens  *vocab.Pair       // nil trains them
-	init    *training.Init    // the model to begin with, nil if there is none
-	resumed *train.Checkpoint // with -resume: what the run goes on from
+	tokenizers *vocab.Tokenizers // nil trains them
+	init       *training.Init    // the model to begin with, nil if there is none
+	resumed    *train.Checkpoint // with -resume: what the run goes on from
 }
 
 // runTraining trains as the flags of a command line say.
@@ -217,19 +217,19 @@ func (t *trainer) loadRun() (*settings.Trained, error) {
 		return nil, err
 	}
 	defer c.Close()
-	tokens, err := tokenizers.Read(c.Path)
+	read, err := tokenizers.Read(c.Path)
 	if err != nil {
 		return nil, err
 	}
 	if t.Vocab != "" {
-		if same, err := tokenizers.Same(tokens, t.Vocab); err != nil {
+		if same, err := tokenizers.Same(read, t.Vocab); err != nil {
 			return nil, err
 		} else if !same {
 			return nil, cli.Usagef("-vocab %s conflicts with the run to resume: %s has other tokenizers", t.Vocab, c.Path)
 		}
 	}
-	t.resumed, t.tokens = c, &tokens
-	return &settings.Trained{Path: c.Path, Config: c.Config, Options: c.Options, Joint: tokens.Joint(), SrcLang: c.SrcLang, TgtLang: c.TgtLang}, nil
+	t.resumed, t.tokenizers = c, &read
+	return &settings.Trained{Path: c.Path, Config: c.Config, Options: c.Options, Joint: read.Joint(), SrcLang: c.SrcLang, TgtLang: c.TgtLang}, nil
 }
 
 // initialModel reads the model to begin with. Its tokenizers are its own, or those of -vocab.
@@ -243,7 +243,7 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 	if err != nil {
 		return nil, nil, err
 	}
-	t.init, t.tokens = &training.Init{Path: path, Model: file.Model, Tokens: own}, &own
+	t.init, t.tokenizers = &training.Init{Path: path, Model: file.Model, Tokenizers: own}, &own
 	of := &settings.Tokenizers{Path: path, Joint: own.Joint()}
 	if t.Vocab != "" {
 		if of, err = t.loadTokenizers(t.Vocab); err != nil {
@@ -254,12 +254,12 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 }
 
 func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {
-	tokens, err := tokenizers.Read(path)
+	read, err := tokenizers.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	t.tokens = &tokens
-	return &settings.Tokenizers{Path: path, Joint: tokens.Joint()}, nil
+	t.tokenizers = &read
+	return &settings.Tokenizers{Path: path, Joint: read.Joint()}, nil
 }
 
 // checkOverwrite reports the model or checkpoint that a new run would replace without -force.
@@ -289,7 +289,7 @@ func (t *trainer) checkOverwrite() error {
 // file.
 func (t *trainer) train(ctx context.Context) error {
 	job := &training.Job{
-		Corpus:  corpus.Options{Train: t.corpus(), Valid: t.validation(), Tokenizers: t.tokens, VocabSize: t.VocabSize, Joint: t.Joint},
+		Corpus:  corpus.Options{Train: t.corpus(), Valid: t.validation(), Tokenizers: t.tokenizers, VocabSize: t.VocabSize, Joint: t.Joint},
 		Config:  t.Config,
 		Options: t.Options,
 		SrcLang: t.SrcLang, TgtLang: t.TgtLang,

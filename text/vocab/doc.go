@@ -1,9 +1,9 @@
 // Package vocab holds the tokenizers of a model: one for the source and one for the target, or a
 // joint one for both. It imports package text, the packages of tokenizers and the standard library.
 //
-//	pair.go   the two tokenizers, and their encoding in a model file
-//	kinds.go  the kinds of tokenizers
-//	train.go  learns the two from a corpus
+//	tokenizers.go  the two tokenizers, and their encoding in a model file
+//	kinds.go       the kinds of tokenizers
+//	train.go       learns the two from a corpus
 //
 // # Terms
 //

@@ -23,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	read, err := vocab.UnmarshalPair(files)
+	read, err := vocab.UnmarshalTokenizers(files)
 	if err != nil {
 		fmt.Println(err)
 		return

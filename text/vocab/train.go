@@ -29,17 +29,17 @@ func (t *Trainer) Threshold() int64 { return max(t.source.Threshold(), t.target.
 
 // Train returns tokenizers of size ids each, or fewer if the corpus has too few merges. A size less
 // than bpe.MinSize is an error.
-func (t *Trainer) Train(size int) (Pair, error) {
+func (t *Trainer) Train(size int) (Tokenizers, error) {
 	src, err := t.source.Train(size)
 	if err != nil {
-		return Pair{}, err
+		return Tokenizers{}, err
 	}
 	if t.Joint {
-		return Pair{src, src}, nil
+		return Tokenizers{src, src}, nil
 	}
 	tgt, err := t.target.Train(size)
 	if err != nil {
-		return Pair{}, err
+		return Tokenizers{}, err
 	}
-	return Pair{src, tgt}, nil
+	return Tokenizers{src, tgt}, nil
 }

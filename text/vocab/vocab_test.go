@@ -13,7 +13,7 @@ import (
 	"tfm/text/bpe"
 )
 
-func trained(t *testing.T, joint bool, size int) Pair {
+func trained(t *testing.T, joint bool, size int) Tokenizers {
 	t.Helper()
 	tr := Trainer{Joint: joint}
 	lines := texttest.Lines(200)
@@ -27,28 +27,28 @@ func trained(t *testing.T, joint bool, size int) Pair {
 	return p
 }
 
-func TestPairMarshal(t *testing.T) {
+func TestTokenizersMarshal(t *testing.T) {
 	for joint, keys := range map[bool][]string{true: {"joint"}, false: {"source", "target"}} {
 		p := trained(t, joint, 300)
 		files, err := p.Marshal()
 		if got := slices.Sorted(maps.Keys(files)); err != nil || p.Joint() != joint || !slices.Equal(got, keys) {
 			t.Fatalf("joint %v: Joint() = %v, keys %q, error %v; want keys %q", joint, p.Joint(), got, err, keys)
 		}
-		q, err := UnmarshalPair(files)
+		q, err := UnmarshalTokenizers(files)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if q.Joint() != joint {
-			t.Errorf("decoded pair: Joint() = %v, want %v", q.Joint(), joint)
+			t.Errorf("decoded: Joint() = %v, want %v", q.Joint(), joint)
 		}
 		if same, err := p.Equal(q); err != nil || !same {
-			t.Errorf("joint %v: Equal to the decoded pair = %v, %v, want true", joint, same, err)
+			t.Errorf("joint %v: Equal to the decoded ones = %v, %v, want true", joint, same, err)
 		}
 		if same, err := p.Equal(trained(t, joint, 301)); err != nil || same {
-			t.Errorf("joint %v: Equal to a larger pair = %v, %v, want false", joint, same, err)
+			t.Errorf("joint %v: Equal to larger ones = %v, %v, want false", joint, same, err)
 		}
 		if same, err := p.Equal(trained(t, !joint, 300)); err != nil || same {
-			t.Errorf("joint %v: Equal to a pair with joint %v = %v, %v, want false", joint, !joint, same, err)
+			t.Errorf("joint %v: Equal to ones with joint %v = %v, %v, want false", joint, !joint, same, err)
 		}
 	}
 }
@@ -61,7 +61,7 @@ type byValue struct {
 
 func TestJointIncomparableTokenizers(t *testing.T) {
 	bpe := trained(t, true, 300).Source
-	for _, p := range []Pair{{byValue{bpe, nil}, byValue{bpe, nil}}, {byValue{bpe, nil}, bpe}, {bpe, byValue{bpe, nil}}} {
+	for _, p := range []Tokenizers{{byValue{bpe, nil}, byValue{bpe, nil}}, {byValue{bpe, nil}, bpe}, {bpe, byValue{bpe, nil}}} {
 		if p.Joint() {
 			t.Errorf("%T and %T: Joint() = true, want false", p.Source, p.Target)
 		}
@@ -71,7 +71,7 @@ func TestJointIncomparableTokenizers(t *testing.T) {
 	}
 }
 
-func TestUnmarshalPairErrors(t *testing.T) {
+func TestUnmarshalTokenizersErrors(t *testing.T) {
 	good, err := trained(t, true, 300).Source.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -85,15 +85,15 @@ func TestUnmarshalPairErrors(t *testing.T) {
 		`target tokenizer: byte-level BPE: version 9, expected 1`:            {"source": good, "target": []byte(bpe.Magic + "\x09")},
 		`joint tokenizer: unknown kind of tokenizer: 0 bytes that begin`:     {"joint": nil},
 	} {
-		if p, err := UnmarshalPair(files); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("UnmarshalPair(%q) = %v, error %v; want error %q", files, p, err, want)
+		if p, err := UnmarshalTokenizers(files); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("UnmarshalTokenizers(%q) = %v, error %v; want error %q", files, p, err, want)
 		}
 	}
 }
 
 // A file with many tokenizers is rejected before they are decoded, because each allocates megabytes
 // for its cache.
-func TestUnmarshalPairTooMany(t *testing.T) {
+func TestUnmarshalTokenizersTooMany(t *testing.T) {
 	empty := append([]byte(bpe.Magic), 1, 0)
 	files := map[string][]byte{"joint": empty}
 	for i := range 1000 {
@@ -101,7 +101,7 @@ func TestUnmarshalPairTooMany(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := UnmarshalPair(files)
+	_, err := UnmarshalTokenizers(files)
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.Contains(err.Error(), `expected "joint"`) || len(err.Error()) > 500 {
 		t.Errorf("error %.600v, want one of at most 500 bytes", err)
@@ -145,7 +145,7 @@ func TestRemap(t *testing.T) {
 	}
 }
 
-func ExamplePair() {
+func ExampleTokenizers() {
 	t := Trainer{Joint: true}
 	t.Add(text.Pair{Source: "ein Hund, ein Hund", Target: "a dog, a dog"})
 	p, err := t.Train(270)

@@ -16,9 +16,9 @@ type Options struct {
 	Train *Text // training pairs
 	Valid *Text // validation pairs; nil holds out every hundredth pair of Train, at most 1,000
 
-	Tokenizers *vocab.Pair // nil learns them from Train
-	VocabSize  int         // pieces of each tokenizer to learn
-	Joint      bool        // learn one tokenizer for both sides instead of one for each
+	Tokenizers *vocab.Tokenizers // nil learns them from Train
+	VocabSize  int               // pieces of each tokenizer to learn
+	Joint      bool              // learn one tokenizer for both sides instead of one for each
 
 	// Progress, if not nil, is called from time to time on Read's goroutine with the number of
 	// pairs that are done.
@@ -40,7 +40,7 @@ const progressEvery = 1 << 14
 // Corpus is the data of a training and the counts of its preparation. Close it after the training.
 type Corpus struct {
 	train.Data
-	Vocab vocab.Pair // Data.Tokenizers are its encoded form
+	Vocab vocab.Tokenizers // Data.Tokenizers are its encoded form
 
 	// WordThreshold is vocab.Trainer.Threshold: above 1, the tokenizers were learned from a sample
 	// of the words. It is 0 for given tokenizers.

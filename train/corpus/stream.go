@@ -17,7 +17,7 @@ import (
 // consecutive pairs. Checksums detect changes of the files during the run.
 type stream struct {
 	*files
-	vocab   vocab.Pair
+	vocab   vocab.Tokenizers
 	heldOut holdout
 	pairs   int // of the corpus, held-out pairs included
 	windows int
@@ -40,7 +40,7 @@ const blockPairs = 256
 
 // newStream returns the stream of the files f with the given number of pairs. Its windows have
 // about equal sizes of at most o.ShuffleWindow pairs; 0 is one window.
-func newStream(f *files, tokenizers vocab.Pair, heldOut holdout, pairs int, o train.Options) (*stream, error) {
+func newStream(f *files, tokenizers vocab.Tokenizers, heldOut holdout, pairs int, o train.Options) (*stream, error) {
 	s := &stream{files: f, vocab: tokenizers, heldOut: heldOut, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
 	if o.ShuffleWindow > 0 {
 		s.windows = max(1, (pairs+o.ShuffleWindow-1)/o.ShuffleWindow)

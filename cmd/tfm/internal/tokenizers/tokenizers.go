@@ -15,8 +15,8 @@ import (
 
 // Of decodes the tokenizers of a model or checkpoint with the configuration c. Errors begin with
 // path.
-func Of(path string, files map[string][]byte, c model.Config) (vocab.Pair, error) {
-	p, err := vocab.UnmarshalPair(files)
+func Of(path string, files map[string][]byte, c model.Config) (vocab.Tokenizers, error) {
+	p, err := vocab.UnmarshalTokenizers(files)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", path, err)
 	}
@@ -29,10 +29,10 @@ func Of(path string, files map[string][]byte, c model.Config) (vocab.Pair, error
 
 // Read reads the tokenizer of a file of `tfm vocab`, or the tokenizers of a model or checkpoint
 // without its weights.
-func Read(path string) (vocab.Pair, error) {
+func Read(path string) (vocab.Tokenizers, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return vocab.Pair{}, err
+		return vocab.Tokenizers{}, err
 	}
 	defer f.Close()
 	start := make([]byte, vocab.SniffLen)
@@ -40,21 +40,21 @@ func Read(path string) (vocab.Pair, error) {
 	if vocab.IsTokenizer(start[:n]) {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return vocab.Pair{}, err
+			return vocab.Tokenizers{}, err
 		}
 		t, err := vocab.Unmarshal(data)
 		if err != nil {
-			return vocab.Pair{}, fmt.Errorf("%s: %w", path, err)
+			return vocab.Tokenizers{}, fmt.Errorf("%s: %w", path, err)
 		}
-		return vocab.Pair{Source: t, Target: t}, nil
+		return vocab.Tokenizers{Source: t, Target: t}, nil
 	}
 	h, err := model.LoadHeader(path)
 	if err != nil {
-		return vocab.Pair{}, fmt.Errorf("neither a tokenizer nor a model: %w", err)
+		return vocab.Tokenizers{}, fmt.Errorf("neither a tokenizer nor a model: %w", err)
 	}
 	files, err := model.LoadTokenizers(path)
 	if err != nil {
-		return vocab.Pair{}, err
+		return vocab.Tokenizers{}, err
 	}
 	return Of(path, files, h.Config)
 }
@@ -70,7 +70,7 @@ func SampleNote(threshold int64) string {
 }
 
 // Same reports whether the tokenizers at path are those of p.
-func Same(p vocab.Pair, path string) (bool, error) {
+func Same(p vocab.Tokenizers, path string) (bool, error) {
 	other, err := Read(path)
 	if err != nil {
 		return false, err

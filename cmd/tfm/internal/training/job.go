@@ -33,18 +33,18 @@ type Job struct {
 
 // Init is the model that a training begins with.
 type Init struct {
-	Path   string
-	Model  *model.Transformer
-	Tokens vocab.Pair
+	Path       string
+	Model      *model.Transformer
+	Tokenizers vocab.Tokenizers
 }
 
 // Result is a trained model.
 type Result struct {
 	train.Result
-	Model  *model.Transformer
-	Tokens vocab.Pair
-	Pool   *mat.Pool // on whose threads it was trained
-	Info   string    // one line on the training, for the model file
+	Model      *model.Transformer
+	Tokenizers vocab.Tokenizers
+	Pool       *mat.Pool // on whose threads it was trained
+	Info       string    // one line on the training, for the model file
 }
 
 // Run reads the corpora, trains tokenizers and model, and prints how far it is. A ctx that ends
@@ -111,19 +111,19 @@ func (j *Job) info(r train.Result, pairs int) string {
 	return s
 }
 
-// carryOver gives m, whose tokenizers are tokens, the weights of the model to begin with, and
-// prints how many pieces it knows.
-func (j *Job) carryOver(m *model.Transformer, tokens vocab.Pair) error {
+// carryOver copies the weights of the initial model to m, which has the tokenizers to, and prints
+// how many pieces the initial model has.
+func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	from := j.Init
 	if from == nil {
 		return nil
 	}
 	j.Init = nil // its weights are not needed any more
-	src, err := vocab.Remap(tokens.Source, from.Tokens.Source)
+	src, err := vocab.Remap(to.Source, from.Tokenizers.Source)
 	if err != nil {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
-	tgt, err := vocab.Remap(tokens.Target, from.Tokens.Target)
+	tgt, err := vocab.Remap(to.Target, from.Tokenizers.Target)
 	if err != nil {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
@@ -131,7 +131,7 @@ func (j *Job) carryOver(m *model.Transformer, tokens vocab.Pair) error {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
 	j.Progress.Line("begins with:      the weights of %s", from.Path)
-	if tokens.Joint() && from.Tokens.Joint() {
+	if to.Joint() && from.Tokenizers.Joint() {
 		j.Progress.Line("pieces:           %s", known(src))
 	} else {
 		j.Progress.Line("source pieces:    %s", known(src))

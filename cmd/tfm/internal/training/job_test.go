@@ -86,7 +86,7 @@ func TestJob(t *testing.T) {
 
 	// Another one begins with its weights.
 	again, printed := job(t)
-	again.Corpus.Tokenizers, again.Init = &r.Tokens, &Init{"first.safetensors", r.Model, r.Tokens}
+	again.Corpus.Tokenizers, again.Init = &r.Tokenizers, &Init{"first.safetensors", r.Model, r.Tokenizers}
 	again.Options.Init = "first.safetensors"
 	if r, err = again.Run(context.Background()); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func Save(f model.File, path string) error {
 
 // Save writes the model file of a training.
 func (r Result) Save(path string) error {
-	files, err := r.Tokens.Marshal()
+	files, err := r.Tokenizers.Marshal()
 	if err != nil {
 		return err
 	}

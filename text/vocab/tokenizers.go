@@ -10,14 +10,14 @@ import (
 	"tfm/text"
 )
 
-// Pair holds the tokenizers of a model, which are the same for a joint vocabulary. It is safe for
-// concurrent use.
-type Pair struct{ Source, Target text.Tokenizer }
+// Tokenizers holds the tokenizers of a model, which are the same for a joint vocabulary. It is safe
+// for concurrent use.
+type Tokenizers struct{ Source, Target text.Tokenizer }
 
 // Joint reports whether source and target share one tokenizer. Tokenizers that Go cannot compare,
 // such as structs with slices, count as different.
-func (p Pair) Joint() bool {
-	return reflect.ValueOf(p.Source).Comparable() && reflect.ValueOf(p.Target).Comparable() && p.Source == p.Target
+func (t Tokenizers) Joint() bool {
+	return reflect.ValueOf(t.Source).Comparable() && reflect.ValueOf(t.Target).Comparable() && t.Source == t.Target
 }
 
 // The keys of the tokenizers in a model file: joint alone, or source and target.
@@ -29,49 +29,49 @@ const (
 
 // Marshal encodes the tokenizers for a model file, under the key "joint", or under "source" and
 // "target".
-func (p Pair) Marshal() (map[string][]byte, error) {
-	src, err := p.Source.MarshalBinary()
+func (t Tokenizers) Marshal() (map[string][]byte, error) {
+	src, err := t.Source.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	if p.Joint() {
+	if t.Joint() {
 		return map[string][]byte{joint: src}, nil
 	}
-	tgt, err := p.Target.MarshalBinary()
+	tgt, err := t.Target.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
 	return map[string][]byte{source: src, target: tgt}, nil
 }
 
-// UnmarshalPair decodes the output of Marshal. Errors name the key.
-func UnmarshalPair(files map[string][]byte) (Pair, error) {
+// UnmarshalTokenizers decodes the output of Marshal. Errors name the key.
+func UnmarshalTokenizers(files map[string][]byte) (Tokenizers, error) {
 	keys := slices.Sorted(maps.Keys(files))
 	if !slices.Equal(keys, []string{joint}) && !slices.Equal(keys, []string{source, target}) {
 		const maxShown = 5
-		return Pair{}, fmt.Errorf("found %d tokenizers, %.40q, expected %q, or %q and %q",
+		return Tokenizers{}, fmt.Errorf("found %d tokenizers, %.40q, expected %q, or %q and %q",
 			len(keys), keys[:min(maxShown, len(keys))], joint, source, target)
 	}
 	tokenizers := map[string]text.Tokenizer{}
 	for _, key := range keys {
 		t, err := Unmarshal(files[key])
 		if err != nil {
-			return Pair{}, fmt.Errorf("%s tokenizer: %w", key, err)
+			return Tokenizers{}, fmt.Errorf("%s tokenizer: %w", key, err)
 		}
 		tokenizers[key] = t
 	}
 	if t, ok := tokenizers[joint]; ok {
-		return Pair{t, t}, nil
+		return Tokenizers{t, t}, nil
 	}
-	return Pair{tokenizers[source], tokenizers[target]}, nil
+	return Tokenizers{tokenizers[source], tokenizers[target]}, nil
 }
 
-// Equal reports whether p and q have equal encodings.
-func (p Pair) Equal(q Pair) (bool, error) {
-	a, err := p.Marshal()
+// Equal reports whether t and u have equal encodings.
+func (t Tokenizers) Equal(u Tokenizers) (bool, error) {
+	a, err := t.Marshal()
 	if err != nil {
 		return false, err
 	}
-	b, err := q.Marshal()
+	b, err := u.Marshal()
 	return maps.EqualFunc(a, b, bytes.Equal), err
 }
