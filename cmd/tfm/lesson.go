@@ -23,7 +23,7 @@ for any -threads. The exit code is 1 if the model has not learned the sentences 
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			l := lesson.Lesson{Config: lesson.Config()}
 			f.IntVar(&l.Steps, "steps", 200, "limit of training steps")
-			f.Uint64Var(&l.Seed, "seed", 1, "`seed` of the initial weights")
+			f.Uint64Var(&l.Seed, "seed", 1, "seed of the initial weights")
 			cli.ThreadsFlag(f, &l.Threads)
 			return func(_ context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {

@@ -34,7 +34,7 @@ train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte. The 
 			f.StringVar(&m.preset, "preset", digits.Names()[0], "`name` of the model and its training: "+strings.Join(digits.Names(), ", ")).Choices(digits.Names()...)
 			f.IntVar(&m.epochs, "epochs", 0, "number of epochs; 0 is the preset's")
 			f.IntVar(&m.valid, "valid", 0, "number of images at the end of the training set to hold out and evaluate instead of the test set")
-			f.Uint64Var(&m.seed, "seed", 1, "`seed` of the initial weights, the order, the shifts and dropout")
+			f.Uint64Var(&m.seed, "seed", 1, "seed of the initial weights, the order, the shifts and dropout")
 			cli.ThreadsFlag(f, &m.threads)
 			return m.run
 		},

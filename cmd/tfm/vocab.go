@@ -37,7 +37,7 @@ as in 'tfm translate'. Training on such a file is an error.`,
 			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
 			f.IntVar(&v.size, "vocab-size", 8000, "number of pieces, including 256 bytes and 3 special ones")
 			f.StringVar(&v.vocab, "vocab", "", "`file` written by 'tfm vocab', or a model, whose tokenizer to apply")
-			f.StringVar(&v.side, "side", "source", "tokenizer of a model with two: source or target")
+			f.StringVar(&v.side, "side", "source", "tokenizer of a model with two: source or target").Choices("source", "target")
 			f.BoolVar(&v.show, "show", false, "print each id with its piece")
 			f.BoolVar(&v.encode, "encode", false, "print the ids of each line of the files, or of standard input")
 			f.BoolVar(&v.pieces, "pieces", false, "print the pieces of each line")
