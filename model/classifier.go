@@ -93,7 +93,7 @@ type ClassifierPass struct {
 	pass     stacks
 	losses   layer.Losses
 	src, tgt []int32    // index of each sequence's first row in x and in y
-	dx       mat.Matrix // [m × Cols] derivative of the inputs, a by-product
+	dx       mat.Matrix // [m × Cols] gradient of the inputs, a by-product
 }
 
 // NewClassifierPass returns a pass whose loops run on pool. Train needs Params.AllocForTraining.
@@ -153,8 +153,8 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 	return act.tgt
 }
 
-// backward adds to the gradients, from dtgt, the derivative of forward's result: forward's lines in
-// reverse.
+// backward adds to the gradients of the parameters, from dtgt, that of forward's result: forward's
+// lines in reverse.
 //
 //	y = Σ_i memory_i/rows   so   dmemory_i = dy/rows
 //	src_i = x_i·W + b + P_i, for each input,   so   dP_i = Σ dsrc_i over the inputs
@@ -226,7 +226,7 @@ func (t *meanOfRows) Range(lo, hi int) {
 	}
 }
 
-// meanOfRowsGrad sets dx from dy, the derivative of meanOfRows's y.
+// meanOfRowsGrad sets dx from dy, the gradient of meanOfRows's y.
 type meanOfRowsGrad struct{ dx, dy mat.Matrix }
 
 func (t *meanOfRowsGrad) Range(lo, hi int) {

@@ -33,7 +33,7 @@ func newClassifier(t testing.TB, c ClassifierConfig) *Classifier {
 	m.Params.AllocForTraining()
 	m.Init(3)
 	r := rand.New(rand.NewPCG(8, 8))
-	// Initial weights give almost uniform attention, where derivatives cancel: move away from them.
+	// Initial weights give almost uniform attention, where gradients cancel: move away from them.
 	for i := range m.Params.W {
 		m.Params.W[i] += float32(0.3 * r.NormFloat64())
 	}

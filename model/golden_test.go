@@ -155,7 +155,7 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 
 // The inputs of nn.Transformer are vectors, those of package model ids. So the test gives each
 // vector an id with that vector, divided by the factor sqrt(d), as its embedding, and sets
-// positions to 0. The derivative of a vector is then that of its embedding.
+// positions to 0. The gradient of a vector is then that of its embedding.
 func TestTransformerIsPyTorchs(t *testing.T) {
 	golden.Each(t, "transformer", func(t *testing.T, c *golden.Case) {
 		m, err := New(goldenConfig(c))

@@ -88,7 +88,7 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			}
 			m := newModel(t, c)
 			r := rand.New(rand.NewPCG(8, 8))
-			// Initial weights give almost uniform attention, where derivatives cancel: move away
+			// Initial weights give almost uniform attention, where gradients cancel: move away
 			// from them.
 			for i := range m.Params.W {
 				m.Params.W[i] += float32(0.3 * r.NormFloat64())
@@ -109,7 +109,7 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			if testing.Short() && (tie != TieAll || rate == 0) {
 				continue
 			}
-			// Derivatives of attention scores are differences of derivatives of the attention's
+			// Gradients of attention scores are differences of gradients of the attention's
 			// output. Where they cancel, the rounding errors remain.
 			rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
 			for _, p := range m.Params.List {
@@ -123,7 +123,7 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 	}
 }
 
-// clearKeyBias clears the gradient of the keys' bias. The derivative is 0, see package attn's
+// clearKeyBias clears the gradient of the keys' bias. The exact gradient is 0, see package attn's
 // tests, and the gradient has only rounding errors.
 func clearKeyBias(p *layer.Param, c Config) {
 	dk, _ := c.HeadSizes()

@@ -111,8 +111,8 @@ func (l *EncoderLayer) Forward(args LayerArgs, act *EncoderAct, x mat.Matrix) ma
 	return l.Norm2.Forward(args.Pool, &act.Norm2, x, h, args.drop.at(1))
 }
 
-// backward replaces dx, the derivative of Forward's result, with that of x: Forward's lines in
-// reverse. Through a residual connection dx is also the derivative of its x, so the sublayer's
+// backward replaces dx, the gradient of Forward's result, with that of x: Forward's lines in
+// reverse. Through a residual connection dx is also the gradient of its x, so the sublayer's
 // backward adds to it.
 func (l *EncoderLayer) backward(args LayerArgs, dx mat.Matrix, act *EncoderAct, g *layerGrad) {
 	if l.PreNorm {
@@ -213,8 +213,8 @@ func (l *DecoderLayer) Forward(args LayerArgs, act *DecoderAct, x, memory mat.Ma
 	return l.Norm3.Forward(args.Pool, &act.Norm3, x, h, args.drop.at(2))
 }
 
-// backward replaces dx, the derivative of Forward's result, with that of x, and adds to the
-// derivative of memory, g.cross.Memory: Forward's lines in reverse.
+// backward replaces dx, the gradient of Forward's result, with that of x, and adds to the
+// gradient of memory, g.cross.Memory: Forward's lines in reverse.
 func (l *DecoderLayer) backward(args LayerArgs, dx mat.Matrix, act *DecoderAct, g *layerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm3(x)))
@@ -248,8 +248,8 @@ func (l *DecoderLayer) backward(args LayerArgs, dx mat.Matrix, act *DecoderAct, 
 
 // layerGrad is the workspace of a layer's backward. All layers of a stack share one.
 type layerGrad struct {
-	dh     mat.Matrix // [n × d] derivative of h in Forward
-	hidden mat.Matrix // [n × ff] derivative of the feed-forward network's hidden layer
+	dh     mat.Matrix // [n × d] gradient of h in Forward
+	hidden mat.Matrix // [n × ff] gradient of the feed-forward network's hidden layer
 	self   attn.SelfGrad
 	cross  attn.CrossGrad // decoder only
 }

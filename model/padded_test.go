@@ -103,7 +103,7 @@ func padded(ids, starts []int32) (rows [][]int32) {
 }
 
 // A padded batch with masks gives every token the bits of the ragged batch, through the whole
-// model. Package attn compares the bits of the derivatives, since only attention depends on
+// model. Package attn compares the bits of the gradients, since only attention depends on
 // padding.
 func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 	c := toy()

@@ -47,7 +47,7 @@ const (
 
 // NewPass returns a pass on the threads of pool. The memory of t must have been allocated, for
 // Train with AllocForTraining. Several goroutines may make passes of one Transformer and evaluate
-// with them at the same time, but only one may train it, and none may evaluate meanwhile.
+// with them at the same time, but only one of them may call Train.
 func NewPass(t *Transformer, pool *mat.Pool) *Pass {
 	arenas := make([]*layer.Arena, 1+pool.Threads())
 	for i := range arenas {
@@ -85,6 +85,7 @@ func (s *Pass) Alloc(src, tgt, longest int) {
 	s.alloc(src, tgt, max(rows, longest), false)
 }
 
+// alloc is Alloc for microbatches of up to rows rows on each side.
 func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
 	s.allocBatch(src, tgt, true)
 	// Two consecutive microbatches together exceed the row limit of one.
@@ -95,8 +96,8 @@ func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
 	}
 }
 
-// maxRows returns the row limit of a microbatch. It doubles in bf16 to amortise converting the
-// weights.
+// maxRows returns the row limit of a microbatch. It doubles in bf16 to amortize the conversion of
+// the weights.
 func (s *Pass) maxRows() int {
 	if s.p.Output.Precision != layer.Float32 {
 		return 2 * s.microbatchRows
@@ -130,7 +131,7 @@ func (s *Pass) Bytes() int64 {
 	return n
 }
 
-// allocBatch allocates the losses and derivatives of a whole batch of m source and n target tokens.
+// allocBatch allocates the losses and gradients of a whole batch of m source and n target tokens.
 func (s *Pass) allocBatch(m, n int, train bool) {
 	s.arena.Alloc(func() {
 		s.losses = layer.AllocLosses(s.arena, n)
@@ -214,16 +215,19 @@ func (t *trainMicrobatches) Range(lo, hi int) {
 	}
 }
 
-// train takes microbatch i forward and backward: its rows of t.losses, t.dsrc and t.dtgt, and
-// additions to the gradients of all parameters except the embeddings.
+// train takes microbatch i forward and backward. It sets the microbatch's rows of t.losses, t.dsrc
+// and t.dtgt, and adds to the gradients of the parameters; those of the embedded tokens follow in
+// embedBackward.
 func (w *worker) train(t *trainMicrobatches, i int) {
 	w.accumulator.Begin(i)
 	defer w.accumulator.End()
+
+	// The microbatch starts with sentence first, source row src and target row tgt of the batch.
 	first, b := t.bounds[i], &w.batch
 	t.b.slice(b, first, t.bounds[i+1])
+	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
 	m, n := len(b.Src), len(b.TgtIn)
 	w.alloc(m, n, true, t.alpha != 0)
-	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
 	w.dsrc, w.dtgt = t.dsrc.RowRange(src, src+m), t.dtgt.RowRange(tgt, tgt+n)
 	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+n), Scale: t.scale}
 	enc, dec := t.enc.offset(src, first), t.dec.offset(tgt, first)
@@ -256,11 +260,18 @@ func (t *evaluateMicrobatches) Range(lo, hi int) {
 	w := <-t.free
 	defer func() { t.free <- w }()
 	for i := lo; i < hi; i++ {
-		b := &w.batch
-		t.b.slice(b, t.bounds[i], t.bounds[i+1])
-		w.alloc(len(b.Src), len(b.TgtIn), false, false)
-		tgt := int(t.b.TgtStarts[t.bounds[i]])
-		x := w.forward(b, dropouts{}, dropouts{})
-		w.p.Output.Forward(nil, x, layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+len(b.TgtIn))}, w.act.loss)
+		w.evaluate(t, i)
 	}
+}
+
+// evaluate takes microbatch i forward and sets its rows of t.losses.
+func (w *worker) evaluate(t *evaluateMicrobatches, i int) {
+	first, b := t.bounds[i], &w.batch
+	t.b.slice(b, first, t.bounds[i+1])
+	tgt, n := int(t.b.TgtStarts[first]), len(b.TgtIn)
+	w.alloc(len(b.Src), n, false, false)
+	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+n)}
+
+	x := w.forward(b, dropouts{}, dropouts{})
+	w.p.Output.Forward(nil, x, targets, w.act.loss)
 }

@@ -17,7 +17,7 @@ func largeProducts() Config {
 }
 
 // Rounding to bf16 changes a value by at most 2^-9 of itself, so a product of two values by 2^-8.
-// The derivative of a weight of the first layer depends on all products of both stacks, forward and
+// The gradient of a weight of the first layer depends on all products of both stacks, forward and
 // backward: four in each encoder layer, six in each decoder layer, and the output projection. Norms
 // keep magnitudes similar, so to first order the relative error of a tensor, in its norm, is at
 // most 2^-8 times the number of these products.

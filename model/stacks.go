@@ -15,7 +15,7 @@ type stacks struct {
 	pool  *mat.Pool
 	arena *layer.Arena
 
-	// Derivatives, which backward passes from layer to layer. dsrc [m × d]: first of the memory,
+	// Gradients, which backward passes from layer to layer. dsrc [m × d]: first of the memory,
 	// in the end of the embedded source. dtgt [n × d]: first of the decoder's output, in the end of
 	// the embedded target.
 	dsrc, dtgt       mat.Matrix
@@ -133,7 +133,7 @@ func (s *stacks) decode(args LayerArgs, x mat.Matrix) mat.Matrix {
 	return x
 }
 
-// backward replaces dtgt, the derivative of forward's result, with that of the embedded targets,
+// backward replaces dtgt, the gradient of forward's result, with that of the embedded targets,
 // and sets dsrc to that of the embedded sources.
 func (s *stacks) backward(b *Batch, enc, dec dropouts) {
 	encoder, decoder := s.layerArgs(b, enc, dec)
@@ -141,7 +141,7 @@ func (s *stacks) backward(b *Batch, enc, dec dropouts) {
 	s.encodeBackward(encoder)
 }
 
-// decodeBackward replaces dtgt, the derivative of decode's result, with that of its x, and sets
+// decodeBackward replaces dtgt, the gradient of decode's result, with that of its x, and sets
 // dsrc to that of the memory.
 func (s *stacks) decodeBackward(args LayerArgs) {
 	if s.p.Config.HasFinalNorm() {
@@ -154,7 +154,7 @@ func (s *stacks) decodeBackward(args LayerArgs) {
 	}
 }
 
-// encodeBackward replaces dsrc, the derivative of encode's result, with that of its x.
+// encodeBackward replaces dsrc, the gradient of encode's result, with that of its x.
 func (s *stacks) encodeBackward(args LayerArgs) {
 	if s.p.Config.HasFinalNorm() {
 		s.p.EncNorm.Backward(s.pool, s.dsrc, s.dsrc, &s.act.encNorm, layer.Set)
@@ -164,7 +164,7 @@ func (s *stacks) encodeBackward(args LayerArgs) {
 	}
 }
 
-// embedBackward adds to the gradients of the embeddings, from dsrc and dtgt, the derivatives of the
+// embedBackward adds to the gradients of the embeddings, from dsrc and dtgt, those of the
 // embedded tokens.
 func (s *stacks) embedBackward(b *Batch, enc, dec dropouts) {
 	s.p.TgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))

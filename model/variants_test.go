@@ -87,7 +87,7 @@ func eachVariant(t *testing.T, base func() Config, test func(*testing.T, Config)
 }
 
 // perturbed returns a model whose initial weights have noise added. Without it attention is almost
-// uniform and its derivatives cancel.
+// uniform and its gradients cancel.
 func perturbed(t *testing.T, c Config) *Transformer {
 	m := newModel(t, c)
 	r := rand.New(rand.NewPCG(8, 8))
