@@ -31,7 +31,7 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 	}
 	maxRows := s.maxRows()
 	rows := max(maxRows, b.maxSentence()) // a single sentence may exceed maxRows
-	alloc(rows, rows) // large enough for all microbatches: the arena must not move the losses
+	alloc(rows, rows)                     // large enough for all microbatches: the arena must not move the losses
 	s.split(b, 1, maxRows)
 	var batch Batch
 	var workspace []float32
