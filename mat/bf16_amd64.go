@@ -28,7 +28,7 @@ var pairsAreFast = sync.OnceValue(func() bool {
 
 // isFaster reports whether the best rate of a is above the best rate of b. It alternates a fixed
 // number of measurements, not a fixed time, because a busy machine slows both down or loses some
-// measurements, and the answer determines the bits of a training.
+// measurements, and the answer determines the bits of training.
 func isFaster(a, b func() float64) bool {
 	var bestA, bestB float64
 	for range 24 { // about 20 µs each

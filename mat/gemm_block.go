@@ -148,7 +148,7 @@ func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
 	}
 }
 
-// blockLoop is the work on a block of C, divided into blocks of B.
+// blockLoop computes a block of C, one block of B at a time.
 type blockLoop struct {
 	*product
 	*blockPlan
@@ -201,7 +201,7 @@ func (t *tile) packBlockB(to []float32, panel uintptr, b Matrix) {
 	}
 }
 
-// multiplyStrips computes the multiplyStrips of columns [j, j+s.n).
+// multiplyStrips computes the strips of columns [j, j+s.n).
 func (p *blockLoop) multiplyStrips(j, l int) {
 	s, a, c := &p.s, &p.a, &p.c
 	done := 0 // strips of A already packed
@@ -257,7 +257,7 @@ func (p *blockLoop) setPrefetch(n, i, j, l int) {
 		j1, l1 = j+s.n, l
 		cols = min(p.cols, p.j1-j1)
 	}
-	precedingPanels := n * (s.n / p.tile.cols) // panels of the preceding strips
+	precedingPanels := n * (s.n / p.tile.cols)
 	switch {
 	case p.fetch == fetchB && precedingPanels*line/4/size < cols:
 		s.fetchRows(b.Data[l1*b.RowStride+j1:], b.RowStride, precedingPanels)

@@ -11,7 +11,7 @@ import (
 type Int8 struct {
 	rows, cols int
 	groups     int       // of rows, at least one
-	packed     []int8    // panels of groups of columns of the 4 bytes of a group
+	packed     []int8    // panel by panel, group by group, column by column: 4 bytes
 	scales     []float32 // for whole panels
 	start      []int32   // -128·Σ of each column: initial sums of kernels with unsigned bytes
 }

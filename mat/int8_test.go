@@ -413,22 +413,6 @@ func FuzzGemmInt8(f *testing.F) {
 	})
 }
 
-func ExampleGemmInt8() {
-	weights := Of([]float32{
-		0.5, 1, -2,
-		0, 3, 4,
-	}, 2, 3)
-	q := QuantizeInt8(weights) // once
-	fmt.Println(q.Weights())
-
-	c := New(1, 3)
-	GemmInt8(nil, c, Of([]float32{10, -1}, 1, 2), q, GemmOptions{Bias: []float32{0, 0, 100}})
-	fmt.Printf("%.2f\n", c.Data) // [5 7 76] without quantization
-	// Output:
-	// [127 0 42 127 -64 127]
-	// [5.00 6.85 75.75]
-}
-
 // BenchmarkGemmInt8 measures products with quantized weights, including the quantization of A.
 // xfloat32 is the speed relative to Gemm with the original weights, from the best of alternating
 // measurements. MB/s count the weights.

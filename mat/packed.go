@@ -2,8 +2,8 @@ package mat
 
 // Packed is a packed copy of a matrix B [k × n] that is multiplied many times, such as weights.
 // GemmPacked reads it sequentially, whereas Gemm packs B in each call or reads it with strides. It
-// takes the memory of B with n rounded up to a multiple of 32. It depends on the kernels in use, so
-// it is not for storage. It may be used concurrently except during Set.
+// takes the memory of B with n rounded up to a multiple of 16 or 32. Its layout depends on the
+// kernels in use and is not for storage. It may be used concurrently except during Set.
 type Packed struct {
 	rows, cols int
 	panels     []float32 // for assembly

@@ -42,11 +42,12 @@ type limits struct {
 	maxStreamCols    int // limits a call to a few microseconds
 	maxStreamCFloats int // floats of C, read and written once for each block
 
-	// Blocks of a packed B if C has few rows.
-	fewRowsDepth  int // depth up to maxUnpackedRows: a panel stays in L1
-	maxNarrowRows int // rows of C, and
-	maxNarrowA    int // floats of A in L2, for which a block has narrowCols columns
-	narrowCols    int // few enough that the next block can be prefetched meanwhile
+	// Blocks of a packed B if C has few rows. A block has narrowCols columns, so that the next one
+	// can be prefetched meanwhile, up to maxNarrowRows rows of C and maxNarrowA floats of A.
+	fewRowsDepth  int // depth for up to maxUnpackedRows rows: a panel stays in L1
+	maxNarrowRows int
+	maxNarrowA    int // stays in L2
+	narrowCols    int
 
 	// A.
 	maxUnpackedCols int // columns of C for which columns of A are read unpacked
@@ -133,8 +134,8 @@ type tile struct {
 	rows, cols int // of C in registers; cols is a power of 2
 	strips     int // strips of A that are packed together
 	depth      int // of a block of B
-	// Of the kernel that transposes columns of B in registers, or 0: the maximum rows of C in a
-	// call, and the divisor of its depth. Its columns are a multiple of 16.
+	// The row limit of the kernel that transposes columns of B in registers, and the divisor of its
+	// depth; 0 without such a kernel. Its columns are a multiple of 16.
 	transposedRows, transposedDepth int
 }
 
@@ -403,7 +404,7 @@ func divideRows(n, tile int) stripRows {
 	return d
 }
 
-// rows returns the rows rows strip i.
+// rows returns the number of rows of strip i.
 func (d *stripRows) rows(i int) int {
 	switch i {
 	case d.strips - 1:
