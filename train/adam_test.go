@@ -8,7 +8,7 @@ import (
 	"tfm/layer"
 )
 
-// adamReference is algorithm 1 of Kingma and Ba in float64, as it is written there.
+// adamReference is algorithm 1 of Kingma and Ba in float64.
 func adamReference(w, m, v, g []float64, t int, rate, beta1, beta2, eps float64) {
 	for i := range w {
 		m[i] = beta1*m[i] + (1-beta1)*g[i]
@@ -19,6 +19,7 @@ func adamReference(w, m, v, g []float64, t int, rate, beta1, beta2, eps float64)
 	}
 }
 
+// gradientOf returns a random gradient of n weights for a step.
 func gradientOf(step, n int) []float32 {
 	random := rand.New(rand.NewPCG(4, uint64(step)))
 	g := make([]float32, n)
@@ -28,8 +29,8 @@ func gradientOf(step, n int) []float32 {
 	return g
 }
 
-// Five hundred steps of the optimizer and of the reference stay within float32's rounding: each
-// step moves a weight by about the rate and errs by some 2^-24 of that and of the weight.
+// The optimizer agrees with the reference over 500 steps. The tolerance covers float32 rounding: a
+// step changes a weight by about the rate, with an error of about 2^-24 of that and of the weight.
 func TestAdam(t *testing.T) {
 	const n, rate = 1000, 1e-2
 	a := NewAdam(n, 0.9, 0.98, 1e-9)
@@ -38,12 +39,12 @@ func TestAdam(t *testing.T) {
 		adamReference(w, m, v, g, step, rate, 0.9, 0.98, 1e-9)
 	})
 	if a.steps != 500 {
-		t.Errorf("%d steps counted, want 500", a.steps)
+		t.Errorf("steps = %d, want 500", a.steps)
 	}
 }
 
-// Algorithm 2 of Loshchilov and Hutter, with the schedule's multiplier at 1 and λ times the rate,
-// on the weights of matrices: these are 0 to 600 and 700 to 960.
+// The reference is algorithm 2 of Loshchilov and Hutter with η = 1 and λ times the rate. Matrices
+// are the weights [0, 600) and [700, 960).
 func TestAdamW(t *testing.T) {
 	const rate, decay = 1e-2, 0.3
 	ps := &layer.Params{}
@@ -63,12 +64,12 @@ func TestAdamW(t *testing.T) {
 		adamReference(w, m, v, g, step, rate, 0.9, 0.98, 1e-9)
 	})
 	if len(a.decayed) != 2 {
-		t.Errorf("decaying %v, want two runs", a.decayed)
+		t.Errorf("decayed = %v, want two intervals", a.decayed)
 	}
 }
 
-// wantSteps makes five hundred steps with a clip of 0.5 and holds the weights to those of a
-// reference in float64.
+// wantSteps makes 500 steps with a clip factor of 0.5 and compares the weights with a reference in
+// float64.
 func wantSteps(t *testing.T, o Optimizer, n int, rate, tolerance float64, reference func(step int, w, g []float64)) {
 	t.Helper()
 	const steps, clip = 500, 0.5
@@ -82,18 +83,18 @@ func wantSteps(t *testing.T, o Optimizer, n int, rate, tolerance float64, refere
 		reference(s, w64, g64)
 		for i, x := range g {
 			if x != 0 {
-				t.Fatalf("gradient %d is %v after the step, want 0", i, x)
+				t.Fatalf("gradient[%d] = %v after the step, want 0", i, x)
 			}
 		}
 	}
 	for i := range w {
 		if math.Abs(float64(w[i])-w64[i]) > tolerance {
-			t.Fatalf("weight %d is %v, want %v", i, w[i], w64[i])
+			t.Fatalf("weight[%d] = %v, want %v", i, w[i], w64[i])
 		}
 	}
 }
 
-// optimizers returns every optimizer, of a matrix and a bias with n weights together.
+// optimizers returns constructors of all optimizers for n weights, of a matrix and a bias.
 func optimizers(n int) map[string]func() Optimizer {
 	ps := &layer.Params{}
 	ps.New("weight", (n-100)/2, 2)
@@ -107,12 +108,12 @@ func optimizers(n int) map[string]func() Optimizer {
 	}
 }
 
-// Other threads, and a stop half-way, change no bit.
+// Threads and a resume change no bit.
 func TestOptimizersAreExact(t *testing.T) {
 	const n, steps = 3*optimizerGrain + 77, 6
 	threads := pool(t, 3)
 	for name, create := range optimizers(n) {
-		whole, resumed := make([]float32, n), make([]float32, n)
+		direct, resumed := make([]float32, n), make([]float32, n)
 		a, b := create(), create()
 		for s := range steps {
 			if s == 3 {
@@ -123,10 +124,10 @@ func TestOptimizersAreExact(t *testing.T) {
 				c.Resume(s)
 				b = c
 			}
-			a.Step(nil, whole, gradientOf(s, n), 1e-2, 0.7)
+			a.Step(nil, direct, gradientOf(s, n), 1e-2, 0.7)
 			b.Step(threads, resumed, gradientOf(s, n), 1e-2, 0.7)
 		}
-		wantSameWeights(t, name+" resumed on 3 threads", resumed, whole)
+		wantSameWeights(t, name+" resumed on 3 threads", resumed, direct)
 	}
 }
 
@@ -140,7 +141,7 @@ func TestOptimizersAllocateNothing(t *testing.T) {
 	for name, create := range optimizers(n) {
 		o := create()
 		if allocations := testing.AllocsPerRun(10, func() { o.Step(threads, w, g, 1e-3, 1) }); allocations != 0 {
-			t.Errorf("%s: %v allocations a step", name, allocations)
+			t.Errorf("%s: %v allocations per step, want 0", name, allocations)
 		}
 	}
 }

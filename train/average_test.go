@@ -30,9 +30,9 @@ func TestAverageIsTheMean(t *testing.T) {
 	if err := Average(m, paths, nil); err != nil {
 		t.Fatal(err)
 	}
-	for i, w := range m.Params.W { // three roundings of numbers up to about 1
+	for i, w := range m.Params.W { // three roundings of values up to about 1
 		if math.Abs(float64(w)-mean[i]) > 3e-7 {
-			t.Fatalf("weight %d is %v, want %v", i, w, mean[i])
+			t.Fatalf("weight[%d] = %v, want %v", i, w, mean[i])
 		}
 	}
 	other := smallConfig()
@@ -42,24 +42,24 @@ func TestAverageIsTheMean(t *testing.T) {
 	wantError(t, Average(m, []string{filepath.Join(dir, "none")}, nil), "none")
 }
 
-// The average is kept if its validation is better than the best, and only then.
+// The average is kept if and only if its validation is better than the best.
 func TestRunAverages(t *testing.T) {
 	for _, kept := range []bool{true, false} {
 		o := smallOptions(6)
 		o.ValidEvery, o.SaveEvery, o.Keep, o.Average, o.Dir = 6, 1, 3, 3, t.TempDir()
-		good := 1 // the step's validation
+		good := 1 // validation of the last step
 		if kept {
-			good = 2 // that of the average
+			good = 2 // validation of the average
 		}
 		d, count := scripted(good)
 		m := newModel(t, smallConfig())
-		said := false
+		reported := false
 		r := mustRun(t, context.Background(), m, nil, d, o, func(e Event) {
 			count(e)
 			if e.Kind == Averaged {
-				said = true
+				reported = true
 				if e.Best != kept {
-					t.Errorf("the average is the best: %v, want %v", e.Best, kept)
+					t.Errorf("Averaged event: Best = %v, want %v", e.Best, kept)
 				}
 			}
 		})
@@ -72,8 +72,8 @@ func TestRunAverages(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantSameWeights(t, "after the run", m.Params.W, want.Params.W)
-		if averaged := r.Averaged == 3; averaged != kept || r.Best.BLEU != 100 || !said {
-			t.Errorf("result %+v, want average kept: %v", r, kept)
+		if averaged := r.Averaged == 3; averaged != kept || r.Best.BLEU != 100 || !reported {
+			t.Errorf("result %+v, Averaged event: %v; want the average kept: %v", r, reported, kept)
 		}
 	}
 }
@@ -87,12 +87,12 @@ func TestAverageBetterThan(t *testing.T) {
 		{41.1, 2, 1.6, true}, {41, 2, 1.4, true}, {40.9, 2, 1.4, true}, {40.9, 2, 1.5, false}, {41, 2, 1.5, false}, {40.9, 2, math.NaN(), false}, {40.9, math.NaN(), 1.4, false},
 	} {
 		if got := (Validation{Step: 2, HasBLEU: true, BLEU: c.bleu, Loss: c.loss, NLL: c.nll}).averageBetterThan(best); got != c.better {
-			t.Errorf("%+v: %v", c, got)
+			t.Errorf("averageBetterThan of %+v = %v", c, got)
 		}
 	}
 }
 
-// One checkpoint, or none, is not averaged.
+// With fewer than two checkpoints there is no average.
 func TestNothingToAverage(t *testing.T) {
 	for _, time := range []time.Duration{0, 1} {
 		o := smallOptions(3)
@@ -101,7 +101,7 @@ func TestNothingToAverage(t *testing.T) {
 		var last []float32
 		r := mustRun(t, context.Background(), m, nil, copyData(), o, func(Event) { last = slices.Clone(m.Params.W) })
 		if steps := 3 * int(1-time); r.Step != steps || r.Averaged != 0 {
-			t.Errorf("result %+v, want %d steps and nothing averaged", r, steps)
+			t.Errorf("result %+v, want %d steps and no average", r, steps)
 		}
 		wantSameWeights(t, "after the run", m.Params.W, last)
 	}

@@ -9,7 +9,7 @@ import (
 	"tfm/model"
 )
 
-// randomPairs returns pairs with sides of 1 to longest tokens. The first source token is the number
+// randomPairs returns n pairs with sides of 1 to longest tokens. The first source id is the index
 // of the pair.
 func randomPairs(n, longest int) *Pairs {
 	random := rand.New(rand.NewPCG(9, 9))
@@ -22,6 +22,7 @@ func randomPairs(n, longest int) *Pairs {
 	return p
 }
 
+// epoch returns the batches of an epoch.
 func epoch(t *testing.T, b *Batches) []model.Batch {
 	t.Helper()
 	batches := make([]model.Batch, b.Len())
@@ -31,7 +32,7 @@ func epoch(t *testing.T, b *Batches) []model.Batch {
 	return batches
 }
 
-func TestBatchesHoldEveryPairOnce(t *testing.T) {
+func TestBatchesContainEveryPairOnce(t *testing.T) {
 	for _, size := range []struct{ pairs, longest, tokens int }{
 		{1, 5, 10}, {7, 20, 21}, {500, 1, 2}, {1000, 30, 31}, {1000, 30, 300}, {3000, 40, 2000}, {50, 10, 100000},
 	} {
@@ -46,7 +47,7 @@ func TestBatchesHoldEveryPairOnce(t *testing.T) {
 			seen := make([]int, size.pairs)
 			for _, batch := range epoch(t, b) {
 				if len(batch.Src) > b.MaxSrc || len(batch.TgtIn) > b.MaxTgt || batch.Sentences() > b.MaxSentences {
-					t.Fatalf("%+v: batch of %d sentences, %d source and %d target tokens, at most %d, %d, %d", size,
+					t.Fatalf("%+v: batch of %d sentences, %d source and %d target tokens, want at most %d, %d, %d", size,
 						batch.Sentences(), len(batch.Src), len(batch.TgtIn), b.MaxSentences, b.MaxSrc, b.MaxTgt)
 				}
 				tokens := 0
@@ -56,30 +57,29 @@ func TestBatchesHoldEveryPairOnce(t *testing.T) {
 					i := int(src[0])
 					seen[i]++
 					if !slices.Equal(src[:len(src)-1], p.Src(i)) || !slices.Equal(tgt[:len(tgt)-1], p.Tgt(i)) || src[len(src)-1] != model.EOS {
-						t.Fatalf("pair %d came out as %v, %v", i, src, tgt)
+						t.Fatalf("pair %d is %v, %v in the batch", i, src, tgt)
 					}
 					tokens += len(p.Tgt(i)) + 1
 				}
 				if tokens != len(batch.TgtOut) {
-					t.Fatalf("%d target tokens in sentences, %d in the batch: padding?", tokens, len(batch.TgtOut))
+					t.Fatalf("batch of %d target tokens, want %d, those of its sentences", len(batch.TgtOut), tokens)
 				}
 			}
 			for i, n := range seen {
 				if n != 1 {
-					t.Fatalf("%+v, epoch %d: pair %d came %d times", size, b.Position().Epoch, i, n)
+					t.Fatalf("%+v, epoch %d: pair %d occurs %d times, want once", size, b.Position().Epoch, i, n)
 				}
 			}
 			b.Seek(Position{Epoch: b.Position().Epoch + 1})
 		}
 		if cap(b.bounds) != capacity {
-			t.Errorf("%+v: more batches than there was room for", size)
+			t.Errorf("%+v: capacity of bounds grew from %d to %d", size, capacity, cap(b.bounds))
 		}
 	}
 }
 
-// A batch ends only where the next pair would not have fit, and no rest is left over: with pairs of
-// at most a hundredth of a batch, every batch is nearly full on one side, and the last two are at
-// least half full.
+// A batch ends only where the next pair does not fit. With pairs of at most 1/100 of a batch, every
+// batch is nearly full on one side, except the last two, which share their pairs.
 func TestBatchesAreFull(t *testing.T) {
 	b, err := NewBatches(randomPairs(5000, 9), 1000, 9, 1)
 	if err != nil {
@@ -92,16 +92,15 @@ func TestBatchesAreFull(t *testing.T) {
 			notFull++
 		}
 		if full < 0.45 {
-			t.Errorf("a batch is only %.2f full", full)
+			t.Errorf("a batch is %.2f full, want at least 0.45", full)
 		}
 	}
 	if notFull > 2 {
-		t.Errorf("%d batches are not full, at most the last two may be", notFull)
+		t.Errorf("%d batches are not full, want at most 2", notFull)
 	}
 }
 
-// Within a batch target lengths are alike: sorted windows of 32 batches make them a fraction of the
-// range.
+// Target lengths in a batch are similar, because groups of 32 batches are sorted.
 func TestBatchesGroupLengths(t *testing.T) {
 	const longest = 40
 	b, err := NewBatches(randomPairs(20000, longest), 1000, longest, 1)
@@ -119,13 +118,13 @@ func TestBatchesGroupLengths(t *testing.T) {
 		sum += int(longest - shortest)
 	}
 	if mean := float64(sum) / float64(len(batches)); mean > 5 {
-		t.Errorf("target lengths in a batch differ by %.1f on average, of %d", mean, longest)
+		t.Errorf("target lengths in a batch differ by %.1f on average, want at most 5 of %d", mean, longest)
 	}
 }
 
-// Batches come in no order of their lengths, though the pairs were sorted to cut them: the rank
-// correlation of place and length, whose deviation is 1/√(n-1) for an order by chance, is within 4
-// of these, and so is that of neighbours.
+// The order of the batches does not depend on their lengths. In a random order, the rank
+// correlations of index and length and of consecutive lengths have a standard deviation of
+// 1/√(n-1); the test allows 4 of these.
 func TestBatchesAreShuffled(t *testing.T) {
 	b, err := NewBatches(randomPairs(20000, 40), 1000, 40, 1)
 	if err != nil {
@@ -143,18 +142,18 @@ func TestBatchesAreShuffled(t *testing.T) {
 		}
 		rank[i] -= (n - 1) / 2
 	}
-	var place, neighbours, square float64
+	var index, neighbours, square float64
 	for i, r := range rank {
-		place += r * (float64(i) - (n-1)/2)
+		index += r * (float64(i) - (n-1)/2)
 		neighbours += r * rank[(i+1)%len(rank)]
 		square += r * r
 	}
-	if most := 4 / math.Sqrt(n-1); math.Abs(place/square) > most || math.Abs(neighbours/square) > most {
-		t.Errorf("correlation of length with place %.3f, of neighbours' lengths %.3f, want at most %.3f", place/square, neighbours/square, most)
+	if limit := 4 / math.Sqrt(n-1); math.Abs(index/square) > limit || math.Abs(neighbours/square) > limit {
+		t.Errorf("correlation of length and index %.3f, of consecutive lengths %.3f, want at most %.3f", index/square, neighbours/square, limit)
 	}
 }
 
-func TestBatchesAreAFunctionOfSeedAndEpoch(t *testing.T) {
+func TestBatchesDependOnSeedAndEpoch(t *testing.T) {
 	p := randomPairs(800, 12)
 	sources := func(seed uint64, at Position) [][]int32 {
 		b, err := NewBatches(p, 100, 12, seed)
@@ -175,10 +174,10 @@ func TestBatchesAreAFunctionOfSeedAndEpoch(t *testing.T) {
 	same := func(a, b [][]int32) bool { return slices.EqualFunc(a, b, slices.Equal) }
 	first := sources(1, Position{})
 	if !same(first, sources(1, Position{})) {
-		t.Error("the same seed gives other batches")
+		t.Error("equal seeds give different batches")
 	}
 	if same(first, sources(2, Position{})) || same(first, sources(1, Position{Epoch: 1})) {
-		t.Error("another seed or epoch gives the same batches")
+		t.Error("different seeds or epochs give equal batches")
 	}
 	b, err := NewBatches(p, 100, 12, 1)
 	if err != nil {
@@ -188,15 +187,15 @@ func TestBatchesAreAFunctionOfSeedAndEpoch(t *testing.T) {
 	for range b.Len() + 37 {
 		at := b.Position()
 		if b.Next(&batch); at.Batch%29 == 0 && !slices.Equal(sources(1, at)[0], batch.Src) {
-			t.Errorf("batch %v after Seek is another", at)
+			t.Errorf("batch at %v differs after Seek", at)
 		}
 	}
 	if at := b.Position(); at != (Position{Epoch: 1, Batch: 37}) {
-		t.Errorf("position is %v, want epoch 1 batch 37", at)
+		t.Errorf("Position() = %v, want epoch 1, batch 37", at)
 	}
 }
 
-func TestBatchesLeaveOut(t *testing.T) {
+func TestBatchesSkipPairs(t *testing.T) {
 	p := &Pairs{}
 	long := slices.Repeat([]int32{5}, 11)
 	p.Add(long, []int32{3})
@@ -205,7 +204,7 @@ func TestBatchesLeaveOut(t *testing.T) {
 	p.Add([]int32{3}, nil)
 	p.Add(nil, nil)
 	if _, err := NewBatches(p, 11, 10, 1); err == nil {
-		t.Error("no error though no pair can be used")
+		t.Error("no usable pair: no error")
 	} else {
 		wantError(t, err, "of 5, 3 have an empty side and 2 have a side of more than 10 tokens")
 	}
@@ -215,7 +214,7 @@ func TestBatchesLeaveOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.Pairs() != 1 || b.TooLong != 2 || b.Empty != 3 {
-		t.Errorf("%d used, %d too long, %d empty, want 1, 2, 3", b.Pairs(), b.TooLong, b.Empty)
+		t.Errorf("Pairs, TooLong, Empty = %d, %d, %d, want 1, 2, 3", b.Pairs(), b.TooLong, b.Empty)
 	}
 	_, err = NewBatches(p, 10, 10, 1)
 	wantError(t, err, "10 target tokens", "maximum length 10")
@@ -223,16 +222,16 @@ func TestBatchesLeaveOut(t *testing.T) {
 	wantError(t, b.Seek(Position{Epoch: -1}), "epoch -1")
 }
 
-// A limit that no corpus reaches takes the memory of the corpus, not of the limit, and changes no
-// batch.
+// With a limit larger than the corpus, the memory is that of the corpus, and the batches do not
+// depend on the limit.
 func TestBatchesLargerThanTheCorpus(t *testing.T) {
 	p := randomPairs(50, 10)
 	huge, err := NewBatches(p, math.MaxInt, 10, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most := 2 * 50 * 11; huge.MaxSrc > most || huge.MaxTgt > most {
-		t.Errorf("batches of up to %d and %d tokens for a corpus of at most %d", huge.MaxSrc, huge.MaxTgt, 50*11)
+	if limit := 2 * 50 * 11; huge.MaxSrc > limit || huge.MaxTgt > limit {
+		t.Errorf("MaxSrc, MaxTgt = %d, %d, want at most %d", huge.MaxSrc, huge.MaxTgt, limit)
 	}
 	large, err := NewBatches(p, 100_000, 10, 5)
 	if err != nil {
@@ -243,7 +242,7 @@ func TestBatchesLargerThanTheCorpus(t *testing.T) {
 		huge.Next(&a)
 		large.Next(&b)
 		if a.Sentences() != 50 || !slices.Equal(a.Src, b.Src) || !slices.Equal(a.TgtOut, b.TgtOut) {
-			t.Errorf("a batch of %d sentences, want all 50 in the same order as with another limit", a.Sentences())
+			t.Errorf("batch of %d sentences, want 50 in the same order with both limits", a.Sentences())
 		}
 	}
 }
@@ -255,12 +254,12 @@ func TestBatchesAllocateNothing(t *testing.T) {
 	}
 	batch := b.buffer()
 	if n := testing.AllocsPerRun(10*b.Len(), func() { b.Next(&batch) }); n != 0 {
-		t.Errorf("%v allocations a batch", n)
+		t.Errorf("%v allocations per batch, want 0", n)
 	}
 }
 
-// Every order of four elements is equally frequent: with 1000 expected in each of 24 bins, χ² of 23
-// degrees of freedom is below 50 with probability 0.999 (and the seed is fixed).
+// All orders of four elements are equally frequent: with 1000 expected in each of 24 bins, χ² with
+// 23 degrees of freedom is below 50 with probability 0.999. The seed is fixed.
 func TestShuffleIsUniform(t *testing.T) {
 	var random rand.PCG
 	random.Seed(1, 2)
@@ -275,6 +274,6 @@ func TestShuffleIsUniform(t *testing.T) {
 		chi += float64(n-1000) * float64(n-1000) / 1000
 	}
 	if len(count) != 24 || chi > 50 {
-		t.Errorf("%d orders, χ² %.1f", len(count), chi)
+		t.Errorf("%d orders with χ² = %.1f, want 24 with at most 50", len(count), chi)
 	}
 }

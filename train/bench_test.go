@@ -12,13 +12,13 @@ import (
 	"tfm/mat"
 )
 
-// peak is what one core reaches in a loop of register-only multiply-adds, in GFLOP/s.
+// peak returns the GFLOP/s of one core in a loop of register-only multiply-adds.
 var peak = sync.OnceValue(func() float64 { return mat.MeasurePeak(100 * time.Millisecond) })
 
-// BenchmarkStep is a whole training step: batch, forward with dropout, loss, backward, clipping,
-// Adam. %peak counts the model's useful operations (Config.TrainFLOPs) against the limit of all
-// threads' cores in float32; MB is the memory that the program has from the system: weights,
-// gradients, moments and activations make almost all of it.
+// BenchmarkStep measures a complete training step: batch, forward with dropout, loss, backward,
+// clipping, Adam. %peak is the ratio of Config.TrainFLOPs per second to the float32 peak of all
+// threads. MB is the memory of the process, almost all of it weights, gradients, moments and
+// activations.
 func BenchmarkStep(b *testing.B) {
 	for _, w := range []struct {
 		preset            string
@@ -40,7 +40,7 @@ func BenchmarkStep(b *testing.B) {
 				pool := mat.NewPool(f.threads)
 				defer pool.Close()
 				b.ReportAllocs()
-				var flops, tokens float64 // of a step
+				var flops, tokens float64 // per step
 				work := bench.EqualPairs(w.preset, w.vocab, w.pairs, w.len)
 				work.BF16 = f.bf16
 				for step, err := range work.Steps(pool) {
@@ -48,7 +48,7 @@ func BenchmarkStep(b *testing.B) {
 						b.Fatal(err)
 					}
 					flops, tokens = step.FLOPs, float64(step.Src+step.Tgt)
-					if !b.Loop() { // which begins to count after the first step
+					if !b.Loop() { // the first call starts the timer, after the first step
 						break
 					}
 				}

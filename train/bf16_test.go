@@ -11,7 +11,7 @@ import (
 	"tfm/model"
 )
 
-// wideConfig makes products large enough for layer.BF16.
+// wideConfig returns a configuration whose products are large enough for layer.BF16.
 func wideConfig() model.Config {
 	c := smallConfig()
 	c.DModel, c.DFF = 64, 128
@@ -24,11 +24,11 @@ func bf16Options(steps int) Options {
 	return o
 }
 
-// How soon depends on the instructions: after 120 steps the loss is 0.013 with VDPBF16PS and 0.0007
-// in float32, after 180 0.0005 and 0.0003.
+// The loss depends on the instructions: after 120 steps it is 0.013 with VDPBF16PS and 0.0007 in
+// float32, after 180 steps 0.0005 and 0.0003.
 func TestBF16LearnsToCopy(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes too long under -short: trains a model to the end")
+		t.Skip("180 training steps")
 	}
 	c := wideConfig()
 	c.Dropout, c.LabelSmoothing = 0, 0
@@ -39,17 +39,17 @@ func TestBF16LearnsToCopy(t *testing.T) {
 	o.ValidEvery, o.LR, o.Warmup = 60, 1e-2, 20
 	r := mustRun(t, context.Background(), newModel(t, c), pool(t, 2), d, o, nil)
 	if r.Best.BLEU < 99.99 || r.Best.NLL > 0.01 {
-		t.Errorf("result %+v, expected BLEU 100 and a loss below 0.01, as in float32", r)
+		t.Errorf("result %+v, want BLEU 100 and a loss below 0.01, as in float32", r)
 	}
 }
 
-// Threads and interruptions change no bit in bfloat16 either, and without instructions for it none
-// differs from float32.
+// Threads and a resume change no bit in bfloat16. Without bfloat16 instructions the weights equal
+// those of float32.
 func TestBF16ThreadsAndResumeChangeNoBit(t *testing.T) {
 	o := bf16Options(8)
 	o.Accumulate, o.ValidEvery, o.Dir = 2, 3, t.TempDir()
-	whole := newModel(t, wideConfig())
-	want := mustRun(t, context.Background(), whole, nil, copyData(), o, nil)
+	direct := newModel(t, wideConfig())
+	want := mustRun(t, context.Background(), direct, nil, copyData(), o, nil)
 	for _, threads := range []int{1, 2, 3} {
 		o.Dir = t.TempDir()
 		stopAt(t, 3, newModel(t, wideConfig()), pool(t, threads), o)
@@ -59,17 +59,17 @@ func TestBF16ThreadsAndResumeChangeNoBit(t *testing.T) {
 		got := mustRun(t, context.Background(), m, pool(t, 4-threads), copyData(), again, nil)
 		name := fmt.Sprint(threads, " threads, then ", 4-threads)
 		wantSameCheckpoint(t, name, got.Checkpoint, want.Checkpoint)
-		wantSameWeights(t, name, m.Params.W, whole.Params.W)
+		wantSameWeights(t, name, m.Params.W, direct.Params.W)
 	}
 	o.BF16, o.Dir = false, t.TempDir()
 	m := newModel(t, wideConfig())
 	mustRun(t, context.Background(), m, nil, copyData(), o, nil)
-	if same := slices.Equal(m.Params.W, whole.Params.W); same != (layer.BF16.Kernel() == layer.Float32.Kernel()) {
-		t.Errorf("the weights are those of float32: %v; products are in %s", same, layer.BF16.Kernel())
+	if same := slices.Equal(m.Params.W, direct.Params.W); same != (layer.BF16.Kernel() == layer.Float32.Kernel()) {
+		t.Errorf("weights equal those of float32: %v, with the kernel %s", same, layer.BF16.Kernel())
 	}
 }
 
-// Validations are in float32, as the finished model is used.
+// Validations are in float32, because the model is used in float32.
 func TestBF16ValidatesInFloat32(t *testing.T) {
 	o := bf16Options(4)
 	o.ValidEvery = 4
@@ -87,7 +87,7 @@ func TestBF16ValidatesInFloat32(t *testing.T) {
 		loss = loss.Plus(pass.Evaluate(&batch))
 	}
 	if got, want := r.Best.NLL, loss.NLL/float64(loss.Tokens); math.Float64bits(got) != math.Float64bits(want) {
-		t.Errorf("validation loss %v, in float32 %v", got, want)
+		t.Errorf("validation NLL = %v, want %v, that of float32", got, want)
 	}
 }
 
@@ -109,17 +109,17 @@ func TestBF16StepAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The batches differ, and mat allocates what it packs at the first one of a size.
+	// mat allocates packing buffers at the first batch of a size.
 	for r.loader.Position().Epoch == 0 {
 		step()
 	}
 	r.valid.run(context.Background(), 1)
 	if n := testing.AllocsPerRun(40, step); n != 0 {
-		t.Errorf("%v allocations a step", n)
+		t.Errorf("%v allocations per step, want 0", n)
 	}
 }
 
-func TestBF16IsPartOfARun(t *testing.T) {
+func TestResumeWithoutBF16(t *testing.T) {
 	o := bf16Options(4)
 	o.Dir = t.TempDir()
 	stopAt(t, 2, newModel(t, wideConfig()), nil, o)
@@ -128,7 +128,7 @@ func TestBF16IsPartOfARun(t *testing.T) {
 	wantError(t, err, "bf16 is true, expected false")
 }
 
-// A run resumes a checkpoint of a processor with other instructions, and warns.
+// The resume of a checkpoint that another kernel computed gives a warning.
 func TestBF16OfAnotherProcessor(t *testing.T) {
 	o := bf16Options(4)
 	o.Dir = t.TempDir()
@@ -155,6 +155,6 @@ func TestBF16OfAnotherProcessor(t *testing.T) {
 	})
 	wantError(t, warning, "the products of the checkpoint are another processor's, those of this run "+layer.BF16.Kernel())
 	if got := open(t, result.Checkpoint).State.Products; got != layer.BF16.Kernel() {
-		t.Errorf("the last checkpoint says %q", got)
+		t.Errorf("Products of the last checkpoint = %q, want %q", got, layer.BF16.Kernel())
 	}
 }

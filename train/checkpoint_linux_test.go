@@ -10,20 +10,20 @@ import (
 	"tfm/model"
 )
 
-// A disk that fills up while a checkpoint is written: here the limit on the size of a file, which
-// fails in the middle of a write as well. The run ends with an error that names what is left, and
-// what is left is whole.
+// If the disk fills up while a checkpoint is written, the run ends with an error that names the
+// last checkpoint, which is valid. The test uses the limit of the file size, which also fails in
+// the middle of a write.
 func TestFullDisk(t *testing.T) {
-	signal.Ignore(syscall.SIGXFSZ) // or the kernel ends the process
+	signal.Ignore(syscall.SIGXFSZ) // its default action ends the process
 	defer signal.Reset(syscall.SIGXFSZ)
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Skip("no limit on file sizes here:", err)
+		t.Skip("no limit of the file size: ", err)
 	}
 	defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)
 
 	c := smallConfig()
-	// The checkpoint is larger than the limit, which is larger than what go test writes meanwhile.
+	// The checkpoint is larger than the limit, and the files of go test are smaller.
 	c.DFF = 4096
 	o := smallOptions(5)
 	o.SaveEvery, o.Dir = 1, t.TempDir()
@@ -31,7 +31,7 @@ func TestFullDisk(t *testing.T) {
 		if e.Kind == Saved && e.Step == 2 {
 			small := syscall.Rlimit{Cur: 1 << 20, Max: old.Max}
 			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
-				t.Skip("no limit on file sizes here:", err)
+				t.Skip("no limit of the file size: ", err)
 			}
 		}
 	})
@@ -43,23 +43,22 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer last.Close()
 	if last.State.Step != 2 {
-		t.Errorf("the newest checkpoint is of step %d, want 2", last.State.Step)
+		t.Errorf("newest checkpoint is of step %d, want 2", last.State.Step)
 	}
 }
 
-// A checkpoint that somebody truncates between its verification and the reading of its weights is
-// an error that names it.
+// Reading a checkpoint that was truncated after its verification is an error that names the file.
 func TestCheckpointTruncatedWhileOpen(t *testing.T) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(interface{ Addr() uintptr }); ok {
 				panic(r)
 			}
-			t.Skip("this machine reports a fault without its address: ", r) // qemu-user for arm64
+			t.Skip("the fault has no address: ", r) // qemu-user for arm64
 		}
 	}()
 	c := smallConfig()
-	c.DFF = 4096 // so that tensors begin behind the page that is left
+	c.DFF = 4096 // so that tensors begin after the remaining pages
 	m := newModel(t, c)
 	path := checkpointPath(t.TempDir(), 1)
 	optimizer := NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9)

@@ -29,8 +29,7 @@ func open(t *testing.T, path string) *Checkpoint {
 	return c
 }
 
-// wantSameCheckpoint compares two checkpoints in everything but time: weights and moments bit by
-// bit.
+// wantSameCheckpoint compares two checkpoints, except for their durations.
 func wantSameCheckpoint(t *testing.T, name, got, want string) {
 	t.Helper()
 	a, b := open(t, got), open(t, want)
@@ -51,7 +50,7 @@ func wantSameCheckpoint(t *testing.T, name, got, want string) {
 	}
 }
 
-// stopAt runs until the given step has been made and then cancels.
+// stopAt runs and cancels after the given step.
 func stopAt(t *testing.T, step int, m *model.Transformer, p *mat.Pool, o Options) Result {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -63,54 +62,55 @@ func stopAt(t *testing.T, step int, m *model.Transformer, p *mat.Pool, o Options
 	})
 }
 
-// A run stopped anywhere, several times, and resumed on other threads ends as the one that ran
-// through. The stops are in the middle of an epoch, in a step whose two batches are of two epochs,
-// just before a validation, and between validations.
+// A run that is stopped repeatedly and resumed on other threads ends as an uninterrupted run. The
+// stops are in the middle of an epoch, after a step with batches of two epochs, before a
+// validation, and between validations.
 func TestResumeIsExact(t *testing.T) {
 	o := smallOptions(14)
 	o.Accumulate, o.ValidEvery, o.SaveEvery, o.Keep, o.Patience, o.Dir = 2, 5, 4, 2, 50, t.TempDir()
-	whole := newModel(t, smallConfig())
-	want := mustRun(t, context.Background(), whole, nil, copyData(), o, nil)
+	direct := newModel(t, smallConfig())
+	want := mustRun(t, context.Background(), direct, nil, copyData(), o, nil)
 	if want.Checkpoint != checkpointPath(o.Dir, 14) {
-		t.Fatalf("last checkpoint is %s", want.Checkpoint)
+		t.Fatalf("last checkpoint %s, want that of step 14", want.Checkpoint)
 	}
-	across := false // an epoch ends between the two batches of a step that the run is stopped after
+	across := false // a stop is after a step with batches of two epochs
 	for _, stops := range [][]int{{1}, {4}, {5}, {11}, {2, 3, 5, 6, 7, 13}} {
 		resumed := o
 		resumed.Dir = t.TempDir()
 		for i, stop := range stops {
 			r := stopAt(t, stop, newModel(t, smallConfig()), pool(t, 1+i%3), resumed)
 			if r.Reason != Interrupted || r.Step != stop || r.Checkpoint != checkpointPath(resumed.Dir, stop) {
-				t.Fatalf("stopped with %+v, want step %d", r, stop)
+				t.Fatalf("result %+v, want interrupted at step %d", r, stop)
 			}
 			at := open(t, r.Checkpoint).State.Position
 			across = across || at.Epoch > 0 && at.Batch == 1
 			resumed.Resume = true
 		}
 		m := newModel(t, smallConfig())
-		m.Init(77) // the checkpoint's weights count, not these
+		m.Init(77) // the resume replaces these weights
 		got := mustRun(t, context.Background(), m, pool(t, 3), copyData(), resumed, nil)
 		name := fmt.Sprint("stopped after ", stops)
 		wantSameCheckpoint(t, name, got.Checkpoint, want.Checkpoint)
-		wantSameWeights(t, name, m.Params.W, whole.Params.W)
+		wantSameWeights(t, name, m.Params.W, direct.Params.W)
 		got.Best.Took, want.Best.Took = 0, 0
 		if got.Best != want.Best || got.Reason != AllSteps {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
+			t.Errorf("%s: result %+v, want %+v", name, got, want)
 		}
 	}
 	if !across {
-		t.Error("no stop was after a step of two epochs")
+		t.Error("no stop after a step with batches of two epochs")
 	}
 }
 
-// The average is that of a run that was not interrupted: of the checkpoints of step 8, 12 and 14.
+// An interrupted run averages the same checkpoints, those of steps 8, 12 and 14, as an
+// uninterrupted run.
 func TestAverageIsExactAfterResume(t *testing.T) {
 	o := smallOptions(14)
 	o.ValidEvery, o.SaveEvery, o.Keep, o.Average, o.Dir = 0, 4, 3, 3, t.TempDir()
 	d := copyData()
 	d.Valid, d.References = nil, nil
-	whole, resumed := newModel(t, smallConfig()), newModel(t, smallConfig())
-	if r := mustRun(t, context.Background(), whole, nil, d, o, nil); r.Averaged != 3 {
+	direct, resumed := newModel(t, smallConfig()), newModel(t, smallConfig())
+	if r := mustRun(t, context.Background(), direct, nil, d, o, nil); r.Averaged != 3 {
 		t.Fatalf("result %+v, want 3 averaged", r)
 	}
 	o.Dir = t.TempDir()
@@ -119,10 +119,10 @@ func TestAverageIsExactAfterResume(t *testing.T) {
 		o.Resume = true
 	}
 	mustRun(t, context.Background(), resumed, nil, d, o, nil)
-	wantSameWeights(t, "average", resumed.Params.W, whole.Params.W)
+	wantSameWeights(t, "average", resumed.Params.W, direct.Params.W)
 }
 
-// Each optimizer's moments are in the checkpoint, and each schedule goes on where it was.
+// A checkpoint has the state of every optimizer and schedule.
 func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"adamw, cosine": func(o *Options) {
@@ -151,8 +151,7 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 	}
 }
 
-// Checkpoints from before there was a choice of optimizer, schedule and tokenizer of BLEU say
-// nothing of them.
+// Checkpoints of older versions lack optimizer, schedule and BLEU's tokenizer, and get defaults.
 func TestOptionsOfOldCheckpoints(t *testing.T) {
 	c := Checkpoint{Options: Options{Optimizer: OptimizerAdam, OnNaN: OnNaNStop, Tokenize: score.Tok13a}}
 	path := filepath.Join(t.TempDir(), "c.safetensors")
@@ -166,11 +165,11 @@ func TestOptionsOfOldCheckpoints(t *testing.T) {
 	}
 	c.Options.LR, c.Options.Warmup, c.Options.Schedule = 0.002, 800, ScheduleInverseSqrt
 	if got := open(t, path).Options; got != c.Options {
-		t.Errorf("%+v, want %+v", got, c.Options)
+		t.Errorf("Options = %+v, want %+v", got, c.Options)
 	}
 }
 
-// Names of a checkpoint's JSON are exact, each occurs once, and nothing follows.
+// The JSON of a checkpoint has exact names without duplicates, and nothing follows it.
 func TestCheckpointJSONIsStrict(t *testing.T) {
 	m := newModel(t, smallConfig())
 	for _, c := range []struct{ options, state, want string }{
@@ -197,7 +196,7 @@ func TestCheckpointJSONIsStrict(t *testing.T) {
 	}
 }
 
-// A finished run goes on when it is given more steps, as if they had been asked for at once.
+// A finished run that is resumed with more steps ends as a run with all steps.
 func TestResumeWithMoreSteps(t *testing.T) {
 	o := smallOptions(9)
 	o.Dir = t.TempDir()
@@ -216,7 +215,7 @@ func TestCancelledBeforeTheFirstStep(t *testing.T) {
 	o.ValidEvery, o.Dir = 1, t.TempDir()
 	r := mustRun(t, ctx, newModel(t, smallConfig()), nil, copyData(), o, nil)
 	if r.Reason != Interrupted || r.Step != 0 || r.Checkpoint != "" {
-		t.Errorf("result %+v, want nothing done", r)
+		t.Errorf("result %+v, want interrupted at step 0 without a checkpoint", r)
 	}
 }
 
@@ -231,13 +230,13 @@ func TestCheckpointIsAModelFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSameWeights(t, "preparedBatch", f.Model.Params.W, m.Params.W)
+	wantSameWeights(t, "loaded as a model", f.Model.Params.W, m.Params.W)
 	if string(f.Tokenizers["joint"]) != "odd" || f.Model.Config != smallConfig() {
-		t.Errorf("tokenizers %v, config %+v", f.Tokenizers, f.Model.Config)
+		t.Errorf("loaded as a model: tokenizers %v, configuration %+v", f.Tokenizers, f.Model.Config)
 	}
 	c := open(t, r.Checkpoint)
 	if c.Options.BatchTokens != o.BatchTokens || c.State.Step != 2 || c.Config != smallConfig() {
-		t.Errorf("checkpoint %+v", c)
+		t.Errorf("checkpoint %+v, want step 2, the run's options and configuration", c)
 	}
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	if err := (model.File{Model: m}).Save(path); err != nil {
@@ -247,7 +246,7 @@ func TestCheckpointIsAModelFile(t *testing.T) {
 	wantError(t, err, path, "not a checkpoint")
 }
 
-// Checkpoints name the languages of the data. A run that resumes without naming them keeps its
+// Checkpoints contain the languages of the data. A run that is resumed without languages keeps the
 // checkpoint's.
 func TestCheckpointsNameTheLanguages(t *testing.T) {
 	o := smallOptions(1)
@@ -262,7 +261,7 @@ func TestCheckpointsNameTheLanguages(t *testing.T) {
 		got := open(t, r.Checkpoint)
 		for what, lang := range map[string][2]string{"checkpoint": {got.SrcLang, got.TgtLang}, "result": {r.SrcLang, r.TgtLang}} {
 			if want := [2]string{c.wantSrc, c.wantTgt}; lang != want {
-				t.Errorf("step %d, given %q and %q: %s of %q, expected %q", r.Step, c.src, c.tgt, what, lang, want)
+				t.Errorf("step %d, languages %q and %q: %s has %q, want %q", r.Step, c.src, c.tgt, what, lang, want)
 			}
 		}
 		o.Resume = true
@@ -274,8 +273,8 @@ func TestCheckpointsNameTheLanguages(t *testing.T) {
 	wantError(t, err, "train: tgt_lang is \"zh_CN\", expected a BCP 47 language tag")
 }
 
-// A checkpoint whose configuration is of a larger model than its tensors is refused when it is
-// opened, before a run allocates that model to resume.
+// Opening a checkpoint whose configuration does not match its tensors is an error, before a model
+// of that configuration is allocated.
 func TestCheckpointWithoutItsWeights(t *testing.T) {
 	m := newModel(t, smallConfig())
 	path := filepath.Join(t.TempDir(), "c.safetensors")
@@ -303,9 +302,8 @@ func TestCheckpointWithoutItsWeights(t *testing.T) {
 	wantError(t, err, other, "encoder.0", "[16 32]", "[16 1048576]")
 }
 
-// What opening a checkpoint and reading its weights and moments allocates, garbage included, is at
-// most 32 bytes a byte of its header and 64 KB: numbers are copied to where they belong, whatever
-// other tensors there are.
+// Opening a checkpoint and reading its weights and moments allocates at most 32 times the size of
+// its header and 64 KiB, garbage included, because values are copied directly to their destination.
 func TestCheckpointAllocatesNoMoreThanItsHeaderAllows(t *testing.T) {
 	m := newModel(t, smallConfig())
 	moments := func(name string, elements int) (list []safetensors.Tensor) {
@@ -324,8 +322,8 @@ func TestCheckpointAllocatesNoMoreThanItsHeaderAllows(t *testing.T) {
 		want           string // in the error
 	}{
 		{"no moments", "{}", "{}", nil, `tensor "adam.m.embedding" is missing`},
-		{"moments of other shapes", "{}", "{}", huge, `tensor "adam.m.embedding" has shape [262144], expected`},
-		{"moments without elements", "{}", "{}", moments("adam.m.", 0), `tensor "adam.m.embedding" has shape [0], expected`},
+		{"moments of other shapes", "{}", "{}", huge, `tensor "adam.m.embedding": found shape [262144], expected`},
+		{"moments without elements", "{}", "{}", moments("adam.m.", 0), `tensor "adam.m.embedding": found shape [0], expected`},
 		{"unknown moments", "{}", "{}", unknown, `tensor "adam.m.embedding" is missing`},
 		{"long options", `{"schedule":"` + strings.Repeat("a", mb) + `"}`, "{}", nil, `tensor "adam.m.embedding" is missing`},
 		{"long number", `{"steps":` + strings.Repeat("1", mb) + `}`, "{}", nil, "steps: found 111"},
@@ -353,7 +351,7 @@ func TestCheckpointAllocatesNoMoreThanItsHeaderAllows(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			wantError(t, err, path, c.want)
 			if n := len(err.Error()); n > 4*len(path)+600 {
-				t.Errorf("an error of %d bytes, expected at most 600 and the path", n)
+				t.Errorf("error of %d bytes, want at most 600 plus the paths", n)
 			}
 			header := 0
 			for k, v := range meta {
@@ -361,13 +359,13 @@ func TestCheckpointAllocatesNoMoreThanItsHeaderAllows(t *testing.T) {
 			}
 			header += 100 * (len(tensors) + len(c.more))
 			if used := int(after.TotalAlloc - before.TotalAlloc); used > 32*header+64<<10 {
-				t.Errorf("allocated %d bytes with a header of %d, expected at most %d", used, header, 32*header+64<<10)
+				t.Errorf("allocated %d bytes with a header of %d, want at most %d", used, header, 32*header+64<<10)
 			}
 		})
 	}
 }
 
-func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
+func TestResumeErrors(t *testing.T) {
 	o := smallOptions(2)
 	o.Dir = t.TempDir()
 	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
@@ -376,22 +374,22 @@ func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 	replace, nothing := o, copyData()
 	replace.Replace, nothing.Train = true, &Pairs{}
 	if _, err := Run(context.Background(), newModel(t, smallConfig()), nil, nothing, replace, nil); err == nil {
-		t.Error("no error without pairs")
+		t.Error("no pairs: no error")
 	}
-	open(t, r.Checkpoint) // nothing is removed for a run that cannot begin
+	open(t, r.Checkpoint) // a run that cannot start removes nothing
 	other := replace
 	other.Dir = t.TempDir()
 	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), other, nil)
 	other.Steps = 1
 	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), other, nil)
 	if paths, err := Checkpoints(other.Dir); err != nil || !slices.Equal(paths, []string{checkpointPath(other.Dir, 1)}) {
-		t.Errorf("%v, %v: want the replacing run's checkpoint alone", paths, err)
+		t.Errorf("Checkpoints = %v, %v, want only that of the replacing run", paths, err)
 	}
 	o.Resume = true
 	for _, c := range []struct {
 		name   string
 		change func(*model.Config, *Data, *Options)
-		says   []string
+		wants  []string
 	}{
 		{"width", func(c *model.Config, d *Data, o *Options) { c.DModel = 64 }, []string{r.Checkpoint, "d_model is 16, expected 64"}},
 		{"dropout", func(c *model.Config, d *Data, o *Options) { c.Dropout = 0.25 }, []string{r.Checkpoint, "dropout is 0.1, expected 0.25"}},
@@ -406,7 +404,7 @@ func TestResumeRefusesWhatDoesNotFit(t *testing.T) {
 		config, d, opts := smallConfig(), copyData(), o
 		c.change(&config, &d, &opts)
 		_, err := Run(context.Background(), newModel(t, config), nil, d, opts, nil)
-		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.says...) })
+		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.wants...) })
 	}
 }
 
@@ -422,7 +420,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	older := checkpointPath(o.Dir, 2)
 	flipped := slices.Clone(good)
 	flipped[len(good)/2] ^= 1
-	for name, content := range map[string][]byte{"flipped bit": flipped, "cut": good[:len(good)-100], "empty": {}, "text": []byte("not a checkpoint")} {
+	for name, content := range map[string][]byte{"flipped bit": flipped, "truncated": good[:len(good)-100], "empty": {}, "text": []byte("not a checkpoint")} {
 		if err := os.WriteFile(r.Checkpoint, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -431,11 +429,11 @@ func TestDamagedCheckpoint(t *testing.T) {
 	}
 	paths, err := Checkpoints(o.Dir)
 	if err != nil || newestValid(paths) != older {
-		t.Errorf("newest valid of %v is %s, want %s (%v)", paths, newestValid(paths), older, err)
+		t.Errorf("newestValid(%v) = %s, want %s (%v)", paths, newestValid(paths), older, err)
 	}
 	os.Remove(r.Checkpoint)
 	if got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil); got.Step != 5 {
-		t.Errorf("with the damaged one removed it went to step %d, want 5", got.Step)
+		t.Errorf("without the damaged file: resumed to step %d, want 5", got.Step)
 	}
 	for _, path := range paths {
 		os.Remove(path)
@@ -447,7 +445,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	wantError(t, err, checkpointPath(o.Dir, 5), "no valid older one")
 }
 
-// A checkpoint whose header is sound but whose tensors are not those of the model.
+// A checkpoint with a valid header and the tensors of another model is an error.
 func TestCheckpointOfOtherTensors(t *testing.T) {
 	m := newModel(t, smallConfig())
 	other := smallConfig()
@@ -463,8 +461,7 @@ func TestCheckpointOfOtherTensors(t *testing.T) {
 	wantError(t, open(t, path).Weights(newModel(t, other).Params), path, "[16 32]", "expected [16 96]")
 }
 
-// Names have eight digits or, from step 100,000,000 on, as many as it takes; other names are not
-// checkpoints.
+// Names have at least eight digits. Files with other names are not checkpoints.
 func TestCheckpointNames(t *testing.T) {
 	dir := t.TempDir()
 	want := []string{checkpointPath(dir, 7), checkpointPath(dir, 99_999_999), checkpointPath(dir, 1_234_567_890)}
@@ -479,7 +476,7 @@ func TestCheckpointNames(t *testing.T) {
 		}
 	}
 	if got, err := Checkpoints(dir); err != nil || !slices.Equal(got, want) {
-		t.Errorf("found %q, %v, expected %q", got, err, want)
+		t.Errorf("Checkpoints = %q, %v, want %q", got, err, want)
 	}
 }
 
@@ -487,8 +484,8 @@ func TestKeepsTheNewestAndTheBest(t *testing.T) {
 	o := smallOptions(8)
 	o.ValidEvery, o.SaveEvery, o.Keep, o.Dir = 2, 1, 2, t.TempDir()
 	stale := filepath.Join(o.Dir, ".step-00000099.safetensors.0123456789abcdef.tfm-tmp")
-	notOurs := filepath.Join(o.Dir, "step-1.safetensors")
-	for _, path := range []string{stale, notOurs} {
+	foreign := filepath.Join(o.Dir, "step-1.safetensors")
+	for _, path := range []string{stale, foreign} {
 		if err := os.WriteFile(path, []byte("x"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -501,20 +498,20 @@ func TestKeepsTheNewestAndTheBest(t *testing.T) {
 	}
 	want := []string{checkpointPath(o.Dir, 4), checkpointPath(o.Dir, 7), checkpointPath(o.Dir, 8)}
 	if !slices.Equal(got, want) {
-		t.Errorf("kept %v, want %v", got, want)
+		t.Errorf("Checkpoints = %v, want %v", got, want)
 	}
 	if best, err := Best(o.Dir); err != nil || best != want[0] {
-		t.Errorf("the best is %s, %v, want %s", best, err, want[0])
+		t.Errorf("Best = %s, %v, want %s", best, err, want[0])
 	}
 	if _, err := os.Stat(stale); !os.IsNotExist(err) {
-		t.Errorf("the temporary file of a killed run is still there: %v", err)
+		t.Errorf("the temporary file of a killed run was not removed: %v", err)
 	}
-	if _, err := os.Stat(notOurs); err != nil {
-		t.Errorf("a file that is no checkpoint is gone: %v", err)
+	if _, err := os.Stat(foreign); err != nil {
+		t.Errorf("a file that is not a checkpoint was removed: %v", err)
 	}
 }
 
-// When the best checkpoint is lost, a resume says so and finds a new best.
+// If the best checkpoint is missing, a resumed run warns and finds a new best.
 func TestResumeWithoutTheBest(t *testing.T) {
 	o := smallOptions(8)
 	o.ValidEvery, o.Keep, o.Dir = 2, 1, t.TempDir()
@@ -536,7 +533,7 @@ func TestResumeWithoutTheBest(t *testing.T) {
 	}
 }
 
-// A checkpoint that cannot be written ends the run; the one before is whole.
+// If a checkpoint cannot be written, the run ends with an error. The previous checkpoint is valid.
 func TestUnwritableFolder(t *testing.T) {
 	parent := t.TempDir()
 	o := smallOptions(5)
@@ -553,7 +550,7 @@ func TestUnwritableFolder(t *testing.T) {
 	open(t, checkpointPath(moved, 2))
 }
 
-// The event Saving comes before the checkpoint is there, and after the events of all that it holds.
+// The event Saving comes before the checkpoint exists, and after the events of everything in it.
 func TestSavingComesBeforeTheCheckpoint(t *testing.T) {
 	o := smallOptions(6)
 	o.ValidEvery, o.SaveEvery, o.Dir = 3, 2, t.TempDir()
@@ -567,21 +564,21 @@ func TestSavingComesBeforeTheCheckpoint(t *testing.T) {
 		case Saving:
 			saving++
 			if _, err := os.Stat(e.Path); err == nil || e.Path != checkpointPath(o.Dir, e.Step) {
-				t.Errorf("step %d: %s is there already (%v)", e.Step, e.Path, err)
+				t.Errorf("step %d: Path = %s, Stat error %v, want the path of a file that does not exist yet", e.Step, e.Path, err)
 			}
 			if stepped != e.Step || validated != e.Step/3*3 {
-				t.Errorf("step %d is saved after step %d and the validation of step %d", e.Step, stepped, validated)
+				t.Errorf("step %d is saved after the events of step %d and the validation of step %d", e.Step, stepped, validated)
 			}
 		case Saved:
 			open(t, e.Path)
 		}
 	})
 	if saving < 3 {
-		t.Errorf("%d checkpoints, expected at least 3", saving)
+		t.Errorf("%d checkpoints, want at least 3", saving)
 	}
 }
 
-// Options and state that are accepted are written and read back as the same.
+// Valid options and states survive a round trip.
 func FuzzDecodeRun(f *testing.F) {
 	for _, seed := range []struct {
 		o Options
@@ -613,7 +610,7 @@ func FuzzDecodeRun(f *testing.F) {
 		}
 		o2, s2, err := decodeRun(map[string]string{keyOptions: string(again), keyState: string(stateAgain)})
 		if err != nil || o2 != o || s2 != s {
-			t.Errorf("%+v and %+v, %v, expected %+v and %+v again", o2, s2, err, o, s)
+			t.Errorf("round trip: %+v and %+v, %v, want %+v and %+v", o2, s2, err, o, s)
 		}
 	})
 }

@@ -16,21 +16,20 @@ func TestGradientNorm(t *testing.T) {
 		}
 		norm := newGradientNorm(n)
 		one := norm.of(nil, g)
-		// 16 lanes of n/16 additions in float32, all of positive numbers: far below 1e-4.
+		// The relative error of 16 lanes with n/16 additions of positive float32s is below 1e-4.
 		if want := math.Sqrt(sum); math.Abs(one/want-1) > 1e-4 {
-			t.Errorf("%d numbers: norm %v, want %v", n, one, want)
+			t.Errorf("n = %d: norm %v, want %v", n, one, want)
 		}
 		for _, threads := range []int{2, 3} {
 			if got := norm.of(pool(t, threads), g); got != one {
-				t.Errorf("%d numbers: norm on %d threads %v, on one %v", n, threads, got, one)
+				t.Errorf("n = %d: norm %v on %d threads, want %v as on one", n, got, threads, one)
 			}
 		}
 	}
 }
 
-// Squares that overflow float32 are computed in float64, so that a norm is finite if the gradient
-// is.
-func TestNormOfAGradientWhoseSquaresOverflow(t *testing.T) {
+// The norm of a finite gradient is finite, even if squares overflow float32.
+func TestGradientNormOverflow(t *testing.T) {
 	g := make([]float32, 2*normBlockSize)
 	g[3], g[normBlockSize+7] = 3e25, -4e25
 	if norm := newGradientNorm(len(g)).of(nil, g); math.Abs(norm/5e25-1) > 1e-6 {
@@ -45,7 +44,7 @@ func TestNormOfAGradientWhoseSquaresOverflow(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		g[normBlockSize] = float32(bad)
 		if norm := newGradientNorm(len(g)).of(nil, g); finite(norm) {
-			t.Errorf("norm %v of a gradient with %v", norm, bad)
+			t.Errorf("gradient with %v: norm %v, want it not finite", bad, norm)
 		}
 	}
 }
@@ -56,12 +55,12 @@ func TestClipFactor(t *testing.T) {
 		want        float32
 	}{{4, 1, 0.25}, {1, 1, 1}, {0.5, 1, 1}, {4, 0, 1}, {0, 1, 1}} {
 		if got := clipFactor(c.norm, c.limit); got != c.want {
-			t.Errorf("norm %v clipped to %v: times %v, want %v", c.norm, c.limit, got, c.want)
+			t.Errorf("clipFactor(%v, %v) = %v, want %v", c.norm, c.limit, got, c.want)
 		}
 	}
 }
 
-func TestBadGradientNamesTheTensor(t *testing.T) {
+func TestGradientFault(t *testing.T) {
 	ps := &layer.Params{}
 	ps.New("one.weight", 2, 3)
 	ps.New("two.bias", 4)

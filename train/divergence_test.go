@@ -9,8 +9,8 @@ import (
 	"tfm/model"
 )
 
-// fault writes a number into the gradient after some steps, as a memory fault would. The next step
-// adds to it.
+// fault returns a report function that writes x into the gradient after the given steps. The next
+// step accumulates onto it.
 func fault(m *model.Transformer, x float64, after ...int) func(Event) {
 	return func(e Event) {
 		if (e.Kind == Stepped || e.Kind == Skipped) && slices.Contains(after, e.Step) {
@@ -19,8 +19,7 @@ func fault(m *model.Transformer, x float64, after ...int) func(Event) {
 	}
 }
 
-// A run that stops leaves the weights as they were, and resumes from its last checkpoint as if
-// nothing had happened.
+// A run that diverges does not change the weights, and can be resumed from its last checkpoint.
 func TestStopAtDivergenceAndResume(t *testing.T) {
 	o := smallOptions(8)
 	o.SaveEvery, o.Dir = 2, t.TempDir()
@@ -41,8 +40,8 @@ func TestStopAtDivergenceAndResume(t *testing.T) {
 	wantSameCheckpoint(t, "resumed", got.Checkpoint, want.Checkpoint)
 }
 
-// A dropped update leaves nothing but the number of the step and the next position in the data.
-func TestSkipTouchesNothing(t *testing.T) {
+// A skipped step changes only the number of the step and the position in the data.
+func TestSkipChangesNoWeight(t *testing.T) {
 	for _, optimizer := range []string{OptimizerAdam, OptimizerSGD} {
 		for _, x := range []float64{math.NaN(), math.Inf(-1)} {
 			o := smallOptions(100)
@@ -66,35 +65,34 @@ func TestSkipTouchesNothing(t *testing.T) {
 				}
 			}
 			step()
-			numbers := func() (all []float32) {
+			values := func() (all []float32) {
 				all = slices.Clone(m.Params.W)
 				for _, moment := range r.optimizer.Moments() {
 					all = append(all, moment.Values...)
 				}
 				return all
 			}
-			before, emaSteps := numbers(), r.ema.steps
+			before, emaSteps := values(), r.ema.steps
 			m.Params.G[3] = float32(x)
 			step()
-			wantSameWeights(t, "weights, moments and averages", numbers(), before)
+			wantSameWeights(t, "weights, moments and averages", values(), before)
 			if r.ema.steps != emaSteps || slices.ContainsFunc(m.Params.G, func(g float32) bool { return g != 0 }) {
-				t.Error("the average has counted the step, or the gradient is not cleared")
+				t.Error("the moving average counts the skipped step, or the gradient is not cleared")
 			}
 			wantError(t, last.Why, "gradient of embedding", "at element 3")
 			if at := r.loader.Position(); last.Kind != Skipped || last.Step != 2 || last.Skipped != 1 || r.state.Position != at || at.Batch != 2 {
-				t.Errorf("%+v, at %+v", last, at)
+				t.Errorf("event %+v at position %+v, want step 2 skipped, 2 batches used", last, at)
 			}
 			step()
 			if last.Kind != Stepped || last.Step != 3 || last.Skipped != 1 || r.state.SkippedInRow != 0 {
-				t.Errorf("%+v after a dropped update", last)
+				t.Errorf("event %+v after a skipped step, want step 3, 1 skipped", last)
 			}
 		}
 	}
 }
 
-// A run with dropped updates that is stopped anywhere, beside them too, ends as the one that ran
-// through.
-func TestResumeIsExactWithDroppedUpdates(t *testing.T) {
+// A run with skipped steps that is stopped anywhere and resumed ends as an uninterrupted run.
+func TestResumeIsExactWithSkippedSteps(t *testing.T) {
 	o := smallOptions(9)
 	o.OnNaN, o.EMA, o.ValidEvery, o.Dir = OnNaNSkip, 0.9, 4, t.TempDir()
 	run := func(o Options, stop int) Result {
@@ -110,9 +108,10 @@ func TestResumeIsExactWithDroppedUpdates(t *testing.T) {
 	}
 	want := run(o, 0)
 	if s := open(t, want.Checkpoint).State; want.Skipped != 3 || want.Step != 9 || s.Skipped != 3 || s.SkippedInRow != 0 {
-		t.Fatalf("%+v and %+v, want three of nine updates dropped", want, s)
+		t.Fatalf("result %+v, state %+v, want 3 of 9 steps skipped", want, s)
 	}
-	for _, stop := range []int{1, 3, 4, 7, 8} { // a fault between two processes would be none
+	// not where a fault is injected: a resume clears the gradient
+	for _, stop := range []int{1, 3, 4, 7, 8} {
 		resumed := o
 		resumed.Dir = t.TempDir()
 		run(resumed, stop)
@@ -121,7 +120,8 @@ func TestResumeIsExactWithDroppedUpdates(t *testing.T) {
 	}
 }
 
-// Many dropped updates in a row end the run, and so do weights that are not finite, at once.
+// maxSkippedInRow skipped steps in a row end the run; weights that are not finite end it
+// immediately.
 func TestSkipGivesUp(t *testing.T) {
 	o := smallOptions(500)
 	o.OnNaN, o.SaveEvery, o.Dir = OnNaNSkip, 10, t.TempDir()
@@ -137,22 +137,20 @@ func TestSkipGivesUp(t *testing.T) {
 	})
 	wantError(t, err, "step 115 diverged", "after 99 skipped steps in a row", "gradient of ", checkpointPath(o.Dir, 110))
 	if skipped != maxSkippedInRow-1 {
-		t.Errorf("%d updates dropped, want %d", skipped, maxSkippedInRow-1)
+		t.Errorf("%d skipped steps, want %d", skipped, maxSkippedInRow-1)
 	}
 	if s := open(t, checkpointPath(o.Dir, 110)).State; s.SkippedInRow != 95 {
-		t.Errorf("the last checkpoint's state is %+v, want 95 dropped in a row", s)
+		t.Errorf("state of the last checkpoint %+v, want 95 skipped in a row", s)
 	}
 
-	// A learning rate that throws the weights out of float32: the first step is fine, what it
-	// leaves is not.
+	// The first step is valid but overflows the weights, because the learning rate is too high.
 	o = smallOptions(10)
 	o.OnNaN, o.LR, o.Schedule, o.Warmup = OnNaNSkip, 1e39, ScheduleConstant, 0
 	_, err = Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 	wantError(t, err, "step 2 diverged", "cannot be skipped", "the weight of ", "there is no checkpoint yet")
 }
 
-// A gradient whose squares overflow is fine if clipping makes it small, and else would spoil Adam's
-// moments for ever.
+// A gradient whose squares overflow is valid with clipping. Without, the step is skipped.
 func TestLargeGradient(t *testing.T) {
 	for _, c := range []struct {
 		clip    float64
@@ -169,21 +167,20 @@ func TestLargeGradient(t *testing.T) {
 			}
 		})
 		if r.Skipped != c.skipped {
-			t.Errorf("clipped to %v: %d updates dropped, want %d", c.clip, r.Skipped, c.skipped)
+			t.Errorf("clip norm %v: %d skipped steps, want %d", c.clip, r.Skipped, c.skipped)
 		}
 		if c.skipped > 0 {
 			wantError(t, why, "the gradient is too large, up to 1e+30 in embedding")
 		}
 		for _, w := range m.Params.W {
 			if !finite(float64(w)) {
-				t.Fatalf("clipped to %v: a weight of %v", c.clip, w)
+				t.Fatalf("clip norm %v: found the weight %v", c.clip, w)
 			}
 		}
 	}
 }
 
-// A run that stopped may be told to skip, and the other way round: no weight depends on it before
-// there is a fault.
+// A run can be resumed with another OnNaN.
 func TestOnNaNIsFreeOnResume(t *testing.T) {
 	o := smallOptions(4)
 	o.Dir = t.TempDir()
@@ -192,9 +189,9 @@ func TestOnNaNIsFreeOnResume(t *testing.T) {
 	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 }
 
-func TestValidationThatIsNoNumberIsNotTheBest(t *testing.T) {
+func TestNaNIsNeverBest(t *testing.T) {
 	nan := Validation{Step: 3, Loss: math.NaN(), NLL: math.NaN(), HasBLEU: true, BLEU: 50}
 	if nan.betterThan(Validation{}) || nan.betterThan(Validation{Step: 1, NLL: 2}) {
-		t.Error("a loss of NaN is better than something")
+		t.Error("betterThan is true for a loss of NaN")
 	}
 }

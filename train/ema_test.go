@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The average follows the formula and does not change the training. It is left at the end, and
-// checkpoints hold it and the weights.
+// The moving average follows its formula and does not change the training. The run ends with it,
+// and checkpoints contain it and the weights.
 func TestEMA(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"adam":  func(o *Options) {},
@@ -30,7 +30,7 @@ func TestEMA(t *testing.T) {
 				})
 				return each, m.Params.W
 			}
-			const decay = 0.6 // which 1+n over 10+n reaches in the 13th step
+			const decay = 0.6 // (1+n)/(10+n) reaches it in the 13th step
 			dir := t.TempDir()
 			plain, _ := weights(0, "", 1)
 			each, got := weights(decay, dir, 3)
@@ -43,27 +43,27 @@ func TestEMA(t *testing.T) {
 					d := min(decay, float64(1+n)/float64(10+n))
 					want = d*want + (1-d)*float64(w[i])
 				}
-				// Three roundings a step, whose traces fade: 1/(1-decay) of them are left.
+				// Three roundings per step, which decay: about 1/(1-decay) steps contribute.
 				if math.Abs(float64(got[i])-want) > 1e-6*math.Abs(want)+1e-8 {
-					t.Fatalf("average %d is %v, want %v", i, got[i], want)
+					t.Fatalf("average[%d] = %v, want %v", i, got[i], want)
 				}
 			}
 			c, m := open(t, checkpointPath(dir, 20)), newModel(t, smallConfig())
 			if err := c.Weights(m.Params); err != nil {
 				t.Fatal(err)
 			}
-			wantSameWeights(t, "the checkpoint's", m.Params.W, got)
+			wantSameWeights(t, "averages in the checkpoint", m.Params.W, got)
 			if err := c.copyTo(m.Params, "raw.", m.Params.W); err != nil {
 				t.Fatal(err)
 			}
-			wantSameWeights(t, "the checkpoint's raw ones", m.Params.W, each[20])
+			wantSameWeights(t, "weights in the checkpoint", m.Params.W, each[20])
 		})
 	}
 }
 
-// Of the average, too, that of the best validation is left, from a checkpoint or from memory; and
-// what a validation's Event finds in the model is what was validated.
-func TestBestAverageIsLeft(t *testing.T) {
+// A run with a moving average ends with the average of the best validation, from a checkpoint or
+// from memory. During the event of a validation, the model has the validated weights.
+func TestBestMovingAverageIsLeft(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		o := smallOptions(8)
 		o.ValidEvery, o.EMA, o.Dir = 2, 0.9, dir
@@ -81,13 +81,13 @@ func TestBestAverageIsLeft(t *testing.T) {
 			}
 		})
 		if r.Best.Step != 4 || slices.Equal(raw, fourth) {
-			t.Fatalf("result %+v, want best step 4, whose average is not the weights", r)
+			t.Fatalf("result %+v, want best step 4 with an average that differs from the weights", r)
 		}
 		wantSameWeights(t, "after the run", m.Params.W, fourth)
 	}
 }
 
-// Options.Average takes the mean of checkpoints' moving averages, also after a resume.
+// Options.Average averages the moving averages of checkpoints, also after a resume.
 func TestAverageOfAverages(t *testing.T) {
 	o := smallOptions(6)
 	o.SaveEvery, o.Average, o.EMA, o.Dir = 2, 3, 0.9, t.TempDir()
@@ -111,9 +111,8 @@ func TestAverageOfAverages(t *testing.T) {
 	wantSameWeights(t, "resumed", resumed.Params.W, want.Params.W)
 }
 
-// Steps that change nothing leave the average as it is, because its two factors add up to exactly
-// 1.
-func TestEMAOfStillWeights(t *testing.T) {
+// The average of constant weights is constant, because the factors add up to exactly 1.
+func TestEMAOfConstantWeights(t *testing.T) {
 	w := []float32{1, -3, 1e-30, 1e30, 0, 0.1}
 	e := newMovingAverage(w, 0.9999)
 	e.steps = 1 << 20
@@ -122,9 +121,9 @@ func TestEMAOfStillWeights(t *testing.T) {
 		s.update(w, 0, len(w))
 	}
 	for i, v := range e.Values {
-		// Factors whose sum is off by 2^-26 would take 1e-4 of it away or add it.
+		// An error of 2^-26 in the sum of the factors would change the average by 1e-4.
 		if math.Abs(float64(v-w[i])) > 1e-6*math.Abs(float64(w[i])) {
-			t.Errorf("the average of %v is %v", w[i], v)
+			t.Errorf("average %v of the constant %v", v, w[i])
 		}
 	}
 }

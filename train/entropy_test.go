@@ -23,7 +23,7 @@ func TestEntropy(t *testing.T) {
 		{[]float32{1.0000001}, 0},
 	} {
 		if got := entropy(c.weights); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("entropy of %v is %v, expected %v", c.weights, got, c.want)
+			t.Errorf("entropy(%v) = %v, want %v", c.weights, got, c.want)
 		}
 	}
 }
@@ -34,12 +34,12 @@ func TestHistogram(t *testing.T) {
 		h.add(x)
 	}
 	if !slices.Equal(h.Counts, []int{3, 1, 0, 0, 2}) || h.Min != 0 || h.Max != 0.23 || math.Abs(h.Sum-0.57) > 1e-12 || math.Abs(h.SumSquares-0.1075) > 1e-12 {
-		t.Errorf("%+v", h)
+		t.Errorf("histogram %+v", h)
 	}
 }
 
-// The entropies of a validation count every query of every head once, none is larger than that of a
-// look at everything, and taking them changes neither the validations nor the weights.
+// The entropies of a validation count every query of every head once and do not exceed the maximum,
+// log of the number of keys. Computing them changes neither validations nor weights.
 func TestEntropiesOfARun(t *testing.T) {
 	c := smallConfig()
 	c.DecoderLayers = 2
@@ -59,7 +59,7 @@ func TestEntropiesOfARun(t *testing.T) {
 	got, events, again := run(true)
 	wantSameWeights(t, "with entropies", again, weights)
 	if !slices.Equal(got, want) || len(events) != 2 || plain[0].Entropies != nil {
-		t.Fatalf("validations %+v, without entropies %+v", got, want)
+		t.Fatalf("validations with entropies %+v, want %+v", got, want)
 	}
 	tokens, longest := 0, 0
 	for i, valid := 0, copyData().Valid; i < valid.Len(); i++ {
@@ -75,18 +75,18 @@ func TestEntropiesOfARun(t *testing.T) {
 				count += n
 			}
 			if count != tokens || h.Max > math.Log(float64(longest))+1e-6 || h.Min < 0 || !(h.Sum > 0) || len(h.Counts) != int(math.Ceil(h.Max/BucketWidth)) {
-				t.Errorf("%d queries, expected %d: %+v", count, tokens, h)
+				t.Errorf("%d queries, want %d: %+v", count, tokens, h)
 			}
 			if first := h.Counts[0] >= 8; h.Attention == model.DecoderSelf && (h.Min != 0 || !first) {
-				t.Errorf("the 8 first queries of the decoder see themselves only: %+v", h)
+				t.Errorf("the first query of each of the 8 sentences has one key, want entropy 0: %+v", h)
 			}
 		}
 		if want := []string{"encoder.self 0 0", "encoder.self 0 1", "decoder.self 0 0", "decoder.self 0 1", "decoder.self 1 0", "decoder.self 1 1",
 			"decoder.cross 0 0", "decoder.cross 0 1", "decoder.cross 1 0", "decoder.cross 1 1"}; !slices.Equal(heads, want) {
-			t.Errorf("heads %q, expected %q", heads, want)
+			t.Errorf("heads %q, want %q", heads, want)
 		}
 	}
 	if &events[0].Entropies[0] == &events[1].Entropies[0] {
-		t.Error("two validations share their entropies")
+		t.Error("two events share a list of entropies")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"tfm/train"
 )
 
-// A small model learns from pairs of ids in memory to turn two tokens round.
+// A small model learns to reverse two tokens from pairs of ids in memory.
 func Example() {
 	config, err := model.Preset("demo")
 	if err != nil {
@@ -39,8 +39,8 @@ func Example() {
 	// Output: all steps are done [4 7] <nil>
 }
 
-// The paper's schedule rises for 4000 steps and then falls with the inverse square root of the
-// step.
+// The paper's schedule rises linearly for 4000 steps and then falls with the inverse square root of
+// the step.
 func ExamplePaperSchedule() {
 	s := train.PaperSchedule(512, 4000, 1)
 	for _, step := range []int{1, 2000, 4000, 16000} {

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// A run that is interrupted in its final average has not ended: it says so, and resumed it ends as
-// the one that nobody interrupted. What ended its steps ends them again, the time too.
+// A run that is interrupted during the final average returns the reason Interrupted. When it is
+// resumed, it makes no further steps and ends as an uninterrupted run, with the original reason.
 func TestInterruptedAverageIsResumed(t *testing.T) {
 	validated := func() Data {
 		d := copyData()
-		d.Valid = copyTask(300, 3, 2) // more than are translated between two looks at ctx
+		d.Valid = copyTask(300, 3, 2) // more than one batch, so that ctx is checked between two
 		d.References = slices.Repeat([]string{"one two three four five"}, d.Valid.Len())
 		return d
 	}
 	for _, c := range []struct {
 		name    string
 		data    func() Data
-		atSaved bool // cancel once the last step is saved, not while the average is validated
+		atSaved bool // cancel after the last save instead of during the validation of the average
 		reason  Reason
 		change  func(*Options)
 	}{
@@ -46,7 +46,7 @@ func TestInterruptedAverageIsResumed(t *testing.T) {
 					if interrupt && !c.atSaved {
 						stop()
 					}
-					return "one two three four five" // so that the average is the best
+					return "one two three four five" // makes the average the best
 				}
 				m := newModel(t, smallConfig())
 				r := mustRun(t, ctx, m, nil, d, o, func(e Event) {
@@ -56,20 +56,20 @@ func TestInterruptedAverageIsResumed(t *testing.T) {
 					case Stepped:
 						averaging = false
 					case Saved:
-						averaging = true // the end, unless a step follows
+						averaging = true // unless a step follows
 						if interrupt && c.atSaved && e.Step == o.Steps {
 							stop()
 						}
 					case Averaged:
 						if interrupt {
-							t.Error("the average was validated, though the run was interrupted before")
+							t.Error("interrupted run: Averaged event, want none")
 						}
 					}
 				})
 				return r, m.Params.W
 			}
 			o.Dir = t.TempDir()
-			if c.reason == OutOfTime { // a time that is over once the steps have been made
+			if c.reason == OutOfTime { // a time limit that is exceeded after the steps
 				steps := o
 				steps.Average = 0
 				run(steps, nil)
@@ -77,7 +77,7 @@ func TestInterruptedAverageIsResumed(t *testing.T) {
 			}
 			stopped, weights := run(o, func() {})
 			if stopped.Reason != Interrupted || stopped.Checkpoint != checkpointPath(o.Dir, stopped.Step) || stopped.Averaged != 0 {
-				t.Fatalf("interrupted: %+v, expected the reason %q and the checkpoint of step %d", stopped, Interrupted, stopped.Step)
+				t.Fatalf("interrupted run: result %+v, want the reason %q and the checkpoint of step %d", stopped, Interrupted, stopped.Step)
 			}
 			best := newModel(t, smallConfig())
 			if err := open(t, checkpointPath(o.Dir, cmp.Or(stopped.Best.Step, stopped.Step))).Weights(best.Params); err != nil {
@@ -90,18 +90,18 @@ func TestInterruptedAverageIsResumed(t *testing.T) {
 			if c.reason == OutOfTime {
 				o.Time, o.Steps = 0, stopped.Step
 			}
-			want, whole := run(o, nil)
+			want, direct := run(o, nil)
 			if got.Reason != c.reason || got.Step != want.Step || got.Averaged != want.Averaged || got.Averaged < 2 || got.Best.BLEU != want.Best.BLEU {
-				t.Errorf("resumed: %+v, expected the reason %q and otherwise\n%+v", got, c.reason, want)
+				t.Errorf("resumed run: result %+v, want the reason %q and otherwise\n%+v", got, c.reason, want)
 			}
-			wantSameWeights(t, "resumed", resumed, whole)
+			wantSameWeights(t, "resumed", resumed, direct)
 		})
 	}
 }
 
-// A time that has ended a run ends it after a resume too, however much of it the resumed run
-// believes to have left. More time does not.
-func TestTimeThatIsUpStaysUp(t *testing.T) {
+// A time limit that ended a run ends a resumed run before its first step, independently of the
+// measured time. A larger limit does not.
+func TestOutOfTimeAfterResume(t *testing.T) {
 	o := smallOptions(0)
 	o.Time = time.Hour
 	r, err := newRun(newModel(t, smallConfig()), nil, copyData(), o, nil)
@@ -110,12 +110,12 @@ func TestTimeThatIsUpStaysUp(t *testing.T) {
 	}
 	r.timing.start = time.Now()
 	for _, c := range []struct {
-		up, time time.Duration
-		want     Reason
+		previous, time time.Duration
+		want           Reason
 	}{{time.Hour, time.Hour, OutOfTime}, {time.Hour, time.Minute, OutOfTime}, {time.Hour, 2 * time.Hour, ""}, {0, time.Hour, ""}} {
-		r.state.OutOfTime, r.o.Time = c.up, c.time
+		r.state.OutOfTime, r.o.Time = c.previous, c.time
 		if got := r.stopReason(context.Background()); got != c.want {
-			t.Errorf("%v was up, with %v the reason to stop is %q, expected %q", c.up, c.time, got, c.want)
+			t.Errorf("OutOfTime %v, Time %v: stopReason = %q, want %q", c.previous, c.time, got, c.want)
 		}
 	}
 }

@@ -12,34 +12,34 @@ import (
 	"tfm/model"
 )
 
-// optimizerOf is that of the case.
+// optimizerOf returns the optimizer of a case.
 func optimizerOf(c *golden.Case, n int) Optimizer {
 	switch strings.TrimPrefix(c.Name, "optimizer.") {
 	case "adam":
 		return NewAdam(n, c.Beta1, c.Beta2, c.Eps)
 	case "adamw":
 		var ps layer.Params
-		ps.New("w", 1, n) // PyTorch's decays every weight, ours those of matrices
+		ps.New("w", 1, n) // a matrix, because PyTorch decays every weight
 		return NewAdamW(&ps, c.Beta1, c.Beta2, c.Eps, c.Decay)
 	}
 	return NewSGD(n, c.Momentum, c.Nesterov)
 }
 
-func TestOptimizersArePyTorchs(t *testing.T) {
+func TestOptimizersMatchPyTorch(t *testing.T) {
 	golden.Each(t, "optimizer", func(t *testing.T, c *golden.Case) {
 		w, gradients, after := c.Matrix("param/w").Data, c.Matrix("input/gradients"), c.Matrix("output/w")
 		optimizer := optimizerOf(c, len(w))
 		for i := range gradients.Rows {
 			optimizer.Step(nil, w, gradients.Row(i), c.Rate, 1)
-			// Ten steps round a weight ten times, and what they add is a thousandth of it.
+			// A weight is rounded ten times; the updates are about 1/1000 of it.
 			golden.CheckClose(t, fmt.Sprint("weights after step ", i+1), mat.Of(w, 1, len(w)), after.RowRange(i, i+1), 10*0x1p-24)
 		}
 	})
 }
 
-// PyTorch divides by norm + 1e-6 and we by the norm: with norms above 1 that is 1e-6 of the
-// gradient at most, beside the roundings of the norm and the product.
-func TestClippingIsPyTorchs(t *testing.T) {
+// PyTorch divides by norm + 1e-6 instead of the norm. For norms above 1 the relative difference is
+// at most 1e-6, plus the rounding of the norm and the product.
+func TestClippingMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "clip", func(t *testing.T, c *golden.Case) {
 		g := c.Matrix("input/gradient")
 		norm := newGradientNorm(g.Cols).of(nil, g.Data)
@@ -52,19 +52,20 @@ func TestClippingIsPyTorchs(t *testing.T) {
 	})
 }
 
-// Both in float64: a few roundings of 1e-16.
-func TestScheduleIsPyTorchs(t *testing.T) {
+// Both are computed in float64, with a few rounding errors of 1e-16.
+func TestScheduleMatchesPyTorch(t *testing.T) {
 	c := golden.Open(t, "schedule.paper")
 	schedule := PaperSchedule(c.D, c.Warmup, c.Factor)
 	for i, want := range c.Float64s("table/rates") {
 		if got := schedule.Rate(i + 1); math.Abs(got/want-1) > 1e-14 {
-			t.Errorf("step %d: %v, want %v", i+1, got, want)
+			t.Errorf("Rate(%d) = %v, want %v", i+1, got, want)
 		}
 	}
 }
 
-// Ten steps of a whole model: batches, loss, gradient's norm, clipping, schedule, Adam.
-func TestTenStepsArePyTorchs(t *testing.T) {
+// TestTrainingMatchesPyTorch compares ten training steps: loss, norm of the gradient, clipping,
+// schedule, Adam.
+func TestTrainingMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "training", func(t *testing.T, c *golden.Case) {
 		config := model.Config{DModel: c.D, Heads: c.Heads, DFF: c.FF, EncoderLayers: c.EncoderLayers, DecoderLayers: c.DecoderLayers,
 			LabelSmoothing: float32(c.Smoothing), SrcVocab: c.Vocab, TgtVocab: c.Vocab, Tie: model.TieNone, NormEps: float32(c.Eps), MaxLen: 32}
@@ -109,7 +110,7 @@ func TestTenStepsArePyTorchs(t *testing.T) {
 			c.Weights(fmt.Sprint(step, "/"), m.Params, func(p *layer.Param, got, want mat.Matrix) {
 				name := fmt.Sprintf("%s after step %d", p.Name, step)
 				if lo, hi := keyBias(p, c.D); hi > 0 {
-					copy(got.Row(0)[lo:hi], want.Row(0)[lo:hi]) // nothing depends on it
+					copy(got.Row(0)[lo:hi], want.Row(0)[lo:hi]) // see keyBias
 				}
 				golden.CheckClose(t, name, got, want, tenSteps)
 			})
@@ -117,16 +118,16 @@ func TestTenStepsArePyTorchs(t *testing.T) {
 	})
 }
 
-// tenSteps bounds a run of ten steps: a weight is rounded ten times, by 2^-25 of it on average, and
-// its steps, which are a hundredth of it, err by what their gradients do. 3e-7 is what there is.
-// The norm errs as derivatives do, which are off by some 1e-6 in PyTorch's own float32 for a model
-// of this depth.
+// tenSteps is the tolerance of weights and losses after ten steps. A weight is rounded ten times,
+// by 2^-25 on average, and its updates, about 1/100 of it, have the error of the gradients. The
+// measured error is 3e-7. normError is that of the norm: in float32, gradients of a model of this
+// depth have an error of about 1e-6 in PyTorch too.
 const tenSteps, normError = 1e-6, 4e-6
 
-// keyBias says where the keys' bias is in p. It adds one number to all scores of a query, which the
-// softmax takes away again: its derivative is 0, and what is computed is rounding. Adam divides a
-// derivative by its own size and so makes steps of nearly the learning rate of float32's rounding,
-// and of float64's none, because eps is larger.
+// keyBias returns the range of the key bias in p. The key bias adds a constant to all scores of a
+// query, which does not change the softmax: its gradient is 0 and the computed gradient is rounding
+// error. Adam divides a gradient by its magnitude and so turns float32's rounding error into
+// updates of nearly the learning rate, but not float64's, which is below eps.
 func keyBias(p *layer.Param, d int) (lo, hi int) {
 	switch {
 	case strings.HasSuffix(p.Name, ".qkv.bias"):
@@ -137,7 +138,7 @@ func keyBias(p *layer.Param, d int) (lo, hi int) {
 	return 0, 0
 }
 
-// sentences takes the padding off.
+// sentences returns the sentences of a padded matrix of ids.
 func sentences(c *golden.Case, name string) (all [][]int32) {
 	ids := c.Int32s(name)
 	const pairs = 4

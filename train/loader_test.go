@@ -12,8 +12,8 @@ import (
 	"tfm/model"
 )
 
-// cut is a Source of pairs in windows, which may differ from epoch to epoch and may fail.
-type cut struct {
+// testSource is a Source of pairs in windows, which can change with the epoch and can fail.
+type testSource struct {
 	pairs   *Pairs
 	windows int
 	change  func(ids []int32, epoch, i int) []int32
@@ -21,9 +21,9 @@ type cut struct {
 	reads   atomic.Int32
 }
 
-func (c *cut) Windows() int { return c.windows }
+func (c *testSource) Windows() int { return c.windows }
 
-func (c *cut) Read(ctx context.Context, dst *Pairs, epoch, window int) error {
+func (c *testSource) Read(ctx context.Context, dst *Pairs, epoch, window int) error {
 	c.reads.Add(1)
 	if c.fail != nil {
 		if err := c.fail(epoch, window); err != nil {
@@ -67,11 +67,11 @@ func next(t *testing.T, l *loader) model.Batch {
 	return b
 }
 
-// A corpus in one window, and one in memory, make the batches of Batches.
-func TestOneWindowIsTheCorpusInMemory(t *testing.T) {
+// A corpus in one window and a corpus in memory give the batches of Batches.
+func TestOneWindowEqualsMemory(t *testing.T) {
 	p := randomPairs(800, 12)
 	for _, tokens := range []int{100, 1 << 40} {
-		memory, window := newCopyLoader(t, Data{Train: p}, tokens), newCopyLoader(t, Data{Source: &cut{pairs: p, windows: 1}}, tokens)
+		memory, window := newCopyLoader(t, Data{Train: p}, tokens), newCopyLoader(t, Data{Source: &testSource{pairs: p, windows: 1}}, tokens)
 		b, err := NewBatches(p, tokens, 12, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -81,20 +81,19 @@ func TestOneWindowIsTheCorpusInMemory(t *testing.T) {
 			b.Next(&want)
 			for name, l := range map[string]*loader{"memory": memory, "window": window} {
 				if got := next(t, l); !slices.Equal(got.Src, want.Src) || !slices.Equal(got.TgtOut, want.TgtOut) || l.Position() != b.Position() {
-					t.Fatalf("%s, %d tokens, at %+v: another batch, want that at %+v", name, tokens, l.Position(), b.Position())
+					t.Fatalf("%s, %d tokens: batch before %+v differs from that of Batches before %+v", name, tokens, l.Position(), b.Position())
 				}
 			}
 		}
 	}
 }
 
-// Every pair comes once an epoch, each window's pairs before the next one's; nothing is left over
-// in small batches, and epochs differ. A loader that begins at any place goes on as the first one
-// did.
+// Every pair occurs once per epoch, in the order of the windows; batches are not small, and epochs
+// differ. A loader that starts at any position continues with the same batches.
 func TestWindows(t *testing.T) {
 	const windows, pairs, tokens = 7, 1700, 100
 	p := randomPairs(pairs, 12)
-	l := newCopyLoader(t, Data{Source: &cut{pairs: p, windows: windows}}, tokens)
+	l := newCopyLoader(t, Data{Source: &testSource{pairs: p, windows: windows}}, tokens)
 	var epochs [2][]int32
 	last := Position{}
 	for {
@@ -105,53 +104,53 @@ func TestWindows(t *testing.T) {
 			break
 		}
 		if full := max(float64(len(b.Src))/float64(l.MaxSrc), float64(len(b.TgtIn))/float64(l.MaxTgt)); full < 0.4 || full > 1 {
-			t.Errorf("%+v: a batch is %.2f full", after, full)
+			t.Errorf("%+v: batch is %.2f full, want 0.4 to 1", after, full)
 		}
 		for s := range b.Sentences() {
 			i := b.Src[b.SrcStarts[s]]
 			epochs[after.Epoch] = append(epochs[after.Epoch], i)
 			if w := after.Window; int(i) < pairs*w/windows || int(i) >= pairs*(w+1)/windows {
-				t.Fatalf("pair %d is in window %d", i, w)
+				t.Fatalf("pair %d occurs in window %d", i, w)
 			}
 		}
 		if (after.Window < last.Window && after.Epoch == last.Epoch) || after.Epoch < last.Epoch {
-			t.Fatalf("%+v after %+v", after, last)
+			t.Fatalf("position %+v after %+v", after, last)
 		}
 		last = after
 		if (after.Batch+after.Window)%5 == 0 {
-			other := newCopyLoader(t, Data{Source: &cut{pairs: p, windows: windows}}, tokens)
+			other := newCopyLoader(t, Data{Source: &testSource{pairs: p, windows: windows}}, tokens)
 			if err := other.Seek(at); err != nil {
 				t.Fatal(err)
 			}
 			if c := next(t, other); !slices.Equal(b.Src, c.Src) || !slices.Equal(b.TgtOut, c.TgtOut) || other.Position() != after {
-				t.Errorf("the batch at %+v is another after Seek", at)
+				t.Errorf("batch at %+v differs after Seek", at)
 			}
 			other.stop()
 		}
 	}
 	if slices.Equal(epochs[0], epochs[1]) {
-		t.Error("two epochs are alike")
+		t.Error("two epochs are equal")
 	}
 	for i := range epochs {
 		slices.Sort(epochs[i])
 		for j, n := range epochs[i] {
 			if int(n) != j {
-				t.Fatalf("epoch %d: %d in place of pair %d", i, n, j)
+				t.Fatalf("epoch %d: pair %d occurs in place of pair %d", i, n, j)
 			}
 		}
 		if len(epochs[i]) != pairs {
-			t.Errorf("epoch %d has %d pairs", i, len(epochs[i]))
+			t.Errorf("epoch %d has %d pairs, want %d", i, len(epochs[i]), pairs)
 		}
 	}
 }
 
-// A source that is read in windows, whose pairs change with the epoch, resumes exactly: stopped
-// within windows, at their ends, and in steps of two windows.
+// A run on a Source whose pairs change with the epoch, stopped after every step and resumed, ends
+// as an uninterrupted run. Stops are in windows, at their ends, and after steps of two windows.
 func TestResumeIsExactWithWindows(t *testing.T) {
 	o := smallOptions(25)
 	o.Accumulate, o.SaveEvery, o.Dir = 2, 4, t.TempDir()
 	source := func() Data {
-		return Data{Source: &cut{pairs: copyTask(200, 6, 1), windows: 6, change: func(ids []int32, epoch, i int) []int32 {
+		return Data{Source: &testSource{pairs: copyTask(200, 6, 1), windows: 6, change: func(ids []int32, epoch, i int) []int32 {
 			ids = slices.Clone(ids)
 			for j := range ids {
 				ids[j] = 3 + (ids[j]-3+int32(epoch+i))%words
@@ -159,8 +158,8 @@ func TestResumeIsExactWithWindows(t *testing.T) {
 			return ids
 		}}}
 	}
-	whole := newModel(t, smallConfig())
-	want := mustRun(t, context.Background(), whole, nil, source(), o, nil)
+	direct := newModel(t, smallConfig())
+	want := mustRun(t, context.Background(), direct, nil, source(), o, nil)
 	resumed := o
 	resumed.Dir = t.TempDir()
 	for i := range 25 {
@@ -176,13 +175,13 @@ func TestResumeIsExactWithWindows(t *testing.T) {
 	m := newModel(t, smallConfig())
 	got := mustRun(t, context.Background(), m, pool(t, 3), source(), resumed, nil)
 	wantSameCheckpoint(t, "stopped after every step", got.Checkpoint, want.Checkpoint)
-	wantSameWeights(t, "stopped after every step", m.Params.W, whole.Params.W)
+	wantSameWeights(t, "stopped after every step", m.Params.W, direct.Params.W)
 	if at := open(t, want.Checkpoint).State.Position; at.Epoch < 1 || at.Window == 0 {
-		t.Errorf("ended at %+v, expected several epochs", at)
+		t.Errorf("final position %+v, want more than one epoch", at)
 	}
 
 	other := source()
-	other.Source.(*cut).pairs.Add([]int32{3}, []int32{3})
+	other.Source.(*testSource).pairs.Add([]int32{3}, []int32{3})
 	resumed.Steps++
 	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, other, resumed, nil)
 	wantError(t, err, want.Checkpoint[len(o.Dir):], "other training pairs")
@@ -192,7 +191,7 @@ func TestSourceThatFails(t *testing.T) {
 	broken := errors.New("train.en:17: gone")
 	o := smallOptions(1000)
 	o.Dir = t.TempDir()
-	source := &cut{pairs: copyTask(200, 6, 1), windows: 4, fail: func(epoch, window int) error {
+	source := &testSource{pairs: copyTask(200, 6, 1), windows: 4, fail: func(epoch, window int) error {
 		if epoch == 1 && window == 2 {
 			return broken
 		}
@@ -201,40 +200,40 @@ func TestSourceThatFails(t *testing.T) {
 	step := 0
 	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, Data{Source: source}, o, func(e Event) { step = e.Step })
 	if !errors.Is(err, broken) {
-		t.Error(err)
+		t.Errorf("error %v does not wrap that of the Source", err)
 	}
 	wantError(t, err, fmt.Sprintf("no batch for step %d: train.en:17: gone; the last good checkpoint is %s", step+1, checkpointPath(o.Dir, step)))
 	open(t, checkpointPath(o.Dir, step))
 	if at := open(t, checkpointPath(o.Dir, step)).State.Position; at.Epoch != 1 || at.Window != 1 {
-		t.Errorf("stopped at %+v, want the end of the window before the broken one", at)
+		t.Errorf("position of the checkpoint %+v, want the end of window 1 of epoch 1", at)
 	}
 
-	// Once it is mended the run goes on as if nothing had happened.
+	// With a valid source, the resumed run ends as an uninterrupted run.
 	source.fail = nil
 	o.Resume, o.Steps = true, step+9
 	got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Source: source}, o, nil)
 	o.Resume, o.Dir = false, t.TempDir()
 	want := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Source: source}, o, nil)
-	wantSameCheckpoint(t, "mended", got.Checkpoint, want.Checkpoint)
+	wantSameCheckpoint(t, "resumed", got.Checkpoint, want.Checkpoint)
 }
 
-func TestSourceRefused(t *testing.T) {
+func TestSourceErrors(t *testing.T) {
 	long := &Pairs{}
 	long.Add(slices.Repeat([]int32{3}, 30), []int32{3})
 	long.Add(nil, []int32{3})
 	foreign := copyTask(20, 6, 1)
 	foreign.Add([]int32{99}, []int32{3})
 	for name, c := range map[string]struct {
-		d    Data
-		says []string
+		d     Data
+		wants []string
 	}{
-		"no windows":      {Data{Source: &cut{pairs: long}}, []string{"0 windows"}},
-		"no usable pairs": {Data{Source: &cut{pairs: long, windows: 2}}, []string{"of 2, 1 have an empty side and 1 have a side of more than 20 tokens"}},
-		"an id too large": {Data{Source: &cut{pairs: foreign, windows: 3}}, []string{"training pairs", "found id 99, expected 0 to 19"}},
-		"both":            {Data{Train: foreign, Source: &cut{pairs: foreign, windows: 3}}, []string{"found both Data.Train and Data.Source"}},
+		"no windows":      {Data{Source: &testSource{pairs: long}}, []string{"0 windows"}},
+		"no usable pairs": {Data{Source: &testSource{pairs: long, windows: 2}}, []string{"of 2, 1 have an empty side and 1 have a side of more than 20 tokens"}},
+		"id too large":    {Data{Source: &testSource{pairs: foreign, windows: 3}}, []string{"training pairs", "found id 99, expected 0 to 19"}},
+		"both":            {Data{Train: foreign, Source: &testSource{pairs: foreign, windows: 3}}, []string{"found both Data.Train and Data.Source"}},
 	} {
 		_, err := Run(context.Background(), newModel(t, smallConfig()), nil, c.d, smallOptions(1), nil)
-		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
+		t.Run(name, func(t *testing.T) { wantError(t, err, c.wants...) })
 	}
 	o := smallOptions(1)
 	o.BPEDropout = 0.1
@@ -242,7 +241,7 @@ func TestSourceRefused(t *testing.T) {
 	wantError(t, err, "bpe_dropout is 0.1", "expected 0 without Data.Source")
 }
 
-// Windows without usable pairs are passed over; pairs that are left out are counted.
+// Windows without usable pairs have no batches. Skipped pairs are counted.
 func TestWindowsWithoutPairs(t *testing.T) {
 	p := &Pairs{}
 	for range 10 {
@@ -250,24 +249,23 @@ func TestWindowsWithoutPairs(t *testing.T) {
 	}
 	p.Add([]int32{3, 4}, []int32{3, 4})
 	p.Add(slices.Repeat([]int32{3}, 13), []int32{3})
-	l := newCopyLoader(t, Data{Source: &cut{pairs: p, windows: 6}}, 100)
+	l := newCopyLoader(t, Data{Source: &testSource{pairs: p, windows: 6}}, 100)
 	if l.pairs != 1 || l.Empty != 10 || l.TooLong != 1 {
-		t.Errorf("%d used, %d empty, %d too long; want 1, 10, 1", l.pairs, l.Empty, l.TooLong)
+		t.Errorf("pairs, Empty, TooLong = %d, %d, %d, want 1, 10, 1", l.pairs, l.Empty, l.TooLong)
 	}
 	for i := range 3 {
 		if b := next(t, l); b.Sentences() != 1 || l.Position() != (Position{i, 5, 1}) {
-			t.Errorf("%d sentences, then at %+v", b.Sentences(), l.Position())
+			t.Errorf("batch of %d sentences before %+v, want 1 before %+v", b.Sentences(), l.Position(), Position{i, 5, 1})
 		}
 	}
 }
 
-// The first steps' windows have grown to their sizes, and then nothing is allocated, by the
-// goroutines neither.
+// After the first epochs, neither Next nor the goroutines allocate.
 func TestWindowsAllocateNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
 	}
-	source := &cut{pairs: randomPairs(900, 12), windows: 5}
+	source := &testSource{pairs: randomPairs(900, 12), windows: 5}
 	l := newCopyLoader(t, Data{Source: source}, 100)
 	b := next(t, l)
 	for l.Position().Epoch < 2 {
@@ -276,13 +274,13 @@ func TestWindowsAllocateNothing(t *testing.T) {
 	before := source.reads.Load()
 	n := testing.AllocsPerRun(1000, func() { l.Next(&b) })
 	if n != 0 || source.reads.Load() < before+5 {
-		t.Errorf("%v allocations a batch, in %d windows", n, source.reads.Load()-before)
+		t.Errorf("%v allocations per batch in %d windows, want 0 in at least 5", n, source.reads.Load()-before)
 	}
 }
 
-// Stopping ends a read that takes for ever.
+// stop ends a blocked read.
 func TestLoaderStops(t *testing.T) {
-	source := &cut{pairs: randomPairs(90, 12), windows: 3}
+	source := &testSource{pairs: randomPairs(90, 12), windows: 3}
 	l := newCopyLoader(t, Data{Source: blocking{source}}, 100)
 	next(t, l)
 	done := make(chan bool)
@@ -290,30 +288,30 @@ func TestLoaderStops(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(time.Minute):
-		t.Fatal("the goroutines go on")
+		t.Fatal("stop did not return after a minute")
 	}
 }
 
-// blocking reads the first epoch and then only waits.
-type blocking struct{ *cut }
+// blocking is a Source whose reads block after the first epoch.
+type blocking struct{ *testSource }
 
 func (b blocking) Read(ctx context.Context, dst *Pairs, epoch, window int) error {
 	if b.reads.Load() > 3 {
 		<-ctx.Done()
 	}
-	return b.cut.Read(ctx, dst, epoch, window)
+	return b.testSource.Read(ctx, dst, epoch, window)
 }
 
 func TestCancelledSurvey(t *testing.T) {
 	cause := errors.New("ctrl-c")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	source := &cut{pairs: copyTask(200, 6, 1), windows: 4, fail: func(_, window int) error {
+	source := &testSource{pairs: copyTask(200, 6, 1), windows: 4, fail: func(_, window int) error {
 		if window == 2 {
 			cancel(cause)
 		}
 		return nil
 	}}
 	if _, err := Run(ctx, newModel(t, smallConfig()), nil, Data{Source: source}, smallOptions(5), nil); err != cause {
-		t.Error(err)
+		t.Errorf("error %v, want the cause of ctx", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// While a run is going on no other one touches its folder, whether it would resume or replace it;
-// afterwards it may.
+// During a run, other runs cannot resume or replace the checkpoints in its folder. After it they
+// can.
 func TestTwoRunsOnOneFolder(t *testing.T) {
 	o := smallOptions(3)
 	o.Dir, o.SaveEvery = t.TempDir(), 1
@@ -23,7 +23,7 @@ func TestTwoRunsOnOneFolder(t *testing.T) {
 			_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), second, nil)
 			wantError(t, err, o.Dir, "another run is using these checkpoints")
 			if !errors.Is(err, errInUse) {
-				t.Errorf("%v is not errInUse", err)
+				t.Errorf("error %v does not wrap errInUse", err)
 			}
 		}
 		open(t, e.Path)

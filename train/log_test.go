@@ -13,7 +13,7 @@ import (
 	"tfm/train/runlog"
 )
 
-// newLog returns the log of a run and its path.
+// newLog returns a writer of a new log, and its path.
 func newLog(t *testing.T) (w *runlog.Writer, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), runlog.FileName)
@@ -34,9 +34,9 @@ func TestLogOfStepsAllocatesNothing(t *testing.T) {
 	for range 3 {
 		e.Log(w)
 	}
-	w.Sync() // from here on there is memory for three lines
+	w.Sync() // the buffer now has capacity for three records
 	if n := testing.AllocsPerRun(1, func() { e.Log(w) }); n != 0 {
-		t.Errorf("%v allocations a step, expected 0", n)
+		t.Errorf("%v allocations per step, want 0", n)
 	}
 	if err := w.Sync(); err != nil {
 		t.Fatal(err)
@@ -47,11 +47,11 @@ func TestLogOfStepsAllocatesNothing(t *testing.T) {
 	}
 	want := `{"event":"step","step":123456,"epoch":7,"elapsed":98.765,"loss":2.5,"nll":null,"accuracy":0.5,"rate":1.25e-07,"grad_norm":null,"src_per_sec":9876.5,"tgt_per_sec":10000}` + "\n"
 	if n := bytes.Count(text, []byte(want)); n != 5 {
-		t.Errorf("%d lines are %s, expected all 5 of\n%s", n, want, text)
+		t.Errorf("%d of 5 records are\n%slog:\n%s", n, want, text)
 	}
 }
 
-// A log has a line for every event of a run, with the event's numbers.
+// The log has a record for every event of a run, with the event's values.
 func TestLogOfARun(t *testing.T) {
 	o := smallOptions(6)
 	o.OnNaN, o.ValidEvery, o.SaveEvery, o.Keep, o.Average, o.Dir = OnNaNSkip, 3, 3, 2, 2, t.TempDir()
@@ -83,7 +83,7 @@ func TestLogOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(steps) != 5 || len(log.Steps) != 5 || len(log.Validations) != 2 || log.SkippedCount != 1 || log.Skipped[0].Step != 4 || log.Averaged == nil {
-		t.Fatalf("%d steps, log %+v; expected 5 of 6 steps, 2 validations, step 4 skipped and an average", len(steps), log)
+		t.Fatalf("%d steps, log %+v; want 5 of 6 steps, 2 validations, step 4 skipped and an average", len(steps), log)
 	}
 	nine := func(x float64) (rounded float64) {
 		fmt.Sscan(fmt.Sprintf("%.9g", x), &rounded)
@@ -91,13 +91,13 @@ func TestLogOfARun(t *testing.T) {
 	}
 	for i, e := range steps {
 		if s := log.Steps[i]; s.Step != e.Step || float64(s.Loss) != nine(e.Loss) || !s.KL.IsZero() || float64(s.GradNorm) != nine(e.GradNorm) {
-			t.Errorf("line %+v of event %+v", s, e)
+			t.Errorf("record %+v of event %+v", s, e)
 		}
 	}
 	if v := log.Best(); v.Step != best.Step || float64(v.BLEU) != nine(best.Valid.BLEU) || len(v.Samples) != sampleCount {
-		t.Errorf("best validation %+v, expected that of the event %+v", v, best)
+		t.Errorf("best validation %+v, want that of the event %+v", v, best)
 	}
 	if a := log.Averaged; a.Checkpoints != 2 || float64(a.NLL) != nine(averaged.Valid.NLL) {
-		t.Errorf("averaged %+v of event %+v", a, averaged)
+		t.Errorf("record %+v of event %+v", a, averaged)
 	}
 }

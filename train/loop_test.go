@@ -16,9 +16,10 @@ import (
 	"tfm/text/score"
 )
 
-// The task of most tests: say the source again. Words are the ids from 3 on.
+// words is the number of ids of the copy task, from 3.
 const words = 17
 
+// copyTask returns pairs whose target is equal to the source, of 1 to longest tokens.
 func copyTask(pairs, longest int, seed uint64) *Pairs {
 	random := rand.New(rand.NewPCG(seed, 0))
 	p := &Pairs{}
@@ -32,6 +33,7 @@ func copyTask(pairs, longest int, seed uint64) *Pairs {
 	return p
 }
 
+// spell returns ids as text, such as "w3 w4".
 func spell(ids []int32) string {
 	var s []string
 	for _, id := range ids {
@@ -71,7 +73,7 @@ func newModel(t testing.TB, c model.Config) *model.Transformer {
 	return m
 }
 
-// smallOptions are those of a run of some steps on copyData, whose epoch has seven batches.
+// smallOptions returns the options of a short run on copyData, whose epoch has seven batches.
 func smallOptions(steps int) Options {
 	o := DefaultOptions()
 	o.Steps, o.BatchTokens, o.MaxLen, o.Warmup, o.LR = steps, 65, 20, 10, 3e-3
@@ -88,8 +90,8 @@ func mustRun(t *testing.T, ctx context.Context, m *model.Transformer, p *mat.Poo
 	return r
 }
 
-// A model that can learn something learns to copy: without label smoothing the loss of the pairs it
-// was trained on goes to 0, and it translates them all.
+// Without label smoothing, the loss of the training pairs goes to 0, and the model translates all
+// of them correctly.
 func TestRunLearnsToCopy(t *testing.T) {
 	c := smallConfig()
 	c.DModel, c.DFF, c.Dropout, c.LabelSmoothing = 32, 64, 0, 0
@@ -107,15 +109,16 @@ func TestRunLearnsToCopy(t *testing.T) {
 			}
 		}
 	})
-	// An untrained model knows nothing of 20 tokens: log 20 = 3, give or take its initial weights.
+	// The predictions of an untrained model are about uniform over 20 pieces: the loss is about
+	// log 20 = 3.
 	if math.Abs(first.Loss-math.Log(20)) > 1.5 {
-		t.Errorf("first loss %v, expected about log 20", first.Loss)
+		t.Errorf("first loss %v, want log 20 ± 1.5", first.Loss)
 	}
 	if last.Loss > 0.01 || last.Accuracy != 1 {
-		t.Errorf("last loss %v, accuracy %v, expected below 0.01 and 1", last.Loss, last.Accuracy)
+		t.Errorf("last loss %v and accuracy %v, want at most 0.01 and 1", last.Loss, last.Accuracy)
 	}
 	if r.Reason != AllSteps || r.Step != 120 || r.Best.BLEU < 99.99 || r.Best.NLL > 0.01 {
-		t.Errorf("result %+v, expected all steps, BLEU 100 and a loss below 0.01", r)
+		t.Errorf("result %+v, want all steps, BLEU 100 and an NLL of at most 0.01", r)
 	}
 }
 
@@ -133,7 +136,7 @@ func TestThreadsChangeNoBit(t *testing.T) {
 	}
 	o.Seed++
 	if slices.Equal(train(nil), want) {
-		t.Error("another seed gives the same weights")
+		t.Error("different seeds give equal weights")
 	}
 }
 
@@ -154,8 +157,8 @@ func TestValidationChangesNoWeight(t *testing.T) {
 	wantSameWeights(t, "with validations", train(), want)
 }
 
-// The gradient of three batches is that of one batch of all their sentences. Sums are taken in
-// another order, so they agree to float32's rounding, with elements measured against the largest.
+// The gradient of three accumulated batches equals that of one batch with their sentences, up to
+// float32 rounding relative to the largest element, because the order of the sums differs.
 func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	c := smallConfig()
 	c.Dropout = 0
@@ -172,16 +175,16 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	}
 	accumulated := slices.Clone(m.Params.G)
 
-	var whole model.Batch
+	var merged model.Batch
 	for _, b := range r.batches {
 		for i := range b.Sentences() {
-			whole.Append(b.Src[b.SrcStarts[i]:b.SrcStarts[i+1]-1], b.TgtOut[b.TgtStarts[i]:b.TgtStarts[i+1]-1])
+			merged.Append(b.Src[b.SrcStarts[i]:b.SrcStarts[i+1]-1], b.TgtOut[b.TgtStarts[i]:b.TgtStarts[i+1]-1])
 		}
 	}
 	clear(m.Params.G)
-	want := r.pass.Train(&whole, 0, 1/float32(len(whole.TgtOut)))
-	if loss.Tokens != want.Tokens || src != len(whole.Src) || math.Abs(loss.Sum/want.Sum-1) > 1e-6 {
-		t.Errorf("loss %+v of %d source tokens, want %+v of %d", loss, src, want, len(whole.Src))
+	want := r.pass.Train(&merged, 0, 1/float32(len(merged.TgtOut)))
+	if loss.Tokens != want.Tokens || src != len(merged.Src) || math.Abs(loss.Sum/want.Sum-1) > 1e-6 {
+		t.Errorf("loss %+v of %d source tokens, want %+v of %d", loss, src, want, len(merged.Src))
 	}
 	var largest float64
 	for _, g := range m.Params.G {
@@ -189,7 +192,7 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	}
 	for i, g := range m.Params.G {
 		if math.Abs(float64(accumulated[i]-g)) > 1e-5*largest {
-			t.Fatalf("gradient %d is %v, want %v (the largest is %v)", i, accumulated[i], g, largest)
+			t.Fatalf("gradient[%d] = %v, want %v (largest element: %v)", i, accumulated[i], g, largest)
 		}
 	}
 }
@@ -224,22 +227,21 @@ func testStepAllocatesNothing(t *testing.T, o Options) {
 	if err := r.step(); err != nil {
 		t.Fatal(err)
 	}
-	r.valid.run(context.Background(), 1) // takes memory of its own, none from the steps
+	r.valid.run(context.Background(), 1) // does not use the memory of the steps
 	n := testing.AllocsPerRun(40, func() {
 		if err := r.step(); err != nil {
 			t.Fatal(err)
 		}
 	})
 	if n != 0 {
-		t.Errorf("%v allocations a step", n)
+		t.Errorf("%v allocations per step, want 0", n)
 	}
 	if r.loader.Position().Epoch < 3 {
-		t.Errorf("%d steps ended in epoch %d, expected to see several", steps, r.loader.Position().Epoch)
+		t.Errorf("%d steps ended in epoch %d, want at least 3", steps, r.loader.Position().Epoch)
 	}
 }
 
-// Nor is there anything between steps: what Run allocates in 200 of them is the Go runtime's own,
-// if there is any.
+// Run does not allocate between steps either. The tolerance is for the Go runtime.
 func TestLoopAllocatesNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
@@ -258,19 +260,18 @@ func TestLoopAllocatesNothing(t *testing.T) {
 		}
 	})
 	if n := after.Mallocs - before.Mallocs; n > 100 {
-		t.Errorf("%d allocations in 200 steps", n)
+		t.Errorf("%d allocations in 200 steps, want at most 100", n)
 	}
 }
 
-// With R-Drop the two copies of a token grow alike: after the same steps they are nearer than where
-// nothing asks for it. A batch is the same with and without, and so is what it counts.
-func TestRDropMakesCopiesAlike(t *testing.T) {
+// R-Drop reduces the KL divergence between the two copies and does not change the batches.
+func TestRDropReducesKL(t *testing.T) {
 	c := smallConfig()
 	c.Dropout = 0.3
 	last := func(alpha float64) (e Event) {
 		o := smallOptions(60)
 		o.RDrop, o.LR = alpha, 1e-2
-		mustRun(t, context.Background(), newModel(t, c), nil, copyData(), o, func(now Event) { e = now })
+		mustRun(t, context.Background(), newModel(t, c), nil, copyData(), o, func(event Event) { e = event })
 		return e
 	}
 	strong, weak, none := last(5), last(1e-6), last(0)
@@ -278,36 +279,37 @@ func TestRDropMakesCopiesAlike(t *testing.T) {
 		t.Errorf("KL %v with alpha 5, %v with 1e-6, %v without", strong.KL, weak.KL, none.KL)
 	}
 	if !(strong.NLL > 0 && strong.NLL < strong.Loss) || strong.Epoch != none.Epoch {
-		t.Errorf("%+v with R-Drop, %+v without", strong, none)
+		t.Errorf("last step %+v with R-Drop, %+v without", strong, none)
 	}
 }
 
-// A rate that is too small to change a weight makes every validation the same, so none after the
-// first is better.
+// The learning rate is too small to change a weight, so that all validations are equal and none is
+// better than the first.
 func TestPatience(t *testing.T) {
 	o := smallOptions(100)
 	o.LR, o.ValidEvery, o.Patience = 1e-30, 2, 3
 	r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 	if r.Reason != NoImprovement || r.Step != 8 || r.Best.Step != 2 {
-		t.Errorf("ended at step %d because %q, best step %d; want 8, no improvement, 2", r.Step, r.Reason, r.Best.Step)
+		t.Errorf("result: step %d, reason %q, best step %d; want 8, %q, 2", r.Step, r.Reason, r.Best.Step, NoImprovement)
 	}
 }
 
-// scripted returns data whose n-th validation, from 1, has BLEU 100 if n is good, and 0 otherwise.
+// scripted returns data whose validation number good, from 1, has BLEU 100, and all others BLEU 0.
+// report must be called with every event.
 func scripted(good int) (d Data, report func(Event)) {
 	d = copyData()
 	const sentence = "one two three four five"
 	d.References = slices.Repeat([]string{sentence}, d.Valid.Len())
-	now := 1
+	validation := 1
 	d.Detokenize = func([]int32) string {
-		if now == good {
+		if validation == good {
 			return sentence
 		}
 		return "nothing"
 	}
 	return d, func(e Event) {
 		if e.Kind == Validated {
-			now++
+			validation++
 		}
 	}
 }
@@ -340,14 +342,13 @@ func TestValidationTokenizes(t *testing.T) {
 		o := smallOptions(2)
 		o.ValidEvery, o.Tokenize = 2, tok
 		if r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, nil); (r.Best.BLEU == 100) != equal {
-			t.Errorf("%v: BLEU %v", tok, r.Best.BLEU)
+			t.Errorf("%v: BLEU %v, want 100: %v", tok, r.Best.BLEU, equal)
 		}
 	}
 }
 
-// References in a script without spaces are cut into characters, unless the options say otherwise:
-// for 13a a clause is one token, and a translation that is wrong in one character has nothing
-// right.
+// References in a script without spaces are split into characters by default. 13a does not split a
+// clause, so that a translation with one wrong character has BLEU 0.
 func TestValidationChoosesItsTokenizer(t *testing.T) {
 	d := copyData()
 	d.References = slices.Repeat([]string{"没有人知道灯为什么灭了。"}, d.Valid.Len())
@@ -366,19 +367,19 @@ func TestValidationChoosesItsTokenizer(t *testing.T) {
 			t.Errorf("%v: BLEU %v, want more than 0: %v", c.given, bleu, c.right)
 		}
 		if found := open(t, checkpointPath(dir, 1)).Options.Tokenize; found != c.want {
-			t.Errorf("%v: the checkpoint has %v, want %v", c.given, found, c.want)
+			t.Errorf("%v: Tokenize of the checkpoint = %v, want %v", c.given, found, c.want)
 		}
-		// A resumed run that does not name one keeps the one it began with.
+		// A resumed run with Auto keeps the tokenizer of the checkpoint.
 		if bleu := run(dir, 2, score.Auto, true); (bleu > 0) != c.right {
 			t.Errorf("%v resumed: BLEU %v, want more than 0: %v", c.given, bleu, c.right)
 		}
 		if found := open(t, checkpointPath(dir, 2)).Options.Tokenize; found != c.want {
-			t.Errorf("%v resumed: the checkpoint has %v, want %v", c.given, found, c.want)
+			t.Errorf("%v resumed: Tokenize of the checkpoint = %v, want %v", c.given, found, c.want)
 		}
 	}
 }
 
-func TestWithoutReferencesTheLossDecides(t *testing.T) {
+func TestBestByLossWithoutReferences(t *testing.T) {
 	o := smallOptions(40)
 	o.ValidEvery = 10
 	d := copyData()
@@ -394,10 +395,10 @@ func TestWithoutReferencesTheLossDecides(t *testing.T) {
 	}
 	best := slices.MinFunc(losses, func(a, b Validation) int { return int(math.Copysign(1, a.NLL-b.NLL)) })
 	if r.Best != best || best.HasBLEU {
-		t.Errorf("best is %+v, want %+v", r.Best, best)
+		t.Errorf("Best = %+v, want %+v", r.Best, best)
 	}
 	if got := best.Perplexity(); math.Abs(got-math.Exp(best.NLL)) > 1e-9*got {
-		t.Errorf("perplexity %v, want %v", got, math.Exp(best.NLL))
+		t.Errorf("Perplexity() = %v, want %v", got, math.Exp(best.NLL))
 	}
 }
 
@@ -413,20 +414,20 @@ func TestTimeEndsTheRun(t *testing.T) {
 			saved = e.Step
 		case Stepped:
 			if e.Left > o.Time {
-				t.Errorf("%v left of %v", e.Left, o.Time)
+				t.Errorf("Left = %v, want at most %v", e.Left, o.Time)
 			}
 		}
 	})
 	if r.Reason != OutOfTime || r.Step == 0 || validated != r.Step || saved != r.Step {
-		t.Errorf("ended at step %d because %q, validated step %d, saved step %d", r.Step, r.Reason, validated, saved)
+		t.Errorf("result: step %d, reason %q, validated step %d, saved step %d", r.Step, r.Reason, validated, saved)
 	}
 	if got := open(t, r.Checkpoint).State.OutOfTime; got != o.Time {
-		t.Errorf("the checkpoint says that %v were up, expected %v", got, o.Time)
+		t.Errorf("OutOfTime of the checkpoint = %v, want %v", got, o.Time)
 	}
-	// What was trained counts: of less time nothing is left.
+	// Time before a resume counts: a smaller limit leaves no time.
 	o.Resume, o.Time = true, time.Millisecond
 	if again := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil); again.Step != r.Step || again.Reason != OutOfTime {
-		t.Errorf("resumed it went to step %d because %q, want %d", again.Step, again.Reason, r.Step)
+		t.Errorf("resumed: step %d, reason %q, want step %d, %q", again.Step, again.Reason, r.Step, OutOfTime)
 	}
 }
 
@@ -469,12 +470,12 @@ func TestEvents(t *testing.T) {
 		switch e.Kind {
 		case Started:
 			if e.Pairs != 100 || e.TooLong != 1 || e.Empty != 1 || e.Path != "" {
-				t.Errorf("started with %+v", e)
+				t.Errorf("Started event %+v", e)
 			}
 		case Stepped:
 			if !(e.Loss > 0 && e.NLL > 0 && e.GradNorm > 0 && e.SrcPerSec > 0 && e.TgtPerSec > 0) ||
 				e.TokensPerSec() != e.SrcPerSec+e.TgtPerSec || e.Rate != o.LearningRate(16).Rate(e.Step) || e.Steps != 4 {
-				t.Errorf("stepped with %+v", e)
+				t.Errorf("Stepped event %+v", e)
 			}
 		}
 	})
@@ -485,14 +486,14 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-func TestRunRefuses(t *testing.T) {
+func TestRunErrors(t *testing.T) {
 	unallocated, err := model.New(smallConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		change func(*Data, *Options) *model.Transformer
-		says   []string
+		wants  []string
 	}{
 		"no gradients":    {func(*Data, *Options) *model.Transformer { return unallocated }, []string{"not allocated"}},
 		"no pairs":        {func(d *Data, o *Options) *model.Transformer { d.Train = nil; return nil }, []string{"no training pairs"}},
@@ -502,16 +503,16 @@ func TestRunRefuses(t *testing.T) {
 			d.References = nil
 			return nil
 		}, []string{"validation pairs", "pair 8", "99"}},
-		"a reference less": {func(d *Data, o *Options) *model.Transformer { d.References = d.References[1:]; return nil }, []string{"found 7 references"}},
-		"no words":         {func(d *Data, o *Options) *model.Transformer { d.Detokenize = nil; return nil }, []string{"without Data.Detokenize"}},
-		"positions":        {func(d *Data, o *Options) *model.Transformer { o.MaxLen = 64; return nil }, []string{"max_len is 64", "at most 63"}},
-		"the same twice": {func(d *Data, o *Options) *model.Transformer {
+		"missing reference": {func(d *Data, o *Options) *model.Transformer { d.References = d.References[1:]; return nil }, []string{"found 7 references"}},
+		"no detokenizer":    {func(d *Data, o *Options) *model.Transformer { d.Detokenize = nil; return nil }, []string{"without Data.Detokenize"}},
+		"positions":         {func(d *Data, o *Options) *model.Transformer { o.MaxLen = 64; return nil }, []string{"max_len is 64", "at most 63"}},
+		"R-Drop without dropout": {func(d *Data, o *Options) *model.Transformer {
 			c := smallConfig()
 			c.Dropout, o.RDrop = 0, 1
 			return newModel(t, c)
 		}, []string{"r_drop is 1", "without dropout"}},
-		"no end": {func(d *Data, o *Options) *model.Transformer { o.Steps = 0; return nil }, []string{"steps is 0"}},
-		"no validation to end": {func(d *Data, o *Options) *model.Transformer {
+		"no limit": {func(d *Data, o *Options) *model.Transformer { o.Steps = 0; return nil }, []string{"steps is 0"}},
+		"patience without validation": {func(d *Data, o *Options) *model.Transformer {
 			o.Steps, o.Patience, o.ValidEvery, d.Valid, d.References = 0, 1, 1, nil, nil
 			return nil
 		}, []string{"without validation pairs"}},
@@ -523,6 +524,6 @@ func TestRunRefuses(t *testing.T) {
 			m = newModel(t, smallConfig())
 		}
 		_, err := Run(context.Background(), m, nil, d, o, nil)
-		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
+		t.Run(name, func(t *testing.T) { wantError(t, err, c.wants...) })
 	}
 }

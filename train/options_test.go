@@ -30,13 +30,13 @@ func TestOptionsSurviveJSON(t *testing.T) {
 	}
 	var back Options
 	if err := json.Unmarshal(text, &back); err != nil || back != o {
-		t.Errorf("%+v became %+v, %v", o, back, err)
+		t.Errorf("round trip of %+v: %+v, %v", o, back, err)
 	}
 }
 
 func TestOptionsValidate(t *testing.T) {
 	for _, c := range []struct {
-		says   string
+		want   string
 		change func(*Options)
 	}{
 		{"steps is -1", func(o *Options) { o.Steps = -1 }},
@@ -104,6 +104,6 @@ func TestOptionsValidate(t *testing.T) {
 	} {
 		o := DefaultOptions()
 		c.change(&o)
-		wantError(t, o.Validate(), c.says)
+		wantError(t, o.Validate(), c.want)
 	}
 }

@@ -16,7 +16,7 @@ func TestPairs(t *testing.T) {
 	}
 	for i, w := range want {
 		if !slices.Equal(p.Src(i), w[0]) || !slices.Equal(p.Tgt(i), w[1]) {
-			t.Errorf("pair %d is %v, %v, want %v", i, p.Src(i), p.Tgt(i), w)
+			t.Errorf("pair %d = %v, %v, want %v", i, p.Src(i), p.Tgt(i), w)
 		}
 	}
 	if err := p.check("pairs", 10, 9); err != nil {
@@ -28,7 +28,7 @@ func TestPairs(t *testing.T) {
 	wantError(t, p.check("pairs", 10, 9), "pair 3", "found id -1")
 }
 
-// Corpora of the same ids in other sentences are other corpora.
+// The fingerprint depends on the ids and on the division into sentences and pairs.
 func TestFingerprint(t *testing.T) {
 	corpus := func(sentences ...[]int32) *Pairs {
 		p := &Pairs{}

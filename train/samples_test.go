@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every validation shows the same sentences, from short to long, with their own references.
+// Every validation has samples of the same sentences, from short to long, with their references.
 func TestSamples(t *testing.T) {
 	for pairs, want := range map[int]int{1: 1, 3: 3, 5: 5, 23: sampleCount} {
 		d := copyData()
@@ -24,7 +24,7 @@ func TestSamples(t *testing.T) {
 				first = e.Samples
 			}
 			if len(e.Samples) != want {
-				t.Fatalf("%d samples of %d pairs, expected %d", len(e.Samples), pairs, want)
+				t.Fatalf("%d samples of %d pairs, want %d", len(e.Samples), pairs, want)
 			}
 			for i, s := range e.Samples {
 				if s.Source != s.Reference || !slices.Contains(d.References, s.Reference) || s.Source != first[i].Source || i > 0 && len(s.Source) < len(first[i-1].Source)-2 {
@@ -33,7 +33,7 @@ func TestSamples(t *testing.T) {
 			}
 		})
 		if validations != 2 {
-			t.Errorf("%d validations, expected 2", validations)
+			t.Errorf("%d validations, want 2", validations)
 		}
 	}
 }

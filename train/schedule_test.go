@@ -6,18 +6,18 @@ import (
 	"testing"
 )
 
-// The paper's formula with math.Pow, to rounding.
+// The reference is the paper's formula with math.Pow.
 func TestPaperSchedule(t *testing.T) {
 	const d, warmup = 512, 4000
 	c := PaperSchedule(d, warmup, 1)
 	for _, s := range []int{1, 2, 100, 3999, 4000, 4001, 12345, 100000, 10000000} {
 		want := math.Pow(d, -0.5) * min(math.Pow(float64(s), -0.5), float64(s)*math.Pow(warmup, -1.5))
 		if got := c.Rate(s); math.Abs(got/want-1) > 1e-14 {
-			t.Errorf("step %d: %v, want %v", s, got, want)
+			t.Errorf("Rate(%d) = %v, want %v", s, got, want)
 		}
 	}
 	if got := PaperSchedule(d, warmup, 2).Rate(77); got != 2*c.Rate(77) {
-		t.Errorf("factor 2 gives %v, want %v", got, 2*c.Rate(77))
+		t.Errorf("factor 2: Rate(77) = %v, want %v", got, 2*c.Rate(77))
 	}
 }
 
@@ -28,15 +28,15 @@ func TestSchedulePeaksAtWarmup(t *testing.T) {
 	}
 	for s := 1; s < 5000; s++ {
 		if up := c.Rate(s+1) > c.Rate(s); up != (s < 800) {
-			t.Fatalf("from step %d to the next the rate goes from %v to %v", s, c.Rate(s), c.Rate(s+1))
+			t.Fatalf("Rate(%d), Rate(%d) = %v, %v, want a peak at step 800", s, s+1, c.Rate(s), c.Rate(s+1))
 		}
 	}
 	if got := (Schedule{Name: ScheduleInverseSqrt, Peak: 1, Warmup: 1}).Rate(1); got != 1 {
-		t.Errorf("without warm-up the first rate is %v, want the peak 1", got)
+		t.Errorf("without warmup: Rate(1) = %v, want 1, the peak", got)
 	}
 }
 
-func TestScheduleInAStraightLine(t *testing.T) {
+func TestLinearSchedule(t *testing.T) {
 	c := Schedule{Name: ScheduleLinear, Peak: 1, Warmup: 100, End: 499}
 	for s, want := range map[int]float64{50: 0.5, 100: 1, 200: 0.75, 300: 0.5, 499: 1. / 400, 500: 0, 600: 0} {
 		if got := c.Rate(s); math.Abs(got-want) > 1e-15 {
@@ -45,14 +45,14 @@ func TestScheduleInAStraightLine(t *testing.T) {
 	}
 }
 
-// Loshchilov and Hutter's formula with math.Cos, to rounding.
-func TestScheduleAlongACosine(t *testing.T) {
+// The reference is Loshchilov and Hutter's formula with math.Cos.
+func TestCosineSchedule(t *testing.T) {
 	const peak, floor, warmup, end = 1e-3, 1e-5, 100, 1100
 	c := Schedule{ScheduleCosine, peak, warmup, end, floor}
 	for s := warmup; s <= end; s++ {
 		want := floor + 0.5*(peak-floor)*(1+math.Cos(float64(s-warmup)/(end-warmup)*math.Pi))
 		if got := c.Rate(s); math.Abs(got/want-1) > 1e-12 {
-			t.Fatalf("step %d: %v, want %v", s, got, want)
+			t.Fatalf("Rate(%d) = %v, want %v", s, got, want)
 		}
 	}
 	for s, want := range map[int]float64{1: peak / 100, 50: peak / 2, 100: peak, 600: (peak + floor) / 2, 1100: floor, 1101: floor, 1e6: floor} {
@@ -71,7 +71,7 @@ func TestConstantSchedule(t *testing.T) {
 				want *= float64(s) / float64(warmup)
 			}
 			if got := c.Rate(s); got != want {
-				t.Errorf("warmup %d, step %d: %v, want %v", warmup, s, got, want)
+				t.Errorf("warmup %d: Rate(%d) = %v, want %v", warmup, s, got, want)
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func TestOptionsChooseTheSchedule(t *testing.T) {
 		}
 		got := o.LearningRate(d)
 		if got != c.want || !strings.Contains(got.String(), c.text) {
-			t.Errorf("%v, want %+v, %q", got, c.want, c.text)
+			t.Errorf("LearningRate = %#v, text %q; want %#v, %q in the text", got, got.String(), c.want, c.text)
 		}
 	}
 }

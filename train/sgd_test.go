@@ -2,9 +2,9 @@ package train
 
 import "testing"
 
-// The formulas of PyTorch's SGD in float64. A step errs by some 2^-24 of a weight and of the buffer
-// times the rate; with momentum 0.99 errors of the buffer live for a hundred steps, and weights and
-// buffers come to some tens.
+// The reference is PyTorch's SGD in float64. A step has an error of about 2^-24 of the weight and
+// of the momentum times the rate. With momentum 0.99, errors persist for about 100 steps, and
+// weights and momentum reach some tens.
 func TestSGD(t *testing.T) {
 	for _, c := range []struct {
 		momentum float64

@@ -57,7 +57,7 @@ class Model(nn.Module):
         hidden, late = src == PAD, tgt == PAD
         hidden = hidden if hidden.any() else None
         y = self.transformer(self.embed(src), self.embed(tgt), tgt_mask=ahead, tgt_is_causal=True, src_key_padding_mask=hidden,
-                             memory_key_padding_mask=hidden)  # the causal mask covers padded targets
+                             memory_key_padding_mask=hidden)  # causal: covers padded targets
         y = y[~late] if late.any() else y.flatten(0, 1)
         return nn.functional.linear(y, self.table.weight)
 
