@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,9 @@ func drawAttentionFile(dir string) (string, error) {
 	var a attention
 	if err := json.Unmarshal(data, &a); err != nil {
 		return "", fmt.Errorf("%s: %w", file, err)
+	}
+	if len(a.Source) == 0 || len(a.Target) == 0 {
+		return "", fmt.Errorf("%s: no tokens, expected at least an end mark on each side", file)
 	}
 	if len(a.Weights) != len(a.Target) {
 		return "", fmt.Errorf("%s: %d rows of weights, expected %d", file, len(a.Weights), len(a.Target))
@@ -67,18 +71,7 @@ func drawAttention(a attention) string {
 		y := mapTop + i*cellHeight
 		c.text(left-8, y+cellHeight/2+5, `text-anchor="end"`, strings.TrimSpace(s))
 		for j, w := range a.Weights[i] {
-			x := left + j*cellWidth
-			if w >= 0.005 {
-				fmt.Fprintf(c, `<rect class="own" x="%d" y="%d" width="%d" height="%d" fill-opacity="%.2f"><title>%s → %s %.2f</title></rect>`+"\n",
-					x, y, cellWidth, cellHeight, w, escape(s), escape(a.Source[j]), w)
-			}
-			if w >= 0.1 {
-				style := "font-size:11px"
-				if w >= 0.6 { // on a cell that is dark in both schemes
-					style += ";fill:#fff"
-				}
-				c.text(x+cellWidth/2, y+cellHeight/2+4, `text-anchor="middle" style="`+style+`"`, strings.TrimPrefix(fmt.Sprintf("%.2f", w), "0"))
-			}
+			drawCell(c, left+j*cellWidth, y, w, strings.TrimSpace(s)+" → "+strings.TrimSpace(a.Source[j]))
 		}
 	}
 	bottom := mapTop + len(a.Target)*cellHeight
@@ -95,8 +88,21 @@ func drawAttention(a attention) string {
 	return c.end()
 }
 
-func escape(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.TrimSpace(s))
+// drawCell draws a weight with its top left corner at (x, y): a fill as opaque as the weight, with
+// the name of the pair as its tooltip, and from 0.1 the weight as a number.
+func drawCell(c *canvas, x, y int, w float64, name string) {
+	if w >= 0.005 {
+		fmt.Fprintf(c, `<rect class="own" x="%d" y="%d" width="%d" height="%d" fill-opacity="%.2f"><title>%s %.2f</title></rect>`+"\n",
+			x, y, cellWidth, cellHeight, w, html.EscapeString(name), w)
+	}
+	if w < 0.1 {
+		return
+	}
+	attributes := `text-anchor="middle" style="font-size:11px`
+	if w >= 0.6 { // the cell is dark in both schemes
+		attributes += ";fill:#fff"
+	}
+	c.text(x+cellWidth/2, y+cellHeight/2+4, attributes+`"`, strings.TrimPrefix(fmt.Sprintf("%.2f", w), "0"))
 }
 
 // sentence joins tokens, without the end mark.

@@ -14,7 +14,7 @@ import (
 )
 
 // documents are the files with commands for users, relative to the module's folder.
-var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "mat/README.md", "train/runlog/README.md"}
+var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/training.md", "mat/README.md", "train/runlog/README.md"}
 
 // notRun are commands, by their beginning, that a test cannot run, with the reason.
 var notRun = map[string]string{
