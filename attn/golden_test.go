@@ -35,7 +35,7 @@ func maskOf(c *golden.Case) ref.Mask {
 }
 
 // The references of one head, forward and backward.
-func TestScaledDotProductIsPyTorchs(t *testing.T) {
+func TestScaledDotProductMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "scaled_dot_product", func(t *testing.T, c *golden.Case) {
 		q, k, v := c.Input("q"), c.Input("k"), c.Input("v")
 		out, weights := mat.New(q.Rows, v.Cols), mat.New(q.Rows, k.Rows)
@@ -51,12 +51,12 @@ func TestScaledDotProductIsPyTorchs(t *testing.T) {
 
 // PyTorch computes on a padded batch with masks, attn on a ragged one: the test compares the rows
 // of tokens.
-func TestMultiHeadAttentionIsPyTorchs(t *testing.T) {
+func TestMultiHeadAttentionMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "attention", func(t *testing.T, c *golden.Case) {
 		if strings.Contains(c.Name, "cross") {
-			crossIsPyTorchs(t, c)
+			crossMatchesPyTorch(t, c)
 		} else {
-			selfIsPyTorchs(t, c)
+			selfMatchesPyTorch(t, c)
 		}
 	})
 }
@@ -67,7 +67,7 @@ func sizesOf(c *golden.Case) attn.Sizes {
 	return s
 }
 
-func selfIsPyTorchs(t *testing.T, c *golden.Case) {
+func selfMatchesPyTorch(t *testing.T, c *golden.Case) {
 	var l attn.Self
 	ps := filled(c, func(ps *layer.Params) { l = sizesOf(c).NewSelf(ps, "self") })
 	x, starts := c.Input("x"), c.Starts("x")
@@ -83,10 +83,10 @@ func selfIsPyTorchs(t *testing.T, c *golden.Case) {
 
 	d, in := c.D, ref.Projection{W: l.QKV.W.Weights(), B: biasOf(l.QKV)}
 	heads := ref.SplitHeads(in.Columns(0, d), in.Columns(d, 2*d), in.Columns(2*d, 3*d), c.Heads)
-	paddedIsPyTorchs(t, c, ref.MultiHead{Heads: heads, Out: ref.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "x")
+	paddedMatchesPyTorch(t, c, ref.MultiHead{Heads: heads, Out: ref.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "x")
 }
 
-func crossIsPyTorchs(t *testing.T, c *golden.Case) {
+func crossMatchesPyTorch(t *testing.T, c *golden.Case) {
 	var l attn.Cross
 	ps := filled(c, func(ps *layer.Params) { l = sizesOf(c).NewCross(ps, "cross") })
 	x, memory := c.Input("x"), c.Input("memory")
@@ -104,7 +104,7 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 
 	d, kv := c.D, ref.Projection{W: l.KV.W.Weights(), B: biasOf(l.KV)}
 	heads := ref.SplitHeads(ref.Projection{W: l.Q.W.Weights(), B: biasOf(l.Q)}, kv.Columns(0, d), kv.Columns(d, 2*d), c.Heads)
-	paddedIsPyTorchs(t, c, ref.MultiHead{Heads: heads, Out: ref.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "memory")
+	paddedMatchesPyTorch(t, c, ref.MultiHead{Heads: heads, Out: ref.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "memory")
 
 	all := c.Matrix("output/weights") // [batch, heads, queries, keys]
 	for s := range rag.Sentences() {
@@ -118,9 +118,9 @@ func crossIsPyTorchs(t *testing.T, c *golden.Case) {
 	}
 }
 
-// paddedIsPyTorchs compares the results and weights of the reference with PyTorch's, on the padded
+// paddedMatchesPyTorch compares the results and weights of the reference with PyTorch's, on the padded
 // batch with masks.
-func paddedIsPyTorchs(t *testing.T, c *golden.Case, l ref.MultiHead, keys string) {
+func paddedMatchesPyTorch(t *testing.T, c *golden.Case, l ref.MultiHead, keys string) {
 	n, m := tokens(c, "x"), tokens(c, keys)
 	mask := ref.PaddingMask(idsOf(c, keys, m), 0)
 	if c.Causal {

@@ -19,7 +19,7 @@ func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 	return ps
 }
 
-func TestNormIsPyTorchs(t *testing.T) {
+func TestNormMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "layer_norm", func(t *testing.T, c *golden.Case) {
 		reference, gain, bias := ref.LayerNorm, c.Matrix("param/norm.weight").Data, []float32(nil)
 		if c.Unbiased {
@@ -33,12 +33,12 @@ func TestNormIsPyTorchs(t *testing.T) {
 		if c.Unbiased {
 			kind = layer.UnbiasedNorm
 		}
-		normIsPyTorchs(t, c, kind)
+		normMatchesPyTorch(t, c, kind)
 	})
-	golden.Each(t, "rms_norm", func(t *testing.T, c *golden.Case) { normIsPyTorchs(t, c, layer.RMSNorm) })
+	golden.Each(t, "rms_norm", func(t *testing.T, c *golden.Case) { normMatchesPyTorch(t, c, layer.RMSNorm) })
 }
 
-func normIsPyTorchs(t *testing.T, c *golden.Case, kind layer.NormKind) {
+func normMatchesPyTorch(t *testing.T, c *golden.Case, kind layer.NormKind) {
 	l := layer.AddNorm{Alpha: 1}
 	ps := filled(c, func(ps *layer.Params) { l.Norm = layer.NewNorm(ps, "norm", c.D, float32(c.Eps), kind) })
 	x, dy := c.Input("x"), c.Upstream()
@@ -54,7 +54,7 @@ func normIsPyTorchs(t *testing.T, c *golden.Case, kind layer.NormKind) {
 
 var activations = map[string]mat.Activation{"relu": mat.ReLU, "gelu": mat.GELU, "gelu_tanh": mat.GELUTanh, "silu": mat.SiLU}
 
-func TestFeedForwardIsPyTorchs(t *testing.T) {
+func TestFeedForwardMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "feed_forward", func(t *testing.T, c *golden.Case) {
 		if c.Activation == "relu" {
 			var b1, b2 []float32
@@ -84,7 +84,7 @@ func TestFeedForwardIsPyTorchs(t *testing.T) {
 }
 
 // PyTorch's batch is padded, ours ragged.
-func TestEmbeddingIsPyTorchs(t *testing.T) {
+func TestEmbeddingMatchesPyTorch(t *testing.T) {
 	c := golden.Open(t, "embedding.paper")
 	var l layer.Embedding
 	ps := filled(c, func(ps *layer.Params) {
@@ -108,7 +108,7 @@ func TestEmbeddingIsPyTorchs(t *testing.T) {
 
 // Both are computed in float64 and ours is rounded to float32: the bound is half a unit in the last
 // place of values below 1, plus float64's rounding of angles up to 40, about 1e-14.
-func TestSinusoidsArePyTorchs(t *testing.T) {
+func TestSinusoidsMatchPyTorch(t *testing.T) {
 	for name, table := range map[string]func(positions, d int) mat.Matrix{
 		"positions.paper":         layer.Sinusoids,
 		"positions.marian":        layer.SinusoidHalves,
@@ -127,7 +127,7 @@ func TestSinusoidsArePyTorchs(t *testing.T) {
 	}
 }
 
-func TestCrossEntropyIsPyTorchs(t *testing.T) {
+func TestCrossEntropyMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "cross_entropy", func(t *testing.T, c *golden.Case) {
 		var l layer.Output
 		ps := filled(c, func(ps *layer.Params) {

@@ -178,7 +178,7 @@ func TestAddNorm(t *testing.T) {
 }
 
 // ref.AddNorm, which has the same dropout masks, is the oracle of AddNorm.
-func TestAddNormIsItsReference(t *testing.T) {
+func TestAddNormReference(t *testing.T) {
 	drop := mat.Dropout{Rate: 0.4, Key: 77}
 	var l layer.AddNorm
 	ps, r := setUp(func(ps *layer.Params) {

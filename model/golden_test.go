@@ -57,12 +57,12 @@ func (f *finalNorm) backward(dx mat.Matrix) {
 
 // PyTorch computes on padded batches with masks, package model on ragged ones. The test compares
 // the rows of real tokens.
-func TestEncoderIsPyTorchs(t *testing.T) {
-	golden.Each(t, "encoder_layer", encoderIsPyTorchs)
-	golden.Each(t, "encoder", encoderIsPyTorchs)
+func TestEncoderMatchesPyTorch(t *testing.T) {
+	golden.Each(t, "encoder_layer", encoderMatchesPyTorch)
+	golden.Each(t, "encoder", encoderMatchesPyTorch)
 }
 
-func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
+func encoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
 	stack := builder{config, ps, 1}
 	var layers []EncoderLayer
@@ -102,12 +102,12 @@ func encoderIsPyTorchs(t *testing.T, c *golden.Case) {
 	c.CheckGrads(ps)
 }
 
-func TestDecoderIsPyTorchs(t *testing.T) {
-	golden.Each(t, "decoder_layer", decoderIsPyTorchs)
-	golden.Each(t, "decoder", decoderIsPyTorchs)
+func TestDecoderMatchesPyTorch(t *testing.T) {
+	golden.Each(t, "decoder_layer", decoderMatchesPyTorch)
+	golden.Each(t, "decoder", decoderMatchesPyTorch)
 }
 
-func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
+func decoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
 	stack := builder{config, ps, 1}
 	var layers []DecoderLayer
@@ -156,7 +156,7 @@ func decoderIsPyTorchs(t *testing.T, c *golden.Case) {
 // The inputs of nn.Transformer are vectors, those of package model ids. So the test gives each
 // vector an id with that vector, divided by the factor sqrt(d), as its embedding, and sets
 // positions to 0. The gradient of a vector is then that of its embedding.
-func TestTransformerIsPyTorchs(t *testing.T) {
+func TestTransformerMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "transformer", func(t *testing.T, c *golden.Case) {
 		m, err := New(goldenConfig(c))
 		if err != nil {
