@@ -55,7 +55,7 @@ func TestTrainDependsOnSeedOnly(t *testing.T) {
 // earlier trainings cannot be reproduced.
 func TestWeightChecksums(t *testing.T) {
 	if mat.Kernel() == "generic" {
-		t.Skip("the portable kernels are exact to a tolerance only")
+		t.Skip("portable kernels: exact to a tolerance only")
 	}
 	for name, want := range map[string]uint32{"source": 0xfea189da, "vit-rows": 0x0ff26002} {
 		m, err := Train(context.Background(), quick(t, name), sample(19, 1), 1, nil, func(Progress) {})
@@ -72,7 +72,7 @@ func TestWeightChecksums(t *testing.T) {
 
 func TestTrainLearns(t *testing.T) {
 	if testing.Short() {
-		t.Skip("250 training steps")
+		t.Skip("-short: 250 training steps")
 	}
 	r := quick(t, "vit-rows")
 	r.Batch, r.Epochs = 16, 10

@@ -86,7 +86,7 @@ var (
 //	go test ./docs -run TestRecord -model zh-en.safetensors -sentence 我喜欢学习。 -note "…"
 func TestRecord(t *testing.T) {
 	if *recordModel == "" {
-		t.Skip("no -model")
+		t.Skip("optional: no -model")
 	}
 	tr, err := translate.Open(*recordModel, translate.Options{})
 	if err != nil {

@@ -344,7 +344,7 @@ func TestBF16Error(t *testing.T) {
 
 func TestGemmBF16AllocatesNothing(t *testing.T) {
 	if race {
-		t.Skip("sync.Pool drops items at random under the race detector")
+		t.Skip("race detector: sync.Pool drops items at random")
 	}
 	forEachBF16(t, func(t *testing.T) {
 		a, b, c := New(100, 80), New(80, 90), New(100, 90)

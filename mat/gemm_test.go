@@ -273,7 +273,7 @@ func TestGemmOfAliasedRows(t *testing.T) {
 
 func TestGemmAllocatesNothing(t *testing.T) {
 	if race {
-		t.Skip("sync.Pool drops items at random under the race detector")
+		t.Skip("race detector: sync.Pool drops items at random")
 	}
 	forEachKernel(t, func(t *testing.T) {
 		a, b, c := New(100, 80), New(80, 80), New(100, 80)

@@ -351,7 +351,7 @@ func TestInt8RoundTrip(t *testing.T) {
 
 func TestGemmInt8AllocatesNothing(t *testing.T) {
 	if race {
-		t.Skip("sync.Pool drops items at random under the race detector")
+		t.Skip("race detector: sync.Pool drops items at random")
 	}
 	forEachInt8(t, func(t *testing.T) {
 		a, c, few := New(100, 400), New(100, 170), New(2, 170)

@@ -173,7 +173,7 @@ func TestStackOfWorkerPanic(t *testing.T) {
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
-		t.Skip("cannot run the test binary: ", err)
+		t.Skip("emulation: cannot run the test binary: ", err)
 	}
 	for _, want := range []string{"failed at 1", "(*failing).Range(", "TestStackOfWorkerPanic("} {
 		if !strings.Contains(string(out), want) {

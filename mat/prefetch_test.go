@@ -18,7 +18,7 @@ func within(address uintptr, x []float32) bool {
 func TestPrefetch(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {
-			t.Skip("portable code does not prefetch")
+			t.Skip("portable kernels: no prefetch")
 		}
 		r := rand.New(rand.NewPCG(11, 12))
 		const m, n, k = 150, 200, 600

@@ -158,7 +158,7 @@ func TestSgemmEqualsOracles(t *testing.T) {
 func TestSgemmOfARowAlone(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {
-			t.Skip("not promised for portable Go")
+			t.Skip("portable kernels: not promised")
 		}
 		r := rand.New(rand.NewPCG(3, 4))
 		const m, n, k = 37, 70, 90
@@ -254,7 +254,7 @@ func TestSgemmTransposeTypes(t *testing.T) {
 
 func TestSgemmAllocatesNothing(t *testing.T) {
 	if race {
-		t.Skip("sync.Pool drops items at random under the race detector")
+		t.Skip("race detector: sync.Pool drops items at random")
 	}
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))

@@ -214,7 +214,7 @@ func lengths() []int {
 
 func TestVecEqualsOracle(t *testing.T) {
 	if race {
-		t.Skip("vector kernels run on one goroutine")
+		t.Skip("race detector: vector kernels run on one goroutine")
 	}
 	forEachKernel(t, func(t *testing.T) {
 		for _, c := range vecCases {
@@ -470,7 +470,7 @@ func TestActivationsEqualOracle(t *testing.T) {
 	}
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {
-			t.Skip("portable Go is compared with float64 within a tolerance")
+			t.Skip("portable kernels: exact to a tolerance only")
 		}
 		y, dx := make([]float32, len(x)), make([]float32, len(x))
 		for f := ReLU; f < activations; f++ {

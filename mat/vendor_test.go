@@ -35,7 +35,7 @@ func main() {
 // offline.
 func TestVendoring(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds programs; not with -short")
+		t.Skip("-short: builds programs")
 	}
 	goCommand, err := exec.LookPath("go")
 	if err != nil {
@@ -55,7 +55,7 @@ func TestVendoring(t *testing.T) {
 		return stdout.String()
 	}
 	if host := strings.TrimSpace(run("", nil, "env", "GOHOSTARCH")); host != runtime.GOARCH {
-		t.Skipf("cannot run programs for %s on %s", runtime.GOARCH, host)
+		t.Skipf("emulation: cannot run programs for %s on %s", runtime.GOARCH, host)
 	}
 
 	module := strings.Split(run("", nil, "list", "-f", "{{.Module.Dir}}\n{{.Module.GoVersion}}", "."), "\n")

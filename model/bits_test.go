@@ -14,7 +14,7 @@ import (
 // makes old runs impossible to repeat.
 func TestSameBitsOnEveryMachine(t *testing.T) {
 	if mat.Kernel() == "generic" {
-		t.Skip("the portable kernels are held to a tolerance, not to bits")
+		t.Skip("portable kernels: exact to a tolerance only")
 	}
 	c := toy()
 	c.DModel, c.DFF, c.Dropout = 48, 80, 0.3 // not multiples of every register width

@@ -106,7 +106,7 @@ func referenceClassifier(w ref.Weights, c ClassifierConfig, x mat.Matrix, labels
 
 func TestGradientsOfClassifiers(t *testing.T) {
 	if raceDetector {
-		t.Skip("one goroutine, and ten times as slow under the race detector")
+		t.Skip("race detector: one goroutine, and ten times as slow")
 	}
 	for name, c := range classifiers() {
 		m := newClassifier(t, c)
@@ -178,7 +178,7 @@ func TestClassifierDoesNotDependOnTheBatchOrThreads(t *testing.T) {
 
 func TestClassifierTrainingDoesNotAllocate(t *testing.T) {
 	if raceDetector {
-		t.Skip("allocations cannot be counted under the race detector")
+		t.Skip("race detector: it allocates")
 	}
 	for name, c := range classifiers() {
 		c.Dropout = 0.2

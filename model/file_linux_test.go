@@ -52,7 +52,7 @@ func TestTruncatedWhileRead(t *testing.T) {
 					if _, ok := r.(interface{ Addr() uintptr }); ok {
 						panic(r)
 					}
-					t.Skip("fault reported without its address: ", r) // qemu-user for arm64
+					t.Skip("emulation: fault reported without its address: ", r)
 				}
 			}()
 			if err := read(s); err == nil || !strings.Contains(err.Error(), "reading the mapped file failed") {
@@ -85,7 +85,7 @@ func TestHeaderAndTokenizersAreReadWithoutWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := file.WriteAt([]byte("abc"), int64(len(start))+weights); err != nil {
-		t.Skip("no large sparse files: ", err)
+		t.Skip("needs a file system with large sparse files: ", err)
 	}
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func cachedBytes(t *testing.T, path string) int {
 	resident := make([]byte, (len(content)+pageSize-1)/pageSize)
 	_, _, errno := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(&content[0])), uintptr(len(content)), uintptr(unsafe.Pointer(&resident[0])))
 	if errno != 0 {
-		t.Skip("mincore: ", errno)
+		t.Skip("needs mincore: ", errno)
 	}
 	pages := 0
 	for _, r := range resident {

@@ -76,7 +76,7 @@ func referenceLoss(r ref.Model, b *Batch) (smoothed, nll float64) {
 // its central differences.
 func TestGradientsOfTheWholeModel(t *testing.T) {
 	if raceDetector {
-		t.Skip("one goroutine, and ten times as slow under the race detector")
+		t.Skip("race detector: one goroutine, and ten times as slow")
 	}
 	for _, tie := range []string{TieAll, TieDecoder, TieNone} {
 		for _, rate := range []float32{0, 0.2} {
@@ -188,7 +188,7 @@ func threadsChangeNoGradient(t *testing.T, m *Transformer, train func(*Pass)) {
 
 func TestTrainingDoesNotAllocate(t *testing.T) {
 	if raceDetector {
-		t.Skip("allocations cannot be counted under the race detector")
+		t.Skip("race detector: it allocates")
 	}
 	c := toy()
 	c.Dropout = 0.3
@@ -206,7 +206,7 @@ func TestTrainingDoesNotAllocate(t *testing.T) {
 	for range 10 { // until each worker has had the longest sentence
 		step()
 	}
-	if n := testing.AllocsPerRun(100, step); n != 0 {
+	if n := testing.AllocsPerRun(20, step); n != 0 {
 		t.Errorf("%v allocations in two steps", n)
 	}
 }

@@ -64,7 +64,7 @@ func TestRDropOnThreads(t *testing.T) {
 
 func TestRDropDoesNotAllocate(t *testing.T) {
 	if raceDetector {
-		t.Skip("allocations cannot be counted under the race detector")
+		t.Skip("race detector: it allocates")
 	}
 	c := toy()
 	c.Dropout = 0.3
@@ -83,7 +83,7 @@ func TestRDropDoesNotAllocate(t *testing.T) {
 	for range 10 { // until each worker has had the longest sentence
 		step()
 	}
-	if n := testing.AllocsPerRun(100, step); n != 0 || pass.Bytes() != bytes {
+	if n := testing.AllocsPerRun(20, step); n != 0 || pass.Bytes() != bytes {
 		t.Errorf("%v allocations in two steps, memory grew from %d to %d bytes", n, bytes, pass.Bytes())
 	}
 	if loss := pass.TrainRDrop(new(Batch), 1, 1, 1); loss != (Loss{}) {

@@ -101,7 +101,7 @@ func perturbed(t *testing.T, c Config) *Transformer {
 // central differences.
 func TestGradientsOfEveryVariant(t *testing.T) {
 	if raceDetector {
-		t.Skip("one goroutine, and ten times as slow under the race detector")
+		t.Skip("race detector: one goroutine, and ten times as slow")
 	}
 	eachVariant(t, small, func(t *testing.T, c Config) {
 		m := perturbed(t, c)
@@ -197,7 +197,7 @@ func TestNoVariantDependsOnTheBatch(t *testing.T) {
 
 func TestNoVariantAllocatesInAStep(t *testing.T) {
 	if raceDetector {
-		t.Skip("allocations cannot be counted under the race detector")
+		t.Skip("race detector: it allocates")
 	}
 	// A garbage collection would empty the sync.Pools of package mat.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

@@ -133,7 +133,7 @@ func TestOptimizersAreExact(t *testing.T) {
 
 func TestOptimizersAllocateNothing(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector allocates")
+		t.Skip("race detector: it allocates")
 	}
 	const n = 3 * optimizerGrain
 	w, g := make([]float32, n), gradientOf(1, n)

@@ -18,7 +18,7 @@ func TestFullDisk(t *testing.T) {
 	defer signal.Reset(syscall.SIGXFSZ)
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Skip("no limit of the file size: ", err)
+		t.Skip("needs a limit of file sizes: ", err)
 	}
 	defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)
 
@@ -31,7 +31,7 @@ func TestFullDisk(t *testing.T) {
 		if e.Kind == Saved && e.Step == 2 {
 			small := syscall.Rlimit{Cur: 1 << 20, Max: old.Max}
 			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
-				t.Skip("no limit of the file size: ", err)
+				t.Skip("needs a limit of file sizes: ", err)
 			}
 		}
 	})
@@ -54,7 +54,7 @@ func TestCheckpointTruncatedWhileOpen(t *testing.T) {
 			if _, ok := r.(interface{ Addr() uintptr }); ok {
 				panic(r)
 			}
-			t.Skip("the fault has no address: ", r) // qemu-user for arm64
+			t.Skip("emulation: fault reported without its address: ", r)
 		}
 	}()
 	c := smallConfig()

@@ -263,7 +263,7 @@ func TestWindowsWithoutPairs(t *testing.T) {
 // After the first epochs, neither Next nor the goroutines allocate.
 func TestWindowsAllocateNothing(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector allocates")
+		t.Skip("race detector: it allocates")
 	}
 	source := &testSource{pairs: randomPairs(900, 12), windows: 5}
 	l := newCopyLoader(t, Data{Source: source}, 100)

@@ -27,7 +27,7 @@ func newLog(t *testing.T) (w *runlog.Writer, path string) {
 
 func TestLogOfStepsAllocatesNothing(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector allocates")
+		t.Skip("race detector: it allocates")
 	}
 	w, path := newLog(t)
 	e := Event{Kind: Stepped, Step: 123456, Epoch: 7, Elapsed: 98765 * time.Millisecond, Loss: 2.5, NLL: math.NaN(), Accuracy: 0.5, Rate: 1.25e-7, GradNorm: math.Inf(1), SrcPerSec: 9876.5, TgtPerSec: 1e4}

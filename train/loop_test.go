@@ -199,7 +199,7 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 
 func TestStepAllocatesNothing(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector allocates")
+		t.Skip("race detector: it allocates")
 	}
 	for name, change := range map[string]func(*Options){
 		"plain":  func(*Options) {},
@@ -244,7 +244,7 @@ func testStepAllocatesNothing(t *testing.T, o Options) {
 // Run does not allocate between steps either. The tolerance is for the Go runtime.
 func TestLoopAllocatesNothing(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector allocates")
+		t.Skip("race detector: it allocates")
 	}
 	var before, after runtime.MemStats
 	o := smallOptions(300)

@@ -34,8 +34,13 @@ func TestBench(t *testing.T) {
 
 // Training is measured as a user does where that takes a second and not a minute.
 func TestBenchTiny(t *testing.T) {
-	if testing.Short() || raceDetector || mat.Kernel() == "generic" {
-		t.Skip("too slow")
+	switch {
+	case testing.Short():
+		t.Skip("-short: trains for a second")
+	case raceDetector:
+		t.Skip("race detector: too slow")
+	case mat.Kernel() == "generic":
+		t.Skip("portable kernels: too slow")
 	}
 	lengths := write(t, "lengths.tsv", "5\t6\n7\t8\n3\t2\n")
 	var r bench.Report

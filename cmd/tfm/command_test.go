@@ -268,7 +268,7 @@ func TestBadFiles(t *testing.T) {
 
 func TestUnreadableFile(t *testing.T) {
 	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
-		t.Skip("everything can be read")
+		t.Skip("root: reads every file")
 	}
 	src, tgt := toyCorpus(t)
 	secret := write(t, "secret", "a\n")
@@ -287,7 +287,7 @@ func TestUnreadableFile(t *testing.T) {
 func TestFullStandardOutput(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("there is no /dev/full")
+		t.Skip("needs /dev/full")
 	}
 	defer full.Close()
 	m := toyModel(t)

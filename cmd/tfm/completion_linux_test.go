@@ -31,7 +31,7 @@ func startShell(t *testing.T, dir string, command ...string) *session {
 	t.Helper()
 	path, err := exec.LookPath(command[0])
 	if err != nil {
-		t.Skipf("%v: install it, for example with 'apt-get install %s'", err, command[0])
+		t.Skipf("needs %s, for example from 'apt-get install %[1]s': %v", command[0], err)
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -62,7 +62,7 @@ func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string
 func needSignal(t *testing.T, sig os.Signal) {
 	t.Helper()
 	if signal.Ignored(sig) {
-		t.Skipf("%v is ignored by whoever started the tests", sig)
+		t.Skipf("needs %v, which the parent process ignores", sig)
 	}
 }
 

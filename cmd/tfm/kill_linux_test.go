@@ -24,7 +24,7 @@ import (
 // the state except for the time that it took. Its log has every step once.
 func TestTwentyKills(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts the program dozens of times")
+		t.Skip("-short: starts the program dozens of times")
 	}
 	for _, c := range []struct {
 		name  string

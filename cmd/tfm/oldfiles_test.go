@@ -25,7 +25,7 @@ func TestOldModel(t *testing.T) {
 		t.Errorf("%s: config %+v, %d tokenizers; expected d_model 4, pre-norm, GELU and a joint tokenizer", path, c, len(f.Tokenizers))
 	}
 	if mat.Kernel() == "generic" {
-		t.Skip("the portable kernels are held to a tolerance, not to bits")
+		t.Skip("portable kernels: exact to a tolerance only")
 	}
 	lines := strings.SplitAfter(read(t, filepath.Join(oldFiles, "train.src")), "\n")
 	got := mustRun(t, lines[0]+lines[1], "translate", "-model", path).stdout
@@ -70,7 +70,7 @@ func TestOldCheckpoint(t *testing.T) {
 		t.Errorf("config %+v, expected %+v; or other tokenizers", got.Model.Config, old.Model.Config)
 	}
 	if mat.Kernel() == "generic" {
-		t.Skip("the portable kernels are held to a tolerance, not to bits")
+		t.Skip("portable kernels: exact to a tolerance only")
 	}
 	for i, w := range old.Model.Params.W {
 		if got.Model.Params.W[i] != w {

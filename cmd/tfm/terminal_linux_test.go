@@ -19,7 +19,7 @@ func pseudoTerminal(t *testing.T, columns uint16) (outside, inside *os.File) {
 	t.Helper()
 	outside, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip("no pseudo-terminals: ", err)
+		t.Skip("needs pseudo-terminals: ", err)
 	}
 	t.Cleanup(func() { outside.Close() })
 	fd := int(outside.Fd())
@@ -31,11 +31,11 @@ func pseudoTerminal(t *testing.T, columns uint16) (outside, inside *os.File) {
 		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})
 	}
 	if err != nil {
-		t.Skip("no pseudo-terminals: ", err)
+		t.Skip("needs pseudo-terminals: ", err)
 	}
 	inside, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip("no pseudo-terminals: ", err)
+		t.Skip("needs pseudo-terminals: ", err)
 	}
 	t.Cleanup(func() { inside.Close() })
 	return outside, inside

@@ -223,7 +223,7 @@ func TestSampling(t *testing.T) {
 
 func TestNobodyReads(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("has no SIGPIPE")
+		t.Skip("Windows has no SIGPIPE")
 	}
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -473,7 +473,7 @@ func TestNaNWeights(t *testing.T) {
 // As TestSameBitsOnEveryMachine of package model, for sampling.
 func TestSameSamplesOnEveryMachine(t *testing.T) {
 	if mat.Kernel() == "generic" {
-		t.Skip("the portable kernels promise a tolerance, not bits")
+		t.Skip("portable kernels: exact to a tolerance only")
 	}
 	bits := crc32.NewIEEE()
 	for _, o := range []Options{
@@ -496,7 +496,7 @@ func TestSameSamplesOnEveryMachine(t *testing.T) {
 // Begin and the steps of every strategy allocate nothing after the first batch.
 func TestStepDoesNotAllocate(t *testing.T) {
 	if raceDetector {
-		t.Skip("allocations cannot be counted under the race detector")
+		t.Skip("race detector: it allocates")
 	}
 	w := NewWeights(newModel(t, toy()), nil)
 	srcs := randomSources(8, 3, 2)

@@ -251,7 +251,7 @@ func TestKilledProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := writer.Start(); err != nil {
-		t.Skip("cannot run the test binary (emulation): ", err)
+		t.Skip("emulation: cannot run the test binary: ", err)
 	}
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || line != "writing\n" {

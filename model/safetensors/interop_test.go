@@ -47,7 +47,7 @@ func TestOfficialLibrary(t *testing.T) {
 		err = exec.Command(python, "-c", "import safetensors, numpy").Run()
 	}
 	if err != nil {
-		t.Skip("no python3 with the official library: python3 -m pip install safetensors numpy")
+		t.Skip("needs python3 with the official library: python3 -m pip install safetensors numpy")
 	}
 	dir := t.TempDir()
 	ours, theirs := filepath.Join(dir, "ours.safetensors"), filepath.Join(dir, "theirs.safetensors")

@@ -19,13 +19,13 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Skip("no file size limit: ", err)
+		t.Skip("needs a limit of file sizes: ", err)
 	}
 	for _, n := range []int{1 << 20, 1 << 12} {
 		limit := old
 		limit.Cur = uint64(n) / 2
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-			t.Skip("no file size limit: ", err)
+			t.Skip("needs a limit of file sizes: ", err)
 		}
 		err := Write(path, nil, []Tensor{Float32Tensor("w", []int{n / 4}, make([]float32, n/4))})
 		if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); e != nil {
@@ -59,7 +59,7 @@ func TestTruncatedWhileOpen(t *testing.T) {
 				panic(r)
 			}
 			// qemu-user for arm64: the fault looks like one of a nil pointer.
-			t.Skip("fault reported without its address: ", r)
+			t.Skip("emulation: fault reported without its address: ", r)
 		}
 	}()
 	if err := f.Verify(); err == nil || !strings.Contains(err.Error(), path+": reading the mapped file failed") {
@@ -75,7 +75,7 @@ func TestTruncatedWhileOpen(t *testing.T) {
 func TestFileThatCannotBeMapped(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "tfm")
 	if err != nil {
-		t.Skip("no file system for large sparse files: ", err)
+		t.Skip("needs a file system with large sparse files: ", err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "m.safetensors")
@@ -84,7 +84,7 @@ func TestFileThatCannotBeMapped(t *testing.T) {
 	}
 	const size int64 = 1 << 60
 	if err := os.Truncate(path, size); err != nil {
-		t.Skip("no large sparse files: ", err)
+		t.Skip("needs a file system with large sparse files: ", err)
 	}
 	if _, err := Open(path); !errors.Is(err, syscall.ENOMEM) || !strings.Contains(err.Error(), fmt.Sprintf("%s: mapping %d bytes", path, size)) {
 		t.Errorf("error %v, want ENOMEM for mapping %d bytes of %s", err, size, path)
@@ -115,7 +115,7 @@ func TestReplacedWhileOpen(t *testing.T) {
 func TestNamedPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o666); err != nil {
-		t.Skip("no named pipes: ", err)
+		t.Skip("needs named pipes: ", err)
 	}
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "expected a regular file") {
 		t.Errorf("Open: %v", err)

@@ -179,7 +179,7 @@ func FuzzDropout(f *testing.F) {
 	f.Add("  a \x00\xff中文 да\u200d\ufe0f", uint64(2), 0.9)
 	f.Fuzz(func(t *testing.T, s string, seed uint64, p float64) {
 		if !(p >= 0 && p <= 1) {
-			t.Skip()
+			t.Skip("not a probability")
 		}
 		ids := b.EncodeSample(nil, s, p, rand.NewPCG(seed, 0))
 		for _, id := range ids {

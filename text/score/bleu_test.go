@@ -249,7 +249,7 @@ func dataFolder(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("TFM_DATA")
 	if dir == "" {
-		t.Skip("TFM_DATA names no folder of real translations")
+		t.Skip("optional: TFM_DATA names no folder of real translations")
 	}
 	return dir
 }

@@ -126,7 +126,7 @@ func TestEveryPatternOccurs(t *testing.T) {
 // No sentence has an error of agreement, inflection or punctuation.
 func TestSentencesAreWellFormed(t *testing.T) {
 	if raceDetector {
-		t.Skip("one goroutine, and regular expressions are thirty times slower under the race detector")
+		t.Skip("race detector: one goroutine, and thirty times as slow")
 	}
 	wrong := []*regexp.Regexp{
 		regexp.MustCompile(`\b[Aa] ([aeiou]|hour)`), regexp.MustCompile(`\b[Aa]n [^aeiouh]`), regexp.MustCompile(`\ban h[^o]`),

@@ -13,13 +13,13 @@ import (
 
 func TestBoardThatCannotBeWritten(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("/dev/full")
+		t.Skip("needs /dev/full")
 	}
 	var told []error
 	b := Board{Dir: t.TempDir(), Warn: func(err error) { told = append(told, err) }}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Skip("needs /dev/full: ", err)
 	}
 	b.Record(train.Event{Kind: train.Started})
 	b.file.Close()
@@ -44,7 +44,7 @@ func TestHistogramBeginsWithItsLeastValue(t *testing.T) {
 
 func TestBoardOfStepsAllocatesNothing(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector allocates")
+		t.Skip("race detector: it allocates")
 	}
 	b := Board{Dir: t.TempDir(), Warn: func(err error) { t.Error(err) }}
 	b.Record(train.Event{Kind: train.Started})
