@@ -153,8 +153,8 @@ func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) err
 		}
 		fmt.Fprintf(&b, "  source      %s\n  reference   %s\n  translation %s %s\n\n", p.Source, p.Target, translation, mark)
 	}
-	b.WriteString("Attention of the last decoder layer, mean of its heads. Each row is a word of the\n" +
-		"translation; its shades are the weights of the source words:\n\n")
+	b.WriteString("Attention of the last decoder layer, mean of its heads. A row is a word of the\n" +
+		"translation, its shades are the weights of the source words:\n\n")
 	greedy.Texts, greedy.Attention = greedy.Texts[drawn:drawn+1], true
 	if results, err = tr.Do(ctx, greedy); err != nil {
 		return err
