@@ -30,8 +30,10 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 		})
 	}
 	maxRows := s.maxRows()
-	rows := max(maxRows, b.maxSentence()) // a single sentence may exceed maxRows
-	alloc(rows, rows)                     // large enough for all microbatches: the arena must not move the losses
+	// Enough memory for every microbatch, so that the arena does not move the losses. A single
+	// sentence may exceed maxRows.
+	rows := max(maxRows, b.maxSentence())
+	alloc(rows, rows)
 	s.split(b, 1, maxRows)
 	var batch Batch
 	var workspace []float32
@@ -39,9 +41,11 @@ func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sen
 		first := s.bounds[i]
 		b.slice(&batch, first, s.bounds[i+1])
 		alloc(len(batch.Src), len(batch.TgtIn))
-		x := s.forward(&batch, dropouts{}, dropouts{})
 		tgt := int(b.TgtStarts[first])
-		s.p.Output.Forward(s.pool, x, layer.Targets{IDs: batch.TgtOut, Losses: s.losses.RowRange(tgt, tgt+len(batch.TgtOut))}, s.act.loss)
+		targets := layer.Targets{IDs: batch.TgtOut, Losses: s.losses.RowRange(tgt, tgt+len(batch.TgtOut))}
+
+		x := s.forward(&batch, dropouts{}, dropouts{})
+		s.p.Output.Forward(s.pool, x, targets, s.act.loss)
 		s.visitWeights(&batch, first, &workspace, visit)
 	}
 	return s.losses.Total()

@@ -88,19 +88,22 @@ func checkSide(side string, ids, starts []int32, vocab, maxLen int) {
 			panic(fmt.Sprintf("model: %s id %d outside the vocabulary of %d pieces", side, id, vocab))
 		}
 	}
-	at := 0
-	for i, s := range starts {
-		switch n := int(s) - at; {
-		case i > 0 && n == 0:
+	end := 0 // of the sentences before start i
+	for i, start := range starts {
+		if i == 0 && start != 0 {
+			panic(fmt.Sprintf("model: %s 0 of the batch starts at token %d, want 0", side, start))
+		}
+		switch n := int(start) - end; {
+		case n < 0:
+			panic(fmt.Sprintf("model: %s %d of the batch starts at token %d, want %d or later", side, i, start, end))
+		case n == 0 && i > 0:
 			panic(fmt.Sprintf("model: %s %d of the batch is empty", side, i-1))
-		case i == 0 && n != 0, n < 0:
-			panic(fmt.Sprintf("model: %s %d of the batch starts at token %d, want %d or later", side, i, s, at))
 		case n > maxLen:
 			panic(fmt.Sprintf("model: %s %d of the batch has %d tokens with BOS or EOS, over the model's limit of %d", side, i-1, n, maxLen))
 		}
-		at = int(s)
+		end = int(start)
 	}
-	if at != len(ids) {
-		panic(fmt.Sprintf("model: batch of %d %s tokens, but its sentences have %d", len(ids), side, at))
+	if end != len(ids) {
+		panic(fmt.Sprintf("model: batch of %d %s tokens, but its sentences have %d", len(ids), side, end))
 	}
 }

@@ -20,14 +20,16 @@ type selfStep struct {
 
 func (s *selfStep) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		keys, values := s.slot(int(s.rows[i].slot))
-		t := int(s.rows[i].tokens) - 1 // the newest token's position
 		qkv := s.qkv.RowRange(i, i+1)
-		for j, k := range qkv.ColRange(s.dk, 2*s.dk).Row(0) {
-			keys.Row(j)[t] = k
+		q, k, v := qkv.ColRange(0, s.dk), qkv.ColRange(s.dk, 2*s.dk), qkv.ColRange(2*s.dk, qkv.Cols)
+		keys, values := s.slot(int(s.rows[i].slot))
+		t := int(s.rows[i].tokens) - 1 // position of the newest token
+		for j, x := range k.Row(0) {
+			keys.Row(j)[t] = x
 		}
-		copy(values.Row(t), qkv.ColRange(2*s.dk, qkv.Cols).Row(0))
-		attend(s.ctx.RowRange(i, i+1), s.scores.Row(i), qkv.ColRange(0, s.dk), keys.ColRange(0, t+1), values.RowRange(0, t+1), s.Heads, nil)
+		copy(values.Row(t), v.Row(0))
+		cached := keyValues{keys.ColRange(0, t+1), values.RowRange(0, t+1)}
+		attend(s.ctx.RowRange(i, i+1), q, cached, s.Heads, s.scores.Row(i), nil)
 	}
 }
 
@@ -45,30 +47,36 @@ type crossStep struct {
 func (s *crossStep) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		from, to := int(s.starts[s.rowSources[i]]), int(s.starts[s.rowSources[i]+1])
-		values := s.kv.Slice(from, to, s.keys.Rows, s.kv.Cols)
+		ofSource := keyValues{s.keys.ColRange(from, to), s.kv.Slice(from, to, s.keys.Rows, s.kv.Cols)}
 		var mean []float32
 		if s.meanWeights.Data != nil {
 			mean = s.meanWeights.Row(i)[:to-from]
 			clear(mean)
 		}
-		attend(s.ctx.RowRange(i, i+1), s.scores.Row(i), s.q.RowRange(i, i+1), s.keys.ColRange(from, to), values, s.Heads, mean)
+		attend(s.ctx.RowRange(i, i+1), s.q.RowRange(i, i+1), ofSource, s.Heads, s.scores.Row(i), mean)
 	}
 }
 
-// attend sets ctx [1 × h·d_v] to the attention of query q [1 × h·d_k] to transposed keys [h·d_k ×
-// m] and values [m × h·d_v], for each head. It adds the mean of the heads' weights to mean [m]
-// unless mean is nil. scores is workspace for m values.
-func attend(ctx mat.Matrix, scores []float32, q, keys, values mat.Matrix, heads int, mean []float32) {
-	w := mat.Of(scores[:keys.Cols], 1, keys.Cols)
-	dk, dv := q.Cols/heads, values.Cols/heads
+// keyValues holds the keys and values of m tokens, of one hypothesis or one source.
+type keyValues struct {
+	keys   mat.Matrix // [h·d_k × m] transposed
+	values mat.Matrix // [m × h·d_v]
+}
+
+// attend sets ctx [1 × h·d_v] to the attention of query q [1 × h·d_k] to kv, for each head. It adds
+// the mean of the heads' weights to mean [m] unless mean is nil. scores is workspace for m values.
+func attend(ctx, q mat.Matrix, kv keyValues, heads int, scores, mean []float32) {
+	m := kv.keys.Cols
+	weights := mat.Of(scores[:m], 1, m)
+	dk, dv := q.Cols/heads, kv.values.Cols/heads
 	scale := float32(1 / math.Sqrt(float64(dk)))
 	for h := range heads {
 		k0, k1, v0, v1 := h*dk, (h+1)*dk, h*dv, (h+1)*dv
-		mat.Gemm(nil, w, q.ColRange(k0, k1), keys.RowRange(k0, k1), mat.GemmOptions{})
-		mat.Softmax(w.Row(0), w.Row(0), scale)
-		mat.Gemm(nil, ctx.ColRange(v0, v1), w, values.ColRange(v0, v1), mat.GemmOptions{})
+		mat.Gemm(nil, weights, q.ColRange(k0, k1), kv.keys.RowRange(k0, k1), mat.GemmOptions{})
+		mat.Softmax(weights.Row(0), weights.Row(0), scale)
+		mat.Gemm(nil, ctx.ColRange(v0, v1), weights, kv.values.ColRange(v0, v1), mat.GemmOptions{})
 		if mean != nil {
-			mat.Axpy(mean, 1/float32(heads), w.Row(0))
+			mat.Axpy(mean, 1/float32(heads), weights.Row(0))
 		}
 	}
 }

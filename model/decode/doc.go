@@ -9,7 +9,7 @@
 // decides which hypotheses stay live and which are finished → Hypothesis, the finished one with the
 // highest score.
 //
-// Sizes have the names of package layer. Lengths count EOS, or BOS, unless a comment says
+// Sizes have the names of package layer. Numbers of tokens include EOS, or BOS, unless stated
 // otherwise.
 //
 // The files: weights.go (Weights), options.go (Options, the length penalty), decoder.go

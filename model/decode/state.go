@@ -207,7 +207,10 @@ func (s *State) layer(i int, act *decoderActivations, x, scores mat.Matrix) mat.
 func (s *State) self(i int, act *decoderActivations, x, scores mat.Matrix) mat.Matrix {
 	l := &s.w.model.Decoder[i].Self
 	l.QKV.Forward(s.pool, act.self.QKV, x)
-	mat.Each(s.pool, x.Rows, 1, selfStep{&l.Sizes, &s.caches[i], act.self.QKV, act.self.Ctx, scores, s.rows})
+	mat.Each(s.pool, x.Rows, 1, selfStep{
+		Sizes: &l.Sizes, cache: &s.caches[i],
+		qkv: act.self.QKV, ctx: act.self.Ctx, scores: scores, rows: s.rows,
+	})
 	l.Out.Forward(s.pool, act.self.Out, act.self.Ctx)
 	return act.self.Out
 }
@@ -220,7 +223,10 @@ func (s *State) cross(i int, act *decoderActivations, x, scores mat.Matrix) mat.
 		mean = s.meanWeights
 	}
 	l.Q.Forward(s.pool, act.cross.Q, x)
-	mat.Each(s.pool, x.Rows, 1, crossStep{&l.Sizes, &s.sources[i], act.cross.Q, act.cross.Ctx, scores, s.starts, s.rowSources, mean})
+	mat.Each(s.pool, x.Rows, 1, crossStep{
+		Sizes: &l.Sizes, sourceKV: &s.sources[i],
+		q: act.cross.Q, ctx: act.cross.Ctx, scores: scores, starts: s.starts, rowSources: s.rowSources, meanWeights: mean,
+	})
 	l.Out.Forward(s.pool, act.cross.Out, act.cross.Ctx)
 	return act.cross.Out
 }
