@@ -377,6 +377,16 @@ func TestOptionErrors(t *testing.T) {
 		t.Errorf("missing file: error %v", err)
 	}
 	m := tr.Model()
+	short := m.Config
+	short.MaxLen = 1 // EOS only
+	shortModel, err := model.New(short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shortModel.AllocWeights()
+	if _, err := translate.New(shortModel, tr.Tokenizers(), translate.Options{}); err == nil || err.Error() != "max_len is 1, expected 2 or more to translate" {
+		t.Errorf("model with max_len 1: error %v", err)
+	}
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	if err := (model.File{Model: m}).Save(path); err != nil {
 		t.Fatal(err)

@@ -63,6 +63,8 @@ func New(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Transla
 		return nil, fmt.Errorf("found tokenizers with %d and %d pieces, expected %d and %d as in the configuration", src, tgt, m.Config.SrcVocab, m.Config.TgtVocab)
 	}
 	switch {
+	case m.Config.MaxLen < 2: // no token besides EOS
+		return nil, &model.FieldError{Field: "max_len", Found: m.Config.MaxLen, Expected: "2 or more to translate"}
 	case o.Threads < 0:
 		return nil, &model.FieldError{Field: "threads", Found: o.Threads, Expected: "0 or more"}
 	case o.Concurrent < 0:

@@ -15,11 +15,11 @@ type cache struct {
 }
 
 // alloc empties the cache and gives it slots, 1 or more, of keys and values of the given sizes. It
-// reuses memory: the slots get as many positions as fit into it, up to maxPositions, but at least
+// reuses memory: the slots get as many positions as fit into it, up to positions, but at least
 // 32.
-func (c *cache) alloc(slots int, s attn.Sizes, maxPositions int) {
+func (c *cache) alloc(slots int, s attn.Sizes, positions int) {
 	c.slots, c.dk, c.dv = slots, s.Heads*s.DK, s.Heads*s.DV
-	c.positions = max(32, min(maxPositions, len(c.keys)/(slots*c.dk), len(c.values)/(slots*c.dv)))
+	c.positions = max(32, min(positions, len(c.keys)/(slots*c.dk), len(c.values)/(slots*c.dv)))
 	if c.positions*slots*c.dk > len(c.keys) || c.positions*slots*c.dv > len(c.values) {
 		c.reallocate()
 	}

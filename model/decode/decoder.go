@@ -3,6 +3,7 @@ package decode
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -114,10 +115,13 @@ func (d *Decoder) Next(src, given []int32) []float32 {
 // Attention returns the attention weights of each pair of a source and a target: the
 // cross-attention weights of the last decoder layer, averaged over its heads. Row i of pair k is
 // the step that predicts tgts[k][i], the last row EOS; column j is srcs[k][j], the last column EOS.
-// Each row sums to 1. The error is that of ctx; Attention panics on ids and lengths as Translate
-// does.
+// Each row sums to 1. The error is that of ctx. Attention panics if srcs and tgts differ in length,
+// and on ids and lengths as Translate does.
 func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]float32, error) {
 	c := &d.w.model.Config
+	if len(srcs) != len(tgts) {
+		panic(fmt.Sprintf("decode: Attention of %d sources and %d targets", len(srcs), len(tgts)))
+	}
 	for i := range srcs {
 		checkIDs("source", i, srcs[i], c.SrcVocab, c.MaxLen)
 		checkIDs("target", i, tgts[i], c.TgtVocab, c.MaxLen)
