@@ -171,11 +171,13 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 	switch {
 	case len(line) > MaxLine:
-		return nil, fmt.Errorf("%s:%d: line longer than %d bytes", l.name, l.line, MaxLine)
+		return nil, fmt.Errorf("%s:%d: line longer than %d bytes, expected one sentence", l.name, l.line, MaxLine)
+	case err == io.ErrUnexpectedEOF:
+		return nil, fmt.Errorf("%s:%d: truncated gzip file: %w", l.name, l.line, err)
 	case err != nil && err != io.EOF:
 		return nil, fmt.Errorf("%s:%d: %w", l.name, l.line, err)
 	case !utf8.Valid(line):
-		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d", l.name, l.line, 1+validPrefix(line))
+		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d, expected text in UTF-8", l.name, l.line, 1+validPrefix(line))
 	}
 	return line, nil
 }

@@ -110,7 +110,7 @@ func TestLinesErrors(t *testing.T) {
 		"plain.gz":       {"a\nb\n", "plain.gz: not a gzip file"},
 		"empty.gz":       {"", "empty.gz: not a gzip file"},
 		"header only":    {"\x1f\x8b", "header only: not a gzip file"},
-		"truncated gzip": {compressed[:len(compressed)-3], "truncated gzip:1001: unexpected EOF"},
+		"truncated gzip": {compressed[:len(compressed)-3], "truncated gzip:1001: truncated gzip file: unexpected EOF"},
 		"altered gzip":   {compressed[:len(compressed)-8] + "12345678", "altered gzip:1001: gzip: invalid checksum"},
 		"gzip and plain": {compressed + "more", "gzip and plain:1001: "},
 	} {
@@ -201,11 +201,11 @@ func TestPairsTSV(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		"":                 "x.tsv: empty file",
-		"a\tb\nc\n":        "x.tsv:2: found 1 columns, expected 2",
-		"a\tb\tc\n":        "x.tsv:1: found 3 columns, expected 2",
+		"a\tb\nc\n":        "x.tsv:2: found no tab, expected source, tab, target",
+		"a\tb\tc\n":        "x.tsv:1: found 2 tabs, expected 1: source, tab, target",
 		"a\tb\n\xff\tc":    "x.tsv:2: invalid UTF-8 at byte 1",
-		"a\tb\n\nc\td\n":   "x.tsv:2: found 1 columns, expected 2",
-		"a\tb\nc\td\n\t\t": "x.tsv:3: found 3 columns, expected 2",
+		"a\tb\n\nc\td\n":   "x.tsv:2: found no tab, expected source, tab, target",
+		"a\tb\nc\td\n\t\t": "x.tsv:3: found 2 tabs, expected 1: source, tab, target",
 	} {
 		_, err := collect(PairsTSV(write(t, "x.tsv", content)))
 		wantError(t, err, want)

@@ -62,8 +62,12 @@ func (r *PairReader) next() (src, tgt []byte, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if tabs := bytes.Count(src, []byte{'\t'}); tabs != 1 {
-			return nil, nil, fmt.Errorf("%s:%d: found %d columns, expected 2: source, tab, target", r.source.name, r.source.line, tabs+1)
+		switch tabs := bytes.Count(src, []byte{'\t'}); tabs {
+		case 0:
+			return nil, nil, fmt.Errorf("%s:%d: found no tab, expected source, tab, target", r.source.name, r.source.line)
+		case 1:
+		default:
+			return nil, nil, fmt.Errorf("%s:%d: found %d tabs, expected 1: source, tab, target", r.source.name, r.source.line, tabs)
 		}
 		src, tgt, _ = bytes.Cut(src, []byte{'\t'})
 		return src, tgt, nil

@@ -236,7 +236,7 @@ func TestBadFiles(t *testing.T) {
 		{"target not UTF-8", []string{"train", "-src", three, "-tgt", latin1, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
 		{"validation not UTF-8", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", latin1, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
 		{"empty corpus", []string{"train", "-src", empty, "-tgt", empty, "-o", out}, []string{"empty", empty}},
-		{"TSV without a tab", []string{"train", "-tsv", tsv, "-o", out}, []string{tsv + ":2", "1 columns"}},
+		{"TSV without a tab", []string{"train", "-tsv", tsv, "-o", out}, []string{tsv + ":2", "found no tab"}},
 		{"tokenizer missing", []string{"train", "-src", src, "-tgt", tgt, "-vocab", missing, "-o", out}, []string{missing}},
 		{"tokenizer is text", []string{"train", "-src", src, "-tgt", tgt, "-vocab", three, "-o", out}, []string{three, "neither a tokenizer nor a model"}},
 		{"nothing to go on with", []string{"train", "-src", src, "-tgt", tgt, "-o", out, "-resume"}, []string{"no checkpoint", filepath.Join(dir, "out.ckpt")}},

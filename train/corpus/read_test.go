@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -128,7 +129,7 @@ func TestReadErrors(t *testing.T) {
 		{Options{Train: Files(src, latin1)}, train.DefaultOptions(), latin1 + ":2: invalid UTF-8"},
 		{Options{Train: Files(src, short)}, train.DefaultOptions(), short + " has 1"},
 		{Options{Train: Files(src, folder+"/none")}, train.DefaultOptions(), folder + "/none"},
-		{Options{Train: TSV(tab)}, train.DefaultOptions(), tab + ":2: found 1 column"},
+		{Options{Train: TSV(tab)}, train.DefaultOptions(), tab + ":2: found no tab, expected source, tab, target"},
 		{Options{Train: Files(src, tgt), Valid: Files(src, latin1)}, train.DefaultOptions(), latin1 + ":2: invalid UTF-8"},
 		{Options{Train: Files(src, tgt), VocabSize: 3}, train.DefaultOptions(), "3"},
 		{Options{Train: Pairs("none", text.Pairs(src, tgt)), VocabSize: 300}, dropout, "expected files"},
@@ -139,6 +140,10 @@ func TestReadErrors(t *testing.T) {
 	}
 	if err := Files(src, folder).Check(); err == nil || !strings.Contains(err.Error(), folder+": found a directory, expected a regular file") {
 		t.Errorf("Check of a folder: error %v", err)
+	}
+	missing := folder + "/none"
+	if err := Files(src, missing).Check(); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), missing+": ") {
+		t.Errorf("Check of a missing file: error %v, want os.ErrNotExist after the path", err)
 	}
 	if err := Files(src, tgt).Check(); err != nil {
 		t.Errorf("Check of two files: error %v", err)

@@ -2,8 +2,10 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 
@@ -66,6 +68,10 @@ func (t *Text) Check() error {
 	}
 	for _, path := range []string{t.files.src, t.files.tgt} {
 		info, err := os.Stat(path)
+		var pathError *fs.PathError
+		if errors.As(err, &pathError) {
+			return fmt.Errorf("%s: %w", path, pathError.Err) // without the name of the system call
+		}
 		if err != nil {
 			return err
 		}
