@@ -33,7 +33,7 @@ var recipes = []struct {
 	{"source", Recipe{
 		Model: model.ClassifierConfig{
 			Config: model.Config{DModel: Side, Heads: 2, DFF: 64, EncoderLayers: 1, DecoderLayers: 1, Dropout: 0.1, NormEps: 1e-5,
-				FinalNorm: model.FinalNormOn, Start: model.PyTorchStart},
+				FinalNorm: model.FinalNormOn, Init: model.PyTorchInit},
 			Rows: Side, Cols: Side, Classes: classes,
 		},
 		Epochs: 10, Batch: 64, Scale: 1, Schedule: train.ScheduleConstant, Peak: 1e-3, Beta2: 0.999,

@@ -58,7 +58,7 @@ type Config struct {
 	AttentionDropout float32    `json:"attention_dropout,omitempty"` // of attention weights
 	FFDropout        float32    `json:"ff_dropout,omitempty"`        // of the hidden layer
 	Smoothing        Smoothing  `json:"smoothing,omitempty"`
-	Start            Start      `json:"start,omitempty"`
+	Init             InitScheme `json:"start,omitempty"`
 }
 
 // HasFinalNorm reports whether a norm follows the last layer of each stack.
@@ -180,7 +180,7 @@ func (c Config) Validate() error {
 		fraction("attention_dropout", c.AttentionDropout), fraction("ff_dropout", c.FFDropout),
 		known("norm", c.Norm, placements), known("final_norm", c.FinalNorm, finalNorms), known("norm_kind", c.NormKind, normKinds),
 		known("positions", c.Positions, positions), known("biases", c.Biases, biases), known("activation", c.Activation, activations),
-		known("smoothing", c.Smoothing, smoothings), known("start", c.Start, starts),
+		known("smoothing", c.Smoothing, smoothings), known("start", c.Init, initSchemes),
 		between(0, 1<<20, "d_k", c.DK), between(0, 1<<20, "d_v", c.DV),
 		between(EOS+2, 1<<24, "src_vocab", c.SrcVocab), between(EOS+2, 1<<24, "tgt_vocab", c.TgtVocab),
 	} {

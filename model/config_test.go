@@ -55,7 +55,7 @@ func TestConfigValidate(t *testing.T) {
 		{func(c *Config) { c.DK = -1 }, "d_k is -1"},
 		{func(c *Config) { c.DV = 1 << 21 }, "d_v is 2097152"},
 		{func(c *Config) { c.Norm = 9 }, "norm is 9, expected one of post, pre, deep"},
-		{func(c *Config) { c.Start = 9 }, "start is 9, expected one of xavier, pytorch"},
+		{func(c *Config) { c.Init = 9 }, "start is 9, expected one of xavier, pytorch"},
 		{func(c *Config) { c.FFDropout = 1 }, "ff_dropout is 1, expected at least 0 and below 1"},
 		{func(c *Config) { c.AttentionDropout = -1 }, "attention_dropout is -1"},
 		{func(c *Config) { c.FirstPosition = 2 }, "first_position is 2, expected 0 or 1"},

@@ -23,10 +23,10 @@ func (t *Transformer) Init(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	_, encBeta, _, decBeta := t.Config.DeepNormScales()
 	for _, p := range t.Params.List {
-		if t.Config.Start == PyTorchStart {
-			t.pytorchStart(p, r)
+		if t.Config.Init == PyTorchInit {
+			t.pytorchInit(p, r)
 		} else {
-			t.xavierStart(p, r)
+			t.xavierInit(p, r)
 		}
 		if t.Config.Norm == DeepNorm {
 			t.scaleByBeta(p, float32(encBeta), float32(decBeta))
@@ -34,7 +34,7 @@ func (t *Transformer) Init(seed uint64) {
 	}
 }
 
-func (t *Transformer) xavierStart(p *layer.Param, r *rand.Rand) {
+func (t *Transformer) xavierInit(p *layer.Param, r *rand.Rand) {
 	switch {
 	case isTable(p), p.Name == "output.weight":
 		layer.Normal(p.W, 1/math.Sqrt(float64(t.Config.DModel)), r)
@@ -51,7 +51,7 @@ func (t *Transformer) xavierStart(p *layer.Param, r *rand.Rand) {
 	}
 }
 
-func (t *Transformer) pytorchStart(p *layer.Param, r *rand.Rand) {
+func (t *Transformer) pytorchInit(p *layer.Param, r *rand.Rand) {
 	d := t.Config.DModel
 	switch {
 	case isTable(p):

@@ -110,7 +110,7 @@ func TestXavierStart(t *testing.T) {
 // nn.Linear are ±in^-½, those of nn.Embedding normal(0, 1).
 func TestPyTorchStart(t *testing.T) {
 	c := wide()
-	c.DK, c.DV, c.Start = 0, 0, PyTorchStart
+	c.DK, c.DV, c.Init = 0, 0, PyTorchInit
 	m := newModel(t, c)
 	for _, p := range m.Params.List {
 		switch _, kind, _ := strings.Cut(p.Name, "."); {
@@ -135,9 +135,9 @@ func TestPyTorchStart(t *testing.T) {
 }
 
 func TestInitIsAFunctionOfTheSeed(t *testing.T) {
-	for _, start := range []Start{XavierStart, PyTorchStart} {
+	for _, start := range []InitScheme{XavierInit, PyTorchInit} {
 		c := wide()
-		c.Start = start
+		c.Init = start
 		m := newModel(t, c)
 		first := append([]float32(nil), m.Params.W...)
 		m.Init(2)

@@ -128,19 +128,20 @@ var smoothings = []string{"others", "all"}
 func (v Smoothing) MarshalText() ([]byte, error)     { return marshalName(v, smoothings) }
 func (v *Smoothing) UnmarshalText(text []byte) error { return unmarshalName(v, smoothings, text) }
 
-// Start selects the distribution of the initial weights; see Transformer.Init.
-type Start uint8
+// InitScheme selects the distribution of the initial weights; see Transformer.Init.
+type InitScheme uint8
 
 const (
-	XavierStart Start = iota
-	PyTorchStart
+	XavierInit InitScheme = iota
+	PyTorchInit
 )
 
-var starts = []string{"xavier", "pytorch"}
+var initSchemes = []string{"xavier", "pytorch"}
 
-func (v Start) MarshalText() ([]byte, error)     { return marshalName(v, starts) }
-func (v *Start) UnmarshalText(text []byte) error { return unmarshalName(v, starts, text) }
+func (v InitScheme) MarshalText() ([]byte, error)     { return marshalName(v, initSchemes) }
+func (v *InitScheme) UnmarshalText(text []byte) error { return unmarshalName(v, initSchemes, text) }
 
+// marshalName returns the name of v, for MarshalText.
 func marshalName[V ~uint8](v V, names []string) ([]byte, error) {
 	if int(v) >= len(names) {
 		return nil, fmt.Errorf("found %d, expected 0 to %d: %s", v, len(names)-1, strings.Join(names, ", "))
@@ -148,6 +149,7 @@ func marshalName[V ~uint8](v V, names []string) ([]byte, error) {
 	return []byte(names[v]), nil
 }
 
+// unmarshalName sets v to the index of text in names, for UnmarshalText.
 func unmarshalName[V ~uint8](v *V, names []string, text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {

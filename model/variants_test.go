@@ -57,7 +57,7 @@ var variants = []struct {
 	{"dropout inside alone", func(c *Config) { c.AttentionDropout, c.FFDropout, c.Activation = 0.2, 0.3, GELU }},
 	{"smoothing over all", func(c *Config) { c.Smoothing = SmoothAll }},
 	{"PyTorch", func(c *Config) {
-		c.FinalNorm, c.Tie, c.OutputBias, c.Smoothing, c.Start = FinalNormOn, TieNone, true, SmoothAll, PyTorchStart
+		c.FinalNorm, c.Tie, c.OutputBias, c.Smoothing, c.Init = FinalNormOn, TieNone, true, SmoothAll, PyTorchInit
 		c.Dropout, c.AttentionDropout, c.FFDropout, c.SrcVocab = 0.1, 0.1, 0.1, 8
 	}},
 	{"a modern one", func(c *Config) {

@@ -38,7 +38,7 @@ func infoCommand() cli.Command {
 			f.IntVar(&tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Common()
 			f.BoolVar(&table, "table3", false, "show the models of the paper's Table 3 with their parameter counts").Common()
 			c, _ := model.Preset("base")
-			settings.StartFlag(f, &c.Start)
+			settings.InitFlag(f, &c.Init)
 			settings.ModelFlags(f, &c)
 			return func(_ context.Context, args []string) error {
 				if err := cli.NoArguments(args); err != nil {
@@ -166,7 +166,7 @@ func printHeader(h model.Header) error {
 		over = "over all entries of the vocabulary"
 	}
 	row("label smoothing", "%v, %s", c.LabelSmoothing, over)
-	row("init", "%s", name(c.Start))
+	row("init", "%s", name(c.Init))
 	if c.SrcVocab == c.TgtVocab {
 		row("vocabulary", "%s pieces", format.Thousands(c.SrcVocab))
 	} else {

@@ -24,7 +24,7 @@ type Lesson struct {
 // neither dropout nor label smoothing, because the model is to memorize the sentences.
 func Config() model.Config {
 	return model.Config{DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLayers: 6, Tie: model.TieNone, NormEps: 1e-5, MaxLen: 8,
-		Biases: model.NoBiases, Unscaled: true, Start: model.PyTorchStart}
+		Biases: model.NoBiases, Unscaled: true, Init: model.PyTorchInit}
 }
 
 const (

@@ -59,12 +59,12 @@ func regularizationFlags(f *cli.Flags, c *model.Config) {
 	f.TextVar(&c.Smoothing, "smoothing-over", c.Smoothing, "pieces that label smoothing spreads over: others, or all including the right one (PyTorch)").Choices(names[model.Smoothing]()...)
 }
 
-// startUsage is the usage of -init as a way to draw weights.
-const startUsage = "initial weights: xavier, or pytorch (as in nn.Transformer)"
+// initUsage is the usage of -init as a way to draw weights.
+const initUsage = "initial weights: xavier, or pytorch (as in nn.Transformer)"
 
-// StartFlag declares -init of a model without weights.
-func StartFlag(f *cli.Flags, s *model.Start) {
-	f.TextVar(s, "init", *s, startUsage).Choices(names[model.Start]()...)
+// InitFlag declares -init of a model without weights.
+func InitFlag(f *cli.Flags, s *model.InitScheme) {
+	f.TextVar(s, "init", *s, initUsage).Choices(names[model.InitScheme]()...)
 }
 
 // finalNormValue is a flag that needs no value to be true.
@@ -80,7 +80,7 @@ func (v finalNormValue) IsBoolFlag() bool   { return true }
 
 // initValue is the flag -init: the name of a way to draw the initial weights, or a file of weights.
 type initValue struct {
-	start *model.Start
+	start *model.InitScheme
 	file  *string
 }
 

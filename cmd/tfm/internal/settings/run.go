@@ -86,7 +86,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where that is faster than float32; the weights then depend on the processor")
 
 	f.Group("Initial weights")
-	f.Var(initValue{&r.Config.Start, &r.Options.Init}, "init", startUsage+"; or a model or checkpoint `file` to fine-tune").Common().Choices(names[model.Start]()...)
+	f.Var(initValue{&r.Config.Init, &r.Options.Init}, "init", initUsage+"; or a model or checkpoint `file` to fine-tune").Common().Choices(names[model.InitScheme]()...)
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "random seed of initial weights, order of the pairs and dropout")
 
 	f.Group("Vocabulary and batches")
