@@ -93,7 +93,8 @@ which many papers report.`,
 func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, file string, srcs []string) ([]string, error) {
 	const batch = 256
 	p := terminal.NewProgress(os.Stderr)
-	warnings := text.Warnings{Show: func(s string) { p.Line("tfm: %s", s) }}
+	warnings := sourceWarnings{remedy: trainLonger}
+	warnings.Show = func(s string) { p.Line("tfm: %s", s) }
 	start := time.Now()
 	perSecond := func(n int) float64 { return float64(n) / time.Since(start).Seconds() }
 	var hyps []string

@@ -13,6 +13,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
 	"tfm/model/decode"
 	"tfm/text"
 	"tfm/translate"
@@ -78,7 +79,11 @@ Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with
 					return err
 				}
 				defer t.Close()
-				warnings := text.Warnings{Show: func(s string) { fmt.Fprintf(os.Stderr, "tfm: %s\n", s) }}
+				warnings := sourceWarnings{remedy: trainLonger}
+				if *maxLen > 0 && *maxLen < t.MaxSource() {
+					warnings.remedy = "give a larger -max-len"
+				}
+				warnings.Show = func(s string) { fmt.Fprintf(os.Stderr, "tfm: %s\n", s) }
 				defer warnings.Summarize()
 				o := translate.LineOptions{Request: translate.Request{Decode: *search, MaxSource: *maxLen}, Batch: *batch, Warn: warnings.Add}
 				prompt, end := newPrompt(args)
@@ -99,6 +104,34 @@ func checkModel(path string) error {
 		return fmt.Errorf("%s does not exist: make it with 'tfm train -o %s', or name a model with -model", path, cli.ShellWord(path))
 	}
 	return nil
+}
+
+// sourceWarnings shows warnings about the lines of a source. Of truncated lines it shows the first,
+// with a remedy, and at the end their number.
+type sourceWarnings struct {
+	text.Warnings
+	remedy    string // in addition to shorter sentences
+	truncated int
+}
+
+// trainLonger is the remedy for sentences that exceed the limit of the model.
+const trainLonger = "train a model with a larger -max-len"
+
+func (w *sourceWarnings) Add(warning text.Warning) {
+	if warning.Kind != translate.TruncatedLine {
+		w.Warnings.Add(warning)
+		return
+	}
+	if w.truncated++; w.truncated == 1 {
+		w.Show(fmt.Sprintf("%s; put shorter sentences on separate lines, or %s", warning.Message, w.remedy))
+	}
+}
+
+func (w *sourceWarnings) Summarize() {
+	w.Warnings.Summarize()
+	if w.truncated > 1 {
+		w.Show(format.Thousands(w.truncated) + " lines were truncated")
+	}
 }
 
 // inputLines reads the lines of files, or of standard input if there are none.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -75,12 +76,31 @@ func TestTranslateGoesOnBehindABadLine(t *testing.T) {
 	mustFail(t, runTFM(t, "", "train", "-src", damaged, "-tgt", tgt, "-o", filepath.Join(t.TempDir(), "m")), 1, damaged+":2: invalid UTF-8")
 }
 
-// The eleventh warning of a kind and those after it are counted.
+// The first ten warnings of a kind are shown, and then their number; of truncated lines only the
+// first is.
 func TestTranslateCountsWarnings(t *testing.T) {
-	o := mustRun(t, strings.Repeat("\xff\n", 25)+strings.Repeat("the dog \n", 12), "translate", "-model", toyModel(t), "-max-len", "1", "-beam", "1")
-	if lines := strings.Split(o.stderr, "\n"); strings.Count(o.stdout, "\n") != 37 || strings.Count(o.stderr, "invalid UTF-8 at byte 1") != 10 ||
-		strings.Count(o.stderr, "truncated to 1") != 10 || lines[len(lines)-3] != "tfm: 25 lines of invalid UTF-8 in total" {
-		t.Errorf("warned %s", o.stderr)
+	m := toyModel(t)
+	o := mustRun(t, strings.Repeat("\xff\n", 25)+strings.Repeat("the dog \n", 12), "translate", "-model", m, "-max-len", "1", "-beam", "1")
+	lines := strings.Split(o.stderr, "\n")
+	if strings.Count(o.stdout, "\n") != 37 || strings.Count(o.stderr, "invalid UTF-8 at byte 1") != 10 || !slices.Contains(lines, "tfm: 25 lines of invalid UTF-8 in total") {
+		t.Errorf("standard error:\n%s\nwant ten lines of 25 with invalid UTF-8", o.stderr)
+	}
+	const first = " tokens, truncated to 1; put shorter sentences on separate lines, or give a larger -max-len"
+	if strings.Count(o.stderr, "truncated to 1") != 1 || strings.Count(o.stderr, "tfm: standard input:1: ")+strings.Count(o.stderr, "tfm: standard input:26: ") == 0 ||
+		!strings.Contains(o.stderr, first) || lines[len(lines)-2] != "tfm: 37 lines were truncated" {
+		t.Errorf("standard error:\n%s\nwant one line about the first of 37 truncated lines, and their number at the end", o.stderr)
+	}
+
+	// Within the limit of the flag, but not of the model.
+	long := write(t, "long", strings.Repeat("the big cat sees ", 400)+"\nthe dog\n")
+	o = mustRun(t, "", "translate", "-model", m, "-beam", "1", "-max-extra", "0", "-max-len", "5000", long)
+	if want := "tfm: " + long + ":1: "; !strings.HasPrefix(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 ||
+		!strings.Contains(o.stderr, "truncated to 1023; put shorter sentences on separate lines, or train a model with a larger -max-len\n") {
+		t.Errorf("standard error = %q, want one line that begins with %q and names the limit 1023", o.stderr, want)
+	}
+	o = mustRun(t, "", "eval", "-model", m, "-src", long, "-ref", long, "-beam", "1", "-max-extra", "0")
+	if !strings.Contains(o.stderr, long+":1: ") || !strings.Contains(o.stderr, "truncated to 1023; ") {
+		t.Errorf("tfm eval: standard error = %q, want the truncated line", o.stderr)
 	}
 }
 
