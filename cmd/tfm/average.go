@@ -64,7 +64,7 @@ func average(out string, paths []string) error {
 		if other, err := model.LoadTokenizers(path); err != nil {
 			return err
 		} else if !maps.EqualFunc(files, other, bytes.Equal) {
-			return fmt.Errorf("%s: its tokenizers are not those of %s: the rows of the embeddings stand for other pieces", path, paths[0])
+			return fmt.Errorf("%s: its tokenizers differ from those of %s", path, paths[0])
 		}
 		other, err := model.LoadHeader(path)
 		if err != nil {
@@ -72,7 +72,7 @@ func average(out string, paths []string) error {
 		}
 		srcLang, tgtLang = cmp.Or(srcLang, other.SrcLang), cmp.Or(tgtLang, other.TgtLang)
 		if cmp.Or(other.SrcLang, srcLang) != srcLang || cmp.Or(other.TgtLang, tgtLang) != tgtLang {
-			return fmt.Errorf("%s: a model from %q to %q, expected from %q to %q as the files before it", path, other.SrcLang, other.TgtLang, srcLang, tgtLang)
+			return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, other.SrcLang, other.TgtLang, srcLang, tgtLang)
 		}
 	}
 	if err := cli.CheckWritable(out); err != nil {

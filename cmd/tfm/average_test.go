@@ -57,7 +57,7 @@ func TestAverage(t *testing.T) {
 	mustFail(t, runTFM(t, "", "average", "-o", out, m, wide), 1, wide, "configuration differs", "d_ff is 32, expected 64")
 	args, other := trainArgs(t, "-steps", "1", "-src", toy.tgt, "-tgt", toy.tgt)
 	mustRun(t, "", args...)
-	mustFail(t, runTFM(t, "", "average", "-o", out, m, other), 1, other, "tokenizers are not those of "+m)
+	mustFail(t, runTFM(t, "", "average", "-o", out, m, other), 1, other, "tokenizers differ from those of "+m)
 	damaged := write(t, "damaged.safetensors", read(t, m)[:5000])
 	mustFail(t, runTFM(t, "", "average", "-o", out, m, damaged), 1, damaged)
 	bit := []byte(read(t, m))

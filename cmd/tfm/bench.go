@@ -160,7 +160,7 @@ func (b *benchmark) run(ctx context.Context, args []string) error {
 	}
 	if b.lengths != "" {
 		if !slices.ContainsFunc(parts, func(p benchPart) bool { return p.group == "tiny" }) {
-			return cli.Usagef("-lengths is of tiny, which -only leaves out")
+			return cli.Usagef("-lengths needs the part tiny, which -only leaves out")
 		}
 		if _, err := bench.ReadLengths(b.lengths); err != nil {
 			return err
@@ -206,7 +206,7 @@ func (b *benchmark) chosen() (chosen []benchPart, err error) {
 	names := strings.Split(b.only, ",")
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(p benchPart) bool { return name == p.name || name == p.group }) {
-			return nil, cli.Usagef("-only %q: there is no part %q, but %s; and single lines of them, %s", b.only, name,
+			return nil, cli.Usagef("-only %q: unknown part %q, expected %s; or single lines, %s", b.only, name,
 				strings.Join(benchGroups(), ", "), strings.Join(benchNames(), ", "))
 		}
 	}
@@ -218,7 +218,7 @@ func (b *benchmark) chosen() (chosen []benchPart, err error) {
 func (b *benchmark) inProcess(ctx context.Context, p benchPart, threads int, to *bench.Report) error {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("the program does not find itself, to measure each part in a process of its own; -here does without: %w", err)
+		return fmt.Errorf("cannot find the executable to measure each part in its own process (-here needs none): %w", err)
 	}
 	args := []string{"bench", "-here", "-json", "-only", p.name, "-threads", strconv.Itoa(threads), "-quick=" + strconv.FormatBool(b.quick)}
 	if b.lengths != "" && p.group == "tiny" {
@@ -235,7 +235,7 @@ func (b *benchmark) inProcess(ctx context.Context, p benchPart, threads int, to 
 	}
 	var r bench.Report
 	if err := json.Unmarshal(out, &r); err != nil {
-		return fmt.Errorf("%s on %d threads: its process does not write what it should: %w", p.name, threads, err)
+		return fmt.Errorf("%s on %d threads: its process wrote no valid report: %w", p.name, threads, err)
 	}
 	to.Add(r)
 	return nil

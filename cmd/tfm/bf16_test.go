@@ -20,7 +20,7 @@ func TestBF16(t *testing.T) {
 	}
 	parts, m2 := trainArgs(t, append(flags, "-threads", "1")...)
 	mustRun(t, "", append(parts, "-steps", "3")...)
-	mustFail(t, runTFM(t, "", append(parts, "-steps", "6", "-resume", "-bf16=false")...), 2, "-bf16 false conflicts with the run to go on with: -bf16 true")
+	mustFail(t, runTFM(t, "", append(parts, "-steps", "6", "-resume", "-bf16=false")...), 2, "-bf16 false conflicts with the run to resume: -bf16 true")
 	mustRun(t, "", append(parts, "-steps", "6", "-resume")...)
 	if read(t, m1) != read(t, m2) {
 		t.Error("a run that was resumed, with other threads, gives another model")

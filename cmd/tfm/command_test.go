@@ -163,7 +163,7 @@ func TestWrongUsage(t *testing.T) {
 		{train("-min-lr", "0.1"), []string{"min-lr is 0.1", "only cosine"}},
 		{train("-d-ff", "0", "-ema", "1"), []string{"tfm: -d-ff is 0", "; -ema is 1,"}},
 		{train("-average", "-1"), []string{"tfm: -average is -1", "0 or more"}},
-		{train("-r-drop", "5", "-dropout", "0"), []string{"-r-drop 5 needs a -dropout"}},
+		{train("-r-drop", "5", "-dropout", "0"), []string{"-r-drop 5 needs dropout"}},
 		{train("-resume", "-force"), []string{"-resume", "-force"}},
 		{train("more"), []string{`unexpected argument "more"`}},
 		{[]string{"train", "-src", src, "-o", out}, []string{"-src and -tgt"}},

@@ -35,7 +35,7 @@ func TestInitTakesTheModel(t *testing.T) {
 	base := toyModel(t)
 	args, m := finetuneArgs(t, base, "-steps", "1", "-dropout", "0.2", "-label-smoothing", "0")
 	o := mustRun(t, "", args...)
-	for _, want := range []string{"begins with:      the weights of " + base, "pieces:           all 320 carried over", "1 steps on 1,487 pairs, begun with the weights of toy.safetensors"} {
+	for _, want := range []string{"initial weights:  " + base, "pieces:           all 320 carried over", "1 steps on 1,487 pairs, fine-tuned from toy.safetensors"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("not told: %q\n%s", want, o.stderr)
 		}
@@ -58,8 +58,8 @@ func TestInitTakesTheModel(t *testing.T) {
 		flags []string
 		wants []string
 	}{
-		{2, []string{"-d-model", "64"}, []string{"-d-model 64 conflicts with the model to begin with: -d-model 32 in " + base}},
-		{2, []string{"-preset", "tiny"}, []string{"conflicts with the model to begin with", base}},
+		{2, []string{"-d-model", "64"}, []string{"-d-model 64 conflicts with the model of -init: -d-model 32 in " + base}},
+		{2, []string{"-preset", "tiny"}, []string{"conflicts with the model of -init", base}},
 		{2, []string{"-norm", "pre"}, []string{"-norm pre", "-norm post"}},
 		{2, []string{"-tie", "none"}, []string{"-tie none", "-tie all"}},
 		{2, []string{"-joint=false"}, []string{"-joint=false, but in " + base + " it is true"}},
@@ -113,7 +113,7 @@ func TestInitVocab(t *testing.T) {
 	for _, c := range []struct{ init, tokenizerFile, tie string }{{base, tokenizerFile, "all"}, {base, separate, "decoder"}, {separate, base, "none"}, {separate, tokenizerFile, "none"}} {
 		args, m := finetuneArgs(t, c.init, "-vocab", c.tokenizerFile, "-steps", "1")
 		o := mustRun(t, "", args...)
-		if !strings.Contains(o.stderr, " carried over; a new one begins as the mean of the pieces that it was before") {
+		if !strings.Contains(o.stderr, " carried over; a new one starts as the mean of the pieces it was split into") {
 			t.Errorf("told:\n%s", o.stderr)
 		}
 		wasFile, isFile := loadModel(t, c.init), loadModel(t, m)

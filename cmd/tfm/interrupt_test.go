@@ -77,7 +77,7 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 			if code := c.ProcessState.ExitCode(); code != 128+int(sig) {
 				t.Errorf("exit code %d, want %d", code, 128+int(sig))
 			}
-			said := regexp.MustCompile(`interrupted; step ([\d,]+) is saved in (.*); go on with:\n  (.*)\n$`).FindStringSubmatch(stderr)
+			said := regexp.MustCompile(`interrupted: step ([\d,]+) is saved in (.*); resume with:\n  (.*)\n$`).FindStringSubmatch(stderr)
 			if said == nil {
 				t.Fatalf("said:\n%s", stderr)
 			}
@@ -137,7 +137,7 @@ func TestSignalDuringTheAverage(t *testing.T) {
 	}
 	c.Process.Signal(syscall.SIGINT)
 	c.Wait()
-	if code := c.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) || !strings.Contains(stderr.String(), "interrupted; step 4 is saved in ") {
+	if code := c.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) || !strings.Contains(stderr.String(), "interrupted: step 4 is saved in ") {
 		t.Errorf("exit code %d, expected %d after:\n%s", code, 128+int(syscall.SIGINT), stderr)
 	}
 	if _, err := os.Stat(m); err == nil {
@@ -170,7 +170,7 @@ func TestSignalWhileAResumedRunReads(t *testing.T) {
 		t.Errorf("exit code %d, expected %d", code, want)
 	}
 	path := filepath.Join(filepath.Dir(logPath(m)), "step-00000003.safetensors")
-	for _, want := range []string{"interrupted; step 3 is saved in " + path + "; go on with:\n", "-resume\n"} {
+	for _, want := range []string{"interrupted: step 3 is saved in " + path + "; resume with:\n", "-resume\n"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("it does not say %q:\n%s", want, stderr)
 		}
@@ -264,7 +264,7 @@ func TestFullDiskKeepsTheLastCheckpoint(t *testing.T) {
 
 	// Only the model cannot be written: all steps are in the checkpoint.
 	o = limited("-resume", "-steps", "3")
-	mustFail(t, o, 1, m, "not lost", "make room, then run ", " train ", "-resume")
+	mustFail(t, o, 1, m, "the weights are saved in ", "free some space, then run ", " train ", "-resume")
 	if read(t, m) != before {
 		t.Error("the model was touched")
 	}

@@ -85,9 +85,9 @@ func (r *reporter) addOther(s string) error {
 func (r *reporter) write() error {
 	switch {
 	case r.run == "":
-		return cli.Usagef("-run is missing, the folder of a run's checkpoints")
+		return cli.Usagef("-run is missing")
 	case r.out == "":
-		return cli.Usagef("-o is empty, the file to write the page to")
+		return cli.Usagef("-o is empty")
 	}
 	if err := cli.CheckThreads(r.threads); err != nil {
 		return err
@@ -127,11 +127,11 @@ func (r *reporter) log() (*runlog.Run, error) {
 	if info, err := os.Stat(r.run); err != nil {
 		return nil, fmt.Errorf("-run: %w", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("-run %s is no folder: expected that of a run's checkpoints, such as OUT.ckpt", r.run)
+		return nil, fmt.Errorf("-run %s: expected a folder of checkpoints, such as en-de.ckpt", r.run)
 	}
 	run, err := runlog.ReadFile(filepath.Join(r.run, runlog.FileName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("-run: there is no %s in %s: tfm train writes it to the folder of its checkpoints, OUT.ckpt", runlog.FileName, r.run)
+		return nil, fmt.Errorf("-run %[2]s: no %[1]s, which tfm train writes beside its checkpoints", runlog.FileName, r.run)
 	}
 	return run, err
 }
@@ -172,7 +172,7 @@ func (r *reporter) attention(page *report.Page) error {
 		case err != nil:
 			return err
 		case len(checkpoints) == 0 && named:
-			return fmt.Errorf("there is no checkpoint in %s to translate with: -model names a model file", r.run)
+			return fmt.Errorf("%s: no checkpoint to translate with; name a model with -model", r.run)
 		case len(checkpoints) == 0:
 			page.Note = "No maps of attention: there is no checkpoint in the folder of the run, and no model was named (-model)."
 			fmt.Fprintf(os.Stderr, "tfm: there is no checkpoint in %s, so the page has no maps of attention (-model names another model)\n", r.run)

@@ -130,7 +130,7 @@ func (t *trainer) checkFlags() error {
 	case t.TSV == "" && t.Src == "" && !t.Dump:
 		return cli.Usagef("-src and -tgt are missing")
 	case t.Out == "":
-		return cli.Usagef("-o is empty, the file to write the model to")
+		return cli.Usagef("-o is empty")
 	case t.Resume && t.Force:
 		return cli.Usagef("either -resume or -force")
 	}
@@ -282,7 +282,7 @@ func (t *trainer) checkOverwrite() error {
 		}
 		exists = checkpoints[len(checkpoints)-1]
 	}
-	return fmt.Errorf("%s is there already: -resume goes on with its training, -force replaces it", exists)
+	return fmt.Errorf("%s already exists: -resume continues its training, -force replaces it", exists)
 }
 
 // train trains the model, records the run in its log and its event files, and writes the model
@@ -299,7 +299,7 @@ func (t *trainer) train(ctx context.Context) error {
 	}
 	t.init = nil // the job lets its weights go
 	warn := func(what string) func(error) {
-		return func(err error) { t.progress.Line("tfm: the run goes on without %s: %v", what, err) }
+		return func(err error) { t.progress.Line("tfm: the run continues without %s: %v", what, err) }
 	}
 	board := &record.Board{Dir: t.TensorBoard, Warn: warn("-tensorboard")}
 	if err := board.MakeDir(); err != nil {
@@ -328,30 +328,30 @@ func (t *trainer) train(ctx context.Context) error {
 func (t *trainer) finish(ctx context.Context, r training.Result, err error) error {
 	switch {
 	case err == nil && r.Reason == train.OutOfTime && r.Step == 0:
-		return fmt.Errorf("-time %v is too short for a first step and what comes after it: nothing is trained, and no model is written", t.Options.Time)
+		return fmt.Errorf("-time %v is too short for one step; no model is written", t.Options.Time)
 	case err == nil && r.Reason != train.Interrupted:
-		t.progress.Line("end after %v: %s", r.Trained.Round(time.Second), r.Reason)
+		t.progress.Line("ended after %v: %s", r.Trained.Round(time.Second), r.Reason)
 	case r.Checkpoint != "":
 		return t.interrupted(ctx, r.Step, r.Checkpoint)
 	case errors.As(err, new(cli.InterruptError)) && t.resumed != nil: // while the corpora were read
 		return t.interrupted(ctx, t.resumed.State.Step, t.resumed.Path)
 	case err == nil || errors.As(err, new(cli.InterruptError)):
-		t.progress.Line("interrupted before the first step, so nothing is saved")
+		t.progress.Line("interrupted before the first step; nothing is saved")
 		return cli.Interruption(ctx)
 	case errors.Is(err, train.ErrOtherPairs):
-		return fmt.Errorf("%w; -resume needs the corpora of that run, and if it held pairs out, still no validation files and no -valid-every 0", err)
+		return fmt.Errorf("%w; -resume needs the corpora of the run, and the same validation files or none", err)
 	default:
 		return err
 	}
 	if err := r.Save(t.Out); err != nil {
-		return fmt.Errorf("%w; the weights are not lost, they are in %s: make room, then run %s", err, t.Options.Dir, t.resumeCommand())
+		return fmt.Errorf("%w; the weights are saved in %s: free some space, then run %s", err, t.Options.Dir, t.resumeCommand())
 	}
 	return nil
 }
 
 // interrupted says how to go on from a checkpoint, and returns the signal that ended ctx.
 func (t *trainer) interrupted(ctx context.Context, step int, checkpoint string) error {
-	t.progress.Line("interrupted; step %s is saved in %s; go on with:\n  %s", format.Thousands(step), checkpoint, t.resumeCommand())
+	t.progress.Line("interrupted: step %s is saved in %s; resume with:\n  %s", format.Thousands(step), checkpoint, t.resumeCommand())
 	return cli.Interruption(ctx)
 }
 

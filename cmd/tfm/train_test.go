@@ -55,11 +55,11 @@ func TestValidation(t *testing.T) {
 	if o := mustRun(t, "", args...); !strings.Contains(o.stderr, "14, one in 106 held out") || !strings.Contains(o.stderr, "training pairs:   1,473") {
 		t.Errorf("held out:\n%s", o.stderr)
 	}
-	mustFail(t, runTFM(t, "", append(args, "-resume", "-steps", "3", "-valid-every", "0")...), 1, "other training pairs", "held pairs out")
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-steps", "3", "-valid-every", "0")...), 1, "other training pairs", "the same validation files or none")
 	tsv := write(t, "pairs.tsv", "a dog\tun chien\na cat\tun chat\n")
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	o = mustRun(t, "", append([]string{"train", "-tsv", tsv, "-o", model, "-steps", "2"}, append(toySmall, "-valid-every", "1")...)...)
-	if !strings.Contains(o.stderr, "too small to hold some out") {
+	if !strings.Contains(o.stderr, "none, because the corpus is too small") {
 		t.Errorf("a corpus of two pairs:\n%s", o.stderr)
 	}
 	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-tsv", tsv, "-o", model), 2, "either -tsv or -src and -tgt")
@@ -71,7 +71,7 @@ func TestLeftOutPairsAreCounted(t *testing.T) {
 	tgt := write(t, "tgt", "un chien\nun chien\nun chat\nun chat\n")
 	args := append([]string{"train", "-src", src, "-tgt", tgt, "-o", filepath.Join(t.TempDir(), "m.safetensors"), "-steps", "1"}, toySmall...)
 	o := mustRun(t, "", args...)
-	for _, want := range []string{"left out:         1 pairs with more than 40 pieces", "left out:         1 pairs with an empty side"} {
+	for _, want := range []string{"skipped:          1 pairs with more than 40 tokens", "skipped:          1 pairs with an empty side"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("not told: %q\n%s", want, o.stderr)
 		}
@@ -86,9 +86,9 @@ func TestResume(t *testing.T) {
 		return append(append(args[:len(args):len(args)], "-steps", n), more...)
 	}
 	mustRun(t, "", steps("5")...)
-	mustFail(t, runTFM(t, "", steps("12")...), 1, m2+" is there already", "-resume", "-force")
+	mustFail(t, runTFM(t, "", steps("12")...), 1, m2+" already exists", "-resume", "-force")
 	o := mustRun(t, "", steps("12", "-resume", "-threads", "2")...)
-	if !strings.Contains(o.stderr, "goes on from:") || !strings.Contains(o.stderr, "step 5") {
+	if !strings.Contains(o.stderr, "resumed from:") || !strings.Contains(o.stderr, "step 5") {
 		t.Errorf("not told:\n%s", o.stderr)
 	}
 	if read(t, m1) != read(t, m2) {
@@ -139,14 +139,14 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		flags []string
 		wants []string
 	}{
-		{nil, []string{"optimizer:        adam, beta1 0.9, beta2 0.98, eps 1e-09; gradient's norm at most 1\n", "learning rate:    inverse-sqrt: warmup to 0.005 at step 50, then"}},
+		{nil, []string{"optimizer:        adam, beta1 0.9, beta2 0.98, eps 1e-09; gradient norm limited to 1\n", "learning rate:    inverse-sqrt: warmup to 0.005 at step 50, then"}},
 		{[]string{"-optimizer", "adamw", "-schedule", "cosine", "-decay-steps", "60", "-min-lr", "1e-4", "-accumulate", "2"},
-			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient's norm at most 1\n", "a step:           2 batches\n", "learning rate:    cosine: warmup to 0.005 at step 50, then cosine to 0.0001 at step 60\n"}},
+			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient norm limited to 1\n", "a step:           2 batches\n", "learning rate:    cosine: warmup to 0.005 at step 50, then cosine to 0.0001 at step 60\n"}},
 		{[]string{"-optimizer", "sgd", "-momentum", "0.99", "-schedule", "constant", "-warmup", "0", "-lr", "1e-3", "-clip-norm", "0"},
 			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from step 1, then constant\n"}},
 		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay-steps", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: warmup to 0.005 at step 50"}},
 		{[]string{"-r-drop", "2", "-dropout", "0.1"}, []string{"R-Drop:           alpha 2\n"}},
-		{[]string{"-ema", "0.5", "-valid-every", "2"}, []string{"weights:          their moving average, decay 0.5\n"}},
+		{[]string{"-ema", "0.5", "-valid-every", "2"}, []string{"weights:          moving average, decay 0.5\n"}},
 	} {
 		straight, m1 := trainArgs(t, append(c.flags, "-steps", "7")...)
 		o := mustRun(t, "", straight...)
@@ -207,7 +207,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 
 func TestTimeThatIsTooShortForAStep(t *testing.T) {
 	args, m := trainArgs(t, "-time", "1ns")
-	mustFail(t, runTFM(t, "", args...), 1, "-time 1ns is too short for a first step")
+	mustFail(t, runTFM(t, "", args...), 1, "-time 1ns is too short for one step")
 	if _, err := os.Stat(m); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a model that has learned nothing was written: %v", err)
 	}
@@ -232,7 +232,7 @@ func TestValidationTokenizer(t *testing.T) {
 		t.Errorf("the log has -tokenize %q, want zh", found)
 	}
 	resumed := append(args, "-resume", "-steps", "3")
-	mustFail(t, runTFM(t, "", append(resumed, "-tokenize", "13a")...), 2, "-tokenize 13a conflicts with the run to go on with: -tokenize zh")
+	mustFail(t, runTFM(t, "", append(resumed, "-tokenize", "13a")...), 2, "-tokenize 13a conflicts with the run to resume: -tokenize zh")
 	o = mustRun(t, "", append(resumed, "-tokenize", "auto")...)
 	if want := "validation BLEU:  tokenize zh\n"; !strings.Contains(o.stderr, want) {
 		t.Errorf("resumed: no %q in\n%s", want, o.stderr)
@@ -256,9 +256,9 @@ func TestTrainAnotherReading(t *testing.T) {
 		"-tokenize", "char")
 	mustRun(t, "", append(args, "-steps", "3")...)
 	resumed := append(args, "-steps", "5", "-resume")
-	mustFail(t, runTFM(t, "", append(resumed, "-norm", "post")...), 2, "-norm post conflicts with the run to go on with: -norm pre")
-	mustFail(t, runTFM(t, "", append(resumed, "-bias=true")...), 2, "-bias all conflicts with the run to go on with: -bias none")
-	mustFail(t, runTFM(t, "", append(resumed, "-tokenize", "zh")...), 2, "-tokenize zh conflicts with the run to go on with: -tokenize char")
+	mustFail(t, runTFM(t, "", append(resumed, "-norm", "post")...), 2, "-norm post conflicts with the run to resume: -norm pre")
+	mustFail(t, runTFM(t, "", append(resumed, "-bias=true")...), 2, "-bias all conflicts with the run to resume: -bias none")
+	mustFail(t, runTFM(t, "", append(resumed, "-tokenize", "zh")...), 2, "-tokenize zh conflicts with the run to resume: -tokenize char")
 	mustRun(t, "", resumed...)
 	o := mustRun(t, "", "info", "-model", m)
 	for _, want := range []string{"2 of d_k = 8 and d_v = 16, without biases", "SiLU, without biases", "pre-norm", "RMSNorm", "one after each stack",
@@ -279,7 +279,7 @@ func TestTrainStreamed(t *testing.T) {
 	mustRun(t, "", memory...)
 	args, m2 := trainArgs(t, "-shuffle-window", "500", "-bpe-dropout", "0.1")
 	o := mustRun(t, "", append(args, "-steps", "12")...)
-	for _, want := range []string{"1,487 from", "495 at a time are in memory", "merges dropped with probability 0.1"} {
+	for _, want := range []string{"1,487 from", "495 in memory at a time", "BPE-dropout 0.1"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("not told: %q\n%s", want, o.stderr)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // Board writes the numbers of a run to an event file for TensorBoard. If the file cannot be written
-// it warns once, and the run goes on without it.
+// it warns once, and the run continues without it.
 type Board struct {
 	Dir  string // the folder of event files; "" writes none
 	Warn func(error)

@@ -9,7 +9,7 @@ import (
 )
 
 // Log writes the log of a run to the folder of its checkpoints. If the file cannot be written it
-// warns once, and the run goes on without it: a training is worth more than its log.
+// warns once, and the run continues without it: a training is worth more than its log.
 type Log struct {
 	Dir   string
 	Model string              // the file that the run writes its model to

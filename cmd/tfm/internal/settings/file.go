@@ -51,7 +51,7 @@ func Parse(path string, lines []string) (settings []Setting, err error) {
 		s.Name = strings.TrimSpace(name)
 		switch earlier, again := first[s.Name]; {
 		case slices.Contains(Actions, s.Name):
-			return nil, cli.Usagef("%s: %s is no setting of a run and belongs on the command line", s.At, s.Name)
+			return nil, cli.Usagef("%s: %s is not a setting, only a flag of the command line", s.At, s.Name)
 		case f.Lookup(s.Name) == nil:
 			return nil, cli.UsageError{Message: fmt.Sprintf("%s: unknown setting %.80q", s.At, s.Name), Meant: cli.Nearest(s.Name, f.Names())}
 		case again:
@@ -71,10 +71,10 @@ func parseValue(s string) (string, error) {
 	if strings.HasPrefix(s, `"`) {
 		quoted, err := strconv.QuotedPrefix(s)
 		if err != nil {
-			return "", errors.New("the quotes do not end")
+			return "", errors.New("missing closing quote")
 		}
 		if rest := strings.TrimSpace(s[len(quoted):]); rest != "" && rest[0] != '#' {
-			return "", fmt.Errorf("found %.80q behind the quotes", rest)
+			return "", fmt.Errorf("found %.80q after the quotes", rest)
 		}
 		return strconv.Unquote(quoted)
 	}

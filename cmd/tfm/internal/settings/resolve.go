@@ -227,7 +227,7 @@ func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
 		return nil, err
 	}
 	if r.Options.RDrop != 0 && max(c.Dropout, c.AttentionDropout, c.FFDropout) == 0 {
-		return nil, cli.Usagef("-r-drop %v needs a -dropout: without one the model says the same of both copies", r.Options.RDrop)
+		return nil, cli.Usagef("-r-drop %v needs dropout, so that the two passes differ", r.Options.RDrop)
 	}
 	r.derive(before)
 	return r, nil
@@ -346,5 +346,5 @@ func (r *Run) sameRun(run map[string]string, checkpoint string) error {
 }
 
 func conflict(name, found, expected, checkpoint string) error {
-	return cli.Usagef("-%s %s conflicts with the run to go on with: -%s %s in %s", name, found, name, expected, checkpoint)
+	return cli.Usagef("-%s %s conflicts with the run to resume: -%s %s in %s", name, found, name, expected, checkpoint)
 }

@@ -103,7 +103,7 @@ func (r *Run) optionRules() error {
 	}
 	for _, name := range []string{"beta1", "beta2", "eps"} {
 		if r.given(name) == CommandLine && o.Optimizer == train.OptimizerSGD {
-			return cli.Usagef("-%s is Adam's, and the optimizer is sgd", name)
+			return cli.Usagef("-%s needs -optimizer adam or adamw, found sgd", name)
 		}
 	}
 	if r.given("average") == Default && !o.Resume || over("keep", "average") {
@@ -132,7 +132,7 @@ func (r *Run) checkCompatible(init *Trained) error {
 	for _, given := range []bool{true, false} {
 		for _, name := range modelNames() {
 			if (r.given(name) != Default) == given && !retrainable[name] && now[name] != was[name] {
-				return cli.Usagef("-%s %s conflicts with the model to begin with: -%s %s in %s", name, now[name], name, was[name], init.Path)
+				return cli.Usagef("-%s %s conflicts with the model of -init: -%s %s in %s", name, now[name], name, was[name], init.Path)
 			}
 		}
 	}

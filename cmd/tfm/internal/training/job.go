@@ -88,7 +88,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	if n := result.Skipped; n > 0 {
-		j.Progress.Line("updates dropped:  %s of %s, whose loss or gradient was not a finite number (-on-nan skip)", format.Thousands(n), format.Thousands(result.Step))
+		j.Progress.Line("updates skipped:  %s of %s, with a loss or gradient that is not finite", format.Thousands(n), format.Thousands(result.Step))
 	}
 	return Result{result, m, c.Vocab, pool, j.info(result, c.TrainPairs)}, nil
 }
@@ -97,7 +97,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 func (j *Job) info(r train.Result, pairs int) string {
 	s := fmt.Sprintf("%s steps on %s pairs", format.Thousands(r.Step), format.Thousands(pairs))
 	if j.Options.Init != "" {
-		s += ", begun with the weights of " + strings.ToValidUTF8(filepath.Base(j.Options.Init), "?")
+		s += ", fine-tuned from " + strings.ToValidUTF8(filepath.Base(j.Options.Init), "?")
 	}
 	switch {
 	case r.Averaged > 0:
@@ -130,7 +130,7 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	if err := m.CarryOver(from.Model, src, tgt); err != nil {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
-	j.Progress.Line("begins with:      the weights of %s", from.Path)
+	j.Progress.Line("initial weights:  %s", from.Path)
 	if to.Joint() && from.Tokenizers.Joint() {
 		j.Progress.Line("pieces:           %s", known(src))
 	} else {
@@ -151,5 +151,5 @@ func known(pieces [][]int32) string {
 	if same == len(pieces) {
 		return fmt.Sprintf("all %s carried over", format.Thousands(same))
 	}
-	return fmt.Sprintf("%s of %s carried over; a new one begins as the mean of the pieces that it was before", format.Thousands(same), format.Thousands(len(pieces)))
+	return fmt.Sprintf("%s of %s carried over; a new one starts as the mean of the pieces it was split into", format.Thousands(same), format.Thousands(len(pieces)))
 }

@@ -91,12 +91,12 @@ func TestJob(t *testing.T) {
 	if r, err = again.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"begins with:      the weights of first.safetensors\n", "pieces:           all "} {
+	for _, want := range []string{"initial weights:  first.safetensors\n", "pieces:           all "} {
 		if found := read(t, printed); !strings.Contains(found, want) {
 			t.Errorf("not printed: %q\n%s", want, found)
 		}
 	}
-	if want := "begun with the weights of first.safetensors"; !strings.Contains(r.Info, want) {
+	if want := "fine-tuned from first.safetensors"; !strings.Contains(r.Info, want) {
 		t.Errorf("info %q, expected %q in it", r.Info, want)
 	}
 }

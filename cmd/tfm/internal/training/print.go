@@ -25,22 +25,22 @@ func (j *Job) printPlan(c *corpus.Corpus) {
 	p := j.Progress
 	p.Line("training pairs:   %s from %s", format.Thousands(c.TrainPairs), j.Corpus.Train.Name)
 	if c.Windows > 1 {
-		p.Line("                  %s at a time are in memory and shuffled (-shuffle-window)", format.Thousands(c.WindowPairs))
+		p.Line("                  %s in memory at a time (-shuffle-window)", format.Thousands(c.WindowPairs))
 	}
 	if d := j.Options.BPEDropout; d > 0 {
-		p.Line("                  encoded anew in every epoch, with merges dropped with probability %v (-bpe-dropout)", d)
+		p.Line("                  BPE-dropout %v", d)
 	}
 	switch {
 	case j.Options.ValidEvery == 0:
 	case j.Corpus.Valid != nil:
 		p.Line("validation pairs: %s from %s", format.Thousands(c.ValidPairs), j.Corpus.Valid.Name)
 	case c.HeldOutEvery > 0:
-		p.Line("validation pairs: %s, one in %d held out of the training (-valid-src and -valid-tgt name others)", format.Thousands(c.ValidPairs), c.HeldOutEvery)
+		p.Line("validation pairs: %s, one in %d held out (-valid-src)", format.Thousands(c.ValidPairs), c.HeldOutEvery)
 	default:
-		p.Line("validation pairs: none, the corpus is too small to hold some out")
+		p.Line("validation pairs: none, because the corpus is too small")
 	}
 	if c.Unscored > 0 {
-		p.Line("                  %s of them count only for BLEU: a side is empty or has more than %d pieces (-max-len)", format.Thousands(c.Unscored), j.Options.MaxLen)
+		p.Line("                  %s of them count only for BLEU: an empty side, or over %d tokens", format.Thousands(c.Unscored), j.Options.MaxLen)
 	}
 	if j.SrcLang != "" || j.TgtLang != "" {
 		p.Line("languages:        %s to %s", cmp.Or(j.SrcLang, "unknown"), cmp.Or(j.TgtLang, "unknown"))
@@ -59,13 +59,13 @@ func (j *Job) printPlan(c *corpus.Corpus) {
 		p.Line("a step:           %d batches", n)
 	}
 	if j.Options.OnNaN == train.OnNaNSkip {
-		p.Line("on NaN:           the update is dropped")
+		p.Line("on NaN:           the update is skipped")
 	}
 	if j.Options.RDrop != 0 {
 		p.Line("R-Drop:           alpha %v", j.Options.RDrop)
 	}
 	if j.Options.EMA != 0 {
-		p.Line("weights:          their moving average, decay %v", j.Options.EMA)
+		p.Line("weights:          moving average, decay %v", j.Options.EMA)
 	}
 	p.Line("learning rate:    %s", j.Options.LearningRate(j.Config.DModel))
 	p.Line("kernels:          %s, %s", mat.Kernel(), format.Count(j.Threads, "thread"))
@@ -98,7 +98,7 @@ func optimizer(o train.Options) string {
 		s = fmt.Sprintf("sgd, momentum %v", o.Momentum)
 	}
 	if o.ClipNorm > 0 {
-		s += fmt.Sprintf("; gradient's norm at most %v", o.ClipNorm)
+		s += fmt.Sprintf("; gradient norm limited to %v", o.ClipNorm)
 	}
 	return s
 }
@@ -106,9 +106,9 @@ func optimizer(o train.Options) string {
 // products says what -bf16 does on this machine.
 func products() string {
 	if k := layer.BF16.Kernel(); k != layer.Float32.Kernel() {
-		return "bf16 by " + k + ", small ones float32; the model depends on the processor"
+		return "bf16 by " + k + "; the weights depend on the processor"
 	}
-	return "float32: -bf16 changes nothing, this processor has no instructions for bfloat16 that are faster"
+	return "float32, because bf16 is not faster on this processor"
 }
 
 // printEvent shows an event of the training.
@@ -121,16 +121,16 @@ func (j *Job) printEvent(e train.Event) {
 	switch e.Kind {
 	case train.Started:
 		if e.TooLong > 0 {
-			p.Line("left out:         %s pairs with more than %d pieces on a side (-max-len)", format.Thousands(e.TooLong), j.Options.MaxLen)
+			p.Line("skipped:          %s pairs with more than %d tokens on a side (-max-len)", format.Thousands(e.TooLong), j.Options.MaxLen)
 		}
 		if e.Empty > 0 {
-			p.Line("left out:         %s pairs with an empty side", format.Thousands(e.Empty))
+			p.Line("skipped:          %s pairs with an empty side", format.Thousands(e.Empty))
 		}
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		p.Line("memory:           %d MB", m.HeapInuse>>20)
 		if e.Path != "" {
-			p.Line("goes on from:     %s, step %s", e.Path, format.Thousands(e.Step))
+			p.Line("resumed from:     %s, step %s", e.Path, format.Thousands(e.Step))
 		}
 		if e.Warning != nil {
 			p.Line("tfm: %v", e.Warning)
@@ -153,7 +153,7 @@ const maxSkippedLines = 10
 // the run.
 func (j *Job) printSkipped(e train.Event) {
 	p := j.Progress
-	said := fmt.Sprintf("step %s: update dropped, %s so far", format.Thousands(e.Step), format.Thousands(e.Skipped))
+	said := fmt.Sprintf("step %s: update skipped, %s so far", format.Thousands(e.Step), format.Thousands(e.Skipped))
 	if j.skippedLines == maxSkippedLines {
 		p.Update(time.Now(), said)
 		return
@@ -161,7 +161,7 @@ func (j *Job) printSkipped(e train.Event) {
 	j.skippedLines++
 	p.Line("%s: %v", said, e.Why)
 	if j.skippedLines == maxSkippedLines {
-		p.Line("further dropped updates are counted")
+		p.Line("further skipped updates are only counted")
 	}
 }
 
