@@ -90,7 +90,7 @@ func (t *Transformer) scaleByBeta(p *layer.Param, encBeta, decBeta float32) {
 }
 
 // projections splits a row of a parameter into the rows of the matrices that it concatenates: W^Q,
-// W^K and W^V, W^K and W^V, or only itself.
+// W^K and W^V in qkv.weight, W^K and W^V in kv.weight. Other parameters are one matrix.
 func (t *Transformer) projections(name string, row []float32) [][]float32 {
 	dk, _ := t.Config.HeadSizes()
 	k := t.Config.Heads * dk

@@ -15,9 +15,9 @@ type stacks struct {
 	pool  *mat.Pool
 	arena *layer.Arena
 
-	// Gradients, which backward passes from layer to layer. dsrc [m × d]: first of the memory,
-	// in the end of the embedded source. dtgt [n × d]: first of the decoder's output, in the end of
-	// the embedded target.
+	// Gradients, which each layer's backward replaces. dsrc [m × d]: first that of the memory,
+	// finally that of the embedded source. dtgt [n × d]: first that of the decoder's output, finally
+	// that of the embedded target.
 	dsrc, dtgt       mat.Matrix
 	encGrad, decGrad layerGrad
 }

@@ -36,8 +36,8 @@ type Line struct {
 // Lines translates a stream of lines, for example from text.RepairLines, and yields batches of
 // translated lines in input order. It reads ahead as text.Batches does: lines that arrive one at a
 // time are yielded one at a time. The size of the batches changes no translation. A blank line has
-// no translation; its Best is "". When sampling, the i-th line of the stream that is not blank uses
-// random stream Decode.First+i.
+// no translation; its Best is "". When sampling, the i-th line of the stream that is not blank has
+// number Decode.First+i, on which its draws depend.
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
 // the sequence. The reading goroutine ends with the sequence, or when its pending read returns.

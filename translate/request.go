@@ -99,8 +99,8 @@ func orDefault(o decode.Options) decode.Options {
 }
 
 // Do translates the texts of a request and returns one result for each, in order. When sampling,
-// the i-th text that is not blank uses random stream Decode.First+i. Do returns a
-// *model.FieldError for an invalid option, and the error of ctx, which it checks before each text
+// the i-th text that is not blank has number Decode.First+i, on which its draws depend. Do returns
+// a *model.FieldError for an invalid option, and the error of ctx, which it checks before each text
 // and each decode step.
 func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	r.Decode = orDefault(r.Decode)

@@ -96,7 +96,7 @@ type sentence struct {
 	maxTokens int // length limit, EOS counted
 	tokens    int // length of every live hypothesis
 	live      []live
-	finished  int           // hypotheses that count for the end of a beam search
+	finished  int           // number of finished hypotheses, in beam search
 	nBest     []finishedHyp // sorted by descending score
 }
 
