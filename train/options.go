@@ -28,7 +28,7 @@ type Options struct {
 
 	BatchTokens int `json:"batch_tokens"` // limit of target tokens in a batch, with EOS
 	Accumulate  int `json:"accumulate"`   // batches per step; all their tokens have the same weight
-	MaxLen      int `json:"max_len"`      // tokens of a side, without EOS; skips longer pairs
+	MaxLen      int `json:"max_len"`      // limit of tokens per side, without EOS; else skipped
 
 	// Settings of Data.Source. Run only compares them with a checkpoint's.
 	ShuffleWindow int     `json:"shuffle_window"` // limit of pairs in a window; 0 is one window
@@ -64,14 +64,16 @@ type Options struct {
 	// checkpoints, and the final weights of the run then use the average.
 	EMA float64 `json:"ema"`
 
-	ClipNorm float64 `json:"clip_norm"` // limit of the gradient's norm; 0 is no limit
+	// ClipNorm is the limit of the norm of the gradient of the mean loss per target token; 0 is no
+	// limit.
+	ClipNorm float64 `json:"clip_norm"`
 
 	// OnNaN is the action for an update whose loss or gradient is not finite: OnNaNStop or
 	// OnNaNSkip. A skipped step counts as a step of the run and of the schedule, but not of the
 	// optimizer. 100 skipped steps in a row are an error.
 	OnNaN string `json:"on_nan" resume:"free"`
 
-	ValidEvery int            `json:"valid_every" resume:"free"` // steps between them; 0: off
+	ValidEvery int            `json:"valid_every" resume:"free"` // steps per validation; 0: off
 	Search     decode.Options `json:"search" resume:"free"`      // of the validation's translations
 	Entropies  bool           `json:"-"`                         // compute Event.Entropies
 
@@ -82,7 +84,7 @@ type Options struct {
 
 	Dir       string `json:"-"`                        // folder of the checkpoints; "" is none
 	Resume    bool   `json:"-"`                        // resume from the newest checkpoint in Dir
-	Replace   bool   `json:"-"`                        // remove the checkpoints in Dir first
+	Replace   bool   `json:"-"`                        // remove checkpoints in Dir, else an error
 	SaveEvery int    `json:"save_every" resume:"free"` // steps between saves; 0: best and last
 	Keep      int    `json:"keep" resume:"free"`       // newest checkpoints kept besides the best
 

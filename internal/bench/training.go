@@ -94,19 +94,18 @@ func (w Training) Steps(p *mat.Pool) iter.Seq2[Step, error] {
 
 // StepSpeed is the result of a Training.
 type StepSpeed struct {
-	Preset     string  `json:"preset"`
-	Precision  string  `json:"precision"` // of the products with weights: float32 or bf16
-	Threads    int     `json:"threads"`
-	Parameters int     `json:"parameters"`
-	SrcTokens  float64 `json:"source_tokens_per_step"`
-	TgtTokens  float64 `json:"target_tokens_per_step"`
-	Seconds    Figure  `json:"seconds_per_step"`
-	SrcPerSec  Figure  `json:"source_tokens_per_second"`
-	TgtPerSec  Figure  `json:"target_tokens_per_second"`
-	GFLOPS     Figure  `json:"gflops"` // TrainFLOPs per second
-	// register-only multiply-adds, measured after each round
-	Limit       Figure  `json:"limit_gflops"`
-	Utilisation float64 `json:"utilisation"` // GFLOPS / Limit
+	Preset      string  `json:"preset"`
+	Precision   string  `json:"precision"` // of the products with weights: float32 or bf16
+	Threads     int     `json:"threads"`
+	Parameters  int     `json:"parameters"`
+	SrcTokens   float64 `json:"source_tokens_per_step"`
+	TgtTokens   float64 `json:"target_tokens_per_step"`
+	Seconds     Figure  `json:"seconds_per_step"`
+	SrcPerSec   Figure  `json:"source_tokens_per_second"`
+	TgtPerSec   Figure  `json:"target_tokens_per_second"`
+	GFLOPS      Figure  `json:"gflops"`       // TrainFLOPs per second
+	Limit       Figure  `json:"limit_gflops"` // of registers, measured after each round
+	Utilisation float64 `json:"utilisation"`  // GFLOPS / Limit
 	PeakMemory  Memory  `json:"peak_memory"`
 }
 

@@ -80,7 +80,7 @@ func (c *Corpus) Close() {
 	}
 }
 
-// reader is one call of Read.
+// reader is the state of Read.
 type reader struct {
 	in      Options
 	options train.Options
