@@ -170,7 +170,7 @@ func TestClassifierDoesNotDependOnTheBatchOrThreads(t *testing.T) {
 				first = append(first, m.Params.G...)
 			}
 			if !bitsEqual(first, m.Params.G) {
-				t.Errorf("%s: %d threads change gradients", name, threads)
+				t.Errorf("%s: gradients of %d threads differ from those of one", name, threads)
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func TestClassifierTrainingDoesNotAllocate(t *testing.T) {
 		}
 		step()
 		if n := testing.AllocsPerRun(20, step); n != 0 {
-			t.Errorf("%s: %v allocations in two steps", name, n)
+			t.Errorf("%s: %v allocations in two steps, want 0", name, n)
 		}
 	}
 }

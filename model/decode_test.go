@@ -84,7 +84,7 @@ func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 			}
 		}
 		if checked < len(b.TgtIn) {
-			t.Fatalf("%d of %d rows checked", checked, len(b.TgtIn))
+			t.Fatalf("%d rows checked, want at least %d", checked, len(b.TgtIn))
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestHeaderAndTokenizersAreReadWithoutWeights(t *testing.T) {
 	}
 	h, err := LoadHeader(path)
 	if err != nil || h.Config != toy() || h.SrcLang != "en" {
-		t.Errorf("header %+v, %v", h, err)
+		t.Errorf("LoadHeader = %+v, %v, want %+v in en", h, err, toy())
 	}
 	tokenizers, err := LoadTokenizers(path)
 	if err != nil || string(tokenizers["joint"]) != "abc" {

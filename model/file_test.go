@@ -32,10 +32,10 @@ func TestModelFileRoundTrip(t *testing.T) {
 		t.Errorf("languages %q and %q, info %q; want en, zh-Hant and %q", got.SrcLang, got.TgtLang, got.Info, info)
 	}
 	if h, err := LoadHeader(path); err != nil || h.Config != f.Model.Config || h.SrcLang != "en" || h.TgtLang != "zh-Hant" || !maps.Equal(h.Info, info) {
-		t.Errorf("LoadHeader: %+v, %v", h, err)
+		t.Errorf("LoadHeader = %+v, %v, want the header of %+v", h, err, f)
 	}
 	if tokenizers, err := LoadTokenizers(path); err != nil || len(tokenizers) != 1 || !bytes.Equal(tokenizers["joint"], []byte{1, 2, 3}) {
-		t.Errorf("LoadTokenizers: %v, %v", tokenizers, err)
+		t.Errorf("LoadTokenizers = %v, %v, want %v", tokenizers, err, f.Tokenizers)
 	}
 }
 

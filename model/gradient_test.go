@@ -181,7 +181,7 @@ func threadsChangeNoGradient(t *testing.T, m *Transformer, train func(*Pass)) {
 			first = append(first, m.Params.G...)
 		}
 		if !bitsEqual(first, m.Params.G) {
-			t.Errorf("%d threads change gradients", threads)
+			t.Errorf("gradients of %d threads differ from those of one", threads)
 		}
 	}
 }
@@ -207,6 +207,6 @@ func TestTrainingDoesNotAllocate(t *testing.T) {
 		step()
 	}
 	if n := testing.AllocsPerRun(20, step); n != 0 {
-		t.Errorf("%v allocations in two steps", n)
+		t.Errorf("%v allocations in two steps, want 0", n)
 	}
 }

@@ -67,7 +67,7 @@ func columns(w mat.Matrix, lo, hi int) (rows [][]float32) {
 	return rows
 }
 
-func TestXavierStart(t *testing.T) {
+func TestXavierInit(t *testing.T) {
 	for _, norm := range []Placement{PostNorm, DeepNorm} {
 		c := wide()
 		c.Norm = norm
@@ -108,7 +108,7 @@ func TestXavierStart(t *testing.T) {
 // PyTorch 2: nn.Transformer initializes every matrix Xavier uniform, in_proj_weight [3d, d] as one
 // matrix, and keeps the biases of nn.MultiheadAttention (0) and nn.Linear (±in^-½). The weights of
 // nn.Linear are ±in^-½, those of nn.Embedding normal(0, 1).
-func TestPyTorchStart(t *testing.T) {
+func TestPyTorchInit(t *testing.T) {
 	c := wide()
 	c.DK, c.DV, c.Init = 0, 0, PyTorchInit
 	m := newModel(t, c)

@@ -137,7 +137,7 @@ func TestPassesOfOneTransformer(t *testing.T) {
 	all.Wait()
 	for _, loss := range losses[1:] {
 		if loss != losses[0] {
-			t.Errorf("losses %+v and %+v", losses[0], loss)
+			t.Errorf("loss %+v, want %+v", loss, losses[0])
 		}
 	}
 }

@@ -61,7 +61,7 @@ func TestGradientInBF16(t *testing.T) {
 		t.Errorf("%d of %d gradients differ from float32, want all", changed, len(m.Params.List))
 	}
 	if d := math.Abs(lossBF16.Sum/loss.Sum - 1); d > float64(products/2)*0x1p-8 {
-		t.Errorf("loss %v in bf16, %v in float32", lossBF16.Sum, loss.Sum)
+		t.Errorf("loss %v in bf16, want about %v", lossBF16.Sum, loss.Sum)
 	}
 }
 

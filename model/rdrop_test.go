@@ -84,7 +84,7 @@ func TestRDropDoesNotAllocate(t *testing.T) {
 		step()
 	}
 	if n := testing.AllocsPerRun(20, step); n != 0 || pass.Bytes() != bytes {
-		t.Errorf("%v allocations in two steps, memory grew from %d to %d bytes", n, bytes, pass.Bytes())
+		t.Errorf("%v allocations in two steps, want 0; memory of %d bytes grew to %d", n, bytes, pass.Bytes())
 	}
 	if loss := pass.TrainRDrop(new(Batch), 1, 1, 1); loss != (Loss{}) {
 		t.Errorf("empty batch: loss %+v, want zero", loss)

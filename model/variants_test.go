@@ -195,7 +195,7 @@ func TestNoVariantDependsOnTheBatch(t *testing.T) {
 	})
 }
 
-func TestNoVariantAllocatesInAStep(t *testing.T) {
+func TestVariantTrainingDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
@@ -208,7 +208,7 @@ func TestNoVariantAllocatesInAStep(t *testing.T) {
 		step := func() { pass.Train(b, 1, 1) }
 		step()
 		if n := testing.AllocsPerRun(10, step); n != 0 {
-			t.Errorf("%v allocations", n)
+			t.Errorf("%v allocations in a step, want 0", n)
 		}
 	})
 }

@@ -351,7 +351,7 @@ func TestClose(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := tr.Translate(background, []string{"the red dog"}); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Errorf("after Close: error %v", err)
+		t.Errorf("after Close: error %v, want \"closed\"", err)
 	}
 }
 
@@ -364,17 +364,17 @@ func TestOptionErrors(t *testing.T) {
 	} {
 		var invalid *model.FieldError
 		if _, err := tr.Do(background, r); !errors.As(err, &invalid) || invalid.Field != field {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("error %v, want a *FieldError for %s", err, field)
 		}
 	}
 	for _, o := range []translate.Options{{Threads: -1}, {Concurrent: -1}} {
 		if _, err := translate.Open(toyModel(), o); err == nil || !strings.Contains(err.Error(), "is -1, expected 0 or more") {
-			t.Errorf("%+v: %v", o, err)
+			t.Errorf("%+v: error %v, want \"is -1, expected 0 or more\"", o, err)
 		}
 	}
 	missing := filepath.Join(t.TempDir(), "none")
 	if _, err := translate.Open(missing, translate.Options{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing file: error %v", err)
+		t.Errorf("missing file: error %v, want %v", err, os.ErrNotExist)
 	}
 	m := tr.Model()
 	short := m.Config
@@ -385,14 +385,14 @@ func TestOptionErrors(t *testing.T) {
 	}
 	shortModel.AllocWeights()
 	if _, err := translate.New(shortModel, tr.Tokenizers(), translate.Options{}); err == nil || err.Error() != "max_len is 1, expected 2 or more to translate" {
-		t.Errorf("model with max_len 1: error %v", err)
+		t.Errorf("model with max_len 1: error %v, want a *FieldError", err)
 	}
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	if err := (model.File{Model: m}).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := translate.Open(path, translate.Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
-		t.Errorf("model without tokenizers: error %v", err)
+		t.Errorf("model without tokenizers: error %v, want one that names the file", err)
 	}
 }
 

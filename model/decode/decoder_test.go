@@ -191,7 +191,7 @@ func TestLengthLimits(t *testing.T) {
 			for _, beam := range []int{1, 4} {
 				h := translate(t, d, [][]int32{src}, Options{Beam: beam, Alpha: 0.6, MaxExtra: limit.extra})[0]
 				if len(h.Tokens) > limit.max || h.Truncated && len(h.Tokens) < limit.max {
-					t.Errorf("%+v, beam %d: %+v", limit, beam, h)
+					t.Errorf("%+v, beam %d: %+v, want at most %d tokens, that many if truncated", limit, beam, h, limit.max)
 				}
 				if slices.Contains(h.Tokens, model.EOS) || slices.Contains(h.Tokens, model.BOS) || slices.Contains(h.Tokens, model.Pad) {
 					t.Errorf("%+v, beam %d: Pad, BOS or EOS in %v", limit, beam, h.Tokens)
@@ -308,7 +308,7 @@ func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 				t.Fatalf("pair %d, token %d: %v, want %v", k, i, row, want[k].Row(i))
 			}
 			if s := mat.Sum(row); math.Abs(float64(s)-1) > 1e-6 {
-				t.Errorf("pair %d, token %d: weights sum to %v", k, i, s)
+				t.Errorf("pair %d, token %d: weights sum to %v, want 1", k, i, s)
 			}
 		}
 	}
@@ -434,7 +434,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestDecoderErrors(t *testing.T) {
 	d := newDecoder(newModel(t, toy()), nil)
 	if _, err := d.Translate(context.Background(), [][]int32{{3}}, Options{}); err == nil || !strings.Contains(err.Error(), "beam is 0") {
 		t.Errorf("zero Options: error %v, want \"beam is 0\"", err)
@@ -442,13 +442,13 @@ func TestErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if list, err := d.NBest(ctx, [][]int32{{3}}, DefaultOptions()); !errors.Is(err, context.Canceled) || list != nil {
-		t.Errorf("NBest with a cancelled context = %v, %v", list, err)
+		t.Errorf("NBest with a cancelled context = %v, %v, want %v", list, err, context.Canceled)
 	}
 	if _, err := d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Attention with a cancelled context: %v", err)
+		t.Errorf("Attention with a cancelled context: error %v, want %v", err, context.Canceled)
 	}
 	if got := translate(t, d, nil, DefaultOptions()); len(got) != 0 {
-		t.Errorf("Translate of no sources = %v", got)
+		t.Errorf("Translate of no sources = %v, want none", got)
 	}
 }
 
@@ -525,7 +525,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 		}
 		steps()
 		if n := testing.AllocsPerRun(20, steps); n != 0 {
-			t.Errorf("%+v: %v allocations", o, n)
+			t.Errorf("%+v: %v allocations, want 0", o, n)
 		}
 	}
 }

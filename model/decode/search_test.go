@@ -225,7 +225,7 @@ func TestEOSOfLowRankIsNotFinished(t *testing.T) {
 	s.advance(sent, 0) // by rank: -3 live, -4 EOS and finished, -5 EOS and dropped, -6 live
 	if sent.finished != 1 || len(sent.nBest) != 1 || sent.nBest[0].score != -4 ||
 		len(sent.live) != 2 || sent.live[0].logP != -3 || sent.live[1].logP != -6 || sent.live[1].row != 1 {
-		t.Errorf("after advance: %+v", sent)
+		t.Errorf("after advance: %+v, want -4 finished, -3 and -6 live", sent)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestBeamSearchIsDone(t *testing.T) {
 		sent := sentence{options: &o, finished: c.finished, maxTokens: c.maxTokens, live: []live{{logP: c.live}}}
 		sent.finish(finishedHyp{score: c.best})
 		if got := (beam{o.Beam}).isDone(&sent); got != c.want {
-			t.Errorf("%+v: isDone = %t", c, got)
+			t.Errorf("%+v: isDone = %t, want %t", c, got, c.want)
 		}
 	}
 }

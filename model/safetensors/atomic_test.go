@@ -106,7 +106,7 @@ func TestWriteAtomicPanicKeepsTheOldFile(t *testing.T) {
 	func() {
 		defer func() {
 			if r := recover(); r != "boom" {
-				t.Errorf("recovered %v", r)
+				t.Errorf("recovered %v, want boom", r)
 			}
 		}()
 		WriteAtomic(path, func(w io.Writer) error {
@@ -120,14 +120,14 @@ func TestWriteAtomicPanicKeepsTheOldFile(t *testing.T) {
 func TestWriteAtomicErrors(t *testing.T) {
 	dir := t.TempDir()
 	if err := WriteAtomic(filepath.Join(dir, "absent", "f"), writeString("x")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("absent folder: %v", err)
+		t.Errorf("absent folder: error %v, want %v", err, os.ErrNotExist)
 	}
 	sub := filepath.Join(dir, "sub")
 	if err := os.Mkdir(sub, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteAtomic(sub, writeString("x")); err == nil || !strings.Contains(err.Error(), "found a directory, expected a regular file or none") {
-		t.Errorf("folder as target: %v", err)
+		t.Errorf("folder as target: error %v, want \"found a directory\"", err)
 	}
 	if names := list(t, dir); !slices.Equal(names, []string{"sub"}) {
 		t.Errorf("folder holds %q, want only sub", names)
@@ -221,7 +221,7 @@ func TestRemoveStaleKeepsOtherFiles(t *testing.T) {
 		t.Errorf("left %q, want %q", left, want)
 	}
 	if _, err := RemoveStale(filepath.Join(dir, "absent", "m")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("absent folder: %v", err)
+		t.Errorf("absent folder: error %v, want %v", err, os.ErrNotExist)
 	}
 }
 

@@ -183,10 +183,10 @@ func TestUnusualValidFile(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "found a directory, expected a regular file") {
-		t.Errorf("folder: %v", err)
+		t.Errorf("folder: error %v, want \"found a directory\"", err)
 	}
 	if _, err := Open(filepath.Join(dir, "absent")); !os.IsNotExist(err) {
-		t.Errorf("absent file: %v", err)
+		t.Errorf("absent file: error %v, want %v", err, os.ErrNotExist)
 	}
 }
 

@@ -63,10 +63,10 @@ func TestTruncatedWhileOpen(t *testing.T) {
 		}
 	}()
 	if err := f.Verify(); err == nil || !strings.Contains(err.Error(), path+": reading the mapped file failed") {
-		t.Errorf("error %v", err)
+		t.Errorf("Verify: error %v, want a fault of the mapped file", err)
 	}
 	if err := f.Tensors()[0].Float32s(make([]float32, 1<<16)); err == nil || !strings.Contains(err.Error(), `tensor "w": reading the mapped file failed`) {
-		t.Errorf("error %v", err)
+		t.Errorf("Float32s: error %v, want a fault of the mapped file", err)
 	}
 }
 
@@ -118,9 +118,9 @@ func TestNamedPipe(t *testing.T) {
 		t.Skip("needs named pipes: ", err)
 	}
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "expected a regular file") {
-		t.Errorf("Open: %v", err)
+		t.Errorf("Open: error %v, want \"expected a regular file\"", err)
 	}
 	if err := WriteAtomic(path, writeString("x")); err == nil || !strings.Contains(err.Error(), "expected a regular file") {
-		t.Errorf("WriteAtomic: %v", err)
+		t.Errorf("WriteAtomic: error %v, want \"expected a regular file\"", err)
 	}
 }

@@ -73,7 +73,7 @@ func TestFloat32s(t *testing.T) {
 	}
 	half := Tensor{"w", "F16", []int{2, 1}, []byte{0x00, 0x3c, 0x01, 0x80}}
 	if err := half.Float32s(got[:2]); err != nil || got[0] != 1 || got[1] != -0x1p-24 {
-		t.Errorf("F16: %v, %v", got[:2], err)
+		t.Errorf("F16: %v, %v, want [1 -2^-24]", got[:2], err)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestFloat32TensorAliasesItsData(t *testing.T) {
 	tensor := Float32Tensor("w", shape, x)
 	shape[0] = 9
 	if !slices.Equal(tensor.Shape, []int{2, 3}) || !slices.Equal(tensor.Data, encodeF32(x)) {
-		t.Errorf("%+v", tensor)
+		t.Errorf("Float32Tensor = %+v, want shape [2 3] and data %v", tensor, x)
 	}
 	if !littleEndian {
 		return
@@ -114,7 +114,7 @@ func TestFloat32TensorAliasesItsData(t *testing.T) {
 	}
 	empty := Float32Tensor("w", []int{0}, nil)
 	if len(empty.Data) != 0 {
-		t.Errorf("empty tensor: %d bytes", len(empty.Data))
+		t.Errorf("empty tensor: %d bytes, want 0", len(empty.Data))
 	}
 }
 

@@ -60,7 +60,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	meta := f.Metadata()
 	if !strings.HasPrefix(meta["checksum"], "crc32c:") {
-		t.Errorf("checksum %q", meta["checksum"])
+		t.Errorf("checksum %q, want prefix crc32c:", meta["checksum"])
 	}
 	delete(meta, "checksum") // changes only the copy
 	if !maps.Equal(meta, sampleMeta) {
@@ -90,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	if err := f.Verify(); err == nil || errors.Is(err, ErrNoChecksum) {
-		t.Errorf("Verify after Close: %v", err)
+		t.Errorf("Verify after Close: error %v, want \"file is closed\"", err)
 	}
 }
 
