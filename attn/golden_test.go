@@ -118,8 +118,8 @@ func crossMatchesPyTorch(t *testing.T, c *golden.Case) {
 	}
 }
 
-// paddedMatchesPyTorch compares the results and weights of the reference with PyTorch's, on the padded
-// batch with masks.
+// paddedMatchesPyTorch compares the results and weights of the reference with PyTorch's, on the
+// padded batch with masks.
 func paddedMatchesPyTorch(t *testing.T, c *golden.Case, l ref.MultiHead, keys string) {
 	n, m := tokens(c, "x"), tokens(c, keys)
 	mask := ref.PaddingMask(idsOf(c, keys, m), 0)
