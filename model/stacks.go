@@ -16,8 +16,8 @@ type stacks struct {
 	arena *layer.Arena
 
 	// Gradients, which each layer's backward replaces. dsrc [m × d]: first that of the memory,
-	// finally that of the embedded source. dtgt [n × d]: first that of the decoder's output, finally
-	// that of the embedded target.
+	// finally that of the embedded source. dtgt [n × d]: first that of the decoder's output,
+	// finally that of the embedded target.
 	dsrc, dtgt       mat.Matrix
 	encGrad, decGrad layerGrad
 }

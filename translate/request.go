@@ -41,7 +41,7 @@ type Result struct {
 // Truncated reports whether the text exceeded the source limit; see TruncatedTo.
 func (r Result) Truncated() bool { return r.TruncatedTo > 0 }
 
-// Best returns the text of the best translation, "" if there is none.
+// Best returns the text of the best translation, "" for a blank text.
 func (r Result) Best() string {
 	if len(r.Translations) == 0 {
 		return ""

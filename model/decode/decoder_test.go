@@ -151,7 +151,8 @@ func TestNextIsAStepOfTheSearch(t *testing.T) {
 	for i, want := range translate(t, d, srcs, greedy) {
 		var given []int32
 		logP := 0.0
-		for t := range len(srcs[i]) + 1 + greedy.MaxExtra { // the last is EOS or a token that is dropped
+		// The last token is EOS, or dropped.
+		for t := range len(srcs[i]) + 1 + greedy.MaxExtra {
 			p := d.Next(srcs[i], given)
 			best := slices.Max(p)
 			logP += math.Log(float64(best))

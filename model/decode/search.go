@@ -225,7 +225,8 @@ type expandRows struct{ *search }
 func (s *expandRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		logits := s.logits.Row(i)
-		logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1)) // not valid targets
+		// Pad and BOS cannot follow a hypothesis.
+		logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
 		sent, _ := s.hypothesis(i)
 		strat := sent.strategy
 		out := s.expanded[i*s.rowContinuations:][:0:strat.maxContinuations()]
