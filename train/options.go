@@ -177,7 +177,7 @@ func (o Options) Validate() error {
 		{o.LR == 0 && !paper && schedule != ScheduleLinear, "lr", o.LR, "more than 0 with the schedule " + schedule},
 		{o.Warmup < 0 || o.Warmup < 1 && (root || o.LR == 0), "warmup", o.Warmup, "1 or more, or 0 with lr and the schedule linear, cosine or constant"},
 		{o.DecaySteps != 0 && !ends, "decay_steps", o.DecaySteps, "0 with the schedule " + schedule + ", which has no end"},
-		{ends && o.DecaySteps <= o.Warmup, "decay_steps", o.DecaySteps, fmt.Sprintf("the last step of the schedule %s, more than the %d of warmup", schedule, o.Warmup)},
+		{ends && o.DecaySteps <= o.Warmup, "decay_steps", o.DecaySteps, fmt.Sprintf("the last step of the schedule %s, after the warmup of %d steps", schedule, o.Warmup)},
 		{o.MinLR != 0 && schedule != ScheduleCosine, "min_lr", o.MinLR, "0 with the schedule " + schedule + "; only cosine has it"},
 		{!(o.MinLR >= 0 && o.MinLR <= o.LR) && schedule == ScheduleCosine, "min_lr", o.MinLR, fmt.Sprintf("0 to lr, %v", o.LR)},
 		{o.DecaySteps != 0 && o.Steps > o.DecaySteps && o.MinLR == 0, "steps", o.Steps, fmt.Sprintf("at most %d, where the learning rate reaches 0", o.DecaySteps)},

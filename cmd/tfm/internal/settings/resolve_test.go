@@ -106,7 +106,7 @@ func TestResolve(t *testing.T) {
 		// The mean of the last checkpoints.
 		{"no more than are kept", "", "", "keep=2", Facts{}, "average=2:derived"},
 		{"-keep over an average", "average=6 keep=6", "", "keep=2", Facts{}, "average=2:derived"},
-		{"-keep beside -average", "", "", "keep=2 average=4", Facts{}, "error -average is 4, expected at most keep, 2"},
+		{"-keep beside -average", "", "", "keep=2 average=4", Facts{}, "error -average is 4, expected at most 2, the checkpoints to keep"},
 
 		// What is invalid together.
 		{"all that is invalid is named", "", "", "d-ff=0 ema=1", Facts{}, "error -d-ff is 0, expected 1 to 16777216\n-ema is 1,"},
