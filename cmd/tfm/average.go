@@ -55,7 +55,7 @@ func average(out string, paths []string) error {
 	if _, err := tokenizers.Of(paths[0], files, h.Config); err != nil {
 		return err
 	}
-	target, _ := os.Stat(out) // if it is there
+	target, _ := os.Stat(out) // nil if it does not exist
 	srcLang, tgtLang := h.SrcLang, h.TgtLang
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, target) {
@@ -94,7 +94,7 @@ func average(out string, paths []string) error {
 	return training.Save(model.File{Model: m, Tokenizers: files, SrcLang: srcLang, TgtLang: tgtLang, Info: map[string]string{training.InfoKey: meanInfo(paths)}}, out)
 }
 
-// meanInfo is the line on a model that is the mean of others.
+// meanInfo describes the mean of models in one line.
 func meanInfo(paths []string) string {
 	const named = 10
 	var names []string

@@ -58,7 +58,7 @@ type benchmark struct {
 	threads           int
 }
 
-// benchPart is what one process measures.
+// benchPart is the measurement of one process.
 type benchPart struct {
 	name, group string
 	measure     func(b *benchmark, r *bench.Report) error
@@ -100,8 +100,8 @@ func benchParts() []benchPart {
 	return parts
 }
 
-// trainingParts measure rounds of so many steps, in float32 and, where the processor has something
-// faster, as with -bf16.
+// trainingParts returns measurements of rounds of steps, in float32 and, if bf16 is faster on this
+// processor, with -bf16.
 func trainingParts(group string, steps int, workload func(*benchmark) (bench.Training, error)) (parts []benchPart) {
 	for _, precision := range []layer.Precision{layer.Float32, layer.BF16} {
 		if precision == layer.BF16 && precision.Kernel() == layer.Float32.Kernel() {
@@ -139,7 +139,7 @@ func benchGroups() (groups []string) {
 	return slices.Compact(groups)
 }
 
-// effort is five rounds that take so long at most, or one.
+// effort returns five rounds within the time limit most, or one round with -quick.
 func (b *benchmark) effort(most time.Duration) bench.Effort {
 	if b.quick {
 		return bench.Effort{Rounds: 1}
@@ -197,7 +197,7 @@ func (b *benchmark) run(ctx context.Context, args []string) error {
 	return err
 }
 
-// chosen are the parts that -only names.
+// chosen returns the parts of -only.
 func (b *benchmark) chosen() (chosen []benchPart, err error) {
 	all := benchParts()
 	if b.only == "" {
@@ -213,8 +213,7 @@ func (b *benchmark) chosen() (chosen []benchPart, err error) {
 	return slices.DeleteFunc(all, func(p benchPart) bool { return !slices.Contains(names, p.name) && !slices.Contains(names, p.group) }), nil
 }
 
-// inProcess measures a part in a process of its own, which is this program, and adds what it
-// reports.
+// inProcess measures a part in a new process of this program, and adds its report to to.
 func (b *benchmark) inProcess(ctx context.Context, p benchPart, threads int, to *bench.Report) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -1,17 +1,16 @@
 // Command tfm trains the Transformer of "Attention Is All You Need" to translate, and translates
 // with it.
 //
-// The map: main.go holds the table of subcommands, and every subcommand is one file (train.go,
-// translate.go, ...): its flags, its help, and what it prints. What they share are packages of
-// internal that know no command:
+// main.go holds the table of subcommands. Every subcommand has one file (train.go, translate.go, …)
+// with its flags, help and output. The packages in internal know no command:
 //
-//	cli         the command line: subcommands, help, exit codes, signals
-//	settings    a training's settings: flags, files, recipes, and which of them decides
-//	training    a training from its corpora to the model file, shown as it goes
+//	cli         the command line: subcommands, help, completion, exit codes, signals
+//	settings    the settings of a training: flags, files, recipes, and their precedence
+//	training    a training, from its corpora to the model file, and its output
 //	scoring     BLEU and chrF of files: flags, reading, printing
 //	record      the log and the event files of a training
 //	tokenizers  the tokenizers of files
-//	terminal    the line of progress, the width of the screen
+//	terminal    the progress line, the width of the screen
 //	heatmap     attention drawn as shades
 //	grammar     the corpus of the demo
 //	lesson      the three sentences of the lesson

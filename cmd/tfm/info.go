@@ -87,8 +87,7 @@ func infoCommand() cli.Command {
 	}
 }
 
-// infoOfModel verifies a model file and prints what it says of itself. The weights stay in the
-// file.
+// infoOfModel verifies a model file and prints its header, without loading the weights.
 func infoOfModel(path string) error {
 	file, err := safetensors.Open(path)
 	if err != nil {
@@ -105,8 +104,8 @@ func infoOfModel(path string) error {
 	return printHeader(h)
 }
 
-// printHeader prints a configuration and, with it, which of the readings of the paper are in force,
-// and of a model file the languages and how it was trained, if it says so.
+// printHeader prints a configuration, which shows the chosen variant of the paper, and of a model file
+// the languages and the training.
 func printHeader(h model.Header) error {
 	c := h.Config
 	var b strings.Builder
@@ -183,7 +182,7 @@ func printHeader(h model.Header) error {
 	return err
 }
 
-// normInfo says which norms are in force, and where.
+// normInfo describes the norms and their places.
 func normInfo(c model.Config) string {
 	norm := map[model.NormKind]string{model.LayerNorm: "LayerNorm", model.UnbiasedNorm: "Norm", model.RMSNorm: "RMSNorm"}[c.NormKind]
 	var where string
@@ -208,8 +207,8 @@ func normInfo(c model.Config) string {
 	return fmt.Sprintf("%s, "+kind+", %s", where, c.NormEps, final)
 }
 
-// The rows of Table 3 of the paper in its order, by the names of their presets, and the millions of
-// parameters that the paper gives; 0 where it gives none.
+// table3 holds the rows of the paper's Table 3 in order: the preset, and the paper's parameter count
+// in millions, 0 where it has none.
 var table3 = []struct {
 	preset   string
 	millions int
@@ -219,10 +218,10 @@ var table3 = []struct {
 	{"D1", 0}, {"D2", 0}, {"D3", 0}, {"D4", 0}, {"E", 0}, {"big", 213},
 }
 
-// The vocabulary that English and German share, section 5.1: "about 37000 tokens".
+// paperVocab is the joint vocabulary of English and German, section 5.1: "about 37000 tokens".
 const paperVocab = 37000
 
-// printTable3 prints the models of Table 3 with our number of parameters beside the paper's.
+// printTable3 prints the models of Table 3 with their parameter counts here and in the paper.
 func printTable3() error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-5s %2s %8s %5s %3s %4s %4s %7s %5s %-11s %12s %9s %7s\n",
@@ -248,16 +247,17 @@ func printTable3() error {
 	return err
 }
 
-// difference returns n relative to a number of millions: 0.02 is 2 % more.
+// difference returns the relative difference of n to a number of millions.
 func difference(n, millions int) float64 { return float64(n)/(1e6*float64(millions)) - 1 }
 
 const table3Note = `
-The vocabulary is 37,000 pieces, and both embeddings and the output projection are one matrix. The paper gives
-whole millions, and no figure for rows that it describes only by their difference from base.
+The vocabulary has 37,000 pieces, and one matrix is both embeddings and the
+output projection. The paper gives whole millions, and no figure for rows that
+it describes only by their difference from base.
 
-Differences of more than 2 %: base, B1, B2 and C1 to C6 (and C7, with 1.9 %) all lack the same thing, the weights of
-3,200 to 4,900 further pieces. With 41,000 pieces each of them is within 1 % of the paper's figure, so that its
-"about 37000 tokens" (section 5.1) explain them; their layers agree. The fewer weights a row has in its layers,
-the larger the part that is missing. big is within 1 % with 37,000. E has 1,048,576 more than base, which are
-1,024 learned positions on each side.
+Differences over 2 %: base, B1, B2 and C1 to C6 (and C7, with 1.9 %) lack the
+weights of 3,200 to 4,900 further pieces. With 41,000 pieces each is within 1 %
+of the paper, so the layers agree, and the vocabulary ("about 37000 tokens",
+section 5.1) explains the difference. big is within 1 % with 37,000 pieces. E
+has 1,048,576 parameters more than base: 1,024 learned positions on each side.
 `

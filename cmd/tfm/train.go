@@ -66,18 +66,18 @@ with other instructions continues with a warning.
 	}
 }
 
-// trainer is one run of `tfm train`.
+// trainer is a run of tfm train.
 type trainer struct {
 	*settings.Run
 	given    map[string]string // the flags of the command line, with their values
 	progress *terminal.Progress
 
 	tokenizers *vocab.Tokenizers // nil trains them
-	init       *training.Init    // the model to begin with, nil if there is none
-	resumed    *train.Checkpoint // with -resume: what the run goes on from
+	init       *training.Init    // the model to fine-tune, or nil
+	resumed    *train.Checkpoint // the checkpoint of -resume, or nil
 }
 
-// runTraining trains as the flags of a command line say.
+// runTraining trains with the flags of a command line.
 func runTraining(ctx context.Context, given map[string]string) error {
 	layers, err := settings.Load(given)
 	if err != nil {
@@ -112,7 +112,7 @@ func runTraining(ctx context.Context, given map[string]string) error {
 	return t.train(ctx)
 }
 
-// checkFlags finds what is wrong with the flags before any file is read.
+// checkFlags checks the flags that need no file.
 func (t *trainer) checkFlags() error {
 	either := func(tsv, src, tgt, prefix string) error {
 		switch {
@@ -137,19 +137,13 @@ func (t *trainer) checkFlags() error {
 	if err := cli.CheckThreads(t.Threads); err != nil {
 		return err
 	}
-	init := t.Options.Init
-	switch {
-	case t.Resume: // with the settings of the run, whatever they are
-		return nil
-	case init == "" && t.Vocab == "":
-		if t.VocabSize < bpe.MinSize {
-			return cli.Usagef("-vocab-size %d: at least %d are needed, for 256 bytes and 3 special ids", t.VocabSize, bpe.MinSize)
-		}
+	if trains := !t.Resume && t.Options.Init == "" && t.Vocab == ""; trains && t.VocabSize < bpe.MinSize {
+		return cli.Usagef("-vocab-size %d: expected at least %d, for 256 bytes and 3 special pieces", t.VocabSize, bpe.MinSize)
 	}
 	return nil
 }
 
-// checkFiles finds out before any work whether the corpora can be read and the results written.
+// checkFiles checks that the corpora can be read and the results written.
 func (t *trainer) checkFiles() error {
 	for _, c := range []*corpus.Text{t.corpus(), t.validation()} {
 		if c == nil {
@@ -164,12 +158,12 @@ func (t *trainer) checkFiles() error {
 	}
 	dir := t.CheckpointDir()
 	if _, err := os.Stat(dir); err != nil {
-		return nil // it will be made
+		return nil // the training creates it
 	}
 	if err := cli.CheckWritable(filepath.Join(dir, "a checkpoint")); err != nil {
 		return err
 	}
-	unlock, err := train.Lock(dir) // the run locks it, but only after the corpora have been read
+	unlock, err := train.Lock(dir) // train.Run locks it only after the corpora are read
 	if err != nil {
 		return err
 	}
@@ -184,7 +178,7 @@ func (t *trainer) corpus() *corpus.Text {
 	return corpus.Files(t.Src, t.Tgt)
 }
 
-// validation returns the validation pairs, nil to hold some of the corpus out.
+// validation returns the validation files, nil to hold pairs out.
 func (t *trainer) validation() *corpus.Text {
 	switch {
 	case t.ValidTSV != "":
@@ -195,7 +189,7 @@ func (t *trainer) validation() *corpus.Text {
 	return nil
 }
 
-// facts reads the checkpoint, the model or the tokenizers that the flags name.
+// facts reads the checkpoint, model or tokenizers that the flags name.
 func (t *trainer) facts() (settings.Facts, error) {
 	var facts settings.Facts
 	var err error
@@ -210,7 +204,7 @@ func (t *trainer) facts() (settings.Facts, error) {
 	return facts, err
 }
 
-// loadRun reads the newest checkpoint of the run to go on with.
+// loadRun opens the newest checkpoint of the run to resume.
 func (t *trainer) loadRun() (*settings.Trained, error) {
 	c, err := train.Newest(t.CheckpointDir())
 	if err != nil {
@@ -232,7 +226,7 @@ func (t *trainer) loadRun() (*settings.Trained, error) {
 	return &settings.Trained{Path: c.Path, Config: c.Config, Options: c.Options, Joint: read.Joint(), SrcLang: c.SrcLang, TgtLang: c.TgtLang}, nil
 }
 
-// initialModel reads the model to begin with. Its tokenizers are its own, or those of -vocab.
+// initialModel loads the model to fine-tune, and the tokenizers of -vocab if given.
 func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error) {
 	path := t.Options.Init
 	file, err := model.Load(path, false)
@@ -262,7 +256,7 @@ func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {
 	return &settings.Tokenizers{Path: path, Joint: read.Joint()}, nil
 }
 
-// checkOverwrite reports the model or checkpoint that a new run would replace without -force.
+// checkOverwrite reports an existing model or checkpoint, which only -force replaces.
 func (t *trainer) checkOverwrite() error {
 	if t.Resume {
 		return nil
@@ -285,8 +279,7 @@ func (t *trainer) checkOverwrite() error {
 	return fmt.Errorf("%s already exists: -resume continues its training, -force replaces it", exists)
 }
 
-// train trains the model, records the run in its log and its event files, and writes the model
-// file.
+// train trains the model, with a log and event files, and writes the model file.
 func (t *trainer) train(ctx context.Context) error {
 	job := &training.Job{
 		Corpus:  corpus.Options{Train: t.corpus(), Valid: t.validation(), Tokenizers: t.tokenizers, VocabSize: t.VocabSize, Joint: t.Joint},
@@ -297,7 +290,7 @@ func (t *trainer) train(ctx context.Context) error {
 		Threads:  t.Threads,
 		Progress: t.progress,
 	}
-	t.init = nil // the job lets its weights go
+	t.init = nil // so that the job can free its weights
 	warn := func(what string) func(error) {
 		return func(err error) { t.progress.Line("tfm: the run continues without %s: %v", what, err) }
 	}
@@ -307,7 +300,7 @@ func (t *trainer) train(ctx context.Context) error {
 	}
 	job.Options.Entropies = t.TensorBoard != ""
 	log := &record.Log{Dir: t.Options.Dir, Model: t.Out, Warn: warn("its log"), Start: func() runlog.Start {
-		t.Options.Tokenize = job.Options.Tokenize // which the text may have chosen
+		t.Options.Tokenize = job.Options.Tokenize // auto has been replaced
 		return runlog.Start{Version: version(), Settings: t.Flags().Values(), Vocabulary: job.Config.TgtVocab, Parameters: job.Config.CountParams(),
 			Threads: t.Threads, Kernels: mat.Kernel()}
 	}}
@@ -324,7 +317,7 @@ func (t *trainer) train(ctx context.Context) error {
 	return err
 }
 
-// finish says how the training ended, which is r or the error err, and writes the model.
+// finish prints how the training ended, with r or err, and writes the model.
 func (t *trainer) finish(ctx context.Context, r training.Result, err error) error {
 	switch {
 	case err == nil && r.Reason == train.OutOfTime && r.Step == 0:
@@ -333,7 +326,7 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 		t.progress.Line("ended after %v: %s", r.Trained.Round(time.Second), r.Reason)
 	case r.Checkpoint != "":
 		return t.interrupted(ctx, r.Step, r.Checkpoint)
-	case errors.As(err, new(cli.InterruptError)) && t.resumed != nil: // while the corpora were read
+	case errors.As(err, new(cli.InterruptError)) && t.resumed != nil: // while reading the corpora
 		return t.interrupted(ctx, t.resumed.State.Step, t.resumed.Path)
 	case err == nil || errors.As(err, new(cli.InterruptError)):
 		t.progress.Line("interrupted before the first step; nothing is saved")
@@ -349,13 +342,13 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 	return nil
 }
 
-// interrupted says how to go on from a checkpoint, and returns the signal that ended ctx.
+// interrupted prints how to resume from a checkpoint, and returns the signal that ended ctx.
 func (t *trainer) interrupted(ctx context.Context, step int, checkpoint string) error {
 	t.progress.Line("interrupted: step %s is saved in %s; resume with:\n  %s", format.Thousands(step), checkpoint, t.resumeCommand())
 	return cli.Interruption(ctx)
 }
 
-// resumeCommand returns the command line that goes on with this run, quoted for a shell.
+// resumeCommand returns the command line that resumes this run, quoted for a shell.
 func (t *trainer) resumeCommand() string {
 	words := []string{cli.ShellWord(os.Args[0]), "train"}
 	for _, f := range t.Flags().All() {

@@ -98,7 +98,7 @@ func modelFlag(f *cli.Flags) *string {
 	return f.String("model", settings.DefaultModel, "model `file`")
 }
 
-// checkModel reports a model file that does not exist, and how to get one.
+// checkModel reports a missing model file and how to get one.
 func checkModel(path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s does not exist: make it with 'tfm train -o %s', or name a model with -model", path, cli.ShellWord(path))
@@ -134,7 +134,7 @@ func (w *sourceWarnings) Summarize() {
 	}
 }
 
-// inputLines reads the lines of files, or of standard input if there are none.
+// inputLines reads the lines of files, or of standard input without files.
 func inputLines(files []string, read func(r io.Reader, name string) iter.Seq2[text.Line, error]) iter.Seq2[text.Line, error] {
 	if len(files) == 0 {
 		return read(os.Stdin, "standard input")
@@ -157,8 +157,8 @@ func inputLines(files []string, read func(r io.Reader, name string) iter.Seq2[te
 	}
 }
 
-// newPrompt returns what is shown before a line is waited for, and at the end: nothing unless a
-// person types.
+// newPrompt returns functions that print a prompt for a line, and the end of the last prompt. They
+// print nothing unless standard input is a terminal.
 func newPrompt(files []string) (prompt, end func()) {
 	if len(files) > 0 || !terminal.IsTerminal(os.Stdin) {
 		return func() {}, func() {}
@@ -167,8 +167,8 @@ func newPrompt(files []string) (prompt, end func()) {
 	return func() { fmt.Fprint(os.Stderr, "> ") }, func() { fmt.Fprintln(os.Stderr) }
 }
 
-// filter writes translations as they come: a line each, or with lists one for each translation of
-// it.
+// filter writes each translated line, or with lists each of its translations, as soon as it is
+// translated.
 func filter(out io.Writer, answers iter.Seq2[[]translate.Line, error], lists bool, prompt, end func()) error {
 	defer end()
 	w := bufio.NewWriter(out)
@@ -194,7 +194,7 @@ func filter(out io.Writer, answers iter.Seq2[[]translate.Line, error], lists boo
 	return nil
 }
 
-// writeList writes the translations of a line; of one without a word there is one, the empty text.
+// writeList writes the translations of a line, or one empty translation of a blank line.
 func writeList(w io.Writer, number int, list []translate.Translation) {
 	if len(list) == 0 {
 		list = []translate.Translation{{}}

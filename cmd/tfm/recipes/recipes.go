@@ -1,6 +1,6 @@
-// Package recipes holds the recipes of `tfm train -preset`: files of settings, each with all those
-// of a run that is known to reach a result, except files and threads. The first line of a recipe
-// says which result. It imports the standard library alone.
+// Package recipes holds the recipes of tfm train -preset: settings files with all settings of a run
+// except files and threads. The first line of a recipe names the result of the run. The package
+// imports the standard library alone.
 package recipes
 
 import (
@@ -15,11 +15,11 @@ var files embed.FS
 
 const suffix = ".conf"
 
-// Names lists the recipes.
+// Names returns the names of the recipes, sorted.
 func Names() (names []string) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
-		panic(err) // they are in the program
+		panic(err) // the files are embedded
 	}
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), suffix))
@@ -28,8 +28,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Lines returns the lines of a recipe, nil if there is none of that name, and the name of its file,
-// for errors.
+// Lines returns the lines of a recipe, nil for an unknown name, and the name of its file.
 func Lines(name string) (lines []string, file string) {
 	data, err := files.ReadFile(name + suffix)
 	if err != nil {

@@ -163,7 +163,7 @@ func (f *Flags) Groups(do func(title string, flags []*Flag)) {
 	}
 }
 
-// Lookup returns the flag of that name, nil if there is none.
+// Lookup returns the flag of that name, or nil.
 func (f *Flags) Lookup(name string) *Flag {
 	i := slices.IndexFunc(f.list, func(g *Flag) bool { return g.Name == name })
 	if i < 0 {

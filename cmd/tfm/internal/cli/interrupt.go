@@ -50,7 +50,7 @@ func Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// Interruption returns the InterruptError that ended ctx, nil if there is none.
+// Interruption returns the InterruptError that ended ctx, or nil.
 func Interruption(ctx context.Context) error {
 	var e InterruptError
 	if errors.As(context.Cause(ctx), &e) {

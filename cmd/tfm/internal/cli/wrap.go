@@ -1,18 +1,17 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"tfm/cmd/tfm/internal/terminal"
 )
 
-// fill breaks text into lines of at most width columns, at spaces; a longer word has its own line.
-func fill(text string, width int) []string {
-	return join(strings.Fields(text), width, 0)
-}
+// fill wraps text to width columns.
+func fill(text string, width int) []string { return terminal.Wrap(strings.Fields(text), width) }
 
-// join joins units with spaces into lines of at most width columns, less on lines after the first
-// by indent.
+// join joins units with spaces into lines of at most width columns, and of at most width-indent after
+// the first line.
 func join(units []string, width, indent int) (lines []string) {
 	for _, u := range units {
 		if n := len(lines); n > 0 && terminal.Columns(lines[n-1])+1+terminal.Columns(u) <= width {
@@ -67,15 +66,15 @@ func hang(row string, width int) string {
 const minText = 20
 
 // commandLine wraps a command line to width columns. Lines before the last end in a backslash, so
-// that a shell reads it as one, and each line after the first begins, two columns in, with a flag, an
-// argument that no flag precedes, or a redirection.
+// that a shell reads one line. The others are indented by two; none begins with the value of a flag
+// or the file of a redirection.
 func commandLine(line string, width int) []string {
 	if terminal.Columns(line) <= width {
 		return []string{line}
 	}
 	var units []string
 	for _, word := range shellWords(line) {
-		if n := len(units); n > 0 && (valueOf(units[n-1], word) || strings.HasSuffix(units[n-1], " <") || strings.HasSuffix(units[n-1], " >") || units[n-1] == "<" || units[n-1] == ">" || units[n-1] == "|") {
+		if n := len(units); n > 0 && (valueOf(units[n-1], word) || slices.Contains([]string{"<", ">", "|"}, units[n-1])) {
 			units[n-1] += " " + word
 			continue
 		}

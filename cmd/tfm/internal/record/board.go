@@ -12,8 +12,8 @@ import (
 	"tfm/train/tensorboard"
 )
 
-// Board writes the numbers of a run to an event file for TensorBoard. If the file cannot be written
-// it warns once, and the run continues without it.
+// Board writes the events of a run to an event file for TensorBoard. After a write error it calls
+// Warn and writes nothing more, so that the training continues.
 type Board struct {
 	Dir  string // the folder of event files; "" writes none
 	Warn func(error)
@@ -25,7 +25,7 @@ type Board struct {
 	scalars []tensorboard.Scalar
 }
 
-// MakeDir makes the folder, so that a wrong one is an error before the work begins.
+// MakeDir creates the folder, so that an invalid one is an error before the training.
 func (b *Board) MakeDir() error {
 	if b.Dir == "" {
 		return nil
@@ -36,8 +36,8 @@ func (b *Board) MakeDir() error {
 	return cli.CheckWritable(filepath.Join(b.Dir, "an event file"))
 }
 
-// Record writes the numbers of an event: at once, or within a second if it is a step, because there
-// can be hundreds. Those of a checkpoint's steps are on disk before the checkpoint is.
+// Record writes an event. It flushes steps once a second and other events at once, and syncs the file
+// before a checkpoint is saved.
 func (b *Board) Record(e train.Event) {
 	now := time.Now()
 	if e.Kind == train.Started && b.Dir != "" {
@@ -64,7 +64,7 @@ func (b *Board) start(now time.Time, e train.Event) {
 		return
 	}
 	b.file, b.buf = f, bufio.NewWriter(f)
-	b.w, _ = tensorboard.NewWriter(b.buf, now) // its error is kept by buf, as those that follow
+	b.w, _ = tensorboard.NewWriter(b.buf, now) // buf keeps its errors
 	next := e.Step
 	if e.Path != "" {
 		next++
@@ -72,7 +72,7 @@ func (b *Board) start(now time.Time, e train.Event) {
 	b.w.Start(now, next)
 }
 
-// write writes the numbers of an event to buf.
+// write writes an event to buf.
 func (b *Board) write(now time.Time, e train.Event) {
 	switch e.Kind {
 	case train.Stepped:
@@ -107,8 +107,8 @@ func (b *Board) validation(now time.Time, group string, e train.Event) {
 	b.w.Scalars(now, e.Step, scalars...)
 }
 
-// histogram converts h without the empty buckets at its bottom, because TensorBoard takes the least
-// value for the lower end of the first one.
+// histogram converts h without the empty buckets at its lower end, because TensorBoard uses the least
+// value as the lower limit of the first bucket.
 func histogram(h train.Histogram) tensorboard.Histogram {
 	t := tensorboard.Histogram{Min: h.Min, Max: h.Max, Sum: h.Sum, SumSquares: h.SumSquares}
 	for i, n := range h.Counts {

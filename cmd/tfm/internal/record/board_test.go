@@ -15,8 +15,8 @@ func TestBoardThatCannotBeWritten(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /dev/full")
 	}
-	var told []error
-	b := Board{Dir: t.TempDir(), Warn: func(err error) { told = append(told, err) }}
+	var warnings []error
+	b := Board{Dir: t.TempDir(), Warn: func(err error) { warnings = append(warnings, err) }}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("needs /dev/full: ", err)
@@ -30,8 +30,8 @@ func TestBoardThatCannotBeWritten(t *testing.T) {
 		b.Record(train.Event{Kind: train.Validated})
 	}
 	b.Close()
-	if len(told) != 1 || !strings.Contains(told[0].Error(), "no space left") {
-		t.Errorf("told %v", told)
+	if len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "no space left") {
+		t.Errorf("warnings %v", warnings)
 	}
 }
 

@@ -1,3 +1,3 @@
-// Package record writes what a training reports to files as it goes: its log (log.go) and event
-// files for TensorBoard (board.go). It imports package train and those of the two formats.
+// Package record writes the events of a training to files: log.jsonl (log.go) and event files for
+// TensorBoard (board.go). It imports package train and the packages of the two formats.
 package record

@@ -8,12 +8,12 @@ import (
 	"tfm/train/runlog"
 )
 
-// Log writes the log of a run to the folder of its checkpoints. If the file cannot be written it
-// warns once, and the run continues without it: a training is worth more than its log.
+// Log writes log.jsonl of a run to the folder of its checkpoints. After a write error it calls Warn
+// and writes nothing more, so that the training continues.
 type Log struct {
 	Dir   string
-	Model string              // the file that the run writes its model to
-	Start func() runlog.Start // the first line, as far as no event has it; called when the run has started
+	Model string              // the model file
+	Start func() runlog.Start // the fields of the first line that no event holds
 	Warn  func(error)
 
 	w    *runlog.Writer // nil before the run has started, and without a log

@@ -8,8 +8,8 @@ import (
 	"tfm/model"
 )
 
-// Error returns the error of a command line for those of settings, or nil if all are nil. A
-// *model.FieldError among them names the flag instead of the field.
+// Error joins errs into a UsageError, nil if all are nil. In a *model.FieldError it replaces the
+// name of the field by that of its flag.
 func Error(errs ...error) error {
 	var messages []string
 	for _, err := range errs {

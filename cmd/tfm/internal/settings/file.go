@@ -13,17 +13,17 @@ import (
 	"tfm/text"
 )
 
-// A file of settings has lines
+// A settings file has lines
 //
 //	name = value    # the name and value of a flag
 //
-// A value that would not be read as it is stands in quotes, as in Go. What -dump-config prints is
-// such a file, and so are the recipes.
+// A value with a comment sign, white space at its ends or special characters is quoted as in Go. The
+// output of -dump-config and the recipes are settings files.
 
-// Actions are the flags that say what to do with a run, and are no settings of it.
+// Actions are the flags that are not settings.
 var Actions = []string{"config", "dump-config", "force", "resume"}
 
-// ReadFile reads a file of settings.
+// ReadFile reads a settings file.
 func ReadFile(path string) ([]Setting, error) {
 	var lines []string
 	for l, err := range text.Lines(path) {
@@ -35,7 +35,7 @@ func ReadFile(path string) ([]Setting, error) {
 	return Parse(path, lines)
 }
 
-// Parse returns the settings in the lines of a file. Errors name the file and the line.
+// Parse parses the lines of a settings file. Errors name the file and the line.
 func Parse(path string, lines []string) (settings []Setting, err error) {
 	f := NewRun(cli.NewFlags()).Flags()
 	first := map[string]string{}
@@ -66,7 +66,7 @@ func Parse(path string, lines []string) (settings []Setting, err error) {
 	return settings, nil
 }
 
-// parseValue takes the quotes and the comment away from what stands behind the =.
+// parseValue removes the quotes and the comment of a value.
 func parseValue(s string) (string, error) {
 	if strings.HasPrefix(s, `"`) {
 		quoted, err := strconv.QuotedPrefix(s)
@@ -86,7 +86,7 @@ func parseValue(s string) (string, error) {
 	return s, nil
 }
 
-// formatValue is what parseValue reads as s.
+// formatValue formats s for parseValue.
 func formatValue(s string) string {
 	if v, err := parseValue(s); err != nil || v != s || strings.TrimSpace(s) != s || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return strconv.Quote(s)
@@ -94,7 +94,7 @@ func formatValue(s string) string {
 	return s
 }
 
-// Write writes the settings of r as a file of settings.
+// Write writes the settings of r as a settings file.
 func (r *Run) Write(w io.Writer) error {
 	var b strings.Builder
 	r.flags.Groups(func(title string, flags []*cli.Flag) {

@@ -13,14 +13,14 @@ import (
 	"tfm/train"
 )
 
-// Origin is where the value of a setting comes from.
+// Origin is the source of a setting's value.
 type Origin int
 
-// The origins. Of those that give a setting the greatest decides.
+// The origins in ascending precedence.
 const (
 	Default     Origin = iota // the program or the preset
 	Init                      // the model that -init names
-	Checkpoint                // the run that -resume goes on with
+	Checkpoint                // the run that -resume continues
 	Recipe                    // the recipe that -preset names
 	File                      // the file that -config names
 	CommandLine               // a flag
@@ -31,19 +31,19 @@ func (o Origin) String() string {
 	return [...]string{"default", "init", "checkpoint", "recipe", "file", "command line", "derived"}[o]
 }
 
-// Setting is a flag's name with a value for it.
+// Setting is the name of a flag and its value.
 type Setting struct {
 	Name, Value string
 	At          string // FILE:LINE; "" on the command line
 }
 
-// Layer is the settings that one origin gives: Recipe, File or CommandLine.
+// Layer holds the settings of one origin: Recipe, File or CommandLine.
 type Layer struct {
 	Origin   Origin
 	Settings []Setting
 }
 
-// Typed returns the layer of the command line for the flags on it.
+// Typed returns the layer of the command line with the flags in given.
 func Typed(given map[string]string) Layer {
 	l := Layer{Origin: CommandLine}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -52,8 +52,8 @@ func Typed(given map[string]string) Layer {
 	return l
 }
 
-// Load returns the layers of a run, the lowest first: the recipe and the file of settings that the
-// command line, or the file, names, and the command line itself.
+// Load returns the layers of a run in ascending precedence: the recipe, the settings file and the
+// command line. The file may name the recipe.
 func Load(given map[string]string) (layers []Layer, err error) {
 	file := Layer{Origin: File}
 	if path := given["config"]; path != "" {
@@ -75,15 +75,14 @@ func Load(given map[string]string) (layers []Layer, err error) {
 	return []Layer{recipe, file, typed}, nil
 }
 
-// Apply returns the settings of layers over the program's defaults as they stand there, before what
-// Resolve makes of them: which files a run names.
+// Apply returns the defaults with the settings of layers, without the rules of Resolve: enough to
+// know the files of a run.
 func Apply(layers []Layer) (*Run, error) {
 	r := NewRun(cli.NewFlags())
 	return r, r.apply(layers)
 }
 
-// apply sets the flags of r to the values of layers, each over those before it, and notes their
-// origins.
+// apply sets the flags of r to the values of layers, in their order, and records the origins.
 func (r *Run) apply(layers []Layer) error {
 	if r.origins == nil {
 		r.origins = map[string]Origin{}
@@ -99,11 +98,11 @@ func (r *Run) apply(layers []Layer) error {
 	return nil
 }
 
-// Origin returns where the value of a setting comes from.
+// Origin returns the origin of a setting.
 func (r *Run) Origin(name string) Origin { return r.origins[name] }
 
-// given returns the layer that gives a setting, or Default if none does. Rules compare what it
-// returns.
+// given returns the origin of a setting that a layer sets, Default for others. The rules compare
+// these origins.
 func (r *Run) given(name string) Origin {
 	if o := r.origins[name]; o >= Recipe {
 		return o
@@ -111,11 +110,11 @@ func (r *Run) given(name string) Origin {
 	return Default
 }
 
-// Facts are what the files that the settings of a run name say of themselves.
+// Facts are the contents of the files that the settings of a run name.
 type Facts struct {
 	Resume     *Trained    // the newest checkpoint, with Run.Resume
-	Init       *Trained    // the model that Options.Init names
-	Tokenizers *Tokenizers // those that Run.Vocab or Options.Init names
+	Init       *Trained    // the model of Options.Init
+	Tokenizers *Tokenizers // of Run.Vocab, else of Options.Init
 }
 
 // Trained is a model or a checkpoint.
@@ -128,17 +127,16 @@ type Trained struct {
 	SrcLang, TgtLang string // "" if unknown
 }
 
-// Tokenizers are those of a file.
+// Tokenizers describes the tokenizers of a file.
 type Tokenizers struct {
 	Path  string
 	Joint bool
 }
 
-// Resolve returns the settings of a run. Its layers are given from the lowest to the highest, and
-// each overrides those before it, and the preset, or the model of -init; then the rules settle what
-// follows for a setting from another one. In a run that is resumed the checkpoint stands where the
-// preset does, and a setting that could change its weights is an error if it is not the
-// checkpoint's. Resolve is a function of its arguments: it reads no file.
+// Resolve returns the settings of a run. The layers, in ascending precedence, override the preset or
+// the model of -init; then the rules derive settings from others. In a resumed run the checkpoint
+// takes the place of the preset, and a setting that could change the weights must be the
+// checkpoint's. Resolve reads no file.
 func Resolve(layers []Layer, facts Facts) (*Run, error) {
 	named, err := Apply(layers)
 	if err != nil {
@@ -150,9 +148,8 @@ func Resolve(layers []Layer, facts Facts) (*Run, error) {
 	return begin(layers, named, facts)
 }
 
-// Model returns the settings of the model of a preset or a recipe with the flags that are given
-// over it, as `tfm info` shows them. Flags that are not settings of a model are ignored, and
-// settings that follow from a training are not resolved.
+// Model returns the settings of the model of a preset or recipe with the flags in given, for tfm
+// info. It ignores flags that are not settings of a model, and derives no settings of a training.
 func Model(preset string, given map[string]string) (*Run, error) {
 	own := map[string]string{"preset": preset}
 	for _, name := range append(modelNames(), "init") {
@@ -233,7 +230,7 @@ func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
 	return r, nil
 }
 
-// resume resolves the settings of a run that goes on from a checkpoint.
+// resume resolves the settings of a resumed run.
 func resume(layers []Layer, named *Run, c *Trained) (*Run, error) {
 	r := NewRun(cli.NewFlags())
 	r.Config, r.Options, r.Joint = c.Config, c.Options, c.Joint
@@ -280,7 +277,7 @@ func resume(layers []Layer, named *Run, c *Trained) (*Run, error) {
 	return r, nil
 }
 
-// base notes the origin of settings that no layer gives.
+// base records the origin of settings that no layer sets.
 func (r *Run) base(o Origin, names ...[]string) {
 	if r.origins == nil {
 		r.origins = map[string]Origin{}
@@ -290,7 +287,7 @@ func (r *Run) base(o Origin, names ...[]string) {
 	}
 }
 
-// derive notes the settings that are not as before.
+// derive records Derived as the origin of the settings that differ from before.
 func (r *Run) derive(before map[string]string) {
 	for name, value := range r.flags.Values() {
 		if value != before[name] {
@@ -299,20 +296,20 @@ func (r *Run) derive(before map[string]string) {
 	}
 }
 
-// modelNames lists the flags of a model's configuration.
+// modelNames returns the names of the flags of a model's configuration.
 func modelNames() []string {
 	f := cli.NewFlags()
 	ModelFlags(f, new(model.Config))
 	return slices.Sorted(maps.Keys(f.Values()))
 }
 
-// checkpointNames lists the settings that a checkpoint has.
+// checkpointNames returns the names of the settings in a checkpoint.
 func checkpointNames() []string {
 	names := slices.Collect(maps.Keys(NewRun(cli.NewFlags()).flags.Values()))
 	return slices.DeleteFunc(names, func(name string) bool { return notInCheckpoint[name] })
 }
 
-// presetConfig returns the configuration of a preset, or the one that recipes start from.
+// presetConfig returns the configuration of a preset, or that of the default preset for a recipe.
 func presetConfig(name string) (model.Config, error) {
 	if lines, _ := recipes.Lines(name); lines != nil {
 		name = defaultPreset
@@ -324,8 +321,8 @@ func presetConfig(name string) (model.Config, error) {
 	return c, nil
 }
 
-// sameRun reports the first setting that differs from the run's and could change its weights.
-// Settings that were given are reported before derived ones.
+// sameRun reports the first setting that differs from the run's and could change the weights. Given
+// settings are reported before derived ones.
 func (r *Run) sameRun(run map[string]string, checkpoint string) error {
 	now := r.flags.Values()
 	var own []string

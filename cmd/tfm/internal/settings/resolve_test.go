@@ -108,14 +108,14 @@ func TestResolve(t *testing.T) {
 		{"-keep over an average", "average=6 keep=6", "", "keep=2", Facts{}, "average=2:derived"},
 		{"-keep beside -average", "", "", "keep=2 average=4", Facts{}, "error -average is 4, expected at most 2, the checkpoints to keep"},
 
-		// What is invalid together.
+		// Invalid combinations.
 		{"all that is invalid is named", "", "", "d-ff=0 ema=1", Facts{}, "error -d-ff is 0, expected 1 to 16777216\n-ema is 1,"},
 		{"by its flag", "", "", "smoothing-over=all label-smoothing=0", Facts{}, `error -smoothing-over is "all", expected others`},
 		{"R-Drop without dropout", "", "", "r-drop=5 dropout=0", Facts{}, "error -r-drop 5 needs dropout"},
 		{"a language in its canonical form", "", "", "src-lang=EN tgt-lang=zh-hant", Facts{}, "src-lang=en:derived tgt-lang=zh-Hant:derived"},
 		{"no language", "", "", "tgt-lang=en_US", Facts{}, `error -tgt-lang is "en_US"`},
 
-		// A model to begin with.
+		// Fine-tuning.
 		{"its configuration, and the options of its size", "", "", "init=old", init("small", nil), "preset=small:init d-model=256:init batch-tokens=2000:default"},
 		{"a size of no preset", "", "", "init=old", init("small", func(t *Trained) { t.Config.DFF = 999 }), "preset=tiny:init d-ff=999:init batch-tokens=1500:default"},
 		{"what no weight depends on may change", "", "", "init=old dropout=0.2", init("small", nil), "dropout=0.2:command-line d-model=256:init"},
@@ -127,9 +127,9 @@ func TestResolve(t *testing.T) {
 		{"its languages", "", "", "init=old", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en:init tgt-lang=de:init"},
 		{"another language", "", "", "init=old tgt-lang=fr", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en:init tgt-lang=fr:command-line"},
 		{"learned positions bound the length", "", "", "init=old", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "max-len=40:derived"},
-		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len 41: at most 40"},
+		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len 41: expected at most 40"},
 
-		// A run to go on with.
+		// A resumed run.
 		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256:checkpoint batch-tokens=2000:checkpoint steps=100000:checkpoint joint=true:checkpoint"},
 		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 on-nan=skip valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=6:checkpoint on-nan=skip:command-line"},
 		{"nothing else", "", "", "resume=true dropout=0.2", resume("small", nil), "error -dropout 0.2 conflicts with the run to resume: -dropout 0.1 in old.safetensors"},

@@ -6,23 +6,22 @@ import (
 	"tfm/train"
 )
 
-// What follows for a setting from another one. A rule changes only what a lower layer gives, or
-// none.
+// The rules derive settings from other settings. A rule changes a setting only if its origin is below
+// that of the setting it follows.
 
-// usualWeightDecay is the weight decay of adamw unless it is given.
+// usualWeightDecay is the default weight decay of adamw.
 const usualWeightDecay = 0.01
 
-// notInCheckpoint are the settings that a checkpoint does not have: files, where settings come
-// from, and the machine.
+// notInCheckpoint are the settings that a checkpoint does not hold: files, sources of settings, and
+// the machine.
 var notInCheckpoint = set("src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
 	"vocab", "vocab-size", "tensorboard", "threads")
 
-// changeable are the settings of a checkpoint that a resumed run may change, because no weight
-// depends on them.
+// changeable are the settings that a resumed run may change, because the weights do not depend on
+// them.
 var changeable = set("steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan", "src-lang", "tgt-lang")
 
-// retrainable are the settings of a model that may be others than those it was trained with before
-// -init.
+// retrainable are the settings of a model that fine-tuning may change.
 var retrainable = set("dropout", "attention-dropout", "ff-dropout", "label-smoothing", "smoothing-over")
 
 func set(names ...string) map[string]bool {
@@ -33,7 +32,7 @@ func set(names ...string) map[string]bool {
 	return m
 }
 
-// joint: tokenizers of a file say whether there is one for both sides.
+// joint derives -joint from the tokenizers of a file.
 func (r *Run) joint(t *Tokenizers) error {
 	if t == nil {
 		return nil
@@ -45,13 +44,13 @@ func (r *Run) joint(t *Tokenizers) error {
 	return nil
 }
 
-// tokenizersGiven returns the highest layer that says which tokenizers there are.
+// tokenizersGiven returns the highest origin of the settings that choose the tokenizers.
 func (r *Run) tokenizersGiven() Origin {
 	return max(r.given("joint"), r.given("vocab"), r.given("init"))
 }
 
-// outputBias: an output projection of its own has a bias, unless -output-bias says otherwise as
-// directly as -tie.
+// outputBias derives -output-bias: a separate output projection has a bias, unless -output-bias has
+// the same origin as -tie or a higher one.
 func (r *Run) outputBias() {
 	c := &r.Config
 	if r.given("output-bias") == Default && c.Tie == model.TieNone {
@@ -62,19 +61,19 @@ func (r *Run) outputBias() {
 	}
 }
 
-// tie: without a joint vocabulary the source embedding cannot be tied, unless -tie asks for it as
-// directly.
+// tie derives -tie: without a joint vocabulary the source embedding is not tied. An explicit -tie all
+// stays, and is an error later.
 func (r *Run) tie() {
 	if level := r.given("tie"); (level == Default || level < r.tokenizersGiven()) && !r.Joint && r.Config.Tie == model.TieAll {
 		r.Config.Tie = model.TieDecoder
 	}
 }
 
-// optionRules are those of the learning rate, the optimizer and the average.
+// optionRules derives the settings of learning rate, optimizer and average.
 func (r *Run) optionRules() error {
 	o := &r.Options
-	// over reports whether name is given more directly than other. In a run that goes on, what is
-	// not given is the run's and stays.
+	// over reports whether name has a higher origin than other. In a resumed run a setting that is
+	// not given stays.
 	over := func(name, other string) bool {
 		return r.given(name) > r.given(other) && !(o.Resume && r.given(other) == Default)
 	}
@@ -87,7 +86,7 @@ func (r *Run) optionRules() error {
 	if over("lr", "schedule") && o.Schedule == train.SchedulePaper ||
 		over("factor", "schedule") && o.Schedule == train.ScheduleInverseSqrt && o.LR == 0 ||
 		over("decay-steps", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
-		o.Schedule = "" // the one that goes with them
+		o.Schedule = "" // derived below
 	}
 	if over("optimizer", "weight-decay") {
 		o.WeightDecay = 0
@@ -113,16 +112,16 @@ func (r *Run) optionRules() error {
 	return nil
 }
 
-// lengths: the model has positions for the longest sentences that it is trained on.
+// lengths derives the model's number of positions from -max-len.
 func (r *Run) lengths() {
 	r.Config.MaxLen = max(r.Config.MaxLen, r.Options.MaxLen+1)
 	if r.Config.Positions == model.Learned {
-		r.Config.MaxLen = r.Options.MaxLen + 1 // no others are learned
+		r.Config.MaxLen = r.Options.MaxLen + 1 // longer sentences train no position
 	}
 }
 
-// checkCompatible reports the first setting that the weights of the model of -init depend on and
-// that differs from it. Settings that were given are reported before derived ones.
+// checkCompatible reports the first setting that differs from the model of -init although its weights
+// depend on it. Given settings are reported before derived ones.
 func (r *Run) checkCompatible(init *Trained) error {
 	before := init.Config
 	if before.Tie == model.TieAll && !r.Joint {
@@ -139,7 +138,7 @@ func (r *Run) checkCompatible(init *Trained) error {
 	return nil
 }
 
-// keepLengths: the model of -init keeps its positions; learned positions limit the sentences.
+// keepLengths keeps the positions of the model of -init. Learned positions limit -max-len.
 func (r *Run) keepLengths(init *Trained) error {
 	most := init.Config.MaxLen
 	r.Config.MaxLen = max(r.Config.MaxLen, most)
@@ -150,16 +149,16 @@ func (r *Run) keepLengths(init *Trained) error {
 		r.Options.MaxLen = min(r.Options.MaxLen, most-1)
 	}
 	if r.Options.MaxLen >= most {
-		return cli.Usagef("-max-len %d: at most %d, as the learned positions of %s reach no further", r.Options.MaxLen, most-1, init.Path)
+		return cli.Usagef("-max-len %d: expected at most %d, the learned positions of %s", r.Options.MaxLen, most-1, init.Path)
 	}
 	r.Config.MaxLen = most
 	return nil
 }
 
-// languages are the flags of the languages, on which no weight depends.
+// languages are the flags of the languages.
 var languages = []string{"src-lang", "tgt-lang"}
 
-// languages makes the tags canonical.
+// languages replaces the language tags by their canonical forms.
 func (r *Run) languages() (err error) {
 	r.SrcLang, r.TgtLang, err = model.CanonicalLanguages(r.SrcLang, r.TgtLang)
 	return err
@@ -172,8 +171,7 @@ func modelValues(c model.Config) map[string]string {
 	return f.Values()
 }
 
-// presetLike is the preset whose model is as large as c, for the settings of a training that suit
-// it; another one if there is none.
+// presetLike returns the preset with the size of c, other if no preset has it.
 func presetLike(c model.Config, other string) string {
 	size := func(c model.Config) [5]int {
 		return [5]int{c.DModel, c.Heads, c.DFF, c.EncoderLayers, c.DecoderLayers}

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Columns is the number of columns that s takes on a terminal.
+// Columns returns the number of columns of s on a terminal.
 func Columns(s string) int {
 	width := 0
 	for _, r := range s {
@@ -20,8 +20,8 @@ func Columns(s string) int {
 	return width
 }
 
-// wide says whether a character takes two columns: the blocks whose characters are wide or
-// fullwidth in Unicode Standard Annex #11, East Asian Width.
+// wide reports whether a character has two columns: wide and fullwidth blocks of Unicode Standard
+// Annex #11, East Asian Width.
 func wide(r rune) bool {
 	for _, block := range [][2]rune{
 		{0x1100, 0x115F},   // Hangul initial consonants
@@ -43,7 +43,19 @@ func wide(r rune) bool {
 	return false
 }
 
-// Pad fills s with spaces up to a number of columns.
+// Pad appends spaces to s up to a number of columns.
 func Pad(s string, columns int) string {
 	return s + strings.Repeat(" ", max(0, columns-Columns(s)))
+}
+
+// Wrap joins words with spaces into lines of at most width columns. A wider word has its own line.
+func Wrap(words []string, width int) (lines []string) {
+	for _, w := range words {
+		if n := len(lines); n > 0 && Columns(lines[n-1])+1+Columns(w) <= width {
+			lines[n-1] += " " + w
+		} else {
+			lines = append(lines, w)
+		}
+	}
+	return lines
 }

@@ -1,4 +1,6 @@
-// Package terminal is what the program knows of the screen: its width (width_*.go), the columns
-// that a text takes (columns.go), and a line of progress that is written over in place
-// (progress.go). It imports the standard library and golang.org/x/sys alone.
+// Package terminal writes to the screen. It imports the standard library and golang.org/x/sys alone.
+//
+//	width.go     the width of a terminal; width_*.go: on each system
+//	columns.go   the columns of a text, and wrapping
+//	progress.go  a progress line that is overwritten, and other lines
 package terminal

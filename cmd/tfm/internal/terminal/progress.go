@@ -8,21 +8,22 @@ import (
 	"time"
 )
 
-// Progress writes how far something is. On a terminal it is one line that is written over in place;
-// elsewhere it is a plain line now and then. Other lines go between.
+// Progress writes the progress of a command and other lines. On a terminal the progress is one line
+// that is overwritten; elsewhere it is a line every ten seconds.
 type Progress struct {
 	w     io.Writer
-	width int           // columns of the terminal; 0 if there is none
-	every time.Duration // between plain lines
-	last  time.Time     // when the last plain line was written
-	shown int           // columns of the line that stands there, to be written over
+	width int           // columns of the terminal; 0: not a terminal
+	every time.Duration // between progress lines that are not overwritten
+	last  time.Time     // of the last progress line
+	shown int           // columns of the progress line on the screen
 }
 
+// NewProgress returns a Progress that writes to f.
 func NewProgress(f *os.File) *Progress {
 	return &Progress{w: f, width: Width(f), every: 10 * time.Second, last: time.Now()}
 }
 
-// Update shows the state at time now.
+// Update shows the state at time now, at most ten times a second.
 func (p *Progress) Update(now time.Time, state string) {
 	if p.width == 0 {
 		if now.Sub(p.last) >= p.every {
@@ -42,13 +43,29 @@ func (p *Progress) Update(now time.Time, state string) {
 	p.shown = len(state)
 }
 
-// Line writes a line that stays.
+// Line writes a line that is not overwritten.
 func (p *Progress) Line(format string, args ...any) {
 	p.Clear()
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
-// Clear takes the line that is written in place away.
+// fieldColumns is the width of the labels of fields.
+const fieldColumns = 18
+
+// Field writes a label and a text, which a terminal shows beside it, wrapped. The label "" continues
+// the field before.
+func (p *Progress) Field(label, format string, args ...any) {
+	if label != "" {
+		label += ":"
+	}
+	lines := []string{fmt.Sprintf(format, args...)}
+	if width := p.width - fieldColumns; width >= fieldColumns {
+		lines = Wrap(strings.Fields(lines[0]), width)
+	}
+	p.Line("%-*s%s", fieldColumns, label, strings.Join(lines, "\n"+strings.Repeat(" ", fieldColumns)))
+}
+
+// Clear erases the progress line.
 func (p *Progress) Clear() {
 	if p.shown > 0 {
 		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.shown))

@@ -37,3 +37,19 @@ func TestProgressLineIsWrittenOver(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+func TestField(t *testing.T) {
+	const text = "inverse-sqrt: warmup to 0.002 at step 800"
+	for width, want := range map[int]string{
+		0:  "learning rate:    inverse-sqrt: warmup to 0.002 at step 800\n                  next\n",
+		40: "learning rate:    inverse-sqrt: warmup\n                  to 0.002 at step 800\n                  next\n",
+	} {
+		var b strings.Builder
+		p := &Progress{w: &b, width: width}
+		p.Field("learning rate", "%s", text)
+		p.Field("", "next")
+		if got := b.String(); got != want {
+			t.Errorf("width %d: %q, want %q", width, got, want)
+		}
+	}
+}

@@ -2,5 +2,5 @@ package terminal
 
 import "os"
 
-// IsTerminal says whether somebody reads or types at f. A device such as /dev/null is no terminal.
+// IsTerminal reports whether f is a terminal. Other devices, such as /dev/null, are not.
 func IsTerminal(f *os.File) bool { return Width(f) > 0 }

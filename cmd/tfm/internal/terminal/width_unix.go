@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Width is the number of columns of the terminal that f is, 80 if it does not say, 0 if f is none.
+// Width returns the number of columns of the terminal f: 80 if unknown, 0 if f is not a terminal.
 func Width(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Width is the number of columns of the console that f is, 80 if it does not say, 0 if f is none.
+// Width returns the number of columns of the console f: 80 if unknown, 0 if f is not a console.
 func Width(f *os.File) int {
 	var mode uint32
 	if windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) != nil {

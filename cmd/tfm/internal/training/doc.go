@@ -1,8 +1,7 @@
-// Package training trains a model from its corpora to its file and shows how far it is: what `tfm
-// train` and `tfm demo` have in common. It prints what packages corpus and train report, and
-// imports these and the terminal.
+// Package training trains a model, from its corpora to its file, and prints the progress: the common
+// part of tfm train and tfm demo.
 //
-//	job.go    Job: corpora, model, weights to begin with, training
-//	print.go  lines of what is trained, and of every event
-//	save.go   the model file, and the line about it
+//	job.go    Job: corpora, model, initial weights, training
+//	print.go  the settings and the events as lines
+//	save.go   the model file
 package training

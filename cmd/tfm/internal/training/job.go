@@ -16,22 +16,22 @@ import (
 	"tfm/train/corpus"
 )
 
-// Job is a model to be trained.
+// Job is the training of a model.
 type Job struct {
-	Corpus           corpus.Options // except its Progress
+	Corpus           corpus.Options // without Progress
 	Config           model.Config   // Run sets its vocabularies
 	Options          train.Options
 	SrcLang, TgtLang string // as in train.Data
-	Init             *Init  // the model to begin with; nil draws the weights
+	Init             *Init  // nil draws the initial weights
 	Threads          int
 
 	Progress *terminal.Progress
-	Record   func(train.Event) // is told of every event; nil for nobody
+	Record   func(train.Event) // called with every event, if not nil
 
-	skippedLines int // lines printed of dropped updates
+	skippedLines int // number of printed lines about skipped updates
 }
 
-// Init is the model that a training begins with.
+// Init is a model to fine-tune.
 type Init struct {
 	Path       string
 	Model      *model.Transformer
@@ -47,9 +47,9 @@ type Result struct {
 	Info       string    // one line on the training, for the model file
 }
 
-// Run reads the corpora, trains tokenizers and model, and prints how far it is. A ctx that ends
-// while the corpora are read is the error context.Cause(ctx); later it ends the training with a
-// checkpoint, if there is a folder for one, and no error.
+// Run reads the corpora, trains tokenizers and model, and prints the progress. If ctx ends while Run
+// reads the corpora, it returns context.Cause(ctx). If ctx ends later, the training ends with a
+// checkpoint, if Options.Dir is set, and without an error.
 func (j *Job) Run(ctx context.Context) (Result, error) {
 	options := j.Corpus
 	options.Progress = j.printReading
@@ -62,7 +62,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	c.SrcLang, c.TgtLang = j.SrcLang, j.TgtLang
 	j.Config.SrcVocab, j.Config.TgtVocab = c.Vocab.Source.Size(), c.Vocab.Target.Size()
 	chosen := j.Options.Tokenize == score.Auto
-	if c.References != nil { // a run without validation leaves the choice to one with it
+	if c.References != nil { // without validation a resumed run may choose
 		j.Options.Tokenize = j.Options.Tokenize.For(c.References)
 	}
 	j.printPlan(c)
@@ -88,12 +88,12 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	if n := result.Skipped; n > 0 {
-		j.Progress.Line("updates skipped:  %s of %s, with a loss or gradient that is not finite", format.Thousands(n), format.Thousands(result.Step))
+		j.Progress.Field("updates skipped", "%s of %s, with a loss or gradient that is not finite", format.Thousands(n), format.Thousands(result.Step))
 	}
 	return Result{result, m, c.Vocab, pool, j.info(result, c.TrainPairs)}, nil
 }
 
-// info describes a training of so many pairs in one line.
+// info describes the training in one line.
 func (j *Job) info(r train.Result, pairs int) string {
 	s := fmt.Sprintf("%s steps on %s pairs", format.Thousands(r.Step), format.Thousands(pairs))
 	if j.Options.Init != "" {
@@ -118,7 +118,7 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	if from == nil {
 		return nil
 	}
-	j.Init = nil // its weights are not needed any more
+	j.Init = nil // frees its weights
 	src, err := vocab.Remap(to.Source, from.Tokenizers.Source)
 	if err != nil {
 		return fmt.Errorf("%s: %w", from.Path, err)
@@ -130,17 +130,17 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	if err := m.CarryOver(from.Model, src, tgt); err != nil {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
-	j.Progress.Line("initial weights:  %s", from.Path)
+	j.Progress.Field("initial weights", "%s", from.Path)
 	if to.Joint() && from.Tokenizers.Joint() {
-		j.Progress.Line("pieces:           %s", known(src))
+		j.Progress.Field("pieces", "%s", known(src))
 	} else {
-		j.Progress.Line("source pieces:    %s", known(src))
-		j.Progress.Line("target pieces:    %s", known(tgt))
+		j.Progress.Field("source pieces", "%s", known(src))
+		j.Progress.Field("target pieces", "%s", known(tgt))
 	}
 	return nil
 }
 
-// known tells how many pieces of a vocabulary were in the one before.
+// known describes how many pieces of a vocabulary are in the vocabulary before.
 func known(pieces [][]int32) string {
 	same := 0
 	for _, was := range pieces {

@@ -8,14 +8,12 @@ import (
 	"tfm/model/safetensors"
 )
 
-// InfoKey is the key of model.File.Info under which a model file says in one line how it was
-// trained.
+// InfoKey is the key of model.File.Info whose value describes the training in one line.
 const InfoKey = "training"
 
-// Save writes a model file in place of an older one, and prints its name, what it says of its
-// training, and its size.
+// Save writes or replaces a model file, and prints its name, training and size.
 func Save(f model.File, path string) error {
-	safetensors.RemoveStale(path) // what a killed run left of it
+	safetensors.RemoveStale(path) // temporary files of killed runs
 	if err := f.Save(path); err != nil {
 		return err
 	}
