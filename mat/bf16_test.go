@@ -347,6 +347,9 @@ func TestGemmBF16AllocatesNothing(t *testing.T) {
 		t.Skip("race detector: sync.Pool drops items at random")
 	}
 	forEachBF16(t, func(t *testing.T) {
+		if thin() {
+			t.Skip("-short: 200 products are slow in portable Go")
+		}
 		a, b, c := New(100, 80), New(80, 90), New(100, 90)
 		at := New(80, 100)
 		for _, threads := range []int{1, 2} {

@@ -116,6 +116,9 @@ func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 		}
 		data := operand(r, 1, 4000, false, normal).Data
 		for _, s := range []struct{ m, n, k int }{{1, 1, 1}, {3, 40, 17}, {13, 33, 64}, {70, 16, 20}, {200, 130, 530}, {9, 600, 9}, {200, 16, 1100}} {
+			if thin() && s.k > 100 {
+				continue
+			}
 			for form, views := range map[string]func(rows, cols int) Matrix{
 				"one row":             func(rows, cols int) Matrix { return Matrix{data[:cols], rows, cols, 0, 1} },
 				"one column":          func(rows, cols int) Matrix { return Matrix{data[:rows], rows, cols, 1, 0} },

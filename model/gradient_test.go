@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -190,6 +191,8 @@ func TestTrainingDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
+	// A garbage collection would empty the sync.Pools of package mat.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	c := toy()
 	c.Dropout = 0.3
 	m := newModel(t, c)
@@ -206,7 +209,7 @@ func TestTrainingDoesNotAllocate(t *testing.T) {
 	for range 10 { // until each worker has had the longest sentence
 		step()
 	}
-	if n := testing.AllocsPerRun(20, step); n != 0 {
+	if n := testing.AllocsPerRun(50, step); n != 0 {
 		t.Errorf("%v allocations in two steps, want 0", n)
 	}
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"runtime/debug"
 	"testing"
 
 	"tfm/mat"
@@ -66,6 +67,8 @@ func TestRDropDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
+	// A garbage collection would empty the sync.Pools of package mat.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	c := toy()
 	c.Dropout = 0.3
 	m := newModel(t, c)
@@ -83,7 +86,7 @@ func TestRDropDoesNotAllocate(t *testing.T) {
 	for range 10 { // until each worker has had the longest sentence
 		step()
 	}
-	if n := testing.AllocsPerRun(20, step); n != 0 || pass.Bytes() != bytes {
+	if n := testing.AllocsPerRun(50, step); n != 0 || pass.Bytes() != bytes {
 		t.Errorf("%v allocations in two steps, want 0; memory of %d bytes grew to %d", n, bytes, pass.Bytes())
 	}
 	if loss := pass.TrainRDrop(new(Batch), 1, 1, 1); loss != (Loss{}) {

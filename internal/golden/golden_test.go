@@ -1,7 +1,10 @@
 package golden
 
 import (
+	"maps"
 	"math"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"tfm/mat"
@@ -40,5 +43,26 @@ func TestClose(t *testing.T) {
 		if CheckClose(r, name, mat.New(2, 2), m, 1); !r.failed {
 			t.Errorf("%s: failed = false, want true", name)
 		}
+	}
+}
+
+// Each runs a test for the files that it finds, so that a missing one would not fail it.
+func TestNoGoldenIsMissing(t *testing.T) {
+	want := map[string]int{
+		"attention": 6, "clip": 2, "cross_entropy": 3, "decoder": 3, "decoder_layer": 6, "embedding": 1,
+		"encoder": 3, "encoder_layer": 6, "feed_forward": 5, "layer_norm": 4, "optimizer": 5, "positions": 4,
+		"rms_norm": 1, "scaled_dot_product": 4, "schedule": 1, "training": 2, "transformer": 4,
+	}
+	paths, err := filepath.Glob("../../testdata/*.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, path := range paths {
+		kind, _, _ := strings.Cut(filepath.Base(path), ".")
+		got[kind]++
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("files of each kind: %v, want %v", got, want)
 	}
 }
