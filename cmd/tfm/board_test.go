@@ -25,7 +25,7 @@ func eventFiles(t *testing.T, dir string) (files [][]byte) {
 	return files
 }
 
-// scalarsIn finds the numbers with a tag: behind it stands the key of a field 2 of four bytes.
+// scalarsIn finds the numbers with a tag: followed by the key of field 2, of four bytes.
 func scalarsIn(file []byte, tag string) (values []float32) {
 	for _, rest := range bytes.Split(file, []byte(tag+"\x15"))[1:] {
 		values = append(values, math.Float32frombits(binary.LittleEndian.Uint32(rest)))
@@ -80,7 +80,7 @@ func TestTensorBoard(t *testing.T) {
 		}
 	}
 
-	// A run that was killed after step 4 goes on from step 2, and has no point twice.
+	// A run that was killed after step 4 resumes from step 2 and writes no point twice.
 	if err := os.Remove(filepath.Join(filepath.Dir(logPath(m)), "step-00000004.safetensors")); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func wantSetting(t *testing.T, dump, line string) {
 	}
 }
 
-// What is dumped is read as the same settings, whatever they follow from.
+// The output of -dump-config is read as the same settings.
 func TestDumpIsReadAsItIs(t *testing.T) {
 	base := toyModel(t)
 	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-tie", "none", "-steps", "1")
@@ -86,7 +86,7 @@ func TestConfigReproducesTheRun(t *testing.T) {
 		t.Error("the settings of a run give another model")
 	}
 
-	// It goes on with the file, and what is in the file may not be others than the run's.
+	// A resumed run accepts the file only with the settings of the run.
 	m3 := filepath.Join(t.TempDir(), "m.safetensors")
 	mustRun(t, "", "train", "-config", conf, "-o", m3, "-steps", "5")
 	o := mustRun(t, "", "train", "-config", conf, "-o", m3, "-resume")

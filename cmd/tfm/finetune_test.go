@@ -37,7 +37,7 @@ func TestInitTakesTheModel(t *testing.T) {
 	o := mustRun(t, "", args...)
 	for _, want := range []string{"initial weights:  " + base, "pieces:           all 320 carried over", "1 steps on 1,487 pairs, fine-tuned from toy.safetensors"} {
 		if !strings.Contains(o.stderr, want) {
-			t.Errorf("not told: %q\n%s", want, o.stderr)
+			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}
 	}
 	was, is := loadModel(t, base).Model, loadModel(t, m).Model
@@ -75,7 +75,7 @@ func TestInitTakesTheModel(t *testing.T) {
 	}
 }
 
-// A run that began with a model goes on from its checkpoint alone, as if nothing had happened.
+// A fine-tuning run resumes from its checkpoint alone and ends in the same weights.
 func TestInitResume(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "base.safetensors")
 	if err := os.WriteFile(base, []byte(read(t, toyModel(t))), 0o666); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/settings"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/training"
 	"tfm/internal/format"
 	"tfm/model"
@@ -104,13 +105,20 @@ func infoOfModel(path string) error {
 	return printHeader(h)
 }
 
-// printHeader prints a configuration, which shows the chosen variant of the paper, and of a model file
-// the languages and the training.
+// labelColumns is the width of the labels of a header.
+const labelColumns = 17
+
+// printHeader prints a configuration, which shows the chosen variant of the paper, and of a model
+// file the languages and the training.
 func printHeader(h model.Header) error {
 	c := h.Config
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-16s %s\n", name+":", fmt.Sprintf(format, args...))
+		lines := []string{fmt.Sprintf(format, args...)}
+		if width := terminal.Width(os.Stdout) - labelColumns; width >= labelColumns {
+			lines = terminal.Wrap(strings.Fields(lines[0]), width)
+		}
+		fmt.Fprintf(&b, "%-*s%s\n", labelColumns, name+":", strings.Join(lines, "\n"+strings.Repeat(" ", labelColumns)))
 	}
 	dk, dv := c.HeadSizes()
 	with := func(yes bool) string {
@@ -207,8 +215,8 @@ func normInfo(c model.Config) string {
 	return fmt.Sprintf("%s, "+kind+", %s", where, c.NormEps, final)
 }
 
-// table3 holds the rows of the paper's Table 3 in order: the preset, and the paper's parameter count
-// in millions, 0 where it has none.
+// table3 holds the rows of the paper's Table 3 in order: the preset, and the paper's parameter
+// count in millions, 0 where it has none.
 var table3 = []struct {
 	preset   string
 	millions int

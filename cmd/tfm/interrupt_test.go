@@ -277,7 +277,7 @@ func TestFullDiskKeepsTheLastCheckpoint(t *testing.T) {
 	}
 }
 
-// A training whose progress nobody reads any more goes on.
+// A training continues when the reader of its progress has gone.
 func TestTrainingOutlivesItsReader(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "20")
 	r, w, err := os.Pipe()

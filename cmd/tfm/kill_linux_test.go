@@ -157,7 +157,7 @@ func (k killer) temporary(t *testing.T) []string {
 	return paths
 }
 
-// newest is the newest checkpoint's path, "" if there is none.
+// newest returns the path of the newest checkpoint, or "".
 func (k killer) newest(t *testing.T) string {
 	t.Helper()
 	paths, err := train.Checkpoints(k.dir)
@@ -179,7 +179,7 @@ func newest(t *testing.T, dir string) string {
 	return paths[len(paths)-1]
 }
 
-// newestStep is the step of the newest checkpoint, which must be whole; 0 if there is none.
+// newestStep returns the step of the newest checkpoint, which must be complete, or 0.
 func newestStep(t *testing.T, dir string) int {
 	t.Helper()
 	paths, err := train.Checkpoints(dir)

@@ -37,11 +37,12 @@ func tfm(args ...string) *exec.Cmd {
 		panic(err)
 	}
 	c := exec.Command(self, args...)
-	c.Env = append(os.Environ(), asProgram+"=1", "GORACE=atexit_sleep_ms=0") // or each program would wait a second for late races
+	// Without atexit_sleep_ms=0 each program waits a second at its end for late races.
+	c.Env = append(os.Environ(), asProgram+"=1", "GORACE=atexit_sleep_ms=0")
 	return c
 }
 
-// output is what a run of the binary left.
+// output holds the results of a run of the binary.
 type output struct {
 	stdout, stderr string
 	code           int // -1 if a signal ended it

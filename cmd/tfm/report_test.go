@@ -58,7 +58,7 @@ func TestReportOfARun(t *testing.T) {
 	mustHave(t, page, "toy.safetensors", "The maps show the first 48 and")
 }
 
-// The best checkpoint is the one whose attention is shown, for as long as it is there.
+// The page shows the attention of the best checkpoint while that exists.
 func TestReportShowsTheBestCheckpoint(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "30", "-valid-every", "10", "-save-every", "10", "-average", "0", "-seed", "3")
 	mustRun(t, "", args...)

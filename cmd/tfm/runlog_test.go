@@ -30,7 +30,7 @@ func readLog(t *testing.T, model string) *runlog.Run {
 	return r
 }
 
-// linesOf is the kinds and steps of the lines of a log, all of which must be whole.
+// linesOf returns the kinds and steps of the lines of a log, which must be complete.
 func linesOf(t *testing.T, model string) string {
 	t.Helper()
 	var s []string
@@ -112,7 +112,7 @@ func TestLogOfAResumedRun(t *testing.T) {
 	}
 }
 
-// What the log cannot take does not end the training, and is told once.
+// A log that cannot be written does not end the training. One warning is printed.
 func TestLogThatCannotBeWritten(t *testing.T) {
 	one := func(args []string, wants ...string) {
 		t.Helper()

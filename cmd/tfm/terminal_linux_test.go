@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pseudoTerminal opens a terminal of the given width: what is written to one end is read at the
-// other.
+// pseudoTerminal opens a terminal of the given width. Each end reads the output of the other.
 func pseudoTerminal(t *testing.T, columns uint16) (outside, inside *os.File) {
 	t.Helper()
 	outside, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -52,7 +51,7 @@ func TestTerminalDetection(t *testing.T) {
 	}
 	defer null.Close()
 	if terminal.IsTerminal(null) {
-		t.Error("nobody types at /dev/null")
+		t.Error("IsTerminal(/dev/null) = true, want false")
 	}
 }
 

@@ -37,7 +37,7 @@ func TestValidation(t *testing.T) {
 	o := mustRun(t, "", args...)
 	for _, want := range []string{"49 from " + toy.testSrc, "step 3: validation perplexity", "BLEU", "best so far", "average of the last checkpoints: validation"} {
 		if !strings.Contains(o.stderr, want) {
-			t.Errorf("not told: %q\n%s", want, o.stderr)
+			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}
 	}
 	if o := mustRun(t, "", "info", "-model", m); !strings.Contains(o.stdout, "validation perplexity") {
@@ -73,7 +73,7 @@ func TestLeftOutPairsAreCounted(t *testing.T) {
 	o := mustRun(t, "", args...)
 	for _, want := range []string{"skipped:          1 pairs with more than 40 tokens", "skipped:          1 pairs with an empty side"} {
 		if !strings.Contains(o.stderr, want) {
-			t.Errorf("not told: %q\n%s", want, o.stderr)
+			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// What the flags say is what the run tells, and a run with them goes on as if nothing had happened.
+// A run prints the settings of its flags, and resumes to the same weights.
 func TestOptimizersAndSchedules(t *testing.T) {
 	for _, c := range []struct {
 		flags []string
@@ -152,7 +152,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		o := mustRun(t, "", straight...)
 		for _, want := range c.wants {
 			if !strings.Contains(o.stderr, want) {
-				t.Errorf("%v: not told: %q\n%s", c.flags, want, o.stderr)
+				t.Errorf("%v: standard error has no %q\n%s", c.flags, want, o.stderr)
 			}
 		}
 		parts, m2 := trainArgs(t, c.flags...)
@@ -174,7 +174,7 @@ func TestSchedulePaperTakesThePresetsPeakBack(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "m.safetensors")
 	o := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "demo", "-schedule", "paper", "-factor", "2", "-vocab-size", "320", "-steps", "1", "-valid-every", "0")
 	if want := "learning rate:    paper: warmup to 0.00625 at step 800"; !strings.Contains(o.stderr, want) {
-		t.Errorf("not told: %q\n%s", want, o.stderr)
+		t.Errorf("standard error has no %q\n%s", want, o.stderr)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestTrainStreamed(t *testing.T) {
 	o := mustRun(t, "", append(args, "-steps", "12")...)
 	for _, want := range []string{"1,487 from", "495 in memory at a time", "BPE-dropout 0.1"} {
 		if !strings.Contains(o.stderr, want) {
-			t.Errorf("not told: %q\n%s", want, o.stderr)
+			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}
 	}
 	if read(t, m1) == read(t, m2) {

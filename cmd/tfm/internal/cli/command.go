@@ -35,9 +35,9 @@ type Program struct {
 	Commands []Command
 }
 
-// Run runs a command line without the program's name and returns the exit code: 0, 1 after an error,
-// 2 after a wrong command line, 128 + the number of the signal after an interrupt. An error is
-// printed as one line on standard error.
+// Run runs a command line without the program's name and returns the exit code: 0, 1 after an
+// error, 2 after a wrong command line, 128 + the number of the signal after an interrupt. An error
+// is printed as one line on standard error.
 func (p Program) Run(ctx context.Context, args []string) int {
 	surviveFileLimit()
 	if len(args) == 0 {
@@ -134,8 +134,8 @@ func Usagef(format string, args ...any) error {
 	return UsageError{Message: fmt.Sprintf(format, args...)}
 }
 
-// ExitCode prints err, if it is not nil, as one line on standard error, and returns the exit code. A
-// UsageError ends with what was probably meant, or else with the command line that shows the help
+// ExitCode prints err, if it is not nil, as one line on standard error, and returns the exit code.
+// A UsageError ends with what was probably meant, or else with the command line that shows the help
 // of the command, or of the program if command is "".
 func (p Program) ExitCode(command string, err error) int {
 	if err == nil {

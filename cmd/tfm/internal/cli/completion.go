@@ -130,8 +130,8 @@ func joinAssignments(words []string) (joined []string, split bool) {
 	return joined, split
 }
 
-// scan parses the words of a command line up to the one to complete. It returns the flag whose value
-// comes next, nil if none, and whether no further flags may come.
+// scan parses the words of a command line up to the one to complete. It returns the flag whose
+// value comes next, nil if none, and whether no further flags may come.
 func (f *Flags) scan(c Command, words []string) (pending *Flag, flagsOver bool) {
 	for _, w := range words {
 		switch {

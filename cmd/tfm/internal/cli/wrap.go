@@ -10,8 +10,8 @@ import (
 // fill wraps text to width columns.
 func fill(text string, width int) []string { return terminal.Wrap(strings.Fields(text), width) }
 
-// join joins units with spaces into lines of at most width columns, and of at most width-indent after
-// the first line.
+// join joins units with spaces into lines of at most width columns, and of at most width-indent
+// after the first line.
 func join(units []string, width, indent int) (lines []string) {
 	for _, u := range units {
 		if n := len(lines); n > 0 && terminal.Columns(lines[n-1])+1+terminal.Columns(u) <= width {

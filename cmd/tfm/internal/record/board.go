@@ -36,8 +36,8 @@ func (b *Board) MakeDir() error {
 	return cli.CheckWritable(filepath.Join(b.Dir, "an event file"))
 }
 
-// Record writes an event. It flushes steps once a second and other events at once, and syncs the file
-// before a checkpoint is saved.
+// Record writes an event. It flushes steps once a second and other events at once, and syncs the
+// file before a checkpoint is saved.
 func (b *Board) Record(e train.Event) {
 	now := time.Now()
 	if e.Kind == train.Started && b.Dir != "" {
@@ -107,8 +107,8 @@ func (b *Board) validation(now time.Time, group string, e train.Event) {
 	b.w.Scalars(now, e.Step, scalars...)
 }
 
-// histogram converts h without the empty buckets at its lower end, because TensorBoard uses the least
-// value as the lower limit of the first bucket.
+// histogram converts h without the empty buckets at its lower end, because TensorBoard uses the
+// least value as the lower limit of the first bucket.
 func histogram(h train.Histogram) tensorboard.Histogram {
 	t := tensorboard.Histogram{Min: h.Min, Max: h.Max, Sum: h.Sum, SumSquares: h.SumSquares}
 	for i, n := range h.Counts {

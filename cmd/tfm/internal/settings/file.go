@@ -17,8 +17,8 @@ import (
 //
 //	name = value    # the name and value of a flag
 //
-// A value with a comment sign, white space at its ends or special characters is quoted as in Go. The
-// output of -dump-config and the recipes are settings files.
+// A value with a comment sign, white space at its ends or special characters is quoted as in Go.
+// The output of -dump-config and the recipes are settings files.
 
 // Actions are the flags that are not settings.
 var Actions = []string{"config", "dump-config", "force", "resume"}

@@ -133,9 +133,9 @@ type Tokenizers struct {
 	Joint bool
 }
 
-// Resolve returns the settings of a run. The layers, in ascending precedence, override the preset or
-// the model of -init; then the rules derive settings from others. In a resumed run the checkpoint
-// takes the place of the preset, and a setting that could change the weights must be the
+// Resolve returns the settings of a run. The layers, in ascending precedence, override the preset
+// or the model of -init; then the rules derive settings from others. In a resumed run the
+// checkpoint takes the place of the preset, and a setting that could change the weights must be the
 // checkpoint's. Resolve reads no file.
 func Resolve(layers []Layer, facts Facts) (*Run, error) {
 	named, err := Apply(layers)

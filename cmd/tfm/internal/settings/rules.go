@@ -6,8 +6,8 @@ import (
 	"tfm/train"
 )
 
-// The rules derive settings from other settings. A rule changes a setting only if its origin is below
-// that of the setting it follows.
+// The rules derive settings from other settings. A rule changes a setting only if its origin is
+// below that of the setting it follows.
 
 // usualWeightDecay is the default weight decay of adamw.
 const usualWeightDecay = 0.01
@@ -61,8 +61,8 @@ func (r *Run) outputBias() {
 	}
 }
 
-// tie derives -tie: without a joint vocabulary the source embedding is not tied. An explicit -tie all
-// stays, and is an error later.
+// tie derives -tie: without a joint vocabulary the source embedding is not tied. An explicit -tie
+// all stays, and is an error later.
 func (r *Run) tie() {
 	if level := r.given("tie"); (level == Default || level < r.tokenizersGiven()) && !r.Joint && r.Config.Tie == model.TieAll {
 		r.Config.Tie = model.TieDecoder
@@ -120,8 +120,8 @@ func (r *Run) lengths() {
 	}
 }
 
-// checkCompatible reports the first setting that differs from the model of -init although its weights
-// depend on it. Given settings are reported before derived ones.
+// checkCompatible reports the first setting that differs from the model of -init although its
+// weights depend on it. Given settings are reported before derived ones.
 func (r *Run) checkCompatible(init *Trained) error {
 	before := init.Config
 	if before.Tie == model.TieAll && !r.Joint {

@@ -1,4 +1,5 @@
-// Package terminal writes to the screen. It imports the standard library and golang.org/x/sys alone.
+// Package terminal writes to the screen. It imports the standard library and golang.org/x/sys
+// alone.
 //
 //	width.go     the width of a terminal; width_*.go: on each system
 //	columns.go   the columns of a text, and wrapping

@@ -52,8 +52,8 @@ func (p *Progress) Line(format string, args ...any) {
 // fieldColumns is the width of the labels of fields.
 const fieldColumns = 18
 
-// Field writes a label and a text, which a terminal shows beside it, wrapped. The label "" continues
-// the field before.
+// Field writes a label and a text. On a terminal the text is wrapped in its column. The label ""
+// continues the field before.
 func (p *Progress) Field(label, format string, args ...any) {
 	if label != "" {
 		label += ":"

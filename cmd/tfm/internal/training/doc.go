@@ -1,5 +1,5 @@
-// Package training trains a model, from its corpora to its file, and prints the progress: the common
-// part of tfm train and tfm demo.
+// Package training trains a model, from its corpora to its file, and prints the progress: the
+// common part of tfm train and tfm demo.
 //
 //	job.go    Job: corpora, model, initial weights, training
 //	print.go  the settings and the events as lines

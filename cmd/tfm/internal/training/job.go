@@ -47,8 +47,8 @@ type Result struct {
 	Info       string    // one line on the training, for the model file
 }
 
-// Run reads the corpora, trains tokenizers and model, and prints the progress. If ctx ends while Run
-// reads the corpora, it returns context.Cause(ctx). If ctx ends later, the training ends with a
+// Run reads the corpora, trains tokenizers and model, and prints the progress. If ctx ends while
+// Run reads the corpora, it returns context.Cause(ctx). If ctx ends later, the training ends with a
 // checkpoint, if Options.Dir is set, and without an error.
 func (j *Job) Run(ctx context.Context) (Result, error) {
 	options := j.Corpus

@@ -54,8 +54,8 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-// A job prints what is trained and every validation, tells the recorder of every event, and its
-// model file says how it came to be.
+// A job prints its data, its settings and every validation, and records every event. Its model file
+// describes the training.
 func TestJob(t *testing.T) {
 	j, printed := job(t)
 	events := map[train.Kind]int{}
@@ -69,7 +69,7 @@ func TestJob(t *testing.T) {
 		`kernels:          \w+, 1 thread\n`, `validation BLEU:  tokenize 13a, chosen from the text`, `\nstep 2: validation perplexity .*, the best so far\n`,
 	} {
 		if found := read(t, printed); !regexp.MustCompile(want).MatchString(found) {
-			t.Errorf("not printed: %s\n%s", want, found)
+			t.Errorf("output has no %s\n%s", want, found)
 		}
 	}
 	if events[train.Started] != 1 || events[train.Stepped] != 4 || events[train.Validated] != 2 {
