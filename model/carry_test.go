@@ -53,7 +53,7 @@ func TestCarryOver(t *testing.T) {
 		}
 		d := c.DModel
 		rows("source", m.SrcEmbed.E.W, from.SrcEmbed.E.W, before.SrcEmbed.E.W, src, d)
-		if c.Tie != TieAll || old.Tie == TieAll { // otherwise all three come from the source embedding
+		if c.Tie != TieAll || old.Tie == TieAll { // or all three come from the source embedding
 			rows("target", m.TgtEmbed.E.W, from.TgtEmbed.E.W, before.TgtEmbed.E.W, tgt, d)
 			rows("output", m.Output.E.W, from.Output.E.W, before.Output.E.W, tgt, d)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -180,6 +181,8 @@ func TestClassifierTrainingDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
+	// A garbage collection would empty the sync.Pools of package mat.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for name, c := range classifiers() {
 		c.Dropout = 0.2
 		pass := NewClassifierPass(newClassifier(t, c), nil)

@@ -41,7 +41,7 @@ type crossStep struct {
 	scores      mat.Matrix // [rows × longest source] workspace
 	starts      []int32    // of the sources
 	rowSources  []int32    // index of each row's source
-	meanWeights mat.Matrix // [rows × longest source] output: mean of the heads' weights; may be empty
+	meanWeights mat.Matrix // [rows × longest source] output: mean over heads; may be empty
 }
 
 func (s *crossStep) Range(lo, hi int) {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -500,6 +501,8 @@ func TestStepDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
+	// A garbage collection would empty the sync.Pools of package mat.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	w := NewWeights(newModel(t, toy()), nil)
 	srcs := randomSources(8, 3, 2)
 	for _, o := range []Options{
