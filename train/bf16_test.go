@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -99,6 +100,8 @@ func TestBF16StepAllocatesNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
+	// A garbage collection would empty the sync.Pools of package mat.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	o := bf16Options(1000)
 	o.ValidEvery = 1000
 	r, err := newRun(newModel(t, wideConfig()), pool(t, 2), copyData(), o, nil)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -216,6 +217,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 }
 
 func testStepAllocatesNothing(t *testing.T, o Options) {
+	// A garbage collection would empty the sync.Pools of package mat.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	steps := 0
 	r, err := newRun(newModel(t, smallConfig()), pool(t, 2), copyData(), o, func(Event) { steps++ })
 	if err != nil {
@@ -246,6 +249,8 @@ func TestLoopAllocatesNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
+	// A garbage collection would empty the sync.Pools of package mat.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	var before, after runtime.MemStats
 	o := smallOptions(300)
 	o.ValidEvery = 0
