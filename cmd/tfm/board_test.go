@@ -69,10 +69,10 @@ func TestTensorBoard(t *testing.T) {
 		return len(a) > 0
 	}
 	if got := scalarsIn(first[0], "train/loss"); !near(got, losses) {
-		t.Errorf("losses %v, expected %v", got, losses)
+		t.Errorf("losses %v, want %v", got, losses)
 	}
 	if got := scalarsIn(first[0], "validation/BLEU"); !near(got, bleus) {
-		t.Errorf("BLEU %v, expected %v", got, bleus)
+		t.Errorf("BLEU %v, want %v", got, bleus)
 	}
 	for _, tag := range []string{"train/nll", "train/kl", "train/accuracy", "train/learning_rate", "train/gradient_norm", "speed/source_tokens_per_second", "speed/target_tokens_per_second"} {
 		if got := scalarsIn(first[0], tag); len(got) != 4 || !(got[3] >= 0) {
@@ -109,7 +109,7 @@ func TestTensorBoard(t *testing.T) {
 	}
 	// One layer in each stack with two heads; the queries are the tokens of the 49 pairs.
 	if n := strings.Count(shown, "entropy."); n != 6 {
-		t.Errorf("TensorBoard shows histograms of %d heads, expected 6:\n%s", n, shown)
+		t.Errorf("TensorBoard shows histograms of %d heads, want 6:\n%s", n, shown)
 	}
 	var steps, queries [3]int
 	for _, line := range strings.Split(shown, "\n") {

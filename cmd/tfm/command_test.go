@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/terminal"
 	"tfm/mat"
 )
 
@@ -30,96 +27,6 @@ func TestAFileIsASubcommand(t *testing.T) {
 		if name := strings.TrimSuffix(file, ".go"); !strings.HasSuffix(name, "_test") && !slices.Contains(names, name) {
 			t.Errorf("%s: there is no subcommand %s", file, name)
 		}
-	}
-}
-
-// flagsIn returns the names of the flags in the tables of a help text.
-func flagsIn(help string) (names []string) {
-	for _, m := range regexp.MustCompile(`(?m)^  -([a-z0-9-]+)`).FindAllStringSubmatch(help, -1) {
-		names = append(names, m[1])
-	}
-	return names
-}
-
-func TestHelp(t *testing.T) {
-	list := mustRun(t, "", "help").stdout
-	if h := mustRun(t, "", "-h").stdout; h != list {
-		t.Errorf("tfm -h =\n%s\nwant the output of tfm help:\n%s", h, list)
-	}
-	for _, c := range program().Commands {
-		if !regexp.MustCompile(`(?m)^  ` + c.Name + ` +` + regexp.QuoteMeta(c.Short) + `$`).MatchString(list) {
-			t.Errorf("tfm help has no line %s  %s:\n%s", c.Name, c.Short, list)
-		}
-		short := mustRun(t, "", "help", c.Name).stdout
-		for _, args := range [][]string{{c.Name, "-h"}, {c.Name, "--help"}} {
-			if o := mustRun(t, "", args...); o.stdout != short || o.stderr != "" {
-				t.Errorf("tfm %s =\n%s%s\nwant the output of tfm help %s", strings.Join(args, " "), o.stdout, o.stderr, c.Name)
-			}
-		}
-		all := mustRun(t, "", "help", c.Name, "-all").stdout
-		for _, help := range []string{list, short, all} {
-			for _, line := range strings.Split(help, "\n") {
-				if terminal.Columns(line) > 80 || strings.HasSuffix(line, " ") {
-					t.Errorf("tfm help %s: %q has more than 80 columns, or a space at its end", c.Name, line)
-				}
-			}
-		}
-		for _, want := range []string{c.Short, "Usage:\n  tfm " + c.Name, "Example:\n  "} {
-			if !strings.Contains(short, want) {
-				t.Errorf("tfm help %s does not contain %q:\n%s", c.Name, want, short)
-			}
-		}
-		f := cli.NewFlags()
-		c.Setup(f)
-		if got := flagsIn(all); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(f.Names()))) {
-			t.Errorf("tfm help %s -all shows the flags %v, want %v", c.Name, got, f.Names())
-		}
-		if strings.Contains(all, "(default false") || strings.Contains(all, "default is") {
-			t.Errorf("tfm help %s -all shows a default twice, or that of a switch:\n%s", c.Name, all)
-		}
-	}
-	if got := flagsIn(mustRun(t, "", "help", "train").stdout); len(got) != 15 {
-		t.Errorf("tfm help train shows %d flags, want 15: %v", len(got), got)
-	}
-}
-
-// Each completion of a value is one that the flag accepts, and another word is refused by flags
-// with a fixed list.
-func TestChoices(t *testing.T) {
-	choices := 0
-	for _, c := range program().Commands {
-		f := cli.NewFlags()
-		c.Setup(f)
-		for _, g := range f.All() {
-			for _, value := range strings.Fields(mustRun(t, "", "completion", "-words", "--", c.Name, "-"+g.Name+"=").stdout) {
-				value, isValue := strings.CutPrefix(value, "-"+g.Name+"=")
-				if !isValue { // :files
-					continue
-				}
-				choices++
-				if err := f.Set(g.Name, value); err != nil {
-					t.Errorf("tfm %s -%s %s: %v", c.Name, g.Name, value, err)
-				}
-			}
-		}
-	}
-	if choices < 100 {
-		t.Errorf("%d choices, want at least 100", choices)
-	}
-	for _, c := range []struct{ args, want string }{
-		{"trian", `tfm: unknown command "trian"; did you mean "train"?`},
-		{"train -presset tiny", `tfm: unknown flag -presset; did you mean "-preset"?`},
-		{"train -clip 1", `tfm: unknown flag -clip; did you mean "-clip-norm"?`},
-		{"train -preset tinny", `tfm: invalid value "tinny" for flag -preset: unknown name; did you mean "tiny"?`},
-		{"train -optimizer adm", `tfm: invalid value "adm" for flag -optimizer: expected adam, adamw or sgd; did you mean "adam"?`},
-		{"train -norm psot", `tfm: invalid value "psot" for flag -norm: "psot" is not one of post, pre, deep; did you mean "post"?`},
-		{"train -norm sideways", `tfm: invalid value "sideways" for flag -norm: "sideways" is not one of post, pre, deep; run 'tfm help train'`},
-		{"train -init= -src a -tgt b", `run 'tfm help train'`},
-		{"score -tokenize 13b -ref a", `did you mean "13a"?`},
-		{"completion bsh", `tfm: unknown shell bsh, expected bash, zsh or fish; did you mean "bash"?`},
-		{"info -preset bse", `did you mean "base"?`},
-	} {
-		mustFail(t, runTFM(t, "", strings.Fields(c.args)...), 2, c.want)
 	}
 }
 

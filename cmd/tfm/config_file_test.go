@@ -209,6 +209,6 @@ func TestDumpTouchesNothing(t *testing.T) {
 	dir := t.TempDir()
 	dump(t, "-tensorboard", filepath.Join(dir, "events"), "-o", filepath.Join(dir, "m.safetensors"))
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("-dump-config has left %v, %v; expected nothing", left, err)
+		t.Errorf("-dump-config has left %v, %v; want nothing", left, err)
 	}
 }

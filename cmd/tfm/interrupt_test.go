@@ -96,7 +96,7 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 			// The command that it named, as a shell takes it, but with an end that comes sooner.
 			// The program's name is the one by which it was called.
 			if want := `'` + strings.ReplaceAll(c.Args[0], "'", `'\''`) + "' train "; !strings.HasPrefix(said[3], want) {
-				t.Errorf("the command is %s, expected it to begin with %s", said[3], want)
+				t.Errorf("the command is %s, want it to begin with %s", said[3], want)
 			}
 			sh := exec.Command("sh", "-c", said[3]+" -steps "+end)
 			sh.Env = c.Env
@@ -138,13 +138,13 @@ func TestSignalDuringTheAverage(t *testing.T) {
 	c.Process.Signal(syscall.SIGINT)
 	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) || !strings.Contains(stderr.String(), "interrupted: step 4 is saved in ") {
-		t.Errorf("exit code %d, expected %d after:\n%s", code, 128+int(syscall.SIGINT), stderr)
+		t.Errorf("exit code %d, want %d after:\n%s", code, 128+int(syscall.SIGINT), stderr)
 	}
 	if _, err := os.Stat(m); err == nil {
 		t.Error("an interrupted training wrote a model")
 	}
 	if got, want := readLog(t, m).End.Reason, string(train.Interrupted); got != want {
-		t.Errorf("the log ends with %q, expected %q", got, want)
+		t.Errorf("the log ends with %q, want %q", got, want)
 	}
 	mustRun(t, "", append(args, "-resume")...)
 	straight, m2 := trainArgs(t, flags...)
@@ -167,7 +167,7 @@ func TestSignalWhileAResumedRunReads(t *testing.T) {
 	cancel(cli.InterruptError{Signal: syscall.SIGTERM})
 	code, stderr := runHere(t, ctx, append(args, "-resume")...)
 	if want := 128 + int(syscall.SIGTERM); code != want {
-		t.Errorf("exit code %d, expected %d", code, want)
+		t.Errorf("exit code %d, want %d", code, want)
 	}
 	path := filepath.Join(filepath.Dir(logPath(m)), "step-00000003.safetensors")
 	for _, want := range []string{"interrupted: step 3 is saved in " + path + "; resume with:\n", "-resume\n"} {
@@ -203,7 +203,7 @@ func TestSignalWhileTheDemoTranslates(t *testing.T) {
 	c.Process.Signal(syscall.SIGINT)
 	c.Wait()
 	if code := c.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) || strings.Contains(stderr.String(), "context canceled") {
-		t.Errorf("exit code %d, expected %d without a word of a context:\n%s", code, 128+int(syscall.SIGINT), stderr)
+		t.Errorf("exit code %d, want %d without a word of a context:\n%s", code, 128+int(syscall.SIGINT), stderr)
 	}
 }
 

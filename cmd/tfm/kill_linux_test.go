@@ -65,7 +65,7 @@ func TestTwentyKills(t *testing.T) {
 				}
 			}
 			if r := readLog(t, model); len(r.Steps) != step+3 {
-				t.Errorf("the log has %d steps, expected %d", len(r.Steps), step+3)
+				t.Errorf("the log has %d steps, want %d", len(r.Steps), step+3)
 			}
 			straight, undisturbed := trainArgs(t, append(c.flags, "-save-every", "1", "-keep", "2", "-threads", "1", "-steps", end)...)
 			mustRun(t, "", straight...)

@@ -27,10 +27,10 @@ func TestAverageKeepsTheLanguages(t *testing.T) {
 	half := inLanguages(t, m, "", "fr")
 	mustRun(t, "", "average", "-o", out, m, half, inLanguages(t, m, "en", "fr"))
 	if o := mustRun(t, "", "info", "-model", out); !strings.Contains(o.stdout, "languages:       en to fr\n") {
-		t.Errorf("info of the mean, expected languages en to fr:\n%s", o.stdout)
+		t.Errorf("info of the mean, want languages en to fr:\n%s", o.stdout)
 	}
 	if o := mustRun(t, "", "info", "-model", half); !strings.Contains(o.stdout, "languages:       unknown to fr\n") {
-		t.Errorf("info, expected languages unknown to fr:\n%s", o.stdout)
+		t.Errorf("info, want languages unknown to fr:\n%s", o.stdout)
 	}
 	if o := mustRun(t, "", "info", "-model", m); strings.Contains(o.stdout, "languages") {
 		t.Errorf("info of a model that names no languages:\n%s", o.stdout)
@@ -56,7 +56,7 @@ func TestResumedModelKeepsTheLanguages(t *testing.T) {
 	}
 	mustRun(t, "", append(args, "-resume", "-steps", "4")...)
 	if got := loadModel(t, m); got.SrcLang != "en" || got.TgtLang != "fr" {
-		t.Errorf("from %q to %q, expected en and fr", got.SrcLang, got.TgtLang)
+		t.Errorf("from %q to %q, want en and fr", got.SrcLang, got.TgtLang)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestTokenizersAreReadWithoutTheWeights(t *testing.T) {
 	const text = "the red dog\n"
 	ids := mustRun(t, text, "vocab", "-vocab", path, "-encode").stdout
 	if want := mustRun(t, text, "vocab", "-vocab", toyModel(t), "-encode").stdout; ids != want {
-		t.Errorf("encoded as %q, expected %q", ids, want)
+		t.Errorf("encoded as %q, want %q", ids, want)
 	}
 	if _, err := model.Load(path, false); err == nil {
 		t.Error("model.Load has no error for a file without weights")
@@ -88,7 +88,7 @@ func TestTrainNamesTheLanguages(t *testing.T) {
 	wantInfo := func(path, want string) {
 		t.Helper()
 		if o := mustRun(t, "", "info", "-model", path); !strings.Contains(o.stdout, "languages:       "+want+"\n") {
-			t.Errorf("info of %s, expected languages %s:\n%s", path, want, o.stdout)
+			t.Errorf("info of %s, want languages %s:\n%s", path, want, o.stdout)
 		}
 	}
 	o := mustRun(t, "", append(args, "-steps", "2")...)

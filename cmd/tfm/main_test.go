@@ -90,7 +90,7 @@ func mustFail(t *testing.T, o output, code int, wants ...string) {
 	}
 	for _, want := range wants {
 		if !strings.Contains(last, want) {
-			t.Errorf("the message does not say %q:\n%s", want, last)
+			t.Errorf("the message has no %q:\n%s", want, last)
 		}
 	}
 }

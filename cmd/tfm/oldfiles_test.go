@@ -22,7 +22,7 @@ func TestOldModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := f.Model.Config; c.DModel != 4 || c.Norm != model.PreNorm || c.Activation != model.GELU || f.Tokenizers["joint"] == nil {
-		t.Errorf("%s: config %+v, %d tokenizers; expected d_model 4, pre-norm, GELU and a joint tokenizer", path, c, len(f.Tokenizers))
+		t.Errorf("%s: config %+v, %d tokenizers; want d_model 4, pre-norm, GELU and a joint tokenizer", path, c, len(f.Tokenizers))
 	}
 	if mat.Kernel() == "generic" {
 		t.Skip("portable kernels: exact to a tolerance only")
@@ -56,7 +56,7 @@ func TestOldCheckpoint(t *testing.T) {
 		t.Errorf("%s: state\n%+v, expected\n%+v", c.Path, c.State, want)
 	}
 	if o := c.Options; o.BatchTokens != 300 || o.Optimizer != train.OptimizerAdamW || o.EMA != 0.9 || o.Search.Beam != 1 || o.Search.MaxExtra != 50 {
-		t.Errorf("%s: options %+v, expected 300 tokens, adamw, an EMA of 0.9, greedy search of at most 50 more", c.Path, o)
+		t.Errorf("%s: options %+v, want 300 tokens, adamw, an EMA of 0.9, greedy search of at most 50 more", c.Path, o)
 	}
 	var args []string
 	for _, side := range []string{"train.src", "train.tgt", "valid.src", "valid.tgt"} {
@@ -67,14 +67,14 @@ func TestOldCheckpoint(t *testing.T) {
 	got := loadModel(t, m)
 	old := loadModel(t, filepath.Join(oldFiles, "model.safetensors"))
 	if got.Model.Config != old.Model.Config || !bytes.Equal(got.Tokenizers["joint"], old.Tokenizers["joint"]) {
-		t.Errorf("config %+v, expected %+v; or other tokenizers", got.Model.Config, old.Model.Config)
+		t.Errorf("config %+v, want %+v; or other tokenizers", got.Model.Config, old.Model.Config)
 	}
 	if mat.Kernel() == "generic" {
 		t.Skip("portable kernels: exact to a tolerance only")
 	}
 	for i, w := range old.Model.Params.W {
 		if got.Model.Params.W[i] != w {
-			t.Fatalf("weight %d is %v, expected %v", i, got.Model.Params.W[i], w)
+			t.Fatalf("weight %d is %v, want %v", i, got.Model.Params.W[i], w)
 		}
 	}
 }

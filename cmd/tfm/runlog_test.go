@@ -49,7 +49,7 @@ func TestLog(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "4", "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-average", "2", "-threads", "2", "-r-drop", "1", "-dropout", "0.2")
 	mustRun(t, "", args...)
 	if got, want := linesOf(t, m), "start0 step1 step2 valid2 saved2 step3 step4 valid4 saved4 averaged4 end4"; got != want {
-		t.Fatalf("%s, expected %s", got, want)
+		t.Fatalf("%s, want %s", got, want)
 	}
 	r := readLog(t, m)
 	start, step, valid := r.Starts[0], r.Steps[3], r.Validations[1]
@@ -100,15 +100,15 @@ func TestLogOfAResumedRun(t *testing.T) {
 	f.Close()
 	mustRun(t, "", append(args, "-steps", "6", "-resume")...)
 	if got, want := linesOf(t, m), "start0 step1 step2 step3 saved3 end3 step4 start3 step4 step5 step6 saved6 end6"; got != want {
-		t.Errorf("%s, expected %s", got, want)
+		t.Errorf("%s, want %s", got, want)
 	}
 	r := readLog(t, m)
 	if len(r.Starts) != 2 || len(r.Steps) != 6 || r.Steps[0].Loss != straight.Steps[0].Loss || !(r.Steps[3].Loss > 0) || r.End.Step != 6 {
-		t.Errorf("%d starts, %d steps, end %+v; expected 2 and 6, the first as before the resume, the fourth with a loss", len(r.Starts), len(r.Steps), r.End)
+		t.Errorf("%d starts, %d steps, end %+v; want 2 and 6, the first as before the resume, the fourth with a loss", len(r.Starts), len(r.Steps), r.End)
 	}
 	mustRun(t, "", append(args, "-steps", "1", "-force")...)
 	if got, want := linesOf(t, m), "start0 step1 saved1 end1"; got != want {
-		t.Errorf("a new run in the same place: %s, expected %s", got, want)
+		t.Errorf("a new run in the same place: %s, want %s", got, want)
 	}
 }
 
@@ -176,10 +176,10 @@ func TestLogIsOnDiskBeforeItsCheckpoint(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(r.Steps) != e.Step {
-				t.Errorf("the checkpoint of step %d is on disk with the lines of %d steps, expected %d", e.Step, len(r.Steps), e.Step)
+				t.Errorf("the checkpoint of step %d is on disk with the lines of %d steps, want %d", e.Step, len(r.Steps), e.Step)
 			}
 			if losses := scalarsIn(eventFiles(t, b.Dir)[0], "train/loss"); len(losses) != e.Step {
-				t.Errorf("the checkpoint of step %d is on disk with TensorBoard's events of %d steps, expected %d", e.Step, len(losses), e.Step)
+				t.Errorf("the checkpoint of step %d is on disk with TensorBoard's events of %d steps, want %d", e.Step, len(losses), e.Step)
 			}
 		}
 		l.Record(e)
@@ -187,6 +187,6 @@ func TestLogIsOnDiskBeforeItsCheckpoint(t *testing.T) {
 	})
 	b.Close()
 	if err != nil || saved != 3 {
-		t.Fatalf("%d checkpoints, expected 3: %v", saved, err)
+		t.Fatalf("%d checkpoints, want 3: %v", saved, err)
 	}
 }

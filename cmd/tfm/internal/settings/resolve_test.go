@@ -158,7 +158,7 @@ func TestResolve(t *testing.T) {
 		r, err := Resolve(layers, c.facts)
 		if want, ok := strings.CutPrefix(c.want, "error "); ok {
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: error %v, expected %q", c.rule, err, want)
+				t.Errorf("%s: error %v, want %q", c.rule, err, want)
 			}
 			continue
 		}
@@ -170,7 +170,7 @@ func TestResolve(t *testing.T) {
 			name, _, _ := strings.Cut(want, "=")
 			found := fmt.Sprintf("%s=%s:%s", name, r.Flags().Lookup(name).Value, strings.ReplaceAll(r.Origin(name).String(), " ", "-"))
 			if found != want {
-				t.Errorf("%s: %s, expected %s", c.rule, found, want)
+				t.Errorf("%s: %s, want %s", c.rule, found, want)
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func TestResolveLengths(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", c.typed, err)
 			} else if r.Config.MaxLen != c.want {
-				t.Errorf("%s: sentences of at most %d tokens, expected %d", c.typed, r.Config.MaxLen, c.want)
+				t.Errorf("%s: sentences of at most %d tokens, want %d", c.typed, r.Config.MaxLen, c.want)
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func TestResolveLengths(t *testing.T) {
 func TestCheckpointDir(t *testing.T) {
 	for file, want := range map[string]string{"en-de.safetensors": "en-de.ckpt", "models/en-de": "models/en-de.ckpt", "": ".ckpt"} {
 		if found := (&Run{Out: file}).CheckpointDir(); found != want {
-			t.Errorf("%q: %q, expected %q", file, found, want)
+			t.Errorf("%q: %q, want %q", file, found, want)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	if _, err := Load(map[string]string{"config": t.TempDir() + "/none"}); err == nil || !strings.Contains(err.Error(), "none") {
-		t.Errorf("error %v, expected it to name the file", err)
+		t.Errorf("error %v, want it to name the file", err)
 	}
 }
 

@@ -73,7 +73,7 @@ func TestJob(t *testing.T) {
 		}
 	}
 	if events[train.Started] != 1 || events[train.Stepped] != 4 || events[train.Validated] != 2 {
-		t.Errorf("events %v, expected 1 start, 4 steps, 2 validations", events)
+		t.Errorf("events %v, want 1 start, 4 steps, 2 validations", events)
 	}
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	if err := r.Save(path); err != nil {
@@ -81,7 +81,7 @@ func TestJob(t *testing.T) {
 	}
 	h, err := model.LoadHeader(path)
 	if err != nil || h.SrcLang != "en" || h.TgtLang != "de" || h.Info[InfoKey] != r.Info || !strings.HasPrefix(r.Info, "4 steps on 119 pairs; the weights of step ") {
-		t.Errorf("header %+v, %v; expected en to de and %q", h, err, r.Info)
+		t.Errorf("header %+v, %v; want en to de and %q", h, err, r.Info)
 	}
 
 	// Another one begins with its weights.
@@ -93,11 +93,11 @@ func TestJob(t *testing.T) {
 	}
 	for _, want := range []string{"initial weights:  first.safetensors\n", "pieces:           all "} {
 		if found := read(t, printed); !strings.Contains(found, want) {
-			t.Errorf("not printed: %q\n%s", want, found)
+			t.Errorf("output has no %q\n%s", want, found)
 		}
 	}
 	if want := "fine-tuned from first.safetensors"; !strings.Contains(r.Info, want) {
-		t.Errorf("info %q, expected %q in it", r.Info, want)
+		t.Errorf("info %q, want %q in it", r.Info, want)
 	}
 }
 
@@ -106,6 +106,6 @@ func TestInterruptedWhileReading(t *testing.T) {
 	cancel(errors.New("ctrl-c"))
 	j, _ := job(t)
 	if _, err := j.Run(ctx); err == nil || err.Error() != "ctrl-c" {
-		t.Errorf("error %v, expected the cause of the context", err)
+		t.Errorf("error %v, want the cause of the context", err)
 	}
 }
