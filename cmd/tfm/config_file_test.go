@@ -137,7 +137,7 @@ func TestRecipeGoesOn(t *testing.T) {
 	args := []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "multi30k", "-vocab-size", "300", "-batch-tokens", "300", "-d-model", "32", "-valid-every", "0", "-factor", "2", "-decay-steps", "0", "-joint=false"}
 	o := mustRun(t, "", append(args, "-steps", "2")...)
 	if !strings.Contains(o.stderr, "learning rate:    paper:") {
-		t.Errorf("told:\n%s", o.stderr)
+		t.Errorf("standard error:\n%s", o.stderr)
 	}
 	mustRun(t, "", append(args, "-steps", "3", "-resume")...)
 	mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-steps", "4", "-resume")

@@ -114,7 +114,7 @@ func TestInitVocab(t *testing.T) {
 		args, m := finetuneArgs(t, c.init, "-vocab", c.tokenizerFile, "-steps", "1")
 		o := mustRun(t, "", args...)
 		if !strings.Contains(o.stderr, " carried over; a new one starts as the mean of the pieces it was split into") {
-			t.Errorf("told:\n%s", o.stderr)
+			t.Errorf("standard error:\n%s", o.stderr)
 		}
 		wasFile, isFile := loadModel(t, c.init), loadModel(t, m)
 		was, err := tokenizers.Of(c.init, wasFile.Tokenizers, wasFile.Model.Config)

@@ -118,11 +118,11 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 		t.Helper()
 		o := mustRun(t, "", args...)
 		if strings.Count(o.stderr, "without its log") != 1 {
-			t.Errorf("not told once:\n%s", o.stderr)
+			t.Errorf("standard error does not have one warning:\n%s", o.stderr)
 		}
 		for _, want := range wants {
 			if !strings.Contains(o.stderr, want) {
-				t.Errorf("not told %q:\n%s", want, o.stderr)
+				t.Errorf("standard error has no %q:\n%s", want, o.stderr)
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func TestLogIsOnDiskBeforeItsCheckpoint(t *testing.T) {
 	b := record.Board{Dir: t.TempDir(), Warn: func(err error) { t.Error(err) }}
 	saved := 0
 	_, err = train.Run(t.Context(), m, nil, train.Data{Train: &pairs}, o, func(e train.Event) {
-		if e.Kind == train.Saved { // the checkpoint is there, and nobody has been told yet
+		if e.Kind == train.Saved { // before the line about the checkpoint is written
 			saved++
 			r, err := runlog.ReadFile(filepath.Join(o.Dir, runlog.FileName))
 			if err != nil {

@@ -89,7 +89,7 @@ func TestResume(t *testing.T) {
 	mustFail(t, runTFM(t, "", steps("12")...), 1, m2+" already exists", "-resume", "-force")
 	o := mustRun(t, "", steps("12", "-resume", "-threads", "2")...)
 	if !strings.Contains(o.stderr, "resumed from:") || !strings.Contains(o.stderr, "step 5") {
-		t.Errorf("not told:\n%s", o.stderr)
+		t.Errorf("standard error has no message:\n%s", o.stderr)
 	}
 	if read(t, m1) != read(t, m2) {
 		t.Error("a run that was resumed, with other threads, gives another model")
@@ -272,8 +272,8 @@ func TestTrainAnotherReading(t *testing.T) {
 	}
 }
 
-// A stream of one window trains as the corpus in memory does, a resume reads only what it is told,
-// and what the windows are cannot be changed.
+// A stream of one window trains to the same weights as the corpus in memory. A resumed run cannot
+// change -shuffle-window.
 func TestTrainStreamed(t *testing.T) {
 	memory, m1 := trainArgs(t, "-steps", "12")
 	mustRun(t, "", memory...)

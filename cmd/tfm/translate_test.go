@@ -47,9 +47,9 @@ func TestTranslateAnswersWhatComesBeforeAnError(t *testing.T) {
 	}
 }
 
-// A filter goes on behind bytes that are not UTF-8 and behind a line that is too long, which a
-// training refuses.
-func TestTranslateGoesOnBehindABadLine(t *testing.T) {
+// Translation continues after invalid UTF-8 and after a line that is too long, which are errors in
+// training.
+func TestTranslateContinuesAfterABadLine(t *testing.T) {
 	m := toyModel(t)
 	want := mustRun(t, "the big cat\n\uFFFD\nthe old dog\n", "translate", "-model", m).stdout
 	o := mustRun(t, "the big cat\n\xff\xfe\nthe old dog\n", "translate", "-model", m)
@@ -123,15 +123,14 @@ func TestTranslateOddLines(t *testing.T) {
 	if o := mustRun(t, long, "translate", "-model", m, "-beam", "1", "-max-extra", "0"); strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stderr, "truncated to 1023") {
 		t.Errorf("a line longer than the model can take: %q, %s", o.stdout, o.stderr)
 	}
-	// Whatever a model says, a line of input is a line of output: this text is unlike anything it
-	// was trained on.
+	// Every line of input becomes one line of output, also if its text is unlike the training data.
 	odd := "\x00\x01 \u2028 \u0085 \v\f 日本語 🙂\n"
 	if o := mustRun(t, strings.Repeat(odd, 3), "translate", "-model", m); strings.Count(o.stdout, "\n") != 3 || strings.Contains(o.stdout, "\r") {
 		t.Errorf("%q", o.stdout)
 	}
 }
 
-// A pipe in which each question waits for the answer to the one before.
+// In a pipe each line is answered before the next one is written.
 func TestTranslateAnswersAtOnce(t *testing.T) {
 	c := tfm("translate", "-model", toyModel(t))
 	in, err := c.StdinPipe()
