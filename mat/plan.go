@@ -1,8 +1,8 @@
 package mat
 
-// This file plans products: the tasks and blocks they are divided into, what is packed, copied and
-// shared between threads, and what is prefetched. A plan depends on the shape of the product, the
-// layout of its operands, the kernel, the number of threads and the cache sizes. Plans do not
+// This file plans products: the tasks and blocks that they are divided into, the operands that are
+// packed, copied, shared between threads or prefetched. A plan depends on the shape of the product,
+// the layout of its operands, the kernel, the number of threads and the cache sizes. Plans do not
 // affect results, because dividing a chain over k only stores and reloads an element of C. Other
 // files execute plans.
 //
@@ -364,7 +364,7 @@ func planTasksBF16(m, n, depth, threads int, l *limits) grid {
 }
 
 // planInt8 divides a product with int8 weights, C [m × n] and tiles of tileRows rows, into a few
-// more tasks than threads, but not so many that reading the operands dominates.
+// more tasks than threads. With many more, reading the operands would dominate.
 func planInt8(m, n, k, tileRows, threads int, l *limits) grid {
 	rowBlocks := ceilDiv(m, l.maxBlockRowsInt8)
 	g := grid{m, n, ceil(ceilDiv(m, rowBlocks), tileRows), n}

@@ -14,7 +14,7 @@ func within(address uintptr, x []float32) bool {
 	return address >= first && address < first+uintptr(len(x))*size
 }
 
-// A strip prefetches what is read or packed next. If B is packed, that is never B itself.
+// A strip prefetches the memory that is read or packed next. That is never B itself if B is packed.
 func TestPrefetch(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {

@@ -37,7 +37,8 @@ func TestAttentionIsThatOfTheEquations(t *testing.T) {
 			if want[at] == nil || w.Rows != len(want[at]) || w.Cols != len(want[at][0]) {
 				t.Fatalf("%s: %s %d, head %d, sentence %d: %d × %d weights", name, attention, layer, head, sentence, w.Rows, w.Cols)
 			}
-			ref.CheckClose(t, name+": "+at, w, want[at], 1e-5) // float32 rounding through two layers
+			// float32 rounding through two layers
+			ref.CheckClose(t, name+": "+at, w, want[at], 1e-5)
 		})
 		if visits != len(want) {
 			t.Errorf("%s: %d visits, want %d", name, visits, len(want))

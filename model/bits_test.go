@@ -9,9 +9,9 @@ import (
 	"tfm/mat"
 )
 
-// Ten steps of training and the translations after them have the same bits on every machine whose kernels are
-// in assembly, so their checksums can stand here. A change of these numbers is a change of the promise: it
-// makes old runs impossible to repeat.
+// Ten steps of training and the translations after them have the same bits on every machine whose
+// kernels are in assembly, so their checksums can stand here. A change of these numbers is a change
+// of the promise: it makes old runs impossible to repeat.
 func TestSameBitsOnEveryMachine(t *testing.T) {
 	if mat.Kernel() == "generic" {
 		t.Skip("portable kernels: exact to a tolerance only")

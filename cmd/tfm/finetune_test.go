@@ -146,7 +146,8 @@ func TestInitVocab(t *testing.T) {
 					for _, id := range ids {
 						want += float64(was[int(id)*width+j]) / float64(len(ids))
 					}
-					if d := float64(is[i*width+j]) - want; d > 1e-6 || d < -1e-6 { // some roundings, and a step of 1e-12
+					// the bound is for a few roundings and a step of 1e-12
+					if d := float64(is[i*width+j]) - want; d > 1e-6 || d < -1e-6 {
 						t.Errorf("%s to %s: %s: row %d of %v is off by %v", c.init, c.tokenizerFile, what, i, ids, d)
 						return
 					}

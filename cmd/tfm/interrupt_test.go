@@ -249,7 +249,8 @@ func TestFullDiskKeepsTheLastCheckpoint(t *testing.T) {
 	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
 	limited := func(more ...string) output {
 		self := tfm(append(args, more...)...)
-		sh := exec.Command("sh", append([]string{"-c", `ulimit -f 8; exec "$0" "$@"`}, self.Args...)...) // 4 or 8 kB
+		const script = `ulimit -f 8; exec "$0" "$@"` // files of 4 or 8 kB
+		sh := exec.Command("sh", append([]string{"-c", script}, self.Args...)...)
 		sh.Env = self.Env
 		return finish(t, sh)
 	}

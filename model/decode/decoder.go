@@ -40,8 +40,8 @@ func (d *Decoder) Translate(ctx context.Context, srcs [][]int32, o Options) ([]H
 }
 
 // NBest returns for each source a list of 1 to Options.NBest translations by descending score. Beam
-// search lists different translations: those that end in EOS or, if there are none, the truncated
-// ones. Sampling lists all draws, equal ones too. Errors and panics are those of Translate.
+// search lists different translations: those that end in EOS, or else the truncated ones. Sampling
+// lists all draws, equal ones too. Errors and panics are those of Translate.
 func (d *Decoder) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hypothesis, error) {
 	results := make([][]Hypothesis, len(srcs))
 	err := d.translate(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = list })

@@ -437,7 +437,8 @@ func (g *generator) clause(transitive bool, mode func(tense) mood) (c clause) {
 	case c.mode == deny:
 		kinds = c.tense.notObjects
 	case c.mode == ask:
-		if kinds = "1" + c.tense.notObjects; c.tense.after == "了" { // a bare object is definite: 卖了床
+		// after 了 a bare object is definite: 卖了床
+		if kinds = "1" + c.tense.notObjects; c.tense.after == "了" {
 			kinds = "1dDp"
 		}
 	}

@@ -34,8 +34,8 @@ func trained(preset string, change func(*Trained)) *Trained {
 	return t
 }
 
-// Each row is a rule: what the layers give, what the files say, and which values, of which origin,
-// or which error follows.
+// Each row is a rule: the settings of each layer, the contents of the files, and the resolved
+// values with their origins, or the error.
 func TestResolve(t *testing.T) {
 	joint, separate := &Tokenizers{"t.bpe", true}, &Tokenizers{"t.bpe", false}
 	init := func(preset string, change func(*Trained)) Facts {
