@@ -29,7 +29,7 @@ func Example() {
 		pairs.Add([]int32{3 + i/10, 3 + i%10}, []int32{3 + i%10, 3 + i/10})
 	}
 	o := train.DefaultOptions()
-	o.Steps, o.LR, o.Warmup = 80, 1e-2, 20
+	o.Steps, o.LR, o.Warmup = 60, 1e-2, 20
 	result, err := train.Run(context.Background(), m, nil, train.Data{Train: &pairs}, o, nil)
 	if err != nil {
 		log.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // Train trains a model on the files src and tgt and writes it to path.
 func Train(ctx context.Context, src, tgt, path string) error {
 	o := train.OptionsFor("demo")
-	o.Steps, o.BatchTokens, o.Dir = 10, 300, path+".ckpt"
+	o.Steps, o.BatchTokens, o.Dir = 2, 300, path+".ckpt"
 	c, err := corpus.Read(ctx, corpus.Options{Train: corpus.Files(src, tgt), VocabSize: 300, Joint: true}, o)
 	if err != nil {
 		return err
