@@ -52,7 +52,7 @@ func Train(ctx context.Context, r Recipe, s Set, seed uint64, pool *mat.Pool, re
 			if math.IsNaN(loss.Sum) || math.IsInf(loss.Sum, 0) {
 				return nil, fmt.Errorf("digits: the loss of step %d is %v", at.Step, loss.Sum)
 			}
-			optimizer.Step(pool, m.Params.W, m.Params.G, rate.Rate(at.Step), 1)
+			optimizer.StepAndClear(pool, m.Params.W, m.Params.G, rate.Rate(at.Step), 1)
 			at.Loss, at.EpochEnded = at.Loss.Plus(loss), i+1 == perEpoch
 			at.Elapsed = time.Since(start)
 			at.Left = time.Duration(float64(at.Elapsed) / float64(at.Step) * float64(steps-at.Step))

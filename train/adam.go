@@ -16,8 +16,8 @@ type Adam struct {
 	M, V              []float32      // first and second moments, in the layout of the weights
 	ema               *movingAverage // of the weights; can be nil
 
-	steps        int
-	beta1, beta2 float64 // Beta1 and Beta2 to the power of steps
+	steps          int
+	power1, power2 float64 // Beta1^steps, Beta2^steps
 }
 
 // NewAdam returns an optimizer of n weights at step 0.
@@ -30,7 +30,7 @@ func NewAdam(n int, beta1, beta2, eps float64) *Adam {
 // Resume implements Optimizer. It computes the powers of the betas by repeated multiplication, as
 // the steps do, so that they have the same bits.
 func (a *Adam) Resume(steps int) {
-	a.steps, a.beta1, a.beta2 = 0, 1, 1
+	a.steps, a.power1, a.power2 = 0, 1, 1
 	for range steps {
 		a.advance()
 	}
@@ -45,21 +45,21 @@ func (a *Adam) Moments() []Moment {
 // advance counts a step.
 func (a *Adam) advance() {
 	a.steps++
-	a.beta1 = float64(a.beta1 * a.Beta1)
-	a.beta2 = float64(a.beta2 * a.Beta2)
+	a.power1 = float64(a.power1 * a.Beta1)
+	a.power2 = float64(a.power2 * a.Beta2)
 }
 
-// Step implements Optimizer.
-func (a *Adam) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
+// StepAndClear implements Optimizer.
+func (a *Adam) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
 	a.step(p, w, g, rate, clip, 0, nil)
 }
 
-// step is Step, preceded by w = w - decay·w for the weights in the intervals decayed.
+// step is StepAndClear, preceded by w = w - decay·w for the weights in the intervals decayed.
 func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, decayed []interval) {
 	a.advance()
 	mat.Each(p, len(w), optimizerGrain, adamStep{mat.Adam{
 		Beta1: float32(a.Beta1), Beta2: float32(a.Beta2), Eps: float32(a.Eps),
-		Rate: float32(rate / (1 - a.beta1)), VScale: float32(1 / (1 - a.beta2)), GradScale: clip,
+		Rate: float32(rate / (1 - a.power1)), VScale: float32(1 / (1 - a.power2)), GradScale: clip,
 	}, w, g, a.M, a.V, decay, decayed, a.ema.next()})
 }
 
@@ -119,7 +119,7 @@ func NewAdamW(params *layer.Params, beta1, beta2, eps, decay float64) *AdamW {
 	return a
 }
 
-// Step implements Optimizer.
-func (a *AdamW) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
+// StepAndClear implements Optimizer.
+func (a *AdamW) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
 	a.step(p, w, g, rate, clip, float32(rate*a.Decay), a.decayed)
 }

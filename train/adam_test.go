@@ -79,7 +79,7 @@ func wantSteps(t *testing.T, o Optimizer, n int, rate, tolerance float64, refere
 		for i := range g {
 			g64[i] = clip * float64(g[i])
 		}
-		o.Step(nil, w, g, rate, clip)
+		o.StepAndClear(nil, w, g, rate, clip)
 		reference(s, w64, g64)
 		for i, x := range g {
 			if x != 0 {
@@ -124,8 +124,8 @@ func TestOptimizersAreExact(t *testing.T) {
 				c.Resume(s)
 				b = c
 			}
-			a.Step(nil, direct, gradientOf(s, n), 1e-2, 0.7)
-			b.Step(threads, resumed, gradientOf(s, n), 1e-2, 0.7)
+			a.StepAndClear(nil, direct, gradientOf(s, n), 1e-2, 0.7)
+			b.StepAndClear(threads, resumed, gradientOf(s, n), 1e-2, 0.7)
 		}
 		wantSameWeights(t, name+" resumed on 3 threads", resumed, direct)
 	}
@@ -140,7 +140,7 @@ func TestOptimizersAllocateNothing(t *testing.T) {
 	threads := pool(t, 2)
 	for name, create := range optimizers(n) {
 		o := create()
-		if allocations := testing.AllocsPerRun(10, func() { o.Step(threads, w, g, 1e-3, 1) }); allocations != 0 {
+		if allocations := testing.AllocsPerRun(10, func() { o.StepAndClear(threads, w, g, 1e-3, 1) }); allocations != 0 {
 			t.Errorf("%s: %v allocations per step, want 0", name, allocations)
 		}
 	}

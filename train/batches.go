@@ -28,13 +28,13 @@ type Batches struct {
 	MaxSentences   int // limit of the sentences in a batch
 	TooLong, Empty int // pairs skipped for a side over the length limit, or for an empty side
 
-	pairs  *Pairs
-	seed   uint64
-	at     Position
-	used   []int32  // pairs that are not skipped
-	order  []int32  // pairs of this epoch, batch by batch
-	bounds []span   // of each batch of this epoch in order
-	keys   []uint64 // scratch of sort
+	pairs    *Pairs
+	seed     uint64
+	at       Position
+	used     []int32  // pairs that are not skipped
+	order    []int32  // pairs of this epoch, batch by batch
+	bounds   []span   // of each batch of this epoch in order
+	sortKeys []uint64 // workspace of sort
 }
 
 // Position is a position in the training data: the windows before Window of epoch Epoch and the
@@ -110,9 +110,10 @@ func (b *Batches) setLimits(tokens int) { b.MaxSrc, b.MaxTgt = tokens+tokens/2, 
 
 // alloc allocates the memory of an epoch of the used pairs.
 func (b *Batches) alloc() {
-	total := 0
+	total := 0 // target tokens that fill as much of a batch as the pairs do
 	for _, i := range b.used {
-		pair := b.load(i)
+		pair := b.sizeOf(i)
+		// In total a source token counts MaxTgt/MaxSrc, about 2/3, of a target token.
 		total += max(pair.tgt, (pair.src*b.MaxTgt+b.MaxSrc-1)/b.MaxSrc)
 	}
 	n := len(b.used)
@@ -121,7 +122,7 @@ func (b *Batches) alloc() {
 	if n > 0 {
 		group = min(max(int(int64(batchesPerSort)*int64(b.MaxTgt)*int64(n)/int64(total)), 1), n)
 	}
-	b.keys = slices.Grow(b.keys[:0], group)[:group]
+	b.sortKeys = slices.Grow(b.sortKeys[:0], group)[:group]
 	// Two consecutive batches together exceed the limit of one, so that there are at most twice as
 	// many batches as full batches.
 	b.bounds = slices.Grow(b.bounds[:0], 2*total/b.MaxTgt+2)
@@ -155,7 +156,7 @@ func (b *Batches) Seek(at Position) error {
 // clone returns a Batches of the same pairs with its own memory.
 func (b *Batches) clone() *Batches {
 	c := *b
-	c.order, c.bounds, c.keys = slices.Clone(b.order), make([]span, 0, cap(b.bounds)), slices.Clone(b.keys)
+	c.order, c.bounds, c.sortKeys = slices.Clone(b.order), make([]span, 0, cap(b.bounds)), slices.Clone(b.sortKeys)
 	return &c
 }
 
@@ -196,7 +197,7 @@ func (b *Batches) makeEpoch() {
 	copy(b.order, b.used)
 	shuffle(&random, b.order)
 	descending := false
-	for group := range slices.Chunk(b.order, len(b.keys)) {
+	for group := range slices.Chunk(b.order, len(b.sortKeys)) {
 		b.sort(group, descending)
 		descending = !descending
 	}
@@ -206,7 +207,7 @@ func (b *Batches) makeEpoch() {
 
 // sort sorts a group by target length, then source length, then index in the group.
 func (b *Batches) sort(group []int32, descending bool) {
-	keys := b.keys[:len(group)]
+	keys := b.sortKeys[:len(group)]
 	for k, i := range group {
 		length := uint64(min(b.pairs.tgt.length(int(i)), 0xffff))<<16 | uint64(min(b.pairs.src.length(int(i)), 0xffff))
 		if descending {
@@ -216,9 +217,9 @@ func (b *Batches) sort(group []int32, descending bool) {
 	}
 	slices.Sort(keys)
 	for k, key := range keys {
-		keys[k] = uint64(group[uint32(key)])
+		keys[k] = uint64(group[uint32(key)]) // replaces the key, because group is still read
 	}
-	for k, i := range keys {
+	for k, i := range keys { // the pairs in their new order
 		group[k] = int32(i)
 	}
 }
@@ -230,12 +231,12 @@ func (b *Batches) split() {
 		return
 	}
 	var lo int32
-	var previous, last load // of the last two batches
+	var previous, last batchSize // of the last two batches
 	for k, i := range b.order {
-		pair := b.load(i)
+		pair := b.sizeOf(i)
 		if sum := last.plus(pair); sum.src > b.MaxSrc || sum.tgt > b.MaxTgt {
 			b.bounds = append(b.bounds, span{lo, int32(k)})
-			lo, previous, last = int32(k), last, load{}
+			lo, previous, last = int32(k), last, batchSize{}
 		}
 		last = last.plus(pair)
 	}
@@ -245,8 +246,8 @@ func (b *Batches) split() {
 	}
 	a, z := &b.bounds[len(b.bounds)-2], &b.bounds[len(b.bounds)-1]
 	for { // move pairs from the last but one batch to the last until their sizes are about equal
-		pair := b.load(b.order[z.lo-1])
-		previous, last = load{previous.src - pair.src, previous.tgt - pair.tgt}, last.plus(pair)
+		pair := b.sizeOf(b.order[z.lo-1])
+		previous, last = batchSize{previous.src - pair.src, previous.tgt - pair.tgt}, last.plus(pair)
 		if last.tgt > previous.tgt || last.src > b.MaxSrc {
 			return
 		}
@@ -255,14 +256,14 @@ func (b *Batches) split() {
 	}
 }
 
-// load is the numbers of tokens of a pair or a batch, with EOS.
-type load struct{ src, tgt int }
+// batchSize holds the numbers of tokens of a pair, a batch or a step, with EOS.
+type batchSize struct{ src, tgt int }
 
-func (b *Batches) load(i int32) load {
-	return load{b.pairs.src.length(int(i)) + 1, b.pairs.tgt.length(int(i)) + 1}
+func (b *Batches) sizeOf(i int32) batchSize {
+	return batchSize{b.pairs.src.length(int(i)) + 1, b.pairs.tgt.length(int(i)) + 1}
 }
 
-func (l load) plus(m load) load { return load{l.src + m.src, l.tgt + m.tgt} }
+func (l batchSize) plus(m batchSize) batchSize { return batchSize{l.src + m.src, l.tgt + m.tgt} }
 
 // shuffle shuffles x (Fisher and Yates). With a random 64-bit u, ⌊n·u/2^64⌋ is a random number
 // below n.

@@ -8,9 +8,9 @@ import (
 	"tfm/model"
 )
 
-// Values of Options.OnNaN: the action for an update whose loss or gradient is not finite, or is too
-// large for the optimizer. Such an update never changes the weights, the optimizer or the moving
-// average.
+// Values of Options.OnNaN: the action for an update whose loss or gradient is not finite, or whose
+// clipped gradient has a norm above maxNorm. Such an update never changes the weights, the
+// optimizer or the moving average.
 const (
 	OnNaNStop = "stop" // end the run with an error; the last checkpoint is good
 	OnNaNSkip = "skip" // skip the step and continue with the next batches
@@ -38,7 +38,7 @@ func divergence(loss model.Loss, norm float64, params *layer.Params) error {
 	return nil
 }
 
-// skipUpdate skips a step that diverged, or returns the error that ends the run.
+// skipUpdate counts a step that diverged as skipped, or returns the error that ends the run.
 func (r *run) skipUpdate(why error) error {
 	step, params := r.state.Step+1, r.t.Params
 	if r.o.OnNaN != OnNaNSkip {
@@ -50,7 +50,6 @@ func (r *run) skipUpdate(why error) error {
 	if r.state.SkippedInRow+1 >= maxSkippedInRow {
 		return fmt.Errorf("train: step %d diverged after %d skipped steps in a row: %w; %s", step, r.state.SkippedInRow, why, r.lastGood())
 	}
-	clear(params.G)
 	r.state.Step++
 	r.state.Skipped++
 	r.state.SkippedInRow++

@@ -1,18 +1,18 @@
 // Package train trains a model.Transformer on pairs of sentences: batches, optimizers, schedules,
-// the training loop, validations, checkpoints and averages. It imports model and the packages below
-// it, model/decode for the translations of a validation, text/score, and train/runlog. It never
-// prints.
+// the training loop, validations, checkpoints and averages. It imports model and what model
+// imports, model/decode for the translations of a validation, text/score, and train/runlog. It
+// never prints.
 //
 // The files, in the order in which a step uses them:
 //
-//	pairs.go       Pairs: a corpus as token ids; source.go: a corpus that is read in windows
+//	pairs.go       Pairs: a corpus as token ids; stream.go: a corpus that is read in windows
 //	batches.go     Batches: ragged batches of similar lengths in random order
 //	loader.go      prepares windows and batches ahead of the training
 //	run.go         Run, its inputs and its result
 //	resume.go      the start and the resume of a run
 //	loop.go        the steps, gradient accumulation, and when to validate, save and stop
 //	clip.go        the norm of the gradient, and clipping
-//	divergence.go  steps whose loss or gradient is not finite
+//	divergence.go  steps whose loss or gradient is not finite, or whose gradient is too large
 //	schedule.go    the learning rate
 //	optimizer.go   the interface Optimizer; adam.go: Adam and AdamW, sgd.go: SGD with momentum
 //	ema.go         the moving average of the weights
@@ -24,8 +24,8 @@
 //	event.go       the progress reports of a run; log.go writes them to a runlog
 //	timing.go      speed, and estimates of the remaining time
 //
-// The packages below are corpus (pairs from files), runlog (the log of a run), tensorboard (event
-// files) and peers (comparisons with PyTorch).
+// Subpackages: corpus (pairs from files), runlog (the log of a run), tensorboard (event files) and
+// peers (comparisons with PyTorch).
 //
 // # Reproducibility
 //
@@ -44,9 +44,10 @@
 //
 //   - run: one training from step 1 to its end, resumes included
 //   - step: one optimizer update, of the gradient of Options.Accumulate batches
-//   - skipped step: a step whose update was dropped, because it is not finite
+//   - skipped step: a step without an update, because its loss or gradient is not finite or its
+//     gradient too large
 //   - epoch: one pass over the training pairs
-//   - window: the pairs of a Source that are in memory and shuffled together
+//   - window: the pairs that are in memory and shuffled together: of a Stream, or all of an epoch
 //   - batch: pairs of similar lengths, at most Options.BatchTokens target tokens
 //   - seed: the number that determines the order of the pairs and dropout
 //   - validation: loss and BLEU of the weights on held-out pairs; it chooses the best step

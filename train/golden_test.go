@@ -30,7 +30,7 @@ func TestOptimizersMatchPyTorch(t *testing.T) {
 		w, gradients, after := c.Matrix("param/w").Data, c.Matrix("input/gradients"), c.Matrix("output/w")
 		optimizer := optimizerOf(c, len(w))
 		for i := range gradients.Rows {
-			optimizer.Step(nil, w, gradients.Row(i), c.Rate, 1)
+			optimizer.StepAndClear(nil, w, gradients.Row(i), c.Rate, 1)
 			// A weight is rounded ten times; the updates are about 1/1000 of it.
 			golden.CheckClose(t, fmt.Sprint("weights after step ", i+1), mat.Of(w, 1, len(w)), after.RowRange(i, i+1), 10*0x1p-24)
 		}
@@ -106,7 +106,7 @@ func TestTrainingMatchesPyTorch(t *testing.T) {
 			if math.Abs(loss.Sum/losses[step-1]-1) > tenSteps || math.Abs(norm/norms[step-1]-1) > normError {
 				t.Errorf("step %d: loss %v and norm %v, want %v and %v", step, loss.Sum, norm, losses[step-1], norms[step-1])
 			}
-			adam.Step(nil, m.Params.W, m.Params.G, schedule.Rate(step), clipFactor(norm, c.Limit))
+			adam.StepAndClear(nil, m.Params.W, m.Params.G, schedule.Rate(step), clipFactor(norm, c.Limit))
 			c.Weights(fmt.Sprint(step, "/"), m.Params, func(p *layer.Param, got, want mat.Matrix) {
 				name := fmt.Sprintf("%s after step %d", p.Name, step)
 				if lo, hi := keyBias(p, c.D); hi > 0 {

@@ -12,8 +12,9 @@ import (
 
 // loader prepares the batches of a run in advance, so that no step waits for text. One goroutine
 // reads, shuffles and sorts the next window; another copies the batches of the current window. Two
-// windows and two batches are reused. The sequence of batches depends only on the pairs and the
-// Position.
+// windows and two batches are reused. A window is a Batches: of one window of a Stream, or of all
+// pairs of an epoch if they are in memory. The sequence of batches depends only on the pairs and
+// the Position.
 type loader struct {
 	pairs          int // pairs of an epoch
 	TooLong, Empty int // skipped pairs of an epoch
@@ -21,7 +22,7 @@ type loader struct {
 	newBuffer      func() model.Batch // returns a batch with memory for any batch
 	MaxSrc, MaxTgt int                // limits of the tokens in a batch, with EOS
 
-	source             Source // nil if the pairs are in memory
+	stream             Stream // nil if the pairs are in memory
 	windows            int
 	maxLen             int
 	srcVocab, tgtVocab int
@@ -53,16 +54,16 @@ type preparedBatch struct {
 	err   error
 }
 
-// newLoader returns the loader of d's training pairs for a model of configuration c. With a Source,
+// newLoader returns the loader of d's training pairs for a model of configuration c. With a Stream,
 // survey must be called next.
 func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	l := &loader{
-		source: d.Source, windows: 1, maxLen: o.MaxLen, srcVocab: c.SrcVocab, tgtVocab: c.TgtVocab,
+		stream: d.Stream, windows: 1, maxLen: o.MaxLen, srcVocab: c.SrcVocab, tgtVocab: c.TgtVocab,
 		freeWindows: make(chan *Batches, 2), readyWindows: make(chan preparedWindow, 2),
 		freeBatches: make(chan model.Batch, 2), readyBatches: make(chan preparedBatch, 2),
 	}
 	l.quit, l.stopReading = context.WithCancel(context.Background())
-	if l.source == nil {
+	if l.stream == nil {
 		if err := d.Train.check("training pairs", c.SrcVocab, c.TgtVocab); err != nil {
 			return nil, err
 		}
@@ -80,8 +81,8 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	if err := checkBatch(o.BatchTokens, o.MaxLen); err != nil {
 		return nil, err
 	}
-	if l.windows = l.source.Windows(); l.windows < 1 || l.windows >= 1<<31 {
-		return nil, fmt.Errorf("train: the source has %d windows, expected 1 to 2147483647", l.windows)
+	if l.windows = l.stream.Windows(); l.windows < 1 || l.windows >= 1<<31 {
+		return nil, fmt.Errorf("train: the stream has %d windows, expected 1 to 2147483647", l.windows)
 	}
 	for range cap(l.freeWindows) {
 		l.freeWindows <- &Batches{pairs: new(Pairs), seed: o.Seed}
@@ -89,10 +90,10 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	return l, nil
 }
 
-// survey reads the first epoch of a Source to find the number of pairs, the size of the windows,
+// survey reads the first epoch of a Stream to find the number of pairs, the size of the windows,
 // and the fingerprint, a hash of the windows' fingerprints. It does nothing for pairs in memory.
 func (l *loader) survey(ctx context.Context, tokens int) error {
-	if l.source == nil {
+	if l.stream == nil {
 		return nil
 	}
 	b, other := <-l.freeWindows, <-l.freeWindows
@@ -138,7 +139,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 // read reads the pairs of a window and checks their ids.
 func (l *loader) read(ctx context.Context, b *Batches, epoch, window int) error {
 	b.pairs.reset()
-	if err := l.source.Read(ctx, b.pairs, epoch, window); err != nil {
+	if err := l.stream.Read(ctx, b.pairs, epoch, window); err != nil {
 		return err
 	}
 	return b.pairs.check("training pairs", l.srcVocab, l.tgtVocab)
@@ -230,7 +231,7 @@ func (l *loader) prepareWindows(at Position) {
 // prepareWindow reads the window at a position into b, unless it is in memory, and computes its
 // batches.
 func (l *loader) prepareWindow(b *Batches, at Position) error {
-	if l.source != nil {
+	if l.stream != nil {
 		if b != l.firstWindow || at.Epoch > 0 || at.Window > 0 {
 			if err := l.read(l.quit, b, at.Epoch, at.Window); err != nil {
 				return err

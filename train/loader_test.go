@@ -12,8 +12,8 @@ import (
 	"tfm/model"
 )
 
-// testSource is a Source of pairs in windows, which can change with the epoch and can fail.
-type testSource struct {
+// testStream is a Stream of pairs in windows, which can change with the epoch and can fail.
+type testStream struct {
 	pairs   *Pairs
 	windows int
 	change  func(ids []int32, epoch, i int) []int32
@@ -21,9 +21,9 @@ type testSource struct {
 	reads   atomic.Int32
 }
 
-func (c *testSource) Windows() int { return c.windows }
+func (c *testStream) Windows() int { return c.windows }
 
-func (c *testSource) Read(ctx context.Context, dst *Pairs, epoch, window int) error {
+func (c *testStream) Read(ctx context.Context, dst *Pairs, epoch, window int) error {
 	c.reads.Add(1)
 	if c.fail != nil {
 		if err := c.fail(epoch, window); err != nil {
@@ -71,7 +71,7 @@ func next(t *testing.T, l *loader) model.Batch {
 func TestOneWindowEqualsMemory(t *testing.T) {
 	p := randomPairs(800, 12)
 	for _, tokens := range []int{100, 1 << 40} {
-		memory, window := newCopyLoader(t, Data{Train: p}, tokens), newCopyLoader(t, Data{Source: &testSource{pairs: p, windows: 1}}, tokens)
+		memory, window := newCopyLoader(t, Data{Train: p}, tokens), newCopyLoader(t, Data{Stream: &testStream{pairs: p, windows: 1}}, tokens)
 		b, err := NewBatches(p, tokens, 12, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestOneWindowEqualsMemory(t *testing.T) {
 func TestWindows(t *testing.T) {
 	const windows, pairs, tokens = 7, 1700, 100
 	p := randomPairs(pairs, 12)
-	l := newCopyLoader(t, Data{Source: &testSource{pairs: p, windows: windows}}, tokens)
+	l := newCopyLoader(t, Data{Stream: &testStream{pairs: p, windows: windows}}, tokens)
 	var epochs [2][]int32
 	last := Position{}
 	for {
@@ -118,7 +118,7 @@ func TestWindows(t *testing.T) {
 		}
 		last = after
 		if (after.Batch+after.Window)%5 == 0 {
-			other := newCopyLoader(t, Data{Source: &testSource{pairs: p, windows: windows}}, tokens)
+			other := newCopyLoader(t, Data{Stream: &testStream{pairs: p, windows: windows}}, tokens)
 			if err := other.Seek(at); err != nil {
 				t.Fatal(err)
 			}
@@ -144,13 +144,13 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// A run on a Source whose pairs change with the epoch, stopped after every step and resumed, ends
+// A run on a Stream whose pairs change with the epoch, stopped after every step and resumed, ends
 // as an uninterrupted run. Stops are in windows, at their ends, and after steps of two windows.
 func TestResumeIsExactWithWindows(t *testing.T) {
 	o := smallOptions(25)
 	o.Accumulate, o.SaveEvery, o.Dir = 2, 4, t.TempDir()
-	source := func() Data {
-		return Data{Source: &testSource{pairs: copyTask(200, 6, 1), windows: 6, change: func(ids []int32, epoch, i int) []int32 {
+	stream := func() Data {
+		return Data{Stream: &testStream{pairs: copyTask(200, 6, 1), windows: 6, change: func(ids []int32, epoch, i int) []int32 {
 			ids = slices.Clone(ids)
 			for j := range ids {
 				ids[j] = 3 + (ids[j]-3+int32(epoch+i))%words
@@ -159,12 +159,12 @@ func TestResumeIsExactWithWindows(t *testing.T) {
 		}}}
 	}
 	direct := newModel(t, smallConfig())
-	want := mustRun(t, context.Background(), direct, nil, source(), o, nil)
+	want := mustRun(t, context.Background(), direct, nil, stream(), o, nil)
 	resumed := o
 	resumed.Dir = t.TempDir()
 	for i := range 25 {
 		ctx, cancel := context.WithCancel(context.Background())
-		mustRun(t, ctx, newModel(t, smallConfig()), pool(t, 1+i%3), source(), resumed, func(e Event) {
+		mustRun(t, ctx, newModel(t, smallConfig()), pool(t, 1+i%3), stream(), resumed, func(e Event) {
 			if e.Kind == Stepped {
 				cancel()
 			}
@@ -173,15 +173,15 @@ func TestResumeIsExactWithWindows(t *testing.T) {
 		resumed.Resume = true
 	}
 	m := newModel(t, smallConfig())
-	got := mustRun(t, context.Background(), m, pool(t, 3), source(), resumed, nil)
+	got := mustRun(t, context.Background(), m, pool(t, 3), stream(), resumed, nil)
 	wantSameCheckpoint(t, "stopped after every step", got.Checkpoint, want.Checkpoint)
 	wantSameWeights(t, "stopped after every step", m.Params.W, direct.Params.W)
 	if at := open(t, want.Checkpoint).State.Position; at.Epoch < 1 || at.Window == 0 {
 		t.Errorf("final position %+v, want more than one epoch", at)
 	}
 
-	other := source()
-	other.Source.(*testSource).pairs.Add([]int32{3}, []int32{3})
+	other := stream()
+	other.Stream.(*testStream).pairs.Add([]int32{3}, []int32{3})
 	resumed.Steps++
 	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, other, resumed, nil)
 	wantError(t, err, want.Checkpoint[len(o.Dir):], "other training pairs")
@@ -191,16 +191,16 @@ func TestSourceThatFails(t *testing.T) {
 	broken := errors.New("train.en:17: gone")
 	o := smallOptions(1000)
 	o.Dir = t.TempDir()
-	source := &testSource{pairs: copyTask(200, 6, 1), windows: 4, fail: func(epoch, window int) error {
+	stream := &testStream{pairs: copyTask(200, 6, 1), windows: 4, fail: func(epoch, window int) error {
 		if epoch == 1 && window == 2 {
 			return broken
 		}
 		return nil
 	}}
 	step := 0
-	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, Data{Source: source}, o, func(e Event) { step = e.Step })
+	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, Data{Stream: stream}, o, func(e Event) { step = e.Step })
 	if !errors.Is(err, broken) {
-		t.Errorf("error %v does not wrap that of the Source", err)
+		t.Errorf("error %v does not wrap that of the Stream", err)
 	}
 	wantError(t, err, fmt.Sprintf("no batch for step %d: train.en:17: gone; the last good checkpoint is %s", step+1, checkpointPath(o.Dir, step)))
 	open(t, checkpointPath(o.Dir, step))
@@ -208,12 +208,12 @@ func TestSourceThatFails(t *testing.T) {
 		t.Errorf("position of the checkpoint %+v, want the end of window 1 of epoch 1", at)
 	}
 
-	// With a valid source, the resumed run ends as an uninterrupted run.
-	source.fail = nil
+	// With a valid stream, the resumed run ends as an uninterrupted run.
+	stream.fail = nil
 	o.Resume, o.Steps = true, step+9
-	got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Source: source}, o, nil)
+	got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Stream: stream}, o, nil)
 	o.Resume, o.Dir = false, t.TempDir()
-	want := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Source: source}, o, nil)
+	want := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Stream: stream}, o, nil)
 	wantSameCheckpoint(t, "resumed", got.Checkpoint, want.Checkpoint)
 }
 
@@ -227,10 +227,10 @@ func TestSourceErrors(t *testing.T) {
 		d     Data
 		wants []string
 	}{
-		"no windows":      {Data{Source: &testSource{pairs: long}}, []string{"0 windows"}},
-		"no usable pairs": {Data{Source: &testSource{pairs: long, windows: 2}}, []string{"of 2, 1 have an empty side and 1 have a side of more than 20 tokens"}},
-		"id too large":    {Data{Source: &testSource{pairs: foreign, windows: 3}}, []string{"training pairs", "found id 99, expected 0 to 19"}},
-		"both":            {Data{Train: foreign, Source: &testSource{pairs: foreign, windows: 3}}, []string{"found both Data.Train and Data.Source"}},
+		"no windows":      {Data{Stream: &testStream{pairs: long}}, []string{"0 windows"}},
+		"no usable pairs": {Data{Stream: &testStream{pairs: long, windows: 2}}, []string{"of 2, 1 have an empty side and 1 have a side of more than 20 tokens"}},
+		"id too large":    {Data{Stream: &testStream{pairs: foreign, windows: 3}}, []string{"training pairs", "found id 99, expected 0 to 19"}},
+		"both":            {Data{Train: foreign, Stream: &testStream{pairs: foreign, windows: 3}}, []string{"found both Data.Train and Data.Stream"}},
 	} {
 		_, err := Run(context.Background(), newModel(t, smallConfig()), nil, c.d, smallOptions(1), nil)
 		t.Run(name, func(t *testing.T) { wantError(t, err, c.wants...) })
@@ -238,7 +238,7 @@ func TestSourceErrors(t *testing.T) {
 	o := smallOptions(1)
 	o.BPEDropout = 0.1
 	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
-	wantError(t, err, "bpe_dropout is 0.1", "expected 0 without Data.Source")
+	wantError(t, err, "bpe_dropout is 0.1", "expected 0 without Data.Stream")
 }
 
 // Windows without usable pairs have no batches. Skipped pairs are counted.
@@ -249,7 +249,7 @@ func TestWindowsWithoutPairs(t *testing.T) {
 	}
 	p.Add([]int32{3, 4}, []int32{3, 4})
 	p.Add(slices.Repeat([]int32{3}, 13), []int32{3})
-	l := newCopyLoader(t, Data{Source: &testSource{pairs: p, windows: 6}}, 100)
+	l := newCopyLoader(t, Data{Stream: &testStream{pairs: p, windows: 6}}, 100)
 	if l.pairs != 1 || l.Empty != 10 || l.TooLong != 1 {
 		t.Errorf("pairs, Empty, TooLong = %d, %d, %d, want 1, 10, 1", l.pairs, l.Empty, l.TooLong)
 	}
@@ -265,23 +265,23 @@ func TestWindowsAllocateNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
-	source := &testSource{pairs: randomPairs(900, 12), windows: 5}
-	l := newCopyLoader(t, Data{Source: source}, 100)
+	stream := &testStream{pairs: randomPairs(900, 12), windows: 5}
+	l := newCopyLoader(t, Data{Stream: stream}, 100)
 	b := next(t, l)
 	for l.Position().Epoch < 2 {
 		l.Next(&b)
 	}
-	before := source.reads.Load()
+	before := stream.reads.Load()
 	n := testing.AllocsPerRun(1000, func() { l.Next(&b) })
-	if n != 0 || source.reads.Load() < before+5 {
-		t.Errorf("%v allocations per batch in %d windows, want 0 in at least 5", n, source.reads.Load()-before)
+	if n != 0 || stream.reads.Load() < before+5 {
+		t.Errorf("%v allocations per batch in %d windows, want 0 in at least 5", n, stream.reads.Load()-before)
 	}
 }
 
 // stop ends a blocked read.
 func TestLoaderStops(t *testing.T) {
-	source := &testSource{pairs: randomPairs(90, 12), windows: 3}
-	l := newCopyLoader(t, Data{Source: blocking{source}}, 100)
+	stream := &testStream{pairs: randomPairs(90, 12), windows: 3}
+	l := newCopyLoader(t, Data{Stream: blocking{stream}}, 100)
 	next(t, l)
 	done := make(chan bool)
 	go func() { l.stop(); close(done) }()
@@ -292,26 +292,26 @@ func TestLoaderStops(t *testing.T) {
 	}
 }
 
-// blocking is a Source whose reads block after the first epoch.
-type blocking struct{ *testSource }
+// blocking is a Stream whose reads block after the first epoch.
+type blocking struct{ *testStream }
 
 func (b blocking) Read(ctx context.Context, dst *Pairs, epoch, window int) error {
 	if b.reads.Load() > 3 {
 		<-ctx.Done()
 	}
-	return b.testSource.Read(ctx, dst, epoch, window)
+	return b.testStream.Read(ctx, dst, epoch, window)
 }
 
 func TestCancelledSurvey(t *testing.T) {
 	cause := errors.New("ctrl-c")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	source := &testSource{pairs: copyTask(200, 6, 1), windows: 4, fail: func(_, window int) error {
+	stream := &testStream{pairs: copyTask(200, 6, 1), windows: 4, fail: func(_, window int) error {
 		if window == 2 {
 			cancel(cause)
 		}
 		return nil
 	}}
-	if _, err := Run(ctx, newModel(t, smallConfig()), nil, Data{Source: source}, smallOptions(5), nil); err != cause {
+	if _, err := Run(ctx, newModel(t, smallConfig()), nil, Data{Stream: stream}, smallOptions(5), nil); err != cause {
 		t.Errorf("error %v, want the cause of ctx", err)
 	}
 }

@@ -42,7 +42,7 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 			return reason, nil
 		}
 		if err := r.step(); err != nil {
-			return "", r.saveAfterSourceError(err)
+			return "", r.saveAfterStreamError(err)
 		}
 	}
 }
@@ -68,25 +68,29 @@ func (r *run) stopReason(ctx context.Context) Reason {
 // step makes one update of the weights, or skips it, see Options.OnNaN.
 func (r *run) step() error {
 	start := time.Now()
-	loss, src, tgt, err := r.gradient()
+	size, err := r.next()
 	if err != nil {
 		return err
 	}
+	loss := r.backward(size.tgt)
 	n, params := float64(loss.Tokens), r.t.Params // n counts both copies of R-Drop
 	norm := r.norm.of(r.pool, params.G)
 	clip := clipFactor(norm, r.o.ClipNorm)
 	why := divergence(loss, norm*float64(clip), params)
 	rate := r.rate.Rate(r.state.Step + 1)
 	if why == nil {
-		r.optimizer.Step(r.pool, params.W, params.G, rate, clip)
+		r.optimizer.StepAndClear(r.pool, params.W, params.G, rate, clip)
 		r.state.Step++
 		r.state.SkippedInRow = 0
-	} else if err := r.skipUpdate(why); err != nil {
-		return err
+	} else {
+		if err := r.skipUpdate(why); err != nil {
+			return err
+		}
+		clear(params.G)
 	}
 	r.state.Position = r.loader.Position()
 	r.unsaved = true
-	r.timing.speed.add(src, tgt, time.Since(start))
+	r.timing.speed.add(size.src, size.tgt, time.Since(start))
 	if why != nil {
 		r.send(Event{Kind: Skipped, Why: why})
 		return nil
@@ -95,17 +99,25 @@ func (r *run) step() error {
 	return nil
 }
 
-// gradient computes the gradient of the mean loss per target token of the next Accumulate batches,
-// in which all tokens have the same weight. It returns the total loss and the numbers of source and
-// target tokens.
-func (r *run) gradient() (loss model.Loss, src, tgt int, err error) {
+// next fills r.batches with the next Accumulate batches and returns their total size. backward
+// needs it before the first batch, because the loss is a mean over the target tokens of all.
+func (r *run) next() (batchSize, error) {
+	var size batchSize
 	for i := range r.batches {
-		if err := r.loader.Next(&r.batches[i]); err != nil {
-			return loss, src, tgt, sourceError{err}
+		b := &r.batches[i]
+		if err := r.loader.Next(b); err != nil {
+			return size, streamError{err}
 		}
-		src += len(r.batches[i].Src)
-		tgt += len(r.batches[i].TgtOut)
+		size = size.plus(batchSize{len(b.Src), len(b.TgtOut)})
 	}
+	return size, nil
+}
+
+// backward takes r.batches, which have tgt target tokens, forward and backward. It adds the
+// gradient of the mean loss per target token to Params.G, which the last step has cleared, and
+// returns the total loss. All tokens have the same weight.
+func (r *run) backward(tgt int) model.Loss {
+	var loss model.Loss
 	for i := range r.batches {
 		seed := dropoutSeed(r.o.Seed, r.state.Step*len(r.batches)+i)
 		if alpha := float32(r.o.RDrop); alpha != 0 {
@@ -114,7 +126,7 @@ func (r *run) gradient() (loss model.Loss, src, tgt int, err error) {
 			loss = loss.Plus(r.pass.Train(&r.batches[i], seed, 1/float32(tgt)))
 		}
 	}
-	return loss, src, tgt, nil
+	return loss
 }
 
 // dropoutSeed returns the dropout seed of the n-th batch of a run. It uses the random streams from
@@ -125,15 +137,15 @@ func dropoutSeed(seed uint64, n int) uint64 {
 	return random.Uint64()
 }
 
-// sourceError is an error of the loader or its Source.
-type sourceError struct{ error }
+// streamError is an error of the loader or its Stream.
+type streamError struct{ error }
 
-func (e sourceError) Unwrap() error { return e.error }
+func (e streamError) Unwrap() error { return e.error }
 
-// saveAfterSourceError saves a checkpoint if err, the error of step, is a sourceError: the state of
+// saveAfterStreamError saves a checkpoint if err, the error of step, is a streamError: the state of
 // the run is still valid. It returns err with a hint to the last checkpoint.
-func (r *run) saveAfterSourceError(err error) error {
-	if !errors.As(err, new(sourceError)) {
+func (r *run) saveAfterStreamError(err error) error {
+	if !errors.As(err, new(streamError)) {
 		return err
 	}
 	if err := r.save(); err != nil {

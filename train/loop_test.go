@@ -170,10 +170,11 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, src, _, err := r.gradient()
+	size, err := r.next()
 	if err != nil {
 		t.Fatal(err)
 	}
+	loss := r.backward(size.tgt)
 	accumulated := slices.Clone(m.Params.G)
 
 	var merged model.Batch
@@ -184,8 +185,8 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	}
 	clear(m.Params.G)
 	want := r.pass.Train(&merged, 0, 1/float32(len(merged.TgtOut)))
-	if loss.Tokens != want.Tokens || src != len(merged.Src) || math.Abs(loss.Sum/want.Sum-1) > 1e-6 {
-		t.Errorf("loss %+v of %d source tokens, want %+v of %d", loss, src, want, len(merged.Src))
+	if loss.Tokens != want.Tokens || size != (batchSize{len(merged.Src), len(merged.TgtOut)}) || math.Abs(loss.Sum/want.Sum-1) > 1e-6 {
+		t.Errorf("loss %+v of a batch of %+v, want %+v of %d source and %d target tokens", loss, size, want, len(merged.Src), len(merged.TgtOut))
 	}
 	var largest float64
 	for _, g := range m.Params.G {

@@ -12,13 +12,15 @@ const (
 // Optimizer updates the weights of a model, which are one slice. Its results do not depend on the
 // number of threads. An Optimizer is not safe for concurrent use.
 type Optimizer interface {
-	// Step updates the weights w by the gradient clip·g with a learning rate, and clears g.
-	Step(p *mat.Pool, w, g []float32, rate float64, clip float32)
+	// StepAndClear updates the weights w by the gradient clip·g with a learning rate, and sets g to
+	// 0 while it is in the cache, for the next step to add to.
+	StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32)
 
 	// Moments returns the state of the optimizer, except the number of steps.
 	Moments() []Moment
 
-	// Resume sets the number of steps. The caller copies their moments to Moments.
+	// Resume sets the number of steps. The caller restores the moments by writing to the
+	// slices of Moments.
 	Resume(steps int)
 }
 

@@ -72,7 +72,7 @@ func TestOptionsValidate(t *testing.T) {
 		{"min_lr is 0.1, expected 0 with the schedule paper", func(o *Options) { o.MinLR = 0.1 }},
 		{"min_lr is 0.1, expected 0 to lr, 0.001", func(o *Options) { o.Schedule, o.LR, o.DecaySteps, o.MinLR = ScheduleCosine, 1e-3, 1<<20, 0.1 }},
 		{"min_lr is NaN", func(o *Options) { o.Schedule, o.LR, o.DecaySteps, o.MinLR = ScheduleCosine, 1e-3, 1<<20, math.NaN() }},
-		{"steps is 100000, expected at most 5000", func(o *Options) { o.DecaySteps = 5000 }},
+		{"steps is 100000, expected at most 5000, because the learning rate of later steps is 0", func(o *Options) { o.DecaySteps = 5000 }},
 		{`optimizer is "adagrad", expected adam`, func(o *Options) { o.Optimizer = "adagrad" }},
 		{`optimizer is ""`, func(o *Options) { o.Optimizer = "" }},
 		{"weight_decay is 0.01, expected 0 with the optimizer adam", func(o *Options) { o.WeightDecay = 0.01 }},

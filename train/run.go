@@ -11,10 +11,10 @@ import (
 	"tfm/model"
 )
 
-// Data is the training and validation data of a run. Either Train or Source is set.
+// Data is the training and validation data of a run. Either Train or Stream is set.
 type Data struct {
 	Train  *Pairs // training pairs in memory
-	Source Source // training pairs that are read in windows
+	Stream Stream // training pairs that are read in windows
 	Valid  *Pairs // validation pairs; nil: no validation
 
 	// For the validation's BLEU: the reference of each pair of Valid, and a function that returns
@@ -73,13 +73,13 @@ var ErrOtherPairs = errors.New("the checkpoint belongs to other training pairs")
 //
 // When ctx ends, Run finishes the current step, saves a checkpoint, and returns the Reason
 // Interrupted without an error. A run with Options.Resume then continues from Result.Checkpoint.
-// Only during the first reading of a Source, before the first step, is the cause of ctx an error.
+// Only during the first reading of a Stream, before the first step, is the cause of ctx an error.
 //
 // Errors are
 //   - invalid options, pairs or languages, and a checkpoint that does not match them,
 //   - a folder of checkpoints that another run is using,
 //   - a loss or gradient that is not finite, with its step and tensor; see Options.OnNaN,
-//   - a failure of a Source, after a checkpoint of the last step,
+//   - a failure of a Stream, after a checkpoint of the last step,
 //   - a checkpoint that cannot be written.
 //
 // The last three name the last good checkpoint.
@@ -132,7 +132,7 @@ type run struct {
 }
 
 // newRun checks the arguments of Run and allocates the memory whose size does not depend on a
-// Source.
+// Stream.
 func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (*run, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -145,12 +145,12 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 		return nil, errors.New("train: the model's weights and gradients are not allocated")
 	case o.MaxLen+1 > t.Config.MaxLen:
 		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, the model's limit without EOS", o.MaxLen, t.Config.MaxLen-1)
-	case d.Train == nil && d.Source == nil:
-		return nil, errors.New("train: found no training pairs, expected Data.Train or Data.Source")
-	case d.Train != nil && d.Source != nil:
-		return nil, errors.New("train: found both Data.Train and Data.Source, expected one of them")
-	case d.Source == nil && o.BPEDropout > 0:
-		return nil, fmt.Errorf("train: bpe_dropout is %v, expected 0 without Data.Source", o.BPEDropout)
+	case d.Train == nil && d.Stream == nil:
+		return nil, errors.New("train: found no training pairs, expected Data.Train or Data.Stream")
+	case d.Train != nil && d.Stream != nil:
+		return nil, errors.New("train: found both Data.Train and Data.Stream, expected one of them")
+	case d.Stream == nil && o.BPEDropout > 0:
+		return nil, fmt.Errorf("train: bpe_dropout is %v, expected 0 without Data.Stream", o.BPEDropout)
 	case d.References != nil && (d.Valid == nil || len(d.References) != d.Valid.Len()):
 		return nil, fmt.Errorf("train: found %d references, expected one for each validation pair", len(d.References))
 	case d.References != nil && d.Detokenize == nil:
@@ -186,15 +186,15 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	r.optimizer, r.ema = o.newOptimizer(t.Params)
 	r.norm = newGradientNorm(t.Params.Count())
 	r.state.Products = o.precision().Kernel()
-	if d.Source == nil {
+	if d.Stream == nil {
 		r.allocBatches()
 	}
 	return r, nil
 }
 
-// survey reads a Source once to find the size of its windows.
+// survey reads a Stream once to find the size of its windows.
 func (r *run) survey(ctx context.Context) error {
-	if r.d.Source == nil {
+	if r.d.Stream == nil {
 		return nil
 	}
 	if err := r.loader.survey(ctx, r.o.BatchTokens); err != nil {

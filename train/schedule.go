@@ -12,27 +12,30 @@ import (
 const (
 	SchedulePaper       = "paper"        // inverse square root; the peak is factor·(d·Warmup)^-½
 	ScheduleInverseSqrt = "inverse-sqrt" // inverse square root of the step, any peak
-	ScheduleLinear      = "linear"       // linear to 0 at the step after End
+	ScheduleLinear      = "linear"       // linear, to 0 at step End+1
 	ScheduleCosine      = "cosine"       // half a cosine to MinRate at step End, then MinRate
 	ScheduleConstant    = "constant"     // the peak
 )
 
 // Schedule is a learning rate schedule. The rate rises linearly until step Warmup and then is
 //
-//	rate(s) = Peak · √(Warmup/s)                                             paper, inverse-sqrt
-//	rate(s) = Peak · (End+1-s)/(End+1-Warmup)                                linear
-//	rate(s) = Floor + (Peak-Floor)·(1 + cos(π·(s-Warmup)/(End-Warmup)))/2    cosine
-//	rate(s) = Peak                                                           constant
+//	rate(s) = Peak · √(Warmup/s)                                               paper, inverse-sqrt
+//	rate(s) = Peak · (End+1-s)/(End+1-Warmup)                                  linear, 0 after End
+//	rate(s) = MinRate + (Peak-MinRate)·(1 + cos(π·(s-Warmup)/(End-Warmup)))/2  cosine
+//	rate(s) = Peak                                                             constant
 //
 // Cosine is equation 5 of Loshchilov and Hutter (2017, "SGDR: Stochastic Gradient Descent with Warm
 // Restarts"), without restarts. The schedule of "Attention Is All You Need", section 5.3, d^-½ ·
 // min(s^-½, s·Warmup^-1.5), is the first one with Peak = (d·Warmup)^-½. The bits of all rates are
 // the same on every machine.
+//
+// Linear is Peak/(End+1-Warmup) at step End and 0 from step End+1, so that no step of a run of End
+// steps has the rate 0. Cosine is MinRate from step End.
 type Schedule struct {
 	Name    string
 	Peak    float64 // the rate at step Warmup
-	Warmup  int     // steps, at least 1 for paper and inverse-sqrt; 0 and 1 are equivalent
-	End     int     // of linear and cosine: the last step, above Warmup
+	Warmup  int     // steps; 0 or 1 is no warmup; paper and inverse-sqrt need at least 1
+	End     int     // of linear and cosine: the last step of the decay, above Warmup
 	MinRate float64 // of cosine
 }
 

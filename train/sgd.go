@@ -37,8 +37,8 @@ func (s *SGD) Moments() []Moment {
 // Resume implements Optimizer. Only the moving average depends on the number of steps.
 func (s *SGD) Resume(steps int) { s.ema.resume(steps) }
 
-// Step implements Optimizer.
-func (s *SGD) Step(p *mat.Pool, w, g []float32, rate float64, clip float32) {
+// StepAndClear implements Optimizer.
+func (s *SGD) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
 	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), s.Nesterov, float32(rate), clip, w, g, s.B, s.ema.next()})
 }
 

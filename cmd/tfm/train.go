@@ -79,11 +79,11 @@ type trainer struct {
 
 // runTraining trains with the flags of a command line.
 func runTraining(ctx context.Context, given map[string]string) error {
-	layers, err := settings.Load(given)
+	overrides, err := settings.Load(given)
 	if err != nil {
 		return err
 	}
-	run, err := settings.Apply(layers)
+	run, err := settings.Apply(overrides)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func runTraining(ctx context.Context, given map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if t.Run, err = settings.Resolve(layers, facts); err != nil {
+	if t.Run, err = settings.Resolve(overrides, facts); err != nil {
 		return err
 	}
 	if t.Dump {

@@ -16,7 +16,7 @@
 //   - word: a run of letters, other characters or white space, or a digit, with the space before it
 //   - symbol: a piece of a word while merges are applied to it; at first each byte is a symbol
 //   - merge: a rule that replaces two adjacent symbols by one, and so makes a piece
-//   - pair: the ids of two adjacent symbols
+//   - pair: the ids of two adjacent symbols; not a pair of sentences
 //   - candidate: a merge that a word allows at one place
-//   - threshold: T if rarer words than T were sampled when the merges were learned, else 1
+//   - threshold: count below which words were sampled when the merges were learned; 1 if none were
 package bpe

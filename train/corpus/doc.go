@@ -12,7 +12,7 @@
 //   - pair: a source sentence and its translation, line n of two files or one line of a TSV
 //   - held out: used for validation instead of training
 //   - reference: target sentence of a validation pair, for BLEU
-//   - window: consecutive pairs that are shuffled together, in memory; see train.Source
+//   - window: consecutive pairs that are shuffled together, in memory; see train.Stream
 //   - stream: a corpus that is read window by window in every epoch
 //   - BPE-dropout: encoding with merges dropped at random, differently in every epoch
 package corpus

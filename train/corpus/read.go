@@ -37,6 +37,9 @@ const (
 // progressEvery is the number of pairs between calls of Options.Progress.
 const progressEvery = 1 << 14
 
+// growAfter is the number of pairs whose average length predicts the memory of the others.
+const growAfter = 256
+
 // Corpus is the data of a training and the counts of its preparation. Close it after the training.
 type Corpus struct {
 	train.Data
@@ -75,7 +78,7 @@ func Read(ctx context.Context, c Options, o train.Options) (*Corpus, error) {
 
 // Close closes the files of a stream.
 func (c *Corpus) Close() {
-	if s, ok := c.Source.(*stream); ok {
+	if s, ok := c.Stream.(*stream); ok {
 		s.close()
 	}
 }
@@ -160,7 +163,7 @@ func (r *reader) encode(ctx context.Context, pairs int, heldOut holdout) error {
 		if err != nil {
 			return err
 		}
-		c.Source, c.Windows, c.WindowPairs = s, s.windows, s.start(1)
+		c.Stream, c.Windows, c.WindowPairs = s, s.windows, s.start(1)
 		if heldOut.count == 0 {
 			return nil
 		}
@@ -176,7 +179,7 @@ func (r *reader) encode(ctx context.Context, pairs int, heldOut holdout) error {
 		}
 		i++
 		r.progress(Encoding, i)
-		if i == blockPairs && c.Train != nil {
+		if i == growAfter && c.Train != nil {
 			c.Train.Grow(pairs - i)
 		}
 	})

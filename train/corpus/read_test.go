@@ -58,16 +58,16 @@ func TestRead(t *testing.T) {
 		if want := []int{c.train, c.valid, c.every, c.unscored, c.windows}; !slices.Equal(found, want) {
 			t.Errorf("%s: TrainPairs, ValidPairs, HeldOutEvery, Unscored, Windows = %v, want %v", c.name, found, want)
 		}
-		if streamed := o.BPEDropout > 0 || c.windows > 1; (r.Source != nil) != streamed || (r.Train == nil) != streamed {
-			t.Errorf("%s: has a Source: %v, has Train: %v; want a stream: %v", c.name, r.Source != nil, r.Train != nil, streamed)
+		if streamed := o.BPEDropout > 0 || c.windows > 1; (r.Stream != nil) != streamed || (r.Train == nil) != streamed {
+			t.Errorf("%s: has a Stream: %v, has Train: %v; want a stream: %v", c.name, r.Stream != nil, r.Train != nil, streamed)
 		}
 		pairs := new(train.Pairs)
 		if r.Train != nil {
 			pairs = r.Train
 		} else {
-			for w := range r.Source.Windows() {
+			for w := range r.Stream.Windows() {
 				p := new(train.Pairs)
-				if err := r.Source.Read(context.Background(), p, 0, w); err != nil {
+				if err := r.Stream.Read(context.Background(), p, 0, w); err != nil {
 					t.Fatal(err)
 				}
 				for i := range p.Len() {

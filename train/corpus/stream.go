@@ -13,7 +13,7 @@ import (
 	"tfm/train"
 )
 
-// stream is a corpus in files as a train.Source. It reads the files in every epoch, in windows of
+// stream is a corpus in files as a train.Stream. It reads the files in every epoch, in windows of
 // consecutive pairs. Checksums detect changes of the files during the run.
 type stream struct {
 	*files
@@ -55,13 +55,13 @@ func newStream(f *files, tokenizers vocab.Tokenizers, heldOut holdout, pairs int
 	return s, nil
 }
 
-// Windows implements train.Source.
+// Windows implements train.Stream.
 func (s *stream) Windows() int { return s.windows }
 
 // start returns the index of a window's first pair.
 func (s *stream) start(window int) int { return int(int64(s.pairs) * int64(window) / int64(s.windows)) }
 
-// Read implements train.Source.
+// Read implements train.Stream.
 func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) error {
 	if err := s.seek(window); err != nil {
 		return fmt.Errorf("rereading the training pairs: %w", err)
@@ -89,7 +89,7 @@ func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) 
 				return err
 			}
 		}
-		if i-lo == blockPairs {
+		if i-lo == growAfter {
 			dst.Grow(hi - i)
 		}
 	}

@@ -120,6 +120,6 @@ func (l *Lesson) train(w *bufio.Writer, m learner, pool *mat.Pool) (learned bool
 			fmt.Fprintf(w, "\nTraining ends after its last step.\n")
 			return false, nil
 		}
-		sgd.Step(pool, m.Params.W, m.Params.G, learningRate, 1)
+		sgd.StepAndClear(pool, m.Params.W, m.Params.G, learningRate, 1)
 	}
 }

@@ -37,62 +37,62 @@ type Setting struct {
 	At          string // FILE:LINE; "" on the command line
 }
 
-// Layer holds the settings of one origin: Recipe, File or CommandLine.
-type Layer struct {
+// Overrides holds the settings of one origin: Recipe, File or CommandLine.
+type Overrides struct {
 	Origin   Origin
 	Settings []Setting
 }
 
-// Typed returns the layer of the command line with the flags in given.
-func Typed(given map[string]string) Layer {
-	l := Layer{Origin: CommandLine}
+// Typed returns the settings of the command line with the flags in given.
+func Typed(given map[string]string) Overrides {
+	typed := Overrides{Origin: CommandLine}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		l.Settings = append(l.Settings, Setting{Name: name, Value: given[name]})
+		typed.Settings = append(typed.Settings, Setting{Name: name, Value: given[name]})
 	}
-	return l
+	return typed
 }
 
-// Load returns the layers of a run in ascending precedence: the recipe, the settings file and the
-// command line. The file may name the recipe.
-func Load(given map[string]string) (layers []Layer, err error) {
-	file := Layer{Origin: File}
+// Load returns the overrides of a run in ascending precedence: of the recipe, the settings file and
+// the command line. The file may name the recipe.
+func Load(given map[string]string) (overrides []Overrides, err error) {
+	file := Overrides{Origin: File}
 	if path := given["config"]; path != "" {
 		if file.Settings, err = ReadFile(path); err != nil {
 			return nil, err
 		}
 	}
 	typed := Typed(given)
-	named, err := Apply([]Layer{file, typed})
+	named, err := Apply([]Overrides{file, typed})
 	if err != nil {
 		return nil, err
 	}
-	recipe := Layer{Origin: Recipe}
+	recipe := Overrides{Origin: Recipe}
 	if lines, name := recipes.Lines(named.Preset); lines != nil {
 		if recipe.Settings, err = Parse(name, lines); err != nil {
 			return nil, err
 		}
 	}
-	return []Layer{recipe, file, typed}, nil
+	return []Overrides{recipe, file, typed}, nil
 }
 
-// Apply returns the defaults with the settings of layers, without the rules of Resolve: enough to
-// know the files of a run.
-func Apply(layers []Layer) (*Run, error) {
+// Apply returns the defaults with the settings of overrides, without the rules of Resolve. The
+// result names the files of a run.
+func Apply(overrides []Overrides) (*Run, error) {
 	r := NewRun(cli.NewFlags())
-	return r, r.apply(layers)
+	return r, r.apply(overrides)
 }
 
-// apply sets the flags of r to the values of layers, in their order, and records the origins.
-func (r *Run) apply(layers []Layer) error {
+// apply sets the flags of r to the values of overrides, in their order, and records the origins.
+func (r *Run) apply(overrides []Overrides) error {
 	if r.origins == nil {
 		r.origins = map[string]Origin{}
 	}
-	for _, l := range layers {
-		for _, s := range l.Settings {
+	for _, o := range overrides {
+		for _, s := range o.Settings {
 			if err := r.flags.Set(s.Name, s.Value); err != nil {
 				return r.flags.Refused(err, "%s: invalid value %q for %s", s.At, s.Value, s.Name)
 			}
-			r.origins[s.Name] = l.Origin
+			r.origins[s.Name] = o.Origin
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func (r *Run) apply(layers []Layer) error {
 // Origin returns the origin of a setting.
 func (r *Run) Origin(name string) Origin { return r.origins[name] }
 
-// given returns the origin of a setting that a layer sets, Default for others. The rules compare
+// given returns the origin of a setting in the overrides, Default for others. The rules compare
 // these origins.
 func (r *Run) given(name string) Origin {
 	if o := r.origins[name]; o >= Recipe {
@@ -133,19 +133,19 @@ type Tokenizers struct {
 	Joint bool
 }
 
-// Resolve returns the settings of a run. The layers, in ascending precedence, override the preset
-// or the model of -init; then the rules derive settings from others. In a resumed run the
-// checkpoint takes the place of the preset, and a setting that could change the weights must be the
-// checkpoint's. Resolve reads no file.
-func Resolve(layers []Layer, facts Facts) (*Run, error) {
-	named, err := Apply(layers)
+// Resolve returns the settings of a run. The overrides, in ascending precedence, replace those of
+// the preset or of the model of -init; then the rules derive settings from others. In a resumed run
+// the checkpoint takes the place of the preset, and a setting that could change the weights must be
+// the checkpoint's. Resolve reads no file.
+func Resolve(overrides []Overrides, facts Facts) (*Run, error) {
+	named, err := Apply(overrides)
 	if err != nil {
 		return nil, err
 	}
 	if facts.Resume != nil {
-		return resume(layers, named, facts.Resume)
+		return resume(overrides, named, facts.Resume)
 	}
-	return begin(layers, named, facts)
+	return begin(overrides, named, facts)
 }
 
 // Model returns the settings of the model of a preset or recipe with the flags in given, for tfm
@@ -157,7 +157,7 @@ func Model(preset string, given map[string]string) (*Run, error) {
 			own[name] = value
 		}
 	}
-	layers, err := Load(own)
+	overrides, err := Load(own)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func Model(preset string, given map[string]string) (*Run, error) {
 	if r.Config, err = presetConfig(preset); err != nil {
 		return nil, err
 	}
-	if err := r.apply(layers); err != nil {
+	if err := r.apply(overrides); err != nil {
 		return nil, err
 	}
 	r.outputBias()
@@ -173,7 +173,7 @@ func Model(preset string, given map[string]string) (*Run, error) {
 }
 
 // begin resolves the settings of a new run.
-func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
+func begin(overrides []Overrides, named *Run, facts Facts) (*Run, error) {
 	r := NewRun(cli.NewFlags())
 	preset, isGiven := named.Preset, named.given("preset") != Default
 	var err error
@@ -189,7 +189,7 @@ func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
 		r.SrcLang, r.TgtLang = facts.Init.SrcLang, facts.Init.TgtLang
 		r.base(Init, languages)
 	}
-	if err := r.apply(layers); err != nil {
+	if err := r.apply(overrides); err != nil {
 		return nil, err
 	}
 	before := r.flags.Values()
@@ -231,7 +231,7 @@ func begin(layers []Layer, named *Run, facts Facts) (*Run, error) {
 }
 
 // resume resolves the settings of a resumed run.
-func resume(layers []Layer, named *Run, c *Trained) (*Run, error) {
+func resume(overrides []Overrides, named *Run, c *Trained) (*Run, error) {
 	r := NewRun(cli.NewFlags())
 	r.Config, r.Options, r.Joint = c.Config, c.Options, c.Joint
 	r.SrcLang, r.TgtLang = c.SrcLang, c.TgtLang
@@ -243,7 +243,7 @@ func resume(layers []Layer, named *Run, c *Trained) (*Run, error) {
 			return nil, err
 		}
 	}
-	if err := r.apply(layers); err != nil {
+	if err := r.apply(overrides); err != nil {
 		return nil, err
 	}
 	before := r.flags.Values()
@@ -277,7 +277,7 @@ func resume(layers []Layer, named *Run, c *Trained) (*Run, error) {
 	return r, nil
 }
 
-// base records the origin of settings that no layer sets.
+// base records the origin of settings that no override sets.
 func (r *Run) base(o Origin, names ...[]string) {
 	if r.origins == nil {
 		r.origins = map[string]Origin{}

@@ -12,9 +12,9 @@ import (
 	"tfm/train"
 )
 
-// layer returns the settings of an origin, written "name=value name=value".
-func layer(o Origin, s string) Layer {
-	l := Layer{Origin: o}
+// overridesOf returns the settings of an origin, written "name=value name=value".
+func overridesOf(o Origin, s string) Overrides {
+	l := Overrides{Origin: o}
 	for _, field := range strings.Fields(s) {
 		name, value, _ := strings.Cut(field, "=")
 		l.Settings = append(l.Settings, Setting{name, value, "run.conf:1"})
@@ -34,7 +34,7 @@ func trained(preset string, change func(*Trained)) *Trained {
 	return t
 }
 
-// Each row is a rule: the settings of each layer, the contents of the files, and the resolved
+// Each row is a rule: the settings of each origin, the contents of the files, and the resolved
 // values with their origins, or the error.
 func TestResolve(t *testing.T) {
 	joint, separate := &Tokenizers{"t.bpe", true}, &Tokenizers{"t.bpe", false}
@@ -50,7 +50,7 @@ func TestResolve(t *testing.T) {
 		facts               Facts
 		want                string // "name=value:origin …", or after "error " a part of the error
 	}{
-		// Which layer decides.
+		// Which origin decides.
 		{"the program's defaults", "", "", "", Facts{}, "preset=tiny:default d-model=128:default batch-tokens=1500:default seed=1:default"},
 		{"a preset sets model and options", "", "", "preset=base", Facts{}, "preset=base:command-line d-model=512:default batch-tokens=4096:default save-every=1000:default"},
 		{"a recipe overrides its preset", "dropout=0.15 steps=7", "", "", Facts{}, "dropout=0.15:recipe steps=7:recipe d-model=128:default"},
@@ -154,8 +154,8 @@ func TestResolve(t *testing.T) {
 		{"another one", "", "", "resume=true tokenize=zh", resume("small", func(t *Trained) { t.Options.Tokenize = score.TokChar }), "error -tokenize zh conflicts with the run to resume: -tokenize char"},
 		{"what becomes invalid", "", "", "resume=true steps=-1", resume("small", nil), "error -steps is -1"},
 	} {
-		layers := []Layer{layer(Recipe, c.recipe), layer(File, c.file), layer(CommandLine, c.typed)}
-		r, err := Resolve(layers, c.facts)
+		overrides := []Overrides{overridesOf(Recipe, c.recipe), overridesOf(File, c.file), overridesOf(CommandLine, c.typed)}
+		r, err := Resolve(overrides, c.facts)
 		if want, ok := strings.CutPrefix(c.want, "error "); ok {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %q", c.rule, err, want)
@@ -191,9 +191,9 @@ func TestResolveLengths(t *testing.T) {
 		{"max-len=20 batch-tokens=300 init=old", Facts{Init: trained("E", func(t *Trained) { t.Config.MaxLen = 41 })}, 41},
 		{"resume=true", Facts{Resume: trained("tiny", func(t *Trained) { t.Config.MaxLen = 77 })}, 77},
 	} {
-		layers := []Layer{layer(CommandLine, c.typed)}
+		overrides := []Overrides{overridesOf(CommandLine, c.typed)}
 		for range 2 {
-			r, err := Resolve(layers, c.facts)
+			r, err := Resolve(overrides, c.facts)
 			if err != nil {
 				t.Errorf("%s: %v", c.typed, err)
 			} else if r.Config.MaxLen != c.want {
@@ -214,11 +214,11 @@ func TestCheckpointDir(t *testing.T) {
 // Every recipe can be resolved, and as a preset gives its settings.
 func TestLoad(t *testing.T) {
 	for _, name := range recipes.Names() {
-		layers, err := Load(map[string]string{"preset": name, "seed": "7"})
+		overrides, err := Load(map[string]string{"preset": name, "seed": "7"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Resolve(layers, Facts{})
+		r, err := Resolve(overrides, Facts{})
 		if err != nil {
 			t.Fatal(err)
 		}

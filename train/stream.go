@@ -2,10 +2,10 @@ package train
 
 import "context"
 
-// Source provides training pairs that do not fit in memory or that differ between epochs. An epoch
+// Stream provides training pairs that do not fit in memory or that differ between epochs. An epoch
 // is a sequence of windows. The pairs of a window are shuffled and divided into batches in memory
 // while the next window is read.
-type Source interface {
+type Stream interface {
 	// Windows returns the number of windows in every epoch, at least 1.
 	Windows() int
 
