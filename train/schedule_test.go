@@ -45,6 +45,24 @@ func TestLinearSchedule(t *testing.T) {
 	}
 }
 
+// A run of DecaySteps steps, the limit, has no step with the rate 0; the next step would have it.
+func TestLinearScheduleIsZeroAfterDecaySteps(t *testing.T) {
+	o := DefaultOptions()
+	o.LR, o.Warmup, o.DecaySteps, o.Steps = 1e-3, 100, 190, 190
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	c := o.LearningRate(64)
+	if last, next := c.Rate(190), c.Rate(191); math.Abs(last*91/1e-3-1) > 1e-14 || next != 0 {
+		t.Errorf("rates at 190, 191: %v, %v, want 1/91 of the peak, 0", last, next)
+	}
+	if want := "linear to 0 after step 190"; !strings.HasSuffix(c.String(), want) {
+		t.Errorf("String = %q, want %q at its end", c.String(), want)
+	}
+	o.Steps++
+	wantError(t, o.Validate(), "steps is 191, expected at most 190, because the learning rate of later steps is 0")
+}
+
 // The reference is Loshchilov and Hutter's formula with math.Cos.
 func TestCosineSchedule(t *testing.T) {
 	const peak, floor, warmup, end = 1e-3, 1e-5, 100, 1100

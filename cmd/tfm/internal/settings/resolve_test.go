@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -283,5 +284,25 @@ func TestErrorNamesFlags(t *testing.T) {
 	}
 	if err := Error(nil, nil); err != nil {
 		t.Errorf("of no errors: %v", err)
+	}
+}
+
+// The help and docs/training.md describe the end of the schedule linear as train.Schedule computes
+// it.
+func TestLinearScheduleIsDocumented(t *testing.T) {
+	help := NewRun(cli.NewFlags()).Flags().Lookup("schedule").Usage
+	page, err := os.ReadFile("../../../../docs/training.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document, text := range map[string]string{"help": help, "docs/training.md": string(page)} {
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "straight") && !strings.Contains(line, "to 0, one step after") {
+				t.Errorf("%s: %q, want \"to 0, one step after\" in it", document, line)
+			}
+		}
+		if !strings.Contains(text, "straight") {
+			t.Errorf("%s does not describe the schedule linear", document)
+		}
 	}
 }

@@ -109,11 +109,11 @@ func NewRun(f *cli.Flags) *Run {
 	f.Float64Var(&o.Momentum, "momentum", o.Momentum, "momentum of sgd")
 	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov momentum in sgd")
 	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "limit of the gradient's norm; 0 is none")
-	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "action on a loss or gradient that is NaN or infinite: stop the run, or skip the update").Choices(train.OnNaNStop, train.OnNaNSkip)
+	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "action on a loss or gradient that is NaN, infinite or too large: stop the run, or skip the update").Choices(train.OnNaNStop, train.OnNaNSkip)
 	f.StringVar(&o.Schedule, "schedule", o.Schedule, "learning rate after the warmup:\n"+
 		"  paper         ~ 1/sqrt(step) from the paper's peak\n"+
 		"  inverse-sqrt  ~ 1/sqrt(step) from -lr\n"+
-		"  linear        straight to 0 at -decay-steps\n"+
+		"  linear        straight to 0, one step after -decay-steps\n"+
 		"  cosine        half a cosine to -min-lr at -decay-steps\n"+
 		"  constant      -lr\n"+
 		"Unless given: linear with -decay-steps, else inverse-sqrt with -lr, else paper").
@@ -121,7 +121,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").Common().ByPreset()
 	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate")
 	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").ByPreset()
-	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "step at which the schedules linear and cosine end")
+	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "last step of the schedules linear and cosine")
 	f.Float64Var(&o.MinLR, "min-lr", o.MinLR, "final learning rate of the schedule cosine")
 
 	regularizationFlags(f, &r.Config)
@@ -138,7 +138,7 @@ func NewRun(f *cli.Flags) *Run {
 // Flags returns the flags of r, whose values are those of its fields.
 func (r *Run) Flags() *cli.Flags { return r.flags }
 
-// CheckpointDir returns the folder of the checkpoints of a run that writes a model to r.Model.
+// CheckpointDir returns the folder of the checkpoints of a run that writes a model to r.Out.
 func (r *Run) CheckpointDir() string { return strings.TrimSuffix(r.Out, ".safetensors") + ".ckpt" }
 
 // PresetFlag declares -preset: the presets and the recipes.
