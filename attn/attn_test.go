@@ -44,7 +44,7 @@ func weighted(dy mat.Matrix, y ref.Matrix) (sum float64) {
 // bySentence calls f for the rows of each sentence and concatenates the results.
 func bySentence(r attn.Ragged, f func(s int, q0, q1, k0, k1 int32) ref.Matrix) (all ref.Matrix) {
 	for s := range r.Sentences() {
-		all = append(all, f(s, r.Q[s], r.Q[s+1], r.K[s], r.K[s+1])...)
+		all = append(all, f(s, r.QStarts[s], r.QStarts[s+1], r.KStarts[s], r.KStarts[s+1])...)
 	}
 	return all
 }
@@ -106,7 +106,7 @@ func dropWeights(drop mat.Dropout, sentence, heads int) func(int, ref.Matrix) {
 		for i, row := range w {
 			mask, ones := make([]float32, len(row)), make([]float32, len(row))
 			layer.Fill(ones, 1)
-			drop.Add(mask, ones, nil, i*len(row))
+			drop.Apply(mask, ones, nil, i*len(row))
 			for j := range row {
 				row[j] *= float64(mask[j])
 			}
@@ -119,7 +119,7 @@ func TestSelf(t *testing.T) {
 		for _, causal := range []bool{false, true} {
 			var l attn.Self
 			ps, r := setUp(func(ps *layer.Params) { l = v.NewSelf(ps, "l") })
-			rag := attn.Ragged{Q: v.starts, K: v.starts, Causal: causal, Drop: v.drop}
+			rag := attn.Ragged{QStarts: v.starts, KStarts: v.starts, Causal: causal, Drop: v.drop}
 			n := int(v.starts[len(v.starts)-1])
 			x, dy := random(r, n, d), random(r, n, d)
 			dx := random(r, n, d)
@@ -155,8 +155,8 @@ func TestCross(t *testing.T) {
 		var l attn.Cross
 		ps, r := setUp(func(ps *layer.Params) { l = v.NewCross(ps, "l") })
 		queries := v.starts[len(v.starts)-1] // most of them in the second of three sentences
-		rag := attn.Ragged{Q: []int32{0, 2, queries - 1, queries}, K: []int32{0, 5, 9, 15}, Drop: v.drop}
-		n, m := int(rag.Q[3]), int(rag.K[3])
+		rag := attn.Ragged{QStarts: []int32{0, 2, queries - 1, queries}, KStarts: []int32{0, 5, 9, 15}, Drop: v.drop}
+		n, m := int(rag.QStarts[3]), int(rag.KStarts[3])
 		x, dy, dx := random(r, n, d), random(r, n, d), mat.New(n, d)
 		memory, dmemory := random(r, m, d), random(r, m, d)
 		before := ref.FromFloat32(dmemory)
@@ -190,11 +190,11 @@ func TestCross(t *testing.T) {
 			continue // Inputs.Weights has no dropout
 		}
 		last := v.Heads - 1
-		weights := mat.New(int(rag.Q[2]-rag.Q[1]), int(rag.K[2]-rag.K[1]))
+		weights := mat.New(int(rag.QStarts[2]-rag.QStarts[1]), int(rag.KStarts[2]-rag.KStarts[1]))
 		l.Inputs(&act).Weights(weights, v.Heads, 1, last, rag)
 		ctx := mat.New(weights.Rows, v.DV)
 		mat.Gemm(nil, ctx, weights, act.KV.Slice(5, 9, act.KV.Cols-v.DV, act.KV.Cols), mat.GemmOptions{})
-		ref.CheckClose(t, v.name+" weights times values", act.Ctx.Slice(2, int(rag.Q[2]), last*v.DV, v.Heads*v.DV), ref.FromFloat32(ctx), 1e-6)
+		ref.CheckClose(t, v.name+" weights times values", act.Ctx.Slice(2, int(rag.QStarts[2]), last*v.DV, v.Heads*v.DV), ref.FromFloat32(ctx), 1e-6)
 		for i := range weights.Rows {
 			if s := mat.Sum(weights.Row(i)); math.Abs(float64(s)-1) > 1e-6 {
 				t.Fatalf("%s: sum of the weights of query %d = %v, want 1", v.name, i, s)
@@ -233,13 +233,13 @@ func TestScaledDotProductReference(t *testing.T) {
 
 	ref.ScaledDotProduct(out, weights, q, k, v, nil)
 	tuned := mat.New(n, 8)
-	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k, V: v}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, m}})
+	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k, V: v}, 1, attn.Ragged{QStarts: []int32{0, n}, KStarts: []int32{0, m}})
 	ref.CheckClose(t, "tuned", tuned, ref.FromFloat32(out), 1e-6)
 
 	// Keys 4 and 5 are padding: the result is the same as without them.
 	padded := ref.Padding([]int32{7, 8, 9, 3, 0, 0}, 0)
 	ref.ScaledDotProduct(out, weights, q, k, v, padded)
-	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1, attn.Ragged{Q: []int32{0, n}, K: []int32{0, 4}})
+	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1, attn.Ragged{QStarts: []int32{0, n}, KStarts: []int32{0, 4}})
 	ref.CheckClose(t, "padded", tuned, ref.FromFloat32(out), 1e-6)
 	if weights.At(2, 4) != 0 {
 		t.Errorf("weight of a masked key = %v, want 0", weights.At(2, 4))
@@ -247,7 +247,7 @@ func TestScaledDotProductReference(t *testing.T) {
 
 	ref.ScaledDotProduct(out, weights, q, k, v, ref.And(padded, ref.And(nil, ref.LookAhead)))
 	attn.ScaledDotProductHeads(nil, tuned.RowRange(0, 4), attn.Inputs{Q: q.RowRange(0, 4), K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1,
-		attn.Ragged{Q: []int32{0, 4}, K: []int32{0, 4}, Causal: true})
+		attn.Ragged{QStarts: []int32{0, 4}, KStarts: []int32{0, 4}, Causal: true})
 	ref.CheckClose(t, "causal", tuned.RowRange(0, 4), ref.FromFloat32(out.RowRange(0, 4)), 1e-6)
 
 	ref.ScaledDotProduct(out, weights, q, k, v, func(int, int) bool { return false })
@@ -262,7 +262,7 @@ func TestScaledDotProductReference(t *testing.T) {
 // gradients of queries in a sentence without keys.
 func TestSentencesWithoutQueriesOrKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 5))
-	rag := attn.Ragged{Q: []int32{0, 2, 2, 5}, K: []int32{0, 3, 7, 7}}
+	rag := attn.Ragged{QStarts: []int32{0, 2, 2, 5}, KStarts: []int32{0, 3, 7, 7}}
 	in := attn.Inputs{Q: random(r, 5, d), K: random(r, 7, d), V: random(r, 7, d)}
 	ctx, g := mat.New(5, d), attn.Inputs{Q: mat.New(5, d), K: mat.New(7, d), V: mat.New(7, d)}
 	stale(ctx, g.Q, g.K, g.V)
@@ -294,15 +294,17 @@ func TestPanicsOnShapes(t *testing.T) {
 	in := attn.Inputs{Q: x, K: x, V: x}
 	all := []int32{0, 2, 5}
 	for name, f := range map[string]func(){
-		"4 heads":         func() { attn.ScaledDotProductHeads(nil, x, in, 4, attn.Ragged{Q: all, K: all}) },
-		"0 heads":         func() { attn.ScaledDotProductHeads(nil, x, in, 0, attn.Ragged{Q: all, K: all}) },
-		"uncovered rows":  func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all[:2], K: all[:2]}) },
-		"other sentences": func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{Q: all, K: []int32{0, 5}}) },
+		"4 heads":         func() { attn.ScaledDotProductHeads(nil, x, in, 4, attn.Ragged{QStarts: all, KStarts: all}) },
+		"0 heads":         func() { attn.ScaledDotProductHeads(nil, x, in, 0, attn.Ragged{QStarts: all, KStarts: all}) },
+		"uncovered rows":  func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{QStarts: all[:2], KStarts: all[:2]}) },
+		"other sentences": func() { attn.ScaledDotProductHeads(nil, x, in, 2, attn.Ragged{QStarts: all, KStarts: []int32{0, 5}}) },
 		"5 columns of values": func() {
-			attn.ScaledDotProductHeads(nil, mat.New(5, 5), attn.Inputs{Q: x, K: x, V: mat.New(5, 5)}, 2, attn.Ragged{Q: all, K: all})
+			attn.ScaledDotProductHeads(nil, mat.New(5, 5), attn.Inputs{Q: x, K: x, V: mat.New(5, 5)}, 2, attn.Ragged{QStarts: all, KStarts: all})
 		},
-		"results of other widths": func() { attn.ScaledDotProductHeads(nil, mat.New(5, 8), in, 2, attn.Ragged{Q: all, K: all}) },
-		"a gradient of 0 rows":    func() { attn.ScaledDotProductHeadsGrad(nil, attn.Inputs{}, x, in, 2, attn.Ragged{Q: all, K: all}) },
+		"results of other widths": func() { attn.ScaledDotProductHeads(nil, mat.New(5, 8), in, 2, attn.Ragged{QStarts: all, KStarts: all}) },
+		"a gradient of 0 rows": func() {
+			attn.ScaledDotProductHeadsGrad(nil, attn.Inputs{}, x, in, 2, attn.Ragged{QStarts: all, KStarts: all})
+		},
 	} {
 		func() {
 			defer func() {
@@ -319,7 +321,7 @@ func TestPanicsOnShapes(t *testing.T) {
 func TestThreadsChangeNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 5))
 	starts := []int32{0, 30, 33, 80, 81, 100}
-	rag := attn.Ragged{Q: starts, K: starts, Causal: true}
+	rag := attn.Ragged{QStarts: starts, KStarts: starts, Causal: true}
 	in := attn.Inputs{Q: random(r, 100, d), K: random(r, 100, d), V: random(r, 100, d)}
 	dctx := random(r, 100, d)
 	var first []float32

@@ -22,7 +22,7 @@ func BenchmarkScaledDotProductHeads(b *testing.B) {
 			for s := range starts {
 				starts[s] = int32(s * c.tokens)
 			}
-			rag := attn.Ragged{Q: starts, K: starts, Causal: causal}
+			rag := attn.Ragged{QStarts: starts, KStarts: starts, Causal: causal}
 			qkv, dqkv := random(r, n, 3*d), mat.New(n, 3*d)
 			split := func(m mat.Matrix) attn.Inputs {
 				return attn.Inputs{Q: m.ColRange(0, d), K: m.ColRange(d, 2*d), V: m.ColRange(2*d, 3*d)}

@@ -16,7 +16,7 @@ func ExampleScaledDotProductHeads() {
 		2, 0,
 	}, 3, 2)
 	ctx, starts := mat.New(3, 2), []int32{0, 1, 3}
-	attn.ScaledDotProductHeads(nil, ctx, attn.Inputs{Q: x, K: x, V: x}, 1, attn.Ragged{Q: starts, K: starts})
+	attn.ScaledDotProductHeads(nil, ctx, attn.Inputs{Q: x, K: x, V: x}, 1, attn.Ragged{QStarts: starts, KStarts: starts})
 	for i := range ctx.Rows {
 		fmt.Printf("%.2f\n", ctx.Row(i))
 	}

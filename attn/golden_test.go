@@ -71,7 +71,7 @@ func selfMatchesPyTorch(t *testing.T, c *golden.Case) {
 	var l attn.Self
 	ps := filled(c, func(ps *layer.Params) { l = sizesOf(c).NewSelf(ps, "self") })
 	x, starts := c.Input("x"), c.Starts("x")
-	rag := attn.Ragged{Q: starts, K: starts, Causal: c.Causal}
+	rag := attn.Ragged{QStarts: starts, KStarts: starts, Causal: c.Causal}
 	dx := mat.New(x.Rows, c.D)
 	var act attn.SelfAct
 	var g attn.SelfGrad
@@ -90,7 +90,7 @@ func crossMatchesPyTorch(t *testing.T, c *golden.Case) {
 	var l attn.Cross
 	ps := filled(c, func(ps *layer.Params) { l = sizesOf(c).NewCross(ps, "cross") })
 	x, memory := c.Input("x"), c.Input("memory")
-	rag := attn.Ragged{Q: c.Starts("x"), K: c.Starts("memory")}
+	rag := attn.Ragged{QStarts: c.Starts("x"), KStarts: c.Starts("memory")}
 	dx, dmemory := mat.New(x.Rows, c.D), mat.New(memory.Rows, c.D)
 	var act attn.CrossAct
 	var g attn.CrossGrad
@@ -109,7 +109,7 @@ func crossMatchesPyTorch(t *testing.T, c *golden.Case) {
 	all := c.Matrix("output/weights") // [batch, heads, queries, keys]
 	for s := range rag.Sentences() {
 		for h := range c.Heads {
-			got := mat.New(int(rag.Q[s+1]-rag.Q[s]), int(rag.K[s+1]-rag.K[s]))
+			got := mat.New(int(rag.QStarts[s+1]-rag.QStarts[s]), int(rag.KStarts[s+1]-rag.KStarts[s]))
 			l.Inputs(&act).Weights(got, c.Heads, s, h, rag)
 			want := all.RowRange((s*c.Heads+h)*tokens(c, "x"), (s*c.Heads+h+1)*tokens(c, "x"))
 			// values up to 1, through about ten roundings

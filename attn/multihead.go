@@ -13,9 +13,9 @@ type Sizes struct {
 	NoBias bool // linear maps without biases
 }
 
-// keys and values are the widths of all heads together, h·d_k and h·d_v.
-func (s Sizes) keys() int   { return s.Heads * s.DK }
-func (s Sizes) values() int { return s.Heads * s.DV }
+// keyWidth and values are the widths of all heads together, h·d_k and h·d_v.
+func (s Sizes) keyWidth() int   { return s.Heads * s.DK }
+func (s Sizes) valueWidth() int { return s.Heads * s.DV }
 
 func (s Sizes) linear(ps *layer.Params, name string, in, out int) layer.Linear {
 	if s.NoBias {
@@ -36,8 +36,8 @@ type Self struct {
 // NewSelf declares the linear maps as name.qkv and name.out.
 func (s Sizes) NewSelf(ps *layer.Params, name string) Self {
 	return Self{
-		QKV:   s.linear(ps, name+".qkv", s.Model, 2*s.keys()+s.values()),
-		Out:   s.linear(ps, name+".out", s.values(), s.Model),
+		QKV:   s.linear(ps, name+".qkv", s.Model, 2*s.keyWidth()+s.valueWidth()),
+		Out:   s.linear(ps, name+".out", s.valueWidth(), s.Model),
 		Sizes: s,
 	}
 }
@@ -63,12 +63,12 @@ type SelfGrad struct{ QKV, Ctx mat.Matrix }
 
 // Alloc allocates the activations of n tokens.
 func (l Self) Alloc(a *layer.Arena, n int) SelfAct {
-	return SelfAct{QKV: a.Matrix(n, 2*l.keys()+l.values()), Ctx: a.Matrix(n, l.values()), Out: a.Matrix(n, l.Model)}
+	return SelfAct{QKV: a.Matrix(n, 2*l.keyWidth()+l.valueWidth()), Ctx: a.Matrix(n, l.valueWidth()), Out: a.Matrix(n, l.Model)}
 }
 
 // AllocGrad allocates the workspace of Backward for n tokens.
 func (l Self) AllocGrad(a *layer.Arena, n int) SelfGrad {
-	return SelfGrad{a.Matrix(n, 2*l.keys()+l.values()), a.Matrix(n, l.values())}
+	return SelfGrad{a.Matrix(n, 2*l.keyWidth()+l.valueWidth()), a.Matrix(n, l.valueWidth())}
 }
 
 // Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O for x [n × d].
@@ -95,7 +95,7 @@ func (l Self) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *SelfAct, g *SelfG
 
 // split views the columns of qkv as queries, keys and values.
 func (s Sizes) split(qkv mat.Matrix) Inputs {
-	k := s.keys()
+	k := s.keyWidth()
 	return Inputs{qkv.ColRange(0, k), qkv.ColRange(k, 2*k), qkv.ColRange(2*k, qkv.Cols)}
 }
 
@@ -111,9 +111,9 @@ type Cross struct {
 // NewCross declares the linear maps as name.q, name.kv and name.out.
 func (s Sizes) NewCross(ps *layer.Params, name string) Cross {
 	return Cross{
-		Q:     s.linear(ps, name+".q", s.Model, s.keys()),
-		KV:    s.linear(ps, name+".kv", s.Model, s.keys()+s.values()),
-		Out:   s.linear(ps, name+".out", s.values(), s.Model),
+		Q:     s.linear(ps, name+".q", s.Model, s.keyWidth()),
+		KV:    s.linear(ps, name+".kv", s.Model, s.keyWidth()+s.valueWidth()),
+		Out:   s.linear(ps, name+".out", s.valueWidth(), s.Model),
 		Sizes: s,
 	}
 }
@@ -143,13 +143,13 @@ type CrossGrad struct {
 
 // Alloc allocates the activations of n target and m source tokens.
 func (l Cross) Alloc(a *layer.Arena, n, m int) CrossAct {
-	return CrossAct{Q: a.Matrix(n, l.keys()), KV: a.Matrix(m, l.keys()+l.values()), Ctx: a.Matrix(n, l.values()), Out: a.Matrix(n, l.Model)}
+	return CrossAct{Q: a.Matrix(n, l.keyWidth()), KV: a.Matrix(m, l.keyWidth()+l.valueWidth()), Ctx: a.Matrix(n, l.valueWidth()), Out: a.Matrix(n, l.Model)}
 }
 
 // AllocGrad allocates the workspace of Backward for n target and m source tokens. The caller sets
 // Memory.
 func (l Cross) AllocGrad(a *layer.Arena, n, m int) CrossGrad {
-	return CrossGrad{Q: a.Matrix(n, l.keys()), KV: a.Matrix(m, l.keys()+l.values()), Ctx: a.Matrix(n, l.values())}
+	return CrossGrad{Q: a.Matrix(n, l.keyWidth()), KV: a.Matrix(m, l.keyWidth()+l.valueWidth()), Ctx: a.Matrix(n, l.valueWidth())}
 }
 
 // Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O for x [n × d] and memory [m × d].

@@ -96,12 +96,12 @@ func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 		q, k   padding
 		causal bool
 	}{"self": {src, src, false}, "causal": {tgt, tgt, true}, "cross": {tgt, src, false}} {
-		rag := attn.Ragged{Q: c.q.starts(), K: c.k.starts(), Causal: c.causal}
+		rag := attn.Ragged{QStarts: c.q.starts(), KStarts: c.k.starts(), Causal: c.causal}
 		mask := ref.PaddingMask(c.k.ids(), 0)
 		if c.causal {
 			mask = mask.And(ref.LookAheadMask(c.q.tokens))
 		}
-		n, m := int(rag.Q[len(rag.Q)-1]), int(rag.K[len(rag.K)-1])
+		n, m := int(rag.QStarts[len(rag.QStarts)-1]), int(rag.KStarts[len(rag.KStarts)-1])
 		in := attn.Inputs{Q: random(r, n, d), K: random(r, m, d), V: random(r, m, d)}
 		dctx, ctx := random(r, n, d), mat.New(n, d)
 		grad := attn.Inputs{Q: mat.New(n, d), K: mat.New(m, d), V: mat.New(m, d)}

@@ -8,22 +8,22 @@ import (
 	"tfm/mat"
 )
 
-// Ragged divides the rows of a batch into sentences: for each sentence s, queries
-// [Q[s], Q[s+1]) attend to keys [K[s], K[s+1]). Q and K have one element more than there are
-// sentences.
+// Ragged divides the rows of a batch into sentences: the queries [QStarts[s], QStarts[s+1]) of
+// sentence s attend to its keys [KStarts[s], KStarts[s+1]). Both slices have one element more than
+// there are sentences; they are equal if Causal.
 type Ragged struct {
-	Q, K   []int32
-	Causal bool        // queries attend to no later position (section 3.2.3); Q and K are equal
-	Drop   mat.Dropout // of the attention weights; none in the paper
+	QStarts, KStarts []int32
+	Causal           bool        // queries attend to no later position (section 3.2.3)
+	Drop             mat.Dropout // of the attention weights; none in the paper
 }
 
-// drop returns the dropout of the weights of one head of sentence s.
-func (r Ragged) drop(s, head, heads int) mat.Dropout {
+// headDrop returns the dropout of the weights of one head of sentence s.
+func (r Ragged) headDrop(s, head, heads int) mat.Dropout {
 	return mat.Dropout{Rate: r.Drop.Rate, Key: r.Drop.Key + uint64(s*heads+head)}
 }
 
 // Sentences returns the number of sentences.
-func (r Ragged) Sentences() int { return len(r.Q) - 1 }
+func (r Ragged) Sentences() int { return len(r.QStarts) - 1 }
 
 // Inputs are the queries Q [n × h·d_k], keys K [m × h·d_k] and values V [m × h·d_v] of all heads.
 // Columns [i·d_k, (i+1)·d_k) of Q and K and [i·d_v, (i+1)·d_v) of V belong to head i. All three may
@@ -59,7 +59,7 @@ func (t *attendHeads) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		s, head := i/t.heads, i%t.heads
 		q0, n, k0, m := t.r.sentence(s)
-		drop := t.r.drop(s, head, t.heads)
+		drop := t.r.headDrop(s, head, t.heads)
 		for first := 0; first < n; first += queryBlock {
 			end := min(first+queryBlock, n)
 			keys := t.r.visibleKeys(end, m)
@@ -88,7 +88,7 @@ func (r Ragged) weights(p, q, k mat.Matrix, first int) {
 func dropWeights(drop mat.Dropout, p mat.Matrix, first, m int) {
 	if drop.Rate > 0 {
 		for i := range p.Rows {
-			drop.Add(p.Row(i), p.Row(i), nil, (first+i)*m)
+			drop.Apply(p.Row(i), p.Row(i), nil, (first+i)*m)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (t *attendHeadsGrad) Range(lo, hi int) {
 		s, head := i/t.heads, i%t.heads
 		q0, n, k0, m := t.r.sentence(s)
 		t.clearUnset(head, n, k0, m)
-		drop := t.r.drop(s, head, t.heads)
+		drop := t.r.headDrop(s, head, t.heads)
 		for first := 0; first < n; first += queryBlock {
 			end := min(first+queryBlock, n)
 			keys := t.r.visibleKeys(end, m)
@@ -178,11 +178,11 @@ func (t *attendHeadsGrad) clearUnset(head, n, k0, m int) {
 // check panics unless heads divides the widths and the sentences cover all rows of the inputs and
 // of ctx. Uncovered rows would keep stale values.
 func (in Inputs) check(ctx mat.Matrix, heads int, r Ragged) {
-	q, k, v, n, m := in.Q, in.K, in.V, last(r.Q), last(r.K)
+	q, k, v, n, m := in.Q, in.K, in.V, last(r.QStarts), last(r.KStarts)
 	if heads < 1 || q.Cols%heads != 0 || v.Cols%heads != 0 || k.Cols != q.Cols || ctx.Cols != v.Cols ||
-		len(r.K) != len(r.Q) || q.Rows != n || ctx.Rows != n || k.Rows != m || v.Rows != m {
+		len(r.KStarts) != len(r.QStarts) || q.Rows != n || ctx.Rows != n || k.Rows != m || v.Rows != m {
 		panic(fmt.Sprintf("attn: %d heads of queries %d × %d, keys %d × %d, values %d × %d and contexts %d × %d, in %d sentences of %d queries and %d of %d keys",
-			heads, q.Rows, q.Cols, k.Rows, k.Cols, v.Rows, v.Cols, ctx.Rows, ctx.Cols, r.Sentences(), n, len(r.K)-1, m))
+			heads, q.Rows, q.Cols, k.Rows, k.Cols, v.Rows, v.Cols, ctx.Rows, ctx.Cols, r.Sentences(), n, len(r.KStarts)-1, m))
 	}
 }
 
@@ -197,8 +197,8 @@ func last(starts []int32) int {
 // sentence returns the first row q and the number n of the queries of sentence s, and k and m of
 // its keys.
 func (r Ragged) sentence(s int) (q, n, k, m int) {
-	q, k = int(r.Q[s]), int(r.K[s])
-	return q, int(r.Q[s+1]) - q, k, int(r.K[s+1]) - k
+	q, k = int(r.QStarts[s]), int(r.KStarts[s])
+	return q, int(r.QStarts[s+1]) - q, k, int(r.KStarts[s+1]) - k
 }
 
 // view returns rows [lo, hi) of one head. It is faster than Matrix.Slice because it checks nothing;

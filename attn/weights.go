@@ -13,7 +13,7 @@ func (l Cross) Inputs(act *CrossAct) Inputs { return crossInputs(act.Q, act.KV) 
 // shape or the batch has no such sentence or head.
 func (in Inputs) Weights(w mat.Matrix, heads, sentence, head int, r Ragged) {
 	dk := in.Q.Cols / heads
-	q := in.Q.Slice(int(r.Q[sentence]), int(r.Q[sentence+1]), head*dk, (head+1)*dk)
-	k := in.K.Slice(int(r.K[sentence]), int(r.K[sentence+1]), head*dk, (head+1)*dk)
+	q := in.Q.Slice(int(r.QStarts[sentence]), int(r.QStarts[sentence+1]), head*dk, (head+1)*dk)
+	k := in.K.Slice(int(r.KStarts[sentence]), int(r.KStarts[sentence+1]), head*dk, (head+1)*dk)
 	r.weights(w, q, k, 0)
 }

@@ -47,7 +47,7 @@ func (t *embedSentences) Range(lo, hi int) {
 			// x = E[id]·sqrt(d) + PE[pos]
 			mat.ScaleAdd(x, table.Row(int(id)), t.scale(), t.Positions.Row(pos))
 			if t.drop.Rate > 0 {
-				t.drop.Add(x, x, nil, i*d)
+				t.drop.Apply(x, x, nil, i*d)
 			}
 		}
 	}

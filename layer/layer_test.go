@@ -146,7 +146,7 @@ func dropped(drop mat.Dropout, x ref.Matrix) ref.Matrix {
 	for i, row := range x {
 		mask, ones := make([]float32, len(row)), make([]float32, len(row))
 		layer.Fill(ones, 1)
-		drop.Add(mask, ones, nil, i*len(row))
+		drop.Apply(mask, ones, nil, i*len(row))
 		for j := range row {
 			y[i][j] = row[j] * float64(mask[j])
 		}

@@ -78,12 +78,9 @@ func (l *Norm) row(act *NormAct, i int) {
 	} else {
 		rstd = float32(1 / math.Sqrt(float64(squares/d+l.Eps)))
 	}
-	var bias []float32
+	var bias []float32 // nil in an RMSNorm
 	if l.Bias != nil {
 		bias = l.Bias.W
-	} else { // RMSNorm has no bias; y is 0 until Normalize overwrites it
-		clear(y)
-		bias = y
 	}
 	mat.Normalize(y, x, mean, rstd, l.Gain.W, bias)
 	act.Mean[i], act.RStd[i] = mean, rstd
@@ -92,16 +89,18 @@ func (l *Norm) row(act *NormAct, i int) {
 // Backward adds to the gradients of gain and bias for dy [n × d] and the activations of Forward,
 // and sets or adds to dx [n × d]. With mode Set dx may be dy; mode Add overwrites dy.
 //
-// With g = dy·gain, the gradient of x̂, and mean() over the d elements of a row:
+// With x̂ = (x - mean)·rstd, its gradient g = dy·gain, and mean() over the d elements of a row:
 //
 //	y_j = gain_j·x̂_j + bias_j     so   dgain_j = Σ_rows dy_j·x̂_j   dbias_j = Σ_rows dy_j
-//	x̂_j = (x_j - mean(x))·rstd    so   dx_j = rstd·(g_j - mean(g) - c·x̂_j)
+//	x̂_j = (x_j - mean(x))·rstd    so   dx_j = rstd·(g_j - mean(g)) + ∂rstd/∂x_j·Σ_i g_i·x̂_i/rstd
+//	                                        = rstd·(g_j - mean(g) - c·x̂_j)
 //
-// where c comes from the derivative of rstd:
+// where c comes from ∂rstd/∂x_j, with σ² = mean((x - mean(x))²) and s² = σ²·d/(d-1):
 //
-//	LayerNorm      rstd = 1/sqrt(σ² + eps)          c = mean(g·x̂)
-//	UnbiasedNorm   rstd = 1/(s + eps)               c = Σ g_j·x̂_j/(d-1) · (s + eps)/s
-//	RMSNorm        rstd = 1/sqrt(mean(x²) + eps)    c = mean(g·x̂), without mean(x) and mean(g)
+//	LayerNorm      rstd = 1/sqrt(σ² + eps)   ∂rstd/∂x_j = -rstd²·x̂_j/d            c = mean(g·x̂)
+//	UnbiasedNorm   rstd = 1/(s + eps)        ∂rstd/∂x_j = -rstd·x̂_j/((d-1)·s)
+//	                                         c = Σ g_i·x̂_i/(d-1) · (s + eps)/s
+//	RMSNorm        as LayerNorm, with 0 for mean(x) and mean(g)
 func (l Norm) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *NormAct, mode Mode) {
 	l.paramGrad(pool, dy, act)
 	mat.Each(pool, dy.Rows, rowGrain, normGradRows{l, dx, dy, *act, mode})
@@ -121,8 +120,7 @@ type normParamGradCols struct {
 }
 
 func (t *normParamGradCols) Range(lo, hi int) {
-	var unused [columnGrain]float32
-	dbias := unused[:hi-lo] // RMSNorm has no bias
+	var dbias []float32 // nil in an RMSNorm
 	if t.Bias != nil {
 		dbias = t.Bias.G[lo:hi]
 	}

@@ -27,9 +27,9 @@ func (t *addNormRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		x, sub := t.x.Row(i), t.act.X.Row(i)
 		if t.Alpha == 1 {
-			t.act.drop.Add(sub, sub, x, i*len(x))
+			t.act.drop.Apply(sub, sub, x, i*len(x))
 		} else {
-			t.act.drop.Add(sub, sub, nil, i*len(x))
+			t.act.drop.Apply(sub, sub, nil, i*len(x))
 			mat.Axpy(sub, t.Alpha, x)
 		}
 		t.row(&t.act, i)
@@ -55,8 +55,8 @@ func (t *addNormGradRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		dx := t.dx.Row(i)
 		dr := dx
-		t.gradRow(dr, t.dy.Row(i), &t.act, i)             // y = Norm(r)
-		t.act.drop.Add(t.dsub.Row(i), dr, nil, i*len(dx)) // dsub = mask·dr
+		t.gradRow(dr, t.dy.Row(i), &t.act, i)               // y = Norm(r)
+		t.act.drop.Apply(t.dsub.Row(i), dr, nil, i*len(dx)) // dsub = mask·dr
 		if t.Alpha != 1 {
 			mat.Scale(dx, t.Alpha) // dx = α·dr
 		}
@@ -97,6 +97,6 @@ func (t *dropoutRows) Range(lo, hi int) {
 		if t.r.Data != nil {
 			r = t.r.Row(i)
 		}
-		t.drop.Add(t.y.Row(i), t.x.Row(i), r, i*t.x.Cols)
+		t.drop.Apply(t.y.Row(i), t.x.Row(i), r, i*t.x.Cols)
 	}
 }

@@ -24,16 +24,16 @@ const (
 	dropoutMul2 = 0x735a2d97
 )
 
-// Add computes y[j] = fma(kept(first+j) ? x[j] : 0, 1/(1-Rate), r[j]), or the product alone if r is
-// nil: x[j] is element first+j of the mask. With Rate 0 it computes y = x + r, or y = x. y may be x
-// or r. It panics if the lengths differ or Rate is not in [0, 1). The gradient of x is Add of that
+// Apply sets y[j] = fma(kept(first+j) ? x[j] : 0, 1/(1-Rate), r[j]), or the product alone if r is
+// nil: x[j] is element first+j of the mask. With Rate 0 it sets y = x + r, or y = x. y may be x or
+// r. It panics if the lengths differ or Rate is not in [0, 1). The gradient of x is Apply of that
 // of y, with r nil and the same first.
-func (d Dropout) Add(y, x, r []float32, first int) {
+func (d Dropout) Apply(y, x, r []float32, first int) {
 	if !(d.Rate >= 0 && d.Rate < 1) {
 		panic(fmt.Sprintf("mat: dropout rate %v, expected one in [0, 1)", d.Rate))
 	}
 	if n := len(y); len(x) != n || r != nil && len(r) != n {
-		panicLengths("Dropout.Add", len(y), len(x), len(r))
+		panicLengths("Dropout.Apply", len(y), len(x), len(r))
 	}
 	first += d.Offset
 	switch {
@@ -44,7 +44,7 @@ func (d Dropout) Add(y, x, r []float32, first int) {
 		ScaleAdd(y, x, 1, r)
 		return
 	case kernel == generic:
-		d.addGeneric(y, x, r, first)
+		d.applyGeneric(y, x, r, first)
 		return
 	}
 	keep, scale := d.threshold()
@@ -58,7 +58,7 @@ func (d Dropout) Add(y, x, r []float32, first int) {
 	}
 }
 
-func (d Dropout) addGeneric(y, x, r []float32, first int) {
+func (d Dropout) applyGeneric(y, x, r []float32, first int) {
 	keep, scale := d.threshold()
 	lo, hi := d.halves()
 	for j, v := range x {

@@ -14,7 +14,7 @@ func mask(d Dropout, n, first int) []float32 {
 	for j := range ones {
 		ones[j] = 1
 	}
-	d.Add(kept, ones, nil, first)
+	d.Apply(kept, ones, nil, first)
 	for j, x := range kept {
 		if x != 0 {
 			kept[j] = 1
@@ -86,13 +86,13 @@ func TestDropoutPanicsOnInvalidRate(t *testing.T) {
 		x := []float32{1, 2}
 		for _, rate := range []float32{1, 1.5, -0.1, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
 			want := fmt.Sprintf("mat: dropout rate %v", rate)
-			if s, _ := panicOf(func() { Dropout{Rate: rate}.Add(x, x, nil, 0) }).(string); !strings.HasPrefix(s, want) {
+			if s, _ := panicOf(func() { Dropout{Rate: rate}.Apply(x, x, nil, 0) }).(string); !strings.HasPrefix(s, want) {
 				t.Errorf("rate %v panics with %q, want %q", rate, s, want)
 			}
 		}
 		below := math.Nextafter32(1, 0)
 		y := make([]float32, 4096)
-		Dropout{Rate: below}.Add(y, y, nil, 0)
+		Dropout{Rate: below}.Apply(y, y, nil, 0)
 		for j, v := range y {
 			if v != 0 {
 				t.Errorf("rate %v: element %d is %v, want 0", below, j, v)

@@ -8,23 +8,31 @@ import "fmt"
 // Normalize computes y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]), one row of a layer norm, for
 // mean = Sum(x)/n and rstd = 1/sqrt(SumSquaredDiff(x, mean)/n + eps). The error is at most
 // 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|) to first order, in addition to the errors of mean
-// and rstd.
+// and rstd. A nil bias is zeros.
 func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
-	if n := len(y); len(x) != n || len(gain) != n || len(bias) != n {
+	if n := len(y); len(x) != n || len(gain) != n || bias != nil && len(bias) != n {
 		panicLengths("Normalize", len(y), len(x), len(gain), len(bias))
 	}
-	if kernel == generic {
-		normalizeGeneric(y, x, mean, rstd, gain, bias)
-		return
-	}
 	for lo := 0; lo < len(y); lo += run {
-		normalizeAsm(&y[lo], &x[lo], &gain[lo], &bias[lo], min(run, len(y)-lo), mean, rstd)
+		hi := min(lo+run, len(y))
+		b := zeros[:hi-lo]
+		if bias != nil {
+			b = bias[lo:hi]
+		}
+		if kernel == generic {
+			normalizeGeneric(y[lo:hi], x[lo:hi], mean, rstd, gain[lo:hi], b)
+		} else {
+			normalizeAsm(&y[lo], &x[lo], &gain[lo], &b[0], hi-lo, mean, rstd)
+		}
 	}
 }
 
+// zeros is the bias of a Normalize without one.
+var zeros [run]float32
+
 // NormalizeSums returns Σ g[j] and Σ g[j]·x̂[j] for g = dy·gain and x̂ = (x-mean)·rstd, the sums of
 // the derivative of a layer norm. In the second sum each lane is a chain of fma.
-func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
+func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (sumG, sumGX float32) {
 	if n := len(dy); len(x) != n || len(gain) != n {
 		panicLengths("NormalizeSums", len(dy), len(x), len(gain))
 	}
@@ -36,23 +44,24 @@ func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (g, gx f
 		} else {
 			s, sx = normalizeSumsAsm(&dy[lo], &x[lo], &gain[lo], n, mean, rstd)
 		}
-		g, gx = g+s, gx+sx
+		sumG, sumGX = sumG+s, sumGX+sx
 	}
-	return g, gx
+	return sumG, sumGX
 }
 
-// NormalizeGrad computes dx[j] = (fma(-x̂[j], gx, g[j]) - g)·rstd, the derivative of a layer norm,
-// with x̂ and g[j] as in NormalizeSums. The arguments g and gx are the means of its two sums.
-func NormalizeGrad(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
+// NormalizeGrad computes dx[j] = (fma(-x̂[j], c, g[j]) - meanG)·rstd, the derivative of a layer
+// norm, with x̂ and g[j] as in NormalizeSums. meanG is the mean of g[j], and c that of g[j]·x̂[j];
+// other norms have another c, or a meanG of 0.
+func NormalizeGrad(dx, dy, x []float32, mean, rstd float32, gain []float32, meanG, c float32) {
 	if n := len(dx); len(dy) != n || len(x) != n || len(gain) != n {
 		panicLengths("NormalizeGrad", len(dx), len(dy), len(x), len(gain))
 	}
 	if kernel == generic {
-		normalizeGradGeneric(dx, dy, x, mean, rstd, gain, g, gx)
+		normalizeGradGeneric(dx, dy, x, mean, rstd, gain, meanG, c)
 		return
 	}
 	for lo := 0; lo < len(dx); lo += run {
-		normalizeGradAsm(&dx[lo], &dy[lo], &x[lo], &gain[lo], min(run, len(dx)-lo), mean, rstd, g, gx)
+		normalizeGradAsm(&dx[lo], &dy[lo], &x[lo], &gain[lo], min(run, len(dx)-lo), mean, rstd, meanG, c)
 	}
 }
 
@@ -76,15 +85,29 @@ func normalizeParamGrad(dgain, dbias, dy, x []float32, mean, rstd float32) {
 //	dgain[j] = fma(dy[j], (x[j]-mean)·rstd, dgain[j])
 //	dbias[j] += dy[j]
 //
-// It panics if rows are not contiguous or the shapes do not match. dgain and dbias must not overlap
-// each other, dy or x.
+// With a nil dbias it computes dgain alone. It panics if rows are not contiguous or the shapes do
+// not match. dgain and dbias must not overlap each other, dy or x.
 func NormalizeParamGradRows(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) {
 	dy.check("NormalizeParamGradRows: dy", readsRows)
 	x.check("NormalizeParamGradRows: x", readsRows)
-	if n, d := dy.Rows, dy.Cols; x.Rows != n || x.Cols != d || len(dgain) != d || len(dbias) != d || len(mean) != n || len(rstd) != n {
+	n, d := dy.Rows, dy.Cols
+	if x.Rows != n || x.Cols != d || len(dgain) != d || dbias != nil && len(dbias) != d || len(mean) != n || len(rstd) != n {
 		panic(fmt.Sprintf("mat: NormalizeParamGradRows of dy %d × %d, x %d × %d, %d gains, %d biases, %d means and %d rstds",
 			n, d, x.Rows, x.Cols, len(dgain), len(dbias), len(mean), len(rstd)))
 	}
+	if dbias != nil {
+		normalizeParamGradRows(dgain, dbias, dy, x, mean, rstd)
+		return
+	}
+	var discarded [64]float32 // dbias of some columns: the kernels compute both gradients
+	for lo := 0; lo < d; lo += len(discarded) {
+		hi := min(lo+len(discarded), d)
+		normalizeParamGradRows(dgain[lo:hi], discarded[:hi-lo], dy.ColRange(lo, hi), x.ColRange(lo, hi), mean, rstd)
+	}
+}
+
+// normalizeParamGradRows is NormalizeParamGradRows for checked arguments with a dbias.
+func normalizeParamGradRows(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) {
 	done := 0
 	for lo := 0; lo < dy.Rows; lo += rowsRun {
 		hi := min(lo+rowsRun, dy.Rows)

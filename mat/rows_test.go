@@ -10,13 +10,7 @@ import (
 func TestRowSums(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
-		values := func(n int) []float32 {
-			x := make([]float32, n)
-			for i := range x {
-				x[i] = ordinary(r)
-			}
-			return x
-		}
+		values := func(n int) []float32 { return ordinaries(r, n) }
 		for _, rows := range []int{0, 1, 2, 17, rowsRun + 1} {
 			for _, cols := range []int{0, 1, 15, 63, 64, 65, 128, 200} {
 				if rows > rowsRun && cols > 65 {
@@ -37,6 +31,7 @@ func TestRowSums(t *testing.T) {
 				compareRows(t, name+" sum", sum, want)
 
 				gain, bias := values(cols), values(cols)
+				gainAlone := append([]float32(nil), gain...)
 				wantGain, wantBias := append([]float32(nil), gain...), append([]float32(nil), bias...)
 				for i := range rows {
 					for j := range cols {
@@ -47,6 +42,35 @@ func TestRowSums(t *testing.T) {
 				NormalizeParamGradRows(gain, bias, dy, x, mean, rstd)
 				compareRows(t, name+" gain", gain, wantGain)
 				compareRows(t, name+" bias", bias, wantBias)
+
+				NormalizeParamGradRows(gainAlone, nil, dy, x, mean, rstd)
+				compareRows(t, name+" gain without bias", gainAlone, wantGain)
+			}
+		}
+	})
+}
+
+// ordinaries returns n values of ordinary.
+func ordinaries(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = ordinary(r)
+	}
+	return x
+}
+
+// A nil bias is zeros, also in rows of more than one run.
+func TestNormalizeWithoutBias(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 8))
+		for _, n := range []int{0, 1, 15, 16, 100, run, run + 7} {
+			x, gain, got, want := ordinaries(r, n), ordinaries(r, n), make([]float32, n), make([]float32, n)
+			Normalize(want, x, 0.5, 1.25, gain, make([]float32, n))
+			Normalize(got, x, 0.5, 1.25, gain, nil)
+			for j := range want {
+				if got[j] != want[j] {
+					t.Fatalf("%d elements: element %d is %v, want %v", n, j, got[j], want[j])
+				}
 			}
 		}
 	})

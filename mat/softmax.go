@@ -72,23 +72,23 @@ func SoftmaxGrad(dx, p, dp []float32, dot, scale float32) {
 	}
 }
 
-// SoftmaxRows sets row i of y [n × m] to the softmax of scale times the first min(first+i, m)
-// elements of row i of x [n × m], as Softmax does, and the elements after those to 0. Causal
-// attention (section 3.2.3) has first = 1 plus the number of earlier keys; with first ≥ m no
-// element is masked. y may be x but must not overlap it partly. It panics if the shapes differ,
-// rows are not contiguous or first < 0. It runs on the calling goroutine.
-func SoftmaxRows(y, x Matrix, first int, scale float32) {
+// SoftmaxRows sets row i of y [n × m] to the softmax of scale·x over the first visible+i elements
+// of the row, at most m, as Softmax does; the other elements become 0. Causal attention (section
+// 3.2.3) has visible = 1 plus the number of earlier keys; with visible ≥ m no element is masked. y
+// may be x but must not overlap it partly. It panics if the shapes differ, rows are not contiguous
+// or visible < 0. It runs on the calling goroutine.
+func SoftmaxRows(y, x Matrix, visible int, scale float32) {
 	y.check("SoftmaxRows: y", writes)
 	x.check("SoftmaxRows: x", readsRows)
 	checkSameShape("SoftmaxRows", &y, &x)
-	if first < 0 {
-		panic(fmt.Sprintf("mat: SoftmaxRows with first = %d, expected 0 or more", first))
+	if visible < 0 {
+		panic(fmt.Sprintf("mat: SoftmaxRows with visible = %d, expected 0 or more", visible))
 	}
-	if y.Rows == 0 || y.Cols == 0 || softmaxRows(y, x, first, scale) {
+	if y.Rows == 0 || y.Cols == 0 || softmaxRows(y, x, visible, scale) {
 		return
 	}
 	for i := range y.Rows {
-		to, n := y.Row(i), min(first+i, y.Cols)
+		to, n := y.Row(i), min(visible+i, y.Cols)
 		Softmax(to[:n], x.Row(i)[:n], scale)
 		clear(to[n:])
 	}

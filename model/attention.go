@@ -57,7 +57,7 @@ func (s *Pass) visitWeights(b *Batch, first int, workspace *[]float32, visit fun
 	visitHeads := func(attention string, layer, heads int, in attn.Inputs, r attn.Ragged) {
 		for head := range heads {
 			for i := range r.Sentences() {
-				queries, keys := int(r.Q[i+1]-r.Q[i]), int(r.K[i+1]-r.K[i])
+				queries, keys := int(r.QStarts[i+1]-r.QStarts[i]), int(r.KStarts[i+1]-r.KStarts[i])
 				if queries*keys > len(*workspace) {
 					*workspace = make([]float32, 2*queries*keys)
 				}

@@ -131,8 +131,8 @@ func (s *ClassifierPass) alloc(x mat.Matrix, labels []int32, train bool) {
 // layerArgs returns the arguments of the encoder's and of the decoder's layers for n inputs.
 func (s *ClassifierPass) layerArgs(n int, enc, dec dropouts) (encoder, decoder LayerArgs) {
 	src, tgt := s.src[:n+1], s.tgt[:n+1]
-	return LayerArgs{Pool: s.pass.pool, Self: attn.Ragged{Q: src, K: src}, drop: enc},
-		LayerArgs{Pool: s.pass.pool, Self: attn.Ragged{Q: tgt, K: tgt}, Cross: attn.Ragged{Q: tgt, K: src}, drop: dec}
+	return LayerArgs{Pool: s.pass.pool, Self: attn.Ragged{QStarts: src, KStarts: src}, drop: enc},
+		LayerArgs{Pool: s.pass.pool, Self: attn.Ragged{QStarts: tgt, KStarts: tgt}, Cross: attn.Ragged{QStarts: tgt, KStarts: src}, drop: dec}
 }
 
 // forward returns y [n × d], which Output maps to logits.

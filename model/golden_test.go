@@ -76,7 +76,7 @@ func encoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 	ps.AllocForTraining()
 	c.Fill("param/", ps)
 	x, starts := c.Input("x"), c.Starts("x")
-	args := LayerArgs{Self: attn.Ragged{Q: starts, K: starts}}
+	args := LayerArgs{Self: attn.Ragged{QStarts: starts, KStarts: starts}}
 	acts, dx := make([]EncoderAct, len(layers)), mat.New(x.Rows, c.D)
 	var g layerGrad
 	a := new(layer.Arena)
@@ -123,8 +123,8 @@ func decoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 	x, memory := c.Input("x"), c.Input("memory")
 	n, m := x.Rows, memory.Rows
 	args := LayerArgs{
-		Self:  attn.Ragged{Q: c.Starts("x"), K: c.Starts("x"), Causal: true},
-		Cross: attn.Ragged{Q: c.Starts("x"), K: c.Starts("memory")},
+		Self:  attn.Ragged{QStarts: c.Starts("x"), KStarts: c.Starts("x"), Causal: true},
+		Cross: attn.Ragged{QStarts: c.Starts("x"), KStarts: c.Starts("memory")},
 	}
 	acts, dx, dmemory := make([]DecoderAct, len(layers)), mat.New(n, c.D), mat.New(m, c.D)
 	var g layerGrad

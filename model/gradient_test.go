@@ -38,7 +38,7 @@ func reference(m *Transformer, seed uint64, r rates) ref.Model {
 	mask := func(drop mat.Dropout, row []float64, first int) {
 		ones, mask := make([]float32, len(row)), make([]float32, len(row))
 		layer.Fill(ones, 1)
-		drop.Add(mask, ones, nil, first)
+		drop.Apply(mask, ones, nil, first)
 		for j := range row {
 			row[j] *= float64(mask[j])
 		}

@@ -92,11 +92,11 @@ func (s *stacks) dropouts(seed uint64) (enc, dec dropouts) {
 
 // layerArgs returns the arguments of the encoder's and of the decoder's layers for b.
 func (s *stacks) layerArgs(b *Batch, enc, dec dropouts) (encoder, decoder LayerArgs) {
-	return LayerArgs{Pool: s.pool, Self: attn.Ragged{Q: b.SrcStarts, K: b.SrcStarts}, drop: enc},
+	return LayerArgs{Pool: s.pool, Self: attn.Ragged{QStarts: b.SrcStarts, KStarts: b.SrcStarts}, drop: enc},
 		LayerArgs{
 			Pool:  s.pool,
-			Self:  attn.Ragged{Q: b.TgtStarts, K: b.TgtStarts, Causal: true},
-			Cross: attn.Ragged{Q: b.TgtStarts, K: b.SrcStarts},
+			Self:  attn.Ragged{QStarts: b.TgtStarts, KStarts: b.TgtStarts, Causal: true},
+			Cross: attn.Ragged{QStarts: b.TgtStarts, KStarts: b.SrcStarts},
 			drop:  dec,
 		}
 }

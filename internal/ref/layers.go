@@ -67,7 +67,7 @@ func Residual(x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	y, mask, ones := mat.New(x.Rows, x.Cols), make([]float32, x.Cols), make([]float32, x.Cols)
 	layer.Fill(ones, 1)
 	for i := range x.Rows {
-		drop.Add(mask, ones, nil, i*x.Cols) // 0 or 1/(1-Rate)
+		drop.Apply(mask, ones, nil, i*x.Cols) // 0 or 1/(1-Rate)
 		for j := range x.Cols {
 			y.Row(i)[j] = float32(float64(x.At(i, j)) + float64(mask[j])*float64(sub.At(i, j)))
 		}

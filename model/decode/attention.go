@@ -21,7 +21,7 @@ type selfStep struct {
 func (s *selfStep) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		qkv := s.qkv.RowRange(i, i+1)
-		q, k, v := qkv.ColRange(0, s.dk), qkv.ColRange(s.dk, 2*s.dk), qkv.ColRange(2*s.dk, qkv.Cols)
+		q, k, v := qkv.ColRange(0, s.keyWidth), qkv.ColRange(s.keyWidth, 2*s.keyWidth), qkv.ColRange(2*s.keyWidth, qkv.Cols)
 		keys, values := s.slot(int(s.rows[i].slot))
 		t := int(s.rows[i].tokens) - 1 // position of the newest token
 		for j, x := range k.Row(0) {

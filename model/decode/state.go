@@ -140,7 +140,7 @@ func (s *State) alloc(m, n int) {
 // encode returns the encoder's output [m × d].
 func (s *State) encode() mat.Matrix {
 	p, act := s.pool, &s.encoder
-	args := model.LayerArgs{Pool: p, Self: attn.Ragged{Q: s.starts, K: s.starts}}
+	args := model.LayerArgs{Pool: p, Self: attn.Ragged{QStarts: s.starts, KStarts: s.starts}}
 	s.w.model.SrcEmbed.Forward(p, act.x, s.ids, s.starts, mat.Dropout{})
 	x := act.x
 	for i := range s.w.model.Encoder {
