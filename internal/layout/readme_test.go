@@ -1,6 +1,9 @@
 package layout
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -103,4 +106,51 @@ func hasHeading(text, anchor string) bool {
 		}
 	}
 	return false
+}
+
+// The tables of docs/code.md name functions and methods that their files declare.
+func TestCodeTables(t *testing.T) {
+	const document = "docs/code.md"
+	row := regexp.MustCompile(`(?m)^\| \[[^]]*\]\(([^)]+\.go)\) \| ([^|]*) \|`)
+	rows := row.FindAllStringSubmatch(readFile(t, document), -1)
+	if len(rows) < 20 {
+		t.Errorf("%s: found %d rows with a file and functions, want at least 20", document, len(rows))
+	}
+	for _, r := range rows {
+		file := filepath.Join(root, "docs", filepath.FromSlash(r[1]))
+		declared := functions(t, file)
+		for _, name := range regexp.MustCompile("`[^`]+`").FindAllString(r[2], -1) {
+			if !declared[strings.Trim(name, "`")] {
+				t.Errorf("%s: %s declares no function %s", document, r[1], name)
+			}
+		}
+	}
+}
+
+// functions returns the names of a file's functions and methods, such as F and T.M.
+func functions(t *testing.T, file string) map[string]bool {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		name := fn.Name.Name
+		if fn.Recv != nil {
+			receiver := fn.Recv.List[0].Type
+			if pointer, ok := receiver.(*ast.StarExpr); ok {
+				receiver = pointer.X
+			}
+			if id, ok := receiver.(*ast.Ident); ok {
+				name = id.Name + "." + name
+			}
+		}
+		names[name] = true
+	}
+	return names
 }
