@@ -1,6 +1,9 @@
 package mat
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Activation is an activation function, applied element by element. GemmOptions applies it to a
 // product while the result is in cache.
@@ -14,6 +17,16 @@ const (
 	SiLU                          // x/(1 + e^-x), also called Swish
 	activations                   // the number of activations
 )
+
+var activationNames = [activations]string{"Identity", "ReLU", "GELU", "GELUTanh", "SiLU"}
+
+// String returns the name of the constant.
+func (f Activation) String() string {
+	if f >= activations {
+		return "Activation(" + strconv.Itoa(int(f)) + ")"
+	}
+	return activationNames[f]
+}
 
 // Apply computes y[j] = f(x[j]). y may be x but must not overlap it partly. It panics if the
 // lengths differ. It may be called concurrently for different y.
@@ -172,4 +185,10 @@ var actConst = [...]float32{
 	tanh3C3:   3 * 0.071354816272600248776,
 }
 
-func (f Activation) unknown() { panic("mat: unknown activation " + strconv.Itoa(int(f))) }
+func (f Activation) unknown() { panic("mat: " + f.fault()) }
+
+// fault describes an activation that does not exist.
+func (f Activation) fault() string {
+	last := activations - 1
+	return fmt.Sprintf("unknown activation %d, expected 0 (%v) to %d (%v)", uint8(f), Identity, uint8(last), last)
+}

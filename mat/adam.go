@@ -9,17 +9,24 @@ package mat
 //	w  = w - (Rate·m) / (sqrt(v·VScale) + Eps)
 //
 // Source: Kingma and Ba, 2015, algorithm 1, with Rate = α/(1-Beta1^t) and VScale = 1/(1-Beta2^t) in
-// step t = 1, 2, …; GradScale is 1, or less to clip the gradient.
+// step t = 1, 2, …; GradScale is 1, or less to clip the gradient. VScale and GradScale must be set.
 type Adam struct {
 	Beta1, Beta2, Eps       float32
 	Rate, VScale, GradScale float32
 }
 
-// Step updates w, m and v with the gradient g. It panics if the lengths differ. The four must not
-// overlap. It runs on the calling goroutine.
+// Step updates w, m and v with the gradient g. It panics if the lengths differ, and if GradScale or
+// VScale is 0, with which w would never change or become NaN. The four slices must not overlap. It
+// runs on the calling goroutine.
 func (a *Adam) Step(w, g, m, v []float32) {
 	if n := len(w); len(g) != n || len(m) != n || len(v) != n {
 		panicLengths("Adam.Step", len(w), len(g), len(m), len(v))
+	}
+	if a.GradScale == 0 {
+		panic("mat: Adam.Step with GradScale 0; it is 1 without clipping")
+	}
+	if a.VScale == 0 {
+		panic("mat: Adam.Step with VScale 0, expected 1/(1-Beta2^t) in step t")
 	}
 	if kernel == generic {
 		adamGeneric(a, w, g, m, v)

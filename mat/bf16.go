@@ -41,8 +41,7 @@ import "math"
 // pairs and (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B moves
 // the result by up to 2^-7·Σ|a||b| more.
 func GemmBF16(p *Pool, c, a, b Matrix, o GemmOptions) {
-	b.check("B", reads)
-	o.check(c, a, b.Rows, b.Cols)
+	o.checkOperands(&c, &a, &b)
 	if c.Rows == 0 || c.Cols == 0 {
 		return
 	}

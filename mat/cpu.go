@@ -36,7 +36,7 @@ func choose(name string) (isa, error) {
 			return k, nil
 		}
 	}
-	return supported[0], fmt.Errorf("mat: TFM_CPU=%s is not available, expected one of %v", name, supported)
+	return supported[0], fmt.Errorf("mat: TFM_CPU=%s is not available, expected one of %v, in lower case", name, supported)
 }
 
 // Kernel names the kernels in use: "avx512", "avx2", "neon", or "generic" for portable Go. They are

@@ -12,7 +12,7 @@ import "fmt"
 //
 //	h = i + lo; h ^= h>>16; h *= 0x21f0aaad; h ^= hi; h ^= h>>15; h *= 0x735a2d97; h ^= h>>15
 //
-// and i is kept if h>>1 < round((1-Rate)·2^31).
+// and i is kept if h>>1 < round((1-Rate)·2^31). Indices count modulo 2^32: a negative one is valid.
 type Dropout struct {
 	Rate   float32 // probability of a zero: 0 ≤ Rate < 1
 	Key    uint64
@@ -32,7 +32,9 @@ func (d Dropout) Apply(y, x, r []float32, first int) {
 	if !(d.Rate >= 0 && d.Rate < 1) {
 		panic(fmt.Sprintf("mat: dropout rate %v, expected one in [0, 1)", d.Rate))
 	}
-	if n := len(y); len(x) != n || r != nil && len(r) != n {
+	if n := len(y); r == nil && len(x) != n {
+		panicLengths("Dropout.Apply", len(y), len(x))
+	} else if r != nil && (len(x) != n || len(r) != n) {
 		panicLengths("Dropout.Apply", len(y), len(x), len(r))
 	}
 	first += d.Offset

@@ -1,6 +1,7 @@
 package mat
 
 import (
+	"fmt"
 	"math"
 	"sync"
 )
@@ -16,8 +17,7 @@ import (
 // error is at most (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|) to first order, before an
 // activation. If k is 0, the product is 0 and only the epilogue applies.
 func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
-	b.check("B", reads)
-	o.check(c, a, b.Rows, b.Cols)
+	o.checkOperands(&c, &a, &b)
 	if o.small(&c, &a, &b) {
 		return
 	}
@@ -33,8 +33,9 @@ func GemmBatch(p *Pool, batch []Operands, o GemmOptions) {
 	work := 0
 	for i := range batch {
 		x := &batch[i]
-		x.B.check("B", reads)
-		o.check(x.C, x.A, x.B.Rows, x.B.Cols)
+		if s := o.faultOfOperands(&x.C, &x.A, &x.B); s != "" {
+			panic(fmt.Sprintf("mat: product %d of a batch: %s", i, s))
+		}
 		work += min(saturatingProduct(x.C.Rows, x.C.Cols, x.A.Cols), math.MaxInt-work)
 	}
 	Each(p, len(batch), 1+saturatingProduct(len(batch), machineLimits.minTaskWork, 1)/max(work, 1), batchLoop{batch, o})

@@ -25,7 +25,10 @@ import "sync"
 //
 //	h·(scales[j]·Σ|a| + s·Σ|b|) + h²·k·s·scales[j] + 2^-22·|x[j]| + 2^-149, h = ½ + 2^-15
 func GemmInt8(p *Pool, c, a Matrix, b *Int8, o GemmOptions) {
-	o.check(c, a, b.rows, b.cols)
+	if b == nil {
+		panic("mat: GemmInt8 with a nil *Int8")
+	}
+	o.check(&c, &a, b.rows, b.cols)
 	if c.Rows == 0 || c.Cols == 0 {
 		return
 	}

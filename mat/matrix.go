@@ -10,29 +10,43 @@ import (
 // memory; copies share Data. At least one stride is 1 (ColStride in a row-major matrix, RowStride
 // in its transpose), except in a matrix with one row or column. Strides are not negative.
 //
+// A row is contiguous if its elements are adjacent in Data: ColStride is 1, or there is one column.
 // Operands that are only read may have overlapping rows, and a stride of 0 repeats a row or column.
-// Results must have contiguous rows that do not overlap. A matrix has at most 2^48-1 elements,
-// counting repeated ones. Functions that take a matrix check all of this and panic with its shape;
-// the methods check their own arguments.
+// Results must have contiguous rows that do not overlap, as New, Of, RowRange and ColRange return.
+// A matrix has at most 2^48-1 elements, counting repeated ones. Functions that take a matrix check
+// all of this and panic with its shape; the methods check their own arguments.
+//
+// Data holds exactly the elements of m, in order, only if ColStride is 1 and RowStride is Cols. Only
+// then may it be the argument of a function on slices: Data of a view of some columns contains the
+// elements between its rows, which Scale, for example, would overwrite. Use Row for those.
 type Matrix struct {
 	Data                 []float32
 	Rows, Cols           int
 	RowStride, ColStride int
 }
 
-// New returns a rows × cols matrix of zeros. It panics if the size is negative or overflows.
+// New returns a rows × cols matrix of zeros. It panics if a size is negative or the matrix has more
+// than 2^46-1 elements, on 32-bit machines 2^29-1.
 func New(rows, cols int) Matrix {
-	if rows < 0 || cols < 0 || !fits(rows, cols, math.MaxInt/4) {
-		panic(fmt.Sprintf("mat: New of a %d × %d matrix", rows, cols))
+	if rows < 0 || cols < 0 {
+		panic(fmt.Sprintf("mat: New of a %d × %d matrix: a size is negative", rows, cols))
+	}
+	if !fits(rows, cols, maxElements/4) { // 4 bytes each
+		panic(fmt.Sprintf("mat: New of a %d × %d matrix: more than %d elements", rows, cols, maxElements/4))
 	}
 	return Of(make([]float32, rows*cols), rows, cols)
 }
 
 // Of returns a contiguous row-major view of the first rows·cols elements of data. It panics if data
-// is shorter. For rows that are stride elements apart, use Matrix{data, rows, cols, stride, 1}.
+// is shorter. For rows that begin stride elements apart, use
+//
+//	Matrix{Data: data, Rows: rows, Cols: cols, RowStride: stride, ColStride: 1}
 func Of(data []float32, rows, cols int) Matrix {
-	if rows < 0 || cols < 0 || !fits(rows, cols, len(data)) {
-		panic(fmt.Sprintf("mat: %d elements for a %d × %d matrix", len(data), rows, cols))
+	if rows < 0 || cols < 0 {
+		panic(fmt.Sprintf("mat: Of a %d × %d matrix: a size is negative", rows, cols))
+	}
+	if !fits(rows, cols, len(data)) {
+		panic(fmt.Sprintf("mat: %d elements for a %d × %d matrix, which has %d", len(data), rows, cols, saturatingProduct(rows, cols, 1)))
 	}
 	return Matrix{data[:rows*cols], rows, cols, cols, 1}
 }
@@ -62,10 +76,10 @@ func (m Matrix) RowRange(r0, r1 int) Matrix { return m.Slice(r0, r1, 0, m.Cols) 
 func (m Matrix) ColRange(c0, c1 int) Matrix { return m.Slice(0, m.Rows, c0, c1) }
 
 // Row returns row i as a slice of m.Data. It panics if i is out of range or the row is not
-// contiguous, that is if ColStride is not 1 and m has more than one column.
+// contiguous, as in a transpose.
 func (m Matrix) Row(i int) []float32 {
 	if m.ColStride != 1 && m.Cols > 1 || uint(i) >= uint(m.Rows) {
-		panic(indexError{i, 0, m})
+		panic(rowError{i, m})
 	}
 	if m.Cols == 0 {
 		return nil
@@ -76,21 +90,36 @@ func (m Matrix) Row(i int) []float32 {
 // At returns element (i, j). It panics if that is outside m. Loops should use Row, which is faster.
 func (m Matrix) At(i, j int) float32 {
 	if uint(i) >= uint(m.Rows) || uint(j) >= uint(m.Cols) {
-		panic(indexError{i, j, m})
+		panic(elementError{i, j, m})
 	}
 	return m.Data[i*m.RowStride+j*m.ColStride]
 }
 
-// indexError is the panic value of Row and At. It is formatted later because a call of fmt would
-// keep them from being inlined.
-type indexError struct {
+// rowError and elementError are the panic values of Row and At. They are formatted later because a
+// call of fmt would keep Row and At from being inlined.
+type rowError struct {
+	i int
+	m Matrix
+}
+
+func (e rowError) Error() string {
+	m := &e.m
+	switch {
+	case m.ColStride == 1 || m.Cols <= 1:
+		return fmt.Sprintf("mat: row %d of a %d × %d matrix", e.i, m.Rows, m.Cols)
+	case m.RowStride == 1:
+		return fmt.Sprintf("mat: Row of a transpose (%d × %d, strides 1 and %d): rows are not contiguous", m.Rows, m.Cols, m.ColStride)
+	}
+	return fmt.Sprintf("mat: Row of a %d × %d matrix with strides %d and %d: rows are not contiguous", m.Rows, m.Cols, m.RowStride, m.ColStride)
+}
+
+type elementError struct {
 	i, j int
 	m    Matrix
 }
 
-func (e indexError) Error() string {
-	return fmt.Sprintf("mat: row %d, column %d of a %d × %d matrix with strides %d and %d",
-		e.i, e.j, e.m.Rows, e.m.Cols, e.m.RowStride, e.m.ColStride)
+func (e elementError) Error() string {
+	return fmt.Sprintf("mat: element (%d, %d) of a %d × %d matrix", e.i, e.j, e.m.Rows, e.m.Cols)
 }
 
 // extent returns the number of elements of Data from the first element of m to the last.
@@ -120,34 +149,67 @@ const (
 // overlap. It keeps the byte size of a packed copy within an int.
 const maxElements = 1<<min(48, bits.UintSize-1) - 1
 
-// check panics unless m is inside its data and has a layout that use accepts. Every function that
-// passes the address of a matrix to assembly calls it first.
+// check panics unless m is valid for use. Every function that passes the address of a matrix to
+// assembly calls it or valid first.
 func (m *Matrix) check(name string, use access) {
-	if m.Rows >= 0 && m.Cols >= 0 && m.RowStride >= 0 && m.ColStride >= 0 && max(m.Rows, m.Cols) <= maxElements {
-		if m.Rows == 0 || m.Cols == 0 {
-			return
-		}
-		last := len(m.Data) - 1
-		inside := last >= 0 && fits(m.Rows, m.Cols, maxElements) &&
-			fits(m.Rows-1, m.RowStride, last) && fits(m.Cols-1, m.ColStride, last-(m.Rows-1)*m.RowStride)
-		contiguous := m.ColStride == 1 || m.Cols == 1
-		switch use {
-		case reads:
-			contiguous = contiguous || m.RowStride == 1 || m.Rows == 1
-		case writes:
-			contiguous = contiguous && (m.RowStride >= m.Cols || m.Rows == 1)
-		}
-		if inside && contiguous {
-			return
-		}
+	if !m.valid(use) {
+		panic("mat: " + m.fault(name, use))
 	}
-	requirements := [...]string{
-		reads:     "one stride must be 1",
-		readsRows: "rows must be contiguous",
-		writes:    "rows must be contiguous and must not overlap",
+}
+
+// valid reports whether m is inside its data and has a layout that use accepts.
+func (m *Matrix) valid(use access) bool {
+	if m.Rows < 0 || m.Cols < 0 || m.RowStride < 0 || m.ColStride < 0 || max(m.Rows, m.Cols) > maxElements {
+		return false
 	}
-	panic(fmt.Sprintf("mat: %s is %d × %d with strides %d and %d over %d elements; it must fit them and %s",
-		name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data), requirements[use]))
+	if m.Rows == 0 || m.Cols == 0 {
+		return true
+	}
+	last := len(m.Data) - 1
+	if last < 0 || !fits(m.Rows, m.Cols, maxElements) ||
+		!fits(m.Rows-1, m.RowStride, last) || !fits(m.Cols-1, m.ColStride, last-(m.Rows-1)*m.RowStride) {
+		return false
+	}
+	contiguous := m.ColStride == 1 || m.Cols == 1
+	switch use {
+	case reads:
+		return contiguous || m.RowStride == 1 || m.Rows == 1
+	case writes:
+		return contiguous && (m.RowStride >= m.Cols || m.Rows == 1)
+	}
+	return contiguous
+}
+
+// fault describes why m is not valid for use.
+func (m *Matrix) fault(name string, use access) string {
+	s := fmt.Sprintf("%s is %d × %d with strides %d and %d: ", name, m.Rows, m.Cols, m.RowStride, m.ColStride)
+	if m.Rows < 0 || m.Cols < 0 || m.RowStride < 0 || m.ColStride < 0 {
+		return s + "a size or stride is negative"
+	}
+	if max(m.Rows, m.Cols) > maxElements || !fits(m.Rows, m.Cols, maxElements) {
+		return s + fmt.Sprintf("more than %d elements", maxElements)
+	}
+	needed := 1
+	for _, n := range [2]int{saturatingProduct(m.Rows-1, m.RowStride, 1), saturatingProduct(m.Cols-1, m.ColStride, 1)} {
+		needed += min(n, math.MaxInt-needed)
+	}
+	switch {
+	case needed > len(m.Data):
+		return s + fmt.Sprintf("it needs %d elements, Data has %d", needed, len(m.Data))
+	case use == reads:
+		return s + "one stride must be 1"
+	case m.ColStride == 1 || m.Cols == 1:
+		return s + "rows overlap"
+	case m.RowStride == 1:
+		return s + "a transpose; rows must be contiguous"
+	}
+	return s + "rows must be contiguous"
+}
+
+// sharesFirst reports whether the first elements of two valid matrices have the same address. Then
+// they overlap.
+func (m *Matrix) sharesFirst(x *Matrix) bool {
+	return m.Rows > 0 && m.Cols > 0 && x.Rows > 0 && x.Cols > 0 && &m.Data[0] == &x.Data[0]
 }
 
 // saturatingProduct returns a·b·c, or math.MaxInt on overflow. The arguments must not be negative.

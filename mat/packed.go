@@ -42,7 +42,10 @@ func (w *Packed) Cols() int { return w.cols }
 
 // GemmPacked is Gemm with a packed B. The results are the same bits.
 func GemmPacked(p *Pool, c, a Matrix, b *Packed, o GemmOptions) {
-	o.check(c, a, b.rows, b.cols)
+	if b == nil {
+		panic("mat: GemmPacked with a nil *Packed")
+	}
+	o.check(&c, &a, b.rows, b.cols)
 	t := product{c: c, a: a, b: b.plain, packed: b.panels, o: o}
 	t.run(p)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Pool runs loops on a fixed number of threads: the caller of a loop and the workers of the pool. A
-// nil *Pool runs them on the calling goroutine. Results do not depend on the number of threads if
+// nil *Pool and the zero Pool run them on the calling goroutine; NewPool starts workers. Results do not depend on the number of threads if
 // the ranges of a loop write disjoint outputs, as those of this package do.
 //
 // A Pool may be used concurrently. The workers serve one loop at a time; a caller that finds them
@@ -63,12 +63,13 @@ func DefaultPool() *Pool { return defaultPool() }
 
 var defaultPool = sync.OnceValue(func() *Pool { return NewPool(runtime.GOMAXPROCS(0)) })
 
-// Threads returns the number of threads that run a loop; 1 for a nil pool.
+// Threads returns the number of threads that run a loop: 1 for a nil pool, the zero Pool and a pool
+// that is closed.
 func (p *Pool) Threads() int {
-	if p == nil {
+	if p == nil || p.stop.Load() {
 		return 1
 	}
-	return p.threads
+	return max(1, p.threads)
 }
 
 // Close ends the workers. Later loops run on their callers alone.
@@ -81,11 +82,13 @@ func (p *Pool) Close() {
 	if p.stop.Swap(true) {
 		return
 	}
-	close(p.wake)
+	if p.wake != nil { // not the zero Pool
+		close(p.wake)
+	}
 }
 
-// Do calls f for ranges [lo, hi) that together are [0, n), as Each does. It may allocate f in each
-// call; use Each in hot loops.
+// Do calls f for ranges [lo, hi) that together are [0, n), as Each does, and not at all if n is 0 or
+// negative. It may allocate f in each call; use Each in hot loops.
 func (p *Pool) Do(n, grain int, f func(lo, hi int)) { Each(p, n, grain, function{f}) }
 
 type function struct{ f func(lo, hi int) }
@@ -106,8 +109,10 @@ func (f *function) Range(lo, hi int) { f.f(lo, hi) }
 //
 //	mat.Each(p, x.Rows, 16, softmaxRows{y, x})
 //
-// Each copies t into reused memory, so it allocates nothing after the first loop of a type. A range
-// should take some microseconds or more. Each panics if grain is less than 1.
+// Each copies t into reused memory instead of allocating a copy in each call. All ranges share the
+// copy, and a field that Range assigns is lost with it: results go through slices and pointers. A
+// range should take some microseconds or more. Each panics if grain is less than 1. If n is 0 or
+// negative, Range is not called.
 //
 // If Range panics, no further ranges begin. When those in progress are done, Each panics with the
 // same value: that of the first range that panicked, for any number of threads. The pool remains
@@ -155,7 +160,7 @@ func storageOf[T any]() *sync.Pool {
 
 // claim reports whether the workers are free for the caller's loop. If so, it holds p.lock.
 func (p *Pool) claim() bool {
-	if p == nil || p.threads == 1 || !p.lock.TryLock() {
+	if p == nil || p.threads <= 1 || !p.lock.TryLock() {
 		return false
 	}
 	if p.stop.Load() {

@@ -2,6 +2,7 @@ package mat
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 )
@@ -47,6 +48,12 @@ func SgemmOn[T ~byte | ~rune](p *Pool, transA, transB T, m, n, k int, alpha floa
 	if m == 0 || n == 0 {
 		return
 	}
+	if read && C.sharesFirst(&A) {
+		panic("mat: Sgemm with a and c in the same memory")
+	}
+	if read && C.sharesFirst(&B) {
+		panic("mat: Sgemm with b and c in the same memory")
+	}
 	if beta != 0 && beta != 1 || beta == 0 && !read {
 		scaleRows(p, C, C, beta)
 	}
@@ -80,7 +87,7 @@ func isTransposed(name string, t rune) bool {
 	case 'T', 't', 'C', 'c':
 		return true
 	}
-	panic(fmt.Sprintf("mat: Sgemm with %s = %q, expected N, T or C", name, t))
+	panic(fmt.Sprintf("mat: Sgemm with %s = %q (%d), expected 'N', 'T' or 'C'", name, t, t))
 }
 
 func notNegative(name string, n int) {
@@ -96,10 +103,12 @@ func blasOperand(name, ldName string, transposed bool, rows, cols int, x []float
 		rows, cols = cols, rows
 	}
 	if ld < max(1, cols) {
-		panic(fmt.Sprintf("mat: Sgemm with %s = %d, but %s is stored as %d × %d", ldName, ld, name, rows, cols))
+		panic(fmt.Sprintf("mat: Sgemm with %s = %d, expected at least %d: %s is stored as %d × %d", ldName, ld, max(1, cols), name, rows, cols))
 	}
 	if read && rows > 0 && cols > 0 && (cols > len(x) || !fits(rows-1, ld, len(x)-cols)) {
-		panic(fmt.Sprintf("mat: Sgemm with %d elements in %s, which is stored as %d × %d with %s = %d", len(x), name, rows, cols, ldName, ld))
+		needed := cols + min(saturatingProduct(rows-1, ld, 1), math.MaxInt-cols)
+		panic(fmt.Sprintf("mat: Sgemm with %d elements in %s, expected at least %d: %s is stored as %d × %d with %s = %d",
+			len(x), name, needed, name, rows, cols, ldName, ld))
 	}
 	return Matrix{x, rows, cols, ld, 1}
 }

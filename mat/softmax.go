@@ -34,7 +34,8 @@ func expSum(y, x []float32, shift, scale float32) float32 {
 
 // Softmax computes the softmax of scale·x, for scale > 0: y[j] = e[j]·(1/Σ e) with e[j] =
 // exp((x[j]-Max(x))·scale) as in ExpSum. If all x[j] are -Inf, as in a fully masked row, y is
-// zeros. If one is NaN or +Inf, all y[j] are NaN.
+// zeros. If one is NaN or +Inf, all y[j] are NaN. It panics if the lengths differ or scale is not
+// above 0.
 //
 // With t the largest (Max(x)-x[j])·scale, the relative error of an element is below
 // (4·t + n/16 + 12)·2^-24 to first order, for n ≤ 8192 elements and results of at least 2^-126.
@@ -44,6 +45,7 @@ func Softmax(y, x []float32, scale float32) {
 	if len(y) != len(x) {
 		panicLengths("Softmax", len(y), len(x))
 	}
+	checkScale("Softmax", scale)
 	switch {
 	case len(x) == 0:
 	case len(x) <= run && kernel != generic:
@@ -75,8 +77,8 @@ func SoftmaxGrad(dx, p, dp []float32, dot, scale float32) {
 // SoftmaxRows sets row i of y [n × m] to the softmax of scale·x over the first visible+i elements
 // of the row, at most m, as Softmax does; the other elements become 0. Causal attention (section
 // 3.2.3) has visible = 1 plus the number of earlier keys; with visible ≥ m no element is masked. y
-// may be x but must not overlap it partly. It panics if the shapes differ, rows are not contiguous
-// or visible < 0. It runs on the calling goroutine.
+// may be x but must not overlap it partly. It panics if the shapes differ, rows are not contiguous,
+// visible < 0 or scale is not above 0. It runs on the calling goroutine.
 func SoftmaxRows(y, x Matrix, visible int, scale float32) {
 	y.check("SoftmaxRows: y", writes)
 	x.check("SoftmaxRows: x", readsRows)
@@ -84,6 +86,7 @@ func SoftmaxRows(y, x Matrix, visible int, scale float32) {
 	if visible < 0 {
 		panic(fmt.Sprintf("mat: SoftmaxRows with visible = %d, expected 0 or more", visible))
 	}
+	checkScale("SoftmaxRows", scale)
 	if y.Rows == 0 || y.Cols == 0 || softmaxRows(y, x, visible, scale) {
 		return
 	}
@@ -109,6 +112,14 @@ func SoftmaxGradRows(dx, p, dp Matrix, scale float32) {
 	for i := range dx.Rows {
 		p, dp := p.Row(i), dp.Row(i)
 		SoftmaxGrad(dx.Row(i), p, dp, Dot(p, dp), scale)
+	}
+}
+
+// checkScale panics unless scale is above 0: a softmax subtracts the largest element before it
+// multiplies by scale.
+func checkScale(function string, scale float32) {
+	if !(scale > 0) {
+		panic(fmt.Sprintf("mat: %s with scale %v, expected one above 0", function, scale))
 	}
 }
 

@@ -12,6 +12,9 @@ func Transpose(p *Pool, to, from Matrix) {
 	if to.Rows != from.Cols || to.Cols != from.Rows {
 		panic(fmt.Sprintf("mat: Transpose of %d × %d to %d × %d", from.Rows, from.Cols, to.Rows, to.Cols))
 	}
+	if to.sharesFirst(&from) {
+		panic(fmt.Sprintf("mat: Transpose of a matrix to itself, %d × %d", from.Rows, from.Cols))
+	}
 	Each(p, to.Rows, 16, transposeRows{to, from}) // 16 floats of a row are one cache line
 }
 

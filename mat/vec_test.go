@@ -20,6 +20,14 @@ type vecCase struct {
 	steady           func(v [][]float32) // if not nil, keeps outputs steady in a benchmark
 }
 
+// positive returns a valid scale of a softmax: |a|, or 1 for 0 and NaN.
+func positive(a float32) float32 {
+	if a = float32(math.Abs(float64(a))); a > 0 {
+		return a
+	}
+	return 1
+}
+
 func discard(f func(v [][]float32, a []float32)) func(v [][]float32, a []float32) (float32, float32) {
 	return func(v [][]float32, a []float32) (float32, float32) { f(v, a); return 0, 0 }
 }
@@ -78,8 +86,8 @@ var vecCases = []vecCase{
 		kernel: one(func(v [][]float32, a []float32) float32 { return ExpSum(v[0], v[1], a[0]) }),
 		oracle: one(func(v [][]float32, a []float32) float32 { return expSumOracle(v[0], v[1], a[0], 1) })},
 	{name: "softmax", flops: 24, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
-		kernel: discard(func(v [][]float32, a []float32) { Softmax(v[0], v[1], a[0]) }),
-		oracle: discard(func(v [][]float32, a []float32) { softmaxOracle(v[0], v[1], a[0]) })},
+		kernel: discard(func(v [][]float32, a []float32) { Softmax(v[0], v[1], positive(a[0])) }),
+		oracle: discard(func(v [][]float32, a []float32) { softmaxOracle(v[0], v[1], positive(a[0])) })},
 	{name: "softmaxgrad", flops: 3, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
 		kernel: discard(func(v [][]float32, a []float32) { SoftmaxGrad(v[0], v[1], v[2], a[0], a[1]) }),
 		oracle: discard(func(v [][]float32, a []float32) {

@@ -52,10 +52,10 @@ func (b *blockSums) Range(lo, hi int) {
 
 // clipFactor returns the factor that reduces a gradient's norm to limit (Pascanu et al., 2013, "On
 // the difficulty of training recurrent neural networks", algorithm 1). It is 1 for a norm up to
-// limit and for limit 0.
+// limit and for limit 0, and never 0, which Adam rejects.
 func clipFactor(norm, limit float64) float32 {
 	if limit > 0 && norm > limit {
-		return float32(limit / norm)
+		return max(float32(limit/norm), math.SmallestNonzeroFloat32)
 	}
 	return 1
 }

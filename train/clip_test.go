@@ -53,7 +53,7 @@ func TestClipFactor(t *testing.T) {
 	for _, c := range []struct {
 		norm, limit float64
 		want        float32
-	}{{4, 1, 0.25}, {1, 1, 1}, {0.5, 1, 1}, {4, 0, 1}, {0, 1, 1}} {
+	}{{4, 1, 0.25}, {1, 1, 1}, {0.5, 1, 1}, {4, 0, 1}, {0, 1, 1}, {1, 1e-300, math.SmallestNonzeroFloat32}} {
 		if got := clipFactor(c.norm, c.limit); got != c.want {
 			t.Errorf("clipFactor(%v, %v) = %v, want %v", c.norm, c.limit, got, c.want)
 		}
