@@ -69,9 +69,9 @@ func (f Activation) Apply(y, x []float32) {
 	}
 }
 
-// Grad computes dx[j] *= f'(x[j]). For ReLU that sets dx[j] to 0 unless x[j] > 0, so x may be the
-// output of ReLU instead of its input. dx may be x but must not overlap it partly. It panics if the
-// lengths differ. It may be called concurrently for different dx.
+// Grad computes dx[j] *= f'(x[j]), with x the input of f. For ReLU that sets dx[j] to 0 unless x[j]
+// > 0, so x may be the output of ReLU instead of its input. dx may be x but must not overlap it
+// partly. It panics if the lengths differ. It may be called concurrently for different dx.
 //
 // GELU, GELUTanh and SiLU have f'(+Inf) = 1, f'(-Inf) = 0 and f'(NaN) = NaN. The absolute error of
 // f'(x) is below 1.5e-7 for every x. The relative error is below 7e-7 if |f'(x)| is at least 2^-126

@@ -62,8 +62,8 @@ func TestPanicMessages(t *testing.T) {
 		},
 
 		// vectors
-		"mat: Dropout.Apply of slices of unequal lengths [20 3]":           func() { Dropout{}.Apply(x[:20], x[:3], nil, 0) },
-		"mat: Dropout.Apply of slices of unequal lengths [20 20 3]":        func() { Dropout{}.Apply(x[:20], x[:20], x[:3], 0) },
+		"mat: Dropout.Apply of slices of unequal lengths [20 3]":         func() { Dropout{}.Apply(x[:20], x[:3], nil, 0) },
+		"mat: Dropout.Apply of slices of unequal lengths [20 20 3]":      func() { Dropout{}.Apply(x[:20], x[:20], x[:3], 0) },
 		"mat: Softmax with scale 0, expected one above 0":                func() { Softmax(x, x, 0) },
 		"mat: SoftmaxRows with scale -1, expected one above 0":           func() { SoftmaxRows(New(2, 2), New(2, 2), 1, -1) },
 		"mat: Softmax with scale NaN, expected one above 0":              func() { Softmax(x, x, float32(math.NaN())) },

@@ -6,7 +6,7 @@ import "math"
 // bits of precision. C, the bias, the residual and all sums are float32. It is for training on
 // processors that multiply bfloat16 faster than float32; on others it is slower than Gemm, see
 // KernelBF16. It panics as Gemm does, may be called concurrently for different C, and allocates
-// nothing after a first call as large.
+// only scratch memory that later calls reuse.
 //
 // A and B are rounded to nearest, ties to even; denormals become 0 of the same sign. k is padded
 // with zeros to a multiple of 32. Each element x of C, which starts as 0 or as C, is computed by
@@ -32,10 +32,10 @@ import "math"
 //
 // Intel defines VDPBF16PS by the pairs and TDPBF16PS by the tiles ("Intel 64 and IA-32
 // Architectures Software Developer's Manual", volume 2). Tiles are used only if KernelBF16 is
-// "amx". All others compute in pairs and return the same bits, portable Go included, with one
-// exception: NEON tests for a denormal result before rounding, so an exact result in
-// [2^-126 - 2^-151, 2^-126) becomes 0 there and 2^-126 elsewhere. The result does not depend on m,
-// n, the strides or the number of threads.
+// "amx". All others compute in pairs and return the same bits, with two exceptions: NEON tests for
+// a denormal result before rounding, so an exact result in [2^-126 - 2^-151, 2^-126) becomes 0
+// there and 2^-126 elsewhere; and GELU, GELUTanh and SiLU differ in portable Go. The result does
+// not depend on m, n, the strides or the number of threads.
 //
 // The error against exact arithmetic on the rounded A and B is at most k·2^-24·(Σ|a||b| + |c|) in
 // pairs and (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B moves
@@ -74,8 +74,8 @@ const (
 //	            portable Go rounds them
 //
 // The first two need Kernel to be "avx512" and are disabled by
-// GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off. The environment variable TFM_CPU disables amx,
-// because its results differ.
+// GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off, for which the Go runtime prints "unknown cpu
+// feature". The environment variable TFM_CPU disables amx, because its results differ.
 func KernelBF16() string {
 	switch kernelBF16() {
 	case tilesBF16:

@@ -44,8 +44,8 @@ func choose(name string) (isa, error) {
 func Kernel() string { return kernel.String() }
 
 // CheckKernel returns an error if TFM_CPU names a kernel that is unknown, not supported by the
-// machine, or not built in. The best kernel is in use in that case; programs should report the
-// error at startup.
+// machine, or not built in; names are lower case. In that case the value is ignored, without a
+// message, and the best kernel is in use: programs should report the error at startup.
 func CheckKernel() error { return kernelErr }
 
 // Feature is an instruction set extension that kernels use.

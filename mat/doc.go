@@ -2,10 +2,26 @@
 // neural networks, and a thread pool, in hand-written AVX-512, AVX2 and NEON assembly with a
 // portable fallback in Go.
 //
-//	p := mat.NewPool(runtime.GOMAXPROCS(0))
-//	defer p.Close()
-//	// C = max(0, A·Bᵀ + bias)
-//	mat.Gemm(p, c, a, b.T(), mat.GemmOptions{Bias: bias, Activation: mat.ReLU})
+//	package main
+//
+//	import (
+//		"fmt"
+//
+//		"tfm/mat" // or the path of a copy
+//	)
+//
+//	func main() {
+//		p := mat.NewPool(2) // threads
+//		defer p.Close()
+//		a := mat.Of([]float32{1, 2, 3, 4, 5, 6}, 2, 3) // 2 rows, 3 columns; a view of the slice
+//		b := mat.Of([]float32{1, 0, 1, 0, 1, 1}, 2, 3)
+//		c := mat.New(2, 2)
+//		// C = max(0, A·Bᵀ + bias)
+//		mat.Gemm(p, c, a, b.T(), mat.GemmOptions{Bias: []float32{-5, 0}, Activation: mat.ReLU})
+//		fmt.Println(c.Row(0), c.Row(1)) // [0 5] [5 11]
+//	}
+//
+// example_test.go has an example for each part of the package.
 //
 // # Matrices
 //
@@ -13,9 +29,9 @@
 // views existing memory, such as a part of a larger allocation. T, Slice, RowRange and ColRange
 // return views of the same memory: a transpose, or some rows and columns. Every operand of a
 // product may be a view, including one with overlapping rows or with a stride of 0, which repeats a
-// row or column. Results must have contiguous rows that do not overlap, so a result cannot be a
-// transpose. Element (i, j) of such a matrix is m.Row(i)[j]; [Matrix.At] reads an element of any
-// view.
+// row or column. Results must have contiguous rows that do not overlap: a result may be a view of
+// rows and columns but not a transpose. Element (i, j) of such a matrix is m.Row(i)[j];
+// [Matrix.At] reads an element of any view.
 //
 // # Products
 //
@@ -26,8 +42,8 @@
 // attention head, run in one thread. Operands that are views of a wide matrix are as fast as
 // contiguous ones.
 //
-// [Sgemm] has the argument list of the BLAS, for code that comes from gonum or cblas: row-major
-// slices with leading dimensions, transposes by letter, alpha and beta.
+// [Sgemm] has the argument list of gonum's Sgemm, and of cblas_sgemm without its first argument,
+// the order: row-major slices with leading dimensions, transposes by letter, alpha and beta.
 //
 // [Pack] packs a B that is used many times, usually weights, and [GemmPacked] multiplies with it.
 // The gain is largest for few rows. [GemmBatch] divides many small products among the threads of a
@@ -40,8 +56,8 @@
 //
 // [QuantizeInt8] rounds B to signed bytes with one scale for each column, a quarter of the memory.
 // [GemmInt8] rounds A row by row and multiplies the two with exact integer sums, so its results are
-// the same bits on every machine, in portable Go too. [KernelInt8] names its kernel. [NewInt8]
-// makes the same weights from stored bytes and scales.
+// the same bits on every machine; in portable Go too, except after GELU, GELUTanh and SiLU.
+// [KernelInt8] names its kernel. [NewInt8] makes the same weights from stored bytes and scales.
 //
 //	w := mat.QuantizeInt8(b.T())
 //	mat.GemmInt8(p, c, a, w, mat.GemmOptions{Bias: bias})
@@ -51,13 +67,14 @@
 // [GemmBF16] is for training. It rounds both operands to bfloat16 while it packs them and is
 // several times as fast as [Gemm] on processors with instructions for that; [KernelBF16] names them
 // and [FasterBF16] reports for which sizes. Its results are the same bits on all kernels except
-// "amx" and, for some results next to 2^-126, "neon".
+// "amx", for some results next to 2^-126 "neon", and after GELU, GELUTanh and SiLU "generic".
 //
 // # Vectors
 //
 // [Sum], [SumSquaredDiff], [Dot] and [Max] reduce a slice. [Add], [Axpy], [Scale], [ScaleShift],
 // [ScaleAdd] and [ExpSum] write one. [AddRows] and [Transpose] work on matrices. In their formulas
-// fma(x, y, z) is x·y + z with one rounding.
+// fma(x, y, z) is x·y + z with one rounding, and with the kernels "generic" with two. The index of
+// the largest element is not computed: [Max] returns only its value.
 //
 // Slices of one call must have equal lengths, otherwise it panics with the lengths. Unless the
 // documentation says otherwise, an output may be the same slice as an input but must not overlap it
@@ -101,38 +118,65 @@
 // NEON 4, and all perform the same operations. The results are the same bits on all three, for any
 // number of threads, any blocking, and any other rows in the same call; denormals and infinities
 // included. A NaN is a NaN everywhere, but its sign and payload depend on the processor. The tests
-// compare every kernel with an exact model of that machine. Portable Go, for machines without
-// kernels, is compared within a tolerance.
+// compare these kernels with an exact model of that machine.
+//
+// The kernels "generic", in portable Go for other machines, round x·y before they add it, unless
+// the compiler fuses the two. Their results differ in the last bits and are tested within a
+// tolerance; they too do not depend on the number of threads.
 //
 // # Kernels
 //
-// The program selects the best kernels of the processor at startup. [Kernel] names them, [Features]
-// lists the instruction set extensions and which of them are in use. The environment variable
-// TFM_CPU=avx512, avx2, neon or generic selects others, and [CheckKernel] reports whether they are
-// unavailable. GODEBUG=cpu.avx512f=off and the like hide an extension. The build tags purego and
-// noasm leave out all assembly. [MeasurePeak] measures the peak rate of the kernels in use, to
-// which benchmarks should be compared.
+// At startup the package selects the best kernels of the processor: "avx512", "avx2", "neon" or, in
+// portable Go, "generic". [Kernel] names them, [Features] lists the instruction set extensions and
+// which of them are in use. [MeasurePeak] measures the peak rate of the kernels in use, to which
+// benchmarks should be compared.
+//
+// The environment variable TFM_CPU selects other kernels by these names, in lower case. An unknown
+// or unavailable name is ignored and the best kernels are used: a library must neither print nor
+// end a program because of its environment. Call [CheckKernel] at startup, which returns an error
+// in that case.
+//
+// GODEBUG=cpu.avx512f=off hides an extension that Features names. For some of them, such as
+// avx512bf16, the Go runtime prints "GODEBUG: unknown cpu feature" at startup, because it does not
+// use them itself; they are hidden all the same. The build tags purego and noasm leave out all
+// assembly.
 //
 // # Shapes, memory and concurrency
 //
 // Shapes that do not match panic with the shapes in the message, before any address reaches
-// assembly, so no argument makes a kernel access memory outside its operands. Results must not
-// overlap operands unless the documentation says so; that is not checked. Functions may be called
-// concurrently if no result overlaps a result or an operand of another call. No function prints or
-// keeps a reference to an operand, and after a first call with shapes as large none allocates,
-// except those that return new memory: [New], [Pack], [QuantizeInt8], [NewInt8].
+// assembly, so no argument makes a kernel access memory outside its operands. The value of a panic
+// is a string, in [Matrix.Row] and [Matrix.At] an error; it begins with "mat: ".
+//
+// Results must not overlap operands unless the documentation says so. A product panics if the first
+// elements of the result and of an operand are the same, as in x = x·W; other overlaps are not
+// checked and make results wrong. Functions may be called concurrently if no result overlaps a
+// result or an operand of another call.
+//
+// No function prints or keeps a reference to an operand. [New], [Pack], [QuantizeInt8], [NewInt8],
+// [NewPool], [Features] and the methods Set, Weights and Scales allocate what they return or keep,
+// and [Pool.Do] may allocate its argument. All others allocate only scratch memory, which later
+// calls reuse: one set for each thread of each concurrent call, sized for the largest so far. The
+// garbage collector may free scratch memory that is not in use; the next call allocates it again.
 //
 // # Vendoring
 //
-// The folder depends on the standard library and golang.org/x/sys/cpu only. Copy it into a module
-// and run go get golang.org/x/sys@v0.30.0, or a newer version. Only the examples and a program of
-// the folder peers import the package by its path, which must be replaced there.
+// The folder depends on the standard library and golang.org/x/sys/cpu only. Its code needs Go 1.22,
+// its tests Go 1.24. To use it in a module MODULE, say example.org/m:
+//
+//	cp -r mat MODULE/mat && cd MODULE
+//	rm -r mat/peers # programs that compare the package with other libraries
+//	sed -i 's|"tfm/mat"|"example.org/m/mat"|' mat/example_test.go # the only import by path
+//	go get golang.org/x/sys@v0.30.0 # or newer
+//	go vet ./mat && go test -short ./mat # less than a minute
+//
+// Once a package imports mat, go mod tidy removes the comment "// indirect" that go get leaves in
+// go.mod. The licence is MIT: keep the file LICENSE in the folder.
 //
 // # Terms
 //
 //   - lane: one of the 16 partial results of a reduction; element j belongs to lane j mod 16
 //   - chain: the fused multiply-adds over k that compute one element of a product
-//   - kernel: a routine for one instruction set, in assembly or Go
+//   - kernel: a routine for one instruction set, in assembly, or in portable Go ("generic")
 //   - tile: the rows × columns of C that a kernel holds in registers
 //   - strip: the rows of one tile across the columns of a block, computed by one kernel call
 //   - panel: the columns of one tile over a range of k, packed contiguously
@@ -142,8 +186,9 @@
 //   - plan: the tasks, blocks and packing chosen for a product; a task is a block of C for a thread
 //   - pool, worker: a fixed number of threads that run loops; one goroutine of a pool
 //   - range, grain: consecutive indices of a loop for one call of its body; their maximum number
-//
-// # The files
+package mat
+
+// The files of the package.
 //
 // Products: matrix.go, gemm.go (the contract of the product), sgemm.go (that of the BLAS),
 // epilogue.go, packed.go, plan.go (blocks, packing and tasks), cache.go and cache_amd64.s (cache
@@ -170,4 +215,3 @@
 // The rest: pool.go, cpu.go (selects the kernels), peak.go (the peak rate). Files named generic
 // hold the portable code, those named asm declare the assembly of all machines, those named noasm
 // replace it in builds without assembly.
-package mat

@@ -15,8 +15,8 @@ type GemmOptions struct {
 	// input: leave Activation out, keep C = A·B + Bias, and call Activation.Apply.
 	Activation Activation
 
-	// Residual, if its Data is not nil, is added last. It has C's shape and contiguous rows. It must
-	// not be C: to add to C, use Accumulate, and with an activation another matrix.
+	// Residual, if its Data is not nil, is added last. It has C's shape and contiguous rows. It
+	// must not be C: to add to C, use Accumulate, and with an activation another matrix.
 	Residual Matrix
 }
 

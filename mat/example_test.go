@@ -206,7 +206,7 @@ func ExamplePool_Do() {
 	// Output: [5 13]
 }
 
-// What a program may report at startup.
+// A program reports unavailable kernels at startup.
 func ExampleKernel() {
 	if err := mat.CheckKernel(); err != nil {
 		log.Fatal(err) // TFM_CPU names a kernel that is unavailable

@@ -10,12 +10,14 @@ import (
 // and B [k × n], on the threads of p or, if p is nil, on the calling goroutine. A and B are
 // row-major or transposes of row-major matrices, C is row-major. It panics if the shapes do not
 // match. C must not overlap A, B, the bias or the residual. It may be called concurrently for
-// different C and allocates nothing after a first call as large.
+// different C. It allocates only scratch memory that later calls reuse.
 //
 // Every element of C is one chain of fused multiply-adds over k in ascending order, for any shape,
-// strides, kernel and number of threads, so a row has the same bits alone and among others. The
-// error is at most (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|) to first order, before an
-// activation. If k is 0, the product is 0 and only the epilogue applies.
+// strides, number of threads and kernel in assembly, so a row has the same bits alone and among
+// others. Portable Go, the kernel "generic", has the same order but rounds a product before it adds
+// it, unless the compiler fuses the two. The error is at most (k+2)·2^-24·(Σ|a||b| + |c| + |bias| +
+// |residual|) to first order, before an activation, and (k+3)·2^-24 times that sum in portable Go.
+// If k is 0, the product is 0 and only the epilogue applies.
 func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 	o.checkOperands(&c, &a, &b)
 	if o.small(&c, &a, &b) {
@@ -28,7 +30,8 @@ func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 // GemmBatch computes many small products, such as those of the heads of attention, each as Gemm
 // does and with the same o, whose bias and residual must match every C. The threads of p share the
 // batch, not a single product, so products too small to be divided use all threads. It panics as
-// Gemm does, before it computes anything. No C may overlap another C or an operand.
+// Gemm does, with the index of the product, before it computes anything. No C may overlap another C
+// or an operand.
 func GemmBatch(p *Pool, batch []Operands, o GemmOptions) {
 	work := 0
 	for i := range batch {

@@ -1,7 +1,7 @@
 package mat
 
-// blockGeneric computes rows [i0, i1) and columns [j0, j1) of C for machines without kernels. A
-// product is rounded before it is added, unless the compiler fuses the two.
+// blockGeneric computes rows [i0, i1) and columns [j0, j1) of C in portable Go. A product is
+// rounded before it is added, unless the compiler fuses the two.
 func (t *product) blockGeneric(i0, i1, j0, j1 int) {
 	for i := i0; i < i1; i++ {
 		row := t.c.Data[i*t.c.RowStride:][j0:j1]

@@ -26,7 +26,7 @@ const (
 // QuantizeInt8 rounds B [k × n], row-major or a transpose, to signed bytes, column by column with
 // the rule of GemmInt8: the element of the largest magnitude becomes 127 or -127, and the scale is
 // 1/127 of that magnitude. It panics if k is above 132,104, as NewInt8 does. A column with a NaN or
-// an infinity becomes zeros with a NaN as its scale.
+// an infinity becomes zeros with a NaN as its scale. It runs on the calling goroutine.
 //
 // The error of an element is at most (½ + 2^-15)·scale.
 func QuantizeInt8(b Matrix) *Int8 {

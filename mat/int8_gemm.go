@@ -5,8 +5,8 @@ import "sync"
 // GemmInt8 computes C = A·B, or C += A·B with o.Accumulate, for C [m × n], A [m × k] and the int8
 // weights B [k × n], on the threads of p or, if p is nil, on the calling goroutine. C is row-major,
 // A row-major or a transpose. It panics if the shapes do not match. C must not overlap A, the bias
-// or the residual. It may be called concurrently for different C and allocates nothing after a
-// first call as large.
+// or the residual. It may be called concurrently for different C. It allocates only scratch memory
+// that later calls reuse.
 //
 // Each row of A is rounded to signed bytes with its own scale, as each column of B is: the
 // vector-wise quantization of Dettmers et al., "LLM.int8()", 2022. With top = max |a[l]| of the
@@ -17,9 +17,9 @@ import "sync"
 //	x[j] = float32(Σ q[l]·weights[j, l]) · scales[j] · s
 //
 // from left to right, where the sum is exact. x[j] is stored in or added to C; the epilogue follows
-// as in Gemm. The results of a row are therefore the same bits with every kernel, portable Go
-// included, for any number of threads and any other rows. A row with a NaN or an infinity has NaN
-// for each x[j], a row of zeros has 0.
+// as in Gemm. The results of a row are therefore the same bits for any number of threads, any other
+// rows, and every kernel: in portable Go too, except after GELU, GELUTanh and SiLU. A row with a
+// NaN or an infinity has NaN for each x[j], a row of zeros has 0.
 //
 // x[j] differs from the product of the values before quantization by at most
 //

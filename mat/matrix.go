@@ -16,9 +16,9 @@ import (
 // A matrix has at most 2^48-1 elements, counting repeated ones. Functions that take a matrix check
 // all of this and panic with its shape; the methods check their own arguments.
 //
-// Data holds exactly the elements of m, in order, only if ColStride is 1 and RowStride is Cols. Only
-// then may it be the argument of a function on slices: Data of a view of some columns contains the
-// elements between its rows, which Scale, for example, would overwrite. Use Row for those.
+// Data holds exactly the elements of m, in order, only if ColStride is 1 and RowStride is Cols.
+// Only then may it be the argument of a function on slices: Data of a view of some columns contains
+// the elements between its rows, which Scale, for example, would overwrite. Use Row for those.
 type Matrix struct {
 	Data                 []float32
 	Rows, Cols           int

@@ -11,8 +11,9 @@ import (
 )
 
 // Pool runs loops on a fixed number of threads: the caller of a loop and the workers of the pool. A
-// nil *Pool and the zero Pool run them on the calling goroutine; NewPool starts workers. Results do not depend on the number of threads if
-// the ranges of a loop write disjoint outputs, as those of this package do.
+// nil *Pool and the zero Pool run them on the calling goroutine; NewPool starts workers. Results do
+// not depend on the number of threads if the ranges of a loop write disjoint outputs, as those of
+// this package do.
 //
 // A Pool may be used concurrently. The workers serve one loop at a time; a caller that finds them
 // busy, such as a nested loop, runs its loop alone.
@@ -87,8 +88,8 @@ func (p *Pool) Close() {
 	}
 }
 
-// Do calls f for ranges [lo, hi) that together are [0, n), as Each does, and not at all if n is 0 or
-// negative. It may allocate f in each call; use Each in hot loops.
+// Do calls f for ranges [lo, hi) that together are [0, n), as Each does, and not at all if n is 0
+// or negative. It may allocate f in each call; use Each in hot loops.
 func (p *Pool) Do(n, grain int, f func(lo, hi int)) { Each(p, n, grain, function{f}) }
 
 type function struct{ f func(lo, hi int) }

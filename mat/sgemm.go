@@ -14,17 +14,22 @@ import (
 //	C = alpha·op(A)·op(B) + beta·C, with C [m × n], op(A) [m × k] and op(B) [k × n]
 //
 // op(X) is X for 'N' and its transpose for 'T' or 'C', upper or lower case; the constants of
-// gonum's blas.Transpose are accepted. Row i of A begins at a[i*lda], where lda is at least the
-// number of columns of A as stored; likewise for B and C. Sgemm panics with the name of the
-// argument if a size, a leading dimension or a slice is invalid. C must not overlap A or B. It may
-// be called concurrently for different C and allocates nothing after a first call as large.
+// gonum's blas.Transpose are accepted, which are these letters. cblas_sgemm has the same arguments
+// after its first, the order, which must be CblasRowMajor: CblasNoTrans (111) is 'N' here,
+// CblasTrans (112) 'T'.
 //
-// With alpha = 0 or k = 0, A and B are not read and may be nil. With beta = 0, C is not read. NaN
-// and infinity in A or B propagate to C even where the other factor is 0.
+// Row i of A begins at a[i*lda], where lda is at least 1 and at least the number of columns of A as
+// stored; likewise for B and C. Sgemm panics with the name of the argument if a size, a leading
+// dimension or a slice is invalid. C must not overlap A or B. It may be called concurrently for
+// different C. It allocates only scratch memory that later calls reuse.
+//
+// With alpha = 0 or k = 0, A and B are not read and may be nil; with m = 0 or n = 0 nothing is
+// computed and C may be nil too. The leading dimensions are checked in any case. With beta = 0, C
+// is not read. NaN and infinity in A or B propagate to C even where the other factor is 0.
 //
 // An element of C is one chain of fused multiply-adds that starts from beta·c, rounded, or from 0,
-// and adds (alpha·a)·b for each k in ascending order, with alpha·a rounded: the same bits on every
-// machine with kernels, for any m and n, any leading dimensions and any number of threads. The
+// and adds (alpha·a)·b for each k in ascending order, with alpha·a rounded: the same bits with
+// every kernel in assembly, for any m and n, any leading dimensions and any number of threads. The
 // error is at most (k+1)·2^-24·(Σ|alpha·a·b| + |beta·c|) to first order, and (k+2)·2^-24 times that
 // sum in portable Go. With alpha = 1 and beta 0 or 1 the cost is that of Gemm; another alpha adds a
 // copy of A, another beta a pass over C.

@@ -9,7 +9,35 @@ import (
 	"testing"
 )
 
-// vendoringProgram is a program that uses a vendored copy of the folder.
+// documentedProgram returns the program at the top of doc.go, with the path of the copy, and the
+// output that its last comment states.
+func documentedProgram(t *testing.T) (program, output string) {
+	t.Helper()
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(doc), "//\n//\tpackage main\n")
+	if !found {
+		t.Fatal("doc.go does not begin with a program")
+	}
+	program = "package main\n"
+	for _, line := range strings.Split(after, "\n") {
+		if code, ok := strings.CutPrefix(line, "//\t"); ok {
+			program += code + "\n"
+		} else if line == "//" {
+			program += "\n"
+		} else {
+			break
+		}
+	}
+	_, output, _ = strings.Cut(program, "fmt.Println(c.Row(0), c.Row(1)) // ")
+	output, _, _ = strings.Cut(output, "\n")
+	return strings.ReplaceAll(program, `"tfm/mat"`, `"vendoring/mat"`), output + "\n"
+}
+
+// vendoringProgram uses what the documented program does not: both forms of transposes of the BLAS,
+// rows that are apart, and the name of the kernels.
 const vendoringProgram = `package main
 
 import (
@@ -19,20 +47,25 @@ import (
 )
 
 func main() {
-	p := mat.NewPool(2)
-	defer p.Close()
-	a := mat.Of([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	data := []float32{1, 2, 3, 9, 4, 5, 6}
+	a := mat.Matrix{Data: data, Rows: 2, Cols: 3, RowStride: 4, ColStride: 1}
 	c := mat.New(2, 2)
-	mat.Gemm(p, c, a, a.T(), mat.GemmOptions{Bias: []float32{-30, 0}, Activation: mat.ReLU})
+	mat.Gemm(mat.DefaultPool(), c, a, a.T(), mat.GemmOptions{Bias: []float32{-30, 0}, Activation: mat.ReLU})
 	fmt.Println(c.Data)
-	mat.Sgemm('N', 'T', 2, 2, 3, 0.5, a.Data, 3, a.Data, 3, 1, c.Data, 2)
+	mat.Sgemm('N', 'T', 2, 2, 3, 0.5, data, 4, data, 4, 1, c.Data, 2)
 	fmt.Println(c.Data)
 	fmt.Println(mat.Kernel())
 }
 `
 
+// The versions of Go that doc.go states. go vet rejects code that needs a later one.
+const (
+	codeVersion  = "1.22"
+	testsVersion = "1.24"
+)
+
 // The folder alone, copied into an empty module that requires golang.org/x/sys, builds and runs
-// offline.
+// offline, with the versions of Go that doc.go states.
 func TestVendoring(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: builds programs")
@@ -58,7 +91,7 @@ func TestVendoring(t *testing.T) {
 		t.Skipf("emulation: cannot run programs for %s on %s", runtime.GOARCH, host)
 	}
 
-	module := strings.Split(run("", nil, "list", "-f", "{{.Module.Dir}}\n{{.Module.GoVersion}}", "."), "\n")
+	module := strings.Split(run("", nil, "list", "-f", "{{.Module.Dir}}", "."), "\n")
 	sys := strings.TrimSpace(run("", nil, "list", "-m", "-f", "{{.Version}}", "golang.org/x/sys"))
 	sums, err := os.ReadFile(filepath.Join(module[0], "go.sum"))
 	if err != nil {
@@ -75,20 +108,40 @@ func TestVendoring(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put("go.mod", "module vendoring\n\ngo "+module[1]+"\n\nrequire golang.org/x/sys "+sys+"\n")
-	put("go.sum", string(sums))
-	put("main.go", vendoringProgram)
-	err = filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		put(filepath.Join("mat", path), string(content))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	setVersion := func(version string) {
+		put("go.mod", "module vendoring\n\ngo "+version+"\n\nrequire golang.org/x/sys "+sys+"\n")
 	}
+	// copyFiles copies the files of the folder with or without tests, and not peers.
+	copyFiles := func(tests bool) {
+		entries, err := os.ReadDir(".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.IsDir() || strings.HasSuffix(e.Name(), "_test.go") != tests {
+				continue
+			}
+			content, err := os.ReadFile(e.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(content)
+			if e.Name() == "example_test.go" {
+				text = strings.ReplaceAll(text, `"tfm/mat"`, `"vendoring/mat"`)
+			}
+			put(filepath.Join("mat", e.Name()), text)
+		}
+	}
+	doc, err := os.ReadFile("doc.go")
+	if want := "Its code needs Go " + codeVersion + ",\n// its tests Go " + testsVersion + "."; err != nil || !strings.Contains(string(doc), want) {
+		t.Errorf("doc.go does not contain %q (error %v)", want, err)
+	}
+	setVersion(codeVersion)
+	put("go.sum", string(sums))
+	documented, documentedOutput := documentedProgram(t)
+	put("main.go", vendoringProgram)
+	put("first/main.go", documented)
+	copyFiles(false)
 
 	const product = "[0 32 2 77]\n[7 48 18 115.5]\n"
 	offline := "GOFLAGS=-mod=mod -buildvcs=false"
@@ -102,4 +155,10 @@ func TestVendoring(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		run(dir, []string{offline, "GOARCH=" + arch, "CGO_ENABLED=0"}, "vet", "./...")
 	}
+	if got := run(dir, []string{offline}, "run", "./first"); got != documentedOutput {
+		t.Errorf("output of the program in doc.go %q, want %q", got, documentedOutput)
+	}
+	setVersion(testsVersion)
+	copyFiles(true)
+	run(dir, []string{offline}, "vet", "./...")
 }

@@ -154,3 +154,10 @@ func functions(t *testing.T, file string) map[string]bool {
 	}
 	return names
 }
+
+// A copy of the folder mat has the licence of the project with it.
+func TestMatHasTheLicence(t *testing.T) {
+	if got, want := readFile(t, "mat/LICENSE"), readFile(t, "LICENSE"); got != want {
+		t.Errorf("mat/LICENSE differs from LICENSE:\n%s\nwant\n%s", got, want)
+	}
+}
