@@ -112,13 +112,13 @@
 //
 // # The same bits everywhere
 //
-// Every kernel is defined by a machine with 16 lanes and fused multiply-add. Element (i, j) of a
-// product is one chain of fused multiply-adds over k in ascending order, a sum has 16 lanes and one
-// tree, exp is one fixed sequence of operations. AVX-512 has 16 lanes in a register, AVX2 8 and
-// NEON 4, and all perform the same operations. The results are the same bits on all three, for any
-// number of threads, any blocking, and any other rows in the same call; denormals and infinities
-// included. A NaN is a NaN everywhere, but its sign and payload depend on the processor. The tests
-// compare these kernels with an exact model of that machine.
+// Every float32 kernel in assembly is defined by a machine with 16 lanes and fused multiply-add.
+// Element (i, j) of a product is one chain of fused multiply-adds over k in ascending order, a sum
+// has 16 lanes and one tree, exp is one fixed sequence of operations. AVX-512 has 16 lanes in a
+// register, AVX2 8 and NEON 4, and all perform the same operations. The results are the same bits
+// on all three, for any number of threads, any blocking, and any other rows in the same call;
+// denormals and infinities included. A NaN is a NaN everywhere, but its sign and payload depend on
+// the processor. The tests compare these kernels with an exact model of that machine.
 //
 // The kernels "generic", in portable Go for other machines, round x·y before they add it, unless
 // the compiler fuses the two. Their results differ in the last bits and are tested within a
@@ -144,8 +144,8 @@
 // # Shapes, memory and concurrency
 //
 // Shapes that do not match panic with the shapes in the message, before any address reaches
-// assembly, so no argument makes a kernel access memory outside its operands. The value of a panic
-// is a string, in [Matrix.Row] and [Matrix.At] an error; it begins with "mat: ".
+// assembly, so no argument makes a kernel access memory outside its operands. The value of such a
+// panic is a string, in [Matrix.Row] and [Matrix.At] an error; it begins with "mat: ".
 //
 // Results must not overlap operands unless the documentation says so. A product panics if the first
 // elements of the result and of an operand are the same, as in x = x·W; other overlaps are not
