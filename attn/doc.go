@@ -27,7 +27,8 @@
 //   - head: one attention function of the h in a layer, with its own columns of Q, K and V
 //   - context: P·V of all heads side by side, ctx, before the output projection W^O
 //   - memory: the encoder's output, which Cross attends to
-//   - mask: which keys a query may attend to; all others have weight 0
+//   - visible: a key that a query may attend to; all others have weight 0, as under the masks of
+//     section 3.2.3. mask in a formula is a dropout mask, as in package layer
 //   - ragged: of a batch, without padding; a Ragged has the boundaries of its sentences
 //
 // # Files

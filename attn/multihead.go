@@ -13,7 +13,7 @@ type Sizes struct {
 	NoBias bool // linear maps without biases
 }
 
-// keyWidth and values are the widths of all heads together, h·d_k and h·d_v.
+// keyWidth and valueWidth return h·d_k and h·d_v, the widths of all heads together.
 func (s Sizes) keyWidth() int   { return s.Heads * s.DK }
 func (s Sizes) valueWidth() int { return s.Heads * s.DV }
 
@@ -24,9 +24,9 @@ func (s Sizes) linear(ps *layer.Params, name string, in, out int) layer.Linear {
 	return layer.NewLinear(ps, name, in, out)
 }
 
-// Self is multi-head self-attention (section 3.2.2), MultiHead(X, X, X). The projections W^Q, W^K
-// and W^V of all heads are one matrix [d × (2h·d_k + h·d_v)], so that one product computes all
-// queries, keys and values.
+// Self is multi-head self-attention (section 3.2.2), MultiHead(X, X, X), with a bias b in each
+// linear map unless Sizes.NoBias. The projections W^Q, W^K and W^V of all heads are one matrix [d ×
+// (2h·d_k + h·d_v)], so that one product computes all queries, keys and values.
 type Self struct {
 	QKV layer.Linear // d → 2h·d_k + h·d_v: [W^Q W^K W^V]
 	Out layer.Linear // h·d_v → d: W^O
@@ -52,9 +52,9 @@ func (l Self) In(r layer.Precision) Self {
 // SelfAct holds the activations of a Self, which Forward sets and Backward reads.
 type SelfAct struct {
 	X      mat.Matrix // [n × d] Forward's input, in the caller's memory
-	QKV    mat.Matrix // [n × (2h·d_k + h·d_v)] X·[W^Q W^K W^V]
+	QKV    mat.Matrix // [n × (2h·d_k + h·d_v)] X·[W^Q W^K W^V] + b
 	Ctx    mat.Matrix // [n × h·d_v] Concat(head_1 … head_h)
-	Out    mat.Matrix // [n × d] Ctx·W^O
+	Out    mat.Matrix // [n × d] Ctx·W^O + b, until the residual adds its input in place
 	ragged Ragged
 }
 
@@ -71,7 +71,7 @@ func (l Self) AllocGrad(a *layer.Arena, n int) SelfGrad {
 	return SelfGrad{a.Matrix(n, 2*l.keyWidth()+l.valueWidth()), a.Matrix(n, l.valueWidth())}
 }
 
-// Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O for x [n × d].
+// Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O + b for x [n × d].
 func (l Self) Forward(pool *mat.Pool, act *SelfAct, x mat.Matrix, r Ragged) mat.Matrix {
 	act.X, act.ragged = x, r
 	l.QKV.Forward(pool, act.QKV, x)
@@ -83,13 +83,13 @@ func (l Self) Forward(pool *mat.Pool, act *SelfAct, x mat.Matrix, r Ragged) mat.
 // Backward sets or adds to dx [n × d] for dy [n × d] and the activations of Forward. With mode Set
 // dx may be dy.
 func (l Self) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *SelfAct, g *SelfGrad, mode layer.Mode) {
-	// y = ctx·W^O
+	// y = ctx·W^O + b
 	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
 
 	// ctx = Attention(Q, K, V) of each head
 	ScaledDotProductHeadsGrad(pool, l.split(g.QKV), g.Ctx, l.split(act.QKV), l.Heads, act.ragged)
 
-	// [Q K V] = x·[W^Q W^K W^V]
+	// [Q K V] = x·[W^Q W^K W^V] + b
 	l.QKV.Backward(pool, dx, g.QKV, act.X, mode)
 }
 
@@ -100,7 +100,8 @@ func (s Sizes) split(qkv mat.Matrix) Inputs {
 }
 
 // Cross is multi-head attention of the decoder to the encoder's output (section 3.2.3),
-// MultiHead(X, M, M), for X [n × d] of the target and the memory M [m × d] of the source.
+// MultiHead(X, M, M), for X [n × d] of the target and the memory M [m × d] of the source, with
+// biases as in Self.
 type Cross struct {
 	Q   layer.Linear // d → h·d_k: W^Q
 	KV  layer.Linear // d → h·d_k + h·d_v: [W^K W^V]
@@ -127,10 +128,10 @@ func (l Cross) In(r layer.Precision) Cross {
 // CrossAct holds the activations of a Cross, which Forward sets and Backward reads.
 type CrossAct struct {
 	X, Memory mat.Matrix // [n × d], [m × d] Forward's inputs, in the caller's memory
-	Q         mat.Matrix // [n × h·d_k] X·W^Q
-	KV        mat.Matrix // [m × (h·d_k + h·d_v)] Memory·[W^K W^V]
+	Q         mat.Matrix // [n × h·d_k] X·W^Q + b
+	KV        mat.Matrix // [m × (h·d_k + h·d_v)] Memory·[W^K W^V] + b
 	Ctx       mat.Matrix // [n × h·d_v] Concat(head_1 … head_h)
-	Out       mat.Matrix // [n × d] Ctx·W^O
+	Out       mat.Matrix // [n × d] Ctx·W^O + b, until the residual adds its input in place
 	ragged    Ragged
 }
 
@@ -152,7 +153,8 @@ func (l Cross) AllocGrad(a *layer.Arena, n, m int) CrossGrad {
 	return CrossGrad{Q: a.Matrix(n, l.keyWidth()), KV: a.Matrix(m, l.keyWidth()+l.valueWidth()), Ctx: a.Matrix(n, l.valueWidth())}
 }
 
-// Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O for x [n × d] and memory [m × d].
+// Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O + b for x [n × d] and memory [m ×
+// d].
 func (l Cross) Forward(pool *mat.Pool, act *CrossAct, x, memory mat.Matrix, r Ragged) mat.Matrix {
 	act.X, act.Memory, act.ragged = x, memory, r
 	l.Q.Forward(pool, act.Q, x)
@@ -165,16 +167,16 @@ func (l Cross) Forward(pool *mat.Pool, act *CrossAct, x, memory mat.Matrix, r Ra
 // Backward sets or adds to dx [n × d] and adds to g.Memory [m × d], for dy [n × d] and the
 // activations of Forward. With mode Set dx may be dy.
 func (l Cross) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *CrossAct, g *CrossGrad, mode layer.Mode) {
-	// y = ctx·W^O
+	// y = ctx·W^O + b
 	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)
 
 	// ctx = Attention(Q, K, V) of each head
 	ScaledDotProductHeadsGrad(pool, crossInputs(g.Q, g.KV), g.Ctx, crossInputs(act.Q, act.KV), l.Heads, act.ragged)
 
-	// [K V] = memory·[W^K W^V]
+	// [K V] = memory·[W^K W^V] + b
 	l.KV.Backward(pool, g.Memory, g.KV, act.Memory, layer.Add)
 
-	// Q = x·W^Q
+	// Q = x·W^Q + b
 	l.Q.Backward(pool, dx, g.Q, act.X, mode)
 }
 

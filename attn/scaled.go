@@ -35,8 +35,11 @@ type Inputs struct{ Q, K, V mat.Matrix }
 const queryBlock = 64
 
 // ScaledDotProductHeads sets ctx [n × h·d_v], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V (equation
-// 1), with dropout of the softmax if r has one. The workers of pool divide the heads of all
-// sentences. It panics if widths are not divisible by heads or if r does not cover all rows.
+// 1) over the visible keys, with dropout of the softmax if r has one. In a sentence of m keys,
+// query i (from 0) sees the first i+1 if r.Causal, otherwise all m. A mask in other systems adds -∞
+// to the scores of the other keys; here they are not computed, or SoftmaxRows gives them weight 0.
+// The workers of pool divide the heads of all sentences. It panics if widths are not divisible by
+// heads or if r does not cover all rows.
 func ScaledDotProductHeads(pool *mat.Pool, ctx mat.Matrix, in Inputs, heads int, r Ragged) {
 	in.check(ctx, heads, r)
 	mat.Each(pool, r.Sentences()*heads, headGrain(r, heads), attendHeads{ctx, in, heads, r})
@@ -77,10 +80,12 @@ func (t *attendHeads) Range(lo, hi int) {
 	}
 }
 
-// weights sets p = softmax(q·kᵀ/sqrt(d_k)) for queries that begin at position first.
+// weights sets p = softmax(q·kᵀ/sqrt(d_k)) over the visible keys, for queries that begin at
+// position first. Weights of other keys are 0.
 func (r Ragged) weights(p, q, k mat.Matrix, first int) {
 	mat.Gemm(nil, p, q, k.T(), mat.GemmOptions{})
-	mat.SoftmaxRows(p, p, r.visibleKeys(first+1, k.Rows), scaleOf(q.Cols))
+	visible := r.visibleKeys(first+1, k.Rows) // to the first query; one more to each later one
+	mat.SoftmaxRows(p, p, visible, scaleOf(q.Cols))
 }
 
 // dropWeights applies dropout to p, the weights of queries that begin at position first of a
@@ -110,6 +115,8 @@ func (r Ragged) visibleKeys(n, m int) int {
 //	P = softmax(S)       so   dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il)
 //	S = scale·Q·Kᵀ       so   dQ = scale·dS·K        dK = scale·dSᵀ·Q
 //	ctx = (mask·P)·V     so   dP = mask·(dctx·Vᵀ)    dV = (mask·P)ᵀ·dctx
+//
+// P_ij of a key that is not visible is 0 and adds nothing to any sum.
 func ScaledDotProductHeadsGrad(pool *mat.Pool, grad Inputs, dctx mat.Matrix, in Inputs, heads int, r Ragged) {
 	in.check(dctx, heads, r)
 	grad.check(dctx, heads, r)
@@ -149,13 +156,13 @@ func (t *attendHeadsGrad) Range(lo, hi int) {
 			mat.Gemm(nil, dp, dctx, v.T(), mat.GemmOptions{})
 			dropWeights(drop, dp, first, m)
 
-			// P = softmax(S)   so   dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il), times scale
-			ds := dp
-			mat.SoftmaxGradRows(ds, p, dp, scaleOf(q.Cols))
+			// P = softmax(scale·Q·Kᵀ)   so   d(Q·Kᵀ)_ij = scale·P_ij·(dP_ij - Σ_l P_il·dP_il)
+			dqk := dp
+			mat.SoftmaxGradRows(dqk, p, dp, scaleOf(q.Cols))
 
-			// S = scale·Q·Kᵀ   so   dQ = scale·dS·K, dK = scale·dSᵀ·Q
-			mat.Gemm(nil, dq, ds, k, mat.GemmOptions{})
-			mat.Gemm(nil, dk, ds.T(), q, accumulate)
+			// dQ = d(Q·Kᵀ)·K, dK = d(Q·Kᵀ)ᵀ·Q
+			mat.Gemm(nil, dq, dqk, k, mat.GemmOptions{})
+			mat.Gemm(nil, dk, dqk.T(), q, accumulate)
 
 			// ctx = (mask·P)·V   so   dV = (mask·P)ᵀ·dctx
 			dropWeights(drop, p, first, m)
@@ -165,7 +172,7 @@ func (t *attendHeadsGrad) Range(lo, hi int) {
 }
 
 // clearUnset clears the gradients of the keys and values that the first block of queries does not
-// attend to: that block sets the others, and later blocks add to them.
+// see. The first block sets the gradients of those it sees; later blocks add to all.
 func (t *attendHeadsGrad) clearUnset(head, n, k0, m int) {
 	set := 0
 	if n > 0 {

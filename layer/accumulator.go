@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Accumulator makes the microbatches of a batch, which several workers take through the layers at
-// once, add to the gradients of the model in the order of their numbers. Every gradient is then the
-// same sum, in the same order, for any number of workers. Each worker has one Accumulator.
+// Accumulator orders the additions of concurrent microbatches to the gradients by microbatch
+// number. Every gradient is then the same sum, in the same order, for any number of workers. Each
+// worker has one Accumulator.
 //
 // The contract:
 //
@@ -19,10 +19,12 @@ import (
 //   - Microbatches are numbered from 0 and begin in that order, one at a time on each Accumulator:
 //     Begin, the layers' Backward, End. A microbatch waits only for those with lower numbers, so
 //     that no number of workers can deadlock.
-//   - Layers add to gradients only within Param.AddInOrder, once for each parameter in a
-//     microbatch.
-//   - End releases the gradients that its microbatch did not add to, so that a microbatch without
-//     rows, or one that panics, blocks no other. Callers defer it.
+//   - Between Begin and End layers add to gradients only within Param.AddInOrder, once for each
+//     parameter in a microbatch. A bias is added to within its matrix's AddInOrder.
+//     Embedding.Backward adds directly, after the last End.
+//   - End releases the gradients that its microbatch has not released, so that a microbatch without
+//     rows, or one that panics, blocks no other. Callers defer it. Because it releases biases, it
+//     waits for the End of all earlier microbatches.
 //
 // A waiting microbatch spins for up to half a millisecond, then parks its goroutine. Nothing is
 // allocated.
@@ -66,7 +68,8 @@ func (ps *Params) BeginBatch() {
 // Begin starts a microbatch: the layers add its gradients until End.
 func (a *Accumulator) Begin(microbatch int) { a.microbatch = int32(microbatch) }
 
-// End releases the gradients that the microbatch did not add to.
+// End releases the gradients that AddInOrder has not: those that the microbatch did not add to, and
+// those of biases.
 func (a *Accumulator) End() {
 	for i := range a.gates {
 		if g := &a.gates[i]; g.next.Load() <= a.microbatch {
@@ -78,8 +81,8 @@ func (a *Accumulator) End() {
 
 // AddInOrder calls add for each block of rows [lo, hi) of p's gradient, after all earlier
 // microbatches have added to that block, and then releases the block to the next microbatch. In its
-// first call add may also add to smaller gradients of the same layer, such as a bias. Without an
-// Accumulator AddInOrder waits for nothing.
+// first call add may also add to smaller gradients of the same layer, such as a bias, which End
+// releases. Without an Accumulator AddInOrder waits for nothing.
 func (p *Param) AddInOrder(add func(lo, hi int)) { p.addChunkInOrder(true, add) }
 
 // addChunkInOrder is AddInOrder for a microbatch that adds to p in several chunks; only the last

@@ -9,8 +9,15 @@
 //
 // Forward stores what Backward needs, its input included, in a struct of activations such as
 // NormAct. A layer itself holds only parameters, so that several batches may go through it at once,
-// each with its own activations. Backward runs for one batch at a time, or for microbatches whose
-// gradients an Accumulator adds in order.
+// each with its own activations. Backward adds to shared gradients: call it for one batch at a
+// time, or use an Accumulator.
+//
+// A nil pool runs loops on the calling goroutine. In a training step of package model each worker
+// takes one microbatch through the layers with a nil pool; only Embedding.Backward, which runs for
+// the whole batch, divides its columns among workers there.
+//
+// In derivations mask_j is 0 or 1/(1-Rate), the factor of element j in a mat.Dropout, and mask·x is
+// element by element.
 //
 // A batch is ragged: the tokens of its sentences follow one another, one row of a matrix for each
 // token, without padding.

@@ -23,76 +23,77 @@ func (e Embedding) scale() float32 {
 	return float32(math.Sqrt(float64(e.E.Shape[1])))
 }
 
-// Forward sets x [n × d] for the tokens of a ragged batch: ids [n], and starts [sentences+1], the
+// Forward sets y [n × d] for the tokens of a ragged batch: ids [n], and starts [sentences+1], the
 // index of each sentence's first token, followed by n. It panics on ids outside
 // [0, V) and on sentences longer than Positions.
-func (e Embedding) Forward(pool *mat.Pool, x mat.Matrix, ids, starts []int32, drop mat.Dropout) {
-	mat.Each(pool, len(starts)-1, 1, embedSentences{e, x, ids, starts, drop})
+func (e Embedding) Forward(pool *mat.Pool, y mat.Matrix, ids, starts []int32, drop mat.Dropout) {
+	mat.Each(pool, len(starts)-1, 1, embedSentences{e, y, ids, starts, drop})
 }
 
 type embedSentences struct {
 	Embedding
-	x           mat.Matrix
+	y           mat.Matrix
 	ids, starts []int32
 	drop        mat.Dropout
 }
 
 func (t *embedSentences) Range(lo, hi int) {
-	table, d := t.E.Weights(), t.x.Cols
+	table, d := t.E.Weights(), t.y.Cols
 	for s := lo; s < hi; s++ {
 		first := int(t.starts[s])
 		for pos, id := range t.ids[first:t.starts[s+1]] {
 			i := first + pos
-			x := t.x.Row(i)
-			// x = E[id]·sqrt(d) + PE[pos]
-			mat.ScaleAdd(x, table.Row(int(id)), t.scale(), t.Positions.Row(pos))
+			y := t.y.Row(i)
+			// y = E[id]·sqrt(d) + PE[pos]
+			mat.ScaleAdd(y, table.Row(int(id)), t.scale(), t.Positions.Row(pos))
 			if t.drop.Rate > 0 {
-				t.drop.Apply(x, x, nil, i*d)
+				t.drop.Apply(y, y, nil, i*d)
 			}
 		}
 	}
 }
 
-// At sets x [n × d] for n tokens at the same position, as in a decode step.
-func (e Embedding) At(x mat.Matrix, ids []int32, position int) {
+// At sets y [n × d] for n tokens at the same position, as in a decode step.
+func (e Embedding) At(y mat.Matrix, ids []int32, position int) {
 	table := e.E.Weights()
 	for i, id := range ids {
-		mat.ScaleAdd(x.Row(i), table.Row(int(id)), e.scale(), e.Positions.Row(position))
+		mat.ScaleAdd(y.Row(i), table.Row(int(id)), e.scale(), e.Positions.Row(position))
 	}
 }
 
-// Backward adds to the gradients of E and of learned positions for dx [n × d], which it overwrites.
+// Backward adds to the gradients of E and of learned positions for dy [n × d], which it overwrites.
 //
-//	x_i = mask·(E[id_i]·sqrt(d) + PE[pos_i])   so   dE[id_i] += mask·dx_i·sqrt(d)
-//	                                                dPE[pos_i] += mask·dx_i
+//	y_i = mask·(E[id_i]·sqrt(d) + PE[pos_i])   so   dE[id_i] += mask·dy_i·sqrt(d)
+//	                                                dPE[pos_i] += mask·dy_i
 //
 // An id may occur many times, so workers divide the columns and each adds the tokens in order.
-func (e Embedding) Backward(pool *mat.Pool, dx mat.Matrix, ids, starts []int32, drop mat.Dropout) {
-	dropout(pool, dx, drop) // mask·dx
-	mat.Each(pool, dx.Cols, columnGrain, embedGradCols{e, dx, ids})
+// No Accumulator orders Backward: it adds the gradients of a whole batch.
+func (e Embedding) Backward(pool *mat.Pool, dy mat.Matrix, ids, starts []int32, drop mat.Dropout) {
+	dropout(pool, dy, drop) // mask·dy
+	mat.Each(pool, dy.Cols, columnGrain, embedGradCols{e, dy, ids})
 	if e.Learned != nil {
-		mat.Each(pool, dx.Cols, columnGrain, positionGradCols{e, dx, starts})
+		mat.Each(pool, dy.Cols, columnGrain, positionGradCols{e, dy, starts})
 	}
 }
 
-// embedGradCols adds dx·sqrt(d) to the gradient of E.
+// embedGradCols adds dy·sqrt(d) to the gradient of E.
 type embedGradCols struct {
 	Embedding
-	dx  mat.Matrix
+	dy  mat.Matrix
 	ids []int32
 }
 
 func (t *embedGradCols) Range(lo, hi int) {
 	dE := t.E.Grad()
 	for i, id := range t.ids {
-		mat.Axpy(dE.Row(int(id))[lo:hi], t.scale(), t.dx.Row(i)[lo:hi])
+		mat.Axpy(dE.Row(int(id))[lo:hi], t.scale(), t.dy.Row(i)[lo:hi])
 	}
 }
 
-// positionGradCols adds dx to the gradient of the learned positions.
+// positionGradCols adds dy to the gradient of the learned positions.
 type positionGradCols struct {
 	Embedding
-	dx     mat.Matrix
+	dy     mat.Matrix
 	starts []int32
 }
 
@@ -101,7 +102,7 @@ func (t *positionGradCols) Range(lo, hi int) {
 	for s := range len(t.starts) - 1 {
 		first := int(t.starts[s])
 		for i := first; i < int(t.starts[s+1]); i++ {
-			mat.Add(dPE.Row(i - first)[lo:hi], t.dx.Row(i)[lo:hi])
+			mat.Add(dPE.Row(i - first)[lo:hi], t.dy.Row(i)[lo:hi])
 		}
 	}
 }

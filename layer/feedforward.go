@@ -9,10 +9,10 @@ type FeedForward struct {
 	Activation   mat.Activation
 }
 
-// In returns f with products in precision r. It shares the weights.
-func (f FeedForward) In(r Precision) FeedForward {
-	f.Inner, f.Outer = f.Inner.In(r), f.Outer.In(r)
-	return f
+// In returns l with products in precision r. It shares the weights.
+func (l FeedForward) In(r Precision) FeedForward {
+	l.Inner, l.Outer = l.Inner.In(r), l.Outer.In(r)
+	return l
 }
 
 // FeedForwardAct holds the activations of a FeedForward, which Forward sets and Backward reads.
@@ -20,15 +20,15 @@ type FeedForwardAct struct {
 	X      mat.Matrix // [n × d] Forward's input, in the caller's memory
 	Z      mat.Matrix // [n × ff] X·W1 + b1; no data if Backward does not need it
 	Hidden mat.Matrix // [n × ff] Dropout(f(Z))
-	Out    mat.Matrix // [n × d] Hidden·W2 + b2
+	Out    mat.Matrix // [n × d] Hidden·W2 + b2, until the residual adds its input in place
 	drop   mat.Dropout
 }
 
 // Alloc allocates the activations of n tokens; backward says whether Backward will be called.
-func (f FeedForward) Alloc(a *Arena, n int, backward bool) FeedForwardAct {
-	d, ff := f.Inner.W.Shape[0], f.Inner.W.Shape[1]
+func (l FeedForward) Alloc(a *Arena, n int, backward bool) FeedForwardAct {
+	d, ff := l.Inner.W.Shape[0], l.Inner.W.Shape[1]
 	act := FeedForwardAct{Hidden: a.Matrix(n, ff), Out: a.Matrix(n, d)}
-	if backward && f.Activation != mat.ReLU { // ReLU's backward needs only its output
+	if backward && l.Activation != mat.ReLU { // ReLU's backward needs only its output
 		act.Z = a.Matrix(n, ff)
 	}
 	return act
@@ -36,16 +36,16 @@ func (f FeedForward) Alloc(a *Arena, n int, backward bool) FeedForwardAct {
 
 // Forward returns act.Out [n × d] = Dropout(f(x·W1 + b1))·W2 + b2 for x [n × d]. The paper has no
 // dropout here.
-func (f FeedForward) Forward(pool *mat.Pool, act *FeedForwardAct, x mat.Matrix, drop mat.Dropout) mat.Matrix {
+func (l FeedForward) Forward(pool *mat.Pool, act *FeedForwardAct, x mat.Matrix, drop mat.Dropout) mat.Matrix {
 	act.X, act.drop = x, drop
 	if act.Z.Data == nil { // f(x·W1 + b1) in one pass over memory
-		f.Inner.Precision.gemm(pool, act.Hidden, x, f.Inner.W.Weights(), mat.GemmOptions{Bias: f.Inner.bias(), Activation: f.Activation})
+		l.Inner.Precision.gemm(pool, act.Hidden, x, l.Inner.W.Weights(), mat.GemmOptions{Bias: l.Inner.bias(), Activation: l.Activation})
 	} else {
-		f.Inner.Forward(pool, act.Z, x)
-		mat.Each(pool, x.Rows, rowGrain, activationRows{f.Activation, act.Hidden, act.Z})
+		l.Inner.Forward(pool, act.Z, x)
+		mat.Each(pool, x.Rows, rowGrain, activationRows{l.Activation, act.Hidden, act.Z})
 	}
 	dropout(pool, act.Hidden, drop)
-	f.Outer.Forward(pool, act.Out, act.Hidden)
+	l.Outer.Forward(pool, act.Out, act.Hidden)
 	return act.Out
 }
 
@@ -55,22 +55,23 @@ func (f FeedForward) Forward(pool *mat.Pool, act *FeedForwardAct, x mat.Matrix, 
 //	z = x·W1 + b1   hidden = mask·f(z)   y = hidden·W2 + b2
 //	so   dhidden = dy·W2ᵀ   dz = f'(z)·mask·dhidden   dx = dz·W1ᵀ
 //
-// For ReLU f'(z) is 1 where hidden > 0; where hidden is 0, f'(z) or mask is 0.
-func (f FeedForward) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *FeedForwardAct, dhidden mat.Matrix, mode Mode) {
+// For ReLU f'(z) is 1 where hidden > 0; where hidden is 0, f'(z) or mask is 0. So hidden replaces
+// z there.
+func (l FeedForward) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *FeedForwardAct, dhidden mat.Matrix, mode Mode) {
 	// y = hidden·W2 + b2
-	f.Outer.Backward(pool, dhidden, dy, act.Hidden, Set)
+	l.Outer.Backward(pool, dhidden, dy, act.Hidden, Set)
 
 	// hidden = mask·f(z)
 	dropout(pool, dhidden, act.drop)
 	z := act.Z
-	if f.Activation == mat.ReLU {
-		z = act.Hidden
+	if l.Activation == mat.ReLU {
+		z = act.Hidden // positive where z is, except where mask is 0
 	}
 	dz := dhidden
-	mat.Each(pool, dz.Rows, rowGrain, activationGradRows{f.Activation, dz, z})
+	mat.Each(pool, dz.Rows, rowGrain, activationGradRows{l.Activation, dz, z})
 
 	// z = x·W1 + b1
-	f.Inner.Backward(pool, dx, dz, act.X, mode)
+	l.Inner.Backward(pool, dx, dz, act.X, mode)
 }
 
 type activationRows struct {

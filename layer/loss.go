@@ -17,7 +17,7 @@ type Output struct {
 type Loss struct {
 	Sum     float64 // cross-entropy with label smoothing, which training minimizes
 	NLL     float64 // -log p(target)
-	KL      float64 // ½(KL(p‖p') + KL(p'‖p)) of a token's two distributions, see Output.RDrop
+	KL      float64 // KL(p‖p') + KL(p'‖p) of a token's two distributions, see Output.RDrop
 	Tokens  int
 	Correct int // tokens whose target has the highest probability
 }
@@ -186,6 +186,7 @@ func (t *crossEntropyRows) loss(i int, q targetDistribution) (sum float32) {
 	sum = mat.ExpSum(z, z, zMax)
 	logSum := float64(zMax) + mat.Log(float64(sum)) // log Σ_j e^(z_j)
 	losses.nll[i] = float32(logSum - zTarget)
+	// The outer float64 forbids a fused multiply-add, so that all machines get the same bits.
 	qz := float64(float64(q.target) * zTarget)
 	losses.sum[i] = float32(logSum - qz - float64(float64(q.other)*(zSum-zTarget)))
 	return sum

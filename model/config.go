@@ -22,8 +22,8 @@ const (
 	TieNone    = "none"
 )
 
-// Config describes a model. The model file stores it as JSON. Optional fields select readings of
-// the paper; their zero value is the paper's own.
+// Config describes a model. The model file stores it as JSON. Optional fields select variants,
+// see variants.go; zero values are the paper's, except AllBiases and SmoothOthers.
 type Config struct {
 	DModel int `json:"d_model"`       // d, width of every layer's input and output
 	Heads  int `json:"heads"`         // h

@@ -8,7 +8,7 @@ import "tfm/mat"
 type dropouts struct {
 	rates
 	seed uint64 // of the batch
-	site uint64 // number of site 0 of at, weightsAt and innerAt
+	site uint64 // first site; at(i) is site+i
 
 	// Rows and sentences of the batch before this microbatch. Masks depend on the position of an
 	// element in the batch, not on the split into microbatches.

@@ -111,8 +111,8 @@ func (l *EncoderLayer) Forward(args LayerArgs, act *EncoderAct, x mat.Matrix) ma
 	return l.Norm2.Forward(args.Pool, &act.Norm2, x, h, args.drop.at(1))
 }
 
-// backward replaces dx, the gradient of Forward's result, with that of x: Forward's lines in
-// reverse. Through a residual connection dx is also the gradient of its x, so the sublayer's
+// backward is Forward's lines in reverse. On entry dx is the gradient of the result, on return that
+// of x. Through a residual connection dx is also the gradient of its x, so the sublayer's
 // backward adds to it.
 func (l *EncoderLayer) backward(args LayerArgs, dx mat.Matrix, act *EncoderAct, g *layerGrad) {
 	if l.PreNorm {
@@ -128,7 +128,7 @@ func (l *EncoderLayer) backward(args LayerArgs, dx mat.Matrix, act *EncoderAct, 
 		return
 	}
 	// x = norm2(x + dropout(ff(x)))
-	l.Norm2.Backward(args.Pool, dx, g.dh, dx, &act.Norm2)
+	l.Norm2.Backward(args.Pool, dx, g.dh, dx, &act.Norm2) // dy is dx on entry
 	l.FF.Backward(args.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
 	// x = norm1(x + dropout(self(x)))
@@ -213,8 +213,8 @@ func (l *DecoderLayer) Forward(args LayerArgs, act *DecoderAct, x, memory mat.Ma
 	return l.Norm3.Forward(args.Pool, &act.Norm3, x, h, args.drop.at(2))
 }
 
-// backward replaces dx, the gradient of Forward's result, with that of x, and adds to the
-// gradient of memory, g.cross.Memory: Forward's lines in reverse.
+// backward is Forward's lines in reverse. On entry dx is the gradient of the result, on return that
+// of x. It adds to g.cross.Memory, the gradient of memory.
 func (l *DecoderLayer) backward(args LayerArgs, dx mat.Matrix, act *DecoderAct, g *layerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm3(x)))
@@ -234,7 +234,7 @@ func (l *DecoderLayer) backward(args LayerArgs, dx mat.Matrix, act *DecoderAct, 
 		return
 	}
 	// x = norm3(x + dropout(ff(x)))
-	l.Norm3.Backward(args.Pool, dx, g.dh, dx, &act.Norm3)
+	l.Norm3.Backward(args.Pool, dx, g.dh, dx, &act.Norm3) // dy is dx on entry
 	l.FF.Backward(args.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
 	// x = norm2(x + dropout(cross(x, memory)))

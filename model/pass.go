@@ -12,14 +12,16 @@ type Loss = layer.Loss
 
 // Pass takes batches through a Transformer, forward and backward. It splits a batch into
 // microbatches; each worker takes one microbatch at a time from the embeddings to the loss and
-// back. Workers wait for each other only to add to the same gradient, in microbatch order
-// (layer.Accumulator). So losses and gradients do not depend on the number of threads, nor, in
-// float32, on the split.
+// back. Workers add to each gradient in microbatch order and end their microbatches in that order;
+// otherwise they do not wait for each other (layer.Accumulator). So losses and gradients do not
+// depend on the number of threads, nor, in float32, on the split.
 //
 // A Pass allocates nothing after its largest batch, or after Alloc for batches up to the given
 // sizes. It is not safe for concurrent use.
 type Pass struct {
-	stacks // Train and Evaluate: dsrc and dtgt of the whole batch; Attention: one microbatch
+	// Train uses only dsrc and dtgt, for the whole batch; Attention uses the activations, for one
+	// microbatch; Evaluate uses neither.
+	stacks
 
 	microbatchRows int          // row limit of a microbatch; a single sentence may exceed it
 	workers        []*worker    // one for each thread
@@ -29,7 +31,8 @@ type Pass struct {
 	doubled        Batch        // workspace of TrainRDrop
 }
 
-// worker takes one microbatch at a time through the model, on one thread.
+// worker takes one microbatch at a time through the model, on one thread: its layers have a nil
+// pool.
 type worker struct {
 	stacks
 	batch       Batch
@@ -107,7 +110,7 @@ func (s *Pass) maxRows() int {
 
 // microbatches returns the number of microbatches for a batch with the given rows, and their row
 // limit, lowered so that every thread gets a microbatch. In bf16 gradients depend on the split, so
-// neither result may depend on the number of threads; n is even, for two threads.
+// n and maxRows are computed without it. Above microbatchRows n is even, to keep two threads busy.
 func (s *Pass) microbatches(rows int) (n, maxRows int) {
 	if s.p.Output.Precision != layer.Float32 {
 		maxRows = s.maxRows()
@@ -180,10 +183,13 @@ func (s *Pass) splitForThreads(b *Batch) {
 // split sets bounds to a split of b into n or more microbatches of similar size, with up to maxRows
 // rows on each side.
 func (s *Pass) split(b *Batch, n, maxRows int) {
-	even := min(maxRows, b.rows()/max(n, 1)+b.maxSentence()/2)
+	// A microbatch ends before the first sentence that exceeds its row limit: on average about half
+	// a sentence early. Half a sentence more keeps the remainder from becoming a further, small
+	// microbatch.
+	limit := min(maxRows, b.rows()/max(n, 1)+b.maxSentence()/2)
 	s.bounds = append(s.bounds[:0], 0)
 	for end := 0; end < b.Sentences(); {
-		end = b.microbatchEnd(end, even)
+		end = b.microbatchEnd(end, limit)
 		s.bounds = append(s.bounds, end)
 	}
 }
@@ -216,8 +222,8 @@ func (t *trainMicrobatches) Range(lo, hi int) {
 }
 
 // train takes microbatch i forward and backward. It sets the microbatch's rows of t.losses, t.dsrc
-// and t.dtgt, and adds to the gradients of the parameters; those of the embedded tokens follow in
-// embedBackward.
+// and t.dtgt, and adds to the gradients of the parameters. embedBackward adds those of the
+// embeddings later.
 func (w *worker) train(t *trainMicrobatches, i int) {
 	w.accumulator.Begin(i)
 	defer w.accumulator.End()

@@ -164,8 +164,8 @@ func (s *stacks) encodeBackward(args LayerArgs) {
 	}
 }
 
-// embedBackward adds to the gradients of the embeddings, from dsrc and dtgt, those of the
-// embedded tokens.
+// embedBackward adds to the gradients of the embeddings: dsrc and dtgt, the gradients of the
+// embedded tokens, are the dy of Embedding.Backward.
 func (s *stacks) embedBackward(b *Batch, enc, dec dropouts) {
 	s.p.TgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
 	s.p.SrcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))

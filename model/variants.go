@@ -9,8 +9,9 @@ import (
 	"tfm/mat"
 )
 
-// The readings of the paper that a Config can select. The first of each is the paper's own and the
-// zero value, which a model file may omit. The slices hold their names in files and flags.
+// The variants that a Config can select. The first of each is the default and the zero value, which
+// a model file may omit. It is the paper's, with two exceptions that follow common practice:
+// AllBiases and SmoothOthers. The slices hold the names in files and flags.
 
 // Placement is the position of a sublayer's norm.
 type Placement uint8
@@ -74,7 +75,7 @@ func (v *Positions) UnmarshalText(text []byte) error { return unmarshalName(v, p
 type Biases uint8
 
 const (
-	AllBiases         Biases = iota
+	AllBiases         Biases = iota // as in PyTorch
 	FeedForwardBiases        // no biases in attention (tensor2tensor; section 3.2.2 has none)
 	AttentionBiases          // no biases in the feed-forward network
 	NoBiases
@@ -120,7 +121,7 @@ type Smoothing uint8
 
 const (
 	SmoothOthers Smoothing = iota // all except the target
-	SmoothAll                     // all, including the target (PyTorch)
+	SmoothAll                     // all, including the target (Szegedy et al., whom the paper cites; PyTorch)
 )
 
 var smoothings = []string{"others", "all"}
