@@ -91,8 +91,9 @@ func (s *Pass) Alloc(src, tgt, longest int) {
 // alloc is Alloc for microbatches of up to rows rows on each side.
 func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
 	s.allocBatch(src, tgt, true)
-	// Two consecutive microbatches together exceed the row limit of one.
-	s.bounds = slices.Grow(s.bounds[:0], 2*max(src, tgt)/minMicrobatchRows+2)
+	// Two consecutive microbatches together exceed the row limit on one side, so there are at most
+	// 2·(src+tgt)/limit + 1. split may halve the limit.
+	s.bounds = slices.Grow(s.bounds[:0], 2*(src+tgt)/(minMicrobatchRows/2)+2)
 	for _, w := range s.workers {
 		w.alloc(min(src, rows), min(tgt, rows), true, rdrop)
 		w.batch.SrcStarts, w.batch.TgtStarts = slices.Grow(w.batch.SrcStarts[:0], rows+1), slices.Grow(w.batch.TgtStarts[:0], rows+1)

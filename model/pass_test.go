@@ -243,3 +243,23 @@ func TestTrainingOverfitsABatch(t *testing.T) {
 		t.Errorf("%d of %d tokens correct after 150 steps on one batch", last.Correct, last.Tokens)
 	}
 }
+
+// Training after Alloc does not grow the bounds, even if the two halves of a batch fill
+// microbatches on different sides.
+func TestAllocBounds(t *testing.T) {
+	pool := mat.NewPool(8)
+	defer pool.Close()
+	pass, b, long := NewPass(newModel(t, toy()), pool), new(Batch), slices.Repeat([]int32{EOS + 1}, 34)
+	for range 15 {
+		b.Append(long, nil)
+	}
+	for range 15 {
+		b.Append(nil, long)
+	}
+	pass.Alloc(len(b.Src), len(b.TgtIn), 35)
+	before := cap(pass.bounds)
+	pass.Train(b, 1, 1)
+	if after := cap(pass.bounds); after != before {
+		t.Errorf("capacity of the bounds %d after Alloc, %d after Train, want the same", before, after)
+	}
+}
