@@ -11,7 +11,8 @@ import (
 
 // The variants that a Config can select. The first of each is the default and the zero value, which
 // a model file may omit. It is the paper's, with two exceptions that follow common practice:
-// AllBiases and SmoothOthers. The slices hold the names in files and flags.
+// AllBiases, and SmoothOthers, because the paper cites Szegedy et al. The slices hold the names in
+// files and flags.
 
 // Placement is the position of a sublayer's norm.
 type Placement uint8
@@ -76,8 +77,8 @@ type Biases uint8
 
 const (
 	AllBiases         Biases = iota // as in PyTorch
-	FeedForwardBiases        // no biases in attention (tensor2tensor; section 3.2.2 has none)
-	AttentionBiases          // no biases in the feed-forward network
+	FeedForwardBiases               // none in attention (tensor2tensor; section 3.2.2 has none)
+	AttentionBiases                 // no biases in the feed-forward network
 	NoBiases
 )
 
@@ -121,7 +122,7 @@ type Smoothing uint8
 
 const (
 	SmoothOthers Smoothing = iota // all except the target
-	SmoothAll                     // all, including the target (Szegedy et al., whom the paper cites; PyTorch)
+	SmoothAll                     // all, including the target (Szegedy et al., 2016; PyTorch)
 )
 
 var smoothings = []string{"others", "all"}

@@ -24,51 +24,53 @@ func (k beam) expand(_ *search, _ int, logits []float32, out []continuation) []c
 	return bestTokens(out, logits)
 }
 
-func (k beam) advance(s *search, sent *sentence, first int) {
-	s.merge(sent, first, k.maxContinuations())
+func (k beam) advance(s *search, q *sourceSearch, first int) {
+	s.merge(q, first, k.maxContinuations())
 	for rank, c := range s.merged {
-		if h := sent.live[c.parent]; c.token != model.EOS {
-			s.extend(h, first+int(c.parent), c, c.logP)
+		if h := q.live[c.hypothesis]; c.token != model.EOS {
+			s.extend(h, first+int(c.hypothesis), c, c.logP)
 			if len(s.nextLive) == k.width {
 				break
 			}
 		} else if rank < k.width {
-			sent.finished++
-			sent.finish(finishedHyp{sent.options.score(c.logP, sent.tokens), h.tail, false})
+			q.finished++
+			q.finish(finishedHyp{q.options.score(c.logP, q.tokens), h.tail, false})
 		}
 	}
 }
 
-func (k beam) isDone(sent *sentence) bool {
-	// log P only falls, so this bounds the score of every live hypothesis and its extensions.
-	bound := sent.options.score(sent.live[0].logP, sent.maxTokens)
-	return sent.finished >= k.width || len(sent.nBest) == sent.options.nBest() && sent.nBest[len(sent.nBest)-1].score >= bound
+func (k beam) isDone(q *sourceSearch) bool {
+	// live[0] has the highest log P, which only falls with more tokens, and the largest length
+	// penalty makes a negative score the least negative. So this bounds the score of every live
+	// hypothesis and its extensions.
+	bound := q.options.score(q.live[0].logP, q.maxTokens)
+	return q.finished >= k.width || len(q.nBest) == q.options.nBest() && q.nBest[len(q.nBest)-1].score >= bound
 }
 
 // finishTruncated finishes truncated hypotheses only if no other is finished. Hypotheses that
 // differ only in their last token, which is dropped, count once.
-func (k beam) finishTruncated(s *search, sent *sentence) {
-	if len(sent.nBest) > 0 {
+func (k beam) finishTruncated(s *search, q *sourceSearch) {
+	if len(q.nBest) > 0 {
 		return
 	}
-	for i, h := range sent.live {
-		equal := func(o live) bool { return s.backpointers[o.tail].parent == s.backpointers[h.tail].parent }
-		if !slices.ContainsFunc(sent.live[:i], equal) {
-			sent.finish(finishedHyp{sent.options.score(h.logP, sent.tokens), h.tail, true})
+	for i, h := range q.live {
+		equal := func(o live) bool { return s.backpointers[o.tail].previous == s.backpointers[h.tail].previous }
+		if !slices.ContainsFunc(q.live[:i], equal) {
+			q.finish(finishedHyp{q.options.score(h.logP, q.tokens), h.tail, true})
 		}
 	}
 }
 
-// merge sets s.merged to the n best continuations of all hypotheses of sent, whose rows start at
+// merge sets s.merged to the n best continuations of all hypotheses of q, whose rows start at
 // row first.
-func (s *search) merge(sent *sentence, first, n int) {
+func (s *search) merge(q *sourceSearch, first, n int) {
 	if cap(s.merged) < n {
 		s.merged = make([]continuation, 0, n)
 	}
 	s.merged = s.merged[:0:n]
-	for i, h := range sent.live {
+	for i, h := range q.live {
 		for _, c := range s.continuations(first + i) {
-			c.logP, c.parent = c.logP+h.logP, int32(i)
+			c.logP, c.hypothesis = c.logP+h.logP, int32(i)
 			if len(s.merged) == n && !(c.logP > s.merged[n-1].logP) {
 				break
 			}

@@ -15,8 +15,8 @@ type cache struct {
 }
 
 // alloc empties the cache and gives it slots, 1 or more, of keys and values of the given sizes. It
-// reuses memory: the slots get as many positions as fit into it, up to positions, but at least
-// 32.
+// reuses memory: a slot gets positions positions, or those that fit into the old memory, but at
+// least 32.
 func (c *cache) alloc(slots int, s attn.Sizes, positions int) {
 	c.slots, c.keyWidth, c.valueWidth = slots, s.Heads*s.DK, s.Heads*s.DV
 	c.positions = max(32, min(positions, len(c.keys)/(slots*c.keyWidth), len(c.values)/(slots*c.valueWidth)))

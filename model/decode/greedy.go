@@ -32,11 +32,11 @@ type single struct{}
 
 func (single) maxContinuations() int { return 1 }
 
-func (single) advance(s *search, sent *sentence, first int) {
-	for i, h := range sent.live {
+func (single) advance(s *search, q *sourceSearch, first int) {
+	for i, h := range q.live {
 		for _, c := range s.continuations(first + i) {
 			if logP := c.logP + h.logP; c.token == model.EOS {
-				sent.finish(finishedHyp{sent.options.score(logP, sent.tokens), h.tail, false})
+				q.finish(finishedHyp{q.options.score(logP, q.tokens), h.tail, false})
 			} else {
 				s.extend(h, first+i, c, logP)
 			}
@@ -44,10 +44,10 @@ func (single) advance(s *search, sent *sentence, first int) {
 	}
 }
 
-func (single) isDone(*sentence) bool { return false }
+func (single) isDone(*sourceSearch) bool { return false }
 
-func (single) finishTruncated(_ *search, sent *sentence) {
-	for _, h := range sent.live {
-		sent.finish(finishedHyp{sent.options.score(h.logP, sent.tokens), h.tail, true})
+func (single) finishTruncated(_ *search, q *sourceSearch) {
+	for _, h := range q.live {
+		q.finish(finishedHyp{q.options.score(h.logP, q.tokens), h.tail, true})
 	}
 }

@@ -20,8 +20,8 @@ type sample struct {
 func (o sample) initialHypotheses() int { return o.nBest() }
 
 func (o sample) expand(s *search, row int, logits []float32, out []continuation) []continuation {
-	sent, h := s.hypothesis(row)
-	u := uniform(&s.sampling.random[row], o.Seed, sent.number, uint64(h.number), uint64(sent.tokens))
+	q, h := s.hypothesis(row)
+	u := uniform(&s.sampling.random[row], o.Seed, q.number, uint64(h.number), uint64(q.tokens))
 	token := s.sampling.draw(row, logits, o.Options, u)
 	x, maxLogit := float64(logits[token]), mat.Max(logits)
 	sum := mat.ExpSum(logits, logits, maxLogit)

@@ -21,8 +21,8 @@ type Hypothesis struct {
 	Tokens []int32 // without BOS and EOS
 	Score  float64 // log-probability divided by the length penalty
 
-	// Truncated reports that the hypothesis reached its length limit before EOS. Tokens then lacks
-	// the token in the position of EOS, which Score counts.
+	// Truncated reports that the hypothesis reached its length limit before EOS. Score includes the
+	// last token, which Tokens omits.
 	Truncated bool
 }
 
@@ -36,23 +36,24 @@ type strategy interface {
 	// overwrite logits, where Pad and BOS are -Inf. Goroutines call expand concurrently for
 	// different rows.
 	expand(s *search, row int, logits []float32, out []continuation) []continuation
-	// advance finishes hypotheses of sent, or extends them into s.nextLive, from the continuations
-	// of its rows, which start at row first.
-	advance(s *search, sent *sentence, first int)
-	// isDone reports whether no live hypothesis can change sent.nBest.
-	isDone(sent *sentence) bool
-	// finishTruncated finishes the hypotheses of sent that are live at the length limit, if they
+	// advance applies the continuations of q's rows first, first+1, …: EOS finishes a hypothesis,
+	// other tokens extend it into s.nextLive.
+	advance(s *search, q *sourceSearch, first int)
+	// isDone reports whether the search ends before the length limit although hypotheses are live;
+	// see beam.
+	isDone(q *sourceSearch) bool
+	// finishTruncated finishes the hypotheses of q that are live at the length limit, if they
 	// count as translations.
-	finishTruncated(s *search, sent *sentence)
+	finishTruncated(s *search, q *sourceSearch)
 }
 
 // search searches for the translations of several sources at the same time, and keeps its memory
 // for the next search.
 type search struct {
-	sentences    []sentence    // those that are not done
-	backpointers []backpointer // tokens of all hypotheses
-	rows         []Row         // of the next step
-	owners       []owner       // of each row
+	sentences    []sourceSearch // those that are not done
+	backpointers []backpointer  // tokens of all hypotheses
+	rows         []Row          // of the next step
+	owners       []owner        // of each row
 	logits       mat.Matrix
 
 	rowContinuations int            // continuations that a row has memory for
@@ -65,12 +66,12 @@ type search struct {
 	sampling    samplingWorkspace
 }
 
-// owner is the hypothesis of a row: indices into search.sentences and sentence.live.
+// owner is the hypothesis of a row: indices into search.sentences and sourceSearch.live.
 type owner struct{ sentence, hypothesis int32 }
 
-// backpointer is a token of a hypothesis. parent is the index of the previous token's backpointer,
-// -1 for the first.
-type backpointer struct{ token, parent int32 }
+// backpointer is a token of a hypothesis. previous is the index of the previous token's
+// backpointer, -1 for the first.
+type backpointer struct{ token, previous int32 }
 
 // live is a live hypothesis.
 type live struct {
@@ -82,13 +83,13 @@ type live struct {
 
 // continuation is a token that may follow a hypothesis.
 type continuation struct {
-	logP   float64 // of the token; in search.merged, of the hypothesis with the token
-	token  int32
-	parent int32 // in search.merged: index of the hypothesis in sentence.live
+	logP       float64 // of the token; in search.merged, of the hypothesis with the token
+	token      int32
+	hypothesis int32 // in search.merged: index of the hypothesis in sourceSearch.live
 }
 
-// sentence is the search for the translations of one source.
-type sentence struct {
+// sourceSearch is the search for the translations of one source.
+type sourceSearch struct {
 	source    int    // index of the source in the search
 	number    uint64 // of the source, see Options.First
 	options   *Options
@@ -109,20 +110,20 @@ type finishedHyp struct {
 
 // finish inserts h into nBest if its score is high enough; of equal scores the first wins. It
 // ignores a score of NaN or -Inf.
-func (sent *sentence) finish(h finishedHyp) {
+func (q *sourceSearch) finish(h finishedHyp) {
 	if !(h.score > math.Inf(-1)) {
 		return
 	}
-	i := len(sent.nBest)
-	for ; i > 0 && sent.nBest[i-1].score < h.score; i-- {
+	i := len(q.nBest)
+	for ; i > 0 && q.nBest[i-1].score < h.score; i-- {
 	}
-	if len(sent.nBest) == sent.options.nBest() {
-		if i == len(sent.nBest) {
+	if len(q.nBest) == q.options.nBest() {
+		if i == len(q.nBest) {
 			return
 		}
-		sent.nBest = sent.nBest[:len(sent.nBest)-1]
+		q.nBest = q.nBest[:len(q.nBest)-1]
 	}
-	sent.nBest = slices.Insert(sent.nBest, i, h)
+	q.nBest = slices.Insert(q.nBest, i, h)
 }
 
 // strategyOf returns the strategy that o selects.
@@ -147,12 +148,12 @@ func (s *search) add(source int, number uint64, maxTokens int, o *Options, strat
 	if len(s.sentences) < cap(s.sentences) {
 		s.sentences = s.sentences[:len(s.sentences)+1] // keeps the memory of its slices
 	} else {
-		s.sentences = append(s.sentences, sentence{})
+		s.sentences = append(s.sentences, sourceSearch{})
 	}
-	sent := &s.sentences[len(s.sentences)-1]
-	*sent = sentence{source: source, number: number, options: o, strategy: strat, maxTokens: maxTokens, live: sent.live[:0], nBest: sent.nBest[:0]}
+	q := &s.sentences[len(s.sentences)-1]
+	*q = sourceSearch{source: source, number: number, options: o, strategy: strat, maxTokens: maxTokens, live: q.live[:0], nBest: q.nBest[:0]}
 	for i := range strat.initialHypotheses() {
-		sent.live = append(sent.live, live{tail: -1, row: -1, number: int32(i)})
+		q.live = append(q.live, live{tail: -1, row: -1, number: int32(i)})
 	}
 	s.rowContinuations = max(s.rowContinuations, strat.maxContinuations())
 	if _, ok := strat.(sample); ok {
@@ -172,12 +173,12 @@ func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(sour
 		s.step(p, m)
 		first, kept := 0, 0
 		for i := range s.sentences {
-			sent := &s.sentences[i]
-			rows := len(sent.live)
-			s.advance(sent, first)
+			q := &s.sentences[i]
+			rows := len(q.live)
+			s.advance(q, first)
 			first += rows
-			if sent.tokens >= sent.maxTokens || len(sent.live) == 0 || sent.strategy.isDone(sent) {
-				done(sent.source, s.results(sent))
+			if q.tokens >= q.maxTokens || len(q.live) == 0 || q.strategy.isDone(q) {
+				done(q.source, s.results(q))
 			} else {
 				s.sentences[kept], s.sentences[i] = s.sentences[i], s.sentences[kept]
 				kept++
@@ -214,9 +215,9 @@ func (s *search) step(p *mat.Pool, m stepper) {
 }
 
 // hypothesis returns the sentence and the live hypothesis of a row.
-func (s *search) hypothesis(row int) (*sentence, *live) {
-	sent := &s.sentences[s.owners[row].sentence]
-	return sent, &sent.live[s.owners[row].hypothesis]
+func (s *search) hypothesis(row int) (*sourceSearch, *live) {
+	q := &s.sentences[s.owners[row].sentence]
+	return q, &q.live[s.owners[row].hypothesis]
 }
 
 // expandRows is the parallel loop over the rows of a step.
@@ -227,8 +228,8 @@ func (s *expandRows) Range(lo, hi int) {
 		logits := s.logits.Row(i)
 		// Pad and BOS cannot follow a hypothesis.
 		logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
-		sent, _ := s.hypothesis(i)
-		strat := sent.strategy
+		q, _ := s.hypothesis(i)
+		strat := q.strategy
 		out := s.expanded[i*s.rowContinuations:][:0:strat.maxContinuations()]
 		s.counts[i] = len(strat.expand(s.search, i, logits, out))
 	}
@@ -239,13 +240,13 @@ func (s *search) continuations(row int) []continuation {
 	return s.expanded[row*s.rowContinuations:][:s.counts[row]]
 }
 
-// advance replaces the live hypotheses of sent, whose rows start at row first, with those that have
+// advance replaces the live hypotheses of q, whose rows start at row first, with those that have
 // one token more.
-func (s *search) advance(sent *sentence, first int) {
+func (s *search) advance(q *sourceSearch, first int) {
 	s.nextLive = s.nextLive[:0]
-	sent.tokens++
-	sent.strategy.advance(s, sent, first)
-	sent.live = append(sent.live[:0], s.nextLive...)
+	q.tokens++
+	q.strategy.advance(s, q, first)
+	q.live = append(q.live[:0], s.nextLive...)
 }
 
 // extend appends to s.nextLive the hypothesis h, which has the given row, with the token of c.
@@ -254,17 +255,17 @@ func (s *search) extend(h live, row int, c continuation, logP float64) {
 	s.nextLive = append(s.nextLive, live{logP, int32(len(s.backpointers) - 1), int32(row), h.number})
 }
 
-// results returns the n-best list of sent, which is done. It has at least one Hypothesis.
-func (s *search) results(sent *sentence) []Hypothesis {
-	sent.strategy.finishTruncated(s, sent)
-	list := make([]Hypothesis, 0, max(1, len(sent.nBest)))
-	for _, f := range sent.nBest {
+// results returns the n-best list of q, which is done. It has at least one Hypothesis.
+func (s *search) results(q *sourceSearch) []Hypothesis {
+	q.strategy.finishTruncated(s, q)
+	list := make([]Hypothesis, 0, max(1, len(q.nBest)))
+	for _, f := range q.nBest {
 		h := Hypothesis{Score: f.score, Truncated: f.truncated}
-		for i := f.tail; i >= 0; i = s.backpointers[i].parent {
+		for i := f.tail; i >= 0; i = s.backpointers[i].previous {
 			h.Tokens = append(h.Tokens, s.backpointers[i].token)
 		}
 		slices.Reverse(h.Tokens)
-		h.Tokens = h.Tokens[:min(len(h.Tokens), sent.maxTokens-1)]
+		h.Tokens = h.Tokens[:min(len(h.Tokens), q.maxTokens-1)]
 		list = append(list, h)
 	}
 	if len(list) == 0 { // all scores were NaN or -Inf

@@ -242,7 +242,7 @@ func TestBeamSearchIsDone(t *testing.T) {
 		{1, 1 << 10, -10, -40, false}, // a larger limit allows a higher score
 		{4, 19, -100, -1, true},
 	} {
-		sent := sentence{options: &o, finished: c.finished, maxTokens: c.maxTokens, live: []live{{logP: c.live}}}
+		sent := sourceSearch{options: &o, finished: c.finished, maxTokens: c.maxTokens, live: []live{{logP: c.live}}}
 		sent.finish(finishedHyp{score: c.best})
 		if got := (beam{o.Beam}).isDone(&sent); got != c.want {
 			t.Errorf("%+v: isDone = %t, want %t", c, got, c.want)

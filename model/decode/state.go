@@ -31,7 +31,8 @@ type State struct {
 	scores    []float32 // [rows × longest source or positions] workspace of the attentions
 	maxSource int       // tokens of the longest source, with EOS
 
-	rows, next  []cachedRow // of the last step and of the current one
+	rows        []cachedRow // of the last step; assignSlots sets those of the current one
+	next        []cachedRow // workspace of assignSlots, which swaps it with rows
 	hasChild    []bool      // of each row of the last step: a row continues it
 	slotUsed    []bool      // of each slot of the caches
 	tokens      []int32     // of the rows of a step
