@@ -30,6 +30,7 @@ better. The files must have the same configuration and tokenizers. Weights are s
 same command writes the same bytes.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			out := f.String("o", "", "model `file` to write")
+			force := f.Bool("force", false, "replace an existing model")
 			return func(_ context.Context, args []string) error {
 				switch {
 				case *out == "":
@@ -37,13 +38,16 @@ same command writes the same bytes.`,
 				case len(args) == 0:
 					return cli.Usagef("found no files, expected checkpoints or models to average")
 				}
-				return average(*out, args)
+				return average(*out, *force, args)
 			}
 		},
 	}
 }
 
-func average(out string, paths []string) error {
+func average(out string, force bool, paths []string) error {
+	if err := cli.CheckModelOutput(out, force, paths...); err != nil {
+		return err
+	}
 	files, err := model.LoadTokenizers(paths[0])
 	if err != nil {
 		return err
@@ -55,12 +59,8 @@ func average(out string, paths []string) error {
 	if _, err := tokenizers.Of(paths[0], files, h.Config); err != nil {
 		return err
 	}
-	target, _ := os.Stat(out) // nil if it does not exist
 	srcLang, tgtLang := h.SrcLang, h.TgtLang
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && os.SameFile(info, target) {
-			return cli.Usagef("-o %s is one of the files to average", out)
-		}
 		if other, err := model.LoadTokenizers(path); err != nil {
 			return err
 		} else if !maps.EqualFunc(files, other, bytes.Equal) {
@@ -74,9 +74,6 @@ func average(out string, paths []string) error {
 		if cmp.Or(other.SrcLang, srcLang) != srcLang || cmp.Or(other.TgtLang, tgtLang) != tgtLang {
 			return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, other.SrcLang, other.TgtLang, srcLang, tgtLang)
 		}
-	}
-	if err := cli.CheckWritable(out); err != nil {
-		return err
 	}
 	m, err := model.New(h.Config)
 	if err != nil {

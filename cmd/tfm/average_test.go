@@ -46,7 +46,8 @@ func TestAverage(t *testing.T) {
 	}
 	mustRun(t, "the red dog\n", "translate", "-model", out)
 	first := read(t, out)
-	mustRun(t, "", append([]string{"average", "-o", out}, files...)...)
+	mustFail(t, runTFM(t, "", append([]string{"average", "-o", out}, files...)...), 1, out+" already exists: -force replaces it")
+	mustRun(t, "", append([]string{"average", "-force", "-o", out}, files...)...)
 	if read(t, out) != first {
 		t.Error("the same command gives another file")
 	}
@@ -54,20 +55,20 @@ func TestAverage(t *testing.T) {
 	// What does not belong together.
 	args, wide := trainArgs(t, "-steps", "1", "-d-ff", "32")
 	mustRun(t, "", args...)
-	mustFail(t, runTFM(t, "", "average", "-o", out, m, wide), 1, wide, "configuration differs", "d_ff is 32, expected 64")
+	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, m, wide), 1, wide, "configuration differs", "d_ff is 32, expected 64")
 	args, other := trainArgs(t, "-steps", "1", "-src", toy.tgt, "-tgt", toy.tgt)
 	mustRun(t, "", args...)
-	mustFail(t, runTFM(t, "", "average", "-o", out, m, other), 1, other, "tokenizers differ from those of "+m)
+	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, m, other), 1, other, "tokenizers differ from those of "+m)
 	damaged := write(t, "damaged.safetensors", read(t, m)[:5000])
-	mustFail(t, runTFM(t, "", "average", "-o", out, m, damaged), 1, damaged)
+	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, m, damaged), 1, damaged)
 	bit := []byte(read(t, m))
 	bit[len(bit)/2] ^= 1
-	mustFail(t, runTFM(t, "", "average", "-o", out, m, write(t, "bit.safetensors", string(bit))), 1, "bit.safetensors", "checksum")
-	mustFail(t, runTFM(t, "", "average", "-o", out), 2, "checkpoints or models to average")
+	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, m, write(t, "bit.safetensors", string(bit))), 1, "bit.safetensors", "checksum")
+	mustFail(t, runTFM(t, "", "average", "-force", "-o", out), 2, "checkpoints or models to average")
 	mustFail(t, runTFM(t, "", "average", m), 2, "-o is missing")
-	mustFail(t, runTFM(t, "", "average", "-o", m, m), 2, "-o "+m+" is one of the files")
+	mustFail(t, runTFM(t, "", "average", "-force", "-o", m, m), 2, "-o "+m+" would replace an input")
 	mustFail(t, runTFM(t, "", "average", "-o", filepath.Join(t.TempDir(), "no", "folder"), m), 1, "cannot be written")
-	mustFail(t, runTFM(t, "", "average", "-o", out, toy.src), 1, toy.src)
+	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, toy.src), 1, toy.src)
 	if read(t, out) != first {
 		t.Error("a refused command wrote")
 	}

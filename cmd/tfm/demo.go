@@ -37,6 +37,7 @@ one translation. It needs no files and about half a minute on two cores.`,
 			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "seed of the initial weights and the order of the pairs")
 			f.IntVar(&d.heldOut, "held-out", grammar.HeldOutPairs, "number of held-out sentences to translate")
 			f.StringVar(&d.out, "o", "", "`file` to write the model to; without it the model is not saved")
+			f.BoolVar(&d.force, "force", false, "replace an existing model")
 			cli.ThreadsFlag(f, &d.threads)
 			return d.run
 		},
@@ -47,6 +48,7 @@ one translation. It needs no files and about half a minute on two cores.`,
 type demo struct {
 	options train.Options
 	out     string
+	force   bool
 	heldOut int
 	threads int
 }
@@ -79,7 +81,7 @@ func (d *demo) run(ctx context.Context, args []string) error {
 		return cli.Usagef("-held-out %d: must be 1 to %d", d.heldOut, grammar.HeldOutPairs)
 	}
 	if d.out != "" {
-		if err := cli.CheckWritable(d.out); err != nil {
+		if err := cli.CheckModelOutput(d.out, d.force); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,7 @@ which many papers report.`,
 					return err
 				}
 				if *out != "" {
-					if err := cli.CheckWritable(*out); err != nil {
+					if err := cli.CheckOutput(*out, append([]string{*path, *src}, scores.References...)...); err != nil {
 						return err
 					}
 				}

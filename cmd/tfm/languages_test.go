@@ -36,7 +36,7 @@ func TestAverageKeepsTheLanguages(t *testing.T) {
 		t.Errorf("info of a model that names no languages:\n%s", o.stdout)
 	}
 	other := inLanguages(t, m, "en", "fr-CA")
-	mustFail(t, runTFM(t, "", "average", "-o", out, m, half, other), 1, other, `found languages "en" to "fr-CA"`, `expected "en" to "fr"`)
+	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, m, half, other), 1, other, `found languages "en" to "fr-CA"`, `expected "en" to "fr"`)
 }
 
 // The model that a resumed run ends with has the languages of its checkpoint.

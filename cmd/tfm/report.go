@@ -92,6 +92,16 @@ func (r *reporter) write() error {
 	if err := cli.CheckThreads(r.threads); err != nil {
 		return err
 	}
+	inputs := []string{filepath.Join(r.run, runlog.FileName), r.model, r.file}
+	for _, o := range r.others {
+		inputs = append(inputs, o.path)
+	}
+	if checkpoints, err := train.Checkpoints(r.run); err == nil {
+		inputs = append(inputs, checkpoints...)
+	}
+	if err := cli.CheckOutput(r.out, inputs...); err != nil {
+		return err
+	}
 	run, err := r.log()
 	if err != nil {
 		return err
@@ -103,9 +113,6 @@ func (r *reporter) write() error {
 			return fmt.Errorf("-compare %s: %w", o.name, err)
 		}
 		page.Others = append(page.Others, report.Other{Name: o.name, Run: other})
-	}
-	if err := cli.CheckWritable(r.out); err != nil {
-		return err
 	}
 	if err := r.attention(&page); err != nil {
 		return err

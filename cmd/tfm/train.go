@@ -153,7 +153,7 @@ func (t *trainer) checkFiles() error {
 			return err
 		}
 	}
-	if err := cli.CheckWritable(t.Out); err != nil {
+	if err := cli.CheckOutput(t.Out, t.Src, t.Tgt, t.TSV, t.ValidSrc, t.ValidTgt, t.ValidTSV, t.ConfigFile, t.Vocab, t.Options.Init); err != nil {
 		return err
 	}
 	dir := t.CheckpointDir()

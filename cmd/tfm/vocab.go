@@ -177,7 +177,7 @@ func (v *vocabFlags) train(files []string) error {
 	if v.size < bpe.MinSize {
 		return cli.Usagef("-vocab-size %d: must be at least %d, for 256 bytes and 3 special pieces", v.size, bpe.MinSize)
 	}
-	if err := cli.CheckWritable(v.out); err != nil {
+	if err := cli.CheckOutput(v.out, files...); err != nil {
 		return err
 	}
 	var trainer bpe.Trainer

@@ -1,10 +1,37 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
+
+// CheckOutput is CheckWritable for the file of -o. It reports an input that is the same file, by
+// any name, because the output would replace it. Inputs may be "".
+func CheckOutput(path string, inputs ...string) error {
+	if out, err := os.Stat(path); err == nil {
+		for _, input := range inputs {
+			if info, err := os.Stat(input); err == nil && os.SameFile(info, out) {
+				return Usagef("-o %s would replace an input, %s", path, input)
+			}
+		}
+	}
+	return CheckWritable(path)
+}
+
+// CheckModelOutput is CheckOutput for a model. Without force it reports an existing file, because
+// a model can be hours of training.
+func CheckModelOutput(path string, force bool, inputs ...string) error {
+	if err := CheckOutput(path, inputs...); err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err == nil && !force {
+		return fmt.Errorf("%s already exists: -force replaces it", path)
+	}
+	return nil
+}
 
 // CheckWritable reports why no file can be written at path, for a check before long work. It leaves
 // no file behind.
@@ -12,7 +39,11 @@ func CheckWritable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".tfm-check-*")
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s cannot be written: the folder %s does not exist", path, dir)
+	}
+	f, err := os.CreateTemp(dir, ".tfm-check-*")
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
