@@ -123,8 +123,24 @@ const (
 	maxLineBytes = len(byteOrderMark) + MaxLine + len("\r\n")
 )
 
+// stickyEOF reads r up to its first io.EOF. A terminal continues after Ctrl-D, and bufio.Reader
+// forgets an io.EOF that it has returned.
+type stickyEOF struct {
+	r     io.Reader
+	ended bool
+}
+
+func (s *stickyEOF) Read(p []byte) (int, error) {
+	if s.ended {
+		return 0, io.EOF
+	}
+	n, err := s.r.Read(p)
+	s.ended = err == io.EOF
+	return n, err
+}
+
 func newLineReader(r io.Reader, name string) (*lineReader, error) {
-	text := bufio.NewReaderSize(r, 1<<16)
+	text := bufio.NewReaderSize(&stickyEOF{r: r}, 1<<16)
 	gzipped := strings.HasSuffix(name, ".gz")
 	// One more byte at a time, because interactive input may have no more.
 	for n := 1; !gzipped && n <= len(gzipMagic); n++ {

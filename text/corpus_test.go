@@ -153,6 +153,44 @@ func TestReadLinesDoesNotWait(t *testing.T) {
 	}
 }
 
+// terminal continues after each end of input.
+type terminal struct{ inputs []string }
+
+func (r *terminal) Read(p []byte) (int, error) {
+	if len(r.inputs) == 0 {
+		panic("read after the end of the test")
+	}
+	n := copy(p, r.inputs[0])
+	r.inputs = r.inputs[1:]
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// The first end of input of a terminal is the end, at the start, after a line and within one.
+func TestReadLinesEndsAtTheFirstEOF(t *testing.T) {
+	for _, c := range []struct{ inputs, want []string }{
+		{[]string{"", "late\n"}, nil},
+		{[]string{"a\n", "", "late\n"}, []string{"a"}},
+		{[]string{"a\nb", "", "late\n"}, []string{"a", "b"}},
+	} {
+		if got, err := collect(ReadLines(&terminal{c.inputs}, "terminal")); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("ReadLines(%q) = %q, %v, want %q", c.inputs, got, err, c.want)
+		}
+		var repaired []string
+		for l, err := range RepairLines(&terminal{c.inputs}, "terminal") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			repaired = append(repaired, l.Text)
+		}
+		if !slices.Equal(repaired, c.want) {
+			t.Errorf("RepairLines(%q) = %q, want %q", c.inputs, repaired, c.want)
+		}
+	}
+}
+
 func TestPairs(t *testing.T) {
 	src := write(t, "src", "\uFEFFa\r\n\nc")
 	tgt := write(t, "tgt.gz", gzipped("A\nB\nC\n"))
