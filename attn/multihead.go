@@ -25,8 +25,8 @@ func (s Sizes) linear(ps *layer.Params, name string, in, out int) layer.Linear {
 }
 
 // Self is multi-head self-attention (section 3.2.2), MultiHead(X, X, X), with a bias b in each
-// linear map unless Sizes.NoBias. The projections W^Q, W^K and W^V of all heads are one matrix [d ×
-// (2h·d_k + h·d_v)], so that one product computes all queries, keys and values.
+// linear map unless Sizes.NoBias. The projections W^Q, W^K and W^V of all heads are one matrix
+// [d × (2h·d_k + h·d_v)], so that one product computes all queries, keys and values.
 type Self struct {
 	QKV layer.Linear // d → 2h·d_k + h·d_v: [W^Q W^K W^V]
 	Out layer.Linear // h·d_v → d: W^O
@@ -153,8 +153,8 @@ func (l Cross) AllocGrad(a *layer.Arena, n, m int) CrossGrad {
 	return CrossGrad{Q: a.Matrix(n, l.keyWidth()), KV: a.Matrix(m, l.keyWidth()+l.valueWidth()), Ctx: a.Matrix(n, l.valueWidth())}
 }
 
-// Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O + b for x [n × d] and memory [m ×
-// d].
+// Forward returns act.Out [n × d] = Concat(head_1 … head_h)·W^O + b for x [n × d] and memory
+// [m × d].
 func (l Cross) Forward(pool *mat.Pool, act *CrossAct, x, memory mat.Matrix, r Ragged) mat.Matrix {
 	act.X, act.Memory, act.ragged = x, memory, r
 	l.Q.Forward(pool, act.Q, x)

@@ -133,8 +133,8 @@ func (s *State) alloc(m, n int) {
 		s.encoder.final, s.decoder.final = s.w.model.EncNorm.Alloc(a, m), s.w.model.DecNorm.Alloc(a, n)
 	}
 	for i := range s.sources {
-		keys := l.Cross.Heads * l.Cross.DK
-		s.sources[i] = sourceKV{a.Matrix(m, keys+l.Cross.Heads*l.Cross.DV), a.Matrix(keys, m)}
+		keyWidth, valueWidth := l.Cross.Heads*l.Cross.DK, l.Cross.Heads*l.Cross.DV
+		s.sources[i] = sourceKV{a.Matrix(m, keyWidth+valueWidth), a.Matrix(keyWidth, m)}
 	}
 }
 
