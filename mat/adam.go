@@ -6,13 +6,14 @@ package mat
 //	g' = g·GradScale
 //	m  = fma(Beta1, m, (1-Beta1)·g')
 //	v  = fma(Beta2, v, ((1-Beta2)·g')·g')
-//	w  = w - (Rate·m) / (sqrt(v·VScale) + Eps)
+//	w  = w - (StepSize·m) / (sqrt(v·VScale) + Eps)
 //
-// Source: Kingma and Ba, 2015, algorithm 1, with Rate = α/(1-Beta1^t) and VScale = 1/(1-Beta2^t) in
-// step t = 1, 2, …; GradScale is 1, or less to clip the gradient. VScale and GradScale must be set.
+// Source: Kingma and Ba, 2015, algorithm 1. The bias corrections of step t = 1, 2, … are in
+// StepSize = α/(1-Beta1^t), where α is the learning rate, and VScale = 1/(1-Beta2^t). GradScale is
+// 1, or less to clip the gradient. VScale and GradScale must be set.
 type Adam struct {
-	Beta1, Beta2, Eps       float32
-	Rate, VScale, GradScale float32
+	Beta1, Beta2, Eps           float32
+	StepSize, VScale, GradScale float32
 }
 
 // Step updates w, m and v with the gradient g. It panics if the lengths differ, and if GradScale or

@@ -721,7 +721,7 @@ TEXT ·geluTanhGradAVX512(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// Adam. Z4 Beta1, Z5 1-Beta1, Z6 Beta2, Z7 1-Beta2, Z8 Eps, Z9 Rate, Z10 VScale, Z11 GradScale.
+// Adam. Z4 Beta1, Z5 1-Beta1, Z6 Beta2, Z7 1-Beta2, Z8 Eps, Z9 StepSize, Z10 VScale, Z11 GradScale.
 
 #define ADAM(LD, ST, KEEP) \
 	LD(SI, Z0)               \
@@ -755,7 +755,7 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS Adam_Beta1(R9), Z4
 	VBROADCASTSS Adam_Beta2(R9), Z6
 	VBROADCASTSS Adam_Eps(R9), Z8
-	VBROADCASTSS Adam_Rate(R9), Z9
+	VBROADCASTSS Adam_StepSize(R9), Z9
 	VBROADCASTSS Adam_VScale(R9), Z10
 	VBROADCASTSS Adam_GradScale(R9), Z11
 	MOVL $0x3F800000, R10 // 1

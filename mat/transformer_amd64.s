@@ -585,7 +585,7 @@ TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// Adam. Y4 Beta1, Y5 1-Beta1, Y6 Beta2, Y7 1-Beta2, Y8 Eps, Y9 Rate, Y10 VScale, Y11 GradScale.
+// Adam. Y4 Beta1, Y5 1-Beta1, Y6 Beta2, Y7 1-Beta2, Y8 Eps, Y9 StepSize, Y10 VScale, Y11 GradScale.
 
 #define ADAM(LD, ST, KEEP) \
 	LD(SI, Y0, Y1)            \
@@ -632,7 +632,7 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	VBROADCASTSS Adam_Beta1(R9), Y4
 	VBROADCASTSS Adam_Beta2(R9), Y6
 	VBROADCASTSS Adam_Eps(R9), Y8
-	VBROADCASTSS Adam_Rate(R9), Y9
+	VBROADCASTSS Adam_StepSize(R9), Y9
 	VBROADCASTSS Adam_VScale(R9), Y10
 	VBROADCASTSS Adam_GradScale(R9), Y11
 	MOVL $0x3F800000, R10 // 1

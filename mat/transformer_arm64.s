@@ -523,8 +523,8 @@ TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
 	EACH(GELUTANHGRAD, STAY, loop, few, four, rest, end)
 	RET
 
-// Adam. V16 is Beta1, V17 1-Beta1, V18 Beta2, V19 1-Beta2, V20 Eps, V21 Rate, V22 VScale and V23
-// GradScale.
+// Adam. V16 is Beta1, V17 1-Beta1, V18 Beta2, V19 1-Beta2, V20 Eps, V21 StepSize, V22 VScale and
+// V23 GradScale.
 
 #define ADAM(LD, ST, KEEP, s) \
 	LD(1, 0)          \ // g'
@@ -558,7 +558,7 @@ TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	FMOVS Adam_Beta1(R9), F16
 	FMOVS Adam_Beta2(R9), F18
 	FMOVS Adam_Eps(R9), F20
-	FMOVS Adam_Rate(R9), F21
+	FMOVS Adam_StepSize(R9), F21
 	FMOVS Adam_VScale(R9), F22
 	FMOVS Adam_GradScale(R9), F23
 	VDUP V16.S[0], V16.S4

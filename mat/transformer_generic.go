@@ -65,6 +65,6 @@ func adamGeneric(a *Adam, w, g, m, v []float32) {
 		m[j] = float32(a.Beta1*m[j]) + float32(c1*gj)
 		v[j] = float32(a.Beta2*v[j]) + float32(c2*gj*gj)
 		root := float32(math.Sqrt(float64(v[j] * a.VScale)))
-		w[j] -= float32(float32(a.Rate*m[j]) / (root + a.Eps))
+		w[j] -= float32(float32(a.StepSize*m[j]) / (root + a.Eps))
 	}
 }

@@ -191,7 +191,7 @@ func adamOracle(a *Adam, w, g, m, v []float32) {
 		d2 := float32((1 - a.Beta2) * d)
 		v[j] = fma32(a.Beta2, v[j], float32(d2*d))
 		root := float32(math.Sqrt(float64(float32(v[j] * a.VScale)))) // a root may be rounded twice
-		w[j] -= float32(a.Rate*m[j]) / (root + a.Eps)
+		w[j] -= float32(a.StepSize*m[j]) / (root + a.Eps)
 	}
 }
 

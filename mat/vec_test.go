@@ -37,7 +37,7 @@ func one(f func(v [][]float32, a []float32) float32) func(v [][]float32, a []flo
 }
 
 var (
-	testAdam     = Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, Rate: 1e-3, VScale: 1.7, GradScale: 0.5}
+	testAdam     = Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, StepSize: 1e-3, VScale: 1.7, GradScale: 0.5}
 	testDropout  = Dropout{Rate: 0.3, Key: 0x0123456789abcdef}
 	testDropout0 = Dropout{Rate: 0, Key: 0x0123456789abcdef}
 )

@@ -29,7 +29,7 @@ func TestSameBitsOnEveryMachine(t *testing.T) {
 		b := randomBatch(c, 20, 0, uint64(i))
 		loss := pass.Train(b, uint64(i), 1/float32(len(b.TgtOut)))
 		binary.Write(bits, binary.LittleEndian, loss.Sum)
-		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, Rate: 1e-2, VScale: 10, GradScale: 0.5}
+		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, StepSize: 1e-2, VScale: 10, GradScale: 0.5}
 		step.Step(m.Params.W, m.Params.G, first, second)
 	}
 	for _, w := range m.Params.W {

@@ -234,7 +234,7 @@ func TestTrainingOverfitsABatch(t *testing.T) {
 		clear(m.Params.G)
 		pass.Train(b, 0, 1/float32(len(b.TgtOut)))
 		p1, p2 = p1*0.9, p2*0.98
-		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, Rate: float32(3e-3 / (1 - p1)), VScale: float32(1 / (1 - p2)), GradScale: 1}
+		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, StepSize: float32(3e-3 / (1 - p1)), VScale: float32(1 / (1 - p2)), GradScale: 1}
 		step.Step(m.Params.W, m.Params.G, am, av)
 	}
 	last := pass.Evaluate(b)

@@ -59,7 +59,7 @@ func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float
 	a.advance()
 	mat.Each(p, len(w), optimizerGrain, adamStep{mat.Adam{
 		Beta1: float32(a.Beta1), Beta2: float32(a.Beta2), Eps: float32(a.Eps),
-		Rate: float32(rate / (1 - a.power1)), VScale: float32(1 / (1 - a.power2)), GradScale: clip,
+		StepSize: float32(rate / (1 - a.power1)), VScale: float32(1 / (1 - a.power2)), GradScale: clip,
 	}, w, g, a.M, a.V, decay, decayed, a.ema.next()})
 }
 

@@ -131,8 +131,8 @@ func (b *Batches) alloc() {
 // Len returns the number of batches of the current epoch.
 func (b *Batches) Len() int { return len(b.bounds) }
 
-// Pairs returns the number of pairs of an epoch.
-func (b *Batches) Pairs() int { return len(b.used) }
+// UsedPairs returns the number of pairs of an epoch.
+func (b *Batches) UsedPairs() int { return len(b.used) }
 
 // Position returns the position of the next batch.
 func (b *Batches) Position() Position { return b.at }

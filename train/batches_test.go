@@ -213,8 +213,8 @@ func TestBatchesSkipPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Pairs() != 1 || b.TooLong != 2 || b.Empty != 3 {
-		t.Errorf("Pairs, TooLong, Empty = %d, %d, %d, want 1, 2, 3", b.Pairs(), b.TooLong, b.Empty)
+	if b.UsedPairs() != 1 || b.TooLong != 2 || b.Empty != 3 {
+		t.Errorf("UsedPairs, TooLong, Empty = %d, %d, %d, want 1, 2, 3", b.UsedPairs(), b.TooLong, b.Empty)
 	}
 	_, err = NewBatches(p, 10, 10, 1)
 	wantError(t, err, "10 target tokens", "maximum length 10")

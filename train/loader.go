@@ -71,7 +71,7 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.pairs, l.TooLong, l.Empty = b.Pairs(), b.TooLong, b.Empty
+		l.pairs, l.TooLong, l.Empty = b.UsedPairs(), b.TooLong, b.Empty
 		l.MaxSrc, l.MaxTgt, l.newBuffer = b.MaxSrc, b.MaxTgt, b.buffer
 		l.fingerprint = d.Train.fingerprint()
 		l.freeWindows <- b
@@ -111,7 +111,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 			return err
 		}
 		b.selectPairs(l.maxLen)
-		l.pairs, l.TooLong, l.Empty = l.pairs+b.Pairs(), l.TooLong+b.TooLong, l.Empty+b.Empty
+		l.pairs, l.TooLong, l.Empty = l.pairs+b.UsedPairs(), l.TooLong+b.TooLong, l.Empty+b.Empty
 		largest = max(largest, b.pairs.Len())
 		srcTokens, tgtTokens = max(srcTokens, len(b.pairs.src.ids)), max(tgtTokens, len(b.pairs.tgt.ids))
 		h.Write([]byte(b.pairs.fingerprint()))

@@ -78,7 +78,7 @@ type Options struct {
 	Search     decode.Options `json:"search" resume:"free"`      // of the validation's translations
 	Entropies  bool           `json:"-"`                         // compute Event.Entropies
 
-	// Tokenize is the tokenizer of the validation's BLEU, which chooses the best weights. Auto
+	// Tokenize is how the validation's BLEU, which chooses the best weights, splits text. Auto
 	// chooses the one that suits the references when the run first has some. Checkpoints record
 	// the choice, and a resumed run keeps it.
 	Tokenize score.Tokenizer `json:"tokenize"`
@@ -204,7 +204,7 @@ func (o Options) Validate() error {
 		{o.OnNaN != OnNaNStop && o.OnNaN != OnNaNSkip, "on_nan", o.OnNaN, "stop or skip"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},
-		{noTokenizer != nil, "tokenize", o.Tokenize, "a tokenizer of BLEU"},
+		{noTokenizer != nil, "tokenize", o.Tokenize, "a way in which BLEU splits text"},
 		{o.SaveEvery < 0, "save_every", o.SaveEvery, "0 or more"},
 		{o.Keep < 1, "keep", o.Keep, "1 or more"},
 		{o.Average < 0, "average", o.Average, "0 or more"},

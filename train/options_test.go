@@ -93,7 +93,7 @@ func TestOptionsValidate(t *testing.T) {
 		{"ema is 1, expected", func(o *Options) { o.EMA = 1 }},
 		{"ema is NaN", func(o *Options) { o.EMA = math.NaN() }},
 		{`on_nan is "ignore", expected stop or skip`, func(o *Options) { o.OnNaN = "ignore" }},
-		{`tokenize is Tokenizer(9), expected a tokenizer of BLEU`, func(o *Options) { o.Tokenize = 9 }},
+		{`tokenize is Tokenizer(9), expected a way in which BLEU splits text`, func(o *Options) { o.Tokenize = 9 }},
 		{"valid_every is -1", func(o *Options) { o.ValidEvery = -1 }},
 		{"save_every is -1", func(o *Options) { o.SaveEvery = -1 }},
 		{"keep is 0", func(o *Options) { o.Keep = 0 }},

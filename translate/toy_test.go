@@ -57,7 +57,7 @@ var toy = sync.OnceValues(func() (string, error) {
 		t := float64(i + 1)
 		// Rate and VScale include the bias corrections.
 		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, GradScale: 1,
-			Rate: float32(5e-3 / (1 - math.Pow(0.9, t))), VScale: float32(1 / (1 - math.Pow(0.98, t)))}
+			StepSize: float32(5e-3 / (1 - math.Pow(0.9, t))), VScale: float32(1 / (1 - math.Pow(0.98, t)))}
 		step.Step(m.Params.W, m.Params.G, first, second)
 	}
 	files, err := tokens.Marshal()

@@ -160,7 +160,7 @@ func RecipeNote() string {
 
 // TokenizeFlag declares -tokenize.
 func TokenizeFlag(f *cli.Flags, t *score.Tokenizer) *cli.Flag {
-	return f.TextVar(t, "tokenize", *t, "tokenizer of BLEU:\n"+
+	return f.TextVar(t, "tokenize", *t, "how BLEU splits text:\n"+
 		"  13a   sacreBLEU's default\n"+
 		"  intl  splits at all Unicode punctuation\n"+
 		"  zh    splits Chinese characters\n"+
