@@ -45,8 +45,9 @@ type State struct {
 	// by the durations of a step and a save, because it has not measured them yet.
 	OutOfTime time.Duration `json:"out_of_time,omitempty"`
 
-	Data     string `json:"data"`     // fingerprint of the training pairs
-	Products string `json:"products"` // layer.Precision.Kernel; the weights depend on it
+	Data     string `json:"data"`            // fingerprint of the training pairs
+	Valid    string `json:"valid,omitempty"` // fingerprint of the validation pairs; "" is unknown
+	Products string `json:"products"`        // layer.Precision.Kernel; the weights depend on it
 }
 
 // Checkpoint is an open checkpoint. Its file has all weights of Config. Close it after use. It is

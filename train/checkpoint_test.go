@@ -408,6 +408,36 @@ func TestResumeErrors(t *testing.T) {
 	}
 }
 
+// A run keeps its validation pairs, whose scores choose the best step. It may have none at first, or
+// for a while.
+func TestResumeWithOtherValidation(t *testing.T) {
+	o := smallOptions(2)
+	o.Dir = t.TempDir()
+	resume := func(steps, validEvery int, valid *Pairs) error {
+		o.Steps, o.ValidEvery = steps, validEvery
+		d := copyData()
+		d.Valid, d.References = valid, nil
+		_, err := Run(context.Background(), newModel(t, smallConfig()), nil, d, o, nil)
+		o.Resume = true
+		return err
+	}
+	first, second := copyTask(8, 6, 2), copyTask(8, 6, 3)
+	for i, step := range []struct {
+		validEvery int
+		valid      *Pairs
+		err        string
+	}{
+		{0, nil, ""}, {1, first, ""}, {1, second, "other validation pairs"}, {0, nil, ""}, {0, second, ""}, {1, second, "other validation pairs"}, {2, first, ""},
+	} {
+		err := resume(2+i, step.validEvery, step.valid)
+		if step.err != "" {
+			wantError(t, err, o.Dir, step.err)
+		} else if err != nil {
+			t.Fatalf("run %d: %v", i, err)
+		}
+	}
+}
+
 func TestDamagedCheckpoint(t *testing.T) {
 	o := smallOptions(3)
 	o.Dir, o.SaveEvery = t.TempDir(), 1

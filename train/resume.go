@@ -80,7 +80,11 @@ func (r *run) resume() (warning, err error) {
 		return nil, fmt.Errorf("%s: the checkpoint's options differ: %w", c.Path, err)
 	}
 	if c.State.Data != r.state.Data {
-		return nil, fmt.Errorf("%s: %w: found the fingerprint %s, expected %s", c.Path, ErrOtherPairs, c.State.Data, r.state.Data)
+		return nil, fmt.Errorf("%s: %w", c.Path, ErrOtherPairs)
+	}
+	valid := cmp.Or(r.state.Valid, c.State.Valid)
+	if valid != cmp.Or(c.State.Valid, valid) {
+		return nil, fmt.Errorf("%s: %w", c.Path, ErrOtherValidation)
 	}
 	if s := c.State; s.Skipped < 0 || s.Skipped > s.Step || s.SkippedInRow < 0 || s.SkippedInRow > s.Skipped {
 		return nil, fmt.Errorf("%s: found %d steps, %d skipped steps and %d skipped in a row, expected descending numbers", c.Path, s.Step, s.Skipped, s.SkippedInRow)
@@ -98,6 +102,7 @@ func (r *run) resume() (warning, err error) {
 	r.d.SrcLang, r.d.TgtLang = cmp.Or(r.d.SrcLang, c.SrcLang), cmp.Or(r.d.TgtLang, c.TgtLang)
 	products := r.state.Products
 	r.state, r.checkpoint, r.unsaved = c.State, c.Path, false
+	r.state.Valid = valid
 	if products != r.state.Products {
 		warning = fmt.Errorf("the products of the checkpoint are %s, those of this run %s: the weights will differ from those of an uninterrupted run", r.state.Products, products)
 		r.state.Products = products

@@ -62,6 +62,10 @@ const (
 // training pairs.
 var ErrOtherPairs = errors.New("the checkpoint belongs to other training pairs")
 
+// ErrOtherValidation is wrapped in the error of Run if the checkpoint to resume belongs to other
+// validation pairs, whose scores cannot be compared.
+var ErrOtherValidation = errors.New("the checkpoint belongs to other validation pairs")
+
 // Run trains t on the threads of p, starting from t's weights. The weights and gradients of t must
 // be allocated. After each step and validation, and before and after each save, Run calls report,
 // if that is not nil, on its goroutine.
@@ -182,6 +186,9 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	}
 	if dropout := max(t.Config.Dropout, t.Config.AttentionDropout, t.Config.FFDropout); o.RDrop != 0 && dropout == 0 {
 		return nil, fmt.Errorf("train: r_drop is %v, expected 0 for a model without dropout, because both copies are equal", o.RDrop)
+	}
+	if r.valid != nil {
+		r.state.Valid = d.Valid.fingerprint()
 	}
 	r.optimizer, r.ema = o.newOptimizer(t.Params)
 	r.norm = newGradientNorm(t.Params.Count())

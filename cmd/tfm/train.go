@@ -45,7 +45,8 @@ with the same size.
 -config FILE reads lines such as "steps = 5000"; # begins a comment. Flags override the file, and the file overrides the preset.
 -dump-config prints a file that gives the same weights from the same data.
 
--resume needs the same -o and the same corpora, validation files included. Other settings are those of the run and may be repeated. These
+-resume needs the same -o and the same corpora, validation files included; pairs are held out again if the run has no
+validation files. Other settings are those of the run and may be repeated. These
 may change: -steps, -time, -patience, -valid-every, -save-every, -keep, -average, -on-nan, -tensorboard, -threads. If -steps
 or -time has already been reached, the run ends and writes the model.
 
@@ -206,7 +207,11 @@ func (t *trainer) facts() (settings.Facts, error) {
 
 // loadRun opens the newest checkpoint of the run to resume.
 func (t *trainer) loadRun() (*settings.Trained, error) {
-	c, err := train.Newest(t.CheckpointDir())
+	dir := t.CheckpointDir()
+	if paths, err := train.Checkpoints(dir); err == nil && len(paths) == 0 {
+		return nil, fmt.Errorf("found no checkpoint in %s: check -o, or start again without -resume if the run ended before its first checkpoint", dir)
+	}
+	c, err := train.Newest(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -331,8 +336,8 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 	case err == nil || errors.As(err, new(cli.InterruptError)):
 		t.progress.Line("interrupted before the first step; nothing is saved")
 		return cli.Interruption(ctx)
-	case errors.Is(err, train.ErrOtherPairs):
-		return fmt.Errorf("%w; -resume needs the corpora of the run, and the same validation files or none", err)
+	case errors.Is(err, train.ErrOtherPairs), errors.Is(err, train.ErrOtherValidation):
+		return fmt.Errorf("%w: %s", err, t.otherFiles())
 	default:
 		return err
 	}
@@ -340,6 +345,38 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 		return fmt.Errorf("%w; the weights are saved in %s: free some space, then run %s", err, t.Options.Dir, t.resumeCommand())
 	}
 	return nil
+}
+
+// otherFiles describes the files of the run to resume and those of this command line, for the error
+// of a resume with other pairs.
+func (t *trainer) otherFiles() string {
+	const needs = "-resume needs the training and validation files of the run"
+	log, err := runlog.ReadFile(filepath.Join(t.Options.Dir, runlog.FileName))
+	if err != nil || len(log.Starts) == 0 {
+		return needs
+	}
+	run, found := corpusFlags(log.Starts[len(log.Starts)-1].Settings), corpusFlags(t.Flags().Values())
+	if run == found {
+		return "the contents of its files have changed: " + run
+	}
+	return fmt.Sprintf("found %s, expected %s, because %s", found, run, needs)
+}
+
+// corpusFlags returns the settings that choose the pairs of a run, as flags.
+func corpusFlags(settings map[string]string) string {
+	var flags []string
+	for _, name := range []string{"tsv", "src", "tgt", "valid-tsv", "valid-src", "valid-tgt"} {
+		if value := settings[name]; value != "" {
+			flags = append(flags, "-"+name+" "+cli.ShellWord(value))
+		}
+	}
+	switch {
+	case settings["valid-every"] == "0":
+		flags = append(flags, "-valid-every 0")
+	case settings["valid-src"] == "" && settings["valid-tsv"] == "":
+		flags = append(flags, "without -valid-src (pairs are held out)")
+	}
+	return strings.Join(flags, " ")
 }
 
 // interrupted prints how to resume from a checkpoint, and returns the signal that ended ctx.

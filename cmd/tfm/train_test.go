@@ -55,7 +55,15 @@ func TestValidation(t *testing.T) {
 	if o := mustRun(t, "", args...); !strings.Contains(o.stderr, "14, one in 106 held out") || !strings.Contains(o.stderr, "training pairs:   1,473") {
 		t.Errorf("held out:\n%s", o.stderr)
 	}
-	mustFail(t, runTFM(t, "", append(args, "-resume", "-steps", "3", "-valid-every", "0")...), 1, "other training pairs", "the same validation files or none")
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-steps", "3", "-valid-every", "0")...), 1, "other training pairs", "found -src "+src+" -tgt "+tgt+" -valid-every 0, expected -src "+src+" -tgt "+tgt+" without -valid-src (pairs are held out)")
+	files := []string{"-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt}
+	args, m = trainArgs(t, "-steps", "2", "-valid-every", "1")
+	mustRun(t, "", append(args, files...)...)
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-steps", "3")...), 1, "other training pairs", "-valid-src "+toy.testSrc, "without -valid-src")
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-steps", "3", "-valid-src", src, "-valid-tgt", tgt)...), 1,
+		"other validation pairs: found ", "-valid-src "+src, ", expected ", "-valid-src "+toy.testSrc)
+	mustRun(t, "", append(append(args, files...), "-resume", "-steps", "3")...)
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-o", m+"x")...), 1, "found no checkpoint in "+m+"x.ckpt", "check -o", "without -resume")
 	tsv := write(t, "pairs.tsv", "a dog\tun chien\na cat\tun chat\n")
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	o = mustRun(t, "", append([]string{"train", "-tsv", tsv, "-o", model, "-steps", "2"}, append(toySmall, "-valid-every", "1")...)...)
