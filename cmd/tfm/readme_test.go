@@ -86,8 +86,8 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 				}
 				continue
 			}
-			// The test binary is tfm, so that it need not be built.
-			if dir, ok := strings.CutPrefix(command, "go build "); ok {
+			// The test binary is tfm, so that it need not be installed.
+			if dir, ok := strings.CutPrefix(command, "go install "); ok {
 				if _, err := os.Stat(filepath.Join(root, dir)); err != nil {
 					t.Errorf("%s: %s: %v", document, command, err)
 				}
@@ -110,13 +110,12 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 }
 
 // known are the first words of the commands that runCommand runs.
-var known = []string{"./tfm", "awk"}
+var known = []string{"tfm", "awk", "mkdir"}
 
 // runCommand runs a command of a document in dir with the test binary as tfm.
 func runCommand(t *testing.T, document, dir, command string) {
 	t.Helper()
-	run := strings.Replace(command, `.\tfm.exe`, "./tfm", 1)
-	run = strings.Replace(run, "go run ./cmd/tfm", "./tfm", 1)
+	run := strings.Replace(command, "go run ./cmd/tfm", "tfm", 1)
 	words := strings.Fields(run)
 	if !slices.Contains(known, words[0]) {
 		t.Errorf("%s: unknown command %s; add it to known or notRun", document, command)
@@ -175,14 +174,66 @@ var inputs = map[string]func(i int) string{
 func english(i int) string { return fmt.Sprintf("%d dogs run to %d cats .", i, i%7) }
 func german(i int) string  { return fmt.Sprintf("%d Hunde laufen zu %d Katzen .", i, i%7) }
 
-// manythings is a line of the files of manythings.org, with its mark in front of the first one.
+// manythings is a line of the files of manythings.org, which begin with a byte order mark. Lines i
+// and i+60 have the same English sentence.
 func manythings(i int) string {
 	mark := ""
 	if i == 0 {
 		mark = "\uFEFF"
 	}
-	return mark + english(i/2) + fmt.Sprintf("\t%d只狗跑向%d只猫。\tCC-BY 2.0 (France)", i/2, i%7)
+	return mark + english(i%60) + fmt.Sprintf("\t%d只狗跑向%d只猫。\tCC-BY 2.0 (France)", i, i%7)
 }
+
+// The split of the Chinese example keeps all translations of an English sentence in one part, in
+// any order of the lines, and the two sides of a part line by line.
+func TestSplitOfTheExample(t *testing.T) {
+	if _, err := exec.LookPath("awk"); err != nil {
+		t.Skip("needs awk: ", err)
+	}
+	for _, document := range []string{"README.zh.md", "BENCHMARKS.md"} {
+		dir, found := t.TempDir(), false
+		for _, command := range commandsOf(t, filepath.Join("../..", document)) {
+			if strings.HasPrefix(command, "awk ") {
+				found = true
+				runCommand(t, document, dir, command)
+			}
+		}
+		if !found {
+			t.Errorf("%s has no awk command", document)
+			continue
+		}
+		partOf, pairs := map[string]string{}, map[string]bool{}
+		for _, part := range []string{"train", "valid", "test"} {
+			sides := [2][]string{}
+			for i, side := range []string{".en", ".zh"} {
+				text := strings.ReplaceAll(read(t, filepath.Join(dir, part+side)), "\uFEFF", "")
+				sides[i] = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+			}
+			if len(sides[0]) != len(sides[1]) {
+				t.Fatalf("%s: %s has %d English lines, %d Chinese", document, part, len(sides[0]), len(sides[1]))
+			}
+			for i, english := range sides[0] {
+				if other, ok := partOf[english]; ok && other != part {
+					t.Errorf("%s: %q is in %s and %s", document, english, other, part)
+				}
+				partOf[english] = part
+				pairs[english+"\t"+sides[1][i]] = true
+			}
+		}
+		if len(pairs) != exampleLines {
+			t.Errorf("%s: the parts have %d different pairs, want %d", document, len(pairs), exampleLines)
+		}
+		for i := range exampleLines {
+			pair := strings.TrimPrefix(manythings(i), "\uFEFF")
+			if pair = pair[:strings.LastIndex(pair, "\t")]; !pairs[pair] {
+				t.Errorf("%s: no part has the pair %q", document, pair)
+			}
+		}
+	}
+}
+
+// exampleLines is the number of lines of a file of inputs.
+const exampleLines = 120
 
 // makeInput makes a file of inputs, unless it exists.
 func makeInput(t *testing.T, dir, name string) {
@@ -193,7 +244,7 @@ func makeInput(t *testing.T, dir, name string) {
 		return
 	}
 	var text, packed bytes.Buffer
-	for i := range 120 {
+	for i := range exampleLines {
 		fmt.Fprintln(&text, line(i))
 	}
 	if strings.HasSuffix(name, ".gz") {
