@@ -193,7 +193,7 @@ func (l *lineReader) next() ([]byte, error) {
 	case err != nil && err != io.EOF:
 		return nil, fmt.Errorf("%s:%d: %w", l.name, l.line, err)
 	case !utf8.Valid(line):
-		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d, expected text in UTF-8", l.name, l.line, 1+validPrefix(line))
+		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d, expected text in UTF-8%s", l.name, l.line, 1+validPrefix(line), l.encodingHint(line))
 	}
 	return line, nil
 }
@@ -208,6 +208,40 @@ func (l *lineReader) each(yield func(string, error) bool) bool {
 			return false
 		}
 	}
+}
+
+// encodingHint guesses the encoding of the current line, which is invalid UTF-8, and returns the
+// end of a message with the command that converts it, "" without a guess.
+func (l *lineReader) encodingHint(line []byte) string {
+	convert := func(name, code string) string {
+		return fmt.Sprintf(" (%s? convert it: iconv -f %s -t utf-8)", name, code)
+	}
+	switch {
+	case l.line > 1: // begins no file
+	case bytes.HasPrefix(line, []byte("PK\x03\x04")):
+		return " (a zip archive: unzip it)"
+	case bytes.HasPrefix(line, []byte("\xFF\xFE")), bytes.HasPrefix(line, []byte("\xFE\xFF")):
+		return convert("UTF-16", "utf-16")
+	}
+	// Chinese text in GBK is mostly pairs of bytes from 0xA1; in Latin text such bytes are single.
+	pairs, single := 0, 0
+	for i := 0; i < len(line); i++ {
+		switch {
+		case line[i] < 0x80:
+		case i+1 < len(line) && line[i] >= 0xA1 && line[i] < 0xFF && line[i+1] >= 0xA1 && line[i+1] < 0xFF:
+			pairs++
+			i++
+		case line[i] >= 0x81 && i+1 < len(line) && line[i+1] >= 0x40: // GBK's other characters
+			single++
+			i++
+		default:
+			single++
+		}
+	}
+	if pairs > single {
+		return convert("GBK", "gb18030")
+	}
+	return ""
 }
 
 // validPrefix returns the length of the longest prefix of b that is valid UTF-8.

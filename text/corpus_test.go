@@ -191,6 +191,29 @@ func TestReadLinesEndsAtTheFirstEOF(t *testing.T) {
 	}
 }
 
+// The error of another encoding has the command that converts the file.
+func TestEncodingHint(t *testing.T) {
+	const gbk = " (GBK? convert it: iconv -f gb18030 -t utf-8)"
+	for content, want := range map[string]string{
+		"\xce\xd2\xc3\xc7\xca\xd4\xca\xd4\xb0\xc9\xa1\xa3\n":  gbk, // 我们试试吧。
+		"Tom \xcf\xb2\xbb\xb6\xc4\xe3\xa1\xa3\n":              gbk, // Tom 喜欢你。
+		"\xff\xfeh\x00i\x00\n\x00":                            " (UTF-16? convert it: iconv -f utf-16 -t utf-8)",
+		"PK\x03\x04\x14\x00\x02\x00\x08\x00\xe1\xb6\n":        " (a zip archive: unzip it)",
+		"Stra\xdfe, \xfcber, caf\xe9 cr\xe8me br\xfbl\xe9e\n": "", // Latin-1
+		"a\xff\n": "",
+	} {
+		_, err := collect(Lines(write(t, "x", content)))
+		if err == nil || !strings.HasSuffix(err.Error(), "expected text in UTF-8"+want) {
+			t.Errorf("Lines(%q): %v, want the end %q", content, err, want)
+		}
+		for l, err := range RepairLines(strings.NewReader(content), "x") {
+			if err != nil || len(l.Warnings) > 0 && !strings.HasSuffix(l.Warnings[0].Message, "replaced by U+FFFD"+want) {
+				t.Errorf("RepairLines(%q): %+v, %v, want the end %q", content, l.Warnings, err, want)
+			}
+		}
+	}
+}
+
 func TestPairs(t *testing.T) {
 	src := write(t, "src", "\uFEFFa\r\n\nc")
 	tgt := write(t, "tgt.gz", gzipped("A\nB\nC\n"))

@@ -67,7 +67,7 @@ func (r *PairReader) next() (src, tgt []byte, err error) {
 			return nil, nil, fmt.Errorf("%s:%d: found no tab, expected source, tab, target", r.source.name, r.source.line)
 		case 1:
 		default:
-			return nil, nil, fmt.Errorf("%s:%d: found %d tabs, expected 1: source, tab, target", r.source.name, r.source.line, tabs)
+			return nil, nil, fmt.Errorf("%s:%d: found %d tabs, expected 1: source, tab, target (cut -f1,2 keeps the first two columns)", r.source.name, r.source.line, tabs)
 		}
 		src, tgt, _ = bytes.Cut(src, []byte{'\t'})
 		return src, tgt, nil

@@ -142,7 +142,7 @@ func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) err
 		}
 	}
 	var b strings.Builder
-	b.WriteString("\nTranslations of held-out sentences:\n\n")
+	b.WriteString("\nTranslations of held-out sentences (= the reference, ≠ another translation):\n\n")
 	drawn := 0 // whose attention to draw: the first exact translation of at least 7 words
 	shown := min(10, len(heldOut))
 	for i := range shown {

@@ -41,7 +41,7 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		}
-		for _, want := range []string{c.Short, "Usage:\n  tfm " + c.Name, "Example:\n  "} {
+		for _, want := range []string{c.Short, "Usage:\n  tfm " + c.Name, "\nExample"} {
 			if !strings.Contains(short, want) {
 				t.Errorf("tfm help %s does not contain %q:\n%s", c.Name, want, short)
 			}
@@ -86,6 +86,12 @@ func TestChoices(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"trian", `tfm: unknown command "trian"; did you mean "train"?`},
 		{"train -presset tiny", `tfm: unknown flag -presset; did you mean "-preset"?`},
+		{"train --source a", `tfm: unknown flag -source; did you mean "-src"?`},
+		{"train --target a", `tfm: unknown flag -target; did you mean "-tgt"?`},
+		{"train -steps 2,500", `tfm: invalid value "2,500" for flag -steps: expected a whole number, without commas; run 'tfm help train'`},
+		{"train -lr 1,5", `tfm: invalid value "1,5" for flag -lr: expected a number, without commas; run 'tfm help train'`},
+		{"train -joint=maybe", `-joint: expected true or false; run 'tfm help train'`},
+		{"train -src a -src b", `-src and -tgt belong together: -tgt is missing`},
 		{"train -clip 1", `tfm: unknown flag -clip; did you mean "-clip-norm"?`},
 		{"train -preset tinny", `tfm: invalid value "tinny" for flag -preset: unknown name; did you mean "tiny"?`},
 		{"train -optimizer adm", `tfm: invalid value "adm" for flag -optimizer: expected adam, adamw or sgd; did you mean "adam"?`},

@@ -52,5 +52,13 @@ func TestOutputReplacesNoInput(t *testing.T) {
 	if read(t, log) != before {
 		t.Error("report replaced the log")
 	}
+	if err := os.Remove(out); err != nil {
+		t.Fatal(err)
+	}
+	const newest = "step-00000001.safetensors"
+	mustFail(t, runTFM(t, "", "translate", "-model", out), 1, out+" does not exist, because its run has not ended: resume it", "use -model "+filepath.Join(dir, newest))
+	mustFail(t, runTFM(t, "", "eval", "-src", toy.src, "-ref", toy.tgt, "-model", dir), 1, dir+" is a folder of checkpoints: use one, such as -model "+filepath.Join(dir, newest))
+	mustRun(t, "", append(args, "-resume")...)
+	mustFail(t, runTFM(t, "", "report", "-run", dir+"x"), 1, "-run "+dir+"x: the folder does not exist")
 	mustFail(t, runTFM(t, "", "demo", "-steps", "1", "-o", out), 1, out+" already exists: -force replaces it")
 }

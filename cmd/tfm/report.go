@@ -132,6 +132,9 @@ func (r *reporter) write() error {
 // log reads the log of the run.
 func (r *reporter) log() (*runlog.Run, error) {
 	if info, err := os.Stat(r.run); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("-run %s: the folder does not exist", r.run)
+		}
 		return nil, fmt.Errorf("-run: %w", err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("-run %s: expected a folder of checkpoints, such as en-de.ckpt", r.run)

@@ -113,7 +113,7 @@ func TestReportErrors(t *testing.T) {
 		{2, []string{"-run", dir, "-compare", log}, []string{"-compare", "NAME=FILE"}},
 		{2, []string{"-run", dir, "-sentence", " "}, []string{"-sentence is empty"}},
 		{2, []string{"-run", dir, "more"}, []string{`unexpected argument "more"`}},
-		{1, []string{"-run", filepath.Join(dir, "none")}, []string{"-run", filepath.Join(dir, "none"), "no such file"}},
+		{1, []string{"-run", filepath.Join(dir, "none")}, []string{"-run", filepath.Join(dir, "none"), "the folder does not exist"}},
 		{1, []string{"-run", log}, []string{log, "expected"}},
 		{1, []string{"-run", empty}, []string{empty + ": no log.jsonl"}},
 		{1, []string{"-run", dir, "-compare", "other=" + broken}, []string{"-compare other", broken + ":2: "}},

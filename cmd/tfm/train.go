@@ -120,7 +120,11 @@ func (t *trainer) checkFlags() error {
 		case tsv != "" && (src != "" || tgt != ""):
 			return cli.Usagef("either -%stsv or -%ssrc and -%stgt", prefix, prefix, prefix)
 		case (src == "") != (tgt == ""):
-			return cli.Usagef("-%ssrc and -%stgt belong together", prefix, prefix)
+			missing := prefix + "src"
+			if tgt == "" {
+				missing = prefix + "tgt"
+			}
+			return cli.Usagef("-%ssrc and -%stgt belong together: -%s is missing", prefix, prefix, missing)
 		}
 		return nil
 	}

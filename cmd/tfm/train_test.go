@@ -71,7 +71,7 @@ func TestValidation(t *testing.T) {
 		t.Errorf("a corpus of two pairs:\n%s", o.stderr)
 	}
 	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-tsv", tsv, "-o", model), 2, "either -tsv or -src and -tgt")
-	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-valid-src", tsv, "-o", model), 2, "-valid-src and -valid-tgt belong together")
+	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-valid-src", tsv, "-o", model), 2, "-valid-src and -valid-tgt belong together: -valid-tgt is missing")
 }
 
 func TestLeftOutPairsAreCounted(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/settings"
@@ -16,6 +17,7 @@ import (
 	"tfm/internal/format"
 	"tfm/model/decode"
 	"tfm/text"
+	"tfm/train"
 	"tfm/translate"
 )
 
@@ -98,9 +100,23 @@ func modelFlag(f *cli.Flags) *string {
 	return f.String("model", settings.DefaultModel, "model `file`")
 }
 
-// checkModel reports a missing model file and how to get one.
+// checkModel reports a missing model file, or a folder of checkpoints in its place, and how to get
+// one.
 func checkModel(path string) error {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case missing:
+		dir := strings.TrimSuffix(path, ".safetensors") + ".ckpt"
+		if checkpoints, err := train.Checkpoints(dir); err == nil && len(checkpoints) > 0 {
+			return fmt.Errorf("%s does not exist, because its run has not ended: resume it with 'tfm train … -resume', or use -model %s", path, cli.ShellWord(checkpoints[len(checkpoints)-1]))
+		}
+	case err == nil && info.IsDir():
+		if checkpoints, err := train.Checkpoints(path); err == nil && len(checkpoints) > 0 {
+			return fmt.Errorf("%s is a folder of checkpoints: use one, such as -model %s", path, cli.ShellWord(checkpoints[len(checkpoints)-1]))
+		}
+	}
+	if missing {
 		return fmt.Errorf("%s does not exist: make it with 'tfm train -o %s', or name a model with -model", path, cli.ShellWord(path))
 	}
 	return nil

@@ -45,7 +45,7 @@ func splitFile(file []byte) (jsonText, data []byte, err error) {
 	}
 	rest := file[lengthBytes:]
 	if n > maxHeader {
-		return nil, nil, fmt.Errorf("found header length %d, expected at most %d: not a safetensors file", n, maxHeader)
+		return nil, nil, fmt.Errorf("not a safetensors file: found header length %d, expected at most %d", n, maxHeader)
 	}
 	if n > uint64(len(rest)) {
 		return nil, nil, fmt.Errorf("found header length %d with only %d bytes after it: truncated, or not a safetensors file", n, len(rest))

@@ -145,7 +145,7 @@ func TestHelp(t *testing.T) {
 	_, common, _ := run(t, nil, "help", "perform")
 	if want := head + `
 Common flags:
-  -batch-size N           lines; 0 is all (default 0, by preset)
+  -batch-size N           lines; 0 is all (default 0, depends on -preset)
 
 'prog help perform -all' shows all 6 flags.
 
@@ -161,7 +161,7 @@ A note.
 	want := head + `
 Numbers:
   -n OFTEN                how often (default 7)
-  -batch-size N           lines; 0 is all (default 0, by preset)
+  -batch-size N           lines; 0 is all (default 0, depends on -preset)
 
 Kinds:
   -method NAME            method (default exact):

@@ -214,7 +214,36 @@ func (f *Flags) parse(args []string) ([]string, error) {
 		}
 		return nil, u
 	}
-	return nil, UsageError{Message: err.Error(), Meant: f.meant}
+	return nil, UsageError{Message: f.withType(err.Error()), Meant: f.meant}
+}
+
+// withType replaces the "parse error" of package flag by the type that the flag expects.
+func (f *Flags) withType(message string) string {
+	rest, ok := strings.CutSuffix(message, ": parse error")
+	if !ok {
+		return message
+	}
+	_, name, ok := strings.Cut(rest, "\" for flag -")
+	if !ok { // a bool
+		_, name, _ = strings.Cut(rest, "\" for -")
+	}
+	g := f.Lookup(name)
+	if g == nil {
+		return message
+	}
+	expected := "a number, without commas"
+	switch kind, _ := g.usage(); {
+	case isBool(g.Value):
+		expected = "true or false"
+	case kind == "N":
+		expected = "a whole number, without commas"
+	}
+	return rest + ": expected " + expected
+}
+
+func isBool(v flag.Value) bool {
+	b, ok := v.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
 }
 
 // ThreadsFlag declares -threads, whose default is the number of processors that Go uses.

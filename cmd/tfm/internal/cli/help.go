@@ -89,8 +89,13 @@ func (p Program) commandHelp(c Command, all bool, width int) string {
 			b.WriteString("  " + strings.Repeat("  ", min(i, 1)) + strings.TrimSpace(l) + "\n")
 		}
 	}
-	b.WriteString("\nExample:\n")
-	for _, line := range strings.Split(strings.TrimSpace(c.Example), "\n") {
+	examples := strings.Split(strings.TrimSpace(c.Example), "\n")
+	heading := "Example"
+	if len(examples) > 1 {
+		heading = "Examples"
+	}
+	fmt.Fprintf(&b, "\n%s:\n", heading)
+	for _, line := range examples {
 		for _, l := range commandLine(strings.TrimSpace(line), width-2) {
 			b.WriteString("  " + l + "\n")
 		}
@@ -167,7 +172,7 @@ func (g *Flag) usage() (kind, usage string) {
 	}
 	note := " (default " + value
 	if g.byPreset {
-		note += ", by preset"
+		note += ", depends on -preset"
 	}
 	note += ")"
 	if head, list, ok := strings.Cut(usage, ":\n  "); ok {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the candidate that word probably means, "" if none is near: the one at the least
-// edit distance, if that is 1 (2 from six bytes, 3 from ten), and of equals one with the same first
+// Nearest returns the candidate that word probably means, "" if none is near: its abbreviation; else
+// the one at the least edit distance, if that is 1 (2 from six bytes, 3 from ten), and of equals one with the same first
 // byte; else the shortest that has word
 // between its hyphens, as batch-tokens has tokens; else the only one that begins with word, if that
 // has at least three bytes.
@@ -19,6 +19,9 @@ func Nearest(word string, candidates []string) string {
 		limit = 2
 	case n >= 3:
 		limit = 1
+	}
+	if short := abbreviations[word]; slices.Contains(candidates, short) {
+		return short
 	}
 	nearest := ""
 	for _, c := range candidates {
@@ -47,6 +50,12 @@ func Nearest(word string, candidates []string) string {
 		}
 	}
 	return nearest
+}
+
+// abbreviations are flags by the words that they abbreviate.
+var abbreviations = map[string]string{
+	"source": "src", "target": "tgt", "source-lang": "src-lang", "target-lang": "tgt-lang", "valid-source": "valid-src", "valid-target": "valid-tgt",
+	"out": "o", "output": "o", "reference": "ref",
 }
 
 // editDistance returns the least number of insertions, deletions, replacements and swaps of

@@ -53,7 +53,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.Group("Files")
 	f.StringVar(&r.Src, "src", "", "`file` of source sentences, one a line, or .gz").Common()
 	f.StringVar(&r.Tgt, "tgt", "", "`file` of their translations, line by line").Common()
-	f.StringVar(&r.TSV, "tsv", "", "`file` of lines with source, tab, target; replaces -src and -tgt")
+	f.StringVar(&r.TSV, "tsv", "", "`file` of lines with source, tab, target; replaces -src and -tgt").Common()
 	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common()
 	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` of their translations").Common()
 	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` of lines with source, tab, target; replaces -valid-src and -valid-tgt")
@@ -69,8 +69,8 @@ func NewRun(f *cli.Flags) *Run {
 	f.BoolVar(&r.Dump, "dump-config", false, "print all settings as a -config file and exit")
 
 	f.Group("End of the run")
-	f.IntVar(&o.Steps, "steps", o.Steps, "limit of steps; 0 is none").Common()
-	f.Var((*cli.DurationValue)(&o.Time), "time", "limit of the training `time`, such as 15m, resumed runs included; 0 is none").Common()
+	f.IntVar(&o.Steps, "steps", o.Steps, "maximum number of steps; 0 is no maximum").Common()
+	f.Var((*cli.DurationValue)(&o.Time), "time", "maximum training `time`, such as 15m, time before a resume included; 0 is no maximum").Common()
 	f.IntVar(&o.Patience, "patience", o.Patience, "limit of validations in a row without a new best; 0 is none")
 
 	f.Group("Validation and checkpoints")
@@ -91,8 +91,8 @@ func NewRun(f *cli.Flags) *Run {
 
 	f.Group("Vocabulary and batches")
 	f.StringVar(&r.Vocab, "vocab", "", "`file` of 'tfm vocab', or model whose tokenizers to use; without it tokenizers are trained. With -init it replaces the "+
-		"model's tokenizers: shared pieces keep their embeddings")
-	f.IntVar(&r.VocabSize, "vocab-size", 8000, "pieces of a trained tokenizer").Common()
+		"model's tokenizers: pieces that both have keep their embeddings")
+	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common()
 	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer for both sides; -joint=false: one for each")
 	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch").ByPreset()
 	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step; each token has the same weight")
@@ -118,7 +118,7 @@ func NewRun(f *cli.Flags) *Run {
 		"  constant      -lr\n"+
 		"Unless given: linear with -decay-steps, else inverse-sqrt with -lr, else paper").
 		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleLinear, train.ScheduleCosine, train.ScheduleConstant)
-	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").Common().ByPreset()
+	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").ByPreset()
 	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate")
 	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").ByPreset()
 	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "last step of the schedules linear and cosine")

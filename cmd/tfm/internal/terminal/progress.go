@@ -49,6 +49,15 @@ func (p *Progress) Line(format string, args ...any) {
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
+// Text writes a line as Line does. On a terminal it is wrapped between words.
+func (p *Progress) Text(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.width > fieldColumns {
+		text = strings.Join(Wrap(strings.Fields(text), p.width-2), "\n  ")
+	}
+	p.Line("%s", text)
+}
+
 // fieldColumns is the width of the labels of fields.
 const fieldColumns = 18
 

@@ -38,6 +38,20 @@ func TestProgressLineIsWrittenOver(t *testing.T) {
 	}
 }
 
+func TestTextIsWrapped(t *testing.T) {
+	for width, want := range map[int]string{
+		0:  "step 250: validation perplexity 12.50, BLEU 14.67\n",
+		32: "step 250: validation\n  perplexity 12.50, BLEU 14.67\n",
+	} {
+		var b strings.Builder
+		p := &Progress{w: &b, width: width}
+		p.Text("step %d: validation perplexity 12.50, BLEU %.2f", 250, 14.67)
+		if got := b.String(); got != want {
+			t.Errorf("width %d: %q, want %q", width, got, want)
+		}
+	}
+}
+
 func TestField(t *testing.T) {
 	const text = "inverse-sqrt: warmup to 0.002 at step 800"
 	for width, want := range map[int]string{

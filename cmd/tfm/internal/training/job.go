@@ -95,7 +95,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 
 // info describes the training in one line.
 func (j *Job) info(r train.Result, pairs int) string {
-	s := fmt.Sprintf("%s steps on %s pairs", format.Thousands(r.Step), format.Thousands(pairs))
+	s := fmt.Sprintf("%s on %s", format.Count(r.Step, "step"), format.Count(pairs, "pair"))
 	if j.Options.Init != "" {
 		s += ", fine-tuned from " + strings.ToValidUTF8(filepath.Base(j.Options.Init), "?")
 	}

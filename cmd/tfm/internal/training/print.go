@@ -140,9 +140,9 @@ func (j *Job) printEvent(e train.Event) {
 	case train.Skipped:
 		j.printSkipped(e)
 	case train.Validated:
-		p.Line("step %s: %s%s", format.Thousands(e.Step), validation(e.Valid), best)
+		p.Text("step %s: %s%s", format.Thousands(e.Step), validation(e.Valid), best)
 	case train.Averaged:
-		p.Line("average of the last checkpoints: %s%s", validation(e.Valid), best)
+		p.Text("average of the last checkpoints: %s%s", validation(e.Valid), best)
 	}
 }
 

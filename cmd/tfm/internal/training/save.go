@@ -1,9 +1,9 @@
 package training
 
 import (
-	"fmt"
 	"os"
 
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/model"
 	"tfm/model/safetensors"
 )
@@ -21,7 +21,7 @@ func Save(f model.File, path string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s; %.1f MB\n", path, f.Info[InfoKey], float64(info.Size())/1e6)
+	terminal.NewProgress(os.Stderr).Text("%s: %s; %.1f MB", path, f.Info[InfoKey], float64(info.Size())/1e6)
 	return nil
 }
 
