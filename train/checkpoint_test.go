@@ -408,8 +408,8 @@ func TestResumeErrors(t *testing.T) {
 	}
 }
 
-// A run keeps its validation pairs, whose scores choose the best step. It may have none at first, or
-// for a while.
+// A run keeps its validation pairs, because their scores choose the best step. It may have none at
+// first, or for a while.
 func TestResumeWithOtherValidation(t *testing.T) {
 	o := smallOptions(2)
 	o.Dir = t.TempDir()

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Nearest returns the candidate that word probably means, "" if none is near: its abbreviation; else
-// the one at the least edit distance, if that is 1 (2 from six bytes, 3 from ten), and of equals one with the same first
-// byte; else the shortest that has word
-// between its hyphens, as batch-tokens has tokens; else the only one that begins with word, if that
-// has at least three bytes.
+// Nearest returns the candidate that word probably means, or "" if none is near. In this order: the
+// candidate that word abbreviates; the one at the least edit distance, up to 1 (2 from six bytes, 3
+// from ten), preferably with the same first byte; the shortest that has word between its hyphens,
+// as batch-tokens has tokens; the only one that begins with word, of at least three bytes.
 func Nearest(word string, candidates []string) string {
 	limit := 0
 	switch n := len(word); {
