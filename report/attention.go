@@ -54,7 +54,7 @@ type picture struct {
 	Alt    string
 }
 
-// attentions returns the maps of a sentence. It is an error if there are fewer weights than tokens.
+// attentions returns the maps of a sentence. It fails if there are fewer weights than tokens.
 func (s Sentence) attentions() ([]attention, error) {
 	src, in, out := firstTokens(s.Src), firstTokens(s.In), firstTokens(s.Out)
 	all := []attention{

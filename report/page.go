@@ -88,7 +88,7 @@ type sentenceMaps struct {
 	Attentions []attention
 }
 
-// Write writes the page to w. It is an error if a Sentence has fewer weights than tokens.
+// Write writes the page to w. It fails if a Sentence has fewer weights than tokens.
 func (p Page) Write(w io.Writer) error {
 	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: curves(p.Run), Histories: histories(p.Run), Best: p.Run.Best()}
 	v.Facts, v.Results, v.Settings = facts(p.Run), results(p.Run), settings(p.Run)

@@ -22,7 +22,7 @@ type Pair struct {
 }
 
 // Pairs reads a corpus of two files, as Lines reads each: line n of target is the translation of
-// line n of source. Unequal line counts are an error that names both files.
+// line n of source. If the line counts differ, the error names both files.
 func Pairs(source, target string) iter.Seq2[Pair, error] {
 	return eachPair(func() (*PairReader, error) { return OpenPairs(source, target) })
 }

@@ -54,7 +54,7 @@ const batchesPerSort = 32
 
 // NewBatches returns the batches of epoch 0. A batch has at most tokens target tokens and
 // 3/2·tokens source tokens, with one EOS per sentence. Pairs with a side of more than maxLen tokens
-// or with an empty side are skipped and counted. It is an error if no pair remains, or if a
+// or with an empty side are skipped and counted. NewBatches fails if no pair remains, or if a
 // sentence of maxLen tokens does not fit in a batch.
 func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
 	if err := checkBatch(tokens, maxLen); err != nil {
@@ -137,7 +137,7 @@ func (b *Batches) UsedPairs() int { return len(b.used) }
 // Position returns the position of the next batch.
 func (b *Batches) Position() Position { return b.at }
 
-// Seek moves to a position. It is an error if the position does not exist.
+// Seek moves to a position. It fails if the position does not exist.
 func (b *Batches) Seek(at Position) error {
 	if at.Epoch < 0 || at.Batch < 0 {
 		return fmt.Errorf("train: position is batch %d of epoch %d, expected 0 or more", at.Batch, at.Epoch)

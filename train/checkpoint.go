@@ -137,7 +137,7 @@ func decodeRun(meta map[string]string) (o Options, s State, err error) {
 	return o, s, nil
 }
 
-// Weights copies the weights, with Options.EMA their moving averages, to p.W. It is an error if
+// Weights copies the weights, with Options.EMA their moving averages, to p.W. It fails if
 // names or shapes differ from p's.
 func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p, "", p.W) }
 

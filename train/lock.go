@@ -10,7 +10,7 @@ import (
 var errInUse = errors.New("another run is using these checkpoints")
 
 // Lock reserves a folder of checkpoints for this run until unlock is called or the process ends. It
-// is an error if another run, in this or another process, holds the lock. Run locks Options.Dir. On
+// fails if another run, in this or another process, holds the lock. Run locks Options.Dir. On
 // systems without file locks, Lock does nothing.
 func Lock(dir string) (unlock func(), err error) {
 	unlock, err = lock(dir)

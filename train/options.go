@@ -70,8 +70,8 @@ type Options struct {
 
 	// OnNaN is the action for an update whose loss or gradient is not finite, or whose clipped
 	// gradient is too large for the optimizer (a norm above 2^63): OnNaNStop or OnNaNSkip. A
-	// skipped step counts as a step of the run and of the schedule, but not of the optimizer. 100
-	// skipped steps in a row are an error.
+	// skipped step counts as a step of the run and of the schedule, but not of the optimizer. The
+	// run fails after 100 skipped steps in a row.
 	OnNaN string `json:"on_nan" resume:"free"`
 
 	ValidEvery int            `json:"valid_every" resume:"free"` // steps per validation; 0: off

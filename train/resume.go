@@ -44,8 +44,8 @@ func (r *run) begin() error {
 	return nil
 }
 
-// clearFolder removes the checkpoints of another run from the folder. Without Options.Replace they
-// are an error.
+// clearFolder removes the checkpoints of another run from the folder. Without Options.Replace it
+// fails if there are any.
 func (r *run) clearFolder() error {
 	paths, err := Checkpoints(r.o.Dir)
 	if err != nil {

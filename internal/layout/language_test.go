@@ -32,6 +32,7 @@ var plainer = map[string]string{
 	"in force":         "in use",
 	"is there already": "already exists",
 	"goes on":          "continues, or resumes",
+	"it is an error":   "it fails",
 }
 
 var phrase = regexp.MustCompile(`(?i)\b(` + strings.Join(slices.Collect(maps.Keys(plainer)), "|") + `)\b`)

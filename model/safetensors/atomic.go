@@ -25,7 +25,7 @@ const (
 // write's own included, it removes the temporary file and leaves path
 // unchanged; only an error of the last step, syncing the folder, leaves the new
 // file in place. An existing file keeps its permissions, and a symbolic link
-// keeps pointing to its file. It is an error if path is not a regular file.
+// keeps pointing to its file. A path that is not a regular file is refused.
 //
 // A temporary file is named .BASE.HHHHHHHHHHHHHHHH.tfm-tmp, with the target's
 // base name and sixteen hexadecimal digits. [RemoveStale] removes those of

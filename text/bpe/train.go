@@ -107,8 +107,8 @@ func (t *Trainer) subsample() {
 func (t *Trainer) Threshold() int64 { return max(t.threshold, 1) }
 
 // Train returns a Tokenizer of vocabSize ids. It has fewer if no remaining pair occurs at least
-// twice, or in a sample in at least two drawn words. A vocabSize less than MinSize is an error. The
-// result depends only on the counts of the words: of equally frequent pairs the one with the
+// twice, or in a sample in at least two drawn words. It fails if vocabSize is less than MinSize.
+// The result depends only on the counts of the words: of equally frequent pairs the one with the
 // smaller left id is merged first, then the one with the smaller right id.
 func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {
 	if vocabSize < MinSize {

@@ -64,7 +64,7 @@ func Unmarshal(data []byte) (text.Tokenizer, error) {
 
 // Remap returns the ids of old for each id of t, so that weights learned with old can be carried
 // over to t: the id of the same piece in old, or if old lacks it, the ids into which old splits it.
-// Tokenizers of different kinds are an error.
+// It fails if the tokenizers are of different kinds.
 func Remap(t, old text.Tokenizer) ([][]int32, error) {
 	if t, ok := t.(*bpe.Tokenizer); ok {
 		if old, ok := old.(*bpe.Tokenizer); ok {

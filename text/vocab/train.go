@@ -27,8 +27,8 @@ func (t *Trainer) Add(p text.Pair) {
 // if words less frequent than T were sampled.
 func (t *Trainer) Threshold() int64 { return max(t.source.Threshold(), t.target.Threshold()) }
 
-// Train returns tokenizers of size ids each, or fewer if the corpus has too few merges. A size less
-// than bpe.MinSize is an error.
+// Train returns tokenizers of size ids each, or fewer if the corpus has too few merges. It fails if
+// size is less than bpe.MinSize.
 func (t *Trainer) Train(size int) (Tokenizers, error) {
 	src, err := t.source.Train(size)
 	if err != nil {

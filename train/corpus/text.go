@@ -38,7 +38,7 @@ func TSV(path string) *Text {
 }
 
 // Pairs returns pairs that are not in files. They cannot be streamed: all ids are kept in memory,
-// and BPE-dropout is an error.
+// and BPE-dropout is refused.
 func Pairs(name string, pairs iter.Seq2[text.Pair, error]) *Text {
 	return &Text{Name: name, pairs: pairs}
 }

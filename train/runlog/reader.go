@@ -123,7 +123,7 @@ func (l *lineReader) next() ([]byte, error) {
 }
 
 // orderError is the error of a complete record with an impossible step. Unlike other invalid lines
-// it is an error at the end of the log too, because it is no partial line.
+// it is refused at the end of the log too, because it is no partial line.
 type orderError struct{ message string }
 
 func (e orderError) Error() string { return e.message }

@@ -52,7 +52,7 @@ type learner struct {
 	decoder  *decode.Decoder // of weights
 }
 
-// Run trains the model and writes the lesson to out. It is an error if the model has not learned
+// Run trains the model and writes the lesson to out. It fails if the model has not learned
 // the sentences after Steps steps.
 func (l *Lesson) Run(out io.Writer) error {
 	m := learner{src: newVocabulary(0), tgt: newVocabulary(1)}

@@ -62,7 +62,7 @@ func (r *Run) outputBias() {
 }
 
 // tie derives -tie: without a joint vocabulary the source embedding is not tied. An explicit -tie
-// all stays, and is an error later.
+// all stays, and is refused later.
 func (r *Run) tie() {
 	if level := r.given("tie"); (level == Default || level < r.tokenizersGiven()) && !r.Joint && r.Config.Tie == model.TieAll {
 		r.Config.Tie = model.TieDecoder
