@@ -207,8 +207,8 @@ func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, s attn.Sizes, f 
 	t.Helper()
 	for _, p := range ps.List {
 		if p.Name == "l.qkv.bias" || p.Name == "l.kv.bias" {
-			// The keys' bias adds the same value to all scores of a query, which does not change
-			// their softmax: its gradient is 0, up to rounding.
+			// The keys' bias adds the same value to all scores of a query, which does
+			// not change their softmax: its gradient is 0, up to rounding.
 			lo, hi := 0, s.Heads*s.DK
 			if p.Name == "l.qkv.bias" {
 				lo, hi = hi, 2*hi

@@ -80,8 +80,8 @@ func (l Self) Forward(pool *mat.Pool, act *SelfAct, x mat.Matrix, r Ragged) mat.
 	return act.Out
 }
 
-// Backward sets or adds to dx [n × d] for dy [n × d] and the activations of Forward. With mode Set
-// dx may be dy.
+// Backward sets or adds to dx [n × d] for dy [n × d] and the activations of Forward. With mode
+// Set dx may be dy.
 func (l Self) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *SelfAct, g *SelfGrad, mode layer.Mode) {
 	// y = ctx·W^O + b
 	l.Out.Backward(pool, g.Ctx, dy, act.Ctx, layer.Set)

@@ -25,21 +25,21 @@ func (r Ragged) headDrop(s, head, heads int) mat.Dropout {
 // Sentences returns the number of sentences.
 func (r Ragged) Sentences() int { return len(r.QStarts) - 1 }
 
-// Inputs are the queries Q [n × h·d_k], keys K [m × h·d_k] and values V [m × h·d_v] of all heads.
-// Columns [i·d_k, (i+1)·d_k) of Q and K and [i·d_v, (i+1)·d_v) of V belong to head i. All three may
-// be views into one matrix. The gradients of inputs have the same type.
+// Inputs are the queries Q [n × h·d_k], keys K [m × h·d_k] and values V [m × h·d_v] of all
+// heads. Columns [i·d_k, (i+1)·d_k) of Q and K and [i·d_v, (i+1)·d_v) of V belong to head i.
+// All three may be views into one matrix. The gradients of inputs have the same type.
 type Inputs struct{ Q, K, V mat.Matrix }
 
 // queryBlock is the number of queries that are computed at once. Only their weights
 // [queryBlock × m] exist, never those of all queries.
 const queryBlock = 64
 
-// ScaledDotProductHeads sets ctx [n × h·d_v], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V (equation
-// 1) over the visible keys, with dropout of the softmax if r has one. In a sentence of m keys,
-// query i (from 0) sees the first i+1 if r.Causal, otherwise all m. A mask in other systems adds -∞
-// to the scores of the other keys; here they are not computed, or SoftmaxRows gives them weight 0.
-// The workers of pool divide the heads of all sentences. It panics if widths are not divisible by
-// heads or if r does not cover all rows.
+// ScaledDotProductHeads sets ctx [n × h·d_v], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V
+// (equation 1) over the visible keys, with dropout of the softmax if r has one. In a sentence of m
+// keys, query i (from 0) sees the first i+1 if r.Causal, otherwise all m. A mask in other systems
+// adds -∞ to the scores of the other keys; here they are not computed, or SoftmaxRows gives them
+// weight 0. The workers of pool divide the heads of all sentences. It panics if widths are not
+// divisible by heads or if r does not cover all rows.
 func ScaledDotProductHeads(pool *mat.Pool, ctx mat.Matrix, in Inputs, heads int, r Ragged) {
 	in.check(ctx, heads, r)
 	mat.Each(pool, r.Sentences()*heads, headGrain(r, heads), attendHeads{ctx, in, heads, r})

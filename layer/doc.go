@@ -16,8 +16,8 @@
 // takes one microbatch through the layers with a nil pool; only Embedding.Backward, which runs for
 // the whole batch, divides its columns among workers there.
 //
-// In derivations mask_j is 0 or 1/(1-Rate), the factor of element j in a mat.Dropout, and mask·x is
-// element by element.
+// In derivations mask_j is 0 or 1/(1-Rate), the factor of element j in a mat.Dropout, and mask·x
+// is element by element.
 //
 // A batch is ragged: the tokens of its sentences follow one another, one row of a matrix for each
 // token, without padding.

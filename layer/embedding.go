@@ -6,8 +6,8 @@ import (
 	"tfm/mat"
 )
 
-// Embedding turns token ids into rows: Dropout(E[id]·sqrt(d) + PE[position]) (sections 3.4, 3.5 and
-// 5.4). E may be shared with another embedding and with the output projection.
+// Embedding turns token ids into rows: Dropout(E[id]·sqrt(d) + PE[position]) (sections 3.4, 3.5
+// and 5.4). E may be shared with another embedding and with the output projection.
 type Embedding struct {
 	E         *Param     // [V, d]
 	Positions mat.Matrix // PE [positions × d], see Sinusoids; with Learned, its weights
@@ -61,7 +61,8 @@ func (e Embedding) At(y mat.Matrix, ids []int32, position int) {
 	}
 }
 
-// Backward adds to the gradients of E and of learned positions for dy [n × d], which it overwrites.
+// Backward adds to the gradients of E and of learned positions for dy [n × d], which it
+// overwrites.
 //
 //	y_i = mask·(E[id_i]·sqrt(d) + PE[pos_i])   so   dE[id_i] += mask·dy_i·sqrt(d)
 //	                                                dPE[pos_i] += mask·dy_i

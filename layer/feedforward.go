@@ -2,8 +2,8 @@ package layer
 
 import "tfm/mat"
 
-// FeedForward is the position-wise network FFN(x) = f(x·W1 + b1)·W2 + b2 (section 3.3, equation 2).
-// In the paper f is ReLU.
+// FeedForward is the position-wise network FFN(x) = f(x·W1 + b1)·W2 + b2 (section 3.3, equation
+// 2). In the paper f is ReLU.
 type FeedForward struct {
 	Inner, Outer Linear // W1, b1: d → ff; W2, b2: ff → d
 	Activation   mat.Activation
@@ -34,8 +34,8 @@ func (l FeedForward) Alloc(a *Arena, n int, backward bool) FeedForwardAct {
 	return act
 }
 
-// Forward returns act.Out [n × d] = Dropout(f(x·W1 + b1))·W2 + b2 for x [n × d]. The paper has no
-// dropout here.
+// Forward returns act.Out [n × d] = Dropout(f(x·W1 + b1))·W2 + b2 for x [n × d]. The paper has
+// no dropout here.
 func (l FeedForward) Forward(pool *mat.Pool, act *FeedForwardAct, x mat.Matrix, drop mat.Dropout) mat.Matrix {
 	act.X, act.drop = x, drop
 	if act.Z.Data == nil { // f(x·W1 + b1) in one pass over memory

@@ -48,8 +48,8 @@ func (l Linear) Forward(pool *mat.Pool, y, x mat.Matrix) {
 	l.Precision.gemm(pool, y, x, l.W.Weights(), mat.GemmOptions{Bias: l.bias()})
 }
 
-// Backward adds to the gradients of W and b, and sets or adds to dx [n × in], for dy [n × out] and
-// the x of Forward.
+// Backward adds to the gradients of W and b, and sets or adds to dx [n × in], for dy [n × out]
+// and the x of Forward.
 //
 //	y_ij = Σ_k x_ik·W_kj + b_j   so   db_j = Σ_i dy_ij   dW = xᵀ·dy   dx = dy·Wᵀ
 func (l Linear) Backward(pool *mat.Pool, dx, dy, x mat.Matrix, mode Mode) {

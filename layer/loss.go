@@ -2,9 +2,9 @@ package layer
 
 import "tfm/mat"
 
-// Output is the linear map and softmax above the decoder in figure 1, with the loss: logits = x·Eᵀ
-// (section 3.4; E may be tied to the embeddings) and cross-entropy with label smoothing (section
-// 5.4). It computes chunks of rows, so that the [n × V] logits never exist at once.
+// Output is the linear map and softmax above the decoder in figure 1, with the loss: logits =
+// x·Eᵀ (section 3.4; E may be tied to the embeddings) and cross-entropy with label smoothing
+// (section 5.4). It computes chunks of rows, so that the [n × V] logits never exist at once.
 type Output struct {
 	E         *Param  // [V, d]
 	Bias      *Param  // b [V], added to the logits; nil in the paper

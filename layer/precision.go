@@ -9,10 +9,10 @@ type Precision uint8
 const (
 	Float32 Precision = iota // the same bits on every processor
 	// BF16 rounds the operands of products to bfloat16 (mat.GemmBF16) where that is faster than
-	// float32 (mat.FasterBF16). Weights stay float32, as in Micikevicius et al. ("Mixed Precision
-	// Training", 2018), and the loss is not scaled (Kalamkar et al., "A Study of BFLOAT16 for Deep
-	// Learning Training", 2019). Results are the same for any number of threads, but not on every
-	// processor.
+	// float32 (mat.FasterBF16). Weights stay float32, as in Micikevicius et al. ("Mixed
+	// Precision Training", 2018), and the loss is not scaled (Kalamkar et al., "A Study of
+	// BFLOAT16 for Deep Learning Training", 2019). Results are the same for any number of
+	// threads, but not on every processor.
 	BF16
 )
 

@@ -14,8 +14,8 @@ func (l Output) AllocRDrop(a *Arena, n int) LossWorkspace {
 }
 
 // RDrop is ForwardBackward for two copies of n tokens that have passed through the model with
-// different dropout: rows i and n+i of x [2n × d] and of t [2n] belong to one token. In addition to
-// the cross-entropy of both copies it minimizes the divergence of their distributions p and p'
+// different dropout: rows i and n+i of x [2n × d] and of t [2n] belong to one token. In addition
+// to the cross-entropy of both copies it minimizes the divergence of their distributions p and p'
 // (Liang et al., 2021, "R-Drop", section 2.2, equations 2 to 4). It adds t.Scale times the
 // gradients of the paper's loss, summed over tokens,
 //

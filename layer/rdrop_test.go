@@ -9,7 +9,8 @@ import (
 	"tfm/mat"
 )
 
-// kl returns Σ_i KL(p‖p') + KL(p'‖p), with p and p' the softmax of rows i and n+i of x·Eᵀ + b.
+// kl returns Σ_i KL(p‖p') + KL(p'‖p), with p and p' the softmax of rows i and n+i of x·Eᵀ +
+// b.
 func kl(e, b []float64, x ref.Matrix) (sum float64) {
 	logP := func(row []float64) []float64 {
 		logits, z := make([]float64, len(e)/len(row)), 0.0
@@ -74,7 +75,8 @@ func TestRDrop(t *testing.T) {
 		arena(func(a *layer.Arena) { workspace, all.Losses = l.AllocRDrop(a, v.many), layer.AllocLosses(a, 2*v.many) })
 		l.RDrop(nil, dx, x, all, v.alpha, workspace)
 		got := all.Losses.Total()
-		// The KL of a token is a difference of two larger sums: ten roundings of a logit's size.
+		// The KL of a token is a difference of two larger sums: ten roundings of a logit's
+		// size.
 		if want := kl(w["e"], w["b"], rows); math.Abs(got.KL-want) > 1e-6*(want+float64(v.many)) {
 			t.Errorf("KL = %v, want %v", got.KL, want)
 		}

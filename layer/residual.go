@@ -37,8 +37,8 @@ func (t *addNormRows) Range(lo, hi int) {
 }
 
 // Backward adds to the gradients of gain and bias for dy and the activations of Forward, and sets
-// dx, the gradient of x, and dsub, that of the sublayer's output, all [n × d]. dx may be dy. mask_j
-// is 0 or 1/(1-Rate).
+// dx, the gradient of x, and dsub, that of the sublayer's output, all [n × d]. dx may be dy.
+// mask_j is 0 or 1/(1-Rate).
 //
 //	r = α·x + mask·sub   y = Norm(r)   so   dr as in Norm.Backward   dsub = mask·dr   dx = α·dr
 func (l AddNorm) Backward(pool *mat.Pool, dx, dsub, dy mat.Matrix, act *NormAct) {
@@ -72,8 +72,8 @@ func Residual(pool *mat.Pool, x, sub mat.Matrix, drop mat.Dropout) mat.Matrix {
 	return sub
 }
 
-// ResidualBackward sets dsub for dy, both [n × d]. The gradient of x is dy itself, which the caller
-// keeps.
+// ResidualBackward sets dsub for dy, both [n × d]. The gradient of x is dy itself, which the
+// caller keeps.
 //
 //	y = x + mask·sub   so   dx = dy   dsub = mask·dy
 func ResidualBackward(pool *mat.Pool, dsub, dy mat.Matrix, drop mat.Dropout) {

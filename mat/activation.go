@@ -31,11 +31,11 @@ func (f Activation) String() string {
 // Apply computes y[j] = f(x[j]). y may be x but must not overlap it partly. It panics if the
 // lengths differ. It may be called concurrently for different y.
 //
-// GELU, GELUTanh and SiLU have f(+Inf) = +Inf, f(-Inf) = f(±0) = 0 and f(NaN) = NaN. Their relative
-// error is below 5e-7 (GELU) and 2.5e-7 (GELUTanh, SiLU) for every x, in the negative tail too, if
-// the magnitude of the result is at least 2^-126; for smaller ones the absolute error is below
-// 3·2^-149. The absolute error for x < 0 is below 1e-7. In portable Go the relative errors are
-// below 6e-7 and 3e-7.
+// GELU, GELUTanh and SiLU have f(+Inf) = +Inf, f(-Inf) = f(±0) = 0 and f(NaN) = NaN. Their
+// relative error is below 5e-7 (GELU) and 2.5e-7 (GELUTanh, SiLU) for every x, in the negative tail
+// too, if the magnitude of the result is at least 2^-126; for smaller ones the absolute error is
+// below 3·2^-149. The absolute error for x < 0 is below 1e-7. In portable Go the relative errors
+// are below 6e-7 and 3e-7.
 //
 // Sources: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016; Elfwing, Uchibe and Doya,
 // "Sigmoid-weighted linear units for neural network function approximation in reinforcement
@@ -133,10 +133,10 @@ func (f Activation) Grad(dx, x []float32) {
 //	GELUTanh  g = (e·fma(n, fma(3·c3, s, c1), d))/(d·d)
 //
 // The factor 2^32 keeps the values of the tail normal until the last operation. At the limit e^t is
-// below 2^-157.5 and the factor of e is 0. c1 = √(8/π) and c3 = 0.044715·c1 are the coefficients of
-// 2·√(2/π)·(x + 0.044715·x³), each a sum of two float32; c1 is a multiple of 2^-20, so that c1 - q
-// is exact. P and Q, by Horner's scheme, are the minimax rational function for e^(n²/2)·Φ(n) from
-// limit to 0, with a relative error of 7e-9 and all terms of one sign.
+// below 2^-157.5 and the factor of e is 0. c1 = √(8/π) and c3 = 0.044715·c1 are the
+// coefficients of 2·√(2/π)·(x + 0.044715·x³), each a sum of two float32; c1 is a multiple of
+// 2^-20, so that c1 - q is exact. P and Q, by Horner's scheme, are the minimax rational function
+// for e^(n²/2)·Φ(n) from limit to 0, with a relative error of 7e-9 and all terms of one sign.
 
 // Indices of actConst, from which assembly loads its constants.
 const (

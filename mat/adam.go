@@ -9,8 +9,8 @@ package mat
 //	w  = w - (StepSize·m) / (sqrt(v·VScale) + Eps)
 //
 // Source: Kingma and Ba, 2015, algorithm 1. The bias corrections of step t = 1, 2, … are in
-// StepSize = α/(1-Beta1^t), where α is the learning rate, and VScale = 1/(1-Beta2^t). GradScale is
-// 1, or less to clip the gradient. VScale and GradScale must be set.
+// StepSize = α/(1-Beta1^t), where α is the learning rate, and VScale = 1/(1-Beta2^t). GradScale
+// is 1, or less to clip the gradient. VScale and GradScale must be set.
 type Adam struct {
 	Beta1, Beta2, Eps           float32
 	StepSize, VScale, GradScale float32

@@ -48,7 +48,8 @@ func BenchmarkGemm(b *testing.B) {
 		shapes []shape
 	}{{"NN", forward}, {"NT", forward}, {"NP", forward}, {"TN", gradient}, {"NN", attention}, {"NT", attention}, {"TN", attention}} {
 		for _, s := range set.shapes {
-			// Small operands are views, as in attention: columns of one of three times 8 heads.
+			// Small operands are views, as in attention: columns of one of three times
+			// 8 heads.
 			gap := 0
 			if s.m <= 128 && s.k <= 64 {
 				gap = 3*8*s.k - s.k

@@ -37,9 +37,9 @@ import "math"
 // there and 2^-126 elsewhere; and GELU, GELUTanh and SiLU differ in portable Go. The result does
 // not depend on m, n, the strides or the number of threads.
 //
-// The error against exact arithmetic on the rounded A and B is at most k·2^-24·(Σ|a||b| + |c|) in
-// pairs and (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B moves
-// the result by up to 2^-7·Σ|a||b| more.
+// The error against exact arithmetic on the rounded A and B is at most k·2^-24·(Σ|a||b| + |c|)
+// in pairs and (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B
+// moves the result by up to 2^-7·Σ|a||b| more.
 func GemmBF16(p *Pool, c, a, b Matrix, o GemmOptions) {
 	o.checkOperands(&c, &a, &b)
 	if c.Rows == 0 || c.Cols == 0 {
@@ -90,7 +90,8 @@ func KernelBF16() string {
 // is "amx" or "avx512bf16" and the product is large enough to justify packing its operands. It does
 // not depend on the number of threads, so choosing by it gives the same bits for any number.
 func FasterBF16(m, n, k int) bool {
-	// Measured with AMX: 64 × 64 × 64 is 1.5 times as fast; half that size, or 16 rows, is slower.
+	// Measured with AMX: 64 × 64 × 64 is 1.5 times as fast; half that size, or 16 rows, is
+	// slower.
 	const side, work = 32, 1 << 18
 	if min(m, n, k) < side || m*n*k < work {
 		return false
@@ -125,10 +126,10 @@ func roundBF16(x float32) float32 {
 // bits it is 2^-126.
 const flushBelowBF16 = 0x1p-126 - 0x1p-151
 
-// fmaFlushed returns r(x·y + z) of GemmBF16 for x and y that are not denormal. The product is exact
-// in float64. The sum is not, so it is rounded to odd: a remainder sets the last bit, far below the
-// bits that affect the second rounding (Boldo and Melquiond, "Emulation of a FMA and correctly
-// rounded sums", 2008). Exact results with a magnitude below flushBelow become 0.
+// fmaFlushed returns r(x·y + z) of GemmBF16 for x and y that are not denormal. The product is
+// exact in float64. The sum is not, so it is rounded to odd: a remainder sets the last bit, far
+// below the bits that affect the second rounding (Boldo and Melquiond, "Emulation of a FMA and
+// correctly rounded sums", 2008). Exact results with a magnitude below flushBelow become 0.
 func fmaFlushed(x, y, z float32, flushBelow float64) float32 {
 	if math.Float32bits(z)<<1 < 1<<24 {
 		z = float32(math.Copysign(0, float64(z)))

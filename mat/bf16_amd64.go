@@ -136,8 +136,8 @@ func stripTDPBF16PS(s *bandStrip)
 //go:noescape
 func packAlongK(dst *uint16, src *float32, srcRow uintptr, n, k int)
 
-// packAcrossK packs k ≤ 32 rows of n contiguous floats each as one tile of each band, dstBand bytes
-// apart, and pads them with zeros. In tiles of B:
+// packAcrossK packs k ≤ 32 rows of n contiguous floats each as one tile of each band, dstBand
+// bytes apart, and pads them with zeros. In tiles of B:
 //
 //	for l := range 32 {
 //		for j := range n rounded up to 16 {

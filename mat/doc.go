@@ -37,9 +37,9 @@
 //
 // [Gemm] computes C = A·B. [GemmOptions] selects C += A·B and the epilogue: bias, activation and
 // residual, applied while the result is in cache. The transpose of an operand is a view: pass b.T()
-// for A·Bᵀ. Large products are divided into blocks that fit the caches, and packed. Products with
-// few rows, as in decoding, read B once, in place where that is faster. Small products, as in an
-// attention head, run in one thread. Operands that are views of a wide matrix are as fast as
+// for A·Bᵀ. Large products are divided into blocks that fit the caches, and packed. Products
+// with few rows, as in decoding, read B once, in place where that is faster. Small products, as in
+// an attention head, run in one thread. Operands that are views of a wide matrix are as fast as
 // contiguous ones.
 //
 // [Sgemm] has the argument list of gonum's Sgemm, and of cblas_sgemm without its first argument,
@@ -81,11 +81,11 @@
 // partly. The functions on slices run on the calling goroutine; [Each] and [Pool.Do] divide rows
 // among threads.
 //
-// A reduction keeps 16 partial results: lane l accumulates the elements j ≡ l (mod 16) in ascending
-// order, then the lanes are added in one fixed tree: l with l+8, then l+4, l+2 and l+1. Slices of
-// more than 8,192 elements are reduced in runs of 8,192, added in ascending order. The error of a
-// sum of n terms is at most (min(n, 8192)/16 + 5 + n/8192)·2^-24·Σ|term| to first order, in
-// addition to the errors of the terms.
+// A reduction keeps 16 partial results: lane l accumulates the elements j ≡ l (mod 16) in
+// ascending order, then the lanes are added in one fixed tree: l with l+8, then l+4, l+2 and l+1.
+// Slices of more than 8,192 elements are reduced in runs of 8,192, added in ascending order. The
+// error of a sum of n terms is at most (min(n, 8192)/16 + 5 + n/8192)·2^-24·Σ|term| to first
+// order, in addition to the errors of the terms.
 //
 // [Exp], [Log], [Pow] and [Sincos] are float64 functions with the same bits on every machine, which
 // package math does not promise.

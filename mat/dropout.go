@@ -12,7 +12,8 @@ import "fmt"
 //
 //	h = i + lo; h ^= h>>16; h *= 0x21f0aaad; h ^= hi; h ^= h>>15; h *= 0x735a2d97; h ^= h>>15
 //
-// and i is kept if h>>1 < round((1-Rate)·2^31). Indices count modulo 2^32: a negative one is valid.
+// and i is kept if h>>1 < round((1-Rate)·2^31). Indices count modulo 2^32: a negative one is
+// valid.
 type Dropout struct {
 	Rate   float32 // probability of a zero: 0 ≤ Rate < 1
 	Key    uint64

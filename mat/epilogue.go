@@ -2,17 +2,17 @@ package mat
 
 import "fmt"
 
-// GemmOptions are the options of a matrix product. The zero value computes C = A·B. The epilogue is
-// bias, then activation, then residual: C = Activation(A·B + Bias) + Residual. With Accumulate C is
-// added before the bias. There is no factor of A·B and the residual is not subtracted: use Sgemm or
-// Axpy.
+// GemmOptions are the options of a matrix product. The zero value computes C = A·B. The epilogue
+// is bias, then activation, then residual: C = Activation(A·B + Bias) + Residual. With Accumulate
+// C is added before the bias. There is no factor of A·B and the residual is not subtracted: use
+// Sgemm or Axpy.
 type GemmOptions struct {
 	Accumulate bool      // C += A·B: the chain of each element starts from C
 	Bias       []float32 // if not nil, Bias[j] is added to column j; length n
 
-	// Activation is applied to each element; the zero value is Identity. The backward pass of ReLU
-	// needs only its output, C before the residual. That of GELU, GELUTanh and SiLU needs their
-	// input: leave Activation out, keep C = A·B + Bias, and call Activation.Apply.
+	// Activation is applied to each element; the zero value is Identity. The backward pass of
+	// ReLU needs only its output, C before the residual. That of GELU, GELUTanh and SiLU needs
+	// their input: leave Activation out, keep C = A·B + Bias, and call Activation.Apply.
 	Activation Activation
 
 	// Residual, if its Data is not nil, is added last. It has C's shape and contiguous rows. It

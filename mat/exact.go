@@ -15,7 +15,8 @@ func Exp(x float64) float64 {
 	case x < -745.2:
 		return 0
 	}
-	// x = k·ln 2 + r, |r| ≤ ln2/2, and e^r by 14 terms of its series: an error below half a bit.
+	// x = k·ln 2 + r, |r| ≤ ln2/2, and e^r by 14 terms of its series: an error below half a
+	// bit.
 	const ln2Hi, ln2Lo = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 	k := math.RoundToEven(x * (1 / math.Ln2))
 	r := math.FMA(-k, ln2Lo, math.FMA(-k, ln2Hi, x))

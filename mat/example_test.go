@@ -32,8 +32,8 @@ func ExampleGemm() {
 	// [5 12]
 }
 
-// Views copy nothing: the heads of an attention layer are columns of one matrix, and Q·Kᵀ needs no
-// transpose in memory. With a nil pool Gemm runs on the calling goroutine.
+// Views copy nothing: the heads of an attention layer are columns of one matrix, and Q·Kᵀ needs
+// no transpose in memory. With a nil pool Gemm runs on the calling goroutine.
 func ExampleMatrix() {
 	const tokens, heads, size = 2, 2, 3
 	q := mat.Of([]float32{

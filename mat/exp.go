@@ -32,7 +32,8 @@ var expConst = [...]float32{
 	expRound: 0x1.8p23 + 126,
 	expLn2Hi: 0x1.62e43p-1,
 	expLn2Lo: 0.693147180559945309417 - 0x1.62e43p-1,
-	// 2·e^r = 2 + 2r + r²·q(r), with q the minimax polynomial for the relative error on |r| ≤ ln2/2
+	// 2·e^r = 2 + 2r + r²·q(r), with q the minimax polynomial for the relative error on |r| ≤
+	// ln2/2
 	expPoly: 2 * 0.0013814598646808571, 2 * 0.008368716879735406, 2 * 0.041668388045312456,
 	// the coefficients of r^6 to r^1; that of r^0 is 2 as well
 	2 * 0.1666652063170941, 2 * 0.4999999344779648, 2,

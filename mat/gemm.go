@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Gemm computes the matrix product C = A·B, or C += A·B with o.Accumulate, for C [m × n], A [m × k]
-// and B [k × n], on the threads of p or, if p is nil, on the calling goroutine. A and B are
+// Gemm computes the matrix product C = A·B, or C += A·B with o.Accumulate, for C [m × n], A [m
+// × k] and B [k × n], on the threads of p or, if p is nil, on the calling goroutine. A and B are
 // row-major or transposes of row-major matrices, C is row-major. It panics if the shapes do not
 // match. C must not overlap A, B, the bias or the residual. It may be called concurrently for
 // different C. It allocates only scratch memory that later calls reuse.

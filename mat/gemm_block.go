@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// strip is the argument of one kernel call: C = A·B or C += A·B for m rows, up to those of a tile,
-// and n columns, in panels of the tile's columns:
+// strip is the argument of one kernel call: C = A·B or C += A·B for m rows, up to those of a
+// tile, and n columns, in panels of the tile's columns:
 //
 //	for i := range m {
 //		for j := range n {

@@ -66,8 +66,8 @@ func (q problem) String() string {
 var pools = map[int]*Pool{1: nil, 2: NewPool(2), 3: NewPool(3), 8: NewPool(8)}
 
 // check compares Gemm, GemmPacked and GemmBatch with the oracle. Kernels must return the same bits.
-// For portable Go the difference may be twice (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|); an
-// activation adds its own error and a seventh of that.
+// For portable Go the difference may be twice (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|);
+// an activation adds its own error and a seventh of that.
 func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
 	t.Helper()
 	a, b := operand(r, q.m, q.k, q.ta, number), operand(r, q.k, q.n, q.tb, number)

@@ -6,8 +6,8 @@ import (
 )
 
 // Int8 holds the weights of a matrix product, B [k × n], as signed bytes with one scale for each
-// column (an output channel): B[l, j] ≈ weights[j, l]·scales[j]. They are packed in a layout that
-// all kernels share. An Int8 is immutable and may be used concurrently.
+// column (an output channel): B[l, j] ≈ weights[j, l]·scales[j]. They are packed in a layout
+// that all kernels share. An Int8 is immutable and may be used concurrently.
 type Int8 struct {
 	rows, cols int
 	groups     int       // of rows, at least one

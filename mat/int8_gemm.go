@@ -2,11 +2,11 @@ package mat
 
 import "sync"
 
-// GemmInt8 computes C = A·B, or C += A·B with o.Accumulate, for C [m × n], A [m × k] and the int8
-// weights B [k × n], on the threads of p or, if p is nil, on the calling goroutine. C is row-major,
-// A row-major or a transpose. It panics if the shapes do not match. C must not overlap A, the bias
-// or the residual. It may be called concurrently for different C. It allocates only scratch memory
-// that later calls reuse.
+// GemmInt8 computes C = A·B, or C += A·B with o.Accumulate, for C [m × n], A [m × k] and the
+// int8 weights B [k × n], on the threads of p or, if p is nil, on the calling goroutine. C is
+// row-major, A row-major or a transpose. It panics if the shapes do not match. C must not overlap
+// A, the bias or the residual. It may be called concurrently for different C. It allocates only
+// scratch memory that later calls reuse.
 //
 // Each row of A is rounded to signed bytes with its own scale, as each column of B is: the
 // vector-wise quantization of Dettmers et al., "LLM.int8()", 2022. With top = max |a[l]| of the

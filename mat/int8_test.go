@@ -182,7 +182,8 @@ func TestGemmInt8EqualsOracle(t *testing.T) {
 		draw := func(m, n, k int, number func(*rand.Rand) float32) {
 			problem{m, n, k, r.IntN(4) == 0, false, randomOptions(r), threads[r.IntN(4)]}.checkInt8(t, r, number)
 		}
-		// each number of rows of a tile and each edge of a panel, a group and a block of elements
+		// each number of rows of a tile and each edge of a panel, a group and a block of
+		// elements
 		for m := range 28 {
 			for _, n := range []int{0, 1, 2, 15, 31, 32, 33, 64, 65} {
 				draw(m, n, r.IntN(70), normal)

@@ -25,8 +25,8 @@ type Matrix struct {
 	RowStride, ColStride int
 }
 
-// New returns a rows × cols matrix of zeros. It panics if a size is negative or the matrix has more
-// than 2^46-1 elements, on 32-bit machines 2^29-1.
+// New returns a rows × cols matrix of zeros. It panics if a size is negative or the matrix has
+// more than 2^46-1 elements, on 32-bit machines 2^29-1.
 func New(rows, cols int) Matrix {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Sprintf("mat: New of a %d × %d matrix: a size is negative", rows, cols))
@@ -37,8 +37,8 @@ func New(rows, cols int) Matrix {
 	return Of(make([]float32, rows*cols), rows, cols)
 }
 
-// Of returns a contiguous row-major view of the first rows·cols elements of data. It panics if data
-// is shorter. For rows that begin stride elements apart, use
+// Of returns a contiguous row-major view of the first rows·cols elements of data. It panics if
+// data is shorter. For rows that begin stride elements apart, use
 //
 //	Matrix{Data: data, Rows: rows, Cols: cols, RowStride: stride, ColStride: 1}
 func Of(data []float32, rows, cols int) Matrix {
@@ -212,7 +212,8 @@ func (m *Matrix) sharesFirst(x *Matrix) bool {
 	return m.Rows > 0 && m.Cols > 0 && x.Rows > 0 && x.Cols > 0 && &m.Data[0] == &x.Data[0]
 }
 
-// saturatingProduct returns a·b·c, or math.MaxInt on overflow. The arguments must not be negative.
+// saturatingProduct returns a·b·c, or math.MaxInt on overflow. The arguments must not be
+// negative.
 func saturatingProduct(a, b, c int) int {
 	if c == 0 || fits(a, b, math.MaxInt) && fits(a*b, c, math.MaxInt) {
 		return a * b * c

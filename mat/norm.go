@@ -7,8 +7,8 @@ import "fmt"
 
 // Normalize computes y[j] = fma((x[j]-mean)·rstd, gain[j], bias[j]), one row of a layer norm, for
 // mean = Sum(x)/n and rstd = 1/sqrt(SumSquaredDiff(x, mean)/n + eps). The error is at most
-// 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|) to first order, in addition to the errors of mean
-// and rstd. A nil bias is zeros.
+// 2^-24·(2·|(x[j]-mean)·rstd·gain[j]| + |y[j]|) to first order, in addition to the errors of
+// mean and rstd. A nil bias is zeros.
 func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 	if n := len(y); len(x) != n || len(gain) != n || bias != nil && len(bias) != n {
 		panicLengths("Normalize", len(y), len(x), len(gain), len(bias))
@@ -30,8 +30,8 @@ func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 // zeros is the bias of a Normalize without one.
 var zeros [run]float32
 
-// NormalizeSums returns Σ g[j] and Σ g[j]·x̂[j] for g = dy·gain and x̂ = (x-mean)·rstd, the sums of
-// the derivative of a layer norm. In the second sum each lane is a chain of fma.
+// NormalizeSums returns Σ g[j] and Σ g[j]·x̂[j] for g = dy·gain and x̂ = (x-mean)·rstd, the
+// sums of the derivative of a layer norm. In the second sum each lane is a chain of fma.
 func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (sumG, sumGX float32) {
 	if n := len(dy); len(x) != n || len(gain) != n {
 		panicLengths("NormalizeSums", len(dy), len(x), len(gain))
@@ -50,8 +50,8 @@ func NormalizeSums(dy, x []float32, mean, rstd float32, gain []float32) (sumG, s
 }
 
 // NormalizeGrad computes dx[j] = (fma(-x̂[j], c, g[j]) - meanG)·rstd, the derivative of a layer
-// norm, with x̂ and g[j] as in NormalizeSums. meanG is the mean of g[j], and c that of g[j]·x̂[j];
-// other norms have another c, or a meanG of 0.
+// norm, with x̂ and g[j] as in NormalizeSums. meanG is the mean of g[j], and c that of
+// g[j]·x̂[j]; other norms have another c, or a meanG of 0.
 func NormalizeGrad(dx, dy, x []float32, mean, rstd float32, gain []float32, meanG, c float32) {
 	if n := len(dx); len(dy) != n || len(x) != n || len(gain) != n {
 		panicLengths("NormalizeGrad", len(dx), len(dy), len(x), len(gain))

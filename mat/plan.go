@@ -42,8 +42,9 @@ type limits struct {
 	maxStreamCols    int // limits a call to a few microseconds
 	maxStreamCFloats int // floats of C, read and written once for each block
 
-	// Blocks of a packed B if C has few rows. A block has narrowCols columns, so that the next one
-	// can be prefetched meanwhile, up to maxNarrowRows rows of C and maxNarrowA floats of A.
+	// Blocks of a packed B if C has few rows. A block has narrowCols columns, so that the next
+	// one can be prefetched meanwhile, up to maxNarrowRows rows of C and maxNarrowA floats of
+	// A.
 	fewRowsDepth  int // depth for up to maxUnpackedRows rows: a panel stays in L1
 	maxNarrowRows int
 	maxNarrowA    int // stays in L2
@@ -134,8 +135,8 @@ type tile struct {
 	rows, cols int // of C in registers; cols is a power of 2
 	strips     int // strips of A that are packed together
 	depth      int // of a block of B
-	// The row limit of the kernel that transposes columns of B in registers, and the divisor of its
-	// depth; 0 without such a kernel. Its columns are a multiple of 16.
+	// The row limit of the kernel that transposes columns of B in registers, and the divisor of
+	// its depth; 0 without such a kernel. Its columns are a multiple of 16.
 	transposedRows, transposedDepth int
 }
 
@@ -181,8 +182,8 @@ type blockPlan struct {
 	m, n int // of the block
 
 	// Columns of B that are transposed in registers, over the first transposedDepth of k. The
-	// remaining depth and columns are blocks of C with their own plans. The fields below apply if
-	// transposedCols is 0.
+	// remaining depth and columns are blocks of C with their own plans. The fields below apply
+	// if transposedCols is 0.
 	transposedCols, transposedDepth int
 
 	rows        int  // of A that are packed together; all rows if A is not packed
@@ -318,8 +319,8 @@ func (q *shape) transposed(l *limits) (cols, depth int) {
 	return cols, depth
 }
 
-// small reports whether a product of m × n × k is computed by one kernel call, which is faster than
-// blocks are. With bCols the columns of B are contiguous, bCol floats apart.
+// small reports whether a product of m × n × k is computed by one kernel call, which is faster
+// than blocks are. With bCols the columns of B are contiguous, bCol floats apart.
 func (l *limits) small(m, n, k int, bCols bool, bCol int) bool {
 	work := saturatingProduct(m, n, k)
 	return work > 0 && work <= l.maxSmallWork && m >= l.minSmallRows && n <= l.maxSmallCols &&

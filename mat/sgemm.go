@@ -30,9 +30,9 @@ import (
 // An element of C is one chain of fused multiply-adds that starts from beta·c, rounded, or from 0,
 // and adds (alpha·a)·b for each k in ascending order, with alpha·a rounded: the same bits with
 // every kernel in assembly, for any m and n, any leading dimensions and any number of threads. The
-// error is at most (k+1)·2^-24·(Σ|alpha·a·b| + |beta·c|) to first order, and (k+2)·2^-24 times that
-// sum in portable Go. With alpha = 1 and beta 0 or 1 the cost is that of Gemm; another alpha adds a
-// copy of A, another beta a pass over C.
+// error is at most (k+1)·2^-24·(Σ|alpha·a·b| + |beta·c|) to first order, and (k+2)·2^-24
+// times that sum in portable Go. With alpha = 1 and beta 0 or 1 the cost is that of Gemm; another
+// alpha adds a copy of A, another beta a pass over C.
 //
 // Sgemm uses the threads of DefaultPool; SgemmOn takes a pool. For column-major matrices, as in
 // Fortran, use Cᵀ = op(B)ᵀ·op(A)ᵀ: swap A and B with their arguments, and m and n.

@@ -51,8 +51,8 @@ func Softmax(y, x []float32, scale float32) {
 	case len(x) <= run && kernel != generic:
 		softmaxAsm(&y[0], &x[0], len(x), scale)
 	default:
-		// If all are -Inf, this shift avoids -Inf + Inf and the sum is 0; otherwise it is at least
-		// 1.
+		// If all are -Inf, this shift avoids -Inf + Inf and the sum is 0; otherwise it is
+		// at least 1.
 		shift := max(Max(x), -math.MaxFloat32)
 		sum := expSum(y, x, shift, scale)
 		Scale(y, 1/max(sum, 1))
@@ -76,9 +76,9 @@ func SoftmaxGrad(dx, p, dp []float32, dot, scale float32) {
 
 // SoftmaxRows sets row i of y [n × m] to the softmax of scale·x over the first visible+i elements
 // of the row, at most m, as Softmax does; the other elements become 0. Causal attention (section
-// 3.2.3) has visible = 1 plus the number of earlier keys; with visible ≥ m no element is masked. y
-// may be x but must not overlap it partly. It panics if the shapes differ, rows are not contiguous,
-// visible < 0 or scale is not above 0. It runs on the calling goroutine.
+// 3.2.3) has visible = 1 plus the number of earlier keys; with visible ≥ m no element is masked.
+// y may be x but must not overlap it partly. It panics if the shapes differ, rows are not
+// contiguous, visible < 0 or scale is not above 0. It runs on the calling goroutine.
 func SoftmaxRows(y, x Matrix, visible int, scale float32) {
 	y.check("SoftmaxRows: y", writes)
 	x.check("SoftmaxRows: x", readsRows)

@@ -56,7 +56,8 @@ func checkRows(t *testing.T, r *rand.Rand, y, p, dp []float32, rows, cols, first
 			for j := range cols {
 				g, w := got.At(i, j), want.At(i, j)
 				ok := sameNumber(g, w)
-				// each sum rounds its products, of terms below 64, as in vecCase.check
+				// each sum rounds its products, of terms below 64, as in
+				// vecCase.check
 				if kernel == generic {
 					ok = g == w || abs(g-w) <= 0x1p-18*float32(1+cols)*(1+abs(w))
 				}

@@ -320,7 +320,8 @@ func (c vecCase) check(t *testing.T, v [][]float32, a []float32, kind, alias str
 			if kernel == generic && kind != "ordinary" {
 				continue
 			} else if kernel == generic && i < len(v) {
-				// the terms of an element are below 32, and the number of roundings differs
+				// the terms of an element are below 32, and the number of roundings
+				// differs
 				ok = math.Abs(float64(w-g)) <= 0x1p-19*(1+math.Abs(float64(w)))
 			} else if kernel == generic {
 				// the terms of a sum are below 64, each with one more rounding
@@ -448,8 +449,8 @@ func TestVecDoesNotAllocate(t *testing.T) {
 	})
 }
 
-// A lane without an element holds x = 0, whose x̂ may be infinite even if those of all elements are
-// 0.
+// A lane without an element holds x = 0, whose x̂ may be infinite even if those of all elements
+// are 0.
 func TestNormalizeSumsOfConstantRow(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		for n := range 40 {

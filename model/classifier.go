@@ -11,8 +11,8 @@ import (
 // ClassifierConfig describes a Classifier.
 type ClassifierConfig struct {
 	// Config describes the layers. Its fields for vocabularies, embeddings and positions are
-	// ignored. Dropout applies to each sublayer's output, not to the inputs. DecoderLayers may be
-	// 0: no decoder.
+	// ignored. Dropout applies to each sublayer's output, not to the inputs. DecoderLayers may
+	// be 0: no decoder.
 	Config
 
 	Rows, Cols int  // shape of an input

@@ -34,7 +34,8 @@ func newClassifier(t testing.TB, c ClassifierConfig) *Classifier {
 	m.Params.AllocForTraining()
 	m.Init(3)
 	r := rand.New(rand.NewPCG(8, 8))
-	// Initial weights give almost uniform attention, where gradients cancel: move away from them.
+	// Initial weights give almost uniform attention, where gradients cancel: move away from
+	// them.
 	for i := range m.Params.W {
 		m.Params.W[i] += float32(0.3 * r.NormFloat64())
 	}
@@ -129,7 +130,8 @@ func TestGradientsOfClassifiers(t *testing.T) {
 		rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1)) // see TestGradientsOfTheWholeModel
 		for _, p := range m.Params.List {
 			if strings.HasPrefix(p.Name, "decoder.") && strings.HasSuffix(p.Name, ".self.qkv.weight") {
-				// A decoder of one row attends only to itself, with weight 1 for any query and key.
+				// A decoder of one row attends only to itself, with weight 1 for
+				// any query and key.
 				g := p.Grad()
 				for i := range g.Rows {
 					clear(g.Row(i)[:2*c.DModel])

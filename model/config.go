@@ -78,9 +78,9 @@ func (c Config) HeadSizes() (dk, dv int) {
 	return dk, dv
 }
 
-// DeepNormScales returns α, the factor of the residuals, and β, the factor of some initial weights,
-// for the encoder and the decoder (Wang et al., 2022, "DeepNet: Scaling Transformers to 1,000
-// Layers", figure 2, with N encoder and M decoder layers). All are 1 without DeepNorm.
+// DeepNormScales returns α, the factor of the residuals, and β, the factor of some initial
+// weights, for the encoder and the decoder (Wang et al., 2022, "DeepNet: Scaling Transformers to
+// 1,000 Layers", figure 2, with N encoder and M decoder layers). All are 1 without DeepNorm.
 func (c Config) DeepNormScales() (encAlpha, encBeta, decAlpha, decBeta float64) {
 	if c.Norm != DeepNorm {
 		return 1, 1, 1, 1

@@ -10,8 +10,8 @@ type dropouts struct {
 	seed uint64 // of the batch
 	site uint64 // first site; at(i) is site+i
 
-	// Rows and sentences of the batch before this microbatch. Masks depend on the position of an
-	// element in the batch, not on the split into microbatches.
+	// Rows and sentences of the batch before this microbatch. Masks depend on the position of
+	// an element in the batch, not on the split into microbatches.
 	rows, sentences  int
 	width, ff, heads int // d_model, d_ff, h
 }

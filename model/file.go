@@ -165,7 +165,8 @@ func DecodeHeader(meta map[string]string) (Header, error) {
 	case found != format:
 		return h, fmt.Errorf("found format %.80q, expected %q", found, format)
 	}
-	// An unknown field could select a reading of the paper that this program does not implement.
+	// An unknown field could select a reading of the paper that this program does not
+	// implement.
 	if err := strict.Unmarshal([]byte(meta[keyConfig]), &h.Config); err != nil {
 		return h, fmt.Errorf("configuration: %w", err)
 	}

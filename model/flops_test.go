@@ -30,7 +30,8 @@ func testTrainFLOPs(t *testing.T, c Config) {
 			macs += n * p.Size()
 		}
 	}
-	// A pair of a query and a key needs h·d_k for its score and h·d_v for its term of the output.
+	// A pair of a query and a key needs h·d_k for its score and h·d_v for its term of the
+	// output.
 	dk, dv := c.HeadSizes()
 	pair := c.Heads * (dk + dv)
 	macs += 3*pair*(5*5+2*2) + 2*pair*(7*8/2+3*4/2) + 2*pair*(5*7+2*3)

@@ -89,8 +89,8 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			}
 			m := newModel(t, c)
 			r := rand.New(rand.NewPCG(8, 8))
-			// Initial weights give almost uniform attention, where gradients cancel: move away
-			// from them.
+			// Initial weights give almost uniform attention, where gradients cancel:
+			// move away from them.
 			for i := range m.Params.W {
 				m.Params.W[i] += float32(0.3 * r.NormFloat64())
 			}
@@ -110,8 +110,8 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			if testing.Short() && (tie != TieAll || rate == 0) {
 				continue
 			}
-			// Gradients of attention scores are differences of gradients of the attention's
-			// output. Where they cancel, the rounding errors remain.
+			// Gradients of attention scores are differences of gradients of the
+			// attention's output. Where they cancel, the rounding errors remain.
 			rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
 			for _, p := range m.Params.List {
 				clearKeyBias(p, c)

@@ -106,8 +106,8 @@ func TestXavierInit(t *testing.T) {
 }
 
 // PyTorch 2: nn.Transformer initializes every matrix Xavier uniform, in_proj_weight [3d, d] as one
-// matrix, and keeps the biases of nn.MultiheadAttention (0) and nn.Linear (±in^-½). The weights of
-// nn.Linear are ±in^-½, those of nn.Embedding normal(0, 1).
+// matrix, and keeps the biases of nn.MultiheadAttention (0) and nn.Linear (±in^-½). The weights
+// of nn.Linear are ±in^-½, those of nn.Embedding normal(0, 1).
 func TestPyTorchInit(t *testing.T) {
 	c := wide()
 	c.DK, c.DV, c.Init = 0, 0, PyTorchInit

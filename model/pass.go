@@ -19,8 +19,8 @@ type Loss = layer.Loss
 // A Pass allocates nothing after its largest batch, or after Alloc for batches up to the given
 // sizes. It is not safe for concurrent use.
 type Pass struct {
-	// Train uses only dsrc and dtgt, for the whole batch; Attention uses the activations, for one
-	// microbatch; Evaluate uses neither.
+	// Train uses only dsrc and dtgt, for the whole batch; Attention uses the activations, for
+	// one microbatch; Evaluate uses neither.
 	stacks
 
 	microbatchRows int          // row limit of a microbatch; a single sentence may exceed it
@@ -41,8 +41,9 @@ type worker struct {
 
 const (
 	// maxMicrobatchRows is the row limit of a microbatch on either side: enough rows for matrix
-	// products at full speed, but few enough that a layer's output is still in the cache when the
-	// next layer reads it, and that activations need little memory however large the batch is.
+	// products at full speed, but few enough that a layer's output is still in the cache when
+	// the next layer reads it, and that activations need little memory however large the batch
+	// is.
 	maxMicrobatchRows = 256
 	// minMicrobatchRows is the smallest row limit that a small batch on many threads gets.
 	minMicrobatchRows = 64
@@ -91,8 +92,8 @@ func (s *Pass) Alloc(src, tgt, longest int) {
 // alloc is Alloc for microbatches of up to rows rows on each side.
 func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
 	s.allocBatch(src, tgt, true)
-	// Two consecutive microbatches together exceed the row limit on one side, so there are at most
-	// 2·(src+tgt)/limit + 1. split may halve the limit.
+	// Two consecutive microbatches together exceed the row limit on one side, so there are at
+	// most 2·(src+tgt)/limit + 1. split may halve the limit.
 	s.bounds = slices.Grow(s.bounds[:0], 2*(src+tgt)/(minMicrobatchRows/2)+2)
 	for _, w := range s.workers {
 		w.alloc(min(src, rows), min(tgt, rows), true, rdrop)
@@ -184,9 +185,9 @@ func (s *Pass) splitForThreads(b *Batch) {
 // split sets bounds to a split of b into n or more microbatches of similar size, with up to maxRows
 // rows on each side.
 func (s *Pass) split(b *Batch, n, maxRows int) {
-	// A microbatch ends before the first sentence that exceeds its row limit: on average about half
-	// a sentence early. Half a sentence more keeps the remainder from becoming a further, small
-	// microbatch.
+	// A microbatch ends before the first sentence that exceeds its row limit: on average about
+	// half a sentence early. Half a sentence more keeps the remainder from becoming a further,
+	// small microbatch.
 	limit := min(maxRows, b.rows()/max(n, 1)+b.maxSentence()/2)
 	s.bounds = append(s.bounds[:0], 0)
 	for end := 0; end < b.Sentences(); {
@@ -229,7 +230,8 @@ func (w *worker) train(t *trainMicrobatches, i int) {
 	w.accumulator.Begin(i)
 	defer w.accumulator.End()
 
-	// The microbatch starts with sentence first, source row src and target row tgt of the batch.
+	// The microbatch starts with sentence first, source row src and target row tgt of the
+	// batch.
 	first, b := t.bounds[i], &w.batch
 	t.b.slice(b, first, t.bounds[i+1])
 	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])

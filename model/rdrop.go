@@ -23,8 +23,8 @@ func (s *Pass) AllocRDrop(src, tgt, longest int) {
 // TrainRDrop panics as Train does.
 func (s *Pass) TrainRDrop(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.checkTrain(b)
-	// Dropout masks depend on the position of a copy in the doubled batch, and that on the split.
-	// So the split must not depend on the number of threads.
+	// Dropout masks depend on the position of a copy in the doubled batch, and that on the
+	// split. So the split must not depend on the number of threads.
 	maxRows := s.maxRows() / 2
 	s.split(b, (b.rows()+maxRows-1)/maxRows, maxRows)
 	s.doubled.Reset()

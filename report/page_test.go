@@ -308,7 +308,8 @@ func TestPicturesEncodeTheWeights(t *testing.T) {
 				for y := range w {
 					for x := range w[y] {
 						grey, _, _, _ := img.At(x, y).RGBA()
-						// half a grey level times the slope of the square, ≤ 2
+						// half a grey level times the slope of the square,
+						// ≤ 2
 						if got := math.Pow(float64(grey)/0xffff, 2); math.Abs(got-float64(w[y][x])) > 1.0/255 {
 							t.Fatalf("picture encodes %v, want the weight %v", got, w[y][x])
 						}

@@ -223,7 +223,8 @@ func (l *lineReader) encodingHint(line []byte) string {
 	case bytes.HasPrefix(line, []byte("\xFF\xFE")), bytes.HasPrefix(line, []byte("\xFE\xFF")):
 		return convert("UTF-16", "utf-16")
 	}
-	// Chinese text in GBK is mostly pairs of bytes from 0xA1; in Latin text such bytes are single.
+	// Chinese text in GBK is mostly pairs of bytes from 0xA1; in Latin text such bytes are
+	// single.
 	pairs, single := 0, 0
 	for i := 0; i < len(line); i++ {
 		switch {

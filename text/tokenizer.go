@@ -44,8 +44,8 @@ type Tokenizer interface {
 	// Piece returns the piece of an id in printable form.
 	Piece(id int32) string
 
-	// MarshalBinary encodes the tokenizer for a file. The encoding begins with bytes that identify
-	// the kind of tokenizer.
+	// MarshalBinary encodes the tokenizer for a file. The encoding begins with bytes that
+	// identify the kind of tokenizer.
 	encoding.BinaryMarshaler
 }
 
@@ -55,9 +55,9 @@ type Sampler interface {
 	Tokenizer
 
 	// EncodeSample is like Encode but draws the segmentation of s from random. alpha is the
-	// parameter of the method: for BPE-dropout the probability of dropping a merge, for a unigram
-	// model the exponent of the segmentations' probabilities. The ids depend only on s, alpha and
-	// the state of random. It panics if alpha is outside the method's range. It is safe for
-	// concurrent use if random is not shared.
+	// parameter of the method: for BPE-dropout the probability of dropping a merge, for a
+	// unigram model the exponent of the segmentations' probabilities. The ids depend only on s,
+	// alpha and the state of random. It panics if alpha is outside the method's range. It is
+	// safe for concurrent use if random is not shared.
 	EncodeSample(dst []int32, s string, alpha float64, random *rand.PCG) []int32
 }

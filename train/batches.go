@@ -53,9 +53,9 @@ type span struct{ lo, hi int32 }
 const batchesPerSort = 32
 
 // NewBatches returns the batches of epoch 0. A batch has at most tokens target tokens and
-// 3/2·tokens source tokens, with one EOS per sentence. Pairs with a side of more than maxLen tokens
-// or with an empty side are skipped and counted. NewBatches fails if no pair remains, or if a
-// sentence of maxLen tokens does not fit in a batch.
+// 3/2·tokens source tokens, with one EOS per sentence. Pairs with a side of more than maxLen
+// tokens or with an empty side are skipped and counted. NewBatches fails if no pair remains, or if
+// a sentence of maxLen tokens does not fit in a batch.
 func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
 	if err := checkBatch(tokens, maxLen); err != nil {
 		return nil, err
@@ -123,8 +123,8 @@ func (b *Batches) alloc() {
 		group = min(max(int(int64(batchesPerSort)*int64(b.MaxTgt)*int64(n)/int64(total)), 1), n)
 	}
 	b.sortKeys = slices.Grow(b.sortKeys[:0], group)[:group]
-	// Two consecutive batches together exceed the limit of one, so that there are at most twice as
-	// many batches as full batches.
+	// Two consecutive batches together exceed the limit of one, so that there are at most twice
+	// as many batches as full batches.
 	b.bounds = slices.Grow(b.bounds[:0], 2*total/b.MaxTgt+2)
 }
 

@@ -258,8 +258,8 @@ func TestBatchesAllocateNothing(t *testing.T) {
 	}
 }
 
-// All orders of four elements are equally frequent: with 1000 expected in each of 24 bins, χ² with
-// 23 degrees of freedom is below 50 with probability 0.999. The seed is fixed.
+// All orders of four elements are equally frequent: with 1000 expected in each of 24 bins, χ²
+// with 23 degrees of freedom is below 50 with probability 0.999. The seed is fixed.
 func TestShuffleIsUniform(t *testing.T) {
 	var random rand.PCG
 	random.Seed(1, 2)

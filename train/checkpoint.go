@@ -40,9 +40,9 @@ type State struct {
 	Skipped      int `json:"skipped"`        // skipped steps; the optimizer made the others
 	SkippedInRow int `json:"skipped_in_row"` // consecutive skipped steps up to Step
 
-	// OutOfTime is the Options.Time that ended the run; 0: none. A run that is resumed with a limit
-	// up to this makes no further steps, so that it ends in the same weights. It could not decide
-	// by the durations of a step and a save, because it has not measured them yet.
+	// OutOfTime is the Options.Time that ended the run; 0: none. A run that is resumed with a
+	// limit up to this makes no further steps, so that it ends in the same weights. It could
+	// not decide by the durations of a step and a save, because it has not measured them yet.
 	OutOfTime time.Duration `json:"out_of_time,omitempty"`
 
 	Data     string `json:"data"`            // fingerprint of the training pairs

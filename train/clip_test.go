@@ -16,7 +16,8 @@ func TestGradientNorm(t *testing.T) {
 		}
 		norm := newGradientNorm(n)
 		one := norm.of(nil, g)
-		// The relative error of 16 lanes with n/16 additions of positive float32s is below 1e-4.
+		// The relative error of 16 lanes with n/16 additions of positive float32s is below
+		// 1e-4.
 		if want := math.Sqrt(sum); math.Abs(one/want-1) > 1e-4 {
 			t.Errorf("n = %d: norm %v, want %v", n, one, want)
 		}

@@ -43,7 +43,8 @@ func TestEMA(t *testing.T) {
 					d := min(decay, float64(1+n)/float64(10+n))
 					want = d*want + (1-d)*float64(w[i])
 				}
-				// Three roundings per step, which decay: about 1/(1-decay) steps contribute.
+				// Three roundings per step, which decay: about 1/(1-decay) steps
+				// contribute.
 				if math.Abs(float64(got[i])-want) > 1e-6*math.Abs(want)+1e-8 {
 					t.Fatalf("average[%d] = %v, want %v", i, got[i], want)
 				}

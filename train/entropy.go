@@ -8,9 +8,9 @@ import (
 )
 
 // Entropy is the distribution of the entropies of an attention head over the queries of the
-// validation pairs. A query with the attention weights p has the entropy H = -Σ_j p_j·ln p_j nats:
-// 0 if one key has all the weight, ln m if m keys have equal weights. e^H is the effective number
-// of keys.
+// validation pairs. A query with the attention weights p has the entropy H = -Σ_j p_j·ln p_j
+// nats: 0 if one key has all the weight, ln m if m keys have equal weights. e^H is the effective
+// number of keys.
 type Entropy struct {
 	Attention   string // model.EncoderSelf, DecoderSelf or DecoderCross
 	Layer, Head int

@@ -57,8 +57,8 @@ const (
 	Averaged              // at the end of a run, with Options.Average
 	Skipped               // after a skipped step
 
-	// Saving comes before a checkpoint is written. The receiver must write everything that belongs
-	// to the checkpoint, such as the log of its steps, before it returns.
+	// Saving comes before a checkpoint is written. The receiver must write everything that
+	// belongs to the checkpoint, such as the log of its steps, before it returns.
 	Saving
 )
 

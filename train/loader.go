@@ -120,8 +120,8 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 		return noPairsError(l.Empty+l.TooLong, l.Empty, l.TooLong, l.maxLen)
 	}
 	l.fingerprint = hex.EncodeToString(h.Sum(nil)[:8])
-	// A batch has no more pairs than a window. In other epochs the pairs can have other lengths, up
-	// to the limit.
+	// A batch has no more pairs than a window. In other epochs the pairs can have other
+	// lengths, up to the limit.
 	tokens = min(tokens, largest*(l.maxLen+1))
 	other.pairs.reset()
 	other.pairs.src.grow(largest, srcTokens+srcTokens/64)

@@ -12,8 +12,8 @@ const (
 // Optimizer updates the weights of a model, which are one slice. Its results do not depend on the
 // number of threads. An Optimizer is not safe for concurrent use.
 type Optimizer interface {
-	// StepAndClear updates the weights w by the gradient clip·g with a learning rate, and sets g to
-	// 0 while it is in the cache, for the next step to add to.
+	// StepAndClear updates the weights w by the gradient clip·g with a learning rate, and sets
+	// g to 0 while it is in the cache, for the next step to add to.
 	StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32)
 
 	// Moments returns the state of the optimizer, except the number of steps.

@@ -19,9 +19,9 @@ import (
 // only with the same values, except for the fields tagged "free": the weights of a step do not
 // depend on these, only when the run stops and which step is the best.
 type Options struct {
-	// The run ends when it reaches the first of these limits; training before a resume counts. 0
-	// is no limit; one must be set. Time includes the last validation and save, whose durations
-	// are estimated.
+	// The run ends when it reaches the first of these limits; training before a resume counts.
+	// 0 is no limit; one must be set. Time includes the last validation and save, whose
+	// durations are estimated.
 	Steps    int           `json:"steps" resume:"free"`
 	Time     time.Duration `json:"time" resume:"free"`
 	Patience int           `json:"patience" resume:"free"` // validations without a new best
@@ -52,26 +52,26 @@ type Options struct {
 	Nesterov    bool    `json:"nesterov"`     // of sgd with momentum
 
 	// RDrop is the α of R-Drop (Liang et al., 2021, "R-Drop: Regularized Dropout for Neural
-	// Networks"); 0 is off. Each batch passes through the model twice with different dropout, and
-	// the loss of a token is ½(CE₁ + CE₂) + α/4·(KL(p₁‖p₂) + KL(p₂‖p₁)): half of the paper's
-	// equation 4, so that the gradient has the same scale as without R-Drop. BatchTokens counts a
-	// batch once, so that batches, epochs and steps do not change; the memory of activations and
-	// the time of a step double. Loss, NLL and Accuracy of a step are means over both copies,
-	// without KL.
+	// Networks"); 0 is off. Each batch passes through the model twice with different dropout,
+	// and the loss of a token is ½(CE₁ + CE₂) + α/4·(KL(p₁‖p₂) + KL(p₂‖p₁)): half
+	// of the paper's equation 4, so that the gradient has the same scale as without R-Drop.
+	// BatchTokens counts a batch once, so that batches, epochs and steps do not change; the
+	// memory of activations and the time of a step double. Loss, NLL and Accuracy of a step are
+	// means over both copies, without KL.
 	RDrop float64 `json:"r_drop"`
 
-	// EMA is the decay of the moving average of the weights, such as 0.999; 0 is off. Validations,
-	// checkpoints, and the final weights of the run then use the average.
+	// EMA is the decay of the moving average of the weights, such as 0.999; 0 is off.
+	// Validations, checkpoints, and the final weights of the run then use the average.
 	EMA float64 `json:"ema"`
 
-	// ClipNorm is the limit of the norm of the gradient of the mean loss per target token; 0 is no
-	// limit.
+	// ClipNorm is the limit of the norm of the gradient of the mean loss per target token; 0 is
+	// no limit.
 	ClipNorm float64 `json:"clip_norm"`
 
 	// OnNaN is the action for an update whose loss or gradient is not finite, or whose clipped
 	// gradient is too large for the optimizer (a norm above 2^63): OnNaNStop or OnNaNSkip. A
-	// skipped step counts as a step of the run and of the schedule, but not of the optimizer. The
-	// run fails after 100 skipped steps in a row.
+	// skipped step counts as a step of the run and of the schedule, but not of the optimizer.
+	// The run fails after 100 skipped steps in a row.
 	OnNaN string `json:"on_nan" resume:"free"`
 
 	ValidEvery int            `json:"valid_every" resume:"free"` // steps per validation; 0: off
@@ -89,12 +89,12 @@ type Options struct {
 	SaveEvery int    `json:"save_every" resume:"free"` // steps between saves; 0: best and last
 	Keep      int    `json:"keep" resume:"free"`       // newest checkpoints kept besides the best
 
-	// Average is the number of checkpoints to average at the end: the last step's and the newest
-	// of every SaveEvery steps. The mean is used if it is better. Below 2 is off.
+	// Average is the number of checkpoints to average at the end: the last step's and the
+	// newest of every SaveEvery steps. The mean is used if it is better. Below 2 is off.
 	Average int `json:"average" resume:"free"`
 
-	// BF16 computes the products with the weights in bfloat16, forward and backward, where that is
-	// faster, see layer.BF16. Weights, optimizer and validations are float32.
+	// BF16 computes the products with the weights in bfloat16, forward and backward, where that
+	// is faster, see layer.BF16. Weights, optimizer and validations are float32.
 	BF16 bool `json:"bf16"`
 
 	Seed uint64 `json:"seed"` // of the order of the pairs and of dropout

@@ -17,8 +17,9 @@ type Data struct {
 	Stream Stream // training pairs that are read in windows
 	Valid  *Pairs // validation pairs; nil: no validation
 
-	// For the validation's BLEU: the reference of each pair of Valid, and a function that returns
-	// the text of target ids. Both can be nil; then the loss alone chooses the best step.
+	// For the validation's BLEU: the reference of each pair of Valid, and a function that
+	// returns the text of target ids. Both can be nil; then the loss alone chooses the best
+	// step.
 	References []string
 	Detokenize func(ids []int32) string
 

@@ -26,8 +26,8 @@ const (
 //
 // Cosine is equation 5 of Loshchilov and Hutter (2017, "SGDR: Stochastic Gradient Descent with Warm
 // Restarts"), without restarts. The schedule of "Attention Is All You Need", section 5.3, d^-½ ·
-// min(s^-½, s·Warmup^-1.5), is the first one with Peak = (d·Warmup)^-½. The bits of all rates are
-// the same on every machine.
+// min(s^-½, s·Warmup^-1.5), is the first one with Peak = (d·Warmup)^-½. The bits of all rates
+// are the same on every machine.
 //
 // Linear is Peak/(End+1-Warmup) at step End and 0 from step End+1, so that no step of a run of End
 // steps has the rate 0. Cosine is MinRate from step End.

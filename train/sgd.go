@@ -8,8 +8,8 @@ import "tfm/mat"
 //	b = Momentum·b + g
 //	w = w - rate·b
 //
-// With Nesterov's momentum (Sutskever et al., 2013), w = w - rate·(g + Momentum·b). With Momentum 0
-// it is plain gradient descent.
+// With Nesterov's momentum (Sutskever et al., 2013), w = w - rate·(g + Momentum·b). With Momentum
+// 0 it is plain gradient descent.
 type SGD struct {
 	Momentum float64
 	Nesterov bool

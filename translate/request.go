@@ -23,8 +23,8 @@ type Request struct {
 
 // Result holds the translations of one text.
 type Result struct {
-	// Translations are sorted by descending score. Decode.NBest limits their number. A blank text
-	// has none, any other text at least one.
+	// Translations are sorted by descending score. Decode.NBest limits their number. A blank
+	// text has none, any other text at least one.
 	Translations []Translation
 
 	// SourceTokens is the number of tokens of the whole text, without EOS.
@@ -58,9 +58,9 @@ type Translation struct {
 	Tokens []Token // if Request.Tokens or Request.Attention
 
 	// Attention holds the cross-attention weights of the last decoder layer, averaged over its
-	// heads, if Request.Attention. Row i is the decode step that produced Tokens[i], the last row
-	// the one that produced EOS. Column j is Result.Tokens[j], the last column EOS. Weights are
-	// not negative; each row sums to 1.
+	// heads, if Request.Attention. Row i is the decode step that produced Tokens[i], the last
+	// row the one that produced EOS. Column j is Result.Tokens[j], the last column EOS. Weights
+	// are not negative; each row sums to 1.
 	Attention [][]float32
 }
 

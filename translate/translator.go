@@ -17,8 +17,8 @@ import (
 type Options struct {
 	Threads int // of the kernels' pool; 0 is GOMAXPROCS. No result depends on it
 
-	// Concurrent limits the calls that translate at the same time; further calls wait. Each call
-	// needs memory for its batch; all share the weights. 0 is Threads.
+	// Concurrent limits the calls that translate at the same time; further calls wait. Each
+	// call needs memory for its batch; all share the weights. 0 is Threads.
 	Concurrent int
 }
 

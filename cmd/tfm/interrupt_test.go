@@ -93,8 +93,8 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 			}
 			end := strconv.Itoa(step + 5)
 
-			// The command that it named, as a shell takes it, but with an end that comes sooner.
-			// The program's name is the one by which it was called.
+			// The command that it named, as a shell takes it, but with an end that
+			// comes sooner. The program's name is the one by which it was called.
 			if want := `'` + strings.ReplaceAll(c.Args[0], "'", `'\''`) + "' train "; !strings.HasPrefix(said[3], want) {
 				t.Errorf("the command is %s, want it to begin with %s", said[3], want)
 			}

@@ -93,7 +93,8 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 				}
 				continue
 			}
-			// A command of tfm that names no file, such as the demo, runs once for all documents.
+			// A command of tfm that names no file, such as the demo, runs once for all
+			// documents.
 			_, arguments, isTFM := strings.Cut(command, "tfm ")
 			if isTFM && !strings.Contains(arguments, ".") && ran[arguments] {
 				continue

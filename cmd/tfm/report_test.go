@@ -36,8 +36,8 @@ func TestReportOfARun(t *testing.T) {
 	mustRun(t, "", args...)
 	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
 	page, o := reportOf(t, "-run", dir)
-	// One layer of each stack with two heads, and the mean of them, for three attentions of three
-	// sentences.
+	// One layer of each stack with two heads, and the mean of them, for three attentions of
+	// three sentences.
 	if n := strings.Count(page, "<img "); n != 3*3*(2+1) {
 		t.Errorf("%d attention maps", n)
 	}

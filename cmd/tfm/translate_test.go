@@ -123,7 +123,8 @@ func TestTranslateOddLines(t *testing.T) {
 	if o := mustRun(t, long, "translate", "-model", m, "-beam", "1", "-max-extra", "0"); strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stderr, "truncated to 1023") {
 		t.Errorf("a line longer than the model can take: %q, %s", o.stdout, o.stderr)
 	}
-	// Every line of input becomes one line of output, also if its text is unlike the training data.
+	// Every line of input becomes one line of output, also if its text is unlike the training
+	// data.
 	odd := "\x00\x01 \u2028 \u0085 \v\f 日本語 🙂\n"
 	if o := mustRun(t, strings.Repeat(odd, 3), "translate", "-model", m); strings.Count(o.stdout, "\n") != 3 || strings.Contains(o.stdout, "\r") {
 		t.Errorf("%q", o.stdout)

@@ -193,7 +193,8 @@ func CheckClose(t testing.TB, name string, got, want mat.Matrix, bound float64) 
 	for i := range want.Rows {
 		for j := range want.Cols {
 			largest = max(largest, math.Abs(float64(want.At(i, j))))
-			// NaN is the worst error: !(NaN <= worst), and worst == worst is false after it.
+			// NaN is the worst error: !(NaN <= worst), and worst == worst is false
+			// after it.
 			if e := math.Abs(float64(got.At(i, j)) - float64(want.At(i, j))); !(e <= worst) && worst == worst {
 				worst, row, col = e, i, j
 			}

@@ -60,9 +60,9 @@ func weightsOf(i int, q, k mat.Matrix, mask Mask) []float64 {
 	return w
 }
 
-// ScaledDotProductGrad is the backward of ScaledDotProduct: for dout [n × d_v] and the same q, k, v
-// and mask it sets dq [n × d_k], dk [m × d_k] and dv [m × d_v]. It panics on shapes that do not
-// fit.
+// ScaledDotProductGrad is the backward of ScaledDotProduct: for dout [n × d_v] and the same q, k,
+// v and mask it sets dq [n × d_k], dk [m × d_k] and dv [m × d_v]. It panics on shapes that do
+// not fit.
 //
 // With the weights P = softmax(S), S = Q·Kᵀ/sqrt(d_k), and out = P·V:
 //

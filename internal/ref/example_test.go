@@ -50,7 +50,8 @@ func ExampleScaledDotProduct() {
 }
 
 // The first query of the example of ScaledDotProduct: P = (1/4, 3/4) and out = 1/4·4 + 3/4·8 = 7.
-// With dout = 1, dP = (4, 8) and dS = (1/4·(4-7), 3/4·(8-7)) = (-3/4, 3/4); dq is dS·k = 3/4·ln 3.
+// With dout = 1, dP = (4, 8) and dS = (1/4·(4-7), 3/4·(8-7)) = (-3/4, 3/4); dq is dS·k = 3/4·ln
+// 3.
 func ExampleScaledDotProductGrad() {
 	q := mat.Of([]float32{1}, 1, 1)
 	k := mat.Of([]float32{0, float32(math.Log(3))}, 2, 1)
@@ -120,8 +121,8 @@ func firstAndSecond() ref.Head {
 	return ref.Head{Q: first, K: first, V: second}
 }
 
-// Self-attention: the tokens attend to each other. The scores of the first are 3·3 and 3·(-3), and
-// the ratio of their weights is e^18.
+// Self-attention: the tokens attend to each other. The scores of the first are 3·3 and 3·(-3),
+// and the ratio of their weights is e^18.
 func ExampleHead_Attend_self() {
 	x := mat.Of([]float32{
 		3, 10,
@@ -302,8 +303,8 @@ func ExampleAddNorm() {
 	// [-1.342 -0.447 0.447 1.342]
 }
 
-// The hidden units are max(0, ·) of x_0, -x_0 and x_0 + x_1 - 5. The output is the sum of the first
-// two, |x_0|, and the third.
+// The hidden units are max(0, ·) of x_0, -x_0 and x_0 + x_1 - 5. The output is the sum of the
+// first two, |x_0|, and the third.
 func ExampleFeedForward() {
 	x := mat.Of([]float32{
 		3, 4,

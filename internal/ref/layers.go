@@ -81,8 +81,8 @@ func AddNorm(x, sub mat.Matrix, drop mat.Dropout, gain, bias []float32, eps floa
 	return LayerNorm(Residual(x, sub, drop), gain, bias, eps)
 }
 
-// FeedForward returns equation 2 (section 3.3) for x [n × d], w1 [d × ff] and w2 [ff × d], and for
-// b1 [ff] and b2 [d], which may be nil. It panics on shapes that do not fit.
+// FeedForward returns equation 2 (section 3.3) for x [n × d], w1 [d × ff] and w2 [ff × d], and
+// for b1 [ff] and b2 [d], which may be nil. It panics on shapes that do not fit.
 //
 //	FFN(x) = max(0, x·W1 + b1)·W2 + b2
 func FeedForward(x, w1 mat.Matrix, b1 []float32, w2 mat.Matrix, b2 []float32) mat.Matrix {

@@ -9,10 +9,10 @@ import (
 )
 
 // PaddedHeads is attn.ScaledDotProductHeads for a padded batch with a mask, as other systems
-// compute it: sentence s has rows [s·n, (s+1)·n) of the queries and ctx, and rows
-// [s·m, (s+1)·m) of keys and values. It sets ctx [batch·n × d] for in.Q [batch·n × d] and in.K and
-// in.V [batch·m × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V over the keys that mask allows.
-// The output of a query without keys is zeros.
+// compute it: sentence s has rows [s·n, (s+1)·n) of the queries and ctx, and rows [s·m,
+// (s+1)·m) of keys and values. It sets ctx [batch·n × d] for in.Q [batch·n × d] and in.K and
+// in.V [batch·m × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V over the keys that mask
+// allows. The output of a query without keys is zeros.
 //
 // The rows of tokens have the same bits as those of attn.ScaledDotProductHeads for a ragged batch:
 // the kernels are the same, and masked keys add zeros at the end of their sums. It panics on shapes

@@ -237,8 +237,8 @@ func (r Variant) Embed(w Weights, name string, d int, ids []int32) Matrix {
 	return x
 }
 
-// CrossEntropy returns the cross-entropy of softmax(x·Eᵀ + b) and the targets, summed over the rows
-// x: with label smoothing over all V or over the others, and without. b may be nil.
+// CrossEntropy returns the cross-entropy of softmax(x·Eᵀ + b) and the targets, summed over the
+// rows x: with label smoothing over all V or over the others, and without. b may be nil.
 func CrossEntropy(e, b []float64, x Matrix, targets []int32, smoothing float64, all bool) (smoothed, nll float64) {
 	for i, target := range targets {
 		d := len(x[i])
@@ -282,8 +282,8 @@ type Model struct {
 
 	Sentence int  // index of the sentence in its batch
 	Drop     Drop // of embeddings and sublayers (section 5.4)
-	// DropInner is the dropout of the hidden layer of a feed-forward network, DropWeights that of
-	// the attention weights.
+	// DropInner is the dropout of the hidden layer of a feed-forward network, DropWeights that
+	// of the attention weights.
 	DropInner   Drop
 	DropWeights func(place, sentence, head int, w Matrix)
 }

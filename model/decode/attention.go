@@ -63,8 +63,9 @@ type keyValues struct {
 	values mat.Matrix // [m × h·d_v]
 }
 
-// attend sets ctx [1 × h·d_v] to the attention of query q [1 × h·d_k] to kv, for each head. It adds
-// the mean of the heads' weights to mean [m] unless mean is nil. scores is workspace for m values.
+// attend sets ctx [1 × h·d_v] to the attention of query q [1 × h·d_k] to kv, for each head. It
+// adds the mean of the heads' weights to mean [m] unless mean is nil. scores is workspace for m
+// values.
 func attend(ctx, q mat.Matrix, kv keyValues, heads int, scores, mean []float32) {
 	m := kv.keys.Cols
 	weights := mat.Of(scores[:m], 1, m)

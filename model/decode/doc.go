@@ -6,8 +6,8 @@
 // The way of a sentence: Decoder.Translate → State.Begin encodes it and computes the keys and
 // values of the cross-attention → search.run, once a step: State.Step appends a token to each
 // hypothesis and returns the logits of the next; the sentence's strategy selects continuations and
-// decides which hypotheses stay live and which are finished → Hypothesis, the finished one with the
-// highest score.
+// decides which hypotheses stay live and which are finished → Hypothesis, the finished one with
+// the highest score.
 //
 // Sizes have the names of package layer. Numbers of tokens include EOS, or BOS, unless stated
 // otherwise.

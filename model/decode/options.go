@@ -20,8 +20,8 @@ type Options struct {
 	Alpha   float64 // exponent of the length penalty, 0 to 10
 	Penalty string  // PenaltyWu (also "") or PenaltyPower
 
-	// MaxExtra limits a translation to MaxExtra tokens more than its source. Config.MaxLen-1 is a
-	// further limit. Neither counts EOS.
+	// MaxExtra limits a translation to MaxExtra tokens more than its source. Config.MaxLen-1 is
+	// a further limit. Neither counts EOS.
 	MaxExtra int
 
 	// NBest is the length limit of the list of translations of each source: up to Beam or, with
@@ -36,8 +36,8 @@ type Options struct {
 	TopK        int     // 0 is all
 	TopP        float64 // above 0; 1 is all
 
-	// Seed, the number of the source and the number of its translation determine the draws, which
-	// do not depend on other sources. Source i of a call has number First+i.
+	// Seed, the number of the source and the number of its translation determine the draws,
+	// which do not depend on other sources. Source i of a call has number First+i.
 	Seed, First uint64
 }
 

@@ -55,8 +55,8 @@ func (w *samplingWorkspace) draw(i int, logits []float32, o *Options, u float64)
 	if o.TopK == 0 && o.TopP == 1 {
 		return int32(pick(p, u))
 	}
-	// Without TopK, stop at TopP of the total probability. With TopK, TopP refers to the TopK most
-	// probable tokens, whose sum is known only when all are popped.
+	// Without TopK, stop at TopP of the total probability. With TopK, TopP refers to the TopK
+	// most probable tokens, whose sum is known only when all are popped.
 	choices := w.selectChoices(i, p, o)
 	maxChoices, probability := len(choices), float64(o.TopP*float64(mat.Sum(p)))
 	if o.TopK > 0 {

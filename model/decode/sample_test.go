@@ -216,8 +216,8 @@ func TestTopPOfEqualProbabilities(t *testing.T) {
 	r.alloc(1, n)
 	for _, topP := range []float64{1e-9, 0.5, 0.999} {
 		r.draw(0, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 0)
-		// Of equal probabilities the smallest ids stay, so u just below 1 gives the largest id
-		// drawn.
+		// Of equal probabilities the smallest ids stay, so u just below 1 gives the largest
+		// id drawn.
 		edge := r.draw(0, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 1-0x1p-53)
 		if want := math.Ceil(topP * n); math.Abs(float64(edge+1)-want) > 2 {
 			t.Errorf("TopP %v of %d equal tokens keeps %d, want %v", topP, n, edge+1, want)
@@ -257,7 +257,8 @@ func TestDrawsAreFromTheMostProbable(t *testing.T) {
 		if s.TopK == 0 && s.TopP == 1 {
 			continue // no restriction: drawn in the order of ids
 		}
-		// Rounding of the sums may add or drop one token at the edge, and shifts u by up to 1e-5.
+		// Rounding of the sums may add or drop one token at the edge, and shifts u by up to
+		// 1e-5.
 		for _, u := range []float64{0, random.Float64(), 1 - 0x1p-53} {
 			got, before := slices.Index(order, int(r.draw(0, row, s, u))), 0.0
 			for _, id := range order[:max(0, got)] {

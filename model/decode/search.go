@@ -11,8 +11,8 @@ import (
 
 // stepper is the model that a search runs on: State, or a table in tests.
 type stepper interface {
-	// Step appends a token to each row's hypothesis and returns the logits [rows × V] of the next
-	// token. The caller may overwrite them.
+	// Step appends a token to each row's hypothesis and returns the logits [rows × V] of the
+	// next token. The caller may overwrite them.
 	Step([]Row) mat.Matrix
 }
 
@@ -21,8 +21,8 @@ type Hypothesis struct {
 	Tokens []int32 // without BOS and EOS
 	Score  float64 // log-probability divided by the length penalty
 
-	// Truncated reports that the hypothesis reached its length limit before EOS. Score includes the
-	// last token, which Tokens omits.
+	// Truncated reports that the hypothesis reached its length limit before EOS. Score includes
+	// the last token, which Tokens omits.
 	Truncated bool
 }
 
@@ -36,11 +36,11 @@ type strategy interface {
 	// overwrite logits, where Pad and BOS are -Inf. Goroutines call expand concurrently for
 	// different rows.
 	expand(s *search, row int, logits []float32, out []continuation) []continuation
-	// advance applies the continuations of q's rows first, first+1, …: EOS finishes a hypothesis,
-	// other tokens extend it into s.nextLive.
+	// advance applies the continuations of q's rows first, first+1, …: EOS finishes a
+	// hypothesis, other tokens extend it into s.nextLive.
 	advance(s *search, q *sourceSearch, first int)
-	// isDone reports whether the search ends before the length limit although hypotheses are live;
-	// see beam.
+	// isDone reports whether the search ends before the length limit although hypotheses are
+	// live; see beam.
 	isDone(q *sourceSearch) bool
 	// finishTruncated finishes the hypotheses of q that are live at the length limit, if they
 	// count as translations.

@@ -98,10 +98,10 @@ func fixed(vocabulary int, probability ...map[int32]float64) *table {
 func TestLengthPenaltyChooses(t *testing.T) {
 	const token = 3
 	m := fixed(4, map[int32]float64{token: 0.9, model.EOS: 0.1}, map[int32]float64{token: 0.6, model.EOS: 0.4}, map[int32]float64{token: 0.5, model.EOS: 0.5}, map[int32]float64{model.EOS: 1})
-	// With EOS, ln 0.36 = -1.022 for 2 tokens and ln 0.27 = -1.309 for 3. With n^alpha the second
-	// score is higher for alpha above ln(1.309/1.022)/ln(3/2) = 0.611, with ((5+n)/6)^alpha above
-	// 1.856. A translation of three tokens is as probable as one of two and longer, so it wins
-	// where two would.
+	// With EOS, ln 0.36 = -1.022 for 2 tokens and ln 0.27 = -1.309 for 3. With n^alpha the
+	// second score is higher for alpha above ln(1.309/1.022)/ln(3/2) = 0.611, with
+	// ((5+n)/6)^alpha above 1.856. A translation of three tokens is as probable as one of two
+	// and longer, so it wins where two would.
 	for _, c := range []struct {
 		o      Options
 		tokens int

@@ -9,8 +9,8 @@ import (
 // Decoders, on any goroutines, may share them.
 //
 // Weights alias the weights of a Transformer and add one derived matrix, the transposed output
-// projection of 4·d_model·V bytes. After a change of the Transformer's weights the caller must call
-// Refresh before the next step. No goroutine may decode during the change or Refresh.
+// projection of 4·d_model·V bytes. After a change of the Transformer's weights the caller must
+// call Refresh before the next step. No goroutine may decode during the change or Refresh.
 type Weights struct {
 	model  *model.Transformer
 	output mat.Matrix // [d × V] transposed output projection, whose rows a step reads contiguously

@@ -52,8 +52,8 @@ func TestDropoutEqualsOracle(t *testing.T) {
 				fast[outcome] += 0
 			}
 			for outcome := range fast {
-				// Two counts of expectation e differ by more than five times √(2e) less than once
-				// in a million times.
+				// Two counts of expectation e differ by more than five times √(2e)
+				// less than once in a million times.
 				got, want := float64(fast[outcome]), float64(slow[outcome])
 				if math.Abs(got-want) > 5*math.Sqrt(got+want+2) {
 					t.Errorf("%s, p = %v: %s drawn %v times, want about %v", word, p, outcome, got, want)

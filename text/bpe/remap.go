@@ -5,8 +5,8 @@ package bpe
 // splits its bytes. Special ids and bytes have the same ids in every Tokenizer. It is safe for
 // concurrent use.
 func (t *Tokenizer) Remap(old *Tokenizer) (out [][]int32) {
-	// Different merges can make the same bytes: the first such piece of t is the first of old, and
-	// so on.
+	// Different merges can make the same bytes: the first such piece of t is the first of old,
+	// and so on.
 	ids := map[string][]int32{}
 	for id, piece := range old.pieces {
 		ids[piece] = append(ids[piece], int32(id))

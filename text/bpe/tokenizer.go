@@ -126,8 +126,9 @@ func (t *Tokenizer) bytes(id int32) string {
 	return t.pieces[id]
 }
 
-// Piece implements text.Tokenizer. It prints a space as ▁ and a byte without a printable character
-// as <0xE4>, the special ids as <pad>, <s> and </s>, and an id outside the vocabulary as <?>.
+// Piece implements text.Tokenizer. It prints a space as ▁ and a byte without a printable
+// character as <0xE4>, the special ids as <pad>, <s> and </s>, and an id outside the vocabulary as
+// <?>.
 func (t *Tokenizer) Piece(id int32) string {
 	switch {
 	case id < 0 || int(id) >= len(t.pieces):

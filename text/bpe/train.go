@@ -21,9 +21,10 @@ const MaxTableBytes = 16 << 20
 // "Sketching Unaggregated Data Streams for Subpopulation-Size Queries"). With threshold T a new
 // word enters the table with probability 1/T and the count T, and each further occurrence adds 1.
 // The expected count of a word that occurs n times is n, with a standard deviation of at most
-// √(n(T-1)). The same holds for a pair of symbols that occurs in n words. Rare words therefore keep
-// their influence on the merges, and so do clauses of scripts without spaces, which hardly ever
-// repeat. The sequence of draws is fixed: the same texts in the same order give the same tokenizer.
+// √(n(T-1)). The same holds for a pair of symbols that occurs in n words. Rare words therefore
+// keep their influence on the merges, and so do clauses of scripts without spaces, which hardly
+// ever repeat. The sequence of draws is fixed: the same texts in the same order give the same
+// tokenizer.
 type Trainer struct {
 	words     []string
 	counts    []int64          // of words
@@ -133,8 +134,8 @@ func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {
 // New occurrences of pairs with an id arise only in the merge that makes the id. Afterwards their
 // counts only fall, so that a count in the queue is an upper bound, which is corrected when popped.
 type merger struct {
-	// Ids of the symbols of all words, with gaps before, between and after words. A symbol merged
-	// into its predecessor becomes a gap. prev and next link the remaining symbols.
+	// Ids of the symbols of all words, with gaps before, between and after words. A symbol
+	// merged into its predecessor becomes a gap. prev and next link the remaining symbols.
 	symbols    []int32
 	prev, next []int32
 	word       []int32 // index of each symbol's word

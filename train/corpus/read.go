@@ -45,8 +45,8 @@ type Corpus struct {
 	train.Data
 	Vocab vocab.Tokenizers // Data.Tokenizers are its encoded form
 
-	// WordThreshold is vocab.Trainer.Threshold: above 1, the tokenizers were learned from a sample
-	// of the words. It is 0 for given tokenizers.
+	// WordThreshold is vocab.Trainer.Threshold: above 1, the tokenizers were learned from a
+	// sample of the words. It is 0 for given tokenizers.
 	WordThreshold int64
 
 	TrainPairs   int // training pairs

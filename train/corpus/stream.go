@@ -139,8 +139,8 @@ func (s *stream) add(dst *train.Pairs, p text.Pair, epoch, i int) {
 		return
 	}
 	if s.dropout > 0 {
-		// Each pair of each epoch has its own random stream. Package train uses those of small
-		// numbers and from 2^63.
+		// Each pair of each epoch has its own random stream. Package train uses those of
+		// small numbers and from 2^63.
 		s.random.Seed(s.seed, 1<<62|uint64(epoch)<<40|uint64(i))
 	}
 	s.ids[0] = s.encode(s.ids[0][:0], s.vocab.Source, p.Source)

@@ -14,9 +14,9 @@
 //
 // A run that is resumed at step n repeats steps that the killed run has already written.
 // Writer.Start(n+1) at the beginning of a new file in the same folder makes TensorBoard drop the
-// earlier events of steps ≥ n+1. The faster loader of TensorBoard 2.5 and later ignores Start, but
-// if the steps of a tag do not ascend, it drops the tag's earlier events from that step on, which
-// has the same effect.
+// earlier events of steps ≥ n+1. The faster loader of TensorBoard 2.5 and later ignores Start,
+// but if the steps of a tag do not ascend, it drops the tag's earlier events from that step on,
+// which has the same effect.
 package tensorboard
 
 import (

@@ -10,8 +10,8 @@ import (
 // Pair is a Chinese sentence and its translation.
 type Pair struct{ Source, Target string }
 
-// sentence is a pair with spaces between its words ("他 买 了 一 本 书"), its pattern and its core:
-// subject, predicate and object without tense, number, place or modifiers.
+// sentence is a pair with spaces between its words ("他 买 了 一 本 书"), its pattern and its
+// core: subject, predicate and object without tense, number, place or modifiers.
 type sentence struct{ zh, en, pattern, core string }
 
 // Sizes of the corpus.

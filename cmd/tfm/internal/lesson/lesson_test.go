@@ -38,7 +38,8 @@ func TestLesson(t *testing.T) {
 			t.Errorf("line of %d columns, want at most 80: %s", n, line)
 		}
 	}
-	// Each step's input is that of the step before it and the token that was most probable there.
+	// Each step's input is that of the step before it and the token that was most probable
+	// there.
 	steps := regexp.MustCompile(`    (<s>.*?) {2,}(\S+) +\d+\.\d\d%`).FindAllStringSubmatch(text, -1)
 	if len(steps) != 14 {
 		t.Fatalf("%d decode steps, want one for each of 14 tokens:\n%s", len(steps), text)

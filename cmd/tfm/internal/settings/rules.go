@@ -72,8 +72,8 @@ func (r *Run) tie() {
 // optionRules derives the settings of learning rate, optimizer and average.
 func (r *Run) optionRules() error {
 	o := &r.Options
-	// over reports whether name has a higher origin than other. In a resumed run a setting that is
-	// not given stays.
+	// over reports whether name has a higher origin than other. In a resumed run a setting that
+	// is not given stays.
 	over := func(name, other string) bool {
 		return r.given(name) > r.given(other) && !(o.Resume && r.given(other) == Default)
 	}
