@@ -137,24 +137,27 @@ func TestPanicOfNestedAndConcurrentLoops(t *testing.T) {
 	checkLoops(t, p)
 }
 
-// quitting is a loop body that ends its goroutine, as testing.T.FailNow does.
-type quitting struct{ begun *atomic.Bool }
+// onCaller reports whether the goroutine that calls it is the one of the named test, and so the
+// caller of its loop: any range may be the caller's, since a worker may begin first.
+func onCaller(test string) bool { return strings.Contains(string(debug.Stack()), test+"(") }
 
-func (q *quitting) Range(lo, hi int) {
-	if lo > 0 {
-		q.begun.Store(true)
-		runtime.Goexit()
-	}
-	for !q.begun.Load() {
-		runtime.Gosched()
-	}
-}
-
+// A worker that ends its goroutine, as testing.T.FailNow does, is replaced.
 func TestGoexitOnWorker(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
 	for range 3 {
-		got := panicOf(func() { Each(p, 2, 1, quitting{new(atomic.Bool)}) })
+		var begun atomic.Bool
+		got := panicOf(func() {
+			p.Do(2, 1, func(lo, hi int) {
+				if !onCaller("TestGoexitOnWorker") {
+					begun.Store(true)
+					runtime.Goexit()
+				}
+				for !begun.Load() {
+					runtime.Gosched()
+				}
+			})
+		})
 		if s, ok := got.(string); !ok || !strings.Contains(s, "Goexit") {
 			t.Fatalf("panic value %v, want one that names runtime.Goexit", got)
 		}
@@ -188,7 +191,7 @@ func TestCallerParks(t *testing.T) {
 	defer p.Close()
 	var otherBegan atomic.Bool
 	p.Do(2, 1, func(lo, hi int) {
-		if stack := string(debug.Stack()); strings.Contains(stack, "TestCallerParks(") {
+		if onCaller("TestCallerParks") {
 			for !otherBegan.Load() {
 				runtime.Gosched()
 			}
