@@ -7,7 +7,7 @@
 //
 //	pairs.go       Pairs: a corpus as token ids; stream.go: a corpus that is read in windows
 //	batches.go     Batches: ragged batches of similar lengths in random order
-//	loader.go      prepares windows and batches ahead of the training
+//	loader.go      prepares windows and batches ahead of the training; count.go: their tokens
 //	run.go         Run, its inputs and its result
 //	resume.go      the start and the resume of a run
 //	loop.go        the steps, gradient accumulation, and when to validate, save and stop

@@ -29,6 +29,7 @@ type Event struct {
 	Valid       Validation
 	Best        bool      // the best validation so far
 	Samples     []Sample  // the same sentences in every validation; none without references
+	Distinct    int       // different hypotheses of the validation; 0 without references
 	Entropies   []Entropy // of each attention head, with Options.Entropies
 	Checkpoints int       // averaged checkpoints, for Averaged
 
@@ -38,8 +39,14 @@ type Event struct {
 	// Started
 	Pairs          int   // training pairs of an epoch
 	TooLong, Empty int   // training pairs skipped for a side over Options.MaxLen, or an empty side
+	SrcTokens      int   // source tokens of an epoch, with EOS, without skipped pairs
+	TgtTokens      int   // target tokens, likewise
 	ValidPairs     int   // pairs of a validation
 	Warning        error // a problem that does not stop the run, or nil
+
+	// UnigramNLL is the NLL on the training pairs of a model that knows only the frequencies of
+	// the target pieces: the entropy of these frequencies in nats per token.
+	UnigramNLL float64
 }
 
 // Sample is the translation of a validation sentence.

@@ -18,6 +18,7 @@ import (
 type loader struct {
 	pairs          int // pairs of an epoch
 	TooLong, Empty int // skipped pairs of an epoch
+	tokens         tokenCounts
 	fingerprint    string
 	newBuffer      func() model.Batch // returns a batch with memory for any batch
 	MaxSrc, MaxTgt int                // limits of the tokens in a batch, with EOS
@@ -72,6 +73,7 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 			return nil, err
 		}
 		l.pairs, l.TooLong, l.Empty = b.UsedPairs(), b.TooLong, b.Empty
+		l.tokens.add(b, c.TgtVocab)
 		l.MaxSrc, l.MaxTgt, l.newBuffer = b.MaxSrc, b.MaxTgt, b.buffer
 		l.fingerprint = d.Train.fingerprint()
 		l.freeWindows <- b
@@ -112,6 +114,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 		}
 		b.selectPairs(l.maxLen)
 		l.pairs, l.TooLong, l.Empty = l.pairs+b.UsedPairs(), l.TooLong+b.TooLong, l.Empty+b.Empty
+		l.tokens.add(b, l.tgtVocab)
 		largest = max(largest, b.pairs.Len())
 		srcTokens, tgtTokens = max(srcTokens, len(b.pairs.src.ids)), max(tgtTokens, len(b.pairs.tgt.ids))
 		h.Write([]byte(b.pairs.fingerprint()))

@@ -475,7 +475,7 @@ func TestEvents(t *testing.T) {
 		got = append(got, fmt.Sprint([]string{"started", "stepped", "validated", "saved", "averaged", "skipped", "saving"}[e.Kind], e.Step, e.Best))
 		switch e.Kind {
 		case Started:
-			if e.Pairs != 100 || e.TooLong != 1 || e.Empty != 1 || e.Path != "" {
+			if e.Pairs != 100 || e.TooLong != 1 || e.Empty != 1 || e.SrcTokens < 200 || e.TgtTokens < 200 || !(e.UnigramNLL > 0) || e.Path != "" {
 				t.Errorf("Started event %+v", e)
 			}
 		case Stepped:

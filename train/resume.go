@@ -11,7 +11,10 @@ import (
 // begin prepares the folder, resumes the run with Options.Resume, and allocates the memory of a
 // step.
 func (r *run) begin() error {
-	started := Event{Kind: Started, Pairs: r.loader.pairs, TooLong: r.loader.TooLong, Empty: r.loader.Empty}
+	started := Event{
+		Kind: Started, Pairs: r.loader.pairs, TooLong: r.loader.TooLong, Empty: r.loader.Empty,
+		SrcTokens: r.loader.tokens.src, TgtTokens: r.loader.tokens.tgt, UnigramNLL: r.loader.tokens.entropy(),
+	}
 	r.unsaved = true
 	if r.o.Resume {
 		warning, err := r.resume()

@@ -23,6 +23,9 @@ func TestSamples(t *testing.T) {
 			if validations++; first == nil {
 				first = e.Samples
 			}
+			if e.Distinct < 1 || e.Distinct > pairs {
+				t.Errorf("%d different hypotheses of %d pairs", e.Distinct, pairs)
+			}
 			if len(e.Samples) != want {
 				t.Fatalf("%d samples of %d pairs, want %d", len(e.Samples), pairs, want)
 			}

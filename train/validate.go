@@ -64,6 +64,7 @@ type validator struct {
 	detokenize  func([]int32) string
 	sampleIndex []int // indices of the samples in srcs, ascending
 	samples     []Sample
+	distinct    map[string]struct{} // hypotheses of the last validation
 
 	entropies *entropies // of the last validation; nil without Options.Entropies
 }
@@ -148,6 +149,7 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 	const batchSize = 256 // sentences
 	bleu := score.BLEU{Tokenizer: v.tokenize}
 	v.weights.Refresh(v.pool)
+	v.distinct = make(map[string]struct{}, len(v.srcs))
 	for lo := 0; lo < len(v.srcs); lo += batchSize {
 		hypotheses, err := v.decoder.Translate(ctx, v.srcs[lo:min(lo+batchSize, len(v.srcs))], v.search)
 		if err != nil { // ctx ended; the options are valid
@@ -159,6 +161,7 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 				translation, _ = text.OneLine(v.detokenize(h.Tokens), nil)
 			}
 			bleu.Add(translation, v.refs[lo+i])
+			v.distinct[translation] = struct{}{}
 			if k, ok := slices.BinarySearch(v.sampleIndex, lo+i); ok {
 				v.samples[k].Hypothesis = translation
 			}
@@ -169,9 +172,9 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 	return math.Round(bleu.Score().Score*1e9) / 1e9, true
 }
 
-// event adds the samples and entropies of the last validation to e.
+// event adds the hypotheses and entropies of the last validation to e.
 func (v *validator) event(e Event) Event {
-	e.Samples = slices.Clone(v.samples)
+	e.Samples, e.Distinct = slices.Clone(v.samples), len(v.distinct)
 	if v.entropies != nil {
 		e.Entropies = v.entropies.list
 	}
