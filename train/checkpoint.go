@@ -40,6 +40,11 @@ type State struct {
 	Skipped      int `json:"skipped"`        // skipped steps; the optimizer made the others
 	SkippedInRow int `json:"skipped_in_row"` // consecutive skipped steps up to Step
 
+	// Cooldown is that of the learning rate, zero before it begins; EndReason is why it began,
+	// and so why the run ends.
+	Cooldown  Cooldown `json:"cooldown,omitzero"`
+	EndReason Reason   `json:"end_reason,omitempty"`
+
 	// OutOfTime is the Options.Time that ended the run; 0: none. A run that is resumed with a
 	// limit up to this makes no further steps, so that it ends in the same weights. It could
 	// not decide by the durations of a step and a save, because it has not measured them yet.

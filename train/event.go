@@ -7,7 +7,7 @@ type Event struct {
 	Kind    Kind
 	Step    int // steps done
 	Skipped int // skipped steps, see Options.OnNaN
-	Steps   int // Options.Steps
+	Steps   int // last step of the run; 0 if it is unknown
 	Epoch   int // of the training data, from 0
 	Elapsed time.Duration
 	Left    time.Duration // estimate of the remaining time; 0 if it is unknown
@@ -32,6 +32,10 @@ type Event struct {
 	Distinct    int       // different hypotheses of the validation; 0 without references
 	Entropies   []Entropy // of each attention head, with Options.Entropies
 	Checkpoints int       // averaged checkpoints, for Averaged
+
+	// CooldownBegan
+	Cooldown  Cooldown
+	EndReason Reason // why it began, and so why the run ends
 
 	// Started, Saving, Saved
 	Path string // the checkpoint; "" for a run that starts without one
@@ -67,6 +71,8 @@ const (
 	// Saving comes before a checkpoint is written. The receiver must write everything that
 	// belongs to the checkpoint, such as the log of its steps, before it returns.
 	Saving
+
+	CooldownBegan // before the first step of the cooldown
 )
 
 // TokensPerSec returns the source and target tokens per second together.

@@ -21,11 +21,12 @@ func (r *run) loop(ctx context.Context) (Reason, error) {
 				return "", err
 			}
 		}
+		r.beginCooldown()
 		reason := r.stopReason(ctx)
 		if reason == OutOfTime && r.state.OutOfTime < r.o.Time {
 			r.state.OutOfTime, r.unsaved = r.o.Time, true
 		}
-		if reason == AllSteps || reason == OutOfTime {
+		if reason != "" && reason != Interrupted {
 			if err := r.validate(ctx); err != nil {
 				return "", err
 			}
@@ -57,12 +58,41 @@ func (r *run) stopReason(ctx context.Context) Reason {
 		return Interrupted
 	case r.o.Steps > 0 && r.state.Step >= r.o.Steps:
 		return AllSteps
-	case r.o.Patience > 0 && r.state.SinceBest >= r.o.Patience:
+	case r.state.Cooldown.End > 0 && r.state.Step >= r.state.Cooldown.End:
+		return r.state.EndReason
+	case r.o.Cooldown == 0 && r.impatient():
 		return NoImprovement
 	case r.o.Time > 0 && (r.o.Time <= r.state.OutOfTime || r.elapsed()+r.timing.speed.step()+r.finishTime() >= r.o.Time):
 		return OutOfTime
 	}
 	return ""
+}
+
+// impatient reports whether the last Options.Patience validations have not improved on the best.
+func (r *run) impatient() bool { return r.o.Patience > 0 && r.state.SinceBest >= r.o.Patience }
+
+// beginCooldown begins the cooldown of the learning rate if it is due, and so fixes the last step
+// of the run.
+func (r *run) beginCooldown() {
+	if r.o.Cooldown == 0 || r.state.Cooldown.End > 0 || r.state.Step == 0 {
+		return
+	}
+	switch {
+	case r.o.Steps > 0 && r.state.Step >= cooldownFrom(r.o.Steps, r.o.Cooldown):
+		r.state.EndReason = AllSteps
+	case r.impatient():
+		r.state.EndReason = NoImprovement
+	case r.o.Steps == 0 && r.o.Time > 0 && r.elapsed() >= r.cooldownTime():
+		r.state.EndReason = OutOfTime
+	default:
+		return
+	}
+	r.state.Cooldown = cooldownAfter(r.state.Step, r.o.Cooldown)
+	if r.state.EndReason == AllSteps {
+		r.state.Cooldown.End = r.o.Steps
+	}
+	r.rate.Cooldown, r.unsaved = r.state.Cooldown, true
+	r.send(Event{Kind: CooldownBegan, Cooldown: r.state.Cooldown, EndReason: r.state.EndReason})
 }
 
 // step makes one update of the weights, or skips it, see Options.OnNaN.

@@ -17,7 +17,7 @@ import (
 
 // Options are the settings of a training run. A checkpoint contains them, and a run can be resumed
 // only with the same values, except for the fields tagged "free": the weights of a step do not
-// depend on these, only when the run stops and which step is the best.
+// depend on these, only when the run stops, when a cooldown begins, and which step is the best.
 type Options struct {
 	// The run ends when it reaches the first of these limits; training before a resume counts.
 	// 0 is no limit; one must be set. Time includes the last validation and save, whose
@@ -42,6 +42,13 @@ type Options struct {
 	Warmup     int     `json:"warmup"`      // steps to the peak
 	DecaySteps int     `json:"decay_steps"` // last step of the decay of linear and cosine
 	MinLR      float64 `json:"min_lr"`      // final rate of cosine
+
+	// Cooldown is the share of the run's steps, at its end, in which the learning rate of a
+	// schedule without an end falls linearly to 0; 0 is none. It begins when this share of Steps
+	// remains or, with Steps of 0, of Time, or earlier if Patience is exhausted, which then does
+	// not end the run at once. Its last step, the last of the run, is fixed when it begins: a
+	// checkpoint contains it, and a run with this number as Steps has the same weights.
+	Cooldown float64 `json:"cooldown"`
 
 	Optimizer   string  `json:"optimizer"`
 	Beta1       float64 `json:"beta1"` // of adam and adamw
@@ -188,6 +195,8 @@ func (o Options) Validate() error {
 		{o.MinLR != 0 && schedule != ScheduleCosine, "min_lr", o.MinLR, "0 with the schedule " + schedule + "; only cosine has it"},
 		{!(o.MinLR >= 0 && o.MinLR <= o.LR) && schedule == ScheduleCosine, "min_lr", o.MinLR, fmt.Sprintf("0 to lr, %v", o.LR)},
 		{o.DecaySteps != 0 && o.Steps > o.DecaySteps && o.MinLR == 0, "steps", o.Steps, fmt.Sprintf("at most %d, because the learning rate of later steps is 0", o.DecaySteps)},
+		{!(o.Cooldown >= 0 && o.Cooldown < 1), "cooldown", o.Cooldown, "at least 0 and below 1"},
+		{o.Cooldown != 0 && ends, "cooldown", o.Cooldown, "0 with the schedule " + schedule + ", which decays to its own end"},
 		{!slices.Contains([]string{OptimizerAdam, OptimizerAdamW, OptimizerSGD}, o.Optimizer), "optimizer", o.Optimizer, "adam, adamw or sgd"},
 		{!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", o.Beta1, "0 ≤ beta1 < 1"},
 		{!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", o.Beta2, "0 ≤ beta2 < 1"},
@@ -232,7 +241,7 @@ func (o Options) LearningRate(dModel int) Schedule {
 	if peak == 0 {
 		peak = PaperSchedule(dModel, o.Warmup, o.Factor).Peak
 	}
-	return Schedule{o.scheduleName(), peak, o.Warmup, o.DecaySteps, o.MinLR}
+	return Schedule{Name: o.scheduleName(), Peak: peak, Warmup: o.Warmup, End: o.DecaySteps, MinRate: o.MinLR}
 }
 
 // scheduleName returns the name of the schedule, with the default for "".

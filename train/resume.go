@@ -105,7 +105,7 @@ func (r *run) resume() (warning, err error) {
 	r.d.SrcLang, r.d.TgtLang = cmp.Or(r.d.SrcLang, c.SrcLang), cmp.Or(r.d.TgtLang, c.TgtLang)
 	products := r.state.Products
 	r.state, r.checkpoint, r.unsaved = c.State, c.Path, false
-	r.state.Valid = valid
+	r.state.Valid, r.rate.Cooldown = valid, r.state.Cooldown
 	if products != r.state.Products {
 		warning = fmt.Errorf("the products of the checkpoint are %s, those of this run %s: the weights will differ from those of an uninterrupted run", r.state.Products, products)
 		r.state.Products = products

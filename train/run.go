@@ -222,7 +222,7 @@ func (r *run) allocBatches() {
 
 // send completes an event with the state of the run and reports it.
 func (r *run) send(e Event) {
-	e.Step, e.Steps, e.Skipped, e.Epoch = r.state.Step, r.o.Steps, r.state.Skipped, r.state.Position.Epoch
+	e.Step, e.Steps, e.Skipped, e.Epoch = r.state.Step, r.lastStep(), r.state.Skipped, r.state.Position.Epoch
 	e.Elapsed, e.Left = r.elapsed(), r.timeLeft()
 	e.SrcPerSec, e.TgtPerSec = r.timing.speed.perSec()
 	r.report(e)

@@ -31,12 +31,46 @@ const (
 //
 // Linear is Peak/(End+1-Warmup) at step End and 0 from step End+1, so that no step of a run of End
 // steps has the rate 0. Cosine is MinRate from step End.
+//
+// A cooldown multiplies the rates of the steps after Cooldown.From by a factor that falls linearly,
+// (Cooldown.End+1-s)/(Cooldown.End+1-Cooldown.From), 0 after End. A constant rate with a cooldown
+// is the schedule "warmup-stable-decay" (Hu et al., 2024, "MiniCPM"; Hägele et al., 2024, "Scaling
+// Laws and Compute-Optimal Training Beyond Fixed Training Durations"). Unlike the schedules with an
+// End, it can begin a run whose length is not known yet.
 type Schedule struct {
 	Name    string
 	Peak    float64 // the rate at step Warmup
 	Warmup  int     // steps; 0 or 1 is no warmup; paper and inverse-sqrt need at least 1
 	End     int     // of linear and cosine: the last step of the decay, above Warmup
 	MinRate float64 // of cosine
+
+	Cooldown Cooldown // the zero value is none
+}
+
+// Cooldown is the last part of a run, in which the learning rate falls to 0.
+type Cooldown struct {
+	From int `json:"from"` // steps before it
+	End  int `json:"end"`  // its last step; 0 is no cooldown
+}
+
+// cooldownFrom returns the steps before a cooldown that is the given share of a run.
+func cooldownFrom(steps int, share float64) int { return steps - int(share*float64(steps)) }
+
+// cooldownAfter returns the cooldown that is the given share of a run and begins after from steps.
+func cooldownAfter(from int, share float64) Cooldown {
+	end := int(float64(from) / (1 - share))
+	for cooldownFrom(end, share) < from {
+		end++
+	}
+	return Cooldown{from, end}
+}
+
+// factor returns the factor of the rate of step s.
+func (c Cooldown) factor(s int) float64 {
+	if c.End == 0 || s <= c.From {
+		return 1
+	}
+	return max(0, float64(c.End+1-s)/float64(c.End+1-c.From))
 }
 
 // PaperSchedule returns factor times the schedule of the paper (section 5.3) for a model of width
@@ -46,7 +80,9 @@ func PaperSchedule(dModel, warmup int, factor float64) Schedule {
 }
 
 // Rate returns the learning rate of step s ≥ 1.
-func (c Schedule) Rate(s int) float64 {
+func (c Schedule) Rate(s int) float64 { return c.beforeCooldown(s) * c.Cooldown.factor(s) }
+
+func (c Schedule) beforeCooldown(s int) float64 {
 	if s < c.Warmup {
 		return c.Peak * (float64(s) / float64(c.Warmup))
 	}
@@ -68,13 +104,17 @@ func (c Schedule) String() string {
 	if c.Warmup > 1 {
 		peak = fmt.Sprintf("%s: warmup to %.3g at step %d, then ", c.Name, c.Peak, c.Warmup)
 	}
+	cooldown := ""
+	if c.Cooldown.End > 0 {
+		cooldown = fmt.Sprintf(", and linearly to 0 from step %d to step %d", c.Cooldown.From, c.Cooldown.End)
+	}
 	switch c.Name {
 	case ScheduleConstant:
-		return peak + "constant"
+		return peak + "constant" + cooldown
 	case ScheduleLinear:
 		return peak + fmt.Sprintf("linear to 0 after step %d", c.End)
 	case ScheduleCosine:
 		return peak + fmt.Sprintf("cosine to %.3g at step %d", c.MinRate, c.End)
 	}
-	return peak + "inverse square root of the step"
+	return peak + "inverse square root of the step" + cooldown
 }

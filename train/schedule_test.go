@@ -66,7 +66,7 @@ func TestLinearScheduleIsZeroAfterDecaySteps(t *testing.T) {
 // The reference is Loshchilov and Hutter's formula with math.Cos.
 func TestCosineSchedule(t *testing.T) {
 	const peak, floor, warmup, end = 1e-3, 1e-5, 100, 1100
-	c := Schedule{ScheduleCosine, peak, warmup, end, floor}
+	c := Schedule{ScheduleCosine, peak, warmup, end, floor, Cooldown{}}
 	for s := warmup; s <= end; s++ {
 		want := floor + 0.5*(peak-floor)*(1+math.Cos(float64(s-warmup)/(end-warmup)*math.Pi))
 		if got := c.Rate(s); math.Abs(got/want-1) > 1e-12 {
@@ -103,13 +103,13 @@ func TestOptionsChooseTheSchedule(t *testing.T) {
 		want   Schedule
 		text   string
 	}{
-		{func(o *Options) {}, Schedule{SchedulePaper, paper, 4000, 0, 0}, "paper: warmup to 0.00198 at step 4000, then inverse square root of the step"},
-		{func(o *Options) { o.Factor = 2 }, Schedule{SchedulePaper, 2 * paper, 4000, 0, 0}, "warmup to 0.00395"},
-		{func(o *Options) { o.LR = 5e-4 }, Schedule{ScheduleInverseSqrt, 5e-4, 4000, 0, 0}, "inverse-sqrt: warmup to 0.0005"},
-		{func(o *Options) { o.DecaySteps = 100_000 }, Schedule{ScheduleLinear, paper, 4000, 100_000, 0}, "linear: warmup to 0.00198 at step 4000, then linear to 0 after step 100000"},
-		{func(o *Options) { o.LR, o.DecaySteps, o.Warmup = 5e-4, 100_000, 0 }, Schedule{ScheduleLinear, 5e-4, 0, 100_000, 0}, "linear: 0.0005 from step 1"},
-		{func(o *Options) { o.Schedule, o.LR, o.Warmup = "constant", 1e-3, 0 }, Schedule{ScheduleConstant, 1e-3, 0, 0, 0}, "constant: 0.001 from step 1, then constant"},
-		{func(o *Options) { o.Schedule, o.LR, o.DecaySteps, o.MinLR = "cosine", 1e-3, 100_000, 1e-5 }, Schedule{ScheduleCosine, 1e-3, 4000, 100_000, 1e-5},
+		{func(o *Options) {}, Schedule{SchedulePaper, paper, 4000, 0, 0, Cooldown{}}, "paper: warmup to 0.00198 at step 4000, then inverse square root of the step"},
+		{func(o *Options) { o.Factor = 2 }, Schedule{SchedulePaper, 2 * paper, 4000, 0, 0, Cooldown{}}, "warmup to 0.00395"},
+		{func(o *Options) { o.LR = 5e-4 }, Schedule{ScheduleInverseSqrt, 5e-4, 4000, 0, 0, Cooldown{}}, "inverse-sqrt: warmup to 0.0005"},
+		{func(o *Options) { o.DecaySteps = 100_000 }, Schedule{ScheduleLinear, paper, 4000, 100_000, 0, Cooldown{}}, "linear: warmup to 0.00198 at step 4000, then linear to 0 after step 100000"},
+		{func(o *Options) { o.LR, o.DecaySteps, o.Warmup = 5e-4, 100_000, 0 }, Schedule{ScheduleLinear, 5e-4, 0, 100_000, 0, Cooldown{}}, "linear: 0.0005 from step 1"},
+		{func(o *Options) { o.Schedule, o.LR, o.Warmup = "constant", 1e-3, 0 }, Schedule{ScheduleConstant, 1e-3, 0, 0, 0, Cooldown{}}, "constant: 0.001 from step 1, then constant"},
+		{func(o *Options) { o.Schedule, o.LR, o.DecaySteps, o.MinLR = "cosine", 1e-3, 100_000, 1e-5 }, Schedule{ScheduleCosine, 1e-3, 4000, 100_000, 1e-5, Cooldown{}},
 			"cosine: warmup to 0.001 at step 4000, then cosine to 1e-05 at step 100000"},
 	} {
 		o := DefaultOptions()

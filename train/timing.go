@@ -26,6 +26,21 @@ func (r *run) finishTime() time.Duration {
 	return t
 }
 
+// cooldownTime returns the time at which the cooldown has to begin so that the run ends in time.
+// The steps of the cooldown take the mean time of the steps before, validations and saves included.
+func (r *run) cooldownTime() time.Duration {
+	const margin = 0.99 // a run that is cut off has no step with the lowest rates
+	return time.Duration((1 - r.o.Cooldown) * (margin*float64(r.o.Time) - float64(r.finishTime())))
+}
+
+// lastStep returns the last step of the run, 0 if it is unknown.
+func (r *run) lastStep() int {
+	if end := r.state.Cooldown.End; end > 0 && (r.o.Steps == 0 || end < r.o.Steps) {
+		return end
+	}
+	return r.o.Steps
+}
+
 // validationTime estimates the duration of a validation.
 func (r *run) validationTime() time.Duration {
 	if r.timing.validation > 0 {
@@ -38,7 +53,7 @@ func (r *run) validationTime() time.Duration {
 // timeLeft estimates the time to the end of the run, 0 if it is unknown.
 func (r *run) timeLeft() time.Duration {
 	var left time.Duration
-	if steps := r.o.Steps - r.state.Step; steps > 0 {
+	if steps := r.lastStep() - r.state.Step; steps > 0 {
 		left = time.Duration(steps) * r.timing.speed.step()
 		if r.valid != nil {
 			left += time.Duration(steps/r.o.ValidEvery) * r.validationTime()
@@ -48,7 +63,7 @@ func (r *run) timeLeft() time.Duration {
 		}
 	}
 	if r.o.Time > 0 {
-		if limit := max(0, r.o.Time-r.elapsed()); r.o.Steps == 0 || limit < left {
+		if limit := max(0, r.o.Time-r.elapsed()); r.lastStep() == 0 || limit < left {
 			left = limit
 		}
 	}

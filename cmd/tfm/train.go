@@ -48,7 +48,8 @@ with the same size.
 -resume needs the same -o and the same corpora, validation files included; pairs are held out again if the run has no
 validation files. Other settings are those of the run and may be repeated. These
 may change: -steps, -time, -patience, -valid-every, -save-every, -keep, -average, -on-nan, -tensorboard, -threads. If -steps
-or -time has already been reached, the run ends and writes the model.
+or -time has already been reached, the run ends and writes the model. Once the cooldown of the learning rate has begun, they
+cannot extend the run.
 
 The weights do not depend on -threads or, except with -bf16, on the processor. With -bf16 the products with the weights use the
 processor's bfloat16 instructions; weights, optimizer and validation stay float32. A run that is resumed on a processor

@@ -25,6 +25,7 @@ type Run struct {
 	Averaged     *Validation // nil if no mean of checkpoints was validated
 	Skipped      []Skipped   // ascending
 	SkippedCount int         // skipped steps, including those that are not in Skipped
+	Cooldown     *Cooldown   // nil if none has begun
 	End          *End        // nil if the run was killed or has not ended
 
 	steps, skipped thinning
@@ -154,6 +155,11 @@ func (r *Run) add(line []byte) error {
 		})
 	case "skipped":
 		return addRecord(line, Skipped{}, r.addSkipped)
+	case "cooldown":
+		return addRecord(line, Cooldown{}, func(c Cooldown) error {
+			r.Cooldown = &c
+			return nil
+		})
 	case "end":
 		return addRecord(line, End{}, func(e End) error {
 			r.End = &e
@@ -193,6 +199,9 @@ func (r *Run) addStart(s Start) error {
 	r.Skipped = upTo(r.Skipped, s.Step, Skipped.step)
 	r.SkippedCount = max(s.Skipped, len(r.Skipped)) // a log can lack the former
 	r.Averaged, r.End = nil, nil
+	if r.Cooldown != nil && r.Cooldown.Step > s.Step {
+		r.Cooldown = nil
+	}
 	if n := len(r.Starts); n > 1 {
 		r.Starts[n-1].Settings = nil
 	}

@@ -71,6 +71,14 @@ type Skipped struct {
 	Why   string `json:"why"`             // the value that is not finite
 }
 
+// Cooldown is the record "cooldown": the cooldown of the learning rate begins, and the last step of
+// the run is fixed.
+type Cooldown struct {
+	Step int    `json:"step"` // steps before the cooldown
+	End  int    `json:"end"`  // the last step
+	Why  string `json:"why"`  // why it begins, and so why the run ends
+}
+
 // Saved is the record "saved": a checkpoint is on disk. If the run is killed after the save, the
 // record can be missing.
 type Saved struct {

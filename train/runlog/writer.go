@@ -120,6 +120,9 @@ func (w *Writer) Averaged(v Validation) error { return w.write("averaged", v) }
 // Skipped writes a skipped step.
 func (w *Writer) Skipped(s Skipped) error { return w.write("skipped", s) }
 
+// Cooldown writes that the cooldown of the learning rate begins.
+func (w *Writer) Cooldown(c Cooldown) error { return w.write("cooldown", c) }
+
 // Saved writes that a checkpoint is on disk.
 func (w *Writer) Saved(s Saved) error { return w.write("saved", s) }
 

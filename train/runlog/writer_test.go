@@ -233,7 +233,7 @@ func TestReadmeDocumentsEveryField(t *testing.T) {
 		}
 	}
 	want := map[string][]string{}
-	for kind, record := range map[string]any{"start": Start{}, "step": Step{}, "valid": Validation{}, "averaged": Validation{}, "skipped": Skipped{}, "saved": Saved{}, "end": End{}} {
+	for kind, record := range map[string]any{"start": Start{}, "step": Step{}, "valid": Validation{}, "averaged": Validation{}, "skipped": Skipped{}, "cooldown": Cooldown{}, "saved": Saved{}, "end": End{}} {
 		for i := range reflect.TypeOf(record).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(record).Field(i).Tag.Get("json"), ",")
 			want[kind] = append(want[kind], name)

@@ -88,6 +88,9 @@ func (r *Run) optionRules() error {
 		over("decay-steps", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
 		o.Schedule = "" // derived below
 	}
+	if name := o.LearningRate(r.Config.DModel).Name; r.given("cooldown") == Default && (name == train.ScheduleLinear || name == train.ScheduleCosine) {
+		o.Cooldown = 0
+	}
 	if over("optimizer", "weight-decay") {
 		o.WeightDecay = 0
 		if o.Optimizer == train.OptimizerAdamW {

@@ -122,6 +122,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate")
 	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").ByPreset()
 	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "last step of the schedules linear and cosine")
+	f.Float64Var(&o.Cooldown, "cooldown", o.Cooldown, "`share` of the run, at its end, in which the learning rate of the schedules paper, inverse-sqrt and constant falls linearly to 0; 0 is none")
 	f.Float64Var(&o.MinLR, "min-lr", o.MinLR, "final learning rate of the schedule cosine")
 
 	regularizationFlags(f, &r.Config)

@@ -141,9 +141,22 @@ func (j *Job) printEvent(e train.Event) {
 		j.printSkipped(e)
 	case train.Validated:
 		p.Text("step %s: %s%s", format.Thousands(e.Step), validation(e.Valid), best)
+	case train.CooldownBegan:
+		p.Text("step %s: the learning rate now falls to 0 until the end at step %s, because %s", format.Thousands(e.Step), format.Thousands(e.Cooldown.End), whyCooldown(e.EndReason))
 	case train.Averaged:
 		p.Text("average of the last checkpoints: %s%s", validation(e.Valid), best)
 	}
+}
+
+// whyCooldown describes why a cooldown began.
+func whyCooldown(r train.Reason) string {
+	switch r {
+	case train.OutOfTime:
+		return "the rest of the time is for this"
+	case train.AllSteps:
+		return "the rest of the steps is for this"
+	}
+	return string(r)
 }
 
 // maxSkippedLines limits the lines about skipped updates.
