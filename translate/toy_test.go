@@ -30,11 +30,11 @@ var toy = sync.OnceValues(func() (string, error) {
 			corpus = append(corpus, text.Pair{Source: "the " + a[0] + " " + n[0], Target: "le " + n[1] + " " + a[1]})
 		}
 	}
-	v := vocab.Trainer{Joint: true}
+	var v vocab.Trainer
 	for _, p := range corpus {
 		v.Add(p)
 	}
-	tokens, err := v.Train(320)
+	tokens, err := v.Train(320, true)
 	if err != nil {
 		return "", err
 	}

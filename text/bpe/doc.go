@@ -3,6 +3,7 @@
 //
 //	words.go      splits a text into words, which no merge crosses
 //	train.go      learns the merges from a corpus
+//	corpus.go     counts the words of both sides of a corpus, for one tokenizer or two
 //	tokenizer.go  text to ids and back
 //	ranges.go     the bytes of the text of each id
 //	dropout.go    encoding with merges dropped at random, for training

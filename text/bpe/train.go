@@ -1,6 +1,7 @@
 package bpe
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 
@@ -38,40 +39,57 @@ type Trainer struct {
 
 // Add counts the words of one text.
 func (t *Trainer) Add(s string) {
-	if s == "" {
-		return
-	}
-	if t.index == nil {
-		t.index = make(map[string]int32)
-		if t.maxBytes == 0 {
-			t.maxBytes = MaxTableBytes
-		}
-	}
-	t.text = append(append(t.text[:0], ' '), s...)
-	for unread := t.text; len(unread) > 0; {
+	for unread := t.begin(s); len(unread) > 0; {
 		n := wordLen(unread)
 		t.count(unread[:n])
 		unread = unread[n:]
 	}
 }
 
-// count counts one occurrence of word.
+// begin returns s as the text to split into words, with a space before it. It is empty if s is.
+func (t *Trainer) begin(s string) []byte {
+	if s == "" {
+		return nil
+	}
+	t.text = append(append(t.text[:0], ' '), s...)
+	return t.text
+}
+
+// count counts one occurrence of word, and keeps the table within its limit.
 func (t *Trainer) count(word []byte) {
+	if t.add(word) {
+		t.limit()
+	}
+}
+
+// add counts one occurrence of word and reports whether it is new in the table.
+func (t *Trainer) add(word []byte) bool {
 	if i, ok := t.index[string(word)]; ok {
 		t.counts[i]++
-		return
+		return false
 	}
 	if t.draw() > 0 {
-		return
+		return false
 	}
 	t.insert(string(word), t.Threshold())
-	if t.bytes > t.maxBytes {
+	return true
+}
+
+// limit subsamples a table that exceeds its limit.
+func (t *Trainer) limit() {
+	if t.bytes > t.maxTableBytes() {
 		t.subsample()
 	}
 }
 
+// maxTableBytes returns the limit of the table.
+func (t *Trainer) maxTableBytes() int { return cmp.Or(t.maxBytes, MaxTableBytes) }
+
 // insert adds a new word to the table.
 func (t *Trainer) insert(word string, count int64) {
+	if t.index == nil {
+		t.index = make(map[string]int32)
+	}
 	t.index[word] = int32(len(t.words))
 	t.words = append(t.words, word)
 	t.counts = append(t.counts, count)
@@ -90,7 +108,7 @@ func (t *Trainer) draw() int64 {
 // than the threshold T is kept with probability c/T and the count T, which preserves its
 // expectation.
 func (t *Trainer) subsample() {
-	for t.bytes > t.maxBytes/4*3 {
+	for t.bytes > t.maxTableBytes()/4*3 {
 		t.threshold = 2 * t.Threshold()
 		words, counts := t.words, t.counts
 		t.words, t.counts, t.bytes = words[:0], counts[:0], 0
@@ -106,6 +124,18 @@ func (t *Trainer) subsample() {
 
 // Threshold returns T, which is 1 if all counts are exact.
 func (t *Trainer) Threshold() int64 { return max(t.threshold, 1) }
+
+// Distinct returns the number of words in the table: all distinct words if Threshold is 1.
+func (t *Trainer) Distinct() int { return len(t.words) }
+
+// Occurrences returns the sum of the words' counts.
+func (t *Trainer) Occurrences() int64 {
+	var n int64
+	for _, c := range t.counts {
+		n += c
+	}
+	return n
+}
 
 // Train returns a Tokenizer of vocabSize ids. It has fewer if no remaining pair occurs at least
 // twice, or in a sample in at least two drawn words. It fails if vocabSize is less than MinSize.

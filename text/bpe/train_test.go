@@ -38,8 +38,8 @@ func TestTrainerFullTable(t *testing.T) {
 	countSecond := func(tr *Trainer) (pieces int) {
 		for _, l := range append(slices.Clone(first), second...) {
 			tr.Add(l)
-			if tr.bytes > tr.maxBytes {
-				t.Fatalf("table of %d bytes, want at most %d", tr.bytes, tr.maxBytes)
+			if tr.bytes > tr.maxTableBytes() {
+				t.Fatalf("table of %d bytes, want at most %d", tr.bytes, tr.maxTableBytes())
 			}
 		}
 		b, err := tr.Train(size)
@@ -162,8 +162,8 @@ func TestTrainerNeedsTwoDrawnWords(t *testing.T) {
 func TestTrainerExactFit(t *testing.T) {
 	var zero Trainer
 	zero.Add("x")
-	if zero.maxBytes != MaxTableBytes {
-		t.Errorf("limit of the table %d bytes, want %d", zero.maxBytes, MaxTableBytes)
+	if got := zero.maxTableBytes(); got != MaxTableBytes {
+		t.Errorf("limit of the table %d bytes, want %d", got, MaxTableBytes)
 	}
 	lines := append(clauses(100), texttest.Lines(100)...)
 	var unlimited Trainer

@@ -9,11 +9,11 @@ import (
 
 // A model learns its tokenizers from its corpus and stores them in its file.
 func Example() {
-	trainer := vocab.Trainer{Joint: true}
+	var trainer vocab.Trainer
 	for range 10 {
 		trainer.Add(text.Pair{Source: "a red dog", Target: "ein roter Hund"})
 	}
-	learned, err := trainer.Train(280)
+	learned, err := trainer.Train(280, true)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,39 +5,51 @@ import (
 	"tfm/text/bpe"
 )
 
-// Trainer learns the tokenizers of a model from the pairs of its corpus. The zero value learns one
-// for each side. A Trainer is not safe for concurrent use.
-type Trainer struct {
-	Joint bool // learn one tokenizer from both sides; must not change after the first Add
-
-	source, target bpe.Trainer
-}
+// Trainer learns the tokenizers of a model from the pairs of its corpus. The zero value is ready to
+// use. A Trainer is not safe for concurrent use.
+type Trainer struct{ words bpe.CorpusTrainer }
 
 // Add counts the words of a pair. It does not retain the strings.
-func (t *Trainer) Add(p text.Pair) {
-	t.source.Add(p.Source)
-	if t.Joint {
-		t.source.Add(p.Target)
-	} else {
-		t.target.Add(p.Target)
-	}
+func (t *Trainer) Add(p text.Pair) { t.words.Add(p) }
+
+// Words returns the number of distinct words of each side, and of their occurrences. The distinct
+// words are a lower bound if Threshold(false) exceeds 1.
+func (t *Trainer) Words() (source, target Words) {
+	count := func(b *bpe.Trainer) Words { return Words{b.Distinct(), b.Occurrences()} }
+	return count(t.words.Source()), count(t.words.Target())
 }
 
-// Threshold returns the larger bpe.Trainer.Threshold of the two sides: 1 if all counts are exact, T
-// if words less frequent than T were sampled.
-func (t *Trainer) Threshold() int64 { return max(t.source.Threshold(), t.target.Threshold()) }
+// Words counts the words of one side, which are bpe's: a run of letters, a digit, or a run of other
+// characters.
+type Words struct {
+	Distinct    int
+	Occurrences int64
+}
 
-// Train returns tokenizers of size ids each, or fewer if the corpus has too few merges. It fails if
-// size is less than bpe.MinSize.
-func (t *Trainer) Train(size int) (Tokenizers, error) {
-	src, err := t.source.Train(size)
+// Threshold returns the bpe.Trainer.Threshold of the joint vocabulary, or the larger one of the two
+// sides: 1 if all counts are exact, T if words less frequent than T were sampled.
+func (t *Trainer) Threshold(joint bool) int64 {
+	if joint {
+		return t.words.JointThreshold()
+	}
+	return max(t.words.Source().Threshold(), t.words.Target().Threshold())
+}
+
+// Train returns tokenizers of size ids each, or fewer if the corpus has too few merges: a joint
+// one, or one for each side. It fails if size is less than bpe.MinSize.
+func (t *Trainer) Train(size int, joint bool) (Tokenizers, error) {
+	if joint {
+		both, err := t.words.Joint().Train(size)
+		if err != nil {
+			return Tokenizers{}, err
+		}
+		return Tokenizers{both, both}, nil
+	}
+	src, err := t.words.Source().Train(size)
 	if err != nil {
 		return Tokenizers{}, err
 	}
-	if t.Joint {
-		return Tokenizers{src, src}, nil
-	}
-	tgt, err := t.target.Train(size)
+	tgt, err := t.words.Target().Train(size)
 	if err != nil {
 		return Tokenizers{}, err
 	}

@@ -15,12 +15,12 @@ import (
 
 func trained(t *testing.T, joint bool, size int) Tokenizers {
 	t.Helper()
-	tr := Trainer{Joint: joint}
+	var tr Trainer
 	lines := texttest.Lines(200)
 	for i, l := range lines[:100] {
 		tr.Add(text.Pair{Source: l, Target: lines[100+i]})
 	}
-	p, err := tr.Train(size)
+	p, err := tr.Train(size, joint)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestIsTokenizer(t *testing.T) {
 
 func TestTrainerSize(t *testing.T) {
 	for _, joint := range []bool{true, false} {
-		if p, err := (&Trainer{Joint: joint}).Train(bpe.MinSize - 1); err == nil {
+		if p, err := new(Trainer).Train(bpe.MinSize-1, joint); err == nil {
 			t.Errorf("joint %v: Train(%d) = %v, want an error", joint, bpe.MinSize-1, p)
 		}
 	}
@@ -146,9 +146,9 @@ func TestRemap(t *testing.T) {
 }
 
 func ExampleTokenizers() {
-	t := Trainer{Joint: true}
+	var t Trainer
 	t.Add(text.Pair{Source: "ein Hund, ein Hund", Target: "a dog, a dog"})
-	p, err := t.Train(270)
+	p, err := t.Train(270, true)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,15 +1,19 @@
-// Package corpus reads files of sentence pairs as training data. Read validates and counts the
-// pairs, learns the tokenizers, holds pairs out for validation, and encodes the others: in memory,
-// or as a stream of windows with BPE-dropout. The package imports train and the text packages.
+// Package corpus reads files of sentence pairs as training data, in two stages. Inspect reads the
+// pairs once: it validates and counts them, and counts words for the tokenizers. Survey.Read learns
+// the tokenizers, holds pairs out for validation, and encodes the others: in memory, or as a stream
+// of windows with BPE-dropout. A caller can choose its settings between the two; Read is both in
+// one call. The package imports train and the text packages.
 //
 //	text.go     Text: sentence pairs in two files, in one TSV, or in memory
-//	read.go     Read: a Corpus from a Text
+//	survey.go   Inspect: a Survey of a Text
+//	read.go     Read: a Corpus from a Text or from a Survey
 //	holdout.go  the choice of the held-out pairs
 //	stream.go   a corpus that is read from its files in every epoch
 //
 // # Terms
 //
 //   - pair: a source sentence and its translation, line n of two files or one line of a TSV
+//   - survey: the result of the first reading of a corpus
 //   - held out: used for validation instead of training
 //   - reference: target sentence of a validation pair, for BLEU
 //   - window: consecutive pairs that are shuffled together, in memory; see train.Stream

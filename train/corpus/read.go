@@ -11,7 +11,7 @@ import (
 	"tfm/train"
 )
 
-// Options are the inputs of Read.
+// Options are the inputs of Read and Inspect.
 type Options struct {
 	Train *Text // training pairs
 	Valid *Text // validation pairs; nil holds out every hundredth pair of Train, at most 1,000
@@ -20,22 +20,19 @@ type Options struct {
 	VocabSize  int               // pieces of each tokenizer to learn
 	Joint      bool              // learn one tokenizer for both sides instead of one for each
 
-	// Progress, if not nil, is called from time to time on Read's goroutine with the number of
-	// pairs that are done.
+	// Progress, if not nil, is called from time to time on the caller's goroutine with the
+	// number of pairs that are done.
 	Progress func(stage Stage, pairs int)
 }
 
-// Stage is a stage of Read.
+// Stage is a reading of the training pairs.
 type Stage string
 
-// The stages of Read.
+// The stages: Inspect reads the pairs once, Survey.Read once more.
 const (
 	Reading  Stage = "reading"  // validating and counting pairs, counting words for the tokenizers
 	Encoding Stage = "encoding" // encoding pairs as token ids
 )
-
-// progressEvery is the number of pairs between calls of Options.Progress.
-const progressEvery = 1 << 14
 
 // growAfter is the number of pairs whose average length predicts the memory of the others.
 const growAfter = 256
@@ -57,19 +54,29 @@ type Corpus struct {
 	WindowPairs  int // pairs of a window, held-out pairs included
 }
 
-// Read reads a corpus for a training with the options o. It uses their ValidEvery (0: no
-// validation), ShuffleWindow, BPEDropout, MaxLen and Seed. It reads the training pairs twice: once
-// to validate and count them and to learn the tokenizers, and once to encode them. If they exceed
-// one window or BPE-dropout is on, they become a stream, which the training reads again in every
-// epoch.
+// Read reads a corpus for a training with the options o. It is Inspect and Survey.Read in one call,
+// for callers who know all settings beforehand.
+func Read(ctx context.Context, c Options, o train.Options) (*Corpus, error) {
+	if o.ValidEvery <= 0 {
+		c.Valid = nil // unused
+	}
+	s, err := Inspect(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return s.Read(ctx, o)
+}
+
+// Read reads the corpus of the survey for a training with the options o. It uses their ValidEvery
+// (0: no validation), ShuffleWindow, BPEDropout, MaxLen and Seed. It learns the tokenizers from the
+// word counts of the survey, which it frees, so that it can be called once, and reads the training
+// pairs again to encode them. If they exceed one window or BPE-dropout is on, they become a stream,
+// which the training reads again in every epoch.
 //
 // The result depends only on the texts and the options. Errors name file and line. When ctx ends,
 // Read returns its cause.
-func Read(ctx context.Context, c Options, o train.Options) (*Corpus, error) {
-	if c.Progress == nil {
-		c.Progress = func(Stage, int) {}
-	}
-	r := reader{in: c, options: o, out: new(Corpus)}
+func (s *Survey) Read(ctx context.Context, o train.Options) (*Corpus, error) {
+	r := reader{Survey: s, options: o, out: new(Corpus)}
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
@@ -83,9 +90,9 @@ func (c *Corpus) Close() {
 	}
 }
 
-// reader is the state of Read.
+// reader is the state of Survey.Read.
 type reader struct {
-	in      Options
+	*Survey
 	options train.Options
 	out     *Corpus
 
@@ -93,32 +100,27 @@ type reader struct {
 }
 
 func (r *reader) read(ctx context.Context) error {
-	validate := r.options.ValidEvery > 0
-	if validate && r.in.Valid != nil { // reports its errors before the longer corpus is read
-		if err := r.in.Valid.forEach(ctx, func(text.Pair) {}); err != nil {
-			return err
-		}
-	}
-	pairs, err := r.learn(ctx)
-	if err != nil {
+	if err := r.learn(); err != nil {
 		return err
 	}
 	runtime.GC() // frees the word counts before the encoded pairs are allocated
 	c := r.out
+	var err error
 	if c.Tokenizers, err = c.Vocab.Marshal(); err != nil {
 		return err
 	}
 	c.Detokenize, c.DetokenizeSource = c.Vocab.Target.Decode, c.Vocab.Source.Decode
+	validate := r.options.ValidEvery > 0
 	var heldOut holdout
-	if validate && r.in.Valid == nil {
-		heldOut = newHoldout(pairs)
+	if validate && r.Valid == nil {
+		heldOut = newHoldout(r.Pairs)
 	}
-	c.TrainPairs, c.HeldOutEvery = pairs-heldOut.count, heldOut.every
-	if err := r.encode(ctx, pairs, heldOut); err != nil {
+	c.TrainPairs, c.HeldOutEvery = r.Pairs-heldOut.count, heldOut.every
+	if err := r.encode(ctx, heldOut); err != nil {
 		return err
 	}
-	if validate && r.in.Valid != nil {
-		if err := r.in.Valid.forEach(ctx, r.addValid); err != nil {
+	if validate && r.Valid != nil {
+		if err := r.Valid.forEach(ctx, r.addValid); err != nil {
 			return err
 		}
 	}
@@ -129,31 +131,25 @@ func (r *reader) read(ctx context.Context) error {
 	return nil
 }
 
-// learn counts the training pairs and learns the tokenizers, unless they are given.
-func (r *reader) learn(ctx context.Context) (pairs int, err error) {
-	trainer := vocab.Trainer{Joint: r.in.Joint}
-	err = r.in.Train.forEach(ctx, func(p text.Pair) {
-		pairs++
-		r.progress(Reading, pairs)
-		if r.in.Tokenizers == nil {
-			trainer.Add(p)
-		}
-	})
+// learn learns the tokenizers, unless they are given.
+func (r *reader) learn() (err error) {
+	words := r.words
+	r.words = nil
 	switch {
-	case err != nil:
-		return 0, err
-	case r.in.Tokenizers != nil:
-		r.out.Vocab = *r.in.Tokenizers
+	case r.Tokenizers != nil:
+		r.out.Vocab = *r.Tokenizers
+	case words == nil:
+		return errors.New("corpus: found no word counts, expected Tokenizers or the first Read of a Survey that counted words")
 	default:
-		r.out.Vocab, err = trainer.Train(r.in.VocabSize)
-		r.out.WordThreshold = trainer.Threshold()
+		r.out.Vocab, err = words.Train(r.VocabSize, r.Joint)
+		r.out.WordThreshold = words.Threshold(r.Joint)
 	}
-	return pairs, err
+	return err
 }
 
 // encode opens the training pairs as a stream or encodes them, and encodes the held-out pairs.
-func (r *reader) encode(ctx context.Context, pairs int, heldOut holdout) error {
-	c, o, files := r.out, r.options, r.in.Train.files
+func (r *reader) encode(ctx context.Context, heldOut holdout) error {
+	c, o, files, pairs := r.out, r.options, r.Train.files, r.Pairs
 	c.Windows, c.WindowPairs = 1, pairs
 	switch {
 	case files == nil && o.BPEDropout > 0:
@@ -171,7 +167,7 @@ func (r *reader) encode(ctx context.Context, pairs int, heldOut holdout) error {
 		c.Train = new(train.Pairs)
 	}
 	i := 0
-	return r.in.Train.forEach(ctx, func(p text.Pair) {
+	return r.Train.forEach(ctx, func(p text.Pair) {
 		if heldOut.has(i) {
 			r.addValid(p)
 		} else if c.Train != nil {
@@ -199,12 +195,6 @@ func (r *reader) addValid(p text.Pair) {
 	}
 	r.add(r.out.Valid, p)
 	r.out.References = append(r.out.References, strings.Clone(p.Target))
-}
-
-func (r *reader) progress(stage Stage, pairs int) {
-	if pairs%progressEvery == 0 {
-		r.in.Progress(stage, pairs)
-	}
 }
 
 // unscored counts the validation pairs without a loss, because a side is empty or has more than

@@ -114,6 +114,43 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
+// A Survey can be read with settings that were chosen after it, once.
+func TestInspectAndRead(t *testing.T) {
+	src, tgt := toyFiles(t, false)
+	valid := Files(write(t, "v", "the red dog\n", false), write(t, "v", "le chien rouge\n", false))
+	o := train.DefaultOptions()
+	for _, joint := range []bool{true, false} {
+		for _, v := range []*Text{valid, nil} {
+			want := mustRead(t, Options{Train: Files(src, tgt), Valid: v, VocabSize: 320, Joint: joint}, o)
+			s, err := Inspect(context.Background(), Options{Train: Files(src, tgt), Valid: v})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Pairs != 1487 {
+				t.Errorf("%d pairs, want 1487", s.Pairs)
+			}
+			s.VocabSize, s.Joint = 320, joint
+			got, err := s.Read(context.Background(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if same, err := want.Vocab.Equal(got.Vocab); err != nil || !same || got.Vocab.Joint() != joint {
+				t.Errorf("joint %v: other tokenizers than of Read, %v", joint, err)
+			}
+			if !samePairs(want.Train, got.Train) || !samePairs(want.Valid, got.Valid) || !slices.Equal(want.References, got.References) {
+				t.Errorf("joint %v: other pairs than of Read", joint)
+			}
+			if _, err := s.Read(context.Background(), o); err == nil || !strings.Contains(err.Error(), "no word counts") {
+				t.Errorf("second Read: error %v, want that the word counts are missing", err)
+			}
+			s.Tokenizers = &got.Vocab
+			if again, err := s.Read(context.Background(), o); err != nil || !samePairs(want.Train, again.Train) {
+				t.Errorf("Read with the learned tokenizers: error %v or other pairs", err)
+			}
+		}
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	src, tgt := toyFiles(t, false)
 	latin1, short := write(t, "latin1", "ok\nna\xefve\n", false), write(t, "short", "eins\n", false)

@@ -70,12 +70,11 @@ func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream,
 	t.Helper()
 	source := Files(toyFiles(t, gzipped))
 	var trainer vocab.Trainer
-	trainer.Joint = true
 	n := 0
 	if err := source.forEach(context.Background(), func(p text.Pair) { trainer.Add(p); n++ }); err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := trainer.Train(320)
+	tokens, err := trainer.Train(320, true)
 	if err != nil {
 		t.Fatal(err)
 	}

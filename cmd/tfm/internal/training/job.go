@@ -19,6 +19,7 @@ import (
 // Job is the training of a model.
 type Job struct {
 	Corpus           corpus.Options // without Progress
+	Survey           *corpus.Survey // of Corpus, after Inspect; nil inspects Corpus
 	Config           model.Config   // Run sets its vocabularies
 	Options          train.Options
 	SrcLang, TgtLang string // as in train.Data
@@ -51,9 +52,7 @@ type Result struct {
 // Run reads the corpora, it returns context.Cause(ctx). If ctx ends later, the training ends with a
 // checkpoint, if Options.Dir is set, and without an error.
 func (j *Job) Run(ctx context.Context) (Result, error) {
-	options := j.Corpus
-	options.Progress = j.printReading
-	c, err := corpus.Read(ctx, options, j.Options)
+	c, err := j.read(ctx)
 	j.Progress.Clear()
 	if err != nil {
 		return Result{}, err
@@ -91,6 +90,31 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 		j.Progress.Field("updates skipped", "%s of %s, with a loss or gradient that is not finite", format.Thousands(n), format.Thousands(result.Step))
 	}
 	return Result{result, m, c.Vocab, pool, j.info(result, c.TrainPairs)}, nil
+}
+
+// Inspect reads the corpora once and sets Survey, so that the caller can choose settings before
+// Run. If ctx ends, it returns context.Cause(ctx).
+func (j *Job) Inspect(ctx context.Context) (err error) {
+	options := j.Corpus
+	options.Progress = j.printReading
+	j.Survey, err = corpus.Inspect(ctx, options)
+	j.Progress.Clear()
+	return err
+}
+
+// read reads the corpora with the settings of j.Corpus.
+func (j *Job) read(ctx context.Context) (*corpus.Corpus, error) {
+	if j.Survey == nil {
+		if j.Options.ValidEvery <= 0 {
+			j.Corpus.Valid = nil // unused
+		}
+		if err := j.Inspect(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s := j.Survey
+	s.VocabSize, s.Joint, s.Tokenizers = j.Corpus.VocabSize, j.Corpus.Joint, j.Corpus.Tokenizers
+	return s.Read(ctx, j.Options)
 }
 
 // info describes the training in one line.
