@@ -9,15 +9,45 @@ import (
 func Columns(s string) int {
 	width := 0
 	for _, r := range s {
-		switch {
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		case wide(r):
-			width += 2
-		default:
-			width++
-		}
+		width += runeColumns(r)
 	}
 	return width
+}
+
+// Truncate returns s if it has at most the given number of columns, at least 1, else its start and
+// "…".
+func Truncate(s string, columns int) string {
+	width, end := 0, 0 // end: of the longest start that leaves a column for "…"
+	for i, r := range s {
+		if width < columns {
+			end = i
+		}
+		if width += runeColumns(r); width > columns {
+			return s[:end] + "…"
+		}
+	}
+	return s
+}
+
+// Printable returns s with a space for each control character, which could move the cursor, and
+// U+FFFD for each byte that is not UTF-8.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func runeColumns(r rune) int {
+	switch {
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case wide(r):
+		return 2
+	}
+	return 1
 }
 
 // wide reports whether a character has two columns: wide and fullwidth blocks of Unicode Standard

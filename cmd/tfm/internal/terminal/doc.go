@@ -2,6 +2,6 @@
 // alone.
 //
 //	width.go     the width of a terminal; width_*.go: on each system
-//	columns.go   the columns of a text, and wrapping
+//	columns.go   the columns of a text; wrapping and truncation
 //	progress.go  a progress line that is overwritten, and other lines
 package terminal

@@ -36,11 +36,9 @@ func (p *Progress) Update(now time.Time, state string) {
 		return
 	}
 	p.last = now
-	if len(state) > p.width-1 { // a full line would move the cursor to the next one
-		state = state[:p.width-1]
-	}
-	fmt.Fprintf(p.w, "\r%s%s", state, strings.Repeat(" ", max(0, p.shown-len(state))))
-	p.shown = len(state)
+	state = Truncate(state, p.width-1) // a full line would move the cursor to the next one
+	fmt.Fprintf(p.w, "\r%s", Pad(state, p.shown))
+	p.shown = Columns(state)
 }
 
 // Line writes a line that is not overwritten.
@@ -73,6 +71,9 @@ func (p *Progress) Field(label, format string, args ...any) {
 	}
 	p.Line("%-*s%s", fieldColumns, label, strings.Join(lines, "\n"+strings.Repeat(" ", fieldColumns)))
 }
+
+// Width returns the number of columns of the terminal, 0 if the output is not a terminal.
+func (p *Progress) Width() int { return p.width }
 
 // Clear erases the progress line.
 func (p *Progress) Clear() {

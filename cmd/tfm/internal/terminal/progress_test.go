@@ -32,7 +32,7 @@ func TestProgressLineIsWrittenOver(t *testing.T) {
 	show("longer than the terminal")
 	p.Line("stays")
 	show("next")
-	want := "\rlong line" + "\rshort    " + "\rlonger th" + "\r         \r" + "stays\n" + "\rnext"
+	want := "\rlong line" + "\rshort    " + "\rlonger t…" + "\r         \r" + "stays\n" + "\rnext"
 	if got := b.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
