@@ -52,6 +52,10 @@ type Corpus struct {
 	Unscored     int // validation pairs without a loss, see unscored
 	Windows      int // windows of an epoch; 1 if all pairs are in memory
 	WindowPairs  int // pairs of a window, held-out pairs included
+
+	// Overlap of the validation pairs with the training pairs. It is nil without validation
+	// pairs, and if they are held out of a stream.
+	Overlap *Overlap
 }
 
 // Read reads a corpus for a training with the options o. It is Inspect and Survey.Read in one call,
@@ -127,6 +131,19 @@ func (r *reader) read(ctx context.Context) error {
 	c.ValidPairs = len(c.References)
 	if c.Valid != nil {
 		c.Unscored = unscored(c.Valid, r.options.MaxLen)
+		c.Overlap = r.overlap()
+	}
+	return nil
+}
+
+// overlap returns Corpus.Overlap.
+func (r *reader) overlap() *Overlap {
+	switch {
+	case r.Validation != nil:
+		return &r.Validation.Overlap
+	case r.out.Train != nil:
+		o := overlapOf(r.out.Valid, r.out.Train)
+		return &o
 	}
 	return nil
 }

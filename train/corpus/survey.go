@@ -7,41 +7,74 @@ import (
 	"tfm/text/vocab"
 )
 
-// Survey is a corpus that has been read once, by Inspect: its size, and the word counts from which
-// Read learns the tokenizers. VocabSize, Joint and Tokenizers can be set between Inspect and Read.
+// Survey is a corpus that has been read once, by Inspect: the facts that it found, and the word
+// counts from which Read learns the tokenizers. VocabSize, Joint and Tokenizers can be set between
+// Inspect and Read.
 type Survey struct {
 	Options
+	Facts // of the training pairs, held-out pairs included
 
-	Pairs int // training pairs, held-out pairs included
+	// Validation is nil without Options.Valid.
+	Validation *Validation
 
 	words *vocab.Trainer // nil for given tokenizers and after Read
 }
 
+// Validation describes the validation pairs of Options.Valid.
+type Validation struct {
+	Facts
+	Overlap Overlap // with the training pairs
+
+	// Similarities, as Facts.Similarity, of a side of the validation pairs to the same side of
+	// the training pairs and to the other one.
+	Same, Other struct{ Source, Target float64 }
+}
+
 // Inspect reads all pairs once, the validation pairs first, because their errors are found sooner.
-// It validates and counts them, and counts the words of the training pairs unless c has Tokenizers.
-// It does not use c's VocabSize and Joint. Errors name file and line. When ctx ends, Inspect
-// returns its cause.
+// It counts the words of the training pairs unless c has Tokenizers. It does not use c's VocabSize
+// and Joint. Errors name file and line. When ctx ends, Inspect returns its cause.
 func Inspect(ctx context.Context, c Options) (*Survey, error) {
+	var training, valid factsCounter
+	var overlap overlap
+	if c.Valid != nil {
+		if err := c.Valid.forEach(ctx, func(p text.Pair) { overlap.addValid(valid.add(p)) }); err != nil {
+			return nil, err
+		}
+	}
 	s := &Survey{Options: c}
 	if c.Tokenizers == nil {
 		s.words = new(vocab.Trainer)
 	}
-	if c.Valid != nil {
-		if err := c.Valid.forEach(ctx, func(text.Pair) {}); err != nil {
-			return nil, err
-		}
-	}
 	err := c.Train.forEach(ctx, func(p text.Pair) {
-		s.Pairs++
-		s.progress(Reading, s.Pairs)
+		overlap.addTrain(training.add(p))
 		if s.words != nil {
 			s.words.Add(p)
 		}
+		s.progress(Reading, training.Pairs)
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.Facts = *training.end()
+	if s.words != nil {
+		s.countWords()
+	}
+	if c.Valid != nil {
+		v := &Validation{Facts: *valid.end(), Overlap: overlap.count()}
+		v.Same.Source = similarity(&valid.source.profile, &training.source.profile)
+		v.Same.Target = similarity(&valid.target.profile, &training.target.profile)
+		v.Other.Source = similarity(&valid.source.profile, &training.target.profile)
+		v.Other.Target = similarity(&valid.target.profile, &training.source.profile)
+		s.Validation = v
+	}
 	return s, nil
+}
+
+// countWords sets the word counts of both sides.
+func (s *Survey) countWords() {
+	source, target := s.words.Words()
+	s.Source.DistinctWords, s.Source.WordOccurrences = int64(source.Distinct), source.Occurrences
+	s.Target.DistinctWords, s.Target.WordOccurrences = int64(target.Distinct), target.Occurrences
 }
 
 // progressEvery is the number of pairs between calls of Options.Progress.

@@ -1,0 +1,147 @@
+package corpus
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// Side describes the sentences of one side of a corpus.
+type Side struct {
+	Characters int64 // Unicode code points, without line endings
+	Longest    int   // characters of the longest line
+
+	// Of a sample of the pairs, drawn by their positions: 8,192 to 16,384, or all of fewer.
+	SampledCharacters int64
+	Words             int64             // runs of characters other than white space
+	Letters           [NumScripts]int64 // letters by script
+
+	// Words as the tokenizers split them: a run of letters, a digit, or a run of other
+	// characters. 0 if they were not counted. DistinctWords is a lower bound if their table was
+	// full; see bpe.MaxTableBytes.
+	DistinctWords, WordOccurrences int64
+}
+
+// MeanWords returns the mean number of words of a line, for a corpus of the given number of pairs.
+func (s *Side) MeanWords(pairs int) float64 {
+	perCharacter := float64(s.Words) / float64(max(s.SampledCharacters, 1))
+	return float64(s.Characters) / float64(max(pairs, 1)) * perCharacter
+}
+
+// Share returns the share of the letters that are of the given scripts, from 0 to 1.
+func (s *Side) Share(scripts ...Script) float64 {
+	var n, all int64
+	for _, c := range s.Letters {
+		all += c
+	}
+	for _, script := range scripts {
+		n += s.Letters[script]
+	}
+	return float64(n) / float64(max(all, 1))
+}
+
+// Unspaced reports whether most letters are of scripts without spaces between words.
+func (s *Side) Unspaced() bool { return s.Share(Han, Kana, Unspaced) > 0.5 }
+
+// sideCounter makes a Side and the profile of its sampled sentences.
+type sideCounter struct {
+	Side
+	profile profile
+}
+
+// profile counts the bigrams of the characters of sentences, by the codes of both characters. It
+// characterizes a language.
+type profile [codes * codes]uint32
+
+const (
+	codeBits = 6
+	codes    = 1 << codeBits
+
+	// The codes of characters: gap, then the letters of ASCII without case, then the letters
+	// above ASCII in classes by hash.
+	gap        = 0 // white space, digits, punctuation, start and end of the sentence
+	asciiCodes = 27
+)
+
+// The properties of an ASCII character: its code and two flags.
+const (
+	letterFlag = 1 << codeBits << iota
+	spaceFlag
+)
+
+var ascii = func() (t [utf8.RuneSelf]uint8) {
+	for c := 'a'; c <= 'z'; c++ {
+		p := uint8(1+c-'a') | letterFlag
+		t[c], t[c-'a'+'A'] = p, p
+	}
+	for _, c := range "\t\n\v\f\r " {
+		t[c] = spaceFlag
+	}
+	return t
+}()
+
+// add counts a sentence and returns its length in characters.
+func (c *sideCounter) add(s string) int {
+	n := utf8.RuneCountInString(s)
+	c.Characters += int64(n)
+	c.Longest = max(c.Longest, n)
+	return n
+}
+
+// sample adds a sentence of n characters to the sample.
+func (c *sideCounter) sample(s string, n int) {
+	var words, letters int
+	space, last := uint8(spaceFlag), gap
+	for i := 0; i < len(s); {
+		flags, code := uint8(0), gap
+		if b := s[i]; b < utf8.RuneSelf {
+			i++
+			flags, code = ascii[b]&^(codes-1), int(ascii[b]&(codes-1))
+		} else {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			i += size
+			if script := scriptOf(r); script != noScript {
+				c.Letters[script]++
+				code = asciiCodes + int(uint32(r)*0x9E3779B1>>16)%(codes-asciiCodes)
+			} else if isSpace(r) {
+				flags = spaceFlag
+			}
+		}
+		letters += int(flags & letterFlag / letterFlag)
+		words += int(space &^ flags / spaceFlag)
+		space = flags & spaceFlag
+		c.profile[last*codes+code]++
+		last = code
+	}
+	c.profile[last*codes+gap]++
+	c.SampledCharacters += int64(n)
+	c.Words += int64(words)
+	c.Letters[Latin] += int64(letters)
+}
+
+// halve halves the counts of the sample.
+func (c *sideCounter) halve() {
+	c.SampledCharacters /= 2
+	c.Words /= 2
+	for i := range c.Letters {
+		c.Letters[i] /= 2
+	}
+	for i := range c.profile {
+		c.profile[i] /= 2
+	}
+}
+
+// similarity returns the cosine similarity of two profiles, from 0 to 1. Pairs of gaps do not
+// count.
+func similarity(p, q *profile) float64 {
+	var pq, pp, qq float64
+	for i := 1; i < len(p); i++ {
+		a, b := float64(p[i]), float64(q[i])
+		pq += float64(a * b)
+		pp += float64(a * a)
+		qq += float64(b * b)
+	}
+	if pp == 0 || qq == 0 {
+		return 0
+	}
+	return pq / math.Sqrt(float64(pp*qq))
+}

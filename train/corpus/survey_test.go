@@ -1,0 +1,252 @@
+package corpus
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/text"
+	"tfm/train"
+)
+
+// texts returns the pairs of two slices.
+func texts(source, target []string) *Text {
+	return Pairs("pairs", func(yield func(text.Pair, error) bool) {
+		for i := range source {
+			if !yield(text.Pair{Source: source[i], Target: target[i], Line: i + 1}, nil) {
+				return
+			}
+		}
+	})
+}
+
+func inspect(t *testing.T, c Options) *Survey {
+	t.Helper()
+	s, err := Inspect(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// near reports whether a share is within 0.02 of another one.
+func near(a, b float64) bool { return math.Abs(a-b) < 0.02 }
+
+// Facts are those of the text, exactly for small corpora.
+func TestFacts(t *testing.T) {
+	s := inspect(t, Options{Train: texts(
+		[]string{"The  dog, it barks!", "привет мир", "same same", "", "The  dog, it barks!", "Ένα δύο"},
+		[]string{"狗在叫。", "שלום עולם", "same same", "x", "狗在叫。", "いち　二"},
+	)})
+	if s.Pairs != 6 || s.Empty != 1 || s.Identical != 1 || s.DistinctPairs != 5 || s.DistinctSources != 5 {
+		t.Errorf("%d pairs, %d with an empty side, %d identical, %d distinct, %d distinct sources; want 6, 1, 1, 5, 5", s.Pairs, s.Empty, s.Identical, s.DistinctPairs, s.DistinctSources)
+	}
+	if got, want := s.Repeated(), 1.0/6; math.Abs(got-want) > 1e-12 {
+		t.Errorf("Repeated() = %v, want %v", got, want)
+	}
+	var source, target [NumScripts]int64
+	source[Latin], source[Cyrillic], source[Greek] = 2*13+8, 9, 6
+	target[Latin], target[Han], target[Hebrew], target[Kana] = 9, 2*3+1, 8, 2
+	for _, side := range []struct {
+		name              string
+		got               Side
+		characters, words int64
+		longest           int
+		letters           [NumScripts]int64
+	}{
+		{"source", s.Source, 2*19 + 10 + 9 + 7, 2*4 + 2 + 2 + 2, 19, source},
+		{"target", s.Target, 2*4 + 9 + 9 + 1 + 4, 2*1 + 2 + 2 + 1 + 2, 9, target},
+	} {
+		if side.got.Characters != side.characters || side.got.SampledCharacters != side.characters || side.got.Words != side.words || side.got.Longest != side.longest {
+			t.Errorf("%s: %d characters, %d sampled, %d words, longest %d; want %d, %[6]d, %d, %d", side.name,
+				side.got.Characters, side.got.SampledCharacters, side.got.Words, side.got.Longest, side.characters, side.words, side.longest)
+		}
+		if side.got.Letters != side.letters {
+			t.Errorf("%s: letters %v, want %v", side.name, side.got.Letters, side.letters)
+		}
+	}
+	if got, want := s.Source.MeanWords(s.Pairs), 14.0/6; math.Abs(got-want) > 1e-9 {
+		t.Errorf("MeanWords = %v, want %v", got, want)
+	}
+	if s.Source.Unspaced() || s.Source.DistinctWords != 12 || s.Source.WordOccurrences != 20 {
+		t.Errorf("source: unspaced %v, %d distinct words of %d; want 12 of 20", s.Source.Unspaced(), s.Source.DistinctWords, s.Source.WordOccurrences)
+	}
+	if zh := inspect(t, Options{Train: texts([]string{"a"}, []string{"我喜欢 Go 语言。"})}); !zh.Target.Unspaced() || zh.Source.Unspaced() {
+		t.Errorf("unspaced: source %v, target %v; want false, true", zh.Source.Unspaced(), zh.Target.Unspaced())
+	}
+}
+
+func TestScriptOf(t *testing.T) {
+	for script, letters := range map[Script]string{
+		Latin: "äßłŐạẞ", Cyrillic: "жЁґ", Greek: "αΩἀ", Arabic: "بپﻻ", Hebrew: "את", Devanagari: "हि", Han: "中𠀀㐀豈", Kana: "あアー",
+		Hangul: "한ᄒ", Unspaced: "ไทยລາວខ្មែမြབོ", OtherScript: "ԱაবதሀᏣ𐌰", noScript: "«–、。！💡０①",
+	} {
+		for _, r := range letters {
+			if got := scriptOf(r); got != script && script != noScript || script == noScript && got != noScript && r != '«' {
+				t.Errorf("scriptOf(%q) = %d, want %d", r, got, script)
+			}
+		}
+	}
+}
+
+// Lines that do not belong together are found by their lengths, with their place and shift.
+func TestAlignment(t *testing.T) {
+	const n = 5000
+	source, target := texttest.Pairs(n)
+	rng := rand.New(rand.NewPCG(1, 1))
+	shuffled := slices.Clone(target)
+	rng.Shuffle(n, func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	type pair struct{ s, t string }
+	var sorted []pair
+	for i := range source {
+		sorted = append(sorted, pair{source[i], target[i]})
+	}
+	slices.SortStableFunc(sorted, func(a, b pair) int { return cmp.Compare(len(a.s), len(b.s)) })
+	var bySource, byTarget []string
+	for _, p := range sorted {
+		bySource, byTarget = append(bySource, p.s), append(byTarget, p.t)
+	}
+	constant := slices.Repeat([]string{"ein und ein"}, n)
+	for _, c := range []struct {
+		name           string
+		source, target []string
+		unaligned      int // at least, and at most 200 more
+		first, shift   int
+		correlation    float64
+	}{
+		{"aligned", source, target, 0, 0, 0, 0.95},
+		{"sorted by length", bySource, byTarget, 0, 0, 0, 0.95},
+		{"constant targets", source, constant, 0, 0, 0, 0},
+		{"shuffled", source, shuffled, n, 1, 0, 0},
+		{"late by a line", source[1:], target[:n-1], n - 1, 1, 1, 0},
+		{"early by a line", source[:n-1], target[1:], n - 1, 1, -1, 0},
+		{"a line is missing in the middle", source[:n-1], slices.Concat(target[:2048], target[2049:]), n - 2049, 2049, -1, 0.4},
+		{"few", source[:99], shuffled[:99], 0, 0, 0, 0},
+		{"a hundred", source[:150], shuffled[:150], 150, 1, 0, 0},
+	} {
+		a := inspect(t, Options{Train: texts(c.source, c.target)}).Alignment
+		if a.Unaligned < c.unaligned || a.Unaligned > c.unaligned+200 || a.FirstUnaligned != c.first || a.Shift != c.shift || math.Abs(a.Correlation-c.correlation) > 0.15 {
+			t.Errorf("%s: %+v, want about %d from line %d, shift %d, correlation %v", c.name, a, c.unaligned, c.first, c.shift, c.correlation)
+		}
+	}
+}
+
+// The ratio of lengths is that of most pairs, and pairs far from it are counted.
+func TestLengthRatio(t *testing.T) {
+	const n = 2000
+	source, target := texttest.Pairs(n)
+	clean := inspect(t, Options{Train: texts(source, target)})
+	if clean.FarOff > 0 || clean.LongPairs < n*9/10 {
+		t.Errorf("%d of %d pairs far off, want 0 of most", clean.FarOff, clean.LongPairs)
+	}
+	long := 0
+	for i := range n {
+		if i%20 == 0 && len(source[i]) >= minRatioChars {
+			target[i] = strings.Repeat(target[i], 6)
+			long++
+		}
+	}
+	s := inspect(t, Options{Train: texts(source, target)})
+	if s.FarOff < long*9/10 || s.FarOff > n/20 {
+		t.Errorf("%d pairs far off, want about %d", s.FarOff, long)
+	}
+	if math.Abs(s.LengthRatio/clean.LengthRatio-1) > 0.05 {
+		t.Errorf("ratio %v, want about %v as of the other pairs", s.LengthRatio, clean.LengthRatio)
+	}
+	short := inspect(t, Options{Train: texts([]string{"a", "bb"}, []string{"ccc", "ddd"})})
+	if short.LengthRatio != 2 || short.LongPairs != 0 {
+		t.Errorf("short pairs: ratio %v of %d pairs, want 2 of 0", short.LengthRatio, short.LongPairs)
+	}
+}
+
+// Texts of one language are similar, and swapped validation files look like the other side.
+func TestSimilarity(t *testing.T) {
+	source, target := texttest.Pairs(1100)
+	s := inspect(t, Options{Train: texts(source[:1000], target[:1000]), Valid: texts(target[1000:], source[1000:])})
+	v := s.Validation
+	if s.Similarity > 0.5 || min(v.Other.Source, v.Other.Target) < 0.95 || max(v.Same.Source, v.Same.Target) > 0.5 {
+		t.Errorf("similarity of the sides %v, of validation to the same side %v, to the other side %v", s.Similarity, v.Same, v.Other)
+	}
+	if one := inspect(t, Options{Train: texts(source[:500], source[500:1000])}); one.Similarity < 0.95 {
+		t.Errorf("similarity of two texts of a language %v, want at least 0.95", one.Similarity)
+	}
+}
+
+// Validation pairs in the training pairs are counted, those of files and those held out.
+func TestOverlap(t *testing.T) {
+	source, target := texttest.Pairs(1000)
+	valid := texts(
+		[]string{source[3], source[3], source[5], "other", "another"},
+		[]string{target[3], target[3], "other", target[7], "another"})
+	c := mustRead(t, Options{Train: texts(source, target), Valid: valid, VocabSize: 300}, train.DefaultOptions())
+	if want := (Overlap{2, 3, 3}); *c.Overlap != want {
+		t.Errorf("overlap %+v, want %+v", *c.Overlap, want)
+	}
+	half := texts(slices.Concat(source, source[1:501]), slices.Concat(target, target[1:501]))
+	c = mustRead(t, Options{Train: half, VocabSize: 300}, train.DefaultOptions())
+	if want := (Overlap{10, 10, 10}); *c.Overlap != want {
+		t.Errorf("overlap of %d held-out pairs %+v, want %+v, those among 1,000 of 1,500 that repeat", c.ValidPairs, *c.Overlap, want)
+	}
+	o := train.DefaultOptions()
+	o.ValidEvery = 0
+	if c := mustRead(t, Options{Train: half, VocabSize: 300}, o); c.Overlap != nil {
+		t.Errorf("overlap %+v without validation, want nil", *c.Overlap)
+	}
+	src, tgt := toyFiles(t, false)
+	o = train.DefaultOptions()
+	o.ShuffleWindow = 500
+	if c := mustRead(t, Options{Train: Files(src, tgt), VocabSize: 300}, o); c.Overlap != nil {
+		t.Errorf("overlap %+v of pairs held out of a stream, want nil", *c.Overlap)
+	}
+}
+
+// The number of distinct hashes is exact up to maxDistinct and then an estimate.
+func TestDistinct(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, maxDistinct, maxDistinct + 1, 50_000, 1_000_000} {
+		var d distinct
+		for range 2 {
+			for i := range n {
+				d.add(mix(uint64(i)))
+			}
+		}
+		if off := math.Abs(float64(d.count()-n)) / float64(max(n, 1)); off > 0.03 || n <= maxDistinct && off > 0 {
+			t.Errorf("count of %d = %d", n, d.count())
+		}
+		if d.n > maxDistinct {
+			t.Errorf("%d hashes in memory, want at most %d", d.n, maxDistinct)
+		}
+	}
+	if a, b := hash("12345678"), hash("123456789"); a == b || hash("") == hash("\x00") || hashPair(a, b) == hashPair(b, a) {
+		t.Error("hashes of different strings are equal")
+	}
+}
+
+// A sample of a larger corpus has the shares of all pairs, also if the second half is different.
+// The facts are the same in every run.
+func TestSample(t *testing.T) {
+	const n = 5 * maxSampled
+	source := slices.Concat(slices.Repeat([]string{"ab cd ef"}, n/2), slices.Repeat([]string{"при вет"}, n/2))
+	target := slices.Repeat([]string{"我们", "ab"}, n/2)
+	s := inspect(t, Options{Train: texts(source, target)})
+	if got, want := s.Source.Share(Latin), 0.5; !near(got, want) {
+		t.Errorf("share of Latin %v, want about %v", got, want)
+	}
+	if got, want := s.Target.Share(Han), 0.5; !near(got, want) {
+		t.Errorf("share of Han %v, want about %v", got, want)
+	}
+	if got := s.Source.MeanWords(s.Pairs); !near(got/2.5, 1) {
+		t.Errorf("%v words of a line, want about 2.5", got)
+	}
+	if max := int64(8 * maxSampled); s.Source.SampledCharacters > max || s.Source.SampledCharacters < max/3 {
+		t.Errorf("%d sampled characters, want at most %d and more than a third of it", s.Source.SampledCharacters, max)
+	}
+	if again := inspect(t, Options{Train: texts(source, target)}); !reflect.DeepEqual(s.Facts, again.Facts) {
+		t.Errorf("facts %+v, then %+v", s.Facts, again.Facts)
+	}
+}
