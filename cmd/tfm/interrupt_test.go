@@ -40,7 +40,7 @@ func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string
 	}
 	t.Cleanup(func() { c.Process.Kill() })
 	r := bufio.NewReader(stderr)
-	for line := ""; !strings.HasPrefix(line, "memory:"); {
+	for line := ""; !strings.HasPrefix(line, "machine:"); {
 		if line, err = r.ReadString('\n'); err != nil {
 			c.Wait()
 			t.Fatalf("training ended: %q, %v", line, c.ProcessState)

@@ -117,7 +117,7 @@ func (k killer) kill(t *testing.T, args []string) {
 	var said strings.Builder
 	for lines := bufio.NewScanner(stderr); k.begun && lines.Scan(); {
 		said.WriteString(lines.Text() + "\n")
-		if strings.HasPrefix(lines.Text(), "memory:") {
+		if strings.HasPrefix(lines.Text(), "machine:") {
 			break
 		}
 	}

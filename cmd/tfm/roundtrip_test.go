@@ -9,7 +9,7 @@ import (
 
 func TestTrainTranslateEval(t *testing.T) {
 	m := toyModel(t)
-	for _, want := range []string{"training pairs:   1,487", "vocabulary:", "parameters:", "kernels:", "memory:", "300 steps"} {
+	for _, want := range []string{"training pairs:   1,487", "vocabulary:", "parameters:", "machine:", "300 steps", "translate with:"} {
 		if !strings.Contains(toy.training.stderr, want) {
 			t.Errorf("training does not tell %q:\n%s", want, toy.training.stderr)
 		}

@@ -76,7 +76,7 @@ func TestProgressOnATerminal(t *testing.T) {
 		t.Errorf("no line was written over in place:\n%q", text)
 	}
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\r' || r == '\n' }) {
-		if strings.HasPrefix(line, "step ") && len(line) >= columns {
+		if strings.HasPrefix(line, "step ") && terminal.Columns(line) >= columns {
 			t.Errorf("%q does not fit in %d columns", line, columns)
 		}
 	}

@@ -349,6 +349,7 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 	if err := r.Save(t.Out); err != nil {
 		return fmt.Errorf("%w; the weights are saved in %s: free some space, then run %s", err, t.Options.Dir, t.resumeCommand())
 	}
+	t.progress.Line("translate with:   %s translate -model %s", cli.ShellWord(os.Args[0]), cli.ShellWord(t.Out))
 	return nil
 }
 

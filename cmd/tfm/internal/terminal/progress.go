@@ -19,8 +19,12 @@ type Progress struct {
 }
 
 // NewProgress returns a Progress that writes to f.
-func NewProgress(f *os.File) *Progress {
-	return &Progress{w: f, width: Width(f), every: 10 * time.Second, last: time.Now()}
+func NewProgress(f *os.File) *Progress { return New(f, Width(f)) }
+
+// New returns a Progress that writes to a terminal of the given number of columns, or with 0 to
+// something else.
+func New(w io.Writer, columns int) *Progress {
+	return &Progress{w: w, width: columns, every: 10 * time.Second, last: time.Now()}
 }
 
 // Update shows the state at time now, at most ten times a second.
@@ -50,7 +54,7 @@ func (p *Progress) Line(format string, args ...any) {
 // Text writes a line as Line does. On a terminal it is wrapped between words.
 func (p *Progress) Text(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if p.width > fieldColumns {
+	if p.width > fieldColumns && Columns(text) > p.width {
 		text = strings.Join(Wrap(strings.Fields(text), p.width-2), "\n  ")
 	}
 	p.Line("%s", text)

@@ -3,5 +3,6 @@
 //
 //	job.go    Job: corpora, model, initial weights, training
 //	print.go  the settings and the events as lines
+//	watch.go  warnings about a run that goes wrong; estimate.go: its duration
 //	save.go   the model file
 package training

@@ -29,7 +29,10 @@ type Job struct {
 	Progress *terminal.Progress
 	Record   func(train.Event) // called with every event, if not nil
 
-	skippedLines int // number of printed lines about skipped updates
+	watch        *watch
+	validations  int              // printed with a sample
+	lastValid    train.Validation // Step is 0 before the first
+	skippedLines int              // number of printed lines about skipped updates
 }
 
 // Init is a model to fine-tune.
@@ -66,6 +69,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	}
 	j.printPlan(c)
 	j.printTokenize(c, chosen)
+	j.watch = newWatch(j.Options, j.Config)
 	m, err := model.New(j.Config)
 	if err != nil {
 		return Result{}, err

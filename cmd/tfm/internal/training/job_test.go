@@ -66,7 +66,7 @@ func TestJob(t *testing.T) {
 	}
 	for _, want := range []string{
 		`training pairs:   119 from .*src and .*tgt`, `validation pairs: 1, one in 120 held out`, `languages:        en to de`, `vocabulary:       \d+ pieces, joint`,
-		`kernels:          \w+, 1 thread\n`, `validation BLEU:  tokenize 13a, chosen from the text`, `\nstep 2: validation perplexity .*, the best so far\n`,
+		`machine:          1 thread, \w+ kernels, \d+ MB of memory\n`, `\nstep 2: validation perplexity .*, the best so far\n`,
 	} {
 		if found := read(t, printed); !regexp.MustCompile(want).MatchString(found) {
 			t.Errorf("output has no %s\n%s", want, found)

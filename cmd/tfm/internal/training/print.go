@@ -3,14 +3,18 @@ package training
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/internal/format"
 	"tfm/layer"
 	"tfm/mat"
+	"tfm/text/score"
 	"tfm/train"
 	"tfm/train/corpus"
 )
@@ -54,7 +58,9 @@ func (j *Job) printPlan(c *corpus.Corpus) {
 		p.Field("", "%s", note)
 	}
 	p.Field("parameters", "%s", format.Thousands(j.Config.CountParams()))
-	p.Field("optimizer", "%s", optimizer(j.Options))
+	if s := optimizer(j.Options); s != optimizer(train.DefaultOptions()) {
+		p.Field("optimizer", "%s", s)
+	}
 	if n := j.Options.Accumulate; n > 1 {
 		p.Field("a step", "%d batches", n)
 	}
@@ -68,22 +74,23 @@ func (j *Job) printPlan(c *corpus.Corpus) {
 		p.Field("weights", "moving average, decay %v", j.Options.EMA)
 	}
 	p.Field("learning rate", "%s", j.Options.LearningRate(j.Config.DModel))
-	p.Field("kernels", "%s, %s", mat.Kernel(), format.Count(j.Threads, "thread"))
 	if j.Options.BF16 {
 		p.Field("products", "%s", products())
 	}
 }
 
-// printTokenize prints the tokenizer of the validation's BLEU.
+// printTokenize prints the tokenizer of the validation's BLEU, unless it is the usual one.
 func (j *Job) printTokenize(c *corpus.Corpus, chosen bool) {
-	if c.References == nil {
-		return
+	switch {
+	case c.References == nil || chosen && j.Options.Tokenize == score.Tok13a:
+	case chosen:
+		j.Progress.Field("validation BLEU", "tokenize %v, chosen from the text (-tokenize)", j.Options.Tokenize)
+	default:
+		j.Progress.Field("validation BLEU", "tokenize %v", j.Options.Tokenize)
+		if s := tokenizerWarning(j.Options.Tokenize, c.References); s != "" {
+			j.print(message{text: s})
+		}
 	}
-	note := ""
-	if chosen {
-		note = ", chosen from the text (-tokenize)"
-	}
-	j.Progress.Field("validation BLEU", "tokenize %v%s", j.Options.Tokenize, note)
 }
 
 // optimizer describes the optimizer.
@@ -111,13 +118,10 @@ func products() string {
 	return "float32, because bf16 is not faster on this processor"
 }
 
-// printEvent prints an event of the training.
+// printEvent prints an event of the training, and what the watch says about it.
 func (j *Job) printEvent(e train.Event) {
+	messages := j.watch.observe(e)
 	p := j.Progress
-	best := ""
-	if e.Best {
-		best = ", the best so far"
-	}
 	switch e.Kind {
 	case train.Started:
 		if e.TooLong > 0 {
@@ -128,7 +132,7 @@ func (j *Job) printEvent(e train.Event) {
 		}
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		p.Field("memory", "%d MB", m.HeapInuse>>20)
+		p.Field("machine", "%s, %s kernels, %d MB of memory", format.Count(j.Threads, "thread"), mat.Kernel(), m.HeapInuse>>20)
 		if e.Path != "" {
 			p.Field("resumed from", "%s, step %s", e.Path, format.Thousands(e.Step))
 		}
@@ -136,15 +140,82 @@ func (j *Job) printEvent(e train.Event) {
 			p.Line("tfm: %v", e.Warning)
 		}
 	case train.Stepped:
-		p.Update(time.Now(), state(e))
+		p.Update(time.Now(), j.state(e))
 	case train.Skipped:
 		j.printSkipped(e)
 	case train.Validated:
-		p.Text("step %s: %s%s", format.Thousands(e.Step), validation(e.Valid), best)
+		j.printValidation(e)
 	case train.CooldownBegan:
 		p.Text("step %s: the learning rate now falls to 0 until the end at step %s, because %s", format.Thousands(e.Step), format.Thousands(e.Cooldown.End), whyCooldown(e.EndReason))
 	case train.Averaged:
-		p.Text("average of the last checkpoints: %s%s", validation(e.Valid), best)
+		p.Text("average of the last checkpoints: %s%s", validation(e.Valid), best(e))
+	}
+	for _, m := range messages {
+		j.print(m)
+	}
+}
+
+// print prints a message of the watch.
+func (j *Job) print(m message) {
+	if m.label != "" {
+		j.Progress.Field(m.label, "%s", m.text)
+	} else {
+		j.Progress.Text("warning: %s", m.text)
+	}
+}
+
+// printValidation prints a validation. On a terminal the line shows the changes since the last one,
+// and a sample follows. Elsewhere it is a line for programs.
+func (j *Job) printValidation(e train.Event) {
+	p, v, last := j.Progress, e.Valid, j.lastValid
+	j.lastValid = v
+	if p.Width() == 0 {
+		p.Line("step %s: %s%s", format.Thousands(e.Step), validation(v), best(e))
+		return
+	}
+	line := fmt.Sprintf("step %s: validation perplexity %s", format.Thousands(e.Step), perplexity(v.NLL))
+	if last.Step > 0 {
+		line += change(v.Perplexity() - last.Perplexity())
+	}
+	if v.HasBLEU {
+		line += fmt.Sprintf(", BLEU %.2f", v.BLEU)
+		if last.HasBLEU {
+			line += change(v.BLEU - last.BLEU)
+		}
+	}
+	if e.Best {
+		line += ", new best"
+	}
+	p.Text("%s", line)
+	j.printSample(e.Samples)
+}
+
+// change formats a difference to the last validation.
+func change(d float64) string {
+	sign := "+"
+	if d < 0 {
+		sign = "-"
+	}
+	return fmt.Sprintf(" (%s%s)", sign, figure(math.Abs(d)))
+}
+
+// printSample prints a sample, each time another one of those that fit in a line, or the shortest.
+func (j *Job) printSample(samples []train.Sample) {
+	const indent, label = "  ", 12
+	columns := j.Progress.Width() - len(indent) - label - 1
+	if len(samples) == 0 || columns < label {
+		return
+	}
+	fit := slices.DeleteFunc(slices.Clone(samples), func(s train.Sample) bool {
+		return max(terminal.Columns(s.Source), terminal.Columns(s.Reference)) > columns
+	})
+	if len(fit) == 0 {
+		fit = samples[:1]
+	}
+	s := fit[j.validations%len(fit)]
+	j.validations++
+	for _, line := range [][2]string{{"source", s.Source}, {"reference", s.Reference}, {"translation", s.Hypothesis}} {
+		j.Progress.Line("%s%s%s", indent, terminal.Pad(line[0], label), terminal.Truncate(terminal.Printable(line[1]), columns))
 	}
 }
 
@@ -177,18 +248,18 @@ func (j *Job) printSkipped(e train.Event) {
 	}
 }
 
-// state formats the progress line.
-func state(e train.Event) string {
+// state formats the progress line. The loss is the mean of the last steps.
+func (j *Job) state(e train.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "step %s", format.Thousands(e.Step))
-	if e.Steps > 0 {
+	if j.watch.reaches(e.Steps) {
 		fmt.Fprintf(&b, "/%s", format.Thousands(e.Steps))
 	}
-	fmt.Fprintf(&b, "  loss %.3f", e.Loss)
+	fmt.Fprintf(&b, "  epoch %s  loss %.3f", format.Thousands(e.Epoch+1), j.watch.losses.mean())
 	if e.KL != 0 {
 		fmt.Fprintf(&b, "  KL %.3f", e.KL)
 	}
-	fmt.Fprintf(&b, "  rate %.2e  %s tokens/s", e.Rate, format.Thousands(int(e.TokensPerSec())))
+	fmt.Fprintf(&b, "  %s tokens/s", format.Thousands(int(e.TokensPerSec())))
 	if e.Left > 0 {
 		b.WriteString("  " + left(e.Left))
 	}
@@ -201,6 +272,13 @@ func left(d time.Duration) string {
 		return d.Round(time.Second).String() + " left"
 	}
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s") + " left"
+}
+
+func best(e train.Event) string {
+	if e.Best {
+		return ", the best so far"
+	}
+	return ""
 }
 
 func validation(v train.Validation) string {

@@ -1,0 +1,300 @@
+package training
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"tfm/internal/format"
+	"tfm/model"
+	"tfm/text/score"
+	"tfm/train"
+)
+
+// watch turns the events of a run into messages for a person: an estimate of the duration after the
+// first seconds, and warnings with figures and what to try. Each message appears at most once. A
+// resumed run is watched from its first new step.
+//
+// The thresholds come from runs of the presets and of smaller models on Multi30k English-German
+// and Tatoeba English-Chinese, with good settings and with wrong ones; each states the figures of
+// both.
+type watch struct {
+	o       train.Options
+	config  model.Config
+	started train.Event // the Started event
+	said    map[warning]bool
+
+	losses, nlls window  // of the last steps
+	lowestNLL    float64 // the lowest mean of nlls; +Inf before
+
+	// For the estimate and the speed.
+	first     train.Event   // the first Stepped event; Step 0 before
+	previous  train.Event   // the last event
+	stepping  time.Duration // of the steps without a validation or save before them
+	steps     int           // in stepping
+	estimate  *estimate     // nil before it is known
+	slowSince time.Duration // Elapsed since which the speed is too low; 0: it is not
+
+	// For overfitting.
+	lowest      train.Validation // the one with the lowest NLL; Step 0 before
+	nllAtLowest float64          // mean of nlls at lowest
+	unimproved  int              // validations since the lowest NLL or the best BLEU
+}
+
+// message is a field if it has a label, else a warning.
+type message struct{ label, text string }
+
+// warning is a kind of warning.
+type warning int
+
+const (
+	skipsPairs warning = iota
+	tooShort
+	slowed
+	rising
+	standing
+	ignoresSource
+	overfits
+)
+
+func newWatch(o train.Options, c model.Config) *watch {
+	return &watch{o: o, config: c, said: map[warning]bool{}, lowestNLL: math.Inf(1)}
+}
+
+// observe returns the messages that follow from an event.
+func (w *watch) observe(e train.Event) (list []message) {
+	add := func(m message) {
+		if m.text != "" {
+			list = append(list, m)
+		}
+	}
+	switch e.Kind {
+	case train.Started:
+		w.started = e
+		add(w.checkSkipped(e))
+		if w.o.Time == 0 {
+			add(w.checkLength(e.Steps))
+		}
+	case train.Stepped:
+		w.losses.add(e.Loss)
+		w.nlls.add(e.NLL)
+		w.measure(e)
+		if w.estimate == nil && w.measured(e) {
+			w.estimate = w.newEstimate(e)
+			list = w.estimate.messages(w)
+			if w.o.Time > 0 {
+				add(w.checkLength(w.estimate.steps))
+			}
+		}
+		add(w.checkSpeed(e))
+		add(w.checkLoss(e))
+	case train.Validated:
+		add(w.checkTranslations(e))
+		add(w.checkOverfitting(e))
+	}
+	w.previous = e
+	return list
+}
+
+// warn returns a warning, or nothing if it has been returned before.
+func (w *watch) warn(kind warning, text string, args ...any) message {
+	if w.said[kind] {
+		return message{}
+	}
+	w.said[kind] = true
+	return message{text: fmt.Sprintf(text, args...)}
+}
+
+// checkSkipped warns if more than 5 % of the pairs are too long. Multi30k and Tatoeba skip none;
+// below 5 % these are the few lines that are no sentences.
+func (w *watch) checkSkipped(e train.Event) message {
+	const limit = 0.05
+	share := float64(e.TooLong) / float64(e.Pairs+e.TooLong+e.Empty)
+	if !(share > limit) {
+		return message{}
+	}
+	return w.warn(skipsPairs, "%.0f%% of the training pairs have more than %d tokens on a side and are skipped; split them into sentences, or raise -max-len and -batch-tokens",
+		100*share, w.o.MaxLen)
+}
+
+// epochSteps returns the approximate number of steps of an epoch: as many full batches as its
+// tokens fill.
+func (w *watch) epochSteps() float64 {
+	full := max(float64(w.started.TgtTokens), float64(w.started.SrcTokens)*2/3)
+	return max(1, full/float64(w.o.BatchTokens)) / float64(w.o.Accumulate)
+}
+
+// checkLength warns about a run of a number of steps, 0 if unknown, that ends before the learning
+// rate has reached its peak, or before 90 % of the first epoch; such a run has not seen the other
+// pairs at all. A run of 10,000 steps has seen enough pairs without that.
+func (w *watch) checkLength(steps int) message {
+	const enough, share = 10_000, 0.9
+	epoch := w.epochSteps()
+	switch {
+	case steps == 0:
+	case steps <= w.o.Warmup:
+		return w.warn(tooShort, "the run ends at about step %s, but the learning rate rises until step %s; try -warmup %d", format.Thousands(steps), format.Thousands(w.o.Warmup), max(1, steps/10))
+	case steps < enough && float64(steps) < share*epoch:
+		return w.warn(tooShort, "the run ends at about step %s, an epoch has %s: it uses only %.0f%% of the training pairs; give it more time (%s), or try a smaller -preset",
+			format.Thousands(steps), format.Thousands(int(epoch)), 100*float64(steps)/epoch, w.limitFlag())
+	}
+	return message{}
+}
+
+// limitFlag returns the flag that limits the run.
+func (w *watch) limitFlag() string {
+	if w.o.Time > 0 {
+		return "-time"
+	}
+	return "-steps"
+}
+
+// checkLoss warns about a loss that rises or that does not fall.
+func (w *watch) checkLoss(e train.Event) message {
+	if !w.nlls.full() {
+		return message{}
+	}
+	mean := w.nlls.mean()
+	w.lowestNLL = min(w.lowestNLL, mean)
+
+	// Good runs: the mean rises by at most 0.33 above its lowest. -lr 0.1: 2.5 within 10 steps
+	// (tiny), or 0.5 up to the frequencies' level, which is the other case.
+	const rise = 1.0
+	if mean > w.lowestNLL+rise {
+		return w.warn(rising, "the training perplexity has risen from %s to %s: training diverges; start again with %s", perplexity(w.lowestNLL), perplexity(mean), w.gentler())
+	}
+
+	// Good runs are 0.5 (at step 300, the end of a warmup of 300) to 2 below the level of the
+	// frequencies; with -lr 0.1 the loss is 0.1 to 0.2 above that level from step 200 on. A long
+	// warmup delays learning, but not beyond step 1,000.
+	const margin, start, latest = 0.2, 300, 1000
+	if e.Step >= max(start, min(w.o.Warmup, latest)) && mean > w.started.UnigramNLL-margin {
+		advice := w.gentler()
+		if w.slow() {
+			advice = "a higher -lr"
+		}
+		return w.warn(standing, "after %s steps the training perplexity is %s; guessing pieces by their frequency gives %s: the model learns nothing; start again with %s",
+			format.Thousands(e.Step), perplexity(mean), perplexity(w.started.UnigramNLL), advice)
+	}
+	return message{}
+}
+
+// checkTranslations warns if the hypotheses of a validation are nearly all the same.
+func (w *watch) checkTranslations(e train.Event) message {
+	// After 500 steps, or the warmup, 45 to 100 % of a good run's hypotheses are different. With
+	// lines that do not match it is 0.5 to 4 %. BLEU is no help: one likely sentence of
+	// Multi30k as the translation of all has 2.
+	const start, different, minPairs = 500, 0.1, 20
+	if !e.Valid.HasBLEU || w.started.ValidPairs < minPairs || e.Step < max(start, w.o.Warmup) || float64(e.Distinct) > different*float64(w.started.ValidPairs) {
+		return message{}
+	}
+	return w.warn(ignoresSource, "after %s steps the %s have %s: they do not depend on the source yet; does line n of one file translate line n of the other? If so, try %s",
+		format.Thousands(e.Step), format.Count(w.started.ValidPairs, "validation source"), format.Count(e.Distinct, "different translation"), w.gentler())
+}
+
+// checkOverfitting warns if the loss of validations rises while that of training falls.
+func (w *watch) checkOverfitting(e train.Event) message {
+	v, mean := e.Valid, w.nlls.mean()
+	switch {
+	case w.lowest.Step == 0 || v.NLL < w.lowest.NLL:
+		w.lowest, w.nllAtLowest, w.unimproved = v, mean, 0
+		return message{}
+	case e.Best: // by BLEU, which often improves after the NLL
+		w.unimproved = 0
+		return message{}
+	}
+	w.unimproved++
+	const validations, rise = 3, 0.1
+	if w.unimproved < validations || v.NLL < w.lowest.NLL+rise || !(mean < w.nllAtLowest-rise) {
+		return message{}
+	}
+	end := ""
+	if w.o.Patience > 0 {
+		end = fmt.Sprintf("; the run ends by itself when %s in a row bring no improvement", format.Count(w.o.Patience, "validation"))
+	}
+	return w.warn(overfits, "the validation perplexity has risen from %s at step %s to %s, that of training has fallen from %s to %s: the model learns its pairs by heart; the best weights are kept%s; more pairs help, or a higher -dropout (it is %.2g) or a smaller model",
+		perplexity(w.lowest.NLL), format.Thousands(w.lowest.Step), perplexity(v.NLL), perplexity(w.nllAtLowest), perplexity(mean), end, w.config.Dropout)
+}
+
+// slow reports whether the peak of the learning rate is far below every preset's (7e-4 to 3e-3).
+func (w *watch) slow() bool {
+	const lowest = 1e-4
+	return w.o.Optimizer != train.OptimizerSGD && w.o.LearningRate(w.config.DModel).Peak < lowest
+}
+
+// gentler returns flags that make training more stable.
+func (w *watch) gentler() string {
+	s := fmt.Sprintf("a lower -lr (it is %.2g)", w.o.LR)
+	if w.o.LR == 0 {
+		s = fmt.Sprintf("a lower -factor (it is %.2g)", w.o.Factor)
+	}
+	list := []string{s, fmt.Sprintf("a longer -warmup (%s)", format.Count(w.o.Warmup, "step"))}
+	if w.config.Norm == model.PostNorm {
+		list = append(list, "-norm pre")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
+}
+
+// tokenizerWarning returns a warning if the tokenizer finds so few tokens in the references that
+// BLEU says little: less than a quarter of those of the tokenizer for their script. 13a finds 1 to
+// 2 tokens in a Chinese sentence, zh about 10.
+func tokenizerWarning(t score.Tokenizer, references []string) string {
+	const sample, share = 200, 0.25
+	references = references[:min(sample, len(references))]
+	tokens := func(t score.Tokenizer) float64 {
+		n := 0
+		for _, s := range references {
+			n += len(t.Tokens(s))
+		}
+		return float64(n) / float64(len(references))
+	}
+	suits := score.Auto.For(references)
+	found, expected := tokens(t), tokens(suits)
+	if !(found < share*expected) {
+		return ""
+	}
+	return fmt.Sprintf("BLEU with -tokenize %v finds %.1f words in a reference, with -tokenize %v %.1f: its scores will be near 0; try -tokenize %v", t, found, suits, expected, suits)
+}
+
+// perplexity formats e^nll.
+func perplexity(nll float64) string { return figure(math.Exp(nll)) }
+
+// figure formats a positive number with at most two decimals.
+func figure(x float64) string {
+	switch {
+	case x >= 1e6:
+		return fmt.Sprintf("%.2g", x)
+	case x >= 1000:
+		return format.Thousands(int(math.Round(x)))
+	case x >= 100:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+// windowSteps is the number of steps of a window. The loss of a batch varies by about 0.7 between
+// batches of short and long sentences, the mean of 50 by 0.1.
+const windowSteps = 50
+
+// window holds the values of the last steps.
+type window struct {
+	values [windowSteps]float64
+	count  int // of all values
+}
+
+func (w *window) add(x float64) {
+	w.values[w.count%windowSteps] = x
+	w.count++
+}
+
+func (w *window) full() bool { return w.count >= windowSteps }
+
+// mean returns the mean of the values, NaN without values.
+func (w *window) mean() float64 {
+	sum, n := 0.0, min(w.count, windowSteps)
+	for _, x := range w.values[:n] {
+		sum += x
+	}
+	return sum / float64(n)
+}

@@ -1,0 +1,236 @@
+package training
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/model"
+	"tfm/text/score"
+	"tfm/train"
+)
+
+// A course is a synthetic run: what happens at each step and each validation.
+type course struct {
+	from, to int // steps
+	step     time.Duration
+	left     func(step int, elapsed time.Duration) time.Duration
+	nll      func(step int) float64
+	speed    func(step int) float64 // tokens/s, source and target together
+	valid    func(step int) (v train.Validation, best bool, distinct int)
+}
+
+// feed sends the events of a course to w and returns its messages, one a line.
+func feed(w *watch, c course) string {
+	var b strings.Builder
+	send := func(e train.Event) {
+		e.Steps = w.o.Steps
+		for _, m := range w.observe(e) {
+			if m.label != "" {
+				b.WriteString(m.label + ": ")
+			}
+			b.WriteString(m.text + "\n")
+		}
+	}
+	// An epoch of 300 steps.
+	send(train.Event{Kind: train.Started, Step: c.from, Pairs: 29_000, SrcTokens: 400_000, TgtTokens: 450_000, ValidPairs: 1000, UnigramNLL: 6})
+	start := time.Duration(c.from) * c.step
+	for s := c.from + 1; s <= c.to; s++ {
+		e := train.Event{Kind: train.Stepped, Step: s, Epoch: s / 300, Elapsed: start + time.Duration(s-c.from)*c.step, NLL: c.nll(s), Loss: c.nll(s) + 0.5}
+		if c.left != nil {
+			e.Left = c.left(s, e.Elapsed)
+		}
+		e.SrcPerSec, e.TgtPerSec = 5000, 5000
+		if c.speed != nil {
+			e.SrcPerSec, e.TgtPerSec = c.speed(s)/2, c.speed(s)/2
+		}
+		send(e)
+		if every := w.o.ValidEvery; every > 0 && s%every == 0 && c.valid != nil {
+			v, best, distinct := c.valid(s)
+			v.Step = s
+			send(train.Event{Kind: train.Validated, Step: s, Elapsed: e.Elapsed, Valid: v, Best: best, Distinct: distinct})
+		}
+	}
+	return b.String()
+}
+
+// learning is the NLL of a good run.
+func learning(s int) float64 { return 1.5 + 6*math.Exp(-float64(s)/400) + 0.3*math.Sin(float64(s)) }
+
+// improving is the validation of a good run.
+func improving(s int) (train.Validation, bool, int) {
+	return train.Validation{NLL: 1.7 + 6*math.Exp(-float64(s)/400), HasBLEU: true, BLEU: 30 * (1 - math.Exp(-float64(s)/800))}, true, 950
+}
+
+func watched(change func(*train.Options)) *watch {
+	o := train.DefaultOptions()
+	o.Steps, o.BatchTokens, o.LR, o.Warmup, o.ValidEvery, o.Patience = 3000, 1500, 2e-3, 300, 200, 10
+	if change != nil {
+		change(&o)
+	}
+	return newWatch(o, model.Config{DModel: 128, Dropout: 0.1})
+}
+
+func TestWatch(t *testing.T) {
+	stands := func(level float64) func(int) float64 {
+		return func(s int) float64 { return max(level, 8-0.02*float64(s)) }
+	}
+	steps := func(s int, _ time.Duration) time.Duration { return time.Duration(3000-s) * 250 * time.Millisecond }
+	limit := func(d time.Duration) func(int, time.Duration) time.Duration {
+		return func(_ int, elapsed time.Duration) time.Duration { return d - elapsed }
+	}
+	const speed = `speed: 10,000 tokens/s, 4\.0 steps/s; an epoch is 300 steps, 1m30s\n`
+	const known = speed + `estimate: done in 12m, after 3,000 steps \(10 epochs\), or when 10 validations in a row, one every 200 steps, bring no improvement\n`
+	good := course{to: 3000, step: 250 * time.Millisecond, left: steps, nll: learning, valid: improving}
+	for name, c := range map[string]struct {
+		options func(*train.Options)
+		change  func(*course)
+		want    string // all messages
+	}{
+		"good run":       {want: known},
+		"resumed":        {change: func(c *course) { c.from = 2000 }, want: speed + `estimate: done in 4m, after 3,000 steps .*\n`},
+		"no validations": {options: func(o *train.Options) { o.ValidEvery = 0 }, change: func(c *course) { c.valid = nil }, want: speed + `estimate: done in 12m, after 3,000 steps \(10 epochs\).*\n`},
+		"short run":      {change: func(c *course) { c.to = 10 }, want: ``},
+		"large model": {options: func(o *train.Options) { o.Steps = 100_000 }, change: func(c *course) { c.to, c.step = 100, 3*time.Second },
+			want: `speed: 10,000 tokens/s, 0\.33 steps/s; .*\nestimate: .*\n`},
+		"time": {options: func(o *train.Options) { o.Steps, o.Time = 0, 15*time.Minute }, change: func(c *course) { c.left = limit(15 * time.Minute) },
+			want: speed + `estimate: done in 15m, after about 3,600 steps \(12 epochs\), or when .*\n`},
+		"steps before time": {options: func(o *train.Options) { o.Time = 30 * time.Minute }, want: known},
+		"patience": {options: func(o *train.Options) { o.Steps = 0 }, change: func(c *course) { c.left = nil },
+			want: speed + `estimate: the run ends when 10 validations in a row, one every 200 steps, bring no improvement\n`},
+
+		"shorter than an epoch": {options: func(o *train.Options) { o.Steps, o.Warmup = 100, 10 }, change: func(c *course) { c.to = 100 },
+			want: `the run ends at about step 100, an epoch has 300: it uses only 33% of the training pairs; give it more time \(-steps\), or try a smaller -preset\nspeed: .*\nestimate: .*\n`},
+		"warmup longer than the time": {options: func(o *train.Options) { o.Steps, o.Time, o.Warmup = 0, time.Minute, 800 }, change: func(c *course) { c.to, c.left = 200, limit(time.Minute) },
+			want: speed + `estimate: done in 55s, after about 240 steps \(0\.80 epochs\)\nthe run ends at about step 240, but the learning rate rises until step 800; try -warmup 24\n`},
+		"rising": {change: func(c *course) {
+			c.nll = func(s int) float64 { return learning(s) + 5*min(1, max(0, float64(s-1000)/100)) }
+		}, want: known + `the training perplexity has risen from [\d.]+ to [\d.]+: training diverges; start again with a lower -lr \(it is 0\.002\), a longer -warmup \(300 steps\) or -norm pre\n`},
+		"standing": {change: func(c *course) { c.nll = stands(6.1) },
+			want: known + `after 300 steps the training perplexity is 445\.9; guessing pieces by their frequency gives 403\.4: the model learns nothing; start again with a lower -lr .*\n`},
+		"standing in a long warmup": {options: func(o *train.Options) { o.Warmup = 4000; o.Steps = 9000 }, change: func(c *course) { c.nll = stands(6.1) }, want: speed + `estimate: .*\nafter 1,000 steps .*\n`},
+		"rate too low":              {options: func(o *train.Options) { o.LR = 1e-6 }, change: func(c *course) { c.nll = func(int) float64 { return 8 } }, want: known + `after 300 steps .*: the model learns nothing; start again with a higher -lr\n`},
+		"lines that do not match": {change: func(c *course) {
+			c.nll = stands(4)
+			c.valid = func(s int) (train.Validation, bool, int) {
+				return train.Validation{NLL: 4 - float64(s)/1e4, HasBLEU: true, BLEU: 2}, true, 12
+			}
+		}, want: known + `after 600 steps the 1,000 validation sources have 12 different translations: .*does line n of one file translate line n of the other\?.*\n`},
+		"overfitting": {change: func(c *course) {
+			c.valid = func(s int) (train.Validation, bool, int) {
+				return train.Validation{NLL: 3 + math.Abs(float64(s)-800)/2000, HasBLEU: true, BLEU: 10 - math.Abs(float64(s)-800)/200}, s <= 800, 900
+			}
+		}, want: known + `the validation perplexity has risen from 20\.09 at step 800 to 27\.11, that of training has fallen from 10\.62 to 5\.44: .*best weights are kept; the run ends by itself when 10 validations .* higher -dropout \(it is 0\.1\) .*\n`},
+		"higher loss, better BLEU": {change: func(c *course) {
+			c.valid = func(s int) (train.Validation, bool, int) {
+				return train.Validation{NLL: 3 + math.Abs(float64(s)-800)/2000, HasBLEU: true, BLEU: float64(s) / 100}, true, 900
+			}
+		}, want: known},
+		"slow": {options: func(o *train.Options) { o.Steps, o.Time = 0, 15*time.Minute }, change: func(c *course) {
+			c.left = limit(15 * time.Minute)
+			c.speed = func(s int) float64 { return map[bool]float64{true: 4000, false: 10_000}[s > 1000] }
+		}, want: speed + `estimate: .*\nthe speed has been 4,000 tokens/s for a minute, at the beginning it was 10,000; the run ends after about 2,200 steps instead of 3,600; .*\n`},
+		"slow for a moment": {change: func(c *course) {
+			c.speed = func(s int) float64 { return map[bool]float64{true: 4000, false: 10_000}[s > 1000 && s < 1200] }
+		}, want: known},
+	} {
+		run := good
+		if c.change != nil {
+			c.change(&run)
+		}
+		if got := feed(watched(c.options), run); !regexp.MustCompile(`^` + c.want + `$`).MatchString(got) {
+			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
+		}
+	}
+}
+
+func TestWatchSkippedPairs(t *testing.T) {
+	w := watched(nil)
+	if got := w.observe(train.Event{Kind: train.Started, Pairs: 950, TooLong: 50, Steps: 3000}); len(got) != 0 {
+		t.Errorf("5%% of the pairs are skipped: %q, want nothing", got)
+	}
+	w.o.MaxLen = 60
+	got := w.observe(train.Event{Kind: train.Started, Pairs: 880, TooLong: 120, Steps: 3000})
+	if len(got) != 1 || !strings.HasPrefix(got[0].text, "12% of the training pairs have more than 60 tokens") || !strings.Contains(got[0].text, "-max-len") {
+		t.Errorf("12%% of the pairs are skipped: %q", got)
+	}
+}
+
+// Watching a step allocates nothing.
+func TestWatchAllocations(t *testing.T) {
+	w := watched(nil)
+	feed(w, course{to: 500, step: 250 * time.Millisecond, nll: learning})
+	e := train.Event{Kind: train.Stepped, Step: 501, Elapsed: 126 * time.Second, NLL: 3, Loss: 3, SrcPerSec: 5000, TgtPerSec: 5000}
+	if n := testing.AllocsPerRun(100, func() { w.observe(e) }); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
+}
+
+func TestTokenizerWarning(t *testing.T) {
+	chinese := []string{"我妹妹昨天在公园里看见一只白色的狗。", "他上个星期买了一辆红色的自行车。"}
+	segmented := []string{"我 妹妹 昨天 在 公园 里 看见 一 只 白色 的 狗 。"}
+	english := []string{"My sister saw a white dog in the park."}
+	for _, c := range []struct {
+		tokenizer  score.Tokenizer
+		references []string
+		warns      bool
+	}{
+		{score.Tok13a, chinese, true}, {score.TokNone, chinese, true}, {score.TokZh, chinese, false}, {score.TokChar, chinese, false},
+		{score.TokNone, segmented, false}, {score.Tok13a, english, false}, {score.TokZh, english, false}, {score.TokChar, english, false}, {score.Tok13a, nil, false},
+	} {
+		got := tokenizerWarning(c.tokenizer, c.references)
+		if (got != "") != c.warns || c.warns && !strings.HasSuffix(got, "try -tokenize zh") {
+			t.Errorf("%v of %q: %q, want a warning: %v", c.tokenizer, c.references, got, c.warns)
+		}
+	}
+}
+
+func TestRough(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0s", 900 * time.Millisecond: "1s", 44 * time.Second: "44s", 94 * time.Second: "1m30s", 9*time.Minute + 2*time.Second: "9m",
+		42*time.Minute + 40*time.Second: "43m", 2*time.Hour + 3*time.Minute: "2h", 100 * time.Minute: "1h40m", 30 * time.Hour: "30h"} {
+		if got := rough(d); got != want {
+			t.Errorf("rough(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+// On a terminal a validation is a line with the changes and a sample. No line is wider than the
+// terminal.
+func TestPrintValidation(t *testing.T) {
+	samples := []train.Sample{
+		{Source: "你好！", Reference: "Hello!", Hypothesis: "Hello!"},
+		{Source: "他上个星期买了一辆红色的自行车。", Reference: "Last week he bought a red bicycle.", Hypothesis: "He\tbought \x1b[31ma red bicycle " + strings.Repeat("on Monday ", 10)},
+		{Source: strings.Repeat("长", 100), Reference: strings.Repeat("long ", 40), Hypothesis: "Long."},
+	}
+	first := train.Event{Kind: train.Validated, Step: 1000, Samples: samples, Best: true, Valid: train.Validation{Step: 1000, NLL: math.Log(134.8), HasBLEU: true, BLEU: 0.3}}
+	second := train.Event{Kind: train.Validated, Step: 2000, Samples: samples, Best: true, Valid: train.Validation{Step: 2000, NLL: math.Log(12.34), Accuracy: 0.5, HasBLEU: true, BLEU: 22.51}}
+	third := train.Event{Kind: train.Validated, Step: 3000, Samples: samples, Valid: train.Validation{Step: 3000, NLL: math.Log(14), HasBLEU: true, BLEU: 20.25}}
+	for width, want := range map[int]string{
+		0: "step 1,000: validation perplexity 134.80, accuracy 0.0%, BLEU 0.30, the best so far\n" +
+			"step 2,000: validation perplexity 12.34, accuracy 50.0%, BLEU 22.51, the best so far\n" +
+			"step 3,000: validation perplexity 14.00, accuracy 0.0%, BLEU 20.25\n",
+		80: "step 1,000: validation perplexity 134.8, BLEU 0.30, new best\n" +
+			"  source      你好！\n  reference   Hello!\n  translation Hello!\n" +
+			"step 2,000: validation perplexity 12.34 (-122.5), BLEU 22.51 (+22.21), new best\n" +
+			"  source      他上个星期买了一辆红色的自行车。\n  reference   Last week he bought a red bicycle.\n  translation He bought  [31ma red bicycle on Monday on Monday on Monday on Mo…\n" +
+			"step 3,000: validation perplexity 14.00 (+1.66), BLEU 20.25 (-2.26)\n" +
+			"  source      你好！\n  reference   Hello!\n  translation Hello!\n",
+	} {
+		var b strings.Builder
+		j := &Job{Progress: terminal.New(&b, width)}
+		for _, e := range []train.Event{first, second, third} {
+			j.printValidation(e)
+		}
+		if got := b.String(); got != want {
+			t.Errorf("width %d:\n%s, want\n%s", width, got, want)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := terminal.Columns(strings.TrimSpace(line)); width > 0 && n > width {
+				t.Errorf("%q has %d columns", line, n)
+			}
+		}
+	}
+}
