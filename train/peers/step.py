@@ -5,7 +5,7 @@ Usage: step.py base|tiny [--threads N] [--bf16] [--lengths FILE] [--rounds N]
 The model is torch.nn.Transformer on nn.Embedding times sqrt(d) plus sinusoids; the embedding matrix is the output projection too.
 Dropout is on the embeddings and each sublayer's output, as in tfm and the paper. The loss is cross-entropy with label smoothing 0.1,
 the norm of the gradient is clipped at 1, Adam is PyTorch's fused implementation. Among equivalent computations it uses the fastest:
-no masks without padding, logits only of targets that are not padding.
+no masks without padding, logits only of targets that are not padding. translate.py trains the model on text.
 
 tiny reads the lengths of its sentences: lines with the numbers of source and target tokens, with EOS. Batches are padded sentences of
 nearly equal length, at most 4,096 target tokens and 6,144 source tokens, in random order.
@@ -32,13 +32,14 @@ WORK = {
 
 
 class Model(nn.Module):
-    def __init__(self, d, heads, layers, ff, dropout, vocab, positions=1024):
+    def __init__(self, d, heads, layers, ff, dropout, vocab, positions=1024, norm_first=False):
         super().__init__()
         self.table = nn.Embedding(vocab, d)
         nn.init.normal_(self.table.weight, std=d**-0.5)
-        self.transformer = nn.Transformer(d, heads, layers, layers, ff, dropout, batch_first=True)
+        self.transformer = nn.Transformer(d, heads, layers, layers, ff, dropout, batch_first=True, norm_first=norm_first)
         for stack in (self.transformer.encoder, self.transformer.decoder):
-            stack.norm = None  # the paper has no final norms
+            if not norm_first:
+                stack.norm = None  # the paper has no final norms
             for layer in stack.layers:
                 # no dropout of attention weights and inner activations
                 layer.self_attn.dropout = layer.dropout.p = 0.0
@@ -51,15 +52,23 @@ class Model(nn.Module):
     def embed(self, ids):
         return self.dropout(self.table(ids) * self.scale + self.positions[: ids.shape[1]])
 
-    def forward(self, src, tgt):
-        n = tgt.shape[1]
-        ahead = torch.ones(n, n, dtype=torch.bool).triu(1)
-        hidden, late = src == PAD, tgt == PAD
+    def encode(self, src):
+        """Returns the output of the encoder and the mask of the padding or None."""
+        hidden = src == PAD
         hidden = hidden if hidden.any() else None
-        y = self.transformer(self.embed(src), self.embed(tgt), tgt_mask=ahead, tgt_is_causal=True, src_key_padding_mask=hidden,
-                             memory_key_padding_mask=hidden)  # causal: covers padded targets
-        y = y[~late] if late.any() else y.flatten(0, 1)
-        return nn.functional.linear(y, self.table.weight)
+        return self.transformer.encoder(self.embed(src), src_key_padding_mask=hidden), hidden
+
+    def decode(self, tgt, memory, hidden):
+        n = tgt.shape[1]
+        ahead = torch.ones(n, n, dtype=torch.bool).triu(1)  # covers padded targets
+        return self.transformer.decoder(self.embed(tgt), memory, tgt_mask=ahead, tgt_is_causal=True, memory_key_padding_mask=hidden)
+
+    def forward(self, src, tgt, real):
+        """Returns the logits of the tokens that follow those of tgt where real is true.
+
+        src [sentences, n], tgt and real [sentences, m]; result [number of true elements, vocab]."""
+        y = self.decode(tgt, *self.encode(src))
+        return nn.functional.linear(y.flatten(0, 1) if real.all() else y[real], self.table.weight)
 
 
 def batches(args, vocab):
@@ -111,7 +120,7 @@ def main():
             src, tgt = next(data)
             start = time.perf_counter()
             with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
-                logits = model(src, tgt)
+                logits = model(src, tgt, tgt != PAD)
             loss = loss_of(logits.float(), tgt[tgt != PAD])
             adam.zero_grad(set_to_none=True)
             loss.backward()
@@ -129,4 +138,5 @@ def main():
         "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "rounds": [round(s, 4) for s, _, _ in rounds]}))
 
 
-main()
+if __name__ == "__main__":
+    main()
