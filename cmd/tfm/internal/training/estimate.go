@@ -108,7 +108,7 @@ func (w *watch) checkSpeed(e train.Event) message {
 	effect := ""
 	if late := time.Duration((1 - share) * float64(e.Left)); late < slip {
 		return message{}
-	} else if s.outOfTime && w.o.Time > 0 && e.Steps != s.steps {
+	} else if s.outOfTime {
 		steps := e.Step + int(e.Left.Seconds()*s.stepsPerSec*share)
 		effect = fmt.Sprintf("the run ends after about %s steps instead of %s", format.Thousands(twoDigits(steps)), format.Thousands(s.steps))
 	} else {
