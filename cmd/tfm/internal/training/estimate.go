@@ -112,10 +112,10 @@ func (w *watch) checkSpeed(e train.Event) message {
 		steps := e.Step + int(e.Left.Seconds()*s.stepsPerSec*share)
 		effect = fmt.Sprintf("the run ends after about %s steps instead of %s", format.Thousands(twoDigits(steps)), format.Thousands(s.steps))
 	} else {
-		effect = fmt.Sprintf("the run needs %s more, %s of them because of that", rough(e.Left), rough(late))
+		effect = fmt.Sprintf("the run needs %s more, %s of that because it is slower", rough(e.Left), rough(late))
 	}
-	return w.warn(slowed, "the speed has been %s tokens/s for a minute, at the beginning it was %s; %s; do other programs use the processor?",
-		format.Thousands(int(e.TokensPerSec())), format.Thousands(int(s.tokensPerSec)), effect)
+	return w.warn(slowed, "the speed has been below %s tokens/s for a minute, at the beginning it was %s. Now %s. Does another program use the processor?",
+		format.Thousands(int(fallen*s.tokensPerSec)), format.Thousands(int(s.tokensPerSec)), effect)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -114,7 +114,7 @@ func (w *watch) checkSkipped(e train.Event) message {
 	if !(share > limit) {
 		return message{}
 	}
-	return w.warn(skipsPairs, "%.0f%% of the training pairs have more than %d tokens on a side and are skipped; split them into sentences, or raise -max-len and -batch-tokens",
+	return w.warn(skipsPairs, "%.0f%% of the training pairs are skipped, because a side has more than %d tokens (-max-len). Split them into sentences, or try a higher -max-len and -batch-tokens.",
 		100*share, w.o.MaxLen)
 }
 
@@ -130,24 +130,19 @@ func (w *watch) epochSteps() float64 {
 // pairs at all. A run of 10,000 steps has seen enough pairs without that.
 func (w *watch) checkLength(steps int) message {
 	const enough, share = 10_000, 0.9
-	epoch := w.epochSteps()
+	epoch, about, limit := w.epochSteps(), "", "run (-steps)"
+	if w.o.Time > 0 {
+		about, limit = "about ", "-time"
+	}
 	switch {
 	case steps == 0:
 	case steps <= w.o.Warmup:
-		return w.warn(tooShort, "the run ends at about step %s, but the learning rate rises until step %s; try -warmup %d", format.Thousands(steps), format.Thousands(w.o.Warmup), max(1, steps/10))
+		return w.warn(tooShort, "the run ends at %sstep %s, but the learning rate rises until step %s. Try -warmup %d.", about, format.Thousands(steps), format.Thousands(w.o.Warmup), max(1, steps/10))
 	case steps < enough && float64(steps) < share*epoch:
-		return w.warn(tooShort, "the run ends at about step %s, an epoch has %s: it uses only %.0f%% of the training pairs; give it more time (%s), or try a smaller -preset",
-			format.Thousands(steps), format.Thousands(int(epoch)), 100*float64(steps)/epoch, w.limitFlag())
+		return w.warn(tooShort, "the run ends at %sstep %s of an epoch of %s steps: it uses %.0f%% of the training pairs. Try a longer %s or a smaller -preset.",
+			about, format.Thousands(steps), format.Thousands(int(math.Round(epoch))), 100*float64(steps)/epoch, limit)
 	}
 	return message{}
-}
-
-// limitFlag returns the flag that limits the run.
-func (w *watch) limitFlag() string {
-	if w.o.Time > 0 {
-		return "-time"
-	}
-	return "-steps"
 }
 
 // checkLoss warns about a loss that rises or that does not fall.
@@ -158,62 +153,64 @@ func (w *watch) checkLoss(e train.Event) message {
 	mean := w.nlls.mean()
 	w.lowestNLL = min(w.lowestNLL, mean)
 
-	// Good runs: the mean rises by at most 0.33 above its lowest. -lr 0.1: 2.5 within 10 steps
-	// (tiny), or 0.5 up to the frequencies' level, which is the other case.
+	// In good runs the mean is at most 0.33 above its lowest value. With -lr 0.1 tiny rises by
+	// 2.5 within 10 steps.
 	const rise = 1.0
 	if mean > w.lowestNLL+rise {
-		return w.warn(rising, "the training perplexity has risen from %s to %s: training diverges; start again with %s", perplexity(w.lowestNLL), perplexity(mean), w.gentler())
+		return w.warn(rising, "the training perplexity has risen from %s to %s: the training diverges. Stop it and try %s.", perplexity(w.lowestNLL), perplexity(mean), w.gentler())
 	}
 
 	// Good runs are 0.5 (at step 300, the end of a warmup of 300) to 2 below the level of the
 	// frequencies; with -lr 0.1 the loss is 0.1 to 0.2 above that level from step 200 on. A long
 	// warmup delays learning, but not beyond step 1,000.
 	const margin, start, latest = 0.2, 300, 1000
-	if e.Step >= max(start, min(w.o.Warmup, latest)) && mean > w.started.UnigramNLL-margin {
+	if e.Step >= max(start, min(w.o.Warmup, latest)) && mean > w.started.UnigramNLL-margin && !w.said[rising] {
 		advice := w.gentler()
 		if w.slow() {
 			advice = "a higher -lr"
 		}
-		return w.warn(standing, "after %s steps the training perplexity is %s; guessing pieces by their frequency gives %s: the model learns nothing; start again with %s",
+		return w.warn(standing, "after %s steps the training perplexity is %s, no better than that of guessing tokens by their frequency, %s. Stop the run and try %s.",
 			format.Thousands(e.Step), perplexity(mean), perplexity(w.started.UnigramNLL), advice)
 	}
 	return message{}
 }
 
-// checkTranslations warns if the hypotheses of a validation are nearly all the same.
+// checkTranslations warns if the hypotheses of a validation are nearly all the same, unless the loss
+// has shown more.
 func (w *watch) checkTranslations(e train.Event) message {
 	// After 500 steps, or the warmup, 45 to 100 % of a good run's hypotheses are different. With
 	// lines that do not match it is 0.5 to 4 %. BLEU is no help: one likely sentence of
 	// Multi30k as the translation of all has 2.
 	const start, different, minPairs = 500, 0.1, 20
-	if !e.Valid.HasBLEU || w.started.ValidPairs < minPairs || e.Step < max(start, w.o.Warmup) || float64(e.Distinct) > different*float64(w.started.ValidPairs) {
+	if w.said[rising] || w.said[standing] || !e.Valid.HasBLEU || w.started.ValidPairs < minPairs || e.Step < max(start, w.o.Warmup) || float64(e.Distinct) > different*float64(w.started.ValidPairs) {
 		return message{}
 	}
-	return w.warn(ignoresSource, "after %s steps the %s have %s: they do not depend on the source yet; does line n of one file translate line n of the other? If so, try %s",
-		format.Thousands(e.Step), format.Count(w.started.ValidPairs, "validation source"), format.Count(e.Distinct, "different translation"), w.gentler())
+	return w.warn(ignoresSource, "after %s steps the %s have only %s: these do not depend on the source. Check that line n of one file translates line n of the other (paste SRC TGT | head); if so, try %s.",
+		format.Thousands(e.Step), format.Count(w.started.ValidPairs, "validation sentence"), format.Count(e.Distinct, "different translation"), w.gentler())
 }
 
-// checkOverfitting warns if the loss of validations rises while that of training falls.
+// checkOverfitting warns if the loss of validations rises while that of training falls: by 0.1 in
+// three validations without a better BLEU, or by 0.5 even if BLEU improves, as it often does after
+// the loss. In good runs it rises by less than 0.1, on 300 pairs by 0.4 in 150 steps.
 func (w *watch) checkOverfitting(e train.Event) message {
 	v, mean := e.Valid, w.nlls.mean()
-	switch {
-	case w.lowest.Step == 0 || v.NLL < w.lowest.NLL:
+	if w.lowest.Step == 0 || v.NLL < w.lowest.NLL {
 		w.lowest, w.nllAtLowest, w.unimproved = v, mean, 0
 		return message{}
-	case e.Best: // by BLEU, which often improves after the NLL
-		w.unimproved = 0
-		return message{}
 	}
-	w.unimproved++
-	const validations, rise = 3, 0.1
-	if w.unimproved < validations || v.NLL < w.lowest.NLL+rise || !(mean < w.nllAtLowest-rise) {
+	if w.unimproved++; e.Best {
+		w.unimproved = 0
+	}
+	const validations, rise, steepRise = 3, 0.1, 0.5
+	risen := v.NLL - w.lowest.NLL
+	if !(risen > steepRise || risen > rise && w.unimproved >= validations) || !(mean < w.nllAtLowest-rise) {
 		return message{}
 	}
 	end := ""
 	if w.o.Patience > 0 {
-		end = fmt.Sprintf("; the run ends by itself when %s in a row bring no improvement", format.Count(w.o.Patience, "validation"))
+		end = fmt.Sprintf(", and the run ends by itself when %s in a row bring no improvement", format.Count(w.o.Patience, "validation"))
 	}
-	return w.warn(overfits, "the validation perplexity has risen from %s at step %s to %s, that of training has fallen from %s to %s: the model learns its pairs by heart; the best weights are kept%s; more pairs help, or a higher -dropout (it is %.2g) or a smaller model",
+	return w.warn(overfits, "the validation perplexity has risen from %s at step %s to %s, that of training has fallen from %s to %s: the model learns its pairs by heart. The best weights are kept%s. Try more pairs, a higher -dropout (now %.2g) or a smaller model.",
 		perplexity(w.lowest.NLL), format.Thousands(w.lowest.Step), perplexity(v.NLL), perplexity(w.nllAtLowest), perplexity(mean), end, w.config.Dropout)
 }
 
@@ -225,11 +222,11 @@ func (w *watch) slow() bool {
 
 // gentler returns flags that make training more stable.
 func (w *watch) gentler() string {
-	s := fmt.Sprintf("a lower -lr (it is %.2g)", w.o.LR)
+	s := fmt.Sprintf("a lower -lr (now %.2g)", w.o.LR)
 	if w.o.LR == 0 {
-		s = fmt.Sprintf("a lower -factor (it is %.2g)", w.o.Factor)
+		s = fmt.Sprintf("a lower -factor (now %.2g)", w.o.Factor)
 	}
-	list := []string{s, fmt.Sprintf("a longer -warmup (%s)", format.Count(w.o.Warmup, "step"))}
+	list := []string{s, fmt.Sprintf("a longer -warmup (now %s)", format.Count(w.o.Warmup, "step"))}
 	if w.config.Norm == model.PostNorm {
 		list = append(list, "-norm pre")
 	}
@@ -254,7 +251,7 @@ func tokenizerWarning(t score.Tokenizer, references []string) string {
 	if !(found < share*expected) {
 		return ""
 	}
-	return fmt.Sprintf("BLEU with -tokenize %v finds %.1f words in a reference, with -tokenize %v %.1f: its scores will be near 0; try -tokenize %v", t, found, suits, expected, suits)
+	return fmt.Sprintf("BLEU with -tokenize %v finds %.1f words in a reference, with -tokenize %v %.1f: its scores will be near 0. Try -tokenize %v.", t, found, suits, expected, suits)
 }
 
 // perplexity formats e^nll.

@@ -103,36 +103,41 @@ func TestWatch(t *testing.T) {
 			want: speed + `estimate: the run ends when 10 validations in a row, one every 200 steps, bring no improvement\n`},
 
 		"shorter than an epoch": {options: func(o *train.Options) { o.Steps, o.Warmup = 100, 10 }, change: func(c *course) { c.to = 100 },
-			want: `the run ends at about step 100, an epoch has 300: it uses only 33% of the training pairs; give it more time \(-steps\), or try a smaller -preset\nspeed: .*\nestimate: .*\n`},
+			want: `the run ends at step 100 of an epoch of 300 steps: it uses 33% of the training pairs\. Try a longer run \(-steps\) or a smaller -preset\.\nspeed: .*\nestimate: .*\n`},
 		"warmup longer than the time": {options: func(o *train.Options) { o.Steps, o.Time, o.Warmup = 0, time.Minute, 800 }, change: func(c *course) { c.to, c.left = 200, limit(time.Minute) },
-			want: speed + `estimate: done in 55s, after about 240 steps \(0\.80 epochs\)\nthe run ends at about step 240, but the learning rate rises until step 800; try -warmup 24\n`},
+			want: speed + `estimate: done in 55s, after about 240 steps \(0\.80 epochs\)\nthe run ends at about step 240, but the learning rate rises until step 800\. Try -warmup 24\.\n`},
 		"rising": {change: func(c *course) {
 			c.nll = func(s int) float64 { return learning(s) + 5*min(1, max(0, float64(s-1000)/100)) }
-		}, want: known + `the training perplexity has risen from [\d.]+ to [\d.]+: training diverges; start again with a lower -lr \(it is 0\.002\), a longer -warmup \(300 steps\) or -norm pre\n`},
+		}, want: known + `the training perplexity has risen from [\d.]+ to [\d.]+: the training diverges\. Stop it and try a lower -lr \(now 0\.002\), a longer -warmup \(now 300 steps\) or -norm pre\.\n`},
 		"standing": {change: func(c *course) { c.nll = stands(6.1) },
-			want: known + `after 300 steps the training perplexity is 445\.9; guessing pieces by their frequency gives 403\.4: the model learns nothing; start again with a lower -lr .*\n`},
+			want: known + `after 300 steps the training perplexity is 445\.9, no better than that of guessing tokens by their frequency, 403\.4\. Stop the run and try a lower -lr .*\n`},
 		"standing in a long warmup": {options: func(o *train.Options) { o.Warmup = 4000; o.Steps = 9000 }, change: func(c *course) { c.nll = stands(6.1) }, want: speed + `estimate: .*\nafter 1,000 steps .*\n`},
-		"rate too low":              {options: func(o *train.Options) { o.LR = 1e-6 }, change: func(c *course) { c.nll = func(int) float64 { return 8 } }, want: known + `after 300 steps .*: the model learns nothing; start again with a higher -lr\n`},
+		"rate too low":              {options: func(o *train.Options) { o.LR = 1e-6 }, change: func(c *course) { c.nll = func(int) float64 { return 8 } }, want: known + `after 300 steps .* 403\.4\. Stop the run and try a higher -lr\.\n`},
 		"lines that do not match": {change: func(c *course) {
 			c.nll = stands(4)
 			c.valid = func(s int) (train.Validation, bool, int) {
 				return train.Validation{NLL: 4 - float64(s)/1e4, HasBLEU: true, BLEU: 2}, true, 12
 			}
-		}, want: known + `after 600 steps the 1,000 validation sources have 12 different translations: .*does line n of one file translate line n of the other\?.*\n`},
+		}, want: known + `after 600 steps the 1,000 validation sentences have only 12 different translations: .*line n of one file translates line n of the other.*\n`},
 		"overfitting": {change: func(c *course) {
 			c.valid = func(s int) (train.Validation, bool, int) {
 				return train.Validation{NLL: 3 + math.Abs(float64(s)-800)/2000, HasBLEU: true, BLEU: 10 - math.Abs(float64(s)-800)/200}, s <= 800, 900
 			}
-		}, want: known + `the validation perplexity has risen from 20\.09 at step 800 to 27\.11, that of training has fallen from 10\.62 to 5\.44: .*best weights are kept; the run ends by itself when 10 validations .* higher -dropout \(it is 0\.1\) .*\n`},
+		}, want: known + `the validation perplexity has risen from 20\.09 at step 800 to 27\.11, that of training has fallen from 10\.62 to 5\.44: .*best weights are kept, and the run ends by itself when 10 validations .* higher -dropout \(now 0\.1\) .*\n`},
 		"higher loss, better BLEU": {change: func(c *course) {
+			c.valid = func(s int) (train.Validation, bool, int) {
+				return train.Validation{NLL: 3 + math.Abs(float64(s)-800)/5000, HasBLEU: true, BLEU: float64(s) / 100}, true, 900
+			}
+		}, want: known},
+		"much higher loss, better BLEU": {change: func(c *course) {
 			c.valid = func(s int) (train.Validation, bool, int) {
 				return train.Validation{NLL: 3 + math.Abs(float64(s)-800)/2000, HasBLEU: true, BLEU: float64(s) / 100}, true, 900
 			}
-		}, want: known},
+		}, want: known + `the validation perplexity has risen from 20\.09 at step 800 to 36\.60, .*\n`},
 		"slow": {options: func(o *train.Options) { o.Steps, o.Time = 0, 15*time.Minute }, change: func(c *course) {
 			c.left = limit(15 * time.Minute)
 			c.speed = func(s int) float64 { return map[bool]float64{true: 4000, false: 10_000}[s > 1000] }
-		}, want: speed + `estimate: .*\nthe speed has been 4,000 tokens/s for a minute, at the beginning it was 10,000; the run ends after about 2,200 steps instead of 3,600; .*\n`},
+		}, want: speed + `estimate: .*\nthe speed has been below 6,000 tokens/s for a minute, at the beginning it was 10,000\. Now the run ends after about 2,200 steps instead of 3,600\. .*\n`},
 		"slow for a moment": {change: func(c *course) {
 			c.speed = func(s int) float64 { return map[bool]float64{true: 4000, false: 10_000}[s > 1000 && s < 1200] }
 		}, want: known},
@@ -154,7 +159,7 @@ func TestWatchSkippedPairs(t *testing.T) {
 	}
 	w.o.MaxLen = 60
 	got := w.observe(train.Event{Kind: train.Started, Pairs: 880, TooLong: 120, Steps: 3000})
-	if len(got) != 1 || !strings.HasPrefix(got[0].text, "12% of the training pairs have more than 60 tokens") || !strings.Contains(got[0].text, "-max-len") {
+	if len(got) != 1 || !strings.HasPrefix(got[0].text, "12% of the training pairs are skipped, because a side has more than 60 tokens") || !strings.Contains(got[0].text, "-max-len") {
 		t.Errorf("12%% of the pairs are skipped: %q", got)
 	}
 }
@@ -182,7 +187,7 @@ func TestTokenizerWarning(t *testing.T) {
 		{score.TokNone, segmented, false}, {score.Tok13a, english, false}, {score.TokZh, english, false}, {score.TokChar, english, false}, {score.Tok13a, nil, false},
 	} {
 		got := tokenizerWarning(c.tokenizer, c.references)
-		if (got != "") != c.warns || c.warns && !strings.HasSuffix(got, "try -tokenize zh") {
+		if (got != "") != c.warns || c.warns && !strings.HasSuffix(got, "Try -tokenize zh.") {
 			t.Errorf("%v of %q: %q, want a warning: %v", c.tokenizer, c.references, got, c.warns)
 		}
 	}
