@@ -60,6 +60,14 @@ func newText(name string, f files) *Text {
 	}, &f}
 }
 
+// Paths returns the files of both sides: the same one of a TSV, "" if the pairs are not in files.
+func (t *Text) Paths() (src, tgt string) {
+	if t.files == nil {
+		return "", ""
+	}
+	return t.files.src, t.files.tgt
+}
+
 // Check returns an error if a file does not exist or is not a regular file, such as a pipe, which
 // can be read only once.
 func (t *Text) Check() error {

@@ -49,6 +49,7 @@ func (j *Job) printPlan(c *corpus.Corpus) {
 	if j.SrcLang != "" || j.TgtLang != "" {
 		p.Field("languages", "%s to %s", cmp.Or(j.SrcLang, "unknown"), cmp.Or(j.TgtLang, "unknown"))
 	}
+	j.printDataWarnings(c)
 	if c.Vocab.Joint() {
 		p.Field("vocabulary", "%s pieces, joint", format.Thousands(j.Config.SrcVocab))
 	} else {

@@ -1,0 +1,239 @@
+package training
+
+import (
+	"fmt"
+	"strings"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/internal/format"
+	"tfm/train/corpus"
+)
+
+// The limits of the warnings lie between the values of data without faults and those of the same
+// data with the fault. The former are captions, short sentences, news and technical text of English
+// with German, French, Czech, Russian, Chinese or Japanese.
+const (
+	// Share of pairs whose target equals the source: up to 0.002, names and headings.
+	maxIdentical = 0.1
+	// Similarity of source and target: Danish and Norwegian 0.98, Czech and Slovak 0.93, French
+	// and Spanish 0.84; texts of one language 0.99 and more.
+	maxSimilarity = 0.985
+	// Excess of the mean similarity of the validation sides to the other training sides over
+	// that to the same ones: -0.06 or less for 3 pairs, -0.13 or less for 300.
+	minSwapped = 0.02
+	// Characters of a validation side whose similarity is compared.
+	minSwappedCharacters = 100
+	// Share of the pairs in blocks whose lengths do not correlate: 0.
+	maxUnaligned = 0.05
+	// Share of the pairs with a ratio of lengths far from the usual one: up to 0.0023.
+	maxFarOff = 0.02
+	// Usual ratio of lengths, or its inverse: up to 1.2 between alphabets. Characters of Chinese
+	// and Japanese (0.28 to 0.44 of those of an alphabet) and of Korean count 1/dense times.
+	maxRatio, dense = 2.5, 0.35
+	// Share of the pairs that repeat another one: up to 0.004.
+	maxRepeated = 0.1
+	// Share of the validation pairs that are training pairs, and of those whose source is a
+	// training source: up to 0.001.
+	maxOverlap, maxSourceOverlap = 0.01, 0.1
+	// Share of the letters of a side that are of the scripts of its language: technical
+	// Chinese, with English names, has 0.69.
+	minScript = 0.2
+	// Training pairs that a model does not learn by heart, and those of a useful translator.
+	minPairs, usefulPairs = 1000, 10_000
+)
+
+// printDataWarnings prints the probable faults of the data.
+func (j *Job) printDataWarnings(c *corpus.Corpus) {
+	d := data{j.Survey, c, j.SrcLang, j.TgtLang, j.Options.Init != ""}
+	for _, warning := range d.warnings() {
+		j.Progress.Text("tfm: %s", warning)
+	}
+}
+
+// data is the subject of the warnings. Its methods, except warnings, return one warning, or "" if
+// they find no fault.
+type data struct {
+	*corpus.Survey
+	read             *corpus.Corpus
+	srcLang, tgtLang string
+	fineTuning       bool
+}
+
+// warnings returns the warnings, the most serious first.
+func (d data) warnings() []string {
+	var found []string
+	for _, warning := range []string{
+		d.languages(), d.sameLanguage(), d.swapped(), d.unaligned("training", d.Options.Train, d.Alignment, d.Pairs), d.unalignedValidation(),
+		d.lengths(), d.repeated(), d.overlap(), d.tiny(),
+	} {
+		if warning != "" {
+			found = append(found, warning)
+		}
+	}
+	return found
+}
+
+// flags names the flags of the files of both sides, -src and -tgt, or those of the validation.
+func flags(t *corpus.Text, prefix string) string {
+	if src, tgt := t.Paths(); src == tgt {
+		return "the columns of -" + prefix + "tsv"
+	}
+	return fmt.Sprintf("-%ssrc and -%[1]stgt", prefix)
+}
+
+// sameLanguage warns of two sides in one language.
+func (d data) sameLanguage() string {
+	switch {
+	case share(d.Identical, d.Pairs) > maxIdentical:
+		return fmt.Sprintf("source and target are the same in %s of %s training pairs, so that the model learns to copy: check %s",
+			format.Thousands(d.Identical), format.Thousands(d.Pairs), flags(d.Train, ""))
+	case d.Similarity > maxSimilarity:
+		return fmt.Sprintf("source and target look like one language (similarity %.3f, of two languages below %v): check %s",
+			d.Similarity, maxSimilarity, flags(d.Train, ""))
+	}
+	return ""
+}
+
+// swapped warns of validation files whose sides are those of the other training sides.
+func (d data) swapped() string {
+	v := d.Validation
+	if v == nil || min(v.Source.SampledCharacters, v.Target.SampledCharacters) < minSwappedCharacters {
+		return ""
+	}
+	same, other := (v.Same.Source+v.Same.Target)/2, (v.Other.Source+v.Other.Target)/2
+	if other < same+minSwapped {
+		return ""
+	}
+	return fmt.Sprintf("the validation sources look like the training targets, and the validation targets like the training sources "+
+		"(similarity %.2f, to the same side %.2f): exchange %s", other, same, flags(d.Valid, "valid-"))
+}
+
+// unaligned warns of lines that do not belong together.
+func (d data) unaligned(pairs string, t *corpus.Text, a corpus.Alignment, n int) string {
+	if share(a.Unaligned, n) <= maxUnaligned {
+		return ""
+	}
+	found := fmt.Sprintf("from line %s or a little later, lines do not belong together: the lengths of %s of %s %s pairs are unrelated",
+		format.Thousands(a.FirstUnaligned), format.Thousands(a.Unaligned), format.Thousands(n), pairs)
+	switch {
+	case a.Shift > 0:
+		return found + ", but fit if the targets move up by a line: find the extra target or the missing source"
+	case a.Shift < 0:
+		return found + ", but fit if the sources move up by a line: find the extra source or the missing target"
+	}
+	return fmt.Sprintf("%s; line n of the target must be the translation of line n of the source: check %s", found, t.Name)
+}
+
+func (d data) unalignedValidation() string {
+	if d.Validation == nil {
+		return ""
+	}
+	return d.unaligned("validation", d.Valid, d.Validation.Alignment, d.Validation.Pairs)
+}
+
+// lengths warns of one side that is much longer than the other, in most pairs or in many.
+func (d data) lengths() string {
+	density := func(s *corpus.Side) float64 {
+		if s.Share(corpus.Han, corpus.Kana, corpus.Hangul) > 0.5 {
+			return dense
+		}
+		return 1
+	}
+	ratio := d.LengthRatio / density(&d.Target) * density(&d.Source)
+	switch {
+	case ratio > maxRatio, ratio < 1/maxRatio && ratio > 0:
+		return fmt.Sprintf("the targets have %.2f times the characters of the sources: check that line n of both has the same sentences", d.LengthRatio)
+	case share(d.Alignment.Unaligned, d.Pairs) > maxUnaligned: // explains the lengths
+	case share(d.FarOff, d.LongPairs) > maxFarOff:
+		return fmt.Sprintf("in %s of %s training pairs (%.0f%%) one side is more than 3 times as long as usual: "+
+			"leave out pairs whose target does not have %.2f to %.2f times the characters of the source",
+			format.Thousands(d.FarOff), format.Thousands(d.Pairs), 100*share(d.FarOff, d.Pairs), d.LengthRatio/3, d.LengthRatio*3)
+	}
+	return ""
+}
+
+// repeated warns of many repetitions.
+func (d data) repeated() string {
+	if d.Repeated() <= maxRepeated {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%% of the training pairs repeat another pair%s", 100*d.Repeated(), remedy("keep one of each", unique(d.Train)))
+}
+
+// overlap warns of validation pairs in the training pairs.
+func (d data) overlap() string {
+	o, n := d.read.Overlap, d.read.ValidPairs
+	const tooGood = ", so that the validation scores are too good"
+	switch {
+	case o == nil:
+	case share(o.Pairs, n) > maxOverlap && d.Validation == nil:
+		return fmt.Sprintf("%s of %s held-out pairs are also training pairs%s%s",
+			format.Thousands(o.Pairs), format.Thousands(n), tooGood, remedy("keep one of each", unique(d.Train)))
+	case share(o.Pairs, n) > maxOverlap:
+		return fmt.Sprintf("%s of %s validation pairs are also training pairs%s%s",
+			format.Thousands(o.Pairs), format.Thousands(n), tooGood, remedy("leave them out of the training", without(d.Train, d.Valid)))
+	case share(o.Sources, n) > maxSourceOverlap && d.Validation != nil:
+		return fmt.Sprintf("the sources of %s of %s validation pairs are also training sources, with other translations%s",
+			format.Thousands(o.Sources), format.Thousands(n), tooGood)
+	}
+	return ""
+}
+
+// tiny warns of a corpus too small to learn from.
+func (d data) tiny() string {
+	if d.read.TrainPairs >= minPairs || d.fineTuning {
+		return ""
+	}
+	return fmt.Sprintf("a model learns %s training pairs by heart instead of learning to translate; a useful translator needs %s or more",
+		format.Thousands(d.read.TrainPairs), format.Thousands(usefulPairs))
+}
+
+// remedy returns the end of a warning with a command that has a purpose, "" without a command.
+func remedy(purpose, command string) string {
+	if command == "" {
+		return ""
+	}
+	return fmt.Sprintf("; to %s: %s > clean.tsv, then -tsv clean.tsv", purpose, command)
+}
+
+// unique returns a shell command that prints the pairs without repetitions, "" if they are not in
+// files.
+func unique(t *corpus.Text) string {
+	if lines(t) == "" {
+		return ""
+	}
+	return lines(t) + " | awk '!seen[$0]++'"
+}
+
+// without returns a shell command that prints the pairs of t that are not in u, "" if they are not
+// in files.
+func without(t, u *corpus.Text) string {
+	if lines(t) == "" || lines(u) == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s | grep -vxFf <(%s)", lines(t), lines(u))
+}
+
+// lines returns a shell command that prints the pairs as TSV, "" if they are not in files.
+func lines(t *corpus.Text) string {
+	zipped := func(path string) bool { return strings.HasSuffix(path, ".gz") }
+	src, tgt := t.Paths()
+	a, b := cli.ShellWord(src), cli.ShellWord(tgt)
+	switch {
+	case src == "":
+		return ""
+	case src == tgt && zipped(src):
+		return "zcat " + a
+	case src == tgt:
+		return "cat " + a
+	}
+	if zipped(src) {
+		a = fmt.Sprintf("<(zcat %s)", a)
+	}
+	if zipped(tgt) {
+		b = fmt.Sprintf("<(zcat %s)", b)
+	}
+	return fmt.Sprintf("paste %s %s", a, b)
+}
+
+func share(n, of int) float64 { return float64(n) / float64(max(of, 1)) }

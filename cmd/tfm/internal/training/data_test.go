@@ -1,0 +1,179 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/text"
+	"tfm/train"
+	"tfm/train/corpus"
+)
+
+// warningsOf returns the warnings about pairs in files, with validation files unless vs is nil.
+func warningsOf(t *testing.T, source, target, vs, vt []string, srcLang, tgtLang string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	put := func(name string, lines []string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	o := corpus.Options{Train: corpus.Files(put("train.src", source), put("train.tgt", target))}
+	if vs != nil {
+		o.Valid = corpus.Files(put("val.src", vs), put("val.tgt", vt))
+	}
+	s, err := corpus.Inspect(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.VocabSize, s.Joint = 300, true
+	c, err := s.Read(context.Background(), train.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var warnings []string
+	for _, w := range (data{s, c, srcLang, tgtLang, false}).warnings() {
+		warnings = append(warnings, strings.ReplaceAll(w, dir+string(filepath.Separator), ""))
+	}
+	return warnings
+}
+
+// Each fault of the data has its warning, with figures and a remedy, and data without faults has
+// none.
+func TestDataWarnings(t *testing.T) {
+	const n = 2000
+	source, target := texttest.Pairs(n + 200)
+	vs, vt := source[n:], target[n:]
+	source, target = source[:n], target[:n]
+	shuffled := slices.Clone(target)
+	rand.New(rand.NewPCG(1, 1)).Shuffle(n, func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	long, longer := slices.Clone(target), slices.Clone(target)
+	for i := range target {
+		longer[i] = strings.Repeat(target[i], 4)
+		if i%10 == 0 {
+			long[i] = strings.Repeat(target[i], 6)
+		}
+	}
+	chinese := make([]string, n)
+	for i, s := range target {
+		var b strings.Builder
+		for j := range len(s) / 3 {
+			b.WriteRune(0x4E00 + rune(s[3*j])*7 + rune(s[3*j+1]))
+		}
+		chinese[i] = b.String()
+	}
+	for _, c := range []struct {
+		name                   string
+		source, target, vs, vt []string
+		languages              string
+		want                   []string // each in one warning
+	}{
+		{"no fault", source, target, vs, vt, "en de", nil},
+		{"no fault, held out", source, target, nil, nil, " ", nil},
+		{"no fault, Chinese", source, chinese, nil, nil, "en zh", nil},
+		{"no fault, from Chinese", chinese, source, nil, nil, "zh-Hant fr", nil},
+		{"unknown languages", source, chinese, nil, nil, "sr tlh", nil},
+		{"same", source, source, nil, nil, " ", []string{"source and target are the same in 2,000 of 2,000 training pairs, so that the model learns to copy: check -src and -tgt"}},
+		{"one language", source, scrambled(source), nil, nil, " ", []string{"source and target look like one language (similarity "}},
+		{"swapped languages", source, chinese, nil, nil, "zh en", []string{
+			"source and target are swapped: -src-lang is zh, but 100% of the letters of the source are Latin, and -tgt-lang is en, but 100% of the letters of the target are Chinese: exchange -src and -tgt"}},
+		{"wrong language", source, target, nil, nil, "en ru", []string{"-tgt-lang is ru, but 100% of the letters of the target are Latin: check the files and the language"}},
+		{"wrong languages", source, target, nil, nil, "uk zh-Hans-CN", []string{"Latin, and -tgt-lang is zh-Hans-CN, but 100% of the letters of the target are Latin: check the files and the languages"}},
+		{"swapped validation", source, target, vt, vs, " ", []string{"exchange -valid-src and -valid-tgt"}},
+		{"shuffled", source, shuffled, nil, nil, " ", []string{"from line 1 or a little later, lines do not belong together: the lengths of 2,000 of 2,000 training pairs are unrelated; line n"}},
+		{"shifted", source[1:], target[:n-1], nil, nil, " ", []string{"the lengths of 1,999 of 1,999 training pairs are unrelated, but fit if the targets move up by a line"}},
+		{"shifted the other way", source[:n-1], target[1:], nil, nil, " ", []string{"but fit if the sources move up by a line"}},
+		{"shifted validation", source, target, vs[1:], vt[:len(vt)-1], " ", []string{"the lengths of 199 of 199 validation pairs are unrelated, but fit if the targets"}},
+		{"long targets", source, long, nil, nil, " ", []string{"training pairs (10%) one side is more than 3 times as long as usual: leave out pairs whose target does not have "}},
+		{"all targets long", source, longer, nil, nil, " ", []string{"times the characters of the sources"}},
+		{"all Chinese targets long", source, repeatEach(chinese, 4), nil, nil, " ", []string{"times the characters of the sources"}},
+		{"repeated", slices.Concat(source, source[1:]), slices.Concat(target, target[1:]), nil, nil, " ", []string{
+			"50% of the training pairs repeat another pair; to keep one of each: paste train.src train.tgt | awk '!seen[$0]++' > clean.tsv, then -tsv clean.tsv",
+			"39 of 39 held-out pairs are also training pairs, so that the validation scores are too good; to keep one of each: paste "}},
+		{"validation in training", slices.Concat(source, vs), slices.Concat(target, vt), vs, vt, " ", []string{
+			"200 of 200 validation pairs are also training pairs, so that the validation scores are too good; to leave them out of the training: " +
+				"paste train.src train.tgt | grep -vxFf <(paste val.src val.tgt) > clean.tsv, then -tsv clean.tsv"}},
+		{"validation sources in training", slices.Concat(source, vs), slices.Concat(target, paraphrase(vt)), vs, vt, " ", []string{
+			"the sources of 200 of 200 validation pairs are also training sources, with other translations, so that the validation scores are too good"}},
+		{"tiny", source[:500], target[:500], vs, vt, " ", []string{"a model learns 500 training pairs by heart instead of learning to translate; a useful translator needs 10,000 or more"}},
+	} {
+		src, tgt, _ := strings.Cut(c.languages, " ")
+		got := warningsOf(t, c.source, c.target, c.vs, c.vt, src, tgt)
+		ok := len(got) == len(c.want)
+		for i := range got {
+			ok = ok && strings.Contains(got[i], c.want[i])
+		}
+		if !ok {
+			t.Errorf("%s: warnings\n%s\nwant\n%s", c.name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+	}
+}
+
+// scrambled returns other sentences of the same lengths in the same language: the words of each in
+// another order.
+func scrambled(lines []string) []string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var out []string
+	for _, l := range lines {
+		words := strings.Fields(l)
+		rng.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		out = append(out, strings.Join(words, " ")+"!")
+	}
+	return out
+}
+
+func paraphrase(lines []string) []string {
+	var out []string
+	for _, l := range lines {
+		out = append(out, l+" und")
+	}
+	return out
+}
+
+func repeatEach(lines []string, n int) []string {
+	var out []string
+	for _, l := range lines {
+		out = append(out, strings.Repeat(l, n))
+	}
+	return out
+}
+
+// The commands of the warnings name the files as a shell reads them.
+func TestLines(t *testing.T) {
+	for _, c := range []struct {
+		text *corpus.Text
+		want string
+	}{
+		{corpus.TSV("a.tsv"), "cat a.tsv"},
+		{corpus.TSV("my data.tsv.gz"), "zcat 'my data.tsv.gz'"},
+		{corpus.Files("a.en", "a.de.gz"), "paste a.en <(zcat a.de.gz)"},
+		{corpus.Pairs("memory", func(func(text.Pair, error) bool) {}), ""},
+	} {
+		if got := lines(c.text); got != c.want {
+			t.Errorf("lines(%s) = %q, want %q", c.text.Name, got, c.want)
+		}
+	}
+	if got, want := flags(corpus.TSV("v.tsv"), "valid-"), "the columns of -valid-tsv"; got != want {
+		t.Errorf("flags = %q, want %q", got, want)
+	}
+}
+
+func TestScriptsOf(t *testing.T) {
+	for language, want := range map[string]string{
+		"": "[]", "en": "[Latin]", "zh-Hant": "[Chinese]", "sr": "[]", "sr-Cyrl": "[Cyrillic]", "zh-Latn-pinyin": "[Latin]",
+		"pt-BR": "[Latin]", "ja": "[Chinese Japanese kana]", "xx": "[]", "de-1996": "[Latin]", "en-Shaw": "[]",
+	} {
+		if got := fmt.Sprint(scriptsOf(language)); got != want {
+			t.Errorf("scriptsOf(%q) = %s, want %s", language, got, want)
+		}
+	}
+}
