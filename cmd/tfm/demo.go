@@ -99,7 +99,7 @@ func (d *demo) run(ctx context.Context, args []string) error {
 		SrcLang:  "zh",
 		TgtLang:  "en",
 		Threads:  d.threads,
-		Progress: terminal.NewProgress(os.Stderr),
+		Progress: terminal.NewProgress(os.Stderr), NoWarnings: true,
 	}
 	t, err := job.Run(ctx)
 	if err != nil {

@@ -26,8 +26,9 @@ type Job struct {
 	Init             *Init  // nil draws the initial weights
 	Threads          int
 
-	Progress *terminal.Progress
-	Record   func(train.Event) // called with every event, if not nil
+	Progress   *terminal.Progress
+	NoWarnings bool              // about settings that cannot be changed
+	Record     func(train.Event) // called with every event, if not nil
 
 	watch        *watch
 	validations  int              // printed with a sample

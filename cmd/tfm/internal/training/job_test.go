@@ -67,6 +67,7 @@ func TestJob(t *testing.T) {
 	for _, want := range []string{
 		`training pairs:   119 from .*src and .*tgt`, `validation pairs: 1, one in 120 held out`, `languages:        en to de`, `vocabulary:       \d+ pieces, joint`,
 		`machine:          1 thread, \w+ kernels, \d+ MB of memory\n`, `\nstep 2: validation perplexity .*, the best so far\n`,
+		`\nwarning: the run ends at step 4, but the learning rate rises until step 4,000\. Try -warmup 1\.\n`,
 	} {
 		if found := read(t, printed); !regexp.MustCompile(want).MatchString(found) {
 			t.Errorf("output has no %s\n%s", want, found)
@@ -88,6 +89,7 @@ func TestJob(t *testing.T) {
 	again, printed := job(t)
 	again.Corpus.Tokenizers, again.Init = &r.Tokenizers, &Init{"first.safetensors", r.Model, r.Tokenizers}
 	again.Options.Init = "first.safetensors"
+	again.NoWarnings = true
 	if r, err = again.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +97,9 @@ func TestJob(t *testing.T) {
 		if found := read(t, printed); !strings.Contains(found, want) {
 			t.Errorf("output has no %q\n%s", want, found)
 		}
+	}
+	if found := read(t, printed); strings.Contains(found, "warning") {
+		t.Errorf("output has a warning, want none\n%s", found)
 	}
 	if want := "fine-tuned from first.safetensors"; !strings.Contains(r.Info, want) {
 		t.Errorf("info %q, want %q in it", r.Info, want)

@@ -125,7 +125,7 @@ func (j *Job) printEvent(e train.Event) {
 	p := j.Progress
 	switch e.Kind {
 	case train.Started:
-		if e.TooLong > 0 {
+		if e.TooLong > 0 && !j.watch.said[skipsPairs] {
 			p.Field("skipped", "%s pairs with more than %d tokens on a side (-max-len)", format.Thousands(e.TooLong), j.Options.MaxLen)
 		}
 		if e.Empty > 0 {
@@ -160,7 +160,7 @@ func (j *Job) printEvent(e train.Event) {
 func (j *Job) print(m message) {
 	if m.label != "" {
 		j.Progress.Field(m.label, "%s", m.text)
-	} else {
+	} else if !j.NoWarnings {
 		j.Progress.Text("warning: %s", m.text)
 	}
 }

@@ -114,8 +114,8 @@ func (w *watch) checkSkipped(e train.Event) message {
 	if !(share > limit) {
 		return message{}
 	}
-	return w.warn(skipsPairs, "%.0f%% of the training pairs are skipped, because a side has more than %d tokens (-max-len). Split them into sentences, or try a higher -max-len and -batch-tokens.",
-		100*share, w.o.MaxLen)
+	return w.warn(skipsPairs, "%s training pairs (%.0f%%) are skipped, because a side has more than %d tokens (-max-len). Split them into sentences, or try a higher -max-len and -batch-tokens.",
+		format.Thousands(e.TooLong), 100*share, w.o.MaxLen)
 }
 
 // epochSteps returns the approximate number of steps of an epoch: as many full batches as its
@@ -175,8 +175,8 @@ func (w *watch) checkLoss(e train.Event) message {
 	return message{}
 }
 
-// checkTranslations warns if the hypotheses of a validation are nearly all the same, unless the loss
-// has shown more.
+// checkTranslations warns if the hypotheses of a validation are nearly all the same, unless the
+// warning about the loss has said more.
 func (w *watch) checkTranslations(e train.Event) message {
 	// After 500 steps, or the warmup, 45 to 100 % of a good run's hypotheses are different. With
 	// lines that do not match it is 0.5 to 4 %. BLEU is no help: one likely sentence of
