@@ -9,13 +9,13 @@ import (
 )
 
 // Progress writes the progress of a command and other lines. On a terminal the progress is one line
-// that is overwritten; elsewhere it is a line every ten seconds.
+// that is overwritten; elsewhere it is a line every ten seconds, and in a long run every minute.
 type Progress struct {
 	w     io.Writer
-	width int           // columns of the terminal; 0: not a terminal
-	every time.Duration // between progress lines that are not overwritten
-	last  time.Time     // of the last progress line
-	shown int           // columns of the progress line on the screen
+	width int       // columns of the terminal; 0: not a terminal
+	start time.Time // of the command
+	last  time.Time // of the last progress line
+	shown int       // columns of the progress line on the screen
 }
 
 // NewProgress returns a Progress that writes to f.
@@ -24,13 +24,14 @@ func NewProgress(f *os.File) *Progress { return New(f, Width(f)) }
 // New returns a Progress that writes to a terminal of the given number of columns, or with 0 to
 // something else.
 func New(w io.Writer, columns int) *Progress {
-	return &Progress{w: w, width: columns, every: 10 * time.Second, last: time.Now()}
+	now := time.Now()
+	return &Progress{w: w, width: columns, start: now, last: now}
 }
 
 // Update shows the state at time now, at most ten times a second.
 func (p *Progress) Update(now time.Time, state string) {
 	if p.width == 0 {
-		if now.Sub(p.last) >= p.every {
+		if now.Sub(p.last) >= interval(now.Sub(p.start)) {
 			p.last = now
 			fmt.Fprintln(p.w, state)
 		}
@@ -43,6 +44,12 @@ func (p *Progress) Update(now time.Time, state string) {
 	state = Truncate(state, p.width-1) // a full line would move the cursor to the next one
 	fmt.Fprintf(p.w, "\r%s", Pad(state, p.shown))
 	p.shown = Columns(state)
+}
+
+// interval returns the time between progress lines that are not overwritten: 10 seconds for 5
+// minutes, a thirtieth of the elapsed time up to half an hour, then a minute.
+func interval(elapsed time.Duration) time.Duration {
+	return min(max(elapsed/30, 10*time.Second), time.Minute)
 }
 
 // Line writes a line that is not overwritten.

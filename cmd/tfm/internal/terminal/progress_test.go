@@ -9,13 +9,20 @@ import (
 func TestProgressWithoutATerminalIsAPlainLineNowAndThen(t *testing.T) {
 	var b strings.Builder
 	start := time.Now()
-	p := &Progress{w: &b, every: 10 * time.Second, last: start}
+	p := &Progress{w: &b, start: start, last: start}
 	for s := range 25 {
 		p.Update(start.Add(time.Duration(s)*time.Second), "at "+string(rune('a'+s)))
 	}
 	p.Line("done after %d", 25)
 	if got, want := b.String(), "at k\nat u\ndone after 25\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	b.Reset()
+	for s := 3600; s < 2*3600; s++ {
+		p.Update(start.Add(time.Duration(s)*time.Second), "later")
+	}
+	if got := strings.Count(b.String(), "\n"); got != 60 {
+		t.Errorf("%d lines in the second hour, want 60", got)
 	}
 }
 

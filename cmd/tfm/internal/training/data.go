@@ -46,7 +46,7 @@ const (
 func (j *Job) printDataWarnings(c *corpus.Corpus) {
 	d := data{j.Survey, c, j.SrcLang, j.TgtLang, j.Options.Init != ""}
 	for _, warning := range d.warnings() {
-		j.Progress.Text("tfm: %s", warning)
+		j.print(message{text: warning})
 	}
 }
 

@@ -138,7 +138,7 @@ func (j *Job) printEvent(e train.Event) {
 			p.Field("resumed from", "%s, step %s", e.Path, format.Thousands(e.Step))
 		}
 		if e.Warning != nil {
-			p.Line("tfm: %v", e.Warning)
+			p.Text("warning: %v", e.Warning)
 		}
 	case train.Stepped:
 		p.Update(time.Now(), j.state(e))
@@ -156,7 +156,7 @@ func (j *Job) printEvent(e train.Event) {
 	}
 }
 
-// print prints a message of the watch.
+// print prints a field or a warning.
 func (j *Job) print(m message) {
 	if m.label != "" {
 		j.Progress.Field(m.label, "%s", m.text)

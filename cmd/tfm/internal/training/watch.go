@@ -169,7 +169,7 @@ func (w *watch) checkLoss(e train.Event) message {
 		if w.slow() {
 			advice = "a higher -lr"
 		}
-		return w.warn(standing, "after %s steps the training perplexity is %s, no better than that of guessing tokens by their frequency, %s. Stop the run and try %s.",
+		return w.warn(standing, "after %s steps the training perplexity is %s, and guessing tokens by their frequency gives %s: the model has learned next to nothing. Stop the run and try %s.",
 			format.Thousands(e.Step), perplexity(mean), perplexity(w.started.UnigramNLL), advice)
 	}
 	return message{}

@@ -110,9 +110,9 @@ func TestWatch(t *testing.T) {
 			c.nll = func(s int) float64 { return learning(s) + 5*min(1, max(0, float64(s-1000)/100)) }
 		}, want: known + `the training perplexity has risen from [\d.]+ to [\d.]+: the training diverges\. Stop it and try a lower -lr \(now 0\.002\), a longer -warmup \(now 300 steps\) or -norm pre\.\n`},
 		"standing": {change: func(c *course) { c.nll = stands(6.1) },
-			want: known + `after 300 steps the training perplexity is 445\.9, no better than that of guessing tokens by their frequency, 403\.4\. Stop the run and try a lower -lr .*\n`},
+			want: known + `after 300 steps the training perplexity is 445\.9, and guessing tokens by their frequency gives 403\.4: the model has learned next to nothing\. Stop the run and try a lower -lr .*\n`},
 		"standing in a long warmup": {options: func(o *train.Options) { o.Warmup = 4000; o.Steps = 9000 }, change: func(c *course) { c.nll = stands(6.1) }, want: speed + `estimate: .*\nafter 1,000 steps .*\n`},
-		"rate too low":              {options: func(o *train.Options) { o.LR = 1e-6 }, change: func(c *course) { c.nll = func(int) float64 { return 8 } }, want: known + `after 300 steps .* 403\.4\. Stop the run and try a higher -lr\.\n`},
+		"rate too low":              {options: func(o *train.Options) { o.LR = 1e-6 }, change: func(c *course) { c.nll = func(int) float64 { return 8 } }, want: known + `after 300 steps .* next to nothing\. Stop the run and try a higher -lr\.\n`},
 		"lines that do not match": {change: func(c *course) {
 			c.nll = stands(4)
 			c.valid = func(s int) (train.Validation, bool, int) {
