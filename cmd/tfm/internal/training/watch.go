@@ -114,8 +114,8 @@ func (w *watch) checkSkipped(e train.Event) message {
 	if !(share > limit) {
 		return message{}
 	}
-	return w.warn(skipsPairs, "%s training pairs (%.0f%%) are skipped, because a side has more than %d tokens (-max-len). Split them into sentences, or try a higher -max-len and -batch-tokens.",
-		format.Thousands(e.TooLong), 100*share, w.o.MaxLen)
+	return w.warn(skipsPairs, "-max-len %d skips %s (%.0f%%), because a side has more tokens. Split them into sentences, or try a higher -max-len and -batch-tokens.",
+		w.o.MaxLen, format.Count(e.TooLong, "training pair"), 100*share)
 }
 
 // epochSteps returns the approximate number of steps of an epoch: as many full batches as its

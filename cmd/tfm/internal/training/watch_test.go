@@ -159,7 +159,7 @@ func TestWatchSkippedPairs(t *testing.T) {
 	}
 	w.o.MaxLen = 60
 	got := w.observe(train.Event{Kind: train.Started, Pairs: 880, TooLong: 120, Steps: 3000})
-	if len(got) != 1 || !strings.HasPrefix(got[0].text, "120 training pairs (12%) are skipped, because a side has more than 60 tokens") || !strings.Contains(got[0].text, "-max-len") {
+	if len(got) != 1 || !strings.HasPrefix(got[0].text, "-max-len 60 skips 120 training pairs (12%), because a side has more tokens") || !strings.Contains(got[0].text, "-max-len") {
 		t.Errorf("12%% of the pairs are skipped: %q", got)
 	}
 }
