@@ -10,7 +10,7 @@ type Side struct {
 	Characters int64 // Unicode code points, without line endings
 	Longest    int   // characters of the longest line
 
-	// Of a sample of the pairs, drawn by their positions: 8,192 to 16,384, or all of fewer.
+	// Of a sample of the pairs, drawn by their positions: 4,096 to 8,192, or all of fewer.
 	SampledCharacters int64
 	Words             int64             // runs of characters other than white space
 	Letters           [NumScripts]int64 // letters by script
@@ -79,12 +79,10 @@ var ascii = func() (t [utf8.RuneSelf]uint8) {
 	return t
 }()
 
-// add counts a sentence and returns its length in characters.
-func (c *sideCounter) add(s string) int {
-	n := utf8.RuneCountInString(s)
+// add counts a sentence of n characters.
+func (c *sideCounter) add(n int) {
 	c.Characters += int64(n)
 	c.Longest = max(c.Longest, n)
-	return n
 }
 
 // sample adds a sentence of n characters to the sample.
