@@ -82,8 +82,8 @@ func (j *Job) printPlan(c *corpus.Corpus) {
 
 // printTokenize prints the tokenizer of the validation's BLEU, unless it is the usual one.
 func (j *Job) printTokenize(c *corpus.Corpus, chosen bool) {
-	switch {
-	case c.References == nil || chosen && j.Options.Tokenize == score.Tok13a:
+	switch suits := score.Auto.For(c.References); {
+	case c.References == nil || j.Options.Tokenize == score.Tok13a && suits == score.Tok13a:
 	case chosen:
 		j.Progress.Field("validation BLEU", "tokenize %v, chosen from the text (-tokenize)", j.Options.Tokenize)
 	default:

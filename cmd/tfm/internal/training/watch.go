@@ -185,8 +185,12 @@ func (w *watch) checkTranslations(e train.Event) message {
 	if w.said[rising] || w.said[standing] || !e.Valid.HasBLEU || w.started.ValidPairs < minPairs || e.Step < max(start, w.o.Warmup) || float64(e.Distinct) > different*float64(w.started.ValidPairs) {
 		return message{}
 	}
-	return w.warn(ignoresSource, "after %s steps the %s have only %s: these do not depend on the source. Check that line n of one file translates line n of the other (paste SRC TGT | head); if so, try %s.",
-		format.Thousands(e.Step), format.Count(w.started.ValidPairs, "validation sentence"), format.Count(e.Distinct, "different translation"), w.gentler())
+	found := "the same one"
+	if e.Distinct > 1 {
+		found = fmt.Sprintf("only %s different ones", format.Thousands(e.Distinct))
+	}
+	return w.warn(ignoresSource, "the translations do not depend on the source: after %s steps the %s have %s. Check that line n of one file translates line n of the other (paste SRC TGT | head); if so, try %s.",
+		format.Thousands(e.Step), format.Count(w.started.ValidPairs, "validation sentence"), found, w.gentler())
 }
 
 // checkOverfitting warns if the loss of validations rises while that of training falls: by 0.1 in
