@@ -14,8 +14,8 @@ func TestParameterCounts(t *testing.T) {
 		{"base", 32000, 60522496}, // as other implementations report
 		{"base", 37000, 63082496},
 		// 10000·128 + 4·(4·(128²+128) + 2·128·256+384 + 4·128) + 4·(8·(128²+128) +
-		// 2·128·256+384 + 6·128)
-		{"tiny", 10000, 2605056},
+		// 2·128·256+384 + 6·128) + 4·128
+		{"tiny", 10000, 2605568},
 	} {
 		config, err := Preset(c.preset)
 		if err != nil {

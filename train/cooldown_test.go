@@ -120,6 +120,24 @@ func TestCooldownOfInterruptedRun(t *testing.T) {
 	wantSameWeights(t, "interrupted", got, want)
 }
 
+// A resume with a later limit does not move the end of a cooldown, and says so.
+func TestCooldownCannotBeExtended(t *testing.T) {
+	o := smallOptions(10)
+	o.Schedule, o.Cooldown, o.Dir = ScheduleConstant, 0.5, t.TempDir()
+	first, _, _ := cooled(t, context.Background(), o, nil)
+	o.Resume, o.Steps = true, 20
+	var warning error
+	r, _, _ := cooled(t, context.Background(), o, func(e Event) {
+		if e.Kind == Started {
+			warning = e.Warning
+		}
+	})
+	wantError(t, warning, "falls to 0 until step 10")
+	if r.Step != first.Step {
+		t.Errorf("resumed: step %d, want %d", r.Step, first.Step)
+	}
+}
+
 // With a cooldown, exhausted patience does not end the run but begins the cooldown.
 func TestCooldownByPatience(t *testing.T) {
 	o := smallOptions(0)

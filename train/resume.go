@@ -110,6 +110,9 @@ func (r *run) resume() (warning, err error) {
 		warning = fmt.Errorf("the products of the checkpoint are %s, those of this run %s: the weights will differ from those of an uninterrupted run", r.state.Products, products)
 		r.state.Products = products
 	}
+	if end := r.state.Cooldown.End; end > 0 && (r.o.Steps > max(end, c.Options.Steps) || r.o.Time > c.Options.Time && c.Options.Time > 0) {
+		warning = errors.Join(warning, fmt.Errorf("the learning rate already falls to 0 until step %d, where the run ends: a new run from its weights can train longer", end))
+	}
 	r.timing.validation = r.state.Best.Took
 	if best := r.state.Best.Step; best > 0 && best != r.state.Step {
 		if b, err := OpenCheckpoint(checkpointPath(r.o.Dir, best)); err == nil {

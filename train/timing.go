@@ -30,7 +30,9 @@ func (r *run) finishTime() time.Duration {
 // The steps of the cooldown take the mean time of the steps before, validations and saves included.
 func (r *run) cooldownTime() time.Duration {
 	const margin = 0.99 // a run that is cut off has no step with the lowest rates
-	return time.Duration((1 - r.o.Cooldown) * (margin*float64(r.o.Time) - float64(r.finishTime())))
+	before := (1 - r.o.Cooldown) * float64(r.o.Time)
+	// The first estimates of the final validation can be far too high.
+	return time.Duration(max(before/2, margin*before-(1-r.o.Cooldown)*float64(r.finishTime())))
 }
 
 // lastStep returns the last step of the run, 0 if it is unknown.

@@ -182,14 +182,14 @@ func (v *validator) event(e Event) Event {
 }
 
 // estimate estimates the duration of a validation from the training speed. Evaluating a token takes
-// about 1/3 of the time of training on it, and translating it greedily about twice that time.
+// about 1/3 of the time of training on it, and translating it greedily about 2/3.
 func (v *validator) estimate(tgtPerSec float64) time.Duration {
 	if tgtPerSec == 0 {
 		return 0
 	}
 	work := 1.0 / 3
 	if v.decoder != nil {
-		work += 2
+		work += 2. / 3
 	}
 	return time.Duration(work * float64(len(v.batches.pairs.tgt.ids)) / tgtPerSec * float64(time.Second))
 }

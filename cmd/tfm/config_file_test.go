@@ -27,9 +27,22 @@ func wantSetting(t *testing.T, dump, line string) {
 	}
 }
 
+// inFolderOf changes to a folder with files of these names, each with one pair of sentences or one
+// sentence.
+func inFolderOf(t *testing.T, names ...string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for _, name := range names {
+		if err := os.WriteFile(name, []byte("a dog\tein Hund\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // The output of -dump-config is read as the same settings.
 func TestDumpIsReadAsItIs(t *testing.T) {
 	base := toyModel(t)
+	inFolderOf(t, "a b", ` "c#d" `, "#中")
 	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-tie", "none", "-steps", "1")
 	mustRun(t, "", args...)
 	for _, flags := range [][]string{
@@ -100,6 +113,7 @@ func TestConfigReproducesTheRun(t *testing.T) {
 
 // The command line overrules the file, and the file the preset, in what follows from them too.
 func TestLayersOfSettings(t *testing.T) {
+	inFolderOf(t, "c#d", "a # b")
 	conf := write(t, "run.conf", "preset = multi30k # a recipe\nlr = 0.003\n\twarmup=7\n  tgt = \"a # b\"\nsrc = c#d\n")
 	out := dump(t, "-config", conf, "-warmup", "9")
 	for _, want := range []string{"preset = multi30k", "lr = 0.003", "warmup = 9", `tgt = "a # b"`, "src = c#d", "dropout = 0.15", "time = 15m0s", "average = 6"} {

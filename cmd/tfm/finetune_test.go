@@ -83,7 +83,7 @@ func TestInitResume(t *testing.T) {
 	}
 	tokenizerFile := filepath.Join(t.TempDir(), "new.bpe")
 	mustRun(t, "", "vocab", "-o", tokenizerFile, "-vocab-size", "340", toy.src)
-	flags := []string{"-lr", "1e-3", "-vocab", tokenizerFile}
+	flags := []string{"-lr", "1e-3", "-cooldown", "0", "-vocab", tokenizerFile}
 	straight, m1 := finetuneArgs(t, base, append(flags, "-steps", "7")...)
 	mustRun(t, "", straight...)
 	parts, m2 := finetuneArgs(t, base, flags...)

@@ -42,6 +42,10 @@ ends with the same model as one that was not interrupted.`,
 label smoothing may differ from the model's configuration. Without -preset the training settings are those of the preset
 with the same size.
 
+What no flag sets is chosen from the corpus and the time that -time gives (an hour is assumed without it): the size, unless -preset
+names one, the vocabulary, dropout, warmup and validations. The choices are printed with their reasons. Of the
+presets of the paper only the vocabulary is chosen.
+
 -config FILE reads lines such as "steps = 5000"; # begins a comment. Flags override the file, and the file overrides the preset.
 -dump-config prints a file that gives the same weights from the same data.
 
@@ -73,6 +77,7 @@ type trainer struct {
 	*settings.Run
 	given    map[string]string // the flags of the command line, with their values
 	progress *terminal.Progress
+	job      *training.Job
 
 	tokenizers *vocab.Tokenizers // nil trains them
 	init       *training.Init    // the model to fine-tune, or nil
@@ -93,8 +98,11 @@ func runTraining(ctx context.Context, given map[string]string) error {
 	if err := t.checkFlags(); err != nil {
 		return err
 	}
+	if err := t.checkCorpora(); err != nil {
+		return err
+	}
 	if !t.Dump {
-		if err := t.checkFiles(); err != nil {
+		if err := t.checkOutput(); err != nil {
 			return err
 		}
 	}
@@ -102,16 +110,42 @@ func runTraining(ctx context.Context, given map[string]string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := settings.Resolve(overrides, facts); err != nil {
+		return err // sooner than after the reading of a large corpus
+	}
+	if !t.Dump {
+		if err := t.checkOverwrite(); err != nil {
+			return err
+		}
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	if facts.Corpus, err = t.inspect(ctx); err != nil {
+		return t.finish(ctx, training.Result{}, err)
+	}
 	if t.Run, err = settings.Resolve(overrides, facts); err != nil {
 		return err
 	}
 	if t.Dump {
 		return t.Write(os.Stdout)
 	}
-	if err := t.checkOverwrite(); err != nil {
-		return err
-	}
 	return t.train(ctx)
+}
+
+// inspect reads the corpora once, because most defaults depend on them. The settings of a resumed
+// run do not; -dump-config needs no corpora.
+func (t *trainer) inspect(ctx context.Context) (*corpus.Survey, error) {
+	t.job = &training.Job{Progress: t.progress, Threads: t.Threads}
+	c := &t.job.Corpus
+	c.Train, c.Tokenizers = t.corpus(), t.tokenizers
+	if c.Train == nil || t.Dump && t.Resume {
+		return nil, nil
+	}
+	if t.Options.ValidEvery > 0 {
+		c.Valid = t.validation()
+	}
+	err := t.job.Inspect(ctx)
+	return t.job.Survey, err
 }
 
 // checkFlags checks the flags that need no file.
@@ -149,8 +183,8 @@ func (t *trainer) checkFlags() error {
 	return nil
 }
 
-// checkFiles checks that the corpora can be read and the results written.
-func (t *trainer) checkFiles() error {
+// checkCorpora checks that the corpora can be read.
+func (t *trainer) checkCorpora() error {
 	for _, c := range []*corpus.Text{t.corpus(), t.validation()} {
 		if c == nil {
 			continue
@@ -159,6 +193,11 @@ func (t *trainer) checkFiles() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// checkOutput checks that the results can be written.
+func (t *trainer) checkOutput() error {
 	if err := cli.CheckOutput(t.Out, t.Src, t.Tgt, t.TSV, t.ValidSrc, t.ValidTgt, t.ValidTSV, t.ConfigFile, t.Vocab, t.Options.Init); err != nil {
 		return err
 	}
@@ -177,11 +216,15 @@ func (t *trainer) checkFiles() error {
 	return nil
 }
 
+// corpus returns the training files, nil if -dump-config is given none.
 func (t *trainer) corpus() *corpus.Text {
-	if t.TSV != "" {
+	switch {
+	case t.TSV != "":
 		return corpus.TSV(t.TSV)
+	case t.Src != "":
+		return corpus.Files(t.Src, t.Tgt)
 	}
-	return corpus.Files(t.Src, t.Tgt)
+	return nil
 }
 
 // validation returns the validation files, nil to hold pairs out.
@@ -268,16 +311,12 @@ func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {
 
 // checkOverwrite reports an existing model or checkpoint, which only -force replaces.
 func (t *trainer) checkOverwrite() error {
-	if t.Resume {
-		return nil
-	}
-	t.Options.Replace = t.Force
-	if t.Force {
+	if t.Resume || t.Force {
 		return nil
 	}
 	exists := t.Out
 	if _, err := os.Stat(t.Out); err != nil {
-		checkpoints, err := train.Checkpoints(t.Options.Dir)
+		checkpoints, err := train.Checkpoints(t.CheckpointDir())
 		if err != nil {
 			return err
 		}
@@ -291,15 +330,11 @@ func (t *trainer) checkOverwrite() error {
 
 // train trains the model, with a log and event files, and writes the model file.
 func (t *trainer) train(ctx context.Context) error {
-	job := &training.Job{
-		Corpus:  corpus.Options{Train: t.corpus(), Valid: t.validation(), Tokenizers: t.tokenizers, VocabSize: t.VocabSize, Joint: t.Joint},
-		Config:  t.Config,
-		Options: t.Options,
-		SrcLang: t.SrcLang, TgtLang: t.TgtLang,
-		Init:     t.init,
-		Threads:  t.Threads,
-		Progress: t.progress,
-	}
+	job := t.job
+	job.Corpus.VocabSize, job.Corpus.Joint = t.VocabSize, t.Joint
+	job.Config, job.Options = t.Config, t.Options
+	job.Options.Replace = t.Force
+	job.SrcLang, job.TgtLang, job.Init = t.SrcLang, t.TgtLang, t.init
 	t.init = nil // so that the job can free its weights
 	warn := func(what string) func(error) {
 		return func(err error) { t.progress.Line("tfm: the run continues without %s: %v", what, err) }
@@ -318,13 +353,24 @@ func (t *trainer) train(ctx context.Context) error {
 		log.Record(e)
 		board.Record(e)
 	}
-	ctx, stop := cli.Interruptible(ctx)
-	defer stop()
+	t.printChoices()
 	result, err := job.Run(ctx)
 	err = t.finish(ctx, result, err)
 	log.End(result.Result, err)
 	board.Close()
 	return err
+}
+
+// printChoices prints the settings that were chosen, with the reasons.
+func (t *trainer) printChoices() {
+	choices := t.Choices()
+	if len(choices) == 0 {
+		return
+	}
+	t.progress.Text("chosen for these files (each is a flag; -dump-config prints all settings):")
+	for _, c := range choices {
+		t.progress.Text("  %-18s %s", "-"+c.Name+" "+c.Value, c.Why)
+	}
 }
 
 // finish prints how the training ended, with r or err, and writes the model.

@@ -14,6 +14,9 @@ func newHoldout(pairs int) holdout {
 	return holdout{pairs / count, count}
 }
 
+// HeldOut returns the number of pairs that Read holds out from a corpus without validation pairs.
+func HeldOut(pairs int) int { return newHoldout(pairs).count }
+
 // has reports whether pair i, counted from 0, is held out.
 func (h holdout) has(i int) bool {
 	return h.count > 0 && i%h.every == h.every-1 && i/h.every < h.count

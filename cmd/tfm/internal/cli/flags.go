@@ -30,6 +30,7 @@ type Flag struct {
 	text     bool // declared by StringVar
 	common   bool
 	byPreset bool
+	chosen   bool
 	choices  []string
 }
 
@@ -43,6 +44,12 @@ func (g *Flag) Common() *Flag {
 // ByPreset marks a flag whose default depends on the preset.
 func (g *Flag) ByPreset() *Flag {
 	g.byPreset = true
+	return g
+}
+
+// Chosen marks a flag whose default is chosen from the input.
+func (g *Flag) Chosen() *Flag {
+	g.chosen = true
 	return g
 }
 

@@ -167,11 +167,14 @@ func (g *Flag) usage() (kind, usage string) {
 		kind = strings.ToUpper(kind)
 	}
 	value := g.DefValue
+	if g.chosen {
+		value = "chosen from the corpus and -time"
+	}
 	if slices.Contains([]string{"", "false", "0s"}, value) || value == "0" && !strings.Contains(usage, "; 0 is") {
 		return kind, usage
 	}
 	note := " (default " + value
-	if g.byPreset {
+	if g.byPreset && !g.chosen {
 		note += ", depends on -preset"
 	}
 	note += ")"

@@ -11,6 +11,7 @@ import (
 	"tfm/model"
 	"tfm/text/score"
 	"tfm/train"
+	"tfm/train/corpus"
 )
 
 // Origin is the source of a setting's value.
@@ -19,6 +20,7 @@ type Origin int
 // The origins in ascending precedence.
 const (
 	Default     Origin = iota // the program or the preset
+	Chosen                    // the corpus and the time, see choose
 	Init                      // the model that -init names
 	Checkpoint                // the run that -resume continues
 	Recipe                    // the recipe that -preset names
@@ -28,7 +30,7 @@ const (
 )
 
 func (o Origin) String() string {
-	return [...]string{"default", "init", "checkpoint", "recipe", "file", "command line", "derived"}[o]
+	return [...]string{"default", "chosen", "init", "checkpoint", "recipe", "file", "command line", "derived"}[o]
 }
 
 // Setting is the name of a flag and its value.
@@ -115,6 +117,8 @@ type Facts struct {
 	Resume     *Trained    // the newest checkpoint, with Run.Resume
 	Init       *Trained    // the model of Options.Init
 	Tokenizers *Tokenizers // of Run.Vocab, else of Options.Init
+
+	Corpus *corpus.Survey // of the training and validation files; nil if they are not known
 }
 
 // Trained is a model or a checkpoint.
@@ -175,7 +179,11 @@ func Model(preset string, given map[string]string) (*Run, error) {
 // begin resolves the settings of a new run.
 func begin(overrides []Overrides, named *Run, facts Facts) (*Run, error) {
 	r := NewRun(cli.NewFlags())
-	preset, isGiven := named.Preset, named.given("preset") != Default
+	preset, isGiven := named.Preset, named.Preset != Auto
+	plan := newPlan(named, facts)
+	if !isGiven {
+		preset = plan.size.preset
+	}
 	var err error
 	if init := facts.Init; init != nil && !isGiven {
 		preset = presetLike(init.Config, preset)
@@ -189,9 +197,11 @@ func begin(overrides []Overrides, named *Run, facts Facts) (*Run, error) {
 		r.SrcLang, r.TgtLang = facts.Init.SrcLang, facts.Init.TgtLang
 		r.base(Init, languages)
 	}
+	r.choose(plan)
 	if err := r.apply(overrides); err != nil {
 		return nil, err
 	}
+	r.Preset = preset // in place of Auto
 	before := r.flags.Values()
 	r.Options.Dir = r.CheckpointDir()
 	if err := r.joint(facts.Tokenizers); err != nil {
@@ -312,7 +322,7 @@ func checkpointNames() []string {
 // presetConfig returns the configuration of a preset, or that of the default preset for a recipe.
 func presetConfig(name string) (model.Config, error) {
 	if lines, _ := recipes.Lines(name); lines != nil {
-		name = defaultPreset
+		name = basePreset
 	}
 	c, err := model.Preset(name)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestResolve(t *testing.T) {
 		want                string // "name=value:origin …", or after "error " a part of the error
 	}{
 		// Which origin decides.
-		{"the program's defaults", "", "", "", Facts{}, "preset=tiny:default d-model=128:default batch-tokens=1500:default seed=1:default"},
+		{"the program's defaults", "", "", "", Facts{}, "preset=tiny:chosen d-model=128:default batch-tokens=1500:default seed=1:default"},
 		{"a preset sets model and options", "", "", "preset=base", Facts{}, "preset=base:command-line d-model=512:default batch-tokens=4096:default save-every=1000:default"},
 		{"a recipe overrides its preset", "dropout=0.15 steps=7", "", "", Facts{}, "dropout=0.15:recipe steps=7:recipe d-model=128:default"},
 		{"a file overrides a recipe", "dropout=0.15 steps=7", "steps=8", "", Facts{}, "dropout=0.15:recipe steps=8:file"},
@@ -60,7 +60,7 @@ func TestResolve(t *testing.T) {
 		{"a preset in a file", "", "preset=base d-model=64", "", Facts{}, "preset=base:file d-model=64:file d-ff=2048:default"},
 		{"another preset, the rest of the file stays", "", "preset=base d-model=64", "preset=tiny", Facts{}, "preset=tiny:command-line d-model=64:file d-ff=256:default"},
 		{"no such preset", "", "", "preset=huge", Facts{}, `error invalid value "huge" for preset: expected base, big`},
-		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error multi30k-90m or multi30k-tok"},
+		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error multi30k-tok or auto"},
 		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: invalid value "sideways" for norm`},
 		{"the checkpoints' folder", "", "", "o=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
 
@@ -87,7 +87,7 @@ func TestResolve(t *testing.T) {
 		{"-factor over a preset's peak", "", "", "factor=2", Facts{}, "lr=0:derived schedule=paper:derived"},
 		{"-factor beside -lr", "", "", "factor=2 lr=0.1", Facts{}, "error either -lr or -factor"},
 		{"-factor 1 beside -lr", "", "lr=0.003 factor=1", "factor=2", Facts{}, "lr=0:derived schedule=paper:derived"},
-		{"-lr over a factor", "", "factor=2", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=inverse-sqrt:derived"},
+		{"-lr over a factor", "", "factor=2", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=constant:default"},
 		{"the paper's schedule over a peak", "", "lr=0.003", "schedule=paper", Facts{}, "lr=0:derived schedule=paper:command-line"},
 		{"-lr over the paper's schedule", "", "schedule=paper lr=0", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=inverse-sqrt:derived"},
 		{"-decay-steps over a schedule without an end", "schedule=inverse-sqrt", "", "decay-steps=200000", Facts{}, "schedule=linear:derived"},
@@ -105,7 +105,7 @@ func TestResolve(t *testing.T) {
 		{"Adam's settings of a file with sgd", "", "optimizer=sgd beta1=0.8", "", Facts{}, "optimizer=sgd:file"},
 
 		// The mean of the last checkpoints.
-		{"no more than are kept", "", "", "keep=2", Facts{}, "average=2:derived"},
+		{"no more than are kept", "", "", "preset=demo keep=2", Facts{}, "average=2:derived"},
 		{"-keep over an average", "average=6 keep=6", "", "keep=2", Facts{}, "average=2:derived"},
 		{"-keep beside -average", "", "", "keep=2 average=4", Facts{}, "error -average is 4, expected at most 2, the checkpoints to keep"},
 
@@ -120,7 +120,7 @@ func TestResolve(t *testing.T) {
 		{"its configuration, and the options of its size", "", "", "init=old", init("small", nil), "preset=small:init d-model=256:init batch-tokens=2000:default"},
 		{"a size of no preset", "", "", "init=old", init("small", func(t *Trained) { t.Config.DFF = 999 }), "preset=tiny:init d-ff=999:init batch-tokens=1500:default"},
 		{"what no weight depends on may change", "", "", "init=old dropout=0.2", init("small", nil), "dropout=0.2:command-line d-model=256:init"},
-		{"nothing else", "", "norm=pre", "init=old", init("small", nil), "error -norm pre conflicts with the model of -init: -norm post in old.safetensors"},
+		{"nothing else", "", "norm=post", "init=old", init("small", nil), "error -norm post conflicts with the model of -init: -norm pre in old.safetensors"},
 		{"a preset must be the model's", "", "", "init=old preset=tiny", init("small", nil), "error conflicts with the model of -init"},
 		{"given settings are reported first", "", "", "init=old preset=small norm-eps=1e-3", init("tiny", nil), "error -norm-eps 0.001 conflicts"},
 		{"tokenizers of each side untie its embeddings", "", "", "init=old vocab=t.bpe", Facts{Init: trained("tiny", nil), Tokenizers: separate}, "joint=false:derived tie=decoder:derived"},
@@ -131,8 +131,8 @@ func TestResolve(t *testing.T) {
 		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len 41: expected at most 40"},
 
 		// A resumed run.
-		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256:checkpoint batch-tokens=2000:checkpoint steps=100000:checkpoint joint=true:checkpoint"},
-		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 on-nan=skip valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=6:checkpoint on-nan=skip:command-line"},
+		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256:checkpoint batch-tokens=2000:checkpoint steps=0:checkpoint joint=true:checkpoint"},
+		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 on-nan=skip valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=0:checkpoint on-nan=skip:command-line"},
 		{"nothing else", "", "", "resume=true dropout=0.2", resume("small", nil), "error -dropout 0.2 conflicts with the run to resume: -dropout 0.1 in old.safetensors"},
 		{"what it is already may be given", "", "", "resume=true dropout=0.1 preset=small", resume("small", nil), "dropout=0.1:command-line preset=small:command-line d-model=256:checkpoint"},
 		{"another preset", "", "", "resume=true preset=base", resume("small", nil), "error conflicts with the run to resume"},

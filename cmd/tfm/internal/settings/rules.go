@@ -84,7 +84,7 @@ func (r *Run) optionRules() error {
 		o.LR = 0
 	}
 	if over("lr", "schedule") && o.Schedule == train.SchedulePaper ||
-		over("factor", "schedule") && o.Schedule == train.ScheduleInverseSqrt && o.LR == 0 ||
+		over("factor", "schedule") && (o.Schedule == train.ScheduleInverseSqrt || o.Schedule == train.ScheduleConstant) && o.LR == 0 ||
 		over("decay-steps", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
 		o.Schedule = "" // derived below
 	}

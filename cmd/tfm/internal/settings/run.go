@@ -36,18 +36,19 @@ type Run struct {
 
 	flags   *cli.Flags
 	origins map[string]Origin // by name of the setting
+	choices []Choice
 }
 
-// defaultPreset is the preset of a run that names none.
-const defaultPreset = "tiny"
+// basePreset is the preset that a recipe replaces.
+const basePreset = "tiny"
 
 // DefaultModel is the model file of a command line that names none.
 const DefaultModel = "model.safetensors"
 
 // NewRun returns the settings of a run that names none, and declares its flags on f.
 func NewRun(f *cli.Flags) *Run {
-	r := &Run{flags: f, Options: train.OptionsFor(defaultPreset)}
-	r.Config, _ = model.Preset(defaultPreset)
+	r := &Run{flags: f, Options: train.OptionsFor(basePreset)}
+	r.Config, _ = model.Preset(basePreset)
 	o := &r.Options
 
 	f.Group("Files")
@@ -64,7 +65,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.BoolVar(&r.Force, "force", false, "replace an existing model and its checkpoints").Common()
 
 	f.Group("Presets and settings files")
-	PresetFlag(f, &r.Preset, defaultPreset).Common()
+	PresetFlag(f, &r.Preset, Auto).Common()
 	f.StringVar(&r.ConfigFile, "config", "", "settings `file` with lines 'name = value'; flags override it")
 	f.BoolVar(&r.Dump, "dump-config", false, "print all settings as a -config file and exit")
 
@@ -74,7 +75,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.IntVar(&o.Patience, "patience", o.Patience, "limit of validations in a row without a new best; 0 is none")
 
 	f.Group("Validation and checkpoints")
-	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none")
+	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none").Chosen()
 	TokenizeFlag(f, &o.Tokenize)
 	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 saves only the best and the last").ByPreset()
 	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, in addition to the best").ByPreset()
@@ -92,7 +93,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.Group("Vocabulary and batches")
 	f.StringVar(&r.Vocab, "vocab", "", "`file` of 'tfm vocab', or model whose tokenizers to use; without it tokenizers are trained. With -init it replaces the "+
 		"model's tokenizers: pieces that both have keep their embeddings")
-	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common()
+	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common().Chosen()
 	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer for both sides; -joint=false: one for each")
 	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch").ByPreset()
 	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step; each token has the same weight")
@@ -120,13 +121,13 @@ func NewRun(f *cli.Flags) *Run {
 		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleLinear, train.ScheduleCosine, train.ScheduleConstant)
 	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").ByPreset()
 	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate")
-	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").ByPreset()
+	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").Chosen()
 	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "last step of the schedules linear and cosine")
 	f.Float64Var(&o.Cooldown, "cooldown", o.Cooldown, "`share` of the run, at its end, in which the learning rate of the schedules paper, inverse-sqrt and constant falls linearly to 0; 0 is none")
 	f.Float64Var(&o.MinLR, "min-lr", o.MinLR, "final learning rate of the schedule cosine")
 
 	regularizationFlags(f, &r.Config)
-	f.Lookup("dropout").Common()
+	f.Lookup("dropout").Common().Chosen()
 	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` of skipping a BPE merge when a training pair is encoded, anew in each epoch; 0.1 is usual")
 	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "alpha of R-Drop, such as 5: two passes of each batch with different dropout, and a loss for their KL divergence; doubles "+
 		"time and memory of a step; 0 is none")
@@ -142,10 +143,14 @@ func (r *Run) Flags() *cli.Flags { return r.flags }
 // CheckpointDir returns the folder of the checkpoints of a run that writes a model to r.Out.
 func (r *Run) CheckpointDir() string { return strings.TrimSuffix(r.Out, ".safetensors") + ".ckpt" }
 
-// PresetFlag declares -preset: the presets and the recipes.
+// PresetFlag declares -preset: the presets, the recipes and, as the default of a training, Auto.
 func PresetFlag(f *cli.Flags, p *string, value string) *cli.Flag {
-	return f.StringVar(p, "preset", value, "model size with its settings: demo, tiny, small, base, big, or a row of the paper's Table 3, A1 to E; or a recipe with all "+
-		"settings of a run: "+strings.Join(recipes.Names(), ", ")).Choices(append(model.PresetNames(), recipes.Names()...)...)
+	choices, auto := append(model.PresetNames(), recipes.Names()...), ""
+	if value == Auto {
+		choices, auto = append(choices, Auto), "auto (chosen from -time), "
+	}
+	return f.StringVar(p, "preset", value, "model size with its settings: "+auto+"demo, tiny, small, base, big, or a row of the paper's Table 3, A1 to E; "+
+		"or a recipe with all settings of a run: "+strings.Join(recipes.Names(), ", ")).Choices(choices...)
 }
 
 // RecipeNote lists the recipes, for the help.

@@ -1,0 +1,77 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"tfm/train/corpus"
+)
+
+// surveyOf returns the survey of a corpus of sentences with the given numbers of characters.
+func surveyOf(pairs int, srcChars, tgtChars int64, tgt corpus.Script) *corpus.Survey {
+	s := new(corpus.Survey)
+	s.Pairs = pairs
+	s.Source.Characters, s.Target.Characters = srcChars*int64(pairs), tgtChars*int64(pairs)
+	s.Source.Letters[corpus.Latin], s.Target.Letters[tgt] = 1, 1
+	return s
+}
+
+// Each row is a corpus, a command line, and settings with their origins.
+func TestChoose(t *testing.T) {
+	captions, phrases := surveyOf(29_000, 61, 72, corpus.Latin), surveyOf(27_000, 31, 11, corpus.Han)
+	few, many := surveyOf(2700, 100, 45, corpus.Han), surveyOf(1_000_000, 100, 110, corpus.Latin)
+	for _, c := range []struct {
+		survey *corpus.Survey
+		typed  string
+		want   string
+	}{
+		{captions, "time=5m", "preset=tiny:chosen vocab-size=8000:chosen dropout=0.1:chosen warmup=250:chosen valid-every=100:chosen"},
+		{captions, "time=15m", "preset=tiny:chosen dropout=0.2:chosen warmup=700:chosen"},
+		{captions, "", "preset=tiny:chosen dropout=0.3:chosen warmup=1000:chosen"},
+		{captions, "time=10h", "preset=small:chosen"},
+		{captions, "time=5m dropout=0.25 vocab-size=4000 warmup=7 valid-every=9", "dropout=0.25:command-line vocab-size=4000:command-line warmup=7:command-line valid-every=9:command-line"},
+		{captions, "time=5m preset=small", "preset=small:command-line d-model=256:default dropout=0.1:chosen"},
+		{captions, "preset=base", "dropout=0.1:default warmup=4000:default vocab-size=8000:chosen valid-every=1000:default"},
+		{phrases, "time=5m", "vocab-size=5500:chosen dropout=0.2:chosen"},
+		{few, "time=5m", "vocab-size=3000:chosen dropout=0.2:chosen valid-every=100:chosen"},
+		{many, "time=5m", "vocab-size=32000:chosen dropout=0.1:chosen"},
+		{nil, "", "preset=tiny:chosen dropout=0.1:default vocab-size=8000:default"},
+	} {
+		r, err := Resolve([]Overrides{overridesOf(CommandLine, c.typed+" threads=2")}, Facts{Corpus: c.survey})
+		if err != nil {
+			t.Errorf("%q: %v", c.typed, err)
+			continue
+		}
+		for _, want := range strings.Fields(c.want) {
+			name, _, _ := strings.Cut(want, "=")
+			if got := fmt.Sprintf("%s=%v:%s", name, r.flags.Lookup(name).Value, strings.ReplaceAll(r.Origin(name).String(), " ", "-")); got != want {
+				t.Errorf("%q, %d pairs: %s, want %s", c.typed, c.survey.Pairs, got, want)
+			}
+		}
+	}
+}
+
+// The choices have reasons, and those that are overridden are not listed.
+func TestChoices(t *testing.T) {
+	r, err := Resolve([]Overrides{overridesOf(CommandLine, "time=5m threads=2 dropout=0.5")}, Facts{Corpus: surveyOf(29_000, 61, 72, corpus.Latin)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Choices() {
+		if c.Name == "dropout" || c.Value == "" || c.Why == "" {
+			t.Errorf("choice %+v", c)
+		}
+	}
+	if first := r.Choices()[0]; first.Name != "preset" || !strings.HasPrefix(first.Why, "5m0s on 2 threads") {
+		t.Errorf("first choice %+v, want the preset, because of the time", first)
+	}
+}
+
+// The same time on more threads is more training.
+func TestReferenceTime(t *testing.T) {
+	if one, four := referenceTime(time.Hour, 1), referenceTime(time.Hour, 4); one*4 != four || one <= 0 {
+		t.Errorf("an hour on 1 and 4 threads: %v, %v", one, four)
+	}
+}
