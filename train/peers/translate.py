@@ -290,7 +290,7 @@ def main():
     p.add_argument("--max-len", type=int, default=256, help="limit of tokens on a side; longer pairs are skipped")
     p.add_argument("--lr", type=float, default=3e-3, help="peak learning rate")
     p.add_argument("--warmup", type=int, default=800, help="steps to the peak")
-    p.add_argument("--valid-every", type=int, default=300, help="steps between validations")
+    p.add_argument("--valid-every", type=int, default=400, help="steps between validations")
     p.add_argument("--average", type=int, default=5, help="last checkpoints to average")
     p.add_argument("--beam", type=int, default=4)
     p.add_argument("--seed", type=int, default=1)
