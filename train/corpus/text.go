@@ -22,19 +22,20 @@ type Text struct {
 // files are the files of a Text. src and tgt are equal for a TSV.
 type files struct {
 	src, tgt string
+	tsv      bool
 	open     func() (*text.PairReader, error)
 }
 
 // Files returns the pairs of two files: line n of tgt is the translation of line n of src. The
 // files can be gzipped.
 func Files(src, tgt string) *Text {
-	return newText(fmt.Sprintf("%s and %s", src, tgt), files{src, tgt, func() (*text.PairReader, error) { return text.OpenPairs(src, tgt) }})
+	return newText(fmt.Sprintf("%s and %s", src, tgt), files{src, tgt, false, func() (*text.PairReader, error) { return text.OpenPairs(src, tgt) }})
 }
 
 // TSV returns the pairs of one file with a source, a tab and a target on each line. The file can
 // be gzipped.
 func TSV(path string) *Text {
-	return newText(path, files{path, path, func() (*text.PairReader, error) { return text.OpenPairsTSV(path) }})
+	return newText(path, files{path, path, true, func() (*text.PairReader, error) { return text.OpenPairsTSV(path) }})
 }
 
 // Pairs returns pairs that are not in files. They cannot be streamed: all ids are kept in memory,
@@ -60,12 +61,16 @@ func newText(name string, f files) *Text {
 	}, &f}
 }
 
-// Paths returns the files of both sides: the same one of a TSV, "" if the pairs are not in files.
-func (t *Text) Paths() (src, tgt string) {
-	if t.files == nil {
-		return "", ""
+// Paths returns the files of the source and the target, or the one of a TSV. It is empty if the
+// pairs are not in files.
+func (t *Text) Paths() []string {
+	switch {
+	case t.files == nil:
+		return nil
+	case t.files.tsv:
+		return []string{t.files.src}
 	}
-	return t.files.src, t.files.tgt
+	return []string{t.files.src, t.files.tgt}
 }
 
 // Check returns an error if a file does not exist or is not a regular file, such as a pipe, which

@@ -75,7 +75,7 @@ func (d data) warnings() []string {
 
 // flags names the flags of the files of both sides, -src and -tgt, or those of the validation.
 func flags(t *corpus.Text, prefix string) string {
-	if src, tgt := t.Paths(); src == tgt {
+	if len(t.Paths()) == 1 {
 		return "the columns of -" + prefix + "tsv"
 	}
 	return fmt.Sprintf("-%ssrc and -%[1]stgt", prefix)
@@ -216,24 +216,25 @@ func without(t, u *corpus.Text) string {
 
 // lines returns a shell command that prints the pairs as TSV, "" if they are not in files.
 func lines(t *corpus.Text) string {
-	zipped := func(path string) bool { return strings.HasSuffix(path, ".gz") }
-	src, tgt := t.Paths()
-	a, b := cli.ShellWord(src), cli.ShellWord(tgt)
-	switch {
-	case src == "":
+	var words []string
+	for _, path := range t.Paths() {
+		word := cli.ShellWord(path)
+		zipped := strings.HasSuffix(path, ".gz")
+		switch {
+		case zipped && len(t.Paths()) == 1:
+			return "zcat " + word
+		case zipped:
+			word = fmt.Sprintf("<(zcat %s)", word)
+		}
+		words = append(words, word)
+	}
+	switch len(words) {
+	case 0:
 		return ""
-	case src == tgt && zipped(src):
-		return "zcat " + a
-	case src == tgt:
-		return "cat " + a
+	case 1:
+		return "cat " + words[0]
 	}
-	if zipped(src) {
-		a = fmt.Sprintf("<(zcat %s)", a)
-	}
-	if zipped(tgt) {
-		b = fmt.Sprintf("<(zcat %s)", b)
-	}
-	return fmt.Sprintf("paste %s %s", a, b)
+	return "paste " + strings.Join(words, " ")
 }
 
 func share(n, of int) float64 { return float64(n) / float64(max(of, 1)) }

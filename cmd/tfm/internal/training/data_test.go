@@ -156,14 +156,20 @@ func TestLines(t *testing.T) {
 		{corpus.TSV("a.tsv"), "cat a.tsv"},
 		{corpus.TSV("my data.tsv.gz"), "zcat 'my data.tsv.gz'"},
 		{corpus.Files("a.en", "a.de.gz"), "paste a.en <(zcat a.de.gz)"},
+		{corpus.Files("a.en", "a.en"), "paste a.en a.en"},
 		{corpus.Pairs("memory", func(func(text.Pair, error) bool) {}), ""},
 	} {
 		if got := lines(c.text); got != c.want {
 			t.Errorf("lines(%s) = %q, want %q", c.text.Name, got, c.want)
 		}
 	}
-	if got, want := flags(corpus.TSV("v.tsv"), "valid-"), "the columns of -valid-tsv"; got != want {
-		t.Errorf("flags = %q, want %q", got, want)
+	for _, c := range []struct {
+		text *corpus.Text
+		want string
+	}{{corpus.TSV("v.tsv"), "the columns of -valid-tsv"}, {corpus.Files("v.en", "v.en"), "-valid-src and -valid-tgt"}} {
+		if got := flags(c.text, "valid-"); got != c.want {
+			t.Errorf("flags(%s) = %q, want %q", c.text.Name, got, c.want)
+		}
 	}
 }
 
