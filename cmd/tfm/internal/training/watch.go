@@ -160,8 +160,8 @@ func (w *watch) checkLoss(e train.Event) message {
 		return w.warn(rising, "the training perplexity has risen from %s to %s: the training diverges. Stop it and try %s.", perplexity(w.lowestNLL), perplexity(mean), w.gentler())
 	}
 
-	// Good runs are 0.5 (at step 300, the end of a warmup of 300) to 2 below the level of the
-	// frequencies; with -lr 0.1 the loss is 0.1 to 0.2 above that level from step 200 on. A long
+	// After 300 steps and the warmup, good runs are 0.9 to 1.9 below the level of the
+	// frequencies, those with -lr 0.1 to 0.3 between 0.06 below and 0.16 above it. A long
 	// warmup delays learning, but not beyond step 1,000.
 	const margin, start, latest = 0.2, 300, 1000
 	if e.Step >= max(start, min(w.o.Warmup, latest)) && mean > w.started.UnigramNLL-margin && !w.said[rising] {
@@ -178,8 +178,8 @@ func (w *watch) checkLoss(e train.Event) message {
 // checkTranslations warns if the hypotheses of a validation are nearly all the same, unless the
 // warning about the loss has said more.
 func (w *watch) checkTranslations(e train.Event) message {
-	// After 500 steps, or the warmup, 45 to 100 % of a good run's hypotheses are different. With
-	// lines that do not match it is 0.5 to 4 %. BLEU is no help: one likely sentence of
+	// After 500 steps 90 % or more of a good run's hypotheses are different, even with a long
+	// warmup; with lines that do not match 1 to 4 %. BLEU is no help: one likely sentence of
 	// Multi30k as the translation of all has 2.
 	const start, different, minPairs = 500, 0.1, 20
 	if w.said[rising] || w.said[standing] || !e.Valid.HasBLEU || w.started.ValidPairs < minPairs || e.Step < max(start, w.o.Warmup) || float64(e.Distinct) > different*float64(w.started.ValidPairs) {
