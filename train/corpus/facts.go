@@ -20,8 +20,9 @@ type Facts struct {
 
 	Alignment Alignment
 
-	// LengthRatio is the median of target/source characters of LongPairs, the pairs with at
-	// least 20 characters on a side and none on neither; of all characters if LongPairs is 0.
+	// LengthRatio is the median of target/source characters of LongPairs, the pairs without an
+	// empty side and with at least 20 characters on one; without such pairs, that of all
+	// characters.
 	// FarOff counts the LongPairs whose ratio differs from the median by a factor above 3.
 	LengthRatio       float64
 	LongPairs, FarOff int
@@ -79,7 +80,7 @@ func (c *factsCounter) add(p text.Pair) [3]uint64 {
 	c.aligner.add(c.Pairs, x, y)
 	if max(source, target) >= minRatioChars {
 		c.LongPairs++
-		c.ratios[(y-x+maxLog)/ratioStep]++
+		c.ratios[(min(max(y-x, -maxLog), maxLog)+maxLog)/ratioStep]++
 	}
 	return h
 }

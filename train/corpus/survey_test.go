@@ -160,6 +160,10 @@ func TestLengthRatio(t *testing.T) {
 	if math.Abs(s.LengthRatio/clean.LengthRatio-1) > 0.05 {
 		t.Errorf("ratio %v, want about %v as of the other pairs", s.LengthRatio, clean.LengthRatio)
 	}
+	huge := inspect(t, Options{Train: texts([]string{"a"}, []string{strings.Repeat("b", 1<<22)})})
+	if huge.LongPairs != 1 || huge.LengthRatio < 1<<20 {
+		t.Errorf("a pair in memory longer than a line of a file: ratio %v of %d pairs", huge.LengthRatio, huge.LongPairs)
+	}
 	short := inspect(t, Options{Train: texts([]string{"a", "bb"}, []string{"ccc", "ddd"})})
 	if short.LengthRatio != 2 || short.LongPairs != 0 {
 		t.Errorf("short pairs: ratio %v of %d pairs, want 2 of 0", short.LengthRatio, short.LongPairs)
