@@ -3,7 +3,7 @@ package corpus
 import "testing"
 
 func TestHoldout(t *testing.T) {
-	for _, n := range []int{0, 1, 99, 100, 101, 199, 5000, 99_999, 1_000_000} {
+	for n, want := range map[int]int{0: 0, 1: 0, 19: 0, 20: 1, 101: 5, 5000: 250, 29_000: 500, 60_000: 600, 99_999: 999, 1_000_000: 1000} {
 		h := newHoldout(n)
 		held := 0
 		for i := range n {
@@ -11,7 +11,7 @@ func TestHoldout(t *testing.T) {
 				held++
 			}
 		}
-		if want := min(n/100, 1000); held != want {
+		if held != want {
 			t.Errorf("%d of %d pairs are held out, want %d", held, n, want)
 		}
 	}

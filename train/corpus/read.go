@@ -14,7 +14,7 @@ import (
 // Options are the inputs of Read and Inspect.
 type Options struct {
 	Train *Text // training pairs
-	Valid *Text // validation pairs; nil holds out every hundredth pair of Train, at most 1,000
+	Valid *Text // validation pairs; nil holds out up to 5% of Train, 500 to 1,000 pairs
 
 	Tokenizers *vocab.Tokenizers // nil learns them from Train
 	VocabSize  int               // pieces of each tokenizer to learn

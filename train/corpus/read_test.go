@@ -40,15 +40,15 @@ func TestRead(t *testing.T) {
 		change                                 func(*train.Options)
 		train, valid, every, unscored, windows int
 	}{
-		{"held out", Options{Train: Files(src, tgt)}, func(o *train.Options) {}, 1473, 14, 106, 0, 1},
+		{"held out", Options{Train: Files(src, tgt)}, func(o *train.Options) {}, 1413, 74, 20, 0, 1},
 		{"no validation", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ValidEvery = 0 }, 1487, 0, 0, 0, 1},
 		{"validation files", Options{Train: Files(src, tgt), Valid: valid}, func(o *train.Options) {}, 1487, 3, 0, 1, 1},
 		{"validation files, no validation", Options{Train: Files(src, tgt), Valid: valid}, func(o *train.Options) { o.ValidEvery = 0 }, 1487, 0, 0, 0, 1},
 		{"too small to hold out", Options{Train: valid}, func(o *train.Options) {}, 3, 0, 0, 0, 1},
-		{"windows", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1473, 14, 106, 0, 3},
-		{"one window", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 1487 }, 1473, 14, 106, 0, 1},
-		{"dropout", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.BPEDropout = 0.1 }, 1473, 14, 106, 0, 1},
-		{"not in files", Options{Train: Pairs("pairs", inMemory)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1473, 14, 106, 0, 1},
+		{"windows", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1413, 74, 20, 0, 3},
+		{"one window", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 1487 }, 1413, 74, 20, 0, 1},
+		{"dropout", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.BPEDropout = 0.1 }, 1413, 74, 20, 0, 1},
+		{"not in files", Options{Train: Pairs("pairs", inMemory)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1413, 74, 20, 0, 1},
 	} {
 		o := train.DefaultOptions()
 		c.change(&o)

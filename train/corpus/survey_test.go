@@ -195,7 +195,7 @@ func TestOverlap(t *testing.T) {
 	}
 	half := texts(slices.Concat(source, source[1:501]), slices.Concat(target, target[1:501]))
 	c = mustRead(t, Options{Train: half, VocabSize: 300}, train.DefaultOptions())
-	if want := (Overlap{10, 10, 10}); *c.Overlap != want {
+	if want := (Overlap{50, 50, 50}); *c.Overlap != want {
 		t.Errorf("overlap of %d held-out pairs %+v, want %+v, those among 1,000 of 1,500 that repeat", c.ValidPairs, *c.Overlap, want)
 	}
 	o := train.DefaultOptions()

@@ -98,7 +98,7 @@ func TestDataWarnings(t *testing.T) {
 		{"all Chinese targets long", source, repeatEach(chinese, 4), nil, nil, " ", []string{"times the characters of the sources"}},
 		{"repeated", slices.Concat(source, source[1:]), slices.Concat(target, target[1:]), nil, nil, " ", []string{
 			"50% of the training pairs repeat another pair; to keep one of each: paste train.src train.tgt | awk '!seen[$0]++' > clean.tsv, then -tsv clean.tsv",
-			"39 of 39 held-out pairs are also training pairs, so that the validation scores are too good; to keep one of each: paste "}},
+			"199 of 199 held-out pairs are also training pairs, so that the validation scores are too good; to keep one of each: paste "}},
 		{"validation in training", slices.Concat(source, vs), slices.Concat(target, vt), vs, vt, " ", []string{
 			"200 of 200 validation pairs are also training pairs, so that the validation scores are too good; to leave them out of the training: " +
 				"paste train.src train.tgt | grep -vxFf <(paste val.src val.tgt) > clean.tsv, then -tsv clean.tsv"}},
