@@ -27,7 +27,7 @@ func TestChoose(t *testing.T) {
 		typed  string
 		want   string
 	}{
-		{captions, "time=5m", "preset=tiny:chosen vocab-size=8000:chosen dropout=0.1:chosen warmup=250:chosen valid-every=100:chosen"},
+		{captions, "time=5m", "preset=tiny:chosen vocab-size=8000:chosen dropout=0.1:chosen warmup=250:chosen valid-every=200:chosen"},
 		{captions, "time=15m", "preset=tiny:chosen dropout=0.2:chosen warmup=700:chosen"},
 		{captions, "", "preset=tiny:chosen dropout=0.3:chosen warmup=1000:chosen"},
 		{captions, "time=10h", "preset=small:chosen"},
