@@ -240,7 +240,7 @@ func (t *trainer) validation() *corpus.Text {
 
 // facts reads the checkpoint, model or tokenizers that the flags name.
 func (t *trainer) facts() (settings.Facts, error) {
-	var facts settings.Facts
+	facts := settings.Facts{Kernel: mat.Kernel()}
 	var err error
 	switch {
 	case t.Resume:

@@ -62,7 +62,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/grammar", ""},
 	{"cmd/tfm/internal/lesson", "mat model model/decode train internal/format cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/tokenizers", "text text/bpe text/vocab model internal/format"},
-	{"cmd/tfm/internal/settings", "mat text text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
+	{"cmd/tfm/internal/settings", "text text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/scoring", "text text/score cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/training", "mat layer text text/score text/vocab model model/safetensors train train/corpus internal/format " +

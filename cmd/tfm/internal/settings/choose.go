@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tfm/internal/format"
-	"tfm/mat"
 	"tfm/train/corpus"
 )
 
@@ -45,10 +44,10 @@ type size struct {
 // usualTime is assumed for a run without -time.
 const usualTime = time.Hour
 
-// referenceTime converts a time on this machine to that on two Zen 4 cores with AVX-512. It uses
-// only the kernel and the number of threads, so that a command always chooses the same settings.
-func referenceTime(t time.Duration, threads int) time.Duration {
-	speed := map[string]float64{"avx512": 1, "avx2": 0.6, "neon": 0.4}[mat.Kernel()]
+// referenceTime converts a time on a machine with a kernel of package mat to that on two Zen 4 cores
+// with AVX-512. It uses only kernel and threads, so that a command always chooses the same settings.
+func referenceTime(t time.Duration, threads int, kernel string) time.Duration {
+	speed := map[string]float64{"avx512": 1, "avx2": 0.6, "neon": 0.4}[kernel]
 	return time.Duration(float64(t) * float64(threads) / 2 * max(speed, 0.05))
 }
 
@@ -68,7 +67,7 @@ type plan struct {
 func newPlan(named *Run, facts Facts) plan {
 	limit := cmp.Or(named.Options.Time, usualTime)
 	s := facts.Corpus
-	p := plan{anySize: named.Preset == Auto && facts.Init == nil, vocab: facts.Tokenizers == nil, survey: s, time: referenceTime(limit, named.Threads), why: fmt.Sprintf("%s on %s", limit, format.Count(named.Threads, "thread"))}
+	p := plan{anySize: named.Preset == Auto && facts.Init == nil, vocab: facts.Tokenizers == nil, survey: s, time: referenceTime(limit, named.Threads, facts.Kernel), why: fmt.Sprintf("%s on %s", limit, format.Count(named.Threads, "thread"))}
 	if named.Options.Time == 0 {
 		p.why = "no -time: " + p.why + " is assumed"
 	}

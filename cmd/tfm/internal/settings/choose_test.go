@@ -39,7 +39,7 @@ func TestChoose(t *testing.T) {
 		{many, "time=5m", "vocab-size=32000:chosen dropout=0.1:chosen"},
 		{nil, "", "preset=tiny:chosen dropout=0.1:default vocab-size=8000:default"},
 	} {
-		r, err := Resolve([]Overrides{overridesOf(CommandLine, c.typed+" threads=2")}, Facts{Corpus: c.survey})
+		r, err := Resolve([]Overrides{overridesOf(CommandLine, c.typed+" threads=2")}, Facts{Corpus: c.survey, Kernel: "avx512"})
 		if err != nil {
 			t.Errorf("%q: %v", c.typed, err)
 			continue
@@ -71,7 +71,7 @@ func TestChoices(t *testing.T) {
 
 // The same time on more threads is more training.
 func TestReferenceTime(t *testing.T) {
-	if one, four := referenceTime(time.Hour, 1), referenceTime(time.Hour, 4); one*4 != four || one <= 0 {
+	if one, four := referenceTime(time.Hour, 1, "avx2"), referenceTime(time.Hour, 4, "avx2"); one*4 != four || one <= 0 {
 		t.Errorf("an hour on 1 and 4 threads: %v, %v", one, four)
 	}
 }

@@ -1,7 +1,7 @@
 // Package settings holds the settings of a training and of its model: as flags, as lines of files
 // and recipes, and resolved from all of these. It reads only settings files and prints nothing. It
 // imports the packages whose options it sets (model, model/decode, train, text/score), the recipes,
-// cli, and train/corpus and mat for the facts from which settings are chosen.
+// cli, and train/corpus for the facts from which settings are chosen.
 //
 //	run.go      Run: all settings of a training, declared as flags in groups
 //	model.go    the flags of a model's configuration

@@ -119,6 +119,7 @@ type Facts struct {
 	Tokenizers *Tokenizers // of Run.Vocab, else of Options.Init
 
 	Corpus *corpus.Survey // of the training and validation files; nil if they are not known
+	Kernel string         // of package mat
 }
 
 // Trained is a model or a checkpoint.
