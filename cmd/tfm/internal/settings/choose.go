@@ -44,8 +44,9 @@ type size struct {
 // usualTime is assumed for a run without -time.
 const usualTime = time.Hour
 
-// referenceTime converts a time on a machine with a kernel of package mat to that on two Zen 4 cores
-// with AVX-512. It uses only kernel and threads, so that a command always chooses the same settings.
+// referenceTime converts a time on a machine with a kernel of package mat to that on two Zen 4
+// cores with AVX-512. It uses only kernel and threads, so that a command always chooses the same
+// settings.
 func referenceTime(t time.Duration, threads int, kernel string) time.Duration {
 	speed := map[string]float64{"avx512": 1, "avx2": 0.6, "neon": 0.4}[kernel]
 	return time.Duration(float64(t) * float64(threads) / 2 * max(speed, 0.05))
