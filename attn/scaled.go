@@ -156,7 +156,8 @@ func (t *attendHeadsGrad) Range(lo, hi int) {
 			mat.Gemm(nil, dp, dctx, v.T(), mat.GemmOptions{})
 			dropWeights(drop, dp, first, m)
 
-			// P = softmax(scale·Q·Kᵀ)   so   d(Q·Kᵀ)_ij = scale·P_ij·(dP_ij - Σ_l P_il·dP_il)
+			// P = softmax(scale·Q·Kᵀ), so that
+			// d(Q·Kᵀ)_ij = scale·P_ij·(dP_ij - Σ_l P_il·dP_il)
 			dqk := dp
 			mat.SoftmaxGradRows(dqk, p, dp, scaleOf(q.Cols))
 

@@ -92,12 +92,13 @@ func (l *Norm) row(act *NormAct, i int) {
 // With x̂ = (x - mean)·rstd, its gradient g = dy·gain, and mean() over the d elements of a row:
 //
 //	y_j = gain_j·x̂_j + bias_j     so   dgain_j = Σ_rows dy_j·x̂_j   dbias_j = Σ_rows dy_j
-//	x̂_j = (x_j - mean(x))·rstd    so   dx_j = rstd·(g_j - mean(g)) + ∂rstd/∂x_j·Σ_i g_i·x̂_i/rstd
-//	                                        = rstd·(g_j - mean(g) - c·x̂_j)
+//	x̂_j = (x_j - mean(x))·rstd
+//	dx_j = rstd·(g_j - mean(g)) + ∂rstd/∂x_j·Σ_i g_i·x̂_i/rstd
+//	     = rstd·(g_j - mean(g) - c·x̂_j)
 //
 // where c comes from ∂rstd/∂x_j, with σ² = mean((x - mean(x))²) and s² = σ²·d/(d-1):
 //
-//	LayerNorm      rstd = 1/sqrt(σ² + eps)   ∂rstd/∂x_j = -rstd²·x̂_j/d            c = mean(g·x̂)
+//	LayerNorm      rstd = 1/sqrt(σ² + eps)   ∂rstd/∂x_j = -rstd²·x̂_j/d   c = mean(g·x̂)
 //	UnbiasedNorm   rstd = 1/(s + eps)        ∂rstd/∂x_j = -rstd·x̂_j/((d-1)·s)
 //	                                         c = Σ g_i·x̂_i/(d-1) · (s + eps)/s
 //	RMSNorm        as LayerNorm, with 0 for mean(x) and mean(g)

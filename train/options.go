@@ -44,10 +44,11 @@ type Options struct {
 	MinLR      float64 `json:"min_lr"`      // final rate of cosine
 
 	// Cooldown is the share of the run's steps, at its end, in which the learning rate of a
-	// schedule without an end falls linearly to 0; 0 is none. It begins when this share of Steps
-	// remains or, with Steps of 0, of Time, or earlier if Patience is exhausted, which then does
-	// not end the run at once. Its last step, the last of the run, is fixed when it begins: a
-	// checkpoint contains it, and a run with this number as Steps has the same weights.
+	// schedule without an end falls linearly to 0; 0 is none. It begins when this share of
+	// Steps remains or, with Steps of 0, of Time, or earlier if Patience is exhausted, which
+	// then does not end the run at once. Its last step, the last of the run, is fixed when it
+	// begins: a checkpoint contains it, and a run with this number as Steps has the same
+	// weights.
 	Cooldown float64 `json:"cooldown"`
 
 	Optimizer   string  `json:"optimizer"`

@@ -56,6 +56,7 @@ func referenceTime(t time.Duration, threads int, kernel string) time.Duration {
 type plan struct {
 	time   time.Duration // on the reference machine
 	why    string        // the time and its origin
+	limit  int           // of steps; 0 is none
 	size   size
 	survey *corpus.Survey // nil if it is not known
 
@@ -68,7 +69,10 @@ type plan struct {
 func newPlan(named *Run, facts Facts) plan {
 	limit := cmp.Or(named.Options.Time, usualTime)
 	s := facts.Corpus
-	p := plan{anySize: named.Preset == Auto && facts.Init == nil, vocab: facts.Tokenizers == nil, survey: s, time: referenceTime(limit, named.Threads, facts.Kernel), why: fmt.Sprintf("%s on %s", limit, format.Count(named.Threads, "thread"))}
+	p := plan{
+		time: referenceTime(limit, named.Threads, facts.Kernel), why: fmt.Sprintf("%s on %s", limit, format.Count(named.Threads, "thread")),
+		limit: named.Options.Steps, survey: s, anySize: named.Preset == Auto && facts.Init == nil, vocab: facts.Tokenizers == nil,
+	}
 	if named.Options.Time == 0 {
 		p.why = "no -time: " + p.why + " is assumed"
 	}
@@ -92,12 +96,13 @@ func tokens(s corpus.Side) float64 {
 	return float64(s.Characters) / 4
 }
 
-// epochs returns the expected number of epochs.
-func (p plan) epochs() float64 { return p.time.Seconds() * p.size.speed / p.tokens }
-
 // steps returns the expected number of steps.
 func (p plan) steps(batchTokens int) float64 {
-	return p.time.Seconds() * p.size.speed / (2 * float64(batchTokens))
+	steps := p.time.Seconds() * p.size.speed / (2 * float64(batchTokens))
+	if p.limit > 0 {
+		return min(steps, float64(p.limit))
+	}
+	return steps
 }
 
 // choose sets the settings that follow from the corpus and the time. Settings of base, big and the
@@ -111,7 +116,6 @@ func (r *Run) choose(p plan) {
 		r.base(Chosen, []string{name})
 		r.choices = append(r.choices, Choice{Name: name, Why: fmt.Sprintf(why, args...)})
 	}
-	ours := slices.ContainsFunc(sizes, func(s size) bool { return s.preset == r.Preset })
 	if p.anySize {
 		pick("preset", p.size.preset, "%s", p.why)
 	}
@@ -121,12 +125,14 @@ func (r *Run) choose(p plan) {
 	if p.vocab {
 		pick("vocab-size", vocabSize(p.tokens), "%s tokens of text", format.Thousands(int(math.Round(p.tokens/1e4))*1e4))
 	}
-	if !ours {
+	i := slices.IndexFunc(sizes, func(s size) bool { return s.preset == r.Preset })
+	if i < 0 {
 		return
 	}
-	epochs := p.epochs()
-	pick("dropout", dropout(epochs), "about %.0f epochs in this time", max(1, epochs))
+	p.size = sizes[i]
 	steps := p.steps(r.Options.BatchTokens)
+	epochs := steps * 2 * float64(r.Options.BatchTokens) / max(p.tokens, 1)
+	pick("dropout", dropout(epochs), "about %s", format.Count(max(1, int(math.Round(epochs))), "epoch"))
 	pick("warmup", warmup(steps), "about %s steps", format.Thousands(int(math.Round(steps/100))*100))
 	pick("valid-every", validEvery(p, steps, r.Options.BatchTokens), "a validation takes about 3%% of the time")
 }
@@ -148,8 +154,8 @@ func dropout(epochs float64) float64 {
 	return 0.3
 }
 
-// warmup returns a tenth of the steps of a short run.
-func warmup(steps float64) int { return int(clamp(steps/10, 50, 100, 1000)) }
+// warmup returns about a tenth of the steps of a short run.
+func warmup(steps float64) int { return max(1, int(min(clamp(steps/10, 50, 50, 1000), steps/4))) }
 
 // validEvery returns the steps between validations that take 3% of the time, with 4 to 20
 // validations in a run. A validation takes about as long as training on its target tokens.

@@ -33,6 +33,8 @@ func TestChoose(t *testing.T) {
 		{captions, "time=10h", "preset=small:chosen"},
 		{captions, "time=5m dropout=0.25 vocab-size=4000 warmup=7 valid-every=9", "dropout=0.25:command-line vocab-size=4000:command-line warmup=7:command-line valid-every=9:command-line"},
 		{captions, "time=5m preset=small", "preset=small:command-line d-model=256:default dropout=0.1:chosen"},
+		{captions, "steps=100", "warmup=25:chosen valid-every=50:chosen dropout=0.1:chosen"},
+		{captions, "time=1h preset=small", "dropout=0.2:chosen"},
 		{captions, "preset=base", "dropout=0.1:default warmup=4000:default vocab-size=8000:chosen valid-every=1000:default"},
 		{phrases, "time=5m", "vocab-size=5500:chosen dropout=0.2:chosen"},
 		{few, "time=5m", "vocab-size=3000:chosen dropout=0.2:chosen valid-every=100:chosen"},

@@ -27,8 +27,9 @@ const (
 	maxUnaligned = 0.05
 	// Share of the pairs with a ratio of lengths far from the usual one: up to 0.0023.
 	maxFarOff = 0.02
-	// Usual ratio of lengths, or its inverse: up to 1.2 between alphabets. Characters of Chinese
-	// and Japanese (0.28 to 0.44 of those of an alphabet) and of Korean count 1/dense times.
+	// Usual ratio of lengths, or its inverse: up to 1.2 between alphabets. Characters of
+	// Chinese and Japanese (0.28 to 0.44 of those of an alphabet) and of Korean count
+	// 1/dense times.
 	maxRatio, dense = 2.5, 0.35
 	// Share of the pairs that repeat another one: up to 0.004.
 	maxRepeated = 0.1
