@@ -1,10 +1,12 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,6 +20,7 @@ import (
 //	format              "tfm 1", incremented when older programs could misread the file
 //	config              the Config as JSON
 //	src_lang, tgt_lang  the languages, if known
+//	decoding            the Decoding as JSON; files without it have PaperDecoding
 //	checksum            see package safetensors
 //
 // and free keys of the writer, for example training options. Its tensors are the parameters, F32,
@@ -29,11 +32,12 @@ const (
 	keyConfig   = "config"
 	keySrcLang  = "src_lang"
 	keyTgtLang  = "tgt_lang"
+	keyDecoding = "decoding"
 	keyChecksum = "checksum"
 )
 
 // reservedKeys are the metadata keys that Info cannot hold.
-var reservedKeys = []string{keyFormat, keyConfig, keySrcLang, keyTgtLang, keyChecksum}
+var reservedKeys = []string{keyFormat, keyConfig, keySrcLang, keyTgtLang, keyDecoding, keyChecksum}
 
 // File is the content of a model file.
 type File struct {
@@ -41,6 +45,7 @@ type File struct {
 	Tokenizers map[string][]byte // "joint", or "source" and "target", encoded by package vocab
 
 	SrcLang, TgtLang string            // canonical tags, see CanonicalLanguage; "" if unknown
+	Decoding         Decoding          // the zero value is written as PaperDecoding
 	Info             map[string]string // free text, for example training options
 }
 
@@ -48,6 +53,7 @@ type File struct {
 type Header struct {
 	Config           Config
 	SrcLang, TgtLang string            // as in File
+	Decoding         Decoding          // as in File; valid
 	Info             map[string]string // as in File
 }
 
@@ -63,7 +69,8 @@ func (f File) Save(path string) error {
 }
 
 // Encode returns the metadata and tensors of the model file, to which a checkpoint adds its own.
-// The tensors alias the model's memory. The error is a *FieldError for an invalid language tag.
+// The tensors alias the model's memory. The error is a *FieldError for an invalid language tag or
+// Decoding.
 func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	config, err := json.Marshal(f.Model.Config)
 	if err != nil {
@@ -87,6 +94,15 @@ func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	if tgt != "" {
 		meta[keyTgtLang] = tgt
 	}
+	decoding := cmp.Or(f.Decoding, PaperDecoding())
+	if err := decoding.Validate(); err != nil {
+		return nil, nil, err
+	}
+	text, err := json.Marshal(decoding)
+	if err != nil {
+		return nil, nil, err
+	}
+	meta[keyDecoding] = string(text)
 	var tensors []safetensors.Tensor
 	for _, p := range f.Model.Params.List {
 		tensors = append(tensors, safetensors.Float32Tensor(p.Name, p.Shape, p.W))
@@ -177,10 +193,28 @@ func DecodeHeader(meta map[string]string) (Header, error) {
 	if h.SrcLang, h.TgtLang, err = CanonicalLanguages(meta[keySrcLang], meta[keyTgtLang]); err != nil {
 		return h, fmt.Errorf("metadata: %w", err)
 	}
+	if h.Decoding, err = readDecoding(meta); err != nil {
+		return h, fmt.Errorf("decoding: %w", err)
+	}
 	for _, key := range reservedKeys {
 		delete(h.Info, key)
 	}
 	return h, nil
+}
+
+func readDecoding(meta map[string]string) (Decoding, error) {
+	text, ok := meta[keyDecoding]
+	if !ok {
+		return PaperDecoding(), nil
+	}
+	d := Decoding{Alpha: math.NaN()} // which JSON cannot contain
+	switch err := strict.Unmarshal([]byte(text), &d); {
+	case err != nil:
+		return d, err
+	case math.IsNaN(d.Alpha):
+		return d, errors.New("alpha is missing")
+	}
+	return d, d.Validate()
 }
 
 func readTokenizers(s *safetensors.File) (map[string][]byte, error) {
@@ -251,5 +285,5 @@ func readFile(s *safetensors.File, gradients bool) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	return File{m, tokenizers, h.SrcLang, h.TgtLang, h.Info}, nil
+	return File{m, tokenizers, h.SrcLang, h.TgtLang, h.Decoding, h.Info}, nil
 }

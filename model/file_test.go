@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 func TestModelFileRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, "EN", "zh-hant", map[string]string{"trained": "no", "checksum": "mine"}}
+	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, "EN", "zh-hant", Decoding{PenaltyPower, 1.5}, map[string]string{"trained": "no", "checksum": "mine"}}
 	if err := f.Save(path); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,10 @@ func TestModelFileRoundTrip(t *testing.T) {
 	if got.SrcLang != "en" || got.TgtLang != "zh-Hant" || !maps.Equal(got.Info, info) {
 		t.Errorf("languages %q and %q, info %q; want en, zh-Hant and %q", got.SrcLang, got.TgtLang, got.Info, info)
 	}
-	if h, err := LoadHeader(path); err != nil || h.Config != f.Model.Config || h.SrcLang != "en" || h.TgtLang != "zh-Hant" || !maps.Equal(h.Info, info) {
+	if got.Decoding != f.Decoding {
+		t.Errorf("decoding %+v, want %+v", got.Decoding, f.Decoding)
+	}
+	if h, err := LoadHeader(path); err != nil || h.Config != f.Model.Config || h.Decoding != f.Decoding || h.SrcLang != "en" || h.TgtLang != "zh-Hant" || !maps.Equal(h.Info, info) {
 		t.Errorf("LoadHeader = %+v, %v, want the header of %+v", h, err, f)
 	}
 	if tokenizers, err := LoadTokenizers(path); err != nil || len(tokenizers) != 1 || !bytes.Equal(tokenizers["joint"], []byte{1, 2, 3}) {
@@ -59,6 +63,35 @@ func TestModelFileWithoutLanguages(t *testing.T) {
 		var invalid *FieldError
 		if !errors.As(err, &invalid) || f.SrcLang == "en" && invalid.Field != "tgt_lang" {
 			t.Errorf("languages %q and %q: error %v, want a *FieldError", f.SrcLang, f.TgtLang, err)
+		}
+	}
+}
+
+// Files of the first version have no key "decoding", and the zero value of a File is the paper's.
+func TestModelFileHasThePapersDecodingByDefault(t *testing.T) {
+	meta, _, err := File{Model: newModel(t, toy())}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"File without Decoding", "metadata without the key"} {
+		if h, err := DecodeHeader(meta); err != nil || h.Decoding != PaperDecoding() {
+			t.Errorf("%s: %+v, %v; want %+v", what, h.Decoding, err, PaperDecoding())
+		}
+		delete(meta, keyDecoding)
+	}
+}
+
+func TestInvalidDecoding(t *testing.T) {
+	for want, d := range map[string]Decoding{
+		`length_penalty is "gnmt", expected wu or power`: {"gnmt", 1},
+		`length_penalty is "", expected wu or power`:     {"", 1},
+		"alpha is -1, expected 0 to 10":                  {PenaltyWu, -1},
+		"alpha is NaN":                                   {PenaltyPower, math.NaN()},
+		"alpha is 11":                                    {PenaltyPower, 11},
+	} {
+		_, _, err := File{Model: newModel(t, toy()), Decoding: d}.Encode()
+		if !errors.As(err, new(*FieldError)) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q", d, err, want)
 		}
 	}
 }
@@ -95,6 +128,13 @@ func TestModelFileErrors(t *testing.T) {
 		"trailing data":  {with("config", meta["config"]+"{}"), tensors, `configuration: found "{" after the object`},
 		"invalid config": {with("config", strings.Replace(meta["config"], `"heads":4`, `"heads":5`, 1)), tensors, "a multiple of the 5 heads"},
 		"language":       {with("tgt_lang", "de_CH"), tensors, `metadata: tgt_lang is "de_CH", expected a BCP 47 language tag`},
+		"no decoding":    {with("decoding", ""), tensors, "decoding: unexpected EOF"},
+		"decoding":       {with("decoding", `{"alpha":1}`), tensors, `decoding: length_penalty is "", expected wu or power`},
+		"penalty":        {with("decoding", `{"length_penalty":"gnmt","alpha":1}`), tensors, `decoding: length_penalty is "gnmt", expected wu or power`},
+		"no alpha":       {with("decoding", `{"length_penalty":"power"}`), tensors, "decoding: alpha is missing"},
+		"alpha":          {with("decoding", `{"length_penalty":"power","alpha":-1}`), tensors, "decoding: alpha is -1, expected 0 to 10"},
+		"alpha as text":  {with("decoding", `{"length_penalty":"power","alpha":"1"}`), tensors, `decoding: alpha: found "1", expected float64`},
+		"new setting":    {with("decoding", `{"length_penalty":"power","alpha":1,"beam":6}`), tensors, `decoding: unknown field "beam"`},
 		"missing":        {meta, tensors[1:], `tensor "embedding" is missing`},
 		"other shape":    {with("config", strings.Replace(meta["config"], `"d_ff":24`, `"d_ff":25`, 1)), tensors, `found shape [16 24], expected [16 25] as in the configuration`},
 	} {
@@ -125,21 +165,21 @@ func FuzzDecodeHeader(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(string(text), "en", "zh-Hant", "info")
-	f.Add(strings.Replace(string(text), `"tie":"all"`, `"norm":"pre","activation":"silu","tie":"none"`, 1), "", "DE-ch-1996", "")
-	f.Add(`{"heads":1e3}`, "x", "", "")
-	f.Fuzz(func(t *testing.T, config, src, tgt, info string) {
-		h, err := DecodeHeader(map[string]string{"format": format, "config": config, "src_lang": src, "tgt_lang": tgt, "info": info})
+	f.Add(string(text), "en", "zh-Hant", `{"length_penalty":"power","alpha":1}`, "info")
+	f.Add(strings.Replace(string(text), `"tie":"all"`, `"norm":"pre","activation":"silu","tie":"none"`, 1), "", "DE-ch-1996", `{"length_penalty":"wu","alpha":1e-3}`, "")
+	f.Add(`{"heads":1e3}`, "x", "", "", "")
+	f.Fuzz(func(t *testing.T, config, src, tgt, decoding, info string) {
+		h, err := DecodeHeader(map[string]string{"format": format, "config": config, "src_lang": src, "tgt_lang": tgt, "decoding": decoding, "info": info})
 		if err != nil {
 			return
 		}
 		m := &Transformer{Config: h.Config, Params: new(layer.Params)}
-		meta, _, err := File{Model: m, SrcLang: h.SrcLang, TgtLang: h.TgtLang, Info: h.Info}.Encode()
+		meta, _, err := File{Model: m, SrcLang: h.SrcLang, TgtLang: h.TgtLang, Decoding: h.Decoding, Info: h.Info}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		again, err := DecodeHeader(meta)
-		if err != nil || again.Config != h.Config || again.SrcLang != h.SrcLang || again.TgtLang != h.TgtLang || !maps.Equal(again.Info, h.Info) {
+		if err != nil || again.Config != h.Config || again.SrcLang != h.SrcLang || again.TgtLang != h.TgtLang || again.Decoding != h.Decoding || !maps.Equal(again.Info, h.Info) {
 			t.Errorf("after Encode: %+v, %v; want %+v", again, err, h)
 		}
 	})

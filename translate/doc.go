@@ -6,9 +6,10 @@
 //
 // A Translator is safe for concurrent use. Do takes options for each request and returns more than
 // Translate: n-best lists with scores, tokens with their byte ranges in the text, attention, and
-// which texts were truncated. Lines filters a stream: it translates line by line as lines arrive. A
-// translation depends only on the model, the text and the options, not on the other texts, the
-// number of threads or the processor.
+// which texts were truncated. Lines filters a stream: it translates line by line as lines arrive.
+// Translator.DefaultOptions are the options of requests that have none; their length penalty is
+// that of the model file. A translation depends only on the model, the text and the options, not on
+// the other texts, the number of threads or the processor.
 //
 // The package imports model, model/decode, text and text/vocab, and neither training nor scoring.
 //

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"tfm/model/decode"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -35,7 +34,7 @@ func ExampleTranslator_Do() {
 		return
 	}
 	defer t.Close()
-	r := translate.Request{Texts: []string{"the old tree"}, Decode: decode.DefaultOptions(), Attention: true}
+	r := translate.Request{Texts: []string{"the old tree"}, Decode: t.DefaultOptions(), Attention: true}
 	r.Decode.NBest = 2
 	results, err := t.Do(context.Background(), r)
 	if err != nil {

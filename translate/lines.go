@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -45,7 +46,7 @@ func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error
 	if o.Batch == 0 {
 		o.Batch = 256
 	}
-	o.Decode = orDefault(o.Decode)
+	o.Decode = cmp.Or(o.Decode, t.defaults)
 	return func(yield func([]Line, error) bool) {
 		if o.Batch < 0 {
 			yield(nil, &model.FieldError{Field: "batch", Found: o.Batch, Expected: "0 or more"})

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"context"
 
 	"tfm/model"
@@ -11,7 +12,7 @@ import (
 // Request holds texts and the options for translating them.
 type Request struct {
 	Texts  []string
-	Decode decode.Options // the zero value is decode.DefaultOptions()
+	Decode decode.Options // the zero value is Translator.DefaultOptions()
 
 	// MaxSource is the source limit in tokens. 0, or more than Translator.MaxSource, is
 	// Translator.MaxSource.
@@ -90,20 +91,12 @@ func (r Translation) Alignment() []int {
 	return align
 }
 
-// orDefault returns o, or decode.DefaultOptions for the zero value.
-func orDefault(o decode.Options) decode.Options {
-	if o == (decode.Options{}) {
-		return decode.DefaultOptions()
-	}
-	return o
-}
-
 // Do translates the texts of a request and returns one result for each, in order. When sampling,
 // the i-th text that is not blank has number Decode.First+i, on which its draws depend. Do returns
 // a *model.FieldError for an invalid option, and the error of ctx, which it checks before each text
 // and each decode step.
 func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
-	r.Decode = orDefault(r.Decode)
+	r.Decode = cmp.Or(r.Decode, t.defaults)
 	if err := r.Decode.Validate(); err != nil {
 		return nil, err
 	}

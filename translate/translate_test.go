@@ -342,6 +342,74 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
+// Without options, requests use the length penalty of the model file, or else of Options.Decoding.
+// Explicit options are used exactly.
+func TestLengthPenaltyOfTheModel(t *testing.T) {
+	toy := open(t, translate.Options{Threads: 1})
+	files, err := toy.Tokenizers().Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, sum := model.Decoding{LengthPenalty: decode.PenaltyPower, Alpha: 1}, model.Decoding{LengthPenalty: decode.PenaltyWu}
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := (model.File{Model: toy.Model(), Tokenizers: files, Decoding: mean}).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	fromFile := func(path string) func(translate.Options) (*translate.Translator, error) {
+		return func(o translate.Options) (*translate.Translator, error) { return translate.Open(path, o) }
+	}
+	fromMemory := func(o translate.Options) (*translate.Translator, error) {
+		return translate.New(toy.Model(), toy.Tokenizers(), o)
+	}
+	for _, c := range []struct {
+		name     string
+		new      func(translate.Options) (*translate.Translator, error)
+		decoding model.Decoding // of the Options
+		want     model.Decoding
+	}{
+		{"file", fromFile(path), model.Decoding{}, mean},
+		{"file and Options", fromFile(path), sum, sum},
+		{"file with the paper's", fromFile(toyModel()), model.Decoding{}, model.PaperDecoding()},
+		{"New", fromMemory, model.Decoding{}, model.PaperDecoding()},
+		{"New with Options", fromMemory, mean, mean},
+	} {
+		tr, err := c.new(translate.Options{Threads: 1, Decoding: c.decoding})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tr.Close()
+		if got := tr.DefaultOptions(); got != decode.OptionsFor(c.want) {
+			t.Errorf("%s: DefaultOptions() = %+v, want %+v", c.name, got, decode.OptionsFor(c.want))
+		}
+		texts := []string{"the old tree"}
+		// The search is exhaustive enough that only the scores depend on the penalty.
+		score := func(o decode.Options) float64 {
+			results, err := tr.Do(background, translate.Request{Texts: texts, Decode: o})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return results[0].Translations[0].Score
+		}
+		logP := score(decode.Options{Beam: 4, MaxExtra: 50}) // the score without a length penalty
+		n := float64(len(tr.Tokenizers().Target.Encode(nil, "le arbre vieux")) + 1)
+		want := logP / math.Pow((5+n)/6, c.want.Alpha)
+		if c.want.LengthPenalty == decode.PenaltyPower {
+			want = logP / math.Pow(n, c.want.Alpha)
+		}
+		if got := score(decode.Options{}); math.Abs(got/want-1) > 1e-12 { // roundings of float64
+			t.Errorf("%s: score %v, want %v", c.name, got, want)
+		}
+		if got, want := score(decode.DefaultOptions()), logP/math.Pow((5+n)/6, 0.6); math.Abs(got/want-1) > 1e-12 {
+			t.Errorf("%s: score %v under decode.DefaultOptions, want %v", c.name, got, want)
+		}
+		for lines, err := range tr.Lines(background, text.RepairLines(strings.NewReader(texts[0]), "text"), translate.LineOptions{}) {
+			if err != nil || lines[0].Translations[0].Score != score(decode.Options{}) {
+				t.Errorf("%s: Lines yields %+v, %v; want the score %v", c.name, lines[0], err, score(decode.Options{}))
+			}
+		}
+	}
+}
+
 func TestClose(t *testing.T) {
 	tr, err := translate.Open(toyModel(), translate.Options{})
 	if err != nil {
@@ -371,6 +439,9 @@ func TestOptionErrors(t *testing.T) {
 		if _, err := translate.Open(toyModel(), o); err == nil || !strings.Contains(err.Error(), "is -1, expected 0 or more") {
 			t.Errorf("%+v: error %v, want \"is -1, expected 0 or more\"", o, err)
 		}
+	}
+	if _, err := translate.Open(toyModel(), translate.Options{Decoding: model.Decoding{Alpha: 1}}); !errors.As(err, new(*model.FieldError)) {
+		t.Errorf("decoding without a length penalty: error %v, want a *FieldError", err)
 	}
 	missing := filepath.Join(t.TempDir(), "none")
 	if _, err := translate.Open(missing, translate.Options{}); !errors.Is(err, os.ErrNotExist) {

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,10 @@ type Options struct {
 	// Concurrent limits the calls that translate at the same time; further calls wait. Each
 	// call needs memory for its batch; all share the weights. 0 is Threads.
 	Concurrent int
+
+	// Decoding replaces the settings of beam search in the model file. The zero value is those
+	// of the file, or with New the paper's.
+	Decoding model.Decoding
 }
 
 // Translator translates text with a model. It is safe for concurrent use.
@@ -29,7 +34,8 @@ type Translator struct {
 	weights    *decode.Weights
 	pool       *mat.Pool
 
-	srcLang, tgtLang string // from the model file
+	srcLang, tgtLang string         // from the model file
+	defaults         decode.Options // of a Request without options
 
 	free      chan *decode.Decoder // Options.Concurrent decoders, nil before their first use
 	closeOnce sync.Once
@@ -48,6 +54,7 @@ func Open(path string, o Options) (*Translator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	o.Decoding = cmp.Or(o.Decoding, file.Decoding)
 	t, err := New(file.Model, tokenizers, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -70,13 +77,18 @@ func New(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Transla
 	case o.Concurrent < 0:
 		return nil, &model.FieldError{Field: "concurrent", Found: o.Concurrent, Expected: "0 or more"}
 	}
+	o.Decoding = cmp.Or(o.Decoding, model.PaperDecoding())
+	if err := o.Decoding.Validate(); err != nil {
+		return nil, err
+	}
 	if o.Threads == 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	if o.Concurrent == 0 {
 		o.Concurrent = o.Threads
 	}
-	t := &Translator{model: m, tokenizers: tokenizers, pool: mat.NewPool(o.Threads), free: make(chan *decode.Decoder, o.Concurrent)}
+	t := &Translator{model: m, tokenizers: tokenizers, defaults: decode.OptionsFor(o.Decoding)}
+	t.pool, t.free = mat.NewPool(o.Threads), make(chan *decode.Decoder, o.Concurrent)
 	t.weights = decode.NewWeights(m, t.pool)
 	for range o.Concurrent {
 		t.free <- nil
@@ -107,6 +119,10 @@ func (t *Translator) Tokenizers() vocab.Tokenizers { return t.tokenizers }
 // or "pt-BR". A language that the model file does not name is "", as are both after New.
 func (t *Translator) Languages() (source, target string) { return t.srcLang, t.tgtLang }
 
+// DefaultOptions returns the options of Translate and of a Request without options: the paper's,
+// except for the length penalty, which is that of the model file unless Options.Decoding is set.
+func (t *Translator) DefaultOptions() decode.Options { return t.defaults }
+
 // MaxSource returns the model's source limit: the number of tokens, without EOS, to which Translate
 // and Do truncate a longer text. It is Config.MaxLen-1.
 func (t *Translator) MaxSource() int { return t.model.Config.MaxLen - 1 }
@@ -129,9 +145,9 @@ func (t *Translator) acquire(ctx context.Context) (*decode.Decoder, error) {
 
 func (t *Translator) release(d *decode.Decoder) { t.free <- d }
 
-// Translate returns the best translation of each text under decode.DefaultOptions. A text is a
-// sentence or a line. The translation of a blank text is "". Of a text with more than MaxSource
-// tokens, Translate translates the first MaxSource and does not report it; Do reports it in
+// Translate returns the best translation of each text under DefaultOptions. A text is a sentence or
+// a line. The translation of a blank text is "". Of a text with more than MaxSource tokens,
+// Translate translates the first MaxSource and does not report it; Do reports it in
 // Result.TruncatedTo. The error is that of ctx, which Translate checks before each decode step.
 func (t *Translator) Translate(ctx context.Context, texts []string) ([]string, error) {
 	results, err := t.Do(ctx, Request{Texts: texts})

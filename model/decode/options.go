@@ -1,17 +1,17 @@
 package decode
 
 import (
+	"cmp"
 	"fmt"
 
 	"tfm/mat"
 	"tfm/model"
 )
 
-// The length penalties, by which the log-probability of a translation of n tokens, EOS counted, is
-// divided.
+// The length penalties, see package model.
 const (
-	PenaltyWu    = "wu"    // ((5+n)/6)^Alpha: Wu et al. (2016), equation 14, and the paper
-	PenaltyPower = "power" // n^Alpha; the score with Alpha 1 is the mean over the tokens
+	PenaltyWu    = model.PenaltyWu
+	PenaltyPower = model.PenaltyPower
 )
 
 // Options select greedy search, beam search or sampling, and their parameters.
@@ -43,8 +43,20 @@ type Options struct {
 
 // DefaultOptions returns the paper's options (section 6.1): beam 4, alpha 0.6, at most 50 tokens
 // more than the source. With Sample set, they draw from the model's unrestricted distribution.
-func DefaultOptions() Options {
-	return Options{Beam: 4, Alpha: 0.6, Penalty: PenaltyWu, MaxExtra: 50, NBest: 1, Temperature: 1, TopP: 1, Seed: 1}
+func DefaultOptions() Options { return OptionsFor(model.PaperDecoding()) }
+
+// OptionsFor returns DefaultOptions with the settings of a model file.
+func OptionsFor(d model.Decoding) Options {
+	return Options{Beam: 4, Alpha: d.Alpha, Penalty: d.LengthPenalty, MaxExtra: 50, NBest: 1, Temperature: 1, TopP: 1, Seed: 1}
+}
+
+// Decoding returns the settings in o that a model file contains. They are the paper's if Penalty
+// and Alpha are zero, as in options for greedy search, which needs neither.
+func (o Options) Decoding() model.Decoding {
+	if o.Penalty == "" && o.Alpha == 0 {
+		return model.PaperDecoding()
+	}
+	return model.Decoding{LengthPenalty: cmp.Or(o.Penalty, PenaltyWu), Alpha: o.Alpha}
 }
 
 const maxBeam = 64 // limits the hypotheses, and so memory and time, of a source
@@ -62,8 +74,6 @@ func (o Options) Validate() error {
 		expected string
 	}{
 		{!o.Sample && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
-		{!(o.Alpha >= 0 && o.Alpha <= 10), "alpha", o.Alpha, "0 to 10"},
-		{o.Penalty != "" && o.Penalty != PenaltyWu && o.Penalty != PenaltyPower, "length_penalty", o.Penalty, PenaltyWu + " or " + PenaltyPower},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
 		{o.Sample && !(o.Temperature >= 1e-3 && o.Temperature <= 1e3), "temperature", o.Temperature, "0.001 to 1000; use greedy search for the most probable tokens"},
 		{o.Sample && o.TopK < 0, "top_k", o.TopK, "1 or more, or 0 for all tokens"},
@@ -73,7 +83,7 @@ func (o Options) Validate() error {
 			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
 		}
 	}
-	return nil
+	return o.Decoding().Validate()
 }
 
 // score returns logP, of n tokens with EOS, divided by the length penalty.

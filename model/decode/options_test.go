@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"tfm/model"
 )
 
 func TestOptionsValidate(t *testing.T) {
@@ -30,6 +32,28 @@ func TestOptionsValidate(t *testing.T) {
 		change(&o)
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// A model file keeps the length penalty of Options. Options without one have the paper's.
+func TestDecodingOfOptions(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want model.Decoding
+	}{
+		{Options{}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 0.6}},
+		{Options{Beam: 1, MaxExtra: 50}, model.PaperDecoding()},
+		{DefaultOptions(), model.PaperDecoding()},
+		{Options{Alpha: 1}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 1}},
+		{Options{Penalty: PenaltyWu}, model.Decoding{LengthPenalty: PenaltyWu}},
+		{Options{Penalty: PenaltyPower, Alpha: 1}, model.Decoding{LengthPenalty: PenaltyPower, Alpha: 1}},
+	} {
+		if got := c.o.Decoding(); got != c.want {
+			t.Errorf("%+v: Decoding() = %+v, want %+v", c.o, got, c.want)
+		}
+		if got := OptionsFor(c.want).Decoding(); got != c.want {
+			t.Errorf("OptionsFor(%+v).Decoding() = %+v", c.want, got)
 		}
 	}
 }
