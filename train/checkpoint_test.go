@@ -273,6 +273,22 @@ func TestCheckpointsNameTheLanguages(t *testing.T) {
 	wantError(t, err, "train: tgt_lang is \"zh_CN\", expected a BCP 47 language tag")
 }
 
+// Checkpoints and results contain the length penalty of Options.Search, which a resume may change.
+func TestCheckpointsHaveTheLengthPenalty(t *testing.T) {
+	o := smallOptions(1)
+	o.Dir = t.TempDir()
+	for _, want := range []model.Decoding{model.PaperDecoding(), {LengthPenalty: model.PenaltyPower, Alpha: 1}} {
+		o.Search.Penalty, o.Search.Alpha = want.LengthPenalty, want.Alpha
+		r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
+		h, err := model.LoadHeader(r.Checkpoint)
+		if err != nil || h.Decoding != want || r.Decoding != want {
+			t.Errorf("step %d: checkpoint %+v, %v, result %+v; want %+v", r.Step, h.Decoding, err, r.Decoding, want)
+		}
+		o.Resume = true
+		o.Steps++
+	}
+}
+
 // Opening a checkpoint whose configuration does not match its tensors is an error, before a model
 // of that configuration is allocated.
 func TestCheckpointWithoutItsWeights(t *testing.T) {

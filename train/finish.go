@@ -12,7 +12,7 @@ import (
 // from the last step calls finish again.
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint,
-		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang}
+		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Decoding()}
 	r.swapEMA()
 	current := r.state.Step // step of the weights in the model, 0 for a mean
 	if reason != Interrupted && r.o.Average > 1 {

@@ -231,7 +231,7 @@ func (r *run) save() error {
 	r.send(Event{Kind: Saving, Path: path})
 	r.state.Trained = r.elapsed()
 	r.swapEMA()
-	file := model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang}
+	file := model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Decoding()}
 	err := writeCheckpoint(path, file, r.optimizer, r.o, r.state)
 	r.swapEMA()
 	if err != nil {

@@ -82,9 +82,12 @@ type Options struct {
 	// The run fails after 100 skipped steps in a row.
 	OnNaN string `json:"on_nan" resume:"free"`
 
-	ValidEvery int            `json:"valid_every" resume:"free"` // steps per validation; 0: off
-	Search     decode.Options `json:"search" resume:"free"`      // of the validation's translations
-	Entropies  bool           `json:"-"`                         // compute Event.Entropies
+	ValidEvery int  `json:"valid_every" resume:"free"` // steps per validation; 0: off
+	Entropies  bool `json:"-"`                         // compute Event.Entropies
+
+	// Search are the options of the validation's translations. Their length penalty is also the
+	// model's: Result.Decoding and the checkpoints contain it.
+	Search decode.Options `json:"search" resume:"free"`
 
 	// Tokenize is how the validation's BLEU, which chooses the best weights, splits text. Auto
 	// chooses the one that suits the references when the run first has some. Checkpoints record
@@ -148,7 +151,9 @@ func DefaultOptions() Options {
 // OptionsFor returns the settings for a preset of package model: DefaultOptions for the paper's
 // presets. The presets tiny and small get small batches, a short warmup to a high learning rate
 // that stays constant, and a cooldown: the best settings for minutes to hours on an ordinary CPU,
-// see BENCHMARKS.md. They have no limit of steps. The preset demo has the schedule inverse-sqrt and
+// see BENCHMARKS.md. They have no limit of steps. The score of a translation is the mean
+// log-probability of its tokens, because under the paper's length penalty the translations of
+// models trained so briefly are too short. The preset demo has the schedule inverse-sqrt and
 // averages its last checkpoints.
 func OptionsFor(preset string) Options {
 	o := DefaultOptions()
@@ -167,6 +172,7 @@ func OptionsFor(preset string) Options {
 	o.Steps = 0
 	o.Schedule, o.Cooldown = ScheduleConstant, 0.4
 	o.ValidEvery, o.SaveEvery = 500, 500
+	o.Search.Penalty, o.Search.Alpha = decode.PenaltyPower, 1
 	return o
 }
 
@@ -234,11 +240,13 @@ func (o Options) Validate() error {
 			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
 		}
 	}
+	search := o.Search.Decoding().Validate()
 	if o.ValidEvery > 0 {
-		var invalid *model.FieldError
-		if errors.As(o.Search.Validate(), &invalid) {
-			return &model.FieldError{Field: "search." + invalid.Field, Found: invalid.Found, Expected: invalid.Expected}
-		}
+		search = o.Search.Validate()
+	}
+	var invalid *model.FieldError
+	if errors.As(search, &invalid) {
+		return &model.FieldError{Field: "search." + invalid.Field, Found: invalid.Found, Expected: invalid.Expected}
 	}
 	return nil
 }

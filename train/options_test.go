@@ -21,6 +21,19 @@ func TestDefaultOptionsAreValid(t *testing.T) {
 	}
 }
 
+// The presets of the paper have its length penalty, those for short trainings the mean of the
+// log-probabilities.
+func TestLengthPenaltyOfPresets(t *testing.T) {
+	for preset, want := range map[string]model.Decoding{
+		"base": model.PaperDecoding(), "big": model.PaperDecoding(), "C1": model.PaperDecoding(), "demo": model.PaperDecoding(), "": model.PaperDecoding(),
+		"tiny": {LengthPenalty: model.PenaltyPower, Alpha: 1}, "small": {LengthPenalty: model.PenaltyPower, Alpha: 1},
+	} {
+		if got := OptionsFor(preset).Search.Decoding(); got != want {
+			t.Errorf("%q: %+v, want %+v", preset, got, want)
+		}
+	}
+}
+
 func TestOptionsSurviveJSON(t *testing.T) {
 	o := DefaultOptions()
 	o.LR, o.Time, o.Average = 2e-3, 900e9, 2
@@ -54,6 +67,8 @@ func TestOptionsValidate(t *testing.T) {
 		{"eps is +Inf", func(o *Options) { o.Eps = math.Inf(1) }},
 		{"clip_norm is +Inf", func(o *Options) { o.ClipNorm = math.Inf(1) }},
 		{"search.beam is 0", func(o *Options) { o.Search.Beam = 0 }},
+		{`search.length_penalty is "gnmt"`, func(o *Options) { o.Search.Penalty, o.ValidEvery = "gnmt", 0 }},
+		{"search.alpha is -1", func(o *Options) { o.Search.Alpha, o.ValidEvery = -1, 0 }},
 		{"search.max_extra is -1", func(o *Options) { o.Search.MaxExtra = -1 }},
 		{"resume is true, expected false with replace", func(o *Options) { o.Resume, o.Replace, o.Dir = true, true, "d" }},
 		{"factor is 0", func(o *Options) { o.Factor = 0 }},

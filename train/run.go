@@ -47,6 +47,8 @@ type Result struct {
 
 	// The languages, for model.File: those of Data, or else of the checkpoint that was resumed.
 	SrcLang, TgtLang string
+
+	Decoding model.Decoding // for model.File, from Options.Search
 }
 
 // Reason is the reason for the end of a run.

@@ -27,7 +27,7 @@ func averageCommand() cli.Command {
 		Example: "tfm average -o mean.safetensors en-de.ckpt/step-*.safetensors",
 		Notes: `The paper averages the last checkpoints of a run (section 6.1). 'tfm train -average N' does so at its end and keeps the mean if it validates
 better. The files must have the same configuration and tokenizers. Weights are summed in the order of the files, so the
-same command writes the same bytes.`,
+same command writes the same bytes. The length penalty is that of the last file.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			out := f.String("o", "", "model `file` to write")
 			force := f.Bool("force", false, "replace an existing model")
@@ -59,7 +59,7 @@ func average(out string, force bool, paths []string) error {
 	if _, err := tokenizers.Of(paths[0], files, h.Config); err != nil {
 		return err
 	}
-	srcLang, tgtLang := h.SrcLang, h.TgtLang
+	mean := model.File{Tokenizers: files, SrcLang: h.SrcLang, TgtLang: h.TgtLang, Info: map[string]string{training.InfoKey: meanInfo(paths)}}
 	for _, path := range paths {
 		if other, err := model.LoadTokenizers(path); err != nil {
 			return err
@@ -70,25 +70,25 @@ func average(out string, force bool, paths []string) error {
 		if err != nil {
 			return err
 		}
-		srcLang, tgtLang = cmp.Or(srcLang, other.SrcLang), cmp.Or(tgtLang, other.TgtLang)
-		if cmp.Or(other.SrcLang, srcLang) != srcLang || cmp.Or(other.TgtLang, tgtLang) != tgtLang {
-			return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, other.SrcLang, other.TgtLang, srcLang, tgtLang)
+		mean.SrcLang, mean.TgtLang = cmp.Or(mean.SrcLang, other.SrcLang), cmp.Or(mean.TgtLang, other.TgtLang)
+		if cmp.Or(other.SrcLang, mean.SrcLang) != mean.SrcLang || cmp.Or(other.TgtLang, mean.TgtLang) != mean.TgtLang {
+			return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, other.SrcLang, other.TgtLang, mean.SrcLang, mean.TgtLang)
 		}
+		mean.Decoding = other.Decoding // the newest checkpoint's, because a resume can change it
 	}
-	m, err := model.New(h.Config)
-	if err != nil {
+	if mean.Model, err = model.New(h.Config); err != nil {
 		return err
 	}
-	m.AllocWeights()
+	mean.Model.AllocWeights()
 	p := terminal.NewProgress(os.Stderr)
-	err = train.Average(m, paths, func(done int) {
+	err = train.Average(mean.Model, paths, func(done int) {
 		p.Update(time.Now(), fmt.Sprintf("%d of %d files", done, len(paths)))
 	})
 	p.Clear()
 	if err != nil {
 		return err
 	}
-	return training.Save(model.File{Model: m, Tokenizers: files, SrcLang: srcLang, TgtLang: tgtLang, Info: map[string]string{training.InfoKey: meanInfo(paths)}}, out)
+	return training.Save(mean, out)
 }
 
 // meanInfo describes the mean of models in one line.

@@ -28,7 +28,9 @@ func evalCommand() cli.Command {
 			tfm eval -model en-de.safetensors -src test.en -ref test.de
 			tfm eval -model en-de.safetensors -src test.tok.en -ref test.tok.de -beam 5 -tokenize none`,
 		Notes: `The scores and signatures are those of sacreBLEU. For text that is already tokenized, -tokenize none gives the BLEU of multi-bleu.perl,
-which many papers report.`,
+which many papers report.
+
+` + settings.PenaltyNote,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
 			src := f.String("src", "", "`file` of source sentences, one a line")
@@ -73,6 +75,7 @@ which many papers report.`,
 					return err
 				}
 				defer t.Close()
+				settings.UseModelPenalty(search, f.Given(), t.DefaultOptions())
 				hyps, err := evaluate(ctx, t, *search, *src, srcs)
 				if err != nil {
 					return err

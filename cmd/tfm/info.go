@@ -82,7 +82,7 @@ func infoCommand() cli.Command {
 				if err := settings.Error(c.Validate()); err != nil {
 					return err
 				}
-				return printHeader(model.Header{Config: c})
+				return printHeader(model.Header{Config: c, Decoding: run.Options.Search.Decoding()})
 			}
 		},
 	}
@@ -108,8 +108,8 @@ func infoOfModel(path string) error {
 // labelColumns is the width of the labels of a header.
 const labelColumns = 17
 
-// printHeader prints a configuration, which shows the chosen variant of the paper, and of a model
-// file the languages and the training.
+// printHeader prints a configuration, which shows the chosen variant of the paper, the length
+// penalty, and of a model file the languages and the training.
 func printHeader(h model.Header) error {
 	c := h.Config
 	var b strings.Builder
@@ -179,6 +179,8 @@ func printHeader(h model.Header) error {
 	} else {
 		row("vocabularies", "%s pieces of the source, %s of the target", format.Thousands(c.SrcVocab), format.Thousands(c.TgtVocab))
 	}
+	divisor := map[string]string{model.PenaltyWu: "((5+n)/6)^%v", model.PenaltyPower: "n^%v"}[h.Decoding.LengthPenalty]
+	row("length penalty", "%s, "+divisor+" for n tokens with EOS", h.Decoding.LengthPenalty, h.Decoding.Alpha)
 	if h.SrcLang != "" || h.TgtLang != "" {
 		row("languages", "%s to %s", cmp.Or(h.SrcLang, "unknown"), cmp.Or(h.TgtLang, "unknown"))
 	}

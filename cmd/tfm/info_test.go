@@ -46,6 +46,8 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 		{"", "embeddings:      times sqrt(d_model), tied: all, no output bias\n"},
 		{"", "label smoothing: 0.1, over the other entries of the vocabulary\n"},
 		{"", "init:            xavier\n"},
+		{"", "length penalty:  wu, ((5+n)/6)^0.6 for n tokens with EOS\n"},
+		{"-preset small", "length penalty:  power, n^1 for n tokens with EOS\n"},
 		{"-norm pre", "norm:            pre-norm, x + Dropout(Sublayer(LayerNorm(x))), biased variance, eps 1e-05 in the root, one after each stack\n"},
 		{"-norm=pre -final-norm=false -norm-kind rms -norm-eps 1e-6", "Sublayer(RMSNorm(x))), no mean, no bias, eps 1e-06 in the root, none after the stacks\n"},
 		// 0.81·(6^4·6)^(1/16), (3·6)^(1/4), 0.87·(6^4·6)^(-1/16), (12·6)^(-1/4)

@@ -24,6 +24,7 @@ func TestOldModel(t *testing.T) {
 	if c := f.Model.Config; c.DModel != 4 || c.Norm != model.PreNorm || c.Activation != model.GELU || f.Tokenizers["joint"] == nil {
 		t.Errorf("%s: config %+v, %d tokenizers; want d_model 4, pre-norm, GELU and a joint tokenizer", path, c, len(f.Tokenizers))
 	}
+	wantDecoding(t, path, model.PaperDecoding())
 	if mat.Kernel() == "generic" {
 		t.Skip("portable kernels: exact to a tolerance only")
 	}
@@ -69,6 +70,7 @@ func TestOldCheckpoint(t *testing.T) {
 	if got.Model.Config != old.Model.Config || !bytes.Equal(got.Tokenizers["joint"], old.Tokenizers["joint"]) {
 		t.Errorf("config %+v, want %+v; or other tokenizers", got.Model.Config, old.Model.Config)
 	}
+	wantDecoding(t, m, model.PaperDecoding())
 	if mat.Kernel() == "generic" {
 		t.Skip("portable kernels: exact to a tolerance only")
 	}

@@ -14,7 +14,6 @@ import (
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
-	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/report"
 	"tfm/text"
@@ -244,7 +243,7 @@ func (r *reporter) chosen() ([]string, error) {
 // look translates a sentence greedily, and keeps as much of the attention of every layer and head
 // as a report shows.
 func look(t *translate.Translator, pass *model.Pass, sentence string) (report.Sentence, error) {
-	request := translate.Request{Texts: []string{sentence}, Decode: decode.DefaultOptions(), Tokens: true}
+	request := translate.Request{Texts: []string{sentence}, Decode: t.DefaultOptions(), Tokens: true}
 	request.Decode.Beam = 1
 	results, err := t.Do(context.Background(), request)
 	if err != nil {

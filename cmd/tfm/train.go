@@ -38,7 +38,7 @@ en-de.safetensors the checkpoints and log.jsonl are in the folder en-de.ckpt.
 
 Ctrl-C saves a checkpoint, prints the command that resumes the run, and exits. A second Ctrl-C exits at once. A resumed run
 ends with the same model as one that was not interrupted.`,
-		Details: `-init MODEL fine-tunes a model: it starts from its weights, configuration and tokenizers, with a new optimizer and schedule. Only dropout and
+		Details: `-init MODEL fine-tunes a model: it starts from its weights, configuration, tokenizers and length penalty, with a new optimizer and schedule. Only dropout and
 label smoothing may differ from the model's configuration. Without -preset the training settings are those of the preset
 with the same size.
 
@@ -51,7 +51,8 @@ presets of the paper only the vocabulary is chosen.
 
 -resume needs the same -o and the same corpora, validation files included; pairs are held out again if the run has no
 validation files. Other settings are those of the run and may be repeated. These
-may change: -steps, -time, -patience, -valid-every, -save-every, -keep, -average, -on-nan, -tensorboard, -threads. If -steps
+may change: -steps, -time, -patience, -valid-every, -save-every, -keep, -average, -on-nan, -length-penalty, -alpha,
+-tensorboard, -threads. If -steps
 or -time has already been reached, the run ends and writes the model. Once the cooldown of the learning rate has begun, they
 cannot extend the run.
 
@@ -297,7 +298,7 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 			return nil, nil, err
 		}
 	}
-	return &settings.Trained{Path: path, Config: file.Model.Config, SrcLang: file.SrcLang, TgtLang: file.TgtLang}, of, nil
+	return &settings.Trained{Path: path, Config: file.Model.Config, SrcLang: file.SrcLang, TgtLang: file.TgtLang, Decoding: file.Decoding}, of, nil
 }
 
 func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {

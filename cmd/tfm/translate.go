@@ -37,6 +37,8 @@ translation of a line does not depend on other lines or on -batch.
 With -nbest each line becomes up to N lines, best first, of three fields separated by tabs: the line's number from 0, the
 score (the log-probability divided by the length penalty) and the translation.
 
+` + settings.PenaltyNote + `
+
 With -sample each token is drawn from the model's distribution, after division of the logits by the temperature and restriction to -top-k
 and -top-p. The draws for a line depend on -seed and on the line's number, not on other lines.
 
@@ -81,6 +83,7 @@ Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with
 					return err
 				}
 				defer t.Close()
+				settings.UseModelPenalty(search, f.Given(), t.DefaultOptions())
 				warnings := sourceWarnings{remedy: trainLonger}
 				if *maxLen > 0 && *maxLen < t.MaxSource() {
 					warnings.remedy = "give a larger -max-len"

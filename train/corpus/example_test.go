@@ -39,7 +39,7 @@ func Train(ctx context.Context, src, tgt, path string) error {
 	if _, err := train.Run(ctx, m, pool, c.Data, o, nil); err != nil {
 		return err
 	}
-	return model.File{Model: m, Tokenizers: c.Tokenizers}.Save(path)
+	return model.File{Model: m, Tokenizers: c.Tokenizers, Decoding: o.Search.Decoding()}.Save(path)
 }
 
 func Example() {

@@ -31,6 +31,7 @@ type Flag struct {
 	common   bool
 	byPreset bool
 	chosen   bool
+	byModel  bool
 	choices  []string
 }
 
@@ -50,6 +51,12 @@ func (g *Flag) ByPreset() *Flag {
 // Chosen marks a flag whose default is chosen from the input.
 func (g *Flag) Chosen() *Flag {
 	g.chosen = true
+	return g
+}
+
+// ByModel marks a flag whose default is in the model file.
+func (g *Flag) ByModel() *Flag {
+	g.byModel = true
 	return g
 }
 

@@ -167,8 +167,11 @@ func (g *Flag) usage() (kind, usage string) {
 		kind = strings.ToUpper(kind)
 	}
 	value := g.DefValue
-	if g.chosen {
+	switch {
+	case g.chosen:
 		value = "chosen from the corpus and -time"
+	case g.byModel:
+		value = "the model's"
 	}
 	if slices.Contains([]string{"", "false", "0s"}, value) || value == "0" && !strings.Contains(usage, "; 0 is") {
 		return kind, usage

@@ -5,7 +5,7 @@
 //
 //	run.go      Run: all settings of a training, declared as flags in groups
 //	model.go    the flags of a model's configuration
-//	search.go   the flags of a search, which are not settings of a training
+//	search.go   the flags of a search; its length penalty is also a setting of a training
 //	resolve.go  Resolve: settings from presets, recipes, files, flags, models and checkpoints
 //	choose.go   settings that follow from the corpus and the time
 //	rules.go    settings that depend on other settings

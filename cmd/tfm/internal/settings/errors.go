@@ -31,7 +31,7 @@ func Error(errs ...error) error {
 
 // flagOf returns the flag of a field of model.Config, decode.Options or train.Options.
 func flagOf(field string) string {
-	switch field {
+	switch field = strings.TrimPrefix(field, "search."); field {
 	case "smoothing":
 		return "smoothing-over"
 	case "biases":

@@ -130,6 +130,7 @@ type Trained struct {
 	Joint   bool          // of a checkpoint: one tokenizer for both sides
 
 	SrcLang, TgtLang string // "" if unknown
+	Decoding         model.Decoding
 }
 
 // Tokenizers describes the tokenizers of a file.
@@ -170,6 +171,7 @@ func Model(preset string, given map[string]string) (*Run, error) {
 	if r.Config, err = presetConfig(preset); err != nil {
 		return nil, err
 	}
+	r.Options = train.OptionsFor(preset)
 	if err := r.apply(overrides); err != nil {
 		return nil, err
 	}
@@ -196,7 +198,8 @@ func begin(overrides []Overrides, named *Run, facts Facts) (*Run, error) {
 	r.Preset, r.Options = preset, train.OptionsFor(preset)
 	if facts.Init != nil {
 		r.SrcLang, r.TgtLang = facts.Init.SrcLang, facts.Init.TgtLang
-		r.base(Init, languages)
+		r.Options.Search.Penalty, r.Options.Search.Alpha = facts.Init.Decoding.LengthPenalty, facts.Init.Decoding.Alpha
+		r.base(Init, carried)
 	}
 	r.choose(plan)
 	if err := r.apply(overrides); err != nil {

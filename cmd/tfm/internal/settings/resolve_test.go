@@ -61,6 +61,10 @@ func TestResolve(t *testing.T) {
 		{"another preset, the rest of the file stays", "", "preset=base d-model=64", "preset=tiny", Facts{}, "preset=tiny:command-line d-model=64:file d-ff=256:default"},
 		{"no such preset", "", "", "preset=huge", Facts{}, `error invalid value "huge" for preset: expected base, big`},
 		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error multi30k-tok or auto"},
+		{"the length penalty of a preset", "", "", "preset=tiny", Facts{}, "length-penalty=power:default alpha=1:default"},
+		{"the paper's", "", "", "preset=base", Facts{}, "length-penalty=wu:default alpha=0.6:default"},
+		{"an unknown one", "", "", "length-penalty=gnmt", Facts{}, `error invalid value "gnmt" for length-penalty`},
+		{"an exponent out of range", "", "", "alpha=11", Facts{}, "error -alpha is 11, expected 0 to 10"},
 		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: invalid value "sideways" for norm`},
 		{"the checkpoints' folder", "", "", "o=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
 
@@ -127,6 +131,8 @@ func TestResolve(t *testing.T) {
 		{"its output bias", "", "", "init=old", init("tiny", func(t *Trained) { t.Config.Tie = model.TieNone }), "tie=none:init output-bias=false:init"},
 		{"its languages", "", "", "init=old", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en:init tgt-lang=de:init"},
 		{"another language", "", "", "init=old tgt-lang=fr", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en:init tgt-lang=fr:command-line"},
+		{"its length penalty", "", "", "init=old", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu:init alpha=0.6:init"},
+		{"half of another", "", "", "init=old alpha=2", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu:init alpha=2:command-line"},
 		{"learned positions bound the length", "", "", "init=old", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "max-len=40:derived"},
 		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len 41: expected at most 40"},
 
@@ -150,6 +156,8 @@ func TestResolve(t *testing.T) {
 		{"another one", "", "", "resume=true init=second", resume("small", func(t *Trained) { t.Options.Init = "first" }), "error -init second conflicts with the run to resume: -init first"},
 		{"its languages", "", "", "resume=true", resume("small", func(t *Trained) { t.SrcLang = "en" }), "src-lang=en:checkpoint tgt-lang=:checkpoint"},
 		{"other languages", "", "", "resume=true src-lang=de", resume("small", func(t *Trained) { t.SrcLang = "en" }), "src-lang=de:command-line"},
+		{"its length penalty", "", "", "resume=true", resume("small", func(t *Trained) { t.Options.Search.Penalty, t.Options.Search.Alpha = "wu", 0.6 }), "length-penalty=wu:checkpoint alpha=0.6:checkpoint"},
+		{"another length penalty", "", "", "resume=true alpha=2", resume("small", nil), "length-penalty=power:checkpoint alpha=2:command-line"},
 		{"BLEU's tokenizer that was chosen", "", "", "resume=true tokenize=auto", resume("small", func(t *Trained) { t.Options.Tokenize = score.TokZh }), "tokenize=zh:derived"},
 		{"one that was not chosen yet", "", "", "resume=true tokenize=zh", resume("small", func(t *Trained) { t.Options.Tokenize = score.Auto }), "tokenize=zh:command-line"},
 		{"another one", "", "", "resume=true tokenize=zh", resume("small", func(t *Trained) { t.Options.Tokenize = score.TokChar }), "error -tokenize zh conflicts with the run to resume: -tokenize char"},

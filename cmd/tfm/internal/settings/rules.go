@@ -19,7 +19,7 @@ var notInCheckpoint = set("src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-
 
 // changeable are the settings that a resumed run may change, because the weights do not depend on
 // them.
-var changeable = set("steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan", "src-lang", "tgt-lang")
+var changeable = set("steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan", "src-lang", "tgt-lang", "length-penalty", "alpha")
 
 // retrainable are the settings of a model that fine-tuning may change.
 var retrainable = set("dropout", "attention-dropout", "ff-dropout", "label-smoothing", "smoothing-over")
@@ -158,8 +158,9 @@ func (r *Run) keepLengths(init *Trained) error {
 	return nil
 }
 
-// languages are the flags of the languages.
-var languages = []string{"src-lang", "tgt-lang"}
+// carried are the settings that fine-tuning takes from the model file, in addition to its
+// configuration.
+var carried = []string{"src-lang", "tgt-lang", "length-penalty", "alpha"}
 
 // languages replaces the language tags by their canonical forms.
 func (r *Run) languages() (err error) {

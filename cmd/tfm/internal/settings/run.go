@@ -80,6 +80,9 @@ func NewRun(f *cli.Flags) *Run {
 	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 saves only the best and the last").ByPreset()
 	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, in addition to the best").ByPreset()
 	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints to average at the end; the mean is kept if it validates better; 0 is none").ByPreset()
+	for _, g := range penaltyFlags(f, &o.Search, "divisor of the log-probability of a translation, recorded in the model for 'tfm translate'") {
+		g.ByPreset()
+	}
 	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` for TensorBoard event files: losses, rates, speeds, and histograms of each head's attention entropy; one folder a run")
 
 	f.Group("Machine")

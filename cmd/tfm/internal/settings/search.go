@@ -9,10 +9,35 @@ import (
 func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	s := decode.DefaultOptions()
 	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each decode step; 1 is greedy")
-	f.Float64Var(&s.Alpha, "alpha", s.Alpha, "exponent of the length penalty")
-	f.StringVar(&s.Penalty, "length-penalty", s.Penalty, "divisor of the log-probability:\n  wu     ((5+length)/6)^alpha, as in the paper\n  power  length^alpha").Choices(decode.PenaltyWu, decode.PenaltyPower)
+	for _, g := range penaltyFlags(f, &s, "divisor of the log-probability") {
+		g.ByModel()
+	}
 	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens")
 	return &s
+}
+
+// penaltyFlags declares the flags of the length penalty.
+func penaltyFlags(f *cli.Flags, s *decode.Options, usage string) []*cli.Flag {
+	return []*cli.Flag{
+		f.StringVar(&s.Penalty, "length-penalty", s.Penalty, usage+":\n  wu     ((5+length)/6)^alpha, as in the paper\n  power  length^alpha").
+			Choices(decode.PenaltyWu, decode.PenaltyPower),
+		f.Float64Var(&s.Alpha, "alpha", s.Alpha, "exponent of the length penalty"),
+	}
+}
+
+// PenaltyNote describes the defaults of -length-penalty and -alpha.
+const PenaltyNote = `A model file contains the length penalty that suits the model ('tfm info' prints it). -length-penalty and -alpha
+replace its two parts independently. The paper's is -length-penalty wu -alpha 0.6.`
+
+// UseModelPenalty sets each part of the length penalty of s, unless its flag is in given, to the
+// model's.
+func UseModelPenalty(s *decode.Options, given map[string]string, model decode.Options) {
+	if _, ok := given["length-penalty"]; !ok {
+		s.Penalty = model.Penalty
+	}
+	if _, ok := given["alpha"]; !ok {
+		s.Alpha = model.Alpha
+	}
 }
 
 // CheckSearch reports the first invalid flag of a search.

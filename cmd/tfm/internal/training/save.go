@@ -31,5 +31,5 @@ func (r Result) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Info: map[string]string{InfoKey: r.Info}}, path)
+	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Decoding: r.Decoding, Info: map[string]string{InfoKey: r.Info}}, path)
 }
