@@ -17,11 +17,19 @@ type Sizes struct {
 func (s Sizes) keyWidth() int   { return s.Heads * s.DK }
 func (s Sizes) valueWidth() int { return s.Heads * s.DV }
 
-func (s Sizes) linear(ps *layer.Params, name string, in, out int) layer.Linear {
-	if s.NoBias {
-		return layer.NewLinearNoBias(ps, name, in, out)
+// linear declares linear maps side by side, with the given numbers of columns.
+func (s Sizes) linear(ps *layer.Params, name string, in int, maps ...int) layer.Linear {
+	out := 0
+	for _, n := range maps {
+		out += n
 	}
-	return layer.NewLinear(ps, name, in, out)
+	declare := layer.NewLinear
+	if s.NoBias {
+		declare = layer.NewLinearNoBias
+	}
+	l := declare(ps, name, in, out)
+	l.W.Maps = maps
+	return l
 }
 
 // Self is multi-head self-attention (section 3.2.2), MultiHead(X, X, X), with a bias b in each
@@ -36,7 +44,7 @@ type Self struct {
 // NewSelf declares the linear maps as name.qkv and name.out.
 func (s Sizes) NewSelf(ps *layer.Params, name string) Self {
 	return Self{
-		QKV:   s.linear(ps, name+".qkv", s.Model, 2*s.keyWidth()+s.valueWidth()),
+		QKV:   s.linear(ps, name+".qkv", s.Model, s.keyWidth(), s.keyWidth(), s.valueWidth()),
 		Out:   s.linear(ps, name+".out", s.valueWidth(), s.Model),
 		Sizes: s,
 	}
@@ -113,7 +121,7 @@ type Cross struct {
 func (s Sizes) NewCross(ps *layer.Params, name string) Cross {
 	return Cross{
 		Q:     s.linear(ps, name+".q", s.Model, s.keyWidth()),
-		KV:    s.linear(ps, name+".kv", s.Model, s.keyWidth()+s.valueWidth()),
+		KV:    s.linear(ps, name+".kv", s.Model, s.keyWidth(), s.valueWidth()),
 		Out:   s.linear(ps, name+".out", s.valueWidth(), s.Model),
 		Sizes: s,
 	}

@@ -21,12 +21,16 @@ type Linear struct {
 
 // NewLinear declares W as name.weight and b as name.bias.
 func NewLinear(ps *Params, name string, in, out int) Linear {
-	return Linear{W: ps.New(name+".weight", in, out), B: ps.New(name+".bias", out)}
+	l := NewLinearNoBias(ps, name, in, out)
+	l.B = ps.New(name+".bias", out)
+	return l
 }
 
 // NewLinearNoBias declares W as name.weight, without b.
 func NewLinearNoBias(ps *Params, name string, in, out int) Linear {
-	return Linear{W: ps.New(name+".weight", in, out)}
+	w := ps.New(name+".weight", in, out)
+	w.Maps = []int{out}
+	return Linear{W: w}
 }
 
 // In returns l with products in precision r. It shares the weights.

@@ -9,6 +9,10 @@ type Param struct {
 	W     []float32 // weights; nil until Params.AllocWeights
 	G     []float32 // gradient, which every Backward adds to; nil until Params.AllocForTraining
 
+	// Maps are the numbers of columns of the linear maps whose matrices W holds side by side, such as
+	// the projections of queries, keys and values. nil if W does not belong to a Linear.
+	Maps []int
+
 	accumulator *Accumulator // nil if microbatches come one after another
 	gates       []gate       // one for each block of rows of G
 }

@@ -57,10 +57,15 @@ func (a *Adam) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip floa
 // step is StepAndClear, preceded by w = w - decay·w for the weights in the intervals decayed.
 func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, decayed []interval) {
 	a.advance()
-	mat.Each(p, len(w), optimizerGrain, adamStep{mat.Adam{
+	mat.Each(p, len(w), optimizerGrain, adamStep{a.kernel(rate, clip), w, g, a.M, a.V, decay, decayed, a.ema.next()})
+}
+
+// kernel returns the constants of the current step.
+func (a *Adam) kernel(rate float64, clip float32) mat.Adam {
+	return mat.Adam{
 		Beta1: float32(a.Beta1), Beta2: float32(a.Beta2), Eps: float32(a.Eps),
 		StepSize: float32(rate / (1 - a.power1)), VScale: float32(1 / (1 - a.power2)), GradScale: clip,
-	}, w, g, a.M, a.V, decay, decayed, a.ema.next()})
+	}
 }
 
 type adamStep struct {
@@ -101,6 +106,15 @@ type AdamW struct {
 // interval is a range [lo, hi) of weights.
 type interval struct{ lo, hi int }
 
+// appendInterval appends x to intervals in ascending order, or extends the last one if x follows it.
+func appendInterval(intervals []interval, x interval) []interval {
+	if last := len(intervals) - 1; last >= 0 && intervals[last].hi == x.lo {
+		intervals[last].hi = x.hi
+		return intervals
+	}
+	return append(intervals, x)
+}
+
 // NewAdamW returns an optimizer of the weights of params at step 0.
 func NewAdamW(params *layer.Params, beta1, beta2, eps, decay float64) *AdamW {
 	a := &AdamW{Adam: NewAdam(params.Count(), beta1, beta2, eps), Decay: decay}
@@ -108,11 +122,7 @@ func NewAdamW(params *layer.Params, beta1, beta2, eps, decay float64) *AdamW {
 	for _, p := range params.List {
 		end := start + p.Size()
 		if len(p.Shape) >= 2 {
-			if last := len(a.decayed) - 1; last >= 0 && a.decayed[last].hi == start {
-				a.decayed[last].hi = end
-			} else {
-				a.decayed = append(a.decayed, interval{start, end})
-			}
+			a.decayed = appendInterval(a.decayed, interval{start, end})
 		}
 		start = end
 	}

@@ -99,11 +99,16 @@ func optimizers(n int) map[string]func() Optimizer {
 	ps := &layer.Params{}
 	ps.New("weight", (n-100)/2, 2)
 	ps.New("bias", n-(n-100)/2*2)
+	maps := &layer.Params{}
+	layer.NewLinear(maps, "qkv", 64, 192).W.Maps = []int{64, 64, 64}
+	layer.NewLinear(maps, "inner", 64, 128)
+	maps.New("embedding", n-maps.Count(), 1)
 	return map[string]func() Optimizer{
 		"adam":     func() Optimizer { return NewAdam(n, 0.9, 0.98, 1e-9) },
 		"adamw":    func() Optimizer { return NewAdamW(ps, 0.9, 0.98, 1e-9, 0.1) },
 		"sgd":      func() Optimizer { return NewSGD(n, 0, false) },
 		"momentum": func() Optimizer { return NewSGD(n, 0.9, false) },
+		"muon":     func() Optimizer { return NewMuon(maps, 0.9, 0.98, 1e-9, 0.95, 0.7) },
 		"nesterov": func() Optimizer { return NewSGD(n, 0.9, true) },
 	}
 }

@@ -134,8 +134,12 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 		"adam, linear":    func(o *Options) { o.DecaySteps = 12 },
 		"R-Drop":          func(o *Options) { o.RDrop = 3 },
 		"EMA":             func(o *Options) { o.EMA = 0.9 },
-		"EMA of sgd":      func(o *Options) { o.Optimizer, o.Momentum, o.EMA = OptimizerSGD, 0.9, 0.9 },
-		"EMA of adamw":    func(o *Options) { o.Optimizer, o.WeightDecay, o.EMA = OptimizerAdamW, 0.1, 0.9 },
+		"muon":            func(o *Options) { o.Optimizer, o.Momentum, o.MuonScale = OptimizerMuon, 0.95, 0.7 },
+		"EMA of muon": func(o *Options) {
+			o.Optimizer, o.Momentum, o.MuonScale, o.EMA = OptimizerMuon, 0.95, 0.7, 0.9
+		},
+		"EMA of sgd":   func(o *Options) { o.Optimizer, o.Momentum, o.EMA = OptimizerSGD, 0.9, 0.9 },
+		"EMA of adamw": func(o *Options) { o.Optimizer, o.WeightDecay, o.EMA = OptimizerAdamW, 0.1, 0.9 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := smallOptions(9)

@@ -7,6 +7,7 @@ const (
 	OptimizerAdam  = "adam"
 	OptimizerAdamW = "adamw"
 	OptimizerSGD   = "sgd"
+	OptimizerMuon  = "muon"
 )
 
 // Optimizer updates the weights of a model, which are one slice. Its results do not depend on the

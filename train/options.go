@@ -56,8 +56,12 @@ type Options struct {
 	Beta2       float64 `json:"beta2"`
 	Eps         float64 `json:"eps"`
 	WeightDecay float64 `json:"weight_decay"` // of adamw
-	Momentum    float64 `json:"momentum"`     // of sgd
+	Momentum    float64 `json:"momentum"`     // of sgd and muon
 	Nesterov    bool    `json:"nesterov"`     // of sgd with momentum
+
+	// MuonScale is the ratio of the root mean square of muon's update of a matrix to the
+	// learning rate.
+	MuonScale float64 `json:"muon_scale,omitempty"`
 
 	// RDrop is the α of R-Drop (Liang et al., 2021, "R-Drop: Regularized Dropout for Neural
 	// Networks"); 0 is off. Each batch passes through the model twice with different dropout,
@@ -181,7 +185,7 @@ func (o Options) Validate() error {
 	schedule := o.scheduleName()
 	paper, ends := schedule == SchedulePaper, schedule == ScheduleLinear || schedule == ScheduleCosine
 	root := paper || schedule == ScheduleInverseSqrt
-	sgd := o.Optimizer == OptimizerSGD
+	sgd, muon := o.Optimizer == OptimizerSGD, o.Optimizer == OptimizerMuon
 	_, noTokenizer := o.Tokenize.MarshalText()
 	for _, rule := range []struct {
 		broken   bool
@@ -211,7 +215,7 @@ func (o Options) Validate() error {
 		{o.DecaySteps != 0 && o.Steps > o.DecaySteps && o.MinLR == 0, "steps", o.Steps, fmt.Sprintf("at most %d, because the learning rate of later steps is 0", o.DecaySteps)},
 		{!(o.Cooldown >= 0 && o.Cooldown < 1), "cooldown", o.Cooldown, "at least 0 and below 1"},
 		{o.Cooldown != 0 && ends, "cooldown", o.Cooldown, "0 with the schedule " + schedule + ", which decays to its own end"},
-		{!slices.Contains([]string{OptimizerAdam, OptimizerAdamW, OptimizerSGD}, o.Optimizer), "optimizer", o.Optimizer, "adam, adamw or sgd"},
+		{!slices.Contains([]string{OptimizerAdam, OptimizerAdamW, OptimizerSGD, OptimizerMuon}, o.Optimizer), "optimizer", o.Optimizer, "adam, adamw, sgd or muon"},
 		{!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", o.Beta1, "0 ≤ beta1 < 1"},
 		{!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", o.Beta2, "0 ≤ beta2 < 1"},
 		{!(o.Eps > 0) || !finite(o.Eps), "eps", o.Eps, "a finite number, more than 0"},
@@ -219,8 +223,11 @@ func (o Options) Validate() error {
 		{o.WeightDecay != 0 && o.Optimizer != OptimizerAdamW, "weight_decay", o.WeightDecay, "0 with the optimizer " + o.Optimizer + "; only adamw decays weights"},
 		{o.WeightDecay*o.LR >= 1, "weight_decay", o.WeightDecay, fmt.Sprintf("less than 1/lr, %v, because a step subtracts lr·weight_decay of a weight", 1/o.LR)},
 		{!(o.Momentum >= 0 && o.Momentum < 1), "momentum", o.Momentum, "0 ≤ momentum < 1"},
-		{o.Momentum != 0 && !sgd, "momentum", o.Momentum, "0 with the optimizer " + o.Optimizer + "; only sgd has it"},
+		{o.Momentum != 0 && !sgd && !muon, "momentum", o.Momentum, "0 with the optimizer " + o.Optimizer + "; only sgd and muon have it"},
 		{o.Nesterov && o.Momentum == 0, "nesterov", o.Nesterov, "false without momentum"},
+		{o.Nesterov && muon, "nesterov", o.Nesterov, "false with the optimizer muon, whose momentum is always Nesterov's"},
+		{o.MuonScale != 0 && !muon, "muon_scale", o.MuonScale, "0 with the optimizer " + o.Optimizer + "; only muon has it"},
+		{muon && !(o.MuonScale > 0 && finite(o.MuonScale)), "muon_scale", o.MuonScale, "a finite number, more than 0"},
 		{o.RDrop != 0 && !(o.RDrop >= 1e-6 && o.RDrop <= 1e6), "r_drop", o.RDrop, "0, or 1e-6 to 1e6"},
 		{!(o.EMA >= 0 && o.EMA < 1), "ema", o.EMA, "0 ≤ ema < 1"},
 		{!(o.ClipNorm >= 0) || !finite(o.ClipNorm), "clip_norm", o.ClipNorm, "a finite number, 0 or more"},
@@ -293,6 +300,10 @@ func (o Options) newOptimizer(params *layer.Params) (Optimizer, *movingAverage) 
 		a := NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
 		a.ema = ema
 		return a, ema
+	case OptimizerMuon:
+		m := NewMuon(params, o.Beta1, o.Beta2, o.Eps, o.Momentum, o.MuonScale)
+		m.ema = ema
+		return m, ema
 	case OptimizerSGD:
 		s := NewSGD(params.Count(), o.Momentum, o.Nesterov)
 		s.ema = ema

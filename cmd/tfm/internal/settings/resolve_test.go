@@ -105,7 +105,10 @@ func TestResolve(t *testing.T) {
 		{"another optimizer has none", "", "optimizer=adamw weight-decay=0.1", "optimizer=adam", Facts{}, "weight-decay=0:derived"},
 		{"and no momentum", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=adam", Facts{}, "momentum=0:derived nesterov=false:derived"},
 		{"sgd keeps it", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=sgd", Facts{}, "momentum=0.9:file nesterov=true:file"},
-		{"Adam's settings typed with sgd", "", "", "optimizer=sgd beta1=0.8", Facts{}, "error -beta1 needs -optimizer adam or adamw, found sgd"},
+		{"muon has a momentum and a scale", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=muon", Facts{}, "momentum=0.95:derived muon-scale=0.7:derived nesterov=false:derived"},
+		{"muon's own", "", "", "optimizer=muon momentum=0.9 muon-scale=0.2", Facts{}, "momentum=0.9:command-line muon-scale=0.2:command-line"},
+		{"another optimizer has no scale", "", "optimizer=muon muon-scale=0.2", "optimizer=adam", Facts{}, "momentum=0:default muon-scale=0:derived"},
+		{"Adam's settings typed with sgd", "", "", "optimizer=sgd beta1=0.8", Facts{}, "error -beta1 needs -optimizer adam, adamw or muon, found sgd"},
 		{"Adam's settings of a file with sgd", "", "optimizer=sgd beta1=0.8", "", Facts{}, "optimizer=sgd:file"},
 
 		// The mean of the last checkpoints.

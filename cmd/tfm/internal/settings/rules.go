@@ -12,6 +12,12 @@ import (
 // usualWeightDecay is the default weight decay of adamw.
 const usualWeightDecay = 0.01
 
+// Default momentum and scale of muon.
+const (
+	usualMuonMomentum = 0.95
+	usualMuonScale    = 0.7
+)
+
 // notInCheckpoint are the settings that a checkpoint does not hold: files, sources of settings, and
 // the machine.
 var notInCheckpoint = set("src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
@@ -99,13 +105,22 @@ func (r *Run) optionRules() error {
 	}
 	if over("optimizer", "momentum") && o.Optimizer != train.OptimizerSGD {
 		o.Momentum = 0
+		if o.Optimizer == train.OptimizerMuon {
+			o.Momentum = usualMuonMomentum
+		}
+	}
+	if over("optimizer", "muon-scale") {
+		o.MuonScale = 0
+		if o.Optimizer == train.OptimizerMuon {
+			o.MuonScale = usualMuonScale
+		}
 	}
 	if over("optimizer", "nesterov") && o.Optimizer != train.OptimizerSGD {
 		o.Nesterov = false
 	}
 	for _, name := range []string{"beta1", "beta2", "eps"} {
 		if r.given(name) == CommandLine && o.Optimizer == train.OptimizerSGD {
-			return cli.Usagef("-%s needs -optimizer adam or adamw, found sgd", name)
+			return cli.Usagef("-%s needs -optimizer adam, adamw or muon, found sgd", name)
 		}
 	}
 	if r.given("average") == Default && !o.Resume || over("keep", "average") {

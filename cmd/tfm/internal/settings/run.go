@@ -105,13 +105,14 @@ func NewRun(f *cli.Flags) *Run {
 		"shuffle a sorted corpus beforehand; 0 is all")
 
 	f.Group("Optimizer and learning rate")
-	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (weight decay) or sgd (momentum)").Choices(train.OptimizerAdam, train.OptimizerAdamW, train.OptimizerSGD)
+	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (weight decay), sgd (momentum), or muon (orthogonal updates of matrices, adam for all else)").Choices(train.OptimizerAdam, train.OptimizerAdamW, train.OptimizerSGD, train.OptimizerMuon)
 	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
 	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
 	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
 	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("weight decay of adamw, which is multiplied by the learning rate; with adamw %v unless given", usualWeightDecay))
-	f.Float64Var(&o.Momentum, "momentum", o.Momentum, "momentum of sgd")
+	f.Float64Var(&o.Momentum, "momentum", o.Momentum, fmt.Sprintf("momentum of sgd, or muon; with muon %v unless given", usualMuonMomentum))
 	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov momentum in sgd")
+	f.Float64Var(&o.MuonScale, "muon-scale", o.MuonScale, fmt.Sprintf("root mean square of muon's update of a matrix at a learning rate of 1; with muon %v unless given", usualMuonScale))
 	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "limit of the gradient's norm; 0 is none")
 	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "action on a loss or gradient that is NaN, infinite or too large: stop the run, or skip the update").Choices(train.OnNaNStop, train.OnNaNSkip)
 	f.StringVar(&o.Schedule, "schedule", o.Schedule, "learning rate after the warmup:\n"+

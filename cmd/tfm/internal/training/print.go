@@ -100,6 +100,8 @@ func optimizer(o train.Options) string {
 	switch {
 	case o.Optimizer == train.OptimizerAdamW:
 		s += fmt.Sprintf(", weight decay %v", o.WeightDecay)
+	case o.Optimizer == train.OptimizerMuon:
+		s = fmt.Sprintf("muon, Nesterov's momentum %v, scale %v; %s", o.Momentum, o.MuonScale, strings.Replace(s, "muon", "adam for vectors and embeddings", 1))
 	case o.Optimizer == train.OptimizerSGD && o.Nesterov:
 		s = fmt.Sprintf("sgd, Nesterov's momentum %v", o.Momentum)
 	case o.Optimizer == train.OptimizerSGD:

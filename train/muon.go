@@ -1,0 +1,188 @@
+package train
+
+import (
+	"math"
+	"sync"
+
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// Muon is the optimizer of Jordan et al. (2024, "Muon: An optimizer for hidden layers in neural
+// networks") for the matrices of linear maps, and Adam for all other weights: embeddings, the
+// output, biases and norms. With the gradient g of a matrix [in × out], after clipping:
+//
+//	m = Momentum·m + (1-Momentum)·g
+//	u = Momentum·m + (1-Momentum)·g
+//	w = w - rate·Scale·sqrt(max(in, out))·orthogonal(u)
+//
+// orthogonal(U·S·Vᵀ) = U·Vᵀ moves all directions of the matrix by the same amount, where U·S·Vᵀ is
+// the singular value decomposition. The factor sqrt(max(in, out)) makes the root mean square of the
+// update rate·Scale for every shape (Liu et al., 2025, "Muon is Scalable for LLM Training"). The
+// projections of queries, keys and values are matrices of their own, see layer.Param.Maps.
+type Muon struct {
+	*Adam           // of the other weights; M of a matrix is m, V is not used
+	Momentum, Scale float64
+
+	matrices []matrixView
+	others   []interval
+	scratch  sync.Pool // of *orthogonalizer
+}
+
+// matrixView is a matrix in the weights, the gradient or the momentum, which have the same layout.
+type matrixView struct{ start, rows, cols, stride int }
+
+func (v matrixView) of(x []float32) mat.Matrix {
+	return mat.Matrix{Data: x[v.start:], Rows: v.rows, Cols: v.cols, RowStride: v.stride, ColStride: 1}
+}
+
+// NewMuon returns an optimizer of the weights of params at step 0. The betas and eps are those of
+// Adam.
+func NewMuon(params *layer.Params, beta1, beta2, eps, momentum, scale float64) *Muon {
+	u := &Muon{Adam: NewAdam(params.Count(), beta1, beta2, eps), Momentum: momentum, Scale: scale}
+	start, size, rank := 0, 0, 0
+	for _, p := range params.List {
+		end := start + p.Size()
+		if p.Maps == nil {
+			u.others = appendInterval(u.others, interval{start, end})
+		}
+		col := start
+		for _, cols := range p.Maps {
+			rows := p.Shape[0]
+			u.matrices = append(u.matrices, matrixView{col, rows, cols, p.Shape[1]})
+			size, rank = max(size, rows*cols), max(rank, min(rows, cols))
+			col += cols
+		}
+		start = end
+	}
+	u.scratch.New = func() any { return newOrthogonalizer(size, rank) }
+	return u
+}
+
+// Moments implements Optimizer.
+func (u *Muon) Moments() []Moment {
+	return append([]Moment{{"muon.m.", u.M}, {"muon.v.", u.V}}, u.ema.moments()...)
+}
+
+// StepAndClear implements Optimizer.
+func (u *Muon) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
+	u.advance()
+	adam := u.kernel(rate, clip)
+	for _, o := range u.others {
+		step := adamStep{kernel: adam, w: w[o.lo:o.hi], g: g[o.lo:o.hi], m: u.M[o.lo:o.hi], v: u.V[o.lo:o.hi]}
+		mat.Each(p, o.hi-o.lo, optimizerGrain, step)
+	}
+	mat.Each(p, len(u.matrices), 1, muonStep{u, w, g, rate, clip})
+	mat.Each(p, len(w), optimizerGrain, emaLoop{u.ema.next(), w})
+}
+
+type muonStep struct {
+	*Muon
+	w, g []float32
+	rate float64
+	clip float32
+}
+
+// Range updates matrices [lo, hi).
+func (s *muonStep) Range(lo, hi int) {
+	scratch := s.scratch.Get().(*orthogonalizer)
+	for _, v := range s.matrices[lo:hi] {
+		w, g, m, u := v.of(s.w), v.of(s.g), v.of(s.M), scratch.input(v.rows, v.cols)
+		momentum := float32(s.Momentum)
+		for i := range v.rows {
+			gi, mi := g.Row(i), m.Row(i)
+			mat.Scale(gi, s.clip*(1-momentum))
+			mat.ScaleAdd(mi, mi, momentum, gi)       // m = Momentum·m + (1-Momentum)·g
+			mat.ScaleAdd(u.Row(i), mi, momentum, gi) // u = Momentum·m + (1-Momentum)·g
+			clear(gi)
+		}
+		scratch.add(w, u, -s.rate*s.Scale*math.Sqrt(float64(max(v.rows, v.cols))))
+	}
+	s.scratch.Put(scratch)
+}
+
+type emaLoop struct {
+	ema emaStep
+	w   []float32
+}
+
+// Range updates the moving averages of the weights [lo, hi).
+func (l *emaLoop) Range(lo, hi int) { l.ema.update(l.w, lo, hi) }
+
+// orthogonalTerms are a, b and c of the polynomials a·x + b·x³ + c·x⁵ whose composition maps
+// singular values in [0.01, 1] to [0.73, 1.27], and smaller ones to less. Each polynomial deviates
+// least from 1 on the range of the one before it, as in Amsel et al. (2025, "The Polar Express:
+// Optimal Matrix Sign Methods and Their Application to the Muon Algorithm").
+var orthogonalTerms = [...][3]float64{
+	{8.0934, -23.6204, 17.4462},
+	{3.6366, -2.7219, 0.5365},
+	{2.6613, -1.9772, 0.4526},
+}
+
+// orthogonalizer is the workspace of a Newton–Schulz iteration.
+type orthogonalizer struct{ x, y, a, p []float32 }
+
+// newOrthogonalizer returns a workspace for matrices of up to size elements, whose smaller side is
+// up to rank.
+func newOrthogonalizer(size, rank int) *orthogonalizer {
+	buf := make([]float32, 2*size+2*rank*rank)
+	return &orthogonalizer{buf[:size], buf[size : 2*size], buf[2*size : 2*size+rank*rank], buf[2*size+rank*rank:]}
+}
+
+// input returns memory for the matrix x of add.
+func (o *orthogonalizer) input(rows, cols int) mat.Matrix {
+	return mat.Of(o.x[:rows*cols], rows, cols)
+}
+
+// add computes w = w + factor·orthogonal(x) by polynomials of x: with A = x·xᵀ,
+//
+//	x ← a·x + b·A·x + c·A²·x = (a·I + b·A + c·A²)·x
+//
+// maps each singular value s of x to a·s + b·s³ + c·s⁵ and keeps the singular vectors. If x has
+// more rows than columns, A = xᵀ·x is the smaller matrix and x ← x·(a·I + b·A + c·A²). The last
+// product is added to w. x, which is overwritten, must be of o.input. If the squares of all
+// elements of x underflow, w does not change.
+func (o *orthogonalizer) add(w, x mat.Matrix, factor float64) {
+	norm := math.Sqrt(float64(mat.Dot(x.Data, x.Data)))
+	if norm == 0 {
+		return
+	}
+	mat.Scale(x.Data, float32(1/norm)) // so that A neither overflows nor underflows
+	n, wide := min(x.Rows, x.Cols), x.Rows <= x.Cols
+	y := mat.Of(o.y[:len(x.Data)], x.Rows, x.Cols)
+	a, p := mat.Of(o.a[:n*n], n, n), mat.Of(o.p[:n*n], n, n)
+	for i, t := range orthogonalTerms {
+		last := i == len(orthogonalTerms)-1
+		if wide {
+			mat.Gemm(nil, a, x, x.T(), mat.GemmOptions{})
+		} else {
+			mat.Gemm(nil, a, x.T(), x, mat.GemmOptions{})
+		}
+		scale := 1.0 // of x
+		if i == 0 {
+			// The largest singular value is at most the root of the norm of A, which is
+			// a closer bound than the norm of x.
+			scale = 1 / math.Sqrt(math.Sqrt(float64(mat.Dot(a.Data, a.Data))))
+		}
+		outer := scale
+		if last {
+			outer *= factor
+		}
+		mat.Gemm(nil, p, a, a, mat.GemmOptions{}) // P = a·I + b·A + c·A²
+		mat.Scale(p.Data, float32(t[2]*outer*scale*scale*scale*scale))
+		mat.Axpy(p.Data, float32(t[1]*outer*scale*scale), a.Data)
+		for j := range n {
+			p.Row(j)[j] += float32(t[0] * outer)
+		}
+		to, mode := y, mat.GemmOptions{}
+		if last {
+			to, mode.Accumulate = w, true
+		}
+		if wide {
+			mat.Gemm(nil, to, p, x, mode)
+		} else {
+			mat.Gemm(nil, to, x, p, mode)
+		}
+		x, y = y, x
+	}
+}
