@@ -9,8 +9,8 @@ type Param struct {
 	W     []float32 // weights; nil until Params.AllocWeights
 	G     []float32 // gradient, which every Backward adds to; nil until Params.AllocForTraining
 
-	// Maps are the numbers of columns of the linear maps whose matrices W holds side by side, such as
-	// the projections of queries, keys and values. nil if W does not belong to a Linear.
+	// Maps are the numbers of columns of the linear maps whose matrices W holds side by side,
+	// such as the projections of queries, keys and values; nil if W is not of a Linear.
 	Maps []int
 
 	accumulator *Accumulator // nil if microbatches come one after another

@@ -237,12 +237,12 @@ func readTokenizers(s *safetensors.File) (map[string][]byte, error) {
 }
 
 // ParamTensors returns the tensors of a model file or a checkpoint that are named prefix plus the
-// names of ps, in the order of ps. Each must be F32, F16 or BF16 and have its parameter's shape, so
-// that memory allocated for ps after this call is bounded by the size of the file. ParamTensors
+// names of params, in this order. Each must be F32, F16 or BF16 and have its parameter's shape, so
+// that memory allocated for them after this call is bounded by the size of the file. ParamTensors
 // reads only the header.
-func ParamTensors(s *safetensors.File, ps *layer.Params, prefix string) ([]safetensors.Tensor, error) {
-	tensors := make([]safetensors.Tensor, len(ps.List))
-	for i, p := range ps.List {
+func ParamTensors(s *safetensors.File, params []*layer.Param, prefix string) ([]safetensors.Tensor, error) {
+	tensors := make([]safetensors.Tensor, len(params))
+	for i, p := range params {
 		name := prefix + p.Name
 		t, ok := s.Tensor(name)
 		switch {
@@ -267,7 +267,7 @@ func readFile(s *safetensors.File, gradients bool) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	weights, err := ParamTensors(s, m.Params, "")
+	weights, err := ParamTensors(s, m.Params.List, "")
 	if err != nil {
 		return File{}, err
 	}

@@ -39,7 +39,7 @@ func (a *Adam) Resume(steps int) {
 
 // Moments implements Optimizer.
 func (a *Adam) Moments() []Moment {
-	return append([]Moment{{"adam.m.", a.M}, {"adam.v.", a.V}}, a.ema.moments()...)
+	return append([]Moment{{Name: "adam.m.", Values: a.M}, {Name: "adam.v.", Values: a.V}}, a.ema.moments()...)
 }
 
 // advance counts a step.
@@ -106,7 +106,7 @@ type AdamW struct {
 // interval is a range [lo, hi) of weights.
 type interval struct{ lo, hi int }
 
-// appendInterval appends x to intervals in ascending order, or extends the last one if x follows it.
+// appendInterval appends x to ascending intervals, or extends the last one if x follows it.
 func appendInterval(intervals []interval, x interval) []interval {
 	if last := len(intervals) - 1; last >= 0 && intervals[last].hi == x.lo {
 		intervals[last].hi = x.hi

@@ -53,5 +53,5 @@ func readWeights(path string, t *model.Transformer, dst []float32) error {
 	if err := sameFields(c.Config, t.Config); err != nil {
 		return fmt.Errorf("%s: the model's configuration differs: %w", path, err)
 	}
-	return c.copyTo(t.Params, "", dst)
+	return c.copyTo(t.Params.List, "", dst)
 }

@@ -110,7 +110,7 @@ func (c *Checkpoint) readModel() error {
 	if err != nil {
 		return err
 	}
-	_, err = model.ParamTensors(c.file, t.Params, "")
+	_, err = model.ParamTensors(c.file, t.Params.List, "")
 	return err
 }
 
@@ -144,7 +144,7 @@ func decodeRun(meta map[string]string) (o Options, s State, err error) {
 
 // Weights copies the weights, with Options.EMA their moving averages, to p.W. It fails if
 // names or shapes differ from p's.
-func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p, "", p.W) }
+func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p.List, "", p.W) }
 
 // Close releases the file.
 func (c *Checkpoint) Close() error { return c.file.Close() }
@@ -153,20 +153,20 @@ func (c *Checkpoint) Close() error { return c.file.Close() }
 func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
 	o.Resume(c.State.Step - c.State.Skipped)
 	for _, m := range o.Moments() {
-		if err := c.copyTo(p, m.Name, m.Values); err != nil {
+		if err := c.copyTo(m.params(p.List), m.Name, m.Values); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyTo copies the tensors named by prefix and p's names to dst, in the layout of p.W.
-func (c *Checkpoint) copyTo(p *layer.Params, prefix string, dst []float32) error {
-	tensors, err := model.ParamTensors(c.file, p, prefix)
+// copyTo copies the tensors named by prefix and the names of params to dst, one after another.
+func (c *Checkpoint) copyTo(params []*layer.Param, prefix string, dst []float32) error {
+	tensors, err := model.ParamTensors(c.file, params, prefix)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Path, err)
 	}
-	for i, param := range p.List {
+	for i, param := range params {
 		if err := tensors[i].Float32s(dst[:param.Size()]); err != nil {
 			return fmt.Errorf("%s: %w", c.Path, err)
 		}
@@ -192,13 +192,13 @@ func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Option
 	}
 	params := file.Model.Params.List
 	var moments []safetensors.Tensor
-	at := 0
-	for _, p := range params {
-		end := at + p.Size()
-		for _, m := range optimizer.Moments() {
+	for _, m := range optimizer.Moments() {
+		at := 0
+		for _, p := range m.params(params) {
+			end := at + p.Size()
 			moments = append(moments, safetensors.Float32Tensor(m.Name+p.Name, p.Shape, m.Values[at:end]))
+			at = end
 		}
-		at = end
 	}
 	// The moments precede the tokenizers, whose lengths are arbitrary, so that all float32s are
 	// aligned.

@@ -14,8 +14,10 @@
 //	clip.go        the norm of the gradient, and clipping
 //	divergence.go  steps whose loss or gradient is not finite, or whose gradient is too large
 //	schedule.go    the learning rate
-//	optimizer.go   the interface Optimizer; adam.go: Adam and AdamW, muon.go: Muon, sgd.go: SGD with
-//	               momentum
+//	optimizer.go   the interface Optimizer
+//	adam.go        Adam and AdamW
+//	muon.go        Muon
+//	sgd.go         SGD with momentum
 //	ema.go         the moving average of the weights
 //	validate.go    loss and BLEU of the validation pairs
 //	entropy.go     the entropies of the attention weights in a validation

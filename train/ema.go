@@ -35,7 +35,7 @@ func (e *movingAverage) moments() []Moment {
 	if e == nil {
 		return nil
 	}
-	return []Moment{{"raw.", e.Values}}
+	return []Moment{{Name: "raw.", Values: e.Values}}
 }
 
 // next counts a step and returns its factors. e can be nil.

@@ -54,7 +54,7 @@ func TestEMA(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantSameWeights(t, "averages in the checkpoint", m.Params.W, got)
-			if err := c.copyTo(m.Params, "raw.", m.Params.W); err != nil {
+			if err := c.copyTo(m.Params.List, "raw.", m.Params.W); err != nil {
 				t.Fatal(err)
 			}
 			wantSameWeights(t, "weights in the checkpoint", m.Params.W, each[20])

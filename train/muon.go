@@ -21,12 +21,13 @@ import (
 // update rate·Scale for every shape (Liu et al., 2025, "Muon is Scalable for LLM Training"). The
 // projections of queries, keys and values are matrices of their own, see layer.Param.Maps.
 type Muon struct {
-	*Adam           // of the other weights; M of a matrix is m, V is not used
+	*Adam           // M is m of all weights; V is that of the other weights only
 	Momentum, Scale float64
 
 	matrices []matrixView
-	others   []interval
-	scratch  sync.Pool // of *orthogonalizer
+	others   []*layer.Param
+	spans    []interval // of others in the weights
+	scratch  sync.Pool  // of *orthogonalizer
 }
 
 // matrixView is a matrix in the weights, the gradient or the momentum, which have the same layout.
@@ -39,12 +40,13 @@ func (v matrixView) of(x []float32) mat.Matrix {
 // NewMuon returns an optimizer of the weights of params at step 0. The betas and eps are those of
 // Adam.
 func NewMuon(params *layer.Params, beta1, beta2, eps, momentum, scale float64) *Muon {
-	u := &Muon{Adam: NewAdam(params.Count(), beta1, beta2, eps), Momentum: momentum, Scale: scale}
-	start, size, rank := 0, 0, 0
+	u := &Muon{Momentum: momentum, Scale: scale}
+	start, size, rank, count := 0, 0, 0, 0
 	for _, p := range params.List {
 		end := start + p.Size()
 		if p.Maps == nil {
-			u.others = appendInterval(u.others, interval{start, end})
+			u.others, u.spans = append(u.others, p), appendInterval(u.spans, interval{start, end})
+			count += p.Size()
 		}
 		col := start
 		for _, cols := range p.Maps {
@@ -55,22 +57,26 @@ func NewMuon(params *layer.Params, beta1, beta2, eps, momentum, scale float64) *
 		}
 		start = end
 	}
+	u.Adam = NewAdam(count, beta1, beta2, eps)
+	u.M = make([]float32, params.Count())
 	u.scratch.New = func() any { return newOrthogonalizer(size, rank) }
 	return u
 }
 
 // Moments implements Optimizer.
 func (u *Muon) Moments() []Moment {
-	return append([]Moment{{"muon.m.", u.M}, {"muon.v.", u.V}}, u.ema.moments()...)
+	return append([]Moment{{Name: "muon.m.", Values: u.M}, {Name: "muon.v.", Values: u.V, Params: u.others}}, u.ema.moments()...)
 }
 
 // StepAndClear implements Optimizer.
 func (u *Muon) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
 	u.advance()
 	adam := u.kernel(rate, clip)
-	for _, o := range u.others {
-		step := adamStep{kernel: adam, w: w[o.lo:o.hi], g: g[o.lo:o.hi], m: u.M[o.lo:o.hi], v: u.V[o.lo:o.hi]}
-		mat.Each(p, o.hi-o.lo, optimizerGrain, step)
+	v := u.V
+	for _, s := range u.spans {
+		n := s.hi - s.lo
+		mat.Each(p, n, optimizerGrain, adamStep{kernel: adam, w: w[s.lo:s.hi], g: g[s.lo:s.hi], m: u.M[s.lo:s.hi], v: v[:n]})
+		v = v[n:]
 	}
 	mat.Each(p, len(u.matrices), 1, muonStep{u, w, g, rate, clip})
 	mat.Each(p, len(w), optimizerGrain, emaLoop{u.ema.next(), w})

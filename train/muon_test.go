@@ -8,8 +8,8 @@ import (
 	"tfm/mat"
 )
 
-// orthogonalReference returns factor·p(x) in float64, where p is the composition of orthogonalTerms,
-// for x [rows × cols].
+// orthogonalReference returns factor·p(x) in float64 for x [rows × cols], where p is the
+// composition of orthogonalTerms.
 func orthogonalReference(x []float64, rows, cols int, factor float64) []float64 {
 	multiply := func(a, b []float64, n, k, m int) []float64 {
 		c := make([]float64, n*m)

@@ -1,6 +1,9 @@
 package train
 
-import "tfm/mat"
+import (
+	"tfm/layer"
+	"tfm/mat"
+)
 
 // Values of Options.Optimizer.
 const (
@@ -27,8 +30,17 @@ type Optimizer interface {
 
 // Moment is state of an optimizer, one value per weight.
 type Moment struct {
-	Name   string    // prefix of the tensors' names in a checkpoint
-	Values []float32 // in the layout of the weights
+	Name   string         // prefix of the tensors' names in a checkpoint
+	Values []float32      // of the weights of Params, one parameter after another
+	Params []*layer.Param // nil is all
+}
+
+// params returns the parameters of m, in a model with the parameters all.
+func (m Moment) params(all []*layer.Param) []*layer.Param {
+	if m.Params == nil {
+		return all
+	}
+	return m.Params
 }
 
 // optimizerGrain is the number of weights in a block of work. Weights, gradient and two moments of

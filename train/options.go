@@ -153,9 +153,9 @@ func DefaultOptions() Options {
 }
 
 // OptionsFor returns the settings for a preset of package model: DefaultOptions for the paper's
-// presets. The presets tiny and small get small batches, a short warmup to a high learning rate
-// that stays constant, and a cooldown: the best settings for minutes to hours on an ordinary CPU,
-// see BENCHMARKS.md. They have no limit of steps. The score of a translation is the mean
+// presets. The presets tiny and small get small batches, Muon, a short warmup to a high learning
+// rate that stays constant, and a cooldown: the best settings for minutes to hours on an ordinary
+// CPU, see BENCHMARKS.md. They have no limit of steps. The score of a translation is the mean
 // log-probability of its tokens, because under the paper's length penalty the translations of
 // models trained so briefly are too short. The preset demo has the schedule inverse-sqrt and
 // averages its last checkpoints.
@@ -167,13 +167,15 @@ func OptionsFor(preset string) Options {
 		o.SaveEvery, o.Keep, o.Average = 250, 6, 6
 		return o
 	case "tiny":
-		o.BatchTokens, o.LR, o.Warmup = 1500, 3e-3, 200
+		o.BatchTokens = 1500
 	case "small":
-		o.BatchTokens, o.LR, o.Warmup = 2000, 1e-3, 1000
+		o.BatchTokens = 2000
 	default:
 		return o
 	}
 	o.Steps = 0
+	o.Optimizer, o.Momentum, o.MuonScale = OptimizerMuon, 0.95, 0.2
+	o.LR, o.Warmup = 4e-3, 100
 	o.Schedule, o.Cooldown = ScheduleConstant, 0.4
 	o.ValidEvery, o.SaveEvery = 500, 500
 	o.Search.Penalty, o.Search.Alpha = decode.PenaltyPower, 1

@@ -31,7 +31,7 @@ func (s *SGD) Moments() []Moment {
 	if s.B == nil {
 		return s.ema.moments()
 	}
-	return append([]Moment{{"sgd.b.", s.B}}, s.ema.moments()...)
+	return append([]Moment{{Name: "sgd.b.", Values: s.B}}, s.ema.moments()...)
 }
 
 // Resume implements Optimizer. Only the moving average depends on the number of steps.

@@ -94,7 +94,7 @@ func TestChoices(t *testing.T) {
 		{"train -src a -src b", `-src and -tgt belong together: -tgt is missing`},
 		{"train -clip 1", `tfm: unknown flag -clip; did you mean "-clip-norm"?`},
 		{"train -preset tinny", `tfm: invalid value "tinny" for flag -preset: unknown name; did you mean "tiny"?`},
-		{"train -optimizer adm", `tfm: invalid value "adm" for flag -optimizer: expected adam, adamw or sgd; did you mean "adam"?`},
+		{"train -optimizer adm", `tfm: invalid value "adm" for flag -optimizer: expected adam, adamw, sgd or muon; did you mean "adam"?`},
 		{"train -norm psot", `tfm: invalid value "psot" for flag -norm: "psot" is not one of post, pre, deep; did you mean "post"?`},
 		{"train -norm sideways", `tfm: invalid value "sideways" for flag -norm: "sideways" is not one of post, pre, deep; run 'tfm help train'`},
 		{"train -init= -src a -tgt b", `run 'tfm help train'`},

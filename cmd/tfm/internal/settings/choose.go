@@ -133,7 +133,9 @@ func (r *Run) choose(p plan) {
 	steps := p.steps(r.Options.BatchTokens)
 	epochs := steps * 2 * float64(r.Options.BatchTokens) / max(p.tokens, 1)
 	pick("dropout", dropout(epochs), "about %s", format.Count(max(1, int(math.Round(epochs))), "epoch"))
-	pick("warmup", warmup(steps), "about %s steps", format.Thousands(int(math.Round(steps/100))*100))
+	if w := r.Options.Warmup; float64(w) > steps/4 {
+		pick("warmup", max(1, int(steps/4)), "%d steps", int(steps))
+	}
 	pick("valid-every", validEvery(p, steps, r.Options.BatchTokens), "a validation takes about 3%% of the time")
 }
 
@@ -153,9 +155,6 @@ func dropout(epochs float64) float64 {
 	}
 	return 0.3
 }
-
-// warmup returns about a tenth of the steps of a short run.
-func warmup(steps float64) int { return max(1, int(min(clamp(steps/10, 50, 50, 1000), steps/4))) }
 
 // validEvery returns the steps between validations that take 3% of the time, with 4 to 20
 // validations in a run. A validation takes about as long as training on its target tokens.

@@ -27,9 +27,9 @@ func TestChoose(t *testing.T) {
 		typed  string
 		want   string
 	}{
-		{captions, "time=5m", "preset=tiny:chosen vocab-size=8000:chosen dropout=0.1:chosen warmup=250:chosen valid-every=200:chosen"},
-		{captions, "time=15m", "preset=tiny:chosen dropout=0.2:chosen warmup=700:chosen"},
-		{captions, "", "preset=tiny:chosen dropout=0.3:chosen warmup=1000:chosen"},
+		{captions, "time=5m", "preset=tiny:chosen vocab-size=8000:chosen dropout=0.1:chosen warmup=100:default valid-every=200:chosen"},
+		{captions, "time=15m", "preset=tiny:chosen dropout=0.2:chosen warmup=100:default"},
+		{captions, "", "preset=tiny:chosen dropout=0.3:chosen warmup=100:default"},
 		{captions, "time=10h", "preset=small:chosen"},
 		{captions, "time=5m dropout=0.25 vocab-size=4000 warmup=7 valid-every=9", "dropout=0.25:command-line vocab-size=4000:command-line warmup=7:command-line valid-every=9:command-line"},
 		{captions, "time=5m preset=small", "preset=small:command-line d-model=256:default dropout=0.1:chosen"},

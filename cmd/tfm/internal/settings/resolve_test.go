@@ -105,9 +105,11 @@ func TestResolve(t *testing.T) {
 		{"another optimizer has none", "", "optimizer=adamw weight-decay=0.1", "optimizer=adam", Facts{}, "weight-decay=0:derived"},
 		{"and no momentum", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=adam", Facts{}, "momentum=0:derived nesterov=false:derived"},
 		{"sgd keeps it", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=sgd", Facts{}, "momentum=0.9:file nesterov=true:file"},
-		{"muon has a momentum and a scale", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=muon", Facts{}, "momentum=0.95:derived muon-scale=0.7:derived nesterov=false:derived"},
+		{"muon has a momentum and a scale", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=muon", Facts{}, "momentum=0.95:derived muon-scale=0.2:default nesterov=false:derived"},
 		{"muon's own", "", "", "optimizer=muon momentum=0.9 muon-scale=0.2", Facts{}, "momentum=0.9:command-line muon-scale=0.2:command-line"},
-		{"another optimizer has no scale", "", "optimizer=muon muon-scale=0.2", "optimizer=adam", Facts{}, "momentum=0:default muon-scale=0:derived"},
+		{"another optimizer has no scale", "", "optimizer=muon muon-scale=0.2", "optimizer=adam", Facts{}, "momentum=0:derived muon-scale=0:derived"},
+		{"sgd without a preset's momentum", "", "", "optimizer=sgd", Facts{}, "momentum=0:derived muon-scale=0:derived"},
+		{"muon over a preset without it", "", "", "preset=base optimizer=muon", Facts{}, "momentum=0.95:derived muon-scale=0.2:derived"},
 		{"Adam's settings typed with sgd", "", "", "optimizer=sgd beta1=0.8", Facts{}, "error -beta1 needs -optimizer adam, adamw or muon, found sgd"},
 		{"Adam's settings of a file with sgd", "", "optimizer=sgd beta1=0.8", "", Facts{}, "optimizer=sgd:file"},
 
@@ -148,7 +150,9 @@ func TestResolve(t *testing.T) {
 		{"given settings are reported first", "", "", "resume=true preset=base seed=2", resume("small", nil), "error -seed 2 conflicts"},
 		{"what follows from what is given", "", "", "resume=true factor=2", resume("tiny", nil), "error -factor 2 conflicts"},
 		{"a new file of settings", "", "dropout=0.2", "resume=true", resume("small", nil), "error -dropout 0.2 conflicts"},
-		{"rules leave alone what is not given", "", "", "resume=true optimizer=adamw", resume("small", func(t *Trained) { t.Options.Optimizer, t.Options.WeightDecay = "adamw", 0.1 }), "weight-decay=0.1:checkpoint"},
+		{"rules leave alone what is not given", "", "", "resume=true optimizer=adamw", resume("small", func(t *Trained) {
+			t.Options.Optimizer, t.Options.WeightDecay, t.Options.Momentum, t.Options.MuonScale = "adamw", 0.1, 0, 0
+		}), "weight-decay=0.1:checkpoint"},
 		{"a smaller vocabulary", "", "", "resume=true vocab-size=300", resume("small", nil), "error -vocab-size 300 conflicts with the run to resume: -vocab-size 8000"},
 		{"the vocabulary that it was to have", "", "", "resume=true vocab-size=9000", resume("small", nil), "vocab-size=9000:command-line"},
 		{"separate vocabularies", "", "", "resume=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false:checkpoint tie=decoder:checkpoint"},

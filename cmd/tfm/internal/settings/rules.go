@@ -15,7 +15,7 @@ const usualWeightDecay = 0.01
 // Default momentum and scale of muon.
 const (
 	usualMuonMomentum = 0.95
-	usualMuonScale    = 0.7
+	usualMuonScale    = 0.2
 )
 
 // notInCheckpoint are the settings that a checkpoint does not hold: files, sources of settings, and
@@ -103,7 +103,7 @@ func (r *Run) optionRules() error {
 			o.WeightDecay = usualWeightDecay
 		}
 	}
-	if over("optimizer", "momentum") && o.Optimizer != train.OptimizerSGD {
+	if over("optimizer", "momentum") && (o.Optimizer != train.OptimizerSGD || r.given("momentum") == Default) {
 		o.Momentum = 0
 		if o.Optimizer == train.OptimizerMuon {
 			o.Momentum = usualMuonMomentum
