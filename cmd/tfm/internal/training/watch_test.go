@@ -111,6 +111,11 @@ func TestWatch(t *testing.T) {
 		}, want: known + `the training perplexity has risen from [\d.]+ to [\d.]+: the training diverges\. Stop it and try a lower -lr \(now 0\.002\), a longer -warmup \(now 300 steps\) or -norm pre\.\n`},
 		"standing": {change: func(c *course) { c.nll = stands(6.1) },
 			want: known + `after 300 steps the training perplexity is 445\.9, and guessing tokens by their frequency gives 403\.4: the model has learned next to nothing\. Stop the run and try a lower -lr .*\n`},
+		"stuck above the frequencies": {change: func(c *course) { c.nll = stands(5.5) },
+			want: known + `after 3\d\d steps the training perplexity is 244\.7, and guessing .*\n`},
+		"slow, but falling": {change: func(c *course) {
+			c.nll = func(s int) float64 { return 5.7 - 0.0004*float64(s) }
+		}, want: known},
 		"standing in a long warmup": {options: func(o *train.Options) { o.Warmup = 4000; o.Steps = 9000 }, change: func(c *course) { c.nll = stands(6.1) }, want: speed + `estimate: .*\nafter 1,000 steps .*\n`},
 		"rate too low":              {options: func(o *train.Options) { o.LR = 1e-6 }, change: func(c *course) { c.nll = func(int) float64 { return 8 } }, want: known + `after 300 steps .* next to nothing\. Stop the run and try a higher -lr\.\n`},
 		"lines that do not match": {change: func(c *course) {
