@@ -98,7 +98,8 @@ func (l *Norm) row(act *NormAct, i int) {
 //
 // where c comes from ∂rstd/∂x_j, with σ² = mean((x - mean(x))²) and s² = σ²·d/(d-1):
 //
-//	LayerNorm      rstd = 1/sqrt(σ² + eps)   ∂rstd/∂x_j = -rstd²·x̂_j/d   c = mean(g·x̂)
+//	LayerNorm      rstd = 1/sqrt(σ² + eps)   ∂rstd/∂x_j = -rstd²·x̂_j/d
+//	                                         c = mean(g·x̂)
 //	UnbiasedNorm   rstd = 1/(s + eps)        ∂rstd/∂x_j = -rstd·x̂_j/((d-1)·s)
 //	                                         c = Σ g_i·x̂_i/(d-1) · (s + eps)/s
 //	RMSNorm        as LayerNorm, with 0 for mean(x) and mean(g)

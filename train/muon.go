@@ -16,10 +16,10 @@ import (
 //	u = Momentum·m + (1-Momentum)·g
 //	w = w - rate·Scale·sqrt(max(in, out))·orthogonal(u)
 //
-// orthogonal(U·S·Vᵀ) = U·Vᵀ moves all directions of the matrix by the same amount, where U·S·Vᵀ is
-// the singular value decomposition. The factor sqrt(max(in, out)) makes the root mean square of the
+// orthogonal(U·S·Vᵀ) = U·Vᵀ, where U·S·Vᵀ is the singular value decomposition, moves all directions
+// of the matrix by the same amount. The factor sqrt(max(in, out)) makes the root mean square of the
 // update rate·Scale for every shape (Liu et al., 2025, "Muon is Scalable for LLM Training"). The
-// projections of queries, keys and values are matrices of their own, see layer.Param.Maps.
+// projections of queries, keys and values are separate matrices, see layer.Param.Maps.
 type Muon struct {
 	*Adam           // M is m of all weights; V is that of the other weights only
 	Momentum, Scale float64
@@ -97,9 +97,9 @@ func (s *muonStep) Range(lo, hi int) {
 		momentum := float32(s.Momentum)
 		for i := range v.rows {
 			gi, mi := g.Row(i), m.Row(i)
-			mat.Scale(gi, s.clip*(1-momentum))
-			mat.ScaleAdd(mi, mi, momentum, gi)       // m = Momentum·m + (1-Momentum)·g
-			mat.ScaleAdd(u.Row(i), mi, momentum, gi) // u = Momentum·m + (1-Momentum)·g
+			mat.Scale(gi, s.clip*(1-momentum)) // (1-Momentum)·g
+			mat.ScaleAdd(mi, mi, momentum, gi) // m
+			mat.ScaleAdd(u.Row(i), mi, momentum, gi)
 			clear(gi)
 		}
 		scratch.add(w, u, -s.rate*s.Scale*math.Sqrt(float64(max(v.rows, v.cols))))
@@ -144,10 +144,13 @@ func (o *orthogonalizer) input(rows, cols int) mat.Matrix {
 //
 //	x ← a·x + b·A·x + c·A²·x = (a·I + b·A + c·A²)·x
 //
-// maps each singular value s of x to a·s + b·s³ + c·s⁵ and keeps the singular vectors. If x has
-// more rows than columns, A = xᵀ·x is the smaller matrix and x ← x·(a·I + b·A + c·A²). The last
-// product is added to w. x, which is overwritten, must be of o.input. If the squares of all
-// elements of x underflow, w does not change.
+// maps each singular value s of x to a·s + b·s³ + c·s⁵ and keeps the singular vectors. If x
+// has more rows than columns, A = xᵀ·x is the smaller matrix and
+//
+//	x ← x·(a·I + b·A + c·A²)
+//
+// The last product is added to w. x, which is overwritten, must be of o.input. If the squares of
+// all elements of x underflow, w does not change.
 func (o *orthogonalizer) add(w, x mat.Matrix, factor float64) {
 	norm := math.Sqrt(float64(mat.Dot(x.Data, x.Data)))
 	if norm == 0 {

@@ -390,13 +390,13 @@ func TestLengthPenaltyOfTheModel(t *testing.T) {
 			}
 			return results[0].Translations[0].Score
 		}
-		logP := score(decode.Options{Beam: 4, MaxExtra: 50}) // the score without a length penalty
+		logP := score(decode.Options{Beam: 4, MaxExtra: 50}) // without a length penalty
 		n := float64(len(tr.Tokenizers().Target.Encode(nil, "le arbre vieux")) + 1)
 		want := logP / math.Pow((5+n)/6, c.want.Alpha)
 		if c.want.LengthPenalty == decode.PenaltyPower {
 			want = logP / math.Pow(n, c.want.Alpha)
 		}
-		if got := score(decode.Options{}); math.Abs(got/want-1) > 1e-12 { // roundings of float64
+		if got := score(decode.Options{}); math.Abs(got/want-1) > 1e-12 { // float64 rounding
 			t.Errorf("%s: score %v, want %v", c.name, got, want)
 		}
 		if got, want := score(decode.DefaultOptions()), logP/math.Pow((5+n)/6, 0.6); math.Abs(got/want-1) > 1e-12 {

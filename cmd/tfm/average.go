@@ -74,7 +74,7 @@ func average(out string, force bool, paths []string) error {
 		if cmp.Or(other.SrcLang, mean.SrcLang) != mean.SrcLang || cmp.Or(other.TgtLang, mean.TgtLang) != mean.TgtLang {
 			return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, other.SrcLang, other.TgtLang, mean.SrcLang, mean.TgtLang)
 		}
-		mean.Decoding = other.Decoding // the newest checkpoint's, because a resume can change it
+		mean.Decoding = other.Decoding // of the newest: a resume can change it
 	}
 	if mean.Model, err = model.New(h.Config); err != nil {
 		return err

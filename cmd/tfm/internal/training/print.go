@@ -96,12 +96,13 @@ func (j *Job) printTokenize(c *corpus.Corpus, chosen bool) {
 
 // optimizer describes the optimizer.
 func optimizer(o train.Options) string {
-	s := fmt.Sprintf("%s, beta1 %v, beta2 %v, eps %v", o.Optimizer, o.Beta1, o.Beta2, o.Eps)
+	betas := fmt.Sprintf("beta1 %v, beta2 %v, eps %v", o.Beta1, o.Beta2, o.Eps)
+	s := o.Optimizer + ", " + betas
 	switch {
 	case o.Optimizer == train.OptimizerAdamW:
 		s += fmt.Sprintf(", weight decay %v", o.WeightDecay)
 	case o.Optimizer == train.OptimizerMuon:
-		s = fmt.Sprintf("muon, Nesterov's momentum %v, scale %v; %s", o.Momentum, o.MuonScale, strings.Replace(s, "muon", "adam for vectors and embeddings", 1))
+		s = fmt.Sprintf("muon, Nesterov's momentum %v, scale %v; adam for vectors and embeddings, %s", o.Momentum, o.MuonScale, betas)
 	case o.Optimizer == train.OptimizerSGD && o.Nesterov:
 		s = fmt.Sprintf("sgd, Nesterov's momentum %v", o.Momentum)
 	case o.Optimizer == train.OptimizerSGD:
