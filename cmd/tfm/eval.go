@@ -116,7 +116,7 @@ func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, fi
 		p.Update(time.Now(), fmt.Sprintf("%s of %s sentences, %.1f a second", format.Thousands(len(hyps)), format.Thousands(len(srcs)), perSecond(len(hyps))))
 	}
 	warnings.Summarize()
-	p.Line("%s sentences in %.1f s, %.1f a second", format.Thousands(len(hyps)), time.Since(start).Seconds(), perSecond(len(hyps)))
+	p.Line("%s in %.1f s, %.1f a second", format.Count(len(hyps), "sentence"), time.Since(start).Seconds(), perSecond(len(hyps)))
 	return hyps, nil
 }
 

@@ -199,7 +199,7 @@ func (t *trainer) checkCorpora() error {
 
 // checkOutput checks that the results can be written.
 func (t *trainer) checkOutput() error {
-	if err := cli.CheckOutput(t.Out, t.Src, t.Tgt, t.TSV, t.ValidSrc, t.ValidTgt, t.ValidTSV, t.ConfigFile, t.Vocab, t.Options.Init); err != nil {
+	if err := cli.CheckDistinct(t.Out, t.Src, t.Tgt, t.TSV, t.ValidSrc, t.ValidTgt, t.ValidTSV, t.ConfigFile, t.Vocab, t.Options.Init); err != nil {
 		return err
 	}
 	dir := t.CheckpointDir()

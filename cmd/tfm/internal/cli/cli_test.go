@@ -327,6 +327,37 @@ func TestValues(t *testing.T) {
 	}
 }
 
+func TestCheckOutput(t *testing.T) {
+	dir := t.TempDir()
+	text, model := filepath.Join(dir, "text"), filepath.Join(dir, "en-de.safetensors")
+	for _, path := range []string{text, model} {
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output := func(path string, inputs ...string) error { return CheckModelOutput(path, true, inputs...) }
+	for _, c := range []struct {
+		name  string
+		check func(path string, inputs ...string) error
+		path  string
+		want  string // part of the error, "" for none
+	}{
+		{"CheckOutput", CheckOutput, text, "would replace an input"},
+		{"CheckOutput", CheckOutput, model, "would replace a model"},
+		{"CheckOutput", CheckOutput, filepath.Join(dir, "new.safetensors"), ""},
+		{"CheckModelOutput", output, text, "would replace an input"},
+		{"CheckModelOutput", output, model, ""},
+	} {
+		err := c.check(c.path, "", text)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s(%q) = %v, want %q in the error", c.name, c.path, err, c.want)
+		}
+	}
+	if err := CheckModelOutput(model, false); err == nil {
+		t.Error("CheckModelOutput allows to replace a model without -force")
+	}
+}
+
 func TestCheckWritable(t *testing.T) {
 	dir := t.TempDir()
 	if err := CheckWritable(filepath.Join(dir, "new")); err != nil {

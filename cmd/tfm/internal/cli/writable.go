@@ -8,9 +8,33 @@ import (
 	"path/filepath"
 )
 
-// CheckOutput is CheckWritable for the file of -o. It reports an input that is the same file, by
-// any name, because the output would replace it. Inputs may be "".
+// CheckOutput is CheckDistinct for an output that is not a model. It reports an existing model at
+// path, because the output would replace it.
 func CheckOutput(path string, inputs ...string) error {
+	if err := CheckDistinct(path, inputs...); err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err == nil && filepath.Ext(path) == ".safetensors" {
+		return Usagef("-o %s would replace a model by a file of another kind", path)
+	}
+	return nil
+}
+
+// CheckModelOutput is CheckDistinct for a model. Without force it reports an existing file, because
+// a model can be hours of training.
+func CheckModelOutput(path string, force bool, inputs ...string) error {
+	if err := CheckDistinct(path, inputs...); err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err == nil && !force {
+		return fmt.Errorf("%s already exists: -force replaces it", path)
+	}
+	return nil
+}
+
+// CheckDistinct is CheckWritable for the file of -o. It reports an input that is the same file, by
+// any name, because the output would replace it. Inputs may be "".
+func CheckDistinct(path string, inputs ...string) error {
 	if out, err := os.Stat(path); err == nil {
 		for _, input := range inputs {
 			if info, err := os.Stat(input); err == nil && os.SameFile(info, out) {
@@ -19,18 +43,6 @@ func CheckOutput(path string, inputs ...string) error {
 		}
 	}
 	return CheckWritable(path)
-}
-
-// CheckModelOutput is CheckOutput for a model. Without force it reports an existing file, because
-// a model can be hours of training.
-func CheckModelOutput(path string, force bool, inputs ...string) error {
-	if err := CheckOutput(path, inputs...); err != nil {
-		return err
-	}
-	if _, err := os.Stat(path); err == nil && !force {
-		return fmt.Errorf("%s already exists: -force replaces it", path)
-	}
-	return nil
 }
 
 // CheckWritable reports why no file can be written at path, for a check before long work. It leaves

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
@@ -81,8 +82,8 @@ func (l *Lesson) Run(out io.Writer) error {
 		return err
 	}
 	if !learned {
-		return fmt.Errorf("not learned in %d steps: %d of %d translations are exact, and no step had a loss below %v with all of them; increase -steps",
-			l.Steps, exact, len(pairs), maxFinalLoss)
+		return fmt.Errorf("not learned in %s: %d of %d translations are exact, and no step had a loss below %v with all of them; increase -steps",
+			format.Count(l.Steps, "step"), exact, len(pairs), maxFinalLoss)
 	}
 	return nil
 }

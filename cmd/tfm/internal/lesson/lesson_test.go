@@ -72,8 +72,8 @@ func TestLessonNotLearned(t *testing.T) {
 	l := smallLesson()
 	l.Steps = 1
 	err := l.Run(&b)
-	if err == nil || !strings.Contains(err.Error(), "not learned in 1 steps: 0 of 3") || !strings.Contains(err.Error(), "-steps") {
-		t.Errorf("error %v, want not learned in 1 steps, and -steps", err)
+	if err == nil || !strings.Contains(err.Error(), "not learned in 1 step: 0 of 3") || !strings.Contains(err.Error(), "-steps") {
+		t.Errorf("error %v, want not learned in 1 step, and -steps", err)
 	}
 	for _, want := range []string{"after step   1", "Training ends after its last step", "    <s>  ", "≠ I am a boy\n", "0 of 3 exact\n"} {
 		if !strings.Contains(b.String(), want) {

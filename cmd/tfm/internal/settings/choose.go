@@ -134,7 +134,7 @@ func (r *Run) choose(p plan) {
 	epochs := steps * 2 * float64(r.Options.BatchTokens) / max(p.tokens, 1)
 	pick("dropout", dropout(epochs), "about %s", format.Count(max(1, int(math.Round(epochs))), "epoch"))
 	if w := r.Options.Warmup; float64(w) > steps/4 {
-		pick("warmup", max(1, int(steps/4)), "%d steps", int(steps))
+		pick("warmup", max(1, int(steps/4)), "%s", format.Count(int(steps), "step"))
 	}
 	pick("valid-every", validEvery(p, steps, r.Options.BatchTokens), "a validation takes about 3%% of the time")
 }

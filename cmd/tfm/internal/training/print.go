@@ -21,7 +21,7 @@ import (
 
 // printReading shows the number of pairs read so far.
 func (j *Job) printReading(stage corpus.Stage, pairs int) {
-	j.Progress.Update(time.Now(), fmt.Sprintf("%s: %s pairs", stage, format.Thousands(pairs)))
+	j.Progress.Update(time.Now(), fmt.Sprintf("%s: %s", stage, format.Count(pairs, "pair")))
 }
 
 // printPlan prints the data and the settings.
@@ -129,10 +129,10 @@ func (j *Job) printEvent(e train.Event) {
 	switch e.Kind {
 	case train.Started:
 		if e.TooLong > 0 && !j.watch.said[skipsPairs] {
-			p.Field("skipped", "%s pairs with more than %d tokens on a side (-max-len)", format.Thousands(e.TooLong), j.Options.MaxLen)
+			p.Field("skipped", "%s with more than %d tokens on a side (-max-len)", format.Count(e.TooLong, "pair"), j.Options.MaxLen)
 		}
 		if e.Empty > 0 {
-			p.Field("skipped", "%s pairs with an empty side", format.Thousands(e.Empty))
+			p.Field("skipped", "%s with an empty side", format.Count(e.Empty, "pair"))
 		}
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
