@@ -96,9 +96,12 @@ func tokens(s corpus.Side) float64 {
 	return float64(s.Characters) / 4
 }
 
+// seen returns the expected number of source + target tokens that the run reads in its time.
+func (p plan) seen() float64 { return p.time.Seconds() * p.size.speed }
+
 // steps returns the expected number of steps.
 func (p plan) steps(batchTokens int) float64 {
-	steps := p.time.Seconds() * p.size.speed / (2 * float64(batchTokens))
+	steps := p.seen() / (2 * float64(batchTokens))
 	if p.limit > 0 {
 		return min(steps, float64(p.limit))
 	}
@@ -123,7 +126,11 @@ func (r *Run) choose(p plan) {
 		return
 	}
 	if p.vocab {
-		pick("vocab-size", vocabSize(p.tokens), "%s tokens of text", format.Thousands(int(math.Round(p.tokens/1e4))*1e4))
+		n, why := p.tokens, "tokens of text"
+		if some := p.seen() / 7; some < n {
+			n, why = some, "tokens, a seventh of those that the run reads"
+		}
+		pick("vocab-size", vocabSize(n), "%s %s", format.Thousands(int(math.Round(n/1e4))*1e4), why)
 	}
 	i := slices.IndexFunc(sizes, func(s size) bool { return s.preset == r.Preset })
 	if i < 0 {
@@ -140,17 +147,19 @@ func (r *Run) choose(p plan) {
 }
 
 // vocabSize grows as the number of different words does, about with the square root of the corpus:
-// 8,000 pieces for a million tokens.
+// 8,000 pieces for a million tokens. A run that ends before it has read a large corpus a few times
+// learns little about rare pieces, and each piece costs time.
 func vocabSize(tokens float64) int {
 	return int(clamp(8000*math.Sqrt(tokens/1e6), 500, 1000, 32000))
 }
 
-// dropout grows with the number of times that the model sees each pair.
+// dropout grows with the number of times that the model sees each pair. BENCHMARKS.md has the runs
+// of 7 to 46 epochs behind the limits.
 func dropout(epochs float64) float64 {
 	switch {
-	case epochs < 15:
+	case epochs < 10:
 		return 0.1
-	case epochs < 50:
+	case epochs < 30:
 		return 0.2
 	}
 	return 0.3
