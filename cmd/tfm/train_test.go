@@ -79,7 +79,7 @@ func TestLeftOutPairsAreCounted(t *testing.T) {
 	tgt := write(t, "tgt", "un chien\nun chien\nun chat\nun chat\n")
 	args := append([]string{"train", "-src", src, "-tgt", tgt, "-o", filepath.Join(t.TempDir(), "m.safetensors"), "-steps", "1"}, toySmall...)
 	o := mustRun(t, "", args...)
-	for _, want := range []string{"warning: -max-len 40 skips 1 training pair (25%)", "skipped:          1 pairs with an empty side"} {
+	for _, want := range []string{"warning: -max-len 40 skips 1 training pair (25%)", "skipped:          1 pair with an empty side"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}
