@@ -16,10 +16,14 @@ import (
 //	u = Momentum·m + (1-Momentum)·g
 //	w = w - rate·Scale·sqrt(max(in, out))·orthogonal(u)
 //
-// orthogonal(U·S·Vᵀ) = U·Vᵀ, where U·S·Vᵀ is the singular value decomposition, moves all directions
-// of the matrix by the same amount. The factor sqrt(max(in, out)) makes the root mean square of the
-// update rate·Scale for every shape (Liu et al., 2025, "Muon is Scalable for LLM Training"). The
-// projections of queries, keys and values are separate matrices, see layer.Param.Maps.
+// where U·S·Vᵀ is the singular value decomposition of u and
+//
+//	orthogonal(U·S·Vᵀ) = U·Vᵀ
+//
+// moves all directions of the matrix by the same amount. The factor sqrt(max(in, out)) makes the
+// root mean square of the update rate·Scale for every shape (Liu et al., 2025, "Muon is Scalable
+// for LLM Training"). The projections of queries, keys and values are separate matrices, see
+// layer.Param.Maps.
 type Muon struct {
 	*Adam           // M is m of all weights; V is that of the other weights only
 	Momentum, Scale float64

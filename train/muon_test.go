@@ -61,8 +61,8 @@ func orthogonalReference(x []float64, rows, cols int, factor float64) []float64 
 	return x
 }
 
-// singularMatrix returns U·S·Vᵀ [rows × cols] with the given singular values, and U·Vᵀ. U and V
-// are products of Householder reflections.
+// singularMatrix returns U·S·Vᵀ [rows × cols] with the given singular values, and U·Vᵀ.
+// U and V are products of Householder reflections.
 func singularMatrix(rows, cols int, values []float64) (x, orthogonal []float64) {
 	x, orthogonal = make([]float64, rows*cols), make([]float64, rows*cols)
 	for i, s := range values {
@@ -97,8 +97,8 @@ func householder(m []float64, v []float32, n, k, rowStride, colStride int) {
 	}
 }
 
-// The update of a matrix U·S·Vᵀ is near U·Vᵀ if the singular values differ by a factor of up to
-// 30: the polynomials map each to [0.73, 1.27], with 0.01 for rounding.
+// The update of a matrix U·S·Vᵀ is near U·Vᵀ if the singular values differ by a factor of
+// up to 30: the polynomials map each to [0.73, 1.27], with 0.01 for rounding.
 func TestOrthogonalizer(t *testing.T) {
 	for _, shape := range [][2]int{{64, 64}, {32, 96}, {96, 32}, {1, 40}, {40, 1}, {1, 1}} {
 		rows, cols := shape[0], shape[1]
@@ -115,7 +115,8 @@ func TestOrthogonalizer(t *testing.T) {
 				x.Data[i] = float32(e)
 			}
 			o.add(w, x, -1)
-			// ‖w + U·Vᵀ‖² is the sum of n squared deviations of singular values from 1.
+			// ‖w + U·Vᵀ‖² is the sum of n squared deviations
+			// of singular values from 1.
 			sum := 0.0
 			for i, e := range want {
 				sum += (float64(w.Data[i]) + e) * (float64(w.Data[i]) + e)

@@ -391,12 +391,13 @@ func TestLengthPenaltyOfTheModel(t *testing.T) {
 			return results[0].Translations[0].Score
 		}
 		logP := score(decode.Options{Beam: 4, MaxExtra: 50}) // without a length penalty
+		// The tolerance of ratios covers the rounding of float64.
 		n := float64(len(tr.Tokenizers().Target.Encode(nil, "le arbre vieux")) + 1)
 		want := logP / math.Pow((5+n)/6, c.want.Alpha)
 		if c.want.LengthPenalty == decode.PenaltyPower {
 			want = logP / math.Pow(n, c.want.Alpha)
 		}
-		if got := score(decode.Options{}); math.Abs(got/want-1) > 1e-12 { // float64 rounding
+		if got := score(decode.Options{}); math.Abs(got/want-1) > 1e-12 {
 			t.Errorf("%s: score %v, want %v", c.name, got, want)
 		}
 		if got, want := score(decode.DefaultOptions()), logP/math.Pow((5+n)/6, 0.6); math.Abs(got/want-1) > 1e-12 {

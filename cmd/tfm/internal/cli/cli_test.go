@@ -354,7 +354,7 @@ func TestCheckOutput(t *testing.T) {
 		}
 	}
 	if err := CheckModelOutput(model, false); err == nil {
-		t.Error("CheckModelOutput allows to replace a model without -force")
+		t.Error("CheckModelOutput(model, false) = nil, want an error")
 	}
 }
 

@@ -38,8 +38,8 @@ func TestChoose(t *testing.T) {
 		{captions, "preset=base", "dropout=0.1:default warmup=4000:default vocab-size=8000:chosen valid-every=1000:default"},
 		{phrases, "time=5m", "vocab-size=5500:chosen dropout=0.2:chosen"},
 		{few, "time=5m", "vocab-size=3000:chosen dropout=0.3:chosen valid-every=100:chosen"},
-		{many, "time=5m", "vocab-size=8000:chosen dropout=0.1:chosen"},
-		{many, "time=1h", "vocab-size=28000:chosen dropout=0.1:chosen"},
+		{many, "time=5m", "vocab-size=8500:chosen dropout=0.1:chosen"},
+		{many, "time=1h", "vocab-size=29500:chosen dropout=0.1:chosen"},
 		{nil, "", "preset=tiny:chosen dropout=0.1:default vocab-size=8000:default"},
 	} {
 		r, err := Resolve([]Overrides{overridesOf(CommandLine, c.typed+" threads=2")}, Facts{Corpus: c.survey, Kernel: "avx512"})
