@@ -87,16 +87,11 @@ func (l Output) chunk(n int) int {
 
 // Logits sets y [n × V] = x·Eᵀ + b for x [n × d].
 func (l Output) Logits(pool *mat.Pool, y, x mat.Matrix) {
-	l.LogitsTransposed(pool, y, x, l.E.Weights().T())
-}
-
-// LogitsTransposed is Logits for callers that keep a transposed copy of E, eT [d × V].
-func (l Output) LogitsTransposed(pool *mat.Pool, y, x, eT mat.Matrix) {
 	var o mat.GemmOptions
 	if l.Bias != nil {
 		o.Bias = l.Bias.W
 	}
-	l.Precision.gemm(pool, y, x, eT, o)
+	l.Precision.gemm(pool, y, x, l.E.Weights().T(), o)
 }
 
 // Forward sets t.Losses for x [n × d].

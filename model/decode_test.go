@@ -36,11 +36,11 @@ func TestEveryVariantDecodesAsItsFullPassBitForBit(t *testing.T) {
 }
 
 // Sentences begin at different steps, so that rows have different positions. Each forks every third
-// step, and the next step continues one of the two rows, the one whose cache is a copy.
+// step, and the next step continues the second of the two rows.
 func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 	c := m.Config
 	b := model.RandomBatch(c, 5, 0, 7)
-	long := make([]int32, c.MaxLen-1) // more positions than the initial size of a cache
+	long := make([]int32, c.MaxLen-1) // many pages of keys and values
 	for i := range long {
 		long[i] = int32(model.EOS + 1 + i%(min(c.SrcVocab, c.TgtVocab)-model.EOS-1))
 	}
@@ -52,8 +52,9 @@ func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 	}
 	const delay = 2 // steps between the first steps of two sentences
 	state := decode.NewState(decode.NewWeights(m, nil), nil)
-	for _, positions := range []int{c.MaxLen, 1, c.MaxLen} { // the second and third reuse memory
-		state.Begin(sources, 2*len(sources), positions)
+	var handles []int32
+	for range 2 { // the second time reuses memory
+		handles = state.Add(handles[:0], sources...)
 		parents := slices.Repeat([]int32{-1}, len(sources))
 		checked := 0
 		for step := range delay*len(sources) + c.MaxLen {
@@ -65,11 +66,11 @@ func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 				if row < int(b.TgtStarts[s]) || row >= int(b.TgtStarts[s+1]) {
 					continue
 				}
-				r := decode.Row{Token: b.TgtIn[row], Source: int32(s), Parent: parents[s]}
-				if step%3 == 0 { // the first child keeps its parent's slot, the second gets a copy
+				r := decode.Row{Source: handles[s], Token: b.TgtIn[row], Parent: parents[s]}
+				if next[s] = 0; step%3 == 0 {
 					rows, expected = append(rows, r), append(expected, row)
+					next[s] = 1
 				}
-				next[s] = int32(len(rows))
 				rows, expected = append(rows, r), append(expected, row)
 			}
 			if parents = next; len(rows) == 0 {
@@ -85,6 +86,9 @@ func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 		}
 		if checked < len(b.TgtIn) {
 			t.Fatalf("%d rows checked, want at least %d", checked, len(b.TgtIn))
+		}
+		for _, h := range handles {
+			state.Remove(h)
 		}
 	}
 }

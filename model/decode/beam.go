@@ -27,14 +27,14 @@ func (k beam) expand(_ *search, _ int, logits []float32, out []continuation) []c
 func (k beam) advance(s *search, q *sourceSearch, first int) {
 	s.merge(q, first, k.maxContinuations())
 	for rank, c := range s.merged {
-		if h := q.live[c.hypothesis]; c.token != model.EOS {
-			s.extend(h, first+int(c.hypothesis), c, c.logP)
+		if c.token != model.EOS {
+			s.extend(q, int(c.hypothesis), c, c.logP)
 			if len(s.nextLive) == k.width {
 				break
 			}
 		} else if rank < k.width {
 			q.finished++
-			q.finish(finishedHyp{q.options.score(c.logP, q.tokens), h.tail, false})
+			q.finish(finishedHyp{q.options.score(c.logP, q.tokens), q.live[c.hypothesis].tail, false})
 		}
 	}
 }

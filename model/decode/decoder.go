@@ -15,10 +15,11 @@ import (
 // translation depends neither on the other sources nor on the number of threads. A Decoder is not
 // safe for concurrent use; any number of Decoders may share Weights.
 type Decoder struct {
-	w      *Weights
-	pool   *mat.Pool
-	state  *State
-	search search
+	w       *Weights
+	pool    *mat.Pool
+	state   *State
+	search  search
+	handles []int32 // in state, of the sources of a batch
 }
 
 // New returns a Decoder with the weights w whose loops run on p.
@@ -60,6 +61,7 @@ func (d *Decoder) translate(ctx context.Context, srcs [][]int32, o Options, done
 	for i, src := range srcs {
 		checkIDs("source", i, src, c.SrcVocab, c.MaxLen)
 	}
+	defer d.state.RemoveAll() // after an error or a panic
 	order := longestFirst(srcs)
 	strat := strategyOf(&o)
 	var batch [][]int32
@@ -68,13 +70,18 @@ func (d *Decoder) translate(ctx context.Context, srcs [][]int32, o Options, done
 		maxTokens := o.maxTokens(longest, c.MaxLen)
 		n := min(len(order), o.batchSize(max(longest+1, maxTokens)))
 		batch = batch[:0]
-		d.search.reset()
-		for source, i := range order[:n] {
+		for _, i := range order[:n] {
 			batch = append(batch, srcs[i])
-			d.search.add(source, o.First+uint64(i), o.maxTokens(len(srcs[i]), c.MaxLen), &o, strat)
 		}
-		d.state.Begin(batch, n*o.width(), maxTokens)
-		err := d.search.run(ctx, d.pool, d.state, func(source int, list []Hypothesis) { done(order[source], list) })
+		d.search.reset()
+		d.handles = d.state.Add(d.handles[:0], batch...)
+		for k, i := range order[:n] {
+			d.search.add(k, d.handles[k], o.First+uint64(i), o.maxTokens(len(srcs[i]), c.MaxLen), &o, strat)
+		}
+		err := d.search.run(ctx, d.pool, d.state, func(k int, list []Hypothesis) {
+			d.state.Remove(d.handles[k])
+			done(order[k], list)
+		})
 		if err != nil {
 			return err
 		}
@@ -100,10 +107,11 @@ func longestFirst(srcs [][]int32) []int {
 func (d *Decoder) Next(src, given []int32) []float32 {
 	c := &d.w.model.Config
 	checkIDs("target", 0, given, c.TgtVocab, c.MaxLen)
-	d.state.Begin([][]int32{src}, 1, len(given)+1)
-	logits := d.state.Step([]Row{{Token: model.BOS, Parent: -1}})
+	defer d.state.RemoveAll()
+	d.handles = d.state.Add(d.handles[:0], src)
+	logits := d.state.Step([]Row{{Source: d.handles[0], Token: model.BOS, Parent: -1}})
 	for _, id := range given {
-		logits = d.state.Step([]Row{{Token: id}})
+		logits = d.state.Step([]Row{{Source: d.handles[0], Token: id}})
 	}
 	row := logits.Row(0)
 	row[model.Pad], row[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
@@ -146,26 +154,27 @@ func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]fl
 // the target.
 func (d *Decoder) attention(ctx context.Context, order []int, srcs, tgts [][]int32, result [][][]float32) error {
 	s := d.state
-	batch := make([][]int32, len(order))
-	for source, i := range order {
-		batch[source] = srcs[i]
+	defer s.RemoveAll()
+	batch, longestSource := make([][]int32, len(order)), 0
+	for k, i := range order {
+		batch[k] = srcs[i]
+		longestSource = max(longestSource, len(srcs[i])+1)
 	}
-	longest := len(tgts[order[0]])
-	s.Begin(batch, len(order), longest+1)
-	s.meanWeights = mat.New(len(order), s.maxSource)
+	d.handles = s.Add(d.handles[:0], batch...)
+	s.meanWeights = mat.New(len(order), longestSource)
 	defer func() { s.meanWeights = mat.Matrix{} }()
 	rows := make([]Row, 0, len(order))
-	for t := range longest + 1 {
+	for t := range len(tgts[order[0]]) + 1 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		rows = rows[:0]
-		for source, i := range order { // row and source of a pair have the same index
+		for k, i := range order { // the pairs that still have tokens come first
 			switch tgt := tgts[i]; {
 			case t == 0:
-				rows = append(rows, Row{Token: model.BOS, Source: int32(source), Parent: -1})
+				rows = append(rows, Row{Source: d.handles[k], Token: model.BOS, Parent: -1})
 			case t <= len(tgt):
-				rows = append(rows, Row{Token: tgt[t-1], Source: int32(source), Parent: int32(source)})
+				rows = append(rows, Row{Source: d.handles[k], Token: tgt[t-1]})
 			}
 		}
 		s.Step(rows)

@@ -316,112 +316,34 @@ func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	}
 }
 
-// Two rows may continue one hypothesis with different tokens, and a hypothesis may start in a later
-// step.
-func TestRowsForkAndStartAtAnyStep(t *testing.T) {
-	m := perturbed(t, toy(), 4)
-	w := NewWeights(m, nil)
-	srcs := [][]int32{{3, 4, 5}, {6, 7}}
-	logits := func(source int32, tokens ...int32) []float32 {
-		s := NewState(w, nil)
-		s.Begin(srcs, 1, 1)
-		y := s.Step([]Row{{model.BOS, source, -1}})
-		for _, id := range tokens {
-			y = s.Step([]Row{{id, source, 0}})
-		}
-		return slices.Clone(y.Row(0))
-	}
-	s := NewState(w, nil)
-	s.Begin(srcs, 4, 1)
-	s.Step([]Row{{model.BOS, 0, -1}})
-	s.Step([]Row{{7, 0, 0}, {8, 0, 0}, {model.BOS, 1, -1}})
-	y := s.Step([]Row{{9, 0, 1}, {3, 0, 0}, {4, 0, 1}, {5, 1, 2}}) // in another order
-	for i, want := range [][]float32{logits(0, 8, 9), logits(0, 7, 3), logits(0, 8, 4), logits(1, 5)} {
-		if !slices.Equal(y.Row(i), want) {
-			t.Errorf("row %d: %v, want %v", i, y.Row(i), want)
-		}
-	}
-	y = s.Step([]Row{{6, 1, 3}}) // discards the others
-	if want := logits(1, 5, 6); !slices.Equal(y.Row(0), want) {
-		t.Errorf("remaining row: %v, want %v", y.Row(0), want)
-	}
-}
-
-// The logits of a row depend only on its own tokens while hypotheses fork, end, start and change
-// their order.
-func TestRowsAreIndependent(t *testing.T) {
-	const width = 6
-	w := NewWeights(perturbed(t, toy(), 5), nil)
-	srcs := randomSources(3, 1, 9)
-	alone := func(source int32, tokens []int32) []float32 {
-		s := NewState(w, nil)
-		s.Begin(srcs, 1, 1)
-		y := s.Step([]Row{{model.BOS, source, -1}})
-		for _, id := range tokens {
-			y = s.Step([]Row{{id, source, 0}})
-		}
-		return y.Row(0)
-	}
-	type prefix struct {
-		source int32
-		tokens []int32
-	}
-	r := rand.New(rand.NewPCG(6, 6))
-	s := NewState(w, nil)
-	s.Begin(srcs, width, 4)
-	var before []prefix
-	longest := 0
-	for step := range 45 {
-		rows, current := make([]Row, 1+r.IntN(width)), []prefix(nil)
-		for i := range rows {
-			if len(before) == 0 || r.IntN(8) == 0 {
-				p := prefix{source: int32(r.IntN(len(srcs)))}
-				rows[i], current = Row{model.BOS, p.source, -1}, append(current, p)
-				continue
-			}
-			parent, id := r.IntN(len(before)), int32(model.EOS+1+r.IntN(8))
-			p := before[parent]
-			rows[i], current = Row{id, p.source, int32(parent)}, append(current, prefix{p.source, append(slices.Clone(p.tokens), id)})
-			longest = max(longest, len(p.tokens)+1)
-		}
-		y := s.Step(rows)
-		for i, p := range current {
-			if !slices.Equal(y.Row(i), alone(p.source, p.tokens)) {
-				t.Fatalf("step %d, row %d: logits after %v differ from those of the row alone", step, i, p.tokens)
-			}
-		}
-		before = current
-	}
-	if longest < 10 {
-		t.Errorf("longest hypothesis of %d tokens, want at least 10", longest)
-	}
-}
-
 func TestPanics(t *testing.T) {
 	c := toy()
 	m := newModel(t, c)
 	d := newDecoder(m, nil)
 	long := make([]int32, c.MaxLen)
 	ctx := context.Background()
-	s := NewState(d.w, nil)
-	begin := func() { s.Begin([][]int32{{3}}, 2, 4) }
+	var s *State
+	begin := func() int32 {
+		s = NewState(d.w, nil)
+		return s.Add(nil, []int32{3})[0]
+	}
 	for want, f := range map[string]func(){
-		"id -1 in source 1":                               func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
-		"id 11 in source 0":                               func() { d.Next([]int32{11}, nil) },
-		"id 99 in target 0":                               func() { d.Attention(ctx, [][]int32{{3}}, [][]int32{{99}}) },
-		"Attention of 2 sources and 1 targets":            func() { d.Attention(ctx, [][]int32{{3}, {4}}, [][]int32{{3}}) },
-		"source 1 has 65 tokens with BOS or EOS":          func() { d.Translate(ctx, [][]int32{{3}, long}, DefaultOptions()) },
-		"target 0 has 65 tokens with BOS or EOS":          func() { d.Next([]int32{3}, long) },
-		"steps of 0 rows":                                 func() { s.Begin(nil, 0, 4) },
-		"Step of 3 rows after Begin for 2":                func() { begin(); s.Step(make([]Row, 3)) },
-		"source 1 in row 1, want 0 to 0":                  func() { begin(); s.Step([]Row{{1, 0, -1}, {1, 1, -1}}) },
-		"parent 0 in row 0, but the last step had 0 rows": func() { begin(); s.Step([]Row{{1, 0, 0}}) },
-		"id 11 in row 0":                                  func() { begin(); s.Step([]Row{{11, 0, -1}}) },
+		"id -1 in source 1":                                           func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
+		"id 11 in source 0":                                           func() { d.Next([]int32{11}, nil) },
+		"id 99 in target 0":                                           func() { d.Attention(ctx, [][]int32{{3}}, [][]int32{{99}}) },
+		"Attention of 2 sources and 1 targets":                        func() { d.Attention(ctx, [][]int32{{3}, {4}}, [][]int32{{3}}) },
+		"source 1 has 65 tokens with BOS or EOS":                      func() { d.Translate(ctx, [][]int32{{3}, long}, DefaultOptions()) },
+		"target 0 has 65 tokens with BOS or EOS":                      func() { d.Next([]int32{3}, long) },
+		"source 1 in row 1, which is not in the State":                func() { begin(); s.Step([]Row{{0, 1, -1}, {1, 1, -1}}) },
+		"source 0 in row 0, which is not in the State":                func() { s.Remove(begin()); s.Step([]Row{{0, 1, -1}}) },
+		"Remove of source 0, which is not in the State":               func() { begin(); s.Remove(0); s.Remove(0) },
+		"parent 0 in row 0, but source 0 had 0 rows in its last step": func() { begin(); s.Step([]Row{{0, 1, 0}}) },
+		"id 11 in row 0":                                              func() { begin(); s.Step([]Row{{0, 11, -1}}) },
 		"hypothesis of 65 tokens with BOS": func() {
 			begin()
-			s.Step([]Row{{1, 0, -1}})
+			s.Step([]Row{{0, 1, -1}})
 			for range c.MaxLen {
-				s.Step([]Row{{3, 0, 0}})
+				s.Step([]Row{{0, 3, 0}})
 			}
 		},
 	} {
@@ -496,7 +418,7 @@ func TestSameSamplesOnEveryMachine(t *testing.T) {
 	}
 }
 
-// Begin and the steps of every strategy allocate nothing after the first batch.
+// Add, the steps of every strategy and Remove allocate nothing after the first batch.
 func TestStepDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
@@ -510,13 +432,14 @@ func TestStepDoesNotAllocate(t *testing.T) {
 		{Sample: true, Temperature: 1, TopP: 0.9, MaxExtra: 8}, {Sample: true, Temperature: 1, TopP: 0.9, TopK: 5, MaxExtra: 8},
 	} {
 		state, strat, s := NewState(w, nil), strategyOf(&o), search{}
+		var handles []int32
 		steps := func() {
-			state.Begin(srcs, len(srcs)*o.width(), 64)
+			handles = state.Add(handles[:0], srcs...)
 			s.reset()
-			for i := range srcs {
-				s.add(i, uint64(i), 64, &o, strat)
+			for i, h := range handles {
+				s.add(i, h, uint64(i), 64, &o, strat)
 			}
-			for range 4 {
+			for range 20 {
 				s.step(nil, state)
 				first := 0
 				for i := range s.sentences {
@@ -525,6 +448,9 @@ func TestStepDoesNotAllocate(t *testing.T) {
 					s.advance(sent, first)
 					first += rows
 				}
+			}
+			for i := len(handles) - 1; i >= 0; i-- { // the next Add has the same handles
+				state.Remove(handles[i])
 			}
 		}
 		steps()

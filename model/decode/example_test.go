@@ -66,8 +66,8 @@ func ExampleState() {
 		return
 	}
 	s := decode.NewState(decode.NewWeights(m, nil), nil)
-	s.Begin([][]int32{{5, 6, 7}}, 1, 8)
-	row := decode.Row{Token: model.BOS, Source: 0, Parent: -1}
+	source := s.Add(nil, []int32{5, 6, 7})[0]
+	row := decode.Row{Source: source, Token: model.BOS, Parent: -1}
 	for range 8 {
 		logits := s.Step([]decode.Row{row}).Row(0)
 		best := model.EOS
@@ -80,7 +80,7 @@ func ExampleState() {
 			break
 		}
 		fmt.Println(best)
-		row = decode.Row{Token: int32(best), Source: 0, Parent: 0}
+		row = decode.Row{Source: source, Token: int32(best), Parent: 0}
 	}
 	// Output:
 	// 8

@@ -38,7 +38,7 @@ func (single) advance(s *search, q *sourceSearch, first int) {
 			if logP := c.logP + h.logP; c.token == model.EOS {
 				q.finish(finishedHyp{q.options.score(logP, q.tokens), h.tail, false})
 			} else {
-				s.extend(h, first+i, c, logP)
+				s.extend(q, i, c, logP)
 			}
 		}
 	}

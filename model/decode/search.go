@@ -77,7 +77,7 @@ type backpointer struct{ token, previous int32 }
 type live struct {
 	logP   float64
 	tail   int32 // backpointer of the last token, -1 before the first
-	row    int32 // in the last step, -1 before the first
+	parent int32 // its index among the rows of its source in the last step, -1 before the first
 	number int32 // of the initial hypothesis that it continues
 }
 
@@ -90,7 +90,8 @@ type continuation struct {
 
 // sourceSearch is the search for the translations of one source.
 type sourceSearch struct {
-	source    int    // index of the source in the search
+	index     int    // of the source in the search
+	handle    int32  // of the source in the stepper
 	number    uint64 // of the source, see Options.First
 	options   *Options
 	strategy  strategy
@@ -142,18 +143,18 @@ func (s *search) reset() {
 	s.sentences, s.backpointers, s.rowContinuations, s.hasSampling = s.sentences[:0], s.backpointers[:0], 0, false
 }
 
-// add adds the source with the given index and number to the search, with a limit of maxTokens, EOS
-// counted.
-func (s *search) add(source int, number uint64, maxTokens int, o *Options, strat strategy) {
+// add adds the source with the given index, handle and number to the search, with a limit of
+// maxTokens, EOS counted.
+func (s *search) add(index int, handle int32, number uint64, maxTokens int, o *Options, strat strategy) {
 	if len(s.sentences) < cap(s.sentences) {
 		s.sentences = s.sentences[:len(s.sentences)+1] // keeps the memory of its slices
 	} else {
 		s.sentences = append(s.sentences, sourceSearch{})
 	}
 	q := &s.sentences[len(s.sentences)-1]
-	*q = sourceSearch{source: source, number: number, options: o, strategy: strat, maxTokens: maxTokens, live: q.live[:0], nBest: q.nBest[:0]}
+	*q = sourceSearch{index: index, handle: handle, number: number, options: o, strategy: strat, maxTokens: maxTokens, live: q.live[:0], nBest: q.nBest[:0]}
 	for i := range strat.initialHypotheses() {
-		q.live = append(q.live, live{tail: -1, row: -1, number: int32(i)})
+		q.live = append(q.live, live{tail: -1, parent: -1, number: int32(i)})
 	}
 	s.rowContinuations = max(s.rowContinuations, strat.maxContinuations())
 	if _, ok := strat.(sample); ok {
@@ -165,7 +166,7 @@ func (s *search) add(source int, number uint64, maxTokens int, o *Options, strat
 // n-best list. When ctx ends, run returns its error without reporting the remaining sentences.
 //
 // Equal scores are ordered by hypothesis and token id, so that results are the same everywhere.
-func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(source int, list []Hypothesis)) error {
+func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(index int, list []Hypothesis)) error {
 	for len(s.sentences) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -178,7 +179,7 @@ func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(sour
 			s.advance(q, first)
 			first += rows
 			if q.tokens >= q.maxTokens || len(q.live) == 0 || q.strategy.isDone(q) {
-				done(q.source, s.results(q))
+				done(q.index, s.results(q))
 			} else {
 				s.sentences[kept], s.sentences[i] = s.sentences[i], s.sentences[kept]
 				kept++
@@ -194,7 +195,7 @@ func (s *search) step(p *mat.Pool, m stepper) {
 	s.rows, s.owners = s.rows[:0], s.owners[:0]
 	for i := range s.sentences {
 		for j, h := range s.sentences[i].live {
-			r := Row{model.BOS, int32(s.sentences[i].source), h.row}
+			r := Row{s.sentences[i].handle, model.BOS, h.parent}
 			if h.tail >= 0 {
 				r.Token = s.backpointers[h.tail].token
 			}
@@ -249,10 +250,11 @@ func (s *search) advance(q *sourceSearch, first int) {
 	q.live = append(q.live[:0], s.nextLive...)
 }
 
-// extend appends to s.nextLive the hypothesis h, which has the given row, with the token of c.
-func (s *search) extend(h live, row int, c continuation, logP float64) {
+// extend appends hypothesis i of q with the token of c to s.nextLive.
+func (s *search) extend(q *sourceSearch, i int, c continuation, logP float64) {
+	h := &q.live[i]
 	s.backpointers = append(s.backpointers, backpointer{c.token, h.tail})
-	s.nextLive = append(s.nextLive, live{logP, int32(len(s.backpointers) - 1), int32(row), h.number})
+	s.nextLive = append(s.nextLive, live{logP, int32(len(s.backpointers) - 1), int32(i), h.number})
 }
 
 // results returns the n-best list of q, which is done. It has at least one Hypothesis.

@@ -217,14 +217,14 @@ func TestSourcesAreIndependent(t *testing.T) {
 func TestEOSOfLowRankIsNotFinished(t *testing.T) {
 	o, s := Options{Beam: 2}, search{}
 	s.reset()
-	s.add(0, 0, 64, &o, beam{2})
+	s.add(0, 0, 0, 64, &o, beam{2})
 	sent := &s.sentences[0]
-	sent.live = []live{{logP: -1, tail: -1, row: 0}, {logP: -2, tail: -1, row: 1}}
+	sent.live = []live{{logP: -1, tail: -1, parent: 0}, {logP: -2, tail: -1, parent: 1}}
 	s.expanded = []continuation{{-2, 7, 0}, {-4, model.EOS, 0}, {0, 0, 0}, {0, 0, 0}, {-2, model.EOS, 0}, {-4, 8, 0}, {0, 0, 0}, {0, 0, 0}}
 	s.counts = []int{2, 2}
 	s.advance(sent, 0) // by rank: -3 live, -4 EOS and finished, -5 EOS and dropped, -6 live
 	if sent.finished != 1 || len(sent.nBest) != 1 || sent.nBest[0].score != -4 ||
-		len(sent.live) != 2 || sent.live[0].logP != -3 || sent.live[1].logP != -6 || sent.live[1].row != 1 {
+		len(sent.live) != 2 || sent.live[0].logP != -3 || sent.live[1].logP != -6 || sent.live[1].parent != 1 {
 		t.Errorf("after advance: %+v, want -4 finished, -3 and -6 live", sent)
 	}
 }
@@ -285,7 +285,7 @@ func TestCancelledSearchEnds(t *testing.T) {
 		}
 		var s search
 		s.reset()
-		s.add(0, 0, 1000, &o, strategyOf(&o))
+		s.add(0, 0, 0, 1000, &o, strategyOf(&o))
 		err := s.run(ctx, nil, m, func(int, []Hypothesis) { t.Error("done was called") })
 		if !errors.Is(err, context.Canceled) || m.steps != 6 {
 			t.Errorf("%+v: error %v after %d steps, want %v after 6", o, err, m.steps, context.Canceled)

@@ -19,22 +19,22 @@ type table struct {
 	vocabulary int
 	logits     func(source int32, prefix []int32, row []float32)
 
-	prefixes [][]int32 // of the rows of the last step
+	prefixes map[int32][][]int32 // of each source's rows in the last step
 	steps    int
 }
 
 func (m *table) Step(rows []Row) mat.Matrix {
 	m.steps++
-	var next [][]int32
+	next := map[int32][][]int32{}
 	y := mat.New(len(rows), m.vocabulary)
 	for i, r := range rows {
 		var prefix []int32
 		if r.Parent >= 0 {
-			prefix = append(slices.Clone(m.prefixes[r.Parent]), r.Token)
+			prefix = append(slices.Clone(m.prefixes[r.Source][r.Parent]), r.Token)
 		} else if r.Token != model.BOS {
 			panic(fmt.Sprintf("first token %d, want BOS", r.Token))
 		}
-		next = append(next, prefix)
+		next[r.Source] = append(next[r.Source], prefix)
 		m.logits(r.Source, prefix, y.Row(i))
 	}
 	m.prefixes = next
@@ -86,7 +86,7 @@ func find(t *testing.T, m stepper, n, maxTokens int, o Options) [][]Hypothesis {
 	var s search
 	s.reset()
 	for i := range n {
-		s.add(i, o.First+uint64(i), maxTokens, &o, strategyOf(&o))
+		s.add(i, int32(i), o.First+uint64(i), maxTokens, &o, strategyOf(&o))
 	}
 	lists := make([][]Hypothesis, n)
 	if err := s.run(context.Background(), nil, m, func(i int, list []Hypothesis) { lists[i] = list }); err != nil {

@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"tfm/attn"
+	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 )
@@ -8,24 +10,113 @@ import (
 // Weights are the weights of a model in the form that decoding needs. Any number of States and
 // Decoders, on any goroutines, may share them.
 //
-// Weights alias the weights of a Transformer and add one derived matrix, the transposed output
-// projection of 4·d_model·V bytes. After a change of the Transformer's weights the caller must
-// call Refresh before the next step. No goroutine may decode during the change or Refresh.
+// The matrices of all linear maps are packed copies of those of a Transformer. Embeddings, biases
+// and norms alias it. After a change of the Transformer's weights the caller must call Refresh
+// before the next step. No goroutine may decode during the change or Refresh.
 type Weights struct {
-	model  *model.Transformer
-	output mat.Matrix // [d × V] transposed output projection, whose rows a step reads contiguously
+	model   *model.Transformer
+	encoder []encoderLayer
+	decoder []decoderLayer
+	output  linear // logits
+}
+
+// linear is y = x·W + b, row by row.
+type linear struct {
+	w      *mat.Packed
+	source mat.Matrix // the matrix that w is a copy of
+	bias   []float32  // nil for y = x·W
+}
+
+// encoderLayer holds the weights of a model.EncoderLayer.
+type encoderLayer struct {
+	qkv, out     linear
+	ff           feedForward
+	norm1, norm2 layer.AddNorm
+}
+
+// decoderLayer holds the weights of a model.DecoderLayer.
+type decoderLayer struct {
+	qkv, out            linear // self-attention
+	q, kv, crossOut     linear // cross-attention
+	ff                  feedForward
+	norm1, norm2, norm3 layer.AddNorm
+}
+
+// feedForward holds the weights of a layer.FeedForward.
+type feedForward struct {
+	inner, outer linear
+	activation   mat.Activation
 }
 
 // NewWeights returns the Weights of t, whose memory must have been allocated, on the threads of p.
 func NewWeights(t *model.Transformer, p *mat.Pool) *Weights {
-	e := t.Output.E.Weights()
-	w := &Weights{t, mat.New(e.Cols, e.Rows)}
+	w := &Weights{model: t, output: linear{w: new(mat.Packed), source: t.Output.E.Weights().T()}}
+	if t.Output.Bias != nil {
+		w.output.bias = t.Output.Bias.W
+	}
+	for i := range t.Encoder {
+		l := &t.Encoder[i]
+		w.encoder = append(w.encoder, encoderLayer{
+			qkv: linearOf(l.Self.QKV), out: linearOf(l.Self.Out),
+			ff: feedForwardOf(l.FF), norm1: l.Norm1, norm2: l.Norm2,
+		})
+	}
+	for i := range t.Decoder {
+		l := &t.Decoder[i]
+		w.decoder = append(w.decoder, decoderLayer{
+			qkv: linearOf(l.Self.QKV), out: linearOf(l.Self.Out),
+			q: linearOf(l.Cross.Q), kv: linearOf(l.Cross.KV), crossOut: linearOf(l.Cross.Out),
+			ff: feedForwardOf(l.FF), norm1: l.Norm1, norm2: l.Norm2, norm3: l.Norm3,
+		})
+	}
 	w.Refresh(p)
 	return w
 }
 
-// Refresh updates the derived matrix from the Transformer's weights, in the same memory. Validation
+// linearOf returns l without its packed matrix.
+func linearOf(l layer.Linear) linear {
+	x := linear{w: new(mat.Packed), source: l.W.Weights()}
+	if l.B != nil {
+		x.bias = l.B.W
+	}
+	return x
+}
+
+func feedForwardOf(l layer.FeedForward) feedForward {
+	return feedForward{linearOf(l.Inner), linearOf(l.Outer), l.Activation}
+}
+
+// Refresh updates the packed copies from the Transformer's weights, in the same memory. Validation
 // calls it because training changes the weights.
 func (w *Weights) Refresh(p *mat.Pool) {
-	mat.Transpose(p, w.output, w.model.Output.E.Weights())
+	pack := func(maps ...*linear) {
+		for _, l := range maps {
+			l.w.Set(p, l.source)
+		}
+	}
+	for i := range w.encoder {
+		l := &w.encoder[i]
+		pack(&l.qkv, &l.out, &l.ff.inner, &l.ff.outer)
+	}
+	for i := range w.decoder {
+		l := &w.decoder[i]
+		pack(&l.qkv, &l.out, &l.q, &l.kv, &l.crossOut, &l.ff.inner, &l.ff.outer)
+	}
+	pack(&w.output)
+}
+
+// sizes returns the sizes of every attention, which all layers share.
+func (w *Weights) sizes() attn.Sizes { return w.model.Decoder[0].Self.Sizes }
+
+// preNorm reports whether sublayers normalize their input, not the sum with their output.
+func (w *Weights) preNorm() bool { return w.model.Config.Norm == model.PreNorm }
+
+// mul sets y [n × out] = f(x·W + b) for x [n × in].
+func (l *linear) mul(p *mat.Pool, y, x mat.Matrix, f mat.Activation) {
+	mat.GemmPacked(p, y, x, l.w, mat.GemmOptions{Bias: l.bias, Activation: f})
+}
+
+// mulAdd sets y [n × out] = x·W + b + residual for x [n × in].
+func (l *linear) mulAdd(p *mat.Pool, y, x, residual mat.Matrix) {
+	mat.GemmPacked(p, y, x, l.w, mat.GemmOptions{Bias: l.bias, Residual: residual})
 }

@@ -1,0 +1,91 @@
+package decode
+
+import (
+	"tfm/attn"
+	"tfm/layer"
+	"tfm/mat"
+)
+
+// encode returns the encoder's output [m × d] for the sources in s.ids.
+func (s *State) encode() mat.Matrix {
+	p, act, sizes := s.pool, &s.act, s.w.sizes()
+	s.allocEncoder(len(s.ids))
+	s.w.model.SrcEmbed.Forward(p, act.x, s.ids, s.starts, mat.Dropout{})
+	keys := sizes.Heads * sizes.DK
+	in := attn.Inputs{Q: act.qkv.ColRange(0, keys), K: act.qkv.ColRange(keys, 2*keys), V: act.qkv.ColRange(2*keys, act.qkv.Cols)}
+	ragged := attn.Ragged{QStarts: s.starts, KStarts: s.starts}
+	for i := range s.w.encoder {
+		l := &s.w.encoder[i]
+		l.qkv.mul(p, act.qkv, s.sublayerInput(&l.norm1), mat.Identity)
+		attn.ScaledDotProductHeads(p, act.ctx, in, sizes.Heads, ragged)
+		s.addSublayer(&l.norm1, &l.out, act.ctx)
+
+		l.ff.inner.mul(p, act.hidden, s.sublayerInput(&l.norm2), l.ff.activation)
+		s.addSublayer(&l.norm2, &l.ff.outer, act.hidden)
+	}
+	if s.w.model.Config.HasFinalNorm() {
+		s.finalNorm(&s.w.model.EncNorm)
+	}
+	return act.x
+}
+
+// decode takes s.act.x [rows × d], the newest tokens, through the decoder, with the keys and values
+// of earlier tokens.
+func (s *State) decode() {
+	p, act := s.pool, &s.act
+	for i := range s.w.decoder {
+		l := &s.w.decoder[i]
+		l.qkv.mul(p, act.qkv, s.sublayerInput(&l.norm1), mat.Identity)
+		s.attendSelf(i)
+		s.addSublayer(&l.norm1, &l.out, act.ctx)
+
+		l.q.mul(p, act.q, s.sublayerInput(&l.norm2), mat.Identity)
+		s.attendCross(i)
+		s.addSublayer(&l.norm2, &l.crossOut, act.ctx)
+
+		l.ff.inner.mul(p, act.hidden, s.sublayerInput(&l.norm3), l.ff.activation)
+		s.addSublayer(&l.norm3, &l.ff.outer, act.hidden)
+	}
+	if s.w.model.Config.HasFinalNorm() {
+		s.finalNorm(&s.w.model.DecNorm)
+	}
+}
+
+// sublayerInput returns the input of a sublayer [n × d]: x, or norm(x) in pre-norm.
+func (s *State) sublayerInput(l *layer.AddNorm) mat.Matrix {
+	if !s.w.preNorm() {
+		return s.act.x
+	}
+	s.act.norm.Y = s.act.h
+	return l.Norm.Forward(s.pool, &s.act.norm, s.act.x)
+}
+
+// addSublayer replaces x by the output of a sublayer with its residual connection and norm. out is
+// the sublayer's last linear map, y the input of that.
+//
+//	post-norm                    pre-norm
+//	x = norm(α·x + out(y))       x = x + out(y)
+func (s *State) addSublayer(l *layer.AddNorm, out *linear, y mat.Matrix) {
+	act := &s.act
+	switch {
+	case s.w.preNorm():
+		out.mulAdd(s.pool, act.h, y, act.x)
+		act.x, act.h = act.h, act.x
+	case l.Alpha == 1:
+		out.mulAdd(s.pool, act.h, y, act.x)
+		act.norm.Y = act.x
+		l.Norm.Forward(s.pool, &act.norm, act.h)
+	default:
+		out.mul(s.pool, act.h, y, mat.Identity)
+		act.norm.Y = act.x
+		l.Forward(s.pool, &act.norm, act.x, act.h, mat.Dropout{})
+	}
+}
+
+// finalNorm replaces x by its norm.
+func (s *State) finalNorm(l *layer.Norm) {
+	act := &s.act
+	act.norm.Y = act.h
+	l.Forward(s.pool, &act.norm, act.x)
+	act.x, act.h = act.h, act.x
+}

@@ -1,0 +1,52 @@
+package decode
+
+import "tfm/attn"
+
+// pageTokens is the number of tokens of a page. Kernels compute the scores of 16 keys in the lanes
+// of a vector.
+const pageTokens = 16
+
+// page holds the keys and values of 16 tokens in all decoder layers, of self-attention or of
+// cross-attention. For each layer and head it holds the keys [d_k × 16], transposed, and then the
+// values [16 × d_v]. All pages of a State have the same size, so that any page can be reused for
+// any other.
+type page []float32
+
+// pageLayout describes the pages of a model.
+type pageLayout struct {
+	layers, heads, dk, dv int
+}
+
+func newPageLayout(layers int, s attn.Sizes) pageLayout {
+	return pageLayout{layers, s.Heads, s.DK, s.DV}
+}
+
+// floats returns the size of a page.
+func (l *pageLayout) floats() int { return l.layers * l.heads * (l.dk + l.dv) * pageTokens }
+
+// keys returns the index of the keys of a layer and head in a page.
+func (l *pageLayout) keys(layer, head int) int {
+	return (layer*l.heads + head) * (l.dk + l.dv) * pageTokens
+}
+
+// values returns the index of the values of a layer and head in a page.
+func (l *pageLayout) values(layer, head int) int { return l.keys(layer, head) + l.dk*pageTokens }
+
+// pagePool allocates pages and keeps those that are freed.
+type pagePool struct {
+	pageLayout
+	free []page
+}
+
+// get returns a page with undefined contents.
+func (p *pagePool) get() page {
+	if n := len(p.free); n > 0 {
+		x := p.free[n-1]
+		p.free = p.free[:n-1]
+		return x
+	}
+	return make(page, p.floats())
+}
+
+// put frees a page.
+func (p *pagePool) put(x page) { p.free = append(p.free, x) }
