@@ -30,7 +30,7 @@ type source struct {
 // nodeList lists the nodes of a hypothesis.
 type nodeList []int32
 
-// A step calls, for the rows of a source, keep for each row, then discard once, then extend for each
+// of each node: children, plus 1 if it ends a hypothesis
 // row, then advance once.
 
 // keep protects the nodes of a hypothesis of the last step, which a row continues, from discard.
