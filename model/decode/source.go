@@ -30,7 +30,7 @@ type source struct {
 // nodeList lists the nodes of a hypothesis.
 type nodeList []int32
 
-// of each node: children, plus 1 if it ends a hypothesis
+// A step calls, for a source with rows, keep for each row, then discard once, then extend for each
 // row, then advance once.
 
 // keep protects the nodes of a hypothesis of the last step, which a row continues, from discard.
