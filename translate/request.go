@@ -103,24 +103,23 @@ func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	if r.MaxSource < 0 {
 		return nil, &model.FieldError{Field: "max_source", Found: r.MaxSource, Expected: "0 or more"}
 	}
-	d, err := t.acquire(ctx)
-	if err != nil {
+	if err := t.begin(ctx); err != nil {
 		return nil, err
 	}
-	defer t.release(d)
+	defer t.end()
 
 	results := make([]Result, len(r.Texts))
 	srcs, indices, err := t.encode(ctx, r, results)
 	if err != nil {
 		return nil, err
 	}
-	lists, err := d.NBest(ctx, srcs, r.Decode)
+	lists, err := t.engine.NBest(ctx, srcs, r.Decode)
 	if err != nil {
 		return nil, err
 	}
 	var attention [][][]float32 // of each translation, in the order of lists
 	if r.Attention {
-		if attention, err = attend(ctx, d, srcs, lists); err != nil {
+		if attention, err = t.attend(ctx, srcs, lists); err != nil {
 			return nil, err
 		}
 	}
@@ -172,14 +171,20 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 }
 
 // attend returns the attention weights of each translation in lists, in order.
-func attend(ctx context.Context, d *decode.Decoder, srcs [][]int32, lists [][]decode.Hypothesis) ([][][]float32, error) {
+func (t *Translator) attend(ctx context.Context, srcs [][]int32, lists [][]decode.Hypothesis) ([][][]float32, error) {
 	var pairSrcs, pairTgts [][]int32
 	for i, list := range lists {
 		for _, h := range list {
 			pairSrcs, pairTgts = append(pairSrcs, srcs[i]), append(pairTgts, h.Tokens)
 		}
 	}
-	return d.Attention(ctx, pairSrcs, pairTgts)
+	select {
+	case d := <-t.attention:
+		defer func() { t.attention <- d }()
+		return d.Attention(ctx, pairSrcs, pairTgts)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // tokens combines ids with their ranges; further ranges are ignored.

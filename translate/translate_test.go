@@ -225,10 +225,14 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
-// Concurrent calls with different options, more than Options.Concurrent, have the results of single
-// calls.
+// Concurrent calls with different options, without a limit and more than Options.Concurrent, have
+// the results of single calls.
 func TestConcurrentCalls(t *testing.T) {
-	tr := open(t, translate.Options{Threads: 2, Concurrent: 3})
+	concurrentCalls(t, open(t, translate.Options{Threads: 2}))
+	concurrentCalls(t, open(t, translate.Options{Threads: 2, Concurrent: 3}))
+}
+
+func concurrentCalls(t *testing.T, tr *translate.Translator) {
 	sources, _ := phrases()
 	request := func(i int) translate.Request {
 		r := translate.Request{Texts: sources[i%4:], Decode: decode.DefaultOptions()}

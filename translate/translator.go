@@ -18,8 +18,8 @@ import (
 type Options struct {
 	Threads int // of the kernels' pool; 0 is GOMAXPROCS. No result depends on it
 
-	// Concurrent limits the calls that translate at the same time; further calls wait. Each
-	// call needs memory for its batch; all share the weights. 0 is Threads.
+	// Concurrent limits the calls that translate at the same time; further calls wait. All
+	// share the weights and the memory of a batch. 0 is no limit.
 	Concurrent int
 
 	// Decoding replaces the settings of beam search in the model file. The zero value is those
@@ -27,18 +27,23 @@ type Options struct {
 	Decoding model.Decoding
 }
 
-// Translator translates text with a model. It is safe for concurrent use.
+// Translator translates text with a model. It is safe for concurrent use: it translates the texts
+// of all calls in progress together, so that many calls of one text are as fast as one call of many
+// texts. A short text need not wait for a long one.
 type Translator struct {
 	model      *model.Transformer
 	tokenizers vocab.Tokenizers
-	weights    *decode.Weights
 	pool       *mat.Pool
+	engine     *decode.Engine
+	attention  chan *decode.Decoder // the only one, for attention weights
 
 	srcLang, tgtLang string         // from the model file
 	defaults         decode.Options // of a Request without options
 
-	free      chan *decode.Decoder // Options.Concurrent decoders, nil before their first use
-	closeOnce sync.Once
+	limit chan struct{} // an element for each call in progress; nil without a limit
+
+	mu     sync.RWMutex // held for reading by calls in progress
+	closed bool
 }
 
 // errClosed is returned by calls after Close.
@@ -84,14 +89,13 @@ func New(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Transla
 	if o.Threads == 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	if o.Concurrent == 0 {
-		o.Concurrent = o.Threads
-	}
 	t := &Translator{model: m, tokenizers: tokenizers, defaults: decode.OptionsFor(o.Decoding)}
-	t.pool, t.free = mat.NewPool(o.Threads), make(chan *decode.Decoder, o.Concurrent)
-	t.weights = decode.NewWeights(m, t.pool)
-	for range o.Concurrent {
-		t.free <- nil
+	t.pool = mat.NewPool(o.Threads)
+	weights := decode.NewWeights(m, t.pool)
+	t.engine, t.attention = decode.NewEngine(weights, t.pool), make(chan *decode.Decoder, 1)
+	t.attention <- decode.New(weights, t.pool)
+	if o.Concurrent > 0 {
+		t.limit = make(chan struct{}, o.Concurrent)
 	}
 	return t, nil
 }
@@ -99,13 +103,12 @@ func New(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Transla
 // Close waits for running calls and ends the Translator's threads. Later calls return an error.
 // Close may be called more than once; it returns nil.
 func (t *Translator) Close() error {
-	t.closeOnce.Do(func() {
-		for range cap(t.free) {
-			<-t.free
-		}
-		close(t.free)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.closed = true
 		t.pool.Close()
-	})
+	}
 	return nil
 }
 
@@ -127,23 +130,32 @@ func (t *Translator) DefaultOptions() decode.Options { return t.defaults }
 // and Do truncate a longer text. It is Config.MaxLen-1.
 func (t *Translator) MaxSource() int { return t.model.Config.MaxLen - 1 }
 
-// acquire waits for a free decoder, which the caller must release.
-func (t *Translator) acquire(ctx context.Context) (*decode.Decoder, error) {
-	select {
-	case d, ok := <-t.free:
-		if !ok {
-			return nil, errClosed
-		}
-		if d == nil {
-			d = decode.New(t.weights, t.pool)
-		}
-		return d, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+// begin waits until a call may translate. If it returns nil, the caller must call end.
+func (t *Translator) begin(ctx context.Context) error {
+	t.mu.RLock()
+	err := ctx.Err()
+	if t.closed {
+		err = errClosed
 	}
+	if err == nil && t.limit != nil {
+		select {
+		case t.limit <- struct{}{}:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	if err != nil {
+		t.mu.RUnlock()
+	}
+	return err
 }
 
-func (t *Translator) release(d *decode.Decoder) { t.free <- d }
+func (t *Translator) end() {
+	if t.limit != nil {
+		<-t.limit
+	}
+	t.mu.RUnlock()
+}
 
 // Translate returns the best translation of each text under DefaultOptions. A text is a sentence or
 // a line. The translation of a blank text is "". Of a text with more than MaxSource tokens,

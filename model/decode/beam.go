@@ -49,12 +49,12 @@ func (k beam) isDone(q *sourceSearch) bool {
 
 // finishTruncated finishes truncated hypotheses only if no other is finished. Hypotheses that
 // differ only in their last token, which is dropped, count once.
-func (k beam) finishTruncated(s *search, q *sourceSearch) {
+func (k beam) finishTruncated(q *sourceSearch) {
 	if len(q.nBest) > 0 {
 		return
 	}
 	for i, h := range q.live {
-		equal := func(o live) bool { return s.backpointers[o.tail].previous == s.backpointers[h.tail].previous }
+		equal := func(o live) bool { return q.backpointers[o.tail].previous == q.backpointers[h.tail].previous }
 		if !slices.ContainsFunc(q.live[:i], equal) {
 			q.finish(finishedHyp{q.options.score(h.logP, q.tokens), h.tail, true})
 		}

@@ -11,20 +11,20 @@ import (
 	"tfm/model"
 )
 
-// Decoder translates: it encodes sources in batches and searches for their translations. A
-// translation depends neither on the other sources nor on the number of threads. A Decoder is not
-// safe for concurrent use; any number of Decoders may share Weights.
+// Decoder translates for one goroutine. A translation depends neither on the other sources nor on
+// the number of threads. A Decoder is not safe for concurrent use; any number of Decoders may share
+// Weights. An Engine translates for many goroutines.
 type Decoder struct {
-	w       *Weights
-	pool    *mat.Pool
-	state   *State
-	search  search
-	handles []int32 // in state, of the sources of a batch
+	w         *Weights
+	state     *State
+	scheduler *scheduler
+	handles   []int32 // workspace of Next and Attention
 }
 
 // New returns a Decoder with the weights w whose loops run on p.
 func New(w *Weights, p *mat.Pool) *Decoder {
-	return &Decoder{w: w, pool: p, state: NewState(w, p)}
+	s := NewState(w, p)
+	return &Decoder{w: w, state: s, scheduler: newScheduler(w, s, p)}
 }
 
 // Translate returns the best translation of each source, in the order of srcs: the first of its
@@ -32,66 +32,51 @@ func New(w *Weights, p *mat.Pool) *Decoder {
 // ctx, which Translate checks before each step. It panics on ids outside the vocabulary and on a
 // source of more than Config.MaxLen-1 tokens.
 func (d *Decoder) Translate(ctx context.Context, srcs [][]int32, o Options) ([]Hypothesis, error) {
-	results := make([]Hypothesis, len(srcs))
-	err := d.translate(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = list[0] })
-	if err != nil {
-		return nil, err
-	}
-	return results, nil
+	return collect(d.each, ctx, srcs, o, func(list []Hypothesis) Hypothesis { return list[0] })
 }
 
 // NBest returns for each source a list of 1 to Options.NBest translations by descending score. Beam
 // search lists different translations: those that end in EOS, or else the truncated ones. Sampling
 // lists all draws, equal ones too. Errors and panics are those of Translate.
 func (d *Decoder) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hypothesis, error) {
-	results := make([][]Hypothesis, len(srcs))
-	err := d.translate(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = list })
-	if err != nil {
+	return collect(d.each, ctx, srcs, o, func(list []Hypothesis) []Hypothesis { return list })
+}
+
+// collect returns f of the list of translations of each source.
+func collect[T any](each func(context.Context, [][]int32, Options, func(int, []Hypothesis)) error,
+	ctx context.Context, srcs [][]int32, o Options, f func([]Hypothesis) T) ([]T, error) {
+	results := make([]T, len(srcs))
+	if err := each(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = f(list) }); err != nil {
 		return nil, err
 	}
 	return results, nil
 }
 
-// translate calls done with the index and the list of translations of each source.
-func (d *Decoder) translate(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis)) error {
+// each calls done with the index and the list of translations of each source.
+func (d *Decoder) each(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis)) (err error) {
+	if err := checkCall(d.w, srcs, &o); err != nil {
+		return err
+	}
+	d.scheduler.add(newRequest(ctx, srcs, o, done, func(e error) { err = e }))
+	for !d.scheduler.idle() {
+		d.scheduler.step()
+	}
+	return err
+}
+
+// checkCall returns the error of o, and panics on invalid sources.
+func checkCall(w *Weights, srcs [][]int32, o *Options) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	c := &d.w.model.Config
+	c := &w.model.Config
 	for i, src := range srcs {
 		checkIDs("source", i, src, c.SrcVocab, c.MaxLen)
-	}
-	defer d.state.RemoveAll() // after an error or a panic
-	order := longestFirst(srcs)
-	strat := strategyOf(&o)
-	var batch [][]int32
-	for len(order) > 0 {
-		longest := len(srcs[order[0]])
-		maxTokens := o.maxTokens(longest, c.MaxLen)
-		n := min(len(order), o.batchSize(max(longest+1, maxTokens)))
-		batch = batch[:0]
-		for _, i := range order[:n] {
-			batch = append(batch, srcs[i])
-		}
-		d.search.reset()
-		d.handles = d.state.Add(d.handles[:0], batch...)
-		for k, i := range order[:n] {
-			d.search.add(k, d.handles[k], o.First+uint64(i), o.maxTokens(len(srcs[i]), c.MaxLen), &o, strat)
-		}
-		err := d.search.run(ctx, d.pool, d.state, func(k int, list []Hypothesis) {
-			d.state.Remove(d.handles[k])
-			done(order[k], list)
-		})
-		if err != nil {
-			return err
-		}
-		order = order[n:]
 	}
 	return nil
 }
 
-// longestFirst returns the indices of srcs by descending length, so that batches have similar
-// lengths and the first one needs the most memory.
+// longestFirst returns the indices of srcs by descending length.
 func longestFirst(srcs [][]int32) []int {
 	order := make([]int, len(srcs))
 	for i := range order {
@@ -107,8 +92,8 @@ func longestFirst(srcs [][]int32) []int {
 func (d *Decoder) Next(src, given []int32) []float32 {
 	c := &d.w.model.Config
 	checkIDs("target", 0, given, c.TgtVocab, c.MaxLen)
-	defer d.state.RemoveAll()
 	d.handles = d.state.Add(d.handles[:0], src)
+	defer d.state.Remove(d.handles[0])
 	logits := d.state.Step([]Row{{Source: d.handles[0], Token: model.BOS, Parent: -1}})
 	for _, id := range given {
 		logits = d.state.Step([]Row{{Source: d.handles[0], Token: id}})
@@ -154,7 +139,6 @@ func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]fl
 // the target.
 func (d *Decoder) attention(ctx context.Context, order []int, srcs, tgts [][]int32, result [][][]float32) error {
 	s := d.state
-	defer s.RemoveAll()
 	batch, longestSource := make([][]int32, len(order)), 0
 	for k, i := range order {
 		batch[k] = srcs[i]
@@ -162,7 +146,12 @@ func (d *Decoder) attention(ctx context.Context, order []int, srcs, tgts [][]int
 	}
 	d.handles = s.Add(d.handles[:0], batch...)
 	s.meanWeights = mat.New(len(order), longestSource)
-	defer func() { s.meanWeights = mat.Matrix{} }()
+	defer func() {
+		s.meanWeights = mat.Matrix{}
+		for _, h := range d.handles {
+			s.Remove(h)
+		}
+	}()
 	rows := make([]Row, 0, len(order))
 	for t := range len(tgts[order[0]]) + 1 {
 		if err := ctx.Err(); err != nil {

@@ -431,21 +431,22 @@ func TestStepDoesNotAllocate(t *testing.T) {
 		{Beam: 1, MaxExtra: 8}, {Beam: 4, Alpha: 0.6, MaxExtra: 3, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, NBest: 3},
 		{Sample: true, Temperature: 1, TopP: 0.9, MaxExtra: 8}, {Sample: true, Temperature: 1, TopP: 0.9, TopK: 5, MaxExtra: 8},
 	} {
-		state, strat, s := NewState(w, nil), strategyOf(&o), search{}
+		state, s := NewState(w, nil), search{}
+		r := newRequest(context.Background(), srcs, o, nil, nil)
 		var handles []int32
 		steps := func() {
 			handles = state.Add(handles[:0], srcs...)
-			s.reset()
+			s.sentences = s.sentences[:0]
 			for i, h := range handles {
-				s.add(i, h, uint64(i), 64, &o, strat)
+				s.add(r, i, h, 64)
 			}
 			for range 20 {
-				s.step(nil, state)
+				s.expand(nil, state)
 				first := 0
 				for i := range s.sentences {
-					sent := &s.sentences[i]
-					rows := len(sent.live)
-					s.advance(sent, first)
+					q := &s.sentences[i]
+					rows := len(q.live)
+					s.advance(q, first)
 					first += rows
 				}
 			}

@@ -3,20 +3,21 @@
 // search, beam search and sampling as strategies over that step. It imports attn, layer, mat and
 // model. Package translate and the validation of package train use it. It has no notion of text.
 //
-// The way of a sentence: Decoder.Translate → State.Add encodes it and computes the keys and values
-// of the cross-attention → search.run, once a step: State.Step appends a token to each hypothesis
-// and returns the logits of the next; the sentence's strategy selects continuations and decides
-// which hypotheses stay live and which are finished → Hypothesis, the finished one with the
-// highest score → State.Remove.
+// The way of a sentence: Engine.Each → scheduler.addSources → State.Add encodes it and computes the
+// keys and values of the cross-attention → search.step, once a step: State.Step appends a token to
+// each hypothesis and returns the logits of the next; the sentence's strategy selects continuations
+// and decides which hypotheses stay live and which are finished → Hypothesis, the finished one with
+// the highest score → State.Remove.
 //
 // Sizes have the names of package layer. Numbers of tokens include EOS, or BOS, unless stated
 // otherwise.
 //
 // The files: weights.go (Weights), options.go (Options, the length penalty), decoder.go
-// (Decoder), state.go (State: adding and removing sources, a step), layers.go (the encoder, the
+// (Decoder), engine.go (Engine: calls of many goroutines), scheduler.go (which sources have rows in
+// a step), state.go (State: adding and removing sources, a step), layers.go (the encoder, the
 // decoder), attention.go (attention of the newest tokens to keys and values in pages), source.go
-// (the nodes of a source's hypotheses), pages.go (memory for keys and values), search.go (the loop
-// over steps), greedy.go, beam.go, sample.go (the strategies).
+// (the nodes of a source's hypotheses), pages.go (memory for keys and values), search.go (a step of
+// several searches), greedy.go, beam.go, sample.go (the strategies).
 //
 // # Terms
 //

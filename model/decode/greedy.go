@@ -46,7 +46,7 @@ func (single) advance(s *search, q *sourceSearch, first int) {
 
 func (single) isDone(*sourceSearch) bool { return false }
 
-func (single) finishTruncated(_ *search, q *sourceSearch) {
+func (single) finishTruncated(q *sourceSearch) {
 	for _, h := range q.live {
 		q.finish(finishedHyp{q.options.score(h.logP, q.tokens), h.tail, true})
 	}

@@ -111,14 +111,3 @@ func (o *Options) width() int {
 func (o *Options) maxTokens(source, maxLen int) int {
 	return max(1, min(source+1+min(o.MaxExtra, maxLen), maxLen))
 }
-
-const (
-	maxRows      = 256     // row limit of a step: kernels at full speed, activations in the cache
-	maxPositions = 1 << 15 // position limit of all rows of a step: bounds memory for long sentences
-)
-
-// batchSize returns the number of sources that are decoded together. tokens is the length of the
-// longest source or translation.
-func (o *Options) batchSize(tokens int) int {
-	return max(1, min(maxRows, maxPositions/tokens)/o.width())
-}

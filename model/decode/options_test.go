@@ -57,14 +57,3 @@ func TestDecodingOfOptions(t *testing.T) {
 		}
 	}
 }
-
-// batchSize is small for long sentences, which bounds the memory.
-func TestBatchSize(t *testing.T) {
-	for _, c := range []struct{ beam, tokens, want int }{
-		{1, 80, 256}, {4, 80, 64}, {64, 80, 4}, {4, 1024, 8}, {1, 1 << 16, 1}, {64, 1 << 16, 1},
-	} {
-		if got := (&Options{Beam: c.beam}).batchSize(c.tokens); got != c.want {
-			t.Errorf("beam %d: batchSize(%d) = %d, want %d", c.beam, c.tokens, got, c.want)
-		}
-	}
-}

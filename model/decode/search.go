@@ -1,20 +1,12 @@
 package decode
 
 import (
-	"context"
 	"math"
 	"slices"
 
 	"tfm/mat"
 	"tfm/model"
 )
-
-// stepper is the model that a search runs on: State, or a table in tests.
-type stepper interface {
-	// Step appends a token to each row's hypothesis and returns the logits [rows × V] of the
-	// next token. The caller may overwrite them.
-	Step([]Row) mat.Matrix
-}
 
 // Hypothesis is a translation.
 type Hypothesis struct {
@@ -44,17 +36,16 @@ type strategy interface {
 	isDone(q *sourceSearch) bool
 	// finishTruncated finishes the hypotheses of q that are live at the length limit, if they
 	// count as translations.
-	finishTruncated(s *search, q *sourceSearch)
+	finishTruncated(q *sourceSearch)
 }
 
-// search searches for the translations of several sources at the same time, and keeps its memory
-// for the next search.
+// search searches for the translations of several sources at the same time. It keeps the memory of
+// those that are done for others.
 type search struct {
-	sentences    []sourceSearch // those that are not done
-	backpointers []backpointer  // tokens of all hypotheses
-	rows         []Row          // of the next step
-	owners       []owner        // of each row
-	logits       mat.Matrix
+	sentences []sourceSearch // those that are not done
+	rows      []Row          // of the next step
+	owners    []owner        // of each row
+	logits    mat.Matrix
 
 	rowContinuations int            // continuations that a row has memory for
 	expanded         []continuation // [rows × rowContinuations] results of expand
@@ -62,8 +53,7 @@ type search struct {
 	merged           []continuation // workspace of one sentence
 	nextLive         []live         // workspace of one sentence
 
-	hasSampling bool // the strategy of some sentence is sample
-	sampling    samplingWorkspace
+	sampling samplingWorkspace
 }
 
 // owner is the hypothesis of a row: indices into search.sentences and sourceSearch.live.
@@ -90,16 +80,19 @@ type continuation struct {
 
 // sourceSearch is the search for the translations of one source.
 type sourceSearch struct {
-	index     int    // of the source in the search
-	handle    int32  // of the source in the stepper
+	request   *request
+	index     int    // of the source in the request
+	handle    int32  // of the source in the model
 	number    uint64 // of the source, see Options.First
 	options   *Options
 	strategy  strategy
 	maxTokens int // length limit, EOS counted
-	tokens    int // length of every live hypothesis
-	live      []live
-	finished  int           // number of finished hypotheses, in beam search
-	nBest     []finishedHyp // sorted by descending score
+
+	tokens       int // length of every live hypothesis
+	live         []live
+	backpointers []backpointer // tokens of all hypotheses
+	finished     int           // number of finished hypotheses, in beam search
+	nBest        []finishedHyp // sorted by descending score
 }
 
 // finishedHyp is a finished hypothesis.
@@ -138,69 +131,74 @@ func strategyOf(o *Options) strategy {
 	return beam{o.Beam}
 }
 
-// reset removes all sentences and keeps the memory.
-func (s *search) reset() {
-	s.sentences, s.backpointers, s.rowContinuations, s.hasSampling = s.sentences[:0], s.backpointers[:0], 0, false
-}
-
-// add adds the source with the given index, handle and number to the search, with a limit of
-// maxTokens, EOS counted.
-func (s *search) add(index int, handle int32, number uint64, maxTokens int, o *Options, strat strategy) {
+// add adds source index of a request, with a handle in the model and a limit of maxTokens, EOS
+// counted.
+func (s *search) add(r *request, index int, handle int32, maxTokens int) {
 	if len(s.sentences) < cap(s.sentences) {
 		s.sentences = s.sentences[:len(s.sentences)+1] // keeps the memory of its slices
 	} else {
 		s.sentences = append(s.sentences, sourceSearch{})
 	}
 	q := &s.sentences[len(s.sentences)-1]
-	*q = sourceSearch{index: index, handle: handle, number: number, options: o, strategy: strat, maxTokens: maxTokens, live: q.live[:0], nBest: q.nBest[:0]}
-	for i := range strat.initialHypotheses() {
+	*q = sourceSearch{
+		request: r, index: index, handle: handle, number: r.options.First + uint64(index),
+		options: &r.options, strategy: r.strategy, maxTokens: maxTokens,
+		live: q.live[:0], backpointers: q.backpointers[:0], nBest: q.nBest[:0],
+	}
+	for i := range r.strategy.initialHypotheses() {
 		q.live = append(q.live, live{tail: -1, parent: -1, number: int32(i)})
 	}
-	s.rowContinuations = max(s.rowContinuations, strat.maxContinuations())
-	if _, ok := strat.(sample); ok {
-		s.hasSampling = true
-	}
 }
 
-// run finds the translations of all sentences and calls done with the index of each source and its
-// n-best list. When ctx ends, run returns its error without reporting the remaining sentences.
+// removeIf removes the sentences for which f returns true.
+func (s *search) removeIf(f func(*sourceSearch) bool) {
+	kept := 0
+	for i := range s.sentences {
+		if f(&s.sentences[i]) {
+			q := &s.sentences[i]
+			q.request, q.options, q.strategy = nil, nil, nil
+			continue
+		}
+		s.sentences[kept], s.sentences[i] = s.sentences[i], s.sentences[kept]
+		kept++
+	}
+	s.sentences = s.sentences[:kept]
+}
+
+// step runs one decode step of all sentences. It calls done with those whose translations are found
+// and their n-best lists, and removes them.
 //
 // Equal scores are ordered by hypothesis and token id, so that results are the same everywhere.
-func (s *search) run(ctx context.Context, p *mat.Pool, m stepper, done func(index int, list []Hypothesis)) error {
-	for len(s.sentences) > 0 {
-		if err := ctx.Err(); err != nil {
-			return err
+func (s *search) step(p *mat.Pool, m stepper, done func(q *sourceSearch, list []Hypothesis)) {
+	s.expand(p, m)
+	first := 0
+	s.removeIf(func(q *sourceSearch) bool {
+		rows := len(q.live)
+		s.advance(q, first)
+		first += rows
+		if q.tokens < q.maxTokens && len(q.live) > 0 && !q.strategy.isDone(q) {
+			return false
 		}
-		s.step(p, m)
-		first, kept := 0, 0
-		for i := range s.sentences {
-			q := &s.sentences[i]
-			rows := len(q.live)
-			s.advance(q, first)
-			first += rows
-			if q.tokens >= q.maxTokens || len(q.live) == 0 || q.strategy.isDone(q) {
-				done(q.index, s.results(q))
-			} else {
-				s.sentences[kept], s.sentences[i] = s.sentences[i], s.sentences[kept]
-				kept++
-			}
-		}
-		s.sentences = s.sentences[:kept]
-	}
-	return nil
+		done(q, q.results())
+		return true
+	})
 }
 
-// step runs one decode step of all live hypotheses and expands each row.
-func (s *search) step(p *mat.Pool, m stepper) {
-	s.rows, s.owners = s.rows[:0], s.owners[:0]
+// expand runs one decode step of all live hypotheses and finds the continuations of each row.
+func (s *search) expand(p *mat.Pool, m stepper) {
+	s.rows, s.owners, s.rowContinuations = s.rows[:0], s.owners[:0], 0
+	hasSampling := false
 	for i := range s.sentences {
-		for j, h := range s.sentences[i].live {
-			r := Row{s.sentences[i].handle, model.BOS, h.parent}
+		q := &s.sentences[i]
+		for j, h := range q.live {
+			r := Row{q.handle, model.BOS, h.parent}
 			if h.tail >= 0 {
-				r.Token = s.backpointers[h.tail].token
+				r.Token = q.backpointers[h.tail].token
 			}
 			s.rows, s.owners = append(s.rows, r), append(s.owners, owner{int32(i), int32(j)})
 		}
+		s.rowContinuations = max(s.rowContinuations, q.strategy.maxContinuations())
+		hasSampling = hasSampling || q.options.Sample
 	}
 	s.logits = m.Step(s.rows)
 	for len(s.expanded) < len(s.rows)*s.rowContinuations {
@@ -209,7 +207,7 @@ func (s *search) step(p *mat.Pool, m stepper) {
 	for len(s.counts) < len(s.rows) {
 		s.counts = append(s.counts, 0)
 	}
-	if s.hasSampling {
+	if hasSampling {
 		s.sampling.alloc(len(s.rows), s.logits.Cols)
 	}
 	mat.Each(p, len(s.rows), 4, expandRows{s})
@@ -253,18 +251,18 @@ func (s *search) advance(q *sourceSearch, first int) {
 // extend appends hypothesis i of q with the token of c to s.nextLive.
 func (s *search) extend(q *sourceSearch, i int, c continuation, logP float64) {
 	h := &q.live[i]
-	s.backpointers = append(s.backpointers, backpointer{c.token, h.tail})
-	s.nextLive = append(s.nextLive, live{logP, int32(len(s.backpointers) - 1), int32(i), h.number})
+	q.backpointers = append(q.backpointers, backpointer{c.token, h.tail})
+	s.nextLive = append(s.nextLive, live{logP, int32(len(q.backpointers) - 1), int32(i), h.number})
 }
 
 // results returns the n-best list of q, which is done. It has at least one Hypothesis.
-func (s *search) results(q *sourceSearch) []Hypothesis {
-	q.strategy.finishTruncated(s, q)
+func (q *sourceSearch) results() []Hypothesis {
+	q.strategy.finishTruncated(q)
 	list := make([]Hypothesis, 0, max(1, len(q.nBest)))
 	for _, f := range q.nBest {
 		h := Hypothesis{Score: f.score, Truncated: f.truncated}
-		for i := f.tail; i >= 0; i = s.backpointers[i].previous {
-			h.Tokens = append(h.Tokens, s.backpointers[i].token)
+		for i := f.tail; i >= 0; i = q.backpointers[i].previous {
+			h.Tokens = append(h.Tokens, q.backpointers[i].token)
 		}
 		slices.Reverse(h.Tokens)
 		h.Tokens = h.Tokens[:min(len(h.Tokens), q.maxTokens-1)]

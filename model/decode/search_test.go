@@ -216,12 +216,11 @@ func TestSourcesAreIndependent(t *testing.T) {
 // A continuation by EOS is finished only if it is among the width best of all continuations.
 func TestEOSOfLowRankIsNotFinished(t *testing.T) {
 	o, s := Options{Beam: 2}, search{}
-	s.reset()
-	s.add(0, 0, 0, 64, &o, beam{2})
+	s.add(requestOf(context.Background(), 1, 64, o, nil, nil), 0, 0, 64)
 	sent := &s.sentences[0]
 	sent.live = []live{{logP: -1, tail: -1, parent: 0}, {logP: -2, tail: -1, parent: 1}}
 	s.expanded = []continuation{{-2, 7, 0}, {-4, model.EOS, 0}, {0, 0, 0}, {0, 0, 0}, {-2, model.EOS, 0}, {-4, 8, 0}, {0, 0, 0}, {0, 0, 0}}
-	s.counts = []int{2, 2}
+	s.counts, s.rowContinuations = []int{2, 2}, 4
 	s.advance(sent, 0) // by rank: -3 live, -4 EOS and finished, -5 EOS and dropped, -6 live
 	if sent.finished != 1 || len(sent.nBest) != 1 || sent.nBest[0].score != -4 ||
 		len(sent.live) != 2 || sent.live[0].logP != -3 || sent.live[1].logP != -6 || sent.live[1].parent != 1 {
@@ -283,11 +282,13 @@ func TestCancelledSearchEnds(t *testing.T) {
 			}
 			logits(source, prefix, row)
 		}
-		var s search
-		s.reset()
-		s.add(0, 0, 0, 1000, &o, strategyOf(&o))
-		err := s.run(ctx, nil, m, func(int, []Hypothesis) { t.Error("done was called") })
-		if !errors.Is(err, context.Canceled) || m.steps != 6 {
+		s := schedulerOf(m)
+		var err error
+		s.add(requestOf(ctx, 1, 1000, o, func(int, []Hypothesis) { t.Error("done was called") }, func(e error) { err = e }))
+		for !s.idle() {
+			s.step()
+		}
+		if !errors.Is(err, context.Canceled) || m.steps != 6 || !m.removed[0] || s.rows != 0 || s.positions != 0 {
 			t.Errorf("%+v: error %v after %d steps, want %v after 6", o, err, m.steps, context.Canceled)
 		}
 	}

@@ -124,15 +124,6 @@ func (s *State) Remove(handle int32) {
 	s.removed = append(s.removed, handle)
 }
 
-// RemoveAll removes all sources.
-func (s *State) RemoveAll() {
-	for h := range s.sources {
-		if s.sources[h].added {
-			s.Remove(int32(h))
-		}
-	}
-}
-
 func (s *State) valid(handle int32) bool {
 	return handle >= 0 && int(handle) < len(s.sources) && s.sources[handle].added
 }

@@ -170,9 +170,11 @@ func interleave(t *testing.T, w *Weights, pool *mat.Pool, seed uint64) {
 			}
 		}
 	}
-	s.RemoveAll()
+	for _, q := range current {
+		s.Remove(q.handle)
+	}
 	if len(s.pages.free) != all {
-		t.Errorf("%d of %d pages are free after RemoveAll", len(s.pages.free), all)
+		t.Errorf("%d of %d pages are free after all sources are removed", len(s.pages.free), all)
 	}
 }
 

@@ -20,14 +20,39 @@ type table struct {
 	logits     func(source int32, prefix []int32, row []float32)
 
 	prefixes map[int32][][]int32 // of each source's rows in the last step
+	added    int32               // number of sources; their handles are 0, 1, …
+	removed  map[int32]bool
 	steps    int
+	maxRows  int // of a step
+}
+
+func (m *table) Add(handles []int32, sources ...[]int32) []int32 {
+	for range sources {
+		handles = append(handles, m.added)
+		m.added++
+	}
+	return handles
+}
+
+func (m *table) Remove(handle int32) {
+	if m.removed == nil {
+		m.removed = map[int32]bool{}
+	}
+	if handle >= m.added || m.removed[handle] {
+		panic(fmt.Sprintf("source %d removed, but it was not added or is removed already", handle))
+	}
+	m.removed[handle] = true
 }
 
 func (m *table) Step(rows []Row) mat.Matrix {
 	m.steps++
+	m.maxRows = max(m.maxRows, len(rows))
 	next := map[int32][][]int32{}
 	y := mat.New(len(rows), m.vocabulary)
 	for i, r := range rows {
+		if m.removed[r.Source] {
+			panic(fmt.Sprintf("row of source %d, which is removed", r.Source))
+		}
 		var prefix []int32
 		if r.Parent >= 0 {
 			prefix = append(slices.Clone(m.prefixes[r.Source][r.Parent]), r.Token)
@@ -77,20 +102,35 @@ func (m *table) logP(source int32, tokens []int32) float64 {
 	return logP
 }
 
+// schedulerOf returns a scheduler of m.
+func schedulerOf(m stepper) *scheduler { return &scheduler{model: m, maxLen: 1 << 20} }
+
+// requestOf returns a request for the translations of n sources of up to maxTokens tokens, EOS
+// counted.
+func requestOf(ctx context.Context, n, maxTokens int, o Options, done func(int, []Hypothesis), end func(error)) *request {
+	o.MaxExtra = maxTokens - 1
+	return newRequest(ctx, make([][]int32, n), o, done, end)
+}
+
 // find returns the translations of sources 0 to n-1, of up to maxTokens tokens, EOS counted.
-func find(t *testing.T, m stepper, n, maxTokens int, o Options) [][]Hypothesis {
+func find(t *testing.T, m *table, n, maxTokens int, o Options) [][]Hypothesis {
 	t.Helper()
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	var s search
-	s.reset()
-	for i := range n {
-		s.add(i, int32(i), o.First+uint64(i), maxTokens, &o, strategyOf(&o))
-	}
 	lists := make([][]Hypothesis, n)
-	if err := s.run(context.Background(), nil, m, func(i int, list []Hypothesis) { lists[i] = list }); err != nil {
-		t.Fatal(err)
+	m.added, m.removed = 0, nil
+	s := schedulerOf(m)
+	s.add(requestOf(context.Background(), n, maxTokens, o, func(i int, list []Hypothesis) { lists[i] = list }, func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	}))
+	for !s.idle() {
+		s.step()
+	}
+	if len(m.removed) != n {
+		t.Errorf("%d of %d sources removed", len(m.removed), n)
 	}
 	return lists
 }

@@ -1,0 +1,163 @@
+package decode
+
+import (
+	"context"
+	"sync"
+
+	"tfm/mat"
+)
+
+// Engine translates for any number of goroutines at the same time: the sources of all calls share
+// decode steps, and enter and leave between any two. A translation depends neither on other calls
+// nor on the time of its arrival. An Engine is safe for concurrent use. It has a goroutine while
+// calls are in progress.
+type Engine struct {
+	w    *Weights
+	pool *mat.Pool
+
+	mu        sync.Mutex
+	arrived   []*request // for run to add
+	running   bool       // run has not ended
+	scheduler *scheduler // used by run only; nil before its first use
+}
+
+// NewEngine returns an Engine with the weights w whose loops run on p.
+func NewEngine(w *Weights, p *mat.Pool) *Engine { return &Engine{w: w, pool: p} }
+
+// Translate returns the best translation of each source, in the order of srcs: the first of its
+// list from NBest. Errors and panics are those of Each.
+func (e *Engine) Translate(ctx context.Context, srcs [][]int32, o Options) ([]Hypothesis, error) {
+	return collect(e.Each, ctx, srcs, o, func(list []Hypothesis) Hypothesis { return list[0] })
+}
+
+// NBest returns for each source a list of 1 to Options.NBest translations, as Decoder.NBest does.
+// Errors and panics are those of Each.
+func (e *Engine) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hypothesis, error) {
+	return collect(e.Each, ctx, srcs, o, func(list []Hypothesis) []Hypothesis { return list })
+}
+
+// Each calls done with the index of each source and its list of translations, as NBest returns it,
+// as soon as the source is translated, in any order. It calls done on the calling goroutine; a
+// slow done delays no other call. Sources are ids without EOS. The error is that of
+// Options.Validate, or that of ctx, which the Engine checks before each step; then sources that are
+// not done leave. Each panics on ids outside the vocabulary and on a source of more than
+// Config.MaxLen-1 tokens.
+func (e *Engine) Each(ctx context.Context, srcs [][]int32, o Options, done func(i int, list []Hypothesis)) error {
+	if err := checkCall(e.w, srcs, &o); err != nil {
+		return err
+	}
+	c := &call{wake: make(chan struct{}, 1)}
+	e.submit(newRequest(ctx, srcs, o, c.done, c.end))
+	for {
+		<-c.wake
+		c.mu.Lock()
+		results, ended, err := c.results, c.ended, c.err
+		c.results = nil
+		c.mu.Unlock()
+		for _, r := range results {
+			done(r.index, r.list)
+		}
+		if ended {
+			if p, ok := err.(panicError); ok {
+				panic(p.value)
+			}
+			return err
+		}
+	}
+}
+
+// submit adds a request, and starts the goroutine that runs it unless there is one.
+func (e *Engine) submit(r *request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.arrived = append(e.arrived, r)
+	if !e.running {
+		e.running = true
+		go e.run()
+	}
+}
+
+// run translates until all requests have ended.
+func (e *Engine) run() {
+	defer e.recover()
+	if e.scheduler == nil {
+		e.scheduler = newScheduler(e.w, NewState(e.w, e.pool), e.pool)
+	}
+	for e.receive() {
+		e.scheduler.step()
+	}
+}
+
+// receive adds the requests that have arrived to the scheduler. If it returns false, all requests
+// have ended and the goroutine must end.
+func (e *Engine) receive() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.arrived {
+		e.scheduler.add(r)
+	}
+	clear(e.arrived)
+	e.arrived = e.arrived[:0]
+	e.running = !e.scheduler.idle()
+	return e.running
+}
+
+// recover ends all requests with a panic of run, if any, which their calls repeat.
+func (e *Engine) recover() {
+	value := recover()
+	if value == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	requests := e.arrived
+	if e.scheduler != nil {
+		requests = append(requests, e.scheduler.requests...)
+	}
+	e.arrived, e.scheduler, e.running = nil, nil, false // their state is undefined
+	for _, r := range requests {
+		r.end(panicError{value})
+	}
+}
+
+// panicError is the error of a request that ended by a panic.
+type panicError struct{ value any }
+
+func (panicError) Error() string { return "decode: panic in an Engine" }
+
+// call passes the results of a request to the goroutine of its caller.
+type call struct {
+	wake chan struct{} // has an element if there is something new
+
+	mu      sync.Mutex
+	results []result
+	ended   bool
+	err     error
+}
+
+// result is the n-best list of a source.
+type result struct {
+	index int
+	list  []Hypothesis
+}
+
+func (c *call) done(i int, list []Hypothesis) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.results = append(c.results, result{i, list})
+	c.notify()
+}
+
+func (c *call) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended, c.err = true, err
+	c.notify()
+}
+
+func (c *call) notify() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}

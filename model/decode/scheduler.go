@@ -1,0 +1,184 @@
+package decode
+
+import (
+	"context"
+	"slices"
+
+	"tfm/mat"
+)
+
+// stepper is the model that a scheduler runs on: State, or a table in tests.
+type stepper interface {
+	Add(handles []int32, sources ...[]int32) []int32
+	// Step returns the logits [rows × V] of the next tokens, which the caller may overwrite.
+	Step(rows []Row) mat.Matrix
+	Remove(handle int32)
+}
+
+// The limits of a scheduler. One source may exceed them alone.
+const (
+	maxRows        = 256     // rows of a step: kernels at full speed, activations in the cache
+	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
+	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
+	minFreeRows    = 16      // rows for which sources are added: enough tokens for fast products
+)
+
+// scheduler translates the sources of requests. Between two steps, sources that are done or whose
+// request is cancelled leave and waiting ones are added, so that a step has many rows and a long
+// sentence holds up no other. A translation depends neither on other sources nor on the time of its
+// arrival.
+//
+// Requests take turns: each adds one source, the longest that waits, until the limits are reached.
+// So a small request does not wait for all of a large one, and the last sources of a request are
+// short.
+type scheduler struct {
+	pool   *mat.Pool
+	model  stepper
+	maxLen int
+	search search
+
+	requests []*request // that have not ended
+	turn     int        // index in requests of the one that adds the next source
+
+	rows, positions int // limits of the sources in search together
+
+	added   []turn // workspace of addSources
+	sources [][]int32
+	handles []int32
+}
+
+func newScheduler(w *Weights, m stepper, p *mat.Pool) *scheduler {
+	return &scheduler{pool: p, model: m, maxLen: w.model.Config.MaxLen}
+}
+
+// request is a call that translates sources with the same options.
+type request struct {
+	ctx      context.Context
+	sources  [][]int32
+	options  Options
+	strategy strategy
+	waiting  []int // indices of the sources that are not added yet; the last is the next
+	active   int   // sources that are not done
+	done     func(i int, list []Hypothesis)
+	end      func(error) // called once, after the last call of done
+}
+
+// turn is a source to add.
+type turn struct {
+	request *request
+	index   int
+}
+
+// newRequest returns a request. The sources and options must be valid. The scheduler calls done
+// with the index and the n-best list of each source, in any order, then end with nil, or end with
+// the error of ctx.
+func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis), end func(error)) *request {
+	r := &request{ctx: ctx, sources: srcs, options: o, active: len(srcs), done: done, end: end}
+	r.strategy = strategyOf(&r.options)
+	r.waiting = longestFirst(srcs)
+	slices.Reverse(r.waiting)
+	return r
+}
+
+// maxTokens returns the limit of the tokens of the translation of source i, EOS counted.
+func (r *request) maxTokens(i, maxLen int) int { return r.options.maxTokens(len(r.sources[i]), maxLen) }
+
+// positions returns the limit of the positions of source i and its hypotheses.
+func (r *request) positions(i, maxLen int) int {
+	return r.options.width() * max(len(r.sources[i])+1, r.maxTokens(i, maxLen))
+}
+
+func (s *scheduler) add(r *request) { s.requests = append(s.requests, r) }
+
+// idle reports whether all requests have ended.
+func (s *scheduler) idle() bool { return len(s.requests) == 0 }
+
+// step runs one decode step of all sources that the limits allow.
+func (s *scheduler) step() {
+	s.endRequests()
+	s.addSources()
+	if len(s.search.sentences) > 0 {
+		s.search.step(s.pool, s.model, func(q *sourceSearch, list []Hypothesis) {
+			s.remove(q)
+			q.request.active--
+			q.request.done(q.index, list)
+		})
+		s.endRequests()
+	}
+}
+
+// endRequests ends the requests whose sources are all done or whose context has ended. It removes
+// the sources of the latter.
+func (s *scheduler) endRequests() {
+	kept := 0
+	for i, r := range s.requests {
+		err := r.ctx.Err()
+		if err == nil && r.active > 0 {
+			s.requests[kept] = r
+			kept++
+			continue
+		}
+		if i < s.turn {
+			s.turn--
+		}
+		if r.active > 0 {
+			s.search.removeIf(func(q *sourceSearch) bool {
+				if q.request == r {
+					s.remove(q)
+				}
+				return q.request == r
+			})
+		} else {
+			err = nil
+		}
+		r.end(err)
+	}
+	clear(s.requests[kept:])
+	s.requests = s.requests[:kept]
+}
+
+// remove frees a source that leaves the search.
+func (s *scheduler) remove(q *sourceSearch) {
+	s.model.Remove(q.handle)
+	s.rows -= q.request.options.width()
+	s.positions -= q.request.positions(q.index, s.maxLen)
+}
+
+// addSources adds waiting sources up to the limits, as one batch.
+func (s *scheduler) addSources() {
+	if len(s.search.sentences) > 0 && s.rows > maxRows-minFreeRows {
+		return
+	}
+	s.added, s.sources = s.added[:0], s.sources[:0]
+	tokens := 0
+	for passed := 0; passed < len(s.requests); s.turn++ {
+		if s.turn >= len(s.requests) {
+			s.turn = 0
+		}
+		r := s.requests[s.turn]
+		last := len(r.waiting) - 1
+		if last < 0 {
+			passed++
+			continue
+		}
+		passed = 0
+		i := r.waiting[last]
+		rows, positions, n := r.options.width(), r.positions(i, s.maxLen), len(r.sources[i])+1
+		full := s.rows+rows > maxRows || s.positions+positions > maxPositions
+		if full && len(s.search.sentences)+len(s.added) > 0 || tokens > 0 && tokens+n > maxAddedTokens {
+			break
+		}
+		r.waiting = r.waiting[:last]
+		s.rows, s.positions, tokens = s.rows+rows, s.positions+positions, tokens+n
+		s.added, s.sources = append(s.added, turn{r, i}), append(s.sources, r.sources[i])
+	}
+	if len(s.added) == 0 {
+		return
+	}
+	s.handles = s.model.Add(s.handles[:0], s.sources...)
+	for k, a := range s.added {
+		s.search.add(a.request, a.index, s.handles[k], a.request.maxTokens(a.index, s.maxLen))
+	}
+	clear(s.added)
+	clear(s.sources)
+}

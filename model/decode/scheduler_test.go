@@ -1,0 +1,272 @@
+package decode
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+// The number of sources in a step is limited by their rows, and by their positions for long ones.
+func TestSchedulerLimits(t *testing.T) {
+	for _, c := range []struct{ beam, tokens, want int }{
+		{1, 80, 256}, {4, 80, 64}, {64, 80, 4}, {4, 1024, 8}, {1, 1 << 16, 1}, {64, 1 << 16, 1},
+	} {
+		s := schedulerOf(fixed(5, map[int32]float64{3: 0.9, 4: 0.1})) // never EOS
+		s.add(requestOf(context.Background(), 600, c.tokens, Options{Beam: c.beam}, nil, nil))
+		for range 3 {
+			s.step()
+		}
+		for len(s.search.sentences) < c.want { // sources of one token, up to maxAddedTokens a step
+			before := len(s.search.sentences)
+			s.step()
+			if len(s.search.sentences) == before {
+				break
+			}
+		}
+		if got := len(s.search.sentences); got != c.want {
+			t.Errorf("beam %d, up to %d tokens: %d sources in a step, want %d", c.beam, c.tokens, got, c.want)
+		}
+		if s.rows != c.want*c.beam || s.positions != c.want*c.beam*c.tokens {
+			t.Errorf("beam %d: %d rows and %d positions reserved, want %d and %d", c.beam, s.rows, s.positions, c.want*c.beam, c.want*c.beam*c.tokens)
+		}
+	}
+}
+
+// Between two steps the sources that are encoded have up to maxAddedTokens tokens together.
+func TestAddedTokensAreLimited(t *testing.T) {
+	s := schedulerOf(fixed(4, map[int32]float64{3: 1}))
+	o := Options{Beam: 1}
+	var srcs [][]int32
+	for _, n := range []int{maxAddedTokens + 5, 500, 500, 500, 10} {
+		srcs = append(srcs, make([]int32, n-1))
+	}
+	s.add(newRequest(context.Background(), srcs, o, nil, nil))
+	for _, want := range []int{1, 3, 5, 5} {
+		s.step()
+		if got := len(s.search.sentences); got != want {
+			t.Fatalf("%d sources in a step, want %d", got, want)
+		}
+	}
+}
+
+// A source holds up no other: a request that arrives while all rows translate long sentences, with
+// many more waiting, ends after the first of those that are done and its own steps.
+func TestLateRequestsAreNotHeldUp(t *testing.T) {
+	// Sources with an even handle end after 3 tokens, others never.
+	m := &table{vocabulary: 4, logits: func(source int32, prefix []int32, row []float32) {
+		clear(row)
+		row[3] = 50
+		if source%2 == 0 && len(prefix) == 3 {
+			row[model.EOS] = 100
+		}
+	}}
+	s := schedulerOf(m)
+	s.add(requestOf(context.Background(), 10_000, 500, Options{Beam: 1}, func(int, []Hypothesis) {}, func(error) {}))
+	for range 20 {
+		s.step()
+	}
+	ended := false
+	s.add(requestOf(context.Background(), 1, 4, Options{Beam: 4}, func(int, []Hypothesis) {}, func(error) { ended = true }))
+	steps := 0
+	for ; !ended && steps < 100; steps++ {
+		s.step()
+	}
+	if steps > 10 {
+		t.Errorf("a request of one source ended after %d steps, want at most 10", steps)
+	}
+	if m.maxRows > maxRows {
+		t.Errorf("step of %d rows, want at most %d", m.maxRows, maxRows)
+	}
+}
+
+// Requests that arrive and are cancelled at any step have the results of a request alone, and a
+// cancelled one gets no result after its end.
+func TestAnyArrivalGivesTheSameTranslations(t *testing.T) {
+	options := []Options{
+		{Beam: 1}, DefaultOptions(), {Beam: 7, NBest: 5, Alpha: 1, Penalty: PenaltyPower}, {Beam: 64, NBest: 3},
+		{Sample: true, Temperature: 1, TopP: 1, NBest: 3, Seed: 4}, {Sample: true, Temperature: 1, TopP: 0.9, TopK: 3, Seed: 5, First: 9},
+	}
+	// The logits depend on the number of the source in its request, which is its only token.
+	logits := language(9, 3, 1).logits
+	want := make([][][]Hypothesis, len(options))
+	for k, o := range options {
+		want[k] = find(t, &table{vocabulary: 9, logits: logits}, 40, 12, o)
+	}
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var numbers []int32 // of each source, by handle
+		m := &numbered{table: table{vocabulary: 9}, numbers: &numbers}
+		m.logits = func(source int32, prefix []int32, row []float32) { logits(numbers[source], prefix, row) }
+		s := schedulerOf(m)
+		ended, cancelled, count := 0, 0, 30
+		for added := 0; added < count || !s.idle(); {
+			if added < count && r.IntN(3) == 0 {
+				added++
+				k, first, n := r.IntN(len(options)), r.IntN(20), r.IntN(20)
+				o := options[k]
+				o.MaxExtra, o.First = 10, o.First+uint64(first)
+				srcs := make([][]int32, n)
+				for i := range srcs {
+					srcs[i] = []int32{int32(first + i)}
+				}
+				ctx, cancel := context.WithCancel(context.Background())
+				if r.IntN(4) == 0 {
+					defer cancel()
+				}
+				results, over := 0, false
+				s.add(newRequest(ctx, srcs, o, func(i int, list []Hypothesis) {
+					if results++; over || !reflect.DeepEqual(list, want[k][first+i]) {
+						t.Errorf("request of %+v, source %d: %+v, over %t, want %+v", o, first+i, list, over, want[k][first+i])
+					}
+					if r.IntN(50) == 0 {
+						cancel()
+					}
+				}, func(err error) {
+					ended++
+					if errors.Is(err, context.Canceled) {
+						cancelled++
+					} else if err != nil || results != n {
+						t.Errorf("request ended with error %v and %d results, want %d", err, results, n)
+					}
+					if over {
+						t.Error("request ended twice")
+					}
+					over = true
+				}))
+			}
+			s.step()
+		}
+		if ended != count || cancelled == 0 || cancelled == count {
+			t.Errorf("%d requests ended, %d of them cancelled; want %d and some", ended, cancelled, count)
+		}
+		if len(m.removed) != int(m.added) || s.rows != 0 || s.positions != 0 {
+			t.Errorf("%d of %d sources removed, %d rows and %d positions reserved; want all and none", len(m.removed), m.added, s.rows, s.positions)
+		}
+	}
+}
+
+// numbered is a table whose logits depend on the only token of a source.
+type numbered struct {
+	table
+	numbers *[]int32
+}
+
+func (m *numbered) Add(handles []int32, sources ...[]int32) []int32 {
+	for _, src := range sources {
+		*m.numbers = append(*m.numbers, src[0])
+	}
+	return m.table.Add(handles, sources...)
+}
+
+// Concurrent calls of an Engine have the results of a Decoder, whatever the other calls do.
+func TestEngine(t *testing.T) {
+	w := NewWeights(perturbed(t, toy(), 7), nil)
+	srcs := randomSources(60, 0, 8)
+	options := []Options{
+		{Beam: 1, MaxExtra: 20}, {Beam: 4, Alpha: 0.6, MaxExtra: 8, NBest: 4}, {Beam: 20, MaxExtra: 3},
+		{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, Seed: 7, NBest: 2},
+	}
+	for i := range options {
+		options[i].First = 100
+	}
+	want := make([][][]Hypothesis, len(options))
+	for k, o := range options {
+		want[k] = nBest(t, New(w, nil), srcs, o)
+	}
+	pool := mat.NewPool(2)
+	defer pool.Close()
+	e := NewEngine(w, pool)
+	var all sync.WaitGroup
+	for caller := range 16 {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(9, uint64(caller)))
+			for range 6 {
+				k, first := r.IntN(len(options)), r.IntN(len(srcs))
+				o, mine := options[k], srcs[first:min(len(srcs), first+r.IntN(8))]
+				o.First += uint64(first)
+				ctx, cancel := context.WithCancel(context.Background())
+				if r.IntN(3) == 0 {
+					results := 0
+					stop := r.IntN(3)
+					err := e.Each(ctx, mine, o, func(i int, list []Hypothesis) {
+						if results++; results > stop {
+							cancel()
+						}
+						if !reflect.DeepEqual(list, want[k][first+i]) {
+							t.Errorf("cancelled call, source %d: %+v, want %+v", first+i, list, want[k][first+i])
+						}
+					})
+					if err != nil && !errors.Is(err, context.Canceled) || err == nil && results != len(mine) {
+						t.Errorf("cancelled call: error %v and %d of %d results", err, results, len(mine))
+					}
+				} else if got, err := e.NBest(ctx, mine, o); err != nil || !reflect.DeepEqual(got, want[k][first:first+len(mine)]) {
+					t.Errorf("call of %+v: error %v, %+v, want %+v", o, err, got, want[k][first:first+len(mine)])
+				}
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	if e.running || !e.scheduler.idle() || e.scheduler.rows != 0 {
+		t.Errorf("after all calls: running %t, %d requests, %d rows", e.running, len(e.scheduler.requests), e.scheduler.rows)
+	}
+}
+
+func TestEngineErrors(t *testing.T) {
+	e := NewEngine(NewWeights(perturbed(t, toy(), 7), nil), nil)
+	background := context.Background()
+	if _, err := e.Translate(background, [][]int32{{3}}, Options{}); err == nil || !strings.Contains(err.Error(), "beam is 0") {
+		t.Errorf("zero Options: error %v, want \"beam is 0\"", err)
+	}
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	if list, err := e.NBest(ctx, [][]int32{{3}}, DefaultOptions()); !errors.Is(err, context.Canceled) || list != nil {
+		t.Errorf("NBest with a cancelled context = %v, %v, want %v", list, err, context.Canceled)
+	}
+	if got, err := e.Translate(background, nil, DefaultOptions()); len(got) != 0 || err != nil {
+		t.Errorf("Translate of no sources = %v, %v, want none", got, err)
+	}
+}
+
+// A panic in the Engine's goroutine is repeated by all calls in progress, and later calls succeed.
+func TestPanicInEngineIsThatOfItsCalls(t *testing.T) {
+	w := NewWeights(perturbed(t, toy(), 7), nil)
+	e := NewEngine(w, nil)
+	good := w.output
+	w.output.bias = make([]float32, 1)
+	values := make([]any, 3)
+	var all sync.WaitGroup
+	for i := range values {
+		all.Go(func() {
+			defer func() { values[i] = recover() }()
+			e.Translate(context.Background(), [][]int32{{3}}, DefaultOptions())
+		})
+	}
+	all.Wait()
+	for _, v := range values {
+		if s, ok := v.(string); !ok || !strings.Contains(s, "bias of 1 elements") {
+			t.Errorf("panic %v, want that of a product", v)
+		}
+	}
+	w.output = good
+	got, err := e.Translate(context.Background(), [][]int32{{3}}, DefaultOptions())
+	want := translate(t, New(w, nil), [][]int32{{3}}, DefaultOptions())
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("after the panic: %v, %v, want %v", got, err, want)
+	}
+}
+
+// longestFirst is stable, so that sources of equal length keep their order.
+func TestLongestFirst(t *testing.T) {
+	if got, want := longestFirst([][]int32{{1}, {1, 2}, nil, {3}, {3, 4}}), []int{1, 4, 0, 3, 2}; !slices.Equal(got, want) {
+		t.Errorf("longestFirst = %v, want %v", got, want)
+	}
+}
