@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -215,8 +216,13 @@ func TestEngine(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if e.running || !e.scheduler.idle() || e.scheduler.rows != 0 {
-		t.Errorf("after all calls: running %t, %d requests, %d rows", e.running, len(e.scheduler.requests), e.scheduler.rows)
+	for running := true; running; runtime.Gosched() { // its goroutine ends soon after the last call
+		e.mu.Lock()
+		running = e.running
+		e.mu.Unlock()
+	}
+	if !e.scheduler.idle() || e.scheduler.rows != 0 || e.scheduler.positions != 0 {
+		t.Errorf("after all calls: %d requests, %d rows, %d positions", len(e.scheduler.requests), e.scheduler.rows, e.scheduler.positions)
 	}
 }
 
