@@ -182,7 +182,7 @@ func contiguous(t *testing.T, s string, tokens []translate.Token, whole bool) {
 // Attention equals decode.Decoder.Attention of the result's tokens, which package model/decode
 // tests against model.Pass.
 func TestAttentionIsOfTheTokens(t *testing.T) {
-	tr := open(t, translate.Options{Threads: 1})
+	tr := open(t, translate.Options{Threads: 1, KeepModel: true})
 	results, err := tr.Do(background, translate.Request{Texts: []string{"the red dog"}, Attention: true})
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func (c *canceller) Encode(dst []int32, s string) []int32 {
 
 // A cancelled call does not encode its remaining texts.
 func TestCancelledCallStopsEncoding(t *testing.T) {
-	tr := open(t, translate.Options{Threads: 1})
+	tr := open(t, translate.Options{Threads: 1, KeepModel: true})
 	ctx, cancel := context.WithCancel(background)
 	tokens := tr.Tokenizers()
 	source := &canceller{tokens.Source, cancel, 0}
@@ -324,7 +324,7 @@ func TestCancelledCallStopsEncoding(t *testing.T) {
 }
 
 func TestLanguages(t *testing.T) {
-	tr := open(t, translate.Options{Threads: 1})
+	tr := open(t, translate.Options{Threads: 1, KeepModel: true})
 	if src, tgt := tr.Languages(); src != "" || tgt != "" {
 		t.Errorf("file without languages: %q and %q", src, tgt)
 	}
@@ -349,7 +349,7 @@ func TestLanguages(t *testing.T) {
 // Without options, requests use the length penalty of the model file, or else of Options.Decoding.
 // Explicit options are used exactly.
 func TestLengthPenaltyOfTheModel(t *testing.T) {
-	toy := open(t, translate.Options{Threads: 1})
+	toy := open(t, translate.Options{Threads: 1, KeepModel: true})
 	files, err := toy.Tokenizers().Marshal()
 	if err != nil {
 		t.Fatal(err)
@@ -429,7 +429,7 @@ func TestClose(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
-	tr := open(t, translate.Options{Threads: 1})
+	tr := open(t, translate.Options{Threads: 1, KeepModel: true})
 	for field, r := range map[string]translate.Request{
 		"beam":       {Decode: decode.Options{Alpha: 1}},
 		"max_source": {MaxSource: -1},

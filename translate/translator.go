@@ -22,6 +22,10 @@ type Options struct {
 	// share the weights and the memory of a batch. 0 is no limit.
 	Concurrent int
 
+	// KeepModel makes Open keep the model in memory in the form of Translator.Model, in addition to
+	// the form in which it translates.
+	KeepModel bool
+
 	// Decoding replaces the settings of beam search in the model file. The zero value is those
 	// of the file, or with New the paper's.
 	Decoding model.Decoding
@@ -31,7 +35,8 @@ type Options struct {
 // of all calls in progress together, so that many calls of one text are as fast as one call of many
 // texts. A short text need not wait for a long one.
 type Translator struct {
-	model      *model.Transformer
+	config     model.Config
+	model      *model.Transformer // nil if only the engine has its weights
 	tokenizers vocab.Tokenizers
 	pool       *mat.Pool
 	engine     *decode.Engine
@@ -60,7 +65,11 @@ func Open(path string, o Options) (*Translator, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	o.Decoding = cmp.Or(o.Decoding, file.Decoding)
-	t, err := New(file.Model, tokenizers, o)
+	newWeights := decode.NewWeightsInPlace
+	if o.KeepModel {
+		newWeights = decode.NewWeights
+	}
+	t, err := newTranslator(file.Model, tokenizers, o, newWeights)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -71,6 +80,11 @@ func Open(path string, o Options) (*Translator, error) {
 // New returns a Translator of m, whose memory must have been allocated and whose weights must not
 // change while the Translator is in use.
 func New(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Translator, error) {
+	o.KeepModel = true
+	return newTranslator(m, tokenizers, o, decode.NewWeights)
+}
+
+func newTranslator(m *model.Transformer, tokenizers vocab.Tokenizers, o Options, newWeights func(*model.Transformer, *mat.Pool) *decode.Weights) (*Translator, error) {
 	if src, tgt := tokenizers.Source.Size(), tokenizers.Target.Size(); src != m.Config.SrcVocab || tgt != m.Config.TgtVocab {
 		return nil, fmt.Errorf("found tokenizers with %d and %d pieces, expected %d and %d as in the configuration", src, tgt, m.Config.SrcVocab, m.Config.TgtVocab)
 	}
@@ -89,9 +103,12 @@ func New(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Transla
 	if o.Threads == 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	t := &Translator{model: m, tokenizers: tokenizers, defaults: decode.OptionsFor(o.Decoding)}
+	t := &Translator{config: m.Config, tokenizers: tokenizers, defaults: decode.OptionsFor(o.Decoding)}
+	if o.KeepModel {
+		t.model = m
+	}
 	t.pool = mat.NewPool(o.Threads)
-	weights := decode.NewWeights(m, t.pool)
+	weights := newWeights(m, t.pool)
 	t.engine, t.attention = decode.NewEngine(weights, t.pool), make(chan *decode.Decoder, 1)
 	t.attention <- decode.New(weights, t.pool)
 	if o.Concurrent > 0 {
@@ -112,7 +129,11 @@ func (t *Translator) Close() error {
 	return nil
 }
 
-// Model returns the model, which must not be changed.
+// Config returns the configuration of the model.
+func (t *Translator) Config() model.Config { return t.config }
+
+// Model returns the model, which must not be changed. It is nil after Open without
+// Options.KeepModel.
 func (t *Translator) Model() *model.Transformer { return t.model }
 
 // Tokenizers returns the tokenizers of the model.
@@ -128,7 +149,7 @@ func (t *Translator) DefaultOptions() decode.Options { return t.defaults }
 
 // MaxSource returns the model's source limit: the number of tokens, without EOS, to which Translate
 // and Do truncate a longer text. It is Config.MaxLen-1.
-func (t *Translator) MaxSource() int { return t.model.Config.MaxLen - 1 }
+func (t *Translator) MaxSource() int { return t.config.MaxLen - 1 }
 
 // begin waits until a call may translate. If it returns nil, the caller must call end.
 func (t *Translator) begin(ctx context.Context) error {

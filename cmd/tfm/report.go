@@ -191,7 +191,7 @@ func (r *reporter) attention(page *report.Page) error {
 			return err
 		}
 	}
-	t, err := translate.Open(path, translate.Options{Threads: r.threads, Concurrent: 1})
+	t, err := translate.Open(path, translate.Options{Threads: r.threads, Concurrent: 1, KeepModel: true})
 	if err != nil {
 		return err
 	}

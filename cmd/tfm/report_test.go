@@ -139,7 +139,7 @@ func TestReportErrors(t *testing.T) {
 
 // A map is the weights that the model computes: the mean over its heads is that of translate.
 func TestLookShowsTheModelsAttention(t *testing.T) {
-	tr, err := translate.Open(toyModel(t), translate.Options{Threads: 1})
+	tr, err := translate.Open(toyModel(t), translate.Options{Threads: 1, KeepModel: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestLookShowsTheModelsAttention(t *testing.T) {
 	if s.In[0] != "<s>" || s.Out[len(s.Out)-1] != "</s>" || s.Src[len(s.Src)-1] != "</s>" || len(s.In) != len(s.Out) || s.In[1] != s.Out[0] {
 		t.Errorf("pieces %q, given %q, said %q", s.Src, s.In, s.Out)
 	}
-	c := tr.Model().Config
+	c := tr.Config()
 	if len(s.EncoderSelf) != c.EncoderLayers || len(s.DecoderSelf) != c.DecoderLayers || len(s.Cross) != c.DecoderLayers || len(s.Cross[0]) != c.Heads {
 		t.Fatalf("attention of %d, %d and %d layers", len(s.EncoderSelf), len(s.DecoderSelf), len(s.Cross))
 	}

@@ -53,7 +53,7 @@ func (w Decoding) Measure(threads int, e Effort) (DecodeSpeed, error) {
 	}
 	pool := mat.NewPool(threads)
 	defer pool.Close()
-	d, search := decode.New(decode.NewWeights(m, pool), pool), decode.DefaultOptions()
+	d, search := decode.New(decode.NewWeightsInPlace(m, pool), pool), decode.DefaultOptions()
 	search.Beam, search.MaxExtra = w.Beam, 0
 	r, srcs := rand.New(rand.NewPCG(2, 1)), make([][]int32, w.Batch)
 	for i := range srcs {

@@ -224,6 +224,29 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// Weights in the memory of the model have its translations. Some matrices fit, others do not.
+func TestWeightsInPlace(t *testing.T) {
+	wide := toy()
+	wide.DModel, wide.Heads, wide.DFF = 32, 2, 64
+	untied := wide
+	untied.Tie = model.TieNone
+	for _, c := range []model.Config{toy(), wide, untied} {
+		want := translate(t, newDecoder(perturbed(t, c, 1), nil), randomSources(20, 0, 1), DefaultOptions())
+		w := NewWeightsInPlace(perturbed(t, c, 1), nil)
+		if got := translate(t, New(w, nil), randomSources(20, 0, 1), DefaultOptions()); !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v: %v, want %v", c, got, want)
+		}
+		func() {
+			defer func() {
+				if s, ok := recover().(string); !ok || !strings.Contains(s, "Refresh") {
+					t.Errorf("Refresh: panic %q, want one that names it", s)
+				}
+			}()
+			w.Refresh(nil)
+		}()
+	}
+}
+
 // Decoders on several goroutines share Weights and do not change them.
 func TestDecodersShareWeights(t *testing.T) {
 	m := perturbed(t, toy(), 2)

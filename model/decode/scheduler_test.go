@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -268,6 +269,46 @@ func TestPanicInEngineIsThatOfItsCalls(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("after the panic: %v, %v, want %v", got, err, want)
 	}
+}
+
+// Steps of a scheduler allocate nothing while no source is done. After a warm-up, adding sources
+// allocates nothing either.
+func TestSchedulerStepDoesNotAllocate(t *testing.T) {
+	if raceDetector {
+		t.Skip("race detector: it allocates")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would empty sync.Pools
+	m := perturbed(t, toy(), 7)
+	for i := range m.Config.DModel { // EOS is improbable
+		m.Output.E.W[model.EOS*m.Config.DModel+i] = 0
+	}
+	w := NewWeights(m, nil)
+	s := newScheduler(w, NewState(w, nil), nil)
+	run := func(check bool) {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := func(int, []Hypothesis) {}
+		for _, o := range []Options{{Beam: 1, MaxExtra: 50}, {Beam: 5, Alpha: 0.6, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 50}} {
+			s.add(newRequest(ctx, randomSources(10, 5, 2), o, done, func(error) {}))
+		}
+		steps := 0
+		allocations := testing.AllocsPerRun(10, func() {
+			before := len(s.search.sentences)
+			s.step()
+			if steps++; len(s.search.sentences) < before {
+				t.Fatalf("a source is done after %d steps", steps)
+			}
+		})
+		if check && allocations != 0 {
+			t.Errorf("%v allocations a step, want 0", allocations)
+		}
+		cancel()
+		s.step()
+		if !s.idle() {
+			t.Error("requests remain after their cancellation")
+		}
+	}
+	run(false)
+	run(true)
 }
 
 // longestFirst is stable, so that sources of equal length keep their order.

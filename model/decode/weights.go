@@ -10,20 +10,21 @@ import (
 // Weights are the weights of a model in the form that decoding needs. Any number of States and
 // Decoders, on any goroutines, may share them.
 //
-// The matrices of all linear maps are packed copies of those of a Transformer. Embeddings, biases
-// and norms alias it. After a change of the Transformer's weights the caller must call Refresh
-// before the next step. No goroutine may decode during the change or Refresh.
+// The matrices of all linear maps are packed copies of those of a Transformer, or in its memory.
+// Embeddings, biases and norms alias it. After a change of the Transformer's weights the caller
+// must call Refresh before the next step. No goroutine may decode during the change or Refresh.
 type Weights struct {
 	model   *model.Transformer
 	encoder []encoderLayer
 	decoder []decoderLayer
 	output  linear // logits
+	inPlace bool   // see NewWeightsInPlace
 }
 
 // linear is y = x·W + b, row by row.
 type linear struct {
 	w      *mat.Packed
-	source mat.Matrix // the matrix that w is a copy of
+	source mat.Matrix // W, unless w is in its memory
 	bias   []float32  // nil for y = x·W
 }
 
@@ -50,6 +51,31 @@ type feedForward struct {
 
 // NewWeights returns the Weights of t, whose memory must have been allocated, on the threads of p.
 func NewWeights(t *model.Transformer, p *mat.Pool) *Weights {
+	w := declare(t)
+	w.Refresh(p)
+	return w
+}
+
+// NewWeightsInPlace is NewWeights without a second copy of most matrices. It packs the matrices of
+// t in their memory, except embeddings, so that t can neither compute nor train afterwards. The
+// Weights cannot be refreshed.
+func NewWeightsInPlace(t *model.Transformer, p *mat.Pool) *Weights {
+	w := declare(t)
+	scratch := new(mat.Packed)
+	for _, l := range w.linears() {
+		if l == &w.output { // E as rows, often also an embedding
+			l.w.Set(p, l.source)
+		} else {
+			l.w = mat.PackInPlace(p, l.source, scratch)
+		}
+		l.source = mat.Matrix{}
+	}
+	w.inPlace = true
+	return w
+}
+
+// declare returns the Weights of t without packed matrices.
+func declare(t *model.Transformer) *Weights {
 	w := &Weights{model: t, output: linear{w: new(mat.Packed), source: t.Output.E.Weights().T()}}
 	if t.Output.Bias != nil {
 		w.output.bias = t.Output.Bias.W
@@ -69,7 +95,6 @@ func NewWeights(t *model.Transformer, p *mat.Pool) *Weights {
 			ff: feedForwardOf(l.FF), norm1: l.Norm1, norm2: l.Norm2, norm3: l.Norm3,
 		})
 	}
-	w.Refresh(p)
 	return w
 }
 
@@ -87,22 +112,28 @@ func feedForwardOf(l layer.FeedForward) feedForward {
 }
 
 // Refresh updates the packed copies from the Transformer's weights, in the same memory. Validation
-// calls it because training changes the weights.
+// calls it because training changes the weights. It panics if the packed matrices are in place.
 func (w *Weights) Refresh(p *mat.Pool) {
-	pack := func(maps ...*linear) {
-		for _, l := range maps {
-			l.w.Set(p, l.source)
-		}
+	if w.inPlace {
+		panic("decode: Refresh of Weights in the memory of the model")
 	}
+	for _, l := range w.linears() {
+		l.w.Set(p, l.source)
+	}
+}
+
+// linears returns all linear maps.
+func (w *Weights) linears() []*linear {
+	var all []*linear
 	for i := range w.encoder {
 		l := &w.encoder[i]
-		pack(&l.qkv, &l.out, &l.ff.inner, &l.ff.outer)
+		all = append(all, &l.qkv, &l.out, &l.ff.inner, &l.ff.outer)
 	}
 	for i := range w.decoder {
 		l := &w.decoder[i]
-		pack(&l.qkv, &l.out, &l.q, &l.kv, &l.crossOut, &l.ff.inner, &l.ff.outer)
+		all = append(all, &l.qkv, &l.out, &l.q, &l.kv, &l.crossOut, &l.ff.inner, &l.ff.outer)
 	}
-	pack(&w.output)
+	return append(all, &w.output)
 }
 
 // sizes returns the sizes of every attention, which all layers share.
