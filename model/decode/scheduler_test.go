@@ -72,7 +72,7 @@ func TestLateRequestsAreNotHeldUp(t *testing.T) {
 	}}
 	s := schedulerOf(m)
 	s.add(requestOf(context.Background(), 10_000, 500, Options{Beam: 1}, func(int, []Hypothesis) {}, func(error) {}))
-	for range 20 {
+	for range 40 {
 		s.step()
 	}
 	ended := false
@@ -307,7 +307,9 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 			t.Error("requests remain after their cancellation")
 		}
 	}
-	run(false)
+	for range 40 { // a source has the memory of another one, until all have seen the widest beam
+		run(false)
+	}
 	run(true)
 }
 

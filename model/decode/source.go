@@ -72,6 +72,9 @@ func (s *source) extend(pool *pagePool, parent int32) nodeList {
 	if parent < 0 {
 		node = s.newNode(s.pageWithRoom(pool))
 	} else {
+		if old := s.hyps[parent]; cap(list) <= len(old) {
+			list = make(nodeList, 0, 2*len(old)+pageTokens)
+		}
 		list = append(list, s.hyps[parent]...)
 		if s.isFull(s.childPages[parent]) {
 			s.childPages[parent] = s.newPage(pool)

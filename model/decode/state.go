@@ -15,9 +15,10 @@ import (
 // earlier sources or the number of threads, and have the bits of the forward pass over the whole
 // sentence.
 //
-// A State keeps the memory of its largest step and of all pages that were in use at the same time.
-// Otherwise Add, Step and Remove allocate nothing. A State is not safe for concurrent use; any
-// number of States may share Weights.
+// A State keeps the memory of its largest step, of the largest number of pages in use, and of the
+// lists of each source, which the next source with its handle uses. So Add, Step and Remove allocate
+// nothing after some time. A State is not safe for concurrent use; any number of States may share
+// Weights.
 type State struct {
 	w    *Weights
 	pool *mat.Pool
