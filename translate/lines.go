@@ -41,7 +41,8 @@ type Line struct {
 // number Decode.First+i, on which its draws depend.
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
-// the sequence. The reading goroutine ends with the sequence, or when its pending read returns.
+// the sequence. The goroutines end with the sequence, the reading one when its pending read
+// returns.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
 	if o.Batch == 0 {
 		o.Batch = 256
@@ -52,13 +53,12 @@ func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error
 			yield(nil, &model.FieldError{Field: "batch", Found: o.Batch, Expected: "0 or more"})
 			return
 		}
-		request := o.Request
-		request.Texts = nil // translateBatch must not write to the caller's slice
-		for batch, err := range text.Batches(ctx, lines, o.Batch) {
-			var translated []Line
-			if err == nil {
-				translated, err = t.translateBatch(ctx, &request, batch, o.Warn)
-			}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel() // of batches that are not yielded
+		stop := make(chan struct{})
+		defer close(stop)
+		for b := range t.lineBatches(ctx, lines, &o, stop) {
+			translated, err := b.wait(ctx, o.Warn)
 			if !yield(translated, err) || err != nil {
 				return
 			}
@@ -66,30 +66,78 @@ func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error
 	}
 }
 
-// translateBatch translates the lines of a batch with the options of request, whose Texts is its
-// workspace, and adds the number of lines that are not blank to its Decode.First.
-func (t *Translator) translateBatch(ctx context.Context, request *Request, batch []text.Line, warn func(text.Warning)) ([]Line, error) {
-	request.Texts = request.Texts[:0]
-	for _, l := range batch {
-		request.Texts = append(request.Texts, l.Text)
-	}
-	results, err := t.Do(ctx, *request)
-	if err != nil {
-		return nil, err
-	}
-	translated := make([]Line, len(batch))
-	for i, l := range batch {
-		translated[i] = Line{l, results[i]}
-		if warn != nil {
-			for _, w := range l.Warnings {
-				warn(w)
+// lineBatches begins to translate batches of lines and returns a channel of them in order. While
+// the receiver waits for one, the next is translated too, so that the last lines of one share
+// decode steps with the first of the next. The channel is closed after the last batch or one with
+// an error. The goroutines end when stop is closed and ctx ends.
+func (t *Translator) lineBatches(ctx context.Context, lines iter.Seq2[text.Line, error], o *LineOptions, stop <-chan struct{}) <-chan *lineBatch {
+	batches := make(chan *lineBatch) // without a buffer, the sender has one batch
+	request := o.Request
+	go func() {
+		defer close(batches)
+		for batch, err := range text.Batches(ctx, lines, o.Batch) {
+			b := &lineBatch{lines: batch, err: err, done: make(chan struct{})}
+			if err != nil {
+				close(b.done)
+			} else {
+				go b.translate(ctx, t, request)
+				for _, l := range batch {
+					if !text.IsBlank(l.Text) {
+						request.Decode.First++
+					}
+				}
 			}
-			if results[i].Truncated() {
-				warn(results[i].TruncationWarning(l))
+			select {
+			case batches <- b:
+			case <-stop:
+				return
 			}
 		}
-		if len(results[i].Translations) > 0 {
-			request.Decode.First++
+	}()
+	return batches
+}
+
+// lineBatch is a batch of lines that is translated together.
+type lineBatch struct {
+	lines []text.Line
+
+	done     chan struct{} // closed when the fields below are set
+	results  []Result
+	err      error
+	panicked any
+}
+
+// translate sets the results, with the options of request.
+func (b *lineBatch) translate(ctx context.Context, t *Translator, request Request) {
+	defer close(b.done)
+	defer func() { b.panicked = recover() }()
+	request.Texts = make([]string, len(b.lines))
+	for i, l := range b.lines {
+		request.Texts[i] = l.Text
+	}
+	b.results, b.err = t.Do(ctx, request)
+}
+
+// wait returns the translated lines, or the error of ctx. It repeats a panic of translate.
+func (b *lineBatch) wait(ctx context.Context, warn func(text.Warning)) ([]Line, error) {
+	<-b.done
+	if b.panicked != nil {
+		panic(b.panicked)
+	}
+	if err := cmp.Or(b.err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	translated := make([]Line, len(b.lines))
+	for i, l := range b.lines {
+		translated[i] = Line{l, b.results[i]}
+		if warn == nil {
+			continue
+		}
+		for _, w := range l.Warnings {
+			warn(w)
+		}
+		if b.results[i].Truncated() {
+			warn(b.results[i].TruncationWarning(l))
 		}
 	}
 	return translated, nil

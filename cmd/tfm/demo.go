@@ -122,7 +122,7 @@ func (d *demo) run(ctx context.Context, args []string) error {
 // present translates the held-out sentences and prints some translations, the attention of one, and
 // the number of exact ones.
 func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) error {
-	tr, err := translate.New(t.Model, t.Tokenizers, translate.Options{Threads: t.Pool.Threads(), Concurrent: 1})
+	tr, err := translate.New(t.Model, t.Tokenizers, translate.Options{Threads: t.Pool.Threads()})
 	if err != nil {
 		return err
 	}

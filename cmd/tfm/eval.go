@@ -70,7 +70,7 @@ which many papers report.
 					return err
 				}
 				srcs, refs := texts[0], texts[1:]
-				t, err := translate.Open(*path, translate.Options{Threads: threads, Concurrent: 1})
+				t, err := translate.Open(*path, translate.Options{Threads: threads})
 				if err != nil {
 					return err
 				}

@@ -78,7 +78,7 @@ Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with
 				if err := checkModel(*path); err != nil {
 					return err
 				}
-				t, err := translate.Open(*path, translate.Options{Threads: threads, Concurrent: 1})
+				t, err := translate.Open(*path, translate.Options{Threads: threads})
 				if err != nil {
 					return err
 				}

@@ -16,9 +16,9 @@ import (
 // sentence.
 //
 // A State keeps the memory of its largest step, of the largest number of pages in use, and of the
-// lists of each source, which the next source with its handle uses. So Add, Step and Remove allocate
-// nothing after some time. A State is not safe for concurrent use; any number of States may share
-// Weights.
+// lists of each source, which the next source with its handle uses. So Add, Step and Remove
+// allocate nothing after some time. A State is not safe for concurrent use; any number of States
+// may share Weights.
 type State struct {
 	w    *Weights
 	pool *mat.Pool
