@@ -30,14 +30,21 @@ func BenchmarkTranslate(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, search := range []struct{ beam, batch int }{{1, 1}, {1, 32}, {4, 1}, {4, 32}} {
-			b.Run(fmt.Sprintf("model=%s/beam=%d/batch=%d", size.name, search.beam, search.batch), func(b *testing.B) {
+		for _, search := range []struct {
+			beam, batch int
+			weights     string
+		}{{1, 1, "float32"}, {1, 32, "float32"}, {4, 1, "float32"}, {4, 32, "float32"}, {1, 1, "int8"}, {1, 32, "int8"}, {4, 1, "int8"}, {4, 32, "int8"}} {
+			b.Run(fmt.Sprintf("model=%s/weights=%s/beam=%d/batch=%d", size.name, search.weights, search.beam, search.batch), func(b *testing.B) {
 				if m.Params.W == nil {
 					m.AllocWeights()
 					m.Init(1)
 					m.Output.Bias.W[model.EOS] = -1e9
 				}
-				d := decode.New(decode.NewWeights(m, nil), nil)
+				newWeights := decode.NewWeights
+				if search.weights == "int8" {
+					newWeights = decode.NewWeightsInt8
+				}
+				d := decode.New(newWeights(m, nil), nil)
 				r := rand.New(rand.NewPCG(1, 1))
 				srcs, tokens := make([][]int32, search.batch), 0
 				for i := range srcs {

@@ -247,6 +247,45 @@ func TestWeightsInPlace(t *testing.T) {
 	}
 }
 
+// The probabilities of int8 are close to those of float32. The error of a product is about 1 %.
+func TestInt8IsCloseToFloat32(t *testing.T) {
+	c := toy()
+	c.DModel, c.DFF = 64, 128
+	m := newModel(t, c)
+	exact, rounded := newDecoder(m, nil), New(NewWeightsInt8(m, nil), nil)
+	different := false
+	for _, src := range randomSources(20, 0, 3) {
+		p, q := exact.Next(src, src), rounded.Next(src, src)
+		for i := range p {
+			if math.Abs(float64(p[i]-q[i])) > 0.05*float64(p[i])+1e-3 {
+				t.Errorf("probability of %d after %v: %v in int8, want %v", i, src, q[i], p[i])
+			}
+			different = different || p[i] != q[i]
+		}
+	}
+	if !different {
+		t.Error("all probabilities equal those of float32")
+	}
+}
+
+// The words and scores of int8 are the same with every kernel.
+func TestSameInt8TranslationsOnEveryMachine(t *testing.T) {
+	if mat.Kernel() == "generic" {
+		t.Skip("portable kernels: attention is exact to a tolerance only")
+	}
+	bits := crc32.NewIEEE()
+	d := New(NewWeightsInt8(newModel(t, toy()), nil), nil)
+	for _, list := range nBest(t, d, randomSources(50, 0, 3), Options{Beam: 4, Alpha: 0.6, MaxExtra: 8, NBest: 4}) {
+		for _, h := range list {
+			binary.Write(bits, binary.LittleEndian, h.Tokens)
+			binary.Write(bits, binary.LittleEndian, h.Score)
+		}
+	}
+	if got, want := bits.Sum32(), uint32(0xe4722298); got != want {
+		t.Errorf("translations: checksum %#08x, want %#08x", got, want)
+	}
+}
+
 // Decoders on several goroutines share Weights and do not change them.
 func TestDecodersShareWeights(t *testing.T) {
 	m := perturbed(t, toy(), 2)

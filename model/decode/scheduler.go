@@ -21,6 +21,7 @@ const (
 	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
 	minFreeRows    = 16      // rows for which sources are added: enough tokens for fast products
+	maxPassed      = 64      // turns of a request without sources in the search that others may take
 )
 
 // scheduler translates the sources of requests. Between two steps, sources that are done or whose
@@ -30,7 +31,8 @@ const (
 //
 // Requests take turns: each adds one source, the longest that waits, until the limits are reached.
 // So a small request does not wait for all of a large one, and the last sources of a request are
-// short.
+// short. A request whose source exceeds the limits is passed over while others of its sources are
+// translated. Without those it is passed over in maxPassed turns, and then the next to add one.
 type scheduler struct {
 	pool   *mat.Pool
 	model  stepper
@@ -59,6 +61,8 @@ type request struct {
 	strategy strategy
 	waiting  []int // indices of the sources that are not added yet; the last is the next
 	active   int   // sources that are not done
+	inSearch int   // sources that are translated
+	passed   int   // turns in which it was passed over without sources in the search
 	done     func(i int, list []Hypothesis)
 	end      func(error) // called once, after the last call of done
 }
@@ -140,6 +144,7 @@ func (s *scheduler) endRequests() {
 // remove frees a source that leaves the search.
 func (s *scheduler) remove(q *sourceSearch) {
 	s.model.Remove(q.handle)
+	q.request.inSearch--
 	s.rows -= q.request.options.width()
 	s.positions -= q.request.positions(q.index, s.maxLen)
 }
@@ -161,14 +166,25 @@ func (s *scheduler) addSources() {
 			passed++
 			continue
 		}
-		passed = 0
 		i := r.waiting[last]
 		rows, positions, n := r.options.width(), r.positions(i, s.maxLen), len(r.sources[i])+1
-		full := s.rows+rows > maxRows || s.positions+positions > maxPositions
-		if full && len(s.search.sentences)+len(s.added) > 0 || tokens > 0 && tokens+n > maxAddedTokens {
+		if tokens > 0 && tokens+n > maxAddedTokens {
 			break
 		}
+		isEmpty := len(s.search.sentences)+len(s.added) == 0
+		if !isEmpty && (s.rows+rows > maxRows || s.positions+positions > maxPositions) {
+			if r.inSearch == 0 {
+				if r.passed >= maxPassed {
+					break
+				}
+				r.passed++
+			}
+			passed++
+			continue
+		}
+		passed = 0
 		r.waiting = r.waiting[:last]
+		r.inSearch, r.passed = r.inSearch+1, 0
 		s.rows, s.positions, tokens = s.rows+rows, s.positions+positions, tokens+n
 		s.added, s.sources = append(s.added, turn{r, i}), append(s.sources, r.sources[i])
 	}

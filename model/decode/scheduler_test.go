@@ -89,6 +89,30 @@ func TestLateRequestsAreNotHeldUp(t *testing.T) {
 	}
 }
 
+// A wide beam gets its rows although sources of other requests would always take the free ones.
+func TestWideRequestsAreNotPassedOverForever(t *testing.T) {
+	m := &table{vocabulary: 4, logits: func(source int32, prefix []int32, row []float32) {
+		clear(row)
+		if row[3] = 50; len(prefix) > int(source)%7 {
+			row[model.EOS] = 100
+		}
+	}}
+	s := schedulerOf(m)
+	s.add(requestOf(context.Background(), 100_000, 20, Options{Beam: 1}, func(int, []Hypothesis) {}, func(error) {}))
+	for range 20 {
+		s.step()
+	}
+	ended := false
+	s.add(requestOf(context.Background(), 1, 20, Options{Beam: 64}, func(int, []Hypothesis) {}, func(error) { ended = true }))
+	steps := 0
+	for ; !ended && steps < 100; steps++ {
+		s.step()
+	}
+	if steps > 40 {
+		t.Errorf("a request of a wide beam ended after %d steps, want at most 40", steps)
+	}
+}
+
 // Requests that arrive and are cancelled at any step have the results of a request alone, and a
 // cancelled one gets no result after its end.
 func TestAnyArrivalGivesTheSameTranslations(t *testing.T) {

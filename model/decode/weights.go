@@ -18,13 +18,14 @@ type Weights struct {
 	encoder []encoderLayer
 	decoder []decoderLayer
 	output  linear // logits
-	inPlace bool   // see NewWeightsInPlace
+	fixed   bool   // cannot be refreshed
 }
 
 // linear is y = x·W + b, row by row.
 type linear struct {
 	w      *mat.Packed
-	source mat.Matrix // W, unless w is in its memory
+	int8   *mat.Int8  // if not nil, instead of w
+	source mat.Matrix // W, for Refresh
 	bias   []float32  // nil for y = x·W
 }
 
@@ -70,8 +71,27 @@ func NewWeightsInPlace(t *model.Transformer, p *mat.Pool) *Weights {
 		}
 		l.source = mat.Matrix{}
 	}
-	w.inPlace = true
+	w.fixed = true
 	return w
+}
+
+// NewWeightsInt8 is NewWeights with the matrices of all linear maps rounded to int8, see
+// mat.GemmInt8. Embeddings, norms and attention stay float32. Translations differ from those of
+// float32, but are the same on every machine. The Weights cannot be refreshed.
+func NewWeightsInt8(t *model.Transformer, p *mat.Pool) *Weights {
+	w := declare(t)
+	mat.Each(p, len(w.linears()), 1, quantize{w.linears()})
+	w.fixed = true
+	return w
+}
+
+// quantize is the parallel loop that rounds linear maps to int8.
+type quantize struct{ linears []*linear }
+
+func (q *quantize) Range(lo, hi int) {
+	for _, l := range q.linears[lo:hi] {
+		l.int8, l.w, l.source = mat.QuantizeInt8(l.source), nil, mat.Matrix{}
+	}
 }
 
 // declare returns the Weights of t without packed matrices.
@@ -112,10 +132,10 @@ func feedForwardOf(l layer.FeedForward) feedForward {
 }
 
 // Refresh updates the packed copies from the Transformer's weights, in the same memory. Validation
-// calls it because training changes the weights. It panics if the packed matrices are in place.
+// calls it because training changes the weights. It panics unless NewWeights returned w.
 func (w *Weights) Refresh(p *mat.Pool) {
-	if w.inPlace {
-		panic("decode: Refresh of Weights in the memory of the model")
+	if w.fixed {
+		panic("decode: Refresh of Weights in place or in int8")
 	}
 	for _, l := range w.linears() {
 		l.w.Set(p, l.source)
@@ -144,10 +164,19 @@ func (w *Weights) preNorm() bool { return w.model.Config.Norm == model.PreNorm }
 
 // mul sets y [n × out] = f(x·W + b) for x [n × in].
 func (l *linear) mul(p *mat.Pool, y, x mat.Matrix, f mat.Activation) {
-	mat.GemmPacked(p, y, x, l.w, mat.GemmOptions{Bias: l.bias, Activation: f})
+	l.gemm(p, y, x, mat.GemmOptions{Bias: l.bias, Activation: f})
 }
 
 // mulAdd sets y [n × out] = x·W + b + residual for x [n × in].
 func (l *linear) mulAdd(p *mat.Pool, y, x, residual mat.Matrix) {
-	mat.GemmPacked(p, y, x, l.w, mat.GemmOptions{Bias: l.bias, Residual: residual})
+	l.gemm(p, y, x, mat.GemmOptions{Bias: l.bias, Residual: residual})
+}
+
+// gemm sets y = x·W with an epilogue.
+func (l *linear) gemm(p *mat.Pool, y, x mat.Matrix, o mat.GemmOptions) {
+	if l.int8 != nil {
+		mat.GemmInt8(p, y, x, l.int8, o)
+	} else {
+		mat.GemmPacked(p, y, x, l.w, o)
+	}
 }
