@@ -21,7 +21,7 @@ const (
 	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
 	minFreeRows    = 16      // rows for which sources are added: enough tokens for fast products
-	maxPassed      = 64      // turns of a request without sources in the search that others may take
+	maxPassed      = 64      // turns of a request without sources in the search that others take
 )
 
 // scheduler translates the sources of requests. Between two steps, sources that are done or whose
