@@ -225,6 +225,29 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
+// In int8 a call has the translations of single calls, for any number of threads.
+func TestInt8(t *testing.T) {
+	sources, targets := phrases()
+	alone := open(t, translate.Options{Threads: 1, Int8: true})
+	all, err := open(t, translate.Options{Threads: 2, Int8: true}).Do(background, translate.Request{Texts: sources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal := 0
+	for i, s := range sources {
+		one, err := alone.Do(background, translate.Request{Texts: []string{s}})
+		if err != nil || !reflect.DeepEqual(one[0], all[i]) {
+			t.Errorf("%q: %+v alone, error %v, want %+v", s, one, err, all[i])
+		}
+		if all[i].Best() == targets[i] {
+			equal++
+		}
+	}
+	if 10*equal < 9*len(sources) {
+		t.Errorf("%d of %d translations are those of float32, want 90 %%", equal, len(sources))
+	}
+}
+
 // Concurrent calls with different options, without a limit and more than Options.Concurrent, have
 // the results of single calls.
 func TestConcurrentCalls(t *testing.T) {

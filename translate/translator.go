@@ -26,6 +26,10 @@ type Options struct {
 	// the form in which it translates.
 	KeepModel bool
 
+	// Int8 rounds the weights to 8 bits, which is faster. Translations may differ from those of
+	// float32, but are the same on every machine.
+	Int8 bool
+
 	// Decoding replaces the settings of beam search in the model file. The zero value is those
 	// of the file, or with New the paper's.
 	Decoding model.Decoding
@@ -65,11 +69,7 @@ func Open(path string, o Options) (*Translator, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	o.Decoding = cmp.Or(o.Decoding, file.Decoding)
-	newWeights := decode.NewWeightsInPlace
-	if o.KeepModel {
-		newWeights = decode.NewWeights
-	}
-	t, err := newTranslator(file.Model, tokenizers, o, newWeights)
+	t, err := newTranslator(file.Model, tokenizers, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -81,10 +81,10 @@ func Open(path string, o Options) (*Translator, error) {
 // change while the Translator is in use.
 func New(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Translator, error) {
 	o.KeepModel = true
-	return newTranslator(m, tokenizers, o, decode.NewWeights)
+	return newTranslator(m, tokenizers, o)
 }
 
-func newTranslator(m *model.Transformer, tokenizers vocab.Tokenizers, o Options, newWeights func(*model.Transformer, *mat.Pool) *decode.Weights) (*Translator, error) {
+func newTranslator(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Translator, error) {
 	if src, tgt := tokenizers.Source.Size(), tokenizers.Target.Size(); src != m.Config.SrcVocab || tgt != m.Config.TgtVocab {
 		return nil, fmt.Errorf("found tokenizers with %d and %d pieces, expected %d and %d as in the configuration", src, tgt, m.Config.SrcVocab, m.Config.TgtVocab)
 	}
@@ -108,6 +108,13 @@ func newTranslator(m *model.Transformer, tokenizers vocab.Tokenizers, o Options,
 		t.model = m
 	}
 	t.pool = mat.NewPool(o.Threads)
+	newWeights := decode.NewWeightsInPlace
+	switch {
+	case o.Int8:
+		newWeights = decode.NewWeightsInt8
+	case o.KeepModel:
+		newWeights = decode.NewWeights
+	}
 	weights := newWeights(m, t.pool)
 	t.engine, t.attention = decode.NewEngine(weights, t.pool), make(chan *decode.Decoder, 1)
 	t.attention <- decode.New(weights, t.pool)

@@ -57,6 +57,7 @@ Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with
 			f.Float64Var(&search.TopP, "top-p", search.TopP, "draw from the most probable tokens with this total probability; 1 is all")
 			f.Uint64Var(&search.Seed, "seed", search.Seed, "random seed of the draws")
 			f.Group("Machine")
+			int8 := f.Bool("int8", false, "round the weights to 8 bits: faster, and a few translations differ")
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(ctx context.Context, args []string) error {
@@ -78,7 +79,7 @@ Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with
 				if err := checkModel(*path); err != nil {
 					return err
 				}
-				t, err := translate.Open(*path, translate.Options{Threads: threads})
+				t, err := translate.Open(*path, translate.Options{Threads: threads, Int8: *int8})
 				if err != nil {
 					return err
 				}
