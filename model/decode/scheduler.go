@@ -40,11 +40,11 @@ type scheduler struct {
 	search search
 
 	requests []*request // that have not ended
-	turn     int        // index in requests of the one that adds the next source
+	next     int        // index in requests of the one that adds the next source
 
 	rows, positions int // limits of the sources in search together
 
-	added   []turn // workspace of addSources
+	added   []waitingSource // workspace of addSources
 	sources [][]int32
 	handles []int32
 }
@@ -67,8 +67,8 @@ type request struct {
 	end      func(error) // called once, after the last call of done
 }
 
-// turn is a source to add.
-type turn struct {
+// waitingSource is a source to add.
+type waitingSource struct {
 	request *request
 	index   int
 }
@@ -122,8 +122,8 @@ func (s *scheduler) endRequests() {
 			kept++
 			continue
 		}
-		if i < s.turn {
-			s.turn--
+		if i < s.next {
+			s.next--
 		}
 		if r.active > 0 {
 			s.search.removeIf(func(q *sourceSearch) bool {
@@ -156,11 +156,11 @@ func (s *scheduler) addSources() {
 	}
 	s.added, s.sources = s.added[:0], s.sources[:0]
 	tokens := 0
-	for passed := 0; passed < len(s.requests); s.turn++ {
-		if s.turn >= len(s.requests) {
-			s.turn = 0
+	for passed := 0; passed < len(s.requests); s.next++ {
+		if s.next >= len(s.requests) {
+			s.next = 0
 		}
-		r := s.requests[s.turn]
+		r := s.requests[s.next]
 		last := len(r.waiting) - 1
 		if last < 0 {
 			passed++
@@ -186,7 +186,7 @@ func (s *scheduler) addSources() {
 		r.waiting = r.waiting[:last]
 		r.inSearch, r.passed = r.inSearch+1, 0
 		s.rows, s.positions, tokens = s.rows+rows, s.positions+positions, tokens+n
-		s.added, s.sources = append(s.added, turn{r, i}), append(s.sources, r.sources[i])
+		s.added, s.sources = append(s.added, waitingSource{r, i}), append(s.sources, r.sources[i])
 	}
 	if len(s.added) == 0 {
 		return

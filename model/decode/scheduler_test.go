@@ -192,7 +192,7 @@ func (m *numbered) Add(handles []int32, sources ...[]int32) []int32 {
 	return m.table.Add(handles, sources...)
 }
 
-// Concurrent calls of an Engine have the results of a Decoder, whatever the other calls do.
+// Concurrent calls of an Engine, some cancelled, have the results of a Decoder.
 func TestEngine(t *testing.T) {
 	w := NewWeights(perturbed(t, toy(), 7), nil)
 	srcs := randomSources(60, 0, 8)

@@ -30,8 +30,8 @@ type source struct {
 // nodeList lists the nodes of a hypothesis.
 type nodeList []int32
 
-// A step calls, for a source with rows, keep for each row, then discard once, then extend for each
-// row, then advance once.
+// A step of a source calls keep for each row, then discard once, then extend for each row, then
+// advance once.
 
 // keep protects the nodes of a hypothesis of the last step, which a row continues, from discard.
 func (s *source) keep(parent int32) {
