@@ -86,7 +86,7 @@ func TestResultIsAnOperand(t *testing.T) {
 				"A": {
 					"Gemm":       func() { Gemm(nil, c, c, x, GemmOptions{}) },
 					"GemmPacked": func() { GemmPacked(nil, c, c, Pack(nil, x), GemmOptions{}) },
-					"GemmInt8":   func() { GemmInt8(nil, c, c, QuantizeInt8(x), GemmOptions{}) },
+					"GemmInt8":   func() { GemmInt8(nil, c, c, QuantizeInt8(nil, x), GemmOptions{}) },
 					"GemmBF16":   func() { GemmBF16(nil, c, c, x, GemmOptions{}) },
 					"GemmBatch":  func() { GemmBatch(nil, []Operands{{c, c, x}}, GemmOptions{}) },
 					"transposed": func() { Gemm(nil, c, c.T(), x, GemmOptions{}) },
@@ -102,7 +102,7 @@ func TestResultIsAnOperand(t *testing.T) {
 				"the residual": {
 					"Gemm":       func() { Gemm(nil, c, x, y, GemmOptions{Residual: c}) },
 					"GemmPacked": func() { GemmPacked(nil, c, x, Pack(nil, y), GemmOptions{Residual: c}) },
-					"GemmInt8":   func() { GemmInt8(nil, c, x, QuantizeInt8(y), GemmOptions{Residual: c}) },
+					"GemmInt8":   func() { GemmInt8(nil, c, x, QuantizeInt8(nil, y), GemmOptions{Residual: c}) },
 					"GemmBF16":   func() { GemmBF16(nil, c, x, y, GemmOptions{Residual: c}) },
 				},
 			} {
@@ -146,7 +146,7 @@ func TestPoolsWithoutWorkers(t *testing.T) {
 		}
 		c := New(200, 300)
 		Gemm(p, c, Of(make([]float32, 200*100), 200, 100), New(100, 300), GemmOptions{Bias: make([]float32, 300)})
-		GemmInt8(p, c, New(200, 100), QuantizeInt8(New(100, 300)), GemmOptions{})
+		GemmInt8(p, c, New(200, 100), QuantizeInt8(nil, New(100, 300)), GemmOptions{})
 		GemmPacked(p, c, New(200, 100), Pack(p, New(100, 300)), GemmOptions{})
 		f := fill{make([]int32, 9)}
 		Each(p, 9, 1, f)

@@ -52,14 +52,20 @@
 //	w := mat.Pack(p, b.T())
 //	mat.GemmPacked(p, c, a, w, mat.GemmOptions{Bias: bias})
 //
+// A program may store the elements of a [Packed], in the [Layout] of the kernels in use, and map
+// the file into memory later: [PackedOf] then needs neither time nor memory. On a machine with
+// another Layout it packs again.
+//
 // # Int8
 //
 // [QuantizeInt8] rounds B to signed bytes with one scale for each column, a quarter of the memory.
 // [GemmInt8] rounds A row by row and multiplies the two with exact integer sums, so its results are
 // the same bits on every machine; in portable Go too, except after GELU, GELUTanh and SiLU.
-// [KernelInt8] names its kernel. [NewInt8] makes the same weights from stored bytes and scales.
+// [KernelInt8] names its kernel. [NewInt8] makes weights from bytes and scales, [Int8Of] from bytes
+// in the order of the kernels, which it does not copy; this order is the same on every machine.
+// [Int8Rows] rounds an A once for several products.
 //
-//	w := mat.QuantizeInt8(b.T())
+//	w := mat.QuantizeInt8(p, b.T())
 //	mat.GemmInt8(p, c, a, w, mat.GemmOptions{Bias: bias})
 //
 // # Bfloat16
@@ -152,9 +158,10 @@
 // checked and make results wrong. Functions may be called concurrently if no result overlaps a
 // result or an operand of another call.
 //
-// No function prints or keeps a reference to an operand. [New], [Pack], [QuantizeInt8], [NewInt8],
-// [NewPool], [Features] and the methods Set, Weights and Scales allocate what they return or keep,
-// and [Pool.Do] may allocate its argument. All others allocate only scratch memory, which later
+// No function prints or keeps a reference to an operand, except that [PackedOf] and [Int8Of] keep
+// their data. [New], [NewPacked], [Pack], [PackedOf], [QuantizeInt8], [ZeroInt8], [NewInt8],
+// [Int8Of], [NewPool], [Features] and the methods Set, Weights and Scales allocate what they return
+// or keep, and [Pool.Do] may allocate its argument. All others allocate only scratch memory, which later
 // calls reuse: one set for each thread of each concurrent call, sized for the largest so far. The
 // garbage collector may free scratch memory that is not in use; the next call allocates it again.
 //

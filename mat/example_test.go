@@ -81,7 +81,7 @@ func ExampleGemmPacked() {
 
 // Int8 weights take a quarter of the memory. The error depends on the values.
 func ExampleGemmInt8() {
-	w := mat.QuantizeInt8(mat.Of([]float32{
+	w := mat.QuantizeInt8(nil, mat.Of([]float32{
 		1, -0.5,
 		0.25, 2}, 2, 2))
 	y := mat.New(1, 2)
@@ -108,7 +108,7 @@ func ExampleGemmBatch() {
 // Quantized weights are stored as bytes and scales, and loaded from them. A row of bytes is a
 // column of B.
 func ExampleNewInt8() {
-	w := mat.QuantizeInt8(mat.Of([]float32{
+	w := mat.QuantizeInt8(nil, mat.Of([]float32{
 		1, -4,
 		0.5, 2}, 2, 2))
 	weights, scales := w.Weights(), w.Scales()

@@ -48,16 +48,9 @@ type workspace struct{ packedA, packedB []float32 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// pack packs B into panels, each over all of k, padded as panelFloats says. It reuses panels if
-// that has the capacity.
-func pack(p *Pool, panels []float32, b Matrix) []float32 {
-	t := tileFor(kernel, b.Cols)
-	n := ceilDiv(b.Cols, t.cols)
-	panels = resized(panels, n*t.panelFloats(b.Rows))
-	if b.Rows > 0 {
-		Each(p, n, packGrain/t.cols, packing{t, panels, b})
-	}
-	return panels
+// pack packs B into panels, each over all of k, padded as panelFloats says.
+func pack(p *Pool, t *tile, panels []float32, b Matrix) {
+	Each(p, ceilDiv(b.Cols, t.cols), packGrain/t.cols, packing{t, panels, b})
 }
 
 type packing struct {

@@ -6,4 +6,8 @@ func (t *product) block(i0, i1, j0, j1 int) { t.blockGeneric(i0, i1, j0, j1) }
 
 func fmaLoop(n int) float64 { return fmaLoopGeneric(n) }
 
-func pack(*Pool, []float32, Matrix) []float32 { panic(noAsm) }
+func pack(*Pool, *tile, []float32, Matrix) { panic(noAsm) }
+
+func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
+	panic(noAsm)
+}

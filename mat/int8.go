@@ -7,7 +7,7 @@ import (
 
 // Int8 holds the weights of a matrix product, B [k × n], as signed bytes with one scale for each
 // column (an output channel): B[l, j] ≈ weights[j, l]·scales[j]. They are packed in a layout
-// that all kernels share. An Int8 is immutable and may be used concurrently.
+// that all kernels share. An Int8 may be used concurrently except during SetCols.
 type Int8 struct {
 	rows, cols int
 	groups     int       // of rows, at least one
@@ -26,16 +26,33 @@ const (
 // QuantizeInt8 rounds B [k × n], row-major or a transpose, to signed bytes, column by column with
 // the rule of GemmInt8: the element of the largest magnitude becomes 127 or -127, and the scale is
 // 1/127 of that magnitude. It panics if k is above 132,104, as NewInt8 does. A column with a NaN or
-// an infinity becomes zeros with a NaN as its scale. It runs on the calling goroutine.
+// an infinity becomes zeros with a NaN as its scale. The threads of p divide the columns.
 //
 // The error of an element is at most (½ + 2^-15)·scale.
-func QuantizeInt8(b Matrix) *Int8 {
+func QuantizeInt8(p *Pool, b Matrix) *Int8 {
 	b.check("B", reads)
-	k, n := b.Rows, b.Cols
+	w := ZeroInt8(b.Rows, b.Cols)
+	w.SetCols(p, 0, b)
+	return w
+}
+
+// ZeroInt8 returns weights B [k × n] that are all zero, for SetCols. It panics as NewInt8 does.
+func ZeroInt8(k, n int) *Int8 {
 	checkInt8(k, n)
-	q := quantization{m: b.T(), q: make([]int8, n*k), stride: k, scales: make([]float32, n)}
-	q.Range(0, n)
-	return NewInt8(k, n, q.q, q.scales)
+	columns, groups := ceil(n, panelInt8), groupsInt8(k)
+	return &Int8{k, n, groups, make([]int8, columns*groups*groupInt8), make([]float32, columns), make([]int32, columns)}
+}
+
+// groupsInt8 returns the groups of k rows.
+func groupsInt8(k int) int { return max(1, ceilDiv(k, groupInt8)) }
+
+// SetCols rounds b to columns [j, j+b.Cols) of w as QuantizeInt8 does, for a matrix that is
+// quantized in parts. It panics if j is not a multiple of 32, or if b.Cols is not and j+b.Cols is
+// not n. No product may use w at the same time.
+func (w *Int8) SetCols(p *Pool, j int, b Matrix) {
+	b.check("B", reads)
+	checkCols("Int8", w.rows, w.cols, j, b)
+	Each(p, ceilDiv(b.Cols, panelInt8), 1, quantizeCols{w, j, b})
 }
 
 // NewInt8 returns the weights B [k × n] from stored values: weights has n rows of k bytes, row j
@@ -48,19 +65,44 @@ func NewInt8(k, n int, weights []int8, scales []float32) *Int8 {
 	if len(weights) != k*n || len(scales) != n {
 		panic(fmt.Sprintf("mat: %d weights and %d scales for int8 weights %d × %d, expected %d and %d", len(weights), len(scales), k, n, k*n, n))
 	}
-	columns, groups := ceil(n, panelInt8), max(1, ceil(k, groupInt8)/groupInt8)
-	w := &Int8{k, n, groups, make([]int8, columns*groups*groupInt8), make([]float32, columns), make([]int32, columns)}
+	w := ZeroInt8(k, n)
 	copy(w.scales, scales)
 	for j := range n {
 		column := w.packed[w.at(j):]
-		var sum int32
 		for l, v := range weights[j*k:][:k] {
 			column[l/groupInt8*bytesInt8+l%groupInt8] = v
-			sum += int32(v)
 		}
-		w.start[j] = -128 * sum
 	}
+	w.sumColumns(nil)
 	return w
+}
+
+// Int8Of returns the weights B [k × n] with packed, which Packed returned on this machine or
+// another, and with n scales. It keeps packed, which must not change, and copies the scales. It
+// panics as NewInt8 does. The threads of p divide the columns, because it reads all bytes once.
+func Int8Of(p *Pool, k, n int, packed []int8, scales []float32) *Int8 {
+	checkInt8(k, n)
+	columns, groups := ceil(n, panelInt8), groupsInt8(k)
+	if len(packed) != columns*groups*groupInt8 || len(scales) != n {
+		panic(fmt.Sprintf("mat: %d packed weights and %d scales for int8 weights %d × %d, expected %d and %d",
+			len(packed), len(scales), k, n, columns*groups*groupInt8, n))
+	}
+	w := &Int8{k, n, groups, packed, make([]float32, columns), make([]int32, columns)}
+	copy(w.scales, scales)
+	w.sumColumns(p)
+	return w
+}
+
+// Packed returns the bytes in the order of all kernels, for storage, and the shape of this order:
+// panels of 32 columns, groups of 4 rows, 32, 4. Element (l, j) of B has the index (j/32, l/4,
+// j%32, l%4); elements outside B are zeros. The bytes must not be changed.
+func (w *Int8) Packed() (packed []int8, shape [4]int) {
+	return w.packed, Int8Shape(w.rows, w.cols)
+}
+
+// Int8Shape returns the shape of Packed for weights [k × n].
+func Int8Shape(k, n int) [4]int {
+	return [4]int{ceilDiv(n, panelInt8), groupsInt8(k), panelInt8, groupInt8}
 }
 
 func checkInt8(k, n int) {
@@ -88,6 +130,17 @@ func (w *Int8) Weights() []int8 {
 		}
 	}
 	return weights
+}
+
+// Col sets dst [k] to column j of B: weights[j, l]·scales[j], rounded once.
+func (w *Int8) Col(dst []float32, j int) {
+	if len(dst) != w.rows || uint(j) >= uint(w.cols) {
+		panicCol("Int8", len(dst), j, w.rows, w.cols)
+	}
+	column, scale := w.packed[w.at(j):], w.scales[j]
+	for l := range dst {
+		dst[l] = float32(column[l/groupInt8*bytesInt8+l%groupInt8]) * scale
+	}
 }
 
 // Scales returns a new slice of the scales of the columns.

@@ -116,3 +116,31 @@ func (t *productInt8) edge(x *tileInt8, copied []float32, i, j, n int) {
 		copy(t.c.Data[(i+r)*t.c.RowStride+j:], copied[r*panelInt8:][:n])
 	}
 }
+
+// ones are 1 as activations, in bytes and in 16-bit integers.
+var ones, wideOnes = func() (bytes, wide [depthInt8 * groupInt8 * 2]int8) {
+	for i := range bytes {
+		bytes[i] = 1
+		if i%2 == 0 {
+			wide[i] = 1
+		}
+	}
+	return bytes, wide
+}()
+
+// sumGroups sets sums [32] to the sums of the columns of a panel: the product of a row of ones.
+func sumGroups(sums []int32, panel []int8) {
+	if kernel == generic {
+		sumGroupsGeneric(sums, panel)
+		return
+	}
+	x := tileInt8{a: &ones[0], m: 1, sums: &sums[0], start: &zeroStart[0]}
+	if formOfKernel() == wide {
+		x.a = &wideOnes[0]
+	}
+	for ; len(panel) > 0; panel = panel[x.groups*bytesInt8:] {
+		x.b, x.groups = &panel[0], min(depthInt8, len(panel)/bytesInt8)
+		x.dot()
+		x.start = nil
+	}
+}

@@ -2,6 +2,7 @@ package mat
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -56,8 +57,46 @@ func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 			q.stride = used + r.IntN(9)
 			q.q, q.scales = bytes(5, (m-1)*q.stride+used), place(6, m)
 			q.Range(0, m)
-			x := productInt8{quantization: q, c: matrix(7, m, n), b: b, o: o}
+			rows := &Int8Rows{rows: m, cols: k, form: q.form, q: q.q, stride: q.stride, scales: q.scales}
+			x := productInt8{Int8Rows: rows, c: matrix(7, m, n), b: b, o: o}
 			x.block(0, m, 0, n)
+		}
+	})
+}
+
+// Weights are quantized from and to memory at a boundary.
+func TestQuantizeInt8AtTheBoundaryOfMemory(t *testing.T) {
+	const maxFloats = 170 * 80
+	var data [2][2][]float32
+	for i := range data {
+		data[i][0], data[i][1] = atBoundary(t, maxFloats)
+	}
+	forEachInt8(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(33, 34))
+		for range 200 {
+			k, n, side := 1+r.IntN(160), 1+r.IntN(70), r.IntN(2)
+			place := func(i, n int) []float32 {
+				if side == 0 {
+					return data[i][0][maxFloats-n:]
+				}
+				return data[i][1][:n:n]
+			}
+			b := Of(place(0, k*n), k, n)
+			if r.IntN(2) == 0 {
+				b = Of(place(0, k*n), n, k).T()
+			}
+			for i := range b.Data {
+				b.Data[i] = normal(r)
+			}
+			want := QuantizeInt8(nil, b)
+			w := ZeroInt8(k, n)
+			memory := place(1, len(w.packed)/4)
+			w.packed = unsafe.Slice((*int8)(unsafe.Pointer(&memory[0])), len(w.packed))
+			clear(w.packed)
+			if w.SetCols(nil, 0, b); !slices.Equal(w.packed, want.packed) {
+				t.Fatalf("%d × %d: weights differ from those in other memory", k, n)
+			}
+			Int8Of(nil, k, n, w.packed, w.Scales())
 		}
 	})
 }

@@ -34,20 +34,51 @@ func GemmInt8(p *Pool, c, a Matrix, b *Int8, o GemmOptions) {
 	}
 	w := workspacesInt8.Get().(*workspaceInt8)
 	defer workspacesInt8.Put(w)
+	w.a.Set(p, a)
+	w.a.gemm(p, c, b, o)
+}
 
-	// All of A is quantized first, so that the threads that share its rows do not repeat it.
-	q := quantization{m: a, form: formOfKernel()}
-	q.stride = strideInt8(b.groups * groupInt8 * q.form.width())
-	w.q, w.scales = resized(w.q, c.Rows*q.stride), resized(w.scales, c.Rows)
-	q.q, q.scales = w.q, w.scales
-	if grain := max(1, machineLimits.minTaskQuantize/(a.Cols+1)); grain < c.Rows {
-		Each(p, c.Rows, grain, q)
-	} else {
-		q.Range(0, c.Rows)
+// GemmInt8Rows is GemmInt8 for an A that is rounded already. The results are the same bits.
+func GemmInt8Rows(p *Pool, c Matrix, a *Int8Rows, b *Int8, o GemmOptions) {
+	if b == nil {
+		panic("mat: GemmInt8Rows with a nil *Int8")
 	}
+	shape := Matrix{a.scales, a.rows, a.cols, 1, 0} // its elements are not read
+	o.check(&c, &shape, b.rows, b.cols)
+	if c.Rows > 0 && c.Cols > 0 {
+		a.gemm(p, c, b, o)
+	}
+}
 
-	t := productInt8{quantization: q, c: c, b: b, o: o,
-		tasks: planInt8(c.Rows, c.Cols, a.Cols, rowsInt8(), p.Threads(), &machineLimits)}
+// Int8Rows holds a matrix A [m × k] as GemmInt8 rounds it, for several products with the same A.
+// The zero Int8Rows is an empty matrix. It may be used concurrently except during Set.
+type Int8Rows struct {
+	rows, cols int
+	form       formInt8
+	q          []int8 // row i from i*stride on
+	stride     int
+	scales     []float32 // of the rows
+}
+
+// Set rounds a, row-major or a transpose, to w on the threads of p. It reuses the memory of w if
+// that is large enough. It panics if a is not a valid matrix.
+func (w *Int8Rows) Set(p *Pool, a Matrix) {
+	a.check("A", reads)
+	// All of A is quantized first, so that the threads that share its rows do not repeat it.
+	w.rows, w.cols, w.form = a.Rows, a.Cols, formOfKernel()
+	w.stride = strideInt8(groupsInt8(a.Cols) * groupInt8 * w.form.width())
+	w.q, w.scales = resized(w.q, a.Rows*w.stride), resized(w.scales, a.Rows)
+	t := quantization{m: a, form: w.form, q: w.q, stride: w.stride, scales: w.scales}
+	if grain := max(1, machineLimits.minTaskQuantize/(a.Cols+1)); grain < a.Rows {
+		Each(p, a.Rows, grain, t)
+	} else {
+		t.Range(0, a.Rows)
+	}
+}
+
+// gemm computes C = A·B with options o.
+func (w *Int8Rows) gemm(p *Pool, c Matrix, b *Int8, o GemmOptions) {
+	t := productInt8{Int8Rows: w, c: c, b: b, o: o, tasks: planInt8(c.Rows, c.Cols, w.cols, rowsInt8(), p.Threads(), &machineLimits)}
 	if n := t.tasks.count(); n > 1 {
 		Each(p, n, 1, t)
 	} else {
@@ -55,9 +86,9 @@ func GemmInt8(p *Pool, c, a Matrix, b *Int8, o GemmOptions) {
 	}
 }
 
-// productInt8 is a product with its quantized A and its tasks.
+// productInt8 is a product and its tasks.
 type productInt8 struct {
-	quantization
+	*Int8Rows
 	c     Matrix
 	b     *Int8
 	o     GemmOptions
@@ -66,11 +97,11 @@ type productInt8 struct {
 
 // workspaceInt8 holds a quantized A and the scratch memory of one thread.
 type workspaceInt8 struct {
-	q      []int8
-	scales []float32
-	rows   []float32 // of a transposed A
-	sums   []int32   // of a tile
-	edge   []float32 // of C, and of the bias
+	a     Int8Rows
+	rows  []float32 // of a transposed A, or columns of weights
+	bytes []int8    // columns of weights
+	sums  []int32   // of a tile
+	edge  []float32 // of C, and of the bias
 }
 
 var workspacesInt8 = sync.Pool{New: func() any { return new(workspaceInt8) }}

@@ -52,3 +52,14 @@ func (t *productInt8) blockGeneric(i0, i1, j0, j1 int) {
 	}
 	t.o.finish(t.c, i0, i1, j0, j1)
 }
+
+// sumGroupsGeneric sets sums [32] to the sums of the columns of a panel.
+func sumGroupsGeneric(sums []int32, panel []int8) {
+	clear(sums)
+	for ; len(panel) > 0; panel = panel[bytesInt8:] {
+		for j := range sums {
+			g := panel[groupInt8*j:][:groupInt8]
+			sums[j] += int32(g[0]) + int32(g[1]) + int32(g[2]) + int32(g[3])
+		}
+	}
+}

@@ -128,7 +128,7 @@ func weightsOf(r *rand.Rand, k, n int, number func(*rand.Rand) float32) (w *Int8
 		q, scale := quantizeOracle(column(b, j))
 		weights, scales[j] = append(weights, q...), scale
 	}
-	return QuantizeInt8(b), weights, scales
+	return QuantizeInt8(nil, b), weights, scales
 }
 
 // checkInt8 compares GemmInt8 with the oracle, bit for bit.
@@ -226,7 +226,7 @@ func TestGemmInt8DoesNotOverflow(t *testing.T) {
 func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	const m, n, k = 200, 90, 300
-	a, w := operand(r, m, k, false, normal), QuantizeInt8(operand(r, k, n, true, normal))
+	a, w := operand(r, m, k, false, normal), QuantizeInt8(nil, operand(r, k, n, true, normal))
 	at := New(k, m)
 	Transpose(nil, at, a)
 	o := GemmOptions{Bias: operand(r, 1, n, false, normal).Data, Activation: ReLU}
@@ -263,7 +263,7 @@ func TestGemmInt8Error(t *testing.T) {
 		for range 20 {
 			m, n, k := 1+r.IntN(9), 1+r.IntN(40), 1+r.IntN(300)
 			a, b := operand(r, m, k, false, number), operand(r, k, n, false, normal)
-			w, c := QuantizeInt8(b), New(m, n)
+			w, c := QuantizeInt8(nil, b), New(m, n)
 			scales := w.Scales()
 			GemmInt8(nil, c, a, w, GemmOptions{})
 			for i := range m {
@@ -296,7 +296,7 @@ func TestGemmInt8OfSpecialRows(t *testing.T) {
 	forEachInt8(t, func(t *testing.T) {
 		const n, k = 40, 70
 		r := rand.New(rand.NewPCG(27, 28))
-		w, bias := QuantizeInt8(operand(r, k, n, false, normal)), operand(r, 1, n, false, normal).Data
+		w, bias := QuantizeInt8(nil, operand(r, k, n, false, normal)), operand(r, 1, n, false, normal).Data
 		for _, special := range []float32{nan, inf, -inf} {
 			for _, at := range []int{0, 1, 31, 32, 64, 69} {
 				a, c := New(3, k), New(3, n)
@@ -330,6 +330,7 @@ func TestGemmInt8OfSpecialRows(t *testing.T) {
 	})
 }
 
+// Weights do not change by storing and loading, in either form, and have their columns.
 func TestInt8RoundTrip(t *testing.T) {
 	forEachInt8(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(29, 30))
@@ -342,9 +343,85 @@ func TestInt8RoundTrip(t *testing.T) {
 			if !slices.Equal(w.Weights(), weights) || !slices.EqualFunc(w.Scales(), scales, sameNumber) {
 				t.Fatalf("%d × %d: Weights or Scales differ from those of NewInt8", k, n)
 			}
-			again := NewInt8(k, n, w.Weights(), w.Scales())
-			if !slices.Equal(again.packed, w.packed) || !slices.Equal(again.start, w.start) || !slices.EqualFunc(again.scales, w.scales, sameNumber) {
-				t.Fatalf("%d × %d: weights differ after storing and loading", k, n)
+			packed, shape := w.Packed()
+			for name, again := range map[string]*Int8{
+				"NewInt8": NewInt8(k, n, w.Weights(), w.Scales()),
+				"Int8Of":  Int8Of(pools[2], k, n, packed, w.Scales()),
+			} {
+				if !slices.Equal(again.packed, w.packed) || !slices.Equal(again.start, w.start) || !slices.EqualFunc(again.scales, w.scales, sameNumber) {
+					t.Fatalf("%d × %d: weights differ after storing and loading by %s", k, n, name)
+				}
+			}
+			if got := shape[0] * shape[1] * shape[2] * shape[3]; got != len(packed) || shape != Int8Shape(k, n) {
+				t.Fatalf("%d × %d: shape %v of %d bytes", k, n, shape, len(packed))
+			}
+			x := make([]float32, k)
+			sums := make([]int32, n)
+			for j := range n {
+				w.Col(x, j)
+				for l := range k {
+					at := ((j/32*shape[1]+l/4)*32+j%32)*4 + l%4
+					if want := float32(weights[j*k+l]) * scales[j]; packed[at] != weights[j*k+l] || !sameNumber(x[l], want) {
+						t.Fatalf("%d × %d: element (%d, %d) is %d at %d and %v in Col, want %d and %v", k, n, l, j, packed[at], at, x[l], weights[j*k+l], want)
+					}
+					sums[j] -= 128 * int32(weights[j*k+l])
+				}
+			}
+			if !slices.Equal(w.start[:n], sums) {
+				t.Fatalf("%d × %d: initial sums %v, want %v", k, n, w.start[:n], sums)
+			}
+		}
+	})
+}
+
+// Weights quantized in parts are those quantized at once, whatever the threads.
+func TestQuantizeInt8InParts(t *testing.T) {
+	forEachInt8(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(35, 36))
+		for range 50 {
+			k, n := r.IntN(90), r.IntN(150)
+			if r.IntN(10) == 0 {
+				k = 2100 + r.IntN(9) // more than one call of assembly
+			}
+			b := operand(r, k, n, r.IntN(2) == 0, number)
+			want, got := QuantizeInt8(pools[2], b), ZeroInt8(k, n)
+			for j := 0; j < n; {
+				next := min(n, j+32*(1+r.IntN(3)))
+				got.SetCols(nil, j, b.ColRange(j, next))
+				j = next
+			}
+			if !slices.Equal(got.packed, want.packed) || !slices.Equal(got.start, want.start) || !slices.EqualFunc(got.scales, want.scales, sameNumber) {
+				t.Fatalf("%d × %d: weights differ from those quantized at once", k, n)
+			}
+			for j := range n {
+				q, scale := quantizeOracle(column(b, j))
+				if !slices.Equal(got.Weights()[j*k:][:k], q) || !sameNumber(got.Scales()[j], scale) {
+					t.Fatalf("%d × %d: column %d differs from the oracle's", k, n, j)
+				}
+			}
+		}
+	})
+}
+
+// A product with rows rounded before has the bits of GemmInt8.
+func TestGemmInt8Rows(t *testing.T) {
+	forEachInt8(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(37, 38))
+		rows := new(Int8Rows) // reused
+		for range 40 {
+			m, k := r.IntN(40), r.IntN(140)
+			a := operand(r, m, k, r.IntN(2) == 0, normal)
+			rows.Set(pools[1+r.IntN(2)], a)
+			for range 3 {
+				n := r.IntN(80)
+				w := QuantizeInt8(nil, operand(r, k, n, false, normal))
+				o := GemmOptions{Bias: operand(r, 1, n, false, normal).Data, Activation: ReLU}
+				want, got := New(m, n), New(m, n)
+				GemmInt8(nil, want, a, w, o)
+				GemmInt8Rows(pools[2], got, rows, w, o)
+				if !slices.Equal(got.Data, want.Data) {
+					t.Fatalf("m=%d n=%d k=%d: product differs from that of GemmInt8", m, n, k)
+				}
 			}
 		}
 	})
@@ -357,12 +434,14 @@ func TestGemmInt8AllocatesNothing(t *testing.T) {
 	forEachInt8(t, func(t *testing.T) {
 		a, c, few := New(100, 400), New(100, 170), New(2, 170)
 		at := New(400, 100).T()
-		w := QuantizeInt8(New(400, 170))
+		w, rows := QuantizeInt8(nil, New(400, 170)), new(Int8Rows)
 		for _, threads := range []int{1, 2} { // enough work for two threads
 			if n := allocations(func() {
 				GemmInt8(pools[threads], c, a, w, GemmOptions{})
 				GemmInt8(pools[threads], c, at, w, GemmOptions{Accumulate: true})
 				GemmInt8(pools[threads], few, a.RowRange(0, 2), w, GemmOptions{})
+				rows.Set(pools[threads], a)
+				GemmInt8Rows(pools[threads], c, rows, w, GemmOptions{})
 			}); n != 0 {
 				t.Errorf("%d threads: %v allocations, want 0", threads, n)
 			}
@@ -372,7 +451,7 @@ func TestGemmInt8AllocatesNothing(t *testing.T) {
 
 func TestInt8PanicsOnMismatch(t *testing.T) {
 	x := New
-	w := QuantizeInt8(x(4, 3))
+	w := QuantizeInt8(nil, x(4, 3))
 	mustPanic(t, "mat: ", map[string]func(){
 		"rows":             func() { GemmInt8(nil, x(2, 3), x(3, 4), w, GemmOptions{}) },
 		"columns":          func() { GemmInt8(nil, x(2, 4), x(2, 4), w, GemmOptions{}) },
@@ -381,9 +460,20 @@ func TestInt8PanicsOnMismatch(t *testing.T) {
 		"transposed C":     func() { GemmInt8(nil, x(3, 2).T(), x(2, 4), w, GemmOptions{}) },
 		"overlap":          func() { GemmInt8(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 4), w, GemmOptions{}) },
 		"outside":          func() { GemmInt8(nil, x(3, 3), Matrix{make([]float32, 11), 3, 4, 4, 1}, w, GemmOptions{}) },
-		"B outside":        func() { QuantizeInt8(Matrix{make([]float32, 11), 3, 4, 4, 1}) },
-		"too deep":         func() { QuantizeInt8(x(maxDepthInt8+1, 1)) },
+		"B outside":        func() { QuantizeInt8(nil, Matrix{make([]float32, 11), 3, 4, 4, 1}) },
+		"too deep":         func() { QuantizeInt8(nil, x(maxDepthInt8+1, 1)) },
 		"stored, too deep": func() { NewInt8(maxDepthInt8+1, 1, make([]int8, maxDepthInt8+1), make([]float32, 1)) },
+		"rounded rows":     func() { GemmInt8Rows(nil, x(2, 3), new(Int8Rows), w, GemmOptions{}) },
+		"no rounded rows":  func() { GemmInt8Rows(nil, x(2, 3), new(Int8Rows), nil, GemmOptions{}) },
+		"A outside":        func() { new(Int8Rows).Set(nil, Matrix{make([]float32, 11), 3, 4, 4, 1}) },
+		"part of a panel":  func() { ZeroInt8(4, 70).SetCols(nil, 0, x(4, 16)) },
+		"rows of a part":   func() { ZeroInt8(4, 70).SetCols(nil, 0, x(5, 32)) },
+		"too little data":  func() { Int8Of(nil, 4, 3, make([]int8, 127), make([]float32, 3)) },
+		"too much data":    func() { Int8Of(nil, 4, 3, make([]int8, 129), make([]float32, 3)) },
+		"scales of data":   func() { Int8Of(nil, 4, 3, make([]int8, 128), make([]float32, 4)) },
+		"data, too deep":   func() { Int8Of(nil, maxDepthInt8+1, 1, nil, nil) },
+		"column":           func() { w.Col(make([]float32, 4), 3) },
+		"column length":    func() { w.Col(make([]float32, 3), 0) },
 		"too few weights":  func() { NewInt8(4, 3, make([]int8, 11), make([]float32, 3)) },
 		"too many scales":  func() { NewInt8(4, 3, make([]int8, 12), make([]float32, 4)) },
 		"negative":         func() { NewInt8(-1, -1, make([]int8, 1), nil) },
@@ -424,7 +514,7 @@ func BenchmarkGemmInt8(b *testing.B) {
 		{1, 32000, 512}, {2, 32000, 512}, {4, 32000, 512}, {8, 32000, 512}, {32, 32000, 512},
 	} {
 		c, a, w := New(s.m, s.n), random(s.m, s.k), random(s.k, s.n)
-		q := QuantizeInt8(w)
+		q := QuantizeInt8(nil, w)
 		for _, threads := range []int{1, 2} {
 			float := func() { Gemm(pools[threads], c, a, w, GemmOptions{}) }
 			int8 := func() { GemmInt8(pools[threads], c, a, q, GemmOptions{}) }

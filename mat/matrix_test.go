@@ -90,7 +90,7 @@ func TestOneColumnWithAStride(t *testing.T) {
 		c, wantC := New(rows, 3), New(rows, 3)
 		for name, multiply := range map[string]func(c, a Matrix){
 			"Gemm":     func(c, a Matrix) { Gemm(nil, c, a, w, GemmOptions{}) },
-			"GemmInt8": func(c, a Matrix) { GemmInt8(nil, c, a, QuantizeInt8(w), GemmOptions{}) },
+			"GemmInt8": func(c, a Matrix) { GemmInt8(nil, c, a, QuantizeInt8(nil, w), GemmOptions{}) },
 			"GemmBF16": func(c, a Matrix) { GemmBF16(nil, c, a, w, GemmOptions{}) },
 		} {
 			multiply(c, x)
@@ -131,7 +131,7 @@ func TestGemmOfRepeatedRowsAndColumns(t *testing.T) {
 					"Gemm":       func(c, a, b Matrix) { Gemm(pools[2], c, a, b, GemmOptions{}) },
 					"GemmPacked": func(c, a, b Matrix) { GemmPacked(pools[2], c, a, Pack(nil, b), GemmOptions{}) },
 					"GemmBF16":   func(c, a, b Matrix) { GemmBF16(nil, c, a, b, GemmOptions{}) },
-					"GemmInt8":   func(c, a, b Matrix) { GemmInt8(nil, c, a, QuantizeInt8(b), GemmOptions{}) },
+					"GemmInt8":   func(c, a, b Matrix) { GemmInt8(nil, c, a, QuantizeInt8(nil, b), GemmOptions{}) },
 				} {
 					multiply(got, a, b)
 					multiply(want, stored(a), stored(b))
@@ -177,12 +177,12 @@ func TestMatrixOutsideItsData(t *testing.T) {
 			shape := fmt.Sprintf("%d × %d", m.Rows, m.Cols)
 			for name, f := range map[string]func(){
 				"Pack":         func() { Pack(nil, m) },
-				"QuantizeInt8": func() { QuantizeInt8(m) },
+				"QuantizeInt8": func() { QuantizeInt8(nil, m) },
 				"Gemm, A":      func() { Gemm(nil, New(3, 3), m, New(3, 3), GemmOptions{}) },
 				"Gemm, B":      func() { Gemm(nil, New(3, 3), New(3, 3), m, GemmOptions{}) },
 				"Gemm, C":      func() { Gemm(nil, m, New(3, 3), New(3, 3), GemmOptions{}) },
 				"GemmBF16":     func() { GemmBF16(nil, New(3, 3), New(3, 3), m, GemmOptions{}) },
-				"GemmInt8":     func() { GemmInt8(nil, New(3, 3), m, QuantizeInt8(New(3, 3)), GemmOptions{}) },
+				"GemmInt8":     func() { GemmInt8(nil, New(3, 3), m, QuantizeInt8(nil, New(3, 3)), GemmOptions{}) },
 				"GemmBatch":    func() { GemmBatch(nil, []Operands{{New(3, 3), m, New(3, 3)}}, GemmOptions{}) },
 				"residual":     func() { Gemm(nil, New(3, 3), New(3, 3), New(3, 3), GemmOptions{Residual: m}) },
 				"Transpose":    func() { Transpose(nil, New(3, 3), m) },
@@ -208,7 +208,7 @@ func TestOverlappingResults(t *testing.T) {
 		for name, f := range map[string]func(){
 			"Gemm":            func() { Gemm(nil, c, New(c.Rows, 3), New(3, c.Cols), GemmOptions{}) },
 			"GemmPacked":      func() { GemmPacked(nil, c, New(c.Rows, 3), Pack(nil, New(3, c.Cols)), GemmOptions{}) },
-			"GemmInt8":        func() { GemmInt8(nil, c, New(c.Rows, 3), QuantizeInt8(New(3, c.Cols)), GemmOptions{}) },
+			"GemmInt8":        func() { GemmInt8(nil, c, New(c.Rows, 3), QuantizeInt8(nil, New(3, c.Cols)), GemmOptions{}) },
 			"GemmBF16":        func() { GemmBF16(nil, c, New(c.Rows, 3), New(3, c.Cols), GemmOptions{}) },
 			"Transpose":       func() { Transpose(nil, c, New(c.Cols, c.Rows)) },
 			"SoftmaxRows":     func() { SoftmaxRows(c, from, 1, 1) },

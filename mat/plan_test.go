@@ -206,7 +206,7 @@ func TestPlansDoNotAffectResults(t *testing.T) {
 			results := map[string]func(c Matrix, p *Pool){
 				"Gemm":     func(c Matrix, p *Pool) { Gemm(p, c, a, b, o) },
 				"GemmBF16": func(c Matrix, p *Pool) { GemmBF16(p, c, a, b, o) },
-				"GemmInt8": func(c Matrix, p *Pool) { GemmInt8(p, c, a, QuantizeInt8(b), o) },
+				"GemmInt8": func(c Matrix, p *Pool) { GemmInt8(p, c, a, QuantizeInt8(nil, b), o) },
 			}
 			if kernel != generic {
 				results["shaken"] = func(c Matrix, p *Pool) {

@@ -74,7 +74,7 @@ func MeasureProducts(threads int, e Effort) (all []ProductSpeed) {
 			add("bf16", true, func() { mat.GemmBF16(pool, c, a, b, mat.GemmOptions{}) })
 		}
 		if p.int8 {
-			weights := mat.QuantizeInt8(b)
+			weights := mat.QuantizeInt8(nil, b)
 			add("int8", false, func() { mat.GemmInt8(pool, c, a, weights, mat.GemmOptions{}) })
 		}
 	}

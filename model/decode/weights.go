@@ -90,7 +90,7 @@ type quantize struct{ linears []*linear }
 
 func (q *quantize) Range(lo, hi int) {
 	for _, l := range q.linears[lo:hi] {
-		l.int8, l.w, l.source = mat.QuantizeInt8(l.source), nil, mat.Matrix{}
+		l.int8, l.w, l.source = mat.QuantizeInt8(nil, l.source), nil, mat.Matrix{}
 	}
 }
 
