@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
+	"sync"
 
 	"tfm/model"
 	"tfm/text"
@@ -12,7 +14,16 @@ import (
 // LineOptions are the options of Lines.
 type LineOptions struct {
 	Request     // options for each line; Texts is ignored
-	Batch   int // limit of the lines that are translated together; 0 is 256
+	Batch   int // limit of the lines that are translated at the same time, up to 4,096; 0 is 256
+
+	// Text, if not nil, returns the text of a line, for example one of its columns. The default
+	// is the line.
+	Text func(text.Line) string
+
+	// Number, if not nil, returns the number of a line on which its draws depend, for example
+	// one that stays with the line when lines are reordered. The default is Decode.First for the
+	// first line that is not blank, and one more for each further one.
+	Number func(text.Line) uint64
 
 	// Warn, if not nil, is called with the warnings of each line, and with TruncationWarning if
 	// the line was truncated, before the line is yielded.
@@ -34,111 +45,253 @@ type Line struct {
 	Result
 }
 
-// Lines translates a stream of lines, for example from text.RepairLines, and yields batches of
-// translated lines in input order. It reads ahead as text.Batches does: lines that arrive one at a
-// time are yielded one at a time. The size of the batches changes no translation. A blank line has
-// no translation; its Best is "". When sampling, the i-th line of the stream that is not blank has
-// number Decode.First+i, on which its draws depend.
+// Lines translates a stream of lines, for example from text.RepairLines, and yields them in input
+// order as soon as they are translated, each with the further ones that are.
+//
+// Lines collects nothing before it starts: a line joins the decode steps in progress when it has
+// been read, up to Batch lines at the same time. So a line that arrives alone is translated at once
+// and lines that arrive fast share full steps. Lines reads ahead of a line that takes long; the
+// lines that it holds are bounded in number and in bytes. Neither Batch nor the times of arrival
+// change a translation. A text that is blank has no translation; its Best is "".
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
 // the sequence. The goroutines end with the sequence, the reading one when its pending read
-// returns.
+// returns. The functions Text and Number run on the reading goroutine, in order. For
+// Options.Concurrent, Lines is one call while it has lines to translate.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
-	if o.Batch == 0 {
-		o.Batch = 256
-	}
-	o.Decode = cmp.Or(o.Decode, t.defaults)
+	o.Batch, o.Decode = min(cmp.Or(o.Batch, 256), maxBatch), cmp.Or(o.Decode, t.defaults)
 	return func(yield func([]Line, error) bool) {
-		if o.Batch < 0 {
-			yield(nil, &model.FieldError{Field: "batch", Found: o.Batch, Expected: "0 or more"})
+		if err := o.validate(); err != nil {
+			yield(nil, err)
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		defer cancel() // of batches that are not yielded
-		stop := make(chan struct{})
-		defer close(stop)
-		for b := range t.lineBatches(ctx, lines, &o, stop) {
-			translated, err := b.wait(ctx, o.Warn)
-			if !yield(translated, err) || err != nil {
+		defer cancel() // of lines that are not yielded
+		s := &lineStream{t: t, ctx: ctx, options: o, changed: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+		go s.read(lines)
+		for {
+			translated, err, ended := s.next()
+			if len(translated) > 0 && !yield(translated, nil) || ended {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
 				return
 			}
 		}
 	}
 }
 
-// lineBatches begins to translate batches of lines and returns a channel of them in order. While
-// the receiver waits for one, the next is translated too, so that the last lines of one share
-// decode steps with the first of the next. The channel is closed after the last batch or one with
-// an error. The goroutines end when stop is closed and ctx ends.
-func (t *Translator) lineBatches(ctx context.Context, lines iter.Seq2[text.Line, error], o *LineOptions, stop <-chan struct{}) <-chan *lineBatch {
-	batches := make(chan *lineBatch) // without a buffer, the sender has one batch
-	request := o.Request
-	go func() {
-		defer close(batches)
-		for batch, err := range text.Batches(ctx, lines, o.Batch) {
-			b := &lineBatch{lines: batch, err: err, done: make(chan struct{})}
-			if err != nil {
-				close(b.done)
-			} else {
-				go b.translate(ctx, t, request)
-				for _, l := range batch {
-					if !text.IsBlank(l.Text) {
-						request.Decode.First++
-					}
-				}
-			}
-			select {
-			case batches <- b:
-			case <-stop:
-				return
-			}
-		}
-	}()
-	return batches
+// validate reports the first invalid option.
+func (o *LineOptions) validate() error {
+	if o.Batch < 0 {
+		return &model.FieldError{Field: "batch", Found: o.Batch, Expected: "0 or more"}
+	}
+	return o.Request.validate()
 }
 
-// lineBatch is a batch of lines that is translated together.
-type lineBatch struct {
-	lines []text.Line
+// The limits of the lines that a lineStream holds, including translated ones that wait for an
+// earlier line. A single line may exceed maxHeldBytes.
+const (
+	maxBatch       = 4096     // lines that are translated at the same time; decode steps have fewer
+	maxHeldBatches = 4        // batches of lines
+	maxHeldBytes   = 16 << 20 // of text
+)
 
-	done     chan struct{} // closed when the fields below are set
-	results  []Result
+// lineStream translates the lines of one call of Lines. One goroutine reads lines, and each line
+// that is being translated has one.
+type lineStream struct {
+	t       *Translator
+	ctx     context.Context
+	options LineOptions
+
+	changed chan struct{} // has an element if lines were added or translated
+	room    chan struct{} // has an element if lines were translated or yielded
+
+	mu          sync.Mutex
+	held        []*heldLine // in input order
+	bytes       int         // of the texts of held
+	translating int
+	ended       bool  // no line is added to held
+	err         error // that ended the input
+}
+
+// heldLine is a line that was read and is not yielded.
+type heldLine struct {
+	line text.Line
+
+	// Set when done is.
+	done     bool
+	result   Result
 	err      error
 	panicked any
 }
 
-// translate sets the results, with the options of request.
-func (b *lineBatch) translate(ctx context.Context, t *Translator, request Request) {
-	defer close(b.done)
-	defer func() { b.panicked = recover() }()
-	request.Texts = make([]string, len(b.lines))
-	for i, l := range b.lines {
-		request.Texts[i] = l.Text
+// notify adds an element to a channel that has room for one, unless it has one.
+func notify(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
-	b.results, b.err = t.Do(ctx, request)
 }
 
-// wait returns the translated lines, or the error of ctx. It repeats a panic of translate.
-func (b *lineBatch) wait(ctx context.Context, warn func(text.Warning)) ([]Line, error) {
-	<-b.done
-	if b.panicked != nil {
-		panic(b.panicked)
-	}
-	if err := cmp.Or(b.err, ctx.Err()); err != nil {
-		return nil, err
-	}
-	translated := make([]Line, len(b.lines))
-	for i, l := range b.lines {
-		translated[i] = Line{l, b.results[i]}
-		if warn == nil {
-			continue
+// read reads lines and starts to translate them until the input or the context ends.
+func (s *lineStream) read(lines iter.Seq2[text.Line, error]) {
+	defer notify(s.changed)
+	number := s.options.Decode.First
+	for line, err := range lines {
+		if err != nil {
+			s.end(err)
+			return
 		}
-		for _, w := range l.Warnings {
-			warn(w)
+		request := s.options.Request
+		request.Texts = []string{line.Text}
+		if s.options.Text != nil {
+			request.Texts[0] = s.options.Text(line)
 		}
-		if b.results[i].Truncated() {
-			warn(b.results[i].TruncationWarning(l))
+		isBlank := text.IsBlank(request.Texts[0])
+		request.Decode.First = number
+		switch {
+		case isBlank:
+		case s.options.Number != nil:
+			request.Decode.First = s.options.Number(line)
+		default:
+			number++
+		}
+		h := &heldLine{line: line, done: isBlank}
+		if !s.hold(h) {
+			return
+		}
+		if !isBlank {
+			go s.translate(h, request)
 		}
 	}
-	return translated, nil
+	s.end(nil)
+}
+
+// end records the end of the input.
+func (s *lineStream) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended, s.err = true, err
+}
+
+// hold adds a line as soon as the limits allow. It returns false if the stream has ended before.
+func (s *lineStream) hold(h *heldLine) bool {
+	for {
+		s.mu.Lock()
+		fits := len(s.held) == 0 || len(s.held) < maxHeldBatches*s.options.Batch && s.bytes+len(h.line.Text) <= maxHeldBytes
+		if fits && s.translating < s.options.Batch {
+			s.held, s.bytes = append(s.held, h), s.bytes+len(h.line.Text)
+			first := s.translating == 0 && !h.done
+			if !h.done {
+				s.translating++
+			}
+			s.mu.Unlock()
+			if first {
+				if err := s.t.begin(s.ctx); err != nil {
+					s.mu.Lock()
+					s.held = s.held[:len(s.held)-1]
+					s.ended, s.err = true, err
+					s.mu.Unlock()
+					return false
+				}
+			}
+			notify(s.changed)
+			return true
+		}
+		s.mu.Unlock()
+		select {
+		case <-s.room:
+		case <-s.ctx.Done():
+			return false
+		}
+	}
+}
+
+// translate sets the result of a line.
+func (s *lineStream) translate(h *heldLine, r Request) {
+	var results []Result
+	var err error
+	defer func() {
+		panicked := recover()
+		s.mu.Lock()
+		if h.done, h.err, h.panicked = true, err, panicked; len(results) > 0 {
+			h.result = results[0]
+		}
+		s.translating--
+		last := s.translating == 0
+		s.mu.Unlock()
+		if last {
+			s.t.end()
+		}
+		notify(s.changed)
+		notify(s.room)
+	}()
+	results, err = s.t.do(s.ctx, r)
+}
+
+// next waits for the next line and returns it with the translated lines after it, or the error
+// that follows, or that the stream has ended. It repeats a panic of translate.
+func (s *lineStream) next() (lines []Line, err error, ended bool) {
+	for {
+		if err := s.ctx.Err(); err != nil {
+			return nil, err, false
+		}
+		lines, err, ended := s.take()
+		if len(lines) > 0 || err != nil || ended {
+			return lines, err, ended
+		}
+		select {
+		case <-s.changed:
+		case <-s.ctx.Done():
+		}
+	}
+}
+
+// take returns the first lines if they are translated, and otherwise the error or the end that is
+// first, if any.
+func (s *lineStream) take() (lines []Line, err error, ended bool) {
+	s.mu.Lock()
+	n := 0
+	for n < len(s.held) && s.held[n].done && s.held[n].err == nil && s.held[n].panicked == nil {
+		n++
+	}
+	taken := slices.Clone(s.held[:n])
+	for _, h := range taken {
+		s.bytes -= len(h.line.Text)
+	}
+	clear(s.held[:n])
+	s.held = s.held[n:]
+	switch {
+	case n > 0:
+	case len(s.held) == 0:
+		err, ended = s.err, s.ended && s.err == nil
+	case s.held[0].panicked != nil:
+		defer panic(s.held[0].panicked)
+	default:
+		err = s.held[0].err
+	}
+	s.mu.Unlock()
+	if n > 0 {
+		notify(s.room)
+	}
+	for _, h := range taken {
+		s.warn(h)
+		lines = append(lines, Line{h.line, h.result})
+	}
+	return lines, err, ended
+}
+
+// warn calls Warn with the warnings of a line.
+func (s *lineStream) warn(h *heldLine) {
+	if s.options.Warn == nil {
+		return
+	}
+	for _, w := range h.line.Warnings {
+		s.options.Warn(w)
+	}
+	if h.result.Truncated() {
+		s.options.Warn(h.result.TruncationWarning(h.line))
+	}
 }

@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"tfm/model/decode"
 	"tfm/text"
@@ -107,6 +111,76 @@ func TestLinesYieldAtOnce(t *testing.T) {
 	w.Close()
 	if batch, ok := <-translated; ok {
 		t.Errorf("after the end of the input: %+v", batch)
+	}
+}
+
+// Text selects the text of a line, and Number the draws: a shuffled part of the lines draws the
+// same with the numbers of the lines.
+func TestLinesTextAndNumber(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 2, Concurrent: 1})
+	var rows []string
+	for i := range 40 {
+		rows = append(rows, fmt.Sprintf("%d\tthe red dog", i))
+	}
+	rows = slices.Insert(rows, 7, "100\t", "101\t ")
+	o := translate.LineOptions{
+		Text: func(l text.Line) string { _, s, _ := strings.Cut(l.Text, "\t"); return s },
+		Number: func(l text.Line) uint64 {
+			key, _, _ := strings.Cut(l.Text, "\t")
+			n, err := strconv.ParseUint(key, 10, 64)
+			if err != nil {
+				t.Error(err)
+			}
+			return n
+		},
+	}
+	o.Decode = decode.DefaultOptions()
+	o.Decode.Sample, o.Decode.Temperature = true, 5
+	translations := func(rows []string) map[string]string {
+		found := map[string]string{}
+		for lines, err := range tr.Lines(background, mended(strings.Join(rows, "\n")), o) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range lines {
+				found[l.Text] = l.Best()
+			}
+		}
+		return found
+	}
+	all := translations(rows)
+	if n := len(slices.Compact(slices.Sorted(maps.Values(all)))); len(all) != len(rows) || n < 10 || all["100\t"] != "" {
+		t.Errorf("%d translations of %d lines, %d different: %v", len(all), len(rows), n, all)
+	}
+	slices.Reverse(rows)
+	for line, got := range translations(rows[5:]) {
+		if got != all[line] {
+			t.Errorf("%q in another order: %q, want %q", line, got, all[line])
+		}
+	}
+}
+
+// However long a line waits to be yielded, Lines reads a limited number of lines and bytes ahead.
+func TestLinesReadAheadIsLimited(t *testing.T) {
+	tr := open(t, translate.Options{Threads: 1})
+	for _, c := range []struct{ length, limit int }{{20, 4*3 + 1}, {5 << 20, 5}} {
+		var read atomic.Int32
+		line := strings.Repeat("x", c.length)
+		stream := func(yield func(text.Line, error) bool) {
+			for read.Add(1); yield(text.Line{Text: line}, nil); read.Add(1) {
+			}
+		}
+		o := translate.LineOptions{Batch: 3, Text: func(text.Line) string { return "the red dog" }}
+		for range tr.Lines(background, stream, o) {
+			for last := int32(-1); last != read.Load(); time.Sleep(50 * time.Millisecond) {
+				last = read.Load()
+			}
+			// The yielded lines made room for others.
+			if n := int(read.Load()); n > 2*c.limit {
+				t.Errorf("lines of %d bytes: %d were read, want at most %d", c.length, n, 2*c.limit)
+			}
+			break
+		}
 	}
 }
 

@@ -97,17 +97,29 @@ func (r Translation) Alignment() []int {
 // and each decode step.
 func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {
 	r.Decode = cmp.Or(r.Decode, t.defaults)
-	if err := r.Decode.Validate(); err != nil {
+	if err := r.validate(); err != nil {
 		return nil, err
-	}
-	if r.MaxSource < 0 {
-		return nil, &model.FieldError{Field: "max_source", Found: r.MaxSource, Expected: "0 or more"}
 	}
 	if err := t.begin(ctx); err != nil {
 		return nil, err
 	}
 	defer t.end()
+	return t.do(ctx, r)
+}
 
+// validate reports the first invalid option.
+func (r *Request) validate() error {
+	if err := r.Decode.Validate(); err != nil {
+		return err
+	}
+	if r.MaxSource < 0 {
+		return &model.FieldError{Field: "max_source", Found: r.MaxSource, Expected: "0 or more"}
+	}
+	return nil
+}
+
+// do is Do for valid options, between begin and end.
+func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	results := make([]Result, len(r.Texts))
 	srcs, indices, err := t.encode(ctx, r, results)
 	if err != nil {

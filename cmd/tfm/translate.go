@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
@@ -29,10 +30,12 @@ func translateCommand() cli.Command {
 		Example: `
 			tfm translate -model en-de.safetensors < in.en > out.de
 			tfm translate -model en-de.safetensors -beam 8 -nbest 8 in.en > out.lists
-			tfm translate -model en-de.safetensors -sample -top-p 0.9 -seed 7 in.en > out.de`,
+			tfm translate -model en-de.safetensors -sample -top-p 0.9 -seed 7 in.en > out.de
+			tfm translate -model en-de.safetensors -tsv -column 2 -scores in.tsv > out.tsv
+			tfm translate -model en-de.safetensors -json -column title < in.jsonl > out.jsonl`,
 		Notes: `Each line of the files, or of standard input, becomes one line of standard output. A blank line becomes an empty one. A line is
-translated as soon as it is read, so tfm translate works in a pipe; on a terminal it prompts for sentences. The
-translation of a line does not depend on other lines or on -batch.
+translated as soon as it is read, so tfm translate works in a pipe and on endless input; on a terminal it prompts for sentences. Lines
+that arrive fast are translated together. The translation of a line does not depend on other lines, on their order or on -batch.
 
 With -nbest each line becomes up to N lines, best first, of three fields separated by tabs: the line's number from 0, the
 score (the log-probability divided by the length penalty) and the translation.
@@ -40,16 +43,33 @@ score (the log-probability divided by the length penalty) and the translation.
 ` + settings.PenaltyNote + `
 
 With -sample each token is drawn from the model's distribution, after division of the logits by the temperature and restriction to -top-k
-and -top-p. The draws for a line depend on -seed and on the line's number, not on other lines.
+and -top-p. The draws for a line depend on -seed and on the line's number, not counting blank lines, or on its -key.
 
 Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with a warning.`,
+		Details: `With -tsv each line is copied, followed by a tab and the translation, with -scores a further column, or with -nbest the three
+fields of a list. Tabs in a translation become spaces. There is no quoting.
+
+With -json each line is one object. It is copied, followed by the fields "translation" (or -as), with -scores and -nbest "score", with
+-nbest "nbest", a list of objects with the same fields, and "truncated": true if a translation reached its length limit. Line breaks in a
+text become spaces. A blank line becomes an empty one.
+
+A line without the column, or that is no object with the field, does not stop the others: its translation is empty, or the object has a
+field "error". A warning names the line, and the exit code is 1 at the end.
+
+The same -key draws the same with -sample, in whatever order the lines come and whichever are left out. A decimal number as the key
+draws as the line of that number, from 0.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			f.IntVar(&search.NBest, "nbest", 0, "list the N best translations of each line with their scores; limit -beam, or 64 with -sample")
 			f.Group("Input")
-			batch := f.Int("batch", 256, "limit of the lines that are translated together")
+			form := filter.Flags(f)
+			batch := f.Int("batch", 256, "limit of the lines that are translated at the same time")
 			maxLen := f.Int("max-len", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit")
+			f.Group("Output")
+			var answer filter.Answer
+			f.BoolVar(&answer.Scores, "scores", false, "add the score of each translation, after a tab or as a field")
+			f.Bool("progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 			f.Group("Sampling")
 			f.BoolVar(&search.Sample, "sample", false, "draw translations at random, without a beam")
 			f.Float64Var(&search.Temperature, "temperature", search.Temperature, "divisor of the logits; below 1 favours probable tokens")
@@ -66,6 +86,14 @@ Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with
 				}
 				if *maxLen < 0 {
 					return cli.Usagef("-max-len %d: must be at least 0", *maxLen)
+				}
+				answer.NBest = search.NBest > 0
+				format, err := form.Format(answer)
+				if err != nil {
+					return err
+				}
+				if form.Key != "" && !search.Sample && !answer.NBest {
+					return cli.Usagef("-key needs -sample or -nbest")
 				}
 				if err := sampleOrSearch(*search, f.Given()); err != nil {
 					return err
@@ -89,11 +117,14 @@ Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with
 				if *maxLen > 0 && *maxLen < t.MaxSource() {
 					warnings.remedy = "give a larger -max-len"
 				}
-				warnings.Show = func(s string) { fmt.Fprintf(os.Stderr, "tfm: %s\n", s) }
-				defer warnings.Summarize()
+				answers := answerWriter{format: format, progress: filter.NewProgress(args, f.Given()["progress"]), warnings: &warnings}
+				warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
 				o := translate.LineOptions{Request: translate.Request{Decode: *search, MaxSource: *maxLen}, Batch: *batch, Warn: warnings.Add}
-				prompt, end := newPrompt(args)
-				return filter(os.Stdout, t.Lines(ctx, inputLines(args, text.RepairLines), o), search.NBest > 0, prompt, end)
+				o.Text = func(l text.Line) string { s, _, _ := format.Parse(l.Text); return s }
+				if form.Key != "" {
+					o.Number = func(l text.Line) uint64 { _, key, _ := format.Parse(l.Text); return filter.Number(key) }
+				}
+				return answers.write(os.Stdout, t.Lines(ctx, inputLines(args, text.RepairLines), o), newPrompt(args))
 			}
 		},
 	}
@@ -177,31 +208,59 @@ func inputLines(files []string, read func(r io.Reader, name string) iter.Seq2[te
 	}
 }
 
-// newPrompt returns functions that print a prompt for a line, and the end of the last prompt. They
-// print nothing unless standard input is a terminal.
-func newPrompt(files []string) (prompt, end func()) {
-	if len(files) > 0 || !terminal.IsTerminal(os.Stdin) {
-		return func() {}, func() {}
+// prompt prints a prompt for each line, and the end of the last. It prints nothing unless standard
+// input is a terminal.
+type prompt bool
+
+func newPrompt(files []string) prompt {
+	p := prompt(len(files) == 0 && terminal.IsTerminal(os.Stdin))
+	if p {
+		fmt.Fprintln(os.Stderr, "Type a sentence; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
 	}
-	fmt.Fprintln(os.Stderr, "Type a sentence; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
-	return func() { fmt.Fprint(os.Stderr, "> ") }, func() { fmt.Fprintln(os.Stderr) }
+	return p
 }
 
-// filter writes each translated line, or with lists each of its translations, as soon as it is
-// translated.
-func filter(out io.Writer, answers iter.Seq2[[]translate.Line, error], lists bool, prompt, end func()) error {
-	defer end()
+func (p prompt) show(s string) {
+	if p {
+		fmt.Fprint(os.Stderr, s)
+	}
+}
+
+// answerWriter writes the lines of a file or stream with their answers.
+type answerWriter struct {
+	format   filter.Format
+	progress *filter.Progress
+	warnings *sourceWarnings
+	lines    int
+	failed   int // lines without answer
+}
+
+// failedLine is the kind of the warning about a line without answer.
+const failedLine = "lines that were not translated"
+
+// write writes each translated line at once. After all lines, the error is that of answers
+// or that there are lines without an answer.
+func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, error], p prompt) error {
+	err := a.writeLines(out, answers, p)
+	p.show("\n")
+	a.progress.Screen.Clear()
+	a.warnings.Summarize()
+	if err != nil {
+		return err
+	}
+	a.progress.End()
+	if a.failed > 0 {
+		return fmt.Errorf("%s of %s not translated", format.Thousands(a.failed), format.Count(a.lines, "line"))
+	}
+	return nil
+}
+
+func (a *answerWriter) writeLines(out io.Writer, answers iter.Seq2[[]translate.Line, error], p prompt) error {
 	w := bufio.NewWriter(out)
-	number := 0
-	prompt()
+	p.show("> ")
 	for lines, err := range answers {
-		for _, l := range lines {
-			if lists {
-				writeList(w, number, l.Translations)
-			} else {
-				w.WriteString(l.Best() + "\n")
-			}
-			number++
+		for i := range lines {
+			a.add(w, &lines[i])
 		}
 		if e := w.Flush(); e != nil {
 			return e
@@ -209,19 +268,24 @@ func filter(out io.Writer, answers iter.Seq2[[]translate.Line, error], lists boo
 		if err != nil {
 			return err
 		}
-		prompt()
+		a.progress.Update()
+		p.show("> ")
 	}
 	return nil
 }
 
-// writeList writes the translations of a line, or one empty translation of a blank line.
-func writeList(w io.Writer, number int, list []translate.Translation) {
-	if len(list) == 0 {
-		list = []translate.Translation{{}}
+// add writes a line and its answer.
+func (a *answerWriter) add(w io.Writer, l *translate.Line) {
+	_, _, err := a.format.Parse(l.Text)
+	if err != nil {
+		warning := l.Warning(failedLine, "%v", err)
+		err = errors.New(warning.Message)
+		a.warnings.Add(warning)
+		a.failed++
 	}
-	for _, h := range list {
-		fmt.Fprintf(w, "%d\t%.6f\t%s\n", number, h.Score, h.Text)
-	}
+	a.format.Write(w, a.lines, l.Text, &l.Result, err)
+	a.lines++
+	a.progress.Add(l.Text)
 }
 
 // sampleOrSearch reports a flag of beam search given for sampling, or the reverse.

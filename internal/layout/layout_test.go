@@ -64,12 +64,13 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/tokenizers", "text text/bpe text/vocab model internal/format"},
 	{"cmd/tfm/internal/settings", "text text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/scoring", "text text/score cmd/tfm/internal/cli cmd/tfm/internal/settings"},
+	{"cmd/tfm/internal/filter", "text translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/training", "mat layer text text/score text/vocab model model/safetensors train train/corpus internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
 	{"cmd/tfm", "mat layer text text/bpe text/score text/vocab model model/safetensors model/decode translate train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/terminal cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
-		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/scoring cmd/tfm/internal/record cmd/tfm/internal/training " +
+		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/scoring cmd/tfm/internal/filter cmd/tfm/internal/record cmd/tfm/internal/training " +
 		"internal/format internal/bench"},
 }
 

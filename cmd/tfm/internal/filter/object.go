@@ -1,0 +1,201 @@
+package filter
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/text"
+	"tfm/translate"
+)
+
+// objects is the Format of lines that are JSON objects. A blank line is copied.
+type objects struct {
+	Answer
+	text, key string // names of fields; key may be ""
+	as        string // name of the translation
+}
+
+// The fields of an answer, in addition to the translation.
+const (
+	scoreField     = "score"
+	nBestField     = "nbest"
+	truncatedField = "truncated" // true if a translation reached its length limit before its end
+	errorField     = "error"
+)
+
+func newObjects(o *Options, a Answer) (Format, error) {
+	f := objects{Answer: a, text: cmp.Or(o.Column, "text"), key: o.Key, as: cmp.Or(o.As, "translation")}
+	if slices.Contains([]string{scoreField, nBestField, truncatedField, errorField}, f.as) {
+		return nil, cli.Usagef("-as %s: the field has another meaning", f.as)
+	}
+	return f, nil
+}
+
+// Parse returns the text with spaces for its line breaks.
+func (f objects) Parse(line string) (s, key string, err error) {
+	fields, err := f.fields(line)
+	if err != nil || fields == nil {
+		return "", "", err
+	}
+	for _, name := range f.added() {
+		if _, ok := fields[name]; ok {
+			return "", "", fmt.Errorf("found a field %q, which is the name of a field of the answer", name)
+		}
+	}
+	raw, ok := fields[f.text]
+	if !ok {
+		return "", "", fmt.Errorf("found no field %q", f.text)
+	}
+	if err := json.Unmarshal(raw, &s); err != nil || raw[0] != '"' {
+		return "", "", fmt.Errorf("field %q is %s, expected a string", f.text, kind(raw))
+	}
+	s, _ = text.OneLine(s, nil)
+	if f.key == "" {
+		return s, "", nil
+	}
+	switch raw, ok = fields[f.key]; {
+	case !ok:
+		return "", "", fmt.Errorf("found no field %q", f.key)
+	case raw[0] == '"':
+		err = json.Unmarshal(raw, &key)
+	case raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9':
+		key = string(raw)
+	default:
+		err = fmt.Errorf("field %q is %s, expected a string or a number", f.key, kind(raw))
+	}
+	return s, key, err
+}
+
+// fields returns the fields of an object, nil for a blank line.
+func (f objects) fields(line string) (fields map[string]json.RawMessage, err error) {
+	line = strings.TrimSpace(line)
+	switch {
+	case line == "":
+		return nil, nil
+	case line[0] != '{':
+		return nil, fmt.Errorf("found %s, expected a JSON object", kind([]byte(line)))
+	}
+	if err := json.Unmarshal([]byte(line), &fields); err != nil {
+		return nil, fmt.Errorf("malformed JSON: %w", err)
+	}
+	return fields, nil
+}
+
+// added returns the names of the fields that an answer may add to an object.
+func (f objects) added() []string {
+	names := []string{f.as, truncatedField}
+	if f.Scores || f.NBest {
+		names = append(names, scoreField)
+	}
+	if f.NBest {
+		names = append(names, nBestField)
+	}
+	return names
+}
+
+// kind describes a JSON value, or text that begins none.
+func kind(raw []byte) string {
+	switch c := raw[0]; {
+	case c == '"':
+		return "a string"
+	case c == '{':
+		return "an object"
+	case c == '[':
+		return "an array"
+	case c == '-' || '0' <= c && c <= '9':
+		return "a number"
+	case json.Valid(raw): // true, false, null
+		return string(raw)
+	}
+	return "no JSON"
+}
+
+func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err error) {
+	line = strings.TrimSpace(line)
+	if line == "" {
+		io.WriteString(w, "\n")
+		return
+	}
+	var b bytes.Buffer
+	if err != nil {
+		line = f.withoutError(line)
+		appendField(&b, errorField, err.Error())
+	} else {
+		list := f.list(r)
+		f.writeTranslation(&b, &list[0])
+		if f.NBest {
+			var all []json.RawMessage
+			for i := range list {
+				var object bytes.Buffer
+				f.writeTranslation(&object, &list[i])
+				all = append(all, []byte("{"+object.String()+"}"))
+			}
+			appendField(&b, nBestField, all)
+		}
+	}
+	start := strings.TrimSuffix(line, "}")
+	if strings.TrimSpace(start) != "{" {
+		start += ","
+	}
+	io.WriteString(w, start+b.String()+"}\n")
+}
+
+// withoutError returns an object without the field of an error, or an empty object for a line that
+// is none. It sorts the fields if there is one to remove.
+func (f objects) withoutError(line string) string {
+	fields, err := f.fields(line)
+	if err != nil {
+		return "{}"
+	}
+	if _, ok := fields[errorField]; !ok {
+		return line
+	}
+	delete(fields, errorField)
+	sorted, err := json.Marshal(fields)
+	if err != nil {
+		return "{}"
+	}
+	return string(sorted)
+}
+
+// writeTranslation appends the fields of a translation.
+func (f objects) writeTranslation(b *bytes.Buffer, t *translate.Translation) {
+	appendField(b, f.as, t.Text)
+	if f.Scores || f.NBest {
+		appendField(b, scoreField, number(t.Score))
+	}
+	if t.Truncated {
+		appendField(b, truncatedField, true)
+	}
+}
+
+// number returns a score as a JSON number, or null if it is not finite.
+func number(x float64) json.RawMessage {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(score(x))
+}
+
+// appendField appends a field to the fields of an object.
+func appendField(b *bytes.Buffer, name string, value any) {
+	if b.Len() > 0 {
+		b.WriteByte(',')
+	}
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	for i, v := range []any{name, value} {
+		if i > 0 {
+			b.WriteByte(':')
+		}
+		e.Encode(v) // strings, booleans and valid RawMessages have an encoding
+		b.Truncate(b.Len() - 1)
+	}
+}

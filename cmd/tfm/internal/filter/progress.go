@@ -1,0 +1,122 @@
+package filter
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
+)
+
+// Progress shows the lines that are done, their speed and the remaining time.
+type Progress struct {
+	Screen *terminal.Progress
+	Shown  bool // show the progress, in addition to other lines on Screen
+
+	size  int64 // bytes of the text of all files; 0 if unknown
+	start time.Time
+	lines int
+	bytes int64
+}
+
+// NewProgress returns the Progress through files, or through standard input without files. given
+// is the value of a flag, or "". By default it is shown if standard error is a terminal, standard
+// output is not one and the size of the input is known.
+func NewProgress(files []string, given string) *Progress {
+	p := &Progress{Screen: terminal.NewProgress(os.Stderr), start: time.Now(), size: textSize(files)}
+	switch given {
+	case "":
+		p.Shown = p.size > 0 && terminal.IsTerminal(os.Stderr) && !terminal.IsTerminal(os.Stdout)
+	default:
+		p.Shown = given == "true"
+	}
+	return p
+}
+
+// textSize returns the bytes of text of the files, or of standard input without files. It is 0 if
+// unknown: in a pipe, or in a gzipped file whose last four bytes are no plausible size.
+func textSize(files []string) (size int64) {
+	if len(files) == 0 {
+		return fileTextSize(os.Stdin)
+	}
+	for _, path := range files {
+		f, err := os.Open(path)
+		if err != nil {
+			return 0 // the command reports it
+		}
+		n := fileTextSize(f)
+		f.Close()
+		if n == 0 {
+			return 0
+		}
+		size += n
+	}
+	return size
+}
+
+func fileTextSize(f *os.File) int64 {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	var magic, end [4]byte
+	if _, err := f.ReadAt(magic[:2], 0); err != nil || magic != [4]byte{0x1f, 0x8b} {
+		return info.Size()
+	}
+	// RFC 1952: a gzip file ends with the size of its text modulo 2^32.
+	if _, err := f.ReadAt(end[:], info.Size()-4); err != nil {
+		return 0
+	}
+	if n := int64(binary.LittleEndian.Uint32(end[:])); n >= info.Size() {
+		return n
+	}
+	return 0
+}
+
+// Add counts a line that is done.
+func (p *Progress) Add(line string) {
+	p.lines++
+	p.bytes += int64(len(line)) + 1
+}
+
+// Update shows the progress.
+func (p *Progress) Update() {
+	if p.Shown {
+		now := time.Now()
+		p.Screen.Update(now, p.state(now.Sub(p.start)))
+	}
+}
+
+func (p *Progress) state(elapsed time.Duration) string {
+	s := fmt.Sprintf("%s, %s a second", format.Count(p.lines, "line"), p.speed(elapsed))
+	if p.size == 0 || p.bytes == 0 {
+		return s
+	}
+	done := min(1, float64(p.bytes)/float64(p.size))
+	left := time.Duration(float64(elapsed) * (1 - done) / done)
+	return fmt.Sprintf("%s, %.1f%%, %s left", s, 100*done, rough(left))
+}
+
+// speed formats the lines a second.
+func (p *Progress) speed(elapsed time.Duration) string {
+	return fmt.Sprintf("%.1f", float64(p.lines)/max(elapsed.Seconds(), 1e-3))
+}
+
+// rough formats a duration, in minutes from one hour.
+func rough(d time.Duration) string {
+	if d < time.Hour {
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+// End shows the total.
+func (p *Progress) End() {
+	if p.Shown {
+		elapsed := time.Since(p.start)
+		p.Screen.Line("%s in %.1f s, %s a second", format.Count(p.lines, "line"), elapsed.Seconds(), p.speed(elapsed))
+	}
+}
