@@ -40,13 +40,27 @@ func (f *File) verify() error {
 	if f.content == nil {
 		return errors.New("file is closed")
 	}
-	digits, ok := strings.CutPrefix(found, checksumScheme)
 	raw := f.content[:f.checksumEnd]
-	if !ok || len(digits) != checksumDigits || !strings.HasSuffix(string(raw[max(0, len(raw)-len(found)-1):]), found+`"`) {
-		return fmt.Errorf("found checksum %.80q, expected %q and %d hexadecimal digits, unescaped", found, checksumScheme, checksumDigits)
+	if err := checkChecksumText(found, raw); err != nil {
+		return err
 	}
 	digitsAt := f.checksumEnd - 1 - checksumDigits
-	if sum := checksum(f.content[f.dataStart:], f.content[:digitsAt], []byte(zeroDigits), f.content[f.checksumEnd-1:f.dataStart]); sum != found {
+	sum := checksum(f.content[f.dataStart:], f.content[:digitsAt], []byte(zeroDigits), f.content[f.checksumEnd-1:f.dataStart])
+	return compareChecksum(sum, found)
+}
+
+// checkChecksumText checks the form of a checksum and that the header up to its
+// closing quote ends with it.
+func checkChecksumText(found string, header []byte) error {
+	digits, ok := strings.CutPrefix(found, checksumScheme)
+	if !ok || len(digits) != checksumDigits || !strings.HasSuffix(string(header[max(0, len(header)-len(found)-1):]), found+`"`) {
+		return fmt.Errorf("found checksum %.80q, expected %q and %d hexadecimal digits, unescaped", found, checksumScheme, checksumDigits)
+	}
+	return nil
+}
+
+func compareChecksum(sum, found string) error {
+	if sum != found {
 		return fmt.Errorf("content has checksum %s, expected %s as in the header: the file was damaged or altered", sum, found)
 	}
 	return nil
@@ -55,8 +69,10 @@ func (f *File) verify() error {
 // checksum returns the checksum of a file, given as the data, then the header
 // length and the header, with zeroDigits for the digits of the checksum. The
 // arguments are these in any number of segments.
-func checksum(segments ...[]byte) string {
-	crc := uint32(0)
+func checksum(segments ...[]byte) string { return checksumFrom(0, segments...) }
+
+// checksumFrom is checksum after segments whose CRC is crc.
+func checksumFrom(crc uint32, segments ...[]byte) string {
 	for _, segment := range segments {
 		// The assembly behind Update cannot be preempted: keep calls short.
 		for chunk := range slices.Chunk(segment, 1<<20) {

@@ -45,7 +45,8 @@
 //
 // # Files
 //
-//	file.go      File: an open file
+//	file.go      File: an open file, mapped
+//	stream.go    Stream: a file that is read once, without mapping it
 //	header.go    the header and its checks; json.go the parser of its JSON
 //	tensor.go    Tensor, its sizes, and its elements as float32
 //	checksum.go  the checksum

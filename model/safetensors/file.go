@@ -31,25 +31,12 @@ type File struct {
 // The file must not be truncated or overwritten in place while it is open.
 // Replacing it by a rename, as [WriteAtomic] does, is safe.
 func Open(path string) (*File, error) {
-	// Stat before opening: opening a pipe would wait for its writer.
-	if info, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: found a %s, expected a regular file", path, kind(info))
-	}
-	osFile, err := os.Open(path)
+	osFile, size, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer osFile.Close()
-	info, err := osFile.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > math.MaxInt {
-		return nil, fmt.Errorf("%s: found %d bytes, expected at most %d on this machine", path, info.Size(), math.MaxInt)
-	}
-	content, release, err := load(osFile, int(info.Size()))
+	content, release, err := load(osFile, size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -59,6 +46,29 @@ func Open(path string) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
+}
+
+// openRegular opens a regular file and returns its size.
+func openRegular(path string) (*os.File, int, error) {
+	// Stat before opening: opening a pipe would wait for its writer.
+	if info, err := os.Stat(path); err != nil {
+		return nil, 0, err
+	} else if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s: found a %s, expected a regular file", path, kind(info))
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err == nil && info.Size() > math.MaxInt {
+		err = fmt.Errorf("%s: found %d bytes, expected at most %d on this machine", path, info.Size(), math.MaxInt)
+	}
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	return file, int(info.Size()), nil
 }
 
 func (f *File) parse() error {
@@ -86,11 +96,13 @@ func (f *File) parse() error {
 
 // Metadata returns a copy of the file's __metadata__, including the checksum. It
 // is empty if the file has no metadata.
-func (f *File) Metadata() map[string]string {
-	if f.metadata == nil {
+func (f *File) Metadata() map[string]string { return metadataCopy(f.metadata) }
+
+func metadataCopy(metadata map[string]string) map[string]string {
+	if metadata == nil {
 		return map[string]string{}
 	}
-	return maps.Clone(f.metadata)
+	return maps.Clone(metadata)
 }
 
 // Tensors returns the tensors in the order of their offsets in the file.

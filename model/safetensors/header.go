@@ -36,21 +36,31 @@ type entry struct {
 
 // splitFile splits file into the JSON header and the data.
 func splitFile(file []byte) (jsonText, data []byte, err error) {
-	if len(file) < lengthBytes {
-		return nil, nil, fmt.Errorf("found a file of %d bytes, expected at least the %d of the header length", len(file), lengthBytes)
-	}
-	var n uint64
-	for i, b := range file[:lengthBytes] {
-		n |= uint64(b) << (8 * i)
+	n, err := headerLength(file, len(file))
+	if err != nil {
+		return nil, nil, err
 	}
 	rest := file[lengthBytes:]
-	if n > maxHeader {
-		return nil, nil, fmt.Errorf("not a safetensors file: found header length %d, expected at most %d", n, maxHeader)
-	}
-	if n > uint64(len(rest)) {
-		return nil, nil, fmt.Errorf("found header length %d with only %d bytes after it: truncated, or not a safetensors file", n, len(rest))
-	}
 	return rest[:n], rest[n:], nil
+}
+
+// headerLength returns the length of the JSON header of a file of size bytes that
+// begins with start.
+func headerLength(start []byte, size int) (int, error) {
+	if size < lengthBytes {
+		return 0, fmt.Errorf("found a file of %d bytes, expected at least the %d of the header length", size, lengthBytes)
+	}
+	var n uint64
+	for i, b := range start[:lengthBytes] {
+		n |= uint64(b) << (8 * i)
+	}
+	if n > maxHeader {
+		return 0, fmt.Errorf("not a safetensors file: found header length %d, expected at most %d", n, maxHeader)
+	}
+	if rest := size - lengthBytes; n > uint64(rest) {
+		return 0, fmt.Errorf("found header length %d with only %d bytes after it: truncated, or not a safetensors file", n, rest)
+	}
+	return int(n), nil
 }
 
 // parseHeader reads the header of a file with dataLen bytes of data. Its time is

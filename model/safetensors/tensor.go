@@ -81,19 +81,9 @@ func shapeText(shape []int) string {
 // Data does not have the length of the shape, and if the mapped file cannot be
 // read. It works on hosts of either byte order.
 func (t Tensor) Float32s(dst []float32) error {
-	var decode func([]float32, []byte)
-	switch t.DType {
-	case "F32":
-		decode = decodeF32
-		if littleEndian {
-			decode = func(dst []float32, src []byte) { copy(bytesOf(dst), src) }
-		}
-	case "F16":
-		decode = decodeF16
-	case "BF16":
-		decode = decodeBF16
-	default:
-		return fmt.Errorf("tensor %.80q: found dtype %.80q, expected F32, F16 or BF16", t.Name, t.DType)
+	decode, err := decoderOf(t.DType)
+	if err != nil {
+		return fmt.Errorf("tensor %.80q: %w", t.Name, err)
 	}
 	size, err := byteSize(t.DType, t.Shape)
 	if err != nil {
@@ -109,6 +99,48 @@ func (t Tensor) Float32s(dst []float32) error {
 		return fmt.Errorf("tensor %.80q: %w", t.Name, err)
 	}
 	return nil
+}
+
+// decoderOf returns the conversion of elements of a dtype to float32.
+func decoderOf(dtype string) (func([]float32, []byte), error) {
+	switch dtype {
+	case "F32":
+		if littleEndian {
+			return func(dst []float32, src []byte) { copy(bytesOf(dst), src) }, nil
+		}
+		return decodeF32, nil
+	case "F16":
+		return decodeF16, nil
+	case "BF16":
+		return decodeBF16, nil
+	}
+	return nil, fmt.Errorf("found dtype %.80q, expected F32, F16 or BF16", dtype)
+}
+
+// View32 returns the elements of an F32 tensor as a view of Data. It returns nil
+// if the host is not little-endian or Data is not aligned, as in a file that has
+// tensors of other sizes before this one.
+func (t Tensor) View32() []float32 {
+	p := unsafe.SliceData(t.Data)
+	if t.DType != "F32" || !littleEndian || uintptr(unsafe.Pointer(p))%4 != 0 {
+		return nil
+	}
+	return unsafe.Slice((*float32)(unsafe.Pointer(p)), len(t.Data)/4)
+}
+
+// View8 returns the elements of an I8 tensor as a view of Data, nil for another
+// dtype.
+func (t Tensor) View8() []int8 {
+	if t.DType != "I8" {
+		return nil
+	}
+	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(t.Data))), len(t.Data))
+}
+
+// Int8Tensor returns an I8 tensor for Write whose Data aliases data.
+func Int8Tensor(name string, shape []int, data []int8) Tensor {
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data))
+	return Tensor{Name: name, DType: "I8", Shape: slices.Clone(shape), Data: bytes}
 }
 
 // Bytes returns a copy of Data, or an error that names the tensor if the mapped
