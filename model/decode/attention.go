@@ -103,14 +103,7 @@ func (s *State) attendCross(layer int) {
 	for _, g := range s.groups {
 		keys += (g.row1 - g.row0) * s.sources[g.source].tokens
 	}
-	grain, mean := s.headGrain(keys), s.meanWeights
-	if layer < len(s.w.decoder)-1 {
-		mean = mat.Matrix{}
-	}
-	if mean.Data != nil {
-		grain = s.pages.heads // one thread adds the heads of a row
-	}
-	mat.Each(s.pool, len(s.groups)*s.pages.heads, grain, crossHeads{s, layer, mean})
+	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), crossHeads{s, layer})
 }
 
 // storeNodes is the parallel loop over the rows of a step that stores their keys and values.
@@ -204,7 +197,6 @@ func (s *selfHeads) attend(ws *workspace, g *rowGroup, head int) {
 type crossHeads struct {
 	*State
 	layer int
-	mean  mat.Matrix // [rows × longest source] output: mean of the weights over heads; may be empty
 }
 
 func (s *crossHeads) Range(lo, hi int) {
@@ -227,13 +219,6 @@ func (s *crossHeads) attend(ws *workspace, g *rowGroup, head int) {
 	for r := range n {
 		weights := scores.Row(r)[:src.tokens]
 		mat.Softmax(weights, weights, scaleOf(l.dk))
-		if s.mean.Data != nil {
-			mean := s.mean.Row(g.row0 + r)[:src.tokens]
-			if head == 0 {
-				clear(mean)
-			}
-			mat.Axpy(mean, 1/float32(l.heads), weights)
-		}
 	}
 	ctx := s.act.ctx.Slice(g.row0, g.row1, head*l.dv, (head+1)*l.dv)
 	for i, p := range src.cross {

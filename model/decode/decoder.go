@@ -3,7 +3,6 @@ package decode
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -18,7 +17,8 @@ type Decoder struct {
 	w         *Weights
 	state     *State
 	scheduler *scheduler
-	handles   []int32 // workspace of Next and Attention
+	handles   []int32   // workspace of Next
+	pairs     *pairPass // nil before its first use
 }
 
 // New returns a Decoder with the weights w whose loops run on p.
@@ -103,74 +103,4 @@ func (d *Decoder) Next(src, given []int32) []float32 {
 	p := make([]float32, len(row))
 	mat.Softmax(p, row, 1)
 	return p
-}
-
-// Attention returns the attention weights of each pair of a source and a target: the
-// cross-attention weights of the last decoder layer, averaged over its heads. Row i of pair k is
-// the step that predicts tgts[k][i], the last row EOS; column j is srcs[k][j], the last column EOS.
-// Each row sums to 1. The error is that of ctx. Attention panics if srcs and tgts differ in length,
-// and on ids and lengths as Translate does.
-func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]float32, error) {
-	c := &d.w.model.Config
-	if len(srcs) != len(tgts) {
-		panic(fmt.Sprintf("decode: Attention of %d sources and %d targets", len(srcs), len(tgts)))
-	}
-	for i := range srcs {
-		checkIDs("source", i, srcs[i], c.SrcVocab, c.MaxLen)
-		checkIDs("target", i, tgts[i], c.TgtVocab, c.MaxLen)
-	}
-	result := make([][][]float32, len(srcs))
-	order := longestFirst(tgts) // in each step the pairs that still have tokens come first
-	for len(order) > 0 {
-		longest := len(tgts[order[0]]) + 1
-		for _, i := range order[:min(len(order), maxRows)] {
-			longest = max(longest, len(srcs[i])+1)
-		}
-		n := min(len(order), max(1, maxPositions/longest), maxRows)
-		if err := d.attention(ctx, order[:n], srcs, tgts, result); err != nil {
-			return nil, err
-		}
-		order = order[n:]
-	}
-	return result, nil
-}
-
-// attention sets the results of the pairs with the indices in order, sorted by descending length of
-// the target.
-func (d *Decoder) attention(ctx context.Context, order []int, srcs, tgts [][]int32, result [][][]float32) error {
-	s := d.state
-	batch, longestSource := make([][]int32, len(order)), 0
-	for k, i := range order {
-		batch[k] = srcs[i]
-		longestSource = max(longestSource, len(srcs[i])+1)
-	}
-	d.handles = s.Add(d.handles[:0], batch...)
-	s.meanWeights = mat.New(len(order), longestSource)
-	defer func() {
-		s.meanWeights = mat.Matrix{}
-		for _, h := range d.handles {
-			s.Remove(h)
-		}
-	}()
-	rows := make([]Row, 0, len(order))
-	for t := range len(tgts[order[0]]) + 1 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		rows = rows[:0]
-		for k, i := range order { // the pairs that still have tokens come first
-			switch tgt := tgts[i]; {
-			case t == 0:
-				rows = append(rows, Row{Source: d.handles[k], Token: model.BOS, Parent: -1})
-			case t <= len(tgt):
-				rows = append(rows, Row{Source: d.handles[k], Token: tgt[t-1]})
-			}
-		}
-		s.Step(rows)
-		for row := range rows {
-			i := order[row]
-			result[i] = append(result[i], slices.Clone(s.meanWeights.Row(row)[:len(srcs[i])+1]))
-		}
-	}
-	return nil
 }

@@ -393,7 +393,7 @@ func TestPanics(t *testing.T) {
 		"id -1 in source 1":                                           func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
 		"id 11 in source 0":                                           func() { d.Next([]int32{11}, nil) },
 		"id 99 in target 0":                                           func() { d.Attention(ctx, [][]int32{{3}}, [][]int32{{99}}) },
-		"Attention of 2 sources and 1 targets":                        func() { d.Attention(ctx, [][]int32{{3}, {4}}, [][]int32{{3}}) },
+		"decode: 2 sources and 1 targets":                             func() { d.Attention(ctx, [][]int32{{3}, {4}}, [][]int32{{3}}) },
 		"source 1 has 65 tokens with BOS or EOS":                      func() { d.Translate(ctx, [][]int32{{3}, long}, DefaultOptions()) },
 		"target 0 has 65 tokens with BOS or EOS":                      func() { d.Next([]int32{3}, long) },
 		"source 1 in row 1, which is not in the State":                func() { begin(); s.Step([]Row{{0, 1, -1}, {1, 1, -1}}) },

@@ -17,7 +17,8 @@
 // a step), state.go (State: adding and removing sources, a step), layers.go (the encoder, the
 // decoder), attention.go (attention of the newest tokens to keys and values in pages), source.go
 // (the nodes of a source's hypotheses), pages.go (memory for keys and values), search.go (a step of
-// several searches), greedy.go, beam.go, sample.go (the strategies).
+// several searches), greedy.go, beam.go, sample.go (the strategies), pairs.go (log-probabilities
+// and attention of given translations, in one pass over all their positions).
 //
 // # Terms
 //

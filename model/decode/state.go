@@ -42,8 +42,6 @@ type State struct {
 	stepSources []int32    // handles of the sources that have rows
 	groups      []rowGroup
 	touched     []touchedPage // of all groups
-
-	meanWeights mat.Matrix // see crossStep; empty except in Decoder.Attention
 }
 
 // Row is one hypothesis in a step.
@@ -155,7 +153,7 @@ func (s *State) Step(rows []Row) mat.Matrix {
 	}
 	s.extendHypotheses(rows)
 	s.groupRows()
-	s.allocStep(len(rows))
+	s.allocDecoder(len(rows), len(rows))
 	act := &s.act
 	for i := range s.rows {
 		s.tokens[0] = s.rows[i].Token
@@ -210,15 +208,15 @@ func (s *State) extendHypotheses(rows []Row) {
 	}
 }
 
-// allocStep allocates the activations of a step of n rows.
-func (s *State) allocStep(n int) {
+// allocDecoder allocates the activations of the decoder for n tokens, and logits of logitRows rows.
+func (s *State) allocDecoder(n, logitRows int) {
 	c, sizes := &s.w.model.Config, s.w.sizes()
 	keys, values := sizes.Heads*sizes.DK, sizes.Heads*sizes.DV
 	s.arena.Alloc(func() {
 		a := &s.arena
 		s.act = activations{
 			x: a.Matrix(n, c.DModel), h: a.Matrix(n, c.DModel), qkv: a.Matrix(n, 2*keys+values), q: a.Matrix(n, keys), ctx: a.Matrix(n, values),
-			hidden: a.Matrix(n, c.DFF), norm: layer.NormAct{Mean: a.Slice(n), RStd: a.Slice(n)}, logits: a.Matrix(n, c.TgtVocab),
+			hidden: a.Matrix(n, c.DFF), norm: layer.NormAct{Mean: a.Slice(n), RStd: a.Slice(n)}, logits: a.Matrix(logitRows, c.TgtVocab),
 		}
 	})
 }

@@ -1,0 +1,195 @@
+package decode
+
+import (
+	"context"
+	"fmt"
+
+	"tfm/attn"
+	"tfm/layer"
+	"tfm/mat"
+	"tfm/model"
+)
+
+// maxPairRows is the row limit of one pass over pairs on either side: enough for products at full
+// speed. A single pair may exceed it.
+const maxPairRows = 1 << 10
+
+// pairPass is the workspace of passes over pairs of a source and its given translation. All
+// positions of the translations are computed at once, as in training.
+type pairPass struct {
+	*State
+	srcs, tgts [][]int32
+	tgtIDs     []int32 // BOS and the tokens of each target
+	next       []int32 // the tokens of each target and EOS
+	tgtStarts  []int32 // index in tgtIDs of each target's first token, then len(tgtIDs)
+
+	memory layer.Arena  // of kv, while State's arena is used for the decoder
+	kv     []mat.Matrix // [m × (h·d_k + h·d_v)] keys and values of the sources in each layer
+}
+
+// LogProbs returns the log-probabilities of given translations: for each pair, those of the tokens
+// of the target, each after the tokens before it, and of EOS. They have the values of the training
+// loss without label smoothing: unlike in a search, Pad and BOS have a probability. They depend
+// neither on the other pairs nor on the number of threads. The error is that of ctx. LogProbs
+// panics if srcs and tgts differ in length, and on ids and lengths as Translate does.
+func (d *Decoder) LogProbs(ctx context.Context, srcs, tgts [][]int32) ([][]float64, error) {
+	result := make([][]float64, len(srcs))
+	err := d.eachPairs(ctx, srcs, tgts, func(first int, p *pairPass) {
+		x := p.decode(nil)
+		all := p.logProbs(x)
+		for i := range p.tgts {
+			result[first+i] = all[p.tgtStarts[i]:p.tgtStarts[i+1]:p.tgtStarts[i+1]]
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Attention returns the attention weights of each pair of a source and a target: the
+// cross-attention weights of the last decoder layer, averaged over its heads. Row i of pair k is
+// the step that predicts tgts[k][i], the last row EOS; column j is srcs[k][j], the last column EOS.
+// Each row sums to 1. Errors and panics are those of LogProbs.
+func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]float32, error) {
+	result := make([][][]float32, len(srcs))
+	heads := d.w.sizes().Heads
+	err := d.eachPairs(ctx, srcs, tgts, func(first int, p *pairPass) {
+		p.decode(func(layer int, in attn.Inputs, r attn.Ragged) {
+			if layer < len(d.w.decoder)-1 {
+				return
+			}
+			for i := range p.srcs {
+				mean, weights := mat.New(len(p.tgts[i])+1, len(p.srcs[i])+1), mat.New(len(p.tgts[i])+1, len(p.srcs[i])+1)
+				for head := range heads {
+					in.Weights(weights, heads, i, head, r)
+					mat.Axpy(mean.Data, 1/float32(heads), weights.Data)
+				}
+				for row := range mean.Rows {
+					result[first+i] = append(result[first+i], mean.Row(row))
+				}
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// eachPairs calls f with passes over consecutive pairs, whose sources are encoded, and the index of
+// the first of them.
+func (d *Decoder) eachPairs(ctx context.Context, srcs, tgts [][]int32, f func(first int, p *pairPass)) error {
+	c := &d.w.model.Config
+	if len(srcs) != len(tgts) {
+		panic(fmt.Sprintf("decode: %d sources and %d targets", len(srcs), len(tgts)))
+	}
+	for i := range srcs {
+		checkIDs("source", i, srcs[i], c.SrcVocab, c.MaxLen)
+		checkIDs("target", i, tgts[i], c.TgtVocab, c.MaxLen)
+	}
+	if d.pairs == nil {
+		d.pairs = &pairPass{State: d.state}
+	}
+	for first := 0; first < len(srcs); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		end, m, n := first, 0, 0
+		for end < len(srcs) && (end == first || max(m+len(srcs[end]), n+len(tgts[end]))+1 <= maxPairRows) {
+			m, n = m+len(srcs[end])+1, n+len(tgts[end])+1
+			end++
+		}
+		d.pairs.encode(srcs[first:end], tgts[first:end])
+		f(first, d.pairs)
+		first = end
+	}
+	return nil
+}
+
+// encode sets p to pairs and computes p.kv.
+func (p *pairPass) encode(srcs, tgts [][]int32) {
+	s := p.State
+	p.srcs, p.tgts = srcs, tgts
+	s.ids, s.starts = s.ids[:0], append(s.starts[:0], 0)
+	p.tgtIDs, p.next, p.tgtStarts = p.tgtIDs[:0], p.next[:0], append(p.tgtStarts[:0], 0)
+	for i := range srcs {
+		s.ids = append(append(s.ids, srcs[i]...), model.EOS)
+		s.starts = append(s.starts, int32(len(s.ids)))
+		p.tgtIDs = append(append(p.tgtIDs, model.BOS), tgts[i]...)
+		p.next = append(append(p.next, tgts[i]...), model.EOS)
+		p.tgtStarts = append(p.tgtStarts, int32(len(p.tgtIDs)))
+	}
+	memory, sizes := s.encode(), s.w.sizes()
+	p.memory.Alloc(func() {
+		p.kv = p.kv[:0]
+		for range s.w.decoder {
+			p.kv = append(p.kv, p.memory.Matrix(len(s.ids), sizes.Heads*(sizes.DK+sizes.DV)))
+		}
+	})
+	for i := range s.w.decoder {
+		s.w.decoder[i].kv.mul(s.pool, p.kv[i], memory, mat.Identity)
+	}
+}
+
+// decode returns the decoder's output [n × d] for all target tokens. It calls cross, if not nil,
+// with the inputs of the cross-attention of each layer.
+func (p *pairPass) decode(cross func(layer int, in attn.Inputs, r attn.Ragged)) mat.Matrix {
+	s, pool := p.State, p.pool
+	s.allocDecoder(len(p.tgtIDs), min(len(p.tgtIDs), maxRows))
+	act, sizes := &s.act, s.w.sizes()
+	s.w.model.TgtEmbed.Forward(pool, act.x, p.tgtIDs, p.tgtStarts, mat.Dropout{})
+	keys := sizes.Heads * sizes.DK
+	self := attn.Inputs{Q: act.qkv.ColRange(0, keys), K: act.qkv.ColRange(keys, 2*keys), V: act.qkv.ColRange(2*keys, act.qkv.Cols)}
+	toSelf := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.tgtStarts, Causal: true}
+	toSource := attn.Ragged{QStarts: p.tgtStarts, KStarts: s.starts}
+	for i := range s.w.decoder {
+		l := &s.w.decoder[i]
+		l.qkv.mul(pool, act.qkv, s.sublayerInput(&l.norm1), mat.Identity)
+		attn.ScaledDotProductHeads(pool, act.ctx, self, sizes.Heads, toSelf)
+		s.addSublayer(&l.norm1, &l.out, act.ctx)
+
+		l.q.mul(pool, act.q, s.sublayerInput(&l.norm2), mat.Identity)
+		source := attn.Inputs{Q: act.q, K: p.kv[i].ColRange(0, keys), V: p.kv[i].ColRange(keys, p.kv[i].Cols)}
+		if cross != nil {
+			cross(i, source, toSource)
+		}
+		attn.ScaledDotProductHeads(pool, act.ctx, source, sizes.Heads, toSource)
+		s.addSublayer(&l.norm2, &l.crossOut, act.ctx)
+
+		l.ff.inner.mul(pool, act.hidden, s.sublayerInput(&l.norm3), l.ff.activation)
+		s.addSublayer(&l.norm3, &l.ff.outer, act.hidden)
+	}
+	if s.w.model.Config.HasFinalNorm() {
+		s.finalNorm(&s.w.model.DecNorm)
+	}
+	return act.x
+}
+
+// logProbs returns the log-probability of each of p.next for the decoder's output x [n × d].
+func (p *pairPass) logProbs(x mat.Matrix) []float64 {
+	logProbs := make([]float64, x.Rows)
+	for lo := 0; lo < x.Rows; lo += p.act.logits.Rows {
+		hi := min(lo+p.act.logits.Rows, x.Rows)
+		logits := p.act.logits.RowRange(0, hi-lo)
+		p.w.output.mul(p.pool, logits, x.RowRange(lo, hi), mat.Identity)
+		mat.Each(p.pool, hi-lo, 4, logProbRows{logits, p.next[lo:hi], logProbs[lo:hi]})
+	}
+	return logProbs
+}
+
+// logProbRows is the parallel loop over rows of logits that sets the log-probability of each row's
+// next token.
+type logProbRows struct {
+	logits   mat.Matrix
+	next     []int32
+	logProbs []float64
+}
+
+func (t *logProbRows) Range(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		z := t.logits.Row(i)
+		zNext, zMax := float64(z[t.next[i]]), mat.Max(z)
+		t.logProbs[i] = zNext - (float64(zMax) + mat.Log(float64(mat.ExpSum(z, z, zMax))))
+	}
+}

@@ -1,0 +1,134 @@
+package decode
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+// LogProbs has the values of the training loss without label smoothing, for any split into calls
+// and any number of threads.
+func TestLogProbsAreTheTrainingLoss(t *testing.T) {
+	for name, change := range map[string]func(c *model.Config){
+		"paper":    func(c *model.Config) {},
+		"pre-norm": func(c *model.Config) { c.Norm = model.PreNorm },
+		"deep":     func(c *model.Config) { c.Norm, c.Tie = model.DeepNorm, model.TieNone },
+		"biases":   func(c *model.Config) { c.OutputBias, c.EncoderLayers, c.DK, c.DV = true, 1, 3, 5 },
+	} {
+		c := toy()
+		c.LabelSmoothing = 0
+		change(&c)
+		m := perturbed(t, c, 1)
+		srcs, tgts := randomSources(300, 0, 5), randomSources(300, 0, 6)
+		var batch model.Batch
+		for i := range srcs {
+			batch.Append(srcs[i], tgts[i])
+		}
+		want := model.NewPass(m, nil).Evaluate(&batch)
+
+		one := New(NewWeights(m, nil), nil)
+		all, err := one.LogProbs(context.Background(), srcs, tgts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for i, list := range all {
+			if len(list) != len(tgts[i])+1 {
+				t.Fatalf("%s: %d log-probabilities of %d tokens and EOS", name, len(list), len(tgts[i]))
+			}
+			for _, x := range list {
+				sum += float64(float32(-x)) // the loss of a token is a float32
+			}
+		}
+		if sum != want.NLL || sum != want.Sum {
+			t.Errorf("%s: sum %v, want %v, the loss without smoothing %v", name, sum, want.NLL, want.Sum)
+		}
+
+		pool := mat.NewPool(3)
+		defer pool.Close()
+		for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
+			want, err := New(w, nil).LogProbs(context.Background(), srcs, tgts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := New(w, pool)
+			for _, n := range []int{1, 7, 200} {
+				for i := 0; i < len(srcs); i += n {
+					end := min(i+n, len(srcs))
+					got, err := d.LogProbs(context.Background(), srcs[i:end], tgts[i:end])
+					if err != nil || !slices.EqualFunc(got, want[i:end], slices.Equal[[]float64]) {
+						t.Fatalf("%s: pairs %d to %d alone: %v, %v, want %v", name, i, end, got, err, want[i:end])
+					}
+				}
+			}
+		}
+	}
+}
+
+// The log-probability of a hypothesis of a search is that of its tokens, except that the search
+// gives Pad and BOS no probability.
+func TestLogProbsOfHypotheses(t *testing.T) {
+	srcs := randomSources(10, 1, 1)
+	d := newDecoder(perturbed(t, toy(), 1), nil)
+	o := Options{Beam: 4, MaxExtra: 8} // without a length penalty
+	found, err := d.Translate(context.Background(), srcs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range found {
+		if h.Truncated {
+			continue
+		}
+		all, err := d.LogProbs(context.Background(), srcs[i:i+1], [][]int32{h.Tokens})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for j, x := range all[0] {
+			next := d.Next(srcs[i], h.Tokens[:j])
+			id := int32(model.EOS)
+			if j < len(h.Tokens) {
+				id = h.Tokens[j]
+			}
+			sum += math.Log(float64(next[id]))
+			if got := math.Exp(x); !(got <= float64(next[id])*(1+1e-5)) {
+				t.Errorf("token %d has probability %v, more than that of a search, %v", j, got, next[id])
+			}
+		}
+		if math.Abs(sum-h.Score) > 1e-4*math.Abs(h.Score) {
+			t.Errorf("hypothesis %d: score %v, sum of the log-probabilities %v", i, h.Score, sum)
+		}
+	}
+}
+
+func TestLogProbsErrors(t *testing.T) {
+	m := newModel(t, toy())
+	d := newDecoder(m, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := d.LogProbs(ctx, [][]int32{{3}}, [][]int32{{3}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	long := slices.Repeat([]int32{3}, m.Config.MaxLen)
+	for _, c := range []struct{ srcs, tgts [][]int32 }{
+		{[][]int32{{3}}, nil},
+		{[][]int32{{3}}, [][]int32{{int32(m.Config.TgtVocab)}}},
+		{[][]int32{{-1}}, [][]int32{{3}}},
+		{[][]int32{long}, [][]int32{{3}}},
+		{[][]int32{{3}}, [][]int32{long}},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("LogProbs of %v and %v: no panic", c.srcs, c.tgts)
+				}
+			}()
+			d.LogProbs(context.Background(), c.srcs, c.tgts)
+		}()
+	}
+}
