@@ -13,12 +13,16 @@ import (
 
 // LineOptions are the options of Lines.
 type LineOptions struct {
-	Request     // options for each line; Texts is ignored
+	Request     // options for each line; Texts and Prefixes are ignored
 	Batch   int // limit of the lines that are translated at the same time, up to 4,096; 0 is 256
 
 	// Text, if not nil, returns the text of a line, for example one of its columns. The default
 	// is the line.
 	Text func(text.Line) string
+
+	// PrefixOf, if not nil, returns the text with which the translation of a line begins, as
+	// Prefix does for all.
+	PrefixOf func(text.Line) string
 
 	// Number, if not nil, returns the number of a line on which its draws depend, for example
 	// one that stays with the line when lines are reordered. The default is Decode.First for the
@@ -56,7 +60,7 @@ type Line struct {
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
 // the sequence. The goroutines end with the sequence, the reading one when its pending read
-// returns. The functions Text and Number run on the reading goroutine, in order. For
+// returns. The functions Text, PrefixOf and Number run on the reading goroutine, in order. For
 // Options.Concurrent, Lines is one call while it has lines to translate.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
 	o.Batch, o.Decode = min(cmp.Or(o.Batch, 256), maxBatch), cmp.Or(o.Decode, t.defaults)
@@ -145,7 +149,10 @@ func (s *lineStream) read(lines iter.Seq2[text.Line, error]) {
 			return
 		}
 		request := s.options.Request
-		request.Texts = []string{line.Text}
+		request.Texts, request.Prefixes = []string{line.Text}, nil
+		if s.options.PrefixOf != nil {
+			request.Prefix, _ = text.OneLine(s.options.PrefixOf(line), nil)
+		}
 		if s.options.Text != nil {
 			request.Texts[0] = s.options.Text(line)
 		}

@@ -3,6 +3,8 @@ package translate
 import (
 	"cmp"
 	"context"
+	"slices"
+	"unicode/utf8"
 
 	"tfm/model"
 	"tfm/model/decode"
@@ -13,6 +15,11 @@ import (
 type Request struct {
 	Texts  []string
 	Decode decode.Options // the zero value is Translator.DefaultOptions()
+
+	// Prefixes[i], if not "", is the text with which the translation of Texts[i] begins. It may
+	// end within a word. Prefix is that of all other texts. Both are valid UTF-8.
+	Prefixes []string
+	Prefix   string
 
 	// MaxSource is the source limit in tokens. 0, or more than Translator.MaxSource, is
 	// Translator.MaxSource.
@@ -115,6 +122,13 @@ func (r *Request) validate() error {
 	if r.MaxSource < 0 {
 		return &model.FieldError{Field: "max_source", Found: r.MaxSource, Expected: "0 or more"}
 	}
+	invalid := func(s string) bool { return !utf8.ValidString(s) }
+	if i := slices.IndexFunc(r.Prefixes, invalid); i >= 0 {
+		return &model.FieldError{Field: "prefixes", Found: r.Prefixes[i], Expected: "valid UTF-8"}
+	}
+	if invalid(r.Prefix) {
+		return &model.FieldError{Field: "prefix", Found: r.Prefix, Expected: "valid UTF-8"}
+	}
 	return nil
 }
 
@@ -124,6 +138,9 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	srcs, indices, err := t.encode(ctx, r, results)
 	if err != nil {
 		return nil, err
+	}
+	if c := t.prefixes(r, indices); c != nil {
+		r.Decode.Constraint = decode.All(c, r.Decode.Constraint)
 	}
 	lists, err := t.engine.NBest(ctx, srcs, r.Decode)
 	if err != nil {
@@ -180,6 +197,23 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 		srcs, indices = append(srcs, ids), append(indices, i)
 	}
 	return srcs, indices, nil
+}
+
+// prefixes returns the Constraint of the prefixes of the texts with the given indices, nil for
+// none.
+func (t *Translator) prefixes(r Request, indices []int) decode.Constraint {
+	if len(r.Prefixes) == 0 && r.Prefix == "" {
+		return nil
+	}
+	ids := make([][]int32, len(indices))
+	for k, i := range indices {
+		prefix := r.Prefix
+		if i < len(r.Prefixes) {
+			prefix = cmp.Or(r.Prefixes[i], prefix)
+		}
+		ids[k] = t.tokenizers.Target.Encode(nil, prefix)
+	}
+	return decode.Prefixes(t.pieces, ids)
 }
 
 // attend returns the attention weights of each translation in lists, in order.

@@ -42,6 +42,7 @@ type Translator struct {
 	config     model.Config
 	model      *model.Transformer // nil if only the engine has its weights
 	tokenizers vocab.Tokenizers
+	pieces     *decode.Pieces // of the target
 	pool       *mat.Pool
 	engine     *decode.Engine
 	attention  chan *decode.Decoder // the only one, for attention weights
@@ -107,6 +108,7 @@ func newTranslator(m *model.Transformer, tokenizers vocab.Tokenizers, o Options)
 	if o.KeepModel {
 		t.model = m
 	}
+	t.pieces = decode.NewPieces(tokenizers.Target.Size(), tokenizers.Target.Bytes)
 	t.pool = mat.NewPool(o.Threads)
 	newWeights := decode.NewWeightsInPlace
 	switch {

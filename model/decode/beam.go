@@ -20,8 +20,8 @@ func (k beam) initialHypotheses() int { return 1 }
 // others remain to stay live.
 func (k beam) maxContinuations() int { return 2 * k.width }
 
-func (k beam) expand(_ *search, _ int, logits []float32, out []continuation) []continuation {
-	return bestTokens(out, logits)
+func (k beam) expand(s *search, row int, logits []float32, out []continuation) []continuation {
+	return s.bestTokens(row, out, logits)
 }
 
 func (k beam) advance(s *search, q *sourceSearch, first int) {
@@ -64,10 +64,10 @@ func (k beam) finishTruncated(q *sourceSearch) {
 // merge sets s.merged to the n best continuations of all hypotheses of q, whose rows start at
 // row first.
 func (s *search) merge(q *sourceSearch, first, n int) {
-	if cap(s.merged) < n {
-		s.merged = make([]continuation, 0, n)
+	if cap(s.mergeBuffer) < n {
+		s.mergeBuffer = make([]continuation, n)
 	}
-	s.merged = s.merged[:0:n]
+	s.merged = s.mergeBuffer[:0:n] // insert keeps the capacity
 	for i, h := range q.live {
 		for _, c := range s.continuations(first + i) {
 			c.logP, c.hypothesis = c.logP+h.logP, int32(i)
@@ -79,14 +79,16 @@ func (s *search) merge(q *sourceSearch, first, n int) {
 	}
 }
 
+// segmentLen is the number of elements that topK skips at once.
+const segmentLen = 256
+
 // topK fills best to its capacity with the largest values of row and their indices, in descending
 // order, equal values by index. A value becomes logP, its index token. topK leaves out -Inf, and
 // skips segments of row whose maximum is too small.
 func topK(best []continuation, row []float32) []continuation {
-	const segmentLen = 256
 	for lo := 0; lo < len(row); lo += segmentLen {
 		segment := row[lo:min(lo+segmentLen, len(row))]
-		if full := len(best) == cap(best); full && !(float64(mat.Max(segment)) > best[len(best)-1].logP) {
+		if !hasBetter(segment, best) {
 			continue
 		}
 		for j, v := range segment {
@@ -97,6 +99,11 @@ func topK(best []continuation, row []float32) []continuation {
 		}
 	}
 	return best
+}
+
+// hasBetter reports whether an element of row belongs in best.
+func hasBetter(row []float32, best []continuation) bool {
+	return len(best) < cap(best) || float64(mat.Max(row)) > best[len(best)-1].logP
 }
 
 // insert inserts c into best, which is sorted by descending logP, after equal elements. It drops

@@ -1,29 +1,14 @@
 package decode
 
-import (
-	"tfm/mat"
-	"tfm/model"
-)
+import "tfm/model"
 
 // greedy selects the most probable token at each step, of equal ones the one with the smallest id.
 type greedy struct{ single }
 
 func (greedy) initialHypotheses() int { return 1 }
 
-func (greedy) expand(_ *search, _ int, logits []float32, out []continuation) []continuation {
-	return bestTokens(out, logits)
-}
-
-// bestTokens fills best to its capacity with the most probable tokens, in descending order, and
-// their log-probabilities. It overwrites logits.
-func bestTokens(best []continuation, logits []float32) []continuation {
-	maxLogit := mat.Max(logits)
-	best = topK(best, logits)
-	logZ := float64(maxLogit) + mat.Log(float64(mat.ExpSum(logits, logits, maxLogit)))
-	for i := range best {
-		best[i].logP -= logZ
-	}
-	return best
+func (greedy) expand(s *search, row int, logits []float32, out []continuation) []continuation {
+	return s.bestTokens(row, out, logits)
 }
 
 // single implements strategies with one continuation for each hypothesis, greedy and sample. Every

@@ -3,6 +3,7 @@ package decode
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"tfm/mat"
 	"tfm/model"
@@ -20,9 +21,32 @@ type Options struct {
 	Alpha   float64 // exponent of the length penalty, 0 to 10
 	Penalty string  // PenaltyWu (also "") or PenaltyPower
 
-	// MaxExtra limits a translation to MaxExtra tokens more than its source. Config.MaxLen-1 is
-	// a further limit. Neither counts EOS.
-	MaxExtra int
+	// MaxExtra limits a translation to MaxExtra tokens more than its source. MaxTokens, and
+	// MaxRatio times the tokens of the source, are further limits if they are not 0, as is
+	// Config.MaxLen-1. None of them counts EOS.
+	MaxExtra  int
+	MaxTokens int     `json:",omitempty"`
+	MaxRatio  float64 `json:",omitempty"`
+
+	// EOS follows at least MinTokens tokens and MinRatio times the tokens of the source, or the
+	// length limit if that is less.
+	MinTokens int     `json:",omitempty"`
+	MinRatio  float64 `json:",omitempty"`
+
+	// NoRepeat is the number of consecutive tokens that do not occur twice in a translation. 0
+	// is off.
+	NoRepeat int `json:",omitempty"`
+
+	// RepetitionPenalty divides the positive logits of tokens that occur in the translation, and
+	// multiplies the negative ones (Keskar et al., 2019). Scores include it. 0 and 1 are off.
+	RepetitionPenalty float64 `json:",omitempty"`
+
+	// Pieces makes the text of every translation valid UTF-8: a token that cannot continue or
+	// end a character is not chosen. With nil a translation may have a part of a character.
+	Pieces *Pieces `json:"-"`
+
+	// Constraint restricts the translations further, in addition to the fields above.
+	Constraint Constraint `json:"-"`
 
 	// NBest is the length limit of the list of translations of each source: up to Beam or, with
 	// Sample, 64. 0 is 1.
@@ -61,6 +85,8 @@ func (o Options) Decoding() model.Decoding {
 
 const maxBeam = 64 // limits the hypotheses, and so memory and time, of a source
 
+const maxRatio = 1000 // limits MaxRatio and MinRatio
+
 // Validate reports the first invalid field, as a *model.FieldError. Any MaxExtra is valid.
 func (o Options) Validate() error {
 	maxNBest, reason := o.Beam, "the beam"
@@ -75,6 +101,12 @@ func (o Options) Validate() error {
 	}{
 		{!o.Sample && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
+		{o.MaxTokens < 0, "max_tokens", o.MaxTokens, "1 or more, or 0 for no limit"},
+		{!(o.MaxRatio >= 0 && o.MaxRatio <= maxRatio), "max_ratio", o.MaxRatio, fmt.Sprint("above 0, up to ", maxRatio, ", or 0 for no limit")},
+		{o.MinTokens < 0, "min_tokens", o.MinTokens, "0 or more"},
+		{!(o.MinRatio >= 0 && o.MinRatio <= maxRatio), "min_ratio", o.MinRatio, fmt.Sprint("0 to ", maxRatio)},
+		{o.NoRepeat < 0, "no_repeat", o.NoRepeat, "1 or more, or 0 for off"},
+		{o.RepetitionPenalty != 0 && !(o.RepetitionPenalty >= 0.01 && o.RepetitionPenalty <= 100), "repetition_penalty", o.RepetitionPenalty, "0.01 to 100, or 0 for off"},
 		{o.Sample && !(o.Temperature >= 1e-3 && o.Temperature <= 1e3), "temperature", o.Temperature, "0.001 to 1000; use greedy search for the most probable tokens"},
 		{o.Sample && o.TopK < 0, "top_k", o.TopK, "1 or more, or 0 for all tokens"},
 		{o.Sample && !(o.TopP > 0 && o.TopP <= 1), "top_p", o.TopP, "above 0 and at most 1"},
@@ -109,5 +141,18 @@ func (o *Options) width() int {
 // maxTokens returns the limit of the tokens, EOS counted, of the translation of a source with the
 // given number of tokens.
 func (o *Options) maxTokens(source, maxLen int) int {
-	return max(1, min(source+1+min(o.MaxExtra, maxLen), maxLen))
+	n := source + 1 + min(o.MaxExtra, maxLen)
+	if o.MaxTokens > 0 {
+		n = min(n, min(o.MaxTokens, maxLen)+1)
+	}
+	if o.MaxRatio > 0 {
+		n = min(n, int(o.MaxRatio*float64(source))+1)
+	}
+	return max(1, min(n, maxLen))
+}
+
+// minTokens returns the least number of tokens, without EOS, of the translation of a source with
+// the given number of tokens.
+func (o *Options) minTokens(source int) int {
+	return max(o.MinTokens, int(math.Ceil(o.MinRatio*float64(source))))
 }

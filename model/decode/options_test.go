@@ -27,6 +27,12 @@ func TestOptionsValidate(t *testing.T) {
 		"top_k is -1, expected 1 or more":                     func(o *Options) { o.Sample, o.TopK = true, -1 },
 		"top_p is 0, expected above 0":                        func(o *Options) { o.Sample, o.TopP = true, 0 },
 		"top_p is 1.5":                                        func(o *Options) { o.Sample, o.TopP = true, 1.5 },
+		"max_tokens is -1":                                    func(o *Options) { o.MaxTokens = -1 },
+		"max_ratio is NaN":                                    func(o *Options) { o.MaxRatio = math.NaN() },
+		"min_tokens is -1":                                    func(o *Options) { o.MinTokens = -1 },
+		"min_ratio is 1001, expected 0 to 1000":               func(o *Options) { o.MinRatio = 1001 },
+		"no_repeat is -1":                                     func(o *Options) { o.NoRepeat = -1 },
+		"repetition_penalty is -1, expected 0.01 to 100":      func(o *Options) { o.RepetitionPenalty = -1 },
 	} {
 		o := DefaultOptions()
 		change(&o)
@@ -54,6 +60,33 @@ func TestDecodingOfOptions(t *testing.T) {
 		}
 		if got := OptionsFor(c.want).Decoding(); got != c.want {
 			t.Errorf("OptionsFor(%+v).Decoding() = %+v", c.want, got)
+		}
+	}
+}
+
+func TestLengthsOfOptions(t *testing.T) {
+	for _, c := range []struct {
+		o                Options
+		source, maxLen   int
+		wantMin, wantMax int // without EOS
+	}{
+		{Options{MaxExtra: 50}, 10, 1024, 0, 60},
+		{Options{MaxExtra: 50}, 10, 31, 0, 30},
+		{Options{MaxExtra: 50, MaxTokens: 20}, 10, 1024, 0, 20},
+		{Options{MaxExtra: 5, MaxTokens: 20}, 10, 1024, 0, 15},
+		{Options{MaxExtra: 50, MaxTokens: math.MaxInt}, 10, 1024, 0, 60},
+		{Options{MaxExtra: 50, MaxRatio: 1.55}, 10, 1024, 0, 15},
+		{Options{MaxExtra: 50, MaxRatio: 1.5, MaxTokens: 12}, 10, 1024, 0, 12},
+		{Options{MaxExtra: 50, MaxRatio: 1000}, 0, 1024, 0, 0},
+		{Options{MaxExtra: 50, MinTokens: 3}, 10, 1024, 3, 60},
+		{Options{MaxExtra: 50, MinTokens: 3, MinRatio: 0.51}, 10, 1024, 6, 60},
+		{Options{MaxExtra: 50, MinTokens: 8, MinRatio: 0.51}, 10, 1024, 8, 60},
+	} {
+		if got := c.o.maxTokens(c.source, c.maxLen) - 1; got != c.wantMax {
+			t.Errorf("%+v, %d source tokens: limit %d, want %d", c.o, c.source, got, c.wantMax)
+		}
+		if got := c.o.minTokens(c.source); got != c.wantMin {
+			t.Errorf("%+v, %d source tokens: minimum %d, want %d", c.o, c.source, got, c.wantMin)
 		}
 	}
 }

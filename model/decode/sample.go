@@ -21,27 +21,64 @@ func (o sample) initialHypotheses() int { return o.nBest() }
 
 func (o sample) expand(s *search, row int, logits []float32, out []continuation) []continuation {
 	q, h := s.hypothesis(row)
-	u := uniform(&s.sampling.random[row], o.Seed, q.number, uint64(h.number), uint64(q.tokens))
-	token := s.sampling.draw(row, logits, o.Options, u)
+	random := &s.sampling.random[row]
+	token := s.sampling.draw(row, logits, o.Options, uniform(random, o.Seed, q.number, uint64(h.number), uint64(q.tokens)))
+	if !s.allows(row, token) {
+		var ok bool
+		if token, ok = s.drawAllowed(row, logits, o.Options, nextUniform(random)); !ok {
+			return out
+		}
+	}
 	x, maxLogit := float64(logits[token]), mat.Max(logits)
 	sum := mat.ExpSum(logits, logits, maxLogit)
 	return append(out, continuation{logP: x - (float64(maxLogit) + mat.Log(float64(sum))), token: token})
 }
 
+// drawAllowed draws from the tokens that may follow the hypothesis of a row. It returns false if
+// none may. A draw from all tokens, repeated by drawAllowed if its token is forbidden, has the
+// distribution of drawAllowed unless TopK or TopP restrict the first draw.
+func (s *search) drawAllowed(row int, logits []float32, o *Options, u float64) (token int32, ok bool) {
+	w := &s.sampling
+	allowed := w.allowed[row*len(logits):][:len(logits)]
+	for id := range allowed {
+		allowed[id] = float32(math.Inf(-1))
+	}
+	add := func(id int32) {
+		if x := logits[id]; x > float32(math.Inf(-1)) && s.allows(row, id) {
+			allowed[id], ok = x, true
+		}
+	}
+	if only := s.only(row); only != nil {
+		for _, id := range only {
+			add(id)
+		}
+	} else {
+		for id := range logits {
+			add(int32(id))
+		}
+	}
+	return w.draw(row, allowed, o, u), ok
+}
+
 // samplingWorkspace is the workspace of sampling, separate for each row.
 type samplingWorkspace struct {
 	probs   []float32        // [rows × V]
+	allowed []float32        // [rows × V] logits, -Inf for forbidden tokens
 	choices [][]continuation // tokens to draw from; logP holds the probability
 	random  []rand.ChaCha8
 }
 
-// alloc allocates the workspace for rows of logits of a vocabulary.
-func (w *samplingWorkspace) alloc(rows, vocabulary int) {
+// alloc allocates the workspace for rows of logits of a vocabulary. constrained reports whether a
+// source has a Constraint.
+func (w *samplingWorkspace) alloc(rows, vocabulary int, constrained bool) {
 	for len(w.choices) < rows {
 		w.choices, w.random = append(w.choices, nil), append(w.random, rand.ChaCha8{})
 	}
 	if n := rows * vocabulary; len(w.probs) < n {
 		w.probs = make([]float32, n)
+	}
+	if n := rows * vocabulary; constrained && len(w.allowed) < n {
+		w.allowed = make([]float32, n)
 	}
 }
 
@@ -160,5 +197,8 @@ func uniform(c *rand.ChaCha8, seed, source, translation, position uint64) float6
 		binary.LittleEndian.PutUint64(key[8*i:], x)
 	}
 	c.Seed(key)
-	return float64(c.Uint64()>>11) / (1 << 53)
+	return nextUniform(c)
 }
+
+// nextUniform returns the next random number of c, 0 ≤ u < 1.
+func nextUniform(c *rand.ChaCha8) float64 { return float64(c.Uint64()>>11) / (1 << 53) }

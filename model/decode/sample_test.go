@@ -21,6 +21,9 @@ func distribution(m *table, source int32, prefix []int32, o Options) []float64 {
 	total := 0.0
 	for id := model.EOS; id < len(p); id++ {
 		p[id] = math.Pow(p[id], 1/o.Temperature)
+		if o.Constraint != nil && !o.Constraint.Allows(nil, int32(id)) {
+			p[id] = 0
+		}
 		total += p[id]
 		order = append(order, id)
 	}
@@ -51,6 +54,19 @@ func distribution(m *table, source int32, prefix []int32, o Options) []float64 {
 	return p
 }
 
+// oddIDs is the Constraint that tokens except EOS have odd ids and are in list, unless it is nil.
+type oddIDs struct{ list []int32 }
+
+func (*oddIDs) StateLen() int          { return 0 }
+func (*oddIDs) Start([]uint64, Source) {}
+func (*oddIDs) Next([]uint64, int32)   {}
+
+func (c *oddIDs) Allows(_ *Partial, token int32) bool {
+	return token == model.EOS || token%2 == 1 && (c.list == nil || slices.Contains(c.list, token))
+}
+
+func (c *oddIDs) Only(*Partial) []int32 { return c.list }
+
 // The frequencies of 6000 draws of translations of up to two tokens fit the distribution of the
 // model and the options: Pearson's chi-square test. The seeds are fixed, so the result is too;
 // about one seed in a thousand would fail.
@@ -64,6 +80,8 @@ func TestSamplesFitTheDistribution(t *testing.T) {
 		{Temperature: 2, TopP: 1, TopK: 4, NBest: 20},
 		{Temperature: 1, TopP: 0.6, NBest: 60},
 		{Temperature: 1.5, TopP: 0.8, TopK: 5, NBest: 30},
+		{Temperature: 0.7, TopP: 1, NBest: 30, Constraint: &oddIDs{}},
+		{Temperature: 2, TopP: 1, NBest: 10, Seed: 1, Constraint: &oddIDs{list: []int32{model.EOS, 5, 6, 9}}},
 	} {
 		o.Sample = true
 		const draws, maxTokens = 6000, 3 // up to two tokens, and EOS or a token that is dropped
@@ -213,7 +231,7 @@ func TestTopPOfEqualProbabilities(t *testing.T) {
 	const n = 8000
 	row := make([]float32, n)
 	var r samplingWorkspace
-	r.alloc(1, n)
+	r.alloc(1, n, false)
 	for _, topP := range []float64{1e-9, 0.5, 0.999} {
 		r.draw(0, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 0)
 		// Of equal probabilities the smallest ids stay, so u just below 1 gives the largest
@@ -230,7 +248,7 @@ func TestDrawsAreFromTheMostProbable(t *testing.T) {
 	const n = 3000
 	random := rand.New(rand.NewPCG(3, 3))
 	var r samplingWorkspace
-	r.alloc(1, n)
+	r.alloc(1, n, false)
 	for range 200 {
 		row, p := make([]float32, n), make([]float32, n)
 		for i := range row {

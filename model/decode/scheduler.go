@@ -55,16 +55,17 @@ func newScheduler(w *Weights, m stepper, p *mat.Pool) *scheduler {
 
 // request is a call that translates sources with the same options.
 type request struct {
-	ctx      context.Context
-	sources  [][]int32
-	options  Options
-	strategy strategy
-	waiting  []int // indices of the sources that are not added yet; the last is the next
-	active   int   // sources that are not done
-	inSearch int   // sources that are translated
-	passed   int   // turns in which it was passed over without sources in the search
-	done     func(i int, list []Hypothesis)
-	end      func(error) // called once, after the last call of done
+	ctx        context.Context
+	sources    [][]int32
+	options    Options
+	strategy   strategy
+	constraint Constraint // nil allows every token
+	waiting    []int      // indices of the sources that are not added yet; the last is the next
+	active     int        // sources that are not done
+	inSearch   int        // sources that are translated
+	passed     int        // turns in which it was passed over without sources in the search
+	done       func(i int, list []Hypothesis)
+	end        func(error) // called once, after the last call of done
 }
 
 // waitingSource is a source to add.
@@ -78,7 +79,7 @@ type waitingSource struct {
 // the error of ctx.
 func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis), end func(error)) *request {
 	r := &request{ctx: ctx, sources: srcs, options: o, active: len(srcs), done: done, end: end}
-	r.strategy = strategyOf(&r.options)
+	r.strategy, r.constraint = strategyOf(&r.options), r.options.constraint()
 	r.waiting = longestFirst(srcs)
 	slices.Reverse(r.waiting)
 	return r

@@ -119,6 +119,9 @@ func TestAnyArrivalGivesTheSameTranslations(t *testing.T) {
 	options := []Options{
 		{Beam: 1}, DefaultOptions(), {Beam: 7, NBest: 5, Alpha: 1, Penalty: PenaltyPower}, {Beam: 64, NBest: 3},
 		{Sample: true, Temperature: 1, TopP: 1, NBest: 3, Seed: 4}, {Sample: true, Temperature: 1, TopP: 0.9, TopK: 3, Seed: 5, First: 9},
+		{Beam: 1, NoRepeat: 2, MinTokens: 3}, {Beam: 4, NoRepeat: 1, RepetitionPenalty: 1.5, Alpha: 1, NBest: 2},
+		{Beam: 3, Pieces: piecesOf("a", "\xC3", "\xA9", "b", " ", "\xE4"), MinTokens: 2, MaxTokens: 6},
+		{Sample: true, Temperature: 1, TopP: 1, NBest: 2, Pieces: piecesOf("a", "\xC3", "\xA9", "b", " ", "\xE4"), NoRepeat: 3},
 	}
 	// The logits depend on the number of the source in its request, which is its only token.
 	logits := language(9, 3, 1).logits
@@ -308,10 +311,14 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 	}
 	w := NewWeights(m, nil)
 	s := newScheduler(w, NewState(w, nil), nil)
+	pieces := piecesOf("a", "b", "c", "\xC3", "\xA9", " ", "é", "d")
+	constrained := Options{Beam: 3, MaxExtra: 50, MinTokens: 50, NoRepeat: 4, RepetitionPenalty: 1.01, Pieces: pieces, Constraint: Prefixes(pieces, [][]int32{{3, 4, 5}, nil, {6, 7, 8}})}
+	constrainedDraws := constrained
+	constrainedDraws.Sample, constrainedDraws.Temperature, constrainedDraws.TopP, constrainedDraws.NBest = true, 1, 1, 3
 	run := func(check bool) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := func(int, []Hypothesis) {}
-		for _, o := range []Options{{Beam: 1, MaxExtra: 50}, {Beam: 5, Alpha: 0.6, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 50}} {
+		for _, o := range []Options{{Beam: 1, MaxExtra: 50}, {Beam: 5, Alpha: 0.6, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 50}, constrained, constrainedDraws} {
 			s.add(newRequest(ctx, randomSources(10, 5, 2), o, done, func(error) {}))
 		}
 		steps := 0

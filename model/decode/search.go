@@ -50,8 +50,11 @@ type search struct {
 	rowContinuations int            // continuations that a row has memory for
 	expanded         []continuation // [rows × rowContinuations] results of expand
 	counts           []int          // of each row: number of its continuations
-	merged           []continuation // workspace of one sentence
+	merged           []continuation // of one sentence, in mergeBuffer
+	mergeBuffer      []continuation // for the widest beam
 	nextLive         []live         // workspace of one sentence
+	nextStates       []uint64       // workspace of one sentence
+	partials         []Partial      // of each row
 
 	sampling samplingWorkspace
 }
@@ -88,8 +91,12 @@ type sourceSearch struct {
 	strategy  strategy
 	maxTokens int // length limit, EOS counted
 
+	constraint Constraint // nil allows every token
+	stateLen   int        // of the constraint
+
 	tokens       int // length of every live hypothesis
 	live         []live
+	states       []uint64      // [live × stateLen] of the constraint
 	backpointers []backpointer // tokens of all hypotheses
 	finished     int           // number of finished hypotheses, in beam search
 	nBest        []finishedHyp // sorted by descending score
@@ -144,11 +151,30 @@ func (s *search) add(r *request, index int, handle int32, maxTokens int) {
 		request: r, index: index, handle: handle, number: r.options.First + uint64(index),
 		options: &r.options, strategy: r.strategy, maxTokens: maxTokens,
 		live: q.live[:0], backpointers: q.backpointers[:0], nBest: q.nBest[:0],
+		constraint: r.constraint, states: q.states[:0],
+	}
+	if q.constraint != nil {
+		q.stateLen = q.constraint.StateLen()
 	}
 	for i := range r.strategy.initialHypotheses() {
 		q.live = append(q.live, live{tail: -1, parent: -1, number: int32(i)})
+		if q.constraint != nil {
+			q.states = growStates(q.states, q.stateLen)
+			q.constraint.Start(q.state(i), Source{Index: index, Tokens: len(r.sources[index]), MaxTokens: maxTokens - 1})
+		}
 	}
 }
+
+// growStates appends n words to states.
+func growStates(states []uint64, n int) []uint64 {
+	for range n {
+		states = append(states, 0)
+	}
+	return states
+}
+
+// state returns the state of a live hypothesis.
+func (q *sourceSearch) state(i int) []uint64 { return q.states[i*q.stateLen:][:q.stateLen] }
 
 // removeIf removes the sentences for which f returns true.
 func (s *search) removeIf(f func(*sourceSearch) bool) {
@@ -156,7 +182,7 @@ func (s *search) removeIf(f func(*sourceSearch) bool) {
 	for i := range s.sentences {
 		if f(&s.sentences[i]) {
 			q := &s.sentences[i]
-			q.request, q.options, q.strategy = nil, nil, nil
+			q.request, q.options, q.strategy, q.constraint = nil, nil, nil, nil
 			continue
 		}
 		s.sentences[kept], s.sentences[i] = s.sentences[i], s.sentences[kept]
@@ -187,7 +213,7 @@ func (s *search) step(p *mat.Pool, m stepper, done func(q *sourceSearch, list []
 // expand runs one decode step of all live hypotheses and finds the continuations of each row.
 func (s *search) expand(p *mat.Pool, m stepper) {
 	s.rows, s.owners, s.rowContinuations = s.rows[:0], s.owners[:0], 0
-	hasSampling := false
+	hasSampling, constrained := false, false
 	for i := range s.sentences {
 		q := &s.sentences[i]
 		for j, h := range q.live {
@@ -199,6 +225,7 @@ func (s *search) expand(p *mat.Pool, m stepper) {
 		}
 		s.rowContinuations = max(s.rowContinuations, q.strategy.maxContinuations())
 		hasSampling = hasSampling || q.options.Sample
+		constrained = constrained || q.constraint != nil
 	}
 	s.logits = m.Step(s.rows)
 	for len(s.expanded) < len(s.rows)*s.rowContinuations {
@@ -206,9 +233,10 @@ func (s *search) expand(p *mat.Pool, m stepper) {
 	}
 	for len(s.counts) < len(s.rows) {
 		s.counts = append(s.counts, 0)
+		s.partials = append(s.partials, Partial{})
 	}
 	if hasSampling {
-		s.sampling.alloc(len(s.rows), s.logits.Cols)
+		s.sampling.alloc(len(s.rows), s.logits.Cols, constrained)
 	}
 	mat.Each(p, len(s.rows), 4, expandRows{s})
 }
@@ -228,6 +256,10 @@ func (s *expandRows) Range(lo, hi int) {
 		// Pad and BOS cannot follow a hypothesis.
 		logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
 		q, _ := s.hypothesis(i)
+		s.setPartial(i)
+		if r := q.options.RepetitionPenalty; r != 0 && r != 1 {
+			penalizeRepetition(logits, s.partials[i].Tokens(), float32(r))
+		}
 		strat := q.strategy
 		out := s.expanded[i*s.rowContinuations:][:0:strat.maxContinuations()]
 		s.counts[i] = len(strat.expand(s.search, i, logits, out))
@@ -242,10 +274,11 @@ func (s *search) continuations(row int) []continuation {
 // advance replaces the live hypotheses of q, whose rows start at row first, with those that have
 // one token more.
 func (s *search) advance(q *sourceSearch, first int) {
-	s.nextLive = s.nextLive[:0]
+	s.nextLive, s.nextStates = s.nextLive[:0], s.nextStates[:0]
 	q.tokens++
 	q.strategy.advance(s, q, first)
 	q.live = append(q.live[:0], s.nextLive...)
+	q.states = append(q.states[:0], s.nextStates...)
 }
 
 // extend appends hypothesis i of q with the token of c to s.nextLive.
@@ -253,6 +286,20 @@ func (s *search) extend(q *sourceSearch, i int, c continuation, logP float64) {
 	h := &q.live[i]
 	q.backpointers = append(q.backpointers, backpointer{c.token, h.tail})
 	s.nextLive = append(s.nextLive, live{logP, int32(len(q.backpointers) - 1), int32(i), h.number})
+	if q.constraint != nil {
+		s.nextStates = append(s.nextStates, q.state(i)...)
+		q.constraint.Next(s.nextStates[len(s.nextStates)-q.stateLen:], c.token)
+	}
+}
+
+// appendTokens appends the tokens of a hypothesis, up to the one with the backpointer tail.
+func appendTokens(tokens []int32, backpointers []backpointer, tail int32) []int32 {
+	n := len(tokens)
+	for i := tail; i >= 0; i = backpointers[i].previous {
+		tokens = append(tokens, backpointers[i].token)
+	}
+	slices.Reverse(tokens[n:])
+	return tokens
 }
 
 // results returns the n-best list of q, which is done. It has at least one Hypothesis.
@@ -260,11 +307,7 @@ func (q *sourceSearch) results() []Hypothesis {
 	q.strategy.finishTruncated(q)
 	list := make([]Hypothesis, 0, max(1, len(q.nBest)))
 	for _, f := range q.nBest {
-		h := Hypothesis{Score: f.score, Truncated: f.truncated}
-		for i := f.tail; i >= 0; i = q.backpointers[i].previous {
-			h.Tokens = append(h.Tokens, q.backpointers[i].token)
-		}
-		slices.Reverse(h.Tokens)
+		h := Hypothesis{Score: f.score, Truncated: f.truncated, Tokens: appendTokens(nil, q.backpointers, f.tail)}
 		h.Tokens = h.Tokens[:min(len(h.Tokens), q.maxTokens-1)]
 		list = append(list, h)
 	}
@@ -272,4 +315,102 @@ func (q *sourceSearch) results() []Hypothesis {
 		list = append(list, Hypothesis{Score: math.Inf(-1)})
 	}
 	return list
+}
+
+// setPartial sets the Partial of a row.
+func (s *search) setPartial(row int) {
+	q, h := s.hypothesis(row)
+	p := &s.partials[row]
+	p.backpointers, p.tail, p.isListed = q.backpointers, h.tail, false
+	p.State, p.Remaining = nil, q.maxTokens-2-q.tokens
+	if q.constraint != nil {
+		p.State = q.state(int(s.owners[row].hypothesis))
+	}
+}
+
+// penalizeRepetition makes the tokens of a hypothesis less probable (Keskar et al. 2019, "CTRL",
+// section 4.1): it divides a positive logit by penalty and multiplies a negative one.
+func penalizeRepetition(logits []float32, tokens []int32, penalty float32) {
+	for i, id := range tokens {
+		switch x := &logits[id]; {
+		case slices.Contains(tokens[:i], id):
+		case *x > 0:
+			*x /= penalty
+		default:
+			*x *= penalty
+		}
+	}
+}
+
+// allows reports whether token may follow the hypothesis of a row. In the position of EOS at the
+// length limit only EOS is constrained, because other tokens are omitted.
+func (s *search) allows(row int, token int32) bool {
+	q, _ := s.hypothesis(row)
+	p := &s.partials[row]
+	return q.constraint == nil || p.Remaining < 0 && token != model.EOS || q.constraint.Allows(p, token)
+}
+
+// only returns the tokens that may follow the hypothesis of a row, or nil; see Constraint.
+func (s *search) only(row int) []int32 {
+	q, _ := s.hypothesis(row)
+	if p := &s.partials[row]; q.constraint != nil && p.Remaining >= 0 {
+		return q.constraint.Only(p)
+	}
+	return nil
+}
+
+// bestTokens fills best to its capacity with the most probable tokens that may follow the
+// hypothesis of a row, in descending order, and their log-probabilities, of equal ones the one with
+// the smallest id first. It overwrites logits.
+func (s *search) bestTokens(row int, best []continuation, logits []float32) []continuation {
+	maxLogit := mat.Max(logits)
+	best = s.topAllowed(row, best, logits)
+	logZ := float64(maxLogit) + mat.Log(float64(mat.ExpSum(logits, logits, maxLogit)))
+	for i := range best {
+		best[i].logP -= logZ
+	}
+	return best
+}
+
+// topAllowed is topK of the tokens that may follow the hypothesis of a row. Few rows need more than
+// topK: a forbidden token is rarely probable.
+func (s *search) topAllowed(row int, best []continuation, logits []float32) []continuation {
+	if only := s.only(row); only != nil {
+		for _, id := range only {
+			best = s.insertAllowed(row, best, id, logits[id])
+		}
+		return best
+	}
+	best = topK(best, logits)
+	for _, c := range best {
+		if !s.allows(row, c.token) {
+			return s.topAllowedOf(row, best[:0], logits)
+		}
+	}
+	return best
+}
+
+// topAllowedOf is topK of the tokens that may follow the hypothesis of a row, with a call of
+// Constraint.Allows for each token that is more probable than those found before.
+func (s *search) topAllowedOf(row int, best []continuation, logits []float32) []continuation {
+	for lo := 0; lo < len(logits); lo += segmentLen {
+		segment := logits[lo:min(lo+segmentLen, len(logits))]
+		if !hasBetter(segment, best) {
+			continue
+		}
+		for j, x := range segment {
+			best = s.insertAllowed(row, best, int32(lo+j), x)
+		}
+	}
+	return best
+}
+
+// insertAllowed inserts a token into best if its logit is large enough and it may follow the
+// hypothesis of a row.
+func (s *search) insertAllowed(row int, best []continuation, id int32, logit float32) []continuation {
+	x := float64(logit)
+	if (len(best) < cap(best) && x > math.Inf(-1) || len(best) > 0 && x > best[len(best)-1].logP) && s.allows(row, id) {
+		best = insert(best, continuation{logP: x, token: id})
+	}
+	return best
 }

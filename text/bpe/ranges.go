@@ -23,7 +23,7 @@ func (t *Tokenizer) DecodeRanges(ranges []text.Range, ids []int32) (string, []te
 func (t *Tokenizer) appendRanges(ranges []text.Range, ids []int32, s, prefix string) []text.Range {
 	start, pieceEnd := 0, -len(prefix)
 	for _, id := range ids {
-		pieceEnd += len(t.bytes(id))
+		pieceEnd += len(t.Bytes(id))
 		end := start
 		for end < pieceEnd {
 			_, size := utf8.DecodeRuneInString(s[end:])

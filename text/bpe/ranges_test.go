@@ -89,7 +89,7 @@ func checkRanges(t *testing.T, b *Tokenizer, ids []int32, ranges []text.Range, p
 	}
 	var lengths []int
 	for _, id := range ids {
-		lengths = append(lengths, len(b.bytes(id)))
+		lengths = append(lengths, len(b.Bytes(id)))
 	}
 	end, want := 0, idOfBytes(lengths, prefix, s)
 	for i, r := range ranges {
@@ -126,7 +126,7 @@ func FuzzRanges(f *testing.F) {
 		}
 		bytes := 0
 		for _, id := range ids {
-			bytes += len(b.bytes(id))
+			bytes += len(b.Bytes(id))
 		}
 		checkRanges(t, b, ids, ranges, bytes-len(back), back)
 	})

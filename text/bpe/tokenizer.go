@@ -112,14 +112,14 @@ func (t *Tokenizer) Decode(ids []int32) string {
 func (t *Tokenizer) decode(ids []int32) (s, space string) {
 	var b strings.Builder
 	for _, id := range ids {
-		b.WriteString(t.bytes(id))
+		b.WriteString(t.Bytes(id))
 	}
 	s = strings.TrimPrefix(b.String(), " ")
 	return s, b.String()[:b.Len()-len(s)]
 }
 
-// bytes returns the text of an id, "" for special ids and ids outside the vocabulary.
-func (t *Tokenizer) bytes(id int32) string {
+// Bytes implements text.Tokenizer.
+func (t *Tokenizer) Bytes(id int32) string {
 	if id < 0 || int(id) >= len(t.pieces) {
 		return ""
 	}

@@ -200,6 +200,13 @@ func TestDecode(t *testing.T) {
 	if got, want := b.Decode(ids), "hello  world"; got != want {
 		t.Errorf("Decode(%v) = %q, want %q", ids, got, want)
 	}
+	bytes := ""
+	for _, id := range ids {
+		bytes += b.Bytes(id)
+	}
+	if want := " hello  world"; bytes != want {
+		t.Errorf("Bytes of %v = %q, want %q", ids, bytes, want)
+	}
 	if got := b.Decode([]int32{firstByte + 'x'}); got != "x" {
 		t.Errorf("Decode of x without a leading space = %q, want x", got)
 	}

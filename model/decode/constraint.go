@@ -1,0 +1,198 @@
+package decode
+
+import (
+	"slices"
+
+	"tfm/model"
+)
+
+// Constraint decides which tokens may follow a hypothesis. It is an automaton: a hypothesis has a
+// state, which its tokens determine. All searches apply it. A forbidden token is not chosen,
+// however probable; the scores of others are the model's, not normalized again. If a Constraint
+// leaves a source without a translation, its list has an empty one with score -Inf.
+//
+// The token in the position of EOS at the length limit is free, because Hypothesis.Tokens omits
+// it, except that EOS must be allowed.
+//
+// Start and Next must set all words of the state, from their arguments alone. Allows and Only must
+// not change the state. Goroutines call them concurrently for different hypotheses. A Constraint
+// in Options must be comparable, for example a pointer.
+type Constraint interface {
+	// StateLen returns the number of words of a state.
+	StateLen() int
+	// Start sets state to that of an empty translation of s.
+	Start(state []uint64, s Source)
+	// Next replaces the state of a hypothesis by that after token. It is not called with EOS.
+	Next(state []uint64, token int32)
+	// Allows reports whether token, which may be EOS, may follow p and can be the first of up to
+	// p.Remaining+1 tokens before EOS.
+	Allows(p *Partial, token int32) bool
+	// Only returns nil, or a list of tokens in ascending order. Others cannot follow p, and
+	// those that can satisfy Allows. A short list saves calls of Allows.
+	Only(p *Partial) []int32
+}
+
+// Source describes a source to a Constraint.
+type Source struct {
+	Index     int // in the call
+	Tokens    int // without EOS
+	MaxTokens int // length limit of the translation, without EOS
+}
+
+// Partial is a hypothesis that a token is to follow.
+type Partial struct {
+	State     []uint64 // of the Constraint
+	Remaining int      // number of tokens that may follow the next one before EOS
+
+	backpointers []backpointer
+	tail         int32
+	tokens       []int32 // workspace of Tokens
+	isListed     bool    // tokens is set
+}
+
+// Tokens returns the tokens of the hypothesis. They are valid until the next step.
+func (p *Partial) Tokens() []int32 {
+	if !p.isListed {
+		p.isListed = true
+		p.tokens = appendTokens(p.tokens[:0], p.backpointers, p.tail)
+	}
+	return p.tokens
+}
+
+// constraint returns the Constraint of all options, nil if they allow every token.
+func (o *Options) constraint() Constraint {
+	var list []Constraint
+	if o.Pieces != nil {
+		list = append(list, validText{o.Pieces})
+	}
+	list = append(list, o.Constraint)
+	if o.MinTokens > 0 || o.MinRatio > 0 {
+		list = append(list, minLength{o})
+	}
+	if o.NoRepeat > 0 {
+		list = append(list, noRepeat{o.NoRepeat, o.Pieces})
+	}
+	return All(list...)
+}
+
+// All returns the Constraint that allows what all of list allow, nil for an empty list. It ignores
+// nil elements.
+func All(list ...Constraint) Constraint {
+	list = slices.DeleteFunc(slices.Clone(list), func(c Constraint) bool { return c == nil })
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	a := &all{list: list, starts: []int{0}}
+	for i, c := range list {
+		a.starts = append(a.starts, a.starts[i]+c.StateLen())
+	}
+	return a
+}
+
+// all is a list of Constraints. Its state is that of each, one after another.
+type all struct {
+	list   []Constraint
+	starts []int // index in the state of each one's state, then the length of the state
+}
+
+func (a *all) StateLen() int { return a.starts[len(a.list)] }
+
+// of returns the part of a state that belongs to element i.
+func (a *all) of(state []uint64, i int) []uint64 { return state[a.starts[i]:a.starts[i+1]] }
+
+func (a *all) Start(state []uint64, s Source) {
+	for i, c := range a.list {
+		c.Start(a.of(state, i), s)
+	}
+}
+
+func (a *all) Next(state []uint64, token int32) {
+	for i, c := range a.list {
+		c.Next(a.of(state, i), token)
+	}
+}
+
+func (a *all) Allows(p *Partial, token int32) bool {
+	state := p.State
+	defer func() { p.State = state }()
+	for i, c := range a.list {
+		p.State = a.of(state, i)
+		if !c.Allows(p, token) {
+			return false
+		}
+	}
+	return true
+}
+
+// Only returns the shortest list.
+func (a *all) Only(p *Partial) []int32 {
+	state := p.State
+	defer func() { p.State = state }()
+	var only []int32
+	for i, c := range a.list {
+		p.State = a.of(state, i)
+		if list := c.Only(p); list != nil && (only == nil || len(list) < len(only)) {
+			only = list
+		}
+	}
+	return only
+}
+
+// minLength is the Constraint of Options.MinTokens and MinRatio. The state is the number of tokens
+// that must precede EOS.
+type minLength struct{ *Options }
+
+func (c minLength) StateLen() int { return 1 }
+
+func (c minLength) Start(state []uint64, s Source) {
+	state[0] = uint64(min(c.minTokens(s.Tokens), s.MaxTokens))
+}
+
+func (c minLength) Next(state []uint64, _ int32) {
+	if state[0] > 0 {
+		state[0]--
+	}
+}
+
+func (c minLength) Allows(p *Partial, token int32) bool {
+	return token != model.EOS || p.State[0] == 0
+}
+
+func (c minLength) Only(*Partial) []int32 { return nil }
+
+// noRepeat is the Constraint that no n tokens occur twice in a translation (Paulus, Xiong and
+// Socher 2018, section 2.5). Pieces within a character are free, so that it can be completed. Its
+// state is that of the automaton in Pieces.
+type noRepeat struct {
+	n      int
+	pieces *Pieces // nil if every piece is free of parts of characters
+}
+
+func (c noRepeat) StateLen() int { return 1 }
+
+func (c noRepeat) Start(state []uint64, _ Source) { state[0] = utf8Start }
+
+func (c noRepeat) Next(state []uint64, token int32) {
+	if c.pieces != nil {
+		validText{c.pieces}.Next(state, token)
+	}
+}
+
+func (c noRepeat) Allows(p *Partial, token int32) bool {
+	if token == model.EOS || p.State[0] != utf8Start {
+		return true
+	}
+	tokens := p.Tokens()
+	last := len(tokens) - (c.n - 1) // index of the n-1 tokens that token follows
+	for i := range last {
+		if tokens[i+c.n-1] == token && slices.Equal(tokens[i:][:c.n-1], tokens[last:]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c noRepeat) Only(*Partial) []int32 { return nil }

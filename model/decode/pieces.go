@@ -1,0 +1,169 @@
+package decode
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"tfm/model"
+)
+
+// Pieces holds the bytes of the pieces of a target vocabulary. A piece may begin or end within a
+// character. Pieces is safe for concurrent use.
+type Pieces struct {
+	bytes []string // by id
+
+	// The automaton that reads valid UTF-8. It leaves out states from which no sequence of
+	// pieces completes the character.
+	next   [utf8States][]uint8 // by state and id: the state after the piece; utf8Invalid if none
+	needed [utf8States]int     // the least number of pieces that complete the character
+	only   [utf8States][]int32 // ids that may follow a state within a character, ascending
+
+	sortOnce sync.Once
+	byBytes  []int32 // ids with text, sorted by their bytes and then by id; set by sorted
+}
+
+// The states of the automaton are what remains of a character after some of its bytes.
+const (
+	utf8Start   = iota // nothing: the text is valid
+	utf8Tail1          // 1 byte 80 to BF
+	utf8Tail2          // 2 of them
+	utf8Tail3          // 3 of them
+	utf8AfterE0        // A0 to BF, then 1
+	utf8AfterED        // 80 to 9F, then 1: no surrogates
+	utf8AfterF0        // 90 to BF, then 2
+	utf8AfterF4        // 80 to 8F, then 2: up to U+10FFFF
+	utf8States
+	utf8Invalid = math.MaxUint8
+)
+
+// utf8Next returns the state after byte b (The Unicode Standard, table 3-7).
+func utf8Next(state, b uint8) uint8 {
+	low, high, next := byte(0x80), byte(0xBF), uint8(utf8Start) // the bytes that lead to next
+	switch state {
+	case utf8Start:
+		switch {
+		case b < 0x80:
+			return utf8Start
+		case b >= 0xC2 && b <= 0xDF:
+			return utf8Tail1
+		case b == 0xE0:
+			return utf8AfterE0
+		case b == 0xED:
+			return utf8AfterED
+		case b >= 0xE1 && b <= 0xEF:
+			return utf8Tail2
+		case b == 0xF0:
+			return utf8AfterF0
+		case b >= 0xF1 && b <= 0xF3:
+			return utf8Tail3
+		case b == 0xF4:
+			return utf8AfterF4
+		}
+		return utf8Invalid
+	case utf8Tail2:
+		next = utf8Tail1
+	case utf8Tail3:
+		next = utf8Tail2
+	case utf8AfterE0:
+		low, next = 0xA0, utf8Tail1
+	case utf8AfterED:
+		high, next = 0x9F, utf8Tail1
+	case utf8AfterF0:
+		low, next = 0x90, utf8Tail2
+	case utf8AfterF4:
+		high, next = 0x8F, utf8Tail2
+	}
+	if b < low || b > high {
+		return utf8Invalid
+	}
+	return next
+}
+
+// NewPieces returns the Pieces of a vocabulary: bytes returns the text of each id below size.
+// Special ids have none.
+func NewPieces(size int, bytes func(id int32) string) *Pieces {
+	p := &Pieces{bytes: make([]string, size)}
+	for id := range p.bytes {
+		p.bytes[id] = bytes(int32(id))
+	}
+	for state := range p.next {
+		p.next[state] = make([]uint8, size)
+		p.needed[state] = math.MaxInt
+		for id, piece := range p.bytes {
+			next := uint8(state)
+			if piece == "" && state != utf8Start {
+				next = utf8Invalid // a piece without text separates characters
+			}
+			for i := 0; i < len(piece) && next != utf8Invalid; i++ {
+				next = utf8Next(next, piece[i])
+			}
+			p.next[state][id] = next
+		}
+	}
+	p.needed[utf8Start] = 0
+	for changed := true; changed; {
+		changed = false
+		for state := utf8Start + 1; state < utf8States; state++ {
+			for _, next := range p.next[state] {
+				if next != utf8Invalid && p.needed[next] < math.MaxInt && p.needed[next]+1 < p.needed[state] {
+					p.needed[state], changed = p.needed[next]+1, true
+				}
+			}
+		}
+	}
+	for state := range p.next {
+		for id, next := range p.next[state] {
+			switch {
+			case next == utf8Invalid:
+			case p.needed[next] == math.MaxInt:
+				p.next[state][id] = utf8Invalid
+			case state != utf8Start:
+				p.only[state] = append(p.only[state], int32(id))
+			}
+		}
+	}
+	return p
+}
+
+// Bytes returns the text of an id.
+func (p *Pieces) Bytes(id int32) string { return p.bytes[id] }
+
+// sorted returns byBytes.
+func (p *Pieces) sorted() []int32 {
+	p.sortOnce.Do(func() {
+		for id, piece := range p.bytes {
+			if piece != "" {
+				p.byBytes = append(p.byBytes, int32(id))
+			}
+		}
+		slices.SortStableFunc(p.byBytes, func(a, b int32) int { return strings.Compare(p.bytes[a], p.bytes[b]) })
+	})
+	return p.byBytes
+}
+
+// validText is the Constraint that the text of a translation is valid UTF-8 if it is complete. The
+// state is that of the automaton in Pieces.
+type validText struct{ *Pieces }
+
+func (c validText) StateLen() int { return 1 }
+
+func (c validText) Start(state []uint64, _ Source) { state[0] = utf8Start }
+
+func (c validText) Next(state []uint64, token int32) {
+	if next := c.next[state[0]][token]; next != utf8Invalid {
+		state[0] = uint64(next)
+	}
+}
+
+func (c validText) Allows(p *Partial, token int32) bool {
+	state := p.State[0]
+	if token == model.EOS {
+		return state == utf8Start
+	}
+	next := c.next[state][token]
+	return next != utf8Invalid && c.needed[next] <= p.Remaining
+}
+
+func (c validText) Only(p *Partial) []int32 { return c.only[p.State[0]] }

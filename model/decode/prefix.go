@@ -1,0 +1,152 @@
+package decode
+
+import (
+	"slices"
+	"sort"
+	"strings"
+)
+
+// prefixes is the Constraint that translations begin with given text. The state is the index of the
+// source and the progress in its prefix.
+type prefixes struct {
+	pieces *Pieces
+	list   []*prefix // by index of the source; nil for none
+}
+
+// prefix is a text with which a translation begins: that of the tokens head, then tail.
+//
+// The tokens of head must be the first, because a tokenizer splits these words so. tail may end
+// within a word that the translation continues, so every token that agrees with it is allowed:
+// after "Hu", a tokenizer with the piece "Hund" has not learned to write "nd". Progress is the
+// number of tokens of head, then len(head) plus the number of bytes of tail.
+type prefix struct {
+	head []int32
+	tail string
+	only [][]int32 // by progress: the tokens that may follow, ascending
+}
+
+// maxTail limits the tail, in bytes: a word.
+const maxTail = 32
+
+// Prefixes returns the Constraint that the translation of source i begins with the text of
+// prefixes[i], which are the ids of a tokenizer. A source without one, and further sources, are
+// free. The last word may continue. Without pieces, translations begin with the ids.
+func Prefixes(pieces *Pieces, ids [][]int32) Constraint {
+	c := &prefixes{pieces: pieces, list: make([]*prefix, len(ids))}
+	known := map[string]*prefix{}
+	var key []byte
+	for i, list := range ids {
+		if len(list) == 0 {
+			continue
+		}
+		key = key[:0]
+		for _, id := range list {
+			key = append(key, byte(id), byte(id>>8), byte(id>>16), byte(id>>24))
+		}
+		if known[string(key)] == nil {
+			known[string(key)] = newPrefix(pieces, list)
+		}
+		c.list[i] = known[string(key)]
+	}
+	return c
+}
+
+func newPrefix(pieces *Pieces, ids []int32) *prefix {
+	p := &prefix{head: slices.Clone(ids)}
+	if pieces != nil {
+		p.splitTail(pieces)
+	}
+	for i := range p.head {
+		p.only = append(p.only, p.head[i:i+1])
+	}
+	for i := range len(p.tail) {
+		p.only = append(p.only, pieces.agreeing(p.tail[i:]))
+	}
+	return p
+}
+
+// splitTail moves the last tokens of head to tail: those from the last space if it is near, else
+// only the last.
+func (p *prefix) splitTail(pieces *Pieces) {
+	n, tail := len(p.head)-1, ""
+	for i := n; i >= 0; i-- {
+		if tail = pieces.bytes[p.head[i]] + tail; len(tail) > maxTail {
+			break
+		}
+		if strings.HasPrefix(tail, " ") {
+			n = i
+			break
+		}
+	}
+	for _, id := range p.head[n:] {
+		p.tail += pieces.bytes[id]
+	}
+	p.head = p.head[:n]
+}
+
+// agreeing returns the ids, ascending, whose bytes begin with text or are the begin of text.
+func (p *Pieces) agreeing(text string) []int32 {
+	sorted := p.sorted()
+	find := func(s string) []int32 { // the ids from the first whose bytes are s or greater
+		return sorted[sort.Search(len(sorted), func(i int) bool { return p.bytes[sorted[i]] >= s }):]
+	}
+	var ids []int32
+	for n := 1; n < len(text); n++ {
+		for _, id := range find(text[:n]) {
+			if p.bytes[id] != text[:n] {
+				break
+			}
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range find(text) {
+		if !strings.HasPrefix(p.bytes[id], text) {
+			break
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (c *prefixes) StateLen() int { return 1 }
+
+func (c *prefixes) Start(state []uint64, s Source) { state[0] = uint64(s.Index) << 32 }
+
+// of returns the prefix of a state, which may be nil, and the progress in it.
+func (c *prefixes) of(state uint64) (p *prefix, progress int) {
+	if i := state >> 32; i < uint64(len(c.list)) {
+		p = c.list[i]
+	}
+	return p, int(uint32(state))
+}
+
+func (c *prefixes) Next(state []uint64, token int32) {
+	p, progress := c.of(state[0])
+	switch {
+	case p == nil || progress >= len(p.only):
+		return
+	case progress < len(p.head):
+		progress++
+	default:
+		progress += len(c.pieces.bytes[token])
+	}
+	state[0] = state[0]>>32<<32 | uint64(min(progress, len(p.only)))
+}
+
+func (c *prefixes) Allows(p *Partial, token int32) bool {
+	only := c.Only(p)
+	if only == nil {
+		return true
+	}
+	_, found := slices.BinarySearch(only, token)
+	return found
+}
+
+func (c *prefixes) Only(p *Partial) []int32 {
+	f, progress := c.of(p.State[0])
+	if f == nil || progress >= len(f.only) {
+		return nil
+	}
+	return f.only[progress]
+}
