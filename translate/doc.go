@@ -17,7 +17,8 @@
 // searches for its translations → Translator.translation decodes them into text. For a stream,
 // Lines reads ahead and calls Do with the lines that have arrived.
 //
-// The files: translator.go (Open, Translate), request.go (Do and its results), lines.go (streams).
+// The files: translator.go (Open, Translate), request.go (Do and its results), lines.go (streams),
+// pairs.go (scores of given translations).
 //
 // # Terms
 //

@@ -224,13 +224,12 @@ func (t *Translator) attend(ctx context.Context, srcs [][]int32, lists [][]decod
 			pairSrcs, pairTgts = append(pairSrcs, srcs[i]), append(pairTgts, h.Tokens)
 		}
 	}
-	select {
-	case d := <-t.attention:
-		defer func() { t.attention <- d }()
-		return d.Attention(ctx, pairSrcs, pairTgts)
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	var attention [][][]float32
+	err := t.withDecoder(ctx, func(d *decode.Decoder) (err error) {
+		attention, err = d.Attention(ctx, pairSrcs, pairTgts)
+		return err
+	})
+	return attention, err
 }
 
 // tokens combines ids with their ranges; further ranges are ignored.

@@ -45,7 +45,7 @@ type Translator struct {
 	pieces     *decode.Pieces // of the target
 	pool       *mat.Pool
 	engine     *decode.Engine
-	attention  chan *decode.Decoder // the only one, for attention weights
+	pairs      chan *decode.Decoder // the only one, for given translations
 
 	srcLang, tgtLang string         // from the model file
 	defaults         decode.Options // of a Request without options
@@ -118,8 +118,8 @@ func newTranslator(m *model.Transformer, tokenizers vocab.Tokenizers, o Options)
 		newWeights = decode.NewWeights
 	}
 	weights := newWeights(m, t.pool)
-	t.engine, t.attention = decode.NewEngine(weights, t.pool), make(chan *decode.Decoder, 1)
-	t.attention <- decode.New(weights, t.pool)
+	t.engine, t.pairs = decode.NewEngine(weights, t.pool), make(chan *decode.Decoder, 1)
+	t.pairs <- decode.New(weights, t.pool)
 	if o.Concurrent > 0 {
 		t.limit = make(chan struct{}, o.Concurrent)
 	}

@@ -84,18 +84,27 @@ func columnIndex(flag, value string) (int, error) {
 }
 
 func (c columns) Parse(line string) (text, key string, err error) {
-	list := strings.Split(line, "\t")
-	if want := max(c.text, c.key); want >= len(list) {
-		found := fmt.Sprintf("%d columns", len(list))
-		if len(list) == 1 {
-			found = "no tab"
-		}
-		return "", "", fmt.Errorf("found %s, expected column %d", found, want+1)
+	list, err := split(line, max(c.text, c.key))
+	if err != nil {
+		return "", "", err
 	}
 	if c.key >= 0 {
 		key = list[c.key]
 	}
 	return list[c.text], key, nil
+}
+
+// split returns the columns of a line, which must have one of index last.
+func split(line string, last int) ([]string, error) {
+	list := strings.Split(line, "\t")
+	if last < len(list) {
+		return list, nil
+	}
+	found := fmt.Sprintf("%d columns", len(list))
+	if len(list) == 1 {
+		found = "no tab"
+	}
+	return nil, fmt.Errorf("found %s, expected column %d", found, last+1)
 }
 
 func (c columns) Write(w io.Writer, number int, line string, r *translate.Result, err error) {

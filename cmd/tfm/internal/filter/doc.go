@@ -4,6 +4,7 @@
 //	format.go    Format: the text of a line, and the line with its answer; the flags
 //	columns.go   plain text and columns
 //	object.go    JSON objects
+//	pairs.go     pairs and their scores
 //	progress.go  the progress through files of known size
 //
 // # Terms

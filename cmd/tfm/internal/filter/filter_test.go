@@ -107,7 +107,7 @@ func FuzzFormats(f *testing.F) {
 			if name != "json" || strings.TrimSpace(line) == "" {
 				continue
 			}
-			fields, err2 := objects{}.fields(out.String())
+			fields, err2 := objectFields(out.String())
 			if err2 != nil {
 				t.Errorf("%q becomes %q: %v", line, out.String(), err2)
 			}

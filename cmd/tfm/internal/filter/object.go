@@ -40,7 +40,7 @@ func newObjects(o *Options, a Answer) (Format, error) {
 
 // Parse returns the text with spaces for its line breaks.
 func (f objects) Parse(line string) (s, key string, err error) {
-	fields, err := f.fields(line)
+	fields, err := objectFields(line)
 	if err != nil || fields == nil {
 		return "", "", err
 	}
@@ -49,18 +49,11 @@ func (f objects) Parse(line string) (s, key string, err error) {
 			return "", "", fmt.Errorf("found a field %q, which is the name of a field of the answer", name)
 		}
 	}
-	raw, ok := fields[f.text]
-	if !ok {
-		return "", "", fmt.Errorf("found no field %q", f.text)
+	s, err = textField(fields, f.text)
+	if err != nil || f.key == "" {
+		return s, "", err
 	}
-	if err := json.Unmarshal(raw, &s); err != nil || raw[0] != '"' {
-		return "", "", fmt.Errorf("field %q is %s, expected a string", f.text, kind(raw))
-	}
-	s, _ = text.OneLine(s, nil)
-	if f.key == "" {
-		return s, "", nil
-	}
-	switch raw, ok = fields[f.key]; {
+	switch raw, ok := fields[f.key]; {
 	case !ok:
 		return "", "", fmt.Errorf("found no field %q", f.key)
 	case raw[0] == '"':
@@ -73,8 +66,21 @@ func (f objects) Parse(line string) (s, key string, err error) {
 	return s, key, err
 }
 
-// fields returns the fields of an object, nil for a blank line.
-func (f objects) fields(line string) (fields map[string]json.RawMessage, err error) {
+// textField returns a field that is a string, with spaces for its line breaks.
+func textField(fields map[string]json.RawMessage, name string) (s string, err error) {
+	raw, ok := fields[name]
+	if !ok {
+		return "", fmt.Errorf("found no field %q", name)
+	}
+	if err := json.Unmarshal(raw, &s); err != nil || raw[0] != '"' {
+		return "", fmt.Errorf("field %q is %s, expected a string", name, kind(raw))
+	}
+	s, _ = text.OneLine(s, nil)
+	return s, nil
+}
+
+// objectFields returns the fields of an object, nil for a blank line.
+func objectFields(line string) (fields map[string]json.RawMessage, err error) {
 	line = strings.TrimSpace(line)
 	switch {
 	case line == "":
@@ -119,38 +125,49 @@ func kind(raw []byte) string {
 
 func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err error) {
 	line = strings.TrimSpace(line)
-	if line == "" {
+	switch {
+	case line == "":
 		io.WriteString(w, "\n")
+		return
+	case err != nil:
+		writeError(w, line, err)
 		return
 	}
 	var b bytes.Buffer
-	if err != nil {
-		line = f.withoutError(line)
-		appendField(&b, errorField, err.Error())
-	} else {
-		list := f.list(r)
-		f.writeTranslation(&b, &list[0])
-		if f.NBest {
-			var all []json.RawMessage
-			for i := range list {
-				var object bytes.Buffer
-				f.writeTranslation(&object, &list[i])
-				all = append(all, []byte("{"+object.String()+"}"))
-			}
-			appendField(&b, nBestField, all)
+	list := f.list(r)
+	f.writeTranslation(&b, &list[0])
+	if f.NBest {
+		var all []json.RawMessage
+		for i := range list {
+			var object bytes.Buffer
+			f.writeTranslation(&object, &list[i])
+			all = append(all, []byte("{"+object.String()+"}"))
 		}
+		appendField(&b, nBestField, all)
 	}
-	start := strings.TrimSuffix(line, "}")
+	writeObject(w, line, b.Bytes())
+}
+
+// writeError writes an object with an error, alone if line is no object.
+func writeError(w io.Writer, line string, err error) {
+	var b bytes.Buffer
+	appendField(&b, errorField, err.Error())
+	writeObject(w, withoutError(line), b.Bytes())
+}
+
+// writeObject writes an object with further fields.
+func writeObject(w io.Writer, object string, fields []byte) {
+	start := strings.TrimSuffix(object, "}")
 	if strings.TrimSpace(start) != "{" {
 		start += ","
 	}
-	io.WriteString(w, start+b.String()+"}\n")
+	io.WriteString(w, start+string(fields)+"}\n")
 }
 
 // withoutError returns an object without the field of an error, or an empty object for a line that
 // is none. It sorts the fields if there is one to remove.
-func (f objects) withoutError(line string) string {
-	fields, err := f.fields(line)
+func withoutError(line string) string {
+	fields, err := objectFields(line)
 	if err != nil {
 		return "{}"
 	}

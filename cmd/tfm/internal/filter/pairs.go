@@ -1,0 +1,175 @@
+package filter
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/text"
+	"tfm/translate"
+)
+
+// PairFormat is the form of the input and output of scores of pairs.
+type PairFormat interface {
+	// Parse returns the pair of a line.
+	Parse(line string) (text.Pair, error)
+
+	// Blank reports whether a line is copied without scores.
+	Blank(line string) bool
+
+	// Write writes a line and the scores of its pair. If there are none, err is the reason.
+	Write(w io.Writer, line string, pair text.Pair, s *translate.PairScore, err error)
+}
+
+// PairOptions are the flags that select a PairFormat.
+type PairOptions struct {
+	TSV, JSON bool
+	Columns   string // columns or fields of source and target
+	Tokens    bool   // add the log-probability of each token
+}
+
+// PairFlags declares the flags of a PairFormat.
+func PairFlags(f *cli.Flags) *PairOptions {
+	o := new(PairOptions)
+	f.BoolVar(&o.TSV, "tsv", false, "lines are columns separated by tabs; they are copied, and the scores are added")
+	f.BoolVar(&o.JSON, "json", false, "lines are JSON objects; their fields are copied, and the scores are added")
+	f.StringVar(&o.Columns, "columns", "", "`columns` of source and target: with -tsv numbers (default 1,2), with -json names of fields (default text,translation)")
+	return o
+}
+
+// Format returns the PairFormat that the flags select. The error is that of a wrong flag.
+func (o *PairOptions) Format() (PairFormat, error) {
+	source, target, ok := strings.Cut(o.Columns, ",")
+	switch {
+	case o.Columns != "" && (!ok || source == "" || target == "" || strings.Contains(target, ",")):
+		return nil, cli.Usagef("-columns %q: expected two, separated by a comma", o.Columns)
+	case o.TSV && o.JSON:
+		return nil, cli.Usagef("either -tsv or -json")
+	case o.JSON:
+		return pairObjects{cmp.Or(source, "text"), cmp.Or(target, "translation"), o.Tokens}, nil
+	case o.TSV:
+		c := pairColumns{tokens: o.Tokens}
+		var err error
+		if c.source, err = columnIndex("columns", cmp.Or(source, "1")); err != nil {
+			return nil, err
+		}
+		c.target, err = columnIndex("columns", cmp.Or(target, "2"))
+		return c, err
+	case o.Columns != "":
+		return nil, cli.Usagef("-columns needs -tsv or -json")
+	}
+	return pairFiles{o.Tokens}, nil
+}
+
+// pairFiles is the PairFormat of two files, whose lines are not copied.
+type pairFiles struct{ tokens bool }
+
+func (pairFiles) Parse(string) (p text.Pair, err error) { return p, nil }
+
+func (pairFiles) Blank(string) bool { return false }
+
+func (f pairFiles) Write(w io.Writer, _ string, _ text.Pair, s *translate.PairScore, err error) {
+	io.WriteString(w, scoreColumns(s, f.tokens, err)+"\n")
+}
+
+// scoreColumns returns the scores of a pair as columns, which are empty after an error.
+func scoreColumns(s *translate.PairScore, withTokens bool, err error) string {
+	columns := []string{"", "", ""}
+	if err == nil {
+		columns = []string{score(s.LogProb), strconv.Itoa(len(s.LogProbs)), score(s.Perplexity())}
+	}
+	if withTokens {
+		var list []string
+		for _, x := range s.LogProbs {
+			list = append(list, score(x))
+		}
+		columns = append(columns, strings.Join(list, " "))
+	}
+	return strings.Join(columns, "\t")
+}
+
+// pairColumns is the PairFormat of columns separated by tabs.
+type pairColumns struct {
+	source, target int // indices
+	tokens         bool
+}
+
+func (c pairColumns) Parse(line string) (text.Pair, error) {
+	list, err := split(line, max(c.source, c.target))
+	if err != nil {
+		return text.Pair{}, err
+	}
+	return text.Pair{Source: list[c.source], Target: list[c.target]}, nil
+}
+
+func (pairColumns) Blank(string) bool { return false }
+
+func (c pairColumns) Write(w io.Writer, line string, _ text.Pair, s *translate.PairScore, err error) {
+	io.WriteString(w, line+"\t"+scoreColumns(s, c.tokens, err)+"\n")
+}
+
+// pairObjects is the PairFormat of JSON objects. A blank line is copied.
+type pairObjects struct {
+	source, target string // names of fields
+	tokens         bool
+}
+
+// The fields of the scores of a pair.
+const (
+	logProbField    = "logprob"
+	countField      = "tokens"
+	perplexityField = "perplexity"
+	logProbsField   = "token_logprobs" // of the tokens and EOS: pairs of text and log-probability
+)
+
+func (f pairObjects) Parse(line string) (p text.Pair, err error) {
+	fields, err := objectFields(line)
+	if err != nil || fields == nil {
+		return p, err
+	}
+	for _, name := range []string{logProbField, countField, perplexityField, logProbsField} {
+		if _, ok := fields[name]; ok && (name != logProbsField || f.tokens) {
+			return p, fmt.Errorf("found a field %q, which is the name of a field of the scores", name)
+		}
+	}
+	if p.Source, err = textField(fields, f.source); err != nil {
+		return p, err
+	}
+	p.Target, err = textField(fields, f.target)
+	return p, err
+}
+
+func (pairObjects) Blank(line string) bool { return text.IsBlank(line) }
+
+func (f pairObjects) Write(w io.Writer, line string, p text.Pair, s *translate.PairScore, err error) {
+	line = strings.TrimSpace(line)
+	switch {
+	case line == "":
+		io.WriteString(w, "\n")
+		return
+	case err != nil:
+		writeError(w, line, err)
+		return
+	}
+	var b bytes.Buffer
+	appendField(&b, logProbField, number(s.LogProb))
+	appendField(&b, countField, len(s.LogProbs))
+	appendField(&b, perplexityField, number(s.Perplexity()))
+	if f.tokens {
+		var list [][2]any
+		for i, x := range s.LogProbs {
+			piece := ""
+			if i < len(s.Tokens) {
+				piece = p.Target[s.Tokens[i].Start:s.Tokens[i].End]
+			}
+			list = append(list, [2]any{piece, json.RawMessage(number(x))})
+		}
+		appendField(&b, logProbsField, list)
+	}
+	writeObject(w, line, b.Bytes())
+}
