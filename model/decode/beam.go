@@ -10,8 +10,8 @@ import (
 
 // beam keeps the width best continuations of a source's hypotheses at each step. A continuation by
 // EOS is finished if it is among the width best of all continuations. The search is done when width
-// hypotheses are finished, or when no live hypothesis can reach a score that enters the n-best
-// list. So the first of the n-best list does not depend on the length of the list.
+// times Options.Patience hypotheses are finished, or when no live hypothesis can reach a score that
+// enters the n-best list. So the first of the n-best list does not depend on the length of the list.
 type beam struct{ width int }
 
 func (k beam) initialHypotheses() int { return 1 }
@@ -34,17 +34,30 @@ func (k beam) advance(s *search, q *sourceSearch, first int) {
 			}
 		} else if rank < k.width {
 			q.finished++
-			q.finish(finishedHyp{q.options.score(c.logP, q.tokens), q.live[c.hypothesis].tail, false})
+			s.finishAtEOS(q, int(c.hypothesis), c.logP)
 		}
 	}
 }
 
+// isDone decides exactly whether a live hypothesis can enter the n-best list.
+//
+// Let ℓ ≤ 0 be the log-probability of live[0], the largest of all live hypotheses, n the number of
+// their tokens, N the length limit and lp > 0 the length penalty, which does not fall with the
+// length. A live hypothesis that is finished after n' tokens, n < n' ≤ N, has
+//
+//	score = (its log-probability)/lp(n') ≤ ℓ/lp(n') ≤ ℓ/lp(N)
+//
+// because the log-probability of a further token is 0 or less (bestTokens subtracts from a logit
+// the maximum plus the logarithm of a sum that contains exp(0) = 1) and ℓ/lp is negative or zero.
+// live[0] has this score if the model continues it with tokens of probability 1 up to the limit. So
+// the bound is the smallest that does not depend on the model. finish prefers the earlier of equal
+// scores, so a live hypothesis needs a higher one than the last of a full list.
 func (k beam) isDone(q *sourceSearch) bool {
-	// live[0] has the highest log P, which only falls with more tokens, and the largest length
-	// penalty makes a negative score the least negative. So this bounds the score of every live
-	// hypothesis and its extensions.
+	if float64(q.finished) >= q.options.patience()*float64(k.width) {
+		return true
+	}
 	bound := q.options.score(q.live[0].logP, q.maxTokens)
-	return q.finished >= k.width || len(q.nBest) == q.options.nBest() && q.nBest[len(q.nBest)-1].score >= bound
+	return len(q.nBest) == q.options.nBest() && q.nBest[len(q.nBest)-1].score >= bound
 }
 
 // finishTruncated finishes truncated hypotheses only if no other is finished. Hypotheses that

@@ -354,3 +354,97 @@ func TestRepetitionPenalty(t *testing.T) {
 		t.Errorf("%d of 45 searches differ from those without a penalty, want at least 40", differ)
 	}
 }
+
+// Token scores add up to the score of a translation, and are those of the model.
+func TestTokenScores(t *testing.T) {
+	m := language(9, 4, 1.5)
+	truncated := 0
+	for _, o := range []Options{{Beam: 1}, {Beam: 5, NBest: 5, Alpha: 1}, {Sample: true, Temperature: 2, TopP: 1, NBest: 4}, {Beam: 3, NoRepeat: 1, NBest: 3}} {
+		plain := find(t, m, 10, 7, o)
+		o.TokenScores = true
+		for source, list := range find(t, m, 10, 7, o) {
+			for k, h := range list {
+				if h.Truncated {
+					truncated++
+				}
+				sum := 0.0
+				if len(h.TokenScores) != len(h.Tokens)+1 {
+					t.Fatalf("%+v: %d token scores of %d tokens and EOS", o, len(h.TokenScores), len(h.Tokens))
+				}
+				for i, x := range h.TokenScores {
+					if sum += x; i < len(h.Tokens) {
+						if want := math.Log(m.probabilities(int32(source), h.Tokens[:i])[h.Tokens[i]]); !closeTo(x, want) {
+							t.Errorf("%+v: score %v of token %d of %+v, want %v", o, x, i, h, want)
+						}
+					}
+				}
+				if !closeTo(o.score(sum, len(h.TokenScores)), h.Score) {
+					t.Errorf("%+v: token scores %v add up to %v, score is %v", o, h.TokenScores, sum, h.Score)
+				}
+				if h.TokenScores = nil; !reflect.DeepEqual(h, plain[source][k]) {
+					t.Errorf("%+v: %+v, want %+v as without token scores", o, h, plain[source][k])
+				}
+			}
+		}
+	}
+	if truncated == 0 {
+		t.Error("no translation was truncated")
+	}
+}
+
+// Alternatives are the most probable allowed tokens of each position.
+func TestAlternatives(t *testing.T) {
+	m := language(12, 4, 1.5)
+	for _, o := range []Options{
+		{Beam: 1}, {Beam: 3, NBest: 3, Alpha: 1}, {Sample: true, Temperature: 2, TopP: 1, NBest: 4}, {Beam: 2, Constraint: &oddIDs{}}, {Beam: 1, MinTokens: 3, NoScore: true},
+		{Sample: true, Temperature: 1, TopP: 1, Constraint: &oddIDs{list: []int32{model.EOS, 3, 5}}},
+	} {
+		plain := find(t, m, 10, 7, o)
+		for _, o.Alternatives = range []int{1, 4, 12} {
+			for source, list := range find(t, m, 10, 7, o) {
+				for k, h := range list {
+					if len(h.Alternatives) != len(h.Tokens)+1 {
+						t.Fatalf("%+v: alternatives of %d positions for %d tokens and EOS", o, len(h.Alternatives), len(h.Tokens))
+					}
+					for i, got := range h.Alternatives {
+						p := m.probabilities(int32(source), h.Tokens[:i])
+						var want []int32
+						for id := int32(model.EOS); id < 12; id++ {
+							forbidden := o.Constraint != nil && !o.Constraint.Allows(nil, id) || id == model.EOS && i < o.MinTokens
+							if forbidden && (i < 6 || id == model.EOS) { // at the limit tokens are free
+								continue
+							}
+							want = append(want, id)
+						}
+						slices.SortFunc(want, func(a, b int32) int { return cmp.Compare(p[b], p[a]) })
+						want = want[:min(len(want), o.Alternatives)]
+						for j := range want {
+							if len(got) != len(want) || got[j].Token != want[j] || !closeTo(got[j].LogP, math.Log(p[want[j]])) {
+								t.Fatalf("%+v: alternatives %v in position %d of %v, want %v", o, got, i, h.Tokens, want)
+							}
+						}
+					}
+					if h.Alternatives = nil; !o.NoScore && !reflect.DeepEqual(h, plain[source][k]) {
+						t.Errorf("%+v: %+v, want %+v as without alternatives", o, h, plain[source][k])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Greedy search without scores has the tokens of one with scores.
+func TestNoScore(t *testing.T) {
+	for _, m := range []*table{language(9, 4, 1.5), language(3000, 4, 1)} {
+		for _, o := range []Options{{Beam: 1}, {Beam: 1, MinTokens: 2, NoRepeat: 1}, {Beam: 1, RepetitionPenalty: 3}} {
+			want := find(t, m, 20, 9, o)
+			o.NoScore = true
+			for i, list := range find(t, m, 20, 9, o) {
+				h := want[i][0]
+				if h.Score = 0; len(list) != 1 || !reflect.DeepEqual(list[0], h) {
+					t.Errorf("%+v: %+v, want %+v", o, list, h)
+				}
+			}
+		}
+	}
+}

@@ -52,6 +52,16 @@ type Options struct {
 	// Sample, 64. 0 is 1.
 	NBest int
 
+	// Patience times Beam is the number of finished hypotheses at which beam search ends (Kasai
+	// et al., 2022). 0 is 1. A search ends earlier if no other hypothesis can enter the list.
+	Patience float64 `json:",omitempty"`
+
+	// NoScore makes greedy search leave Score 0, which saves the softmax.
+	NoScore bool `json:",omitempty"`
+
+	TokenScores  bool `json:",omitempty"` // return Hypothesis.TokenScores
+	Alternatives int  `json:",omitempty"` // length of the lists of Hypothesis.Alternatives, up to 64
+
 	// Sample draws each token from softmax(logits/Temperature), restricted to the TopK most
 	// probable tokens and then to the smallest set of most probable ones with TopP of their
 	// probability (Fan et al., 2018; Holtzman et al., 2020). It ignores Beam.
@@ -101,6 +111,8 @@ func (o Options) Validate() error {
 	}{
 		{!o.Sample && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
+		{!(o.Patience >= 0), "patience", o.Patience, "above 0"},
+		{o.Alternatives < 0 || o.Alternatives > maxBeam, "alternatives", o.Alternatives, fmt.Sprint("0 to ", maxBeam)},
 		{o.MaxTokens < 0, "max_tokens", o.MaxTokens, "1 or more, or 0 for no limit"},
 		{!(o.MaxRatio >= 0 && o.MaxRatio <= maxRatio), "max_ratio", o.MaxRatio, fmt.Sprint("above 0, up to ", maxRatio, ", or 0 for no limit")},
 		{o.MinTokens < 0, "min_tokens", o.MinTokens, "0 or more"},
@@ -126,6 +138,9 @@ func (o *Options) score(logP float64, n int) float64 {
 	}
 	return logP / mat.Pow(length, o.Alpha)
 }
+
+// patience returns Patience or its default.
+func (o *Options) patience() float64 { return cmp.Or(o.Patience, 1) }
 
 // nBest returns the length limit of the n-best list.
 func (o *Options) nBest() int { return max(1, o.NBest) }

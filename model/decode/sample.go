@@ -29,9 +29,16 @@ func (o sample) expand(s *search, row int, logits []float32, out []continuation)
 			return out
 		}
 	}
-	x, maxLogit := float64(logits[token]), mat.Max(logits)
-	sum := mat.ExpSum(logits, logits, maxLogit)
-	return append(out, continuation{logP: x - (float64(maxLogit) + mat.Log(float64(sum))), token: token})
+	maxLogit := mat.Max(logits)
+	out = append(out, continuation{logP: float64(logits[token]), token: token})
+	if o.Alternatives > 0 {
+		out = out[:1+len(s.topAllowed(row, out[1:1:1+o.Alternatives], logits))]
+	}
+	logZ := float64(maxLogit) + mat.Log(float64(mat.ExpSum(logits, logits, maxLogit)))
+	for i := range out {
+		out[i].logP -= logZ
+	}
+	return out
 }
 
 // drawAllowed draws from the tokens that may follow the hypothesis of a row. It returns false if

@@ -16,6 +16,20 @@ type Hypothesis struct {
 	// Truncated reports that the hypothesis reached its length limit before EOS. Score includes
 	// the last token, which Tokens omits.
 	Truncated bool
+
+	// With Options.TokenScores, the log-probabilities of Tokens and of EOS, or of the token that
+	// Tokens omits.
+	TokenScores []float64
+
+	// With Options.Alternatives, the most probable tokens in the position of each element of
+	// Tokens and of EOS, of those that may follow, by descending probability.
+	Alternatives [][]Alternative
+}
+
+// Alternative is a token that may have a position of a translation.
+type Alternative struct {
+	Token int32
+	LogP  float64
 }
 
 // strategy selects the continuations of the hypotheses of one source: greedy, beam or sample.
@@ -37,6 +51,15 @@ type strategy interface {
 	// finishTruncated finishes the hypotheses of q that are live at the length limit, if they
 	// count as translations.
 	finishTruncated(q *sourceSearch)
+}
+
+// maxContinuations returns the limit of the results of expand for a row of q.
+func (q *sourceSearch) maxContinuations() int {
+	n := q.options.Alternatives
+	if q.options.Sample {
+		n++ // after the token that was drawn
+	}
+	return max(n, q.strategy.maxContinuations())
 }
 
 // search searches for the translations of several sources at the same time. It keeps the memory of
@@ -62,9 +85,12 @@ type search struct {
 // owner is the hypothesis of a row: indices into search.sentences and sourceSearch.live.
 type owner struct{ sentence, hypothesis int32 }
 
-// backpointer is a token of a hypothesis. previous is the index of the previous token's
-// backpointer, -1 for the first.
-type backpointer struct{ token, previous int32 }
+// backpointer is a token of a hypothesis, EOS included.
+type backpointer struct {
+	logP     float64 // of the hypothesis up to the token
+	token    int32
+	previous int32 // backpointer of the previous token, -1 for the first
+}
 
 // live is a live hypothesis.
 type live struct {
@@ -97,7 +123,9 @@ type sourceSearch struct {
 	tokens       int // length of every live hypothesis
 	live         []live
 	states       []uint64      // [live × stateLen] of the constraint
+	firstRow     int           // of live, in the last step
 	backpointers []backpointer // tokens of all hypotheses
+	alternatives []Alternative // [backpointers × Options.Alternatives]; Token is -1 after the last
 	finished     int           // number of finished hypotheses, in beam search
 	nBest        []finishedHyp // sorted by descending score
 }
@@ -105,7 +133,7 @@ type sourceSearch struct {
 // finishedHyp is a finished hypothesis.
 type finishedHyp struct {
 	score     float64
-	tail      int32 // backpointer of the last token before EOS
+	tail      int32 // backpointer of EOS or of the last token
 	truncated bool
 }
 
@@ -150,7 +178,7 @@ func (s *search) add(r *request, index int, handle int32, maxTokens int) {
 	*q = sourceSearch{
 		request: r, index: index, handle: handle, number: r.options.First + uint64(index),
 		options: &r.options, strategy: r.strategy, maxTokens: maxTokens,
-		live: q.live[:0], backpointers: q.backpointers[:0], nBest: q.nBest[:0],
+		live: q.live[:0], backpointers: q.backpointers[:0], alternatives: q.alternatives[:0], nBest: q.nBest[:0],
 		constraint: r.constraint, states: q.states[:0],
 	}
 	if q.constraint != nil {
@@ -223,7 +251,7 @@ func (s *search) expand(p *mat.Pool, m stepper) {
 			}
 			s.rows, s.owners = append(s.rows, r), append(s.owners, owner{int32(i), int32(j)})
 		}
-		s.rowContinuations = max(s.rowContinuations, q.strategy.maxContinuations())
+		s.rowContinuations = max(s.rowContinuations, q.maxContinuations())
 		hasSampling = hasSampling || q.options.Sample
 		constrained = constrained || q.constraint != nil
 	}
@@ -261,7 +289,7 @@ func (s *expandRows) Range(lo, hi int) {
 			penalizeRepetition(logits, s.partials[i].Tokens(), float32(r))
 		}
 		strat := q.strategy
-		out := s.expanded[i*s.rowContinuations:][:0:strat.maxContinuations()]
+		out := s.expanded[i*s.rowContinuations:][:0:q.maxContinuations()]
 		s.counts[i] = len(strat.expand(s.search, i, logits, out))
 	}
 }
@@ -275,6 +303,7 @@ func (s *search) continuations(row int) []continuation {
 // one token more.
 func (s *search) advance(q *sourceSearch, first int) {
 	s.nextLive, s.nextStates = s.nextLive[:0], s.nextStates[:0]
+	q.firstRow = first
 	q.tokens++
 	q.strategy.advance(s, q, first)
 	q.live = append(q.live[:0], s.nextLive...)
@@ -283,13 +312,36 @@ func (s *search) advance(q *sourceSearch, first int) {
 
 // extend appends hypothesis i of q with the token of c to s.nextLive.
 func (s *search) extend(q *sourceSearch, i int, c continuation, logP float64) {
-	h := &q.live[i]
-	q.backpointers = append(q.backpointers, backpointer{c.token, h.tail})
-	s.nextLive = append(s.nextLive, live{logP, int32(len(q.backpointers) - 1), int32(i), h.number})
+	s.nextLive = append(s.nextLive, live{logP, s.addToken(q, i, c.token, logP), int32(i), q.live[i].number})
 	if q.constraint != nil {
 		s.nextStates = append(s.nextStates, q.state(i)...)
 		q.constraint.Next(s.nextStates[len(s.nextStates)-q.stateLen:], c.token)
 	}
+}
+
+// addToken adds a token after hypothesis i of q and returns its backpointer. logP is that of the
+// hypothesis with the token.
+func (s *search) addToken(q *sourceSearch, i int, token int32, logP float64) int32 {
+	q.backpointers = append(q.backpointers, backpointer{logP, token, q.live[i].tail})
+	if n := q.options.Alternatives; n > 0 {
+		list := s.continuations(q.firstRow + i)
+		if q.options.Sample {
+			list = list[1:] // after the token that was drawn
+		}
+		for k := range n {
+			a := Alternative{Token: -1}
+			if k < len(list) {
+				a = Alternative{list[k].token, list[k].logP}
+			}
+			q.alternatives = append(q.alternatives, a)
+		}
+	}
+	return int32(len(q.backpointers) - 1)
+}
+
+// finishAtEOS finishes hypothesis i of q, whose log-probability with EOS is logP.
+func (s *search) finishAtEOS(q *sourceSearch, i int, logP float64) {
+	q.finish(finishedHyp{q.options.score(logP, q.tokens), s.addToken(q, i, model.EOS, logP), false})
 }
 
 // appendTokens appends the tokens of a hypothesis, up to the one with the backpointer tail.
@@ -307,14 +359,39 @@ func (q *sourceSearch) results() []Hypothesis {
 	q.strategy.finishTruncated(q)
 	list := make([]Hypothesis, 0, max(1, len(q.nBest)))
 	for _, f := range q.nBest {
-		h := Hypothesis{Score: f.score, Truncated: f.truncated, Tokens: appendTokens(nil, q.backpointers, f.tail)}
-		h.Tokens = h.Tokens[:min(len(h.Tokens), q.maxTokens-1)]
+		tokens := appendTokens(nil, q.backpointers, q.backpointers[f.tail].previous)
+		h := Hypothesis{Score: f.score, Truncated: f.truncated, Tokens: tokens}
+		q.addDetails(&h, f.tail)
 		list = append(list, h)
 	}
 	if len(list) == 0 { // all scores were NaN or -Inf
 		list = append(list, Hypothesis{Score: math.Inf(-1)})
 	}
 	return list
+}
+
+// addDetails sets the fields of h that Options.TokenScores and Alternatives ask for. tail is the
+// backpointer of EOS or of the last token.
+func (q *sourceSearch) addDetails(h *Hypothesis, tail int32) {
+	n := q.options.Alternatives
+	for i := tail; i >= 0 && (q.options.TokenScores || n > 0); i = q.backpointers[i].previous {
+		if b := q.backpointers[i]; q.options.TokenScores {
+			logP := b.logP
+			if b.previous >= 0 {
+				logP -= q.backpointers[b.previous].logP
+			}
+			h.TokenScores = append(h.TokenScores, logP)
+		}
+		if n > 0 {
+			list := q.alternatives[int(i)*n:][:n]
+			if end := slices.IndexFunc(list, func(a Alternative) bool { return a.Token < 0 }); end >= 0 {
+				list = list[:end]
+			}
+			h.Alternatives = append(h.Alternatives, slices.Clone(list))
+		}
+	}
+	slices.Reverse(h.TokenScores)
+	slices.Reverse(h.Alternatives)
 }
 
 // setPartial sets the Partial of a row.

@@ -258,7 +258,7 @@ func TestNaNAndInfiniteLogits(t *testing.T) {
 			}
 		}}
 		for _, o := range []Options{
-			{Beam: 1}, {Beam: 3, NBest: 2}, {Sample: true, Temperature: 1, TopP: 1, NBest: 2},
+			{Beam: 1}, {Beam: 1, NoScore: true}, {Beam: 3, NBest: 2}, {Sample: true, Temperature: 1, TopP: 1, NBest: 2},
 			{Sample: true, Temperature: 1, TopP: 0.5}, {Sample: true, Temperature: 1, TopP: 1, TopK: 3},
 		} {
 			for _, list := range find(t, m, 3, 5, o) {
@@ -316,5 +316,115 @@ func TestTopKOrdersEqualValuesByIndex(t *testing.T) {
 		if got := topK(make([]continuation, 0, k), row); !slices.Equal(got, want) {
 			t.Fatalf("topK of %d in %v = %v, want %v", k, row, got, want)
 		}
+	}
+}
+
+// unending is beam search that does not end before the length limit.
+type unending struct{ beam }
+
+func (unending) isDone(*sourceSearch) bool { return false }
+
+// certainFrom returns m, except that after step steps the next token is 3, with probability 1,
+// until the length limit.
+func certainFrom(m *table, steps, maxTokens int) *table {
+	return &table{vocabulary: m.vocabulary, logits: func(source int32, prefix []int32, row []float32) {
+		if len(prefix) < steps {
+			m.logits(source, prefix, row)
+			return
+		}
+		for i := range row {
+			row[i] = -200
+		}
+		if row[3] = 0; len(prefix) == maxTokens-1 {
+			row[3], row[model.EOS] = -200, 0
+		}
+	}}
+}
+
+// Beam search ends exactly when no live hypothesis can enter the n-best list, however the model
+// continues: not earlier, because the best possible continuation from then on changes no list, and
+// not later, because from one step before it does.
+func TestBeamSearchEndsExactly(t *testing.T) {
+	const vocabulary, maxTokens = 7, 12
+	run := func(m *table, o Options, unend bool) (list []Hypothesis, steps int) {
+		m.added, m.removed, m.steps = 0, nil, 0
+		s := schedulerOf(m)
+		r := requestOf(context.Background(), 1, maxTokens, o, func(_ int, l []Hypothesis) { list = l }, func(error) {})
+		if unend {
+			r.strategy = unending{beam{o.Beam}}
+		}
+		s.add(r)
+		for !s.idle() {
+			s.step()
+		}
+		return list, m.steps
+	}
+	ended := map[int]int{}
+	for seed := range uint64(200) {
+		m := language(vocabulary, seed, 2)
+		random := m.logits
+		m.logits = func(source int32, prefix []int32, row []float32) {
+			random(source, prefix, row)
+			row[model.EOS] += float32(seed % 4)
+		}
+		for _, o := range []Options{{Beam: 2}, {Beam: 4, Alpha: 0.6}, {Beam: 3, Alpha: 1, Penalty: PenaltyPower, NBest: 2}, {Beam: 5, Alpha: 1, NBest: 3}} {
+			o.Patience = math.Inf(1)
+			list, steps := run(m, o, false)
+			if got, _ := run(certainFrom(m, steps, maxTokens), o, true); !reflect.DeepEqual(got, list) {
+				t.Errorf("seed %d, %+v: ended after step %d with %+v, but further steps could give %+v", seed, o, steps, list, got)
+			}
+			if steps == 1 || steps == maxTokens {
+				continue
+			}
+			ended[steps]++
+			got, _ := run(certainFrom(m, steps-1, maxTokens), o, true)
+			if !slices.ContainsFunc(got, func(h Hypothesis) bool { return len(h.Tokens) == maxTokens-1 && !h.Truncated }) {
+				t.Errorf("seed %d, %+v: ended after step %d with %+v, but no step after %d could change that", seed, o, steps, list, steps-1)
+			}
+		}
+	}
+	if len(ended) < 6 {
+		t.Errorf("searches by number of steps: %v, want at least 6 numbers", ended)
+	}
+}
+
+// Patience changes when a search ends, and with the best of a beam the score only rises.
+func TestPatience(t *testing.T) {
+	better := 0
+	for seed := range uint64(30) {
+		m := language(9, seed, 1.5)
+		o := Options{Beam: 2, Alpha: 1}
+		first := find(t, m, 5, 12, o)
+		o.Patience = 1
+		if got := find(t, m, 5, 12, o); !reflect.DeepEqual(got, first) {
+			t.Errorf("patience 1: %+v, want %+v", got, first)
+		}
+		o.Patience = 10
+		for i, list := range find(t, m, 5, 12, o) {
+			if list[0].Score < first[i][0].Score {
+				t.Errorf("patience 10: score %v, want at least %v", list[0].Score, first[i][0].Score)
+			}
+			if list[0].Score > first[i][0].Score {
+				better++
+			}
+		}
+	}
+	if better == 0 {
+		t.Error("patience finds no better translation")
+	}
+}
+
+// A model that never ends a translation gives a truncated one of the length limit.
+func TestLoopsEndAtTheLimit(t *testing.T) {
+	m := fixed(6, map[int32]float64{3: 0.6, 4: 0.4})
+	for _, o := range []Options{{Beam: 1}, {Beam: 1, NoScore: true}, DefaultOptions(), {Beam: 8, NBest: 8, Patience: 3}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3}} {
+		for _, list := range find(t, m, 2, 40, o) {
+			for _, h := range list {
+				if !h.Truncated || len(h.Tokens) != 39 || m.steps > 40*2 {
+					t.Errorf("%+v: %+v after %d steps, want 39 tokens, truncated", o, h, m.steps)
+				}
+			}
+		}
+		m.steps = 0
 	}
 }
