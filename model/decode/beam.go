@@ -11,7 +11,7 @@ import (
 // beam keeps the width best continuations of a source's hypotheses at each step. A continuation by
 // EOS is finished if it is among the width best of all continuations. The search is done when width
 // times Options.Patience hypotheses are finished, or when no live hypothesis can reach a score that
-// enters the n-best list. So the first of the n-best list does not depend on the length of the list.
+// enters the n-best list. So the first of the n-best list does not depend on its length.
 type beam struct{ width int }
 
 func (k beam) initialHypotheses() int { return 1 }

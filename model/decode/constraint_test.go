@@ -411,7 +411,8 @@ func TestAlternatives(t *testing.T) {
 						var want []int32
 						for id := int32(model.EOS); id < 12; id++ {
 							forbidden := o.Constraint != nil && !o.Constraint.Allows(nil, id) || id == model.EOS && i < o.MinTokens
-							if forbidden && (i < 6 || id == model.EOS) { // at the limit tokens are free
+							// At the limit tokens are free.
+							if forbidden && (i < 6 || id == model.EOS) {
 								continue
 							}
 							want = append(want, id)

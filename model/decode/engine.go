@@ -43,11 +43,24 @@ func (e *Engine) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hypo
 // not done leave. Each panics on ids outside the vocabulary and on a source of more than
 // Config.MaxLen-1 tokens.
 func (e *Engine) Each(ctx context.Context, srcs [][]int32, o Options, done func(i int, list []Hypothesis)) error {
+	return e.Stream(ctx, srcs, o, nil, done)
+}
+
+// Stream is Each that also calls token with the index of a source and each token of its best
+// translation, in order, as soon as it is certain: with greedy search and one sample after its
+// step, with beam search when all hypotheses that can win have it. It is called for the last ones
+// before done. If the scores of a translation become NaN, or a Constraint allows nothing after it,
+// the list of done does not have these tokens.
+func (e *Engine) Stream(ctx context.Context, srcs [][]int32, o Options, token func(i int, token int32), done func(i int, list []Hypothesis)) error {
 	if err := checkCall(e.w, srcs, &o); err != nil {
 		return err
 	}
 	c := &call{wake: make(chan struct{}, 1)}
-	e.submit(newRequest(ctx, srcs, o, c.done, c.end))
+	r := newRequest(ctx, srcs, o, c.done, c.end)
+	if token != nil {
+		r.token = c.token
+	}
+	e.submit(r)
 	for {
 		<-c.wake
 		c.mu.Lock()
@@ -55,7 +68,11 @@ func (e *Engine) Each(ctx context.Context, srcs [][]int32, o Options, done func(
 		c.results = nil
 		c.mu.Unlock()
 		for _, r := range results {
-			done(r.index, r.list)
+			if r.list == nil {
+				token(r.index, r.token)
+			} else {
+				done(r.index, r.list)
+			}
 		}
 		if ended {
 			if p, ok := err.(panicError); ok {
@@ -135,16 +152,24 @@ type call struct {
 	err     error
 }
 
-// result is the n-best list of a source.
+// result is the n-best list of a source, or if that is nil a certain token.
 type result struct {
 	index int
+	token int32
 	list  []Hypothesis
+}
+
+func (c *call) token(i int, token int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.results = append(c.results, result{index: i, token: token})
+	c.notify()
 }
 
 func (c *call) done(i int, list []Hypothesis) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.results = append(c.results, result{i, list})
+	c.results = append(c.results, result{index: i, list: list})
 	c.notify()
 }
 

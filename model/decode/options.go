@@ -59,8 +59,14 @@ type Options struct {
 	// NoScore makes greedy search leave Score 0, which saves the softmax.
 	NoScore bool `json:",omitempty"`
 
-	TokenScores  bool `json:",omitempty"` // return Hypothesis.TokenScores
-	Alternatives int  `json:",omitempty"` // length of the lists of Hypothesis.Alternatives, up to 64
+	// TokenScores and Alternatives, the length of its lists, up to 64, ask for these fields of
+	// Hypothesis.
+	TokenScores  bool `json:",omitempty"`
+	Alternatives int  `json:",omitempty"`
+
+	// Background pauses the sources of a call of an Engine while other calls are in progress
+	// that are not in the background. No translation depends on it.
+	Background bool `json:",omitempty"`
 
 	// Sample draws each token from softmax(logits/Temperature), restricted to the TopK most
 	// probable tokens and then to the smallest set of most probable ones with TopP of their

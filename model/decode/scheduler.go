@@ -33,6 +33,10 @@ const (
 // So a small request does not wait for all of a large one, and the last sources of a request are
 // short. A request whose source exceeds the limits is passed over while others of its sources are
 // translated. Without those it is passed over in maxPassed turns, and then the next to add one.
+//
+// While a request in progress is not in the background, those in the background are paused: their
+// sources have no rows in a step, and none are added. Their hypotheses keep their memory, so the
+// limits apply to the foreground and to the background separately.
 type scheduler struct {
 	pool   *mat.Pool
 	model  stepper
@@ -42,7 +46,7 @@ type scheduler struct {
 	requests []*request // that have not ended
 	next     int        // index in requests of the one that adds the next source
 
-	rows, positions int // limits of the sources in search together
+	foreground, background load
 
 	added   []waitingSource // workspace of addSources
 	sources [][]int32
@@ -53,17 +57,38 @@ func newScheduler(w *Weights, m stepper, p *mat.Pool) *scheduler {
 	return &scheduler{pool: p, model: m, maxLen: w.model.Config.MaxLen}
 }
 
+// load is the sum of the limits of sources in the search.
+type load struct{ sources, rows, positions int }
+
+// loadOf returns the load that the sources of r belong to.
+func (s *scheduler) loadOf(r *request) *load {
+	if r.options.Background {
+		return &s.background
+	}
+	return &s.foreground
+}
+
+// add adds a source that may have the given numbers of rows and positions.
+func (l *load) add(rows, positions int) {
+	*l = load{l.sources + 1, l.rows + rows, l.positions + positions}
+}
+
+func (l *load) remove(rows, positions int) {
+	*l = load{l.sources - 1, l.rows - rows, l.positions - positions}
+}
+
 // request is a call that translates sources with the same options.
 type request struct {
 	ctx        context.Context
 	sources    [][]int32
 	options    Options
 	strategy   strategy
-	constraint Constraint // nil allows every token
-	waiting    []int      // indices of the sources that are not added yet; the last is the next
-	active     int        // sources that are not done
-	inSearch   int        // sources that are translated
-	passed     int        // turns in which it was passed over without sources in the search
+	constraint Constraint               // nil allows every token
+	waiting    []int                    // indices of the sources that are not added yet; the last is the next
+	active     int                      // sources that are not done
+	inSearch   int                      // sources that are translated
+	passed     int                      // turns in which it was passed over without sources in the search
+	token      func(i int, token int32) // called with the tokens that are certain; may be nil
 	done       func(i int, list []Hypothesis)
 	end        func(error) // called once, after the last call of done
 }
@@ -101,6 +126,7 @@ func (s *scheduler) idle() bool { return len(s.requests) == 0 }
 // step runs one decode step of all sources that the limits allow.
 func (s *scheduler) step() {
 	s.endRequests()
+	s.search.paused = slices.ContainsFunc(s.requests, func(r *request) bool { return !r.options.Background })
 	s.addSources()
 	if len(s.search.sentences) > 0 {
 		s.search.step(s.pool, s.model, func(q *sourceSearch, list []Hypothesis) {
@@ -146,13 +172,16 @@ func (s *scheduler) endRequests() {
 func (s *scheduler) remove(q *sourceSearch) {
 	s.model.Remove(q.handle)
 	q.request.inSearch--
-	s.rows -= q.request.options.width()
-	s.positions -= q.request.positions(q.index, s.maxLen)
+	s.loadOf(q.request).remove(q.request.options.width(), q.request.positions(q.index, s.maxLen))
 }
 
 // addSources adds waiting sources up to the limits, as one batch.
 func (s *scheduler) addSources() {
-	if len(s.search.sentences) > 0 && s.rows > maxRows-minFreeRows {
+	l := &s.foreground
+	if !s.search.paused {
+		l = &s.background
+	}
+	if l.rows > maxRows-minFreeRows && l.sources > 0 {
 		return
 	}
 	s.added, s.sources = s.added[:0], s.sources[:0]
@@ -163,7 +192,7 @@ func (s *scheduler) addSources() {
 		}
 		r := s.requests[s.next]
 		last := len(r.waiting) - 1
-		if last < 0 {
+		if last < 0 || r.options.Background && s.search.paused {
 			passed++
 			continue
 		}
@@ -172,8 +201,7 @@ func (s *scheduler) addSources() {
 		if tokens > 0 && tokens+n > maxAddedTokens {
 			break
 		}
-		isEmpty := len(s.search.sentences)+len(s.added) == 0
-		if !isEmpty && (s.rows+rows > maxRows || s.positions+positions > maxPositions) {
+		if l.sources > 0 && (l.rows+rows > maxRows || l.positions+positions > maxPositions) {
 			if r.inSearch == 0 {
 				if r.passed >= maxPassed {
 					break
@@ -186,7 +214,8 @@ func (s *scheduler) addSources() {
 		passed = 0
 		r.waiting = r.waiting[:last]
 		r.inSearch, r.passed = r.inSearch+1, 0
-		s.rows, s.positions, tokens = s.rows+rows, s.positions+positions, tokens+n
+		l.add(rows, positions)
+		tokens += n
 		s.added, s.sources = append(s.added, waitingSource{r, i}), append(s.sources, r.sources[i])
 	}
 	if len(s.added) == 0 {

@@ -36,8 +36,8 @@ func TestSchedulerLimits(t *testing.T) {
 		if got := len(s.search.sentences); got != c.want {
 			t.Errorf("beam %d, up to %d tokens: %d sources in a step, want %d", c.beam, c.tokens, got, c.want)
 		}
-		if s.rows != c.want*c.beam || s.positions != c.want*c.beam*c.tokens {
-			t.Errorf("beam %d: %d rows and %d positions reserved, want %d and %d", c.beam, s.rows, s.positions, c.want*c.beam, c.want*c.beam*c.tokens)
+		if s.foreground != (load{c.want, c.want * c.beam, c.want * c.beam * c.tokens}) {
+			t.Errorf("beam %d: %d rows and %d positions reserved, want %d and %d", c.beam, s.foreground.rows, s.foreground.positions, c.want*c.beam, c.want*c.beam*c.tokens)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestAnyArrivalGivesTheSameTranslations(t *testing.T) {
 				added++
 				k, first, n := r.IntN(len(options)), r.IntN(20), r.IntN(20)
 				o := options[k]
-				o.MaxExtra, o.First = 10, o.First+uint64(first)
+				o.MaxExtra, o.First, o.Background = 10, o.First+uint64(first), r.IntN(3) == 0
 				srcs := make([][]int32, n)
 				for i := range srcs {
 					srcs[i] = []int32{int32(first + i)}
@@ -155,7 +155,7 @@ func TestAnyArrivalGivesTheSameTranslations(t *testing.T) {
 					if results++; over || !reflect.DeepEqual(list, want[k][first+i]) {
 						t.Errorf("request of %+v, source %d: %+v, over %t, want %+v", o, first+i, list, over, want[k][first+i])
 					}
-					if r.IntN(50) == 0 {
+					if r.IntN(20) == 0 {
 						cancel()
 					}
 				}, func(err error) {
@@ -176,8 +176,8 @@ func TestAnyArrivalGivesTheSameTranslations(t *testing.T) {
 		if ended != count || cancelled == 0 || cancelled == count {
 			t.Errorf("%d requests ended, %d of them cancelled; want %d and some", ended, cancelled, count)
 		}
-		if len(m.removed) != int(m.added) || s.rows != 0 || s.positions != 0 {
-			t.Errorf("%d of %d sources removed, %d rows and %d positions reserved; want all and none", len(m.removed), m.added, s.rows, s.positions)
+		if len(m.removed) != int(m.added) || s.foreground != (load{}) || s.background != (load{}) {
+			t.Errorf("%d of %d sources removed, loads %+v and %+v; want all and none", len(m.removed), m.added, s.foreground, s.background)
 		}
 	}
 }
@@ -249,8 +249,8 @@ func TestEngine(t *testing.T) {
 		running = e.running
 		e.mu.Unlock()
 	}
-	if !e.scheduler.idle() || e.scheduler.rows != 0 || e.scheduler.positions != 0 {
-		t.Errorf("after all calls: %d requests, %d rows, %d positions", len(e.scheduler.requests), e.scheduler.rows, e.scheduler.positions)
+	if !e.scheduler.idle() || e.scheduler.foreground != (load{}) {
+		t.Errorf("after all calls: %d requests, load %+v", len(e.scheduler.requests), e.scheduler.foreground)
 	}
 }
 
@@ -348,5 +348,109 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 func TestLongestFirst(t *testing.T) {
 	if got, want := longestFirst([][]int32{{1}, {1, 2}, nil, {3}, {3, 4}}), []int{1, 4, 0, 3, 2}; !slices.Equal(got, want) {
 		t.Errorf("longestFirst = %v, want %v", got, want)
+	}
+}
+
+// Requests in the background have no rows while others are in progress, which do not wait for them.
+func TestBackgroundRequestsArePaused(t *testing.T) {
+	m := fixed(5, map[int32]float64{3: 0.9, 4: 0.1}) // never EOS
+	s := schedulerOf(m)
+	background := Options{Beam: 4, Background: true}
+	ended := map[string]int{}
+	add := func(name string, n, tokens int, o Options) {
+		s.add(requestOf(context.Background(), n, tokens, o, func(int, []Hypothesis) {}, func(error) { ended[name] = m.steps }))
+	}
+	add("background", 200, 20, background)
+	for range 5 {
+		s.step()
+	}
+	add("foreground", 3, 10, Options{Beam: 4})
+	add("long foreground", 2, 15, Options{Beam: 1})
+	for i := range 15 {
+		m.maxRows = 0
+		if s.step(); m.maxRows > 3*4+2 {
+			t.Errorf("step %d with requests in the foreground: %d rows, want those of the foreground", i, m.maxRows)
+		}
+	}
+	if ended["foreground"] != 5+10 || ended["long foreground"] != 5+15 || ended["background"] != 0 {
+		t.Errorf("requests ended after steps %v, want the foreground after 15 and 20", ended)
+	}
+	for range 5 {
+		s.step()
+	}
+	if m.maxRows != maxRows {
+		t.Errorf("%d rows after the foreground has ended, want %d", m.maxRows, maxRows)
+	}
+	for !s.idle() {
+		s.step()
+	}
+	if s.background != (load{}) || len(m.removed) != int(m.added) {
+		t.Errorf("at the end: load %+v, %d of %d sources removed", s.background, len(m.removed), m.added)
+	}
+}
+
+// The tokens that are reported as certain are those of the best translation, and with greedy search
+// and a single sample each is reported after its step.
+func TestCertainTokens(t *testing.T) {
+	early, total := 0, 0
+	for seed := range uint64(8) {
+		m := language(7, seed, 3)
+		for _, o := range []Options{
+			{Beam: 1}, {Beam: 1, NoScore: true, NoRepeat: 1}, {Sample: true, Temperature: 1, TopP: 1}, {Sample: true, Temperature: 1, TopP: 1, NBest: 4},
+			{Beam: 2, Alpha: 1}, {Beam: 5, Alpha: 0.6, NBest: 5, Patience: 4}, {Beam: 3, MinTokens: 6, Alpha: 2},
+		} {
+			for _, maxTokens := range []int{1, 4, 20} {
+				const sources = 4
+				got, lists := make([][]int32, sources), make([][]Hypothesis, sources)
+				steps := make([][]int, sources) // at which each token was reported
+				m.added, m.removed, m.steps = 0, nil, 0
+				s := schedulerOf(m)
+				r := requestOf(context.Background(), sources, maxTokens, o, func(i int, list []Hypothesis) { lists[i] = list }, func(error) {})
+				r.token = func(i int, token int32) {
+					if lists[i] != nil {
+						t.Errorf("%+v: token of source %d after its list", o, i)
+					}
+					got[i], steps[i] = append(got[i], token), append(steps[i], m.steps)
+				}
+				for s.add(r); !s.idle(); {
+					s.step()
+				}
+				for i, list := range lists {
+					if !slices.Equal(got[i], list[0].Tokens) {
+						t.Errorf("%+v: tokens %v of source %d, want those of %+v", o, got[i], i, list[0])
+					}
+					for k, step := range steps[i] {
+						if single := o.Beam == 1 || o.Sample && o.NBest == 0; single && step != k+1 {
+							t.Errorf("%+v: token %d reported after step %d", o, k, step)
+						}
+						if total++; o.Beam > 1 && step < steps[i][len(steps[i])-1] {
+							early++
+						}
+					}
+				}
+			}
+		}
+	}
+	if early < 100 {
+		t.Errorf("%d of %d tokens were certain before the last step of a beam search, want at least 100", early, total)
+	}
+}
+
+// Stream passes tokens and lists to its caller in order.
+func TestStream(t *testing.T) {
+	w := NewWeights(perturbed(t, toy(), 7), nil)
+	srcs := randomSources(20, 0, 8)
+	e := NewEngine(w, nil)
+	for _, o := range []Options{{Beam: 1, MaxExtra: 9}, {Beam: 4, Alpha: 0.6, MaxExtra: 9, NBest: 3}} {
+		want := nBest(t, New(w, nil), srcs, o)
+		got, done := make([][]int32, len(srcs)), 0
+		err := e.Stream(context.Background(), srcs, o, func(i int, token int32) { got[i] = append(got[i], token) }, func(i int, list []Hypothesis) {
+			if done++; !reflect.DeepEqual(list, want[i]) || !slices.Equal(got[i], list[0].Tokens) {
+				t.Errorf("%+v, source %d: tokens %v, list %+v, want %+v", o, i, got[i], list, want[i])
+			}
+		})
+		if err != nil || done != len(srcs) {
+			t.Errorf("%+v: error %v, %d lists, want %d", o, err, done, len(srcs))
+		}
 	}
 }

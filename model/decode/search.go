@@ -66,6 +66,7 @@ func (q *sourceSearch) maxContinuations() int {
 // those that are done for others.
 type search struct {
 	sentences []sourceSearch // those that are not done
+	paused    bool           // sources of requests in the background have no rows in a step
 	rows      []Row          // of the next step
 	owners    []owner        // of each row
 	logits    mat.Matrix
@@ -127,6 +128,7 @@ type sourceSearch struct {
 	backpointers []backpointer // tokens of all hypotheses
 	alternatives []Alternative // [backpointers × Options.Alternatives]; Token is -1 after the last
 	finished     int           // number of finished hypotheses, in beam search
+	reported     int           // tokens that were passed to request.token
 	nBest        []finishedHyp // sorted by descending score
 }
 
@@ -227,16 +229,28 @@ func (s *search) step(p *mat.Pool, m stepper, done func(q *sourceSearch, list []
 	s.expand(p, m)
 	first := 0
 	s.removeIf(func(q *sourceSearch) bool {
+		if s.isPaused(q) {
+			return false
+		}
 		rows := len(q.live)
 		s.advance(q, first)
 		first += rows
 		if q.tokens < q.maxTokens && len(q.live) > 0 && !q.strategy.isDone(q) {
+			if q.request.token != nil {
+				q.report(q.certain())
+			}
 			return false
 		}
-		done(q, q.results())
+		list := q.results()
+		if q.request.token != nil {
+			q.report(list[0].Tokens)
+		}
+		done(q, list)
 		return true
 	})
 }
+
+func (s *search) isPaused(q *sourceSearch) bool { return s.paused && q.options.Background }
 
 // expand runs one decode step of all live hypotheses and finds the continuations of each row.
 func (s *search) expand(p *mat.Pool, m stepper) {
@@ -244,6 +258,9 @@ func (s *search) expand(p *mat.Pool, m stepper) {
 	hasSampling, constrained := false, false
 	for i := range s.sentences {
 		q := &s.sentences[i]
+		if s.isPaused(q) {
+			continue
+		}
 		for j, h := range q.live {
 			r := Row{q.handle, model.BOS, h.parent}
 			if h.tail >= 0 {

@@ -288,7 +288,7 @@ func TestCancelledSearchEnds(t *testing.T) {
 		for !s.idle() {
 			s.step()
 		}
-		if !errors.Is(err, context.Canceled) || m.steps != 6 || !m.removed[0] || s.rows != 0 || s.positions != 0 {
+		if !errors.Is(err, context.Canceled) || m.steps != 6 || !m.removed[0] || s.foreground != (load{}) {
 			t.Errorf("%+v: error %v after %d steps, want %v after 6", o, err, m.steps, context.Canceled)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -19,7 +20,7 @@ type table struct {
 	vocabulary int
 	logits     func(source int32, prefix []int32, row []float32)
 
-	prefixes map[int32][][]int32 // of each source's rows in the last step
+	prefixes map[int32][][]int32 // of each source's rows in the last step that had some
 	added    int32               // number of sources; their handles are 0, 1, …
 	removed  map[int32]bool
 	steps    int
@@ -62,7 +63,10 @@ func (m *table) Step(rows []Row) mat.Matrix {
 		next[r.Source] = append(next[r.Source], prefix)
 		m.logits(r.Source, prefix, y.Row(i))
 	}
-	m.prefixes = next
+	if m.prefixes == nil {
+		m.prefixes = map[int32][][]int32{}
+	}
+	maps.Copy(m.prefixes, next) // sources without rows keep theirs
 	return y
 }
 
