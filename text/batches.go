@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// Batches reads ahead, for example lines, and yields the available ones, 1 to n at a time, in order.
-// A filter over them answers each line at once when lines arrive slowly, and works on batches when
+// Batches reads lines or pairs ahead and yields the available ones, 1 to n at a time, in order. A
+// filter over them answers each line at once when lines arrive slowly, and works on batches when
 // they arrive fast.
 //
 // An error of lines or ctx is yielded without lines, after all lines before it, and ends the

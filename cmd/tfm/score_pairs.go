@@ -138,8 +138,8 @@ type pairWriter struct {
 // failedPair is the kind of the warning about a pair without score.
 const failedPair = "pairs that were not scored"
 
-// write scores pairs as they are read. After all pairs, the error is that of pairs or that some have
-// no score.
+// write scores pairs as they are read. After all pairs, the error is that of pairs, or that some
+// have no score.
 func (w *pairWriter) write(ctx context.Context, out io.Writer, t *translate.Translator, pairs iter.Seq2[pairLine, error]) error {
 	const batch = 256
 	b := bufio.NewWriter(out)

@@ -22,7 +22,7 @@ type PairFormat interface {
 	// Blank reports whether a line is copied without scores.
 	Blank(line string) bool
 
-	// Write writes a line and the scores of its pair. If there are none, err is the reason.
+	// Write writes a line and the scores of its pair. If it has none, err is the reason.
 	Write(w io.Writer, line string, pair text.Pair, s *translate.PairScore, err error)
 }
 
