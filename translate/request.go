@@ -25,6 +25,12 @@ type Request struct {
 	// Translator.MaxSource.
 	MaxSource int
 
+	// Certain, if not nil, is called with the index of a text and the next part of its best
+	// translation as soon as the part cannot change: with greedy search and one sample after
+	// each decode step that completes a character. All parts together are the translation,
+	// unless its scores become NaN. Do calls it on its own goroutine.
+	Certain func(i int, part string)
+
 	Tokens    bool // return the tokens of the texts and of the translations
 	Attention bool // return tokens and attention weights
 }
@@ -64,6 +70,10 @@ type Translation struct {
 	Truncated bool    // the translation reached its length limit before EOS
 
 	Tokens []Token // if Request.Tokens or Request.Attention
+
+	// TokenScores and Alternatives are those of decode.Hypothesis, if Decode asks for them.
+	TokenScores  []float64
+	Alternatives [][]decode.Alternative
 
 	// Attention holds the cross-attention weights of the last decoder layer, averaged over its
 	// heads, if Request.Attention. Row i is the decode step that produced Tokens[i], the last
@@ -142,7 +152,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if c := t.prefixes(r, indices); c != nil {
 		r.Decode.Constraint = decode.All(c, r.Decode.Constraint)
 	}
-	lists, err := t.engine.NBest(ctx, srcs, r.Decode)
+	lists, err := t.nBest(ctx, srcs, indices, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +253,7 @@ func tokens(ids []int32, ranges []text.Range) []Token {
 
 // translation decodes h into one line of valid text, and into tokens if withTokens.
 func (t *Translator) translation(h decode.Hypothesis, withTokens bool) Translation {
-	r := Translation{Score: h.Score, Truncated: h.Truncated}
+	r := Translation{Score: h.Score, Truncated: h.Truncated, TokenScores: h.TokenScores, Alternatives: h.Alternatives}
 	if !withTokens {
 		r.Text, _ = text.OneLine(t.tokenizers.Target.Decode(h.Tokens), nil)
 		return r

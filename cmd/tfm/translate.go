@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,6 +71,8 @@ draws as the line of that number, from 0.`,
 			var answer filter.Answer
 			f.BoolVar(&answer.Scores, "scores", false, "add the score of each translation, after a tab or as a field")
 			f.Bool("progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
+			stream := f.Bool("stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
+			limits := constraintFlags(f, search)
 			f.Group("Sampling")
 			f.BoolVar(&search.Sample, "sample", false, "draw translations at random, without a beam")
 			f.Float64Var(&search.Temperature, "temperature", search.Temperature, "divisor of the logits; below 1 favours probable tokens")
@@ -101,6 +104,11 @@ draws as the line of that number, from 0.`,
 				if err := settings.CheckSearch(*search); err != nil {
 					return err
 				}
+				if *stream {
+					if err := checkStream(f.Given()); err != nil {
+						return err
+					}
+				}
 				if err := cli.CheckThreads(threads); err != nil {
 					return err
 				}
@@ -124,7 +132,21 @@ draws as the line of that number, from 0.`,
 				if form.Key != "" {
 					o.Number = func(l text.Line) uint64 { _, key, _ := format.Parse(l.Text); return filter.Number(key) }
 				}
-				return answers.write(os.Stdout, t.Lines(ctx, inputLines(args, text.RepairLines), o), newPrompt(args))
+				o.Decode.NoScore = !answer.Scores && !answer.NBest // for greedy search
+				done, err := limits.apply(&o)
+				if err != nil {
+					return err
+				}
+				lines := inputLines(args, text.RepairLines)
+				if *stream {
+					p := newPrompt(args)
+					err = streamLines(ctx, os.Stdout, t, lines, o, p)
+					p.show("\n")
+					warnings.Summarize()
+				} else {
+					err = answers.write(os.Stdout, t.Lines(ctx, lines, o), newPrompt(args))
+				}
+				return cmp.Or(err, done())
 			}
 		},
 	}

@@ -83,14 +83,16 @@ type request struct {
 	sources    [][]int32
 	options    Options
 	strategy   strategy
-	constraint Constraint               // nil allows every token
-	waiting    []int                    // indices of the sources that are not added yet; the last is the next
-	active     int                      // sources that are not done
-	inSearch   int                      // sources that are translated
-	passed     int                      // turns in which it was passed over without sources in the search
-	token      func(i int, token int32) // called with the tokens that are certain; may be nil
-	done       func(i int, list []Hypothesis)
-	end        func(error) // called once, after the last call of done
+	constraint Constraint // nil allows every token
+	waiting    []int      // indices of the sources that are not added yet; the last is the next
+	active     int        // sources that are not done
+	inSearch   int        // sources that are translated
+	passed     int        // turns in which it was passed over without sources in the search
+
+	// token is called with the tokens that are certain; it may be nil.
+	token func(i int, token int32)
+	done  func(i int, list []Hypothesis)
+	end   func(error) // called once, after the last call of done
 }
 
 // waitingSource is a source to add.

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Translations begin with -prefix or with the lines of -prefix-file, which may be fewer than those of
+// the input.
+func TestTranslateWithPrefix(t *testing.T) {
+	m, input := toyModel(t), "the big cat\n\nthe old dog\nthe cat\nthe dog\n"
+	plain := strings.Split(mustRun(t, input, "translate", "-model", m).stdout, "\n")
+	file := write(t, "prefixes", "un Ze\nx\n\nun\n")
+	for _, c := range []struct {
+		args  []string
+		wants []string
+	}{
+		{[]string{"-prefix", "un Ze"}, []string{"un Ze", "", "un Ze", "un Ze", "un Ze"}},
+		{[]string{"-prefix-file", file}, []string{"un Ze", "", "", "un", ""}},
+		{[]string{"-prefix-file", file, "-stream", "-beam", "1"}, []string{"un Ze", "", "", "un", ""}},
+		{[]string{"-prefix", "un Ze", "-sample"}, []string{"un Ze", "", "un Ze", "un Ze", "un Ze"}},
+	} {
+		lines := strings.Split(mustRun(t, input, append([]string{"translate", "-model", m}, c.args...)...).stdout, "\n")
+		if len(lines) != len(plain) {
+			t.Fatalf("%q: %q, want %d lines", c.args, lines, len(plain)-1)
+		}
+		for i, want := range c.wants {
+			if !strings.HasPrefix(lines[i], want) || i == 1 && lines[i] != "" || want == "" && len(c.args) == 2 && lines[i] != plain[i] {
+				t.Errorf("%q: line %d is %q, want the prefix %q", c.args, i+1, lines[i], want)
+			}
+		}
+	}
+	mustFail(t, runTFM(t, "", "translate", "-model", m, "-prefix", "a", "-prefix-file", file), 2, "either -prefix or -prefix-file")
+	mustFail(t, runTFM(t, "", "translate", "-model", m, "-prefix-file", file+"x"), 1, file+"x")
+	mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-prefix", "a\xff"), 2, "-prefix", "valid UTF-8")
+}
+
+// -stream writes the lines of a translation without it, and the warnings.
+func TestTranslateStream(t *testing.T) {
+	m, input := toyModel(t), "the big cat\n\nthe \xff dog\nthe cat the cat the cat the cat\n"
+	for _, args := range [][]string{{"-beam", "1"}, {"-beam", "4"}, {"-sample", "-seed", "4"}, {"-max-len", "3", "-max-tokens", "9"}} {
+		args = append([]string{"translate", "-model", m}, args...)
+		want, got := mustRun(t, input, args...), mustRun(t, input, append(args, "-stream")...)
+		if got.stdout != want.stdout || got.stderr != want.stderr {
+			t.Errorf("%q: %+v, want %+v", args, got, want)
+		}
+	}
+	for _, flag := range []string{"-tsv", "-json", "-scores", "-progress", "-batch=1", "-nbest=2"} {
+		mustFail(t, runTFM(t, "", "translate", "-model", m, "-stream", flag), 2, "either -stream or "+strings.Split(flag, "=")[0])
+	}
+}
+
+// The limits of lengths and repetitions hold, and a wrong one is named.
+func TestTranslateLimits(t *testing.T) {
+	m := toyModel(t)
+	words := func(args ...string) int {
+		return len(strings.Fields(mustRun(t, "the big cat\n", append([]string{"translate", "-model", m}, args...)...).stdout))
+	}
+	if all, few := words(), words("-max-tokens", "2"); few >= all || few > 2 {
+		t.Errorf("%d words with -max-tokens 2, %d without", few, all)
+	}
+	if all, few := words(), words("-max-ratio", "0.5"); few >= all {
+		t.Errorf("%d words with -max-ratio 0.5, %d without", few, all)
+	}
+	for flag, value := range map[string]string{
+		"-max-tokens": "-1", "-min-tokens": "-1", "-max-ratio": "-1", "-min-ratio": "NaN", "-no-repeat": "-1", "-repetition-penalty": "1000",
+	} {
+		mustFail(t, runTFM(t, "", "translate", "-model", m, flag, value), 2, flag, value)
+	}
+	many := mustRun(t, "the big cat\n", "translate", "-model", m, "-min-tokens", "20", "-no-repeat", "2", "-repetition-penalty", "1.2", "-min-ratio", "1.5").stdout
+	seen, list := map[string]bool{}, strings.Fields(many)
+	for i := range len(list) - 1 {
+		pair := list[i] + " " + list[i+1]
+		if seen[pair] {
+			t.Errorf("%q repeats %q", many, pair)
+		}
+		seen[pair] = true
+	}
+}
