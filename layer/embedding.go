@@ -15,8 +15,8 @@ type Embedding struct {
 	Unscaled  bool       // without the factor sqrt(d)
 }
 
-// scale returns the factor of the embeddings (section 3.4).
-func (e Embedding) scale() float32 {
+// Scale returns the factor of the embeddings (section 3.4).
+func (e Embedding) Scale() float32 {
 	if e.Unscaled {
 		return 1
 	}
@@ -45,7 +45,7 @@ func (t *embedSentences) Range(lo, hi int) {
 			i := first + pos
 			y := t.y.Row(i)
 			// y = E[id]·sqrt(d) + PE[pos]
-			mat.ScaleAdd(y, table.Row(int(id)), t.scale(), t.Positions.Row(pos))
+			mat.ScaleAdd(y, table.Row(int(id)), t.Scale(), t.Positions.Row(pos))
 			if t.drop.Rate > 0 {
 				t.drop.Apply(y, y, nil, i*d)
 			}
@@ -57,7 +57,7 @@ func (t *embedSentences) Range(lo, hi int) {
 func (e Embedding) At(y mat.Matrix, ids []int32, position int) {
 	table := e.E.Weights()
 	for i, id := range ids {
-		mat.ScaleAdd(y.Row(i), table.Row(int(id)), e.scale(), e.Positions.Row(position))
+		mat.ScaleAdd(y.Row(i), table.Row(int(id)), e.Scale(), e.Positions.Row(position))
 	}
 }
 
@@ -87,7 +87,7 @@ type embedGradCols struct {
 func (t *embedGradCols) Range(lo, hi int) {
 	dE := t.E.Grad()
 	for i, id := range t.ids {
-		mat.Axpy(dE.Row(int(id))[lo:hi], t.scale(), t.dy.Row(i)[lo:hi])
+		mat.Axpy(dE.Row(int(id))[lo:hi], t.Scale(), t.dy.Row(i)[lo:hi])
 	}
 }
 

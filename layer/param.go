@@ -64,6 +64,19 @@ func (ps *Params) AllocWeights() {
 	}
 }
 
+// AllocWeightsOf makes the weights of some parameters, all zeros, without those of others.
+func AllocWeightsOf(params []*Param) {
+	size := 0
+	for _, p := range params {
+		size += p.Size()
+	}
+	w := make([]float32, size)
+	for _, p := range params {
+		n := p.Size()
+		p.W, w = w[:n:n], w[n:]
+	}
+}
+
 // AllocForTraining makes the weights and the gradients, all zeros.
 func (ps *Params) AllocForTraining() {
 	ps.AllocWeights()

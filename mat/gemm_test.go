@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -361,27 +360,5 @@ func FuzzGemm(f *testing.F) {
 			draw = number
 		}
 		q.check(t, r, draw)
-	})
-}
-
-// A product with a matrix packed in place has the bits of Gemm, whether its memory suffices or not.
-func TestPackInPlace(t *testing.T) {
-	forEachKernel(t, func(t *testing.T) {
-		scratch := new(Packed)
-		for _, size := range [][2]int{{64, 96}, {8, 32}, {1, 1}, {7, 33}, {40, 64}, {0, 5}, {16, 16}, {3, 500}} {
-			b, a := random(size[0], size[1]), random(5, size[0])
-			want, got := New(5, size[1]), New(5, size[1])
-			Gemm(nil, want, a, b, GemmOptions{})
-			memory := b.Data
-			w := PackInPlace(nil, b, scratch)
-			PackInPlace(nil, random(100, 100), scratch) // reuses scratch
-			GemmPacked(nil, got, a, w, GemmOptions{})
-			if !slices.Equal(got.Data, want.Data) {
-				t.Errorf("%d × %d: product differs from that of the matrix", size[0], size[1])
-			}
-			if size[0]%8 == 0 && size[1]%32 == 0 && size[0] > 0 && len(w.panels) > 0 && &w.panels[0] != &memory[0] {
-				t.Errorf("%d × %d: packed to other memory", size[0], size[1])
-			}
-		}
 	})
 }

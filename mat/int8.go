@@ -31,16 +31,23 @@ const (
 // The error of an element is at most (½ + 2^-15)·scale.
 func QuantizeInt8(p *Pool, b Matrix) *Int8 {
 	b.check("B", reads)
-	w := ZeroInt8(b.Rows, b.Cols)
+	w := ZeroInt8(b.Rows, b.Cols, nil)
 	w.SetCols(p, 0, b)
 	return w
 }
 
-// ZeroInt8 returns weights B [k × n] that are all zero, for SetCols. It panics as NewInt8 does.
-func ZeroInt8(k, n int) *Int8 {
+// ZeroInt8 returns weights B [k × n] that are all zero, for SetCols. Their bytes are packed, zeros
+// of the size of Int8Shape, or new memory if packed is nil. ZeroInt8 panics as Int8Of does.
+func ZeroInt8(k, n int, packed []int8) *Int8 {
 	checkInt8(k, n)
 	columns, groups := ceil(n, panelInt8), groupsInt8(k)
-	return &Int8{k, n, groups, make([]int8, columns*groups*groupInt8), make([]float32, columns), make([]int32, columns)}
+	if packed == nil {
+		packed = make([]int8, columns*groups*groupInt8)
+	}
+	if len(packed) != columns*groups*groupInt8 {
+		panic(fmt.Sprintf("mat: %d packed weights for int8 weights %d × %d, expected %d", len(packed), k, n, columns*groups*groupInt8))
+	}
+	return &Int8{k, n, groups, packed, make([]float32, columns), make([]int32, columns)}
 }
 
 // groupsInt8 returns the groups of k rows.
@@ -65,7 +72,7 @@ func NewInt8(k, n int, weights []int8, scales []float32) *Int8 {
 	if len(weights) != k*n || len(scales) != n {
 		panic(fmt.Sprintf("mat: %d weights and %d scales for int8 weights %d × %d, expected %d and %d", len(weights), len(scales), k, n, k*n, n))
 	}
-	w := ZeroInt8(k, n)
+	w := ZeroInt8(k, n, nil)
 	copy(w.scales, scales)
 	for j := range n {
 		column := w.packed[w.at(j):]
@@ -81,13 +88,13 @@ func NewInt8(k, n int, weights []int8, scales []float32) *Int8 {
 // another, and with n scales. It keeps packed, which must not change, and copies the scales. It
 // panics as NewInt8 does. The threads of p divide the columns, because it reads all bytes once.
 func Int8Of(p *Pool, k, n int, packed []int8, scales []float32) *Int8 {
-	checkInt8(k, n)
-	columns, groups := ceil(n, panelInt8), groupsInt8(k)
-	if len(packed) != columns*groups*groupInt8 || len(scales) != n {
-		panic(fmt.Sprintf("mat: %d packed weights and %d scales for int8 weights %d × %d, expected %d and %d",
-			len(packed), len(scales), k, n, columns*groups*groupInt8, n))
+	if packed == nil {
+		packed = []int8{}
 	}
-	w := &Int8{k, n, groups, packed, make([]float32, columns), make([]int32, columns)}
+	w := ZeroInt8(k, n, packed)
+	if len(scales) != n {
+		panic(fmt.Sprintf("mat: %d scales for int8 weights %d × %d, expected %d", len(scales), k, n, n))
+	}
 	copy(w.scales, scales)
 	w.sumColumns(p)
 	return w

@@ -89,10 +89,9 @@ func TestQuantizeInt8AtTheBoundaryOfMemory(t *testing.T) {
 				b.Data[i] = normal(r)
 			}
 			want := QuantizeInt8(nil, b)
-			w := ZeroInt8(k, n)
-			memory := place(1, len(w.packed)/4)
-			w.packed = unsafe.Slice((*int8)(unsafe.Pointer(&memory[0])), len(w.packed))
-			clear(w.packed)
+			memory := place(1, len(want.packed)/4)
+			clear(memory)
+			w := ZeroInt8(k, n, unsafe.Slice((*int8)(unsafe.Pointer(&memory[0])), len(want.packed)))
 			if w.SetCols(nil, 0, b); !slices.Equal(w.packed, want.packed) {
 				t.Fatalf("%d × %d: weights differ from those in other memory", k, n)
 			}

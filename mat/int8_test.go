@@ -384,7 +384,7 @@ func TestQuantizeInt8InParts(t *testing.T) {
 				k = 2100 + r.IntN(9) // more than one call of assembly
 			}
 			b := operand(r, k, n, r.IntN(2) == 0, number)
-			want, got := QuantizeInt8(pools[2], b), ZeroInt8(k, n)
+			want, got := QuantizeInt8(pools[2], b), ZeroInt8(k, n, nil)
 			for j := 0; j < n; {
 				next := min(n, j+32*(1+r.IntN(3)))
 				got.SetCols(nil, j, b.ColRange(j, next))
@@ -466,11 +466,13 @@ func TestInt8PanicsOnMismatch(t *testing.T) {
 		"rounded rows":     func() { GemmInt8Rows(nil, x(2, 3), new(Int8Rows), w, GemmOptions{}) },
 		"no rounded rows":  func() { GemmInt8Rows(nil, x(2, 3), new(Int8Rows), nil, GemmOptions{}) },
 		"A outside":        func() { new(Int8Rows).Set(nil, Matrix{make([]float32, 11), 3, 4, 4, 1}) },
-		"part of a panel":  func() { ZeroInt8(4, 70).SetCols(nil, 0, x(4, 16)) },
-		"rows of a part":   func() { ZeroInt8(4, 70).SetCols(nil, 0, x(5, 32)) },
+		"part of a panel":  func() { ZeroInt8(4, 70, nil).SetCols(nil, 0, x(4, 16)) },
+		"rows of a part":   func() { ZeroInt8(4, 70, nil).SetCols(nil, 0, x(5, 32)) },
 		"too little data":  func() { Int8Of(nil, 4, 3, make([]int8, 127), make([]float32, 3)) },
 		"too much data":    func() { Int8Of(nil, 4, 3, make([]int8, 129), make([]float32, 3)) },
 		"scales of data":   func() { Int8Of(nil, 4, 3, make([]int8, 128), make([]float32, 4)) },
+		"no data":          func() { Int8Of(nil, 4, 3, nil, make([]float32, 3)) },
+		"too little space": func() { ZeroInt8(4, 3, make([]int8, 127)) },
 		"data, too deep":   func() { Int8Of(nil, maxDepthInt8+1, 1, nil, nil) },
 		"column":           func() { w.Col(make([]float32, 4), 3) },
 		"column length":    func() { w.Col(make([]float32, 3), 0) },

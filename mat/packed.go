@@ -1,9 +1,6 @@
 package mat
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Packed is a packed copy of a matrix B [k × n] that is multiplied many times, such as weights.
 // GemmPacked reads it sequentially, whereas Gemm packs B in each call or reads it with strides. It
@@ -32,27 +29,6 @@ func NewPacked(k, n int) *Packed {
 func Pack(p *Pool, b Matrix) *Packed {
 	w := new(Packed)
 	w.Set(p, b)
-	return w
-}
-
-// PackInPlace is Pack in the memory of b, which is then needed only packed. b must be row-major.
-// If the packed copy is larger than b, it has other memory. scratch is workspace, which calls for
-// other matrices may reuse.
-func PackInPlace(p *Pool, b Matrix, scratch *Packed) *Packed {
-	b.check("B", writes)
-	w := &Packed{rows: b.Rows, cols: b.Cols}
-	if kernel == generic && b.RowStride == b.Cols {
-		w.plain = b
-		return w
-	}
-	scratch.Set(p, b)
-	if n := len(scratch.panels); kernel != generic && b.RowStride == b.Cols && n <= b.Rows*b.Cols {
-		w.panels = b.Data[:n:n]
-		copy(w.panels, scratch.panels)
-		return w
-	}
-	w.panels, w.plain = slices.Clone(scratch.panels), scratch.plain
-	w.plain.Data = slices.Clone(w.plain.Data)
 	return w
 }
 

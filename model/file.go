@@ -21,10 +21,12 @@ import (
 //	config              the Config as JSON
 //	src_lang, tgt_lang  the languages, if known
 //	decoding            the Decoding as JSON; files without it have PaperDecoding
+//	weights             the form of weights that only decoding can use; see Header.Form
 //	checksum            see package safetensors
 //
 // and free keys of the writer, for example training options. Its tensors are the parameters, F32,
 // and the tokenizers, U8, named "tokenizer.joint", or "tokenizer.source" and "tokenizer.target".
+// Package decode describes the tensors of files with the key weights.
 const format = "tfm 1"
 
 const (
@@ -33,11 +35,12 @@ const (
 	keySrcLang  = "src_lang"
 	keyTgtLang  = "tgt_lang"
 	keyDecoding = "decoding"
+	keyWeights  = "weights"
 	keyChecksum = "checksum"
 )
 
 // reservedKeys are the metadata keys that Info cannot hold.
-var reservedKeys = []string{keyFormat, keyConfig, keySrcLang, keyTgtLang, keyDecoding, keyChecksum}
+var reservedKeys = []string{keyFormat, keyConfig, keySrcLang, keyTgtLang, keyDecoding, keyWeights, keyChecksum}
 
 // File is the content of a model file.
 type File struct {
@@ -53,8 +56,12 @@ type File struct {
 type Header struct {
 	Config           Config
 	SrcLang, TgtLang string            // as in File
-	Decoding         Decoding          // as in File; valid
+	Decoding         Decoding          // as in File; in a Header from a file valid
 	Info             map[string]string // as in File
+
+	// Form is that of the matrices: "" for parameters in float32, or a form of package
+	// decode, with which a model can translate but neither train nor be averaged.
+	Form string
 }
 
 const tokenizerPrefix = "tokenizer."
@@ -72,11 +79,35 @@ func (f File) Save(path string) error {
 // The tensors alias the model's memory. The error is a *FieldError for an invalid language tag or
 // Decoding.
 func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
-	config, err := json.Marshal(f.Model.Config)
+	meta, err := Header{Config: f.Model.Config, SrcLang: f.SrcLang, TgtLang: f.TgtLang, Decoding: f.Decoding, Info: f.Info}.Encode()
 	if err != nil {
 		return nil, nil, err
 	}
-	meta := maps.Clone(f.Info)
+	var tensors []safetensors.Tensor
+	for _, p := range f.Model.Params.List {
+		tensors = append(tensors, safetensors.Float32Tensor(p.Name, p.Shape, p.W))
+	}
+	return meta, append(tensors, TokenizerTensors(f.Tokenizers)...), nil
+}
+
+// TokenizerTensors returns the tensors of tokenizers, see File.
+func TokenizerTensors(tokenizers map[string][]byte) []safetensors.Tensor {
+	var tensors []safetensors.Tensor
+	for _, name := range slices.Sorted(maps.Keys(tokenizers)) {
+		data := tokenizers[name]
+		tensors = append(tensors, safetensors.Tensor{Name: tokenizerPrefix + name, DType: "U8", Shape: []int{len(data)}, Data: data})
+	}
+	return tensors
+}
+
+// Encode returns the metadata of a model file. The error is a *FieldError for an invalid language
+// tag or Decoding.
+func (h Header) Encode() (map[string]string, error) {
+	config, err := json.Marshal(h.Config)
+	if err != nil {
+		return nil, err
+	}
+	meta := maps.Clone(h.Info)
 	if meta == nil {
 		meta = map[string]string{}
 	}
@@ -84,34 +115,25 @@ func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 		delete(meta, key)
 	}
 	meta[keyFormat], meta[keyConfig] = format, string(config)
-	src, tgt, err := CanonicalLanguages(f.SrcLang, f.TgtLang)
+	src, tgt, err := CanonicalLanguages(h.SrcLang, h.TgtLang)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if src != "" {
-		meta[keySrcLang] = src
-	}
-	if tgt != "" {
-		meta[keyTgtLang] = tgt
-	}
-	decoding := cmp.Or(f.Decoding, PaperDecoding())
+	decoding := cmp.Or(h.Decoding, PaperDecoding())
 	if err := decoding.Validate(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	text, err := json.Marshal(decoding)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	meta[keyDecoding] = string(text)
-	var tensors []safetensors.Tensor
-	for _, p := range f.Model.Params.List {
-		tensors = append(tensors, safetensors.Float32Tensor(p.Name, p.Shape, p.W))
+	for key, value := range map[string]string{keySrcLang: src, keyTgtLang: tgt, keyWeights: h.Form} {
+		if value != "" {
+			meta[key] = value
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.Tokenizers)) {
-		data := f.Tokenizers[name]
-		tensors = append(tensors, safetensors.Tensor{Name: tokenizerPrefix + name, DType: "U8", Shape: []int{len(data)}, Data: data})
-	}
-	return meta, tensors, nil
+	return meta, nil
 }
 
 // Load reads the model file at path and verifies its checksum, which covers every byte. If
@@ -165,7 +187,7 @@ func LoadTokenizers(path string) (map[string][]byte, error) {
 	if _, err := DecodeHeader(s.Metadata()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	t, err := readTokenizers(s)
+	t, err := Tokenizers(s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -196,6 +218,7 @@ func DecodeHeader(meta map[string]string) (Header, error) {
 	if h.Decoding, err = readDecoding(meta); err != nil {
 		return h, fmt.Errorf("decoding: %w", err)
 	}
+	h.Form = meta[keyWeights]
 	for _, key := range reservedKeys {
 		delete(h.Info, key)
 	}
@@ -217,15 +240,15 @@ func readDecoding(meta map[string]string) (Decoding, error) {
 	return d, d.Validate()
 }
 
-func readTokenizers(s *safetensors.File) (map[string][]byte, error) {
+// Tokenizers reads the tokenizers of an open model file, see File.
+func Tokenizers(s *safetensors.File) (map[string][]byte, error) {
 	tokenizers := map[string][]byte{}
 	for _, t := range s.Tensors() {
-		name, ok := strings.CutPrefix(t.Name, tokenizerPrefix)
-		if !ok {
+		name, is, err := TokenizerName(t)
+		if err != nil {
+			return nil, err
+		} else if !is {
 			continue
-		}
-		if t.DType != "U8" {
-			return nil, fmt.Errorf("tensor %.80q: found dtype %s, expected U8", t.Name, t.DType)
 		}
 		data, err := t.Bytes()
 		if err != nil {
@@ -236,11 +259,30 @@ func readTokenizers(s *safetensors.File) (map[string][]byte, error) {
 	return tokenizers, nil
 }
 
+// TokenizerName returns the name of the tokenizer in a tensor of a model file, see File. It returns
+// false for other tensors. The error is that of a tensor of another dtype than U8.
+func TokenizerName(t safetensors.Tensor) (name string, is bool, err error) {
+	name, is = strings.CutPrefix(t.Name, tokenizerPrefix)
+	if is && t.DType != "U8" {
+		err = fmt.Errorf("tensor %.80q: found dtype %s, expected U8", t.Name, t.DType)
+	}
+	return name, is, err
+}
+
+// Tensors is a safetensors file whose header is read: a safetensors.File or a safetensors.Stream.
+type Tensors interface {
+	Metadata() map[string]string
+	Tensor(name string) (t safetensors.Tensor, found bool)
+}
+
 // ParamTensors returns the tensors of a model file or a checkpoint that are named prefix plus the
 // names of params, in this order. Each must be F32, F16 or BF16 and have its parameter's shape, so
 // that memory allocated for them after this call is bounded by the size of the file. ParamTensors
-// reads only the header.
-func ParamTensors(s *safetensors.File, params []*layer.Param, prefix string) ([]safetensors.Tensor, error) {
+// reads only the header. The error of a file with other forms of weights says that it cannot train.
+func ParamTensors(s Tensors, params []*layer.Param, prefix string) ([]safetensors.Tensor, error) {
+	if form := s.Metadata()[keyWeights]; form != "" {
+		return nil, fmt.Errorf("found weights %.80q of 'tfm quantize', which can only translate, expected float32: use the model that it was made from", form)
+	}
 	tensors := make([]safetensors.Tensor, len(params))
 	for i, p := range params {
 		name := prefix + p.Name
@@ -281,7 +323,7 @@ func readFile(s *safetensors.File, gradients bool) (File, error) {
 			return File{}, err
 		}
 	}
-	tokenizers, err := readTokenizers(s)
+	tokenizers, err := Tokenizers(s)
 	if err != nil {
 		return File{}, err
 	}

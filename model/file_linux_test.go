@@ -24,7 +24,7 @@ func TestTruncatedWhileRead(t *testing.T) {
 			return err
 		},
 		"tokenizers": func(s *safetensors.File) error {
-			_, err := readTokenizers(s)
+			_, err := Tokenizers(s)
 			return err
 		},
 		"a copy": func(s *safetensors.File) error {

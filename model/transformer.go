@@ -90,6 +90,13 @@ func (t *Transformer) AllocWeights() {
 	t.setPositions()
 }
 
+// AllocWeightsOf allocates the weights of some parameters, all zeros, and sets the positional
+// encodings, which may be among them. It is for decoding with matrices in another form.
+func (t *Transformer) AllocWeightsOf(params []*layer.Param) {
+	layer.AllocWeightsOf(params)
+	t.setPositions()
+}
+
 // AllocForTraining allocates the weights and the gradients, all zeros, and sets the positional
 // encodings.
 func (t *Transformer) AllocForTraining() {

@@ -23,11 +23,11 @@ type Options struct {
 	Concurrent int
 
 	// KeepModel makes Open keep the model in memory in the form of Translator.Model, in addition to
-	// the form in which it translates.
+	// the form in which it translates. The file must have weights in float32.
 	KeepModel bool
 
-	// Int8 rounds the weights to 8 bits, which is faster. Translations may differ from those of
-	// float32, but are the same on every machine.
+	// Int8 rounds the weights to 8 bits, as 'tfm quantize' does, which is faster. Some translations
+	// differ from those of float32, but they are the same on every machine.
 	Int8 bool
 
 	// Decoding replaces the settings of beam search in the model file. The zero value is those
@@ -41,6 +41,7 @@ type Options struct {
 type Translator struct {
 	config     model.Config
 	model      *model.Transformer // nil if only the engine has its weights
+	weights    *decode.Weights
 	tokenizers vocab.Tokenizers
 	pieces     *decode.Pieces // of the target
 	pool       *mat.Pool
@@ -59,81 +60,125 @@ type Translator struct {
 // errClosed is returned by calls after Close.
 var errClosed = errors.New("translate: the Translator is closed")
 
-// Open reads and verifies the model file at path. Errors name the file.
+// Open reads and verifies the model file at path, of any form. Errors name the file. Close must be
+// called after use.
+//
+// A file that 'tfm quantize' wrote stays mapped into memory until Close. Until then it must not be
+// truncated or overwritten in place, which may end the program; replacing it by a rename is safe.
 func Open(path string, o Options) (*Translator, error) {
-	file, err := model.Load(path, false)
+	t, err := newTranslator(&o)
 	if err != nil {
 		return nil, err
 	}
-	tokenizers, err := vocab.UnmarshalTokenizers(file.Tokenizers)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := t.open(path, o); err != nil {
+		t.pool.Close()
+		return nil, err
 	}
-	o.Decoding = cmp.Or(o.Decoding, file.Decoding)
-	t, err := newTranslator(file.Model, tokenizers, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	t.srcLang, t.tgtLang = file.SrcLang, file.TgtLang
 	return t, nil
+}
+
+// open loads the model. Its errors name the file.
+func (t *Translator) open(path string, o Options) error {
+	var tokenizers map[string][]byte
+	var decoding model.Decoding
+	if o.KeepModel {
+		file, err := model.Load(path, false)
+		if err != nil {
+			return err
+		}
+		t.model, t.weights = file.Model, o.newWeights(file.Model, t.pool)
+		t.srcLang, t.tgtLang, decoding, tokenizers = file.SrcLang, file.TgtLang, file.Decoding, file.Tokenizers
+	} else {
+		form := decode.Float32
+		if o.Int8 {
+			form = decode.Int8
+		}
+		file, err := decode.Load(path, form, t.pool)
+		if err != nil {
+			return err
+		}
+		t.weights = file.Weights
+		t.srcLang, t.tgtLang, decoding, tokenizers = file.Header.SrcLang, file.Header.TgtLang, file.Header.Decoding, file.Tokenizers
+	}
+	of, err := vocab.UnmarshalTokenizers(tokenizers)
+	if err == nil {
+		err = t.prepare(of, cmp.Or(o.Decoding, decoding))
+	}
+	if err != nil {
+		t.weights.Close()
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // New returns a Translator of m, whose memory must have been allocated and whose weights must not
 // change while the Translator is in use.
 func New(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Translator, error) {
-	o.KeepModel = true
-	return newTranslator(m, tokenizers, o)
+	t, err := newTranslator(&o)
+	if err != nil {
+		return nil, err
+	}
+	t.model, t.weights = m, o.newWeights(m, t.pool)
+	if err := t.prepare(tokenizers, o.Decoding); err != nil {
+		t.pool.Close()
+		return nil, err
+	}
+	return t, nil
 }
 
-func newTranslator(m *model.Transformer, tokenizers vocab.Tokenizers, o Options) (*Translator, error) {
-	if src, tgt := tokenizers.Source.Size(), tokenizers.Target.Size(); src != m.Config.SrcVocab || tgt != m.Config.TgtVocab {
-		return nil, fmt.Errorf("found tokenizers with %d and %d pieces, expected %d and %d as in the configuration", src, tgt, m.Config.SrcVocab, m.Config.TgtVocab)
+// newWeights returns the weights of m in the form of o.
+func (o *Options) newWeights(m *model.Transformer, p *mat.Pool) *decode.Weights {
+	if o.Int8 {
+		return decode.NewWeightsInt8(m, p)
 	}
+	return decode.NewWeights(m, p)
+}
+
+// newTranslator returns a Translator without a model.
+func newTranslator(o *Options) (*Translator, error) {
 	switch {
-	case m.Config.MaxLen < 2: // no token besides EOS
-		return nil, &model.FieldError{Field: "max_len", Found: m.Config.MaxLen, Expected: "2 or more to translate"}
 	case o.Threads < 0:
 		return nil, &model.FieldError{Field: "threads", Found: o.Threads, Expected: "0 or more"}
 	case o.Concurrent < 0:
 		return nil, &model.FieldError{Field: "concurrent", Found: o.Concurrent, Expected: "0 or more"}
 	}
-	o.Decoding = cmp.Or(o.Decoding, model.PaperDecoding())
-	if err := o.Decoding.Validate(); err != nil {
-		return nil, err
+	if o.Decoding != (model.Decoding{}) {
+		if err := o.Decoding.Validate(); err != nil {
+			return nil, err
+		}
 	}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	t := &Translator{config: m.Config, tokenizers: tokenizers, defaults: decode.OptionsFor(o.Decoding)}
-	if o.KeepModel {
-		t.model = m
-	}
-	t.pieces = decode.NewPieces(tokenizers.Target.Size(), tokenizers.Target.Bytes)
-	t.pool = mat.NewPool(o.Threads)
-	newWeights := decode.NewWeightsInPlace
-	switch {
-	case o.Int8:
-		newWeights = decode.NewWeightsInt8
-	case o.KeepModel:
-		newWeights = decode.NewWeights
-	}
-	weights := newWeights(m, t.pool)
-	t.engine, t.pairs = decode.NewEngine(weights, t.pool), make(chan *decode.Decoder, 1)
-	t.pairs <- decode.New(weights, t.pool)
+	t := &Translator{pool: mat.NewPool(cmp.Or(o.Threads, runtime.GOMAXPROCS(0)))}
 	if o.Concurrent > 0 {
 		t.limit = make(chan struct{}, o.Concurrent)
 	}
 	return t, nil
 }
 
+// prepare prepares t, which has weights, for calls.
+func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) error {
+	t.config, t.tokenizers = t.weights.Config(), tokenizers
+	if src, tgt := tokenizers.Source.Size(), tokenizers.Target.Size(); src != t.config.SrcVocab || tgt != t.config.TgtVocab {
+		return fmt.Errorf("found tokenizers with %d and %d pieces, expected %d and %d as in the configuration", src, tgt, t.config.SrcVocab, t.config.TgtVocab)
+	}
+	if t.config.MaxLen < 2 { // no token besides EOS
+		return &model.FieldError{Field: "max_len", Found: t.config.MaxLen, Expected: "2 or more to translate"}
+	}
+	t.defaults = decode.OptionsFor(cmp.Or(d, model.PaperDecoding()))
+	t.pieces = decode.NewPieces(tokenizers.Target.Size(), tokenizers.Target.Bytes)
+	t.engine, t.pairs = decode.NewEngine(t.weights, t.pool), make(chan *decode.Decoder, 1)
+	t.pairs <- decode.New(t.weights, t.pool)
+	return nil
+}
+
 // Close waits for running calls and ends the Translator's threads. Later calls return an error.
-// Close may be called more than once; it returns nil.
+// Close may be called more than once.
 func (t *Translator) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.closed {
 		t.closed = true
 		t.pool.Close()
+		return t.weights.Close()
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Decoding is a benchmark that translates a batch of sentences of equal length. The weights are
-// random; the time does not depend on them. Translations are as long as their sources, because
-// the output bias keeps EOS from being chosen before the length limit.
+// those of decode.Random; the time does not depend on them. Translations are as long as their
+// sources.
 type Decoding struct {
 	Config      model.Config
 	Beam, Batch int
@@ -39,21 +39,13 @@ type DecodeSpeed struct {
 // Measure runs w on the given number of threads. A round is one batch.
 func (w Decoding) Measure(threads int, e Effort) (DecodeSpeed, error) {
 	s := DecodeSpeed{Beam: w.Beam, Batch: w.Batch, Threads: threads, Tokens: w.Length}
-	w.Config.OutputBias = true
-	m, err := model.New(w.Config)
+	pool := mat.NewPool(threads)
+	defer pool.Close()
+	weights, err := decode.Random(w.Config, decode.Float32, pool)
 	if err != nil {
 		return s, err
 	}
-	m.AllocWeights()
-	m.Init(1)
-	for _, p := range m.Params.List {
-		if p.Name == "output.bias" {
-			p.W[model.EOS] = -1e9
-		}
-	}
-	pool := mat.NewPool(threads)
-	defer pool.Close()
-	d, search := decode.New(decode.NewWeightsInPlace(m, pool), pool), decode.DefaultOptions()
+	d, search := decode.New(weights, pool), decode.DefaultOptions()
 	search.Beam, search.MaxExtra = w.Beam, 0
 	r, srcs := rand.New(rand.NewPCG(2, 1)), make([][]int32, w.Batch)
 	for i := range srcs {

@@ -33,7 +33,7 @@ var allowedImports = []struct{ name, imports string }{
 	// The model and translation. None of them imports train.
 	{"model/safetensors", ""},
 	{"model", "mat layer attn model/safetensors internal/strict"},
-	{"model/decode", "mat layer attn model"},
+	{"model/decode", "mat layer attn model model/safetensors"},
 	{"translate", "mat text text/vocab model model/decode"},
 
 	// Training.

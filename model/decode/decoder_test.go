@@ -224,29 +224,6 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// Weights in the memory of the model have its translations. Some matrices fit, others do not.
-func TestWeightsInPlace(t *testing.T) {
-	wide := toy()
-	wide.DModel, wide.Heads, wide.DFF = 32, 2, 64
-	untied := wide
-	untied.Tie = model.TieNone
-	for _, c := range []model.Config{toy(), wide, untied} {
-		want := translate(t, newDecoder(perturbed(t, c, 1), nil), randomSources(20, 0, 1), DefaultOptions())
-		w := NewWeightsInPlace(perturbed(t, c, 1), nil)
-		if got := translate(t, New(w, nil), randomSources(20, 0, 1), DefaultOptions()); !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v: %v, want %v", c, got, want)
-		}
-		func() {
-			defer func() {
-				if s, ok := recover().(string); !ok || !strings.Contains(s, "Refresh") {
-					t.Errorf("Refresh: panic %q, want one that names it", s)
-				}
-			}()
-			w.Refresh(nil)
-		}()
-	}
-}
-
 // The probabilities of int8 are close to those of float32. The error of a product is about 1 %.
 func TestInt8IsCloseToFloat32(t *testing.T) {
 	c := toy()
@@ -281,7 +258,7 @@ func TestSameInt8TranslationsOnEveryMachine(t *testing.T) {
 			binary.Write(bits, binary.LittleEndian, h.Score)
 		}
 	}
-	if got, want := bits.Sum32(), uint32(0xe4722298); got != want {
+	if got, want := bits.Sum32(), uint32(0x9845782e); got != want {
 		t.Errorf("translations: checksum %#08x, want %#08x", got, want)
 	}
 }

@@ -1,7 +1,8 @@
 // Package decode translates token ids with a trained Transformer. It holds immutable weights that
 // any number of decoders share, the state of hypotheses and one decode step over them, and greedy
-// search, beam search and sampling as strategies over that step. It imports attn, layer, mat and
-// model. Package translate and the validation of package train use it. It has no notion of text.
+// search, beam search and sampling as strategies over that step. It imports attn, layer, mat, model
+// and model/safetensors. Package translate and the validation of package train use it. It has no
+// notion of text.
 //
 // The way of a sentence: Engine.Each → scheduler.addSources → State.Add encodes it and computes the
 // keys and values of the cross-attention → search.step, once a step: State.Step appends a token to
@@ -12,17 +13,19 @@
 // Sizes have the names of package layer. Numbers of tokens include EOS, or BOS, unless stated
 // otherwise.
 //
-// The files: weights.go (Weights), options.go (Options, the length penalty), decoder.go (Decoder),
-// engine.go (Engine: calls of many goroutines), scheduler.go (which sources have rows in a step),
-// state.go (State: adding and removing sources, a step), layers.go (the encoder, the decoder),
-// attention.go (attention of the newest tokens to keys and values in pages), source.go (the nodes
-// of a source's hypotheses), pages.go (memory for keys and values), search.go (a step of several
-// searches), greedy.go, beam.go, sample.go (the strategies), constraint.go (what may follow a
-// hypothesis: length, repetitions), pieces.go (valid UTF-8), prefix.go (forced prefixes), pairs.go
+// The files: weights.go (Weights), file.go (model files for decoding), memory_linux.go (memory of
+// weights), options.go (Options, the length penalty), decoder.go (Decoder), engine.go (Engine:
+// calls of many goroutines), scheduler.go (which sources have rows in a step), state.go (State:
+// adding and removing sources, a step), layers.go (the encoder, the decoder), attention.go
+// (attention of the newest tokens to keys and values in pages), source.go (the nodes of a source's
+// hypotheses), pages.go (memory for keys and values), search.go (a step of several searches),
+// greedy.go, beam.go, sample.go (the strategies), constraint.go (what may follow a hypothesis:
+// length, repetitions), pieces.go (valid UTF-8), prefix.go (forced prefixes), pairs.go
 // (log-probabilities and attention of given translations, in one pass over all their positions).
 //
 // # Terms
 //
+//   - form: of matrices: packed float32 or int8; of a file: plain, or for decoding
 //   - step, decode step: one target position, for all live hypotheses of some sources
 //   - row: one hypothesis in a step
 //   - node: a token of one or more hypotheses, with a key and a value in every layer

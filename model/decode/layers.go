@@ -10,7 +10,7 @@ import (
 func (s *State) encode() mat.Matrix {
 	p, act, sizes := s.pool, &s.act, s.w.sizes()
 	s.allocEncoder(len(s.ids))
-	s.w.model.SrcEmbed.Forward(p, act.x, s.ids, s.starts, mat.Dropout{})
+	s.embedSentences(&s.w.source, s.ids, s.starts)
 	keys := sizes.Heads * sizes.DK
 	in := attn.Inputs{Q: act.qkv.ColRange(0, keys), K: act.qkv.ColRange(keys, 2*keys), V: act.qkv.ColRange(2*keys, act.qkv.Cols)}
 	ragged := attn.Ragged{QStarts: s.starts, KStarts: s.starts}
@@ -28,6 +28,26 @@ func (s *State) encode() mat.Matrix {
 	}
 	return act.x
 }
+
+// embedSentences sets s.act.x to the embeddings of ids, sentences that begin at starts.
+func (s *State) embedSentences(e *embedding, ids, starts []int32) {
+	s.positions = s.positions[:0]
+	for i, end := range starts[1:] {
+		for position := range end - starts[i] {
+			s.positions = append(s.positions, position)
+		}
+	}
+	s.embed(e, ids)
+}
+
+// embed sets s.act.x to the embeddings of ids at s.positions.
+func (s *State) embed(e *embedding, ids []int32) {
+	mat.Each(s.pool, len(ids), embedGrain, embedRows{e, s.act.x, ids, s.positions})
+}
+
+// embedGrain is the number of rows of one call: tens of microseconds, because columns of a large
+// matrix are not in the cache.
+const embedGrain = 8
 
 // decode takes s.act.x [rows × d], the newest tokens, through the decoder, with the keys and values
 // of earlier tokens.

@@ -127,8 +127,9 @@ func (p *pairPass) encode(srcs, tgts [][]int32) {
 			p.kv = append(p.kv, p.memory.Matrix(len(s.ids), sizes.Heads*(sizes.DK+sizes.DV)))
 		}
 	})
+	s.roundMemory(memory)
 	for i := range s.w.decoder {
-		s.w.decoder[i].kv.mul(s.pool, p.kv[i], memory, mat.Identity)
+		s.w.decoder[i].kv.mulRounded(s.pool, p.kv[i], memory, &s.rounded)
 	}
 }
 
@@ -138,7 +139,7 @@ func (p *pairPass) decode(cross func(layer int, in attn.Inputs, r attn.Ragged)) 
 	s, pool := p.State, p.pool
 	s.allocDecoder(len(p.tgtIDs), min(len(p.tgtIDs), maxRows))
 	act, sizes := &s.act, s.w.sizes()
-	s.w.model.TgtEmbed.Forward(pool, act.x, p.tgtIDs, p.tgtStarts, mat.Dropout{})
+	s.embedSentences(&s.w.target, p.tgtIDs, p.tgtStarts)
 	keys := sizes.Heads * sizes.DK
 	self := attn.Inputs{Q: act.qkv.ColRange(0, keys), K: act.qkv.ColRange(keys, 2*keys), V: act.qkv.ColRange(2*keys, act.qkv.Cols)}
 	toSelf := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.tgtStarts, Causal: true}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 )
@@ -275,7 +276,7 @@ func TestPanicInEngineIsThatOfItsCalls(t *testing.T) {
 	w := NewWeights(perturbed(t, toy(), 7), nil)
 	e := NewEngine(w, nil)
 	good := w.output
-	w.output.bias = make([]float32, 1)
+	w.output.bias = &layer.Param{W: make([]float32, 1)}
 	values := make([]any, 3)
 	var all sync.WaitGroup
 	for i := range values {

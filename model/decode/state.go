@@ -35,10 +35,13 @@ type State struct {
 	ids    []int32 // of all sources, each followed by EOS
 	starts []int32 // index in ids of each source's first token, then len(ids)
 
+	positions []int32      // of the tokens that are embedded
+	rounded   mat.Int8Rows // output of the encoder
+
 	// Of a step.
 	rows        []Row
 	nodes       []nodeList // of each row's hypothesis
-	tokens      [1]int32   // of the row that is embedded
+	stepTokens  []int32    // newest token of each row
 	stepSources []int32    // handles of the sources that have rows
 	groups      []rowGroup
 	touched     []touchedPage // of all groups
@@ -90,11 +93,20 @@ func (s *State) Add(handles []int32, sources ...[]int32) []int32 {
 	for i := range sources {
 		handles = append(handles, s.newSource(int(s.starts[i+1]-s.starts[i])))
 	}
+	s.roundMemory(memory)
 	for i := range s.w.decoder {
-		s.w.decoder[i].kv.mul(s.pool, s.act.kv, memory, mat.Identity)
+		s.w.decoder[i].kv.mulRounded(s.pool, s.act.kv, memory, &s.rounded)
 		mat.Each(s.pool, len(sources), 1, storeSources{s, i, handles[added:]})
 	}
 	return handles
+}
+
+// roundMemory rounds the encoder's output for the keys and values of all layers, if the weights are
+// int8.
+func (s *State) roundMemory(memory mat.Matrix) {
+	if s.w.form == Int8 {
+		s.rounded.Set(s.pool, memory)
+	}
 }
 
 // newSource returns the handle of a new source with pages for its tokens.
@@ -155,10 +167,11 @@ func (s *State) Step(rows []Row) mat.Matrix {
 	s.groupRows()
 	s.allocDecoder(len(rows), len(rows))
 	act := &s.act
+	s.stepTokens, s.positions = s.stepTokens[:0], s.positions[:0]
 	for i := range s.rows {
-		s.tokens[0] = s.rows[i].Token
-		s.w.model.TgtEmbed.At(act.x.RowRange(i, i+1), s.tokens[:], len(s.nodes[i])-1)
+		s.stepTokens, s.positions = append(s.stepTokens, s.rows[i].Token), append(s.positions, int32(len(s.nodes[i])-1))
 	}
+	s.embed(&s.w.target, s.stepTokens)
 	s.decode()
 	s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
 	return act.logits

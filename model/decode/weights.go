@@ -1,32 +1,61 @@
 package decode
 
 import (
+	"math/rand/v2"
+	"slices"
+	"unsafe"
+
 	"tfm/attn"
 	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 )
 
-// Weights are the weights of a model in the form that decoding needs. Any number of States and
-// Decoders, on any goroutines, may share them.
-//
-// The matrices of all linear maps are packed copies of those of a Transformer, or in its memory.
-// Embeddings, biases and norms alias it. After a change of the Transformer's weights the caller
-// must call Refresh before the next step. No goroutine may decode during the change or Refresh.
+// Weights are the weights of a model in the form that decoding needs: matrices packed in float32 or
+// rounded to int8, see mat.Packed and mat.Int8, and everything else in float32. Any number of
+// States and Decoders, on any goroutines, may share them. Load reads them from a file.
 type Weights struct {
-	model   *model.Transformer
-	encoder []encoderLayer
-	decoder []decoderLayer
-	output  linear // logits
-	fixed   bool   // cannot be refreshed
+	model          *model.Transformer // biases, norms and positions; from NewWeights matrices too
+	source, target embedding
+	encoder        []encoderLayer
+	decoder        []decoderLayer
+	output         linear          // logits
+	matrices       []*weightMatrix // all, in the order of their parameters
+	form           Form
+	release        func() error // frees the memory of matrices; nil if it is in Go's heap
 }
 
-// linear is y = x·W + b, row by row.
+// Form is the form of the matrices of Weights.
+type Form uint8
+
+const (
+	Float32 Form = iota
+	// Int8 rounds matrices to bytes by output and embeddings by piece, and activations by row.
+	// Translations differ a little from those of float32, but are the same on every machine.
+	Int8
+)
+
+func (f Form) String() string { return [...]string{"float32", "int8"}[f] }
+
+// weightMatrix is B [in × out] of y = x·B, in one of the two forms.
+type weightMatrix struct {
+	param      *layer.Param // B, or Bᵀ if transposed
+	transposed bool
+	packed     *mat.Packed
+	int8       *mat.Int8
+}
+
+// linear is y = x·B + b, row by row.
 type linear struct {
-	w      *mat.Packed
-	int8   *mat.Int8  // if not nil, instead of w
-	source mat.Matrix // W, for Refresh
-	bias   []float32  // nil for y = x·W
+	*weightMatrix
+	bias *layer.Param // nil for y = x·B
+}
+
+// embedding turns tokens into rows. Column id of its matrix is that of a piece, because the output
+// may have the same matrix.
+type embedding struct {
+	*weightMatrix
+	layer *layer.Embedding // scale and positions
 }
 
 // encoderLayer holds the weights of a model.EncoderLayer.
@@ -51,109 +80,174 @@ type feedForward struct {
 }
 
 // NewWeights returns the Weights of t, whose memory must have been allocated, on the threads of p.
-func NewWeights(t *model.Transformer, p *mat.Pool) *Weights {
-	w := declare(t)
+// Matrices are copied; biases, norms and positions alias t. After a change of t's weights the
+// caller must call Refresh before the next step. No goroutine may decode during either.
+func NewWeights(t *model.Transformer, p *mat.Pool) *Weights { return newWeights(t, Float32, p) }
+
+// NewWeightsInt8 is NewWeights in int8.
+func NewWeightsInt8(t *model.Transformer, p *mat.Pool) *Weights { return newWeights(t, Int8, p) }
+
+func newWeights(t *model.Transformer, f Form, p *mat.Pool) *Weights {
+	w := declare(t, f)
 	w.Refresh(p)
 	return w
 }
 
-// NewWeightsInPlace is NewWeights without a second copy of most matrices. It packs the matrices of
-// t in their memory, except embeddings, so that t can neither compute nor train afterwards. The
-// Weights cannot be refreshed.
-func NewWeightsInPlace(t *model.Transformer, p *mat.Pool) *Weights {
-	w := declare(t)
-	scratch := new(mat.Packed)
-	for _, l := range w.linears() {
-		if l == &w.output { // E as rows, often also an embedding
-			l.w.Set(p, l.source)
-		} else {
-			l.w = mat.PackInPlace(p, l.source, scratch)
+// Refresh updates the copies from the Transformer's weights, in the same memory if they are
+// float32. Validation calls it because training changes the weights. It panics unless NewWeights
+// returned w.
+func (w *Weights) Refresh(p *mat.Pool) {
+	for _, m := range w.matrices {
+		if m.param.W == nil {
+			panic("decode: Refresh of Weights that NewWeights did not return")
 		}
-		l.source = mat.Matrix{}
-	}
-	w.fixed = true
-	return w
-}
-
-// NewWeightsInt8 is NewWeights with the matrices of all linear maps rounded to int8, see
-// mat.GemmInt8. Embeddings, norms and attention stay float32. Translations differ from those of
-// float32, but are the same on every machine. The Weights cannot be refreshed.
-func NewWeightsInt8(t *model.Transformer, p *mat.Pool) *Weights {
-	w := declare(t)
-	mat.Each(p, len(w.linears()), 1, quantize{w.linears()})
-	w.fixed = true
-	return w
-}
-
-// quantize is the parallel loop that rounds linear maps to int8.
-type quantize struct{ linears []*linear }
-
-func (q *quantize) Range(lo, hi int) {
-	for _, l := range q.linears[lo:hi] {
-		l.int8, l.w, l.source = mat.QuantizeInt8(nil, l.source), nil, mat.Matrix{}
+		if w.form == Int8 {
+			m.int8 = mat.QuantizeInt8(p, m.source())
+		} else {
+			m.packed.Set(p, m.source())
+		}
 	}
 }
 
-// declare returns the Weights of t without packed matrices.
-func declare(t *model.Transformer) *Weights {
-	w := &Weights{model: t, output: linear{w: new(mat.Packed), source: t.Output.E.Weights().T()}}
-	if t.Output.Bias != nil {
-		w.output.bias = t.Output.Bias.W
+// Random returns Weights with random values for a model in which EOS is improbable, so that
+// translations end at the limit of their length. It is for benchmarks: memory is that of Weights
+// from a file. The error is that of model.New.
+func Random(c model.Config, f Form, p *mat.Pool) (*Weights, error) {
+	c.OutputBias = true
+	t, err := model.New(c)
+	if err != nil {
+		return nil, err
 	}
+	w := declare(t, f)
+	vectors := w.vectors()
+	t.AllocWeightsOf(vectors)
+	for _, v := range vectors {
+		layer.Fill(v.W, 1)
+	}
+	clear(t.Output.Bias.W)
+	t.Output.Bias.W[model.EOS] = -1e9
+	w.allocMatrices()
+	random, buf := randomElements{rand.New(rand.NewPCG(1, 1))}, []float32(nil)
+	for _, m := range w.matrices {
+		if err := m.read(p, random, &buf); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// randomElements are random values as small as those of trained matrices.
+type randomElements struct{ r *rand.Rand }
+
+func (e randomElements) Float32s(dst []float32) error {
+	for i := range dst {
+		dst[i] = (e.r.Float32() - 0.5) / 16
+	}
+	return nil
+}
+
+// Close frees the memory of Weights from Load and Random, which is not in Go's heap, and the file
+// that Load may have mapped. w must not be used afterwards. A second Close does nothing.
+func (w *Weights) Close() error {
+	release := w.release
+	if w.release = nil; release == nil {
+		return nil
+	}
+	return release()
+}
+
+// Form returns the form of the matrices.
+func (w *Weights) Form() Form { return w.form }
+
+// Config returns the configuration of the model.
+func (w *Weights) Config() model.Config { return w.model.Config }
+
+// declare returns the Weights of t, which need not have memory, without matrices.
+func declare(t *model.Transformer, f Form) *Weights {
+	w := &Weights{model: t, form: f}
+	w.source = embedding{w.matrix(t.SrcEmbed.E, true), &t.SrcEmbed}
+	w.target = embedding{w.matrix(t.TgtEmbed.E, true), &t.TgtEmbed}
 	for i := range t.Encoder {
 		l := &t.Encoder[i]
 		w.encoder = append(w.encoder, encoderLayer{
-			qkv: linearOf(l.Self.QKV), out: linearOf(l.Self.Out),
-			ff: feedForwardOf(l.FF), norm1: l.Norm1, norm2: l.Norm2,
+			qkv: w.linear(l.Self.QKV), out: w.linear(l.Self.Out),
+			ff: w.feedForward(l.FF), norm1: l.Norm1, norm2: l.Norm2,
 		})
 	}
 	for i := range t.Decoder {
 		l := &t.Decoder[i]
 		w.decoder = append(w.decoder, decoderLayer{
-			qkv: linearOf(l.Self.QKV), out: linearOf(l.Self.Out),
-			q: linearOf(l.Cross.Q), kv: linearOf(l.Cross.KV), crossOut: linearOf(l.Cross.Out),
-			ff: feedForwardOf(l.FF), norm1: l.Norm1, norm2: l.Norm2, norm3: l.Norm3,
+			qkv: w.linear(l.Self.QKV), out: w.linear(l.Self.Out),
+			q: w.linear(l.Cross.Q), kv: w.linear(l.Cross.KV), crossOut: w.linear(l.Cross.Out),
+			ff: w.feedForward(l.FF), norm1: l.Norm1, norm2: l.Norm2, norm3: l.Norm3,
 		})
 	}
+	w.output = linear{w.matrix(t.Output.E, true), t.Output.Bias}
 	return w
 }
 
-// linearOf returns l without its packed matrix.
-func linearOf(l layer.Linear) linear {
-	x := linear{w: new(mat.Packed), source: l.W.Weights()}
-	if l.B != nil {
-		x.bias = l.B.W
-	}
-	return x
+func (w *Weights) linear(l layer.Linear) linear { return linear{w.matrix(l.W, false), l.B} }
+
+func (w *Weights) feedForward(l layer.FeedForward) feedForward {
+	return feedForward{w.linear(l.Inner), w.linear(l.Outer), l.Activation}
 }
 
-func feedForwardOf(l layer.FeedForward) feedForward {
-	return feedForward{linearOf(l.Inner), linearOf(l.Outer), l.Activation}
+// matrix returns the matrix of a parameter, the same one for a parameter that is used several
+// times.
+func (w *Weights) matrix(param *layer.Param, transposed bool) *weightMatrix {
+	if i := slices.IndexFunc(w.matrices, func(m *weightMatrix) bool { return m.param == param }); i >= 0 {
+		return w.matrices[i]
+	}
+	m := &weightMatrix{param: param, transposed: transposed, packed: new(mat.Packed)}
+	w.matrices = append(w.matrices, m)
+	return m
 }
 
-// Refresh updates the packed copies from the Transformer's weights, in the same memory. Validation
-// calls it because training changes the weights. It panics unless NewWeights returned w.
-func (w *Weights) Refresh(p *mat.Pool) {
-	if w.fixed {
-		panic("decode: Refresh of Weights in place or in int8")
+// vectors returns the parameters that are no matrices of products or embeddings: biases, norms and
+// learned positions.
+func (w *Weights) vectors() []*layer.Param {
+	isMatrix := map[*layer.Param]bool{}
+	for _, m := range w.matrices {
+		isMatrix[m.param] = true
 	}
-	for _, l := range w.linears() {
-		l.w.Set(p, l.source)
-	}
+	return slices.DeleteFunc(slices.Clone(w.model.Params.List), func(p *layer.Param) bool { return isMatrix[p] })
 }
 
-// linears returns all linear maps.
-func (w *Weights) linears() []*linear {
-	var all []*linear
-	for i := range w.encoder {
-		l := &w.encoder[i]
-		all = append(all, &l.qkv, &l.out, &l.ff.inner, &l.ff.outer)
+// allocMatrices allocates the matrices, all zeros.
+func (w *Weights) allocMatrices() {
+	const line = 128 // bytes of two cache lines, which processors fetch together
+	size := 0
+	for _, m := range w.matrices {
+		size += (m.bytes(w.form) + line - 1) / line * line
 	}
-	for i := range w.decoder {
-		l := &w.decoder[i]
-		all = append(all, &l.qkv, &l.out, &l.q, &l.kv, &l.crossOut, &l.ff.inner, &l.ff.outer)
+	memory, free := newMemory(size)
+	for _, m := range w.matrices {
+		n := m.bytes(w.form)
+		m.use(memory[:n:n], w.form)
+		memory = memory[(n+line-1)/line*line:]
 	}
-	return append(all, &w.output)
+	w.release = free
+}
+
+// bytes returns the size of the matrix in form f.
+func (m *weightMatrix) bytes(f Form) int {
+	if f == Int8 {
+		s := mat.Int8Shape(m.size())
+		return s[0] * s[1] * s[2] * s[3]
+	}
+	l := mat.LayoutOf(m.size())
+	return 4 * l.Panels * l.Depth * l.Cols
+}
+
+// use makes memory, zeros, the matrix in form f.
+func (m *weightMatrix) use(memory []byte, f Form) {
+	in, out := m.size()
+	p := unsafe.Pointer(unsafe.SliceData(memory))
+	if f == Int8 {
+		m.packed, m.int8 = nil, mat.ZeroInt8(in, out, unsafe.Slice((*int8)(p), len(memory)))
+	} else {
+		m.packed, m.int8 = mat.PackedOf(nil, unsafe.Slice((*float32)(p), len(memory)/4), in, out, mat.LayoutOf(in, out)), nil
+	}
 }
 
 // sizes returns the sizes of every attention, which all layers share.
@@ -162,21 +256,76 @@ func (w *Weights) sizes() attn.Sizes { return w.model.Decoder[0].Self.Sizes }
 // preNorm reports whether sublayers normalize their input, not the sum with their output.
 func (w *Weights) preNorm() bool { return w.model.Config.Norm == model.PreNorm }
 
-// mul sets y [n × out] = f(x·W + b) for x [n × in].
+// size returns the rows and columns of the matrix.
+func (m *weightMatrix) size() (in, out int) {
+	if m.transposed {
+		return m.param.Shape[1], m.param.Shape[0]
+	}
+	return m.param.Shape[0], m.param.Shape[1]
+}
+
+// source returns the matrix in the Transformer's memory.
+func (m *weightMatrix) source() mat.Matrix {
+	if m.transposed {
+		return m.param.Weights().T()
+	}
+	return m.param.Weights()
+}
+
+// mul sets y [n × out] = f(x·B + b) for x [n × in].
 func (l *linear) mul(p *mat.Pool, y, x mat.Matrix, f mat.Activation) {
-	l.gemm(p, y, x, mat.GemmOptions{Bias: l.bias, Activation: f})
+	l.gemm(p, y, x, mat.GemmOptions{Activation: f})
 }
 
-// mulAdd sets y [n × out] = x·W + b + residual for x [n × in].
+// mulAdd sets y [n × out] = x·B + b + residual for x [n × in].
 func (l *linear) mulAdd(p *mat.Pool, y, x, residual mat.Matrix) {
-	l.gemm(p, y, x, mat.GemmOptions{Bias: l.bias, Residual: residual})
+	l.gemm(p, y, x, mat.GemmOptions{Residual: residual})
 }
 
-// gemm sets y = x·W with an epilogue.
+// gemm sets y = x·B + b with the rest of an epilogue.
 func (l *linear) gemm(p *mat.Pool, y, x mat.Matrix, o mat.GemmOptions) {
+	o.Bias = l.biases()
 	if l.int8 != nil {
 		mat.GemmInt8(p, y, x, l.int8, o)
 	} else {
-		mat.GemmPacked(p, y, x, l.w, o)
+		mat.GemmPacked(p, y, x, l.packed, o)
+	}
+}
+
+// mulRounded is mul without an activation function for an x that several linear maps share. In int8
+// rounded must hold x, which is then rounded once.
+func (l *linear) mulRounded(p *mat.Pool, y, x mat.Matrix, rounded *mat.Int8Rows) {
+	if l.int8 != nil {
+		mat.GemmInt8Rows(p, y, rounded, l.int8, mat.GemmOptions{Bias: l.biases()})
+	} else {
+		l.mul(p, y, x, mat.Identity)
+	}
+}
+
+// biases returns the elements of b, or nil.
+func (l *linear) biases() []float32 {
+	if l.bias == nil {
+		return nil
+	}
+	return l.bias.W
+}
+
+// embedRows is the parallel loop that sets row i of y to E[ids[i]]·scale + PE[positions[i]].
+type embedRows struct {
+	*embedding
+	y              mat.Matrix
+	ids, positions []int32
+}
+
+func (t *embedRows) Range(lo, hi int) {
+	scale := t.layer.Scale()
+	for i := lo; i < hi; i++ {
+		y := t.y.Row(i)
+		if t.int8 != nil {
+			t.int8.Col(y, int(t.ids[i]))
+		} else {
+			t.packed.Col(y, int(t.ids[i]))
+		}
+		mat.ScaleAdd(y, y, scale, t.layer.Positions.Row(int(t.positions[i])))
 	}
 }

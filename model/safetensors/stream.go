@@ -73,6 +73,12 @@ func (s *Stream) read(b []byte) error {
 	return err
 }
 
+// Path returns the path of the file.
+func (s *Stream) Path() string { return s.path }
+
+// Left returns the number of bytes of the current tensor that are not read yet.
+func (s *Stream) Left() int { return s.left }
+
 // Metadata returns a copy of the file's __metadata__, as [File.Metadata] does.
 func (s *Stream) Metadata() map[string]string { return metadataCopy(s.metadata) }
 
