@@ -39,6 +39,7 @@ which many papers report.
 			f.Group("Search")
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			f.Group("Machine")
+			int8 := int8Flag(f)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(ctx context.Context, args []string) error {
@@ -70,7 +71,7 @@ which many papers report.
 					return err
 				}
 				srcs, refs := texts[0], texts[1:]
-				t, err := translate.Open(*path, translate.Options{Threads: threads})
+				t, err := translate.Open(*path, translate.Options{Threads: threads, Int8: *int8})
 				if err != nil {
 					return err
 				}

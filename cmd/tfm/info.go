@@ -82,7 +82,7 @@ func infoCommand() cli.Command {
 				if err := settings.Error(c.Validate()); err != nil {
 					return err
 				}
-				return printHeader(model.Header{Config: c, Decoding: run.Options.Search.Decoding()})
+				return printHeader(model.Header{Config: c, Decoding: run.Options.Search.Decoding()}, "")
 			}
 		},
 	}
@@ -102,15 +102,23 @@ func infoOfModel(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return printHeader(h)
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	form := "float32"
+	if h.Form != "" {
+		form = h.Form + ", which can translate but not train"
+	}
+	return printHeader(h, fmt.Sprintf("%.1f MB, weights in %s", float64(info.Size())/1e6, form))
 }
 
 // labelColumns is the width of the labels of a header.
 const labelColumns = 17
 
 // printHeader prints a configuration, which shows the chosen variant of the paper, the length
-// penalty, and of a model file the languages and the training.
-func printHeader(h model.Header) error {
+// penalty, and of a model file the languages, the training and the given description of the file.
+func printHeader(h model.Header, file string) error {
 	c := h.Config
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
@@ -186,6 +194,9 @@ func printHeader(h model.Header) error {
 	}
 	if trained := h.Info[training.InfoKey]; trained != "" {
 		row("trained", "%s", trained)
+	}
+	if file != "" {
+		row("file", "%s", file)
 	}
 	fmt.Fprintf(&b, "parameters: %s\n", format.Thousands(c.CountParams()))
 	_, err := os.Stdout.WriteString(b.String())

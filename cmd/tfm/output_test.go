@@ -10,14 +10,15 @@ import (
 func TestOutputReplacesNoInput(t *testing.T) {
 	m := toyModel(t)
 	for name, args := range map[string][]string{
-		"eval":    {"eval", "-model", m, "-src", toy.testSrc, "-ref", "FILE", "-o", "OUT"},
-		"vocab":   {"vocab", "-vocab-size", "300", "-o", "OUT", toy.src, "FILE"},
-		"train":   {"train", "-src", toy.src, "-tgt", "FILE", "-steps", "1", "-force", "-o", "OUT"},
-		"average": {"average", "-force", "-o", "OUT", m, "FILE"},
+		"eval":     {"eval", "-model", m, "-src", toy.testSrc, "-ref", "FILE", "-o", "OUT"},
+		"vocab":    {"vocab", "-vocab-size", "300", "-o", "OUT", toy.src, "FILE"},
+		"train":    {"train", "-src", toy.src, "-tgt", "FILE", "-steps", "1", "-force", "-o", "OUT"},
+		"average":  {"average", "-force", "-o", "OUT", m, "FILE"},
+		"quantize": {"quantize", "-force", "-o", "OUT", "FILE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			content := read(t, toy.testTgt)
-			if name == "average" {
+			if name == "average" || name == "quantize" {
 				content = read(t, m)
 			}
 			file := write(t, "input", content)

@@ -50,7 +50,7 @@ or the object has a field "error". A warning names the line, and the exit code i
 			f.BoolVar(&form.Tokens, "tokens", false, "add the log-probability of each token")
 			f.Bool("progress", false, "show pairs, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 			f.Group("Machine")
-			int8 := f.Bool("int8", false, "round the weights to 8 bits")
+			int8 := int8Flag(f)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(ctx context.Context, args []string) error {

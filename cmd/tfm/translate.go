@@ -80,7 +80,7 @@ draws as the line of that number, from 0.`,
 			f.Float64Var(&search.TopP, "top-p", search.TopP, "draw from the most probable tokens with this total probability; 1 is all")
 			f.Uint64Var(&search.Seed, "seed", search.Seed, "random seed of the draws")
 			f.Group("Machine")
-			int8 := f.Bool("int8", false, "round the weights to 8 bits: faster, and a few translations differ")
+			int8 := int8Flag(f)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(ctx context.Context, args []string) error {
@@ -155,6 +155,11 @@ draws as the line of that number, from 0.`,
 // modelFlag declares -model of a command that translates.
 func modelFlag(f *cli.Flags) *string {
 	return f.String("model", settings.DefaultModel, "model `file`")
+}
+
+// int8Flag declares -int8 of a command that translates.
+func int8Flag(f *cli.Flags) *bool {
+	return f.Bool("int8", false, "round the weights to 8 bits, as 'tfm quantize' does: faster, and a few translations differ")
 }
 
 // checkModel reports a missing model file, or a folder of checkpoints in its place, and how to get
