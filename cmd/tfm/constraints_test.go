@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Translations begin with -prefix or with the lines of -prefix-file, which may be fewer than those of
-// the input.
+// Translations begin with -prefix or with the lines of -prefix-file, which may have fewer than the
+// input.
 func TestTranslateWithPrefix(t *testing.T) {
 	m, input := toyModel(t), "the big cat\n\nthe old dog\nthe cat\nthe dog\n"
 	plain := strings.Split(mustRun(t, input, "translate", "-model", m).stdout, "\n")

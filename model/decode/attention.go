@@ -103,7 +103,11 @@ func (s *State) attendCross(layer int) {
 	for _, g := range s.groups {
 		keys += (g.row1 - g.row0) * s.sources[g.source].tokens
 	}
-	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), crossHeads{s, layer})
+	grain, mean := s.headGrain(keys), mat.Matrix{}
+	if s.keepWeights && layer == len(s.w.decoder)-1 {
+		grain, mean = s.pages.heads, s.weights // one thread adds the heads of a row
+	}
+	mat.Each(s.pool, len(s.groups)*s.pages.heads, grain, crossHeads{s, layer, mean})
 }
 
 // storeNodes is the parallel loop over the rows of a step that stores their keys and values.
@@ -197,6 +201,7 @@ func (s *selfHeads) attend(ws *workspace, g *rowGroup, head int) {
 type crossHeads struct {
 	*State
 	layer int
+	mean  mat.Matrix // output: mean of the weights over the heads, see StepWeights; may be empty
 }
 
 func (s *crossHeads) Range(lo, hi int) {
@@ -219,6 +224,13 @@ func (s *crossHeads) attend(ws *workspace, g *rowGroup, head int) {
 	for r := range n {
 		weights := scores.Row(r)[:src.tokens]
 		mat.Softmax(weights, weights, scaleOf(l.dk))
+		if s.mean.Data != nil {
+			mean := s.mean.Row(g.row0 + r)[:src.tokens]
+			if head == 0 {
+				clear(mean)
+			}
+			mat.Axpy(mean, 1/float32(l.heads), weights)
+		}
 	}
 	ctx := s.act.ctx.Slice(g.row0, g.row1, head*l.dv, (head+1)*l.dv)
 	for i, p := range src.cross {

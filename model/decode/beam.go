@@ -48,10 +48,11 @@ func (k beam) advance(s *search, q *sourceSearch, first int) {
 //	score = (its log-probability)/lp(n') ≤ ℓ/lp(n') ≤ ℓ/lp(N)
 //
 // because the log-probability of a further token is 0 or less (bestTokens subtracts from a logit
-// the maximum plus the logarithm of a sum that contains exp(0) = 1) and ℓ/lp is negative or zero.
-// live[0] has this score if the model continues it with tokens of probability 1 up to the limit. So
-// the bound is the smallest that does not depend on the model. finish prefers the earlier of equal
-// scores, so a live hypothesis needs a higher one than the last of a full list.
+// the maximum plus the logarithm of a sum that contains exp(0) = 1), ℓ/lp is negative or zero, and
+// a coverage penalty only lowers a score. live[0] has this score if the model continues it with
+// tokens of probability 1 up to the limit. So, without a coverage penalty, the bound is the
+// smallest that does not depend on the model. finish prefers the earlier of equal scores, so a live
+// hypothesis needs a higher one than the last of a full list.
 func (k beam) isDone(q *sourceSearch) bool {
 	if float64(q.finished) >= q.options.patience()*float64(k.width) {
 		return true
@@ -69,7 +70,7 @@ func (k beam) finishTruncated(q *sourceSearch) {
 	for i, h := range q.live {
 		equal := func(o live) bool { return q.backpointers[o.tail].previous == q.backpointers[h.tail].previous }
 		if !slices.ContainsFunc(q.live[:i], equal) {
-			q.finish(finishedHyp{q.options.score(h.logP, q.tokens), h.tail, true})
+			q.finish(finishedHyp{q.score(i, h.logP), h.tail, true})
 		}
 	}
 }

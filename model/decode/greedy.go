@@ -54,7 +54,7 @@ func (single) advance(s *search, q *sourceSearch, first int) {
 func (single) isDone(*sourceSearch) bool { return false }
 
 func (single) finishTruncated(q *sourceSearch) {
-	for _, h := range q.live {
-		q.finish(finishedHyp{q.options.score(h.logP, q.tokens), h.tail, true})
+	for i, h := range q.live {
+		q.finish(finishedHyp{q.score(i, h.logP), h.tail, true})
 	}
 }

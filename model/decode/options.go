@@ -52,6 +52,12 @@ type Options struct {
 	// Sample, 64. 0 is 1.
 	NBest int
 
+	// Coverage is the weight β of the coverage penalty of Wu et al. (2016, equation 14), which
+	// is added to the score of a finished hypothesis: β·Σ ln min(a, 1) over the source tokens
+	// without EOS, where a is the attention to a token in all steps, of the last decoder layer,
+	// averaged over its heads. 0 is off.
+	Coverage float64 `json:",omitempty"`
+
 	// Patience times Beam is the number of finished hypotheses at which beam search ends (Kasai
 	// et al., 2022). 0 is 1. A search ends earlier if no other hypothesis can enter the list.
 	Patience float64 `json:",omitempty"`
@@ -101,7 +107,10 @@ func (o Options) Decoding() model.Decoding {
 
 const maxBeam = 64 // limits the hypotheses, and so memory and time, of a source
 
-const maxRatio = 1000 // limits MaxRatio and MinRatio
+const (
+	maxRatio    = 1000 // limits MaxRatio and MinRatio
+	maxCoverage = 100
+)
 
 // Validate reports the first invalid field, as a *model.FieldError. Any MaxExtra is valid.
 func (o Options) Validate() error {
@@ -117,6 +126,7 @@ func (o Options) Validate() error {
 	}{
 		{!o.Sample && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
+		{!(o.Coverage >= 0 && o.Coverage <= maxCoverage), "coverage", o.Coverage, fmt.Sprint("0 to ", maxCoverage)},
 		{!(o.Patience >= 0), "patience", o.Patience, "above 0"},
 		{o.Alternatives < 0 || o.Alternatives > maxBeam, "alternatives", o.Alternatives, fmt.Sprint("0 to ", maxBeam)},
 		{o.MaxTokens < 0, "max_tokens", o.MaxTokens, "1 or more, or 0 for no limit"},
@@ -143,6 +153,16 @@ func (o *Options) score(logP float64, n int) float64 {
 		length = float64(n)
 	}
 	return logP / mat.Pow(length, o.Alpha)
+}
+
+// coveragePenalty returns the coverage penalty, 0 or less, of the attention to each source token
+// without EOS.
+func (o *Options) coveragePenalty(attention []float32) float64 {
+	sum := 0.0
+	for _, a := range attention {
+		sum += mat.Log(float64(min(max(a, math.SmallestNonzeroFloat32), 1)))
+	}
+	return float64(o.Coverage * sum)
 }
 
 // patience returns Patience or its default.

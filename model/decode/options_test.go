@@ -27,6 +27,7 @@ func TestOptionsValidate(t *testing.T) {
 		"top_k is -1, expected 1 or more":                     func(o *Options) { o.Sample, o.TopK = true, -1 },
 		"top_p is 0, expected above 0":                        func(o *Options) { o.Sample, o.TopP = true, 0 },
 		"top_p is 1.5":                                        func(o *Options) { o.Sample, o.TopP = true, 1.5 },
+		"coverage is NaN, expected 0 to 100":                  func(o *Options) { o.Coverage = math.NaN() },
 		"patience is -1, expected above 0":                    func(o *Options) { o.Patience = -1 },
 		"alternatives is 65, expected 0 to 64":                func(o *Options) { o.Alternatives = 65 },
 		"max_tokens is -1":                                    func(o *Options) { o.MaxTokens = -1 },

@@ -12,6 +12,9 @@ type stepper interface {
 	Add(handles []int32, sources ...[]int32) []int32
 	// Step returns the logits [rows × V] of the next tokens, which the caller may overwrite.
 	Step(rows []Row) mat.Matrix
+	// StepWeights is Step that also returns attention weights [rows × tokens of the longest
+	// source], EOS of a source last.
+	StepWeights(rows []Row) (logits, weights mat.Matrix)
 	Remove(handle int32)
 }
 

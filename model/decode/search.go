@@ -70,6 +70,7 @@ type search struct {
 	rows      []Row          // of the next step
 	owners    []owner        // of each row
 	logits    mat.Matrix
+	weights   mat.Matrix // of the attention of each row, if a source has a coverage penalty
 
 	rowContinuations int            // continuations that a row has memory for
 	expanded         []continuation // [rows × rowContinuations] results of expand
@@ -78,6 +79,7 @@ type search struct {
 	mergeBuffer      []continuation // for the widest beam
 	nextLive         []live         // workspace of one sentence
 	nextStates       []uint64       // workspace of one sentence
+	nextCoverage     []float32      // workspace of one sentence
 	partials         []Partial      // of each row
 
 	sampling samplingWorkspace
@@ -124,6 +126,8 @@ type sourceSearch struct {
 	tokens       int // length of every live hypothesis
 	live         []live
 	states       []uint64      // [live × stateLen] of the constraint
+	sourceTokens int           // with EOS
+	coverage     []float32     // [live × sourceTokens] attention to the source, see Coverage
 	firstRow     int           // of live, in the last step
 	backpointers []backpointer // tokens of all hypotheses
 	alternatives []Alternative // [backpointers × Options.Alternatives]; Token is -1 after the last
@@ -181,13 +185,19 @@ func (s *search) add(r *request, index int, handle int32, maxTokens int) {
 		request: r, index: index, handle: handle, number: r.options.First + uint64(index),
 		options: &r.options, strategy: r.strategy, maxTokens: maxTokens,
 		live: q.live[:0], backpointers: q.backpointers[:0], alternatives: q.alternatives[:0], nBest: q.nBest[:0],
-		constraint: r.constraint, states: q.states[:0],
+		constraint: r.constraint, states: q.states[:0], coverage: q.coverage[:0],
+	}
+	if q.options.Coverage > 0 {
+		q.sourceTokens = len(r.sources[index]) + 1
 	}
 	if q.constraint != nil {
 		q.stateLen = q.constraint.StateLen()
 	}
 	for i := range r.strategy.initialHypotheses() {
 		q.live = append(q.live, live{tail: -1, parent: -1, number: int32(i)})
+		for range q.sourceTokens {
+			q.coverage = append(q.coverage, 0)
+		}
 		if q.constraint != nil {
 			q.states = growStates(q.states, q.stateLen)
 			q.constraint.Start(q.state(i), Source{Index: index, Tokens: len(r.sources[index]), MaxTokens: maxTokens - 1})
@@ -255,7 +265,7 @@ func (s *search) isPaused(q *sourceSearch) bool { return s.paused && q.options.B
 // expand runs one decode step of all live hypotheses and finds the continuations of each row.
 func (s *search) expand(p *mat.Pool, m stepper) {
 	s.rows, s.owners, s.rowContinuations = s.rows[:0], s.owners[:0], 0
-	hasSampling, constrained := false, false
+	hasSampling, constrained, covers := false, false, false
 	for i := range s.sentences {
 		q := &s.sentences[i]
 		if s.isPaused(q) {
@@ -271,8 +281,13 @@ func (s *search) expand(p *mat.Pool, m stepper) {
 		s.rowContinuations = max(s.rowContinuations, q.maxContinuations())
 		hasSampling = hasSampling || q.options.Sample
 		constrained = constrained || q.constraint != nil
+		covers = covers || q.options.Coverage > 0
 	}
-	s.logits = m.Step(s.rows)
+	if covers {
+		s.logits, s.weights = m.StepWeights(s.rows)
+	} else {
+		s.logits = m.Step(s.rows)
+	}
 	for len(s.expanded) < len(s.rows)*s.rowContinuations {
 		s.expanded = append(s.expanded, continuation{})
 	}
@@ -319,17 +334,24 @@ func (s *search) continuations(row int) []continuation {
 // advance replaces the live hypotheses of q, whose rows start at row first, with those that have
 // one token more.
 func (s *search) advance(q *sourceSearch, first int) {
-	s.nextLive, s.nextStates = s.nextLive[:0], s.nextStates[:0]
+	s.nextLive, s.nextStates, s.nextCoverage = s.nextLive[:0], s.nextStates[:0], s.nextCoverage[:0]
+	for i := range q.live {
+		if n := q.sourceTokens; n > 0 {
+			mat.Axpy(q.coverage[i*n:][:n], 1, s.weights.Row(first + i)[:n])
+		}
+	}
 	q.firstRow = first
 	q.tokens++
 	q.strategy.advance(s, q, first)
 	q.live = append(q.live[:0], s.nextLive...)
 	q.states = append(q.states[:0], s.nextStates...)
+	q.coverage = append(q.coverage[:0], s.nextCoverage...)
 }
 
 // extend appends hypothesis i of q with the token of c to s.nextLive.
 func (s *search) extend(q *sourceSearch, i int, c continuation, logP float64) {
 	s.nextLive = append(s.nextLive, live{logP, s.addToken(q, i, c.token, logP), int32(i), q.live[i].number})
+	s.nextCoverage = append(s.nextCoverage, q.coverage[i*q.sourceTokens:][:q.sourceTokens]...)
 	if q.constraint != nil {
 		s.nextStates = append(s.nextStates, q.state(i)...)
 		q.constraint.Next(s.nextStates[len(s.nextStates)-q.stateLen:], c.token)
@@ -358,7 +380,16 @@ func (s *search) addToken(q *sourceSearch, i int, token int32, logP float64) int
 
 // finishAtEOS finishes hypothesis i of q, whose log-probability with EOS is logP.
 func (s *search) finishAtEOS(q *sourceSearch, i int, logP float64) {
-	q.finish(finishedHyp{q.options.score(logP, q.tokens), s.addToken(q, i, model.EOS, logP), false})
+	q.finish(finishedHyp{q.score(i, logP), s.addToken(q, i, model.EOS, logP), false})
+}
+
+// score returns the score of hypothesis i with log-probability logP.
+func (q *sourceSearch) score(i int, logP float64) float64 {
+	score := q.options.score(logP, q.tokens)
+	if n := q.sourceTokens; n > 0 {
+		score += q.options.coveragePenalty(q.coverage[i*n:][:n-1])
+	}
+	return score
 }
 
 // appendTokens appends the tokens of a hypothesis, up to the one with the backpointer tail.

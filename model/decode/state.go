@@ -45,6 +45,10 @@ type State struct {
 	stepSources []int32    // handles of the sources that have rows
 	groups      []rowGroup
 	touched     []touchedPage // of all groups
+
+	keepWeights bool       // set weights in the step
+	weights     mat.Matrix // see StepWeights
+	weightsData []float32
 }
 
 // Row is one hypothesis in a step.
@@ -175,6 +179,21 @@ func (s *State) Step(rows []Row) mat.Matrix {
 	s.decode()
 	s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
 	return act.logits
+}
+
+// StepWeights is Step that also returns the cross-attention weights of the last decoder layer,
+// averaged over its heads, [rows × longest source]: those of a row to the tokens of its source, EOS
+// last. They are valid until the next StepWeights.
+func (s *State) StepWeights(rows []Row) (logits, weights mat.Matrix) {
+	longest := 0
+	for i := range rows {
+		s.checkRow(i, &rows[i])
+		longest = max(longest, s.sources[rows[i].Source].tokens)
+	}
+	s.weights = matrix(&s.weightsData, len(rows), longest)
+	s.keepWeights = true
+	defer func() { s.keepWeights = false }()
+	return s.Step(rows), s.weights
 }
 
 func (s *State) checkRow(i int, r *Row) {

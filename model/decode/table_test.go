@@ -25,6 +25,8 @@ type table struct {
 	removed  map[int32]bool
 	steps    int
 	maxRows  int // of a step
+
+	sourceLen int // without EOS, for StepWeights
 }
 
 func (m *table) Add(handles []int32, sources ...[]int32) []int32 {
@@ -43,6 +45,29 @@ func (m *table) Remove(handle int32) {
 		panic(fmt.Sprintf("source %d removed, but it was not added or is removed already", handle))
 	}
 	m.removed[handle] = true
+}
+
+// StepWeights returns attention weights of a source of sourceLen tokens.
+func (m *table) StepWeights(rows []Row) (logits, weights mat.Matrix) {
+	logits = m.Step(rows)
+	weights = mat.New(len(rows), m.sourceLen+3) // as if another source were longer
+	seen := map[int32]int{}
+	for i, r := range rows {
+		m.attention(r.Source, m.prefixes[r.Source][seen[r.Source]], weights.Row(i)[:m.sourceLen+1])
+		seen[r.Source]++
+	}
+	return logits, weights
+}
+
+// attention sets row to weights that are a function of the source and the previous tokens.
+func (m *table) attention(source int32, prefix []int32, row []float32) {
+	h := fnv.New64a()
+	fmt.Fprint(h, source, prefix)
+	r := rand.New(rand.NewPCG(77, h.Sum64()))
+	for i := range row {
+		row[i] = float32(2 * r.NormFloat64())
+	}
+	mat.Softmax(row, row, 1)
 }
 
 func (m *table) Step(rows []Row) mat.Matrix {

@@ -12,6 +12,8 @@ func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	for _, g := range penaltyFlags(f, &s, "divisor of the log-probability") {
 		g.ByModel()
 	}
+	f.Float64Var(&s.Coverage, "coverage", 0, "weight of the coverage penalty of Wu et al. (2016): higher for translations that omit less of the source")
+	f.Float64Var(&s.Patience, "patience", 1, "a beam search ends after -beam times this many finished translations, or when no other can be the best")
 	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens")
 	return &s
 }
