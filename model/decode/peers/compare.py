@@ -25,6 +25,7 @@ import sys
 import time
 
 import ct2
+from worker import peak_mb
 
 HERE = pathlib.Path(__file__).resolve().parent
 LENGTH = 32  # tokens of sources and translations with EOS, of the base model
@@ -125,8 +126,7 @@ class Bench:
             start = time.perf_counter()
             out += translate(call)
             seconds.append(time.perf_counter() - start)
-        status = pathlib.Path(f"/proc/{p.pid}/status").read_text()
-        peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
+        peak = peak_mb(p.pid)
         p.communicate()
         return dict(version="tfm", load=load, seconds=seconds, text=out, peak=peak)
 

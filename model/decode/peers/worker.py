@@ -1,9 +1,14 @@
 """Translates batches with CTranslate2 or PyTorch and prints times and translations as JSON; see compare.py."""
 
 import json
-import resource
+import pathlib
 import sys
 import time
+
+
+def peak_mb(pid):
+    """Returns the peak memory of a process. ru_maxrss would include that of its parent."""
+    return int(pathlib.Path(f"/proc/{pid}/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
 
 
 def ctranslate2(job):
@@ -59,8 +64,8 @@ def main():
         start = time.perf_counter()
         out += translate(call)
         seconds.append(time.perf_counter() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(dict(version=version, load=load, seconds=seconds, out=out, peak=peak)))
+    print(json.dumps(dict(version=version, load=load, seconds=seconds, out=out, peak=peak_mb("self"))))
 
 
-main()
+if __name__ == "__main__":
+    main()
