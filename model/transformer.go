@@ -87,25 +87,19 @@ func (t *Transformer) share() (*Transformer, *layer.Accumulator) {
 // AllocWeights allocates the weights, all zeros, and sets the positional encodings.
 func (t *Transformer) AllocWeights() {
 	t.Params.AllocWeights()
-	t.setPositions()
-}
-
-// AllocWeightsOf allocates the weights of some parameters, all zeros, and sets the positional
-// encodings, which may be among them. It is for decoding with matrices in another form.
-func (t *Transformer) AllocWeightsOf(params []*layer.Param) {
-	layer.AllocWeightsOf(params)
-	t.setPositions()
+	t.SetPositions()
 }
 
 // AllocForTraining allocates the weights and the gradients, all zeros, and sets the positional
 // encodings.
 func (t *Transformer) AllocForTraining() {
 	t.Params.AllocForTraining()
-	t.setPositions()
+	t.SetPositions()
 }
 
-// setPositions sets the positional encodings that the Config selects.
-func (t *Transformer) setPositions() {
+// SetPositions sets the positional encodings that the Config selects, as AllocWeights does. It is
+// for models of which some parameters have memory, learned positions among them.
+func (t *Transformer) SetPositions() {
 	c := t.Config
 	if c.Positions == Learned {
 		t.SrcEmbed.Positions, t.TgtEmbed.Positions = t.SrcEmbed.Learned.Weights(), t.TgtEmbed.Learned.Weights()

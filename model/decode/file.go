@@ -84,6 +84,7 @@ type reader struct {
 	file     File
 	matrices map[string]*weightMatrix
 	vectors  map[string]*layer.Param
+	wait     func()    // for the positional encodings
 	buf      []float32 // a part of a matrix
 }
 
@@ -102,7 +103,7 @@ func newReader(s *safetensors.Stream, h model.Header, f Form) (*reader, error) {
 		r.matrices[m.param.Name] = m
 	}
 	vectors := w.vectors()
-	t.AllocWeightsOf(vectors)
+	r.wait = w.allocVectors(vectors)
 	for _, v := range vectors {
 		r.vectors[v.Name] = v
 	}
@@ -113,6 +114,7 @@ func newReader(s *safetensors.Stream, h model.Header, f Form) (*reader, error) {
 // read reads all tensors in the order of the file, and verifies the checksum. Its errors name the
 // file.
 func (r *reader) read(s *safetensors.Stream, p *mat.Pool) error {
+	defer r.wait()
 	for {
 		t, err := s.Next()
 		if err == io.EOF {
@@ -243,7 +245,7 @@ func (w *Weights) readMapped(s *safetensors.File, p *mat.Pool) error {
 	if err := checkVectors(s, vectors); err != nil {
 		return err
 	}
-	w.model.AllocWeightsOf(vectors)
+	defer w.allocVectors(vectors)()
 	for _, v := range vectors {
 		t, _ := s.Tensor(v.Name)
 		if err := t.Float32s(v.W); err != nil {

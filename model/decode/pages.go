@@ -32,16 +32,24 @@ func (l *pageLayout) keys(layer, head int) int {
 // values returns the index of the values of a layer and head in a page.
 func (l *pageLayout) values(layer, head int) int { return l.keys(layer, head) + l.dk*pageTokens }
 
-// pagePool allocates pages and keeps those that are freed.
+// pagePool allocates pages and keeps those that are freed: at most as many as are in use, and
+// maxFreeFloats elements more. So a State that translated a large batch returns its memory, but
+// batches that follow each other reuse pages.
 type pagePool struct {
 	pageLayout
+	used int
 	free []page
 }
 
+// maxFreeFloats is 64 MB.
+const maxFreeFloats = 16 << 20
+
 // get returns a page with undefined contents.
 func (p *pagePool) get() page {
+	p.used++
 	if n := len(p.free); n > 0 {
 		x := p.free[n-1]
+		p.free[n-1] = nil
 		p.free = p.free[:n-1]
 		return x
 	}
@@ -49,4 +57,11 @@ func (p *pagePool) get() page {
 }
 
 // put frees a page.
-func (p *pagePool) put(x page) { p.free = append(p.free, x) }
+func (p *pagePool) put(x page) {
+	p.used--
+	p.free = append(p.free, x)
+	if limit := p.used + maxFreeFloats/p.floats(); len(p.free) > limit {
+		clear(p.free[limit:]) // for the garbage collector
+		p.free = p.free[:limit]
+	}
+}

@@ -15,10 +15,10 @@ import (
 // earlier sources or the number of threads, and have the bits of the forward pass over the whole
 // sentence.
 //
-// A State keeps the memory of its largest step, of the largest number of pages in use, and of the
-// lists of each source, which the next source with its handle uses. So Add, Step and Remove
-// allocate nothing after some time. A State is not safe for concurrent use; any number of States
-// may share Weights.
+// A State keeps the memory of its largest step, of pages that the next sources can use (see
+// pagePool), and of the lists of each source, which the next source with its handle uses. So Add,
+// Step and Remove allocate nothing after some time, unless the number of pages varies by much more
+// than 64 MB. A State is not safe for concurrent use; any number of States may share Weights.
 type State struct {
 	w    *Weights
 	pool *mat.Pool

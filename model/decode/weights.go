@@ -120,7 +120,7 @@ func Random(c model.Config, f Form, p *mat.Pool) (*Weights, error) {
 	}
 	w := declare(t, f)
 	vectors := w.vectors()
-	t.AllocWeightsOf(vectors)
+	w.allocVectors(vectors)()
 	for _, v := range vectors {
 		layer.Fill(v.W, 1)
 	}
@@ -211,6 +211,19 @@ func (w *Weights) vectors() []*layer.Param {
 		isMatrix[m.param] = true
 	}
 	return slices.DeleteFunc(slices.Clone(w.model.Params.List), func(p *layer.Param) bool { return isMatrix[p] })
+}
+
+// allocVectors allocates the result of vectors, all zeros. It computes the positional encodings on
+// another goroutine, because that takes as long as reading some of the matrices. The caller must
+// call wait before it uses them.
+func (w *Weights) allocVectors(vectors []*layer.Param) (wait func()) {
+	layer.AllocWeightsOf(vectors)
+	done := make(chan struct{})
+	go func() {
+		w.model.SetPositions()
+		close(done)
+	}()
+	return func() { <-done }
 }
 
 // allocMatrices allocates the matrices, all zeros.

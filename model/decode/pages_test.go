@@ -1,0 +1,41 @@
+package decode
+
+import "testing"
+
+// The pages that are kept are limited by those in use and by their size; small batches reuse all.
+func TestFreePagesAreLimited(t *testing.T) {
+	p := &pagePool{pageLayout: pageLayout{layers: 6, heads: 8, dk: 64, dv: 64}}
+	kept := maxFreeFloats / p.floats()
+	get := func(n int) (pages []page) {
+		for range n {
+			pages = append(pages, p.get())
+		}
+		return pages
+	}
+	put := func(pages []page) {
+		for _, x := range pages {
+			p.put(x)
+		}
+	}
+	put(get(kept))
+	if n := len(p.free); n != kept || p.used != 0 {
+		t.Errorf("%d of %d pages are kept, %d in use, want all and none", n, kept, p.used)
+	}
+	if n := testing.AllocsPerRun(3, func() { put(get(3)); put(get(2)) }); n > 3 { // slices of the test
+		t.Errorf("%v allocations for pages that are kept", n)
+	}
+	many := get(5 * kept)
+	put(many[:2*kept])
+	if n := len(p.free); n != 2*kept {
+		t.Errorf("%d pages are kept, want %d while more are in use", n, 2*kept)
+	}
+	put(many[2*kept:])
+	if n := len(p.free); n != kept || p.used != 0 {
+		t.Errorf("%d pages are kept, %d in use, want %d and none", n, p.used, kept)
+	}
+	for i, x := range p.free[:cap(p.free)] {
+		if (x != nil) != (i < kept) {
+			t.Fatalf("page %d is kept: %t", i, x != nil)
+		}
+	}
+}
