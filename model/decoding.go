@@ -1,5 +1,11 @@
 package model
 
+import (
+	"fmt"
+
+	"tfm/model/safetensors"
+)
+
 // The length penalties, by which the log-probability of a translation of n tokens, EOS counted, is
 // divided.
 const (
@@ -7,11 +13,12 @@ const (
 	PenaltyPower = "power" // n^alpha; the score with alpha 1 is the mean over the tokens
 )
 
-// Decoding holds the settings of beam search that suit the weights of a model. A model file
-// contains them, and package translate uses them by default.
+// Decoding holds the settings of beam search and of alignments that suit the weights of a model. A
+// model file contains them, and package translate uses them by default.
 type Decoding struct {
-	LengthPenalty string  `json:"length_penalty"` // PenaltyWu or PenaltyPower
-	Alpha         float64 `json:"alpha"`          // exponent of the length penalty, 0 to 10
+	LengthPenalty string  `json:"length_penalty"`        // PenaltyWu or PenaltyPower
+	Alpha         float64 `json:"alpha"`                 // exponent of the length penalty, 0 to 10
+	AlignHeads    string  `json:"align_heads,omitempty"` // see ParseAlignHeads
 }
 
 // PaperDecoding returns the paper's settings (section 6.1).
@@ -25,5 +32,32 @@ func (d Decoding) Validate() error {
 	if !(d.Alpha >= 0 && d.Alpha <= 10) {
 		return &FieldError{Field: "alpha", Found: d.Alpha, Expected: "0 to 10"}
 	}
-	return nil
+	_, err := ParseAlignHeads(d.AlignHeads)
+	return err
+}
+
+// CopyWithDecoding writes a copy of the model file at path, of any form, with other settings to
+// out. The error is that of a damaged file, which it names, or of invalid settings.
+func CopyWithDecoding(path, out string, d Decoding) error {
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	s, err := safetensors.Open(path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Verify(); err != nil {
+		return err
+	}
+	meta := s.Metadata()
+	h, err := DecodeHeader(meta)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	h.Decoding = d
+	if meta, err = h.Encode(); err != nil {
+		return err
+	}
+	return safetensors.Write(out, meta, s.Tensors())
 }

@@ -17,7 +17,7 @@ import (
 
 func TestModelFileRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, "EN", "zh-hant", Decoding{PenaltyPower, 1.5}, map[string]string{"trained": "no", "checksum": "mine"}}
+	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, "EN", "zh-hant", Decoding{LengthPenalty: PenaltyPower, Alpha: 1.5, AlignHeads: "next 0.1"}, map[string]string{"trained": "no", "checksum": "mine"}}
 	if err := f.Save(path); err != nil {
 		t.Fatal(err)
 	}
@@ -83,16 +83,50 @@ func TestModelFileHasThePapersDecodingByDefault(t *testing.T) {
 
 func TestInvalidDecoding(t *testing.T) {
 	for want, d := range map[string]Decoding{
-		`length_penalty is "gnmt", expected wu or power`: {"gnmt", 1},
-		`length_penalty is "", expected wu or power`:     {"", 1},
-		"alpha is -1, expected 0 to 10":                  {PenaltyWu, -1},
-		"alpha is NaN":                                   {PenaltyPower, math.NaN()},
-		"alpha is 11":                                    {PenaltyPower, 11},
+		`length_penalty is "gnmt", expected wu or power`: {LengthPenalty: "gnmt", Alpha: 1},
+		`length_penalty is "", expected wu or power`:     {LengthPenalty: "", Alpha: 1},
+		"alpha is -1, expected 0 to 10":                  {LengthPenalty: PenaltyWu, Alpha: -1},
+		"alpha is NaN":                                   {LengthPenalty: PenaltyPower, Alpha: math.NaN()},
+		"alpha is 11":                                    {LengthPenalty: PenaltyPower, Alpha: 11},
+		`align_heads is "1-2"`:                           {LengthPenalty: PenaltyWu, AlignHeads: "1-2"},
 	} {
 		_, _, err := File{Model: newModel(t, toy()), Decoding: d}.Encode()
 		if !errors.As(err, new(*FieldError)) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", d, err, want)
 		}
+	}
+}
+
+// A copy with another Decoding has the same tensors and metadata otherwise.
+func TestCopyWithDecoding(t *testing.T) {
+	dir := t.TempDir()
+	in, out, want := filepath.Join(dir, "in"), filepath.Join(dir, "out"), filepath.Join(dir, "want")
+	f := File{Model: newModel(t, toy()), Tokenizers: map[string][]byte{"joint": {1, 2, 3}}, SrcLang: "en", Info: map[string]string{"trained": "no"}}
+	d := Decoding{LengthPenalty: PenaltyPower, Alpha: 0.5, AlignHeads: "1.0"}
+	if err := f.Save(in); err != nil {
+		t.Fatal(err)
+	}
+	if err := CopyWithDecoding(in, out, d); err != nil {
+		t.Fatal(err)
+	}
+	f.Decoding = d
+	if err := f.Save(want); err != nil {
+		t.Fatal(err)
+	}
+	got, err1 := os.ReadFile(out)
+	expected, err2 := os.ReadFile(want)
+	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(got, expected) {
+		t.Errorf("error %v, or a file that differs from one written with the Decoding", err)
+	}
+	if err := CopyWithDecoding(in, out, Decoding{LengthPenalty: "x"}); !errors.As(err, new(*FieldError)) {
+		t.Errorf("error %v, want a *FieldError", err)
+	}
+	expected[len(expected)-1] ^= 1
+	if err := os.WriteFile(in, expected, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := CopyWithDecoding(in, out, d); err == nil || !strings.HasPrefix(err.Error(), in+": ") {
+		t.Errorf("error %v of a damaged file, want one that names it", err)
 	}
 }
 

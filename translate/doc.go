@@ -18,7 +18,8 @@
 // Lines reads ahead and calls Do with the lines that have arrived.
 //
 // The files: translator.go (Open, Translate), request.go (Do and its results), lines.go (streams),
-// pairs.go (scores of given translations), stream.go (parts of translations that cannot change).
+// pairs.go (scores of given translations), heads.go (the heads that align best), stream.go (parts
+// of translations that cannot change).
 //
 // # Terms
 //

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 
 	"tfm/model"
@@ -75,10 +76,10 @@ type Translation struct {
 	TokenScores  []float64
 	Alternatives [][]decode.Alternative
 
-	// Attention holds the cross-attention weights of the last decoder layer, averaged over its
-	// heads, if Request.Attention. Row i is the decode step that produced Tokens[i], the last
-	// row the one that produced EOS. Column j is Result.Tokens[j], the last column EOS. Weights
-	// are not negative; each row sums to 1.
+	// Attention holds the cross-attention weights, averaged over the heads that the model file
+	// names for alignments, or else over those of the last decoder layer, if Request.Attention.
+	// Row i belongs to Tokens[i], the last row to EOS. Column j is Result.Tokens[j], the last
+	// column EOS. Weights are not negative; each row sums to 1.
 	Attention [][]float32
 }
 
@@ -99,13 +100,73 @@ func (r Translation) Alignment() []int {
 	align := make([]int, len(r.Tokens))
 	for i := range align {
 		row := r.Attention[i]
-		for j, w := range row[:len(row)-1] {
-			if w > row[align[i]] {
-				align[i] = j
+		align[i] = largest(row[:len(row)-1])
+	}
+	return align
+}
+
+// AlignWords returns, for each word of the translation in order, the word of the source with the
+// largest sum of attention weights, as pairs of a source word and a target word from 0. source is
+// the text that r is the result of. Words are separated by white space. A word whose tokens all
+// begin in another has no pair. AlignWords returns nil without Attention.
+func (r Result) AlignWords(source string, t Translation) (pairs [][2]int) {
+	if len(t.Attention) == 0 {
+		return nil
+	}
+	srcWords, nSrc := wordsOf(source, r.Tokens)
+	tgtWords, nTgt := wordsOf(t.Text, t.Tokens)
+	sums := make([]float32, nSrc)
+	for w := range nTgt {
+		clear(sums)
+		for i, ofToken := range tgtWords {
+			if ofToken != w {
+				continue
+			}
+			for j, src := range srcWords {
+				if src >= 0 {
+					sums[src] += t.Attention[i][j]
+				}
+			}
+		}
+		if nSrc > 0 {
+			if best := largest(sums); sums[best] > 0 {
+				pairs = append(pairs, [2]int{best, w})
 			}
 		}
 	}
-	return align
+	return pairs
+}
+
+// wordsOf returns the word in s of the last character of each token, -1 for white space, and the
+// number of words.
+func wordsOf(s string, tokens []Token) (words []int, n int) {
+	wordAt := make([]int, len(s)) // of each byte
+	inWord := false
+	for i, c := range s {
+		space := unicode.IsSpace(c)
+		if !space && !inWord {
+			n++
+		}
+		inWord = !space
+		end := i + utf8.RuneLen(c)
+		if c == utf8.RuneError {
+			_, size := utf8.DecodeRuneInString(s[i:])
+			end = i + size
+		}
+		for ; i < end; i++ {
+			if wordAt[i] = n - 1; space {
+				wordAt[i] = -1
+			}
+		}
+	}
+	for _, k := range tokens {
+		word := -1
+		for i := k.End - 1; i >= k.Start && word < 0; i-- {
+			word = wordAt[i]
+		}
+		words = append(words, word)
+	}
+	return words, n
 }
 
 // Do translates the texts of a request and returns one result for each, in order. When sampling,
@@ -236,7 +297,7 @@ func (t *Translator) attend(ctx context.Context, srcs [][]int32, lists [][]decod
 	}
 	var attention [][][]float32
 	err := t.withDecoder(ctx, func(d *decode.Decoder) (err error) {
-		attention, err = d.Attention(ctx, pairSrcs, pairTgts)
+		attention, err = d.Attention(ctx, pairSrcs, pairTgts, t.align)
 		return err
 	})
 	return attention, err

@@ -204,7 +204,7 @@ func TestAttentionIsOfTheTokens(t *testing.T) {
 
 func attentionOf(m *model.Transformer, src, tgt []int32) [][]float32 {
 	d := decode.New(decode.NewWeights(m, nil), nil)
-	all, err := d.Attention(background, [][]int32{src}, [][]int32{tgt})
+	all, err := d.Attention(background, [][]int32{src}, [][]int32{tgt}, model.AlignHeads{})
 	if err != nil {
 		panic(err)
 	}

@@ -50,6 +50,7 @@ type Translator struct {
 
 	srcLang, tgtLang string         // from the model file
 	defaults         decode.Options // of a Request without options
+	align            model.AlignHeads
 
 	limit chan struct{} // an element for each call in progress; nil without a limit
 
@@ -163,7 +164,15 @@ func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) erro
 	if t.config.MaxLen < 2 { // no token besides EOS
 		return &model.FieldError{Field: "max_len", Found: t.config.MaxLen, Expected: "2 or more to translate"}
 	}
-	t.defaults = decode.OptionsFor(cmp.Or(d, model.PaperDecoding()))
+	d = cmp.Or(d, model.PaperDecoding())
+	var err error
+	if t.align, err = model.ParseAlignHeads(d.AlignHeads); err != nil {
+		return err
+	}
+	if err := t.align.Validate(t.config); err != nil {
+		return err
+	}
+	t.defaults = decode.OptionsFor(d)
 	t.pieces = decode.NewPieces(tokenizers.Target.Size(), tokenizers.Target.Bytes)
 	t.engine, t.pairs = decode.NewEngine(t.weights, t.pool), make(chan *decode.Decoder, 1)
 	t.pairs <- decode.New(t.weights, t.pool)

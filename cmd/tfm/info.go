@@ -189,6 +189,9 @@ func printHeader(h model.Header, file string) error {
 	}
 	divisor := map[string]string{model.PenaltyWu: "((5+n)/6)^%v", model.PenaltyPower: "n^%v"}[h.Decoding.LengthPenalty]
 	row("length penalty", "%s, "+divisor+" for n tokens with EOS", h.Decoding.LengthPenalty, h.Decoding.Alpha)
+	if heads := h.Decoding.AlignHeads; heads != "" {
+		row("alignments", "attention of heads %s (layer.head, from 0)", heads)
+	}
 	if h.SrcLang != "" || h.TgtLang != "" {
 		row("languages", "%s to %s", cmp.Or(h.SrcLang, "unknown"), cmp.Or(h.TgtLang, "unknown"))
 	}

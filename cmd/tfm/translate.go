@@ -68,8 +68,7 @@ draws as the line of that number, from 0.`,
 			batch := f.Int("batch", 256, "limit of the lines that are translated at the same time")
 			maxLen := f.Int("max-len", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit")
 			f.Group("Output")
-			var answer filter.Answer
-			f.BoolVar(&answer.Scores, "scores", false, "add the score of each translation, after a tab or as a field")
+			answer := filter.AnswerFlags(f)
 			f.Bool("progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 			stream := f.Bool("stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
 			limits := constraintFlags(f, search)
@@ -91,6 +90,9 @@ draws as the line of that number, from 0.`,
 					return cli.Usagef("-max-len %d: must be at least 0", *maxLen)
 				}
 				answer.NBest = search.NBest > 0
+				if answer.Alternatives < 0 || answer.Alternatives > 64 {
+					return cli.Usagef("-alternatives %d: must be 0 to 64", answer.Alternatives)
+				}
 				format, err := form.Format(answer)
 				if err != nil {
 					return err
@@ -127,8 +129,11 @@ draws as the line of that number, from 0.`,
 				}
 				answers := answerWriter{format: format, progress: filter.NewProgress(args, f.Given()["progress"]), warnings: &warnings}
 				warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
+				search.TokenScores, search.Alternatives = answer.TokenScores, answer.Alternatives
+				answer.TokenText = t.Tokenizers().Target.Bytes
 				o := translate.LineOptions{Request: translate.Request{Decode: *search, MaxSource: *maxLen}, Batch: *batch, Warn: warnings.Add}
 				o.Text = func(l text.Line) string { s, _, _ := format.Parse(l.Text); return s }
+				o.Attention, o.Tokens = answer.Align != "", answer.NeedsTokens()
 				if form.Key != "" {
 					o.Number = func(l text.Line) uint64 { _, key, _ := format.Parse(l.Text); return filter.Number(key) }
 				}

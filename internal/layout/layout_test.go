@@ -22,6 +22,7 @@ var allowedImports = []struct{ name, imports string }{
 
 	// Text. It does not depend on arithmetic.
 	{"text", ""},
+	{"text/align", ""},
 	{"text/bpe", "text"},
 	{"text/score", ""},
 	{"text/vocab", "text text/bpe"},
@@ -34,7 +35,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"model/safetensors", ""},
 	{"model", "mat layer attn model/safetensors internal/strict"},
 	{"model/decode", "mat layer attn model model/safetensors"},
-	{"translate", "mat text text/vocab model model/decode"},
+	{"translate", "mat text text/align text/vocab model model/decode"},
 
 	// Training.
 	{"train/runlog", ""},

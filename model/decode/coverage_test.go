@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tfm/mat"
+	"tfm/model"
 )
 
 // A wide beam finds the best of all translations by the score with the coverage penalty, which
@@ -97,7 +98,7 @@ func TestStepWeights(t *testing.T) {
 			tgts[i] = append(tgts[i], int32(3+r.IntN(8)))
 		}
 	}
-	want, err := New(w, nil).Attention(context.Background(), srcs, tgts)
+	want, err := New(w, nil).Attention(context.Background(), srcs, tgts, model.AlignHeads{})
 	if err != nil {
 		t.Fatal(err)
 	}

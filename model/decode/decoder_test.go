@@ -320,7 +320,7 @@ func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	srcs := randomSources(2*maxRows+10, 0, 3)
 	tgts := slices.Clone(srcs)
 	slices.Reverse(tgts)
-	got, err := newDecoder(m, nil).Attention(context.Background(), srcs, tgts)
+	got, err := newDecoder(m, nil).Attention(context.Background(), srcs, tgts, model.AlignHeads{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,6 +355,49 @@ func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	}
 }
 
+// Attention of chosen heads is the mean of their weights in the full pass; with Next, a row is that
+// of the next step.
+func TestAttentionOfHeads(t *testing.T) {
+	m := perturbed(t, toy(), 3)
+	srcs := randomSources(20, 0, 3)
+	tgts := slices.Clone(srcs)
+	slices.Reverse(tgts)
+	var b model.Batch
+	for i := range srcs {
+		b.Append(srcs[i], tgts[i])
+	}
+	want := make([]mat.Matrix, len(srcs))
+	heads := model.AlignHeads{Heads: []model.CrossHead{{Layer: 0, Head: 3}, {Layer: 1, Head: 1}}}
+	model.NewPass(m, nil).Attention(&b, func(attention string, layer, head, sentence int, w mat.Matrix) {
+		if attention != model.DecoderCross || !slices.Contains(heads.Heads, model.CrossHead{Layer: layer, Head: head}) {
+			return
+		}
+		if want[sentence].Rows == 0 {
+			want[sentence] = mat.New(w.Rows, w.Cols)
+		}
+		for i := range w.Rows {
+			mat.Axpy(want[sentence].Row(i), 0.5, w.Row(i))
+		}
+	})
+	d := newDecoder(m, nil)
+	for _, heads.Next = range []bool{false, true} {
+		got, err := d.Attention(context.Background(), srcs, tgts, heads)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, rows := range got {
+			for i, row := range rows {
+				if heads.Next {
+					i = min(i+1, len(rows)-1)
+				}
+				if !slices.Equal(row, want[k].Row(i)) {
+					t.Fatalf("next %t, pair %d: %v, want row %d, %v", heads.Next, k, row, i, want[k].Row(i))
+				}
+			}
+		}
+	}
+}
+
 func TestPanics(t *testing.T) {
 	c := toy()
 	m := newModel(t, c)
@@ -367,17 +410,20 @@ func TestPanics(t *testing.T) {
 		return s.Add(nil, []int32{3})[0]
 	}
 	for want, f := range map[string]func(){
-		"id -1 in source 1":                                           func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
-		"id 11 in source 0":                                           func() { d.Next([]int32{11}, nil) },
-		"id 99 in target 0":                                           func() { d.Attention(ctx, [][]int32{{3}}, [][]int32{{99}}) },
-		"decode: 2 sources and 1 targets":                             func() { d.Attention(ctx, [][]int32{{3}, {4}}, [][]int32{{3}}) },
+		"id -1 in source 1":               func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
+		"id 11 in source 0":               func() { d.Next([]int32{11}, nil) },
+		"id 99 in target 0":               func() { d.Attention(ctx, [][]int32{{3}}, [][]int32{{99}}, model.AlignHeads{}) },
+		"decode: 2 sources and 1 targets": func() { d.Attention(ctx, [][]int32{{3}, {4}}, [][]int32{{3}}, model.AlignHeads{}) },
+		"align_heads is \"2.0\"": func() {
+			d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, model.AlignHeads{Heads: []model.CrossHead{{Layer: 2}}})
+		},
 		"source 1 has 65 tokens with BOS or EOS":                      func() { d.Translate(ctx, [][]int32{{3}, long}, DefaultOptions()) },
 		"target 0 has 65 tokens with BOS or EOS":                      func() { d.Next([]int32{3}, long) },
 		"source 1 in row 1, which is not in the State":                func() { begin(); s.Step([]Row{{0, 1, -1}, {1, 1, -1}}) },
 		"source 0 in row 0, which is not in the State":                func() { s.Remove(begin()); s.Step([]Row{{0, 1, -1}}) },
 		"Remove of source 0, which is not in the State":               func() { begin(); s.Remove(0); s.Remove(0) },
 		"parent 0 in row 0, but source 0 had 0 rows in its last step": func() { begin(); s.Step([]Row{{0, 1, 0}}) },
-		"id 11 in row 0":                                              func() { begin(); s.Step([]Row{{0, 11, -1}}) },
+		"id 11 in row 0": func() { begin(); s.Step([]Row{{0, 11, -1}}) },
 		"hypothesis of 65 tokens with BOS": func() {
 			begin()
 			s.Step([]Row{{0, 1, -1}})
@@ -407,7 +453,7 @@ func TestDecoderErrors(t *testing.T) {
 	if list, err := d.NBest(ctx, [][]int32{{3}}, DefaultOptions()); !errors.Is(err, context.Canceled) || list != nil {
 		t.Errorf("NBest with a cancelled context = %v, %v, want %v", list, err, context.Canceled)
 	}
-	if _, err := d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}); !errors.Is(err, context.Canceled) {
+	if _, err := d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, model.AlignHeads{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Attention with a cancelled context: error %v, want %v", err, context.Canceled)
 	}
 	if got := translate(t, d, nil, DefaultOptions()); len(got) != 0 {

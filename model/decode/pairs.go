@@ -48,46 +48,73 @@ func (d *Decoder) LogProbs(ctx context.Context, srcs, tgts [][]int32) ([][]float
 }
 
 // Attention returns the attention weights of each pair of a source and a target: the
-// cross-attention weights of the last decoder layer, averaged over its heads. Row i of pair k is
-// the step that predicts tgts[k][i], the last row EOS; column j is srcs[k][j], the last column EOS.
-// Each row sums to 1. Errors and panics are those of LogProbs.
-func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32) ([][][]float32, error) {
-	result := make([][][]float32, len(srcs))
-	heads := d.w.sizes().Heads
-	err := d.eachPairs(ctx, srcs, tgts, func(first int, p *pairPass) {
-		p.decode(func(layer int, in attn.Inputs, r attn.Ragged) {
-			if layer < len(d.w.decoder)-1 {
-				return
-			}
-			for i := range p.srcs {
-				mean, weights := mat.New(len(p.tgts[i])+1, len(p.srcs[i])+1), mat.New(len(p.tgts[i])+1, len(p.srcs[i])+1)
-				for head := range heads {
-					in.Weights(weights, heads, i, head, r)
-					mat.Axpy(mean.Data, 1/float32(heads), weights.Data)
-				}
-				for row := range mean.Rows {
-					result[first+i] = append(result[first+i], mean.Row(row))
-				}
-			}
-		})
+// cross-attention weights of the heads that align selects, averaged over them. Row i of pair k
+// belongs to tgts[k][i], the last row to EOS; column j is srcs[k][j], the last column EOS. Each row
+// sums to 1. With align.Next a row is that of the next step, except the last. Errors and panics are
+// those of LogProbs; Attention also panics on a head that the model does not have.
+func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32, align model.AlignHeads) ([][][]float32, error) {
+	checkPairs(&d.w.model.Config, srcs, tgts)
+	heads := align.Heads
+	if len(heads) == 0 {
+		for head := range d.w.sizes().Heads {
+			heads = append(heads, model.CrossHead{Layer: len(d.w.decoder) - 1, Head: head})
+		}
+	}
+	means := make([]mat.Matrix, len(srcs))
+	for i := range means {
+		means[i] = mat.New(len(tgts[i])+1, len(srcs[i])+1)
+	}
+	err := d.CrossAttention(ctx, srcs, tgts, heads, func(pair, _ int, weights mat.Matrix) {
+		mat.Axpy(means[pair].Data, 1/float32(len(heads)), weights.Data)
 	})
 	if err != nil {
 		return nil, err
 	}
+	result := make([][][]float32, len(srcs))
+	for i, mean := range means {
+		for row := range mean.Rows {
+			if align.Next {
+				row = min(row+1, mean.Rows-1)
+			}
+			result[i] = append(result[i], mean.Row(row))
+		}
+	}
 	return result, nil
+}
+
+// CrossAttention calls visit with the weights [targets × sources] of each pair and each of heads,
+// by its index. Row i is the step that predicts the pair's target token i, the last row EOS; the
+// last column is EOS. Layers come in ascending order; visit may use weights only during the call.
+// Errors and panics are those of Attention.
+func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, heads []model.CrossHead, visit func(pair, head int, weights mat.Matrix)) error {
+	if err := (model.AlignHeads{Heads: heads}).Validate(d.w.model.Config); err != nil {
+		panic(fmt.Sprintf("decode: %v", err))
+	}
+	var workspace []float32
+	return d.eachPairs(ctx, srcs, tgts, func(first int, p *pairPass) {
+		p.decode(func(layer int, in attn.Inputs, r attn.Ragged) {
+			for k, h := range heads {
+				if h.Layer != layer {
+					continue
+				}
+				for i := range p.srcs {
+					rows, cols := len(p.tgts[i])+1, len(p.srcs[i])+1
+					if len(workspace) < rows*cols {
+						workspace = make([]float32, 2*rows*cols)
+					}
+					weights := mat.Of(workspace[:rows*cols], rows, cols)
+					in.Weights(weights, d.w.sizes().Heads, i, h.Head, r)
+					visit(first+i, k, weights)
+				}
+			}
+		})
+	})
 }
 
 // eachPairs calls f with passes over consecutive pairs, whose sources are encoded, and the index of
 // the first of them.
 func (d *Decoder) eachPairs(ctx context.Context, srcs, tgts [][]int32, f func(first int, p *pairPass)) error {
-	c := &d.w.model.Config
-	if len(srcs) != len(tgts) {
-		panic(fmt.Sprintf("decode: %d sources and %d targets", len(srcs), len(tgts)))
-	}
-	for i := range srcs {
-		checkIDs("source", i, srcs[i], c.SrcVocab, c.MaxLen)
-		checkIDs("target", i, tgts[i], c.TgtVocab, c.MaxLen)
-	}
+	checkPairs(&d.w.model.Config, srcs, tgts)
 	if d.pairs == nil {
 		d.pairs = &pairPass{State: d.state}
 	}
@@ -105,6 +132,17 @@ func (d *Decoder) eachPairs(ctx context.Context, srcs, tgts [][]int32, f func(fi
 		first = end
 	}
 	return nil
+}
+
+// checkPairs panics on invalid pairs.
+func checkPairs(c *model.Config, srcs, tgts [][]int32) {
+	if len(srcs) != len(tgts) {
+		panic(fmt.Sprintf("decode: %d sources and %d targets", len(srcs), len(tgts)))
+	}
+	for i := range srcs {
+		checkIDs("source", i, srcs[i], c.SrcVocab, c.MaxLen)
+		checkIDs("target", i, tgts[i], c.TgtVocab, c.MaxLen)
+	}
 }
 
 // encode sets p to pairs and computes p.kv.

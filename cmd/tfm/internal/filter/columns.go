@@ -11,54 +11,54 @@ import (
 )
 
 // plain is the Format whose lines are texts.
-type plain struct{ Answer }
+type plain struct{ *Answer }
 
 func (plain) Parse(line string) (text, key string, err error) { return line, "", nil }
 
-func (p plain) Write(w io.Writer, number int, _ string, r *translate.Result, _ error) {
+func (p plain) Write(w io.Writer, number int, line string, r *translate.Result, _ error) {
 	for _, t := range p.list(r) {
-		switch {
-		case p.NBest: // the last column may contain tabs
-			fmt.Fprintf(w, "%d\t%s\t%s\n", number, score(t.Score), t.Text)
-		case p.Scores:
-			io.WriteString(w, p.columns("", &t)+"\n")
-		default:
-			io.WriteString(w, t.Text+"\n")
+		columns := p.columns(strconv.Itoa(number), line, r, &t)
+		if p.NBest && p.Align == "" || len(columns) == 1 {
+			columns[len(columns)-1] = t.Text // the last column may contain tabs
+		}
+		io.WriteString(w, strings.Join(columns, "\t")+"\n")
+	}
+}
+
+// columns returns the columns of a translation of a text. number is that of the line, or its key.
+func (a *Answer) columns(number, text string, r *translate.Result, t *translate.Translation) []string {
+	columns := []string{strings.ReplaceAll(t.Text, "\t", " ")}
+	switch {
+	case a.NBest:
+		columns = []string{number, score(t.Score), columns[0]}
+	case a.Scores:
+		columns = append(columns, score(t.Score))
+	}
+	if a.Align != "" {
+		columns = append(columns, pharaoh(a.links(text, r, t)))
+	}
+	return columns
+}
+
+// emptyColumns returns the columns of a line without translation.
+func (a *Answer) emptyColumns(number string) []string {
+	columns := a.columns(number, "", &translate.Result{}, &translate.Translation{})
+	for i := range columns {
+		if i > 0 || !a.NBest {
+			columns[i] = ""
 		}
 	}
-}
-
-// columns returns the answer as columns. number is that of the line, or its key.
-func (a Answer) columns(number string, t *translate.Translation) string {
-	text := withoutTabs(t.Text)
-	switch {
-	case a.NBest:
-		return number + "\t" + score(t.Score) + "\t" + text
-	case a.Scores:
-		return text + "\t" + score(t.Score)
-	}
-	return text
-}
-
-// emptyColumns returns the answer of a line without translation.
-func (a Answer) emptyColumns(number string) string {
-	switch {
-	case a.NBest:
-		return number + "\t\t"
-	case a.Scores:
-		return "\t"
-	}
-	return ""
+	return columns
 }
 
 // columns is the Format of lines whose columns are separated by tabs.
 type columns struct {
-	Answer
+	*Answer
 	text int // index of the text
 	key  int // index of the key, -1 without
 }
 
-func newColumns(o *Options, a Answer) (Format, error) {
+func newColumns(o *Options, a *Answer) (Format, error) {
 	c := columns{Answer: a, key: -1}
 	var err error
 	if o.Column != "" {
@@ -109,14 +109,16 @@ func split(line string, last int) ([]string, error) {
 
 func (c columns) Write(w io.Writer, number int, line string, r *translate.Result, err error) {
 	id := strconv.Itoa(number)
+	write := func(columns []string) { io.WriteString(w, line+"\t"+strings.Join(columns, "\t")+"\n") }
 	if err != nil {
-		io.WriteString(w, line+"\t"+c.emptyColumns(id)+"\n")
+		write(c.emptyColumns(id))
 		return
 	}
+	text, key, _ := c.Parse(line)
 	if c.key >= 0 {
-		_, id, _ = c.Parse(line)
+		id = key
 	}
 	for _, t := range c.list(r) {
-		io.WriteString(w, line+"\t"+c.columns(id, &t)+"\n")
+		write(c.columns(id, text, r, &t))
 	}
 }

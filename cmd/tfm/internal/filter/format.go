@@ -24,6 +24,57 @@ type Format interface {
 type Answer struct {
 	NBest  bool // all translations with their numbers and scores, not only the best translation
 	Scores bool
+	Align  string // "", AlignWords, AlignTokens or AlignSoft
+
+	// The fields of a JSON object for each token.
+	TokenScores  bool
+	Alternatives int // length of the list of each token
+	// TokenText returns the text of a target token, for Alternatives.
+	TokenText func(id int32) string
+}
+
+// NeedsTokens reports whether Write needs the tokens of translations.
+func (a *Answer) NeedsTokens() bool { return a.TokenScores || a.Alternatives > 0 }
+
+// The kinds of alignments. Links are pairs of indices from 0, of the source and the translation.
+const (
+	AlignWords  = "words"  // links of words, which are separated by white space
+	AlignTokens = "tokens" // links of tokens
+	AlignSoft   = "soft"   // links of tokens and the weights of attention
+)
+
+// AnswerFlags declares the flags of an Answer, except that of NBest.
+func AnswerFlags(f *cli.Flags) *Answer {
+	a := new(Answer)
+	f.BoolVar(&a.Scores, "scores", false, "add the score of each translation, after a tab or as a field")
+	f.BoolVar(&a.TokenScores, "token-scores", false, "with -json, add the tokens and their log-probabilities")
+	f.IntVar(&a.Alternatives, "alternatives", 0, "with -json, add the tokens and the N most probable ones at each position")
+	f.StringVar(&a.Align, "align", "", "add the alignment of each translation:\n"+
+		"  words   pairs i-j of a source word and a target word, from 0\n"+
+		"  tokens  pairs of tokens\n"+
+		"  soft    pairs of tokens and the weights of attention, with -json").Choices(AlignWords, AlignTokens, AlignSoft)
+	return a
+}
+
+// links returns the links of a translation of a text.
+func (a *Answer) links(text string, r *translate.Result, t *translate.Translation) [][2]int {
+	if a.Align == AlignWords {
+		return r.AlignWords(text, *t)
+	}
+	links := [][2]int{}
+	for i, j := range t.Alignment() {
+		links = append(links, [2]int{j, i})
+	}
+	return links
+}
+
+// pharaoh formats links as i-j with spaces between them.
+func pharaoh(links [][2]int) string {
+	words := make([]string, len(links))
+	for i, l := range links {
+		words[i] = strconv.Itoa(l[0]) + "-" + strconv.Itoa(l[1])
+	}
+	return strings.Join(words, " ")
 }
 
 // Options are the flags that select a Format.
@@ -46,12 +97,18 @@ func Flags(f *cli.Flags) *Options {
 }
 
 // Format returns the Format that the flags select. The error is that of a wrong flag.
-func (o *Options) Format(a Answer) (Format, error) {
+func (o *Options) Format(a *Answer) (Format, error) {
 	switch {
 	case o.TSV && o.JSON:
 		return nil, cli.Usagef("either -tsv or -json")
 	case o.As != "" && !o.JSON:
 		return nil, cli.Usagef("-as needs -json")
+	case a.Align == AlignSoft && !o.JSON:
+		return nil, cli.Usagef("-align soft needs -json")
+	case a.TokenScores && !o.JSON:
+		return nil, cli.Usagef("-token-scores needs -json")
+	case a.Alternatives != 0 && !o.JSON:
+		return nil, cli.Usagef("-alternatives needs -json")
 	case o.JSON:
 		return newObjects(o, a)
 	case o.TSV:
@@ -79,7 +136,7 @@ func Number(key string) uint64 {
 func score(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
 
 // list returns the translations that a selects: at least one, which is empty for a blank text.
-func (a Answer) list(r *translate.Result) []translate.Translation {
+func (a *Answer) list(r *translate.Result) []translate.Translation {
 	switch {
 	case len(r.Translations) == 0:
 		return []translate.Translation{{}}
@@ -88,6 +145,3 @@ func (a Answer) list(r *translate.Result) []translate.Translation {
 	}
 	return r.Translations
 }
-
-// withoutTabs returns s, which becomes a column, with a space for each tab.
-func withoutTabs(s string) string { return strings.ReplaceAll(s, "\t", " ") }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -17,7 +18,7 @@ import (
 
 // objects is the Format of lines that are JSON objects. A blank line is copied.
 type objects struct {
-	Answer
+	*Answer
 	text, key string // names of fields; key may be ""
 	as        string // name of the translation
 }
@@ -28,11 +29,24 @@ const (
 	nBestField     = "nbest"
 	truncatedField = "truncated" // true if a translation reached its length limit before its end
 	errorField     = "error"
+
+	alignmentField    = "alignment"     // links: pairs of indices
+	sourceTokensField = "source_tokens" // the texts of the tokens that were translated
+	targetTokensField = "target_tokens"
+	attentionField    = "attention" // a row of weights of source tokens and EOS for each token
+
+	// Of each token and of EOS: log-probabilities, and lists of pairs of text and log-probability.
+	tokenScoresField  = "token_scores"
+	alternativesField = "alternatives"
 )
 
-func newObjects(o *Options, a Answer) (Format, error) {
+// answerFields are all fields of answers, except the translation.
+var answerFields = []string{scoreField, nBestField, truncatedField, errorField, alignmentField, sourceTokensField, targetTokensField,
+	attentionField, tokenScoresField, alternativesField}
+
+func newObjects(o *Options, a *Answer) (Format, error) {
 	f := objects{Answer: a, text: cmp.Or(o.Column, "text"), key: o.Key, as: cmp.Or(o.As, "translation")}
-	if slices.Contains([]string{scoreField, nBestField, truncatedField, errorField}, f.as) {
+	if slices.Contains(answerFields, f.as) {
 		return nil, cli.Usagef("-as %s: the field has another meaning", f.as)
 	}
 	return f, nil
@@ -97,14 +111,28 @@ func objectFields(line string) (fields map[string]json.RawMessage, err error) {
 // added returns the names of the fields that an answer may add to an object.
 func (f objects) added() []string {
 	names := []string{f.as, truncatedField}
-	if f.Scores || f.NBest {
-		names = append(names, scoreField)
-	}
-	if f.NBest {
-		names = append(names, nBestField)
+	for _, group := range []struct {
+		added bool
+		names []string
+	}{
+		{f.Scores || f.NBest, []string{scoreField}},
+		{f.NBest, []string{nBestField}},
+		{f.Align != "", []string{alignmentField}},
+		{f.tokenLinks(), []string{sourceTokensField}},
+		{f.tokenLinks() || f.NeedsTokens(), []string{targetTokensField}},
+		{f.Align == AlignSoft, []string{attentionField}},
+		{f.TokenScores, []string{tokenScoresField}},
+		{f.Alternatives > 0, []string{alternativesField}},
+	} {
+		if group.added {
+			names = append(names, group.names...)
+		}
 	}
 	return names
 }
+
+// tokenLinks reports whether the alignment is that of tokens.
+func (f objects) tokenLinks() bool { return f.Align == AlignTokens || f.Align == AlignSoft }
 
 // kind describes a JSON value, or text that begins none.
 func kind(raw []byte) string {
@@ -135,12 +163,16 @@ func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err
 	}
 	var b bytes.Buffer
 	list := f.list(r)
-	f.writeTranslation(&b, &list[0])
+	text, _, _ := f.Parse(line)
+	f.writeTranslation(&b, text, r, &list[0])
+	if f.tokenLinks() {
+		appendField(&b, sourceTokensField, tokenTexts(text, r.Tokens))
+	}
 	if f.NBest {
 		var all []json.RawMessage
 		for i := range list {
 			var object bytes.Buffer
-			f.writeTranslation(&object, &list[i])
+			f.writeTranslation(&object, text, r, &list[i])
 			all = append(all, []byte("{"+object.String()+"}"))
 		}
 		appendField(&b, nBestField, all)
@@ -182,8 +214,8 @@ func withoutError(line string) string {
 	return string(sorted)
 }
 
-// writeTranslation appends the fields of a translation.
-func (f objects) writeTranslation(b *bytes.Buffer, t *translate.Translation) {
+// writeTranslation appends the fields of a translation of a text.
+func (f objects) writeTranslation(b *bytes.Buffer, text string, r *translate.Result, t *translate.Translation) {
 	appendField(b, f.as, t.Text)
 	if f.Scores || f.NBest {
 		appendField(b, scoreField, number(t.Score))
@@ -191,6 +223,55 @@ func (f objects) writeTranslation(b *bytes.Buffer, t *translate.Translation) {
 	if t.Truncated {
 		appendField(b, truncatedField, true)
 	}
+	if f.tokenLinks() || f.NeedsTokens() {
+		appendField(b, targetTokensField, tokenTexts(t.Text, t.Tokens))
+	}
+	if f.Align != "" {
+		appendField(b, alignmentField, f.links(text, r, t))
+	}
+	if f.Align == AlignSoft {
+		appendField(b, attentionField, weights(t.Attention[:len(t.Tokens)]))
+	}
+	if f.TokenScores {
+		scores := []json.RawMessage{}
+		for _, x := range t.TokenScores {
+			scores = append(scores, number(x))
+		}
+		appendField(b, tokenScoresField, scores)
+	}
+	if f.Alternatives > 0 {
+		all := [][][2]any{}
+		for _, list := range t.Alternatives {
+			var pairs [][2]any
+			for _, x := range list {
+				pairs = append(pairs, [2]any{f.TokenText(x.Token), number(x.LogP)})
+			}
+			all = append(all, pairs)
+		}
+		appendField(b, alternativesField, all)
+	}
+}
+
+// tokenTexts returns the text of each token of s.
+func tokenTexts(s string, tokens []translate.Token) []string {
+	texts := []string{}
+	for _, k := range tokens {
+		texts = append(texts, s[k.Start:k.End])
+	}
+	return texts
+}
+
+// weights returns attention weights with four decimals.
+func weights(rows [][]float32) [][]json.RawMessage {
+	all := [][]json.RawMessage{}
+	for _, row := range rows {
+		var list []json.RawMessage
+		for _, w := range row {
+			list = append(list, strconv.AppendFloat(nil, float64(w), 'f', 4, 32))
+		}
+		all = append(all, list)
+	}
+	return all
 }
 
 // number returns a score as a JSON number, or null if it is not finite.

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
+	"tfm/model"
+	"tfm/text"
+	"tfm/translate"
+)
+
+func alignHeadsCommand() cli.Command {
+	return cli.Command{
+		Name:  "align-heads",
+		Short: "find the attention heads that align best, for translate -align",
+		Usage: "[-model MODEL] -src FILE -tgt FILE -o OUT | -tsv FILE -o OUT",
+		Example: `
+			tfm align-heads -model en-de.safetensors -src train.en -tgt train.de -o en-de.aligned.safetensors
+			tfm translate -model en-de.aligned.safetensors -align words < in.en > out.tsv`,
+		Notes: `The attention of each head of the decoder to the source is compared with a statistical alignment of up to 20,000 pairs: IBM Model 1 with
+a prior for equal relative positions, in both directions (text/align). The output is the same model with the names of the heads that agree
+best, which 'tfm info' prints. Without them, alignments are those of all heads of the last layer, which agree much less.
+
+The pairs should be a part of the training data. A further training does not keep the heads.`,
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+			path := modelFlag(f)
+			src := f.String("src", "", "`file` of sources, one a line")
+			tgt := f.String("tgt", "", "`file` of their translations")
+			tsv := f.String("tsv", "", "`file` of pairs, separated by a tab, in place of -src and -tgt")
+			out := f.String("o", "", "model `file` to write")
+			force := f.Bool("force", false, "replace an existing model")
+			var threads int
+			cli.ThreadsFlag(f, &threads)
+			return func(ctx context.Context, args []string) error {
+				if err := cli.NoArguments(args); err != nil {
+					return err
+				}
+				switch {
+				case *tsv != "" && (*src != "" || *tgt != ""):
+					return cli.Usagef("either -src and -tgt, or -tsv")
+				case *tsv == "" && (*src == "" || *tgt == ""):
+					return cli.Usagef("-src and -tgt are needed, or -tsv")
+				case *out == "":
+					return cli.Usagef("-o is missing")
+				}
+				if err := cli.CheckThreads(threads); err != nil {
+					return err
+				}
+				if err := checkModel(*path); err != nil {
+					return err
+				}
+				inputs, pairs := []string{*path, *src, *tgt}, text.Pairs(*src, *tgt)
+				if *tsv != "" {
+					inputs, pairs = []string{*path, *tsv}, text.PairsTSV(*tsv)
+				}
+				if err := cli.CheckModelOutput(*out, *force, inputs...); err != nil {
+					return err
+				}
+				var list []text.Pair
+				for p, err := range pairs {
+					if err != nil {
+						return err
+					}
+					if list = append(list, p); len(list) == translate.MaxAlignedPairs {
+						break
+					}
+				}
+				t, err := translate.Open(*path, translate.Options{Threads: threads})
+				if err != nil {
+					return err
+				}
+				defer t.Close()
+				found, err := t.FindAlignHeads(ctx, list)
+				if err != nil {
+					return err
+				}
+				h, err := model.LoadHeader(*path)
+				if err != nil {
+					return err
+				}
+				h.Decoding.AlignHeads = found.Heads.String()
+				if err := model.CopyWithDecoding(*path, *out, h.Decoding); err != nil {
+					return err
+				}
+				percent := func(n int) float64 { return 100 * float64(n) / float64(found.Links) }
+				terminal.NewProgress(os.Stderr).Text("%s: heads %s (layer.head): agree with %.1f%% of %s; all heads of the last layer with %.1f%%",
+					*out, found.Heads, percent(found.Agree), format.Count(found.Links, "statistical link"), percent(found.AgreeLastLayer))
+				return nil
+			}
+		},
+	}
+}
