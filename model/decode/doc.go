@@ -20,8 +20,9 @@
 // (attention of the newest tokens to keys and values in pages), source.go (the nodes of a source's
 // hypotheses), pages.go (memory for keys and values), search.go (a step of several searches),
 // greedy.go, beam.go, sample.go (the strategies), constraint.go (what may follow a hypothesis:
-// length, repetitions), pieces.go (valid UTF-8), prefix.go (forced prefixes), pairs.go
-// (log-probabilities and attention of given translations, in one pass over all their positions).
+// length, repetitions), pieces.go (valid UTF-8), prefix.go (forced prefixes), certain.go (tokens
+// that cannot change), pairs.go (log-probabilities and attention of given translations, in one pass
+// over all their positions).
 //
 // # Terms
 //
