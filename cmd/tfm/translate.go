@@ -71,7 +71,9 @@ draws as the line of that number, from 0.`,
 			answer := filter.AnswerFlags(f)
 			f.Bool("progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 			stream := f.Bool("stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
-			limits := constraintFlags(f, search)
+			f.Group("Constraints")
+			prefixes := filter.PrefixFlags(f)
+			settings.ConstraintFlags(f, search)
 			f.Group("Sampling")
 			f.BoolVar(&search.Sample, "sample", false, "draw translations at random, without a beam")
 			f.Float64Var(&search.Temperature, "temperature", search.Temperature, "divisor of the logits; below 1 favours probable tokens")
@@ -107,7 +109,7 @@ draws as the line of that number, from 0.`,
 					return err
 				}
 				if *stream {
-					if err := checkStream(f.Given()); err != nil {
+					if err := filter.CheckStream(f.Given()); err != nil {
 						return err
 					}
 				}
@@ -138,14 +140,14 @@ draws as the line of that number, from 0.`,
 					o.Number = func(l text.Line) uint64 { _, key, _ := format.Parse(l.Text); return filter.Number(key) }
 				}
 				o.Decode.NoScore = !answer.Scores && !answer.NBest // for greedy search
-				done, err := limits.apply(&o)
+				done, err := prefixes.Apply(&o)
 				if err != nil {
 					return err
 				}
 				lines := inputLines(args, text.RepairLines)
 				if *stream {
 					p := newPrompt(args)
-					err = streamLines(ctx, os.Stdout, t, lines, o, p)
+					err = filter.Stream(ctx, os.Stdout, t, lines, o, func() { p.show("> ") })
 					p.show("\n")
 					warnings.Summarize()
 				} else {

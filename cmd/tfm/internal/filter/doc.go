@@ -5,6 +5,8 @@
 //	columns.go   plain text and columns
 //	object.go    JSON objects
 //	pairs.go     pairs and their scores
+//	prefix.go    texts with which translations begin
+//	stream.go    lines that are written while they are translated
 //	progress.go  the progress through files of known size
 //
 // # Terms

@@ -18,6 +18,16 @@ func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	return &s
 }
 
+// ConstraintFlags declares the flags of the limits of lengths and repetitions.
+func ConstraintFlags(f *cli.Flags, s *decode.Options) {
+	f.IntVar(&s.MinTokens, "min-tokens", 0, "least number of target tokens")
+	f.IntVar(&s.MaxTokens, "max-tokens", 0, "limit of target tokens, in addition to -max-extra; 0 is none")
+	f.Float64Var(&s.MinRatio, "min-ratio", 0, "least number of target tokens, divided by that of the source")
+	f.Float64Var(&s.MaxRatio, "max-ratio", 0, "limit of target tokens, divided by the number of source tokens; 0 is none")
+	f.IntVar(&s.NoRepeat, "no-repeat", 0, "no `N` consecutive tokens occur twice in a translation; 0 is off")
+	f.Float64Var(&s.RepetitionPenalty, "repetition-penalty", 1, "divisor of the logits of tokens that occur in the translation; above 1 avoids them, 1 is off")
+}
+
 // penaltyFlags declares the flags of the length penalty.
 func penaltyFlags(f *cli.Flags, s *decode.Options, usage string) []*cli.Flag {
 	return []*cli.Flag{

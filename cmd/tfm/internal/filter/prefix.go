@@ -1,0 +1,62 @@
+package filter
+
+import (
+	"iter"
+	"os"
+	"sync"
+	"unicode/utf8"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/text"
+	"tfm/translate"
+)
+
+// Prefixes are the flags of the texts with which translations begin.
+type Prefixes struct{ prefix, file string }
+
+// PrefixFlags declares the flags of Prefixes.
+func PrefixFlags(f *cli.Flags) *Prefixes {
+	p := new(Prefixes)
+	f.StringVar(&p.prefix, "prefix", "", "`text` with which every translation begins; it may end within a word")
+	f.StringVar(&p.file, "prefix-file", "", "`file` with a -prefix for each line of the input, on the line with its number; empty is none")
+	return p
+}
+
+// Apply sets the prefixes of o. The function that it returns closes -prefix-file and returns the
+// error of reading it.
+func (p *Prefixes) Apply(o *translate.LineOptions) (close func() error, err error) {
+	if o.Prefix = p.prefix; !utf8.ValidString(p.prefix) {
+		return nil, cli.Usagef("-prefix %q: must be valid UTF-8", p.prefix)
+	}
+	if p.file == "" {
+		return func() error { return nil }, nil
+	}
+	if p.prefix != "" {
+		return nil, cli.Usagef("either -prefix or -prefix-file")
+	}
+	file, err := os.Open(p.file)
+	if err != nil {
+		return nil, err
+	}
+	next, stop := iter.Pull2(text.RepairLines(file, p.file))
+	var mu sync.Mutex // after an error or a signal, PrefixOf may still run
+	var failed error
+	isClosed := false
+	o.PrefixOf = func(text.Line) string {
+		mu.Lock()
+		defer mu.Unlock()
+		var l text.Line
+		if failed == nil && !isClosed {
+			l, failed, _ = next()
+		}
+		return l.Text
+	}
+	return func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		isClosed = true
+		stop()
+		file.Close()
+		return failed
+	}, nil
+}

@@ -1,0 +1,63 @@
+package filter
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"iter"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/text"
+	"tfm/translate"
+)
+
+// Stream translates one line at a time and writes each translation while it is made. It calls
+// prompt before it reads a line.
+func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines iter.Seq2[text.Line, error], o translate.LineOptions, prompt func()) error {
+	w := bufio.NewWriter(out)
+	var failed error // to write
+	write := func(s string) {
+		if _, err := w.WriteString(s); err == nil {
+			failed = w.Flush()
+		}
+	}
+	o.Certain = func(_ int, part string) { write(part) }
+	prompt()
+	for l, err := range lines {
+		if err != nil {
+			return err
+		}
+		o.Texts = []string{l.Text}
+		if o.PrefixOf != nil {
+			o.Prefix, _ = text.OneLine(o.PrefixOf(l), nil)
+		}
+		results, err := t.Do(ctx, o.Request)
+		if err != nil {
+			return err
+		}
+		if write("\n"); failed != nil {
+			return failed
+		}
+		for _, warning := range l.Warnings {
+			o.Warn(warning)
+		}
+		if results[0].Truncated() {
+			o.Warn(results[0].TruncationWarning(l))
+		}
+		if !text.IsBlank(l.Text) {
+			o.Decode.First++
+		}
+		prompt()
+	}
+	return nil
+}
+
+// CheckStream reports the flags that -stream does not accept.
+func CheckStream(given map[string]string) error {
+	for _, name := range []string{"tsv", "json", "nbest", "scores", "key", "progress", "batch"} {
+		if _, ok := given[name]; ok {
+			return cli.Usagef("either -stream or -%s", name)
+		}
+	}
+	return nil
+}
