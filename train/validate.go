@@ -54,7 +54,8 @@ type validator struct {
 	batch   model.Batch
 
 	decoder     *decode.Decoder
-	weights     *decode.Weights // of the decoder
+	weights     *decode.Weights // of the decoder, in the memory of gradients
+	gradients   []float32       // zeros, between steps
 	pool        *mat.Pool
 	search      decode.Options
 	srcs        [][]int32       // by length, so that similar lengths are translated together
@@ -89,7 +90,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	if d.References == nil {
 		return v, nil
 	}
-	v.weights = decode.NewWeights(t, p)
+	v.weights, v.gradients = decode.NewWeightsIn(t.Params.G, t), t.Params.G
 	v.decoder = decode.New(v.weights, p)
 	order := make([]int, d.Valid.Len())
 	for i := range order {
@@ -149,6 +150,7 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 	const batchSize = 256 // sentences
 	bleu := score.BLEU{Tokenizer: v.tokenize}
 	v.weights.Refresh(v.pool)
+	defer clear(v.gradients)
 	v.distinct = make(map[string]struct{}, len(v.srcs))
 	for lo := 0; lo < len(v.srcs); lo += batchSize {
 		hypotheses, err := v.decoder.Translate(ctx, v.srcs[lo:min(lo+batchSize, len(v.srcs))], v.search)

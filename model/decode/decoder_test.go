@@ -224,6 +224,35 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// Weights in given memory have the translations of others, whether it suffices or not, and use all
+// matrices that fit.
+func TestWeightsInMemory(t *testing.T) {
+	for name, c := range variants() {
+		m := perturbed(t, c, 1)
+		want := translate(t, newDecoder(m, nil), randomSources(20, 0, 1), DefaultOptions())
+		for _, size := range []int{0, 1000, len(m.Params.W), 4 * len(m.Params.W)} {
+			memory := make([]float32, size)
+			w := NewWeightsIn(memory, m)
+			for i := range memory {
+				memory[i] = float32(math.NaN()) // used for something else
+			}
+			w.Refresh(nil)
+			if got := translate(t, New(w, nil), randomSources(20, 0, 1), DefaultOptions()); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %d elements: translations differ", name, size)
+			}
+			used := 0
+			for _, x := range memory {
+				if x == x { // not NaN
+					used++
+				}
+			}
+			if size > len(m.Params.W) && used < len(m.Params.W)/2 {
+				t.Errorf("%s: %d of %d elements are used for %d weights", name, used, size, len(m.Params.W))
+			}
+		}
+	}
+}
+
 // The probabilities of int8 are close to those of float32. The error of a product is about 1 %.
 func TestInt8IsCloseToFloat32(t *testing.T) {
 	c := toy()

@@ -84,6 +84,21 @@ type feedForward struct {
 // caller must call Refresh before the next step. No goroutine may decode during either.
 func NewWeights(t *model.Transformer, p *mat.Pool) *Weights { return newWeights(t, Float32, p) }
 
+// NewWeightsIn is NewWeights with matrices in memory, as many as it suffices for; others have new
+// memory. It does not write them: Refresh must be called before use. Between a use and the next
+// Refresh, memory may be used for other things, such as the gradients of training.
+func NewWeightsIn(memory []float32, t *model.Transformer) *Weights {
+	w := declare(t, Float32)
+	for _, m := range w.matrices {
+		in, out := m.size()
+		if n := m.bytes(Float32) / 4; n <= len(memory) {
+			m.packed = mat.PackedOf(nil, memory[:n:n], in, out, mat.LayoutOf(in, out))
+			memory = memory[n:]
+		}
+	}
+	return w
+}
+
 // NewWeightsInt8 is NewWeights in int8.
 func NewWeightsInt8(t *model.Transformer, p *mat.Pool) *Weights { return newWeights(t, Int8, p) }
 
