@@ -4,18 +4,21 @@
 //	…
 //	out, err := t.Translate(ctx, []string{"A red dog runs."})
 //
-// A Translator is safe for concurrent use. Do takes options for each request and returns more than
+// A Translator is safe for concurrent use, and translates the texts of all calls in progress
+// together: many calls of one text are as fast as one call of many. A call whose context ends
+// leaves before the next decode step. Do takes options for each request and returns more than
 // Translate: n-best lists with scores, tokens with their byte ranges in the text, attention, and
 // which texts were truncated. Lines filters a stream: it translates line by line as lines arrive.
-// Translator.DefaultOptions are the options of requests that have none; their length penalty is
+// ScorePairs returns the log-probabilities of given translations. Translator.DefaultOptions are the options of requests that have none; their length penalty is
 // that of the model file. A translation depends only on the model, the text and the options, not on
-// the other texts, the number of threads or the processor.
+// the other texts, other calls, the number of threads or the processor.
 //
-// The package imports model, model/decode, text and text/vocab, and neither training nor scoring.
+// The package imports model, model/decode, text, text/align and text/vocab, and neither training
+// nor the scores of test sets.
 //
-// The way of a sentence: Translator.Do → text.Tokenizer encodes the sentence → decode.Decoder
-// searches for its translations → Translator.translation decodes them into text. For a stream,
-// Lines reads ahead and calls Do with the lines that have arrived.
+// The way of a sentence: Translator.Do → text.Tokenizer encodes the sentence → decode.Engine
+// searches for its translations, together with those of other calls → Translator.translation
+// decodes them into text. For a stream, Lines does this for each line when it has been read.
 //
 // The files: translator.go (Open, Translate), request.go (Do and its results), lines.go (streams),
 // pairs.go (scores of given translations), heads.go (the heads that align best), stream.go (parts
@@ -28,6 +31,8 @@
 //   - request: the texts of one call of Do and its options
 //   - result: the translations of one text
 //   - source limit: number of tokens to which a longer text is truncated
-//   - alignment: for each target token, the source token with the largest attention weight
+//   - alignment: for each target token, the source token with the largest attention weight; of
+//     words, likewise with the sums of their tokens' weights
+//   - align heads: the heads of the cross-attention whose mean weights make alignments
 //   - n-best list: the translations of one text with the highest scores
 package translate

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
+	"time"
 
 	"tfm/text"
 	"tfm/translate"
@@ -52,6 +54,61 @@ func ExampleTranslator_Do() {
 	// " arbre" attends to " tree"
 	// " vieux" attends to " old"
 	// le arbre vieux scores higher than le livre vieux
+}
+
+// A server calls one Translator from many goroutines, each with the context of its request. The
+// texts of all calls share decode steps, and each call gets the words that it would get alone.
+func ExampleTranslator_Translate() {
+	t, err := translate.Open(toyModel(), translate.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	sentences := []string{"the red dog", "the old tree", "the good book"}
+	translations := make([]string, len(sentences))
+	var requests sync.WaitGroup
+	for i, s := range sentences {
+		requests.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel() // a cancelled call leaves before the next decode step
+			if out, err := t.Translate(ctx, []string{s}); err != nil {
+				translations[i] = err.Error()
+			} else {
+				translations[i] = out[0]
+			}
+		})
+	}
+	requests.Wait()
+	fmt.Println(strings.Join(translations, "\n"))
+	// Output:
+	// le chien rouge
+	// le arbre vieux
+	// le livre bon
+}
+
+// The log-probability of given translations, for example to filter a corpus.
+func ExampleTranslator_ScorePairs() {
+	t, err := translate.Open(toyModel(), translate.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	scores, err := t.ScorePairs(context.Background(), []text.Pair{
+		{Source: "the red dog", Target: "le chien rouge"},
+		{Source: "the red dog", Target: "le chat noir"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range scores {
+		fmt.Println(s.Perplexity() < 2, len(s.LogProbs) == len(s.Tokens)+1)
+	}
+	// Output:
+	// true true
+	// false true
 }
 
 // A filter: it writes the translation of each line when the line arrives.

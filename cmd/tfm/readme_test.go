@@ -14,7 +14,7 @@ import (
 )
 
 // documents are the files with commands for users, relative to the module's folder.
-var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/training.md", "mat/README.md", "train/runlog/README.md"}
+var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/training.md", "docs/translating.md", "mat/README.md", "train/runlog/README.md"}
 
 // notRun are commands, by their beginning, that a test cannot run, with the reason.
 var notRun = map[string]string{
@@ -28,6 +28,8 @@ var notRun = map[string]string{
 	"go env -w":                   "changes the user's settings",
 	"go get":                      "needs the network; mat.TestVendoring does it offline",
 	"go test":                     "would run this test; .ci/run runs it",
+	"TFM_PROMISE=":                "takes long; TestPromise runs a part",
+	"TFM_ARRIVALS=":               "takes long; TestMixedArrivals runs a part",
 	"cp -r mat MODULE/mat":        "mat.TestVendoring does it",
 	"rm -r mat/peers":             "mat.TestVendoring does it",
 	"go vet ./mat":                "mat.TestVendoring does it",
@@ -161,6 +163,8 @@ var inputs = map[string]func(i int) string{
 	"train.en": english, "val.en": english, "test.en": english, "some.en": english,
 	"train.de": german, "val.de": german, "test.de": german,
 	"pairs.tsv":                       func(i int) string { return english(i) + "\t" + german(i) },
+	"some.tsv":                        func(i int) string { return fmt.Sprint(i) + "\t" + english(i) },
+	"some.jsonl":                      func(i int) string { return fmt.Sprintf(`{"id":%d,"text":%q}`, i, english(i)) },
 	"test_2016_flickr.en":             english,
 	"test_2016_flickr.de":             german,
 	"train.lc.norm.tok.en":            english,

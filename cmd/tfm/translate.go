@@ -52,7 +52,10 @@ fields of a list. Tabs in a translation become spaces. There is no quoting.
 
 With -json each line is one object. It is copied, followed by the fields "translation" (or -as), with -scores and -nbest "score", with
 -nbest "nbest", a list of objects with the same fields, and "truncated": true if a translation reached its length limit. Line breaks in a
-text become spaces. A blank line becomes an empty one.
+text become spaces. A blank line becomes an empty one. docs/translating.md describes the fields of alignments and tokens.
+
+With -align words a further column has pairs i-j: each target word and the source word that has most of the attention. 'tfm align-heads'
+finds the heads of the model that align best.
 
 A line without the column, or that is no object with the field, does not stop the others: its translation is empty, or the object has a
 field "error". A warning names the line, and the exit code is 1 at the end.
