@@ -9,7 +9,9 @@
 // leaves before the next decode step. Do takes options for each request and returns more than
 // Translate: n-best lists with scores, tokens with their byte ranges in the text, attention, and
 // which texts were truncated. Lines filters a stream: it translates line by line as lines arrive.
-// ScorePairs returns the log-probabilities of given translations. Translator.DefaultOptions are the options of requests that have none; their length penalty is
+// ScorePairs returns the log-probabilities of given translations.
+//
+// Translator.DefaultOptions are the options of requests that have none; their length penalty is
 // that of the model file. A translation depends only on the model, the text and the options, not on
 // the other texts, other calls, the number of threads or the processor.
 //

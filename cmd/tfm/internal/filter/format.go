@@ -58,10 +58,10 @@ func AnswerFlags(f *cli.Flags) *Answer {
 
 // links returns the links of a translation of a text.
 func (a *Answer) links(text string, r *translate.Result, t *translate.Translation) [][2]int {
+	links := [][2]int{} // not null in JSON
 	if a.Align == AlignWords {
-		return r.AlignWords(text, *t)
+		return append(links, r.AlignWords(text, *t)...)
 	}
-	links := [][2]int{}
 	for i, j := range t.Alignment() {
 		links = append(links, [2]int{j, i})
 	}

@@ -54,7 +54,7 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 
 // CheckStream reports the flags that -stream does not accept.
 func CheckStream(given map[string]string) error {
-	for _, name := range []string{"tsv", "json", "nbest", "scores", "key", "progress", "batch"} {
+	for _, name := range []string{"tsv", "json", "nbest", "scores", "key", "align", "progress", "batch"} {
 		if _, ok := given[name]; ok {
 			return cli.Usagef("either -stream or -%s", name)
 		}
