@@ -111,6 +111,27 @@ func ExampleTranslator_ScorePairs() {
 	// false true
 }
 
+// A translation that begins with given text, which may end within a word.
+func ExampleRequest_prefix() {
+	t, err := translate.Open(toyModel(), translate.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	r := translate.Request{Texts: []string{"the red dog", "the red dog"}, Prefixes: []string{"le ch", "le chat"}}
+	results, err := t.Do(context.Background(), r)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(results[0].Best())
+	fmt.Println(results[1].Best())
+	// Output:
+	// le chien rouge
+	// le chat rouge
+}
+
 // A filter: it writes the translation of each line when the line arrives.
 func ExampleTranslator_Lines() {
 	t, err := translate.Open(toyModel(), translate.Options{})

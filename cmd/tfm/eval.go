@@ -102,6 +102,7 @@ func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, fi
 	start := time.Now()
 	perSecond := func(n int) float64 { return float64(n) / time.Since(start).Seconds() }
 	var hyps []string
+	o.NoScore = true // for greedy search
 	for len(hyps) < len(srcs) {
 		texts := srcs[len(hyps):min(len(hyps)+batch, len(srcs))]
 		results, err := t.Do(ctx, translate.Request{Texts: texts, Decode: o})

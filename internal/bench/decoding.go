@@ -47,6 +47,7 @@ func (w Decoding) Measure(threads int, e Effort) (DecodeSpeed, error) {
 	}
 	d, search := decode.New(weights, pool), decode.DefaultOptions()
 	search.Beam, search.MaxExtra = w.Beam, 0
+	search.NoScore = true // as tfm translate does in greedy search
 	r, srcs := rand.New(rand.NewPCG(2, 1)), make([][]int32, w.Batch)
 	for i := range srcs {
 		srcs[i] = tokens(r, w.Length, w.Config.SrcVocab)

@@ -1,10 +1,8 @@
 package decode
 
 import (
-	"math"
 	"slices"
 
-	"tfm/mat"
 	"tfm/model"
 )
 
@@ -91,45 +89,4 @@ func (s *search) merge(q *sourceSearch, first, n int) {
 			s.merged = insert(s.merged, c)
 		}
 	}
-}
-
-// segmentLen is the number of elements that topK skips at once.
-const segmentLen = 256
-
-// topK fills best to its capacity with the largest values of row and their indices, in descending
-// order, equal values by index. A value becomes logP, its index token. topK leaves out -Inf, and
-// skips segments of row whose maximum is too small.
-func topK(best []continuation, row []float32) []continuation {
-	for lo := 0; lo < len(row); lo += segmentLen {
-		segment := row[lo:min(lo+segmentLen, len(row))]
-		if !hasBetter(segment, best) {
-			continue
-		}
-		for j, v := range segment {
-			x := float64(v)
-			if len(best) < cap(best) && x > math.Inf(-1) || len(best) > 0 && x > best[len(best)-1].logP {
-				best = insert(best, continuation{logP: x, token: int32(lo + j)})
-			}
-		}
-	}
-	return best
-}
-
-// hasBetter reports whether an element of row belongs in best.
-func hasBetter(row []float32, best []continuation) bool {
-	return len(best) < cap(best) || float64(mat.Max(row)) > best[len(best)-1].logP
-}
-
-// insert inserts c into best, which is sorted by descending logP, after equal elements. It drops
-// the last element if best is at its capacity.
-func insert(best []continuation, c continuation) []continuation {
-	if len(best) < cap(best) {
-		best = append(best, c)
-	}
-	i := len(best) - 1
-	for ; i > 0 && best[i-1].logP < c.logP; i-- {
-		best[i] = best[i-1]
-	}
-	best[i] = c
-	return best
 }

@@ -19,10 +19,10 @@
 // adding and removing sources, a step), layers.go (the encoder, the decoder), attention.go
 // (attention of the newest tokens to keys and values in pages), source.go (the nodes of a source's
 // hypotheses), pages.go (memory for keys and values), search.go (a step of several searches),
-// greedy.go, beam.go, sample.go (the strategies), constraint.go (what may follow a hypothesis:
-// length, repetitions), pieces.go (valid UTF-8), prefix.go (forced prefixes), certain.go (tokens
-// that cannot change), pairs.go (log-probabilities and attention of given translations, in one pass
-// over all their positions).
+// best.go (the best tokens of a row), greedy.go, beam.go, sample.go (the strategies), constraint.go
+// (what may follow a hypothesis: length, repetitions), pieces.go (valid UTF-8), prefix.go (forced
+// prefixes), certain.go (tokens that cannot change), pairs.go (log-probabilities and attention of
+// given translations, in one pass over all their positions).
 //
 // # Terms
 //

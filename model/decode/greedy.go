@@ -13,7 +13,7 @@ type greedy struct{ single }
 func (greedy) initialHypotheses() int { return 1 }
 
 func (greedy) expand(s *search, row int, logits []float32, out []continuation) []continuation {
-	if q, _ := s.hypothesis(row); q.options.NoScore && !q.options.TokenScores && q.options.Alternatives == 0 {
+	if q, _ := s.hypothesis(row); q.options.omitsScore() {
 		return s.mostProbable(row, out, logits)
 	}
 	return s.bestTokens(row, out, logits)

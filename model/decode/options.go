@@ -155,6 +155,11 @@ func (o *Options) score(logP float64, n int) float64 {
 	return logP / mat.Pow(length, o.Alpha)
 }
 
+// omitsScore reports whether the search needs no log-probabilities.
+func (o *Options) omitsScore() bool {
+	return o.NoScore && !o.Sample && o.Beam == 1 && !o.TokenScores && o.Alternatives == 0
+}
+
 // coveragePenalty returns the coverage penalty, 0 or less, of the attention to each source token
 // without EOS.
 func (o *Options) coveragePenalty(attention []float32) float64 {

@@ -109,6 +109,9 @@ type waitingSource struct {
 // the error of ctx.
 func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis), end func(error)) *request {
 	r := &request{ctx: ctx, sources: srcs, options: o, active: len(srcs), done: done, end: end}
+	if r.options.omitsScore() {
+		r.options.Coverage = 0
+	}
 	r.strategy, r.constraint = strategyOf(&r.options), r.options.constraint()
 	r.waiting = longestFirst(srcs)
 	slices.Reverse(r.waiting)
