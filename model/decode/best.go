@@ -14,8 +14,11 @@ func (s *search) setPartial(row int) {
 	p := &s.partials[row]
 	p.backpointers, p.tail, p.isListed = q.backpointers, h.tail, false
 	p.State, p.Remaining = nil, q.maxTokens-2-q.tokens
-	if q.constraint != nil {
+	if p.only = nil; q.constraint != nil {
 		p.State = q.state(int(s.owners[row].hypothesis))
+		if p.Remaining >= 0 {
+			p.only = q.constraint.Only(p)
+		}
 	}
 }
 
@@ -41,15 +44,6 @@ func (s *search) allows(row int, token int32) bool {
 	return q.constraint == nil || p.Remaining < 0 && token != model.EOS || q.constraint.Allows(p, token)
 }
 
-// only returns the tokens that may follow the hypothesis of a row, or nil; see Constraint.
-func (s *search) only(row int) []int32 {
-	q, _ := s.hypothesis(row)
-	if p := &s.partials[row]; q.constraint != nil && p.Remaining >= 0 {
-		return q.constraint.Only(p)
-	}
-	return nil
-}
-
 // bestTokens fills best to its capacity with the most probable tokens that may follow the
 // hypothesis of a row, in descending order, and their log-probabilities, of equal ones the one with
 // the smallest id first. It overwrites logits.
@@ -66,7 +60,7 @@ func (s *search) bestTokens(row int, best []continuation, logits []float32) []co
 // topAllowed is topK of the tokens that may follow the hypothesis of a row. Few rows need more than
 // topK: a forbidden token is rarely probable.
 func (s *search) topAllowed(row int, best []continuation, logits []float32) []continuation {
-	if only := s.only(row); only != nil {
+	if only := s.partials[row].only; only != nil {
 		for _, id := range only {
 			best = s.insertAllowed(row, best, id, logits[id])
 		}

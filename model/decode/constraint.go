@@ -22,7 +22,8 @@ type Constraint interface {
 	StateLen() int
 	// Start sets state to that of an empty translation of s.
 	Start(state []uint64, s Source)
-	// Next replaces the state of a hypothesis by that after token. It is not called with EOS.
+	// Next replaces the state of a hypothesis by that after token. It is not called with EOS. At
+	// the length limit token may be one that Allows forbids.
 	Next(state []uint64, token int32)
 	// Allows reports whether token, which may be EOS, may follow p and can be the first of up to
 	// p.Remaining+1 tokens before EOS.
@@ -44,6 +45,7 @@ type Partial struct {
 	State     []uint64 // of the Constraint
 	Remaining int      // number of tokens that may follow the next one before EOS
 
+	only         []int32 // result of Only
 	backpointers []backpointer
 	tail         int32
 	tokens       []int32 // workspace of Tokens
@@ -70,7 +72,7 @@ func (o *Options) constraint() Constraint {
 		list = append(list, minLength{o})
 	}
 	if o.NoRepeat > 0 {
-		list = append(list, noRepeat{o.NoRepeat, o.Pieces})
+		list = append(list, noRepeat{o.NoRepeat})
 	}
 	return All(list...)
 }
@@ -164,25 +166,17 @@ func (c minLength) Allows(p *Partial, token int32) bool {
 func (c minLength) Only(*Partial) []int32 { return nil }
 
 // noRepeat is the Constraint that no n tokens occur twice in a translation (Paulus, Xiong and
-// Socher 2018, section 2.5). Pieces within a character are free, so that it can be completed. Its
-// state is that of the automaton in Pieces.
-type noRepeat struct {
-	n      int
-	pieces *Pieces // nil if every piece is free of parts of characters
-}
+// Socher 2018, section 2.5). Where another Constraint leaves only some tokens, within a character or
+// a prefix, they are free, so that it can be satisfied.
+type noRepeat struct{ n int }
 
-func (c noRepeat) StateLen() int { return 1 }
-
-func (c noRepeat) Start(state []uint64, _ Source) { state[0] = utf8Start }
-
-func (c noRepeat) Next(state []uint64, token int32) {
-	if c.pieces != nil {
-		validText{c.pieces}.Next(state, token)
-	}
-}
+func (noRepeat) StateLen() int          { return 0 }
+func (noRepeat) Start([]uint64, Source) {}
+func (noRepeat) Next([]uint64, int32)   {}
+func (noRepeat) Only(*Partial) []int32  { return nil }
 
 func (c noRepeat) Allows(p *Partial, token int32) bool {
-	if token == model.EOS || p.State[0] != utf8Start {
+	if token == model.EOS || p.only != nil {
 		return true
 	}
 	tokens := p.Tokens()
@@ -194,5 +188,3 @@ func (c noRepeat) Allows(p *Partial, token int32) bool {
 	}
 	return true
 }
-
-func (c noRepeat) Only(*Partial) []int32 { return nil }

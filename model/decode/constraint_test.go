@@ -2,6 +2,7 @@ package decode
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -223,11 +224,12 @@ func TestPiecesThatCannotCompleteACharacter(t *testing.T) {
 // length limit.
 func allowedBy(o *Options, tokens []int32, n int, head []int32, prefix string) bool {
 	if o.NoRepeat > 0 {
-		seen, start := map[string]bool{}, 0
+		seen := map[string]bool{}
 		for i := range tokens {
 			if i+1 >= o.NoRepeat {
 				gram := fmt.Sprint(tokens[i+1-o.NoRepeat : i+1])
-				inside := o.Pieces != nil && !utf8.ValidString(o.Pieces.text(tokens[start:i]))
+				before := o.Pieces.text(tokens[:i])
+				inside := !utf8.ValidString(before) || len(before) < len(prefix)
 				if seen[gram] && !inside {
 					return false
 				}
@@ -235,10 +237,8 @@ func allowedBy(o *Options, tokens []int32, n int, head []int32, prefix string) b
 			}
 		}
 	}
-	if o.Pieces != nil {
-		if s := o.Pieces.text(tokens); !utf8.ValidString(s) || !strings.HasPrefix(s, prefix) || len(tokens) < len(head) || !slices.Equal(tokens[:len(head)], head) {
-			return false
-		}
+	if s := o.Pieces.text(tokens); !utf8.ValidString(s) || !strings.HasPrefix(s, prefix) || len(tokens) < len(head) || !slices.Equal(tokens[:len(head)], head) {
+		return false
 	}
 	return len(tokens) >= min(n-1, o.MinTokens) && (o.MaxTokens == 0 || len(tokens) <= o.MaxTokens)
 }
@@ -256,7 +256,7 @@ func TestConstraintsAgainstAllTranslations(t *testing.T) {
 		fixed int
 	}
 	prefixesOf := [][]prefix{
-		{{}, {[]int32{3}, 0}, {[]int32{4, 5}, 1}}, {{}, {[]int32{3, 4}, 1}, {[]int32{5}, 0}},
+		{{}, {[]int32{3}, 0}, {[]int32{4, 5}, 1}}, {{}, {[]int32{3, 4}, 1}, {[]int32{5}, 0}, {[]int32{3, 3, 3}, 2}},
 		{{}, {[]int32{5}, 0}, {[]int32{3, 6}, 1}}, {{}, {[]int32{3}, 0}, {[]int32{5, 3}, 1}, {[]int32{3, 4}, 0}},
 	}
 	const maxTokens = 5
@@ -310,7 +310,7 @@ func TestConstraintsAgainstAllTranslations(t *testing.T) {
 							for _, h := range list {
 								// A truncated one may miss what was to come, and the end
 								// of a search without continuation is empty.
-								if !allowedBy(&o, h.Tokens, limit, nil, "") && !h.Truncated && !math.IsInf(h.Score, -1) || !utf8.ValidString(pieces.text(h.Tokens)) {
+								if !allowedBy(&o, h.Tokens, limit, nil, pieces.text(ids)) && !h.Truncated && !math.IsInf(h.Score, -1) || !utf8.ValidString(pieces.text(h.Tokens)) {
 									t.Errorf("vocabulary %d, prefix %q, seed %d, %+v: %+v", v, pieces.text(ids), seed, narrow, h)
 								}
 							}
@@ -451,4 +451,16 @@ func TestNoScore(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Pieces of another vocabulary panic in the call, on the goroutine of the caller.
+func TestPiecesOfAnotherVocabulary(t *testing.T) {
+	defer func() {
+		if s, ok := recover().(string); !ok || !strings.Contains(s, "4 pieces for a target vocabulary of 11") {
+			t.Errorf("panic %q, want one that names both sizes", s)
+		}
+	}()
+	o := DefaultOptions()
+	o.Pieces = piecesOf("a")
+	NewEngine(NewWeights(newModel(t, toy()), nil), nil).Translate(context.Background(), [][]int32{{3}}, o)
 }

@@ -3,6 +3,7 @@ package decode
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -70,6 +71,9 @@ func checkCall(w *Weights, srcs [][]int32, o *Options) error {
 		return err
 	}
 	c := &w.model.Config
+	if o.Pieces != nil && len(o.Pieces.bytes) != c.TgtVocab {
+		panic(fmt.Sprintf("decode: Options.Pieces of %d pieces for a target vocabulary of %d", len(o.Pieces.bytes), c.TgtVocab))
+	}
 	for i, src := range srcs {
 		checkIDs("source", i, src, c.SrcVocab, c.MaxLen)
 	}

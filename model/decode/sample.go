@@ -55,7 +55,7 @@ func (s *search) drawAllowed(row int, logits []float32, o *Options, u float64) (
 			allowed[id], ok = x, true
 		}
 	}
-	if only := s.only(row); only != nil {
+	if only := s.partials[row].only; only != nil {
 		for _, id := range only {
 			add(id)
 		}
