@@ -14,7 +14,8 @@ import (
 )
 
 // promiseVar is the environment variable with the model file and the text of TestPromise, separated
-// by a space. With it the test takes longer: it runs all combinations.
+// by a space. With it the test takes longer: each kernel runs with every size of batches, number of
+// threads and order.
 //
 //	TFM_PROMISE="en-de.safetensors val.en" go test -run TestPromise -timeout 0 ./cmd/tfm
 const promiseVar = "TFM_PROMISE"
@@ -22,7 +23,8 @@ const promiseVar = "TFM_PROMISE"
 // promiseModes are searches of tfm translate.
 var promiseModes = map[string]string{
 	"greedy": "-beam 1 -scores",
-	"beam":   "-beam 4 -scores",
+	"beam":   "-beam 4 -scores -align words",
+	"limits": "-beam 3 -no-repeat 2 -repetition-penalty 1.2 -min-ratio 0.5 -max-ratio 1.5",
 	"nbest":  "-beam 6 -nbest 6",
 	"sample": "-sample -temperature 1.5 -top-p 0.95 -seed 5",
 	"draws":  "-sample -temperature 0.8 -top-k 20 -seed 6 -nbest 3",
@@ -67,28 +69,61 @@ func TestPromise(t *testing.T) {
 			shuffled := random.Perm(len(lines))
 			reversed := inOrder(lines)
 			slices.Reverse(reversed)
+			runs++
 			if os.Getenv(promiseVar) == "" {
 				// Each value of each property occurs.
 				p.check(kernels[0], 1, 8, shuffled, nil)
 				p.check(kernels[len(kernels)-1], 7, 2, inOrder(lines), nil)
 				p.check(kernels[len(kernels)-1], 64, 3, shuffled, arrivals(random, 3*time.Millisecond))
-				runs += 4
+				runs += 3
 				continue
 			}
-			for _, kernel := range kernels {
-				for _, batch := range []int{1, 7, 64, 1 << 20} {
-					for _, threads := range []int{1, 2, 3, 8} {
-						p.check(kernel, batch, threads, inOrder(lines), nil)
-					}
+			for k, kernel := range kernels {
+				for i, batch := range []int{1, 7, 64, 1 << 20} {
+					// Other kernels have other pairs of batch and threads.
+					p.check(kernel, batch, []int{8, 3, 2, 1}[(i+k)%4], inOrder(lines), nil)
 				}
 				p.check(kernel, 64, 2, shuffled, nil)
-				p.check(kernel, 256, 2, reversed, nil)
+				p.check(kernel, 256, 3, reversed, nil)
 				p.check(kernel, 256, 2, shuffled, arrivals(random, 20*time.Millisecond))
-				runs += 1 + 16 + 3
+				runs += 4 + 3
 			}
 		}
 	}
 	t.Logf("%d runs of %d lines with the kernels %v: equal", runs, len(lines), kernels)
+}
+
+// The scores of pairs have the same bytes for any number of threads, order and set of kernels.
+func TestPromiseOfScores(t *testing.T) {
+	modelFile, lines := promiseInput(t)
+	translations := strings.Split(strings.TrimSpace(mustRun(t, strings.Join(lines, "\n"), "translate", "-model", modelFile, "-tsv", "-column", "2", "-beam", "1").stdout), "\n")
+	reversed := slices.Clone(translations)
+	slices.Reverse(reversed)
+	for _, precision := range []string{"-int8=false", "-int8"} {
+		score := func(kernel string, threads int, lines []string) []string {
+			c := tfm("score-pairs", "-model", modelFile, "-tsv", "-columns", "2,3", "-tokens", "-threads", strconv.Itoa(threads), precision)
+			if kernel != "" {
+				c.Env = append(c.Env, "TFM_CPU="+kernel)
+			}
+			c.Stdin = strings.NewReader(strings.Join(lines, "\n"))
+			o := finish(t, c)
+			if o.code != 0 {
+				t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+			}
+			return strings.Split(strings.TrimSpace(o.stdout), "\n")
+		}
+		kernels := promiseKernels()
+		if len(kernels) == 0 {
+			kernels = []string{""} // those in use, which are portable
+		}
+		want := score(kernels[0], 1, translations)
+		slices.Reverse(want)
+		for _, kernel := range kernels {
+			if got := score(kernel, 3, reversed); !slices.Equal(got, want) {
+				t.Errorf("%s, kernel %s: other scores than with one thread in another order", precision, kernel)
+			}
+		}
+	}
 }
 
 // promiseInput returns the model and the lines: a number, a tab and a text.

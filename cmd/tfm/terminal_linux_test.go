@@ -82,6 +82,42 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
+// tfm translate shows its progress through a file on a terminal, with the remaining time, unless its
+// output goes there or -progress=false.
+func TestTranslateProgressOnATerminal(t *testing.T) {
+	m := toyModel(t)
+	for _, c := range []struct {
+		flags     []string
+		toScreen  bool
+		wantShown bool
+	}{
+		{nil, false, true},
+		{[]string{"-progress=false"}, false, false},
+		{nil, true, false},
+	} {
+		outside, inside := pseudoTerminal(t, 80)
+		seen := make(chan string)
+		go func() {
+			var b strings.Builder
+			io.Copy(&b, outside) // ends with an error when the other end is closed
+			seen <- b.String()
+		}()
+		run := tfm(append(append([]string{"translate", "-model", m}, c.flags...), toy.testSrc)...)
+		if run.Stderr = inside; c.toScreen {
+			run.Stdout = inside
+		}
+		if err := run.Run(); err != nil {
+			t.Fatal(err)
+		}
+		inside.Close()
+		text := <-seen
+		shown := strings.Contains(text, " a second, ") && strings.Contains(text, "%, ") && strings.Contains(text, "s left")
+		if total := strings.Contains(text, " lines in "); shown != c.wantShown || total != c.wantShown {
+			t.Errorf("%q, output to the terminal %t: progress %t, total %t, want %t\n%q", c.flags, c.toScreen, shown, total, c.wantShown, text)
+		}
+	}
+}
+
 // Help fits the terminal, up to 100 columns.
 func TestHelpOnATerminal(t *testing.T) {
 	for columns, limit := range map[uint16]int{60: 60, 80: 80, 90: 90, 200: 100} {
