@@ -58,7 +58,7 @@ func TestLogOfARun(t *testing.T) {
 	m := newModel(t, smallConfig())
 	w, path := newLog(t)
 	w.Start(runlog.Start{})
-	inject := fault(m, math.NaN(), 4) // no validation before the next step, which clears the gradients
+	inject := fault(m, math.NaN(), 4) // a validation, as after step 3, would clear it
 	var steps []Event
 	var best, averaged Event
 	mustRun(t, context.Background(), m, nil, copyData(), o, func(e Event) {

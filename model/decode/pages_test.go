@@ -21,7 +21,7 @@ func TestFreePagesAreLimited(t *testing.T) {
 	if n := len(p.free); n != kept || p.used != 0 {
 		t.Errorf("%d of %d pages are kept, %d in use, want all and none", n, kept, p.used)
 	}
-	if n := testing.AllocsPerRun(3, func() { put(get(3)); put(get(2)) }); n > 3 { // slices of the test
+	if n := testing.AllocsPerRun(3, func() { put(get(3)); put(get(2)) }); n > 3 { // of the test
 		t.Errorf("%v allocations for pages that are kept", n)
 	}
 	many := get(5 * kept)
