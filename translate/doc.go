@@ -15,6 +15,9 @@
 // that of the model file. A translation depends only on the model, the text and the options, not on
 // the other texts, other calls, the number of threads or the processor.
 //
+// Open converts a model file as it reads it, or maps one that 'tfm quantize' wrote: a process then
+// shares the weights with others. Options.Int8 rounds them to 8 bits.
+//
 // The package imports model, model/decode, text, text/align and text/vocab, and neither training
 // nor the scores of test sets.
 //
