@@ -256,9 +256,10 @@ func (s *lineStream) next() (lines []Line, err error, ended bool) {
 	}
 }
 
-// take returns the first lines if they are translated, and otherwise the error or the end that is
-// first, if any.
+// take returns the first lines if they are translated, or else the error or the end that is first,
+// if any.
 func (s *lineStream) take() (lines []Line, err error, ended bool) {
+	var panicked any
 	s.mu.Lock()
 	n := 0
 	for n < len(s.held) && s.held[n].done && s.held[n].err == nil && s.held[n].panicked == nil {
@@ -274,12 +275,13 @@ func (s *lineStream) take() (lines []Line, err error, ended bool) {
 	case n > 0:
 	case len(s.held) == 0:
 		err, ended = s.err, s.ended && s.err == nil
-	case s.held[0].panicked != nil:
-		defer panic(s.held[0].panicked)
 	default:
-		err = s.held[0].err
+		err, panicked = s.held[0].err, s.held[0].panicked
 	}
 	s.mu.Unlock()
+	if panicked != nil {
+		panic(panicked)
+	}
 	if n > 0 {
 		notify(s.room)
 	}

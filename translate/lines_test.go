@@ -16,6 +16,7 @@ import (
 
 	"tfm/model/decode"
 	"tfm/text"
+	"tfm/text/vocab"
 	"tfm/translate"
 )
 
@@ -224,5 +225,46 @@ func TestLinesEnd(t *testing.T) {
 	<-ended
 	if _, err := collect(tr, stream(1, nil), translate.LineOptions{Batch: -1}); err == nil || err.Error() != "batch is -1, expected 0 or more" {
 		t.Errorf("Batch -1: error %v", err)
+	}
+}
+
+// panicker is a tokenizer that panics on one text.
+type panicker struct{ text.Tokenizer }
+
+func (p panicker) Encode(dst []int32, s string) []int32 {
+	if s == "panic" {
+		panic("Encode of " + s)
+	}
+	return p.Tokenizer.Encode(dst, s)
+}
+
+// A panic in the translation of a line is repeated on the goroutine of the caller, after the lines
+// before it, and leaves the Translator usable.
+func TestLinesRepeatPanics(t *testing.T) {
+	toy := open(t, translate.Options{Threads: 1, KeepModel: true})
+	tokens := toy.Tokenizers()
+	tr, err := translate.New(toy.Model(), vocab.Tokenizers{Source: panicker{tokens.Source}, Target: tokens.Target}, translate.Options{Threads: 1, Concurrent: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	lines := 0
+	func() {
+		defer func() {
+			if got := recover(); got != "Encode of panic" {
+				t.Errorf("panic %v, want that of Encode", got)
+			}
+		}()
+		for batch, err := range tr.Lines(background, mended("the red dog\npanic\nthe old tree\n"), translate.LineOptions{}) {
+			if lines += len(batch); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	if lines != 1 {
+		t.Errorf("%d lines before the panic, want 1", lines)
+	}
+	if got, err := tr.Translate(background, []string{"the red dog"}); err != nil || got[0] != "le chien rouge" {
+		t.Errorf("after the panic: %q, %v", got, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
@@ -115,23 +116,18 @@ func (r Result) AlignWords(source string, t Translation) (pairs [][2]int) {
 	}
 	srcWords, nSrc := wordsOf(source, r.Tokens)
 	tgtWords, nTgt := wordsOf(t.Text, t.Tokens)
-	sums := make([]float32, nSrc)
-	for w := range nTgt {
-		clear(sums)
-		for i, ofToken := range tgtWords {
-			if ofToken != w {
-				continue
-			}
-			for j, src := range srcWords {
-				if src >= 0 {
-					sums[src] += t.Attention[i][j]
-				}
+	sums := mat.New(nTgt, nSrc)
+	for i, tgt := range tgtWords {
+		for j, src := range srcWords {
+			if tgt >= 0 && src >= 0 {
+				sums.Row(tgt)[src] += t.Attention[i][j]
 			}
 		}
-		if nSrc > 0 {
-			if best := largest(sums); sums[best] > 0 {
-				pairs = append(pairs, [2]int{best, w})
-			}
+	}
+	for w := range nTgt {
+		row := sums.Row(w)
+		if best := largest(row); nSrc > 0 && row[best] > 0 {
+			pairs = append(pairs, [2]int{best, w})
 		}
 	}
 	return pairs
@@ -142,22 +138,19 @@ func (r Result) AlignWords(source string, t Translation) (pairs [][2]int) {
 func wordsOf(s string, tokens []Token) (words []int, n int) {
 	wordAt := make([]int, len(s)) // of each byte
 	inWord := false
-	for i, c := range s {
+	for i := 0; i < len(s); {
+		c, size := utf8.DecodeRuneInString(s[i:])
 		space := unicode.IsSpace(c)
 		if !space && !inWord {
 			n++
 		}
 		inWord = !space
-		end := i + utf8.RuneLen(c)
-		if c == utf8.RuneError {
-			_, size := utf8.DecodeRuneInString(s[i:])
-			end = i + size
-		}
-		for ; i < end; i++ {
-			if wordAt[i] = n - 1; space {
-				wordAt[i] = -1
+		for j := range size {
+			if wordAt[i+j] = n - 1; space {
+				wordAt[i+j] = -1
 			}
 		}
+		i += size
 	}
 	for _, k := range tokens {
 		word := -1
