@@ -156,7 +156,7 @@ type randomElements struct{ r *rand.Rand }
 
 func (e randomElements) Float32s(dst []float32) error {
 	for i := range dst {
-		dst[i] = (e.r.Float32() - 0.5) / 16
+		dst[i] = (float32(e.r.Float32()) - 0.5) / 16 // not fused with the product in Float32
 	}
 	return nil
 }
