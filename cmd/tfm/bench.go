@@ -16,6 +16,7 @@ import (
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/bench"
 	"tfm/layer"
+	"tfm/model/decode"
 )
 
 func benchCommand() cli.Command {
@@ -34,7 +35,7 @@ median of the rounds, followed by the lowest and the highest.
   gemm     the matrix products of the models below
   base     a training step of the paper's base model: 32 pairs of 32 + 32 tokens, vocabulary 10,000, dropout, clipping, Adam; float32 and, where that is faster, bfloat16
   tiny     a training step of -preset tiny: 4,096 target tokens in sentences as long as those of Multi30k, vocabulary 8,000
-  decode   translation by a base model with vocabulary 32,000, 32 tokens in and out: 1 and 32 sentences, greedy and beam 4
+  decode   translation by a base model with vocabulary 32,000, 32 tokens in and out: 1 and 32 sentences, greedy and beam 4, float32 and int8
 
 Utilisation is the operations of a step's matrix products (forward once, backward twice) divided by the time and by the measured limit of
 float32 or bfloat16.`,
@@ -90,11 +91,17 @@ func benchParts() []benchPart {
 		beam int
 	}{{"greedy", 1}, {"beam4", 4}} {
 		for _, batch := range []int{1, 32} {
-			parts = append(parts, benchPart{fmt.Sprintf("%s-%d", search.name, batch), "decode", func(b *benchmark, r *bench.Report) error {
-				s, err := bench.BaseDecoding(search.beam, batch).Measure(b.threads, b.effort(5*time.Second))
-				r.Decoding = append(r.Decoding, s)
-				return err
-			}})
+			for _, weights := range []decode.Form{decode.Float32, decode.Int8} {
+				name := fmt.Sprintf("%s-%d", search.name, batch)
+				if weights == decode.Int8 {
+					name += "-int8"
+				}
+				parts = append(parts, benchPart{name, "decode", func(b *benchmark, r *bench.Report) error {
+					s, err := bench.BaseDecoding(weights, search.beam, batch).Measure(b.threads, b.effort(5*time.Second))
+					r.Decoding = append(r.Decoding, s)
+					return err
+				}})
+			}
 		}
 	}
 	return parts

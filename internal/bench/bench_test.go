@@ -12,6 +12,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/train"
 )
 
@@ -157,13 +158,13 @@ func TestTrainingSpeed(t *testing.T) {
 }
 
 func TestDecodingSpeed(t *testing.T) {
-	for _, beam := range []int{1, 4} {
-		s, err := Decoding{configOf("demo", 50), beam, 3, 7}.Measure(1, Effort{Rounds: 3, Time: time.Hour})
+	for i, beam := range []int{1, 4} {
+		s, err := Decoding{configOf("demo", 50), decode.Form(i), beam, 3, 7}.Measure(1, Effort{Rounds: 3, Time: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Each of the 3 translations has the full length of 7 tokens.
-		if got := s.PerSec.Median * s.Seconds.Median; math.Abs(got-3*7) > 1e-6 || s.PerSec.Rounds != 3 || s.PeakMemory.Bytes == 0 {
+		if got := s.PerSec.Median * s.Seconds.Median; math.Abs(got-3*7) > 1e-6 || s.PerSec.Rounds != 3 || s.PeakMemory.Bytes == 0 || s.Weights != []string{"float32", "int8"}[i] {
 			t.Errorf("beam %d: %v tokens per batch, want 21: %+v", beam, got, s)
 		}
 	}

@@ -15,19 +15,21 @@ import (
 // sources.
 type Decoding struct {
 	Config      model.Config
+	Weights     decode.Form
 	Beam, Batch int
 	Length      int // tokens of each source and of each translation, with EOS
 }
 
 // BaseDecoding returns a Decoding by the paper's base model with a vocabulary of 32,000, on
 // sentences of 32 tokens.
-func BaseDecoding(beam, batch int) Decoding {
-	return Decoding{configOf("base", 32_000), beam, batch, 32}
+func BaseDecoding(weights decode.Form, beam, batch int) Decoding {
+	return Decoding{configOf("base", 32_000), weights, beam, batch, 32}
 }
 
 // DecodeSpeed is the result of a Decoding.
 type DecodeSpeed struct {
-	Beam       int    `json:"beam"` // 1 is greedy
+	Weights    string `json:"weights"` // "float32" or "int8"
+	Beam       int    `json:"beam"`    // 1 is greedy
 	Batch      int    `json:"batch"`
 	Threads    int    `json:"threads"`
 	Tokens     int    `json:"tokens_per_sentence"`
@@ -38,13 +40,14 @@ type DecodeSpeed struct {
 
 // Measure runs w on the given number of threads. A round is one batch.
 func (w Decoding) Measure(threads int, e Effort) (DecodeSpeed, error) {
-	s := DecodeSpeed{Beam: w.Beam, Batch: w.Batch, Threads: threads, Tokens: w.Length}
+	s := DecodeSpeed{Weights: w.Weights.String(), Beam: w.Beam, Batch: w.Batch, Threads: threads, Tokens: w.Length}
 	pool := mat.NewPool(threads)
 	defer pool.Close()
-	weights, err := decode.Random(w.Config, decode.Float32, pool)
+	weights, err := decode.Random(w.Config, w.Weights, pool)
 	if err != nil {
 		return s, err
 	}
+	defer weights.Close()
 	d, search := decode.New(weights, pool), decode.DefaultOptions()
 	search.Beam, search.MaxExtra = w.Beam, 0
 	search.NoScore = true // as tfm translate does in greedy search

@@ -58,13 +58,13 @@ func (r Report) Text() string {
 		})
 	}
 	if len(r.Decoding) > 0 {
-		table(fmt.Sprintf("decoding: sources and translations of %d tokens", r.Decoding[0].Tokens), "beam, batch, threads, tokens/s, s/batch, peak memory", func(line func(...string)) {
+		table(fmt.Sprintf("decoding: sources and translations of %d tokens", r.Decoding[0].Tokens), "weights, beam, batch, threads, tokens/s, s/batch, peak memory", func(line func(...string)) {
 			for _, s := range r.Decoding {
 				beam := fmt.Sprint(s.Beam)
 				if s.Beam == 1 {
 					beam = "greedy"
 				}
-				line(beam, fmt.Sprint(s.Batch), fmt.Sprint(s.Threads), figure(s.PerSec, 1), figure(s.Seconds, 1), memory(s.PeakMemory))
+				line(s.Weights, beam, fmt.Sprint(s.Batch), fmt.Sprint(s.Threads), figure(s.PerSec, 1), figure(s.Seconds, 1), memory(s.PeakMemory))
 			}
 		})
 	}

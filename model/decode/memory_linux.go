@@ -17,7 +17,9 @@ func newMemory(size int) (memory []byte, free func() error) {
 	if err != nil {
 		return make([]byte, size), nil
 	}
-	syscall.Madvise(mapped, syscall.MADV_HUGEPAGE) // an error means that it has none
+	if size >= hugePage {
+		syscall.Madvise(mapped, syscall.MADV_HUGEPAGE) // an error means that it has none
+	}
 	start := -uintptr(unsafe.Pointer(&mapped[0])) % hugePage
 	return mapped[start:][:size:size], func() error { return syscall.Munmap(mapped) }
 }
