@@ -235,7 +235,7 @@ func TestReportNames(t *testing.T) {
 	add(figures("training.seconds_per_step", "training.source_tokens_per_second", "training.target_tokens_per_second",
 		"training.gflops", "training.limit_gflops")...)
 	add("training.utilisation", "training.peak_memory", "training.peak_memory.bytes", "training.peak_memory.of",
-		"decoding", "decoding.beam", "decoding.batch", "decoding.threads", "decoding.tokens_per_sentence")
+		"decoding", "decoding.weights", "decoding.beam", "decoding.batch", "decoding.threads", "decoding.tokens_per_sentence")
 	add(figures("decoding.tokens_per_second", "decoding.seconds_per_batch")...)
 	add("decoding.peak_memory", "decoding.peak_memory.bytes", "decoding.peak_memory.of")
 	if !reflect.DeepEqual(keys, want) {
