@@ -15,8 +15,11 @@ import (
 
 // Request holds texts and the options for translating them.
 type Request struct {
-	Texts  []string
-	Decode decode.Options // the zero value is Translator.DefaultOptions()
+	Texts []string
+
+	// Decode are the options of the searches. The zero value is Translator.DefaultOptions(). The
+	// sources of Decode.Constraint are the texts that are not blank.
+	Decode decode.Options
 
 	// Prefixes[i], if not "", is the text with which the translation of Texts[i] begins. It may
 	// end within a word. Prefix is that of all other texts. Both are valid UTF-8.

@@ -23,6 +23,10 @@ func (k beam) expand(s *search, row int, logits []float32, out []continuation) [
 }
 
 func (k beam) advance(s *search, q *sourceSearch, first int) {
+	if q.goal != nil {
+		k.advanceToGoal(s, q, first)
+		return
+	}
 	s.merge(q, first, k.maxContinuations())
 	for rank, c := range s.merged {
 		if c.token != model.EOS {

@@ -49,7 +49,13 @@ func (s *search) allows(row int, token int32) bool {
 // the smallest id first. It overwrites logits.
 func (s *search) bestTokens(row int, best []continuation, logits []float32) []continuation {
 	maxLogit := mat.Max(logits)
-	best = s.topAllowed(row, best, logits)
+	if q, _ := s.hypothesis(row); q.goal == nil {
+		best = s.topAllowed(row, best, logits)
+	} else {
+		n := cap(best) - q.goal.maxAdvancing()
+		best = best[:len(s.topAllowed(row, best[:0:n], logits))]
+		best = s.addAdvancing(row, best, logits)
+	}
 	logZ := float64(maxLogit) + mat.Log(float64(mat.ExpSum(logits, logits, maxLogit)))
 	for i := range best {
 		best[i].logP -= logZ

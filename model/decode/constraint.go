@@ -50,6 +50,7 @@ type Partial struct {
 	tail         int32
 	tokens       []int32 // workspace of Tokens
 	isListed     bool    // tokens is set
+	advancing    []int32 // workspace of a goal
 }
 
 // Tokens returns the tokens of the hypothesis. They are valid until the next step.

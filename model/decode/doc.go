@@ -21,8 +21,9 @@
 // hypotheses), pages.go (memory for keys and values), search.go (a step of several searches),
 // best.go (the best tokens of a row), greedy.go, beam.go, sample.go (the strategies), constraint.go
 // (what may follow a hypothesis: length, repetitions), pieces.go (valid UTF-8), prefix.go (forced
-// prefixes), certain.go (tokens that cannot change), pairs.go (log-probabilities and attention of
-// given translations, in one pass over all their positions).
+// prefixes), phrases.go (phrases that must appear), certain.go (tokens that cannot change),
+// pairs.go (log-probabilities and attention of given translations, in one pass over all their
+// positions).
 //
 // # Terms
 //

@@ -59,7 +59,11 @@ func (q *sourceSearch) maxContinuations() int {
 	if q.options.Sample {
 		n++ // after the token that was drawn
 	}
-	return max(n, q.strategy.maxContinuations())
+	n = max(n, q.strategy.maxContinuations())
+	if q.goal != nil {
+		n += q.goal.maxAdvancing()
+	}
+	return n
 }
 
 // search searches for the translations of several sources at the same time. It keeps the memory of
@@ -72,15 +76,17 @@ type search struct {
 	logits    mat.Matrix
 	weights   mat.Matrix // of the attention of each row, if a source has a coverage penalty
 
-	rowContinuations int            // continuations that a row has memory for
-	expanded         []continuation // [rows × rowContinuations] results of expand
-	counts           []int          // of each row: number of its continuations
-	merged           []continuation // of one sentence, in mergeBuffer
-	mergeBuffer      []continuation // for the widest beam
-	nextLive         []live         // workspace of one sentence
-	nextStates       []uint64       // workspace of one sentence
-	nextCoverage     []float32      // workspace of one sentence
-	partials         []Partial      // of each row
+	rowContinuations int             // continuations that a row has memory for
+	expanded         []continuation  // [rows × rowContinuations] results of expand
+	counts           []int           // of each row: number of its continuations
+	merged           []continuation  // of one sentence, in mergeBuffer
+	mergeBuffer      []continuation  // for the widest beam
+	nextLive         []live          // workspace of one sentence
+	nextStates       []uint64        // workspace of one sentence
+	goalStates       []uint64        // workspace of one continuation
+	candidates       []goalCandidate // workspace of one sentence
+	nextCoverage     []float32       // workspace of one sentence
+	partials         []Partial       // of each row
 
 	sampling samplingWorkspace
 }
@@ -122,6 +128,8 @@ type sourceSearch struct {
 
 	constraint Constraint // nil allows every token
 	stateLen   int        // of the constraint
+	goal       goal       // of the constraint, in beam search; may be nil
+	goalStart  int        // index of its state in that of the constraint
 
 	tokens       int // length of every live hypothesis
 	live         []live
@@ -192,6 +200,9 @@ func (s *search) add(r *request, index int, handle int32, maxTokens int) {
 	}
 	if q.constraint != nil {
 		q.stateLen = q.constraint.StateLen()
+		if _, ok := q.strategy.(beam); ok {
+			q.goal, q.goalStart = goalOf(q.constraint)
+		}
 	}
 	for i := range r.strategy.initialHypotheses() {
 		q.live = append(q.live, live{tail: -1, parent: -1, number: int32(i)})
@@ -222,7 +233,7 @@ func (s *search) removeIf(f func(*sourceSearch) bool) {
 	for i := range s.sentences {
 		if f(&s.sentences[i]) {
 			q := &s.sentences[i]
-			q.request, q.options, q.strategy, q.constraint = nil, nil, nil, nil
+			q.request, q.options, q.strategy, q.constraint, q.goal = nil, nil, nil, nil, nil
 			continue
 		}
 		s.sentences[kept], s.sentences[i] = s.sentences[i], s.sentences[kept]

@@ -1,0 +1,261 @@
+package decode
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tfm/model"
+)
+
+// goal is a Constraint that only few hypotheses satisfy unless a beam search divides its beam among
+// the stages of progress (Post and Vilar 2018, "Fast Lexically Constrained Decoding with Dynamic
+// Beam Allocation").
+type goal interface {
+	Constraint
+	// progress returns the stage that a state has reached, 0 or more.
+	progress(state []uint64) int
+	// advancing appends tokens that lead to the next stage.
+	advancing(tokens []int32, state []uint64) []int32
+	// maxAdvancing returns the limit of the tokens that advancing appends.
+	maxAdvancing() int
+}
+
+// phrases is the goal that translations contain given tokens. The state is the index of the source,
+// the state of the automaton in Pieces, and for each phrase of the source the number of its tokens
+// that match the end of the hypothesis, or all if the hypothesis contains the phrase.
+type phrases struct {
+	pieces *Pieces    // nil if no piece is a part of a character
+	list   [][]phrase // by index of the source
+	n      int        // most phrases of a source
+}
+
+const matches = 2 // index in the state of the first phrase's number
+
+// phrase is a sequence of tokens. failure[i] is the length of the longest proper prefix of ids[:i]
+// that is also its end (Knuth, Morris and Pratt 1977).
+type phrase struct {
+	ids     []int32
+	failure []int
+}
+
+// Phrases returns the Constraint that the translation of source i contains each of the sequences of
+// tokens list[i], whose texts consist of whole characters. Beam search finds good places for them;
+// greedy search and sampling have no alternatives to compare and may place them at the end. If a
+// translation has no room for all, one after another, it is truncated at its length limit.
+func Phrases(pieces *Pieces, list [][][]int32) Constraint {
+	c := &phrases{pieces: pieces, list: make([][]phrase, len(list))}
+	for i, sequences := range list {
+		for _, ids := range sequences {
+			if len(ids) > 0 {
+				c.list[i] = append(c.list[i], newPhrase(ids))
+			}
+		}
+		c.n = max(c.n, len(c.list[i]))
+	}
+	return c
+}
+
+func newPhrase(ids []int32) phrase {
+	p := phrase{slices.Clone(ids), []int{0, 0}}
+	for i := 1; i < len(ids); i++ {
+		p.failure = append(p.failure, p.match(p.failure[i], ids[i]))
+	}
+	return p
+}
+
+// match returns the number of tokens that match after token, n before.
+func (p *phrase) match(n int, token int32) int {
+	for ; n > 0 && p.ids[n] != token; n = p.failure[n] {
+	}
+	if p.ids[n] == token {
+		n++
+	}
+	return n
+}
+
+// next returns the number of tokens that match after token, n before. A phrase that the hypothesis
+// contains stays.
+func (p *phrase) next(n int, token int32) int {
+	if n == len(p.ids) {
+		return n
+	}
+	return p.match(n, token)
+}
+
+func (c *phrases) StateLen() int { return matches + c.n }
+
+func (c *phrases) Start(state []uint64, s Source) {
+	clear(state)
+	state[0] = uint64(s.Index)
+}
+
+// of returns the phrases of a source.
+func (c *phrases) of(state []uint64) []phrase {
+	if i := state[0]; i < uint64(len(c.list)) {
+		return c.list[i]
+	}
+	return nil
+}
+
+func (c *phrases) Next(state []uint64, token int32) {
+	for i, p := range c.of(state) {
+		state[matches+i] = uint64(p.next(int(state[matches+i]), token))
+	}
+	if c.pieces != nil {
+		validText{c.pieces}.Next(state[1:2], token)
+	}
+}
+
+// missing returns the least number of tokens that contain the remaining phrases one after another,
+// of which the longest match continues. If none matches, the character is completed first. With a
+// token, it is the number after the token.
+func (c *phrases) missing(state []uint64, token int32) int {
+	tokens, longest := 0, 0
+	for i, p := range c.of(state) {
+		n := int(state[matches+i])
+		if token >= 0 {
+			n = p.next(n, token)
+		}
+		if n < len(p.ids) {
+			tokens, longest = tokens+len(p.ids), max(longest, n)
+		}
+	}
+	if longest == 0 && tokens > 0 && c.pieces != nil {
+		character := uint8(state[1])
+		if token >= 0 {
+			character = c.pieces.next[character][token]
+		}
+		if character != utf8Invalid {
+			tokens += c.pieces.needed[character]
+		}
+	}
+	return tokens - longest
+}
+
+func (c *phrases) Allows(p *Partial, token int32) bool {
+	before := c.missing(p.State, -1)
+	if token == model.EOS {
+		return before == 0
+	}
+	isInVain := before > p.Remaining+1
+	return before == 0 || isInVain || c.missing(p.State, token) <= p.Remaining
+}
+
+func (c *phrases) Only(*Partial) []int32 { return nil }
+
+func (c *phrases) progress(state []uint64) int {
+	stage, longest := 0, 0
+	for i, p := range c.of(state) {
+		if n := int(state[matches+i]); n == len(p.ids) {
+			stage += n
+		} else {
+			longest = max(longest, n)
+		}
+	}
+	return stage + longest
+}
+
+func (c *phrases) advancing(tokens []int32, state []uint64) []int32 {
+	longest := 0
+	list := c.of(state)
+	for i, p := range list {
+		if n := int(state[matches+i]); n < len(p.ids) {
+			longest = max(longest, n)
+		}
+	}
+	for i, p := range list {
+		if n := int(state[matches+i]); n == longest && n < len(p.ids) {
+			tokens = append(tokens, p.ids[n])
+		}
+	}
+	return tokens
+}
+
+func (c *phrases) maxAdvancing() int { return c.n }
+
+// goalOf returns the goal of a Constraint or of its part, the first if there are several, and the
+// part's index in the state. It is nil without one.
+func goalOf(c Constraint) (g goal, start int) {
+	switch c := c.(type) {
+	case goal:
+		return c, 0
+	case *all:
+		for i, part := range c.list {
+			if g, start := goalOf(part); g != nil {
+				return g, c.starts[i] + start
+			}
+		}
+	}
+	return nil, 0
+}
+
+// goalState returns the part of a state that belongs to q.goal.
+func (q *sourceSearch) goalState(state []uint64) []uint64 {
+	return state[q.goalStart:][:q.goal.StateLen()]
+}
+
+// addAdvancing appends the tokens that advance the goal of a row and that best does not have.
+func (s *search) addAdvancing(row int, best []continuation, logits []float32) []continuation {
+	q, _ := s.hypothesis(row)
+	p := &s.partials[row]
+	p.advancing = q.goal.advancing(p.advancing[:0], q.goalState(p.State))
+	for _, id := range p.advancing {
+		isNew := !slices.ContainsFunc(best, func(c continuation) bool { return c.token == id })
+		if isNew && logits[id] > float32(math.Inf(-1)) && s.allows(row, id) {
+			best = append(best, continuation{logP: float64(logits[id]), token: id})
+		}
+	}
+	return best
+}
+
+// goalCandidate is a continuation in a beam search with a goal.
+type goalCandidate struct {
+	continuation
+	stage    int // of the goal, after the token
+	selected bool
+}
+
+// advanceToGoal is beam.advance for a source with a goal. The stages select their best
+// continuations in turn, the highest stage first, until the beam is full.
+func (k beam) advanceToGoal(s *search, q *sourceSearch, first int) {
+	s.candidates = s.candidates[:0]
+	highest := 0
+	for i, h := range q.live {
+		for _, c := range s.continuations(first + i) {
+			s.goalStates = append(s.goalStates[:0], q.state(i)...)
+			if c.token != model.EOS {
+				q.constraint.Next(s.goalStates, c.token)
+			}
+			stage := q.goal.progress(q.goalState(s.goalStates))
+			highest = max(highest, stage)
+			c.logP, c.hypothesis = c.logP+h.logP, int32(i)
+			s.candidates = append(s.candidates, goalCandidate{continuation: c, stage: stage})
+		}
+	}
+	slices.SortStableFunc(s.candidates, func(a, b goalCandidate) int { return cmp.Compare(b.logP, a.logP) })
+	live, selected := 0, 0
+	for found := true; found; {
+		found = false
+		for stage := highest; stage >= 0 && live < k.width && selected < k.maxContinuations(); stage-- {
+			i := slices.IndexFunc(s.candidates, func(c goalCandidate) bool { return c.stage == stage && !c.selected })
+			if i < 0 {
+				continue
+			}
+			found, s.candidates[i].selected = true, true
+			if selected++; s.candidates[i].token != model.EOS {
+				live++
+			}
+		}
+	}
+	for _, c := range s.candidates {
+		switch {
+		case !c.selected:
+		case c.token == model.EOS:
+			q.finished++
+			s.finishAtEOS(q, int(c.hypothesis), c.logP)
+		default:
+			s.extend(q, int(c.hypothesis), c.continuation, c.logP)
+		}
+	}
+}

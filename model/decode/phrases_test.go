@@ -1,0 +1,144 @@
+package decode
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// containsAll reports whether tokens contain each phrase.
+func containsAll(tokens []int32, list [][]int32) bool {
+	for _, phrase := range list {
+		found := false
+		for i := range len(tokens) - len(phrase) + 1 {
+			found = found || slices.Equal(tokens[i:][:len(phrase)], phrase)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// overlap reports whether a phrase contains the first token of another. At the length limit Phrases
+// reserves tokens for both, so that it misses translations in which they share some.
+func overlap(list [][]int32) bool {
+	for i, a := range list {
+		for j, b := range list {
+			if i != j && slices.Contains(a, b[0]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A wide beam finds the best of all translations that contain the phrases; every search gives
+// translations that contain them, if they fit, and truncated ones otherwise.
+func TestPhrasesAgainstAllTranslations(t *testing.T) {
+	const maxTokens = 6
+	listed, beaten := 0, 0
+	for v, list := range [][][]int32{
+		{{3}}, {{3, 4}}, {{3, 3, 4}}, {{3, 4}, {4, 3}}, {{4}, {3, 3}}, {{3, 4, 3, 3}}, {{3, 4}, {3, 3}, {4}}, {{3, 4, 4}, {3, 3, 3}}, {{3, 3}, {4, 4}}, {{3}, {4}}, {},
+	} {
+		all := allTranslations(5, maxTokens-1)
+		allowed := slices.DeleteFunc(slices.Clone(all), func(tokens []int32) bool { return !containsAll(tokens, list) })
+		fits := len(slices.Concat(list...)) < maxTokens
+		for seed := range uint64(4) {
+			m := language(5, seed, 2)
+			c := Phrases(nil, [][][]int32{list, nil, list})
+			for _, o := range []Options{
+				{Beam: 1 << 10, NBest: 10, Alpha: 1}, {Beam: 1 << 10, NBest: 10}, {Beam: 1}, {Beam: 2}, {Beam: 5, NBest: 5, Alpha: 1}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3},
+			} {
+				free := find(t, m, 3, maxTokens, Options{Beam: 5, Alpha: o.Alpha})
+				o.Constraint = c
+				for source, got := range findAny(t, m, 3, maxTokens, o) {
+					name := fmt.Sprintf("phrases %d, seed %d, source %d, %+v", v, seed, source, o)
+					want := list
+					if source == 1 {
+						want = nil
+					}
+					for _, h := range got {
+						if !containsAll(h.Tokens, want) && (fits || !h.Truncated) {
+							t.Errorf("%s: %+v, want phrases %v", name, h, want)
+						}
+					}
+					if source == 1 || o.Beam < 1<<10 || len(allowed) == 0 || overlap(list) {
+						continue
+					}
+					score := func(tokens []int32) float64 { return o.score(m.logP(int32(source), tokens), len(tokens)+1) }
+					order := slices.Clone(allowed)
+					slices.SortStableFunc(order, func(a, b []int32) int { return cmp.Compare(score(b), score(a)) })
+					if n := min(len(order), o.NBest); len(got) != n {
+						t.Fatalf("%s: %d translations, want %d", name, len(got), n)
+					}
+					for i, h := range got {
+						listed++
+						if !slices.Equal(h.Tokens, order[i]) || !closeTo(h.Score, score(order[i])) {
+							t.Fatalf("%s: translation %d is %+v, want %v with %v", name, i, h, order[i], score(order[i]))
+						}
+					}
+					if !slices.Equal(free[source][0].Tokens, got[0].Tokens) {
+						beaten++
+					}
+				}
+			}
+		}
+	}
+	if listed < 300 || beaten < 20 {
+		t.Errorf("%d translations listed, %d unlike those without phrases; want at least 300 and 20", listed, beaten)
+	}
+}
+
+// A narrow beam places a phrase where the model gives it the least cost, not at the end: the stages
+// of progress share the beam.
+func TestPhrasesFindTheirPlace(t *testing.T) {
+	// The model says 5 6 7 8, and at the second position 9 for 6 at little probability.
+	const improbable = -8
+	m := &table{vocabulary: 12, logits: func(_ int32, prefix []int32, row []float32) {
+		for i := range row {
+			row[i] = -20
+		}
+		next := int32(5 + len(prefix))
+		if len(prefix) == 4 {
+			next = 2
+		}
+		if row[next] = 0; len(prefix) == 1 {
+			row[9] = improbable
+		}
+	}}
+	for _, beam := range []int{2, 4, 8} {
+		o := Options{Beam: beam, Constraint: Phrases(nil, [][][]int32{{{9, 7}}})}
+		if got := find(t, m, 1, 30, o)[0][0]; !slices.Equal(got.Tokens, []int32{5, 9, 7, 8}) || math.Abs(got.Score-improbable) > 0.01 {
+			t.Errorf("beam %d: %+v, want 5 9 7 8 with score %v", beam, got, improbable)
+		}
+	}
+}
+
+// Phrases compose with the other constraints: the text is valid, has its prefix and its phrases.
+func TestPhrasesWithOtherConstraints(t *testing.T) {
+	pieces := byteLevel(3, mixedText, 60)
+	m := language(len(pieces.bytes), 9, 2)
+	bytesOf := func(s string) (ids []int32) {
+		for _, b := range []byte(s) {
+			ids = append(ids, int32(3+int(b)))
+		}
+		return ids
+	}
+	for _, o := range []Options{{Beam: 1}, {Beam: 4, NBest: 4}, {Beam: 8, MinTokens: 18, Alpha: 1}, {Beam: 3, NoRepeat: 3}, {Sample: true, Temperature: 1, TopP: 1, NBest: 2}} {
+		o.Pieces = pieces
+		list := [][][]int32{{bytesOf("灯"), bytesOf("a灭")}, {bytesOf("é")}, nil}
+		o.Constraint = All(Phrases(pieces, list), Prefixes(pieces, [][]int32{bytesOf(" 人"), nil, bytesOf(" x")}))
+		for i, translations := range find(t, m, 3, 26, o) {
+			for _, h := range translations {
+				s := pieces.text(h.Tokens)
+				if !containsAll(h.Tokens, list[i]) || !strings.HasPrefix(s, []string{" 人", "", " x"}[i]) || strings.ToValidUTF8(s, "") != s || math.IsInf(h.Score, -1) {
+					t.Errorf("%+v, source %d: %+v, text %q", o, i, h, s)
+				}
+			}
+		}
+	}
+}
