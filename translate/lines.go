@@ -14,7 +14,7 @@ import (
 // LineOptions are the options of Lines.
 type LineOptions struct {
 	Request     // options for each line; Texts and Prefixes are ignored
-	Batch   int // limit of the lines that are translated at the same time, up to 4,096; 0 is 256
+	Batch   int // limit of the lines that are translated at the same time; 0 is 256
 
 	// Text, if not nil, returns the text of a line, for example one of its columns. The default
 	// is the line.
@@ -54,8 +54,8 @@ type Line struct {
 //
 // Lines collects nothing before it starts: a line joins the decode steps in progress when it has
 // been read, up to Batch lines at the same time. So a line that arrives alone is translated at once
-// and lines that arrive fast share full steps. Lines reads ahead of a line that takes long; the
-// lines that it holds are bounded in number and in bytes. Neither Batch nor the times of arrival
+// and lines that arrive fast share full steps. Lines reads ahead of a line that takes long, up to
+// 1,024 lines or 16 MB of text. Neither Batch nor the times of arrival
 // change a translation. A text that is blank has no translation; its Best is "".
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
@@ -63,12 +63,16 @@ type Line struct {
 // returns. The functions Text, PrefixOf and Number run on the reading goroutine, in order. For
 // Options.Concurrent, Lines is one call while it has lines to translate.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
-	o.Batch, o.Decode = min(cmp.Or(o.Batch, 256), maxBatch), cmp.Or(o.Decode, t.defaults)
+	o.Batch, o.Decode = cmp.Or(o.Batch, 256), cmp.Or(o.Decode, t.defaults)
 	return func(yield func([]Line, error) bool) {
 		if err := o.validate(); err != nil {
 			yield(nil, err)
 			return
 		}
+		// More lines than fit into a step, so that others enter when some are translated, but
+		// few more, because calls take turns and others would wait for all of them.
+		n := o.Decode.StepSources()
+		o.Batch = min(o.Batch, n+n/4+4)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // of lines that are not yielded
 		s := &lineStream{t: t, ctx: ctx, options: o, changed: make(chan struct{}, 1), room: make(chan struct{}, 1)}
@@ -97,9 +101,8 @@ func (o *LineOptions) validate() error {
 // The limits of the lines that a lineStream holds, including translated ones that wait for an
 // earlier line. A single line may exceed maxHeldBytes.
 const (
-	maxBatch       = 4096     // lines that are translated at the same time; decode steps have fewer
-	maxHeldBatches = 4        // batches of lines
-	maxHeldBytes   = 16 << 20 // of text
+	maxHeldLines = 1024
+	maxHeldBytes = 16 << 20 // of text
 )
 
 // lineStream translates the lines of one call of Lines. One goroutine reads lines, and each line
@@ -187,7 +190,7 @@ func (s *lineStream) end(err error) {
 func (s *lineStream) hold(h *heldLine) bool {
 	for {
 		s.mu.Lock()
-		fits := len(s.held) == 0 || len(s.held) < maxHeldBatches*s.options.Batch && s.bytes+len(h.line.Text) <= maxHeldBytes
+		fits := len(s.held) == 0 || len(s.held) < maxHeldLines && s.bytes+len(h.line.Text) <= maxHeldBytes
 		if fits && s.translating < s.options.Batch {
 			s.held, s.bytes = append(s.held, h), s.bytes+len(h.line.Text)
 			first := s.translating == 0 && !h.done

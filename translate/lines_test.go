@@ -164,7 +164,7 @@ func TestLinesTextAndNumber(t *testing.T) {
 // However long a line waits to be yielded, Lines reads a limited number of lines and bytes ahead.
 func TestLinesReadAheadIsLimited(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
-	for _, c := range []struct{ length, limit int }{{20, 4*3 + 1}, {5 << 20, 5}} {
+	for _, c := range []struct{ length, limit int }{{20, 1025}, {5 << 20, 5}} {
 		var read atomic.Int32
 		line := strings.Repeat("x", c.length)
 		stream := func(yield func(text.Line, error) bool) {

@@ -176,6 +176,10 @@ func (o *Options) patience() float64 { return cmp.Or(o.Patience, 1) }
 // nBest returns the length limit of the n-best list.
 func (o *Options) nBest() int { return max(1, o.NBest) }
 
+// StepSources returns the number of sources with these options that have rows in one step, if no
+// others have.
+func (o *Options) StepSources() int { return max(1, maxRows/o.width()) }
+
 // width returns the limit of the live hypotheses of a source.
 func (o *Options) width() int {
 	if o.Sample {
