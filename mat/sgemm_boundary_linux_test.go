@@ -2,6 +2,7 @@ package mat
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -25,6 +26,32 @@ func TestSgemmAtTheBoundaryOfMemory(t *testing.T) {
 				*x = place
 			}
 			q.check(t, nil, true)
+		}
+	})
+}
+
+// Packed data may end at a boundary of memory, as in a mapped file.
+func TestPackedAtTheBoundaryOfMemory(t *testing.T) {
+	const maxFloats = 256 * 64
+	before, after := atBoundary(t, maxFloats)
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(45, 46))
+		for range 300 {
+			m, n, k := 1+r.IntN(40), 1+r.IntN(140), 1+r.IntN(90)
+			b, a := operand(r, k, n, r.IntN(2) == 0, normal), operand(r, m, k, r.IntN(2) == 0, normal)
+			own := Pack(nil, b).Data()
+			data := before[maxFloats-len(own):]
+			if r.IntN(2) == 0 {
+				data = after[:len(own):len(own)]
+			}
+			w := PackedOf(nil, data, k, n, LayoutOf(k, n))
+			w.SetCols(nil, 0, b)
+			want, got := New(m, n), New(m, n)
+			Gemm(nil, want, a, b, GemmOptions{})
+			if GemmPacked(nil, got, a, w, GemmOptions{}); !slices.Equal(got.Data, want.Data) {
+				t.Fatalf("m=%d n=%d k=%d: product differs", m, n, k)
+			}
+			w.Col(make([]float32, k), n-1)
 		}
 	})
 }

@@ -245,7 +245,8 @@ func (w *Weights) readMapped(s *safetensors.File, p *mat.Pool) error {
 	if err := checkVectors(s, vectors); err != nil {
 		return err
 	}
-	defer w.allocVectors(vectors)()
+	wait := w.allocVectors(vectors)
+	defer wait()
 	for _, v := range vectors {
 		t, _ := s.Tensor(v.Name)
 		if err := t.Float32s(v.W); err != nil {

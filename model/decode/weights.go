@@ -135,7 +135,8 @@ func Random(c model.Config, f Form, p *mat.Pool) (*Weights, error) {
 	}
 	w := declare(t, f)
 	vectors := w.vectors()
-	w.allocVectors(vectors)()
+	wait := w.allocVectors(vectors)
+	wait()
 	for _, v := range vectors {
 		layer.Fill(v.W, 1)
 	}
@@ -180,8 +181,8 @@ func (w *Weights) Config() model.Config { return w.model.Config }
 // declare returns the Weights of t, which need not have memory, without matrices.
 func declare(t *model.Transformer, f Form) *Weights {
 	w := &Weights{model: t, form: f}
-	w.source = embedding{w.matrix(t.SrcEmbed.E, true), &t.SrcEmbed}
-	w.target = embedding{w.matrix(t.TgtEmbed.E, true), &t.TgtEmbed}
+	w.source = embedding{w.table(t.SrcEmbed.E), &t.SrcEmbed}
+	w.target = embedding{w.table(t.TgtEmbed.E), &t.TgtEmbed}
 	for i := range t.Encoder {
 		l := &t.Encoder[i]
 		w.encoder = append(w.encoder, encoderLayer{
@@ -197,22 +198,25 @@ func declare(t *model.Transformer, f Form) *Weights {
 			ff: w.feedForward(l.FF), norm1: l.Norm1, norm2: l.Norm2, norm3: l.Norm3,
 		})
 	}
-	w.output = linear{w.matrix(t.Output.E, true), t.Output.Bias}
+	w.output = linear{w.table(t.Output.E), t.Output.Bias}
 	return w
 }
 
-func (w *Weights) linear(l layer.Linear) linear { return linear{w.matrix(l.W, false), l.B} }
+func (w *Weights) linear(l layer.Linear) linear { return linear{w.newMatrix(l.W, false), l.B} }
 
 func (w *Weights) feedForward(l layer.FeedForward) feedForward {
 	return feedForward{w.linear(l.Inner), w.linear(l.Outer), l.Activation}
 }
 
-// matrix returns the matrix of a parameter, the same one for a parameter that is used several
-// times.
-func (w *Weights) matrix(param *layer.Param, transposed bool) *weightMatrix {
+// table returns the matrix of an embedding or of the output: the same one for the same parameter.
+func (w *Weights) table(param *layer.Param) *weightMatrix {
 	if i := slices.IndexFunc(w.matrices, func(m *weightMatrix) bool { return m.param == param }); i >= 0 {
 		return w.matrices[i]
 	}
+	return w.newMatrix(param, true)
+}
+
+func (w *Weights) newMatrix(param *layer.Param, transposed bool) *weightMatrix {
 	m := &weightMatrix{param: param, transposed: transposed, packed: new(mat.Packed)}
 	w.matrices = append(w.matrices, m)
 	return m
