@@ -3,8 +3,8 @@ package translate
 import (
 	"context"
 	"fmt"
-	"math"
 
+	"tfm/mat"
 	"tfm/model/decode"
 	"tfm/text"
 )
@@ -26,7 +26,7 @@ type PairScore struct {
 }
 
 // Perplexity returns the exponential of the mean of -LogProbs, or NaN if Err is not nil.
-func (s PairScore) Perplexity() float64 { return math.Exp(-s.LogProb / float64(len(s.LogProbs))) }
+func (s PairScore) Perplexity() float64 { return mat.Exp(-s.LogProb / float64(len(s.LogProbs))) }
 
 // ScorePairs returns the log-probability of the target of each pair as a translation of its source.
 // The values are those of the training loss without label smoothing, and depend neither on the

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"os"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/internal/format"
+	"tfm/mat"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -162,7 +162,7 @@ func (w *pairWriter) write(ctx context.Context, out io.Writer, t *translate.Tran
 	if w.tokens > 0 {
 		mean := w.logProb / float64(w.tokens)
 		w.progress.Screen.Line("%s, %s: log-probability %.4f a token, perplexity %.4f",
-			format.Count(w.pairs, "pair"), format.Count(w.tokens, "token"), mean, math.Exp(-mean))
+			format.Count(w.pairs, "pair"), format.Count(w.tokens, "token"), mean, mat.Exp(-mean))
 	}
 	if w.failed > 0 {
 		return fmt.Errorf("%s of %s not scored", format.Thousands(w.failed), format.Count(w.pairs+w.failed, "pair"))
