@@ -23,6 +23,11 @@ type Data struct {
 	References []string
 	Detokenize func(ids []int32) string
 
+	// TargetPiece returns the text of a target id, see text.Tokenizer.Bytes. With it the
+	// validation's translations are valid UTF-8, as those of package translate are. It can be
+	// nil.
+	TargetPiece func(id int32) string
+
 	// DetokenizeSource returns the text of source ids, for Event.Samples. With nil the samples
 	// have no sources.
 	DetokenizeSource func(ids []int32) string

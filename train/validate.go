@@ -91,7 +91,11 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 		return v, nil
 	}
 	v.weights, v.gradients = decode.NewWeightsIn(t.Params.G, t), t.Params.G
+	v.search.NoScore = true // for greedy search
 	v.decoder = decode.New(v.weights, p)
+	if d.TargetPiece != nil {
+		v.search.Pieces = decode.NewPieces(t.Config.TgtVocab, d.TargetPiece)
+	}
 	order := make([]int, d.Valid.Len())
 	for i := range order {
 		order[i] = i

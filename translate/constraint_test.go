@@ -3,11 +3,16 @@ package translate_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"tfm/model"
 	"tfm/model/decode"
+	"tfm/text"
+	"tfm/text/bpe"
+	"tfm/text/vocab"
 	"tfm/translate"
 )
 
@@ -88,5 +93,80 @@ func TestTokenScoresAndAlternatives(t *testing.T) {
 		if a := h.Alternatives[i]; len(a) != 3 || a[0].Token != token.ID || math.Abs(a[0].LogP-h.TokenScores[i]) > 1e-12 {
 			t.Errorf("position %d: alternatives %v, want first %d with %v", i, a, token.ID, h.TokenScores[i])
 		}
+	}
+}
+
+// Models with random weights and byte-level vocabularies say any bytes. No search gives a part of a
+// character, at no length limit.
+func TestTranslationsNeedNoReplacement(t *testing.T) {
+	corpora := map[string][]string{
+		"zh":    {"没有人知道灯为何灭了。", "每个人都在监视。", "我生病了，你知道吗？", "他们在公园里踢足球。", "这本书是谁的？"},
+		"mixed": {"naïve façade 10 €", "привет, как дела?", "日本語と한국어", "𝄞 in F♯ 🎼🎻", "The old dog sees the cat.", "灯为何灭了 why?"},
+		"en":    {"the red dog", "a black cat", "the good old book"},
+	}
+	searches := []decode.Options{
+		{Beam: 1}, {Beam: 1, NoScore: true, NoRepeat: 2}, {Beam: 4, Alpha: 1}, {Beam: 8, NBest: 8, RepetitionPenalty: 2}, {Beam: 3, MinTokens: 5},
+		{Sample: true, Temperature: 1, TopP: 1, NBest: 8}, {Sample: true, Temperature: 8, TopP: 0.9, NBest: 8}, {Sample: true, Temperature: 2, TopP: 1, TopK: 20, NBest: 8},
+	}
+	parts, truncated := 0, 0 // translations with characters of several pieces; truncated ones
+	for name, lines := range corpora {
+		for _, merges := range []int{0, 20, 100} {
+			var v vocab.Trainer
+			for _, l := range lines {
+				v.Add(text.Pair{Source: l, Target: l})
+			}
+			tokenizers, err := v.Train(bpe.MinSize+merges, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := model.New(model.Config{DModel: 16, Heads: 2, DFF: 16, EncoderLayers: 1, DecoderLayers: 1, Norm: model.PreNorm,
+				SrcVocab: tokenizers.Source.Size(), TgtVocab: tokenizers.Target.Size(), Tie: model.TieNone, NormEps: 1e-5, MaxLen: 64})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.AllocWeights()
+			m.Init(uint64(merges))
+			random := rand.New(rand.NewPCG(uint64(merges), 8))
+			for i := range m.Params.W {
+				m.Params.W[i] += float32(0.7 * random.NormFloat64())
+			}
+			tr, err := translate.New(m, tokenizers, translate.Options{Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range searches {
+				for _, o.MaxTokens = range []int{1, 2, 3, 5, 30} {
+					o.MaxExtra = 50
+					results, err := tr.Do(context.Background(), translate.Request{Texts: lines, Decode: o, Tokens: true})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, r := range results {
+						for _, h := range r.Translations {
+							var ids []int32
+							isPart := false
+							for _, token := range h.Tokens {
+								ids = append(ids, token.ID)
+								isPart = isPart || !utf8.ValidString(tokenizers.Target.Bytes(token.ID))
+							}
+							raw := tokenizers.Target.Decode(ids)
+							if !utf8.ValidString(raw) || strings.Contains(h.Text, "\uFFFD") != strings.Contains(raw, "\uFFFD") {
+								t.Errorf("%s, %d merges, %+v: %q from %q", name, merges, o, h.Text, raw)
+							}
+							if isPart {
+								parts++
+							}
+							if h.Truncated {
+								truncated++
+							}
+						}
+					}
+				}
+			}
+			tr.Close()
+		}
+	}
+	if parts < 500 || truncated < 500 {
+		t.Errorf("%d translations with parts of characters, %d truncated; want at least 500 of each", parts, truncated)
 	}
 }

@@ -17,8 +17,8 @@ import (
 type Request struct {
 	Texts []string
 
-	// Decode are the options of the searches. The zero value is Translator.DefaultOptions(). The
-	// sources of Decode.Constraint are the texts that are not blank.
+	// Decode are the options of the searches. The zero value is Translator.DefaultOptions(). Do
+	// sets Pieces. The sources of Decode.Constraint are the texts that are not blank.
 	Decode decode.Options
 
 	// Prefixes[i], if not "", is the text with which the translation of Texts[i] begins. It may
@@ -209,6 +209,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if c := t.prefixes(r, indices); c != nil {
 		r.Decode.Constraint = decode.All(c, r.Decode.Constraint)
 	}
+	r.Decode.Pieces = t.pieces
 	lists, err := t.nBest(ctx, srcs, indices, &r)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"tfm/model"
 )
@@ -93,7 +94,7 @@ func NewPieces(size int, bytes func(id int32) string) *Pieces {
 		p.needed[state] = math.MaxInt
 		for id, piece := range p.bytes {
 			next := uint8(state)
-			if piece == "" && state != utf8Start {
+			if state != utf8Start && (piece == "" || utf8.RuneStart(piece[0])) {
 				next = utf8Invalid // a piece without text separates characters
 			}
 			for i := 0; i < len(piece) && next != utf8Invalid; i++ {

@@ -114,6 +114,7 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	c.Detokenize, c.DetokenizeSource = c.Vocab.Target.Decode, c.Vocab.Source.Decode
+	c.TargetPiece = c.Vocab.Target.Bytes
 	validate := r.options.ValidEvery > 0
 	var heldOut holdout
 	if validate && r.Valid == nil {
