@@ -107,9 +107,9 @@ func (c *phrases) Next(state []uint64, token int32) {
 	}
 }
 
-// missing returns the least number of tokens that contain the remaining phrases one after another,
-// of which the longest match continues. If none matches, the character is completed first. With a
-// token, it is the number after the token.
+// missing returns the least number of tokens that contain the remaining phrases one after another.
+// The longest match continues; without one the character is completed first. With a token, it is
+// the number after the token.
 func (c *phrases) missing(state []uint64, token int32) int {
 	tokens, longest := 0, 0
 	for i, p := range c.of(state) {
