@@ -167,8 +167,8 @@ func (c minLength) Allows(p *Partial, token int32) bool {
 func (c minLength) Only(*Partial) []int32 { return nil }
 
 // noRepeat is the Constraint that no n tokens occur twice in a translation (Paulus, Xiong and
-// Socher 2018, section 2.5). Where another Constraint leaves only some tokens, within a character or
-// a prefix, they are free, so that it can be satisfied.
+// Socher 2018, section 2.5). Where another Constraint leaves only some tokens, within a character
+// or a prefix, they are free, so that it can be satisfied.
 type noRepeat struct{ n int }
 
 func (noRepeat) StateLen() int          { return 0 }
