@@ -21,7 +21,7 @@ func TestAFileIsASubcommand(t *testing.T) {
 	}
 	names := []string{"main", "doc"}
 	for _, c := range program().Commands {
-		names = append(names, c.Name)
+		names = append(names, strings.ReplaceAll(c.Name, "-", "_"))
 	}
 	for _, file := range files {
 		if name := strings.TrimSuffix(file, ".go"); !strings.HasSuffix(name, "_test") && !slices.Contains(names, name) {
