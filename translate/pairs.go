@@ -9,7 +9,7 @@ import (
 	"tfm/text"
 )
 
-// PairScore is the model's opinion of a given translation.
+// PairScore holds the log-probability of a given translation.
 type PairScore struct {
 	// LogProb is the natural logarithm of the probability of the translation: the sum of
 	// LogProbs.
