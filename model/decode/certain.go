@@ -1,7 +1,7 @@
 package decode
 
-// certain returns the tokens with which the translation of q begins whatever follows: those that
-// all live hypotheses and the best finished one have in common. The translation can only be the
+// certain returns the first tokens of the translation of q that no further step can change: those
+// that all live hypotheses and the best finished one have in common. The translation can only be the
 // best finished one or continue a live one.
 func (q *sourceSearch) certain() []int32 {
 	// Hypotheses that begin with the same tokens share backpointers. a is the last one that all
