@@ -49,14 +49,14 @@ type Line struct {
 	Result
 }
 
-// Lines translates a stream of lines, for example from text.RepairLines, and yields them in input
-// order as soon as they are translated, each with the further ones that are.
+// Lines translates a stream of lines, for example from text.RepairLines. It yields lines in input
+// order, each batch as soon as its lines are translated.
 //
 // Lines collects nothing before it starts: a line joins the decode steps in progress when it has
 // been read, up to Batch lines at the same time. So a line that arrives alone is translated at once
 // and lines that arrive fast share full steps. Lines reads ahead of a line that takes long, up to
-// 1,024 lines or 16 MB of text. Neither Batch nor the times of arrival
-// change a translation. A text that is blank has no translation; its Best is "".
+// 1,024 lines or 16 MB of text. Neither Batch nor the times of arrival change a translation. A text
+// that is blank has no translation; its Best is "".
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
 // the sequence. The goroutines end with the sequence, the reading one when its pending read
