@@ -1,8 +1,8 @@
 package decode
 
 // certain returns the first tokens of the translation of q that no further step can change: those
-// that all live hypotheses and the best finished one have in common. The translation can only be the
-// best finished one or continue a live one.
+// that all live hypotheses and the best finished one have in common. The translation can only be
+// the best finished one or continue a live one.
 func (q *sourceSearch) certain() []int32 {
 	// Hypotheses that begin with the same tokens share backpointers. a is the last one that all
 	// have in common, n the number of tokens up to it.
