@@ -82,8 +82,8 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
-// tfm translate shows its progress through a file on a terminal, with the remaining time, unless its
-// output goes there or -progress=false.
+// tfm translate shows its progress through a file on a terminal, with the remaining time, unless
+// its output goes there or -progress=false.
 func TestTranslateProgressOnATerminal(t *testing.T) {
 	m := toyModel(t)
 	for _, c := range []struct {
