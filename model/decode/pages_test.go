@@ -21,9 +21,11 @@ func TestFreePagesAreLimited(t *testing.T) {
 	if n := len(p.free); n != kept || p.used != 0 {
 		t.Errorf("%d of %d pages are kept, %d in use, want all and none", n, kept, p.used)
 	}
-	if n := testing.AllocsPerRun(3, func() { put(get(3)); put(get(2)) }); n > 3 { // of the test
-		t.Errorf("%v allocations for pages that are kept", n)
+	few := get(3)
+	if n := len(p.free); n != kept-3 || p.used != 3 {
+		t.Errorf("%d pages are kept, %d in use, want %d and 3", n, p.used, kept-3)
 	}
+	put(few)
 	many := get(5 * kept)
 	put(many[:2*kept])
 	if n := len(p.free); n != 2*kept {
