@@ -101,7 +101,8 @@
 // [Softmax] and [SoftmaxRows] with their derivatives [SoftmaxGrad] and [SoftmaxGradRows];
 // [Normalize], [NormalizeSums], [NormalizeGrad] and [NormalizeParamGradRows] for layer norms
 // forward and backward; [Activation], a function and its derivative; [Dropout], whose mask is
-// computed again in the backward pass instead of stored; [Adam], one step of the optimizer.
+// computed again in the backward pass instead of stored; [Adam], one step of the optimizer;
+// [ScoreKeys] and [AddValues] for attention in decoding.
 //
 // # Threads
 //
@@ -218,7 +219,8 @@ package mat
 // headers vec_amd64.h, vec512_amd64.h and vec_arm64.h hold the loops over blocks of elements.
 //
 // For Transformers: softmax.go, norm.go, activation.go, exp.go (the exponential of both),
-// dropout.go, adam.go, transformer_amd64.s, transformer512_amd64.s and transformer_arm64.s.
+// dropout.go, adam.go, transformer_amd64.s, transformer512_amd64.s and transformer_arm64.s. For
+// attention in decoding: pages.go, pages_amd64.s (AVX2 and AVX-512) and pages_arm64.s.
 //
 // The rest: pool.go, cpu.go (selects the kernels), peak.go (the peak rate). Files named generic
 // hold the portable code, those named asm declare the assembly of all machines, those named noasm

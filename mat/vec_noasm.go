@@ -36,3 +36,5 @@ func geluTanhAsm(y, x *float32, n int)                                          
 func geluTanhGradAsm(dx, x *float32, n int)                                         { panic(noAsm) }
 func siluAsm(y, x *float32, n int)                                                  { panic(noAsm) }
 func siluGradAsm(dx, x *float32, n int)                                             { panic(noAsm) }
+func scoreKeysAsm(s *scoreArgs)                                                     { panic(noAsm) }
+func addValuesAsm(s *valueArgs)                                                     { panic(noAsm) }

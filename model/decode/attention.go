@@ -61,7 +61,7 @@ func (s *State) groupRows() {
 	}
 }
 
-// workspace holds the scores of a rowGroup and one head, and the weights of one row.
+// workspace holds the scores of some heads of a rowGroup, and the weights of one row.
 type workspace struct{ scores, weights []float32 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
@@ -93,7 +93,7 @@ func (s *State) attendSelf(layer int) {
 	for _, list := range s.nodes {
 		keys += len(list)
 	}
-	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), selfHeads{s, layer})
+	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendSelf, mat.Matrix{}})
 }
 
 // attendCross sets s.act.ctx to the cross-attention of a layer, from each row to its source, for
@@ -107,7 +107,7 @@ func (s *State) attendCross(layer int) {
 	if s.keepWeights && layer == len(s.w.decoder)-1 {
 		grain, mean = s.pages.heads, s.weights // one thread adds the heads of a row
 	}
-	mat.Each(s.pool, len(s.groups)*s.pages.heads, grain, crossHeads{s, layer, mean})
+	mat.Each(s.pool, len(s.groups)*s.pages.heads, grain, heads{s, layer, (*heads).attendCross, mean})
 }
 
 // storeNodes is the parallel loop over the rows of a step that stores their keys and values.
@@ -154,89 +154,108 @@ func (s *storeSources) Range(lo, hi int) {
 	}
 }
 
-// selfHeads is the parallel loop of self-attention over the heads of all groups.
-type selfHeads struct {
+// heads is the parallel loop of attention over the heads of all groups.
+type heads struct {
 	*State
 	layer int
+	// attend computes heads [h0, h1) of a group.
+	attend func(*heads, *workspace, *rowGroup, int, int)
+	mean   mat.Matrix // output: mean of the weights over the heads, see StepWeights; may be empty
 }
 
-func (s *selfHeads) Range(lo, hi int) {
-	ws := workspaces.Get().(*workspace)
+func (s *heads) Range(lo, hi int) {
+	ws, n := workspaces.Get().(*workspace), s.pages.heads
 	defer workspaces.Put(ws)
-	for i := lo; i < hi; i++ {
-		s.attend(ws, &s.groups[i/s.pages.heads], i%s.pages.heads)
+	for lo < hi {
+		end := min(hi, lo-lo%n+n) // of the group
+		s.attend(s, ws, &s.groups[lo/n], lo%n, lo%n+end-lo)
+		lo = end
 	}
 }
 
-// attend computes one head of a group. The scores are those of all nodes of the pages; softmax and
+// score sets the scores of rows [r0, r1) of a group and heads [h0, h1) to the 16 keys of a page.
+// Row (r-g.row0)·(h1-h0) + h-h0 of scores is that of row r and head h.
+func (s *heads) score(scores, q mat.Matrix, g *rowGroup, r0, r1, h0, h1 int, p page) {
+	l, n := &s.pages.pageLayout, h1-h0
+	first := (r0 - g.row0) * n
+	if r1-r0 == 1 {
+		ofHeads := mat.Of(q.Row(r0)[h0*l.dk:], n, l.dk)
+		mat.ScoreKeys(scores.RowRange(first, first+n), ofHeads, p[l.keys(s.layer, h0):], l.floatsOfHead())
+		return
+	}
+	for h := h0; h < h1; h++ {
+		ofRows := scores.RowRange(first+h-h0, first+h-h0+(r1-r0-1)*n+1)
+		ofRows.Rows, ofRows.RowStride = r1-r0, n*scores.RowStride
+		mat.ScoreKeys(ofRows, q.Slice(r0, r1, h*l.dk, (h+1)*l.dk), p[l.keys(s.layer, h):], 0)
+	}
+}
+
+// attendSelf computes self-attention. The scores are those of all nodes of the pages; softmax and
 // contexts select the nodes of a hypothesis in order of position, as in the forward pass over the
 // whole sentence.
-func (s *selfHeads) attend(ws *workspace, g *rowGroup, head int) {
-	l, src := &s.pages.pageLayout, &s.sources[g.source]
-	scores := matrix(&ws.scores, g.row1-g.row0, len(src.pages)*pageTokens)
-	q := s.act.qkv.Slice(g.row0, g.row1, head*l.dk, (head+1)*l.dk)
+func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
+	l, src, n := &s.pages.pageLayout, &s.sources[g.source], h1-h0
+	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.pages)*pageTokens)
 	for _, t := range s.touched[g.touched0:g.touched1] {
-		r0, r1, c := int(t.row0)-g.row0, int(t.row1)-g.row0, int(t.page)*pageTokens
-		keys := mat.Of(src.pages[t.page][l.keys(s.layer, head):], l.dk, pageTokens)
-		mat.Gemm(nil, scores.Slice(r0, r1, c, c+pageTokens), q.RowRange(r0, r1), keys, mat.GemmOptions{})
+		c := int(t.page) * pageTokens
+		s.score(scores.ColRange(c, c+pageTokens), s.act.qkv, g, int(t.row0), int(t.row1), h0, h1, src.pages[t.page])
 	}
-	values := l.values(s.layer, head)
 	for r := g.row0; r < g.row1; r++ {
-		list, ofNodes := s.nodes[r], scores.Row(r-g.row0)
-		weights := matrix(&ws.weights, 1, len(list)).Row(0)
-		for j, node := range list {
-			weights[j] = ofNodes[node]
-		}
-		mat.Softmax(weights, weights, scaleOf(l.dk))
-		ctx := s.act.ctx.Row(r)[head*l.dv:][:l.dv]
-		clear(ctx)
-		for j, node := range list {
-			p := src.pages[node/pageTokens]
-			mat.Axpy(ctx, weights[j], p[values+int(node%pageTokens)*l.dv:][:l.dv])
-		}
-	}
-}
-
-// crossHeads is the parallel loop of cross-attention over the heads of all groups.
-type crossHeads struct {
-	*State
-	layer int
-	mean  mat.Matrix // output: mean of the weights over the heads, see StepWeights; may be empty
-}
-
-func (s *crossHeads) Range(lo, hi int) {
-	ws := workspaces.Get().(*workspace)
-	defer workspaces.Put(ws)
-	for i := lo; i < hi; i++ {
-		s.attend(ws, &s.groups[i/s.pages.heads], i%s.pages.heads)
-	}
-}
-
-// attend computes one head of a group.
-func (s *crossHeads) attend(ws *workspace, g *rowGroup, head int) {
-	l, src, n := &s.pages.pageLayout, &s.sources[g.source], g.row1-g.row0
-	scores := matrix(&ws.scores, n, len(src.cross)*pageTokens)
-	q := s.act.q.Slice(g.row0, g.row1, head*l.dk, (head+1)*l.dk)
-	for i, p := range src.cross {
-		keys := mat.Of(p[l.keys(s.layer, head):], l.dk, pageTokens)
-		mat.Gemm(nil, scores.ColRange(i*pageTokens, (i+1)*pageTokens), q, keys, mat.GemmOptions{})
-	}
-	for r := range n {
-		weights := scores.Row(r)[:src.tokens]
-		mat.Softmax(weights, weights, scaleOf(l.dk))
-		if s.mean.Data != nil {
-			mean := s.mean.Row(g.row0 + r)[:src.tokens]
-			if head == 0 {
-				clear(mean)
+		list := s.nodes[r]
+		weights := matrix(&ws.weights, n, len(list))
+		for h := range n {
+			ofNodes, w := scores.Row((r-g.row0)*n+h), weights.Row(h)
+			for j, node := range list {
+				w[j] = ofNodes[node]
 			}
-			mat.Axpy(mean, 1/float32(l.heads), weights)
+		}
+		mat.SoftmaxRows(weights, weights, len(list), scaleOf(l.dk))
+		ctx := s.contexts(r, h0, h1)
+		for i := 0; i < len(list); {
+			p, end := list[i]/pageTokens, i+1
+			for end < len(list) && list[end]/pageTokens == p {
+				end++
+			}
+			mat.AddValues(ctx, weights.ColRange(i, end), src.pages[p][l.values(s.layer, h0):], l.floatsOfHead(), list[i:end])
+			i = end
 		}
 	}
-	ctx := s.act.ctx.Slice(g.row0, g.row1, head*l.dv, (head+1)*l.dv)
+}
+
+// attendCross computes cross-attention.
+func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
+	l, src, n := &s.pages.pageLayout, &s.sources[g.source], h1-h0
+	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.cross)*pageTokens)
 	for i, p := range src.cross {
-		first := i * pageTokens
-		tokens := min(pageTokens, src.tokens-first)
-		values := mat.Of(p[l.values(s.layer, head):], tokens, l.dv)
-		mat.Gemm(nil, ctx, scores.ColRange(first, first+tokens), values, mat.GemmOptions{Accumulate: i > 0})
+		s.score(scores.ColRange(i*pageTokens, (i+1)*pageTokens), s.act.q, g, g.row0, g.row1, h0, h1, p)
 	}
+	weights := scores.ColRange(0, src.tokens)
+	mat.SoftmaxRows(weights, weights, src.tokens, scaleOf(l.dk))
+	for r := g.row0; r < g.row1; r++ {
+		ofRow := weights.RowRange((r-g.row0)*n, (r-g.row0+1)*n)
+		ctx := s.contexts(r, h0, h1)
+		for i, p := range src.cross {
+			first := i * pageTokens
+			tokens := min(pageTokens, src.tokens-first)
+			mat.AddValues(ctx, ofRow.ColRange(first, first+tokens), p[l.values(s.layer, h0):], l.floatsOfHead(), pageLanes[:tokens])
+		}
+		if s.mean.Data != nil {
+			mean := s.mean.Row(r)[:src.tokens]
+			clear(mean) // the caller has all heads of the row
+			for h := range n {
+				mat.Axpy(mean, 1/float32(l.heads), ofRow.Row(h))
+			}
+		}
+	}
+}
+
+// pageLanes are the tokens of a page.
+var pageLanes = [pageTokens]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+
+// contexts returns heads [h0, h1) of a row of s.act.ctx, all zeros.
+func (s *State) contexts(row, h0, h1 int) mat.Matrix {
+	dv := s.pages.dv
+	ctx := s.act.ctx.Row(row)[h0*dv : h1*dv]
+	clear(ctx)
+	return mat.Of(ctx, h1-h0, dv)
 }

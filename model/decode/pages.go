@@ -1,10 +1,13 @@
 package decode
 
-import "tfm/attn"
+import (
+	"tfm/attn"
+	"tfm/mat"
+)
 
-// pageTokens is the number of tokens of a page. Kernels compute the scores of 16 keys in the lanes
-// of a vector.
-const pageTokens = 16
+// pageTokens is the number of tokens of a page. Kernels compute their scores in the lanes of a
+// vector.
+const pageTokens = mat.PageTokens
 
 // page holds the keys and values of 16 tokens in all decoder layers, of self-attention or of
 // cross-attention. For each layer and head it holds the keys [d_k × 16], transposed, and then the
@@ -21,12 +24,15 @@ func newPageLayout(layers int, s attn.Sizes) pageLayout {
 	return pageLayout{layers, s.Heads, s.DK, s.DV}
 }
 
+// floatsOfHead returns the number of elements of a layer and head.
+func (l *pageLayout) floatsOfHead() int { return (l.dk + l.dv) * pageTokens }
+
 // floats returns the size of a page.
-func (l *pageLayout) floats() int { return l.layers * l.heads * (l.dk + l.dv) * pageTokens }
+func (l *pageLayout) floats() int { return l.layers * l.heads * l.floatsOfHead() }
 
 // keys returns the index of the keys of a layer and head in a page.
 func (l *pageLayout) keys(layer, head int) int {
-	return (layer*l.heads + head) * (l.dk + l.dv) * pageTokens
+	return (layer*l.heads + head) * l.floatsOfHead()
 }
 
 // values returns the index of the values of a layer and head in a page.
