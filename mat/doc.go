@@ -56,6 +56,9 @@
 // the file into memory later: [PackedOf] then needs neither time nor memory. On a machine with
 // another Layout it packs again.
 //
+// [Packed.Gather] and [Int8.Gather] copy some columns of weights, for products that need no others:
+// their elements are the same bits.
+//
 // # Int8
 //
 // [QuantizeInt8] rounds B to signed bytes with one scale for each column, a quarter of the memory.
@@ -161,8 +164,8 @@
 //
 // No function prints or keeps a reference to an operand, except that [PackedOf] and [Int8Of] keep
 // their data. [New], [NewPacked], [Pack], [PackedOf], [QuantizeInt8], [ZeroInt8], [NewInt8],
-// [Int8Of], [NewPool], [Features] and the methods Set, Weights and Scales allocate what they
-// return or keep, and [Pool.Do] may allocate its argument. All others allocate only scratch
+// [Int8Of], [NewPool], [Features] and the methods Set, Gather, Weights and Scales allocate
+// what they return or keep, and [Pool.Do] may allocate its argument. All others allocate only scratch
 // memory, which later calls reuse: one set for each thread of each concurrent call, sized for the
 // largest so far. The garbage collector may free scratch memory that is not in use; the next call
 // allocates it again.
@@ -200,12 +203,12 @@ package mat
 // The files of the package.
 //
 // Products: matrix.go, gemm.go (the contract of the product), sgemm.go (that of the BLAS),
-// epilogue.go, packed.go, plan.go (blocks, packing and tasks), cache.go and cache_amd64.s (cache
-// sizes, on which plans depend), gemm_block.go (executes plans), gemm_small_amd64.go (small
-// products, without blocks), and asm_amd64.s (AVX2), asm512_amd64.s, asm512few_amd64.s (few rows),
-// asm512small_amd64.s, asmt_amd64.s and asm512t_amd64.s (few rows times contiguous columns) and
-// asm_arm64.s. The headers tile512_amd64.h, tile256_amd64.h and tile_arm64.h hold the loops over
-// the registers of a tile.
+// epilogue.go, packed.go, gather.go (some columns of weights), plan.go (blocks, packing and tasks),
+// cache.go and cache_amd64.s (cache sizes, on which plans depend), gemm_block.go (executes plans),
+// gemm_small_amd64.go (small products, without blocks), and asm_amd64.s (AVX2), asm512_amd64.s,
+// asm512few_amd64.s (few rows), asm512small_amd64.s, asmt_amd64.s and asm512t_amd64.s (few rows
+// times contiguous columns) and asm_arm64.s. The headers tile512_amd64.h, tile256_amd64.h and
+// tile_arm64.h hold the loops over the registers of a tile.
 //
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product),
 // int8_block.go (blocks and tiles), int8_amd64.s and int8_arm64.s.
