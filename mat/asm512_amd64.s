@@ -47,6 +47,10 @@
 #define NEXTK \
 	NEXTA                       \
 	DECQ CX
+#define NEXTKAHEAD \
+	PREFETCHT1 (AX)             \
+	ADDQ R12, AX                \
+	NEXTK
 
 // the masked lanes of a row of C at R14, and a step to the next row that preserves the flags
 #define LOADC(C0, C1) \
@@ -70,6 +74,8 @@
 // DX C          R12 s.cRow    R14 row of C
 // SI A row 0    R8 A row 3    R15 A row 6   R14 A row 9
 // R9 s.aRow     R10 s.aK      BX B          R11 s.bK      b-8(SP) B, k = 0
+//
+// In the loops over k, AX is the next line to prefetch, R12 s.aheadLine.
 TEXT ·stripAVX512(SB), NOSPLIT, $24-8
 	MOVQ s+0(FP), DI
 	MOVQ strip_ahead(DI), BX
@@ -159,12 +165,15 @@ multiply:
 	MOVQ strip_aheadPanel(DI), R13
 	ADDQ R13, ahead-24(SP)
 	MOVQ strip_aheadK(DI), R13
+	MOVQ strip_aheadLine(DI), R12
+	SUBQ R12, R13
+	SUBQ R12, R13
 
 	// one loop over k for each number of rows
 	TOROWS12(strip_m(DI))
-	LOOPS11(NEXTK, multiplied)
+	LOOPS11(NEXTKAHEAD, multiplied)
 
-	// 4 of k in each iteration, with one prefetch
+	// 4 of k in each iteration, with a prefetch of one line, or of 4
 	PCALIGN $64
 rows12:
 	SUBQ $4, CX
@@ -172,13 +181,17 @@ rows12:
 
 rows12four:
 	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R12*1)
+	LEAQ (AX)(R12*2), AX
+	LOADB
+	EACH12
+	NEXTA
+	LOADB
+	EACH12
+	NEXTA
+	PREFETCHT1 (AX)
+	PREFETCHT1 (AX)(R12*1)
 	ADDQ R13, AX
-	LOADB
-	EACH12
-	NEXTA
-	LOADB
-	EACH12
-	NEXTA
 	LOADB
 	EACH12
 	NEXTA
@@ -199,6 +212,7 @@ rows12one:
 	JNE rows12one
 
 multiplied:
+	MOVQ strip_cRow(DI), R12
 	MOVQ strip_m(DI), AX
 	MOVQ n-16(SP), R13
 

@@ -29,11 +29,13 @@ import (
 // Strides count bytes. B is read in whole panels; of C, A and bias nothing outside the loops is
 // accessed. The kernel prefetches the C of the next panel and, in the last panel, that of the next
 // call at c + next. If the strip has all rows of the tile it also prefetches, in panel p and for
-// each l divisible by 4, the cache line at ahead + p*aheadPanel + l/4*aheadK.
+// each l divisible by 4, the cache line at ahead + p*aheadPanel + l/4*aheadK. With AVX-512, if
+// aheadLine is that of a line and aheadK 4 lines, it does so for each l, with any number of rows.
 type strip struct {
 	c, a, b, bias                   *float32
 	cRow, aRow, aK, bK, bPanel      uintptr
 	next, ahead, aheadPanel, aheadK uintptr
+	aheadLine                       uintptr
 	m, n, k                         int
 	accumulate, relu                int
 }
@@ -241,7 +243,7 @@ func (p *blockLoop) copyRows(i, l int) {
 // complete, the rows of A from i on.
 func (p *blockLoop) setPrefetch(n, i, j, l int) {
 	s, a, b := &p.s, &p.a, &p.b
-	s.ahead, s.aheadPanel, s.aheadK = 0, 0, 0
+	s.ahead, s.aheadPanel, s.aheadK, s.aheadLine = 0, 0, 0, 0
 	if p.fetch == fetchNothing {
 		return
 	}
@@ -251,11 +253,18 @@ func (p *blockLoop) setPrefetch(n, i, j, l int) {
 		cols = min(p.cols, p.j1-j1)
 	}
 	precedingPanels := n * (s.n / p.tile.cols)
+	linesK := s.k / 4 // of the next block, in each panel
+	if kernel == avx512 && fewStrips(p.i1-p.i0, p.tile.rows) {
+		linesK = s.k
+	}
 	switch {
 	case p.fetch == fetchB && precedingPanels*line/4/size < cols:
 		s.fetchRows(b.Data[l1*b.RowStride+j1:], b.RowStride, precedingPanels)
-	case p.fetch == fetchPackedB && cols > 0 && precedingPanels*s.k/4*line < cols*s.k*size:
-		s.aheadPanel, s.aheadK = uintptr(s.k/4*line), line
+	case p.fetch == fetchPackedB && cols > 0 && precedingPanels*linesK*line < cols*s.k*size:
+		s.aheadPanel, s.aheadK = uintptr(linesK*line), line
+		if linesK == s.k {
+			s.aheadK, s.aheadLine = 4*line, line
+		}
 		s.ahead = address(p.packed[j1/p.tile.cols*p.tile.panelFloats(a.Cols)+l1*p.tile.cols:]) + uintptr(precedingPanels)*s.aheadPanel
 	case i == p.i1:
 	case p.packA:

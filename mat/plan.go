@@ -282,7 +282,7 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	case !q.packed && !p.packB:
 	case p.packB && p.rows <= l.maxUnpackedRows && q.bCol != 1:
 		cols, depth = q.tile.cols, l.fewRowsDepth
-	case p.packB && p.rows <= l.maxNarrowRows && p.rows*q.k <= l.maxNarrowA && !p.packA:
+	case (p.packB || q.packed && fewStrips(p.rows, q.tile.rows)) && p.rows <= l.maxNarrowRows && p.rows*q.k <= l.maxNarrowA && !p.packA:
 		cols = l.narrowCols
 	default:
 		cols = max(1, l.maxBlockFloats/evenly(q.k, depth))
@@ -300,6 +300,10 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	}
 	return p
 }
+
+// fewStrips reports whether rows of C are several strips, but so few that each must prefetch more of
+// the next block of a packed B than one line for 4 of k.
+func fewStrips(rows, tileRows int) bool { return rows > tileRows && rows < 8*tileRows }
 
 // transposed returns the columns of B, and the depth, that are transposed in registers, or zeros.
 // For few rows of C that is cheaper than packing.

@@ -72,6 +72,8 @@ func TestPlans(t *testing.T) {
 			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 16, depth: 101, fetch: fetchA}}},
 		"packed B": {planShape{avx512, 4, 2048, 512, false, false, 1, true},
 			plan{tasks: grid{4, 2048, 4, 2048}, block: blockPlan{m: 4, n: 2048, rows: 4, cols: 256, depth: 512, fetch: fetchPackedB}}},
+		"packed B, a few strips": {planShape{avx512, 32, 2048, 512, false, false, 1, true},
+			plan{tasks: grid{32, 2048, 32, 2048}, block: blockPlan{m: 32, n: 2048, rows: 32, cols: 128, depth: 512, fetch: fetchPackedB}}},
 		"one row has columns divided": {planShape{avx512, 1, 32000, 500, false, false, 2, true},
 			plan{tasks: grid{1, 32000, 1, 4000}, block: blockPlan{m: 1, n: 4000, rows: 1, cols: 256, depth: 500, fetch: fetchPackedB}}},
 		"too little work for threads": {planShape{avx512, 16, 64, 64, false, false, 8, false},
