@@ -42,6 +42,15 @@ func CopyWithDecoding(path, out string, d Decoding) error {
 	if err := d.Validate(); err != nil {
 		return err
 	}
+	return copyFile(path, out, func(h *Header, tensors []safetensors.Tensor) ([]safetensors.Tensor, error) {
+		h.Decoding = d
+		return tensors, nil
+	})
+}
+
+// copyFile writes a copy of the model file at path, of any form, to out, with the changes that
+// change makes to its header and tensors.
+func copyFile(path, out string, change func(*Header, []safetensors.Tensor) ([]safetensors.Tensor, error)) error {
 	s, err := safetensors.Open(path)
 	if err != nil {
 		return err
@@ -50,14 +59,17 @@ func CopyWithDecoding(path, out string, d Decoding) error {
 	if err := s.Verify(); err != nil {
 		return err
 	}
-	meta := s.Metadata()
-	h, err := DecodeHeader(meta)
+	h, err := DecodeHeader(s.Metadata())
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	h.Decoding = d
-	if meta, err = h.Encode(); err != nil {
+	tensors, err := change(&h, s.Tensors())
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	meta, err := h.Encode()
+	if err != nil {
 		return err
 	}
-	return safetensors.Write(out, meta, s.Tensors())
+	return safetensors.Write(out, meta, tensors)
 }

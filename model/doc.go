@@ -17,7 +17,7 @@
 // microbatch), dropout.go (random streams of dropout), batch.go, pass.go (microbatches and
 // threads), rdrop.go, precision.go, attention.go (attention weights of a batch), file.go (the model
 // file), language.go, decoding.go and alignment.go (language tags, settings of beam search and the
-// heads of alignments in it), carry.go (weights copied into a model with other vocabularies),
+// heads of alignments in it), shortlist.go (the pieces that may translate a source), carry.go (weights copied into a model with other vocabularies),
 // flops.go (operations of a training step), classifier.go (the layers over rows of float32 values,
 // such as the lines of an image).
 //
@@ -33,4 +33,6 @@
 //   - preset: a named Config
 //   - tied: of matrices that are one parameter
 //   - header: the metadata of a model file
+//   - shortlist: for each source piece, the target pieces that may translate it; the list of a
+//     source is the union of those of its pieces
 package model

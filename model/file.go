@@ -26,7 +26,8 @@ import (
 //
 // and free keys of the writer, for example training options. Its tensors are the parameters, F32,
 // and the tokenizers, U8, named "tokenizer.joint", or "tokenizer.source" and "tokenizer.target".
-// Package decode describes the tensors of files with the key weights.
+// Those of a Shortlist, if the file has one, are I32. Package decode describes the tensors of files
+// with the key weights.
 const format = "tfm 1"
 
 const (
@@ -46,6 +47,7 @@ var reservedKeys = []string{keyFormat, keyConfig, keySrcLang, keyTgtLang, keyDec
 type File struct {
 	Model      *Transformer
 	Tokenizers map[string][]byte // "joint", or "source" and "target", encoded by package vocab
+	Shortlist  *Shortlist        // nil if the file has none
 
 	SrcLang, TgtLang string            // canonical tags, see CanonicalLanguage; "" if unknown
 	Decoding         Decoding          // the zero value is written as PaperDecoding
@@ -87,7 +89,8 @@ func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	for _, p := range f.Model.Params.List {
 		tensors = append(tensors, safetensors.Float32Tensor(p.Name, p.Shape, p.W))
 	}
-	return meta, append(tensors, TokenizerTensors(f.Tokenizers)...), nil
+	tensors = append(tensors, TokenizerTensors(f.Tokenizers)...)
+	return meta, append(tensors, f.Shortlist.Tensors()...), nil
 }
 
 // TokenizerTensors returns the tensors of tokenizers, see File.
@@ -327,5 +330,9 @@ func readFile(s *safetensors.File, gradients bool) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	return File{m, tokenizers, h.SrcLang, h.TgtLang, h.Decoding, h.Info}, nil
+	list, err := ReadShortlist(s.Tensor, h.Config)
+	if err != nil {
+		return File{}, err
+	}
+	return File{m, tokenizers, list, h.SrcLang, h.TgtLang, h.Decoding, h.Info}, nil
 }

@@ -143,6 +143,32 @@ func Int8Tensor(name string, shape []int, data []int8) Tensor {
 	return Tensor{Name: name, DType: "I8", Shape: slices.Clone(shape), Data: bytes}
 }
 
+// Int32Tensor returns an I32 tensor of one dimension for Write. Its Data is a copy.
+func Int32Tensor(name string, data []int32) Tensor {
+	b := make([]byte, 0, 4*len(data))
+	for _, v := range data {
+		b = binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	return Tensor{Name: name, DType: "I32", Shape: []int{len(data)}, Data: b}
+}
+
+// Int32s returns a copy of the elements of an I32 tensor. It returns an error that
+// names the tensor for another dtype, and if the mapped file cannot be read.
+func (t Tensor) Int32s() ([]int32, error) {
+	if t.DType != "I32" {
+		return nil, fmt.Errorf("tensor %.80q: found dtype %.80q, expected I32", t.Name, t.DType)
+	}
+	data, err := t.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	x := make([]int32, len(data)/4)
+	for i := range x {
+		x[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return x, nil
+}
+
 // Bytes returns a copy of Data, or an error that names the tensor if the mapped
 // file cannot be read.
 func (t Tensor) Bytes() ([]byte, error) {

@@ -1,0 +1,166 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"tfm/model/safetensors"
+)
+
+// Shortlist holds the pieces of the target that may translate each piece of the source, so that a
+// decode step can compute the logits of a few pieces instead of all. The list of a source is the
+// union of Always and the lists of its pieces. It does not depend on other sources.
+//
+// In a model file its fields are the tensors "shortlist.always", "shortlist.starts" and
+// "shortlist.pieces", I32, of one dimension.
+type Shortlist struct {
+	// Always are the pieces of every list, EOS among them, in ascending order.
+	Always []int32
+
+	// The list of source piece i is Pieces[Starts[i]:Starts[i+1]], in ascending order.
+	Starts []int32 // [source pieces + 1]
+	Pieces []int32
+}
+
+const shortlistPrefix = "shortlist."
+
+// The names of the tensors.
+const (
+	shortlistAlways = shortlistPrefix + "always"
+	shortlistStarts = shortlistPrefix + "starts"
+	shortlistPieces = shortlistPrefix + "pieces"
+)
+
+// Of returns the list of source piece i.
+func (s *Shortlist) Of(i int32) []int32 { return s.Pieces[s.Starts[i]:s.Starts[i+1]] }
+
+// List appends the list of the source src and the pieces more to ids, in ascending order and each
+// once. set is workspace, which calls for the same Shortlist may reuse.
+func (s *Shortlist) List(ids, src, more []int32, set *[]uint64) []int32 {
+	add := func(list []int32) {
+		for _, id := range list {
+			for int(id/64) >= len(*set) {
+				*set = append(*set, 0)
+			}
+			(*set)[id/64] |= 1 << (id % 64)
+		}
+	}
+	add(s.Always)
+	for _, piece := range src {
+		add(s.Of(piece))
+	}
+	add(more)
+	for i, word := range *set {
+		for ; word != 0; word &= word - 1 {
+			ids = append(ids, int32(64*i+bits.TrailingZeros64(word)))
+		}
+	}
+	clear(*set)
+	return ids
+}
+
+// Validate returns an error that names a tensor if s does not fit the vocabularies of c.
+func (s *Shortlist) Validate(c Config) error {
+	fail := func(tensor, format string, args ...any) error {
+		return fmt.Errorf("tensor %q: "+format, append([]any{tensor}, args...)...)
+	}
+	ascending := func(tensor string, first int, ids []int32) error {
+		for i, id := range ids {
+			switch {
+			case id < EOS || int(id) >= c.TgtVocab:
+				return fail(tensor, "found id %d at index %d, expected %d to %d", id, first+i, EOS, c.TgtVocab-1)
+			case i > 0 && id <= ids[i-1]:
+				return fail(tensor, "found id %d at index %d after %d, expected ascending ids", id, first+i, ids[i-1])
+			}
+		}
+		return nil
+	}
+	if err := ascending(shortlistAlways, 0, s.Always); err != nil {
+		return err
+	}
+	if len(s.Always) == 0 || s.Always[0] != EOS {
+		return fail(shortlistAlways, "found no id %d, expected the end of a sentence in every list", EOS)
+	}
+	if len(s.Starts) != c.SrcVocab+1 {
+		return fail(shortlistStarts, "found %d elements, expected %d for %d source pieces", len(s.Starts), c.SrcVocab+1, c.SrcVocab)
+	}
+	for i, start := range s.Starts {
+		if i == 0 && start != 0 || i > 0 && start < s.Starts[i-1] || int(start) > len(s.Pieces) || i == c.SrcVocab && int(start) != len(s.Pieces) {
+			return fail(shortlistStarts, "found %d at index %d, expected ascending indices from 0 to %d, the length of %q", start, i, len(s.Pieces), shortlistPieces)
+		}
+	}
+	for i := range c.SrcVocab {
+		if err := ascending(shortlistPieces, int(s.Starts[i]), s.Of(int32(i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Tensors returns the tensors of s, none if s is nil.
+func (s *Shortlist) Tensors() []safetensors.Tensor {
+	if s == nil {
+		return nil
+	}
+	return []safetensors.Tensor{
+		safetensors.Int32Tensor(shortlistAlways, s.Always),
+		safetensors.Int32Tensor(shortlistStarts, s.Starts),
+		safetensors.Int32Tensor(shortlistPieces, s.Pieces),
+	}
+}
+
+// IsShortlistTensor reports whether a tensor of a model file belongs to a Shortlist.
+func IsShortlistTensor(name string) bool { return strings.HasPrefix(name, shortlistPrefix) }
+
+// ReadShortlist returns the Shortlist in the tensors of a model file with configuration c, or nil if
+// it has none. find returns a tensor by its name. Errors name the tensor.
+func ReadShortlist(find func(name string) (t safetensors.Tensor, found bool), c Config) (*Shortlist, error) {
+	s, missing, found := new(Shortlist), "", 0
+	for _, f := range []struct {
+		name string
+		data *[]int32
+	}{{shortlistAlways, &s.Always}, {shortlistStarts, &s.Starts}, {shortlistPieces, &s.Pieces}} {
+		t, ok := find(f.name)
+		if !ok {
+			missing = f.name
+			continue
+		}
+		found++
+		if len(t.Shape) != 1 {
+			return nil, fmt.Errorf("tensor %q: found shape %.80s, expected one dimension", f.name, fmt.Sprint(t.Shape))
+		}
+		var err error
+		if *f.data, err = t.Int32s(); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case found == 0:
+		return nil, nil
+	case missing != "":
+		return nil, fmt.Errorf("tensor %q is missing", missing)
+	}
+	if err := s.Validate(c); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// CopyWithShortlist writes a copy of the model file at path, of any form, with the Shortlist s, in
+// place of one that it may have, to out. The error is that of a damaged file, which it names, or of
+// a Shortlist that does not fit the model.
+func CopyWithShortlist(path, out string, s *Shortlist) error {
+	if s == nil {
+		return errors.New("model: CopyWithShortlist without a Shortlist")
+	}
+	return copyFile(path, out, func(h *Header, tensors []safetensors.Tensor) ([]safetensors.Tensor, error) {
+		if err := s.Validate(h.Config); err != nil {
+			return nil, err
+		}
+		tensors = slices.DeleteFunc(tensors, func(t safetensors.Tensor) bool { return IsShortlistTensor(t.Name) })
+		return append(tensors, s.Tensors()...), nil
+	})
+}
