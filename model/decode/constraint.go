@@ -33,6 +33,15 @@ type Constraint interface {
 	Only(p *Partial) []int32
 }
 
+// Requirer is a Constraint that may leave only some tokens, which the list of a source then must
+// contain; see Options.Shortlist.
+type Requirer interface {
+	Constraint
+	// Required appends to ids the tokens of which the Constraint may demand one after some
+	// translation of s.
+	Required(ids []int32, s Source) []int32
+}
+
 // Source describes a source to a Constraint.
 type Source struct {
 	Index     int // in the call
@@ -142,6 +151,16 @@ func (a *all) Only(p *Partial) []int32 {
 		}
 	}
 	return only
+}
+
+// Required appends the tokens of all elements.
+func (a *all) Required(ids []int32, s Source) []int32 {
+	for _, c := range a.list {
+		if r, ok := c.(Requirer); ok {
+			ids = r.Required(ids, s)
+		}
+	}
+	return ids
 }
 
 // minLength is the Constraint of Options.MinTokens and MinRatio. The state is the number of tokens

@@ -74,6 +74,9 @@ func checkCall(w *Weights, srcs [][]int32, o *Options) error {
 	if o.Pieces != nil && len(o.Pieces.bytes) != c.TgtVocab {
 		panic(fmt.Sprintf("decode: Options.Pieces of %d pieces for a target vocabulary of %d", len(o.Pieces.bytes), c.TgtVocab))
 	}
+	if o.Shortlist != nil && len(o.Shortlist.Starts) != c.SrcVocab+1 {
+		panic(fmt.Sprintf("decode: Options.Shortlist for %d pieces and a source vocabulary of %d", len(o.Shortlist.Starts)-1, c.SrcVocab))
+	}
 	for i, src := range srcs {
 		checkIDs("source", i, src, c.SrcVocab, c.MaxLen)
 	}

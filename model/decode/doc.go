@@ -17,13 +17,13 @@
 // weights), options.go (Options, the length penalty), decoder.go (Decoder), engine.go (Engine:
 // calls of many goroutines), scheduler.go (which sources have rows in a step), state.go (State:
 // adding and removing sources, a step), layers.go (the encoder, the decoder), attention.go
-// (attention of the newest tokens to keys and values in pages), source.go (the nodes of a source's
-// hypotheses), pages.go (memory for keys and values), search.go (a step of several searches),
-// best.go (the best tokens of a row), greedy.go, beam.go, sample.go (the strategies), constraint.go
-// (what may follow a hypothesis: length, repetitions), pieces.go (valid UTF-8), prefix.go (forced
-// prefixes), phrases.go (phrases that must appear), certain.go (tokens that cannot change),
-// pairs.go (log-probabilities and attention of given translations, in one pass over all their
-// positions).
+// (attention of the newest tokens to keys and values in pages), shortlist.go (logits of the pieces
+// of a list), source.go (the nodes of a source's hypotheses), pages.go (memory for keys and
+// values), search.go (a step of several searches), best.go (the best tokens of a row), greedy.go,
+// beam.go, sample.go (the strategies), constraint.go (what may follow a hypothesis: length,
+// repetitions), pieces.go (valid UTF-8), prefix.go (forced prefixes), phrases.go (phrases that must
+// appear), certain.go (tokens that cannot change), pairs.go (log-probabilities and attention of
+// given translations, in one pass over all their positions).
 //
 // # Terms
 //
@@ -40,6 +40,7 @@
 //   - beam: the live hypotheses of one source in beam search, and their limit
 //   - length penalty: the function of the length by which the log-probability is divided
 //   - score: log-probability divided by the length penalty
+//   - list: the pieces that may follow the hypotheses of a source, see model.Shortlist
 //   - constraint: an automaton that decides which tokens may follow a hypothesis
 //   - n-best: the finished hypotheses of a source with the highest scores
 package decode

@@ -21,8 +21,8 @@ import (
 //	NAME         F32 [panels, depth, columns], in the form "packed …": B in that mat.Layout
 //
 // for each parameter that is a matrix B [in × out], or a transpose of it: embeddings and the output
-// projection, of shape [pieces, d], are stored as B [d × pieces]. Other parameters and the
-// tokenizers are those of a plain model file. Matrices come first, so that they are aligned. The
+// projection, of shape [pieces, d], are stored as B [d × pieces]. Other parameters, the tokenizers
+// and the shortlist are those of a plain model file. Matrices come first, so that they are aligned. The
 // order of int8 is the same for all kernels. That of packed weights depends on them; the form ends
 // with the name of the kernels that it is for.
 const (
@@ -36,6 +36,7 @@ type File struct {
 	Header     model.Header
 	Weights    *Weights
 	Tokenizers map[string][]byte // see model.File
+	Shortlist  *model.Shortlist  // nil if the file has none
 }
 
 // Load reads a model file of any form on the threads of p. It verifies the checksum, which covers
@@ -84,8 +85,9 @@ type reader struct {
 	file     File
 	matrices map[string]*weightMatrix
 	vectors  map[string]*layer.Param
-	wait     func()    // for the positional encodings
-	buf      []float32 // a part of a matrix
+	lists    map[string]safetensors.Tensor // of the shortlist
+	wait     func()                        // for the positional encodings
+	buf      []float32                     // a part of a matrix
 }
 
 // newReader returns the reader of a file with header h, whose weights are all in s.
@@ -98,7 +100,10 @@ func newReader(s *safetensors.Stream, h model.Header, f Form) (*reader, error) {
 		return nil, err
 	}
 	w := declare(t, f)
-	r := &reader{file: File{h, w, map[string][]byte{}}, matrices: map[string]*weightMatrix{}, vectors: map[string]*layer.Param{}}
+	r := &reader{
+		file: File{Header: h, Weights: w, Tokenizers: map[string][]byte{}}, matrices: map[string]*weightMatrix{},
+		vectors: map[string]*layer.Param{}, lists: map[string]safetensors.Tensor{},
+	}
 	for _, m := range w.matrices {
 		r.matrices[m.param.Name] = m
 	}
@@ -134,12 +139,23 @@ func (r *reader) read(s *safetensors.Stream, p *mat.Pool) error {
 		case isTokenizer:
 			data := make([]byte, s.Left())
 			r.file.Tokenizers[name], err = data, s.Bytes(data)
+		case model.IsShortlistTensor(t.Name):
+			t.Data = make([]byte, s.Left())
+			r.lists[t.Name], err = t, s.Bytes(t.Data)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return verified(s.Path(), s.Verify())
+	if err := s.Verify(); err != nil {
+		return verified(s.Path(), err)
+	}
+	find := func(name string) (t safetensors.Tensor, found bool) { t, found = r.lists[name]; return }
+	var err error
+	if r.file.Shortlist, err = model.ReadShortlist(find, r.file.Header.Config); err != nil {
+		return fmt.Errorf("%s: %w", s.Path(), err)
+	}
+	return nil
 }
 
 // elements reads the elements of a tensor, one part after another.
@@ -231,7 +247,10 @@ func decodeMapped(s *safetensors.File, f Form, p *mat.Pool) (File, error) {
 		w.round(p)
 	}
 	file := File{Header: h, Weights: w}
-	file.Tokenizers, err = model.Tokenizers(s)
+	if file.Tokenizers, err = model.Tokenizers(s); err != nil {
+		return file, err
+	}
+	file.Shortlist, err = model.ReadShortlist(s.Tensor, h.Config)
 	return file, err
 }
 
@@ -382,7 +401,8 @@ func (f File) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	return safetensors.Write(path, meta, append(f.Weights.tensors(), model.TokenizerTensors(f.Tokenizers)...))
+	tensors := append(f.Weights.tensors(), model.TokenizerTensors(f.Tokenizers)...)
+	return safetensors.Write(path, meta, append(tensors, f.Shortlist.Tensors()...))
 }
 
 // tensors returns the tensors of the weights, matrices first.

@@ -48,6 +48,11 @@ type Options struct {
 	// Constraint restricts the translations further, in addition to the fields above.
 	Constraint Constraint `json:"-"`
 
+	// Shortlist, if not nil, leaves only the tokens of the list of a source, and those that the
+	// Constraint requires. It must be valid for the model. Others are impossible, and
+	// log-probabilities those of a softmax over the list.
+	Shortlist *model.Shortlist `json:"-"`
+
 	// NBest is the length limit of the list of translations of each source: up to Beam or, with
 	// Sample, 64. 0 is 1.
 	NBest int

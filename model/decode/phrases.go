@@ -144,6 +144,16 @@ func (c *phrases) Allows(p *Partial, token int32) bool {
 
 func (c *phrases) Only(*Partial) []int32 { return nil }
 
+// Required appends the tokens of the phrases.
+func (c *phrases) Required(ids []int32, s Source) []int32 {
+	if s.Index < len(c.list) {
+		for _, p := range c.list[s.Index] {
+			ids = append(ids, p.ids...)
+		}
+	}
+	return ids
+}
+
 func (c *phrases) progress(state []uint64) int {
 	stage, longest := 0, 0
 	for i, p := range c.of(state) {

@@ -21,6 +21,10 @@ type Pieces struct {
 	needed [utf8States]int     // the least number of pieces that complete the character
 	only   [utf8States][]int32 // ids that may follow a state within a character, ascending
 
+	// For each state within a character, an id that is the first of the least number of pieces
+	// that complete it.
+	completing []int32
+
 	sortOnce sync.Once
 	byBytes  []int32 // ids with text, sorted by their bytes and then by id; set by sorted
 }
@@ -124,6 +128,12 @@ func NewPieces(size int, bytes func(id int32) string) *Pieces {
 				p.only[state] = append(p.only[state], int32(id))
 			}
 		}
+		for _, id := range p.only[state] {
+			if p.needed[p.next[state][id]] == p.needed[state]-1 {
+				p.completing = append(p.completing, id)
+				break
+			}
+		}
 	}
 	return p
 }
@@ -168,3 +178,6 @@ func (c validText) Allows(p *Partial, token int32) bool {
 }
 
 func (c validText) Only(p *Partial) []int32 { return c.only[p.State[0]] }
+
+// Required appends tokens that complete every character before the length limit.
+func (c validText) Required(ids []int32, _ Source) []int32 { return append(ids, c.completing...) }

@@ -150,3 +150,13 @@ func (c *prefixes) Only(p *Partial) []int32 {
 	}
 	return f.only[progress]
 }
+
+// Required appends the tokens that may follow each part of the prefix.
+func (c *prefixes) Required(ids []int32, s Source) []int32 {
+	if s.Index < len(c.list) && c.list[s.Index] != nil {
+		for _, only := range c.list[s.Index].only {
+			ids = append(ids, only...)
+		}
+	}
+	return ids
+}

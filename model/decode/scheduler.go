@@ -15,6 +15,9 @@ type stepper interface {
 	// StepWeights is Step that also returns attention weights [rows × tokens of the longest
 	// source], EOS of a source last.
 	StepWeights(rows []Row) (logits, weights mat.Matrix)
+	// Restrict leaves only the logits of ids, ascending, in the rows of a source; those of
+	// other ids are -Inf.
+	Restrict(handle int32, ids []int32)
 	Remove(handle int32)
 }
 
@@ -51,9 +54,12 @@ type scheduler struct {
 
 	foreground, background load
 
-	added   []waitingSource // workspace of addSources
-	sources [][]int32
-	handles []int32
+	added    []waitingSource // workspace of addSources
+	sources  [][]int32
+	handles  []int32
+	list     []int32 // workspace of restrict
+	required []int32
+	set      []uint64
 }
 
 func newScheduler(w *Weights, m stepper, p *mat.Pool) *scheduler {
@@ -120,6 +126,12 @@ func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, [
 
 // maxTokens returns the limit of the tokens of the translation of source i, EOS counted.
 func (r *request) maxTokens(i, maxLen int) int { return r.options.maxTokens(len(r.sources[i]), maxLen) }
+
+// source describes source i, whose translation has up to maxTokens tokens, EOS counted, to a
+// Constraint.
+func (r *request) source(i, maxTokens int) Source {
+	return Source{Index: i, Tokens: len(r.sources[i]), MaxTokens: maxTokens - 1}
+}
 
 // positions returns the limit of the positions of source i and its hypotheses.
 func (r *request) positions(i, maxLen int) int {
@@ -231,8 +243,23 @@ func (s *scheduler) addSources() {
 	}
 	s.handles = s.model.Add(s.handles[:0], s.sources...)
 	for k, a := range s.added {
-		s.search.add(a.request, a.index, s.handles[k], a.request.maxTokens(a.index, s.maxLen))
+		maxTokens := a.request.maxTokens(a.index, s.maxLen)
+		if a.request.options.Shortlist != nil {
+			s.restrict(a, s.handles[k], maxTokens)
+		}
+		s.search.add(a.request, a.index, s.handles[k], maxTokens)
 	}
 	clear(s.added)
 	clear(s.sources)
+}
+
+// restrict restricts the logits of a source to its list.
+func (s *scheduler) restrict(a waitingSource, handle int32, maxTokens int) {
+	r, src := a.request, a.request.sources[a.index]
+	s.required = s.required[:0]
+	if c, ok := r.constraint.(Requirer); ok {
+		s.required = c.Required(s.required, r.source(a.index, maxTokens))
+	}
+	s.list = r.options.Shortlist.List(s.list[:0], src, s.required, &s.set)
+	s.model.Restrict(handle, s.list)
 }

@@ -318,10 +318,12 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 	phrases := Options{Beam: 6, MaxExtra: 50, MinTokens: 50, Pieces: pieces, Constraint: Phrases(pieces, [][][]int32{{{3, 4, 5}, {7}}, nil, {{8, 9}}})}
 	constrainedDraws := constrained
 	constrainedDraws.Sample, constrainedDraws.Temperature, constrainedDraws.TopP, constrainedDraws.NBest = true, 1, 1, 3
+	listed := constrained
+	listed.Shortlist = randomShortlist(m.Config, 4, 1)
 	run := func(check bool) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := func(int, []Hypothesis) {}
-		for _, o := range []Options{{Beam: 1, MaxExtra: 50}, {Beam: 5, Alpha: 0.6, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 50}, constrained, constrainedDraws, phrases} {
+		for _, o := range []Options{{Beam: 1, MaxExtra: 50}, {Beam: 5, Alpha: 0.6, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 50}, constrained, constrainedDraws, phrases, listed} {
 			s.add(newRequest(ctx, randomSources(10, 5, 2), o, done, func(error) {}))
 		}
 		steps := 0

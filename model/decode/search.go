@@ -211,7 +211,7 @@ func (s *search) add(r *request, index int, handle int32, maxTokens int) {
 		}
 		if q.constraint != nil {
 			q.states = growStates(q.states, q.stateLen)
-			q.constraint.Start(q.state(i), Source{Index: index, Tokens: len(r.sources[index]), MaxTokens: maxTokens - 1})
+			q.constraint.Start(q.state(i), r.source(index, maxTokens))
 		}
 	}
 }

@@ -15,9 +15,10 @@ import "math/bits"
 // siblings. So the nodes of a hypothesis are in few pages, although those of others fill pages too.
 type source struct {
 	added    bool
-	stepping bool   // it has rows in a step, which is not complete
-	tokens   int    // of the source, with EOS
-	cross    []page // keys and values of the source
+	stepping bool        // it has rows in a step, which is not complete
+	tokens   int         // of the source, with EOS
+	cross    []page      // keys and values of the source
+	list     *outputList // of pieces with logits; nil for all
 
 	pages []page   // keys and values of nodes; nil if none of a page's nodes is used
 	used  []uint16 // of each page: a bit for each node in use
@@ -142,6 +143,7 @@ func (s *source) clear(pool *pagePool) {
 	}
 	clear(s.pages)
 	clear(s.cross)
-	s.added, s.cross, s.pages, s.used, s.refs = false, s.cross[:0], s.pages[:0], s.used[:0], s.refs[:0]
+	s.added, s.list = false, nil
+	s.cross, s.pages, s.used, s.refs = s.cross[:0], s.pages[:0], s.used[:0], s.refs[:0]
 	s.hyps, s.nextHyps, s.childPages = s.hyps[:0], s.nextHyps[:0], s.childPages[:0]
 }

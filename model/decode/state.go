@@ -15,9 +15,9 @@ import (
 // earlier sources or the number of threads, and have the bits of the forward pass over the whole
 // sentence.
 //
-// A State keeps the memory of its largest step, of pages that the next sources can use (see
-// pagePool), and of the lists of each source, which the next source with its handle uses. So Add,
-// Step and Remove allocate nothing after some time, unless the number of pages varies by much more
+// A State keeps the memory of its largest step, of pages and lists that the next sources can use
+// (see pagePool, outputLists), and of the hypotheses of each source, which the next source with its
+// handle uses. So Add, Restrict, Step and Remove allocate nothing after some time, unless the number of pages varies by much more
 // than 64 MB. A State is not safe for concurrent use; any number of States may share Weights.
 type State struct {
 	w    *Weights
@@ -26,6 +26,9 @@ type State struct {
 	sources []source // by handle
 	removed []int32  // handles that the next sources get
 	pages   pagePool
+
+	lists        outputLists // of the sources
+	maxListBytes int         // changed by tests
 
 	// Activations of a step, or of the encoder in Add.
 	arena layer.Arena
@@ -45,6 +48,7 @@ type State struct {
 	stepSources []int32    // handles of the sources that have rows
 	groups      []rowGroup
 	touched     []touchedPage // of all groups
+	projection  projection
 
 	keepWeights bool       // set weights in the step
 	weights     mat.Matrix // see StepWeights
@@ -75,7 +79,7 @@ type activations struct {
 
 // NewState returns a State with the weights w whose loops run on p.
 func NewState(w *Weights, p *mat.Pool) *State {
-	return &State{w: w, pool: p, pages: pagePool{pageLayout: newPageLayout(len(w.decoder), w.sizes())}}
+	return &State{w: w, pool: p, pages: pagePool{pageLayout: newPageLayout(len(w.decoder), w.sizes())}, maxListBytes: maxListBytes}
 }
 
 // Add encodes sources, ids without EOS, in one batch, and appends their handles to handles. The
@@ -135,6 +139,7 @@ func (s *State) Remove(handle int32) {
 	if !s.valid(handle) {
 		panic(fmt.Sprintf("decode: Remove of source %d, which is not in the State", handle))
 	}
+	s.lists.put(s.sources[handle].list)
 	s.sources[handle].clear(&s.pages)
 	s.removed = append(s.removed, handle)
 }
@@ -156,7 +161,8 @@ func checkIDs(side string, i int, ids []int32, vocabulary, maxLen int) {
 }
 
 // Step appends a token to each row's hypothesis and returns the logits [rows × V] of the next one,
-// which are valid until the next Step or Add and may be overwritten. Rows may have different
+// -Inf for pieces that Restrict excludes. They are valid until the next Step or Add and may be
+// overwritten. Rows may have different
 // lengths and translate any sources. If a source has rows, Step discards those of its hypotheses
 // that no row continues; it leaves the hypotheses of other sources unchanged. Step panics on ids,
 // sources and parents that do not exist, and on a hypothesis of more than Config.MaxLen tokens.
@@ -177,7 +183,7 @@ func (s *State) Step(rows []Row) mat.Matrix {
 	}
 	s.embed(&s.w.target, s.stepTokens)
 	s.decode()
-	s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
+	s.project()
 	return act.logits
 }
 

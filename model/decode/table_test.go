@@ -27,6 +27,16 @@ type table struct {
 	maxRows  int // of a step
 
 	sourceLen int // without EOS, for StepWeights
+
+	lists map[int32][]int32 // of the sources that are restricted
+}
+
+// Restrict keeps the list, whose complement Step sets to -Inf.
+func (m *table) Restrict(handle int32, ids []int32) {
+	if m.lists == nil {
+		m.lists = map[int32][]int32{}
+	}
+	m.lists[handle] = slices.Clone(ids)
 }
 
 func (m *table) Add(handles []int32, sources ...[]int32) []int32 {
@@ -87,6 +97,13 @@ func (m *table) Step(rows []Row) mat.Matrix {
 		}
 		next[r.Source] = append(next[r.Source], prefix)
 		m.logits(r.Source, prefix, y.Row(i))
+		if list, ok := m.lists[r.Source]; ok {
+			for id := range y.Row(i) {
+				if !slices.Contains(list, int32(id)) {
+					y.Row(i)[id] = float32(math.Inf(-1))
+				}
+			}
+		}
 	}
 	if m.prefixes == nil {
 		m.prefixes = map[int32][][]int32{}
@@ -155,7 +172,7 @@ func find(t *testing.T, m *table, n, maxTokens int, o Options) [][]Hypothesis {
 func findAny(t *testing.T, m *table, n, maxTokens int, o Options) [][]Hypothesis {
 	t.Helper()
 	lists := make([][]Hypothesis, n)
-	m.added, m.removed = 0, nil
+	m.added, m.removed, m.lists = 0, nil, nil
 	s := schedulerOf(m)
 	s.add(requestOf(context.Background(), n, maxTokens, o, func(i int, list []Hypothesis) { lists[i] = list }, func(err error) {
 		if err != nil {

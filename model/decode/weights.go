@@ -263,11 +263,17 @@ func (w *Weights) allocMatrices() {
 
 // bytes returns the size of the matrix in form f.
 func (m *weightMatrix) bytes(f Form) int {
+	in, out := m.size()
+	return matrixBytes(f, in, out)
+}
+
+// matrixBytes returns the size of a matrix [in × out] in form f.
+func matrixBytes(f Form, in, out int) int {
 	if f == Int8 {
-		s := mat.Int8Shape(m.size())
+		s := mat.Int8Shape(in, out)
 		return s[0] * s[1] * s[2] * s[3]
 	}
-	l := mat.LayoutOf(m.size())
+	l := mat.LayoutOf(in, out)
 	return 4 * l.Panels * l.Depth * l.Cols
 }
 
