@@ -115,8 +115,8 @@ func (s *Shortlist) Tensors() []safetensors.Tensor {
 // IsShortlistTensor reports whether a tensor of a model file belongs to a Shortlist.
 func IsShortlistTensor(name string) bool { return strings.HasPrefix(name, shortlistPrefix) }
 
-// ReadShortlist returns the Shortlist in the tensors of a model file with configuration c, or nil if
-// it has none. find returns a tensor by its name. Errors name the tensor.
+// ReadShortlist returns the Shortlist in the tensors of a model file with configuration c, nil if it
+// has none. find returns a tensor by its name. Errors name the tensor.
 func ReadShortlist(find func(name string) (t safetensors.Tensor, found bool), c Config) (*Shortlist, error) {
 	s, missing, found := new(Shortlist), "", 0
 	for _, f := range []struct {
