@@ -45,12 +45,13 @@ func rowsInt8() int {
 func (x *tileInt8) dot() {
 	if kernel == avx512 && hasDot {
 		dotVNNI(x)
-	} else {
-		dotAVX2(x)
+		return
+	}
+	dotAVX2(x)
+	if x.last != 0 {
+		finishAVX2(x)
 	}
 }
-
-func (x *tileInt8) finish() { finishAVX2(x) }
 
 func maxAbsAsm(x *float32, n int) uint32 { return maxAbsAVX2(x, n) }
 
@@ -65,17 +66,17 @@ func (f formInt8) quantizeAsm(q *int8, x *float32, n int, r float32) {
 	}
 }
 
-// dotVNNI is the first loop in tileInt8's comment, for up to 12 rows and a as unsigned bytes.
+// dotVNNI is both loops in tileInt8's comment, for up to 12 rows and a as unsigned bytes.
 //
 //go:noescape
 func dotVNNI(x *tileInt8)
 
-// dotAVX2 is dotVNNI for up to 6 rows and a as 16-bit integers.
+// dotAVX2 is the first loop, for up to 6 rows and a as 16-bit integers.
 //
 //go:noescape
 func dotAVX2(x *tileInt8)
 
-// finishAVX2 is the second loop in tileInt8's comment.
+// finishAVX2 is the second loop.
 //
 //go:noescape
 func finishAVX2(x *tileInt8)

@@ -2,7 +2,7 @@
 
 // The kernels of int8 for AVX2 and AVX-512:
 //
-//	dotVNNI          sums of up to 12 rows of a tile, with AVX-512 VNNI
+//	dotVNNI          up to 12 rows of a tile, with AVX-512 VNNI
 //	dotAVX2          sums of up to 6 rows
 //	finishAVX2       floats from sums
 //	maxAbsAVX2       the largest magnitude of a row
@@ -19,19 +19,19 @@
 // DI x          AX m          CX groups left
 // SI A row 0    R8 A row 3    R15 A row 6   R14 A row 9
 // R9 x.aRow     BX B          DX sums
+// R12 R13  next line to prefetch and x.aheadGroup; then C and x.cRow, with R10 the row scales
 
 // one row: C0, C1 += four products of A with Z24 and Z25
 #define DOTROW(A, T, C0, C1) \
 	VPBROADCASTD A, T       \
 	VPDPBUSD     Z24, T, C0 \
 	VPDPBUSD     Z25, T, C1
-// rows 0 to 11 for one group, with a prefetch of the panel, or of the next one
-// send meanwhile
+// rows 0 to 11 for one group
 #define LOADB \
 	VMOVDQU32 (BX), Z24   \
 	VMOVDQU32 64(BX), Z25 \
-	PREFETCHT0 4096(BX)   \
-	PREFETCHT0 4160(BX)
+	PREFETCHT1 (R12)      \
+	PREFETCHT1 64(R12)
 #define ROW0 DOTROW((SI), Z26, Z0, Z1)
 #define ROW1 DOTROW((SI)(R9*1), Z27, Z2, Z3)
 #define ROW2 DOTROW((SI)(R9*2), Z28, Z4, Z5)
@@ -45,6 +45,7 @@
 #define ROW10 DOTROW((R14)(R9*1), Z30, Z20, Z21)
 #define ROW11 DOTROW((R14)(R9*2), Z31, Z22, Z23)
 #define NEXTGROUP \
+	ADDQ R13, R12 \
 	ADDQ $128, BX \
 	ADDQ $4, SI   \
 	ADDQ $4, R8   \
@@ -64,6 +65,25 @@
 	VMOVDQU32 C0, (DX)   \
 	VMOVDQU32 C1, 64(DX) \
 	ADDQ      $128, DX
+
+// floats from the sums of a row, with the scales of the columns in Z24 and Z25
+#define CONVERT(C0, C1) \
+	VCVTDQ2PS   C0, C0        \
+	VCVTDQ2PS   C1, C1        \
+	VMULPS      Z24, C0, C0   \
+	VMULPS      Z25, C1, C1   \
+	VMULPS.BCST (R10), C0, C0 \
+	VMULPS.BCST (R10), C1, C1 \
+	ADDQ        $4, R10
+// a row of C at R12, and a step to the next row
+#define ADDC(C0, C1) \
+	VADDPS (R12), C0, C0   \
+	VADDPS 64(R12), C1, C1 \
+	ADDQ   R13, R12
+#define STOREC(C0, C1) \
+	VMOVUPS C0, (R12)   \
+	VMOVUPS C1, 64(R12) \
+	ADDQ    R13, R12
 
 // MOVE for each of m rows, then jump to DONE; MOVE may change the flags
 #define EACHROW(MOVE, DONE) \
@@ -129,7 +149,7 @@ first:
 	VMOVDQU32 64(R11), Z25
 	EACHROW(STARTSUMS, multiply)
 
-	// prefetch C, which finishAVX2 needs next
+	// prefetch C
 multiply:
 	MOVQ tileInt8_c(DI), R11
 	MOVQ tileInt8_cRow(DI), R12
@@ -141,6 +161,8 @@ fetch:
 	ADDQ R12, R11
 	DECQ DX
 	JNE  fetch
+	MOVQ tileInt8_ahead(DI), R12
+	MOVQ tileInt8_aheadGroup(DI), R13
 
 	// one loop over the groups for each number of rows
 	TOROWS12(AX)
@@ -148,8 +170,45 @@ fetch:
 	LOOP(rows12, EACH12, NEXTGROUP)
 
 store:
+	CMPQ tileInt8_last(DI), $0
+	JNE  convert
 	MOVQ tileInt8_sums(DI), DX
 	EACHROW(STORESUMS, done)
+	JMP  done
+
+convert:
+	MOVQ    tileInt8_rowScales(DI), R10
+	MOVQ    tileInt8_colScales(DI), R11
+	VMOVUPS (R11), Z24
+	VMOVUPS 64(R11), Z25
+	EACHROW(CONVERT, add)
+
+	// + C
+add:
+	MOVQ tileInt8_cRow(DI), R13
+	CMPQ tileInt8_accumulate(DI), $0
+	JEQ  bias
+	MOVQ tileInt8_c(DI), R12
+	EACHROW(ADDC, bias)
+
+bias:
+	MOVQ    tileInt8_bias(DI), R11
+	TESTQ   R11, R11
+	JEQ     relu
+	VMOVUPS (R11), Z24
+	VMOVUPS 64(R11), Z25
+	ROWS12(ADDBIAS)
+
+	// x < 0 ? 0 : x
+relu:
+	CMPQ   tileInt8_relu(DI), $0
+	JEQ    storeC
+	VPXORD Z24, Z24, Z24
+	ROWS12(RELU)
+
+storeC:
+	MOVQ tileInt8_c(DI), R12
+	EACHROW(STOREC, done)
 
 done:
 	VZEROUPPER
@@ -172,6 +231,9 @@ done:
 #undef LOADSUMS
 #undef STARTSUMS
 #undef STORESUMS
+#undef CONVERT
+#undef ADDC
+#undef STOREC
 #undef EACHROW
 
 // The registers of dotAVX2. A column has two lanes of sums, one for each pair of a group. Y0 to Y11
@@ -196,7 +258,7 @@ done:
 #define LOADB \
 	VPMOVSXBW (BX), Y12   \
 	VPMOVSXBW 16(BX), Y13 \
-	PREFETCHT0 4096(BX)
+	PREFETCHT1 4096(BX)
 #define ROW0 DOTROW((SI), Y0, Y1)
 #define ROW1 DOTROW((SI)(R9*1), Y2, Y3)
 #define ROW2 DOTROW((SI)(R9*2), Y4, Y5)

@@ -34,9 +34,10 @@ func (x *tileInt8) dot() {
 	} else {
 		dotNEON(x)
 	}
+	if x.last != 0 {
+		finishNEON(x)
+	}
 }
-
-func (x *tileInt8) finish() { finishNEON(x) }
 
 func maxAbsAsm(x *float32, n int) uint32 { return maxAbsNEON(x, n) }
 
@@ -52,7 +53,7 @@ func dotSDOT(x *tileInt8)
 //go:noescape
 func dotNEON(x *tileInt8)
 
-// finishNEON is the second loop in tileInt8's comment.
+// finishNEON is the second loop.
 //
 //go:noescape
 func finishNEON(x *tileInt8)

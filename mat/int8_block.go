@@ -2,8 +2,10 @@
 
 package mat
 
+import "unsafe"
+
 // tileInt8 is the argument of the kernels that compute a tile: m rows and the 32 columns of a
-// panel. One or more calls compute the sums,
+// panel. One or more calls of dot compute the sums,
 //
 //	for i := range m {
 //		for j := range 32 {
@@ -16,7 +18,7 @@ package mat
 //		}
 //	}
 //
-// and one call converts them, rounding each operation:
+// and the last one, with last != 0, then converts them, rounding each operation:
 //
 //	for i := range m {
 //		for j := range 32 {
@@ -34,7 +36,8 @@ package mat
 //		}
 //	}
 //
-// Strides count bytes.
+// The last call need not store the sums. Strides count bytes. With VNNI dot prefetches, for each
+// group, the cache lines at ahead + group*aheadGroup and after it.
 type tileInt8 struct {
 	a, b                       *int8
 	aRow                       uintptr
@@ -43,12 +46,14 @@ type tileInt8 struct {
 	c                          *float32
 	cRow                       uintptr
 	rowScales, colScales, bias *float32
-	accumulate, relu           int
+	ahead, aheadGroup          uintptr
+	accumulate, relu, last     int
 }
 
 const (
 	maxTileRowsInt8 = 12
 	depthInt8       = 1024 // groups of one call, a few microseconds
+	aheadInt8       = 4096 // bytes from a group to the one that is prefetched with it
 )
 
 var zeroStart [panelInt8]int32
@@ -80,22 +85,33 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 				x.bias = &bias[0]
 			}
 		}
+		// Strips share the next panel, so that memory is read evenly. A single one prefetches the
+		// rest of its own.
+		next, share := t.addressOf(j)+aheadInt8, bytesInt8
+		if rows.strips > 1 {
+			next, share = t.addressOf(min(j+panelInt8, j1-1)), ceilDiv(bytesInt8, rows.strips)
+		}
 		for i, strip := i0, 0; strip < rows.strips; strip++ {
 			x.m = rows.rows(strip)
 			x.c, x.cRow = &t.c.Data[i*t.c.RowStride+j], uintptr(t.c.RowStride)*size
-			x.start = start
+			if n < panelInt8 { // a copy with all columns
+				x.c, x.cRow = &w.edge[0], panelInt8*size
+				for r := 0; r < x.m && t.o.Accumulate; r++ {
+					copy(w.edge[r*panelInt8:][:n], t.c.Data[(i+r)*t.c.RowStride+j:])
+				}
+			}
+			x.start, x.rowScales = start, &t.scales[i]
 			for l := 0; l < t.b.groups; l += depthInt8 {
 				x.a = &t.q[i*t.stride+l*groupInt8*t.form.width()]
 				x.b = &t.b.packed[t.b.at(j)+l*bytesInt8]
 				x.groups = min(depthInt8, t.b.groups-l)
+				x.ahead, x.aheadGroup = next+uintptr((strip*t.b.groups+l)*share), uintptr(share)
+				x.last = flag(l+x.groups == t.b.groups)
 				x.dot()
 				x.start = nil
 			}
-			x.rowScales = &t.scales[i]
-			if n == panelInt8 {
-				x.finish()
-			} else {
-				t.edge(&x, w.edge, i, j, n)
+			for r := 0; r < x.m && n < panelInt8; r++ {
+				copy(t.c.Data[(i+r)*t.c.RowStride+j:], w.edge[r*panelInt8:][:n])
 			}
 			i += x.m
 		}
@@ -103,18 +119,9 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 	t.o.finish(t.c, i0, i1, j0, j1)
 }
 
-// edge finishes a tile with n < 32 columns in a copy that has all 32.
-func (t *productInt8) edge(x *tileInt8, copied []float32, i, j, n int) {
-	x.c, x.cRow = &copied[0], panelInt8*size
-	if t.o.Accumulate {
-		for r := range x.m {
-			copy(copied[r*panelInt8:][:n], t.c.Data[(i+r)*t.c.RowStride+j:])
-		}
-	}
-	x.finish()
-	for r := range x.m {
-		copy(t.c.Data[(i+r)*t.c.RowStride+j:], copied[r*panelInt8:][:n])
-	}
+// addressOf returns the address of the panel of column j for prefetching, which never faults.
+func (t *productInt8) addressOf(j int) uintptr {
+	return uintptr(unsafe.Pointer(&t.b.packed[t.b.at(j)]))
 }
 
 // ones are 1 as activations, in bytes and in 16-bit integers.
