@@ -26,8 +26,8 @@
 // decodes them into text. For a stream, Lines does this for each line when it has been read.
 //
 // The files: translator.go (Open, Translate), request.go (Do and its results), lines.go (streams),
-// pairs.go (scores of given translations), heads.go (the heads that align best), stream.go (parts
-// of translations that cannot change).
+// pairs.go (scores of given translations), heads.go (the heads that align best), shortlist.go (the
+// pieces that may translate a source), stream.go (parts of translations that cannot change).
 //
 // # Terms
 //
@@ -39,5 +39,6 @@
 //   - alignment: for each target token, the source token with the largest attention weight; of
 //     words, likewise with the sums of their tokens' weights
 //   - align heads: the heads of the cross-attention whose mean weights make alignments
+//   - list: the target pieces that may translate a source, see model.Shortlist
 //   - n-best list: the translations of one text with the highest scores
 package translate

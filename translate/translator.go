@@ -51,6 +51,7 @@ type Translator struct {
 	srcLang, tgtLang string         // from the model file
 	defaults         decode.Options // of a Request without options
 	align            model.AlignHeads
+	shortlist        *model.Shortlist // of the model file; nil if it has none
 
 	limit chan struct{} // an element for each call in progress; nil without a limit
 
@@ -89,6 +90,7 @@ func (t *Translator) open(path string, o Options) error {
 		}
 		t.model, t.weights = file.Model, o.newWeights(file.Model, t.pool)
 		t.srcLang, t.tgtLang, decoding, tokenizers = file.SrcLang, file.TgtLang, file.Decoding, file.Tokenizers
+		t.shortlist = file.Shortlist
 	} else {
 		form := decode.Float32
 		if o.Int8 {
@@ -100,6 +102,7 @@ func (t *Translator) open(path string, o Options) error {
 		}
 		t.weights = file.Weights
 		t.srcLang, t.tgtLang, decoding, tokenizers = file.Header.SrcLang, file.Header.TgtLang, file.Header.Decoding, file.Tokenizers
+		t.shortlist = file.Shortlist
 	}
 	of, err := vocab.UnmarshalTokenizers(tokenizers)
 	if err == nil {
@@ -212,6 +215,10 @@ func (t *Translator) Languages() (source, target string) { return t.srcLang, t.t
 // DefaultOptions returns the options of Translate and of a Request without options: the paper's,
 // except for the length penalty, which is that of the model file unless Options.Decoding is set.
 func (t *Translator) DefaultOptions() decode.Options { return t.defaults }
+
+// Shortlist returns that of the model file, for Request.Decode.Shortlist, or nil if the file has
+// none. Translations use it only if a request asks for it, because it may change them.
+func (t *Translator) Shortlist() *model.Shortlist { return t.shortlist }
 
 // MaxSource returns the model's source limit: the number of tokens, without EOS, to which Translate
 // and Do truncate a longer text. It is Config.MaxLen-1.
