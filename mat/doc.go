@@ -164,8 +164,8 @@
 //
 // No function prints or keeps a reference to an operand, except that [PackedOf] and [Int8Of] keep
 // their data. [New], [NewPacked], [Pack], [PackedOf], [QuantizeInt8], [ZeroInt8], [NewInt8],
-// [Int8Of], [NewPool], [Features] and the methods Set, Gather, Weights and Scales allocate
-// what they return or keep, and [Pool.Do] may allocate its argument. All others allocate only scratch
+// [Int8Of], [NewPool], [Features] and the methods Set, Gather, Weights and Scales allocate what
+// they return or keep, and [Pool.Do] may allocate its argument. All others allocate only scratch
 // memory, which later calls reuse: one set for each thread of each concurrent call, sized for the
 // largest so far. The garbage collector may free scratch memory that is not in use; the next call
 // allocates it again.

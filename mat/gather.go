@@ -56,8 +56,8 @@ func groupsOf(packed []int8) []groupOfInt8 {
 	return unsafe.Slice((*groupOfInt8)(unsafe.Pointer(unsafe.SliceData(packed))), len(packed)/groupInt8)
 }
 
-// gatherPanels is the parallel loop over the panels of to, in layout l, that copies columns of from,
-// in a layout with the same depth.
+// gatherPanels is the parallel loop over the panels of to, in layout l, that copies columns of
+// from, in a layout with the same depth.
 type gatherPanels[T any] struct {
 	to, from      []T
 	l, fromLayout Layout

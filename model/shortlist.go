@@ -115,8 +115,8 @@ func (s *Shortlist) Tensors() []safetensors.Tensor {
 // IsShortlistTensor reports whether a tensor of a model file belongs to a Shortlist.
 func IsShortlistTensor(name string) bool { return strings.HasPrefix(name, shortlistPrefix) }
 
-// ReadShortlist returns the Shortlist in the tensors of a model file with configuration c, nil if it
-// has none. find returns a tensor by its name. Errors name the tensor.
+// ReadShortlist returns the Shortlist in the tensors of a model file with configuration c, nil if
+// it has none. find returns a tensor by its name. Errors name the tensor.
 func ReadShortlist(find func(name string) (t safetensors.Tensor, found bool), c Config) (*Shortlist, error) {
 	s, missing, found := new(Shortlist), "", 0
 	for _, f := range []struct {
@@ -147,6 +147,33 @@ func ReadShortlist(find func(name string) (t safetensors.Tensor, found bool), c 
 		return nil, err
 	}
 	return s, nil
+}
+
+// LoadShortlist reads the Shortlist of the model file at path, nil if it has none. It has the
+// checks of LoadHeader, so it does not verify the checksum.
+func LoadShortlist(path string) (*Shortlist, error) {
+	s, err := safetensors.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	h, err := DecodeHeader(s.Metadata())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	list, err := ReadShortlist(s.Tensor, h.Config)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return list, nil
+}
+
+// Equal reports whether s and o have the same lists, or are both nil.
+func (s *Shortlist) Equal(o *Shortlist) bool {
+	if s == nil || o == nil {
+		return s == o
+	}
+	return slices.Equal(s.Always, o.Always) && slices.Equal(s.Starts, o.Starts) && slices.Equal(s.Pieces, o.Pieces)
 }
 
 // CopyWithShortlist writes a copy of the model file at path, of any form, with the Shortlist s, in

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"runtime"
 	"slices"
@@ -23,8 +24,8 @@ type ShortlistOptions struct {
 
 	Threads int // 0 is GOMAXPROCS. No result depends on it
 
-	// Progress, if not nil, is called with the number of the pass over the pairs, from 1, of all
-	// passes and of the pairs read in it.
+	// Progress, if not nil, is called with the number of the pass over the pairs, from 1, of
+	// all passes and of the pairs read in it.
 	Progress func(pass, passes, pairs int)
 }
 
@@ -68,9 +69,9 @@ type LearnedShortlist struct {
 // targets.
 //
 // LearnShortlist reads pairs several times, and keeps only some at a time in memory, and Best times
-// a few numbers for each source piece. The result is the same for any number of threads and on every
-// machine. The error is that of pairs or ctx, an invalid option, or that pairs has none to learn
-// from.
+// a few numbers for each source piece. The result is the same for any number of threads and on
+// every machine. The error is that of pairs or ctx, an invalid option, or that pairs has none to
+// learn from.
 func LearnShortlist(ctx context.Context, t vocab.Tokenizers, pairs iter.Seq2[text.Pair, error], o ShortlistOptions) (LearnedShortlist, error) {
 	if err := o.Validate(); err != nil {
 		return LearnedShortlist{}, err
@@ -192,7 +193,7 @@ func (l *shortlistLearner) eachBatch(f func([]align.Pair)) error {
 	l.pass++
 	var texts []text.Pair
 	var encoded []align.Pair
-	read, bytes := 0, 0
+	read, bytes, used := 0, 0, 0
 	flush := func() {
 		for len(encoded) < len(texts) {
 			encoded = append(encoded, align.Pair{})
@@ -205,16 +206,17 @@ func (l *shortlistLearner) eachBatch(f func([]align.Pair)) error {
 			}
 		})
 		usable := func(ids []int32) bool { return len(ids) > 0 && len(ids) <= maxAlignedTokens }
-		used := 0
+		n := 0
 		for i, p := range encoded[:len(texts)] {
 			if usable(p.Source) && usable(p.Target) {
-				encoded[used], encoded[i] = p, encoded[used]
-				used++
+				encoded[n], encoded[i] = p, encoded[n]
+				n++
 			} else if l.pass == 1 {
 				l.result.Skipped++
 			}
 		}
-		f(encoded[:used])
+		f(encoded[:n])
+		used += n
 		read += len(texts)
 		texts, bytes = texts[:0], 0
 		if l.options.Progress != nil {
@@ -234,5 +236,8 @@ func (l *shortlistLearner) eachBatch(f func([]align.Pair)) error {
 		}
 	}
 	flush()
+	if used != l.result.Pairs {
+		return fmt.Errorf("found %d pairs in pass %d, expected %d as in the first: they must not change", used, l.pass, l.result.Pairs)
+	}
 	return nil
 }

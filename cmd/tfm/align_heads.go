@@ -27,9 +27,7 @@ best, which 'tfm info' prints. Without them, alignments are those of all heads o
 The pairs should be a part of the training data. A further training does not keep the heads.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
-			src := f.String("src", "", "`file` of sources, one a line")
-			tgt := f.String("tgt", "", "`file` of their translations")
-			tsv := f.String("tsv", "", "`file` of pairs, separated by a tab, in place of -src and -tgt")
+			files := pairFileFlags(f)
 			out := f.String("o", "", "model `file` to write")
 			force := f.Bool("force", false, "replace an existing model")
 			var threads int
@@ -38,12 +36,10 @@ The pairs should be a part of the training data. A further training does not kee
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
-				switch {
-				case *tsv != "" && (*src != "" || *tgt != ""):
-					return cli.Usagef("either -src and -tgt, or -tsv")
-				case *tsv == "" && (*src == "" || *tgt == ""):
-					return cli.Usagef("-src and -tgt are needed, or -tsv")
-				case *out == "":
+				if err := files.check(); err != nil {
+					return err
+				}
+				if *out == "" {
 					return cli.Usagef("-o is missing")
 				}
 				if err := cli.CheckThreads(threads); err != nil {
@@ -52,15 +48,11 @@ The pairs should be a part of the training data. A further training does not kee
 				if err := checkModel(*path); err != nil {
 					return err
 				}
-				inputs, pairs := []string{*path, *src, *tgt}, text.Pairs(*src, *tgt)
-				if *tsv != "" {
-					inputs, pairs = []string{*path, *tsv}, text.PairsTSV(*tsv)
-				}
-				if err := cli.CheckModelOutput(*out, *force, inputs...); err != nil {
+				if err := cli.CheckModelOutput(*out, *force, append(files.files(), *path)...); err != nil {
 					return err
 				}
 				var list []text.Pair
-				for p, err := range pairs {
+				for p, err := range files.pairs() {
 					if err != nil {
 						return err
 					}

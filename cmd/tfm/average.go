@@ -27,7 +27,7 @@ func averageCommand() cli.Command {
 		Example: "tfm average -o mean.safetensors en-de.ckpt/step-*.safetensors",
 		Notes: `The paper averages the last checkpoints of a run (section 6.1). 'tfm train -average N' does so at its end and keeps the mean if it validates
 better. The files must have the same configuration and tokenizers. Weights are summed in the order of the files, so the
-same command writes the same bytes. The length penalty is that of the last file.`,
+same command writes the same bytes. The length penalty is that of the last file. A shortlist that all have is kept.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			out := f.String("o", "", "model `file` to write")
 			force := f.Bool("force", false, "replace an existing model")
@@ -59,7 +59,12 @@ func average(out string, force bool, paths []string) error {
 	if _, err := tokenizers.Of(paths[0], files, h.Config); err != nil {
 		return err
 	}
-	mean := model.File{Tokenizers: files, SrcLang: h.SrcLang, TgtLang: h.TgtLang, Info: map[string]string{training.InfoKey: meanInfo(paths)}}
+	list, err := model.LoadShortlist(paths[0])
+	if err != nil {
+		return err
+	}
+	mean := model.File{Tokenizers: files, Shortlist: list, SrcLang: h.SrcLang, TgtLang: h.TgtLang, Info: map[string]string{training.InfoKey: meanInfo(paths)}}
+	dropped := "" // a file with another shortlist than the first
 	for _, path := range paths {
 		if other, err := model.LoadTokenizers(path); err != nil {
 			return err
@@ -74,6 +79,11 @@ func average(out string, force bool, paths []string) error {
 		if cmp.Or(other.SrcLang, mean.SrcLang) != mean.SrcLang || cmp.Or(other.TgtLang, mean.TgtLang) != mean.TgtLang {
 			return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, other.SrcLang, other.TgtLang, mean.SrcLang, mean.TgtLang)
 		}
+		if other, err := model.LoadShortlist(path); err != nil {
+			return err
+		} else if !other.Equal(list) {
+			mean.Shortlist, dropped = nil, path
+		}
 		mean.Decoding = other.Decoding // of the newest: a resume can change it
 	}
 	if mean.Model, err = model.New(h.Config); err != nil {
@@ -87,6 +97,9 @@ func average(out string, force bool, paths []string) error {
 	p.Clear()
 	if err != nil {
 		return err
+	}
+	if dropped != "" {
+		p.Text("the shortlists of %s and %s differ, so the mean has none: learn one with 'tfm shortlist'", paths[0], dropped)
 	}
 	return training.Save(mean, out)
 }

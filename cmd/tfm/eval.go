@@ -39,7 +39,7 @@ which many papers report.
 			f.Group("Search")
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			f.Group("Machine")
-			int8 := int8Flag(f)
+			int8, useList := int8Flag(f), shortlistFlag(f)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(ctx context.Context, args []string) error {
@@ -77,6 +77,11 @@ which many papers report.
 				}
 				defer t.Close()
 				settings.UseModelPenalty(search, f.Given(), t.DefaultOptions())
+				if *useList {
+					if err := useShortlist(search, t, *path); err != nil {
+						return err
+					}
+				}
 				hyps, err := evaluate(ctx, t, *search, *src, srcs)
 				if err != nil {
 					return err

@@ -82,7 +82,7 @@ func infoCommand() cli.Command {
 				if err := settings.Error(c.Validate()); err != nil {
 					return err
 				}
-				return printHeader(model.Header{Config: c, Decoding: run.Options.Search.Decoding()}, "")
+				return printHeader(model.Header{Config: c, Decoding: run.Options.Search.Decoding()}, nil, "")
 			}
 		},
 	}
@@ -106,19 +106,24 @@ func infoOfModel(path string) error {
 	if err != nil {
 		return err
 	}
+	list, err := model.ReadShortlist(file.Tensor, h.Config)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	form := "float32"
 	if h.Form != "" {
 		form = h.Form + ", which can translate but not train"
 	}
-	return printHeader(h, fmt.Sprintf("%.1f MB, weights in %s", float64(info.Size())/1e6, form))
+	return printHeader(h, list, fmt.Sprintf("%.1f MB, weights in %s", float64(info.Size())/1e6, form))
 }
 
 // labelColumns is the width of the labels of a header.
 const labelColumns = 17
 
 // printHeader prints a configuration, which shows the chosen variant of the paper, the length
-// penalty, and of a model file the languages, the training and the given description of the file.
-func printHeader(h model.Header, file string) error {
+// penalty, and of a model file the shortlist, which may be nil, the languages, the training and the
+// given description of the file.
+func printHeader(h model.Header, list *model.Shortlist, file string) error {
 	c := h.Config
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
@@ -191,6 +196,9 @@ func printHeader(h model.Header, file string) error {
 	row("length penalty", "%s, "+divisor+" for n tokens with EOS", h.Decoding.LengthPenalty, h.Decoding.Alpha)
 	if heads := h.Decoding.AlignHeads; heads != "" {
 		row("alignments", "attention of heads %s (layer.head, from 0)", heads)
+	}
+	if list != nil {
+		row("shortlist", "%s in every list, and for a source piece %.1f more on average", format.Count(len(list.Always), "piece"), float64(len(list.Pieces))/float64(c.SrcVocab))
 	}
 	if h.SrcLang != "" || h.TgtLang != "" {
 		row("languages", "%s to %s", cmp.Or(h.SrcLang, "unknown"), cmp.Or(h.TgtLang, "unknown"))

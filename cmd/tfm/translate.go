@@ -84,7 +84,7 @@ draws as the line of that number, from 0.`,
 			f.Float64Var(&search.TopP, "top-p", search.TopP, "draw from the most probable tokens with this total probability; 1 is all")
 			f.Uint64Var(&search.Seed, "seed", search.Seed, "random seed of the draws")
 			f.Group("Machine")
-			int8 := int8Flag(f)
+			int8, useList := int8Flag(f), shortlistFlag(f)
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(ctx context.Context, args []string) error {
@@ -128,6 +128,11 @@ draws as the line of that number, from 0.`,
 				}
 				defer t.Close()
 				settings.UseModelPenalty(search, f.Given(), t.DefaultOptions())
+				if *useList {
+					if err := useShortlist(search, t, *path); err != nil {
+						return err
+					}
+				}
 				warnings := sourceWarnings{remedy: trainLonger}
 				if *maxLen > 0 && *maxLen < t.MaxSource() {
 					warnings.remedy = "give a larger -max-len"

@@ -37,8 +37,7 @@ type Constraint interface {
 // contain; see Options.Shortlist.
 type Requirer interface {
 	Constraint
-	// Required appends to ids the tokens of which the Constraint may demand one after some
-	// translation of s.
+	// Required appends to ids the tokens that the Constraint may demand in a translation of s.
 	Required(ids []int32, s Source) []int32
 }
 

@@ -20,11 +20,11 @@ import (
 //	NAME.scale   F32 [out], in the form "int8"
 //	NAME         F32 [panels, depth, columns], in the form "packed …": B in that mat.Layout
 //
-// for each parameter that is a matrix B [in × out], or a transpose of it: embeddings and the output
-// projection, of shape [pieces, d], are stored as B [d × pieces]. Other parameters, the tokenizers
-// and the shortlist are those of a plain model file. Matrices come first, so that they are aligned. The
-// order of int8 is the same for all kernels. That of packed weights depends on them; the form ends
-// with the name of the kernels that it is for.
+// for each parameter that is a matrix B [in × out], or a transpose of it: embeddings and the
+// output projection, of shape [pieces, d], are stored as B [d × pieces]. Other parameters, the
+// tokenizers and the shortlist are those of a plain model file. Matrices come first, so that they
+// are aligned. The order of int8 is the same for all kernels. That of packed weights depends on
+// them; the form ends with the name of the kernels that it is for.
 const (
 	formInt8    = "int8"
 	formPacked  = "packed "

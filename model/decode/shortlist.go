@@ -29,7 +29,8 @@ type outputLists struct {
 	bytes int // memory of the columns of all lists
 }
 
-// maxListBytes is the memory of 128 lists of a thousand pieces in float32 of the paper's base model.
+// maxListBytes is the memory of 128 lists of a thousand pieces in float32 of the paper's base
+// model.
 const maxListBytes = 256 << 20
 
 // get returns a list whose columns, if isGathered, may have the given number of bytes. The limit of
@@ -153,8 +154,8 @@ func (s *State) project() {
 	mat.Each(s.pool, len(s.rows), 4, restrictRows{s, logits})
 }
 
-// listProducts is the parallel loop over groups of rows that computes the logits of their lists. The
-// threads of pool divide a product.
+// listProducts is the parallel loop over groups of rows that computes the logits of their lists.
+// The threads of pool divide a product.
 type listProducts struct {
 	*State
 	logits mat.Matrix // [rows × longest list]

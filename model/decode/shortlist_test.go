@@ -91,8 +91,8 @@ func byteLevelModel(t *testing.T, seed uint64) (*model.Transformer, *Pieces) {
 }
 
 // Every search has the translations and scores of one with all logits, those outside the lists
-// -Inf, bit for bit: in float32 and int8, whether the columns of lists are gathered or not, together
-// with sources without a list, and alone.
+// -Inf, bit for bit: in float32 and int8, whether the columns of lists are gathered or not,
+// together with sources without a list, and alone.
 func TestListsAgainstAllLogits(t *testing.T) {
 	m, pieces := byteLevelModel(t, 3)
 	list := randomShortlist(m.Config, 20, 1)

@@ -17,8 +17,9 @@ import (
 //
 // A State keeps the memory of its largest step, of pages and lists that the next sources can use
 // (see pagePool, outputLists), and of the hypotheses of each source, which the next source with its
-// handle uses. So Add, Restrict, Step and Remove allocate nothing after some time, unless the number of pages varies by much more
-// than 64 MB. A State is not safe for concurrent use; any number of States may share Weights.
+// handle uses. So Add, Restrict, Step and Remove allocate nothing after some time, unless the
+// number of pages varies by much more than 64 MB. A State is not safe for concurrent use; any
+// number of States may share Weights.
 type State struct {
 	w    *Weights
 	pool *mat.Pool

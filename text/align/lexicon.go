@@ -42,8 +42,8 @@ const (
 // Options are the options of a Lexicon.
 type Options struct {
 	// Limit is the number of target words that a Lexicon considers for a source word: those
-	// that occur most often in the same pairs. So its memory is bounded by the vocabularies. 0 is
-	// no limit.
+	// that occur most often in the same pairs. So its memory is bounded by the vocabularies. 0
+	// is no limit.
 	Limit int
 
 	Threads int // 0 is GOMAXPROCS
@@ -67,8 +67,8 @@ func (l *Lexicon) Count(pairs []Pair) {
 			}
 		}
 	}
-	// A part has the source words s ≡ part (mod parts), so that the order of the occurrences of
-	// each is that of the pairs.
+	// A part has the source words s ≡ part (mod parts), so that the order of the occurrences
+	// of each is that of the pairs.
 	const parts = 32
 	l.parallel(parts, 1, func(part, _ int) {
 		for _, p := range pairs {
@@ -130,8 +130,8 @@ func (l *Lexicon) Expect(pairs []Pair) {
 	})
 }
 
-// Maximize ends an iteration: it sets p(t|s) to the expected counts of s with t, divided by those of
-// s.
+// Maximize ends an iteration: it sets p(t|s) to the expected counts of s with t, divided by those
+// of s.
 func (l *Lexicon) Maximize() {
 	l.begin()
 	// Add-α smoothing keeps words that occur once from explaining whole sentences.
@@ -197,8 +197,8 @@ func prior(i, n, j, m int) float64 {
 	return 1 / (1 + float64(tension*max(d, -d)))
 }
 
-// posterior sets w to the probabilities p(j, t) for j = -1, 0, … of target word i of a pair, t, and
-// returns their sum.
+// posterior sets w to the probabilities p(j, t) for j = -1, 0, … of target word i of a pair, t,
+// and returns their sum.
 func (l *Lexicon) posterior(w *workspace, p *Pair, i int, t int32) (sum float64) {
 	m, n := len(p.Source), len(p.Target)
 	w.entries, w.weights = append(w.entries[:0], l.find(0, t)), append(w.weights[:0], nullPrior)

@@ -41,6 +41,7 @@ type Init struct {
 	Path       string
 	Model      *model.Transformer
 	Tokenizers vocab.Tokenizers
+	Shortlist  bool // the model file has one, which is not kept
 }
 
 // Result is a trained model.
@@ -165,6 +166,9 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	} else {
 		j.Progress.Field("source pieces", "%s", known(src))
 		j.Progress.Field("target pieces", "%s", known(tgt))
+	}
+	if from.Shortlist {
+		j.Progress.Field("shortlist", "not kept: learn it from the new pairs with 'tfm shortlist'")
 	}
 	return nil
 }

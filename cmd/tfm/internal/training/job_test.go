@@ -87,7 +87,7 @@ func TestJob(t *testing.T) {
 
 	// Another one begins with its weights.
 	again, printed := job(t)
-	again.Corpus.Tokenizers, again.Init = &r.Tokenizers, &Init{"first.safetensors", r.Model, r.Tokenizers}
+	again.Corpus.Tokenizers, again.Init = &r.Tokenizers, &Init{Path: "first.safetensors", Model: r.Model, Tokenizers: r.Tokenizers}
 	again.Options.Init = "first.safetensors"
 	again.NoWarnings = true
 	if r, err = again.Run(context.Background()); err != nil {

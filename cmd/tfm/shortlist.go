@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/settings"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/cmd/tfm/internal/tokenizers"
+	"tfm/internal/format"
+	"tfm/model"
+	"tfm/model/decode"
+	"tfm/model/safetensors"
+	"tfm/translate"
+)
+
+func shortlistCommand() cli.Command {
+	return cli.Command{
+		Name:  "shortlist",
+		Short: "learn lists of likely pieces, for a faster translate -shortlist",
+		Usage: "[-model MODEL] -src FILE -tgt FILE -o OUT | -tsv FILE -o OUT",
+		Example: `
+			tfm shortlist -model en-de.safetensors -src train.en -tgt train.de -o en-de.listed.safetensors
+			tfm eval -model en-de.listed.safetensors -shortlist -src test.en -ref test.de
+			tfm translate -model en-de.listed.safetensors -shortlist < in.en > out.de`,
+		Notes: `Each source piece gets the target pieces that it generates most probably, by IBM Model 1 with a prior for equal relative positions
+(text/align). The list of a sentence has those of its pieces, the most frequent target pieces, all single bytes, and with a joint
+vocabulary its own pieces. With -shortlist a decode step computes the scores of the list only. The output is the same model with the
+lists, which 'tfm quantize' and 'tfm average' keep.
+
+The pairs should be the training data. They are read several times, in bounded memory. It prints the mean length of the lists, and how many of
+the target tokens of the pairs they contain: what they lack, a translation cannot say. A further training does not keep the lists.`,
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+			path := modelFlag(f)
+			files := pairFileFlags(f)
+			out := f.String("o", "", "model `file` to write")
+			force := f.Bool("force", false, "replace an existing model")
+			o := translate.DefaultShortlistOptions()
+			f.IntVar(&o.Best, "best", o.Best, "limit of the target pieces of a source piece")
+			f.Float64Var(&o.MinProb, "min-prob", o.MinProb, "least probability of a target piece of a source piece")
+			f.IntVar(&o.Frequent, "frequent", o.Frequent, "number of the most frequent target pieces, which are in every list")
+			cli.ThreadsFlag(f, &o.Threads)
+			return func(ctx context.Context, args []string) error {
+				if err := cli.NoArguments(args); err != nil {
+					return err
+				}
+				if err := files.check(); err != nil {
+					return err
+				}
+				if *out == "" {
+					return cli.Usagef("-o is missing")
+				}
+				if err := cli.CheckThreads(o.Threads); err != nil {
+					return err
+				}
+				if err := o.Validate(); err != nil {
+					return settings.Error(err)
+				}
+				if err := checkModel(*path); err != nil {
+					return err
+				}
+				if err := cli.CheckModelOutput(*out, *force, append(files.files(), *path)...); err != nil {
+					return err
+				}
+				return shortlist(ctx, *path, *out, files, o)
+			}
+		},
+	}
+}
+
+// shortlist writes the model at path with a shortlist learned from files.
+func shortlist(ctx context.Context, path, out string, files *pairFiles, o translate.ShortlistOptions) error {
+	for _, name := range files.files() {
+		if info, err := os.Stat(name); err != nil {
+			return err
+		} else if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is no regular file, and the pairs are read several times", name)
+		}
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	h, err := model.LoadHeader(path)
+	if err != nil {
+		return err
+	}
+	t, err := tokenizers.Read(path)
+	if err != nil {
+		return err
+	}
+	p := terminal.NewProgress(os.Stderr)
+	o.Progress = func(pass, passes, pairs int) {
+		p.Update(time.Now(), fmt.Sprintf("pass %d of %d: %s", pass, passes, format.Count(pairs, "pair")))
+	}
+	learned, err := translate.LearnShortlist(ctx, t, files.pairs(), o)
+	p.Clear()
+	if err != nil {
+		return err
+	}
+	safetensors.RemoveStale(out) // temporary files of killed runs
+	if err := model.CopyWithShortlist(path, out, learned.Shortlist); err != nil {
+		return err
+	}
+	after, err := os.Stat(out)
+	if err != nil {
+		return err
+	}
+	mean := float64(learned.Pieces) / float64(learned.Pairs)
+	p.Text("%s: learned from %s, without %s that are blank or over 100 tokens", out, format.Count(learned.Pairs, "pair"), format.Thousands(learned.Skipped))
+	p.Text("%s: lists of %.0f pieces on average, %.1f %% of %s, with %.2f %% of the target tokens; %.1f MB, %+.1f MB", out,
+		mean, 100*mean/float64(h.Config.TgtVocab), format.Thousands(h.Config.TgtVocab), 100*float64(learned.Covered)/float64(learned.Tokens),
+		float64(after.Size())/1e6, float64(after.Size()-before.Size())/1e6)
+	return nil
+}
+
+// shortlistFlag declares -shortlist of a command that translates.
+func shortlistFlag(f *cli.Flags) *bool {
+	return f.Bool("shortlist", false, "choose among the pieces of the model's shortlist only ('tfm shortlist'): faster, and a few translations differ")
+}
+
+// useShortlist makes a search use the shortlist of t, the model at path.
+func useShortlist(o *decode.Options, t *translate.Translator, path string) error {
+	if o.Shortlist = t.Shortlist(); o.Shortlist == nil {
+		return fmt.Errorf("%s has no shortlist: learn one with 'tfm shortlist'", path)
+	}
+	return nil
+}
