@@ -50,7 +50,8 @@ func (e *Engine) Each(ctx context.Context, srcs [][]int32, o Options, done func(
 // translation, in order, as soon as it is certain: with greedy search and one sample after its
 // step, with beam search when all hypotheses that can win have it. It is called for the last ones
 // before done. If the scores of a translation become NaN, or a Constraint allows nothing after it,
-// the list of done does not have these tokens.
+// the list of done does not have these tokens. If token or done panics, the sources leave before
+// the panic continues.
 func (e *Engine) Stream(ctx context.Context, srcs [][]int32, o Options, token func(i int, token int32), done func(i int, list []Hypothesis)) error {
 	if err := checkCall(e.w, srcs, &o); err != nil {
 		return err
@@ -61,12 +62,9 @@ func (e *Engine) Stream(ctx context.Context, srcs [][]int32, o Options, token fu
 		r.token = c.token
 	}
 	e.submit(r)
+	defer c.abandon(r)
 	for {
-		<-c.wake
-		c.mu.Lock()
-		results, ended, err := c.results, c.ended, c.err
-		c.results = nil
-		c.mu.Unlock()
+		results, ended, err := c.wait()
 		for _, r := range results {
 			if r.list == nil {
 				token(r.index, r.token)
@@ -157,6 +155,26 @@ type result struct {
 	index int
 	token int32
 	list  []Hypothesis
+}
+
+// wait waits for something new and returns it.
+func (c *call) wait() (results []result, ended bool, err error) {
+	<-c.wake
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	results, c.results = c.results, nil
+	return results, c.ended, c.err
+}
+
+// abandon ends r and waits until it has ended, unless it has: after a panic of a function of the
+// caller, who may close the weights next.
+func (c *call) abandon(r *request) {
+	c.mu.Lock()
+	ended := c.ended
+	c.mu.Unlock()
+	for r.abandoned.Store(true); !ended; {
+		_, ended, _ = c.wait()
+	}
 }
 
 func (c *call) token(i int, token int32) {

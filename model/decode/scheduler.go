@@ -3,6 +3,7 @@ package decode
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"tfm/mat"
 )
@@ -102,6 +103,16 @@ type request struct {
 	token func(i int, token int32)
 	done  func(i int, list []Hypothesis)
 	end   func(error) // called once, after the last call of done
+
+	abandoned atomic.Bool // the request ends before the next step, as if ctx had ended
+}
+
+// err returns the error that ends the request, or nil.
+func (r *request) err() error {
+	if r.abandoned.Load() {
+		return context.Canceled
+	}
+	return r.ctx.Err()
 }
 
 // waitingSource is a source to add.
@@ -163,7 +174,7 @@ func (s *scheduler) step() {
 func (s *scheduler) endRequests() {
 	kept := 0
 	for i, r := range s.requests {
-		err := r.ctx.Err()
+		err := r.err()
 		if err == nil && r.active > 0 {
 			s.requests[kept] = r
 			kept++

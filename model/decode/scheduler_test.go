@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"tfm/layer"
@@ -459,3 +460,34 @@ func TestStream(t *testing.T) {
 		}
 	}
 }
+
+// After a panic of a function of the caller, the Engine does not use the weights for its call.
+func TestCallThatPanicsLeaves(t *testing.T) {
+	e := NewEngine(NewWeights(perturbed(t, toy(), 7), nil), nil)
+	used := new(countingConstraint)
+	srcs := make([][]int32, 50*maxRows)
+	for i := range srcs {
+		srcs[i] = []int32{3}
+	}
+	func() {
+		defer func() { recover() }()
+		e.Each(context.Background(), srcs, Options{Beam: 1, MaxExtra: 5, Constraint: used}, func(int, []Hypothesis) { panic("done") })
+		t.Error("no panic")
+	}()
+	before := used.Load()
+	if _, err := e.Translate(context.Background(), [][]int32{{3}}, DefaultOptions()); err != nil {
+		t.Fatal(err)
+	}
+	if n := used.Load(); n != before || n == 0 {
+		t.Errorf("%d uses of the call's Constraint when it ended, %d after another call", before, n)
+	}
+}
+
+// countingConstraint allows everything and counts its uses.
+type countingConstraint struct{ atomic.Int64 }
+
+func (*countingConstraint) StateLen() int                 { return 0 }
+func (*countingConstraint) Start([]uint64, Source)        {}
+func (*countingConstraint) Next([]uint64, int32)          {}
+func (*countingConstraint) Only(*Partial) []int32         { return nil }
+func (c *countingConstraint) Allows(*Partial, int32) bool { c.Add(1); return true }

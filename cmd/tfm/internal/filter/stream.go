@@ -17,9 +17,8 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 	w := bufio.NewWriter(out)
 	var failed error // to write
 	write := func(s string) {
-		if _, err := w.WriteString(s); err == nil {
-			failed = w.Flush()
-		}
+		w.WriteString(s)
+		failed = w.Flush() // its error is also that of WriteString
 	}
 	o.Certain = func(_ int, part string) { write(part) }
 	prompt()
