@@ -29,18 +29,29 @@ type LineOptions struct {
 	// first line that is not blank, and one more for each further one.
 	Number func(text.Line) uint64
 
-	// Warn, if not nil, is called with the warnings of each line, and with TruncationWarning if
-	// the line was truncated, before the line is yielded.
+	// Warn, if not nil, is called with the warnings of each line, and with that of its result if
+	// it has one, before the line is yielded.
 	Warn func(text.Warning)
 }
 
-// TruncatedLine is the kind of the warning about a line that exceeds the source limit.
-const TruncatedLine = "lines with too many tokens"
+// The kinds of warnings about results.
+const (
+	TruncatedLine        = "lines with too many tokens"
+	TruncatedTranslation = "translations that reached their length limit"
+)
 
-// TruncationWarning returns a warning of kind TruncatedLine that names l, the number of its tokens
-// and the source limit. r is the result of l and must be truncated.
-func (r Result) TruncationWarning(l text.Line) text.Warning {
-	return l.Warning(TruncatedLine, "%d tokens, truncated to %d", r.SourceTokens, r.TruncatedTo)
+// LineWarning returns the warning about r, the result of l: of kind TruncatedLine, with the number of
+// its tokens and the source limit, or of kind TruncatedTranslation, if the best translation has no
+// end, for example because the model repeats itself. It returns false if there is nothing to warn
+// about.
+func (r Result) LineWarning(l text.Line) (w text.Warning, ok bool) {
+	switch {
+	case r.Truncated():
+		return l.Warning(TruncatedLine, "%d tokens, truncated to %d", r.SourceTokens, r.TruncatedTo), true
+	case len(r.Translations) > 0 && r.Translations[0].Truncated:
+		return l.Warning(TruncatedTranslation, "the translation reached its length limit before its end"), true
+	}
+	return w, false
 }
 
 // Line is a line and its translation.
@@ -303,7 +314,7 @@ func (s *lineStream) warn(h *heldLine) {
 	for _, w := range h.line.Warnings {
 		s.options.Warn(w)
 	}
-	if h.result.Truncated() {
-		s.options.Warn(h.result.TruncationWarning(h.line))
+	if w, ok := h.result.LineWarning(h.line); ok {
+		s.options.Warn(w)
 	}
 }

@@ -77,3 +77,30 @@ func TestTranslateLimits(t *testing.T) {
 		seen[pair] = true
 	}
 }
+
+// A translation that reaches its length limit is reported, and flags that allow none are a failure
+// of the line.
+func TestTranslateReportsMissingEnds(t *testing.T) {
+	m, input := toyModel(t), "the big cat\n\nthe old dog\n"
+	args := []string{"translate", "-model", m, "-beam", "1", "-max-tokens"}
+	for _, stream := range []string{"-stream=false", "-stream"} {
+		o := mustRun(t, input, append(args, "1", stream)...)
+		want := "tfm: standard input:1: the translation reached its length limit before its end\n" +
+			"tfm: 2 translations reached their length limit before their end\n"
+		if o.stderr != want {
+			t.Errorf("%s: standard error %q, want %q", stream, o.stderr, want)
+		}
+	}
+	for _, flag := range []string{"-json=false", "-json"} {
+		line := "the big cat\n"
+		if flag == "-json" {
+			line = `{"text":"the big cat"}` + "\n"
+		}
+		// A character of four bytes does not fit.
+		o := runTFM(t, line, append(args, "2", "-prefix", "🙂🙂", flag)...)
+		mustFail(t, o, 1, "1 of 1 line not translated")
+		if !strings.Contains(o.stderr, "tfm: standard input:1: no translation: the flags allow none") || flag == "-json" != strings.Contains(o.stdout, `"error":`) {
+			t.Errorf("%s: %q, %q", flag, o.stdout, o.stderr)
+		}
+	}
+}

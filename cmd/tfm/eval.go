@@ -102,7 +102,7 @@ which many papers report.
 func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, file string, srcs []string) ([]string, error) {
 	const batch = 256
 	p := terminal.NewProgress(os.Stderr)
-	warnings := sourceWarnings{remedy: trainLonger}
+	warnings := lineWarnings{remedy: trainLonger}
 	warnings.Show = func(s string) { p.Line("tfm: %s", s) }
 	start := time.Now()
 	perSecond := func(n int) float64 { return float64(n) / time.Since(start).Seconds() }
@@ -116,8 +116,8 @@ func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, fi
 		}
 		for _, r := range results {
 			hyps = append(hyps, r.Best())
-			if r.Truncated() {
-				warnings.Add(r.TruncationWarning(text.Line{File: file, Number: len(hyps)}))
+			if w, ok := r.LineWarning(text.Line{File: file, Number: len(hyps)}); ok {
+				warnings.Add(w)
 			}
 		}
 		p.Update(time.Now(), fmt.Sprintf("%s of %s sentences, %.1f a second", format.Thousands(len(hyps)), format.Thousands(len(srcs)), perSecond(len(hyps))))

@@ -21,10 +21,10 @@ func scorePairsCommand() cli.Command {
 	return cli.Command{
 		Name:  "score-pairs",
 		Short: "print the log-probability of given translations",
-		Usage: "[-model MODEL] -src FILE -tgt FILE [flags] | -tsv [flags] [FILE...]",
+		Usage: "[-model MODEL] -src FILE -tgt FILE [flags] | -tsv|-json [flags] [FILE...]",
 		Example: `
 			tfm score-pairs -model en-de.safetensors -src test.en -tgt test.de > scores
-			tfm score-pairs -model en-de.safetensors -tsv pairs.tsv.gz | awk -F '\t' '$5 < 20' > kept.tsv
+			tfm score-pairs -model en-de.safetensors -tsv pairs.tsv.gz | awk -F '\t' '$5 && $5 < 20' > kept.tsv
 			tfm translate -model en-de.safetensors -json in.jsonl | tfm score-pairs -model en-de.safetensors -json -tokens > out.jsonl`,
 		Notes: `The score of a pair is the natural logarithm of the probability that the model gives the target as a translation of the source: the
 sum over its tokens and the end of the sentence. It is the loss of training without label smoothing, and does not depend on the other

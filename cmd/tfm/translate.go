@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"strings"
 
@@ -46,7 +47,8 @@ score (the log-probability divided by the length penalty) and the translation.
 With -sample each token is drawn from the model's distribution, after division of the logits by the temperature and restriction to -top-k
 and -top-p. The draws for a line depend on -seed and on the line's number, not counting blank lines, or on its -key.
 
-Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with a warning.`,
+Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with a warning. A translation that reaches its length limit
+before its end ends there, with a warning.`,
 		Details: `With -tsv each line is copied, followed by a tab and the translation, with -scores a further column, or with -nbest the three
 fields of a list. Tabs in a translation become spaces. There is no quoting.
 
@@ -57,8 +59,8 @@ text become spaces. A blank line becomes an empty one. docs/translating.md descr
 With -align words a further column has pairs i-j: each target word and the source word that has most of the attention. 'tfm align-heads'
 finds the heads of the model that align best.
 
-A line without the column, or that is no object with the field, does not stop the others: its translation is empty, or the object has a
-field "error". A warning names the line, and the exit code is 1 at the end.
+A line without the column, or that is no object with the field, or whose translation the flags forbid, does not stop the others: its
+translation is empty, or the object has a field "error". A warning names the line, and the exit code is 1 at the end.
 
 The same -key draws the same with -sample, in whatever order the lines come and whichever are left out. A decimal number as the key
 draws as the line of that number, from 0.`,
@@ -133,7 +135,7 @@ draws as the line of that number, from 0.`,
 						return err
 					}
 				}
-				warnings := sourceWarnings{remedy: trainLonger}
+				warnings := lineWarnings{remedy: trainLonger}
 				if *maxLen > 0 && *maxLen < t.MaxSource() {
 					warnings.remedy = "give a larger -max-len"
 				}
@@ -199,31 +201,40 @@ func checkModel(path string) error {
 	return nil
 }
 
-// sourceWarnings shows warnings about the lines of a source. Of truncated lines it shows the first,
-// with a remedy, and at the end their number.
-type sourceWarnings struct {
+// lineWarnings shows warnings about lines and their results. Of truncated lines, and of truncated
+// translations, it shows the first and at the end their number.
+type lineWarnings struct {
 	text.Warnings
-	remedy    string // in addition to shorter sentences
-	truncated int
+	remedy       string // of truncated lines, in addition to shorter sentences
+	lines        int    // truncated
+	translations int    // truncated
 }
 
 // trainLonger is the remedy for sentences that exceed the limit of the model.
 const trainLonger = "train a model with a larger -max-len"
 
-func (w *sourceWarnings) Add(warning text.Warning) {
-	if warning.Kind != translate.TruncatedLine {
+func (w *lineWarnings) Add(warning text.Warning) {
+	switch warning.Kind {
+	case translate.TruncatedLine:
+		if w.lines++; w.lines == 1 {
+			w.Show(fmt.Sprintf("%s; put shorter sentences on separate lines, or %s", warning.Message, w.remedy))
+		}
+	case translate.TruncatedTranslation:
+		if w.translations++; w.translations == 1 {
+			w.Show(warning.Message)
+		}
+	default:
 		w.Warnings.Add(warning)
-		return
-	}
-	if w.truncated++; w.truncated == 1 {
-		w.Show(fmt.Sprintf("%s; put shorter sentences on separate lines, or %s", warning.Message, w.remedy))
 	}
 }
 
-func (w *sourceWarnings) Summarize() {
+func (w *lineWarnings) Summarize() {
 	w.Warnings.Summarize()
-	if w.truncated > 1 {
-		w.Show(format.Thousands(w.truncated) + " lines were truncated")
+	if w.lines > 1 {
+		w.Show(format.Thousands(w.lines) + " lines were truncated")
+	}
+	if w.translations > 1 {
+		w.Show(format.Thousands(w.translations) + " translations reached their length limit before their end")
 	}
 }
 
@@ -272,7 +283,7 @@ func (p prompt) show(s string) {
 type answerWriter struct {
 	format   filter.Format
 	progress *filter.Progress
-	warnings *sourceWarnings
+	warnings *lineWarnings
 	lines    int
 	failed   int // lines without answer
 }
@@ -319,6 +330,9 @@ func (a *answerWriter) writeLines(out io.Writer, answers iter.Seq2[[]translate.L
 // add writes a line and its answer.
 func (a *answerWriter) add(w io.Writer, l *translate.Line) {
 	_, _, err := a.format.Parse(l.Text)
+	if err == nil && len(l.Translations) > 0 && math.IsInf(l.Translations[0].Score, -1) {
+		err = errors.New("no translation: the flags allow none, or the model's scores are not finite")
+	}
 	if err != nil {
 		warning := l.Warning(failedLine, "%v", err)
 		err = errors.New(warning.Message)

@@ -93,7 +93,7 @@ func TestTranslateCountsWarnings(t *testing.T) {
 
 	// Within the limit of the flag, but not of the model.
 	long := write(t, "long", strings.Repeat("the big cat sees ", 400)+"\nthe dog\n")
-	o = mustRun(t, "", "translate", "-model", m, "-beam", "1", "-max-extra", "0", "-max-len", "5000", long)
+	o = mustRun(t, "", "translate", "-model", m, "-beam", "1", "-max-extra", "5", "-max-len", "5000", long)
 	if want := "tfm: " + long + ":1: "; !strings.HasPrefix(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 ||
 		!strings.Contains(o.stderr, "truncated to 1023; put shorter sentences on separate lines, or train a model with a larger -max-len\n") {
 		t.Errorf("standard error = %q, want one line that begins with %q and names the limit 1023", o.stderr, want)

@@ -40,8 +40,8 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 		for _, warning := range l.Warnings {
 			o.Warn(warning)
 		}
-		if results[0].Truncated() {
-			o.Warn(results[0].TruncationWarning(l))
+		if warning, ok := results[0].LineWarning(l); ok {
+			o.Warn(warning)
 		}
 		if !text.IsBlank(l.Text) {
 			o.Decode.First++
