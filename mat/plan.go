@@ -301,8 +301,8 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	return p
 }
 
-// fewStrips reports whether rows of C are several strips, but so few that each must prefetch more of
-// the next block of a packed B than one line for 4 of k.
+// fewStrips reports whether rows of C are several strips, but so few that each must prefetch more
+// of the next block of a packed B than a line for 4 of k.
 func fewStrips(rows, tileRows int) bool { return rows > tileRows && rows < 8*tileRows }
 
 // transposed returns the columns of B, and the depth, that are transposed in registers, or zeros.

@@ -40,10 +40,10 @@ const (
 	TruncatedTranslation = "translations that reached their length limit"
 )
 
-// LineWarning returns the warning about r, the result of l: of kind TruncatedLine, with the number of
-// its tokens and the source limit, or of kind TruncatedTranslation, if the best translation has no
-// end, for example because the model repeats itself. It returns false if there is nothing to warn
-// about.
+// LineWarning returns the warning about r, the result of l: of kind TruncatedLine, with the number
+// of its tokens and the source limit, or of kind TruncatedTranslation, if the best translation has
+// no end, for example because the model repeats itself. It returns false if there is nothing to
+// warn about.
 func (r Result) LineWarning(l text.Line) (w text.Warning, ok bool) {
 	switch {
 	case r.Truncated():

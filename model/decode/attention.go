@@ -183,10 +183,9 @@ func (s *heads) score(scores, q mat.Matrix, g *rowGroup, r0, r1, h0, h1 int, p p
 		mat.ScoreKeys(scores.RowRange(first, first+n), ofHeads, p[l.keys(s.layer, h0):], l.floatsOfHead())
 		return
 	}
+	ofRows := scores.RowRange(first, first+(r1-r0)*n)
 	for h := h0; h < h1; h++ {
-		ofRows := scores.RowRange(first+h-h0, first+h-h0+(r1-r0-1)*n+1)
-		ofRows.Rows, ofRows.RowStride = r1-r0, n*scores.RowStride
-		mat.ScoreKeys(ofRows, q.Slice(r0, r1, h*l.dk, (h+1)*l.dk), p[l.keys(s.layer, h):], 0)
+		mat.ScoreKeys(everyNth(ofRows, h-h0, n), q.Slice(r0, r1, h*l.dk, (h+1)*l.dk), p[l.keys(s.layer, h):], 0)
 	}
 }
 
@@ -210,7 +209,8 @@ func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
 			}
 		}
 		mat.SoftmaxRows(weights, weights, len(list), scaleOf(l.dk))
-		ctx := s.contexts(r, h0, h1)
+		ctx := mat.Of(s.act.ctx.Row(r)[h0*l.dv:], n, l.dv)
+		clear(ctx.Data)
 		for i := 0; i < len(list); {
 			p, end := list[i]/pageTokens, i+1
 			for end < len(list) && list[end]/pageTokens == p {
@@ -231,31 +231,40 @@ func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
 	}
 	weights := scores.ColRange(0, src.tokens)
 	mat.SoftmaxRows(weights, weights, src.tokens, scaleOf(l.dk))
-	for r := g.row0; r < g.row1; r++ {
-		ofRow := weights.RowRange((r-g.row0)*n, (r-g.row0+1)*n)
-		ctx := s.contexts(r, h0, h1)
-		for i, p := range src.cross {
-			first := i * pageTokens
-			tokens := min(pageTokens, src.tokens-first)
-			mat.AddValues(ctx, ofRow.ColRange(first, first+tokens), p[l.values(s.layer, h0):], l.floatsOfHead(), pageLanes[:tokens])
+	rows := g.row1 - g.row0
+	ctx := s.act.ctx.Slice(g.row0, g.row1, h0*l.dv, h1*l.dv)
+	for r := range rows {
+		clear(ctx.Row(r))
+	}
+	for i, p := range src.cross {
+		first := i * pageTokens
+		tokens := min(pageTokens, src.tokens-first)
+		w, v := weights.ColRange(first, first+tokens), p[l.values(s.layer, h0):]
+		if rows == 1 {
+			mat.AddValues(mat.Of(ctx.Data, n, l.dv), w, v, l.floatsOfHead(), pageLanes[:tokens])
+			continue
 		}
-		if s.mean.Data != nil {
-			mean := s.mean.Row(r)[:src.tokens]
+		for h := range n {
+			mat.AddValues(ctx.ColRange(h*l.dv, (h+1)*l.dv), everyNth(w, h, n), v[h*l.floatsOfHead():], 0, pageLanes[:tokens])
+		}
+	}
+	if s.mean.Data != nil {
+		for r := range rows {
+			mean := s.mean.Row(g.row0 + r)[:src.tokens]
 			clear(mean) // the caller has all heads of the row
 			for h := range n {
-				mat.Axpy(mean, 1/float32(l.heads), ofRow.Row(h))
+				mat.Axpy(mean, 1/float32(l.heads), weights.Row(r*n+h))
 			}
 		}
 	}
 }
 
+// everyNth returns rows i, i+n, i+2·n, … of m.
+func everyNth(m mat.Matrix, i, n int) mat.Matrix {
+	m = m.RowRange(i, m.Rows)
+	m.Rows, m.RowStride = (m.Rows+n-1)/n, m.RowStride*n
+	return m
+}
+
 // pageLanes are the tokens of a page.
 var pageLanes = [pageTokens]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
-
-// contexts returns heads [h0, h1) of a row of s.act.ctx, all zeros.
-func (s *State) contexts(row, h0, h1 int) mat.Matrix {
-	dv := s.pages.dv
-	ctx := s.act.ctx.Row(row)[h0*dv : h1*dv]
-	clear(ctx)
-	return mat.Of(ctx, h1-h0, dv)
-}

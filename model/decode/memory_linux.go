@@ -23,3 +23,14 @@ func newMemory(size int) (memory []byte, free func() error) {
 	start := -uintptr(unsafe.Pointer(&mapped[0])) % hugePage
 	return mapped[start:][:size:size], func() error { return syscall.Munmap(mapped) }
 }
+
+// adviseHugePages asks for huge pages for x, which is in Go's heap.
+func adviseHugePages(x []float32) {
+	first := unsafe.Pointer(unsafe.SliceData(x))
+	start, end := -uintptr(first)%hugePage, uintptr(len(x))*4
+	if end < start+hugePage {
+		return
+	}
+	whole := unsafe.Slice((*byte)(unsafe.Add(first, start)), (end-start)/hugePage*hugePage)
+	syscall.Madvise(whole, syscall.MADV_HUGEPAGE) // an error means that it has none
+}

@@ -40,15 +40,19 @@ func (l *pageLayout) values(layer, head int) int { return l.keys(layer, head) + 
 
 // pagePool allocates pages and keeps those that are freed: at most as many as are in use, and
 // maxFreeFloats elements more. So a State that translated a large batch returns its memory, but
-// batches that follow each other reuse pages.
+// batches that follow each other reuse pages. Pages are parts of slabs in huge pages of the system,
+// because a step reads all of them, from memory if there are many hypotheses. The garbage collector
+// frees a slab without pages.
 type pagePool struct {
 	pageLayout
 	used int
 	free []page
 }
 
-// maxFreeFloats is 64 MB.
-const maxFreeFloats = 16 << 20
+const (
+	maxFreeFloats = 16 << 20 // 64 MB
+	slabFloats    = 2 << 20  // 8 MB
+)
 
 // get returns a page with undefined contents.
 func (p *pagePool) get() page {
@@ -59,7 +63,13 @@ func (p *pagePool) get() page {
 		p.free = p.free[:n-1]
 		return x
 	}
-	return make(page, p.floats())
+	n := p.floats()
+	slab := make([]float32, max(1, slabFloats/n)*n)
+	adviseHugePages(slab)
+	for ; len(slab) > n; slab = slab[n:] {
+		p.free = append(p.free, slab[:n:n])
+	}
+	return slab
 }
 
 // put frees a page.

@@ -28,8 +28,8 @@ func TestFreePagesAreLimited(t *testing.T) {
 	put(few)
 	many := get(5 * kept)
 	put(many[:2*kept])
-	if n := len(p.free); n != 2*kept {
-		t.Errorf("%d pages are kept, want %d while more are in use", n, 2*kept)
+	if n := len(p.free); n < 2*kept || n >= 2*kept+slabFloats/p.floats() {
+		t.Errorf("%d pages are kept, want %d and the remainder of a slab while more are in use", n, 2*kept)
 	}
 	put(many[2*kept:])
 	if n := len(p.free); n != kept || p.used != 0 {
