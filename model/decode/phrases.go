@@ -227,12 +227,16 @@ type goalCandidate struct {
 }
 
 // advanceToGoal is beam.advance for a source with a goal. The stages select their best
-// continuations in turn, the highest stage first, until the beam is full.
+// continuations in turn, the highest stage first, until the beam is full. Further continuations of a
+// row are only its Alternatives, unless they advance the goal.
 func (k beam) advanceToGoal(s *search, q *sourceSearch, first int) {
 	s.candidates = s.candidates[:0]
 	highest := 0
 	for i, h := range q.live {
-		for _, c := range s.continuations(first + i) {
+		for rank, c := range s.continuations(first + i) {
+			if rank >= k.maxContinuations() && !slices.Contains(s.partials[first+i].advancing, c.token) {
+				continue
+			}
 			s.goalStates = append(s.goalStates[:0], q.state(i)...)
 			if c.token != model.EOS {
 				q.constraint.Next(s.goalStates, c.token)
@@ -243,7 +247,9 @@ func (k beam) advanceToGoal(s *search, q *sourceSearch, first int) {
 			s.candidates = append(s.candidates, goalCandidate{continuation: c, stage: stage})
 		}
 	}
-	slices.SortStableFunc(s.candidates, func(a, b goalCandidate) int { return cmp.Compare(b.logP, a.logP) })
+	slices.SortFunc(s.candidates, func(a, b goalCandidate) int {
+		return cmp.Or(cmp.Compare(b.logP, a.logP), cmp.Compare(a.hypothesis, b.hypothesis), cmp.Compare(a.token, b.token))
+	})
 	live, selected := 0, 0
 	for found := true; found; {
 		found = false

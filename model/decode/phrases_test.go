@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -138,6 +139,26 @@ func TestPhrasesWithOtherConstraints(t *testing.T) {
 				if !containsAll(h.Tokens, list[i]) || !strings.HasPrefix(s, []string{" 人", "", " x"}[i]) || strings.ToValidUTF8(s, "") != s || math.IsInf(h.Score, -1) {
 					t.Errorf("%+v, source %d: %+v, text %q", o, i, h, s)
 				}
+			}
+		}
+	}
+}
+
+// Alternatives are reported and change no translation with phrases.
+func TestPhrasesIgnoreAlternatives(t *testing.T) {
+	pieces := byteLevel(3, mixedText, 60)
+	m := language(len(pieces.bytes), 9, 2)
+	list := [][][]int32{{{3 + 'a', 3 + 'b'}, {3 + 'x'}}, {{3 + 'c'}}, {{3 + 'x', 3 + 'y', 3 + 'z'}}}
+	for beam := range 5 {
+		o := Options{Beam: 2 + beam, NBest: 2, Pieces: pieces, Constraint: Phrases(pieces, list)}
+		want := find(t, m, 3, 26, o)
+		o.Alternatives = 64
+		for i, got := range find(t, m, 3, 26, o) {
+			for k := range got {
+				got[k].Alternatives = nil
+			}
+			if !reflect.DeepEqual(got, want[i]) {
+				t.Errorf("beam %d, source %d: %+v with alternatives, %+v without", o.Beam, i, got, want[i])
 			}
 		}
 	}
