@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -67,7 +68,7 @@ The pairs should be a part of the training data. A further training does not kee
 				defer t.Close()
 				found, err := t.FindAlignHeads(ctx, list)
 				if err != nil {
-					return err
+					return fmt.Errorf("%s: %w", files.files()[0], err)
 				}
 				h, err := model.LoadHeader(*path)
 				if err != nil {

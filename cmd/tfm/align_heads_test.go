@@ -20,7 +20,7 @@ func TestAlign(t *testing.T) {
 	}
 	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-src", toy.src, "-tgt", toy.tgt, "-o", out), 1, "-force replaces it")
 	tsv := write(t, "few.tsv", "the cat\tle chat\n")
-	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-tsv", tsv, "-o", out, "-force"), 1, "too few pairs")
+	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-tsv", tsv, "-o", out, "-force"), 1, tsv+": too few pairs")
 	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-tsv", tsv), 2, "-o is missing")
 	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-tsv", tsv, "-src", tsv, "-o", out), 2, "either -src and -tgt, or -tsv")
 	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-src", tsv, "-o", out), 2, "-src and -tgt are needed, or -tsv")

@@ -175,6 +175,9 @@ func TestTranslateWrongFormats(t *testing.T) {
 		"-tsv -key id -sample":             `-key "id": with -tsv, expected the number of a column, from 1`,
 		"-tsv -key 1":                      "-key needs -sample or -nbest",
 		"-json -as score":                  "-as score: the field has another meaning",
+		"-json -as text":                   `-as is "text", expected another name than -column and -key`,
+		"-json -column translation":        `-as is "translation", expected another name than -column and -key`,
+		"-json -scores -column score":      "-column score: the answer has a field of this name",
 		"-json -column text -key id -beam": "flag needs an argument: -beam",
 	} {
 		mustFail(t, runTFM(t, "", append([]string{"translate"}, strings.Fields(args)...)...), 2, want)

@@ -132,7 +132,7 @@ func (o Options) Validate() error {
 		{!o.Sample && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
 		{!(o.Coverage >= 0 && o.Coverage <= maxCoverage), "coverage", o.Coverage, fmt.Sprint("0 to ", maxCoverage)},
-		{!(o.Patience >= 0), "patience", o.Patience, "above 0"},
+		{!(o.Patience >= 0), "patience", o.Patience, "above 0, or 0 for 1"},
 		{o.Alternatives < 0 || o.Alternatives > maxBeam, "alternatives", o.Alternatives, fmt.Sprint("0 to ", maxBeam)},
 		{o.MaxTokens < 0, "max_tokens", o.MaxTokens, "1 or more, or 0 for no limit"},
 		{!(o.MaxRatio >= 0 && o.MaxRatio <= maxRatio), "max_ratio", o.MaxRatio, fmt.Sprint("above 0, up to ", maxRatio, ", or 0 for no limit")},

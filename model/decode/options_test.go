@@ -28,7 +28,7 @@ func TestOptionsValidate(t *testing.T) {
 		"top_p is 0, expected above 0":                        func(o *Options) { o.Sample, o.TopP = true, 0 },
 		"top_p is 1.5":                                        func(o *Options) { o.Sample, o.TopP = true, 1.5 },
 		"coverage is NaN, expected 0 to 100":                  func(o *Options) { o.Coverage = math.NaN() },
-		"patience is -1, expected above 0":                    func(o *Options) { o.Patience = -1 },
+		"patience is -1, expected above 0, or 0 for 1":        func(o *Options) { o.Patience = -1 },
 		"alternatives is 65, expected 0 to 64":                func(o *Options) { o.Alternatives = 65 },
 		"max_tokens is -1":                                    func(o *Options) { o.MaxTokens = -1 },
 		"max_ratio is NaN":                                    func(o *Options) { o.MaxRatio = math.NaN() },

@@ -46,8 +46,13 @@ var answerFields = []string{scoreField, nBestField, truncatedField, errorField, 
 
 func newObjects(o *Options, a *Answer) (Format, error) {
 	f := objects{Answer: a, text: cmp.Or(o.Column, "text"), key: o.Key, as: cmp.Or(o.As, "translation")}
-	if slices.Contains(answerFields, f.as) {
+	switch {
+	case slices.Contains(answerFields, f.as):
 		return nil, cli.Usagef("-as %s: the field has another meaning", f.as)
+	case f.as == f.text || f.as == f.key:
+		return nil, cli.Usagef("-as is %q, expected another name than -column and -key", f.as)
+	case slices.Contains(f.added(), f.text):
+		return nil, cli.Usagef("-column %s: the answer has a field of this name", f.text)
 	}
 	return f, nil
 }
