@@ -69,8 +69,8 @@ func TestMixedArrivals(t *testing.T) {
 			if limit := memory[0] + memory[0]/2 + 4<<10; memory[phases-1] > limit {
 				t.Errorf("memory after each phase: %d kB, want at most %d", memory, limit)
 			}
-			if a.done.Load() < 20 || a.cancelled.Load() < 5 {
-				t.Errorf("%d calls returned and %d were cancelled, want at least 20 and 5", a.done.Load(), a.cancelled.Load())
+			for i := uint64(phases); a.done.Load() < 20 || a.cancelled.Load() < 5; i++ { // on a slow machine
+				a.run(i, time.Now().Add(duration/3/phases))
 			}
 			t.Logf("%d calls of up to %d callers, %d cancelled; memory after each phase %d kB",
 				a.done.Load(), a.most.Load(), a.cancelled.Load(), memory)
