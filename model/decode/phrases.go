@@ -227,8 +227,8 @@ type goalCandidate struct {
 }
 
 // advanceToGoal is beam.advance for a source with a goal. The stages select their best
-// continuations in turn, the highest stage first, until the beam is full. Further continuations of a
-// row are only its Alternatives, unless they advance the goal.
+// continuations, one at a time from the highest stage down, until the beam is full. Further
+// continuations of a row are only its Alternatives, unless they advance the goal.
 func (k beam) advanceToGoal(s *search, q *sourceSearch, first int) {
 	s.candidates = s.candidates[:0]
 	highest := 0
