@@ -14,45 +14,31 @@ import (
 type outputList struct {
 	ids []int32
 
-	// columns is the output projection of ids, [d × len(ids)], if isGathered. Otherwise a step
-	// computes the logits of all pieces.
-	isGathered bool
-	columns    linear
+	isGathered bool   // columns is set
+	columns    linear // the output projection of ids, [d × len(ids)]
 	bias       layer.Param
 	bytes      int // memory of columns
 }
 
-// outputLists holds the memory of lists for the next sources. The memory of the columns of all is
-// limited to maxListBytes. The lists beyond it are not gathered, so that their steps are slower.
+// outputLists holds the memory of lists for the next sources.
 type outputLists struct {
 	free  []*outputList
 	bytes int // memory of the columns of all lists
 }
 
-// maxListBytes is the memory of 128 lists of a thousand pieces in float32 of the paper's base
-// model.
+// maxListBytes limits the memory of the columns of all lists: 128 lists of a thousand pieces in
+// float32 of the paper's base model. Further lists are not gathered.
 const maxListBytes = 256 << 20
 
-// get returns a list whose columns, if isGathered, may have the given number of bytes. The limit of
-// all is maxBytes.
-func (o *outputLists) get(bytes, maxBytes int) *outputList {
-	var l *outputList
-	if n := len(o.free); n > 0 {
-		l, o.free = o.free[n-1], o.free[:n-1]
-	} else {
-		l = new(outputList)
+// get returns a list that is not gathered.
+func (o *outputLists) get() *outputList {
+	n := len(o.free)
+	if n == 0 {
+		return new(outputList)
 	}
-	growth := max(0, bytes-l.bytes)
-	if o.bytes+growth > maxBytes {
-		for _, unused := range o.free {
-			o.bytes -= unused.bytes
-		}
-		clear(o.free)
-		o.free = o.free[:0]
-	}
-	if l.isGathered = o.bytes+growth <= maxBytes; l.isGathered {
-		l.bytes, o.bytes = l.bytes+growth, o.bytes+growth
-	}
+	l := o.free[n-1]
+	o.free = o.free[:n-1]
+	l.isGathered = false
 	return l
 }
 
@@ -61,6 +47,24 @@ func (o *outputLists) put(l *outputList) {
 	if l != nil {
 		o.free = append(o.free, l)
 	}
+}
+
+// reserve reports whether the columns of l may have the given number of bytes, if those of all lists
+// are limited to maxBytes. It frees lists that are not in use if necessary.
+func (o *outputLists) reserve(l *outputList, bytes, maxBytes int) bool {
+	growth := max(0, bytes-l.bytes)
+	if o.bytes+growth > maxBytes {
+		for _, unused := range o.free {
+			o.bytes -= unused.bytes
+		}
+		clear(o.free)
+		o.free = o.free[:0]
+	}
+	if o.bytes+growth > maxBytes {
+		return false
+	}
+	l.bytes, o.bytes = l.bytes+growth, o.bytes+growth
+	return true
 }
 
 // Restrict leaves only the logits of ids in the rows of a source; Step returns -Inf for other
@@ -75,10 +79,8 @@ func (s *State) Restrict(handle int32, ids []int32) {
 			panic(fmt.Sprintf("decode: id %d at index %d of a list, want ascending ids from 0 to %d", id, i, s.w.model.Config.TgtVocab-1))
 		}
 	}
-	l := s.lists.get(matrixBytes(s.w.form, s.w.model.Config.DModel, len(ids)), s.maxListBytes)
-	if l.ids = append(l.ids[:0], ids...); l.isGathered {
-		l.gather(s.pool, &s.w.output)
-	}
+	l := s.lists.get()
+	l.ids = append(l.ids[:0], ids...)
 	s.sources[handle].list = l
 }
 
@@ -105,46 +107,51 @@ func (l *outputList) gather(p *mat.Pool, output *linear) {
 
 // projection is the workspace of the output projection of a step with lists.
 type projection struct {
-	allRows   []int32 // rows that need the logits of all pieces
+	groups []int32   // indices of the groups of rows whose products have the columns of their list
+	logits []float32 // [rows × longest list]
+
+	isWhole   []bool  // of each row: its product has all columns
+	allRows   []int32 // rows with all columns
 	allX      []float32
 	allLogits []float32
-	groups    []int32   // indices of the groups of rows with gathered lists
-	logits    []float32 // [rows × longest list] of these groups
 }
+
+// The costs of a weight, as a number of multiply-adds that take the same time.
+const (
+	loadCost   = 16 // to load it from memory, which the product of a few rows waits for
+	gatherCost = 8  // to gather it, divided by the steps of a sentence
+)
+
+// projectionCost returns the cost of a product with n columns, divided by d.
+func projectionCost(rows, n int) int { return max(rows, loadCost) * n }
 
 // project sets the logits of all rows for s.act.x.
 func (s *State) project() {
 	w, act := &s.projection, &s.act
-	w.allRows, w.groups = w.allRows[:0], w.groups[:0]
 	longest, restricted := 0, false
-	for i, g := range s.groups {
-		l := s.sources[g.source].list
-		restricted = restricted || l != nil
-		if l != nil && l.isGathered {
-			w.groups = append(w.groups, int32(i))
-			longest = max(longest, len(l.ids))
-			continue
-		}
-		for row := g.row0; row < g.row1; row++ {
-			w.allRows = append(w.allRows, int32(row))
-		}
-	}
-	if len(w.groups) == 0 {
-		s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
-	} else if n := len(w.allRows); n > 0 {
-		x, logits := matrix(&w.allX, n, act.x.Cols), matrix(&w.allLogits, n, act.logits.Cols)
-		for i, row := range w.allRows {
-			copy(x.Row(i), act.x.Row(int(row)))
-		}
-		s.w.output.mul(s.pool, logits, x, mat.Identity)
-		for i, row := range w.allRows {
-			copy(act.logits.Row(int(row)), logits.Row(i))
+	for _, g := range s.groups {
+		if l := s.sources[g.source].list; l != nil {
+			longest, restricted = max(longest, len(l.ids)), true
 		}
 	}
 	if !restricted {
+		s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
 		return
 	}
 	logits := matrix(&w.logits, len(s.rows), longest)
+	s.selectGroups()
+	if n := len(w.allRows); n == len(s.rows) {
+		s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
+	} else if n > 0 {
+		x, all := matrix(&w.allX, n, act.x.Cols), matrix(&w.allLogits, n, act.logits.Cols)
+		for i, row := range w.allRows {
+			copy(x.Row(i), act.x.Row(int(row)))
+		}
+		s.w.output.mul(s.pool, all, x, mat.Identity)
+		for i, row := range w.allRows {
+			copy(act.logits.Row(int(row)), all.Row(i))
+		}
+	}
 	if products := (listProducts{s, logits, nil}); len(w.groups) < s.pool.Threads() {
 		products.pool = s.pool
 		products.Range(0, len(w.groups))
@@ -152,6 +159,52 @@ func (s *State) project() {
 		mat.Each(s.pool, len(w.groups), 1, products)
 	}
 	mat.Each(s.pool, len(s.rows), 4, restrictRows{s, logits})
+}
+
+// selectGroups selects the groups whose products have only the columns of their list, which it
+// gathers. They are none if one product for all rows, which loads all weights but only once, takes
+// less time: with many sources and a small vocabulary.
+func (s *State) selectGroups() {
+	w := &s.projection
+	w.groups, w.allRows, w.isWhole = w.groups[:0], w.allRows[:0], w.isWhole[:0]
+	listCost, otherRows := 0, 0
+	for _, g := range s.groups {
+		l := s.sources[g.source].list
+		if l == nil {
+			otherRows += g.row1 - g.row0
+			continue
+		}
+		listCost += projectionCost(g.row1-g.row0, len(l.ids))
+		if !l.isGathered {
+			listCost += gatherCost * len(l.ids)
+		}
+	}
+	vocabulary := s.act.logits.Cols
+	if otherRows > 0 {
+		listCost += projectionCost(otherRows, vocabulary)
+	}
+	useLists := s.alwaysGather || listCost < projectionCost(len(s.rows), vocabulary)
+	for i, g := range s.groups {
+		l := s.sources[g.source].list
+		isWhole := l == nil || !useLists || !s.gather(l)
+		if !isWhole {
+			w.groups = append(w.groups, int32(i))
+		}
+		for row := g.row0; row < g.row1; row++ {
+			if w.isWhole = append(w.isWhole, isWhole); isWhole {
+				w.allRows = append(w.allRows, int32(row))
+			}
+		}
+	}
+}
+
+// gather gathers the columns of l, unless they would exceed the limit of memory.
+func (s *State) gather(l *outputList) bool {
+	if !l.isGathered && s.lists.reserve(l, matrixBytes(s.w.form, s.w.model.Config.DModel, len(l.ids)), s.maxListBytes) {
+		l.gather(s.pool, &s.w.output)
+		l.isGathered = true
+	}
+	return l.isGathered
 }
 
 // listProducts is the parallel loop over groups of rows that computes the logits of their lists.
@@ -171,7 +224,7 @@ func (t *listProducts) Range(lo, hi int) {
 }
 
 // restrictRows is the parallel loop over the rows of a step that sets the logits of the pieces
-// outside a list to -Inf, and those of a gathered list.
+// outside a list to -Inf.
 type restrictRows struct {
 	*State
 	logits mat.Matrix // [rows × longest list]
@@ -183,21 +236,18 @@ func (t *restrictRows) Range(lo, hi int) {
 		if l == nil {
 			continue
 		}
-		row := t.act.logits.Row(i)
-		if l.isGathered {
-			fillMinusInf(row)
-			logits := t.logits.Row(i)
+		row, logits := t.act.logits.Row(i), t.logits.Row(i)
+		if t.projection.isWhole[i] {
 			for k, id := range l.ids {
-				row[id] = logits[k]
+				logits[k] = row[id]
 			}
-			continue
 		}
-		next := 0
-		for _, id := range l.ids {
-			fillMinusInf(row[next:id])
-			next = int(id) + 1
+		for rest := row; len(rest) > 0; {
+			rest = rest[copy(rest, minusInf[:]):]
 		}
-		fillMinusInf(row[next:])
+		for k, id := range l.ids {
+			row[id] = logits[k]
+		}
 	}
 }
 
@@ -207,10 +257,3 @@ var minusInf = func() (x [1024]float32) {
 	}
 	return x
 }()
-
-// fillMinusInf sets all elements of row to -Inf.
-func fillMinusInf(row []float32) {
-	for len(row) > 0 {
-		row = row[copy(row, minusInf[:]):]
-	}
-}

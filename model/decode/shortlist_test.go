@@ -134,7 +134,7 @@ func TestListsAgainstAllLogits(t *testing.T) {
 			for _, bytes := range []int{maxListBytes, 20_000, 0} {
 				for _, p := range []*mat.Pool{nil, pool} {
 					s := NewState(w, p)
-					s.maxListBytes = bytes
+					s.maxListBytes, s.alwaysGather = bytes, bytes > 0
 					if got, others := run(s, p); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(others, wantOthers) {
 						t.Fatalf("%v, options %d, %d bytes: translations differ from those with all logits", w.form, i, bytes)
 					}
@@ -241,6 +241,7 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		s := NewState(w, pool)
 		s.maxListBytes = 5 * matrixBytes(w.form, c.DModel, 20)
+		gathered, whole := 0, 0
 		type translation struct {
 			handle int32
 			src    []int32
@@ -254,6 +255,9 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 				q.handle = s.Add(nil, q.src)[0]
 				if r.IntN(3) > 0 {
 					q.list = randomShortlist(c, 1+r.IntN(30), r.Uint64()).Always
+					if r.IntN(10) == 0 {
+						q.list = []int32{}
+					}
 					s.Restrict(q.handle, q.list)
 				}
 				current = append(current, q)
@@ -268,7 +272,9 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 					rows = append(rows, Row{q.handle, q.hyp[len(q.hyp)-1], 0})
 				}
 			}
+			s.alwaysGather = r.IntN(2) == 0
 			y := s.Step(rows)
+			gathered, whole = gathered+len(s.projection.groups), whole+len(s.projection.allRows)
 			for i, q := range current {
 				want := logitsAlone(w, q.src, q.hyp[1:])
 				if q.list != nil {
@@ -286,6 +292,9 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 				return remove
 			})
 			r.Shuffle(len(current), func(i, j int) { current[i], current[j] = current[j], current[i] })
+		}
+		if gathered < 200 || whole < 200 {
+			t.Errorf("%v: products of %d groups with lists and of %d rows with all pieces", w.form, gathered, whole)
 		}
 	}
 }

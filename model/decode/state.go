@@ -30,6 +30,7 @@ type State struct {
 
 	lists        outputLists // of the sources
 	maxListBytes int         // changed by tests
+	alwaysGather bool        // set by tests
 
 	// Activations of a step, or of the encoder in Add.
 	arena layer.Arena
