@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tfm/model"
@@ -33,8 +34,14 @@ func BenchmarkTranslate(b *testing.B) {
 		for _, search := range []struct {
 			beam, batch int
 			weights     string
-		}{{1, 1, "float32"}, {1, 32, "float32"}, {4, 1, "float32"}, {4, 32, "float32"}, {1, 1, "int8"}, {1, 32, "int8"}, {4, 1, "int8"}, {4, 32, "int8"}} {
-			b.Run(fmt.Sprintf("model=%s/weights=%s/beam=%d/batch=%d", size.name, search.weights, search.beam, search.batch), func(b *testing.B) {
+			lists       bool
+		}{
+			{1, 1, "float32", false}, {1, 32, "float32", false}, {4, 1, "float32", false}, {4, 32, "float32", false},
+			{1, 1, "int8", false}, {1, 32, "int8", false}, {4, 1, "int8", false}, {4, 32, "int8", false},
+			{1, 1, "float32", true}, {1, 32, "float32", true}, {4, 1, "float32", true}, {4, 32, "float32", true},
+			{1, 1, "int8", true}, {1, 32, "int8", true}, {4, 1, "int8", true}, {4, 32, "int8", true},
+		} {
+			b.Run(fmt.Sprintf("model=%s/weights=%s/lists=%t/beam=%d/batch=%d", size.name, search.weights, search.lists, search.beam, search.batch), func(b *testing.B) {
 				if m.Params.W == nil {
 					m.AllocWeights()
 					m.Init(1)
@@ -56,6 +63,9 @@ func BenchmarkTranslate(b *testing.B) {
 				}
 				o := decode.DefaultOptions()
 				o.Beam, o.MaxExtra = search.beam, 0
+				if search.lists {
+					o.Shortlist = lists(r, size.vocab)
+				}
 				translate := func() {
 					if _, err := d.Translate(context.Background(), srcs, o); err != nil {
 						b.Fatal(err)
@@ -71,4 +81,22 @@ func BenchmarkTranslate(b *testing.B) {
 			})
 		}
 	}
+}
+
+// lists returns lists of about a thousand pieces for a source of 31 tokens.
+func lists(r *rand.Rand, vocabulary int) *model.Shortlist {
+	pieces := func(n int) []int32 {
+		ids := []int32{model.EOS}
+		for range n {
+			ids = append(ids, int32(model.EOS+1+r.IntN(vocabulary-model.EOS-1)))
+		}
+		slices.Sort(ids)
+		return slices.Compact(ids)
+	}
+	s := &model.Shortlist{Always: pieces(400), Starts: []int32{0}}
+	for range vocabulary {
+		s.Pieces = append(s.Pieces, pieces(20)...)
+		s.Starts = append(s.Starts, int32(len(s.Pieces)))
+	}
+	return s
 }
