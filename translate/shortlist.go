@@ -31,7 +31,7 @@ type ShortlistOptions struct {
 
 // DefaultShortlistOptions returns the options of 'tfm shortlist'.
 func DefaultShortlistOptions() ShortlistOptions {
-	return ShortlistOptions{Best: 100, MinProb: 0.001, Frequent: 100}
+	return ShortlistOptions{Best: 200, Frequent: 300}
 }
 
 // Validate reports the first invalid field, as a *model.FieldError.
@@ -76,7 +76,7 @@ func LearnShortlist(ctx context.Context, t vocab.Tokenizers, pairs iter.Seq2[tex
 	if err := o.Validate(); err != nil {
 		return LearnedShortlist{}, err
 	}
-	const candidates = 4 // considered for each target piece that is kept
+	const candidates = 2 // considered for each target piece that is kept
 	l := shortlistLearner{
 		ctx: ctx, tokenizers: t, pairs: pairs, options: o, frequencies: make([]int, t.Target.Size()),
 		lexicon: align.NewLexicon(t.Source.Size(), t.Target.Size(), align.Options{Limit: candidates * o.Best, Threads: o.Threads}),

@@ -119,7 +119,7 @@ func shortlist(ctx context.Context, path, out string, files *pairFiles, o transl
 
 // shortlistFlag declares -shortlist of a command that translates.
 func shortlistFlag(f *cli.Flags) *bool {
-	return f.Bool("shortlist", false, "choose among the pieces of the model's shortlist only ('tfm shortlist'): faster, and a few translations differ")
+	return f.Bool("shortlist", false, "choose among the pieces of the model's shortlist only ('tfm shortlist'): faster, and some translations differ")
 }
 
 // useShortlist makes a search use the shortlist of t, the model at path.

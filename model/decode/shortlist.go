@@ -49,8 +49,8 @@ func (o *outputLists) put(l *outputList) {
 	}
 }
 
-// reserve reports whether the columns of l may have the given number of bytes, if those of all lists
-// are limited to maxBytes. It frees lists that are not in use if necessary.
+// reserve reports whether the columns of l may have the given number of bytes, if those of all
+// lists are limited to maxBytes. It frees lists that are not in use if necessary.
 func (o *outputLists) reserve(l *outputList, bytes, maxBytes int) bool {
 	growth := max(0, bytes-l.bytes)
 	if o.bytes+growth > maxBytes {
