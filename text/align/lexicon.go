@@ -148,9 +148,9 @@ func (l *Lexicon) Maximize() {
 		for _, c := range counts {
 			total += c
 		}
-		divisor := float64(total)/countUnit + float64(alpha*float64(len(l.words))/float64(used))
+		divisor := float64(float64(total)/countUnit) + float64(alpha*float64(len(l.words))/float64(used))
 		for i, c := range counts {
-			p[i] = (float64(c)/countUnit + alpha) / divisor
+			p[i] = (float64(float64(c)/countUnit) + alpha) / divisor
 		}
 	}
 	clear(l.counts)
