@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
 	"tfm/model"
@@ -28,7 +29,7 @@ best, which 'tfm info' prints. Without them, alignments are those of all heads o
 The pairs should be a part of the training data. A further training does not keep the heads.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
-			files := pairFileFlags(f)
+			files := filter.CorpusFlags(f)
 			out := f.String("o", "", "model `file` to write")
 			force := f.Bool("force", false, "replace an existing model")
 			var threads int
@@ -37,7 +38,7 @@ The pairs should be a part of the training data. A further training does not kee
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
-				if err := files.check(); err != nil {
+				if err := files.Check(); err != nil {
 					return err
 				}
 				if *out == "" {
@@ -49,11 +50,11 @@ The pairs should be a part of the training data. A further training does not kee
 				if err := checkModel(*path); err != nil {
 					return err
 				}
-				if err := cli.CheckModelOutput(*out, *force, append(files.files(), *path)...); err != nil {
+				if err := cli.CheckModelOutput(*out, *force, append(files.Files(), *path)...); err != nil {
 					return err
 				}
 				var list []text.Pair
-				for p, err := range files.pairs() {
+				for p, err := range files.Pairs() {
 					if err != nil {
 						return err
 					}
@@ -68,7 +69,7 @@ The pairs should be a part of the training data. A further training does not kee
 				defer t.Close()
 				found, err := t.FindAlignHeads(ctx, list)
 				if err != nil {
-					return fmt.Errorf("%s: %w", files.files()[0], err)
+					return fmt.Errorf("%s: %w", files.Files()[0], err)
 				}
 				h, err := model.LoadHeader(*path)
 				if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/tokenizers"
@@ -35,7 +36,7 @@ The pairs should be the training data. They are read several times, in bounded m
 the target tokens of the pairs they contain: what they lack, a translation cannot say. A further training does not keep the lists.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
-			files := pairFileFlags(f)
+			files := filter.CorpusFlags(f)
 			out := f.String("o", "", "model `file` to write")
 			force := f.Bool("force", false, "replace an existing model")
 			o := translate.DefaultShortlistOptions()
@@ -47,7 +48,7 @@ the target tokens of the pairs they contain: what they lack, a translation canno
 				if err := cli.NoArguments(args); err != nil {
 					return err
 				}
-				if err := files.check(); err != nil {
+				if err := files.Check(); err != nil {
 					return err
 				}
 				if *out == "" {
@@ -62,7 +63,7 @@ the target tokens of the pairs they contain: what they lack, a translation canno
 				if err := checkModel(*path); err != nil {
 					return err
 				}
-				if err := cli.CheckModelOutput(*out, *force, append(files.files(), *path)...); err != nil {
+				if err := cli.CheckModelOutput(*out, *force, append(files.Files(), *path)...); err != nil {
 					return err
 				}
 				return shortlist(ctx, *path, *out, files, o)
@@ -72,8 +73,8 @@ the target tokens of the pairs they contain: what they lack, a translation canno
 }
 
 // shortlist writes the model at path with a shortlist learned from files.
-func shortlist(ctx context.Context, path, out string, files *pairFiles, o translate.ShortlistOptions) error {
-	for _, name := range files.files() {
+func shortlist(ctx context.Context, path, out string, files *filter.Corpus, o translate.ShortlistOptions) error {
+	for _, name := range files.Files() {
 		if info, err := os.Stat(name); err != nil {
 			return err
 		} else if !info.Mode().IsRegular() {
@@ -96,7 +97,7 @@ func shortlist(ctx context.Context, path, out string, files *pairFiles, o transl
 	o.Progress = func(pass, passes, pairs int) {
 		p.Update(time.Now(), fmt.Sprintf("pass %d of %d: %s", pass, passes, format.Count(pairs, "pair")))
 	}
-	learned, err := translate.LearnShortlist(ctx, t, files.pairs(), o)
+	learned, err := translate.LearnShortlist(ctx, t, files.Pairs(), o)
 	p.Clear()
 	if err != nil {
 		return err

@@ -40,9 +40,9 @@ func (l *pageLayout) values(layer, head int) int { return l.keys(layer, head) + 
 
 // pagePool allocates pages and keeps those that are freed: at most as many as are in use, and
 // maxFreeFloats elements more. So a State that translated a large batch returns its memory, but
-// batches that follow each other reuse pages. Pages are parts of slabs in huge pages of the system,
-// because a step reads all of them, from memory if there are many hypotheses. The garbage collector
-// frees a slab without pages.
+// batches that follow each other reuse pages. Pages are parts of slabs of as many pages as are in
+// use, up to 8 MB, which lie in huge pages of the system: a step reads all pages, from memory if
+// there are many hypotheses. The garbage collector frees a slab without pages.
 type pagePool struct {
 	pageLayout
 	used int
@@ -64,7 +64,7 @@ func (p *pagePool) get() page {
 		return x
 	}
 	n := p.floats()
-	slab := make([]float32, max(1, slabFloats/n)*n)
+	slab := make([]float32, max(1, min(p.used, slabFloats/n))*n)
 	adviseHugePages(slab)
 	for ; len(slab) > n; slab = slab[n:] {
 		p.free = append(p.free, slab[:n:n])

@@ -374,19 +374,21 @@ func TestFilesKeepTheList(t *testing.T) {
 func TestListPanics(t *testing.T) {
 	w := NewWeights(newModel(t, toy()), nil)
 	s := NewState(w, nil)
-	h := s.Add(nil, []int32{3})[0]
+	restrict := func(lists ...[]int32) {
+		h := s.Add(nil, []int32{3})[0]
+		for _, ids := range lists {
+			s.Restrict(h, ids)
+		}
+	}
 	for want, f := range map[string]func(){
-		"Restrict of source 7":       func() { s.Restrict(7, nil) },
-		"id 11 at index 1 of a list": func() { s.Restrict(h, []int32{2, 11}) },
-		"id 2 at index 1 of a list":  func() { s.Restrict(h, []int32{2, 2}) },
-		"id -1 at index 0 of a list": func() { s.Restrict(h, []int32{-1}) },
+		"Restrict of source 70":      func() { s.Restrict(70, nil) },
+		"id 11 at index 1 of a list": func() { restrict([]int32{2, 11}) },
+		"id 2 at index 1 of a list":  func() { restrict([]int32{2, 2}) },
+		"id -1 at index 0 of a list": func() { restrict([]int32{-1}) },
 		"Shortlist for 4 pieces and a source vocabul": func() {
 			translate(t, New(w, nil), nil, Options{Beam: 1, Shortlist: &model.Shortlist{Starts: make([]int32, 5)}})
 		},
-		"source 0, which is not in the State or is restricted": func() {
-			s.Restrict(h, []int32{2})
-			s.Restrict(h, []int32{2})
-		},
+		"which is not in the State or is restricted": func() { restrict([]int32{2}, []int32{2}) },
 	} {
 		func() {
 			defer func() {

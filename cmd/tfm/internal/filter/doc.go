@@ -5,6 +5,7 @@
 //	columns.go   plain text and columns
 //	object.go    JSON objects
 //	pairs.go     pairs and their scores
+//	corpus.go    files of pairs, which have no answers
 //	prefix.go    texts with which translations begin
 //	stream.go    lines that are written while they are translated
 //	progress.go  the progress through files of known size

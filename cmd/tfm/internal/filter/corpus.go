@@ -1,0 +1,47 @@
+package filter
+
+import (
+	"iter"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/text"
+)
+
+// Corpus is the files of the pairs that a command reads.
+type Corpus struct{ src, tgt, tsv string }
+
+// CorpusFlags declares the flags of a Corpus.
+func CorpusFlags(f *cli.Flags) *Corpus {
+	c := new(Corpus)
+	f.StringVar(&c.src, "src", "", "`file` of sources, one a line")
+	f.StringVar(&c.tgt, "tgt", "", "`file` of their translations")
+	f.StringVar(&c.tsv, "tsv", "", "`file` of pairs, separated by a tab, in place of -src and -tgt")
+	return c
+}
+
+// Check reports missing or conflicting flags.
+func (c *Corpus) Check() error {
+	switch {
+	case c.tsv != "" && (c.src != "" || c.tgt != ""):
+		return cli.Usagef("either -src and -tgt, or -tsv")
+	case c.tsv == "" && (c.src == "" || c.tgt == ""):
+		return cli.Usagef("-src and -tgt are needed, or -tsv")
+	}
+	return nil
+}
+
+// Files returns the files.
+func (c *Corpus) Files() []string {
+	if c.tsv != "" {
+		return []string{c.tsv}
+	}
+	return []string{c.src, c.tgt}
+}
+
+// Pairs reads the files each time that it is iterated.
+func (c *Corpus) Pairs() iter.Seq2[text.Pair, error] {
+	if c.tsv != "" {
+		return text.PairsTSV(c.tsv)
+	}
+	return text.Pairs(c.src, c.tgt)
+}
