@@ -94,7 +94,7 @@ func interleave(t *testing.T, w *Weights, pool *mat.Pool, seed uint64) {
 	}
 	longest, removed, steps := 0, 0, 120
 	if testing.Short() {
-		steps = 60
+		steps = 40
 	}
 	for step := range steps {
 		if r.IntN(4) == 0 || len(current) == 0 {
