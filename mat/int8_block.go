@@ -85,8 +85,8 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 				x.bias = &bias[0]
 			}
 		}
-		// Strips share the next panel, so that memory is read evenly. A single one prefetches the
-		// rest of its own.
+		// Strips share the next panel, so that memory is read evenly. A single one
+		// prefetches the rest of its own.
 		next, share := t.addressOf(j)+aheadInt8, bytesInt8
 		if rows.strips > 1 {
 			next, share = t.addressOf(min(j+panelInt8, j1-1)), ceilDiv(bytesInt8, rows.strips)

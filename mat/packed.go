@@ -92,8 +92,8 @@ func panicCol(name string, length, j, k, n int) {
 }
 
 // Layout is the order of the elements of a Packed: Panels panels of Cols columns over Depth rows.
-// Element (l, j) of B [k × n] has the index (j/Cols·Depth + l)·Cols + j%Cols. Depth is at least k,
-// and Panels n/Cols, rounded up. Elements outside B are not used.
+// Element (l, j) of B [k × n] has the index (j/Cols·Depth + l)·Cols + j%Cols. Depth is at least
+// k, and Panels n/Cols, rounded up. Elements outside B are not used.
 type Layout struct{ Panels, Depth, Cols int }
 
 // LayoutOf returns the Layout of a Packed of k × n with the kernels in use: panels of 16 or 32

@@ -4,15 +4,17 @@ import "fmt"
 
 // Attention in decoding, from one token of each hypothesis to keys and values in pages of 16 tokens
 // (section 3.2.1 of "Attention Is All You Need"). A page holds the keys of a head transposed,
-// [d_k × 16], so that the scores of 16 tokens are the lanes of a vector, and its values [16 × d_v].
+// [d_k × 16], so that the scores of 16 tokens are the lanes of a vector, and its values
+// [16 × d_v].
 
 // PageTokens is the number of tokens of a page.
 const PageTokens = 16
 
-// ScoreKeys sets scores[i][t] = Σ_j q[i][j]·K_i[j][t], for n queries q [n × d_k], scores [n × 16]
-// and the keys K_i [d_k × 16] at keys[i·stride]: those of n heads of a token, or, with a stride of
-// 0, of n tokens and one head. The results are those of Gemm. It panics if the shapes do not match,
-// a row of scores or q is not contiguous, or keys is shorter. It runs on the calling goroutine.
+// ScoreKeys sets scores[i][t] = Σ_j q[i][j]·K_i[j][t], for n queries q [n × d_k], scores
+// [n × 16] and the keys K_i [d_k × 16] at keys[i·stride]: those of n heads of a token, or, with a
+// stride of 0, of n tokens and one head. The results are those of Gemm. It panics if the shapes do
+// not match, a row of scores or q is not contiguous, or keys is shorter. It runs on the calling
+// goroutine.
 func ScoreKeys(scores, q Matrix, keys []float32, stride int) {
 	scores.check("ScoreKeys: scores", writes)
 	q.check("ScoreKeys: q", readsRows)
@@ -36,10 +38,10 @@ func ScoreKeys(scores, q Matrix, keys []float32, stride int) {
 }
 
 // AddValues adds Σ_l weights[i][l]·V_i[tokens[l] mod 16] to row i of ctx [n × d_v], for weights
-// [n × len(tokens)] and the values V_i [16 × d_v] at values[i·stride]: n heads of a token, or, with
-// a stride of 0, n tokens and one head. Each element is one chain of fused multiply-adds in the
-// order of tokens. It panics if the shapes do not match, a row of ctx or weights is not contiguous,
-// or values is shorter. It runs on the calling goroutine.
+// [n × len(tokens)] and the values V_i [16 × d_v] at values[i·stride]: n heads of a token, or,
+// with a stride of 0, n tokens and one head. Each element is one chain of fused multiply-adds in
+// the order of tokens. It panics if the shapes do not match, a row of ctx or weights is not
+// contiguous, or values is shorter. It runs on the calling goroutine.
 func AddValues(ctx, weights Matrix, values []float32, stride int, tokens []int32) {
 	ctx.check("AddValues: ctx", writes)
 	weights.check("AddValues: weights", readsRows)
@@ -72,8 +74,8 @@ func AddValues(ctx, weights Matrix, values []float32, stride int, tokens []int32
 // pagesRun is the maximum number of queries of one call of assembly.
 const pagesRun = 64
 
-// checkPages panics unless slices of n elements at 0, stride, … (rows-1)·stride are inside one of
-// length.
+// checkPages panics unless slices of n elements at 0, stride, … (rows-1)·stride are inside one
+// of length.
 func checkPages(name string, length, rows, stride, n int) {
 	if stride < 0 || rows > 0 && (n > length || !fits(rows-1, stride, length-n)) {
 		panic(fmt.Sprintf("mat: %s has %d elements for %d matrices of %d at multiples of %d", name, length, rows, n, stride))

@@ -41,9 +41,9 @@ type Tokenizer interface {
 	// ranges.
 	DecodeRanges(ranges []Range, ids []int32) (string, []Range)
 
-	// Bytes returns the text that an id contributes to Decode: the text of ids is that of each, one
-	// after another, without a space at its start that Encode adds. Special ids and ids outside
-	// the vocabulary have none. It may be a part of a character.
+	// Bytes returns the text that an id contributes to Decode: the text of ids is that of each,
+	// one after another, without a space at its start that Encode adds. Special ids and ids
+	// outside the vocabulary have none. It may be a part of a character.
 	Bytes(id int32) string
 
 	// Piece returns the piece of an id in printable form.

@@ -65,7 +65,8 @@ func TestMixedArrivals(t *testing.T) {
 				runtime.ReadMemStats(&m)
 				memory[i] = m.HeapAlloc >> 10
 			}
-			// The engine keeps the memory of its largest step, which later phases may exceed.
+			// The engine keeps the memory of its largest step, which later phases may
+			// exceed.
 			if limit := memory[0] + memory[0]/2 + 4<<10; memory[phases-1] > limit {
 				t.Errorf("memory after each phase: %d kB, want at most %d", memory, limit)
 			}

@@ -16,9 +16,10 @@ import (
 type FoundHeads struct {
 	Heads model.AlignHeads
 
-	// Links is the number of target tokens that the statistical alignment links to a source token,
-	// in the pairs on which the heads were compared. The others are how many of these tokens have
-	// their largest weight at that source token: with Heads, and with all heads of the last layer.
+	// Links is the number of target tokens that the statistical alignment links to a source
+	// token, in the pairs on which the heads were compared. The others are how many of these
+	// tokens have their largest weight at that source token: with Heads, and with all heads of
+	// the last layer.
 	Links, Agree, AgreeLastLayer int
 }
 

@@ -25,12 +25,12 @@ type LineOptions struct {
 	PrefixOf func(text.Line) string
 
 	// Number, if not nil, returns the number of a line on which its draws depend, for example
-	// one that stays with the line when lines are reordered. The default is Decode.First for the
-	// first line that is not blank, and one more for each further one.
+	// one that stays with the line when lines are reordered. The default is Decode.First for
+	// the first line that is not blank, and one more for each further one.
 	Number func(text.Line) uint64
 
-	// Warn, if not nil, is called with the warnings of each line, and with that of its result if
-	// it has one, before the line is yielded.
+	// Warn, if not nil, is called with the warnings of each line, and with that of its result
+	// if it has one, before the line is yielded.
 	Warn func(text.Warning)
 }
 
@@ -80,8 +80,8 @@ func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error
 			yield(nil, err)
 			return
 		}
-		// More lines than fit into a step, so that others enter when some are translated, but
-		// few more, because calls take turns and others would wait for all of them.
+		// More lines than fit into a step, so that others enter when some are translated,
+		// but few more, because calls take turns and others would wait for all of them.
 		n := o.Decode.StepSources()
 		o.Batch = min(o.Batch, n+n/4+4)
 		ctx, cancel := context.WithCancel(ctx)

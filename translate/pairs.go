@@ -15,7 +15,8 @@ type PairScore struct {
 	// LogProbs.
 	LogProb float64
 
-	// LogProbs are the log-probabilities of Tokens, each after the tokens before it, and of EOS.
+	// LogProbs are the log-probabilities of Tokens, each after the tokens before it, and of
+	// EOS.
 	LogProbs []float64
 
 	Tokens []Token // of the translation

@@ -22,12 +22,12 @@ type Options struct {
 	// share the weights and the memory of a batch. 0 is no limit.
 	Concurrent int
 
-	// KeepModel makes Open keep the model in memory in the form of Translator.Model, in addition to
-	// the form in which it translates. The file must have weights in float32.
+	// KeepModel makes Open keep the model in memory in the form of Translator.Model, in
+	// addition to the form in which it translates. The file must have weights in float32.
 	KeepModel bool
 
-	// Int8 rounds the weights to 8 bits, as 'tfm quantize' does, which is faster. Some translations
-	// differ from those of float32, but they are the same on every machine.
+	// Int8 rounds the weights to 8 bits, as 'tfm quantize' does, which is faster. Some
+	// translations differ from those of float32, but they are the same on every machine.
 	Int8 bool
 
 	// Decoding replaces the settings of beam search in the model file. The zero value is those

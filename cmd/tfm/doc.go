@@ -1,8 +1,8 @@
 // Command tfm trains the Transformer of "Attention Is All You Need" to translate, and translates
 // with it.
 //
-// main.go holds the table of subcommands. Every subcommand has one file (train.go, translate.go, …)
-// with its flags, help and output. The packages in internal know no command:
+// main.go holds the table of subcommands. Every subcommand has one file (train.go, translate.go,
+// …) with its flags, help and output. The packages in internal know no command:
 //
 //	cli         the command line: subcommands, help, completion, exit codes, signals
 //	settings    the settings of a training: flags, files, recipes, and their precedence

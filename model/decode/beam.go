@@ -43,15 +43,15 @@ func (k beam) advance(s *search, q *sourceSearch, first int) {
 
 // isDone decides exactly whether a live hypothesis can enter the n-best list.
 //
-// Let ℓ ≤ 0 be the log-probability of live[0], the largest of all live hypotheses, n the number of
-// their tokens, N the length limit and lp > 0 the length penalty, which does not fall with the
+// Let ℓ ≤ 0 be the log-probability of live[0], the largest of all live hypotheses, n the number
+// of their tokens, N the length limit and lp > 0 the length penalty, which does not fall with the
 // length. A live hypothesis that is finished after n' tokens, n < n' ≤ N, has
 //
 //	score = (its log-probability)/lp(n') ≤ ℓ/lp(n') ≤ ℓ/lp(N)
 //
 // because the log-probability of a further token is 0 or less (bestTokens subtracts from a logit
-// the maximum plus the logarithm of a sum that contains exp(0) = 1), ℓ/lp is negative or zero, and
-// a coverage penalty only lowers a score. live[0] has this score if the model continues it with
+// the maximum plus the logarithm of a sum that contains exp(0) = 1), ℓ/lp is negative or zero,
+// and a coverage penalty only lowers a score. live[0] has this score if the model continues it with
 // tokens of probability 1 up to the limit. So, without a coverage penalty, the bound is the
 // smallest that does not depend on the model. finish prefers the earlier of equal scores, so a live
 // hypothesis needs a higher one than the last of a full list.

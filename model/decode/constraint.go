@@ -22,11 +22,11 @@ type Constraint interface {
 	StateLen() int
 	// Start sets state to that of an empty translation of s.
 	Start(state []uint64, s Source)
-	// Next replaces the state of a hypothesis by that after token. It is not called with EOS. At
-	// the length limit token may be one that Allows forbids.
+	// Next replaces the state of a hypothesis by that after token. It is not called with EOS.
+	// At the length limit token may be one that Allows forbids.
 	Next(state []uint64, token int32)
-	// Allows reports whether token, which may be EOS, may follow p and can be the first of up to
-	// p.Remaining+1 tokens before EOS.
+	// Allows reports whether token, which may be EOS, may follow p and can be the first of up
+	// to p.Remaining+1 tokens before EOS.
 	Allows(p *Partial, token int32) bool
 	// Only returns nil, or a list of tokens in ascending order. Others cannot follow p, and
 	// those that can satisfy Allows. A short list saves calls of Allows.

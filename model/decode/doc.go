@@ -4,11 +4,11 @@
 // and model/safetensors. Package translate and the validation of package train use it. It has no
 // notion of text.
 //
-// The way of a sentence: Engine.Each → scheduler.addSources → State.Add encodes it and computes the
-// keys and values of the cross-attention → search.step, once a step: State.Step appends a token to
-// each hypothesis and returns the logits of the next; the sentence's strategy selects continuations
-// and decides which hypotheses stay live and which are finished → Hypothesis, the finished one with
-// the highest score → State.Remove.
+// The way of a sentence: Engine.Each → scheduler.addSources → State.Add encodes it and computes
+// the keys and values of the cross-attention → search.step, once a step: State.Step appends a
+// token to each hypothesis and returns the logits of the next; the sentence's strategy selects
+// continuations and decides which hypotheses stay live and which are finished → Hypothesis, the
+// finished one with the highest score → State.Remove.
 //
 // Sizes have the names of package layer. Numbers of tokens include EOS, or BOS, unless stated
 // otherwise.

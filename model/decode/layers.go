@@ -49,8 +49,8 @@ func (s *State) embed(e *embedding, ids []int32) {
 // matrix are not in the cache.
 const embedGrain = 8
 
-// decode takes s.act.x [rows × d], the newest tokens, through the decoder, with the keys and values
-// of earlier tokens.
+// decode takes s.act.x [rows × d], the newest tokens, through the decoder, with the keys and
+// values of earlier tokens.
 func (s *State) decode() {
 	p, act := s.pool, &s.act
 	for i := range s.w.decoder {

@@ -37,8 +37,9 @@ type Options struct {
 	// is off.
 	NoRepeat int `json:",omitempty"`
 
-	// RepetitionPenalty divides the positive logits of tokens that occur in the translation, and
-	// multiplies the negative ones (Keskar et al., 2019). Scores include it. 0 and 1 are off.
+	// RepetitionPenalty divides the positive logits of tokens that occur in the translation,
+	// and multiplies the negative ones (Keskar et al., 2019). Scores include it. 0 and 1 are
+	// off.
 	RepetitionPenalty float64 `json:",omitempty"`
 
 	// Pieces makes the text of every translation valid UTF-8: a token that cannot continue or
@@ -58,9 +59,9 @@ type Options struct {
 	NBest int
 
 	// Coverage is the weight β of the coverage penalty of Wu et al. (2016, equation 14), which
-	// is added to the score of a finished hypothesis: β·Σ ln min(a, 1) over the source tokens
-	// without EOS, where a is the attention to a token in all steps, of the last decoder layer,
-	// averaged over its heads. 0 is off.
+	// is added to the score of a finished hypothesis: β·Σ ln min(a, 1) over the source
+	// tokens without EOS, where a is the attention to a token in all steps, of the last decoder
+	// layer, averaged over its heads. 0 is off.
 	Coverage float64 `json:",omitempty"`
 
 	// Patience times Beam is the number of finished hypotheses at which beam search ends (Kasai

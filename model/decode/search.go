@@ -17,8 +17,8 @@ type Hypothesis struct {
 	// the last token, which Tokens omits.
 	Truncated bool
 
-	// With Options.TokenScores, the log-probabilities of Tokens and of EOS, or of the token that
-	// Tokens omits.
+	// With Options.TokenScores, the log-probabilities of Tokens and of EOS, or of the token
+	// that Tokens omits.
 	TokenScores []float64
 
 	// With Options.Alternatives, the most probable tokens in the position of each element of

@@ -190,8 +190,8 @@ func (s *State) Step(rows []Row) mat.Matrix {
 }
 
 // StepWeights is Step that also returns the cross-attention weights of the last decoder layer,
-// averaged over its heads, [rows × longest source]: those of a row to the tokens of its source, EOS
-// last. They are valid until the next StepWeights.
+// averaged over its heads, [rows × longest source]: those of a row to the tokens of its source,
+// EOS last. They are valid until the next StepWeights.
 func (s *State) StepWeights(rows []Row) (logits, weights mat.Matrix) {
 	longest := 0
 	for i := range rows {

@@ -35,7 +35,8 @@ const (
 	targetTokensField = "target_tokens"
 	attentionField    = "attention" // a row of weights of source tokens and EOS for each token
 
-	// Of each token and of EOS: log-probabilities, and lists of pairs of text and log-probability.
+	// Of each token and of EOS: log-probabilities, and lists of pairs of text and
+	// log-probability.
 	tokenScoresField  = "token_scores"
 	alternativesField = "alternatives"
 )
