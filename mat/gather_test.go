@@ -35,8 +35,8 @@ func gathered(c Matrix, cols []int32) Matrix {
 	return g
 }
 
-// A product with gathered columns has the bits of these columns of the whole product, whatever the
-// memory held before.
+// A product with gathered columns has the bits of these columns of the whole product, also in
+// memory that held another matrix.
 func TestGatherPacked(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(43, 44))

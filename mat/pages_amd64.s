@@ -203,6 +203,47 @@ done:
 	IMULQ R11, R15        \
 	ADDQ  R12, R15
 
+// SUM adds the weighted values of all tokens to the columns of EACHCOL. ADD is that of the kernel
+// and the weight in W.
+#define SUM(loop, EACHCOL, W, ADD) \
+	EACHCOL(LOADC)             \
+	XORL CX, CX                \
+loop:                          \
+	TOKEN                      \
+	VBROADCASTSS (SI)(CX*4), W \
+	EACHCOL(ADD)               \
+	INCQ CX                    \
+	CMPQ CX, R9                \
+	JNE  loop                  \
+	EACHCOL(STOREC)
+
+#define LOADC(at, C) VMOVUPS at(DX), C
+#define STOREC(at, C) VMOVUPS C, at(DX)
+#define ADDY(at, C) VFMADD231PS at(R15), Y4, C
+#define ADDZ(at, C) VFMADD231PS at(R15), Z4, C
+
+#define EACHY16(OP) \
+	OP(0, Y0)  \
+	OP(32, Y1)
+#define EACHY32(OP) \
+	EACHY16(OP) \
+	OP(64, Y2)  \
+	OP(96, Y3)
+#define EACHZ16(OP) \
+	OP(0, Z0)
+#define EACHZ32(OP) \
+	EACHZ16(OP) \
+	OP(64, Z1)
+#define EACHZ64(OP) \
+	EACHZ32(OP)  \
+	OP(128, Z2) \
+	OP(192, Z3)
+
+#define NEXTCOLS(n) \
+	ADDQ $(4*n), DX  \
+	ADDQ $(4*n), R12 \
+	SUBQ $n, R14
+
 #define NEXTROW \
 	ADDQ valueArgs_ctxRow(DI), R10 \
 	ADDQ R13, SI                   \
@@ -219,46 +260,14 @@ row:
 cols32:
 	CMPQ R14, $32
 	JLT  cols16
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 96(DX), Y3
-	XORL CX, CX
-tokens32:
-	TOKEN
-	VBROADCASTSS (SI)(CX*4), Y4
-	VFMADD231PS  (R15), Y4, Y0
-	VFMADD231PS  32(R15), Y4, Y1
-	VFMADD231PS  64(R15), Y4, Y2
-	VFMADD231PS  96(R15), Y4, Y3
-	INCQ CX
-	CMPQ CX, R9
-	JNE  tokens32
-	VMOVUPS Y0, (DX)
-	VMOVUPS Y1, 32(DX)
-	VMOVUPS Y2, 64(DX)
-	VMOVUPS Y3, 96(DX)
-	ADDQ $128, DX
-	ADDQ $128, R12
-	SUBQ $32, R14
-	JMP  cols32
+	SUM(tokens32, EACHY32, Y4, ADDY)
+	NEXTCOLS(32)
+	JMP cols32
 
 cols16:
 	TESTQ R14, R14
 	JEQ   next
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
-	XORL CX, CX
-tokens16:
-	TOKEN
-	VBROADCASTSS (SI)(CX*4), Y4
-	VFMADD231PS  (R15), Y4, Y0
-	VFMADD231PS  32(R15), Y4, Y1
-	INCQ CX
-	CMPQ CX, R9
-	JNE  tokens16
-	VMOVUPS Y0, (DX)
-	VMOVUPS Y1, 32(DX)
+	SUM(tokens16, EACHY16, Y4, ADDY)
 
 next:
 	NEXTROW
@@ -276,63 +285,20 @@ row:
 cols64:
 	CMPQ R14, $64
 	JLT  cols32
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	XORL CX, CX
-tokens64:
-	TOKEN
-	VBROADCASTSS (SI)(CX*4), Z4
-	VFMADD231PS  (R15), Z4, Z0
-	VFMADD231PS  64(R15), Z4, Z1
-	VFMADD231PS  128(R15), Z4, Z2
-	VFMADD231PS  192(R15), Z4, Z3
-	INCQ CX
-	CMPQ CX, R9
-	JNE  tokens64
-	VMOVUPS Z0, (DX)
-	VMOVUPS Z1, 64(DX)
-	VMOVUPS Z2, 128(DX)
-	VMOVUPS Z3, 192(DX)
-	ADDQ $256, DX
-	ADDQ $256, R12
-	SUBQ $64, R14
-	JMP  cols64
+	SUM(tokens64, EACHZ64, Z4, ADDZ)
+	NEXTCOLS(64)
+	JMP cols64
 
 cols32:
 	CMPQ R14, $32
 	JLT  cols16
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	XORL CX, CX
-tokens32:
-	TOKEN
-	VBROADCASTSS (SI)(CX*4), Z4
-	VFMADD231PS  (R15), Z4, Z0
-	VFMADD231PS  64(R15), Z4, Z1
-	INCQ CX
-	CMPQ CX, R9
-	JNE  tokens32
-	VMOVUPS Z0, (DX)
-	VMOVUPS Z1, 64(DX)
-	ADDQ $128, DX
-	ADDQ $128, R12
-	SUBQ $32, R14
+	SUM(tokens32, EACHZ32, Z4, ADDZ)
+	NEXTCOLS(32)
 
 cols16:
 	TESTQ R14, R14
 	JEQ   next
-	VMOVUPS (DX), Z0
-	XORL CX, CX
-tokens16:
-	TOKEN
-	VBROADCASTSS (SI)(CX*4), Z4
-	VFMADD231PS  (R15), Z4, Z0
-	INCQ CX
-	CMPQ CX, R9
-	JNE  tokens16
-	VMOVUPS Z0, (DX)
+	SUM(tokens16, EACHZ16, Z4, ADDZ)
 
 next:
 	NEXTROW

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// AlignHeads selects the heads of the cross-attention whose mean weights align a translation with
-// its source. The zero value selects all heads of the last decoder layer.
+// AlignHeads selects heads of the cross-attention. Their mean weights align a translation with its
+// source. The zero value selects all heads of the last decoder layer.
 type AlignHeads struct {
 	Heads []CrossHead
 

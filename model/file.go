@@ -62,7 +62,7 @@ type Header struct {
 	Info             map[string]string // as in File
 
 	// Form is that of the matrices: "" for parameters in float32, or a form of package
-	// decode, with which a model can translate but neither train nor be averaged.
+	// decode. A model in such a form translates, but neither trains nor is averaged.
 	Form string
 }
 

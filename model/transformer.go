@@ -98,7 +98,7 @@ func (t *Transformer) AllocForTraining() {
 }
 
 // SetPositions sets the positional encodings that the Config selects, as AllocWeights does. It is
-// for models in which some parameters have memory, learned positions among them.
+// for models where some parameters have memory, learned positions among them.
 func (t *Transformer) SetPositions() {
 	c := t.Config
 	if c.Positions == Learned {

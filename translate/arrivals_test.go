@@ -216,7 +216,7 @@ func (a *arrivals) do(ctx context.Context, r *rand.Rand) error {
 	return nil
 }
 
-// lines translates a stream whose lines arrive at random times.
+// lines translates a stream of lines that arrive at random times.
 func (a *arrivals) lines(ctx context.Context, r *rand.Rand) error {
 	option := r.IntN(3)
 	indices := a.draw(r, 30)

@@ -17,7 +17,7 @@ type FoundHeads struct {
 	Heads model.AlignHeads
 
 	// Links is the number of target tokens that the statistical alignment links to a source
-	// token, in the pairs on which the heads were compared. The others are how many of these
+	// token, in the pairs that the heads were compared with. The others are how many of these
 	// tokens have their largest weight at that source token: with Heads, and with all heads of
 	// the last layer.
 	Links, Agree, AgreeLastLayer int
@@ -29,14 +29,14 @@ const MaxAlignedPairs = 20_000
 // The limits of FindAlignHeads.
 const (
 	maxAlignedTokens = 100     // of either side; longer pairs are left out
-	maxComparedPairs = 500     // pairs on which heads are compared
+	maxComparedPairs = 500     // pairs that heads are compared with
 	maxHeadWeights   = 1 << 25 // weights of all heads and pairs that are compared
 	minLinks         = 50
 	maxAlignHeads    = 8
 	minGain          = 0.005 // of the links, for one head more
 )
 
-// FindAlignHeads finds the heads of the cross-attention whose weights agree best with a statistical
+// FindAlignHeads finds the heads of the cross-attention that agree best with a statistical
 // alignment of pairs, for model.Decoding.AlignHeads. The alignment is that of package text/align,
 // on up to 20,000 pairs, which should be of the training data; the heads are compared on the first
 // 500. The search begins with the head or layer that agrees on most links, with the weights of the

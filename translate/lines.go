@@ -20,12 +20,12 @@ type LineOptions struct {
 	// is the line.
 	Text func(text.Line) string
 
-	// PrefixOf, if not nil, returns the text with which the translation of a line begins, as
-	// Prefix does for all.
+	// PrefixOf, if not nil, returns the begin of the translation of a line, as Prefix is that
+	// of all.
 	PrefixOf func(text.Line) string
 
-	// Number, if not nil, returns the number of a line on which its draws depend, for example
-	// one that stays with the line when lines are reordered. The default is Decode.First for
+	// Number, if not nil, returns the number that selects the draws of a line, for example one
+	// that stays with the line when lines are reordered. The default is Decode.First for
 	// the first line that is not blank, and one more for each further one.
 	Number func(text.Line) uint64
 

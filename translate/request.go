@@ -21,8 +21,8 @@ type Request struct {
 	// sets Pieces. The sources of Decode.Constraint are the texts that are not blank.
 	Decode decode.Options
 
-	// Prefixes[i], if not "", is the text with which the translation of Texts[i] begins. It may
-	// end within a word. Prefix is that of all other texts. Both are valid UTF-8.
+	// Prefixes[i], if not "", is the begin of the translation of Texts[i]. It may end within a
+	// word. Prefix is that of all other texts. Both are valid UTF-8.
 	Prefixes []string
 	Prefix   string
 
@@ -166,7 +166,7 @@ func wordsOf(s string, tokens []Token) (words []int, n int) {
 }
 
 // Do translates the texts of a request and returns one result for each, in order. When sampling,
-// the i-th text that is not blank has number Decode.First+i, on which its draws depend. Do returns
+// the number Decode.First+i selects the draws of the i-th text that is not blank. Do returns
 // a *model.FieldError for an invalid option, and the error of ctx, which it checks before each text
 // and each decode step.
 func (t *Translator) Do(ctx context.Context, r Request) ([]Result, error) {

@@ -50,7 +50,7 @@ func (o ShortlistOptions) Validate() error {
 	return nil
 }
 
-// LearnedShortlist is a Shortlist, and how well it suits the pairs from which it was learned.
+// LearnedShortlist is a Shortlist, and how well it suits the pairs that it was learned from.
 type LearnedShortlist struct {
 	*model.Shortlist
 

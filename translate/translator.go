@@ -23,7 +23,7 @@ type Options struct {
 	Concurrent int
 
 	// KeepModel makes Open keep the model in memory in the form of Translator.Model, in
-	// addition to the form in which it translates. The file must have weights in float32.
+	// addition to the form that it translates with. The file must have weights in float32.
 	KeepModel bool
 
 	// Int8 rounds the weights to 8 bits, as 'tfm quantize' does, which is faster. Some

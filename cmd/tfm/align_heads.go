@@ -41,18 +41,14 @@ The pairs should be a part of the training data. A further training does not kee
 				if err := files.Check(); err != nil {
 					return err
 				}
-				if *out == "" {
-					return cli.Usagef("-o is missing")
-				}
-				if err := cli.CheckThreads(threads); err != nil {
-					return err
-				}
-				if err := checkModel(*path); err != nil {
-					return err
-				}
 				if err := cli.CheckModelOutput(*out, *force, append(files.Files(), *path)...); err != nil {
 					return err
 				}
+				t, err := openModel(*path, translate.Options{Threads: threads})
+				if err != nil {
+					return err
+				}
+				defer t.Close()
 				var list []text.Pair
 				for p, err := range files.Pairs() {
 					if err != nil {
@@ -62,11 +58,6 @@ The pairs should be a part of the training data. A further training does not kee
 						break
 					}
 				}
-				t, err := translate.Open(*path, translate.Options{Threads: threads})
-				if err != nil {
-					return err
-				}
-				defer t.Close()
 				found, err := t.FindAlignHeads(ctx, list)
 				if err != nil {
 					return fmt.Errorf("%s: %w", files.Files()[0], err)

@@ -32,10 +32,7 @@ same command writes the same bytes. The length penalty is that of the last file.
 			out := f.String("o", "", "model `file` to write")
 			force := f.Bool("force", false, "replace an existing model")
 			return func(_ context.Context, args []string) error {
-				switch {
-				case *out == "":
-					return cli.Usagef("-o is missing")
-				case len(args) == 0:
+				if len(args) == 0 {
 					return cli.Usagef("found no files, expected checkpoints or models to average")
 				}
 				return average(*out, *force, args)

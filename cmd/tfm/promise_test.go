@@ -30,8 +30,8 @@ var promiseModes = map[string]string{
 	"draws":  "-sample -temperature 0.8 -top-k 20 -seed 6 -nbest 3",
 }
 
-// promiseKernels returns the values of TFM_CPU whose kernels this machine has, except portable Go,
-// whose results may differ in the last bits.
+// promiseKernels returns the values of TFM_CPU for this machine, except portable Go, because its
+// results may differ in the last bits.
 func promiseKernels() (names []string) {
 	for _, name := range []string{"avx512", "avx2", "neon"} {
 		c := tfm("version")

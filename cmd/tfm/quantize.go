@@ -43,10 +43,7 @@ The model can neither be trained nor averaged. Keep the original.`,
 			var threads int
 			cli.ThreadsFlag(f, &threads)
 			return func(_ context.Context, args []string) error {
-				switch {
-				case *out == "":
-					return cli.Usagef("-o is missing")
-				case len(args) != 1:
+				if len(args) != 1 {
 					return cli.Usagef("found %d files, expected one model", len(args))
 				}
 				if err := cli.CheckThreads(threads); err != nil {

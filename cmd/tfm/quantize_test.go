@@ -85,7 +85,7 @@ func TestQuantize(t *testing.T) {
 		}
 	}
 
-	// A checkpoint, whose other tensors and state are left out.
+	// A checkpoint loses its other tensors and its state.
 	args, out := trainArgs(t, "-steps", "2", "-save-every", "1", "-average", "0")
 	mustRun(t, "", args...)
 	checkpoint := filepath.Join(strings.TrimSuffix(out, ".safetensors")+".ckpt", "step-00000002.safetensors")

@@ -69,13 +69,7 @@ or the object has a field "error". A warning names the line, and the exit code i
 						return err
 					}
 				}
-				if err := cli.CheckThreads(threads); err != nil {
-					return err
-				}
-				if err := checkModel(*path); err != nil {
-					return err
-				}
-				t, err := translate.Open(*path, translate.Options{Threads: threads, Int8: *int8})
+				t, err := openModel(*path, translate.Options{Threads: threads, Int8: *int8})
 				if err != nil {
 					return err
 				}

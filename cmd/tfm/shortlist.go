@@ -51,9 +51,6 @@ the target tokens of the pairs they contain: what they lack, a translation canno
 				if err := files.Check(); err != nil {
 					return err
 				}
-				if *out == "" {
-					return cli.Usagef("-o is missing")
-				}
 				if err := cli.CheckThreads(o.Threads); err != nil {
 					return err
 				}

@@ -118,13 +118,7 @@ draws as the line of that number, from 0.`,
 						return err
 					}
 				}
-				if err := cli.CheckThreads(threads); err != nil {
-					return err
-				}
-				if err := checkModel(*path); err != nil {
-					return err
-				}
-				t, err := translate.Open(*path, translate.Options{Threads: threads, Int8: *int8})
+				t, err := openModel(*path, translate.Options{Threads: threads, Int8: *int8})
 				if err != nil {
 					return err
 				}
@@ -177,6 +171,17 @@ func modelFlag(f *cli.Flags) *string {
 // int8Flag declares -int8 of a command that translates.
 func int8Flag(f *cli.Flags) *bool {
 	return f.Bool("int8", false, "round the weights to 8 bits, as 'tfm quantize' does: faster, and a few translations differ")
+}
+
+// openModel opens the model at path. It reports invalid threads and what checkModel finds.
+func openModel(path string, o translate.Options) (*translate.Translator, error) {
+	if err := cli.CheckThreads(o.Threads); err != nil {
+		return nil, err
+	}
+	if err := checkModel(path); err != nil {
+		return nil, err
+	}
+	return translate.Open(path, o)
 }
 
 // checkModel reports a missing model file, or a folder of checkpoints in its place, and how to get

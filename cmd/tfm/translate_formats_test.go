@@ -187,17 +187,7 @@ func TestTranslateWrongFormats(t *testing.T) {
 // Endless input is answered line by line, and lines that are not answered are bounded.
 func TestTranslateEndlessInput(t *testing.T) {
 	c := tfm("translate", "-model", toyModel(t), "-beam", "1")
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startWithPipes(t, c)
 	written := make(chan int)
 	go func() { // until tfm ends, because nobody reads its output
 		n := 0

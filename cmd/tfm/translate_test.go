@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -131,20 +132,26 @@ func TestTranslateOddLines(t *testing.T) {
 	}
 }
 
-// In a pipe each line is answered before the next one is written.
-func TestTranslateAnswersAtOnce(t *testing.T) {
-	c := tfm("translate", "-model", toyModel(t))
+// startWithPipes starts c and returns its standard input and output.
+func startWithPipes(t *testing.T, c *exec.Cmd) (in io.WriteCloser, out io.ReadCloser) {
+	t.Helper()
 	in, err := c.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.StdoutPipe()
-	if err != nil {
+	if out, err = c.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return in, out
+}
+
+// In a pipe each line is answered before the next one is written.
+func TestTranslateAnswersAtOnce(t *testing.T) {
+	c := tfm("translate", "-model", toyModel(t))
+	in, out := startWithPipes(t, c)
 	for _, q := range []string{"the big cat", "", "the old dog"} {
 		if _, err := io.WriteString(in, q+"\n"); err != nil {
 			t.Fatal(err)

@@ -86,7 +86,7 @@ func (s *State) headGrain(keys int) int {
 func scaleOf(dk int) float32 { return float32(1 / math.Sqrt(float64(dk))) }
 
 // attendSelf sets s.act.ctx to the self-attention of a layer, from each row to all tokens of its
-// hypothesis, for s.act.qkv, whose keys and values it stores.
+// hypothesis, for s.act.qkv. It stores the keys and values.
 func (s *State) attendSelf(layer int) {
 	mat.Each(s.pool, len(s.rows), maxGroupRows, storeNodes{s, layer})
 	keys := 0

@@ -152,8 +152,8 @@ func (c counted) Allows(p *Partial, token int32) bool {
 // Only returns nil, so that Allows decides.
 func (c counted) Only(*Partial) []int32 { return nil }
 
-// A beam search in which no forbidden token is among the most probable has the words and scores of
-// an unconstrained one.
+// Constraints that forbid only improbable tokens change no translation and no score of a beam
+// search.
 func TestConstraintsThatForbidNothingChangeNothing(t *testing.T) {
 	pieces := byteLevel(3, mixedText, 100)
 	m := language(len(pieces.bytes), 3, 1)
@@ -325,7 +325,7 @@ func TestConstraintsAgainstAllTranslations(t *testing.T) {
 	}
 }
 
-// A search with a repetition penalty is a search of the model whose logits have the penalty.
+// A search with a repetition penalty finds what a search without it finds in penalized logits.
 func TestRepetitionPenalty(t *testing.T) {
 	differ := 0
 	for seed := range uint64(5) {

@@ -13,7 +13,7 @@ import (
 	"tfm/model/safetensors"
 )
 
-// A model file for decoding is a model file whose matrices have a form that the kernels read. Its
+// A model file for decoding is a model file with matrices in the form that the kernels read. Its
 // tensors are
 //
 //	NAME         I8 [panels, groups, 32, 4], in the form "int8": B in the order of mat.Int8.Packed
@@ -90,7 +90,7 @@ type reader struct {
 	buf      []float32                     // a part of a matrix
 }
 
-// newReader returns the reader of a file with header h, whose weights are all in s.
+// newReader returns the reader of a file with header h. Its weights are all in s.
 func newReader(s *safetensors.Stream, h model.Header, f Form) (*reader, error) {
 	t, err := model.New(h.Config)
 	if err != nil {

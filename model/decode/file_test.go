@@ -299,7 +299,7 @@ func TestDamagedFilesForDecoding(t *testing.T) {
 	}
 }
 
-// Load reads weights in bfloat16, and a checkpoint, whose other tensors it skips.
+// Load reads weights in bfloat16, and skips the other tensors of a checkpoint.
 func TestLoadOtherDTypesAndTensors(t *testing.T) {
 	m := newModel(t, toy())
 	for i := range m.Params.W { // values of bfloat16

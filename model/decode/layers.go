@@ -8,16 +8,15 @@ import (
 
 // encode returns the encoder's output [m × d] for the sources in s.ids.
 func (s *State) encode() mat.Matrix {
-	p, act, sizes := s.pool, &s.act, s.w.sizes()
+	p, act, heads := s.pool, &s.act, s.w.sizes().Heads
 	s.allocEncoder(len(s.ids))
 	s.embedSentences(&s.w.source, s.ids, s.starts)
-	keys := sizes.Heads * sizes.DK
-	in := attn.Inputs{Q: act.qkv.ColRange(0, keys), K: act.qkv.ColRange(keys, 2*keys), V: act.qkv.ColRange(2*keys, act.qkv.Cols)}
+	in := s.selfInputs()
 	ragged := attn.Ragged{QStarts: s.starts, KStarts: s.starts}
 	for i := range s.w.encoder {
 		l := &s.w.encoder[i]
 		l.qkv.mul(p, act.qkv, s.sublayerInput(&l.norm1), mat.Identity)
-		attn.ScaledDotProductHeads(p, act.ctx, in, sizes.Heads, ragged)
+		attn.ScaledDotProductHeads(p, act.ctx, in, heads, ragged)
 		s.addSublayer(&l.norm1, &l.out, act.ctx)
 
 		l.ff.inner.mul(p, act.hidden, s.sublayerInput(&l.norm2), l.ff.activation)
@@ -27,6 +26,13 @@ func (s *State) encode() mat.Matrix {
 		s.finalNorm(&s.w.model.EncNorm)
 	}
 	return act.x
+}
+
+// selfInputs returns the inputs of self-attention in s.act.qkv.
+func (s *State) selfInputs() attn.Inputs {
+	sizes, qkv := s.w.sizes(), s.act.qkv
+	keys := sizes.Heads * sizes.DK
+	return attn.Inputs{Q: qkv.ColRange(0, keys), K: qkv.ColRange(keys, 2*keys), V: qkv.ColRange(2*keys, qkv.Cols)}
 }
 
 // embedSentences sets s.act.x to the embeddings of ids, sentences that begin at starts.

@@ -40,9 +40,9 @@ func (l *pageLayout) values(layer, head int) int { return l.keys(layer, head) + 
 
 // pagePool allocates pages and keeps those that are freed: at most as many as are in use, and
 // maxFreeFloats elements more. So a State that translated a large batch returns its memory, but
-// batches that follow each other reuse pages. Pages are parts of slabs of as many pages as are in
-// use, up to 8 MB, which lie in huge pages of the system: a step reads all pages, from memory if
-// there are many hypotheses. The garbage collector frees a slab without pages.
+// batches that follow each other reuse pages. A slab holds as many pages as are in use, up to
+// 8 MB, in huge pages of the system, because a step with many hypotheses reads all pages from
+// memory. The garbage collector frees a slab without pages.
 type pagePool struct {
 	pageLayout
 	used int

@@ -111,8 +111,8 @@ func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, head
 	})
 }
 
-// eachPairs calls f with passes over consecutive pairs, whose sources are encoded, and the index of
-// the first of them.
+// eachPairs calls f with passes over consecutive pairs and the index of the first pair. The sources
+// of a pass are encoded.
 func (d *Decoder) eachPairs(ctx context.Context, srcs, tgts [][]int32, f func(first int, p *pairPass)) error {
 	checkPairs(&d.w.model.Config, srcs, tgts)
 	if d.pairs == nil {
@@ -178,8 +178,7 @@ func (p *pairPass) decode(cross func(layer int, in attn.Inputs, r attn.Ragged)) 
 	s.allocDecoder(len(p.tgtIDs), min(len(p.tgtIDs), maxRows))
 	act, sizes := &s.act, s.w.sizes()
 	s.embedSentences(&s.w.target, p.tgtIDs, p.tgtStarts)
-	keys := sizes.Heads * sizes.DK
-	self := attn.Inputs{Q: act.qkv.ColRange(0, keys), K: act.qkv.ColRange(keys, 2*keys), V: act.qkv.ColRange(2*keys, act.qkv.Cols)}
+	self, keys := s.selfInputs(), sizes.Heads*sizes.DK
 	toSelf := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.tgtStarts, Causal: true}
 	toSource := attn.Ragged{QStarts: p.tgtStarts, KStarts: s.starts}
 	for i := range s.w.decoder {

@@ -25,7 +25,7 @@ func containsAll(tokens []int32, list [][]int32) bool {
 }
 
 // overlap reports whether a phrase contains the first token of another. At the length limit Phrases
-// reserves tokens for both, so that it misses translations in which they share some.
+// reserves tokens for both, so that it misses translations where they share some.
 func overlap(list [][]int32) bool {
 	for i, a := range list {
 		for j, b := range list {

@@ -15,8 +15,8 @@ import (
 type Pieces struct {
 	bytes []string // by id
 
-	// The automaton that reads valid UTF-8. It leaves out states from which no sequence of
-	// pieces completes the character.
+	// The automaton that reads valid UTF-8, without the states of characters that no sequence
+	// of pieces completes.
 	next   [utf8States][]uint8 // by state and id: the state after the piece; utf8Invalid if none
 	needed [utf8States]int     // the least number of pieces that complete the character
 	only   [utf8States][]int32 // ids that may follow a state within a character, ascending

@@ -13,7 +13,7 @@ type prefixes struct {
 	list   []*prefix // by index of the source; nil for none
 }
 
-// prefix is a text with which a translation begins: that of the tokens head, then tail.
+// prefix is the begin of a translation: the text of the tokens head, then tail.
 //
 // The tokens of head must be the first, because a tokenizer splits these words so. tail may end
 // within a word that the translation continues, so every token that agrees with it is allowed:
@@ -84,7 +84,7 @@ func (p *prefix) splitTail(pieces *Pieces) {
 	p.head = p.head[:n]
 }
 
-// agreeing returns the ids, ascending, whose bytes begin with text or are the begin of text.
+// agreeing returns the ids, ascending, of pieces that begin with text or are the begin of text.
 func (p *Pieces) agreeing(text string) []int32 {
 	sorted := p.sorted()
 	find := func(s string) []int32 { // the ids from the first whose bytes are s or greater

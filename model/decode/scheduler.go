@@ -27,7 +27,7 @@ const (
 	maxRows        = 256     // rows of a step: kernels at full speed, activations in the cache
 	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
-	minFreeRows    = 16      // rows for which sources are added: enough tokens for fast products
+	minFreeRows    = 16      // least rows to add sources for: enough tokens for fast products
 	maxPassed      = 64      // turns of a request without sources in the search that others take
 )
 
@@ -97,7 +97,7 @@ type request struct {
 	waiting    []int      // indices of the sources that are not added yet; the last is the next
 	active     int        // sources that are not done
 	inSearch   int        // sources that are translated
-	passed     int        // turns in which it was passed over without sources in the search
+	passed     int        // times that it was passed over without sources in the search
 
 	// token is called with the tokens that are certain; it may be nil.
 	token func(i int, token int32)
@@ -138,8 +138,8 @@ func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, [
 // maxTokens returns the limit of the tokens of the translation of source i, EOS counted.
 func (r *request) maxTokens(i, maxLen int) int { return r.options.maxTokens(len(r.sources[i]), maxLen) }
 
-// source describes source i, whose translation has up to maxTokens tokens, EOS counted, to a
-// Constraint.
+// source describes source i to a Constraint. Its translation has up to maxTokens tokens, EOS
+// counted.
 func (r *request) source(i, maxTokens int) Source {
 	return Source{Index: i, Tokens: len(r.sources[i]), MaxTokens: maxTokens - 1}
 }

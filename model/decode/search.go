@@ -227,7 +227,7 @@ func growStates(states []uint64, n int) []uint64 {
 // state returns the state of a live hypothesis.
 func (q *sourceSearch) state(i int) []uint64 { return q.states[i*q.stateLen:][:q.stateLen] }
 
-// removeIf removes the sentences for which f returns true.
+// removeIf removes the sentences that f selects.
 func (s *search) removeIf(f func(*sourceSearch) bool) {
 	kept := 0
 	for i := range s.sentences {
@@ -242,8 +242,8 @@ func (s *search) removeIf(f func(*sourceSearch) bool) {
 	s.sentences = s.sentences[:kept]
 }
 
-// step runs one decode step of all sentences. It calls done with those whose translations are found
-// and their n-best lists, and removes them.
+// step runs one decode step of all sentences. It calls done with those that have their
+// translations, and the n-best lists, and removes them.
 //
 // Equal scores are ordered by hypothesis and token id, so that results are the same everywhere.
 func (s *search) step(p *mat.Pool, m stepper, done func(q *sourceSearch, list []Hypothesis)) {
@@ -342,8 +342,8 @@ func (s *search) continuations(row int) []continuation {
 	return s.expanded[row*s.rowContinuations:][:s.counts[row]]
 }
 
-// advance replaces the live hypotheses of q, whose rows start at row first, with those that have
-// one token more.
+// advance replaces the live hypotheses of q, rows first, first+1, …, with those that have one token
+// more.
 func (s *search) advance(q *sourceSearch, first int) {
 	s.nextLive, s.nextStates, s.nextCoverage = s.nextLive[:0], s.nextStates[:0], s.nextCoverage[:0]
 	for i := range q.live {
@@ -389,7 +389,7 @@ func (s *search) addToken(q *sourceSearch, i int, token int32, logP float64) int
 	return int32(len(q.backpointers) - 1)
 }
 
-// finishAtEOS finishes hypothesis i of q, whose log-probability with EOS is logP.
+// finishAtEOS finishes hypothesis i of q. logP is its log-probability with EOS.
 func (s *search) finishAtEOS(q *sourceSearch, i int, logP float64) {
 	q.finish(finishedHyp{q.score(i, logP), s.addToken(q, i, model.EOS, logP), false})
 }

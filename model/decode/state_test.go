@@ -226,8 +226,8 @@ func checkPages(t *testing.T, s *State) {
 	}
 }
 
-// A long search with a wide beam, whose hypotheses are all alike or all different, keeps few pages:
-// nodes without descendants are freed at once.
+// A long search with a wide beam keeps few pages, if its hypotheses are all alike and if they are
+// all different: nodes without descendants are freed at once.
 func TestPagesOfALongBeamAreBounded(t *testing.T) {
 	const width, tokens = 64, 250
 	for name, c := range map[string]struct {

@@ -31,7 +31,7 @@ type table struct {
 	lists map[int32][]int32 // of the sources that are restricted
 }
 
-// Restrict keeps the list, whose complement Step sets to -Inf.
+// Restrict keeps the list. Step sets all other logits to -Inf.
 func (m *table) Restrict(handle int32, ids []int32) {
 	if m.lists == nil {
 		m.lists = map[int32][]int32{}

@@ -124,8 +124,8 @@ func (w *Weights) Refresh(p *mat.Pool) {
 	}
 }
 
-// Random returns Weights with random values for a model in which EOS is improbable, so that
-// translations end at the limit of their length. It is for benchmarks: memory is that of Weights
+// Random returns Weights with random values. EOS is improbable, so that translations end at the
+// limit of their length. It is for benchmarks: memory is that of Weights
 // from a file. The error is that of model.New.
 func Random(c model.Config, f Form, p *mat.Pool) (*Weights, error) {
 	c.OutputBias = true

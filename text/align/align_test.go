@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A corpus whose translations reorder words and insert one: the links are those of its grammar.
+// The translations reorder words and insert one. The links are those of the grammar.
 func TestPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var pairs []Pair

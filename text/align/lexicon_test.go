@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// dictionary returns pairs in which source word s has translations 2s and, half as often, 2s+1, and
-// the words 900 and 901 translate nothing.
+// dictionary returns pairs. Source word s has the translations 2s and, half as often, 2s+1; the
+// target words 900 and 901 translate nothing.
 func dictionary(n, words int, seed uint64) []Pair {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var pairs []Pair

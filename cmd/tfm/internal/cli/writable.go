@@ -20,9 +20,12 @@ func CheckOutput(path string, inputs ...string) error {
 	return nil
 }
 
-// CheckModelOutput is CheckDistinct for a model. Without force it reports an existing file, because
-// a model can be hours of training.
+// CheckModelOutput is CheckDistinct for a model. It reports a missing -o and, without force, an
+// existing file, because a model can be hours of training.
 func CheckModelOutput(path string, force bool, inputs ...string) error {
+	if path == "" {
+		return Usagef("-o is missing")
+	}
 	if err := CheckDistinct(path, inputs...); err != nil {
 		return err
 	}

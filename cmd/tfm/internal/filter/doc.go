@@ -6,7 +6,7 @@
 //	object.go    JSON objects
 //	pairs.go     pairs and their scores
 //	corpus.go    files of pairs, which have no answers
-//	prefix.go    texts with which translations begin
+//	prefix.go    the begin of translations
 //	stream.go    lines that are written while they are translated
 //	progress.go  the progress through files of known size
 //

@@ -121,8 +121,8 @@ func (o *Options) Format(a *Answer) (Format, error) {
 	return plain{a}, nil
 }
 
-// Number returns the number of a key on which draws depend: that of a decimal number is the number,
-// so that the number of a line as its key changes no draw; others are hashed.
+// Number returns the number that selects the draws of a key. A decimal key is its own number, so
+// that keys that count lines from 0 change no draw; others are hashed.
 func Number(key string) uint64 {
 	if n, err := strconv.ParseUint(key, 10, 64); err == nil && strconv.FormatUint(n, 10) == key {
 		return n

@@ -159,12 +159,7 @@ func kind(raw []byte) string {
 
 func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err error) {
 	line = strings.TrimSpace(line)
-	switch {
-	case line == "":
-		io.WriteString(w, "\n")
-		return
-	case err != nil:
-		writeError(w, line, err)
+	if writeWithoutAnswer(w, line, err) {
 		return
 	}
 	var b bytes.Buffer
@@ -186,11 +181,20 @@ func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err
 	writeObject(w, line, b.Bytes())
 }
 
-// writeError writes an object with an error, alone if line is no object.
-func writeError(w io.Writer, line string, err error) {
-	var b bytes.Buffer
-	appendField(&b, errorField, err.Error())
-	writeObject(w, withoutError(line), b.Bytes())
+// writeWithoutAnswer writes a blank line, or an object with err, alone if line is no object. It
+// reports false if there is neither.
+func writeWithoutAnswer(w io.Writer, line string, err error) bool {
+	switch {
+	case line == "":
+		io.WriteString(w, "\n")
+	case err != nil:
+		var b bytes.Buffer
+		appendField(&b, errorField, err.Error())
+		writeObject(w, withoutError(line), b.Bytes())
+	default:
+		return false
+	}
+	return true
 }
 
 // writeObject writes an object with further fields.

@@ -148,12 +148,7 @@ func (pairObjects) Blank(line string) bool { return text.IsBlank(line) }
 
 func (f pairObjects) Write(w io.Writer, line string, p text.Pair, s *translate.PairScore, err error) {
 	line = strings.TrimSpace(line)
-	switch {
-	case line == "":
-		io.WriteString(w, "\n")
-		return
-	case err != nil:
-		writeError(w, line, err)
+	if writeWithoutAnswer(w, line, err) {
 		return
 	}
 	var b bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"tfm/translate"
 )
 
-// Prefixes are the flags of the texts with which translations begin.
+// Prefixes are the flags that set the begin of translations.
 type Prefixes struct{ prefix, file string }
 
 // PrefixFlags declares the flags of Prefixes.

@@ -150,7 +150,7 @@ func vocabSize(tokens float64) int {
 	return int(clamp(8000*math.Sqrt(tokens/1e6), 500, 1000, 32000))
 }
 
-// fullVocabEpochs is the number of epochs from which a run has the vocabulary of its whole corpus.
+// fullVocabEpochs is the least number of epochs that have the vocabulary of the whole corpus.
 // A shorter run learns little about rare pieces, and each piece costs time. In 6 epochs of Multi30k
 // 8,000 pieces are better than 5,000; in 2 epochs of Tatoeba 8,000 are better than 14,500.
 const fullVocabEpochs = 5
