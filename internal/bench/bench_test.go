@@ -254,3 +254,16 @@ func TestTrainingsAreValid(t *testing.T) {
 		}
 	}
 }
+
+// All elements are read, whatever the length.
+func TestSumStreams(t *testing.T) {
+	for _, n := range []int{0, 1, 255, 2048, 2049, 10_000} {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = 1
+		}
+		if got := sumStreams(x); got != float32(n) {
+			t.Errorf("sumStreams of %d ones = %v", n, got)
+		}
+	}
+}

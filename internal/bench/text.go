@@ -36,7 +36,7 @@ func (r Report) Text() string {
 			where = "cache or memory"
 		}
 		title := fmt.Sprintf("limits: multiply-adds on registers, bandwidth of %s (buffers of %s)", where, bytesText(r.Limits[0].Buffer))
-		table(title, "threads, float32 GFLOP/s, bf16 GFLOP/s, sum GB/s, copy GB/s, y += a·x GB/s", func(line func(...string)) {
+		table(title, "threads, float32 GFLOP/s, bf16 GFLOP/s, read GB/s, copy GB/s, y += a·x GB/s", func(line func(...string)) {
 			for _, l := range r.Limits {
 				line(fmt.Sprint(l.Threads), figure(l.Float32, 1), figure(l.BF16, 1), figure(l.Read, 1e-9), figure(l.Copy, 1e-9), figure(l.Update, 1e-9))
 			}

@@ -2,8 +2,10 @@ package decode
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"tfm/model"
 )
@@ -21,69 +23,102 @@ type goal interface {
 	maxAdvancing() int
 }
 
-// phrases is the goal that translations contain given tokens. The state is the index of the source,
-// the state of the automaton in Pieces, and for each phrase of the source the number of its tokens
+// phrases is the goal that translations contain given texts. The state is the index of the source,
+// the state of the automaton in Pieces, and for each phrase of the source the number of its bytes
 // that match the end of the hypothesis, or all if the hypothesis contains the phrase.
 type phrases struct {
-	pieces *Pieces    // nil if no piece is a part of a character
-	list   [][]phrase // by index of the source
-	n      int        // most phrases of a source
+	pieces     *Pieces
+	list       [][]*phrase // by index of the source
+	maxPhrases int         // of a source
+	maxTokens  int         // limit of advancing
 }
 
 const matches = 2 // index in the state of the first phrase's number
 
-// phrase is a sequence of tokens. failure[i] is the length of the longest proper prefix of ids[:i]
-// that is also its end (Knuth, Morris and Pratt 1977).
+// phrase is a text that a translation must contain. The slices are indexed by the number of bytes
+// of it that match.
 type phrase struct {
-	ids     []int32
-	failure []int
+	text    string
+	failure []int     // length of the longest proper prefix that is also the end (Knuth, Morris and Pratt 1977)
+	begins  [][]int32 // the pieces with which the remaining text begins
+	needed  []int     // the least number of pieces that spell the remaining text
 }
 
-// Phrases returns the Constraint that the translation of source i contains each of the sequences of
-// tokens list[i], whose texts consist of whole characters. Beam search finds good places for them;
-// greedy search and sampling have no alternatives to compare and may place them at the end. If a
-// translation has no room for all, one after another, it is truncated at its length limit.
-func Phrases(pieces *Pieces, list [][][]int32) Constraint {
-	c := &phrases{pieces: pieces, list: make([][]phrase, len(list))}
-	for i, sequences := range list {
-		for _, ids := range sequences {
-			if len(ids) > 0 {
-				c.list[i] = append(c.list[i], newPhrase(ids))
+// Phrases returns the Constraint that the translation of source i contains each of the texts
+// list[i]. A text that begins with a space is found at the begin of words. Beam search finds good
+// places for them; greedy search and sampling have no alternatives to compare and may place them at
+// the end. If a translation has no room for all, one after another, it is truncated at its length
+// limit. It fails if pieces cannot spell a text, or a text is not valid UTF-8.
+func Phrases(pieces *Pieces, list [][]string) (Constraint, error) {
+	c := &phrases{pieces: pieces, list: make([][]*phrase, len(list))}
+	known := map[string]*phrase{}
+	for i, texts := range list {
+		maxTokens := 0
+		for _, text := range texts {
+			p := known[text]
+			if p == nil {
+				p = newPhrase(pieces, text)
+				known[text] = p
+			}
+			if p.needed[0] == math.MaxInt || !utf8.ValidString(text) {
+				return nil, fmt.Errorf("the vocabulary has no pieces for the phrase %q", text)
+			}
+			if text != "" && !slices.Contains(c.list[i], p) {
+				c.list[i] = append(c.list[i], p)
+				maxTokens += p.maxBegins()
 			}
 		}
-		c.n = max(c.n, len(c.list[i]))
+		c.maxPhrases, c.maxTokens = max(c.maxPhrases, len(c.list[i])), max(c.maxTokens, maxTokens)
 	}
-	return c
+	return c, nil
 }
 
-func newPhrase(ids []int32) phrase {
-	p := phrase{slices.Clone(ids), []int{0, 0}}
-	for i := 1; i < len(ids); i++ {
-		p.failure = append(p.failure, p.match(p.failure[i], ids[i]))
+func newPhrase(pieces *Pieces, text string) *phrase {
+	n := len(text)
+	p := &phrase{text, make([]int, n+1), make([][]int32, n), make([]int, n+1)}
+	for i := 1; i < n; i++ {
+		p.failure[i+1] = p.match(p.failure[i], text[i])
+	}
+	for i := n - 1; i >= 0; i-- {
+		p.needed[i] = math.MaxInt
+		for _, id := range pieces.beginning(text[i:]) {
+			if needed := p.needed[i+len(pieces.bytes[id])]; needed < math.MaxInt {
+				p.begins[i] = append(p.begins[i], id)
+				p.needed[i] = min(p.needed[i], needed+1)
+			}
+		}
 	}
 	return p
 }
 
-// match returns the number of tokens that match after token, n before.
-func (p *phrase) match(n int, token int32) int {
-	for ; n > 0 && p.ids[n] != token; n = p.failure[n] {
+// maxBegins returns the length of the longest list in begins.
+func (p *phrase) maxBegins() (n int) {
+	for _, ids := range p.begins {
+		n = max(n, len(ids))
 	}
-	if p.ids[n] == token {
+	return n
+}
+
+// match returns the number of bytes that match after byte b, n before.
+func (p *phrase) match(n int, b byte) int {
+	for ; n > 0 && p.text[n] != b; n = p.failure[n] {
+	}
+	if p.text[n] == b {
 		n++
 	}
 	return n
 }
 
-// next returns the number of tokens that match after token, n before. A phrase that the hypothesis
+// next returns the number of bytes that match after a piece, n before. A phrase that the hypothesis
 // contains stays.
-func (p *phrase) next(n int, token int32) int {
-	if n == len(p.ids) {
-		return n
+func (p *phrase) next(n int, piece string) int {
+	for i := 0; i < len(piece) && n < len(p.text); i++ {
+		n = p.match(n, piece[i])
 	}
-	return p.match(n, token)
+	return n
 }
 
-func (c *phrases) StateLen() int { return matches + c.n }
+func (c *phrases) StateLen() int { return matches + c.maxPhrases }
 
 func (c *phrases) Start(state []uint64, s Source) {
 	clear(state)
@@ -91,7 +126,7 @@ func (c *phrases) Start(state []uint64, s Source) {
 }
 
 // of returns the phrases of a source.
-func (c *phrases) of(state []uint64) []phrase {
+func (c *phrases) of(state []uint64) []*phrase {
 	if i := state[0]; i < uint64(len(c.list)) {
 		return c.list[i]
 	}
@@ -100,37 +135,36 @@ func (c *phrases) of(state []uint64) []phrase {
 
 func (c *phrases) Next(state []uint64, token int32) {
 	for i, p := range c.of(state) {
-		state[matches+i] = uint64(p.next(int(state[matches+i]), token))
+		state[matches+i] = uint64(p.next(int(state[matches+i]), c.pieces.bytes[token]))
 	}
-	if c.pieces != nil {
-		validText{c.pieces}.Next(state[1:2], token)
-	}
+	validText{c.pieces}.Next(state[1:2], token)
 }
 
 // missing returns the least number of tokens that contain the remaining phrases one after another.
-// The longest match continues; without one the character is completed first. With a token, it is
-// the number after the token.
+// Either a match continues, or the character is completed and all begin. With a token, it is the
+// number after the token.
 func (c *phrases) missing(state []uint64, token int32) int {
-	tokens, longest := 0, 0
+	character, piece := uint8(state[1]), ""
+	if token >= 0 {
+		character, piece = c.pieces.next[character][token], c.pieces.bytes[token]
+	}
+	all, saved := 0, math.MinInt // saved: tokens that the first phrase does not need, or the character's with the opposite sign
 	for i, p := range c.of(state) {
-		n := int(state[matches+i])
-		if token >= 0 {
-			n = p.next(n, token)
+		n := p.next(int(state[matches+i]), piece)
+		if n < len(p.text) {
+			all += p.needed[0]
 		}
-		if n < len(p.ids) {
-			tokens, longest = tokens+len(p.ids), max(longest, n)
-		}
-	}
-	if longest == 0 && tokens > 0 && c.pieces != nil {
-		character := uint8(state[1])
-		if token >= 0 {
-			character = c.pieces.next[character][token]
-		}
-		if character != utf8Invalid {
-			tokens += c.pieces.needed[character]
+		if 0 < n && n < len(p.text) {
+			saved = max(saved, p.needed[0]-p.needed[n])
 		}
 	}
-	return tokens - longest
+	if all > 0 && character != utf8Invalid {
+		saved = max(saved, -c.pieces.needed[character])
+	}
+	if all == 0 {
+		return 0
+	}
+	return all - saved
 }
 
 func (c *phrases) Allows(p *Partial, token int32) bool {
@@ -144,11 +178,11 @@ func (c *phrases) Allows(p *Partial, token int32) bool {
 
 func (c *phrases) Only(*Partial) []int32 { return nil }
 
-// Required appends the tokens of the phrases.
+// Required appends the tokens that spell the phrases.
 func (c *phrases) Required(ids []int32, s Source) []int32 {
 	if s.Index < len(c.list) {
 		for _, p := range c.list[s.Index] {
-			ids = append(ids, p.ids...)
+			ids = append(ids, slices.Concat(p.begins...)...)
 		}
 	}
 	return ids
@@ -157,7 +191,7 @@ func (c *phrases) Required(ids []int32, s Source) []int32 {
 func (c *phrases) progress(state []uint64) int {
 	stage, longest := 0, 0
 	for i, p := range c.of(state) {
-		if n := int(state[matches+i]); n == len(p.ids) {
+		if n := int(state[matches+i]); n == len(p.text) {
 			stage += n
 		} else {
 			longest = max(longest, n)
@@ -170,19 +204,19 @@ func (c *phrases) advancing(tokens []int32, state []uint64) []int32 {
 	longest := 0
 	list := c.of(state)
 	for i, p := range list {
-		if n := int(state[matches+i]); n < len(p.ids) {
+		if n := int(state[matches+i]); n < len(p.text) {
 			longest = max(longest, n)
 		}
 	}
 	for i, p := range list {
-		if n := int(state[matches+i]); n == longest && n < len(p.ids) {
-			tokens = append(tokens, p.ids[n])
+		if n := int(state[matches+i]); n == longest && n < len(p.text) {
+			tokens = append(tokens, p.begins[n]...)
 		}
 	}
 	return tokens
 }
 
-func (c *phrases) maxAdvancing() int { return c.n }
+func (c *phrases) maxAdvancing() int { return c.maxTokens }
 
 // goalOf returns the goal of a Constraint or of its part, the first if there are several, and the
 // part's index in the state. It is nil without one.

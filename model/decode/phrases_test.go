@@ -10,26 +10,36 @@ import (
 	"testing"
 )
 
-// containsAll reports whether tokens contain each phrase.
-func containsAll(tokens []int32, list [][]int32) bool {
-	for _, phrase := range list {
-		found := false
-		for i := range len(tokens) - len(phrase) + 1 {
-			found = found || slices.Equal(tokens[i:][:len(phrase)], phrase)
-		}
-		if !found {
-			return false
-		}
+// phrasesOf is Phrases without an error.
+func phrasesOf(pieces *Pieces, list ...[]string) Constraint {
+	c, err := Phrases(pieces, list)
+	if err != nil {
+		panic(err)
 	}
-	return true
+	return c
 }
 
-// overlap reports whether a phrase contains the first token of another. At the length limit Phrases
-// reserves tokens for both, so that it misses translations where they share some.
-func overlap(list [][]int32) bool {
+// letters are n pieces: of the ids from 3 the letters from "a".
+func letters(n int) *Pieces {
+	return NewPieces(n, func(id int32) string {
+		if id < 3 {
+			return ""
+		}
+		return string(rune('a' + id - 3))
+	})
+}
+
+// containsAll reports whether a text contains each phrase.
+func containsAll(text string, list []string) bool {
+	return !slices.ContainsFunc(list, func(phrase string) bool { return !strings.Contains(text, phrase) })
+}
+
+// overlap reports whether a phrase contains the first letter of another. At the length limit
+// Phrases reserves tokens for both, so that it misses translations where they share some.
+func overlap(list []string) bool {
 	for i, a := range list {
 		for j, b := range list {
-			if i != j && slices.Contains(a, b[0]) {
+			if i != j && strings.Contains(a, b[:1]) {
 				return true
 			}
 		}
@@ -42,15 +52,16 @@ func overlap(list [][]int32) bool {
 func TestPhrasesAgainstAllTranslations(t *testing.T) {
 	const maxTokens = 6
 	listed, beaten := 0, 0
-	for v, list := range [][][]int32{
-		{{3}}, {{3, 4}}, {{3, 3, 4}}, {{3, 4}, {4, 3}}, {{4}, {3, 3}}, {{3, 4, 3, 3}}, {{3, 4}, {3, 3}, {4}}, {{3, 4, 4}, {3, 3, 3}}, {{3, 3}, {4, 4}}, {{3}, {4}}, {},
+	pieces := letters(5)
+	for v, list := range [][]string{
+		{"a"}, {"ab"}, {"aab"}, {"ab", "ba"}, {"b", "aa"}, {"abaa"}, {"ab", "aa", "b"}, {"abb", "aaa"}, {"aa", "bb"}, {"a", "b"}, {},
 	} {
 		all := allTranslations(5, maxTokens-1)
-		allowed := slices.DeleteFunc(slices.Clone(all), func(tokens []int32) bool { return !containsAll(tokens, list) })
-		fits := len(slices.Concat(list...)) < maxTokens
+		allowed := slices.DeleteFunc(slices.Clone(all), func(tokens []int32) bool { return !containsAll(pieces.text(tokens), list) })
+		fits := len(strings.Join(list, "")) < maxTokens
 		for seed := range uint64(4) {
 			m := language(5, seed, 2)
-			c := Phrases(nil, [][][]int32{list, nil, list})
+			c := phrasesOf(pieces, list, nil, list)
 			for _, o := range []Options{
 				{Beam: 1 << 10, NBest: 10, Alpha: 1}, {Beam: 1 << 10, NBest: 10}, {Beam: 1}, {Beam: 2}, {Beam: 5, NBest: 5, Alpha: 1}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3},
 			} {
@@ -63,8 +74,8 @@ func TestPhrasesAgainstAllTranslations(t *testing.T) {
 						want = nil
 					}
 					for _, h := range got {
-						if !containsAll(h.Tokens, want) && (fits || !h.Truncated) {
-							t.Errorf("%s: %+v, want phrases %v", name, h, want)
+						if !containsAll(pieces.text(h.Tokens), want) && (fits || !h.Truncated) {
+							t.Errorf("%s: %+v, want phrases %q", name, h, want)
 						}
 					}
 					if source == 1 || o.Beam < 1<<10 || len(allowed) == 0 || overlap(list) {
@@ -112,7 +123,7 @@ func TestPhrasesFindTheirPlace(t *testing.T) {
 		}
 	}}
 	for _, beam := range []int{2, 4, 8} {
-		o := Options{Beam: beam, Constraint: Phrases(nil, [][][]int32{{{9, 7}}})}
+		o := Options{Beam: beam, Constraint: phrasesOf(letters(12), []string{"ge"})}
 		if got := find(t, m, 1, 30, o)[0][0]; !slices.Equal(got.Tokens, []int32{5, 9, 7, 8}) || math.Abs(got.Score-improbable) > 0.01 {
 			t.Errorf("beam %d: %+v, want 5 9 7 8 with score %v", beam, got, improbable)
 		}
@@ -129,14 +140,14 @@ func TestPhrasesWithOtherConstraints(t *testing.T) {
 		}
 		return ids
 	}
+	list := [][]string{{"灯", "a灭"}, {"é"}, nil}
 	for _, o := range []Options{{Beam: 1}, {Beam: 4, NBest: 4}, {Beam: 8, MinTokens: 18, Alpha: 1}, {Beam: 3, NoRepeat: 3}, {Sample: true, Temperature: 1, TopP: 1, NBest: 2}} {
 		o.Pieces = pieces
-		list := [][][]int32{{bytesOf("灯"), bytesOf("a灭")}, {bytesOf("é")}, nil}
-		o.Constraint = All(Phrases(pieces, list), Prefixes(pieces, [][]int32{bytesOf(" 人"), nil, bytesOf(" x")}))
+		o.Constraint = All(phrasesOf(pieces, list...), Prefixes(pieces, [][]int32{bytesOf(" 人"), nil, bytesOf(" x")}))
 		for i, translations := range find(t, m, 3, 26, o) {
 			for _, h := range translations {
 				s := pieces.text(h.Tokens)
-				if !containsAll(h.Tokens, list[i]) || !strings.HasPrefix(s, []string{" 人", "", " x"}[i]) || strings.ToValidUTF8(s, "") != s || math.IsInf(h.Score, -1) {
+				if !containsAll(s, list[i]) || !strings.HasPrefix(s, []string{" 人", "", " x"}[i]) || strings.ToValidUTF8(s, "") != s || math.IsInf(h.Score, -1) {
 					t.Errorf("%+v, source %d: %+v, text %q", o, i, h, s)
 				}
 			}
@@ -148,9 +159,9 @@ func TestPhrasesWithOtherConstraints(t *testing.T) {
 func TestPhrasesIgnoreAlternatives(t *testing.T) {
 	pieces := byteLevel(3, mixedText, 60)
 	m := language(len(pieces.bytes), 9, 2)
-	list := [][][]int32{{{3 + 'a', 3 + 'b'}, {3 + 'x'}}, {{3 + 'c'}}, {{3 + 'x', 3 + 'y', 3 + 'z'}}}
+	list := [][]string{{"ab", "x"}, {"c"}, {"xyz"}}
 	for beam := range 5 {
-		o := Options{Beam: 2 + beam, NBest: 2, Pieces: pieces, Constraint: Phrases(pieces, list)}
+		o := Options{Beam: 2 + beam, NBest: 2, Pieces: pieces, Constraint: phrasesOf(pieces, list...)}
 		want := find(t, m, 3, 26, o)
 		o.Alternatives = 64
 		for i, got := range find(t, m, 3, 26, o) {
@@ -160,6 +171,33 @@ func TestPhrasesIgnoreAlternatives(t *testing.T) {
 			if !reflect.DeepEqual(got, want[i]) {
 				t.Errorf("beam %d, source %d: %+v with alternatives, %+v without", o.Beam, i, got, want[i])
 			}
+		}
+	}
+}
+
+// A phrase can be spelled by any pieces, and its last piece may contain further text.
+func TestPhrasesOfPieces(t *testing.T) {
+	pieces := piecesOf("H", "u", "n", "d", "e", " Hu", "nd", "nde", "un", "x", " ")
+	for _, row := range []struct {
+		tokens []string
+		want   int
+	}{
+		{nil, 2}, {[]string{" Hu"}, 1}, {[]string{" Hu", "nd"}, 0}, {[]string{" Hu", "nde"}, 0}, {[]string{" ", "H", "un"}, 1}, {[]string{" ", "H", "u"}, 1},
+		{[]string{"H", "u", "nd"}, 2}, {[]string{"x", " Hu", "x"}, 2}, {[]string{"x", " Hu", "nd", "x"}, 0},
+	} {
+		c := phrasesOf(pieces, []string{" Hund"})
+		state := make([]uint64, c.StateLen())
+		c.Start(state, Source{})
+		for _, piece := range row.tokens {
+			c.Next(state, int32(slices.Index(pieces.bytes, piece)))
+		}
+		if got := c.(*phrases).missing(state, -1); got != row.want {
+			t.Errorf("after %q %d tokens are missing, want %d", row.tokens, got, row.want)
+		}
+	}
+	for _, invalid := range []string{"Hut", "H\xFF"} {
+		if _, err := Phrases(pieces, [][]string{nil, {"H", invalid}}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", invalid)) {
+			t.Errorf("phrase %q: error %v, want one that names it", invalid, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package decode
 import (
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -152,6 +153,26 @@ func (p *Pieces) sorted() []int32 {
 		slices.SortStableFunc(p.byBytes, func(a, b int32) int { return strings.Compare(p.bytes[a], p.bytes[b]) })
 	})
 	return p.byBytes
+}
+
+// from returns the ids of pieces with text, sorted by their bytes, from the first one that is text
+// or greater.
+func (p *Pieces) from(text string) []int32 {
+	sorted := p.sorted()
+	return sorted[sort.Search(len(sorted), func(i int) bool { return p.bytes[sorted[i]] >= text }):]
+}
+
+// beginning returns the ids of pieces with which text begins, in the order of their lengths.
+func (p *Pieces) beginning(text string) (ids []int32) {
+	for n := 1; n <= len(text); n++ {
+		for _, id := range p.from(text[:n]) {
+			if p.bytes[id] != text[:n] {
+				break
+			}
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // validText is the Constraint that the text of a translation is valid UTF-8 if it is complete. The

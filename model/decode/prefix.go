@@ -2,7 +2,6 @@ package decode
 
 import (
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -86,20 +85,8 @@ func (p *prefix) splitTail(pieces *Pieces) {
 
 // agreeing returns the ids, ascending, of pieces that begin with text or are the begin of text.
 func (p *Pieces) agreeing(text string) []int32 {
-	sorted := p.sorted()
-	find := func(s string) []int32 { // the ids from the first whose bytes are s or greater
-		return sorted[sort.Search(len(sorted), func(i int) bool { return p.bytes[sorted[i]] >= s }):]
-	}
-	var ids []int32
-	for n := 1; n < len(text); n++ {
-		for _, id := range find(text[:n]) {
-			if p.bytes[id] != text[:n] {
-				break
-			}
-			ids = append(ids, id)
-		}
-	}
-	for _, id := range find(text) {
+	ids := p.beginning(text[:len(text)-1])
+	for _, id := range p.from(text) {
 		if !strings.HasPrefix(p.bytes[id], text) {
 			break
 		}

@@ -316,7 +316,7 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 	pieces := piecesOf("a", "b", "c", "\xC3", "\xA9", " ", "é", "d")
 	constrained := Options{Beam: 3, MaxExtra: 50, MinTokens: 50, NoRepeat: 4, RepetitionPenalty: 1.01, Pieces: pieces, Constraint: Prefixes(pieces, [][]int32{{3, 4, 5}, nil, {6, 7, 8}})}
 	constrained.Coverage = 1
-	phrases := Options{Beam: 6, MaxExtra: 50, MinTokens: 50, Pieces: pieces, Constraint: Phrases(pieces, [][][]int32{{{3, 4, 5}, {7}}, nil, {{8, 9}}})}
+	phrases := Options{Beam: 6, MaxExtra: 50, MinTokens: 50, Pieces: pieces, Constraint: phrasesOf(pieces, []string{"abc", "é"}, nil, []string{"éd"})}
 	constrainedDraws := constrained
 	constrainedDraws.Sample, constrainedDraws.Temperature, constrainedDraws.TopP, constrainedDraws.NBest = true, 1, 1, 3
 	listed := constrained

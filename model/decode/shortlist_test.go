@@ -100,10 +100,10 @@ func TestListsAgainstAllLogits(t *testing.T) {
 	if testing.Short() {
 		srcs = srcs[:10]
 	}
-	phrases := make([][][]int32, len(srcs))
+	phrases := make([][]string, len(srcs))
 	prefixes := make([][]int32, len(srcs))
 	for i := range srcs {
-		phrases[i] = [][]int32{{int32(3 + 'a' + i%20), 3 + 'z'}, {3 + 'q'}}
+		phrases[i] = []string{string(rune('a'+i%20)) + "z", "q"}
 		prefixes[i] = []int32{int32(3 + 'A' + i%20), 3 + ' ', 3 + 'X'}
 	}
 	pool := mat.NewPool(3)
@@ -112,7 +112,7 @@ func TestListsAgainstAllLogits(t *testing.T) {
 		for i, o := range []Options{
 			{Beam: 1, MaxExtra: 6}, {Beam: 1, MaxExtra: 6, NoScore: true, Pieces: pieces}, {Beam: 4, Alpha: 0.6, MaxExtra: 6, NBest: 4, Pieces: pieces, TokenScores: true, Alternatives: 9},
 			{Beam: 20, Alpha: 1, MaxExtra: 4, NBest: 20, Coverage: 0.5}, {Beam: 3, MaxExtra: 6, NoRepeat: 1, MinTokens: 5, RepetitionPenalty: 1.5, Pieces: pieces},
-			{Beam: 4, MaxExtra: 8, Pieces: pieces, Constraint: Phrases(pieces, phrases)}, {Beam: 2, MaxExtra: 8, Pieces: pieces, Constraint: Prefixes(pieces, prefixes)},
+			{Beam: 4, MaxExtra: 8, Pieces: pieces, Constraint: phrasesOf(pieces, phrases...)}, {Beam: 2, MaxExtra: 8, Pieces: pieces, Constraint: Prefixes(pieces, prefixes)},
 			{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 6, NBest: 3, Seed: 7, Pieces: pieces, Alternatives: 3}, {Sample: true, Temperature: 3, TopP: 0.9, MaxExtra: 6, Seed: 7},
 			{Sample: true, Temperature: 1, TopP: 1, TopK: 5, MaxExtra: 6, Seed: 7, Pieces: pieces},
 		} {
@@ -207,13 +207,9 @@ func TestListsContainWhatConstraintsRequire(t *testing.T) {
 	none := &model.Shortlist{Always: []int32{model.EOS, 3 + 0xE6, 3 + 0xF0}, Starts: make([]int32, m.Config.SrcVocab+1)}
 	for _, o := range []Options{{Beam: 1}, {Beam: 4, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, NBest: 4}} {
 		o.MaxExtra, o.Shortlist, o.Pieces = 12, none, pieces
-		var sequences [][][]int32
-		for range srcs {
-			sequences = append(sequences, [][]int32{{3 + 'a', 3 + 'b'}, {3 + 'c'}})
-		}
 		for constraint, c := range map[string]Constraint{
 			"prefix":  Prefixes(pieces, slices.Repeat([][]int32{{3 + 'a', 3 + ' ', 3 + 'b', 3 + 'c'}}, len(srcs))),
-			"phrases": Phrases(pieces, sequences),
+			"phrases": phrasesOf(pieces, slices.Repeat([][]string{{"ab", "c"}}, len(srcs))...),
 			"text":    nil,
 		} {
 			o.Constraint = c
