@@ -26,6 +26,11 @@ type Request struct {
 	Prefixes []string
 	Prefix   string
 
+	// Phrases[i] are phrases that each translation of Texts[i] contains, in any order; see
+	// Translator.CheckPhrase. Use beam search, because greedy search and sampling may add them
+	// at the end. A translation without room for them is Truncated.
+	Phrases [][]string
+
 	// MaxSource is the source limit in tokens. 0, or more than Translator.MaxSource, is
 	// Translator.MaxSource.
 	MaxSource int
@@ -206,9 +211,11 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c := t.prefixes(r, indices); c != nil {
-		r.Decode.Constraint = decode.All(c, r.Decode.Constraint)
+	phrases, err := t.phrases(r, indices)
+	if err != nil {
+		return nil, err
 	}
+	r.Decode.Constraint = decode.All(t.prefixes(r, indices), phrases, r.Decode.Constraint)
 	r.Decode.Pieces = t.pieces
 	lists, err := t.nBest(ctx, srcs, indices, &r)
 	if err != nil {

@@ -35,6 +35,26 @@ func TestTranslateWithPrefix(t *testing.T) {
 	mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-prefix", "a\xff"), 2, "-prefix", "valid UTF-8")
 }
 
+// A line that has a term of -terms has its translation, in every form of input.
+func TestTranslateWithTerms(t *testing.T) {
+	m := toyModel(t)
+	file := write(t, "terms.tsv", "cat\tlion\nbig cat\ttigre\n")
+	translated := func(input string, args ...string) []string {
+		return strings.Split(mustRun(t, input, append([]string{"translate", "-model", m, "-terms", file}, args...)...).stdout, "\n")
+	}
+	for _, lines := range [][]string{
+		translated("the big cat\n\nthe old cat\nthe old dog\n"), translated("the big cat\n\nthe old cat\nthe old dog\n", "-stream"),
+		translated("1\tthe big cat\n1\t\n1\tthe old cat\ncat\tthe old dog\n", "-tsv", "-column", "2"),
+	} {
+		if len(lines) != 5 || !strings.Contains(lines[0], "tigre") || strings.Contains(lines[0], "lion") || !strings.Contains(lines[2], "lion") || strings.Contains(lines[3], "lion") {
+			t.Errorf("%q, want tigre and lion in lines 1 and 3", lines)
+		}
+	}
+	for content, want := range map[string]string{"cat\tlion\ncat\n": "terms.tsv:2: ", "cat\t \n": "terms.tsv:1: phrase", "\tlion\n": "terms.tsv:1: found no term"} {
+		mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-terms", write(t, "terms.tsv", content)), 1, want)
+	}
+}
+
 // -stream writes the lines of a translation without it, and the warnings.
 func TestTranslateStream(t *testing.T) {
 	m, input := toyModel(t), "the big cat\n\nthe \xff dog\nthe cat the cat the cat the cat\n"

@@ -77,7 +77,7 @@ draws as the line of that number, from 0.`,
 			f.Bool("progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 			stream := f.Bool("stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
 			f.Group("Constraints")
-			prefixes := filter.PrefixFlags(f)
+			prefixes, terms := filter.PrefixFlags(f), filter.TermFlags(f)
 			settings.ConstraintFlags(f, search)
 			f.Group("Sampling")
 			f.BoolVar(&search.Sample, "sample", false, "draw translations at random, without a beam")
@@ -142,6 +142,9 @@ draws as the line of that number, from 0.`,
 				o.Attention, o.Tokens = answer.Align != "", answer.NeedsTokens()
 				if form.Key != "" {
 					o.Number = func(l text.Line) uint64 { _, key, _ := format.Parse(l.Text); return filter.Number(key) }
+				}
+				if err := terms.Apply(&o, t); err != nil {
+					return err
 				}
 				o.Decode.NoScore = !answer.Scores && !answer.NBest // for greedy search
 				done, err := prefixes.Apply(&o)

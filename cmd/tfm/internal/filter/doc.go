@@ -7,6 +7,7 @@
 //	pairs.go     pairs and their scores
 //	corpus.go    files of pairs, which have no answers
 //	prefix.go    the begin of translations
+//	terms.go     the translations of terms
 //	stream.go    lines that are written while they are translated
 //	progress.go  the progress through files of known size
 //

@@ -1,0 +1,66 @@
+package translate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tfm/model/decode"
+	"tfm/text"
+)
+
+// CheckPhrase returns an error if phrase cannot be one of Request.Phrases: it is blank, has a line
+// break, is not valid UTF-8, or has characters that the target vocabulary cannot spell.
+func (t *Translator) CheckPhrase(phrase string) error {
+	switch {
+	case text.IsBlank(phrase):
+		return fmt.Errorf("phrase %q: found no word", phrase)
+	case !utf8.ValidString(phrase) || strings.ContainsAny(phrase, "\r\n"):
+		return fmt.Errorf("phrase %q: expected one line of valid UTF-8", phrase)
+	}
+	_, err := decode.Phrases(t.pieces, [][]string{{t.spell(phrase)}})
+	return err
+}
+
+// spell returns the text of a phrase as the tokenizer writes it: normalized, after a space in
+// scripts with spaces between words, so that it is not found within a word.
+func (t *Translator) spell(phrase string) string {
+	phrase = strings.TrimSpace(phrase)
+	var b strings.Builder
+	for _, id := range t.tokenizers.Target.Encode(nil, phrase) {
+		b.WriteString(t.pieces.Bytes(id))
+	}
+	if first, _ := utf8.DecodeRuneInString(phrase); IsUnspaced(first) {
+		return strings.TrimPrefix(b.String(), " ")
+	}
+	return b.String()
+}
+
+// IsUnspaced reports whether r is of a script without spaces between words.
+func IsUnspaced(r rune) bool { return unicode.In(r, unspacedScripts...) }
+
+var unspacedScripts = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan}
+
+// phrases returns the Constraint of the phrases of the texts with the given indices, nil if they
+// have none.
+func (t *Translator) phrases(r Request, indices []int) (decode.Constraint, error) {
+	if !slices.ContainsFunc(r.Phrases, func(list []string) bool { return len(list) > 0 }) {
+		return nil, nil
+	}
+	lists := make([][]string, len(indices))
+	for k, i := range indices {
+		if i >= len(r.Phrases) {
+			break
+		}
+		for _, phrase := range r.Phrases[i] {
+			if err := t.CheckPhrase(phrase); err != nil {
+				return nil, err
+			}
+			lists[k] = append(lists[k], t.spell(phrase))
+		}
+	}
+	return decode.Phrases(t.pieces, lists)
+}
