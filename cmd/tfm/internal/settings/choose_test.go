@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"tfm/model"
 	"tfm/train/corpus"
 )
 
@@ -39,7 +40,9 @@ func TestChoose(t *testing.T) {
 		{phrases, "time=5m", "vocab-size=5500:chosen dropout=0.2:chosen"},
 		{few, "time=5m", "vocab-size=3000:chosen dropout=0.3:chosen valid-every=100:chosen"},
 		{many, "time=5m", "vocab-size=8500:chosen dropout=0.1:chosen"},
-		{many, "time=1h", "vocab-size=29500:chosen dropout=0.1:chosen"},
+		{many, "time=1h", "vocab-size=10000:chosen dropout=0.1:chosen"},
+		{many, "time=10h", "vocab-size=28000:chosen"},
+		{many, "preset=base", "vocab-size=32000:chosen"},
 		{nil, "", "preset=tiny:chosen dropout=0.1:default vocab-size=8000:default"},
 	} {
 		r, err := Resolve([]Overrides{overridesOf(CommandLine, c.typed+" threads=2")}, Facts{Corpus: c.survey, Kernel: "avx512"})
@@ -76,5 +79,19 @@ func TestChoices(t *testing.T) {
 func TestReferenceTime(t *testing.T) {
 	if one, four := referenceTime(time.Hour, 1, "avx2"), referenceTime(time.Hour, 4, "avx2"); one*4 != four || one <= 0 {
 		t.Errorf("an hour on 1 and 4 threads: %v, %v", one, four)
+	}
+}
+
+// The limit of a vocabulary is that of logits that cost as much as the layers.
+func TestVocabularyLimits(t *testing.T) {
+	for _, s := range sizes {
+		c, err := model.Preset(s.preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SrcVocab, c.TgtVocab = 1000, 1000
+		if n := c.CountParams()/c.DModel - 1000; s.vocab > n || s.vocab < n*9/10 {
+			t.Errorf("%s: limit %d, want at most %d and little less", s.preset, s.vocab, n)
+		}
 	}
 }
