@@ -182,7 +182,8 @@ func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) erro
 	return nil
 }
 
-// Close waits for running calls and ends the Translator's threads. Later calls return an error.
+// Close waits for running calls and ends the Translator's threads. Calls that begin after it return
+// an error at once.
 // Close may be called more than once.
 func (t *Translator) Close() error {
 	t.mu.Lock()
@@ -226,7 +227,9 @@ func (t *Translator) MaxSource() int { return t.config.MaxLen - 1 }
 
 // begin waits until a call may translate. If it returns nil, the caller must call end.
 func (t *Translator) begin(ctx context.Context) error {
-	t.mu.RLock()
+	if !t.mu.TryRLock() {
+		return errClosed // only Close locks for writing
+	}
 	err := ctx.Err()
 	if t.closed {
 		err = errClosed

@@ -5,12 +5,11 @@ import (
 	"testing"
 )
 
-// Translations begin with -prefix or with the lines of -prefix-file, which may have fewer than the
-// input.
+// Translations begin with -prefix or with the lines of -prefix-file, which has as many as the input.
 func TestTranslateWithPrefix(t *testing.T) {
 	m, input := toyModel(t), "the big cat\n\nthe old dog\nthe cat\nthe dog\n"
 	plain := strings.Split(mustRun(t, input, "translate", "-model", m).stdout, "\n")
-	file := write(t, "prefixes", "un Ze\nx\n\nun\n")
+	file := write(t, "prefixes", "un Ze\nx\n\nun\n\n")
 	for _, c := range []struct {
 		args  []string
 		wants []string
@@ -32,6 +31,11 @@ func TestTranslateWithPrefix(t *testing.T) {
 	}
 	mustFail(t, runTFM(t, "", "translate", "-model", m, "-prefix", "a", "-prefix-file", file), 2, "either -prefix or -prefix-file")
 	mustFail(t, runTFM(t, "", "translate", "-model", m, "-prefix-file", file+"x"), 1, file+"x")
+	short := runTFM(t, input, "translate", "-model", m, "-prefix-file", write(t, "short", "un\nun\n"))
+	mustFail(t, short, 1, "short: found 2 lines, expected one for each line of the input")
+	if got := strings.Split(short.stdout, "\n"); len(got) != len(plain) || got[3] != plain[3] {
+		t.Errorf("after the last prefix: %q, want the lines of %q", got, plain)
+	}
 	mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-prefix", "a\xff"), 2, "-prefix", "valid UTF-8")
 }
 
@@ -111,7 +115,7 @@ func TestTranslateReportsMissingEnds(t *testing.T) {
 			t.Errorf("%s: standard error %q, want %q", stream, o.stderr, want)
 		}
 	}
-	for _, flag := range []string{"-json=false", "-json"} {
+	for _, flag := range []string{"-json=false", "-json", "-stream"} {
 		line := "the big cat\n"
 		if flag == "-json" {
 			line = `{"text":"the big cat"}` + "\n"

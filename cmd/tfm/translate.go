@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"math"
 	"os"
 	"strings"
 
@@ -296,9 +295,6 @@ type answerWriter struct {
 	failed   int // lines without answer
 }
 
-// failedLine is the kind of the warning about a line without answer.
-const failedLine = "lines that were not translated"
-
 // write writes each translated line at once. After all lines, the error is that of answers
 // or that there are lines without an answer.
 func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, error], p prompt) error {
@@ -310,10 +306,7 @@ func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, 
 		return err
 	}
 	a.progress.End()
-	if a.failed > 0 {
-		return fmt.Errorf("%s of %s not translated", format.Thousands(a.failed), format.Count(a.lines, "line"))
-	}
-	return nil
+	return filter.Failed(a.failed, a.lines)
 }
 
 func (a *answerWriter) writeLines(out io.Writer, answers iter.Seq2[[]translate.Line, error], p prompt) error {
@@ -338,11 +331,9 @@ func (a *answerWriter) writeLines(out io.Writer, answers iter.Seq2[[]translate.L
 // add writes a line and its answer.
 func (a *answerWriter) add(w io.Writer, l *translate.Line) {
 	_, _, err := a.format.Parse(l.Text)
-	if err == nil && len(l.Translations) > 0 && math.IsInf(l.Translations[0].Score, -1) {
-		err = errors.New("no translation: the flags allow none, or the model's scores are not finite")
-	}
+	err = cmp.Or(err, filter.Failure(&l.Result))
 	if err != nil {
-		warning := l.Warning(failedLine, "%v", err)
+		warning := l.Warning(filter.FailedLine, "%v", err)
 		err = errors.New(warning.Message)
 		a.warnings.Add(warning)
 		a.failed++

@@ -6,6 +6,7 @@
 //	object.go    JSON objects
 //	pairs.go     pairs and their scores
 //	corpus.go    files of pairs, which have no answers
+//	failure.go   lines without answer
 //	prefix.go    the begin of translations
 //	terms.go     the translations of terms
 //	stream.go    lines that are written while they are translated

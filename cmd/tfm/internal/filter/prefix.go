@@ -1,12 +1,14 @@
 package filter
 
 import (
+	"fmt"
 	"iter"
 	"os"
 	"sync"
 	"unicode/utf8"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/internal/format"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -23,7 +25,7 @@ func PrefixFlags(f *cli.Flags) *Prefixes {
 }
 
 // Apply sets the prefixes of o. The function that it returns closes -prefix-file and returns the
-// error of reading it.
+// error of reading it, also if it has fewer lines than the input.
 func (p *Prefixes) Apply(o *translate.LineOptions) (close func() error, err error) {
 	if o.Prefix = p.prefix; !utf8.ValidString(p.prefix) {
 		return nil, cli.Usagef("-prefix %q: must be valid UTF-8", p.prefix)
@@ -41,14 +43,18 @@ func (p *Prefixes) Apply(o *translate.LineOptions) (close func() error, err erro
 	next, stop := iter.Pull2(text.RepairLines(file, p.file))
 	var mu sync.Mutex // after an error or a signal, PrefixOf may still run
 	var failed error
-	isClosed := false
+	n, isClosed := 0, false
 	o.PrefixOf = func(text.Line) string {
 		mu.Lock()
 		defer mu.Unlock()
-		var l text.Line
-		if failed == nil && !isClosed {
-			l, failed, _ = next()
+		if failed != nil || isClosed {
+			return ""
 		}
+		l, err, ok := next()
+		if failed = err; !ok {
+			failed = fmt.Errorf("%s: found %s, expected one for each line of the input", p.file, format.Count(n, "line"))
+		}
+		n++
 		return l.Text
 	}
 	return func() error {

@@ -22,6 +22,7 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 	}
 	o.Certain = func(_ int, part string) { write(part) }
 	prompt()
+	n, without := 0, 0 // lines, and those without answer
 	for l, err := range lines {
 		if err != nil {
 			return err
@@ -46,12 +47,17 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 		if warning, ok := results[0].LineWarning(l); ok {
 			o.Warn(warning)
 		}
+		n++
+		if err := Failure(&results[0]); err != nil {
+			without++
+			o.Warn(l.Warning(FailedLine, "%v", err))
+		}
 		if !text.IsBlank(l.Text) {
 			o.Decode.First++
 		}
 		prompt()
 	}
-	return nil
+	return Failed(without, n)
 }
 
 // CheckStream reports the flags that -stream does not accept.

@@ -1,0 +1,29 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"tfm/internal/format"
+	"tfm/translate"
+)
+
+// FailedLine is the kind of the warning about a line without answer.
+const FailedLine = "lines that were not translated"
+
+// Failure returns an error if r has no translation because no hypothesis is possible.
+func Failure(r *translate.Result) error {
+	if len(r.Translations) > 0 && math.IsInf(r.Translations[0].Score, -1) {
+		return errors.New("no translation: the flags allow none, or the model's scores are not finite")
+	}
+	return nil
+}
+
+// Failed returns the error of failed lines without answer among lines, nil if there are none.
+func Failed(failed, lines int) error {
+	if failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s of %s not translated", format.Thousands(failed), format.Count(lines, "line"))
+}
