@@ -54,19 +54,20 @@ func TestPrefix(t *testing.T) {
 func TestPhrases(t *testing.T) {
 	tr := open(t, translate.Options{})
 	texts := []string{"the red dog", "", "the old tree", "the good cat"}
-	phrases := [][]string{{"chat"}, {"not used"}, {"vieux", "l'arbre 7"}}
+	phrases := map[string][]string{"the red dog": {"chat"}, "the old tree": {"vieux", "l'arbre 7"}}
+	phrasesOf := func(s string) []string { return phrases[s] }
 	plain, err := tr.Do(context.Background(), translate.Request{Texts: texts})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []decode.Options{{}, {Beam: 1, MaxExtra: 30}, {Beam: 8, MaxExtra: 30, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 30}} {
-		results, err := tr.Do(context.Background(), translate.Request{Texts: texts, Decode: o, Phrases: phrases})
+		results, err := tr.Do(context.Background(), translate.Request{Texts: texts, Decode: o, PhrasesOf: phrasesOf})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range phrases {
+		for i, s := range texts {
 			for _, h := range results[i].Translations {
-				for _, phrase := range phrases[i] {
+				for _, phrase := range phrases[s] {
 					if !strings.Contains(" "+h.Text, " "+phrase) {
 						t.Errorf("%+v: translation %q of %q, want %q in it", o, h.Text, texts[i], phrase)
 					}
@@ -82,7 +83,7 @@ func TestPhrases(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("CheckPhrase(%q) = %v, want an error with %q", phrase, err, want)
 		}
-		if _, err := tr.Do(context.Background(), translate.Request{Texts: texts, Phrases: [][]string{{phrase}}}); err == nil {
+		if _, err := tr.Do(context.Background(), translate.Request{Texts: texts, PhrasesOf: func(string) []string { return []string{phrase} }}); err == nil {
 			t.Errorf("phrase %q: no error", phrase)
 		}
 	}

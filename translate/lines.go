@@ -13,7 +13,7 @@ import (
 
 // LineOptions are the options of Lines.
 type LineOptions struct {
-	Request     // options for each line; Texts, Prefixes and Phrases are ignored
+	Request     // options for each line; Texts and Prefixes are ignored
 	Batch   int // limit of the lines that are translated at the same time; 0 is 256
 
 	// Text, if not nil, returns the text of a line, for example one of its columns. The default
@@ -23,10 +23,6 @@ type LineOptions struct {
 	// PrefixOf, if not nil, returns the begin of the translation of a line, as Prefix is that
 	// of all.
 	PrefixOf func(text.Line) string
-
-	// PhrasesOf, if not nil, returns the phrases of a line with the given text, as
-	// Request.Phrases.
-	PhrasesOf func(s string) []string
 
 	// Number, if not nil, returns the number that selects the draws of a line, for example one
 	// that stays with the line when lines are reordered. The default is Decode.First for
@@ -75,8 +71,8 @@ type Line struct {
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
 // the sequence. The goroutines end with the sequence, the reading one when its pending read
-// returns. The functions Text, PrefixOf, PhrasesOf and Number run on the reading goroutine, in
-// order. For Options.Concurrent, Lines is one call while it has lines to translate.
+// returns. The functions Text, PrefixOf and Number run on the reading goroutine, in order. For
+// Options.Concurrent, Lines is one call while it has lines to translate.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
 	o.Batch, o.Decode = cmp.Or(o.Batch, 256), cmp.Or(o.Decode, t.defaults)
 	return func(yield func([]Line, error) bool) {
@@ -167,15 +163,12 @@ func (s *lineStream) read(lines iter.Seq2[text.Line, error]) {
 			return
 		}
 		request := s.options.Request
-		request.Texts, request.Prefixes, request.Phrases = []string{line.Text}, nil, nil
+		request.Texts, request.Prefixes = []string{line.Text}, nil
 		if s.options.PrefixOf != nil {
 			request.Prefix, _ = text.OneLine(s.options.PrefixOf(line), nil)
 		}
 		if s.options.Text != nil {
 			request.Texts[0] = s.options.Text(line)
-		}
-		if s.options.PhrasesOf != nil {
-			request.Phrases = [][]string{s.options.PhrasesOf(request.Texts[0])}
 		}
 		isBlank := text.IsBlank(request.Texts[0])
 		request.Decode.First = number

@@ -2,7 +2,6 @@ package translate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,8 +10,8 @@ import (
 	"tfm/text"
 )
 
-// CheckPhrase returns an error if phrase cannot be one of Request.Phrases: it is blank, has a line
-// break, is not valid UTF-8, or has characters that the target vocabulary cannot spell.
+// CheckPhrase returns an error if phrase cannot be a result of Request.PhrasesOf: it is blank, has
+// a line break, is not valid UTF-8, or has characters that the target vocabulary cannot spell.
 func (t *Translator) CheckPhrase(phrase string) error {
 	switch {
 	case text.IsBlank(phrase):
@@ -47,20 +46,21 @@ var unspacedScripts = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unico
 // phrases returns the Constraint of the phrases of the texts with the given indices, nil if they
 // have none.
 func (t *Translator) phrases(r Request, indices []int) (decode.Constraint, error) {
-	if !slices.ContainsFunc(r.Phrases, func(list []string) bool { return len(list) > 0 }) {
+	if r.PhrasesOf == nil {
 		return nil, nil
 	}
-	lists := make([][]string, len(indices))
+	lists, n := make([][]string, len(indices)), 0
 	for k, i := range indices {
-		if i >= len(r.Phrases) {
-			break
-		}
-		for _, phrase := range r.Phrases[i] {
+		for _, phrase := range r.PhrasesOf(r.Texts[i]) {
 			if err := t.CheckPhrase(phrase); err != nil {
 				return nil, err
 			}
 			lists[k] = append(lists[k], t.spell(phrase))
+			n++
 		}
+	}
+	if n == 0 {
+		return nil, nil
 	}
 	return decode.Phrases(t.pieces, lists)
 }

@@ -26,10 +26,11 @@ type Request struct {
 	Prefixes []string
 	Prefix   string
 
-	// Phrases[i] are phrases that each translation of Texts[i] contains, in any order; see
-	// Translator.CheckPhrase. Use beam search, because greedy search and sampling may add them
-	// at the end. A translation without room for them is Truncated.
-	Phrases [][]string
+	// PhrasesOf, if not nil, returns the phrases that each translation of a text contains, in
+	// any order; see Translator.CheckPhrase. Use beam search, because greedy search and sampling
+	// may add them at the end. A translation without room for them is Truncated. Lines calls
+	// PhrasesOf from several goroutines.
+	PhrasesOf func(text string) []string
 
 	// MaxSource is the source limit in tokens. 0, or more than Translator.MaxSource, is
 	// Translator.MaxSource.

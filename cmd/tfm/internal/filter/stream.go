@@ -31,9 +31,6 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 		if o.PrefixOf != nil {
 			o.Prefix, _ = text.OneLine(o.PrefixOf(l), nil)
 		}
-		if o.PhrasesOf != nil {
-			o.Phrases = [][]string{o.PhrasesOf(l.Text)}
-		}
 		results, err := t.Do(ctx, o.Request)
 		if err != nil {
 			return err
