@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Translations begin with -prefix or with the lines of -prefix-file, which has as many as the input.
+// Translations begin with -prefix or with the lines of -prefix-file, one for each of the input.
 func TestTranslateWithPrefix(t *testing.T) {
 	m, input := toyModel(t), "the big cat\n\nthe old dog\nthe cat\nthe dog\n"
 	plain := strings.Split(mustRun(t, input, "translate", "-model", m).stdout, "\n")

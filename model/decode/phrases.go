@@ -39,7 +39,7 @@ const matches = 2 // index in the state of the first phrase's number
 // of it that match.
 type phrase struct {
 	text    string
-	failure []int     // length of the longest proper prefix that is also the end (Knuth, Morris and Pratt 1977)
+	failure []int     // length of the longest proper prefix that is also the end, see match
 	begins  [][]int32 // the pieces with which the remaining text begins
 	needed  []int     // the least number of pieces that spell the remaining text
 }
@@ -99,7 +99,8 @@ func (p *phrase) maxBegins() (n int) {
 	return n
 }
 
-// match returns the number of bytes that match after byte b, n before.
+// match returns the number of bytes that match after byte b, n before (Knuth, Morris and Pratt
+// 1977).
 func (p *phrase) match(n int, b byte) int {
 	for ; n > 0 && p.text[n] != b; n = p.failure[n] {
 	}
@@ -148,7 +149,10 @@ func (c *phrases) missing(state []uint64, token int32) int {
 	if token >= 0 {
 		character, piece = c.pieces.next[character][token], c.pieces.bytes[token]
 	}
-	all, saved := 0, math.MinInt // saved: tokens that the first phrase does not need, or the character's with the opposite sign
+	all, saved := 0, 0 // saved: tokens of the first phrase that exist, less those of the character
+	if character != utf8Invalid {
+		saved = -c.pieces.needed[character]
+	}
 	for i, p := range c.of(state) {
 		n := p.next(int(state[matches+i]), piece)
 		if n < len(p.text) {
@@ -157,9 +161,6 @@ func (c *phrases) missing(state []uint64, token int32) int {
 		if 0 < n && n < len(p.text) {
 			saved = max(saved, p.needed[0]-p.needed[n])
 		}
-	}
-	if all > 0 && character != utf8Invalid {
-		saved = max(saved, -c.pieces.needed[character])
 	}
 	if all == 0 {
 		return 0

@@ -20,7 +20,7 @@ func Failure(r *translate.Result) error {
 	return nil
 }
 
-// Failed returns the error of failed lines without answer among lines, nil if there are none.
+// Failed returns the error of failed lines without answer among lines, nil if failed is 0.
 func Failed(failed, lines int) error {
 	if failed == 0 {
 		return nil
