@@ -183,8 +183,7 @@ func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) erro
 }
 
 // Close waits for running calls and ends the Translator's threads. Calls that begin after it return
-// an error at once.
-// Close may be called more than once.
+// an error at once. Close may be called more than once.
 func (t *Translator) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -61,7 +61,7 @@ func Phrases(pieces *Pieces, list [][]string) (Constraint, error) {
 				known[text] = p
 			}
 			if p.needed[0] == math.MaxInt || !utf8.ValidString(text) {
-				return nil, fmt.Errorf("the vocabulary has no pieces for the phrase %q", text)
+				return nil, fmt.Errorf("the vocabulary has no pieces for the phrase %.40q", text)
 			}
 			if text != "" && !slices.Contains(c.list[i], p) {
 				c.list[i] = append(c.list[i], p)
@@ -183,7 +183,9 @@ func (c *phrases) Only(*Partial) []int32 { return nil }
 func (c *phrases) Required(ids []int32, s Source) []int32 {
 	if s.Index < len(c.list) {
 		for _, p := range c.list[s.Index] {
-			ids = append(ids, slices.Concat(p.begins...)...)
+			for _, begins := range p.begins {
+				ids = append(ids, begins...)
+			}
 		}
 	}
 	return ids

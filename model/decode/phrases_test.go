@@ -195,6 +195,8 @@ func TestPhrasesOfPieces(t *testing.T) {
 			t.Errorf("after %q %d tokens are missing, want %d", row.tokens, got, row.want)
 		}
 	}
+	// A phrase of any length takes time in proportion to it.
+	phrasesOf(pieces, []string{strings.Repeat("Hund", 1<<18)})
 	for _, invalid := range []string{"Hut", "H\xFF"} {
 		if _, err := Phrases(pieces, [][]string{nil, {"H", invalid}}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", invalid)) {
 			t.Errorf("phrase %q: error %v, want one that names it", invalid, err)

@@ -14,7 +14,8 @@ import (
 // Pieces holds the bytes of the pieces of a target vocabulary. A piece may begin or end within a
 // character. Pieces is safe for concurrent use.
 type Pieces struct {
-	bytes []string // by id
+	bytes   []string // by id
+	longest int      // length of the longest of them
 
 	// The automaton that reads valid UTF-8, without the states of characters that no sequence
 	// of pieces completes.
@@ -93,6 +94,7 @@ func NewPieces(size int, bytes func(id int32) string) *Pieces {
 	p := &Pieces{bytes: make([]string, size)}
 	for id := range p.bytes {
 		p.bytes[id] = bytes(int32(id))
+		p.longest = max(p.longest, len(p.bytes[id]))
 	}
 	for state := range p.next {
 		p.next[state] = make([]uint8, size)
@@ -164,7 +166,7 @@ func (p *Pieces) from(text string) []int32 {
 
 // beginning returns the ids of pieces with which text begins, in the order of their lengths.
 func (p *Pieces) beginning(text string) (ids []int32) {
-	for n := 1; n <= len(text); n++ {
+	for n := 1; n <= min(len(text), p.longest); n++ {
 		for _, id := range p.from(text[:n]) {
 			if p.bytes[id] != text[:n] {
 				break
