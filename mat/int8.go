@@ -55,7 +55,8 @@ func groupsInt8(k int) int { return max(1, ceilDiv(k, groupInt8)) }
 
 // SetCols rounds b to columns [j, j+b.Cols) of w as QuantizeInt8 does, for a matrix that is
 // quantized in parts. It panics if j is not a multiple of 32, or if b.Cols is not and j+b.Cols is
-// not n. No product may use w at the same time.
+// not n. Calls for different columns may run concurrently, but no product may use w at the same
+// time.
 func (w *Int8) SetCols(p *Pool, j int, b Matrix) {
 	b.check("B", reads)
 	checkCols("Int8", w.rows, w.cols, j, b)

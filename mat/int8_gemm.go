@@ -1,6 +1,9 @@
 package mat
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
 
 // GemmInt8 computes C = A·B, or C += A·B with o.Accumulate, for C [m × n], A [m × k] and the
 // int8 weights B [k × n], on the threads of p or, if p is nil, on the calling goroutine. C is
@@ -73,6 +76,22 @@ func (w *Int8Rows) Set(p *Pool, a Matrix) {
 		Each(p, a.Rows, grain, t)
 	} else {
 		t.Range(0, a.Rows)
+	}
+}
+
+// Row sets dst [k] to row i of A as it is rounded: q[l]·s, rounded once.
+func (w *Int8Rows) Row(dst []float32, i int) {
+	if len(dst) != w.cols || uint(i) >= uint(w.rows) {
+		panic(fmt.Sprintf("mat: row %d of Int8Rows %d × %d to %d elements", i, w.rows, w.cols, len(dst)))
+	}
+	q, s := w.q[i*w.stride:], w.scales[i]
+	for l := range dst {
+		switch w.form {
+		case shifted:
+			dst[l] = float32(int(uint8(q[l]))-128) * s
+		default: // the lower bytes of wide are those of signed
+			dst[l] = float32(q[l*w.form.width()]) * s
+		}
 	}
 }
 

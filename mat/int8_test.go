@@ -403,6 +403,34 @@ func TestQuantizeInt8InParts(t *testing.T) {
 	})
 }
 
+// A row is rounded like a column of weights.
+func TestInt8RowsRow(t *testing.T) {
+	forEachInt8(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(39, 40))
+		rows := new(Int8Rows) // reused
+		for range 20 {
+			m, k := 1+r.IntN(20), r.IntN(140)
+			a := operand(r, m, k, r.IntN(2) == 0, normal)
+			rows.Set(nil, a)
+			columns := QuantizeInt8(nil, a.T())
+			want, got := make([]float32, k), make([]float32, k)
+			for i := range m {
+				columns.Col(want, i)
+				rows.Row(got, i)
+				if !slices.Equal(got, want) {
+					t.Fatalf("row %d of %d × %d: %v, want %v", i, m, k, got, want)
+				}
+			}
+		}
+		rows.Set(nil, New(2, 3))
+		mustPanic(t, "mat: row", map[string]func(){
+			"row -1":     func() { rows.Row(make([]float32, 3), -1) },
+			"row 2 of 2": func() { rows.Row(make([]float32, 3), 2) },
+			"4 elements": func() { rows.Row(make([]float32, 4), 0) },
+		})
+	})
+}
+
 // A product with rows rounded before has the bits of GemmInt8.
 func TestGemmInt8Rows(t *testing.T) {
 	forEachInt8(t, func(t *testing.T) {

@@ -75,11 +75,16 @@ func matrix(buf *[]float32, rows, cols int) mat.Matrix {
 }
 
 // headGrain returns the number of heads that a thread computes at a time, for keys keys of all
-// groups together: enough to amortise the overhead of the loop.
+// groups together. All heads of a group are fastest, because their keys and their values are
+// contiguous in a page, unless there are too few groups for the threads or too many scores for the
+// cache. Otherwise it is enough to amortise the overhead of the loop.
 func (s *State) headGrain(keys int) int {
-	const minWork = 1 << 14 // multiply-adds
-	l := &s.pages.pageLayout
-	work := 1 + keys*(l.dk+l.dv)/len(s.groups) // of a head
+	const minWork, maxScores = 1 << 14, 1 << 15 // multiply-adds; scores of a group
+	l, groups := &s.pages.pageLayout, len(s.groups)
+	if groups >= 2*s.pool.Threads() && keys*l.heads <= maxScores*groups {
+		return l.heads
+	}
+	work := 1 + keys*(l.dk+l.dv)/groups // of a head
 	return max(1, min(l.heads, minWork/work))
 }
 
@@ -180,7 +185,7 @@ func (s *heads) score(scores, q mat.Matrix, g *rowGroup, r0, r1, h0, h1 int, p p
 	first := (r0 - g.row0) * n
 	if r1-r0 == 1 {
 		ofHeads := mat.Of(q.Row(r0)[h0*l.dk:], n, l.dk)
-		mat.ScoreKeys(scores.RowRange(first, first+n), ofHeads, p[l.keys(s.layer, h0):], l.floatsOfHead())
+		mat.ScoreKeys(scores.RowRange(first, first+n), ofHeads, p[l.keys(s.layer, h0):], l.floatsOfKeys())
 		return
 	}
 	ofRows := scores.RowRange(first, first+(r1-r0)*n)
@@ -216,7 +221,7 @@ func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
 			for end < len(list) && list[end]/pageTokens == p {
 				end++
 			}
-			mat.AddValues(ctx, weights.ColRange(i, end), src.pages[p][l.values(s.layer, h0):], l.floatsOfHead(), list[i:end])
+			mat.AddValues(ctx, weights.ColRange(i, end), src.pages[p][l.values(s.layer, h0):], l.floatsOfValues(), list[i:end])
 			i = end
 		}
 	}
@@ -241,11 +246,11 @@ func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
 		tokens := min(pageTokens, src.tokens-first)
 		w, v := weights.ColRange(first, first+tokens), p[l.values(s.layer, h0):]
 		if rows == 1 {
-			mat.AddValues(mat.Of(ctx.Data, n, l.dv), w, v, l.floatsOfHead(), pageLanes[:tokens])
+			mat.AddValues(mat.Of(ctx.Data, n, l.dv), w, v, l.floatsOfValues(), pageLanes[:tokens])
 			continue
 		}
 		for h := range n {
-			mat.AddValues(ctx.ColRange(h*l.dv, (h+1)*l.dv), everyNth(w, h, n), v[h*l.floatsOfHead():], 0, pageLanes[:tokens])
+			mat.AddValues(ctx.ColRange(h*l.dv, (h+1)*l.dv), everyNth(w, h, n), v[h*l.floatsOfValues():], 0, pageLanes[:tokens])
 		}
 	}
 	if s.mean.Data != nil {

@@ -62,7 +62,7 @@ func BenchmarkTranslate(b *testing.B) {
 					tokens += len(srcs[i]) + 1
 				}
 				o := decode.DefaultOptions()
-				o.Beam, o.MaxExtra = search.beam, 0
+				o.Beam, o.MaxExtra, o.NoScore = search.beam, 0, true
 				if search.lists {
 					o.Shortlist = lists(r, size.vocab)
 				}

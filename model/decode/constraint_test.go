@@ -122,7 +122,8 @@ func TestTextIsValid(t *testing.T) {
 					} else {
 						changed++
 					}
-					// Sampling sorts the list, so the k-th need not be the same draw.
+					// Sampling sorts the list, so the k-th need not be the same
+					// draw.
 					if !slices.ContainsFunc(free[i], func(h Hypothesis) bool { return !isValid(h) || h.Truncated }) && !reflect.DeepEqual(list, free[i]) {
 						t.Errorf("%+v, up to %d tokens: %+v, want the valid %+v", o, maxTokens, list, free[i])
 					}
@@ -220,6 +221,33 @@ func TestPiecesThatCannotCompleteACharacter(t *testing.T) {
 	}
 }
 
+// The tail of a prefix is its last word, for pieces with the space before them or after them.
+func TestPrefixTail(t *testing.T) {
+	for _, c := range []struct {
+		pieces []string // of the prefix
+		head   int
+		tail   string
+	}{
+		{[]string{"le", " ch"}, 1, " ch"},
+		{[]string{"le", " c", "h"}, 1, " ch"},
+		{[]string{"le "}, 0, "le"},
+		{[]string{"le ", "ch "}, 1, "ch"},
+		{[]string{"le ", "c", "h "}, 1, "ch"},
+		{[]string{"l", "e "}, 0, "le"},
+		{[]string{"le", " "}, 1, " "},
+		{[]string{"ab", "c"}, 1, "c"},
+	} {
+		pieces := piecesOf(c.pieces...)
+		var ids []int32
+		for i := range c.pieces {
+			ids = append(ids, model.EOS+1+int32(i))
+		}
+		if p := newPrefix(pieces, ids); len(p.head) != c.head || p.tail != c.tail {
+			t.Errorf("prefix %q: %d tokens and tail %q, want %d and %q", c.pieces, len(p.head), p.tail, c.head, c.tail)
+		}
+	}
+}
+
 // allowedBy reports whether a translation satisfies the options, from their definition. n is the
 // length limit.
 func allowedBy(o *Options, tokens []int32, n int, head []int32, prefix string) bool {
@@ -308,8 +336,9 @@ func TestConstraintsAgainstAllTranslations(t *testing.T) {
 						narrow.Beam, narrow.Sample, narrow.Temperature, narrow.TopP, narrow.TopK, narrow.NBest = s.Beam, s.Sample, s.Temperature, s.TopP, s.TopK, s.NBest
 						for _, list := range find(t, m, 3, maxTokens, narrow) {
 							for _, h := range list {
-								// A truncated one may miss what was to come, and the end
-								// of a search without continuation is empty.
+								// A truncated one may miss what was
+								// to come, and the end of a search
+								// without continuation is empty.
 								if !allowedBy(&o, h.Tokens, limit, nil, pieces.text(ids)) && !h.Truncated && !math.IsInf(h.Score, -1) || !utf8.ValidString(pieces.text(h.Tokens)) {
 									t.Errorf("vocabulary %d, prefix %q, seed %d, %+v: %+v", v, pieces.text(ids), seed, narrow, h)
 								}

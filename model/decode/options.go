@@ -68,7 +68,8 @@ type Options struct {
 	// et al., 2022). 0 is 1. A search ends earlier if no other hypothesis can enter the list.
 	Patience float64 `json:",omitempty"`
 
-	// NoScore makes greedy search leave Score 0, which saves the softmax.
+	// NoScore makes greedy search leave Score 0, which saves the softmax and, in float32, most
+	// of the output projection: only logits that may be the largest are computed.
 	NoScore bool `json:",omitempty"`
 
 	// TokenScores and Alternatives, the length of its lists, up to 64, ask for these fields of
@@ -164,6 +165,11 @@ func (o *Options) score(logP float64, n int) float64 {
 // omitsScore reports whether the search needs no log-probabilities.
 func (o *Options) omitsScore() bool {
 	return o.NoScore && !o.Sample && o.Beam == 1 && !o.TokenScores && o.Alternatives == 0
+}
+
+// penalizesRepetition reports whether RepetitionPenalty changes logits.
+func (o *Options) penalizesRepetition() bool {
+	return o.RepetitionPenalty != 0 && o.RepetitionPenalty != 1
 }
 
 // coveragePenalty returns the coverage penalty, 0 or less, of the attention to each source token

@@ -10,9 +10,9 @@ import (
 const pageTokens = mat.PageTokens
 
 // page holds the keys and values of 16 tokens in all decoder layers, of self-attention or of
-// cross-attention. For each layer and head it holds the keys [d_k × 16], transposed, and then the
-// values [16 × d_v]. All pages of a State have the same size, so that any page can be reused for
-// any other.
+// cross-attention. For each layer it holds the keys of all heads [h × d_k × 16], transposed, and
+// then the values [h × 16 × d_v]. All pages of a State have the same size, so that any page can
+// be reused for any other.
 type page []float32
 
 // pageLayout describes the pages of a model.
@@ -24,19 +24,25 @@ func newPageLayout(layers int, s attn.Sizes) pageLayout {
 	return pageLayout{layers, s.Heads, s.DK, s.DV}
 }
 
-// floatsOfHead returns the number of elements of a layer and head.
-func (l *pageLayout) floatsOfHead() int { return (l.dk + l.dv) * pageTokens }
+// floatsOfKeys and floatsOfValues return the number of elements of a layer and head.
+func (l *pageLayout) floatsOfKeys() int   { return l.dk * pageTokens }
+func (l *pageLayout) floatsOfValues() int { return l.dv * pageTokens }
+
+// floatsOfLayer returns the number of elements of a layer.
+func (l *pageLayout) floatsOfLayer() int { return l.heads * (l.floatsOfKeys() + l.floatsOfValues()) }
 
 // floats returns the size of a page.
-func (l *pageLayout) floats() int { return l.layers * l.heads * l.floatsOfHead() }
+func (l *pageLayout) floats() int { return l.layers * l.floatsOfLayer() }
 
 // keys returns the index of the keys of a layer and head in a page.
 func (l *pageLayout) keys(layer, head int) int {
-	return (layer*l.heads + head) * l.floatsOfHead()
+	return layer*l.floatsOfLayer() + head*l.floatsOfKeys()
 }
 
 // values returns the index of the values of a layer and head in a page.
-func (l *pageLayout) values(layer, head int) int { return l.keys(layer, head) + l.dk*pageTokens }
+func (l *pageLayout) values(layer, head int) int {
+	return l.keys(layer, l.heads) + head*l.floatsOfValues()
+}
 
 // pagePool allocates pages and keeps those that are freed: at most as many as are in use, and
 // maxFreeFloats elements more. So a State that translated a large batch returns its memory, but

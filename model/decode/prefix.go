@@ -65,14 +65,15 @@ func newPrefix(pieces *Pieces, ids []int32) *prefix {
 }
 
 // splitTail moves the last tokens of head to tail: those from the last space if it is near, else
-// only the last.
+// only the last. Of a piece that ends a word with a space, that space is no part of the tail.
 func (p *prefix) splitTail(pieces *Pieces) {
 	n, tail := len(p.head)-1, ""
+	spaceLast := endsWord(pieces.bytes[p.head[n]])
 	for i := n; i >= 0; i-- {
 		if tail = pieces.bytes[p.head[i]] + tail; len(tail) > maxTail {
 			break
 		}
-		if strings.HasPrefix(tail, " ") {
+		if strings.HasPrefix(tail, " ") || spaceLast && (i == 0 || endsWord(pieces.bytes[p.head[i-1]])) {
 			n = i
 			break
 		}
@@ -80,7 +81,15 @@ func (p *prefix) splitTail(pieces *Pieces) {
 	for _, id := range p.head[n:] {
 		p.tail += pieces.bytes[id]
 	}
+	if spaceLast {
+		p.tail = strings.TrimSuffix(p.tail, " ")
+	}
 	p.head = p.head[:n]
+}
+
+// endsWord reports whether a piece ends a word with a space after it.
+func endsWord(piece string) bool {
+	return strings.HasSuffix(piece, " ") && strings.TrimSpace(piece) != ""
 }
 
 // agreeing returns the ids, ascending, of pieces that begin with text or are the begin of text.

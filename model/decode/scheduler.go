@@ -16,6 +16,11 @@ type stepper interface {
 	// StepWeights is Step that also returns attention weights [rows × tokens of the longest
 	// source], EOS of a source last.
 	StepWeights(rows []Row) (logits, weights mat.Matrix)
+	// stepBounds is Step with upper bounds of logits. The largest element of a row is a logit.
+	stepBounds(rows []Row) mat.Matrix
+	// refine makes an element of a row that stepBounds returned a logit, and reports whether
+	// it was a bound. It may be called concurrently for different rows.
+	refine(row int, id int32) bool
 	// Restrict leaves only the logits of ids, ascending, in the rows of a source; those of
 	// other ids are -Inf.
 	Restrict(handle int32, ids []int32)

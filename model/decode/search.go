@@ -74,6 +74,7 @@ type search struct {
 	rows      []Row          // of the next step
 	owners    []owner        // of each row
 	logits    mat.Matrix
+	bounds    stepper    // not nil if logits are those of its stepBounds
 	weights   mat.Matrix // of the attention of each row, if a source has a coverage penalty
 
 	rowContinuations int             // continuations that a row has memory for
@@ -276,7 +277,7 @@ func (s *search) isPaused(q *sourceSearch) bool { return s.paused && q.options.B
 // expand runs one decode step of all live hypotheses and finds the continuations of each row.
 func (s *search) expand(p *mat.Pool, m stepper) {
 	s.rows, s.owners, s.rowContinuations = s.rows[:0], s.owners[:0], 0
-	hasSampling, constrained, covers := false, false, false
+	hasSampling, constrained, covers, bounds := false, false, false, true
 	for i := range s.sentences {
 		q := &s.sentences[i]
 		if s.isPaused(q) {
@@ -293,10 +294,15 @@ func (s *search) expand(p *mat.Pool, m stepper) {
 		hasSampling = hasSampling || q.options.Sample
 		constrained = constrained || q.constraint != nil
 		covers = covers || q.options.Coverage > 0
+		bounds = bounds && q.options.omitsScore() && !q.options.penalizesRepetition()
 	}
-	if covers {
+	s.bounds = nil
+	switch {
+	case covers:
 		s.logits, s.weights = m.StepWeights(s.rows)
-	} else {
+	case bounds:
+		s.logits, s.bounds = m.stepBounds(s.rows), m
+	default:
 		s.logits = m.Step(s.rows)
 	}
 	for len(s.expanded) < len(s.rows)*s.rowContinuations {
@@ -328,8 +334,8 @@ func (s *expandRows) Range(lo, hi int) {
 		logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
 		q, _ := s.hypothesis(i)
 		s.setPartial(i)
-		if r := q.options.RepetitionPenalty; r != 0 && r != 1 {
-			penalizeRepetition(logits, s.partials[i].Tokens(), float32(r))
+		if q.options.penalizesRepetition() {
+			penalizeRepetition(logits, s.partials[i].Tokens(), float32(q.options.RepetitionPenalty))
 		}
 		strat := q.strategy
 		out := s.expanded[i*s.rowContinuations:][:0:q.maxContinuations()]
@@ -342,8 +348,8 @@ func (s *search) continuations(row int) []continuation {
 	return s.expanded[row*s.rowContinuations:][:s.counts[row]]
 }
 
-// advance replaces the live hypotheses of q, rows first, first+1, …, with those that have one token
-// more.
+// advance replaces the live hypotheses of q, rows first, first+1, …, with those that have one
+// token more.
 func (s *search) advance(q *sourceSearch, first int) {
 	s.nextLive, s.nextStates, s.nextCoverage = s.nextLive[:0], s.nextStates[:0], s.nextCoverage[:0]
 	for i := range q.live {

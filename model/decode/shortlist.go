@@ -3,6 +3,7 @@ package decode
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tfm/layer"
 	"tfm/mat"
@@ -128,21 +129,41 @@ func projectionCost(rows, n int) int { return max(rows, loadCost) * n }
 // project sets the logits of all rows for s.act.x.
 func (s *State) project() {
 	w, act := &s.projection, &s.act
-	longest, restricted := 0, false
-	for _, g := range s.groups {
-		if l := s.sources[g.source].list; l != nil {
-			longest, restricted = max(longest, len(l.ids)), true
-		}
-	}
-	if !restricted {
+	if !s.hasLists() {
 		s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
 		return
 	}
+	longest := 0
+	for _, g := range s.groups {
+		if l := s.sources[g.source].list; l != nil {
+			longest = max(longest, len(l.ids))
+		}
+	}
 	logits := matrix(&w.logits, len(s.rows), longest)
 	s.selectGroups()
-	if n := len(w.allRows); n == len(s.rows) {
+	s.projectAll()
+	if products := (listProducts{s, logits, nil}); len(w.groups) < s.pool.Threads() {
+		products.pool = s.pool
+		products.Range(0, len(w.groups))
+	} else {
+		mat.Each(s.pool, len(w.groups), 1, products)
+	}
+	mat.Each(s.pool, len(s.rows), 4, restrictRows{s, logits})
+}
+
+// hasLists reports whether a source of the step has a list.
+func (s *State) hasLists() bool {
+	return slices.ContainsFunc(s.groups, func(g rowGroup) bool { return s.sources[g.source].list != nil })
+}
+
+// projectAll sets all logits of projection.allRows.
+func (s *State) projectAll() {
+	w, act := &s.projection, &s.act
+	switch n := len(w.allRows); n {
+	case 0:
+	case len(s.rows):
 		s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
-	} else if n > 0 {
+	default:
 		x, all := matrix(&w.allX, n, act.x.Cols), matrix(&w.allLogits, n, act.logits.Cols)
 		for i, row := range w.allRows {
 			copy(x.Row(i), act.x.Row(int(row)))
@@ -152,13 +173,6 @@ func (s *State) project() {
 			copy(act.logits.Row(int(row)), all.Row(i))
 		}
 	}
-	if products := (listProducts{s, logits, nil}); len(w.groups) < s.pool.Threads() {
-		products.pool = s.pool
-		products.Range(0, len(w.groups))
-	} else {
-		mat.Each(s.pool, len(w.groups), 1, products)
-	}
-	mat.Each(s.pool, len(s.rows), 4, restrictRows{s, logits})
 }
 
 // selectGroups selects the groups whose products have only the columns of their list, which it

@@ -72,6 +72,8 @@ func (m *maskedState) Step(rows []Row) mat.Matrix {
 	return logits
 }
 
+func (m *maskedState) stepBounds(rows []Row) mat.Matrix { return m.Step(rows) }
+
 func (m *maskedState) StepWeights(rows []Row) (logits, weights mat.Matrix) {
 	_, weights = m.State.StepWeights(rows)
 	for i, r := range rows {

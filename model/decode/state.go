@@ -51,6 +51,8 @@ type State struct {
 	groups      []rowGroup
 	touched     []touchedPage // of all groups
 	projection  projection
+	hasBounds   bool      // logits are those of stepBounds
+	refined     [][]int32 // of each row with bounds: the ids whose logits are computed
 
 	keepWeights bool       // set weights in the step
 	weights     mat.Matrix // see StepWeights
@@ -169,24 +171,28 @@ func checkIDs(side string, i int, ids []int32, vocabulary, maxLen int) {
 // that no row continues; it leaves the hypotheses of other sources unchanged. Step panics on ids,
 // sources and parents that do not exist, and on a hypothesis of more than Config.MaxLen tokens.
 func (s *State) Step(rows []Row) mat.Matrix {
-	for i := range rows {
-		s.checkRow(i, &rows[i])
-	}
 	if len(rows) == 0 {
 		return mat.Matrix{}
+	}
+	s.decodeRows(rows)
+	s.project()
+	return s.act.logits
+}
+
+// decodeRows appends a token to each row's hypothesis and sets s.act.x to the decoder's output.
+func (s *State) decodeRows(rows []Row) {
+	for i := range rows {
+		s.checkRow(i, &rows[i])
 	}
 	s.extendHypotheses(rows)
 	s.groupRows()
 	s.allocDecoder(len(rows), len(rows))
-	act := &s.act
 	s.stepTokens, s.positions = s.stepTokens[:0], s.positions[:0]
 	for i := range s.rows {
 		s.stepTokens, s.positions = append(s.stepTokens, s.rows[i].Token), append(s.positions, int32(len(s.nodes[i])-1))
 	}
 	s.embed(&s.w.target, s.stepTokens)
 	s.decode()
-	s.project()
-	return act.logits
 }
 
 // StepWeights is Step that also returns the cross-attention weights of the last decoder layer,

@@ -57,6 +57,10 @@ func (m *table) Remove(handle int32) {
 	m.removed[handle] = true
 }
 
+func (m *table) stepBounds(rows []Row) mat.Matrix { return m.Step(rows) }
+
+func (m *table) refine(int, int32) bool { return false }
+
 // StepWeights returns attention weights of a source of sourceLen tokens.
 func (m *table) StepWeights(rows []Row) (logits, weights mat.Matrix) {
 	logits = m.Step(rows)

@@ -3,6 +3,7 @@ package decode
 import (
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"tfm/attn"
@@ -22,7 +23,11 @@ type Weights struct {
 	output         linear          // logits
 	matrices       []*weightMatrix // all, in the order of their parameters
 	form           Form
-	release        func() error // frees the memory of matrices; nil if it is in Go's heap
+
+	boundsMu sync.Mutex
+	bounds   *outputBounds // of output; nil before their first use
+
+	release func() error // frees the memory of matrices; nil if it is in Go's heap
 }
 
 // Form is the form of the matrices of Weights.
@@ -112,6 +117,7 @@ func newWeights(t *model.Transformer, f Form, p *mat.Pool) *Weights {
 // float32. Validation calls it because training changes the weights. It panics unless NewWeights
 // returned w.
 func (w *Weights) Refresh(p *mat.Pool) {
+	w.bounds = nil
 	for _, m := range w.matrices {
 		if m.param.W == nil {
 			panic("decode: Refresh of Weights that NewWeights did not return")

@@ -111,7 +111,8 @@ class Bench:
         if self.exact:
             args += ["-min-tokens", self.exact - 1, "-max-tokens", self.exact - 1]
         start = time.perf_counter()
-        p = subprocess.Popen([str(a) for a in args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        warnings = open(self.folder / "warnings", "w")  # that no translation has an end
+        p = subprocess.Popen([str(a) for a in args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=warnings, text=True)
 
         def translate(call):
             p.stdin.write("".join(text + "\n" for text, _ in call))
@@ -135,7 +136,8 @@ class Bench:
         job = dict(system=system, model=str(self.model), folder=str(self.ct2), type=kind, threads=threads, beam=beam, batch=batch, exact=self.exact, calls=calls)
         done = subprocess.run([sys.executable, HERE / "worker.py"], input=json.dumps(job), capture_output=True, text=True, check=True)
         result = json.loads(done.stdout)
-        result["text"] = self.decode(result.pop("out"))
+        # Of exactly LENGTH tokens tfm writes all except the last one, where EOS would be.
+        result["text"] = self.decode([ids[: self.exact - 1] if self.exact else ids for ids in result.pop("out")])
         return result
 
     def cell(self, kind, threads, beam, batch):

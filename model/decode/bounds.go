@@ -1,0 +1,208 @@
+package decode
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"tfm/mat"
+)
+
+// outputBounds is the output projection in int8, with bounds of its error. Greedy search needs only
+// the largest logit, so only logits whose upper bounds are not below it are computed in float32.
+// With x' and w' for x and w in int8, the float32 logit z = x·w + b and r = x'·w' + b satisfy, by
+// Cauchy's inequality,
+//
+//	|z - r| ≤ |x|·|w - w'| + |x - x'|·|w'| + κ·X·W + 2^-20·|b|
+//	X = |x| + |x - x'|, W = |w'| + |w - w'|, κ = (d + 64)·2^-24
+//
+// The last two terms bound the rounding of all float32 operations, those of the bound included.
+type outputBounds struct {
+	output linear
+	errors []float32 // |w - w'| + 2^-20·|b| of each column
+	norms  []float32 // |w'| of each column
+	kappa  float64
+}
+
+// outputBounds returns the bounds. Its first call computes them on the threads of p.
+func (w *Weights) outputBounds(p *mat.Pool) *outputBounds {
+	w.boundsMu.Lock()
+	defer w.boundsMu.Unlock()
+	if w.bounds == nil {
+		w.bounds = newOutputBounds(p, &w.output)
+	}
+	return w.bounds
+}
+
+func newOutputBounds(p *mat.Pool, output *linear) *outputBounds {
+	d, n := output.size()
+	b := &outputBounds{
+		output: linear{&weightMatrix{int8: mat.ZeroInt8(d, n, nil)}, output.bias},
+		errors: make([]float32, n), norms: make([]float32, n), kappa: float64(d+64) * 0x1p-24,
+	}
+	mat.Each(p, (n+boundCols-1)/boundCols, 1, boundColumns{b, output})
+	return b
+}
+
+// boundCols is the number of columns that are rounded together: a panel of mat.Int8.
+const boundCols = 32
+
+// boundColumns is the parallel loop that rounds groups of boundCols columns of w and computes their
+// norms.
+type boundColumns struct {
+	*outputBounds
+	from *linear
+}
+
+func (t *boundColumns) Range(lo, hi int) {
+	ws := boundsWorkspaces.Get().(*boundsWorkspace)
+	defer boundsWorkspaces.Put(ws)
+	d, n := t.from.size()
+	for first := lo * boundCols; first < min(hi*boundCols, n); first += boundCols {
+		columns := matrix(&ws.columns, min(boundCols, n-first), d) // transposed
+		for i := range columns.Rows {
+			t.from.packed.Col(columns.Row(i), first+i)
+		}
+		t.output.int8.SetCols(nil, first, columns.T())
+		rounded := matrix(&ws.x, 1, d).Row(0)
+		for i := range columns.Rows {
+			j, w := first+i, columns.Row(i)
+			t.output.int8.Col(rounded, j)
+			t.norms[j] = float32(t.norm(rounded))
+			mat.Axpy(w, -1, rounded)
+			t.errors[j] = float32(t.norm(w))
+			if bias := t.from.biases(); bias != nil {
+				t.errors[j] += float32(0x1p-20 * math.Abs(float64(bias[j])))
+			}
+		}
+	}
+}
+
+// norm returns an upper bound of |x|, above it by rounding errors only.
+func (b *outputBounds) norm(x []float32) float64 {
+	return float64(math.Sqrt(float64(mat.Dot(x, x)))*(1+b.kappa)) + 1e-18
+}
+
+type boundsWorkspace struct {
+	columns, x, logits []float32
+	ids                []int32
+	list               outputList
+}
+
+var boundsWorkspaces = sync.Pool{New: func() any { return new(boundsWorkspace) }}
+
+// stepBounds is Step for greedy search without scores. Each element of a row is a logit or an
+// upper bound of it, and the largest is a logit. refine replaces a bound by its logit.
+func (s *State) stepBounds(rows []Row) mat.Matrix {
+	if len(rows) == 0 {
+		return mat.Matrix{}
+	}
+	s.decodeRows(rows)
+	for len(s.refined) < len(rows) {
+		s.refined = append(s.refined, nil)
+	}
+	s.hasBounds = s.w.form == Float32 && !s.hasLists()
+	if !s.hasBounds {
+		s.project()
+		return s.act.logits
+	}
+	b := s.w.outputBounds(s.pool)
+	s.rounded.Set(s.pool, s.act.x)
+	b.output.mulRounded(s.pool, s.act.logits, s.act.x, &s.rounded)
+	w := &s.projection
+	w.isWhole, w.allRows = slices.Grow(w.isWhole[:0], len(rows))[:len(rows)], w.allRows[:0]
+	mat.Each(s.pool, len(rows), 1, boundRows{s, b})
+	for i, isWhole := range w.isWhole {
+		if isWhole {
+			w.allRows = append(w.allRows, int32(i))
+		}
+	}
+	s.projectAll()
+	return s.act.logits
+}
+
+// boundRows is the parallel loop over the rows of a step that turns products of int8 into upper
+// bounds and refines them, or sets isWhole.
+type boundRows struct {
+	*State
+	*outputBounds
+}
+
+func (t *boundRows) Range(lo, hi int) {
+	ws := boundsWorkspaces.Get().(*boundsWorkspace)
+	defer boundsWorkspaces.Put(ws)
+	for i := lo; i < hi; i++ {
+		x, logits := t.act.x.Row(i), t.act.logits.Row(i)
+		diff := matrix(&ws.x, 1, len(x)).Row(0)
+		t.rounded.Row(diff, i)
+		mat.Axpy(diff, -1, x)
+		size, err := t.norm(x), t.norm(diff)
+		rounding := float64(t.kappa * (size + err))
+		mat.Axpy(logits, float32(max(1, size+rounding)), t.errors)
+		mat.Axpy(logits, float32(err+rounding), t.norms)
+		t.projection.isWhole[i] = !t.refineLargest(ws, i)
+	}
+}
+
+// maxRefined limits the bounds of a row that are refined. A row with more of them has a product
+// with all columns, as has one with a bound that is not finite.
+const maxRefined = 64
+
+// refineLargest refines the largest bound of a row and then all that are not below its logit. It
+// returns false if they are more than maxRefined or not finite.
+func (s *State) refineLargest(ws *boundsWorkspace, row int) bool {
+	logits := s.act.logits.Row(row)
+	s.refined[row] = s.refined[row][:0]
+	if m := float64(mat.Max(logits)); math.IsNaN(m) || math.IsInf(m, 0) {
+		return false
+	}
+	var largest [1]continuation
+	first := topK(largest[:0], logits)[0].token
+	s.refineAll(ws, row, []int32{first})
+	logit := logits[first]
+	ids := ws.ids[:0]
+	defer func() { ws.ids = ids }()
+	for lo := 0; lo < len(logits); lo += segmentLen {
+		segment := logits[lo:min(lo+segmentLen, len(logits))]
+		if mat.Max(segment) < logit {
+			continue
+		}
+		for j, x := range segment {
+			if id := int32(lo + j); x >= logit && id != first {
+				if len(ids) == maxRefined {
+					return false
+				}
+				ids = append(ids, id)
+			}
+		}
+	}
+	s.refineAll(ws, row, ids)
+	return true
+}
+
+// refineAll refines the bounds of ids.
+func (s *State) refineAll(ws *boundsWorkspace, row int, ids []int32) {
+	if len(ids) == 0 {
+		return
+	}
+	l := &ws.list
+	l.ids = append(l.ids[:0], ids...)
+	l.gather(nil, &s.w.output)
+	logits := matrix(&ws.logits, 1, len(ids))
+	l.columns.mul(nil, logits, s.act.x.RowRange(row, row+1), mat.Identity)
+	for i, id := range ids {
+		s.act.logits.Row(row)[id] = logits.Data[i]
+	}
+	s.refined[row] = append(s.refined[row], ids...)
+}
+
+// refine replaces an element of a row by its logit and reports whether it was a bound.
+func (s *State) refine(row int, id int32) bool {
+	if !s.hasBounds || s.projection.isWhole[row] || slices.Contains(s.refined[row], id) {
+		return false
+	}
+	ws := boundsWorkspaces.Get().(*boundsWorkspace)
+	defer boundsWorkspaces.Put(ws)
+	s.refineAll(ws, row, []int32{id})
+	return true
+}
