@@ -1,5 +1,5 @@
 // Package bpe implements byte-level byte-pair encoding: it learns merges from text, and turns text
-// into ids and back. It imports package text and the standard library.
+// into ids and back. It imports text packages and the standard library.
 //
 //	words.go      splits a text into words, which no merge crosses
 //	train.go      learns the merges from a corpus

@@ -3,6 +3,8 @@ package bpe
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"tfm/text/internal/dropout"
 )
 
 // EncodeSample implements text.Sampler with BPE-dropout (Provilkov, Emelianenko and Voita 2020,
@@ -20,7 +22,7 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.
 	if s == "" || p == 0 {
 		return t.Encode(dst, s)
 	}
-	drop := &mergeDropout{random, uint64(p * (1 << 53))}
+	drop := dropout.New(p, random)
 	e := t.encoders.Get().(*wordEncoder)
 	e.text = append(append(e.text[:0], ' '), s...)
 	for unread := e.text; len(unread) > 0; {
@@ -30,32 +32,10 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.
 		start := len(dst)
 		dst = e.encodeCached(dst, word, t)
 		// Most words lose no merge and have the ids of Encode, which may be cached.
-		merges, state := len(word)-(len(dst)-start), *random
-		if drop.any(merges) {
-			*random = state
+		if merges := len(word) - (len(dst) - start); drop.Any(merges) {
 			dst = e.encode(dst[:start], word, t, drop)
 		}
 	}
 	t.release(e)
 	return dst
-}
-
-// mergeDropout draws whether merges are dropped. A step draws for its candidates in the order in
-// which they were learned and stops at the first that is kept, because later ones have no effect.
-type mergeDropout struct {
-	random *rand.PCG
-	below  uint64 // p·2^53 as an integer, so that draws do not depend on rounding
-}
-
-// next draws for one merge and reports whether it is dropped.
-func (d *mergeDropout) next() bool { return d.random.Uint64()>>11 < d.below }
-
-// any draws for up to n merges and reports whether one is dropped.
-func (d *mergeDropout) any(n int) bool {
-	for range n {
-		if d.next() {
-			return true
-		}
-	}
-	return false
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
+	"tfm/text/internal/dropout"
 )
 
 const (
@@ -194,7 +195,7 @@ func (e *wordEncoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int
 // except those that drop drops in this step, until none is left. drop may be nil. Without drop a
 // word of n bytes takes O(n log n) time: it has at most n-1 merges, and each pushes at most
 // two candidates.
-func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *mergeDropout) []int32 {
+func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *dropout.Merges) []int32 {
 	const none = -1
 	s := e.symbols[:0]
 	for i, c := range word {
@@ -221,7 +222,7 @@ func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *merge
 		if next == none || b.merges[c.id-firstMerge] != (pair{s[c.at].id, s[next].id}) {
 			continue // stale
 		}
-		if drop != nil && drop.next() {
+		if drop != nil && drop.Next() {
 			e.dropped = append(e.dropped, c)
 			continue
 		}

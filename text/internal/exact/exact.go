@@ -1,0 +1,63 @@
+// Package exact has functions of float64 that return the same bits on every machine: each is one
+// fixed sequence of IEEE operations. Those of package math differ, because some have assembly on
+// some machines. The results are those of the functions of package mat, which the text packages do
+// not import. Package exact imports only the standard library.
+package exact
+
+import "math"
+
+// Exp returns e^x, with a relative error below 3e-16.
+func Exp(x float64) float64 {
+	switch {
+	case x != x || x > 709.78:
+		return x * math.Inf(1) // NaN or +Inf
+	case x < -745.2:
+		return 0
+	}
+	return math.Ldexp(ExpParts(x))
+}
+
+// ExpParts returns e^x as fraction * 2^exponent, without overflow, for |x| < 2^30. The fraction is
+// from √½ to √2.
+func ExpParts(x float64) (fraction float64, exponent int) {
+	// x = k·ln 2 + r, |r| ≤ ln2/2, and e^r by 14 terms of its series: an error below half a
+	// bit.
+	const ln2Hi, ln2Lo = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+	k := math.RoundToEven(x * (1 / math.Ln2))
+	r := math.FMA(-k, ln2Lo, math.FMA(-k, ln2Hi, x))
+	fraction = 1
+	for n := 14.0; n > 0; n-- {
+		fraction = math.FMA(fraction, r/n, 1)
+	}
+	return fraction, int(k)
+}
+
+// Log returns the natural logarithm of x, with a relative error below 4e-16: -Inf for 0, NaN for
+// negative x.
+func Log(x float64) float64 {
+	switch {
+	case x != x || x < 0:
+		return math.NaN()
+	case x == 0:
+		return math.Inf(-1)
+	case math.IsInf(x, 1):
+		return x
+	}
+	// x = f·2^k with f in [√½, √2), and log f = 2·atanh(s), s = (f-1)/(f+1), |s| ≤
+	// 0.172.
+	f, k := math.Frexp(x)
+	if f < math.Sqrt2/2 {
+		f, k = f*2, k-1
+	}
+	s := (f - 1) / (f + 1)
+	z := float64(s * s)
+	sum := 0.0
+	for n := 21.0; n > 1; n -= 2 {
+		sum = math.FMA(sum, z, 1/n)
+	}
+	t := float64(2 * s)
+	return math.FMA(float64(k), math.Ln2, math.FMA(t, float64(z*sum), t))
+}
+
+// Log2 returns the binary logarithm of x.
+func Log2(x float64) float64 { return float64(Log(x) * (1 / math.Ln2)) }

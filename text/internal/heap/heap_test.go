@@ -1,0 +1,34 @@
+package heap
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestMin(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var h Min
+	var want []uint64 // sorted
+	for range 10000 {
+		if len(want) > 0 && r.IntN(5) < 2 {
+			if got := h.Pop(); got != want[0] {
+				t.Fatalf("Pop() = %d, want %d", got, want[0])
+			}
+			want = want[1:]
+			continue
+		}
+		x := r.Uint64N(500)
+		h.Push(x)
+		i, _ := slices.BinarySearch(want, x)
+		want = slices.Insert(want, i, x)
+	}
+	for ; len(want) > 0; want = want[1:] {
+		if got := h.Pop(); got != want[0] {
+			t.Fatalf("Pop() = %d, want %d", got, want[0])
+		}
+	}
+	if len(h) > 0 {
+		t.Errorf("%d numbers remain, want none", len(h))
+	}
+}
