@@ -1,0 +1,349 @@
+package sentencepiece
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tfm/text/internal/dropout"
+	"tfm/text/internal/heap"
+)
+
+// bpe merges adjacent symbols, at first the characters of the text, into pieces, in the order of
+// the pieces' scores and then from left to right. User-defined pieces are symbols that take part in
+// no merge.
+//
+// A symbol is the file id of a piece, a larger number for a character that only occurs within
+// pieces, or noSymbol for any other character.
+type bpe struct {
+	ascii  [128]int32 // symbols of ASCII characters
+	chars  trie       // symbols of characters
+	fixed  trie       // user-defined pieces
+	ids    []int32    // file id of each symbol
+	merges mergeTable
+	unused []bool // by symbol: whether it is split again after merging; nil if none is
+	t      *Tokenizer
+}
+
+const (
+	noSymbol = -1
+	noRank   = math.MaxUint32
+)
+
+// merge is the piece that two symbols make.
+type merge struct {
+	rank  uint32 // of its score, the highest being 0
+	piece int32
+}
+
+func newBPE(t *Tokenizer) (*bpe, error) {
+	b := &bpe{t: t}
+	pieces := t.model.Pieces
+	b.ids = make([]int32, len(pieces), 2*len(pieces))
+	symbols := make(map[string]int32, len(pieces)) // those that merges can join
+	var chars, fixed []entry
+	var byScore []int32
+	addChar := func(char string) {
+		if _, ok := symbols[char]; !ok {
+			symbols[char] = int32(len(b.ids))
+			b.ids = append(b.ids, t.pieceID([]byte(char)))
+			chars = append(chars, entry{text: char, id: symbols[char]})
+		}
+	}
+	for i, p := range pieces {
+		b.ids[i] = t.pieceID([]byte(p.Text))
+		isChar := min(charLen(p.Text[0]), len(p.Text)) == len(p.Text)
+		switch p.Type {
+		case Normal, Unused, UserDefined:
+			symbols[p.Text] = int32(i)
+			byScore = append(byScore, int32(i))
+			if isChar {
+				chars = append(chars, entry{text: p.Text, id: int32(i)})
+			}
+			if p.Type == UserDefined {
+				fixed = append(fixed, entry{text: p.Text, id: int32(i)})
+			}
+			if p.Type == Unused {
+				if b.unused == nil {
+					b.unused = make([]bool, len(pieces))
+				}
+				b.unused[i] = true
+			}
+		}
+	}
+	splits := 0
+	for i, p := range pieces {
+		switch {
+		case p.Type == Normal || p.Type == Unused || p.Type == UserDefined:
+			for s := p.Text; s != ""; splits++ {
+				n := min(charLen(s[0]), len(s))
+				addChar(s[:n])
+				s = s[n:]
+			}
+		case min(charLen(p.Text[0]), len(p.Text)) == len(p.Text):
+			addChar(pieces[i].Text)
+		}
+	}
+	var err error
+	if b.chars, err = newTrie(chars); err != nil {
+		return nil, err
+	}
+	if b.fixed, err = newTrie(fixed); err != nil {
+		return nil, err
+	}
+	for c := range b.ascii {
+		b.ascii[c] = noSymbol
+		if s, ok := symbols[string([]byte{byte(c)})]; ok {
+			b.ascii[c] = s
+		}
+	}
+	slices.SortFunc(byScore, func(i, j int32) int { return cmp.Compare(pieces[j].Score, pieces[i].Score) })
+	b.merges.init(splits)
+	rank := uint32(0)
+	for k, id := range byScore {
+		p := &pieces[id]
+		if k > 0 && p.Score != pieces[byScore[k-1]].Score {
+			rank++
+		}
+		for at := charLen(p.Text[0]); at < len(p.Text); at += charLen(p.Text[at]) {
+			left, ok := symbols[p.Text[:at]]
+			if !ok {
+				continue
+			}
+			if right, ok := symbols[p.Text[at:]]; ok {
+				b.merges.add(left, right, merge{rank, id})
+			}
+		}
+	}
+	return b, nil
+}
+
+// mergeTable is a hash table of merges by the two symbols they join.
+type mergeTable struct {
+	slots []mergeSlot // a power of two of them
+	shift int
+}
+
+type mergeSlot struct {
+	left, right int32
+	merge
+}
+
+// init allocates a table for n merges.
+func (m *mergeTable) init(n int) {
+	size := 2
+	m.shift = 63
+	for size < 2*n {
+		size *= 2
+		m.shift--
+	}
+	m.slots = make([]mergeSlot, size)
+	for i := range m.slots {
+		m.slots[i].left = noSymbol
+	}
+}
+
+// slot returns the slot of a pair, or the free slot where it belongs.
+func (m *mergeTable) slot(left, right int32) *mergeSlot {
+	hash := (uint64(uint32(left))<<32 | uint64(uint32(right))) * 0x9E3779B97F4A7C15
+	for i := int(hash >> m.shift); ; i++ {
+		s := &m.slots[i&(len(m.slots)-1)]
+		if s.left == left && s.right == right || s.left == noSymbol {
+			return s
+		}
+	}
+}
+
+func (m *mergeTable) add(left, right int32, to merge) {
+	*m.slot(left, right) = mergeSlot{left, right, to}
+}
+
+// find returns the merge of two symbols, or one of rank noRank if no piece is their text.
+func (m *mergeTable) find(left, right int32) merge {
+	if left >= 0 && right >= 0 {
+		if s := m.slot(left, right); s.left != noSymbol {
+			return s.merge
+		}
+	}
+	return merge{noRank, noSymbol}
+}
+
+// bpeScratch is the memory of a segmentation.
+type bpeScratch struct {
+	symbols []bpeSymbol
+	origins map[int32][2]originSymbol // of unused pieces
+
+	// queue is a heap of rank<<32 | index. An element is stale if the symbol at index has
+	// another rank.
+	queue heap.Min
+}
+
+// bpeSymbol is an element of a list linked by index.
+type bpeSymbol struct {
+	symbol     int32
+	length     int32 // bytes
+	prev, next int32 // or none
+	merge            // with the next symbol
+	fixed      bool
+}
+
+// originSymbol is a symbol that was merged into an unused piece.
+type originSymbol struct{ symbol, length int32 }
+
+const none = -1
+
+// segment implements segmenter. It takes O(n log n) time for n characters.
+func (b *bpe) segment(dst []segment, s []byte, sc *scratch) []segment {
+	return b.segmentDropping(dst, s, sc, nil)
+}
+
+// segmentDropping is segment, without the merges that drop drops. drop may be nil.
+func (b *bpe) segmentDropping(dst []segment, s []byte, sc *scratch, drop *dropout.Merges) []segment {
+	if len(s) == 0 {
+		return dst
+	}
+	b.split(s, &sc.bpe)
+	symbols := sc.bpe.symbols
+	if b.unused != nil {
+		clear(sc.bpe.origins)
+	}
+	// The queue is not worth its cost for a word.
+	const maxScan = 24
+	if len(symbols) <= maxScan && drop == nil {
+		for i := range symbols[:len(symbols)-1] {
+			b.propose(int32(i), sc)
+		}
+		b.mergeScanning(symbols, sc)
+	} else {
+		b.mergeQueued(symbols, sc, drop)
+	}
+	for i := int32(0); i != none; i = symbols[i].next {
+		dst = b.appendPieces(dst, originSymbol{symbols[i].symbol, symbols[i].length}, sc)
+	}
+	return dst
+}
+
+// split makes a list of the characters and the user-defined pieces of s.
+func (b *bpe) split(s []byte, sc *bpeScratch) {
+	list := sc.symbols[:0]
+	for i := 0; i < len(s); {
+		next := bpeSymbol{symbol: noSymbol, prev: int32(len(list)) - 1, next: int32(len(list)) + 1, merge: merge{noRank, noSymbol}}
+		length, id := 0, int32(0)
+		if len(b.fixed.nodes) > 0 {
+			length, id = b.fixed.longest(s[i:])
+		}
+		c := s[i]
+		switch {
+		case length > 0:
+			next.fixed, next.symbol = true, id
+		case c < 128:
+			length, next.symbol = 1, b.ascii[c]
+		default:
+			length = min(charLen(c), len(s)-i)
+			if n, id := b.chars.longest(s[i : i+length]); n == length {
+				next.symbol = id
+			}
+		}
+		next.length = int32(length)
+		list = append(list, next)
+		i += length
+	}
+	list[len(list)-1].next = none
+	sc.symbols = list
+}
+
+// propose stores the merge of a symbol with the next one and returns its rank.
+func (b *bpe) propose(i int32, sc *scratch) uint32 {
+	if i == none {
+		return noRank
+	}
+	left := &sc.bpe.symbols[i]
+	left.merge = merge{noRank, noSymbol}
+	if left.next == none {
+		return noRank
+	}
+	right := &sc.bpe.symbols[left.next]
+	if left.fixed || right.fixed {
+		return noRank
+	}
+	left.merge = b.merges.find(left.symbol, right.symbol)
+	if b.unused != nil && left.piece != noSymbol && b.unused[left.piece] {
+		if sc.bpe.origins == nil {
+			sc.bpe.origins = map[int32][2]originSymbol{}
+		}
+		sc.bpe.origins[left.piece] = [2]originSymbol{{left.symbol, left.length}, {right.symbol, right.length}}
+	}
+	return left.rank
+}
+
+// apply merges symbol i with the next one.
+func (b *bpe) apply(i int32, symbols []bpeSymbol) {
+	left := &symbols[i]
+	right := &symbols[left.next]
+	left.symbol = left.piece
+	left.length += right.length
+	left.next = right.next
+	if right.next != none {
+		symbols[right.next].prev = i
+	}
+	right.rank = noRank
+}
+
+// mergeScanning applies all merges. Each step scans the list.
+func (b *bpe) mergeScanning(symbols []bpeSymbol, sc *scratch) {
+	for {
+		best, rank := int32(none), uint32(noRank)
+		for i := int32(0); i != none; i = symbols[i].next {
+			if symbols[i].rank < rank {
+				best, rank = i, symbols[i].rank
+			}
+		}
+		if best == none {
+			return
+		}
+		b.apply(best, symbols)
+		b.propose(symbols[best].prev, sc)
+		b.propose(best, sc)
+	}
+}
+
+// mergeQueued applies the merges that drop does not drop. drop may be nil.
+func (b *bpe) mergeQueued(symbols []bpeSymbol, sc *scratch, drop *dropout.Merges) {
+	sc.bpe.queue = sc.bpe.queue[:0]
+	propose := func(i int32) {
+		if rank := b.propose(i, sc); rank != noRank {
+			sc.bpe.queue.Push(uint64(rank)<<32 | uint64(i))
+		}
+	}
+	for i := range symbols[:len(symbols)-1] {
+		propose(int32(i))
+	}
+	for len(sc.bpe.queue) > 0 {
+		top := sc.bpe.queue.Pop()
+		i := int32(uint32(top))
+		if symbols[i].rank != uint32(top>>32) {
+			continue // stale
+		}
+		if drop != nil && drop.Next() {
+			symbols[i].merge = merge{noRank, noSymbol}
+			continue
+		}
+		b.apply(i, symbols)
+		propose(symbols[i].prev)
+		propose(i)
+	}
+}
+
+// appendPieces appends the piece of a symbol, or, if it is unused, the pieces that it was merged
+// from.
+func (b *bpe) appendPieces(dst []segment, o originSymbol, sc *scratch) []segment {
+	if o.symbol == noSymbol {
+		return append(dst, segment{b.t.unknown, o.length})
+	}
+	if b.unused != nil && int(o.symbol) < len(b.unused) && b.unused[o.symbol] {
+		if from, ok := sc.bpe.origins[o.symbol]; ok {
+			return b.appendPieces(b.appendPieces(dst, from[0], sc), from[1], sc)
+		}
+	}
+	return append(dst, segment{b.ids[o.symbol], o.length})
+}

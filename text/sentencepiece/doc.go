@@ -1,0 +1,45 @@
+// Package sentencepiece reads, writes and applies the .model files of SentencePiece (Kudo and
+// Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer"). Its ids
+// equal those of spm_encode. It imports text packages and the standard library.
+//
+//	model.go       the contents of a .model file
+//	proto.go       the protobuf encoding of the file
+//	tokenizer.go   text to ids, with ranges of the text
+//	normalizer.go  replaces characters by the file's own map and writes spaces as ▁
+//	unigram.go     the most probable segmentation of a unigram model
+//	bpe.go         byte-pair encoding
+//	words.go       a piece for each word, or for each character
+//	cache.go       the ids of recent words
+//	nbest.go       the most probable segmentations
+//	sample.go      segmentations drawn at random, for training
+//	decode.go      ids to text
+//	remap.go       the pieces of one tokenizer as pieces of another
+//	trie.go        the strings that a text begins with
+//
+// Training:
+//
+//	train.go          learns a model from texts
+//	train_words.go    counts the fragments of texts
+//	train_rules.go    the strings that can be pieces
+//	train_seeds.go    the possible pieces of a unigram model
+//	train_unigram.go  learns the pieces of a unigram model
+//	train_bpe.go      learns the pieces of byte-pair encoding
+//	normalization.go  the normalizations by their names
+//	charsmap.go       builds the map of a normalization from rules
+//
+// # Terms
+//
+//   - normalization: replaces characters by the file's map, trims white space, writes spaces as ▁
+//   - ▁: U+2581, a space in normalized text
+//   - word: ▁ and the characters up to the next ▁, or in some models the characters up to ▁
+//   - fragment: normalized text between two places that no piece can cross
+//   - seed: a string that a unigram model can have as a piece when its training begins
+//   - type: whether a piece is matched in text (normal, user-defined), is not (control, unused), or
+//     is an id for text without a piece (unknown, byte)
+//   - byte fallback: encodes a character without a piece as the pieces of its UTF-8 bytes
+//   - dummy prefix: ▁ before the first word of a text
+//   - file id: the index of a piece in the file, spm_encode's id
+//   - segmentation: a split of a text into pieces
+//   - score: the log probability of a piece in a unigram model; in BPE the rank of its merge
+//   - symbol: a character or a piece of a text while BPE merges are applied to it
+package sentencepiece

@@ -1,0 +1,124 @@
+package sentencepiece
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FuzzUnmarshal decodes files. What it accepts is encoded to the same bytes and has the properties
+// of a tokenizer.
+func FuzzUnmarshal(f *testing.F) {
+	for _, mt := range []ModelType{Unigram, BPE, Word, Char} {
+		m := testModel()
+		m.Trainer.ModelType = mt
+		f.Add(marshal(f, m), "ab aba\xff  é")
+		m.Normalizer.PrecompiledCharsmap = testCharsmap()
+		m.Trainer.WhitespaceAsSuffix = true
+		f.Add(marshal(f, m), "abc éb ")
+		m = sampleModel(mt)
+		m.Denormalizer.PrecompiledCharsmap = testCharsmap()
+		f.Add(marshal(f, m), "▁ab▁a")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for k := range 8 {
+		f.Add(marshal(f, randomModel(r, ModelType(1+k%4))), "a中▁bé c")
+	}
+	f.Fuzz(func(t *testing.T, data []byte, s string) {
+		m, err := UnmarshalModel(data)
+		if err != nil {
+			return
+		}
+		again, err := UnmarshalModel(marshal(t, m))
+		if err != nil || len(again.Pieces) != len(m.Pieces) {
+			t.Fatalf("encoded again: %v", err)
+		}
+		tokenizer, err := Unmarshal(data)
+		if err != nil {
+			return
+		}
+		if got, err := tokenizer.MarshalBinary(); err != nil || string(got) != string(data) {
+			t.Fatalf("MarshalBinary returns %d other bytes, error %v", len(got), err)
+		}
+		checkTokenizer(t, tokenizer, s)
+		random := rand.NewPCG(1, 2)
+		sample := tokenizer.EncodeSample(nil, s, 0.5, random)
+		tokenizer.Decode(sample)
+		for _, b := range tokenizer.NBest(s[:min(len(s), 100)], 3) {
+			tokenizer.Decode(b.IDs)
+		}
+		for id, ids := range tokenizer.Remap(tokenizer) {
+			for _, old := range ids {
+				if old < 0 || int(old) >= tokenizer.Size() {
+					t.Fatalf("Remap maps %d to %d", id, ids)
+				}
+			}
+		}
+	})
+}
+
+// FuzzEncode encodes texts with the goldens' models.
+func FuzzEncode(f *testing.F) {
+	tokenizers, cases := goldens(f, "testdata")
+	whole := map[string]*Tokenizer{}
+	for name, tokenizer := range tokenizers {
+		whole[name] = tokenizer.WithVersion(V023)
+		whole[name].words = noSplit
+	}
+	for _, c := range cases["char"] {
+		f.Add(string(c.Text))
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for name, tokenizer := range tokenizers {
+			checkTokenizer(t, tokenizer, s)
+			if got, want := tokenizer.Encode(nil, s), whole[name].Encode(nil, s); !slices.Equal(got, want) {
+				t.Fatalf("%s: ids of %q by words are %v, want %v", name, s, got, want)
+			}
+		}
+	})
+}
+
+// Unmarshal allocates at most 2 MB, for the cache, plus 200 bytes for each byte of data.
+func TestUnmarshalMemory(t *testing.T) {
+	if raceEnabled {
+		t.Skip("race detector: it allocates")
+	}
+	short := sampleModel(BPE)
+	for a := range 26 {
+		for b := range 26 * 26 {
+			short.Pieces = append(short.Pieces, Piece{Text: string([]byte{'c' + byte(a), byte('A' + b/26), byte('A' + b%26)}), Type: Normal})
+		}
+	}
+	long := sampleModel(Unigram)
+	for k := range 300 {
+		long.Pieces = append(long.Pieces, Piece{Text: string(rune('A'+k)) + strings.Repeat("x", 2000), Type: Normal})
+	}
+	longBPE := sampleModel(BPE)
+	for k := range 100 {
+		longBPE.Pieces = append(longBPE.Pieces, Piece{Text: strings.Repeat("é", k+1), Type: Normal})
+	}
+	big := sampleModel(Unigram)
+	big.Normalizer.PrecompiledCharsmap = append(append([]byte{0, 0, 16, 0}, make([]byte, 1<<20)...), 0)
+	files := map[string][]byte{
+		"short pieces":    marshal(t, short),
+		"long pieces":     marshal(t, long),
+		"long BPE pieces": marshal(t, longBPE),
+		"character map":   marshal(t, big),
+		"empty pieces":    []byte(strings.Repeat("\x0a\x00", 1<<18)),
+		"one length":      []byte("\x0a\xff\xff\xff\xff\x7f"),
+		"unknown fields":  []byte(strings.Repeat("\xf8\x01\x00", 1<<18)),
+		"empty specs":     []byte(strings.Repeat("\x12\x00", 1<<18)),
+		"strings":         []byte("\x12\x80\x80\x20" + strings.Repeat("\x0a\x00", 1<<18)),
+	}
+	for name, data := range files {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Unmarshal(data)
+		runtime.ReadMemStats(&after)
+		if used, limit := after.TotalAlloc-before.TotalAlloc, uint64(2<<20+200*len(data)); used > limit {
+			t.Errorf("%s: allocated %d bytes for %d, want at most %d", name, used, len(data), limit)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package sentencepiece
+
+const raceEnabled = false

@@ -1,0 +1,401 @@
+package sentencepiece
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// Trainer learns a Model from texts. Its results are those of spm_train, except where that program
+// depends on the number of threads or rounds to float32, and where a text exceeds its limits: a
+// Trainer takes lines of any length. It is not safe for concurrent use.
+//
+// Texts are counted as they are added. Memory is bounded by MaxTableChars for corpora of any size:
+// beyond it the counts are those of a sample, which is unbiased and depends only on the texts and
+// their order. Training on a full table takes up to 1.5 GB. Without sampling, the order of the
+// texts does not affect the result.
+type Trainer struct {
+	// Threads is the number of goroutines of Train, which does not affect the result. 0 means
+	// GOMAXPROCS.
+	Threads int
+
+	// Progress is called as Train proceeds, if it is not nil.
+	Progress func(Progress)
+
+	spec       TrainerSpec
+	normalizer NormalizerSpec
+	meta       map[int]Piece // special, control, user-defined and byte pieces, by id
+	texts      fragmenter
+}
+
+// Progress is the state of Train: the number of pieces, and the number at which it ends. In BPE the
+// pieces become more, in a unigram model fewer.
+type Progress struct{ Pieces, Target int }
+
+// NewTrainer returns a Trainer with the settings of a model. It uses the settings of spec that
+// affect the pieces. The training of models of words and characters, white space as a suffix,
+// seed files and delimiters of a pretokenizer are not supported.
+func NewTrainer(spec TrainerSpec, normalizer NormalizerSpec) (*Trainer, error) {
+	t := &Trainer{spec: spec, normalizer: normalizer}
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	if err := t.addMeta(); err != nil {
+		return nil, err
+	}
+	var err error
+	if t.texts.rules, err = newPieceRules(&spec); err != nil {
+		return nil, err
+	}
+	if t.texts.normalizer, err = newNormalizer(&normalizer, false, nil); err != nil {
+		return nil, fmt.Errorf("normalizer_spec: %w", err)
+	}
+	if !spec.SplitByWhitespace || !slices.Contains(normalizationNames, normalizer.Name) && len(normalizer.PrecompiledCharsmap) > 0 {
+		t.texts.wholeLines = true // other maps can have rules with spaces
+	}
+	var entries []entry
+	for id, p := range t.meta {
+		entries = append(entries, entry{text: p.Text, id: int32(id)})
+		t.texts.specialAt[p.Text[0]] = true
+		if strings.Contains(p.Text[1:], space) {
+			t.texts.wholeLines = true
+		}
+	}
+	t.texts.special, err = newTrie(entries)
+	return t, err
+}
+
+// check checks the settings.
+func (t *Trainer) check() error {
+	s := &t.spec
+	between := func(name string, value, lo, hi float64) error {
+		if !(value >= lo && value <= hi) {
+			return fmt.Errorf("%s: found %v, expected %v to %v", name, value, lo, hi)
+		}
+		return nil
+	}
+	switch {
+	case s.ModelType != Unigram && s.ModelType != BPE:
+		return fmt.Errorf("model_type: found %s, expected unigram or bpe", s.ModelType)
+	case s.WhitespaceAsSuffix:
+		return errors.New("treat_whitespace_as_suffix: not supported in training")
+	case s.PretokenizerDelimiter != "":
+		return errors.New("pretokenization_delimiter: not supported in training")
+	case s.SeedFile != "":
+		return errors.New("seed_sentencepieces_file: not supported in training")
+	case !t.normalizer.EscapeWhitespace:
+		return errors.New("escape_whitespaces: found false, expected true")
+	case !t.normalizer.AddDummyPrefix || !t.normalizer.RemoveExtraWhitespace:
+		t.texts.wholeLines = true
+	}
+	return errors.Join(
+		between("vocab_size", float64(s.VocabSize), 1, 1<<30),
+		between("character_coverage", float64(s.CharacterCoverage), 0.98, 1),
+		between("seed_sentencepiece_size", float64(s.SeedSize), 1, 1<<30),
+		between("num_sub_iterations", float64(s.NumSubIterations), 1, 10),
+		between("shrinking_factor", float64(s.ShrinkingFactor), 0.5, 0.95),
+	)
+}
+
+// addMeta assigns the ids of the pieces that are not learned: the chosen ones of the special
+// pieces, then the first free ones.
+func (t *Trainer) addMeta() error {
+	s := &t.spec
+	t.meta = map[int]Piece{}
+	ids := map[string]int{}
+	for _, p := range []struct {
+		id   int32
+		text string
+		typ  PieceType
+	}{{s.UnknownID, s.UnknownPiece, Unknown}, {s.BOSID, s.BOSPiece, Control}, {s.EOSID, s.EOSPiece, Control}, {s.PadID, s.PadPiece, Control}} {
+		id := int(p.id)
+		if id < 0 && p.typ != Unknown {
+			continue
+		}
+		if other, ok := t.meta[id]; ok || id < 0 || p.id >= s.VocabSize {
+			return fmt.Errorf("id of %s: found %d, expected a free id less than %d%s", p.text, id, s.VocabSize, taken(other))
+		}
+		if err := checkMeta(p.text, ids); err != nil {
+			return err
+		}
+		t.meta[id], ids[p.text] = Piece{Text: p.text, Type: p.typ}, id
+	}
+	next := 0
+	add := func(text string, typ PieceType) error {
+		if id, ok := ids[text]; ok && t.meta[id].Type == Control && isSpecial(s, text) {
+			t.meta[id] = Piece{Text: text, Type: typ}
+			return nil
+		}
+		if err := checkMeta(text, ids); err != nil {
+			return err
+		}
+		for t.meta[next].Text != "" {
+			next++
+		}
+		t.meta[next], ids[text] = Piece{Text: text, Type: typ}, next
+		return nil
+	}
+	for _, text := range s.ControlSymbols {
+		if err := add(text, Control); err != nil {
+			return fmt.Errorf("control_symbols: %w", err)
+		}
+	}
+	for _, text := range s.UserDefinedSymbols {
+		if err := add(text, UserDefined); err != nil {
+			return fmt.Errorf("user_defined_symbols: %w", err)
+		}
+	}
+	if s.ByteFallback {
+		for c := range 256 {
+			if err := add(byteText(byte(c)), Byte); err != nil {
+				return fmt.Errorf("byte_fallback: %w", err)
+			}
+		}
+	}
+	if len(t.meta) > int(s.VocabSize) {
+		return t.tooSmall(0)
+	}
+	return nil
+}
+
+// isSpecial reports whether a text is that of the beginning or end of a sentence or of padding.
+func isSpecial(s *TrainerSpec, text string) bool {
+	return text == s.BOSPiece || text == s.EOSPiece || text == s.PadPiece
+}
+
+// taken returns the end of an error about an id that a piece has, if it has a text.
+func taken(p Piece) string {
+	if p.Text == "" {
+		return ""
+	}
+	return ", which is that of " + p.Text
+}
+
+// checkMeta checks the text of a piece that is not learned.
+func checkMeta(text string, ids map[string]int) error {
+	switch {
+	case text == "":
+		return errors.New("found an empty piece")
+	case len(text) > maxPiece:
+		return fmt.Errorf("found a piece of %d bytes, expected at most %d", len(text), maxPiece)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return fmt.Errorf("found %q, expected UTF-8 without NUL", text)
+	}
+	if _, ok := ids[text]; ok {
+		return fmt.Errorf("found %q twice, expected different pieces", text)
+	}
+	return nil
+}
+
+// tooSmall returns the error of a vocabulary that is too small for required characters.
+func (t *Trainer) tooSmall(chars int) error {
+	return fmt.Errorf("vocabulary of %d pieces, expected at least %d: %d characters and %d special ones",
+		t.spec.VocabSize, chars+len(t.meta), chars, len(t.meta))
+}
+
+// Add counts a text, which is usually a line. It does not retain the string.
+func (t *Trainer) Add(s string) { t.texts.add(s) }
+
+// Threshold returns the number of occurrences below which fragments of text were sampled, or 1 if
+// all counts are exact.
+func (t *Trainer) Threshold() int64 { return max(t.texts.table.threshold, 1) }
+
+// Distinct returns the number of distinct fragments of text in the table.
+func (t *Trainer) Distinct() int { return len(t.texts.table.fragments) }
+
+// Train returns a model of the vocabulary size of the settings. It fails if the texts have fewer
+// pieces, and if their characters alone are more. More texts can be added afterwards.
+func (t *Trainer) Train() (*Model, error) {
+	c, err := t.corpus()
+	if err != nil {
+		return nil, err
+	}
+	if t.Progress == nil {
+		t.Progress = func(Progress) {}
+	}
+	want := int(t.spec.VocabSize) - len(t.meta)
+	var learned []Piece
+	if t.spec.ModelType == BPE {
+		learned = t.trainBPE(c, want)
+	} else {
+		learned = t.trainUnigram(c, want)
+	}
+	if len(learned) < want {
+		return nil, fmt.Errorf("vocabulary of %d pieces, expected at most %d for these texts", t.spec.VocabSize, len(learned)+len(t.meta))
+	}
+	m := NewModel()
+	m.Trainer, m.Normalizer = t.spec, t.normalizer
+	for id := range int(t.spec.VocabSize) {
+		p, ok := t.meta[id]
+		if !ok {
+			p, learned = learned[0], learned[1:]
+		}
+		m.Pieces = append(m.Pieces, p)
+	}
+	return m, nil
+}
+
+// corpus is the text to train on: fragments of required characters, each as a symbol.
+type corpus struct {
+	rules   *pieceRules
+	chars   []rune      // of the symbols, ascending
+	classes []charClass // of the symbols
+	count   []int64     // of the symbols
+	byCount []int32     // the symbols, most frequent first
+
+	symbols []int32 // of the fragments, one after another
+	bounds  []int32 // fragment i is symbols[bounds[i]:bounds[i+1]]
+	counts  []int64 // of the fragments
+	next    []rune  // of the fragments
+}
+
+// text returns the text of symbols.
+func (c *corpus) text(symbols []int32) string {
+	var s strings.Builder
+	for _, symbol := range symbols {
+		s.WriteRune(c.chars[symbol])
+	}
+	return s.String()
+}
+
+// corpus returns the counted texts.
+func (t *Trainer) corpus() (*corpus, error) {
+	c := &corpus{rules: t.texts.rules}
+	required, err := t.requiredChars(c)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(c.chars) + len(t.meta); n > int(t.spec.VocabSize) {
+		return nil, t.tooSmall(len(c.chars))
+	}
+	c.bounds = []int32{0}
+	for i := range t.texts.table.fragments {
+		f := &t.texts.table.fragments[i]
+		end := func(next rune) {
+			if n := int32(len(c.symbols)); n > c.bounds[len(c.bounds)-1] {
+				c.bounds = append(c.bounds, n)
+				c.counts = append(c.counts, f.count)
+				c.next = append(c.next, next)
+			}
+		}
+		for _, r := range f.text {
+			if symbol := required[r] - 1; symbol >= 0 {
+				c.symbols = append(c.symbols, symbol)
+			} else {
+				end(unknownChar)
+			}
+		}
+		end(f.next)
+	}
+	return c, nil
+}
+
+// requiredChars sets the symbols of c: the characters of required_chars, and the most frequent
+// ones that cover the texts. It returns the symbol plus 1 of each character up to the last one of
+// the texts.
+func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
+	var counts []int64 // of the characters up to the last one
+	var all int64
+	for i := range t.texts.table.fragments {
+		f := &t.texts.table.fragments[i]
+		for _, r := range f.text {
+			if n := int(r) + 1 - len(counts); n > 0 {
+				counts = append(counts, make([]int64, n)...)
+			}
+			counts[r] += f.count
+			all += f.count
+		}
+	}
+	type char struct {
+		r        rune
+		required bool
+	}
+	var chars []char
+	for _, r := range t.spec.RequiredChars {
+		if r == utf8.RuneError || t.texts.rules.class(r) == reserved {
+			return nil, fmt.Errorf("required_chars: found %q, expected characters that pieces can have", r)
+		}
+		chars = append(chars, char{r, true})
+		if n := int(r) + 1 - len(counts); n > 0 {
+			counts = append(counts, make([]int64, n)...)
+		}
+	}
+	slices.SortFunc(chars, func(a, b char) int { return int(a.r - b.r) })
+	chars = slices.Compact(chars)
+	required := len(chars)
+	for r, n := range counts {
+		if n == 0 {
+			continue
+		}
+		if _, found := slices.BinarySearchFunc(chars[:required], rune(r), func(c char, r rune) int { return int(c.r - r) }); !found {
+			chars = append(chars, char{rune(r), false})
+		}
+	}
+	if all == 0 {
+		return nil, errors.New("found no text to train on")
+	}
+	byCount := func(a, b char) int {
+		switch {
+		case a.required != b.required && a.required:
+			return -1
+		case a.required != b.required:
+			return 1
+		case counts[a.r] != counts[b.r]:
+			return cmp.Compare(counts[b.r], counts[a.r])
+		}
+		return int(a.r - b.r)
+	}
+	slices.SortFunc(chars, byCount)
+	symbols = make([]int32, len(counts))
+	var covered int64
+	special := map[string]bool{}
+	for _, p := range t.meta {
+		special[p.Text] = true
+	}
+	for _, r := range chars {
+		if float32(float64(covered)/float64(all)) >= t.spec.CharacterCoverage {
+			break
+		}
+		covered += counts[r.r]
+		if !special[string(r.r)] {
+			c.chars = append(c.chars, r.r)
+		}
+	}
+	slices.Sort(c.chars)
+	for i, r := range c.chars {
+		symbols[r] = int32(i) + 1
+		c.classes = append(c.classes, c.rules.class(r))
+		c.count = append(c.count, counts[r])
+		c.byCount = append(c.byCount, int32(i))
+	}
+	slices.SortStableFunc(c.byCount, func(a, b int32) int { return cmp.Compare(c.count[b], c.count[a]) })
+	return symbols, nil
+}
+
+// parallel calls f with the numbers less than n on several goroutines.
+func (t *Trainer) parallel(n int, f func(i, worker int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for worker := range min(t.workers(), n) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i, worker)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// workers returns the number of goroutines of parallel.
+func (t *Trainer) workers() int {
+	if t.Threads > 0 {
+		return t.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}

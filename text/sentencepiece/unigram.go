@@ -1,0 +1,216 @@
+package sentencepiece
+
+import "math"
+
+// unigram finds the most probable segmentation under a unigram language model: the one with the
+// largest sum of scores. A character without a piece has a score of unknownPenalty less than the
+// lowest. Sums are rounded as by sentencepiece.
+type unigram struct {
+	pieces       []Piece // by file id
+	trie         trie
+	unknown      int32
+	unknownScore float32
+	version      Version
+	highest      float32 // score; only for V0197
+}
+
+const unknownPenalty = 10
+
+// unigramScratch is the memory of a segmentation.
+type unigramScratch struct {
+	best  []bestPiece // by the end of the piece
+	exact []exactPiece
+	rest  []scaled
+}
+
+// bestPiece is the last piece of the best segmentation of a prefix of the text.
+type bestPiece struct {
+	score  float32 // of the segmentation
+	id     int32
+	length int32 // 0 if no piece ends here
+}
+
+func newUnigram(t *Tokenizer) (*unigram, error) {
+	u := &unigram{pieces: t.model.Pieces, unknown: t.unknown, version: t.version, highest: 0x1p-126}
+	lowest := float32(math.MaxFloat32)
+	for _, p := range t.model.Pieces {
+		if p.Type == Normal {
+			lowest, u.highest = min(lowest, p.Score), max(u.highest, p.Score)
+		}
+	}
+	u.unknownScore = lowest - unknownPenalty
+	var entries []entry
+	for i, p := range t.model.Pieces {
+		switch p.Type {
+		case Normal:
+			entries = append(entries, entry{p.Text, int32(i), p.Score})
+		case UserDefined:
+			entries = append(entries, entry{p.Text, int32(i), u.userDefinedScore(len(p.Text))})
+		}
+	}
+	var err error
+	u.trie, err = newTrie(entries)
+	return u, err
+}
+
+// segment implements segmenter. It takes time linear in the length of s times that of the pieces.
+func (u *unigram) segment(dst []segment, s []byte, sc *scratch) []segment {
+	if cap(sc.unigram.best) < len(s)+1 {
+		sc.unigram.best = make([]bestPiece, len(s)+1+len(s)/2)
+	}
+	best := sc.unigram.best[:len(s)+1]
+	clear(best)
+	nodes := u.trie.nodes
+	for start := 0; start < len(s); {
+		charLen := min(charLen(s[start]), len(s)-start)
+		before := best[start].score
+		hasChar := false // whether a piece is the character at start
+		if len(nodes) > 0 {
+			node := &nodes[0]
+			for end := start; end < len(s); {
+				c := s[end]
+				node = &nodes[node.link>>linkShift^uint32(c)]
+				if node.link&linkByte != linkUsed|uint32(c) {
+					break
+				}
+				end++
+				if node.id < 0 {
+					continue
+				}
+				sum := float64(node.score) + float64(before)
+				if u.version != V0197 {
+					sum = float64(float32(sum))
+				}
+				if to := &best[end]; to.length == 0 || sum > float64(to.score) {
+					*to = bestPiece{float32(sum), node.id, int32(end - start)}
+				}
+				if end-start == charLen {
+					hasChar = true
+				}
+			}
+		}
+		if !hasChar {
+			to := &best[start+charLen]
+			if score := u.unknownScore + before; to.length == 0 || score > to.score {
+				*to = bestPiece{score, u.unknown, int32(charLen)}
+			}
+		}
+		start += charLen
+	}
+	first := len(dst)
+	for end := len(s); end > 0; {
+		b := best[end]
+		dst = append(dst, segment{b.id, b.length})
+		end -= int(b.length)
+	}
+	reverse(dst[first:])
+	return dst
+}
+
+// exactPiece is a bestPiece with unrounded sums.
+type exactPiece struct {
+	bestPiece
+	sum      float64
+	runnerUp float64 // the second largest sum, or -Inf
+}
+
+// segmentWord appends the pieces of a word in a text that may be split before and after it. The
+// pieces are those of segment of the whole text if the magnitude of the sum before the word is less
+// than limit. score is the sum of the word.
+//
+// Let k be the number of characters of the word, and M the largest magnitude of a sum within it,
+// with the sum before. Each sum has an error of at most 2kuM with u = 2^-24, by induction: 2(k-1)uM
+// from the sum that it extends, uM from an addition in float32 and uM from storing it. The largest
+// sum at an end is chosen if it exceeds each other by more than the errors of both and one more
+// rounding, which are less than 4kuM.
+func (u *unigram) segmentWord(dst []segment, word []byte, sc *scratch) (_ []segment, score, limit float32) {
+	if cap(sc.unigram.exact) < len(word)+1 {
+		sc.unigram.exact = make([]exactPiece, len(word)+1+cacheMaxWord)
+	}
+	best := sc.unigram.exact[:len(word)+1]
+	clear(best)
+	chars, largest := 0, 0.0
+	for start := 0; start < len(word); {
+		n := min(charLen(word[start]), len(word)-start)
+		u.edges(word, start, n, func(id int32, length int, score float32) {
+			sum := best[start].sum + float64(score)
+			largest = max(largest, math.Abs(sum))
+			switch to := &best[start+length]; {
+			case to.length == 0:
+				*to = exactPiece{bestPiece{id: id, length: int32(length)}, sum, math.Inf(-1)}
+			case sum > to.sum:
+				*to = exactPiece{bestPiece{id: id, length: int32(length)}, sum, to.sum}
+			default:
+				to.runnerUp = max(to.runnerUp, sum)
+			}
+		})
+		start += n
+		chars++
+	}
+	margin := math.Inf(1)
+	first := len(dst)
+	for end := len(word); end > 0; {
+		b := best[end]
+		margin = min(margin, b.sum-b.runnerUp)
+		dst = append(dst, segment{b.id, b.length})
+		end -= int(b.length)
+	}
+	reverse(dst[first:])
+	const (
+		roundoff = 0x1p-24 // u above
+		maxSum   = 1e6
+		slack    = 1 // for the rounding of the sum before the word
+	)
+	limit = float32(min(margin/(4*roundoff*float64(chars))-largest-slack, maxSum))
+	return dst, float32(best[len(word)].sum), limit
+}
+
+// userDefinedScore returns the score of a user-defined piece of n bytes or, in an n-best list, of n
+// characters.
+func (u *unigram) userDefinedScore(n int) float32 {
+	if u.version == V0197 {
+		return float32(float64(float32(n)*u.highest) - 0.1)
+	}
+	return float32(float64(0.1*float64(n)) - 0.1)
+}
+
+// edges calls f for each piece that the character of n bytes at start begins, and for the unknown
+// piece if no piece is that character.
+func (u *unigram) edges(s []byte, start, n int, f func(id int32, length int, score float32)) {
+	hasChar := false
+	if len(u.trie.nodes) > 0 {
+		node := &u.trie.nodes[0]
+		for i, c := range s[start:] {
+			if node = u.trie.child(node, c); node == nil {
+				break
+			}
+			if node.id < 0 {
+				continue
+			}
+			f(node.id, i+1, node.score)
+			hasChar = hasChar || i+1 == n
+		}
+	}
+	if !hasChar {
+		f(u.unknown, n, u.unknownScore)
+	}
+}
+
+func reverse(s []segment) {
+	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
+		s[i], s[j] = s[j], s[i]
+	}
+}
+
+// charLen returns the length of a character of UTF-8 from its first byte, and 1 for others.
+func charLen(c byte) int {
+	switch {
+	case c < 0xC0:
+		return 1
+	case c < 0xE0:
+		return 2
+	case c < 0xF0:
+		return 3
+	}
+	return 4
+}

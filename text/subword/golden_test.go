@@ -1,0 +1,182 @@
+package subword
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func read(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func readLines(t testing.TB, name string) []string {
+	return strings.Split(strings.TrimSuffix(read(t, name), "\n"), "\n")
+}
+
+func readCodes(t testing.TB, name string) *Codes {
+	t.Helper()
+	c, err := ReadCodes(strings.NewReader(read(t, name)), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func readVocabulary(t testing.TB, threshold int64) *Vocabulary {
+	t.Helper()
+	v, err := ReadVocabulary(strings.NewReader(read(t, "vocabulary.txt")), "vocabulary.txt", threshold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Segments are those of apply_bpe.py, for both versions, vocabularies, thresholds and glossaries.
+func TestGolden(t *testing.T) {
+	for _, c := range []struct {
+		codes, want string
+		threshold   int64 // 0 is no vocabulary
+		glossaries  []string
+	}{
+		{"codes.txt", "segmented.txt", 0, nil},
+		{"codes-all.txt", "segmented-merges.txt", 0, nil},
+		{"codes-0.1.txt", "segmented-0.1.txt", 0, nil},
+		{"codes.txt", "segmented-glossaries.txt", 0, []string{"sch", "aa", `\d+`, "中文?"}},
+		{"codes.txt", "segmented-threshold-5.txt", 5, nil},
+		{"codes.txt", "segmented-threshold-50.txt", 50, nil},
+		{"codes-all.txt", "segmented-vocabulary-all.txt", 20, nil},
+	} {
+		codes, err := readCodes(t, c.codes).WithGlossaries(c.glossaries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v *Vocabulary
+		if c.threshold > 0 {
+			v = readVocabulary(t, c.threshold)
+		}
+		want := readLines(t, c.want)
+		for i, line := range readLines(t, "corpus.txt") {
+			if got := codes.Segment(line, v); got != want[i] {
+				t.Errorf("%s:%d: %q, want %q", c.want, i+1, got, want[i])
+			}
+		}
+	}
+}
+
+// Learned codes and counted vocabularies are those of learn_bpe.py and get_vocab.py.
+func TestLearnGolden(t *testing.T) {
+	for name, n := range map[string]int{"codes.txt": 300, "codes-all.txt": 100000} {
+		var l Learner
+		for _, line := range readLines(t, "corpus.txt") {
+			if err := l.Add(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		codes, err := l.Learn(n, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := written(t, codes.Write), read(t, name); got != want {
+			t.Errorf("%s: learned\n%s\nwant\n%s", name, got, want)
+		}
+	}
+	var c Counter
+	for _, line := range readLines(t, "segmented.txt") {
+		c.Add(line)
+	}
+	v, err := c.Vocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := written(t, v.Write), read(t, "vocabulary.txt"); got != want {
+		t.Errorf("counted\n%s\nwant\n%s", got, want)
+	}
+}
+
+func written(t *testing.T, write func(w io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TFM_SUBWORD_NMT names a folder with the test data of subword-nmt: corpus.en, bpe.ref and
+// corpus.bpe.ref.en.
+func TestSubwordNMT(t *testing.T) {
+	dir := os.Getenv("TFM_SUBWORD_NMT")
+	if dir == "" {
+		t.Skip("optional: TFM_SUBWORD_NMT names no folder")
+	}
+	content := map[string]string{}
+	for _, name := range []string{"corpus.en", "bpe.ref", "corpus.bpe.ref.en"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[name] = string(data)
+	}
+	var l Learner
+	for line := range strings.Lines(content["corpus.en"]) {
+		if err := l.Add(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	codes, err := l.Learn(1000, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := codes.Write(&b); err != nil || b.String() != content["bpe.ref"] {
+		t.Errorf("learned codes differ from bpe.ref, error %v", err)
+	}
+	var segmented strings.Builder
+	for line := range strings.Lines(content["corpus.en"]) {
+		segmented.WriteString(codes.Segment(line, nil))
+	}
+	if segmented.String() != content["corpus.bpe.ref.en"] {
+		t.Error("segments differ from corpus.bpe.ref.en")
+	}
+}
+
+func BenchmarkSegment(b *testing.B) {
+	c, lines := readCodes(b, "codes.txt"), readLines(b, "corpus.txt")
+	for b.Loop() {
+		for _, line := range lines {
+			c.Segment(line, nil)
+		}
+	}
+	b.ReportMetric(float64(len(lines))*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}
+
+func BenchmarkEncode(b *testing.B) {
+	tok, lines := newTokenizer(b, 0), readLines(b, "corpus.txt")
+	var ids []int32
+	for b.Loop() {
+		for _, line := range lines {
+			ids = tok.Encode(ids[:0], line)
+		}
+	}
+	b.ReportMetric(float64(len(lines))*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}
+
+func BenchmarkLearn(b *testing.B) {
+	lines := readLines(b, "corpus.txt")
+	for b.Loop() {
+		var l Learner
+		for _, line := range lines {
+			l.Add(line)
+		}
+		l.Learn(300, 2)
+	}
+}

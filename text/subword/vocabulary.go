@@ -1,0 +1,150 @@
+package subword
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Entry is a piece and its count in the segmented corpus.
+type Entry struct {
+	Piece string
+	Count int64
+}
+
+// Vocabulary is the pieces of a file of the vocabulary. It is immutable and safe for concurrent
+// use.
+type Vocabulary struct {
+	entries []Entry
+	index   map[string]int32 // of each piece
+	joined  map[string]int32 // of each piece with a joint, by its text
+}
+
+// maxEntries is the limit of the entries of a vocabulary.
+const maxEntries = 1 << 24
+
+// NewVocabulary returns the vocabulary of entries whose counts are at least threshold. The error
+// names the first invalid one, from 1.
+func NewVocabulary(entries []Entry, threshold int64) (*Vocabulary, error) {
+	v := &Vocabulary{index: map[string]int32{}, joined: map[string]int32{}}
+	for i, x := range entries {
+		if err := v.add(x, threshold); err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+	}
+	return v, nil
+}
+
+func (v *Vocabulary) add(x Entry, threshold int64) error {
+	switch _, ok := v.index[x.Piece]; {
+	case x.Piece == "" || strings.ContainsAny(x.Piece, " \n"):
+		return fmt.Errorf("found piece %q, expected characters without spaces", x.Piece)
+	case len(x.Piece) > maxSymbol:
+		return fmt.Errorf("found a piece of %d bytes, expected up to %d", len(x.Piece), maxSymbol)
+	case !utf8.ValidString(x.Piece):
+		return fmt.Errorf("found piece %q, expected valid UTF-8", x.Piece)
+	case ok:
+		return fmt.Errorf("found piece %q again", x.Piece)
+	case x.Count < 0:
+		return fmt.Errorf("found count %d, expected 0 or more", x.Count)
+	case len(v.entries) == maxEntries:
+		return fmt.Errorf("found more than %d pieces", maxEntries)
+	case x.Count < threshold:
+		return nil
+	}
+	id := int32(len(v.entries))
+	v.entries = append(v.entries, x)
+	v.index[x.Piece] = id
+	if text, ok := strings.CutSuffix(x.Piece, joint); ok {
+		v.joined[text] = id
+	}
+	return nil
+}
+
+// ReadVocabulary reads a file of the vocabulary, which errors name: on each line a piece, a space
+// and its count. It drops pieces with counts less than threshold. With a threshold of 0 or less the
+// counts may be missing.
+func ReadVocabulary(r io.Reader, name string, threshold int64) (*Vocabulary, error) {
+	v, _ := NewVocabulary(nil, 0)
+	err := eachLine(r, name, func(_ int, line string) error {
+		fields := strings.Split(strings.Trim(line, "\r "), " ")
+		x := Entry{Piece: fields[0]}
+		if len(fields) > 2 || fields[0] == "" || len(fields) == 1 && threshold > 0 {
+			return fmt.Errorf("found %s, expected a piece, a space and its count", describe(line, len(fields)))
+		}
+		if len(fields) == 2 {
+			var err error
+			if x.Count, err = strconv.ParseInt(fields[1], 10, 64); err != nil {
+				return fmt.Errorf("found count %.40q, expected a number", fields[1])
+			}
+		}
+		return v.add(x, threshold)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Write writes the vocabulary as a file that ReadVocabulary and subword-nmt read.
+func (v *Vocabulary) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for _, x := range v.entries {
+		fmt.Fprintln(b, x.Piece, x.Count)
+	}
+	return b.Flush()
+}
+
+// Len returns the number of pieces.
+func (v *Vocabulary) Len() int { return len(v.entries) }
+
+// has reports whether the vocabulary has a segment, with a joint unless it is the last of its word.
+func (v *Vocabulary) has(segment string, isLast bool) bool { return v.find(segment, isLast) >= 0 }
+
+// find returns the index of a segment, with a joint unless it is the last of its word, or -1.
+func (v *Vocabulary) find(segment string, isLast bool) int32 {
+	list := v.joined
+	if isLast {
+		list = v.index
+	}
+	if i, ok := list[segment]; ok {
+		return i
+	}
+	return -1
+}
+
+// Counter counts the pieces of segmented lines. The zero value is ready to use.
+type Counter struct {
+	entries []Entry
+	index   map[string]int
+}
+
+// Add counts the pieces of a line that Codes.Segment returned.
+func (c *Counter) Add(line string) {
+	if c.index == nil {
+		c.index = map[string]int{}
+	}
+	for piece := range strings.FieldsSeq(line) {
+		i, ok := c.index[piece]
+		if !ok {
+			i = len(c.entries)
+			piece = strings.Clone(piece)
+			c.index[piece] = i
+			c.entries = append(c.entries, Entry{Piece: piece})
+		}
+		c.entries[i].Count++
+	}
+}
+
+// Vocabulary returns the pieces in the order of get_vocab.py: by descending count, then in the
+// order of their first occurrence.
+func (c *Counter) Vocabulary() (*Vocabulary, error) {
+	sorted := slices.Clone(c.entries)
+	slices.SortStableFunc(sorted, func(a, b Entry) int { return cmp.Compare(b.Count, a.Count) })
+	return NewVocabulary(sorted, 0)
+}
