@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"tfm/text/internal/exact"
 )
 
 // sacreBLEUVersion is the sacreBLEU release that the scores equal. Signatures name it.
@@ -25,10 +27,17 @@ type BLEU struct {
 	// for single sentences.
 	EffectiveOrder bool
 
-	correct, total     []int // n-grams of each order: matched and all of the hypotheses
-	hypLen, refLen     int   // tokens
-	references         referenceCount
-	refCounts, allRefs map[string]int // n-grams of one reference, and the maximum over references
+	accumulator
+	scratch *bleuScratch
+}
+
+// bleuScratch is the memory of the count of one segment.
+type bleuScratch struct {
+	ids     tokenIDs
+	hyp     []uint32
+	ref     [][]uint32
+	matches []int
+	matcher ngramMatcher
 }
 
 // Smoothing is the precision of an order without matches (Chen and Cherry 2014, "A Systematic
@@ -96,40 +105,55 @@ func (b *BLEU) smoothValue() float64 {
 // maximum of its counts in them, and the reference length is the one closest to that of the
 // hypothesis, of two equally close ones the shorter.
 func (b *BLEU) Add(hypothesis, reference string, more ...string) {
-	if b.correct == nil {
-		b.correct, b.total = make([]int, b.order()), make([]int, b.order())
-		b.refCounts, b.allRefs = make(map[string]int), make(map[string]int)
-	}
-	b.references.add(1 + len(more))
+	b.add(b, hypothesis, reference, more)
+}
 
-	hyp := b.tokens(hypothesis)
-	clear(b.allRefs)
-	closest := -1 // reference length
-	for _, r := range append([]string{reference}, more...) {
-		ref := b.tokens(r)
-		clear(b.refCounts)
-		for n := range b.order() {
-			eachNgram(ref, n+1, func(g string) { b.refCounts[g]++ })
-		}
-		for g, count := range b.refCounts {
-			b.allRefs[g] = max(b.allRefs[g], count)
-		}
-		d, least := abs(len(ref)-len(hyp)), abs(closest-len(hyp))
-		if closest < 0 || d < least || d == least && len(ref) < closest {
-			closest = len(ref)
+// The statistics of a segment: the lengths of the hypothesis and the reference in tokens, and for
+// each order the matched n-grams and all n-grams of the hypothesis.
+const (
+	bleuHypLen = iota
+	bleuRefLen
+	bleuCorrect // of order 1
+)
+
+func (b *BLEU) columns() int { return bleuCorrect + 2*b.order() }
+
+// correctTotal returns the n-grams of each order in statistics.
+func correctTotal[F float](s []F) (correct, total []F) {
+	counts := s[bleuCorrect:]
+	return counts[:len(counts)/2], counts[len(counts)/2:]
+}
+
+func (b *BLEU) count(row []float64, hypothesis string, references []string) {
+	if b.scratch == nil {
+		b.scratch = new(bleuScratch)
+	}
+	c := b.scratch
+	if c.ids == nil {
+		c.ids = make(tokenIDs)
+	}
+	clear(c.ids)
+	c.matches = append(c.matches[:0], make([]int, b.order())...)
+	for len(c.ref) < len(references) {
+		c.ref = append(c.ref, nil)
+	}
+
+	c.hyp = c.ids.ids(c.hyp[:0], b.tokens(hypothesis))
+	hyp, closest := len(c.hyp), -1 // lengths
+	for r, text := range references {
+		c.ref[r] = c.ids.ids(c.ref[r][:0], b.tokens(text))
+		ref := len(c.ref[r])
+		d, least := abs(ref-hyp), abs(closest-hyp)
+		if closest < 0 || d < least || d == least && ref < closest {
+			closest = ref
 		}
 	}
-	for n := range b.order() {
-		eachNgram(hyp, n+1, func(g string) {
-			b.total[n]++
-			if b.allRefs[g] > 0 {
-				b.allRefs[g]--
-				b.correct[n]++
-			}
-		})
+	c.matcher.match(c.matches, c.hyp, c.ref[:len(references)]...)
+	row[bleuHypLen], row[bleuRefLen] = float64(hyp), float64(closest)
+	correct, total := correctTotal(row)
+	for n := range correct {
+		correct[n], total[n] = float64(c.matches[n]), float64(ngrams(hyp, n+1))
 	}
-	b.hypLen += len(hyp)
-	b.refLen += closest
 }
 
 func (b *BLEU) tokens(s string) []string {
@@ -137,21 +161,6 @@ func (b *BLEU) tokens(s string) []string {
 		s = pythonLower(s)
 	}
 	return b.Tokenizer.Tokens(s)
-}
-
-// eachNgram calls do with each n-gram of the tokens, joined with spaces, which no token contains.
-func eachNgram(tokens []string, n int, do func(string)) {
-	line := strings.Join(tokens, " ")
-	start, end := 0, -1
-	for i, t := range tokens {
-		end += 1 + len(t)
-		if i >= n {
-			start += len(tokens[i-n]) + 1
-		}
-		if i >= n-1 {
-			do(line[start:end])
-		}
-	}
 }
 
 func abs(x int) int { return max(x, -x) }
@@ -170,36 +179,56 @@ type BLEUResult struct {
 //
 //	BLEU = BP · exp(1/N · Σ log p_n),  BP = min(1, exp(1 - refLen/hypLen))
 func (b *BLEU) Score() BLEUResult {
+	sums := b.totals(b)
+	correct, total := correctTotal(sums)
 	s := BLEUResult{
-		Precisions:     make([]float64, b.order()),
-		Correct:        make([]int, b.order()),
-		Total:          make([]int, b.order()),
-		BrevityPenalty: 1,
-		HypLen:         b.hypLen,
-		RefLen:         b.refLen,
-		Signature:      b.signature(),
+		Correct:        ints(correct),
+		Total:          ints(total),
+		BrevityPenalty: brevityPenalty(sums),
+		HypLen:         int(sums[bleuHypLen]),
+		RefLen:         int(sums[bleuRefLen]),
+		Signature:      b.signature(b.references, ""),
 	}
-	copy(s.Correct, b.correct)
-	copy(s.Total, b.total)
+	s.Precisions, _ = precisions(b, sums, b.smoothValue())
+	s.Score = b.score(sums)
+	return s
+}
+
+// ints converts counts.
+func ints(counts []float64) []int {
+	n := make([]int, len(counts))
+	for i, c := range counts {
+		n[i] = int(c)
+	}
+	return n
+}
+
+func brevityPenalty[F float](sums []F) float64 {
+	hyp, ref := float64(sums[bleuHypLen]), float64(sums[bleuRefLen])
 	switch {
-	case s.HypLen == 0 && s.RefLen > 0:
-		s.BrevityPenalty = 0
-	case s.HypLen < s.RefLen:
-		s.BrevityPenalty = math.Exp(1 - float64(s.RefLen)/float64(s.HypLen))
+	case hyp >= ref:
+		return 1
+	case hyp == 0:
+		return 0
 	}
-	matched := 0
-	for _, c := range s.Correct {
-		matched += c
+	return exact.Exp(1 - ref/hyp)
+}
+
+// precisions returns the precision of each order, smoothed, and the number of orders that count.
+// Without any match it returns zeros, because smoothing needs one.
+func precisions[F float](b *BLEU, sums []F, smoothValue float64) (p []F, orders int) {
+	correct, total := correctTotal(sums)
+	p = make([]F, len(correct))
+	if slices.Max(correct) == 0 {
+		return p, len(p)
 	}
-	if matched == 0 {
-		return s // no smoothing without any match
-	}
-	orders, divisor := b.order(), 1.0
-	for n := range s.Precisions {
-		correct, total := float64(s.Correct[n]), float64(s.Total[n])
+	divisor := F(1)
+	orders = len(p)
+	for n := range p {
+		correct, total := correct[n], total[n]
 		if b.Smoothing == AddK && n > 0 {
-			correct += b.smoothValue()
-			total += b.smoothValue()
+			correct += F(smoothValue)
+			total += F(smoothValue)
 		}
 		if total == 0 {
 			break
@@ -209,31 +238,61 @@ func (b *BLEU) Score() BLEUResult {
 		}
 		switch {
 		case correct > 0:
-			s.Precisions[n] = 100 * correct / total
+			p[n] = 100 * correct / total
 		case b.Smoothing == Exp:
 			divisor *= 2
-			s.Precisions[n] = 100 / (divisor * total)
+			p[n] = 100 / (divisor * total)
 		case b.Smoothing == Floor:
-			s.Precisions[n] = 100 * b.smoothValue() / total
+			p[n] = F(100*smoothValue) / total
 		}
 	}
-	sum := 0.0
-	for _, p := range s.Precisions[:orders] {
-		sum += math.Log(p) // -Inf for 0, so that the score is 0
-	}
-	s.Score = s.BrevityPenalty * math.Exp(sum/float64(orders))
-	return s
+	return p, orders
 }
 
-// signature returns the settings in sacreBLEU's notation. The version names this program and the
-// sacreBLEU release whose scores it equals.
-func (b *BLEU) signature() string {
+// bleuOf returns the score of a corpus from the sums of its statistics.
+func bleuOf[F float](b *BLEU, sums []F, smoothValue float64) float64 {
+	p, orders := precisions(b, sums, smoothValue)
+	sum := 0.0
+	for _, p := range p[:orders] {
+		sum += exact.Log(float64(p)) // -Inf for 0, so that the score is 0
+	}
+	return brevityPenalty(sums) * exact.Exp(sum/float64(orders))
+}
+
+func (b *BLEU) score(sums []float64) float64 { return bleuOf(b, sums, b.smoothValue()) }
+
+func (b *BLEU) scoreResample(sums []float32) (float64, bool) {
+	return bleuOf(b, sums, b.smoothValue()), false
+}
+
+// scoreTrial truncates the k of add-k, because sacreBLEU adds it to integers of numpy there.
+func (b *BLEU) scoreTrial(sums []float64) float64 {
+	k := b.smoothValue()
+	if b.Smoothing == AddK {
+		k = math.Trunc(k)
+	}
+	return bleuOf(b, sums, k)
+}
+
+func (b *BLEU) name() string { return "BLEU" }
+
+// worker returns a copy with its own memory.
+func (b *BLEU) worker() Metric {
+	w := *b
+	w.scratch = nil
+	return &w
+}
+
+// signature returns the settings in sacreBLEU's notation. The fields of a test of significance
+// follow the number of references. The version names this program and the sacreBLEU release whose
+// scores it equals.
+func (b *BLEU) signature(references referenceCount, test string) string {
 	smooth := b.Smoothing.String()
 	if b.Smoothing == Floor || b.Smoothing == AddK {
 		smooth += fmt.Sprintf("[%.2f]", b.smoothValue())
 	}
-	return fmt.Sprintf("nrefs:%v|case:%s|eff:%s|tok:%v|smooth:%s|version:tfm-%s",
-		b.references, caseName(b.Lowercase), yesNo(b.EffectiveOrder), b.tokenizer(), smooth, sacreBLEUVersion)
+	return fmt.Sprintf("nrefs:%v|%scase:%s|eff:%s|tok:%v|smooth:%s|version:tfm-%s",
+		references, test, caseName(b.Lowercase), yesNo(b.EffectiveOrder), b.tokenizer(), smooth, sacreBLEUVersion)
 }
 
 // String returns the score as sacreBLEU prints it:

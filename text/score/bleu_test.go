@@ -74,7 +74,10 @@ func TestBLEUTokenizers(t *testing.T) {
 			}
 		}
 	}
-	wantError(t, new(Tokenizer).UnmarshalText([]byte("spm")), `"spm"`)
+	wantError(t, new(Tokenizer).UnmarshalText([]byte("moses")), `"moses": expected auto, 13a, none, char, zh or intl`)
+	for _, name := range []string{"ja-mecab", "ko-mecab", "spm", "flores101", "flores200", "spBLEU-1K"} {
+		wantError(t, new(Tokenizer).UnmarshalText([]byte(name)), fmt.Sprintf("%q is not built in: split all files with", name))
+	}
 	for _, invalid := range []Tokenizer{-1, Tokenizer(len(tokenizers))} {
 		_, err := invalid.MarshalText()
 		wantError(t, err, invalid.String())
@@ -228,8 +231,13 @@ func FuzzBLEU(f *testing.F) {
 		tokenizer := Tokenizer((tok%n + n) % n)
 		b := BLEU{Tokenizer: tokenizer, Lowercase: tok%2 == 0}
 		c := CHRF{WordOrder: 2, Lowercase: tok%2 == 0}
+		e := TER{Normalized: tok%3 == 0, NoPunctuation: tok%5 == 0, AsianSupport: tok%7 == 0, CaseSensitive: tok%2 == 0}
 		b.Add(hyp, ref)
 		c.Add(hyp, ref)
+		e.Add(hyp, ref)
+		if s := e.Score(); !(s.Score >= 0) || s.Edits < 0 || s.Edits > len(hyp)+len(ref)+1 {
+			t.Fatalf("TER %v of %d edits", s.Score, s.Edits)
+		}
 		for _, s := range []float64{b.Score().Score, c.Score().Score} {
 			if !(s >= 0 && s <= 100+scoreTolerance) {
 				t.Fatalf("score %v, want 0 to 100", s)

@@ -2,7 +2,10 @@ package score
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // CHRF accumulates the statistics of a corpus for chrF (Popović 2015), the F-score of character
@@ -15,13 +18,24 @@ type CHRF struct {
 	Beta      int // weight of recall relative to precision; 0 is 2
 	Lowercase bool
 
-	counts     []ngramCounts // of each character order, then of each word order
-	references referenceCount
-	refCounts  map[string]int // n-grams of one order of one reference
+	Whitespace   bool // characters include white space
+	EpsSmoothing bool // averages F-scores over all orders, as chrF++.py, NLTK and Moses do
+
+	accumulator
+	scratch *chrfScratch
 }
 
-// ngramCounts are the numbers of n-grams of one order in the hypotheses, the references and both.
-type ngramCounts struct{ hyp, ref, both int }
+// chrfScratch is the memory of the count of one segment.
+type chrfScratch struct {
+	hyp, ref chrfUnits
+	wordIDs  tokenIDs
+	matches  []int
+	matcher  ngramMatcher
+	oneRef   []float64 // statistics with one reference
+}
+
+// chrfUnits are the characters and the words of a text, equal ones with equal numbers.
+type chrfUnits struct{ chars, words []uint32 }
 
 func (c *CHRF) charOrder() int {
 	if c.CharOrder == 0 {
@@ -40,48 +54,84 @@ func (c *CHRF) beta() int {
 // Add adds one segment. Of several references only the one with the best score for the segment
 // counts.
 func (c *CHRF) Add(hypothesis, reference string, more ...string) {
-	if c.refCounts == nil {
-		c.counts = make([]ngramCounts, c.charOrder()+c.WordOrder)
-		c.refCounts = make(map[string]int)
-	}
-	c.references.add(1 + len(more))
+	c.add(c, hypothesis, reference, more)
+}
 
-	hypChars, hypWords := c.units(hypothesis)
-	var best []ngramCounts
-	bestScore := -1.0
-	for _, r := range append([]string{reference}, more...) {
-		refChars, refWords := c.units(r)
-		var counts []ngramCounts
-		for n := range c.charOrder() {
-			counts = append(counts, c.count(hypChars, refChars, n+1))
-		}
-		for n := range c.WordOrder {
-			counts = append(counts, c.count(hypWords, refWords, n+1))
-		}
-		if s := c.score(counts); s > bestScore {
-			best, bestScore = counts, s
-		}
+// The statistics of a segment: for each order of characters and then of words, the n-grams of the
+// hypothesis, of the reference and of both.
+const (
+	chrfHyp = iota
+	chrfRef
+	chrfBoth
+	chrfColumns
+)
+
+func (c *CHRF) columns() int { return chrfColumns * (c.charOrder() + c.WordOrder) }
+
+func (c *CHRF) count(row []float64, hypothesis string, references []string) {
+	if c.scratch == nil {
+		c.scratch = new(chrfScratch)
 	}
-	for i, n := range best {
-		c.counts[i].hyp += n.hyp
-		c.counts[i].ref += n.ref
-		c.counts[i].both += n.both
+	s := c.scratch
+	if s.wordIDs == nil {
+		s.wordIDs = make(tokenIDs)
+	}
+	clear(s.wordIDs)
+	c.units(&s.hyp, hypothesis)
+	best := -1.0
+	for _, r := range references {
+		c.units(&s.ref, r)
+		s.oneRef = c.countOrders(s.oneRef[:0], s.hyp.chars, s.ref.chars, c.charOrder())
+		s.oneRef = c.countOrders(s.oneRef, s.hyp.words, s.ref.words, c.WordOrder)
+		if score := c.score(s.oneRef); score > best {
+			best = score
+			copy(row, s.oneRef)
+		}
 	}
 }
 
-// units returns the characters of s without white space, and its words. A punctuation mark at the
-// end of a word, or else at its start, is a separate word.
-func (c *CHRF) units(s string) (chars, words []string) {
+// countOrders appends the statistics of the orders from 1. If the reference has no n-grams of an
+// order, those of the hypothesis do not count.
+func (c *CHRF) countOrders(row []float64, hyp, ref []uint32, orders int) []float64 {
+	s := c.scratch
+	s.matches = append(s.matches[:0], make([]int, orders)...)
+	s.matcher.match(s.matches, hyp, ref)
+	for n, both := range s.matches {
+		inHyp, inRef := ngrams(len(hyp), n+1), ngrams(len(ref), n+1)
+		if inRef == 0 {
+			inHyp = 0
+		}
+		row = append(row, float64(inHyp), float64(inRef), float64(both))
+	}
+	return row
+}
+
+// units sets u to the characters of s, without white space unless c.Whitespace, and its words. A
+// punctuation mark at the end of a word, or else at its start, is a separate word.
+func (c *CHRF) units(u *chrfUnits, s string) {
 	if c.Lowercase {
 		s = pythonLower(s)
 	}
-	fields := strings.FieldsFunc(s, isPythonSpace)
-	chars = strings.Split(strings.Join(fields, ""), "")
-	if c.WordOrder == 0 {
-		return chars, nil
+	u.chars, u.words = u.chars[:0], u.words[:0]
+	for i, size := 0, 0; i < len(s); i += size {
+		r := rune(s[i])
+		if size = 1; r >= utf8.RuneSelf {
+			if r, size = utf8.DecodeRuneInString(s[i:]); size == 1 {
+				r = unicode.MaxRune + 1 + rune(s[i]) // an invalid byte
+			}
+		}
+		if c.Whitespace || !isPythonSpace(r) {
+			u.chars = append(u.chars, uint32(r))
+		}
 	}
+	if c.WordOrder > 0 {
+		u.words = c.scratch.wordIDs.ids(u.words, chrfWords(s))
+	}
+}
+
+func chrfWords(s string) (words []string) {
 	const marks = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-	for _, w := range fields {
+	for _, w := range strings.FieldsFunc(s, isPythonSpace) {
 		last := len(w) - 1
 		switch {
 		case last > 0 && strings.IndexByte(marks, w[last]) >= 0:
@@ -92,51 +142,70 @@ func (c *CHRF) units(s string) (chars, words []string) {
 			words = append(words, w)
 		}
 	}
-	return chars, words
+	return words
 }
 
-// count counts the n-grams of order n. If the reference has none, those of the hypothesis do not
-// count.
-func (c *CHRF) count(hyp, ref []string, n int) ngramCounts {
-	var counts ngramCounts
-	clear(c.refCounts)
-	eachNgram(ref, n, func(g string) {
-		c.refCounts[g]++
-		counts.ref++
-	})
-	if counts.ref == 0 {
-		return counts
-	}
-	eachNgram(hyp, n, func(g string) {
-		counts.hyp++
-		if c.refCounts[g] > 0 {
-			c.refCounts[g]--
-			counts.both++
-		}
-	})
-	return counts
-}
-
-// score returns the F-score of precision P and recall R, each averaged over the orders that both
-// hypothesis and reference have, as sacreBLEU without eps smoothing:
+// chrfOf returns the F-score of precision P and recall R, each averaged over the orders that both
+// hypothesis and reference have:
 //
 //	F = (1+β²)·P·R / (β²·P + R)
-func (c *CHRF) score(counts []ngramCounts) float64 {
-	var precision, recall, orders float64
-	for _, n := range counts {
-		if n.hyp > 0 && n.ref > 0 {
-			precision += float64(n.both) / float64(n.hyp)
-			recall += float64(n.both) / float64(n.ref)
+//
+// With c.EpsSmoothing it returns the average over all orders of their F-scores. A zero that
+// sacreBLEU does not compute from the counts has computed false.
+func chrfOf[F float](c *CHRF, counts []F) (score F, computed bool) {
+	const eps = 1e-16 // for a precision or recall without n-grams
+	weight := F(c.beta() * c.beta())
+	f := func(p, r F) F { return (1 + weight) * p * r / (F(weight*p) + r) }
+	var precision, recall, orders, sum F
+	for n := range slices.Chunk(counts, chrfColumns) {
+		p, r := F(eps), F(eps)
+		if n[chrfHyp] > 0 {
+			p = n[chrfBoth] / n[chrfHyp]
+		}
+		if n[chrfRef] > 0 {
+			r = n[chrfBoth] / n[chrfRef]
+		}
+		if n[chrfHyp] > 0 && n[chrfRef] > 0 {
+			precision += p
+			recall += r
 			orders++
 		}
+		if p+r > 0 {
+			sum += f(p, r)
+		} else {
+			sum += eps
+		}
+	}
+	if c.EpsSmoothing {
+		return 100 * sum / F(len(counts)/chrfColumns), true
 	}
 	if precision+recall == 0 {
-		return 0
+		return 0, false
 	}
-	precision /= orders
-	recall /= orders
-	weight := float64(c.beta() * c.beta())
-	return 100 * ((1 + weight) * precision * recall / (float64(weight*precision) + recall))
+	return 100 * f(precision/orders, recall/orders), true
+}
+
+func (c *CHRF) score(sums []float64) float64 {
+	s, _ := chrfOf(c, sums)
+	return s
+}
+
+func (c *CHRF) scoreResample(sums []float32) (float64, bool) {
+	s, computed := chrfOf(c, sums)
+	return float64(s), computed
+}
+
+func (c *CHRF) scoreTrial(sums []float64) float64 { return c.score(sums) }
+
+func (c *CHRF) name() string {
+	return fmt.Sprintf("chrF%d%s", c.beta(), strings.Repeat("+", c.WordOrder))
+}
+
+// worker returns a copy with its own memory.
+func (c *CHRF) worker() Metric {
+	w := *c
+	w.scratch = nil
+	return &w
 }
 
 // CHRFResult is a chrF score and its settings.
@@ -149,16 +218,16 @@ type CHRFResult struct {
 // Score returns the score of the segments added so far. More segments may be added afterwards.
 func (c *CHRF) Score() CHRFResult {
 	return CHRFResult{
-		Score:     c.score(c.counts),
-		Name:      fmt.Sprintf("chrF%d%s", c.beta(), strings.Repeat("+", c.WordOrder)),
-		Signature: c.signature(),
+		Score:     c.score(c.totals(c)),
+		Name:      c.name(),
+		Signature: c.signature(c.references, ""),
 	}
 }
 
 // signature returns the settings in sacreBLEU's notation, as BLEU.signature does.
-func (c *CHRF) signature() string {
-	return fmt.Sprintf("nrefs:%v|case:%s|eff:yes|nc:%d|nw:%d|space:no|version:tfm-%s",
-		c.references, caseName(c.Lowercase), c.charOrder(), c.WordOrder, sacreBLEUVersion)
+func (c *CHRF) signature(references referenceCount, test string) string {
+	return fmt.Sprintf("nrefs:%v|%scase:%s|eff:%s|nc:%d|nw:%d|space:%s|version:tfm-%s", references, test, caseName(c.Lowercase),
+		yesNo(!c.EpsSmoothing), c.charOrder(), c.WordOrder, yesNo(c.Whitespace), sacreBLEUVersion)
 }
 
 // String returns the score as sacreBLEU prints it: chrF2 = 57.55.

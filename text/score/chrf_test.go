@@ -55,8 +55,7 @@ func TestCHRFByHand(t *testing.T) {
 }
 
 func TestCHRFWords(t *testing.T) {
-	c := CHRF{WordOrder: 2}
-	_, got := c.units(`(hi) "yes . a, -b é.`)
+	got := chrfWords(`(hi) "yes . a, -b é.`)
 	if want := strings.Fields(`(hi ) " yes . a , - b é .`); !slices.Equal(got, want) {
 		t.Errorf("words %q, want %q", got, want)
 	}

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// goldens is testdata/score.json: sacreBLEU's scores of small sets of sentences, which
-// testdata/gen_score_golden.py writes.
+// goldens is testdata/golden.json: sacreBLEU's scores of small sets of sentences, which
+// testdata/gen_golden.py writes.
 type goldens struct {
-	SacreBLEU  string
-	Sets       map[string][][]string // of each line the hypothesis and its references
-	BLEU, CHRF []golden
+	SacreBLEU       string
+	Sets            map[string][][]string // of each line the hypothesis and its references
+	BLEU, CHRF, TER []golden
 }
 
 type golden struct {
@@ -37,11 +37,29 @@ type options struct {
 	CharOrder   int       `json:"char_order"`
 	WordOrder   int       `json:"word_order"`
 	Beta        int
+	Whitespace  bool
+	Eps         bool `json:"eps_smoothing"`
+	Normalized  bool
+	NoPunct     bool `json:"no_punct"`
+	Asian       bool `json:"asian_support"`
+	Case        bool `json:"case_sensitive"`
+}
+
+func (o options) bleu() BLEU {
+	return BLEU{Tokenizer: o.Tokenize, Lowercase: o.Lowercase, Smoothing: o.Smoothing, SmoothValue: o.SmoothValue, Order: o.Order}
+}
+
+func (o options) chrf() CHRF {
+	return CHRF{CharOrder: o.CharOrder, WordOrder: o.WordOrder, Beta: o.Beta, Lowercase: o.Lowercase, Whitespace: o.Whitespace, EpsSmoothing: o.Eps}
+}
+
+func (o options) ter() TER {
+	return TER{CaseSensitive: o.Case, Normalized: o.Normalized, NoPunctuation: o.NoPunct, AsianSupport: o.Asian}
 }
 
 func readGoldens(t *testing.T) goldens {
 	t.Helper()
-	data, err := os.ReadFile("../../testdata/score.json")
+	data, err := os.ReadFile("testdata/golden.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +111,7 @@ func TestGoldenBLEU(t *testing.T) {
 	g := readGoldens(t)
 	g.run(t, g.BLEU, func(t *testing.T, c golden, lines [][]string) {
 		o := c.Options
-		b := BLEU{Tokenizer: o.Tokenize, Lowercase: o.Lowercase, Smoothing: o.Smoothing, SmoothValue: o.SmoothValue, Order: o.Order}
+		b := o.bleu()
 		var sentences []float64
 		for _, l := range lines {
 			single := b
@@ -126,8 +144,7 @@ func floats(ints []int) []float64 {
 func TestGoldenCHRF(t *testing.T) {
 	g := readGoldens(t)
 	g.run(t, g.CHRF, func(t *testing.T, c golden, lines [][]string) {
-		o := c.Options
-		chrf := CHRF{CharOrder: o.CharOrder, WordOrder: o.WordOrder, Beta: o.Beta, Lowercase: o.Lowercase}
+		chrf := c.Options.chrf()
 		var sentences []float64
 		for _, l := range lines {
 			single := chrf
@@ -138,6 +155,24 @@ func TestGoldenCHRF(t *testing.T) {
 			chrf.Add(l[0], l[1], l[2:]...)
 		}
 		s := chrf.Score()
+		c.check(t, s.Score, s.String(), s.Signature, sentences)
+	})
+}
+
+func TestGoldenTER(t *testing.T) {
+	g := readGoldens(t)
+	g.run(t, g.TER, func(t *testing.T, c golden, lines [][]string) {
+		ter := c.Options.ter()
+		var sentences []float64
+		for _, l := range lines {
+			single := ter
+			single.Add(l[0], l[1], l[2:]...)
+			sentences = append(sentences, single.Score().Score)
+		}
+		for _, l := range lines {
+			ter.Add(l[0], l[1], l[2:]...)
+		}
+		s := ter.Score()
 		c.check(t, s.Score, s.String(), s.Signature, sentences)
 	})
 }

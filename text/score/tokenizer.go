@@ -2,9 +2,9 @@ package score
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Tokenizer is one of sacreBLEU's tokenizers, which split text into the tokens that BLEU counts.
@@ -53,8 +53,24 @@ func (t *Tokenizer) UnmarshalText(name []byte) error {
 			return nil
 		}
 	}
+	if instead, ok := unsupported[string(name)]; ok {
+		return fmt.Errorf("BLEU tokenizer %q is not built in: %s", name, instead)
+	}
 	return fmt.Errorf("BLEU tokenizer %q: expected auto, 13a, none, char, zh or intl", name)
 }
+
+// unsupported has sacreBLEU's other tokenizers, which need a dictionary or a model, and what gives
+// the same score.
+var unsupported = map[string]string{
+	"ja-mecab":  "split all files with 'mecab -Owakati' and the dictionary IPA and use none, or use char",
+	"ko-mecab":  "split all files with 'mecab -Owakati' and mecab-ko-dic and use none, or use 13a",
+	"spm":       splitWithModel,
+	"flores101": splitWithModel,
+	"flores200": splitWithModel,
+	"spBLEU-1K": splitWithModel,
+}
+
+const splitWithModel = "split all files with its model, 'spm_encode --model=FILE', and use none"
 
 // Tokens returns the tokens of s. They are not empty and contain no white space.
 func (t Tokenizer) Tokens(s string) []string {
@@ -62,42 +78,41 @@ func (t Tokenizer) Tokens(s string) []string {
 	return strings.FieldsFunc(tokenizers[t].separate(s), isPythonSpace)
 }
 
-// substitution replaces all non-overlapping matches, from left to right.
-type substitution struct {
-	match   *regexp.Regexp
-	replace string
-}
+var entities = []string{"&quot;", `"`, "&amp;", "&", "&lt;", "<", "&gt;", ">"}
 
-// apply applies the rules to s one after another.
-func apply(rules []substitution, s string) string {
-	for _, r := range rules {
-		s = r.match.ReplaceAllString(s, r.replace)
+func decodeEntities(s string) string {
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	// In this order, so that &amp;lt; becomes <.
+	for e := range slices.Chunk(entities, 2) {
+		s = strings.ReplaceAll(s, e[0], e[1])
 	}
 	return s
 }
-
-var rules13a = []substitution{
-	// ASCII punctuation and symbols except ' , - .
-	{regexp.MustCompile("([ -&(-+/:-@\\[-`{-~])"), " $1 "},
-	// A period or comma not between digits. The second rule applies to the output of the first.
-	{regexp.MustCompile(`([^0-9])([.,])`), "$1 $2 "},
-	{regexp.MustCompile(`([.,])([^0-9])`), " $1 $2"},
-	// A dash after a digit.
-	{regexp.MustCompile(`([0-9])(-)`), "$1 $2 "},
-}
-
-var entities = []string{"&quot;", `"`, "&amp;", "&", "&lt;", "<", "&gt;", ">"}
 
 func separate13a(s string) string {
 	s = strings.ReplaceAll(s, "<skipped>", "")
 	s = strings.ReplaceAll(s, "-\n", "")
 	s = strings.ReplaceAll(s, "\n", " ")
-	// In this order, so that &amp;lt; becomes <.
-	for e := range slices.Chunk(entities, 2) {
-		s = strings.ReplaceAll(s, e[0], e[1])
-	}
-	return apply(rules13a, " "+s+" ")
+	return splitNumbers(surround(" "+decodeEntities(s)+" ", isMark13a))
 }
+
+// isMark13a reports whether r is a space or ASCII punctuation or symbol except ' , - .
+func isMark13a(r rune) bool {
+	return ' ' <= r && r <= '&' || '(' <= r && r <= '+' || r == '/' || ':' <= r && r <= '@' || '[' <= r && r <= '`' || '{' <= r && r <= '~'
+}
+
+// splitNumbers separates periods and commas that are not between digits, and dashes after digits.
+func splitNumbers(s string) string {
+	s = splitPairs(s, notDigit, isStop, spaceAfter)
+	s = splitPairs(s, isStop, notDigit, spaceBefore) // in the output of the first
+	return splitPairs(s, isDigit, func(r rune) bool { return r == '-' }, spaceAfter)
+}
+
+func isDigit(r rune) bool  { return '0' <= r && r <= '9' }
+func notDigit(r rune) bool { return !isDigit(r) }
+func isStop(r rune) bool   { return r == '.' || r == ',' }
 
 func separateChars(s string) string {
 	return strings.Join(strings.Split(s, ""), " ")
@@ -114,7 +129,7 @@ func separateZh(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	return apply(rules13a, b.String())
+	return splitNumbers(surround(b.String(), isMark13a))
 }
 
 // isZh reports whether sacreBLEU treats r as a Chinese character. For the ideographs from U+20000
@@ -144,11 +159,9 @@ func isZh(r rune) bool {
 	return false
 }
 
-var rulesIntl = []substitution{
-	// Punctuation not between numbers.
-	{regexp.MustCompile(`(\P{N})(\p{P})`), "$1 $2 "},
-	{regexp.MustCompile(`(\p{P})(\P{N})`), " $1 $2"},
-	{regexp.MustCompile(`(\p{S})`), " $1 "},
+func separateIntl(s string) string {
+	notNumber := func(r rune) bool { return !unicode.IsNumber(r) }
+	s = splitPairs(s, notNumber, unicode.IsPunct, spaceAfter)
+	s = splitPairs(s, unicode.IsPunct, notNumber, spaceBefore)
+	return surround(s, unicode.IsSymbol)
 }
-
-func separateIntl(s string) string { return apply(rulesIntl, s) }
