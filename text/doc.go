@@ -3,14 +3,16 @@
 //
 //	corpus.go       lines and sentence pairs from two files, one TSV file, or gzip
 //	pair_reader.go  pairs one at a time, without allocating, with seeking
+//	pair_repair.go  pairs with faults, for cleaning a corpus
 //	line.go         lines for a filter, repaired where they are invalid
 //	batches.go      the available lines as a batch, for a filter that answers at once
 //	oneline.go      a model's output as one valid line
 //	warning.go      prints the first warnings of each kind and counts the others
 //	tokenizer.go    the interface Tokenizer and the ids that all tokenizers share
 //
-// Package bpe implements Tokenizer, package vocab holds the tokenizers of a model, package score
-// computes BLEU and chrF.
+// Packages bpe and subword implement Tokenizer, package vocab holds the tokenizers of a model,
+// package split splits running text into sentences, package clean drops faulty pairs from a
+// corpus, package score computes BLEU and chrF.
 //
 // # Terms
 //

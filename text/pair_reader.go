@@ -82,11 +82,21 @@ func (r *PairReader) next() (src, tgt []byte, err error) {
 		if err := errors.Join(r.source.skipToEnd(), r.target.skipToEnd()); err != nil {
 			return nil, nil, err
 		}
-		return nil, nil, fmt.Errorf("unequal line counts: %s has %d, %s has %d", r.source.name, r.source.line, r.target.name, r.target.line)
+		return nil, nil, r.unequal()
 	case err == io.EOF && r.source.line == 0:
-		return nil, nil, fmt.Errorf("empty corpus: %s and %s have no lines", r.source.name, r.target.name)
+		return nil, nil, r.empty()
 	}
 	return src, tgt, err
+}
+
+// unequal is the error of files that have been read to their ends.
+func (r *PairReader) unequal() error {
+	return fmt.Errorf("unequal line counts: %s has %d, %s has %d", r.source.name, r.source.line, r.target.name, r.target.line)
+}
+
+// empty is the error of files without lines.
+func (r *PairReader) empty() error {
+	return fmt.Errorf("empty corpus: %s and %s have no lines", r.source.name, r.target.name)
 }
 
 // Place returns the place of the next pair.

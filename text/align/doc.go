@@ -7,7 +7,7 @@
 // 2013, "A Simple, Fast, and Effective Reparameterization of IBM Model 2").
 //
 // The files: lexicon.go (the model), counts.go (the words that it considers), align.go
-// (alignments).
+// (alignments), scorer.go (how well one side of a pair explains the other).
 //
 // # Terms
 //

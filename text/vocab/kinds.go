@@ -6,6 +6,8 @@ import (
 
 	"tfm/text"
 	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/subword"
 )
 
 // kinds are the kinds of tokenizers. At most one of them accepts the first bytes of a file.
@@ -15,6 +17,8 @@ var kinds = []struct {
 	unmarshal func(data []byte) (text.Tokenizer, error)
 }{
 	{"byte-level BPE", hasMagic(bpe.Magic), unmarshal(bpe.Unmarshal)},
+	{"sentencepiece", sentencepiece.IsModel, unmarshal(sentencepiece.Unmarshal)},
+	{"subword-nmt", hasMagic(subword.Magic), unmarshal(subword.Unmarshal)},
 }
 
 // hasMagic returns a function that reports whether data begins with magic.
@@ -66,8 +70,17 @@ func Unmarshal(data []byte) (text.Tokenizer, error) {
 // over to t: the id of the same piece in old, or if old lacks it, the ids into which old splits it.
 // It fails if the tokenizers are of different kinds.
 func Remap(t, old text.Tokenizer) ([][]int32, error) {
-	if t, ok := t.(*bpe.Tokenizer); ok {
+	switch t := t.(type) {
+	case *bpe.Tokenizer:
 		if old, ok := old.(*bpe.Tokenizer); ok {
+			return t.Remap(old), nil
+		}
+	case *sentencepiece.Tokenizer:
+		if old, ok := old.(*sentencepiece.Tokenizer); ok {
+			return t.Remap(old), nil
+		}
+	case *subword.Tokenizer:
+		if old, ok := old.(*subword.Tokenizer); ok {
 			return t.Remap(old), nil
 		}
 	}

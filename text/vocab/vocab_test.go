@@ -3,6 +3,7 @@ package vocab
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"tfm/internal/texttest"
 	"tfm/text"
 	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/subword"
 )
 
 func trained(t *testing.T, joint bool, size int) Tokenizers {
@@ -112,7 +115,20 @@ func TestUnmarshalTokenizersTooMany(t *testing.T) {
 }
 
 func TestIsTokenizer(t *testing.T) {
-	for start, want := range map[string]bool{bpe.Magic + "\x01\x00": true, bpe.Magic: true, "tfm-": false, "": false, "\x08\x00\x00\x00\x00\x00\x00\x00{}": false} {
+	for start, want := range map[string]bool{
+		bpe.Magic + "\x01\x00":               true,
+		bpe.Magic:                            true,
+		"tfm-":                               false,
+		"":                                   false,
+		"\x08\x00\x00\x00\x00\x00\x00\x00{}": false,
+		"\x0a\x0e\x0a\x05<unk>\x15\x00\x00\x00\x00\x18\x02": true,
+		"\x0a\x9c\x01\x0a\x97\x01abcdefghi":                 true,
+		"\x0a\x02\x0a\x00":                                  false, // an empty piece
+		"\x0a\x0a\x00\x00\x00\x00\x00\x00{}":                false, // safetensors
+		"\x0a\x12\x0a\x05\x00\x00\x00\x00{}":                false,
+		"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff":      false,
+		"\x0a\x05\x0a": false,
+	} {
 		if got := IsTokenizer([]byte(start)); got != want {
 			t.Errorf("IsTokenizer(%q) = %v, want %v", start, got, want)
 		}
@@ -124,6 +140,75 @@ func TestTrainerSize(t *testing.T) {
 		if p, err := new(Trainer).Train(bpe.MinSize-1, joint); err == nil {
 			t.Errorf("joint %v: Train(%d) = %v, want an error", joint, bpe.MinSize-1, p)
 		}
+	}
+}
+
+// spm returns a small unigram model with the words as pieces.
+func spm(t *testing.T, words ...string) text.Tokenizer {
+	t.Helper()
+	m := sentencepiece.NewModel()
+	m.Pieces = []sentencepiece.Piece{
+		{Text: "<unk>", Type: sentencepiece.Unknown},
+		{Text: "<s>", Type: sentencepiece.Control},
+		{Text: "</s>", Type: sentencepiece.Control},
+	}
+	for _, w := range words {
+		m.Pieces = append(m.Pieces, sentencepiece.Piece{Text: w, Score: -1, Type: sentencepiece.Normal})
+	}
+	data, err := m.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokenizer, err := Unmarshal(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokenizer
+}
+
+func TestSentencepiece(t *testing.T) {
+	a, b := spm(t, "▁a", "▁dog", "▁d", "o", "g"), spm(t, "g", "o", "▁d", "▁a")
+	p := Tokenizers{a, b}
+	files, err := p.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := UnmarshalTokenizers(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := p.Equal(q); err != nil || !same {
+		t.Errorf("Equal to the decoded ones = %v, %v, want true", same, err)
+	}
+	remapped, err := Remap(a, b)
+	if want := [][]int32{{0}, {1}, {2}, {3}, {7}, {6, 5, 4}, {6}, {5}, {4}}; err != nil || !reflect.DeepEqual(remapped, want) {
+		t.Errorf("Remap = %v, error %v, want %v", remapped, err, want)
+	}
+	if _, err := Remap(a, trained(t, true, 300).Source); err == nil || !strings.Contains(err.Error(), "different kinds") {
+		t.Errorf("tokenizers of different kinds: error %v", err)
+	}
+}
+
+// A tokenizer of subword-nmt is decoded, and its ids are mapped to those of another.
+func TestSubword(t *testing.T) {
+	var pair [2]text.Tokenizer
+	for i, data := range []string{
+		"\x01\x02\x00\x01\x01a\x05b</w>\x03\x03a@@\x07\x02ab\x03\x01b\x01",
+		"\x01\x02\x00\x00\x02\x01b\x01\x03a@@\x07",
+	} {
+		tok, err := Unmarshal([]byte(subword.Magic + data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair[i] = tok
+	}
+	got, err := Remap(pair[0], pair[1])
+	want := [][]int32{{0}, {1}, {2}, {3}, {5}, {5, 4}, {4}}
+	if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("Remap = %v, %v, want %v", got, err, want)
+	}
+	if _, err := Remap(pair[0], trained(t, true, 300).Source); err == nil {
+		t.Error("Remap of subword-nmt to byte-level BPE: no error")
 	}
 }
 
@@ -175,6 +260,7 @@ func FuzzUnmarshal(f *testing.F) {
 	}
 	f.Add(b)
 	f.Add([]byte("\x0a\x0e\x0a\x05<unk>"))
+	f.Add([]byte(subword.Magic + "\x01\x02\x00\x01\x01a\x05a</w>\x02\x03a@@\x07\x02aa\x03"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tok, err := Unmarshal(data)
 		if err != nil {

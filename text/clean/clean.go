@@ -1,0 +1,280 @@
+package clean
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"tfm/text"
+)
+
+// Report is the result of Clean.
+type Report struct {
+	Pairs   int
+	Dropped [NumFaults]int // pairs by fault; those of None are kept
+	Sampled int            // pairs from which Clean learned
+
+	// Unjudged are faults that Clean did not look for, because the sample is too small or, for
+	// Misaligned, does not show which words translate which.
+	Unjudged []Fault
+}
+
+// Kept returns the number of pairs that are kept.
+func (r *Report) Kept() int { return r.Dropped[None] }
+
+// Clean reads the pairs of a corpus, and calls visit with each, in order, and its first fault, None
+// for the pairs to keep. It iterates over pairs twice, or more often if the corpus has more than 16
+// million pairs. The result depends on pairs and options only.
+//
+// Errors are those of pairs, of visit, or the cause of the end of ctx.
+func Clean(ctx context.Context, pairs iter.Seq2[text.RepairedPair, error], o Options, visit func(*text.RepairedPair, Fault) error) (*Report, error) {
+	c := &cleaner{Options: o, pairs: pairs}
+	if err := c.survey(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.learn(ctx); err != nil {
+		return nil, err
+	}
+	return c.clean(ctx, visit)
+}
+
+// cleaner is the state of Clean.
+type cleaner struct {
+	Options
+	pairs iter.Seq2[text.RepairedPair, error]
+
+	count   int // pairs of the corpus
+	sample  sample
+	learned struct {
+		src, tgt scripts
+		ratios   ratios
+		lexical  *lexical // nil: not learned
+	}
+	report Report
+}
+
+// plausible reports whether the logarithms of two lengths have a usual ratio.
+func (c *cleaner) plausible(x, y int) bool {
+	return c.Ratio == 0 || c.learned.ratios.deviations(x, y) <= c.Ratio
+}
+
+// fault returns the first fault of a pair that the rules from first to before end find. It measures
+// the pair before the first rule that needs the measures.
+func (c *cleaner) fault(p *pair, end int) Fault {
+	for i, r := range rules[:end] {
+		if i == measuredRules {
+			p.measure()
+		}
+		if !c.Keep[r.fault] && r.finds(c, p) {
+			return r.fault
+		}
+	}
+	return None
+}
+
+// survey counts the pairs and draws the sample from those without a fault that needs no learning.
+func (c *cleaner) survey(ctx context.Context) error {
+	var p pair
+	bytes := int64(0)
+	for next, err := range c.pairs {
+		if err != nil {
+			return err
+		}
+		c.count++
+		bytes += int64(next.Bytes)
+		if err := c.progress(ctx, Progress{Surveying, c.count, bytes, -1}); err != nil {
+			return err
+		}
+		p.RepairedPair = next
+		if c.sample.has(next.Line) && c.fault(&p, learnedRules) == None {
+			c.sample.add(&p)
+		}
+	}
+	return nil
+}
+
+const progressEvery = 1 << 10 // pairs
+
+// progress calls Progress from time to time, and returns the cause of the end of ctx.
+func (c *cleaner) progress(ctx context.Context, p Progress) error {
+	if p.Pairs%progressEvery != 0 {
+		return nil
+	}
+	return c.show(ctx, p)
+}
+
+// show calls Progress, and returns the cause of the end of ctx.
+func (c *cleaner) show(ctx context.Context, p Progress) error {
+	if c.Progress != nil {
+		c.Progress(p)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// learn learns from the sample, and frees it.
+func (c *cleaner) learn(ctx context.Context) error {
+	l := &c.learned
+	seen := hashCounts{}
+	c.sample.remove(func(p *text.RepairedPair) bool {
+		// A copy would explain the pair after its own counts are left out.
+		return seen.add(combine(hashText(p.Source), hashText(p.Target))) > 0
+	})
+	var p pair
+	for _, p.RepairedPair = range c.sample.pairs {
+		p.measure()
+		l.src.add(&p.src)
+		l.tgt.add(&p.tgt)
+		l.ratios.add(&p)
+	}
+	l.src.learn()
+	l.tgt.learn()
+	l.ratios.learn()
+	c.sample.remove(func(q *text.RepairedPair) bool {
+		p.RepairedPair = *q
+		return c.fault(&p, len(rules)) != None
+	})
+	c.report.Sampled = len(c.sample.pairs)
+	if len(l.ratios.classes) == 0 && c.Ratio > 0 {
+		c.report.Unjudged = append(c.report.Unjudged, Ratio)
+	}
+	switch {
+	case c.Misaligned == 0 || c.Keep[Misaligned]:
+	case len(c.sample.pairs) < minLexicalPairs:
+		c.report.Unjudged = append(c.report.Unjudged, Misaligned)
+	default:
+		lexical := new(lexical)
+		ok, err := lexical.learn(ctx, c)
+		if err != nil {
+			return err
+		}
+		if ok {
+			l.lexical = lexical
+		} else {
+			c.report.Unjudged = append(c.report.Unjudged, Misaligned)
+		}
+	}
+	c.sample = sample{}
+	return nil
+}
+
+// forEachValid calls do with each pair without a fault of its own.
+func (c *cleaner) forEachValid(ctx context.Context, do func(*pair)) error {
+	var p pair
+	bytes := int64(0)
+	for next, err := range c.pairs {
+		if err != nil {
+			return err
+		}
+		bytes += int64(next.Bytes)
+		if err := c.progress(ctx, Progress{Counting, next.Line, bytes, float64(next.Line) / float64(c.count)}); err != nil {
+			return err
+		}
+		p.RepairedPair = next
+		if c.fault(&p, len(rules)) == None {
+			do(&p)
+		}
+	}
+	return nil
+}
+
+// verdict is a pair with its fault.
+type verdict struct {
+	pair
+	fault      Fault // of the pair alone
+	misaligned bool
+}
+
+// batchPairs is the number of pairs that are judged at once on several threads.
+const batchPairs = 1 << 11
+
+// clean judges all pairs.
+func (c *cleaner) clean(ctx context.Context, visit func(*text.RepairedPair, Fault) error) (*Report, error) {
+	repeated, err := newRepeated(c.repeatRules(), c.count, func(do func(*pair)) error { return c.forEachValid(ctx, do) })
+	if err != nil {
+		return nil, err
+	}
+	r := &c.report
+	batch := make([]verdict, 0, batchPairs)
+	bytes := int64(0)
+	judges := make([]*judge, cmp.Or(c.Threads, runtime.GOMAXPROCS(0)))
+	flush := func() error {
+		c.judgeAll(batch, judges)
+		for i := range batch {
+			v := &batch[i]
+			fault := v.fault
+			if fault == None {
+				fault = repeated.fault(&v.pair)
+			}
+			if fault == None && v.misaligned {
+				fault = Misaligned
+			}
+			r.Pairs++
+			r.Dropped[fault]++
+			bytes += int64(v.Bytes)
+			if err := c.progress(ctx, Progress{Cleaning, r.Pairs, bytes, float64(r.Pairs) / float64(c.count)}); err != nil {
+				return err
+			}
+			if err := visit(&v.RepairedPair, fault); err != nil {
+				return err
+			}
+		}
+		batch = batch[:0]
+		return nil
+	}
+	for next, err := range c.pairs {
+		if err != nil {
+			return nil, err
+		}
+		batch = batch[:len(batch)+1]
+		batch[len(batch)-1].RepairedPair = next
+		if len(batch) == cap(batch) {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return nil, err
+	}
+	if r.Pairs != c.count {
+		return nil, fmt.Errorf("found %d pairs in the first reading of the corpus and %d in the last, expected equal numbers", c.count, r.Pairs)
+	}
+	return r, nil
+}
+
+// judgeAll sets the verdicts of a batch on several threads, one for each of judges.
+func (c *cleaner) judgeAll(batch []verdict, judges []*judge) {
+	const grain = 64
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for i := range judges {
+		if judges[i] == nil && c.learned.lexical != nil {
+			judges[i] = c.learned.lexical.judge()
+		}
+		group.Go(func() {
+			for {
+				lo := int(next.Add(grain)) - grain
+				if lo >= len(batch) {
+					return
+				}
+				for k := lo; k < min(lo+grain, len(batch)); k++ {
+					c.judge(&batch[k], judges[i])
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// judge sets the verdict of a pair.
+func (c *cleaner) judge(v *verdict, w *judge) {
+	v.fault = c.fault(&v.pair, len(rules))
+	v.misaligned = v.fault == None && w != nil && w.misaligned(&v.pair)
+}

@@ -1,0 +1,275 @@
+package clean
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"tfm/text"
+)
+
+// Set is a part of a corpus.
+type Set int
+
+// The sets of HoldOut. Removed are pairs that resemble held-out ones.
+const (
+	Train Set = iota
+	Valid
+	Test
+	Removed
+	numSets
+)
+
+// Overlap is the reason to remove a pair from training.
+type Overlap int
+
+// The overlaps of a pair with a held-out one. Sentences are equal up to case, punctuation, white
+// space and the values of numbers.
+const (
+	NoOverlap Overlap = iota
+	EqualSource
+	EqualTarget
+	SimilarSource
+	SimilarTarget
+	NumOverlaps
+)
+
+// String returns the name of o, such as "equal source".
+func (o Overlap) String() string {
+	return [NumOverlaps]string{"", "equal source", "equal target", "similar source", "similar target"}[o]
+}
+
+// HoldOutOptions are the options of HoldOut.
+type HoldOutOptions struct {
+	Valid, Test int // pairs
+	Seed        uint64
+
+	// Similarity is the Jaccard index of the pairs of consecutive words (characters in scripts
+	// without spaces) of two sentences from which they are similar.
+	Similarity float64
+
+	// Progress, if not nil, is called from time to time with the number of the reading, from
+	// 1, and of its pairs.
+	Progress func(reading, pairs int)
+}
+
+// DefaultHoldOutOptions returns the options that suit most corpora: with this similarity, sentences
+// of eleven words are similar if they differ in one of them.
+func DefaultHoldOutOptions() HoldOutOptions {
+	return HoldOutOptions{Valid: 1000, Test: 1000, Seed: 1, Similarity: 0.7}
+}
+
+// Validate reports the first option that is out of range.
+func (o *HoldOutOptions) Validate() error {
+	const limit = 1_000_000
+	switch {
+	case o.Valid < 0 || o.Valid > limit || o.Test < 0 || o.Test > limit:
+		return fmt.Errorf("valid %d, test %d: must be 0 to %d", o.Valid, o.Test, limit)
+	case o.Valid+o.Test == 0:
+		return fmt.Errorf("valid 0, test 0: one of them must be at least 1")
+	case !(o.Similarity > 0 && o.Similarity <= 1):
+		return fmt.Errorf("similarity %v: must be above 0 and at most 1", o.Similarity)
+	}
+	return nil
+}
+
+// HoldOutReport is the result of HoldOut.
+type HoldOutReport struct {
+	Pairs   [numSets]int     // by set
+	Removed [NumOverlaps]int // by overlap
+}
+
+// HoldOut divides the pairs of a corpus into training, validation and test pairs. It draws the
+// validation and test pairs at random, so that no source and no target resembles that of another
+// one of them, and removes the training pairs that resemble them. Pairs with a blank side are not
+// drawn.
+//
+// It iterates over pairs twice, or more often if many pairs resemble each other, and calls visit
+// with each pair in order in the last reading. Its memory is proportional to the validation and
+// test pairs. The result depends on pairs and options only.
+//
+// Errors are those of pairs, of visit, that the corpus has not enough different pairs, or the cause
+// of the end of ctx.
+func HoldOut(ctx context.Context, pairs iter.Seq2[text.Pair, error], o HoldOutOptions, visit func(text.Pair, Set, Overlap) error) (*HoldOutReport, error) {
+	h := &holdOut{HoldOutOptions: o, pairs: pairs}
+	if err := h.choose(ctx); err != nil {
+		return nil, err
+	}
+	return h.divide(ctx, visit)
+}
+
+// holdOut is the state of HoldOut.
+type holdOut struct {
+	HoldOutOptions
+	pairs iter.Seq2[text.Pair, error]
+
+	readings int
+	sets     map[int]Set // of the held-out pairs, by line
+	src, tgt heldOutSide
+}
+
+// heldOutSide are the sentences of one side of the held-out pairs.
+type heldOutSide struct {
+	equal   map[uint64]bool
+	similar *similarity
+	side    side // of the sentence that is compared
+}
+
+func newHeldOutSide(similarity float64) heldOutSide {
+	return heldOutSide{equal: map[uint64]bool{}, similar: newSimilarity(similarity)}
+}
+
+// add adds the measured sentence.
+func (h *heldOutSide) add() {
+	h.equal[hashWords(h.side.words)] = true
+	h.similar.add(h.side.words)
+}
+
+func (h *heldOutSide) hasEqual() bool   { return h.equal[hashWords(h.side.words)] }
+func (h *heldOutSide) hasSimilar() bool { return h.similar.has(h.side.words) }
+
+// overlap returns the overlap of a pair with the held-out ones, and measures it.
+func (h *holdOut) overlap(p text.Pair) Overlap {
+	h.src.side.measure(p.Source)
+	h.tgt.side.measure(p.Target)
+	switch {
+	case h.src.hasEqual():
+		return EqualSource
+	case h.tgt.hasEqual():
+		return EqualTarget
+	case h.src.hasSimilar():
+		return SimilarSource
+	case h.tgt.hasSimilar():
+		return SimilarTarget
+	}
+	return NoOverlap
+}
+
+// candidate is a pair that may be held out, with its random number.
+type candidate struct {
+	text.Pair
+	random uint64
+}
+
+// choose chooses the held-out pairs.
+func (h *holdOut) choose(ctx context.Context) error {
+	const margin = 1000 // candidates for those that resemble another one
+	for n := 2*(h.Valid+h.Test) + margin; ; n *= 8 {
+		candidates, count, err := h.draw(ctx, n)
+		if err != nil {
+			return err
+		}
+		found := h.assign(candidates)
+		if found == h.Valid+h.Test {
+			break
+		}
+		if len(candidates) < n {
+			return fmt.Errorf("found %d of %d pairs that do not resemble each other, expected at least %d to hold out", found, count, h.Valid+h.Test)
+		}
+	}
+	h.src.similar.optimize()
+	h.tgt.similar.optimize()
+	return nil
+}
+
+// draw returns n random pairs without a blank side, or all of fewer, in random order, and the
+// number of all pairs.
+func (h *holdOut) draw(ctx context.Context, n int) (list []candidate, count int, err error) {
+	h.readings++
+	limit := ^uint64(0)
+	shorten := func() {
+		slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.random, b.random), a.Line-b.Line) })
+		if len(list) > n {
+			clear(list[n:])
+			list = list[:n]
+			limit = list[n-1].random
+		}
+	}
+	seed := mix(h.Seed)
+	for p, err := range h.pairs {
+		if err != nil {
+			return nil, 0, err
+		}
+		count++
+		if err := h.progress(ctx, count); err != nil {
+			return nil, 0, err
+		}
+		random := mix(seed ^ uint64(p.Line))
+		if random > limit || text.IsBlank(p.Source) || text.IsBlank(p.Target) {
+			continue
+		}
+		p.Source, p.Target = strings.Clone(p.Source), strings.Clone(p.Target)
+		if list = append(list, candidate{p, random}); len(list) >= 2*n {
+			shorten()
+		}
+	}
+	shorten()
+	return list, count, nil
+}
+
+// assign assigns candidates to the sets, and returns the number of those that it assigned.
+func (h *holdOut) assign(candidates []candidate) (n int) {
+	h.sets = map[int]Set{}
+	h.src, h.tgt = newHeldOutSide(h.Similarity), newHeldOutSide(h.Similarity)
+	for _, c := range candidates {
+		if n == h.Valid+h.Test {
+			break
+		}
+		if h.overlap(c.Pair) != NoOverlap {
+			continue
+		}
+		h.src.add()
+		h.tgt.add()
+		h.sets[c.Line] = Valid
+		if n >= h.Valid {
+			h.sets[c.Line] = Test
+		}
+		n++
+	}
+	return n
+}
+
+func (h *holdOut) progress(ctx context.Context, pairs int) error {
+	if pairs%progressEvery != 0 {
+		return nil
+	}
+	if h.Progress != nil {
+		h.Progress(h.readings, pairs)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// divide calls visit with all pairs.
+func (h *holdOut) divide(ctx context.Context, visit func(text.Pair, Set, Overlap) error) (*HoldOutReport, error) {
+	h.readings++
+	r := new(HoldOutReport)
+	n := 0
+	for p, err := range h.pairs {
+		if err != nil {
+			return nil, err
+		}
+		n++
+		if err := h.progress(ctx, n); err != nil {
+			return nil, err
+		}
+		set, overlap := h.sets[p.Line], NoOverlap
+		if set == Train {
+			if overlap = h.overlap(p); overlap != NoOverlap {
+				set = Removed
+			}
+		}
+		r.Pairs[set]++
+		r.Removed[overlap]++
+		if err := visit(p, set, overlap); err != nil {
+			return nil, err
+		}
+	}
+	r.Removed[NoOverlap] = 0
+	return r, nil
+}

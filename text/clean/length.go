@@ -1,0 +1,30 @@
+package clean
+
+// length reports a side that is too short or too long, or that has a word that is too long.
+func (c *cleaner) length(p *pair) bool {
+	if p.Long {
+		return true
+	}
+	for _, d := range []*side{&p.src, &p.tgt} {
+		if n := d.length(); n < c.MinLen || n > c.MaxLen || d.longest > c.MaxWord {
+			return true
+		}
+	}
+	return false
+}
+
+// copied reports sides with the same words, up to case and punctuation. Sides without letters, such
+// as a number, are no copies.
+func (c *cleaner) copied(p *pair) bool {
+	if len(p.src.words) != len(p.tgt.words) {
+		return false
+	}
+	letters := false
+	for i, w := range p.src.words {
+		if w != p.tgt.words[i] {
+			return false
+		}
+		letters = letters || !w.isNumber()
+	}
+	return letters
+}

@@ -1,0 +1,102 @@
+package clean
+
+import "strings"
+
+// markup reports remains of HTML, XML and other markup.
+func (c *cleaner) markup(p *pair) bool { return hasMarkup(p.Source) || hasMarkup(p.Target) }
+
+// hasMarkup reports whether s has a tag, a comment, an entity, or the brackets of a wiki or of
+// subtitles. A word in angle brackets is a tag if HTML has it, or if it has a slash or attributes.
+func hasMarkup(s string) bool {
+	for i := 0; i < len(s); i++ {
+		found := false
+		switch s[i] {
+		case '<':
+			found = isTag(s[i+1:])
+		case '&':
+			found = isEntity(s[i+1:])
+		case '{':
+			found = strings.HasPrefix(s[i:], `{\`) || strings.HasPrefix(s[i:], "{{") && strings.Contains(s[i:], "}}")
+		case '[':
+			found = strings.HasPrefix(s[i:], "[[") && strings.Contains(s[i:], "]]")
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// maxTag is the limit of the bytes of a tag.
+const maxTag = 1 << 10
+
+// isTag reports whether s, which follows "<", begins with the rest of a tag.
+func isTag(s string) bool {
+	if strings.HasPrefix(s, "!--") || strings.HasPrefix(s, "![CDATA[") || strings.HasPrefix(s, "?xml") {
+		return true
+	}
+	end := strings.IndexByte(s[:min(len(s), maxTag)], '>')
+	if end <= 0 {
+		return false
+	}
+	tag := s[:end]
+	name := strings.TrimSuffix(strings.TrimPrefix(tag, "/"), "/")
+	n := 0
+	for n < len(name) && (isLetter(name[n]) || n > 0 && (isDigit(rune(name[n])) || strings.IndexByte("-_:.", name[n]) >= 0)) {
+		n++
+	}
+	if n == 0 {
+		return false
+	}
+	attributes := strings.TrimSpace(name[n:])
+	switch {
+	case attributes != "":
+		return name[n] == ' ' && strings.Contains(attributes, "=")
+	case len(name) < len(tag):
+		return true
+	}
+	return htmlTags[strings.ToLower(name)]
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
+
+// isEntity reports whether s, which follows "&", begins with the rest of a reference to a
+// character.
+func isEntity(s string) bool {
+	end := strings.IndexByte(s[:min(len(s), 10)], ';')
+	if end <= 0 {
+		return false
+	}
+	name := s[:end]
+	if digits, ok := strings.CutPrefix(name, "#"); ok {
+		digits, hex := strings.CutPrefix(strings.ToLower(digits), "x")
+		if digits == "" {
+			return false
+		}
+		return strings.Trim(digits, "0123456789") == "" || hex && strings.Trim(digits, "0123456789abcdef") == ""
+	}
+	return entities[name]
+}
+
+// htmlTags are the tags of HTML that text has.
+var htmlTags = setOf("a abbr address article aside b big blockquote body br button caption center cite code col dd del details dfn div dl dt em " +
+	"figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label li link main mark meta nav " +
+	"noscript ol option p pre q s samp script section select small span strike strong style sub summary sup table tbody td textarea tfoot " +
+	"th thead title tr tt u ul var video")
+
+// entities are the entities of HTML that text has most often. Letters with accents are those of
+// Latin-1.
+var entities = setOf("amp lt gt quot apos nbsp ensp emsp thinsp shy zwj zwnj ndash mdash lsquo rsquo sbquo ldquo rdquo bdquo laquo raquo lsaquo " +
+	"rsaquo hellip bull middot copy reg trade deg plusmn times divide frac12 frac14 frac34 euro pound yen cent sect para iexcl iquest larr rarr " +
+	"uarr darr harr szlig aring Aring aelig AElig oslash Oslash ccedil Ccedil ntilde Ntilde eth ETH thorn THORN oelig OElig scaron Scaron " +
+	"auml euml iuml ouml uuml yuml Auml Euml Iuml Ouml Uuml aacute eacute iacute oacute uacute yacute Aacute Eacute Iacute Oacute Uacute " +
+	"agrave egrave igrave ograve ugrave Agrave Egrave Igrave Ograve Ugrave acirc ecirc icirc ocirc ucirc Acirc Ecirc Icirc Ocirc Ucirc " +
+	"atilde otilde Atilde Otilde")
+
+func setOf(names string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(names) {
+		set[name] = true
+	}
+	return set
+}

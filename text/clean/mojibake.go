@@ -1,0 +1,88 @@
+package clean
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// mojibake reports UTF-8 that was read as Latin-1 or Windows-1252 and encoded again, such as "Ã¤"
+// for "ä" or "â€™" for "’".
+func (c *cleaner) mojibake(p *pair) bool { return isMojibake(p.Source) || isMojibake(p.Target) }
+
+// isMojibake reports whether s has characters whose bytes in Windows-1252 or Latin-1 are the UTF-8
+// of another character: once, if such a sequence hardly occurs in other text, otherwise twice. An
+// accented letter before punctuation, as in “Spaß”, does not count.
+func isMojibake(s string) bool {
+	doubtful := 0
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		decoded, length := decodeTwice(s[i:])
+		_, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case length == 0:
+			i += size
+			continue
+		// Punctuation and signs such as â€™, and emoji
+		case 0x2010 <= decoded && decoded < 0x2300, decoded >= 0x10000:
+			return true
+		case strings.Trim(s[i+size:i+length], "‘’‚‹›“”„«»…–—\u00A0") == "":
+		// Latin-1, such as Ã¤
+		case decoded <= 0xFF:
+			return true
+		default:
+			doubtful++
+		}
+		i += length
+	}
+	return doubtful >= 2
+}
+
+// decodeTwice returns the character whose UTF-8 the first characters of s are, read as
+// Windows-1252, and their length in bytes. The length is 0 if they are no UTF-8 of a character
+// above ASCII.
+func decodeTwice(s string) (rune, int) {
+	var bytes [utf8.UTFMax]byte
+	n, length := 0, 0
+	for n < len(bytes) {
+		r, size := utf8.DecodeRuneInString(s[length:])
+		b, ok := windows1252(r)
+		if !ok || size == 0 {
+			return 0, 0
+		}
+		bytes[n] = b
+		n++
+		length += size
+		if utf8.FullRune(bytes[:n]) {
+			decoded, size := utf8.DecodeRune(bytes[:n])
+			if size != n || n == 1 {
+				return 0, 0
+			}
+			return decoded, length
+		}
+	}
+	return 0, 0
+}
+
+// windows1252 returns the byte of a character above ASCII in Windows-1252, or in Latin-1, which has
+// control characters where Windows-1252 has none.
+func windows1252(r rune) (byte, bool) {
+	if 0x80 <= r && r <= 0xFF {
+		return byte(r), true
+	}
+	if r == utf8.RuneError {
+		return 0, false
+	}
+	for i, c := range punctuation1252 {
+		if r == c {
+			return byte(0x80 + i), true
+		}
+	}
+	return 0, false
+}
+
+// punctuation1252 are the characters of the bytes 0x80 to 0x9F of Windows-1252; 0: none.
+var punctuation1252 = [32]rune{'€', 0, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0, 'Ž', 0,
+	0, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0, 'ž', 'Ÿ'}

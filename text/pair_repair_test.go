@@ -1,0 +1,72 @@
+package text
+
+import (
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// repaired returns the pairs of a corpus and its error.
+func repaired(pairs iter.Seq2[RepairedPair, error]) (list []RepairedPair, err error) {
+	for p, err := range pairs {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func TestRepairPairs(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	long := strings.Repeat("ü", MaxLine)
+	src := file("src", byteOrderMark+"a\r\nb\xff\n\n"+long+"\nlast")
+	tgt := file("tgt", "A\nB\n\xed\xa0\x80\nL\nLast\n")
+	want := []RepairedPair{
+		{Pair: Pair{"a", "A", 1}, Columns: 2}, {Pair: Pair{"b\uFFFD", "B", 2}, Columns: 2, Invalid: true}, {Pair: Pair{"", "\uFFFD", 3}, Columns: 2, Invalid: true},
+		{Pair: Pair{long[:MaxLine], "L", 4}, Columns: 2, Long: true}, {Pair: Pair{"last", "Last", 5}, Columns: 2},
+	}
+	check := func(pairs iter.Seq2[RepairedPair, error], want []RepairedPair) {
+		t.Helper()
+		got, err := repaired(pairs)
+		if err != nil || len(got) != len(want) {
+			t.Fatalf("%d pairs and error %v, want %d", len(got), err, len(want))
+		}
+		for i := range got {
+			if got[i].Bytes < len(got[i].Source)+len(got[i].Target) {
+				t.Errorf("pair %d has %d bytes", i+1, got[i].Bytes)
+			}
+			if got[i].Bytes = 0; got[i] != want[i] {
+				t.Errorf("pair %d has line %d, %d columns, invalid %v, long %v, %.20q and %.20q", i+1, got[i].Line, got[i].Columns, got[i].Invalid, got[i].Long, got[i].Source, got[i].Target)
+			}
+		}
+	}
+	check(RepairPairs(src, tgt), want)
+	check(RepairPairsTSV(file("tsv", "a\tA\nb\nc\tC\t\n\t\n\xfft\tT")), []RepairedPair{
+		{Pair: Pair{"a", "A", 1}, Columns: 2}, {Pair: Pair{"b", "", 2}, Columns: 1}, {Pair: Pair{"c\tC\t", "", 3}, Columns: 3}, {Pair: Pair{"", "", 4}, Columns: 2},
+		{Pair: Pair{"\uFFFDt", "T", 5}, Columns: 2, Invalid: true},
+	})
+	short, empty := file("short", "A\n\xff\n"), file("empty", "")
+	for want, pairs := range map[string]iter.Seq2[RepairedPair, error]{
+		"unequal line counts: " + src + " has 5, " + short + " has 2": RepairPairs(src, short),
+		"unequal line counts: " + empty + " has 0, ":                  RepairPairs(empty, short),
+		"empty corpus: ":        RepairPairs(empty, empty),
+		empty + ": empty file":  RepairPairsTSV(empty),
+		"missing: no such file": RepairPairsTSV(filepath.Join(dir, "missing")),
+		"other: no such file":   RepairPairs(src, filepath.Join(dir, "other")),
+		"not a gzip file":       RepairPairsTSV(file("a.gz", "text")),
+	} {
+		if _, err := repaired(pairs); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
