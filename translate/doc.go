@@ -8,8 +8,9 @@
 // together: many calls of one text are as fast as one call of many. A call whose context ends
 // leaves before the next decode step. Do takes options for each request and returns more than
 // Translate: n-best lists with scores, tokens with their byte ranges in the text, attention, and
-// which texts were truncated. Lines filters a stream: it translates line by line as lines arrive.
-// ScorePairs returns the log-probabilities of given translations.
+// which texts were truncated. With Request.Split it translates running text, sentence by sentence.
+// Lines filters a stream: it translates line by line as lines arrive. ScorePairs returns the
+// log-probabilities of given translations.
 //
 // Translator.DefaultOptions are the options of requests that have none; their length penalty is
 // that of the model file. A translation depends only on the model, the text and the options, not on
@@ -18,21 +19,22 @@
 // Open converts a model file as it reads it, or maps one that 'tfm quantize' wrote: a process then
 // shares the weights with others. Options.Int8 rounds them to 8 bits.
 //
-// The package imports model, model/decode, text, text/align and text/vocab, and neither training
-// nor the scores of test sets.
+// The package imports model, model/decode, text, text/align, text/split and text/vocab, and neither
+// training nor the scores of test sets.
 //
 // The way of a sentence: Translator.Do → text.Tokenizer encodes the sentence → decode.Engine
 // searches for its translations, together with those of other calls → Translator.translation
 // decodes them into text. For a stream, Lines does this for each line when it has been read.
 //
-// The files: translator.go (Open, Translate), request.go (Do and its results), lines.go (streams),
-// phrases.go (words that must appear), pairs.go (scores of given translations), heads.go (the heads
-// that align best), shortlist.go (the pieces that may translate a source), stream.go (parts of
-// translations that cannot change).
+// The files: translator.go (Open, Translate), request.go (Do and its results), sentences.go (texts
+// of several sentences), lines.go (streams), phrases.go (words that must appear), pairs.go (scores
+// of given translations), heads.go (the heads that align best), shortlist.go (the pieces that may
+// translate a source), stream.go (parts of translations that cannot change).
 //
 // # Terms
 //
-//   - text: a sentence or line to translate, without its line ending
+//   - text: a sentence or line to translate, without its line ending; with Request.Split running
+//     text
 //   - blank text: a text without a word; it is not translated
 //   - request: the texts of one call of Do and its options
 //   - result: the translations of one text

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tfm/text"
+	"tfm/text/split"
 	"tfm/translate"
 )
 
@@ -156,4 +157,29 @@ func ExampleTranslator_Lines() {
 	// 1 "le chien rouge"
 	// 2 ""
 	// 3 "le livre bon"
+}
+
+// Running text: the sentences are translated, and the text between them remains.
+func ExampleRequest_split() {
+	t, err := translate.Open(toyModel(), translate.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	const s = "the red dog\n\nthe old tree\n"
+	results, err := t.Do(context.Background(), translate.Request{Texts: []string{s}, Split: &split.Options{Lines: true}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	translation := results[0].Best()
+	fmt.Printf("%q\n", translation)
+	for _, x := range results[0].Sentences {
+		fmt.Printf("%s = %s\n", s[x.Source.Start:x.Source.End], translation[x.Target.Start:x.Target.End])
+	}
+	// Output:
+	// "le chien rouge\n\nle arbre vieux\n"
+	// the red dog = le chien rouge
+	// the old tree = le arbre vieux
 }

@@ -3,11 +3,11 @@ package translate
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"tfm/model/decode"
 	"tfm/text"
+	"tfm/text/script"
 )
 
 // CheckPhrase returns an error if phrase cannot be a result of Request.PhrasesOf: it is blank, has
@@ -34,17 +34,11 @@ func (t *Translator) spell(phrase string) (string, error) {
 	for _, id := range t.tokenizers.Target.Encode(nil, phrase) {
 		b.WriteString(t.pieces.Bytes(id))
 	}
-	if first, _ := utf8.DecodeRuneInString(phrase); IsUnspaced(first) {
+	if first, _ := utf8.DecodeRuneInString(phrase); script.OfUnspaced(first) != script.None {
 		return strings.TrimPrefix(b.String(), " "), nil
 	}
 	return b.String(), nil
 }
-
-// IsUnspaced reports whether r is of a script without spaces between words.
-func IsUnspaced(r rune) bool { return unicode.In(r, unspacedScripts...) }
-
-var unspacedScripts = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo,
-	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan}
 
 // phrases returns the Constraint of the phrases of the texts with the given indices, nil if they
 // have none.

@@ -11,6 +11,7 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
+	"tfm/text/split"
 )
 
 // Request holds texts and the options for translating them.
@@ -27,10 +28,18 @@ type Request struct {
 	Prefix   string
 
 	// PhrasesOf, if not nil, returns the phrases that each translation of a text contains, in
-	// any order; see Translator.CheckPhrase. Use beam search, because greedy search and sampling
-	// may add them at the end. A translation without room for them is Truncated. Lines calls
-	// PhrasesOf from several goroutines.
+	// any order; see Translator.CheckPhrase. Use beam search, because greedy search and
+	// sampling may add them at the end. A translation without room for them is Truncated. Lines
+	// calls PhrasesOf from several goroutines.
 	PhrasesOf func(text string) []string
+
+	// Split, if not nil, splits each text into sentences, which are translated separately and
+	// joined with the white space between them, as split.Gap defines. A text may then have
+	// several lines and paragraphs. Sentences that exceed the source limit are cut, so that
+	// nothing is truncated. An unknown language is that of the model's source. A prefix is that
+	// of the first sentence; PhrasesOf is called with each sentence, and the sources of
+	// Decode.Constraint are all sentences.
+	Split *split.Options
 
 	// MaxSource is the source limit in tokens. 0, or more than Translator.MaxSource, is
 	// Translator.MaxSource.
@@ -61,6 +70,11 @@ type Result struct {
 	TruncatedTo int
 
 	Tokens []Token // the tokens that were translated, if Request.Tokens or Request.Attention
+
+	// Sentences are the sentences of the text, in order, if Request.Split. Translations then
+	// has the text with the best translation of each, whose Score is the sum of theirs, and
+	// neither tokens nor attention.
+	Sentences []Sentence
 }
 
 // Truncated reports whether the text exceeded the source limit; see TruncatedTo.
@@ -76,7 +90,7 @@ func (r Result) Best() string {
 
 // Translation is one translation of a text.
 type Translation struct {
-	Text      string  // one line of valid UTF-8
+	Text      string  // valid UTF-8; one line, except for the line breaks between sentences
 	Score     float64 // log-probability divided by the length penalty
 	Truncated bool    // the translation reached its length limit before EOS
 
@@ -207,6 +221,9 @@ func (r *Request) validate() error {
 
 // do is Do for valid options, between begin and end.
 func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
+	if r.Split != nil {
+		return t.doSplit(ctx, r)
+	}
 	results := make([]Result, len(r.Texts))
 	srcs, indices, err := t.encode(ctx, r, results)
 	if err != nil {
@@ -244,10 +261,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 // encode returns the ids of the texts that are not blank, and the index of each in results. It sets
 // the fields of results that describe the source. The error is that of ctx.
 func (t *Translator) encode(ctx context.Context, r Request, results []Result) (srcs [][]int32, indices []int, err error) {
-	maxTokens := t.MaxSource()
-	if r.MaxSource > 0 {
-		maxTokens = min(maxTokens, r.MaxSource)
-	}
+	maxTokens := t.sourceLimit(&r)
 	for i, s := range r.Texts {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -275,6 +289,22 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 	return srcs, indices, nil
 }
 
+// sourceLimit returns the source limit of r.
+func (t *Translator) sourceLimit(r *Request) int {
+	if r.MaxSource > 0 {
+		return min(t.MaxSource(), r.MaxSource)
+	}
+	return t.MaxSource()
+}
+
+// prefix returns the begin of the translation of text i.
+func (r *Request) prefix(i int) string {
+	if i < len(r.Prefixes) {
+		return cmp.Or(r.Prefixes[i], r.Prefix)
+	}
+	return r.Prefix
+}
+
 // prefixes returns the Constraint of the prefixes of the texts with the given indices, nil for
 // none.
 func (t *Translator) prefixes(r Request, indices []int) decode.Constraint {
@@ -283,11 +313,7 @@ func (t *Translator) prefixes(r Request, indices []int) decode.Constraint {
 	}
 	ids := make([][]int32, len(indices))
 	for k, i := range indices {
-		prefix := r.Prefix
-		if i < len(r.Prefixes) {
-			prefix = cmp.Or(r.Prefixes[i], prefix)
-		}
-		ids[k] = t.tokenizers.Target.Encode(nil, prefix)
+		ids[k] = t.tokenizers.Target.Encode(nil, r.prefix(i))
 	}
 	return decode.Prefixes(t.pieces, ids)
 }

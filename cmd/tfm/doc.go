@@ -10,7 +10,7 @@
 //	filter      lines with answers: plain text, columns or JSON objects; their progress
 //	scoring     BLEU and chrF of files: flags, reading, printing
 //	record      the log and the event files of a training
-//	tokenizers  the tokenizers of files
+//	tokenizers  tokenizers read from files and trained on files
 //	terminal    the progress line, the width of the screen
 //	heatmap     attention drawn as shades
 //	grammar     the corpus of the demo

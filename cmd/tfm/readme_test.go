@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tfm/internal/texttest"
 )
 
 // documents are the files with commands for users, relative to the module's folder.
-var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/training.md", "docs/translating.md", "mat/README.md", "train/runlog/README.md"}
+var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/corpora.md", "docs/training.md", "docs/translating.md", "mat/README.md", "train/runlog/README.md"}
 
 // notRun are commands, by their beginning, that a test cannot run, with the reason.
 var notRun = map[string]string{
@@ -30,6 +32,7 @@ var notRun = map[string]string{
 	"go test":                     "would run this test; .ci/run runs it",
 	"TFM_PROMISE=":                "takes long; TestPromise runs a part",
 	"TFM_ARRIVALS=":               "takes long; TestMixedArrivals runs a part",
+	"TFM_DATA=":                   "needs corpora; TestPlantedFaults runs on an invented one",
 	"cp -r mat MODULE/mat":        "mat.TestVendoring does it",
 	"rm -r mat/peers":             "mat.TestVendoring does it",
 	"go vet ./mat":                "mat.TestVendoring does it",
@@ -38,6 +41,7 @@ var notRun = map[string]string{
 	"taskset -c 1 mat/peers/run.": "needs other libraries",
 	"python3 train/peers/":        "needs PyTorch",
 	"train/peers/curve.sh":        "needs PyTorch",
+	"python3 model/decode/peers/": "needs CTranslate2",
 }
 
 // shortened are flags that make a command short, appended to those of the document.
@@ -45,7 +49,8 @@ var shortened = map[string][]string{
 	"demo": {"-steps", "2", "-held-out", "4"},
 	"train": {"-steps", "2", "-batch-tokens", "200", "-d-model", "16", "-heads", "2", "-d-ff", "16",
 		"-encoder-layers", "1", "-decoder-layers", "1", "-vocab-size", "300", "-max-len", "64", "-average", "0"},
-	"bench": {"-quick", "-only", "machine"},
+	"bench":    {"-quick", "-only", "machine"},
+	"hold-out": {"-valid", "10", "-test", "10"},
 }
 
 // asShortProgram makes the test binary tfm with the flags of shortened.
@@ -54,6 +59,9 @@ const asShortProgram = "TFM_TEST_SHORTENED"
 func init() {
 	if os.Getenv(asShortProgram) != "" && len(os.Args) > 1 {
 		os.Args = append(os.Args, shortened[os.Args[1]]...)
+		if i := slices.Index(os.Args, "-vocab-size"); os.Args[1] == "vocab" && i > 0 && i+1 < len(os.Args) {
+			os.Args[i+1] = "44" // the texts of inputs have few pieces
+		}
 	}
 }
 
@@ -81,7 +89,7 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 		for _, command := range commands {
 			if prefix := notRunPrefix(command); prefix != "" {
 				used[prefix] = true
-				for _, file := range regexp.MustCompile(`\b(mat|train)/peers/\w+\.\w+`).FindAllString(command, -1) {
+				for _, file := range regexp.MustCompile(`\b(mat|train|model/decode)/peers/\w+\.\w+`).FindAllString(command, -1) {
 					if _, err := os.Stat(filepath.Join(root, file)); err != nil {
 						t.Errorf("%s: %s: %v", document, command, err)
 					}
@@ -162,6 +170,9 @@ func outputs(words []string) (names []string) {
 var inputs = map[string]func(i int) string{
 	"train.en": english, "val.en": english, "test.en": english, "some.en": english,
 	"train.de": german, "val.de": german, "test.de": german,
+	"hyp.de": german, "baseline.de": german, "new.de": english, "other.de": english,
+	"all.en":                          func(i int) string { return allEnglish[i] },
+	"all.de":                          func(i int) string { return allGerman[i] },
 	"pairs.tsv":                       func(i int) string { return english(i) + "\t" + german(i) },
 	"some.tsv":                        func(i int) string { return fmt.Sprint(i) + "\t" + english(i) },
 	"some.jsonl":                      func(i int) string { return fmt.Sprintf(`{"id":%d,"text":%q}`, i, english(i)) },
@@ -175,6 +186,9 @@ var inputs = map[string]func(i int) string{
 	"test_2016_flickr.lc.norm.tok.de": german,
 	"cmn.txt":                         manythings,
 }
+
+// allEnglish and allGerman are lines that do not resemble each other.
+var allEnglish, allGerman = texttest.Pairs(exampleLines)
 
 func english(i int) string { return fmt.Sprintf("%d dogs run to %d cats .", i, i%7) }
 func german(i int) string  { return fmt.Sprintf("%d Hunde laufen zu %d Katzen .", i, i%7) }

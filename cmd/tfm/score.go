@@ -4,71 +4,130 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/scoring"
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
 )
 
 func scoreCommand() cli.Command {
 	return cli.Command{
 		Name:  "score",
-		Short: "score a file of translations: BLEU and chrF",
-		Usage: "-ref FILE [-ref FILE...] [flags] [HYPOTHESES]",
+		Short: "score files of translations: BLEU, chrF and TER",
+		Usage: "-ref FILE [-ref FILE...] [flags] [HYPOTHESES...]",
 		Example: `
 			tfm score -ref test.de hyp.de
 			tfm translate -model en-de.safetensors test.en | tfm score -ref test.de
 			tfm score -ref test.1.zh -ref test.2.zh -chrf-words 2 hyp.zh
-			tfm score -ref test.de -sentence hyp.de | paste - hyp.de | sort -n | head`,
+			tfm score -ref test.de -sentence hyp.de | paste - hyp.de | sort -n | head
+			tfm score -ref test.de -confidence -ter hyp.de
+			tfm score -ref test.de -paired bootstrap baseline.de new.de other.de`,
 		Notes: `The hypotheses are the system's output: a file, or standard input. Line n is compared with line n of each reference. All
-files may be gzipped.
+files may be gzipped. Several files are several systems, one line of a table each; with -paired the first is the baseline.
 
-The scores and signatures are those of sacreBLEU. -lowercase applies to BLEU alone and -chrf-lowercase to chrF, as there.
+The scores, signatures, intervals and p-values are those of sacreBLEU. -lowercase applies to BLEU alone and -chrf-lowercase to chrF, as
+there.
 
-With -sentence each line of output has the BLEU of that line, with effective order, a tab and its chrF.`,
+A p-value is the probability that the scores of two equally good systems differ by more than these two do, on this test set; below 0.05
+the difference is called significant, and marked. It says nothing about other texts or another run of training, and of twenty systems
+that equal the baseline one is significant by chance.
+
+With -sentence each line of output has the BLEU of that line, with effective order, a tab and its chrF; with -ter a tab and its TER.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			o := scoring.Flags(f)
+			o.PairedFlags(f)
+			f.Group("Output")
 			sentence := f.Bool("sentence", false, "print the scores of each line")
 			return func(_ context.Context, args []string) error {
 				if err := o.Check(); err != nil {
 					return err
 				}
-				if len(args) > 1 {
-					return cli.Usagef("%d files of hypotheses: expected one, or none for standard input", len(args))
+				args, err := checkSystems(args, o, *sentence)
+				if err != nil {
+					return err
 				}
 				refs, err := scoring.ReadFiles(o.References)
 				if err != nil {
 					return err
 				}
-				hyps, err := readHypotheses(args, refs, o.References[0])
+				systems, err := readSystems(args, refs, o.References[0])
 				if err != nil {
 					return err
 				}
 				printTokenizer(o, refs)
-				if *sentence {
+				switch {
+				case *sentence:
 					fmt.Fprint(os.Stderr, o.SentenceColumns(len(refs)))
-					return o.WriteSentences(os.Stdout, hyps, refs)
+					return o.WriteSentences(os.Stdout, systems[0].Hypotheses, refs)
+				case len(systems) > 1:
+					return o.WriteTable(os.Stdout, systems, refs)
 				}
-				return o.WriteCorpus(os.Stdout, hyps, refs)
+				return o.WriteCorpus(os.Stdout, systems[0].Hypotheses, refs)
 			}
 		},
 	}
 }
 
-// readHypotheses reads the file in args, or standard input if args is empty.
-func readHypotheses(args []string, refs [][]string, firstRef string) ([]string, error) {
-	if len(args) == 0 {
-		if terminal.IsTerminal(os.Stdin) {
-			fmt.Fprintln(os.Stderr, "Reading translations from the terminal, a line each; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
+// checkSystems returns the files of different systems. Files of a glob may repeat the baseline.
+func checkSystems(files []string, o *scoring.Options, sentence bool) ([]string, error) {
+	var systems []string
+	for i, file := range files {
+		switch {
+		case !slices.Contains(systems, file):
+			systems = append(systems, file)
+		case o.Compares() && file == files[0]:
+			fmt.Fprintf(os.Stderr, "%s is the baseline and is not compared with itself\n", file)
+		default:
+			return nil, cli.Usagef("%s: found twice, as system %d and %d", file, slices.Index(files, file)+1, i+1)
 		}
-		return scoring.ReadHypotheses(os.Stdin, "standard input", refs, firstRef)
 	}
-	f, err := os.Open(args[0])
+	switch {
+	case sentence && len(systems) > 1:
+		return nil, cli.Usagef("-sentence: found %s of hypotheses, expected one, or none for standard input", format.Count(len(systems), "file"))
+	case sentence && o.Tests():
+		return nil, cli.Usagef("-sentence excludes -confidence and -paired")
+	case o.Compares() && len(systems) < 2:
+		return nil, cli.Usagef("-paired: found %s of hypotheses, expected at least 2, the first of the baseline", format.Count(len(systems), "file"))
+	}
+	return systems, nil
+}
+
+// readSystems reads the files, or standard input without any, and reports systems whose output is
+// the baseline's.
+func readSystems(files []string, refs [][]string, firstRef string) (systems []scoring.System, err error) {
+	if len(files) == 0 {
+		hyps, err := readStdin(refs, firstRef)
+		return []scoring.System{{Hypotheses: hyps}}, err
+	}
+	for _, file := range files {
+		s := scoring.System{Name: file}
+		if s.Hypotheses, err = readHypotheses(file, refs, firstRef); err != nil {
+			return nil, err
+		}
+		if len(systems) > 0 && slices.Equal(s.Hypotheses, systems[0].Hypotheses) {
+			fmt.Fprintf(os.Stderr, "%s has the translations of %s; p-values of equal systems mean nothing\n", file, files[0])
+		}
+		systems = append(systems, s)
+	}
+	return systems, nil
+}
+
+func readStdin(refs [][]string, firstRef string) ([]string, error) {
+	if terminal.IsTerminal(os.Stdin) {
+		fmt.Fprintln(os.Stderr, "Reading translations from the terminal, a line each; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
+	}
+	return scoring.ReadHypotheses(os.Stdin, "standard input", refs, firstRef)
+}
+
+func readHypotheses(file string, refs [][]string, firstRef string) ([]string, error) {
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return scoring.ReadHypotheses(f, args[0], refs, firstRef)
+	return scoring.ReadHypotheses(f, file, refs, firstRef)
 }
 
 // printTokenizer prints the tokenizer that -tokenize auto chooses.

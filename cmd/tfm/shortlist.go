@@ -71,12 +71,8 @@ the target tokens of the pairs they contain: what they lack, a translation canno
 
 // shortlist writes the model at path with a shortlist learned from files.
 func shortlist(ctx context.Context, path, out string, files *filter.Corpus, o translate.ShortlistOptions) error {
-	for _, name := range files.Files() {
-		if info, err := os.Stat(name); err != nil {
-			return err
-		} else if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is no regular file, and the pairs are read several times", name)
-		}
+	if err := files.CheckFiles(); err != nil {
+		return err
 	}
 	before, err := os.Stat(path)
 	if err != nil {

@@ -33,10 +33,14 @@ func translateCommand() cli.Command {
 			tfm translate -model en-de.safetensors -beam 8 -nbest 8 in.en > out.lists
 			tfm translate -model en-de.safetensors -sample -top-p 0.9 -seed 7 in.en > out.de
 			tfm translate -model en-de.safetensors -tsv -column 2 -scores in.tsv > out.tsv
-			tfm translate -model en-de.safetensors -json -column title < in.jsonl > out.jsonl`,
+			tfm translate -model en-de.safetensors -json -column title < in.jsonl > out.jsonl
+			tfm translate -model en-de.safetensors -split -paragraphs book.en > book.de`,
 		Notes: `Each line of the files, or of standard input, becomes one line of standard output. A blank line becomes an empty one. A line is
 translated as soon as it is read, so tfm translate works in a pipe and on endless input; on a terminal it prompts for sentences. Lines
 that arrive fast are translated together. The translation of a line does not depend on other lines, on their order or on -batch.
+
+A line of several sentences needs -split, because a model translates only what resembles its training, up to its length limit. With
+-paragraphs blank lines separate paragraphs, whose other line breaks may be within sentences; the output has the same paragraphs.
 
 With -nbest each line becomes up to N lines, best first, of three fields separated by tabs: the line's number from 0, the
 score (the log-probability divided by the length penalty) and the translation.
@@ -69,6 +73,7 @@ draws as the line of that number, from 0.`,
 			f.IntVar(&search.NBest, "nbest", 0, "list the N best translations of each line with their scores; limit -beam, or 64 with -sample")
 			f.Group("Input")
 			form := filter.Flags(f)
+			sentences := filter.SplitFlags(f)
 			batch := f.Int("batch", 256, "limit of the lines that are translated at the same time")
 			maxLen := f.Int("max-len", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit")
 			f.Group("Output")
@@ -99,6 +104,10 @@ draws as the line of that number, from 0.`,
 				if answer.Alternatives < 0 || answer.Alternatives > 64 {
 					return cli.Usagef("-alternatives %d: must be 0 to 64", answer.Alternatives)
 				}
+				if err := sentences.Check(f.Given()); err != nil {
+					return err
+				}
+				form.Breaks, answer.Split = sentences.Paragraphs, sentences.On
 				format, err := form.Format(answer)
 				if err != nil {
 					return err
@@ -145,12 +154,16 @@ draws as the line of that number, from 0.`,
 				if err := terms.Apply(&o, t); err != nil {
 					return err
 				}
+				sentences.Apply(&o)
 				o.Decode.NoScore = !answer.Scores && !answer.NBest // for greedy search
 				done, err := prefixes.Apply(&o)
 				if err != nil {
 					return err
 				}
 				lines := inputLines(args, text.RepairLines)
+				if sentences.Paragraphs && !form.JSON {
+					lines = filter.JoinParagraphs(lines)
+				}
 				if *stream {
 					p := newPrompt(args)
 					err = filter.Stream(ctx, os.Stdout, t, lines, o, func() { p.show("> ") })

@@ -8,15 +8,15 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/tokenizers"
-	"tfm/internal/format"
-	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/subword"
 )
 
 func vocabCommand() cli.Command {
@@ -26,22 +26,46 @@ func vocabCommand() cli.Command {
 		Usage: "-o FILE [-vocab-size N] FILE...\n-vocab FILE -show|-encode|-pieces|-decode [FILE...]",
 		Example: `
 			tfm vocab -o joint.bpe -vocab-size 8000 train.en train.de
-			echo 'Ein Hund.' | tfm vocab -vocab joint.bpe -pieces`,
+			echo 'Ein Hund.' | tfm vocab -vocab joint.bpe -pieces
+			tfm vocab -model-type unigram -o joint.model -vocab-size 8000 train.en train.de
+			tfm vocab -format subword-nmt -o codes -vocab-size 8000 train.en train.de
+			echo 'ein Hund .' | tfm vocab -vocab codes,codes.vocab -pieces`,
 		Notes: `The tokenizer is a byte-level byte-pair encoding: it encodes any text and decodes to the same text. 'tfm train' trains
 one itself unless -vocab names one. The files of both languages make a joint vocabulary.
+
+-vocab also reads a .model file of sentencepiece, as does 'tfm train -vocab'. Its ids are then those of spm_encode: -encode
+prints what 'spm_encode --output_format=id' prints, with lines passed on unchanged, and -decode reads the same ids. A model
+trained with it has other ids: 0 to 2 for padding, beginning and end of a sentence, then the other pieces in the order of
+the file.
+
+-model-type bpe and unigram train such a .model file, with the pieces that spm_train would learn with the same settings. Its programs
+read it. Its defaults are theirs too, except that lines of any length are used.
+
+With -format subword-nmt it writes two files as subword-nmt does: the merges that learn_bpe.py learns from the files, whose words
+have spaces between them, and with the ending .vocab the pieces and their counts. -vocab, also that of 'tfm train', reads such files;
+a third field, as in codes,codes.vocab,50, drops pieces that are less frequent. -pieces then prints what apply_bpe.py does.
+With -vocab it writes the files of a tokenizer that was read so.
 
 With -encode and -pieces, bytes that are not UTF-8 become U+FFFD and lines longer than 1 MB are truncated, with a warning,
 as in 'tfm translate'. Training on such a file is an error.`,
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var v vocabFlags
 			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
-			f.IntVar(&v.size, "vocab-size", 8000, "number of pieces, including 256 bytes and 3 special ones")
-			f.StringVar(&v.vocab, "vocab", "", "`file` written by 'tfm vocab', or a model, whose tokenizer to apply")
+			f.IntVar(&v.size, "vocab-size", 8000, "number of pieces, including 256 bytes and 3 special ones; with -format subword-nmt, of merges")
+			f.StringVar(&v.format, "format", "tfm", "format of the trained tokenizer:\n"+
+				"  tfm          byte-level BPE, one file\n"+
+				"  subword-nmt  codes, and the vocabulary in a file with the ending .vocab").Choices("tfm", "subword-nmt")
+			f.StringVar(&v.vocab, "vocab", "", "`file` written by 'tfm vocab' or sentencepiece, or a model, or CODES,VOCABULARY of subword-nmt: the tokenizer to apply")
 			f.StringVar(&v.side, "side", "source", "tokenizer of a model with two: source or target").Choices("source", "target")
 			f.BoolVar(&v.show, "show", false, "print each id with its piece")
 			f.BoolVar(&v.encode, "encode", false, "print the ids of each line of the files, or of standard input")
 			f.BoolVar(&v.pieces, "pieces", false, "print the pieces of each line")
 			f.BoolVar(&v.decode, "decode", false, "print the text of each line of ids")
+			f.StringVar(&v.modelType, "model-type", "byte-bpe", "kind of tokenizer to train:\n"+
+				"  byte-bpe  byte-pair encoding of bytes\n"+
+				"  bpe       byte-pair encoding of characters, a .model file of sentencepiece\n"+
+				"  unigram   unigram language model, a .model file of sentencepiece").Choices(modelTypes...)
+			v.sentencePiece.AddFlags(f)
 			return v.run
 		},
 	}
@@ -50,9 +74,14 @@ as in 'tfm translate'. Training on such a file is an error.`,
 // vocabFlags are the flags of the command.
 type vocabFlags struct {
 	out, vocab, side             string
+	format, modelType            string
 	size                         int
 	show, encode, pieces, decode bool
+	sentencePiece                tokenizers.SentencePiece
 }
+
+// modelTypes are the values of -model-type.
+var modelTypes = []string{"byte-bpe", "bpe", "unigram"}
 
 func (v *vocabFlags) run(_ context.Context, args []string) error {
 	actions := 0
@@ -64,9 +93,26 @@ func (v *vocabFlags) run(_ context.Context, args []string) error {
 	switch {
 	case actions != 1:
 		return cli.Usagef("expected one of -o, -show, -encode, -pieces and -decode")
-	case v.out != "" && v.vocab != "":
+	case v.out != "" && v.vocab != "" && v.format == "tfm":
 		return cli.Usagef("-o trains a tokenizer and -vocab applies one: expected one of them")
-	case v.out != "":
+	case v.format != "tfm" && v.format != "subword-nmt":
+		return cli.Usagef("-format %q: must be tfm or subword-nmt", v.format)
+	case v.format != "tfm" && v.out == "":
+		return cli.Usagef("-format needs -o")
+	case !slices.Contains(modelTypes, v.modelType):
+		return cli.Usagef("-model-type %q: must be byte-bpe, bpe or unigram", v.modelType)
+	case v.modelType != "byte-bpe" && v.format != "tfm":
+		return cli.Usagef("-model-type %s trains a .model file and -format %s other files: expected one of them", v.modelType, v.format)
+	case v.modelType != "byte-bpe" && v.out == "":
+		return cli.Usagef("-model-type needs -o")
+	}
+	if v.modelType == "byte-bpe" {
+		if err := v.sentencePiece.CheckUnused(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case v.out != "" && v.vocab == "":
 		return v.train(args)
 	case v.vocab == "":
 		return cli.Usagef("-vocab is missing")
@@ -81,6 +127,12 @@ func (v *vocabFlags) run(_ context.Context, args []string) error {
 	if v.side == "target" {
 		tokenizer = pair.Target
 	}
+	if v.out != "" {
+		if err := cli.NoArguments(args); err != nil {
+			return err
+		}
+		return tokenizers.ExportSubword(v.out, tokenizer, v.vocab)
+	}
 	if v.show {
 		if err := cli.NoArguments(args); err != nil {
 			return err
@@ -90,20 +142,60 @@ func (v *vocabFlags) run(_ context.Context, args []string) error {
 	return v.apply(tokenizer, args)
 }
 
+// train trains a tokenizer on files.
+func (v *vocabFlags) train(files []string) error {
+	switch {
+	case len(files) == 0:
+		return cli.Usagef("no files to train on")
+	case v.format == "subword-nmt":
+		return tokenizers.TrainSubword(v.out, v.size, files)
+	case v.modelType == "bpe":
+		return v.sentencePiece.Train(v.out, sentencepiece.BPE, v.size, files)
+	case v.modelType == "unigram":
+		return v.sentencePiece.Train(v.out, sentencepiece.Unigram, v.size, files)
+	}
+	return tokenizers.Train(v.out, v.size, files)
+}
+
 // showPieces prints the vocabulary.
 func showPieces(tokenizer text.Tokenizer) error {
 	w := bufio.NewWriter(os.Stdout)
-	for id := range tokenizer.Size() {
-		fmt.Fprintf(w, "%d\t%s\n", id, tokenizer.Piece(int32(id)))
+	ids := printedIDs(tokenizer)
+	for id := range ids.size {
+		fmt.Fprintf(w, "%d\t%s\n", id, tokenizer.Piece(ids.parse(int32(id))))
 	}
 	return w.Flush()
+}
+
+// idNumbering is how the command numbers the ids of a tokenizer.
+type idNumbering struct {
+	size          int
+	print, parse  func(int32) int32
+	unchangedText bool // lines of text are encoded without repairs
+}
+
+// printedIDs returns the numbering of the tokenizer's file if it has its own, as sentencepiece's.
+func printedIDs(tokenizer text.Tokenizer) idNumbering {
+	type fileIDs interface {
+		FileSize() int
+		FileID(int32) int32
+		FromFileID(int32) int32
+	}
+	if t, ok := tokenizer.(fileIDs); ok {
+		return idNumbering{t.FileSize(), t.FileID, t.FromFileID, true}
+	}
+	same := func(id int32) int32 { return id }
+	return idNumbering{tokenizer.Size(), same, same, false}
 }
 
 // apply converts the lines of files, or of standard input, and prints them as they arrive.
 func (v *vocabFlags) apply(tokenizer text.Tokenizer, files []string) error {
 	read := text.RepairLines
-	if v.decode {
+	switch {
+	case v.decode:
 		read = numberedLines // a truncated line of ids would lose text
+	case printedIDs(tokenizer).unchangedText:
+		read = unchangedLines
 	}
 	warnings := text.Warnings{Show: func(s string) { fmt.Fprintf(os.Stderr, "tfm: %s\n", s) }}
 	defer warnings.Summarize()
@@ -114,7 +206,7 @@ func (v *vocabFlags) apply(tokenizer text.Tokenizer, files []string) error {
 				warnings.Add(warning)
 			}
 			var converted string
-			if converted, err = v.convert(tokenizer, l); err != nil {
+			if converted, err = v.convert(tokenizer, printedIDs(tokenizer), l); err != nil {
 				break
 			}
 			converted, _ = text.OneLine(converted, nil)
@@ -139,19 +231,46 @@ func numberedLines(r io.Reader, name string) iter.Seq2[text.Line, error] {
 	}
 }
 
+// unchangedLines yields the lines of r, which end with LF, byte by byte.
+func unchangedLines(r io.Reader, name string) iter.Seq2[text.Line, error] {
+	return func(yield func(text.Line, error) bool) {
+		lines := bufio.NewReader(r)
+		for n := 1; ; n++ {
+			s, err := lines.ReadString('\n')
+			if err == io.EOF && s == "" {
+				return
+			}
+			if err == io.EOF {
+				err = nil
+			} else if err != nil {
+				err = fmt.Errorf("%s:%d: %w", name, n, err)
+			}
+			if !yield(text.Line{File: name, Number: n, Text: strings.TrimSuffix(s, "\n")}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // convert returns the text of a line of ids for -decode, or else the ids or pieces of a line of
 // text.
-func (v *vocabFlags) convert(tokenizer text.Tokenizer, l text.Line) (string, error) {
+func (v *vocabFlags) convert(tokenizer text.Tokenizer, numbering idNumbering, l text.Line) (string, error) {
 	if v.decode {
-		ids, err := parseIDs(l, tokenizer.Size())
+		ids, err := parseIDs(l, numbering.size)
+		for i, id := range ids {
+			ids[i] = numbering.parse(id)
+		}
 		return tokenizer.Decode(ids), err
+	}
+	if t, ok := tokenizer.(*subword.Tokenizer); ok && v.pieces {
+		return t.Segment(l.Text), nil
 	}
 	var fields []string
 	for _, id := range tokenizer.Encode(nil, l.Text) {
 		if v.pieces {
 			fields = append(fields, tokenizer.Piece(id))
 		} else {
-			fields = append(fields, strconv.Itoa(int(id)))
+			fields = append(fields, strconv.Itoa(int(numbering.print(id))))
 		}
 	}
 	return strings.Join(fields, " "), nil
@@ -167,48 +286,4 @@ func parseIDs(l text.Line, size int) (ids []int32, err error) {
 		ids = append(ids, int32(id))
 	}
 	return ids, nil
-}
-
-// train trains a tokenizer on files.
-func (v *vocabFlags) train(files []string) error {
-	if len(files) == 0 {
-		return cli.Usagef("no files to train on")
-	}
-	if v.size < bpe.MinSize {
-		return cli.Usagef("-vocab-size %d: must be at least %d, for 256 bytes and 3 special pieces", v.size, bpe.MinSize)
-	}
-	if err := cli.CheckOutput(v.out, files...); err != nil {
-		return err
-	}
-	var trainer bpe.Trainer
-	lines := 0
-	for _, name := range files {
-		for l, err := range text.Lines(name) {
-			if err != nil {
-				return err
-			}
-			trainer.Add(l)
-			lines++
-		}
-	}
-	tokenizer, err := trainer.Train(v.size)
-	if err != nil {
-		return err
-	}
-	data, err := tokenizer.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	err = safetensors.WriteAtomic(v.out, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if note := tokenizers.SampleNote(trainer.Threshold()); note != "" {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", v.out, note)
-	}
-	fmt.Fprintf(os.Stderr, "%s: %s pieces from %s lines\n", v.out, format.Thousands(tokenizer.Size()), format.Thousands(lines))
-	return nil
 }

@@ -23,9 +23,17 @@ var allowedImports = []struct{ name, imports string }{
 	// Text. It does not depend on arithmetic.
 	{"text", ""},
 	{"text/align", ""},
-	{"text/bpe", "text"},
-	{"text/score", ""},
-	{"text/vocab", "text text/bpe"},
+	{"text/internal/dropout", ""},
+	{"text/internal/exact", ""},
+	{"text/internal/heap", ""},
+	{"text/script", ""},
+	{"text/bpe", "text text/internal/dropout"},
+	{"text/clean", "text text/align text/internal/exact text/script"},
+	{"text/score", "text/internal/exact text/script"},
+	{"text/sentencepiece", "text text/internal/dropout text/internal/exact text/internal/heap"},
+	{"text/split", "text"},
+	{"text/subword", "text text/internal/dropout text/internal/heap"},
+	{"text/vocab", "text text/bpe text/sentencepiece text/subword"},
 
 	// For all packages.
 	{"internal/format", ""},
@@ -35,13 +43,13 @@ var allowedImports = []struct{ name, imports string }{
 	{"model/safetensors", ""},
 	{"model", "mat layer attn model/safetensors internal/strict"},
 	{"model/decode", "mat layer attn model model/safetensors"},
-	{"translate", "mat text text/align text/vocab model model/decode"},
+	{"translate", "mat text text/align text/script text/split text/vocab model model/decode"},
 
 	// Training.
 	{"train/runlog", ""},
 	{"train/tensorboard", ""},
 	{"train", "mat layer text text/score model model/safetensors model/decode train/runlog internal/strict"},
-	{"train/corpus", "text text/vocab train internal/format"},
+	{"train/corpus", "text text/script text/vocab train internal/format"},
 
 	// Programs around the model.
 	{"report", "train/runlog internal/format"},
@@ -62,14 +70,15 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/heatmap", "text cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/grammar", ""},
 	{"cmd/tfm/internal/lesson", "mat model model/decode train internal/format cmd/tfm/internal/terminal"},
-	{"cmd/tfm/internal/tokenizers", "text text/bpe text/vocab model internal/format"},
+	{"cmd/tfm/internal/tokenizers", "text text/bpe text/sentencepiece text/subword text/vocab model model/safetensors internal/format " +
+		"cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/settings", "text text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
-	{"cmd/tfm/internal/scoring", "text text/score cmd/tfm/internal/cli cmd/tfm/internal/settings"},
-	{"cmd/tfm/internal/filter", "text translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
+	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
+	{"cmd/tfm/internal/filter", "text text/script text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
-	{"cmd/tfm/internal/training", "mat layer text text/score text/vocab model model/safetensors train train/corpus internal/format " +
+	{"cmd/tfm/internal/training", "mat layer text text/script text/score text/vocab model model/safetensors train train/corpus internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
-	{"cmd/tfm", "mat layer text text/bpe text/score text/vocab model model/safetensors model/decode translate train train/corpus train/runlog " +
+	{"cmd/tfm", "mat layer text text/bpe text/clean text/subword text/score text/sentencepiece text/vocab model model/safetensors model/decode translate train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/terminal cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
 		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/scoring cmd/tfm/internal/filter cmd/tfm/internal/record cmd/tfm/internal/training " +
 		"internal/format internal/bench"},

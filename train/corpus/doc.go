@@ -9,7 +9,6 @@
 //	survey.go     Inspect: a Survey of a Text
 //	facts.go      Facts: counts, lengths and repetitions of pairs
 //	side.go       Side: characters, words, scripts and bigrams of one side
-//	script.go     the scripts of characters
 //	alignment.go  whether the lines of both sides belong together, by their lengths
 //	distinct.go   counts distinct pairs in bounded memory
 //	overlap.go    validation pairs that are in the training pairs

@@ -3,6 +3,8 @@ package corpus
 import (
 	"math"
 	"unicode/utf8"
+
+	"tfm/text/script"
 )
 
 // Side describes the sentences of one side of a corpus.
@@ -12,8 +14,8 @@ type Side struct {
 
 	// Of a sample of the pairs, drawn by their positions: 4,096 to 8,192, or all of fewer.
 	SampledCharacters int64
-	Words             int64             // runs of characters other than white space
-	Letters           [NumScripts]int64 // letters by script
+	Words             int64               // runs of characters other than white space
+	Letters           [script.Count]int64 // letters by script
 
 	// Words as the tokenizers split them: a run of letters, a digit, or a run of other
 	// characters. 0 if they were not counted. DistinctWords is a lower bound if their table was
@@ -28,19 +30,27 @@ func (s *Side) MeanWords(pairs int) float64 {
 }
 
 // Share returns the share of the letters that are of the given scripts, from 0 to 1.
-func (s *Side) Share(scripts ...Script) float64 {
+func (s *Side) Share(scripts ...script.Script) float64 {
 	var n, all int64
 	for _, c := range s.Letters {
 		all += c
 	}
-	for _, script := range scripts {
-		n += s.Letters[script]
+	for _, class := range scripts {
+		n += s.Letters[class]
 	}
 	return float64(n) / float64(max(all, 1))
 }
 
 // Unspaced reports whether most letters are of scripts without spaces between words.
-func (s *Side) Unspaced() bool { return s.Share(Han, Kana, Unspaced) > 0.5 }
+func (s *Side) Unspaced() bool {
+	var unspaced []script.Script
+	for class := range script.Count {
+		if !class.Spaced() {
+			unspaced = append(unspaced, class)
+		}
+	}
+	return s.Share(unspaced...) > 0.5
+}
 
 // sideCounter makes a Side and the profile of its sampled sentences.
 type sideCounter struct {
@@ -97,10 +107,10 @@ func (c *sideCounter) sample(s string, n int) {
 		} else {
 			r, size := utf8.DecodeRuneInString(s[i:])
 			i += size
-			if script := scriptOf(r); script != noScript {
-				c.Letters[script]++
+			if class := script.Of(r); class != script.None {
+				c.Letters[class]++
 				code = asciiCodes + int(uint32(r)*0x9E3779B1>>16)%(codes-asciiCodes)
-			} else if isSpace(r) {
+			} else if script.IsSpace(r) {
 				flags = spaceFlag
 			}
 		}
@@ -113,7 +123,7 @@ func (c *sideCounter) sample(s string, n int) {
 	c.profile[last*codes+gap]++
 	c.SampledCharacters += int64(n)
 	c.Words += int64(words)
-	c.Letters[Latin] += int64(letters)
+	c.Letters[script.Latin] += int64(letters)
 }
 
 // halve halves the counts of the sample.

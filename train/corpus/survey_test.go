@@ -13,6 +13,7 @@ import (
 
 	"tfm/internal/texttest"
 	"tfm/text"
+	"tfm/text/script"
 	"tfm/train"
 )
 
@@ -51,15 +52,15 @@ func TestFacts(t *testing.T) {
 	if got, want := s.Repeated(), 1.0/6; math.Abs(got-want) > 1e-12 {
 		t.Errorf("Repeated() = %v, want %v", got, want)
 	}
-	var source, target [NumScripts]int64
-	source[Latin], source[Cyrillic], source[Greek] = 2*13+8, 9, 6
-	target[Latin], target[Han], target[Hebrew], target[Kana] = 9, 2*3+1, 8, 2
+	var source, target [script.Count]int64
+	source[script.Latin], source[script.Cyrillic], source[script.Greek] = 2*13+8, 9, 6
+	target[script.Latin], target[script.Han], target[script.Hebrew], target[script.Kana] = 9, 2*3+1, 8, 2
 	for _, side := range []struct {
 		name              string
 		got               Side
 		characters, words int64
 		longest           int
-		letters           [NumScripts]int64
+		letters           [script.Count]int64
 	}{
 		{"source", s.Source, 2*19 + 10 + 9 + 7, 2*4 + 2 + 2 + 2, 19, source},
 		{"target", s.Target, 2*4 + 9 + 9 + 1 + 4, 2*1 + 2 + 2 + 1 + 2, 9, target},
@@ -80,19 +81,6 @@ func TestFacts(t *testing.T) {
 	}
 	if zh := inspect(t, Options{Train: texts([]string{"a"}, []string{"我喜欢 Go 语言。"})}); !zh.Target.Unspaced() || zh.Source.Unspaced() {
 		t.Errorf("unspaced: source %v, target %v; want false, true", zh.Source.Unspaced(), zh.Target.Unspaced())
-	}
-}
-
-func TestScriptOf(t *testing.T) {
-	for script, letters := range map[Script]string{
-		Latin: "äßłŐạẞ", Cyrillic: "жЁґ", Greek: "αΩἀ", Arabic: "بپﻻ", Hebrew: "את", Devanagari: "हि", Han: "中𠀀㐀豈", Kana: "あアー",
-		Hangul: "한ᄒ", Unspaced: "ไทยລາວខ្មែမြབོ", OtherScript: "ԱაবதሀᏣ𐌰", noScript: "«–、。！💡０①",
-	} {
-		for _, r := range letters {
-			if got := scriptOf(r); got != script && script != noScript || script == noScript && got != noScript && r != '«' {
-				t.Errorf("scriptOf(%q) = %d, want %d", r, got, script)
-			}
-		}
 	}
 }
 
@@ -250,10 +238,10 @@ func TestSample(t *testing.T) {
 	source := slices.Concat(slices.Repeat([]string{"ab cd ef"}, n/2), slices.Repeat([]string{"при вет"}, n/2))
 	target := slices.Repeat([]string{"我们", "ab"}, n/2)
 	s := inspect(t, Options{Train: texts(source, target)})
-	if got, want := s.Source.Share(Latin), 0.5; !near(got, want) {
+	if got, want := s.Source.Share(script.Latin), 0.5; !near(got, want) {
 		t.Errorf("share of Latin %v, want about %v", got, want)
 	}
-	if got, want := s.Target.Share(Han), 0.5; !near(got, want) {
+	if got, want := s.Target.Share(script.Han), 0.5; !near(got, want) {
 		t.Errorf("share of Han %v, want about %v", got, want)
 	}
 	if got := s.Source.MeanWords(s.Pairs); !near(got/2.5, 1) {

@@ -84,7 +84,7 @@ func columnIndex(flag, value string) (int, error) {
 }
 
 func (c columns) Parse(line string) (text, key string, err error) {
-	list, err := split(line, max(c.text, c.key))
+	list, err := splitColumns(line, max(c.text, c.key))
 	if err != nil {
 		return "", "", err
 	}
@@ -94,8 +94,8 @@ func (c columns) Parse(line string) (text, key string, err error) {
 	return list[c.text], key, nil
 }
 
-// split returns the columns of a line, which must have one of index last.
-func split(line string, last int) ([]string, error) {
+// splitColumns returns the columns of a line, which must have one of index last.
+func splitColumns(line string, last int) ([]string, error) {
 	list := strings.Split(line, "\t")
 	if last < len(list) {
 		return list, nil

@@ -1,7 +1,9 @@
 package filter
 
 import (
+	"fmt"
 	"iter"
+	"os"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/text"
@@ -30,6 +32,18 @@ func (c *Corpus) Check() error {
 	return nil
 }
 
+// CheckFiles reports a file that cannot be read more than once.
+func (c *Corpus) CheckFiles() error {
+	for _, name := range c.Files() {
+		if info, err := os.Stat(name); err != nil {
+			return err
+		} else if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is no regular file, and the pairs are read several times", name)
+		}
+	}
+	return nil
+}
+
 // Files returns the files.
 func (c *Corpus) Files() []string {
 	if c.tsv != "" {
@@ -44,4 +58,12 @@ func (c *Corpus) Pairs() iter.Seq2[text.Pair, error] {
 		return text.PairsTSV(c.tsv)
 	}
 	return text.Pairs(c.src, c.tgt)
+}
+
+// RepairedPairs reads the files in each iteration, as text.RepairPairs does.
+func (c *Corpus) RepairedPairs() iter.Seq2[text.RepairedPair, error] {
+	if c.tsv != "" {
+		return text.RepairPairsTSV(c.tsv)
+	}
+	return text.RepairPairs(c.src, c.tgt)
 }

@@ -56,8 +56,8 @@ func TestTextSize(t *testing.T) {
 		{[]string{empty}, 0},
 		{[]string{filepath.Join(dir, "none")}, 0},
 	} {
-		if got := textSize(c.files); got != c.want {
-			t.Errorf("textSize(%q) = %d, want %d", c.files, got, c.want)
+		if got := TextSize(c.files); got != c.want {
+			t.Errorf("TextSize(%q) = %d, want %d", c.files, got, c.want)
 		}
 	}
 }

@@ -24,6 +24,7 @@ type Format interface {
 type Answer struct {
 	NBest  bool // all translations with their numbers and scores, not only the best translation
 	Scores bool
+	Split  bool   // texts are split into sentences; an object with scores has those of each
 	Align  string // "", AlignWords, AlignTokens or AlignSoft
 
 	// The fields of a JSON object for each token.
@@ -83,6 +84,7 @@ type Options struct {
 	Column    string // column or field of the text; "" is the default of the format
 	Key       string // column or field of the key; "" is none
 	As        string // field of the translation; "" is the default
+	Breaks    bool   // keep the line breaks of a JSON text
 }
 
 // Flags declares the flags of a Format.

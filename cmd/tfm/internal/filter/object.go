@@ -21,6 +21,7 @@ type objects struct {
 	*Answer
 	text, key string // names of fields; key may be ""
 	as        string // name of the translation
+	breaks    bool   // texts keep their line breaks
 }
 
 // The fields of an answer, in addition to the translation.
@@ -29,6 +30,7 @@ const (
 	nBestField     = "nbest"
 	truncatedField = "truncated" // true if a translation reached its length limit before its end
 	errorField     = "error"
+	sentencesField = "sentences" // of a text that was split: objects of a text and its answer
 
 	alignmentField    = "alignment"     // links: pairs of indices
 	sourceTokensField = "source_tokens" // the texts of the tokens that were translated
@@ -42,11 +44,11 @@ const (
 )
 
 // answerFields are all fields of answers, except the translation.
-var answerFields = []string{scoreField, nBestField, truncatedField, errorField, alignmentField, sourceTokensField, targetTokensField,
+var answerFields = []string{scoreField, nBestField, truncatedField, errorField, sentencesField, alignmentField, sourceTokensField, targetTokensField,
 	attentionField, tokenScoresField, alternativesField}
 
 func newObjects(o *Options, a *Answer) (Format, error) {
-	f := objects{Answer: a, text: cmp.Or(o.Column, "text"), key: o.Key, as: cmp.Or(o.As, "translation")}
+	f := objects{Answer: a, text: cmp.Or(o.Column, "text"), key: o.Key, as: cmp.Or(o.As, "translation"), breaks: o.Breaks}
 	switch {
 	case slices.Contains(answerFields, f.as):
 		return nil, cli.Usagef("-as %s: the field has another meaning", f.as)
@@ -58,7 +60,7 @@ func newObjects(o *Options, a *Answer) (Format, error) {
 	return f, nil
 }
 
-// Parse returns the text with spaces for its line breaks.
+// Parse returns the text, with spaces for its line breaks unless it keeps them.
 func (f objects) Parse(line string) (s, key string, err error) {
 	fields, err := objectFields(line)
 	if err != nil || fields == nil {
@@ -69,7 +71,9 @@ func (f objects) Parse(line string) (s, key string, err error) {
 			return "", "", fmt.Errorf("found a field %q, which is the name of a field of the answer", name)
 		}
 	}
-	s, err = textField(fields, f.text)
+	if s, err = textField(fields, f.text); err == nil && !f.breaks {
+		s, _ = text.OneLine(s, nil)
+	}
 	if err != nil || f.key == "" {
 		return s, "", err
 	}
@@ -86,7 +90,7 @@ func (f objects) Parse(line string) (s, key string, err error) {
 	return s, key, err
 }
 
-// textField returns a field that is a string, with spaces for its line breaks.
+// textField returns a field that is a string.
 func textField(fields map[string]json.RawMessage, name string) (s string, err error) {
 	raw, ok := fields[name]
 	if !ok {
@@ -95,7 +99,6 @@ func textField(fields map[string]json.RawMessage, name string) (s string, err er
 	if err := json.Unmarshal(raw, &s); err != nil || raw[0] != '"' {
 		return "", fmt.Errorf("field %q is %s, expected a string", name, kind(raw))
 	}
-	s, _ = text.OneLine(s, nil)
 	return s, nil
 }
 
@@ -123,6 +126,7 @@ func (f objects) added() []string {
 	}{
 		{f.Scores || f.NBest, []string{scoreField}},
 		{f.NBest, []string{nBestField}},
+		{f.Scores && f.Split, []string{sentencesField}},
 		{f.Align != "", []string{alignmentField}},
 		{f.tokenLinks(), []string{sourceTokensField}},
 		{f.tokenLinks() || f.NeedsTokens(), []string{targetTokensField}},
@@ -168,6 +172,17 @@ func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err
 	f.writeTranslation(&b, text, r, &list[0])
 	if f.tokenLinks() {
 		appendField(&b, sourceTokensField, tokenTexts(text, r.Tokens))
+	}
+	if f.Scores && f.Split {
+		all := []json.RawMessage{}
+		for i := range r.Sentences {
+			s := &r.Sentences[i]
+			var object bytes.Buffer
+			appendField(&object, f.text, text[s.Source.Start:s.Source.End])
+			f.writeTranslation(&object, "", &s.Result, &s.Translations[0])
+			all = append(all, []byte("{"+object.String()+"}"))
+		}
+		appendField(&b, sentencesField, all)
 	}
 	if f.NBest {
 		var all []json.RawMessage

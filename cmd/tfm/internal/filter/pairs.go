@@ -100,7 +100,7 @@ type pairColumns struct {
 }
 
 func (c pairColumns) Parse(line string) (text.Pair, error) {
-	list, err := split(line, max(c.source, c.target))
+	list, err := splitColumns(line, max(c.source, c.target))
 	if err != nil {
 		return text.Pair{}, err
 	}
@@ -141,6 +141,8 @@ func (f pairObjects) Parse(line string) (p text.Pair, err error) {
 		return p, err
 	}
 	p.Target, err = textField(fields, f.target)
+	p.Source, _ = text.OneLine(p.Source, nil)
+	p.Target, _ = text.OneLine(p.Target, nil)
 	return p, err
 }
 

@@ -26,7 +26,7 @@ type Progress struct {
 // is the value of a flag, or "". By default it is shown if standard error is a terminal, standard
 // output is not one and the size of the input is known.
 func NewProgress(files []string, given string) *Progress {
-	p := &Progress{Screen: terminal.NewProgress(os.Stderr), start: time.Now(), size: textSize(files)}
+	p := &Progress{Screen: terminal.NewProgress(os.Stderr), start: time.Now(), size: TextSize(files)}
 	switch given {
 	case "":
 		p.Shown = p.size > 0 && terminal.IsTerminal(os.Stderr) && !terminal.IsTerminal(os.Stdout)
@@ -36,9 +36,9 @@ func NewProgress(files []string, given string) *Progress {
 	return p
 }
 
-// textSize returns the bytes of text of the files, or of standard input without files. It is 0 if
+// TextSize returns the bytes of text of the files, or of standard input without files. It is 0 if
 // unknown: in a pipe, or in a gzipped file whose last four bytes are no plausible size.
-func textSize(files []string) (size int64) {
+func TextSize(files []string) (size int64) {
 	if len(files) == 0 {
 		return fileTextSize(os.Stdin)
 	}
@@ -95,9 +95,14 @@ func (p *Progress) state(elapsed time.Duration) string {
 	if p.size == 0 || p.bytes == 0 {
 		return s
 	}
-	done := min(1, float64(p.bytes)/float64(p.size))
-	left := time.Duration(float64(elapsed) * (1 - done) / done)
-	return fmt.Sprintf("%s, %.1f%%, %s left", s, 100*done, rough(left))
+	return s + ", " + Remaining(elapsed, float64(p.bytes)/float64(p.size))
+}
+
+// Remaining returns the percentage and the remaining time of work. done is the finished part, above
+// 0.
+func Remaining(elapsed time.Duration, done float64) string {
+	done = min(1, done)
+	return fmt.Sprintf("%.1f%%, %s left", 100*done, rough(time.Duration(float64(elapsed)*(1-done)/done)))
 }
 
 // speed formats the lines a second.

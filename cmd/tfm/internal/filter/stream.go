@@ -28,6 +28,9 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 			return err
 		}
 		o.Texts = []string{l.Text}
+		if o.Text != nil {
+			o.Texts[0] = o.Text(l)
+		}
 		if o.PrefixOf != nil {
 			o.Prefix, _ = text.OneLine(o.PrefixOf(l), nil)
 		}

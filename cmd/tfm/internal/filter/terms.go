@@ -10,6 +10,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/text"
+	"tfm/text/script"
 	"tfm/translate"
 )
 
@@ -87,5 +88,5 @@ func isWord(s string, start, end int) bool {
 
 // inWord reports whether r is a letter or digit of a script with spaces between words.
 func inWord(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !translate.IsUnspaced(r)
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && script.OfUnspaced(r) == script.None
 }

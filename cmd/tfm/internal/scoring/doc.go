@@ -1,6 +1,11 @@
 // Package scoring computes and prints the scores of `tfm score` and `tfm eval`.
 //
-//	flags.go   the scores' settings and their flags
-//	read.go    reads hypotheses and references
-//	scores.go  corpus and sentence scores, as text or JSON
+//	flags.go      the scores' settings and their flags
+//	paired.go     the values of -paired
+//	read.go       reads hypotheses and references
+//	measure.go    the scores of systems, and tests of significance
+//	scores.go     the scores of one system, as text or JSON
+//	table.go      those of several systems
+//	sentences.go  those of each line
+//	object.go     JSON objects whose fields have an order
 package scoring

@@ -22,6 +22,17 @@ type Options struct {
 	chrfWords     int
 	chrfBeta      int
 	chrfLowercase bool
+	chrfSpace     bool
+	chrfEps       bool
+
+	useTER bool
+	ter    score.TER
+
+	confidence bool
+	paired     test
+	resamples  int
+	trials     int
+	seed       uint64
 
 	width int // decimals of a printed score
 	json  bool
@@ -33,11 +44,12 @@ const (
 	maxBeta        = 100
 	maxWidth       = 6 // decimals of a score
 	maxSmoothValue = 1e6
+	maxResamples   = 1_000_000
 )
 
 // Flags declares the flags of a command's scores.
 func Flags(f *cli.Flags) *Options {
-	o := new(Options)
+	o := &Options{trials: score.DefaultTrials}
 	f.Func("ref", "`file` with a reference translation of each line; repeat it for more references", func(path string) error {
 		o.References = append(o.References, path)
 		return nil
@@ -58,10 +70,45 @@ func Flags(f *cli.Flags) *Options {
 	f.IntVar(&o.chrfChars, "chrf-chars", 6, "longest character n-grams")
 	f.IntVar(&o.chrfBeta, "chrf-beta", 2, "weight of recall relative to precision")
 	f.BoolVar(&o.chrfLowercase, "chrf-lowercase", false, "ignore case in chrF")
+	f.BoolVar(&o.chrfSpace, "chrf-whitespace", false, "spaces are characters too")
+	f.BoolVar(&o.chrfEps, "chrf-eps-smoothing", false, "average the F-scores of all n-gram lengths, as chrF++.py and NLTK do")
+	f.Group("TER")
+	f.BoolVar(&o.useTER, "ter", false, "print the translation edit rate too; lower is better")
+	for _, t := range o.terFlags() {
+		f.BoolVar(t.value, t.name, false, t.usage)
+	}
+	f.Group("Significance")
+	f.BoolVar(&o.confidence, "confidence", false, "print the mean and the 95 % confidence interval of a bootstrap")
+	f.IntVar(&o.resamples, "resamples", score.DefaultResamples, "resamples of a bootstrap")
+	f.Uint64Var(&o.seed, "seed", score.DefaultSeed, "random seed; SACREBLEU_SEED of sacreBLEU")
 	f.Group("Output")
 	f.IntVar(&o.width, "width", 2, "decimals of a score")
 	f.BoolVar(&o.json, "json", false, "print the scores as JSON")
 	return o
+}
+
+// PairedFlags declares the flags of a comparison of systems.
+func (o *Options) PairedFlags(f *cli.Flags) {
+	f.Group("Significance")
+	f.TextVar(&o.paired, "paired", unpaired, "`test` of the difference between the first file and each other:\n"+
+		"  bootstrap      resamples the test set\n"+
+		"  randomization  exchanges translations of the two systems").Choices(pairedBootstrap.String(), pairedRandomization.String())
+	f.IntVar(&o.trials, "trials", score.DefaultTrials, "exchanges of -paired randomization")
+}
+
+type terFlag struct {
+	name, usage string
+	value       *bool
+}
+
+// terFlags returns the flags that need -ter.
+func (o *Options) terFlags() []terFlag {
+	return []terFlag{
+		{"ter-normalized", "split off punctuation", &o.ter.Normalized},
+		{"ter-no-punct", "ignore punctuation", &o.ter.NoPunctuation},
+		{"ter-asian-support", "with -ter-normalized, split Chinese characters; with -ter-no-punct, ignore Chinese and Japanese punctuation", &o.ter.AsianSupport},
+		{"ter-case-sensitive", "distinguish case in TER", &o.ter.CaseSensitive},
+	}
 }
 
 // Check reports the first invalid setting.
@@ -79,11 +126,25 @@ func (o *Options) Check() error {
 		{"chrf-words", o.chrfWords, 0, maxOrder},
 		{"chrf-chars", o.chrfChars, 1, maxOrder},
 		{"chrf-beta", o.chrfBeta, 1, maxBeta},
+		{"resamples", o.resamples, 1, maxResamples},
 		{"width", o.width, 0, maxWidth},
 	} {
 		if limit.found < limit.lo || limit.found > limit.hi {
 			return cli.Usagef("-%s %d: must be %d to %d", limit.flag, limit.found, limit.lo, limit.hi)
 		}
+	}
+	for _, t := range o.terFlags() {
+		if *t.value && !o.useTER {
+			return cli.Usagef("-%s needs -ter", t.name)
+		}
+	}
+	switch {
+	case o.paired == pairedRandomization && (o.trials < 1 || o.trials > maxResamples):
+		return cli.Usagef("-trials %d: must be 1 to %d", o.trials, maxResamples)
+	case o.trials != score.DefaultTrials && o.paired != pairedRandomization:
+		return cli.Usagef("-trials needs -paired randomization")
+	case o.resamples != score.DefaultResamples && !o.confidence && o.paired != pairedBootstrap:
+		return cli.Usagef("-resamples needs -confidence or -paired bootstrap")
 	}
 	if o.smoothValue > 0 && o.smoothing != score.Floor && o.smoothing != score.AddK {
 		return cli.Usagef("-smooth-value needs -smooth floor or add-k")
@@ -110,5 +171,6 @@ func (o *Options) bleu(sentence bool) score.BLEU {
 }
 
 func (o *Options) chrf() score.CHRF {
-	return score.CHRF{CharOrder: o.chrfChars, WordOrder: o.chrfWords, Beta: o.chrfBeta, Lowercase: o.chrfLowercase}
+	return score.CHRF{CharOrder: o.chrfChars, WordOrder: o.chrfWords, Beta: o.chrfBeta, Lowercase: o.chrfLowercase,
+		Whitespace: o.chrfSpace, EpsSmoothing: o.chrfEps}
 }

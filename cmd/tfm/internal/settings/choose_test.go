@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"tfm/model"
+	"tfm/text/script"
 	"tfm/train/corpus"
 )
 
 // surveyOf returns the survey of a corpus of sentences with the given numbers of characters.
-func surveyOf(pairs int, srcChars, tgtChars int64, tgt corpus.Script) *corpus.Survey {
+func surveyOf(pairs int, srcChars, tgtChars int64, tgt script.Script) *corpus.Survey {
 	s := new(corpus.Survey)
 	s.Pairs = pairs
 	s.Source.Characters, s.Target.Characters = srcChars*int64(pairs), tgtChars*int64(pairs)
-	s.Source.Letters[corpus.Latin], s.Target.Letters[tgt] = 1, 1
+	s.Source.Letters[script.Latin], s.Target.Letters[tgt] = 1, 1
 	return s
 }
 
 // Each row is a corpus, a command line, and settings with their origins.
 func TestChoose(t *testing.T) {
-	captions, phrases := surveyOf(29_000, 61, 72, corpus.Latin), surveyOf(27_000, 31, 11, corpus.Han)
-	few, many := surveyOf(2700, 100, 45, corpus.Han), surveyOf(1_000_000, 100, 110, corpus.Latin)
+	captions, phrases := surveyOf(29_000, 61, 72, script.Latin), surveyOf(27_000, 31, 11, script.Han)
+	few, many := surveyOf(2700, 100, 45, script.Han), surveyOf(1_000_000, 100, 110, script.Latin)
 	for _, c := range []struct {
 		survey *corpus.Survey
 		typed  string
@@ -61,7 +62,7 @@ func TestChoose(t *testing.T) {
 
 // The choices have reasons, and those that are overridden are not listed.
 func TestChoices(t *testing.T) {
-	r, err := Resolve([]Overrides{overridesOf(CommandLine, "time=5m threads=2 dropout=0.5")}, Facts{Corpus: surveyOf(29_000, 61, 72, corpus.Latin)})
+	r, err := Resolve([]Overrides{overridesOf(CommandLine, "time=5m threads=2 dropout=0.5")}, Facts{Corpus: surveyOf(29_000, 61, 72, script.Latin)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "random seed of initial weights, order of the pairs and dropout")
 
 	f.Group("Vocabulary and batches")
-	f.StringVar(&r.Vocab, "vocab", "", "`file` of 'tfm vocab', or model whose tokenizers to use; without it tokenizers are trained. With -init it replaces the "+
+	f.StringVar(&r.Vocab, "vocab", "", "`file` of 'tfm vocab' or sentencepiece, model, or CODES,VOCABULARY of subword-nmt, whose tokenizers to use; without it tokenizers are trained. With -init it replaces the "+
 		"model's tokenizers: pieces that both have keep their embeddings")
 	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common().Chosen()
 	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer for both sides; -joint=false: one for each")
@@ -132,7 +132,8 @@ func NewRun(f *cli.Flags) *Run {
 
 	regularizationFlags(f, &r.Config)
 	f.Lookup("dropout").Common().Chosen()
-	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` of skipping a BPE merge when a training pair is encoded, anew in each epoch; 0.1 is usual")
+	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` of skipping a BPE merge when a training pair is encoded, anew in each epoch; 0.1 is usual; for a unigram model "+
+		"of sentencepiece the exponent of the probabilities from which its pieces are drawn")
 	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "alpha of R-Drop, such as 5: two passes of each batch with different dropout, and a loss for their KL divergence; doubles "+
 		"time and memory of a step; 0 is none")
 	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of an exponential moving average of the weights, such as 0.999; the average is validated, saved and written; 0 is none")

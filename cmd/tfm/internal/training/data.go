@@ -6,6 +6,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
+	"tfm/text/script"
 	"tfm/train/corpus"
 )
 
@@ -135,7 +136,7 @@ func (d data) unalignedValidation() string {
 // lengths warns of one side that is much longer than the other, in most pairs or in many.
 func (d data) lengths() string {
 	density := func(s *corpus.Side) float64 {
-		if s.Share(corpus.Han, corpus.Kana, corpus.Hangul) > 0.5 {
+		if s.Share(script.Han, script.Kana, script.Hangul) > 0.5 {
 			return dense
 		}
 		return 1

@@ -5,15 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"tfm/text/script"
 	"tfm/train/corpus"
 )
 
 // scriptsOfSubtags are the scripts of the script subtags of BCP 47, in lower case.
-var scriptsOfSubtags = map[string][]corpus.Script{
-	"latn": {corpus.Latin}, "cyrl": {corpus.Cyrillic}, "grek": {corpus.Greek}, "arab": {corpus.Arabic}, "hebr": {corpus.Hebrew},
-	"deva": {corpus.Devanagari}, "hans": {corpus.Han}, "hant": {corpus.Han}, "hani": {corpus.Han}, "jpan": {corpus.Han, corpus.Kana},
-	"kore": {corpus.Hangul, corpus.Han}, "thai": {corpus.Unspaced}, "laoo": {corpus.Unspaced}, "khmr": {corpus.Unspaced},
-	"mymr": {corpus.Unspaced}, "tibt": {corpus.Unspaced},
+var scriptsOfSubtags = map[string][]script.Script{
+	"latn": {script.Latin}, "cyrl": {script.Cyrillic}, "grek": {script.Greek}, "arab": {script.Arabic}, "hebr": {script.Hebrew},
+	"deva": {script.Devanagari}, "hans": {script.Han}, "hant": {script.Han}, "hani": {script.Han}, "jpan": {script.Han, script.Kana},
+	"kore": {script.Hangul, script.Han}, "thai": {script.Unspaced}, "laoo": {script.Unspaced}, "khmr": {script.Unspaced},
+	"mymr": {script.Unspaced}, "tibt": {script.Unspaced},
 }
 
 // languagesOfSubtags are the languages that are written in a script. Languages of several scripts,
@@ -25,7 +26,7 @@ var languagesOfSubtags = map[string]string{
 }
 
 // scriptsOf returns the scripts of a BCP 47 language, nil if they are unknown.
-func scriptsOf(language string) []corpus.Script {
+func scriptsOf(language string) []script.Script {
 	subtags := strings.Split(strings.ToLower(language), "-")
 	for _, s := range subtags[1:] {
 		if len(s) == 4 && s[0] >= 'a' {
@@ -41,11 +42,11 @@ func scriptsOf(language string) []corpus.Script {
 }
 
 // mainScript returns the script with most letters of a side, false without letters.
-func mainScript(s *corpus.Side) (corpus.Script, bool) {
-	main := corpus.Latin
-	for script, n := range s.Letters {
+func mainScript(s *corpus.Side) (script.Script, bool) {
+	main := script.Latin
+	for class, n := range s.Letters {
 		if n > s.Letters[main] {
-			main = corpus.Script(script)
+			main = script.Script(class)
 		}
 	}
 	return main, s.Letters[main] > 0

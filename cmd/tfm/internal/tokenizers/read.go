@@ -1,15 +1,14 @@
-// Package tokenizers reads tokenizers from the files of `tfm vocab` and from models. It imports
-// package model and the text packages.
 package tokenizers
 
 import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
-	"tfm/internal/format"
 	"tfm/model"
-	"tfm/text/bpe"
+	"tfm/text/subword"
 	"tfm/text/vocab"
 )
 
@@ -28,8 +27,14 @@ func Of(path string, files map[string][]byte, c model.Config) (vocab.Tokenizers,
 }
 
 // Read reads the tokenizer of a file of `tfm vocab`, or the tokenizers of a model or checkpoint
-// without its weights.
+// without its weights. If path is no file, it may name the codes and the vocabulary of subword-nmt,
+// and the smallest count of a piece, with commas between them.
 func Read(path string) (vocab.Tokenizers, error) {
+	if fields := strings.Split(path, ","); len(fields) > 1 && len(fields) <= 3 {
+		if _, err := os.Stat(path); err != nil {
+			return readSubword(fields)
+		}
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return vocab.Tokenizers{}, err
@@ -48,6 +53,9 @@ func Read(path string) (vocab.Tokenizers, error) {
 		}
 		return vocab.Tokenizers{Source: t, Target: t}, nil
 	}
+	if strings.HasPrefix(string(start[:n]), "#version:") {
+		return vocab.Tokenizers{}, fmt.Errorf("%s: found codes of subword-nmt, expected them with their vocabulary: %s,VOCABULARY", path, path)
+	}
 	h, err := model.LoadHeader(path)
 	if err != nil {
 		return vocab.Tokenizers{}, fmt.Errorf("neither a tokenizer nor a model: %w", err)
@@ -59,14 +67,36 @@ func Read(path string) (vocab.Tokenizers, error) {
 	return Of(path, files, h.Config)
 }
 
-// SampleNote returns a note on tokenizers trained with this threshold (see bpe.Trainer), or "" if
-// the counts were exact.
-func SampleNote(threshold int64) string {
-	if threshold <= 1 {
-		return ""
+// readSubword reads the codes and the vocabulary of subword-nmt, with the pieces of at least the
+// count in the third field.
+func readSubword(fields []string) (vocab.Tokenizers, error) {
+	var threshold int64
+	if len(fields) == 3 {
+		var err error
+		if threshold, err = strconv.ParseInt(fields[2], 10, 64); err != nil || threshold < 1 {
+			return vocab.Tokenizers{}, fmt.Errorf("found %q after the vocabulary, expected the smallest count of a piece", fields[2])
+		}
 	}
-	return fmt.Sprintf("trained on a sample, because the distinct words exceed %d MiB: words with fewer than %s occurrences are sampled in proportion to them",
-		bpe.MaxTableBytes>>20, format.Thousands(int(threshold)))
+	codesFile, err := os.Open(fields[0])
+	if err != nil {
+		return vocab.Tokenizers{}, err
+	}
+	defer codesFile.Close()
+	codes, err := subword.ReadCodes(codesFile, fields[0])
+	if err != nil {
+		return vocab.Tokenizers{}, err
+	}
+	vocabularyFile, err := os.Open(fields[1])
+	if err != nil {
+		return vocab.Tokenizers{}, err
+	}
+	defer vocabularyFile.Close()
+	vocabulary, err := subword.ReadVocabulary(vocabularyFile, fields[1], threshold)
+	if err != nil {
+		return vocab.Tokenizers{}, err
+	}
+	t := subword.New(codes, vocabulary)
+	return vocab.Tokenizers{Source: t, Target: t}, nil
 }
 
 // Same reports whether the tokenizers at path are those of p.

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/filter"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
+	"tfm/text"
+	"tfm/text/clean"
+)
+
+func cleanCommand() cli.Command {
+	return cli.Command{
+		Name:  "clean",
+		Short: "drop faulty pairs from a corpus",
+		Usage: "-src FILE -tgt FILE -o FOLDER [flags]\n-tsv FILE -o FOLDER [flags]",
+		Example: `
+			tfm clean -src train.en -tgt train.de -o cleaned
+			tfm clean -tsv pairs.tsv.gz -o cleaned -dropped dropped.tsv -near-duplicates -per-source 4
+			tfm clean -src train.en -tgt train.de -dry-run`,
+		Notes: `The pairs that are kept go to files of the same names in the folder, in their order and unchanged. The names decide about gzip.
+A table on standard error counts the pairs by their first fault; the rules apply in the order of the flags. The files are read twice,
+in bounded memory, and the result is the same on any number of threads.
+
+The usual scripts of each side, the usual ratio of the lengths, and which words translate which are learned from a sample of the
+corpus. Lengths and misaligned pairs of a corpus that is too small for that are not judged, and a line says so.
+
+With -dropped each pair that is not kept is a line of four columns separated by tabs: line number, fault, source, target. Bytes that
+are not UTF-8 are U+FFFD there, lines longer than 1 MB are truncated, and tabs are spaces.`,
+		Details: `Numbers are equal if their significant digits are: 1,234.50 and 1.234,5; 1.5 million and 150万. Numbers of up to two digits may
+be missing on one side, where they may be words.
+
+A pair is misaligned if the words of one side do not translate those of the other. The score of a pair adds up, for each word, how much
+more often such words are explained so well in the corpus than in pairs that are put together at random (text/clean). Idioms and free
+translations score low as well: with a higher -misaligned fewer of them are dropped.`,
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+			c := cleaning{Options: clean.DefaultOptions()}
+			f.Group("Files")
+			c.files = filter.CorpusFlags(f)
+			f.StringVar(&c.out, "o", "", "`folder` to write the kept pairs to")
+			f.StringVar(&c.dropped, "dropped", "", "`file` to write the dropped pairs to, .gz too")
+			f.BoolVar(&c.dryRun, "dry-run", false, "count only")
+			c.faultFlags(f)
+			f.Group("Machine")
+			cli.ThreadsFlag(f, &c.Threads)
+			return func(ctx context.Context, args []string) error {
+				if err := c.check(args); err != nil {
+					return err
+				}
+				return c.run(ctx)
+			}
+		},
+	}
+}
+
+// cleaning is a call of the command.
+type cleaning struct {
+	clean.Options
+	files        *filter.Corpus
+	out, dropped string
+	dryRun       bool
+	drop         [clean.NumFaults]bool // of the flags that need no value
+}
+
+// faultFlags declares the flags of the faults in the order of their rules.
+func (c *cleaning) faultFlags(f *cli.Flags) {
+	for i := range c.drop {
+		c.drop[i] = !c.Keep[i]
+	}
+	flag := func(fault clean.Fault, usage string) {
+		f.BoolVar(&c.drop[fault], fault.String(), c.drop[fault], usage)
+	}
+	f.Group("Faults of a pair")
+	flag(clean.InvalidUTF8, "drop pairs with bytes that are not UTF-8")
+	flag(clean.Columns, "drop lines of -tsv that are not source, tab, target; false stops at the first")
+	flag(clean.Empty, "drop pairs with a blank side")
+	flag(clean.Replacement, "drop pairs with U+FFFD, the trace of a failed conversion")
+	flag(clean.Mojibake, "drop pairs with UTF-8 that was decoded as Latin-1 or Windows-1252")
+	flag(clean.Control, "drop pairs with control, private or invalid characters")
+	flag(clean.Markup, "drop pairs with remains of HTML, wikis or subtitles")
+	f.IntVar(&c.MinLen, "min-len", c.MinLen, "least length of a side, in words, or characters of scripts without spaces")
+	f.IntVar(&c.MaxLen, "max-len", c.MaxLen, "limit of the length of a side")
+	f.IntVar(&c.MaxWord, "max-word", c.MaxWord, "limit of the characters of a word")
+	flag(clean.Copy, "drop pairs whose sides have the same words")
+	flag(clean.WrongScript, "drop pairs with a side that is mostly in another script than its side of the corpus")
+	flag(clean.Repetition, "drop pairs with a phrase or character that one side repeats over and over")
+	f.Float64Var(&c.Ratio, "ratio", c.Ratio, "limit of the distance of the ratio of lengths from that of pairs of the same length, in standard deviations; 0 is no limit")
+	flag(clean.Numbers, "drop pairs whose sides have different numbers")
+	f.Group("Faults among pairs")
+	flag(clean.Duplicate, "drop pairs that repeat an earlier one")
+	flag(clean.NearDuplicate, "drop pairs that repeat an earlier one up to case, punctuation, white space and the values of numbers")
+	f.IntVar(&c.PerSource, "per-source", c.PerSource, "limit of the pairs with one source; 0 is no limit")
+	f.IntVar(&c.PerTarget, "per-target", c.PerTarget, "limit of the pairs with one target; 0 is no limit")
+	f.Float64Var(&c.Misaligned, "misaligned", c.Misaligned, "drop pairs that do not translate each other: "+
+		"the estimated share of such pairs among those dropped for this; 0 is none")
+}
+
+// check reports wrong usage.
+func (c *cleaning) check(args []string) error {
+	if err := cli.NoArguments(args); err != nil {
+		return err
+	}
+	if err := c.files.Check(); err != nil {
+		return err
+	}
+	if err := cli.CheckThreads(c.Threads); err != nil {
+		return err
+	}
+	for i, drop := range c.drop {
+		c.Keep[i] = !drop
+	}
+	if err := c.Validate(); err != nil {
+		return cli.Usagef("%v", err)
+	}
+	if c.dryRun != (c.out == "") {
+		return cli.Usagef("expected one of -o and -dry-run")
+	}
+	if err := c.files.CheckFiles(); err != nil {
+		return err
+	}
+	return filter.CheckOutputs(c.out, c.outputs(), c.files.Files())
+}
+
+// outputs returns the files that the command writes, the dropped pairs last.
+func (c *cleaning) outputs() (paths []string) {
+	if c.out != "" {
+		paths = c.files.Outputs(c.out)
+	}
+	if c.dropped != "" {
+		paths = append(paths, c.dropped)
+	}
+	return paths
+}
+
+// run cleans the corpus and prints the table.
+func (c *cleaning) run(ctx context.Context) error {
+	progress := terminal.NewProgress(os.Stderr)
+	c.Options.Progress = cleaningProgress(progress, c.files)
+	var samples [clean.NumFaults]text.Pair // one of each fault
+	var report *clean.Report
+	err := filter.WriteFiles(c.outputs(), func(files []io.Writer) error {
+		var dropped io.Writer
+		if c.dropped != "" {
+			dropped, files = files[len(files)-1], files[:len(files)-1]
+		}
+		var err error
+		report, err = clean.Clean(ctx, c.files.RepairedPairs(), c.Options, func(p *text.RepairedPair, fault clean.Fault) error {
+			if p.Columns != 2 && c.Keep[clean.Columns] {
+				return fmt.Errorf("%s:%d: found %s, expected 2: source, tab, target", c.files.Files()[0], p.Line, format.Count(p.Columns, "column"))
+			}
+			if fault == clean.None {
+				if len(files) == 0 {
+					return nil
+				}
+				return filter.WritePair(files, p.Pair)
+			}
+			if samples[fault].Line == 0 {
+				samples[fault] = p.Pair
+			}
+			if dropped == nil {
+				return nil
+			}
+			return filter.WriteDropped(dropped, p.Pair, fault.String())
+		})
+		return err
+	})
+	progress.Clear()
+	if err != nil {
+		return err
+	}
+	if progress.Width() == 0 {
+		samples = [clean.NumFaults]text.Pair{}
+	}
+	printCleaned(progress, report, samples)
+	return nil
+}
+
+// cleaningProgress returns a function that shows the progress, with the remaining time of a stage.
+func cleaningProgress(screen *terminal.Progress, files *filter.Corpus) func(clean.Progress) {
+	size := filter.TextSize(files.Files())
+	stage, start := clean.Stage(""), time.Now()
+	return func(p clean.Progress) {
+		now := time.Now()
+		if p.Stage != stage {
+			stage, start = p.Stage, now
+		}
+		if p.Done < 0 && size > 0 {
+			p.Done = float64(p.Bytes) / float64(size)
+		}
+		state := fmt.Sprintf("%s: %s", p.Stage, format.Count(p.Pairs, "pair"))
+		if p.Done > 0 {
+			state += ", " + filter.Remaining(now.Sub(start), p.Done)
+		}
+		screen.Update(now, state)
+	}
+}
+
+// printCleaned prints the counts by fault, each with a sample if there is one.
+func printCleaned(screen *terminal.Progress, r *clean.Report, samples [clean.NumFaults]text.Pair) {
+	line := func(name string, n int) {
+		screen.Line("%-26s%15s%9.3f %%", name, format.Thousands(n), 100*float64(n)/float64(r.Pairs))
+	}
+	line("pairs", r.Pairs)
+	for _, fault := range clean.Faults() {
+		if r.Dropped[fault] == 0 {
+			continue
+		}
+		line("  "+fault.Text(), r.Dropped[fault])
+		if p := samples[fault]; p.Line > 0 {
+			sample := printable(fmt.Sprintf("    %d: %s | %s", p.Line, p.Source, p.Target))
+			screen.Line("%s", terminal.Truncate(sample, screen.Width()-1))
+		}
+	}
+	line("kept", r.Kept())
+	for _, fault := range r.Unjudged {
+		screen.Text("%s was not judged: the sample of %s pairs is too small or too irregular", fault.Text(), format.Thousands(r.Sampled))
+	}
+}
+
+// printable returns the start of s, more than a line of a terminal, with spaces in place of control
+// characters.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || 0x7F <= r && r < 0xA0 {
+			return ' '
+		}
+		return r
+	}, s[:min(len(s), 1<<10)])
+}

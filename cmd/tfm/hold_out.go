@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/filter"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
+	"tfm/text"
+	"tfm/text/clean"
+)
+
+func holdOutCommand() cli.Command {
+	return cli.Command{
+		Name:  "hold-out",
+		Short: "split off validation and test pairs from a corpus",
+		Usage: "-src FILE -tgt FILE -o FOLDER [flags]\n-tsv FILE -o FOLDER [flags]",
+		Example: `
+			tfm hold-out -src all.en -tgt all.de -o data
+			tfm hold-out -tsv all.tsv.gz -o data -valid 2000 -test 0 -removed removed.tsv`,
+		Notes: `The folder gets the pairs in files of the form of the corpus, such as train.en, valid.en and test.en, and so on for the other side, or
+train.tsv.gz and so on. The held-out pairs are drawn at random; the order stays. The same seed draws the same pairs.
+
+No sentence of the validation and test pairs resembles one of the other held-out pairs or of the training pairs, on the same side. Pairs
+that do are removed from training and counted. Two sentences resemble each other if they are equal up to case, punctuation, white space
+and the values of numbers, or if their pairs of consecutive words are nearly the same set: the Jaccard index, the size of the
+intersection divided by that of the union, is at least -similarity. With 0.7 that is one word of eleven. In scripts without spaces
+characters take the place of words.
+
+With -removed each removed pair is a line of four columns separated by tabs: line number, reason, source, target. The files are read at
+least twice, in memory for the held-out pairs only.`,
+		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+			h := holdingOut{HoldOutOptions: clean.DefaultHoldOutOptions()}
+			f.Group("Files")
+			h.files = filter.CorpusFlags(f)
+			f.StringVar(&h.out, "o", "", "`folder` to write to")
+			f.StringVar(&h.removed, "removed", "", "`file` to write the removed pairs to, .gz too")
+			f.Group("Sets")
+			f.IntVar(&h.Valid, "valid", h.Valid, "validation pairs")
+			f.IntVar(&h.Test, "test", h.Test, "test pairs")
+			f.Float64Var(&h.Similarity, "similarity", h.Similarity, "least Jaccard index of sentences that resemble each other; 1: equal sets")
+			f.Uint64Var(&h.Seed, "seed", h.Seed, "seed of the choice")
+			return func(ctx context.Context, args []string) error {
+				if err := h.check(args); err != nil {
+					return err
+				}
+				return h.run(ctx)
+			}
+		},
+	}
+}
+
+// holdingOut is a call of the command.
+type holdingOut struct {
+	clean.HoldOutOptions
+	files        *filter.Corpus
+	out, removed string
+}
+
+// check reports wrong usage.
+func (h *holdingOut) check(args []string) error {
+	if err := cli.NoArguments(args); err != nil {
+		return err
+	}
+	if err := h.files.Check(); err != nil {
+		return err
+	}
+	if h.out == "" {
+		return cli.Usagef("-o is missing")
+	}
+	if err := h.Validate(); err != nil {
+		return cli.Usagef("%v", err)
+	}
+	if err := h.files.CheckFiles(); err != nil {
+		return err
+	}
+	paths, _ := h.outputs()
+	return filter.CheckOutputs(h.out, paths, h.files.Files())
+}
+
+// setNames are the names of the files of the sets. A set without pairs has no file.
+var setNames = map[clean.Set]string{clean.Train: "train", clean.Valid: "valid", clean.Test: "test"}
+
+// outputs returns the files that the command writes, and the range of those of each set.
+func (h *holdingOut) outputs() (paths []string, ranges map[clean.Set][2]int) {
+	ranges = map[clean.Set][2]int{}
+	for _, set := range []clean.Set{clean.Train, clean.Valid, clean.Test} {
+		if set == clean.Valid && h.Valid == 0 || set == clean.Test && h.Test == 0 {
+			continue
+		}
+		start := len(paths)
+		paths = append(paths, h.files.SetOutputs(h.out, setNames[set])...)
+		ranges[set] = [2]int{start, len(paths)}
+	}
+	if h.removed != "" {
+		paths = append(paths, h.removed)
+		ranges[clean.Removed] = [2]int{len(paths) - 1, len(paths)}
+	}
+	return paths, ranges
+}
+
+// run writes the sets and prints their sizes.
+func (h *holdingOut) run(ctx context.Context) error {
+	screen, start := terminal.NewProgress(os.Stderr), time.Now()
+	h.Progress = func(reading, n int) {
+		screen.Update(time.Now(), fmt.Sprintf("reading %d: %s, %.0f s", reading, format.Count(n, "pair"), time.Since(start).Seconds()))
+	}
+	paths, ranges := h.outputs()
+	var report *clean.HoldOutReport
+	err := filter.WriteFiles(paths, func(files []io.Writer) error {
+		var err error
+		report, err = clean.HoldOut(ctx, h.files.Pairs(), h.HoldOutOptions, func(p text.Pair, set clean.Set, overlap clean.Overlap) error {
+			r, ok := ranges[set]
+			switch {
+			case !ok:
+				return nil
+			case set == clean.Removed:
+				return filter.WriteDropped(files[r[0]], p, overlap.String())
+			}
+			return filter.WritePair(files[r[0]:r[1]], p)
+		})
+		return err
+	})
+	screen.Clear()
+	if err != nil {
+		return err
+	}
+	all := 0
+	for _, n := range report.Pairs {
+		all += n
+	}
+	line := func(name string, n int) {
+		screen.Line("%-26s%15s%9.3f %%", name, format.Thousands(n), 100*float64(n)/float64(all))
+	}
+	line("pairs", all)
+	line("valid", report.Pairs[clean.Valid])
+	line("test", report.Pairs[clean.Test])
+	for o, n := range report.Removed {
+		if n > 0 {
+			line("  "+clean.Overlap(o).String(), n)
+		}
+	}
+	line("train", report.Pairs[clean.Train])
+	return nil
+}

@@ -1,0 +1,130 @@
+package filter
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/model/safetensors"
+	"tfm/text"
+)
+
+// Outputs returns the files of pairs in a folder that have the names and the form of c. If both
+// sides have one name, such as de/train.txt and en/train.txt, they become train.txt.src and
+// train.txt.tgt.
+func (c *Corpus) Outputs(dir string) []string {
+	var names []string
+	for _, path := range c.Files() {
+		names = append(names, filepath.Base(path))
+	}
+	if len(names) == 2 && names[0] == names[1] {
+		name, gz := cutGzip(names[0])
+		names = []string{name + ".src" + gz, name + ".tgt" + gz}
+	}
+	return inFolder(dir, names)
+}
+
+// SetOutputs returns the files of a part of the pairs in a folder: its name with the extensions of
+// c, or with .src and .tgt if they are equal.
+func (c *Corpus) SetOutputs(dir, set string) []string {
+	var names, zipped []string
+	for _, path := range c.Files() {
+		name, gz := cutGzip(filepath.Base(path))
+		names, zipped = append(names, filepath.Ext(name)), append(zipped, gz)
+	}
+	if len(names) == 2 && names[0] == names[1] {
+		names = []string{".src", ".tgt"}
+	}
+	for i := range names {
+		names[i] = set + names[i] + zipped[i]
+	}
+	return inFolder(dir, names)
+}
+
+// cutGzip returns name without .gz, and .gz if name ends in it.
+func cutGzip(name string) (base, gz string) {
+	if base, ok := strings.CutSuffix(name, ".gz"); ok {
+		return base, ".gz"
+	}
+	return name, ""
+}
+
+func inFolder(dir string, names []string) (paths []string) {
+	for _, name := range names {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
+}
+
+// CheckOutputs makes the folder of outputs, unless it is "" or exists, and reports outputs that
+// cannot be written or that would replace an input.
+func CheckOutputs(folder string, outputs, inputs []string) error {
+	if folder != "" {
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			return err
+		}
+	}
+	for i, path := range outputs {
+		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
+		if slices.ContainsFunc(outputs[:i], same) {
+			return cli.Usagef("two outputs are written to %s, expected different files", path)
+		}
+		if err := cli.CheckDistinct(path, slices.Concat(inputs, outputs[:i])...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteFiles replaces the files by the output of write, or leaves all unchanged if it fails. Those
+// whose names end in .gz are gzipped.
+func WriteFiles(paths []string, write func(files []io.Writer) error) error {
+	return writeFiles(paths, nil, write)
+}
+
+func writeFiles(paths []string, files []io.Writer, write func([]io.Writer) error) error {
+	if len(paths) == 0 {
+		return write(files)
+	}
+	safetensors.RemoveStale(paths[0]) // temporary files of killed runs
+	var inner error                   // names its own file
+	err := safetensors.WriteAtomic(paths[0], func(w io.Writer) error {
+		if _, gz := cutGzip(paths[0]); gz == "" {
+			inner = writeFiles(paths[1:], append(files, w), write)
+			return inner
+		}
+		z := gzip.NewWriter(w)
+		if inner = writeFiles(paths[1:], append(files, z), write); inner != nil {
+			return inner
+		}
+		return z.Close()
+	})
+	if inner != nil {
+		return inner
+	}
+	return err
+}
+
+// WritePair writes a pair to one TSV file or two files.
+func WritePair(files []io.Writer, p text.Pair) error {
+	if len(files) == 1 {
+		_, err := fmt.Fprintf(files[0], "%s\t%s\n", p.Source, p.Target)
+		return err
+	}
+	_, err := io.WriteString(files[0], p.Source+"\n")
+	_, err2 := io.WriteString(files[1], p.Target+"\n")
+	return errors.Join(err, err2)
+}
+
+// WriteDropped writes a pair that a command drops: line number, reason, source and target,
+// separated by tabs, with spaces in place of their own tabs.
+func WriteDropped(w io.Writer, p text.Pair, reason string) error {
+	_, err := fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", p.Line, reason, strings.ReplaceAll(p.Source, "\t", " "), strings.ReplaceAll(p.Target, "\t", " "))
+	return err
+}

@@ -1,0 +1,55 @@
+package scoring
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"tfm/text/score"
+)
+
+// WriteSentences writes a line for each hypothesis: its BLEU, with effective order, its chrF and,
+// with -ter, its TER, separated by tabs, or a JSON object of its number and these.
+func (o *Options) WriteSentences(w io.Writer, hyps []string, references [][]string) error {
+	var names []string
+	var columns [][]float64
+	hyps, references = o.trim([][]string{hyps})[0], o.trim(references)
+	for _, newMetric := range o.metrics(true) {
+		s := score.AddAll(newMetric(), hyps, references...)
+		names, columns = append(names, s.Name()), append(columns, s.SegmentScores())
+	}
+	out := bufio.NewWriter(w)
+	for i := range hyps {
+		scores := make([]string, len(columns))
+		line := new(object).add("line", i+1)
+		for c, column := range columns {
+			scores[c] = string(o.number(column[i]))
+			line.add(names[c], o.number(column[i]))
+		}
+		if !o.json {
+			fmt.Fprintln(out, strings.Join(scores, "\t"))
+			continue
+		}
+		encoded, err := line.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\n", encoded)
+	}
+	return out.Flush()
+}
+
+// SentenceColumns describes the columns of WriteSentences with their signatures.
+func (o *Options) SentenceColumns(references int) string {
+	var b strings.Builder
+	empty := make([][]string, references)
+	for i := range empty {
+		empty[i] = []string{""}
+	}
+	for i, newMetric := range o.metrics(true) {
+		s := score.AddAll(newMetric(), []string{""}, empty...)
+		fmt.Fprintf(&b, "column %d: %s %s\n", i+1, s.Name(), s.Result().Signature)
+	}
+	return b.String()
+}

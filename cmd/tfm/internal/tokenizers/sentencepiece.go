@@ -1,0 +1,162 @@
+package tokenizers
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
+	"tfm/text/sentencepiece"
+)
+
+// SentencePiece has the settings of a .model file to train. Their flags have the names of spm_train
+// where it has them.
+type SentencePiece struct {
+	normalization                   string
+	coverage                        float64
+	required, control, userDefined  string
+	maxLength, unk, bos, eos, pad   int
+	byteFallback, splitDigits       bool
+	anyScript, anyNumber, anySpaces bool
+	threads                         int
+
+	flags *cli.Flags
+}
+
+// sentencePieceGroup is the title of the flags.
+const sentencePieceGroup = "For -model-type bpe and unigram"
+
+// AddFlags declares the flags.
+func (p *SentencePiece) AddFlags(f *cli.Flags) {
+	p.flags = f
+	f.Group(sentencePieceGroup)
+	f.StringVar(&p.normalization, "normalization", "nmt_nfkc", "nmt_nfkc, nmt_nfkc_cf, nfkc, nfkc_cf, identity, or a `file` of rules ending in .tsv")
+	f.Float64Var(&p.coverage, "character-coverage", 0.9995, "share of the text whose characters all have a piece")
+	f.BoolVar(&p.byteFallback, "byte-fallback", false, "encode characters without a piece as bytes, which need 256 pieces")
+	f.StringVar(&p.required, "required-chars", "", "`characters` that have a piece in any case")
+	f.StringVar(&p.userDefined, "user-defined-symbols", "", "pieces that are never split, separated by commas")
+	f.StringVar(&p.control, "control-symbols", "", "pieces without text, separated by commas")
+	f.IntVar(&p.maxLength, "max-piece-length", 16, "limit of the characters of a piece")
+	f.BoolVar(&p.splitDigits, "split-digits", false, "a piece for each digit")
+	f.BoolVar(&p.anyNumber, "join-numbers", false, "pieces can have digits and letters")
+	f.BoolVar(&p.anyScript, "join-scripts", false, "pieces can have characters of several scripts")
+	f.BoolVar(&p.anySpaces, "join-words", false, "pieces can have spaces inside")
+	f.IntVar(&p.unk, "unk-id", 0, "id of the piece for unknown text in the file")
+	f.IntVar(&p.bos, "bos-id", 1, "id of the beginning of a sentence in the file; -1 for none")
+	f.IntVar(&p.eos, "eos-id", 2, "id of the end of a sentence in the file; -1 for none")
+	f.IntVar(&p.pad, "pad-id", -1, "id of padding in the file; -1 for none")
+	cli.ThreadsFlag(f, &p.threads)
+}
+
+// CheckUnused reports a flag on the command line, for tokenizers of other kinds.
+func (p *SentencePiece) CheckUnused() error {
+	given := p.flags.Given()
+	for _, flag := range p.flags.All() {
+		if _, ok := given[flag.Name]; ok && flag.Group == sentencePieceGroup {
+			return cli.Usagef("-%s needs -model-type bpe or unigram", flag.Name)
+		}
+	}
+	return nil
+}
+
+// Train trains a model of size pieces on files and writes it to out.
+func (p *SentencePiece) Train(out string, modelType sentencepiece.ModelType, size int, files []string) error {
+	t, err := p.trainer(modelType, size)
+	if err != nil {
+		return err
+	}
+	if err := cli.CheckThreads(p.threads); err != nil {
+		return err
+	}
+	if err := cli.CheckOutput(out, slices.Concat(files, []string{p.normalization})...); err != nil {
+		return err
+	}
+	progress := terminal.NewProgress(os.Stderr)
+	defer progress.Clear()
+	lines, err := eachLine(progress, files, func(line string) error {
+		t.Add(line)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	t.Progress = func(at sentencepiece.Progress) {
+		progress.Update(time.Now(), fmt.Sprintf("%s pieces of %s", format.Thousands(at.Pieces), format.Thousands(at.Target)))
+	}
+	m, err := t.Train()
+	if err != nil {
+		return err
+	}
+	if err := writeTokenizer(out, m); err != nil {
+		return err
+	}
+	if note := sampleNote(t.Threshold(), fmt.Sprintf("words exceed %d million characters", sentencepiece.MaxTableChars>>20)); note != "" {
+		progress.Line("%s: %s", out, note)
+	}
+	progress.Line("%s: %s pieces from %s lines", out, format.Thousands(len(m.Pieces)), format.Thousands(lines))
+	return nil
+}
+
+// trainer returns a Trainer with the settings.
+func (p *SentencePiece) trainer(modelType sentencepiece.ModelType, size int) (*sentencepiece.Trainer, error) {
+	spec := sentencepiece.NewTrainerSpec()
+	spec.ModelType = modelType
+	spec.VocabSize = int32(min(size, 1<<30))
+	spec.CharacterCoverage = float32(p.coverage)
+	spec.ByteFallback = p.byteFallback
+	spec.RequiredChars = p.required
+	spec.ControlSymbols, spec.UserDefinedSymbols = commaList(p.control), commaList(p.userDefined)
+	spec.MaxPieceLength = int32(min(p.maxLength, 1<<30))
+	spec.SplitDigits, spec.SplitByNumber = p.splitDigits, !p.anyNumber
+	spec.SplitByUnicodeScript, spec.SplitByWhitespace = !p.anyScript, !p.anySpaces
+	for _, id := range []struct {
+		to   *int32
+		flag string
+		id   int
+	}{{&spec.UnknownID, "-unk-id", p.unk}, {&spec.BOSID, "-bos-id", p.bos}, {&spec.EOSID, "-eos-id", p.eos}, {&spec.PadID, "-pad-id", p.pad}} {
+		if id.id < -1 || id.id >= size {
+			return nil, cli.Usagef("%s %d: must be -1 to %d", id.flag, id.id, size-1)
+		}
+		*id.to = int32(id.id)
+	}
+	normalizer, err := p.normalizer()
+	if err != nil {
+		return nil, err
+	}
+	t, err := sentencepiece.NewTrainer(spec, normalizer)
+	if err != nil {
+		return nil, cli.Usagef("%s", err)
+	}
+	t.Threads = p.threads
+	return t, nil
+}
+
+// commaList splits a list. An empty one has no elements.
+func commaList(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, ","), func(s string) bool { return s == "" })
+}
+
+// normalizer returns the normalization.
+func (p *SentencePiece) normalizer() (sentencepiece.NormalizerSpec, error) {
+	if filepath.Ext(p.normalization) != ".tsv" {
+		n, err := sentencepiece.NamedNormalizer(p.normalization)
+		if err != nil {
+			return n, cli.Usagef("-normalization: %s; or a file ending in .tsv", err)
+		}
+		return n, nil
+	}
+	n := sentencepiece.NewNormalizerSpec()
+	f, err := os.Open(p.normalization)
+	if err != nil {
+		return n, err
+	}
+	defer f.Close()
+	n.Name = "user_defined"
+	n.PrecompiledCharsmap, err = sentencepiece.CompileRules(f, p.normalization)
+	return n, err
+}

@@ -1,0 +1,96 @@
+package tokenizers
+
+import (
+	"encoding"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
+	"tfm/model/safetensors"
+	"tfm/text"
+	"tfm/text/bpe"
+)
+
+// Train trains a byte-level BPE of size pieces on files and writes it to out.
+func Train(out string, size int, files []string) error {
+	if size < bpe.MinSize {
+		return cli.Usagef("-vocab-size %d: must be at least %d, for 256 bytes and 3 special pieces", size, bpe.MinSize)
+	}
+	if err := cli.CheckOutput(out, files...); err != nil {
+		return err
+	}
+	p := terminal.NewProgress(os.Stderr)
+	defer p.Clear()
+	var trainer bpe.Trainer
+	lines, err := eachLine(p, files, func(line string) error {
+		trainer.Add(line)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	t, err := trainer.Train(size)
+	if err != nil {
+		return err
+	}
+	if err := writeTokenizer(out, t); err != nil {
+		return err
+	}
+	if note := SampleNote(trainer.Threshold()); note != "" {
+		p.Line("%s: %s", out, note)
+	}
+	p.Line("%s: %s pieces from %s lines", out, format.Thousands(t.Size()), format.Thousands(lines))
+	return nil
+}
+
+// writeTokenizer writes a tokenizer of one file.
+func writeTokenizer(path string, t encoding.BinaryMarshaler) error {
+	data, err := t.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return safetensors.WriteAtomic(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// SampleNote returns a note on tokenizers trained with this threshold (see bpe.Trainer), or "" if
+// the counts were exact.
+func SampleNote(threshold int64) string {
+	return sampleNote(threshold, fmt.Sprintf("words exceed %d MiB", bpe.MaxTableBytes>>20))
+}
+
+// sampleNote is SampleNote for a table of another limit.
+func sampleNote(threshold int64, exceeded string) string {
+	if threshold <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("trained on a sample, because the distinct %s: words with fewer than %s occurrences are sampled in proportion to them",
+		exceeded, format.Thousands(threshold))
+}
+
+// eachLine calls f with each line of files until its first error, shows their number, and returns
+// it.
+func eachLine(p *terminal.Progress, files []string, f func(line string) error) (lines int, err error) {
+	for _, name := range files {
+		n := 0
+		for line, err := range text.Lines(name) {
+			if err != nil {
+				return lines, err
+			}
+			n++
+			if err := f(line); err != nil {
+				return lines, fmt.Errorf("%s:%d: %w", name, n, err)
+			}
+			if lines++; lines%10000 == 0 {
+				p.Update(time.Now(), fmt.Sprintf("%s lines", format.Thousands(lines)))
+			}
+		}
+	}
+	return lines, nil
+}

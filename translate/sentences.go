@@ -1,0 +1,197 @@
+package translate
+
+import (
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tfm/text"
+	"tfm/text/split"
+)
+
+// Sentence is a sentence of a text that was split, with its translations.
+type Sentence struct {
+	Source text.Range // in the text
+	Target text.Range // of the best translation, in the translation of the text
+
+	// Result is that of split.Unwrap of the sentence. It has no Sentences.
+	Result
+}
+
+// doSplit is do for r.Split. The sentences of all texts make one call, except that the draws of
+// each text begin at its own number, and that parts of translations come in the order of the text.
+func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
+	results := make([]Result, len(r.Texts))
+	number := r.Decode.First
+	all := r
+	all.Split, all.Certain, all.Prefix = nil, nil, ""
+	all.Texts, all.Prefixes = nil, nil
+	for i, s := range r.Texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if text.IsBlank(s) {
+			continue
+		}
+		first := len(all.Texts)
+		for _, at := range t.sentences(s, &r) {
+			results[i].Sentences = append(results[i].Sentences, Sentence{Source: at})
+			all.Texts = append(all.Texts, split.Unwrap(s[at.Start:at.End]))
+			all.Prefixes = append(all.Prefixes, "")
+		}
+		if len(all.Texts) > first {
+			all.Prefixes[first] = r.prefix(i)
+		}
+		if !r.Decode.Sample && r.Certain == nil {
+			continue
+		}
+		all.Decode.First = firstDraw(number)
+		number++
+		var err error
+		if r.Certain != nil {
+			err = t.streamSentences(ctx, all, s, results[i].Sentences, func(part string) { r.Certain(i, part) })
+		} else {
+			err = t.doSentences(ctx, all, results[i:i+1])
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.Texts, all.Prefixes = nil, nil
+	}
+	if err := t.doSentences(ctx, all, results); err != nil {
+		return nil, err
+	}
+	for i := range results {
+		results[i].join(r.Texts[i])
+	}
+	return results, nil
+}
+
+// firstDraw returns the number that selects the draws of the first sentence of a text; those of the
+// next sentences follow. The factor is odd, so that different texts have different numbers, and
+// large, so that they are far apart.
+func firstDraw(number uint64) uint64 { return number * 0x9E3779B97F4A7C15 }
+
+// doSentences sets the Result of each Sentence of results without one. r.Texts are their lines.
+func (t *Translator) doSentences(ctx context.Context, r Request, results []Result) error {
+	if len(r.Texts) == 0 {
+		return nil
+	}
+	translated, err := t.do(ctx, r)
+	if err != nil {
+		return err
+	}
+	for i := range results {
+		for k := range results[i].Sentences {
+			results[i].Sentences[k].Result, translated = translated[0], translated[1:]
+		}
+	}
+	return nil
+}
+
+// streamSentences translates the sentences of s one after another and calls certain with the parts
+// of the translation of s. r.Texts are their lines.
+func (t *Translator) streamSentences(ctx context.Context, r Request, s string, sentences []Sentence, certain func(string)) error {
+	lines, prefixes := r.Texts, r.Prefixes
+	end := 0 // of the previous sentence
+	before := ""
+	for k := range sentences {
+		at := sentences[k].Source
+		gap, held, begun := s[end:at.Start], "", false
+		begin := func() {
+			if begun = true; k > 0 {
+				gap = split.Gap(gap, before, held)
+			}
+			if gap+held != "" {
+				certain(gap + held)
+			}
+		}
+		r.Certain = func(_ int, part string) {
+			if begun {
+				certain(part)
+				return
+			}
+			// split.Gap needs the first character that is no quotation mark.
+			held += part
+			if strings.ContainsFunc(held, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+				begin()
+			}
+		}
+		r.Texts, r.Prefixes = lines[k:k+1], prefixes[k:k+1]
+		results, err := t.do(ctx, r)
+		if err != nil {
+			return err
+		}
+		if !begun {
+			begin()
+		}
+		sentences[k].Result, before, end = results[0], results[0].Best(), at.End
+		r.Decode.First++
+	}
+	if tail := s[end:]; tail != "" {
+		certain(tail)
+	}
+	return nil
+}
+
+// join sets the fields of the result of s, a text that was split, from those of its sentences.
+func (r *Result) join(s string) {
+	if len(r.Sentences) == 0 {
+		return
+	}
+	var b strings.Builder
+	joined := Translation{}
+	end := 0 // of the previous sentence
+	before := ""
+	for k := range r.Sentences {
+		sentence := &r.Sentences[k]
+		gap, best := s[end:sentence.Source.Start], sentence.Best()
+		if k > 0 {
+			gap = split.Gap(gap, before, best)
+		}
+		b.WriteString(gap)
+		sentence.Target.Start = b.Len()
+		b.WriteString(best)
+		sentence.Target.End = b.Len()
+		r.SourceTokens += sentence.SourceTokens
+		if len(sentence.Translations) > 0 {
+			joined.Score += sentence.Translations[0].Score
+			joined.Truncated = joined.Truncated || sentence.Translations[0].Truncated
+		}
+		before, end = best, sentence.Source.End
+	}
+	b.WriteString(s[end:])
+	joined.Text = b.String()
+	r.Translations = []Translation{joined}
+}
+
+// sentences returns the ranges of the sentences of s. It cuts those that exceed the source limit of
+// r in tokens.
+func (t *Translator) sentences(s string, r *Request) []text.Range {
+	o := *r.Split
+	if o.Language == "" {
+		o.Language = t.srcLang
+	}
+	return t.appendSentences(nil, s, 0, o, t.sourceLimit(r))
+}
+
+// appendSentences appends the ranges of the sentences of s, which begins at an offset of the text.
+func (t *Translator) appendSentences(ranges []text.Range, s string, offset int, o split.Options, maxTokens int) []text.Range {
+	for _, at := range split.Sentences(s, o) {
+		sentence := s[at.Start:at.End]
+		n := len(t.tokenizers.Source.Encode(nil, split.Unwrap(sentence)))
+		runes := utf8.RuneCountInString(sentence)
+		if n <= maxTokens || runes == 1 {
+			ranges = append(ranges, text.Range{Start: offset + at.Start, End: offset + at.End})
+			continue
+		}
+		shorter := o
+		shorter.MaxRunes = max(1, runes*maxTokens/n)
+		if shorter.MaxRunes == runes {
+			shorter.MaxRunes--
+		}
+		ranges = t.appendSentences(ranges, sentence, offset+at.Start, shorter, maxTokens)
+	}
+	return ranges
+}
