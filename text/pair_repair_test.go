@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // repaired returns the pairs of a corpus and its error.
@@ -69,4 +70,37 @@ func TestRepairPairs(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
+}
+
+// FuzzRepairPairs reads a corpus of two files and of one TSV file with any bytes. It returns valid
+// lines, one for each line of the files.
+func FuzzRepairPairs(f *testing.F) {
+	f.Add([]byte("a\r\nb\n"), []byte("A\nB"))
+	f.Add([]byte(byteOrderMark+"\xff\n\n\x00"), []byte("\xed\xa0\x80\nä\t"))
+	f.Add([]byte("\x1f\x8b\x08"), []byte("a\tb\n"))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, source, target []byte) {
+		src, tgt := filepath.Join(dir, "src"), filepath.Join(dir, "tgt")
+		for path, data := range map[string][]byte{src: source, tgt: target} {
+			if err := os.WriteFile(path, data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, pairs := range []iter.Seq2[RepairedPair, error]{RepairPairs(src, tgt), RepairPairsTSV(src), RepairPairsTSV(tgt)} {
+			list, _ := repaired(pairs)
+			for i, p := range list {
+				valid := func(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, '\n') && len(s) <= MaxLine }
+				if p.Line != i+1 || !valid(p.Source) || !valid(p.Target) || p.Columns != 2 && p.Target != "" {
+					t.Fatalf("pair %d is %+v", i+1, p)
+				}
+			}
+		}
+		if list, err := repaired(RepairPairs(src, src)); err == nil {
+			for _, p := range list {
+				if p.Source != p.Target {
+					t.Fatalf("one file, but different sides %+v", p)
+				}
+			}
+		}
+	})
 }

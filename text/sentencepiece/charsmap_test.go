@@ -19,7 +19,7 @@ import (
 var rulesFolder = flag.String("rules", "", "`folder` that testdata/rules.py has written, to compile and compare normalizations.gz")
 
 // charsmapRules returns the rules of a charsmap.
-func charsmapRules(t *testing.T, data []byte) map[string]string {
+func charsmapRules(t testing.TB, data []byte) map[string]string {
 	t.Helper()
 	c, err := newCharsmap(data)
 	if err != nil {
