@@ -1,9 +1,9 @@
 """Compares the speed of encoding with that of the sentencepiece package, in turns, on one thread.
 
-    python encode.py VOCAB_SIZE FILE [TURNS]
+    python encode.py VOCAB_SIZE FILE [FILE...]
 
-It needs Go and the package sentencepiece 0.2.3. Both encode all lines of FILE with the models that
-spm_train makes of it, to lists of ids. A figure is the median of the turns. The modes of BenchmarkEncode are
+It needs Go and the package sentencepiece 0.2.3. Both encode all lines of the first FILE with the models
+that spm_train makes of all, to lists of ids. A figure is the median of 5 turns. The modes of BenchmarkEncode are
 cached, empty (nothing in the cache at the start) and uncached.
 """
 import collections
@@ -20,19 +20,18 @@ import sentencepiece
 
 def main():
     size, name = sys.argv[1], os.path.abspath(sys.argv[2])
-    turns = int(sys.argv[3]) if len(sys.argv) > 3 else 5
     package = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
     with open(name, encoding="utf-8", newline="\n") as file:
         lines = [line.rstrip("\n") for line in file]
     figures = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         for model_type in "bpe", "unigram":
-            sentencepiece.SentencePieceTrainer.train(input=name, model_prefix=os.path.join(folder, model_type), model_type=model_type,
+            sentencepiece.SentencePieceTrainer.train(input=sys.argv[2:], model_prefix=os.path.join(folder, model_type), model_type=model_type,
                                                      vocab_size=int(size), minloglevel=1)
         test = os.path.join(folder, "test")
         subprocess.run(["go", "test", "-c", "-o", test, "."], cwd=package, check=True)
         environment = dict(os.environ, GOMAXPROCS="1", SENTENCEPIECE_TEXT=name, SENTENCEPIECE_MODELS=os.path.join(folder, "*.model"))
-        for _ in range(turns):
+        for _ in range(5):
             for model_type in "bpe", "unigram":
                 model = sentencepiece.SentencePieceProcessor(model_file=os.path.join(folder, model_type + ".model"))
                 start = time.perf_counter()
