@@ -94,21 +94,24 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// The limit separates misaligned pairs from good ones where their scores differ, and drops nearly
-// none where they do not.
+// The limit separates misaligned pairs from good ones where their scores differ, and drops few where
+// they do not. The figures are medians of several draws.
 func TestMisalignedLimit(t *testing.T) {
+	const draws = 25
 	for _, c := range []struct {
-		good                                int // mean score; that of misaligned pairs is -20,000
-		pairs, misaligned, decoys           int
-		minDropped, maxDropped, maxMistakes int // 0 dropped at most: no limit
+		good, misaligned         int     // mean scores; that of decoys is -20,000
+		pairs, planted, decoys   int     // misaligned pairs and decoys
+		recall, precision, wrong float64 // least, least, most; wrong: share of the good pairs
+		limited                  bool    // whether there is a limit
 	}{
-		{20000, 20000, 200, 600, 190, 245, 55},
-		{20000, 20000, 4000, 600, 3900, 4300, 430},
-		{20000, 20000, 0, 600, 0, 2, 2},
-		{20000, 1500, 15, 180, 13, 22, 8},
-		{5000, 20000, 200, 600, 100, 130, 30},
-		{-10000, 20000, 200, 600, 0, 100, 100},
-		{-20000, 20000, 200, 600, 0, 0, 0},
+		{20000, -20000, 20000, 200, 600, 0.8, 0.85, 0.002, true},
+		{20000, -18500, 20000, 200, 600, 0.6, 0.85, 0.002, true},
+		{20000, -20000, 20000, 4000, 600, 0.97, 0.88, 0.03, true},
+		{20000, -20000, 20000, 0, 600, 0, 0, 0.0001, true},
+		{20000, -20000, 1500, 15, 180, 0.8, 0.7, 0.005, true},
+		{5000, -20000, 20000, 200, 600, 0.4, 0.6, 0.004, true},
+		{-10000, -20000, 20000, 200, 600, 0, 0, 0.02, true},
+		{-20000, -20000, 20000, 200, 600, 0, 0, 0, false},
 	} {
 		r := rand.New(rand.NewPCG(5, 5))
 		draw := func(n, mean int) []int {
@@ -118,26 +121,32 @@ func TestMisalignedLimit(t *testing.T) {
 			}
 			return list
 		}
-		good, bad, decoys := draw(c.pairs, c.good), draw(c.misaligned, -20000), draw(c.decoys, -20000)
-		limit, ok := misalignedLimit(slices.Concat(good, bad), decoys, 0.9)
-		if ok == (c.maxDropped == 0) {
-			t.Errorf("%+v: a limit: %v", c, ok)
-		}
-		if !ok {
-			continue
-		}
-		upTo := func(list []int) (n int) {
-			for _, x := range list {
-				if x <= limit {
-					n++
-				}
+		var recall, precision, wrong []float64
+		for range draws {
+			good, bad, decoys := draw(c.pairs, c.good), draw(c.planted, c.misaligned), draw(c.decoys, -20000)
+			limit, ok := misalignedLimit(slices.Concat(good, bad), decoys, 0.9)
+			if ok != c.limited {
+				t.Errorf("%+v: a limit: %v", c, ok)
 			}
-			return n
+			upTo := func(list []int) (n float64) {
+				for _, x := range list {
+					if ok && x <= limit {
+						n++
+					}
+				}
+				return n
+			}
+			recall = append(recall, upTo(bad)/max(float64(c.planted), 1))
+			precision = append(precision, upTo(bad)/max(upTo(bad)+upTo(good), 1))
+			wrong = append(wrong, upTo(good)/float64(c.pairs))
 		}
-		mistakes, dropped := upTo(good), upTo(good)+upTo(bad)
-		t.Logf("%+v: dropped %d, %d of them good", c, dropped, mistakes)
-		if dropped < c.minDropped || dropped > c.maxDropped || mistakes > c.maxMistakes {
-			t.Errorf("%+v: dropped %d pairs, %d of them good", c, dropped, mistakes)
+		median := func(list []float64) float64 {
+			slices.Sort(list)
+			return list[len(list)/2]
+		}
+		t.Logf("%+v: recall %.2f, least %.2f; precision %.2f; wrong %.4f, most %.4f", c, median(recall), recall[0], median(precision), median(wrong), wrong[draws-1])
+		if median(recall) < c.recall || median(precision) < c.precision || median(wrong) > c.wrong {
+			t.Errorf("%+v: recall %.3f, precision %.3f, wrong %.4f", c, median(recall), median(precision), median(wrong))
 		}
 	}
 }

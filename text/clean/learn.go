@@ -179,9 +179,9 @@ const maxMisaligned = 1.0 / 3
 //
 // The number of misaligned pairs for each decoy is at most the number of pairs up to any score for
 // each decoy up to it, because good pairs can only add to it. The estimate is the smallest of these
-// ratios, each raised by a standard deviation: few pairs and decoys have low scores, and the
-// smallest of several ratios is too small. If no pair is misaligned, the limit is below nearly all
-// scores.
+// ratios, each raised because the smallest of several uncertain ratios is too small: by half a
+// standard deviation, and by 1.5 up to scores with less than half of the decoys, where the ratios
+// vary most. If no pair is misaligned, the limit is below nearly all scores.
 func misalignedLimit(scores, decoys []int, precision float64) (limit int, ok bool) {
 	slices.Sort(scores)
 	slices.Sort(decoys)
@@ -190,8 +190,14 @@ func misalignedLimit(scores, decoys []int, precision float64) (limit int, ok boo
 	const quantiles = 20
 	for k := 1; k < quantiles && len(decoys) >= quantiles; k++ {
 		x := decoys[k*len(decoys)/quantiles]
-		n := upTo(scores, x)
-		misaligned = min(misaligned, (n+math.Sqrt(n+1))/upTo(decoys, x))
+		n, d := upTo(scores, x), upTo(decoys, x)
+		deviations := 1.5
+		if k >= quantiles/2 {
+			deviations = 0.5
+		}
+		ratio := (n + 1) / d
+		ratio += deviations * ratio * math.Sqrt(1/(n+1)+1/d)
+		misaligned = min(misaligned, ratio)
 	}
 	if misaligned*float64(len(decoys)) > maxMisaligned*float64(len(scores)) {
 		return 0, false

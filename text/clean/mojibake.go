@@ -28,6 +28,9 @@ func isMojibake(s string) bool {
 		// Punctuation and signs such as â€™, and emoji
 		case 0x2010 <= decoded && decoded < 0x2300, decoded >= 0x10000:
 			return true
+		// The word à, which is Ã and a no-break space. No word is a single Ã.
+		case decoded == 'à' && (i == 0 || s[i-1] == ' '):
+			return true
 		case strings.Trim(s[i+size:i+length], "‘’‚‹›“”„«»…–—\u00A0") == "":
 		// Latin-1, such as Ã¤
 		case decoded <= 0xFF:

@@ -47,6 +47,7 @@ func TestRules(t *testing.T) {
 		{Mojibake, "Two dogs play ð\u009F\u0098\u0080 in the park.", zh},
 		{Mojibake, "KdyÅ¾ pÅ\u0099ijde pes do parku", zh},
 		{Mojibake, "Two dogs play in the park.", "ä¸¤åªç\u008B\u0097"},
+		{Mojibake, "Deux chiens jouent Ã\u00A0 Paris.", zh},
 		{None, "Two dogs in the “Menü“, „Spaß“, café…”", zh}, // one letter before punctuation
 		{None, "Zwei Hunde: ÄÖÜ äöü ß, à «Noël», NÃO", zh},
 		{Control, "Two dogs\x01 play in the park.", zh},
