@@ -40,6 +40,7 @@ type following struct {
 	branded bool   // a word such as iPhone, whose lower-case first letter may begin a sentence
 	closing bool   // only quotes precede the end of the text or of a clause
 	dotted  bool   // a period follows the word
+	label   bool   // a letter with a number, as A1 or A.1
 }
 
 const (
@@ -69,6 +70,7 @@ func (s *sentence) following(i int) (f following) {
 	f.closing = f.opened && (i == len(w) || isSpace(firstRune(w[i:])) || isClauseEnd(firstRune(w[i:])))
 	f.word = wordAt(w[i:])
 	f.dotted = strings.HasPrefix(w[i+len(f.word):], ".")
+	f.label = f.word != "" && isLabel(w[i:])
 	if i < len(w) {
 		f.kind = kindOf(firstRune(w[i:]))
 	}
@@ -90,6 +92,12 @@ func wordAt(w string) string {
 		n += size
 	}
 	return w[:n]
+}
+
+// isLabel reports whether w begins with a letter and a number, between which a period may be.
+func isLabel(w string) bool {
+	r, size := utf8.DecodeRuneInString(w)
+	return unicode.IsLetter(r) && unicode.IsDigit(firstRune(strings.TrimPrefix(w[size:], ".")))
 }
 
 // isElided reports whether a single letter after an apostrophe begins word and the next word is

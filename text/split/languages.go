@@ -25,6 +25,7 @@ type language struct {
 	inner, middle, numbered, ending, unit string
 
 	starters string // words that often begin sentences and are seldom names
+	speech   string // verbs between the name of a speaker and the end of the clause
 
 	// Ordinals are numbers with a period, before a capitalized noun. ordinalNouns are frequent
 	// ones, beforeOrdinal are articles and prepositions.
@@ -46,18 +47,20 @@ var languages = map[string]language{
 		inner: "viz incl excl a.k.a orig",
 		middle: `messrs rev hon col cmdr cpl pvt spc adm rep pres supt mt gens sens reps ste mme mlle dept univ
 			assn est natl intl a.m p.m esq llc plc ave blvd rd ln hwy b.a m.a b.sc m.sc d.c b.c a.d`,
-		numbered: `nos chap chaps ch secs eq eqs tab app ex pt pts par para paras ver ref refs arts vols eds fol col sect jan feb mar apr
+		numbered: `nos rs chap chaps ch secs eq eqs tab app ex pt pts par para paras ver ref refs arts vols eds fol col sect jan feb mar apr
 			jun jul aug sep sept oct nov dec circa max min ext box rm apt`,
 		ending: "lb lbs oz tbsp tsp",
 		starters: `The A An He She It We They I You This That These Those There Here In On At By For From With As If When While After
 			Before Since Until Because Although And But Or So Then However What Who Why How Where Which My Our Your His Her Its Their
 			Yes No Not Now Later Today Some Many Most All Both Each Every One Two Nobody Everyone Do Does Did Is Are Was Were Will Can
 			Could Would Should Have Has Had Please Let To Also Still Only Even Perhaps Maybe Nothing`,
+		speech: "said asked cried exclaimed replied shouted whispered yelled muttered screamed",
 	},
 	"de": {
 		inner: `bzw vgl ggf evtl sog inkl exkl zzgl abzgl gem bzgl hrsg z.b d.h u.a i.d.r s.o s.u o.g u.u z.t z.zt i.a i.v a.d m.e zb dh
 			geb gebr verh verw ehem insb insbes entspr einschl ausschl urspr vorm nachm bspw allg betr`,
-		middle:   "mio mrd tsd hr hrn fr frl dipl-ing mag fa lt str stv kath v.chr n.chr jh jhs jhd b.sc m.sc",
+		middle: `mio mrd tsd hr hrn fr frl dipl-ing mag fa lt str stv kath v.chr n.chr jh jhs jhd b.sc m.sc
+			med phil habil jur theol rer nat h.c mult kfm`,
 		numbered: "abs abb tab kap bd bde art nrn s anm ziff abschn lit rn bl aufl jg tel jan feb mär apr jun jul aug sep sept okt nov dez ff min max mind",
 		ending:   "usw usf etc mwst ff o.ä u.ä u.dgl dgl u.v.m u.s.w std stk",
 		starters: `Der Die Das Ein Eine Er Sie Es Wir Ihr Ich Du Man In Im Am An Auf Aus Bei Mit Nach Von Vor Zu Zum Zur Für Durch Über
@@ -72,8 +75,8 @@ var languages = map[string]language{
 	},
 	"fr": {
 		inner:    "env c.-à-d p.ex",
-		middle:   "mgr mgrs mlle mlles mme mmes bd bld boul ste sts stes av av.j.-c apr.j.-c s.a",
-		numbered: "art fig chap t tome n vol pp éd par",
+		middle:   "pr mgr mgrs mlle mlles mme mmes bd bld boul ste sts stes av av.j.-c apr.j.-c s.a",
+		numbered: "art fig chap t tome n vol pp éd par janv févr avr juil sept oct nov déc",
 		starters: `Le La Les Un Une Des Il Elle Ils Elles On Nous Vous Je Tu Ce Cette Ces Mais Et Ou Donc Puis Dans En Pour Par Sur Avec Sans
 			Si Quand Comme Qui Que Oui Non Son Sa Ses Mon Notre Leur Tout Tous Pas Au Aux Après Avant`,
 	},
@@ -101,8 +104,8 @@ var languages = map[string]language{
 			Esta Isso Depois É Era Foi`,
 	},
 	"nl": {
-		inner:    "bijv bv d.w.z o.a m.a.w t.a.v z.o.z ong incl excl evt zgn",
-		middle:   "dhr mevr mw mej drs ir ds b.v n.v v.chr n.chr",
+		inner:    "bijv bv d.w.z o.a m.a.w t.a.v z.o.z ong incl excl evt zgn dhr mevr mej",
+		middle:   "mw drs ir ds b.v n.v v.chr n.chr",
 		numbered: "blz nrs art afb fig hfst vol tel",
 		ending:   "enz e.d",
 		starters: `De Het Een Hij Zij Ze Wij We Ik Jij U Je Dit Dat Deze Die In Op Aan Bij Met Na Van Voor Maar En Of Dan Daar Hier Als Toen Niet
@@ -169,7 +172,7 @@ var languages = map[string]language{
 		inner: "см ср напр т.е т.к т.н т.о сокр прибл",
 		middle: `проф акад доц канд г-н г-жа им ул пер просп пр-т пл бул наб обл св тов пос дер мкр корп изд-во авт инж ген полк кап лейт зам
 			нач зав преп`,
-		numbered: "стр рис табл гл ст п пп д кв оф ч т тт вып разд прил тел стб буд илл",
+		numbered: "ок стр рис табл гл ст п пп д кв оф ч т тт вып разд прил тел стб буд илл",
 		ending:   "т.д т.п др пр гг вв тыс млн млрд трлн руб коп долл н.э мин сек чел экз шт",
 		unit:     "г р в м с км кг см мм",
 		starters: `Он Она Оно Они Мы Вы Я Ты Это Этот Эта Эти Тот Та Те В Во На По За Из К С О Об У Для При Но И А Или Если Когда Потом Затем Тогда
@@ -199,14 +202,18 @@ var languages = map[string]language{
 		starters: "Ο Η Το Οι Τα Ένας Μια Ένα Αυτός Αυτή Αυτό Εμείς Εσείς Εγώ Αλλά Και Ή Στο Στη Στην Στον Με Για Από Αν Όταν Μετά Τότε Εκεί Εδώ Ναι Όχι Δεν Ήταν Είναι",
 	},
 	"ar": {
-		middle: "د أ أ.د م.د ص ج ت ط تح",
-		ending: "إلخ الخ",
-		unit:   "م هـ",
+		middle:   "د أ أ.د م.د ص ج ت ط تح",
+		ending:   "إلخ الخ",
+		unit:     "م هـ",
+		starters: "ثم",
+		speech:   "قال قالت سأل سألت صاح صاحت أجاب أجابت",
 	},
 	"hi": {
 		middle: `डॉ प्रो श्री श्रीमती कु सं रु पं मो स्व ई ई.पू ए बी सी डी एफ जी एच आई जे के एल एम एन ओ पी क्यू आर एस टी यू वी डब्ल्यू एक्स वाई
 			जेड ज़ेड`,
 		numbered: "पृ क्र",
+		starters: "फिर तब",
+		speech:   "कहा पूछा बोला बोली बोले चिल्लाया चिल्लाई",
 	},
 	"mr": {middle: "डॉ प्रा श्री सौ कु रु पं स्व इ.स क्र"},
 	"bn": {middle: "ডা ড ডঃ মো মোঃ মি"},
@@ -216,6 +223,7 @@ var languages = map[string]language{
 type words struct {
 	classes       map[string]class
 	starters      map[string]bool
+	speech        map[string]bool
 	ordinals      bool
 	ordinalNouns  map[string]bool
 	beforeOrdinal map[string]bool
@@ -239,7 +247,7 @@ func wordsOf(tag string) *words {
 	if w, ok := wordsCache[tag]; ok {
 		return w
 	}
-	w := &words{classes: map[string]class{}, starters: map[string]bool{}, ordinalNouns: map[string]bool{}, beforeOrdinal: map[string]bool{},
+	w := &words{classes: map[string]class{}, starters: map[string]bool{}, speech: map[string]bool{}, ordinalNouns: map[string]bool{}, beforeOrdinal: map[string]bool{},
 		english: tag == "" || tag == "en"}
 	w.add(common)
 	for name, l := range languages {
@@ -267,6 +275,7 @@ func (w *words) add(l language) {
 		}
 	}
 	addWords(w.starters, l.starters)
+	addWords(w.speech, l.speech)
 }
 
 func addWords(set map[string]bool, list string) {

@@ -46,7 +46,7 @@ func (s *sentence) periodEnds(x stopContext) bool {
 	case middle:
 		return next.kind == upperLetter && s.words.isStarter(next) && !s.isLabel(start)
 	case numbered:
-		return next.kind != digit && !isRoman(next.word)
+		return next.kind != digit && !isRoman(next.word) && !next.label
 	case unit: // ends only after a number
 		if next.kind == digit || !isQuantity(s.wordBefore(start)) {
 			return next.kind == upperLetter && !s.isLabel(start) && s.words.isStarter(next)
@@ -93,6 +93,9 @@ func (s *sentence) classOf(token string, start int) class {
 	if isInitials(token) {
 		return middle
 	}
+	if isThaiAbbreviation(token) {
+		return inner
+	}
 	if i := strings.LastIndexAny(token, "-'’"); i > 0 {
 		_, size := utf8.DecodeRuneInString(token[i:])
 		if c := s.words.classOf("", token[i+size:]); c != regular {
@@ -134,6 +137,24 @@ func isInitials(token string) bool {
 	return letters > 1 && strings.Contains(token, ".")
 }
 
+// isThaiAbbreviation reports whether token, or each of its parts between periods, has at most four
+// letters, all consonants of Thai. Words of Thai have no spaces between them, so that few other
+// tokens lack vowels.
+func isThaiAbbreviation(token string) bool {
+	n := 0
+	for _, r := range token {
+		switch {
+		case r == '.':
+			n = 0
+		case r < 0x0E01 || r > 0x0E2E || n == 4:
+			return false
+		default:
+			n++
+		}
+	}
+	return token != ""
+}
+
 // isNumber reports whether s is not empty and has digits only.
 func isNumber(s string) bool {
 	for _, r := range s {
@@ -165,6 +186,13 @@ func (s *sentence) isLabel(start int) bool {
 	return strings.TrimLeftFunc(s.w[:start], opens) == ""
 }
 
+// isNumbered reports whether word is an abbreviation before a number that is no ordinal, as in
+// p. 12.
+func (s *sentence) isNumbered(word string) bool {
+	token, ok := strings.CutSuffix(strings.TrimLeftFunc(word, opens), ".")
+	return ok && s.words.classOf("", token) == numbered
+}
+
 // maxOrdinalDigits is the limit of the digits of an ordinal before a noun.
 const maxOrdinalDigits = 2
 
@@ -184,7 +212,7 @@ func (s *sentence) numberEnds(token string, start int, x stopContext) bool {
 		return true
 	case s.words.isOrdinalNoun(next.word):
 		return false
-	case s.words.isStarter(next):
+	case s.words.isStarter(next) || s.isNumbered(before):
 		return true
 	}
 	return !s.words.ordinals && !s.words.beforeOrdinal[before]

@@ -206,8 +206,16 @@ func (s *sentence) spacedCloser(i int) int {
 	return len(guillemet)
 }
 
-// emoji returns the length of the emoji at i, 0 unless white space follows them.
+// emoticons are faces of punctuation marks and letters.
+var emoticons = []string{":)", ":-)", ":(", ":-(", ";)", ";-)", ":D", ":-D", ":P", ":-P"}
+
+// emoji returns the length of the emoji or the emoticon at i, 0 unless white space follows them.
 func (s *sentence) emoji(i int) (n int) {
+	for _, e := range emoticons {
+		if rest, ok := strings.CutPrefix(s.w[i:], e); ok && (rest == "" || isSpace(firstRune(rest))) {
+			return len(e)
+		}
+	}
 	for i+n < len(s.w) {
 		r, size := utf8.DecodeRuneInString(s.w[i+n:])
 		if !isEmoji(r) {
@@ -223,8 +231,12 @@ func (s *sentence) emoji(i int) (n int) {
 
 // needsNoSpace reports whether a stop can end a sentence without white space after it.
 func (s *sentence) needsNoSpace(x stopContext) bool {
-	before, after := lastRune(s.w[:x.start]), firstRune(s.w[x.end:])
+	before, last, after := lastRune(s.w[:x.start]), lastRune(s.w[:x.end]), firstRune(s.w[x.end:])
 	switch {
+	case x.start < s.closed && (last == ')' || last == '）'): // brackets within the sentence
+		return false
+	case (stopOf(last) == mark || last == '！' || last == '？') && hasAnyPrefix(s.w[x.end:], quotatives):
+		return false
 	case x.kind == full:
 		return !unicode.IsPunct(after) || opens(after) || s.isMarker(x.end)
 	case x.kind == ellipsis:
@@ -253,6 +265,9 @@ func (s *sentence) ends(x stopContext) bool {
 	if next.closing && x.space {
 		return false
 	}
+	if x.quoted && x.space && x.kind != period && s.namesSpeaker(x) {
+		return false
+	}
 	switch x.kind {
 	case full:
 		return s.fullEnds(x)
@@ -270,6 +285,29 @@ func (s *sentence) ends(x stopContext) bool {
 		return next.kind == symbol && x.start > 0
 	}
 	return s.periodEnds(x)
+}
+
+// maxSpeaker is the limit in words of a name and the verb that follows it.
+const maxSpeaker = 3
+
+// namesSpeaker reports whether a name or a pronoun and a verb of speech follow a quotation, as in
+// "Why?" Tom asked.
+func (s *sentence) namesSpeaker(x stopContext) bool {
+	if x.next.opened || x.next.dash || s.words.isStarter(x.next) {
+		return false
+	}
+	rest := s.w[x.end:min(len(s.w), x.end+maxSpeaker*maxToken)]
+	n := 0
+	for word := range strings.FieldsFuncSeq(rest, isSpace) {
+		letters := wordAt(word)
+		if s.words.speech[letters] {
+			return true
+		}
+		if n++; n == maxSpeaker || letters != word {
+			return false
+		}
+	}
+	return false
 }
 
 // isLowerCase reports whether the sentence begins in lower case and has no upper-case letter.
@@ -302,6 +340,10 @@ var (
 	particles    = []string{"と", "って", "を", "は", "が", "に", "の", "で", "も", "へ", "など", "や"}
 	notParticles = []string{"とても", "とにかく", "ところ", "でも", "では", "はい", "もう", "もし", "やはり", "やがて", "はじめ", "はっきり"}
 )
+
+// quotatives continue a sentence of Japanese after a question or exclamation without quotation
+// marks: the particle of quotations, alone or before a verb that needs it.
+var quotatives = []string{"って", "という", "といっ", "と思", "と言", "と聞", "と叫", "と書", "と答", "と呼", "と考", "と感", "と尋", "と問"}
 
 // continuesQuote reports whether s, the text after a quotation, begins with a particle.
 func continuesQuote(s string) bool {
