@@ -54,7 +54,7 @@ func (t *TER) count(row []float64, hypothesis string, references []string) {
 	s.hyp = s.ids.ids(s.hyp[:0], t.tokens(hypothesis))
 	length, edits := 0, -1
 	for _, r := range references {
-		s.ref = s.ids.ids(s.ref[:0], t.tokens(r))
+		s.ref = s.ids.ids(s.ref[:0], t.referenceTokens(r))
 		length += len(s.ref)
 		if e := s.shifter.edits(s.hyp, s.ref); edits < 0 || e < edits {
 			edits = e

@@ -22,6 +22,17 @@ func (t *TER) tokens(s string) []string {
 	return strings.FieldsFunc(s, isPythonSpace)
 }
 
+// referenceTokens returns the tokens of a reference, which sacreBLEU tokenizes twice. Possessives
+// before punctuation, as in "That is Jim's.", then get tokens of their own, unlike those of
+// hypotheses.
+func (t *TER) referenceTokens(s string) []string {
+	tokens := t.tokens(s)
+	if !t.Normalized { // the second pass would change nothing
+		return tokens
+	}
+	return t.tokens(strings.Join(tokens, " "))
+}
+
 func normalizeWestern(s string) string {
 	s = strings.ReplaceAll(s, "\n-", "")
 	s = strings.ReplaceAll(s, "\n", " ")

@@ -35,7 +35,7 @@ def systems(lines):
     ]
 
 
-ALL = [l for name, lines in SETS.items() if name not in ("shifts", "empty") for l in lines]
+ALL = [l for name, lines in SETS.items() if name not in ("possessives", "shifts", "empty") for l in lines]
 TEXTS = {"all": ALL, "english": SETS["english"], "short": SETS["short"], "one": SETS["german"][:1]}
 SYSTEMS = {name: systems(lines) for name, lines in TEXTS.items()}
 REFERENCES = {name: [list(r) for r in zip(*(l[1:3] if name == "english" else l[1:2] for l in lines))] for name, lines in TEXTS.items()}

@@ -79,6 +79,13 @@ SETS = {
     "empty": [("", "")],
 }
 
+# Tokens of TER that differ in references, which sacreBLEU tokenizes twice.
+SETS["possessives"] = [
+    ("The boat is Jim's, not Ann's.", "The boat is Jim's, not Ann's.", "It's Jim's, (Ann's), \"Bob's\" boat's!"),
+    ("Jim 's , not Ann 's .", "Jim's, not Ann's.", "'s 's, 's's"),
+    ("5-6's 7's-8 &amp;lt;'s", "5-6's, 7's-8; &amp;amp;lt;'s.", "&amp;quot;'s&quot; .5.-6,-7's"),
+]
+
 # Shifts of TER, and texts longer than its beam.
 SETS["shifts"] = [
     ("on monday the old captain sold his boat to a friend", "the old captain sold his boat to a friend on monday", "to a friend the old captain sold on monday his boat"),
