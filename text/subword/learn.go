@@ -12,34 +12,32 @@ import (
 const MaxTableBytes = 16 << 20
 
 // Learner learns codes from lines as learn_bpe.py does, with the same frequencies, ties and order.
-// The zero value is ready to use. It is not safe for concurrent use.
+// The zero value is ready to use. It is not safe for concurrent use. Memory is bounded: for
+// MaxTableBytes of random words of ten letters, Add needs 100 MiB and Learn about 250 MiB more.
 type Learner struct {
-	words  []string
-	counts []int64
-	index  map[string]int
-	bytes  int
+	counts map[string]int64 // of words
+	bytes  int              // of the words
 }
 
 // Add counts the words of a line. It fails if the distinct words exceed MaxTableBytes, because a
 // sample of them would not give the codes of subword-nmt.
 func (l *Learner) Add(line string) error {
-	if l.index == nil {
-		l.index = map[string]int{}
+	if l.counts == nil {
+		l.counts = map[string]int64{}
 	}
 	for word := range strings.SplitSeq(strings.Trim(line, "\r\n "), " ") {
 		if word == "" {
 			continue
 		}
-		if i, ok := l.index[word]; ok {
-			l.counts[i]++
-			continue
+		n, ok := l.counts[word]
+		if !ok {
+			if l.bytes+len(word) > MaxTableBytes {
+				return fmt.Errorf("distinct words of more than %d MiB, expected a smaller sample of the corpus", MaxTableBytes>>20)
+			}
+			l.bytes += len(word)
+			word = strings.Clone(word)
 		}
-		if l.bytes += len(word); l.bytes > MaxTableBytes {
-			return fmt.Errorf("distinct words of more than %d MiB, expected a smaller sample of the corpus", MaxTableBytes>>20)
-		}
-		word = strings.Clone(word)
-		l.index[word] = len(l.words)
-		l.words, l.counts = append(l.words, word), append(l.counts, 1)
+		l.counts[word] = n + 1
 	}
 	return nil
 }
@@ -73,30 +71,53 @@ type statistics struct {
 	texts   []string // of symbols
 	symbols map[string]int32
 
-	words  [][]int32
-	freqs  []int64 // of words
+	words  []word
+	places map[pair][]int32 // words that have, or had, a pair, some repeatedly
 	counts map[pair]int64
 	all    map[pair]int64
-	places map[pair]map[int32]int32 // number of occurrences in each word
 
 	threshold float64 // counts below it may be pruned
 }
 
+// word is a word of the corpus.
+type word struct {
+	symbols []int32
+	freq    int64
+}
+
 func newStatistics(l *Learner) *statistics {
-	s := &statistics{symbols: map[string]int32{}, freqs: l.counts, counts: map[pair]int64{}, places: map[pair]map[int32]int32{}}
-	for w, word := range l.words {
-		var list []int32
-		for i := 0; i < len(word); {
-			_, size := utf8.DecodeRuneInString(word[i:])
-			text := word[i : i+size]
-			if i += size; i == len(word) {
+	s := &statistics{symbols: map[string]int32{}, words: make([]word, 0, len(l.counts)), places: map[pair][]int32{}, counts: map[pair]int64{}}
+	total := 0
+	for w := range l.counts {
+		total += utf8.RuneCountInString(w)
+	}
+	symbols := make([]int32, 0, total) // of all words
+	lengths := map[pair]int{}
+	for w, freq := range l.counts {
+		start := len(symbols)
+		for i := 0; i < len(w); {
+			_, size := utf8.DecodeRuneInString(w[i:])
+			text := w[i : i+size]
+			if i += size; i == len(w) {
 				text += endOfWord
 			}
-			list = append(list, s.intern(text))
+			symbols = append(symbols, s.intern(text))
 		}
-		s.words = append(s.words, list)
+		list := symbols[start:]
+		s.words = append(s.words, word{list, freq})
 		for i := range list[1:] {
-			s.add(pair{list[i], list[i+1]}, int32(w), 1)
+			p := pair{list[i], list[i+1]}
+			s.counts[p] += freq
+			lengths[p]++
+		}
+	}
+	for p, n := range lengths {
+		s.places[p] = make([]int32, 0, n)
+	}
+	for w := range s.words {
+		list := s.words[w].symbols
+		for i := range list[1:] {
+			s.place(pair{list[i], list[i+1]}, int32(w))
 		}
 	}
 	s.all = maps.Clone(s.counts)
@@ -117,13 +138,11 @@ func (s *statistics) intern(text string) int32 {
 	return id
 }
 
-// add adds n occurrences of a pair in a word.
-func (s *statistics) add(p pair, word, n int32) {
-	s.counts[p] += int64(n) * s.freqs[word]
-	if s.places[p] == nil {
-		s.places[p] = map[int32]int32{}
+// place adds a word to those that have a pair.
+func (s *statistics) place(p pair, w int32) {
+	if places := s.places[p]; len(places) == 0 || places[len(places)-1] != w {
+		s.places[p] = append(places, w)
 	}
-	s.places[p][word] += n
 }
 
 // mostFrequent returns the pair of merge i and its count: the most frequent one, and of those the
@@ -176,63 +195,68 @@ func (s *statistics) prune() {
 
 // apply merges a pair in all words.
 func (s *statistics) apply(p pair) {
-	places := s.places[p]
-	s.places[p], s.counts[p] = map[int32]int32{}, 0
 	merged := s.intern(s.texts[p.left] + s.texts[p.right])
-	for w, n := range places {
-		if n < 1 {
-			continue
+	places := s.places[p]
+	delete(s.places, p)
+	for _, w := range places {
+		word := &s.words[w]
+		n := len(word.symbols)
+		s.remove(word, p)
+		if word.symbols = replace(word.symbols, p, merged); len(word.symbols) < n {
+			s.insert(word, merged, w)
 		}
-		old := s.words[w]
-		s.words[w] = replace(old, p, merged)
-		s.remove(old, p, w)
-		s.insert(s.words[w], merged, w)
 	}
 	s.counts[p] = 0
 }
 
-// replace returns word with merged for each p, from left to right.
-func replace(word []int32, p pair, merged int32) []int32 {
-	var out []int32
-	for i := 0; i < len(word); i++ {
-		if i+1 < len(word) && word[i] == p.left && word[i+1] == p.right {
+// replace replaces each p by merged in place, from left to right.
+func replace(symbols []int32, p pair, merged int32) []int32 {
+	out := symbols[:0]
+	for i := 0; i < len(symbols); i++ {
+		if i+1 < len(symbols) && symbols[i] == p.left && symbols[i+1] == p.right {
 			out = append(out, merged)
 			i++
 		} else {
-			out = append(out, word[i])
+			out = append(out, symbols[i])
 		}
 	}
 	return out
 }
 
 // remove subtracts the pairs next to each p of a word.
-func (s *statistics) remove(word []int32, p pair, w int32) {
-	isPair := func(i int) bool { return i+1 < len(word) && word[i] == p.left && word[i+1] == p.right }
-	for i := 0; i < len(word); i++ {
+func (s *statistics) remove(word *word, p pair) {
+	list := word.symbols
+	isPair := func(i int) bool { return i+1 < len(list) && list[i] == p.left && list[i+1] == p.right }
+	for i := 0; i < len(list); i++ {
 		if !isPair(i) {
 			continue
 		}
 		if i > 0 {
-			s.add(pair{word[i-1], word[i]}, w, -1)
+			s.counts[pair{list[i-1], list[i]}] -= word.freq
 		}
-		if i+2 < len(word) && !isPair(i+2) { // otherwise it precedes the next p
-			s.add(pair{word[i+1], word[i+2]}, w, -1)
+		if i+2 < len(list) && !isPair(i+2) { // otherwise it precedes the next p
+			s.counts[pair{list[i+1], list[i+2]}] -= word.freq
 		}
 		i++
 	}
 }
 
-// insert adds the pairs next to each merged symbol of a word.
-func (s *statistics) insert(word []int32, merged, w int32) {
-	for i, symbol := range word {
+// insert adds the pairs next to each merged symbol of word w.
+func (s *statistics) insert(word *word, merged, w int32) {
+	add := func(p pair) {
+		s.counts[p] += word.freq
+		s.place(p, w)
+	}
+	list := word.symbols
+	for i, symbol := range list {
 		if symbol != merged {
 			continue
 		}
 		if i > 0 {
-			s.add(pair{word[i-1], merged}, w, 1)
+			add(pair{list[i-1], merged})
 		}
-		if i+1 < len(word) && word[i+1] != merged { // otherwise it precedes the next one
-			s.add(pair{merged, word[i+1]}, w, 1)
+		if i+1 < len(list) && list[i+1] != merged { // otherwise it precedes the next one
+			add(pair{merged, list[i+1]})
 		}
 	}
 }
