@@ -39,8 +39,9 @@ type Trainer struct {
 type Progress struct{ Pieces, Target int }
 
 // NewTrainer returns a Trainer with the settings of a model. It uses the settings of spec that
-// affect the pieces. The training of models of words and characters, white space as a suffix,
-// seed files and delimiters of a pretokenizer are not supported.
+// affect the pieces. The error of an invalid one is a *SettingError. The training of models of
+// words and characters, white space as a suffix, seed files and delimiters of a pretokenizer are
+// not supported.
 func NewTrainer(spec TrainerSpec, normalizer NormalizerSpec) (*Trainer, error) {
 	t := &Trainer{spec: spec, normalizer: normalizer}
 	if err := t.check(); err != nil {
@@ -71,30 +72,44 @@ func NewTrainer(spec TrainerSpec, normalizer NormalizerSpec) (*Trainer, error) {
 	return t, err
 }
 
+// SettingError reports an invalid setting of training.
+type SettingError struct {
+	Name string // of the field of TrainerSpec or NormalizerSpec in a .model file, as spm_train's flag
+	Err  error
+}
+
+func (e *SettingError) Error() string { return e.Name + ": " + e.Err.Error() }
+
+func (e *SettingError) Unwrap() error { return e.Err }
+
+func settingErrorf(name, format string, a ...any) error {
+	return &SettingError{name, fmt.Errorf(format, a...)}
+}
+
 // check checks the settings.
 func (t *Trainer) check() error {
 	s := &t.spec
 	between := func(name string, value, lo, hi float64) error {
 		if !(value >= lo && value <= hi) {
-			return fmt.Errorf("%s: found %v, expected %v to %v", name, value, lo, hi)
+			return settingErrorf(name, "found %v, expected %v to %v", value, lo, hi)
 		}
 		return nil
 	}
 	switch {
 	case s.ModelType != Unigram && s.ModelType != BPE:
-		return fmt.Errorf("model_type: found %s, expected unigram or bpe", s.ModelType)
+		return settingErrorf("model_type", "found %s, expected unigram or bpe", s.ModelType)
 	case s.WhitespaceAsSuffix:
-		return errors.New("treat_whitespace_as_suffix: not supported in training")
+		return settingErrorf("treat_whitespace_as_suffix", "not supported in training")
 	case s.PretokenizerDelimiter != "":
-		return errors.New("pretokenization_delimiter: not supported in training")
+		return settingErrorf("pretokenization_delimiter", "not supported in training")
 	case s.SeedFile != "":
-		return errors.New("seed_sentencepieces_file: not supported in training")
+		return settingErrorf("seed_sentencepieces_file", "not supported in training")
 	case !t.normalizer.EscapeWhitespace:
-		return errors.New("escape_whitespaces: found false, expected true")
+		return settingErrorf("escape_whitespaces", "found false, expected true")
 	case !t.normalizer.AddDummyPrefix || !t.normalizer.RemoveExtraWhitespace:
 		t.texts.wholeLines = true
 	}
-	return errors.Join(
+	return cmp.Or(
 		between("vocab_size", float64(s.VocabSize), 1, 1<<30),
 		between("character_coverage", float64(s.CharacterCoverage), 0.98, 1),
 		between("seed_sentencepiece_size", float64(s.SeedSize), 1, 1<<30),
@@ -110,16 +125,22 @@ func (t *Trainer) addMeta() error {
 	t.meta = map[int]Piece{}
 	ids := map[string]int{}
 	for _, p := range []struct {
+		name string
 		id   int32
 		text string
 		typ  PieceType
-	}{{s.UnknownID, s.UnknownPiece, Unknown}, {s.BOSID, s.BOSPiece, Control}, {s.EOSID, s.EOSPiece, Control}, {s.PadID, s.PadPiece, Control}} {
+	}{
+		{"unk_id", s.UnknownID, s.UnknownPiece, Unknown},
+		{"bos_id", s.BOSID, s.BOSPiece, Control},
+		{"eos_id", s.EOSID, s.EOSPiece, Control},
+		{"pad_id", s.PadID, s.PadPiece, Control},
+	} {
 		id := int(p.id)
 		if id < 0 && p.typ != Unknown {
 			continue
 		}
 		if other, ok := t.meta[id]; ok || id < 0 || p.id >= s.VocabSize {
-			return fmt.Errorf("id of %s: found %d, expected a free id less than %d%s", p.text, id, s.VocabSize, taken(other))
+			return settingErrorf(p.name, "found %d, expected a free id less than %d%s", id, s.VocabSize, taken(other))
 		}
 		if err := checkMeta(p.text, ids); err != nil {
 			return err
@@ -143,12 +164,12 @@ func (t *Trainer) addMeta() error {
 	}
 	for _, text := range s.ControlSymbols {
 		if err := add(text, Control); err != nil {
-			return fmt.Errorf("control_symbols: %w", err)
+			return &SettingError{"control_symbols", err}
 		}
 	}
 	for _, text := range s.UserDefinedSymbols {
 		if err := add(text, UserDefined); err != nil {
-			return fmt.Errorf("user_defined_symbols: %w", err)
+			return &SettingError{"user_defined_symbols", err}
 		}
 	}
 	if s.ByteFallback {
@@ -319,7 +340,7 @@ func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
 	var chars []char
 	for _, r := range t.spec.RequiredChars {
 		if r == utf8.RuneError || t.texts.rules.class(r) == reserved {
-			return nil, fmt.Errorf("required_chars: found %q, expected characters that pieces can have", r)
+			return nil, settingErrorf("required_chars", "found %q, expected characters that pieces can have", r)
 		}
 		chars = append(chars, char{r, true})
 		if n := int(r) + 1 - len(counts); n > 0 {

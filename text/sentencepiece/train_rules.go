@@ -1,7 +1,6 @@
 package sentencepiece
 
 import (
-	"fmt"
 	"sync"
 	"unicode"
 )
@@ -20,7 +19,7 @@ type pieceRules struct {
 
 func newPieceRules(spec *TrainerSpec) (*pieceRules, error) {
 	if spec.MaxPieceLength < 1 || spec.MaxPieceLength > 512 {
-		return nil, fmt.Errorf("max_sentencepiece_length: found %d, expected 1 to 512", spec.MaxPieceLength)
+		return nil, settingErrorf("max_sentencepiece_length", "found %d, expected 1 to 512", spec.MaxPieceLength)
 	}
 	return &pieceRules{
 		maxLen:               int(spec.MaxPieceLength),

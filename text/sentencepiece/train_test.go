@@ -152,9 +152,9 @@ func TestTrainMeta(t *testing.T) {
 		change func(*TrainerSpec)
 		want   string
 	}{
-		{func(s *TrainerSpec) { s.BOSID = 0 }, "id of <s>: found 0, expected a free id less than 300, which is that of <unk>"},
-		{func(s *TrainerSpec) { s.UnknownID = -1 }, "id of <unk>: found -1"},
-		{func(s *TrainerSpec) { s.EOSID = 300 }, "id of </s>: found 300"},
+		{func(s *TrainerSpec) { s.BOSID = 0 }, "bos_id: found 0, expected a free id less than 300, which is that of <unk>"},
+		{func(s *TrainerSpec) { s.UnknownID = -1 }, "unk_id: found -1"},
+		{func(s *TrainerSpec) { s.EOSID = 300 }, "eos_id: found 300"},
 		{func(s *TrainerSpec) { s.UserDefinedSymbols = []string{"a", "a"} }, `user_defined_symbols: found "a" twice`},
 		{func(s *TrainerSpec) { s.UserDefinedSymbols = []string{"<unk>"} }, `user_defined_symbols: found "<unk>" twice`},
 		{func(s *TrainerSpec) { s.UserDefinedSymbols = []string{""} }, "user_defined_symbols: found an empty piece"},

@@ -1,6 +1,8 @@
 package tokenizers
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,6 +92,9 @@ func (p *SentencePiece) Train(out string, modelType sentencepiece.ModelType, siz
 	}
 	m, err := t.Train()
 	if err != nil {
+		if setting := new(sentencepiece.SettingError); errors.As(err, &setting) {
+			return usageError(err)
+		}
 		return err
 	}
 	if err := writeTokenizer(out, m); err != nil {
@@ -104,6 +109,9 @@ func (p *SentencePiece) Train(out string, modelType sentencepiece.ModelType, siz
 
 // trainer returns a Trainer with the settings.
 func (p *SentencePiece) trainer(modelType sentencepiece.ModelType, size int) (*sentencepiece.Trainer, error) {
+	if size < 1 {
+		return nil, cli.Usagef("-vocab-size %d: must be at least 1", size)
+	}
 	spec := sentencepiece.NewTrainerSpec()
 	spec.ModelType = modelType
 	spec.VocabSize = int32(min(size, 1<<30))
@@ -130,10 +138,23 @@ func (p *SentencePiece) trainer(modelType sentencepiece.ModelType, size int) (*s
 	}
 	t, err := sentencepiece.NewTrainer(spec, normalizer)
 	if err != nil {
-		return nil, cli.Usagef("%s", err)
+		return nil, usageError(err)
 	}
 	t.Threads = p.threads
 	return t, nil
+}
+
+// flagNames are the flags of the settings with other names in a .model file.
+var flagNames = map[string]string{"max_sentencepiece_length": "max-piece-length"}
+
+// usageError returns an error of NewTrainer as wrong usage, of a flag if one setting is the reason.
+func usageError(err error) error {
+	var setting *sentencepiece.SettingError
+	if !errors.As(err, &setting) {
+		return cli.Usagef("%s", err)
+	}
+	flag := cmp.Or(flagNames[setting.Name], strings.ReplaceAll(setting.Name, "_", "-"))
+	return cli.Usagef("-%s: %s", flag, setting.Err)
 }
 
 // commaList splits a list. An empty one has no elements.
