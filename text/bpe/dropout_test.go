@@ -20,19 +20,19 @@ func slowDropout(b *Tokenizer, word string, p float64, r *rand.Rand) []int32 {
 		ids = append(ids, firstByte+int32(c))
 	}
 	for {
-		best := candidate{id: math.MaxInt32}
+		best, at := int32(math.MaxInt32), 0
 		for i := range len(ids) - 1 {
 			if id, ok := b.merged[pair{ids[i], ids[i+1]}]; ok && r.Float64() >= p {
-				if c := (candidate{id, int32(i)}); c.before(best) {
-					best = c
+				if id < best {
+					best, at = id, i
 				}
 			}
 		}
-		if best.id == math.MaxInt32 {
+		if best == math.MaxInt32 {
 			return ids
 		}
-		ids[best.at] = best.id
-		ids = slices.Delete(ids, int(best.at)+1, int(best.at)+2)
+		ids[at] = best
+		ids = slices.Delete(ids, at+1, at+2)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"tfm/text"
 	"tfm/text/internal/dropout"
+	"tfm/text/internal/heap"
 )
 
 const (
@@ -159,24 +160,12 @@ func (t *Tokenizer) Piece(id int32) string {
 type wordEncoder struct {
 	text       []byte
 	symbols    []symbol
-	candidates heap[candidate]
-	dropped    []candidate // in this step
+	candidates heap.Min // merges of a symbol and its successor: id<<32 | index of the symbol
+	dropped    []uint64 // candidates that this step dropped
 }
 
 // symbol is an element of the word being encoded, in a list linked by index.
 type symbol struct{ id, prev, next int32 }
-
-// candidate is a merge of the symbol with index at and its successor into id. It is stale if one of
-// them has changed since it was pushed.
-type candidate struct{ id, at int32 }
-
-// before orders candidates by the order in which their merges were learned, then left to right.
-func (c candidate) before(d candidate) bool {
-	if c.id != d.id {
-		return c.id < d.id
-	}
-	return c.at < d.at
-}
 
 // encodeCached appends the ids of one word, from the cache if they are there.
 func (e *wordEncoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int32 {
@@ -210,32 +199,33 @@ func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *dropo
 			return
 		}
 		if id, ok := b.merged[pair{s[at].id, s[s[at].next].id}]; ok {
-			e.candidates.push(candidate{id, at})
+			e.candidates.Push(uint64(id)<<32 | uint64(at))
 		}
 	}
 	for i := range s {
 		propose(int32(i))
 	}
 	for len(e.candidates) > 0 {
-		c := e.candidates.pop()
-		next := s[c.at].next
-		if next == none || b.merges[c.id-firstMerge] != (pair{s[c.at].id, s[next].id}) {
-			continue // stale
+		c := e.candidates.Pop() // the merge learned first, then the leftmost
+		id, at := int32(c>>32), int32(c)
+		next := s[at].next
+		if next == none || b.merges[id-firstMerge] != (pair{s[at].id, s[next].id}) {
+			continue // stale: one of the symbols has changed
 		}
 		if drop != nil && drop.Next() {
 			e.dropped = append(e.dropped, c)
 			continue
 		}
-		s[c.at].id = c.id
-		s[c.at].next = s[next].next
+		s[at].id = id
+		s[at].next = s[next].next
 		if s[next].next != none {
-			s[s[next].next].prev = c.at
+			s[s[next].next].prev = at
 		}
 		s[next] = symbol{id: text.Pad, next: none}
-		propose(s[c.at].prev)
-		propose(c.at)
+		propose(s[at].prev)
+		propose(at)
 		for _, d := range e.dropped { // may be kept in the next step
-			e.candidates.push(d)
+			e.candidates.Push(d)
 		}
 		e.dropped = e.dropped[:0]
 	}

@@ -173,7 +173,7 @@ type merger struct {
 	minCount   int64   // smallest count of a pair that is merged
 
 	pairs    map[pair]*occurrences
-	queue    heap[queuedPair]
+	queue    pairQueue
 	newPairs []pair // added since the last merge
 }
 

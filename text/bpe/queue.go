@@ -1,12 +1,10 @@
 package bpe
 
-// ordered is an element of a heap: a.before(b) reports whether a is popped before b.
-type ordered[T any] interface{ before(T) bool }
+// pairQueue is a binary heap of pairs, the most frequent first. Unlike container/heap it does not
+// allocate for each element.
+type pairQueue []queuedPair
 
-// heap is a binary heap. Unlike container/heap it does not allocate for each element.
-type heap[T ordered[T]] []T
-
-func (h *heap[T]) push(x T) {
+func (h *pairQueue) push(x queuedPair) {
 	*h = append(*h, x)
 	s := *h
 	i := len(s) - 1
@@ -22,7 +20,7 @@ func (h *heap[T]) push(x T) {
 }
 
 // pop removes and returns the first element. It panics if the heap is empty.
-func (h *heap[T]) pop() T {
+func (h *pairQueue) pop() queuedPair {
 	s := *h
 	first, x := s[0], s[len(s)-1]
 	s = s[:len(s)-1]
