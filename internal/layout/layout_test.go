@@ -27,7 +27,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/internal/exact", ""},
 	{"text/internal/heap", ""},
 	{"text/script", ""},
-	{"text/bpe", "text text/internal/dropout"},
+	{"text/bpe", "text text/internal/dropout text/internal/heap"},
 	{"text/clean", "text text/align text/internal/exact text/script"},
 	{"text/score", "text/internal/exact text/script"},
 	{"text/sentencepiece", "text text/internal/dropout text/internal/exact text/internal/heap"},

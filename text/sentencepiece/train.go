@@ -74,7 +74,7 @@ func NewTrainer(spec TrainerSpec, normalizer NormalizerSpec) (*Trainer, error) {
 
 // SettingError reports an invalid setting of training.
 type SettingError struct {
-	Name string // of the field of TrainerSpec or NormalizerSpec in a .model file, as spm_train's flag
+	Name string // of the field in a .model file, and of spm_train's flag
 	Err  error
 }
 
