@@ -10,7 +10,7 @@
 //	cache.go      the ids of recent words
 //	remap.go      the pieces of one tokenizer as pieces of another
 //	file.go       the merges as bytes, for the model file
-//	queue.go       the priority queue of train.go
+//	queue.go      the priority queue of train.go
 //
 // # Terms
 //
