@@ -94,8 +94,8 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// The limit separates misaligned pairs from good ones where their scores differ, and drops few where
-// they do not. The figures are medians of several draws.
+// The limit separates misaligned pairs from good ones where their scores differ, and drops few
+// where they do not. The figures are medians of several draws.
 func TestMisalignedLimit(t *testing.T) {
 	const draws = 25
 	for _, c := range []struct {

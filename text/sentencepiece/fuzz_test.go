@@ -60,8 +60,8 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// FuzzCompileRules compiles files of normalization rules. The charsmap of a file that is accepted has
-// its rules.
+// FuzzCompileRules compiles files of normalization rules. The charsmap of a file that is accepted
+// has its rules.
 func FuzzCompileRules(f *testing.F) {
 	f.Add([]byte("0041\t0061\n0041 0300\tU+E0\t# À\r\n\n2028\t\n"), "aÀ\xff")
 	f.Add([]byte("41\t\n41\t42\n"), "A")
