@@ -196,7 +196,7 @@ func misalignedLimit(scores, decoys []int, precision float64) (limit int, ok boo
 			deviations = 0.5
 		}
 		ratio := (n + 1) / d
-		ratio += deviations * ratio * math.Sqrt(1/(n+1)+1/d)
+		ratio += float64(deviations * ratio * math.Sqrt(1/(n+1)+1/d))
 		misaligned = min(misaligned, ratio)
 	}
 	if misaligned*float64(len(decoys)) > maxMisaligned*float64(len(scores)) {
