@@ -2,6 +2,7 @@
 // into ids and back. It imports text packages and the standard library.
 //
 //	words.go      splits a text into words, which no merge crosses
+//	pattern.go    the same words as a regular expression, for other programs
 //	train.go      learns the merges from a corpus
 //	corpus.go     counts the words of both sides of a corpus, for one tokenizer or two
 //	tokenizer.go  text to ids and back

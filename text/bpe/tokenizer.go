@@ -79,6 +79,15 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 // Size returns the size of the vocabulary: MinSize plus the number of merges.
 func (t *Tokenizer) Size() int { return len(t.pieces) }
 
+// Merges returns the ids of the two pieces that each merge joins. Merge k makes id MinSize+k.
+func (t *Tokenizer) Merges() [][2]int32 {
+	merges := make([][2]int32, len(t.merges))
+	for k, m := range t.merges {
+		merges[k] = [2]int32{m.left, m.right}
+	}
+	return merges
+}
+
 // Encode implements text.Tokenizer. It puts a space before s, so that a word has the same pieces at
 // the start of a sentence as within it. It takes time linear in the length of s.
 func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
