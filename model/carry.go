@@ -15,7 +15,8 @@ import (
 // all other weights.
 //
 // Each of the three matrices that a Config can tie is carried from the same matrix of from, however
-// the two models tie them; if t ties all three and from does not, from the source embedding.
+// the two models tie them; if t ties all three and from does not, from the source embedding. An
+// output bias of -Inf, which no loss can use, becomes impossibleBias.
 // CarryOver returns an error that names the tensor if from lacks one or has it in another shape. It
 // panics if src or tgt does not have the length of t's vocabulary, or contains an id outside
 // from's.
@@ -54,8 +55,17 @@ func (t *Transformer) CarryOver(from *Transformer, src, tgt [][]int32) error {
 			copy(p.W, old.W)
 		}
 	}
+	if t.Output.Bias != nil {
+		for i, b := range t.Output.Bias.W {
+			t.Output.Bias.W[i] = max(b, impossibleBias)
+		}
+	}
 	return nil
 }
+
+// impossibleBias is an output bias with which the probability of a piece is 0 in float32, and the
+// loss with label smoothing finite.
+const impossibleBias = -1e4
 
 // carryRows sets row i of p to the mean of the rows of old that rows[i] lists.
 func carryRows(p, old *layer.Param, rows [][]int32) {

@@ -71,6 +71,31 @@ func TestCarryOver(t *testing.T) {
 }
 
 // CarryOver to a model with the same vocabulary copies every bit.
+// A model that another system made impossible pieces for can be trained further.
+func TestCarryOverImpossiblePieces(t *testing.T) {
+	c := toy()
+	c.OutputBias = true
+	from, m := newModel(t, c), newModel(t, c)
+	from.Init(7)
+	from.Output.Bias.W[5] = float32(math.Inf(-1))
+	same := make([][]int32, c.TgtVocab)
+	for i := range same {
+		same[i] = []int32{int32(i)}
+	}
+	if err := m.CarryOver(from, same[:c.SrcVocab], same); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Output.Bias.W[5]; got != impossibleBias {
+		t.Errorf("bias %v, want %v", got, impossibleBias)
+	}
+	var b Batch
+	b.Append([]int32{3, 4}, []int32{4, 3})
+	loss := NewPass(m, nil).Train(&b, 1, 1)
+	if !(loss.Sum > 0 && loss.Sum < 1e4) {
+		t.Errorf("loss %v, want a finite one", loss.Sum)
+	}
+}
+
 func TestCarryOverToItself(t *testing.T) {
 	same := make([][]int32, toy().SrcVocab)
 	for i := range same {

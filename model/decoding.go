@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"tfm/model/safetensors"
 )
@@ -13,12 +14,32 @@ const (
 	PenaltyPower = "power" // n^alpha; the score with alpha 1 is the mean over the tokens
 )
 
+// The searches, which differ in when they end. Searches other than SearchFinished let truncated
+// hypotheses compete with finished ones.
+const (
+	SearchFinished  = ""          // when as many hypotheses as the beam has are finished
+	SearchShrinking = "shrinking" // every finished hypothesis leaves one fewer live; Marian's
+	SearchHeuristic = "heuristic" // when no live one would enter the list now; transformers'
+	SearchExact     = "exact"     // when no live one can enter the list at any length
+)
+
 // Decoding holds the settings of beam search and of alignments that suit the weights of a model. A
 // model file contains them, and package translate uses them by default.
 type Decoding struct {
 	LengthPenalty string  `json:"length_penalty"`        // PenaltyWu or PenaltyPower
 	Alpha         float64 `json:"alpha"`                 // exponent of the length penalty, 0 to 10
+	Search        string  `json:"search,omitempty"`      // SearchFinished or another of these
 	AlignHeads    string  `json:"align_heads,omitempty"` // see ParseAlignHeads
+
+	// Suppressed lists the ids of the target pieces that no search selects, see
+	// ParseSuppressed: those that the model was trained to use but a translation cannot
+	// contain, for example the unknown piece. The softmax includes them.
+	Suppressed string `json:"suppressed,omitempty"`
+
+	// UnnormedKeys reproduces Marian's decoder in pre-norm models: from the second token on,
+	// keys and values of its self-attention are those of inputs without their norm, although
+	// the model was trained with it.
+	UnnormedKeys bool `json:"unnormed_keys,omitempty"`
 }
 
 // PaperDecoding returns the paper's settings (section 6.1).
@@ -32,8 +53,37 @@ func (d Decoding) Validate() error {
 	if !(d.Alpha >= 0 && d.Alpha <= 10) {
 		return &FieldError{Field: "alpha", Found: d.Alpha, Expected: "0 to 10"}
 	}
-	_, err := ParseAlignHeads(d.AlignHeads)
+	if !slices.Contains([]string{SearchFinished, SearchShrinking, SearchHeuristic, SearchExact}, d.Search) {
+		return &FieldError{Field: "search", Found: d.Search, Expected: fmt.Sprintf("%q, %s, %s or %s", SearchFinished, SearchShrinking, SearchHeuristic, SearchExact)}
+	}
+	if _, err := ParseAlignHeads(d.AlignHeads); err != nil {
+		return err
+	}
+	_, err := ParseSuppressed(d.Suppressed)
 	return err
+}
+
+// ValidateFor reports the first setting that does not suit a model of configuration c, as a
+// *FieldError. d must be valid.
+func (d Decoding) ValidateFor(c Config) error {
+	if d.UnnormedKeys && c.Norm != PreNorm {
+		return &FieldError{Field: "unnormed_keys", Found: true, Expected: "false without pre-norm"}
+	}
+	heads, err := ParseAlignHeads(d.AlignHeads)
+	if err != nil {
+		return err
+	}
+	if err := heads.Validate(c); err != nil {
+		return err
+	}
+	ids, err := ParseSuppressed(d.Suppressed)
+	if err != nil {
+		return err
+	}
+	if n := len(ids); n > 0 && int(ids[n-1]) >= c.TgtVocab {
+		return &FieldError{Field: "suppressed", Found: ids[n-1], Expected: fmt.Sprintf("ids below %d, the size of the target vocabulary", c.TgtVocab)}
+	}
+	return nil
 }
 
 // CopyWithDecoding writes a copy of the model file at path, of any form, with other settings to

@@ -17,7 +17,7 @@ import (
 
 func TestModelFileRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, nil, "EN", "zh-hant", Decoding{LengthPenalty: PenaltyPower, Alpha: 1.5, AlignHeads: "next 0.1"}, map[string]string{"trained": "no", "checksum": "mine"}}
+	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, nil, "EN", "zh-hant", Decoding{LengthPenalty: PenaltyPower, Alpha: 1.5, AlignHeads: "next 0.1", Suppressed: "3 4"}, map[string]string{"trained": "no", "checksum": "mine"}}
 	if err := f.Save(path); err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +88,8 @@ func TestInvalidDecoding(t *testing.T) {
 		"alpha is -1, expected 0 to 10":                  {LengthPenalty: PenaltyWu, Alpha: -1},
 		"alpha is NaN":                                   {LengthPenalty: PenaltyPower, Alpha: math.NaN()},
 		"alpha is 11":                                    {LengthPenalty: PenaltyPower, Alpha: 11},
+		`suppressed is "4 3", expected up to 4096 ids`:   {LengthPenalty: PenaltyWu, Suppressed: "4 3"},
+		`suppressed is "2"`:                              {LengthPenalty: PenaltyWu, Suppressed: "2"},
 		`align_heads is "1-2"`:                           {LengthPenalty: PenaltyWu, AlignHeads: "1-2"},
 	} {
 		_, _, err := File{Model: newModel(t, toy()), Decoding: d}.Encode()

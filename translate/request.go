@@ -18,8 +18,9 @@ import (
 type Request struct {
 	Texts []string
 
-	// Decode are the options of the searches. The zero value is Translator.DefaultOptions(). Do
-	// sets Pieces. The sources of Decode.Constraint are the texts that are not blank.
+	// Decode are the options of the searches. The zero value is Translator.DefaultOptions().
+	// Do sets Pieces and Suppressed. The sources of Decode.Constraint are the texts that are
+	// not blank.
 	Decode decode.Options
 
 	// Prefixes[i], if not "", is the begin of the translation of Texts[i]. It may end within a
@@ -234,7 +235,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 		return nil, err
 	}
 	r.Decode.Constraint = decode.All(t.prefixes(r, indices), phrases, r.Decode.Constraint)
-	r.Decode.Pieces = t.pieces
+	r.Decode.Pieces, r.Decode.Suppressed = t.pieces, t.defaults.Suppressed
 	lists, err := t.nBest(ctx, srcs, indices, &r)
 	if err != nil {
 		return nil, err

@@ -31,7 +31,8 @@ type Options struct {
 	Int8 bool
 
 	// Decoding replaces the settings of beam search in the model file. The zero value is those
-	// of the file, or with New the paper's.
+	// of the file, or with New the paper's. It keeps Suppressed and UnnormedKeys of the file,
+	// unless it sets them.
 	Decoding model.Decoding
 }
 
@@ -106,7 +107,9 @@ func (t *Translator) open(path string, o Options) error {
 	}
 	of, err := vocab.UnmarshalTokenizers(tokenizers)
 	if err == nil {
-		err = t.prepare(of, cmp.Or(o.Decoding, decoding))
+		d := cmp.Or(o.Decoding, decoding)
+		d.Suppressed, d.UnnormedKeys = cmp.Or(d.Suppressed, decoding.Suppressed), d.UnnormedKeys || decoding.UnnormedKeys
+		err = t.prepare(of, d)
 	}
 	if err != nil {
 		t.weights.Close()
@@ -169,12 +172,13 @@ func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) erro
 	}
 	d = cmp.Or(d, model.PaperDecoding())
 	var err error
+	if err := d.ValidateFor(t.config); err != nil {
+		return err
+	}
 	if t.align, err = model.ParseAlignHeads(d.AlignHeads); err != nil {
 		return err
 	}
-	if err := t.align.Validate(t.config); err != nil {
-		return err
-	}
+	t.weights.SetUnnormedKeys(d.UnnormedKeys)
 	t.defaults = decode.OptionsFor(d)
 	t.pieces = decode.NewPieces(tokenizers.Target.Size(), tokenizers.Target.Bytes)
 	t.engine, t.pairs = decode.NewEngine(t.weights, t.pool), make(chan *decode.Decoder, 1)
@@ -221,8 +225,8 @@ func (t *Translator) DefaultOptions() decode.Options { return t.defaults }
 func (t *Translator) Shortlist() *model.Shortlist { return t.shortlist }
 
 // MaxSource returns the model's source limit: the number of tokens, without EOS, to which Translate
-// and Do truncate a longer text. It is Config.MaxLen-1.
-func (t *Translator) MaxSource() int { return t.config.MaxLen - 1 }
+// and Do truncate a longer text. It is Config.MaxSource.
+func (t *Translator) MaxSource() int { return t.config.MaxSource() }
 
 // begin waits until a call may translate. If it returns nil, the caller must call end.
 func (t *Translator) begin(ctx context.Context) error {

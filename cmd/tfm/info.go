@@ -164,6 +164,10 @@ func printHeader(h model.Header, list *model.Shortlist, file string) error {
 	case model.Learned:
 		row("positions", "learned, %d on each side", c.MaxLen)
 	}
+	if c.SourceMarks != model.EOSLast {
+		marks := map[model.SourceMarks]string{model.NoMarks: "without EOS", model.BOSFirst: "BOS first, without EOS", model.BOSAndEOS: "BOS first, EOS last"}
+		row("source", "%s, which can translate but not train", marks[c.SourceMarks])
+	}
 	scale := "times sqrt(d_model)"
 	if c.Unscaled {
 		scale = "not scaled"
@@ -194,6 +198,9 @@ func printHeader(h model.Header, list *model.Shortlist, file string) error {
 	}
 	divisor := map[string]string{model.PenaltyWu: "((5+n)/6)^%v", model.PenaltyPower: "n^%v"}[h.Decoding.LengthPenalty]
 	row("length penalty", "%s, "+divisor+" for n tokens with EOS", h.Decoding.LengthPenalty, h.Decoding.Alpha)
+	if ids := h.Decoding.Suppressed; ids != "" {
+		row("suppressed", "pieces %s of the target are in the softmax but not in translations", ids)
+	}
 	if heads := h.Decoding.AlignHeads; heads != "" {
 		row("alignments", "attention of heads %s (layer.head, from 0)", heads)
 	}

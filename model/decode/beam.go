@@ -41,7 +41,11 @@ func (k beam) advance(s *search, q *sourceSearch, first int) {
 	}
 }
 
-// isDone decides exactly whether a live hypothesis can enter the n-best list.
+func (k beam) isDone(q *sourceSearch) bool {
+	return float64(q.finished) >= q.options.patience()*float64(k.width) || q.isDecided()
+}
+
+// isDecided decides exactly whether no live hypothesis can enter the n-best list.
 //
 // Let ℓ ≤ 0 be the log-probability of live[0], the largest of all live hypotheses, n the number
 // of their tokens, N the length limit and lp > 0 the length penalty, which does not fall with the
@@ -55,20 +59,21 @@ func (k beam) advance(s *search, q *sourceSearch, first int) {
 // tokens of probability 1 up to the limit. So, without a coverage penalty, the bound is the
 // smallest that does not depend on the model. finish prefers the earlier of equal scores, so a live
 // hypothesis needs a higher one than the last of a full list.
-func (k beam) isDone(q *sourceSearch) bool {
-	if float64(q.finished) >= q.options.patience()*float64(k.width) {
-		return true
-	}
+func (q *sourceSearch) isDecided() bool {
 	bound := q.options.score(q.live[0].logP, q.maxTokens)
-	return len(q.nBest) == q.options.nBest() && q.nBest[len(q.nBest)-1].score >= bound
+	return len(q.nBest) == q.maxNBest() && q.nBest[len(q.nBest)-1].score >= bound
 }
 
-// finishTruncated finishes truncated hypotheses only if no other is finished. Hypotheses that
-// differ only in their last token, which is dropped, count once.
+// finishTruncated finishes truncated hypotheses only if no other is finished.
 func (k beam) finishTruncated(q *sourceSearch) {
-	if len(q.nBest) > 0 {
-		return
+	if len(q.nBest) == 0 {
+		q.finishLive()
 	}
+}
+
+// finishLive finishes the live hypotheses, truncated. Those that differ only in their last token,
+// which is dropped, count once.
+func (q *sourceSearch) finishLive() {
 	for i, h := range q.live {
 		equal := func(o live) bool { return q.backpointers[o.tail].previous == q.backpointers[h.tail].previous }
 		if !slices.ContainsFunc(q.live[:i], equal) {

@@ -50,15 +50,28 @@ func (s *search) allows(row int, token int32) bool {
 func (s *search) bestTokens(row int, best []continuation, logits []float32) []continuation {
 	maxLogit := mat.Max(logits)
 	if q, _ := s.hypothesis(row); q.goal == nil {
-		best = s.topAllowed(row, best, logits)
+		best = s.topSelectable(row, best, logits)
 	} else {
 		n := cap(best) - q.goal.maxAdvancing()
-		best = best[:len(s.topAllowed(row, best[:0:n], logits))]
+		best = best[:len(s.topSelectable(row, best[:0:n], logits))]
+		s.suppress(row, logits)
 		best = s.addAdvancing(row, best, logits)
+		s.restore(row, logits)
 	}
 	logZ := float64(maxLogit) + mat.Log(float64(mat.ExpSum(logits, logits, maxLogit)))
 	for i := range best {
 		best[i].logP -= logZ
+	}
+	return best
+}
+
+// topSelectable is topAllowed without the suppressed tokens, unless only these are allowed.
+func (s *search) topSelectable(row int, best []continuation, logits []float32) []continuation {
+	s.suppress(row, logits)
+	best = s.topAllowed(row, best, logits)
+	s.restore(row, logits)
+	if len(best) == 0 && s.isForced(row) {
+		best = s.topAllowed(row, best, logits)
 	}
 	return best
 }

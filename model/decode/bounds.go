@@ -17,6 +17,7 @@ import (
 //	X = |x| + |x - x'|, W = |w'| + |w - w'|, κ = (d + 64)·2^-24
 //
 // The last two terms bound the rounding of all float32 operations, those of the bound included.
+// A bias of -Inf is exact.
 type outputBounds struct {
 	output linear
 	errors []float32 // |w - w'| + 2^-20·|b| of each column
@@ -71,7 +72,7 @@ func (t *boundColumns) Range(lo, hi int) {
 			t.norms[j] = float32(t.norm(rounded))
 			mat.Axpy(w, -1, rounded)
 			t.errors[j] = float32(t.norm(w))
-			if bias := t.from.biases(); bias != nil {
+			if bias := t.from.biases(); bias != nil && !math.IsInf(float64(bias[j]), -1) {
 				t.errors[j] += float32(0x1p-20 * math.Abs(float64(bias[j])))
 			}
 		}

@@ -71,6 +71,9 @@ func checkCall(w *Weights, srcs [][]int32, o *Options) error {
 		return err
 	}
 	c := &w.model.Config
+	if err := o.Decoding().ValidateFor(*c); err != nil {
+		return err
+	}
 	if o.Pieces != nil && len(o.Pieces.bytes) != c.TgtVocab {
 		panic(fmt.Sprintf("decode: Options.Pieces of %d pieces for a target vocabulary of %d", len(o.Pieces.bytes), c.TgtVocab))
 	}
@@ -78,7 +81,7 @@ func checkCall(w *Weights, srcs [][]int32, o *Options) error {
 		panic(fmt.Sprintf("decode: Options.Shortlist for %d pieces and a source vocabulary of %d", len(o.Shortlist.Starts)-1, c.SrcVocab))
 	}
 	for i, src := range srcs {
-		checkIDs("source", i, src, c.SrcVocab, c.MaxLen)
+		checkIDs("source", i, src, c.SrcVocab, c.MaxSource()+1)
 	}
 	return nil
 }
@@ -95,7 +98,8 @@ func longestFirst(srcs [][]int32) []int {
 
 // Next returns, for every id of the target vocabulary, the probability of being the next token
 // after given in the translation of src: one decode step. The probabilities are those of the
-// searches, bit for bit. Pad and BOS have 0. Next panics on ids and lengths as Translate does.
+// searches, bit for bit. Pad and BOS have 0, suppressed pieces their share. Next panics on ids and
+// lengths as Translate does.
 func (d *Decoder) Next(src, given []int32) []float32 {
 	c := &d.w.model.Config
 	checkIDs("target", 0, given, c.TgtVocab, c.MaxLen)

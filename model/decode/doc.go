@@ -16,15 +16,16 @@
 // The files: weights.go (Weights), file.go (model files for decoding), memory_linux.go (memory of
 // weights), options.go (Options, the length penalty), decoder.go (Decoder), engine.go (Engine:
 // calls of many goroutines), scheduler.go (which sources have rows in a step), state.go (State:
-// adding and removing sources, a step), layers.go (the encoder, the decoder), attention.go
-// (attention of the newest tokens to keys and values in pages), shortlist.go (logits of the pieces
-// of a list), bounds.go (upper bounds of logits for greedy search), source.go (the nodes of a
-// source's hypotheses), pages.go (memory for keys and values), search.go (a step of several
-// searches), best.go (the best tokens of a row), greedy.go, beam.go, sample.go (the strategies),
-// constraint.go (what may follow a hypothesis: length, repetitions), pieces.go (valid UTF-8),
-// prefix.go (forced prefixes), phrases.go (phrases that must appear), certain.go (tokens that
-// cannot change), pairs.go (log-probabilities and attention of given translations, in one pass over
-// all their positions).
+// adding and removing sources, a step), layers.go (the encoder, the decoder), unnormed_keys.go
+// (Marian's self-attention in pre-norm), attention.go (attention of the newest tokens to keys and
+// values in pages), marks.go (attention to the marks of sources), shortlist.go (logits of the
+// pieces of a list), bounds.go (upper bounds of logits for greedy search), source.go (the nodes of
+// a source's hypotheses), pages.go (memory for keys and values), search.go (a step of several
+// searches), best.go (the best tokens of a row), greedy.go, beam.go, shrinking.go, open_beam.go,
+// sample.go (the strategies), constraint.go (what may follow a hypothesis: length, repetitions),
+// pieces.go (valid UTF-8), prefix.go (forced prefixes), suppress.go (pieces that no search
+// selects), phrases.go (phrases that must appear), certain.go (tokens that cannot change), pairs.go
+// (log-probabilities and attention of given translations, in one pass over all their positions).
 //
 // # Terms
 //

@@ -104,6 +104,7 @@ func newReader(s *safetensors.Stream, h model.Header, f Form) (*reader, error) {
 		file: File{Header: h, Weights: w, Tokenizers: map[string][]byte{}}, matrices: map[string]*weightMatrix{},
 		vectors: map[string]*layer.Param{}, lists: map[string]safetensors.Tensor{},
 	}
+	w.SetUnnormedKeys(h.Decoding.UnnormedKeys)
 	for _, m := range w.matrices {
 		r.matrices[m.param.Name] = m
 	}
@@ -246,6 +247,7 @@ func decodeMapped(s *safetensors.File, f Form, p *mat.Pool) (File, error) {
 	if f == Int8 && stored != Int8 {
 		w.round(p)
 	}
+	w.SetUnnormedKeys(h.Decoding.UnnormedKeys)
 	file := File{Header: h, Weights: w}
 	if file.Tokenizers, err = model.Tokenizers(s); err != nil {
 		return file, err

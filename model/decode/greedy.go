@@ -24,9 +24,9 @@ func (s *search) mostProbable(row int, out []continuation, logits []float32) []c
 	if m := float64(mat.Max(logits)); m != m || math.IsInf(m, 1) {
 		return out // the log-probability would be NaN
 	}
-	out = s.topAllowed(row, out, logits)
+	out = s.topSelectable(row, out, logits)
 	for s.bounds != nil && len(out) > 0 && s.bounds.refine(row, out[0].token) {
-		out = s.topAllowed(row, out[:0], logits)
+		out = s.topSelectable(row, out[:0], logits)
 	}
 	for i := range out {
 		out[i].logP = 0

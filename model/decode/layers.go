@@ -62,7 +62,9 @@ func (s *State) decode() {
 	for i := range s.w.decoder {
 		l := &s.w.decoder[i]
 		l.qkv.mul(p, act.qkv, s.sublayerInput(&l.norm1), mat.Identity)
+		s.unnormKeys(l)
 		s.attendSelf(i)
+		s.attendFirst()
 		s.addSublayer(&l.norm1, &l.out, act.ctx)
 
 		l.q.mul(p, act.q, s.sublayerInput(&l.norm2), mat.Identity)

@@ -42,6 +42,14 @@ type Options struct {
 	// off.
 	RepetitionPenalty float64 `json:",omitempty"`
 
+	// Search decides when beam search ends, see model.Decoding.
+	Search string `json:",omitempty"`
+
+	// Suppressed lists pieces that a search does not select, see model.Decoding. They keep
+	// their share of the softmax, so scores are those of a model that may select them. A
+	// suppressed piece is selected only where a Constraint leaves no other.
+	Suppressed string `json:",omitempty"`
+
 	// Pieces makes the text of every translation valid UTF-8: a token that cannot continue or
 	// end a character is not chosen. With nil a translation may have a part of a character.
 	Pieces *Pieces `json:"-"`
@@ -65,7 +73,8 @@ type Options struct {
 	Coverage float64 `json:",omitempty"`
 
 	// Patience times Beam is the number of finished hypotheses at which beam search ends (Kasai
-	// et al., 2022). 0 is 1. A search ends earlier if no other hypothesis can enter the list.
+	// et al., 2022), unless Search is set. 0 is 1. A search ends earlier if no other hypothesis
+	// can enter the list.
 	Patience float64 `json:",omitempty"`
 
 	// NoScore makes greedy search leave Score 0, which saves the softmax and, in float32, most
@@ -100,16 +109,18 @@ func DefaultOptions() Options { return OptionsFor(model.PaperDecoding()) }
 
 // OptionsFor returns DefaultOptions with the settings of a model file.
 func OptionsFor(d model.Decoding) Options {
-	return Options{Beam: 4, Alpha: d.Alpha, Penalty: d.LengthPenalty, MaxExtra: 50, NBest: 1, Temperature: 1, TopP: 1, Seed: 1}
+	return Options{Beam: 4, Alpha: d.Alpha, Penalty: d.LengthPenalty, Search: d.Search, Suppressed: d.Suppressed, MaxExtra: 50, NBest: 1, Temperature: 1, TopP: 1, Seed: 1}
 }
 
 // Decoding returns the settings in o that a model file contains. They are the paper's if Penalty
 // and Alpha are zero, as in options for greedy search, which needs neither.
 func (o Options) Decoding() model.Decoding {
 	if o.Penalty == "" && o.Alpha == 0 {
-		return model.PaperDecoding()
+		d := model.PaperDecoding()
+		d.Search, d.Suppressed = o.Search, o.Suppressed
+		return d
 	}
-	return model.Decoding{LengthPenalty: cmp.Or(o.Penalty, PenaltyWu), Alpha: o.Alpha}
+	return model.Decoding{LengthPenalty: cmp.Or(o.Penalty, PenaltyWu), Alpha: o.Alpha, Search: o.Search, Suppressed: o.Suppressed}
 }
 
 const maxBeam = 64 // limits the hypotheses, and so memory and time, of a source

@@ -57,6 +57,8 @@ func TestDecodingOfOptions(t *testing.T) {
 		{Options{Alpha: 1}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 1}},
 		{Options{Penalty: PenaltyWu}, model.Decoding{LengthPenalty: PenaltyWu}},
 		{Options{Penalty: PenaltyPower, Alpha: 1}, model.Decoding{LengthPenalty: PenaltyPower, Alpha: 1}},
+		{Options{Suppressed: "3"}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 0.6, Suppressed: "3"}},
+		{Options{Alpha: 1, Suppressed: "3 5"}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 1, Suppressed: "3 5"}},
 	} {
 		if got := c.o.Decoding(); got != c.want {
 			t.Errorf("%+v: Decoding() = %+v, want %+v", c.o, got, c.want)

@@ -49,9 +49,10 @@ func (d *Decoder) LogProbs(ctx context.Context, srcs, tgts [][]int32) ([][]float
 
 // Attention returns the attention weights of each pair of a source and a target: the
 // cross-attention weights of the heads that align selects, averaged over them. Row i of pair k
-// belongs to tgts[k][i], the last row to EOS; column j is srcs[k][j], the last column EOS. Each row
-// sums to 1. With align.Next a row is that of the next step, except the last. Errors and panics are
-// those of LogProbs; Attention also panics on a head that the model does not have.
+// belongs to tgts[k][i], the last row to EOS; column j is srcs[k][j], the last column the marks of
+// the source, such as EOS. Each row sums to 1. With align.Next a row is that of the next step,
+// except the last. Errors and panics are those of LogProbs; Attention also panics on a head that
+// the model does not have.
 func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32, align model.AlignHeads) ([][][]float32, error) {
 	checkPairs(&d.w.model.Config, srcs, tgts)
 	heads := align.Heads
@@ -91,6 +92,7 @@ func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, head
 		panic(fmt.Sprintf("decode: %v", err))
 	}
 	var workspace []float32
+	marks := d.w.model.Config.SourceMarks
 	return d.eachPairs(ctx, srcs, tgts, func(first int, p *pairPass) {
 		p.decode(func(layer int, in attn.Inputs, r attn.Ragged) {
 			for k, h := range heads {
@@ -98,12 +100,15 @@ func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, head
 					continue
 				}
 				for i := range p.srcs {
-					rows, cols := len(p.tgts[i])+1, len(p.srcs[i])+1
-					if len(workspace) < rows*cols {
-						workspace = make([]float32, 2*rows*cols)
+					rows, cols, tokens := len(p.tgts[i])+1, len(p.srcs[i])+1, int(p.starts[i+1]-p.starts[i])
+					if n := rows * max(cols, tokens); len(workspace) < n {
+						workspace = make([]float32, 2*n)
 					}
-					weights := mat.Of(workspace[:rows*cols], rows, cols)
+					weights := mat.Of(workspace[:rows*tokens], rows, tokens)
 					in.Weights(weights, d.w.sizes().Heads, i, h.Head, r)
+					if marks != model.EOSLast {
+						weights = marksToLast(weights, cols, marks)
+					}
 					visit(first+i, k, weights)
 				}
 			}
@@ -140,7 +145,7 @@ func checkPairs(c *model.Config, srcs, tgts [][]int32) {
 		panic(fmt.Sprintf("decode: %d sources and %d targets", len(srcs), len(tgts)))
 	}
 	for i := range srcs {
-		checkIDs("source", i, srcs[i], c.SrcVocab, c.MaxLen)
+		checkIDs("source", i, srcs[i], c.SrcVocab, c.MaxSource()+1)
 		checkIDs("target", i, tgts[i], c.TgtVocab, c.MaxLen)
 	}
 }
@@ -152,7 +157,7 @@ func (p *pairPass) encode(srcs, tgts [][]int32) {
 	s.ids, s.starts = s.ids[:0], append(s.starts[:0], 0)
 	p.tgtIDs, p.next, p.tgtStarts = p.tgtIDs[:0], p.next[:0], append(p.tgtStarts[:0], 0)
 	for i := range srcs {
-		s.ids = append(append(s.ids, srcs[i]...), model.EOS)
+		s.ids = s.w.model.Config.SourceMarks.Append(s.ids, srcs[i])
 		s.starts = append(s.starts, int32(len(s.ids)))
 		p.tgtIDs = append(append(p.tgtIDs, model.BOS), tgts[i]...)
 		p.next = append(append(p.next, tgts[i]...), model.EOS)

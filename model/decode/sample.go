@@ -22,17 +22,23 @@ func (o sample) initialHypotheses() int { return o.nBest() }
 func (o sample) expand(s *search, row int, logits []float32, out []continuation) []continuation {
 	q, h := s.hypothesis(row)
 	random := &s.sampling.random[row]
-	token := s.sampling.draw(row, logits, o.Options, uniform(random, o.Seed, q.number, uint64(h.number), uint64(q.tokens)))
-	if !s.allows(row, token) {
-		var ok bool
-		if token, ok = s.drawAllowed(row, logits, o.Options, nextUniform(random)); !ok {
-			return out
-		}
-	}
 	maxLogit := mat.Max(logits)
+	s.suppress(row, logits)
+	token := s.sampling.draw(row, logits, o.Options, uniform(random, o.Seed, q.number, uint64(h.number), uint64(q.tokens)))
+	ok := s.allows(row, token)
+	if !ok {
+		token, ok = s.drawAllowed(row, logits, o.Options, nextUniform(random))
+	}
+	s.restore(row, logits)
+	if !ok && s.isForced(row) {
+		token, ok = s.drawAllowed(row, logits, o.Options, nextUniform(random))
+	}
+	if !ok {
+		return out
+	}
 	out = append(out, continuation{logP: float64(logits[token]), token: token})
 	if o.Alternatives > 0 {
-		out = out[:1+len(s.topAllowed(row, out[1:1:1+o.Alternatives], logits))]
+		out = out[:1+len(s.topSelectable(row, out[1:1:1+o.Alternatives], logits))]
 	}
 	logZ := float64(maxLogit) + mat.Log(float64(mat.ExpSum(logits, logits, maxLogit)))
 	for i := range out {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"tfm/mat"
+	"tfm/model"
 )
 
 // stepper is the model that a scheduler runs on: State, or a table in tests.
@@ -98,6 +99,7 @@ type request struct {
 	sources    [][]int32
 	options    Options
 	strategy   strategy
+	suppressed []int32    // see model.Decoding
 	constraint Constraint // nil allows every token
 	waiting    []int      // indices of the sources that are not added yet; the last is the next
 	active     int        // sources that are not done
@@ -135,6 +137,7 @@ func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, [
 		r.options.Coverage = 0
 	}
 	r.strategy, r.constraint = strategyOf(&r.options), r.options.constraint()
+	r.suppressed, _ = model.ParseSuppressed(o.Suppressed) // valid
 	r.waiting = longestFirst(srcs)
 	slices.Reverse(r.waiting)
 	return r

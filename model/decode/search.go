@@ -87,6 +87,8 @@ type search struct {
 	goalStates       []uint64        // workspace of one continuation
 	candidates       []goalCandidate // workspace of one sentence
 	nextCoverage     []float32       // workspace of one sentence
+	maxSuppressed    int             // suppressed pieces that a row has memory for
+	hidden           []float32       // [rows × maxSuppressed] logits of the suppressed pieces
 	partials         []Partial       // of each row
 
 	sampling samplingWorkspace
@@ -161,7 +163,7 @@ func (q *sourceSearch) finish(h finishedHyp) {
 	i := len(q.nBest)
 	for ; i > 0 && q.nBest[i-1].score < h.score; i-- {
 	}
-	if len(q.nBest) == q.options.nBest() {
+	if len(q.nBest) == q.maxNBest() {
 		if i == len(q.nBest) {
 			return
 		}
@@ -178,7 +180,23 @@ func strategyOf(o *Options) strategy {
 	case o.Beam == 1:
 		return greedy{}
 	}
+	switch o.Search {
+	case model.SearchShrinking:
+		return shrinkingBeam{o.Beam}
+	case model.SearchHeuristic:
+		return openBeam{beam{o.Beam}, true}
+	case model.SearchExact:
+		return openBeam{beam{o.Beam}, false}
+	}
 	return beam{o.Beam}
+}
+
+// maxNBest returns the limit of q.nBest. The heuristic needs a list as long as the beam.
+func (q *sourceSearch) maxNBest() int {
+	if k, ok := q.strategy.(openBeam); ok && k.heuristic {
+		return k.width
+	}
+	return q.options.nBest()
 }
 
 // add adds source index of a request, with a handle in the model and a limit of maxTokens, EOS
@@ -201,7 +219,7 @@ func (s *search) add(r *request, index int, handle int32, maxTokens int) {
 	}
 	if q.constraint != nil {
 		q.stateLen = q.constraint.StateLen()
-		if _, ok := q.strategy.(beam); ok {
+		if q.options.width() > 1 && !q.options.Sample {
 			q.goal, q.goalStart = goalOf(q.constraint)
 		}
 	}
@@ -276,7 +294,7 @@ func (s *search) isPaused(q *sourceSearch) bool { return s.paused && q.options.B
 
 // expand runs one decode step of all live hypotheses and finds the continuations of each row.
 func (s *search) expand(p *mat.Pool, m stepper) {
-	s.rows, s.owners, s.rowContinuations = s.rows[:0], s.owners[:0], 0
+	s.rows, s.owners, s.rowContinuations, s.maxSuppressed = s.rows[:0], s.owners[:0], 0, 0
 	hasSampling, constrained, covers, bounds := false, false, false, true
 	for i := range s.sentences {
 		q := &s.sentences[i]
@@ -291,6 +309,7 @@ func (s *search) expand(p *mat.Pool, m stepper) {
 			s.rows, s.owners = append(s.rows, r), append(s.owners, owner{int32(i), int32(j)})
 		}
 		s.rowContinuations = max(s.rowContinuations, q.maxContinuations())
+		s.maxSuppressed = max(s.maxSuppressed, len(q.request.suppressed))
 		hasSampling = hasSampling || q.options.Sample
 		constrained = constrained || q.constraint != nil
 		covers = covers || q.options.Coverage > 0
@@ -311,6 +330,9 @@ func (s *search) expand(p *mat.Pool, m stepper) {
 	for len(s.counts) < len(s.rows) {
 		s.counts = append(s.counts, 0)
 		s.partials = append(s.partials, Partial{})
+	}
+	for len(s.hidden) < len(s.rows)*s.maxSuppressed {
+		s.hidden = append(s.hidden, 0)
 	}
 	if hasSampling {
 		s.sampling.alloc(len(s.rows), s.logits.Cols, constrained)
@@ -422,6 +444,7 @@ func appendTokens(tokens []int32, backpointers []backpointer, tail int32) []int3
 // results returns the n-best list of q, which is done. It has at least one Hypothesis.
 func (q *sourceSearch) results() []Hypothesis {
 	q.strategy.finishTruncated(q)
+	q.nBest = q.nBest[:min(len(q.nBest), q.options.nBest())]
 	list := make([]Hypothesis, 0, max(1, len(q.nBest)))
 	for _, f := range q.nBest {
 		tokens := appendTokens(nil, q.backpointers, q.backpointers[f.tail].previous)

@@ -79,6 +79,8 @@ type activations struct {
 	hidden mat.Matrix    // [n × ff]
 	norm   layer.NormAct // mean and rstd; the caller sets Y
 	logits mat.Matrix    // [n × V]
+
+	unnormed, firstValues mat.Matrix // of unnormKeys: [n × (2h·d_k + h·d_v)], [n × h·d_v]
 }
 
 // NewState returns a State with the weights w whose loops run on p.
@@ -93,8 +95,8 @@ func (s *State) Add(handles []int32, sources ...[]int32) []int32 {
 	c := &s.w.model.Config
 	s.ids, s.starts = s.ids[:0], append(s.starts[:0], 0)
 	for i, src := range sources {
-		checkIDs("source", i, src, c.SrcVocab, c.MaxLen)
-		s.ids = append(append(s.ids, src...), model.EOS)
+		checkIDs("source", i, src, c.SrcVocab, c.MaxSource()+1)
+		s.ids = c.SourceMarks.Append(s.ids, src)
 		s.starts = append(s.starts, int32(len(s.ids)))
 	}
 	if len(sources) == 0 {
@@ -197,12 +199,15 @@ func (s *State) decodeRows(rows []Row) {
 
 // StepWeights is Step that also returns the cross-attention weights of the last decoder layer,
 // averaged over its heads, [rows × longest source]: those of a row to the tokens of its source,
-// EOS last. They are valid until the next StepWeights.
+// and last that to its marks, together, such as EOS. They are valid until the next StepWeights.
 func (s *State) StepWeights(rows []Row) (logits, weights mat.Matrix) {
 	longest := 0
 	for i := range rows {
 		s.checkRow(i, &rows[i])
 		longest = max(longest, s.sources[rows[i].Source].tokens)
+	}
+	if s.w.model.Config.SourceMarks == model.NoMarks {
+		longest++ // a column for EOS
 	}
 	s.weights = matrix(&s.weightsData, len(rows), longest)
 	s.keepWeights = true
@@ -263,6 +268,9 @@ func (s *State) allocDecoder(n, logitRows int) {
 		s.act = activations{
 			x: a.Matrix(n, c.DModel), h: a.Matrix(n, c.DModel), qkv: a.Matrix(n, 2*keys+values), q: a.Matrix(n, keys), ctx: a.Matrix(n, values),
 			hidden: a.Matrix(n, c.DFF), norm: layer.NormAct{Mean: a.Slice(n), RStd: a.Slice(n)}, logits: a.Matrix(logitRows, c.TgtVocab),
+		}
+		if s.w.unnormedKeys {
+			s.act.unnormed, s.act.firstValues = a.Matrix(n, 2*keys+values), a.Matrix(n, values)
 		}
 	})
 }

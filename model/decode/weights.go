@@ -23,6 +23,7 @@ type Weights struct {
 	output         linear          // logits
 	matrices       []*weightMatrix // all, in the order of their parameters
 	form           Form
+	unnormedKeys   bool // see SetUnnormedKeys
 
 	boundsMu sync.Mutex
 	bounds   *outputBounds // of output; nil before their first use

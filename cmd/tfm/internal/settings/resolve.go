@@ -199,6 +199,7 @@ func begin(overrides []Overrides, named *Run, facts Facts) (*Run, error) {
 	if facts.Init != nil {
 		r.SrcLang, r.TgtLang = facts.Init.SrcLang, facts.Init.TgtLang
 		r.Options.Search.Penalty, r.Options.Search.Alpha = facts.Init.Decoding.LengthPenalty, facts.Init.Decoding.Alpha
+		r.Options.Search.Suppressed = facts.Init.Decoding.Suppressed
 		r.base(Init, carried)
 	}
 	r.choose(plan)

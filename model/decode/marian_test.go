@@ -1,0 +1,135 @@
+package decode
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"tfm/model"
+)
+
+// candidate is a hypothesis of a slow search, of all tokens so far.
+type candidate struct {
+	tokens []int32
+	logP   float64
+}
+
+// slowBeam is the oracle of the searches of other systems, over the probabilities of m in float64.
+// keep is the number of continuations that a step selects, all of them or with skipEOS those
+// without EOS, after which isDone may end the search.
+func slowBeam(m *table, source int32, maxTokens int, o Options) []candidate {
+	live, finished := []candidate{{}}, []candidate(nil)
+	score := func(c candidate) float64 { return o.score(c.logP, len(c.tokens)) }
+	sorted := func(list []candidate) []candidate {
+		slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(score(b), score(a)) })
+		return list[:min(len(list), o.Beam)]
+	}
+	ended := 0
+	for n := 1; n <= maxTokens && len(live) > 0; n++ {
+		var all []candidate
+		for _, h := range live {
+			for id, p := range m.probabilities(source, h.tokens) {
+				if p > 0 {
+					all = append(all, candidate{append(slices.Clone(h.tokens), int32(id)), h.logP + math.Log(p)})
+				}
+			}
+		}
+		slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(b.logP, a.logP) })
+		live = nil
+		width := o.Beam
+		if o.Search == model.SearchShrinking {
+			width -= ended
+		}
+		for rank, c := range all {
+			switch isEOS := c.tokens[n-1] == model.EOS; {
+			case isEOS && rank < width:
+				finished = append(finished, c)
+				ended++
+			case !isEOS && len(live) < o.Beam && (rank < width || o.Search != model.SearchShrinking):
+				live = append(live, c)
+			}
+		}
+		if o.Search == model.SearchHeuristic && len(live) > 0 {
+			list := sorted(slices.Clone(finished))
+			if len(list) == o.Beam && score(list[o.Beam-1]) >= score(live[0]) {
+				live = nil
+			}
+		}
+	}
+	return sorted(append(finished, live...))
+}
+
+// The searches of other systems have the results of slow ones.
+func TestOtherSearches(t *testing.T) {
+	differ := map[string]int{}
+	for seed := range uint64(40) {
+		m := language(7, seed, 1.5)
+		for _, name := range []string{model.SearchShrinking, model.SearchHeuristic, model.SearchExact} {
+			for _, penalty := range []string{PenaltyPower, PenaltyWu} {
+				o := Options{Beam: 2 + int(seed%3), NBest: 2 + int(seed%3), Alpha: 0.6 * float64(1+seed%2), Penalty: penalty, Search: name}
+				paper := o
+				paper.Search = ""
+				lists, papers := find(t, m, 3, 14, o), find(t, m, 3, 14, paper)
+				for i, list := range lists {
+					want := slowBeam(m, int32(i), 14, o)
+					for k, h := range list {
+						if w := want[k]; !h.Truncated && !slices.Equal(h.Tokens, w.tokens[:len(w.tokens)-1]) || !closeTo(h.Score, o.score(w.logP, len(w.tokens))) {
+							t.Fatalf("%s, seed %d, source %d, %d of %d: found %v, want %v with score %v", name, seed, i, k, len(list), h, w, o.score(w.logP, len(w.tokens)))
+						}
+						if h.Truncated {
+							break // hypotheses that differ only in their last token count once
+						}
+					}
+					if !reflect.DeepEqual(list, papers[i]) {
+						differ[name]++
+					}
+				}
+			}
+		}
+	}
+	for name, n := range differ {
+		if n < 20 {
+			t.Errorf("%s: %d of 240 lists differ from those of %q", name, n, model.SearchFinished)
+		}
+	}
+	t.Log(differ)
+}
+
+// UnnormedKeys changes a pre-norm decoder from the second token on, in float32 and int8, and no
+// translation depends on the batch.
+func TestUnnormedKeys(t *testing.T) {
+	c := toy()
+	c.Norm = model.PreNorm
+	m := perturbed(t, c, 1)
+	srcs := randomSources(9, 1, 1)
+	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
+		before := nBest(t, New(w, nil), srcs, DefaultOptions())
+		w.SetUnnormedKeys(true)
+		d := New(w, nil)
+		after := nBest(t, d, srcs, DefaultOptions())
+		if reflect.DeepEqual(before, after) {
+			t.Errorf("%v: the keys make no difference", w.Form())
+		}
+		for i, src := range srcs {
+			alone, err := d.NBest(context.Background(), [][]int32{src}, DefaultOptions())
+			if err != nil || !reflect.DeepEqual(alone[0], after[i]) {
+				t.Errorf("%v, source %d: %v, %v alone, %v with others", w.Form(), i, alone, err, after[i])
+			}
+		}
+		first, given := New(w, nil).Next(srcs[0], nil), New(w, nil).Next(srcs[0], []int32{4})
+		w.SetUnnormedKeys(false)
+		if !equalBits(first, New(w, nil).Next(srcs[0], nil)) {
+			t.Errorf("%v: the first token differs", w.Form())
+		}
+		if equalBits(given, New(w, nil).Next(srcs[0], []int32{4})) {
+			t.Errorf("%v: the second token does not differ", w.Form())
+		}
+	}
+	post := NewWeights(newModel(t, toy()), nil)
+	if post.SetUnnormedKeys(true); post.unnormedKeys {
+		t.Error("set in post-norm")
+	}
+}

@@ -1,0 +1,112 @@
+package decode
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+// A source with marks is the source of a model without them that has the marks as tokens.
+func TestSourceMarks(t *testing.T) {
+	srcs := randomSources(20, 1, 3)
+	pool := mat.NewPool(2)
+	defer pool.Close()
+	withMarks := func(marks model.SourceMarks) *Decoder {
+		c := toy()
+		c.SourceMarks = marks
+		return newDecoder(perturbed(t, c, 1), pool)
+	}
+	plain := withMarks(model.NoMarks)
+	o := DefaultOptions()
+	o.MaxTokens, o.NBest, o.TokenScores = 12, 4, true
+	for marks, around := range map[model.SourceMarks][2][]int32{
+		model.EOSLast:   {nil, {model.EOS}},
+		model.BOSFirst:  {{model.BOS}, nil},
+		model.BOSAndEOS: {{model.BOS}, {model.EOS}},
+	} {
+		d := withMarks(marks)
+		var explicit, tgts [][]int32
+		for _, src := range srcs {
+			explicit = append(explicit, slices.Concat(around[0], src, around[1]))
+		}
+		got, want := nBest(t, d, srcs, o), nBest(t, plain, explicit, o)
+		for i := range srcs {
+			for k := range got[i] {
+				g, w := got[i][k], want[i][k]
+				if !slices.Equal(g.Tokens, w.Tokens) || g.Score != w.Score {
+					t.Fatalf("marks %d: translation %d of source %d = %v, want %v", marks, k, i, g, w)
+				}
+			}
+			tgts = append(tgts, got[i][0].Tokens)
+		}
+		ctx := context.Background()
+		attention, err := d.Attention(ctx, srcs, tgts, model.AlignHeads{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := plain.Attention(ctx, explicit, tgts, model.AlignHeads{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := len(around[0])
+		for i, src := range srcs {
+			for row := range attention[i] {
+				weights := slices.Clone(all[i][row][begin:][:len(src)])
+				weights = append(weights, 0)
+				for j, w := range all[i][row][:len(explicit[i])] {
+					if j < begin || j >= begin+len(src) {
+						weights[len(src)] += w
+					}
+				}
+				if !slices.EqualFunc(attention[i][row], weights, func(a, b float32) bool { return a-b < 1e-6 && b-a < 1e-6 }) {
+					t.Fatalf("marks %d: attention %v of row %d of pair %d, want %v", marks, attention[i][row], row, i, weights)
+				}
+			}
+		}
+	}
+}
+
+// The penalty of coverage sees the weights of the text for all marks.
+func TestCoverageWithMarks(t *testing.T) {
+	pool := mat.NewPool(1)
+	defer pool.Close()
+	for marks := model.EOSLast; marks <= model.BOSAndEOS; marks++ {
+		c := toy()
+		c.SourceMarks = marks
+		d := newDecoder(perturbed(t, c, 1), pool)
+		src := []int32{5, 7, 3}
+		h := d.state.Add(nil, src)
+		_, weights := d.state.StepWeights([]Row{{Source: h[0], Token: model.BOS, Parent: -1}})
+		want, err := d.Attention(context.Background(), [][]int32{src}, [][]int32{nil}, model.AlignHeads{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, w := range want[0][0] {
+			if g := weights.At(0, j); g-w > 1e-6 || w-g > 1e-6 {
+				t.Errorf("marks %d: weights %v, want %v", marks, weights.Row(0), want[0][0])
+			}
+		}
+		o := DefaultOptions()
+		o.Coverage, o.MaxTokens = 0.2, 10
+		translate(t, d, append(randomSources(5, 0, 2), nil), o)
+		d.state.Remove(h[0])
+	}
+}
+
+func TestMaxSource(t *testing.T) {
+	for marks, want := range map[model.SourceMarks]int{model.EOSLast: 63, model.NoMarks: 63, model.BOSFirst: 63, model.BOSAndEOS: 62} {
+		c := toy()
+		c.SourceMarks = marks
+		if got := c.MaxSource(); got != want {
+			t.Errorf("marks %d: MaxSource = %d, want %d", marks, got, want)
+		}
+		pool := mat.NewPool(1)
+		o := DefaultOptions()
+		o.MaxTokens = 2
+		translate(t, newDecoder(newModel(t, c), pool), [][]int32{make([]int32, want)}, o)
+		pool.Close()
+	}
+}

@@ -1,0 +1,202 @@
+package decode
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+// without is the Constraint that the ids do not occur: the oracle of suppressed pieces.
+type without struct{ ids []int32 }
+
+func (*without) StateLen() int          { return 0 }
+func (*without) Start([]uint64, Source) {}
+func (*without) Next([]uint64, int32)   {}
+func (*without) Only(*Partial) []int32  { return nil }
+
+func (c *without) Allows(_ *Partial, token int32) bool { return !slices.Contains(c.ids, token) }
+
+var suppressedIDs = []int32{0, 3, 7}
+
+// compareSuppressed returns the number of lists that differ without suppressed pieces.
+// It reports differences to the oracle, whose token at the length limit is free, so that lists with
+// a truncated hypothesis are not compared.
+func compareSuppressed(t *testing.T, o Options, got, oracle, free [][]Hypothesis) (differ int) {
+	t.Helper()
+	truncated := func(h Hypothesis) bool { return h.Truncated }
+	for i := range got {
+		if slices.ContainsFunc(slices.Concat(got[i], oracle[i]), truncated) {
+			continue
+		}
+		if !reflect.DeepEqual(got[i], oracle[i]) {
+			t.Errorf("beam %d, %+v: found %.300v, want %.300v", o.Beam, o, fmt.Sprint(got[i]), fmt.Sprint(oracle[i]))
+		}
+		if !reflect.DeepEqual(got[i], free[i]) {
+			differ++
+		}
+	}
+	return differ
+}
+
+// Searches never select suppressed pieces, and have the scores of the model with them.
+func TestSuppressed(t *testing.T) {
+	differ := 0
+	for seed := range uint64(20) {
+		m := language(11, seed, 2)
+		random := m.logits
+		m.logits = func(source int32, prefix []int32, row []float32) {
+			random(source, prefix, row)
+			row[model.EOS]++
+		}
+		for _, o := range []Options{
+			{Beam: 1}, {Beam: 1, NoScore: true}, DefaultOptions(), {Beam: 4, NBest: 4, Alternatives: 11, TokenScores: true},
+			{Beam: 1, RepetitionPenalty: 3}, {Beam: 4, NoRepeat: 1, MinTokens: 4},
+		} {
+			suppressed, constrained := o, o
+			suppressed.Suppressed, constrained.Constraint = model.FormatSuppressed(suppressedIDs), &without{suppressedIDs}
+			differ += compareSuppressed(t, o, find(t, m, 4, 40, suppressed), find(t, m, 4, 40, constrained), find(t, m, 4, 40, o))
+		}
+	}
+	if differ < 200 {
+		t.Errorf("%d of 480 lists differ from those without suppressed pieces", differ)
+	}
+}
+
+// Samples are those of a model in which the suppressed pieces are impossible, with the scores of
+// the model in which they are not.
+func TestSampleSuppressed(t *testing.T) {
+	for seed := range uint64(10) {
+		m := language(11, seed, 2)
+		masked := *m
+		masked.logits = func(source int32, prefix []int32, row []float32) {
+			m.logits(source, prefix, row)
+			for _, id := range suppressedIDs {
+				row[id] = float32(math.Inf(-1))
+			}
+		}
+		for k, o := range []Options{
+			{Sample: true, Temperature: 1, TopP: 1, NBest: 3}, {Sample: true, Temperature: 2, TopP: 0.9, NBest: 3},
+			{Sample: true, Temperature: 1, TopK: 3, TopP: 0.9, NBest: 3, Alternatives: 11}, {Sample: true, Temperature: 1, TopP: 1, Constraint: &oddIDs{}},
+		} {
+			want := find(t, &masked, 4, 8, o)
+			o.Suppressed = model.FormatSuppressed(suppressedIDs)
+			for i, list := range find(t, m, 4, 8, o) {
+				tokens := func(list []Hypothesis) (all [][]int32) {
+					for _, h := range list {
+						all = append(all, h.Tokens)
+					}
+					slices.SortFunc(all, slices.Compare)
+					return all
+				}
+				if !reflect.DeepEqual(tokens(list), tokens(want[i])) {
+					t.Errorf("seed %d, %d: found %.200v, want the tokens of %.200v", seed, k, list, want[i])
+				}
+				for _, h := range list {
+					if logP := m.logP(int32(i), h.Tokens); !h.Truncated && !closeTo(h.Score, logP) {
+						t.Errorf("%+v: score %v, want %v", o, h.Score, logP)
+					}
+					for _, alternatives := range h.Alternatives {
+						if slices.ContainsFunc(alternatives, func(a Alternative) bool { return slices.Contains(suppressedIDs, a.Token) }) {
+							t.Errorf("alternatives %v have a suppressed piece", alternatives)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A prefix that has only suppressed pieces is satisfied nevertheless.
+func TestForcedSuppressed(t *testing.T) {
+	m := language(11, 1, 2)
+	for _, o := range []Options{
+		{Beam: 1}, {Beam: 1, NoScore: true}, {Beam: 4}, {Sample: true, Temperature: 1, TopP: 1},
+	} {
+		o.Suppressed, o.Constraint = "3 7", Prefixes(nil, [][]int32{{7, 5, 3}})
+		h := find(t, m, 1, 9, o)[0][0]
+		if len(h.Tokens) < 3 || !slices.Equal(h.Tokens[:3], []int32{7, 5, 3}) || slices.Contains(h.Tokens[3:], 3) || slices.Contains(h.Tokens[3:], 7) {
+			t.Errorf("%+v: found %v", o, h)
+		}
+	}
+}
+
+// Suppressed pieces have the results of the Constraint in real steps too: with bounds, lists and
+// int8, with others beside, and with pieces whose bias is -Inf.
+func TestSuppressedInSteps(t *testing.T) {
+	var ids []int32
+	for id := int32(10); id < 400; id += 7 {
+		ids = append(ids, id)
+	}
+	differ := 0
+	for eos := float32(0); eos < 20; eos += 4 {
+		m := boundedModel(t, 1, func(r *rand.Rand, w mat.Matrix, b []float32) { suppressible(w, b, eos) })
+		differ += testSuppressedInSteps(t, m, ids)
+	}
+	if differ < 50 {
+		t.Errorf("%d lists differ from those without suppressed pieces", differ)
+	}
+}
+
+// suppressible changes an output projection: some pieces are impossible, some probable.
+func suppressible(w mat.Matrix, b []float32, eos float32) {
+	for _, id := range []int{model.Pad, model.BOS, 9, 500} {
+		clear(w.Row(id))
+		b[id] = float32(math.Inf(-1))
+	}
+	b[model.EOS] = eos
+	for id := 10; id < 990; id += 7 {
+		mat.Scale(w.Row(id), 2)
+	}
+}
+
+func testSuppressedInSteps(t *testing.T, m *model.Transformer, ids []int32) (differ int) {
+	srcs := randomSources(12, 0, 1)
+	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
+		for _, list := range []*model.Shortlist{nil, randomShortlist(m.Config, 60, 1)} {
+			for _, o := range []Options{
+				{Beam: 1}, {Beam: 1, NoScore: true}, {Beam: 4, NBest: 4}, {Beam: 3, Coverage: 0.2},
+			} {
+				o.MaxExtra, o.Shortlist = 6, list
+				suppressed, constrained := o, o
+				suppressed.Suppressed, constrained.Constraint = model.FormatSuppressed(ids), &without{ids}
+				d := New(w, nil)
+				differ += compareSuppressed(t, o, nBest(t, d, srcs, suppressed), nBest(t, d, srcs, constrained), nBest(t, d, srcs, o))
+			}
+		}
+	}
+	return differ
+}
+
+// Impossible pieces, whose bias is -Inf, leave the bounds of all others.
+func TestBoundsOfImpossiblePieces(t *testing.T) {
+	m := boundedModel(t, 1, func(r *rand.Rand, w mat.Matrix, b []float32) {
+		b[model.Pad], b[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
+	})
+	s := NewState(NewWeights(m, nil), nil)
+	handles := s.Add(nil, randomSources(9, 0, 1)...)
+	for _, h := range handles {
+		s.stepBounds([]Row{{h, model.BOS, -1}})
+		if s.projection.isWhole[0] || s.refined[0] == nil {
+			t.Errorf("source %d: all logits computed", h)
+		}
+	}
+}
+
+// A call reports suppressed pieces outside the vocabulary, in any order, and EOS.
+func TestInvalidSuppressed(t *testing.T) {
+	d := newDecoder(newModel(t, toy()), nil)
+	for _, s := range []string{"11", "2", "5 4", "4 4", "-1", "4,5", "x"} {
+		o := DefaultOptions()
+		o.Suppressed = s
+		if _, err := d.Translate(context.Background(), randomSources(1, 1, 1), o); err == nil {
+			t.Errorf("%q: no error", s)
+		}
+	}
+}
