@@ -15,6 +15,7 @@ func program() cli.Program {
 		About: "tfm trains the Transformer of \"Attention Is All You Need\" on pairs of sentences and translates with it.",
 		Commands: slices.Concat(
 			group("Everyday use", trainCommand(), translateCommand(), vocabCommand(), averageCommand(), quantizeCommand(), shortlistCommand(), alignHeadsCommand()),
+			group("Models of other systems", importCommand(), exportCommand()),
 			group("Prepare a corpus", cleanCommand(), holdOutCommand()),
 			group("Measure", evalCommand(), scoreCommand(), scorePairsCommand(), benchCommand()),
 			group("Look inside", infoCommand(), reportCommand(), demoCommand(), lessonCommand(), mnistCommand()),

@@ -16,7 +16,7 @@ import (
 )
 
 // documents are the files with commands for users, relative to the module's folder.
-var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/corpora.md", "docs/training.md", "docs/translating.md", "mat/README.md", "train/runlog/README.md"}
+var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/corpora.md", "docs/models.md", "docs/training.md", "docs/translating.md", "mat/README.md", "train/runlog/README.md"}
 
 // notRun are commands, by their beginning, that a test cannot run, with the reason.
 var notRun = map[string]string{
@@ -254,9 +254,16 @@ func TestSplitOfTheExample(t *testing.T) {
 // exampleLines is the number of lines of a file of inputs.
 const exampleLines = 120
 
-// makeInput makes a file of inputs, unless it exists.
+// exports are the models of other systems that the documents' commands read, with their formats.
+var exports = map[string]string{"opus-mt-en-de": "marian-hf", "translate-en_de-1_0.argosmodel": "argos"}
+
+// makeInput makes a file of inputs or a model of exports, unless it exists.
 func makeInput(t *testing.T, dir, name string) {
 	t.Helper()
+	if format, ok := exports[name]; ok {
+		mustRun(t, "", "export", "-force", "-format", format, "-o", filepath.Join(dir, name), piecesModel(t))
+		return
+	}
 	line, ok := inputs[strings.TrimSuffix(name, ".gz")]
 	path := filepath.Join(dir, name)
 	if _, err := os.Stat(path); !ok || err == nil {

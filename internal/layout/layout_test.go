@@ -43,6 +43,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"model/safetensors", ""},
 	{"model", "mat layer attn model/safetensors internal/strict"},
 	{"model/decode", "mat layer attn model model/safetensors"},
+	{"model/convert", "mat layer attn text text/bpe text/sentencepiece text/subword text/vocab model model/safetensors internal/strict"},
 	{"translate", "mat text text/align text/script text/split text/vocab model model/decode"},
 
 	// Training.
@@ -78,7 +79,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/training", "mat layer text text/script text/score text/vocab model model/safetensors train train/corpus internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
-	{"cmd/tfm", "mat layer text text/bpe text/clean text/subword text/score text/sentencepiece text/vocab model model/safetensors model/decode translate train train/corpus train/runlog " +
+	{"cmd/tfm", "mat layer text text/bpe text/clean text/subword text/score text/sentencepiece text/vocab model model/convert model/safetensors model/decode translate train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/terminal cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
 		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/scoring cmd/tfm/internal/filter cmd/tfm/internal/record cmd/tfm/internal/training " +
 		"internal/format internal/bench"},

@@ -76,7 +76,7 @@ var (
 
 // Relative links of the documents lead to files and headings that exist.
 func TestLinks(t *testing.T) {
-	for _, document := range []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/corpora.md", "docs/training.md", "docs/translating.md", "mat/README.md",
+	for _, document := range []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/corpora.md", "docs/models.md", "docs/training.md", "docs/translating.md", "mat/README.md",
 		"model/README.md", "train/runlog/README.md"} {
 		for _, m := range markdownLink.FindAllStringSubmatch(readFile(t, document), -1) {
 			link := m[1]

@@ -1,0 +1,100 @@
+package convert
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// openArchive calls use with the files of the zip archive at path. It refuses names that a folder
+// cannot have, duplicate names, and files whose content would need more than maxGrowth times the
+// memory of the archive, plus minMemory.
+func openArchive(path string, use func(folder) error) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: found %v, expected a file", path, info.Mode().Type())
+	}
+	r, err := zip.OpenReader(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer r.Close()
+	f, err := archiveFolder(path, &r.Reader, info.Size())
+	if err != nil {
+		return err
+	}
+	return use(f)
+}
+
+// archiveFolder returns the files of an archive of size bytes.
+func archiveFolder(path string, r *zip.Reader, size int64) (folder, error) {
+	f := folder{path: path, files: map[string]func() ([]byte, error){}, size: size}
+	left := uint64(maxGrowth*size + minMemory) // for the content of files
+	for _, entry := range r.File {
+		name := strings.TrimSuffix(entry.Name, "/")
+		if !fs.ValidPath(name) || strings.ContainsAny(name, "\\:") {
+			return folder{}, fmt.Errorf("%s: found a file %.80q, expected a path in the archive", path, entry.Name)
+		}
+		if f.has(name) {
+			return folder{}, fmt.Errorf("%s: found %.80q twice", path, name)
+		}
+		if !entry.Mode().IsRegular() {
+			if !entry.Mode().IsDir() {
+				return folder{}, fmt.Errorf("%s: found %.80q, %v, expected files and folders", path, name, entry.Mode().Type())
+			}
+			continue
+		}
+		f.files[name] = func() ([]byte, error) {
+			n := entry.UncompressedSize64
+			if n > left {
+				return nil, fmt.Errorf("%s: found %.80q of %d bytes, expected at most %d in an archive of %d", path, name, n, left, size)
+			}
+			left -= n
+			data, err := readEntry(entry, n)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %.80q: %w", path, name, err)
+			}
+			return data, nil
+		}
+	}
+	return f, nil
+}
+
+// readEntry returns the content of a file of n bytes in an archive.
+func readEntry(entry *zip.File, n uint64) ([]byte, error) {
+	r, err := entry.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	data := make([]byte, n)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, fmt.Errorf("expected %d bytes: %w", n, err)
+	}
+	// The checksum is compared at the end.
+	if extra, err := io.CopyN(io.Discard, r, 1); !errors.Is(err, io.EOF) {
+		if err == nil {
+			err = fmt.Errorf("found at least %d bytes, expected %d", n+uint64(extra), n)
+		}
+		return nil, err
+	}
+	return data, nil
+}
+
+// in returns the files of a folder in f.
+func (f folder) in(name string) folder {
+	sub := folder{path: f.name(name), files: map[string]func() ([]byte, error){}, size: f.size}
+	for file, read := range f.files {
+		if rest, ok := strings.CutPrefix(file, name+"/"); ok {
+			sub.files[rest] = read
+		}
+	}
+	return sub
+}

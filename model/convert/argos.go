@@ -1,0 +1,185 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tfm/model"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
+)
+
+// argosMetadata is the file metadata.json of a package.
+type argosMetadata struct {
+	Type           string   `json:"type,omitempty"` // "" is translate
+	PackageVersion string   `json:"package_version"`
+	ArgosVersion   string   `json:"argos_version"`
+	FromCode       string   `json:"from_code"`
+	FromName       string   `json:"from_name"`
+	ToCode         string   `json:"to_code"`
+	ToName         string   `json:"to_name"`
+	TargetPrefix   string   `json:"target_prefix,omitempty"`
+	FromCodes      []string `json:"from_codes,omitempty"`
+	ToCodes        []string `json:"to_codes,omitempty"`
+}
+
+const (
+	argosFile  = "metadata.json"
+	argosModel = "model"
+	argosEnd   = ".argosmodel"
+)
+
+// ReadArgos reads the package of Argos Translate at path: a file .argosmodel, a zip archive, or a
+// folder that one was unpacked to. A package has metadata.json, a model of CTranslate2 in the
+// folder model, and sentencepiece.model or bpe.model. Other files, such as those that split texts
+// into sentences, are ignored.
+//
+// The length penalty is that of Argos Translate, n^0.2. It replaces unknown tokens of a translation
+// by source words; tfm suppresses them. Text for a bpe.model must be in words with spaces between
+// them, as Moses' tokenizer writes it. Errors and untrusted files are those of ReadCTranslate2;
+// memory is bounded by 32 times the size of the archive.
+func ReadArgos(path string) (file model.File, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return model.File{}, err
+	}
+	if info.IsDir() {
+		f, err := openFolder(path)
+		if err != nil {
+			return model.File{}, err
+		}
+		m, err := openFolder(filepath.Join(path, argosModel))
+		if err != nil {
+			return model.File{}, err
+		}
+		f.size += m.size
+		m.size = f.size
+		return readArgos(f, m)
+	}
+	err = openArchive(path, func(f folder) error {
+		root, err := argosRoot(f)
+		if err != nil {
+			return err
+		}
+		file, err = readArgos(root, root.in(argosModel))
+		return err
+	})
+	return file, err
+}
+
+// argosRoot returns the folder of the package in an archive: its only one with metadata.json.
+func argosRoot(f folder) (folder, error) {
+	var found []string
+	for name := range f.files {
+		if path.Base(name) == argosFile && strings.Count(name, "/") <= 1 {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	if len(found) != 1 {
+		return folder{}, fmt.Errorf("%s: found %d files %s, %.200q, expected one", f.path, len(found), argosFile, found[:min(len(found), 3)])
+	}
+	if dir := path.Dir(found[0]); dir != "." {
+		return f.in(dir), nil
+	}
+	return f, nil
+}
+
+// readArgos reads the package in f with the model in m.
+func readArgos(f, m folder) (model.File, error) {
+	data, err := f.read(argosFile)
+	if err != nil {
+		return model.File{}, err
+	}
+	var meta argosMetadata
+	if err := json.Unmarshal(data, &meta); err != nil {
+		return model.File{}, fmt.Errorf("%s: %w", f.name(argosFile), err)
+	}
+	switch {
+	case meta.Type != "" && meta.Type != "translate":
+		return model.File{}, fmt.Errorf("%s: found a package of type %.40q, expected translate", f.name(argosFile), meta.Type)
+	case meta.TargetPrefix != "":
+		return model.File{}, fmt.Errorf("%s: found target_prefix %.40q, a token that translations begin with, which this program does not have", f.name(argosFile), meta.TargetPrefix)
+	case len(meta.FromCodes) > 1 || len(meta.ToCodes) > 1:
+		return model.File{}, fmt.Errorf("%s: found several languages on a side, expected one", f.name(argosFile))
+	}
+	tokenizers := f
+	if !f.has("sentencepiece.model") && !f.has(ct2Codes) || m.has("source.spm") && m.has("target.spm") {
+		tokenizers = m
+	}
+	if tokenizers.path == m.path && !m.has("source.spm") {
+		return model.File{}, fmt.Errorf("%s: found neither sentencepiece.model nor %s", f.path, ct2Codes)
+	}
+	file, err := readCTranslate2(m, tokenizers)
+	if err != nil {
+		return model.File{}, err
+	}
+	if file.SrcLang == "" {
+		file.SrcLang = languageOfArgos(meta.FromCode)
+	}
+	if file.TgtLang == "" {
+		file.TgtLang = languageOfArgos(meta.ToCode)
+	}
+	if isImported := file.Info["source"] != ""; isImported {
+		file.Info["source"] = fmt.Sprintf("Argos Translate, %.40s to %.40s, version %.40s; %s", meta.FromCode, meta.ToCode, meta.PackageVersion, file.Info["source"])
+		file.Decoding.Alpha = 0.2
+		if file.Decoding.Suppressed, err = suppressUnknown(file); err != nil {
+			return model.File{}, err
+		}
+	}
+	return file, nil
+}
+
+// suppressUnknown returns the suppressed pieces of f and the unknown piece of the target.
+func suppressUnknown(f model.File) (string, error) {
+	t, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+	if err != nil {
+		return "", err
+	}
+	ids, err := model.ParseSuppressed(f.Decoding.Suppressed)
+	if err != nil {
+		return "", err
+	}
+	unknown := int32(model.EOS) + 1 // subword-nmt's
+	if s, ok := t.Target.(*sentencepiece.Tokenizer); ok {
+		for id, p := range s.Model().Pieces {
+			if p.Type == sentencepiece.Unknown {
+				unknown = s.FromFileID(int32(id))
+			}
+		}
+	}
+	ids = append(ids, unknown)
+	slices.Sort(ids)
+	return model.FormatSuppressed(slices.Compact(ids)), nil
+}
+
+// argosLanguages are the language codes of Argos Translate that are not those of BCP 47.
+var argosLanguages = map[string]string{"zt": "zh-Hant", "pb": "pt-BR"}
+
+// languageOfArgos returns the tag of a code, or "" if it has none.
+func languageOfArgos(code string) string {
+	if tag, ok := argosLanguages[code]; ok {
+		return tag
+	}
+	tag, err := model.CanonicalLanguage(strings.ReplaceAll(code, "_", "-"))
+	if err != nil {
+		return ""
+	}
+	return tag
+}
+
+// argosCode returns the code of a tag.
+func argosCode(tag string) string {
+	for _, code := range slices.Sorted(maps.Keys(argosLanguages)) {
+		if argosLanguages[code] == tag {
+			return code
+		}
+	}
+	return tag
+}

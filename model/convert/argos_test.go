@@ -1,0 +1,221 @@
+package convert
+
+import (
+	"archive/zip"
+	"bytes"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/model"
+	"tfm/text/vocab"
+)
+
+// A package that is written and read again, as an archive and unpacked, is the same model.
+func TestArgosRoundTrip(t *testing.T) {
+	for name, x := range ct2Cases(t) {
+		t.Run(name, func(t *testing.T) {
+			f := randomFile(t, x.config, x.tokenizers, 1)
+			f.TgtLang = "pt-BR"
+			f.Decoding = model.PaperDecoding()
+			dir := t.TempDir()
+			err := Write("argos", dir, f)
+			if name == "byte-level BPE" {
+				checkError(t, "byte-level BPE", err, "expected SentencePiece or subword-nmt for Argos Translate")
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, "translate-en_pb-1_0.argosmodel")
+			g, err := Read(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSame(t, g, f)
+			r, err := zip.OpenReader(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if err := os.CopyFS(filepath.Join(dir, "unpacked"), r); err != nil {
+				t.Fatal(err)
+			}
+			if g, err = Read(filepath.Join(dir, "unpacked", "translate-en_pb-1_0")); err != nil {
+				t.Fatal(err)
+			}
+			checkSame(t, g, f)
+		})
+	}
+}
+
+func TestWriteArgosErrors(t *testing.T) {
+	source, target := texttest.Pairs(100)
+	joint := trainSentencePiece(t, 120, slices.Concat(source, target))
+	f := randomFile(t, model.Config{DModel: 8, Heads: 2, DFF: 8, EncoderLayers: 1, DecoderLayers: 1, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 32},
+		vocab.Tokenizers{Source: joint, Target: joint}, 1)
+	f.TgtLang = ""
+	checkError(t, "languages", WriteArgos(t.TempDir(), f), `found languages "en" and "", expected both`)
+}
+
+// archiveOf returns a zip archive with files of the given names and content.
+func archiveOf(t testing.TB, files ...[2]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range files {
+		w, err := z.Create(f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(f[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Archives that are not packages, or made to do harm, are refused with the reason.
+func TestReadArgosRefuses(t *testing.T) {
+	meta := [2]string{"x/metadata.json", `{"from_code": "en", "to_code": "de"}`}
+	spm := [2]string{"x/sentencepiece.model", "?"}
+	bin := [2]string{"x/model/model.bin", "\x06\x00\x00\x00"}
+	bomb := [2]string{"x/model/model.bin", string(make([]byte, 16<<20))}
+	truncated := archiveOf(t, meta, spm, bin)
+	short := archiveOf(t, meta, spm, [2]string{"x/model/model.bin", strings.Repeat("0123456789abcdef", 8)})
+	size := bytes.LastIndex(short, []byte{128, 0, 0, 0}) // uncompressed size in the directory
+	short[size] = 127
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty":            {nil, "zip: not a valid zip file"},
+		"no zip":           {[]byte("PK\x03\x04 but no archive"), "zip: not a valid zip file"},
+		"truncated":        {truncated[:len(truncated)-30], "zip: not a valid zip file"},
+		"no metadata":      {archiveOf(t, spm, bin), "found 0 files metadata.json"},
+		"two packages":     {archiveOf(t, meta, [2]string{"y/metadata.json", "{}"}), "found 2 files metadata.json"},
+		"deep metadata":    {archiveOf(t, [2]string{"a/b/metadata.json", "{}"}), "found 0 files metadata.json"},
+		"parent":           {archiveOf(t, meta, [2]string{"x/../../etc/passwd", ""}), `found a file "x/../../etc/passwd", expected a path in the archive`},
+		"absolute":         {archiveOf(t, meta, [2]string{"/etc/passwd", ""}), `found a file "/etc/passwd"`},
+		"backslash":        {archiveOf(t, meta, [2]string{`x\..\y`, ""}), `expected a path in the archive`},
+		"drive":            {archiveOf(t, meta, [2]string{"C:x", ""}), `expected a path in the archive`},
+		"duplicate":        {archiveOf(t, meta, meta), `found "x/metadata.json" twice`},
+		"bomb":             {archiveOf(t, meta, spm, bomb), `found "x/model/model.bin" of 16777216 bytes, expected at most`},
+		"metadata":         {archiveOf(t, [2]string{"metadata.json", "["}), `metadata.json: unexpected end of JSON input`},
+		"type":             {archiveOf(t, [2]string{"metadata.json", `{"type": "sbd"}`}), `found a package of type "sbd", expected translate`},
+		"prefix":           {archiveOf(t, [2]string{"metadata.json", `{"target_prefix": "__de__"}`}), `found target_prefix "__de__"`},
+		"languages":        {archiveOf(t, [2]string{"metadata.json", `{"to_codes": ["de", "fr"]}`}), `found several languages on a side`},
+		"no tokenizer":     {archiveOf(t, meta, bin), `found neither sentencepiece.model nor bpe.model`},
+		"no model":         {archiveOf(t, meta, spm), `model.bin: file does not exist`},
+		"no binary":        {archiveOf(t, meta, spm, bin), `model.bin: found 0 bytes at offset 4, expected 2 of the name of the specification`},
+		"size in the file": {short, `"x/model/model.bin"`},
+	} {
+		path := filepath.Join(t.TempDir(), "p.argosmodel")
+		if err := os.WriteFile(path, c.data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read(path)
+		checkError(t, name, err, c.want)
+		if err != nil && strings.Count(err.Error(), "\n") > 0 {
+			t.Errorf("%s: error of several lines: %v", name, err)
+		}
+	}
+}
+
+// An entry that is a link is refused.
+func TestReadArgosRefusesLinks(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	h := &zip.FileHeader{Name: "x/metadata.json"}
+	h.SetMode(fs.ModeSymlink | 0o777)
+	w, err := z.CreateHeader(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte("/etc/passwd")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "p.argosmodel")
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Read(path)
+	checkError(t, "link", err, `found "x/metadata.json", L---------, expected files and folders`)
+}
+
+// A file whose sizes lie in the directory of the archive allocates no more than these.
+func TestReadArgosBoundsMemory(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	content := []byte("small")
+	h := &zip.FileHeader{Name: "metadata.json", Method: zip.Store, CRC32: crc32.ChecksumIEEE(content), CompressedSize64: 5, UncompressedSize64: 1 << 40}
+	w, err := z.CreateRaw(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "p.argosmodel")
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Read(path)
+	checkError(t, "size", err, `found "metadata.json" of 1099511627776 bytes, expected at most`)
+}
+
+// A package that others made has the languages of its metadata, Argos Translate's length penalty,
+// and no unknown pieces in translations.
+func TestReadArgosOfOthers(t *testing.T) {
+	for kind, files := range goldenFolders(t) {
+		spm := files["sentencepiece.model"]
+		if spm == nil {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), "p.argosmodel")
+		archive := archiveOf(t, [2]string{"translate-zt_en-1_9/metadata.json", `{"from_code": "zt", "to_code": "en", "package_version": "1.9", "links": []}`},
+			[2]string{"translate-zt_en-1_9/README.md", "# Readme"}, [2]string{"translate-zt_en-1_9/stanza/resources.json", "{}"},
+			[2]string{"translate-zt_en-1_9/sentencepiece.model", string(spm)}, [2]string{"translate-zt_en-1_9/model/config.json", string(files[ct2Config])},
+			[2]string{"translate-zt_en-1_9/model/model.bin", string(files[ct2File])},
+			[2]string{"translate-zt_en-1_9/model/shared_vocabulary.json", string(files["shared_vocabulary.json"])})
+		if err := os.WriteFile(path, archive, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Read(path)
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		if f.SrcLang != "zh-Hant" || f.TgtLang != "en" {
+			t.Errorf("%s: languages %q and %q, want zh-Hant and en", kind, f.SrcLang, f.TgtLang)
+		}
+		v, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		suppressed, err := model.ParseSuppressed(f.Decoding.Suppressed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if unknown := v.Target.Encode(nil, "€"); !slices.Contains(suppressed, unknown[len(unknown)-1]) || f.Decoding.Alpha != 0.2 || f.Decoding.LengthPenalty != model.PenaltyPower {
+			t.Errorf("%s: decoding %+v, want length^0.2 and piece %d suppressed", kind, f.Decoding, unknown)
+		}
+		const want = "Argos Translate, zt to en, version 1.9; CTranslate2, binary version 6"
+		if got := f.Info["source"]; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: source %q, want %q", kind, got, want)
+		}
+	}
+}

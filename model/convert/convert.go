@@ -1,0 +1,93 @@
+package convert
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tfm/model"
+)
+
+// formats are the formats, in the order in which Detect tries them.
+var formats = []struct {
+	name   string
+	detect func(path string, isDir bool) bool
+	read   func(path string) (model.File, error) // nil, as detect: cannot be read
+	write  func(path string, f model.File) error // nil: cannot be written
+}{
+	{"ctranslate2", func(path string, isDir bool) bool { return isDir && isFile(path, ct2File) }, ReadCTranslate2, WriteCTranslate2},
+	{"argos", isArgos, ReadArgos, WriteArgos},
+	{"marian-hf", isMarianHF, ReadMarianHF, WriteMarianHF},
+	{"marian", isMarian, ReadMarian, nil},
+	{"pytorch", nil, nil, WritePyTorch},
+}
+
+// isArgos reports whether path is a package of Argos Translate, or a folder that one was unpacked
+// to.
+func isArgos(path string, isDir bool) bool {
+	if isDir {
+		return isFile(path, argosFile) && isFile(filepath.Join(path, argosModel), ct2File)
+	}
+	return strings.HasSuffix(path, argosEnd)
+}
+
+// isFile reports whether the folder at path has a file of this name.
+func isFile(path, name string) bool {
+	info, err := os.Stat(filepath.Join(path, name))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Detect returns the name of the format of the model at path, a file or a folder. The error is a
+// *PickleError for a model in Python's pickle format.
+func Detect(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range formats {
+		if f.detect != nil && f.detect(path, info.IsDir()) {
+			return f.name, nil
+		}
+	}
+	if err := checkPickle(path); err != nil {
+		return "", err
+	}
+	return "", fmt.Errorf("%s: found no model of another system, expected %s", path, names(func(i int) bool { return formats[i].read != nil }))
+}
+
+// names returns a list of the formats that f selects.
+func names(f func(i int) bool) string {
+	var list []string
+	for i := range formats {
+		if f(i) {
+			list = append(list, formats[i].name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// Read reads the model at path, whose format it detects. Errors are those of the format's own
+// function.
+func Read(path string) (model.File, error) {
+	name, err := Detect(path)
+	if err != nil {
+		return model.File{}, err
+	}
+	for _, f := range formats {
+		if f.name == name {
+			return f.read(path)
+		}
+	}
+	panic("convert: unreachable")
+}
+
+// Write writes a model to path in the named format. Errors are those of the format's own function.
+func Write(format, path string, file model.File) error {
+	for _, f := range formats {
+		if f.name == format && f.write != nil {
+			return f.write(path, file)
+		}
+	}
+	return fmt.Errorf("found format %.40q, expected one of %s", format, names(func(i int) bool { return formats[i].write != nil }))
+}

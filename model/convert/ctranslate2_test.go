@@ -1,0 +1,276 @@
+package convert
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/decode"
+	"tfm/text"
+	"tfm/text/vocab"
+)
+
+// expectedTransliterations is expected.json of pretrained-ct2-aren.
+type expectedTransliterations struct {
+	TeacherForced []struct {
+		Source, Target []string
+		LogProbs       []float64 `json:"log_probs_incl_eos"`
+	} `json:"teacher_forced_log_probs"`
+	Decode []struct {
+		Source, Output, Prefix []string
+		Suppress               [][]string `json:"suppress_sequences"`
+		EndToken               string     `json:"end_token"`
+	} `json:"decode_greedy_and_beam"`
+}
+
+// A real Transformer in all binary versions and precisions gives the numbers that CTranslate2's own
+// tests expect.
+func TestReadCTranslate2Pretrained(t *testing.T) {
+	dir := dataFile(t, "pretrained-ct2-aren")
+	data, err := os.ReadFile(filepath.Join(dir, "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var expected expectedTransliterations
+	if err := json.Unmarshal(data, &expected); err != nil {
+		t.Fatal(err)
+	}
+	pool := mat.NewPool(2)
+	defer pool.Close()
+	for _, variant := range []struct {
+		name      string
+		tolerance float64 // of log-probabilities
+	}{
+		{"v1/aren-transliteration", 1e-5}, {"v2/aren-transliteration", 1e-5},
+		{"v2/aren-transliteration-i16", 0.01}, {"v2/aren-transliteration-i8", 0.2},
+	} {
+		t.Run(variant.name, func(t *testing.T) {
+			f, err := ReadCTranslate2(filepath.Join(dir, variant.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTransliterations(t, f, expected, variant.tolerance, pool)
+		})
+	}
+}
+
+func checkTransliterations(t *testing.T, f model.File, expected expectedTransliterations, tolerance float64, pool *mat.Pool) {
+	tokenizers, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encode := func(tokenizer text.Tokenizer, words []string) []int32 {
+		ids := tokenizer.Encode(nil, strings.Join(words, " "))
+		if len(ids) != len(words) {
+			t.Fatalf("found %d ids for %q", len(ids), words)
+		}
+		return ids
+	}
+	d := decode.New(decode.NewWeights(f.Model, pool), pool)
+	ctx := context.Background()
+	worst := 0.0
+	for _, x := range expected.TeacherForced {
+		got, err := d.LogProbs(ctx, [][]int32{encode(tokenizers.Source, x.Source)}, [][]int32{encode(tokenizers.Target, x.Target)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got[0]) != len(x.LogProbs) {
+			t.Fatalf("found %d log-probabilities, expected %d", len(got[0]), len(x.LogProbs))
+		}
+		for i, want := range x.LogProbs {
+			worst = max(worst, math.Abs(got[0][i]-want))
+		}
+	}
+	t.Logf("largest difference of %d log-probabilities: %.2g", 15, worst)
+	if worst > tolerance {
+		t.Errorf("log-probabilities differ by up to %.3g, want %v", worst, tolerance)
+	}
+	for _, x := range expected.Decode {
+		d, eos := d, ""
+		if x.EndToken != "" {
+			ended := withEOS(f.Model, encode(tokenizers.Target, []string{x.EndToken})[0])
+			d, eos = decode.New(decode.NewWeights(ended, pool), pool), x.EndToken
+		}
+		for _, beam := range []int{1, 4} {
+			o := decode.OptionsFor(f.Decoding)
+			o.Beam = beam
+			if len(x.Prefix) > 0 {
+				pieces := decode.NewPieces(tokenizers.Target.Size(), tokenizers.Target.Bytes)
+				o.Constraint = decode.Prefixes(pieces, [][]int32{encode(tokenizers.Target, x.Prefix)})
+			}
+			if len(x.Suppress) > 0 {
+				forbidden := new(forbiddenSequences)
+				for _, words := range x.Suppress {
+					forbidden.list = append(forbidden.list, encode(tokenizers.Target, words))
+				}
+				o.Constraint = forbidden
+			}
+			list, err := d.Translate(ctx, [][]int32{encode(tokenizers.Source, x.Source)}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Fields(tokenizers.Target.Decode(list[0].Tokens)); !slices.Equal(got, x.Output) {
+				t.Errorf("beam %d: translation of %q after %q until %q = %q, want %q", beam, x.Source, x.Prefix, eos, got, x.Output)
+			}
+		}
+	}
+}
+
+// withEOS returns a copy of a model with untied embeddings in which EOS and id are exchanged in the
+// target vocabulary.
+func withEOS(m *model.Transformer, id int32) *model.Transformer {
+	c, err := model.New(m.Config)
+	if err != nil {
+		panic(err)
+	}
+	c.AllocWeights()
+	copy(c.Params.W, m.Params.W)
+	for _, e := range []mat.Matrix{c.TgtEmbed.E.Weights(), c.Output.E.Weights()} {
+		for j := range e.Cols {
+			e.Row(model.EOS)[j], e.Row(int(id))[j] = e.Row(int(id))[j], e.Row(model.EOS)[j]
+		}
+	}
+	b := c.Output.Bias.W
+	b[model.EOS], b[id] = b[id], b[model.EOS]
+	return c
+}
+
+// forbiddenSequences is a Constraint without some sequences of tokens.
+type forbiddenSequences struct{ list [][]int32 }
+
+func (*forbiddenSequences) StateLen() int                 { return 0 }
+func (*forbiddenSequences) Start([]uint64, decode.Source) {}
+func (*forbiddenSequences) Next([]uint64, int32)          {}
+func (*forbiddenSequences) Only(*decode.Partial) []int32  { return nil }
+
+func (f *forbiddenSequences) Allows(p *decode.Partial, token int32) bool {
+	tokens := append(slices.Clone(p.Tokens()), token)
+	return !slices.ContainsFunc(f.list, func(s []int32) bool {
+		return len(tokens) >= len(s) && slices.Equal(tokens[len(tokens)-len(s):], s)
+	})
+}
+
+// ct2Expected is an element of testdata/ctranslate2-expected.json.
+type ct2Expected struct {
+	Sources, Targets [][]string
+	Texts            []string
+	LogProbs         [][]float64 `json:"log_probs"`
+	Results          map[string][]struct {
+		Tokens []string
+		Text   string
+		Score  float64
+	}
+}
+
+// Models that CTranslate2 wrote, in each binary version and precision and with each convention for
+// the begin and the end of sentences, have CTranslate2's log-probabilities and translations.
+func TestReadCTranslate2Goldens(t *testing.T) {
+	data, err := os.ReadFile("testdata/ctranslate2-expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]ct2Expected
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	pool := mat.NewPool(1)
+	defer pool.Close()
+	for name, want := range all {
+		t.Run(name, func(t *testing.T) {
+			f, err := Read("testdata/ctranslate2-" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Decoding.Suppressed = "" // CTranslate2 can select all tokens
+			tolerance := 1e-4
+			if name == "v4-float16" {
+				tolerance = 2e-3 // its sinusoids are rounded
+			}
+			checkGolden(t, f, want, tolerance, pool)
+		})
+	}
+}
+
+func checkGolden(t *testing.T, f model.File, want ct2Expected, tolerance float64, pool *mat.Pool) {
+	tokenizers, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := func(v text.Tokenizer, tokens []string) (list []int32) {
+		for _, token := range tokens {
+			id := pieceID(v, token)
+			if id < 0 {
+				id = pieceID(v, "<unk>")
+			}
+			list = append(list, id)
+		}
+		return list
+	}
+	d := decode.New(decode.NewWeights(f.Model, pool), pool)
+	worst := 0.0
+	var sources [][]int32
+	for i := range want.Sources {
+		src := ids(tokenizers.Source, want.Sources[i])
+		if want.Texts != nil {
+			src = tokenizers.Source.Encode(nil, want.Texts[i])
+		}
+		sources = append(sources, src)
+		tgt := ids(tokenizers.Target, want.Targets[i])
+		for j, id := range tgt {
+			if b := f.Model.Output.Bias; b != nil && math.IsInf(float64(b.W[id]), -1) {
+				tgt[j] = pieceID(tokenizers.Target, "<unk>") // a piece that only SentencePiece has
+			}
+		}
+		got := scoreLikeSearch(t, d, src, tgt)
+		for j, x := range want.LogProbs[i] {
+			if x > -50 { // a probability that float32 has
+				worst = max(worst, math.Abs(got[j]-x))
+			}
+		}
+	}
+	t.Logf("%d log-probabilities within %.2g", len(want.LogProbs), worst)
+	if worst > tolerance {
+		t.Errorf("log-probabilities differ by up to %.3g, want %v", worst, tolerance)
+	}
+	for beam, key := range map[int]string{1: "1", 3: "3"} {
+		o := decode.OptionsFor(f.Decoding)
+		o.Beam, o.MaxExtra, o.MaxTokens = beam, 100, 12
+		list, err := d.Translate(context.Background(), sources, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, h := range list {
+			r := want.Results[key][i]
+			if isLong := h.Truncated || len(r.Tokens) == 12; isLong && beam > 1 {
+				continue // CTranslate2 scores them without a last token
+			}
+			if tokens := ids(tokenizers.Target, r.Tokens); !slices.Equal(h.Tokens, tokens) {
+				t.Errorf("beam %d: translation %v of source %d, want %v, %q", beam, h.Tokens, i, tokens, r.Tokens)
+			} else if !h.Truncated && math.Abs(h.Score-r.Score) > tolerance {
+				t.Errorf("beam %d: score %v of source %d, want %v", beam, h.Score, i, r.Score)
+			}
+			if got := tokenizers.Target.Decode(h.Tokens); want.Texts != nil && got != r.Text {
+				t.Errorf("beam %d: text %q of source %d, want %q", beam, got, i, r.Text)
+			}
+		}
+	}
+}
+
+// pieceID returns the id of a token of CTranslate2, or -1.
+func pieceID(v text.Tokenizer, token string) int32 {
+	for _, p := range []string{token, "▁" + token} {
+		for id := int32(v.Size()) - 1; id >= 0; id-- { // Pad, BOS and EOS last
+			if v.Piece(id) == p {
+				return id
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,381 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"tfm/layer"
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/safetensors"
+	"tfm/text"
+	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/subword"
+	"tfm/text/vocab"
+)
+
+// WriteCTranslate2 writes a model in float32 for CTranslate2 to the folder dir, which it creates:
+//
+//	model.bin                  the weights, in binary version 6
+//	config.json                the settings of CTranslate2, and under "tfm" those that it lacks
+//	shared_vocabulary.json, or source_vocabulary.json and target_vocabulary.json
+//	sentencepiece.model, or source.spm and target.spm  tokenizers of SentencePiece
+//	bpe.model                  codes of subword-nmt
+//	tokenizer.json             a byte-level BPE for the Python package tokenizers, or
+//	                           source_tokenizer.json and target_tokenizer.json; it has
+//	tokenizer.joint            for tfm, or tokenizer.source and tokenizer.target
+//
+// Its tokens are the printed pieces of the tokenizers. A table holds the positional encodings, so
+// that every kind keeps its order. Pad and BOS have an output bias of -Inf. CTranslate2 has no
+// place for suppressed pieces, shortlists and the length penalty: these are options of its calls.
+// Files of other vocabularies and tokenizers with these names are removed. The error names a
+// setting that CTranslate2 does not have.
+func WriteCTranslate2(dir string, f model.File) error {
+	b, files, err := encodeCTranslate2(f)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, name := range ct2Files {
+		if files[name] != nil {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return safetensors.WriteAtomic(filepath.Join(dir, ct2File), b.write)
+}
+
+// ct2Files are the names of the files of WriteCTranslate2, besides model.bin.
+var ct2Files = []string{
+	ct2Config, "shared_vocabulary.json", "source_vocabulary.json", "target_vocabulary.json", "sentencepiece.model", "source.spm", "target.spm",
+	ct2Codes, "tokenizer.json", "source_tokenizer.json", "target_tokenizer.json", ct2Tokenizer + "joint", ct2Tokenizer + "source", ct2Tokenizer + "target",
+}
+
+// encodeCTranslate2 returns the content of the folder of WriteCTranslate2: model.bin and the other
+// files.
+func encodeCTranslate2(f model.File) (*ct2Binary, map[string][]byte, error) {
+	t, c := f.Model, f.Model.Config
+	if err := checkCTranslate2(c); err != nil {
+		return nil, nil, err
+	}
+	tokenizers, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+	if err != nil {
+		return nil, nil, err
+	}
+	files := map[string][]byte{}
+	options, err := ct2Tokenizers(tokenizers, f.Tokenizers, files)
+	if err != nil {
+		return nil, nil, err
+	}
+	start := options.BOS
+	options.Start, options.Epsilon = &start, &c.NormEps
+	options.SourceBOS, options.SourceEOS = c.SourceMarks.HasBOS(), c.SourceMarks.HasEOS()
+	options.TFM = newCT2Extra(f)
+	if files[ct2Config], err = marshalReadable(options); err != nil {
+		return nil, nil, err
+	}
+	w := ct2Writer{&ct2Binary{spec: "TransformerSpec", revision: 7, vars: map[string]ct2Variable{}}}
+	if err := w.attributes(c, f.Decoding); err != nil {
+		return nil, nil, err
+	}
+	w.weights(t)
+	slices.Sort(w.order)
+	return w.ct2Binary, files, nil
+}
+
+// checkCTranslate2 reports the first setting that CTranslate2 does not have.
+func checkCTranslate2(c model.Config) error {
+	dk, dv := c.HeadSizes()
+	name := func(text []byte, err error) string { return string(text) }
+	switch {
+	case c.Norm == model.DeepNorm:
+		return &model.FieldError{Field: "norm", Found: name(c.Norm.MarshalText()), Expected: "post or pre for CTranslate2"}
+	case c.NormKind == model.UnbiasedNorm:
+		return &model.FieldError{Field: "norm_kind", Found: name(c.NormKind.MarshalText()), Expected: "layer or rms for CTranslate2"}
+	case dk != dv:
+		return &model.FieldError{Field: "d_v", Found: dv, Expected: fmt.Sprintf("%d, the d_k, for CTranslate2", dk)}
+	case dk*c.Heads != c.DModel:
+		return &model.FieldError{Field: "d_k", Found: dk, Expected: fmt.Sprintf("%d/%d, d_model divided by the heads, for CTranslate2", c.DModel, c.Heads)}
+	case c.Heads > math.MaxInt16:
+		return &model.FieldError{Field: "heads", Found: c.Heads, Expected: fmt.Sprint("up to ", math.MaxInt16, " for CTranslate2")}
+	}
+	return nil
+}
+
+// ct2Tokenizers adds the files of the tokenizers and the vocabularies to files, and returns the
+// settings that name their tokens. encoded is the form of the tokenizers in a model file.
+func ct2Tokenizers(t vocab.Tokenizers, encoded map[string][]byte, files map[string][]byte) (ct2Options, error) {
+	src, err := ct2Tokens(t.Source)
+	if err != nil {
+		return ct2Options{}, fmt.Errorf("source tokenizer: %w", err)
+	}
+	tgt, err := ct2Tokens(t.Target)
+	if err != nil {
+		return ct2Options{}, fmt.Errorf("target tokenizer: %w", err)
+	}
+	if !slices.Equal(src.names(), tgt.names()) {
+		return ct2Options{}, fmt.Errorf("tokenizers: found special tokens %q and %q, expected the same on both sides for CTranslate2", src.names(), tgt.names())
+	}
+	lists := map[string][]string{"shared_vocabulary.json": src.tokens}
+	if !t.Joint() {
+		lists = map[string][]string{"source_vocabulary.json": src.tokens, "target_vocabulary.json": tgt.tokens}
+	}
+	for name, tokens := range lists {
+		if files[name], err = marshalReadable(tokens); err != nil {
+			return ct2Options{}, err
+		}
+	}
+	for _, side := range []struct {
+		tokenizer  text.Tokenizer
+		spm, plain string
+	}{{t.Source, "source.spm", "tokenizer.json"}, {t.Target, "target.spm", "target_tokenizer.json"}} {
+		switch x := side.tokenizer.(type) {
+		case *sentencepiece.Tokenizer:
+			if t.Joint() {
+				side.spm = "sentencepiece.model"
+			}
+			files[side.spm], err = x.MarshalBinary()
+		case *subword.Tokenizer:
+			var b bytes.Buffer
+			err = x.Codes().Write(&b)
+			if old := files[ct2Codes]; old != nil && !bytes.Equal(old, b.Bytes()) {
+				return ct2Options{}, fmt.Errorf("tokenizers: found different codes of subword-nmt, expected the same on both sides for CTranslate2")
+			}
+			files[ct2Codes] = b.Bytes()
+		case *bpe.Tokenizer:
+			if !t.Joint() && side.plain == "tokenizer.json" {
+				side.plain = "source_tokenizer.json"
+			}
+			if t.Joint() {
+				side.plain = "tokenizer.json"
+			}
+			files[side.plain], err = tokenizerJSON(x)
+			for key, data := range encoded {
+				files[ct2Tokenizer+key] = data
+			}
+		}
+		if err != nil {
+			return ct2Options{}, err
+		}
+	}
+	return ct2Options{Unknown: src.unknown, BOS: src.tokens[text.BOS], EOS: src.tokens[text.EOS]}, nil
+}
+
+const (
+	ct2Codes     = "bpe.model"
+	ct2Tokenizer = "tokenizer." // and its key in a model file
+)
+
+// ct2Vocabulary is a vocabulary of CTranslate2: distinct tokens, and the one of unknown text.
+type ct2Vocabulary struct {
+	tokens  []string
+	unknown string
+}
+
+// names returns the tokens with a meaning.
+func (v ct2Vocabulary) names() []string {
+	return []string{v.tokens[text.Pad], v.tokens[text.BOS], v.tokens[text.EOS], v.unknown}
+}
+
+// ct2Tokens returns the tokens of the ids of t.
+func ct2Tokens(t text.Tokenizer) (v ct2Vocabulary, err error) {
+	switch t := t.(type) {
+	case *bpe.Tokenizer:
+		if v.tokens, err = bpeNames(t); err != nil {
+			return v, err
+		}
+		v.unknown = v.tokens[text.Pad] // no text is unknown
+		return v, nil
+	case *sentencepiece.Tokenizer:
+		for id := range int32(t.Size()) {
+			token := ""
+			if file := t.FileID(id); file >= 0 {
+				p := t.Model().Pieces[file]
+				if token = p.Text; p.Type == sentencepiece.Unknown {
+					v.unknown = token
+				}
+			}
+			v.tokens = append(v.tokens, token)
+		}
+	case *subword.Tokenizer:
+		const unknown = text.EOS + 1
+		for id := range int32(t.Size()) {
+			v.tokens = append(v.tokens, t.Piece(id))
+		}
+		v.unknown = v.tokens[unknown]
+	default:
+		return v, fmt.Errorf("found a tokenizer of type %T, which CTranslate2 does not have", t)
+	}
+	index := map[string]int{}
+	for id, token := range v.tokens {
+		if token == "" {
+			continue
+		}
+		if first, ok := index[token]; ok {
+			return v, fmt.Errorf("pieces %d and %d are both %q, which CTranslate2 cannot distinguish", first, id, token)
+		}
+		index[token] = id
+	}
+	for id, name := range [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"} {
+		if v.tokens[id] != "" {
+			continue
+		}
+		for _, found := index[name]; found; _, found = index[name] {
+			name += "_"
+		}
+		v.tokens[id] = name
+	}
+	return v, nil
+}
+
+// ct2Writer builds a model.bin.
+type ct2Writer struct{ *ct2Binary }
+
+func (w ct2Writer) add(name, dtype string, shape []int, data []byte) {
+	w.vars[name], w.order = ct2Variable{dtype, shape, data}, append(w.order, name)
+}
+
+func (w ct2Writer) int8(name string, x int8) { w.add(name, "int8", nil, []byte{byte(x)}) }
+
+func (w ct2Writer) int16(name string, x int) {
+	w.add(name, "int16", nil, binary.LittleEndian.AppendUint16(nil, uint16(int16(x))))
+}
+
+func (w ct2Writer) flag(name string, x bool) {
+	if x {
+		w.int8(name, 1)
+	} else {
+		w.int8(name, 0)
+	}
+}
+
+func (w ct2Writer) float32s(name string, shape []int, data []float32) {
+	w.add(name, "float32", shape, safetensors.Float32Tensor(name, shape, data).Data)
+}
+
+// attributes adds the scalars.
+func (w ct2Writer) attributes(c model.Config, d model.Decoding) error {
+	activation := map[model.Activation]int8{model.ReLU: 0, model.GELUTanh: 1, model.SiLU: 2, model.GELU: 3}[c.Activation]
+	for _, stack := range []string{"encoder", "decoder"} {
+		w.int16(stack+"/num_heads", c.Heads)
+		w.flag(stack+"/pre_norm", c.Norm == model.PreNorm)
+		w.int8(stack+"/activation", activation)
+		w.flag(stack+"/scale_embeddings", !c.Unscaled)
+	}
+	w.int8("encoder/embeddings_merge", 0)
+	for _, name := range []string{"alibi", "alibi_use_positive_positions", "scale_alibi", "start_from_zero_embedding"} {
+		w.flag("decoder/"+name, false)
+	}
+	align, err := model.ParseAlignHeads(d.AlignHeads)
+	if err != nil {
+		return err
+	}
+	layer, heads := ct2Alignment(align, c)
+	w.int16("decoder/alignment_layer", layer)
+	w.int16("decoder/alignment_heads", heads)
+	return nil
+}
+
+// ct2Alignment returns the layer, -1 for the last one, and the number of its first heads that align
+// selects. It returns those of the last layer for a selection that CTranslate2 does not have.
+func ct2Alignment(align model.AlignHeads, c model.Config) (layer, heads int) {
+	for i, h := range align.Heads {
+		if align.Next || h.Layer != align.Heads[0].Layer || h.Head != i {
+			return -1, c.Heads
+		}
+	}
+	if len(align.Heads) == 0 {
+		return -1, c.Heads
+	}
+	return align.Heads[0].Layer, len(align.Heads)
+}
+
+// weights adds the parameters of t.
+func (w ct2Writer) weights(t *model.Transformer) {
+	c := t.Config
+	const src, tgt, out = "encoder/embeddings_0/weight", "decoder/embeddings/weight", "decoder/projection/weight"
+	w.float32s(tgt, []int{c.TgtVocab, c.DModel}, t.TgtEmbed.E.W)
+	if c.Tie == model.TieAll {
+		w.aliases = append(w.aliases, [2]string{src, tgt})
+	} else {
+		w.float32s(src, []int{c.SrcVocab, c.DModel}, t.SrcEmbed.E.W)
+	}
+	if c.Tie == model.TieNone {
+		w.float32s(out, []int{c.TgtVocab, c.DModel}, t.Output.E.W)
+	} else {
+		w.aliases = append(w.aliases, [2]string{out, tgt})
+	}
+	bias := make([]float32, c.TgtVocab)
+	if t.Output.Bias != nil {
+		copy(bias, t.Output.Bias.W)
+	}
+	bias[model.Pad], bias[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
+	w.float32s("decoder/projection/bias", []int{c.TgtVocab}, bias)
+	const srcPositions, tgtPositions = "encoder/position_encodings/encodings", "decoder/position_encodings/encodings"
+	positions := func(name string, table mat.Matrix) {
+		w.float32s(name, []int{table.Rows, table.Cols}, table.Data[:table.Rows*table.Cols])
+	}
+	positions(tgtPositions, t.TgtEmbed.Positions)
+	if c.Positions == model.Learned {
+		positions(srcPositions, t.SrcEmbed.Positions)
+	} else {
+		w.aliases = append(w.aliases, [2]string{srcPositions, tgtPositions})
+	}
+	linear := func(name string, l layer.Linear) {
+		in, out := l.W.Shape[0], l.W.Shape[1]
+		w.float32s(name+"/weight", []int{out, in}, transposed(l.W))
+		if l.B != nil {
+			w.float32s(name+"/bias", []int{out}, l.B.W)
+		}
+	}
+	norm := func(name string, n layer.Norm) {
+		w.float32s(name+"/gamma", []int{c.DModel}, n.Gain.W)
+		if n.Bias != nil {
+			w.float32s(name+"/beta", []int{c.DModel}, n.Bias.W)
+		}
+	}
+	for i := range t.Encoder {
+		l, name := &t.Encoder[i], "encoder/layer_"+strconv.Itoa(i)
+		norm(name+"/self_attention/layer_norm", l.Norm1.Norm)
+		linear(name+"/self_attention/linear_0", l.Self.QKV)
+		linear(name+"/self_attention/linear_1", l.Self.Out)
+		norm(name+"/ffn/layer_norm", l.Norm2.Norm)
+		linear(name+"/ffn/linear_0", l.FF.Inner)
+		linear(name+"/ffn/linear_1", l.FF.Outer)
+	}
+	for i := range t.Decoder {
+		l, name := &t.Decoder[i], "decoder/layer_"+strconv.Itoa(i)
+		norm(name+"/self_attention/layer_norm", l.Norm1.Norm)
+		linear(name+"/self_attention/linear_0", l.Self.QKV)
+		linear(name+"/self_attention/linear_1", l.Self.Out)
+		norm(name+"/attention/layer_norm", l.Norm2.Norm)
+		linear(name+"/attention/linear_0", l.Cross.Q)
+		linear(name+"/attention/linear_1", l.Cross.KV)
+		linear(name+"/attention/linear_2", l.Cross.Out)
+		norm(name+"/ffn/layer_norm", l.Norm3.Norm)
+		linear(name+"/ffn/linear_0", l.FF.Inner)
+		linear(name+"/ffn/linear_1", l.FF.Outer)
+	}
+	if c.HasFinalNorm() {
+		norm("encoder/layer_norm", t.EncNorm)
+		norm("decoder/layer_norm", t.DecNorm)
+	}
+}

@@ -1,0 +1,79 @@
+package convert
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// folder is the files of a source model, in a folder or in an archive.
+type folder struct {
+	path  string                            // for errors
+	files map[string]func() ([]byte, error) // content by name, with slashes
+	size  int64                             // bytes of the folder or of the archive
+}
+
+// openFolder returns the regular files of the folder at path, without those of folders in it.
+func openFolder(path string) (folder, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return folder{}, err
+	}
+	f := folder{path: path, files: map[string]func() ([]byte, error){}}
+	for _, e := range entries {
+		file := filepath.Join(path, e.Name())
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() { // follows links
+			f.files[e.Name()] = func() ([]byte, error) { return readFile(file) }
+			f.size += info.Size()
+		}
+	}
+	return f, nil
+}
+
+// readFile returns the content of a regular file.
+func readFile(path string) ([]byte, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	info, err := r.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: found %v, expected a regular file", path, info.Mode().Type())
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return data, nil
+}
+
+// has reports whether the folder has a file of this name.
+func (f folder) has(name string) bool { return f.files[name] != nil }
+
+// read returns the content of a file.
+func (f folder) read(name string) ([]byte, error) {
+	if !f.has(name) {
+		return nil, fmt.Errorf("%s: %w", f.name(name), os.ErrNotExist)
+	}
+	return f.files[name]()
+}
+
+// readAny returns the content and the name of the first of names that exists, or an error that
+// names them.
+func (f folder) readAny(names ...string) (data []byte, name string, err error) {
+	for _, name := range names {
+		if f.has(name) {
+			data, err := f.read(name)
+			return data, name, err
+		}
+	}
+	return nil, "", fmt.Errorf("%s: found none of %q", f.path, names)
+}
+
+// name returns the path of a file, for errors.
+func (f folder) name(name string) string { return filepath.Join(f.path, name) }

@@ -1,0 +1,357 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tfm/layer"
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/safetensors"
+	"tfm/text"
+	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
+)
+
+// WriteMarianHF writes a model for transformers' MarianMTModel and, with vocabularies of
+// SentencePiece, MarianTokenizer to the folder dir, which it creates: the files that ReadMarianHF
+// reads. A joint byte-level BPE is written as tokenizer.json, which AutoTokenizer loads.
+//
+// Pieces keep their ids. Pad and BOS have a bias of -Inf, because no search selects them. Sinusoids
+// that alternate become two halves by a permutation of the elements of d_model in all weights,
+// which changes no output. transformers' length penalty is n^alpha whatever that of the model file.
+// The error names what MarianMTModel does not have, for example pre-norm.
+func WriteMarianHF(dir string, f model.File) error {
+	c := f.Model.Config
+	if err := checkMarianHF(c); err != nil {
+		return err
+	}
+	tokenizers, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{}
+	if err := hfTokenizers(c, f, tokenizers, files); err != nil {
+		return err
+	}
+	if files[hfConfigFile], err = marshalReadable(newHFConfig(f)); err != nil {
+		return err
+	}
+	generation, err := newHFGenerationConfig(f)
+	if err != nil {
+		return err
+	}
+	if files[hfGenerationFile], err = marshalReadable(generation); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return safetensors.Write(filepath.Join(dir, hfModelFile), map[string]string{"format": "pt"}, hfTensors(f.Model))
+}
+
+// checkMarianHF reports the first setting that MarianMTModel does not have, as a *model.FieldError.
+func checkMarianHF(c model.Config) error {
+	dk, dv := c.HeadSizes()
+	name := func(text []byte, _ error) string { return string(text) }
+	for _, rule := range []struct {
+		broken   bool
+		name     string
+		found    any
+		expected string
+	}{
+		{c.Norm != model.PostNorm, "norm", name(c.Norm.MarshalText()), "post"},
+		{c.HasFinalNorm(), "final_norm", true, "false"},
+		{c.NormKind != model.LayerNorm, "norm_kind", name(c.NormKind.MarshalText()), "layer"},
+		{c.NormEps != hfNormEps, "norm_eps", c.NormEps, "1e-05"},
+		{c.Positions != model.Halves && c.Positions != model.Interleaved, "positions", name(c.Positions.MarshalText()), "halves or interleaved"},
+		{c.DModel%2 != 0, "d_model", c.DModel, "an even number"},
+		{c.FirstPosition != 0, "first_position", c.FirstPosition, "0"},
+		{c.SourceMarks != model.EOSLast, "source_marks", name(c.SourceMarks.MarshalText()), "a source that ends with EOS"},
+		{dk*c.Heads != c.DModel, "d_k", dk, "d_model divided by the heads"},
+		{dv*c.Heads != c.DModel, "d_v", dv, "d_model divided by the heads"},
+	} {
+		if rule.broken {
+			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected + " for transformers' Marian"}
+		}
+	}
+	return nil
+}
+
+// hfConfigJSON is the content of config.json.
+type hfConfigJSON struct {
+	Architectures []string `json:"architectures"`
+	hfMarianConfig
+	Dropout           float32   `json:"dropout"`
+	AttentionDropout  float32   `json:"attention_dropout"`
+	ActivationDropout float32   `json:"activation_dropout"`
+	IsEncoderDecoder  bool      `json:"is_encoder_decoder"`
+	Pad               int       `json:"pad_token_id"`
+	BOS               *int      `json:"bos_token_id"`
+	EOS               int       `json:"eos_token_id"`
+	ForcedEOS         *int      `json:"forced_eos_token_id"`
+	Start             int       `json:"decoder_start_token_id"`
+	DType             string    `json:"dtype"`
+	TorchDType        string    `json:"torch_dtype"` // of early versions
+	TFM               *ct2Extra `json:"tfm"`
+}
+
+func newHFConfig(f model.File) hfConfigJSON {
+	c := f.Model.Config
+	h := hfConfigJSON{
+		Architectures: []string{"MarianMTModel"},
+		hfMarianConfig: hfMarianConfig{
+			ModelType: hfMarianType, VocabSize: c.SrcVocab, DecoderVocabSize: c.TgtVocab, MaxPositions: c.MaxLen, EncoderLayers: c.EncoderLayers, DecoderLayers: c.DecoderLayers,
+			EncoderHeads: c.Heads, DecoderHeads: c.Heads, EncoderFFN: c.DFF, DecoderFFN: c.DFF, DModel: c.DModel, ScaleEmbedding: !c.Unscaled,
+			ShareEmbeddings: c.Tie == model.TieAll, TieWordEmbeddings: c.Tie != model.TieNone,
+		},
+		Dropout: c.Dropout, AttentionDropout: c.AttentionDropout, ActivationDropout: c.FFDropout, IsEncoderDecoder: true,
+		Pad: int(text.Pad), EOS: int(text.EOS), Start: int(text.BOS), DType: "float32", TorchDType: "float32",
+	}
+	for _, a := range hfActivations {
+		if a.activation == c.Activation {
+			h.Activation = a.name
+			break
+		}
+	}
+	h.TFM = newCT2Extra(f)
+	h.TFM.Config.Positions = model.Halves // after the permutation
+	return h
+}
+
+// hfGenerationJSON is the content of generation_config.json.
+type hfGenerationJSON struct {
+	Pad           int       `json:"pad_token_id"`
+	EOS           int       `json:"eos_token_id"`
+	Start         int       `json:"decoder_start_token_id"`
+	MaxLength     int       `json:"max_length"`
+	NumBeams      int       `json:"num_beams"`
+	LengthPenalty float64   `json:"length_penalty"`
+	EarlyStopping any       `json:"early_stopping"`
+	BadWords      [][]int32 `json:"bad_words_ids,omitempty"`
+}
+
+func newHFGenerationConfig(f model.File) (hfGenerationJSON, error) {
+	d := cmp.Or(f.Decoding, model.PaperDecoding())
+	g := hfGenerationJSON{
+		Pad: int(text.Pad), EOS: int(text.EOS), Start: int(text.BOS), MaxLength: f.Model.Config.MaxLen, NumBeams: 4, LengthPenalty: d.Alpha,
+		EarlyStopping: true,
+	}
+	switch d.Search {
+	case model.SearchHeuristic:
+		g.EarlyStopping = false
+	case model.SearchExact:
+		g.EarlyStopping = "never"
+	}
+	ids, err := model.ParseSuppressed(d.Suppressed)
+	for _, id := range ids {
+		g.BadWords = append(g.BadWords, []int32{id})
+	}
+	return g, err
+}
+
+// hfTokenizerJSON is the content of tokenizer_config.json.
+type hfTokenizerJSON struct {
+	Class           string         `json:"tokenizer_class"`
+	SourceLang      string         `json:"source_lang,omitempty"`
+	TargetLang      string         `json:"target_lang,omitempty"`
+	Unknown         string         `json:"unk_token"`
+	EOS             string         `json:"eos_token"`
+	Pad             string         `json:"pad_token"`
+	MaxLength       int            `json:"model_max_length"`
+	SeparateVocs    bool           `json:"separate_vocabs"`
+	CleanUp         bool           `json:"clean_up_tokenization_spaces"`
+	SentencePieceOf map[string]any `json:"sp_model_kwargs"`
+}
+
+// hfTokenizers adds the files of the tokenizers to files.
+func hfTokenizers(c model.Config, f model.File, t vocab.Tokenizers, files map[string][]byte) (err error) {
+	if b, ok := t.Source.(*bpe.Tokenizer); ok && t.Joint() {
+		if files[tokenizerFile], err = tokenizerJSON(b); err == nil {
+			files[tokenizerConfigFile], err = tokenizerConfigJSON(b, c.MaxLen)
+		}
+		return err
+	}
+	src, ok := t.Source.(*sentencepiece.Tokenizer)
+	tgt, ok2 := t.Target.(*sentencepiece.Tokenizer)
+	if !ok || !ok2 {
+		return fmt.Errorf("tokenizers: found other kinds, expected sentencepiece on both sides, or a joint byte-level BPE, for transformers' Marian")
+	}
+	srcNames, tgtNames := hfNames(src), hfNames(tgt)
+	config := hfTokenizerJSON{
+		Class: "MarianTokenizer", SourceLang: f.SrcLang, TargetLang: f.TgtLang, EOS: tgtNames[text.EOS], Pad: tgtNames[text.Pad],
+		Unknown: tgt.Model().Trainer.UnknownPiece, MaxLength: c.MaxLen, SentencePieceOf: map[string]any{},
+	}
+	if u := src.Model().Trainer.UnknownPiece; u != config.Unknown || srcNames[text.EOS] != config.EOS || srcNames[text.Pad] != config.Pad {
+		return fmt.Errorf("tokenizers: found special pieces %q, %q and %q of the source and %q, %q and %q of the target, expected the same for transformers' Marian",
+			u, srcNames[text.EOS], srcNames[text.Pad], config.Unknown, config.EOS, config.Pad)
+	}
+	config.SeparateVocs = !sameNames(srcNames, tgtNames)
+	if config.SeparateVocs {
+		if c.Tie == model.TieAll {
+			return fmt.Errorf("tokenizers: found different pieces, expected the same on both sides with one matrix of embeddings")
+		}
+		if files[hfTargetVocabFile], err = marshalReadable(namedIDs(tgtNames)); err != nil {
+			return err
+		}
+		if files[hfVocabFile], err = marshalReadable(namedIDs(srcNames)); err != nil {
+			return err
+		}
+	} else if files[hfVocabFile], err = marshalReadable(namedIDs(tgtNames)); err != nil {
+		return err
+	}
+	if files[hfSourceFile], err = src.MarshalBinary(); err != nil {
+		return err
+	}
+	if files[hfTargetFile], err = tgt.MarshalBinary(); err != nil {
+		return err
+	}
+	files[tokenizerConfigFile], err = marshalReadable(config)
+	return err
+}
+
+// hfNames returns the names of the ids of a tokenizer, each once.
+func hfNames(t *sentencepiece.Tokenizer) []string {
+	names, found := make([]string, t.Size()), map[string]bool{}
+	for id := range names {
+		if file := t.FileID(int32(id)); file >= 0 {
+			names[id] = t.Model().Pieces[file].Text
+			found[names[id]] = true
+		}
+	}
+	for id, name := range [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"} {
+		if names[id] == "" {
+			for found[name] {
+				name += "_"
+			}
+			names[id], found[name] = name, true
+		}
+	}
+	return names
+}
+
+// sameNames reports whether the names of a source and a target are the same, except for language
+// codes in the form of joinVocab.
+func sameNames(src, tgt []string) bool {
+	for i := range src {
+		if i >= len(tgt) || src[i] != tgt[i] && !isCodePiece(src[i], tgt[i]) {
+			return false
+		}
+	}
+	return len(src) == len(tgt)
+}
+
+// isCodePiece reports whether piece is a language code in the form of joinVocab.
+func isCodePiece(piece, name string) bool { return isLanguageCode(name) && piece == "▁"+name }
+
+// hfTensors returns the tensors of MarianMTModel.
+func hfTensors(m *model.Transformer) []safetensors.Tensor {
+	c := m.Config
+	w := &hfWriter{order: hfOrder(c)}
+	switch c.Tie {
+	case model.TieAll:
+		w.table("model.shared.weight", m.SrcEmbed.E.Weights())
+	default:
+		w.table("model.encoder.embed_tokens.weight", m.SrcEmbed.E.Weights())
+		w.table("model.decoder.embed_tokens.weight", m.TgtEmbed.E.Weights())
+	}
+	if c.Tie == model.TieNone {
+		w.table("lm_head.weight", m.Output.E.Weights())
+	}
+	bias := make([]float32, c.TgtVocab)
+	if m.Output.Bias != nil {
+		copy(bias, m.Output.Bias.W)
+	}
+	bias[text.Pad], bias[text.BOS] = minusInf, minusInf
+	w.add("final_logits_bias", []int{1, c.TgtVocab}, bias)
+	eachLayer(w, m, hfLayerNames) // no error
+	return w.tensors
+}
+
+// hfOrder returns the element of d_model in the model that each element has in the folder: in their
+// order, or with alternating sinusoids first those of sines, then those of cosines.
+func hfOrder(c model.Config) []int {
+	order := make([]int, c.DModel)
+	for i := range order {
+		order[i] = i
+		if half := c.DModel / 2; c.Positions == model.Interleaved {
+			order[i] = 2*(i%half) + i/half
+		}
+	}
+	return order
+}
+
+// hfWriter is a layerVisitor that appends the weights of layers to tensors.
+type hfWriter struct {
+	order   []int // see hfOrder
+	tensors []safetensors.Tensor
+}
+
+func (w *hfWriter) add(name string, shape []int, data []float32) {
+	w.tensors = append(w.tensors, safetensors.Float32Tensor(name, shape, data))
+}
+
+// vector adds elements of d_model.
+func (w *hfWriter) vector(name string, x []float32) {
+	y := make([]float32, len(x))
+	for i, from := range w.order {
+		y[i] = x[from]
+	}
+	w.add(name, []int{len(y)}, y)
+}
+
+// table adds an embedding or the output projection [V × d].
+func (w *hfWriter) table(name string, m mat.Matrix) {
+	y := make([]float32, 0, m.Rows*m.Cols)
+	for i := range m.Rows {
+		row := m.Row(i)
+		for _, from := range w.order {
+			y = append(y, row[from])
+		}
+	}
+	w.add(name, []int{m.Rows, m.Cols}, y)
+}
+
+// linear adds columns [first, first+out) of l as a matrix [out × in] and a bias. The input or the
+// output of each map is in d_model: attention's out_proj and fc2 have it as their output, all
+// others as their input.
+func (w *hfWriter) linear(l layer.Linear, first, out int, name string) error {
+	isOut := strings.HasSuffix(name, "out_proj") || strings.HasSuffix(name, "fc2")
+	in := l.W.Shape[0]
+	at := func(order bool, i int) int {
+		if order {
+			return w.order[i]
+		}
+		return i
+	}
+	m, y := l.W.Weights(), make([]float32, 0, in*out)
+	bias := make([]float32, out)
+	for j := range out {
+		col := first + at(isOut, j)
+		for i := range in {
+			y = append(y, m.Row(at(!isOut, i))[col])
+		}
+		if l.B != nil {
+			bias[j] = l.B.W[col]
+		}
+	}
+	w.add(name+".weight", []int{out, in}, y)
+	w.add(name+".bias", []int{out}, bias)
+	return nil
+}
+
+// norm adds a norm.
+func (w *hfWriter) norm(l layer.Norm, name string) error {
+	w.vector(name+".weight", l.Gain.W)
+	w.vector(name+".bias", l.Bias.W)
+	return nil
+}

@@ -1,0 +1,339 @@
+package convert
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/model"
+)
+
+// npzArray is an array of a NumPy archive: float32 elements, or bytes.
+type npzArray struct {
+	shape []int
+	data  any
+}
+
+// npzBytes returns a NumPy archive.
+func npzBytes(t testing.TB, arrays map[string]npzArray) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(arrays)) {
+		a := arrays[name]
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		descr := "<f4"
+		if _, ok := a.data.([]byte); ok {
+			descr = "|i1"
+		}
+		shape := strings.Trim(strings.ReplaceAll(fmt.Sprint(a.shape), " ", ", "), "[]") + ","
+		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape)
+		w.Write([]byte("\x93NUMPY\x01\x00"))
+		binary.Write(w, binary.LittleEndian, uint16(len(header)))
+		w.Write([]byte(header))
+		binary.Write(w, binary.LittleEndian, a.data)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+const marianShape = `type: transformer
+dim-emb: 8
+dim-vocabs:
+  - 70
+  - 70
+enc-depth: 1
+dec-depth: 2
+transformer-heads: 2
+transformer-dim-ffn: 6
+transformer-ffn-activation: relu
+transformer-preprocess: ""
+transformer-postprocess: dan
+tied-embeddings-all: true
+input-types:
+  []
+version: v1
+`
+
+// marianArrays returns the arrays of a model of Marian with random weights.
+func marianArrays(vocabulary int, settings string, changes ...func(map[string]npzArray)) map[string]npzArray {
+	r := rand.New(rand.NewPCG(1, 1))
+	arrays := map[string]npzArray{}
+	add := func(name string, rows, cols int) {
+		x := make([]float32, rows*cols)
+		for i := range x {
+			x[i] = float32(0.3 * r.NormFloat64())
+		}
+		arrays[name] = npzArray{[]int{rows, cols}, x}
+	}
+	attention := func(prefix string) {
+		for _, p := range "qkvo" {
+			add(prefix+"_W"+string(p), 8, 8)
+			add(prefix+"_b"+string(p), 1, 8)
+		}
+		add(prefix+"_Wo_ln_scale", 1, 8)
+		add(prefix+"_Wo_ln_bias", 1, 8)
+	}
+	feedForward := func(prefix string) {
+		add(prefix+"_W1", 8, 6)
+		add(prefix+"_b1", 1, 6)
+		add(prefix+"_W2", 6, 8)
+		add(prefix+"_b2", 1, 8)
+		add(prefix+"_ffn_ln_scale", 1, 8)
+		add(prefix+"_ffn_ln_bias", 1, 8)
+	}
+	add("Wemb", vocabulary, 8)
+	add("decoder_ff_logit_out_b", 1, vocabulary)
+	attention("encoder_l1_self")
+	feedForward("encoder_l1_ffn")
+	for _, layer := range []string{"decoder_l1_", "decoder_l2_"} {
+		attention(layer + "self")
+		attention(layer + "context")
+		feedForward(layer + "ffn")
+	}
+	arrays[marianConfigName] = npzArray{[]int{len(settings)}, []byte(settings)}
+	for _, change := range changes {
+		change(arrays)
+	}
+	return arrays
+}
+
+// marianFolder writes a model and a SentencePiece model to a new folder and returns the path of the
+// model.
+func marianFolder(t testing.TB, arrays func(vocabulary int) map[string]npzArray) string {
+	t.Helper()
+	dir := t.TempDir()
+	spm, err := os.ReadFile(filepath.Join("testdata", "marian-separate", hfSourceFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokenizer, err := readSentencePiece(filepath.Join("testdata", "marian-separate", hfSourceFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, marianFile)
+	for name, data := range map[string][]byte{path: npzBytes(t, arrays(tokenizer.FileSize())), filepath.Join(dir, "vocab.spm"): spm} {
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// with returns the settings of marianShape with some replaced or added.
+func with(lines ...string) string {
+	s := marianShape
+	for _, line := range lines {
+		key, _, _ := strings.Cut(line, ":")
+		if i := strings.Index(s, key+":"); i >= 0 {
+			end := i + strings.Index(s[i:], "\n") + 1
+			s = s[:i] + s[end:]
+		}
+		s += line + "\n"
+	}
+	return s
+}
+
+// rename returns a change of the arrays' names.
+func rename(pairs ...string) func(map[string]npzArray) {
+	return func(arrays map[string]npzArray) {
+		for _, name := range slices.Sorted(maps.Keys(arrays)) {
+			if to := strings.NewReplacer(pairs...).Replace(name); to != name {
+				arrays[to] = arrays[name]
+				delete(arrays, name)
+			}
+		}
+	}
+}
+
+// Shapes of Marian's models become configurations.
+func TestMarianShapes(t *testing.T) {
+	copyTo := func(from string, to ...string) func(map[string]npzArray) {
+		return func(arrays map[string]npzArray) {
+			for _, name := range to {
+				arrays[name] = arrays[from]
+			}
+			delete(arrays, from)
+		}
+	}
+	for name, c := range map[string]struct {
+		settings string
+		change   func(map[string]npzArray)
+		want     func(*model.Config)
+	}{
+		"tied":          {marianShape, rename(), func(c *model.Config) {}},
+		"swish":         {with("transformer-ffn-activation: swish"), rename(), func(c *model.Config) { c.Activation = model.SiLU }},
+		"depth scaling": {with("transformer-depth-scaling: true"), rename(), func(c *model.Config) {}},
+		"untied": {with("tied-embeddings-all: false"), copyTo("Wemb", "encoder_Wemb", "decoder_Wemb", "decoder_ff_logit_out_Wt"),
+			func(c *model.Config) { c.Tie = model.TieNone }},
+		"tied decoder": {with("tied-embeddings-all: false", "tied-embeddings: true"), copyTo("Wemb", "encoder_Wemb", "decoder_Wemb"),
+			func(c *model.Config) { c.Tie = model.TieDecoder }},
+		"tied source": {with("tied-embeddings-all: false", "tied-embeddings-src: true"), func(arrays map[string]npzArray) {
+			arrays["decoder_ff_logit_out_Wt"] = arrays["Wemb"]
+		}, func(c *model.Config) { c.Tie = model.TieNone }},
+		"no output bias": {with("output-omit-bias: true"), func(arrays map[string]npzArray) { delete(arrays, "decoder_ff_logit_out_b") }, func(c *model.Config) {}},
+		"tied layers": {with("transformer-tied-layers:\n  - 1\n  - 1"), func(arrays map[string]npzArray) {
+			maps.DeleteFunc(arrays, func(name string, _ npzArray) bool { return strings.HasPrefix(name, "decoder_l2_") })
+		}, func(c *model.Config) {}},
+		"pre-norm": {with("transformer-preprocess: n", "transformer-postprocess: da", "transformer-postprocess-top: n"), func(arrays map[string]npzArray) {
+			rename("_ln_scale", "_ln_scale_pre", "_ln_bias", "_ln_bias_pre")(arrays)
+			for _, side := range []string{"encoder", "decoder"} {
+				arrays[side+"_top_ln_scale"], arrays[side+"_top_ln_bias"] = arrays["encoder_l1_self_bq"], arrays["encoder_l1_self_bk"]
+			}
+		}, func(c *model.Config) { c.Norm, c.FinalNorm = model.PreNorm, model.FinalNormOn }},
+		"RMS": {with("transformer-postprocess: dar"), func(arrays map[string]npzArray) {
+			rename("_ln_scale", "_rms_scale")(arrays)
+			maps.DeleteFunc(arrays, func(name string, _ npzArray) bool { return strings.HasSuffix(name, "_ln_bias") })
+		}, func(c *model.Config) { c.NormKind = model.RMSNorm }},
+	} {
+		f, err := ReadMarian(marianFolder(t, func(v int) map[string]npzArray { return marianArrays(v, c.settings, c.change) }))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		n := f.Model.Config.TgtVocab
+		want := model.Config{DModel: 8, Heads: 2, DFF: 6, EncoderLayers: 1, DecoderLayers: 2, SrcVocab: n, TgtVocab: n, Tie: model.TieAll, NormEps: 1e-6, MaxLen: 1024,
+			Positions: model.TimingSignal, FinalNorm: model.FinalNormOff, OutputBias: true}
+		c.want(&want)
+		if f.Model.Config != want {
+			t.Errorf("%s: found %+v, want %+v", name, f.Model.Config, want)
+		}
+		if f.Decoding.UnnormedKeys != (want.Norm == model.PreNorm) || f.Decoding.Search != model.SearchShrinking || f.Decoding.Suppressed == "" {
+			t.Errorf("%s: found %+v", name, f.Decoding)
+		}
+	}
+}
+
+// Errors name the setting that the Transformer does not have, and tensors that are left over,
+// missing or of another shape.
+func TestMarianRefuses(t *testing.T) {
+	none := func(map[string]npzArray) {}
+	for want, c := range map[string]struct {
+		settings string
+		change   func(map[string]npzArray)
+	}{
+		`type: found "s2s", expected "transformer"`:                                  {with("type: s2s"), none},
+		`transformer-ffn-activation: found "gelu", expected "swish" or "relu"`:       {with("transformer-ffn-activation: gelu"), none},
+		`transformer-train-position-embeddings: found "true"`:                        {with("transformer-train-position-embeddings: true"), none},
+		`transformer-decoder-autoreg: found "average-attention"`:                     {with("transformer-decoder-autoreg: average-attention"), none},
+		`transformer-postprocess: found "dhn"`:                                       {with("transformer-postprocess: dhn"), none},
+		`transformer-preprocess and transformer-postprocess: found norms "n" and "n`: {with("transformer-preprocess: n"), none},
+		`transformer-no-bias: found "true", expected it to be off`:                   {with("transformer-no-bias: true"), none},
+		`transformer-pool: found "true"`:                                             {with("transformer-pool: true"), none},
+		`right-left: found "true"`:                                                   {with("right-left: true"), none},
+		`transformer-new-thing: found "7", expected it to be off`:                    {with("transformer-new-thing: 7"), none},
+		`input-types: found "class sequence`:                                         {strings.Replace(marianShape, "  []", "  - class\n  - sequence", 1), none},
+		`dim-emb: found "x", expected a number`:                                      {with("dim-emb: x"), none},
+		`d_model is 7, expected`:                                                     {with("dim-emb: 7"), func(arrays map[string]npzArray) { arrays["Wemb"] = npzArray{[]int{70, 7}, make([]float32, 490)} }},
+		`tensor "decoder_l3_self_Wq": missing, expected shape [8 8]`:                 {with("dec-depth: 3"), none},
+		`does not have: "decoder_l2_context_Wk" <f4 [8 8]`:                           {with("dec-depth: 1"), none},
+		`tensor "encoder_l1_ffn_W1": found shape [8 6], expected [8 12]`:             {with("transformer-dim-ffn: 12"), none},
+		`tensor "special:model.yml": line 1: found "type transformer"`:               {"type transformer", none},
+		`tensor "special:model.yml": missing`:                                        {marianShape, func(arrays map[string]npzArray) { delete(arrays, marianConfigName) }},
+	} {
+		_, err := ReadMarian(marianFolder(t, func(v int) map[string]npzArray { return marianArrays(v, c.settings, c.change) }))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// Settings and vocabularies of a decoder.yml.
+func TestMarianDecoder(t *testing.T) {
+	path := marianFolder(t, func(v int) map[string]npzArray { return marianArrays(v, marianShape) })
+	for text, want := range map[string]string{
+		"vocabs:\n  - a/vocab.spm\n  - b/vocab.spm\nnormalize: 0.6\nallow-unk: true\n": "",
+		"vocabs:\n  - other.spm\n  - vocab.spm\n":                                      "other.spm: no such file",
+		"vocabs:\n  - vocab.fsv\n  - vocab.fsv\n":                                      "found a vocabulary of another kind",
+		"vocabs:\n  - vocab.spm\n":                                                     "vocabs: found 1, expected 2",
+		"models:\n  - a.npz\n  - b.npz\n":                                              "models: found 2, expected 1",
+		"normalize: -1\n":                                                              `normalize: found "-1"`,
+		"word-penalty: 0.5\n":                                                          `word-penalty: found "0.5", expected 0`,
+		"a: b: c\n  d\n":                                                               "line 2: found",
+	} {
+		if err := os.WriteFile(path+".decoder.yml", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := ReadMarian(path)
+		switch {
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		case want == "" && (err != nil || f.Decoding.Alpha != 0.6 || f.Decoding.Suppressed != ""):
+			t.Errorf("%q: found %+v, %v", text, f.Decoding, err)
+		}
+	}
+}
+
+func TestParseYAML(t *testing.T) {
+	text := "--- \n# comment\na: 1\n\"b \\\"\\x41\\u00e9\": 'it''s'\n'c': [x, \"y, z\"]\nd:\n- p\n-\ne:\n  []\nf:\n  g\nh:\n▁:: 3\n\x00rest"
+	got, err := parseYAML([]byte(text))
+	want := []yamlEntry{
+		{"a", yamlValue{scalar: "1"}}, {`b "Aé`, yamlValue{scalar: "it's"}}, {"c", yamlValue{list: []string{"x", "y, z"}, isList: true}},
+		{"d", yamlValue{list: []string{"p", ""}, isList: true}}, {"e", yamlValue{isList: true}}, {"f", yamlValue{scalar: "g"}}, {"h", yamlValue{}}, {"▁:", yamlValue{scalar: "3"}},
+	}
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("found %v, %v, want %v", got, err, want)
+	}
+	for _, text := range []string{"a", "a: 1\na: 2", " a: 1", "a: |\n x", "a: \"b", "\"a: 1", "a: [b", "a: [b\"]\"", "a: 'b' c", "a: \xff", "a:b"} {
+		if got, err := parseYAML([]byte(text)); err == nil {
+			t.Errorf("%q: found %v, want an error", text, got)
+		}
+	}
+}
+
+// A vocabulary in YAML has pieces of its own, which a SentencePiece model beside it segments.
+func TestMarianYAMLVocabulary(t *testing.T) {
+	path := marianFolder(t, func(v int) map[string]npzArray { return marianArrays(60, marianShape) })
+	dir := filepath.Dir(path)
+	spm, err := readSentencePiece(filepath.Join(dir, "vocab.spm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := spm.MarshalBinary()
+	yaml := "</s>: 0\n<unk>: 1\n"
+	for i := 2; i < 60; i++ { // in reverse, without some
+		yaml += fmt.Sprintf("%q: %d\n", spm.Model().Pieces[spm.FileSize()+1-i].Text, i)
+	}
+	for name, data := range map[string][]byte{
+		"vocab.yml": []byte(yaml), "source.spm": data, "target.spm": data, "model.npz.decoder.yml": []byte("vocabs:\n  - vocab.yml\n  - vocab.yml\n"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := ReadMarian(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := tokenizersOf(t, f)
+	pieces := func(tokenizer interface {
+		Encode([]int32, string) []int32
+		Piece(int32) string
+	}) (list []string) {
+		for _, id := range tokenizer.Encode(nil, "rokoge kogito nuboke!") {
+			list = append(list, tokenizer.Piece(id))
+		}
+		return list
+	}
+	if got, want := pieces(v.Source), pieces(spm); !slices.Equal(got, want) || !v.Joint() {
+		t.Errorf("found %q, want %q; joint %t", got, want, v.Joint())
+	}
+	if err := os.Remove(filepath.Join(dir, "source.spm")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = ReadMarian(path)
+	checkError(t, "without source.spm", err, "does not split text into pieces")
+}

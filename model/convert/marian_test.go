@@ -1,0 +1,123 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tfm/model"
+	"tfm/model/decode"
+	"tfm/text/vocab"
+)
+
+// marianHypothesis is a line of an n-best list of Marian.
+type marianHypothesis struct {
+	text  string
+	score float64 // log-probability divided by length^normalize
+}
+
+func readMarianExpected(t *testing.T, path string) map[int][]marianHypothesis {
+	t.Helper()
+	lists := map[int][]marianHypothesis{}
+	for _, line := range readLines(t, path) {
+		fields := strings.Split(line, " ||| ")
+		i, err1 := strconv.Atoi(fields[0])
+		score, err2 := strconv.ParseFloat(fields[len(fields)-1], 64)
+		if len(fields) != 4 || err1 != nil || err2 != nil {
+			t.Fatalf("%s: line %q", path, line)
+		}
+		lists[i] = append(lists[i], marianHypothesis{fields[1], score})
+	}
+	return lists
+}
+
+func tokenizersOf(t *testing.T, f model.File) vocab.Tokenizers {
+	t.Helper()
+	v, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Source.Size() != f.Model.Config.SrcVocab || v.Target.Size() != f.Model.Config.TgtVocab {
+		t.Fatalf("tokenizers of %d and %d pieces, the model has %d and %d", v.Source.Size(), v.Target.Size(), f.Model.Config.SrcVocab, f.Model.Config.TgtVocab)
+	}
+	return v
+}
+
+// The models that Marian trained have its translations and scores, greedy and of a beam of 4. The
+// last word of a hypothesis at the length limit, three times the source, is in Marian's text and
+// score, and here in the score only, so that those that differ in this word are one.
+func TestMarianModels(t *testing.T) {
+	for _, name := range []string{"joint", "separate"} {
+		t.Run(name, func(t *testing.T) {
+			path := dataFile(t, "marian-models/"+name+"/model.npz")
+			f, err := ReadMarian(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := tokenizersOf(t, f)
+			w := decode.NewWeights(f.Model, nil)
+			w.SetUnnormedKeys(f.Decoding.UnnormedKeys)
+			d := decode.New(w, nil)
+			f.Decoding.Alpha = 0.6 // --normalize 0.6 on the command line
+			sources := readLines(t, dataFile(t, "marian-models/source.en"))
+			for _, beam := range []int{1, 4} {
+				lists := readMarianExpected(t, filepath.Join(filepath.Dir(path), fmt.Sprintf("expected.beam%d.txt", beam)))
+				ids := make([][]int32, len(sources))
+				for i, s := range sources {
+					ids[i] = v.Source.Encode(nil, s)
+				}
+				worst, nearTies, truncated := 0.0, 0, 0
+				for i, src := range ids {
+					o := decode.OptionsFor(f.Decoding)
+					o.Beam, o.NBest = beam, beam
+					o.MaxExtra = 3*(len(src)+1) - (len(src) + 1)
+					list, err := d.NBest(context.Background(), [][]int32{src}, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, want := list[0], lists[i]
+					k := 0
+					for _, h := range got {
+						text := v.Target.Decode(h.Tokens)
+						isSame := func(w marianHypothesis) bool {
+							return text == w.text || h.Truncated && strings.HasPrefix(w.text, text)
+						}
+						if h.Truncated {
+							truncated++
+						}
+						switch {
+						case k == len(want):
+							t.Errorf("beam %d, line %d: %d hypotheses, want %d", beam, i, len(got), len(want))
+							continue
+						case k > 0 && !isSame(want[k]) && isNearTie(want, k):
+							nearTies++
+						case !isSame(want[k]):
+							t.Errorf("beam %d, line %d, hypothesis %d: %q, want %q", beam, i, k, text, want[k].text)
+						}
+						worst = max(worst, math.Abs(h.Score-want[k].score))
+						// Those that differ in the last word are one.
+						for k++; h.Truncated && k < len(want) && isSame(want[k]); k++ {
+						}
+					}
+					if k < len(want) {
+						t.Errorf("beam %d, line %d: found %d of %d hypotheses", beam, i, k, len(want))
+					}
+				}
+				t.Logf("beam %d: scores differ by at most %.2g; %d near ties, %d truncated", beam, worst, nearTies, truncated)
+				if !(worst <= 1e-3) {
+					t.Errorf("beam %d: scores differ by %v", beam, worst)
+				}
+			}
+		})
+	}
+}
+
+// isNearTie reports whether a neighbour of hypothesis k has almost its score.
+func isNearTie(list []marianHypothesis, k int) bool {
+	near := func(j int) bool { return j > 0 && j < len(list) && math.Abs(list[j].score-list[k].score) < 1e-4 }
+	return near(k-1) || near(k+1)
+}

@@ -1,0 +1,251 @@
+package convert
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"tfm/layer"
+	"tfm/model"
+	"tfm/model/safetensors"
+	"tfm/text"
+	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
+)
+
+// pytorchProgram is the Python program that loads the folder of WritePyTorch.
+//
+//go:embed pytorch.py
+var pytorchProgram []byte
+
+// WritePyTorch writes a model for torch.nn.Transformer to the folder dir, which it creates:
+//
+//	model.safetensors  the parameters, with the names of nn.Transformer; source.weight,
+//	                   target.weight, output.weight and output.bias, without those that are tied;
+//	                   source_positions.weight and, if learned, target_positions.weight
+//	config.json        the arguments of nn.Transformer, and the rest of the configuration
+//	load.py            a program that loads the folder, and translates with greedy search
+//	source.json, target.json    a byte-level BPE for the Python package tokenizers, or
+//	source.model, target.model  a SentencePiece model
+//
+// nn.Transformer adds its biases always: those that the model lacks are zeros. The error names what
+// nn.Transformer does not have, or a tokenizer without a form in Python.
+func WritePyTorch(dir string, f model.File) error {
+	if err := checkPyTorch(f.Model.Config); err != nil {
+		return err
+	}
+	tokenizers, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+	if err != nil {
+		return err
+	}
+	config, err := pytorchConfig(f)
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{"load.py": pytorchProgram}
+	for _, side := range []struct {
+		name      string
+		tokenizer text.Tokenizer
+		ids       *[]int32
+	}{{"source", tokenizers.Source, &config.SourceFileIDs}, {"target", tokenizers.Target, &config.TargetFileIDs}} {
+		switch t := side.tokenizer.(type) {
+		case *bpe.Tokenizer:
+			if files[side.name+".json"], err = tokenizerJSON(t); err != nil {
+				return err
+			}
+		case *sentencepiece.Tokenizer:
+			if files[side.name+".model"], err = t.MarshalBinary(); err != nil {
+				return err
+			}
+			for id := range int32(t.Size()) {
+				*side.ids = append(*side.ids, t.FileID(id))
+			}
+		default:
+			return fmt.Errorf("%s tokenizer: found subword-nmt, expected a byte-level BPE or sentencepiece: nn.Transformer has no tokenizer of its own, and load.py applies those two", side.name)
+		}
+	}
+	if files["config.json"], err = marshalReadable(config); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return safetensors.Write(filepath.Join(dir, "model.safetensors"), map[string]string{"format": "pt"}, pytorchTensors(f.Model))
+}
+
+// pytorchSettings is the content of config.json.
+type pytorchSettings struct {
+	Transformer struct { // arguments of nn.Transformer
+		DModel        int     `json:"d_model"`
+		Heads         int     `json:"nhead"`
+		EncoderLayers int     `json:"num_encoder_layers"`
+		DecoderLayers int     `json:"num_decoder_layers"`
+		DFF           int     `json:"dim_feedforward"`
+		Dropout       float32 `json:"dropout"`
+		NormEps       float32 `json:"layer_norm_eps"`
+		NormFirst     bool    `json:"norm_first"`
+	} `json:"transformer"`
+	Activation model.Activation `json:"activation"`
+	FinalNorm  bool             `json:"final_norm"`
+	Scale      float32          `json:"embedding_scale"`
+	SrcVocab   int              `json:"source_vocab"`
+	TgtVocab   int              `json:"target_vocab"`
+	Tie        string           `json:"tie"`
+	OutputBias bool             `json:"output_bias"`
+	Learned    bool             `json:"learned_positions"`
+	MaxLen     int              `json:"max_len"`
+	Suppressed []int32          `json:"suppressed"` // ids that search does not choose
+	Before     []int32          `json:"before_source"`
+	After      []int32          `json:"after_source"`
+	SrcLang    string           `json:"source_language,omitempty"`
+	TgtLang    string           `json:"target_language,omitempty"`
+
+	// Of each id, that of the SentencePiece model, or -1.
+	SourceFileIDs []int32 `json:"source_file_ids,omitempty"`
+	TargetFileIDs []int32 `json:"target_file_ids,omitempty"`
+}
+
+// pytorchConfig returns the content of config.json, without the ids of SentencePiece.
+func pytorchConfig(f model.File) (pytorchSettings, error) {
+	c := f.Model.Config
+	suppressed, err := model.ParseSuppressed(f.Decoding.Suppressed)
+	if err != nil {
+		return pytorchSettings{}, err
+	}
+	s := pytorchSettings{
+		Activation: c.Activation, FinalNorm: c.HasFinalNorm(), Scale: 1, SrcVocab: c.SrcVocab, TgtVocab: c.TgtVocab, Tie: c.Tie,
+		OutputBias: c.OutputBias, Learned: c.Positions == model.Learned, MaxLen: c.MaxLen, Suppressed: append([]int32{model.Pad, model.BOS}, suppressed...),
+		Before: []int32{}, After: []int32{}, SrcLang: f.SrcLang, TgtLang: f.TgtLang,
+	}
+	if c.SourceMarks.HasBOS() {
+		s.Before = []int32{model.BOS}
+	}
+	if c.SourceMarks.HasEOS() {
+		s.After = []int32{model.EOS}
+	}
+	if !c.Unscaled {
+		s.Scale = float32(math.Sqrt(float64(c.DModel)))
+	}
+	t := &s.Transformer
+	t.DModel, t.Heads, t.EncoderLayers, t.DecoderLayers, t.DFF = c.DModel, c.Heads, c.EncoderLayers, c.DecoderLayers, c.DFF
+	t.Dropout, t.NormEps, t.NormFirst = c.Dropout, c.NormEps, c.Norm == model.PreNorm
+	return s, nil
+}
+
+// checkPyTorch reports the first setting that nn.Transformer does not have.
+func checkPyTorch(c model.Config) error {
+	dk, dv := c.HeadSizes()
+	for _, x := range []struct {
+		missing bool
+		found   string
+		has     string
+	}{
+		{c.Norm == model.DeepNorm, "DeepNorm", "post-norm and pre-norm"},
+		{c.NormKind == model.RMSNorm, "RMSNorm", "LayerNorm with the biased variance"},
+		{c.NormKind == model.UnbiasedNorm, "norms with the unbiased deviation", "LayerNorm with the biased variance"},
+		{c.DModel%c.Heads != 0 || dk*c.Heads != c.DModel || dv*c.Heads != c.DModel,
+			fmt.Sprintf("heads of d_k %d and d_v %d with d_model %d and %d heads", dk, dv, c.DModel, c.Heads), "d_k = d_v = d_model/heads"},
+	} {
+		if x.missing {
+			return fmt.Errorf("found %s: torch.nn.Transformer has only %s", x.found, x.has)
+		}
+	}
+	return nil
+}
+
+// pytorchTensors returns the tensors of model.safetensors.
+func pytorchTensors(m *model.Transformer) []safetensors.Tensor {
+	var tensors []safetensors.Tensor
+	add := func(name string, data []float32, shape ...int) {
+		tensors = append(tensors, safetensors.Float32Tensor(name, shape, data))
+	}
+	// linear adds maps with the same input as one, whose outputs are one after another, as
+	// in_proj_weight of nn.MultiheadAttention.
+	linear := func(weight, bias string, maps ...layer.Linear) {
+		var w, b []float32
+		in, out := maps[0].W.Shape[0], 0
+		for _, l := range maps {
+			n := l.W.Shape[1]
+			out += n
+			w = append(w, transposed(l.W)...)
+			if l.B == nil {
+				b = append(b, make([]float32, n)...)
+			} else {
+				b = append(b, l.B.W...)
+			}
+		}
+		add(weight, w, out, in)
+		add(bias, b, out)
+	}
+	norm := func(name string, n layer.Norm) {
+		add(name+".weight", n.Gain.W, n.Gain.Shape...)
+		add(name+".bias", n.Bias.W, n.Bias.Shape...)
+	}
+	out := func(name string, l layer.Linear) { linear(name+".weight", name+".bias", l) }
+	feedForward := func(name string, ff *layer.FeedForward) {
+		out(name+".linear1", ff.Inner)
+		out(name+".linear2", ff.Outer)
+	}
+
+	c := m.Config
+	add("source.weight", m.SrcEmbed.E.W, m.SrcEmbed.E.Shape...)
+	if c.Tie != model.TieAll {
+		add("target.weight", m.TgtEmbed.E.W, m.TgtEmbed.E.Shape...)
+	}
+	if c.Tie == model.TieNone {
+		add("output.weight", m.Output.E.W, m.Output.E.Shape...)
+	}
+	if c.OutputBias {
+		add("output.bias", m.Output.Bias.W, m.Output.Bias.Shape...)
+	}
+	positions := m.SrcEmbed.Positions
+	add("source_positions.weight", positions.Data[:positions.Rows*positions.Cols], positions.Rows, positions.Cols)
+	if c.Positions == model.Learned {
+		add("target_positions.weight", m.TgtEmbed.Learned.W, m.TgtEmbed.Learned.Shape...)
+	}
+	for i := range m.Encoder {
+		name, l := "encoder.layers."+strconv.Itoa(i), &m.Encoder[i]
+		linear(name+".self_attn.in_proj_weight", name+".self_attn.in_proj_bias", l.Self.QKV)
+		out(name+".self_attn.out_proj", l.Self.Out)
+		feedForward(name, &l.FF)
+		norm(name+".norm1", l.Norm1.Norm)
+		norm(name+".norm2", l.Norm2.Norm)
+	}
+	for i := range m.Decoder {
+		name, l := "decoder.layers."+strconv.Itoa(i), &m.Decoder[i]
+		linear(name+".self_attn.in_proj_weight", name+".self_attn.in_proj_bias", l.Self.QKV)
+		out(name+".self_attn.out_proj", l.Self.Out)
+		linear(name+".multihead_attn.in_proj_weight", name+".multihead_attn.in_proj_bias", l.Cross.Q, l.Cross.KV)
+		out(name+".multihead_attn.out_proj", l.Cross.Out)
+		feedForward(name, &l.FF)
+		norm(name+".norm1", l.Norm1.Norm)
+		norm(name+".norm2", l.Norm2.Norm)
+		norm(name+".norm3", l.Norm3.Norm)
+	}
+	if c.HasFinalNorm() {
+		norm("encoder.norm", m.EncNorm)
+		norm("decoder.norm", m.DecNorm)
+	}
+	return tensors
+}
+
+// transposed returns the weights [out × in] of p [in × out].
+func transposed(p *layer.Param) []float32 {
+	in, out := p.Shape[0], p.Shape[1]
+	w := make([]float32, in*out)
+	for i := range in {
+		for j, x := range p.W[i*out : (i+1)*out] {
+			w[j*in+i] = x
+		}
+	}
+	return w
+}

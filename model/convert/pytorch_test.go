@@ -1,0 +1,250 @@
+package convert
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/model"
+	"tfm/model/decode"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
+)
+
+// trainSentencePiece returns a unigram model of size pieces trained on lines.
+func trainSentencePiece(t *testing.T, size int, lines []string) *sentencepiece.Tokenizer {
+	t.Helper()
+	spec := sentencepiece.NewTrainerSpec()
+	spec.VocabSize = int32(size)
+	trainer, err := sentencepiece.NewTrainer(spec, sentencepiece.NewNormalizerSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines {
+		trainer.Add(line)
+	}
+	m, err := trainer.Train()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokenizer, err := sentencepiece.New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokenizer
+}
+
+// randomFile returns a model of random weights, biases and gains. It sets the vocabulary sizes of
+// c.
+func randomFile(t *testing.T, c model.Config, v vocab.Tokenizers, seed uint64) model.File {
+	t.Helper()
+	c.SrcVocab, c.TgtVocab = v.Source.Size(), v.Target.Size()
+	m, err := model.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.AllocWeights()
+	m.Init(seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for _, p := range m.Params.List {
+		if len(p.Shape) == 1 {
+			for i := range p.W {
+				p.W[i] += float32(0.2 * r.NormFloat64())
+			}
+		}
+	}
+	files, err := v.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model.File{Model: m, Tokenizers: files, SrcLang: "en", TgtLang: "de"}
+}
+
+const loadProgram = `
+import importlib.util, json, sys, warnings, torch
+warnings.simplefilter("ignore")
+torch.set_num_threads(1)
+out = []
+for case in json.load(sys.stdin):
+    spec = importlib.util.spec_from_file_location("load", case["dir"] + "/load.py")
+    load = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(load)
+    model, (encode, _), (_, decode) = load.load()
+    model.eval()
+    sources = [encode(line) for line in case["lines"]]
+    targets = [model.greedy(s) for s in sources]
+    with torch.no_grad():
+        memories = [model.encode(torch.tensor([model.marked(s)])) for s in sources]
+        logits = [model.decode(m, torch.tensor([[1] + t[:-1]]))[0].tolist() for m, t in zip(memories, targets)]
+    out.append({"sources": sources, "targets": targets, "texts": [decode(t) for t in targets], "logits": logits})
+json.dump(out, sys.stdout)
+`
+
+// PyTorch's nn.Transformer, loaded by load.py, has the source ids, the logits within 1e-4, and the
+// greedy translations of the exported model, in each of its variants.
+func TestWritePyTorch(t *testing.T) {
+	python := pythonWith(t, "torch", "safetensors", "tokenizers", "sentencepiece")
+	source, target := texttest.Pairs(300)
+	joint := trainBPE(t, 400, slices.Concat(source, target))
+	jointBPE := vocab.Tokenizers{Source: joint, Target: joint}
+	separateBPE := vocab.Tokenizers{Source: trainBPE(t, 350, source), Target: trainBPE(t, 330, target)}
+	separateUnigram := vocab.Tokenizers{Source: trainSentencePiece(t, 120, source), Target: trainSentencePiece(t, 100, target)}
+	small := func(change func(*model.Config)) model.Config {
+		c := model.Config{DModel: 16, Heads: 2, DFF: 32, EncoderLayers: 2, DecoderLayers: 2, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 128}
+		change(&c)
+		return c
+	}
+	lines := slices.Concat(source[:6], []string{"", "  x </s> ", "日本"})
+	type request struct {
+		Dir   string   `json:"dir"`
+		Lines []string `json:"lines"`
+	}
+	var requests []request
+	var files []model.File
+	for i, x := range []struct {
+		config     model.Config
+		tokenizers vocab.Tokenizers
+	}{
+		{small(func(c *model.Config) {}), jointBPE},
+		{small(func(c *model.Config) { c.Norm, c.Activation, c.EncoderLayers = model.PreNorm, model.GELU, 1 }), jointBPE},
+		{small(func(c *model.Config) {
+			c.Tie, c.OutputBias, c.FinalNorm, c.Activation = model.TieDecoder, true, model.FinalNormOn, model.SiLU
+		}), separateBPE},
+		{small(func(c *model.Config) {
+			c.Tie, c.Positions, c.Biases, c.Activation, c.NormEps = model.TieNone, model.Learned, model.NoBiases, model.GELUTanh, 1e-3
+		}), separateUnigram},
+		{small(func(c *model.Config) {
+			c.Tie, c.Positions, c.Biases, c.Unscaled, c.Norm, c.FinalNorm = model.TieNone, model.Halves, model.FeedForwardBiases, true, model.PreNorm, model.FinalNormOff
+			c.SourceMarks = model.NoMarks
+		}), separateUnigram},
+		{small(func(c *model.Config) {
+			c.Positions, c.FirstPosition, c.Heads, c.SourceMarks = model.TimingSignal, 1, 1, model.BOSAndEOS
+		}), jointBPE},
+	} {
+		f := randomFile(t, x.config, x.tokenizers, uint64(i))
+		if i == 0 {
+			var ids []int32
+			for id := int32(10); id < 300; id++ {
+				ids = append(ids, id)
+			}
+			f.Decoding.Suppressed = model.FormatSuppressed(ids)
+		}
+		dir := filepath.Join(t.TempDir(), "out")
+		if err := WritePyTorch(dir, f); err != nil {
+			t.Fatal(err)
+		}
+		requests, files = append(requests, request{dir, lines}), append(files, f)
+	}
+	var results []struct {
+		Sources, Targets [][]int32
+		Texts            []string
+		Logits           [][][]float64
+	}
+	runPython(t, python, loadProgram, requests, &results)
+	for i, got := range results {
+		v, err := vocab.UnmarshalTokenizers(files[i].Tokenizers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := decode.NewState(decode.NewWeights(files[i].Model, nil), nil)
+		suppressed, err := model.ParseSuppressed(files[i].Decoding.Suppressed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		for j, line := range lines {
+			src := v.Source.Encode(nil, line)
+			if !slices.Equal(got.Sources[j], src) {
+				t.Errorf("model %d: ids of %q are %v, want %v", i, line, got.Sources[j], src)
+				continue
+			}
+			handle := state.Add(nil, src)[0]
+			row := decode.Row{Source: handle, Token: model.BOS, Parent: -1}
+			for k, token := range got.Targets[j] {
+				logits := state.Step([]decode.Row{row}).Row(0)
+				best := int32(model.EOS)
+				for id, x := range logits {
+					worst = max(worst, math.Abs(float64(x)-got.Logits[j][k][id]))
+					if id > model.EOS && !slices.Contains(suppressed, int32(id)) && x > logits[best] {
+						best = int32(id)
+					}
+				}
+				if token != best {
+					t.Errorf("model %d: token %d of the translation of %q is %d, want %d", i, k, line, token, best)
+				}
+				row = decode.Row{Source: handle, Token: token}
+			}
+			marked := len(files[i].Model.Config.SourceMarks.Append(nil, src))
+			if n := len(got.Targets[j]); got.Targets[j][n-1] != model.EOS && n != marked+49 {
+				t.Errorf("model %d: translation of %q has %d tokens, want an end or %d", i, line, n, marked+49)
+			}
+			// With invalid UTF-8 Python has U+FFFD for other bytes.
+			if want := v.Target.Decode(got.Targets[j]); !strings.Contains(got.Texts[j], "\uFFFD") && got.Texts[j] != want {
+				t.Errorf("model %d: text of %v is %q, want %q", i, got.Targets[j], got.Texts[j], want)
+			}
+			state.Remove(handle)
+		}
+		if worst > 1e-4 {
+			t.Errorf("model %d: logits differ by %.2g, want at most 1e-4", i, worst)
+		}
+		t.Logf("model %d: logits differ by %.2g", i, worst)
+	}
+}
+
+// Variants that nn.Transformer does not have are refused by name, before anything is written.
+func TestWritePyTorchRefused(t *testing.T) {
+	lines := []string{"a b c", "c b a"}
+	tokenizer := trainBPE(t, 260, lines)
+	v := vocab.Tokenizers{Source: tokenizer, Target: tokenizer}
+	for want, change := range map[string]func(*model.Config){
+		"DeepNorm":           func(c *model.Config) { c.Norm = model.DeepNorm },
+		"RMSNorm":            func(c *model.Config) { c.NormKind = model.RMSNorm },
+		"unbiased deviation": func(c *model.Config) { c.NormKind = model.UnbiasedNorm },
+		"d_k 3 and d_v 8":    func(c *model.Config) { c.DK = 3 },
+		"d_k 8 and d_v 9":    func(c *model.Config) { c.DV = 9 },
+	} {
+		c := model.Config{DModel: 16, Heads: 2, DFF: 8, EncoderLayers: 1, DecoderLayers: 1, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 8}
+		change(&c)
+		dir := filepath.Join(t.TempDir(), "out")
+		err := WritePyTorch(dir, randomFile(t, c, v, 1))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "torch.nn.Transformer has only") {
+			t.Errorf("error %v, want one about %s", err, want)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: a folder was written", want)
+		}
+	}
+}
+
+// The file has the weights of the model, each once.
+func TestPyTorchTensors(t *testing.T) {
+	tokenizer := trainBPE(t, 260, []string{"a b c"})
+	c := model.Config{DModel: 6, Heads: 2, DFF: 8, EncoderLayers: 2, DecoderLayers: 3, Tie: model.TieNone, NormEps: 1e-5, MaxLen: 8, Positions: model.Learned,
+		OutputBias: true, FinalNorm: model.FinalNormOn}
+	f := randomFile(t, c, vocab.Tokenizers{Source: tokenizer, Target: tokenizer}, 1)
+	var got, want []float32
+	names := map[string]bool{}
+	for _, x := range pytorchTensors(f.Model) {
+		names[x.Name] = true
+		data := make([]float32, len(x.Data)/4)
+		if err := x.Float32s(data); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, data...)
+	}
+	want = slices.Clone(f.Model.Params.W)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("found %d weights, want the %d of the model", len(got), len(want))
+	}
+	if !names["encoder.layers.1.self_attn.in_proj_weight"] || !names["decoder.layers.2.multihead_attn.out_proj.bias"] || !names["decoder.norm.bias"] {
+		t.Errorf("found the tensors %v", slices.Sorted(maps.Keys(names)))
+	}
+}

@@ -1,0 +1,197 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+// tensors holds the tensors of a source model by name. A reader takes each of them by name and
+// shape; unused reports the others, so that no tensor is dropped silently. Errors name the file and
+// the tensor.
+type tensors struct {
+	path   string
+	size   int64 // bytes of the files of the model, which bound the memory of the imported one
+	byName map[string]*tensor
+}
+
+// tensor is one tensor of a source model.
+type tensor struct {
+	name, dtype string
+	shape       []int                     // row-major; [] is a scalar
+	read        func(dst []float32) error // sets dst to all elements as float32
+	used        bool
+}
+
+func newTensors(path string, size int64) *tensors {
+	return &tensors{path: path, size: size, byName: map[string]*tensor{}}
+}
+
+// add adds a tensor whose elements read returns. It refuses duplicate names, and shapes with
+// negative sizes or more elements than the files have bits.
+func (s *tensors) add(name, dtype string, shape []int, read func(dst []float32) error) error {
+	if _, ok := s.byName[name]; ok {
+		return s.fail(name, "found twice")
+	}
+	if n, ok := count(shape); !ok || int64(n) > 8*s.size {
+		return s.fail(name, "found shape %s, expected at most as many elements as the %d bytes of the file have bits", shapeText(shape), s.size)
+	}
+	s.byName[name] = &tensor{name: name, dtype: dtype, shape: slices.Clone(shape), read: read}
+	return nil
+}
+
+// count returns the number of elements of shape, and whether every dimension is at least 0 and the
+// number fits an int.
+func count(shape []int) (int, bool) {
+	n := uint64(1)
+	for _, dim := range shape {
+		hi, lo := bits.Mul64(n, uint64(dim))
+		if dim < 0 || hi != 0 || lo > 1<<62 {
+			return 0, false
+		}
+		n = lo
+	}
+	return int(n), true
+}
+
+// shapeText formats a shape for an error message, truncated to 8 dimensions.
+func shapeText(shape []int) string {
+	if len(shape) > 8 {
+		return fmt.Sprintf("%v… (%d dimensions)", shape[:8], len(shape))
+	}
+	return fmt.Sprint(shape)
+}
+
+// fail returns an error that names the file and the tensor.
+func (s *tensors) fail(name, format string, args ...any) error {
+	return fmt.Errorf("%s: tensor %.80q: %s", s.path, name, fmt.Sprintf(format, args...))
+}
+
+// has reports whether the named tensor exists. It does not take it.
+func (s *tensors) has(name string) bool {
+	_, ok := s.byName[name]
+	return ok
+}
+
+// shape returns the shape of the named tensor, which must have the given number of dimensions, each
+// at least 1. It does not take the tensor.
+func (s *tensors) shape(name string, dims int) ([]int, error) {
+	t, ok := s.byName[name]
+	if !ok {
+		return nil, s.fail(name, "missing")
+	}
+	if len(t.shape) != dims || slices.Contains(t.shape, 0) {
+		return nil, s.fail(name, "found shape %s, expected %d dimensions of at least 1", shapeText(t.shape), dims)
+	}
+	return t.shape, nil
+}
+
+// take marks the named tensor as used and returns it. It must have the given shape; a shape of one
+// dimension more or less with the same elements, as [1 n] for [n], is another shape.
+func (s *tensors) take(name string, shape []int) (*tensor, error) {
+	t, ok := s.byName[name]
+	switch {
+	case !ok:
+		return nil, s.fail(name, "missing, expected shape %v", shape)
+	case !slices.Equal(t.shape, shape):
+		return nil, s.fail(name, "found shape %s, expected %v", shapeText(t.shape), shape)
+	}
+	t.used = true
+	return t, nil
+}
+
+// values takes the named tensor and returns its elements.
+func (s *tensors) values(name string, shape ...int) ([]float32, error) {
+	t, err := s.take(name, shape)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := count(shape)
+	x := make([]float32, n)
+	if err := t.read(x); err != nil {
+		return nil, s.fail(name, "%v", err)
+	}
+	return x, nil
+}
+
+// into takes the named tensor and sets dst to its elements.
+func (s *tensors) into(dst []float32, name string, shape ...int) error {
+	x, err := s.values(name, shape...)
+	if err != nil {
+		return err
+	}
+	if len(x) != len(dst) {
+		return s.fail(name, "found %d elements, expected %d", len(x), len(dst))
+	}
+	copy(dst, x)
+	return nil
+}
+
+// matrix takes the named tensor of two dimensions.
+func (s *tensors) matrix(name string, rows, cols int) (mat.Matrix, error) {
+	x, err := s.values(name, rows, cols)
+	if err != nil {
+		return mat.Matrix{}, err
+	}
+	return mat.Of(x, rows, cols), nil
+}
+
+// skip takes a tensor, if it exists, whose content the model does not need: its reader states why.
+func (s *tensors) skip(name string) {
+	if t, ok := s.byName[name]; ok {
+		t.used = true
+	}
+}
+
+// unused returns an error that lists the tensors that were not taken, or nil if all were.
+func (s *tensors) unused() error {
+	var left []*tensor
+	for _, t := range s.byName {
+		if !t.used {
+			left = append(left, t)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	const maxShown = 5
+	slices.SortFunc(left, func(a, b *tensor) int { return cmp.Compare(a.name, b.name) })
+	var shown []string
+	for _, t := range left[:min(maxShown, len(left))] {
+		shown = append(shown, fmt.Sprintf("%.80q %.20s %s", t.name, t.dtype, shapeText(t.shape)))
+	}
+	more := ""
+	if len(left) > maxShown {
+		more = fmt.Sprintf(" and %d more", len(left)-maxShown)
+	}
+	return fmt.Errorf("%s: found tensors that a Transformer of this program does not have: %s%s", s.path, strings.Join(shown, ", "), more)
+}
+
+// Bounds of an imported model's memory: bytes for each byte of the source, and bytes in addition.
+const (
+	maxGrowth = 32
+	minMemory = 1 << 20
+)
+
+// newModel allocates the model of configuration c, whose weights and positions need at most
+// maxGrowth times the memory of the source, plus minMemory.
+func (s *tensors) newModel(c model.Config) (*model.Transformer, error) {
+	m, err := model.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	floats := int64(m.Params.Count())
+	if c.Positions != model.Learned {
+		floats += int64(c.MaxLen) * int64(c.DModel)
+	}
+	if bytes := 4 * floats; bytes > maxGrowth*s.size+minMemory {
+		return nil, fmt.Errorf("%s: found %d bytes for a model of %d, expected at least %d", s.path, s.size, bytes, bytes/maxGrowth)
+	}
+	m.AllocWeights()
+	return m, nil
+}

@@ -1,0 +1,152 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tfm/text"
+	"tfm/text/bpe"
+)
+
+// The files of a tokenizer for the Python packages tokenizers and transformers.
+const (
+	tokenizerFile       = "tokenizer.json"
+	tokenizerConfigFile = "tokenizer_config.json"
+)
+
+// tokenizerJSON returns tokenizerFile for t: the same ids for every text of valid UTF-8, then EOS,
+// and the same text for ids. The error is that of bpeNames.
+func tokenizerJSON(t *bpe.Tokenizer) ([]byte, error) {
+	names, err := bpeNames(t)
+	if err != nil {
+		return nil, err
+	}
+	type object = map[string]any
+	var added []object
+	for id, name := range names[:bpeSpecials] {
+		added = append(added, object{
+			"id": id, "content": name, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true,
+		})
+	}
+	merges := [][2]string{} // null is no list
+	for _, m := range t.Merges() {
+		merges = append(merges, [2]string{names[m[0]], names[m[1]]})
+	}
+	eos := object{"SpecialToken": object{"id": names[text.EOS], "type_id": 0}}
+	sequence := func(id string) object { return object{"Sequence": object{"id": id, "type_id": 0}} }
+	return marshalReadable(object{
+		"version": "1.0", "truncation": nil, "padding": nil,
+		"added_tokens": added,
+		"normalizer":   object{"type": "Prepend", "prepend": " "}, // not before an empty text
+		"pre_tokenizer": object{"type": "Sequence", "pretokenizers": []object{
+			{"type": "Split", "pattern": object{"Regex": bpe.WordPattern()}, "behavior": "Isolated", "invert": false},
+			{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false},
+		}},
+		"model": object{
+			"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil, "end_of_word_suffix": nil,
+			"fuse_unk": false, "byte_fallback": false, "ignore_merges": false, "vocab": namedIDs(names), "merges": merges,
+		},
+		"post_processor": object{
+			"type": "TemplateProcessing", "single": []object{sequence("A"), eos}, "pair": []object{sequence("A"), eos, sequence("B"), eos},
+			"special_tokens": object{names[text.EOS]: object{"id": names[text.EOS], "ids": []int32{text.EOS}, "tokens": []string{names[text.EOS]}}},
+		},
+		"decoder": object{"type": "Sequence", "decoders": []object{
+			{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true},
+			{"type": "Strip", "content": " ", "start": 1, "stop": 0},
+		}},
+	})
+}
+
+// tokenizerConfigJSON returns tokenizerConfigFile for t and texts of at most maxLen tokens. The
+// error is that of bpeNames.
+func tokenizerConfigJSON(t *bpe.Tokenizer, maxLen int) ([]byte, error) {
+	names, err := bpeNames(t)
+	if err != nil {
+		return nil, err
+	}
+	return marshalReadable(map[string]any{
+		"tokenizer_class": "PreTrainedTokenizerFast",
+		"pad_token":       names[text.Pad], "bos_token": names[text.BOS], "eos_token": names[text.EOS],
+		"split_special_tokens":         true, // "</s>" in a text is text
+		"clean_up_tokenization_spaces": false,
+		"model_input_names":            []string{"input_ids", "attention_mask"},
+		"model_max_length":             maxLen,
+	})
+}
+
+// bpeSpecials is the number of ids of a bpe.Tokenizer before its bytes.
+const bpeSpecials = bpe.MinSize - 256
+
+// bpeNames returns the name of each id of t in the vocabularies of other systems: bytes as
+// characters in the alphabet of GPT-2 (Radford et al. 2019), where a space is Ġ, and <pad>, <s> and
+// </s>. Names are unique. The error names two pieces of the same bytes, which those systems cannot
+// distinguish.
+func bpeNames(t *bpe.Tokenizer) ([]string, error) {
+	names := make([]string, t.Size())
+	ids := map[string]int{}
+	for id := bpeSpecials; id < len(names); id++ {
+		var name strings.Builder
+		for _, c := range []byte(t.Bytes(int32(id))) {
+			name.WriteRune(byteAlphabet[c])
+		}
+		if first, ok := ids[name.String()]; ok {
+			return nil, fmt.Errorf("tokenizer: pieces %d and %d are both %q, which other systems cannot distinguish: use a tokenizer of 'tfm vocab -model-type bpe' or 'unigram'",
+				first, id, t.Piece(int32(id)))
+		}
+		names[id], ids[name.String()] = name.String(), id
+	}
+	for id, name := range [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"} {
+		for _, found := ids[name]; found; _, found = ids[name] {
+			name += "▁" // outside the alphabet
+		}
+		names[id] = name
+	}
+	return names, nil
+}
+
+// byteAlphabet is GPT-2's printable character of each byte: the same character for the visible ones
+// of Latin-1, and those from U+0100 for the others, in their order.
+var byteAlphabet = func() (alphabet [256]rune) {
+	next := rune(0x100)
+	for c := range rune(256) {
+		if c > ' ' && c <= '~' || c >= 0xA1 && c != 0xAD {
+			alphabet[c] = c
+		} else {
+			alphabet[c] = next
+			next++
+		}
+	}
+	return alphabet
+}()
+
+// namedIDs is a vocabulary, whose JSON form is an object of names with their indices, in order.
+type namedIDs []string
+
+func (v namedIDs) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for id, name := range v {
+		key, err := marshalReadable(name)
+		if err != nil {
+			return nil, err
+		}
+		if id > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%s:%d", bytes.TrimSpace(key), id)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// marshalReadable returns v as JSON without the escapes of HTML, with a line break at its end.
+func marshalReadable(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return slices.Clip(b.Bytes()), err
+}
