@@ -25,7 +25,7 @@ var pytorchProgram []byte
 // WritePyTorch writes a model for torch.nn.Transformer to the folder dir, which it creates:
 //
 //	model.safetensors  the parameters, with the names of nn.Transformer; source.weight,
-//	                   target.weight, output.weight and output.bias, without those that are tied;
+//	                   target.weight, output.weight and output.bias, unless they are tied;
 //	                   source_positions.weight and, if learned, target_positions.weight
 //	config.json        the arguments of nn.Transformer, and the rest of the configuration
 //	load.py            a program that loads the folder, and translates with greedy search

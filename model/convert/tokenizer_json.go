@@ -81,9 +81,9 @@ func tokenizerConfigJSON(t *bpe.Tokenizer, maxLen int) ([]byte, error) {
 const bpeSpecials = bpe.MinSize - 256
 
 // bpeNames returns the name of each id of t in the vocabularies of other systems: bytes as
-// characters in the alphabet of GPT-2 (Radford et al. 2019), where a space is Ġ, and <pad>, <s> and
-// </s>. Names are unique. The error names two pieces of the same bytes, which those systems cannot
-// distinguish.
+// characters in the alphabet of GPT-2 (Radford et al. 2019), where a space is Ġ, and <pad>, <s>
+// and </s>. Names are unique. The error names two pieces of the same bytes, which those systems
+// cannot distinguish.
 func bpeNames(t *bpe.Tokenizer) ([]string, error) {
 	names := make([]string, t.Size())
 	ids := map[string]int{}
