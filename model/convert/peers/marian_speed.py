@@ -5,9 +5,9 @@ Usage: marian_speed.py DIR --text FILE --tfm TFM [--pieces 8000] [--lines 64] [-
 
 MarianMTModel gets random weights and SentencePiece vocabularies of the text, and a bias that makes
 EOS improbable, so that all translations have the same length. 'tfm import' and CTranslate2's own
-converter read the folder. In each round the systems take turns with every combination of type,
-threads, beam and sentences at a time; the figures are medians. Requires torch, transformers,
-sentencepiece and ctranslate2.
+converter read the folder. For every combination of type, threads, beam and sentences at a time the
+systems take turns; the figures are medians. Requires torch, transformers, sentencepiece and
+ctranslate2.
 """
 
 import argparse
@@ -59,9 +59,10 @@ def main():
     hf = args.folder / "hf"
     if not hf.exists():
         hf = make(args.folder, args.text, args.pieces)
-    model, converted = args.folder / "tfm.safetensors", args.folder / "ct2"
+    model, rounded, converted = args.folder / "tfm.safetensors", args.folder / "int8.safetensors", args.folder / "ct2"
     if not model.exists():
         subprocess.run([args.tfm, "import", "-o", model, hf], check=True)
+        subprocess.run([args.tfm, "quantize", "-o", rounded, model], check=True)
     import ctranslate2
     import transformers
 
@@ -74,9 +75,10 @@ def main():
     tokens = [tokenizer.convert_ids_to_tokens(tokenizer(s).input_ids) for s in lines]
 
     def tfm(kind, threads, beam, batch):
-        command = [args.tfm, "translate", "-model", model, "-threads", str(threads), "-beam", str(beam), "-batch", str(batch), "-max-extra", "1000", "-max-tokens", str(LENGTH - 1)]
+        command = [args.tfm, "translate", "-model", rounded if kind == "int8" else model, "-threads", str(threads), "-beam", str(beam), "-batch", str(batch)]
+        limits = ["-max-extra", "1000", "-max-tokens", str(LENGTH - 1)]
         start = time.perf_counter()
-        subprocess.run(command + (["-int8"] if kind == "int8" else []) + [source], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(command + limits + [source], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return time.perf_counter() - start  # with loading
 
     def ct2(kind, threads, beam, batch):
@@ -85,16 +87,14 @@ def main():
         translator.translate_batch(tokens, beam_size=beam, max_batch_size=batch, max_decoding_length=LENGTH, min_decoding_length=LENGTH)
         return time.perf_counter() - start  # without loading
 
-    cells = list(itertools.product(["float32", "int8"], [1, 2], [1, 4], [1, 32]))
-    times = {cell: {"tfm": [], "ctranslate2": []} for cell in cells}
-    for _ in range(args.rounds):
-        for cell in cells:
-            times[cell]["tfm"].append(tfm(*cell))
-            times[cell]["ctranslate2"].append(ct2(*cell))
     print("type threads beam batch: tokens/s of tfm (with loading), of CTranslate2 (without), ratio")
-    for cell in cells:
-        rate = {system: len(lines) * LENGTH / statistics.median(t) for system, t in times[cell].items()}
-        print(*cell, f"{rate['tfm']:.0f} {rate['ctranslate2']:.0f} {rate['tfm'] / rate['ctranslate2']:.2f}")
+    for cell in itertools.product(["float32", "int8"], [1, 2], [1, 4], [1, 32]):
+        times = {tfm: [], ct2: []}
+        for _ in range(args.rounds):
+            for system in times:
+                times[system].append(system(*cell))
+        rate = {system: len(lines) * LENGTH / statistics.median(t) for system, t in times.items()}
+        print(*cell, f"{rate[tfm]:.0f} {rate[ct2]:.0f} {rate[tfm] / rate[ct2]:.2f}", flush=True)
 
 
 if __name__ == "__main__":
