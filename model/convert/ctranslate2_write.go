@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"tfm/layer"
 	"tfm/mat"
@@ -339,43 +338,18 @@ func (w ct2Writer) weights(t *model.Transformer) {
 	} else {
 		w.aliases = append(w.aliases, [2]string{srcPositions, tgtPositions})
 	}
-	linear := func(name string, l layer.Linear) {
+	linear := func(l layer.Linear, name string) {
 		in, out := l.W.Shape[0], l.W.Shape[1]
 		w.float32s(name+"/weight", []int{out, in}, transposed(l.W))
 		if l.B != nil {
 			w.float32s(name+"/bias", []int{out}, l.B.W)
 		}
 	}
-	norm := func(name string, n layer.Norm) {
+	norm := func(n layer.Norm, name string) {
 		w.float32s(name+"/gamma", []int{c.DModel}, n.Gain.W)
 		if n.Bias != nil {
 			w.float32s(name+"/beta", []int{c.DModel}, n.Bias.W)
 		}
 	}
-	for i := range t.Encoder {
-		l, name := &t.Encoder[i], "encoder/layer_"+strconv.Itoa(i)
-		norm(name+"/self_attention/layer_norm", l.Norm1.Norm)
-		linear(name+"/self_attention/linear_0", l.Self.QKV)
-		linear(name+"/self_attention/linear_1", l.Self.Out)
-		norm(name+"/ffn/layer_norm", l.Norm2.Norm)
-		linear(name+"/ffn/linear_0", l.FF.Inner)
-		linear(name+"/ffn/linear_1", l.FF.Outer)
-	}
-	for i := range t.Decoder {
-		l, name := &t.Decoder[i], "decoder/layer_"+strconv.Itoa(i)
-		norm(name+"/self_attention/layer_norm", l.Norm1.Norm)
-		linear(name+"/self_attention/linear_0", l.Self.QKV)
-		linear(name+"/self_attention/linear_1", l.Self.Out)
-		norm(name+"/attention/layer_norm", l.Norm2.Norm)
-		linear(name+"/attention/linear_0", l.Cross.Q)
-		linear(name+"/attention/linear_1", l.Cross.KV)
-		linear(name+"/attention/linear_2", l.Cross.Out)
-		norm(name+"/ffn/layer_norm", l.Norm3.Norm)
-		linear(name+"/ffn/linear_0", l.FF.Inner)
-		linear(name+"/ffn/linear_1", l.FF.Outer)
-	}
-	if c.HasFinalNorm() {
-		norm("encoder/layer_norm", t.EncNorm)
-		norm("decoder/layer_norm", t.DecNorm)
-	}
+	eachCT2Layer(t, linear, norm)
 }

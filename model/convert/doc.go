@@ -7,6 +7,7 @@
 //	vocabulary.go           the vocabularies of a source model as tokenizers
 //	ctranslate2.go          models of CTranslate2, read
 //	ctranslate2_write.go    models for CTranslate2
+//	ctranslate2_layers.go   their layers by name
 //	ctranslate2_binary.go   the file model.bin of CTranslate2
 //	ctranslate2_extra.go    the settings of a model file in a folder of CTranslate2
 //	argos.go                packages of Argos Translate, read
