@@ -327,17 +327,21 @@ whole:
 	VZEROUPPER
 	RET
 
+// transposes the 4 × 4 floats in each half of Y0 to Y3
+#define UNPACKQUAD \
+	VUNPCKLPS Y1, Y0, Y4        \
+	VUNPCKHPS Y1, Y0, Y5        \
+	VUNPCKLPS Y3, Y2, Y6        \
+	VUNPCKHPS Y3, Y2, Y7        \
+	VUNPCKLPD Y6, Y4, Y0        \
+	VUNPCKHPD Y6, Y4, Y1        \
+	VUNPCKLPD Y7, Y5, Y2        \
+	VUNPCKHPD Y7, Y5, Y3
+
 // Y0 to Y3 = the transpose of the 4 × 8 floats in Y0 to Y3, with columns k and k+4 in the halves of
 // register k, stored to 8 rows at DI
 #define TRANSPOSE \
-	VUNPCKLPS    Y1, Y0, Y4     \
-	VUNPCKHPS    Y1, Y0, Y5     \
-	VUNPCKLPS    Y3, Y2, Y6     \
-	VUNPCKHPS    Y3, Y2, Y7     \
-	VUNPCKLPD    Y6, Y4, Y0     \
-	VUNPCKHPD    Y6, Y4, Y1     \
-	VUNPCKLPD    Y7, Y5, Y2     \
-	VUNPCKHPD    Y7, Y5, Y3     \
+	UNPACKQUAD                  \
 	LEAQ         (DI)(DX*4), R13 \
 	VMOVUPS      X0, (DI)       \
 	VMOVUPS      X1, (DI)(DX*1) \
@@ -350,16 +354,125 @@ whole:
 	VMOVUPS      X3, (DI)(DX*2) \
 	VEXTRACTF128 $1, Y3, (R13)(DX*2)
 
+// Y0 to Y3 = 4 floats, at offset OFF, of 8 rows: rows 0 to 3 at R10, rows 4 to 7 at R11
+#define LOADQUAD(OFF) \
+	VMOVUPS     OFF(R10), X0                      \
+	VMOVUPS     OFF(R10)(R14*1), X1               \
+	VMOVUPS     OFF(R10)(R14*2), X2               \
+	VMOVUPS     OFF(R10)(R15*1), X3               \
+	VINSERTF128 $1, OFF(R11), Y0, Y0              \
+	VINSERTF128 $1, OFF(R11)(R14*1), Y1, Y1       \
+	VINSERTF128 $1, OFF(R11)(R14*2), Y2, Y2       \
+	VINSERTF128 $1, OFF(R11)(R15*1), Y3, Y3
+
+// stores the transpose of the 4 × 4 floats in each half of Y0 to Y3 to 4 rows at DI, and moves DI
+// to the next row
+#define TRANSPOSEQUAD \
+	UNPACKQUAD                  \
+	VMOVUPS   Y0, (DI)          \
+	VMOVUPS   Y1, (DI)(DX*1)    \
+	VMOVUPS   Y2, (DI)(DX*2)    \
+	VMOVUPS   Y3, (DI)(R13*1)   \
+	LEAQ      (DI)(DX*4), DI
+
 // func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 // Requires: AVX2
 //
-// R8 to R11 are 4 rows of src; beyond w rows the last one is repeated.
+// Rows of src are columns of dst.
 TEXT ·transposePanelAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), R12
 	MOVQ dstK+8(FP), DX
 	MOVQ src+16(FP), R8
 	MOVQ w+32(FP), AX
+	CMPQ AX, $8
+	JLT  rows
+	MOVQ srcRow+24(FP), R14
+	LEAQ (R14)(R14*2), R15
+	LEAQ (DX)(DX*2), R13
 
+	// 8 rows from R10 and R11 on; the last 8 may overlap those before
+eightrows:
+	SUBQ $8, AX
+	JGE  eight8
+	IMULQ AX, R14
+	ADDQ R14, R8
+	MOVQ srcRow+24(FP), R14
+	LEAQ (R12)(AX*4), R12
+	XORL AX, AX
+
+eight8:
+	MOVQ R8, R10
+	LEAQ (R8)(R14*4), R11
+	LEAQ (R8)(R14*8), R8
+	MOVQ R8, SI // the next 8 rows, to prefetch
+	LEAQ (R8)(R14*4), R9
+	MOVQ R12, DI
+	MOVQ k+40(FP), CX
+	SUBQ $16, CX
+	JLT  rest8
+
+	PCALIGN $64
+sixteen8:
+	PREFETCHT0 (SI)
+	PREFETCHT0 (SI)(R14*1)
+	PREFETCHT0 (SI)(R14*2)
+	PREFETCHT0 (SI)(R15*1)
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(R14*1)
+	PREFETCHT0 (R9)(R14*2)
+	PREFETCHT0 (R9)(R15*1)
+	ADDQ $64, SI
+	ADDQ $64, R9
+	LOADQUAD(0)
+	TRANSPOSEQUAD
+	LOADQUAD(16)
+	TRANSPOSEQUAD
+	LOADQUAD(32)
+	TRANSPOSEQUAD
+	LOADQUAD(48)
+	TRANSPOSEQUAD
+	ADDQ $64, R10
+	ADDQ $64, R11
+	SUBQ $16, CX
+	JGE  sixteen8
+
+rest8:
+	ADDQ $12, CX
+	JLT  tail8
+four8:
+	LOADQUAD(0)
+	TRANSPOSEQUAD
+	ADDQ $16, R10
+	ADDQ $16, R11
+	SUBQ $4, CX
+	JGE  four8
+
+tail8:
+	ADDQ $4, CX
+	JEQ  nexteight
+	MASKS(CX, BX)
+	VMASKMOVPS (R10), X14, X0
+	VMASKMOVPS (R10)(R14*1), X14, X1
+	VMASKMOVPS (R10)(R14*2), X14, X2
+	VMASKMOVPS (R10)(R15*1), X14, X3
+	VMASKMOVPS (R11), X14, X4
+	VMASKMOVPS (R11)(R14*1), X14, X5
+	VMASKMOVPS (R11)(R14*2), X14, X6
+	VMASKMOVPS (R11)(R15*1), X14, X7
+	VINSERTF128 $1, X4, Y0, Y0
+	VINSERTF128 $1, X5, Y1, Y1
+	VINSERTF128 $1, X6, Y2, Y2
+	VINSERTF128 $1, X7, Y3, Y3
+	TRANSPOSEQUAD
+
+nexteight:
+	ADDQ  $32, R12
+	TESTQ AX, AX
+	JNE   eightrows
+	VZEROUPPER
+	RET
+
+	// R8 to R11 are 4 rows; beyond w rows the last one is repeated
 rows:
 	MOVQ    srcRow+24(FP), R14
 	LEAQ    (R8)(R14*1), R9
@@ -415,6 +528,9 @@ nextrows:
 	VZEROUPPER
 	RET
 
+#undef UNPACKQUAD
+#undef LOADQUAD
+#undef TRANSPOSEQUAD
 #undef TRANSPOSE
 #undef MASKS
 
