@@ -2,43 +2,57 @@
 
 package mat
 
-// smallProduct is the argument of one call that computes C = A·B or C += A·B for m × n × k > 0.
-// Strides count bytes. If bCol is not 0, the columns of B are contiguous, bCol apart, and k is 4 to
-// 64; otherwise its rows are contiguous, bK apart.
-//
-//	for i := range m {
-//		for j := range n {
-//			x := 0, or c[i*cRow+j] if accumulate != 0
-//			for l := range k {
-//				x = fma(a[i*aRow+l*aK], b[l*bK+j], x) // or b[j*bCol+l]
-//			}
-//			c[i*cRow+j] = x
-//		}
-//	}
-type smallProduct struct {
-	c, a, b                  *float32
-	cRow, aRow, aK, bK, bCol uintptr
-	m, n, k, accumulate      int
-}
-
-// small computes the product if one kernel call is faster than blocks, and reports whether it did.
-func (o *GemmOptions) small(c, a, b *Matrix) bool {
+// small computes the product by kernels without blocks if that is faster, and reports whether it
+// did. panels are those of a packed B; otherwise they are nil.
+func (o *GemmOptions) small(c, a, b *Matrix, panels []float32) bool {
 	m, n, k := c.Rows, c.Cols, a.Cols
-	bCols := b.ColStride != 1 && n > 1
-	if kernel != avx512 || o.Bias != nil || o.Activation != Identity || o.Residual.Data != nil || !machineLimits.small(m, n, k, bCols, b.ColStride) {
+	bCols := panels == nil && b.ColStride != 1 && n > 1
+	if kernel != avx512 || o.Bias != nil || o.Activation != Identity || o.Residual.Data != nil || !machineLimits.small(m, n, k, bCols) {
 		return false
 	}
-	s := smallProduct{c: &c.Data[0], a: &a.Data[0], b: &b.Data[0], cRow: uintptr(c.RowStride) * size,
-		aRow: uintptr(a.RowStride) * size, aK: uintptr(a.ColStride) * size, bK: uintptr(b.RowStride) * size,
+	s := strip{c: &c.Data[0], a: &a.Data[0], cRow: uintptr(c.RowStride) * size, aRow: uintptr(a.RowStride) * size, aK: uintptr(a.ColStride) * size,
 		m: m, n: n, k: k, accumulate: flag(o.Accumulate)}
-	if bCols {
-		s.bCol = uintptr(b.ColStride) * size
+	const cols = 32 // of C in registers
+	switch {
+	case panels != nil:
+		t := tileFor(avx512, n)
+		s.b, s.bK, s.bPanel = &panels[0], uintptr(t.cols)*size, uintptr(t.panelFloats(k))*size
+		smallColumns(&s)
+	case !bCols:
+		s.b, s.bK, s.bPanel = &b.Data[0], uintptr(b.RowStride)*size, cols*size
+		smallColumns(&s)
+	default:
+		w := workspaces.Get().(*workspace)
+		w.packedB = resized(w.packedB, cols*ceil(k, padB))
+		s.bK = cols * size
+		for j := 0; j < n; j += cols {
+			s.b, s.c, s.n = &w.packedB[0], &c.Data[j], min(cols, n-j)
+			transposePanelAVX2(s.b, s.bK, &b.Data[j*b.ColStride], uintptr(b.ColStride)*size, s.n, k)
+			smallColumns(&s)
+		}
+		workspaces.Put(w)
 	}
-	smallAVX512(&s)
 	return true
 }
 
-// smallAVX512 is the loop in smallProduct's comment. It modifies s.
+// smallColumns computes the columns of s, which it modifies.
+func smallColumns(s *strip) {
+	if s.n > 16 {
+		smallAVX512(s)
+	}
+	if s.n > 0 {
+		small16AVX512(s)
+	}
+}
+
+// smallAVX512 is the loop in strip's comment, without bias and ReLU, for any number of rows and,
+// while more than 16 are left, the first columns. It changes s to what is left. It reads no B after
+// the last column.
 //
 //go:noescape
-func smallAVX512(s *smallProduct)
+func smallAVX512(s *strip)
+
+// small16AVX512 computes up to 16 columns in the same way. It does not change s.
+//
+//go:noescape
+func small16AVX512(s *strip)

@@ -2,4 +2,4 @@
 
 package mat
 
-func (o *GemmOptions) small(c, a, b *Matrix) bool { return false }
+func (o *GemmOptions) small(c, a, b *Matrix, panels []float32) bool { return false }

@@ -56,11 +56,11 @@ type limits struct {
 	aliasFloats     int // rows of A at a multiple of this distance share sets of L1
 	minCopiedCols   int // columns of a block of B that justify copying such rows
 
-	// Products computed by one call, without blocks.
-	maxSmallWork        int // limits the call to a few microseconds
+	// Products computed without blocks.
+	maxSmallWork        int // limits a call to a few microseconds
 	minSmallRows        int // fewer rows have their own kernels
 	maxSmallCols        int
-	maxSmallTransposedK int // depth, if columns of B are transposed on the stack
+	maxSmallTransposedK int // depth, if columns of B are transposed: a panel stays in L1
 
 	// Bfloat16 with instructions for it.
 	maxDepthBF16    int // of a block
@@ -108,7 +108,7 @@ func newLimits(c cacheSizes) limits {
 		maxSmallWork:        1 << 18,
 		minSmallRows:        3,
 		maxSmallCols:        128,
-		maxSmallTransposedK: 64, // rows of the kernel's stack frame
+		maxSmallTransposedK: c.l1 / 128 / size,
 
 		maxDepthBF16:    2048,
 		maxBlockABF16:   4 << 20,
@@ -323,12 +323,11 @@ func (q *shape) transposed(l *limits) (cols, depth int) {
 	return cols, depth
 }
 
-// small reports whether a product of m × n × k is computed by one kernel call, which is faster
-// than blocks are. With bCols the columns of B are contiguous, bCol floats apart.
-func (l *limits) small(m, n, k int, bCols bool, bCol int) bool {
+// small reports whether a product of m × n × k is computed without blocks. With bCols it transposes
+// the columns of B.
+func (l *limits) small(m, n, k int, bCols bool) bool {
 	work := saturatingProduct(m, n, k)
-	return work > 0 && work <= l.maxSmallWork && m >= l.minSmallRows && n <= l.maxSmallCols &&
-		(!bCols || k >= 4 && k <= l.maxSmallTransposedK && bCol > 0)
+	return work > 0 && work <= l.maxSmallWork && m >= l.minSmallRows && n <= l.maxSmallCols && (!bCols || k <= l.maxSmallTransposedK)
 }
 
 // planFlushed returns the plan of a block of C [m × n] for values rounded to bfloat16 and the
