@@ -17,27 +17,26 @@
 #include "tile512_amd64.h"
 
 // one row of the tile: C0, C1 += a·(Z24, Z25)
-#define FMAROW(A, T, C0, C1) \
-	VBROADCASTSS A, T           \
-	VFMADD231PS  T, Z24, C0     \
-	VFMADD231PS  T, Z25, C1
+#define FMAROW(A, C0, C1) \
+	VFMADD231PS.BCST A, Z24, C0 \
+	VFMADD231PS.BCST A, Z25, C1
 
 // rows 0 to 11 for one k
 #define LOADB \
 	VMOVUPS (BX), Z24           \
 	VMOVUPS 64(BX), Z25
-#define ROW0 FMAROW((SI), Z26, Z0, Z1)
-#define ROW1 FMAROW((SI)(R9*1), Z27, Z2, Z3)
-#define ROW2 FMAROW((SI)(R9*2), Z28, Z4, Z5)
-#define ROW3 FMAROW((R8), Z29, Z6, Z7)
-#define ROW4 FMAROW((R8)(R9*1), Z30, Z8, Z9)
-#define ROW5 FMAROW((R8)(R9*2), Z31, Z10, Z11)
-#define ROW6 FMAROW((R15), Z26, Z12, Z13)
-#define ROW7 FMAROW((R15)(R9*1), Z27, Z14, Z15)
-#define ROW8 FMAROW((R15)(R9*2), Z28, Z16, Z17)
-#define ROW9 FMAROW((R14), Z29, Z18, Z19)
-#define ROW10 FMAROW((R14)(R9*1), Z30, Z20, Z21)
-#define ROW11 FMAROW((R14)(R9*2), Z31, Z22, Z23)
+#define ROW0 FMAROW((SI), Z0, Z1)
+#define ROW1 FMAROW((SI)(R9*1), Z2, Z3)
+#define ROW2 FMAROW((SI)(R9*2), Z4, Z5)
+#define ROW3 FMAROW((R8), Z6, Z7)
+#define ROW4 FMAROW((R8)(R9*1), Z8, Z9)
+#define ROW5 FMAROW((R8)(R9*2), Z10, Z11)
+#define ROW6 FMAROW((R15), Z12, Z13)
+#define ROW7 FMAROW((R15)(R9*1), Z14, Z15)
+#define ROW8 FMAROW((R15)(R9*2), Z16, Z17)
+#define ROW9 FMAROW((R14), Z18, Z19)
+#define ROW10 FMAROW((R14)(R9*1), Z20, Z21)
+#define ROW11 FMAROW((R14)(R9*2), Z22, Z23)
 #define NEXTA \
 	ADDQ R11, BX                \
 	ADDQ R10, SI                \
