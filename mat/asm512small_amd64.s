@@ -37,7 +37,7 @@
 	MOVQ DX, R14   \
 	ROWSUPTO12(MOVE, DONE)
 
-// K1 = the columns of C in the last register: of n columns, of which STEP fit into the registers
+// K1 = the mask of the last register of n columns, or of STEP if n is larger
 #define MASK(STEP) \
 	MOVQ  strip_n(DI), CX       \
 	MOVL  $STEP, AX             \

@@ -45,9 +45,9 @@ func smallColumns(s *strip) {
 	}
 }
 
-// smallAVX512 is the loop in strip's comment, without bias and ReLU, for any number of rows and,
-// while more than 16 are left, the first columns. It changes s to what is left. It reads no B after
-// the last column.
+// smallAVX512 is the loop in strip's comment, without bias and ReLU, for any number of rows. It
+// computes 32 columns at a time while more than 16 are left, and sets n, b and c to the remaining
+// ones. It reads no B after the last column.
 //
 //go:noescape
 func smallAVX512(s *strip)
