@@ -85,8 +85,7 @@ func newPass(t *Transformer, pool *mat.Pool, arenas []*layer.Arena) *Pass {
 // Alloc allocates the memory for training on batches of up to src source and tgt target tokens, in
 // sentences of up to longest tokens, including BOS and EOS.
 func (s *Pass) Alloc(src, tgt, longest int) {
-	_, rows := s.microbatches(max(src, tgt))
-	s.alloc(src, tgt, max(rows, longest), false)
+	s.alloc(src, tgt, max(s.maxRowsOf(max(src, tgt), longest), longest), false)
 }
 
 // alloc is Alloc for microbatches of up to rows rows on each side.
@@ -110,21 +109,14 @@ func (s *Pass) maxRows() int {
 	return s.microbatchRows
 }
 
-// microbatches returns the number of microbatches for a batch with the given rows, and their row
-// limit, lowered so that every thread gets a microbatch. In bf16 gradients depend on the split, so
-// n and maxRows are computed without it. Above microbatchRows n is even, to keep two threads busy.
-func (s *Pass) microbatches(rows int) (n, maxRows int) {
+// maxRowsOf returns the row limit for a batch with the given rows and longest sentence: in float32
+// fewer if every thread can get a microbatch that way.
+func (s *Pass) maxRowsOf(rows, longest int) int {
 	if s.p.Output.Precision != layer.Float32 {
-		maxRows = s.maxRows()
-		n = (rows + maxRows - 1) / maxRows
-		if rows > s.microbatchRows { // bf16 is not faster on halves of smaller batches
-			n += n % 2
-		}
-		return n, maxRows
+		return s.maxRows()
 	}
 	threads := len(s.workers)
-	maxRows = min(s.microbatchRows, max(minMicrobatchRows, (rows+threads-1)/threads))
-	return (rows + maxRows - 1) / maxRows, maxRows
+	return min(s.maxRows(), max(minMicrobatchRows, (rows+threads-1)/threads+longest))
 }
 
 // Bytes returns the size of the memory of activations and workspaces.
@@ -176,10 +168,30 @@ func (s *Pass) checkTrain(b *Batch) {
 	}
 }
 
-// splitForThreads sets bounds to a split of b that suits the number of threads.
+// splitForThreads sets bounds to a split of b that suits the number of threads: the fewest
+// microbatches, rounded up to a multiple of the threads, and among such splits one with the
+// smallest row limit, so that all threads end at about the same time. In bf16 gradients depend on
+// the split, so it does not depend on the threads.
 func (s *Pass) splitForThreads(b *Batch) {
-	n, maxRows := s.microbatches(b.rows())
-	s.split(b, n, maxRows)
+	rows, threads, maxRows := b.rows(), len(s.workers), s.maxRowsOf(b.rows(), b.maxSentence())
+	if s.p.Output.Precision != layer.Float32 {
+		n := (rows + maxRows - 1) / maxRows
+		if rows > s.microbatchRows { // bf16 is not faster on halves of smaller batches
+			n += n % 2 // keeps two threads busy
+		}
+		s.split(b, n, maxRows)
+		return
+	}
+	s.splitRows(b, maxRows)
+	n := max(len(s.bounds)-1, min(threads, rows/minMicrobatchRows))
+	if n > threads {
+		n = (n + threads - 1) / threads * threads
+	}
+	for limit := max(rows/max(n, 1), minMicrobatchRows/2); limit <= maxRows; limit++ {
+		if s.splitRows(b, limit); len(s.bounds)-1 <= n {
+			break
+		}
+	}
 }
 
 // split sets bounds to a split of b into n or more microbatches of similar size, with up to maxRows
@@ -188,7 +200,11 @@ func (s *Pass) split(b *Batch, n, maxRows int) {
 	// A microbatch ends before the first sentence that exceeds its row limit: on average about
 	// half a sentence early. Half a sentence more keeps the remainder from becoming a further,
 	// small microbatch.
-	limit := min(maxRows, b.rows()/max(n, 1)+b.maxSentence()/2)
+	s.splitRows(b, min(maxRows, b.rows()/max(n, 1)+b.maxSentence()/2))
+}
+
+// splitRows sets bounds to a split of b into microbatches of up to limit rows on each side.
+func (s *Pass) splitRows(b *Batch, limit int) {
 	s.bounds = append(s.bounds[:0], 0)
 	for end := 0; end < b.Sentences(); {
 		end = b.microbatchEnd(end, limit)

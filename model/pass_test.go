@@ -244,6 +244,31 @@ func TestTrainingOverfitsABatch(t *testing.T) {
 	}
 }
 
+// A batch is divided into microbatches of similar size, a multiple of the number of threads.
+func TestSplitForThreads(t *testing.T) {
+	b, r := new(Batch), rand.New(rand.NewPCG(1, 2))
+	for range 280 {
+		b.Append(make([]int32, 5+r.IntN(20)), make([]int32, 5+r.IntN(20)))
+	}
+	for _, threads := range []int{1, 2, 3, 8} {
+		p := mat.NewPool(threads)
+		defer p.Close()
+		pass := NewPass(newModel(t, toy()), p)
+		pass.splitForThreads(b)
+		n, longest := len(pass.bounds)-1, b.maxSentence()
+		if n%threads != 0 || n > (b.rows()/(maxMicrobatchRows-longest)/threads+1)*threads {
+			t.Errorf("%d threads: %d microbatches of %d rows", threads, n, b.rows())
+		}
+		var part Batch
+		for i := range n {
+			b.slice(&part, pass.bounds[i], pass.bounds[i+1])
+			if rows, most := part.rows(), min(maxMicrobatchRows, b.rows()/n+longest); rows > most {
+				t.Errorf("%d threads: microbatch %d of %d has %d rows, want at most %d", threads, i, n, rows, most)
+			}
+		}
+	}
+}
+
 // Training after Alloc does not grow the bounds, even if the two halves of a batch fill
 // microbatches on different sides.
 func TestAllocBounds(t *testing.T) {
