@@ -5,42 +5,59 @@
 //	stripTAVX512  up to 8 rows of C
 //
 // Z16 to Z23 hold 16 columns of C, one register a row. So that the chains of all columns advance
-// over k together, the kernel transposes 4 of k of the 16 columns of B at a time in registers,
-// which costs less than reading them.
+// over k together, the kernel transposes 16 of k of the 16 columns of B at a time in registers.
+// Each cache line of B is read at once, because the columns may share a set of L1. Loads and
+// transposition alternate with multiply-adds, so that they overlap.
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// B0 to B3 = 4 of k of the 16 columns of B, at offset OFF. The loads put columns i, 4+i, 8+i and
-// 12+i into the 128-bit lanes of register i; then each lane is transposed.
-#define QUAD(OFF, X0, X1, X2, X3, B0, B1, B2, B3, T0, T1, T2, T3) \
-	VMOVUPS         OFF(R8), X0 \
-	VMOVUPS         OFF(R8)(R12*1), X1 \
-	VMOVUPS         OFF(R8)(R12*2), X2 \
-	VMOVUPS         OFF(R8)(R13*1), X3 \
-	VBROADCASTF32X4 OFF(R9), K1, B0 \
-	VBROADCASTF32X4 OFF(R9)(R12*1), K1, B1 \
-	VBROADCASTF32X4 OFF(R9)(R12*2), K1, B2 \
-	VBROADCASTF32X4 OFF(R9)(R13*1), K1, B3 \
-	VBROADCASTF32X4 OFF(R10), K2, B0 \
-	VBROADCASTF32X4 OFF(R10)(R12*1), K2, B1 \
-	VBROADCASTF32X4 OFF(R10)(R12*2), K2, B2 \
-	VBROADCASTF32X4 OFF(R10)(R13*1), K2, B3 \
-	VBROADCASTF32X4 OFF(R11), K3, B0 \
-	VBROADCASTF32X4 OFF(R11)(R12*1), K3, B1 \
-	VBROADCASTF32X4 OFF(R11)(R12*2), K3, B2 \
-	VBROADCASTF32X4 OFF(R11)(R13*1), K3, B3 \
-	VUNPCKLPS       B1, B0, T0 \
-	VUNPCKHPS       B1, B0, T1 \
-	VUNPCKLPS       B3, B2, T2 \
-	VUNPCKHPS       B3, B2, T3 \
-	VUNPCKLPD       T2, T0, B0 \
-	VUNPCKHPD       T2, T0, B1 \
-	VUNPCKLPD       T3, T1, B2 \
-	VUNPCKHPD       T3, T1, B3
-#define QUADEVEN(OFF) QUAD(OFF, X0, X1, X2, X3, Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
-#define QUADODD(OFF) QUAD(OFF, X8, X9, X10, X11, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)
+// 16 of k of columns I and J: LO = k 0 to 7 of both, HI = k 8 to 15 of both
+#define PAIR(I, J, LOY, LO, HIY, HI) \
+	VMOVUPS      I, LOY        \
+	VMOVUPS      32 I, HIY     \
+	VINSERTF64X4 $1, J, LO, LO \
+	VINSERTF64X4 $1, 32 J, HI, HI
+
+// the pairs of 16 columns
+#define PAIR0 PAIR((R8), (R8)(R12*4), Y0, Z0, Y12, Z12)
+#define PAIR1 PAIR((R8)(R12*1), (R9)(R13*1), Y1, Z1, Y13, Z13)
+#define PAIR2 PAIR((R8)(R12*2), (R8)(R13*2), Y2, Z2, Y14, Z14)
+#define PAIR3 PAIR((R8)(R13*1), (R10), Y3, Z3, Y15, Z15)
+#define PAIR4 PAIR((R8)(R12*8), (R8)(R13*4), Y24, Z24, Y28, Z28)
+#define PAIR5 PAIR((R10)(R12*2), (R10)(R13*2), Y25, Z25, Y29, Z29)
+#define PAIR6 PAIR((R10)(R13*1), (R9)(R13*4), Y26, Z26, Y30, Z30)
+#define PAIR7 PAIR((R10)(R12*4), (R10)(R12*8), Y27, Z27, Y31, Z31)
+#define PAIRS \
+	PAIR0 \
+	PAIR1 \
+	PAIR2 \
+	PAIR3 \
+	PAIR4 \
+	PAIR5 \
+	PAIR6 \
+	PAIR7
+
+// UNPACKPS, then UNPACKPD transpose the 4 × 4 elements in each 128-bit lane of B0 to B3
+#define UNPACKPS(B0, B1, B2, B3, T0, T1, T2, T3) \
+	VUNPCKLPS B1, B0, T0 \
+	VUNPCKHPS B1, B0, T1 \
+	VUNPCKLPS B3, B2, T2 \
+	VUNPCKHPS B3, B2, T3
+#define UNPACKPD(B0, B1, B2, B3, T0, T1, T2, T3) \
+	VUNPCKLPD T2, T0, B0 \
+	VUNPCKHPD T2, T0, B1 \
+	VUNPCKLPD T3, T1, B2 \
+	VUNPCKHPD T3, T1, B3
+
+// D0 to D3 = the lanes of 4 of k, of A0 to A3 and of B0 to B3: $0x88 selects the first 4, $0xDD
+// the next 4
+#define LANES(SELECT, A0, A1, A2, A3, B0, B1, B2, B3, D0, D1, D2, D3) \
+	VSHUFF32X4 SELECT, B0, A0, D0 \
+	VSHUFF32X4 SELECT, B1, A1, D1 \
+	VSHUFF32X4 SELECT, B2, A2, D2 \
+	VSHUFF32X4 SELECT, B3, A3, D3
 
 // the first rows of C += A·B for one k, at offset OFF of A
 #define FMA1(OFF, B) \
@@ -67,43 +84,80 @@
 	FMA7(OFF, B) \
 	VFMADD231PS.BCST OFF(BX)(R15*1), B, Z23
 
-// 16 of k
-#define SIXTEEN(FMA) \
-	QUADEVEN(0) \
-	FMA(0, Z0) \
-	FMA(4, Z1) \
-	FMA(8, Z2) \
-	FMA(12, Z3) \
-	QUADODD(16) \
-	FMA(16, Z8) \
-	FMA(20, Z9) \
-	FMA(24, Z10) \
-	FMA(28, Z11) \
-	QUADEVEN(32) \
-	FMA(32, Z0) \
-	FMA(36, Z1) \
-	FMA(40, Z2) \
-	FMA(44, Z3) \
-	QUADODD(48) \
-	FMA(48, Z8) \
-	FMA(52, Z9) \
-	FMA(56, Z10) \
-	FMA(60, Z11) \
-	ADDQ $64, R8 \
-	ADDQ $64, R9 \
-	ADDQ $64, R10 \
-	ADDQ $64, R11 \
-	ADDQ $64, SI \
-	ADDQ $64, AX \
-	ADDQ $64, BX \
-	DECQ CX
+// prefetch 16 of k of 4 columns
+#define FETCH4 \
+	PREFETCHT1 (R11)        \
+	PREFETCHT1 (R11)(R12*1) \
+	PREFETCHT1 (R11)(R12*2) \
+	PREFETCHT1 (R11)(R13*1) \
+	LEAQ       (R11)(R12*4), R11
 
-// the loop over k for the rows of FMA
+// 16 of k of the columns, k 0 to 7 in Z0 to Z3 and Z24 to Z27, k 8 to 15 in Z12 to Z15 and Z28 to
+// Z31. The next 16 of k are loaded meanwhile; after the last ones, these again.
+#define COLUMNS16(FMA) \
+	UNPACKPS(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)         \
+	UNPACKPD(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)         \
+	UNPACKPS(Z24, Z25, Z26, Z27, Z8, Z9, Z10, Z11)   \
+	UNPACKPD(Z24, Z25, Z26, Z27, Z8, Z9, Z10, Z11)   \
+	LANES($0x88, Z0, Z1, Z2, Z3, Z24, Z25, Z26, Z27, Z4, Z5, Z6, Z7) \
+	FMA(0, Z4)  \
+	LANES($0xDD, Z0, Z1, Z2, Z3, Z24, Z25, Z26, Z27, Z0, Z1, Z2, Z3) \
+	FMA(4, Z5)  \
+	FETCH4  \
+	UNPACKPS(Z12, Z13, Z14, Z15, Z8, Z9, Z10, Z11)   \
+	FMA(8, Z6)  \
+	UNPACKPD(Z12, Z13, Z14, Z15, Z8, Z9, Z10, Z11)   \
+	FMA(12, Z7) \
+	FETCH4  \
+	UNPACKPS(Z28, Z29, Z30, Z31, Z24, Z25, Z26, Z27) \
+	FMA(16, Z0) \
+	UNPACKPD(Z28, Z29, Z30, Z31, Z24, Z25, Z26, Z27) \
+	FMA(20, Z1) \
+	FETCH4  \
+	LANES($0x88, Z12, Z13, Z14, Z15, Z28, Z29, Z30, Z31, Z8, Z9, Z10, Z11) \
+	FMA(24, Z2) \
+	LANES($0xDD, Z12, Z13, Z14, Z15, Z28, Z29, Z30, Z31, Z4, Z5, Z6, Z7) \
+	FMA(28, Z3) \
+	FETCH4  \
+	DECQ    CX       \
+	SETNE   R11      \
+	MOVBLZX R11, R11 \
+	SHLL    $6, R11  \
+	ADDQ    R11, R8  \
+	ADDQ    R11, R9  \
+	ADDQ    R11, R10 \
+	FMA(32, Z8)         \
+	PAIR0   \
+	FMA(36, Z9)         \
+	PAIR1   \
+	FMA(40, Z10)        \
+	PAIR2   \
+	FMA(44, Z11)        \
+	PAIR3   \
+	FMA(48, Z4)         \
+	PAIR4   \
+	FMA(52, Z5)         \
+	PAIR5   \
+	FMA(56, Z6)         \
+	PAIR6   \
+	FMA(60, Z7)         \
+	PAIR7
+
+// the loop over k for the rows of FMA; the pointers to B stay at the last of k
 #define SIXTEENS(rows, FMA) \
-	PCALIGN $64  \
+	PCALIGN $64         \
 rows: \
-	SIXTEEN(FMA) \
-	JNE rows
+	LEAQ  (R8)(R14*1), R11 \
+	COLUMNS16(FMA)      \
+	ADDQ  $64, SI       \
+	ADDQ  $64, AX       \
+	ADDQ  $64, BX       \
+	TESTQ CX, CX        \
+	JNE   rows
+
+#define CLEAR1(C) VPXORD C, C, C
+#define ADDBIAS1(C) VADDPS Z0, C, C
+#define RELU1(C) VMAXPS C, Z0, C
 
 // for i := range 8 rows { OP(the register of row i) }
 #define EACHOF8(OP) \
@@ -115,9 +169,6 @@ rows: \
 	OP(Z21) \
 	OP(Z22) \
 	OP(Z23)
-#define CLEAR1(C) VPXORD C, C, C
-#define ADDBIAS1(C) VADDPS Z0, C, C
-#define RELU1(C) VMAXPS C, Z0, C
 
 // R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
@@ -152,30 +203,22 @@ rows: \
 #define STOREC(C) \
 	VMOVUPS C, (R14) \
 	ADDQ    BX, R14
-
 // func stripTAVX512(s *strip)
-// Requires: AVX512F, AVX512DQ
+// Requires: AVX512F
 //
 // DI s           DX C            CX k left / 16     n-8(SP) columns left
-// R8 to R11 columns 0, 4, 8 and 12 of B              R12 s.bPanel    R13 3·s.bPanel
-// SI A row 0     AX A row 3      BX A row 6          R15 s.aRow      R14 row of C
-//
-// There is no prefetching, because the processor does better with 16 streams.
-TEXT ·stripTAVX512(SB), NOSPLIT, $16-8
-	MOVQ  s+0(FP), DI
-	MOVQ  strip_c(DI), DX
-	MOVQ  strip_b(DI), R8
-	MOVQ  strip_bPanel(DI), R12
-	LEAQ  (R12)(R12*2), R13
-	MOVQ  strip_aRow(DI), R15
-	MOVQ  strip_n(DI), AX
-	MOVQ  AX, n-8(SP)
-	MOVL  $0x00F0, AX
-	KMOVW AX, K1
-	MOVL  $0x0F00, AX
-	KMOVW AX, K2
-	MOVL  $0xF000, AX
-	KMOVW AX, K3
+// R8, R9, R10 columns 0, 2 and 7 of B    R11 columns to prefetch
+// R12 s.bPanel   R13 3·s.bPanel          R14 row of C; in the loops over k, s.ahead
+// SI A row 0     AX A row 3      BX A row 6         R15 s.aRow
+TEXT ·stripTAVX512(SB), NOSPLIT, $8-8
+	MOVQ s+0(FP), DI
+	MOVQ strip_c(DI), DX
+	MOVQ strip_b(DI), R8
+	MOVQ strip_bPanel(DI), R12
+	LEAQ (R12)(R12*2), R13
+	MOVQ strip_aRow(DI), R15
+	MOVQ strip_n(DI), AX
+	MOVQ AX, n-8(SP)
 
 columns:
 	// the chains start from C
@@ -189,15 +232,17 @@ zero:
 	EACHOF8(CLEAR1)
 
 multiply:
-	LEAQ (R8)(R12*4), R9
-	LEAQ (R9)(R12*4), R10
-	LEAQ (R10)(R12*4), R11
 	MOVQ strip_a(DI), SI
 	LEAQ (R15)(R15*2), BX
 	LEAQ (SI)(BX*1), AX
 	LEAQ (AX)(BX*1), BX
+	MOVQ strip_ahead(DI), R14
+	LEAQ (R8)(R12*2), R9
+	LEAQ (R9)(R12*4), R10
+	ADDQ R12, R10
 	MOVQ strip_k(DI), CX
 	SHRQ $4, CX
+	PAIRS
 
 	// one loop over k for each number of rows
 	TOROWS8(strip_m(DI))
@@ -237,11 +282,13 @@ relu:
 store:
 	EACHROW(STOREC, next)
 
-	// the next 16 columns; R11 is at the end of its columns of B
+	// the next 16 columns; R8 is at the last 16 of k
 next:
 	MOVQ strip_k(DI), AX
 	SHLQ $2, AX
-	LEAQ (R11)(R12*4), R8
+	MOVQ R12, BX
+	SHLQ $4, BX
+	LEAQ 64(R8)(BX*1), R8
 	SUBQ AX, R8
 	ADDQ $64, DX
 	SUBQ $16, n-8(SP)

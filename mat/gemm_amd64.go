@@ -28,34 +28,57 @@ func (t *tile) run(s *strip) {
 // blockTransposed computes columns [j0, j1) of C, a multiple of 16, over k up to depth, for few
 // rows and a B with contiguous columns, which the kernels transpose in registers.
 func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
-	a, b, c := &t.a, &t.b, &t.c
-	last := depth == a.Cols
+	a, b, c, l := t.a, &t.b, &t.c, &machineLimits
+	if a.RowStride%l.aliasFloats == 0 && i1-i0 > 1 && j1-j0 >= l.minCopiedCols {
+		w := workspaces.Get().(*workspace)
+		defer workspaces.Put(w)
+		a = w.copyOfA(a.Slice(i0, i1, 0, depth))
+	} else {
+		a = a.RowRange(i0, i1)
+	}
+	first, last := j0, depth == t.a.Cols
 	s := strip{k: depth, aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bPanel: uintptr(b.ColStride) * size,
 		accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && last)}
-	rows := divideRows(i1-i0, tiles[kernel].transposedRows)
-	for j := j0; j < j1; j += s.n {
-		s.n = min(ceil(1+maxTransposedFloats/depth, 16), j1-j)
-		s.b = &b.Data[j*b.ColStride]
-		if t.o.Bias != nil && last {
-			s.bias = &t.o.Bias[j]
-		}
-		for n, i := 0, i0; n < rows.strips; n++ {
+	rows := divideRows(a.Rows, tiles[kernel].transposedRows)
+	// The strips share the columns of a pass. Each prefetches its part of those of the next pass,
+	// if B comes from memory.
+	parts, cols := 1, ceil(1+maxTransposedFloats/depth, 16)
+	fetch := kernel == avx512 && c.Cols*t.a.Cols > l.l3Floats
+	if fetch {
+		parts, cols = rows.strips, ceil(1+minFetchedFloats/depth, 16)
+	}
+	for ; j0 < j1; j0 += parts * cols {
+		for n, i := 0, 0; n < rows.strips; n++ {
 			s.m = rows.rows(n)
-			s.a, s.c = &a.Data[i*a.RowStride], &c.Data[i*c.RowStride+j]
-			if kernel == avx2 {
-				stripTAVX2(&s)
-			} else {
-				stripTAVX512(&s)
+			s.a = &a.Data[i*a.RowStride]
+			for part, j := 0, j0; part < parts && j < j1; part++ {
+				s.n = min(cols, j1-j)
+				s.b, s.c = &b.Data[j*b.ColStride], &c.Data[(i0+i)*c.RowStride+j]
+				if t.o.Bias != nil && last {
+					s.bias = &t.o.Bias[j]
+				}
+				if s.ahead = 0; fetch && part == n && j+parts*cols < j1 {
+					s.ahead = uintptr(parts*cols) * s.bPanel
+				}
+				if kernel == avx2 {
+					stripTAVX2(&s)
+				} else {
+					stripTAVX512(&s)
+				}
+				j += s.n
 			}
 			i += s.m
 		}
 	}
 	if last {
-		t.o.finish(*c, i0, i1, j0, j1)
+		t.o.finish(*c, i0, i1, first, j1)
 	}
 }
 
-const maxTransposedFloats = 128 << 10 // floats of B in one call, which takes a few microseconds
+const (
+	maxTransposedFloats = 128 << 10 // floats of B in one call, which takes a few microseconds
+	minFetchedFloats    = 8 << 10   // floats of B between a prefetch and its use
+)
 
 // packStrips packs rows of A, whose columns are contiguous, into strips of m rows, up to the number
 // that the tile packs together: strip q begins at dst[q*m*k] and holds row r of column l at l*m+r.

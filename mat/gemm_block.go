@@ -239,6 +239,16 @@ func (p *blockLoop) copyRows(i, l int) {
 	s.a, s.aRow = &p.packedA[0], uintptr(row)*size
 }
 
+// copyOfA returns a copy of a, whose rows are contiguous, in w, with rows that share no cache set.
+func (w *workspace) copyOfA(a Matrix) Matrix {
+	row := paddedStride(a.Cols)
+	w.packedA = resized(w.packedA, a.Rows*row)
+	for i := range a.Rows {
+		copy(w.packedA[i*row:], a.Row(i))
+	}
+	return Matrix{w.packedA, a.Rows, a.Cols, row, 1}
+}
+
 // setPrefetch sets the addresses that strip n prefetches: the next block of B and, when that is
 // complete, the rows of A from i on.
 func (p *blockLoop) setPrefetch(n, i, j, l int) {

@@ -30,12 +30,13 @@ type limits struct {
 	maxSharedFloats int // floats of a B that is packed once for all tasks
 
 	// B.
-	l2Floats            int // floats of B that stay in L2
-	maxUnpackedRows     int // rows of C for which a B with contiguous rows is read unpacked
-	maxUnpackedRowsL2   int // the same for a B in L2
-	maxBlockFloats      int // floats of a packed block of B
-	maxTransposedRows   int // rows of C for which columns of B are transposed in registers
-	maxTransposedRows16 int // the same for 16 columns, which half fill a tile of AVX-512
+	l2Floats          int // floats of B that stay in L2
+	maxUnpackedRows   int // rows of C for which a B with contiguous rows is read unpacked
+	maxUnpackedRowsL2 int // the same for a B in L2
+	maxBlockFloats    int // floats of a packed block of B
+	l3Floats          int // floats of B that stay in the core's part of L3
+	maxTransposedRows int // rows of C for which columns of B are transposed in registers
+	maxTransposed256  int // the same with AVX2
 
 	// An unpacked B larger than L2 is read in blocks of a few whole rows.
 	streamDepth      int
@@ -84,12 +85,13 @@ func newLimits(c cacheSizes) limits {
 		minTaskCols:     256,
 		maxSharedFloats: c.l3 / 2 / size,
 
-		l2Floats:            c.l2 / size,
-		maxUnpackedRows:     64,
-		maxUnpackedRowsL2:   128,
-		maxBlockFloats:      c.l2 / 2 / size,
-		maxTransposedRows:   8,
-		maxTransposedRows16: 32,
+		l2Floats:          c.l2 / size,
+		maxUnpackedRows:   64,
+		maxUnpackedRowsL2: 128,
+		maxBlockFloats:    c.l2 / 2 / size,
+		l3Floats:          c.l3 / 4 / size,
+		maxTransposedRows: 64,
+		maxTransposed256:  8,
 
 		streamDepth:      24,
 		maxStreamCols:    8 << 10,
@@ -314,8 +316,8 @@ func (q *shape) transposed(l *limits) (cols, depth int) {
 	}
 	cols, depth = q.n&^15, q.k&^(t.transposedDepth-1)
 	rows := l.maxTransposedRows
-	if q.kernel == avx512 && cols == 16 && q.n == 16 {
-		rows = l.maxTransposedRows16
+	if q.kernel == avx2 {
+		rows = l.maxTransposed256
 	}
 	if q.m > rows || cols == 0 || depth == 0 {
 		return 0, 0

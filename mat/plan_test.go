@@ -60,12 +60,10 @@ func TestPlans(t *testing.T) {
 		"some rows, B larger": {planShape{avx512, 128, 32000, 300, false, false, 1, false},
 			plan{tasks: grid{128, 32000, 128, 32000},
 				block: blockPlan{m: 128, n: 32000, rows: 128, packB: true, cols: 128, depth: 300, fetch: fetchB}}},
-		"few rows times columns of B": {planShape{avx512, 16, 500, 300, false, true, 1, false},
-			plan{tasks: grid{16, 500, 16, 500}, block: blockPlan{m: 16, n: 500, rows: 16, packB: true, cols: 32, depth: 100, fetch: fetchA}}},
-		"fewer rows have them transposed in registers": {planShape{avx512, 4, 500, 300, false, true, 1, false},
-			plan{tasks: grid{4, 500, 4, 500}, block: blockPlan{m: 4, n: 500, transposedCols: 496, transposedDepth: 288}}},
-		"more rows too, for 16 columns": {planShape{avx512, 32, 16, 300, false, true, 1, false},
-			plan{tasks: grid{32, 16, 32, 16}, block: blockPlan{m: 32, n: 16, transposedCols: 16, transposedDepth: 288}}},
+		"few rows times columns of B": {planShape{avx2, 16, 500, 300, false, true, 1, false},
+			plan{tasks: grid{16, 500, 16, 500}, block: blockPlan{m: 16, n: 500, rows: 16, packB: true, cols: 16, depth: 100, fetch: fetchA}}},
+		"AVX-512 transposes them in registers": {planShape{avx512, 64, 500, 300, false, true, 1, false},
+			plan{tasks: grid{64, 500, 64, 500}, block: blockPlan{m: 64, n: 500, transposedCols: 496, transposedDepth: 288}}},
 		"AVX2 transposes them 4 of k at a time": {planShape{avx2, 8, 40, 303, false, true, 1, false},
 			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, transposedCols: 32, transposedDepth: 300}}},
 		"NEON packs them": {planShape{neon, 8, 40, 303, false, true, 1, false},
@@ -148,7 +146,7 @@ func randomLimits(r *rand.Rand) limits {
 	l.minTaskWork, l.minSpareWork = some(1<<16), some(1<<18)
 	l.minTaskRows, l.minTaskCols, l.maxSharedFloats = some(100), some(100), some(1<<18)
 	l.l2Floats, l.maxUnpackedRows, l.maxUnpackedRowsL2, l.maxBlockFloats = some(1<<16), r.IntN(100), r.IntN(200), some(1<<16)
-	l.maxTransposedRows, l.maxTransposedRows16 = r.IntN(30), r.IntN(60)
+	l.l3Floats, l.maxTransposedRows, l.maxTransposed256 = some(1<<14), r.IntN(60), r.IntN(30)
 	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats = some(50), some(300), some(1<<14)
 	l.fewRowsDepth, l.maxNarrowRows, l.maxNarrowA, l.narrowCols = some(100), some(200), some(1<<16), some(200)
 	l.maxUnpackedCols, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(100), some(3), some(100)
