@@ -16,26 +16,42 @@
 #include "go_asm.h"
 #include "tile512_amd64.h"
 
-// one row of the tile: C0, C1 += a·(Z24, Z25)
+// one row of the tile: C0, C1 += a·(Z24, Z25). Every other row has a in a register, because a
+// processor with two multiply-adds a cycle has no loads left for all of them.
 #define FMAROW(A, C0, C1) \
 	VFMADD231PS.BCST A, Z24, C0 \
 	VFMADD231PS.BCST A, Z25, C1
+#define FMAROWT(A, T, C0, C1) \
+	VBROADCASTSS A, T           \
+	VFMADD231PS  T, Z24, C0     \
+	VFMADD231PS  T, Z25, C1
 
 // rows 0 to 11 for one k
 #define LOADB \
 	VMOVUPS (BX), Z24           \
 	VMOVUPS 64(BX), Z25
-#define ROW0 FMAROW((SI), Z0, Z1)
+
+// a row of B, which is copied to DI
+#define PACKB \
+	VMOVUPS.Z  (BX), K1, Z24    \
+	VMOVUPS.Z  64(BX), K2, Z25  \
+	PREFETCHT0 (BX)(DX*1)       \
+	PREFETCHT0 64(BX)(DX*1)     \
+	VMOVUPS    Z24, (DI)        \
+	VMOVUPS    Z25, 64(DI)      \
+	ADDQ       $128, DI
+
+#define ROW0 FMAROWT((SI), Z26, Z0, Z1)
 #define ROW1 FMAROW((SI)(R9*1), Z2, Z3)
-#define ROW2 FMAROW((SI)(R9*2), Z4, Z5)
+#define ROW2 FMAROWT((SI)(R9*2), Z27, Z4, Z5)
 #define ROW3 FMAROW((R8), Z6, Z7)
-#define ROW4 FMAROW((R8)(R9*1), Z8, Z9)
+#define ROW4 FMAROWT((R8)(R9*1), Z26, Z8, Z9)
 #define ROW5 FMAROW((R8)(R9*2), Z10, Z11)
-#define ROW6 FMAROW((R15), Z12, Z13)
+#define ROW6 FMAROWT((R15), Z27, Z12, Z13)
 #define ROW7 FMAROW((R15)(R9*1), Z14, Z15)
-#define ROW8 FMAROW((R15)(R9*2), Z16, Z17)
+#define ROW8 FMAROWT((R15)(R9*2), Z26, Z16, Z17)
 #define ROW9 FMAROW((R14), Z18, Z19)
-#define ROW10 FMAROW((R14)(R9*1), Z20, Z21)
+#define ROW10 FMAROWT((R14)(R9*1), Z27, Z20, Z21)
 #define ROW11 FMAROW((R14)(R9*2), Z22, Z23)
 #define NEXTA \
 	ADDQ R11, BX                \
@@ -46,9 +62,30 @@
 #define NEXTK \
 	NEXTA                       \
 	DECQ CX
-#define NEXTKAHEAD \
+
+// 4 of k of 12 rows
+#define FOUR12 \
+	LOADB                       \
+	EACH12                      \
+	NEXTA                       \
+	LOADB                       \
+	EACH12                      \
+	NEXTA                       \
+	LOADB                       \
+	EACH12                      \
+	NEXTA                       \
+	LOADB                       \
+	EACH12                      \
+	NEXTA
+
+// the next k, with a step of the walk
+#define NEXTKWALK \
 	PREFETCHT1 (AX)             \
-	ADDQ R12, AX                \
+	ADDQ    $64, AX             \
+	LEAQ    (AX)(R13*1), DI     \
+	DECQ    R12                 \
+	CMOVQEQ DI, AX              \
+	CMOVQEQ walk_lines(DX), R12 \
 	NEXTK
 
 // the masked lanes of a row of C at R14, and a step to the next row that preserves the flags
@@ -60,6 +97,27 @@
 	VMOVUPS C0, K1, (R14)       \
 	VMOVUPS C1, K2, 64(R14)     \
 	LEAQ    (R14)(R12*1), R14
+
+// prefetch two lines of each of 12 rows of C at P; T = 3 rows
+#define PREFETCH3(P) \
+	PREFETCHT0 (P)              \
+	PREFETCHT0 64(P)            \
+	PREFETCHT0 (P)(R12*1)       \
+	PREFETCHT0 64(P)(R12*1)     \
+	PREFETCHT0 (P)(R12*2)       \
+	PREFETCHT0 64(P)(R12*2)
+#define PREFETCHC(P, T) \
+	LEAQ (R12)(R12*2), T        \
+	PREFETCH3(P)                \
+	ADDQ T, P                   \
+	PREFETCH3(P)                \
+	ADDQ T, P                   \
+	PREFETCH3(P)                \
+	ADDQ T, P                   \
+	PREFETCH3(P)
+
+// k after the prefetch of C for the stores
+#define TAIL 24
 
 // R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
@@ -74,11 +132,10 @@
 // SI A row 0    R8 A row 3    R15 A row 6   R14 A row 9
 // R9 s.aRow     R10 s.aK      BX B          R11 s.bK      b-8(SP) B, k = 0
 //
-// In the loops over k, AX is the next line to prefetch, R12 s.aheadLine.
-TEXT ·stripAVX512(SB), NOSPLIT, $24-8
+// In the loops over k, DX is the walk, AX the next line to prefetch, R12 the lines left in the row
+// and R13 the jump to the next row.
+TEXT ·stripAVX512(SB), NOSPLIT, $40-8
 	MOVQ s+0(FP), DI
-	MOVQ strip_ahead(DI), BX
-	MOVQ BX, ahead-24(SP)
 	MOVQ strip_b(DI), BX
 	MOVQ BX, b-8(SP)
 	MOVQ strip_c(DI), DX
@@ -112,41 +169,14 @@ zero:
 	ROWS12(CLEAR)
 
 multiply:
-	// prefetch the C of the next panel, from which its chains start: two lines of each of 12 rows;
-	// rows after the last one do no harm
+	// prefetch the C of the next panel, from which its chains start; rows after the last one do no
+	// harm
 	LEAQ    128(DX), R14
 	MOVQ    strip_c(DI), CX
 	ADDQ    strip_next(DI), CX
 	CMPQ    R13, $32
 	CMOVQLE CX, R14
-	LEAQ    (R12)(R12*2), BX
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 (R14)(R12*1)
-	PREFETCHT0 64(R14)(R12*1)
-	PREFETCHT0 (R14)(R12*2)
-	PREFETCHT0 64(R14)(R12*2)
-	ADDQ BX, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 (R14)(R12*1)
-	PREFETCHT0 64(R14)(R12*1)
-	PREFETCHT0 (R14)(R12*2)
-	PREFETCHT0 64(R14)(R12*2)
-	ADDQ BX, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 (R14)(R12*1)
-	PREFETCHT0 64(R14)(R12*1)
-	PREFETCHT0 (R14)(R12*2)
-	PREFETCHT0 64(R14)(R12*2)
-	ADDQ BX, R14
-	PREFETCHT0 (R14)
-	PREFETCHT0 64(R14)
-	PREFETCHT0 (R14)(R12*1)
-	PREFETCHT0 64(R14)(R12*1)
-	PREFETCHT0 (R14)(R12*2)
-	PREFETCHT0 64(R14)(R12*2)
+	PREFETCHC(R14, BX)
 
 	MOVQ  strip_k(DI), CX
 	TESTQ CX, CX
@@ -158,51 +188,88 @@ multiply:
 	LEAQ  (R15)(BX*1), R14
 	MOVQ  b-8(SP), BX
 
-	// what to prefetch
+	// the walk of this panel, or, without one, lines of A from row 0 on
 	MOVQ R13, n-16(SP)
-	MOVQ ahead-24(SP), AX
-	MOVQ strip_aheadPanel(DI), R13
-	ADDQ R13, ahead-24(SP)
-	MOVQ strip_aheadK(DI), R13
-	MOVQ strip_aheadLine(DI), R12
-	SUBQ R12, R13
-	SUBQ R12, R13
+	MOVQ DX, c-24(SP)
+	LEAQ strip_walks(DI), DX
+	CMPQ walk_panels(DX), $0
+	JNE  walk
+	ADDQ $walk__size, DX
+	CMPQ walk_panels(DX), $0
+	JNE  walk
+	MOVQ SI, AX
+	MOVL $0x7FFFFFFF, R12
+	JMP  rows
+
+walk:
+	DECQ walk_panels(DX)
+	MOVQ walk_next(DX), AX
+	MOVQ walk_left(DX), R12
+	MOVQ walk_jump(DX), R13
 
 	// one loop over k for each number of rows
+rows:
 	TOROWS12(strip_m(DI))
-	LOOPS11(NEXTKAHEAD, multiplied)
+	LOOPS11(NEXTKWALK, multiplied)
 
-	// 4 of k in each iteration, with a prefetch of one line, or of 4
+	// 4 of k in each iteration
 	PCALIGN $64
 rows12:
+	CMPQ strip_pack(DI), $0
+	JNE  pack
+	MOVQ $0, tail-32(SP)
+	CMPQ CX, $(2*TAIL)
+	JLT  rows12part
+	SUBQ $TAIL, CX
+	MOVQ $TAIL, tail-32(SP)
+
+rows12part:
 	SUBQ $4, CX
 	JLT  rows12rest
+	CMPQ walk_fast(DX), $0
+	JNE  rows12fast
 
-rows12four:
+rows12slow:
 	PREFETCHT1 (AX)
-	PREFETCHT1 (AX)(R12*1)
-	LEAQ (AX)(R12*2), AX
-	LOADB
-	EACH12
-	NEXTA
-	LOADB
-	EACH12
-	NEXTA
-	PREFETCHT1 (AX)
-	PREFETCHT1 (AX)(R12*1)
-	ADDQ R13, AX
-	LOADB
-	EACH12
-	NEXTA
-	LOADB
-	EACH12
-	NEXTA
+	ADDQ $64, AX
+	DECQ R12
+	JEQ  slowrow
+
+rows12slowfour:
+	FOUR12
 	SUBQ $4, CX
-	JGE  rows12four
+	JGE  rows12slow
+	JMP  rows12rest
+
+slowrow:
+	ADDQ R13, AX
+	MOVQ walk_lines(DX), R12
+	JMP  rows12slowfour
+
+	PCALIGN $64
+rows12fast:
+	PREFETCHT1 (AX)
+	PREFETCHT1 64(AX)
+	PREFETCHT1 128(AX)
+	PREFETCHT1 192(AX)
+	ADDQ $256, AX
+	SUBQ $4, R12
+	JLE  fastrow
+
+rows12fastfour:
+	FOUR12
+	SUBQ $4, CX
+	JGE  rows12fast
+	JMP  rows12rest
+
+fastrow:
+	ADDQ R13, AX
+	MOVQ walk_lines(DX), R12
+	JMP  rows12fastfour
 
 rows12rest:
 	ADDQ $4, CX
-	JEQ  multiplied
+	JEQ  part
 
 rows12one:
 	LOADB
@@ -210,10 +277,83 @@ rows12one:
 	NEXTK
 	JNE rows12one
 
+	// prefetch C for the stores, then the last of k
+part:
+	CMPQ tail-32(SP), $0
+	JEQ  multiplied
+	MOVQ R12, left-40(SP)
+	MOVQ s+0(FP), DI
+	MOVQ strip_cRow(DI), R12
+	MOVQ c-24(SP), DI
+	PREFETCHC(DI, CX)
+	MOVQ left-40(SP), R12
+	MOVQ tail-32(SP), CX
+	MOVQ $0, tail-32(SP)
+	JMP  rows12part
+
+	// the same with a B that is packed: DI is the packed row, DX 16 rows of B, the distance of
+	// their prefetch
+pack:
+	MOVQ DX, walk-40(SP)
+	MOVQ R11, DX
+	SHLQ $4, DX
+	MOVQ strip_pack(DI), DI
+	SUBQ $4, CX
+	JLT  packrest
+
+packfour:
+	PREFETCHT1 (AX)
+	ADDQ $64, AX
+	DECQ R12
+	JEQ  packrow
+
+packrows:
+	PACKB
+	EACH12
+	NEXTA
+	PACKB
+	EACH12
+	NEXTA
+	PACKB
+	EACH12
+	NEXTA
+	PACKB
+	EACH12
+	NEXTA
+	SUBQ $4, CX
+	JGE  packfour
+	JMP  packrest
+
+packrow:
+	ADDQ R13, AX
+	MOVQ walk-40(SP), R12
+	MOVQ walk_lines(R12), R12
+	JMP  packrows
+
+packrest:
+	ADDQ $4, CX
+	JEQ  packed
+
+packone:
+	PACKB
+	EACH12
+	NEXTK
+	JNE packone
+
+packed:
+	MOVQ s+0(FP), DI
+	MOVQ strip_packPanel(DI), DX
+	ADDQ DX, strip_pack(DI)
+	MOVQ walk-40(SP), DX
+
 multiplied:
+	MOVQ AX, walk_next(DX)
+	MOVQ R12, walk_left(DX)
+	MOVQ s+0(FP), DI
 	MOVQ strip_cRow(DI), R12
 	MOVQ strip_m(DI), AX
 	MOVQ n-16(SP), R13
+	MOVQ c-24(SP), DX
 
 epilogue:
 	// + bias

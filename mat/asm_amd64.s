@@ -102,11 +102,11 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 // DX C          R12 s.cRow    R14 row of C
 // SI A row 0    R8 A row 3    R9 s.aRow     R10 s.aK
 // BX B          R11 s.bK      b-8(SP) B, k = 0
-// R14 ahead     R15 s.aheadK  ahead-16(SP) of the next panel
-TEXT ·stripAVX2(SB), NOSPLIT, $16-8
+//
+// In the loop for 6 rows, DI is the walk, R14 the next line to prefetch, R15 the lines left in the
+// row and AX the jump to the next row.
+TEXT ·stripAVX2(SB), NOSPLIT, $8-8
 	MOVQ s+0(FP), DI
-	MOVQ strip_ahead(DI), BX
-	MOVQ BX, ahead-16(SP)
 	MOVQ strip_b(DI), BX
 	MOVQ BX, b-8(SP)
 	MOVQ strip_c(DI), DX
@@ -172,19 +172,37 @@ multiply:
 	LOOP(rows5, EACH5, NEXTK, $32)
 	JMP epilogue
 
-	// 4 of k in each iteration, with one prefetch
+	// the walk of this panel, or, without one, lines of A from row 0 on
 rows6:
-	MOVQ ahead-16(SP), R14
-	MOVQ strip_aheadPanel(DI), R15
-	ADDQ R15, ahead-16(SP)
-	MOVQ strip_aheadK(DI), R15
+	LEAQ strip_walks(DI), DI
+	CMPQ walk_panels(DI), $0
+	JNE  walk
+	ADDQ $walk__size, DI
+	CMPQ walk_panels(DI), $0
+	JNE  walk
+	MOVQ SI, R14
+	MOVL $0x7FFFFFFF, R15
+	JMP  rows6k
+
+walk:
+	DECQ walk_panels(DI)
+	MOVQ walk_next(DI), R14
+	MOVQ walk_left(DI), R15
+	MOVQ walk_jump(DI), AX
+
+	// 4 of k in each iteration
+rows6k:
 	SUBQ $4, CX
 	JLT  rows6rest
 
 	PCALIGN $32
 rows6four:
 	PREFETCHT1 (R14)
-	ADDQ R15, R14
+	ADDQ $64, R14
+	DECQ R15
+	JEQ  row
+
+rows6row:
 	LOADB
 	EACH6
 	NEXTAB
@@ -199,16 +217,28 @@ rows6four:
 	NEXTAB
 	SUBQ $4, CX
 	JGE  rows6four
+	JMP  rows6rest
+
+row:
+	ADDQ AX, R14
+	MOVQ walk_lines(DI), R15
+	JMP  rows6row
 
 rows6rest:
 	ADDQ $4, CX
-	JEQ  epilogue
+	JEQ  multiplied
 
 rows6one:
 	LOADB
 	EACH6
 	NEXTK
 	JNE rows6one
+
+multiplied:
+	MOVQ R14, walk_next(DI)
+	MOVQ R15, walk_left(DI)
+	MOVQ s+0(FP), DI
+	MOVQ strip_m(DI), AX
 
 epilogue:
 	// + bias

@@ -28,16 +28,21 @@ import (
 //
 // Strides count bytes. B is read in whole panels; of C, A and bias nothing outside the loops is
 // accessed. The kernel prefetches the C of the next panel and, in the last panel, that of the next
-// call at c + next. If the strip has all rows of the tile it also prefetches, in panel p and for
-// each l divisible by 4, the cache line at ahead + p*aheadPanel + l/4*aheadK. With AVX-512, if
-// aheadLine is that of a line and aheadK 4 lines, it does so for each l, with any number of rows.
+// call at c + next, and the lines of the walks.
+//
+// If pack is not 0, the strip also packs B, whose rows are bK apart and may end before the last
+// panel does: it writes panels packPanel apart to the address pack, with zeros for missing columns.
+// Only the kernel for AVX-512 does so, for a strip with all rows of the tile. It modifies pack and
+// walks. Of a B with contiguous columns, stripTAVX512 prefetches those ahead bytes after its own.
 type strip struct {
-	c, a, b, bias                   *float32
-	cRow, aRow, aK, bK, bPanel      uintptr
-	next, ahead, aheadPanel, aheadK uintptr
-	aheadLine                       uintptr
-	m, n, k                         int
-	accumulate, relu                int
+	c, a, b, bias              *float32
+	cRow, aRow, aK, bK, bPanel uintptr
+	next                       uintptr
+	m, n, k                    int
+	accumulate, relu           int
+	pack, packPanel            uintptr
+	ahead                      uintptr
+	walks                      [2]walk
 }
 
 const (
@@ -106,7 +111,8 @@ func (t *product) planBlock(m, n, k int) blockPlan {
 
 // runBlock computes a block of C according to its plan, over k from l0 on.
 func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
-	p := blockLoop{product: t, blockPlan: b, tile: tileFor(kernel, t.c.Cols), j0: j0, j1: j1}
+	p := blockLoop{product: t, blockPlan: b, tile: tileFor(kernel, t.c.Cols), j0: j0, j1: j1, l0: l0}
+	p.jBlocks, p.lBlocks = ceilDiv(j1-j0, b.cols), ceilDiv(t.a.Cols-l0, b.depth)
 	if p.packA || p.copyA || p.packB || t.packed == nil && (j1-j0)%p.tile.cols != 0 {
 		w := workspaces.Get().(*workspace)
 		defer workspaces.Put(w)
@@ -115,7 +121,11 @@ func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
 		case p.packA:
 			p.packedA = resized(p.packedA, min(p.rows, i1-i0)*p.depth+padA)
 		case p.copyA:
-			p.packedA = resized(p.packedA, p.tile.rows*paddedStride(p.depth))
+			rows := min(p.rows, i1-i0)
+			if p.jBlocks == 1 {
+				rows = min(rows, p.tile.rows)
+			}
+			p.packedA = resized(p.packedA, rows*paddedStride(p.depth))
 		}
 		cols := p.tile.cols
 		if p.packB {
@@ -127,18 +137,9 @@ func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
 	for ; i0 < i1; i0 += p.rows {
 		p.i0, p.i1 = i0, min(i0+p.rows, i1)
 		p.rowStrips = divideRows(p.i1-p.i0, p.tile.rows)
-		if p.packA { // once for all columns
-			for l := l0; l < t.a.Cols; l += p.depth {
-				for j := j0; j < j1; j += p.cols {
-					p.multiplyBlock(j, min(j+p.cols, j1), l)
-				}
-			}
-			continue
-		}
-		for j := j0; j < j1; j += p.cols {
-			for l := l0; l < t.a.Cols; l += p.depth {
-				p.multiplyBlock(j, min(j+p.cols, j1), l)
-			}
+		for n := range p.jBlocks * p.lBlocks {
+			p.next = p.blockB(n + 1)
+			p.multiplyBlock(p.blockB(n))
 		}
 	}
 }
@@ -148,29 +149,51 @@ type blockLoop struct {
 	*product
 	*blockPlan
 	*workspace
-	tile      *tile
-	i0, i1    int // rows
-	j0, j1    int // columns
-	rowStrips stripRows
-	lastDepth bool // the block of k is the last one
-	s         strip
+	tile             *tile
+	i0, i1           int // rows
+	j0, j1           int // columns
+	l0               int // begin of k
+	jBlocks, lBlocks int // blocks of B
+	rowStrips        stripRows
+	lastDepth        bool // the block of k is the last one
+	next             blockB
+	walked           int // lines of the next block of B, prefetched
+	s                strip
 }
 
-// multiplyBlock computes columns [j0, j1) of C over the block of k that begins at l.
-func (p *blockLoop) multiplyBlock(j0, j1, l int) {
-	s, b := &p.s, &p.b
-	s.k = min(p.depth, p.a.Cols-l)
-	p.lastDepth = l+s.k == p.a.Cols
+// blockB is rows [l0, l1) and columns [j0, j1) of B.
+type blockB struct{ l0, l1, j0, j1 int }
+
+// blockB returns block n of B, which is empty after the last one. Those of the same columns follow
+// one another, those of the same k if A is packed or copied, once for all columns.
+func (p *blockLoop) blockB(n int) (b blockB) {
+	if n == p.jBlocks*p.lBlocks {
+		return b
+	}
+	j, l := n/p.lBlocks, n%p.lBlocks
+	if p.packA || p.copyA {
+		l, j = n/p.jBlocks, n%p.jBlocks
+	}
+	b.l0, b.j0 = p.l0+l*p.depth, p.j0+j*p.cols
+	b.l1, b.j1 = min(b.l0+p.depth, p.a.Cols), min(b.j0+p.cols, p.j1)
+	return b
+}
+
+// multiplyBlock adds the products with block x of B to C.
+func (p *blockLoop) multiplyBlock(x blockB) {
+	s, b, l := &p.s, &p.b, x.l0
+	s.k = x.l1 - l
+	p.lastDepth = x.l1 == p.a.Cols
+	p.walked = 0
 	s.accumulate = flag(p.o.Accumulate || l > 0)
 	s.relu = flag(p.o.Activation == ReLU && p.lastDepth)
-	for j := j0; j < j1; j += s.n {
-		s.n = j1 - j
+	for j := x.j0; j < x.j1; j += s.n {
+		s.n = x.j1 - j
 		if p.packed != nil {
 			panel := p.tile.panelFloats(p.a.Cols)
 			s.b, s.bK, s.bPanel = &p.packed[j/p.tile.cols*panel+l*p.tile.cols], uintptr(p.tile.cols)*size, uintptr(panel)*size
 		} else if p.packB || s.n < p.tile.cols {
 			s.b, s.bK, s.bPanel = &p.packedB[0], uintptr(p.tile.cols)*size, uintptr(p.tile.panelFloats(s.k))*size
-			p.tile.packBlockB(p.packedB, s.bPanel, b.Slice(l, l+s.k, j, j+s.n))
 		} else {
 			s.n &= -p.tile.cols
 			s.b, s.bK, s.bPanel = &b.Data[l*b.RowStride+j], uintptr(b.RowStride)*size, uintptr(p.tile.cols)*size
@@ -181,7 +204,7 @@ func (p *blockLoop) multiplyBlock(j0, j1, l int) {
 		p.multiplyStrips(j, l)
 	}
 	if p.lastDepth {
-		p.o.finish(p.c, p.i0, p.i1, j0, j1)
+		p.o.finish(p.c, p.i0, p.i1, x.j0, x.j1)
 	}
 }
 
@@ -198,24 +221,18 @@ func (t *tile) packBlockB(to []float32, panel uintptr, b Matrix) {
 
 // multiplyStrips computes the strips of columns [j, j+s.n).
 func (p *blockLoop) multiplyStrips(j, l int) {
-	s, a, c := &p.s, &p.a, &p.c
+	s, c := &p.s, &p.c
 	done := 0 // strips of A already packed
 	for n, i := 0, p.i0; n < p.rowStrips.strips; n++ {
 		s.m = p.rowStrips.rows(n)
 		s.c = &c.Data[i*c.RowStride+j]
-		if p.packA {
-			packed := p.packedA[(i-p.i0)*s.k:]
-			if j == p.j0 && n == done {
-				done += p.tile.packStrips(packed, &a.Data[i+l*a.ColStride], uintptr(a.ColStride)*size, p.rowStrips.strips-2-n, s.m, s.k)
-			}
-			s.a, s.aRow, s.aK = &packed[0], size, uintptr(s.m)*size
-		} else {
-			s.a = &a.Data[i*a.RowStride+l*a.ColStride]
-			s.aRow, s.aK = uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
-			if p.copyA {
-				p.copyRows(i, l)
-			}
+		if p.packA && j == p.j0 && n == done {
+			done += p.packStrips(n, i, l)
 		}
+		if p.copyA && (j == p.j0 || p.jBlocks == 1) {
+			p.copyStrip(i, l)
+		}
+		p.setA(i, l)
 		s.next = uintptr(s.m) * s.cRow
 		if n+1 == p.rowStrips.strips { // next is the first strip, of these or of the next columns
 			s.next = uintptr(i-p.i0) * -s.cRow
@@ -224,19 +241,29 @@ func (p *blockLoop) multiplyStrips(j, l int) {
 			}
 		}
 		i += s.m
-		p.setPrefetch(n, i, j, l)
-		p.tile.run(s)
+		if p.packB || p.packed != nil {
+			p.lookAhead(n, i, j, l)
+		}
+		if n == 0 && p.packed == nil && (p.packB || s.n < p.tile.cols) {
+			p.runPacking(j, l)
+		} else {
+			p.tile.run(s)
+		}
 	}
 }
 
-// copyRows copies the strip's rows of A, from row i on, to rows that share no cache set, and makes
-// the strip read the copy.
-func (p *blockLoop) copyRows(i, l int) {
-	s, a, row := &p.s, &p.a, paddedStride(p.s.k)
+// packStrips packs strip n of A, from row i on, and possibly more, and returns their number.
+func (p *blockLoop) packStrips(n, i, l int) int {
+	s, a := &p.s, &p.a
+	return p.tile.packStrips(p.packedA[(i-p.i0)*s.k:], &a.Data[i+l*a.ColStride], uintptr(a.ColStride)*size, p.rowStrips.strips-2-n, s.m, s.k)
+}
+
+// copyStrip copies the strip's rows of A, from row i on, to rows that share no cache set.
+func (p *blockLoop) copyStrip(i, l int) {
+	s, a, row, to := &p.s, &p.a, paddedStride(p.s.k), p.copied(i)
 	for r := range s.m {
-		copy(p.packedA[r*row:], a.Data[(i+r)*a.RowStride+l:][:s.k])
+		copy(to[r*row:], a.Data[(i+r)*a.RowStride+l:][:s.k])
 	}
-	s.a, s.aRow = &p.packedA[0], uintptr(row)*size
 }
 
 // copyOfA returns a copy of a, whose rows are contiguous, in w, with rows that share no cache set.
@@ -249,50 +276,58 @@ func (w *workspace) copyOfA(a Matrix) Matrix {
 	return Matrix{w.packedA, a.Rows, a.Cols, row, 1}
 }
 
-// setPrefetch sets the addresses that strip n prefetches: the next block of B and, when that is
-// complete, the rows of A from i on.
-func (p *blockLoop) setPrefetch(n, i, j, l int) {
-	s, a, b := &p.s, &p.a, &p.b
-	s.ahead, s.aheadPanel, s.aheadK, s.aheadLine = 0, 0, 0, 0
-	if p.fetch == fetchNothing {
+// copied returns the copy of the rows of A from row i on. With one block of columns each strip
+// replaces the one before it.
+func (p *blockLoop) copied(i int) []float32 {
+	if p.jBlocks == 1 {
+		return p.packedA
+	}
+	return p.packedA[(i-p.i0)*paddedStride(p.s.k):]
+}
+
+// setA makes the strip read the rows of A from row i on.
+func (p *blockLoop) setA(i, l int) {
+	s, a := &p.s, &p.a
+	switch {
+	case p.packA:
+		s.a, s.aRow, s.aK = &p.packedA[(i-p.i0)*s.k], size, uintptr(s.m)*size
+	case p.copyA:
+		s.a, s.aRow, s.aK = &p.copied(i)[0], uintptr(paddedStride(s.k))*size, size
+	default:
+		s.a, s.aRow, s.aK = &a.Data[i*a.RowStride+l*a.ColStride], uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
+	}
+}
+
+// runPacking packs columns [j, j+s.n) of B over the block of k that begins at l, and computes the
+// first strip, panel by panel.
+func (p *blockLoop) runPacking(j, l int) {
+	s, b, t := &p.s, &p.b, p.tile
+	x := b.Slice(l, l+s.k, j, j+s.n)
+	if x.ColStride == 1 && t.packs && s.m == t.rows {
+		s.pack, s.packPanel = uintptr(unsafe.Pointer(s.b)), s.bPanel
+		s.b, s.bK, s.bPanel = &x.Data[0], uintptr(b.RowStride)*size, uintptr(t.cols)*size
+		t.run(s)
+		s.pack, s.b, s.bK, s.bPanel = 0, &p.packedB[0], uintptr(t.cols)*size, s.packPanel
 		return
 	}
-	j1, l1, cols := j, l+s.k, s.n // begin and columns of the next block of B
-	if p.lastDepth || p.packA {
-		j1, l1 = j+s.n, l
-		cols = min(p.cols, p.j1-j1)
-	}
-	precedingPanels := n * (s.n / p.tile.cols)
-	linesK := s.k / 4 // of the next block, in each panel
-	if kernel == avx512 && fewStrips(p.i1-p.i0, p.tile.rows) {
-		linesK = s.k
-	}
-	switch {
-	case p.fetch == fetchB && precedingPanels*line/4/size < cols:
-		s.fetchRows(b.Data[l1*b.RowStride+j1:], b.RowStride, precedingPanels)
-	case p.fetch == fetchPackedB && cols > 0 && precedingPanels*linesK*line < cols*s.k*size:
-		s.aheadPanel, s.aheadK = uintptr(linesK*line), line
-		if linesK == s.k {
-			s.aheadK, s.aheadLine = 4*line, line
+	n, next, panel := s.n, s.next, t.panelFloats(s.k)
+	for done := 0; done < n; done += t.cols {
+		s.n, s.next = min(t.cols, n-done), next
+		if done+s.n < n {
+			s.next = uintptr(s.n) * size
 		}
-		s.ahead = address(p.packed[j1/p.tile.cols*p.tile.panelFloats(a.Cols)+l1*p.tile.cols:]) + uintptr(precedingPanels)*s.aheadPanel
-	case i == p.i1:
-	case p.packA:
-		s.ahead, s.aheadPanel, s.aheadK = address(p.packedA[(i-p.i0)*s.k:]), uintptr(s.k/4*line), line
-	default:
-		s.ahead, s.aheadPanel, s.aheadK = address(a.Data[i*a.RowStride+l*a.ColStride:]), uintptr(a.RowStride)*size, 4*size
+		s.b, s.c = &p.packedB[done/t.cols*panel], &p.c.Data[p.i0*p.c.RowStride+j+done]
+		if s.bias != nil {
+			s.bias = &p.o.Bias[j+done]
+		}
+		t.packBlockB(p.packedB[done/t.cols*panel:], s.bPanel, x.ColRange(done, done+s.n))
+		t.run(s)
+	}
+	s.n, s.b = n, &p.packedB[0]
+	if s.bias != nil {
+		s.bias = &p.o.Bias[j]
 	}
 }
-
-// fetchRows makes the strip prefetch rows of x, one line of each at a time: each panel prefetches
-// every fourth row.
-func (s *strip) fetchRows(x []float32, row, precedingPanels int) {
-	s.aheadK, s.aheadPanel = uintptr(4*row)*size, uintptr(row)*size+line/4
-	s.ahead = address(x) + uintptr(precedingPanels%4*row)*size + uintptr(precedingPanels)*line/4
-}
-
-// address returns the address of x for prefetching, which never faults.
-func address(x []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) }
 
 // paddedStride returns the distance of rows of k floats: an odd number of cache lines.
 func paddedStride(k int) int {

@@ -140,11 +140,12 @@ type tile struct {
 	// The row limit of the kernel that transposes columns of B in registers, and the divisor of
 	// its depth; 0 without such a kernel. Its columns are a multiple of 16.
 	transposedRows, transposedDepth int
+	packs                           bool // the kernel can pack rows of B
 }
 
 var tiles = [...]tile{
 	generic: {rows: 1, cols: 16},
-	avx512:  {rows: 12, cols: 32, strips: 4, depth: 512, transposedRows: 8, transposedDepth: 16},
+	avx512:  {rows: 12, cols: 32, strips: 4, depth: 1024, transposedRows: 8, transposedDepth: 16, packs: true},
 	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, transposedRows: 4, transposedDepth: 4},
 	neon:    {rows: 6, cols: 16, strips: 1, depth: 256},
 }
@@ -190,21 +191,10 @@ type blockPlan struct {
 
 	rows        int  // of A that are packed together; all rows if A is not packed
 	packA       bool // makes the rows of a strip contiguous
-	copyA       bool // strip by strip, into rows that share no sets of L1
+	copyA       bool // into rows that share no sets of L1
 	packB       bool // block by block
 	cols, depth int  // of a block of B; cols is a multiple of the tile's
-	fetch       fetch
 }
-
-// fetch selects what strips prefetch.
-type fetch uint8
-
-const (
-	fetchNothing fetch = iota
-	fetchA             // the next rows of A
-	fetchB             // the next rows of a B that is packed block by block, then of A
-	fetchPackedB       // the next panels of a B packed beforehand, then of A
-)
 
 // planProduct returns the plan of a product with m, n > 0.
 func planProduct(q *shape, l *limits) (p plan) {
@@ -292,13 +282,8 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	p.cols, p.depth = ceil(evenly(q.n, cols), q.tile.cols), evenly(q.k, depth)
 
 	p.copyA = q.aCol == 1 && p.cols >= l.minCopiedCols && q.aRow%l.aliasFloats == 0
-	switch {
-	case q.packed:
-		p.fetch = fetchPackedB
-	case p.packB && q.bCol == 1:
-		p.fetch = fetchB
-	case p.packB:
-		p.fetch = fetchA
+	if p.copyA && p.cols < q.n {
+		p.rows = evenly(q.m, l.maxPackedRows)
 	}
 	return p
 }

@@ -38,19 +38,19 @@ func TestPlans(t *testing.T) {
 			plan{tasks: grid{200, 64, 100, 64}, block: blockPlan{m: 100, n: 64}}},
 		"B in L2 is packed by each of two tasks": {planShape{avx512, 1024, 512, 512, false, false, 2, false},
 			plan{tasks: grid{1024, 512, 128 + 4, 512}, shareB: true,
-				block: blockPlan{m: 132, n: 512, rows: 132, cols: 256, depth: 512, fetch: fetchPackedB}}},
+				block: blockPlan{m: 132, n: 512, rows: 132, cols: 256, depth: 512}}},
 		"one thread, rows of A far apart are copied": {planShape{avx512, 1024, 1024, 1024, false, false, 1, false},
 			plan{tasks: grid{1024, 1024, 1024, 1024},
-				block: blockPlan{m: 1024, n: 1024, rows: 1024, copyA: true, packB: true, cols: 256, depth: 512, fetch: fetchB}}},
+				block: blockPlan{m: 1024, n: 1024, rows: 1024, copyA: true, packB: true, cols: 128, depth: 1024}}},
 		"columns of A are packed": {planShape{avx512, 512, 2048, 3000, true, false, 1, false},
 			plan{tasks: grid{512, 2048, 512, 2048},
-				block: blockPlan{m: 512, n: 2048, rows: 512, packA: true, packB: true, cols: 256, depth: 500, fetch: fetchB}}},
+				block: blockPlan{m: 512, n: 2048, rows: 512, packA: true, packB: true, cols: 128, depth: 1000}}},
 		"many columns of A, packed in several blocks": {planShape{avx2, 2500, 64, 64, true, false, 1, false},
 			plan{tasks: grid{2500, 64, 2500, 64},
-				block: blockPlan{m: 2500, n: 64, rows: 834, packA: true, packB: true, cols: 64, depth: 64, fetch: fetchB}}},
+				block: blockPlan{m: 2500, n: 64, rows: 834, packA: true, packB: true, cols: 64, depth: 64}}},
 		"columns of A for few columns of C are not packed": {planShape{avx512, 512, 32, 300, true, false, 1, false},
 			plan{tasks: grid{512, 32, 512, 32},
-				block: blockPlan{m: 512, n: 32, rows: 512, packB: true, cols: 32, depth: 300, fetch: fetchB}}},
+				block: blockPlan{m: 512, n: 32, rows: 512, packB: true, cols: 32, depth: 300}}},
 		"few rows read a small B unpacked": {planShape{avx512, 32, 512, 300, false, false, 1, false},
 			plan{tasks: grid{32, 512, 32, 512}, block: blockPlan{m: 32, n: 512, rows: 32, cols: 512, depth: 300}}},
 		"few rows read a large B in blocks of low depth": {planShape{avx512, 1, 32000, 512, false, false, 1, false},
@@ -59,21 +59,21 @@ func TestPlans(t *testing.T) {
 			plan{tasks: grid{128, 256, 128, 256}, block: blockPlan{m: 128, n: 256, rows: 128, cols: 256, depth: 150}}},
 		"some rows, B larger": {planShape{avx512, 128, 32000, 300, false, false, 1, false},
 			plan{tasks: grid{128, 32000, 128, 32000},
-				block: blockPlan{m: 128, n: 32000, rows: 128, packB: true, cols: 128, depth: 300, fetch: fetchB}}},
+				block: blockPlan{m: 128, n: 32000, rows: 128, packB: true, cols: 128, depth: 300}}},
 		"few rows times columns of B": {planShape{avx2, 16, 500, 300, false, true, 1, false},
-			plan{tasks: grid{16, 500, 16, 500}, block: blockPlan{m: 16, n: 500, rows: 16, packB: true, cols: 16, depth: 100, fetch: fetchA}}},
+			plan{tasks: grid{16, 500, 16, 500}, block: blockPlan{m: 16, n: 500, rows: 16, packB: true, cols: 16, depth: 100}}},
 		"AVX-512 transposes them in registers": {planShape{avx512, 64, 500, 300, false, true, 1, false},
 			plan{tasks: grid{64, 500, 64, 500}, block: blockPlan{m: 64, n: 500, transposedCols: 496, transposedDepth: 288}}},
 		"AVX2 transposes them 4 of k at a time": {planShape{avx2, 8, 40, 303, false, true, 1, false},
 			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, transposedCols: 32, transposedDepth: 300}}},
 		"NEON packs them": {planShape{neon, 8, 40, 303, false, true, 1, false},
-			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 16, depth: 101, fetch: fetchA}}},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 16, depth: 101}}},
 		"packed B": {planShape{avx512, 4, 2048, 512, false, false, 1, true},
-			plan{tasks: grid{4, 2048, 4, 2048}, block: blockPlan{m: 4, n: 2048, rows: 4, cols: 256, depth: 512, fetch: fetchPackedB}}},
+			plan{tasks: grid{4, 2048, 4, 2048}, block: blockPlan{m: 4, n: 2048, rows: 4, cols: 256, depth: 512}}},
 		"packed B, a few strips": {planShape{avx512, 32, 2048, 512, false, false, 1, true},
-			plan{tasks: grid{32, 2048, 32, 2048}, block: blockPlan{m: 32, n: 2048, rows: 32, cols: 128, depth: 512, fetch: fetchPackedB}}},
+			plan{tasks: grid{32, 2048, 32, 2048}, block: blockPlan{m: 32, n: 2048, rows: 32, cols: 128, depth: 512}}},
 		"one row has columns divided": {planShape{avx512, 1, 32000, 500, false, false, 2, true},
-			plan{tasks: grid{1, 32000, 1, 4000}, block: blockPlan{m: 1, n: 4000, rows: 1, cols: 256, depth: 500, fetch: fetchPackedB}}},
+			plan{tasks: grid{1, 32000, 1, 4000}, block: blockPlan{m: 1, n: 4000, rows: 1, cols: 256, depth: 500}}},
 		"too little work for threads": {planShape{avx512, 16, 64, 64, false, false, 8, false},
 			plan{tasks: grid{16, 64, 16, 64}, block: blockPlan{m: 16, n: 64, rows: 16, cols: 64, depth: 64}}},
 		"depth 0": {planShape{avx512, 16, 64, 0, false, false, 1, false},
@@ -170,20 +170,10 @@ func shake(r *rand.Rand, p *plan, q shape) {
 	b.packA = q.aCol != 1 && q.aRow == 1 && r.IntN(2) == 0
 	b.copyA = q.aCol == 1 && r.IntN(2) == 0
 	b.packB = !q.packed && (q.bCol != 1 && b.n > 1 || r.IntN(2) == 0)
-	b.fetch = fetchNothing
-	switch {
-	case r.IntN(2) == 0:
-	case q.packed:
-		b.fetch = fetchPackedB
-	case b.packB && q.bCol == 1:
-		b.fetch = fetchB
-	case b.packB:
-		b.fetch = fetchA
-	}
 }
 
-// A plan does not affect the result: the chains over k are the same for any tasks, blocks, packing,
-// copies and prefetches.
+// A plan does not affect the result: the chains over k are the same for any tasks, blocks, packing
+// and copies.
 func TestPlansDoNotAffectResults(t *testing.T) {
 	defer func(l limits) { machineLimits = l }(machineLimits)
 	forEachKernel(t, func(t *testing.T) {
