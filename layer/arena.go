@@ -20,7 +20,7 @@ func (a *Arena) Alloc(f func()) {
 	f()
 	if a.used > len(a.buf) {
 		a.buf = nil // the garbage collector may free the old memory first
-		a.buf = make([]float32, a.used)
+		a.buf = mat.New(1, a.used).Data
 	}
 	a.used, a.measuring = 0, false
 	f()

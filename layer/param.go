@@ -55,7 +55,7 @@ func (ps *Params) Count() int { return ps.size }
 
 // AllocWeights makes the weights, all zeros, without gradients.
 func (ps *Params) AllocWeights() {
-	ps.W, ps.G, ps.gates = make([]float32, ps.size), nil, nil
+	ps.W, ps.G, ps.gates = mat.New(1, ps.size).Data, nil, nil
 	lo := 0
 	for _, p := range ps.List {
 		hi := lo + p.Size()
@@ -80,7 +80,7 @@ func AllocWeightsOf(params []*Param) {
 // AllocForTraining makes the weights and the gradients, all zeros.
 func (ps *Params) AllocForTraining() {
 	ps.AllocWeights()
-	ps.G, ps.gates = make([]float32, ps.size), ps.newGates()
+	ps.G, ps.gates = mat.New(1, ps.size).Data, ps.newGates()
 	lo := 0
 	for _, p := range ps.List {
 		hi := lo + p.Size()

@@ -225,6 +225,6 @@ package mat
 // dropout.go, adam.go, transformer_amd64.s, transformer512_amd64.s and transformer_arm64.s. For
 // attention in decoding: pages.go, pages_amd64.s (AVX2 and AVX-512) and pages_arm64.s.
 //
-// The rest: pool.go, cpu.go (selects the kernels), peak.go (the peak rate). Files named generic
-// hold the portable code, those named asm declare the assembly of all machines, those named noasm
-// replace it in builds without assembly.
+// The rest: pool.go, cpu.go (selects the kernels), peak.go (the peak rate), hugepages_linux.go
+// (memory in pages of 2 MB). Files named generic hold the portable code, those named asm declare
+// the assembly of all machines, those named noasm replace it in builds without assembly.

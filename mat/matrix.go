@@ -25,8 +25,9 @@ type Matrix struct {
 	RowStride, ColStride int
 }
 
-// New returns a rows × cols matrix of zeros. It panics if a size is negative or the matrix has
-// more than 2^46-1 elements, on 32-bit machines 2^29-1.
+// New returns a rows × cols matrix of zeros, a large one in huge pages where Linux provides them.
+// It panics if a size is negative or the matrix has more than 2^46-1 elements, on 32-bit machines
+// 2^29-1.
 func New(rows, cols int) Matrix {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Sprintf("mat: New of a %d × %d matrix: a size is negative", rows, cols))
@@ -34,7 +35,9 @@ func New(rows, cols int) Matrix {
 	if !fits(rows, cols, maxElements/4) { // 4 bytes each
 		panic(fmt.Sprintf("mat: New of a %d × %d matrix: more than %d elements", rows, cols, maxElements/4))
 	}
-	return Of(make([]float32, rows*cols), rows, cols)
+	data := make([]float32, rows*cols)
+	useHugePages(data)
+	return Of(data, rows, cols)
 }
 
 // Of returns a contiguous row-major view of the first rows·cols elements of data. It panics if

@@ -22,7 +22,7 @@ type Adam struct {
 
 // NewAdam returns an optimizer of n weights at step 0.
 func NewAdam(n int, beta1, beta2, eps float64) *Adam {
-	a := &Adam{Beta1: beta1, Beta2: beta2, Eps: eps, M: make([]float32, n), V: make([]float32, n)}
+	a := &Adam{Beta1: beta1, Beta2: beta2, Eps: eps, M: mat.New(1, n).Data, V: mat.New(1, n).Data}
 	a.Resume(0)
 	return a
 }
