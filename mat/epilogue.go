@@ -94,6 +94,20 @@ func faultOfShapes(c, a *Matrix, bRows, bCols int) string {
 	return s
 }
 
+// finishChain applies the whole epilogue to rows [i0, i1) and columns [j0, j1) of C.
+func (o *GemmOptions) finishChain(c Matrix, i0, i1, j0, j1 int) {
+	for i := i0; i < i1 && (o.Bias != nil || o.Activation == ReLU); i++ {
+		row := c.Data[i*c.RowStride+j0:][:j1-j0]
+		if o.Bias != nil {
+			Add(row, o.Bias[j0:j1])
+		}
+		if o.Activation == ReLU {
+			ReLU.Apply(row, row)
+		}
+	}
+	o.finish(c, i0, i1, j0, j1)
+}
+
 // finish applies to rows [i0, i1) and columns [j0, j1) of C the part of the epilogue that kernels
 // do not: activations other than ReLU, and the residual.
 func (o *GemmOptions) finish(c Matrix, i0, i1, j0, j1 int) {

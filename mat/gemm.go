@@ -89,7 +89,7 @@ func (t *product) run(p *Pool) {
 // shape returns the inputs of the product's plan.
 func (t *product) shape(threads int) shape {
 	n := t.c.Cols
-	return shape{m: t.c.Rows, n: n, k: t.a.Cols, kernel: kernel, tile: tileFor(kernel, n), threads: threads, packed: t.packed != nil,
+	return shape{m: t.c.Rows, n: n, k: t.a.Cols, kernel: kernel, tile: tileFor(kernel, n), threads: threads, packed: t.packed != nil, bFloats: saturatingProduct(n, t.a.Cols, 1),
 		aRow: t.a.RowStride, aCol: t.a.ColStride, bCol: t.b.ColStride}
 }
 

@@ -25,8 +25,17 @@ func (t *tile) run(s *strip) {
 	stripAVX512(s)
 }
 
-// blockTransposed computes columns [j0, j1) of C, a multiple of 16, over k up to depth, for few
-// rows and a B with contiguous columns, which the kernels transpose in registers.
+// blockDirect computes columns [j0, j1) of C, a multiple of 16, over k up to depth, for few rows.
+func (t *product) blockDirect(i0, i1, j0, j1, depth int) {
+	if t.b.ColStride == 1 {
+		t.blockWide(i0, i1, j0, j1, depth)
+	} else {
+		t.blockTransposed(i0, i1, j0, j1, depth)
+	}
+}
+
+// blockTransposed is blockDirect for a B with contiguous columns, which the kernels transpose in
+// registers.
 func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 	a, b, c, l := t.a, &t.b, &t.c, &machineLimits
 	if a.RowStride%l.aliasFloats == 0 && i1-i0 > 1 && j1-j0 >= l.minCopiedCols {
@@ -42,7 +51,7 @@ func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 	rows := divideRows(a.Rows, tiles[kernel].transposedRows)
 	// The strips share the columns of a pass. Each prefetches its part of those of the next pass,
 	// if B comes from memory.
-	parts, cols := 1, ceil(1+maxTransposedFloats/depth, 16)
+	parts, cols := 1, ceil(1+maxDirectFloats/depth, 16)
 	fetch := kernel == avx512 && c.Cols*t.a.Cols > l.l3Floats
 	if fetch {
 		parts, cols = rows.strips, ceil(1+minFetchedFloats/depth, 16)
@@ -76,9 +85,36 @@ func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 }
 
 const (
-	maxTransposedFloats = 128 << 10 // floats of B in one call, which takes a few microseconds
-	minFetchedFloats    = 8 << 10   // floats of B between a prefetch and its use
+	maxDirectFloats  = 128 << 10 // floats of B in one call, which takes a few microseconds
+	minFetchedFloats = 8 << 10   // floats of B between a prefetch and its use
 )
+
+// blockWide is blockDirect for a B with contiguous rows.
+func (t *product) blockWide(i0, i1, j0, j1, depth int) {
+	a, b, c, l := &t.a, &t.b, &t.c, &machineLimits
+	rows := divideRows(i1-i0, wideRows)
+	s := strip{aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bK: uintptr(b.RowStride) * size}
+	cols := ceil(evenly(j1-j0, max(1, min(l.maxStreamCols, l.maxStreamCFloats/(i1-i0)))), 16)
+	for j := j0; j < j1; j += cols {
+		s.n = min(cols, j1-j)
+		for k := 0; k < depth; k += s.k {
+			s.k = min(ceil(1+maxDirectFloats/s.n, wideDepth), depth-k)
+			s.accumulate = flag(t.o.Accumulate || k > 0)
+			s.b = &b.Data[k*b.RowStride+j]
+			s.ahead = uintptr(flag(c.Cols*a.Cols > l.l3Floats)) // for the first strip
+			for n, i := 0, i0; n < rows.strips; n++ {
+				s.m = rows.rows(n)
+				s.a, s.c = &a.Data[i*a.RowStride+k], &c.Data[i*c.RowStride+j]
+				stripWideAVX512(&s)
+				s.ahead = 0
+				i += s.m
+			}
+		}
+	}
+	if depth == a.Cols {
+		t.o.finishChain(*c, i0, i1, j0, j1)
+	}
+}
 
 // packStrips packs rows of A, whose columns are contiguous, into strips of m rows, up to the number
 // that the tile packs together: strip q begins at dst[q*m*k] and holds row r of column l at l*m+r.
@@ -146,6 +182,13 @@ func stripAVX512(s *strip)
 //
 //go:noescape
 func stripFewAVX512(s *strip)
+
+// stripWideAVX512 is the loop in strip's comment, without its epilogue, for up to 8 rows and a B of
+// one panel. n is a multiple of 16, k of 8, and aK one float. With ahead != 0 it prefetches B, for
+// one from memory.
+//
+//go:noescape
+func stripWideAVX512(s *strip)
 
 // stripTAVX512 is the loop in strip's comment for up to 8 rows and a B with contiguous columns,
 // bPanel apart: b[j*bPanel+l*bK] with bK and aK one float. n and k are multiples of 16.

@@ -4,8 +4,8 @@ package mat
 
 func (*tile) run(s *strip) { stripNEON(s) }
 
-// blockTransposed is never called: no NEON kernel transposes columns of B in registers.
-func (*product) blockTransposed(i0, i1, j0, j1, depth int) {}
+// blockDirect is never called: NEON has no kernels for few rows.
+func (*product) blockDirect(i0, i1, j0, j1, depth int) {}
 
 // copyPanels packs n columns of B, whose rows are contiguous, into panels that begin dstPanel bytes
 // apart.

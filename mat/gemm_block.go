@@ -87,8 +87,8 @@ func (t *product) block(i0, i1, j0, j1 int) {
 		edge = t.planBlock(i1-i0, j1-j0, t.a.Cols)
 		b = &edge
 	}
-	if n, k := b.transposedCols, b.transposedDepth; n > 0 {
-		t.blockTransposed(i0, i1, j0, j0+n, k)
+	if n, k := b.directCols, b.directDepth; n > 0 {
+		t.blockDirect(i0, i1, j0, j0+n, k)
 		if k < t.a.Cols {
 			edge = t.planBlock(i1-i0, n, t.a.Cols-k)
 			t.runBlock(&edge, i0, i1, j0, j0+n, k)

@@ -37,6 +37,8 @@ type limits struct {
 	l3Floats          int // floats of B that stay in the core's part of L3
 	maxTransposedRows int // rows of C for which columns of B are transposed in registers
 	maxTransposed256  int // the same with AVX2
+	maxWideRows       int // rows of C for which rows of B are read as long streams
+	maxWideRowsMemory int // the same for a B from memory
 
 	// An unpacked B larger than L2 is read in blocks of a few whole rows.
 	streamDepth      int
@@ -92,6 +94,8 @@ func newLimits(c cacheSizes) limits {
 		l3Floats:          c.l3 / 4 / size,
 		maxTransposedRows: 64,
 		maxTransposed256:  8,
+		maxWideRows:       1,
+		maxWideRowsMemory: 32,
 
 		streamDepth:      24,
 		maxStreamCols:    8 << 10,
@@ -130,6 +134,8 @@ const (
 	size = 4  // bytes of a float32
 	line = 64 // bytes of a cache line
 	padB = 8  // rows of a transposed panel of B that are written together
+
+	wideRows, wideDepth = 8, 8 // of the kernel for long rows of B: rows of C, and divisor of depth
 )
 
 // tile describes the tile of a kernel and the blocks that suit it.
@@ -169,6 +175,7 @@ type shape struct {
 	tile    *tile // of the whole product, because B may be packed for it
 	threads int
 	packed  bool // B is already packed for all of C
+	bFloats int  // floats of B, for all of C
 
 	aRow, aCol, bCol int // strides of A and B, in floats
 }
@@ -184,10 +191,10 @@ type plan struct {
 type blockPlan struct {
 	m, n int // of the block
 
-	// Columns of B that are transposed in registers, over the first transposedDepth of k. The
-	// remaining depth and columns are blocks of C with their own plans. The fields below apply
-	// if transposedCols is 0.
-	transposedCols, transposedDepth int
+	// Columns of B that kernels for few rows read where they are, over the first directDepth of
+	// k. The remaining depth and columns are blocks of C with their own plans. The fields below
+	// apply if directCols is 0.
+	directCols, directDepth int
 
 	rows        int  // of A that are packed together; all rows if A is not packed
 	packA       bool // makes the rows of a strip contiguous
@@ -257,7 +264,7 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	if q.kernel == generic || q.k == 0 {
 		return p
 	}
-	if p.transposedCols, p.transposedDepth = q.transposed(l); p.transposedCols > 0 {
+	if p.directCols, p.directDepth = q.direct(l); p.directCols > 0 {
 		return p
 	}
 	p.packA = q.aCol != 1 && q.aRow == 1 && q.n > l.maxUnpackedCols
@@ -292,19 +299,25 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 // of the next block of a packed B than a line for 4 of k.
 func fewStrips(rows, tileRows int) bool { return rows > tileRows && rows < 8*tileRows }
 
-// transposed returns the columns of B, and the depth, that are transposed in registers, or zeros.
-// For few rows of C that is cheaper than packing.
-func (q *shape) transposed(l *limits) (cols, depth int) {
+// direct returns the columns of B, and the depth, that kernels for few rows read where they are, or
+// zeros. For few rows of C that is cheaper than packing.
+func (q *shape) direct(l *limits) (cols, depth int) {
 	t := &tiles[q.kernel]
-	if t.transposedRows == 0 || q.packed || q.bCol == 1 || q.aCol != 1 {
+	rows, depth := l.maxTransposedRows, q.k&^(t.transposedDepth-1)
+	switch {
+	case q.packed || q.aCol != 1 || t.transposedRows == 0:
 		return 0, 0
-	}
-	cols, depth = q.n&^15, q.k&^(t.transposedDepth-1)
-	rows := l.maxTransposedRows
-	if q.kernel == avx2 {
+	case q.bCol == 1 && q.kernel == avx512:
+		rows, depth = l.maxWideRows, q.k&^(wideDepth-1)
+		if q.bFloats > l.l3Floats {
+			rows = l.maxWideRowsMemory
+		}
+	case q.bCol == 1:
+		return 0, 0
+	case q.kernel == avx2:
 		rows = l.maxTransposed256
 	}
-	if q.m > rows || cols == 0 || depth == 0 {
+	if cols = q.n &^ 15; q.m > rows || cols == 0 || depth == 0 {
 		return 0, 0
 	}
 	return cols, depth

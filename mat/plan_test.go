@@ -16,7 +16,7 @@ type planShape struct {
 }
 
 func (s planShape) shape() *shape {
-	q := &shape{m: s.m, n: s.n, k: s.k, kernel: s.kernel, tile: tileFor(s.kernel, s.n), threads: s.threads, packed: s.packed,
+	q := &shape{m: s.m, n: s.n, k: s.k, kernel: s.kernel, tile: tileFor(s.kernel, s.n), threads: s.threads, packed: s.packed, bFloats: s.n * s.k,
 		aRow: s.k, aCol: 1, bCol: 1}
 	if s.ta {
 		q.aRow, q.aCol = 1, s.m
@@ -53,8 +53,12 @@ func TestPlans(t *testing.T) {
 				block: blockPlan{m: 512, n: 32, rows: 512, packB: true, cols: 32, depth: 300}}},
 		"few rows read a small B unpacked": {planShape{avx512, 32, 512, 300, false, false, 1, false},
 			plan{tasks: grid{32, 512, 32, 512}, block: blockPlan{m: 32, n: 512, rows: 32, cols: 512, depth: 300}}},
-		"few rows read a large B in blocks of low depth": {planShape{avx512, 1, 32000, 512, false, false, 1, false},
-			plan{tasks: grid{1, 32000, 1, 32000}, block: blockPlan{m: 1, n: 32000, rows: 1, cols: 8000, depth: 24}}},
+		"one row reads B as long streams": {planShape{avx512, 1, 2000, 512, false, false, 1, false},
+			plan{tasks: grid{1, 2000, 1, 2000}, block: blockPlan{m: 1, n: 2000, directCols: 2000, directDepth: 512}}},
+		"so do more rows if it comes from memory": {planShape{avx512, 32, 32000, 517, false, false, 1, false},
+			plan{tasks: grid{32, 32000, 32, 32000}, block: blockPlan{m: 32, n: 32000, directCols: 32000, directDepth: 512}}},
+		"a few rows read a large B in blocks of low depth": {planShape{avx512, 4, 4000, 512, false, false, 1, false},
+			plan{tasks: grid{4, 4000, 4, 4000}, block: blockPlan{m: 4, n: 4000, rows: 4, cols: 4000, depth: 24}}},
 		"some rows, B in L2": {planShape{avx2, 128, 256, 300, false, false, 1, false},
 			plan{tasks: grid{128, 256, 128, 256}, block: blockPlan{m: 128, n: 256, rows: 128, cols: 256, depth: 150}}},
 		"some rows, B larger": {planShape{avx512, 128, 32000, 300, false, false, 1, false},
@@ -63,9 +67,9 @@ func TestPlans(t *testing.T) {
 		"few rows times columns of B": {planShape{avx2, 16, 500, 300, false, true, 1, false},
 			plan{tasks: grid{16, 500, 16, 500}, block: blockPlan{m: 16, n: 500, rows: 16, packB: true, cols: 16, depth: 100}}},
 		"AVX-512 transposes them in registers": {planShape{avx512, 64, 500, 300, false, true, 1, false},
-			plan{tasks: grid{64, 500, 64, 500}, block: blockPlan{m: 64, n: 500, transposedCols: 496, transposedDepth: 288}}},
+			plan{tasks: grid{64, 500, 64, 500}, block: blockPlan{m: 64, n: 500, directCols: 496, directDepth: 288}}},
 		"AVX2 transposes them 4 of k at a time": {planShape{avx2, 8, 40, 303, false, true, 1, false},
-			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, transposedCols: 32, transposedDepth: 300}}},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, directCols: 32, directDepth: 300}}},
 		"NEON packs them": {planShape{neon, 8, 40, 303, false, true, 1, false},
 			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 16, depth: 101}}},
 		"packed B": {planShape{avx512, 4, 2048, 512, false, false, 1, true},
@@ -146,6 +150,7 @@ func randomLimits(r *rand.Rand) limits {
 	l.minTaskWork, l.minSpareWork = some(1<<16), some(1<<18)
 	l.minTaskRows, l.minTaskCols, l.maxSharedFloats = some(100), some(100), some(1<<18)
 	l.l2Floats, l.maxUnpackedRows, l.maxUnpackedRowsL2, l.maxBlockFloats = some(1<<16), r.IntN(100), r.IntN(200), some(1<<16)
+	l.maxWideRows, l.maxWideRowsMemory = r.IntN(20), r.IntN(40)
 	l.l3Floats, l.maxTransposedRows, l.maxTransposed256 = some(1<<14), r.IntN(60), r.IntN(30)
 	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats = some(50), some(300), some(1<<14)
 	l.fewRowsDepth, l.maxNarrowRows, l.maxNarrowA, l.narrowCols = some(100), some(200), some(1<<16), some(200)
@@ -165,7 +170,7 @@ func shake(r *rand.Rand, p *plan, q shape) {
 	q.packed = q.packed || p.shareB
 	b := &p.block
 	b.m, b.n = min(p.tasks.rows, q.m), min(p.tasks.cols, q.n)
-	b.transposedCols, b.transposedDepth = 0, 0
+	b.directCols, b.directDepth = 0, 0
 	b.rows, b.cols, b.depth = 1+r.IntN(b.m), ceil(1+r.IntN(b.n), q.tile.cols), 1+r.IntN(q.k)
 	b.packA = q.aCol != 1 && q.aRow == 1 && r.IntN(2) == 0
 	b.copyA = q.aCol == 1 && r.IntN(2) == 0
