@@ -50,10 +50,13 @@ func kernelBF16() arithmetic {
 }
 
 func (t *product) multiplyBF16(p *Pool, k arithmetic) {
-	if k == stripsBF16 {
+	switch k {
+	case stripsBF16:
 		t.multiplyStripsBF16(p)
-	} else {
-		t.multiplyBandsBF16(p, k)
+	case pairsBF16:
+		t.multiplyPairsBF16(p)
+	default:
+		t.multiplyTilesBF16(p)
 	}
 }
 
@@ -106,13 +109,22 @@ const tileBF16 = bandBF16 * stepBF16
 // bandStrip is the argument of one kernel call: C = A·B or C += A·B for m rows, n columns and k
 // tiles of each band, with bias and ReLU.
 type bandStrip struct {
-	c, bias, edge    *float32 // edge: 32 × 32 floats of scratch memory
+	c, bias, edge    *float32 // edge: 32 × 32 floats of scratch memory, for AMX
 	a, b             *uint16
 	cRow             uintptr // bytes from row to row of C
 	aBand, bBand     uintptr // bytes from band to band
 	m, n, k          int
 	accumulate, relu int
+
+	// Prefetched by stripVDPBF16PS, besides the C of the next panel: in the last panel, the C of
+	// the next call at next.
+	next           uintptr
+	aheadA, aheadB ahead
 }
+
+// ahead is memory to prefetch: in panel p and for tile t of k the two cache lines at
+// at + p*panel + t*tile. The kernel overwrites at.
+type ahead struct{ at, panel, tile uintptr }
 
 // stripVDPBF16PS computes up to 8 rows, half a band of A, in pairs.
 //

@@ -93,12 +93,29 @@ TEXT ·stripAVX2Flushed(SB), NOSPLIT, $24-8
 	MOVQ DX, R14   \
 	ROWSUPTO8(MOVE, DONE)
 
+// prefetches two rows of C at R14, and steps over them
+#define FETCHC \
+	PREFETCHT1 (R14)             \
+	PREFETCHT1 64(R14)           \
+	PREFETCHT1 (R14)(R12*1)      \
+	PREFETCHT1 64(R14)(R12*1)    \
+	LEAQ       (R14)(R12*2), R14
+
+// At = the address that the panel prefetches first, Step = the distance to that of the next tile;
+// advances the field, of type ahead, to the next panel
+#define NEXTAHEAD(field, At, Step) \
+	MOVQ (field+ahead_at)(DI), At      \
+	MOVQ (field+ahead_panel)(DI), Step \
+	ADDQ At, Step                      \
+	MOVQ Step, (field+ahead_at)(DI)    \
+	MOVQ (field+ahead_tile)(DI), Step
+
 // func stripVDPBF16PS(s *bandStrip)
 // Requires: AVX512F, AVX512BF16
 //
-// DI s          AX m          CX pairs left in the tiles   R8 tiles left   R13 columns left
-// DX C          R12 s.cRow    R14 row of C
-// SI A          BX B          R11 s.bBand                  R10 B, k = 0
+// DI s          R12 s.cRow    R11 s.bBand     R10 B, k = 0    R13 columns left
+// DX C          SI A          BX B            R8 tiles left   CX pairs left in the tile
+// R14 row of C, then aheadA   AX m, then the step of R14      R9 aheadB   R15 its step
 TEXT ·stripVDPBF16PS(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP), DI
 	MOVQ bandStrip_b(DI), R10
@@ -116,15 +133,32 @@ panel:
 
 	// or from C
 	CMPQ bandStrip_accumulate(DI), $0
-	JEQ  multiply
-	EACHROW(LOADC, multiply)
+	JEQ  fetch
+	EACHROW(LOADC, fetch)
 
-multiply:
+	// prefetch C of the next panel or call
+fetch:
+	LEAQ 128(DX), R14
+	CMPQ R13, $32
+	CMOVQLE bandStrip_next(DI), R14
+	FETCHC
+	FETCHC
+	FETCHC
+	FETCHC
+	NEXTAHEAD(bandStrip_aheadA, R14, AX)
+	NEXTAHEAD(bandStrip_aheadB, R9, R15)
+
 	MOVQ bandStrip_k(DI), R8
 	MOVQ bandStrip_a(DI), SI
 	MOVQ R10, BX
 
 tile:
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	ADDQ R15, R9
+	ADDQ AX, R14
 	MOVQ $16, CX
 
 	PCALIGN $64
@@ -165,6 +199,7 @@ relu:
 	ROWS8(RELU)
 
 store:
+	MOVQ bandStrip_m(DI), AX
 	EACHROW(STOREC, next)
 
 next:
@@ -386,6 +421,8 @@ row:
 	JLT  tail
 
 whole:
+	PREFETCHT0 (R12)(R9*2)
+	PREFETCHT0 64(R12)(R9*2)
 	VMOVUPS (R12), Z0
 	VMOVUPS 64(R12), Z1
 	VCVTNE2PS2BF16(0, 1, 2)
@@ -484,6 +521,8 @@ both:
 	JLT  edge
 
 band:
+	PREFETCHT0 (R11)(R9*4)
+	PREFETCHT0 (R12)(R9*4)
 	VMOVUPS.Z (R11), K4, Z0
 	VMOVUPS.Z (R12), K5, Z1
 	VCVTNE2PS2BF16(0, 1, 2)

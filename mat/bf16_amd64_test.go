@@ -59,3 +59,35 @@ func TestIsFasterOnABusyMachine(t *testing.T) {
 		t.Error("isFaster = true for a loop with a rate of 100 against one of 200 in one of 8 measurements")
 	}
 }
+
+// The strips that prefetch an operand fetch all of its cache lines, and nothing else.
+func TestAheadCoversTheOperand(t *testing.T) {
+	const depth, tiles = 64, 64 / stepBF16
+	for _, rows := range []int{32, 128} {
+		for _, panels := range []int{1, 4, 8} {
+			for _, x := range []Matrix{New(rows, depth), New(depth, rows).T()} {
+				missing := map[int]bool{}
+				for i := 0; i < len(x.Data)*size; i += line {
+					missing[i] = true
+				}
+				for unit := 0; unit < rows; unit += panels {
+					a := aheadOf(x, unit, tiles)
+					for i := range panels * tiles * 2 {
+						at := a.at + uintptr(i/2/tiles)*a.panel + uintptr(i/2%tiles)*a.tile + uintptr(i%2)*line
+						from := int(at - address(x.Data))
+						if from < 0 || from >= len(x.Data)*size {
+							t.Fatalf("%d rows, %d panels, unit %d: byte %d of %d", rows, panels, unit, from, len(x.Data)*size)
+						}
+						delete(missing, from)
+					}
+				}
+				if len(missing) > 0 {
+					t.Errorf("%d rows, %d panels, column stride %d: %d lines are not fetched", rows, panels, x.ColStride, len(missing))
+				}
+				if a := aheadOf(x, rows, tiles); a.panel != 0 || a.tile != 0 {
+					t.Errorf("%d rows: unit %d is %+v, want one address", rows, rows, a)
+				}
+			}
+		}
+	}
+}

@@ -4,10 +4,10 @@ package mat
 
 import "sync"
 
-// Blocking for bfloat16. The kernels are so fast that reading and converting the operands takes
-// most of the time, so each element is converted once: A for the rows of a block, B for each block
-// of columns, by all threads together, which then divide the strips of C among them. A block of B
-// stays in L2 across the strips of A. Over long k the chains are stored in C between blocks.
+// Blocking for AMX. It is so fast that reading and converting the operands takes most of the time,
+// so each element is converted once: A for the rows of a block, B for each block of columns, by all
+// threads together, which then divide the strips of C among them. A block of B stays in L2 across
+// the strips of A. Over long k the chains are stored in C between blocks.
 const (
 	maxCallDepthBF16 = 512  // two bands of A stay in L1
 	maxCallColsBF16  = 1024 // limits a call to a few microseconds
@@ -16,7 +16,6 @@ const (
 // bandsBF16 is a product with its packed block of A and of B.
 type bandsBF16 struct {
 	product
-	kernel                arithmetic
 	w                     *workspaceBF16
 	l, depth, paddedDepth int // k of the block: begin, size, and size rounded up to whole tiles
 	i0, i1, j0, j1        int // rows and columns of the block
@@ -26,9 +25,9 @@ type workspaceBF16 struct{ a, b []uint16 }
 
 var workspacesBF16 = sync.Pool{New: func() any { return new(workspaceBF16) }}
 
-func (t *product) multiplyBandsBF16(p *Pool, kernel arithmetic) {
+func (t *product) multiplyTilesBF16(p *Pool) {
 	m, n, k := t.c.Rows, t.c.Cols, t.a.Cols
-	x := bandsBF16{product: *t, kernel: kernel, w: workspacesBF16.Get().(*workspaceBF16)}
+	x := bandsBF16{product: *t, w: workspacesBF16.Get().(*workspaceBF16)}
 	defer workspacesBF16.Put(x.w)
 	rows, cols, depth := planBF16(m, n, k, p.Threads(), &machineLimits)
 	x.w.a, x.w.b = resized(x.w.a, rows*depth), resized(x.w.b, cols*depth)
@@ -55,7 +54,7 @@ type packA struct{ bandsBF16 }
 // Range packs bands [lo, hi) of the block of A.
 func (x *packA) Range(lo, hi int) {
 	i := x.i0 + lo*bandBF16
-	x.pack(x.w.a[lo*bandBF16*x.paddedDepth:], x.a.Slice(i, min(x.i0+hi*bandBF16, x.i1), x.l, x.l+x.depth), false)
+	packBands(x.w.a[lo*bandBF16*x.paddedDepth:], x.a.Slice(i, min(x.i0+hi*bandBF16, x.i1), x.l, x.l+x.depth), x.paddedDepth, false)
 }
 
 type packB struct{ bandsBF16 }
@@ -63,18 +62,18 @@ type packB struct{ bandsBF16 }
 // Range packs bands [lo, hi) of the block of B.
 func (x *packB) Range(lo, hi int) {
 	j := x.j0 + lo*bandBF16
-	x.pack(x.w.b[lo*bandBF16*x.paddedDepth:], x.b.Slice(x.l, x.l+x.depth, j, min(x.j0+hi*bandBF16, x.j1)).T(), true)
+	packBands(x.w.b[lo*bandBF16*x.paddedDepth:], x.b.Slice(x.l, x.l+x.depth, j, min(x.j0+hi*bandBF16, x.j1)).T(), x.paddedDepth, true)
 }
 
-// pack packs the rows of y as bands of A or, with pairs, of B.
-func (x *bandsBF16) pack(dst []uint16, y Matrix, pairs bool) {
-	band := bandBF16 * x.paddedDepth
+// packBands packs the rows of y as bands of A or, with pairs, of B, padded to the given depth.
+func packBands(dst []uint16, y Matrix, depth int, pairs bool) {
+	band := bandBF16 * depth
 	if y.ColStride == 1 || y.Cols == 1 {
 		for i := 0; i < y.Rows; i += bandBF16 {
 			to := &dst[i/bandBF16*band]
 			packAlongK(to, &y.Data[i*y.RowStride], uintptr(y.RowStride)*size, min(bandBF16, y.Rows-i), y.Cols)
 			if pairs {
-				transposeTiles(to, 2*tileBF16, x.paddedDepth/stepBF16)
+				transposeTiles(to, 2*tileBF16, depth/stepBF16)
 			}
 		}
 		return
@@ -112,15 +111,11 @@ func (t *multiplyTask) Range(lo, hi int) {
 func (t *multiplyTask) block(edge *[stripBF16 * stripBF16]float32, i0, i1, j0, j1 int) {
 	band := bandBF16 * t.paddedDepth
 	s := bandStrip{edge: &edge[0], cRow: uintptr(t.c.RowStride) * size, aBand: uintptr(2 * band), bBand: uintptr(2 * band)}
-	rows := stripBF16
-	if t.kernel == pairsBF16 {
-		rows = bandBF16 / 2
-	}
 	for j := j0; j < j1; j += maxCallColsBF16 {
 		s.n = min(maxCallColsBF16, j1-j)
-		for i := i0; i < i1; i += rows {
-			s.m, s.c = min(rows, i1-i), &t.c.Data[i*t.c.RowStride+j]
-			first := (i-t.i0)/bandBF16*band + i%bandBF16*stepBF16
+		for i := i0; i < i1; i += stripBF16 {
+			s.m, s.c = min(stripBF16, i1-i), &t.c.Data[i*t.c.RowStride+j]
+			first := (i - t.i0) / bandBF16 * band
 			for l := 0; l < t.paddedDepth; l += maxCallDepthBF16 {
 				s.a, s.b = &t.w.a[first+l*bandBF16], &t.w.b[(j-t.j0)*t.paddedDepth+l*bandBF16]
 				s.k = min(maxCallDepthBF16, t.paddedDepth-l) / stepBF16
@@ -133,11 +128,7 @@ func (t *multiplyTask) block(edge *[stripBF16 * stripBF16]float32, i0, i1, j0, j
 				} else {
 					s.bias, s.relu = nil, 0
 				}
-				if t.kernel == pairsBF16 {
-					stripVDPBF16PS(&s)
-				} else {
-					stripTDPBF16PS(&s)
-				}
+				stripTDPBF16PS(&s)
 			}
 		}
 	}

@@ -215,8 +215,8 @@ package mat
 // int8_block.go (blocks and tiles), int8_amd64.s and int8_arm64.s.
 //
 // Bfloat16: bf16.go (the contract of the product, and portable code), bf16_block.go (with the
-// kernels of float32), bf16_bands_amd64.go (with instructions for bfloat16), amx_linux_amd64.go
-// (permission to use AMX), bf16_amd64.s and bf16_arm64.s.
+// kernels of float32), bf16_pairs_amd64.go and bf16_bands_amd64.go (with VDPBF16PS and with AMX),
+// amx_linux_amd64.go (permission to use AMX), bf16_amd64.s and bf16_arm64.s.
 //
 // Vectors: vec.go, rows.go (sums over the rows of a matrix), transpose.go, exact.go (float64
 // functions), vec_amd64.s (AVX2), vec512_amd64.s, rows_amd64.s (AVX-512) and vec_arm64.s. The

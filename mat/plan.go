@@ -70,6 +70,9 @@ type limits struct {
 	maxBlockABF16   int // elements of A in a block
 	maxBlockBBF16   int // elements of B in a block, for each thread
 	minTaskWorkBF16 int
+	maxDepthPairs   int // of a block without AMX; two bands of B of this depth stay in L1
+	maxPairsA       int // elements of A in a block, which stays in L2
+	maxPairsB       int // elements of B in a block, which stays in L2 with the float32 of the next
 
 	// Int8.
 	maxBlockRowsInt8 int // rows of A that stay in L2 across the panels
@@ -120,6 +123,9 @@ func newLimits(c cacheSizes) limits {
 		maxBlockABF16:   4 << 20,
 		maxBlockBBF16:   c.l2 / 2,
 		minTaskWorkBF16: 1 << 20,
+		maxDepthPairs:   c.l1 / 128,
+		maxPairsA:       c.l2 / 8,
+		maxPairsB:       c.l2 / 16,
 
 		maxBlockRowsInt8: 192,
 		minTaskWorkInt8:  1 << 20,
@@ -339,8 +345,8 @@ func planFlushed(m, n, k int, t *tile, l *limits) blockPlan {
 	return p
 }
 
-// planBF16 returns the blocks of a product with instructions for bfloat16: all threads convert and
-// pack rows × depth of A and depth × cols of B, then multiply them.
+// planBF16 returns the blocks of a product with AMX: all threads convert and pack rows × depth of A
+// and depth × cols of B, then multiply them.
 func planBF16(m, n, k, threads int, l *limits) (rows, cols, depth int) {
 	depth = ceil(evenly(k, l.maxDepthBF16), stepBF16)
 	rows = ceil(evenly(m, max(1, l.maxBlockABF16/depth)), stripBF16)
@@ -357,6 +363,38 @@ func planTasksBF16(m, n, depth, threads int, l *limits) grid {
 	for want := min(4*threads, saturatingProduct(m, n, depth)/l.minTaskWorkBF16); g.count() < want; {
 		switch {
 		case g.rows > stripBF16 && g.rows >= g.cols/4:
+			g.rows = ceil(g.rows/2, stripBF16)
+		case g.cols > stripBF16:
+			g.cols = ceil(g.cols/2, stripBF16)
+		default:
+			return g
+		}
+	}
+	return g
+}
+
+// pairPlan describes how one thread computes a block of C in pairs: in blocks of rows × cols over
+// a depth of k.
+type pairPlan struct{ rows, cols, depth int }
+
+// planPairs returns the plan of a block of C [m × n] over depth k.
+func planPairs(m, n, k int, l *limits) (p pairPlan) {
+	p.depth = ceil(evenly(k, l.maxDepthPairs), stepBF16)
+	p.rows = ceil(evenly(m, max(1, l.maxPairsA/p.depth)), stripBF16)
+	p.cols = ceil(evenly(n, max(1, l.maxPairsB/p.depth)), stripBF16)
+	return p
+}
+
+// planPairTasks divides a product in pairs among threads.
+func planPairTasks(m, n, k, threads int, l *limits) grid {
+	g := grid{m, n, ceil(m, stripBF16), ceil(n, stripBF16)}
+	if threads == 1 {
+		return g
+	}
+	work := saturatingProduct(m, n, k)
+	for want := min(2*threads, work/l.minTaskWorkBF16); g.count() < want; {
+		switch {
+		case g.rows > stripBF16 && g.rows > g.cols:
 			g.rows = ceil(g.rows/2, stripBF16)
 		case g.cols > stripBF16:
 			g.cols = ceil(g.cols/2, stripBF16)

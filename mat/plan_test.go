@@ -95,10 +95,17 @@ func TestPlansOfBF16AndInt8(t *testing.T) {
 	if rows != 1024 || cols != 512 || depth != 2048 {
 		t.Errorf("planBF16(1024, 32000, 4096, 2) = %d, %d, %d, want 1024, 512, 2048", rows, cols, depth)
 	}
+	if got, want := planPairs(1000, 300, 600, &l), (pairPlan{rows: 512, cols: 160, depth: 224}); got != want {
+		t.Errorf("planPairs(1000, 300, 600) = %+v, want %+v", got, want)
+	}
 	for name, c := range map[string]struct{ got, want grid }{
-		"bfloat16, one thread":   {planTasksBF16(1024, 512, 2048, 1, &l), grid{1024, 512, 1024, 512}},
-		"bfloat16, two threads":  {planTasksBF16(1024, 512, 2048, 2, &l), grid{1024, 512, 128, 512}},
-		"bfloat16, too small":    {planTasksBF16(64, 64, 64, 2, &l), grid{64, 64, 64, 64}},
+		"tiles, one thread":      {planTasksBF16(1024, 512, 2048, 1, &l), grid{1024, 512, 1024, 512}},
+		"tiles, two threads":     {planTasksBF16(1024, 512, 2048, 2, &l), grid{1024, 512, 128, 512}},
+		"tiles, too small":       {planTasksBF16(64, 64, 64, 2, &l), grid{64, 64, 64, 64}},
+		"pairs, one thread":      {planPairTasks(1000, 512, 2048, 1, &l), grid{1000, 512, 1024, 512}},
+		"pairs, two threads":     {planPairTasks(1000, 512, 2048, 2, &l), grid{1000, 512, 512, 256}},
+		"pairs, wide":            {planPairTasks(100, 32000, 512, 2, &l), grid{100, 32000, 128, 8000}},
+		"pairs, too small":       {planPairTasks(64, 64, 64, 2, &l), grid{64, 64, 64, 64}},
 		"int8, one thread":       {planInt8(400, 512, 512, 12, 1, &l), grid{400, 512, 144, 512}},
 		"int8, two threads":      {planInt8(400, 512, 512, 12, 2, &l), grid{400, 512, 144, 192}},
 		"int8, one row":          {planInt8(1, 32000, 512, 12, 2, &l), grid{1, 32000, 12, 4000}},
@@ -157,6 +164,7 @@ func randomLimits(r *rand.Rand) limits {
 	l.maxUnpackedCols, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(100), some(3), some(100)
 	l.maxSmallWork, l.minSmallRows, l.maxSmallCols = some(1<<18), some(4), some(200)
 	l.maxDepthBF16, l.maxBlockABF16, l.maxBlockBBF16, l.minTaskWorkBF16 = some(300), some(1<<14), some(1<<14), some(1<<16)
+	l.maxDepthPairs, l.maxPairsA, l.maxPairsB = some(100), some(1<<14), some(1<<13)
 	l.maxBlockRowsInt8, l.minTaskWorkInt8, l.minTaskQuantize = some(100), some(1<<16), some(1<<12)
 	return l
 }
