@@ -15,6 +15,7 @@
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
+#include "transpose512_amd64.h"
 
 // one row of the tile: C0, C1 += a·(Z24, Z25). Every other row has a in a register, because a
 // processor with two multiply-adds a cycle has no loads left for all of them.
@@ -63,20 +64,18 @@
 	NEXTA                       \
 	DECQ CX
 
-// 4 of k of 12 rows
-#define FOUR12 \
+// 1 and 4 of k of 12 rows. Prefetching B into L1 hides the time that L2 takes while it is filled.
+#define ONE12 \
 	LOADB                       \
-	EACH12                      \
-	NEXTA                       \
-	LOADB                       \
-	EACH12                      \
-	NEXTA                       \
-	LOADB                       \
-	EACH12                      \
-	NEXTA                       \
-	LOADB                       \
+	PREFETCHT0 (BX)(R11*4)      \
+	PREFETCHT0 64(BX)(R11*4)    \
 	EACH12                      \
 	NEXTA
+#define FOUR12 \
+	ONE12                       \
+	ONE12                       \
+	ONE12                       \
+	ONE12
 
 // the next k, with a step of the walk
 #define NEXTKWALK \
@@ -498,89 +497,74 @@ columns:
 	VZEROUPPER
 	RET
 
-// 4 of k of 16 rows, at offset OFF: the 128-bit lanes of Zi hold row i of each group of four; each
-// lane is transposed, and 4 rows are stored at DI
-#define QUAD(OFF, Z0, Z1, Z2, Z3, X0, X1, X2, X3, Z4, Z5, Z6, Z7) \
-	VMOVUPS         OFF(R8), X0             \
-	VMOVUPS         OFF(R8)(R12*1), X1      \
-	VMOVUPS         OFF(R8)(R12*2), X2      \
-	VMOVUPS         OFF(R8)(R13*1), X3      \
-	VBROADCASTF32X4 OFF(R9), K1, Z0         \
-	VBROADCASTF32X4 OFF(R9)(R12*1), K1, Z1  \
-	VBROADCASTF32X4 OFF(R9)(R12*2), K1, Z2  \
-	VBROADCASTF32X4 OFF(R9)(R13*1), K1, Z3  \
-	VBROADCASTF32X4 OFF(R10), K2, Z0        \
-	VBROADCASTF32X4 OFF(R10)(R12*1), K2, Z1 \
-	VBROADCASTF32X4 OFF(R10)(R12*2), K2, Z2 \
-	VBROADCASTF32X4 OFF(R10)(R13*1), K2, Z3 \
-	VBROADCASTF32X4 OFF(R11), K3, Z0        \
-	VBROADCASTF32X4 OFF(R11)(R12*1), K3, Z1 \
-	VBROADCASTF32X4 OFF(R11)(R12*2), K3, Z2 \
-	VBROADCASTF32X4 OFF(R11)(R13*1), K3, Z3 \
-	VUNPCKLPS       Z1, Z0, Z4              \
-	VUNPCKHPS       Z1, Z0, Z5              \
-	VUNPCKLPS       Z3, Z2, Z6              \
-	VUNPCKHPS       Z3, Z2, Z7              \
-	VUNPCKLPD       Z6, Z4, Z0              \
-	VUNPCKHPD       Z6, Z4, Z1              \
-	VUNPCKLPD       Z7, Z5, Z2              \
-	VUNPCKHPD       Z7, Z5, Z3              \
-	VMOVUPS         Z0, (DI)                \
-	VMOVUPS         Z1, (DI)(DX*1)          \
-	LEAQ            (DI)(DX*2), DI          \
-	VMOVUPS         Z2, (DI)                \
-	VMOVUPS         Z3, (DI)(DX*1)          \
-	LEAQ            (DI)(DX*2), DI
+// 4 of k of 16 columns, stored at DI
+#define STORE4(Z0, Z1, Z2, Z3) \
+	VMOVUPS Z0, (DI)        \
+	VMOVUPS Z1, (DI)(DX*1)  \
+	VMOVUPS Z2, (DI)(DX*2)  \
+	VMOVUPS Z3, (DI)(R11*1) \
+	LEAQ    (DI)(DX*4), DI
 
-// prefetch 4 rows, 16 rows ahead
-#define FETCH(P) \
-	LEAQ       (P)(R14*1), R15 \
-	PREFETCHT1 (R15)           \
-	PREFETCHT1 (R15)(R12*1)    \
-	PREFETCHT1 (R15)(R12*2)    \
-	PREFETCHT1 (R15)(R13*1)    \
-	ADDQ       $64, P
+// prefetch 4 columns at R15
+#define FETCH4 \
+	PREFETCHT1 (R15)        \
+	PREFETCHT1 (R15)(R12*1) \
+	PREFETCHT1 (R15)(R12*2) \
+	PREFETCHT1 (R15)(R13*1) \
+	LEAQ       (R15)(R12*4), R15
 
 // func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintptr, k int)
-// Requires: AVX512F
+// Requires: AVX512F, AVX512DQ
 //
-// R8 to R11 are rows 0, 4, 8 and 12 of src; R12 to R14 are 1, 3 and 16 times srcRow.
+// R11 is 3 times dstK, R14 16 times srcRow.
 TEXT ·transposePanelAVX512(SB), NOSPLIT, $0-40
-	MOVQ  dst+0(FP), DI
-	MOVQ  dstK+8(FP), DX
-	MOVQ  src+16(FP), R8
-	MOVQ  srcRow+24(FP), R12
-	MOVQ  k+32(FP), CX
-	LEAQ  (R12)(R12*2), R13
-	LEAQ  (R8)(R12*4), R9
-	LEAQ  (R9)(R12*4), R10
-	LEAQ  (R10)(R12*4), R11
-	MOVQ  R12, R14
-	SHLQ  $4, R14
-	MOVL  $0x00F0, AX
-	KMOVW AX, K1
-	MOVL  $0x0F00, AX
-	KMOVW AX, K2
-	MOVL  $0xF000, AX
-	KMOVW AX, K3
+	MOVQ dst+0(FP), DI
+	MOVQ dstK+8(FP), DX
+	LEAQ (DX)(DX*2), R11
+	MOVQ src+16(FP), R8
+	MOVQ srcRow+24(FP), R12
+	MOVQ k+32(FP), CX
+	LEAQ (R12)(R12*2), R13
+	LEAQ (R8)(R12*2), R9
+	LEAQ (R8)(R13*2), R10
+	ADDQ R12, R10
+	MOVQ R12, R14
+	SHLQ $4, R14
 
 	PCALIGN $64
 sixteen:
-	QUAD(0, Z0, Z1, Z2, Z3, X0, X1, X2, X3, Z4, Z5, Z6, Z7)
-	QUAD(16, Z8, Z9, Z10, Z11, X8, X9, X10, X11, Z12, Z13, Z14, Z15)
-	QUAD(32, Z0, Z1, Z2, Z3, X0, X1, X2, X3, Z4, Z5, Z6, Z7)
-	QUAD(48, Z8, Z9, Z10, Z11, X8, X9, X10, X11, Z12, Z13, Z14, Z15)
-	FETCH(R8)
-	FETCH(R9)
-	FETCH(R10)
-	FETCH(R11)
+	PAIRS
+	LEAQ (R8)(R14*1), R15
+	FETCH4
+	UNPACKPS(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
+	UNPACKPD(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
+	UNPACKPS(Z24, Z25, Z26, Z27, Z8, Z9, Z10, Z11)
+	UNPACKPD(Z24, Z25, Z26, Z27, Z8, Z9, Z10, Z11)
+	FETCH4
+	LANES($0x88, Z0, Z1, Z2, Z3, Z24, Z25, Z26, Z27, Z4, Z5, Z6, Z7)
+	STORE4(Z4, Z5, Z6, Z7)
+	LANES($0xDD, Z0, Z1, Z2, Z3, Z24, Z25, Z26, Z27, Z4, Z5, Z6, Z7)
+	STORE4(Z4, Z5, Z6, Z7)
+	FETCH4
+	UNPACKPS(Z12, Z13, Z14, Z15, Z0, Z1, Z2, Z3)
+	UNPACKPD(Z12, Z13, Z14, Z15, Z0, Z1, Z2, Z3)
+	UNPACKPS(Z28, Z29, Z30, Z31, Z8, Z9, Z10, Z11)
+	UNPACKPD(Z28, Z29, Z30, Z31, Z8, Z9, Z10, Z11)
+	FETCH4
+	LANES($0x88, Z12, Z13, Z14, Z15, Z28, Z29, Z30, Z31, Z4, Z5, Z6, Z7)
+	STORE4(Z4, Z5, Z6, Z7)
+	LANES($0xDD, Z12, Z13, Z14, Z15, Z28, Z29, Z30, Z31, Z4, Z5, Z6, Z7)
+	STORE4(Z4, Z5, Z6, Z7)
+	ADDQ $64, R8
+	ADDQ $64, R9
+	ADDQ $64, R10
 	SUBQ $16, CX
 	JGT  sixteen
 	VZEROUPPER
 	RET
 
-#undef QUAD
-#undef FETCH
+#undef STORE4
+#undef FETCH4
 
 #define CLEAR1(C) VPXORD C, C, C
 #define MULTIPLYADD(C) VFMADD231PS Z12, Z12, C
