@@ -54,10 +54,11 @@ type limits struct {
 	narrowCols    int
 
 	// A.
-	maxUnpackedCols int // columns of C for which columns of A are read unpacked
-	maxPackedRows   int // rows of A that are packed together
-	aliasFloats     int // rows of A at a multiple of this distance share sets of L1
-	minCopiedCols   int // columns of a block of B that justify copying such rows
+	maxUnpackedCols   int // columns of C for which columns of A are read unpacked
+	maxUnpackedFloats int // with AVX-512, floats of B for which they are, too
+	maxPackedRows     int // rows of A that are packed together
+	aliasFloats       int // rows of A at a multiple of this distance share sets of L1
+	minCopiedCols     int // columns of a block of B that justify copying such rows
 
 	// Products computed without blocks.
 	maxSmallWork        int // limits a call to a few microseconds
@@ -109,10 +110,11 @@ func newLimits(c cacheSizes) limits {
 		maxNarrowA:    c.l2 / 2 / size,
 		narrowCols:    128,
 
-		maxUnpackedCols: 32,
-		maxPackedRows:   1 << 10,
-		aliasFloats:     c.l1Way / size,
-		minCopiedCols:   64,
+		maxUnpackedCols:   64,
+		maxUnpackedFloats: 2 * c.l2 / size,
+		maxPackedRows:     1 << 10,
+		aliasFloats:       c.l1Way / size,
+		minCopiedCols:     64,
 
 		maxSmallWork:        1 << 18,
 		minSmallRows:        3,
@@ -273,7 +275,8 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	if p.directCols, p.directDepth = q.direct(l); p.directCols > 0 {
 		return p
 	}
-	p.packA = q.aCol != 1 && q.aRow == 1 && q.n > l.maxUnpackedCols
+	unpackedA := q.n <= l.maxUnpackedCols || q.kernel == avx512 && saturatingProduct(q.n, q.k, 1) <= l.maxUnpackedFloats
+	p.packA = q.aCol != 1 && q.aRow == 1 && !unpackedA
 	p.rows = q.m
 	if p.packA {
 		p.rows = evenly(q.m, l.maxPackedRows)

@@ -45,9 +45,12 @@ func TestPlans(t *testing.T) {
 		"columns of A are packed": {planShape{avx512, 512, 2048, 3000, true, false, 1, false},
 			plan{tasks: grid{512, 2048, 512, 2048},
 				block: blockPlan{m: 512, n: 2048, rows: 512, packA: true, packB: true, cols: 128, depth: 1000}}},
-		"many columns of A, packed in several blocks": {planShape{avx2, 2500, 64, 64, true, false, 1, false},
-			plan{tasks: grid{2500, 64, 2500, 64},
-				block: blockPlan{m: 2500, n: 64, rows: 834, packA: true, packB: true, cols: 64, depth: 64}}},
+		"many columns of A, packed in several blocks": {planShape{avx2, 2500, 96, 64, true, false, 1, false},
+			plan{tasks: grid{2500, 96, 2500, 96},
+				block: blockPlan{m: 2500, n: 96, rows: 834, packA: true, packB: true, cols: 96, depth: 64}}},
+		"columns of A are not packed for AVX-512": {planShape{avx512, 2500, 96, 64, true, false, 1, false},
+			plan{tasks: grid{2500, 96, 2500, 96},
+				block: blockPlan{m: 2500, n: 96, rows: 2500, packB: true, cols: 96, depth: 64}}},
 		"columns of A for few columns of C are not packed": {planShape{avx512, 512, 32, 300, true, false, 1, false},
 			plan{tasks: grid{512, 32, 512, 32},
 				block: blockPlan{m: 512, n: 32, rows: 512, packB: true, cols: 32, depth: 300}}},
@@ -161,7 +164,7 @@ func randomLimits(r *rand.Rand) limits {
 	l.l3Floats, l.maxTransposedRows, l.maxTransposed256 = some(1<<14), r.IntN(60), r.IntN(30)
 	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats = some(50), some(300), some(1<<14)
 	l.fewRowsDepth, l.maxNarrowRows, l.maxNarrowA, l.narrowCols = some(100), some(200), some(1<<16), some(200)
-	l.maxUnpackedCols, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(100), some(3), some(100)
+	l.maxUnpackedCols, l.maxUnpackedFloats, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(10000), some(100), some(3), some(100)
 	l.maxSmallWork, l.minSmallRows, l.maxSmallCols = some(1<<18), some(4), some(200)
 	l.maxDepthBF16, l.maxBlockABF16, l.maxBlockBBF16, l.minTaskWorkBF16 = some(300), some(1<<14), some(1<<14), some(1<<16)
 	l.maxDepthPairs, l.maxPairsA, l.maxPairsB = some(100), some(1<<14), some(1<<13)
