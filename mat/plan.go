@@ -26,6 +26,7 @@ type limits struct {
 	minTaskWork     int // work that justifies another thread
 	minSpareWork    int // work of a task if there are more tasks than threads
 	minTaskRows     int // rows of a task that reads all of a B in L2
+	minPackingRows  int // rows of a task that packs all of B, although others pack it too
 	minTaskCols     int // columns below which rows are divided first
 	maxSharedFloats int // floats of a B that is packed once for all tasks
 
@@ -88,6 +89,7 @@ func newLimits(c cacheSizes) limits {
 		minTaskWork:     1 << 18,
 		minSpareWork:    1 << 23,
 		minTaskRows:     96,
+		minPackingRows:  240,
 		minTaskCols:     256,
 		maxSharedFloats: c.l3 / 2 / size,
 
@@ -221,7 +223,7 @@ func planProduct(q *shape, l *limits) (p plan) {
 	p.tasks = planTasks(q, l)
 	task := *q
 	task.m, task.n = p.tasks.rows, p.tasks.cols
-	if task.m < q.m && q.kernel != generic && q.packsB(task.m, q.n, l) &&
+	if task.m < q.m && task.m < l.minPackingRows && q.kernel != generic && q.packsB(task.m, q.n, l) &&
 		saturatingProduct(q.m, q.n, q.k) > l.minSpareWork && q.n*q.k <= l.maxSharedFloats {
 		p.shareB, task.packed = true, true
 	}
@@ -231,7 +233,7 @@ func planProduct(q *shape, l *limits) (p plan) {
 
 // planTasks divides C among threads. With enough work there are a few more tasks than threads, so
 // that a delayed thread does not hold up the others. Tasks in the same columns read the same part
-// of B, so rows are divided only if B can be shared or there are too few columns.
+// of B, so rows are divided only if they are many, B can be shared or there are too few columns.
 func planTasks(q *shape, l *limits) grid {
 	g := grid{q.m, q.n, q.m, q.n}
 	if q.threads == 1 {
@@ -243,7 +245,11 @@ func planTasks(q *shape, l *limits) grid {
 	if spare := work / l.minSpareWork; spare > tasks {
 		tasks = min(4*q.threads, spare)
 	}
-	if rowBlocks := min(tasks, q.m/l.minTaskRows) / q.threads * q.threads; rowBlocks > 0 && q.n*q.k <= l.l2Floats {
+	minRows := l.minPackingRows
+	if q.n*q.k <= l.l2Floats {
+		minRows = l.minTaskRows
+	}
+	if rowBlocks := min(tasks, q.m/minRows) / q.threads * q.threads; rowBlocks > 0 {
 		g.rows = ceil(ceilDiv(q.m, rowBlocks), q.tile.rows)
 		return g
 	}
