@@ -117,13 +117,13 @@ type bandStrip struct {
 	accumulate, relu int
 
 	// Prefetched by stripVDPBF16PS, besides the C of the next panel: in the last panel, the C of
-	// the next call at next.
-	next           uintptr
+	// the next call at next; aheadB, aheadA, and the lines moreA bytes after those of aheadA.
+	next, moreA    uintptr
 	aheadA, aheadB ahead
 }
 
 // ahead is memory to prefetch: in panel p and for tile t of k the two cache lines at
-// at + p*panel + t*tile. The kernel overwrites at.
+// at + p*panel + t*tile. The kernel advances at by the panels of a call.
 type ahead struct{ at, panel, tile uintptr }
 
 // stripVDPBF16PS computes up to 8 rows, half a band of A, in pairs.

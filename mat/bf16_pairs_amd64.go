@@ -94,36 +94,38 @@ func (p *pairLoop) multiply(b pairBlock) {
 			s.bias = &p.o.Bias[b.j]
 		}
 	}
-	for i := 0; i < rowsA.Rows; i += stripRows {
-		inBands := i % stripBF16
-		if first && inBands == 0 {
-			packBands(p.w.a[i*depth:], rowsA.RowRange(i, min(i+stripBF16, rowsA.Rows)), depth, false)
+	for i := 0; i < rowsA.Rows; i += stripBF16 {
+		end := min(i+stripBF16, rowsA.Rows)
+		if first {
+			packBands(p.w.a[i*depth:], rowsA.RowRange(i, end), depth, false)
 		}
-		s.m, s.c = min(stripRows, rowsA.Rows-i), &p.c.Data[(b.i+i)*p.c.RowStride+b.j]
-		s.a = &p.w.a[i/bandBF16*band+i%bandBF16*stepBF16]
-
-		// prefetch the next 8 rows of C, the next block of B and the next rows of A: packed
-		// ones, the next 32, or those of the next block
-		s.next = uintptr(unsafe.Pointer(s.c)) + stripRows*s.cRow
-		if i+stripRows >= rowsA.Rows && next.i < p.i1 {
-			s.next = address(p.c.Data[next.i*p.c.RowStride+next.j:])
+		// The next rows of A are packed already, or are the next 32, or those of the next block.
+		packed := !first || end == rowsA.Rows && next.j != p.j0
+		if s.aheadA = aheadOf(nextRowsA, 0, s.k); end < rowsA.Rows {
+			s.aheadA = aheadOf(rowsA.RowRange(end, rowsA.Rows), 0, s.k)
 		}
-		s.aheadB = aheadOf(nextColsB, i/stripRows*panels, s.k)
-		after := i - inBands + stripBF16
-		switch {
-		case !first || after >= rowsA.Rows && next.j != p.j0:
-			s.aheadA = ahead{uintptr(unsafe.Pointer(s.a)) + uintptr(2*band), 2 * line, 2 * tileBF16}
-		case after < rowsA.Rows:
-			s.aheadA = aheadOf(rowsA.RowRange(after, rowsA.Rows), inBands/stripRows*panels, s.k)
-		default:
-			s.aheadA = aheadOf(nextRowsA, inBands/stripRows*panels, s.k)
+		if s.moreA = 0; !packed && panels <= 4 { // strips of few panels prefetch twice as much
+			s.moreA = s.aheadA.panel * uintptr(stripBF16/stripRows*panels)
 		}
-		stripVDPBF16PS(s)
+		for i := i; i < end; i += stripRows {
+			s.m, s.c = min(stripRows, end-i), &p.c.Data[(b.i+i)*p.c.RowStride+b.j]
+			s.a = &p.w.a[i/bandBF16*band+i%bandBF16*stepBF16]
+			if s.next = uintptr(unsafe.Pointer(s.c)) + stripRows*s.cRow; i+stripRows >= rowsA.Rows && next.i < p.i1 {
+				s.next = address(p.c.Data[next.i*p.c.RowStride+next.j:])
+			}
+			if packed { // two strips ahead
+				s.aheadA = ahead{uintptr(unsafe.Pointer(s.a)) + uintptr(2*band), 2 * line, 2 * tileBF16}
+			}
+			if unit := i / stripRows * panels; unit%stripBF16 < panels {
+				s.aheadB = aheadOf(nextColsB, unit, s.k)
+			}
+			stripVDPBF16PS(s)
+		}
 	}
 }
 
 // aheadOf returns what a strip prefetches of x, whose rows will be packed, 32 of them as 32 units:
-// each panel of the strip prefetches one unit, from the given one on.
+// each panel prefetches one unit, from the given one on, and so do those of later strips.
 func aheadOf(x Matrix, unit, tiles int) ahead {
 	if unit >= ceil(x.Rows, stripBF16) {
 		return ahead{at: address(x.Data)}
