@@ -8,7 +8,7 @@ func (t *tile) run(s *strip) {
 		return
 	}
 	n := s.n
-	if n64 := n &^ 63; s.m <= 6 && n64 > 0 {
+	if n64 := n &^ 63; s.m <= fewRows && n64 > 0 {
 		s.n = n64
 		stripFewAVX512(s)
 		if s.n = n; n64 == n {

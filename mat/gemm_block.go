@@ -137,6 +137,9 @@ func (t *product) runBlock(b *blockPlan, i0, i1, j0, j1, l0 int) {
 	for ; i0 < i1; i0 += p.rows {
 		p.i0, p.i1 = i0, min(i0+p.rows, i1)
 		p.rowStrips = divideRows(p.i1-p.i0, p.tile.rows)
+		if p.packB && p.tile.packs {
+			p.rowStrips.fillFirst()
+		}
 		for n := range p.jBlocks * p.lBlocks {
 			p.next = p.blockB(n + 1)
 			p.multiplyBlock(p.blockB(n))
@@ -241,8 +244,11 @@ func (p *blockLoop) multiplyStrips(j, l int) {
 			}
 		}
 		i += s.m
-		if p.packB || p.packed != nil {
+		switch {
+		case p.packB || p.packed != nil:
 			p.lookAhead(n, i, j, l)
+		case p.fetchBelow:
+			p.lookBelow(j, l)
 		}
 		if n == 0 && p.packed == nil && (p.packB || s.n < p.tile.cols) {
 			p.runPacking(j, l)

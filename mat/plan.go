@@ -145,6 +145,7 @@ const (
 	line = 64 // bytes of a cache line
 	padB = 8  // rows of a transposed panel of B that are written together
 
+	fewRows             = 6    // of the AVX-512 kernel for 64 columns
 	wideRows, wideDepth = 8, 8 // of the kernel for long rows of B: rows of C, and divisor of depth
 )
 
@@ -210,6 +211,7 @@ type blockPlan struct {
 	packA       bool // makes the rows of a strip contiguous
 	copyA       bool // into rows that share no sets of L1
 	packB       bool // block by block
+	fetchBelow  bool // prefetches a B that is not packed, and has one panel in a block
 	cols, depth int  // of a block of B; cols is a multiple of the tile's
 }
 
@@ -269,7 +271,11 @@ func planTasks(q *shape, l *limits) grid {
 
 // packsB reports whether a block of m rows and n columns of C packs its part of B.
 func (q *shape) packsB(m, n int, l *limits) bool {
-	return !q.packed && (q.bCol != 1 && n > 1 || m > l.maxUnpackedRows && (m > l.maxUnpackedRowsL2 || n*q.k > l.l2Floats))
+	rows := l.maxUnpackedRows
+	if q.tile.packs { // at little cost, for a strip with all rows
+		rows = min(rows, q.tile.rows-1)
+	}
+	return !q.packed && (q.bCol != 1 && n > 1 || m > rows && (m > l.maxUnpackedRowsL2 || n*q.k > l.l2Floats))
 }
 
 // planBlock returns the plan of a block of C [m × n] over all of k for one thread.
@@ -291,6 +297,8 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 
 	cols, depth := q.n, q.tile.depth
 	switch {
+	case !q.packed && !p.packB && q.k*q.n > l.l2Floats && q.kernel == avx512 && p.rows > fewRows:
+		cols, p.fetchBelow = q.tile.cols, true
 	case !q.packed && !p.packB && q.k*q.n > l.l2Floats:
 		cols, depth = max(1, min(l.maxStreamCFloats/p.rows, l.maxStreamCols)), l.streamDepth
 	case !q.packed && !p.packB:
@@ -303,7 +311,7 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	}
 	p.cols, p.depth = ceil(evenly(q.n, cols), q.tile.cols), evenly(q.k, depth)
 
-	p.copyA = q.aCol == 1 && p.cols >= l.minCopiedCols && q.aRow%l.aliasFloats == 0
+	p.copyA = q.aCol == 1 && q.n >= l.minCopiedCols && q.aRow%l.aliasFloats == 0
 	if p.copyA && p.cols < q.n {
 		p.rows = evenly(q.m, l.maxPackedRows)
 	}
@@ -453,6 +461,13 @@ func divideRows(n, tile int) stripRows {
 		d.last = d.last + tile - d.last2
 	}
 	return d
+}
+
+// fillFirst gives the first of two strips all rows of the tile.
+func (d *stripRows) fillFirst() {
+	if d.strips == 2 {
+		d.last, d.last2 = d.last+d.last2-d.tile, d.tile
+	}
 }
 
 // rows returns the number of rows of strip i.

@@ -62,6 +62,10 @@ func TestPlans(t *testing.T) {
 			plan{tasks: grid{32, 32000, 32, 32000}, block: blockPlan{m: 32, n: 32000, directCols: 32000, directDepth: 512}}},
 		"a few rows read a large B in blocks of low depth": {planShape{avx512, 4, 4000, 512, false, false, 1, false},
 			plan{tasks: grid{4, 4000, 4, 4000}, block: blockPlan{m: 4, n: 4000, rows: 4, cols: 4000, depth: 24}}},
+		"fewer rows than a tile fetch B below": {planShape{avx512, 8, 2048, 1024, false, false, 1, false},
+			plan{tasks: grid{8, 2048, 8, 2048}, block: blockPlan{m: 8, n: 2048, rows: 8, copyA: true, fetchBelow: true, cols: 32, depth: 1024}}},
+		"a tile and more pack B": {planShape{avx512, 12, 2048, 300, false, false, 1, false},
+			plan{tasks: grid{12, 2048, 12, 2048}, block: blockPlan{m: 12, n: 2048, rows: 12, packB: true, cols: 128, depth: 300}}},
 		"some rows, B in L2": {planShape{avx2, 128, 256, 300, false, false, 1, false},
 			plan{tasks: grid{128, 256, 128, 256}, block: blockPlan{m: 128, n: 256, rows: 128, cols: 256, depth: 150}}},
 		"some rows, B larger": {planShape{avx512, 128, 32000, 300, false, false, 1, false},
@@ -186,6 +190,7 @@ func shake(r *rand.Rand, p *plan, q shape) {
 	b.packA = q.aCol != 1 && q.aRow == 1 && r.IntN(2) == 0
 	b.copyA = q.aCol == 1 && r.IntN(2) == 0
 	b.packB = !q.packed && (q.bCol != 1 && b.n > 1 || r.IntN(2) == 0)
+	b.fetchBelow = !q.packed && !b.packB && r.IntN(2) == 0
 }
 
 // A plan does not affect the result: the chains over k are the same for any tasks, blocks, packing

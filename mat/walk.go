@@ -107,3 +107,13 @@ func (p *blockLoop) nextB() region {
 	}
 	return regionOf(b.Data[x.j0*b.ColStride+x.l0:], b.ColStride, n, k)
 }
+
+// lookBelow makes a strip prefetch one line of each row of its panel of B, 16 rows ahead.
+// Processors fetch the other line with it. Rows after the last one do no harm.
+func (p *blockLoop) lookBelow(j, l int) {
+	const rows = 16
+	s, row := &p.s, uintptr(p.b.RowStride)*size
+	r := region{uintptr(unsafe.Pointer(&p.b.Data[j])) + uintptr(l+rows)*row, row, s.k, 1}
+	s.walks[0] = r.walkFrom(0)
+	s.walks[0].panels = 1
+}
