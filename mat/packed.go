@@ -36,8 +36,12 @@ func Pack(p *Pool, b Matrix) *Packed {
 func (w *Packed) Set(p *Pool, b Matrix) {
 	b.check("B", reads)
 	l := LayoutOf(b.Rows, b.Cols)
-	w.rows, w.cols = b.Rows, b.Cols
-	w.use(resized(w.Data(), l.Panels*l.Depth*l.Cols))
+	if n := l.Panels * l.Depth * l.Cols; n <= cap(w.Data()) {
+		w.rows, w.cols = b.Rows, b.Cols
+		w.use(w.Data()[:n])
+	} else {
+		*w = *NewPacked(b.Rows, b.Cols)
+	}
 	w.SetCols(p, 0, b)
 }
 
