@@ -7,6 +7,9 @@ func (*tile) run(s *strip) { stripNEON(s) }
 // blockDirect is never called: NEON has no kernels for few rows.
 func (*product) blockDirect(i0, i1, j0, j1, depth int) {}
 
+// smallInPlace is never called: no NEON kernel reads incomplete panels of B in place.
+func (*GemmOptions) smallInPlace(c, a, b *Matrix, panels []float32) {}
+
 // copyPanels packs n columns of B, whose rows are contiguous, into panels that begin dstPanel bytes
 // apart.
 func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {

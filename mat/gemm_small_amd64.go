@@ -2,14 +2,10 @@
 
 package mat
 
-// small computes the product by kernels without blocks if that is faster, and reports whether it
-// did. panels are those of a packed B; otherwise they are nil.
-func (o *GemmOptions) small(c, a, b *Matrix, panels []float32) bool {
+// smallInPlace computes the product by kernels that read a B with contiguous rows in place. They
+// have no epilogue.
+func (o *GemmOptions) smallInPlace(c, a, b *Matrix, panels []float32) {
 	m, n, k := c.Rows, c.Cols, a.Cols
-	bCols := panels == nil && b.ColStride != 1 && n > 1
-	if kernel != avx512 || o.Bias != nil || o.Activation != Identity || o.Residual.Data != nil || !machineLimits.small(m, n, k, bCols) {
-		return false
-	}
 	s := strip{c: &c.Data[0], a: &a.Data[0], cRow: uintptr(c.RowStride) * size, aRow: uintptr(a.RowStride) * size, aK: uintptr(a.ColStride) * size,
 		m: m, n: n, k: k, accumulate: flag(o.Accumulate)}
 	const cols = 32 // of C in registers
@@ -18,7 +14,7 @@ func (o *GemmOptions) small(c, a, b *Matrix, panels []float32) bool {
 		t := tileFor(avx512, n)
 		s.b, s.bK, s.bPanel = &panels[0], uintptr(t.cols)*size, uintptr(t.panelFloats(k))*size
 		smallColumns(&s)
-	case !bCols:
+	case b.ColStride == 1 || n == 1:
 		s.b, s.bK, s.bPanel = &b.Data[0], uintptr(b.RowStride)*size, cols*size
 		smallColumns(&s)
 	default:
@@ -32,7 +28,6 @@ func (o *GemmOptions) small(c, a, b *Matrix, panels []float32) bool {
 		}
 		workspaces.Put(w)
 	}
-	return true
 }
 
 // smallColumns computes the columns of s, which it modifies.
