@@ -72,9 +72,9 @@ type limits struct {
 	maxBlockABF16   int // elements of A in a block
 	maxBlockBBF16   int // elements of B in a block, for each thread
 	minTaskWorkBF16 int
-	maxDepthPairs   int // of a block without AMX; two bands of B of this depth stay in L1
-	maxPairsA       int // elements of A in a block, which stays in L2
-	maxPairsB       int // elements of B in a block, which stays in L2 with the float32 of the next
+	maxDepthPairs   int // of a block without AMX
+	maxPairsA       int // elements of A in such a block: half of L2
+	maxPairsB       int // elements of B: an eighth, because those of the next block follow
 
 	// Int8.
 	maxBlockRowsInt8 int // rows of A that stay in L2 across the panels
@@ -127,8 +127,8 @@ func newLimits(c cacheSizes) limits {
 		maxBlockABF16:   4 << 20,
 		maxBlockBBF16:   c.l2 / 2,
 		minTaskWorkBF16: 1 << 20,
-		maxDepthPairs:   c.l1 / 128,
-		maxPairsA:       c.l2 / 8,
+		maxDepthPairs:   c.l1 / 64,
+		maxPairsA:       c.l2 / 4,
 		maxPairsB:       c.l2 / 16,
 
 		maxBlockRowsInt8: 192,

@@ -102,7 +102,7 @@ func TestPlansOfBF16AndInt8(t *testing.T) {
 	if rows != 1024 || cols != 512 || depth != 2048 {
 		t.Errorf("planBF16(1024, 32000, 4096, 2) = %d, %d, %d, want 1024, 512, 2048", rows, cols, depth)
 	}
-	if got, want := planPairs(1000, 300, 600, &l), (pairPlan{rows: 512, cols: 160, depth: 224}); got != want {
+	if got, want := planPairs(1000, 300, 600, &l), (pairPlan{rows: 512, cols: 160, depth: 320}); got != want {
 		t.Errorf("planPairs(1000, 300, 600) = %+v, want %+v", got, want)
 	}
 	for name, c := range map[string]struct{ got, want grid }{
