@@ -2,27 +2,28 @@
 
 // The kernel of few rows times a matrix whose columns are contiguous, for AVX2 and FMA:
 //
-//	stripTAVX2  up to 4 rows of C
+//	stripTAVX2  up to 8 rows of C
 //
-// Y0 to Y7 hold 16 columns of C, two registers a row. So that the chains of all columns advance
-// over k together, the kernel transposes 4 of k of the 16 columns of B at a time in registers,
-// which costs less than reading them.
+// Y0 to Y7 hold 16 columns of up to 4 rows of C, two registers a row, or 8 columns of up to 8 rows.
+// So that the chains of all columns advance over k together, the kernel transposes 4 of k of 8
+// columns of B at a time in registers. 16 of k of 8 columns follow one another, a cache line of
+// each, because the columns may share a set of L1.
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile256_amd64.h"
 
-// Y8 to Y11 = 4 of k of 8 columns of B, the first at P, the fifth at Q. The loads put columns i and
-// 4+i into the 128-bit lanes of register i; then each lane is transposed.
-#define QUAD(P, Q) \
-	VMOVUPS     (P), X8 \
-	VMOVUPS     (P)(R12*1), X9 \
-	VMOVUPS     (P)(R12*2), X10 \
-	VMOVUPS     (P)(R13*1), X11 \
-	VINSERTF128 $1, (Q), Y8, Y8 \
-	VINSERTF128 $1, (Q)(R12*1), Y9, Y9 \
-	VINSERTF128 $1, (Q)(R12*2), Y10, Y10 \
-	VINSERTF128 $1, (Q)(R13*1), Y11, Y11 \
+// Y8 to Y11 = 4 of k of 8 columns of B, the first at P, the fifth at Q, at offset OFF. The loads put
+// columns i and 4+i into the 128-bit lanes of register i; then each lane is transposed.
+#define QUAD(OFF, P, Q) \
+	VMOVUPS     OFF(P), X8 \
+	VMOVUPS     OFF(P)(R12*1), X9 \
+	VMOVUPS     OFF(P)(R12*2), X10 \
+	VMOVUPS     OFF(P)(R13*1), X11 \
+	VINSERTF128 $1, OFF(Q), Y8, Y8 \
+	VINSERTF128 $1, OFF(Q)(R12*1), Y9, Y9 \
+	VINSERTF128 $1, OFF(Q)(R12*2), Y10, Y10 \
+	VINSERTF128 $1, OFF(Q)(R13*1), Y11, Y11 \
 	VUNPCKLPS   Y9, Y8, Y12 \
 	VUNPCKHPS   Y9, Y8, Y13 \
 	VUNPCKLPS   Y11, Y10, Y14 \
@@ -37,7 +38,8 @@
 	VBROADCASTSS A, T \
 	VFMADD231PS  T, B, C
 
-// the first rows of C += A·B for one k, at offset OFF of A: LO for columns 0 to 7, HI for 8 to 15
+// the first rows of C += A·B for one k, at offset OFF of A: LO for columns 0 to 7, HI for 8 to 15,
+// and ALL for columns 0 to 7 of more rows
 #define LO1(OFF, B) \
 	FMA(OFF(SI), B, Y12, Y0)
 #define LO2(OFF, B) \
@@ -60,26 +62,64 @@
 #define HI4(OFF, B) \
 	HI3(OFF, B) \
 	FMA(OFF(AX), B, Y15, Y7)
+#define ALL1(OFF, B) \
+	FMA(OFF(SI), B, Y12, Y0)
+#define ALL2(OFF, B) \
+	ALL1(OFF, B) \
+	FMA(OFF(SI)(R15*1), B, Y13, Y1)
+#define ALL3(OFF, B) \
+	ALL2(OFF, B) \
+	FMA(OFF(SI)(R15*2), B, Y14, Y2)
+#define ALL4(OFF, B) \
+	ALL3(OFF, B) \
+	FMA(OFF(AX), B, Y15, Y3)
+#define ALL5(OFF, B) \
+	ALL4(OFF, B) \
+	FMA(OFF(AX)(R15*1), B, Y12, Y4)
+#define ALL6(OFF, B) \
+	ALL5(OFF, B) \
+	FMA(OFF(AX)(R15*2), B, Y13, Y5)
+#define ALL7(OFF, B) \
+	ALL6(OFF, B) \
+	FMA(OFF(BX), B, Y14, Y6)
+#define ALL8(OFF, B) \
+	ALL7(OFF, B) \
+	FMA(OFF(BX)(R15*1), B, Y15, Y7)
 
-// 4 of k
-#define FOUR(LO, HI) \
-	QUAD(R8, R9)   \
-	LO(0, Y8)      \
-	LO(4, Y9)      \
-	LO(8, Y10)     \
-	LO(12, Y11)    \
-	QUAD(R10, R11) \
-	HI(0, Y8)      \
-	HI(4, Y9)      \
-	HI(8, Y10)     \
-	HI(12, Y11)    \
-	ADDQ $16, R8   \
-	ADDQ $16, R9   \
-	ADDQ $16, R10  \
-	ADDQ $16, R11  \
-	ADDQ $16, SI   \
-	ADDQ $16, AX   \
-	DECQ CX
+// 16 of k of 8 columns
+#define QUADFMA(OFF, O0, O1, O2, O3, P, Q, F) \
+	QUAD(OFF, P, Q) \
+	F(O0, Y8)  \
+	F(O1, Y9)  \
+	F(O2, Y10) \
+	F(O3, Y11)
+#define SIXTEEN(P, Q, F) \
+	QUADFMA(0, 0, 4, 8, 12, P, Q, F)     \
+	QUADFMA(16, 16, 20, 24, 28, P, Q, F) \
+	QUADFMA(32, 32, 36, 40, 44, P, Q, F) \
+	QUADFMA(48, 48, 52, 56, 60, P, Q, F) \
+	ADDQ $64, P \
+	ADDQ $64, Q
+
+// the loops over k, for 16 columns and for 8
+#define WIDE(rows, LO, HI) \
+	PCALIGN $32  \
+rows: \
+	SIXTEEN(R8, R9, LO)   \
+	SIXTEEN(R10, R11, HI) \
+	ADDQ $64, SI \
+	ADDQ $64, AX \
+	DECQ CX      \
+	JNE  rows
+#define NARROW(rows, F) \
+	PCALIGN $32  \
+rows: \
+	SIXTEEN(R8, R9, F) \
+	ADDQ $64, SI \
+	ADDQ $64, AX \
+	ADDQ $64, BX \
+	DECQ CX      \
+	JNE  rows
 
 // R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
@@ -96,6 +136,30 @@
 	DECQ AX \
 	JEQ  DONE \
 	MOVE(Y6, Y7)
+#define EACHNARROWROW(MOVE, DONE) \
+	MOVQ DX, R14              \
+	MOVQ strip_m(DI), AX      \
+	MOVQ strip_cRow(DI), BX   \
+	MOVE(Y0) \
+	MOVE(Y1) \
+	MOVE(Y2) \
+	MOVE(Y3) \
+	MOVE(Y4) \
+	SUBQ $5, AX \
+	JEQ  DONE \
+	MOVE(Y5) \
+	DECQ AX \
+	JEQ  DONE \
+	MOVE(Y6) \
+	DECQ AX \
+	JEQ  DONE \
+	MOVE(Y7)
+#define LOADC1(C) \
+	VMOVUPS (R14), C \
+	ADDQ    BX, R14
+#define STOREC1(C) \
+	VMOVUPS C, (R14) \
+	ADDQ    BX, R14
 #define LOADC(C0, C1) \
 	VMOVUPS (R14), C0   \
 	VMOVUPS 32(R14), C1 \
@@ -111,13 +175,16 @@
 #define RELU(C0, C1) \
 	VMAXPS C0, Y8, C0 \
 	VMAXPS C1, Y8, C1
+#define ADDBIAS8(C0, C1) \
+	VADDPS Y8, C0, C0 \
+	VADDPS Y8, C1, C1
 
 // func stripTAVX2(s *strip)
 // Requires: AVX2, FMA
 //
-// DI s           DX C            CX k left / 4      n-8(SP) columns left
+// DI s           DX C            CX k left / 16     n-8(SP) columns left
 // R8 to R11 columns 0, 4, 8 and 12 of B             R12 s.bPanel    R13 3·s.bPanel
-// SI A row 0     AX A row 3      R15 s.aRow         R14 row of C
+// SI A row 0     AX A row 3      BX A row 6         R15 s.aRow      R14 row of C
 TEXT ·stripTAVX2(SB), NOSPLIT, $16-8
 	MOVQ s+0(FP), DI
 	MOVQ strip_c(DI), DX
@@ -127,6 +194,8 @@ TEXT ·stripTAVX2(SB), NOSPLIT, $16-8
 	MOVQ strip_aRow(DI), R15
 	MOVQ strip_n(DI), AX
 	MOVQ AX, n-8(SP)
+	CMPQ strip_m(DI), $4
+	JGT  narrow
 
 columns:
 	// the chains start from C
@@ -147,7 +216,7 @@ multiply:
 	LEAQ (R15)(R15*2), AX
 	ADDQ SI, AX
 	MOVQ strip_k(DI), CX
-	SHRQ $2, CX
+	SHRQ $4, CX
 
 	// one loop over k for each number of rows
 	CMPQ strip_m(DI), $4
@@ -156,29 +225,13 @@ multiply:
 	JEQ  rows3
 	CMPQ strip_m(DI), $2
 	JEQ  rows2
-
-	PCALIGN $32
-rows1:
-	FOUR(LO1, HI1)
-	JNE rows1
+	WIDE(rows1, LO1, HI1)
 	JMP epilogue
-
-	PCALIGN $32
-rows2:
-	FOUR(LO2, HI2)
-	JNE rows2
+	WIDE(rows2, LO2, HI2)
 	JMP epilogue
-
-	PCALIGN $32
-rows3:
-	FOUR(LO3, HI3)
-	JNE rows3
+	WIDE(rows3, LO3, HI3)
 	JMP epilogue
-
-	PCALIGN $32
-rows4:
-	FOUR(LO4, HI4)
-	JNE rows4
+	WIDE(rows4, LO4, HI4)
 
 epilogue:
 	// + bias
@@ -210,5 +263,67 @@ next:
 	ADDQ $64, DX
 	SUBQ $16, n-8(SP)
 	JGT  columns
+	VZEROUPPER
+	RET
+
+	// the same with 8 columns of 5 to 8 rows
+narrow:
+	CMPQ strip_accumulate(DI), $0
+	JEQ  narrowZero
+	EACHNARROWROW(LOADC1, narrowMultiply)
+	JMP  narrowMultiply
+
+narrowZero:
+	ROWS4(CLEAR)
+
+narrowMultiply:
+	LEAQ (R8)(R12*4), R9
+	MOVQ strip_a(DI), SI
+	LEAQ (R15)(R15*2), BX
+	LEAQ (SI)(BX*1), AX
+	ADDQ AX, BX
+	MOVQ strip_k(DI), CX
+	SHRQ $4, CX
+	CMPQ strip_m(DI), $8
+	JEQ  rows8
+	CMPQ strip_m(DI), $7
+	JEQ  rows7
+	CMPQ strip_m(DI), $6
+	JEQ  rows6
+	NARROW(rows5, ALL5)
+	JMP narrowEpilogue
+	NARROW(rows6, ALL6)
+	JMP narrowEpilogue
+	NARROW(rows7, ALL7)
+	JMP narrowEpilogue
+	NARROW(rows8, ALL8)
+
+narrowEpilogue:
+	MOVQ  strip_bias(DI), SI
+	TESTQ SI, SI
+	JEQ   narrowRelu
+	ADDQ  DX, SI
+	SUBQ  strip_c(DI), SI
+	VMOVUPS (SI), Y8
+	ROWS4(ADDBIAS8)
+
+narrowRelu:
+	CMPQ   strip_relu(DI), $0
+	JEQ    narrowStore
+	VXORPS Y8, Y8, Y8
+	ROWS4(RELU)
+
+narrowStore:
+	EACHNARROWROW(STOREC1, narrowNext)
+
+	// the next 8 columns; R9 is at the end of its columns of B
+narrowNext:
+	MOVQ strip_k(DI), AX
+	SHLQ $2, AX
+	LEAQ (R9)(R12*4), R8
+	SUBQ AX, R8
+	ADDQ $32, DX
+	SUBQ $8, n-8(SP)
+	JGT  narrow
 	VZEROUPPER
 	RET

@@ -196,7 +196,7 @@ func stripWideAVX512(s *strip)
 //go:noescape
 func stripTAVX512(s *strip)
 
-// stripTAVX2 is stripTAVX512 for up to 4 rows and a k that is a multiple of 4.
+// stripTAVX2 is stripTAVX512 without prefetch.
 //
 //go:noescape
 func stripTAVX2(s *strip)

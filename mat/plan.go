@@ -49,7 +49,6 @@ type limits struct {
 	// Blocks of a packed B if C has few rows. A block has narrowCols columns, so that the next
 	// one can be prefetched meanwhile, up to maxNarrowRows rows of C and maxNarrowA floats of
 	// A.
-	fewRowsDepth  int // depth for up to maxUnpackedRows rows: a panel stays in L1
 	maxNarrowRows int
 	maxNarrowA    int // stays in L2
 	narrowCols    int
@@ -99,7 +98,7 @@ func newLimits(c cacheSizes) limits {
 		maxBlockFloats:    c.l2 / 2 / size,
 		l3Floats:          c.l3 / 4 / size,
 		maxTransposedRows: 64,
-		maxTransposed256:  8,
+		maxTransposed256:  16,
 		maxWideRows:       1,
 		maxWideRowsMemory: 32,
 
@@ -107,7 +106,6 @@ func newLimits(c cacheSizes) limits {
 		maxStreamCols:    8 << 10,
 		maxStreamCFloats: c.l2 / 4 / size,
 
-		fewRowsDepth:  c.l1 / 64 / size,
 		maxNarrowRows: 256,
 		maxNarrowA:    c.l2 / 2 / size,
 		narrowCols:    128,
@@ -163,7 +161,7 @@ type tile struct {
 var tiles = [...]tile{
 	generic: {rows: 1, cols: 16},
 	avx512:  {rows: 12, cols: 32, strips: 4, depth: 1024, transposedRows: 8, transposedDepth: 16, packs: true},
-	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, transposedRows: 4, transposedDepth: 4},
+	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, transposedRows: 8, transposedDepth: 16},
 	neon:    {rows: 6, cols: 16, strips: 1, depth: 256},
 }
 
@@ -303,7 +301,7 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 		cols, depth = max(1, min(l.maxStreamCFloats/p.rows, l.maxStreamCols)), l.streamDepth
 	case !q.packed && !p.packB:
 	case p.packB && p.rows <= l.maxUnpackedRows && q.bCol != 1:
-		cols, depth = q.tile.cols, l.fewRowsDepth
+		cols = q.tile.cols
 	case (p.packB || q.packed && fewStrips(p.rows, q.tile.rows)) && p.rows <= l.maxNarrowRows && p.rows*q.k <= l.maxNarrowA && !p.packA:
 		cols = l.narrowCols
 	default:

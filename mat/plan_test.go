@@ -71,14 +71,14 @@ func TestPlans(t *testing.T) {
 		"some rows, B larger": {planShape{avx512, 128, 32000, 300, false, false, 1, false},
 			plan{tasks: grid{128, 32000, 128, 32000},
 				block: blockPlan{m: 128, n: 32000, rows: 128, packB: true, cols: 128, depth: 300}}},
-		"few rows times columns of B": {planShape{avx2, 16, 500, 300, false, true, 1, false},
-			plan{tasks: grid{16, 500, 16, 500}, block: blockPlan{m: 16, n: 500, rows: 16, packB: true, cols: 16, depth: 100}}},
+		"few rows times columns of B": {planShape{avx2, 20, 500, 300, false, true, 1, false},
+			plan{tasks: grid{20, 500, 20, 500}, block: blockPlan{m: 20, n: 500, rows: 20, packB: true, cols: 16, depth: 150}}},
 		"AVX-512 transposes them in registers": {planShape{avx512, 64, 500, 300, false, true, 1, false},
 			plan{tasks: grid{64, 500, 64, 500}, block: blockPlan{m: 64, n: 500, directCols: 496, directDepth: 288}}},
-		"AVX2 transposes them 4 of k at a time": {planShape{avx2, 8, 40, 303, false, true, 1, false},
-			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, directCols: 32, directDepth: 300}}},
+		"AVX2 does so for fewer rows": {planShape{avx2, 8, 40, 303, false, true, 1, false},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, directCols: 32, directDepth: 288}}},
 		"NEON packs them": {planShape{neon, 8, 40, 303, false, true, 1, false},
-			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 16, depth: 101}}},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 16, depth: 152}}},
 		"packed B": {planShape{avx512, 4, 2048, 512, false, false, 1, true},
 			plan{tasks: grid{4, 2048, 4, 2048}, block: blockPlan{m: 4, n: 2048, rows: 4, cols: 256, depth: 512}}},
 		"packed B, a few strips": {planShape{avx512, 32, 2048, 512, false, false, 1, true},
@@ -167,7 +167,7 @@ func randomLimits(r *rand.Rand) limits {
 	l.maxWideRows, l.maxWideRowsMemory = r.IntN(20), r.IntN(40)
 	l.l3Floats, l.maxTransposedRows, l.maxTransposed256 = some(1<<14), r.IntN(60), r.IntN(30)
 	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats = some(50), some(300), some(1<<14)
-	l.fewRowsDepth, l.maxNarrowRows, l.maxNarrowA, l.narrowCols = some(100), some(200), some(1<<16), some(200)
+	l.maxNarrowRows, l.maxNarrowA, l.narrowCols = some(200), some(1<<16), some(200)
 	l.maxUnpackedCols, l.maxUnpackedFloats, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(10000), some(100), some(3), some(100)
 	l.maxSmallWork, l.minSmallRows, l.maxSmallCols = some(1<<18), some(4), some(200)
 	l.maxDepthBF16, l.maxBlockABF16, l.maxBlockBBF16, l.minTaskWorkBF16 = some(300), some(1<<14), some(1<<14), some(1<<16)
