@@ -58,13 +58,20 @@ type normRows struct {
 	act NormAct
 }
 
-func (t *normRows) Range(lo, hi int) {
+func (t *normRows) Range(lo, hi int) { t.rows(&t.act, lo, hi) }
+
+// rows normalizes rows [lo, hi) of act.X.
+func (l *Norm) rows(act *NormAct, lo, hi int) {
+	if l.Kind == LayerNorm {
+		mat.NormalizeRows(act.Y.RowRange(lo, hi), act.X.RowRange(lo, hi), act.Mean[lo:hi], act.RStd[lo:hi], l.Gain.W, l.Bias.W, l.Eps)
+		return
+	}
 	for i := lo; i < hi; i++ {
-		t.row(&t.act, i)
+		l.row(act, i)
 	}
 }
 
-// row normalizes row i of act.X.
+// row normalizes row i of act.X for the other kinds.
 func (l *Norm) row(act *NormAct, i int) {
 	x, y := act.X.Row(i), act.Y.Row(i)
 	d := float32(len(x))

@@ -32,8 +32,8 @@ func (t *addNormRows) Range(lo, hi int) {
 			t.act.drop.Apply(sub, sub, nil, i*len(x))
 			mat.Axpy(sub, t.Alpha, x)
 		}
-		t.row(&t.act, i)
 	}
+	t.rows(&t.act, lo, hi)
 }
 
 // Backward adds to the gradients of gain and bias for dy and the activations of Forward, and sets

@@ -102,8 +102,9 @@
 // # Transformers
 //
 // [Softmax] and [SoftmaxRows] with their derivatives [SoftmaxGrad] and [SoftmaxGradRows];
-// [Normalize], [NormalizeSums], [NormalizeGrad] and [NormalizeParamGradRows] for layer norms
-// forward and backward; [Activation], a function and its derivative; [Dropout], whose mask is
+// [Normalize], [NormalizeRows],
+// [NormalizeSums], [NormalizeGrad] and [NormalizeParamGradRows] for layer norms forward and
+// backward; [Activation], a function and its derivative; [Dropout], whose mask is
 // computed again in the backward pass instead of stored; [Adam], one step of the optimizer;
 // [ScoreKeys] and [AddValues] for attention in decoding.
 //

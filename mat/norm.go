@@ -1,6 +1,9 @@
 package mat
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Layer norms, one row at a time, and their derivatives (section 3.1 of "Attention Is All You
 // Need").
@@ -29,6 +32,34 @@ func Normalize(y, x []float32, mean, rstd float32, gain, bias []float32) {
 
 // zeros is the bias of a Normalize without one.
 var zeros [run]float32
+
+// NormalizeRows sets each row i of y [n × d] to the layer norm of that of x, as Normalize does, and
+// mean[i] and rstd[i] to
+//
+//	mean = Sum(x)/d
+//	rstd = 1/sqrt(SumSquaredDiff(x, mean)/d + eps)
+//
+// with the root and its reciprocal in float64. y may be x but must not overlap it partly. It panics
+// if rows are not contiguous or the shapes do not match. It runs on the calling goroutine.
+func NormalizeRows(y, x Matrix, mean, rstd, gain, bias []float32, eps float32) {
+	y.check("NormalizeRows: y", writes)
+	x.check("NormalizeRows: x", readsRows)
+	checkSameShape("NormalizeRows", &y, &x)
+	n, d := y.Rows, y.Cols
+	if len(mean) != n || len(rstd) != n || len(gain) != d || bias != nil && len(bias) != d {
+		panic(fmt.Sprintf("mat: NormalizeRows of %d × %d, %d means, %d rstds, %d gains and %d biases",
+			n, d, len(mean), len(rstd), len(gain), len(bias)))
+	}
+	if n == 0 || d == 0 || normalizeRows(y, x, mean, rstd, gain, bias, eps) {
+		return
+	}
+	for i := range n {
+		x := x.Row(i)
+		mean[i] = Sum(x) / float32(d)
+		rstd[i] = float32(1 / math.Sqrt(float64(SumSquaredDiff(x, mean[i])/float32(d)+eps)))
+		Normalize(y.Row(i), x, mean[i], rstd[i], gain, bias)
+	}
+}
 
 // NormalizeSums returns Σ g[j] and Σ g[j]·x̂[j] for g = dy·gain and x̂ = (x-mean)·rstd, the
 // sums of the derivative of a layer norm. In the second sum each lane is a chain of fma.

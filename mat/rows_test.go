@@ -2,6 +2,7 @@ package mat
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -57,6 +58,78 @@ func ordinaries(r *rand.Rand, n int) []float32 {
 		x[i] = ordinary(r)
 	}
 	return x
+}
+
+// checkNormalizeRows compares NormalizeRows with the functions on slices. y and x have at least
+// rows·(cols+3) elements.
+func checkNormalizeRows(t *testing.T, r *rand.Rand, y, x []float32, rows, cols int) {
+	t.Helper()
+	view := func(data []float32) Matrix {
+		stride := cols + r.IntN(4)
+		n := max(0, (rows-1)*stride+cols)
+		if r.IntN(2) == 0 {
+			return Matrix{data[:n], rows, cols, stride, 1}
+		}
+		return Matrix{data[len(data)-n:], rows, cols, stride, 1}
+	}
+	to, from := view(y), view(x)
+	copy(x, ordinaries(r, len(x)))
+	copy(y, ordinaries(r, len(y)))
+	if r.IntN(4) == 0 {
+		to = from
+	}
+	gain, bias, eps := ordinaries(r, cols), ordinaries(r, cols), float32(1e-5)
+	if r.IntN(3) == 0 {
+		bias = nil
+	}
+	mean, rstd := make([]float32, rows), make([]float32, rows)
+	wantMean, wantRStd, want := make([]float32, rows), make([]float32, rows), New(rows, cols)
+	if rows > 0 && cols > 0 {
+		for i := range rows {
+			row := from.Row(i)
+			wantMean[i] = Sum(row) / float32(cols)
+			wantRStd[i] = float32(1 / math.Sqrt(float64(SumSquaredDiff(row, wantMean[i])/float32(cols)+eps)))
+			Normalize(want.Row(i), row, wantMean[i], wantRStd[i], gain, bias)
+		}
+	}
+	guards := append([]float32(nil), to.Data...)
+	NormalizeRows(to, from, mean, rstd, gain, bias, eps)
+	name := fmt.Sprintf("%d × %d, strides %d and %d", rows, cols, to.RowStride, from.RowStride)
+	compareRows(t, name+" mean", mean, wantMean)
+	compareRows(t, name+" rstd", rstd, wantRStd)
+	for i := range rows {
+		compareRows(t, name+" row", to.Row(i), want.Row(i))
+		copy(guards[i*to.RowStride:], to.Row(i))
+	}
+	compareRows(t, name+" between rows", to.Data, guards)
+}
+
+func TestNormalizeRows(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(9, 10))
+		y, x := make([]float32, 20*300), make([]float32, 20*300)
+		for cols := range 70 {
+			for range 4 {
+				checkNormalizeRows(t, r, y, x, r.IntN(20), cols)
+			}
+		}
+		checkNormalizeRows(t, r, y, x, 17, 256)
+		long := [2][]float32{make([]float32, 3*(run+20)), make([]float32, 3*(run+20))}
+		checkNormalizeRows(t, r, long[0], long[1], 3, run)
+		checkNormalizeRows(t, r, long[0], long[1], 2, run+17)
+		if n := allocations(func() { NormalizeRows(Of(y, 9, 70), Of(x, 9, 70), x[:9], x[9:18], x[:70], nil, 1) }); n != 0 {
+			t.Errorf("%v allocations, want 0", n)
+		}
+	})
+	m, v := New(3, 4), make([]float32, 3)
+	mustPanic(t, "mat: NormalizeRows", map[string]func(){
+		"shape": func() { NormalizeRows(m, New(4, 3), v, v, make([]float32, 4), nil, 0) },
+		"mean":  func() { NormalizeRows(m, m, v[1:], v, make([]float32, 4), nil, 0) },
+		"rstd":  func() { NormalizeRows(m, m, v, v[1:], make([]float32, 4), nil, 0) },
+		"gain":  func() { NormalizeRows(m, m, v, v, v, nil, 0) },
+		"bias":  func() { NormalizeRows(m, m, v, v, make([]float32, 4), v, 0) },
+		"rows":  func() { NormalizeRows(m, New(4, 3).T(), v, v, make([]float32, 4), nil, 0) },
+	})
 }
 
 // A nil bias is zeros, also in rows of more than one run.

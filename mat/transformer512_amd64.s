@@ -411,6 +411,61 @@ TEXT ·normalizeAVX512(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
+#define SUM(LD, ST, KEEP) \
+	LD(SI, Z0)              \
+	VADDPS Z0, Z8, Z8
+#define SQUARES(LD, ST, KEEP) \
+	LD(SI, Z0)              \
+	VSUBPS Z10, Z0, Z0      \
+	KEEP(Z0)                \
+	VFMADD231PS Z0, Z0, Z8
+
+// func normalizeRowsAVX512(s *normArgs)
+TEXT ·normalizeRowsAVX512(SB), NOSPLIT, $0-8
+	MOVQ s+0(FP), R9
+	MOVQ normArgs_y(R9), DI
+	MOVQ normArgs_x(R9), SI
+	MOVQ normArgs_gain(R9), DX
+	MOVQ normArgs_bias(R9), R8
+	MOVQ normArgs_mean(R9), R11
+	MOVQ normArgs_rstd(R9), R12
+	MOVQ normArgs_rows(R9), R13
+	MOVQ normArgs_cols(R9), CX
+	VMOVSS normArgs_d(R9), X16
+	MOVQ $0x3FF0000000000000, AX // 1
+	VMOVQ AX, X17
+	ZERO(Z13)
+	SPLIT
+row:
+	ZERO(Z8)
+	EACH(SUM, loop1, rest1, end1)
+	FOLD(VADDPS, Z8, Y8, X8, Y7, X7)
+	VDIVSS X16, X8, X8
+	VMOVSS X8, (R11)
+	VBROADCASTSS X8, Z10
+
+	ZERO(Z8)
+	EACH(SQUARES, loop2, rest2, end2)
+	FOLD(VADDPS, Z8, Y8, X8, Y7, X7)
+	VDIVSS X16, X8, X8
+	VADDSS normArgs_eps(R9), X8, X8
+	VCVTSS2SD X8, X8, X8
+	VSQRTSD X8, X8, X8
+	VDIVSD X8, X17, X8
+	VCVTSD2SS X8, X8, X8
+	VMOVSS X8, (R12)
+	VBROADCASTSS X8, Z11
+
+	EACH(NORMALIZE, loop3, rest3, end3)
+	ADDQ normArgs_yRow(R9), DI
+	ADDQ normArgs_xRow(R9), SI
+	ADDQ $4, R11
+	ADDQ $4, R12
+	DECQ R13
+	JNE  row
+	VZEROUPPER
+	RET
+
 // The lanes of Σ g are in Z6, those of Σ g·x̂ in Z8.
 #define NORMALIZESUMS(LD, ST, KEEP) \
 	GANDXHAT(LD, DI, SI, DX) \

@@ -39,6 +39,43 @@ func softmaxGradRows(dx, p, dp Matrix, scale float32) bool {
 	return true
 }
 
+// normArgs describes rows of y and x, with cols elements each, 1 to run. Strides count bytes.
+type normArgs struct {
+	y, x, gain, bias, mean, rstd *float32
+	yRow, xRow                   uintptr
+	rows, cols                   int
+	d, eps                       float32 // d is cols
+}
+
+// normalizeRows implements NormalizeRows for nonempty rows and reports whether it did.
+func normalizeRows(y, x Matrix, mean, rstd, gain, bias []float32, eps float32) bool {
+	if kernel != avx512 || y.Cols > run {
+		return false
+	}
+	if bias == nil {
+		bias = zeros[:]
+	}
+	s := normArgs{gain: &gain[0], bias: &bias[0], yRow: uintptr(y.RowStride) * size, xRow: uintptr(x.RowStride) * size,
+		cols: y.Cols, d: float32(y.Cols), eps: eps}
+	for i, callRows := 0, max(1, run/y.Cols); i < y.Rows; i += callRows {
+		s.y, s.x, s.mean, s.rstd = &y.Data[i*y.RowStride], &x.Data[i*x.RowStride], &mean[i], &rstd[i]
+		s.rows = min(callRows, y.Rows-i)
+		normalizeRowsAVX512(&s)
+	}
+	return true
+}
+
+// normalizeRowsAVX512 is
+//
+//	for i := range rows {
+//		mean[i] = sumAsm(x[i*xRow:], cols) / d
+//		rstd[i] = float32(1 / sqrt(float64(sumSquaredDiffAsm(x[i*xRow:], cols, mean[i])/d + eps)))
+//		normalizeAsm(y[i*yRow:], x[i*xRow:], gain, bias, cols, mean[i], rstd[i])
+//	}
+//
+//go:noescape
+func normalizeRowsAVX512(s *normArgs)
+
 // softmaxRowsAVX512 is
 //
 //	for i := range rows {

@@ -36,6 +36,20 @@ func TestVecAtTheBoundaryOfMemory(t *testing.T) {
 	})
 }
 
+func TestNormalizeRowsAtTheBoundaryOfMemory(t *testing.T) {
+	var sides [2][2][]float32
+	for i := range sides {
+		sides[i][0], sides[i][1] = atBoundary(t, 10*53)
+	}
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(13, 14))
+		for range 200 {
+			side := r.IntN(2)
+			checkNormalizeRows(t, r, sides[0][side], sides[1][side], 1+r.IntN(10), 1+r.IntN(50))
+		}
+	})
+}
+
 func TestRowSumsAtTheBoundaryOfMemory(t *testing.T) {
 	const rows, cols = 3, 64
 	x, _ := atBoundary(t, rows*cols)
