@@ -13,8 +13,8 @@
 #include "go_asm.h"
 #include "tile256_amd64.h"
 
-// Y8 to Y11 = 4 of k of 8 columns of B, the first at P, the fifth at Q, at offset OFF. The loads put
-// columns i and 4+i into the 128-bit lanes of register i; then each lane is transposed.
+// Y8 to Y11 = 4 of k of 8 columns of B, the first at P, the fifth at Q, at offset OFF. The loads
+// put columns i and 4+i into the 128-bit lanes of register i; then each lane is transposed.
 #define QUAD(OFF, P, Q) \
 	VMOVUPS     OFF(P), X8 \
 	VMOVUPS     OFF(P)(R12*1), X9 \
