@@ -2,13 +2,13 @@
 
 package mat
 
-// small computes the product without a plan of blocks if that is faster, and reports whether it
-// did. panels are those of a packed B; otherwise they are nil.
-func (o *GemmOptions) small(c, a, b *Matrix, panels []float32) bool {
+// small computes the product on the calling goroutine, without a plan of blocks, if that is faster,
+// and reports whether it did. panels are those of a packed B; otherwise they are nil.
+func (o *GemmOptions) small(c, a, b *Matrix, panels []float32, threads int) bool {
 	m, n, k := c.Rows, c.Cols, a.Cols
 	bCols := panels == nil && b.ColStride != 1 && n > 1
 	switch {
-	case kernel == generic || !machineLimits.small(m, n, k, bCols):
+	case kernel == generic || !machineLimits.small(m, n, k, bCols, threads):
 		return false
 	case kernel == avx512 && o.Bias == nil && o.Activation == Identity && o.Residual.Data == nil:
 		o.smallInPlace(c, a, b, panels)

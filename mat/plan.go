@@ -61,7 +61,7 @@ type limits struct {
 	minCopiedCols     int // columns of a block of B that justify copying such rows
 
 	// Products computed without blocks.
-	maxSmallWork        int // limits a call to a few microseconds
+	maxSmallWork        int // limits a call to 20 µs
 	minSmallRows        int // fewer rows have their own kernels
 	maxSmallCols        int
 	maxSmallTransposedK int // depth, if columns of B are transposed: a panel stays in L1
@@ -116,7 +116,7 @@ func newLimits(c cacheSizes) limits {
 		aliasFloats:       c.l1Way / size,
 		minCopiedCols:     64,
 
-		maxSmallWork:        1 << 18,
+		maxSmallWork:        1 << 20,
 		minSmallRows:        3,
 		maxSmallCols:        128,
 		maxSmallTransposedK: c.l1 / 128 / size,
@@ -344,11 +344,11 @@ func (q *shape) direct(l *limits) (cols, depth int) {
 	return cols, depth
 }
 
-// small reports whether a product of m × n × k is computed without blocks. With bCols it transposes
-// the columns of B.
-func (l *limits) small(m, n, k int, bCols bool) bool {
+// small reports whether one thread computes a product of m × n × k without blocks.
+// With bCols it transposes the columns of B.
+func (l *limits) small(m, n, k int, bCols bool, threads int) bool {
 	work := saturatingProduct(m, n, k)
-	return work > 0 && work <= l.maxSmallWork && m >= l.minSmallRows && n <= l.maxSmallCols && (!bCols || k <= l.maxSmallTransposedK)
+	return work > 0 && work <= l.maxSmallWork && (threads == 1 || work/2 < l.minTaskWork) && m >= l.minSmallRows && n <= l.maxSmallCols && (!bCols || k <= l.maxSmallTransposedK)
 }
 
 // planFlushed returns the plan of a block of C [m × n] for values rounded to bfloat16 and the
