@@ -263,6 +263,30 @@ func TestPlansDoNotAffectResults(t *testing.T) {
 	})
 }
 
+// Strips cover the rows, with or without all rows of the tile in the first of two.
+func TestDivideRows(t *testing.T) {
+	for _, tile := range []int{6, 8, 12} {
+		for n := 1; n < 50; n++ {
+			for _, fill := range []bool{false, true} {
+				d := divideRows(n, tile)
+				if fill {
+					d.fillFirst()
+				}
+				sum := 0
+				for i := range d.strips {
+					rows := d.rows(i)
+					if sum += rows; rows < 1 || rows > tile || fill && i == 0 && d.strips == 2 && rows != tile {
+						t.Errorf("%d rows in strips of %d: strip %d has %d rows", n, tile, i, rows)
+					}
+				}
+				if sum != n {
+					t.Errorf("%d rows in strips of %d: the strips have %d rows", n, tile, sum)
+				}
+			}
+		}
+	}
+}
+
 func TestCachesOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		leaves []cpuidLeaf
