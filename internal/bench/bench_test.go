@@ -262,7 +262,7 @@ func TestSumStreams(t *testing.T) {
 		for i := range x {
 			x[i] = 1
 		}
-		if got := sumStreams(x); got != float32(n) {
+		if got := sumStreams(x, 8, 256); got != float32(n) {
 			t.Errorf("sumStreams of %d ones = %v", n, got)
 		}
 	}

@@ -112,7 +112,7 @@ func MeasureLimits(threads int, e Effort, quick bool) Limits {
 	l.BF16 = e.measure(func() float64 { return peak(threads, true) })
 	x, y := make([][]float32, threads), make([][]float32, threads)
 	parallel(threads, func(i int) {
-		x[i], y[i] = make([]float32, n), make([]float32, n)
+		x[i], y[i] = mat.New(1, n).Data, mat.New(1, n).Data
 		for j := 0; j < n; j += 1024 { // touches every page, so that none is the shared zero page
 			x[i][j], y[i][j] = 1, 1
 		}
@@ -124,16 +124,23 @@ func MeasureLimits(threads int, e Effort, quick bool) Limits {
 			return float64(bytes*n*threads) / time.Since(start).Seconds()
 		})
 	}
-	l.Read = rate(8, func(x, y []float32) { runtime.KeepAlive(sumStreams(x) + sumStreams(y)) })
+	for _, p := range []struct{ streams, block int }{{8, 256}, {4, 1024}, {2, 1024}} {
+		read := rate(8, func(x, y []float32) {
+			runtime.KeepAlive(sumStreams(x, p.streams, p.block) + sumStreams(y, p.streams, p.block))
+		})
+		if read.Median > l.Read.Median {
+			l.Read = read
+		}
+	}
 	l.Copy = rate(8, func(x, y []float32) { copy(y, x) })
 	l.Update = rate(12, func(x, y []float32) { mat.Axpy(y, 0.5, x) })
 	return l
 }
 
-// sumStreams returns the sum of x, read as eight streams by turns. Processors read memory ahead of
-// each stream, so that several keep more requests in flight than one.
-func sumStreams(x []float32) (sum float32) {
-	const streams, block = 8, 256
+// sumStreams returns the sum of x, read as several streams by turns, a block of floats of each.
+// Processors read memory ahead of each stream, so that several keep more requests in flight than
+// one.
+func sumStreams(x []float32, streams, block int) (sum float32) {
 	n := len(x) / streams / block * block
 	for i := 0; i < n; i += block {
 		for s := range streams {
