@@ -14,31 +14,6 @@
 #include "tile512_amd64.h"
 #include "transpose512_amd64.h"
 
-// the first rows of C += A·B for one k, at offset OFF of A
-#define FMA1(OFF, B) \
-	VFMADD231PS.BCST OFF(SI), B, Z16
-#define FMA2(OFF, B) \
-	FMA1(OFF, B) \
-	VFMADD231PS.BCST OFF(SI)(R15*1), B, Z17
-#define FMA3(OFF, B) \
-	FMA2(OFF, B) \
-	VFMADD231PS.BCST OFF(SI)(R15*2), B, Z18
-#define FMA4(OFF, B) \
-	FMA3(OFF, B) \
-	VFMADD231PS.BCST OFF(AX), B, Z19
-#define FMA5(OFF, B) \
-	FMA4(OFF, B) \
-	VFMADD231PS.BCST OFF(AX)(R15*1), B, Z20
-#define FMA6(OFF, B) \
-	FMA5(OFF, B) \
-	VFMADD231PS.BCST OFF(AX)(R15*2), B, Z21
-#define FMA7(OFF, B) \
-	FMA6(OFF, B) \
-	VFMADD231PS.BCST OFF(BX), B, Z22
-#define FMA8(OFF, B) \
-	FMA7(OFF, B) \
-	VFMADD231PS.BCST OFF(BX)(R15*1), B, Z23
-
 // prefetch 16 of k of 4 columns
 #define FETCH4 \
 	PREFETCHT1 (R11)        \

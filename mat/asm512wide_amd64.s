@@ -5,7 +5,7 @@
 //	stripWideAVX512  up to 8 rows of C
 //
 // It adds the products of 8 rows of B to all columns of C, then those of the next 8, so that B is
-// read as 8 long streams. Z0 to Z7 hold 16 columns of C, one register a row.
+// read as 8 long streams. Z16 to Z23 hold 16 columns of C, one register a row.
 
 #include "textflag.h"
 #include "go_asm.h"
@@ -13,77 +13,52 @@
 
 // 16 columns of the first rows of C, or zeros, which begin a chain: then K1 is 0
 #define LOAD1 \
-	VMOVUPS.Z (DX), K1, Z0
+	VMOVUPS.Z (DX), K1, Z16
 #define LOAD2 \
 	LOAD1 \
-	VMOVUPS.Z (DX)(R10*1), K1, Z1
+	VMOVUPS.Z (DX)(R10*1), K1, Z17
 #define LOAD3 \
 	LOAD2 \
-	VMOVUPS.Z (DX)(R10*2), K1, Z2
+	VMOVUPS.Z (DX)(R10*2), K1, Z18
 #define LOAD4 \
 	LOAD3 \
-	VMOVUPS.Z (R14), K1, Z3
+	VMOVUPS.Z (R14), K1, Z19
 #define LOAD5 \
 	LOAD4 \
-	VMOVUPS.Z (R14)(R10*1), K1, Z4
+	VMOVUPS.Z (R14)(R10*1), K1, Z20
 #define LOAD6 \
 	LOAD5 \
-	VMOVUPS.Z (R14)(R10*2), K1, Z5
+	VMOVUPS.Z (R14)(R10*2), K1, Z21
 #define LOAD7 \
 	LOAD6 \
-	VMOVUPS.Z (DX)(R11*2), K1, Z6
+	VMOVUPS.Z (DX)(R11*2), K1, Z22
 #define LOAD8 \
 	LOAD7 \
-	VMOVUPS.Z (R14)(R10*4), K1, Z7
+	VMOVUPS.Z (R14)(R10*4), K1, Z23
 
 #define STORE1 \
-	VMOVUPS Z0, (DX)
+	VMOVUPS Z16, (DX)
 #define STORE2 \
 	STORE1 \
-	VMOVUPS Z1, (DX)(R10*1)
+	VMOVUPS Z17, (DX)(R10*1)
 #define STORE3 \
 	STORE2 \
-	VMOVUPS Z2, (DX)(R10*2)
+	VMOVUPS Z18, (DX)(R10*2)
 #define STORE4 \
 	STORE3 \
-	VMOVUPS Z3, (R14)
+	VMOVUPS Z19, (R14)
 #define STORE5 \
 	STORE4 \
-	VMOVUPS Z4, (R14)(R10*1)
+	VMOVUPS Z20, (R14)(R10*1)
 #define STORE6 \
 	STORE5 \
-	VMOVUPS Z5, (R14)(R10*2)
+	VMOVUPS Z21, (R14)(R10*2)
 #define STORE7 \
 	STORE6 \
-	VMOVUPS Z6, (DX)(R11*2)
+	VMOVUPS Z22, (DX)(R11*2)
 #define STORE8 \
 	STORE7 \
-	VMOVUPS Z7, (R14)(R10*4)
-
-// the first rows of C += A·B for one k, at offset OFF of A
-#define FMA1(OFF, B) \
-	VFMADD231PS.BCST OFF(SI), B, Z0
-#define FMA2(OFF, B) \
-	FMA1(OFF, B) \
-	VFMADD231PS.BCST OFF(SI)(R15*1), B, Z1
-#define FMA3(OFF, B) \
-	FMA2(OFF, B) \
-	VFMADD231PS.BCST OFF(SI)(R15*2), B, Z2
-#define FMA4(OFF, B) \
-	FMA3(OFF, B) \
-	VFMADD231PS.BCST OFF(AX), B, Z3
-#define FMA5(OFF, B) \
-	FMA4(OFF, B) \
-	VFMADD231PS.BCST OFF(AX)(R15*1), B, Z4
-#define FMA6(OFF, B) \
-	FMA5(OFF, B) \
-	VFMADD231PS.BCST OFF(AX)(R15*2), B, Z5
-#define FMA7(OFF, B) \
-	FMA6(OFF, B) \
-	VFMADD231PS.BCST OFF(BX), B, Z6
-#define FMA8(OFF, B) \
-	FMA7(OFF, B) \
-	VFMADD231PS.BCST OFF(BX)(R15*1), B, Z7
+	VMOVUPS Z23, (R14)(R10*4)
 
 // 16 columns of a row of B; AHEAD prefetches 4 lines further
 #define ROWB(P, OFF, B, FMA) \
@@ -217,7 +192,6 @@ memory:
 	COLUMNS(ahead7, LOAD7, FMA7, STORE7, AHEAD)
 	JMP nextMemory
 	COLUMNS(ahead8, LOAD8, FMA8, STORE8, AHEAD)
-	JMP nextMemory
 
 nextMemory:
 	MOVQ s+0(FP), DI

@@ -138,6 +138,3 @@ func aheadOf(x Matrix, unit, tiles int) ahead {
 	col := uintptr(x.ColStride) * size
 	return ahead{address(x.Data) + uintptr(unit%stripBF16*tiles)*col + uintptr(unit/stripBF16*stripBF16)*size, uintptr(tiles) * col, col}
 }
-
-// address returns the address of x for prefetching, which never faults.
-func address(x []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) }

@@ -41,7 +41,8 @@ func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 	if a.RowStride%l.aliasFloats == 0 && i1-i0 > 1 && j1-j0 >= l.minCopiedCols {
 		w := workspaces.Get().(*workspace)
 		defer workspaces.Put(w)
-		a = w.copyOfA(a.Slice(i0, i1, 0, depth))
+		w.packedA = resized(w.packedA, (i1-i0)*paddedStride(depth))
+		a = copyRows(w.packedA, a.Slice(i0, i1, 0, depth))
 	} else {
 		a = a.RowRange(i0, i1)
 	}

@@ -233,7 +233,7 @@ func (p *blockLoop) multiplyStrips(j, l int) {
 			done += p.packStrips(n, i, l)
 		}
 		if p.copyA && (j == p.j0 || p.jBlocks == 1) {
-			p.copyStrip(i, l)
+			copyRows(p.copied(i), p.a.Slice(i, i+s.m, l, l+s.k))
 		}
 		p.setA(i, l)
 		s.next = uintptr(s.m) * s.cRow
@@ -264,22 +264,14 @@ func (p *blockLoop) packStrips(n, i, l int) int {
 	return p.tile.packStrips(p.packedA[(i-p.i0)*s.k:], &a.Data[i+l*a.ColStride], uintptr(a.ColStride)*size, p.rowStrips.strips-2-n, s.m, s.k)
 }
 
-// copyStrip copies the strip's rows of A, from row i on, to rows that share no cache set.
-func (p *blockLoop) copyStrip(i, l int) {
-	s, a, row, to := &p.s, &p.a, paddedStride(p.s.k), p.copied(i)
-	for r := range s.m {
-		copy(to[r*row:], a.Data[(i+r)*a.RowStride+l:][:s.k])
-	}
-}
-
-// copyOfA returns a copy of a, whose rows are contiguous, in w, with rows that share no cache set.
-func (w *workspace) copyOfA(a Matrix) Matrix {
+// copyRows copies a, whose rows are contiguous, to rows that share no cache set, and returns the
+// copy.
+func copyRows(to []float32, a Matrix) Matrix {
 	row := paddedStride(a.Cols)
-	w.packedA = resized(w.packedA, a.Rows*row)
 	for i := range a.Rows {
-		copy(w.packedA[i*row:], a.Row(i))
+		copy(to[i*row:], a.Row(i))
 	}
-	return Matrix{w.packedA, a.Rows, a.Cols, row, 1}
+	return Matrix{to, a.Rows, a.Cols, row, 1}
 }
 
 // copied returns the copy of the rows of A from row i on. With one block of columns each strip

@@ -100,6 +100,32 @@
 	RELU(C0, C1) \
 	RELU(C2, C3)
 
+// rows of one register, Z16 to Z23: the first rows of C += A·B for one k, at offset OFF of A. SI,
+// AX and BX are rows 0, 3 and 6 of A, R15 is the distance of rows.
+#define FMA1(OFF, B) \
+	VFMADD231PS.BCST OFF(SI), B, Z16
+#define FMA2(OFF, B) \
+	FMA1(OFF, B) \
+	VFMADD231PS.BCST OFF(SI)(R15*1), B, Z17
+#define FMA3(OFF, B) \
+	FMA2(OFF, B) \
+	VFMADD231PS.BCST OFF(SI)(R15*2), B, Z18
+#define FMA4(OFF, B) \
+	FMA3(OFF, B) \
+	VFMADD231PS.BCST OFF(AX), B, Z19
+#define FMA5(OFF, B) \
+	FMA4(OFF, B) \
+	VFMADD231PS.BCST OFF(AX)(R15*1), B, Z20
+#define FMA6(OFF, B) \
+	FMA5(OFF, B) \
+	VFMADD231PS.BCST OFF(AX)(R15*2), B, Z21
+#define FMA7(OFF, B) \
+	FMA6(OFF, B) \
+	VFMADD231PS.BCST OFF(BX), B, Z22
+#define FMA8(OFF, B) \
+	FMA7(OFF, B) \
+	VFMADD231PS.BCST OFF(BX)(R15*1), B, Z23
+
 // jumps to the loop over k for M rows; rows1 must follow
 #define TOROWS6(M) \
 	CMPQ M, $6  \
