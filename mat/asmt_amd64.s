@@ -2,9 +2,9 @@
 
 // The kernel of few rows times a matrix whose columns are contiguous, for AVX2 and FMA:
 //
-//	stripTAVX2  up to 8 rows of C
+//	stripTAVX2  up to 4 rows of C
 //
-// Y0 to Y7 hold 16 columns of up to 4 rows of C, two registers a row, or 8 columns of up to 8 rows.
+// Y0 to Y7 hold 16 columns of C, two registers a row.
 // So that the chains of all columns advance over k together, the kernel transposes 4 of k of 8
 // columns of B at a time in registers. 16 of k of 8 columns follow one another, a cache line of
 // each, because the columns may share a set of L1.
@@ -38,8 +38,7 @@
 	VBROADCASTSS A, T \
 	VFMADD231PS  T, B, C
 
-// the first rows of C += A·B for one k, at offset OFF of A: LO for columns 0 to 7, HI for 8 to 15,
-// and ALL for columns 0 to 7 of more rows
+// the first rows of C += A·B for one k, at offset OFF of A: LO for columns 0 to 7, HI for 8 to 15
 #define LO1(OFF, B) \
 	FMA(OFF(SI), B, Y12, Y0)
 #define LO2(OFF, B) \
@@ -62,29 +61,6 @@
 #define HI4(OFF, B) \
 	HI3(OFF, B) \
 	FMA(OFF(AX), B, Y15, Y7)
-#define ALL1(OFF, B) \
-	FMA(OFF(SI), B, Y12, Y0)
-#define ALL2(OFF, B) \
-	ALL1(OFF, B) \
-	FMA(OFF(SI)(R15*1), B, Y13, Y1)
-#define ALL3(OFF, B) \
-	ALL2(OFF, B) \
-	FMA(OFF(SI)(R15*2), B, Y14, Y2)
-#define ALL4(OFF, B) \
-	ALL3(OFF, B) \
-	FMA(OFF(AX), B, Y15, Y3)
-#define ALL5(OFF, B) \
-	ALL4(OFF, B) \
-	FMA(OFF(AX)(R15*1), B, Y12, Y4)
-#define ALL6(OFF, B) \
-	ALL5(OFF, B) \
-	FMA(OFF(AX)(R15*2), B, Y13, Y5)
-#define ALL7(OFF, B) \
-	ALL6(OFF, B) \
-	FMA(OFF(BX), B, Y14, Y6)
-#define ALL8(OFF, B) \
-	ALL7(OFF, B) \
-	FMA(OFF(BX)(R15*1), B, Y15, Y7)
 
 // 16 of k of 8 columns
 #define QUADFMA(OFF, O0, O1, O2, O3, P, Q, F) \
@@ -101,7 +77,7 @@
 	ADDQ $64, P \
 	ADDQ $64, Q
 
-// the loops over k, for 16 columns and for 8
+// the loop over k
 #define WIDE(rows, LO, HI) \
 	PCALIGN $32  \
 rows: \
@@ -109,15 +85,6 @@ rows: \
 	SIXTEEN(R10, R11, HI) \
 	ADDQ $64, SI \
 	ADDQ $64, AX \
-	DECQ CX      \
-	JNE  rows
-#define NARROW(rows, F) \
-	PCALIGN $32  \
-rows: \
-	SIXTEEN(R8, R9, F) \
-	ADDQ $64, SI \
-	ADDQ $64, AX \
-	ADDQ $64, BX \
 	DECQ CX      \
 	JNE  rows
 
@@ -136,30 +103,6 @@ rows: \
 	DECQ AX \
 	JEQ  DONE \
 	MOVE(Y6, Y7)
-#define EACHNARROWROW(MOVE, DONE) \
-	MOVQ DX, R14              \
-	MOVQ strip_m(DI), AX      \
-	MOVQ strip_cRow(DI), BX   \
-	MOVE(Y0) \
-	MOVE(Y1) \
-	MOVE(Y2) \
-	MOVE(Y3) \
-	MOVE(Y4) \
-	SUBQ $5, AX \
-	JEQ  DONE \
-	MOVE(Y5) \
-	DECQ AX \
-	JEQ  DONE \
-	MOVE(Y6) \
-	DECQ AX \
-	JEQ  DONE \
-	MOVE(Y7)
-#define LOADC1(C) \
-	VMOVUPS (R14), C \
-	ADDQ    BX, R14
-#define STOREC1(C) \
-	VMOVUPS C, (R14) \
-	ADDQ    BX, R14
 #define LOADC(C0, C1) \
 	VMOVUPS (R14), C0   \
 	VMOVUPS 32(R14), C1 \
@@ -175,17 +118,14 @@ rows: \
 #define RELU(C0, C1) \
 	VMAXPS C0, Y8, C0 \
 	VMAXPS C1, Y8, C1
-#define ADDBIAS8(C0, C1) \
-	VADDPS Y8, C0, C0 \
-	VADDPS Y8, C1, C1
 
 // func stripTAVX2(s *strip)
 // Requires: AVX2, FMA
 //
 // DI s           DX C            CX k left / 16     n-8(SP) columns left
 // R8 to R11 columns 0, 4, 8 and 12 of B             R12 s.bPanel    R13 3·s.bPanel
-// SI A row 0     AX A row 3      BX A row 6         R15 s.aRow      R14 row of C
-TEXT ·stripTAVX2(SB), NOSPLIT, $16-8
+// SI A row 0     AX A row 3      R15 s.aRow          R14 row of C, BX s.cRow
+TEXT ·stripTAVX2(SB), NOSPLIT, $8-8
 	MOVQ s+0(FP), DI
 	MOVQ strip_c(DI), DX
 	MOVQ strip_b(DI), R8
@@ -194,8 +134,6 @@ TEXT ·stripTAVX2(SB), NOSPLIT, $16-8
 	MOVQ strip_aRow(DI), R15
 	MOVQ strip_n(DI), AX
 	MOVQ AX, n-8(SP)
-	CMPQ strip_m(DI), $4
-	JGT  narrow
 
 columns:
 	// the chains start from C
@@ -263,67 +201,5 @@ next:
 	ADDQ $64, DX
 	SUBQ $16, n-8(SP)
 	JGT  columns
-	VZEROUPPER
-	RET
-
-	// the same with 8 columns of 5 to 8 rows
-narrow:
-	CMPQ strip_accumulate(DI), $0
-	JEQ  narrowZero
-	EACHNARROWROW(LOADC1, narrowMultiply)
-	JMP  narrowMultiply
-
-narrowZero:
-	ROWS4(CLEAR)
-
-narrowMultiply:
-	LEAQ (R8)(R12*4), R9
-	MOVQ strip_a(DI), SI
-	LEAQ (R15)(R15*2), BX
-	LEAQ (SI)(BX*1), AX
-	ADDQ AX, BX
-	MOVQ strip_k(DI), CX
-	SHRQ $4, CX
-	CMPQ strip_m(DI), $8
-	JEQ  rows8
-	CMPQ strip_m(DI), $7
-	JEQ  rows7
-	CMPQ strip_m(DI), $6
-	JEQ  rows6
-	NARROW(rows5, ALL5)
-	JMP narrowEpilogue
-	NARROW(rows6, ALL6)
-	JMP narrowEpilogue
-	NARROW(rows7, ALL7)
-	JMP narrowEpilogue
-	NARROW(rows8, ALL8)
-
-narrowEpilogue:
-	MOVQ  strip_bias(DI), SI
-	TESTQ SI, SI
-	JEQ   narrowRelu
-	ADDQ  DX, SI
-	SUBQ  strip_c(DI), SI
-	VMOVUPS (SI), Y8
-	ROWS4(ADDBIAS8)
-
-narrowRelu:
-	CMPQ   strip_relu(DI), $0
-	JEQ    narrowStore
-	VXORPS Y8, Y8, Y8
-	ROWS4(RELU)
-
-narrowStore:
-	EACHNARROWROW(STOREC1, narrowNext)
-
-	// the next 8 columns; R9 is at the end of its columns of B
-narrowNext:
-	MOVQ strip_k(DI), AX
-	SHLQ $2, AX
-	LEAQ (R9)(R12*4), R8
-	SUBQ AX, R8
-	ADDQ $32, DX
-	SUBQ $8, n-8(SP)
-	JGT  narrow
 	VZEROUPPER
 	RET

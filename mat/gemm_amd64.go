@@ -29,6 +29,8 @@ func (t *tile) run(s *strip) {
 func (t *product) blockDirect(i0, i1, j0, j1, depth int) {
 	if t.b.ColStride == 1 {
 		t.blockWide(i0, i1, j0, j1, depth)
+	} else if kernel == avx2 && i1-i0 > maxColumnRows {
+		t.blockLanes(i0, i1, j0, j1, depth)
 	} else {
 		t.blockTransposed(i0, i1, j0, j1, depth)
 	}
@@ -88,6 +90,50 @@ func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 const (
 	maxDirectFloats  = 128 << 10 // floats of B in one call, which takes a few microseconds
 	minFetchedFloats = 8 << 10   // floats of B between a prefetch and its use
+)
+
+// blockLanes is blockTransposed for AVX2 and more rows. Strips of more than maxColumnRows rows have
+// their part of A packed in panels.
+func (t *product) blockLanes(i0, i1, j0, j1, depth int) {
+	a, b, c := &t.a, &t.b, &t.c
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	rows := divideRows(i1-i0, laneRows)
+	w.packedA = resized(w.packedA, rows.strips*laneRows*depth)
+	first, last := j0, depth == a.Cols
+	s := strip{k: depth, cRow: uintptr(c.RowStride) * size, aRow: uintptr(a.RowStride) * size, bPanel: uintptr(b.ColStride) * size,
+		accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && last)}
+	for cols := ceil(1+maxDirectFloats/depth, 48); j0 < j1; j0 += s.n {
+		s.n = min(cols, j1-j0)
+		s.b = &b.Data[j0*b.ColStride]
+		if t.o.Bias != nil && last {
+			s.bias = &t.o.Bias[j0]
+		}
+		for n, i := 0, i0; n < rows.strips; n++ {
+			s.m = rows.rows(n)
+			s.a, s.c = &a.Data[i*a.RowStride], &c.Data[i*c.RowStride+j0]
+			i += s.m
+			if s.m <= maxColumnRows {
+				stripTAVX2(&s)
+				continue
+			}
+			panel := &w.packedA[n*laneRows*depth]
+			if j0 == first {
+				transposePanelAVX2(panel, laneRows*size, s.a, s.aRow, s.m, depth)
+			}
+			s.a = panel
+			stripTLanesAVX2(&s)
+		}
+	}
+	if last {
+		t.o.finish(*c, i0, i1, first, j1)
+	}
+}
+
+// Rows of C of the kernels of AVX2: columns of B in lanes, and rows of A in lanes.
+const (
+	maxColumnRows = 4
+	laneRows      = 8
 )
 
 // blockWide is blockDirect for a B with contiguous rows.
@@ -197,10 +243,16 @@ func stripWideAVX512(s *strip)
 //go:noescape
 func stripTAVX512(s *strip)
 
-// stripTAVX2 is stripTAVX512 without prefetch.
+// stripTAVX2 is stripTAVX512 for up to 4 rows, without prefetch.
 //
 //go:noescape
 func stripTAVX2(s *strip)
+
+// stripTLanesAVX2 is stripTAVX512 for 5 to 8 rows of A in a packed panel: a[l*8+i]. It prefetches B
+// a few columns ahead.
+//
+//go:noescape
+func stripTLanesAVX2(s *strip)
 
 // stripAVX2 is the loop in strip's comment for up to 6 rows, in panels of 16 columns.
 //

@@ -203,6 +203,35 @@ func TestGemmEqualsOracle(t *testing.T) {
 	})
 }
 
+// The kernels for few rows times contiguous columns of B compute every number of rows, columns and
+// blocks of k with every epilogue.
+func TestFewRowsTimesColumns(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(21, 22))
+		for m := 1; m <= 18; m++ {
+			for _, n := range []int{16, 32, 48, 70} {
+				for options := range 8 {
+					if thin() && r.IntN(10) != 0 {
+						continue
+					}
+					o := GemmOptions{Accumulate: options&1 != 0}
+					if options&2 != 0 {
+						o.Bias = []float32{}
+					}
+					if options&4 != 0 {
+						o.Activation = ReLU
+					}
+					draw := normal
+					if kernel != generic && r.IntN(2) == 0 {
+						draw = number
+					}
+					problem{m, n, 16 + r.IntN(50), false, true, o, 1}.check(t, r, draw)
+				}
+			}
+		}
+	})
+}
+
 // A row of C does not depend on the other rows of the call, the number of threads or the layout.
 func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {

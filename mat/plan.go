@@ -37,7 +37,7 @@ type limits struct {
 	maxBlockFloats    int // floats of a packed block of B
 	l3Floats          int // floats of B that stay in the core's part of L3
 	maxTransposedRows int // rows of C for which columns of B are transposed in registers
-	maxTransposed256  int // the same with AVX2
+	maxTransposed256  int // with AVX2, for small products and columns that share sets of L1
 	maxWideRows       int // rows of C for which rows of B are read as long streams
 	maxWideRowsMemory int // the same for a B from memory
 
@@ -335,7 +335,7 @@ func (q *shape) direct(l *limits) (cols, depth int) {
 		}
 	case q.bCol == 1:
 		return 0, 0
-	case q.kernel == avx2:
+	case q.kernel == avx2 && q.bCol%l.aliasFloats == 0: // the kernel has fewer columns
 		rows = l.maxTransposed256
 	}
 	if cols = q.n &^ 15; q.m > rows || cols == 0 || depth == 0 {
