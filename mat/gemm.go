@@ -20,7 +20,7 @@ import (
 // If k is 0, the product is 0 and only the epilogue applies.
 func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 	o.checkOperands(&c, &a, &b)
-	if o.small(&c, &a, &b, nil, p.Threads()) {
+	if o.small(p, &c, &a, &b, nil) {
 		return
 	}
 	t := product{c: c, a: a, b: b, o: o}
@@ -58,7 +58,7 @@ func (l *batchLoop) Range(lo, hi int) {
 	var planned shape // the shape of t.plan: consecutive products often have the same one
 	for i := lo; i < hi; i++ {
 		x := &l.batch[i]
-		if x.C.Rows == 0 || x.C.Cols == 0 || t.o.small(&x.C, &x.A, &x.B, nil, 1) {
+		if x.C.Rows == 0 || x.C.Cols == 0 || t.o.small(nil, &x.C, &x.A, &x.B, nil) {
 			continue
 		}
 		t.c, t.a, t.b = x.C, x.A, x.B

@@ -4,7 +4,7 @@ package mat
 
 func (t *product) block(i0, i1, j0, j1 int) { t.blockGeneric(i0, i1, j0, j1) }
 
-func (*GemmOptions) small(c, a, b *Matrix, panels []float32, threads int) bool { return false }
+func (*GemmOptions) small(p *Pool, c, a, b *Matrix, panels []float32) bool { return false }
 
 func fmaLoop(n int) float64 { return fmaLoopGeneric(n) }
 

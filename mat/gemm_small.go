@@ -2,22 +2,64 @@
 
 package mat
 
-// small computes the product on the calling goroutine, without a plan of blocks, if that is faster,
-// and reports whether it did. panels are those of a packed B; otherwise they are nil.
-func (o *GemmOptions) small(c, a, b *Matrix, panels []float32, threads int) bool {
+// small computes the product without a plan of blocks if that is faster, and reports whether it
+// did. panels are those of a packed B; otherwise they are nil.
+func (o *GemmOptions) small(p *Pool, c, a, b *Matrix, panels []float32) bool {
 	m, n, k := c.Rows, c.Cols, a.Cols
 	bCols := panels == nil && b.ColStride != 1 && n > 1
 	switch {
-	case kernel == generic || !machineLimits.small(m, n, k, bCols, threads):
+	case kernel == generic || !machineLimits.small(m, n, k, bCols):
 		return false
-	case kernel == avx512 && o.Bias == nil && o.Activation == Identity && o.Residual.Data == nil:
-		o.smallInPlace(c, a, b, panels)
-	case k > tiles[kernel].depth || bCols && (kernel == avx512 || m <= machineLimits.maxTransposed256):
+	case !o.inPlace() && (k > tiles[kernel].depth || bCols && (kernel == avx512 || m <= machineLimits.maxTransposed256)):
 		return false
-	default:
-		o.smallStrips(c, a, b, panels)
+	}
+	tasks := planSmall(m, n, k, bCols, p.Threads(), &machineLimits)
+	if n := tasks.count(); n > 1 && p.awake() {
+		Each(p, n, 1, smallTasks{*c, *a, *b, panels, *o, tasks})
+	} else {
+		o.smallBlock(c, a, b, panels)
 	}
 	return true
+}
+
+// smallTasks is a small product that several threads share.
+type smallTasks struct {
+	c, a, b Matrix
+	panels  []float32
+	o       GemmOptions
+	tasks   grid
+}
+
+// Range computes tasks [lo, hi).
+func (t *smallTasks) Range(lo, hi int) {
+	for task := lo; task < hi; task++ {
+		i0, i1, j0, j1 := t.tasks.bounds(task)
+		c, a, b, o := t.c.Slice(i0, i1, j0, j1), t.a.RowRange(i0, i1), t.b, t.o
+		if t.panels == nil {
+			b = b.ColRange(j0, j1)
+		}
+		if o.Bias != nil {
+			o.Bias = o.Bias[j0:j1]
+		}
+		if o.Residual.Data != nil {
+			o.Residual = o.Residual.Slice(i0, i1, j0, j1)
+		}
+		o.smallBlock(&c, &a, &b, t.panels)
+	}
+}
+
+// smallBlock computes the product on the calling goroutine.
+func (o *GemmOptions) smallBlock(c, a, b *Matrix, panels []float32) {
+	if o.inPlace() {
+		o.smallInPlace(c, a, b, panels)
+	} else {
+		o.smallStrips(c, a, b, panels)
+	}
+}
+
+// inPlace reports whether smallInPlace computes small products: there is no epilogue.
+func (o *GemmOptions) inPlace() bool {
+	return kernel == avx512 && o.Bias == nil && o.Activation == Identity && o.Residual.Data == nil
 }
 
 // smallStrips computes the product in strips. It packs a few columns of B at a time unless B

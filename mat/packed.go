@@ -167,7 +167,7 @@ func GemmPacked(p *Pool, c, a Matrix, b *Packed, o GemmOptions) {
 		panic("mat: GemmPacked with a nil *Packed")
 	}
 	o.check(&c, &a, b.rows, b.cols)
-	if o.small(&c, &a, &b.plain, b.panels, p.Threads()) {
+	if o.small(p, &c, &a, &b.plain, b.panels) {
 		return
 	}
 	t := product{c: c, a: a, b: b.plain, packed: b.panels, o: o}

@@ -62,6 +62,7 @@ type limits struct {
 
 	// Products computed without blocks.
 	maxSmallWork        int // limits a call to 20 µs
+	minSmallTaskWork    int // work that justifies another thread that spins
 	minSmallRows        int // fewer rows have their own kernels
 	maxSmallCols        int
 	maxSmallTransposedK int // depth, if columns of B are transposed: a panel stays in L1
@@ -117,6 +118,7 @@ func newLimits(c cacheSizes) limits {
 		minCopiedCols:     64,
 
 		maxSmallWork:        1 << 20,
+		minSmallTaskWork:    1 << 15,
 		minSmallRows:        3,
 		maxSmallCols:        128,
 		maxSmallTransposedK: c.l1 / 128 / size,
@@ -344,11 +346,24 @@ func (q *shape) direct(l *limits) (cols, depth int) {
 	return cols, depth
 }
 
-// small reports whether one thread computes a product of m × n × k without blocks.
-// With bCols it transposes the columns of B.
-func (l *limits) small(m, n, k int, bCols bool, threads int) bool {
+// small reports whether a product of m × n × k is computed without blocks. With bCols the columns
+// of B are transposed.
+func (l *limits) small(m, n, k int, bCols bool) bool {
 	work := saturatingProduct(m, n, k)
-	return work > 0 && work <= l.maxSmallWork && (threads == 1 || work/2 < l.minTaskWork) && m >= l.minSmallRows && n <= l.maxSmallCols && (!bCols || k <= l.maxSmallTransposedK)
+	return work > 0 && work <= l.maxSmallWork && m >= l.minSmallRows && n <= l.maxSmallCols && (!bCols || k <= l.maxSmallTransposedK)
+}
+
+// planSmall divides such a product among threads: its rows, or its columns if those of B are
+// transposed, so that each is transposed once.
+func planSmall(m, n, k int, bCols bool, threads int, l *limits) grid {
+	g := grid{m, n, m, n}
+	tasks := max(1, min(threads, m*n*k/l.minSmallTaskWork))
+	if bCols && n > packedCols {
+		g.cols = ceil(ceilDiv(n, tasks), packedCols)
+	} else {
+		g.rows = ceilDiv(m, tasks)
+	}
+	return g
 }
 
 // planFlushed returns the plan of a block of C [m × n] for values rounded to bfloat16 and the

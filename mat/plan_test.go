@@ -109,6 +109,11 @@ func TestPlansOfBF16AndInt8(t *testing.T) {
 		"tiles, one thread":      {planTasksBF16(1024, 512, 2048, 1, &l), grid{1024, 512, 1024, 512}},
 		"tiles, two threads":     {planTasksBF16(1024, 512, 2048, 2, &l), grid{1024, 512, 128, 512}},
 		"tiles, too small":       {planTasksBF16(64, 64, 64, 2, &l), grid{64, 64, 64, 64}},
+		"small, rows divided":    {planSmall(100, 128, 64, false, 3, &l), grid{100, 128, 34, 128}},
+		"small, columns of B":    {planSmall(100, 128, 64, true, 3, &l), grid{100, 128, 100, 64}},
+		"small, few columns":     {planSmall(64, 32, 64, true, 2, &l), grid{64, 32, 32, 32}},
+		"small, one thread":      {planSmall(128, 128, 64, false, 1, &l), grid{128, 128, 128, 128}},
+		"small, too small":       {planSmall(16, 64, 32, false, 2, &l), grid{16, 64, 16, 64}},
 		"pairs, one thread":      {planPairTasks(1000, 512, 2048, 1, &l), grid{1000, 512, 1024, 512}},
 		"pairs, two threads":     {planPairTasks(1000, 512, 2048, 2, &l), grid{1000, 512, 512, 256}},
 		"pairs, wide":            {planPairTasks(100, 32000, 512, 2, &l), grid{100, 32000, 128, 8000}},
@@ -169,7 +174,7 @@ func randomLimits(r *rand.Rand) limits {
 	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats = some(50), some(300), some(1<<14)
 	l.maxNarrowRows, l.maxNarrowA, l.narrowCols = some(200), some(1<<16), some(200)
 	l.maxUnpackedCols, l.maxUnpackedFloats, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(10000), some(100), some(3), some(100)
-	l.maxSmallWork, l.minSmallRows, l.maxSmallCols = some(1<<18), some(4), some(200)
+	l.maxSmallWork, l.minSmallTaskWork, l.minSmallRows, l.maxSmallCols = some(1<<18), some(1<<16), some(4), some(200)
 	l.maxDepthBF16, l.maxBlockABF16, l.maxBlockBBF16, l.minTaskWorkBF16 = some(300), some(1<<14), some(1<<14), some(1<<16)
 	l.maxDepthPairs, l.maxPairsA, l.maxPairsB = some(100), some(1<<14), some(1<<13)
 	l.maxBlockRowsInt8, l.minTaskWorkInt8, l.minTaskQuantize = some(100), some(1<<16), some(1<<12)
@@ -250,6 +255,8 @@ func TestPlansDoNotAffectResults(t *testing.T) {
 						wants[reference] = want.Data
 					}
 					machineLimits = randomLimits(r)
+					// Workers share a small product even if they are parked.
+					pools[3].alone.Store(63)
 					multiply(c, pools[threads])
 					for i, x := range c.Data {
 						if want := wants[reference][i]; math.Float32bits(x) != math.Float32bits(want) {

@@ -31,6 +31,7 @@ type Pool struct {
 	panicked atomic.Pointer[rangePanic] // the first range that panicked on a worker
 	loops    atomic.Uint32              // number of loops begun, so that workers see a new one
 	parked   atomic.Int32               // workers that are parked or about to park
+	alone    atomic.Uint32              // calls of awake while workers were parked
 	wake     chan struct{}              // one token for each worker to wake
 	stop     atomic.Bool
 }
@@ -170,6 +171,10 @@ func (p *Pool) claim() bool {
 	}
 	return true
 }
+
+// awake reports whether a loop of a few microseconds should use the workers: if none is parked and,
+// to wake those that are, in one call of 64.
+func (p *Pool) awake() bool { return p.parked.Load() == 0 || p.alone.Add(1)%64 == 0 }
 
 // run shares a loop with the workers and releases p.lock. Workers enter while the loop is open, so
 // a late worker costs nothing: the caller runs the ranges itself, closes the loop, and waits only
