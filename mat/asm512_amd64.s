@@ -341,8 +341,6 @@ packone:
 
 packed:
 	MOVQ s+0(FP), DI
-	MOVQ strip_packPanel(DI), DX
-	ADDQ DX, strip_pack(DI)
 	MOVQ walk-40(SP), DX
 
 multiplied:

@@ -65,6 +65,19 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 	NEXTAB                      \
 	DECQ CX
 
+// the next k, with a copy of the row of B and a step of the walk
+#define NEXTKPACK \
+	VMOVUPS Y12, (DX)           \
+	VMOVUPS Y13, 32(DX)         \
+	ADDQ    $64, DX             \
+	PREFETCHT1 (R14)            \
+	ADDQ    $64, R14            \
+	LEAQ    (R14)(AX*1), R13    \
+	DECQ    R15                 \
+	CMOVQEQ R13, R14            \
+	CMOVQEQ walk_lines(DI), R15 \
+	NEXTK
+
 // a row of C at R14, all lanes or those of Y14 and Y15, and a step to the next row that preserves
 // the flags
 #define LOADC(C0, C1) \
@@ -103,9 +116,9 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 // SI A row 0    R8 A row 3    R9 s.aRow     R10 s.aK
 // BX B          R11 s.bK      b-8(SP) B, k = 0
 //
-// In the loop for 6 rows, DI is the walk, R14 the next line to prefetch, R15 the lines left in the
-// row and AX the jump to the next row.
-TEXT ·stripAVX2(SB), NOSPLIT, $8-8
+// In the loops for 6 rows, DI is the walk, R14 the next line to prefetch, R15 the lines left in the
+// row, AX the jump to the next row and DX the packed row of B.
+TEXT ·stripAVX2(SB), NOSPLIT, $24-8
 	MOVQ s+0(FP), DI
 	MOVQ strip_b(DI), BX
 	MOVQ BX, b-8(SP)
@@ -160,7 +173,7 @@ multiply:
 	MOVQ  b-8(SP), BX
 
 	// one loop over k for each number of rows
-	TOROWS6
+	TOROWS6(AX)
 	LOOP(rows1, EACH1, NEXTK, $32)
 	JMP epilogue
 	LOOP(rows2, EACH2, NEXTK, $32)
@@ -174,6 +187,9 @@ multiply:
 
 	// the walk of this panel, or, without one, lines of A from row 0 on
 rows6:
+	MOVQ R13, n-16(SP)
+	MOVQ DX, c-24(SP)
+	MOVQ strip_pack(DI), DX
 	LEAQ strip_walks(DI), DI
 	CMPQ walk_panels(DI), $0
 	JNE  walk
@@ -190,8 +206,11 @@ walk:
 	MOVQ walk_left(DI), R15
 	MOVQ walk_jump(DI), AX
 
-	// 4 of k in each iteration
 rows6k:
+	TESTQ DX, DX
+	JNE   pack
+
+	// 4 of k in each iteration
 	SUBQ $4, CX
 	JLT  rows6rest
 
@@ -233,12 +252,18 @@ rows6one:
 	EACH6
 	NEXTK
 	JNE rows6one
+	JMP multiplied
+
+	// the same with a B that is packed
+	LOOP(pack, EACH6, NEXTKPACK, $32)
 
 multiplied:
 	MOVQ R14, walk_next(DI)
 	MOVQ R15, walk_left(DI)
 	MOVQ s+0(FP), DI
 	MOVQ strip_m(DI), AX
+	MOVQ n-16(SP), R13
+	MOVQ c-24(SP), DX
 
 epilogue:
 	// + bias
@@ -299,6 +324,7 @@ done:
 #undef ROW5
 #undef NEXTAB
 #undef NEXTK
+#undef NEXTKPACK
 #undef LOADC
 #undef LOADCMASKED
 #undef STOREC

@@ -30,17 +30,17 @@ import (
 // accessed. The kernel prefetches the C of the next panel and, in the last panel, that of the next
 // call at c + next, and the lines of the walks.
 //
-// If pack is not 0, the strip also packs B, whose rows are bK apart and may end before the last
-// panel does: it writes panels packPanel apart to the address pack, with zeros for missing columns.
-// Only the kernel for AVX-512 does so, for a strip with all rows of the tile. It modifies pack and
-// walks. Of a B with contiguous columns, stripTAVX512 prefetches those ahead bytes after its own.
+// If pack is not 0, a strip with all rows of the tile also packs one panel of B, whose rows are bK
+// apart, to the address pack. With AVX-512 the panel may have fewer columns; zeros replace the
+// others. Strips modify their walks. Of a B with contiguous columns, stripTAVX512 prefetches those
+// ahead bytes after its own.
 type strip struct {
 	c, a, b, bias              *float32
 	cRow, aRow, aK, bK, bPanel uintptr
 	next                       uintptr
 	m, n, k                    int
 	accumulate, relu           int
-	pack, packPanel            uintptr
+	pack                       uintptr
 	ahead                      uintptr
 	walks                      [2]walk
 }
@@ -296,30 +296,35 @@ func (p *blockLoop) setA(i, l int) {
 	}
 }
 
+// packs reports whether strip n packs B while it multiplies.
+func (p *blockLoop) packs(n int) bool {
+	return n == 0 && p.packed == nil && p.b.ColStride == 1 && p.tile.packs && p.s.m == p.tile.rows
+}
+
 // runPacking packs columns [j, j+s.n) of B over the block of k that begins at l, and computes the
 // first strip, panel by panel.
 func (p *blockLoop) runPacking(j, l int) {
 	s, b, t := &p.s, &p.b, p.tile
 	x := b.Slice(l, l+s.k, j, j+s.n)
-	if x.ColStride == 1 && t.packs && s.m == t.rows {
-		s.pack, s.packPanel = uintptr(unsafe.Pointer(s.b)), s.bPanel
-		s.b, s.bK, s.bPanel = &x.Data[0], uintptr(b.RowStride)*size, uintptr(t.cols)*size
-		t.run(s)
-		s.pack, s.b, s.bK, s.bPanel = 0, &p.packedB[0], uintptr(t.cols)*size, s.packPanel
-		return
-	}
 	n, next, panel := s.n, s.next, t.panelFloats(s.k)
 	for done := 0; done < n; done += t.cols {
 		s.n, s.next = min(t.cols, n-done), next
 		if done+s.n < n {
 			s.next = uintptr(s.n) * size
 		}
-		s.b, s.c = &p.packedB[done/t.cols*panel], &p.c.Data[p.i0*p.c.RowStride+j+done]
+		s.c = &p.c.Data[p.i0*p.c.RowStride+j+done]
 		if s.bias != nil {
 			s.bias = &p.o.Bias[j+done]
 		}
-		t.packBlockB(p.packedB[done/t.cols*panel:], s.bPanel, x.ColRange(done, done+s.n))
+		to := p.packedB[done/t.cols*panel:]
+		if p.packs(0) && (s.n == t.cols || t == &tiles[avx512]) {
+			s.pack, s.b, s.bK = address(to), &x.Data[done], uintptr(b.RowStride)*size
+		} else {
+			t.packBlockB(to, s.bPanel, x.ColRange(done, done+s.n))
+			s.b = &to[0]
+		}
 		t.run(s)
+		s.pack, s.bK = 0, uintptr(t.cols)*size
 	}
 	s.n, s.b = n, &p.packedB[0]
 	if s.bias != nil {

@@ -163,7 +163,7 @@ type tile struct {
 var tiles = [...]tile{
 	generic: {rows: 1, cols: 16},
 	avx512:  {rows: 12, cols: 32, strips: 4, depth: 1024, transposedRows: 8, transposedDepth: 16, packs: true},
-	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, transposedRows: 8, transposedDepth: 16},
+	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, transposedRows: 8, transposedDepth: 16, packs: true},
 	neon:    {rows: 6, cols: 16, strips: 1, depth: 256},
 }
 

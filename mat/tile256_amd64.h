@@ -36,17 +36,17 @@
 	VXORPS C0, C0, C0 \
 	VXORPS C1, C1, C1
 
-// jumps to the loop over k for AX rows; rows1 must follow
-#define TOROWS6 \
-	CMPQ AX, $6 \
-	JEQ  rows6  \
-	CMPQ AX, $5 \
-	JEQ  rows5  \
-	CMPQ AX, $4 \
-	JEQ  rows4  \
-	CMPQ AX, $3 \
-	JEQ  rows3  \
-	CMPQ AX, $2 \
+// jumps to the loop over k for M rows; rows1 must follow
+#define TOROWS6(M) \
+	CMPQ M, $6 \
+	JEQ  rows6 \
+	CMPQ M, $5 \
+	JEQ  rows5 \
+	CMPQ M, $4 \
+	JEQ  rows4 \
+	CMPQ M, $3 \
+	JEQ  rows3 \
+	CMPQ M, $2 \
 	JEQ  rows2
 
 // EACHn: rows 0 to n-1 for one k

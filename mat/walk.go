@@ -13,8 +13,8 @@ import "unsafe"
 //	}
 //
 // A strip with all rows of the tile does so once for each 4 of k, or 4 times if fast is set, which
-// needs a multiple of 4 lines. With fewer rows the kernel for AVX-512 does so for each k, and that
-// for AVX2 not at all.
+// needs a multiple of 4 lines. That for AVX2 does so for each k while it packs B. With fewer rows
+// the kernel for AVX-512 does so for each k, and the others not at all.
 type walk struct {
 	next, jump          uintptr
 	left, lines, panels int
@@ -54,14 +54,11 @@ func (p *blockLoop) lookAhead(n, i, j, l int) {
 	if i < p.i1 {
 		a = p.nextA(n+1, i, j, l)
 	}
-	panels := ceilDiv(s.n, p.tile.cols)
-	lines, fast := s.k/4, 0 // for each panel
+	panels, lines, fast := ceilDiv(s.n, p.tile.cols), p.pace(n), 0
 	switch {
-	case kernel != avx512 && s.m < p.tile.rows:
+	case lines == 0:
 		return
-	case s.m < p.tile.rows:
-		lines = s.k
-	case kernel == avx512 && p.rowStrips.strips*(panels*lines-a.count()) < 2*b.count():
+	case p.tile == &tiles[avx512] && s.m == p.tile.rows && p.rowStrips.strips*(panels*lines-a.count()) < 2*b.count():
 		lines, fast = s.k&^3, 1
 	}
 	if a.rows > 0 {
@@ -74,6 +71,18 @@ func (p *blockLoop) lookAhead(n, i, j, l int) {
 		s.walks[1].panels, s.walks[1].fast = panels, fast
 		p.walked += panels * lines
 	}
+}
+
+// pace returns the lines that strip n prefetches for each panel, unless its walk is fast.
+func (p *blockLoop) pace(n int) int {
+	all, wide := p.s.m == p.tile.rows, p.tile == &tiles[avx512]
+	switch {
+	case all && (wide || !p.packs(n)):
+		return p.s.k / 4
+	case all || wide:
+		return p.s.k
+	}
+	return 0
 }
 
 // nextA returns the region of strip n of A, from row i on.

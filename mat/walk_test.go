@@ -63,17 +63,15 @@ func testLookAhead(t *testing.T, x *product) {
 			p.s.m = p.rowStrips.rows(strip)
 			i += p.s.m
 			p.lookAhead(strip, i, now.j0, now.l0)
-			lines := p.s.k / 4
-			if w := &p.s.walks[1]; p.s.m < p.tile.rows {
-				lines = p.s.k
-			} else if w.fast+p.s.walks[0].fast > 0 {
+			lines := p.pace(strip)
+			if p.s.walks[0].fast+p.s.walks[1].fast > 0 {
 				lines = p.s.k &^ 3
 			}
 			p.s.walks[1].addLines(fetchedB, p.s.walks[1].panels*lines)
 			if used := p.s.walks[0].panels + p.s.walks[1].panels; used > ceilDiv(p.s.n, p.tile.cols) {
 				t.Fatalf("strip %d: walks of %d panels, it has %d", strip, used, ceilDiv(p.s.n, p.tile.cols))
 			}
-			if i == m || kernel != avx512 && p.s.m < p.tile.rows {
+			if i == m || lines == 0 {
 				continue
 			}
 			fetchedA, a := map[uintptr]bool{}, p.nextA(strip+1, i, now.j0, now.l0)
