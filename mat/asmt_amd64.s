@@ -62,6 +62,14 @@
 	HI3(OFF, B) \
 	FMA(OFF(AX), B, Y15, Y7)
 
+// prefetch a line of 4 columns, R14 bytes after P
+#define FETCH4(P) \
+	LEAQ       (P)(R14*1), BX \
+	PREFETCHT1 (BX)           \
+	PREFETCHT1 (BX)(R12*1)    \
+	PREFETCHT1 (BX)(R12*2)    \
+	PREFETCHT1 (BX)(R13*1)
+
 // 16 of k of 8 columns
 #define QUADFMA(OFF, O0, O1, O2, O3, P, Q, F) \
 	QUAD(OFF, P, Q) \
@@ -78,9 +86,16 @@
 	ADDQ $64, Q
 
 // the loop over k
-#define WIDE(rows, LO, HI) \
+#define WIDE(rows, fetched, LO, HI) \
 	PCALIGN $32  \
 rows: \
+	TESTQ R14, R14 \
+	JEQ   fetched  \
+	FETCH4(R8)     \
+	FETCH4(R9)     \
+	FETCH4(R10)    \
+	FETCH4(R11)    \
+fetched: \
 	SIXTEEN(R8, R9, LO)   \
 	SIXTEEN(R10, R11, HI) \
 	ADDQ $64, SI \
@@ -124,7 +139,8 @@ rows: \
 //
 // DI s           DX C            CX k left / 16     n-8(SP) columns left
 // R8 to R11 columns 0, 4, 8 and 12 of B             R12 s.bPanel    R13 3·s.bPanel
-// SI A row 0     AX A row 3      R15 s.aRow          R14 row of C, BX s.cRow
+// SI A row 0     AX A row 3      R15 s.aRow
+// R14 row of C   BX s.cRow; in the loops over k, s.ahead and columns to prefetch
 TEXT ·stripTAVX2(SB), NOSPLIT, $8-8
 	MOVQ s+0(FP), DI
 	MOVQ strip_c(DI), DX
@@ -155,6 +171,7 @@ multiply:
 	ADDQ SI, AX
 	MOVQ strip_k(DI), CX
 	SHRQ $4, CX
+	MOVQ strip_ahead(DI), R14
 
 	// one loop over k for each number of rows
 	CMPQ strip_m(DI), $4
@@ -163,13 +180,13 @@ multiply:
 	JEQ  rows3
 	CMPQ strip_m(DI), $2
 	JEQ  rows2
-	WIDE(rows1, LO1, HI1)
+	WIDE(rows1, fetched1, LO1, HI1)
 	JMP epilogue
-	WIDE(rows2, LO2, HI2)
+	WIDE(rows2, fetched2, LO2, HI2)
 	JMP epilogue
-	WIDE(rows3, LO3, HI3)
+	WIDE(rows3, fetched3, LO3, HI3)
 	JMP epilogue
-	WIDE(rows4, LO4, HI4)
+	WIDE(rows4, fetched4, LO4, HI4)
 
 epilogue:
 	// + bias

@@ -1,11 +1,13 @@
 //go:build !purego && !noasm
 
-// The kernel of 5 to 8 rows times a matrix whose columns are contiguous, for AVX2 and FMA:
+// The kernels of 3 to 8 rows times a matrix whose columns are contiguous, for AVX2 and FMA:
 //
-//	stripTLanesAVX2  5 to 8 rows of C
+//	stripTLanesAVX2   5 to 8 rows of C
+//	stripTHalvesAVX2  3 or 4 rows of C
 //
-// Y0 to Y11 hold 12 columns of C, one register a column, whose lanes are the rows. So B is read
-// where it is, one float at a time, and only C is transposed.
+// The lanes of a register are the rows of a column of C, so B is read where it is and only C is
+// transposed. stripTLanesAVX2 holds 12 columns in Y0 to Y11 and broadcasts one float of B at a
+// time. stripTHalvesAVX2 holds columns i and 8+i in the halves of register i, for i up to 7.
 
 #include "textflag.h"
 #include "go_asm.h"
@@ -238,5 +240,170 @@ next:
 	JGT  group
 	CMPQ n-8(SP), $0
 	JGT  tile
+	VZEROUPPER
+	RET
+
+// two columns for 4 of k (A in Y8 to Y11), at P and Q
+#define PAIR(P, Q, C) \
+	VMOVUPS     P, X12           \
+	VINSERTF128 $1, Q, Y12, Y12  \
+	VPERMILPS   $0x00, Y12, Y13  \
+	VFMADD231PS Y13, Y8, C       \
+	VPERMILPS   $0x55, Y12, Y14  \
+	VFMADD231PS Y14, Y9, C       \
+	VPERMILPS   $0xAA, Y12, Y13  \
+	VFMADD231PS Y13, Y10, C      \
+	VPERMILPS   $0xFF, Y12, Y14  \
+	VFMADD231PS Y14, Y11, C
+
+// prefetch a line of 4 columns, R15 bytes after P
+#define FETCH4(P) \
+	LEAQ       (P)(R15*1), AX \
+	PREFETCHT1 (AX)           \
+	PREFETCHT1 (AX)(R12*1)    \
+	PREFETCHT1 (AX)(R12*2)    \
+	PREFETCHT1 (AX)(R13*1)
+
+// 4 of k, at offset OFF of B and AT of A
+#define PAIRS8(OFF, AT, P) \
+	FETCH4(P)              \
+	VMOVUPS AT+0(SI), Y8   \
+	VMOVUPS AT+32(SI), Y9  \
+	VMOVUPS AT+64(SI), Y10 \
+	VMOVUPS AT+96(SI), Y11 \
+	PAIR(OFF(R8), OFF(R10), Y0)                 \
+	PAIR(OFF(R8)(R12*1), OFF(R10)(R12*1), Y1)   \
+	PAIR(OFF(R8)(R12*2), OFF(R10)(R12*2), Y2)   \
+	PAIR(OFF(R8)(R13*1), OFF(R10)(R13*1), Y3)   \
+	PAIR(OFF(R9), OFF(R11), Y4)                 \
+	PAIR(OFF(R9)(R12*1), OFF(R11)(R12*1), Y5)   \
+	PAIR(OFF(R9)(R12*2), OFF(R11)(R12*2), Y6)   \
+	PAIR(OFF(R9)(R13*1), OFF(R11)(R13*1), Y7)
+
+// func stripTHalvesAVX2(s *strip)
+// Requires: AVX2, FMA
+//
+// DI s           DX C            CX k left / 16     n-8(SP) columns left
+// R8 to R11 columns 0, 4, 8 and 12 of B             R12 s.bPanel   R13 3·s.bPanel
+// SI A           AX columns to prefetch, R15 bytes ahead
+// BX s.cRow      R14 row of C    AX 3·s.cRow        CX groups of columns left
+TEXT ·stripTHalvesAVX2(SB), NOSPLIT, $8-8
+	MOVQ s+0(FP), DI
+	MOVQ strip_c(DI), DX
+	MOVQ strip_b(DI), R8
+	MOVQ strip_bPanel(DI), R12
+	LEAQ (R12)(R12*2), R13
+	MOVQ R12, R15
+	SHLQ $4, R15
+	MOVQ strip_cRow(DI), BX
+	MOVQ strip_n(DI), AX
+	MOVQ AX, n-8(SP)
+
+columns:
+	CMPQ strip_accumulate(DI), $0
+	JEQ  zero
+
+	// the chains start from C; columns 4 to 7 and 12 to 15 first
+	LEAQ (BX)(BX*2), AX
+	LEAQ 16(DX), R14
+	MOVQ $2, CX
+
+load:
+	MOVE4(Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7)
+	VMOVUPS (R14), X0
+	VMOVUPS (R14)(BX*1), X1
+	VMOVUPS (R14)(BX*2), X2
+	VINSERTF128 $1, 32(R14), Y0, Y0
+	VINSERTF128 $1, 32(R14)(BX*1), Y1, Y1
+	VINSERTF128 $1, 32(R14)(BX*2), Y2, Y2
+	CMPQ strip_m(DI), $4
+	JLT  loaded
+	VMOVUPS (R14)(AX*1), X3
+	VINSERTF128 $1, 32(R14)(AX*1), Y3, Y3
+
+loaded:
+	TRANSPOSE4
+	SUBQ $16, R14
+	DECQ CX
+	JNE  load
+	JMP  multiply
+
+	// or from 0
+zero:
+	ROWS4(CLEAR)
+
+multiply:
+	LEAQ (R8)(R12*4), R9
+	LEAQ (R9)(R12*4), R10
+	LEAQ (R10)(R12*4), R11
+	MOVQ strip_a(DI), SI
+	MOVQ strip_k(DI), CX
+	SHRQ $4, CX
+
+	PCALIGN $64
+sixteen:
+	PAIRS8(0, 0, R8)
+	PAIRS8(16, 128, R9)
+	PAIRS8(32, 256, R10)
+	PAIRS8(48, 384, R11)
+	ADDQ $512, SI
+	ADDQ $64, R8
+	ADDQ $64, R9
+	ADDQ $64, R10
+	ADDQ $64, R11
+	DECQ CX
+	JNE  sixteen
+
+	// the next columns of B
+	MOVQ strip_k(DI), CX
+	SHLQ $2, CX
+	LEAQ (R11)(R12*4), R8
+	SUBQ CX, R8
+
+	// row i of columns 0 to 3 and 8 to 11, then of 4 to 7 and 12 to 15, in register i
+	LEAQ (BX)(BX*2), AX
+	MOVQ DX, R14
+	MOVQ $2, CX
+
+group:
+	TRANSPOSE4
+
+	// + bias
+	MOVQ  strip_bias(DI), SI
+	TESTQ SI, SI
+	JEQ   relu
+	ADDQ  R14, SI
+	SUBQ  strip_c(DI), SI
+	VMOVUPS (SI), X12
+	VINSERTF128 $1, 32(SI), Y12, Y12
+	EACHOF4(ADDBIAS)
+
+	// x < 0 ? 0 : x
+relu:
+	CMPQ   strip_relu(DI), $0
+	JEQ    store
+	VXORPS Y12, Y12, Y12
+	EACHOF4(RELU)
+
+store:
+	VMOVUPS X0, (R14)
+	VMOVUPS X1, (R14)(BX*1)
+	VMOVUPS X2, (R14)(BX*2)
+	VEXTRACTF128 $1, Y0, 32(R14)
+	VEXTRACTF128 $1, Y1, 32(R14)(BX*1)
+	VEXTRACTF128 $1, Y2, 32(R14)(BX*2)
+	CMPQ strip_m(DI), $4
+	JLT  next
+	VMOVUPS X3, (R14)(AX*1)
+	VEXTRACTF128 $1, Y3, 32(R14)(AX*1)
+
+next:
+	MOVE4(Y4, Y5, Y6, Y7, Y0, Y1, Y2, Y3)
+	ADDQ $16, R14
+	DECQ CX
+	JNE  group
+	ADDQ $64, DX
+	SUBQ $16, n-8(SP)
+	JGT  columns
 	VZEROUPPER
 	RET

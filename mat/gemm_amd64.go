@@ -29,7 +29,7 @@ func (t *tile) run(s *strip) {
 func (t *product) blockDirect(i0, i1, j0, j1, depth int) {
 	if t.b.ColStride == 1 {
 		t.blockWide(i0, i1, j0, j1, depth)
-	} else if kernel == avx2 && i1-i0 > maxColumnRows {
+	} else if m := i1 - i0; kernel == avx2 && (m > laneRows/2 || t.halves(m, j1-j0)) {
 		t.blockLanes(i0, i1, j0, j1, depth)
 	} else {
 		t.blockTransposed(i0, i1, j0, j1, depth)
@@ -55,9 +55,12 @@ func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 	// The strips share the columns of a pass. Each prefetches its part of those of the next pass,
 	// if B comes from memory.
 	parts, cols := 1, ceil(1+maxDirectFloats/depth, 16)
-	fetch := kernel == avx512 && c.Cols*t.a.Cols > l.l3Floats
+	ahead, far := uintptr(0), c.Cols*t.a.Cols > l.l3Floats
+	fetch := far && kernel == avx512
 	if fetch {
 		parts, cols = rows.strips, ceil(1+minFetchedFloats/depth, 16)
+	} else if far { // one strip
+		ahead = 16 * s.bPanel
 	}
 	for ; j0 < j1; j0 += parts * cols {
 		for n, i := 0, 0; n < rows.strips; n++ {
@@ -69,7 +72,7 @@ func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
 				if t.o.Bias != nil && last {
 					s.bias = &t.o.Bias[j]
 				}
-				if s.ahead = 0; fetch && part == n && j+parts*cols < j1 {
+				if s.ahead = ahead; fetch && part == n && j+parts*cols < j1 {
 					s.ahead = uintptr(parts*cols) * s.bPanel
 				}
 				if kernel == avx2 {
@@ -92,8 +95,13 @@ const (
 	minFetchedFloats = 8 << 10   // floats of B between a prefetch and its use
 )
 
-// blockLanes is blockTransposed for AVX2 and more rows. Strips of more than maxColumnRows rows have
-// their part of A packed in panels.
+// halves reports whether stripTHalvesAVX2 computes m ≤ 4 rows of n columns, which must be worth
+// packing A, and not share sets of L1.
+func (t *product) halves(m, n int) bool {
+	return m > laneRows/4 && n >= machineLimits.minCopiedCols && t.b.ColStride%machineLimits.aliasFloats != 0
+}
+
+// blockLanes is blockTransposed for AVX2 with rows of A in lanes, packed in panels.
 func (t *product) blockLanes(i0, i1, j0, j1, depth int) {
 	a, b, c := &t.a, &t.b, &t.c
 	w := workspaces.Get().(*workspace)
@@ -113,15 +121,22 @@ func (t *product) blockLanes(i0, i1, j0, j1, depth int) {
 			s.m = rows.rows(n)
 			s.a, s.c = &a.Data[i*a.RowStride], &c.Data[i*c.RowStride+j0]
 			i += s.m
-			if s.m <= maxColumnRows {
+			half := s.m <= laneRows/2
+			if half && !t.halves(s.m, j1-first) {
 				stripTAVX2(&s)
 				continue
 			}
-			panel := &w.packedA[n*laneRows*depth]
+			panel := w.packedA[n*laneRows*depth:]
 			if j0 == first {
-				transposePanelAVX2(panel, laneRows*size, s.a, s.aRow, s.m, depth)
+				transposePanelAVX2(&panel[0], laneRows*size, s.a, s.aRow, s.m, depth)
+				if half {
+					transposePanelAVX2(&panel[laneRows/2], laneRows*size, s.a, s.aRow, s.m, depth)
+				}
 			}
-			s.a = panel
+			if s.a = &panel[0]; half {
+				stripTHalvesAVX2(&s)
+				continue
+			}
 			stripTLanesAVX2(&s)
 		}
 	}
@@ -130,11 +145,7 @@ func (t *product) blockLanes(i0, i1, j0, j1, depth int) {
 	}
 }
 
-// Rows of C of the kernels of AVX2: columns of B in lanes, and rows of A in lanes.
-const (
-	maxColumnRows = 4
-	laneRows      = 8
-)
+const laneRows = 8 // rows of C of stripTLanesAVX2
 
 // blockWide is blockDirect for a B with contiguous rows.
 func (t *product) blockWide(i0, i1, j0, j1, depth int) {
@@ -243,7 +254,7 @@ func stripWideAVX512(s *strip)
 //go:noescape
 func stripTAVX512(s *strip)
 
-// stripTAVX2 is stripTAVX512 for up to 4 rows, without prefetch.
+// stripTAVX2 is stripTAVX512 for up to 4 rows.
 //
 //go:noescape
 func stripTAVX2(s *strip)
@@ -253,6 +264,12 @@ func stripTAVX2(s *strip)
 //
 //go:noescape
 func stripTLanesAVX2(s *strip)
+
+// stripTHalvesAVX2 is stripTLanesAVX2 for 3 or 4 rows, which the panel holds twice: a[l*8+i] and
+// a[l*8+4+i].
+//
+//go:noescape
+func stripTHalvesAVX2(s *strip)
 
 // stripAVX2 is the loop in strip's comment for up to 6 rows, in panels of 16 columns.
 //

@@ -32,8 +32,8 @@ import (
 //
 // If pack is not 0, a strip with all rows of the tile also packs one panel of B, whose rows are bK
 // apart, to the address pack. With AVX-512 the panel may have fewer columns; zeros replace the
-// others. Strips modify their walks. Of a B with contiguous columns, stripTAVX512 prefetches those
-// ahead bytes after its own.
+// others. Strips modify their walks. Of a B with contiguous columns, stripTAVX512 and stripTAVX2
+// prefetch those ahead bytes after their own.
 type strip struct {
 	c, a, b, bias              *float32
 	cRow, aRow, aK, bK, bPanel uintptr

@@ -209,7 +209,7 @@ func TestFewRowsTimesColumns(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(21, 22))
 		for m := 1; m <= 18; m++ {
-			for _, n := range []int{16, 32, 48, 70} {
+			for _, n := range []int{16, 32, 48, 70, 96} {
 				for options := range 8 {
 					if thin() && r.IntN(10) != 0 {
 						continue
