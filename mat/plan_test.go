@@ -256,7 +256,7 @@ func TestPlansDoNotAffectResults(t *testing.T) {
 					}
 					machineLimits = randomLimits(r)
 					// Workers share a small product even if they are parked.
-					pools[3].alone.Store(63)
+					pools[3].alone.Store(1023)
 					multiply(c, pools[threads])
 					for i, x := range c.Data {
 						if want := wants[reference][i]; math.Float32bits(x) != math.Float32bits(want) {

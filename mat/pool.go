@@ -173,8 +173,8 @@ func (p *Pool) claim() bool {
 }
 
 // awake reports whether a loop of a few microseconds should use the workers: if none is parked and,
-// to wake those that are, in one call of 64.
-func (p *Pool) awake() bool { return p.parked.Load() == 0 || p.alone.Add(1)%64 == 0 }
+// to wake those that are, in one call of 1024.
+func (p *Pool) awake() bool { return p.parked.Load() == 0 || p.alone.Add(1)%1024 == 0 }
 
 // run shares a loop with the workers and releases p.lock. Workers enter while the loop is open, so
 // a late worker costs nothing: the caller runs the ranges itself, closes the loop, and waits only
