@@ -25,13 +25,17 @@ func (t *tile) run(s *strip) {
 	stripAVX512(s)
 }
 
-// blockDirect computes columns [j0, j1) of C, a multiple of 16, over k up to depth, for few rows.
+// blockDirect computes columns [j0, j1) of C, over k up to depth, for few rows.
 func (t *product) blockDirect(i0, i1, j0, j1, depth int) {
-	if t.b.ColStride == 1 {
+	rows, inRows := i1-i0, t.b.ColStride == 1
+	switch {
+	case inRows && kernel == avx2 && rows > tiles[avx2].wideRows:
+		t.blockFew(i0, i1, j0, j1, depth)
+	case inRows:
 		t.blockWide(i0, i1, j0, j1, depth)
-	} else if m := i1 - i0; kernel == avx2 && (m > laneRows/2 || t.halves(m, j1-j0)) {
+	case kernel == avx2 && (rows > laneRows/2 || t.halves(rows, j1-j0)):
 		t.blockLanes(i0, i1, j0, j1, depth)
-	} else {
+	default:
 		t.blockTransposed(i0, i1, j0, j1, depth)
 	}
 }
@@ -147,12 +151,61 @@ func (t *product) blockLanes(i0, i1, j0, j1, depth int) {
 
 const laneRows = 8 // rows of C of stripTLanesAVX2
 
+// blockFew is blockDirect for a B with contiguous rows from beyond L2, and several strips of rows.
+// The first one copies a block of 48 columns, and the others find it in L1. Together they prefetch
+// the next block.
+func (t *product) blockFew(i0, i1, j0, j1, depth int) {
+	a, b, c := &t.a, &t.b, &t.c
+	rows, bRow := divideRows(i1-i0, fewRows256), uintptr(b.RowStride)*size
+	maxK := evenly(depth, fewDepth256)
+	panel := maxK * fewCols256 / 2
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	w.packedB = resized(w.packedB, 2*panel)
+	s := strip{aRow: uintptr(a.RowStride) * size, aK: size, cRow: uintptr(c.RowStride) * size, bPanel: uintptr(panel) * size}
+	for j := j0; j < j1; j += fewCols256 {
+		next := j
+		for k := 0; k < depth; k += s.k {
+			s.k = min(maxK, depth-k)
+			s.accumulate = flag(t.o.Accumulate || k > 0)
+			nextK := k + s.k
+			if nextK == depth {
+				next, nextK = j+fewCols256, 0
+			}
+			s.ahead, s.aheadK = address(b.Data)+uintptr(nextK)*bRow+uintptr(next)*size, bRow
+			s.b, s.bK, s.pack = &b.Data[k*b.RowStride+j], bRow, address(w.packedB)
+			for n, i := 0, i0; n < rows.strips; n++ {
+				s.m = rows.rows(n)
+				s.a, s.c = &a.Data[i*a.RowStride+k], &c.Data[i*c.RowStride+j]
+				stripFewAVX2(&s)
+				s.b, s.bK, s.pack = &w.packedB[0], fewCols256/2*size, 0
+				if s.ahead += 2 * line; n > 0 {
+					s.aheadK = 0
+				}
+				i += s.m
+			}
+		}
+	}
+	if depth == a.Cols {
+		t.o.finishChain(*c, i0, i1, j0, j1)
+	}
+}
+
 // blockWide is blockDirect for a B with contiguous rows.
 func (t *product) blockWide(i0, i1, j0, j1, depth int) {
 	a, b, c, l := &t.a, &t.b, &t.c, &machineLimits
-	rows := divideRows(i1-i0, wideRows)
+	rows := divideRows(i1-i0, tiles[kernel].wideRows)
 	s := strip{aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bK: uintptr(b.RowStride) * size}
-	cols := ceil(evenly(j1-j0, max(1, min(l.maxStreamCols, l.maxStreamCFloats/(i1-i0)))), 16)
+	maxC := l.maxStreamCFloats
+	if kernel == avx2 { // its chains do not start from 0, and C is read more often
+		maxC = l.maxStreamC256
+		if !t.o.Accumulate {
+			for i := i0; i < i1; i++ {
+				clear(c.Row(i)[j0:j1])
+			}
+		}
+	}
+	cols := ceil(evenly(j1-j0, max(1, min(l.maxStreamCols, maxC/(i1-i0)))), 16)
 	for j := j0; j < j1; j += cols {
 		s.n = min(cols, j1-j)
 		for k := 0; k < depth; k += s.k {
@@ -163,7 +216,11 @@ func (t *product) blockWide(i0, i1, j0, j1, depth int) {
 			for n, i := 0, i0; n < rows.strips; n++ {
 				s.m = rows.rows(n)
 				s.a, s.c = &a.Data[i*a.RowStride+k], &c.Data[i*c.RowStride+j]
-				stripWideAVX512(&s)
+				if kernel == avx2 {
+					stripWideAVX2(&s)
+				} else {
+					stripWideAVX512(&s)
+				}
 				s.ahead = 0
 				i += s.m
 			}
@@ -247,6 +304,19 @@ func stripFewAVX512(s *strip)
 //
 //go:noescape
 func stripWideAVX512(s *strip)
+
+// stripWideAVX2 is stripWideAVX512 for up to 2 rows. It adds to C.
+//
+//go:noescape
+func stripWideAVX2(s *strip)
+
+// stripFewAVX2 is the loop in strip's comment, without its epilogue, for 2 to 4 rows and two panels
+// of 24 columns. With pack != 0, for 4 rows, a row of B has all 48 columns, and the kernel copies
+// them to such panels. Each panel prefetches a line of each of k rows, aheadK apart: the first
+// panel at ahead, the second one at the next line.
+//
+//go:noescape
+func stripFewAVX2(s *strip)
 
 // stripTAVX512 is the loop in strip's comment for up to 8 rows and a B with contiguous columns,
 // bPanel apart: b[j*bPanel+l*bK] with bK and aK one float. n and k are multiples of 16.

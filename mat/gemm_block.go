@@ -41,7 +41,7 @@ type strip struct {
 	m, n, k                    int
 	accumulate, relu           int
 	pack                       uintptr
-	ahead                      uintptr
+	ahead, aheadK              uintptr
 	walks                      [2]walk
 }
 

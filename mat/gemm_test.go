@@ -232,6 +232,26 @@ func TestFewRowsTimesColumns(t *testing.T) {
 	})
 }
 
+// So do those for few rows times contiguous rows of B, from L2, beyond L2 and memory.
+func TestFewRowsTimesRows(t *testing.T) {
+	defer func(l limits) { machineLimits = l }(machineLimits)
+	forEachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(23, 24))
+		for _, cached := range []limits{{l2Floats: 1 << 30, l3Floats: 1 << 30}, {l3Floats: 1 << 30}, {}} {
+			machineLimits.l2Floats, machineLimits.l3Floats = cached.l2Floats, cached.l3Floats
+			for m := 1; m <= 21; m++ {
+				for _, n := range []int{48, 70, 96, 120} {
+					for _, k := range []int{8, 1 + r.IntN(128), 129 + r.IntN(200)} {
+						if !thin() || r.IntN(10) == 0 {
+							problem{m, n, k, false, false, randomOptions(r), 1}.check(t, r, normal)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 // A row of C does not depend on the other rows of the call, the number of threads or the layout.
 func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {

@@ -40,11 +40,13 @@ type limits struct {
 	maxTransposed256  int // with AVX2, for small products and columns that share sets of L1
 	maxWideRows       int // rows of C for which rows of B are read as long streams
 	maxWideRowsMemory int // the same for a B from memory
+	maxFewRows256     int // rows of C for which AVX2 copies a B from beyond L2 into L1
 
 	// An unpacked B larger than L2 is read in blocks of a few whole rows.
 	streamDepth      int
 	maxStreamCols    int // limits a call to a few microseconds
 	maxStreamCFloats int // floats of C, read and written once for each block
+	maxStreamC256    int // the same for the AVX2 kernel for long rows: they stay in L1
 
 	// Blocks of a packed B if C has few rows. A block has narrowCols columns, so that the next
 	// one can be prefetched meanwhile, up to maxNarrowRows rows of C and maxNarrowA floats of
@@ -102,10 +104,12 @@ func newLimits(c cacheSizes) limits {
 		maxTransposed256:  16,
 		maxWideRows:       1,
 		maxWideRowsMemory: 32,
+		maxFewRows256:     20,
 
 		streamDepth:      24,
 		maxStreamCols:    8 << 10,
 		maxStreamCFloats: c.l2 / 4 / size,
+		maxStreamC256:    c.l1 / 2 / size,
 
 		maxNarrowRows: 256,
 		maxNarrowA:    c.l2 / 2 / size,
@@ -145,8 +149,12 @@ const (
 	line = 64 // bytes of a cache line
 	padB = 8  // rows of a transposed panel of B that are written together
 
-	fewRows             = 6    // of the AVX-512 kernel for 64 columns
-	wideRows, wideDepth = 8, 8 // of the kernel for long rows of B: rows of C, and divisor of depth
+	fewRows   = 6 // of the AVX-512 kernel for 64 columns
+	wideDepth = 8 // divisor of the depth of the kernels for long rows of B
+
+	fewRows256, fewCols256 = 4, 48 // of the AVX2 kernel for 48 columns
+	fewDepth256            = 128   // of its block of B
+	minFewRows256          = 7     // two strips; the first has all rows
 )
 
 // tile describes the tile of a kernel and the blocks that suit it.
@@ -157,13 +165,14 @@ type tile struct {
 	// The row limit of the kernel that transposes columns of B in registers, and the divisor of
 	// its depth; 0 without such a kernel. Its columns are a multiple of 16.
 	transposedRows, transposedDepth int
+	wideRows                        int  // the row limit of the kernel for long rows of B
 	packs                           bool // the kernel can pack rows of B
 }
 
 var tiles = [...]tile{
 	generic: {rows: 1, cols: 16},
-	avx512:  {rows: 12, cols: 32, strips: 4, depth: 1024, transposedRows: 8, transposedDepth: 16, packs: true},
-	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, transposedRows: 8, transposedDepth: 16, packs: true},
+	avx512:  {rows: 12, cols: 32, strips: 4, depth: 1024, transposedRows: 8, transposedDepth: 16, wideRows: 8, packs: true},
+	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, transposedRows: 8, transposedDepth: 16, wideRows: 2, packs: true},
 	neon:    {rows: 6, cols: 16, strips: 1, depth: 256},
 }
 
@@ -326,7 +335,7 @@ func fewStrips(rows, tileRows int) bool { return rows > tileRows && rows < 8*til
 // zeros. For few rows of C that is cheaper than packing.
 func (q *shape) direct(l *limits) (cols, depth int) {
 	t := &tiles[q.kernel]
-	rows, depth := l.maxTransposedRows, q.k&^(t.transposedDepth-1)
+	rows, depth, divisor := l.maxTransposedRows, q.k&^(t.transposedDepth-1), 16
 	switch {
 	case q.packed || q.aCol != 1 || t.transposedRows == 0:
 		return 0, 0
@@ -335,12 +344,14 @@ func (q *shape) direct(l *limits) (cols, depth int) {
 		if q.bFloats > l.l3Floats {
 			rows = l.maxWideRowsMemory
 		}
+	case q.bCol == 1 && q.m >= minFewRows256 && q.bFloats > l.l2Floats:
+		rows, depth, divisor = l.maxFewRows256, q.k, fewCols256
 	case q.bCol == 1:
-		return 0, 0
+		rows, depth = t.wideRows, q.k&^(wideDepth-1)
 	case q.kernel == avx2 && q.bCol%l.aliasFloats == 0: // the kernel has fewer columns
 		rows = l.maxTransposed256
 	}
-	if cols = q.n &^ 15; q.m > rows || cols == 0 || depth == 0 {
+	if cols = q.n / divisor * divisor; q.m > rows || cols == 0 || depth == 0 {
 		return 0, 0
 	}
 	return cols, depth

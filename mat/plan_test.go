@@ -64,6 +64,8 @@ func TestPlans(t *testing.T) {
 			plan{tasks: grid{4, 4000, 4, 4000}, block: blockPlan{m: 4, n: 4000, rows: 4, cols: 4000, depth: 24}}},
 		"fewer rows than a tile fetch B below": {planShape{avx512, 8, 2048, 1024, false, false, 1, false},
 			plan{tasks: grid{8, 2048, 8, 2048}, block: blockPlan{m: 8, n: 2048, rows: 8, copyA: true, fetchBelow: true, cols: 32, depth: 1024}}},
+		"AVX2 shares a B from beyond L2": {planShape{avx2, 20, 2000, 300, false, false, 1, false},
+			plan{tasks: grid{20, 2000, 20, 2000}, block: blockPlan{m: 20, n: 2000, directCols: 1968, directDepth: 300}}},
 		"a tile and more pack B": {planShape{avx512, 12, 2048, 300, false, false, 1, false},
 			plan{tasks: grid{12, 2048, 12, 2048}, block: blockPlan{m: 12, n: 2048, rows: 12, packB: true, cols: 128, depth: 300}}},
 		"some rows, B in L2": {planShape{avx2, 128, 256, 300, false, false, 1, false},
@@ -171,7 +173,7 @@ func randomLimits(r *rand.Rand) limits {
 	l.l2Floats, l.maxUnpackedRows, l.maxUnpackedRowsL2, l.maxBlockFloats = some(1<<16), r.IntN(100), r.IntN(200), some(1<<16)
 	l.maxWideRows, l.maxWideRowsMemory = r.IntN(20), r.IntN(40)
 	l.l3Floats, l.maxTransposedRows, l.maxTransposed256 = some(1<<14), r.IntN(60), r.IntN(30)
-	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats = some(50), some(300), some(1<<14)
+	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats, l.maxStreamC256, l.maxFewRows256 = some(50), some(300), some(1<<14), some(1<<10), r.IntN(40)
 	l.maxNarrowRows, l.maxNarrowA, l.narrowCols = some(200), some(1<<16), some(200)
 	l.maxUnpackedCols, l.maxUnpackedFloats, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(10000), some(100), some(3), some(100)
 	l.maxSmallWork, l.minSmallTaskWork, l.minSmallRows, l.maxSmallCols = some(1<<18), some(1<<16), some(4), some(200)
