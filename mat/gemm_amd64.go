@@ -99,8 +99,8 @@ const (
 	minFetchedFloats = 8 << 10   // floats of B between a prefetch and its use
 )
 
-// halves reports whether stripTHalvesAVX2 computes m ≤ 4 rows of n columns, which must be worth
-// packing A, and not share sets of L1.
+// halves reports whether stripTHalvesAVX2 computes m ≤ 4 rows of n columns: if these are enough to
+// pay for packing A, and do not share sets of L1.
 func (t *product) halves(m, n int) bool {
 	return m > laneRows/4 && n >= machineLimits.minCopiedCols && t.b.ColStride%machineLimits.aliasFloats != 0
 }
@@ -139,9 +139,9 @@ func (t *product) blockLanes(i0, i1, j0, j1, depth int) {
 			}
 			if s.a = &panel[0]; half {
 				stripTHalvesAVX2(&s)
-				continue
+			} else {
+				stripTLanesAVX2(&s)
 			}
-			stripTLanesAVX2(&s)
 		}
 	}
 	if last {

@@ -122,7 +122,7 @@ func newLimits(c cacheSizes) limits {
 		minCopiedCols:     64,
 
 		maxSmallWork:        1 << 20,
-		minSmallTaskWork:    1 << 15,
+		minSmallTaskWork:    1 << 16,
 		minSmallRows:        3,
 		maxSmallCols:        128,
 		maxSmallTransposedK: c.l1 / 128 / size,
@@ -280,11 +280,14 @@ func planTasks(q *shape, l *limits) grid {
 
 // packsB reports whether a block of m rows and n columns of C packs its part of B.
 func (q *shape) packsB(m, n int, l *limits) bool {
-	rows := l.maxUnpackedRows
+	rows, l2 := l.maxUnpackedRows, l.l2Floats
+	if q.tile == &tiles[avx2] && m > l.maxFewRows256 {
+		l2 /= 2 // more strips than with AVX-512 read B
+	}
 	if q.tile.packs { // at little cost, for a strip with all rows
 		rows = min(rows, q.tile.rows-1)
 	}
-	return !q.packed && (q.bCol != 1 && n > 1 || m > rows && (m > l.maxUnpackedRowsL2 || n*q.k > l.l2Floats))
+	return !q.packed && (q.bCol != 1 && n > 1 || m > rows && (m > l.maxUnpackedRowsL2 || n*q.k > l2))
 }
 
 // planBlock returns the plan of a block of C [m × n] over all of k for one thread.
