@@ -101,12 +101,6 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $128
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14   \
 	ROWSUPTO6(MOVE, DONE)
-#define ADDBIAS(C0, C1) \
-	VADDPS Y12, C0, C0 \
-	VADDPS Y13, C1, C1
-#define RELU(C0, C1) \
-	VMAXPS C0, Y12, C0 \
-	VMAXPS C1, Y12, C1
 
 // func stripAVX2(s *strip)
 // Requires: AVX2, FMA
@@ -286,7 +280,7 @@ biasedge:
 addbias:
 	ROWS6(ADDBIAS)
 
-	// x < 0 ? 0 : x by VMAXPS with x as its last operand, which preserves NaN and -0
+	// x < 0 ? 0 : x
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store

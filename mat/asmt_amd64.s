@@ -127,13 +127,6 @@ fetched: \
 	VMOVUPS C1, 32(R14) \
 	ADDQ    BX, R14
 
-#define ADDBIAS(C0, C1) \
-	VADDPS Y8, C0, C0 \
-	VADDPS Y9, C1, C1
-#define RELU(C0, C1) \
-	VMAXPS C0, Y8, C0 \
-	VMAXPS C1, Y8, C1
-
 // func stripTAVX2(s *strip)
 // Requires: AVX2, FMA
 //
@@ -195,15 +188,15 @@ epilogue:
 	JEQ   relu
 	ADDQ  DX, SI
 	SUBQ  strip_c(DI), SI
-	VMOVUPS (SI), Y8
-	VMOVUPS 32(SI), Y9
+	VMOVUPS (SI), Y12
+	VMOVUPS 32(SI), Y13
 	ROWS4(ADDBIAS)
 
-	// x < 0 ? 0 : x by VMAXPS with x as its last operand, which preserves NaN and -0
+	// x < 0 ? 0 : x
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
-	VXORPS Y8, Y8, Y8
+	VXORPS Y12, Y12, Y12
 	ROWS4(RELU)
 
 store:

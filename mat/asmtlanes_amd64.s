@@ -98,8 +98,8 @@ columns: \
 	OP(Y1) \
 	OP(Y2) \
 	OP(Y3)
-#define ADDBIAS(C) VADDPS Y12, C, C
-#define RELU(C) VMAXPS C, Y12, C
+#define ADDBIAS1(C) VADDPS Y12, C, C
+#define RELU1(C) VMAXPS C, Y12, C
 
 // func stripTLanesAVX2(s *strip)
 // Requires: AVX2, FMA
@@ -207,14 +207,14 @@ group:
 	ADDQ  DX, SI
 	SUBQ  strip_c(DI), SI
 	VBROADCASTF128 (SI), Y12
-	EACHOF4(ADDBIAS)
+	EACHOF4(ADDBIAS1)
 
 	// x < 0 ? 0 : x by VMAXPS with x as its last operand, which preserves NaN and -0
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
 	VXORPS Y12, Y12, Y12
-	EACHOF4(RELU)
+	EACHOF4(RELU1)
 
 store:
 	LEAQ    (DX)(BX*4), R15
@@ -376,14 +376,14 @@ group:
 	SUBQ  strip_c(DI), SI
 	VMOVUPS (SI), X12
 	VINSERTF128 $1, 32(SI), Y12, Y12
-	EACHOF4(ADDBIAS)
+	EACHOF4(ADDBIAS1)
 
 	// x < 0 ? 0 : x
 relu:
 	CMPQ   strip_relu(DI), $0
 	JEQ    store
 	VXORPS Y12, Y12, Y12
-	EACHOF4(RELU)
+	EACHOF4(RELU1)
 
 store:
 	VMOVUPS X0, (R14)

@@ -36,6 +36,15 @@
 	VXORPS C0, C0, C0 \
 	VXORPS C1, C1, C1
 
+// ADDBIAS: C += the bias in Y12 and Y13. RELU: C = max(0, C) with Y12 = 0; VMAXPS returns its last
+// operand if that is NaN or both are 0, which preserves NaN and -0.
+#define ADDBIAS(C0, C1) \
+	VADDPS Y12, C0, C0 \
+	VADDPS Y13, C1, C1
+#define RELU(C0, C1) \
+	VMAXPS C0, Y12, C0 \
+	VMAXPS C1, Y12, C1
+
 // jumps to the loop over k for M rows; rows1 must follow
 #define TOROWS6(M) \
 	CMPQ M, $6 \
