@@ -145,10 +145,10 @@ func withEOS(m *model.Transformer, id int32) *model.Transformer {
 // forbiddenSequences is a Constraint without some sequences of tokens.
 type forbiddenSequences struct{ list [][]int32 }
 
-func (*forbiddenSequences) StateLen() int                 { return 0 }
-func (*forbiddenSequences) Start([]uint64, decode.Source) {}
-func (*forbiddenSequences) Next([]uint64, int32)          {}
-func (*forbiddenSequences) Only(*decode.Partial) []int32  { return nil }
+func (*forbiddenSequences) StateLen() int                     { return 0 }
+func (*forbiddenSequences) Start([]uint64, decode.SourceInfo) {}
+func (*forbiddenSequences) Next([]uint64, int32)              {}
+func (*forbiddenSequences) Only(*decode.Partial) []int32      { return nil }
 
 func (f *forbiddenSequences) Allows(p *decode.Partial, token int32) bool {
 	tokens := append(slices.Clone(p.Tokens()), token)

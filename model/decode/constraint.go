@@ -14,14 +14,14 @@ import (
 // The token in the position of EOS at the length limit is free, because Hypothesis.Tokens omits
 // it, except that EOS must be allowed.
 //
-// Start and Next must set all words of the state, from their arguments alone. Allows and Only must
+// A panic in a Constraint ends its call with a *PanicError. Start and Next must set all words of the state, from their arguments alone. Allows and Only must
 // not change the state. Goroutines call them concurrently for different hypotheses. A Constraint
 // in Options must be comparable, for example a pointer.
 type Constraint interface {
 	// StateLen returns the number of words of a state.
 	StateLen() int
 	// Start sets state to that of an empty translation of s.
-	Start(state []uint64, s Source)
+	Start(state []uint64, s SourceInfo)
 	// Next replaces the state of a hypothesis by that after token. It is not called with EOS.
 	// At the length limit token may be one that Allows forbids.
 	Next(state []uint64, token int32)
@@ -38,11 +38,11 @@ type Constraint interface {
 type Requirer interface {
 	Constraint
 	// Required appends to ids the tokens that the Constraint may demand in a translation of s.
-	Required(ids []int32, s Source) []int32
+	Required(ids []int32, s SourceInfo) []int32
 }
 
-// Source describes a source to a Constraint.
-type Source struct {
+// SourceInfo describes a source to a Constraint.
+type SourceInfo struct {
 	Index     int // in the call
 	Tokens    int // without EOS
 	MaxTokens int // length limit of the translation, without EOS
@@ -114,7 +114,7 @@ func (a *all) StateLen() int { return a.starts[len(a.list)] }
 // of returns the part of a state that belongs to element i.
 func (a *all) of(state []uint64, i int) []uint64 { return state[a.starts[i]:a.starts[i+1]] }
 
-func (a *all) Start(state []uint64, s Source) {
+func (a *all) Start(state []uint64, s SourceInfo) {
 	for i, c := range a.list {
 		c.Start(a.of(state, i), s)
 	}
@@ -153,7 +153,7 @@ func (a *all) Only(p *Partial) []int32 {
 }
 
 // Required appends the tokens of all elements.
-func (a *all) Required(ids []int32, s Source) []int32 {
+func (a *all) Required(ids []int32, s SourceInfo) []int32 {
 	for _, c := range a.list {
 		if r, ok := c.(Requirer); ok {
 			ids = r.Required(ids, s)
@@ -168,7 +168,7 @@ type minLength struct{ *Options }
 
 func (c minLength) StateLen() int { return 1 }
 
-func (c minLength) Start(state []uint64, s Source) {
+func (c minLength) Start(state []uint64, s SourceInfo) {
 	state[0] = uint64(min(c.minTokens(s.Tokens), s.MaxTokens))
 }
 
@@ -189,10 +189,10 @@ func (c minLength) Only(*Partial) []int32 { return nil }
 // or a prefix, they are free, so that it can be satisfied.
 type noRepeat struct{ n int }
 
-func (noRepeat) StateLen() int          { return 0 }
-func (noRepeat) Start([]uint64, Source) {}
-func (noRepeat) Next([]uint64, int32)   {}
-func (noRepeat) Only(*Partial) []int32  { return nil }
+func (noRepeat) StateLen() int              { return 0 }
+func (noRepeat) Start([]uint64, SourceInfo) {}
+func (noRepeat) Next([]uint64, int32)       {}
+func (noRepeat) Only(*Partial) []int32      { return nil }
 
 func (c noRepeat) Allows(p *Partial, token int32) bool {
 	if token == model.EOS || p.only != nil {

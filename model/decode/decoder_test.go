@@ -553,7 +553,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 			handles = state.Add(handles[:0], srcs...)
 			s.sentences = s.sentences[:0]
 			for i, h := range handles {
-				s.add(r, i, h, 64)
+				s.add(r, i, h, 64).start()
 			}
 			for range 20 {
 				s.expand(nil, state)

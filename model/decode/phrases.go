@@ -121,7 +121,7 @@ func (p *phrase) next(n int, piece string) int {
 
 func (c *phrases) StateLen() int { return matches + c.maxPhrases }
 
-func (c *phrases) Start(state []uint64, s Source) {
+func (c *phrases) Start(state []uint64, s SourceInfo) {
 	clear(state)
 	state[0] = uint64(s.Index)
 }
@@ -180,7 +180,7 @@ func (c *phrases) Allows(p *Partial, token int32) bool {
 func (c *phrases) Only(*Partial) []int32 { return nil }
 
 // Required appends the tokens that spell the phrases.
-func (c *phrases) Required(ids []int32, s Source) []int32 {
+func (c *phrases) Required(ids []int32, s SourceInfo) []int32 {
 	if s.Index < len(c.list) {
 		for _, p := range c.list[s.Index] {
 			for _, begins := range p.begins {

@@ -187,7 +187,7 @@ func TestPhrasesOfPieces(t *testing.T) {
 	} {
 		c := phrasesOf(pieces, []string{" Hund"})
 		state := make([]uint64, c.StateLen())
-		c.Start(state, Source{})
+		c.Start(state, SourceInfo{})
 		for _, piece := range row.tokens {
 			c.Next(state, int32(slices.Index(pieces.bytes, piece)))
 		}

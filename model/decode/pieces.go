@@ -183,7 +183,7 @@ type validText struct{ *Pieces }
 
 func (c validText) StateLen() int { return 1 }
 
-func (c validText) Start(state []uint64, _ Source) { state[0] = utf8Start }
+func (c validText) Start(state []uint64, _ SourceInfo) { state[0] = utf8Start }
 
 func (c validText) Next(state []uint64, token int32) {
 	if next := c.next[state[0]][token]; next != utf8Invalid {
@@ -203,4 +203,4 @@ func (c validText) Allows(p *Partial, token int32) bool {
 func (c validText) Only(p *Partial) []int32 { return c.only[p.State[0]] }
 
 // Required appends tokens that complete every character before the length limit.
-func (c validText) Required(ids []int32, _ Source) []int32 { return append(ids, c.completing...) }
+func (c validText) Required(ids []int32, _ SourceInfo) []int32 { return append(ids, c.completing...) }

@@ -107,7 +107,7 @@ func (p *Pieces) agreeing(text string) []int32 {
 
 func (c *prefixes) StateLen() int { return 1 }
 
-func (c *prefixes) Start(state []uint64, s Source) { state[0] = uint64(s.Index) << 32 }
+func (c *prefixes) Start(state []uint64, s SourceInfo) { state[0] = uint64(s.Index) << 32 }
 
 // of returns the prefix of a state, which may be nil, and the progress in it.
 func (c *prefixes) of(state uint64) (p *prefix, progress int) {
@@ -148,7 +148,7 @@ func (c *prefixes) Only(p *Partial) []int32 {
 }
 
 // Required appends the tokens that may follow each part of the prefix.
-func (c *prefixes) Required(ids []int32, s Source) []int32 {
+func (c *prefixes) Required(ids []int32, s SourceInfo) []int32 {
 	if s.Index < len(c.list) && c.list[s.Index] != nil {
 		for _, only := range c.list[s.Index].only {
 			ids = append(ids, only...)

@@ -57,9 +57,9 @@ func distribution(m *table, source int32, prefix []int32, o Options) []float64 {
 // oddIDs is the Constraint that tokens except EOS have odd ids and are in list, unless it is nil.
 type oddIDs struct{ list []int32 }
 
-func (*oddIDs) StateLen() int          { return 0 }
-func (*oddIDs) Start([]uint64, Source) {}
-func (*oddIDs) Next([]uint64, int32)   {}
+func (*oddIDs) StateLen() int              { return 0 }
+func (*oddIDs) Start([]uint64, SourceInfo) {}
+func (*oddIDs) Next([]uint64, int32)       {}
 
 func (c *oddIDs) Allows(_ *Partial, token int32) bool {
 	return token == model.EOS || token%2 == 1 && (c.list == nil || slices.Contains(c.list, token))

@@ -2,6 +2,8 @@ package decode
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 
@@ -34,7 +36,7 @@ const (
 	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
 	minFreeRows    = 16      // least rows to add sources for: enough tokens for fast products
-	maxPassed      = 64      // turns of a request without sources in the search that others take
+	maxSkips       = 64      // skips of a request without sources in the search before it blocks others
 )
 
 // scheduler translates the sources of requests. Between two steps, sources that are done or whose
@@ -44,8 +46,8 @@ const (
 //
 // Requests take turns: each adds one source, the longest that waits, until the limits are reached.
 // So a small request does not wait for all of a large one, and the last sources of a request are
-// short. A request whose source exceeds the limits is passed over while others of its sources are
-// translated. Without those it is passed over in maxPassed turns, and then the next to add one.
+// short. A request whose source exceeds the limits is skipped. If it has no other source in the
+// search, then after maxSkips skips it blocks others until it fits.
 //
 // While a request in progress is not in the background, those in the background are paused: their
 // sources have no rows in a step, and none are added. Their hypotheses keep their memory, so the
@@ -104,7 +106,7 @@ type request struct {
 	waiting    []int      // indices of the sources that are not added yet; the last is the next
 	active     int        // sources that are not done
 	inSearch   int        // sources that are translated
-	passed     int        // times that it was passed over without sources in the search
+	skips      int        // since it has no sources in the search
 
 	// token is called with the tokens that are certain; it may be nil.
 	token func(i int, token int32)
@@ -112,10 +114,32 @@ type request struct {
 	end   func(error) // called once, after the last call of done
 
 	abandoned atomic.Bool // the request ends before the next step, as if ctx had ended
+	fault     atomic.Pointer[PanicError]
+}
+
+// PanicError is the error of a call whose Constraint panicked. Other calls go on.
+type PanicError struct {
+	Value any
+	Stack []byte // of the goroutine that panicked
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("decode: panic in a Constraint: %v", e.Value) }
+
+// guard calls f, which works for this request only. A panic of f ends the request.
+func (r *request) guard(f func()) {
+	defer func() {
+		if value := recover(); value != nil {
+			r.fault.CompareAndSwap(nil, &PanicError{value, debug.Stack()})
+		}
+	}()
+	f()
 }
 
 // err returns the error that ends the request, or nil.
 func (r *request) err() error {
+	if fault := r.fault.Load(); fault != nil {
+		return fault
+	}
 	if r.abandoned.Load() {
 		return context.Canceled
 	}
@@ -148,8 +172,8 @@ func (r *request) maxTokens(i, maxLen int) int { return r.options.maxTokens(len(
 
 // source describes source i to a Constraint. Its translation has up to maxTokens tokens, EOS
 // counted.
-func (r *request) source(i, maxTokens int) Source {
-	return Source{Index: i, Tokens: len(r.sources[i]), MaxTokens: maxTokens - 1}
+func (r *request) source(i, maxTokens int) SourceInfo {
+	return SourceInfo{Index: i, Tokens: len(r.sources[i]), MaxTokens: maxTokens - 1}
 }
 
 // positions returns the limit of the positions of source i and its hypotheses.
@@ -225,14 +249,14 @@ func (s *scheduler) addSources() {
 	}
 	s.added, s.sources = s.added[:0], s.sources[:0]
 	tokens := 0
-	for passed := 0; passed < len(s.requests); s.next++ {
+	for skipped := 0; skipped < len(s.requests); s.next++ {
 		if s.next >= len(s.requests) {
 			s.next = 0
 		}
 		r := s.requests[s.next]
 		last := len(r.waiting) - 1
 		if last < 0 || r.options.Background && s.search.paused {
-			passed++
+			skipped++
 			continue
 		}
 		i := r.waiting[last]
@@ -242,17 +266,17 @@ func (s *scheduler) addSources() {
 		}
 		if l.sources > 0 && (l.rows+rows > maxRows || l.positions+positions > maxPositions) {
 			if r.inSearch == 0 {
-				if r.passed >= maxPassed {
+				if r.skips >= maxSkips {
 					break
 				}
-				r.passed++
+				r.skips++
 			}
-			passed++
+			skipped++
 			continue
 		}
-		passed = 0
+		skipped = 0
 		r.waiting = r.waiting[:last]
-		r.inSearch, r.passed = r.inSearch+1, 0
+		r.inSearch, r.skips = r.inSearch+1, 0
 		l.add(rows, positions)
 		tokens += n
 		s.added, s.sources = append(s.added, waitingSource{r, i}), append(s.sources, r.sources[i])
@@ -264,12 +288,14 @@ func (s *scheduler) addSources() {
 	for k, a := range s.added {
 		maxTokens := a.request.maxTokens(a.index, s.maxLen)
 		if a.request.options.Shortlist != nil {
-			s.restrict(a, s.handles[k], maxTokens)
+			a.request.guard(func() { s.restrict(a, s.handles[k], maxTokens) })
 		}
-		s.search.add(a.request, a.index, s.handles[k], maxTokens)
+		q := s.search.add(a.request, a.index, s.handles[k], maxTokens)
+		a.request.guard(q.start)
 	}
 	clear(s.added)
 	clear(s.sources)
+	s.endRequests() // those with a panic
 }
 
 // restrict restricts the logits of a source to its list.

@@ -487,7 +487,70 @@ func TestCallThatPanicsLeaves(t *testing.T) {
 type countingConstraint struct{ atomic.Int64 }
 
 func (*countingConstraint) StateLen() int                 { return 0 }
-func (*countingConstraint) Start([]uint64, Source)        {}
+func (*countingConstraint) Start([]uint64, SourceInfo)    {}
 func (*countingConstraint) Next([]uint64, int32)          {}
 func (*countingConstraint) Only(*Partial) []int32         { return nil }
 func (c *countingConstraint) Allows(*Partial, int32) bool { c.Add(1); return true }
+
+// faulty is a Constraint that panics in one of its methods.
+type faulty struct{ method string }
+
+func (c *faulty) check(method string) {
+	if c.method == method {
+		panic("fault in " + method)
+	}
+}
+
+func (c *faulty) StateLen() int                  { return 1 }
+func (c *faulty) Start(s []uint64, _ SourceInfo) { c.check("Start"); s[0] = 0 }
+func (c *faulty) Next([]uint64, int32)           { c.check("Next") }
+func (c *faulty) Only(*Partial) []int32          { c.check("Only"); return nil }
+
+func (c *faulty) Allows(*Partial, int32) bool { c.check("Allows"); return true }
+
+func (c *faulty) Required(ids []int32, _ SourceInfo) []int32 { c.check("Required"); return ids }
+
+// A panic in a Constraint ends the calls with it by an error. Others that share steps with them have
+// their translations.
+func TestFaultyConstraintEndsOnlyItsCalls(t *testing.T) {
+	w := NewWeights(perturbed(t, toy(), 7), nil)
+	srcs := randomSources(300, 1, 8)
+	o := DefaultOptions()
+	o.MaxExtra, o.Shortlist = 8, randomShortlist(toy(), 8, 1)
+	want := translate(t, New(w, nil), srcs, o)
+	pool := mat.NewPool(2)
+	defer pool.Close()
+	e := NewEngine(w, pool)
+	var all sync.WaitGroup
+	for _, method := range []string{"Start", "Next", "Only", "Allows", "Required"} {
+		for _, beam := range []int{1, 4} {
+			for _, sample := range []bool{false, true} {
+				bad := o
+				bad.Beam, bad.Sample, bad.Constraint = beam, sample, &faulty{method}
+				all.Go(func() {
+					_, err := e.Translate(context.Background(), srcs[:20], bad)
+					var fault *PanicError
+					if !errors.As(err, &fault) || fault.Value != "fault in "+method || !strings.Contains(string(fault.Stack), "faulty") {
+						t.Errorf("panic in %s: error %v", method, err)
+					}
+				})
+			}
+		}
+		all.Go(func() {
+			if got, err := e.Translate(context.Background(), srcs, o); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("beside a panic in %s: error %v, or other translations", method, err)
+			}
+		})
+	}
+	all.Wait()
+	d := New(w, nil)
+	bad := o
+	bad.Constraint = &faulty{"Next"}
+	var fault *PanicError
+	if _, err := d.Translate(context.Background(), srcs, bad); !errors.As(err, &fault) {
+		t.Errorf("Decoder: error %v, want a PanicError", err)
+	}
+	if got := translate(t, d, srcs, o); !reflect.DeepEqual(got, want) {
+		t.Error("Decoder: other translations after a panic")
+	}
+}

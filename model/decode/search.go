@@ -200,8 +200,8 @@ func (q *sourceSearch) maxNBest() int {
 }
 
 // add adds source index of a request, with a handle in the model and a limit of maxTokens, EOS
-// counted.
-func (s *search) add(r *request, index int, handle int32, maxTokens int) {
+// counted. The caller must call start next.
+func (s *search) add(r *request, index int, handle int32, maxTokens int) *sourceSearch {
 	if len(s.sentences) < cap(s.sentences) {
 		s.sentences = s.sentences[:len(s.sentences)+1] // keeps the memory of its slices
 	} else {
@@ -223,6 +223,12 @@ func (s *search) add(r *request, index int, handle int32, maxTokens int) {
 			q.goal, q.goalStart = goalOf(q.constraint)
 		}
 	}
+	return q
+}
+
+// start sets the initial hypotheses.
+func (q *sourceSearch) start() {
+	r := q.request
 	for i := range r.strategy.initialHypotheses() {
 		q.live = append(q.live, live{tail: -1, parent: -1, number: int32(i)})
 		for range q.sourceTokens {
@@ -230,7 +236,7 @@ func (s *search) add(r *request, index int, handle int32, maxTokens int) {
 		}
 		if q.constraint != nil {
 			q.states = growStates(q.states, q.stateLen)
-			q.constraint.Start(q.state(i), r.source(index, maxTokens))
+			q.constraint.Start(q.state(i), r.source(q.index, q.maxTokens))
 		}
 	}
 }
@@ -273,8 +279,12 @@ func (s *search) step(p *mat.Pool, m stepper, done func(q *sourceSearch, list []
 			return false
 		}
 		rows := len(q.live)
-		s.advance(q, first)
-		first += rows
+		if q.request.fault.Load() == nil {
+			q.request.guard(func() { s.advance(q, first) })
+		}
+		if first += rows; q.request.fault.Load() != nil {
+			return false // its request ends
+		}
 		if q.tokens < q.maxTokens && len(q.live) > 0 && !q.strategy.isDone(q) {
 			if q.request.token != nil {
 				q.report(q.certain())
@@ -355,13 +365,15 @@ func (s *expandRows) Range(lo, hi int) {
 		// Pad and BOS cannot follow a hypothesis.
 		logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
 		q, _ := s.hypothesis(i)
-		s.setPartial(i)
-		if q.options.penalizesRepetition() {
-			penalizeRepetition(logits, s.partials[i].Tokens(), float32(q.options.RepetitionPenalty))
-		}
-		strat := q.strategy
-		out := s.expanded[i*s.rowContinuations:][:0:q.maxContinuations()]
-		s.counts[i] = len(strat.expand(s.search, i, logits, out))
+		s.counts[i] = 0
+		q.request.guard(func() {
+			s.setPartial(i)
+			if q.options.penalizesRepetition() {
+				penalizeRepetition(logits, s.partials[i].Tokens(), float32(q.options.RepetitionPenalty))
+			}
+			out := s.expanded[i*s.rowContinuations:][:0:q.maxContinuations()]
+			s.counts[i] = len(q.strategy.expand(s.search, i, logits, out))
+		})
 	}
 }
 

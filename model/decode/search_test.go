@@ -216,7 +216,7 @@ func TestSourcesAreIndependent(t *testing.T) {
 // A continuation by EOS is finished only if it is among the width best of all continuations.
 func TestEOSOfLowRankIsNotFinished(t *testing.T) {
 	o, s := Options{Beam: 2}, search{}
-	s.add(requestOf(context.Background(), 1, 64, o, nil, nil), 0, 0, 64)
+	s.add(requestOf(context.Background(), 1, 64, o, nil, nil), 0, 0, 64).start()
 	sent := &s.sentences[0]
 	sent.live = []live{{logP: -1, tail: -1, parent: 0}, {logP: -2, tail: -1, parent: 1}}
 	s.expanded = []continuation{{-2, 7, 0}, {-4, model.EOS, 0}, {0, 0, 0}, {0, 0, 0}, {-2, model.EOS, 0}, {-4, 8, 0}, {0, 0, 0}, {0, 0, 0}}

@@ -16,10 +16,10 @@ import (
 // without is the Constraint that the ids do not occur: the oracle of suppressed pieces.
 type without struct{ ids []int32 }
 
-func (*without) StateLen() int          { return 0 }
-func (*without) Start([]uint64, Source) {}
-func (*without) Next([]uint64, int32)   {}
-func (*without) Only(*Partial) []int32  { return nil }
+func (*without) StateLen() int              { return 0 }
+func (*without) Start([]uint64, SourceInfo) {}
+func (*without) Next([]uint64, int32)       {}
+func (*without) Only(*Partial) []int32      { return nil }
 
 func (c *without) Allows(_ *Partial, token int32) bool { return !slices.Contains(c.ids, token) }
 
