@@ -45,7 +45,7 @@ func (t *embedSentences) Range(lo, hi int) {
 			i := first + pos
 			y := t.y.Row(i)
 			// y = E[id]·sqrt(d) + PE[pos]
-			mat.ScaleAdd(y, table.Row(int(id)), t.Scale(), t.Positions.Row(pos))
+			mat.AxpyTo(y, t.Scale(), table.Row(int(id)), t.Positions.Row(pos))
 			if t.drop.Rate > 0 {
 				t.drop.Apply(y, y, nil, i*d)
 			}
@@ -57,7 +57,7 @@ func (t *embedSentences) Range(lo, hi int) {
 func (e Embedding) At(y mat.Matrix, ids []int32, position int) {
 	table := e.E.Weights()
 	for i, id := range ids {
-		mat.ScaleAdd(y.Row(i), table.Row(int(id)), e.Scale(), e.Positions.Row(position))
+		mat.AxpyTo(y.Row(i), e.Scale(), table.Row(int(id)), e.Positions.Row(position))
 	}
 }
 
@@ -87,7 +87,7 @@ type embedGradCols struct {
 func (t *embedGradCols) Range(lo, hi int) {
 	dE := t.E.Grad()
 	for i, id := range t.ids {
-		mat.Axpy(dE.Row(int(id))[lo:hi], t.Scale(), t.dy.Row(i)[lo:hi])
+		mat.Axpy(t.Scale(), t.dy.Row(i)[lo:hi], dE.Row(int(id))[lo:hi])
 	}
 }
 

@@ -63,7 +63,7 @@ func (t *normRows) Range(lo, hi int) { t.rows(&t.act, lo, hi) }
 // rows normalizes rows [lo, hi) of act.X.
 func (l *Norm) rows(act *NormAct, lo, hi int) {
 	if l.Kind == LayerNorm {
-		mat.NormalizeRows(act.Y.RowRange(lo, hi), act.X.RowRange(lo, hi), act.Mean[lo:hi], act.RStd[lo:hi], l.Gain.W, l.Bias.W, l.Eps)
+		mat.LayerNormRows(act.Y.RowRange(lo, hi), act.X.RowRange(lo, hi), act.Mean[lo:hi], act.RStd[lo:hi], l.Gain.W, l.Bias.W, l.Eps)
 		return
 	}
 	for i := lo; i < hi; i++ {
@@ -89,7 +89,7 @@ func (l *Norm) row(act *NormAct, i int) {
 	if l.Bias != nil {
 		bias = l.Bias.W
 	}
-	mat.Normalize(y, x, mean, rstd, l.Gain.W, bias)
+	mat.LayerNorm(y, x, mean, rstd, l.Gain.W, bias)
 	act.Mean[i], act.RStd[i] = mean, rstd
 }
 
@@ -134,7 +134,7 @@ func (t *normParamGradCols) Range(lo, hi int) {
 		dbias = t.Bias.G[lo:hi]
 	}
 	n := t.dy.Rows
-	mat.NormalizeParamGradRows(t.Gain.G[lo:hi], dbias, t.dy.ColRange(lo, hi), t.act.X.ColRange(lo, hi), t.act.Mean[:n], t.act.RStd[:n])
+	mat.LayerNormParamGradRows(t.Gain.G[lo:hi], dbias, t.dy.ColRange(lo, hi), t.act.X.ColRange(lo, hi), t.act.Mean[:n], t.act.RStd[:n])
 }
 
 type normGradRows struct {
@@ -160,7 +160,7 @@ func (t *normGradRows) Range(lo, hi int) {
 func (l *Norm) gradRow(dx, dy []float32, act *NormAct, i int) {
 	x, mean, rstd := act.X.Row(i), act.Mean[i], act.RStd[i]
 	d := float32(len(x))
-	sumG, sumGX := mat.NormalizeSums(dy, x, mean, rstd, l.Gain.W) // Σ g_j, Σ g_j·x̂_j
+	sumG, sumGX := mat.LayerNormGradSums(dy, x, mean, rstd, l.Gain.W) // Σ g_j, Σ g_j·x̂_j
 	meanG, c := sumG/d, sumGX/d
 	switch l.Kind {
 	case UnbiasedNorm:
@@ -172,5 +172,5 @@ func (l *Norm) gradRow(dx, dy []float32, act *NormAct, i int) {
 	case RMSNorm:
 		meanG = 0
 	}
-	mat.NormalizeGrad(dx, dy, x, mean, rstd, l.Gain.W, meanG, c)
+	mat.LayerNormGrad(dx, dy, x, mean, rstd, l.Gain.W, meanG, c)
 }

@@ -72,7 +72,7 @@ func (t *rdropTokens) Range(lo, hi int) {
 	q, scale, v := a.targetDistribution(), a.targets.Scale, a.logits.Cols
 	for i := lo; i < hi; i++ {
 		row, row1, u := a.logits.Row(i), b.logits.Row(i), t.diff.Row(i)
-		mat.ScaleAdd(u, row1, -1, row)                        // u = z - z'
+		mat.AxpyTo(u, -1, row1, row)                          // u = z - z'
 		sum, sum1 := a.loss(i, q), b.loss(i, q)               // row = sum·p, row1 = sum1·p'
 		pu, pu1 := mat.Dot(row, u)/sum, mat.Dot(row1, u)/sum1 // Σ_k p_k·u_k, Σ_k p'_k·u_k
 		a.targets.Losses.kl[i] = pu - pu1                     // J
@@ -84,9 +84,9 @@ func (t *rdropTokens) Range(lo, hi int) {
 			row, row1, u, old := row[lo:hi], row1[lo:hi], u[lo:hi], saved[:hi-lo]
 			copy(old, row)
 			mat.SoftmaxGrad(row, row, u, pu-1-2/t.alpha, f) // dz + q
-			mat.Axpy(row, -f1, row1)
+			mat.Axpy(-f1, row1, row)
 			mat.SoftmaxGrad(row1, row1, u, pu1+1+2/t.alpha, -f1) // dz' + q
-			mat.Axpy(row1, -f, old)
+			mat.Axpy(-f, old, row1)
 			if q.other != 0 {
 				mat.ScaleShift(row, 1, -scale*q.other)
 				mat.ScaleShift(row1, 1, -scale*q.other)

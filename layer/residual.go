@@ -30,7 +30,7 @@ func (t *addNormRows) Range(lo, hi int) {
 			t.act.drop.Apply(sub, sub, x, i*len(x))
 		} else {
 			t.act.drop.Apply(sub, sub, nil, i*len(x))
-			mat.Axpy(sub, t.Alpha, x)
+			mat.Axpy(t.Alpha, x, sub)
 		}
 	}
 	t.rows(&t.act, lo, hi)
@@ -59,7 +59,7 @@ func (t *addNormGradRows) Range(lo, hi int) {
 		t.gradRow(dr, t.dy.Row(i), &t.act, i)               // y = Norm(r)
 		t.act.drop.Apply(t.dsub.Row(i), dr, nil, i*len(dx)) // dsub = mask·dr
 		if t.Alpha != 1 {
-			mat.Scale(dx, t.Alpha) // dx = α·dr
+			mat.Scal(t.Alpha, dx) // dx = α·dr
 		}
 	}
 }

@@ -169,7 +169,7 @@ func TestActivationString(t *testing.T) {
 // Names of kernels are lower case, and the error says so.
 func TestChooseKernelInUpperCase(t *testing.T) {
 	name := strings.ToUpper(supported[0].String())
-	if _, err := choose(name); err == nil || !strings.Contains(err.Error(), "lower case") {
+	if _, err := choose("MAT_KERNEL", name); err == nil || !strings.Contains(err.Error(), "lower case") {
 		t.Errorf("choose(%q) = %v, want an error that names lower case", name, err)
 	}
 }

@@ -75,7 +75,7 @@ const (
 //
 // The first two need Kernel to be "avx512" and are disabled by
 // GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off, for which the Go runtime prints "unknown cpu
-// feature". The environment variable TFM_CPU disables amx, because its results differ.
+// feature". MAT_KERNEL and TFM_CPU disable amx, because its results differ.
 func KernelBF16() string {
 	switch kernelBF16() {
 	case tilesBF16:

@@ -3,7 +3,6 @@
 package mat
 
 import (
-	"os"
 	"sync"
 
 	"golang.org/x/sys/cpu"
@@ -13,7 +12,7 @@ import (
 // them after startup.
 var (
 	hasBF16 = cpu.X86.HasAVX512BF16
-	hasAMX  = os.Getenv("TFM_CPU") == "" && cpu.X86.HasAVX512BF16 && cpu.X86.HasAMXTile && cpu.X86.HasAMXBF16
+	hasAMX  = kernelName == "" && cpu.X86.HasAVX512BF16 && cpu.X86.HasAMXTile && cpu.X86.HasAMXBF16
 )
 
 // mayUseAMX asks the operating system for permission, once.

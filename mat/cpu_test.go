@@ -1,18 +1,17 @@
 package mat
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 )
 
 // tested lists the kernels that tests run: all that the machine supports, including portable Go;
-// with TFM_CPU only the selected one; under the race detector the best one and portable Go, because
-// all assembly kernels divide their work among goroutines alike.
+// only the one that MAT_KERNEL or TFM_CPU selects; under the race detector the best one and
+// portable Go, because all assembly kernels divide their work among goroutines alike.
 var tested = func() []isa {
 	switch {
-	case os.Getenv("TFM_CPU") != "":
+	case kernelName != "":
 		return []isa{kernel}
 	case race:
 		return slices.Compact([]isa{supported[0], generic})
@@ -35,18 +34,35 @@ func forEachKernel(t *testing.T, f func(t *testing.T)) {
 }
 
 func TestChooseKernel(t *testing.T) {
-	if k, err := choose(""); k != supported[0] || err != nil {
-		t.Errorf(`choose("") = %v, %v, want %v`, k, err, supported[0])
+	if k, err := choose("TFM_CPU", ""); k != supported[0] || err != nil {
+		t.Errorf(`choose("TFM_CPU", "") = %v, %v, want %v`, k, err, supported[0])
 	}
 	for _, want := range supported {
-		if k, err := choose(want.String()); k != want || err != nil {
+		if k, err := choose("TFM_CPU", want.String()); k != want || err != nil {
 			t.Errorf("choose(%q) = %v, %v", want, k, err)
 		}
 	}
 	for _, name := range []string{"z80", "AVX2", "generic "} {
-		k, err := choose(name)
-		if k != supported[0] || err == nil || !strings.Contains(err.Error(), "TFM_CPU="+name) {
-			t.Errorf("choose(%q) = %v, %v, want %v and an error", name, k, err, supported[0])
+		for _, variable := range []string{"MAT_KERNEL", "TFM_CPU"} {
+			k, err := choose(variable, name)
+			if k != supported[0] || err == nil || !strings.Contains(err.Error(), variable+"="+name) {
+				t.Errorf("choose(%q, %q) = %v, %v, want %v and an error", variable, name, k, err, supported[0])
+			}
+		}
+	}
+}
+
+func TestKernelSetting(t *testing.T) {
+	for _, c := range []struct{ matKernel, tfmCPU, variable, name string }{
+		{"", "", "TFM_CPU", ""},
+		{"", "avx2", "TFM_CPU", "avx2"},
+		{"generic", "", "MAT_KERNEL", "generic"},
+		{"generic", "avx2", "MAT_KERNEL", "generic"},
+	} {
+		env := map[string]string{"MAT_KERNEL": c.matKernel, "TFM_CPU": c.tfmCPU}
+		variable, name := kernelSetting(func(v string) string { return env[v] })
+		if variable != c.variable || name != c.name {
+			t.Errorf("with %v: %s=%q, want %s=%q", env, variable, name, c.variable, c.name)
 		}
 	}
 }

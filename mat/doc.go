@@ -64,9 +64,9 @@
 // [QuantizeInt8] rounds B to signed bytes with one scale for each column, a quarter of the memory.
 // [GemmInt8] rounds A row by row and multiplies the two with exact integer sums, so its results are
 // the same bits on every machine; in portable Go too, except after GELU, GELUTanh and SiLU.
-// [KernelInt8] names its kernel. [NewInt8] makes weights from bytes and scales, [Int8Of] from bytes
-// in the order of the kernels, which it does not copy; this order is the same on every machine.
-// [Int8Rows] rounds an A once for several products.
+// [KernelInt8] names its kernel. [PackInt8] makes weights from bytes and scales, [Int8Of] from
+// bytes in the order of the kernels, which it does not copy; this order is the same on every
+// machine. [Int8Rows] rounds an A once for several products.
 //
 //	w := mat.QuantizeInt8(p, b.T())
 //	mat.GemmInt8(p, c, a, w, mat.GemmOptions{Bias: bias})
@@ -80,10 +80,13 @@
 //
 // # Vectors
 //
-// [Sum], [SumSquaredDiff], [Dot] and [Max] reduce a slice. [Add], [Axpy], [Scale], [ScaleShift],
-// [ScaleAdd] and [ExpSum] write one. [AddRows] and [Transpose] work on matrices. In their formulas
-// fma(x, y, z) is x·y + z with one rounding, and with the kernels "generic" with two. The index of
-// the largest element is not computed: [Max] returns only its value.
+// [Sum], [SumSquaredDiff], [Dot] and [Max] reduce a slice. [Add], [Axpy], [AxpyTo], [Scal],
+// [ScaleShift] and [ExpSum] write one. [AddRows] and [Transpose] work on matrices. In their
+// formulas fma(x, y, z) is x·y + z with one rounding, and with the kernels "generic" with two. The
+// index of the largest element is not computed: [Max] returns only its value.
+//
+// Dot, Axpy and Scal have the BLAS's order of arguments. In all other functions the slice that is
+// written comes first, in AxpyTo too.
 //
 // Slices of one call must have equal lengths, otherwise it panics with the lengths. Unless the
 // documentation says otherwise, an output may be the same slice as an input but must not overlap it
@@ -102,11 +105,10 @@
 // # Transformers
 //
 // [Softmax] and [SoftmaxRows] with their derivatives [SoftmaxGrad] and [SoftmaxGradRows];
-// [Normalize], [NormalizeRows],
-// [NormalizeSums], [NormalizeGrad] and [NormalizeParamGradRows] for layer norms forward and
-// backward; [Activation], a function and its derivative; [Dropout], whose mask is
-// computed again in the backward pass instead of stored; [Adam], one step of the optimizer;
-// [ScoreKeys] and [AddValues] for attention in decoding.
+// [LayerNorm], [LayerNormRows], [LayerNormGradSums], [LayerNormGrad] and [LayerNormParamGradRows]
+// for layer norms forward and backward; [Activation], a function and its derivative; [Dropout],
+// whose mask is computed again in the backward pass instead of stored; [Adam], one step of the
+// optimizer; [ScoreKeys] and [AddValues] for attention in decoding.
 //
 // # Threads
 //
@@ -142,10 +144,10 @@
 // which of them are in use. [MeasurePeak] measures the peak rate of the kernels in use, to which
 // benchmarks should be compared.
 //
-// The environment variable TFM_CPU selects other kernels by these names, in lower case. An unknown
-// or unavailable name is ignored and the best kernels are used: a library must neither print nor
-// end a program because of its environment. Call [CheckKernel] at startup, which returns an error
-// in that case.
+// The environment variable MAT_KERNEL selects other kernels by these names, in lower case. Where it
+// is not set, TFM_CPU does, the variable of the program tfm. An unknown or unavailable name is
+// ignored and the best kernels are used: a library must neither print nor end a program because of
+// its environment. Call [CheckKernel] at startup, which returns an error in that case.
 //
 // GODEBUG=cpu.avx512f=off hides an extension that Features names. For some of them, such as
 // avx512bf16, the Go runtime prints "GODEBUG: unknown cpu feature" at startup, because it does not
@@ -164,7 +166,7 @@
 // result or an operand of another call.
 //
 // No function prints or keeps a reference to an operand, except that [PackedOf] and [Int8Of] keep
-// their data. [New], [NewPacked], [Pack], [PackedOf], [QuantizeInt8], [ZeroInt8], [NewInt8],
+// their data. [New], [NewPacked], [Pack], [PackedOf], [NewInt8], [QuantizeInt8], [PackInt8],
 // [Int8Of], [NewPool], [Features] and the methods Set, Gather, Weights and Scales allocate what
 // they return or keep, and [Pool.Do] may allocate its argument. All others allocate only scratch
 // memory, which later calls reuse: one set for each thread of each concurrent call, sized for the

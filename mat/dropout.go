@@ -44,7 +44,7 @@ func (d Dropout) Apply(y, x, r []float32, first int) {
 		copy(y, x)
 		return
 	case d.Rate == 0:
-		ScaleAdd(y, x, 1, r)
+		AxpyTo(y, 1, x, r)
 		return
 	case kernel == generic:
 		d.applyGeneric(y, x, r, first)

@@ -109,7 +109,7 @@ var rowErrors = []struct {
 	name  string
 	check func(t *testing.T, r *rand.Rand, x []float32)
 }{
-	{"sums", sumErrors}, {"Softmax", softmaxError}, {"Normalize", normalizeError}, {"layer norm", layerNormError},
+	{"sums", sumErrors}, {"Softmax", softmaxError}, {"LayerNorm", layerNormError}, {"mean and LayerNorm", meanAndLayerNormError},
 }
 
 func TestRowErrors(t *testing.T) {
@@ -150,9 +150,9 @@ func sumErrors(t *testing.T, r *rand.Rand, x []float32) {
 	check("Sum", Sum(x), 0, func(j int) float64 { return float64(x[j]) })
 	check("Dot", Dot(x, y), 1, func(j int) float64 { return float64(x[j]) * float64(y[j]) })
 	check("SumSquaredDiff", SumSquaredDiff(x, mean), 3, func(j int) float64 { return (float64(x[j]) - mean) * (float64(x[j]) - mean) })
-	g, gx := NormalizeSums(x, y, mean, rstd, z)
-	check("NormalizeSums, g", g, 1, func(j int) float64 { return float64(x[j]) * float64(z[j]) })
-	check("NormalizeSums, gx", gx, 4, func(j int) float64 {
+	g, gx := LayerNormGradSums(x, y, mean, rstd, z)
+	check("LayerNormGradSums, g", g, 1, func(j int) float64 { return float64(x[j]) * float64(z[j]) })
+	check("LayerNormGradSums, gx", gx, 4, func(j int) float64 {
 		return float64(x[j]) * float64(z[j]) * (float64(y[j]) - mean) * rstd
 	})
 	e := make([]float32, n)
@@ -185,8 +185,8 @@ func softmaxError(t *testing.T, r *rand.Rand, x []float32) {
 	}
 }
 
-// Normalize rounds three times, last the result; portable Go also rounds the product.
-func normalizeError(t *testing.T, r *rand.Rand, x []float32) {
+// LayerNorm rounds three times, last the result; portable Go also rounds the product.
+func layerNormError(t *testing.T, r *rand.Rand, x []float32) {
 	n := len(x)
 	v, _ := unaligned(r, 3, n, normal)
 	y, gain, bias := v[0], v[1], v[2]
@@ -195,7 +195,7 @@ func normalizeError(t *testing.T, r *rand.Rand, x []float32) {
 	if kernel == generic {
 		ofProduct = 3
 	}
-	Normalize(y, x, mean, rstd, gain, bias)
+	LayerNorm(y, x, mean, rstd, gain, bias)
 	for j := range y {
 		product := (float64(x[j]) - float64(float32(mean))) * float64(float32(rstd)) * float64(gain[j])
 		want := product + float64(bias[j])
@@ -207,13 +207,13 @@ func normalizeError(t *testing.T, r *rand.Rand, x []float32) {
 
 // A layer norm made of vector kernels: the error of the mean is that of its sum, relative to the
 // mean magnitude of the elements; that of rstd is half that of the sum of squares.
-func layerNormError(t *testing.T, r *rand.Rand, x []float32) {
+func meanAndLayerNormError(t *testing.T, r *rand.Rand, x []float32) {
 	n, eps := len(x), 1e-5
 	v, _ := unaligned(r, 3, n, normal)
 	y, gain, bias := v[0], v[1], v[2]
 	mean := Sum(x) / float32(n)
 	rstd := float32(1 / math.Sqrt(float64(SumSquaredDiff(x, mean))/float64(n)+eps))
-	Normalize(y, x, mean, rstd, gain, bias)
+	LayerNorm(y, x, mean, rstd, gain, bias)
 
 	var wantMean, variance, size float64
 	for _, v := range x {

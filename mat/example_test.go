@@ -107,14 +107,14 @@ func ExampleGemmBatch() {
 
 // Quantized weights are stored as bytes and scales, and loaded from them. A row of bytes is a
 // column of B.
-func ExampleNewInt8() {
+func ExamplePackInt8() {
 	w := mat.QuantizeInt8(nil, mat.Of([]float32{
 		1, -4,
 		0.5, 2}, 2, 2))
 	weights, scales := w.Weights(), w.Scales()
 	fmt.Println(weights)
 
-	loaded := mat.NewInt8(w.Rows(), w.Cols(), weights, scales)
+	loaded := mat.PackInt8(nil, weights, scales, w.Rows(), w.Cols())
 	y := mat.New(1, loaded.Cols())
 	mat.GemmInt8(nil, y, mat.Of([]float32{1, 1}, 1, loaded.Rows()), loaded, mat.GemmOptions{})
 	fmt.Printf("%.2f\n", y.Data)
@@ -159,7 +159,7 @@ func ExampleSoftmax() {
 }
 
 // The layer norm of one row: one pass each for mean, variance and result.
-func ExampleNormalize() {
+func ExampleLayerNorm() {
 	const eps = 1e-5
 	x := []float32{1, 2, 3, 6}
 	gain, bias := []float32{1, 1, 1, 2}, []float32{0, 0, 0, 10}
@@ -168,7 +168,7 @@ func ExampleNormalize() {
 	variance := mat.SumSquaredDiff(x, mean) / n
 	rstd := float32(1 / math.Sqrt(float64(variance+eps)))
 	y := make([]float32, len(x))
-	mat.Normalize(y, x, mean, rstd, gain, bias)
+	mat.LayerNorm(y, x, mean, rstd, gain, bias)
 	fmt.Printf("%.3f\n", y)
 	// Output: [-1.069 -0.535 0.000 13.207]
 }
@@ -209,7 +209,7 @@ func ExamplePool_Do() {
 // A program reports unavailable kernels at startup.
 func ExampleKernel() {
 	if err := mat.CheckKernel(); err != nil {
-		log.Fatal(err) // TFM_CPU names a kernel that is unavailable
+		log.Fatal(err) // MAT_KERNEL names a kernel that is unavailable
 	}
 	for _, f := range mat.Features() {
 		if f.Has && !f.InUse {

@@ -25,30 +25,31 @@ const (
 
 // QuantizeInt8 rounds B [k × n], row-major or a transpose, to signed bytes, column by column with
 // the rule of GemmInt8: the element of the largest magnitude becomes 127 or -127, and the scale is
-// 1/127 of that magnitude. It panics if k is above 132,104, as NewInt8 does. A column with a NaN or
-// an infinity becomes zeros with a NaN as its scale. The threads of p divide the columns.
+// 1/127 of that magnitude. It panics if k is above 132,104, as PackInt8 does. A column with a NaN
+// or an infinity becomes zeros with a NaN as its scale. The threads of p divide the columns.
 //
 // The error of an element is at most (½ + 2^-15)·scale.
 func QuantizeInt8(p *Pool, b Matrix) *Int8 {
 	b.check("B", reads)
-	w := ZeroInt8(b.Rows, b.Cols, nil)
+	w := NewInt8(b.Rows, b.Cols)
 	w.SetCols(p, 0, b)
 	return w
 }
 
-// ZeroInt8 returns weights B [k × n] that are all zero, for SetCols. Their bytes are packed, zeros
-// of the size of Int8Shape, or new memory if packed is nil. ZeroInt8 panics as Int8Of does.
-func ZeroInt8(k, n int, packed []int8) *Int8 {
+// NewInt8 returns weights B [k × n] of zeros, for SetCols. It panics as PackInt8 does.
+func NewInt8(k, n int) *Int8 {
 	checkInt8(k, n)
-	columns, groups := ceil(n, panelInt8), groupsInt8(k)
-	if packed == nil {
-		packed = make([]int8, columns*groups*groupInt8)
-	}
-	if len(packed) != columns*groups*groupInt8 {
-		panic(fmt.Sprintf("mat: %d packed weights for int8 weights %d × %d, expected %d", len(packed), k, n, columns*groups*groupInt8))
-	}
-	return &Int8{k, n, groups, packed, make([]float32, columns), make([]int32, columns)}
+	return int8Of(make([]int8, sizeInt8(k, n)), k, n)
 }
+
+// int8Of returns the weights B [k × n] with data and scales of 0. The caller sets w.start.
+func int8Of(data []int8, k, n int) *Int8 {
+	columns := ceil(n, panelInt8)
+	return &Int8{k, n, groupsInt8(k), data, make([]float32, columns), make([]int32, columns)}
+}
+
+// sizeInt8 returns the bytes of weights [k × n].
+func sizeInt8(k, n int) int { return ceil(n, panelInt8) * groupsInt8(k) * groupInt8 }
 
 // groupsInt8 returns the groups of k rows.
 func groupsInt8(k int) int { return max(1, ceilDiv(k, groupInt8)) }
@@ -63,17 +64,17 @@ func (w *Int8) SetCols(p *Pool, j int, b Matrix) {
 	Each(p, ceilDiv(b.Cols, panelInt8), 1, quantizeCols{w, j, b})
 }
 
-// NewInt8 returns the weights B [k × n] from stored values: weights has n rows of k bytes, row j
-// for column j of B, and scales has n factors. Both are copied. It panics if the lengths do not
+// PackInt8 packs weights that are quantized already, B [k × n]: weights has n rows of k bytes, row
+// j for column j of B, and scales has n factors. Both are copied. It panics if the lengths do not
 // match, and if k is above 132,104, beyond which a sum of products may overflow 32 bits. All bytes
 // are allowed, including -128, and all scales, but a scale that is not finite makes its column of
-// every product NaN.
-func NewInt8(k, n int, weights []int8, scales []float32) *Int8 {
+// every product NaN. The threads of p divide the columns.
+func PackInt8(p *Pool, weights []int8, scales []float32, k, n int) *Int8 {
 	checkInt8(k, n)
 	if len(weights) != k*n || len(scales) != n {
 		panic(fmt.Sprintf("mat: %d weights and %d scales for int8 weights %d × %d, expected %d and %d", len(weights), len(scales), k, n, k*n, n))
 	}
-	w := ZeroInt8(k, n, nil)
+	w := NewInt8(k, n)
 	copy(w.scales, scales)
 	for j := range n {
 		column := w.packed[w.at(j):]
@@ -81,35 +82,33 @@ func NewInt8(k, n int, weights []int8, scales []float32) *Int8 {
 			column[l/groupInt8*bytesInt8+l%groupInt8] = v
 		}
 	}
-	w.sumColumns(nil)
+	w.sumColumns(p)
 	return w
 }
 
-// Int8Of returns the weights B [k × n] with packed, which Packed returned on this machine or
-// another, and with n scales. It keeps packed, which must not change, and copies the scales. It
-// panics as NewInt8 does. The threads of p divide the columns, because it reads all bytes once.
-func Int8Of(p *Pool, k, n int, packed []int8, scales []float32) *Int8 {
-	if packed == nil {
-		packed = []int8{}
+// Int8Of returns the weights B [k × n] with data, which Data returned on this machine or another,
+// and with n scales. It keeps data, which only SetCols may change, and copies the scales. It panics
+// as PackInt8 does. The threads of p divide the columns, because it reads all bytes once.
+func Int8Of(p *Pool, data []int8, scales []float32, k, n int) *Int8 {
+	checkInt8(k, n)
+	if len(data) != sizeInt8(k, n) || len(scales) != n {
+		panic(fmt.Sprintf("mat: %d packed bytes and %d scales for int8 weights %d × %d, expected %d and %d",
+			len(data), len(scales), k, n, sizeInt8(k, n), n))
 	}
-	w := ZeroInt8(k, n, packed)
-	if len(scales) != n {
-		panic(fmt.Sprintf("mat: %d scales for int8 weights %d × %d, expected %d", len(scales), k, n, n))
-	}
+	w := int8Of(data, k, n)
 	copy(w.scales, scales)
 	w.sumColumns(p)
 	return w
 }
 
-// Packed returns the bytes in the order of all kernels, for storage, and the shape of this order:
-// panels of 32 columns, groups of 4 rows, 32, 4. Element (l, j) of B has the index (j/32, l/4,
-// j%32, l%4); elements outside B are zeros. The bytes must not be changed.
-func (w *Int8) Packed() (packed []int8, shape [4]int) {
-	return w.packed, Int8Shape(w.rows, w.cols)
-}
+// Data returns the bytes in the order of LayoutOfInt8(w.Rows(), w.Cols()), for storage. They must
+// not be changed.
+func (w *Int8) Data() []int8 { return w.packed }
 
-// Int8Shape returns the shape of Packed for weights [k × n].
-func Int8Shape(k, n int) [4]int {
+// LayoutOfInt8 returns the order of the bytes of an Int8 of k × n as the shape of an array: panels
+// of 32 columns, groups of 4 rows, 32, 4. Element (l, j) of B has the index (j/32, l/4, j%32, l%4);
+// elements outside B are zeros. It is the same for all kernels.
+func LayoutOfInt8(k, n int) [4]int {
 	return [4]int{ceilDiv(n, panelInt8), groupsInt8(k), panelInt8, groupInt8}
 }
 
@@ -128,7 +127,7 @@ func (w *Int8) Rows() int { return w.rows }
 // Cols returns n, the number of columns of B: output channels.
 func (w *Int8) Cols() int { return w.cols }
 
-// Weights returns a new slice of the bytes, in the order of NewInt8.
+// Weights returns a new slice of the bytes, in the order of PackInt8.
 func (w *Int8) Weights() []int8 {
 	weights := make([]int8, w.cols*w.rows)
 	for j := range w.cols {

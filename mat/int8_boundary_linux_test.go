@@ -32,7 +32,7 @@ func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 		for range 400 {
 			m, n, k := 1+r.IntN(40), 1+r.IntN(70), 1+r.IntN(150)
 			weights, scales := bytesOf(r, n*k), make([]float32, n)
-			b := NewInt8(k, n, weights, scales)
+			b := PackInt8(nil, weights, scales, k, n)
 			packed := bytes(0, len(b.packed))
 			copy(packed, b.packed)
 			b.packed = packed
@@ -91,11 +91,11 @@ func TestQuantizeInt8AtTheBoundaryOfMemory(t *testing.T) {
 			want := QuantizeInt8(nil, b)
 			memory := place(1, len(want.packed)/4)
 			clear(memory)
-			w := ZeroInt8(k, n, unsafe.Slice((*int8)(unsafe.Pointer(&memory[0])), len(want.packed)))
+			w := Int8Of(nil, unsafe.Slice((*int8)(unsafe.Pointer(&memory[0])), len(want.packed)), make([]float32, n), k, n)
 			if w.SetCols(nil, 0, b); !slices.Equal(w.packed, want.packed) {
 				t.Fatalf("%d × %d: weights differ from those in other memory", k, n)
 			}
-			Int8Of(nil, k, n, w.packed, w.Scales())
+			Int8Of(nil, w.packed, w.Scales(), k, n)
 		}
 	})
 }

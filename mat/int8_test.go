@@ -66,7 +66,7 @@ func column(b Matrix, j int) []float32 {
 	return x
 }
 
-// gemmInt8Oracle is GemmInt8 by definition, for weights as NewInt8 takes them.
+// gemmInt8Oracle is GemmInt8 by definition, for weights as PackInt8 takes them.
 func gemmInt8Oracle(c, a Matrix, weights []int8, scales []float32, o GemmOptions) {
 	k := a.Cols
 	for i := range c.Rows {
@@ -112,7 +112,7 @@ func bytesOf(r *rand.Rand, n int) []int8 {
 }
 
 // weightsOf returns random k × n weights, half of the time by quantization, and the arguments of
-// NewInt8 for them.
+// PackInt8 for them.
 func weightsOf(r *rand.Rand, k, n int, number func(*rand.Rand) float32) (w *Int8, weights []int8, scales []float32) {
 	scales = make([]float32, n)
 	if r.IntN(2) == 0 {
@@ -120,7 +120,7 @@ func weightsOf(r *rand.Rand, k, n int, number func(*rand.Rand) float32) (w *Int8
 		for j := range scales {
 			scales[j] = number(r)
 		}
-		return NewInt8(k, n, weights, scales), weights, scales
+		return PackInt8(nil, weights, scales, k, n), weights, scales
 	}
 	b := operand(r, k, n, r.IntN(2) == 0, number)
 	weights = make([]int8, 0, k*n)
@@ -213,7 +213,7 @@ func TestGemmInt8DoesNotOverflow(t *testing.T) {
 			a.Row(0)[l], a.Row(1)[l], weights[l] = 1, -1, -128
 		}
 		c := New(2, 1)
-		GemmInt8(nil, c, a, NewInt8(k, 1, weights, []float32{1}), GemmOptions{})
+		GemmInt8(nil, c, a, PackInt8(nil, weights, []float32{1}, k, 1), GemmOptions{})
 		unit := float32(1) / 127
 		if want := float32(-127*128*k) * unit; c.Data[0] != want || c.Data[1] != -want {
 			t.Errorf("C = %v, want %v and its negative", c.Data, want)
@@ -319,7 +319,7 @@ func TestGemmInt8OfSpecialRows(t *testing.T) {
 			}
 		}
 		// the largest and the smallest magnitudes of a row
-		one := NewInt8(2, 1, []int8{1, 1}, []float32{1})
+		one := PackInt8(nil, []int8{1, 1}, []float32{1}, 2, 1)
 		for _, top := range []float32{math.MaxFloat32, 1, 127 * 0x1p-126, 0x1p-126, math.SmallestNonzeroFloat32} {
 			a, c := Of([]float32{top, -top / 2}, 1, 2), New(1, 1)
 			GemmInt8(nil, c, a, one, GemmOptions{})
@@ -341,19 +341,19 @@ func TestInt8RoundTrip(t *testing.T) {
 				t.Fatalf("size %d × %d, want %d × %d", w.Rows(), w.Cols(), k, n)
 			}
 			if !slices.Equal(w.Weights(), weights) || !slices.EqualFunc(w.Scales(), scales, sameNumber) {
-				t.Fatalf("%d × %d: Weights or Scales differ from those of NewInt8", k, n)
+				t.Fatalf("%d × %d: Weights or Scales differ from those of PackInt8", k, n)
 			}
-			packed, shape := w.Packed()
+			data, shape := w.Data(), LayoutOfInt8(k, n)
 			for name, again := range map[string]*Int8{
-				"NewInt8": NewInt8(k, n, w.Weights(), w.Scales()),
-				"Int8Of":  Int8Of(pools[2], k, n, packed, w.Scales()),
+				"PackInt8": PackInt8(pools[2], w.Weights(), w.Scales(), k, n),
+				"Int8Of":   Int8Of(pools[2], data, w.Scales(), k, n),
 			} {
 				if !slices.Equal(again.packed, w.packed) || !slices.Equal(again.start, w.start) || !slices.EqualFunc(again.scales, w.scales, sameNumber) {
 					t.Fatalf("%d × %d: weights differ after storing and loading by %s", k, n, name)
 				}
 			}
-			if got := shape[0] * shape[1] * shape[2] * shape[3]; got != len(packed) || shape != Int8Shape(k, n) {
-				t.Fatalf("%d × %d: shape %v of %d bytes", k, n, shape, len(packed))
+			if got := shape[0] * shape[1] * shape[2] * shape[3]; got != len(data) {
+				t.Fatalf("%d × %d: shape %v of %d bytes", k, n, shape, len(data))
 			}
 			x := make([]float32, k)
 			sums := make([]int32, n)
@@ -361,8 +361,8 @@ func TestInt8RoundTrip(t *testing.T) {
 				w.Col(x, j)
 				for l := range k {
 					at := ((j/32*shape[1]+l/4)*32+j%32)*4 + l%4
-					if want := float32(weights[j*k+l]) * scales[j]; packed[at] != weights[j*k+l] || !sameNumber(x[l], want) {
-						t.Fatalf("%d × %d: element (%d, %d) is %d at %d and %v in Col, want %d and %v", k, n, l, j, packed[at], at, x[l], weights[j*k+l], want)
+					if want := float32(weights[j*k+l]) * scales[j]; data[at] != weights[j*k+l] || !sameNumber(x[l], want) {
+						t.Fatalf("%d × %d: element (%d, %d) is %d at %d and %v in Col, want %d and %v", k, n, l, j, data[at], at, x[l], weights[j*k+l], want)
 					}
 					sums[j] -= 128 * int32(weights[j*k+l])
 				}
@@ -384,7 +384,7 @@ func TestQuantizeInt8InParts(t *testing.T) {
 				k = 2100 + r.IntN(9) // more than one call of assembly
 			}
 			b := operand(r, k, n, r.IntN(2) == 0, number)
-			want, got := QuantizeInt8(pools[2], b), ZeroInt8(k, n, nil)
+			want, got := QuantizeInt8(pools[2], b), NewInt8(k, n)
 			for j := 0; j < n; {
 				next := min(n, j+32*(1+r.IntN(3)))
 				got.SetCols(nil, j, b.ColRange(j, next))
@@ -490,24 +490,24 @@ func TestInt8PanicsOnMismatch(t *testing.T) {
 		"outside":          func() { GemmInt8(nil, x(3, 3), Matrix{make([]float32, 11), 3, 4, 4, 1}, w, GemmOptions{}) },
 		"B outside":        func() { QuantizeInt8(nil, Matrix{make([]float32, 11), 3, 4, 4, 1}) },
 		"too deep":         func() { QuantizeInt8(nil, x(maxDepthInt8+1, 1)) },
-		"stored, too deep": func() { NewInt8(maxDepthInt8+1, 1, make([]int8, maxDepthInt8+1), make([]float32, 1)) },
+		"stored, too deep": func() { PackInt8(nil, make([]int8, maxDepthInt8+1), make([]float32, 1), maxDepthInt8+1, 1) },
 		"rounded rows":     func() { GemmInt8Rows(nil, x(2, 3), new(Int8Rows), w, GemmOptions{}) },
 		"no rounded rows":  func() { GemmInt8Rows(nil, x(2, 3), new(Int8Rows), nil, GemmOptions{}) },
 		"A outside":        func() { new(Int8Rows).Set(nil, Matrix{make([]float32, 11), 3, 4, 4, 1}) },
-		"part of a panel":  func() { ZeroInt8(4, 70, nil).SetCols(nil, 0, x(4, 16)) },
-		"rows of a part":   func() { ZeroInt8(4, 70, nil).SetCols(nil, 0, x(5, 32)) },
-		"too little data":  func() { Int8Of(nil, 4, 3, make([]int8, 127), make([]float32, 3)) },
-		"too much data":    func() { Int8Of(nil, 4, 3, make([]int8, 129), make([]float32, 3)) },
-		"scales of data":   func() { Int8Of(nil, 4, 3, make([]int8, 128), make([]float32, 4)) },
-		"no data":          func() { Int8Of(nil, 4, 3, nil, make([]float32, 3)) },
-		"too little space": func() { ZeroInt8(4, 3, make([]int8, 127)) },
-		"data, too deep":   func() { Int8Of(nil, maxDepthInt8+1, 1, nil, nil) },
+		"part of a panel":  func() { NewInt8(4, 70).SetCols(nil, 0, x(4, 16)) },
+		"rows of a part":   func() { NewInt8(4, 70).SetCols(nil, 0, x(5, 32)) },
+		"too little data":  func() { Int8Of(nil, make([]int8, 127), make([]float32, 3), 4, 3) },
+		"too much data":    func() { Int8Of(nil, make([]int8, 129), make([]float32, 3), 4, 3) },
+		"scales of data":   func() { Int8Of(nil, make([]int8, 128), make([]float32, 4), 4, 3) },
+		"no data":          func() { Int8Of(nil, nil, make([]float32, 3), 4, 3) },
+		"data, too deep":   func() { Int8Of(nil, nil, nil, maxDepthInt8+1, 1) },
 		"column":           func() { w.Col(make([]float32, 4), 3) },
 		"column length":    func() { w.Col(make([]float32, 3), 0) },
-		"too few weights":  func() { NewInt8(4, 3, make([]int8, 11), make([]float32, 3)) },
-		"too many scales":  func() { NewInt8(4, 3, make([]int8, 12), make([]float32, 4)) },
-		"negative":         func() { NewInt8(-1, -1, make([]int8, 1), nil) },
-		"overflow":         func() { NewInt8(1<<16, math.MaxInt>>14, nil, nil) },
+		"too few weights":  func() { PackInt8(nil, make([]int8, 11), make([]float32, 3), 4, 3) },
+		"too many scales":  func() { PackInt8(nil, make([]int8, 12), make([]float32, 4), 4, 3) },
+		"negative":         func() { PackInt8(nil, make([]int8, 1), nil, -1, -1) },
+		"overflow":         func() { PackInt8(nil, nil, nil, 1<<16, math.MaxInt>>14) },
+		"zeros, negative":  func() { NewInt8(-1, 4) },
 	})
 }
 

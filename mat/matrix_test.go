@@ -67,9 +67,9 @@ func TestOneColumnWithAStride(t *testing.T) {
 
 		mean, rstd := random(1, rows).Data, random(1, rows).Data
 		gain, bias, wantGain, wantBias := []float32{1}, []float32{2}, []float32{1}, []float32{2}
-		NormalizeParamGradRows(gain, bias, m, x, mean, rstd)
-		NormalizeParamGradRows(wantGain, wantBias, dense(m), dense(x), mean, rstd)
-		equal("NormalizeParamGradRows", append(gain, bias...), append(wantGain, wantBias...))
+		LayerNormParamGradRows(gain, bias, m, x, mean, rstd)
+		LayerNormParamGradRows(wantGain, wantBias, dense(m), dense(x), mean, rstd)
+		equal("LayerNormParamGradRows", append(gain, bias...), append(wantGain, wantBias...))
 
 		y, wantY := column(), New(rows, 1)
 		SoftmaxRows(y, x, 0, 1)

@@ -66,7 +66,7 @@ func AddValues(ctx, weights Matrix, values []float32, stride int, tokens []int32
 	for i := range ctx.Rows {
 		y, w, v := ctx.Row(i)[done:], weights.Row(i), values[i*stride:]
 		for l, t := range tokens {
-			Axpy(y, w[l], v[int(t&(PageTokens-1))*ctx.Cols:][done:ctx.Cols])
+			Axpy(w[l], v[int(t&(PageTokens-1))*ctx.Cols:][done:ctx.Cols], y)
 		}
 	}
 }

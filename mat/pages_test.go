@@ -53,7 +53,7 @@ func (c *pageCase) check(t *testing.T) {
 	for i := range c.ctx.Rows {
 		copy(want.Row(i), c.ctx.Row(i))
 		for l, token := range c.tokens {
-			Axpy(want.Row(i), c.weights.At(i, l), c.values[i*c.valueStride+int(token%PageTokens)*c.ctx.Cols:][:c.ctx.Cols])
+			Axpy(c.weights.At(i, l), c.values[i*c.valueStride+int(token%PageTokens)*c.ctx.Cols:][:c.ctx.Cols], want.Row(i))
 		}
 	}
 	ScoreKeys(c.scores, c.q, c.keys, c.keyStride)

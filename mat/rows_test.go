@@ -40,11 +40,11 @@ func TestRowSums(t *testing.T) {
 						wantBias[j] += dy.At(i, j)
 					}
 				}
-				NormalizeParamGradRows(gain, bias, dy, x, mean, rstd)
+				LayerNormParamGradRows(gain, bias, dy, x, mean, rstd)
 				compareRows(t, name+" gain", gain, wantGain)
 				compareRows(t, name+" bias", bias, wantBias)
 
-				NormalizeParamGradRows(gainAlone, nil, dy, x, mean, rstd)
+				LayerNormParamGradRows(gainAlone, nil, dy, x, mean, rstd)
 				compareRows(t, name+" gain without bias", gainAlone, wantGain)
 			}
 		}
@@ -60,9 +60,9 @@ func ordinaries(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// checkNormalizeRows compares NormalizeRows with the functions on slices. y and x have at least
+// checkLayerNormRows compares LayerNormRows with the functions on slices. y and x have at least
 // rows·(cols+3) elements.
-func checkNormalizeRows(t *testing.T, r *rand.Rand, y, x []float32, rows, cols int) {
+func checkLayerNormRows(t *testing.T, r *rand.Rand, y, x []float32, rows, cols int) {
 	t.Helper()
 	view := func(data []float32) Matrix {
 		stride := cols + r.IntN(4)
@@ -89,11 +89,11 @@ func checkNormalizeRows(t *testing.T, r *rand.Rand, y, x []float32, rows, cols i
 			row := from.Row(i)
 			wantMean[i] = Sum(row) / float32(cols)
 			wantRStd[i] = float32(1 / math.Sqrt(float64(SumSquaredDiff(row, wantMean[i])/float32(cols)+eps)))
-			Normalize(want.Row(i), row, wantMean[i], wantRStd[i], gain, bias)
+			LayerNorm(want.Row(i), row, wantMean[i], wantRStd[i], gain, bias)
 		}
 	}
 	guards := append([]float32(nil), to.Data...)
-	NormalizeRows(to, from, mean, rstd, gain, bias, eps)
+	LayerNormRows(to, from, mean, rstd, gain, bias, eps)
 	name := fmt.Sprintf("%d × %d, strides %d and %d", rows, cols, to.RowStride, from.RowStride)
 	compareRows(t, name+" mean", mean, wantMean)
 	compareRows(t, name+" rstd", rstd, wantRStd)
@@ -104,42 +104,42 @@ func checkNormalizeRows(t *testing.T, r *rand.Rand, y, x []float32, rows, cols i
 	compareRows(t, name+" between rows", to.Data, guards)
 }
 
-func TestNormalizeRows(t *testing.T) {
+func TestLayerNormRows(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
 		y, x := make([]float32, 20*300), make([]float32, 20*300)
 		for cols := range 70 {
 			for range 4 {
-				checkNormalizeRows(t, r, y, x, r.IntN(20), cols)
+				checkLayerNormRows(t, r, y, x, r.IntN(20), cols)
 			}
 		}
-		checkNormalizeRows(t, r, y, x, 17, 256)
+		checkLayerNormRows(t, r, y, x, 17, 256)
 		long := [2][]float32{make([]float32, 3*(run+20)), make([]float32, 3*(run+20))}
-		checkNormalizeRows(t, r, long[0], long[1], 3, run)
-		checkNormalizeRows(t, r, long[0], long[1], 2, run+17)
-		if n := allocations(func() { NormalizeRows(Of(y, 9, 70), Of(x, 9, 70), x[:9], x[9:18], x[:70], nil, 1) }); n != 0 {
+		checkLayerNormRows(t, r, long[0], long[1], 3, run)
+		checkLayerNormRows(t, r, long[0], long[1], 2, run+17)
+		if n := allocations(func() { LayerNormRows(Of(y, 9, 70), Of(x, 9, 70), x[:9], x[9:18], x[:70], nil, 1) }); n != 0 {
 			t.Errorf("%v allocations, want 0", n)
 		}
 	})
 	m, v := New(3, 4), make([]float32, 3)
-	mustPanic(t, "mat: NormalizeRows", map[string]func(){
-		"shape": func() { NormalizeRows(m, New(4, 3), v, v, make([]float32, 4), nil, 0) },
-		"mean":  func() { NormalizeRows(m, m, v[1:], v, make([]float32, 4), nil, 0) },
-		"rstd":  func() { NormalizeRows(m, m, v, v[1:], make([]float32, 4), nil, 0) },
-		"gain":  func() { NormalizeRows(m, m, v, v, v, nil, 0) },
-		"bias":  func() { NormalizeRows(m, m, v, v, make([]float32, 4), v, 0) },
-		"rows":  func() { NormalizeRows(m, New(4, 3).T(), v, v, make([]float32, 4), nil, 0) },
+	mustPanic(t, "mat: LayerNormRows", map[string]func(){
+		"shape": func() { LayerNormRows(m, New(4, 3), v, v, make([]float32, 4), nil, 0) },
+		"mean":  func() { LayerNormRows(m, m, v[1:], v, make([]float32, 4), nil, 0) },
+		"rstd":  func() { LayerNormRows(m, m, v, v[1:], make([]float32, 4), nil, 0) },
+		"gain":  func() { LayerNormRows(m, m, v, v, v, nil, 0) },
+		"bias":  func() { LayerNormRows(m, m, v, v, make([]float32, 4), v, 0) },
+		"rows":  func() { LayerNormRows(m, New(4, 3).T(), v, v, make([]float32, 4), nil, 0) },
 	})
 }
 
 // A nil bias is zeros, also in rows of more than one run.
-func TestNormalizeWithoutBias(t *testing.T) {
+func TestLayerNormWithoutBias(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		for _, n := range []int{0, 1, 15, 16, 100, run, run + 7} {
 			x, gain, got, want := ordinaries(r, n), ordinaries(r, n), make([]float32, n), make([]float32, n)
-			Normalize(want, x, 0.5, 1.25, gain, make([]float32, n))
-			Normalize(got, x, 0.5, 1.25, gain, nil)
+			LayerNorm(want, x, 0.5, 1.25, gain, make([]float32, n))
+			LayerNorm(got, x, 0.5, 1.25, gain, nil)
 			for j := range want {
 				if got[j] != want[j] {
 					t.Fatalf("%d elements: element %d is %v, want %v", n, j, got[j], want[j])
@@ -165,8 +165,8 @@ func TestRowSumsPanicOnMismatch(t *testing.T) {
 	mustPanic(t, "mat: ", map[string]func(){
 		"AddRows":             func() { AddRows(make([]float32, 3), m) },
 		"AddRows, transposed": func() { AddRows(make([]float32, 3), m.T()) },
-		"NormalizeParamGradRows": func() {
-			NormalizeParamGradRows(make([]float32, 4), make([]float32, 4), m, m, make([]float32, 3), make([]float32, 2))
+		"LayerNormParamGradRows": func() {
+			LayerNormParamGradRows(make([]float32, 4), make([]float32, 4), m, m, make([]float32, 3), make([]float32, 2))
 		},
 	})
 }
@@ -178,7 +178,7 @@ func BenchmarkRows(b *testing.B) {
 		benchKernels(b, func(b *testing.B) {
 			for name, f := range map[string]func(){
 				"add":           func() { AddRows(sum, m) },
-				"normparamgrad": func() { NormalizeParamGradRows(sum, bias, m, m, mean, mean) },
+				"normparamgrad": func() { LayerNormParamGradRows(sum, bias, m, m, mean, mean) },
 			} {
 				b.Run(fmt.Sprintf("op=%s/cols=%d", name, cols), func(b *testing.B) {
 					b.SetBytes(int64(4 * len(m.Data)))

@@ -147,5 +147,5 @@ func (t *scaling) scale(to, from []float32) {
 	if &to[0] != &from[0] {
 		copy(to, from)
 	}
-	Scale(to, t.s)
+	Scal(t.s, to)
 }

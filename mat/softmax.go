@@ -55,7 +55,7 @@ func Softmax(y, x []float32, scale float32) {
 		// at least 1.
 		shift := max(Max(x), -math.MaxFloat32)
 		sum := expSum(y, x, shift, scale)
-		Scale(y, 1/max(sum, 1))
+		Scal(1/max(sum, 1), y)
 	}
 }
 

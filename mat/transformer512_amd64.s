@@ -397,8 +397,8 @@ long:
 	VFMADD213PS Z2, Z1, Z0  \
 	ST(Z0, DI)
 
-// func normalizeAVX512(y, x, gain, bias *float32, n int, mean, rstd float32)
-TEXT ·normalizeAVX512(SB), NOSPLIT, $0-48
+// func layerNormAVX512(y, x, gain, bias *float32, n int, mean, rstd float32)
+TEXT ·layerNormAVX512(SB), NOSPLIT, $0-48
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gain+16(FP), DX
@@ -420,8 +420,8 @@ TEXT ·normalizeAVX512(SB), NOSPLIT, $0-48
 	KEEP(Z0)                \
 	VFMADD231PS Z0, Z0, Z8
 
-// func normalizeRowsAVX512(s *normArgs)
-TEXT ·normalizeRowsAVX512(SB), NOSPLIT, $0-8
+// func layerNormRowsAVX512(s *normArgs)
+TEXT ·layerNormRowsAVX512(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP), R9
 	MOVQ normArgs_y(R9), DI
 	MOVQ normArgs_x(R9), SI
@@ -473,8 +473,8 @@ row:
 	VADDPS Z0, Z6, Z6       \
 	VFMADD231PS Z1, Z0, Z8
 
-// func normalizeSumsAVX512(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
-TEXT ·normalizeSumsAVX512(SB), NOSPLIT, $0-48
+// func layerNormGradSumsAVX512(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
+TEXT ·layerNormGradSumsAVX512(SB), NOSPLIT, $0-48
 	MOVQ dy+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gain+16(FP), DX
@@ -501,8 +501,8 @@ TEXT ·normalizeSumsAVX512(SB), NOSPLIT, $0-48
 	VMULPS Z11, Z0, Z0       \
 	ST(Z0, DI)
 
-// func normalizeGradAVX512(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
-TEXT ·normalizeGradAVX512(SB), NOSPLIT, $0-56
+// func layerNormGradAVX512(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
+TEXT ·layerNormGradAVX512(SB), NOSPLIT, $0-56
 	MOVQ dx+0(FP), DI
 	MOVQ dy+8(FP), SI
 	MOVQ x+16(FP), DX
@@ -528,8 +528,8 @@ TEXT ·normalizeGradAVX512(SB), NOSPLIT, $0-56
 	ST(Z2, DI)              \
 	ST(Z1, SI)
 
-// func normalizeParamGradAVX512(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
-TEXT ·normalizeParamGradAVX512(SB), NOSPLIT, $0-48
+// func layerNormParamGradAVX512(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
+TEXT ·layerNormParamGradAVX512(SB), NOSPLIT, $0-48
 	MOVQ dgain+0(FP), DI
 	MOVQ dbias+8(FP), SI
 	MOVQ dy+16(FP), DX
@@ -904,10 +904,10 @@ alone:
 	VFMADD231PS Z8, Z9, gain \
 	VADDPS  Z9, bias, bias
 
-// func normalizeParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr,
+// func layerNormParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr,
 //	mean, rstd *float32, rows int)
 // Requires: AVX512F
-TEXT ·normalizeParamGradRowsAVX512(SB), NOSPLIT, $0-72
+TEXT ·layerNormParamGradRowsAVX512(SB), NOSPLIT, $0-72
 	MOVQ dgain+0(FP), DI
 	MOVQ dbias+8(FP), SI
 	MOVQ dy+16(FP), DX

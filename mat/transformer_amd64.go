@@ -47,8 +47,8 @@ type normArgs struct {
 	d, eps                       float32 // d is cols
 }
 
-// normalizeRows implements NormalizeRows for nonempty rows and reports whether it did.
-func normalizeRows(y, x Matrix, mean, rstd, gain, bias []float32, eps float32) bool {
+// layerNormRows implements LayerNormRows for nonempty rows and reports whether it did.
+func layerNormRows(y, x Matrix, mean, rstd, gain, bias []float32, eps float32) bool {
 	if kernel != avx512 || y.Cols > run {
 		return false
 	}
@@ -60,21 +60,21 @@ func normalizeRows(y, x Matrix, mean, rstd, gain, bias []float32, eps float32) b
 	for i, callRows := 0, max(1, run/y.Cols); i < y.Rows; i += callRows {
 		s.y, s.x, s.mean, s.rstd = &y.Data[i*y.RowStride], &x.Data[i*x.RowStride], &mean[i], &rstd[i]
 		s.rows = min(callRows, y.Rows-i)
-		normalizeRowsAVX512(&s)
+		layerNormRowsAVX512(&s)
 	}
 	return true
 }
 
-// normalizeRowsAVX512 is
+// layerNormRowsAVX512 is
 //
 //	for i := range rows {
 //		mean[i] = sumAsm(x[i*xRow:], cols) / d
 //		rstd[i] = float32(1 / sqrt(float64(sumSquaredDiffAsm(x[i*xRow:], cols, mean[i])/d + eps)))
-//		normalizeAsm(y[i*yRow:], x[i*xRow:], gain, bias, cols, mean[i], rstd[i])
+//		layerNormAsm(y[i*yRow:], x[i*xRow:], gain, bias, cols, mean[i], rstd[i])
 //	}
 //
 //go:noescape
-func normalizeRowsAVX512(s *normArgs)
+func layerNormRowsAVX512(s *normArgs)
 
 // softmaxRowsAVX512 is
 //
@@ -97,24 +97,24 @@ func softmaxRowsAVX512(s *rowsArgs)
 //go:noescape
 func softmaxGradRowsAVX512(s *rowsArgs)
 
-// normalizeParamGradRowsAsm is NormalizeParamGradRows for the first columns, whose number it
+// layerNormParamGradRowsAsm is LayerNormParamGradRows for the first columns, whose number it
 // returns. There is at least one row.
-func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
+func layerNormParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
 	if kernel != avx512 {
 		return 0
 	}
 	n := dy.Cols &^ (rowsCols - 1)
 	for j := 0; j < n; j += rowsCols {
-		normalizeParamGradRowsAVX512(&dgain[j], &dbias[j], &dy.Data[j], &x.Data[j], uintptr(dy.RowStride)*size, uintptr(x.RowStride)*size, &mean[0], &rstd[0], dy.Rows)
+		layerNormParamGradRowsAVX512(&dgain[j], &dbias[j], &dy.Data[j], &x.Data[j], uintptr(dy.RowStride)*size, uintptr(x.RowStride)*size, &mean[0], &rstd[0], dy.Rows)
 	}
 	return n
 }
 
-// normalizeParamGradRowsAVX512 is normalizeParamGradAsm for 64 columns of several rows, which are
+// layerNormParamGradRowsAVX512 is layerNormParamGradAsm for 64 columns of several rows, which are
 // dyRow and xRow bytes apart.
 //
 //go:noescape
-func normalizeParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr, mean, rstd *float32, rows int)
+func layerNormParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr, mean, rstd *float32, rows int)
 
 // The functions of transformer512_amd64.s, which only those of transformer_amd64.s call. They are
 // declared so that go vet checks their arguments.
@@ -122,10 +122,10 @@ func normalizeParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uint
 func expSumAVX512(y, x *float32, n int, shift, scale float32) float32
 func softmaxAVX512(y, x *float32, n int, scale float32)
 func softmaxGradAVX512(dx, p, dp *float32, n int, dot, scale float32)
-func normalizeAVX512(y, x, gain, bias *float32, n int, mean, rstd float32)
-func normalizeSumsAVX512(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
-func normalizeGradAVX512(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
-func normalizeParamGradAVX512(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
+func layerNormAVX512(y, x, gain, bias *float32, n int, mean, rstd float32)
+func layerNormGradSumsAVX512(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
+func layerNormGradAVX512(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
+func layerNormParamGradAVX512(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
 func adamAVX512(a *Adam, w, dw, m, v *float32, n int)
 func dropoutAVX512(y, x, r *float32, n int, counter, key, last uint32, scale float32)
 func reluAVX512(y, x *float32, n int)

@@ -190,9 +190,9 @@ TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
 	VFMADD213PS Y5, Y3, Y1   \
 	ST(Y0, Y1, DI)
 
-// func normalizeAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
-TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
-	AVX512(·normalizeAVX512)
+// func layerNormAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
+TEXT ·layerNormAsm(SB), NOSPLIT, $0-48
+	AVX512(·layerNormAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gain+16(FP), DX
@@ -214,9 +214,9 @@ TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
 	VFMADD231PS Y2, Y0, Y8   \
 	VFMADD231PS Y3, Y1, Y9
 
-// func normalizeSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
-TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
-	AVX512(·normalizeSumsAVX512)
+// func layerNormGradSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
+TEXT ·layerNormGradSumsAsm(SB), NOSPLIT, $0-48
+	AVX512(·layerNormGradSumsAVX512)
 	MOVQ dy+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gain+16(FP), DX
@@ -248,9 +248,9 @@ TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
 	VMULPS Y11, Y1, Y1        \
 	ST(Y0, Y1, DI)
 
-// func normalizeGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
-TEXT ·normalizeGradAsm(SB), NOSPLIT, $0-56
-	AVX512(·normalizeGradAVX512)
+// func layerNormGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
+TEXT ·layerNormGradAsm(SB), NOSPLIT, $0-56
+	AVX512(·layerNormGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ dy+8(FP), SI
 	MOVQ x+16(FP), DX
@@ -278,9 +278,9 @@ TEXT ·normalizeGradAsm(SB), NOSPLIT, $0-56
 	ST(Y4, Y5, DI)           \
 	ST(Y2, Y3, SI)
 
-// func normalizeParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
-TEXT ·normalizeParamGradAsm(SB), NOSPLIT, $0-48
-	AVX512(·normalizeParamGradAVX512)
+// func layerNormParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
+TEXT ·layerNormParamGradAsm(SB), NOSPLIT, $0-48
+	AVX512(·layerNormParamGradAVX512)
 	MOVQ dgain+0(FP), DI
 	MOVQ dbias+8(FP), SI
 	MOVQ dy+16(FP), DX

@@ -158,8 +158,8 @@ TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
 	FMLA4S(1, 0, 2)  \
 	ST(2, 0)
 
-// func normalizeAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
-TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
+// func layerNormAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
+TEXT ·layerNormAsm(SB), NOSPLIT, $0-48
 	MOVD y+0(FP), R0
 	MOVD x+8(FP), R1
 	MOVD gain+16(FP), R2
@@ -179,8 +179,8 @@ TEXT ·normalizeAsm(SB), NOSPLIT, $0-48
 	FADD4S(0, ((s)+4), ((s)+4)) \
 	FMLA4S(1, 0, s)
 
-// func normalizeSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
-TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
+// func layerNormGradSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
+TEXT ·layerNormGradSumsAsm(SB), NOSPLIT, $0-48
 	MOVD dy+0(FP), R0
 	MOVD x+8(FP), R1
 	MOVD gain+16(FP), R2
@@ -214,8 +214,8 @@ TEXT ·normalizeSumsAsm(SB), NOSPLIT, $0-48
 	FMUL4S(26, 0, 0) \
 	ST(0, 0)
 
-// func normalizeGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
-TEXT ·normalizeGradAsm(SB), NOSPLIT, $0-56
+// func layerNormGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
+TEXT ·layerNormGradAsm(SB), NOSPLIT, $0-56
 	MOVD dx+0(FP), R0
 	MOVD dy+8(FP), R1
 	MOVD x+16(FP), R2
@@ -243,8 +243,8 @@ TEXT ·normalizeGradAsm(SB), NOSPLIT, $0-56
 	ST(2, 0)         \
 	ST(3, 1)
 
-// func normalizeParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
-TEXT ·normalizeParamGradAsm(SB), NOSPLIT, $0-48
+// func layerNormParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
+TEXT ·layerNormParamGradAsm(SB), NOSPLIT, $0-48
 	MOVD dgain+0(FP), R0
 	MOVD dbias+8(FP), R1
 	MOVD dy+16(FP), R2

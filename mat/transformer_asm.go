@@ -38,16 +38,16 @@ func softmaxAsm(y, x *float32, n int, scale float32)
 //go:noescape
 func softmaxGradAsm(dx, p, dp *float32, n int, dot, scale float32)
 
-// normalizeAsm is
+// layerNormAsm is
 //
 //	for j := range n {
 //		y[j] = fma((x[j]-mean)*rstd, gain[j], bias[j])
 //	}
 //
 //go:noescape
-func normalizeAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
+func layerNormAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
 
-// normalizeSumsAsm is
+// layerNormGradSumsAsm is
 //
 //	var s, sx lanes
 //	for j := range n {
@@ -58,9 +58,9 @@ func normalizeAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
 //	return s.sum(), sx.sum()
 //
 //go:noescape
-func normalizeSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
+func layerNormGradSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
 
-// normalizeGradAsm is
+// layerNormGradAsm is
 //
 //	for j := range n {
 //		d := dy[j] * gain[j]
@@ -68,9 +68,9 @@ func normalizeSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sum
 //	}
 //
 //go:noescape
-func normalizeGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
+func layerNormGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
 
-// normalizeParamGradAsm is
+// layerNormParamGradAsm is
 //
 //	for j := range n {
 //		dgain[j] = fma(dy[j], (x[j]-mean)*rstd, dgain[j])
@@ -78,7 +78,7 @@ func normalizeGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX
 //	}
 //
 //go:noescape
-func normalizeParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
+func layerNormParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
 
 // adamAsm is
 //

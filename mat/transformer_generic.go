@@ -28,13 +28,13 @@ func softmaxGradGeneric(dx, p, dp []float32, dot, scale float32) {
 	}
 }
 
-func normalizeGeneric(y, x []float32, mean, rstd float32, gain, bias []float32) {
+func layerNormGeneric(y, x []float32, mean, rstd float32, gain, bias []float32) {
 	for j := range y {
 		y[j] = float32((x[j]-mean)*rstd*gain[j]) + bias[j]
 	}
 }
 
-func normalizeSumsGeneric(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
+func layerNormGradSumsGeneric(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
 	var s, sx lanes
 	for j := range dy {
 		d := float32(dy[j] * gain[j])
@@ -44,14 +44,14 @@ func normalizeSumsGeneric(dy, x []float32, mean, rstd float32, gain []float32) (
 	return s.sum(), sx.sum()
 }
 
-func normalizeGradGeneric(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
+func layerNormGradGeneric(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
 	for j := range dx {
 		d := float32(dy[j] * gain[j])
 		dx[j] = rstd * (d - float32((x[j]-mean)*rstd*gx) - g)
 	}
 }
 
-func normalizeParamGradGeneric(dgain, dbias, dy, x []float32, mean, rstd float32) {
+func layerNormParamGradGeneric(dgain, dbias, dy, x []float32, mean, rstd float32) {
 	for j := range dy {
 		dgain[j] += float32(dy[j] * ((x[j] - mean) * rstd))
 		dbias[j] += dy[j]

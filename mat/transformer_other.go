@@ -6,8 +6,8 @@ func softmaxRows(y, x Matrix, first int, scale float32) bool { return false }
 
 func softmaxGradRows(dx, p, dp Matrix, scale float32) bool { return false }
 
-func normalizeRows(y, x Matrix, mean, rstd, gain, bias []float32, eps float32) bool { return false }
+func layerNormRows(y, x Matrix, mean, rstd, gain, bias []float32, eps float32) bool { return false }
 
-func normalizeParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
+func layerNormParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd []float32) int {
 	return 0
 }

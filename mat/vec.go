@@ -88,9 +88,9 @@ func Add(y, x []float32) {
 }
 
 // Axpy computes y[j] = fma(a, x[j], y[j]).
-func Axpy(y []float32, a float32, x []float32) {
+func Axpy(a float32, x, y []float32) {
 	if len(y) != len(x) {
-		panicLengths("Axpy", len(y), len(x))
+		panicLengths("Axpy", len(x), len(y))
 	}
 	if kernel == generic {
 		axpyGeneric(y, a, x)
@@ -101,14 +101,14 @@ func Axpy(y []float32, a float32, x []float32) {
 	}
 }
 
-// Scale computes y[j] *= a.
-func Scale(y []float32, a float32) {
+// Scal computes x[j] *= a.
+func Scal(a float32, x []float32) {
 	if kernel == generic {
-		scaleGeneric(y, a)
+		scalGeneric(x, a)
 		return
 	}
-	for lo := 0; lo < len(y); lo += run {
-		scaleAsm(&y[lo], min(run, len(y)-lo), a)
+	for lo := 0; lo < len(x); lo += run {
+		scalAsm(&x[lo], min(run, len(x)-lo), a)
 	}
 }
 
@@ -123,17 +123,17 @@ func ScaleShift(y []float32, a, b float32) {
 	}
 }
 
-// ScaleAdd computes y[j] = fma(x[j], a, z[j]).
-func ScaleAdd(y, x []float32, a float32, z []float32) {
-	if n := len(y); len(x) != n || len(z) != n {
-		panicLengths("ScaleAdd", len(y), len(x), len(z))
+// AxpyTo computes dst[j] = fma(a, x[j], y[j]).
+func AxpyTo(dst []float32, a float32, x, y []float32) {
+	if n := len(dst); len(x) != n || len(y) != n {
+		panicLengths("AxpyTo", len(dst), len(x), len(y))
 	}
 	if kernel == generic {
-		scaleAddGeneric(y, x, a, z)
+		axpyToGeneric(dst, a, x, y)
 		return
 	}
-	for lo := 0; lo < len(y); lo += run {
-		scaleAddAsm(&y[lo], &x[lo], &z[lo], min(run, len(y)-lo), a)
+	for lo := 0; lo < len(dst); lo += run {
+		axpyToAsm(&dst[lo], &x[lo], &y[lo], min(run, len(dst)-lo), a)
 	}
 }
 

@@ -102,9 +102,9 @@ TEXT ·axpyAVX512(SB), NOSPLIT, $0-28
 	VZEROUPPER
 	RET
 
-// func scaleAVX512(y *float32, n int, a float32)
-TEXT ·scaleAVX512(SB), NOSPLIT, $0-20
-	MOVQ y+0(FP), DI
+// func scalAVX512(x *float32, n int, a float32)
+TEXT ·scalAVX512(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), DI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS a+16(FP), Z8
 	SPLIT
@@ -134,11 +134,11 @@ TEXT ·scaleShiftAVX512(SB), NOSPLIT, $0-24
 	VFMADD213PS Z1, Z8, Z0  \
 	ST(Z0, DI)
 
-// func scaleAddAVX512(y, x, z *float32, n int, a float32)
-TEXT ·scaleAddAVX512(SB), NOSPLIT, $0-36
-	MOVQ y+0(FP), DI
+// func axpyToAVX512(dst, x, y *float32, n int, a float32)
+TEXT ·axpyToAVX512(SB), NOSPLIT, $0-36
+	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
-	MOVQ z+16(FP), DX
+	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), CX
 	VBROADCASTSS a+32(FP), Z8
 	SPLIT

@@ -10,6 +10,6 @@ func sumSquaredDiffAVX512(x *float32, n int, mean float32) float32
 func maxAVX512(x *float32, n int) float32
 func addAVX512(y, x *float32, n int)
 func axpyAVX512(y, x *float32, n int, a float32)
-func scaleAVX512(y *float32, n int, a float32)
+func scalAVX512(x *float32, n int, a float32)
 func scaleShiftAVX512(y *float32, n int, a, b float32)
-func scaleAddAVX512(y, x, z *float32, n int, a float32)
+func axpyToAVX512(dst, x, y *float32, n int, a float32)

@@ -134,10 +134,10 @@ TEXT ·axpyAsm(SB), NOSPLIT, $0-28
 	VZEROUPPER
 	RET
 
-// func scaleAsm(y *float32, n int, a float32)
-TEXT ·scaleAsm(SB), NOSPLIT, $0-20
-	AVX512(·scaleAVX512)
-	MOVQ y+0(FP), DI
+// func scalAsm(x *float32, n int, a float32)
+TEXT ·scalAsm(SB), NOSPLIT, $0-20
+	AVX512(·scalAVX512)
+	MOVQ x+0(FP), DI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS a+16(FP), Y8
 	SPLIT
@@ -170,12 +170,12 @@ TEXT ·scaleShiftAsm(SB), NOSPLIT, $0-24
 	VFMADD213PS Y3, Y8, Y1   \
 	ST(Y0, Y1, DI)
 
-// func scaleAddAsm(y, x, z *float32, n int, a float32)
-TEXT ·scaleAddAsm(SB), NOSPLIT, $0-36
-	AVX512(·scaleAddAVX512)
-	MOVQ y+0(FP), DI
+// func axpyToAsm(dst, x, y *float32, n int, a float32)
+TEXT ·axpyToAsm(SB), NOSPLIT, $0-36
+	AVX512(·axpyToAVX512)
+	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
-	MOVQ z+16(FP), DX
+	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), CX
 	VBROADCASTSS a+32(FP), Y8
 	SPLIT

@@ -101,9 +101,9 @@ TEXT ·axpyAsm(SB), NOSPLIT, $0-28
 	EACH(AXPY, STAY, loop, few, four, rest, end)
 	RET
 
-// func scaleAsm(y *float32, n int, a float32)
-TEXT ·scaleAsm(SB), NOSPLIT, $0-20
-	MOVD y+0(FP), R0
+// func scalAsm(x *float32, n int, a float32)
+TEXT ·scalAsm(SB), NOSPLIT, $0-20
+	MOVD x+0(FP), R0
 	MOVD n+8(FP), R6
 	FMOVS a+16(FP), F25
 	VDUP V25.S[0], V25.S4
@@ -133,11 +133,11 @@ TEXT ·scaleShiftAsm(SB), NOSPLIT, $0-24
 	FMLA4S(25, 0, 1) \
 	ST(1, 0)
 
-// func scaleAddAsm(y, x, z *float32, n int, a float32)
-TEXT ·scaleAddAsm(SB), NOSPLIT, $0-36
-	MOVD y+0(FP), R0
+// func axpyToAsm(dst, x, y *float32, n int, a float32)
+TEXT ·axpyToAsm(SB), NOSPLIT, $0-36
+	MOVD dst+0(FP), R0
 	MOVD x+8(FP), R1
-	MOVD z+16(FP), R2
+	MOVD y+16(FP), R2
 	MOVD n+24(FP), R6
 	FMOVS a+32(FP), F25
 	VDUP V25.S[0], V25.S4

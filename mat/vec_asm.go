@@ -69,14 +69,14 @@ func addAsm(y, x *float32, n int)
 //go:noescape
 func axpyAsm(y, x *float32, n int, a float32)
 
-// scaleAsm is
+// scalAsm is
 //
 //	for j := range n {
-//		y[j] *= a
+//		x[j] *= a
 //	}
 //
 //go:noescape
-func scaleAsm(y *float32, n int, a float32)
+func scalAsm(x *float32, n int, a float32)
 
 // scaleShiftAsm is
 //
@@ -87,11 +87,11 @@ func scaleAsm(y *float32, n int, a float32)
 //go:noescape
 func scaleShiftAsm(y *float32, n int, a, b float32)
 
-// scaleAddAsm is
+// axpyToAsm is
 //
 //	for j := range n {
-//		y[j] = fma(x[j], a, z[j])
+//		dst[j] = fma(a, x[j], y[j])
 //	}
 //
 //go:noescape
-func scaleAddAsm(y, x, z *float32, n int, a float32)
+func axpyToAsm(dst, x, y *float32, n int, a float32)

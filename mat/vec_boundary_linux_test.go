@@ -36,7 +36,7 @@ func TestVecAtTheBoundaryOfMemory(t *testing.T) {
 	})
 }
 
-func TestNormalizeRowsAtTheBoundaryOfMemory(t *testing.T) {
+func TestLayerNormRowsAtTheBoundaryOfMemory(t *testing.T) {
 	var sides [2][2][]float32
 	for i := range sides {
 		sides[i][0], sides[i][1] = atBoundary(t, 10*53)
@@ -45,7 +45,7 @@ func TestNormalizeRowsAtTheBoundaryOfMemory(t *testing.T) {
 		r := rand.New(rand.NewPCG(13, 14))
 		for range 200 {
 			side := r.IntN(2)
-			checkNormalizeRows(t, r, sides[0][side], sides[1][side], 1+r.IntN(10), 1+r.IntN(50))
+			checkLayerNormRows(t, r, sides[0][side], sides[1][side], 1+r.IntN(10), 1+r.IntN(50))
 		}
 	})
 }
@@ -60,6 +60,6 @@ func TestRowSumsAtTheBoundaryOfMemory(t *testing.T) {
 	rstd, _ := atBoundary(t, rows)
 	forEachKernel(t, func(t *testing.T) {
 		AddRows(gain, Of(x, rows, cols))
-		NormalizeParamGradRows(gain, bias, Of(dy, rows, cols), Of(x, rows, cols), mean, rstd)
+		LayerNormParamGradRows(gain, bias, Of(dy, rows, cols), Of(x, rows, cols), mean, rstd)
 	})
 }

@@ -63,9 +63,9 @@ func axpyGeneric(y []float32, a float32, x []float32) {
 	}
 }
 
-func scaleGeneric(y []float32, a float32) {
-	for j := range y {
-		y[j] *= a
+func scalGeneric(x []float32, a float32) {
+	for j := range x {
+		x[j] *= a
 	}
 }
 
@@ -75,8 +75,8 @@ func scaleShiftGeneric(y []float32, a, b float32) {
 	}
 }
 
-func scaleAddGeneric(y, x []float32, a float32, z []float32) {
-	for j := range y {
-		y[j] = float32(x[j]*a) + z[j]
+func axpyToGeneric(dst []float32, a float32, x, y []float32) {
+	for j := range dst {
+		dst[j] = float32(a*x[j]) + y[j]
 	}
 }

@@ -12,20 +12,20 @@ func sumSquaredDiffAsm(x *float32, n int, mean float32) float32         { panic(
 func maxAsm(x *float32, n int) float32                                  { panic(noAsm) }
 func addAsm(y, x *float32, n int)                                       { panic(noAsm) }
 func axpyAsm(y, x *float32, n int, a float32)                           { panic(noAsm) }
-func scaleAsm(y *float32, n int, a float32)                             { panic(noAsm) }
+func scalAsm(x *float32, n int, a float32)                              { panic(noAsm) }
 func scaleShiftAsm(y *float32, n int, a, b float32)                     { panic(noAsm) }
-func scaleAddAsm(y, x, z *float32, n int, a float32)                    { panic(noAsm) }
+func axpyToAsm(dst, x, y *float32, n int, a float32)                    { panic(noAsm) }
 func expSumAsm(y, x *float32, n int, shift, scale float32) float32      { panic(noAsm) }
 func softmaxAsm(y, x *float32, n int, scale float32)                    { panic(noAsm) }
 func softmaxGradAsm(dx, p, dp *float32, n int, dot, scale float32)      { panic(noAsm) }
-func normalizeAsm(y, x, gain, bias *float32, n int, mean, rstd float32) { panic(noAsm) }
-func normalizeSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32) {
+func layerNormAsm(y, x, gain, bias *float32, n int, mean, rstd float32) { panic(noAsm) }
+func layerNormGradSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32) {
 	panic(noAsm)
 }
-func normalizeGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32) {
+func layerNormGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32) {
 	panic(noAsm)
 }
-func normalizeParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32) { panic(noAsm) }
+func layerNormParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32) { panic(noAsm) }
 func adamAsm(a *Adam, w, dw, m, v *float32, n int)                                  { panic(noAsm) }
 func dropoutAsm(y, x, r *float32, n int, counter, key, last uint32, scale float32)  { panic(noAsm) }
 func reluAsm(y, x *float32, n int)                                                  { panic(noAsm) }

@@ -169,7 +169,7 @@ func xhat(x, mean, rstd float32) float32 {
 	return d * rstd
 }
 
-func normalizeSumsOracle(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
+func layerNormGradSumsOracle(dy, x []float32, mean, rstd float32, gain []float32) (g, gx float32) {
 	g = reduceOracle(len(x), func(s float32, j int) float32 { return s + float32(dy[j]*gain[j]) })
 	gx = reduceOracle(len(x), func(s float32, j int) float32 {
 		return fma32(float32(dy[j]*gain[j]), xhat(x[j], mean, rstd), s)
@@ -177,7 +177,7 @@ func normalizeSumsOracle(dy, x []float32, mean, rstd float32, gain []float32) (g
 	return g, gx
 }
 
-func normalizeGradOracle(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
+func layerNormGradOracle(dx, dy, x []float32, mean, rstd float32, gain []float32, g, gx float32) {
 	eachOracle(dx, func(j int) float32 {
 		d := fma32(-xhat(x[j], mean, rstd), gx, float32(dy[j]*gain[j])) - g
 		return d * rstd

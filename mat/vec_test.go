@@ -63,12 +63,12 @@ var vecCases = []vecCase{
 			eachOracle(v[0], func(j int) float32 { return v[0][j] + v[1][j] })
 		})},
 	{name: "axpy", flops: 2, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
-		kernel: discard(func(v [][]float32, a []float32) { Axpy(v[0], a[0], v[1]) }),
+		kernel: discard(func(v [][]float32, a []float32) { Axpy(a[0], v[1], v[0]) }),
 		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(a[0], v[1][j], v[0][j]) })
 		})},
-	{name: "scale", flops: 1, vectors: 1, outputs: 1,
-		kernel: discard(func(v [][]float32, a []float32) { Scale(v[0], a[0]) }),
+	{name: "scal", flops: 1, vectors: 1, outputs: 1,
+		kernel: discard(func(v [][]float32, a []float32) { Scal(a[0], v[0]) }),
 		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return v[0][j] * a[0] })
 		})},
@@ -77,10 +77,10 @@ var vecCases = []vecCase{
 		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(v[0][j], a[0], a[1]) })
 		})},
-	{name: "scaleadd", flops: 2, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {1, 2}},
-		kernel: discard(func(v [][]float32, a []float32) { ScaleAdd(v[0], v[1], a[0], v[2]) }),
+	{name: "axpyto", flops: 2, vectors: 3, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {1, 2}},
+		kernel: discard(func(v [][]float32, a []float32) { AxpyTo(v[0], a[0], v[1], v[2]) }),
 		oracle: discard(func(v [][]float32, a []float32) {
-			eachOracle(v[0], func(j int) float32 { return fma32(v[1][j], a[0], v[2][j]) })
+			eachOracle(v[0], func(j int) float32 { return fma32(a[0], v[1][j], v[2][j]) })
 		})},
 	{name: "expsum", flops: 22, vectors: 2, outputs: 1, alias: [][2]int{{0, 1}},
 		kernel: one(func(v [][]float32, a []float32) float32 { return ExpSum(v[0], v[1], a[0]) }),
@@ -94,24 +94,24 @@ var vecCases = []vecCase{
 			eachOracle(v[0], func(j int) float32 { return v[1][j] * (v[2][j] - a[0]) * a[1] })
 		})},
 	{name: "normalize", flops: 4, vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}, {0, 3}},
-		kernel: discard(func(v [][]float32, a []float32) { Normalize(v[0], v[1], a[0], a[1], v[2], v[3]) }),
+		kernel: discard(func(v [][]float32, a []float32) { LayerNorm(v[0], v[1], a[0], a[1], v[2], v[3]) }),
 		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(xhat(v[1][j], a[0], a[1]), v[2][j], v[3][j]) })
 		})},
 	{name: "normalizesums", flops: 6, vectors: 3, alias: [][2]int{{0, 1}},
 		kernel: func(v [][]float32, a []float32) (float32, float32) {
-			return NormalizeSums(v[0], v[1], a[0], a[1], v[2])
+			return LayerNormGradSums(v[0], v[1], a[0], a[1], v[2])
 		},
 		oracle: func(v [][]float32, a []float32) (float32, float32) {
-			return normalizeSumsOracle(v[0], v[1], a[0], a[1], v[2])
+			return layerNormGradSumsOracle(v[0], v[1], a[0], a[1], v[2])
 		}},
 	{name: "normalizegrad", flops: 7, vectors: 4, outputs: 1, alias: [][2]int{{0, 1}, {0, 2}},
-		kernel: discard(func(v [][]float32, a []float32) { NormalizeGrad(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3]) }),
+		kernel: discard(func(v [][]float32, a []float32) { LayerNormGrad(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3]) }),
 		oracle: discard(func(v [][]float32, a []float32) {
-			normalizeGradOracle(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3])
+			layerNormGradOracle(v[0], v[1], v[2], a[0], a[1], v[3], a[2], a[3])
 		})},
 	{name: "normalizeparamgrad", flops: 5, vectors: 4, outputs: 2, alias: [][2]int{{2, 3}},
-		kernel: discard(func(v [][]float32, a []float32) { normalizeParamGrad(v[0], v[1], v[2], v[3], a[0], a[1]) }),
+		kernel: discard(func(v [][]float32, a []float32) { layerNormParamGrad(v[0], v[1], v[2], v[3], a[0], a[1]) }),
 		oracle: discard(func(v [][]float32, a []float32) {
 			eachOracle(v[0], func(j int) float32 { return fma32(v[2][j], xhat(v[3][j], a[0], a[1]), v[0][j]) })
 			eachOracle(v[1], func(j int) float32 { return v[1][j] + v[2][j] })
@@ -451,14 +451,14 @@ func TestVecDoesNotAllocate(t *testing.T) {
 
 // A lane without an element holds x = 0, whose x̂ may be infinite even if those of all elements
 // are 0.
-func TestNormalizeSumsOfConstantRow(t *testing.T) {
+func TestLayerNormGradSumsOfConstantRow(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		for n := range 40 {
 			x := make([]float32, n)
 			for j := range x {
 				x[j] = 1e10
 			}
-			if g, gx := NormalizeSums(x, x, 1e10, 1e38, x); math.Abs(float64(g)-float64(n)*1e20) > 1e15 || gx != 0 {
+			if g, gx := LayerNormGradSums(x, x, 1e10, 1e38, x); math.Abs(float64(g)-float64(n)*1e20) > 1e15 || gx != 0 {
 				t.Fatalf("n=%d: sums %g and %g, want %g and 0", n, g, gx, float64(n)*1e20)
 			}
 		}

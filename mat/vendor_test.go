@@ -79,7 +79,7 @@ func TestVendoring(t *testing.T) {
 		t.Helper()
 		c := exec.Command(goCommand, args...)
 		c.Dir = dir
-		c.Env = append(append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off", "TFM_CPU="), env...)
+		c.Env = append(append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off", "MAT_KERNEL=", "TFM_CPU="), env...)
 		var stdout, stderr strings.Builder
 		c.Stdout, c.Stderr = &stdout, &stderr
 		if err := c.Run(); err != nil {

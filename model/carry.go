@@ -80,7 +80,7 @@ func carryRows(p, old *layer.Param, rows [][]int32) {
 			mat.Add(row, old.W[int(id)*width:(int(id)+1)*width])
 		}
 		if len(ids) > 1 {
-			mat.Scale(row, 1/float32(len(ids)))
+			mat.Scal(1/float32(len(ids)), row)
 		}
 	}
 }

@@ -222,7 +222,7 @@ func (t *meanOfRows) Range(lo, hi int) {
 		for j := 1; j < rows; j++ {
 			mat.Add(y, t.x.Row(i*rows+j))
 		}
-		mat.Scale(y, 1/float32(rows))
+		mat.Scal(1/float32(rows), y)
 	}
 }
 
@@ -234,6 +234,6 @@ func (t *meanOfRowsGrad) Range(lo, hi int) {
 	for i := lo * rows; i < hi*rows; i++ {
 		dx := t.dx.Row(i)
 		copy(dx, t.dy.Row(i/rows))
-		mat.Scale(dx, 1/float32(rows))
+		mat.Scal(1/float32(rows), dx)
 	}
 }

@@ -87,7 +87,7 @@ func ExamplePass_Train() {
 	for range 100 {
 		clear(m.Params.G)
 		pass.Train(&batch, 0, 1)
-		mat.Axpy(m.Params.W, -0.05, m.Params.G) // plain gradient descent
+		mat.Axpy(-0.05, m.Params.G, m.Params.W) // plain gradient descent
 	}
 	last := pass.Evaluate(&batch)
 	fmt.Println(first.Tokens, "tokens; loss below a tenth of the first:", last.Sum < first.Sum/10)

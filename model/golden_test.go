@@ -198,7 +198,7 @@ func TestTransformerMatchesPyTorch(t *testing.T) {
 		grad := func(e layer.Embedding, name string, n int) {
 			dx := mat.New(n, c.D)
 			for i := range n {
-				mat.Axpy(dx.Row(i), 1/scale, e.E.Grad().Row(i))
+				mat.Axpy(1/scale, e.E.Grad().Row(i), dx.Row(i))
 			}
 			c.CheckGrad(name, dx)
 		}

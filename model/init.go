@@ -80,11 +80,11 @@ func (t *Transformer) scaleByBeta(p *layer.Param, encBeta, decBeta float32) {
 	}
 	switch {
 	case strings.HasSuffix(p.Name, ".out.weight"), strings.HasSuffix(p.Name, ".inner.weight"), strings.HasSuffix(p.Name, ".outer.weight"):
-		mat.Scale(p.W, beta)
+		mat.Scal(beta, p.W)
 	case strings.HasSuffix(p.Name, "kv.weight"): // .qkv.weight and .kv.weight
 		for i, w := 0, p.Weights(); i < w.Rows; i++ {
 			rows := t.projections(p.Name, w.Row(i))
-			mat.Scale(rows[len(rows)-1], beta) // W^V
+			mat.Scal(beta, rows[len(rows)-1]) // W^V
 		}
 	}
 }

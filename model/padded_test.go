@@ -33,7 +33,7 @@ func (p padding) addNorm(x, sub mat.Matrix, name string) mat.Matrix {
 		mat.Add(r, x.Row(i))
 		mean := mat.Sum(r) / d
 		rstd := float32(1 / math.Sqrt(float64(mat.SumSquaredDiff(r, mean)/d+p.Config.NormEps)))
-		mat.Normalize(y.Row(i), r, mean, rstd, p.params[name+".gain"].W, p.params[name+".bias"].W)
+		mat.LayerNorm(y.Row(i), r, mean, rstd, p.params[name+".gain"].W, p.params[name+".bias"].W)
 	}
 	return y
 }
@@ -63,7 +63,7 @@ func (p padding) embed(ids [][]int32) mat.Matrix {
 	pe, x := layer.Sinusoids(len(ids[0]), d), mat.New(len(ids)*len(ids[0]), d)
 	for i := range x.Rows {
 		s, pos := i/len(ids[0]), i%len(ids[0])
-		mat.ScaleAdd(x.Row(i), p.params["embedding"].Weights().Row(int(ids[s][pos])), float32(math.Sqrt(float64(d))), pe.Row(pos))
+		mat.AxpyTo(x.Row(i), float32(math.Sqrt(float64(d))), p.params["embedding"].Weights().Row(int(ids[s][pos])), pe.Row(pos))
 	}
 	return x
 }

@@ -80,7 +80,7 @@ func (s *adamStep) Range(lo, hi int) {
 	for _, d := range s.decayed {
 		if from, to := max(lo, d.lo), min(hi, d.hi); from < to {
 			w := s.w[from:to]
-			mat.Axpy(w, -s.decay, w)
+			mat.Axpy(-s.decay, w, w)
 		}
 	}
 	s.kernel.Step(s.w[lo:hi], s.g[lo:hi], s.m[lo:hi], s.v[lo:hi])

@@ -35,7 +35,7 @@ func average(ctx context.Context, t *model.Transformer, paths []string, report f
 		if err := readWeights(path, t, weights); err != nil {
 			return err
 		}
-		mat.Axpy(t.Params.W, 1/float32(len(paths)), weights)
+		mat.Axpy(1/float32(len(paths)), weights, t.Params.W)
 		if report != nil {
 			report(i + 1)
 		}

@@ -61,8 +61,8 @@ func (s *emaStep) update(w []float32, lo, hi int) {
 		return
 	}
 	e := s.values[lo:hi]
-	mat.Scale(e, s.keep)
-	mat.Axpy(e, s.add, w[lo:hi])
+	mat.Scal(s.keep, e)
+	mat.Axpy(s.add, w[lo:hi], e)
 }
 
 // swapEMA exchanges the weights and their moving average, if there is one. The average is

@@ -47,7 +47,7 @@ func TestClippingMatchesPyTorch(t *testing.T) {
 		if math.Abs(norm/want-1) > 1e-6 {
 			t.Errorf("norm %v, want %v", norm, want)
 		}
-		mat.Scale(g.Data, clipFactor(norm, c.Limit))
+		mat.Scal(clipFactor(norm, c.Limit), g.Data)
 		golden.CheckClose(t, "clipped gradient", g, c.Matrix("output/gradient"), 1e-6/want+4*0x1p-24)
 	})
 }

@@ -101,9 +101,9 @@ func (s *muonStep) Range(lo, hi int) {
 		momentum := float32(s.Momentum)
 		for i := range v.rows {
 			gi, mi := g.Row(i), m.Row(i)
-			mat.Scale(gi, s.clip*(1-momentum)) // (1-Momentum)·g
-			mat.ScaleAdd(mi, mi, momentum, gi) // m
-			mat.ScaleAdd(u.Row(i), mi, momentum, gi)
+			mat.Scal(s.clip*(1-momentum), gi) // (1-Momentum)·g
+			mat.AxpyTo(mi, momentum, mi, gi)  // m
+			mat.AxpyTo(u.Row(i), momentum, mi, gi)
 			clear(gi)
 		}
 		scratch.add(w, u, -s.rate*s.Scale*math.Sqrt(float64(max(v.rows, v.cols))))
@@ -160,7 +160,7 @@ func (o *orthogonalizer) add(w, x mat.Matrix, factor float64) {
 	if norm == 0 {
 		return
 	}
-	mat.Scale(x.Data, float32(1/norm)) // so that A neither overflows nor underflows
+	mat.Scal(float32(1/norm), x.Data) // so that A neither overflows nor underflows
 	n, wide := min(x.Rows, x.Cols), x.Rows <= x.Cols
 	y := mat.Of(o.y[:len(x.Data)], x.Rows, x.Cols)
 	a, p := mat.Of(o.a[:n*n], n, n), mat.Of(o.p[:n*n], n, n)
@@ -182,8 +182,8 @@ func (o *orthogonalizer) add(w, x mat.Matrix, factor float64) {
 			outer *= factor
 		}
 		mat.Gemm(nil, p, a, a, mat.GemmOptions{}) // P = a·I + b·A + c·A²
-		mat.Scale(p.Data, float32(t[2]*outer*scale*scale*scale*scale))
-		mat.Axpy(p.Data, float32(t[1]*outer*scale*scale), a.Data)
+		mat.Scal(float32(t[2]*outer*scale*scale*scale*scale), p.Data)
+		mat.Axpy(float32(t[1]*outer*scale*scale), a.Data, p.Data)
 		for j := range n {
 			p.Row(j)[j] += float32(t[0] * outer)
 		}

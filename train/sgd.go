@@ -53,18 +53,18 @@ type sgdStep struct {
 func (s *sgdStep) Range(lo, hi int) {
 	w, g := s.w[lo:hi], s.g[lo:hi]
 	if s.clip != 1 {
-		mat.Scale(g, s.clip)
+		mat.Scal(s.clip, g)
 	}
 	direction := g
 	if s.b != nil {
 		b := s.b[lo:hi]
-		mat.ScaleAdd(b, b, s.momentum, g)
+		mat.AxpyTo(b, s.momentum, b, g)
 		if direction = b; s.nesterov {
-			mat.Axpy(g, s.momentum, b)
+			mat.Axpy(s.momentum, b, g)
 			direction = g
 		}
 	}
-	mat.Axpy(w, -s.rate, direction)
+	mat.Axpy(-s.rate, direction, w)
 	clear(g)
 	s.ema.update(s.w, lo, hi)
 }

@@ -133,7 +133,7 @@ func MeasureLimits(threads int, e Effort, quick bool) Limits {
 		}
 	}
 	l.Copy = rate(8, func(x, y []float32) { copy(y, x) })
-	l.Update = rate(12, func(x, y []float32) { mat.Axpy(y, 0.5, x) })
+	l.Update = rate(12, func(x, y []float32) { mat.Axpy(0.5, x, y) })
 	return l
 }
 

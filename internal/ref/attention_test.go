@@ -118,9 +118,9 @@ func TestFullSizeHeadsContainSplitOnes(t *testing.T) {
 	widen := func(p ref.Projection, scale float32) ref.Projection {
 		wide := ref.Projection{W: mat.New(d, d), B: make([]float32, d)}
 		for i := range d {
-			mat.Axpy(wide.W.Row(i)[:dk], scale, p.W.Row(i))
+			mat.Axpy(scale, p.W.Row(i), wide.W.Row(i)[:dk])
 		}
-		mat.Axpy(wide.B[:dk], scale, p.B)
+		mat.Axpy(scale, p.B, wide.B[:dk])
 		return wide
 	}
 	for h, head := range split.Heads {

@@ -191,7 +191,7 @@ func ExampleMultiHead_Attend_split() {
 // attend to others, and W^O subtracts the heads.
 func ExampleMultiHead_Attend_full() {
 	same, opposite := ref.Projection{W: diagonal(2)}, ref.Projection{W: diagonal(2)}
-	mat.Scale(opposite.W.Data, -1)
+	mat.Scal(-1, opposite.W.Data)
 	l := ref.MultiHead{
 		Heads: []ref.Head{{Q: same, K: same, V: same}, {Q: opposite, K: same, V: same}},
 		Out: ref.Projection{W: mat.Of([]float32{

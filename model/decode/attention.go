@@ -258,7 +258,7 @@ func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
 			mean := s.mean.Row(g.row0 + r)[:src.tokens]
 			clear(mean) // the caller has all heads of the row
 			for h := range n {
-				mat.Axpy(mean, 1/float32(l.heads), weights.Row(r*n+h))
+				mat.Axpy(1/float32(l.heads), weights.Row(r*n+h), mean)
 			}
 			marksLast(s.mean.Row(g.row0+r), src.tokens, s.w.model.Config.SourceMarks)
 		}

@@ -38,7 +38,7 @@ func (w *Weights) outputBounds(p *mat.Pool) *outputBounds {
 func newOutputBounds(p *mat.Pool, output *linear) *outputBounds {
 	d, n := output.size()
 	b := &outputBounds{
-		output: linear{&weightMatrix{int8: mat.ZeroInt8(d, n, nil)}, output.bias},
+		output: linear{&weightMatrix{int8: mat.NewInt8(d, n)}, output.bias},
 		errors: make([]float32, n), norms: make([]float32, n), kappa: float64(d+64) * 0x1p-24,
 	}
 	mat.Each(p, (n+boundCols-1)/boundCols, 1, boundColumns{b, output})
@@ -70,7 +70,7 @@ func (t *boundColumns) Range(lo, hi int) {
 			j, w := first+i, columns.Row(i)
 			t.output.int8.Col(rounded, j)
 			t.norms[j] = float32(t.norm(rounded))
-			mat.Axpy(w, -1, rounded)
+			mat.Axpy(-1, rounded, w)
 			t.errors[j] = float32(t.norm(w))
 			if bias := t.from.biases(); bias != nil && !math.IsInf(float64(bias[j]), -1) {
 				t.errors[j] += float32(0x1p-20 * math.Abs(float64(bias[j])))
@@ -136,11 +136,11 @@ func (t *boundRows) Range(lo, hi int) {
 		x, logits := t.act.x.Row(i), t.act.logits.Row(i)
 		diff := matrix(&ws.x, 1, len(x)).Row(0)
 		t.rounded.Row(diff, i)
-		mat.Axpy(diff, -1, x)
+		mat.Axpy(-1, x, diff)
 		size, err := t.norm(x), t.norm(diff)
 		rounding := float64(t.kappa * (size + err))
-		mat.Axpy(logits, float32(max(1, size+rounding)), t.errors)
-		mat.Axpy(logits, float32(err+rounding), t.norms)
+		mat.Axpy(float32(max(1, size+rounding)), t.errors, logits)
+		mat.Axpy(float32(err+rounding), t.norms, logits)
 		t.projection.isWhole[i] = !t.refineLargest(ws, i)
 	}
 }

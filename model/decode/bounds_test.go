@@ -18,7 +18,7 @@ var outputs = map[string]func(r *rand.Rand, w mat.Matrix, b []float32){
 	"random": func(*rand.Rand, mat.Matrix, []float32) {},
 	"sizes from 1e-12 to 1e12": func(r *rand.Rand, w mat.Matrix, b []float32) {
 		for j := range w.Rows {
-			mat.Scale(w.Row(j), float32(math.Pow(10, 24*r.Float64()-12)))
+			mat.Scal(float32(math.Pow(10, 24*r.Float64()-12)), w.Row(j))
 		}
 	},
 	"equal": func(r *rand.Rand, w mat.Matrix, b []float32) {
@@ -47,7 +47,7 @@ var outputs = map[string]func(r *rand.Rand, w mat.Matrix, b []float32){
 	"NaN":         func(r *rand.Rand, w mat.Matrix, b []float32) { w.Row(900)[3] = float32(math.NaN()) },
 	"infinite":    func(r *rand.Rand, w mat.Matrix, b []float32) { w.Row(900)[3] = float32(math.Inf(1)) },
 	"infinite b":  func(r *rand.Rand, w mat.Matrix, b []float32) { b[900] = float32(math.Inf(1)) },
-	"overflowing": func(r *rand.Rand, w mat.Matrix, b []float32) { mat.Scale(w.Row(900), 1e38) },
+	"overflowing": func(r *rand.Rand, w mat.Matrix, b []float32) { mat.Scal(1e38, w.Row(900)) },
 }
 
 func boundedModel(t *testing.T, seed uint64, change func(*rand.Rand, mat.Matrix, []float32)) *model.Transformer {
@@ -155,7 +155,7 @@ func TestGreedyWithBounds(t *testing.T) {
 					}
 				}
 				o.NoScore = false
-				mat.Scale(m.Params.W, 2)
+				mat.Scal(2, m.Params.W)
 				w.Refresh(nil)
 			}
 		}

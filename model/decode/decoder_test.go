@@ -367,7 +367,7 @@ func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 			want[sentence] = mat.New(w.Rows, w.Cols)
 		}
 		for i := range w.Rows {
-			mat.Axpy(want[sentence].Row(i), 1/float32(c.Heads), w.Row(i))
+			mat.Axpy(1/float32(c.Heads), w.Row(i), want[sentence].Row(i))
 		}
 	})
 	for k, rows := range got {
@@ -406,7 +406,7 @@ func TestAttentionOfHeads(t *testing.T) {
 			want[sentence] = mat.New(w.Rows, w.Cols)
 		}
 		for i := range w.Rows {
-			mat.Axpy(want[sentence].Row(i), 0.5, w.Row(i))
+			mat.Axpy(0.5, w.Row(i), want[sentence].Row(i))
 		}
 	})
 	d := newDecoder(m, nil)

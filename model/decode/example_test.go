@@ -24,7 +24,7 @@ func memorizer(pool *mat.Pool) (*model.Transformer, error) {
 	for range 100 {
 		clear(m.Params.G)
 		pass.Train(&batch, 0, 1)
-		mat.Axpy(m.Params.W, -0.05, m.Params.G)
+		mat.Axpy(-0.05, m.Params.G, m.Params.W)
 	}
 	return m, nil
 }

@@ -311,7 +311,7 @@ func (w *Weights) checkMatrices(s *safetensors.File) error {
 			}
 			continue
 		}
-		if shape := mat.Int8Shape(in, out); t.DType != "I8" || !slices.Equal(t.Shape, shape[:]) {
+		if shape := mat.LayoutOfInt8(in, out); t.DType != "I8" || !slices.Equal(t.Shape, shape[:]) {
 			return mismatch(t, "I8 of shape %v", shape)
 		}
 		t, found = s.Tensor(name + scaleSuffix)
@@ -356,7 +356,7 @@ func (m *weightMatrix) readMapped(s *safetensors.File, f Form, p *mat.Pool) (map
 		if err := scale.Float32s(scales); err != nil {
 			return false, err
 		}
-		m.packed, m.int8 = nil, mat.Int8Of(p, in, out, t.View8(), scales)
+		m.packed, m.int8 = nil, mat.Int8Of(p, t.View8(), scales, in, out)
 		return true, nil
 	}
 	l, _ := m.layout(t.Shape)
@@ -377,7 +377,7 @@ func (w *Weights) round(p *mat.Pool) {
 	for _, m := range w.matrices {
 		in, out := m.size()
 		const cols = 256
-		m.int8 = mat.ZeroInt8(in, out, nil)
+		m.int8 = mat.NewInt8(in, out)
 		columns := mat.New(min(cols, out), in)
 		for j := 0; j < out; j += cols {
 			part := columns.RowRange(0, min(cols, out-j))
@@ -412,8 +412,8 @@ func (w *Weights) tensors() []safetensors.Tensor {
 	var all []safetensors.Tensor
 	for _, m := range w.matrices {
 		if m.int8 != nil {
-			data, shape := m.int8.Packed()
-			all = append(all, safetensors.Int8Tensor(m.param.Name, shape[:], data))
+			shape := mat.LayoutOfInt8(m.size())
+			all = append(all, safetensors.Int8Tensor(m.param.Name, shape[:], m.int8.Data()))
 		} else {
 			l := mat.LayoutOf(m.size())
 			all = append(all, safetensors.Float32Tensor(m.param.Name, []int{l.Panels, l.Depth, l.Cols}, m.packed.Data()))

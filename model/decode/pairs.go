@@ -66,7 +66,7 @@ func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32, align mod
 		means[i] = mat.New(len(tgts[i])+1, len(srcs[i])+1)
 	}
 	err := d.CrossAttention(ctx, srcs, tgts, heads, func(pair, _ int, weights mat.Matrix) {
-		mat.Axpy(means[pair].Data, 1/float32(len(heads)), weights.Data)
+		mat.Axpy(1/float32(len(heads)), weights.Data, means[pair].Data)
 	})
 	if err != nil {
 		return nil, err

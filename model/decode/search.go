@@ -388,7 +388,7 @@ func (s *search) advance(q *sourceSearch, first int) {
 	s.nextLive, s.nextStates, s.nextCoverage = s.nextLive[:0], s.nextStates[:0], s.nextCoverage[:0]
 	for i := range q.live {
 		if n := q.sourceTokens; n > 0 {
-			mat.Axpy(q.coverage[i*n:][:n], 1, s.weights.Row(first + i)[:n])
+			mat.Axpy(1, s.weights.Row(first + i)[:n], q.coverage[i*n:][:n])
 		}
 	}
 	q.firstRow = first

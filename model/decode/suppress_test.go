@@ -155,7 +155,7 @@ func suppressible(w mat.Matrix, b []float32, eos float32) {
 	}
 	b[model.EOS] = eos
 	for id := 10; id < 990; id += 7 {
-		mat.Scale(w.Row(id), 2)
+		mat.Scal(2, w.Row(id))
 	}
 }
 

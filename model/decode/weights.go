@@ -277,7 +277,7 @@ func (m *weightMatrix) bytes(f Form) int {
 // matrixBytes returns the size of a matrix [in × out] in form f.
 func matrixBytes(f Form, in, out int) int {
 	if f == Int8 {
-		s := mat.Int8Shape(in, out)
+		s := mat.LayoutOfInt8(in, out)
 		return s[0] * s[1] * s[2] * s[3]
 	}
 	l := mat.LayoutOf(in, out)
@@ -289,7 +289,7 @@ func (m *weightMatrix) use(memory []byte, f Form) {
 	in, out := m.size()
 	p := unsafe.Pointer(unsafe.SliceData(memory))
 	if f == Int8 {
-		m.packed, m.int8 = nil, mat.ZeroInt8(in, out, unsafe.Slice((*int8)(p), len(memory)))
+		m.packed, m.int8 = nil, mat.Int8Of(nil, unsafe.Slice((*int8)(p), len(memory)), make([]float32, out), in, out)
 	} else {
 		m.packed, m.int8 = mat.PackedOf(nil, unsafe.Slice((*float32)(p), len(memory)/4), in, out, mat.LayoutOf(in, out)), nil
 	}
@@ -371,6 +371,6 @@ func (t *embedRows) Range(lo, hi int) {
 		} else {
 			t.packed.Col(y, int(t.ids[i]))
 		}
-		mat.ScaleAdd(y, y, scale, t.layer.Positions.Row(int(t.positions[i])))
+		mat.AxpyTo(y, scale, y, t.layer.Positions.Row(int(t.positions[i])))
 	}
 }
