@@ -14,9 +14,10 @@ import (
 // The token in the position of EOS at the length limit is free, because Hypothesis.Tokens omits
 // it, except that EOS must be allowed.
 //
-// A panic in a Constraint ends its call with a *PanicError. Start and Next must set all words of the state, from their arguments alone. Allows and Only must
+// Start and Next must set all words of the state, from their arguments alone. Allows and Only must
 // not change the state. Goroutines call them concurrently for different hypotheses. A Constraint
-// in Options must be comparable, for example a pointer.
+// in Options must be comparable, for example a pointer. A panic of a Constraint ends its call with a
+// *PanicError.
 type Constraint interface {
 	// StateLen returns the number of words of a state.
 	StateLen() int

@@ -36,7 +36,7 @@ const (
 	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
 	minFreeRows    = 16      // least rows to add sources for: enough tokens for fast products
-	maxSkips       = 64      // skips of a request without sources in the search before it blocks others
+	maxSkips       = 64      // skips of a request without sources in the search
 )
 
 // scheduler translates the sources of requests. Between two steps, sources that are done or whose

@@ -510,8 +510,8 @@ func (c *faulty) Allows(*Partial, int32) bool { c.check("Allows"); return true }
 
 func (c *faulty) Required(ids []int32, _ SourceInfo) []int32 { c.check("Required"); return ids }
 
-// A panic in a Constraint ends the calls with it by an error. Others that share steps with them have
-// their translations.
+// A panic in a Constraint ends the calls with it by an error. Others that share their steps have
+// the same translations as alone.
 func TestFaultyConstraintEndsOnlyItsCalls(t *testing.T) {
 	w := NewWeights(perturbed(t, toy(), 7), nil)
 	srcs := randomSources(300, 1, 8)
