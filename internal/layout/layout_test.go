@@ -59,6 +59,7 @@ var allowedImports = []struct{ name, imports string }{
 	// For tests and benchmarks.
 	{"internal/layout", ""},
 	{"docs", ""},
+	{"internal/e2e", ""},
 	{"internal/texttest", ""},
 	{"internal/golden", "mat layer model/safetensors"},
 	{"internal/ref", "mat layer attn"},

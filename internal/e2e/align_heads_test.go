@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// align-heads writes the same model with the heads, which translate -align uses and info prints.
+func TestAlign(t *testing.T) {
+	m := toyModel(t)
+	out := filepath.Join(t.TempDir(), "aligned.safetensors")
+	o := mustRun(t, "", "align-heads", "-model", m, "-src", toy.src, "-tgt", toy.tgt, "-o", out)
+	if !strings.Contains(o.stderr, out+": heads ") {
+		t.Errorf("standard error %q", o.stderr)
+	}
+	if o := mustRun(t, "", "info", "-model", out); !strings.Contains(o.stdout, "\nalignments:      attention of heads ") {
+		t.Errorf("info, want the heads:\n%s", o.stdout)
+	}
+	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-src", toy.src, "-tgt", toy.tgt, "-o", out), 1, "-force replaces it")
+	tsv := write(t, "few.tsv", "the cat\tle chat\n")
+	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-tsv", tsv, "-o", out, "-force"), 1, tsv+": too few pairs")
+	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-tsv", tsv), 2, "-o is missing")
+	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-tsv", tsv, "-src", tsv, "-o", out), 2, "either -src and -tgt, or -tsv")
+	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-src", tsv, "-o", out), 2, "-src and -tgt are needed, or -tsv")
+
+	const input = "the big cat sees the dog\n\nthe old dog\n"
+	plain := mustRun(t, input, "translate", "-model", m).stdout
+	aligned := mustRun(t, input, "translate", "-model", out, "-align", "words").stdout
+	var translations []string
+	for line := range strings.Lines(aligned) {
+		translation, links, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			t.Fatalf("line %q without alignment", line)
+		}
+		translations = append(translations, translation+"\n")
+		if want := "2-1 1-2"; strings.HasPrefix(translation, "le chat grand") && !strings.Contains(links, want) {
+			t.Errorf("%q: links %q, want %q among them", translation, links, want)
+		}
+	}
+	if got := strings.Join(translations, ""); got != plain {
+		t.Errorf("translations %q, want %q", got, plain)
+	}
+	if tsv := mustRun(t, strings.ReplaceAll("x\t"+strings.TrimSpace(input), "\n", "\nx\t"), "translate", "-model", out, "-align", "words", "-tsv", "-column", "2", "-scores").stdout; strings.Count(tsv, "\t") != 3*4 {
+		t.Errorf("-tsv -scores -align: %q, want 5 columns", tsv)
+	}
+	if lists := mustRun(t, input, "translate", "-model", out, "-align", "tokens", "-nbest", "2").stdout; strings.Count(lists, "\t") != 5*3 {
+		t.Errorf("-nbest 2 -align: %q, want 4 columns", lists)
+	}
+
+	var object struct {
+		SourceTokens []string `json:"source_tokens"`
+		TargetTokens []string `json:"target_tokens"`
+		Translation  string
+		Alignment    [][2]int
+		Attention    [][]float64
+		TokenScores  []float64 `json:"token_scores"`
+		Alternatives [][][2]any
+	}
+	answer := mustRun(t, `{"text":"the big cat sees the dog"}`, "translate", "-model", out, "-json", "-align", "soft", "-token-scores", "-alternatives", "3").stdout
+	if err := json.Unmarshal([]byte(answer), &object); err != nil {
+		t.Fatal(err)
+	}
+	src, tgt := len(object.SourceTokens), len(object.TargetTokens)
+	if strings.Join(object.SourceTokens, "") != "the big cat sees the dog" || strings.Join(object.TargetTokens, "") != object.Translation ||
+		len(object.Alignment) != tgt || len(object.Attention) != tgt || len(object.Attention[0]) != src+1 || len(object.TokenScores) != tgt+1 ||
+		len(object.Alternatives) != tgt+1 || len(object.Alternatives[0]) != 3 || object.Alternatives[0][0][1] != object.TokenScores[0] {
+		t.Errorf("-json: %s", answer)
+	}
+	for i, link := range object.Alignment {
+		if link[1] != i || link[0] < 0 || link[0] >= src {
+			t.Errorf("link %d is %v of %d source tokens", i, link, src)
+		}
+	}
+	if blank := mustRun(t, `{"text":""}`, "translate", "-model", out, "-json", "-align", "soft", "-token-scores", "-alternatives", "3").stdout; blank !=
+		`{"text":"","translation":"","target_tokens":[],"alignment":[],"attention":[],"token_scores":[],"alternatives":[],"source_tokens":[]}`+"\n" {
+		t.Errorf("blank text: %s", blank)
+	}
+	for args, want := range map[string]string{
+		"-align soft":             "-align soft needs -json",
+		"-align pairs":            `invalid value "pairs" for flag -align`,
+		"-tsv -token-scores":      "-token-scores needs -json",
+		"-alternatives 3":         "-alternatives needs -json",
+		"-json -alternatives 65":  "-alternatives 65: must be 0 to 64",
+		"-json -as target_tokens": "-as target_tokens: the field has another meaning",
+	} {
+		mustFail(t, runTFM(t, "", append([]string{"translate"}, strings.Fields(args)...)...), 2, want)
+	}
+}

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"tfm/internal/bench"
+	"tfm/mat"
+)
+
+// Nothing is asserted of how fast it is.
+func TestBench(t *testing.T) {
+	var r bench.Report
+	o := mustRun(t, "", "bench", "-quick", "-json", "-only", "machine", "-threads", "2")
+	d := json.NewDecoder(strings.NewReader(o.stdout))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		t.Fatalf("%v:\n%s", err, o.stdout)
+	}
+	if !r.Quick || r.Machine.Float32 != mat.Kernel() || len(r.Limits) != 1 || r.Limits[0].Threads != 2 || len(r.Products)+len(r.Training)+len(r.Decoding) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if d.More() {
+		t.Errorf("more than one document:\n%s", o.stdout)
+	}
+	version := strings.Join(strings.Fields(mustRun(t, "", "version").stdout)[:2], " ")
+	o = mustRun(t, "", "bench", "-here", "-quick", "-only", "machine", "-threads", "1")
+	for _, want := range []string{version, "kernels:    " + mat.Kernel() + ", bf16 ", "limits: multiply-adds", "float32 GFLOP/s"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in\n%s", want, o.stdout)
+		}
+	}
+}
+
+// Training is measured as a user does where that takes a second and not a minute.
+func TestBenchTiny(t *testing.T) {
+	switch {
+	case testing.Short():
+		t.Skip("-short: trains for a second")
+	case raceDetector:
+		t.Skip("race detector: too slow")
+	case mat.Kernel() == "generic":
+		t.Skip("portable kernels: too slow")
+	}
+	lengths := write(t, "lengths.tsv", "5\t6\n7\t8\n3\t2\n")
+	var r bench.Report
+	o := mustRun(t, "", "bench", "-quick", "-json", "-only", "machine,tiny-float32", "-lengths", lengths, "-threads", "1")
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Training) != 1 || r.Training[0].SrcTokens != 15 || r.Training[0].TgtTokens != 16 || r.Training[0].PeakMemory.Bytes < 16*int64(r.Training[0].Parameters) {
+		t.Errorf("%+v", r.Training)
+	}
+}
+
+func TestBenchRefuses(t *testing.T) {
+	lengths := write(t, "lengths.tsv", "5\t6\n7\n")
+	for _, c := range []struct {
+		code  int
+		args  []string
+		wants []string
+	}{
+		{2, []string{"-only", "gemm,speed"}, []string{`-only "gemm,speed"`, `"speed"`, "machine, gemm, base, tiny, decode", "beam4-32"}},
+		{2, []string{"-only", "base", "-lengths", lengths}, []string{"-lengths needs the part tiny"}},
+		{1, []string{"-lengths", lengths}, []string{"lengths.tsv:2", `"7"`}},
+		{2, []string{"-threads", "0"}, []string{"-threads 0"}},
+		{2, []string{"more"}, []string{`unexpected argument "more"`}},
+	} {
+		mustFail(t, runTFM(t, "", append([]string{"bench"}, c.args...)...), c.code, c.wants...)
+	}
+}

@@ -1,0 +1,31 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"tfm/layer"
+)
+
+func TestBF16(t *testing.T) {
+	flags := []string{"-bf16", "-d-model", "64", "-d-ff", "128"}
+	straight, m1 := trainArgs(t, append(flags, "-steps", "6", "-threads", "2")...)
+	o := mustRun(t, "", straight...)
+	want := "products:         bf16 by " + layer.BF16.Kernel()
+	if layer.BF16.Kernel() == layer.Float32.Kernel() {
+		want = "products:         float32: -bf16 changes nothing"
+	}
+	if !strings.Contains(o.stderr, want) {
+		t.Errorf("not told: %q\n%s", want, o.stderr)
+	}
+	parts, m2 := trainArgs(t, append(flags, "-threads", "1")...)
+	mustRun(t, "", append(parts, "-steps", "3")...)
+	mustFail(t, runTFM(t, "", append(parts, "-steps", "6", "-resume", "-bf16=false")...), 2, "-bf16 false conflicts with the run to resume: -bf16 true")
+	mustRun(t, "", append(parts, "-steps", "6", "-resume")...)
+	if read(t, m1) != read(t, m2) {
+		t.Error("a run that was resumed, with other threads, gives another model")
+	}
+	parts, _ = trainArgs(t, "-steps", "2")
+	mustRun(t, "", parts...)
+	mustFail(t, runTFM(t, "", append(parts, "-steps", "3", "-resume", "-bf16")...), 2, "-bf16 true", "-bf16 false")
+}

@@ -1,0 +1,215 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"tfm/mat"
+)
+
+func TestWrongUsage(t *testing.T) {
+	m := toyModel(t)
+	src, tgt := toyCorpus(t)
+	out := filepath.Join(t.TempDir(), "out.safetensors")
+	train := func(more ...string) []string {
+		return append([]string{"train", "-src", src, "-tgt", tgt, "-o", out}, more...)
+	}
+	for _, c := range []struct {
+		args  []string
+		wants []string
+	}{
+		{nil, []string{"no command", "run 'tfm help'"}},
+		{[]string{"trian"}, []string{`unknown command "trian"; did you mean "train"?`}},
+		{[]string{"help", "trian"}, []string{`unknown command "trian"`}},
+		{train("-nonsense"), []string{"-nonsense", "run 'tfm help train'"}},
+		{train("-steps", "many"), []string{"-steps", `"many"`}},
+		{train("-time", "15"), []string{`"15"`, "-time: expected a duration such as 90s, 15m"}},
+		{train("-dropout", "1"), []string{"dropout is 1"}},
+		{train("-preset", "huge"), []string{`invalid value "huge" for flag -preset`, "base, big, tiny, small, demo", "multi30k, multi30k-90m"}},
+		{train("-d-model", "100", "-heads", "3"), []string{"-d-model is 100", "a multiple of the 3 heads"}},
+		{train("-vocab-size", "100"), []string{"-vocab-size 100", "at least 259"}},
+		{train("-tie", "some"), []string{`"some" for flag -tie`, "all"}},
+		{train("-threads", "0"), []string{"-threads 0", "1 to 4096"}},
+		{train("-threads", "1000000000"), []string{"-threads 1000000000", "1 to 4096"}},
+		{train("-clip-norm", "inf"), []string{"clip-norm is +Inf", "finite"}},
+		{train("-max-len", "9223372036854775807"), []string{"tfm: -max-len is", "65535"}},
+		{train("-accumulate", "1000000000"), []string{"accumulate is 1000000000", "65536"}},
+		{train("-batch-tokens", "10"), []string{"batch-tokens is 10", "257"}},
+		{train("-optimizer", "lion"), []string{`"lion" for flag -optimizer`, "adam, adamw, sgd or muon"}},
+		{train("-optimizer", "adam", "-momentum", "0.9"), []string{"momentum is 0.9", "only sgd"}},
+		{train("-optimizer", "sgd", "-nesterov"), []string{"nesterov is true", "without momentum"}},
+		{train("-optimizer", "sgd", "-beta1", "0.5"), []string{"-beta1", "sgd"}},
+		{train("-weight-decay", "0.1"), []string{"tfm: -weight-decay is 0.1", "only adamw"}},
+		{train("-schedule", "step"), []string{`"step" for flag -schedule`, "inverse-sqrt"}},
+		{train("-schedule", "cosine"), []string{"decay-steps is 0", "cosine"}},
+		{train("-schedule", "paper", "-lr", "1"), []string{"lr is 1", "factor"}},
+		{train("-schedule", "constant", "-decay-steps", "9000"), []string{"decay-steps is 9000", "constant"}},
+		{train("-min-lr", "0.1"), []string{"min-lr is 0.1", "only cosine"}},
+		{train("-d-ff", "0", "-ema", "1"), []string{"tfm: -d-ff is 0", "; -ema is 1,"}},
+		{train("-average", "-1"), []string{"tfm: -average is -1", "0 or more"}},
+		{train("-r-drop", "5", "-dropout", "0"), []string{"-r-drop 5 needs dropout"}},
+		{train("-resume", "-force"), []string{"-resume", "-force"}},
+		{train("more"), []string{`unexpected argument "more"`}},
+		{[]string{"train", "-src", src, "-o", out}, []string{"-src and -tgt"}},
+		{[]string{"train", "-o", out}, []string{"-src and -tgt are missing"}},
+		{[]string{"train", "-src", src, "-tgt", tgt, "-o", ""}, []string{"-o is empty"}},
+		{[]string{"translate", "-batch", "0"}, []string{"-batch 0", "run 'tfm help translate'"}},
+		{[]string{"translate", "-model", m, "-beam", "0"}, []string{"-beam is 0", "1 to 64"}},
+		{[]string{"translate", "-model", m, "-beam", "65"}, []string{"-beam is 65", "1 to 64"}},
+		{[]string{"translate", "-model", m, "-alpha", "-1"}, []string{"-alpha is -1"}},
+		{[]string{"translate", "-model", m, "-max-extra", "-1"}, []string{"-max-extra -1", "0 to 65535"}},
+		{[]string{"translate", "-model", m, "-max-extra", "9223372036854775807"}, []string{"-max-extra 9223372036854775807", "0 to 65535"}},
+		{[]string{"translate", "-model", m, "-length-penalty", "gnmt"}, []string{`"gnmt" for flag -length-penalty`, "wu or power"}},
+		{[]string{"translate", "-model", m, "-nbest", "5"}, []string{"-nbest is 5", "0 to 4, the beam"}},
+		{[]string{"translate", "-model", m, "-sample", "-nbest", "65"}, []string{"-nbest is 65", "0 to 64, the limit of samples"}},
+		{[]string{"translate", "-model", m, "-sample", "-beam", "2"}, []string{"either -beam or -sample"}},
+		{[]string{"translate", "-model", m, "-top-p", "0.9"}, []string{"-top-p needs -sample"}},
+		{[]string{"translate", "-model", m, "-seed", "1"}, []string{"-seed needs -sample"}},
+		{[]string{"translate", "-model", m, "-sample", "-temperature", "0"}, []string{"-temperature is 0", "0.001 to 1000"}},
+		{[]string{"translate", "-model", m, "-sample", "-top-k", "-1"}, []string{"-top-k is -1", "1 or more"}},
+		{[]string{"translate", "-model", m, "-sample", "-top-p", "2"}, []string{"-top-p is 2", "at most 1"}},
+		{[]string{"translate", "-model", m, src, "-beam", "1"}, []string{"-beam follows the argument", src}},
+		{[]string{"eval", "-model", m, "-src", src}, []string{"-ref"}},
+		{[]string{"info"}, []string{"-model", "-vocab-size"}},
+		{[]string{"info", "-preset", "huge", "-vocab-size", "8000"}, []string{"huge", "base, big"}},
+		{[]string{"info", "-preset", "base", "-vocab-size", "8000", "-heads", "7"}, []string{"-d-model is 512", "7 heads"}},
+		{[]string{"info", "-model", m, "-preset", "base"}, []string{"-model"}},
+		{[]string{"vocab"}, []string{"-o, -show"}},
+		{[]string{"vocab", "-o", out}, []string{"no files"}},
+		{[]string{"vocab", "-o", out, "-vocab-size", "7", src}, []string{"-vocab-size 7", "259"}},
+		{[]string{"vocab", "-decode"}, []string{"-vocab is missing"}},
+		{[]string{"version", "1"}, []string{`unexpected argument "1"`}},
+		{[]string{"demo", "-steps", "-5"}, []string{"steps is -5"}},
+		{[]string{"lesson", "-steps", "0"}, []string{"-steps 0", "1 or more", "run 'tfm help lesson'"}},
+		{[]string{"lesson", "-threads", "0"}, []string{"-threads 0", "1 to 4096"}},
+		{[]string{"lesson", "3"}, []string{`unexpected argument "3"`}},
+		{[]string{"demo", "-held-out", "1001"}, []string{"-held-out 1001", "1 to 1000"}},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			o := runTFM(t, "", c.args...)
+			mustFail(t, o, 2, c.wants...)
+			if strings.Count(o.stderr, "\n") != 1 || o.stdout != "" {
+				t.Errorf("more than one line of error:\n%s%s", o.stdout, o.stderr)
+			}
+		})
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	m := toyModel(t)
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.safetensors")
+	three := write(t, "three", "a\nb\nc\n")
+	latin1 := write(t, "latin1", "a\nb\nd\xe9j\xe0\n")
+	empty := write(t, "empty", "")
+	tsv := write(t, "bad.tsv", "a\tb\na b\n")
+	missing := filepath.Join(dir, "missing")
+	short := write(t, "short", "a\nb\n")
+	blank := write(t, "blank", "\n\n\n")
+	blocked := filepath.Join(filepath.Dir(write(t, "blocked.ckpt", "no folder")), "blocked.safetensors")
+	for _, c := range []struct {
+		name  string
+		args  []string
+		wants []string
+	}{
+		{"source missing", []string{"train", "-src", missing, "-tgt", tgt, "-o", out}, []string{missing}},
+		{"source is a folder", []string{"train", "-src", dir, "-tgt", tgt, "-o", out}, []string{dir, "expected a regular file"}},
+		{"unequal", []string{"train", "-src", three, "-tgt", tgt, "-o", out}, []string{"unequal line counts", three + " has 3", tgt + " has 1487"}},
+		{"source not UTF-8", []string{"train", "-src", latin1, "-tgt", three, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
+		{"target not UTF-8", []string{"train", "-src", three, "-tgt", latin1, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
+		{"validation not UTF-8", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", latin1, "-o", out}, []string{latin1 + ":3: invalid UTF-8"}},
+		{"empty corpus", []string{"train", "-src", empty, "-tgt", empty, "-o", out}, []string{"empty", empty}},
+		{"TSV without a tab", []string{"train", "-tsv", tsv, "-o", out}, []string{tsv + ":2", "found no tab"}},
+		{"tokenizer missing", []string{"train", "-src", src, "-tgt", tgt, "-vocab", missing, "-o", out}, []string{missing}},
+		{"tokenizer is text", []string{"train", "-src", src, "-tgt", tgt, "-vocab", three, "-o", out}, []string{three, "neither a tokenizer nor a model"}},
+		{"nothing to resume", []string{"train", "-src", src, "-tgt", tgt, "-o", out, "-resume"}, []string{"no checkpoint", filepath.Join(dir, "out.ckpt")}},
+		{"no folder for the model", []string{"train", "-src", src, "-tgt", tgt, "-o", filepath.Join(missing, "out.safetensors")}, []string{"cannot be written", missing}},
+		{"model is a folder", []string{"train", "-src", src, "-tgt", tgt, "-o", dir}, []string{dir, "not a regular file"}},
+		{"checkpoints' folder is a file", []string{"train", "-src", src, "-tgt", tgt, "-o", blocked}, []string{"blocked.ckpt", "cannot be written"}},
+		{"validation unequal", []string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", short, "-o", out}, []string{"unequal line counts", three + " has 3", short + " has 2"}},
+		{"no pair to validate on", append([]string{"train", "-src", src, "-tgt", tgt, "-valid-src", three, "-valid-tgt", blank, "-o", out}, append(toySmall, "-valid-every", "1")...), []string{"validation pairs", "3 have an empty side"}},
+		{"model is there", []string{"train", "-src", src, "-tgt", tgt, "-o", m}, []string{m, "-resume", "-force"}},
+		{"translate, model missing", []string{"translate", "-model", missing}, []string{missing + " does not exist", "'tfm train -o " + missing + "'", "-model"}},
+		{"translate, default model missing", []string{"translate"}, []string{"model.safetensors does not exist"}},
+		{"eval, default model missing", []string{"eval", "-src", src, "-ref", tgt}, []string{"model.safetensors does not exist"}},
+		{"translate, model is text", []string{"translate", "-model", three}, []string{three}},
+		{"translate, file missing", []string{"translate", "-model", m, missing}, []string{missing}},
+		{"eval, unequal", []string{"eval", "-model", m, "-src", three, "-ref", tgt}, []string{"unequal line counts"}},
+		{"eval, no folder for -o", []string{"eval", "-model", m, "-src", src, "-ref", tgt, "-o", filepath.Join(missing, "o")}, []string{"cannot be written"}},
+		{"vocab, not UTF-8", []string{"vocab", "-o", out, latin1}, []string{latin1 + ":3"}},
+		{"vocab, no number", []string{"vocab", "-vocab", m, "-decode", three}, []string{three + ":1", `"a"`}},
+		{"info, model is text", []string{"info", "-model", three}, []string{three}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mustFail(t, runTFM(t, "", c.args...), 1, c.wants...)
+			if _, err := os.Stat(out); err == nil {
+				t.Error("a file was left behind")
+			}
+		})
+	}
+}
+
+func TestUnreadableFile(t *testing.T) {
+	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("root: reads every file")
+	}
+	src, tgt := toyCorpus(t)
+	secret := write(t, "secret", "a\n")
+	if err := os.Chmod(secret, 0); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out.safetensors")
+	for _, args := range [][]string{
+		{"train", "-src", secret, "-tgt", tgt, "-o", out}, {"train", "-src", src, "-tgt", secret, "-o", out},
+		{"translate", "-model", secret}, {"translate", "-model", toyModel(t), secret}, {"info", "-model", secret},
+	} {
+		mustFail(t, runTFM(t, "", args...), 1, secret, "permission denied")
+	}
+}
+
+func TestFullStandardOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("needs /dev/full")
+	}
+	defer full.Close()
+	m := toyModel(t)
+	for _, args := range [][]string{
+		{"help"}, {"train", "-h"}, {"version"}, {"info", "-model", m}, {"translate", "-model", m, toy.testSrc},
+		{"vocab", "-vocab", m, "-show"}, {"eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt},
+	} {
+		var stderr bytes.Buffer
+		c := tfm(args...)
+		c.Stdout, c.Stderr = full, &stderr
+		c.Run()
+		mustFail(t, output{stderr: stderr.String(), code: c.ProcessState.ExitCode()}, 1, "no space left")
+	}
+
+	// The translation is not lost with the scores.
+	hyps := filepath.Join(t.TempDir(), "hyps")
+	c := tfm("eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-o", hyps)
+	c.Stdout = full
+	if err := c.Run(); err == nil || strings.Count(read(t, hyps), "\n") != 49 {
+		t.Errorf("%v, and the translation is %q", err, read(t, hyps))
+	}
+}
+
+func TestUnknownKernel(t *testing.T) {
+	c := tfm("version")
+	c.Env = append(c.Env, "TFM_CPU=z80")
+	mustFail(t, finish(t, c), 1, "TFM_CPU=z80", "generic")
+}
+
+func TestVersion(t *testing.T) {
+	o := mustRun(t, "", "version", "-v")
+	for _, want := range []string{"tfm ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, "kernels:   " + mat.Kernel() + ", bf16 ", "in use:    ", "processor: "} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("not told: %q\n%s", want, o.stdout)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// Translations begin with -prefix or with the lines of -prefix-file, one for each of the input.
+func TestTranslateWithPrefix(t *testing.T) {
+	m, input := toyModel(t), "the big cat\n\nthe old dog\nthe cat\nthe dog\n"
+	plain := strings.Split(mustRun(t, input, "translate", "-model", m).stdout, "\n")
+	file := write(t, "prefixes", "un Ze\nx\n\nun\n\n")
+	for _, c := range []struct {
+		args  []string
+		wants []string
+	}{
+		{[]string{"-prefix", "un Ze"}, []string{"un Ze", "", "un Ze", "un Ze", "un Ze"}},
+		{[]string{"-prefix-file", file}, []string{"un Ze", "", "", "un", ""}},
+		{[]string{"-prefix-file", file, "-stream", "-beam", "1"}, []string{"un Ze", "", "", "un", ""}},
+		{[]string{"-prefix", "un Ze", "-sample"}, []string{"un Ze", "", "un Ze", "un Ze", "un Ze"}},
+	} {
+		lines := strings.Split(mustRun(t, input, append([]string{"translate", "-model", m}, c.args...)...).stdout, "\n")
+		if len(lines) != len(plain) {
+			t.Fatalf("%q: %q, want %d lines", c.args, lines, len(plain)-1)
+		}
+		for i, want := range c.wants {
+			if !strings.HasPrefix(lines[i], want) || i == 1 && lines[i] != "" || want == "" && len(c.args) == 2 && lines[i] != plain[i] {
+				t.Errorf("%q: line %d is %q, want the prefix %q", c.args, i+1, lines[i], want)
+			}
+		}
+	}
+	mustFail(t, runTFM(t, "", "translate", "-model", m, "-prefix", "a", "-prefix-file", file), 2, "either -prefix or -prefix-file")
+	mustFail(t, runTFM(t, "", "translate", "-model", m, "-prefix-file", file+"x"), 1, file+"x")
+	short := runTFM(t, input, "translate", "-model", m, "-prefix-file", write(t, "short", "un\nun\n"))
+	mustFail(t, short, 1, "short: found 2 lines, expected one for each line of the input")
+	if got := strings.Split(short.stdout, "\n"); len(got) != len(plain) || got[3] != plain[3] {
+		t.Errorf("after the last prefix: %q, want the lines of %q", got, plain)
+	}
+	mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-prefix", "a\xff"), 2, "-prefix", "valid UTF-8")
+}
+
+// A line that has a term of -terms has its translation, in every form of input.
+func TestTranslateWithTerms(t *testing.T) {
+	m := toyModel(t)
+	file := write(t, "terms.tsv", "cat\tlion\nbig cat\ttigre\n")
+	translated := func(input string, args ...string) []string {
+		return strings.Split(mustRun(t, input, append([]string{"translate", "-model", m, "-terms", file}, args...)...).stdout, "\n")
+	}
+	for _, lines := range [][]string{
+		translated("the big cat\n\nthe old cat\nthe old dog\n"), translated("the big cat\n\nthe old cat\nthe old dog\n", "-stream"),
+		translated("1\tthe big cat\n1\t\n1\tthe old cat\ncat\tthe old dog\n", "-tsv", "-column", "2"),
+	} {
+		if len(lines) != 5 || !strings.Contains(lines[0], "tigre") || strings.Contains(lines[0], "lion") || !strings.Contains(lines[2], "lion") || strings.Contains(lines[3], "lion") {
+			t.Errorf("%q, want tigre and lion in lines 1 and 3", lines)
+		}
+	}
+	for content, want := range map[string]string{"cat\tlion\ncat\n": "terms.tsv:2: ", "cat\t \n": "terms.tsv:1: phrase", "\tlion\n": "terms.tsv:1: found no term"} {
+		mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-terms", write(t, "terms.tsv", content)), 1, want)
+	}
+}
+
+// -stream writes the lines of a translation without it, and the warnings.
+func TestTranslateStream(t *testing.T) {
+	m, input := toyModel(t), "the big cat\n\nthe \xff dog\nthe cat the cat the cat the cat\n"
+	for _, args := range [][]string{{"-beam", "1"}, {"-beam", "4"}, {"-sample", "-seed", "4"}, {"-max-len", "3", "-max-tokens", "9"}} {
+		args = append([]string{"translate", "-model", m}, args...)
+		want, got := mustRun(t, input, args...), mustRun(t, input, append(args, "-stream")...)
+		if got.stdout != want.stdout || got.stderr != want.stderr {
+			t.Errorf("%q: %+v, want %+v", args, got, want)
+		}
+	}
+	for _, flag := range []string{"-tsv", "-json", "-scores", "-progress", "-batch=1", "-nbest=2"} {
+		mustFail(t, runTFM(t, "", "translate", "-model", m, "-stream", flag), 2, "either -stream or "+strings.Split(flag, "=")[0])
+	}
+}
+
+// The limits of lengths and repetitions hold, and a wrong one is named.
+func TestTranslateLimits(t *testing.T) {
+	m := toyModel(t)
+	words := func(args ...string) int {
+		return len(strings.Fields(mustRun(t, "the big cat\n", append([]string{"translate", "-model", m}, args...)...).stdout))
+	}
+	if all, few := words(), words("-max-tokens", "2"); few >= all || few > 2 {
+		t.Errorf("%d words with -max-tokens 2, %d without", few, all)
+	}
+	if all, few := words(), words("-max-ratio", "0.5"); few >= all {
+		t.Errorf("%d words with -max-ratio 0.5, %d without", few, all)
+	}
+	for flag, value := range map[string]string{
+		"-max-tokens": "-1", "-min-tokens": "-1", "-max-ratio": "-1", "-min-ratio": "NaN", "-no-repeat": "-1", "-repetition-penalty": "1000",
+	} {
+		mustFail(t, runTFM(t, "", "translate", "-model", m, flag, value), 2, flag, value)
+	}
+	many := mustRun(t, "the big cat\n", "translate", "-model", m, "-min-tokens", "20", "-no-repeat", "2", "-repetition-penalty", "1.2", "-min-ratio", "1.5").stdout
+	seen, list := map[string]bool{}, strings.Fields(many)
+	for i := range len(list) - 1 {
+		pair := list[i] + " " + list[i+1]
+		if seen[pair] {
+			t.Errorf("%q repeats %q", many, pair)
+		}
+		seen[pair] = true
+	}
+}
+
+// A translation that reaches its length limit is reported, and flags that allow none are a failure
+// of the line.
+func TestTranslateReportsMissingEnds(t *testing.T) {
+	m, input := toyModel(t), "the big cat\n\nthe old dog\n"
+	args := []string{"translate", "-model", m, "-beam", "1", "-max-tokens"}
+	for _, stream := range []string{"-stream=false", "-stream"} {
+		o := mustRun(t, input, append(args, "1", stream)...)
+		want := "tfm: standard input:1: the translation reached its length limit before its end\n" +
+			"tfm: 2 translations reached their length limit before their end\n"
+		if o.stderr != want {
+			t.Errorf("%s: standard error %q, want %q", stream, o.stderr, want)
+		}
+	}
+	for _, flag := range []string{"-json=false", "-json", "-stream"} {
+		line := "the big cat\n"
+		if flag == "-json" {
+			line = `{"text":"the big cat"}` + "\n"
+		}
+		// A character of four bytes does not fit.
+		o := runTFM(t, line, append(args, "2", "-prefix", "🙂🙂", flag)...)
+		mustFail(t, o, 1, "1 of 1 line not translated")
+		if !strings.Contains(o.stderr, "tfm: standard input:1: no translation: the flags allow none") || flag == "-json" != strings.Contains(o.stdout, `"error":`) {
+			t.Errorf("%s: %q, %q", flag, o.stdout, o.stderr)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package e2e
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tfm/internal/format"
+)
+
+// -tokenize chooses the tokens that are scored, and the output has the lengths and the signature.
+func TestEvalTokenize(t *testing.T) {
+	m := toyModel(t)
+	hyps := filepath.Join(t.TempDir(), "hyps")
+	ref := write(t, "ref", strings.ReplaceAll(read(t, toy.testTgt), "noir", "noir-clair ."))
+	eval := func(more ...string) string {
+		return mustRun(t, "", append([]string{"eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-o", hyps}, more...)...).stdout
+	}
+	score := regexp.MustCompile(`^BLEU = \d+\.\d\d (\d+\.\d/){3}\d+\.\d \(BP = [01]\.\d{3} ratio = \d\.\d{3} hyp_len = (\d+) ref_len = (\d+)\)\nnrefs:1\|case:mixed\|eff:no\|tok:(\w+)\|smooth:exp\|version:tfm-`)
+	for _, c := range []struct{ name, tokens string }{{"none", "noir-clair ."}, {"13a", "noir-clair ."}, {"intl", "noir - clair ."}} {
+		out := eval("-tokenize", c.name, "-beam", "5", "-length-penalty", "power", "-alpha", "1")
+		found := score.FindStringSubmatch(out)
+		if found == nil {
+			t.Fatalf("-tokenize %s printed\n%s", c.name, out)
+		}
+		count := func(path string) string {
+			text := strings.ReplaceAll(read(t, path), "noir-clair .", c.tokens)
+			return format.Thousands(len(strings.Fields(text)))
+		}
+		if found[2] != count(hyps) || found[3] != count(ref) || found[4] != c.name {
+			t.Errorf("-tokenize %s printed\n%swant %s and %s tokens", c.name, out, count(hyps), count(ref))
+		}
+	}
+	if out := eval(); !strings.Contains(out, "|tok:13a|") {
+		t.Errorf("without -tokenize: printed\n%swant tok:13a", out)
+	}
+	chinese := write(t, "ref.zh", strings.Repeat("那只红色的狗看见了那棵树。\n", strings.Count(read(t, toy.testTgt), "\n")))
+	o := mustRun(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", chinese)
+	if !strings.Contains(o.stdout, "|tok:zh|") || !strings.Contains(o.stderr, "BLEU: -tokenize zh, chosen from the references") {
+		t.Errorf("Chinese references: printed\n%s%swant tok:zh", o.stdout, o.stderr)
+	}
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", ref, "-tokenize", "moses"), 2, `-tokenize: BLEU tokenizer "moses": expected auto, 13a, none, char, zh or intl`)
+}
+
+// eval prints what score prints for the translations that it writes.
+func TestEvalScoresAsScore(t *testing.T) {
+	m, hyps := toyModel(t), filepath.Join(t.TempDir(), "hyps")
+	other := write(t, "other", strings.ToUpper(read(t, toy.testTgt)))
+	flags := []string{"-ref", toy.testTgt, "-ref", other, "-lowercase", "-smooth", "add-k", "-chrf-words", "2", "-width", "3", "-json", "-confidence", "-ter"}
+	eval := mustRun(t, "", append([]string{"eval", "-model", m, "-src", toy.testSrc, "-o", hyps}, flags...)...).stdout
+	if want := mustRun(t, "", append(append([]string{"score"}, flags...), hyps)...).stdout; eval != want {
+		t.Errorf("tfm eval printed\n%swant as tfm score\n%s", eval, want)
+	}
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-ref", write(t, "short", "a\n")), 1, "unequal line counts", toy.testSrc+" has 49")
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-chrf-words", "-1"), 2, "-chrf-words -1: must be 0 to 100")
+}
+
+// Validation and eval score the same translations. That of an empty line is empty, which lowers
+// BLEU in both.
+func TestValidationScoresAsEvalDoes(t *testing.T) {
+	makeToy(t)
+	src := write(t, "valid.src", "\n"+strings.Replace(read(t, toy.testSrc), "\n", "\n \n", 1))
+	tgt := write(t, "valid.tgt", "le chien noir voit le chat\n"+strings.Replace(read(t, toy.testTgt), "\n", "\nle chat vieux aime le livre\n", 1))
+	args, m := trainArgs(t, "-steps", "60", "-valid-src", src, "-valid-tgt", tgt, "-valid-every", "60")
+	o := mustRun(t, "", args...)
+	found := regexp.MustCompile(`BLEU (\d+\.\d+)`).FindStringSubmatch(o.stderr)
+	eval := mustRun(t, "", "eval", "-model", m, "-src", src, "-ref", tgt, "-beam", "1").stdout
+	want := regexp.MustCompile(`^BLEU = (\d+\.\d+)`).FindStringSubmatch(eval)
+	if found == nil || want == nil || found[1] != want[1] || want[1] == "0.00" {
+		t.Errorf("validation printed %q, tfm eval %q:\n%s%s", found, want, o.stderr, eval)
+	}
+}

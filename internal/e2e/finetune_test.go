@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/model"
+	"tfm/text/vocab"
+)
+
+func loadModel(t *testing.T, path string) model.File {
+	t.Helper()
+	f, err := model.Load(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// finetuneArgs is a training that begins with a model, at so low a rate that after a step the
+// weights are in effect what they were.
+func finetuneArgs(t *testing.T, init string, more ...string) (args []string, m string) {
+	t.Helper()
+	src, tgt := toyCorpus(t)
+	m = filepath.Join(t.TempDir(), "m.safetensors")
+	args = []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-init", init, "-lr", "1e-12", "-warmup", "1", "-batch-tokens", "200", "-max-len", "40", "-valid-every", "0", "-save-every", "0"}
+	return append(args, more...), m
+}
+
+func TestInitTakesTheModel(t *testing.T) {
+	base := toyModel(t)
+	args, m := finetuneArgs(t, base, "-steps", "1", "-dropout", "0.2", "-label-smoothing", "0")
+	o := mustRun(t, "", args...)
+	for _, want := range []string{"initial weights:  " + base, "pieces:           all 320 carried over", "1 step on 1,487 pairs, fine-tuned from toy.safetensors"} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("standard error has no %q\n%s", want, o.stderr)
+		}
+	}
+	was, is := loadModel(t, base).Model, loadModel(t, m).Model
+	for i, w := range is.Params.W {
+		if d := w - was.Params.W[i]; d > 1e-6 || d < -1e-6 {
+			t.Fatalf("weight %d is %v, was %v", i, w, was.Params.W[i])
+		}
+	}
+	if is.Config.Dropout != 0.2 || is.Config.LabelSmoothing != 0 || is.Config.DModel != 32 {
+		t.Errorf("configuration %+v", is.Config)
+	}
+	if got, want := mustRun(t, "the red dog sees the cat\n", "translate", "-model", m).stdout, mustRun(t, "the red dog sees the cat\n", "translate", "-model", base).stdout; got != want {
+		t.Errorf("translates as %q, was %q", got, want)
+	}
+
+	for _, c := range []struct {
+		code  int
+		flags []string
+		wants []string
+	}{
+		{2, []string{"-d-model", "64"}, []string{"-d-model 64 conflicts with the model of -init: -d-model 32 in " + base}},
+		{2, []string{"-preset", "tiny"}, []string{"conflicts with the model of -init", base}},
+		{2, []string{"-norm", "pre"}, []string{"-norm pre", "-norm post"}},
+		{2, []string{"-tie", "none"}, []string{"-tie none", "-tie all"}},
+		{2, []string{"-joint=false"}, []string{"-joint=false, but in " + base + " it is true"}},
+		{1, []string{"-vocab", toy.src}, []string{toy.src}},
+		{1, []string{"-init", toy.src}, []string{"-init is neither xavier nor pytorch nor a model", toy.src}},
+		{1, []string{"-init", "pytroch"}, []string{"pytroch"}},
+	} {
+		args, m := finetuneArgs(t, base, append(c.flags, "-steps", "1")...)
+		mustFail(t, runTFM(t, "", args...), c.code, c.wants...)
+		if _, err := os.Stat(m); err == nil {
+			t.Errorf("%v: a model was written", c.flags)
+		}
+	}
+}
+
+// A fine-tuning run resumes from its checkpoint alone and ends in the same weights.
+func TestInitResume(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "base.safetensors")
+	if err := os.WriteFile(base, []byte(read(t, toyModel(t))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	tokenizerFile := filepath.Join(t.TempDir(), "new.bpe")
+	mustRun(t, "", "vocab", "-o", tokenizerFile, "-vocab-size", "340", toy.src)
+	flags := []string{"-lr", "1e-3", "-cooldown", "0", "-vocab", tokenizerFile}
+	straight, m1 := finetuneArgs(t, base, append(flags, "-steps", "7")...)
+	mustRun(t, "", straight...)
+	parts, m2 := finetuneArgs(t, base, flags...)
+	mustRun(t, "", append(parts, "-steps", "3")...)
+	mustFail(t, runTFM(t, "", append(parts, "-steps", "7", "-resume", "-init", toy.model)...), 2, "-init "+toy.model+" conflicts", "-init "+base)
+	mustFail(t, runTFM(t, "", append(parts, "-steps", "7", "-resume", "-vocab", toy.model)...), 2, "-vocab "+toy.model+" conflicts")
+	if err := os.Remove(base); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, "", append(parts, "-steps", "5", "-resume")...)
+	if err := os.Remove(tokenizerFile); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, "", "train", "-src", toy.src, "-tgt", toy.tgt, "-o", m2, "-resume", "-steps", "7")
+	if read(t, m1) != read(t, m2) {
+		t.Error("a run that was resumed gives another model")
+	}
+}
+
+// Rows of embeddings follow their pieces to other vocabularies, joint and separate.
+func TestInitVocab(t *testing.T) {
+	base := toyModel(t)
+	tokenizerFile := filepath.Join(t.TempDir(), "new.bpe")
+	mustRun(t, "", "vocab", "-o", tokenizerFile, "-vocab-size", "380", toy.src)
+	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-tie", "none", "-steps", "1", "-src", toy.tgt)
+	mustRun(t, "", args...)
+	for _, c := range []struct{ init, tokenizerFile, tie string }{{base, tokenizerFile, "all"}, {base, separate, "decoder"}, {separate, base, "none"}, {separate, tokenizerFile, "none"}} {
+		args, m := finetuneArgs(t, c.init, "-vocab", c.tokenizerFile, "-steps", "1")
+		o := mustRun(t, "", args...)
+		if !strings.Contains(o.stderr, " carried over; a new one starts as the mean of the pieces it was split into") {
+			t.Errorf("standard error:\n%s", o.stderr)
+		}
+		wasFile, isFile := loadModel(t, c.init), loadModel(t, m)
+		was, err := vocab.UnmarshalTokenizers(wasFile.Tokenizers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := vocab.UnmarshalTokenizers(isFile.Tokenizers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isFile.Model.Config.Tie != c.tie {
+			t.Errorf("tie %s, want %s", isFile.Model.Config.Tie, c.tie)
+		}
+		tensor := func(f model.File, names ...string) []float32 {
+			for _, name := range names {
+				for _, p := range f.Model.Params.List {
+					if p.Name == name {
+						return p.W
+					}
+				}
+			}
+			t.Fatalf("no %v", names)
+			return nil
+		}
+		compare := func(what string, is, was []float32, width int, rows [][]int32) {
+			for i, ids := range rows {
+				for j := range width {
+					var want float64
+					for _, id := range ids {
+						want += float64(was[int(id)*width+j]) / float64(len(ids))
+					}
+					// the bound is for a few roundings and a step of 1e-12
+					if d := float64(is[i*width+j]) - want; d > 1e-6 || d < -1e-6 {
+						t.Errorf("%s to %s: %s: row %d of %v is off by %v", c.init, c.tokenizerFile, what, i, ids, d)
+						return
+					}
+				}
+			}
+		}
+		src, srcErr := vocab.Remap(is.Source, was.Source)
+		tgt, tgtErr := vocab.Remap(is.Target, was.Target)
+		if srcErr != nil || tgtErr != nil {
+			t.Fatal(srcErr, tgtErr)
+		}
+		if slices.IndexFunc(src, func(ids []int32) bool { return len(ids) > 1 }) < 0 {
+			t.Error("no piece is new")
+		}
+		compare("source", tensor(isFile, "source.embedding", "embedding"), tensor(wasFile, "source.embedding", "embedding"), 32, src)
+		compare("target", tensor(isFile, "target.embedding", "embedding"), tensor(wasFile, "target.embedding", "embedding"), 32, tgt)
+		if c.tie == "none" {
+			compare("output", tensor(isFile, "output.weight"), tensor(wasFile, "output.weight"), 32, tgt)
+			compare("bias", tensor(isFile, "output.bias"), tensor(wasFile, "output.bias"), 1, tgt)
+		}
+	}
+}
+
+func TestInitWithLearnedPositions(t *testing.T) {
+	args, base := trainArgs(t, "-positions", "learned", "-steps", "1")
+	mustRun(t, "", args...)
+	args, _ = finetuneArgs(t, base, "-steps", "1", "-max-len", "41")
+	mustFail(t, runTFM(t, "", args...), 2, "-max-len 41: expected at most 40", base)
+	args, m := finetuneArgs(t, base, "-steps", "1", "-max-len", "30")
+	mustRun(t, "", args...)
+	if n := loadModel(t, m).Model.Config.MaxLen; n != 41 {
+		t.Errorf("%d positions, want 41", n)
+	}
+}

@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// flagsIn returns the names of the flags in the tables of a help text.
+func flagsIn(help string) (names []string) {
+	for _, m := range regexp.MustCompile(`(?m)^  -([a-z0-9-]+)`).FindAllStringSubmatch(help, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// completions returns the words that complete the last of words.
+func completions(t *testing.T, words ...string) (completed []string) {
+	t.Helper()
+	for line := range strings.Lines(mustRun(t, "", append([]string{"completion", "-words", "--"}, words...)...).stdout) {
+		word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		completed = append(completed, word)
+	}
+	return completed
+}
+
+func TestHelp(t *testing.T) {
+	list := mustRun(t, "", "help").stdout
+	if h := mustRun(t, "", "-h").stdout; h != list {
+		t.Errorf("tfm -h =\n%s\nwant the output of tfm help:\n%s", h, list)
+	}
+	for _, name := range completions(t, "") {
+		line := regexp.MustCompile(`(?m)^  ` + name + ` +(.*)$`).FindStringSubmatch(list)
+		if line == nil {
+			t.Errorf("tfm help has no line %s:\n%s", name, list)
+			continue
+		}
+		short := mustRun(t, "", "help", name).stdout
+		for _, args := range [][]string{{name, "-h"}, {name, "--help"}} {
+			if o := mustRun(t, "", args...); o.stdout != short || o.stderr != "" {
+				t.Errorf("tfm %s =\n%s%s\nwant the output of tfm help %s", strings.Join(args, " "), o.stdout, o.stderr, name)
+			}
+		}
+		all := mustRun(t, "", "help", name, "-all").stdout
+		for _, help := range []string{list, short, all} {
+			for _, line := range strings.Split(help, "\n") {
+				if utf8.RuneCountInString(line) > 80 || strings.HasSuffix(line, " ") {
+					t.Errorf("tfm help %s: %q has more than 80 columns, or a space at its end", name, line)
+				}
+			}
+		}
+		for _, want := range []string{line[1], "Usage:\n  tfm " + name, "\nExample"} {
+			if !strings.Contains(short, want) {
+				t.Errorf("tfm help %s does not contain %q:\n%s", name, want, short)
+			}
+		}
+		var flags []string
+		for _, flag := range completions(t, name, "-") {
+			flags = append(flags, strings.TrimPrefix(flag, "-"))
+		}
+		if got := flagsIn(all); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(flags))) {
+			t.Errorf("tfm help %s -all shows the flags %v, want %v", name, got, flags)
+		}
+		if strings.Contains(all, "(default false") || strings.Contains(all, "default is") {
+			t.Errorf("tfm help %s -all shows a default twice, or that of a switch:\n%s", name, all)
+		}
+	}
+	if got := flagsIn(mustRun(t, "", "help", "train").stdout); len(got) != 15 {
+		t.Errorf("tfm help train shows %d flags, want 15: %v", len(got), got)
+	}
+}
+
+// The error of a wrong flag names the value found and those expected, or what the user may have
+// meant.
+func TestWrongFlags(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"trian", `tfm: unknown command "trian"; did you mean "train"?`},
+		{"train -presset tiny", `tfm: unknown flag -presset; did you mean "-preset"?`},
+		{"train --source a", `tfm: unknown flag -source; did you mean "-src"?`},
+		{"train --target a", `tfm: unknown flag -target; did you mean "-tgt"?`},
+		{"train -steps 2,500", `tfm: invalid value "2,500" for flag -steps: expected a whole number, without commas; run 'tfm help train'`},
+		{"train -lr 1,5", `tfm: invalid value "1,5" for flag -lr: expected a number, without commas; run 'tfm help train'`},
+		{"train -joint=maybe", `-joint: expected true or false; run 'tfm help train'`},
+		{"train -src a -src b", `-src and -tgt belong together: -tgt is missing`},
+		{"train -clip 1", `tfm: unknown flag -clip; did you mean "-clip-norm"?`},
+		{"train -preset tinny", `tfm: invalid value "tinny" for flag -preset: unknown name; did you mean "tiny"?`},
+		{"train -optimizer adm", `tfm: invalid value "adm" for flag -optimizer: expected adam, adamw, sgd or muon; did you mean "adam"?`},
+		{"train -norm psot", `tfm: invalid value "psot" for flag -norm: "psot" is not one of post, pre, deep; did you mean "post"?`},
+		{"train -norm sideways", `tfm: invalid value "sideways" for flag -norm: "sideways" is not one of post, pre, deep; run 'tfm help train'`},
+		{"train -init= -src a -tgt b", `run 'tfm help train'`},
+		{"score -tokenize 13b -ref a", `did you mean "13a"?`},
+		{"completion bsh", `tfm: unknown shell bsh, expected bash, zsh or fish; did you mean "bash"?`},
+		{"info -preset bse", `did you mean "base"?`},
+	} {
+		mustFail(t, runTFM(t, "", strings.Fields(c.args)...), 2, c.want)
+	}
+}

@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"archive/zip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// importOf imports a model that export wrote, and returns its path.
+func importOf(t *testing.T, source string, flags ...string) (string, output) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "imported.safetensors")
+	return out, mustRun(t, "", append(append([]string{"import", "-o", out}, flags...), source)...)
+}
+
+func TestImportRefuses(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.safetensors")
+	pickled := filepath.Join(dir, "checkpoint.pt")
+	f, err := os.Create(pickled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	if _, err := z.Create("archive/data.pkl"); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	opus := filepath.Join(dir, "opus-mt-en-de")
+	if err := os.Mkdir(opus, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"config.json": "{}", "pytorch_model.bin": read(t, pickled)} {
+		if err := os.WriteFile(filepath.Join(opus, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := toyModel(t)
+	for _, c := range []struct {
+		name  string
+		args  []string
+		code  int
+		wants []string
+	}{
+		{"no source", []string{"import", "-o", out}, 2, []string{"found 0 arguments, expected one model"}},
+		{"two sources", []string{"import", "-o", out, "a", "b"}, 2, []string{"found 2 arguments"}},
+		{"no output", []string{"import", opus}, 2, []string{"-o is missing"}},
+		{"flag after the source", []string{"import", opus, "-o", out}, 2, []string{"-o follows the argument"}},
+		{"language", []string{"import", "-o", out, "-src-lang", "e", opus}, 2, []string{"-src-lang is \"e\"", "BCP 47"}},
+		{"output exists", []string{"import", "-o", m, opus}, 1, []string{m + " already exists: -force replaces it"}},
+		{"no folder for the output", []string{"import", "-o", filepath.Join(dir, "absent", "m"), opus}, 1, []string{"cannot be written"}},
+		{"source missing", []string{"import", "-o", out, filepath.Join(dir, "absent")}, 1, []string{filepath.Join(dir, "absent"), "no such file"}},
+		{"text", []string{"import", "-o", out, toy.src}, 1, []string{toy.src + ": found no model of another system"}},
+		{"empty folder", []string{"import", "-o", out, t.TempDir()}, 1, []string{"found no model of another system"}},
+		{"pickle", []string{"import", "-o", out, pickled}, 1, []string{pickled + " is a pickle", "runs code", "ct2-opennmt-py-converter"}},
+		{"pickle in a folder", []string{"import", "-o", out, opus}, 1, []string{"pytorch_model.bin is a pickle", "runs code", "save_pretrained('" + filepath.ToSlash(opus) + "')"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := runTFM(t, "", c.args...)
+			mustFail(t, o, c.code, c.wants...)
+			if strings.Count(o.stderr, "\n") != 1 || o.stdout != "" {
+				t.Errorf("more than one line of error:\n%s%s", o.stdout, o.stderr)
+			}
+			if _, err := os.Stat(out); err == nil {
+				t.Error("a file was left behind")
+			}
+		})
+	}
+}

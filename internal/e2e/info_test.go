@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestInfoOfPresets(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		// 32,000·512 embeddings; an encoder layer has 4·(512²+512) + 2·512·2048+2048+512 +
+		// 2·2·512 = 3,152,384, a decoder layer 4,204,032.
+		{[]string{"-preset", "base", "-vocab-size", "32000"}, "parameters: 60,522,496\n"},
+		{[]string{"-preset", "base", "-src-vocab-size", "32000", "-tgt-vocab-size", "16000"}, "parameters: 68,714,496\n"},
+		{[]string{"-preset", "base", "-vocab-size", "32000", "-encoder-layers", "12", "-decoder-layers", "1"}, "parameters: 58,416,640\n"},
+		// The encoder and decoder of PyTorch's nn.Transformer, two nn.Embedding(5000, 512)
+		// and an nn.Linear(512, 5000), without the norms behind the stacks and with them.
+		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-final-norm=false"}, "parameters: 51,823,496\n"},
+		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-final-norm"}, "parameters: 51,825,544\n"},
+		{[]string{"-preset", "base", "-vocab-size", "5000", "-tie", "none", "-output-bias=false"}, "parameters: 51,818,496\n"},
+		// A recipe says how many pieces there are, too.
+		{[]string{"-preset", "multi30k-tok"}, "parameters: 2,605,568\n"},
+		{[]string{"-preset", "multi30k-tok", "-vocab-size", "10000", "-d-model", "128"}, "parameters: 2,605,568\n"},
+		{[]string{"-preset", "multi30k-90m"}, "parameters: 6,074,112\n"},
+		{[]string{"-preset", "multi30k-90m", "-vocab-size", "9000"}, "parameters: 5,882,112\n"},
+		// Far more than any memory: it is counted, not allocated.
+		{[]string{"-preset", "big", "-vocab-size", "16000000", "-d-model", "65536"}, "\n"},
+	} {
+		if o := mustRun(t, "", append([]string{"info"}, c.args...)...); !strings.HasSuffix(o.stdout, c.want) {
+			t.Errorf("%v, want %q:\n%s", c.args, c.want, o.stdout)
+		}
+	}
+}
+
+func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
+	for _, c := range []struct{ flags, want string }{
+		{"", "heads:           8 of d_k = d_v = 64, with biases\n"},
+		{"", "d_ff:            2048, ReLU, with biases\n"},
+		{"", "norm:            post-norm, LayerNorm(x + Dropout(Sublayer(x))), biased variance, eps 1e-05 in the root, none after the stacks\n"},
+		{"", "positions:       sinusoids, sin at 2i and cos at 2i+1, first position 0, at most 1024\n"},
+		{"", "embeddings:      times sqrt(d_model), tied: all, no output bias\n"},
+		{"", "label smoothing: 0.1, over the other entries of the vocabulary\n"},
+		{"", "init:            xavier\n"},
+		{"", "length penalty:  wu, ((5+n)/6)^0.6 for n tokens with EOS\n"},
+		{"-preset small", "length penalty:  power, n^1 for n tokens with EOS\n"},
+		{"-norm pre", "norm:            pre-norm, x + Dropout(Sublayer(LayerNorm(x))), biased variance, eps 1e-05 in the root, one after each stack\n"},
+		{"-norm=pre -final-norm=false -norm-kind rms -norm-eps 1e-6", "Sublayer(RMSNorm(x))), no mean, no bias, eps 1e-06 in the root, none after the stacks\n"},
+		// 0.81·(6^4·6)^(1/16), (3·6)^(1/4), 0.87·(6^4·6)^(-1/16), (12·6)^(-1/4)
+		{"-norm deep", "DeepNorm, LayerNorm(α·x + Dropout(Sublayer(x))), α 1.418 and 2.06, β 0.497 and 0.3433 in encoder and decoder, "},
+		{"-norm-kind unbiased -final-norm", "Norm(x + Dropout(Sublayer(x))), (x - mean)/(unbiased deviation + eps), eps 1e-05, one after each stack\n"},
+		{"-d-k 16", "heads:           8 of d_k = 16 and d_v = 64, with biases\n"},
+		{"-heads 3 -d-k 512 -d-v 512 -bias=false", "heads:           3 of d_k = d_v = 512, without biases\n"},
+		{"-activation gelu -bias attention", "d_ff:            2048, GELU, without biases\n"},
+		{"-positions halves -first-position 1", "sines in the first half and cosines in the second, first position 1,"},
+		{"-positions tensor2tensor", "sinusoids of tensor2tensor"},
+		{"-preset E", "learned, 1024 on each side"},
+		{"-scale-embeddings=false -tie decoder -output-bias", "not scaled, tied: decoder, with an output bias"},
+		{"-attention-dropout 0.2 -ff-dropout 0.3", "output; 0.2 on the weights of attention; 0.3 inside feed-forward networks\n"},
+		{"-smoothing-over all", "0.1, over all entries of the vocabulary\n"},
+		{"-init pytorch", "init:            pytorch\n"},
+	} {
+		args := append([]string{"info", "-vocab-size", "5000"}, strings.Fields(c.flags)...)
+		if o := mustRun(t, "", args...); !strings.Contains(o.stdout, c.want) {
+			t.Errorf("%s: want %q in\n%s", c.flags, c.want, o.stdout)
+		}
+	}
+}
+
+func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
+	for flags, want := range map[string]string{
+		"-norm sideways":                          `"sideways" is not one of post, pre, deep`,
+		"-activation tanh":                        `"tanh" is not one of relu, gelu, gelu-tanh, silu`,
+		"-final-norm=maybe":                       `"maybe" is not one of auto, true, false`,
+		"-bias some":                              `"some" is not one of all, ff, attention, none`,
+		"-scale-embeddings=x":                     "invalid syntax",
+		"-heads 7 -d-k 16":                        "-d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
+		"-d-v -1":                                 "tfm: -d-v is -1",
+		"-first-position 2":                       "-first-position is 2, expected 0 or 1",
+		"-positions learned -first-position 1":    "-first-position is 1, expected 0 with learned positions",
+		"-positions halves -d-model 513 -heads 1": "-d-model is 513, expected an even number with positions in two halves",
+		"-norm-kind unbiased -d-model 1 -heads 1": "one value has no unbiased deviation",
+		"-smoothing-over all -label-smoothing 0":  `tfm: -smoothing-over is "all", expected others`,
+		"-attention-dropout 1":                    "-attention-dropout is 1, expected at least 0 and below 1",
+		"-table3":                                 "-table3 excludes all other flags",
+	} {
+		o := runTFM(t, "", append([]string{"info", "-vocab-size", "5000"}, strings.Fields(flags)...)...)
+		if o.code != 2 || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d, %q; want %q", flags, o.code, o.stderr, want)
+		}
+	}
+}
+
+func TestTable3(t *testing.T) {
+	out := mustRun(t, "", "info", "-table3").stdout
+	for _, want := range []string{
+		"base   6      512  2048   8   64   64     0.1   0.1 interleaved   63,082,496      65 M   -3.0%\n",
+		"A1     6      512  2048   1  512  512 ",
+		"B1     6      512  2048   8   16   64     0.1   0.1 interleaved   55,990,784      58 M   -3.5%\n",
+		"C5     6     1024  2048   8  128  128 ",
+		"D3     6      512  2048   8   64   64     0.1     0 ",
+		"E      6      512  2048   8   64   64     0.1   0.1 learned       64,131,072\n",
+		"big    6     1024  4096  16   64   64     0.3   0.1 interleaved  214,245,376     213 M   +0.6%\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package e2e
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// mnistFiles writes a small data set in which the digit d is a bright row with index 2d+4.
+func mnistFiles(t *testing.T) (dir string) {
+	dir = t.TempDir()
+	for _, set := range []struct {
+		name string
+		n    int
+	}{{"train", 60}, {"t10k", 20}} {
+		images := binary.BigEndian.AppendUint32([]byte{0, 0, 8, 3}, uint32(set.n))
+		images = append(images, 0, 0, 0, 28, 0, 0, 0, 28)
+		labels := binary.BigEndian.AppendUint32([]byte{0, 0, 8, 1}, uint32(set.n))
+		for i := range set.n {
+			image := make([]byte, 28*28)
+			for j := range 28 {
+				image[(i%10*2+4)*28+j] = 200
+			}
+			images, labels = append(images, image...), append(labels, byte(i%10))
+		}
+		for file, data := range map[string][]byte{"-images-idx3-ubyte": images, "-labels-idx1-ubyte": labels} {
+			if err := os.WriteFile(filepath.Join(dir, set.name+file), data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+func TestMNIST(t *testing.T) {
+	dir := mnistFiles(t)
+	for _, preset := range []string{"source", "vit-rows"} {
+		args := []string{"mnist", "-data", dir, "-preset", preset, "-epochs", "2"}
+		one := mustRun(t, "", append(args, "-threads", "1")...)
+		if !regexp.MustCompile(`^train accuracy: \d+\.\d\d% \(\d+/60\)\ntest accuracy: \d+\.\d\d% \(\d+/20\)\n$`).MatchString(one.stdout) {
+			t.Errorf("%s: printed %s", preset, one.stdout)
+		}
+		if !strings.Contains(one.stderr, "epoch 2 of 2  step 2 of 2  loss ") {
+			t.Errorf("%s: standard error has no progress:\n%s", preset, one.stderr)
+		}
+		loss := regexp.MustCompile(`loss \S+`)
+		if two := mustRun(t, "", append(args, "-threads", "2")...); two.stdout != one.stdout || strings.Join(loss.FindAllString(two.stderr, -1), " ") != strings.Join(loss.FindAllString(one.stderr, -1), " ") {
+			t.Errorf("%s: two threads printed\n%s%swant as with one\n%s%s", preset, two.stderr, two.stdout, one.stderr, one.stdout)
+		}
+	}
+	if o := mustRun(t, "", "mnist", "-data", dir, "-epochs", "1", "-valid", "10"); !strings.Contains(o.stdout, "/50)\nvalidation accuracy: ") || !strings.HasSuffix(o.stdout, "/10)\n") {
+		t.Errorf("-valid 10 printed %s", o.stdout)
+	}
+	mustFail(t, runTFM(t, "", "mnist"), 2, "-data is missing", "run 'tfm help mnist'")
+	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-preset", "resnet"), 2, `"resnet" for flag -preset`, "source or vit-rows")
+	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-epochs", "-1"), 2, "-epochs -1", "0 to 10000")
+	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-valid", "60"), 2, "-valid 60", "0 to 59")
+	mustFail(t, runTFM(t, "", "mnist", "-data", t.TempDir()), 1, "train-images-idx3-ubyte", "no such file")
+	path := filepath.Join(dir, "t10k-labels-idx1-ubyte")
+	if err := os.Truncate(path, 20); err != nil {
+		t.Fatal(err)
+	}
+	mustFail(t, runTFM(t, "", "mnist", "-data", dir), 1, path, "20 bytes, expected 28")
+}

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tfm/model/safetensors"
+)
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// A quantized model has the translations of -int8, and one packed in float32 those of the original.
+// Both are models for translating only.
+func TestQuantize(t *testing.T) {
+	m, dir := toyModel(t), t.TempDir()
+	int8, packed := filepath.Join(dir, "int8.safetensors"), filepath.Join(dir, "packed.safetensors")
+	o := mustRun(t, "", "quantize", "-o", int8, m)
+	if want := int8 + ": weights in int8; 0.0 MB, "; !strings.HasPrefix(o.stderr, want) || o.stdout != "" {
+		t.Errorf("quantize prints %q, %q, want %q", o.stdout, o.stderr, want)
+	}
+	mustRun(t, "", "quantize", "-weights", "float32", "-o", packed, "-threads", "2", m)
+	if size(t, int8) > size(t, m)/2 {
+		t.Errorf("%d bytes of %d", size(t, int8), size(t, m))
+	}
+	text := read(t, toy.testSrc)
+	lists := func(args ...string) string {
+		return mustRun(t, text, append([]string{"translate", "-nbest", "3", "-model"}, args...)...).stdout
+	}
+	exact, rounded := lists(m), lists(m, "-int8")
+	if exact == rounded {
+		t.Error("-int8 does not change the scores")
+	}
+	for _, c := range []struct{ name, got, want string }{
+		{"int8", lists(int8), rounded}, {"int8 with -int8", lists(int8, "-int8"), rounded},
+		{"packed", lists(packed), exact}, {"packed with -int8", lists(packed, "-int8"), rounded},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: translations differ", c.name)
+		}
+	}
+	eval := func(args ...string) string {
+		return mustRun(t, "", append([]string{"eval", "-src", toy.testSrc, "-ref", toy.testTgt, "-model"}, args...)...).stdout
+	}
+	if got, want := eval(int8), eval(m, "-int8"); got != want {
+		t.Errorf("eval of the quantized model:\n%swant that of -int8:\n%s", got, want)
+	}
+
+	first := read(t, int8)
+	mustFail(t, runTFM(t, "", "quantize", "-o", int8, m), 1, int8+" already exists: -force replaces it")
+	mustRun(t, "", "quantize", "-force", "-o", int8, "-threads", "2", packed)
+	if read(t, int8) != first {
+		t.Error("the packed model gives another file than the original")
+	}
+	again := filepath.Join(dir, "again.safetensors")
+	mustRun(t, "", "quantize", "-o", again, int8)
+	if read(t, again) != first {
+		t.Error("quantizing a quantized model changes it")
+	}
+	mustFail(t, runTFM(t, "", "quantize", "-force", "-weights", "float32", "-o", again, int8), 1, int8+": found weights in int8, which cannot become float32")
+
+	// They say what they are, and what they cannot do.
+	for _, c := range []struct{ path, form string }{
+		{m, "weights in float32\n"}, {int8, "weights in int8, which can translate but not train\n"}, {packed, "weights in packed "},
+	} {
+		if o := mustRun(t, "", "info", "-model", c.path).stdout; !strings.Contains(o, "file:            0.") || !strings.Contains(o, c.form) || !strings.Contains(o, "trained:") {
+			t.Errorf("info of %s:\n%s\nwant %q", c.path, o, c.form)
+		}
+	}
+	for _, path := range []string{int8, packed} {
+		const reason = "of 'tfm quantize', which can only translate, expected float32: use the model that it was made from"
+		args, _ := trainArgs(t, "-steps", "1", "-init", path)
+		mustFail(t, runTFM(t, "", args...), 1, path+": found weights \"", reason)
+		mustFail(t, runTFM(t, "", "average", "-o", filepath.Join(dir, "mean.safetensors"), m, path), 1, path+": found weights \"", reason)
+		if o := mustRun(t, "the red dog\n", "vocab", "-vocab", path, "-encode"); strings.Count(o.stdout, " ") < 2 {
+			t.Errorf("vocab of a quantized model prints %q", o.stdout)
+		}
+	}
+
+	// A checkpoint loses its other tensors and its state.
+	args, out := trainArgs(t, "-steps", "2", "-save-every", "1", "-average", "0")
+	mustRun(t, "", args...)
+	checkpoint := filepath.Join(strings.TrimSuffix(out, ".safetensors")+".ckpt", "step-00000002.safetensors")
+	mustRun(t, "", "quantize", "-force", "-o", int8, checkpoint)
+	s, err := safetensors.Open(int8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if meta := s.Metadata(); len(meta) > 6 || meta["training"] != "step-00000002.safetensors" {
+		t.Errorf("metadata of a quantized checkpoint: %q", meta)
+	}
+	if got, want := lists(int8), lists(out, "-int8"); got != want {
+		t.Error("translations of a quantized checkpoint differ from those of its model")
+	}
+
+	mustFail(t, runTFM(t, "", "quantize", m), 2, "-o is missing")
+	mustFail(t, runTFM(t, "", "quantize", "-o", again), 2, "found 0 files, expected one model")
+	mustFail(t, runTFM(t, "", "quantize", "-o", again, m, m), 2, "found 2 files, expected one model")
+	mustFail(t, runTFM(t, "", "quantize", "-weights", "int4", "-o", again, m), 2, "expected int8 or float32")
+	mustFail(t, runTFM(t, "", "quantize", "-force", "-o", again, toy.src), 1, toy.src)
+	mustFail(t, runTFM(t, "", "quantize", "-force", "-o", again, m+"-absent"), 1, m+"-absent")
+	damaged := write(t, "damaged.safetensors", read(t, m)[:5000])
+	mustFail(t, runTFM(t, "", "quantize", "-force", "-o", again, damaged), 1, damaged)
+	mustFail(t, runTFM(t, "", "translate", "-model", write(t, "damaged.safetensors", first[:len(first)-9])), 1, "damaged.safetensors")
+}

@@ -1,0 +1,373 @@
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/internal/texttest"
+)
+
+// documents are the files with commands for users, relative to the module's folder.
+var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/corpora.md", "docs/models.md", "docs/training.md", "docs/translating.md", "mat/README.md", "train/runlog/README.md"}
+
+// notRun are commands, by their beginning, that a test cannot run, with the reason.
+var notRun = map[string]string{
+	"winget install":              "installs software",
+	"brew install":                "installs software",
+	"apt-get install":             "installs software",
+	"curl -L":                     "needs the network",
+	"unzip":                       "the test makes the file that it unpacks",
+	"export PATH":                 "changes the shell",
+	"cd ":                         "every document has one folder here",
+	"go env -w":                   "changes the user's settings",
+	"go get":                      "needs the network; mat.TestVendoring does it offline",
+	"go test":                     "would run this test; .ci/run runs it",
+	"TFM_PROMISE=":                "takes long; TestPromise runs a part",
+	"TFM_ARRIVALS=":               "takes long; TestMixedArrivals runs a part",
+	"TFM_DATA=":                   "needs corpora; TestPlantedFaults runs on an invented one",
+	"cp -r mat MODULE/mat":        "mat.TestVendoring does it",
+	"rm -r mat/peers":             "mat.TestVendoring does it",
+	"go vet ./mat":                "mat.TestVendoring does it",
+	"sed -i 's|\"tfm/mat\"|":      "mat.TestVendoring does it",
+	"mat/peers/run.sh":            "needs other libraries",
+	"taskset -c 1 mat/peers/run.": "needs other libraries",
+	"python3 train/peers/":        "needs PyTorch",
+	"train/peers/curve.sh":        "needs PyTorch",
+	"python3 model/decode/peers/": "needs CTranslate2",
+}
+
+// shortened are flags that make a command short, appended to those of the document.
+var shortened = map[string][]string{
+	"demo": {"-steps", "2", "-held-out", "4"},
+	"train": {"-steps", "2", "-batch-tokens", "200", "-d-model", "16", "-heads", "2", "-d-ff", "16",
+		"-encoder-layers", "1", "-decoder-layers", "1", "-vocab-size", "300", "-max-len", "64", "-average", "0"},
+	"bench":    {"-quick", "-only", "machine"},
+	"hold-out": {"-valid", "10", "-test", "10"},
+}
+
+// asShortened is an environment variable that makes the test binary run the tfm that it names with
+// the flags of shortened.
+const asShortened = "TFM_TEST_SHORTENED"
+
+// runShortened runs tfm with args and the flags that make the command short. It returns the exit
+// code.
+func runShortened(tfm string, args []string) int {
+	if len(args) > 0 {
+		args = append(args, shortened[args[0]]...)
+		if i := slices.Index(args, "-vocab-size"); args[0] == "vocab" && i > 0 && i+1 < len(args) {
+			args[i+1] = "44" // the texts of inputs have few pieces
+		}
+	}
+	c := exec.Command(tfm, args...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := c.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return c.ProcessState.ExitCode()
+}
+
+// Every command in the documents runs, on small files of the names that it uses, and writes the
+// files that it names.
+func TestCommandsOfTheDocuments(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs sh: ", err)
+	}
+	self, err := os.Executable() // see asShortened
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, ran := map[string]bool{}, map[string]bool{}
+	for _, document := range documents {
+		commands := commandsOf(t, filepath.Join(root, document))
+		dir := t.TempDir()
+		if err := os.Symlink(self, filepath.Join(dir, "tfm")); err != nil {
+			t.Skip("needs symbolic links: ", err)
+		}
+		for _, command := range commands {
+			if prefix := notRunPrefix(command); prefix != "" {
+				used[prefix] = true
+				for _, file := range regexp.MustCompile(`\b(mat|train|model/decode)/peers/\w+\.\w+`).FindAllString(command, -1) {
+					if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+						t.Errorf("%s: %s: %v", document, command, err)
+					}
+				}
+				continue
+			}
+			// The folder has a tfm, so that none need be installed.
+			if dir, ok := strings.CutPrefix(command, "go install "); ok {
+				if _, err := os.Stat(filepath.Join(root, dir)); err != nil {
+					t.Errorf("%s: %s: %v", document, command, err)
+				}
+				continue
+			}
+			// A command of tfm that names no file, such as the demo, runs once for all
+			// documents.
+			_, arguments, isTFM := strings.Cut(command, "tfm ")
+			if isTFM && !strings.Contains(arguments, ".") && ran[arguments] {
+				continue
+			}
+			ran[arguments] = true
+			runCommand(t, document, dir, command)
+		}
+	}
+	for prefix := range notRun {
+		if !used[prefix] {
+			t.Errorf("no document has a command that begins with %q", prefix)
+		}
+	}
+}
+
+// known are the first words of the commands that runCommand runs.
+var known = []string{"tfm", "awk", "mkdir"}
+
+// runCommand runs a command of a document in dir, shortened.
+func runCommand(t *testing.T, document, dir, command string) {
+	t.Helper()
+	run := strings.Replace(command, "go run ./cmd/tfm", "tfm", 1)
+	words := strings.Fields(run)
+	if !slices.Contains(known, words[0]) {
+		t.Errorf("%s: unknown command %s; add it to known or notRun", document, command)
+		return
+	}
+	for _, word := range words {
+		makeInput(t, dir, word)
+	}
+	c := exec.Command("sh", "-ec", run)
+	c.Dir = dir
+	c.Env = append(os.Environ(), asShortened+"="+program, "GORACE=atexit_sleep_ms=0", "HOME="+dir,
+		"PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%s: %s: %v\n%s", document, command, err, out)
+		return
+	}
+	for _, name := range outputs(words) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %s: did not write %s: %v", document, command, name, err)
+		}
+	}
+}
+
+var fileName = regexp.MustCompile(`^[\w.-]+$`)
+
+// outputs returns the files that a command names as its output.
+func outputs(words []string) (names []string) {
+	for i, word := range words[:len(words)-1] {
+		if (word == "-o" || word == ">") && fileName.MatchString(words[i+1]) {
+			names = append(names, words[i+1])
+		}
+	}
+	if len(words) > 1 && words[1] == "train" && !slices.Contains(words, "-o") && !slices.Contains(words, "-dump-config") {
+		names = append(names, "model.safetensors")
+	}
+	return names
+}
+
+// inputs are the files that the documents' commands read and no command of them writes, by their
+// names without .gz: lines of text, one that depends on the number of the line.
+var inputs = map[string]func(i int) string{
+	"train.en": english, "val.en": english, "test.en": english, "some.en": english,
+	"train.de": german, "val.de": german, "test.de": german,
+	"hyp.de": german, "baseline.de": german, "new.de": english, "other.de": english,
+	"all.en":                          func(i int) string { return allEnglish[i] },
+	"all.de":                          func(i int) string { return allGerman[i] },
+	"pairs.tsv":                       func(i int) string { return english(i) + "\t" + german(i) },
+	"some.tsv":                        func(i int) string { return fmt.Sprint(i) + "\t" + english(i) },
+	"some.jsonl":                      func(i int) string { return fmt.Sprintf(`{"id":%d,"text":%q}`, i, english(i)) },
+	"test_2016_flickr.en":             english,
+	"test_2016_flickr.de":             german,
+	"train.lc.norm.tok.en":            english,
+	"train.lc.norm.tok.de":            german,
+	"val.lc.norm.tok.en":              english,
+	"val.lc.norm.tok.de":              german,
+	"test_2016_flickr.lc.norm.tok.en": english,
+	"test_2016_flickr.lc.norm.tok.de": german,
+	"cmn.txt":                         manythings,
+}
+
+// allEnglish and allGerman are lines that do not resemble each other.
+var allEnglish, allGerman = texttest.Pairs(exampleLines)
+
+func english(i int) string { return fmt.Sprintf("%d dogs run to %d cats .", i, i%7) }
+func german(i int) string  { return fmt.Sprintf("%d Hunde laufen zu %d Katzen .", i, i%7) }
+
+// manythings is a line of the files of manythings.org, which begin with a byte order mark. Lines i
+// and i+60 have the same English sentence.
+func manythings(i int) string {
+	mark := ""
+	if i == 0 {
+		mark = "\uFEFF"
+	}
+	return mark + english(i%60) + fmt.Sprintf("\t%d只狗跑向%d只猫。\tCC-BY 2.0 (France)", i, i%7)
+}
+
+// The split of the Chinese example keeps all translations of an English sentence in one part, in
+// any order of the lines, and the two sides of a part line by line.
+func TestSplitOfTheExample(t *testing.T) {
+	if _, err := exec.LookPath("awk"); err != nil {
+		t.Skip("needs awk: ", err)
+	}
+	for _, document := range []string{"README.zh.md", "BENCHMARKS.md"} {
+		dir, found := t.TempDir(), false
+		for _, command := range commandsOf(t, filepath.Join("../..", document)) {
+			if strings.HasPrefix(command, "awk ") {
+				found = true
+				runCommand(t, document, dir, command)
+			}
+		}
+		if !found {
+			t.Errorf("%s has no awk command", document)
+			continue
+		}
+		partOf, pairs := map[string]string{}, map[string]bool{}
+		for _, part := range []string{"train", "valid", "test"} {
+			sides := [2][]string{}
+			for i, side := range []string{".en", ".zh"} {
+				text := strings.ReplaceAll(read(t, filepath.Join(dir, part+side)), "\uFEFF", "")
+				sides[i] = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+			}
+			if len(sides[0]) != len(sides[1]) {
+				t.Fatalf("%s: %s has %d English lines, %d Chinese", document, part, len(sides[0]), len(sides[1]))
+			}
+			for i, english := range sides[0] {
+				if other, ok := partOf[english]; ok && other != part {
+					t.Errorf("%s: %q is in %s and %s", document, english, other, part)
+				}
+				partOf[english] = part
+				pairs[english+"\t"+sides[1][i]] = true
+			}
+		}
+		if len(pairs) != exampleLines {
+			t.Errorf("%s: the parts have %d different pairs, want %d", document, len(pairs), exampleLines)
+		}
+		for i := range exampleLines {
+			pair := strings.TrimPrefix(manythings(i), "\uFEFF")
+			if pair = pair[:strings.LastIndex(pair, "\t")]; !pairs[pair] {
+				t.Errorf("%s: no part has the pair %q", document, pair)
+			}
+		}
+	}
+}
+
+// exampleLines is the number of lines of a file of inputs.
+const exampleLines = 120
+
+// exports are the models of other systems that the documents' commands read, with their formats.
+var exports = map[string]string{"opus-mt-en-de": "marian-hf", "translate-en_de-1_0.argosmodel": "argos"}
+
+// makeInput makes a file of inputs or a model of exports, unless it exists.
+func makeInput(t *testing.T, dir, name string) {
+	t.Helper()
+	if format, ok := exports[name]; ok {
+		mustRun(t, "", "export", "-force", "-format", format, "-o", filepath.Join(dir, name), piecesModel(t))
+		return
+	}
+	line, ok := inputs[strings.TrimSuffix(name, ".gz")]
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); !ok || err == nil {
+		return
+	}
+	var text, packed bytes.Buffer
+	for i := range exampleLines {
+		fmt.Fprintln(&text, line(i))
+	}
+	if strings.HasSuffix(name, ".gz") {
+		w := gzip.NewWriter(&packed)
+		w.Write(text.Bytes())
+		w.Close()
+		text = packed
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// notRunPrefix returns the key of notRun with which a command begins, "" without one.
+func notRunPrefix(command string) string {
+	for prefix := range notRun {
+		if strings.HasPrefix(command, prefix) {
+			return prefix
+		}
+	}
+	return ""
+}
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+
+// commandsOf returns the commands in the sh and powershell blocks of a document.
+func commandsOf(t *testing.T, path string) (commands []string) {
+	t.Helper()
+	for _, block := range fence.FindAllStringSubmatch(read(t, path), -1) {
+		switch language := block[1]; language {
+		case "sh", "powershell":
+			commands = append(commands, splitCommands(block[2])...)
+		case "go", "text", "json":
+		default:
+			t.Errorf("%s: a block of language %q, want sh, powershell, go, text or json:\n%s", path, language, block[2])
+		}
+	}
+	return commands
+}
+
+// splitCommands splits a script at newlines, && and ;, except inside quotes, and removes comments
+// and the newlines that a backslash precedes.
+func splitCommands(script string) (commands []string) {
+	var b strings.Builder
+	end := func() {
+		if s := strings.TrimSpace(b.String()); s != "" {
+			commands = append(commands, s)
+		}
+		b.Reset()
+	}
+	quote := byte(0)
+	for i := 0; i < len(script); i++ {
+		c := script[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+			b.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote = c
+			b.WriteByte(c)
+		case c == '\\' && i+1 < len(script) && script[i+1] == '\n':
+			b.WriteByte(' ')
+			i++
+		case c == '#' && (i == 0 || strings.IndexByte(" \t\n", script[i-1]) >= 0):
+			for i+1 < len(script) && script[i+1] != '\n' {
+				i++
+			}
+		case c == '&' && strings.HasPrefix(script[i:], "&&"):
+			end()
+			i++
+		case c == '\n' || c == ';':
+			end()
+		default:
+			b.WriteByte(c)
+		}
+	}
+	end()
+	return commands
+}
+
+func TestSplitCommands(t *testing.T) {
+	got := splitCommands("# a\ncd x && tfm a \\\n  -b 'c; #d\ne' > f # g\na; b|c\n")
+	want := []string{"cd x", "tfm a    -b 'c; #d\ne' > f", "a", "b|c"}
+	if !slices.Equal(got, want) {
+		t.Errorf("splitCommands = %q, want %q", got, want)
+	}
+}

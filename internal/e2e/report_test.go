@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tfm/train/runlog"
+)
+
+// reportOf makes a report and returns the page.
+func reportOf(t *testing.T, args ...string) (page string, o output) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "page.html")
+	o = mustRun(t, "", append([]string{"report", "-o", out}, args...)...)
+	return read(t, out), o
+}
+
+func mustHave(t *testing.T, page string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+func TestReportOfARun(t *testing.T) {
+	args, m := trainArgs(t, "-steps", "40", "-valid-every", "20")
+	mustRun(t, "", args...)
+	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
+	page, o := reportOf(t, "-run", dir)
+	// One layer of each stack with two heads, and the mean of them, for three attentions of
+	// three sentences.
+	if n := strings.Count(page, "<img "); n != 3*3*(2+1) {
+		t.Errorf("%d attention maps", n)
+	}
+	mustHave(t, page, "<h1 dir=\"auto\">m</h1>", "Best validation BLEU", "1 &#43; 1 layers", "all steps are done", ">Loss<", ">BLEU<", ">Gradient norm<", "best, step", "▁the")
+	if !strings.Contains(o.stderr, "40 steps, 2 validations, attention maps of 3 sentences") || o.stdout != "" {
+		t.Errorf("said %q and %q", o.stdout, o.stderr)
+	}
+
+	mustRun(t, "", append(args, "-resume", "-steps", "50")...)
+	page, _ = reportOf(t, "-run", dir, "-compare", "itself="+filepath.Join(dir, runlog.FileName), "-sentence", "the red dog <b>sees</b> it", "-sentences", toy.testSrc)
+	mustHave(t, page, "after step 40", "Largest difference of the losses: 0, at step 1", "over 50 common steps", "the red dog &lt;b&gt;sees&lt;/b&gt; it")
+	if n := strings.Count(page, `class="sentence"`); n != 50 {
+		t.Errorf("%d sentences with attention maps, want 50", n)
+	}
+
+	// A sentence that is longer than the model can take, or the page would show.
+	page, _ = reportOf(t, "-run", dir, "-model", toyModel(t), "-sentence", strings.Repeat("the small table takes the big tree ", 80))
+	mustHave(t, page, "toy.safetensors", "The maps show the first 48 and")
+}
+
+// The page shows the attention of the best checkpoint while that exists.
+func TestReportShowsTheBestCheckpoint(t *testing.T) {
+	args, m := trainArgs(t, "-steps", "30", "-valid-every", "10", "-save-every", "10", "-average", "0", "-seed", "3")
+	mustRun(t, "", args...)
+	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
+	page, _ := reportOf(t, "-run", dir)
+	best := readLog(t, m).End.BestStep
+	mustHave(t, page, fmt.Sprintf("step-%08d.safetensors", best))
+	if err := os.Remove(filepath.Join(dir, fmt.Sprintf("step-%08d.safetensors", best))); err != nil {
+		t.Fatal(err)
+	}
+	if best != 30 {
+		page, _ = reportOf(t, "-run", dir)
+		mustHave(t, page, "step-00000030.safetensors")
+	}
+}
+
+const reportLog = `{"event":"start","step":0,"settings":{}}
+{"event":"step","step":1,"loss":9}
+{"event":"valid","step":1,"loss":9,"samples":[{"src":"the red dog","ref":"","hyp":""}]}
+`
+
+func TestReportWithoutAModel(t *testing.T) {
+	dir := filepath.Dir(write(t, runlog.FileName, reportLog))
+	page, o := reportOf(t, "-run", dir)
+	mustHave(t, page, "there is no checkpoint in the folder of the run")
+	if strings.Count(o.stderr, "\n") != 2 || !strings.Contains(o.stderr, "no maps of attention") {
+		t.Errorf("said %q", o.stderr)
+	}
+	page, _ = reportOf(t, "-run", dir, "-model", toyModel(t))
+	mustHave(t, page, "toy.safetensors", "the red dog")
+}
+
+func TestReportErrors(t *testing.T) {
+	dir := filepath.Dir(write(t, runlog.FileName, reportLog))
+	log := filepath.Join(dir, runlog.FileName)
+	empty := t.TempDir()
+	broken := write(t, "broken.jsonl", "{\"step\":1,\"loss\":9}\nnonsense\n{\"step\":2,\"loss\":8}\n")
+	damaged := filepath.Dir(write(t, runlog.FileName, reportLog))
+	if err := os.WriteFile(filepath.Join(damaged, "step-00000001.safetensors"), []byte("nonsense"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	blank, many := write(t, "blank", "\n \n"), write(t, "many", strings.Repeat("a\n", 51))
+	out := filepath.Join(t.TempDir(), "page.html")
+	for _, c := range []struct {
+		code  int
+		args  []string
+		wants []string
+	}{
+		{2, nil, []string{"-run is missing", "run 'tfm help report'"}},
+		{2, []string{"-run", dir, "-o", ""}, []string{"-o is empty"}},
+		{2, []string{"-run", dir, "-threads", "0"}, []string{"-threads 0"}},
+		{2, []string{"-run", dir, "-compare", log}, []string{"-compare", "NAME=FILE"}},
+		{2, []string{"-run", dir, "-sentence", " "}, []string{"-sentence is empty"}},
+		{2, []string{"-run", dir, "more"}, []string{`unexpected argument "more"`}},
+		{1, []string{"-run", filepath.Join(dir, "none")}, []string{"-run", filepath.Join(dir, "none"), "the folder does not exist"}},
+		{1, []string{"-run", log}, []string{log, "expected"}},
+		{1, []string{"-run", empty}, []string{empty + ": no log.jsonl"}},
+		{1, []string{"-run", dir, "-compare", "other=" + broken}, []string{"-compare other", broken + ":2: "}},
+		{1, []string{"-run", dir, "-compare", "other=" + out}, []string{"-compare other", out}},
+		{1, []string{"-run", dir, "-sentence", "a"}, []string{dir + ": no checkpoint", "-model"}},
+		{1, []string{"-run", dir, "-model", log}, []string{log}},
+		{1, []string{"-run", damaged}, []string{"step-00000001.safetensors", "damaged"}},
+		{1, []string{"-run", dir, "-sentences", filepath.Join(dir, "none")}, []string{filepath.Join(dir, "none")}},
+		{1, []string{"-run", dir, "-sentences", blank}, []string{"-sentences", blank, "empty"}},
+		{1, []string{"-run", dir, "-sentences", many}, []string{"51 sentences", "at most 50"}},
+		{1, []string{"-run", dir, "-o", empty}, []string{empty, "not a regular file"}},
+	} {
+		o := runTFM(t, "", append([]string{"report", "-o", out}, c.args...)...)
+		mustFail(t, o, c.code, c.wants...)
+		if strings.Count(o.stderr, "\n") != 1 || o.stdout != "" {
+			t.Errorf("%q: more than one line of error:\n%s%s", c.args, o.stdout, o.stderr)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%q: wrote a page", c.args)
+		}
+	}
+}

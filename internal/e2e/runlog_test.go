@@ -1,0 +1,143 @@
+package e2e
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"tfm/train"
+	"tfm/train/runlog"
+)
+
+func logPath(model string) string {
+	return filepath.Join(strings.TrimSuffix(model, ".safetensors")+".ckpt", runlog.FileName)
+}
+
+func readLog(t *testing.T, model string) *runlog.Run {
+	t.Helper()
+	r, err := runlog.ReadFile(logPath(model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// linesOf returns the kinds and steps of the lines of a log, which must be complete.
+func linesOf(t *testing.T, model string) string {
+	t.Helper()
+	var s []string
+	for line := range strings.Lines(read(t, logPath(model))) {
+		m := regexp.MustCompile(`^\{"event":"(\w+)",(?:.*,)?"step":(\d+)(?:,.*)?\}\n$`).FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("not a line of a log: %q", line)
+		}
+		s = append(s, m[1]+m[2])
+	}
+	return strings.Join(s, " ")
+}
+
+func TestLog(t *testing.T) {
+	toyCorpus(t)
+	args, m := trainArgs(t, "-steps", "4", "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-average", "2", "-threads", "2", "-r-drop", "1", "-dropout", "0.2")
+	mustRun(t, "", args...)
+	if got, want := linesOf(t, m), "start0 step1 step2 valid2 saved2 step3 step4 valid4 saved4 averaged4 end4"; got != want {
+		t.Fatalf("%s, want %s", got, want)
+	}
+	r := readLog(t, m)
+	start, step, valid := r.Starts[0], r.Steps[3], r.Validations[1]
+	if start.Step != 0 || start.Settings["steps"] != "4" || start.Settings["d-model"] != "32" || start.TrainPairs != 1487 || start.ValidPairs != 49 ||
+		start.Vocabulary != 320 || start.Parameters == 0 || start.Threads != 2 || start.Kernels == "" || start.Version == "" || time.Since(start.Time) > time.Hour {
+		t.Errorf("start: %+v", start)
+	}
+	if step.Step != 4 || !(step.Elapsed > 0) || !(step.Loss > step.NLL/2) || !(step.KL > 0) || !(step.Accuracy >= 0) || math.Abs(float64(step.Rate)-0.005*4/50) > 1e-9 ||
+		!(step.GradNorm > 0) || !(step.SrcPerSec > 0) || !(step.TgtPerSec > 0) {
+		t.Errorf("step: %+v", step)
+	}
+	if valid.Step != 4 || !(valid.Loss > 1) || !(valid.NLL > 1) || !(valid.BLEU >= 0) || !(valid.Took > 0) || len(valid.Samples) != 5 || !(valid.Elapsed > step.Elapsed) {
+		t.Errorf("valid: %+v", valid)
+	}
+	srcs, refs := strings.Split(read(t, toy.testSrc), "\n"), strings.Split(read(t, toy.testTgt), "\n")
+	for i, s := range valid.Samples {
+		at := -1
+		for j := range srcs {
+			if srcs[j] == s.Source && refs[j] == s.Reference {
+				at = j
+			}
+		}
+		if at < 0 || r.Validations[0].Samples[i].Source != s.Source {
+			t.Errorf("sample %d: %+v, in the validation before it %+v", i, s, r.Validations[0].Samples[i])
+		}
+	}
+	if saved := fmt.Sprintf(`"path":%q`, filepath.Join(filepath.Dir(logPath(m)), "step-00000004.safetensors")); !strings.Contains(read(t, logPath(m)), saved) {
+		t.Errorf("the log has no %s", saved)
+	}
+	if a := r.Averaged; a.Checkpoints != 2 || len(a.Samples) != 5 {
+		t.Errorf("averaged: %+v", a)
+	}
+	if end := r.End; end.Reason != string(train.AllSteps) || end.Step != 4 || end.Model != m || end.BestStep == 0 {
+		t.Errorf("end: %+v", end)
+	}
+}
+
+// A run that was killed leaves half a line, and lines of steps that are made again.
+func TestLogOfAResumedRun(t *testing.T) {
+	args, m := trainArgs(t)
+	mustRun(t, "", append(args, "-steps", "3")...)
+	straight := readLog(t, m)
+	f, err := os.OpenFile(logPath(m), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"event":"step","step":4}` + "\n" + `{"event":"step","step":5,"lo` + strings.Repeat("o", 1<<17))
+	f.Close()
+	mustRun(t, "", append(args, "-steps", "6", "-resume")...)
+	if got, want := linesOf(t, m), "start0 step1 step2 step3 saved3 end3 step4 start3 step4 step5 step6 saved6 end6"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	r := readLog(t, m)
+	if len(r.Starts) != 2 || len(r.Steps) != 6 || r.Steps[0].Loss != straight.Steps[0].Loss || !(r.Steps[3].Loss > 0) || r.End.Step != 6 {
+		t.Errorf("%d starts, %d steps, end %+v; want 2 and 6, the first as before the resume, the fourth with a loss", len(r.Starts), len(r.Steps), r.End)
+	}
+	mustRun(t, "", append(args, "-steps", "1", "-force")...)
+	if got, want := linesOf(t, m), "start0 step1 saved1 end1"; got != want {
+		t.Errorf("a new run in the same place: %s, want %s", got, want)
+	}
+}
+
+// A log that cannot be written does not end the training. One warning is printed.
+func TestLogThatCannotBeWritten(t *testing.T) {
+	one := func(args []string, wants ...string) {
+		t.Helper()
+		o := mustRun(t, "", args...)
+		if strings.Count(o.stderr, "without its log") != 1 {
+			t.Errorf("standard error does not have one warning:\n%s", o.stderr)
+		}
+		for _, want := range wants {
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("standard error has no %q:\n%s", want, o.stderr)
+			}
+		}
+	}
+	args, m := trainArgs(t, "-steps", "3", "-save-every", "1")
+	if err := os.MkdirAll(logPath(m), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	one(args, logPath(m))
+	if runtime.GOOS != "linux" {
+		return
+	}
+	args, m = trainArgs(t, "-steps", "3", "-save-every", "1")
+	if err := os.Mkdir(filepath.Dir(logPath(m)), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/full", logPath(m)); err != nil {
+		t.Fatal(err)
+	}
+	one(args, logPath(m), "no space left")
+}

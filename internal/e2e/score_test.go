@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+const (
+	scoreHyps = "The ferry leaves at 7.30, doesn't it?\nNobody knew \"why\" the lamp went out.\nShe paid 3,000 kroner for a second-hand boat.\n\n"
+	scoreRef1 = "The ferry leaves at 7.30, does it not?\nNo one knew why the lamp went out.\nShe paid 3,000 kroner for a used boat.\nNothing.\n"
+	scoreRef2 = "Does the ferry not leave at 7.30?\nNobody knew \"why\" the lamp had gone out.\nA second-hand boat cost her 3,000 kroner.\n\n"
+)
+
+// The expected values come from sacreBLEU 2.6.0.
+func TestScore(t *testing.T) {
+	hyps, ref1, ref2 := write(t, "hyps", scoreHyps), write(t, "ref1", scoreRef1), write(t, "ref2", scoreRef2)
+	three := func(path string) string { // the first lines
+		return write(t, "three", strings.Join(strings.SplitAfter(read(t, path), "\n")[:3], ""))
+	}
+	lines := func(s ...string) string { return strings.Join(s, "\n") + "\n" }
+	for _, c := range []struct {
+		name   string
+		args   []string
+		stdout string
+	}{
+		{"defaults", []string{"-ref", ref1, hyps}, lines(
+			"BLEU = 52.84 82.1/60.0/50.0/42.1 (BP = 0.931 ratio = 0.933 hyp_len = 28 ref_len = 30)",
+			"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0",
+			"chrF2 = 71.04",
+			"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0")},
+		{"references and chrF++", []string{"-ref", ref1, "-ref", ref2, "-chrf-words", "2", hyps}, lines(
+			"BLEU = 78.10 96.4/84.0/72.7/63.2 (BP = 1.000 ratio = 1.077 hyp_len = 28 ref_len = 26)",
+			"nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0",
+			"chrF2++ = 73.23",
+			"nrefs:2|case:mixed|eff:yes|nc:6|nw:2|space:no|version:tfm-2.6.0")},
+		{"every option", []string{"-ref", ref1, "-tokenize", "none", "-lowercase", "-smooth", "floor", "-smooth-value", "0.5",
+			"-chrf-lowercase", "-chrf-words", "1", "-chrf-chars", "4", "-chrf-beta", "1", "-width", "4", hyps}, lines(
+			"BLEU = 52.0564 77.3/63.2/56.2/46.2 (BP = 0.873 ratio = 0.880 hyp_len = 22 ref_len = 25)",
+			"nrefs:1|case:lc|eff:no|tok:none|smooth:floor[0.50]|version:tfm-2.6.0",
+			"chrF1+ = 75.1748",
+			"nrefs:1|case:lc|eff:yes|nc:4|nw:1|space:no|version:tfm-2.6.0")},
+		{"white space and eps", []string{"-ref", ref1, "-chrf-whitespace", "-chrf-eps-smoothing", "-chrf-words", "2", "-ter", "-ter-normalized", "-ter-no-punct", "-ter-asian-support", "-ter-case-sensitive", hyps}, lines(
+			"BLEU = 52.84 82.1/60.0/50.0/42.1 (BP = 0.931 ratio = 0.933 hyp_len = 28 ref_len = 30)",
+			"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0",
+			"chrF2++ = 72.78",
+			"nrefs:1|case:mixed|eff:no|nc:6|nw:2|space:yes|version:tfm-2.6.0",
+			"TER = 24.00",
+			"nrefs:1|case:mixed|tok:tercom|norm:yes|punct:no|asian:yes|version:tfm-2.6.0")},
+		{"intervals", []string{"-ref", three(ref1), "-confidence", "-ter", "-ter-normalized", three(hyps)}, lines(
+			"BLEU = 56.76 (μ = 55.32 ± 11.67) 82.1/60.0/50.0/42.1 (BP = 1.000 ratio = 1.000 hyp_len = 28 ref_len = 28)",
+			"nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0",
+			"chrF2 = 74.83 (μ = 74.38 ± 10.34)",
+			"nrefs:1|bs:1000|seed:12345|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0",
+			"TER = 25.00 (μ = 25.62 ± 16.67)",
+			"nrefs:1|bs:1000|seed:12345|case:lc|tok:tercom|norm:yes|punct:yes|asian:no|version:tfm-2.6.0")},
+		{"sentences", []string{"-ref", ref1, "-sentence", hyps}, "56.48\t82.67\n42.73\t62.00\n66.06\t78.08\n0.00\t0.00\n"},
+		{"sentences as JSON", []string{"-ref", ref1, "-sentence", "-json", "-width", "1", hyps}, lines(
+			`{"line": 1, "BLEU": 56.5, "chrF2": 82.7}`, `{"line": 2, "BLEU": 42.7, "chrF2": 62.0}`,
+			`{"line": 3, "BLEU": 66.1, "chrF2": 78.1}`, `{"line": 4, "BLEU": 0.0, "chrF2": 0.0}`)},
+		{"sentences with TER", []string{"-ref", ref1, "-sentence", "-ter", hyps},
+			"56.48\t82.67\t37.50\n42.73\t62.00\t37.50\n66.06\t78.08\t12.50\n0.00\t0.00\t100.00\n"},
+	} {
+		if o := mustRun(t, "", append([]string{"score"}, c.args...)...); o.stdout != c.stdout {
+			t.Errorf("%s: tfm score printed\n%swant\n%s", c.name, o.stdout, c.stdout)
+		}
+	}
+}
+
+// Standard input and gzipped files have the scores of the plain file.
+func TestScoreInputs(t *testing.T) {
+	pack := func(s string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write([]byte(s))
+		w.Close()
+		return b.String()
+	}
+	ref := write(t, "ref", scoreRef1)
+	want := mustRun(t, "", "score", "-ref", ref, write(t, "hyps", scoreHyps)).stdout
+	for name, o := range map[string]output{
+		"standard input":           mustRun(t, scoreHyps, "score", "-ref", ref),
+		"gzipped standard input":   mustRun(t, pack(scoreHyps), "score", "-ref", ref),
+		"gzipped files":            mustRun(t, "", "score", "-ref", write(t, "ref.gz", pack(scoreRef1)), write(t, "hyps.gz", pack(scoreHyps))),
+		"CRLF and byte order mark": mustRun(t, "\uFEFF"+strings.ReplaceAll(scoreHyps, "\n", "\r\n"), "score", "-ref", ref),
+	} {
+		if o.stdout != want {
+			t.Errorf("%s: tfm score printed\n%swant\n%s", name, o.stdout, want)
+		}
+	}
+}
+
+func TestScoreJSON(t *testing.T) {
+	o := mustRun(t, scoreHyps, "score", "-ref", write(t, "ref", scoreRef1), "-json")
+	var scores []struct {
+		Name, Signature, Nrefs, Tok, Nw, Version string
+		Verbose                                  string `json:"verbose_score"`
+		Score                                    float64
+	}
+	if err := json.Unmarshal([]byte(o.stdout), &scores); err != nil || len(scores) != 2 {
+		t.Fatalf("%d scores, %v:\n%s", len(scores), err, o.stdout)
+	}
+	if b := scores[0]; b.Name != "BLEU" || b.Score != 52.84 || b.Nrefs != "1" || b.Tok != "13a" || b.Version != "tfm-2.6.0" ||
+		b.Signature != "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0" || !strings.HasPrefix(b.Verbose, "82.1/60.0/50.0/42.1 (BP = 0.931 ") {
+		t.Errorf("BLEU is %+v", b)
+	}
+	if c := scores[1]; c.Name != "chrF2" || c.Score != 71.04 || c.Nw != "0" {
+		t.Errorf("chrF is %+v", c)
+	}
+}
+
+// The expected values come from sacreBLEU 2.6.0's PairedTest.
+func TestScoreSystems(t *testing.T) {
+	firstThree := func(s string) string { return strings.Join(strings.SplitAfter(s, "\n")[:3], "") }
+	hyps := firstThree(scoreHyps)
+	ref, a, b, c := write(t, "ref", firstThree(scoreRef1)), write(t, "a", hyps), write(t, "b", firstThree(scoreRef2)), write(t, "c", strings.ToLower(hyps))
+	wide := strings.Repeat(" ", len("Baseline: "))
+	for _, x := range []struct {
+		name           string
+		args           []string
+		stdout, stderr string
+	}{
+		{"scores", []string{a, b, c}, "" +
+			"System" + strings.Repeat(" ", len(a)-4) + "BLEU   chrF2\n" +
+			a + "  56.76  74.83\n" +
+			b + "  7.17   42.13\n" +
+			c + "  47.38  72.24\n\n" +
+			"BLEU: nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0\n" +
+			"chrF2: nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0\n", ""},
+		{"bootstrap", []string{"-paired", "bootstrap", "-resamples", "500", "-ter", a, b, c, a}, "" +
+			"System" + wide + strings.Repeat(" ", len(a)-4) + "BLEU (μ ± 95% CI)                   chrF2 (μ ± 95% CI)                  TER (μ ± 95% CI)\n" +
+			"Baseline: " + a + "  56.76 (55.30 ± 11.67)               74.83 (74.30 ± 10.34)               29.17 (29.58 ± 12.50)\n" +
+			b + wide + "  7.17 (6.93 ± 0.53) (p = 0.0020)*    42.13 (42.00 ± 3.15) (p = 0.0020)*  79.17 (78.49 ± 18.75) (p = 0.0020)*\n" +
+			c + wide + "  47.38 (46.35 ± 4.30) (p = 0.0020)*  72.24 (71.79 ± 8.89) (p = 0.0020)*  29.17 (29.58 ± 12.50) (p = 0.0020)\n\n" +
+			"Paired bootstrap resampling, 500 resamples; *: p <= 0.05, the difference from the baseline is unlikely to be chance\n\n" +
+			"BLEU: nrefs:1|bs:500|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0\n" +
+			"chrF2: nrefs:1|bs:500|seed:12345|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0\n" +
+			"TER: nrefs:1|bs:500|seed:12345|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:tfm-2.6.0\n",
+			a + " is the baseline and is not compared with itself"},
+		{"randomization", []string{"-paired", "randomization", "-trials", "2000", a, b}, "" +
+			"System" + wide + strings.Repeat(" ", len(a)-4) + "BLEU                chrF2\n" +
+			"Baseline: " + a + "  56.76               74.83\n" +
+			b + wide + "  7.17 (p = 0.0005)*  42.13 (p = 0.0005)*\n\n" +
+			"Paired approximate randomization, 2,000 trials; *: p <= 0.05, the difference from the baseline is unlikely to be chance\n\n" +
+			"BLEU: nrefs:1|ar:2000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0\n" +
+			"chrF2: nrefs:1|ar:2000|seed:12345|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0\n", ""},
+		{"equal systems", []string{"-paired", "randomization", "-trials", "10", a, write(t, "same", hyps)}, "",
+			" has the translations of " + a + "; p-values of equal systems mean nothing"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			o := mustRun(t, "", append([]string{"score", "-ref", ref}, x.args...)...)
+			if x.stdout != "" && o.stdout != x.stdout || !strings.Contains(o.stderr, x.stderr) {
+				t.Errorf("tfm score printed\n%s%swant\n%s%s", o.stdout, o.stderr, x.stdout, x.stderr)
+			}
+		})
+	}
+}
+
+// The fields are those of sacreBLEU's -f json, with a signature.
+func TestScoreSystemsJSON(t *testing.T) {
+	a, b := write(t, "a", scoreHyps), write(t, "b", scoreRef2)
+	o := mustRun(t, "", "score", "-ref", write(t, "ref", scoreRef1), "-json", "-paired", "randomization", "-confidence", "-resamples", "50", "-trials", "99", a, b)
+	type result struct {
+		Score, Mean, CI float64
+		P               *float64 `json:"p_value"`
+		Signature       string
+	}
+	var systems []struct {
+		System      string
+		BLEU, ChrF2 *result
+	}
+	if err := json.Unmarshal([]byte(o.stdout), &systems); err != nil || len(systems) != 2 {
+		t.Fatalf("%d systems, %v:\n%s", len(systems), err, o.stdout)
+	}
+	for i, s := range systems {
+		const test = "nrefs:1|bs:50|ar:99|seed:12345|case:mixed|"
+		if want := []string{"Baseline: " + a, b}[i]; s.System != want || s.BLEU == nil || s.ChrF2 == nil {
+			t.Fatalf("system %+v, want %s with BLEU and chrF2:\n%s", s, want, o.stdout)
+		}
+		for _, r := range []*result{s.BLEU, s.ChrF2} {
+			if r.Score <= 0 || r.Mean <= 0 || (r.P == nil) != (i == 0) || r.P != nil && *r.P < 0.01 || !strings.HasPrefix(r.Signature, test) {
+				t.Errorf("%s: %+v, want a score, a mean, a p-value except of the baseline, and the signature %s", s.System, r, test)
+			}
+		}
+	}
+}
+
+func TestScoreErrors(t *testing.T) {
+	hyps, ref := write(t, "hyps", scoreHyps), write(t, "ref", scoreRef1)
+	short, latin1, empty := write(t, "short", "a\nb\n"), write(t, "latin1", "a\nb\nd\xe9j\xe0\n\n"), write(t, "empty", "")
+	for _, c := range []struct {
+		name  string
+		args  []string
+		code  int
+		wants []string
+	}{
+		{"no reference", []string{hyps}, 2, []string{"-ref is missing", "run 'tfm help score'"}},
+		{"empty name", []string{"-ref", "", hyps}, 2, []string{`-ref ""`}},
+		{"a system twice", []string{"-ref", ref, hyps, hyps}, 2, []string{hyps + ": found twice, as system 1 and 2"}},
+		{"a lonely baseline", []string{"-ref", ref, "-paired", "bootstrap", hyps}, 2, []string{"-paired: found 1 file of hypotheses, expected at least 2"}},
+		{"test", []string{"-ref", ref, "-paired", "ttest", hyps}, 2, []string{`"ttest": expected bootstrap, randomization or none`}},
+		{"sentences of two systems", []string{"-ref", ref, "-sentence", hyps, ref}, 2, []string{"-sentence: found 2 files"}},
+		{"interval of sentences", []string{"-ref", ref, "-sentence", "-confidence", hyps}, 2, []string{"-sentence excludes -confidence and -paired"}},
+		{"resamples", []string{"-ref", ref, "-confidence", "-resamples", "0", hyps}, 2, []string{"-resamples 0: must be 1 to 1000000"}},
+		{"unused resamples", []string{"-ref", ref, "-resamples", "10", hyps}, 2, []string{"-resamples needs -confidence or -paired bootstrap"}},
+		{"trials", []string{"-ref", ref, "-paired", "randomization", "-trials", "0", hyps, ref}, 2, []string{"-trials 0: must be 1 to 1000000"}},
+		{"unused trials", []string{"-ref", ref, "-trials", "7", hyps}, 2, []string{"-trials needs -paired randomization"}},
+		{"TER's option", []string{"-ref", ref, "-ter-no-punct", hyps}, 2, []string{"-ter-no-punct needs -ter"}},
+		{"MeCab", []string{"-ref", ref, "-tokenize", "ja-mecab", hyps}, 2, []string{`"ja-mecab" is not built in`, "'mecab -Owakati'", "use none"}},
+		{"model of FLORES", []string{"-ref", ref, "-tokenize", "flores200", hyps}, 2, []string{`"flores200" is not built in`, "spm_encode", "use none"}},
+		{"short second system", []string{"-ref", ref, hyps, short}, 1, []string{"unequal line counts: " + short + " has 2, " + ref + " has 4"}},
+		{"tokenizer", []string{"-ref", ref, "-tokenize", "moses", hyps}, 2, []string{`"moses"`, "13a, none, char, zh or intl"}},
+		{"smoothing", []string{"-ref", ref, "-smooth", "linear", hyps}, 2, []string{`"linear"`, "exp, floor, add-k or none"}},
+		{"smoothing without value", []string{"-ref", ref, "-smooth-value", "1", hyps}, 2, []string{"-smooth-value needs -smooth floor or add-k"}},
+		{"value", []string{"-ref", ref, "-smooth", "floor", "-smooth-value", "0", hyps}, 2, []string{"-smooth-value", "above 0"}},
+		{"no number", []string{"-ref", ref, "-smooth", "floor", "-smooth-value", "NaN", hyps}, 2, []string{"-smooth-value", "above 0"}},
+		{"words", []string{"-ref", ref, "-chrf-words", "-1", hyps}, 2, []string{"-chrf-words -1: must be 0 to 100"}},
+		{"characters", []string{"-ref", ref, "-chrf-chars", "0", hyps}, 2, []string{"-chrf-chars 0: must be 1 to 100"}},
+		{"beta", []string{"-ref", ref, "-chrf-beta", "0", hyps}, 2, []string{"-chrf-beta 0: must be 1 to 100"}},
+		{"width", []string{"-ref", ref, "-width", "7", hyps}, 2, []string{"-width 7: must be 0 to 6"}},
+		{"short hypotheses", []string{"-ref", ref, short}, 1, []string{"unequal line counts: " + short + " has 2, " + ref + " has 4"}},
+		{"short reference", []string{"-ref", ref, "-ref", short, hyps}, 1, []string{"unequal line counts: " + ref + " has 4, " + short + " has 2"}},
+		{"empty standard input", []string{"-ref", ref}, 1, []string{"unequal line counts: standard input has 0, " + ref + " has 4"}},
+		{"empty reference", []string{"-ref", empty, hyps}, 1, []string{empty + ": empty"}},
+		{"hypotheses not UTF-8", []string{"-ref", ref, latin1}, 1, []string{latin1 + ":3: invalid UTF-8 at byte 2"}},
+		{"reference not UTF-8", []string{"-ref", latin1, hyps}, 1, []string{latin1 + ":3: invalid UTF-8 at byte 2"}},
+		{"no such file", []string{"-ref", ref, hyps + ".none"}, 1, []string{hyps + ".none"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := runTFM(t, "", append([]string{"score"}, c.args...)...)
+			mustFail(t, o, c.code, c.wants...)
+			if strings.Count(o.stderr, "\n") != 1 || o.stdout != "" {
+				t.Errorf("more than one line of error:\n%s%s", o.stdout, o.stderr)
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// shortlist writes the same model with lists, which translate and eval use with -shortlist, info
+// prints, and quantize, average and align-heads keep.
+func TestShortlist(t *testing.T) {
+	m := toyModel(t)
+	dir := t.TempDir()
+	out := filepath.Join(dir, "listed.safetensors")
+	args := []string{"shortlist", "-model", m, "-src", toy.src, "-tgt", toy.tgt, "-best", "3", "-frequent", "0"}
+	o := mustRun(t, "", append(args, "-o", out)...)
+	for _, want := range []string{out + ": learned from 1,487 pairs, without 0 that are blank", out + ": lists of 2", " % of 320, with ", " % of the target tokens; ", " MB, +0.0 MB"} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("standard error %q, want %q in it", o.stderr, want)
+		}
+	}
+	again := filepath.Join(dir, "again.safetensors")
+	mustRun(t, "", append(args, "-o", again, "-threads", "3")...)
+	if one, err := os.ReadFile(out); err != nil {
+		t.Fatal(err)
+	} else if other, err := os.ReadFile(again); err != nil || !bytes.Equal(one, other) {
+		t.Errorf("with other threads: another file, %v", err)
+	}
+
+	quantized, mean, aligned := filepath.Join(dir, "q"), filepath.Join(dir, "mean"), filepath.Join(dir, "aligned")
+	mustRun(t, "", "quantize", "-o", quantized, out)
+	mustRun(t, "", "average", "-o", mean, out, again)
+	mustRun(t, "", "align-heads", "-model", out, "-src", toy.src, "-tgt", toy.tgt, "-o", aligned)
+	const input = "the big cat sees the dog\n\nthe old dog takes a tree\n"
+	plain := mustRun(t, input, "translate", "-model", m).stdout
+	for _, path := range []string{out, quantized, mean, aligned} {
+		if o := mustRun(t, "", "info", "-model", path); !strings.Contains(o.stdout, "\nshortlist:       25") || !strings.Contains(o.stdout, " pieces in every list, and for a source piece ") {
+			t.Errorf("%s: info without the list:\n%s", path, o.stdout)
+		}
+		if got := mustRun(t, input, "translate", "-model", path, "-shortlist").stdout; path != quantized && got != plain {
+			t.Errorf("%s: translations %q with a list that has them, want %q", path, got, plain)
+		}
+	}
+	if o := mustRun(t, "", "info", "-model", m); strings.Contains(o.stdout, "shortlist") {
+		t.Errorf("info of a model without lists:\n%s", o.stdout)
+	}
+	for _, flags := range []string{"-beam 1", "-nbest 3", "-sample -nbest 2", "-prefix Ça -json -align soft -alternatives 3", "-stream"} {
+		in := input
+		if strings.Contains(flags, "-json") {
+			in = `{"text":"the big cat sees the dog"}`
+		}
+		args := append([]string{"translate", "-model", out, "-shortlist"}, strings.Fields(flags)...)
+		one := mustRun(t, in, args...).stdout
+		other := []string{"-threads", "2"}
+		if !strings.Contains(flags, "-stream") {
+			other = append(other, "-batch", "1")
+		}
+		if two := mustRun(t, in, append(args, other...)...).stdout; one != two || one == "" {
+			t.Errorf("%s: %q, and %q with other threads", flags, one, two)
+		}
+		if strings.Contains(flags, "Ça") && !strings.Contains(one, `"translation":"Ça`) {
+			t.Errorf("%s: %q, want the prefix, although no pair has its pieces", flags, one)
+		}
+	}
+	full := filepath.Join(dir, "full")
+	mustRun(t, "", "shortlist", "-model", m, "-src", toy.src, "-tgt", toy.tgt, "-o", full)
+	eval := []string{"eval", "-model", full, "-src", toy.testSrc, "-ref", toy.testTgt}
+	if with, without := mustRun(t, "", append(eval, "-shortlist")...).stdout, mustRun(t, "", eval...).stdout; with != without {
+		t.Errorf("eval with lists %q, without %q", with, without)
+	}
+
+	// Whatever the list lacks cannot be said.
+	few := write(t, "few.tsv", "the dog\tun chien\n")
+	poor := filepath.Join(dir, "poor")
+	mustRun(t, "", "shortlist", "-model", m, "-tsv", few, "-o", poor, "-best", "1", "-frequent", "1")
+	if got := mustRun(t, input, "translate", "-model", poor, "-shortlist").stdout; got == plain {
+		t.Errorf("translations %q with a list that lacks them", got)
+	}
+	if got := mustRun(t, input, "translate", "-model", poor).stdout; got != plain {
+		t.Errorf("translations %q without -shortlist, want %q", got, plain)
+	}
+	if o := mustRun(t, "", "average", "-force", "-o", mean, out, poor); !strings.Contains(o.stderr, "the shortlists of "+out+" and "+poor+" differ, so the mean has none") {
+		t.Errorf("standard error %q", o.stderr)
+	}
+	if o := mustRun(t, "", "info", "-model", mean); strings.Contains(o.stdout, "shortlist") {
+		t.Errorf("the mean of models with other lists has one:\n%s", o.stdout)
+	}
+	tuning, tuned := finetuneArgs(t, out, "-steps", "1")
+	if o := mustRun(t, "", tuning...); !strings.Contains(o.stderr, "shortlist:        not kept: learn it from the new pairs") {
+		t.Errorf("standard error of a fine-tuning without a line on the list:\n%s", o.stderr)
+	}
+	mustFail(t, runTFM(t, input, "translate", "-model", tuned, "-shortlist"), 1, tuned+" has no shortlist: learn one with 'tfm shortlist'")
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-shortlist"), 1, m+" has no shortlist")
+}
+
+func TestShortlistErrors(t *testing.T) {
+	m := toyModel(t)
+	out, tsv := filepath.Join(t.TempDir(), "out"), write(t, "few.tsv", "the dog\tun chien\n")
+	for _, c := range []struct {
+		code int
+		args string
+		want string
+	}{
+		{2, "-tsv " + tsv, "-o is missing"},
+		{2, "-o " + out, "-src and -tgt are needed, or -tsv"},
+		{2, "-o " + out + " -src " + tsv, "-src and -tgt are needed, or -tsv"},
+		{2, "-o " + out + " -src " + tsv + " -tsv " + tsv, "either -src and -tgt, or -tsv"},
+		{2, "-o " + out + " -tsv " + tsv + " -best 0", "-best is 0, expected 1 to 10000"},
+		{2, "-o " + out + " -tsv " + tsv + " -min-prob 1.5", "-min-prob is 1.5, expected 0 to 1"},
+		{2, "-o " + out + " -tsv " + tsv + " -frequent -1", "-frequent is -1, expected 0 to 10000"},
+		{1, "-o " + tsv + " -tsv " + m, "-force replaces it"},
+		{1, "-o " + out + " -tsv " + filepath.Dir(tsv), "is no regular file"},
+		{1, "-o " + out + " -tsv " + tsv + "x", "no such file"},
+		{1, "-o " + out + " -tsv " + write(t, "blank.tsv", "\t\n"), "found no pairs to learn from"},
+		{1, "-o " + out + " -tsv " + write(t, "no.tsv", "no tab\n"), "no.tsv:1: "},
+		{1, "-o " + out + " -tsv " + tsv + " -model " + tsv, "not a safetensors file"},
+	} {
+		args := strings.Fields(c.args)
+		if !strings.Contains(c.args, "-model") {
+			args = append(args, "-model", m)
+		}
+		mustFail(t, runTFM(t, "", append([]string{"shortlist"}, args...)...), c.code, c.want)
+	}
+}

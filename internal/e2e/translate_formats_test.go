@@ -1,0 +1,230 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// With -tsv the columns are copied and the answer follows.
+func TestTranslateTSV(t *testing.T) {
+	m := toyModel(t)
+	sentences := []string{"the big cat sees the dog", "", "the old dog"}
+	plain := strings.Split(mustRun(t, strings.Join(sentences, "\n"), "translate", "-model", m, "-scores").stdout, "\n")
+	var input, want, wantScores string
+	for i, s := range sentences {
+		line := fmt.Sprintf(" id %d\t%s\t", i, s)
+		input += line + "\n"
+		best, _, _ := strings.Cut(plain[i], "\t")
+		want += line + "\t" + best + "\n"
+		wantScores += line + "\t" + plain[i] + "\n"
+	}
+	if got := mustRun(t, input, "translate", "-model", m, "-tsv", "-column", "2").stdout; got != want {
+		t.Errorf("-tsv: %q, want %q", got, want)
+	}
+	if got := mustRun(t, input, "translate", "-model", m, "-tsv", "-column", "2", "-scores").stdout; got != wantScores {
+		t.Errorf("-tsv -scores: %q, want %q", got, wantScores)
+	}
+	lists := mustRun(t, strings.Join(sentences, "\n"), "translate", "-model", m, "-nbest", "2").stdout
+	var wantLists string
+	for _, l := range list(t, lists) {
+		var i int
+		fmt.Sscan(l[0], &i)
+		wantLists += strings.Split(input, "\n")[i] + "\t" + strings.Join(l, "\t") + "\n"
+	}
+	if got := mustRun(t, input, "translate", "-model", m, "-tsv", "-column", "2", "-nbest", "2").stdout; got != wantLists {
+		t.Errorf("-tsv -nbest: %q, want %q", got, wantLists)
+	}
+	keyed := mustRun(t, input, "translate", "-model", m, "-tsv", "-column", "2", "-nbest", "1", "-key", "1").stdout
+	if !strings.HasPrefix(keyed, " id 0\t"+sentences[0]+"\t\t id 0\t") {
+		t.Errorf("-nbest -key: %q, want the key in place of the number", keyed)
+	}
+
+	// A line without the column does not stop the others.
+	o := runTFM(t, "a\tthe old dog\nno tab\nb\tthe old dog\n", "translate", "-model", m, "-tsv", "-column", "2", "-scores")
+	mustFail(t, o, 1, "1 of 3 lines not translated")
+	if lines := strings.Split(o.stdout, "\n"); lines[1] != "no tab\t\t" || lines[0][1:] != lines[2][1:] ||
+		!strings.Contains(o.stderr, "tfm: standard input:2: found no tab, expected column 2\n") {
+		t.Errorf("a line without column 2: %q, %s", o.stdout, o.stderr)
+	}
+}
+
+// With -json the fields are copied, in their order and spelling, and the answer follows.
+func TestTranslateJSON(t *testing.T) {
+	m := toyModel(t)
+	best := strings.TrimSuffix(mustRun(t, "the old dog\n", "translate", "-model", m).stdout, "\n")
+	const object = `{"id": 1.50, "text": "the old\ndog", "x": [{"text": null}], "é": "<\u00e9>" }`
+	lines := []string{object, "", `{"text":" "}`, "{", "[1]", `{"title":"the old dog"}`, `{"text":7}`, `{"text":"the old dog","translation":1}`, `{"error":1,"text":null}`, `  {"text":"the old dog"}`}
+	o := runTFM(t, strings.Join(lines, "\n"), "translate", "-model", m, "-json")
+	mustFail(t, o, 1, "6 of 10 lines not translated")
+	want := []string{
+		object[:len(object)-1] + `,"translation":"` + best + `"}`,
+		"",
+		`{"text":" ","translation":""}`,
+		`{"error":"standard input:4: malformed JSON: unexpected end of JSON input"}`,
+		`{"error":"standard input:5: found an array, expected a JSON object"}`,
+		`{"title":"the old dog","error":"standard input:6: found no field \"text\""}`,
+		`{"text":7,"error":"standard input:7: field \"text\" is a number, expected a string"}`,
+		`{"text":"the old dog","translation":1,"error":"standard input:8: found a field \"translation\", which is the name of a field of the answer"}`,
+		`{"text":null,"error":"standard input:9: field \"text\" is null, expected a string"}`,
+		`{"text":"the old dog","translation":"` + best + `"}`,
+	}
+	if got := strings.Split(strings.TrimSuffix(o.stdout, "\n"), "\n"); !slices.Equal(got, want) {
+		t.Errorf("-json:\n%s\nwant\n%s", o.stdout, strings.Join(want, "\n"))
+	}
+	if n := strings.Count(o.stderr, "tfm: standard input:"); n != 6 {
+		t.Errorf("%d warnings, want 6:\n%s", n, o.stderr)
+	}
+
+	// Scores and lists are those of plain text; -as and -column name the fields.
+	lists := list(t, mustRun(t, "the old dog\n", "translate", "-model", m, "-nbest", "3").stdout)
+	out := mustRun(t, `{"title":"the old dog"}`, "translate", "-model", m, "-json", "-column", "title", "-as", "fr", "-nbest", "3").stdout
+	var got struct {
+		FR, Title string
+		Score     json.Number
+		NBest     []struct {
+			FR    string
+			Score json.Number
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.NBest) != 3 || got.FR != best || got.Title != "the old dog" || got.Score.String() != lists[0][1] {
+		t.Fatalf("-json -nbest 3: %s, %v", out, err)
+	}
+	for i, h := range got.NBest {
+		if h.FR != lists[i][2] || h.Score.String() != lists[i][1] {
+			t.Errorf("translation %d is %v, want %q", i, h, lists[i])
+		}
+	}
+	// The output of one model is the input of another.
+	pivot := mustRun(t, mustRun(t, `{"text":"the old dog"}`, "translate", "-model", m, "-json").stdout,
+		"translate", "-model", m, "-json", "-column", "translation", "-as", "pivot").stdout
+	if !strings.HasPrefix(pivot, `{"text":"the old dog","translation":"`+best+`","pivot":"`) {
+		t.Errorf("pivot: %s", pivot)
+	}
+}
+
+// With -key a line draws the same in any order and with other lines left out. The number of a line
+// as its key draws as without keys.
+func TestTranslateKey(t *testing.T) {
+	m := toyModel(t)
+	sample := []string{"translate", "-model", m, "-sample", "-temperature", "3", "-seed", "3"}
+	var tsv, objects []string
+	var plain string
+	for i := range 30 {
+		plain += "the big cat sees the dog\n"
+		tsv = append(tsv, fmt.Sprintf("%d\tthe big cat sees the dog", i))
+		objects = append(objects, fmt.Sprintf(`{"id":%d,"text":"the big cat sees the dog"}`, i))
+	}
+	// Tabs become spaces in columns.
+	want := strings.Split(strings.ReplaceAll(mustRun(t, plain, sample...).stdout, "\t", " "), "\n")
+	if n := len(slices.Compact(slices.Sorted(slices.Values(want)))); n < 10 {
+		t.Fatalf("%d different draws, want at least 10", n)
+	}
+	got := map[string]string{}
+	order := rand.New(rand.NewPCG(1, 2)).Perm(30)
+	var shuffledTSV, shuffledObjects string
+	for _, i := range order[:20] {
+		shuffledTSV += tsv[i] + "\n\t\n"
+		shuffledObjects += objects[i] + "\n\n"
+	}
+	for _, line := range strings.Split(strings.TrimSpace(mustRun(t, shuffledTSV, append(sample, "-tsv", "-column", "2", "-key", "1")...).stdout), "\n") {
+		if columns := strings.Split(line, "\t"); columns[0] != "" {
+			got[columns[0]] = columns[2]
+		}
+	}
+	for line := range strings.Lines(mustRun(t, shuffledObjects, append(sample, "-json", "-key", "id")...).stdout) {
+		if line == "\n" {
+			continue
+		}
+		var o struct {
+			ID          json.Number
+			Translation string
+		}
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatal(err)
+		}
+		if got[o.ID.String()] != strings.ReplaceAll(o.Translation, "\t", " ") {
+			t.Errorf("key %s draws %q as JSON and %q as TSV", o.ID, o.Translation, got[o.ID.String()])
+		}
+	}
+	for _, i := range order[:20] {
+		if key := fmt.Sprint(i); got[key] != want[i] {
+			t.Errorf("key %s draws %q, want %q", key, got[key], want[i])
+		}
+	}
+	names := mustRun(t, "a\tthe dog\nb\tthe dog\na\tthe dog\n", append(sample, "-tsv", "-column", "2", "-key", "1", "-nbest", "5")...).stdout
+	lines := strings.Split(names, "\n")
+	if !slices.Equal(lines[:5], lines[10:15]) || slices.Equal(lines[:5], lines[5:10]) {
+		t.Errorf("keys a, b, a draw\n%s", names)
+	}
+}
+
+func TestTranslateWrongFormats(t *testing.T) {
+	for args, want := range map[string]string{
+		"-tsv -json":                       "either -tsv or -json",
+		"-column 2":                        "-column needs -tsv or -json",
+		"-key 2 -sample":                   "-key needs -tsv or -json",
+		"-as x -tsv":                       "-as needs -json",
+		"-tsv -column 0":                   `-column "0": with -tsv, expected the number of a column, from 1`,
+		"-tsv -key id -sample":             `-key "id": with -tsv, expected the number of a column, from 1`,
+		"-tsv -key 1":                      "-key needs -sample or -nbest",
+		"-json -as score":                  "-as score: the field has another meaning",
+		"-json -as text":                   `-as is "text", expected another name than -column and -key`,
+		"-json -column translation":        `-as is "translation", expected another name than -column and -key`,
+		"-json -scores -column score":      "-column score: the answer has a field of this name",
+		"-json -column text -key id -beam": "flag needs an argument: -beam",
+	} {
+		mustFail(t, runTFM(t, "", append([]string{"translate"}, strings.Fields(args)...)...), 2, want)
+	}
+}
+
+// Endless input is answered line by line, and lines that are not answered are bounded.
+func TestTranslateEndlessInput(t *testing.T) {
+	c := tfm("translate", "-model", toyModel(t), "-beam", "1")
+	in, out := startWithPipes(t, c)
+	written := make(chan int)
+	go func() { // until tfm ends, because nobody reads its output
+		n := 0
+		for ; n < 1<<20; n++ {
+			if _, err := io.WriteString(in, "the old dog\n"); err != nil {
+				break
+			}
+		}
+		written <- n
+	}()
+	answers := make([]byte, 1<<12)
+	if _, err := io.ReadFull(out, answers); err != nil {
+		t.Error(err)
+	}
+	out.Close()
+	if err := c.Wait(); err == nil {
+		t.Error("tfm answered all lines of an endless input that nobody read")
+	}
+	if n := <-written; n == 1<<20 {
+		t.Errorf("tfm read %d lines", n)
+	}
+}
+
+// -progress prints the total, and elsewhere than on a terminal nothing is printed without it.
+func TestTranslateProgress(t *testing.T) {
+	m := toyModel(t)
+	file := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(file, []byte("the old dog\nthe cat\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if o := mustRun(t, "", "translate", "-model", m, file); o.stderr != "" {
+		t.Errorf("standard error %q, want nothing", o.stderr)
+	}
+	for _, args := range [][]string{{file}, {}} {
+		o := mustRun(t, "the old dog\nthe cat\n", append([]string{"translate", "-model", m, "-progress"}, args...)...)
+		if !strings.HasPrefix(o.stderr, "2 lines in ") || !strings.HasSuffix(o.stderr, " a second\n") {
+			t.Errorf("-progress: standard error %q", o.stderr)
+		}
+	}
+}

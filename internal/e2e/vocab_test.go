@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tfm/text/sentencepiece"
+
+	"tfm/internal/texttest"
+)
+
+func TestVocab(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	path := filepath.Join(t.TempDir(), "toy.bpe")
+	if o := mustRun(t, "", "vocab", "-o", path, "-vocab-size", "300", src, tgt); !strings.Contains(o.stderr, "300 pieces from 2,974 lines") {
+		t.Errorf("tfm vocab -o printed\n%swant the numbers of pieces and lines", o.stderr)
+	}
+	text := "the red dog  sees\tthe 日本\n\n ça\n"
+	ids := mustRun(t, text, "vocab", "-vocab", path, "-encode").stdout
+	if back := mustRun(t, ids, "vocab", "-vocab", path, "-decode").stdout; back != text {
+		t.Errorf("%q decodes to %q", text, back)
+	}
+	if o := mustRun(t, "the dog", "vocab", "-vocab", path, "-pieces"); !strings.HasPrefix(o.stdout, "▁the ") {
+		t.Errorf("-pieces printed %s", o.stdout)
+	}
+	if o := mustRun(t, "", "vocab", "-vocab", path, "-show"); strings.Count(o.stdout, "\n") != 300 || !strings.HasPrefix(o.stdout, "0\t<pad>\n1\t<s>\n2\t</s>\n") {
+		t.Errorf("-show printed %s", o.stdout)
+	}
+	// -encode and -pieces repair lines, -decode rejects damaged ones.
+	damaged, repaired := "the red\xff dog\n"+strings.Repeat("a", 1<<20+1)+"\n\n", "the red\uFFFD dog\n"+strings.Repeat("a", 1<<20)+"\n\n"
+	for _, action := range []string{"-encode", "-pieces"} {
+		o := mustRun(t, damaged, "vocab", "-vocab", path, action)
+		if want := mustRun(t, repaired, "vocab", "-vocab", path, action).stdout; o.stdout != want {
+			t.Errorf("%s of a damaged text printed %.200q, want %.200q", action, o.stdout, want)
+		}
+		if want := "tfm: standard input:1: invalid UTF-8 at byte 8, replaced by U+FFFD\ntfm: standard input:2: line of 1048577 bytes truncated to 1048576\n"; o.stderr != want {
+			t.Errorf("%s of a damaged text warned\n%swant\n%s", action, o.stderr, want)
+		}
+	}
+	mustFail(t, runTFM(t, "3 4\n5 \xff\n", "vocab", "-vocab", path, "-decode"), 1, "standard input:2: invalid UTF-8")
+	mustFail(t, runTFM(t, damaged, "vocab", "-vocab", path, "-decode"), 1, "standard input:1: invalid UTF-8")
+	mustFail(t, runTFM(t, strings.Repeat("4 ", 1<<20), "vocab", "-vocab", path, "-decode"), 1, "standard input:1: line longer than")
+	mustFail(t, runTFM(t, "3 4 300\n", "vocab", "-vocab", path, "-decode"), 1, "standard input:1", `"300"`, "0 to 299")
+
+	args, m := trainArgs(t, "-vocab", path, "-steps", "2")
+	mustRun(t, "", args...)
+	if again := mustRun(t, text, "vocab", "-vocab", m, "-encode").stdout; again != ids {
+		t.Error("a model has another tokenizer than -vocab of its training")
+	}
+	args, _ = trainArgs(t, "-vocab", m, "-steps", "2") // the tokenizers of a model
+	mustRun(t, "", args...)
+}
+
+// A .model file has the ids of spm_encode, also within a model of tfm.
+func TestVocabSentencepiece(t *testing.T) {
+	m := sentencepiece.NewModel()
+	m.Trainer.ModelType = sentencepiece.BPE
+	m.Pieces = []sentencepiece.Piece{{Text: "<unk>", Type: sentencepiece.Unknown}}
+	for i, s := range strings.Fields("▁t he ▁the ▁ t h e d o g r do dog re red s") {
+		m.Pieces = append(m.Pieces, sentencepiece.Piece{Text: s, Score: float32(-i), Type: sentencepiece.Normal})
+	}
+	data, err := m.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "toy.model")
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const (
+		text  = "the red dog\n\nthe\xff\xfe dogs\r\n"
+		ids   = "3 4 15 4 13\n\n3 0 4 13 16 0\n"
+		plain = "the red dog\n\nthe ⁇  dogs ⁇ \n"
+	)
+	args, model := trainArgs(t, "-vocab", path, "-steps", "2")
+	mustRun(t, "", args...)
+	for _, vocab := range []string{path, model} {
+		if got := mustRun(t, text, "vocab", "-vocab", vocab, "-encode"); got.stdout != ids || got.stderr != "" {
+			t.Errorf("-encode printed %q and %q, want %q", got.stdout, got.stderr, ids)
+		}
+		if got := mustRun(t, ids, "vocab", "-vocab", vocab, "-decode").stdout; got != plain {
+			t.Errorf("-decode printed %q, want %q", got, plain)
+		}
+		if got := mustRun(t, "the dogs", "vocab", "-vocab", vocab, "-pieces").stdout; got != "▁the ▁ dog s\n" {
+			t.Errorf("-pieces printed %q", got)
+		}
+		got := mustRun(t, "", "vocab", "-vocab", vocab, "-show").stdout
+		if strings.Count(got, "\n") != len(m.Pieces) || !strings.HasPrefix(got, "0\t<unk>\n1\t▁t\n") {
+			t.Errorf("-show printed %q", got)
+		}
+		mustFail(t, runTFM(t, "3 17\n", "vocab", "-vocab", vocab, "-decode"), 1, "standard input:1", `"17"`, "0 to 16")
+	}
+	args, _ = trainArgs(t, "-vocab", path, "-steps", "2", "-bpe-dropout", "0.1")
+	mustRun(t, "", args...)
+}
+
+// Files of subword-nmt are learned, applied, and train a model.
+func TestVocabSubword(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	codes := filepath.Join(t.TempDir(), "codes")
+	learn := []string{"vocab", "-format", "subword-nmt", "-o", codes, "-vocab-size", "20"}
+	if o := mustRun(t, "", append(learn, src, tgt)...); !strings.Contains(o.stderr, codes+": 20 merges; "+codes+".vocab: ") {
+		t.Errorf("tfm vocab -format subword-nmt printed\n%swant the numbers of merges and pieces", o.stderr)
+	}
+	if got := read(t, codes); !strings.HasPrefix(got, "#version: 0.2\n") || strings.Count(got, "\n") != 21 {
+		t.Errorf("codes\n%s\nwant a version and 20 merges", got)
+	}
+	both := codes + "," + codes + ".vocab"
+	pieces := mustRun(t, "  the red dog sees zebras\n\n", "vocab", "-vocab", both, "-pieces").stdout
+	if got := strings.ReplaceAll(pieces, "@@ ", ""); got != "  the red dog sees zebras\n\n" || got == pieces {
+		t.Errorf("-pieces printed %q, want the words with joints", pieces)
+	}
+	ids := mustRun(t, "the red dog sees Ω\n", "vocab", "-vocab", both, "-encode").stdout
+	if got := mustRun(t, ids, "vocab", "-vocab", both, "-decode").stdout; got != "the red dog sees <unk>\n" {
+		t.Errorf("-decode printed %q, want the words and <unk>", got)
+	}
+	args, m := trainArgs(t, "-vocab", both, "-steps", "2", "-bpe-dropout", "0.1")
+	mustRun(t, "", args...)
+	if again := mustRun(t, "the red dog sees Ω\n", "vocab", "-vocab", m, "-encode").stdout; again != ids {
+		t.Errorf("a model encodes %q, want %q as -vocab of its training", again, ids)
+	}
+	if got := mustRun(t, "the red dog\n", "translate", "-model", m, "-prefix", "le chien").stdout; !strings.HasPrefix(got, "le chien") {
+		t.Errorf("-prefix: %q, want a translation that begins with it", got)
+	}
+
+	mustFail(t, runTFM(t, "", "vocab", "-vocab", codes, "-show"), 1, codes+": found codes of subword-nmt", codes+",VOCABULARY")
+	mustFail(t, runTFM(t, "", "vocab", "-vocab", both+",x", "-show"), 1, `found "x" after the vocabulary`)
+	mustFail(t, runTFM(t, "", "vocab", "-vocab", codes+",none", "-show"), 1, "none")
+	mustFail(t, runTFM(t, "", "vocab", "-vocab", write(t, "bad", "#version: 0.2\na\n")+","+codes, "-show"), 1, "bad:2: found \"a\"")
+	mustFail(t, runTFM(t, "", "vocab", "-vocab", both, "-format", "subword-nmt", "-show"), 2, "-format needs -o")
+	// The files of a model are those of its training.
+	again := filepath.Join(t.TempDir(), "again")
+	mustRun(t, "", "vocab", "-format", "subword-nmt", "-vocab", m, "-o", again)
+	if read(t, again) != read(t, codes) || read(t, again+".vocab") != read(t, codes+".vocab") {
+		t.Errorf("exported codes\n%s\nand vocabulary\n%s\nwant those of the training", read(t, again), read(t, again+".vocab"))
+	}
+	mustFail(t, runTFM(t, "", "vocab", "-format", "subword-nmt", "-vocab", toyModel(t), "-o", again), 1, "expected one of subword-nmt")
+	few := mustRun(t, "", "vocab", "-vocab", both+",1000", "-show").stdout
+	if all := mustRun(t, "", "vocab", "-vocab", both, "-show").stdout; len(few) >= len(all) || !strings.HasPrefix(few, "0\t<pad>\n1\t<s>\n2\t</s>\n3\t<unk>\n") {
+		t.Errorf("-show with a smallest count printed\n%s\nwant fewer pieces than\n%s", few, all)
+	}
+}
+
+// tfm trains .model files of sentencepiece.
+func TestVocabTrainSentencePiece(t *testing.T) {
+	dir := t.TempDir()
+	lines := texttest.Lines(200)
+	src := write(t, "src.txt", strings.Join(lines, "\n")+"\n")
+	rules := write(t, "rules.tsv", "41\t61\n54\t74\n")
+	for _, args := range [][]string{{"bpe"}, {"unigram"}, {"bpe", "-normalization", rules}, {"unigram", "-byte-fallback", "-user-defined-symbols", "dog,cat", "-pad-id", "3"}} {
+		model := filepath.Join(dir, "m.model")
+		size := "400"
+		if len(args) > 3 {
+			size = "660"
+		}
+		all := append([]string{"vocab", "-o", model, "-character-coverage", "1", "-vocab-size", size, "-model-type"}, args...)
+		if o := mustRun(t, "", append(all, src)...); !strings.Contains(o.stderr, size+" pieces from 200 lines") {
+			t.Errorf("%q printed\n%swant the numbers of pieces and lines", all, o.stderr)
+		}
+		ids := mustRun(t, lines[7]+"\n", "vocab", "-vocab", model, "-encode").stdout
+		if got := mustRun(t, ids, "vocab", "-vocab", model, "-decode").stdout; got != lines[7]+"\n" {
+			t.Errorf("%q: decoded %q", all, got)
+		}
+	}
+	model := filepath.Join(dir, "other.model")
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-vocab-size", "9000", src), 1, "vocabulary of 9000 pieces, expected at most")
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-normalization", "nfc", src), 2, `unknown normalization "nfc"`)
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-bos-id", "9000", src), 2, "-bos-id 9000: must be -1 to 7999")
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-bos-id", "0", src), 2, "-bos-id: found 0, expected a free id")
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-vocab-size", "0", src), 2, "-vocab-size 0: must be at least 1")
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-max-piece-length", "0", src), 2, "-max-piece-length: found 0, expected 1 to 512")
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-format", "subword-nmt", src), 2, "-format subword-nmt other files")
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-threads", "0", src), 2, "-threads 0: must be 1 to")
+	mustFail(t, runTFM(t, "", "vocab", "-o", rules, "-model-type", "bpe", "-normalization", rules, src), 2, "would replace an input")
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-byte-fallback", src), 2, "-byte-fallback needs -model-type bpe or unigram")
+	mustFail(t, runTFM(t, "", "vocab", "-vocab", model, "-model-type", "bpe", "-show"), 2, "-model-type needs -o")
+}
