@@ -34,6 +34,9 @@ func (l FeedForward) Alloc(a *Arena, n int, backward bool) FeedForwardAct {
 	return act
 }
 
+// AllocGrad allocates dhidden, the workspace of Backward for n tokens.
+func (l FeedForward) AllocGrad(a *Arena, n int) mat.Matrix { return a.Matrix(n, l.Outer.W.Shape[0]) }
+
 // Forward returns act.Out [n × d] = Dropout(f(x·W1 + b1))·W2 + b2 for x [n × d]. The paper has
 // no dropout here.
 func (l FeedForward) Forward(pool *mat.Pool, act *FeedForwardAct, x mat.Matrix, drop mat.Dropout) mat.Matrix {

@@ -39,14 +39,17 @@ func TestNormMatchesPyTorch(t *testing.T) {
 }
 
 func normMatchesPyTorch(t *testing.T, c *golden.Case, kind layer.NormKind) {
-	l := layer.AddNorm{Alpha: 1}
-	ps := filled(c, func(ps *layer.Params) { l.Norm = layer.NewNorm(ps, "norm", c.D, float32(c.Eps), kind) })
-	x, dy := c.Input("x"), c.Upstream()
-	dx, dsub := mat.New(x.Rows, c.D), mat.New(x.Rows, c.D)
+	l := layer.Residual{Alpha: 1}
+	var norm layer.Norm
+	ps := filled(c, func(ps *layer.Params) { norm = layer.NewNorm(ps, "norm", c.D, float32(c.Eps), kind) })
+	x, dx := c.Input("x"), c.Upstream()
+	dsub := mat.New(x.Rows, c.D)
 	var act layer.NormAct
-	arena(func(a *layer.Arena) { act = l.Alloc(a, x.Rows) })
-	c.CheckOutput("y", l.Forward(nil, &act, x, c.Input("sub"), mat.Dropout{}))
-	l.Backward(nil, dx, dsub, dy, &act)
+	var residual layer.ResidualAct
+	arena(func(a *layer.Arena) { act = norm.Alloc(a, x.Rows) })
+	c.CheckOutput("y", norm.Forward(nil, &act, l.Forward(nil, &residual, x, c.Input("sub"), mat.Dropout{})))
+	norm.Backward(nil, dx, dx, &act, layer.Set)
+	l.Backward(nil, dx, dsub, &residual)
 	c.CheckGrad("x", dx)
 	c.CheckGrad("sub", dsub)
 	c.CheckGrads(ps)

@@ -154,42 +154,20 @@ func dropped(drop mat.Dropout, x ref.Matrix) ref.Matrix {
 	return y
 }
 
+// ref.AddNorm, which has the same dropout masks, is the oracle of a residual with a norm.
 func TestAddNorm(t *testing.T) {
 	for _, drop := range []mat.Dropout{{}, {Rate: 0.4, Key: 77}} {
-		var l layer.AddNorm
-		ps, r := setUp(func(ps *layer.Params) {
-			l = layer.AddNorm{Norm: layer.NewNorm(ps, "l", d, eps, layer.LayerNorm), Alpha: 1}
-		})
-		x, sub, dy, dx, dsub := random(r, n, d), random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
-		w := ref.WeightsOf(ps)
-		xs, xRows := flat(x)
-		subs, subRows := flat(sub)
-		y := func() ref.Matrix { return w.AddNorm("l", xRows, dropped(drop, subRows), eps) }
-		f := func() float64 { return weighted(dy, y()) }
-
+		l := layer.Residual{Alpha: 1}
+		var norm layer.Norm
+		ps, r := setUp(func(ps *layer.Params) { norm = layer.NewNorm(ps, "l", d, eps, layer.LayerNorm) })
+		x, sub := random(r, n, d), random(r, n, d)
 		var act layer.NormAct
-		arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
-		ref.CheckClose(t, "y", l.Forward(nil, &act, x, sub, drop), y(), 1e-6)
-		l.Backward(nil, dx, dsub, dy, &act)
-		ref.CheckGradient(t, "dx", dx.Data, xs, 0, f)
-		ref.CheckGradient(t, "dsub", dsub.Data, subs, 0, f)
-		checkParams(t, ps, w, f)
+		arena(func(a *layer.Arena) { act = norm.Alloc(a, n) })
+		want := ref.AddNorm(x, sub, drop, ps.List[0].W, ps.List[1].W, eps)
+		got := norm.Forward(nil, &act, l.Forward(nil, new(layer.ResidualAct), x, sub, drop))
+		// about ten roundings of 6e-8
+		ref.CheckClose(t, "y", got, ref.FromFloat32(want), 1e-6)
 	}
-}
-
-// ref.AddNorm, which has the same dropout masks, is the oracle of AddNorm.
-func TestAddNormReference(t *testing.T) {
-	drop := mat.Dropout{Rate: 0.4, Key: 77}
-	var l layer.AddNorm
-	ps, r := setUp(func(ps *layer.Params) {
-		l = layer.AddNorm{Norm: layer.NewNorm(ps, "l", d, eps, layer.LayerNorm), Alpha: 1}
-	})
-	x, sub := random(r, n, d), random(r, n, d)
-	var act layer.NormAct
-	arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
-	want := ref.AddNorm(x, sub, drop, ps.List[0].W, ps.List[1].W, eps)
-	// about ten roundings of 6e-8
-	ref.CheckClose(t, "y", l.Forward(nil, &act, x, sub, drop), ref.FromFloat32(want), 1e-6)
 }
 
 var normKinds = map[layer.NormKind]string{layer.LayerNorm: "layer", layer.UnbiasedNorm: "unbiased", layer.RMSNorm: "rms"}
@@ -249,46 +227,47 @@ func TestNormsOfEqualElements(t *testing.T) {
 // Every norm and placement of the norm, with a linear map as sublayer.
 func TestResidual(t *testing.T) {
 	for kind, name := range normKinds {
-		for _, pre := range []bool{false, true} {
-			for _, alpha := range []float32{1, 1.7} {
-				if pre && alpha != 1 {
-					continue
+		for _, v := range []struct {
+			pre   bool
+			alpha float32
+			rate  float32
+		}{{pre: true, alpha: 1, rate: 0.3}, {alpha: 1, rate: 0.3}, {alpha: 1}, {alpha: 1.7, rate: 0.3}, {alpha: 1.7}} {
+			drop := mat.Dropout{Rate: v.rate, Key: 8}
+			l := layer.Residual{Alpha: v.alpha}
+			var norm layer.Norm
+			var f layer.Linear
+			ps, r := setUp(func(ps *layer.Params) {
+				norm, f = layer.NewNorm(ps, "l", d, eps, kind), layer.NewLinear(ps, "f", d, d)
+			})
+			x, dy, h, dh := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
+			w := ref.WeightsOf(ps)
+			xs, rows := flat(x)
+			y := func() ref.Matrix {
+				if v.pre {
+					return ref.Sum(1, rows, dropped(drop, w.Linear("f", w.Norm("l", name, rows, eps))))
 				}
-				drop := mat.Dropout{Rate: 0.3, Key: 8}
-				var l layer.AddNorm
-				var f layer.Linear
-				ps, r := setUp(func(ps *layer.Params) {
-					l = layer.AddNorm{Norm: layer.NewNorm(ps, "l", d, eps, kind), Alpha: alpha}
-					f = layer.NewLinear(ps, "f", d, d)
-				})
-				x, dy, h, dh := random(r, n, d), random(r, n, d), mat.New(n, d), mat.New(n, d)
-				w := ref.WeightsOf(ps)
-				xs, rows := flat(x)
-				y := func() ref.Matrix {
-					if pre {
-						return ref.Sum(1, rows, dropped(drop, w.Linear("f", w.Norm("l", name, rows, eps))))
-					}
-					return w.Norm("l", name, ref.Sum(float64(alpha), rows, dropped(drop, w.Linear("f", rows))), eps)
-				}
-				var act layer.NormAct
-				arena(func(a *layer.Arena) { act = l.Alloc(a, n) })
-				dx := clone(dy)
-				if pre {
-					f.Forward(nil, h, l.Norm.Forward(nil, &act, x))
-					ref.CheckClose(t, name, layer.Residual(nil, x, h, drop), y(), 2e-6)
-					layer.ResidualBackward(nil, dh, dx, drop)
-					f.Backward(nil, dh, clone(dh), act.Y, layer.Set)
-					l.Norm.Backward(nil, dx, dh, &act, layer.Add)
-				} else {
-					f.Forward(nil, h, x)
-					ref.CheckClose(t, name, l.Forward(nil, &act, x, h, drop), y(), 2e-6)
-					l.Backward(nil, dx, dh, dx, &act)
-					f.Backward(nil, dx, dh, x, layer.Add)
-				}
-				loss := func() float64 { return weighted(dy, y()) }
-				ref.CheckGradient(t, name+" dx", dx.Data, xs, 0, loss)
-				checkParams(t, ps, w, loss)
+				return w.Norm("l", name, ref.Sum(float64(v.alpha), rows, dropped(drop, w.Linear("f", rows))), eps)
 			}
+			var act layer.NormAct
+			var residual layer.ResidualAct
+			arena(func(a *layer.Arena) { act = norm.Alloc(a, n) })
+			dx := clone(dy)
+			if v.pre {
+				f.Forward(nil, h, norm.Forward(nil, &act, x))
+				ref.CheckClose(t, name, l.Forward(nil, &residual, x, h, drop), y(), 2e-6)
+				l.Backward(nil, dx, dh, &residual)
+				f.Backward(nil, dh, clone(dh), act.Y, layer.Set)
+				norm.Backward(nil, dx, dh, &act, layer.Add)
+			} else {
+				f.Forward(nil, h, x)
+				ref.CheckClose(t, name, norm.Forward(nil, &act, l.Forward(nil, &residual, x, h, drop)), y(), 2e-6)
+				norm.Backward(nil, dx, dx, &act, layer.Set)
+				l.Backward(nil, dx, dh, &residual)
+				f.Backward(nil, dx, dh, x, layer.Add)
+			}
+			loss := func() float64 { return weighted(dy, y()) }
+			ref.CheckGradient(t, name+" dx", dx.Data, xs, 0, loss)
+			checkParams(t, ps, w, loss)
 		}
 	}
 }

@@ -32,13 +32,12 @@ func NewNorm(ps *Params, name string, d int, eps float32, kind NormKind) Norm {
 	return l
 }
 
-// NormAct holds the activations of a Norm or an AddNorm, which Forward sets and Backward reads.
+// NormAct holds the activations of a Norm, which Forward sets and Backward reads.
 type NormAct struct {
 	X    mat.Matrix // [n × d] input of the norm, in the caller's memory
 	Y    mat.Matrix // [n × d] output
 	Mean []float32  // [n] mean of each row of X; 0 in an RMSNorm
 	RStd []float32  // [n] reciprocal standard deviation of each row of X, as Kind defines it
-	drop mat.Dropout
 }
 
 // Alloc allocates the activations of n tokens.
@@ -58,16 +57,14 @@ type normRows struct {
 	act NormAct
 }
 
-func (t *normRows) Range(lo, hi int) { t.rows(&t.act, lo, hi) }
-
-// rows normalizes rows [lo, hi) of act.X.
-func (l *Norm) rows(act *NormAct, lo, hi int) {
-	if l.Kind == LayerNorm {
-		mat.LayerNormRows(act.Y.RowRange(lo, hi), act.X.RowRange(lo, hi), act.Mean[lo:hi], act.RStd[lo:hi], l.Gain.W, l.Bias.W, l.Eps)
+func (t *normRows) Range(lo, hi int) {
+	act := &t.act
+	if t.Kind == LayerNorm {
+		mat.LayerNormRows(act.Y.RowRange(lo, hi), act.X.RowRange(lo, hi), act.Mean[lo:hi], act.RStd[lo:hi], t.Gain.W, t.Bias.W, t.Eps)
 		return
 	}
 	for i := lo; i < hi; i++ {
-		l.row(act, i)
+		t.row(act, i)
 	}
 }
 
@@ -111,15 +108,10 @@ func (l *Norm) row(act *NormAct, i int) {
 //	                                         c = Σ g_i·x̂_i/(d-1) · (s + eps)/s
 //	RMSNorm        as LayerNorm, with 0 for mean(x) and mean(g)
 func (l Norm) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *NormAct, mode Mode) {
-	l.paramGrad(pool, dy, act)
-	mat.Each(pool, dy.Rows, rowGrain, normGradRows{l, dx, dy, *act, mode})
-}
-
-// paramGrad adds to the gradients of gain and bias.
-func (l Norm) paramGrad(pool *mat.Pool, dy mat.Matrix, act *NormAct) {
 	l.Gain.AddInOrder(func(int, int) { // a vector is one block
 		mat.Each(pool, dy.Cols, columnGrain, normParamGradCols{l, dy, *act})
 	})
+	mat.Each(pool, dy.Rows, rowGrain, normGradRows{l, dx, dy, *act, mode})
 }
 
 type normParamGradCols struct {

@@ -158,15 +158,14 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 //
 //	y = Σ_i memory_i/rows   so   dmemory_i = dy/rows
 //	src_i = x_i·W + b + P_i, for each input,   so   dP_i = Σ dsrc_i over the inputs
-func (s *ClassifierPass) backward(x mat.Matrix, n int, enc, dec dropouts) {
+func (s *ClassifierPass) backward(x mat.Matrix, n int) {
 	pool, pass := s.pass.pool, &s.pass
-	encoder, decoder := s.layerArgs(n, enc, dec)
 	if len(s.layers.Decoder) > 0 {
-		pass.decodeBackward(decoder)
+		pass.decodeBackward()
 	} else {
 		mat.Each(pool, n, 4, meanOfRowsGrad{pass.dsrc, pass.dtgt})
 	}
-	pass.encodeBackward(encoder)
+	pass.encodeBackward()
 	if s.Config.Embed {
 		layer.AddRows(pool, s.positions.G, perInput(pass.dsrc, n))
 		s.embed.Backward(pool, s.dx, pass.dsrc, x, layer.Set)
@@ -184,7 +183,7 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 	enc, dec := s.pass.dropouts(seed)
 	y := s.forward(x, len(labels), enc, dec)
 	s.layers.Output.ForwardBackward(s.pass.pool, s.pass.dtgt, y, layer.Targets{IDs: labels, Losses: s.losses, Scale: scale}, s.pass.act.loss)
-	s.backward(x, len(labels), enc, dec)
+	s.backward(x, len(labels))
 	return s.losses.Total()
 }
 

@@ -64,7 +64,7 @@ func TestEncoderMatchesPyTorch(t *testing.T) {
 
 func encoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
-	stack := builder{config, ps, 1}
+	stack := builder{config, ps, layer.Residual{Alpha: 1}}
 	var layers []EncoderLayer
 	for i := range c.EncoderLayers {
 		layers = append(layers, stack.encoderLayer(i))
@@ -78,13 +78,13 @@ func encoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 	x, starts := c.Input("x"), c.Starts("x")
 	args := LayerArgs{Self: attn.Ragged{QStarts: starts, KStarts: starts}}
 	acts, dx := make([]EncoderAct, len(layers)), mat.New(x.Rows, c.D)
-	var g layerGrad
+	var g LayerGrad
 	a := new(layer.Arena)
 	a.Alloc(func() {
 		for i := range layers {
 			acts[i] = layers[i].Alloc(a, x.Rows, true)
 		}
-		g = layerGrad{dh: a.Matrix(x.Rows, c.D), hidden: a.Matrix(x.Rows, c.FF), self: layers[0].Self.AllocGrad(a, x.Rows)}
+		g = layers[0].AllocGrad(a, x.Rows)
 		if c.FinalNorm {
 			final.act = final.norm.Alloc(a, x.Rows)
 		}
@@ -96,7 +96,7 @@ func encoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 	copy(dx.Data, c.Upstream().Data)
 	final.backward(dx)
 	for i := len(layers) - 1; i >= 0; i-- {
-		layers[i].backward(args, dx, &acts[i], &g)
+		layers[i].Backward(nil, dx, &acts[i], &g)
 	}
 	c.CheckGrad("x", dx)
 	c.CheckGrads(ps)
@@ -109,7 +109,7 @@ func TestDecoderMatchesPyTorch(t *testing.T) {
 
 func decoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 	config, ps := goldenConfig(c), new(layer.Params)
-	stack := builder{config, ps, 1}
+	stack := builder{config, ps, layer.Residual{Alpha: 1}}
 	var layers []DecoderLayer
 	for i := range c.DecoderLayers {
 		layers = append(layers, stack.decoderLayer(i))
@@ -127,18 +127,17 @@ func decoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 		Cross: attn.Ragged{QStarts: c.Starts("x"), KStarts: c.Starts("memory")},
 	}
 	acts, dx, dmemory := make([]DecoderAct, len(layers)), mat.New(n, c.D), mat.New(m, c.D)
-	var g layerGrad
+	var g LayerGrad
 	a := new(layer.Arena)
 	a.Alloc(func() {
 		for i := range layers {
 			acts[i] = layers[i].Alloc(a, n, m, true)
 		}
-		g = layerGrad{dh: a.Matrix(n, c.D), hidden: a.Matrix(n, c.FF), self: layers[0].Self.AllocGrad(a, n), cross: layers[0].Cross.AllocGrad(a, n, m)}
+		g = layers[0].AllocGrad(a, n, m)
 		if c.FinalNorm {
 			final.act = final.norm.Alloc(a, n)
 		}
 	})
-	g.cross.Memory = dmemory
 	for i := range layers {
 		x = layers[i].Forward(args, &acts[i], x, memory)
 	}
@@ -146,7 +145,7 @@ func decoderMatchesPyTorch(t *testing.T, c *golden.Case) {
 	copy(dx.Data, c.Upstream().Data)
 	final.backward(dx)
 	for i := len(layers) - 1; i >= 0; i-- {
-		layers[i].backward(args, dx, &acts[i], &g)
+		layers[i].Backward(nil, dx, dmemory, &acts[i], &g)
 	}
 	c.CheckGrad("x", dx)
 	c.CheckGrad("memory", dmemory)
@@ -193,7 +192,7 @@ func TestTransformerMatchesPyTorch(t *testing.T) {
 		allocAll(pass, b, true)
 		c.CheckOutput("y", pass.forward(b, dropouts{}, dropouts{}))
 		copy(pass.dtgt.Data, c.Upstream().Data)
-		pass.backward(b, dropouts{}, dropouts{})
+		pass.backward()
 		pass.embedBackward(b, dropouts{}, dropouts{})
 		grad := func(e layer.Embedding, name string, n int) {
 			dx := mat.New(n, c.D)

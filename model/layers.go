@@ -11,8 +11,8 @@ import (
 // builder declares the layers of one stack.
 type builder struct {
 	Config
-	ps    *layer.Params
-	alpha float32 // factor of the residuals, see Config.DeepNormScales
+	ps       *layer.Params
+	residual layer.Residual // see Config.DeepNormScales
 }
 
 func (b builder) sizes() attn.Sizes {
@@ -22,10 +22,6 @@ func (b builder) sizes() attn.Sizes {
 
 func (b builder) norm(name string) layer.Norm {
 	return layer.NewNorm(b.ps, name, b.DModel, b.NormEps, layer.NormKind(b.NormKind))
-}
-
-func (b builder) addNorm(name string) layer.AddNorm {
-	return layer.AddNorm{Norm: b.norm(name), Alpha: b.alpha}
 }
 
 func (b builder) feedForward(name string) layer.FeedForward {
@@ -58,35 +54,40 @@ func (a LayerArgs) forLayer(site int) LayerArgs {
 // EncoderLayer is one of the N layers on the left of figure 1 (section 3.1): self-attention and the
 // feed-forward network, each with a residual connection and a norm.
 type EncoderLayer struct {
-	Self    attn.Self         // multi-head self-attention (section 3.2)
-	Norm1   layer.AddNorm     // "Add & Norm" around Self
-	FF      layer.FeedForward // position-wise feed-forward network (section 3.3)
-	Norm2   layer.AddNorm     // "Add & Norm" around FF
-	PreNorm bool              // normalize the input of each sublayer, not the sum with its output
+	Self     attn.Self         // multi-head self-attention (section 3.2)
+	Norm1    layer.Norm        // of Self
+	FF       layer.FeedForward // position-wise feed-forward network (section 3.3)
+	Norm2    layer.Norm        // of FF
+	Residual layer.Residual    // around each sublayer
+	PreNorm  bool              // normalize the input of each sublayer, not the sum with its output
 }
 
 func (b builder) encoderLayer(i int) EncoderLayer {
 	name := "encoder." + strconv.Itoa(i)
 	return EncoderLayer{
-		Self:    b.sizes().NewSelf(b.ps, name+".self"),
-		Norm1:   b.addNorm(name + ".norm1"),
-		FF:      b.feedForward(name + ".ff"),
-		Norm2:   b.addNorm(name + ".norm2"),
-		PreNorm: b.Norm == PreNorm,
+		Self:     b.sizes().NewSelf(b.ps, name+".self"),
+		Norm1:    b.norm(name + ".norm1"),
+		FF:       b.feedForward(name + ".ff"),
+		Norm2:    b.norm(name + ".norm2"),
+		Residual: b.residual,
+		PreNorm:  b.Norm == PreNorm,
 	}
 }
 
-// EncoderAct holds the activations of an EncoderLayer, which Forward sets and backward reads.
+// EncoderAct holds the activations of an EncoderLayer, which Forward sets and Backward reads.
 type EncoderAct struct {
-	Self  attn.SelfAct
-	Norm1 layer.NormAct
-	FF    layer.FeedForwardAct
-	Norm2 layer.NormAct
+	Self         attn.SelfAct
+	FF           layer.FeedForwardAct
+	Norm1, Norm2 layer.NormAct
+	Res1, Res2   layer.ResidualAct
 }
 
 // Alloc allocates the activations of n tokens. backward is false if only Forward runs.
 func (l *EncoderLayer) Alloc(a *layer.Arena, n int, backward bool) EncoderAct {
-	return EncoderAct{l.Self.Alloc(a, n), l.Norm1.Alloc(a, n), l.FF.Alloc(a, n, backward), l.Norm2.Alloc(a, n)}
+	return EncoderAct{
+		Self: l.Self.Alloc(a, n), FF: l.FF.Alloc(a, n, backward),
+		Norm1: l.Norm1.Alloc(a, n), Norm2: l.Norm2.Alloc(a, n),
+	}
 }
 
 // Forward returns the layer's output [n × d] for x [n × d].
@@ -96,89 +97,93 @@ func (l *EncoderLayer) Alloc(a *layer.Arena, n int, backward bool) EncoderAct {
 //	x = norm2(x + dropout(ff(x)))      x = x + dropout(ff(norm2(x)))
 func (l *EncoderLayer) Forward(args LayerArgs, act *EncoderAct, x mat.Matrix) mat.Matrix {
 	if l.PreNorm {
-		h := l.Norm1.Norm.Forward(args.Pool, &act.Norm1, x)
+		h := l.Norm1.Forward(args.Pool, &act.Norm1, x)
 		h = l.Self.Forward(args.Pool, &act.Self, h, args.Self)
-		x = layer.Residual(args.Pool, x, h, args.drop.at(0))
+		x = l.Residual.Forward(args.Pool, &act.Res1, x, h, args.drop.at(0))
 
-		h = l.Norm2.Norm.Forward(args.Pool, &act.Norm2, x)
+		h = l.Norm2.Forward(args.Pool, &act.Norm2, x)
 		h = l.FF.Forward(args.Pool, &act.FF, h, args.drop.innerAt(1))
-		return layer.Residual(args.Pool, x, h, args.drop.at(1))
+		return l.Residual.Forward(args.Pool, &act.Res2, x, h, args.drop.at(1))
 	}
 	h := l.Self.Forward(args.Pool, &act.Self, x, args.Self)
-	x = l.Norm1.Forward(args.Pool, &act.Norm1, x, h, args.drop.at(0))
+	h = l.Residual.Forward(args.Pool, &act.Res1, x, h, args.drop.at(0))
+	x = l.Norm1.Forward(args.Pool, &act.Norm1, h)
 
 	h = l.FF.Forward(args.Pool, &act.FF, x, args.drop.innerAt(1))
-	return l.Norm2.Forward(args.Pool, &act.Norm2, x, h, args.drop.at(1))
+	h = l.Residual.Forward(args.Pool, &act.Res2, x, h, args.drop.at(1))
+	return l.Norm2.Forward(args.Pool, &act.Norm2, h)
 }
 
-// backward is Forward's lines in reverse. On entry dx is the gradient of the result, on return that
-// of x. Through a residual connection dx is also the gradient of its x, so the sublayer's
-// backward adds to it.
-func (l *EncoderLayer) backward(args LayerArgs, dx mat.Matrix, act *EncoderAct, g *layerGrad) {
+// Backward is Forward's lines in reverse. On entry dx [n × d] is the gradient of the result, on
+// return that of x. Through a residual connection dx is also the gradient of its x, so the
+// sublayer's Backward adds to it.
+func (l *EncoderLayer) Backward(pool *mat.Pool, dx mat.Matrix, act *EncoderAct, g *LayerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm2(x)))
-		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(1))
-		l.FF.Backward(args.Pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
-		l.Norm2.Norm.Backward(args.Pool, dx, g.dh, &act.Norm2, layer.Add)
+		l.Residual.Backward(pool, dx, g.dh, &act.Res2)
+		l.FF.Backward(pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
+		l.Norm2.Backward(pool, dx, g.dh, &act.Norm2, layer.Add)
 
 		// x = x + dropout(self(norm1(x)))
-		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(0))
-		l.Self.Backward(args.Pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
-		l.Norm1.Norm.Backward(args.Pool, dx, g.dh, &act.Norm1, layer.Add)
+		l.Residual.Backward(pool, dx, g.dh, &act.Res1)
+		l.Self.Backward(pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
+		l.Norm1.Backward(pool, dx, g.dh, &act.Norm1, layer.Add)
 		return
 	}
 	// x = norm2(x + dropout(ff(x)))
-	l.Norm2.Backward(args.Pool, dx, g.dh, dx, &act.Norm2) // dy is dx on entry
-	l.FF.Backward(args.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
+	l.Norm2.Backward(pool, dx, dx, &act.Norm2, layer.Set)
+	l.Residual.Backward(pool, dx, g.dh, &act.Res2)
+	l.FF.Backward(pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
 	// x = norm1(x + dropout(self(x)))
-	l.Norm1.Backward(args.Pool, dx, g.dh, dx, &act.Norm1)
-	l.Self.Backward(args.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
+	l.Norm1.Backward(pool, dx, dx, &act.Norm1, layer.Set)
+	l.Residual.Backward(pool, dx, g.dh, &act.Res1)
+	l.Self.Backward(pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
 // DecoderLayer is one of the N layers on the right of figure 1 (section 3.1): masked
 // self-attention, attention to the encoder's output, and the feed-forward network, each with a
 // residual connection and a norm.
 type DecoderLayer struct {
-	Self    attn.Self         // masked multi-head self-attention (sections 3.1, 3.2.3)
-	Norm1   layer.AddNorm     // "Add & Norm" around Self
-	Cross   attn.Cross        // encoder-decoder attention (section 3.2.3)
-	Norm2   layer.AddNorm     // "Add & Norm" around Cross
-	FF      layer.FeedForward // position-wise feed-forward network (section 3.3)
-	Norm3   layer.AddNorm     // "Add & Norm" around FF
-	PreNorm bool              // normalize the input of each sublayer, not the sum with its output
+	Self     attn.Self         // masked multi-head self-attention (sections 3.1, 3.2.3)
+	Norm1    layer.Norm        // of Self
+	Cross    attn.Cross        // encoder-decoder attention (section 3.2.3)
+	Norm2    layer.Norm        // of Cross
+	FF       layer.FeedForward // position-wise feed-forward network (section 3.3)
+	Norm3    layer.Norm        // of FF
+	Residual layer.Residual    // around each sublayer
+	PreNorm  bool              // normalize the input of each sublayer, not the sum with its output
 }
 
 func (b builder) decoderLayer(i int) DecoderLayer {
 	name := "decoder." + strconv.Itoa(i)
 	return DecoderLayer{
-		Self:    b.sizes().NewSelf(b.ps, name+".self"),
-		Norm1:   b.addNorm(name + ".norm1"),
-		Cross:   b.sizes().NewCross(b.ps, name+".cross"),
-		Norm2:   b.addNorm(name + ".norm2"),
-		FF:      b.feedForward(name + ".ff"),
-		Norm3:   b.addNorm(name + ".norm3"),
-		PreNorm: b.Norm == PreNorm,
+		Self:     b.sizes().NewSelf(b.ps, name+".self"),
+		Norm1:    b.norm(name + ".norm1"),
+		Cross:    b.sizes().NewCross(b.ps, name+".cross"),
+		Norm2:    b.norm(name + ".norm2"),
+		FF:       b.feedForward(name + ".ff"),
+		Norm3:    b.norm(name + ".norm3"),
+		Residual: b.residual,
+		PreNorm:  b.Norm == PreNorm,
 	}
 }
 
-// DecoderAct holds the activations of a DecoderLayer, which Forward sets and backward reads.
+// DecoderAct holds the activations of a DecoderLayer, which Forward sets and Backward reads.
 type DecoderAct struct {
-	Self  attn.SelfAct
-	Norm1 layer.NormAct
-	Cross attn.CrossAct
-	Norm2 layer.NormAct
-	FF    layer.FeedForwardAct
-	Norm3 layer.NormAct
+	Self                attn.SelfAct
+	Cross               attn.CrossAct
+	FF                  layer.FeedForwardAct
+	Norm1, Norm2, Norm3 layer.NormAct
+	Res1, Res2, Res3    layer.ResidualAct
 }
 
 // Alloc allocates the activations of n target and m source tokens. backward is false if only
 // Forward runs.
 func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct {
 	return DecoderAct{
-		l.Self.Alloc(a, n), l.Norm1.Alloc(a, n),
-		l.Cross.Alloc(a, n, m), l.Norm2.Alloc(a, n),
-		l.FF.Alloc(a, n, backward), l.Norm3.Alloc(a, n),
+		Self: l.Self.Alloc(a, n), Cross: l.Cross.Alloc(a, n, m), FF: l.FF.Alloc(a, n, backward),
+		Norm1: l.Norm1.Alloc(a, n), Norm2: l.Norm2.Alloc(a, n), Norm3: l.Norm3.Alloc(a, n),
 	}
 }
 
@@ -191,65 +196,85 @@ func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct
 //	x = norm3(x + dropout(ff(x)))               x = x + dropout(ff(norm3(x)))
 func (l *DecoderLayer) Forward(args LayerArgs, act *DecoderAct, x, memory mat.Matrix) mat.Matrix {
 	if l.PreNorm {
-		h := l.Norm1.Norm.Forward(args.Pool, &act.Norm1, x)
+		h := l.Norm1.Forward(args.Pool, &act.Norm1, x)
 		h = l.Self.Forward(args.Pool, &act.Self, h, args.Self)
-		x = layer.Residual(args.Pool, x, h, args.drop.at(0))
+		x = l.Residual.Forward(args.Pool, &act.Res1, x, h, args.drop.at(0))
 
-		h = l.Norm2.Norm.Forward(args.Pool, &act.Norm2, x)
+		h = l.Norm2.Forward(args.Pool, &act.Norm2, x)
 		h = l.Cross.Forward(args.Pool, &act.Cross, h, memory, args.Cross)
-		x = layer.Residual(args.Pool, x, h, args.drop.at(1))
+		x = l.Residual.Forward(args.Pool, &act.Res2, x, h, args.drop.at(1))
 
-		h = l.Norm3.Norm.Forward(args.Pool, &act.Norm3, x)
+		h = l.Norm3.Forward(args.Pool, &act.Norm3, x)
 		h = l.FF.Forward(args.Pool, &act.FF, h, args.drop.innerAt(2))
-		return layer.Residual(args.Pool, x, h, args.drop.at(2))
+		return l.Residual.Forward(args.Pool, &act.Res3, x, h, args.drop.at(2))
 	}
 	h := l.Self.Forward(args.Pool, &act.Self, x, args.Self)
-	x = l.Norm1.Forward(args.Pool, &act.Norm1, x, h, args.drop.at(0))
+	h = l.Residual.Forward(args.Pool, &act.Res1, x, h, args.drop.at(0))
+	x = l.Norm1.Forward(args.Pool, &act.Norm1, h)
 
 	h = l.Cross.Forward(args.Pool, &act.Cross, x, memory, args.Cross)
-	x = l.Norm2.Forward(args.Pool, &act.Norm2, x, h, args.drop.at(1))
+	h = l.Residual.Forward(args.Pool, &act.Res2, x, h, args.drop.at(1))
+	x = l.Norm2.Forward(args.Pool, &act.Norm2, h)
 
 	h = l.FF.Forward(args.Pool, &act.FF, x, args.drop.innerAt(2))
-	return l.Norm3.Forward(args.Pool, &act.Norm3, x, h, args.drop.at(2))
+	h = l.Residual.Forward(args.Pool, &act.Res3, x, h, args.drop.at(2))
+	return l.Norm3.Forward(args.Pool, &act.Norm3, h)
 }
 
-// backward is Forward's lines in reverse. On entry dx is the gradient of the result, on return that
-// of x. It adds to g.cross.Memory, the gradient of memory.
-func (l *DecoderLayer) backward(args LayerArgs, dx mat.Matrix, act *DecoderAct, g *layerGrad) {
+// Backward is Forward's lines in reverse. On entry dx [n × d] is the gradient of the result, on
+// return that of x. It adds to dmemory [m × d], the gradient of memory.
+func (l *DecoderLayer) Backward(pool *mat.Pool, dx, dmemory mat.Matrix, act *DecoderAct, g *LayerGrad) {
+	g.cross.Memory = dmemory
 	if l.PreNorm {
 		// x = x + dropout(ff(norm3(x)))
-		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(2))
-		l.FF.Backward(args.Pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
-		l.Norm3.Norm.Backward(args.Pool, dx, g.dh, &act.Norm3, layer.Add)
+		l.Residual.Backward(pool, dx, g.dh, &act.Res3)
+		l.FF.Backward(pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
+		l.Norm3.Backward(pool, dx, g.dh, &act.Norm3, layer.Add)
 
 		// x = x + dropout(cross(norm2(x), memory))
-		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(1))
-		l.Cross.Backward(args.Pool, g.dh, g.dh, &act.Cross, &g.cross, layer.Set)
-		l.Norm2.Norm.Backward(args.Pool, dx, g.dh, &act.Norm2, layer.Add)
+		l.Residual.Backward(pool, dx, g.dh, &act.Res2)
+		l.Cross.Backward(pool, g.dh, g.dh, &act.Cross, &g.cross, layer.Set)
+		l.Norm2.Backward(pool, dx, g.dh, &act.Norm2, layer.Add)
 
 		// x = x + dropout(self(norm1(x)))
-		layer.ResidualBackward(args.Pool, g.dh, dx, args.drop.at(0))
-		l.Self.Backward(args.Pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
-		l.Norm1.Norm.Backward(args.Pool, dx, g.dh, &act.Norm1, layer.Add)
+		l.Residual.Backward(pool, dx, g.dh, &act.Res1)
+		l.Self.Backward(pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
+		l.Norm1.Backward(pool, dx, g.dh, &act.Norm1, layer.Add)
 		return
 	}
 	// x = norm3(x + dropout(ff(x)))
-	l.Norm3.Backward(args.Pool, dx, g.dh, dx, &act.Norm3) // dy is dx on entry
-	l.FF.Backward(args.Pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
+	l.Norm3.Backward(pool, dx, dx, &act.Norm3, layer.Set)
+	l.Residual.Backward(pool, dx, g.dh, &act.Res3)
+	l.FF.Backward(pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
 	// x = norm2(x + dropout(cross(x, memory)))
-	l.Norm2.Backward(args.Pool, dx, g.dh, dx, &act.Norm2)
-	l.Cross.Backward(args.Pool, dx, g.dh, &act.Cross, &g.cross, layer.Add)
+	l.Norm2.Backward(pool, dx, dx, &act.Norm2, layer.Set)
+	l.Residual.Backward(pool, dx, g.dh, &act.Res2)
+	l.Cross.Backward(pool, dx, g.dh, &act.Cross, &g.cross, layer.Add)
 
 	// x = norm1(x + dropout(self(x)))
-	l.Norm1.Backward(args.Pool, dx, g.dh, dx, &act.Norm1)
-	l.Self.Backward(args.Pool, dx, g.dh, &act.Self, &g.self, layer.Add)
+	l.Norm1.Backward(pool, dx, dx, &act.Norm1, layer.Set)
+	l.Residual.Backward(pool, dx, g.dh, &act.Res1)
+	l.Self.Backward(pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
-// layerGrad is the workspace of a layer's backward. All layers of a stack share one.
-type layerGrad struct {
+// LayerGrad is the workspace of a layer's Backward. All layers of a stack may share one.
+type LayerGrad struct {
 	dh     mat.Matrix // [n × d] gradient of h in Forward
 	hidden mat.Matrix // [n × ff] gradient of the feed-forward network's hidden layer
 	self   attn.SelfGrad
 	cross  attn.CrossGrad // decoder only
+}
+
+// AllocGrad allocates the workspace of Backward for n tokens.
+func (l *EncoderLayer) AllocGrad(a *layer.Arena, n int) LayerGrad {
+	return LayerGrad{dh: a.Matrix(n, l.Self.Model), hidden: l.FF.AllocGrad(a, n), self: l.Self.AllocGrad(a, n)}
+}
+
+// AllocGrad allocates the workspace of Backward for n target and m source tokens.
+func (l *DecoderLayer) AllocGrad(a *layer.Arena, n, m int) LayerGrad {
+	return LayerGrad{
+		dh: a.Matrix(n, l.Self.Model), hidden: l.FF.AllocGrad(a, n),
+		self: l.Self.AllocGrad(a, n), cross: l.Cross.AllocGrad(a, n, m),
+	}
 }

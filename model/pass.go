@@ -263,7 +263,7 @@ func (w *worker) train(t *trainMicrobatches, i int) {
 	} else {
 		w.p.Output.ForwardBackward(nil, w.dtgt, x, targets, w.act.loss)
 	}
-	w.backward(b, enc, dec)
+	w.backward()
 }
 
 // Evaluate returns the loss of b without dropout. It panics on ids and sentences as Train does.

@@ -15,11 +15,11 @@ type stacks struct {
 	pool  *mat.Pool
 	arena *layer.Arena
 
-	// Gradients, which each layer's backward replaces. dsrc [m × d]: first that of the memory,
+	// Gradients, which each layer's Backward replaces. dsrc [m × d]: first that of the memory,
 	// finally that of the embedded source. dtgt [n × d]: first that of the decoder's output,
 	// finally that of the embedded target.
 	dsrc, dtgt       mat.Matrix
-	encGrad, decGrad layerGrad
+	encGrad, decGrad LayerGrad
 }
 
 // stackAct holds the activations of both stacks for m source and n target tokens.
@@ -45,14 +45,10 @@ func (s *stacks) alloc(m, n int, train bool) {
 	if !train {
 		return
 	}
-	a, d, ff := s.arena, s.p.Config.DModel, s.p.Config.DFF
-	enc := &s.p.Encoder[0] // all layers have equal sizes
-	s.encGrad = layerGrad{dh: a.Matrix(m, d), hidden: a.Matrix(m, ff), self: enc.Self.AllocGrad(a, m)}
-	if len(s.p.Decoder) == 0 { // in a Classifier
-		return
+	s.encGrad = s.p.Encoder[0].AllocGrad(s.arena, m) // all layers have equal sizes
+	if len(s.p.Decoder) > 0 {
+		s.decGrad = s.p.Decoder[0].AllocGrad(s.arena, n, m)
 	}
-	dec := &s.p.Decoder[0]
-	s.decGrad = layerGrad{dh: a.Matrix(n, d), hidden: a.Matrix(n, ff), self: dec.Self.AllocGrad(a, n), cross: dec.Cross.AllocGrad(a, n, m)}
 }
 
 func (s *stacks) allocForward(m, n int, backward bool) {
@@ -135,32 +131,30 @@ func (s *stacks) decode(args LayerArgs, x mat.Matrix) mat.Matrix {
 
 // backward replaces dtgt, the gradient of forward's result, with that of the embedded targets,
 // and sets dsrc to that of the embedded sources.
-func (s *stacks) backward(b *Batch, enc, dec dropouts) {
-	encoder, decoder := s.layerArgs(b, enc, dec)
-	s.decodeBackward(decoder)
-	s.encodeBackward(encoder)
+func (s *stacks) backward() {
+	s.decodeBackward()
+	s.encodeBackward()
 }
 
 // decodeBackward replaces dtgt, the gradient of decode's result, with that of its x, and sets
 // dsrc to that of the memory.
-func (s *stacks) decodeBackward(args LayerArgs) {
+func (s *stacks) decodeBackward() {
 	if s.p.Config.HasFinalNorm() {
 		s.p.DecNorm.Backward(s.pool, s.dtgt, s.dtgt, &s.act.decNorm, layer.Set)
 	}
 	clear(s.dsrc.Data[:s.dsrc.Rows*s.dsrc.Cols])
-	s.decGrad.cross.Memory = s.dsrc
 	for i := len(s.p.Decoder) - 1; i >= 0; i-- {
-		s.p.Decoder[i].backward(args.forLayer(1+3*i), s.dtgt, &s.act.dec[i], &s.decGrad)
+		s.p.Decoder[i].Backward(s.pool, s.dtgt, s.dsrc, &s.act.dec[i], &s.decGrad)
 	}
 }
 
 // encodeBackward replaces dsrc, the gradient of encode's result, with that of its x.
-func (s *stacks) encodeBackward(args LayerArgs) {
+func (s *stacks) encodeBackward() {
 	if s.p.Config.HasFinalNorm() {
 		s.p.EncNorm.Backward(s.pool, s.dsrc, s.dsrc, &s.act.encNorm, layer.Set)
 	}
 	for i := len(s.p.Encoder) - 1; i >= 0; i-- {
-		s.p.Encoder[i].backward(args.forLayer(1+2*i), s.dsrc, &s.act.enc[i], &s.encGrad)
+		s.p.Encoder[i].Backward(s.pool, s.dsrc, &s.act.enc[i], &s.encGrad)
 	}
 }
 

@@ -60,7 +60,8 @@ func declare(c Config) *Transformer {
 // declareStacks declares the encoder and, if the Config has decoder layers, the decoder.
 func (t *Transformer) declareStacks() {
 	encAlpha, _, decAlpha, _ := t.Config.DeepNormScales()
-	enc, dec := builder{t.Config, t.Params, float32(encAlpha)}, builder{t.Config, t.Params, float32(decAlpha)}
+	enc := builder{t.Config, t.Params, layer.Residual{Alpha: float32(encAlpha)}}
+	dec := builder{t.Config, t.Params, layer.Residual{Alpha: float32(decAlpha)}}
 	for i := range t.Config.EncoderLayers {
 		t.Encoder = append(t.Encoder, enc.encoderLayer(i))
 	}

@@ -35,18 +35,18 @@ func eachLayer(v layerVisitor, m *model.Transformer, n layerNames) error {
 	for i := range m.Encoder {
 		l, p := &m.Encoder[i], n.encoder(i)
 		steps.self(l.Self, p, n.self)
-		steps.norm(l.Norm1.Norm, p+n.selfNorm)
+		steps.norm(l.Norm1, p+n.selfNorm)
 		steps.feedForward(l.FF, p+n.inner, p+n.outer)
-		steps.norm(l.Norm2.Norm, p+n.ffNorm)
+		steps.norm(l.Norm2, p+n.ffNorm)
 	}
 	for i := range m.Decoder {
 		l, p := &m.Decoder[i], n.decoder(i)
 		steps.self(l.Self, p, n.self)
-		steps.norm(l.Norm1.Norm, p+n.selfNorm)
+		steps.norm(l.Norm1, p+n.selfNorm)
 		steps.cross(l.Cross, p, n.cross)
-		steps.norm(l.Norm2.Norm, p+n.crossNorm)
+		steps.norm(l.Norm2, p+n.crossNorm)
 		steps.feedForward(l.FF, p+n.inner, p+n.outer)
-		steps.norm(l.Norm3.Norm, p+n.ffNorm)
+		steps.norm(l.Norm3, p+n.ffNorm)
 	}
 	return steps.err
 }

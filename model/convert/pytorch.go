@@ -217,8 +217,8 @@ func pytorchTensors(m *model.Transformer) []safetensors.Tensor {
 		linear(name+".self_attn.in_proj_weight", name+".self_attn.in_proj_bias", l.Self.QKV)
 		out(name+".self_attn.out_proj", l.Self.Out)
 		feedForward(name, &l.FF)
-		norm(name+".norm1", l.Norm1.Norm)
-		norm(name+".norm2", l.Norm2.Norm)
+		norm(name+".norm1", l.Norm1)
+		norm(name+".norm2", l.Norm2)
 	}
 	for i := range m.Decoder {
 		name, l := "decoder.layers."+strconv.Itoa(i), &m.Decoder[i]
@@ -227,9 +227,9 @@ func pytorchTensors(m *model.Transformer) []safetensors.Tensor {
 		linear(name+".multihead_attn.in_proj_weight", name+".multihead_attn.in_proj_bias", l.Cross.Q, l.Cross.KV)
 		out(name+".multihead_attn.out_proj", l.Cross.Out)
 		feedForward(name, &l.FF)
-		norm(name+".norm1", l.Norm1.Norm)
-		norm(name+".norm2", l.Norm2.Norm)
-		norm(name+".norm3", l.Norm3.Norm)
+		norm(name+".norm1", l.Norm1)
+		norm(name+".norm2", l.Norm2)
+		norm(name+".norm3", l.Norm3)
 	}
 	if c.HasFinalNorm() {
 		norm("encoder.norm", m.EncNorm)

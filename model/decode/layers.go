@@ -80,7 +80,7 @@ func (s *State) decode() {
 }
 
 // sublayerInput returns the input of a sublayer [n × d]: x, or norm(x) in pre-norm.
-func (s *State) sublayerInput(l *layer.AddNorm) mat.Matrix {
+func (s *State) sublayerInput(l *addNorm) mat.Matrix {
 	if !s.w.preNorm() {
 		return s.act.x
 	}
@@ -93,20 +93,21 @@ func (s *State) sublayerInput(l *layer.AddNorm) mat.Matrix {
 //
 //	post-norm                    pre-norm
 //	x = norm(α·x + out(y))       x = x + out(y)
-func (s *State) addSublayer(l *layer.AddNorm, out *linear, y mat.Matrix) {
+func (s *State) addSublayer(l *addNorm, out *linear, y mat.Matrix) {
 	act := &s.act
 	switch {
 	case s.w.preNorm():
 		out.mulAdd(s.pool, act.h, y, act.x)
 		act.x, act.h = act.h, act.x
-	case l.Alpha == 1:
+	case l.residual.Alpha == 1:
 		out.mulAdd(s.pool, act.h, y, act.x)
 		act.norm.Y = act.x
 		l.Norm.Forward(s.pool, &act.norm, act.h)
 	default:
 		out.mul(s.pool, act.h, y, mat.Identity)
 		act.norm.Y = act.x
-		l.Forward(s.pool, &act.norm, act.x, act.h, mat.Dropout{})
+		h := l.residual.Forward(s.pool, &layer.ResidualAct{}, act.x, act.h, mat.Dropout{})
+		l.Norm.Forward(s.pool, &act.norm, h)
 	}
 }
 

@@ -68,7 +68,7 @@ type embedding struct {
 type encoderLayer struct {
 	qkv, out     linear
 	ff           feedForward
-	norm1, norm2 layer.AddNorm
+	norm1, norm2 addNorm
 }
 
 // decoderLayer holds the weights of a model.DecoderLayer.
@@ -76,7 +76,13 @@ type decoderLayer struct {
 	qkv, out            linear // self-attention
 	q, kv, crossOut     linear // cross-attention
 	ff                  feedForward
-	norm1, norm2, norm3 layer.AddNorm
+	norm1, norm2, norm3 addNorm
+}
+
+// addNorm is the residual connection and the norm of a sublayer.
+type addNorm struct {
+	layer.Norm
+	residual layer.Residual
 }
 
 // feedForward holds the weights of a layer.FeedForward.
@@ -194,7 +200,8 @@ func declare(t *model.Transformer, f Form) *Weights {
 		l := &t.Encoder[i]
 		w.encoder = append(w.encoder, encoderLayer{
 			qkv: w.linear(l.Self.QKV), out: w.linear(l.Self.Out),
-			ff: w.feedForward(l.FF), norm1: l.Norm1, norm2: l.Norm2,
+			ff:    w.feedForward(l.FF),
+			norm1: addNorm{l.Norm1, l.Residual}, norm2: addNorm{l.Norm2, l.Residual},
 		})
 	}
 	for i := range t.Decoder {
@@ -202,7 +209,8 @@ func declare(t *model.Transformer, f Form) *Weights {
 		w.decoder = append(w.decoder, decoderLayer{
 			qkv: w.linear(l.Self.QKV), out: w.linear(l.Self.Out),
 			q: w.linear(l.Cross.Q), kv: w.linear(l.Cross.KV), crossOut: w.linear(l.Cross.Out),
-			ff: w.feedForward(l.FF), norm1: l.Norm1, norm2: l.Norm2, norm3: l.Norm3,
+			ff:    w.feedForward(l.FF),
+			norm1: addNorm{l.Norm1, l.Residual}, norm2: addNorm{l.Norm2, l.Residual}, norm3: addNorm{l.Norm3, l.Residual},
 		})
 	}
 	w.output = linear{w.table(t.Output.E), t.Output.Bias}
