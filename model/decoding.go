@@ -30,6 +30,12 @@ type Decoding struct {
 	Alpha         float64 `json:"alpha"`                 // exponent of the length penalty, 0 to 10
 	Search        string  `json:"search,omitempty"`      // SearchFinished or another of these
 	AlignHeads    string  `json:"align_heads,omitempty"` // see ParseAlignHeads
+	Beam          int     `json:"beam,omitempty"`        // hypotheses, 1 to MaxBeam; 0 is 4
+
+	// LengthFactor is the limit of the tokens of a translation, divided by those of its source,
+	// EOS counted in both, up to MaxLengthFactor. 0 is the limit of the paper: 50 tokens more
+	// than the source.
+	LengthFactor float64 `json:"length_factor,omitempty"`
 
 	// Suppressed lists the ids of the target pieces that no search selects, see
 	// ParseSuppressed: those that the model was trained to use but a translation cannot
@@ -41,6 +47,12 @@ type Decoding struct {
 	// the model was trained with it.
 	UnnormedKeys bool `json:"unnormed_keys,omitempty"`
 }
+
+// Limits of Decoding.Beam, which limits memory and time of a source, and Decoding.LengthFactor.
+const (
+	MaxBeam         = 64
+	MaxLengthFactor = 1000
+)
 
 // PaperDecoding returns the paper's settings (section 6.1).
 func PaperDecoding() Decoding { return Decoding{LengthPenalty: PenaltyWu, Alpha: 0.6} }
@@ -55,6 +67,12 @@ func (d Decoding) Validate() error {
 	}
 	if !slices.Contains([]string{SearchFinished, SearchShrinking, SearchHeuristic, SearchExact}, d.Search) {
 		return &FieldError{Field: "search", Found: d.Search, Expected: fmt.Sprintf("%q, %s, %s or %s", SearchFinished, SearchShrinking, SearchHeuristic, SearchExact)}
+	}
+	if d.Beam < 0 || d.Beam > MaxBeam {
+		return &FieldError{Field: "beam", Found: d.Beam, Expected: fmt.Sprintf("1 to %d, or 0 for 4", MaxBeam)}
+	}
+	if !(d.LengthFactor >= 0 && d.LengthFactor <= MaxLengthFactor) {
+		return &FieldError{Field: "length_factor", Found: d.LengthFactor, Expected: fmt.Sprintf("above 0, up to %d, or 0 for none", MaxLengthFactor)}
 	}
 	if _, err := ParseAlignHeads(d.AlignHeads); err != nil {
 		return err

@@ -170,7 +170,9 @@ func TestModelFileErrors(t *testing.T) {
 		"no alpha":       {with("decoding", `{"length_penalty":"power"}`), tensors, "decoding: alpha is missing"},
 		"alpha":          {with("decoding", `{"length_penalty":"power","alpha":-1}`), tensors, "decoding: alpha is -1, expected 0 to 10"},
 		"alpha as text":  {with("decoding", `{"length_penalty":"power","alpha":"1"}`), tensors, `decoding: alpha: found "1", expected float64`},
-		"new setting":    {with("decoding", `{"length_penalty":"power","alpha":1,"beam":6}`), tensors, `decoding: unknown field "beam"`},
+		"new setting":    {with("decoding", `{"length_penalty":"power","alpha":1,"wish":6}`), tensors, `decoding: unknown field "wish"`},
+		"beam":           {with("decoding", `{"length_penalty":"power","alpha":1,"beam":65}`), tensors, `beam is 65, expected 1 to 64`},
+		"length factor":  {with("decoding", `{"length_penalty":"power","alpha":1,"length_factor":-1}`), tensors, `length_factor is -1, expected above 0`},
 		"missing":        {meta, tensors[1:], `tensor "embedding" is missing`},
 		"other shape":    {with("config", strings.Replace(meta["config"], `"d_ff":24`, `"d_ff":25`, 1)), tensors, `found shape [16 24], expected [16 25] as in the configuration`},
 	} {

@@ -198,6 +198,12 @@ func printHeader(h model.Header, list *model.Shortlist, file string) error {
 	}
 	divisor := map[string]string{model.PenaltyWu: "((5+n)/6)^%v", model.PenaltyPower: "n^%v"}[h.Decoding.LengthPenalty]
 	row("length penalty", "%s, "+divisor+" for n tokens with EOS", h.Decoding.LengthPenalty, h.Decoding.Alpha)
+	if beam := h.Decoding.Beam; beam != 0 {
+		row("beam", "%d", beam)
+	}
+	if factor := h.Decoding.LengthFactor; factor != 0 {
+		row("length limit", "%v target tokens for each source token, EOS counted in both", factor)
+	}
 	if ids := h.Decoding.Suppressed; ids != "" {
 		row("suppressed", "pieces %s of the target are in the softmax but not in translations", ids)
 	}

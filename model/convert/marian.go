@@ -32,9 +32,13 @@ func isMarian(path string, isDir bool) bool {
 // "target", "trg" or "tgt". Vocabularies in YAML need source.spm and target.spm in the folder. The
 // error names what a model has that tfm's Transformer does not, for example average attention.
 //
+// Dropout and label smoothing are those of NAME.npz.yml, the configuration of the training run, if
+// it is beside the model. Only training uses them.
+//
 // Searches of the model give what Marian's give: see model.SearchShrinking and, for models with
 // norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by n^normalize of the
-// decoder.yml, 0 without it.
+// decoder.yml, 0 without it. Its beam and its limit of the length are kept, without it Marian's: 12
+// hypotheses, and three tokens for each of the source.
 func ReadMarian(path string) (model.File, error) {
 	if isMarian(path, true) {
 		path = filepath.Join(path, marianFile)
@@ -55,6 +59,9 @@ func ReadMarian(path string) (model.File, error) {
 	r := &marianReader{npzFile: n, settings: settings}
 	if err := r.configure(); err != nil {
 		return model.File{}, n.fail(marianConfigName, "%v", err)
+	}
+	if err := readMarianTraining(path, &r.config); err != nil {
+		return model.File{}, err
 	}
 	decoder, err := readMarianDecoder(path + ".decoder.yml")
 	if err != nil {
@@ -195,8 +202,10 @@ func (r *marianReader) configure() error {
 	choice("transformer-ffn-depth", "2")
 	choice("transformer-decoder-ffn-depth", "0", "2")
 	choice("transformer-decoder-autoreg", "self-attention")
-	choice("transformer-train-position-embeddings", "false")
-	choice("transformer-train-positions", "false")
+	trainsPositions := false
+	for _, key := range []string{"transformer-train-positions", "transformer-learned-positions", "transformer-train-position-embeddings"} {
+		trainsPositions = choice(key, "false", "true") == "true" || trainsPositions
+	}
 	choice("transformer-postprocess-emb", "d", "")
 	c.Activation = map[string]model.Activation{"swish": model.SiLU, "relu": model.ReLU}[choice("transformer-ffn-activation", "swish", "relu")]
 	pre, post := choice("transformer-preprocess", "", "d", "n", "nd", "r", "rd"), choice("transformer-postprocess", "dan", "an", "da", "a", "dar", "ar")
@@ -205,6 +214,11 @@ func (r *marianReader) configure() error {
 		return err
 	}
 	c.Positions, c.NormEps, c.Biases, c.MaxLen = model.TimingSignal, 1e-6, model.AllBiases, marianMaxLen(c.DModel)
+	if trainsPositions {
+		if err := r.configurePositions(); err != nil {
+			return err
+		}
+	}
 	if err := r.configureNorms(pre, post, top); err != nil {
 		return err
 	}
@@ -228,6 +242,86 @@ func (r *marianReader) configure() error {
 
 // marianMaxLen returns the length limit of sentences: Marian has none, a table of sinusoids has.
 func marianMaxLen(d int) int { return min(1024, max(2, 1<<26/max(1, d))) }
+
+// marianPositions is the table of learned positions of both sides.
+const marianPositions = "Wpos"
+
+// configurePositions sets the positions of a model whose settings ask for learned ones. Since
+// version 1.8 Marian's type transformer has an option transformer-train-position-embeddings that it
+// does not read: such models have no table, and sinusoids. With a table embeddings have no scale,
+// and the last row is that of all further positions.
+func (r *marianReader) configurePositions() error {
+	if !r.has(marianPositions) {
+		return nil
+	}
+	shape, err := r.shape(marianPositions, 2)
+	if err != nil {
+		return err
+	}
+	c := &r.config
+	c.Positions, c.Unscaled, c.MaxLen = model.Learned, true, max(c.MaxLen, shape[0])
+	return nil
+}
+
+// readPositions sets learned positions.
+func (r *marianReader) readPositions(m *model.Transformer) error {
+	if r.config.Positions != model.Learned {
+		return nil
+	}
+	shape, err := r.shape(marianPositions, 2)
+	if err != nil {
+		return err
+	}
+	table, err := r.matrix(marianPositions, shape[0], r.config.DModel)
+	if err != nil {
+		return err
+	}
+	for _, side := range []mat.Matrix{m.SrcEmbed.Learned.Weights(), m.TgtEmbed.Learned.Weights()} {
+		for i := range side.Rows {
+			copy(side.Row(i), table.Row(min(i, table.Rows-1)))
+		}
+	}
+	return nil
+}
+
+// marianTraining are the settings of training in the configuration of a run, NAME.npz.yml, with
+// their fields.
+func marianTraining(c *model.Config) map[string]*float32 {
+	return map[string]*float32{
+		"transformer-dropout": &c.Dropout, "transformer-dropout-attention": &c.AttentionDropout, "transformer-dropout-ffn": &c.FFDropout,
+		"label-smoothing": &c.LabelSmoothing,
+	}
+}
+
+// readMarianTraining sets the dropout and the smoothing of c to those of the run that trained the
+// model at path, if its configuration is beside it. The rest of that file is ignored.
+func readMarianTraining(path string, c *model.Config) error {
+	base, _, _ := strings.Cut(filepath.Base(path), ".npz") // also of NAME.npz.best-bleu.npz
+	name := filepath.Join(filepath.Dir(path), base+".npz.yml")
+	data, err := readSmall(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	fields := marianTraining(c)
+	for line := range strings.Lines(string(data)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		field := fields[key]
+		if field == nil {
+			continue
+		}
+		x, err := strconv.ParseFloat(value, 32)
+		if err != nil || !(x >= 0 && x < 1) {
+			return fmt.Errorf("%s: %s: found %.40q, expected at least 0 and below 1", name, key, value)
+		}
+		*field = float32(x)
+	}
+	if c.LabelSmoothing > 0 {
+		c.Smoothing = model.SmoothAll
+	}
+	return nil
+}
 
 // configureNorms sets the norms from the operations before and after sublayers, and after stacks:
 // 'd' dropout, 'a' the residual, 'n' a norm, 'r' an RMSNorm.
@@ -321,6 +415,9 @@ func (r *marianReader) read(src, tgt marianSide, decoder marianDecoder) (model.F
 	if err := r.readOutput(m, t, tgt.vocab); err != nil {
 		return model.File{}, err
 	}
+	if err := r.readPositions(m); err != nil {
+		return model.File{}, err
+	}
 	if err := r.readStacks(m); err != nil {
 		return model.File{}, err
 	}
@@ -331,7 +428,10 @@ func (r *marianReader) read(src, tgt marianSide, decoder marianDecoder) (model.F
 	if f.Tokenizers, err = marshalRows(s, t); err != nil {
 		return model.File{}, err
 	}
-	f.Decoding = model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.preNorm}
+	f.Decoding = model.Decoding{
+		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.preNorm,
+		Beam: decoder.beam, LengthFactor: decoder.lengthFactor,
+	}
 	if !decoder.allowUnknown {
 		f.Decoding.Suppressed = t.suppressedOf([]int32{tgt.vocab.unk})
 	}
@@ -440,11 +540,15 @@ func (r *marianReader) readNorm(l layer.Norm, name, suffix string) error {
 type marianDecoder struct {
 	vocabs       []string
 	normalize    float64
+	lengthFactor float64
+	beam         int
 	allowUnknown bool
 }
 
-// readMarianDecoder reads the settings of a decoder, if the file exists.
+// readMarianDecoder reads the settings of a decoder. They are Marian's defaults if the file does
+// not exist.
 func readMarianDecoder(path string) (d marianDecoder, err error) {
+	d.beam, d.lengthFactor = 12, 3
 	data, err := readSmall(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return d, nil
@@ -472,6 +576,14 @@ func readMarianDecoder(path string) (d marianDecoder, err error) {
 		case "normalize":
 			if d.normalize, err = strconv.ParseFloat(v, 64); err != nil || !(d.normalize >= 0 && d.normalize <= 10) {
 				return d, fail("0 to 10")
+			}
+		case "beam-size":
+			if d.beam, err = strconv.Atoi(v); err != nil || d.beam < 1 || d.beam > model.MaxBeam {
+				return d, fail(fmt.Sprint("1 to ", model.MaxBeam))
+			}
+		case "max-length-factor":
+			if d.lengthFactor, err = strconv.ParseFloat(v, 64); err != nil || !(d.lengthFactor > 0 && d.lengthFactor <= model.MaxLengthFactor) {
+				return d, fail(fmt.Sprint("above 0, up to ", model.MaxLengthFactor))
 			}
 		case "word-penalty":
 			if x, err := strconv.ParseFloat(v, 64); err != nil || x != 0 {

@@ -61,6 +61,7 @@ func (g *hfGeneration) validate(vocabulary int) error {
 		found    any
 		expected string
 	}{
+		{g.NumBeams < 1 || g.NumBeams > model.MaxBeam, "num_beams", g.NumBeams, fmt.Sprint("1 to ", model.MaxBeam)},
 		{g.DoSample, "do_sample", true, "false: the model file has settings of beam search"},
 		{g.MinLength > 0, "min_length", g.MinLength, "0"},
 		{g.MinNewTokens != nil && *g.MinNewTokens > 0, "min_new_tokens", g.MinNewTokens, "null"},
@@ -159,7 +160,7 @@ func (g *hfGeneration) setSuppressed(vocabulary int) error {
 
 // decoding returns the settings of beam search.
 func (g *hfGeneration) decoding() model.Decoding {
-	d := model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 1, Search: g.search}
+	d := model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 1, Search: g.search, Beam: g.NumBeams}
 	if g.LengthPenalty != nil {
 		d.Alpha = *g.LengthPenalty
 	}

@@ -61,6 +61,11 @@ type hfMarianConfig struct {
 	ShareEmbeddings   bool   `json:"share_encoder_decoder_embeddings"`
 	TieWordEmbeddings bool   `json:"tie_word_embeddings"`
 
+	// Of training.
+	Dropout           float32 `json:"dropout"`
+	AttentionDropout  float32 `json:"attention_dropout"`
+	ActivationDropout float32 `json:"activation_dropout"`
+
 	// Of other models, which some programs write for this one too.
 	NormalizeBefore    bool  `json:"normalize_before,omitempty"`
 	NormalizeEmbedding bool  `json:"normalize_embedding,omitempty"`
@@ -72,7 +77,7 @@ type hfMarianConfig struct {
 func newHFMarianConfig() hfMarianConfig {
 	return hfMarianConfig{
 		VocabSize: 58101, MaxPositions: 1024, EncoderLayers: 12, DecoderLayers: 12, EncoderHeads: 16, DecoderHeads: 16, EncoderFFN: 4096, DecoderFFN: 4096,
-		DModel: 1024, Activation: "gelu", ShareEmbeddings: true, TieWordEmbeddings: true,
+		DModel: 1024, Activation: "gelu", ShareEmbeddings: true, TieWordEmbeddings: true, Dropout: 0.1,
 	}
 }
 
@@ -92,6 +97,7 @@ func (h *hfMarianConfig) config() (model.Config, error) {
 	c := model.Config{
 		DModel: h.DModel, Heads: h.EncoderHeads, DFF: h.EncoderFFN, EncoderLayers: h.EncoderLayers, DecoderLayers: h.DecoderLayers,
 		NormEps: hfNormEps, MaxLen: h.MaxPositions, FinalNorm: model.FinalNormOff, Positions: model.Halves, Unscaled: !h.ScaleEmbedding, OutputBias: true,
+		Dropout: h.Dropout, AttentionDropout: h.AttentionDropout, FFDropout: h.ActivationDropout,
 	}
 	found := false
 	for _, a := range hfActivations {
@@ -129,8 +135,8 @@ func (h *hfMarianConfig) config() (model.Config, error) {
 // tokenizer_config.json if it exists.
 //
 // The pieces of bad_words_ids become Decoding.Suppressed, or impossible with renormalize_logits. A
-// language code such as ">>fra<<" at the begin of a text is one piece. Limits of length are those
-// of decode.Options, not max_length.
+// language code such as ">>fra<<" at the begin of a text is one piece. The beam is num_beams.
+// Limits of length are those of decode.Options, not max_length.
 func ReadMarianHF(dir string) (model.File, error) {
 	r := &hfReader{dir: dir, config: newHFMarianConfig()}
 	if err := r.readSettings(); err != nil {

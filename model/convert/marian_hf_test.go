@@ -87,6 +87,9 @@ func TestMarianHF(t *testing.T) {
 			f, src, tgt := hfFolder(t, name)
 			v := tokenizersOf(t, f)
 			numBeams := numBeamsOf(t, filepath.Join("testdata", name))
+			if c := f.Model.Config; f.Decoding.Beam != numBeams || c.Dropout != 0.1 || c.AttentionDropout != 0 || c.FFDropout != 0 {
+				t.Errorf("found a beam of %d, want %d, and dropout %v, %v and %v, want that of config.json", f.Decoding.Beam, numBeams, c.Dropout, c.AttentionDropout, c.FFDropout)
+			}
 			w := decode.NewWeights(f.Model, nil)
 			d := decode.New(w, nil)
 			worst, worstScore, compared := 0.0, 0.0, 0

@@ -91,18 +91,15 @@ func checkMarianHF(c model.Config) error {
 type hfConfigJSON struct {
 	Architectures []string `json:"architectures"`
 	hfMarianConfig
-	Dropout           float32   `json:"dropout"`
-	AttentionDropout  float32   `json:"attention_dropout"`
-	ActivationDropout float32   `json:"activation_dropout"`
-	IsEncoderDecoder  bool      `json:"is_encoder_decoder"`
-	Pad               int       `json:"pad_token_id"`
-	BOS               *int      `json:"bos_token_id"`
-	EOS               int       `json:"eos_token_id"`
-	ForcedEOS         *int      `json:"forced_eos_token_id"`
-	Start             int       `json:"decoder_start_token_id"`
-	DType             string    `json:"dtype"`
-	TorchDType        string    `json:"torch_dtype"` // of early versions
-	TFM               *ct2Extra `json:"tfm"`
+	IsEncoderDecoder bool      `json:"is_encoder_decoder"`
+	Pad              int       `json:"pad_token_id"`
+	BOS              *int      `json:"bos_token_id"`
+	EOS              int       `json:"eos_token_id"`
+	ForcedEOS        *int      `json:"forced_eos_token_id"`
+	Start            int       `json:"decoder_start_token_id"`
+	DType            string    `json:"dtype"`
+	TorchDType       string    `json:"torch_dtype"` // of early versions
+	TFM              *ct2Extra `json:"tfm"`
 }
 
 func newHFConfig(f model.File) hfConfigJSON {
@@ -113,9 +110,10 @@ func newHFConfig(f model.File) hfConfigJSON {
 			ModelType: hfMarianType, VocabSize: c.SrcVocab, DecoderVocabSize: c.TgtVocab, MaxPositions: c.MaxLen, EncoderLayers: c.EncoderLayers, DecoderLayers: c.DecoderLayers,
 			EncoderHeads: c.Heads, DecoderHeads: c.Heads, EncoderFFN: c.DFF, DecoderFFN: c.DFF, DModel: c.DModel, ScaleEmbedding: !c.Unscaled,
 			ShareEmbeddings: c.Tie == model.TieAll, TieWordEmbeddings: c.Tie != model.TieNone,
+			Dropout: c.Dropout, AttentionDropout: c.AttentionDropout, ActivationDropout: c.FFDropout,
 		},
-		Dropout: c.Dropout, AttentionDropout: c.AttentionDropout, ActivationDropout: c.FFDropout, IsEncoderDecoder: true,
-		Pad: int(text.Pad), EOS: int(text.EOS), Start: int(text.BOS), DType: "float32", TorchDType: "float32",
+		IsEncoderDecoder: true,
+		Pad:              int(text.Pad), EOS: int(text.EOS), Start: int(text.BOS), DType: "float32", TorchDType: "float32",
 	}
 	for _, a := range hfActivations {
 		if a.activation == c.Activation {
@@ -143,7 +141,7 @@ type hfGenerationJSON struct {
 func newHFGenerationConfig(f model.File) (hfGenerationJSON, error) {
 	d := cmp.Or(f.Decoding, model.PaperDecoding())
 	g := hfGenerationJSON{
-		Pad: int(text.Pad), EOS: int(text.EOS), Start: int(text.BOS), MaxLength: f.Model.Config.MaxLen, NumBeams: 4, LengthPenalty: d.Alpha,
+		Pad: int(text.Pad), EOS: int(text.EOS), Start: int(text.BOS), MaxLength: f.Model.Config.MaxLen, NumBeams: cmp.Or(d.Beam, 4), LengthPenalty: d.Alpha,
 		EarlyStopping: true,
 	}
 	switch d.Search {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/mat"
 	"tfm/model"
 )
 
@@ -184,6 +185,13 @@ func TestMarianShapes(t *testing.T) {
 		"tied source": {with("tied-embeddings-all: false", "tied-embeddings-src: true"), func(arrays map[string]npzArray) {
 			arrays["decoder_ff_logit_out_Wt"] = arrays["Wemb"]
 		}, func(c *model.Config) { c.Tie = model.TieNone }},
+		"option without learned positions": {with("transformer-train-position-embeddings: true"), rename(), func(c *model.Config) {}},
+		"learned positions": {with("transformer-train-positions: true"), learnedPositions(20, 8), func(c *model.Config) {
+			c.Positions, c.Unscaled = model.Learned, true
+		}},
+		"many learned positions": {with("transformer-train-position-embeddings: true"), learnedPositions(1100, 8), func(c *model.Config) {
+			c.Positions, c.Unscaled, c.MaxLen = model.Learned, true, 1100
+		}},
 		"no output bias": {with("output-omit-bias: true"), func(arrays map[string]npzArray) { delete(arrays, "decoder_ff_logit_out_b") }, func(c *model.Config) {}},
 		"tied layers": {with("transformer-tied-layers:\n  - 1\n  - 1"), func(arrays map[string]npzArray) {
 			maps.DeleteFunc(arrays, func(name string, _ npzArray) bool { return strings.HasPrefix(name, "decoder_l2_") })
@@ -227,7 +235,9 @@ func TestMarianRefuses(t *testing.T) {
 	}{
 		`type: found "s2s", expected "transformer"`:                                  {with("type: s2s"), none},
 		`transformer-ffn-activation: found "gelu", expected "swish" or "relu"`:       {with("transformer-ffn-activation: gelu"), none},
-		`transformer-train-position-embeddings: found "true"`:                        {with("transformer-train-position-embeddings: true"), none},
+		`transformer-train-positions: found "yes", expected "false" or "true"`:       {with("transformer-train-positions: yes"), none},
+		`tensor "Wpos": found shape [20 9], expected [20 8]`:                         {with("transformer-train-positions: true"), learnedPositions(20, 9)},
+		`does not have: "Wpos" <f4 [20 8]`:                                           {marianShape, learnedPositions(20, 8)},
 		`transformer-decoder-autoreg: found "average-attention"`:                     {with("transformer-decoder-autoreg: average-attention"), none},
 		`transformer-postprocess: found "dhn"`:                                       {with("transformer-postprocess: dhn"), none},
 		`transformer-preprocess and transformer-postprocess: found norms "n" and "n`: {with("transformer-preprocess: n"), none},
@@ -251,18 +261,95 @@ func TestMarianRefuses(t *testing.T) {
 	}
 }
 
+// learnedPositions returns a change that adds a table of n positions.
+func learnedPositions(n, d int) func(map[string]npzArray) {
+	return func(arrays map[string]npzArray) {
+		x := make([]float32, n*d)
+		for i := range x {
+			x[i] = float32(i%97) / 100
+		}
+		arrays["Wpos"] = npzArray{[]int{n, d}, x}
+	}
+}
+
+// Both sides have the table of learned positions, and its last row for all positions after it. Such
+// a model can be written for the systems that have learned positions.
+func TestMarianLearnedPositions(t *testing.T) {
+	settings := with("transformer-train-positions: true")
+	f, err := ReadMarian(marianFolder(t, func(v int) map[string]npzArray { return marianArrays(v, settings, learnedPositions(20, 8)) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []mat.Matrix{f.Model.SrcEmbed.Positions, f.Model.TgtEmbed.Positions} {
+		if table.Rows != 1024 || table.At(3, 2) != 0.26 || table.At(19, 7) != float32((19*8+7)%97)/100 || !slices.Equal(table.Row(1023), table.Row(19)) {
+			t.Errorf("found %d positions, %v, %v and %v", table.Rows, table.Row(3), table.Row(19), table.Row(1023))
+		}
+	}
+	dir := t.TempDir()
+	if err := WriteCTranslate2(dir, f); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadCTranslate2(dir)
+	if err != nil || again.Model.Config != f.Model.Config || !slices.Equal(again.Model.TgtEmbed.Learned.W, f.Model.TgtEmbed.Learned.W) {
+		t.Errorf("found %+v, %v, want %+v", again.Model.Config, err, f.Model.Config)
+	}
+	if err := WritePyTorch(t.TempDir(), f); err != nil {
+		t.Error(err)
+	}
+	if err := WriteMarianHF(t.TempDir(), f); err == nil || !strings.Contains(err.Error(), "for transformers' Marian") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Dropout and smoothing are those of the training run.
+func TestMarianTraining(t *testing.T) {
+	path := marianFolder(t, func(v int) map[string]npzArray { return marianArrays(v, marianShape) })
+	const run = "train-sets:\n  - a.en\n  - a.de\nlabel-smoothing: 0.1\ntransformer-dropout: 0.15\ntransformer-dropout-attention: 0.07\ntransformer-dropout-ffn: 0.05\n"
+	best := filepath.Join(filepath.Dir(path), "model.npz.best-bleu.npz")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{best: data, path + ".yml": []byte(run)} {
+		if err := os.WriteFile(name, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{path, best} {
+		f, err := ReadMarian(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := f.Model.Config
+		if c.Dropout != 0.15 || c.AttentionDropout != 0.07 || c.FFDropout != 0.05 || c.LabelSmoothing != 0.1 || c.Smoothing != model.SmoothAll {
+			t.Errorf("%s: found %+v", name, c)
+		}
+	}
+	if err := os.WriteFile(path+".yml", []byte("transformer-dropout: 1.5\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadMarian(path); err == nil || !strings.Contains(err.Error(), `model.npz.yml: transformer-dropout: found "1.5", expected at least 0 and below 1`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Settings and vocabularies of a decoder.yml.
 func TestMarianDecoder(t *testing.T) {
 	path := marianFolder(t, func(v int) map[string]npzArray { return marianArrays(v, marianShape) })
+	if f, err := ReadMarian(path); err != nil || f.Decoding.Beam != 12 || f.Decoding.LengthFactor != 3 {
+		t.Errorf("without decoder.yml: found %+v, %v", f.Decoding, err)
+	}
 	for text, want := range map[string]string{
-		"vocabs:\n  - a/vocab.spm\n  - b/vocab.spm\nnormalize: 0.6\nallow-unk: true\n": "",
-		"vocabs:\n  - other.spm\n  - vocab.spm\n":                                      "other.spm: no such file",
-		"vocabs:\n  - vocab.fsv\n  - vocab.fsv\n":                                      "found a vocabulary of another kind",
-		"vocabs:\n  - vocab.spm\n":                                                     "vocabs: found 1, expected 2",
-		"models:\n  - a.npz\n  - b.npz\n":                                              "models: found 2, expected 1",
-		"normalize: -1\n":                                                              `normalize: found "-1"`,
-		"word-penalty: 0.5\n":                                                          `word-penalty: found "0.5", expected 0`,
-		"a: b: c\n  d\n":                                                               "line 2: found",
+		"vocabs:\n  - a/vocab.spm\n  - b/vocab.spm\nnormalize: 0.6\nallow-unk: true\nbeam-size: 2\nmax-length-factor: 1.5\n": "",
+		"vocabs:\n  - other.spm\n  - vocab.spm\n": "other.spm: no such file",
+		"vocabs:\n  - vocab.fsv\n  - vocab.fsv\n": "found a vocabulary of another kind",
+		"vocabs:\n  - vocab.spm\n":                "vocabs: found 1, expected 2",
+		"models:\n  - a.npz\n  - b.npz\n":         "models: found 2, expected 1",
+		"normalize: -1\n":                         `normalize: found "-1"`,
+		"beam-size: 65\n":                         `beam-size: found "65", expected 1 to 64`,
+		"max-length-factor: 0\n":                  `max-length-factor: found "0", expected above 0`,
+		"word-penalty: 0.5\n":                     `word-penalty: found "0.5", expected 0`,
+		"a: b: c\n  d\n":                          "line 2: found",
 	} {
 		if err := os.WriteFile(path+".decoder.yml", []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -271,7 +358,7 @@ func TestMarianDecoder(t *testing.T) {
 		switch {
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%q: error %v, want %q", text, err, want)
-		case want == "" && (err != nil || f.Decoding.Alpha != 0.6 || f.Decoding.Suppressed != ""):
+		case want == "" && (err != nil || f.Decoding != model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 0.6, Search: model.SearchShrinking, Beam: 2, LengthFactor: 1.5}):
 			t.Errorf("%q: found %+v, %v", text, f.Decoding, err)
 		}
 	}

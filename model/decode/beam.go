@@ -71,12 +71,12 @@ func (k beam) finishTruncated(q *sourceSearch) {
 	}
 }
 
-// finishLive finishes the live hypotheses, truncated. Those that differ only in their last token,
-// which is dropped, count once.
+// finishLive finishes the live hypotheses, truncated. Those that differ only in their last token
+// count once, unless it is kept.
 func (q *sourceSearch) finishLive() {
 	for i, h := range q.live {
 		equal := func(o live) bool { return q.backpointers[o.tail].previous == q.backpointers[h.tail].previous }
-		if !slices.ContainsFunc(q.live[:i], equal) {
+		if q.keepsLast || !slices.ContainsFunc(q.live[:i], equal) {
 			q.finish(finishedHyp{q.score(i, h.logP), h.tail, true})
 		}
 	}

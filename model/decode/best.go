@@ -14,6 +14,9 @@ func (s *search) setPartial(row int) {
 	p := &s.partials[row]
 	p.backpointers, p.tail, p.isListed = q.backpointers, h.tail, false
 	p.State, p.Remaining = nil, q.maxTokens-2-q.tokens
+	if q.keepsLast {
+		p.Remaining++
+	}
 	if p.only = nil; q.constraint != nil {
 		p.State = q.state(int(s.owners[row].hypothesis))
 		if p.Remaining >= 0 {
@@ -37,7 +40,7 @@ func penalizeRepetition(logits []float32, tokens []int32, penalty float32) {
 }
 
 // allows reports whether token may follow the hypothesis of a row. In the position of EOS at the
-// length limit only EOS is constrained, because other tokens are omitted.
+// length limit only EOS is constrained, because other tokens are omitted unless keepsLast.
 func (s *search) allows(row int, token int32) bool {
 	q, _ := s.hypothesis(row)
 	p := &s.partials[row]

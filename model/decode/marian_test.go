@@ -98,6 +98,46 @@ func TestOtherSearches(t *testing.T) {
 	t.Log(differ)
 }
 
+// With a LengthFactor, translations at the limit have a last token, as Marian's have.
+func TestLengthFactor(t *testing.T) {
+	truncated := 0
+	for seed := range uint64(40) {
+		m := language(7, seed, 1.5)
+		beam := 1 + int(seed%4)
+		o := Options{Beam: beam, NBest: beam, Alpha: 0.6, Penalty: PenaltyPower, Search: model.SearchShrinking, LengthFactor: 4.5}
+		const limit = 5 // of sources without tokens, rounded up
+		for i, list := range find(t, m, 3, 100, o) {
+			want := slowBeam(m, int32(i), limit, o)
+			if len(list) != len(want) {
+				t.Fatalf("seed %d, source %d: %d translations, want %d", seed, i, len(list), len(want))
+			}
+			for k, h := range list {
+				tokens, isTruncated := want[k].tokens, true
+				if n := len(tokens) - 1; tokens[n] == model.EOS {
+					tokens, isTruncated = tokens[:n], false
+				} else {
+					truncated++
+				}
+				if h.Truncated != isTruncated || !slices.Equal(h.Tokens, tokens) || !closeTo(h.Score, o.score(want[k].logP, len(want[k].tokens))) {
+					t.Errorf("seed %d, source %d, %d of %d: found %v, want %v", seed, i, k, len(list), h, want[k])
+				}
+			}
+		}
+		// A limit that is not Marian's counts EOS.
+		o.MaxTokens = limit - 1
+		for i, list := range find(t, m, 3, 100, o) {
+			for _, h := range list {
+				if len(h.Tokens) > limit-1 {
+					t.Errorf("seed %d, source %d: %d tokens, want at most %d", seed, i, len(h.Tokens), limit-1)
+				}
+			}
+		}
+	}
+	if truncated < 20 {
+		t.Errorf("%d translations reach the limit", truncated)
+	}
+}
+
 // UnnormedKeys changes a pre-norm decoder from the second token on, in float32 and int8, and no
 // translation depends on the batch.
 func TestUnnormedKeys(t *testing.T) {

@@ -28,6 +28,11 @@ type Options struct {
 	MaxTokens int     `json:",omitempty"`
 	MaxRatio  float64 `json:",omitempty"`
 
+	// LengthFactor, if it is not 0, is the limit in the place of MaxExtra, see model.Decoding:
+	// LengthFactor times the tokens of the source, rounded up, EOS counted in both. As in Marian,
+	// a translation that this limit truncates has no EOS but a last token like all others.
+	LengthFactor float64 `json:",omitempty"`
+
 	// EOS follows at least MinTokens tokens and MinRatio times the tokens of the source, or the
 	// length limit if that is less.
 	MinTokens int     `json:",omitempty"`
@@ -109,23 +114,25 @@ func DefaultOptions() Options { return OptionsFor(model.PaperDecoding()) }
 
 // OptionsFor returns DefaultOptions with the settings of a model file.
 func OptionsFor(d model.Decoding) Options {
-	return Options{Beam: 4, Alpha: d.Alpha, Penalty: d.LengthPenalty, Search: d.Search, Suppressed: d.Suppressed, MaxExtra: 50, NBest: 1, Temperature: 1, TopP: 1, Seed: 1}
-}
-
-// Decoding returns the settings in o that a model file contains. They are the paper's if Penalty
-// and Alpha are zero, as in options for greedy search, which needs neither.
-func (o Options) Decoding() model.Decoding {
-	if o.Penalty == "" && o.Alpha == 0 {
-		d := model.PaperDecoding()
-		d.Search, d.Suppressed = o.Search, o.Suppressed
-		return d
+	return Options{
+		Beam: cmp.Or(d.Beam, 4), Alpha: d.Alpha, Penalty: d.LengthPenalty, Search: d.Search, Suppressed: d.Suppressed,
+		MaxExtra: 50, LengthFactor: d.LengthFactor, NBest: 1, Temperature: 1, TopP: 1, Seed: 1,
 	}
-	return model.Decoding{LengthPenalty: cmp.Or(o.Penalty, PenaltyWu), Alpha: o.Alpha, Search: o.Search, Suppressed: o.Suppressed}
 }
 
-const maxBeam = 64 // limits the hypotheses, and so memory and time, of a source
+// Decoding returns the settings in o that a model file contains, without the beam. They are the
+// paper's if Penalty and Alpha are zero, as in options for greedy search, which needs neither.
+func (o Options) Decoding() model.Decoding {
+	d := model.PaperDecoding()
+	if o.Penalty != "" || o.Alpha != 0 {
+		d.LengthPenalty, d.Alpha = cmp.Or(o.Penalty, PenaltyWu), o.Alpha
+	}
+	d.Search, d.Suppressed, d.LengthFactor = o.Search, o.Suppressed, o.LengthFactor
+	return d
+}
 
 const (
+	maxBeam     = model.MaxBeam
 	maxRatio    = 1000 // limits MaxRatio and MinRatio
 	maxCoverage = 100
 )
@@ -215,6 +222,9 @@ func (o *Options) width() int {
 // given number of tokens.
 func (o *Options) maxTokens(source, maxLen int) int {
 	n := source + 1 + min(o.MaxExtra, maxLen)
+	if o.LengthFactor > 0 {
+		n = min(o.factorTokens(source), maxLen-1) // the last token may be the input of another pass
+	}
 	if o.MaxTokens > 0 {
 		n = min(n, min(o.MaxTokens, maxLen)+1)
 	}
@@ -222,6 +232,18 @@ func (o *Options) maxTokens(source, maxLen int) int {
 		n = min(n, int(o.MaxRatio*float64(source))+1)
 	}
 	return max(1, min(n, maxLen))
+}
+
+// factorTokens returns the limit of LengthFactor, which Marian computes in float32.
+func (o *Options) factorTokens(source int) int {
+	return int(math.Ceil(float64(float32(o.LengthFactor) * float32(source+1))))
+}
+
+// keepsLast reports whether a translation of a source with the given number of tokens that is
+// truncated at maxTokens keeps its last token: LengthFactor, and no other limit, truncates it.
+func (o *Options) keepsLast(source, maxTokens int) bool {
+	return o.LengthFactor > 0 && maxTokens == o.factorTokens(source) &&
+		(o.MaxTokens == 0 || maxTokens <= o.MaxTokens) && (o.MaxRatio == 0 || float64(maxTokens) <= o.MaxRatio*float64(source))
 }
 
 // minTokens returns the least number of tokens, without EOS, of the translation of a source with

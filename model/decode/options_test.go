@@ -32,6 +32,7 @@ func TestOptionsValidate(t *testing.T) {
 		"alternatives is 65, expected 0 to 64":                func(o *Options) { o.Alternatives = 65 },
 		"max_tokens is -1":                                    func(o *Options) { o.MaxTokens = -1 },
 		"max_ratio is NaN":                                    func(o *Options) { o.MaxRatio = math.NaN() },
+		"length_factor is 1001":                               func(o *Options) { o.LengthFactor = 1001 },
 		"min_tokens is -1":                                    func(o *Options) { o.MinTokens = -1 },
 		"min_ratio is 1001, expected 0 to 1000":               func(o *Options) { o.MinRatio = 1001 },
 		"no_repeat is -1":                                     func(o *Options) { o.NoRepeat = -1 },
@@ -58,6 +59,7 @@ func TestDecodingOfOptions(t *testing.T) {
 		{Options{Penalty: PenaltyWu}, model.Decoding{LengthPenalty: PenaltyWu}},
 		{Options{Penalty: PenaltyPower, Alpha: 1}, model.Decoding{LengthPenalty: PenaltyPower, Alpha: 1}},
 		{Options{Suppressed: "3"}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 0.6, Suppressed: "3"}},
+		{Options{Alpha: 1, LengthFactor: 3}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 1, LengthFactor: 3}},
 		{Options{Alpha: 1, Suppressed: "3 5"}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 1, Suppressed: "3 5"}},
 	} {
 		if got := c.o.Decoding(); got != c.want {
@@ -83,6 +85,10 @@ func TestLengthsOfOptions(t *testing.T) {
 		{Options{MaxExtra: 50, MaxRatio: 1.55}, 10, 1024, 0, 15},
 		{Options{MaxExtra: 50, MaxRatio: 1.5, MaxTokens: 12}, 10, 1024, 0, 12},
 		{Options{MaxExtra: 50, MaxRatio: 1000}, 0, 1024, 0, 0},
+		{Options{MaxExtra: 50, LengthFactor: 3}, 10, 1024, 0, 32},
+		{Options{MaxExtra: 50, LengthFactor: 1.2}, 10, 1024, 0, 13},
+		{Options{MaxExtra: 50, LengthFactor: 3}, 1000, 1024, 0, 1022},
+		{Options{MaxExtra: 50, LengthFactor: 3, MaxTokens: 7}, 10, 1024, 0, 7},
 		{Options{MaxExtra: 50, MinTokens: 3}, 10, 1024, 3, 60},
 		{Options{MaxExtra: 50, MinTokens: 3, MinRatio: 0.51}, 10, 1024, 6, 60},
 		{Options{MaxExtra: 50, MinTokens: 8, MinRatio: 0.51}, 10, 1024, 8, 60},

@@ -14,7 +14,7 @@ type Hypothesis struct {
 	Score  float64 // log-probability divided by the length penalty
 
 	// Truncated reports that the hypothesis reached its length limit before EOS. Score includes
-	// the last token, which Tokens omits.
+	// the last token, which Tokens omits unless the limit is Options.LengthFactor.
 	Truncated bool
 
 	// With Options.TokenScores, the log-probabilities of Tokens and of EOS, or of the token
@@ -127,7 +127,8 @@ type sourceSearch struct {
 	number    uint64 // of the source, see Options.First
 	options   *Options
 	strategy  strategy
-	maxTokens int // length limit, EOS counted
+	maxTokens int  // length limit, EOS counted
+	keepsLast bool // when it is truncated, see Options.keepsLast
 
 	constraint Constraint // nil allows every token
 	stateLen   int        // of the constraint
@@ -210,7 +211,7 @@ func (s *search) add(r *request, index int, handle int32, maxTokens int) *source
 	q := &s.sentences[len(s.sentences)-1]
 	*q = sourceSearch{
 		request: r, index: index, handle: handle, number: r.options.First + uint64(index),
-		options: &r.options, strategy: r.strategy, maxTokens: maxTokens,
+		options: &r.options, strategy: r.strategy, maxTokens: maxTokens, keepsLast: r.options.keepsLast(len(r.sources[index]), maxTokens),
 		live: q.live[:0], backpointers: q.backpointers[:0], alternatives: q.alternatives[:0], nBest: q.nBest[:0],
 		constraint: r.constraint, states: q.states[:0], coverage: q.coverage[:0],
 	}
@@ -459,8 +460,11 @@ func (q *sourceSearch) results() []Hypothesis {
 	q.nBest = q.nBest[:min(len(q.nBest), q.options.nBest())]
 	list := make([]Hypothesis, 0, max(1, len(q.nBest)))
 	for _, f := range q.nBest {
-		tokens := appendTokens(nil, q.backpointers, q.backpointers[f.tail].previous)
-		h := Hypothesis{Score: f.score, Truncated: f.truncated, Tokens: tokens}
+		last := q.backpointers[f.tail].previous
+		if f.truncated && q.keepsLast {
+			last = f.tail
+		}
+		h := Hypothesis{Score: f.score, Truncated: f.truncated, Tokens: appendTokens(nil, q.backpointers, last)}
 		q.addDetails(&h, f.tail)
 		list = append(list, h)
 	}

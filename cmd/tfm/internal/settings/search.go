@@ -8,13 +8,13 @@ import (
 // SearchFlags declares the flags of a search, with a beam that is the command's.
 func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	s := decode.DefaultOptions()
-	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each decode step; 1 is greedy")
+	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each decode step; 1 is greedy").ByModel()
 	for _, g := range penaltyFlags(f, &s, "divisor of the log-probability") {
 		g.ByModel()
 	}
 	f.Float64Var(&s.Coverage, "coverage", 0, "weight of the coverage penalty of Wu et al. (2016): higher for translations that omit less of the source")
 	f.Float64Var(&s.Patience, "patience", 1, "a beam search ends after -beam times this many finished translations, or when no other can be the best")
-	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens")
+	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens").ByModel()
 	return &s
 }
 
@@ -37,18 +37,32 @@ func penaltyFlags(f *cli.Flags, s *decode.Options, usage string) []*cli.Flag {
 	}
 }
 
-// PenaltyNote describes the defaults of -length-penalty and -alpha.
+// PenaltyNote describes the defaults of -length-penalty, -alpha, -beam and -max-extra.
 const PenaltyNote = `A model file contains the length penalty that suits the model ('tfm info' prints it). -length-penalty and -alpha
-replace its two parts independently. The paper's is -length-penalty wu -alpha 0.6.`
+replace its two parts independently. The paper's is -length-penalty wu -alpha 0.6. The file of an imported model also has the beam and the
+length limit of its source; others have -beam 4 -max-extra 50.`
 
-// UseModelPenalty sets each part of the length penalty of s, unless its flag is in given, to the
-// model's.
+// UseModelPenalty sets each part of the length penalty, the beam, the length limit and the end rule
+// of s, unless its flag is in given, to the model's. -patience is an end rule. A beam that no flag
+// sets has at least NBest hypotheses.
 func UseModelPenalty(s *decode.Options, given map[string]string, model decode.Options) {
 	if _, ok := given["length-penalty"]; !ok {
 		s.Penalty = model.Penalty
 	}
 	if _, ok := given["alpha"]; !ok {
 		s.Alpha = model.Alpha
+	}
+	if _, ok := given["beam"]; !ok {
+		s.Beam = max(model.Beam, s.NBest)
+		if s.Sample {
+			s.Beam = model.Beam
+		}
+	}
+	if _, ok := given["patience"]; !ok {
+		s.Search = model.Search
+	}
+	if _, ok := given["max-extra"]; !ok {
+		s.LengthFactor = model.LengthFactor
 	}
 }
 
