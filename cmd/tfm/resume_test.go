@@ -2,18 +2,14 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/settings"
-	"tfm/cmd/tfm/recipes"
 )
 
 // smallTraining is the command line of a training of a corpus and a model that are as small as can
@@ -64,33 +60,5 @@ func TestInterruptedWhileAResumedRunReads(t *testing.T) {
 	}
 	if _, _, stderr = runHere(t, ctx, smallTraining(t)...); !strings.Contains(stderr, "nothing is saved") {
 		t.Errorf("a new run does not say that nothing is saved:\n%s", stderr)
-	}
-}
-
-// A recipe has every setting except those of the machine and of files.
-func TestRecipesAreComplete(t *testing.T) {
-	all := recipes.Names()
-	if !slices.Equal(all, []string{"multi30k", "multi30k-90m", "multi30k-tok"}) {
-		t.Errorf("recipes %v", all)
-	}
-	for _, name := range all {
-		lines, file := recipes.Lines(name)
-		f := cli.NewFlags()
-		trainCommand().Setup(f)
-		given, err := settings.Parse(file, lines)
-		if err != nil {
-			t.Fatal(err)
-		}
-		has := map[string]bool{}
-		for _, s := range given {
-			has[s.Name] = true
-		}
-		for _, g := range f.All() {
-			kind, _ := flag.UnquoteUsage(g.Flag)
-			elsewhere := kind == "file" && g.Name != "init" || kind == "folder" || kind == "language" || slices.Contains(append(settings.Actions, "preset", "threads"), g.Name)
-			if has[g.Name] == elsewhere {
-				t.Errorf("%s: %s is set: %v, want %v (where it is missing add: %s = %s)", file, g.Name, has[g.Name], !elsewhere, g.Name, g.DefValue)
-			}
-		}
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
-	"tfm/text/bpe"
 	"tfm/text/vocab"
 	"tfm/train"
 	"tfm/train/corpus"
@@ -62,44 +61,49 @@ with other instructions continues with a warning.
 
 ` + settings.RecipeNote(),
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			settings.NewRun(f)
-			return func(ctx context.Context, args []string) error {
-				if err := cli.NoArguments(args); err != nil {
-					return err
-				}
-				return runTraining(ctx, f.Given())
-			}
+			t := trainer{Run: settings.NewRun(f)}
+			return t.run
 		},
 	}
 }
 
-// trainer is a run of tfm train.
+// trainer is the command with its flags, and what it reads before it trains.
 type trainer struct {
 	*settings.Run
-	given    map[string]string // the flags of the command line, with their values
 	progress *terminal.Progress
-	job      *training.Job
+	job      training.Job
 
 	tokenizers *vocab.Tokenizers // nil trains them
 	init       *training.Init    // the model to fine-tune, or nil
 	resumed    *train.Checkpoint // the checkpoint of -resume, or nil
 }
 
-// runTraining trains with the flags of a command line.
-func runTraining(ctx context.Context, given map[string]string) error {
-	overrides, err := settings.Load(given)
-	if err != nil {
+func (t *trainer) run(ctx context.Context, args []string) error {
+	if err := cli.NoArguments(args); err != nil {
 		return err
 	}
-	run, err := settings.Apply(overrides)
-	if err != nil {
+	t.progress = terminal.NewProgress(os.Stderr)
+	if err := t.settle(); err != nil {
 		return err
 	}
-	t := &trainer{Run: run, given: given, progress: terminal.NewProgress(os.Stderr)}
-	if err := t.checkFlags(); err != nil {
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	if err := t.inspect(ctx); err != nil {
+		return t.finish(ctx, training.Result{}, err)
+	}
+	if t.Dump {
+		return t.Write(os.Stdout)
+	}
+	return t.train(ctx)
+}
+
+// settle reads the files of settings, validates the settings and checks that the files that they
+// name can be read and written.
+func (t *trainer) settle() error {
+	if err := t.Load(); err != nil {
 		return err
 	}
-	if err := t.checkCorpora(); err != nil {
+	if err := t.Check(); err != nil {
 		return err
 	}
 	if !t.Dump {
@@ -111,76 +115,34 @@ func runTraining(ctx context.Context, given map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := settings.Resolve(overrides, facts); err != nil {
-		return err // sooner than after the reading of a large corpus
+	if err := t.Resolve(facts); err != nil {
+		return err
 	}
-	if !t.Dump {
-		if err := t.checkOverwrite(); err != nil {
-			return err
-		}
-	}
-	ctx, stop := cli.Interruptible(ctx)
-	defer stop()
-	if facts.Corpus, err = t.inspect(ctx); err != nil {
-		return t.finish(ctx, training.Result{}, err)
-	}
-	if t.Run, err = settings.Resolve(overrides, facts); err != nil {
+	if err := t.checkCorpora(); err != nil {
 		return err
 	}
 	if t.Dump {
-		return t.Write(os.Stdout)
+		return nil
 	}
-	return t.train(ctx)
+	return t.checkOverwrite()
 }
 
-// inspect reads the corpora once, because most defaults depend on them. The settings of a resumed
+// inspect reads the corpora once and chooses the settings that depend on them. Those of a resumed
 // run do not; -dump-config needs no corpora.
-func (t *trainer) inspect(ctx context.Context) (*corpus.Survey, error) {
-	t.job = &training.Job{Progress: t.progress, Threads: t.Threads}
+func (t *trainer) inspect(ctx context.Context) error {
+	t.job = training.Job{Progress: t.progress, Threads: t.Threads}
 	c := &t.job.Corpus
 	c.Train, c.Tokenizers = t.corpus(), t.tokenizers
 	if c.Train == nil || t.Dump && t.Resume {
-		return nil, nil
+		return nil
 	}
 	if t.Options.ValidEvery > 0 {
 		c.Valid = t.validation()
 	}
-	err := t.job.Inspect(ctx)
-	return t.job.Survey, err
-}
-
-// checkFlags checks the flags that need no file.
-func (t *trainer) checkFlags() error {
-	either := func(tsv, src, tgt, prefix string) error {
-		switch {
-		case tsv != "" && (src != "" || tgt != ""):
-			return cli.Usagef("either -%stsv or -%ssrc and -%stgt", prefix, prefix, prefix)
-		case (src == "") != (tgt == ""):
-			missing := prefix + "src"
-			if tgt == "" {
-				missing = prefix + "tgt"
-			}
-			return cli.Usagef("-%ssrc and -%stgt belong together: -%s is missing", prefix, prefix, missing)
-		}
-		return nil
-	}
-	if err := errors.Join(either(t.TSV, t.Src, t.Tgt, ""), either(t.ValidTSV, t.ValidSrc, t.ValidTgt, "valid-")); err != nil {
+	if err := t.job.Inspect(ctx); err != nil {
 		return err
 	}
-	switch {
-	case t.TSV == "" && t.Src == "" && !t.Dump:
-		return cli.Usagef("-src and -tgt are missing")
-	case t.Out == "":
-		return cli.Usagef("-o is empty")
-	case t.Resume && t.Force:
-		return cli.Usagef("either -resume or -force")
-	}
-	if err := cli.CheckThreads(t.Threads); err != nil {
-		return err
-	}
-	if trains := !t.Resume && t.Options.Init == "" && t.Vocab == ""; trains && t.VocabSize < bpe.MinSize {
-		return cli.Usagef("-vocab-size %d: expected at least %d, for 256 bytes and 3 special pieces", t.VocabSize, bpe.MinSize)
-	}
+	t.Choose(t.job.Survey)
 	return nil
 }
 
@@ -298,7 +260,8 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 			return nil, nil, err
 		}
 	}
-	return &settings.Trained{Path: path, Config: file.Model.Config, SrcLang: file.SrcLang, TgtLang: file.TgtLang, Decoding: file.Decoding}, of, nil
+	_, imported := file.Info["source"]
+	return &settings.Trained{Path: path, Config: file.Model.Config, Imported: imported, SrcLang: file.SrcLang, TgtLang: file.TgtLang, Decoding: file.Decoding}, of, nil
 }
 
 func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {
@@ -331,7 +294,7 @@ func (t *trainer) checkOverwrite() error {
 
 // train trains the model, with a log and event files, and writes the model file.
 func (t *trainer) train(ctx context.Context) error {
-	job := t.job
+	job := &t.job
 	job.Corpus.VocabSize, job.Corpus.Joint = t.VocabSize, t.Joint
 	job.Config, job.Options = t.Config, t.Options
 	job.Options.Replace = t.Force
@@ -442,7 +405,7 @@ func (t *trainer) interrupted(ctx context.Context, step int, checkpoint string) 
 func (t *trainer) resumeCommand() string {
 	words := []string{cli.ShellWord(os.Args[0]), "train"}
 	for _, f := range t.Flags().All() {
-		if _, typed := t.given[f.Name]; typed && f.Name != "resume" && f.Name != "force" {
+		if t.Origin(f.Name) == settings.CommandLine && f.Name != "resume" && f.Name != "force" {
 			words = append(words, cli.ShellWord("-"+f.Name+"="+f.Value.String()))
 		}
 	}

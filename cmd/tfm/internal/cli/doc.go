@@ -3,6 +3,7 @@
 //
 //	command.go     a program of subcommands: parsing, errors, exit codes
 //	flags.go       the table of a command's flags
+//	hold.go        values of flags, kept while others are set
 //	values.go      kinds of values of flags
 //	help.go        help, made from the table
 //	wrap.go        help text and command lines wrapped to the width of the terminal

@@ -27,6 +27,7 @@ type Flag struct {
 	Group string // heading in the help
 
 	flags    *Flags
+	target   any  // pointer to the value, or a Holder
 	text     bool // declared by StringVar
 	common   bool
 	byPreset bool
@@ -82,22 +83,22 @@ func NewFlags() *Flags {
 // Group puts the flags that are declared next under a heading, which may already have flags.
 func (f *Flags) Group(title string) { f.group = title }
 
-func (f *Flags) add(name string) *Flag {
-	g := &Flag{Flag: f.set.Lookup(name), Group: f.group, flags: f}
+func (f *Flags) add(name string, target any) *Flag {
+	g := &Flag{Flag: f.set.Lookup(name), Group: f.group, flags: f, target: target}
 	f.list = append(f.list, g)
 	return g
 }
 
-// Var declares a flag whose value is v.
+// Var declares a flag whose value is v, a pointer to a variable or a Holder.
 func (f *Flags) Var(v flag.Value, name, usage string) *Flag {
 	f.set.Var(v, name, usage)
-	return f.add(name)
+	return f.add(name, v)
 }
 
 // StringVar declares a flag whose value is *p.
 func (f *Flags) StringVar(p *string, name, value, usage string) *Flag {
 	f.set.StringVar(p, name, value, usage)
-	g := f.add(name)
+	g := f.add(name, p)
 	g.text = true
 	return g
 }
@@ -105,37 +106,37 @@ func (f *Flags) StringVar(p *string, name, value, usage string) *Flag {
 // IntVar declares a flag whose value is *p.
 func (f *Flags) IntVar(p *int, name string, value int, usage string) *Flag {
 	f.set.IntVar(p, name, value, usage)
-	return f.add(name)
+	return f.add(name, p)
 }
 
 // Uint64Var declares a flag whose value is *p.
 func (f *Flags) Uint64Var(p *uint64, name string, value uint64, usage string) *Flag {
 	f.set.Uint64Var(p, name, value, usage)
-	return f.add(name)
+	return f.add(name, p)
 }
 
 // Float64Var declares a flag whose value is *p.
 func (f *Flags) Float64Var(p *float64, name string, value float64, usage string) *Flag {
 	f.set.Float64Var(p, name, value, usage)
-	return f.add(name)
+	return f.add(name, p)
 }
 
 // BoolVar declares a flag whose value is *p, and which needs no value to be true.
 func (f *Flags) BoolVar(p *bool, name string, value bool, usage string) *Flag {
 	f.set.BoolVar(p, name, value, usage)
-	return f.add(name)
+	return f.add(name, p)
 }
 
 // TextVar declares a flag whose value is *p.
 func (f *Flags) TextVar(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) *Flag {
 	f.set.TextVar(p, name, value, usage)
-	return f.add(name)
+	return f.add(name, p)
 }
 
 // Func declares a flag that calls do with each of its values.
 func (f *Flags) Func(name, usage string, do func(string) error) *Flag {
 	f.set.Func(name, usage, do)
-	return f.add(name)
+	return f.add(name, nil)
 }
 
 // String declares a flag and returns a pointer to its value.

@@ -8,24 +8,32 @@ import (
 	"time"
 
 	"tfm/internal/format"
+	"tfm/train"
 	"tfm/train/corpus"
 )
 
 // Auto is the preset of a run that names none: the size is chosen from the time.
 const Auto = "auto"
 
-// Choice is a setting that was chosen from the corpus and the time, with the reason.
+// Choice is a setting that was chosen, with the reason.
 type Choice struct{ Name, Value, Why string }
 
-// Choices returns the settings that were chosen and not overridden.
-func (r *Run) Choices() (choices []Choice) {
-	for _, c := range r.choices {
-		if r.Origin(c.Name) == Chosen {
-			c.Value = r.flags.Lookup(c.Name).Value.String()
-			choices = append(choices, c)
-		}
+// Choices returns the settings that were chosen.
+func (r *Run) Choices() []Choice {
+	choices := slices.Clone(r.choices)
+	for i, c := range choices {
+		choices[i].Value = r.flags.Lookup(c.Name).Value.String()
 	}
 	return choices
+}
+
+// chosen reports whether a setting is not given, so that it may be chosen, and records the reason.
+func (r *Run) chosen(name, why string, args ...any) bool {
+	if r.Origin(name) != Default {
+		return false
+	}
+	r.choices = append(r.choices, Choice{Name: name, Why: fmt.Sprintf(why, args...)})
+	return true
 }
 
 // sizes are the presets that a run without -preset can have, in ascending order.
@@ -55,35 +63,24 @@ func referenceTime(t time.Duration, threads int, kernel string) time.Duration {
 
 // plan is the knowledge about a run from which settings are chosen.
 type plan struct {
-	time   time.Duration // on the reference machine
-	why    string        // the time and its origin
-	limit  int           // of steps; 0 is none
-	size   size
-	survey *corpus.Survey // nil if it is not known
-
-	anySize, vocab bool // whether the size and the vocabulary can be chosen
-
-	tokens float64 // source + target tokens of an epoch, estimated
+	time  time.Duration // on the reference machine
+	why   string        // the time and its origin
+	size  size          // that the time suits
+	vocab bool          // the vocabulary can be chosen
 }
 
-// newPlan returns the plan of a run with the settings in named.
-func newPlan(named *Run, facts Facts) plan {
-	limit := cmp.Or(named.Options.Time, usualTime)
-	s := facts.Corpus
-	p := plan{
-		time: referenceTime(limit, named.Threads, facts.Kernel), why: fmt.Sprintf("%s on %s", limit, format.Count(named.Threads, "thread")),
-		limit: named.Options.Steps, survey: s, anySize: named.Preset == Auto && facts.Init == nil, vocab: facts.Tokenizers == nil,
-	}
-	if named.Options.Time == 0 {
+// newPlan returns the plan of a run with the settings in r.
+func newPlan(r *Run, facts Facts) plan {
+	limit := cmp.Or(r.Options.Time, usualTime)
+	p := plan{time: referenceTime(limit, r.Threads, facts.Kernel), vocab: facts.Tokenizers == nil, size: sizes[0]}
+	p.why = fmt.Sprintf("%s on %s", limit, format.Count(r.Threads, "thread"))
+	if r.Options.Time == 0 {
 		p.why = "no -time: " + p.why + " is assumed"
 	}
 	for _, s := range sizes {
 		if p.time >= s.from {
 			p.size = s
 		}
-	}
-	if s != nil {
-		p.tokens = tokens(s.Source) + tokens(s.Target) + 2*float64(s.Pairs)
 	}
 	return p
 }
@@ -97,52 +94,42 @@ func tokens(s corpus.Side) float64 {
 	return float64(s.Characters) / 4
 }
 
-// steps returns the expected number of steps.
-func (p plan) steps(batchTokens int) float64 {
-	steps := p.time.Seconds() * p.size.speed / (2 * float64(batchTokens))
-	if p.limit > 0 {
-		return min(steps, float64(p.limit))
-	}
-	return steps
-}
-
-// choose sets the settings that follow from the corpus and the time. Settings of base, big and the
-// other presets of the paper stay the paper's, except for the vocabulary, which the paper does not
-// fix for other corpora.
-func (r *Run) choose(p plan) {
-	pick := func(name string, value any, why string, args ...any) {
-		if err := r.flags.Set(name, fmt.Sprint(value)); err != nil {
-			panic(fmt.Sprintf("settings: %s: %v", name, err))
-		}
-		r.base(Chosen, []string{name})
-		r.choices = append(r.choices, Choice{Name: name, Why: fmt.Sprintf(why, args...)})
-	}
-	if p.anySize {
-		pick("preset", p.size.preset, "%s", p.why)
-	}
-	if p.survey == nil {
+// Choose sets the settings that follow from the corpus and the time, except given ones, after
+// Resolve. Settings of base, big and the other presets of the paper stay the paper's, except for
+// the vocabulary, which the paper does not fix for other corpora. Those of a resumed run stay.
+func (r *Run) Choose(s *corpus.Survey) {
+	if r.Resume {
 		return
 	}
-	text := format.Thousands(int(math.Round(p.tokens/1e4))*1e4) + " tokens of text"
+	total := tokens(s.Source) + tokens(s.Target) + 2*float64(s.Pairs)
+	text := format.Thousands(int(math.Round(total/1e4))*1e4) + " tokens of text"
 	i := slices.IndexFunc(sizes, func(s size) bool { return s.preset == r.Preset })
 	if i < 0 {
-		if p.vocab {
-			pick("vocab-size", vocabSize(p.tokens, maxVocab), "%s", text)
+		if r.plan.vocab && r.chosen("vocab-size", "%s", text) {
+			r.VocabSize = vocabSize(total, maxVocab)
 		}
 		return
 	}
-	p.size = sizes[i]
-	steps := p.steps(r.Options.BatchTokens)
-	epochs := steps * 2 * float64(r.Options.BatchTokens) / max(p.tokens, 1)
+	size, preset := sizes[i], train.OptionsFor(r.Preset)
+	stepTokens := 2 * float64(preset.BatchTokens)
+	steps := r.plan.time.Seconds() * size.speed / stepTokens
+	if limit := r.Options.Steps; limit > 0 {
+		steps = min(steps, float64(limit))
+	}
+	epochs := steps * stepTokens / max(total, 1)
 	aboutEpochs := "about " + format.Count(max(1, int(math.Round(epochs))), "epoch")
-	if p.vocab {
-		pick("vocab-size", vocabSize(p.tokens*min(1, epochs/fullVocabEpochs), p.size.vocab), "%s, %s", text, aboutEpochs)
+	if r.plan.vocab && r.chosen("vocab-size", "%s, %s", text, aboutEpochs) {
+		r.VocabSize = vocabSize(total*min(1, epochs/fullVocabEpochs), size.vocab)
 	}
-	pick("dropout", dropout(epochs), "%s", aboutEpochs)
-	if w := r.Options.Warmup; float64(w) > steps/4 {
-		pick("warmup", max(1, int(steps/4)), "%s", format.Count(int(steps), "step"))
+	if r.chosen("dropout", "%s", aboutEpochs) {
+		r.Config.Dropout = dropout(epochs)
 	}
-	pick("valid-every", validEvery(p, steps, r.Options.BatchTokens), "a validation takes about 3%% of the time")
+	if float64(preset.Warmup) > steps/4 && r.chosen("warmup", "%s", format.Count(int(steps), "step")) {
+		r.Options.Warmup = max(1, int(steps/4))
+	}
+	if r.chosen("valid-every", "a validation takes about 3%% of the time") {
+		r.Options.ValidEvery = validEvery(s, steps, preset.BatchTokens)
+	}
 }
 
 // vocabSize grows as the number of different words does, about with the square root of the corpus:
@@ -162,7 +149,7 @@ const fullVocabEpochs = 5
 
 // dropout grows with the number of times that the model sees each pair. 0.2 is better than 0.3 in
 // 13 epochs and worse in 40 (Tatoeba, English to Chinese).
-func dropout(epochs float64) float64 {
+func dropout(epochs float64) float32 {
 	switch {
 	case epochs < 10:
 		return 0.1
@@ -174,10 +161,10 @@ func dropout(epochs float64) float64 {
 
 // validEvery returns the steps between validations that take 3% of the time, with 4 to 20
 // validations in a run. A validation takes about as long as training on its target tokens.
-func validEvery(p plan, steps float64, batchTokens int) int {
-	held := corpus.HeldOut(p.survey.Pairs)
-	valid := tokens(p.survey.Target) * float64(held) / float64(max(p.survey.Pairs, 1))
-	if v := p.survey.Validation; v != nil {
+func validEvery(s *corpus.Survey, steps float64, batchTokens int) int {
+	held := corpus.HeldOut(s.Pairs)
+	valid := tokens(s.Target) * float64(held) / float64(max(s.Pairs, 1))
+	if v := s.Validation; v != nil {
 		valid = tokens(v.Target)
 	}
 	return int(clamp(min(max(valid/(0.03*float64(batchTokens)), steps/20), steps/4), 50, 50, 5000))

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -46,26 +45,31 @@ func TestChoose(t *testing.T) {
 		{many, "preset=base", "vocab-size=32000:chosen"},
 		{nil, "", "preset=tiny:chosen dropout=0.1:default vocab-size=8000:default"},
 	} {
-		r, err := Resolve([]Overrides{overridesOf(CommandLine, c.typed+" threads=2")}, Facts{Corpus: c.survey, Kernel: "avx512"})
+		r, err := given("", "", c.typed+" threads=2")
+		if err == nil {
+			err = r.Resolve(Facts{Kernel: "avx512"})
+		}
 		if err != nil {
 			t.Errorf("%q: %v", c.typed, err)
 			continue
 		}
-		for _, want := range strings.Fields(c.want) {
-			name, _, _ := strings.Cut(want, "=")
-			if got := fmt.Sprintf("%s=%v:%s", name, r.flags.Lookup(name).Value, strings.ReplaceAll(r.Origin(name).String(), " ", "-")); got != want {
-				t.Errorf("%q, %d pairs: %s, want %s", c.typed, c.survey.Pairs, got, want)
-			}
+		if c.survey != nil {
+			r.Choose(c.survey)
 		}
+		check(t, c.typed, r, c.want)
 	}
 }
 
 // The choices have reasons, and those that are overridden are not listed.
 func TestChoices(t *testing.T) {
-	r, err := Resolve([]Overrides{overridesOf(CommandLine, "time=5m threads=2 dropout=0.5")}, Facts{Corpus: surveyOf(29_000, 61, 72, script.Latin)})
+	r, err := given("", "", "time=5m threads=2 dropout=0.5")
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := r.Resolve(Facts{}); err != nil {
+		t.Fatal(err)
+	}
+	r.Choose(surveyOf(29_000, 61, 72, script.Latin))
 	for _, c := range r.Choices() {
 		if c.Name == "dropout" || c.Value == "" || c.Why == "" {
 			t.Errorf("choice %+v", c)

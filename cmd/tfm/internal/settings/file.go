@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/recipes"
 	"tfm/text"
 )
 
@@ -23,47 +24,64 @@ import (
 // Actions are the flags that are not settings.
 var Actions = []string{"config", "dump-config", "force", "resume"}
 
-// ReadFile reads a settings file.
-func ReadFile(path string) ([]Setting, error) {
-	var lines []string
-	for l, err := range text.Lines(path) {
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, l)
+// Load reads the settings of the file that -config names and of the recipe that -preset names. The
+// command line must have been parsed.
+func (r *Run) Load() error {
+	for name := range r.flags.Given() {
+		r.given[name] = CommandLine
 	}
-	return Parse(path, lines)
+	if r.ConfigFile != "" {
+		var lines []string
+		for l, err := range text.Lines(r.ConfigFile) {
+			if err != nil {
+				return err
+			}
+			lines = append(lines, l)
+		}
+		if err := r.fill(File, r.ConfigFile, lines); err != nil {
+			return err
+		}
+	}
+	if lines, name := recipes.Lines(r.Preset); lines != nil {
+		return r.fill(Recipe, name, lines)
+	}
+	return nil
 }
 
-// Parse parses the lines of a settings file. Errors name the file and the line.
-func Parse(path string, lines []string) (settings []Setting, err error) {
-	f := NewRun(cli.NewFlags()).Flags()
+// fill sets the settings of the lines of a file, except those that are given already. Errors name
+// the file and the line.
+func (r *Run) fill(o Origin, path string, lines []string) error {
+	defer r.hold()()
 	first := map[string]string{}
 	for i, line := range lines {
-		s := Setting{At: fmt.Sprintf("%s:%d", path, i+1)}
+		at := fmt.Sprintf("%s:%d", path, i+1)
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
-		name, value, ok := strings.Cut(line, "=")
+		name, text, ok := strings.Cut(line, "=")
 		if !ok {
-			return nil, cli.Usagef("%s: found %.80q, expected name = value", s.At, line)
+			return cli.Usagef("%s: found %.80q, expected name = value", at, line)
 		}
-		s.Name = strings.TrimSpace(name)
-		switch earlier, again := first[s.Name]; {
-		case slices.Contains(Actions, s.Name):
-			return nil, cli.Usagef("%s: %s is not a setting, only a flag of the command line", s.At, s.Name)
-		case f.Lookup(s.Name) == nil:
-			return nil, cli.UsageError{Message: fmt.Sprintf("%s: unknown setting %.80q", s.At, s.Name), Meant: cli.Nearest(s.Name, f.Names())}
+		name = strings.TrimSpace(name)
+		switch earlier, again := first[name]; {
+		case slices.Contains(Actions, name):
+			return cli.Usagef("%s: %s is not a setting, only a flag of the command line", at, name)
+		case r.flags.Lookup(name) == nil:
+			return cli.UsageError{Message: fmt.Sprintf("%s: unknown setting %.80q", at, name), Meant: cli.Nearest(name, r.flags.Names())}
 		case again:
-			return nil, cli.Usagef("%s: %s is set twice, first in %s", s.At, s.Name, earlier)
+			return cli.Usagef("%s: %s is set twice, first in %s", at, name, earlier)
 		}
-		first[s.Name] = s.At
-		if s.Value, err = parseValue(strings.TrimSpace(value)); err != nil {
-			return nil, cli.Usagef("%s: %s = %s: %v", s.At, s.Name, value, err)
+		first[name] = at
+		value, err := parseValue(strings.TrimSpace(text))
+		if err != nil {
+			return cli.Usagef("%s: %s = %s: %v", at, name, text, err)
 		}
-		settings = append(settings, s)
+		if err := r.flags.Set(name, value); err != nil {
+			return r.flags.Refused(err, "%s: invalid value %q for %s", at, value, name)
+		}
+		r.given[name] = max(r.given[name], o)
 	}
-	return settings, nil
+	return nil
 }
 
 // parseValue removes the quotes and the comment of a value.

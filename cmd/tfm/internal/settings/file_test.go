@@ -1,8 +1,13 @@
 package settings
 
 import (
+	"flag"
+	"slices"
 	"strings"
 	"testing"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/recipes"
 )
 
 func FuzzSettings(f *testing.F) {
@@ -15,4 +20,26 @@ func FuzzSettings(f *testing.F) {
 		}
 		parseValue(s)
 	})
+}
+
+// A recipe has every setting except those of the machine and of files.
+func TestRecipesAreComplete(t *testing.T) {
+	all := recipes.Names()
+	if !slices.Equal(all, []string{"multi30k", "multi30k-90m", "multi30k-tok"}) {
+		t.Errorf("recipes %v", all)
+	}
+	for _, name := range all {
+		r := NewRun(cli.NewFlags())
+		lines, file := recipes.Lines(name)
+		if err := r.fill(Recipe, file, lines); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range r.flags.All() {
+			kind, _ := flag.UnquoteUsage(g.Flag)
+			elsewhere := kind == "file" && g.Name != "init" || kind == "folder" || kind == "language" || slices.Contains(append(Actions, "preset", "threads"), g.Name)
+			if has := r.Origin(g.Name) == Recipe; has == elsewhere {
+				t.Errorf("%s: %s is set: %v, want %v (where it is missing add: %s = %s)", file, g.Name, has, !elsewhere, g.Name, g.DefValue)
+			}
+		}
+	}
 }

@@ -13,9 +13,12 @@ func ModelFlags(f *cli.Flags, c *model.Config) {
 	regularizationFlags(f, c)
 }
 
+// modelGroup is the heading of the settings that a model's weights depend on.
+const modelGroup = "Model"
+
 // modelFlags declares the flags of a model's shape.
 func modelFlags(f *cli.Flags, c *model.Config) {
-	f.Group("Model")
+	f.Group(modelGroup)
 	f.IntVar(&c.DModel, "d-model", c.DModel, "model width, d").ByPreset()
 	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h").ByPreset()
 	f.IntVar(&c.DK, "d-k", c.DK, "width of a query and a key in a head; 0 is d/h").ByPreset()
@@ -39,7 +42,7 @@ func modelFlags(f *cli.Flags, c *model.Config) {
 		"  unbiased  (x - mean)/(unbiased deviation + eps)\n"+
 		"  rms       RMSNorm").Choices(names[model.NormKind]()...)
 	f.Var((*cli.Float32Value)(&c.NormEps), "norm-eps", "epsilon of the norms")
-	f.Var(finalNormValue{&c.FinalNorm}, "final-norm", "norm after the last layer of each stack; auto: with -norm pre").Choices(names[model.FinalNorm]()...)
+	f.Var((*finalNormValue)(&c.FinalNorm), "final-norm", "norm after the last layer of each stack; auto: with -norm pre").Choices(names[model.FinalNorm]()...)
 	f.TextVar(&c.Positions, "positions", c.Positions, "kind of positions:\n"+
 		"  interleaved    alternating sines and cosines, as in the paper\n"+
 		"  halves         sines, then cosines\n"+
@@ -68,15 +71,15 @@ func InitFlag(f *cli.Flags, s *model.InitScheme) {
 }
 
 // finalNormValue is a flag that needs no value to be true.
-type finalNormValue struct{ *model.FinalNorm }
+type finalNormValue model.FinalNorm
 
-func (v finalNormValue) String() string {
-	text, _ := v.MarshalText()
+func (v *finalNormValue) String() string {
+	text, _ := model.FinalNorm(*v).MarshalText()
 	return string(text)
 }
 
-func (v finalNormValue) Set(s string) error { return v.UnmarshalText([]byte(s)) }
-func (v finalNormValue) IsBoolFlag() bool   { return true }
+func (v *finalNormValue) Set(s string) error { return (*model.FinalNorm)(v).UnmarshalText([]byte(s)) }
+func (v *finalNormValue) IsBoolFlag() bool   { return true }
 
 // initValue is the flag -init: the name of a way to draw the initial weights, or a file of weights.
 type initValue struct {
@@ -103,4 +106,14 @@ func (v initValue) Set(s string) error {
 		*v.file = s
 	}
 	return nil
+}
+
+// Hold implements cli.Holder. As with Set, a file leaves the way to draw weights as it is.
+func (v initValue) Hold() (restore func()) {
+	start, file := *v.start, *v.file
+	return func() {
+		if *v.file = file; file == "" {
+			*v.start = start
+		}
+	}
 }

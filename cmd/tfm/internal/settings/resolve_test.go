@@ -1,8 +1,9 @@
 package settings
 
 import (
-	"fmt"
+	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,14 +14,38 @@ import (
 	"tfm/train"
 )
 
-// overridesOf returns the settings of an origin, written "name=value name=value".
-func overridesOf(o Origin, s string) Overrides {
-	l := Overrides{Origin: o}
-	for _, field := range strings.Fields(s) {
+// given returns the settings of a recipe, a file and the command line, each written "name=value
+// name=value".
+func given(recipe, file, typed string) (*Run, error) {
+	r := NewRun(cli.NewFlags())
+	for _, field := range strings.Fields(typed) {
 		name, value, _ := strings.Cut(field, "=")
-		l.Settings = append(l.Settings, Setting{name, value, "run.conf:1"})
+		if err := r.flags.Set(name, value); err != nil {
+			return nil, r.flags.Refused(err, "invalid value %q for %s", value, name)
+		}
+		r.given[name] = CommandLine
 	}
-	return l
+	if err := r.fill(File, "run.conf", strings.Fields(file)); err != nil {
+		return nil, err
+	}
+	return r, r.fill(Recipe, "recipe.conf", strings.Fields(recipe))
+}
+
+// check compares settings with "name=value:origin ...", where the origin may be missing.
+func check(t *testing.T, what string, r *Run, want string) {
+	t.Helper()
+	origins := map[Origin]string{Default: "default", Recipe: "recipe", File: "file", CommandLine: "command-line"}
+	for _, want := range strings.Fields(want) {
+		setting, origin, hasOrigin := strings.Cut(want, ":")
+		name, _, _ := strings.Cut(setting, "=")
+		found, from := name+"="+r.flags.Lookup(name).Value.String(), origins[r.Origin(name)]
+		if slices.ContainsFunc(r.Choices(), func(c Choice) bool { return c.Name == name }) {
+			from = "chosen"
+		}
+		if found != setting || hasOrigin && from != origin {
+			t.Errorf("%s: %s:%s, want %s", what, found, from, want)
+		}
+	}
 }
 
 // trained returns a model of a preset with a vocabulary of 8,000, after a change.
@@ -69,109 +94,116 @@ func TestResolve(t *testing.T) {
 		{"the checkpoints' folder", "", "", "o=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
 
 		// Tokenizers.
-		{"tokenizers say whether they are joint", "", "", "vocab=t.bpe", Facts{Tokenizers: separate}, "joint=false:derived tie=decoder:derived"},
+		{"tokenizers say whether they are joint", "", "", "vocab=t.bpe", Facts{Tokenizers: separate}, "joint=false tie=decoder"},
 		{"joint tokenizers", "", "", "vocab=t.bpe", Facts{Tokenizers: joint}, "joint=true:default tie=all:default"},
 		{"as directly as -joint, which is another", "", "", "vocab=t.bpe joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
 		{"as directly as -joint, which is the same", "", "", "vocab=t.bpe joint=false", Facts{Tokenizers: separate}, "joint=false:command-line"},
-		{"more directly than -joint", "joint=true", "", "vocab=t.bpe", Facts{Tokenizers: separate}, "joint=false:derived"},
+		{"more directly than -joint", "joint=true", "", "vocab=t.bpe", Facts{Tokenizers: separate}, "joint=false"},
 		{"less directly than -joint", "", "vocab=t.bpe", "joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
 
 		// The embeddings and the output projection.
-		{"no joint vocabulary, no shared matrix", "", "", "joint=false", Facts{}, "tie=decoder:derived output-bias=false:default"},
+		{"no joint vocabulary, no shared matrix", "", "", "joint=false", Facts{}, "tie=decoder output-bias=false:default"},
 		{"-tie all as directly as -joint", "", "", "joint=false tie=all", Facts{}, "error -tie all needs a joint vocabulary"},
-		{"-tie all less directly than -joint", "tie=all", "", "joint=false", Facts{}, "tie=decoder:derived"},
+		{"-tie all less directly than -joint", "tie=all", "", "joint=false", Facts{}, "tie=decoder"},
 		{"-tie all more directly than -joint", "", "joint=false", "tie=all", Facts{}, "error -tie all needs a joint vocabulary"},
-		{"an output projection of its own has a bias", "", "", "tie=none", Facts{}, "output-bias=true:derived"},
+		{"an output projection of its own has a bias", "", "", "tie=none", Facts{}, "output-bias=true"},
 		{"unless it is given as directly", "", "", "tie=none output-bias=false", Facts{}, "output-bias=false:command-line"},
-		{"not less directly", "output-bias=false", "", "tie=none", Facts{}, "output-bias=true:derived"},
-		{"a shared one has none", "output-bias=true", "", "tie=decoder", Facts{}, "output-bias=false:derived"},
+		{"not less directly", "output-bias=false", "", "tie=none", Facts{}, "output-bias=true"},
+		{"a shared one has none", "output-bias=true", "", "tie=decoder", Facts{}, "output-bias=false"},
 
 		// The learning rate.
-		{"-factor over a peak", "lr=0.003 schedule=inverse-sqrt", "", "factor=2", Facts{}, "lr=0:derived factor=2:command-line schedule=paper:derived"},
-		{"-factor over a preset's peak", "", "", "factor=2", Facts{}, "lr=0:derived schedule=paper:derived"},
+		{"-factor over a peak", "lr=0.003 schedule=inverse-sqrt", "", "factor=2", Facts{}, "lr=0 factor=2:command-line schedule=paper"},
+		{"-factor over a preset's peak", "", "", "factor=2", Facts{}, "lr=0 schedule=paper"},
 		{"-factor beside -lr", "", "", "factor=2 lr=0.1", Facts{}, "error either -lr or -factor"},
-		{"-factor 1 beside -lr", "", "lr=0.003 factor=1", "factor=2", Facts{}, "lr=0:derived schedule=paper:derived"},
+		{"-factor 1 beside -lr", "", "lr=0.003 factor=1", "factor=2", Facts{}, "lr=0 schedule=paper"},
 		{"-lr over a factor", "", "factor=2", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=constant:default"},
-		{"the paper's schedule over a peak", "", "lr=0.003", "schedule=paper", Facts{}, "lr=0:derived schedule=paper:command-line"},
-		{"-lr over the paper's schedule", "", "schedule=paper lr=0", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=inverse-sqrt:derived"},
-		{"-decay-steps over a schedule without an end", "schedule=inverse-sqrt", "", "decay-steps=200000", Facts{}, "schedule=linear:derived"},
+		{"the paper's schedule over a peak", "", "lr=0.003", "schedule=paper", Facts{}, "lr=0 schedule=paper:command-line"},
+		{"-lr over the paper's schedule", "", "schedule=paper lr=0", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=inverse-sqrt"},
+		{"-decay-steps over a schedule without an end", "schedule=inverse-sqrt", "", "decay-steps=200000", Facts{}, "schedule=linear"},
 		{"-decay-steps with a schedule that has one", "schedule=cosine decay-steps=150000", "", "decay-steps=200000", Facts{}, "schedule=cosine:recipe"},
-		{"-decay-steps alone", "", "", "decay-steps=200000", Facts{}, "schedule=linear:derived"},
+		{"-decay-steps alone", "", "", "decay-steps=200000", Facts{}, "schedule=linear"},
 
 		// The optimizer.
-		{"adamw has a weight decay", "", "", "optimizer=adamw", Facts{}, "weight-decay=0.01:derived"},
+		{"adamw has a weight decay", "", "", "optimizer=adamw", Facts{}, "weight-decay=0.01"},
 		{"its own", "", "", "optimizer=adamw weight-decay=0.1", Facts{}, "weight-decay=0.1:command-line"},
-		{"over a lower one", "weight-decay=0.1 optimizer=adamw", "", "optimizer=adamw", Facts{}, "weight-decay=0.01:derived"},
-		{"another optimizer has none", "", "optimizer=adamw weight-decay=0.1", "optimizer=adam", Facts{}, "weight-decay=0:derived"},
-		{"and no momentum", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=adam", Facts{}, "momentum=0:derived nesterov=false:derived"},
+		{"over a lower one", "weight-decay=0.1 optimizer=adamw", "", "optimizer=adamw", Facts{}, "weight-decay=0.01"},
+		{"another optimizer has none", "", "optimizer=adamw weight-decay=0.1", "optimizer=adam", Facts{}, "weight-decay=0"},
+		{"and no momentum", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=adam", Facts{}, "momentum=0 nesterov=false"},
 		{"sgd keeps it", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=sgd", Facts{}, "momentum=0.9:file nesterov=true:file"},
-		{"muon has a momentum and a scale", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=muon", Facts{}, "momentum=0.95:derived muon-scale=0.2:default nesterov=false:derived"},
+		{"muon has a momentum and a scale", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=muon", Facts{}, "momentum=0.95 muon-scale=0.2:default nesterov=false"},
 		{"muon's own", "", "", "optimizer=muon momentum=0.9 muon-scale=0.2", Facts{}, "momentum=0.9:command-line muon-scale=0.2:command-line"},
-		{"another optimizer has no scale", "", "optimizer=muon muon-scale=0.2", "optimizer=adam", Facts{}, "momentum=0:derived muon-scale=0:derived"},
-		{"sgd without a preset's momentum", "", "", "optimizer=sgd", Facts{}, "momentum=0:derived muon-scale=0:derived"},
-		{"muon over a preset without it", "", "", "preset=base optimizer=muon", Facts{}, "momentum=0.95:derived muon-scale=0.2:derived"},
+		{"another optimizer has no scale", "", "optimizer=muon muon-scale=0.2", "optimizer=adam", Facts{}, "momentum=0 muon-scale=0"},
+		{"sgd without a preset's momentum", "", "", "optimizer=sgd", Facts{}, "momentum=0 muon-scale=0"},
+		{"muon over a preset without it", "", "", "preset=base optimizer=muon", Facts{}, "momentum=0.95 muon-scale=0.2"},
 		{"Adam's settings typed with sgd", "", "", "optimizer=sgd beta1=0.8", Facts{}, "error -beta1 needs -optimizer adam, adamw or muon, found sgd"},
 		{"Adam's settings of a file with sgd", "", "optimizer=sgd beta1=0.8", "", Facts{}, "optimizer=sgd:file"},
 
 		// The mean of the last checkpoints.
-		{"no more than are kept", "", "", "preset=demo keep=2", Facts{}, "average=2:derived"},
-		{"-keep over an average", "average=6 keep=6", "", "keep=2", Facts{}, "average=2:derived"},
+		{"no more than are kept", "", "", "preset=demo keep=2", Facts{}, "average=2"},
+		{"-keep over an average", "average=6 keep=6", "", "keep=2", Facts{}, "average=2"},
 		{"-keep beside -average", "", "", "keep=2 average=4", Facts{}, "error -average is 4, expected at most 2, the checkpoints to keep"},
 
 		// Invalid combinations.
 		{"all that is invalid is named", "", "", "d-ff=0 ema=1", Facts{}, "error -d-ff is 0, expected 1 to 16777216\n-ema is 1,"},
 		{"by its flag", "", "", "smoothing-over=all label-smoothing=0", Facts{}, `error -smoothing-over is "all", expected others`},
 		{"R-Drop without dropout", "", "", "r-drop=5 dropout=0", Facts{}, "error -r-drop 5 needs dropout"},
-		{"a language in its canonical form", "", "", "src-lang=EN tgt-lang=zh-hant", Facts{}, "src-lang=en:derived tgt-lang=zh-Hant:derived"},
+		{"a language in its canonical form", "", "", "src-lang=EN tgt-lang=zh-hant", Facts{}, "src-lang=en tgt-lang=zh-Hant"},
 		{"no language", "", "", "tgt-lang=en_US", Facts{}, `error -tgt-lang is "en_US"`},
 
 		// Fine-tuning.
-		{"its configuration, and the options of its size", "", "", "init=old", init("small", nil), "preset=small:init d-model=256:init batch-tokens=2000:default"},
-		{"a size of no preset", "", "", "init=old", init("small", func(t *Trained) { t.Config.DFF = 999 }), "preset=tiny:init d-ff=999:init batch-tokens=1500:default"},
-		{"what no weight depends on may change", "", "", "init=old dropout=0.2", init("small", nil), "dropout=0.2:command-line d-model=256:init"},
+		{"its configuration, and the options of its size", "", "", "init=old", init("small", nil), "preset=small d-model=256 batch-tokens=2000:default"},
+		{"a size of no preset", "", "", "init=old", init("small", func(t *Trained) { t.Config.DFF = 999 }), "preset=tiny d-ff=999 batch-tokens=1500:default"},
+		{"what no weight depends on may change", "", "", "init=old dropout=0.2", init("small", nil), "dropout=0.2:command-line d-model=256"},
 		{"nothing else", "", "norm=post", "init=old", init("small", nil), "error -norm post conflicts with the model of -init: -norm pre in old.safetensors"},
 		{"a preset must be the model's", "", "", "init=old preset=tiny", init("small", nil), "error conflicts with the model of -init"},
 		{"given settings are reported first", "", "", "init=old preset=small norm-eps=1e-3", init("tiny", nil), "error -norm-eps 0.001 conflicts"},
-		{"tokenizers of each side untie its embeddings", "", "", "init=old vocab=t.bpe", Facts{Init: trained("tiny", nil), Tokenizers: separate}, "joint=false:derived tie=decoder:derived"},
-		{"its output bias", "", "", "init=old", init("tiny", func(t *Trained) { t.Config.Tie = model.TieNone }), "tie=none:init output-bias=false:init"},
-		{"its languages", "", "", "init=old", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en:init tgt-lang=de:init"},
-		{"another language", "", "", "init=old tgt-lang=fr", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en:init tgt-lang=fr:command-line"},
-		{"its length penalty", "", "", "init=old", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu:init alpha=0.6:init"},
-		{"half of another", "", "", "init=old alpha=2", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu:init alpha=2:command-line"},
-		{"learned positions bound the length", "", "", "init=old", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "max-len=40:derived"},
+		{"tokenizers of each side untie its embeddings", "", "", "init=old vocab=t.bpe", Facts{Init: trained("tiny", nil), Tokenizers: separate}, "joint=false tie=decoder"},
+		{"its output bias", "", "", "init=old", init("tiny", func(t *Trained) { t.Config.Tie = model.TieNone }), "tie=none output-bias=false"},
+		{"its languages", "", "", "init=old", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en tgt-lang=de"},
+		{"another language", "", "", "init=old tgt-lang=fr", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en tgt-lang=fr:command-line"},
+		{"its length penalty", "", "", "init=old", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu alpha=0.6"},
+		{"half of another", "", "", "init=old alpha=2", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu alpha=2:command-line"},
+		{"learned positions bound the length", "", "", "init=old", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "max-len=40"},
 		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len 41: expected at most 40"},
 
 		// A resumed run.
-		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256:checkpoint batch-tokens=2000:checkpoint steps=0:checkpoint joint=true:checkpoint"},
-		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 on-nan=skip valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=0:checkpoint on-nan=skip:command-line"},
+		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256 batch-tokens=2000 steps=0 joint=true"},
+		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 on-nan=skip valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=0 on-nan=skip:command-line"},
 		{"nothing else", "", "", "resume=true dropout=0.2", resume("small", nil), "error -dropout 0.2 conflicts with the run to resume: -dropout 0.1 in old.safetensors"},
-		{"what it is already may be given", "", "", "resume=true dropout=0.1 preset=small", resume("small", nil), "dropout=0.1:command-line preset=small:command-line d-model=256:checkpoint"},
+		{"what it is already may be given", "", "", "resume=true dropout=0.1 preset=small", resume("small", nil), "dropout=0.1:command-line preset=small:command-line d-model=256"},
 		{"another preset", "", "", "resume=true preset=base", resume("small", nil), "error conflicts with the run to resume"},
 		{"given settings are reported first", "", "", "resume=true preset=base seed=2", resume("small", nil), "error -seed 2 conflicts"},
 		{"what follows from what is given", "", "", "resume=true factor=2", resume("tiny", nil), "error -factor 2 conflicts"},
 		{"a new file of settings", "", "dropout=0.2", "resume=true", resume("small", nil), "error -dropout 0.2 conflicts"},
 		{"rules leave alone what is not given", "", "", "resume=true optimizer=adamw", resume("small", func(t *Trained) {
 			t.Options.Optimizer, t.Options.WeightDecay, t.Options.Momentum, t.Options.MuonScale = "adamw", 0.1, 0, 0
-		}), "weight-decay=0.1:checkpoint"},
+		}), "weight-decay=0.1"},
 		{"a smaller vocabulary", "", "", "resume=true vocab-size=300", resume("small", nil), "error -vocab-size 300 conflicts with the run to resume: -vocab-size 8000"},
 		{"the vocabulary that it was to have", "", "", "resume=true vocab-size=9000", resume("small", nil), "vocab-size=9000:command-line"},
-		{"separate vocabularies", "", "", "resume=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false:checkpoint tie=decoder:checkpoint"},
+		{"separate vocabularies", "", "", "resume=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false tie=decoder"},
 		{"-joint that it has not", "", "", "resume=true joint=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "error -joint true conflicts"},
-		{"-joint of a file below the tokenizers", "", "joint=true", "resume=true vocab=t.bpe", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false:derived"},
-		{"its preset with separate vocabularies", "", "", "resume=true preset=small joint=false", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "tie=decoder:derived"},
-		{"the model that it began with", "", "", "resume=true", resume("small", func(t *Trained) { t.Options.Init = "first" }), "init=first:checkpoint"},
+		{"-joint of a file below the tokenizers", "", "joint=true", "resume=true vocab=t.bpe", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false"},
+		{"its preset with separate vocabularies", "", "", "resume=true preset=small joint=false", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "tie=decoder"},
+		{"the model that it began with", "", "", "resume=true", resume("small", func(t *Trained) { t.Options.Init = "first" }), "init=first"},
 		{"another one", "", "", "resume=true init=second", resume("small", func(t *Trained) { t.Options.Init = "first" }), "error -init second conflicts with the run to resume: -init first"},
-		{"its languages", "", "", "resume=true", resume("small", func(t *Trained) { t.SrcLang = "en" }), "src-lang=en:checkpoint tgt-lang=:checkpoint"},
+		{"its languages", "", "", "resume=true", resume("small", func(t *Trained) { t.SrcLang = "en" }), "src-lang=en tgt-lang="},
 		{"other languages", "", "", "resume=true src-lang=de", resume("small", func(t *Trained) { t.SrcLang = "en" }), "src-lang=de:command-line"},
-		{"its length penalty", "", "", "resume=true", resume("small", func(t *Trained) { t.Options.Search.Penalty, t.Options.Search.Alpha = "wu", 0.6 }), "length-penalty=wu:checkpoint alpha=0.6:checkpoint"},
-		{"another length penalty", "", "", "resume=true alpha=2", resume("small", nil), "length-penalty=power:checkpoint alpha=2:command-line"},
-		{"BLEU's tokenizer that was chosen", "", "", "resume=true tokenize=auto", resume("small", func(t *Trained) { t.Options.Tokenize = score.TokZh }), "tokenize=zh:derived"},
+		{"its length penalty", "", "", "resume=true", resume("small", func(t *Trained) { t.Options.Search.Penalty, t.Options.Search.Alpha = "wu", 0.6 }), "length-penalty=wu alpha=0.6"},
+		{"another length penalty", "", "", "resume=true alpha=2", resume("small", nil), "length-penalty=power alpha=2:command-line"},
+		{"BLEU's tokenizer that was chosen", "", "", "resume=true tokenize=auto", resume("small", func(t *Trained) { t.Options.Tokenize = score.TokZh }), "tokenize=zh"},
 		{"one that was not chosen yet", "", "", "resume=true tokenize=zh", resume("small", func(t *Trained) { t.Options.Tokenize = score.Auto }), "tokenize=zh:command-line"},
 		{"another one", "", "", "resume=true tokenize=zh", resume("small", func(t *Trained) { t.Options.Tokenize = score.TokChar }), "error -tokenize zh conflicts with the run to resume: -tokenize char"},
 		{"what becomes invalid", "", "", "resume=true steps=-1", resume("small", nil), "error -steps is -1"},
+
+		// Invalid settings that others are chosen from.
+		{"a negative time", "", "", "time=-5m", Facts{}, "error -time is -5m0s, expected 0 or more"},
+		{"a negative number of steps", "", "", "steps=-3", Facts{}, "error -steps is -3, expected 0 or more"},
+		{"a negative time of fine-tuning", "", "", "init=old time=-5m", init("small", nil), "error -time is -5m0s, expected 0 or more"},
 	} {
-		overrides := []Overrides{overridesOf(Recipe, c.recipe), overridesOf(File, c.file), overridesOf(CommandLine, c.typed)}
-		r, err := Resolve(overrides, c.facts)
+		r, err := given(c.recipe, c.file, c.typed)
+		if err == nil {
+			err = r.Resolve(c.facts)
+		}
 		if want, ok := strings.CutPrefix(c.want, "error "); ok {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %q", c.rule, err, want)
@@ -182,18 +214,27 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: %v", c.rule, err)
 			continue
 		}
-		for _, want := range strings.Fields(c.want) {
-			name, _, _ := strings.Cut(want, "=")
-			found := fmt.Sprintf("%s=%s:%s", name, r.Flags().Lookup(name).Value, strings.ReplaceAll(r.Origin(name).String(), " ", "-"))
-			if found != want {
-				t.Errorf("%s: %s, want %s", c.rule, found, want)
-			}
-		}
+		check(t, c.rule, r, c.want)
 	}
 }
 
-// Resolve leaves its arguments as they were, and the lengths that no flag shows are those of the
-// run.
+// Given settings of every kind stay when others are set from a lower origin.
+func TestHold(t *testing.T) {
+	const typed = "init=old steps=7 time=5m0s seed=9 dropout=0.25 norm-eps=0.001 lr=0.5 nesterov=true tie=none bias=ff final-norm=false scale-embeddings=false tokenize=zh"
+	r, err := given("", "", typed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore := r.hold()
+	r.Config, r.Options = model.Config{Init: model.PyTorchInit}, train.Options{Init: "new", OnNaN: "skip"}
+	restore()
+	check(t, "after others", r, typed+" on-nan=skip")
+	if r.Config.Init != model.PyTorchInit {
+		t.Errorf("a file of weights replaces the way to draw them, now %v", r.Config.Init)
+	}
+}
+
+// The lengths that no flag shows are those of the run.
 func TestResolveLengths(t *testing.T) {
 	for _, c := range []struct {
 		typed string
@@ -207,14 +248,14 @@ func TestResolveLengths(t *testing.T) {
 		{"max-len=20 batch-tokens=300 init=old", Facts{Init: trained("E", func(t *Trained) { t.Config.MaxLen = 41 })}, 41},
 		{"resume=true", Facts{Resume: trained("tiny", func(t *Trained) { t.Config.MaxLen = 77 })}, 77},
 	} {
-		overrides := []Overrides{overridesOf(CommandLine, c.typed)}
-		for range 2 {
-			r, err := Resolve(overrides, c.facts)
-			if err != nil {
-				t.Errorf("%s: %v", c.typed, err)
-			} else if r.Config.MaxLen != c.want {
-				t.Errorf("%s: sentences of at most %d tokens, want %d", c.typed, r.Config.MaxLen, c.want)
-			}
+		r, err := given("", "", c.typed)
+		if err == nil {
+			err = r.Resolve(c.facts)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.typed, err)
+		} else if r.Config.MaxLen != c.want {
+			t.Errorf("%s: sentences of at most %d tokens, want %d", c.typed, r.Config.MaxLen, c.want)
 		}
 	}
 }
@@ -230,19 +271,23 @@ func TestCheckpointDir(t *testing.T) {
 // Every recipe can be resolved, and as a preset gives its settings.
 func TestLoad(t *testing.T) {
 	for _, name := range recipes.Names() {
-		overrides, err := Load(map[string]string{"preset": name, "seed": "7"})
+		r, err := given("", "", "seed=7 preset="+name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Resolve(overrides, Facts{})
-		if err != nil {
+		if err := errors.Join(r.Load(), r.Resolve(Facts{})); err != nil {
 			t.Fatal(err)
 		}
-		if r.Preset != name || r.Origin("dropout") != Recipe || r.Options.Seed != 7 || r.Origin("seed") != CommandLine {
-			t.Errorf("%s: preset %s, the dropout's origin %v, seed %d", name, r.Preset, r.Origin("dropout"), r.Options.Seed)
+		if r.Preset != name || r.Origin("dropout") != Recipe {
+			t.Errorf("%s: preset %s, the dropout's origin %v", name, r.Preset, r.Origin("dropout"))
 		}
+		check(t, name, r, "seed=7:command-line")
 	}
-	if _, err := Load(map[string]string{"config": t.TempDir() + "/none"}); err == nil || !strings.Contains(err.Error(), "none") {
+	r, err := given("", "", "config="+t.TempDir()+"/none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Load(); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("error %v, want it to name the file", err)
 	}
 }
@@ -251,7 +296,7 @@ func TestLoad(t *testing.T) {
 func TestRulesNameFlags(t *testing.T) {
 	f := cli.NewFlags()
 	NewRun(f)
-	for _, names := range []map[string]bool{notInCheckpoint, changeable, retrainable} {
+	for _, names := range []map[string]bool{notInCheckpoint, changeable} {
 		for name := range names {
 			if f.Lookup(name) == nil {
 				t.Errorf("there is no flag %s", name)

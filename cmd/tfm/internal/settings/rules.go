@@ -27,9 +27,6 @@ var notInCheckpoint = set("src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-
 // them.
 var changeable = set("steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan", "src-lang", "tgt-lang", "length-penalty", "alpha")
 
-// retrainable are the settings of a model that fine-tuning may change.
-var retrainable = set("dropout", "attention-dropout", "ff-dropout", "label-smoothing", "smoothing-over")
-
 func set(names ...string) map[string]bool {
 	m := map[string]bool{}
 	for _, name := range names {
@@ -43,7 +40,7 @@ func (r *Run) joint(t *Tokenizers) error {
 	if t == nil {
 		return nil
 	}
-	if r.given("joint") >= r.tokenizersGiven() && r.Joint != t.Joint {
+	if r.Origin("joint") >= r.tokenizersGiven() && r.Joint != t.Joint {
 		return cli.Usagef("-joint=%v, but in %s it is %v", r.Joint, t.Path, t.Joint)
 	}
 	r.Joint = t.Joint
@@ -52,17 +49,17 @@ func (r *Run) joint(t *Tokenizers) error {
 
 // tokenizersGiven returns the highest origin of the settings that choose the tokenizers.
 func (r *Run) tokenizersGiven() Origin {
-	return max(r.given("joint"), r.given("vocab"), r.given("init"))
+	return max(r.Origin("joint"), r.Origin("vocab"), r.Origin("init"))
 }
 
 // outputBias derives -output-bias: a separate output projection has a bias, unless -output-bias has
 // the same origin as -tie or a higher one.
 func (r *Run) outputBias() {
 	c := &r.Config
-	if r.given("output-bias") == Default && c.Tie == model.TieNone {
+	if r.Origin("output-bias") == Default && c.Tie == model.TieNone {
 		c.OutputBias = true
 	}
-	if r.given("tie") > r.given("output-bias") {
+	if r.Origin("tie") > r.Origin("output-bias") {
 		c.OutputBias = c.Tie == model.TieNone
 	}
 }
@@ -70,7 +67,7 @@ func (r *Run) outputBias() {
 // tie derives -tie: without a joint vocabulary the source embedding is not tied. An explicit -tie
 // all stays, and is refused later.
 func (r *Run) tie() {
-	if level := r.given("tie"); (level == Default || level < r.tokenizersGiven()) && !r.Joint && r.Config.Tie == model.TieAll {
+	if level := r.Origin("tie"); (level == Default || level < r.tokenizersGiven()) && !r.Joint && r.Config.Tie == model.TieAll {
 		r.Config.Tie = model.TieDecoder
 	}
 }
@@ -81,9 +78,9 @@ func (r *Run) optionRules() error {
 	// over reports whether name has a higher origin than other. In a resumed run a setting that
 	// is not given stays.
 	over := func(name, other string) bool {
-		return r.given(name) > r.given(other) && !(o.Resume && r.given(other) == Default)
+		return r.Origin(name) > r.Origin(other) && !(o.Resume && r.Origin(other) == Default)
 	}
-	if level := r.given("factor"); level > Default && level == r.given("lr") && o.LR != 0 && o.Factor != 1 {
+	if level := r.Origin("factor"); level > Default && level == r.Origin("lr") && o.LR != 0 && o.Factor != 1 {
 		return cli.Usagef("either -lr or -factor")
 	}
 	if over("factor", "lr") || over("schedule", "lr") && o.Schedule == train.SchedulePaper {
@@ -94,7 +91,7 @@ func (r *Run) optionRules() error {
 		over("decay-steps", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
 		o.Schedule = "" // derived below
 	}
-	if name := o.LearningRate(r.Config.DModel).Name; r.given("cooldown") == Default && (name == train.ScheduleLinear || name == train.ScheduleCosine) {
+	if name := o.LearningRate(r.Config.DModel).Name; r.Origin("cooldown") == Default && (name == train.ScheduleLinear || name == train.ScheduleCosine) {
 		o.Cooldown = 0
 	}
 	if over("optimizer", "weight-decay") {
@@ -103,7 +100,7 @@ func (r *Run) optionRules() error {
 			o.WeightDecay = usualWeightDecay
 		}
 	}
-	if over("optimizer", "momentum") && (o.Optimizer != train.OptimizerSGD || r.given("momentum") == Default) {
+	if over("optimizer", "momentum") && (o.Optimizer != train.OptimizerSGD || r.Origin("momentum") == Default) {
 		o.Momentum = 0
 		if o.Optimizer == train.OptimizerMuon {
 			o.Momentum = usualMuonMomentum
@@ -119,11 +116,11 @@ func (r *Run) optionRules() error {
 		o.Nesterov = false
 	}
 	for _, name := range []string{"beta1", "beta2", "eps"} {
-		if r.given(name) == CommandLine && o.Optimizer == train.OptimizerSGD {
+		if r.Origin(name) == CommandLine && o.Optimizer == train.OptimizerSGD {
 			return cli.Usagef("-%s needs -optimizer adam, adamw or muon, found sgd", name)
 		}
 	}
-	if r.given("average") == Default && !o.Resume || over("keep", "average") {
+	if r.Origin("average") == Default && !o.Resume || over("keep", "average") {
 		o.Average = min(o.Average, o.Keep)
 	}
 	o.Schedule = o.LearningRate(r.Config.DModel).Name
@@ -138,67 +135,8 @@ func (r *Run) lengths() {
 	}
 }
 
-// checkCompatible reports the first setting that differs from the model of -init although its
-// weights depend on it. Given settings are reported before derived ones.
-func (r *Run) checkCompatible(init *Trained) error {
-	before := init.Config
-	if before.Tie == model.TieAll && !r.Joint {
-		before.Tie = model.TieDecoder // one matrix becomes two, equal at first
-	}
-	was, now := modelValues(before), modelValues(r.Config)
-	for _, given := range []bool{true, false} {
-		for _, name := range modelNames() {
-			if (r.given(name) != Default) == given && !retrainable[name] && now[name] != was[name] {
-				return cli.Usagef("-%s %s conflicts with the model of -init: -%s %s in %s", name, now[name], name, was[name], init.Path)
-			}
-		}
-	}
-	return nil
-}
-
-// keepLengths keeps the positions of the model of -init. Learned positions limit -max-len.
-func (r *Run) keepLengths(init *Trained) error {
-	most := init.Config.MaxLen
-	r.Config.MaxLen = max(r.Config.MaxLen, most)
-	if init.Config.Positions != model.Learned {
-		return nil
-	}
-	if r.given("max-len") == Default {
-		r.Options.MaxLen = min(r.Options.MaxLen, most-1)
-	}
-	if r.Options.MaxLen >= most {
-		return cli.Usagef("-max-len %d: expected at most %d, the learned positions of %s", r.Options.MaxLen, most-1, init.Path)
-	}
-	r.Config.MaxLen = most
-	return nil
-}
-
-// carried are the settings that fine-tuning takes from the model file, in addition to its
-// configuration.
-var carried = []string{"src-lang", "tgt-lang", "length-penalty", "alpha"}
-
 // languages replaces the language tags by their canonical forms.
 func (r *Run) languages() (err error) {
 	r.SrcLang, r.TgtLang, err = model.CanonicalLanguages(r.SrcLang, r.TgtLang)
 	return err
-}
-
-// modelValues returns the values of the flags of a configuration.
-func modelValues(c model.Config) map[string]string {
-	f := cli.NewFlags()
-	ModelFlags(f, &c)
-	return f.Values()
-}
-
-// presetLike returns the preset with the size of c, other if no preset has it.
-func presetLike(c model.Config, other string) string {
-	size := func(c model.Config) [5]int {
-		return [5]int{c.DModel, c.Heads, c.DFF, c.EncoderLayers, c.DecoderLayers}
-	}
-	for _, name := range model.PresetNames() {
-		if p, err := model.Preset(name); err == nil && size(p) == size(c) {
-			return name
-		}
-	}
-	return other
 }

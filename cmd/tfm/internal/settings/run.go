@@ -3,6 +3,8 @@ package settings
 import (
 	"encoding"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -20,7 +22,7 @@ type Run struct {
 	Out                          string // the model file
 	Resume, Force                bool
 
-	Preset string // of model.PresetNames, or a recipe
+	Preset string // of model.PresetNames, a recipe, or Auto
 	Config model.Config
 
 	Vocab     string // file of tokenizers; "" trains them, or keeps those of Options.Init
@@ -35,8 +37,28 @@ type Run struct {
 	Dump       bool   // print the settings and exit
 
 	flags   *cli.Flags
-	origins map[string]Origin // by name of the setting
+	given   map[string]Origin // of the settings above Default, by name
+	plan    plan              // after Resolve
 	choices []Choice
+}
+
+// Origin is the source of a setting's value. Higher origins override lower ones.
+type Origin int
+
+const (
+	Default     Origin = iota // a preset, model or checkpoint; chosen; by a rule
+	Recipe                    // the recipe that -preset names
+	File                      // the file that -config names
+	CommandLine               // a flag
+)
+
+// Origin returns the origin of a setting.
+func (r *Run) Origin(name string) Origin { return r.given[name] }
+
+// hold returns a function that gives the settings that are given now their present values again,
+// after others have been set from a lower origin.
+func (r *Run) hold() (restore func()) {
+	return r.flags.Hold(slices.Collect(maps.Keys(r.given))...)
 }
 
 // basePreset is the preset that a recipe replaces.
@@ -47,10 +69,21 @@ const DefaultModel = "model.safetensors"
 
 // NewRun returns the settings of a run that names none, and declares its flags on f.
 func NewRun(f *cli.Flags) *Run {
-	r := &Run{flags: f, Options: train.OptionsFor(basePreset)}
+	r := &Run{flags: f, given: map[string]Origin{}, Options: train.OptionsFor(basePreset)}
 	r.Config, _ = model.Preset(basePreset)
-	o := &r.Options
+	r.fileFlags(f)
+	r.courseFlags(f)
+	r.dataFlags(f)
+	optimizerFlags(f, &r.Options)
+	regularizationFlags(f, &r.Config)
+	f.Lookup("dropout").Common().Chosen()
+	trainingRegularizationFlags(f, &r.Options)
+	modelFlags(f, &r.Config)
+	return r
+}
 
+// fileFlags declares the flags of the files of a run.
+func (r *Run) fileFlags(f *cli.Flags) {
 	f.Group("Files")
 	f.StringVar(&r.Src, "src", "", "`file` of source sentences, one a line, or .gz").Common()
 	f.StringVar(&r.Tgt, "tgt", "", "`file` of their translations, line by line").Common()
@@ -68,7 +101,12 @@ func NewRun(f *cli.Flags) *Run {
 	PresetFlag(f, &r.Preset, Auto).Common()
 	f.StringVar(&r.ConfigFile, "config", "", "settings `file` with lines 'name = value'; flags override it")
 	f.BoolVar(&r.Dump, "dump-config", false, "print all settings as a -config file and exit")
+}
 
+// courseFlags declares the flags of the end of a run, its validations and checkpoints, and the
+// machine.
+func (r *Run) courseFlags(f *cli.Flags) {
+	o := &r.Options
 	f.Group("End of the run")
 	f.IntVar(&o.Steps, "steps", o.Steps, "maximum number of steps; 0 is no maximum").Common()
 	f.Var((*cli.DurationValue)(&o.Time), "time", "maximum training `time`, such as 15m, time before a resume included; 0 is no maximum").Common()
@@ -88,7 +126,11 @@ func NewRun(f *cli.Flags) *Run {
 	f.Group("Machine")
 	cli.ThreadsFlag(f, &r.Threads).Common()
 	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where that is faster than float32; the weights then depend on the processor")
+}
 
+// dataFlags declares the flags of the initial weights, the vocabulary and the batches.
+func (r *Run) dataFlags(f *cli.Flags) {
+	o := &r.Options
 	f.Group("Initial weights")
 	f.Var(initValue{&r.Config.Init, &r.Options.Init}, "init", initUsage+"; or a model or checkpoint `file` to fine-tune").Common().Choices(names[model.InitScheme]()...)
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "random seed of initial weights, order of the pairs and dropout")
@@ -103,7 +145,10 @@ func NewRun(f *cli.Flags) *Run {
 	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "limit of tokens on a side; longer pairs are skipped")
 	f.IntVar(&o.ShuffleWindow, "shuffle-window", o.ShuffleWindow, "pairs in memory that are shuffled together; a larger corpus is read again in each epoch, so "+
 		"shuffle a sorted corpus beforehand; 0 is all")
+}
 
+// optimizerFlags declares the flags of the optimizer and the learning rate.
+func optimizerFlags(f *cli.Flags, o *train.Options) {
 	f.Group("Optimizer and learning rate")
 	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (weight decay), sgd (momentum), or muon (orthogonal updates of matrices, adam for all else)").Choices(train.OptimizerAdam, train.OptimizerAdamW, train.OptimizerSGD, train.OptimizerMuon)
 	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
@@ -129,17 +174,16 @@ func NewRun(f *cli.Flags) *Run {
 	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "last step of the schedules linear and cosine")
 	f.Float64Var(&o.Cooldown, "cooldown", o.Cooldown, "`share` of the run, at its end, in which the learning rate of the schedules paper, inverse-sqrt and constant falls linearly to 0; 0 is none")
 	f.Float64Var(&o.MinLR, "min-lr", o.MinLR, "final learning rate of the schedule cosine")
+}
 
-	regularizationFlags(f, &r.Config)
-	f.Lookup("dropout").Common().Chosen()
+// trainingRegularizationFlags declares the flags of the regularization that is no setting of the
+// model.
+func trainingRegularizationFlags(f *cli.Flags, o *train.Options) {
 	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` of skipping a BPE merge when a training pair is encoded, anew in each epoch; 0.1 is usual; for a unigram model "+
 		"of sentencepiece the exponent of the probabilities from which its pieces are drawn")
 	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "alpha of R-Drop, such as 5: two passes of each batch with different dropout, and a loss for their KL divergence; doubles "+
 		"time and memory of a step; 0 is none")
 	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of an exponential moving average of the weights, such as 0.999; the average is validated, saved and written; 0 is none")
-
-	modelFlags(f, &r.Config)
-	return r
 }
 
 // Flags returns the flags of r, whose values are those of its fields.

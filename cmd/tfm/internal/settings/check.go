@@ -1,0 +1,80 @@
+package settings
+
+import (
+	"errors"
+	"strings"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/model"
+	"tfm/text/bpe"
+)
+
+// Check reports flags that exclude each other, are missing, or are invalid by themselves. It needs
+// no file.
+func (r *Run) Check() error {
+	if err := errors.Join(checkPairs("", r.TSV, r.Src, r.Tgt), checkPairs("valid-", r.ValidTSV, r.ValidSrc, r.ValidTgt)); err != nil {
+		return err
+	}
+	switch {
+	case r.TSV == "" && r.Src == "" && !r.Dump:
+		return cli.Usagef("-src and -tgt are missing")
+	case r.Out == "":
+		return cli.Usagef("-o is empty")
+	case r.Resume && r.Force:
+		return cli.Usagef("either -resume or -force")
+	}
+	if err := cli.CheckThreads(r.Threads); err != nil {
+		return err
+	}
+	if trains := !r.Resume && r.Options.Init == "" && r.Vocab == ""; trains && r.VocabSize < bpe.MinSize {
+		return cli.Usagef("-vocab-size %d: expected at least %d, for 256 bytes and 3 special pieces", r.VocabSize, bpe.MinSize)
+	}
+	return nil
+}
+
+// checkPairs reports flags of pairs, whose names begin with prefix, that do not go together.
+func checkPairs(prefix, tsv, src, tgt string) error {
+	switch {
+	case tsv != "" && (src != "" || tgt != ""):
+		return cli.Usagef("either -%stsv or -%[1]ssrc and -%[1]stgt", prefix)
+	case src == "" && tgt != "":
+		return cli.Usagef("-%ssrc and -%[1]stgt belong together: -%[1]ssrc is missing", prefix)
+	case src != "" && tgt == "":
+		return cli.Usagef("-%ssrc and -%[1]stgt belong together: -%[1]stgt is missing", prefix)
+	}
+	return nil
+}
+
+// Error joins errs into a UsageError, nil if all are nil. In a *model.FieldError it replaces the
+// name of the field by that of its flag.
+func Error(errs ...error) error {
+	var messages []string
+	for _, err := range errs {
+		var invalid *model.FieldError
+		switch {
+		case errors.As(err, &invalid):
+			e := *invalid
+			e.Field = "-" + flagOf(e.Field)
+			messages = append(messages, e.Error())
+		case err != nil:
+			messages = append(messages, err.Error())
+		}
+	}
+	if messages == nil {
+		return nil
+	}
+	return cli.UsageError{Message: strings.Join(messages, "\n")}
+}
+
+// flagOf returns the flag of a field of model.Config, decode.Options or train.Options.
+func flagOf(field string) string {
+	switch field = strings.TrimPrefix(field, "search."); field {
+	case "smoothing":
+		return "smoothing-over"
+	case "biases":
+		return "bias"
+	case "start":
+		return "init"
+	}
+	return strings.ReplaceAll(field, "_", "-")
+}
