@@ -10,7 +10,6 @@
 //	bpe.go         byte-pair encoding
 //	words.go       a piece for each word, or for each character
 //	cache.go       the ids of recent words
-//	nbest.go       the most probable segmentations
 //	sample.go      segmentations drawn at random, for training
 //	decode.go      ids to text
 //	remap.go       the pieces of one tokenizer as pieces of another

@@ -19,9 +19,8 @@ import (
 // text.Tokenizer it numbers them anew: text.Pad, text.BOS and text.EOS, whether the file has such
 // pieces or not, then the other pieces in the order of the file.
 type Tokenizer struct {
-	model   *Model
-	version Version
-	data    []byte // the file
+	model *Model
+	data  []byte // the file
 
 	normalizer   *normalizer
 	denormalizer *normalizer // nil if decoded text is not normalized
@@ -72,21 +71,6 @@ const (
 	maxScratch = 1 << 16
 )
 
-// Version is a version of sentencepiece. Versions differ in unigram models, for about one sentence
-// in 10,000: those with two segmentations of equal scores except for rounding, such as 0 00 and
-// 00 0.
-type Version int
-
-const (
-	// V023 is version 0.2.3. It compares sums of scores in float32. A user-defined piece of n
-	// bytes has a score of 0.1n - 0.1.
-	V023 Version = iota
-	// V0197 is version 0.1.97. The source code of 0.2.1 has the same rules. It compares sums of
-	// scores in float64. A user-defined piece of n bytes has a score of n times the highest
-	// score, if that is positive, less 0.1.
-	V0197
-)
-
 // Unmarshal returns the tokenizer of a .model file. Untrusted data is safe. A file without
 // trainer_spec or normalizer_spec is an error, because it is truncated after a piece.
 func Unmarshal(data []byte) (*Tokenizer, error) {
@@ -99,7 +83,7 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 			return nil, fmt.Errorf("found no %s in %d bytes, expected one", specNames[number], len(data))
 		}
 	}
-	t, err := newTokenizer(m, V023)
+	t, err := newTokenizer(m)
 	if err != nil {
 		return nil, err
 	}
@@ -107,10 +91,10 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// New returns the tokenizer of a model, with the ids of version 0.2.3. It fails if the model is
-// inconsistent. m must not be changed afterwards.
+// New returns the tokenizer of a model, with the ids of sentencepiece 0.2.3. It fails if the model
+// is inconsistent. m must not be changed afterwards.
 func New(m *Model) (*Tokenizer, error) {
-	t, err := newTokenizer(m, V023)
+	t, err := newTokenizer(m)
 	if err != nil {
 		return nil, err
 	}
@@ -118,18 +102,8 @@ func New(m *Model) (*Tokenizer, error) {
 	return t, err
 }
 
-// WithVersion returns a tokenizer of the same model whose ids are those of a version.
-func (t *Tokenizer) WithVersion(v Version) *Tokenizer {
-	u, err := newTokenizer(t.model, v)
-	if err != nil {
-		panic(err) // the model was checked
-	}
-	u.data = t.data
-	return u
-}
-
-func newTokenizer(m *Model, v Version) (*Tokenizer, error) {
-	t := &Tokenizer{model: m, version: v}
+func newTokenizer(m *Model) (*Tokenizer, error) {
+	t := &Tokenizer{model: m}
 	t.scratch.New = func() any { return new(scratch) }
 	if err := t.indexPieces(); err != nil {
 		return nil, err

@@ -227,9 +227,6 @@ func (t *Trainer) Add(s string) { t.texts.add(s) }
 // all counts are exact.
 func (t *Trainer) Threshold() int64 { return max(t.texts.table.threshold, 1) }
 
-// Distinct returns the number of distinct fragments of text in the table.
-func (t *Trainer) Distinct() int { return len(t.texts.table.fragments) }
-
 // Train returns a model of the vocabulary size of the settings. It fails if the texts have fewer
 // pieces, and if their characters alone are more. More texts can be added afterwards.
 func (t *Trainer) Train() (*Model, error) {

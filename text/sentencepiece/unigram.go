@@ -10,8 +10,6 @@ type unigram struct {
 	trie         trie
 	unknown      int32
 	unknownScore float32
-	version      Version
-	highest      float32 // score; only for V0197
 }
 
 const unknownPenalty = 10
@@ -31,11 +29,11 @@ type bestPiece struct {
 }
 
 func newUnigram(t *Tokenizer) (*unigram, error) {
-	u := &unigram{pieces: t.model.Pieces, unknown: t.unknown, version: t.version, highest: 0x1p-126}
+	u := &unigram{pieces: t.model.Pieces, unknown: t.unknown}
 	lowest := float32(math.MaxFloat32)
 	for _, p := range t.model.Pieces {
 		if p.Type == Normal {
-			lowest, u.highest = min(lowest, p.Score), max(u.highest, p.Score)
+			lowest = min(lowest, p.Score)
 		}
 	}
 	u.unknownScore = lowest - unknownPenalty
@@ -45,7 +43,7 @@ func newUnigram(t *Tokenizer) (*unigram, error) {
 		case Normal:
 			entries = append(entries, entry{p.Text, int32(i), p.Score})
 		case UserDefined:
-			entries = append(entries, entry{p.Text, int32(i), u.userDefinedScore(len(p.Text))})
+			entries = append(entries, entry{p.Text, int32(i), userDefinedScore(len(p.Text))})
 		}
 	}
 	var err error
@@ -77,12 +75,9 @@ func (u *unigram) segment(dst []segment, s []byte, sc *scratch) []segment {
 				if node.id < 0 {
 					continue
 				}
-				sum := float64(node.score) + float64(before)
-				if u.version != V0197 {
-					sum = float64(float32(sum))
-				}
-				if to := &best[end]; to.length == 0 || sum > float64(to.score) {
-					*to = bestPiece{float32(sum), node.id, int32(end - start)}
+				sum := node.score + before
+				if to := &best[end]; to.length == 0 || sum > to.score {
+					*to = bestPiece{sum, node.id, int32(end - start)}
 				}
 				if end-start == charLen {
 					hasChar = true
@@ -165,12 +160,8 @@ func (u *unigram) segmentWord(dst []segment, word []byte, sc *scratch) (_ []segm
 	return dst, float32(best[len(word)].sum), limit
 }
 
-// userDefinedScore returns the score of a user-defined piece of n bytes or, in an n-best list, of n
-// characters.
-func (u *unigram) userDefinedScore(n int) float32 {
-	if u.version == V0197 {
-		return float32(float64(float32(n)*u.highest) - 0.1)
-	}
+// userDefinedScore returns the score of a user-defined piece of n bytes.
+func userDefinedScore(n int) float32 {
 	return float32(float64(0.1*float64(n)) - 0.1)
 }
 

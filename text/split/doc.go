@@ -1,7 +1,7 @@
 // Package split splits running text into sentences. It imports package text and the standard
 // library.
 //
-//	split.go      Sentences, and Read for streams
+//	split.go      Sentences
 //	scanner.go    the next sentence of a text: line breaks, brackets and the length limit
 //	stop.go       whether a full stop, question mark or ellipsis ends a sentence
 //	following.go  the text after a stop

@@ -2,7 +2,6 @@ package split_test
 
 import (
 	"fmt"
-	"strings"
 
 	"tfm/text/split"
 )
@@ -19,21 +18,4 @@ func ExampleSentences() {
 	// "" "Dr. Smith paid $3.50."
 	// "  " "“Too much!” he said."
 	// "\n\n" "He left."
-}
-
-// A stream of any length needs bounded memory.
-func ExampleRead() {
-	r := strings.NewReader("他回家了。“好。”她说。\n第二段\n")
-	for s, err := range split.Read(r, split.Options{Lines: true}) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%q %q\n", s.Gap, s.Text)
-	}
-	// Output:
-	// "" "他回家了。"
-	// "" "“好。”她说。"
-	// "\n" "第二段"
-	// "\n" ""
 }

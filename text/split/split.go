@@ -2,10 +2,6 @@ package split
 
 import (
 	"cmp"
-	"errors"
-	"io"
-	"iter"
-	"strings"
 
 	"tfm/text"
 )
@@ -28,9 +24,6 @@ type Options struct {
 // alphabet.
 const DefaultMaxRunes = 1000
 
-// minChunk is the least size of the memory into which Read reads, in bytes.
-const minChunk = 1 << 16
-
 // maxMaxRunes keeps windows within the memory of any machine.
 const maxMaxRunes = 1 << 24
 
@@ -48,48 +41,6 @@ func Sentences(s string, o Options) []text.Range {
 		}
 	}
 	return ranges
-}
-
-// Sentence is a sentence of a stream with the white space before it. Text is "" at the end of the
-// stream and where the white space is long.
-type Sentence struct{ Gap, Text string }
-
-// Read splits the text of r into the sentences of Sentences. All strings concatenated are the text.
-// Memory is bounded by a small multiple of the length limit. A read error is yielded after all
-// sentences before it, and ends the sequence. The sequence can be ranged over once.
-func Read(r io.Reader, o Options) iter.Seq2[Sentence, error] {
-	return func(yield func(Sentence, error) bool) {
-		c := newScanner(o)
-		chunk := make([]byte, max(c.window, minChunk))
-		var unread string
-		var err error
-		fill := func() {
-			n := 0
-			for len(unread)+n < c.window && err == nil {
-				var m int
-				m, err = r.Read(chunk[n:])
-				n += m
-			}
-			unread += string(chunk[:n])
-		}
-		next := func(n int) string {
-			s := strings.Clone(unread[:n])
-			unread = unread[n:]
-			return s
-		}
-		for fill(); unread != ""; fill() {
-			var s Sentence
-			s.Gap = next(c.gap(c.cut(unread)))
-			fill()
-			s.Text = next(c.sentence(c.cut(unread)))
-			if !yield(s, nil) {
-				return
-			}
-		}
-		if !errors.Is(err, io.EOF) {
-			yield(Sentence{}, err)
-		}
-	}
 }
 
 // newScanner returns a scanner at the begin of a text.

@@ -1,15 +1,12 @@
 package split
 
 import (
-	"errors"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"unicode/utf8"
 
 	"tfm/text"
@@ -67,7 +64,7 @@ var hostile = []string{
 	strings.Repeat("a, b ", 1000), strings.Repeat("\xff", 10000), strings.Repeat("A\n", 3000), strings.Repeat("「", 700) + "。" + strings.Repeat("」", 700),
 }
 
-// check reports a violation of the properties of Sentences and Read.
+// check reports a violation of the properties of Sentences.
 func check(t *testing.T, s string, o Options) {
 	t.Helper()
 	ranges := Sentences(s, o)
@@ -102,26 +99,6 @@ func check(t *testing.T, s string, o Options) {
 	}
 	if gap := s[at:]; strings.TrimFunc(gap, isSpace) != "" {
 		t.Fatalf("Sentences(%.200q): %q after the last, want white space", s, gap)
-	}
-	for name, r := range map[string]io.Reader{"whole": strings.NewReader(s), "bytes": iotest.OneByteReader(strings.NewReader(s)), "data with EOF": iotest.DataErrReader(strings.NewReader(s))} {
-		if name == "bytes" && len(s) > 1<<9 {
-			continue
-		}
-		var all strings.Builder
-		var got []text.Range
-		for x, err := range Read(r, o) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			all.WriteString(x.Gap)
-			if x.Text != "" {
-				got = append(got, text.Range{Start: all.Len(), End: all.Len() + len(x.Text)})
-			}
-			all.WriteString(x.Text)
-		}
-		if all.String() != s || !slices.Equal(got, ranges) {
-			t.Fatalf("Read(%.200q), %s: %v of %d bytes, want %v of %d bytes as Sentences", s, name, got, all.Len(), ranges, len(s))
-		}
 	}
 }
 
@@ -170,23 +147,6 @@ func FuzzSentences(f *testing.F) {
 		check(t, s, Options{Language: language, MaxRunes: int(maxRunes % 2048), Lines: lines})
 	})
 }
-
-// A read error follows the sentences before it.
-func TestReadError(t *testing.T) {
-	var got []string
-	var last error
-	r := io.MultiReader(strings.NewReader("One two. Three four. Five"), iotest.ErrReader(errBroken))
-	for s, err := range Read(r, Options{}) {
-		if last = err; err == nil {
-			got = append(got, s.Text)
-		}
-	}
-	if want := []string{"One two.", "Three four.", "Five"}; !slices.Equal(got, want) || last != errBroken {
-		t.Errorf("Read = %q, %v, want %q, %v", got, last, want, errBroken)
-	}
-}
-
-var errBroken = errors.New("broken")
 
 // A long sentence is cut after a clause, or else at a space, or else between characters.
 func TestCutsLongSentences(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,11 +27,8 @@ var versionLines = map[Version]string{Version01: "#version: 0.1", Version02: "#v
 
 // Codes are the merges of a file of codes. They are immutable and safe for concurrent use.
 type Codes struct {
-	version    Version
-	lines      [][2]string // as in the file
-	glossaries []string
-	glossary   []*regexp.Regexp // of each of glossaries
-	whole      *regexp.Regexp   // any of glossaries, from begin to end; nil without
+	version Version
+	lines   [][2]string // as in the file
 
 	symbols map[string]int32
 	merges  map[pair]merge

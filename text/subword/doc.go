@@ -4,7 +4,6 @@
 //
 //	codes.go       the file of codes, and the segments of a line
 //	merge.go       the merges of one word
-//	glossary.go    text that is never split
 //	vocabulary.go  the file of the vocabulary, and counting one
 //	tokenizer.go   codes and a vocabulary as a text.Tokenizer
 //	sample.go      encoding with merges dropped at random, for training
@@ -24,5 +23,4 @@
 //   - segment: a part of a word to which no merge applies
 //   - joint: @@ at the end of a segment that is not the last of its word
 //   - piece: a segment with its joint, an entry of the vocabulary
-//   - glossary: a regular expression for text that is never split
 package subword

@@ -14,10 +14,10 @@ const Magic = "tfm-subword"
 // depend on them.
 const fileVersion = 1
 
-// MarshalBinary encodes the tokenizer: the magic, the format version and that of the codes, then
-// the glossaries, the merges and the vocabulary, each as its length and its strings. A string is
-// its length and bytes; a piece is followed by its count. Numbers are unsigned varints. The error
-// is always nil.
+// MarshalBinary encodes the tokenizer: the magic, the format version and that of the codes, 0,
+// then the merges and the vocabulary, each as its length and its strings. A string is its length
+// and bytes; a piece is followed by its count. Numbers are unsigned varints. The error is always
+// nil.
 func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 	c := t.codes
 	data := append([]byte(Magic), fileVersion, byte(c.version))
@@ -25,10 +25,7 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 		data = binary.AppendUvarint(data, uint64(len(s)))
 		data = append(data, s...)
 	}
-	data = binary.AppendUvarint(data, uint64(len(c.glossaries)))
-	for _, g := range c.glossaries {
-		appendString(g)
-	}
+	data = append(data, 0) // glossaries of subword-nmt, which are not supported
 	data = binary.AppendUvarint(data, uint64(len(c.lines)))
 	for _, m := range c.lines {
 		appendString(m[0])
@@ -56,9 +53,8 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 		return nil, fmt.Errorf("version %d, expected %d", body[0], fileVersion)
 	}
 	d := decoder{data: body[2:]}
-	var glossaries []string
-	for range d.count() {
-		glossaries = append(glossaries, d.string())
+	if n := d.number(); n > 0 {
+		return nil, fmt.Errorf("found %d glossaries, expected none", n)
 	}
 	var merges [][2]string
 	for range d.count() {
@@ -76,9 +72,6 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 	}
 	c, err := NewCodes(Version(body[1]), merges)
 	if err != nil {
-		return nil, err
-	}
-	if c, err = c.WithGlossaries(glossaries); err != nil {
 		return nil, err
 	}
 	v, err := NewVocabulary(entries, 0)

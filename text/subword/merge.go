@@ -17,7 +17,6 @@ type encoder struct {
 	queue   heap.Min // of rank<<32 | index of the left symbol
 	dropped []uint64 // in this step
 	next    []int32  // symbols that were merged in this step
-	parts   []int    // ends of the parts that glossaries separate
 	list    []int    // ends of the segments
 	key     []byte
 }
@@ -40,30 +39,10 @@ const (
 // until the next call. drop may be nil.
 func (e *encoder) segments(word string, drop *dropout.Merges) []int {
 	e.list = e.list[:0]
-	if e.codes.whole == nil {
-		e.appendSegments(word, 0, drop)
-		return e.list
+	if _, size := utf8.DecodeRuneInString(word); size == len(word) {
+		return append(e.list, size)
 	}
-	e.parts = e.codes.isolate(e.parts[:0], word)
-	begin := 0
-	for _, end := range e.parts {
-		if part := word[begin:end]; e.codes.whole.MatchString(part) {
-			e.list = append(e.list, end)
-		} else {
-			e.appendSegments(part, begin, drop)
-		}
-		begin = end
-	}
-	return e.list
-}
-
-// appendSegments appends the segments of a part of a word that begins at an offset.
-func (e *encoder) appendSegments(part string, offset int, drop *dropout.Merges) {
-	if _, size := utf8.DecodeRuneInString(part); size == len(part) {
-		e.list = append(e.list, offset+size)
-		return
-	}
-	e.split(part)
+	e.split(word)
 	e.merge(drop)
 	begin := 0
 	for i := int32(0); i != none; i = e.symbols[i].next {
@@ -72,12 +51,13 @@ func (e *encoder) appendSegments(part string, offset int, drop *dropout.Merges) 
 			continue // the end of the word alone
 		}
 		if e.vocabulary == nil {
-			e.list = append(e.list, offset+end)
+			e.list = append(e.list, end)
 		} else {
-			e.appendKnown(part[begin:end], offset+begin, end == len(part))
+			e.appendKnown(word[begin:end], begin, end == len(word))
 		}
 		begin = end
 	}
+	return e.list
 }
 
 // split makes the list of the characters of a word.

@@ -14,19 +14,12 @@ type Side struct {
 
 	// Of a sample of the pairs, drawn by their positions: 4,096 to 8,192, or all of fewer.
 	SampledCharacters int64
-	Words             int64               // runs of characters other than white space
 	Letters           [script.Count]int64 // letters by script
 
 	// Words as the tokenizers split them: a run of letters, a digit, or a run of other
 	// characters. 0 if they were not counted. DistinctWords is a lower bound if their table was
 	// full; see bpe.MaxTableBytes.
 	DistinctWords, WordOccurrences int64
-}
-
-// MeanWords returns the mean number of words of a line, for a corpus of the given number of pairs.
-func (s *Side) MeanWords(pairs int) float64 {
-	perCharacter := float64(s.Words) / float64(max(s.SampledCharacters, 1))
-	return float64(s.Characters) / float64(max(pairs, 1)) * perCharacter
 }
 
 // Share returns the share of the letters that are of the given scripts, from 0 to 1.
@@ -72,19 +65,13 @@ const (
 	asciiCodes = 27
 )
 
-// The properties of an ASCII character: its code and two flags.
-const (
-	letterFlag = 1 << codeBits << iota
-	spaceFlag
-)
+// letterFlag marks a letter among the codes of ASCII characters.
+const letterFlag = 1 << codeBits
 
 var ascii = func() (t [utf8.RuneSelf]uint8) {
 	for c := 'a'; c <= 'z'; c++ {
 		p := uint8(1+c-'a') | letterFlag
 		t[c], t[c-'a'+'A'] = p, p
-	}
-	for _, c := range "\t\n\v\f\r " {
-		t[c] = spaceFlag
 	}
 	return t
 }()
@@ -97,8 +84,7 @@ func (c *sideCounter) add(n int) {
 
 // sample adds a sentence of n characters to the sample.
 func (c *sideCounter) sample(s string, n int) {
-	var words, letters int
-	space, last := uint8(spaceFlag), gap
+	letters, last := 0, gap
 	for i := 0; i < len(s); {
 		flags, code := uint8(0), gap
 		if b := s[i]; b < utf8.RuneSelf {
@@ -110,26 +96,20 @@ func (c *sideCounter) sample(s string, n int) {
 			if class := script.Of(r); class != script.None {
 				c.Letters[class]++
 				code = asciiCodes + int(uint32(r)*0x9E3779B1>>16)%(codes-asciiCodes)
-			} else if script.IsSpace(r) {
-				flags = spaceFlag
 			}
 		}
 		letters += int(flags & letterFlag / letterFlag)
-		words += int(space &^ flags / spaceFlag)
-		space = flags & spaceFlag
 		c.profile[last*codes+code]++
 		last = code
 	}
 	c.profile[last*codes+gap]++
 	c.SampledCharacters += int64(n)
-	c.Words += int64(words)
 	c.Letters[script.Latin] += int64(letters)
 }
 
 // halve halves the counts of the sample.
 func (c *sideCounter) halve() {
 	c.SampledCharacters /= 2
-	c.Words /= 2
 	for i := range c.Letters {
 		c.Letters[i] /= 2
 	}

@@ -56,25 +56,22 @@ func TestFacts(t *testing.T) {
 	source[script.Latin], source[script.Cyrillic], source[script.Greek] = 2*13+8, 9, 6
 	target[script.Latin], target[script.Han], target[script.Hebrew], target[script.Kana] = 9, 2*3+1, 8, 2
 	for _, side := range []struct {
-		name              string
-		got               Side
-		characters, words int64
-		longest           int
-		letters           [script.Count]int64
+		name       string
+		got        Side
+		characters int64
+		longest    int
+		letters    [script.Count]int64
 	}{
-		{"source", s.Source, 2*19 + 10 + 9 + 7, 2*4 + 2 + 2 + 2, 19, source},
-		{"target", s.Target, 2*4 + 9 + 9 + 1 + 4, 2*1 + 2 + 2 + 1 + 2, 9, target},
+		{"source", s.Source, 2*19 + 10 + 9 + 7, 19, source},
+		{"target", s.Target, 2*4 + 9 + 9 + 1 + 4, 9, target},
 	} {
-		if side.got.Characters != side.characters || side.got.SampledCharacters != side.characters || side.got.Words != side.words || side.got.Longest != side.longest {
-			t.Errorf("%s: %d characters, %d sampled, %d words, longest %d; want %d, %[6]d, %d, %d", side.name,
-				side.got.Characters, side.got.SampledCharacters, side.got.Words, side.got.Longest, side.characters, side.words, side.longest)
+		if side.got.Characters != side.characters || side.got.SampledCharacters != side.characters || side.got.Longest != side.longest {
+			t.Errorf("%s: %d characters, %d sampled, longest %d; want %d, %[5]d, %d", side.name,
+				side.got.Characters, side.got.SampledCharacters, side.got.Longest, side.characters, side.longest)
 		}
 		if side.got.Letters != side.letters {
 			t.Errorf("%s: letters %v, want %v", side.name, side.got.Letters, side.letters)
 		}
-	}
-	if got, want := s.Source.MeanWords(s.Pairs), 14.0/6; math.Abs(got-want) > 1e-9 {
-		t.Errorf("MeanWords = %v, want %v", got, want)
 	}
 	if s.Source.Unspaced() || s.Source.DistinctWords != 12 || s.Source.WordOccurrences != 20 {
 		t.Errorf("source: unspaced %v, %d distinct words of %d; want 12 of 20", s.Source.Unspaced(), s.Source.DistinctWords, s.Source.WordOccurrences)
@@ -243,9 +240,6 @@ func TestSample(t *testing.T) {
 	}
 	if got, want := s.Target.Share(script.Han), 0.5; !near(got, want) {
 		t.Errorf("share of Han %v, want about %v", got, want)
-	}
-	if got := s.Source.MeanWords(s.Pairs); !near(got/2.5, 1) {
-		t.Errorf("%v words of a line, want about 2.5", got)
 	}
 	if max := int64(8 * maxSampled); s.Source.SampledCharacters > max || s.Source.SampledCharacters < max/3 {
 		t.Errorf("%d sampled characters, want at most %d and more than a third of it", s.Source.SampledCharacters, max)

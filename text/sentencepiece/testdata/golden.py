@@ -16,15 +16,13 @@ compares. Models with random pieces of all types come from
 Needs the Python package sentencepiece (0.2.3 was used).
 
 For each model, DIR has NAME.model, or NAME.model.gz for goldens, and NAME.json.gz: a list with
-text, decoded (both base64), ids, ends: the offsets of the ends of the pieces, and, for some, nbest: a
-list of ids and score.
+text, decoded (both base64), ids, and ends: the offsets of the ends of the pieces.
 """
 
 import base64
 import gzip
 import json
 import os
-import struct
 import sys
 
 import sentencepiece as spm
@@ -75,29 +73,24 @@ def fields(data):
 
 
 def pieces(data):
-    """Returns the ids, the ends and the score of a SentencePieceText."""
-    ids, ends, score = [], [], 0.0
+    """Returns the ids and the ends of a SentencePieceText."""
+    ids, ends = [], []
     for number, value in fields(data):
         if number == 2:
             piece = dict(fields(value))
             ids.append(piece.get(2, 0))
             ends.append(piece.get(5, 0))
-        elif number == 3:
-            score = struct.unpack("<f", value)[0]
-    return ids, ends, score
+    return ids, ends
 
 
-def record(model, lines, with_nbest):
+def record(model, lines):
     sp = spm.SentencePieceProcessor(model_file=model)
     out = []
     for line in lines:
-        ids, ends, _ = pieces(sp.encode(line, return_type="serialized_proto"))
+        ids, ends = pieces(sp.encode(line, return_type="serialized_proto"))
         assert ids == sp.encode(line)
         case = {"text": base64.b64encode(line).decode(), "ids": ids, "ends": ends}
         case["decoded"] = base64.b64encode(sp.decode(ids, return_type=bytes)).decode()
-        if with_nbest and len(line) < 200 and ids:
-            nbest = sp.nbest_encode(line, nbest_size=8, return_type="serialized_proto")
-            case["nbest"] = [{"ids": i, "score": score} for i, _, score in (pieces(n) for _, n in fields(nbest))]
         out.append(case)
     return out
 
@@ -107,8 +100,8 @@ def compress(data, path):
         z.write(data)
 
 
-def write(model, lines, with_nbest=False):
-    cases = record(model, lines, with_nbest)
+def write(model, lines):
+    cases = record(model, lines)
     compress(json.dumps(cases, separators=(",", ":")).encode(), model.removesuffix(".model") + ".json.gz")
 
 
@@ -170,7 +163,7 @@ def goldens(out):
         prefix = os.path.join(out, name)
         size = 620 if VARIANTS[name].get("byte_fallback") else 500
         train(lines, prefix, size, **VARIANTS[name])
-        write(prefix + ".model", cases, name.startswith("unigram"))
+        write(prefix + ".model", cases)
         compress(open(prefix + ".model", "rb").read(), prefix + ".model.gz")
         os.remove(prefix + ".model")
 
@@ -197,7 +190,7 @@ def compare(out, args):
     for name, options in VARIANTS.items():
         prefix = os.path.join(out, name)
         train(sample, prefix, 6000, **options)
-        write(prefix + ".model", cases, name.startswith("unigram"))
+        write(prefix + ".model", cases)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,6 @@ segmented = apply("codes.txt")
 save("segmented.txt", segmented)
 save("segmented-merges.txt", apply("codes-all.txt"))
 save("segmented-0.1.txt", apply("codes-0.1.txt"))
-save("segmented-glossaries.txt", apply("codes.txt", glossaries=["sch", "aa", r"\d+", "中文?"]))
 counts = {}
 for line in segmented:
     for piece in line.split():
