@@ -108,26 +108,20 @@ type shortlistLearner struct {
 const shortlistPasses = 1 + align.Iterations + 1
 
 func (l *shortlistLearner) learn() error {
-	err := l.eachBatch(func(batch []align.Pair) {
-		l.lexicon.Count(batch)
-		for _, p := range batch {
-			for _, id := range p.Target {
-				l.frequencies[id]++
+	err := l.lexicon.Learn(align.Iterations, func(do func([]align.Pair)) error {
+		err := l.eachBatch(func(batch []align.Pair) {
+			if l.pass == 1 {
+				l.count(batch)
 			}
+			do(batch)
+		})
+		if err == nil && l.result.Pairs == 0 {
+			err = errors.New("found no pairs to learn from, expected the training data")
 		}
-		l.result.Pairs += len(batch)
+		return err
 	})
 	if err != nil {
 		return err
-	}
-	if l.result.Pairs == 0 {
-		return errors.New("found no pairs to learn from, expected the training data")
-	}
-	for range align.Iterations {
-		if err := l.eachBatch(l.lexicon.Expect); err != nil {
-			return err
-		}
-		l.lexicon.Maximize()
 	}
 	l.result.Shortlist = l.shortlist()
 	var list []int32
@@ -144,6 +138,16 @@ func (l *shortlistLearner) learn() error {
 			}
 		}
 	})
+}
+
+// count counts pairs and their target pieces.
+func (l *shortlistLearner) count(pairs []align.Pair) {
+	for _, p := range pairs {
+		for _, id := range p.Target {
+			l.frequencies[id]++
+		}
+	}
+	l.result.Pairs += len(pairs)
 }
 
 // shortlist returns the lists after the last iteration.

@@ -20,24 +20,28 @@ var allowedImports = []struct{ name, imports string }{
 	{"layer", "mat"},
 	{"attn", "mat layer"},
 
+	// For all packages.
+	{"internal/format", ""},
+	{"internal/hash", ""},
+	{"internal/strict", ""},
+
 	// Text. It does not depend on arithmetic.
 	{"text", ""},
-	{"text/align", ""},
 	{"text/internal/dropout", ""},
 	{"text/internal/exact", ""},
 	{"text/internal/heap", ""},
+	{"text/internal/parallel", ""},
+	{"text/align", "text/internal/parallel"},
 	{"text/script", ""},
 	{"text/bpe", "text text/internal/dropout text/internal/heap"},
-	{"text/clean", "text text/align text/internal/exact text/script"},
-	{"text/score", "text/internal/exact text/script"},
-	{"text/sentencepiece", "text text/internal/dropout text/internal/exact text/internal/heap"},
+	{"text/clean", "internal/hash text text/align text/internal/exact text/internal/parallel text/script"},
+	{"text/score", "text/internal/exact text/internal/parallel text/script"},
+	{"text/sentencepiece/internal/charsmap", ""},
+	{"text/sentencepiece", "text text/internal/dropout text/internal/exact text/internal/heap text/sentencepiece/internal/charsmap"},
+	{"text/sentencepiece/train", "text/internal/exact text/internal/heap text/internal/parallel text/sentencepiece text/sentencepiece/internal/charsmap"},
 	{"text/split", "text"},
 	{"text/subword", "text text/internal/dropout text/internal/heap"},
 	{"text/vocab", "text text/bpe text/sentencepiece text/subword"},
-
-	// For all packages.
-	{"internal/format", ""},
-	{"internal/strict", ""},
 
 	// The model and translation. None of them imports train.
 	{"model/safetensors", ""},
@@ -50,7 +54,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"train/runlog", ""},
 	{"train/tensorboard", ""},
 	{"train", "mat layer text text/score model model/safetensors model/decode train/runlog internal/strict"},
-	{"train/corpus", "text text/script text/vocab train internal/format"},
+	{"train/corpus", "text text/script text/vocab train internal/format internal/hash"},
 
 	// Programs around the model.
 	{"report", "train/runlog internal/format"},
@@ -72,7 +76,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/heatmap", "text cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/grammar", ""},
 	{"cmd/tfm/internal/lesson", "mat model model/decode train internal/format cmd/tfm/internal/terminal"},
-	{"cmd/tfm/internal/tokenizers", "text text/bpe text/sentencepiece text/subword text/vocab model model/safetensors internal/format " +
+	{"cmd/tfm/internal/tokenizers", "text text/bpe text/sentencepiece text/sentencepiece/train text/subword text/vocab model model/safetensors internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/settings", "text text/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},

@@ -14,6 +14,7 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text/sentencepiece"
+	"tfm/text/sentencepiece/train"
 	"tfm/text/vocab"
 )
 
@@ -22,7 +23,7 @@ func trainSentencePiece(t *testing.T, size int, lines []string) *sentencepiece.T
 	t.Helper()
 	spec := sentencepiece.NewTrainerSpec()
 	spec.VocabSize = int32(size)
-	trainer, err := sentencepiece.NewTrainer(spec, sentencepiece.NewNormalizerSpec())
+	trainer, err := train.New(spec, sentencepiece.NewNormalizerSpec())
 	if err != nil {
 		t.Fatal(err)
 	}

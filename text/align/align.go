@@ -38,11 +38,10 @@ func oneWay(pairs []Pair) [][]int {
 		}
 	}
 	l := NewLexicon(sources, targets, Options{})
-	l.Count(pairs)
-	for range Iterations {
-		l.Expect(pairs)
-		l.Maximize()
-	}
+	l.Learn(Iterations, func(do func([]Pair)) error {
+		do(pairs)
+		return nil
+	})
 	links := make([][]int, len(pairs))
 	var w workspace
 	for k := range pairs {

@@ -1,6 +1,6 @@
 // Package align learns from the pairs of a corpus which words translate which, and finds the words
 // of a sentence that the words of its translation translate. It is a reference for the alignments
-// of a model, and the source of shortlists. It imports only the standard library.
+// of a model, and the source of shortlists. It imports the standard library and a text package.
 //
 // Its model is IBM Model 1 (Brown et al., 1993, "The Mathematics of Statistical Machine
 // Translation") with a prior that favours equal relative positions, as in fast_align (Dyer et al.,

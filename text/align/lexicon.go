@@ -3,10 +3,10 @@ package align
 import (
 	"cmp"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
+
+	"tfm/text/internal/parallel"
 )
 
 // Lexicon estimates p(t|s), the probability that the source word s generates the target word t, by
@@ -16,9 +16,8 @@ import (
 // of no word, that generates it: p(j|i)·p(t|s), with p(-1|i) = nullPrior and p(j|i) in proportion
 // to prior(i, n, j, m).
 //
-// A caller passes all pairs to Count, then for each iteration all pairs to Expect, and calls
-// Maximize. Pairs may be divided into any batches. The estimate depends neither on these nor on the
-// number of threads, and is the same on every machine.
+// The estimate depends neither on the batches of pairs nor on the number of threads, and is the
+// same on every machine.
 type Lexicon struct {
 	Options
 
@@ -54,9 +53,24 @@ func NewLexicon(sources, targets int, o Options) *Lexicon {
 	return &Lexicon{Options: o, seen: make([]wordCounts, sources), known: make([]bool, targets)}
 }
 
-// Count finds the target words that occur with each source word. It panics on words that are out of
-// range.
-func (l *Lexicon) Count(pairs []Pair) {
+// Learn estimates the probabilities in a number of iterations. each must call its argument with all
+// pairs, in any batches; Learn calls it once to find the words that occur together, and once for
+// each iteration. The error is that of each. Learn panics on words that are out of range.
+func (l *Lexicon) Learn(iterations int, each func(do func([]Pair)) error) error {
+	if err := each(l.count); err != nil {
+		return err
+	}
+	for range iterations {
+		if err := each(l.Expect); err != nil {
+			return err
+		}
+		l.maximize()
+	}
+	return nil
+}
+
+// count finds the target words that occur with each source word.
+func (l *Lexicon) count(pairs []Pair) {
 	for _, p := range pairs {
 		for _, t := range p.Target {
 			l.known[t] = true
@@ -70,7 +84,7 @@ func (l *Lexicon) Count(pairs []Pair) {
 	// A part has the source words s ≡ part (mod parts), so that the order of the occurrences
 	// of each is that of the pairs.
 	const parts = 32
-	l.parallel(parts, 1, func(part, _ int) {
+	parallel.For(l.Threads, parts, 1, func(_, part, _ int) {
 		for _, p := range pairs {
 			for _, s := range p.Source {
 				if int(s)%parts == part {
@@ -83,7 +97,7 @@ func (l *Lexicon) Count(pairs []Pair) {
 	})
 }
 
-// begin sets the entries after the last call of Count.
+// begin sets the entries after count.
 func (l *Lexicon) begin() {
 	if l.starts != nil {
 		return
@@ -107,11 +121,11 @@ func (l *Lexicon) begin() {
 	}
 }
 
-// Expect adds the expected counts of pairs, which Count must have had.
+// Expect adds the expected counts of pairs, which Learn must have had.
 func (l *Lexicon) Expect(pairs []Pair) {
 	l.begin()
 	const grain = 16
-	l.parallel(len(pairs), grain, func(lo, hi int) {
+	parallel.For(l.Threads, len(pairs), grain, func(_, lo, hi int) {
 		var w workspace
 		for k := lo; k < hi; k++ {
 			p := &pairs[k]
@@ -130,9 +144,9 @@ func (l *Lexicon) Expect(pairs []Pair) {
 	})
 }
 
-// Maximize ends an iteration: it sets p(t|s) to the expected counts of s with t, divided by those
+// maximize ends an iteration: it sets p(t|s) to the expected counts of s with t, divided by those
 // of s.
-func (l *Lexicon) Maximize() {
+func (l *Lexicon) maximize() {
 	l.begin()
 	// Add-α smoothing keeps words that occur once from explaining whole sentences.
 	const alpha = 0.01
@@ -235,34 +249,4 @@ func (l *Lexicon) links(p *Pair, w *workspace) []int {
 		links[i] = best - 1
 	}
 	return links
-}
-
-// parallel calls body with ranges of up to grain of n indices on the threads of l. A panic of body
-// is raised on the caller.
-func (l *Lexicon) parallel(n, grain int, body func(lo, hi int)) {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	var failed atomic.Value
-	for range min(cmp.Or(l.Threads, runtime.GOMAXPROCS(0)), (n+grain-1)/grain) {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			defer func() {
-				if r := recover(); r != nil {
-					failed.Store(fmt.Sprint(r))
-				}
-			}()
-			for {
-				lo := int(next.Add(int64(grain))) - grain
-				if lo >= n {
-					return
-				}
-				body(lo, min(lo+grain, n))
-			}
-		}()
-	}
-	group.Wait()
-	if r := failed.Load(); r != nil {
-		panic(r)
-	}
 }

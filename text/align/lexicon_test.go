@@ -33,15 +33,12 @@ func dictionary(n, words int, seed uint64) []Pair {
 
 func learn(pairs []Pair, o Options, batch int) *Lexicon {
 	l := NewLexicon(100, 1000, o)
-	for b := range slices.Chunk(pairs, batch) {
-		l.Count(b)
-	}
-	for range Iterations {
+	l.Learn(Iterations, func(do func([]Pair)) error {
 		for b := range slices.Chunk(pairs, batch) {
-			l.Expect(b)
+			do(b)
 		}
-		l.Maximize()
-	}
+		return nil
+	})
 	return l
 }
 
@@ -145,7 +142,10 @@ func TestLexiconPanics(t *testing.T) {
 					t.Errorf("%s: no panic", name)
 				}
 			}()
-			NewLexicon(10, 10, Options{}).Count([]Pair{p})
+			NewLexicon(10, 10, Options{}).Learn(1, func(do func([]Pair)) error {
+				do([]Pair{p})
+				return nil
+			})
 		}()
 	}
 }

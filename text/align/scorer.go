@@ -12,8 +12,8 @@ type Scorer struct {
 	p           []float64
 }
 
-// Scorer returns a Scorer. It requires that Expect has had all pairs since the last call of
-// Maximize, and that the Lexicon changes no more.
+// Scorer returns a Scorer. It requires that Expect has had all pairs since Learn, and that the
+// Lexicon changes no more.
 func (l *Lexicon) Scorer() *Scorer {
 	l.begin()
 	s := &Scorer{l: l, totals: make([]float64, len(l.starts)-1)}

@@ -11,7 +11,6 @@
 //	cache.go      the ids of recent words
 //	remap.go      the pieces of one tokenizer as pieces of another
 //	file.go       the merges as bytes, for the model file
-//	queue.go      the priority queue of train.go
 //
 // # Terms
 //

@@ -72,7 +72,7 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 		b.pieces = append(b.pieces, b.pieces[m.left]+b.pieces[m.right])
 	}
 	b.cache.init()
-	b.encoders.New = func() any { return new(wordEncoder) }
+	b.encoders.New = func() any { return &wordEncoder{candidates: heap.Min()} }
 	return b, nil
 }
 
@@ -167,9 +167,10 @@ func (t *Tokenizer) Piece(id int32) string {
 
 // wordEncoder is the reusable scratch memory of encoding.
 type wordEncoder struct {
-	text       []byte
-	symbols    []symbol
-	candidates heap.Min // merges of a symbol and its successor: id<<32 | index of the symbol
+	text    []byte
+	symbols []symbol
+	// candidates are merges of a symbol and its successor: id<<32 | index of the symbol.
+	candidates heap.Heap[uint64]
 	dropped    []uint64 // candidates that this step dropped
 }
 
@@ -202,7 +203,7 @@ func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *dropo
 	s[len(s)-1].next = none
 	e.symbols = s
 
-	e.candidates = e.candidates[:0]
+	e.candidates.Reset()
 	propose := func(at int32) {
 		if at == none || s[at].next == none {
 			return
@@ -214,7 +215,7 @@ func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *dropo
 	for i := range s {
 		propose(int32(i))
 	}
-	for len(e.candidates) > 0 {
+	for e.candidates.Len() > 0 {
 		c := e.candidates.Pop() // the merge learned first, then the leftmost
 		id, at := int32(c>>32), int32(c)
 		next := s[at].next

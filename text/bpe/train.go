@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"tfm/text"
+	"tfm/text/internal/heap"
 )
 
 // MaxTableBytes is the limit of a Trainer's table: the total length of its distinct words. 16 MiB
@@ -173,7 +174,7 @@ type merger struct {
 	minCount   int64   // smallest count of a pair that is merged
 
 	pairs    map[pair]*occurrences
-	queue    pairQueue
+	queue    heap.Heap[queuedPair]
 	newPairs []pair // added since the last merge
 }
 
@@ -208,6 +209,7 @@ func newMerger(t *Trainer) *merger {
 		counts:   t.counts,
 		minCount: 2 * t.Threshold(),
 		pairs:    make(map[pair]*occurrences),
+		queue:    heap.Heap[queuedPair]{Before: queuedPair.before},
 	}
 	for i := range n {
 		m.prev[i], m.next[i] = int32(i)-1, int32(i)+1
@@ -228,14 +230,14 @@ func newMerger(t *Trainer) *merger {
 
 // mostFrequent returns the most frequent pair, and false if its count is less than minCount.
 func (m *merger) mostFrequent() (pair, bool) {
-	for len(m.queue) > 0 {
-		f := m.queue.pop()
+	for m.queue.Len() > 0 {
+		f := m.queue.Pop()
 		o := m.pairs[f.pair]
 		switch {
 		case o == nil || o.count < m.minCount:
 			delete(m.pairs, f.pair)
 		case o.count < f.count:
-			m.queue.push(queuedPair{f.pair, o.count})
+			m.queue.Push(queuedPair{f.pair, o.count})
 		default:
 			return f.pair, true
 		}
@@ -297,7 +299,7 @@ func (m *merger) enqueue() {
 		case o.count < m.minCount:
 			delete(m.pairs, p)
 		default:
-			m.queue.push(queuedPair{p, o.count})
+			m.queue.Push(queuedPair{p, o.count})
 		}
 	}
 	m.newPairs = m.newPairs[:0]

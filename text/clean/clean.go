@@ -1,15 +1,13 @@
 package clean
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
+	"tfm/internal/hash"
 	"tfm/text"
+	"tfm/text/internal/parallel"
 )
 
 // Report is the result of Clean.
@@ -121,10 +119,13 @@ func (c *cleaner) show(ctx context.Context, p Progress) error {
 // learn learns from the sample, and frees it.
 func (c *cleaner) learn(ctx context.Context) error {
 	l := &c.learned
-	seen := hashCounts{}
+	seen := map[uint64]bool{}
 	c.sample.remove(func(p *text.RepairedPair) bool {
 		// A copy would explain the pair after its own counts are left out.
-		return seen.add(combine(hashText(p.Source), hashText(p.Target))) > 0
+		h := hash.Pair(p.Source, p.Target)
+		again := seen[h]
+		seen[h] = true
+		return again
 	})
 	var p pair
 	for _, p.RepairedPair = range c.sample.pairs {
@@ -203,7 +204,7 @@ func (c *cleaner) clean(ctx context.Context, visit func(*text.RepairedPair, Faul
 	r := &c.report
 	batch := make([]verdict, 0, batchPairs)
 	bytes := int64(0)
-	judges := make([]*judge, cmp.Or(c.Threads, runtime.GOMAXPROCS(0)))
+	judges := make([]*judge, parallel.Workers(c.Threads))
 	flush := func() error {
 		c.judgeAll(batch, judges)
 		for i := range batch {
@@ -252,25 +253,14 @@ func (c *cleaner) clean(ctx context.Context, visit func(*text.RepairedPair, Faul
 // judgeAll sets the verdicts of a batch on several threads, one for each of judges.
 func (c *cleaner) judgeAll(batch []verdict, judges []*judge) {
 	const grain = 64
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for i := range judges {
-		if judges[i] == nil && c.learned.lexical != nil {
-			judges[i] = c.learned.lexical.judge()
+	parallel.For(c.Threads, len(batch), grain, func(worker, lo, hi int) {
+		if judges[worker] == nil && c.learned.lexical != nil {
+			judges[worker] = c.learned.lexical.judge()
 		}
-		group.Go(func() {
-			for {
-				lo := int(next.Add(grain)) - grain
-				if lo >= len(batch) {
-					return
-				}
-				for k := lo; k < min(lo+grain, len(batch)); k++ {
-					c.judge(&batch[k], judges[i])
-				}
-			}
-		})
-	}
-	group.Wait()
+		for k := lo; k < hi; k++ {
+			c.judge(&batch[k], judges[worker])
+		}
+	})
 }
 
 // judge sets the verdict of a pair.

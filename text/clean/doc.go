@@ -8,7 +8,6 @@
 //	fault.go       the faults, the table of the rules
 //	side.go        the measures of a sentence: lengths, words, scripts
 //	sample.go      the sample
-//	hash.go        hashes of texts and words
 //
 // The rules:
 //

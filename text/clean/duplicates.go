@@ -1,5 +1,7 @@
 package clean
 
+import "tfm/internal/hash"
+
 // repeatRule finds pairs that repeat earlier ones.
 type repeatRule struct {
 	fault Fault
@@ -14,11 +16,27 @@ func (o *Options) repeatRules() (list []repeatRule) {
 			list = append(list, repeatRule{fault, key, limit})
 		}
 	}
-	add(Duplicate, 1, func(p *pair) uint64 { return combine(hashText(p.Source), hashText(p.Target)) })
-	add(NearDuplicate, 1, func(p *pair) uint64 { return combine(hashWords(p.src.words), hashWords(p.tgt.words)) })
+	add(Duplicate, 1, func(p *pair) uint64 { return hash.Pair(p.Source, p.Target) })
+	add(NearDuplicate, 1, func(p *pair) uint64 { return hash.Combine(hashWords(p.src.words), hashWords(p.tgt.words)) })
 	add(RepeatedSource, o.PerSource, func(p *pair) uint64 { return hashText(p.Source) })
 	add(RepeatedTarget, o.PerTarget, func(p *pair) uint64 { return hashText(p.Target) })
 	return list
+}
+
+// hashText returns the hash of a sentence.
+func hashText(s string) uint64 {
+	h, _ := hash.Text(s)
+	return h
+}
+
+// hashCounts counts occurrences of hashes.
+type hashCounts map[uint64]uint32
+
+// add counts an occurrence of h, and returns the number of those before it.
+func (c hashCounts) add(h uint64) int {
+	before := c[h]
+	c[h] = before + min(1, ^before)
+	return int(before)
 }
 
 // maxHashes is the limit of the hashes of a table: up to 600 MB while it grows.
@@ -51,20 +69,23 @@ func (b bitmap) has(line int) bool { return line/64 < len(b) && b[line/64]>>(lin
 // forEach for each rule and part, which must call do with each pair that has no other fault.
 func newRepeated(rules []repeatRule, pairs int, forEach func(do func(*pair)) error) (*repeated, error) {
 	r := &repeated{rules: rules, parts: 1 + pairs/(maxHashes+1), seen: make([]hashCounts, len(rules))}
+	for i := range r.seen {
+		r.seen[i] = hashCounts{}
+	}
 	if r.parts == 1 {
 		return r, nil
 	}
 	for i, rule := range rules {
 		r.found = append(r.found, nil)
 		for part := range r.parts {
-			var seen hashCounts
+			seen := hashCounts{}
 			err := forEach(func(p *pair) {
 				for _, before := range r.found[:i] {
 					if before.has(p.Line) {
 						return
 					}
 				}
-				if key := rule.key(p); int(key%uint64(r.parts)) == part && seen.add(mix(key)) >= rule.limit {
+				if key := rule.key(p); int(key%uint64(r.parts)) == part && seen.add(key) >= rule.limit {
 					r.found[i].add(p.Line)
 				}
 			})

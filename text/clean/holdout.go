@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tfm/internal/hash"
 	"tfm/text"
 )
 
@@ -188,7 +189,7 @@ func (h *holdOut) draw(ctx context.Context, n int) (list []candidate, count int,
 			limit = list[n-1].random
 		}
 	}
-	seed := mix(h.Seed)
+	seed := hash.Mix(h.Seed)
 	for p, err := range h.pairs {
 		if err != nil {
 			return nil, 0, err
@@ -197,7 +198,7 @@ func (h *holdOut) draw(ctx context.Context, n int) (list []candidate, count int,
 		if err := h.progress(ctx, count); err != nil {
 			return nil, 0, err
 		}
-		random := mix(seed ^ uint64(p.Line))
+		random := hash.Mix(seed ^ uint64(p.Line))
 		if random > limit || text.IsBlank(p.Source) || text.IsBlank(p.Target) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"tfm/internal/hash"
 	"tfm/text"
 	"tfm/text/align"
 )
@@ -28,17 +29,18 @@ func (l *lexical) learn(ctx context.Context, c *cleaner) (ok bool, err error) {
 			ids[i] = j.ids[d]
 		}
 		lexicon := align.NewLexicon(len(l.sides[d].ids), len(l.sides[1-d].ids), align.Options{Limit: 1000, Threads: c.Threads})
-		lexicon.Count(ids)
-		for i := range iterations + 1 {
-			done := float64(d*(iterations+1)+i) / (2 * (iterations + 1))
-			if err := c.show(ctx, Progress{Stage: Learning, Pairs: len(all), Done: done}); err != nil {
-				return false, err
-			}
-			if i > 0 {
-				lexicon.Maximize()
-			}
-			lexicon.Expect(ids)
+		const readings = 1 + iterations // of the pairs, in a direction
+		reading := d * readings
+		each := func(do func([]align.Pair)) error {
+			done := float64(reading) / (2 * readings)
+			reading++
+			do(ids)
+			return c.show(ctx, Progress{Stage: Learning, Pairs: len(all), Done: done})
 		}
+		if err := lexicon.Learn(iterations, each); err != nil {
+			return false, err
+		}
+		lexicon.Expect(ids)
 		l.directions[d].lexicon = lexicon
 	}
 	for d := range l.directions {
@@ -112,14 +114,14 @@ func (l *lexical) withDecoys(sampled []text.RepairedPair, plausible func(x, y in
 }
 
 // isDecoy reports whether a decoy is made of pair i.
-func isDecoy(i, rate int) bool { return mix(^uint64(i))%uint64(rate) == 0 }
+func isDecoy(i, rate int) bool { return hash.Mix(^uint64(i))%uint64(rate) == 0 }
 
 // withOtherTarget returns pair i of pairs with the target of another one, the first of several at
 // random that gives a plausible ratio of lengths, and reports whether there is one.
 func withOtherTarget(pairs []*judged, i, tries int, plausible func(x, y int) bool) (random *judged, ok bool) {
 	j, other := pairs[i], pairs[(i+1)%len(pairs)]
 	for k := range tries {
-		n := int(mix(uint64(i*tries+k)) % uint64(len(pairs)))
+		n := int(hash.Mix(uint64(i*tries+k)) % uint64(len(pairs)))
 		if ok = n != i && plausible(j.lengths[0], pairs[n].lengths[1]); ok {
 			other = pairs[n]
 			break

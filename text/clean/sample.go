@@ -3,6 +3,7 @@ package clean
 import (
 	"slices"
 
+	"tfm/internal/hash"
 	"tfm/text"
 )
 
@@ -27,7 +28,7 @@ type sample struct {
 }
 
 // has reports whether the pair on a line is in the sample if it has no fault.
-func (s *sample) has(line int) bool { return mix(uint64(line))>>(64-s.bits) == 0 }
+func (s *sample) has(line int) bool { return hash.Mix(uint64(line))>>(64-s.bits) == 0 }
 
 // add adds a pair that has reports.
 func (s *sample) add(p *pair) {

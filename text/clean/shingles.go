@@ -3,6 +3,8 @@ package clean
 import (
 	"cmp"
 	"slices"
+
+	"tfm/internal/hash"
 )
 
 // shingles appends the hashes of the pairs of consecutive words of a sentence to list, in ascending
@@ -16,10 +18,10 @@ func shingles(list []uint64, words []word) []uint64 {
 		if w.isNumber() {
 			w = anyNumber
 		}
-		list = append(list, combine(uint64(last), uint64(w)))
+		list = append(list, hash.Combine(uint64(last), uint64(w)))
 		last = w
 	}
-	list = append(list, combine(uint64(last), uint64(end)))
+	list = append(list, hash.Combine(uint64(last), uint64(end)))
 	slices.Sort(list[start:])
 	return list[:start+len(slices.Compact(list[start:]))]
 }

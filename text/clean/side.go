@@ -4,6 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tfm/internal/hash"
 	"tfm/text"
 	"tfm/text/script"
 )
@@ -37,6 +38,18 @@ const (
 const anyNumber = digitFlag
 
 func (w word) isNumber() bool { return w&digitFlag != 0 }
+
+// hashWords returns a hash of words in which all numbers are equal, the same in every run.
+func hashWords(words []word) uint64 {
+	h := uint64(len(words))
+	for _, w := range words {
+		if w.isNumber() {
+			w = anyNumber
+		}
+		h = hash.Mix(h ^ uint64(w))
+	}
+	return h
+}
 
 // side are the measures of a sentence.
 type side struct {
@@ -115,7 +128,7 @@ func (w *wordHash) add(r rune, kind word) {
 		w.end()
 		w.kind = kind
 	}
-	w.hash = mix(w.hash ^ uint64(r))
+	w.hash = hash.Mix(w.hash ^ uint64(r))
 	if w.n++; w.n <= stemLetters {
 		w.stem = w.hash
 	}

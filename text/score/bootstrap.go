@@ -3,6 +3,8 @@ package score
 import (
 	"fmt"
 	"math"
+
+	"tfm/text/internal/parallel"
 )
 
 // Confidence returns the score of a system with the 95 % confidence interval of a bootstrap (Koehn
@@ -72,9 +74,9 @@ func bootstrap(random *pcg64, resamples int, systems []*Statistics) []scores {
 		for _, chosen := range batch {
 			random.choose(chosen, uint32(segments))
 		}
-		parallel(len(batch), func() func(int) {
+		parallel.For(0, len(batch), grain, func(_, lo, hi int) {
 			sums := make([]float32, columns)
-			return func(k int) {
+			for k := lo; k < hi; k++ {
 				for i, s := range systems {
 					addRows(sums, rows[i], batch[k])
 					result[i].values[done+k], single[i][done+k] = s.metric.scoreResample(sums)
@@ -92,6 +94,9 @@ func bootstrap(random *pcg64, resamples int, systems []*Statistics) []scores {
 
 // maxBatchNumbers limits the random numbers in memory, except those of one resample.
 const maxBatchNumbers = 1 << 20
+
+// grain is the number of resamples or trials that a goroutine scores at once.
+const grain = 8
 
 // addRows sets sums to the sums of the chosen rows.
 func addRows(sums, rows []float32, chosen []uint32) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"tfm/text/internal/parallel"
 )
 
 // PairedRandomization compares systems with a baseline by approximate randomization (Riezler and
@@ -68,9 +70,9 @@ func trials(random *pcg64, n int, baseline *Statistics, systems []*Statistics) [
 		for _, fromBaseline := range batch {
 			heads.flip(fromBaseline, segments)
 		}
-		parallel(len(batch), func() func(int) {
+		parallel.For(0, len(batch), grain, func(_, lo, hi int) {
 			a, b := make([]float64, columns), make([]float64, columns)
-			return func(k int) {
+			for k := lo; k < hi; k++ {
 				for i, s := range systems {
 					exchanges[i].sums(a, b, batch[k])
 					result[i].values[done+k] = math.Abs(s.metric.scoreTrial(a) - s.metric.scoreTrial(b))

@@ -2,9 +2,8 @@ package score
 
 import (
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
+
+	"tfm/text/internal/parallel"
 )
 
 // Metric is a *BLEU, a *CHRF or a *TER. Its score follows from the sums of the statistics of the
@@ -98,15 +97,17 @@ func AddAll(m Metric, hypotheses []string, references ...[]string) *Statistics {
 	}
 	s := &Statistics{metric: m, segments: len(hypotheses), rows: make([]float64, len(hypotheses)*m.columns())}
 	const batch = 64 // segments
-	parallel((len(hypotheses)+batch-1)/batch, func() func(int) {
-		w, refs := m.worker(), make([]string, len(references))
-		return func(b int) {
-			for i := b * batch; i < min((b+1)*batch, len(hypotheses)); i++ {
-				for r := range references {
-					refs[r] = references[r][i]
-				}
-				w.count(s.row(i), hypotheses[i], refs)
+	workers := make([]Metric, parallel.Workers(0))
+	parallel.For(0, len(hypotheses), batch, func(w, lo, hi int) {
+		if workers[w] == nil {
+			workers[w] = m.worker()
+		}
+		refs := make([]string, len(references))
+		for i := lo; i < hi; i++ {
+			for r := range references {
+				refs[r] = references[r][i]
 			}
+			workers[w].count(s.row(i), hypotheses[i], refs)
 		}
 	})
 	for i := range hypotheses {
@@ -142,31 +143,4 @@ func (s *Statistics) sums() []float64 {
 		addTo(sums, s.row(i))
 	}
 	return sums
-}
-
-// parallel calls the functions that worker returns, one for each of GOMAXPROCS goroutines, with the
-// numbers below n. It panics if one of them does.
-func parallel(n int, worker func() func(int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	panics := make(chan any, runtime.GOMAXPROCS(0))
-	for range min(n, cap(panics)) {
-		wait.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					panics <- p
-				}
-			}()
-			do := worker()
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	wait.Wait()
-	select {
-	case p := <-panics:
-		panic(p)
-	default:
-	}
 }

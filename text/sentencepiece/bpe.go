@@ -175,7 +175,7 @@ type bpeScratch struct {
 
 	// queue is a heap of rank<<32 | index. An element is stale if the symbol at index has
 	// another rank.
-	queue heap.Min
+	queue heap.Heap[uint64]
 }
 
 // bpeSymbol is an element of a list linked by index.
@@ -309,7 +309,7 @@ func (b *bpe) mergeScanning(symbols []bpeSymbol, sc *scratch) {
 
 // mergeQueued applies the merges that drop does not drop. drop may be nil.
 func (b *bpe) mergeQueued(symbols []bpeSymbol, sc *scratch, drop *dropout.Merges) {
-	sc.bpe.queue = sc.bpe.queue[:0]
+	sc.bpe.queue.Reset()
 	propose := func(i int32) {
 		if rank := b.propose(i, sc); rank != noRank {
 			sc.bpe.queue.Push(uint64(rank)<<32 | uint64(i))
@@ -318,7 +318,7 @@ func (b *bpe) mergeQueued(symbols []bpeSymbol, sc *scratch, drop *dropout.Merges
 	for i := range symbols[:len(symbols)-1] {
 		propose(int32(i))
 	}
-	for len(sc.bpe.queue) > 0 {
+	for sc.bpe.queue.Len() > 0 {
 		top := sc.bpe.queue.Pop()
 		i := int32(uint32(top))
 		if symbols[i].rank != uint32(top>>32) {

@@ -1,6 +1,7 @@
 // Package sentencepiece reads, writes and applies the .model files of SentencePiece (Kudo and
 // Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer"). Its ids
-// equal those of spm_encode. It imports text packages and the standard library.
+// equal those of spm_encode. Package train makes such models. It imports text packages, its package
+// of character maps and the standard library.
 //
 //	model.go       the contents of a .model file
 //	proto.go       the protobuf encoding of the file
@@ -15,24 +16,11 @@
 //	remap.go       the pieces of one tokenizer as pieces of another
 //	trie.go        the strings that a text begins with
 //
-// Training:
-//
-//	train.go          learns a model from texts
-//	train_words.go    counts the fragments of texts
-//	train_rules.go    the strings that can be pieces
-//	train_seeds.go    the possible pieces of a unigram model
-//	train_unigram.go  learns the pieces of a unigram model
-//	train_bpe.go      learns the pieces of byte-pair encoding
-//	normalization.go  the normalizations by their names
-//	charsmap.go       builds the map of a normalization from rules
-//
 // # Terms
 //
 //   - normalization: replaces characters by the file's map, trims white space, writes spaces as ▁
 //   - ▁: U+2581, a space in normalized text
 //   - word: ▁ and the characters up to the next ▁, or in some models the characters up to ▁
-//   - fragment: normalized text between two places that no piece can cross
-//   - seed: a string that a unigram model can have as a piece when its training begins
 //   - type: whether a piece is matched in text (normal, user-defined), is not (control, unused), or
 //     is an id for text without a piece (unknown, byte)
 //   - byte fallback: encodes a character without a piece as the pieces of its UTF-8 bytes

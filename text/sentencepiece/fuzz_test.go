@@ -1,7 +1,6 @@
 package sentencepiece
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -53,40 +52,6 @@ func FuzzUnmarshal(f *testing.F) {
 					t.Fatalf("Remap maps %d to %d", id, ids)
 				}
 			}
-		}
-	})
-}
-
-// FuzzCompileRules compiles files of normalization rules. The charsmap of a file that is accepted
-// has its rules.
-func FuzzCompileRules(f *testing.F) {
-	f.Add([]byte("0041\t0061\n0041 0300\tU+E0\t# À\r\n\n2028\t\n"), "aÀ\xff")
-	f.Add([]byte("41\t\n41\t42\n"), "A")
-	f.Add([]byte("D800\t41"), "")
-	f.Add([]byte("10FFFF 1\t"+strings.Repeat("1F600 ", 40)), "\U0010FFFF\x01")
-	f.Fuzz(func(t *testing.T, tsv []byte, s string) {
-		data, err := CompileRules(bytes.NewReader(tsv), "rules.tsv")
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "rules.tsv:") {
-				t.Fatalf("error without the file's name: %v", err)
-			}
-			return
-		}
-		n, err := newNormalizer(&NormalizerSpec{PrecompiledCharsmap: data}, false, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for from, to := range charsmapRules(t, data) {
-			if normal, length := n.prefix(from); normal != to || length != len(from) {
-				t.Fatalf("%q is normalized to %q after %d bytes, want %q", from, normal, length, to)
-			}
-		}
-		for rest := s; rest != ""; {
-			_, length := n.prefix(rest)
-			if length < 1 || length > len(rest) {
-				t.Fatalf("the normalized prefix of %q has %d bytes", rest, length)
-			}
-			rest = rest[length:]
 		}
 	})
 }

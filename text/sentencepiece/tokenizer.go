@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
+	"tfm/text/internal/heap"
 )
 
 // Tokenizer applies a model. It is immutable and safe for concurrent use.
@@ -22,8 +23,8 @@ type Tokenizer struct {
 	model *Model
 	data  []byte // the file
 
-	normalizer   *normalizer
-	denormalizer *normalizer // nil if decoded text is not normalized
+	normalizer   *Normalizer
+	denormalizer *Normalizer // nil if decoded text is not normalized
 
 	unknown  int32            // file id of the unknown piece
 	ids      map[string]int32 // file ids of the pieces that are matched in text or unused
@@ -104,7 +105,7 @@ func New(m *Model) (*Tokenizer, error) {
 
 func newTokenizer(m *Model) (*Tokenizer, error) {
 	t := &Tokenizer{model: m}
-	t.scratch.New = func() any { return new(scratch) }
+	t.scratch.New = func() any { return &scratch{bpe: bpeScratch{queue: heap.Min()}} }
 	if err := t.indexPieces(); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
+	"tfm/text/sentencepiece/internal/charsmap"
 )
 
 func newTestTokenizer(t testing.TB, m *Model) *Tokenizer {
@@ -163,11 +164,11 @@ func TestCharsmapErrors(t *testing.T) {
 		"found value 0x8000000a, expected bit 31 and an offset less":         func(d []byte) []byte { node(d, 600, 1<<31|10); return d },
 		"found a replacement without NUL, expected at most 256 bytes":        func(d []byte) []byte { return append(d[:len(d)-1], strings.Repeat("a", 300)...) },
 	} {
-		if _, err := newCharsmap(change(testCharsmap())); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := charsmap.Unmarshal(change(testCharsmap())); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := newCharsmap(testCharsmap()); err != nil {
+	if _, err := charsmap.Unmarshal(testCharsmap()); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,14 +14,16 @@ type encoder struct {
 	vocabulary *Vocabulary // nil without
 
 	symbols []symbol
-	queue   heap.Min // of rank<<32 | index of the left symbol
-	dropped []uint64 // in this step
-	next    []int32  // symbols that were merged in this step
-	list    []int    // ends of the segments
+	queue   heap.Heap[uint64] // of rank<<32 | index of the left symbol
+	dropped []uint64          // in this step
+	next    []int32           // symbols that were merged in this step
+	list    []int             // ends of the segments
 	key     []byte
 }
 
-func newEncoder(c *Codes, v *Vocabulary) *encoder { return &encoder{codes: c, vocabulary: v} }
+func newEncoder(c *Codes, v *Vocabulary) *encoder {
+	return &encoder{codes: c, vocabulary: v, queue: heap.Min()}
+}
 
 // symbol is an element of a list linked by index.
 type symbol struct {
@@ -94,14 +96,14 @@ func (e *encoder) add(text string, isLast bool, end int) {
 // finished when a step drops all.
 func (e *encoder) merge(drop *dropout.Merges) {
 	s := e.symbols
-	e.queue = e.queue[:0]
+	e.queue.Reset()
 	for i := range s {
 		e.propose(int32(i))
 	}
-	for len(e.queue) > 0 {
+	for e.queue.Len() > 0 {
 		rank := int64(none)
 		e.next, e.dropped = e.next[:0], e.dropped[:0]
-		for len(e.queue) > 0 && (rank == none || int64(e.queue[0]>>32) == rank) {
+		for e.queue.Len() > 0 && (rank == none || int64(e.queue.First()>>32) == rank) {
 			top := e.queue.Pop()
 			i := int32(uint32(top))
 			if m, ok := e.mergeAt(i); !ok || uint64(m.rank) != top>>32 {

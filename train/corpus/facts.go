@@ -3,6 +3,7 @@ package corpus
 import (
 	"math"
 
+	"tfm/internal/hash"
 	"tfm/text"
 )
 
@@ -59,14 +60,14 @@ const ratioStep = octave / 32
 // add adds a pair and returns the hashes of the pair, its source and its target.
 func (c *factsCounter) add(p text.Pair) [3]uint64 {
 	c.Pairs++
-	sourceHash, source := hash(p.Source)
-	targetHash, target := hash(p.Target)
-	h := [3]uint64{hashPair(sourceHash, targetHash), sourceHash, targetHash}
+	sourceHash, source := hash.Text(p.Source)
+	targetHash, target := hash.Text(p.Target)
+	h := [3]uint64{hash.Combine(sourceHash, targetHash), sourceHash, targetHash}
 	c.source.add(source)
 	c.target.add(target)
 	c.pairs.add(h[0])
 	c.sources.add(h[1])
-	if mix(uint64(c.Pairs))>>(64-c.sampleBits) == 0 {
+	if hash.Mix(uint64(c.Pairs))>>(64-c.sampleBits) == 0 {
 		c.sample(p, source, target)
 	}
 	if source == 0 || target == 0 {

@@ -1,6 +1,9 @@
 package corpus
 
-import "tfm/train"
+import (
+	"tfm/internal/hash"
+	"tfm/train"
+)
 
 // Overlap counts validation pairs whose text is also in the training pairs.
 type Overlap struct {
@@ -11,35 +14,26 @@ type Overlap struct {
 
 // overlap finds hashes of validation pairs among those of training pairs.
 type overlap struct {
-	valid  [][3]uint64 // the hashes of each pair, its source and its target
-	tables [3]foundHashes
-}
-
-// foundHashes are hashes, and which of them were found.
-type foundHashes struct {
-	table hashTable
-	found []bool // by slot
+	valid [][3]uint64        // the hashes of each pair, its source and its target
+	found [3]map[uint64]bool // whether each of these hashes was found
 }
 
 // addValid adds a validation pair. All of them must be added before the training pairs.
-func (o *overlap) addValid(h [3]uint64) { o.valid = append(o.valid, h) }
+func (o *overlap) addValid(h [3]uint64) {
+	o.valid = append(o.valid, h)
+	for i := range o.found {
+		if o.found[i] == nil {
+			o.found[i] = map[uint64]bool{}
+		}
+		o.found[i][h[i]] = false
+	}
+}
 
 // addTrain adds a training pair.
 func (o *overlap) addTrain(h [3]uint64) {
-	if len(o.valid) == 0 {
-		return
-	}
-	for i := range o.tables {
-		t := &o.tables[i]
-		if t.table == nil {
-			t.table = newHashTable(len(o.valid))
-			t.found = make([]bool, len(t.table))
-			for _, v := range o.valid {
-				t.table[t.table.slot(v[i])] = v[i]
-			}
-		}
-		if slot := t.table.slot(h[i]); t.table[slot] != 0 {
-			t.found[slot] = true
+	for i, found := range o.found {
+		if _, ok := found[h[i]]; ok {
+			found[h[i]] = true
 		}
 	}
 }
@@ -47,9 +41,9 @@ func (o *overlap) addTrain(h [3]uint64) {
 // count returns the overlap.
 func (o *overlap) count() Overlap {
 	var n [3]int
-	for i, t := range o.tables {
+	for i, found := range o.found {
 		for _, v := range o.valid {
-			if t.table != nil && t.found[t.table.slot(v[i])] {
+			if found[v[i]] {
 				n[i]++
 			}
 		}
@@ -62,7 +56,7 @@ func overlapOf(valid, training *train.Pairs) Overlap {
 	var o overlap
 	hashes := func(p *train.Pairs, i int) [3]uint64 {
 		source, target := hashIDs(p.Src(i)), hashIDs(p.Tgt(i))
-		return [3]uint64{hashPair(source, target), source, target}
+		return [3]uint64{hash.Combine(source, target), source, target}
 	}
 	for i := range valid.Len() {
 		o.addValid(hashes(valid, i))
@@ -77,7 +71,7 @@ func overlapOf(valid, training *train.Pairs) Overlap {
 func hashIDs(ids []int32) uint64 {
 	h := uint64(len(ids))
 	for _, id := range ids {
-		h = mix(h ^ uint64(uint32(id)))
+		h = hash.Mix(h ^ uint64(uint32(id)))
 	}
 	return h
 }

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-func TestMin(t *testing.T) {
+func TestHeap(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var h Min
+	h := Min()
 	var want []uint64 // sorted
 	for range 10000 {
 		if len(want) > 0 && r.IntN(5) < 2 {
-			if got := h.Pop(); got != want[0] {
+			if first, got := h.First(), h.Pop(); first != got || got != want[0] {
 				t.Fatalf("Pop() = %d, want %d", got, want[0])
 			}
 			want = want[1:]
@@ -28,7 +28,7 @@ func TestMin(t *testing.T) {
 			t.Fatalf("Pop() = %d, want %d", got, want[0])
 		}
 	}
-	if len(h) > 0 {
-		t.Errorf("%d numbers remain, want none", len(h))
+	if h.Len() > 0 {
+		t.Errorf("%d numbers remain, want none", h.Len())
 	}
 }

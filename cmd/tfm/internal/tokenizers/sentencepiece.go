@@ -14,6 +14,7 @@ import (
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
 	"tfm/text/sentencepiece"
+	"tfm/text/sentencepiece/train"
 )
 
 // SentencePiece has the settings of a .model file to train. Their flags have the names of spm_train
@@ -87,12 +88,12 @@ func (p *SentencePiece) Train(out string, modelType sentencepiece.ModelType, siz
 	if err != nil {
 		return err
 	}
-	t.Progress = func(at sentencepiece.Progress) {
+	t.Progress = func(at train.Progress) {
 		progress.Update(time.Now(), fmt.Sprintf("%s pieces of %s", format.Thousands(at.Pieces), format.Thousands(at.Target)))
 	}
 	m, err := t.Train()
 	if err != nil {
-		if setting := new(sentencepiece.SettingError); errors.As(err, &setting) {
+		if setting := new(train.SettingError); errors.As(err, &setting) {
 			return usageError(err)
 		}
 		return err
@@ -100,7 +101,7 @@ func (p *SentencePiece) Train(out string, modelType sentencepiece.ModelType, siz
 	if err := writeTokenizer(out, m); err != nil {
 		return err
 	}
-	if note := sampleNote(t.Threshold(), fmt.Sprintf("words exceed %d million characters", sentencepiece.MaxTableChars>>20)); note != "" {
+	if note := sampleNote(t.Threshold(), fmt.Sprintf("words exceed %d million characters", train.MaxTableChars>>20)); note != "" {
 		progress.Line("%s: %s", out, note)
 	}
 	progress.Line("%s: %s pieces from %s lines", out, format.Thousands(len(m.Pieces)), format.Thousands(lines))
@@ -108,7 +109,7 @@ func (p *SentencePiece) Train(out string, modelType sentencepiece.ModelType, siz
 }
 
 // trainer returns a Trainer with the settings.
-func (p *SentencePiece) trainer(modelType sentencepiece.ModelType, size int) (*sentencepiece.Trainer, error) {
+func (p *SentencePiece) trainer(modelType sentencepiece.ModelType, size int) (*train.Trainer, error) {
 	if size < 1 {
 		return nil, cli.Usagef("-vocab-size %d: must be at least 1", size)
 	}
@@ -136,7 +137,7 @@ func (p *SentencePiece) trainer(modelType sentencepiece.ModelType, size int) (*s
 	if err != nil {
 		return nil, err
 	}
-	t, err := sentencepiece.NewTrainer(spec, normalizer)
+	t, err := train.New(spec, normalizer)
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -149,7 +150,7 @@ var flagNames = map[string]string{"max_sentencepiece_length": "max-piece-length"
 
 // usageError returns an error of NewTrainer as wrong usage, of a flag if one setting is the reason.
 func usageError(err error) error {
-	var setting *sentencepiece.SettingError
+	var setting *train.SettingError
 	if !errors.As(err, &setting) {
 		return cli.Usagef("%s", err)
 	}
@@ -165,7 +166,7 @@ func commaList(s string) []string {
 // normalizer returns the normalization.
 func (p *SentencePiece) normalizer() (sentencepiece.NormalizerSpec, error) {
 	if filepath.Ext(p.normalization) != ".tsv" {
-		n, err := sentencepiece.NamedNormalizer(p.normalization)
+		n, err := train.NamedNormalizer(p.normalization)
 		if err != nil {
 			return n, cli.Usagef("-normalization: %s; or a file ending in .tsv", err)
 		}
@@ -178,6 +179,6 @@ func (p *SentencePiece) normalizer() (sentencepiece.NormalizerSpec, error) {
 	}
 	defer f.Close()
 	n.Name = "user_defined"
-	n.PrecompiledCharsmap, err = sentencepiece.CompileRules(f, p.normalization)
+	n.PrecompiledCharsmap, err = train.CompileRules(f, p.normalization)
 	return n, err
 }

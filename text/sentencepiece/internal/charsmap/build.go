@@ -1,106 +1,43 @@
-package sentencepiece
+package charsmap
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
-// rule is a replacement of a normalization.
-type rule struct{ from, to string }
+// Rule is a replacement of a normalization.
+type Rule struct{ From, To string }
 
-// CompileRules returns the precompiled_charsmap of normalization rules in the format of spm_train
-// -normalization_rule_tsv: a line has the characters to replace, a tab and their replacement, each
-// as hexadecimal numbers separated by spaces. A second tab begins a comment. A text is normalized
-// from left to right by the longest rule that matches. Errors begin with name and the line.
-func CompileRules(r io.Reader, name string) ([]byte, error) {
-	var rules []rule
-	lines := map[string]int{} // by rule.from
-	scanner := bufio.NewScanner(r)
-	n := 1 // line
-	for ; scanner.Scan(); n++ {
-		fields := strings.Split(strings.TrimSuffix(scanner.Text(), "\r"), "\t")
-		if len(fields) == 1 && strings.TrimSpace(fields[0]) == "" {
-			continue
-		}
-		var parsed [2]string
-		for i, field := range fields[:min(2, len(fields))] {
-			var err error
-			if parsed[i], err = parseCharacters(field); err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", name, n, err)
-			}
-		}
-		if parsed[0] == "" {
-			return nil, fmt.Errorf("%s:%d: found no characters to replace", name, n)
-		}
-		if len(parsed[1]) > maxReplacement {
-			return nil, fmt.Errorf("%s:%d: found a replacement of %d bytes, expected at most %d", name, n, len(parsed[1]), maxReplacement)
-		}
-		if first, ok := lines[parsed[0]]; ok {
-			return nil, fmt.Errorf("%s:%d: found a second rule for %q, the first is in line %d", name, n, parsed[0], first)
-		}
-		lines[parsed[0]] = n
-		rules = append(rules, rule{parsed[0], parsed[1]})
-	}
-	switch err := scanner.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%s:%d: found a line of more than %d bytes", name, n, bufio.MaxScanTokenSize)
-	case err != nil:
-		return nil, fmt.Errorf("%s:%d: %w", name, n, err)
-	}
-	data, err := compileRules(rules)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return data, nil
-}
-
-// parseCharacters parses characters in hexadecimal, each with or without U+.
-func parseCharacters(field string) (string, error) {
-	var s strings.Builder
-	for _, hex := range strings.Fields(field) {
-		c, err := strconv.ParseUint(strings.TrimPrefix(hex, "U+"), 16, 32)
-		if err != nil || c == 0 || !utf8.ValidRune(rune(c)) {
-			return "", fmt.Errorf("found %q, expected a hexadecimal character from 1 to 10FFFF without surrogates", hex)
-		}
-		s.WriteRune(rune(c))
-	}
-	return s.String(), nil
-}
-
-// compileRules returns the charsmap of rules.
-func compileRules(rules []rule) ([]byte, error) {
+// Compile returns the map of rules.
+func Compile(rules []Rule) ([]byte, error) {
 	if len(rules) == 0 {
 		return nil, errors.New("no rules")
 	}
 	var texts strings.Builder
 	offsets := map[string]uint32{}
-	entries := make([]charsEntry, len(rules))
+	entries := make([]Entry, len(rules))
 	for i, r := range rules {
-		at, ok := offsets[r.to]
+		at, ok := offsets[r.To]
 		if !ok {
 			at = uint32(texts.Len())
-			offsets[r.to] = at
-			texts.WriteString(r.to + "\x00")
+			offsets[r.To] = at
+			texts.WriteString(r.To + "\x00")
 		}
-		entries[i] = charsEntry{r.from, at}
+		entries[i] = Entry{r.From, at}
 	}
-	nodes, err := buildCharsTrie(entries)
+	nodes, err := BuildTrie(entries)
 	if err != nil {
 		return nil, err
 	}
-	return encodeCharsmap(nodes, texts.String()), nil
+	return Marshal(nodes, texts.String()), nil
 }
 
-// encodeCharsmap is the inverse of newCharsmap.
-func encodeCharsmap(nodes []uint32, texts string) []byte {
+// Marshal is the inverse of Unmarshal, from the nodes of a trie and the replacements.
+func Marshal(nodes []uint32, texts string) []byte {
 	data := binary.LittleEndian.AppendUint32(nil, uint32(4*len(nodes)))
 	for _, node := range nodes {
 		data = binary.LittleEndian.AppendUint32(data, node)
@@ -108,22 +45,22 @@ func encodeCharsmap(nodes []uint32, texts string) []byte {
 	return append(data, texts...)
 }
 
-// charsEntry is an entry of the trie of a charsmap.
-type charsEntry struct {
-	key   string
-	value uint32 // less than valueBit
+// Entry is an entry of the trie of a map: a text with the offset of its replacement.
+type Entry struct {
+	Key   string
+	Value uint32 // less than 1<<31
 }
 
-// buildCharsTrie returns the double array of entries with different keys, which it sorts. Equal
+// BuildTrie returns the double array of entries with different keys, which it sorts. Equal
 // subtrees share their nodes, as in Darts-clone: Unicode's 200,000 sequences of Hangul then need
 // 20,000 nodes.
-func buildCharsTrie(entries []charsEntry) ([]uint32, error) {
-	slices.SortFunc(entries, func(a, b charsEntry) int { return cmp.Compare(a.key, b.key) })
-	return newCharsGraph(entries).doubleArray()
+func BuildTrie(entries []Entry) ([]uint32, error) {
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) })
+	return newGraph(entries).doubleArray()
 }
 
-// charsGraph is a minimal acyclic automaton.
-type charsGraph struct {
+// graph is a minimal acyclic automaton.
+type graph struct {
 	states [][]transition
 	root   int32
 }
@@ -135,10 +72,10 @@ type transition struct {
 	to uint32
 }
 
-// newCharsGraph builds the automaton of sorted entries (Daciuk, Mihov, Watson and Watson 2000,
+// newGraph builds the automaton of sorted entries (Daciuk, Mihov, Watson and Watson 2000,
 // "Incremental Construction of Minimal Acyclic Finite-State Automata", section 3).
-func newCharsGraph(entries []charsEntry) *charsGraph {
-	g := new(charsGraph)
+func newGraph(entries []Entry) *graph {
+	g := new(graph)
 	index := map[string]int32{}
 	path := [][]transition{nil} // the states of the last key's prefixes, which may get transitions
 	var id []byte
@@ -163,16 +100,16 @@ func newCharsGraph(entries []charsEntry) *charsGraph {
 	last := ""
 	for _, e := range entries {
 		common := 0
-		for common < len(last) && common < len(e.key) && last[common] == e.key[common] {
+		for common < len(last) && common < len(e.Key) && last[common] == e.Key[common] {
 			common++
 		}
 		closeTo(common)
-		for _, c := range []byte(e.key[common:]) {
+		for _, c := range []byte(e.Key[common:]) {
 			path[len(path)-1] = append(path[len(path)-1], transition{by: c})
 			path = append(path, nil)
 		}
-		path[len(path)-1] = append(path[len(path)-1], transition{0, e.value})
-		last = e.key
+		path[len(path)-1] = append(path[len(path)-1], transition{0, e.Value})
+		last = e.Key
 	}
 	closeTo(0)
 	g.root = int32(len(g.states))
@@ -180,15 +117,15 @@ func newCharsGraph(entries []charsEntry) *charsGraph {
 	return g
 }
 
-// doubleArray returns the automaton as the trie of a charsmap.
-func (g *charsGraph) doubleArray() ([]uint32, error) {
+// doubleArray returns the automaton as the trie of a map.
+func (g *graph) doubleArray() ([]uint32, error) {
 	// The states with the most transitions come first, because they need the most free nodes.
 	order := make([]int32, len(g.states))
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return len(g.states[b]) - len(g.states[a]) })
-	p := charsPlacer{}
+	p := placer{}
 	p.grow()
 	p.used[0], p.isBase[0] = true, true // the root, which looks like a child of base 0 by byte 0
 	bases := make([]uint32, len(g.states))
@@ -217,7 +154,7 @@ func (g *charsGraph) doubleArray() ([]uint32, error) {
 		for _, t := range transitions {
 			i := bases[state] ^ uint32(t.by)
 			if t.by == 0 {
-				nodes[i] = valueBit | t.to
+				nodes[i] = ValueBit | t.to
 				continue
 			}
 			nodes[i] = uint32(t.by)
@@ -230,21 +167,21 @@ func (g *charsGraph) doubleArray() ([]uint32, error) {
 	return nodes, nil
 }
 
-// charsPlacer assigns the nodes of a double array, in blocks of 256.
-type charsPlacer struct {
+// placer assigns the nodes of a double array, in blocks of 256.
+type placer struct {
 	used      []bool
 	isBase    []bool
 	firstFree int // all nodes before it are used
 }
 
 // grow adds a block.
-func (p *charsPlacer) grow() {
+func (p *placer) grow() {
 	p.used = append(p.used, make([]bool, 256)...)
 	p.isBase = append(p.isBase, make([]bool, 256)...)
 }
 
 // place returns the base of a state and marks its nodes as used.
-func (p *charsPlacer) place(transitions []transition) uint32 {
+func (p *placer) place(transitions []transition) uint32 {
 	for ; p.firstFree < len(p.used) && p.used[p.firstFree]; p.firstFree++ {
 	}
 	fits := func(base uint32) bool {
@@ -277,7 +214,7 @@ func (p *charsPlacer) place(transitions []transition) uint32 {
 
 // markFree makes the free nodes children of a base that no state has, so that no byte leads to
 // them. A block with a free node has such a base, because each base has a child.
-func (p *charsPlacer) markFree(nodes []uint32) {
+func (p *placer) markFree(nodes []uint32) {
 	for block := 0; block < len(nodes); block += 256 {
 		unused := slices.Index(p.isBase[block:block+256], false)
 		for i := range 256 {

@@ -1,4 +1,4 @@
-package sentencepiece
+package train
 
 import (
 	"bytes"
@@ -14,27 +14,32 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"tfm/text/sentencepiece"
+	"tfm/text/sentencepiece/internal/charsmap"
 )
 
-var rulesFolder = flag.String("rules", "", "`folder` that testdata/rules.py has written, to compile and compare normalizations.gz")
+var rulesFolder = flag.String("rules", "", "`folder` that ../testdata/rules.py has written, to compile and compare normalizations.gz")
 
 // charsmapRules returns the rules of a charsmap.
 func charsmapRules(t testing.TB, data []byte) map[string]string {
 	t.Helper()
-	c, err := newCharsmap(data)
-	if err != nil {
+	if _, err := charsmap.Unmarshal(data); err != nil {
 		t.Fatal(err)
 	}
+	nodes := make([]uint32, binary.LittleEndian.Uint32(data)/4)
+	binary.Decode(data[4:], binary.LittleEndian, nodes)
+	texts := string(data[4+4*len(nodes):])
 	rules := map[string]string{}
 	var visit func(i uint32, key []byte)
 	visit = func(i uint32, key []byte) {
-		base := i ^ nodeOffset(c.nodes[i])
-		if hasValue(c.nodes[i]) {
-			text := c.texts[c.nodes[base]&^valueBit:]
+		base := i ^ nodes[i]>>10<<(nodes[i]&(1<<9)>>6)
+		if nodes[i]>>8&1 == 1 {
+			text := texts[nodes[base]&^charsmap.ValueBit:]
 			rules[string(key)] = text[:strings.IndexByte(text, 0)]
 		}
 		for b := uint32(0); b < 256; b++ {
-			if base^b < uint32(len(c.nodes)) && c.nodes[base^b]&(valueBit|0xFF) == b {
+			if base^b < uint32(len(nodes)) && nodes[base^b]&(charsmap.ValueBit|0xFF) == b {
 				visit(base^b, append(key, byte(b)))
 			}
 		}
@@ -119,7 +124,7 @@ func TestNormalizations(t *testing.T) {
 		plain, nmt := rules[names[0]], rules[names[1]]
 		all := maps.Clone(plain)
 		maps.Copy(all, nmt)
-		var entries []charsEntry
+		var entries []charsmap.Entry
 		var texts [2]strings.Builder
 		index := map[[2]string]uint32{}
 		for _, k := range slices.Sorted(maps.Keys(all)) {
@@ -144,9 +149,9 @@ func TestNormalizations(t *testing.T) {
 				}
 				texts[1].WriteString(pair[1] + "\x00")
 			}
-			entries = append(entries, charsEntry{k, at})
+			entries = append(entries, charsmap.Entry{Key: k, Value: at})
 		}
-		nodes, err := buildCharsTrie(entries)
+		nodes, err := charsmap.BuildTrie(entries)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,4 +185,34 @@ func TestNormalizations(t *testing.T) {
 		}
 		t.Logf("%s: %d bytes", name, len(spec.PrecompiledCharsmap))
 	}
+}
+
+// FuzzCompileRules compiles files of normalization rules. The charsmap of a file that is accepted
+// has its rules.
+func FuzzCompileRules(f *testing.F) {
+	f.Add([]byte("0041\t0061\n0041 0300\tU+E0\t# À\r\n\n2028\t\n"), "aÀ\xff")
+	f.Add([]byte("41\t\n41\t42\n"), "A")
+	f.Add([]byte("D800\t41"), "")
+	f.Add([]byte("10FFFF 1\t"+strings.Repeat("1F600 ", 40)), "\U0010FFFF\x01")
+	f.Fuzz(func(t *testing.T, tsv []byte, s string) {
+		data, err := CompileRules(bytes.NewReader(tsv), "rules.tsv")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "rules.tsv:") {
+				t.Fatalf("error without the file's name: %v", err)
+			}
+			return
+		}
+		n, err := sentencepiece.NewNormalizer(&sentencepiece.NormalizerSpec{PrecompiledCharsmap: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for from, to := range charsmapRules(t, data) {
+			if normal := string(n.Append(nil, from)); normal != to {
+				t.Fatalf("%q is normalized to %q, want %q", from, normal, to)
+			}
+		}
+		if normal := n.Append(nil, s); !utf8.Valid(normal) {
+			t.Fatalf("%q is normalized to %q, want UTF-8", s, normal)
+		}
+	})
 }

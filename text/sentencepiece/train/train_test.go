@@ -1,31 +1,35 @@
-package sentencepiece
+package train
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"tfm/internal/texttest"
+	"tfm/text/sentencepiece"
 )
 
 // trainSpec returns settings for small texts.
-func trainSpec(model ModelType, size int) TrainerSpec {
-	spec := NewTrainerSpec()
+func trainSpec(model sentencepiece.ModelType, size int) sentencepiece.TrainerSpec {
+	spec := sentencepiece.NewTrainerSpec()
 	spec.ModelType, spec.VocabSize = model, int32(size)
 	return spec
 }
 
 // normalizerSpecs are the results of normalizerSpec, which have to be decompressed.
-var normalizerSpecs = map[string]NormalizerSpec{}
+var normalizerSpecs = map[string]sentencepiece.NormalizerSpec{}
 
 // normalizerSpec returns a normalization.
-func normalizerSpec(t testing.TB, name string) NormalizerSpec {
+func normalizerSpec(t testing.TB, name string) sentencepiece.NormalizerSpec {
 	t.Helper()
 	if n, ok := normalizerSpecs[name]; ok {
 		return n
@@ -39,9 +43,9 @@ func normalizerSpec(t testing.TB, name string) NormalizerSpec {
 }
 
 // trainOn returns a Trainer with the lines added.
-func trainOn(t testing.TB, spec TrainerSpec, normalization string, lines []string) *Trainer {
+func trainOn(t testing.TB, spec sentencepiece.TrainerSpec, normalization string, lines []string) *Trainer {
 	t.Helper()
-	tr, err := NewTrainer(spec, normalizerSpec(t, normalization))
+	tr, err := New(spec, normalizerSpec(t, normalization))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +56,7 @@ func trainOn(t testing.TB, spec TrainerSpec, normalization string, lines []strin
 }
 
 // mustTrain returns the model of a Trainer.
-func mustTrain(t testing.TB, tr *Trainer) *Model {
+func mustTrain(t testing.TB, tr *Trainer) *sentencepiece.Model {
 	t.Helper()
 	m, err := tr.Train()
 	if err != nil {
@@ -62,7 +66,7 @@ func mustTrain(t testing.TB, tr *Trainer) *Model {
 }
 
 // file returns the file of a model.
-func file(t testing.TB, m *Model) []byte {
+func file(t testing.TB, m *sentencepiece.Model) []byte {
 	t.Helper()
 	data, err := m.MarshalBinary()
 	if err != nil {
@@ -71,7 +75,23 @@ func file(t testing.TB, m *Model) []byte {
 	return data
 }
 
-var bothTypes = []ModelType{Unigram, BPE}
+// readFile reads a file, decompressed if its name ends in .gz.
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err == nil && strings.HasSuffix(name, ".gz") {
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			data, err = io.ReadAll(z)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+var bothTypes = []sentencepiece.ModelType{sentencepiece.Unigram, sentencepiece.BPE}
 
 func TestTrainThreadsAndOrder(t *testing.T) {
 	lines := texttest.Lines(100)
@@ -117,7 +137,7 @@ func TestTrainSize(t *testing.T) {
 				t.Errorf("%s: %d pieces, want %d", typ, len(m.Pieces), size)
 			}
 			for r := range chars {
-				if !slices.ContainsFunc(m.Pieces, func(p Piece) bool { return p.Text == string(r) }) {
+				if !slices.ContainsFunc(m.Pieces, func(p sentencepiece.Piece) bool { return p.Text == string(r) }) {
 					t.Errorf("%s: %d pieces without %q", typ, size, r)
 				}
 			}
@@ -130,49 +150,49 @@ func TestTrainSize(t *testing.T) {
 }
 
 func TestTrainMeta(t *testing.T) {
-	spec := trainSpec(BPE, 268)
+	spec := trainSpec(sentencepiece.BPE, 268)
 	spec.UnknownID, spec.BOSID, spec.EOSID, spec.PadID = 1, 2, 5, 0
 	spec.ControlSymbols, spec.UserDefinedSymbols = []string{"<2de>", "<s>"}, []string{"XY", "</s>"}
 	spec.ByteFallback = true
 	lines := []string{"aXYb <2de> aXYb abX", "<unk> <0x41> ab</s>c"}
 	m := mustTrain(t, trainOn(t, spec, "identity", lines))
-	want := []Piece{{Text: "<pad>", Type: Control}, {Text: "<unk>", Type: Unknown}, {Text: "<s>", Type: Control}, {Text: "<2de>", Type: Control},
-		{Text: "XY", Type: UserDefined}, {Text: "</s>", Type: UserDefined}, {Text: "<0x00>", Type: Byte}}
+	want := []sentencepiece.Piece{{Text: "<pad>", Type: sentencepiece.Control}, {Text: "<unk>", Type: sentencepiece.Unknown}, {Text: "<s>", Type: sentencepiece.Control}, {Text: "<2de>", Type: sentencepiece.Control},
+		{Text: "XY", Type: sentencepiece.UserDefined}, {Text: "</s>", Type: sentencepiece.UserDefined}, {Text: "<0x00>", Type: sentencepiece.Byte}}
 	for i, p := range want {
 		if got := m.Pieces[i]; got.Text != p.Text || got.Type != p.Type {
 			t.Errorf("pieces[%d] = %q, %s, want %q, %s", i, got.Text, got.Type, p.Text, p.Type)
 		}
 	}
 	for _, p := range m.Pieces[6+256:] {
-		if p.Type != Normal || strings.ContainsAny(p.Text, "<>Y0") {
+		if p.Type != sentencepiece.Normal || strings.ContainsAny(p.Text, "<>Y0") {
 			t.Errorf("found piece %q, %s, expected none with the text of special pieces", p.Text, p.Type)
 		}
 	}
 	for _, c := range []struct {
-		change func(*TrainerSpec)
+		change func(*sentencepiece.TrainerSpec)
 		want   string
 	}{
-		{func(s *TrainerSpec) { s.BOSID = 0 }, "bos_id: found 0, expected a free id less than 300, which is that of <unk>"},
-		{func(s *TrainerSpec) { s.UnknownID = -1 }, "unk_id: found -1"},
-		{func(s *TrainerSpec) { s.EOSID = 300 }, "eos_id: found 300"},
-		{func(s *TrainerSpec) { s.UserDefinedSymbols = []string{"a", "a"} }, `user_defined_symbols: found "a" twice`},
-		{func(s *TrainerSpec) { s.UserDefinedSymbols = []string{"<unk>"} }, `user_defined_symbols: found "<unk>" twice`},
-		{func(s *TrainerSpec) { s.UserDefinedSymbols = []string{""} }, "user_defined_symbols: found an empty piece"},
-		{func(s *TrainerSpec) { s.ControlSymbols = []string{"a\xff"} }, `control_symbols: found "a\xff", expected UTF-8 without NUL`},
-		{func(s *TrainerSpec) { s.ByteFallback, s.VocabSize = true, 200 }, "vocabulary of 200 pieces, expected at least 259"},
-		{func(s *TrainerSpec) { s.VocabSize = 0 }, "vocab_size: found 0"},
-		{func(s *TrainerSpec) { s.CharacterCoverage = float32(math.NaN()) }, "character_coverage: found NaN, expected 0.98 to 1"},
-		{func(s *TrainerSpec) { s.MaxPieceLength = 0 }, "max_sentencepiece_length: found 0"},
-		{func(s *TrainerSpec) { s.ModelType = Word }, "model_type: found word, expected unigram or bpe"},
-		{func(s *TrainerSpec) { s.WhitespaceAsSuffix = true }, "treat_whitespace_as_suffix"},
+		{func(s *sentencepiece.TrainerSpec) { s.BOSID = 0 }, "bos_id: found 0, expected a free id less than 300, which is that of <unk>"},
+		{func(s *sentencepiece.TrainerSpec) { s.UnknownID = -1 }, "unk_id: found -1"},
+		{func(s *sentencepiece.TrainerSpec) { s.EOSID = 300 }, "eos_id: found 300"},
+		{func(s *sentencepiece.TrainerSpec) { s.UserDefinedSymbols = []string{"a", "a"} }, `user_defined_symbols: found "a" twice`},
+		{func(s *sentencepiece.TrainerSpec) { s.UserDefinedSymbols = []string{"<unk>"} }, `user_defined_symbols: found "<unk>" twice`},
+		{func(s *sentencepiece.TrainerSpec) { s.UserDefinedSymbols = []string{""} }, "user_defined_symbols: found an empty piece"},
+		{func(s *sentencepiece.TrainerSpec) { s.ControlSymbols = []string{"a\xff"} }, `control_symbols: found "a\xff", expected UTF-8 without NUL`},
+		{func(s *sentencepiece.TrainerSpec) { s.ByteFallback, s.VocabSize = true, 200 }, "vocabulary of 200 pieces, expected at least 259"},
+		{func(s *sentencepiece.TrainerSpec) { s.VocabSize = 0 }, "vocab_size: found 0"},
+		{func(s *sentencepiece.TrainerSpec) { s.CharacterCoverage = float32(math.NaN()) }, "character_coverage: found NaN, expected 0.98 to 1"},
+		{func(s *sentencepiece.TrainerSpec) { s.MaxPieceLength = 0 }, "max_sentencepiece_length: found 0"},
+		{func(s *sentencepiece.TrainerSpec) { s.ModelType = sentencepiece.Word }, "model_type: found word, expected unigram or bpe"},
+		{func(s *sentencepiece.TrainerSpec) { s.WhitespaceAsSuffix = true }, "treat_whitespace_as_suffix"},
 	} {
-		spec := trainSpec(Unigram, 300)
+		spec := trainSpec(sentencepiece.Unigram, 300)
 		c.change(&spec)
-		if _, err := NewTrainer(spec, NewNormalizerSpec()); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := New(spec, sentencepiece.NewNormalizerSpec()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("NewTrainer: error %v, want %q", err, c.want)
 		}
 	}
-	spec = trainSpec(Unigram, 300)
+	spec = trainSpec(sentencepiece.Unigram, 300)
 	spec.RequiredChars = "a\t"
 	if _, err := trainOn(t, spec, "identity", []string{"ab"}).Train(); err == nil || !strings.Contains(err.Error(), `required_chars: found '\t'`) {
 		t.Errorf("required_chars with a tab: error %v", err)
@@ -247,7 +267,7 @@ func checkTrained(t testing.TB, tr *Trainer) {
 		}
 		texts[p.Text] = true
 	}
-	if _, err := UnmarshalModel(file(t, m)); err != nil {
+	if _, err := sentencepiece.UnmarshalModel(file(t, m)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -257,12 +277,12 @@ func FuzzTrain(f *testing.F) {
 		f.Add(l+"\n"+l, uint16(i*10), uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, text string, size uint16, flags uint8) {
-		spec := trainSpec(Unigram+ModelType(flags&1), int(size)+1)
+		spec := trainSpec(sentencepiece.Unigram+sentencepiece.ModelType(flags&1), int(size)+1)
 		spec.SplitByWhitespace, spec.SplitDigits, spec.SplitByNumber = flags&2 == 0, flags&4 != 0, flags&8 == 0
 		spec.SplitByUnicodeScript, spec.WhitespaceOnlyPieces = flags&16 == 0, flags&32 != 0
 		spec.MaxPieceLength = 1 + int32(size%20)
 		spec.CharacterCoverage = 1
-		tr, err := NewTrainer(spec, normalizerSpec(t, normalizationNames[int(flags>>6)]))
+		tr, err := New(spec, normalizerSpec(t, normalizationNames[int(flags>>6)]))
 		if err != nil {
 			return
 		}
@@ -304,7 +324,7 @@ func naivePieces(r *pieceRules, texts []string, f func(piece string, next rune))
 func TestSeeds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for round := range 60 {
-		spec := trainSpec(Unigram, 1000)
+		spec := trainSpec(sentencepiece.Unigram, 1000)
 		spec.MaxPieceLength = 1 + int32(random.IntN(12))
 		spec.CharacterCoverage = 1
 		spec.SplitByWhitespace, spec.SplitDigits = round%3 != 0, round%5 == 0
@@ -323,7 +343,7 @@ func TestSeeds(t *testing.T) {
 		}
 		tr := trainOn(t, spec, "identity", lines)
 		for _, l := range lines {
-			normal = append(normal, string(tr.texts.normalizer.normalize(nil, nil, l)))
+			normal = append(normal, string(tr.texts.normalizer.Append(nil, l)))
 		}
 		want, nexts := map[string]int64{}, map[string]map[rune]bool{}
 		naivePieces(tr.texts.rules, normal, func(piece string, next rune) {
@@ -383,7 +403,7 @@ func TestSeeds(t *testing.T) {
 
 // Expected counts equal those of all segmentations of each fragment.
 func TestExpect(t *testing.T) {
-	spec := trainSpec(Unigram, 1000)
+	spec := trainSpec(sentencepiece.Unigram, 1000)
 	lines := []string{"abcab cabab", "abcabcabca ababab", "b"}
 	tr := trainOn(t, spec, "identity", lines)
 	c, err := tr.corpus()
@@ -447,7 +467,7 @@ func TestExpectLong(t *testing.T) {
 	for range 1000 {
 		s.WriteRune('一' + rune(random.IntN(50)*random.IntN(50)))
 	}
-	tr := trainOn(t, trainSpec(Unigram, 10000), "identity", []string{s.String()})
+	tr := trainOn(t, trainSpec(sentencepiece.Unigram, 10000), "identity", []string{s.String()})
 	tr.spec.CharacterCoverage = 1
 	c, err := tr.corpus()
 	if err != nil {
@@ -544,11 +564,11 @@ func TestBPE(t *testing.T) {
 			}
 			lines = append(lines, s.String())
 		}
-		tr := trainOn(t, trainSpec(BPE, 40), "identity", lines)
+		tr := trainOn(t, trainSpec(sentencepiece.BPE, 40), "identity", lines)
 		tr.spec.CharacterCoverage = 1
 		words := map[string]int64{}
 		for _, l := range lines {
-			for w := range strings.SplitSeq(string(tr.texts.normalizer.normalize(nil, nil, l)), "▁") {
+			for w := range strings.SplitSeq(string(tr.texts.normalizer.Append(nil, l)), "▁") {
 				if w != "" {
 					words["▁"+w]++
 				}
@@ -591,7 +611,7 @@ func TestTrainSample(t *testing.T) {
 		}
 		m := mustTrain(t, tr)
 		for _, want := range []string{"▁often", "▁seen", "▁words"} {
-			if !slices.ContainsFunc(m.Pieces, func(p Piece) bool { return p.Text == want }) {
+			if !slices.ContainsFunc(m.Pieces, func(p sentencepiece.Piece) bool { return p.Text == want }) {
 				t.Errorf("%s: no piece %q", typ, want)
 			}
 		}
@@ -653,15 +673,15 @@ func BenchmarkTrain(b *testing.B) {
 // The pieces equal those of spm_train, which has trained the models of testdata on the lines of
 // text.txt.
 func TestTrainGolden(t *testing.T) {
-	lines := strings.Split(strings.TrimSuffix(string(readFile(t, "testdata/text.txt")), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(string(readFile(t, "../testdata/text.txt")), "\n"), "\n")
 	for name, minCommon := range map[string]float64{
 		"bpe-identity": 1, "bpe-spaces": 1, "unigram-nmt_nfkc": 0.9, "unigram-nmt_nfkc_cf": 0.9, "unigram-identity": 0.9, "unigram-spaces": 0.9,
 	} {
-		want, err := UnmarshalModel(readFile(t, "testdata/"+name+".model.gz"))
+		want, err := sentencepiece.UnmarshalModel(readFile(t, "../testdata/"+name+".model.gz"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, err := NewTrainer(want.Trainer, want.Normalizer)
+		tr, err := New(want.Trainer, want.Normalizer)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -686,7 +706,7 @@ func TestTrainGolden(t *testing.T) {
 		if share := float64(common) / float64(len(want.Pieces)); share < minCommon || len(got.Pieces) != len(want.Pieces) {
 			t.Errorf("%s: %d pieces, %.3f of them common, want %d, %v", name, len(got.Pieces), share, len(want.Pieces), minCommon)
 		}
-		if _, err := New(got); err != nil {
+		if _, err := sentencepiece.New(got); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

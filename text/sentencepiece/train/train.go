@@ -1,15 +1,20 @@
-package sentencepiece
+package train
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unicode/utf8"
+
+	"tfm/text/sentencepiece"
+)
+
+const (
+	space = "▁" // U+2581, a space in normalized text
+	// maxPiece is the limit of a piece in bytes.
+	maxPiece = 2048
 )
 
 // Trainer learns a Model from texts. Its results are those of spm_train, except where that program
@@ -28,9 +33,9 @@ type Trainer struct {
 	// Progress is called as Train proceeds, if it is not nil.
 	Progress func(Progress)
 
-	spec       TrainerSpec
-	normalizer NormalizerSpec
-	meta       map[int]Piece // special, control, user-defined and byte pieces, by id
+	spec       sentencepiece.TrainerSpec
+	normalizer sentencepiece.NormalizerSpec
+	meta       map[int]sentencepiece.Piece // special, control, user-defined and byte pieces, by id
 	texts      fragmenter
 }
 
@@ -38,11 +43,11 @@ type Trainer struct {
 // pieces become more, in a unigram model fewer.
 type Progress struct{ Pieces, Target int }
 
-// NewTrainer returns a Trainer with the settings of a model. It uses the settings of spec that
+// New returns a Trainer with the settings of a model. It uses the settings of spec that
 // affect the pieces. The error of an invalid one is a *SettingError. The training of models of
 // words and characters, white space as a suffix, seed files and delimiters of a pretokenizer are
 // not supported.
-func NewTrainer(spec TrainerSpec, normalizer NormalizerSpec) (*Trainer, error) {
+func New(spec sentencepiece.TrainerSpec, normalizer sentencepiece.NormalizerSpec) (*Trainer, error) {
 	t := &Trainer{spec: spec, normalizer: normalizer}
 	if err := t.check(); err != nil {
 		return nil, err
@@ -54,22 +59,19 @@ func NewTrainer(spec TrainerSpec, normalizer NormalizerSpec) (*Trainer, error) {
 	if t.texts.rules, err = newPieceRules(&spec); err != nil {
 		return nil, err
 	}
-	if t.texts.normalizer, err = newNormalizer(&normalizer, false, nil); err != nil {
+	if t.texts.normalizer, err = sentencepiece.NewNormalizer(&normalizer); err != nil {
 		return nil, fmt.Errorf("normalizer_spec: %w", err)
 	}
 	if !spec.SplitByWhitespace || !slices.Contains(normalizationNames, normalizer.Name) && len(normalizer.PrecompiledCharsmap) > 0 {
 		t.texts.wholeLines = true // other maps can have rules with spaces
 	}
-	var entries []entry
-	for id, p := range t.meta {
-		entries = append(entries, entry{text: p.Text, id: int32(id)})
-		t.texts.specialAt[p.Text[0]] = true
+	for _, p := range t.meta {
+		t.texts.special.add(p.Text)
 		if strings.Contains(p.Text[1:], space) {
 			t.texts.wholeLines = true
 		}
 	}
-	t.texts.special, err = newTrie(entries)
-	return t, err
+	return t, nil
 }
 
 // SettingError reports an invalid setting of training.
@@ -96,7 +98,7 @@ func (t *Trainer) check() error {
 		return nil
 	}
 	switch {
-	case s.ModelType != Unigram && s.ModelType != BPE:
+	case s.ModelType != sentencepiece.Unigram && s.ModelType != sentencepiece.BPE:
 		return settingErrorf("model_type", "found %s, expected unigram or bpe", s.ModelType)
 	case s.WhitespaceAsSuffix:
 		return settingErrorf("treat_whitespace_as_suffix", "not supported in training")
@@ -122,21 +124,21 @@ func (t *Trainer) check() error {
 // pieces, then the first free ones.
 func (t *Trainer) addMeta() error {
 	s := &t.spec
-	t.meta = map[int]Piece{}
+	t.meta = map[int]sentencepiece.Piece{}
 	ids := map[string]int{}
 	for _, p := range []struct {
 		name string
 		id   int32
 		text string
-		typ  PieceType
+		typ  sentencepiece.PieceType
 	}{
-		{"unk_id", s.UnknownID, s.UnknownPiece, Unknown},
-		{"bos_id", s.BOSID, s.BOSPiece, Control},
-		{"eos_id", s.EOSID, s.EOSPiece, Control},
-		{"pad_id", s.PadID, s.PadPiece, Control},
+		{"unk_id", s.UnknownID, s.UnknownPiece, sentencepiece.Unknown},
+		{"bos_id", s.BOSID, s.BOSPiece, sentencepiece.Control},
+		{"eos_id", s.EOSID, s.EOSPiece, sentencepiece.Control},
+		{"pad_id", s.PadID, s.PadPiece, sentencepiece.Control},
 	} {
 		id := int(p.id)
-		if id < 0 && p.typ != Unknown {
+		if id < 0 && p.typ != sentencepiece.Unknown {
 			continue
 		}
 		if other, ok := t.meta[id]; ok || id < 0 || p.id >= s.VocabSize {
@@ -145,12 +147,12 @@ func (t *Trainer) addMeta() error {
 		if err := checkMeta(p.text, ids); err != nil {
 			return err
 		}
-		t.meta[id], ids[p.text] = Piece{Text: p.text, Type: p.typ}, id
+		t.meta[id], ids[p.text] = sentencepiece.Piece{Text: p.text, Type: p.typ}, id
 	}
 	next := 0
-	add := func(text string, typ PieceType) error {
-		if id, ok := ids[text]; ok && t.meta[id].Type == Control && isSpecial(s, text) {
-			t.meta[id] = Piece{Text: text, Type: typ}
+	add := func(text string, typ sentencepiece.PieceType) error {
+		if id, ok := ids[text]; ok && t.meta[id].Type == sentencepiece.Control && isSpecial(s, text) {
+			t.meta[id] = sentencepiece.Piece{Text: text, Type: typ}
 			return nil
 		}
 		if err := checkMeta(text, ids); err != nil {
@@ -159,22 +161,22 @@ func (t *Trainer) addMeta() error {
 		for t.meta[next].Text != "" {
 			next++
 		}
-		t.meta[next], ids[text] = Piece{Text: text, Type: typ}, next
+		t.meta[next], ids[text] = sentencepiece.Piece{Text: text, Type: typ}, next
 		return nil
 	}
 	for _, text := range s.ControlSymbols {
-		if err := add(text, Control); err != nil {
+		if err := add(text, sentencepiece.Control); err != nil {
 			return &SettingError{"control_symbols", err}
 		}
 	}
 	for _, text := range s.UserDefinedSymbols {
-		if err := add(text, UserDefined); err != nil {
+		if err := add(text, sentencepiece.UserDefined); err != nil {
 			return &SettingError{"user_defined_symbols", err}
 		}
 	}
 	if s.ByteFallback {
 		for c := range 256 {
-			if err := add(byteText(byte(c)), Byte); err != nil {
+			if err := add(fmt.Sprintf("<0x%02X>", c), sentencepiece.Byte); err != nil {
 				return fmt.Errorf("byte_fallback: %w", err)
 			}
 		}
@@ -186,12 +188,12 @@ func (t *Trainer) addMeta() error {
 }
 
 // isSpecial reports whether a text is that of the beginning or end of a sentence or of padding.
-func isSpecial(s *TrainerSpec, text string) bool {
+func isSpecial(s *sentencepiece.TrainerSpec, text string) bool {
 	return text == s.BOSPiece || text == s.EOSPiece || text == s.PadPiece
 }
 
 // taken returns the end of an error about an id that a piece has, if it has a text.
-func taken(p Piece) string {
+func taken(p sentencepiece.Piece) string {
 	if p.Text == "" {
 		return ""
 	}
@@ -229,7 +231,7 @@ func (t *Trainer) Threshold() int64 { return max(t.texts.table.threshold, 1) }
 
 // Train returns a model of the vocabulary size of the settings. It fails if the texts have fewer
 // pieces, and if their characters alone are more. More texts can be added afterwards.
-func (t *Trainer) Train() (*Model, error) {
+func (t *Trainer) Train() (*sentencepiece.Model, error) {
 	c, err := t.corpus()
 	if err != nil {
 		return nil, err
@@ -238,8 +240,8 @@ func (t *Trainer) Train() (*Model, error) {
 		t.Progress = func(Progress) {}
 	}
 	want := int(t.spec.VocabSize) - len(t.meta)
-	var learned []Piece
-	if t.spec.ModelType == BPE {
+	var learned []sentencepiece.Piece
+	if t.spec.ModelType == sentencepiece.BPE {
 		learned = t.trainBPE(c, want)
 	} else {
 		learned = t.trainUnigram(c, want)
@@ -247,7 +249,7 @@ func (t *Trainer) Train() (*Model, error) {
 	if len(learned) < want {
 		return nil, fmt.Errorf("vocabulary of %d pieces, expected at most %d for these texts", t.spec.VocabSize, len(learned)+len(t.meta))
 	}
-	m := NewModel()
+	m := sentencepiece.NewModel()
 	m.Trainer, m.Normalizer = t.spec, t.normalizer
 	for id := range int(t.spec.VocabSize) {
 		p, ok := t.meta[id]
@@ -394,26 +396,4 @@ func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
 	}
 	slices.SortStableFunc(c.byCount, func(a, b int32) int { return cmp.Compare(c.count[b], c.count[a]) })
 	return symbols, nil
-}
-
-// parallel calls f with the numbers less than n on several goroutines.
-func (t *Trainer) parallel(n int, f func(i, worker int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for worker := range min(t.workers(), n) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i, worker)
-			}
-		})
-	}
-	wait.Wait()
-}
-
-// workers returns the number of goroutines of parallel.
-func (t *Trainer) workers() int {
-	if t.Threads > 0 {
-		return t.Threads
-	}
-	return runtime.GOMAXPROCS(0)
 }

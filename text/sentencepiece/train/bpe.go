@@ -1,8 +1,11 @@
-package sentencepiece
+package train
 
 import (
 	"cmp"
 	"math"
+
+	"tfm/text/internal/heap"
+	"tfm/text/sentencepiece"
 )
 
 // trainBPE learns the pieces of byte-pair encoding of characters (Sennrich, Haddow and Birch 2016,
@@ -10,12 +13,12 @@ import (
 // of adjacent pieces again and again. Of equally frequent pairs it joins the one with fewer
 // characters first, then the one whose text is less. Two pairs with the same text make one piece,
 // and only the first is joined, as in spm_train.
-func (t *Trainer) trainBPE(c *corpus, want int) []Piece {
+func (t *Trainer) trainBPE(c *corpus, want int) []sentencepiece.Piece {
 	j := newJoiner(c)
-	pieces := make([]Piece, 0, want)
+	pieces := make([]sentencepiece.Piece, 0, want)
 	add := func(text string) {
 		score := math.Copysign(float64(len(pieces)), -1) // spm_train writes -0 too
-		pieces = append(pieces, Piece{Text: text, Score: float32(score), Type: Normal})
+		pieces = append(pieces, sentencepiece.Piece{Text: text, Score: float32(score), Type: sentencepiece.Normal})
 	}
 	merges := want - len(c.chars)
 	seen := map[string]bool{}
@@ -59,7 +62,7 @@ type joiner struct {
 	prev     []int32
 
 	pairs []joinedPair
-	queue pairQueue
+	queue heap.Heap[queuedPair]
 
 	// left and right are the pairs of each symbol with the one that join makes, which is their
 	// right or left symbol: unset, noPair, or a pair. touched lists the symbols that have one.
@@ -117,6 +120,7 @@ func newJoiner(c *corpus) *joiner {
 			j.addPlace(p, i, count)
 		}
 	}
+	j.queue.Before = j.before
 	j.enqueue()
 	return j
 }
@@ -248,7 +252,7 @@ func (j *joiner) join(p int32, text string) {
 func (j *joiner) enqueue() {
 	for _, p := range j.created {
 		if d := &j.pairs[p]; d.count > 0 {
-			j.queue.push(j, queuedPair{d.count, j.order(d), p})
+			j.queue.Push(queuedPair{d.count, j.order(d), p})
 		}
 	}
 	j.created = j.created[:0]
@@ -257,14 +261,14 @@ func (j *joiner) enqueue() {
 // mostFrequent removes the most frequent pair from the queue and returns it, and false if the queue
 // is empty. The counts in the queue are upper bounds, because those of a pair only fall.
 func (j *joiner) mostFrequent() (int32, bool) {
-	for len(j.queue) > 0 {
-		q := j.queue.pop(j)
+	for j.queue.Len() > 0 {
+		q := j.queue.Pop()
 		switch d := &j.pairs[q.pair]; {
 		case d.count == q.count:
 			return q.pair, true
 		case d.count > 0:
 			q.count = d.count
-			j.queue.push(j, q)
+			j.queue.Push(q)
 		}
 	}
 	return 0, false
@@ -283,9 +287,7 @@ func (j *joiner) order(d *joinedPair) uint64 {
 	return order << (8 * (6 - bytes))
 }
 
-// pairQueue is a binary heap of pairs, the next one to join first.
-type pairQueue []queuedPair
-
+// queuedPair is a pair in the queue, with an upper bound of its count.
 type queuedPair struct {
 	count int64
 	order uint64
@@ -293,7 +295,7 @@ type queuedPair struct {
 }
 
 // before reports whether p is joined before q.
-func (j *joiner) before(p, q *queuedPair) bool {
+func (j *joiner) before(p, q queuedPair) bool {
 	switch {
 	case p.count != q.count:
 		return p.count > q.count
@@ -323,46 +325,4 @@ func (j *joiner) compareTexts(p, q *joinedPair) int {
 		}
 	}
 	return len(a) - len(b)
-}
-
-func (h *pairQueue) push(j *joiner, x queuedPair) {
-	*h = append(*h, x)
-	s := *h
-	i := len(s) - 1
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !j.before(&x, &s[parent]) {
-			break
-		}
-		s[i] = s[parent]
-		i = parent
-	}
-	s[i] = x
-}
-
-// pop removes and returns the first pair. It panics if the heap is empty.
-func (h *pairQueue) pop(j *joiner) queuedPair {
-	s := *h
-	first, x := s[0], s[len(s)-1]
-	s = s[:len(s)-1]
-	*h = s
-	i := 0
-	for {
-		child := 2*i + 1
-		if child >= len(s) {
-			break
-		}
-		if child+1 < len(s) && j.before(&s[child+1], &s[child]) {
-			child++
-		}
-		if !j.before(&s[child], &x) {
-			break
-		}
-		s[i] = s[child]
-		i = child
-	}
-	if len(s) > 0 {
-		s[i] = x
-	}
-	return first
 }

@@ -1,4 +1,4 @@
-package sentencepiece
+package train
 
 import (
 	"bytes"
@@ -9,6 +9,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"tfm/text/sentencepiece"
+	"tfm/text/sentencepiece/internal/charsmap"
 )
 
 // normalizationNames are the normalizations of NamedNormalizer.
@@ -21,11 +24,11 @@ var normalizationNames = []string{"nmt_nfkc", "nmt_nfkc_cf", "nfkc", "nfkc_cf", 
 //   - nfkc, nfkc_cf: the same without the changes of nmt
 //   - identity: only white space is normalized
 //
-// The maps are those of Unicode 17.0.0, made by testdata/rules.py. As in sentencepiece, a character
-// after the longest match of a rule is not composed with it, so that a text can differ from its
-// NFKC.
-func NamedNormalizer(name string) (NormalizerSpec, error) {
-	spec := NewNormalizerSpec()
+// The maps are those of Unicode 17.0.0, made by ../testdata/rules.py. As in sentencepiece, a
+// character after the longest match of a rule is not composed with it, so that a text can differ
+// from its NFKC.
+func NamedNormalizer(name string) (sentencepiece.NormalizerSpec, error) {
+	spec := sentencepiece.NewNormalizerSpec()
 	spec.Name = name
 	if name == "identity" {
 		return spec, nil
@@ -41,7 +44,7 @@ func NamedNormalizer(name string) (NormalizerSpec, error) {
 		}
 	}
 	if err != nil {
-		panic("sentencepiece: " + err.Error()) // the embedded data is valid
+		panic("train: " + err.Error()) // the embedded data is valid
 	}
 	return spec, nil
 }
@@ -94,9 +97,9 @@ func namedCharsmap(data []byte, caseFolding, nmt bool) []byte {
 		for b := 3; b >= 0; b-- {
 			nodes[i] = nodes[i]<<8 | uint32(trie[b*len(nodes)+i])
 		}
-		if nodes[i]&valueBit != 0 {
-			nodes[i] = valueBit | offsets[nodes[i]&^valueBit]
+		if nodes[i]&charsmap.ValueBit != 0 {
+			nodes[i] = charsmap.ValueBit | offsets[nodes[i]&^charsmap.ValueBit]
 		}
 	}
-	return encodeCharsmap(nodes, texts.String())
+	return charsmap.Marshal(nodes, texts.String())
 }

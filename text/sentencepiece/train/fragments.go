@@ -1,10 +1,13 @@
-package sentencepiece
+package train
 
 import (
 	"cmp"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"tfm/text/sentencepiece"
 )
 
 // MaxTableChars limits a Trainer's table: the number of characters of its distinct fragments.
@@ -104,14 +107,46 @@ func (t *fragmentTable) subsample() {
 	}
 }
 
+// specialPieces are the pieces that are cut out of the text.
+type specialPieces struct {
+	texts   map[string]bool
+	lengths []int     // of texts, descending
+	first   [256]bool // whether a text begins with a byte
+}
+
+// add adds a piece.
+func (p *specialPieces) add(text string) {
+	if p.texts == nil {
+		p.texts = map[string]bool{}
+	}
+	p.texts[text] = true
+	p.first[text[0]] = true
+	if !slices.Contains(p.lengths, len(text)) {
+		p.lengths = append(p.lengths, len(text))
+		slices.SortFunc(p.lengths, func(a, b int) int { return b - a })
+	}
+}
+
+// longest returns the length of the longest piece that s, which is not empty, begins with, or 0.
+func (p *specialPieces) longest(s []byte) int {
+	if !p.first[s[0]] {
+		return 0
+	}
+	for _, n := range p.lengths {
+		if n <= len(s) && p.texts[string(s[:n])] {
+			return n
+		}
+	}
+	return 0
+}
+
 // fragmenter splits texts into fragments and counts them.
 type fragmenter struct {
 	table      fragmentTable
 	rules      *pieceRules
-	normalizer *normalizer
-	special    trie      // pieces that are cut out of the text
-	specialAt  [256]bool // bytes with which one begins
-	wholeLines bool      // words are not normalized alone
+	normalizer *sentencepiece.Normalizer
+	special    specialPieces
+	wholeLines bool // words are not normalized alone
 
 	normal []byte // scratch
 	found  []int32
@@ -145,7 +180,7 @@ func (f *fragmenter) add(s string) {
 				continue
 			}
 		} else {
-			f.normal = f.normalizer.normalize(f.normal[:0], nil, word)
+			f.normal = f.normalizer.Append(f.normal[:0], word)
 			if len(f.normal) == 0 {
 				f.remember(word, nil)
 				continue
@@ -218,13 +253,11 @@ func (f *fragmenter) count(normal []byte) (indices []int32, all bool) {
 	}
 	before := reserved
 	for i := 0; i < len(normal); {
-		if f.specialAt[normal[i]] {
-			if n, _ := f.special.longest(normal[i:]); n > 0 {
-				flush(i, boundaryChar)
-				i += n
-				start, before = i, reserved
-				continue
-			}
+		if n := f.special.longest(normal[i:]); n > 0 {
+			flush(i, boundaryChar)
+			i += n
+			start, before = i, reserved
+			continue
 		}
 		c, size := rune(normal[i]), 1
 		if c >= utf8.RuneSelf {

@@ -1,8 +1,10 @@
-package sentencepiece
+package train
 
 import (
 	"sync"
 	"unicode"
+
+	"tfm/text/sentencepiece"
 )
 
 // pieceRules decide which strings can be learned as pieces. The flags of spm_train with these names
@@ -17,7 +19,7 @@ type pieceRules struct {
 	scripts              *scriptTable
 }
 
-func newPieceRules(spec *TrainerSpec) (*pieceRules, error) {
+func newPieceRules(spec *sentencepiece.TrainerSpec) (*pieceRules, error) {
 	if spec.MaxPieceLength < 1 || spec.MaxPieceLength > 512 {
 		return nil, settingErrorf("max_sentencepiece_length", "found %d, expected 1 to 512", spec.MaxPieceLength)
 	}

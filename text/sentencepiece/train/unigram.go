@@ -1,4 +1,4 @@
-package sentencepiece
+package train
 
 import (
 	"cmp"
@@ -7,12 +7,17 @@ import (
 	"slices"
 
 	"tfm/text/internal/exact"
+	"tfm/text/internal/parallel"
+	"tfm/text/sentencepiece"
 )
+
+// unknownPenalty is the distance of the score of a character without a piece from the lowest one.
+const unknownPenalty = 10
 
 // trainUnigram learns the pieces of a unigram model (Kudo 2018, "Subword Regularization", section
 // 3.2): it begins with many pieces and alternates between estimating their probabilities by
 // expectation maximization and dropping those without which the likelihood falls least.
-func (t *Trainer) trainUnigram(c *corpus, want int) []Piece {
+func (t *Trainer) trainUnigram(c *corpus, want int) []sentencepiece.Piece {
 	target := int(float64(t.spec.VocabSize) * 1.1)
 	e := t.newEstimator(c, t.findSeeds(c, int(t.spec.SeedSize)))
 	for {
@@ -134,7 +139,7 @@ func (t *Trainer) newEstimator(c *corpus, s *seeds) *estimator {
 		e.shards = append(e.shards, shard{first, f})
 	}
 	e.scale = math.Ldexp(1, min(40, 62-bits.Len64(uint64(occurrences))))
-	e.workers = make([]estimatorScratch, t.workers())
+	e.workers = make([]estimatorScratch, parallel.Workers(t.Threads))
 	e.update()
 	return e
 }
@@ -157,7 +162,7 @@ func (e *estimator) update() {
 // perFragment calls f with each fragment on several goroutines and returns the sums of their
 // counts.
 func (e *estimator) perFragment(f func(sc *estimatorScratch, fragment int)) []int64 {
-	e.t.parallel(len(e.shards), func(i, worker int) {
+	parallel.For(e.t.Threads, len(e.shards), 1, func(worker, i, _ int) {
 		sc := &e.workers[worker]
 		if sc.counts == nil {
 			sc.counts = make([]int64, len(e.pieces))
@@ -333,8 +338,8 @@ func (e *estimator) maximize(counts []int64) {
 	}
 	all := digamma(float64(sum) / e.scale)
 	const block = 1 << 12
-	e.t.parallel((len(counts)+block-1)/block, func(b, _ int) {
-		for i := b * block; i < min((b+1)*block, len(counts)); i++ {
+	parallel.For(e.t.Threads, len(counts), block, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
 			if keep[i] {
 				e.pieces[i].score = digamma(float64(counts[i])/e.scale) - all
 			}
@@ -371,7 +376,7 @@ func (e *estimator) keep(keep []bool) {
 		}
 	}
 	e.pieces = e.pieces[:kept]
-	e.t.parallel(len(e.shards), func(i, _ int) {
+	parallel.For(e.t.Threads, len(e.shards), 1, func(_, i, _ int) {
 		lo, hi := e.c.bounds[e.shards[i].first], e.c.bounds[e.shards[i].last]
 		next := e.first[lo]
 		for at := lo; at < hi; at++ {
@@ -409,8 +414,8 @@ func (e *estimator) prune(size int) {
 	}
 	losses := make([]float64, len(e.pieces))
 	const block = 1 << 10
-	e.t.parallel((len(losses)+block-1)/block, func(b, worker int) {
-		for i := b * block; i < min((b+1)*block, len(losses)); i++ {
+	parallel.For(e.t.Threads, len(losses), block, func(worker, lo, hi int) {
+		for i := lo; i < hi; i++ {
 			losses[i] = e.loss(&e.workers[worker], int32(i), counts, float64(total))
 		}
 	})
@@ -550,30 +555,30 @@ func (e *estimator) viterbi(sc *estimatorScratch, lo, hi, except int32) {
 
 // final returns the pieces of the vocabulary, those with the highest scores first: all characters,
 // and the best other pieces.
-func (e *estimator) final(want int) []Piece {
+func (e *estimator) final(want int) []sentencepiece.Piece {
 	c := e.c
 	scores := make([]float32, len(c.chars))
 	found := make([]bool, len(c.chars))
-	var others []Piece
+	var others []sentencepiece.Piece
 	for _, p := range e.pieces {
 		if p.chars == 1 {
 			scores[c.symbols[p.at]], found[c.symbols[p.at]] = float32(p.score), true
 		} else {
-			others = append(others, Piece{Text: c.text(c.symbols[p.at : p.at+p.chars]), Score: float32(p.score), Type: Normal})
+			others = append(others, sentencepiece.Piece{Text: c.text(c.symbols[p.at : p.at+p.chars]), Score: float32(p.score), Type: sentencepiece.Normal})
 		}
 	}
 	// Characters without a piece have different scores, as in spm_train.
 	const step = 0.0001
-	pieces := make([]Piece, 0, want)
+	pieces := make([]sentencepiece.Piece, 0, want)
 	penalty := float32(0)
 	for _, symbol := range c.byCount {
 		if !found[symbol] {
 			scores[symbol] = float32(e.minScore) + penalty
 			penalty += step
 		}
-		pieces = append(pieces, Piece{Text: string(c.chars[symbol]), Score: scores[symbol], Type: Normal})
+		pieces = append(pieces, sentencepiece.Piece{Text: string(c.chars[symbol]), Score: scores[symbol], Type: sentencepiece.Normal})
 	}
-	byScore := func(a, b Piece) int {
+	byScore := func(a, b sentencepiece.Piece) int {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
 			return c
 		}

@@ -1,9 +1,11 @@
-package sentencepiece
+package train
 
 import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"tfm/text/internal/parallel"
 )
 
 // seeds are the possible pieces of more than one character, and where they begin.
@@ -54,8 +56,8 @@ func (t *Trainer) findSeeds(c *corpus, limit int) *seeds {
 
 	s := &seeds{longest: make([]int32, n)}
 	lists := make([][]seed, len(c.chars))
-	finders := make([]seedFinder, t.workers())
-	t.parallel(len(c.chars), func(symbol, worker int) {
+	finders := make([]seedFinder, parallel.Workers(t.Threads))
+	parallel.For(t.Threads, len(c.chars), 1, func(worker, symbol, _ int) {
 		f := &finders[worker]
 		f.corpus, f.fragmentOf, f.longest = c, fragmentOf, s.longest
 		lists[symbol] = f.find(order[starts[symbol]:starts[symbol+1]])
