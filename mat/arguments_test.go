@@ -3,6 +3,7 @@ package mat
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -121,8 +122,34 @@ func TestResultIsAnOperand(t *testing.T) {
 					t.Errorf("n = %d: panic %q, want %q", n, s, want)
 				}
 			}
-			if s := fmt.Sprint(panicOf(func() { Transpose(nil, c, c) })); !strings.HasPrefix(s, "mat: Transpose of a matrix to itself") {
+			if s := fmt.Sprint(panicOf(func() { Transpose(nil, c, c) })); !strings.HasPrefix(s, "mat: Transpose of a ") {
 				t.Errorf("Transpose to its argument, n = %d: panic %q", n, s)
+			}
+		}
+
+		// elements other than the first are shared
+		buffer := New(1, 300).Data
+		c, x, y := Of(buffer[40:], 8, 8), New(8, 8), New(8, 8)
+		for name, operand := range map[string]Matrix{
+			"begins before C": Of(buffer[33:], 8, 8), "begins in C": Of(buffer[103:], 8, 8),
+			"transposed": Of(buffer[33:], 8, 8).T(), "wider rows": {buffer[39:], 8, 8, 9, 1},
+			"repeated row": {buffer[100:], 8, 8, 0, 1}, "repeated column": {buffer[103:], 8, 8, 1, 0},
+		} {
+			for role, f := range map[string]func(){
+				"A":        func() { Gemm(nil, c, operand, x, GemmOptions{}) },
+				"B":        func() { Gemm(nil, c, x, operand, GemmOptions{}) },
+				"A, int8":  func() { GemmInt8(nil, c, operand, QuantizeInt8(nil, x), GemmOptions{}) },
+				"B, bf16":  func() { GemmBF16(nil, c, x, operand, GemmOptions{}) },
+				"B, batch": func() { GemmBatch(nil, []Operands{{c, x, operand}}, GemmOptions{}) },
+				"bias":     func() { Gemm(nil, c, x, y, GemmOptions{Bias: operand.Data[:8]}) },
+				"residual": func() { Gemm(nil, c, x, y, GemmOptions{Residual: Of(operand.Data, 8, 8)}) },
+				"BLAS": func() {
+					Sgemm('N', 'T', 8, 8, 8, 2, x.Data, 8, operand.Data, 8, 0, c.Data, 8)
+				},
+			} {
+				if s := fmt.Sprint(panicOf(f)); !strings.HasPrefix(s, "mat: ") || !strings.Contains(s, "memory") {
+					t.Errorf("%s that %s: panic %q", role, name, s)
+				}
 			}
 		}
 
@@ -134,6 +161,63 @@ func TestResultIsAnOperand(t *testing.T) {
 		Sgemm('N', 'N', 2, 2, 0, 1, wide.Data, 1, wide.Data, 2, 1, wide.Data, 2)
 		Sgemm('N', 'N', 2, 2, 2, 0, wide.Data, 2, wide.Data, 2, 1, wide.Data, 2)
 	})
+}
+
+// overlaps finds exactly the matrices that share an element.
+func TestOverlaps(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	data := make([]float32, 60)
+	draw := func() Matrix {
+		for {
+			m := Matrix{data[r.IntN(len(data)):], r.IntN(6), r.IntN(6), r.IntN(9), 1}
+			if r.IntN(2) == 0 {
+				m.RowStride = m.Cols + r.IntN(3)
+			}
+			if r.IntN(3) == 0 {
+				m = m.T()
+			}
+			if m.valid(reads) {
+				return m
+			}
+		}
+	}
+	elements := func(m Matrix) map[*float32]bool {
+		set := map[*float32]bool{}
+		for i := range m.Rows {
+			for j := range m.Cols {
+				set[&m.Data[i*m.RowStride+j*m.ColStride]] = true
+			}
+		}
+		return set
+	}
+	var shared, adjacent int
+	for range 20000 {
+		a, b := draw(), draw()
+		if r.IntN(2) == 0 && a.ColStride == 1 {
+			// as columns of one matrix
+			b = Matrix{b.Data, b.Rows, min(b.Cols, a.RowStride), a.RowStride, 1}
+			if !b.valid(reads) {
+				continue
+			}
+		}
+		want, inA := false, elements(a)
+		for p := range elements(b) {
+			want = want || inA[p]
+		}
+		if got := a.overlaps(&b); got != want {
+			offset := len(a.Data) - len(b.Data)
+			t.Fatalf("%d × %d with strides %d and %d, and %d elements on %d × %d with strides %d and %d: overlaps = %v, want %v",
+				a.Rows, a.Cols, a.RowStride, a.ColStride, offset, b.Rows, b.Cols, b.RowStride, b.ColStride, got, want)
+		}
+		if want {
+			shared++
+		} else if a.extent() > 0 && b.extent() > 0 {
+			adjacent++
+		}
+	}
+	if shared < 1000 || adjacent < 1000 {
+		t.Errorf("%d pairs share elements and %d do not, want 1000 of each", shared, adjacent)
+	}
 }
 
 // The zero Pool and a closed one run loops on the caller, and say so.

@@ -460,9 +460,7 @@ func BenchmarkGemmBF16(b *testing.B) {
 						for range 5 {
 							bf16, float = min(bf16, seconds(GemmBF16)), min(float, seconds(Gemm))
 						}
-						for b.Loop() {
-							GemmBF16(pools[threads], c, a, w, GemmOptions{})
-						}
+						loopWarm(b, func() { GemmBF16(pools[threads], c, a, w, GemmOptions{}) })
 						flop := 2 * float64(s.m) * float64(s.n) * float64(s.k)
 						gflops := 1e-9 * flop * float64(b.N) / b.Elapsed().Seconds()
 						b.ReportMetric(gflops, "GFLOP/s")

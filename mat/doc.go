@@ -160,10 +160,10 @@
 // assembly, so no argument makes a kernel access memory outside its operands. The value of such a
 // panic is a string, in [Matrix.Row] and [Matrix.At] an error; it begins with "mat: ".
 //
-// Results must not overlap operands unless the documentation says so. A product panics if the first
-// elements of the result and of an operand are the same, as in x = x·W; other overlaps are not
-// checked and make results wrong. Functions may be called concurrently if no result overlaps a
-// result or an operand of another call.
+// Results must not overlap operands unless the documentation says so. A product panics if C shares
+// an element with A, B, the bias or the residual, as in x = x·W; different columns of one matrix
+// share none. Functions on slices do not check for overlaps. Functions may be called concurrently
+// if no result overlaps a result or an operand of another call.
 //
 // No function prints or keeps a reference to an operand, except that [PackedOf] and [Int8Of] keep
 // their data. [New], [NewPacked], [Pack], [PackedOf], [NewInt8], [QuantizeInt8], [PackInt8],

@@ -42,7 +42,7 @@ func (o *GemmOptions) faultOfOperands(c, a, b *Matrix) string {
 	if s := o.fault(c, a, b.Rows, b.Cols); s != "" {
 		return s
 	}
-	if c.sharesFirst(b) {
+	if c.overlaps(b) {
 		return "C and B share memory; the result must not overlap an operand"
 	}
 	return ""
@@ -62,9 +62,9 @@ func (o *GemmOptions) fault(c, a *Matrix, bRows, bCols int) string {
 		return fmt.Sprintf("bias of %d elements for C %d × %d, expected %d", len(o.Bias), c.Rows, c.Cols, c.Cols)
 	case o.Activation >= activations:
 		return o.Activation.fault()
-	case c.sharesFirst(a):
+	case c.overlaps(a):
 		return "C and A share memory; the result must not overlap an operand"
-	case o.Bias != nil && c.Rows > 0 && c.Cols > 0 && &o.Bias[0] == &c.Data[0]:
+	case o.Bias != nil && c.overlaps(&Matrix{o.Bias, 1, len(o.Bias), len(o.Bias), 1}):
 		return "C and the bias share memory; the result must not overlap an operand"
 	case r.Data == nil:
 		return ""
@@ -72,7 +72,7 @@ func (o *GemmOptions) fault(c, a *Matrix, bRows, bCols int) string {
 		return r.fault("residual", readsRows)
 	case r.Rows != c.Rows || r.Cols != c.Cols:
 		return fmt.Sprintf("residual %d × %d for C %d × %d", r.Rows, r.Cols, c.Rows, c.Cols)
-	case c.sharesFirst(r):
+	case c.overlaps(r):
 		return "C and the residual share memory; to add to C use Accumulate, with an activation another matrix"
 	}
 	return ""

@@ -559,9 +559,7 @@ func BenchmarkGemmInt8(b *testing.B) {
 					b.Run("kernel="+KernelInt8(), func(b *testing.B) {
 						ratio := timesFaster(int8, float)
 						b.SetBytes(int64(s.n * s.k))
-						for b.Loop() {
-							int8()
-						}
+						loopWarm(b, int8)
 						b.ReportMetric(2e-9*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/b.Elapsed().Seconds(), "GOP/s")
 						b.ReportMetric(ratio, "xfloat32")
 					})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"unsafe"
 )
 
 // Matrix is a view of float32 elements: element (i, j) is Data[i*RowStride+j*ColStride]. It owns no
@@ -209,10 +210,55 @@ func (m *Matrix) fault(name string, use access) string {
 	return s + "rows must be contiguous"
 }
 
-// sharesFirst reports whether the first elements of two valid matrices have the same address. Then
-// they overlap.
-func (m *Matrix) sharesFirst(x *Matrix) bool {
-	return m.Rows > 0 && m.Cols > 0 && x.Rows > 0 && x.Cols > 0 && &m.Data[0] == &x.Data[0]
+// overlaps reports whether two valid matrices share an element. Different columns of one matrix
+// do not.
+func (m *Matrix) overlaps(x *Matrix) bool {
+	a, b := unsafe.SliceData(m.Data), unsafe.SliceData(x.Data)
+	offset := (int(uintptr(unsafe.Pointer(b))) - int(uintptr(unsafe.Pointer(a)))) / size
+	return offset < len(m.Data) && -offset < len(x.Data) && overlap(m, x, offset)
+}
+
+// runs are n runs of length adjacent elements. Consecutive runs begin stride ≥ length apart.
+type runs struct{ n, length, stride int }
+
+// runs returns the elements of m.
+func (m *Matrix) runs() runs {
+	s := runs{m.Rows, m.Cols, m.RowStride}
+	if m.ColStride != 1 && m.Cols > 1 {
+		s = runs{m.Cols, m.Rows, m.ColStride}
+	}
+	if m.Rows == 0 || m.Cols == 0 {
+		return runs{}
+	}
+	if s.n == 1 || s.stride <= s.length {
+		s.length += (s.n - 1) * s.stride
+		s.n, s.stride = 1, s.length
+	}
+	return s
+}
+
+// overlap reports whether x, which begins offset elements after m, shares an element with m.
+func overlap(m, x *Matrix, offset int) bool {
+	if offset < 0 {
+		m, x, offset = x, m, -offset
+	}
+	a, b := m.runs(), x.runs()
+	if a.n == 0 || b.n == 0 {
+		return false
+	}
+	end := (a.n-1)*a.stride + a.length
+	for i := 0; i < b.n && offset < end; i++ {
+		// This run of b overlaps runs first to last of a.
+		first, last := (offset-a.length+a.stride)/a.stride, (offset+b.length-1)/a.stride
+		if first <= min(last, a.n-1) {
+			return true
+		}
+		if b.stride == a.stride {
+			return false // the next run of b is where this one is, relative to a later run of a
+		}
+		offset += b.stride
+	}
+	return false
 }
 
 // saturatingProduct returns a·b·c, or math.MaxInt on overflow. The arguments must not be

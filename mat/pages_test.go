@@ -116,14 +116,12 @@ func BenchmarkPages(b *testing.B) {
 	benchKernels(b, func(b *testing.B) {
 		for _, c := range []struct{ n, stride int }{{heads, 2 * d * PageTokens}, {4, 0}} {
 			b.Run(fmt.Sprintf("op=scores/n=%d", c.n), func(b *testing.B) {
-				for b.Loop() {
-					ScoreKeys(scores.RowRange(0, c.n), q.RowRange(0, c.n), page, c.stride)
-				}
+				loopWarm(b, func() { ScoreKeys(scores.RowRange(0, c.n), q.RowRange(0, c.n), page, c.stride) })
 			})
 			b.Run(fmt.Sprintf("op=values/n=%d", c.n), func(b *testing.B) {
-				for b.Loop() {
+				loopWarm(b, func() {
 					AddValues(ctx.RowRange(0, c.n), weights.RowRange(0, c.n), page[d*PageTokens:], c.stride, lanes)
-				}
+				})
 			})
 		}
 	})

@@ -182,9 +182,7 @@ func BenchmarkRows(b *testing.B) {
 			} {
 				b.Run(fmt.Sprintf("op=%s/cols=%d", name, cols), func(b *testing.B) {
 					b.SetBytes(int64(4 * len(m.Data)))
-					for b.Loop() {
-						f()
-					}
+					loopWarm(b, f)
 				})
 			}
 		})

@@ -53,10 +53,10 @@ func SgemmOn[T ~byte | ~rune](p *Pool, transA, transB T, m, n, k int, alpha floa
 	if m == 0 || n == 0 {
 		return
 	}
-	if read && C.sharesFirst(&A) {
+	if read && C.overlaps(&A) {
 		panic("mat: Sgemm with a and c in the same memory")
 	}
-	if read && C.sharesFirst(&B) {
+	if read && C.overlaps(&B) {
 		panic("mat: Sgemm with b and c in the same memory")
 	}
 	if beta != 0 && beta != 1 || beta == 0 && !read {

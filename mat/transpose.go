@@ -12,8 +12,8 @@ func Transpose(p *Pool, to, from Matrix) {
 	if to.Rows != from.Cols || to.Cols != from.Rows {
 		panic(fmt.Sprintf("mat: Transpose of %d × %d to %d × %d", from.Rows, from.Cols, to.Rows, to.Cols))
 	}
-	if to.sharesFirst(&from) {
-		panic(fmt.Sprintf("mat: Transpose of a matrix to itself, %d × %d", from.Rows, from.Cols))
+	if to.overlaps(&from) {
+		panic(fmt.Sprintf("mat: Transpose of a %d × %d matrix to memory that it shares", from.Rows, from.Cols))
 	}
 	Each(p, to.Rows, 16, transposeRows{to, from}) // 16 floats of a row are one cache line
 }

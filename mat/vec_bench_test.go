@@ -27,9 +27,7 @@ func BenchmarkVec(b *testing.B) {
 				b.Run(fmt.Sprintf("op=%s/n=%d/kernel=%v", c.name, n, k), func(b *testing.B) {
 					b.SetBytes(int64(4 * n * (c.vectors)))
 					b.ReportAllocs()
-					for b.Loop() {
-						c.kernel(v, a)
-					}
+					loopWarm(b, func() { c.kernel(v, a) })
 					gelems := 1e-9 * float64(n) * float64(b.N) / b.Elapsed().Seconds()
 					b.ReportMetric(gelems, "Gelem/s")
 					b.ReportMetric(gelems*float64(c.flops), "GFLOP/s")
