@@ -2,12 +2,8 @@
 
 // The kernels of matrix products for AVX-512 (F, VL, BW, DQ):
 //
-//	stripAVX512          up to 12 rows of C
-//	copyPanelsAVX512     packing of rows of B
-//	copyPanelAVX512      packing of columns of A
-//	copyStripsAVX512     packing of columns of A, four strips together
-//	transposePanelAVX512 packing of columns of B
-//	fmaLoopAVX512        peak rate
+//	stripAVX512   up to 12 rows of C
+//	fmaLoopAVX512 peak rate
 //
 // Z0 to Z23 hold 12 rows of 32 columns of C, two registers a row; Z24 and Z25 hold a row of B. K1
 // and K2 are the masks of the columns of C in the two registers.
@@ -15,7 +11,6 @@
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
-#include "transpose512_amd64.h"
 
 // one row of the tile: C0, C1 += a·(Z24, Z25). Every other row has a in a register, because a
 // processor with two multiply-adds a cycle has no loads left for all of them.
@@ -384,185 +379,6 @@ next:
 done:
 	VZEROUPPER
 	RET
-
-// func copyPanelsAVX512(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int)
-// Requires: AVX512F
-TEXT ·copyPanelsAVX512(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ dstPanel+8(FP), R8
-	MOVQ src+16(FP), SI
-	MOVQ srcK+24(FP), R9
-	MOVQ n+32(FP), AX
-	MOVQ k+40(FP), DX
-
-	// the columns of the last panel, 1 to 32
-	LEAQ  -1(AX), CX
-	ANDQ  $31, CX
-	INCQ  CX
-	MOVQ  $1, BX
-	SHLQ  CX, BX
-	DECQ  BX
-	KMOVW BX, K1
-	SHRQ  $16, BX
-	KMOVW BX, K2
-
-row:
-	MOVQ SI, R10
-	MOVQ DI, R11
-	MOVQ AX, CX
-	SUBQ $32, CX
-	JLE  last
-
-panel:
-	PREFETCHT0 (R10)(R9*8)
-	PREFETCHT0 64(R10)(R9*8)
-	VMOVUPS (R10), Z0
-	VMOVUPS 64(R10), Z1
-	VMOVUPS Z0, (R11)
-	VMOVUPS Z1, 64(R11)
-	ADDQ $128, R10
-	ADDQ R8, R11
-	SUBQ $32, CX
-	JGT  panel
-
-last:
-	PREFETCHT0 (R10)(R9*8)
-	PREFETCHT0 64(R10)(R9*8)
-	VMOVUPS.Z (R10), K1, Z0
-	VMOVUPS.Z 64(R10), K2, Z1
-	VMOVUPS Z0, (R11)
-	VMOVUPS Z1, 64(R11)
-	ADDQ R9, SI
-	ADDQ $128, DI
-	DECQ DX
-	JNE  row
-	VZEROUPPER
-	RET
-
-// func copyStripsAVX512(dst *float32, dstStrip uintptr, src *float32, srcK uintptr, k int)
-// Requires: AVX512F
-TEXT ·copyStripsAVX512(SB), NOSPLIT, $0-40
-	MOVQ  dst+0(FP), DI
-	MOVQ  dstStrip+8(FP), R8
-	MOVQ  src+16(FP), SI
-	MOVQ  srcK+24(FP), R9
-	MOVQ  k+32(FP), DX
-	LEAQ  (R8)(R8*2), R10
-	MOVL  $0xFFF, AX
-	KMOVW AX, K1
-
-columns:
-	PREFETCHT0 (SI)(R9*8)
-	PREFETCHT0 64(SI)(R9*8)
-	PREFETCHT0 128(SI)(R9*8)
-	VMOVUPS.Z  (SI), K1, Z0
-	VMOVUPS.Z  48(SI), K1, Z1
-	VMOVUPS.Z  96(SI), K1, Z2
-	VMOVUPS.Z  144(SI), K1, Z3
-	VMOVUPS    Z0, K1, (DI)
-	VMOVUPS    Z1, K1, (DI)(R8*1)
-	VMOVUPS    Z2, K1, (DI)(R8*2)
-	VMOVUPS    Z3, K1, (DI)(R10*1)
-	ADDQ       R9, SI
-	ADDQ       $48, DI
-	DECQ       DX
-	JNE        columns
-	VZEROUPPER
-	RET
-
-// func copyPanelAVX512(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
-// Requires: AVX512F
-TEXT ·copyPanelAVX512(SB), NOSPLIT, $0-48
-	MOVQ  dst+0(FP), DI
-	MOVQ  dstK+8(FP), R8
-	MOVQ  src+16(FP), SI
-	MOVQ  srcK+24(FP), R9
-	MOVQ  w+32(FP), CX
-	MOVQ  k+40(FP), DX
-	MOVL  $1, AX
-	SHLL  CX, AX
-	DECL  AX
-	KMOVW AX, K1
-
-columns:
-	PREFETCHT0 (SI)(R9*8)
-	VMOVUPS.Z  (SI), K1, Z0
-	VMOVUPS    Z0, (DI)
-	ADDQ       R9, SI
-	ADDQ       R8, DI
-	DECQ       DX
-	JNE        columns
-	VZEROUPPER
-	RET
-
-// 4 of k of 16 columns, stored at DI
-#define STORE4(Z0, Z1, Z2, Z3) \
-	VMOVUPS Z0, (DI)        \
-	VMOVUPS Z1, (DI)(DX*1)  \
-	VMOVUPS Z2, (DI)(DX*2)  \
-	VMOVUPS Z3, (DI)(R11*1) \
-	LEAQ    (DI)(DX*4), DI
-
-// prefetch 4 columns at R15
-#define FETCH4 \
-	PREFETCHT1 (R15)        \
-	PREFETCHT1 (R15)(R12*1) \
-	PREFETCHT1 (R15)(R12*2) \
-	PREFETCHT1 (R15)(R13*1) \
-	LEAQ       (R15)(R12*4), R15
-
-// func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintptr, k int)
-// Requires: AVX512F, AVX512DQ
-//
-// R11 is 3 times dstK, R14 16 times srcRow.
-TEXT ·transposePanelAVX512(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ dstK+8(FP), DX
-	LEAQ (DX)(DX*2), R11
-	MOVQ src+16(FP), R8
-	MOVQ srcRow+24(FP), R12
-	MOVQ k+32(FP), CX
-	LEAQ (R12)(R12*2), R13
-	LEAQ (R8)(R12*2), R9
-	LEAQ (R8)(R13*2), R10
-	ADDQ R12, R10
-	MOVQ R12, R14
-	SHLQ $4, R14
-
-	PCALIGN $64
-sixteen:
-	PAIRS
-	LEAQ (R8)(R14*1), R15
-	FETCH4
-	UNPACKPS(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
-	UNPACKPD(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
-	UNPACKPS(Z24, Z25, Z26, Z27, Z8, Z9, Z10, Z11)
-	UNPACKPD(Z24, Z25, Z26, Z27, Z8, Z9, Z10, Z11)
-	FETCH4
-	LANES($0x88, Z0, Z1, Z2, Z3, Z24, Z25, Z26, Z27, Z4, Z5, Z6, Z7)
-	STORE4(Z4, Z5, Z6, Z7)
-	LANES($0xDD, Z0, Z1, Z2, Z3, Z24, Z25, Z26, Z27, Z4, Z5, Z6, Z7)
-	STORE4(Z4, Z5, Z6, Z7)
-	FETCH4
-	UNPACKPS(Z12, Z13, Z14, Z15, Z0, Z1, Z2, Z3)
-	UNPACKPD(Z12, Z13, Z14, Z15, Z0, Z1, Z2, Z3)
-	UNPACKPS(Z28, Z29, Z30, Z31, Z8, Z9, Z10, Z11)
-	UNPACKPD(Z28, Z29, Z30, Z31, Z8, Z9, Z10, Z11)
-	FETCH4
-	LANES($0x88, Z12, Z13, Z14, Z15, Z28, Z29, Z30, Z31, Z4, Z5, Z6, Z7)
-	STORE4(Z4, Z5, Z6, Z7)
-	LANES($0xDD, Z12, Z13, Z14, Z15, Z28, Z29, Z30, Z31, Z4, Z5, Z6, Z7)
-	STORE4(Z4, Z5, Z6, Z7)
-	ADDQ $64, R8
-	ADDQ $64, R9
-	ADDQ $64, R10
-	SUBQ $16, CX
-	JGT  sixteen
-	VZEROUPPER
-	RET
-
-#undef STORE4
-#undef FETCH4
 
 #define CLEAR1(C) VPXORD C, C, C
 #define MULTIPLYADD(C) VFMADD231PS Z12, Z12, C

@@ -2,7 +2,7 @@
 
 // The kernel of few rows times a matrix whose columns are contiguous, for AVX-512 (F, VL, BW, DQ):
 //
-//	stripTAVX512  up to 8 rows of C
+//	columnsAVX512  up to 8 rows of C
 //
 // Z16 to Z23 hold 16 columns of C, one register a row. So that the chains of all columns advance
 // over k together, the kernel transposes 16 of k of the 16 columns of B at a time in registers.
@@ -12,7 +12,52 @@
 #include "textflag.h"
 #include "go_asm.h"
 #include "tile512_amd64.h"
-#include "transpose512_amd64.h"
+
+// 16 of k of columns I and J: LO = k 0 to 7 of both, HI = k 8 to 15 of both
+#define PAIR(I, J, LOY, LO, HIY, HI) \
+	VMOVUPS      I, LOY        \
+	VMOVUPS      32 I, HIY     \
+	VINSERTF64X4 $1, J, LO, LO \
+	VINSERTF64X4 $1, 32 J, HI, HI
+
+// the pairs of 16 columns
+#define PAIR0 PAIR((R8), (R8)(R12*4), Y0, Z0, Y12, Z12)
+#define PAIR1 PAIR((R8)(R12*1), (R9)(R13*1), Y1, Z1, Y13, Z13)
+#define PAIR2 PAIR((R8)(R12*2), (R8)(R13*2), Y2, Z2, Y14, Z14)
+#define PAIR3 PAIR((R8)(R13*1), (R10), Y3, Z3, Y15, Z15)
+#define PAIR4 PAIR((R8)(R12*8), (R8)(R13*4), Y24, Z24, Y28, Z28)
+#define PAIR5 PAIR((R10)(R12*2), (R10)(R13*2), Y25, Z25, Y29, Z29)
+#define PAIR6 PAIR((R10)(R13*1), (R9)(R13*4), Y26, Z26, Y30, Z30)
+#define PAIR7 PAIR((R10)(R12*4), (R10)(R12*8), Y27, Z27, Y31, Z31)
+#define PAIRS \
+	PAIR0 \
+	PAIR1 \
+	PAIR2 \
+	PAIR3 \
+	PAIR4 \
+	PAIR5 \
+	PAIR6 \
+	PAIR7
+
+// UNPACKPS, then UNPACKPD transpose the 4 × 4 elements in each 128-bit lane of B0 to B3
+#define UNPACKPS(B0, B1, B2, B3, T0, T1, T2, T3) \
+	VUNPCKLPS B1, B0, T0 \
+	VUNPCKHPS B1, B0, T1 \
+	VUNPCKLPS B3, B2, T2 \
+	VUNPCKHPS B3, B2, T3
+#define UNPACKPD(B0, B1, B2, B3, T0, T1, T2, T3) \
+	VUNPCKLPD T2, T0, B0 \
+	VUNPCKHPD T2, T0, B1 \
+	VUNPCKLPD T3, T1, B2 \
+	VUNPCKHPD T3, T1, B3
+
+// D0 to D3 = the lanes of 4 of k, of A0 to A3 and of B0 to B3: $0x88 selects the first 4, $0xDD
+// the next 4
+#define LANES(SELECT, A0, A1, A2, A3, B0, B1, B2, B3, D0, D1, D2, D3) \
+	VSHUFF32X4 SELECT, B0, A0, D0 \
+	VSHUFF32X4 SELECT, B1, A1, D1 \
+	VSHUFF32X4 SELECT, B2, A2, D2 \
+	VSHUFF32X4 SELECT, B3, A3, D3
 
 // prefetch 16 of k of 4 columns
 #define FETCH4 \
@@ -103,8 +148,8 @@ rows: \
 // R14 = the first row of C; MOVE for each of m rows, then jump to DONE
 #define EACHROW(MOVE, DONE) \
 	MOVQ DX, R14              \
-	MOVQ strip_m(DI), AX      \
-	MOVQ strip_cRow(DI), BX   \
+	MOVQ columnsArgs_m(DI), AX      \
+	MOVQ columnsArgs_cRow(DI), BX   \
 	MOVE(Z16) \
 	DECQ AX \
 	JEQ  DONE \
@@ -133,26 +178,26 @@ rows: \
 #define STOREC(C) \
 	VMOVUPS C, (R14) \
 	ADDQ    BX, R14
-// func stripTAVX512(s *strip)
+// func columnsAVX512(s *columnsArgs)
 // Requires: AVX512F
 //
 // DI s           DX C            CX k left / 16     n-8(SP) columns left
 // R8, R9, R10 columns 0, 2 and 7 of B    R11 columns to prefetch
-// R12 s.bPanel   R13 3·s.bPanel          R14 row of C; in the loops over k, s.ahead
+// R12 s.bCol   R13 3·s.bCol          R14 row of C; in the loops over k, 16·s.bCol or 0
 // SI A row 0     AX A row 3      BX A row 6         R15 s.aRow
-TEXT ·stripTAVX512(SB), NOSPLIT, $8-8
+TEXT ·columnsAVX512(SB), NOSPLIT, $8-8
 	MOVQ s+0(FP), DI
-	MOVQ strip_c(DI), DX
-	MOVQ strip_b(DI), R8
-	MOVQ strip_bPanel(DI), R12
+	MOVQ columnsArgs_c(DI), DX
+	MOVQ columnsArgs_b(DI), R8
+	MOVQ columnsArgs_bCol(DI), R12
 	LEAQ (R12)(R12*2), R13
-	MOVQ strip_aRow(DI), R15
-	MOVQ strip_n(DI), AX
+	MOVQ columnsArgs_aRow(DI), R15
+	MOVQ columnsArgs_n(DI), AX
 	MOVQ AX, n-8(SP)
 
 columns:
 	// the chains start from C
-	CMPQ strip_accumulate(DI), $0
+	CMPQ columnsArgs_accumulate(DI), $0
 	JEQ  zero
 	EACHROW(LOADC, multiply)
 	JMP  multiply
@@ -162,20 +207,26 @@ zero:
 	EACHOF8(CLEAR1)
 
 multiply:
-	MOVQ strip_a(DI), SI
+	MOVQ columnsArgs_a(DI), SI
 	LEAQ (R15)(R15*2), BX
 	LEAQ (SI)(BX*1), AX
 	LEAQ (AX)(BX*1), BX
-	MOVQ strip_ahead(DI), R14
+	XORL R14, R14
+	CMPB columnsArgs_fetch(DI), $0
+	JEQ  fetched
+	MOVQ R12, R14
+	SHLQ $4, R14
+
+fetched:
 	LEAQ (R8)(R12*2), R9
 	LEAQ (R9)(R12*4), R10
 	ADDQ R12, R10
-	MOVQ strip_k(DI), CX
+	MOVQ columnsArgs_k(DI), CX
 	SHRQ $4, CX
 	PAIRS
 
 	// one loop over k for each number of rows
-	TOROWS8(strip_m(DI))
+	TOROWS8(columnsArgs_m(DI))
 	SIXTEENS(rows1, FMA1)
 	JMP epilogue
 	SIXTEENS(rows2, FMA2)
@@ -194,17 +245,17 @@ multiply:
 
 epilogue:
 	// + bias
-	MOVQ  strip_bias(DI), SI
+	MOVQ  columnsArgs_bias(DI), SI
 	TESTQ SI, SI
 	JEQ   relu
 	ADDQ  DX, SI
-	SUBQ  strip_c(DI), SI
+	SUBQ  columnsArgs_c(DI), SI
 	VMOVUPS (SI), Z0
 	EACHOF8(ADDBIAS1)
 
 	// x < 0 ? 0 : x by VMAXPS with x as its last operand, which preserves NaN and -0
 relu:
-	CMPQ   strip_relu(DI), $0
+	CMPQ   columnsArgs_relu(DI), $0
 	JEQ    store
 	VPXORD Z0, Z0, Z0
 	EACHOF8(RELU1)
@@ -214,7 +265,7 @@ store:
 
 	// the next 16 columns; R8 is at the last 16 of k
 next:
-	MOVQ strip_k(DI), AX
+	MOVQ columnsArgs_k(DI), AX
 	SHLQ $2, AX
 	MOVQ R12, BX
 	SHLQ $4, BX

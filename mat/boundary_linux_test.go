@@ -45,7 +45,7 @@ func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
 		for round := range 600 {
 			m, n, k := 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(40)
-			machineLimits.l2Floats, machineLimits.l3Floats = r.IntN(2)*maxFloats, r.IntN(2)*maxFloats
+			machineLimits.l2Floats, machineLimits.l3Floats, machineLimits.maxSmallWork = r.IntN(2)*maxFloats, r.IntN(2)*maxFloats, r.IntN(2)<<20
 			switch round % 8 {
 			case 0:
 				n = 65 + r.IntN(30) // A is packed too

@@ -27,251 +27,140 @@ func (t *tile) run(s *strip) {
 
 // blockDirect computes columns [j0, j1) of C, over k up to depth, for few rows.
 func (t *product) blockDirect(i0, i1, j0, j1, depth int) {
-	rows, inRows := i1-i0, t.b.ColStride == 1
-	switch {
-	case inRows && kernel == avx2 && rows > tiles[avx2].wideRows:
-		t.blockFew(i0, i1, j0, j1, depth)
-	case inRows:
-		t.blockWide(i0, i1, j0, j1, depth)
-	case kernel == avx2 && (rows > laneRows/2 || t.halves(rows, j1-j0)):
-		t.blockLanes(i0, i1, j0, j1, depth)
-	default:
-		t.blockTransposed(i0, i1, j0, j1, depth)
+	if t.b.ColStride == 1 {
+		t.blockRow(i0, j0, j1, depth)
+	} else {
+		t.blockColumns(i0, i1, j0, j1, depth)
 	}
 }
 
-// blockTransposed is blockDirect for a B with contiguous columns, which the kernels transpose in
-// registers.
-func (t *product) blockTransposed(i0, i1, j0, j1, depth int) {
-	a, b, c, l := t.a, &t.b, &t.c, &machineLimits
-	if a.RowStride%l.aliasFloats == 0 && i1-i0 > 1 && j1-j0 >= l.minCopiedCols {
-		w := workspaces.Get().(*workspace)
-		defer workspaces.Put(w)
+// blockColumns is blockDirect for a B with contiguous columns.
+func (t *product) blockColumns(i0, i1, j0, j1, depth int) {
+	a, b, c, lim := t.a, &t.b, &t.c, &machineLimits
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	s := columnsArgs{k: depth, cRow: uintptr(c.RowStride) * size, bCol: uintptr(b.ColStride) * size,
+		accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && depth == a.Cols), fetch: c.Cols*a.Cols > lim.l3Floats}
+	strips := divideRows(i1-i0, laneRows)
+	switch {
+	case kernel == avx2:
+		w.packedA = resized(w.packedA, strips.strips*laneRows*depth)
+		for n, i := 0, i0; n < strips.strips; n++ {
+			m := strips.rows(n)
+			transposePanelAVX2(&w.packedA[n*laneRows*depth], laneRows*size, &a.Data[i*a.RowStride], uintptr(a.RowStride)*size, m, depth)
+			i += m
+		}
+	case a.RowStride%lim.aliasFloats == 0 && i1-i0 > 1 && j1-j0 >= lim.minCopiedCols:
 		w.packedA = resized(w.packedA, (i1-i0)*paddedStride(depth))
 		a = copyRows(w.packedA, a.Slice(i0, i1, 0, depth))
-	} else {
+	default:
 		a = a.RowRange(i0, i1)
 	}
-	first, last := j0, depth == t.a.Cols
-	s := strip{k: depth, aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bPanel: uintptr(b.ColStride) * size,
-		accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && last)}
-	rows := divideRows(a.Rows, tiles[kernel].transposedRows)
-	// The strips share the columns of a pass. Each prefetches its part of those of the next pass,
-	// if B comes from memory.
-	parts, cols := 1, ceil(1+maxDirectFloats/depth, 16)
-	ahead, far := uintptr(0), c.Cols*t.a.Cols > l.l3Floats
-	fetch := far && kernel == avx512
-	if fetch {
-		parts, cols = rows.strips, ceil(1+minFetchedFloats/depth, 16)
-	} else if far { // one strip
-		ahead = 16 * s.bPanel
-	}
-	for ; j0 < j1; j0 += parts * cols {
-		for n, i := 0, 0; n < rows.strips; n++ {
-			s.m = rows.rows(n)
-			s.a = &a.Data[i*a.RowStride]
-			for part, j := 0, j0; part < parts && j < j1; part++ {
-				s.n = min(cols, j1-j)
-				s.b, s.c = &b.Data[j*b.ColStride], &c.Data[(i0+i)*c.RowStride+j]
-				if t.o.Bias != nil && last {
-					s.bias = &t.o.Bias[j]
-				}
-				if s.ahead = ahead; fetch && part == n && j+parts*cols < j1 {
-					s.ahead = uintptr(parts*cols) * s.bPanel
-				}
-				if kernel == avx2 {
-					stripTAVX2(&s)
-				} else {
-					stripTAVX512(&s)
-				}
-				j += s.n
+	s.aRow = uintptr(a.RowStride) * size
+	for j := j0; j < j1; j += s.n {
+		s.n = min(ceil(1+maxDirectFloats/depth, 48), j1-j)
+		s.b = &b.Data[j*b.ColStride]
+		if t.o.Bias != nil && depth == t.a.Cols {
+			s.bias = &t.o.Bias[j]
+		}
+		for n, i := 0, 0; n < strips.strips; n++ {
+			s.m = strips.rows(n)
+			s.c = &c.Data[(i0+i)*c.RowStride+j]
+			if kernel == avx2 {
+				s.a = &w.packedA[n*laneRows*depth]
+				columnsAVX2(&s)
+			} else {
+				s.a = &a.Data[i*a.RowStride]
+				columnsAVX512(&s)
 			}
 			i += s.m
 		}
 	}
-	if last {
-		t.o.finish(*c, i0, i1, first, j1)
+	if depth == t.a.Cols {
+		t.o.finish(*c, i0, i1, j0, j1)
 	}
 }
 
 const (
-	maxDirectFloats  = 128 << 10 // floats of B in one call, which takes a few microseconds
-	minFetchedFloats = 8 << 10   // floats of B between a prefetch and its use
+	maxDirectFloats = 128 << 10 // floats of B in one call, which takes a few microseconds
+	laneRows        = 8         // rows of C of columnsAVX2 and columnsAVX512
 )
 
-// halves reports whether stripTHalvesAVX2 computes m ≤ 4 rows of n columns: if these are enough to
-// pay for packing A, and do not share sets of L1.
-func (t *product) halves(m, n int) bool {
-	return m > laneRows/4 && n >= machineLimits.minCopiedCols && t.b.ColStride%machineLimits.aliasFloats != 0
-}
-
-// blockLanes is blockTransposed for AVX2 with rows of A in lanes, packed in panels.
-func (t *product) blockLanes(i0, i1, j0, j1, depth int) {
-	a, b, c := &t.a, &t.b, &t.c
-	w := workspaces.Get().(*workspace)
-	defer workspaces.Put(w)
-	rows := divideRows(i1-i0, laneRows)
-	w.packedA = resized(w.packedA, rows.strips*laneRows*depth)
-	first, last := j0, depth == a.Cols
-	s := strip{k: depth, cRow: uintptr(c.RowStride) * size, aRow: uintptr(a.RowStride) * size, bPanel: uintptr(b.ColStride) * size,
-		accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU && last)}
-	for cols := ceil(1+maxDirectFloats/depth, 48); j0 < j1; j0 += s.n {
-		s.n = min(cols, j1-j0)
-		s.b = &b.Data[j0*b.ColStride]
-		if t.o.Bias != nil && last {
-			s.bias = &t.o.Bias[j0]
-		}
-		for n, i := 0, i0; n < rows.strips; n++ {
-			s.m = rows.rows(n)
-			s.a, s.c = &a.Data[i*a.RowStride], &c.Data[i*c.RowStride+j0]
-			i += s.m
-			half := s.m <= laneRows/2
-			if half && !t.halves(s.m, j1-first) {
-				stripTAVX2(&s)
-				continue
-			}
-			panel := w.packedA[n*laneRows*depth:]
-			if j0 == first {
-				transposePanelAVX2(&panel[0], laneRows*size, s.a, s.aRow, s.m, depth)
-				if half {
-					transposePanelAVX2(&panel[laneRows/2], laneRows*size, s.a, s.aRow, s.m, depth)
-				}
-			}
-			if s.a = &panel[0]; half {
-				stripTHalvesAVX2(&s)
-			} else {
-				stripTLanesAVX2(&s)
-			}
-		}
+// blockRow is blockDirect for row i of C and a B with contiguous rows.
+func (t *product) blockRow(i, j0, j1, depth int) {
+	a, b, c, lim := &t.a, &t.b, &t.c, &machineLimits
+	if !t.o.Accumulate {
+		clear(c.Row(i)[j0:j1])
 	}
-	if last {
-		t.o.finish(*c, i0, i1, first, j1)
-	}
-}
-
-const laneRows = 8 // rows of C of stripTLanesAVX2
-
-// blockFew is blockDirect for a B with contiguous rows from beyond L2, and several strips of rows.
-// The first one copies a block of 48 columns, and the others find it in L1. Together they prefetch
-// the next block.
-func (t *product) blockFew(i0, i1, j0, j1, depth int) {
-	a, b, c := &t.a, &t.b, &t.c
-	rows, bRow := divideRows(i1-i0, fewRows256), uintptr(b.RowStride)*size
-	maxK := evenly(depth, fewDepth256)
-	panel := maxK * fewCols256 / 2
-	w := workspaces.Get().(*workspace)
-	defer workspaces.Put(w)
-	w.packedB = resized(w.packedB, 2*panel)
-	s := strip{aRow: uintptr(a.RowStride) * size, aK: size, cRow: uintptr(c.RowStride) * size, bPanel: uintptr(panel) * size}
-	for j := j0; j < j1; j += fewCols256 {
-		next := j
-		for k := 0; k < depth; k += s.k {
-			s.k = min(maxK, depth-k)
-			s.accumulate = flag(t.o.Accumulate || k > 0)
-			nextK := k + s.k
-			if nextK == depth {
-				next, nextK = j+fewCols256, 0
-			}
-			s.ahead, s.aheadK = address(b.Data)+uintptr(nextK)*bRow+uintptr(next)*size, bRow
-			s.b, s.bK, s.pack = &b.Data[k*b.RowStride+j], bRow, address(w.packedB)
-			for n, i := 0, i0; n < rows.strips; n++ {
-				s.m = rows.rows(n)
-				s.a, s.c = &a.Data[i*a.RowStride+k], &c.Data[i*c.RowStride+j]
-				stripFewAVX2(&s)
-				s.b, s.bK, s.pack = &w.packedB[0], fewCols256/2*size, 0
-				if s.ahead += 2 * line; n > 0 {
-					s.aheadK = 0
-				}
-				i += s.m
-			}
-		}
-	}
-	if depth == a.Cols {
-		t.o.finishChain(*c, i0, i1, j0, j1)
-	}
-}
-
-// blockWide is blockDirect for a B with contiguous rows.
-func (t *product) blockWide(i0, i1, j0, j1, depth int) {
-	a, b, c, l := &t.a, &t.b, &t.c, &machineLimits
-	rows := divideRows(i1-i0, tiles[kernel].wideRows)
-	s := strip{aRow: uintptr(a.RowStride) * size, cRow: uintptr(c.RowStride) * size, bK: uintptr(b.RowStride) * size}
-	maxC := l.maxStreamCFloats
-	if kernel == avx2 { // its chains do not start from 0, and C is read more often
-		maxC = l.maxStreamC256
-		if !t.o.Accumulate {
-			for i := i0; i < i1; i++ {
-				clear(c.Row(i)[j0:j1])
-			}
-		}
-	}
-	cols := ceil(evenly(j1-j0, max(1, min(l.maxStreamCols, maxC/(i1-i0)))), 16)
+	r := rowArgs{bRow: uintptr(b.RowStride) * size, fetch: c.Cols*a.Cols > lim.l3Floats}
+	cols := ceil(evenly(j1-j0, lim.maxStreamCols), 16)
 	for j := j0; j < j1; j += cols {
-		s.n = min(cols, j1-j)
-		for k := 0; k < depth; k += s.k {
-			s.k = min(ceil(1+maxDirectFloats/s.n, wideDepth), depth-k)
-			s.accumulate = flag(t.o.Accumulate || k > 0)
-			s.b = &b.Data[k*b.RowStride+j]
-			s.ahead = uintptr(flag(c.Cols*a.Cols > l.l3Floats)) // for the first strip
-			for n, i := 0, i0; n < rows.strips; n++ {
-				s.m = rows.rows(n)
-				s.a, s.c = &a.Data[i*a.RowStride+k], &c.Data[i*c.RowStride+j]
-				if kernel == avx2 {
-					stripWideAVX2(&s)
-				} else {
-					stripWideAVX512(&s)
-				}
-				s.ahead = 0
-				i += s.m
-			}
+		r.n = min(cols, j1-j)
+		r.c = &c.Data[i*c.RowStride+j]
+		for k := 0; k < depth; k += r.k {
+			r.k = min(ceil(1+maxDirectFloats/r.n, wideDepth), depth-k)
+			r.a, r.b = &a.Data[i*a.RowStride+k], &b.Data[k*b.RowStride+j]
+			rowAVX2(&r)
 		}
 	}
 	if depth == a.Cols {
-		t.o.finishChain(*c, i0, i1, j0, j1)
+		t.o.finishChain(*c, i, i+1, j0, j1)
 	}
 }
 
-// packStrips packs rows of A, whose columns are contiguous, into strips of m rows, up to the number
-// that the tile packs together: strip q begins at dst[q*m*k] and holds row r of column l at l*m+r.
-// It returns the number of strips packed.
-func (t *tile) packStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
-	switch {
-	case t.cols != tiles[avx512].cols:
-		copyPanelAVX2(&dst[0], uintptr(m)*size, src, srcK, m, k)
-	case strips >= t.strips && m == t.rows:
-		copyStripsAVX512(&dst[0], uintptr(m*k)*size, src, srcK, k)
-		return t.strips
-	default:
-		copyPanelAVX512(&dst[0], uintptr(m)*size, src, srcK, m, k)
-	}
-	return 1
+// columnsArgs is the argument of a kernel for few rows times a B with contiguous columns:
+//
+//	for i := range m {
+//		for j := range n {
+//			x := 0, or c[i*cRow+j] if accumulate != 0
+//			for l := range k {
+//				x = fma(a[i*aRow+l], b[j*bCol+l], x)
+//			}
+//			if bias != nil {
+//				x += bias[j]
+//			}
+//			if relu != 0 && x < 0 {
+//				x = 0
+//			}
+//			c[i*cRow+j] = x
+//		}
+//	}
+//
+// Strides count bytes. k is a multiple of 16. With fetch the kernel prefetches the next columns of B,
+// from memory.
+type columnsArgs struct {
+	c, a, b, bias    *float32
+	cRow, aRow, bCol uintptr
+	m, n, k          int
+	accumulate, relu int
+	fetch            bool
 }
 
-// copyPanels packs n columns of B, whose rows are contiguous, into panels that begin dstPanel bytes
-// apart.
-func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {
-	if t.cols == tiles[avx512].cols {
-		copyPanelsAVX512(dst, dstPanel, src, srcK, n, k)
-		return
-	}
-	for j := 0; j < n; j += t.cols {
-		copyPanelAVX2(advance(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, advance(src, j), srcK, min(n-j, t.cols), k)
-	}
+// rowArgs is the argument of a kernel for one row times a B with contiguous rows:
+//
+//	for j := range n {
+//		for l := range k {
+//			c[j] = fma(a[l], b[l*bRow+j], c[j])
+//		}
+//	}
+//
+// bRow counts bytes. n is a multiple of 16, k of 8. With fetch the kernel prefetches B from memory.
+type rowArgs struct {
+	c, a, b *float32
+	bRow    uintptr
+	n, k    int
+	fetch   bool
+}
+
+// copyPanel copies k rows of w ≤ 16 floats, each followed by zeros up to a multiple of 8:
+// dst[l*dstK+j] = src[l*srcK+j], with strides in bytes.
+func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int) {
+	copyPanelAVX2(dst, dstK, src, srcK, w, k)
 }
 
 // transposePanel packs w contiguous columns of B of depth k: dst[l*dstK+j] = src[j*srcRow+l], with
 // strides in bytes.
 func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
-	if k16 := k &^ 15; kernel == avx512 && w >= 16 && k16 > 0 {
-		transposePanelAVX512(dst, dstK, src, srcRow, k16)
-		if k16 < k {
-			transposePanelAVX2(advance(dst, k16*int(dstK)/size), dstK, advance(src, k16), srcRow, 16, k-k16)
-		}
-		if w > 16 {
-			transposePanel(advance(dst, 16), dstK, advance(src, 16*int(srcRow)/size), srcRow, w-16, k)
-		}
-		return
-	}
 	transposePanelAVX2(dst, dstK, src, srcRow, w, k)
 }
 
@@ -298,85 +187,29 @@ func stripAVX512(s *strip)
 //go:noescape
 func stripFewAVX512(s *strip)
 
-// stripWideAVX512 is the loop in strip's comment, without its epilogue, for up to 8 rows and a B of
-// one panel. n is a multiple of 16, k of 8, and aK one float. With ahead != 0 it prefetches B, for
-// one from memory.
+// rowAVX2 is the loop in rowArgs's comment.
 //
 //go:noescape
-func stripWideAVX512(s *strip)
+func rowAVX2(r *rowArgs)
 
-// stripWideAVX2 is stripWideAVX512 for up to 2 rows. It adds to C.
+// columnsAVX512 is the loop in columnsArgs's comment for up to 8 rows. n is a multiple of 16.
 //
 //go:noescape
-func stripWideAVX2(s *strip)
+func columnsAVX512(s *columnsArgs)
 
-// stripFewAVX2 is the loop in strip's comment, without its epilogue, for 2 to 4 rows and two panels
-// of 24 columns. With pack != 0, for 4 rows, a row of B has all 48 columns, and the kernel copies
-// them to such panels. Each panel prefetches a line of each of k rows, aheadK apart: the first
-// panel at ahead, the second one at the next line.
+// columnsAVX2 is columnsAVX512 for rows of A in a packed panel: a[l*8+i]. n is a multiple of 12. It
+// prefetches B in any case.
 //
 //go:noescape
-func stripFewAVX2(s *strip)
-
-// stripTAVX512 is the loop in strip's comment for up to 8 rows and a B with contiguous columns,
-// bPanel apart: b[j*bPanel+l*bK] with bK and aK one float. n and k are multiples of 16.
-//
-//go:noescape
-func stripTAVX512(s *strip)
-
-// stripTAVX2 is stripTAVX512 for up to 4 rows.
-//
-//go:noescape
-func stripTAVX2(s *strip)
-
-// stripTLanesAVX2 is stripTAVX512 for 5 to 8 rows of A in a packed panel: a[l*8+i]. It prefetches B
-// a few columns ahead.
-//
-//go:noescape
-func stripTLanesAVX2(s *strip)
-
-// stripTHalvesAVX2 is stripTLanesAVX2 for 3 or 4 rows, which the panel holds twice: a[l*8+i] and
-// a[l*8+4+i].
-//
-//go:noescape
-func stripTHalvesAVX2(s *strip)
+func columnsAVX2(s *columnsArgs)
 
 // stripAVX2 is the loop in strip's comment for up to 6 rows, in panels of 16 columns.
 //
 //go:noescape
 func stripAVX2(s *strip)
 
-// copyPanelsAVX512 copies k rows of n columns to panels of 32 columns:
-//
-//	for l := range k {
-//		for j := range n {
-//			dst[j/32*dstPanel+l*32+j%32] = src[l*srcK+j]
-//		}
-//	}
-//
-// Strides count bytes. Missing columns of the last panel are zeros.
-//
-//go:noescape
-func copyPanelsAVX512(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int)
-
-// copyStripsAVX512 copies k columns of 48 floats to 4 strips of 12 rows, which begin dstStrip bytes
-// apart.
-//
-//go:noescape
-func copyStripsAVX512(dst *float32, dstStrip uintptr, src *float32, srcK uintptr, k int)
-
-// copyPanelAVX512 copies k rows of w ≤ 16 floats, each followed by zeros up to 16.
-//
-//go:noescape
-func copyPanelAVX512(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
-
 //go:noescape
 func copyPanelAVX2(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
-
-// transposePanelAVX512 is transposePanel for 16 columns and a k that is a multiple of 16.
-//
-//go:noescape
-func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintptr, k int)
 
 //go:noescape
 func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)

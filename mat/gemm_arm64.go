@@ -10,18 +10,10 @@ func (*product) blockDirect(i0, i1, j0, j1, depth int) {}
 // smallInPlace is never called: no NEON kernel reads incomplete panels of B in place.
 func (*GemmOptions) smallInPlace(c, a, b *Matrix, panels []float32) {}
 
-// copyPanels packs n columns of B, whose rows are contiguous, into panels that begin dstPanel bytes
-// apart.
-func (t *tile) copyPanels(dst *float32, dstPanel uintptr, src *float32, srcK uintptr, n, k int) {
-	for j := 0; j < n; j += t.cols {
-		copyPanelNEON(advance(dst, j/t.cols*int(dstPanel)/size), uintptr(t.cols)*size, advance(src, j), srcK, min(n-j, t.cols), k)
-	}
-}
-
-// packStrips packs the m rows of a strip of A, whose columns are contiguous, and returns 1.
-func (t *tile) packStrips(dst []float32, src *float32, srcK uintptr, strips, m, k int) int {
-	copyPanelNEON(&dst[0], uintptr(m)*size, src, srcK, m, k)
-	return 1
+// copyPanel copies k rows of w ≤ 16 floats, each followed by zeros up to a multiple of 8:
+// dst[l*dstK+j] = src[l*srcK+j], with strides in bytes.
+func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int) {
+	copyPanelNEON(dst, dstK, src, srcK, w, k)
 }
 
 // transposePanel packs w contiguous columns of B of depth k: dst[l*dstK+j] = src[j*srcRow+l], with

@@ -30,24 +30,22 @@ import (
 // accessed. The kernel prefetches the C of the next panel and, in the last panel, that of the next
 // call at c + next, and the lines of the walks.
 //
-// If pack is not 0, a strip with all rows of the tile also packs one panel of B, whose rows are bK
-// apart, to the address pack. With AVX-512 the panel may have fewer columns; zeros replace the
-// others. Strips modify their walks. Of a B with contiguous columns, stripTAVX512 and stripTAVX2
-// prefetch those ahead bytes after their own.
+// If pack is not nil, a strip with all rows of the tile also packs one panel of B, whose rows are bK
+// apart, to pack. With AVX-512 the panel may have fewer columns; zeros replace the others. Strips
+// modify their walks.
 type strip struct {
-	c, a, b, bias              *float32
+	c, a, b, bias, pack        *float32
 	cRow, aRow, aK, bK, bPanel uintptr
 	next                       uintptr
 	m, n, k                    int
 	accumulate, relu           int
-	pack                       uintptr
-	ahead, aheadK              uintptr
 	walks                      [2]walk
 }
 
 const (
 	padA      = 16  // floats after a copied row of a panel, which may be overwritten
 	packGrain = 256 // grain of packing, in columns of B
+	copyCols  = 16  // most columns of copyPanel
 )
 
 // workspace holds packed blocks of A and B.
@@ -214,7 +212,9 @@ func (p *blockLoop) multiplyBlock(x blockB) {
 // packBlockB packs b, which is not empty, into panels that begin panel bytes apart.
 func (t *tile) packBlockB(to []float32, panel uintptr, b Matrix) {
 	if b.ColStride == 1 || b.Cols == 1 {
-		t.copyPanels(&to[0], panel, &b.Data[0], uintptr(b.RowStride)*size, b.Cols, b.Rows)
+		for j := 0; j < b.Cols; j += copyCols {
+			copyPanel(&to[j/t.cols*int(panel)/size+j%t.cols], uintptr(t.cols)*size, &b.Data[j], uintptr(b.RowStride)*size, min(b.Cols-j, copyCols), b.Rows)
+		}
 		return
 	}
 	for j := 0; j < b.Cols; j += t.cols {
@@ -225,12 +225,11 @@ func (t *tile) packBlockB(to []float32, panel uintptr, b Matrix) {
 // multiplyStrips computes the strips of columns [j, j+s.n).
 func (p *blockLoop) multiplyStrips(j, l int) {
 	s, c := &p.s, &p.c
-	done := 0 // strips of A already packed
 	for n, i := 0, p.i0; n < p.rowStrips.strips; n++ {
 		s.m = p.rowStrips.rows(n)
 		s.c = &c.Data[i*c.RowStride+j]
-		if p.packA && j == p.j0 && n == done {
-			done += p.packStrips(n, i, l)
+		if p.packA && j == p.j0 {
+			p.packStrip(i, l)
 		}
 		if p.copyA && (j == p.j0 || p.jBlocks == 1) {
 			copyRows(p.copied(i), p.a.Slice(i, i+s.m, l, l+s.k))
@@ -258,10 +257,11 @@ func (p *blockLoop) multiplyStrips(j, l int) {
 	}
 }
 
-// packStrips packs strip n of A, from row i on, and possibly more, and returns their number.
-func (p *blockLoop) packStrips(n, i, l int) int {
+// packStrip packs a strip of A, whose columns are contiguous, from row i on: s.m rows of depth s.k,
+// with row r of column l at l*s.m+r.
+func (p *blockLoop) packStrip(i, l int) {
 	s, a := &p.s, &p.a
-	return p.tile.packStrips(p.packedA[(i-p.i0)*s.k:], &a.Data[i+l*a.ColStride], uintptr(a.ColStride)*size, p.rowStrips.strips-2-n, s.m, s.k)
+	copyPanel(&p.packedA[(i-p.i0)*s.k], uintptr(s.m)*size, &a.Data[i+l*a.ColStride], uintptr(a.ColStride)*size, s.m, s.k)
 }
 
 // copyRows copies a, whose rows are contiguous, to rows that share no cache set, and returns the
@@ -318,13 +318,13 @@ func (p *blockLoop) runPacking(j, l int) {
 		}
 		to := p.packedB[done/t.cols*panel:]
 		if p.packs(0) && (s.n == t.cols || t == &tiles[avx512]) {
-			s.pack, s.b, s.bK = address(to), &x.Data[done], uintptr(b.RowStride)*size
+			s.pack, s.b, s.bK = &to[0], &x.Data[done], uintptr(b.RowStride)*size
 		} else {
 			t.packBlockB(to, s.bPanel, x.ColRange(done, done+s.n))
 			s.b = &to[0]
 		}
 		t.run(s)
-		s.pack, s.bK = 0, uintptr(t.cols)*size
+		s.pack, s.bK = nil, uintptr(t.cols)*size
 	}
 	s.n, s.b = n, &p.packedB[0]
 	if s.bias != nil {

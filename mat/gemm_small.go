@@ -10,7 +10,7 @@ func (o *GemmOptions) small(p *Pool, c, a, b *Matrix, panels []float32) bool {
 	switch {
 	case kernel == generic || !machineLimits.small(m, n, k, bCols):
 		return false
-	case !o.inPlace() && (k > tiles[kernel].depth || bCols && (kernel == avx512 || m <= machineLimits.maxTransposed256)):
+	case !o.inPlace() && (k > tiles[kernel].depth || bCols && kernel == avx512):
 		return false
 	}
 	tasks := planSmall(m, n, k, bCols, p.Threads(), &machineLimits)

@@ -160,11 +160,13 @@ func randomOptions(r *rand.Rand) GemmOptions {
 }
 
 func TestGemmEqualsOracle(t *testing.T) {
+	defer func(l limits) { machineLimits = l }(machineLimits)
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		threads := []int{1, 2, 3, 8}
 		draw := func(m, n, k int, number func(*rand.Rand) float32) {
 			if !thin() || r.IntN(10) == 0 {
+				machineLimits.maxSmallWork = r.IntN(2) << 20 // with and without blocks
 				problem{m, n, k, r.IntN(2) == 0, r.IntN(2) == 0, randomOptions(r), threads[r.IntN(4)]}.check(t, r, number)
 			}
 		}
@@ -206,10 +208,12 @@ func TestGemmEqualsOracle(t *testing.T) {
 // The kernels for few rows times contiguous columns of B compute every number of rows, columns and
 // blocks of k with every epilogue.
 func TestFewRowsTimesColumns(t *testing.T) {
+	defer func(l limits) { machineLimits = l }(machineLimits)
+	machineLimits.maxSmallWork = 0
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(21, 22))
 		for m := 1; m <= 18; m++ {
-			for _, n := range []int{16, 32, 48, 70, 96} {
+			for _, n := range []int{12, 16, 32, 48, 70, 96} {
 				for options := range 8 {
 					if thin() && r.IntN(10) != 0 {
 						continue
@@ -235,6 +239,7 @@ func TestFewRowsTimesColumns(t *testing.T) {
 // So do those for few rows times contiguous rows of B, from L2, beyond L2 and memory.
 func TestFewRowsTimesRows(t *testing.T) {
 	defer func(l limits) { machineLimits = l }(machineLimits)
+	machineLimits.maxSmallWork = 0
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(23, 24))
 		for _, cached := range []limits{{l2Floats: 1 << 30, l3Floats: 1 << 30}, {l3Floats: 1 << 30}, {}} {

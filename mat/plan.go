@@ -35,25 +35,19 @@ type limits struct {
 	maxUnpackedRows   int // rows of C for which a B with contiguous rows is read unpacked
 	maxUnpackedRowsL2 int // the same for a B in L2
 	maxBlockFloats    int // floats of a packed block of B
+	l1Floats          int // floats of B that stay in L1
 	l3Floats          int // floats of B that stay in the core's part of L3
 	maxTransposedRows int // rows of C for which columns of B are transposed in registers
-	maxTransposed256  int // with AVX2, for small products and columns that share sets of L1
-	maxWideRows       int // rows of C for which rows of B are read as long streams
-	maxWideRowsMemory int // the same for a B from memory
-	maxFewRows256     int // rows of C for which AVX2 copies a B from beyond L2 into L1
 
 	// An unpacked B larger than L2 is read in blocks of a few whole rows.
 	streamDepth      int
 	maxStreamCols    int // limits a call to a few microseconds
 	maxStreamCFloats int // floats of C, read and written once for each block
-	maxStreamC256    int // the same for the AVX2 kernel for long rows: they stay in L1
 
 	// Blocks of a packed B if C has few rows. A block has narrowCols columns, so that the next
-	// one can be prefetched meanwhile, up to maxNarrowRows rows of C and maxNarrowA floats of
-	// A.
-	maxNarrowRows int
-	maxNarrowA    int // stays in L2
-	narrowCols    int
+	// one can be prefetched meanwhile, up to maxNarrowA floats of A.
+	maxNarrowA int // stays in L2
+	narrowCols int
 
 	// A.
 	maxUnpackedCols   int // columns of C for which columns of A are read unpacked
@@ -63,11 +57,8 @@ type limits struct {
 	minCopiedCols     int // columns of a block of B that justify copying such rows
 
 	// Products computed without blocks.
-	maxSmallWork        int // limits a call to 20 µs
-	minSmallTaskWork    int // work that justifies another thread that spins
-	minSmallRows        int // fewer rows have their own kernels
-	maxSmallCols        int
-	maxSmallTransposedK int // depth, if columns of B are transposed: a panel stays in L1
+	maxSmallWork     int // limits a call to 20 µs
+	minSmallTaskWork int // work that justifies another thread that spins
 
 	// Bfloat16 with instructions for it.
 	maxDepthBF16    int // of a block
@@ -95,25 +86,20 @@ func newLimits(c cacheSizes) limits {
 		minTaskCols:     256,
 		maxSharedFloats: c.l3 / 2 / size,
 
+		l1Floats:          c.l1 / size,
 		l2Floats:          c.l2 / size,
 		maxUnpackedRows:   64,
 		maxUnpackedRowsL2: 128,
 		maxBlockFloats:    c.l2 / 2 / size,
 		l3Floats:          c.l3 / 4 / size,
 		maxTransposedRows: 64,
-		maxTransposed256:  16,
-		maxWideRows:       1,
-		maxWideRowsMemory: 32,
-		maxFewRows256:     20,
 
 		streamDepth:      24,
 		maxStreamCols:    8 << 10,
 		maxStreamCFloats: c.l2 / 4 / size,
-		maxStreamC256:    c.l1 / 2 / size,
 
-		maxNarrowRows: 256,
-		maxNarrowA:    c.l2 / 2 / size,
-		narrowCols:    128,
+		maxNarrowA: c.l2 / 2 / size,
+		narrowCols: 128,
 
 		maxUnpackedCols:   64,
 		maxUnpackedFloats: 2 * c.l2 / size,
@@ -121,11 +107,8 @@ func newLimits(c cacheSizes) limits {
 		aliasFloats:       c.l1Way / size,
 		minCopiedCols:     64,
 
-		maxSmallWork:        1 << 20,
-		minSmallTaskWork:    1 << 16,
-		minSmallRows:        3,
-		maxSmallCols:        128,
-		maxSmallTransposedK: c.l1 / 128 / size,
+		maxSmallWork:     1 << 20,
+		minSmallTaskWork: 1 << 16,
 
 		maxDepthBF16:    2048,
 		maxBlockABF16:   4 << 20,
@@ -150,30 +133,24 @@ const (
 	padB = 8  // rows of a transposed panel of B that are written together
 
 	fewRows   = 6 // of the AVX-512 kernel for 64 columns
-	wideDepth = 8 // divisor of the depth of the kernels for long rows of B
-
-	fewRows256, fewCols256 = 4, 48 // of the AVX2 kernel for 48 columns
-	fewDepth256            = 128   // of its block of B
-	minFewRows256          = 7     // two strips; the first has all rows
+	wideDepth = 8 // divisor of the depth of the kernel for long rows of B
 )
 
 // tile describes the tile of a kernel and the blocks that suit it.
 type tile struct {
 	rows, cols int // of C in registers; cols is a power of 2
-	strips     int // strips of A that are packed together
 	depth      int // of a block of B
-	// The row limit of the kernel that transposes columns of B in registers, and the divisor of
-	// its depth; 0 without such a kernel. Its columns are a multiple of 16.
-	transposedRows, transposedDepth int
-	wideRows                        int  // the row limit of the kernel for long rows of B
-	packs                           bool // the kernel can pack rows of B
+	// Of the kernel for few rows times columns of B: it computes a multiple of directCols columns
+	// over a multiple of 16 of k. 0 without such a kernel.
+	directCols int
+	packs      bool // the kernel can pack rows of B
 }
 
 var tiles = [...]tile{
 	generic: {rows: 1, cols: 16},
-	avx512:  {rows: 12, cols: 32, strips: 4, depth: 1024, transposedRows: 8, transposedDepth: 16, wideRows: 8, packs: true},
-	avx2:    {rows: 6, cols: 16, strips: 1, depth: 256, transposedRows: 8, transposedDepth: 16, wideRows: 2, packs: true},
-	neon:    {rows: 6, cols: 16, strips: 1, depth: 256},
+	avx512:  {rows: 12, cols: 32, depth: 1024, directCols: 16, packs: true},
+	avx2:    {rows: 6, cols: 16, depth: 256, directCols: 12, packs: true},
+	neon:    {rows: 6, cols: 16, depth: 256},
 }
 
 // tileFor returns the tile of kernel for n columns of C. AVX-512 uses that of AVX2 for a few
@@ -281,7 +258,7 @@ func planTasks(q *shape, l *limits) grid {
 // packsB reports whether a block of m rows and n columns of C packs its part of B.
 func (q *shape) packsB(m, n int, l *limits) bool {
 	rows, l2 := l.maxUnpackedRows, l.l2Floats
-	if q.tile == &tiles[avx2] && m > l.maxFewRows256 {
+	if q.tile == &tiles[avx2] {
 		l2 /= 2 // more strips than with AVX-512 read B
 	}
 	if q.tile.packs { // at little cost, for a strip with all rows
@@ -314,9 +291,7 @@ func planBlock(q *shape, l *limits) (p blockPlan) {
 	case !q.packed && !p.packB && q.k*q.n > l.l2Floats:
 		cols, depth = max(1, min(l.maxStreamCFloats/p.rows, l.maxStreamCols)), l.streamDepth
 	case !q.packed && !p.packB:
-	case p.packB && p.rows <= l.maxUnpackedRows && q.bCol != 1:
-		cols = q.tile.cols
-	case (p.packB || q.packed && fewStrips(p.rows, q.tile.rows)) && p.rows <= l.maxNarrowRows && p.rows*q.k <= l.maxNarrowA && !p.packA:
+	case (p.packB || q.packed && fewStrips(p.rows, q.tile.rows)) && p.rows*q.k <= l.maxNarrowA && !p.packA:
 		cols = l.narrowCols
 	default:
 		cols = max(1, l.maxBlockFloats/evenly(q.k, depth))
@@ -338,23 +313,12 @@ func fewStrips(rows, tileRows int) bool { return rows > tileRows && rows < 8*til
 // zeros. For few rows of C that is cheaper than packing.
 func (q *shape) direct(l *limits) (cols, depth int) {
 	t := &tiles[q.kernel]
-	rows, depth, divisor := l.maxTransposedRows, q.k&^(t.transposedDepth-1), 16
-	switch {
-	case q.packed || q.aCol != 1 || t.transposedRows == 0:
-		return 0, 0
-	case q.bCol == 1 && q.kernel == avx512:
-		rows, depth = l.maxWideRows, q.k&^(wideDepth-1)
-		if q.bFloats > l.l3Floats {
-			rows = l.maxWideRowsMemory
-		}
-	case q.bCol == 1 && q.m >= minFewRows256 && q.bFloats > l.l2Floats:
-		rows, depth, divisor = l.maxFewRows256, q.k, fewCols256
-	case q.bCol == 1:
-		rows, depth = t.wideRows, q.k&^(wideDepth-1)
-	case q.kernel == avx2 && q.bCol%l.aliasFloats == 0: // the kernel has fewer columns
-		rows = l.maxTransposed256
+	rows, cols, depth := l.maxTransposedRows, q.n/max(t.directCols, 1)*t.directCols, q.k&^15
+	if q.bCol == 1 {
+		rows, cols, depth = 1, q.n&^15, q.k&^(wideDepth-1)
 	}
-	if cols = q.n / divisor * divisor; q.m > rows || cols == 0 || depth == 0 {
+	aliased := q.kernel == avx2 && q.bCol%l.aliasFloats == 0 // 12 columns do not fit a set of L1
+	if t.directCols == 0 || aliased || q.packed || q.aCol != 1 || q.m > rows || cols == 0 || depth == 0 {
 		return 0, 0
 	}
 	return cols, depth
@@ -364,7 +328,7 @@ func (q *shape) direct(l *limits) (cols, depth int) {
 // of B are transposed.
 func (l *limits) small(m, n, k int, bCols bool) bool {
 	work := saturatingProduct(m, n, k)
-	return work > 0 && work <= l.maxSmallWork && m >= l.minSmallRows && n <= l.maxSmallCols && (!bCols || k <= l.maxSmallTransposedK)
+	return work > 0 && work <= l.maxSmallWork && m > 1 && (!bCols || n*k <= l.l1Floats)
 }
 
 // planSmall divides such a product among threads: its rows, or its columns if those of B are

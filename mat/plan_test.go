@@ -58,14 +58,10 @@ func TestPlans(t *testing.T) {
 			plan{tasks: grid{32, 512, 32, 512}, block: blockPlan{m: 32, n: 512, rows: 32, cols: 512, depth: 300}}},
 		"one row reads B as long streams": {planShape{avx512, 1, 2000, 512, false, false, 1, false},
 			plan{tasks: grid{1, 2000, 1, 2000}, block: blockPlan{m: 1, n: 2000, directCols: 2000, directDepth: 512}}},
-		"so do more rows if it comes from memory": {planShape{avx512, 32, 32000, 517, false, false, 1, false},
-			plan{tasks: grid{32, 32000, 32, 32000}, block: blockPlan{m: 32, n: 32000, directCols: 32000, directDepth: 512}}},
 		"a few rows read a large B in blocks of low depth": {planShape{avx512, 4, 4000, 512, false, false, 1, false},
 			plan{tasks: grid{4, 4000, 4, 4000}, block: blockPlan{m: 4, n: 4000, rows: 4, cols: 4000, depth: 24}}},
 		"fewer rows than a tile fetch B below": {planShape{avx512, 8, 2048, 1024, false, false, 1, false},
 			plan{tasks: grid{8, 2048, 8, 2048}, block: blockPlan{m: 8, n: 2048, rows: 8, copyA: true, fetchBelow: true, cols: 32, depth: 1024}}},
-		"AVX2 shares a B from beyond L2": {planShape{avx2, 20, 2000, 300, false, false, 1, false},
-			plan{tasks: grid{20, 2000, 20, 2000}, block: blockPlan{m: 20, n: 2000, directCols: 1968, directDepth: 300}}},
 		"a tile and more pack B": {planShape{avx512, 12, 2048, 300, false, false, 1, false},
 			plan{tasks: grid{12, 2048, 12, 2048}, block: blockPlan{m: 12, n: 2048, rows: 12, packB: true, cols: 128, depth: 300}}},
 		"some rows, B in L2": {planShape{avx2, 128, 256, 300, false, false, 1, false},
@@ -74,13 +70,13 @@ func TestPlans(t *testing.T) {
 			plan{tasks: grid{128, 32000, 128, 32000},
 				block: blockPlan{m: 128, n: 32000, rows: 128, packB: true, cols: 128, depth: 300}}},
 		"some rows times columns of B that share sets of L1": {planShape{avx2, 20, 500, 1024, false, true, 1, false},
-			plan{tasks: grid{20, 500, 20, 500}, block: blockPlan{m: 20, n: 500, rows: 20, copyA: true, packB: true, cols: 16, depth: 256}}},
+			plan{tasks: grid{20, 500, 20, 500}, block: blockPlan{m: 20, n: 500, rows: 20, copyA: true, packB: true, cols: 128, depth: 256}}},
 		"some rows times columns of B": {planShape{avx512, 64, 500, 300, false, true, 1, false},
 			plan{tasks: grid{64, 500, 64, 500}, block: blockPlan{m: 64, n: 500, directCols: 496, directDepth: 288}}},
 		"few rows times columns of B, AVX2": {planShape{avx2, 8, 40, 303, false, true, 1, false},
-			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, directCols: 32, directDepth: 288}}},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, directCols: 36, directDepth: 288}}},
 		"NEON packs them": {planShape{neon, 8, 40, 303, false, true, 1, false},
-			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 16, depth: 152}}},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 48, depth: 152}}},
 		"packed B": {planShape{avx512, 4, 2048, 512, false, false, 1, true},
 			plan{tasks: grid{4, 2048, 4, 2048}, block: blockPlan{m: 4, n: 2048, rows: 4, cols: 256, depth: 512}}},
 		"packed B, a few strips": {planShape{avx512, 32, 2048, 512, false, false, 1, true},
@@ -171,12 +167,11 @@ func randomLimits(r *rand.Rand) limits {
 	l.minTaskWork, l.minSpareWork = some(1<<16), some(1<<18)
 	l.minTaskRows, l.minTaskCols, l.maxSharedFloats = some(100), some(100), some(1<<18)
 	l.l2Floats, l.maxUnpackedRows, l.maxUnpackedRowsL2, l.maxBlockFloats = some(1<<16), r.IntN(100), r.IntN(200), some(1<<16)
-	l.maxWideRows, l.maxWideRowsMemory = r.IntN(20), r.IntN(40)
-	l.l3Floats, l.maxTransposedRows, l.maxTransposed256 = some(1<<14), r.IntN(60), r.IntN(30)
-	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats, l.maxStreamC256, l.maxFewRows256 = some(50), some(300), some(1<<14), some(1<<10), r.IntN(40)
-	l.maxNarrowRows, l.maxNarrowA, l.narrowCols = some(200), some(1<<16), some(200)
+	l.l1Floats, l.l3Floats, l.maxTransposedRows = some(1<<14), some(1<<14), r.IntN(60)
+	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats = some(50), some(300), some(1<<14)
+	l.maxNarrowA, l.narrowCols = some(1<<16), some(200)
 	l.maxUnpackedCols, l.maxUnpackedFloats, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(10000), some(100), some(3), some(100)
-	l.maxSmallWork, l.minSmallTaskWork, l.minSmallRows, l.maxSmallCols = some(1<<18), some(1<<16), some(4), some(200)
+	l.maxSmallWork, l.minSmallTaskWork = some(1<<18), some(1<<16)
 	l.maxDepthBF16, l.maxBlockABF16, l.maxBlockBBF16, l.minTaskWorkBF16 = some(300), some(1<<14), some(1<<14), some(1<<16)
 	l.maxDepthPairs, l.maxPairsA, l.maxPairsB = some(100), some(1<<14), some(1<<13)
 	l.maxBlockRowsInt8, l.minTaskWorkInt8, l.minTaskQuantize = some(100), some(1<<16), some(1<<12)

@@ -2,14 +2,12 @@
 // macros because registers cannot be indexed. The including file defines OP, MOVE, ROW0 to ROW5,
 // LOADB and NEXT.
 
-// for i := range 4 or 6 rows { OP(registers of row i) }
-#define ROWS4(OP) \
+// for i := range 6 rows { OP(registers of row i) }
+#define ROWS6(OP) \
 	OP(Y0, Y1) \
 	OP(Y2, Y3) \
 	OP(Y4, Y5) \
-	OP(Y6, Y7)
-#define ROWS6(OP) \
-	ROWS4(OP)  \
+	OP(Y6, Y7) \
 	OP(Y8, Y9) \
 	OP(Y10, Y11)
 
