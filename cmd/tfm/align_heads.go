@@ -16,17 +16,7 @@ import (
 
 func alignHeadsCommand() cli.Command {
 	return cli.Command{
-		Name:  "align-heads",
-		Short: "find the attention heads that align best, for translate -align",
-		Usage: "[-model MODEL] -src FILE -tgt FILE -o OUT | -tsv FILE -o OUT",
-		Example: `
-			tfm align-heads -model en-de.safetensors -src train.en -tgt train.de -o en-de.aligned.safetensors
-			tfm translate -model en-de.aligned.safetensors -align words < in.en > out.tsv`,
-		Notes: `The attention of each head of the decoder to the source is compared with a statistical alignment of up to 20,000 pairs: IBM Model 1 with
-a prior for equal relative positions, in both directions (text/align). The output is the same model with the names of the heads that agree
-best, which 'tfm info' prints. Without them, alignments are those of all heads of the last layer, which agree much less.
-
-The pairs should be a part of the training data. A further training does not keep the heads.`,
+		Name: "align-heads",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
 			files := filter.CorpusFlags(f)

@@ -21,13 +21,7 @@ import (
 
 func averageCommand() cli.Command {
 	return cli.Command{
-		Name:    "average",
-		Short:   "average the weights of checkpoints or models",
-		Usage:   "-o MODEL FILE...",
-		Example: "tfm average -o mean.safetensors en-de.ckpt/step-*.safetensors",
-		Notes: `The paper averages the last checkpoints of a run (section 6.1). 'tfm train -average N' does so at its end and keeps the mean if it validates
-better. The files must have the same configuration and tokenizers. Weights are summed in the order of the files, so the
-same command writes the same bytes. The length penalty is that of the last file. A shortlist that all have is kept.`,
+		Name: "average",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			out := f.String("o", "", "model `file` to write")
 			force := f.Bool("force", false, "replace an existing model")

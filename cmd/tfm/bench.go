@@ -21,24 +21,7 @@ import (
 
 func benchCommand() cli.Command {
 	return cli.Command{
-		Name:  "bench",
-		Short: "measure this machine: limits, matrix products, training, decoding",
-		Usage: "[flags]",
-		Example: `
-			tfm bench
-			tfm bench -quick -only base,tiny
-			tfm bench -json > bench.json`,
-		Notes: `Everything is measured on 1 thread and on -threads, each part in its own process, so that peak memory is the part's. A figure is the
-median of the rounds, followed by the lowest and the highest.
-
-  machine  multiply-adds in registers, float32 and bfloat16; memory: sum, copy and y += a·x over buffers of four times the last-level cache, within half of the free memory; -quick: small buffers, which measure the cache
-  gemm     the matrix products of the models below
-  base     a training step of the paper's base model: 32 pairs of 32 + 32 tokens, vocabulary 10,000, dropout, clipping, Adam; float32 and, where that is faster, bfloat16
-  tiny     a training step of -preset tiny: 4,096 target tokens in sentences as long as those of Multi30k, vocabulary 8,000
-  decode   translation by a base model with vocabulary 32,000, 32 tokens in and out: 1 and 32 sentences, greedy and beam 4, float32 and int8
-
-Utilisation is the operations of a step's matrix products (forward once, backward twice) divided by the time and by the measured limit of
-float32 or bfloat16.`,
+		Name: "bench",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var b benchmark
 			f.StringVar(&b.only, "only", "", "`parts` to measure, separated by commas: "+strings.Join(benchGroups(), ", ")+"; or single lines of them: "+

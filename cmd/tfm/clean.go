@@ -18,28 +18,7 @@ import (
 
 func cleanCommand() cli.Command {
 	return cli.Command{
-		Name:  "clean",
-		Short: "drop faulty pairs from a corpus",
-		Usage: "-src FILE -tgt FILE -o FOLDER [flags]\n-tsv FILE -o FOLDER [flags]",
-		Example: `
-			tfm clean -src train.en -tgt train.de -o cleaned
-			tfm clean -tsv pairs.tsv.gz -o cleaned -dropped dropped.tsv -near-duplicates -per-source 4
-			tfm clean -src train.en -tgt train.de -dry-run`,
-		Notes: `The pairs that are kept go to files of the same names in the folder, in their order and unchanged. The names decide about gzip.
-A table on standard error counts the pairs by their first fault; the rules apply in the order of the flags. The files are read twice,
-in bounded memory, and the result is the same on any number of threads.
-
-The usual scripts of each side, the usual ratio of the lengths, and which words translate which are learned from a sample of the
-corpus. Lengths and misaligned pairs of a corpus that is too small for that are not judged, and a line says so.
-
-With -dropped each pair that is not kept is a line of four columns separated by tabs: line number, fault, source, target. Bytes that
-are not UTF-8 are U+FFFD there, lines longer than 1 MB are truncated, and tabs are spaces.`,
-		Details: `Numbers are equal if their significant digits are: 1,234.50 and 1.234,5; 1.5 million and 150万. Numbers of up to two digits may
-be missing on one side, where they may be words.
-
-A pair is misaligned if the words of one side do not translate those of the other. The score of a pair adds up, for each word, how much
-more often such words are explained so well in the corpus than in pairs that are put together at random (text/clean). Idioms and free
-translations score low as well: with a higher -misaligned fewer of them are dropped.`,
+		Name: "clean",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			c := cleaning{Options: clean.DefaultOptions()}
 			f.Group("Files")

@@ -24,13 +24,7 @@ import (
 
 func demoCommand() cli.Command {
 	return cli.Command{
-		Name:    "demo",
-		Short:   "train a small Chinese-English model on built-in sentences",
-		Usage:   "[flags]",
-		Example: "tfm demo",
-		Notes: `A grammar generates 40,000 training pairs and 1,000 held-out pairs, whose combinations of subject, verb and object are not
-in the training pairs. After training, the held-out sentences are translated, and some are printed with the attention of
-one translation. It needs no files and about half a minute on two cores.`,
+		Name: "demo",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			d := demo{options: demoOptions()}
 			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")

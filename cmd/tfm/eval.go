@@ -21,16 +21,7 @@ import (
 
 func evalCommand() cli.Command {
 	return cli.Command{
-		Name:  "eval",
-		Short: "translate a test set and print BLEU and chrF",
-		Usage: "[-model MODEL] -src FILE -ref FILE [flags]",
-		Example: `
-			tfm eval -model en-de.safetensors -src test.en -ref test.de
-			tfm eval -model en-de.safetensors -src test.tok.en -ref test.tok.de -beam 5 -tokenize none`,
-		Notes: `The scores and signatures are those of sacreBLEU. For text that is already tokenized, -tokenize none gives the BLEU of multi-bleu.perl,
-which many papers report.
-
-` + settings.PenaltyNote,
+		Name: "eval",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
 			src := f.String("src", "", "`file` of source sentences, one a line")

@@ -17,19 +17,7 @@ import (
 
 func exportCommand() cli.Command {
 	return cli.Command{
-		Name:  "export",
-		Short: "write a model in the format of another system",
-		Usage: "-format FORMAT -o OUT [flags] MODEL",
-		Example: `
-			tfm export -format marian-hf -o en-de-hf en-de.safetensors
-			tfm export -format ctranslate2 -o en-de-ct2 en-de.safetensors
-			tfm export -format pytorch -o en-de-torch en-de.safetensors`,
-		Notes: `OUT is a new folder with the weights in float32, the tokenizers, and the files that the other system needs. Translations there are those of tfm,
-except where two are equally probable up to rounding. Positions of the paper, with sines and cosines in turn, become those of the other system by
-reordering d_model, which changes no output.
-
-What the format cannot express stops the export, with its name. A byte-level BPE becomes a tokenizer.json with the same ids. Shortlists and
-heads of alignments are not exported. Quantized models cannot be exported; use the model that they were made from.`,
+		Name: "export",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var kind string
 			f.StringVar(&kind, "format", "", "format to write:\n  marian-hf    transformers, MarianMTModel\n  ctranslate2  CTranslate2\n  argos        Argos Translate, a file OUT.argosmodel\n"+

@@ -17,23 +17,7 @@ import (
 
 func holdOutCommand() cli.Command {
 	return cli.Command{
-		Name:  "hold-out",
-		Short: "split off validation and test pairs from a corpus",
-		Usage: "-src FILE -tgt FILE -o FOLDER [flags]\n-tsv FILE -o FOLDER [flags]",
-		Example: `
-			tfm hold-out -src all.en -tgt all.de -o data
-			tfm hold-out -tsv all.tsv.gz -o data -valid 2000 -test 0 -removed removed.tsv`,
-		Notes: `The folder gets the pairs in files of the form of the corpus, such as train.en, valid.en and test.en, and so on for the other side, or
-train.tsv.gz and so on. The held-out pairs are drawn at random; the order stays. The same seed draws the same pairs.
-
-No sentence of the validation and test pairs resembles one of the other held-out pairs or of the training pairs, on the same side. Pairs
-that do are removed from training and counted. Two sentences resemble each other if they are equal up to case, punctuation, white space
-and the values of numbers, or if their pairs of consecutive words are nearly the same set: the Jaccard index, the size of the
-intersection divided by that of the union, is at least -similarity. With 0.7 that is one word of eleven. In scripts without spaces
-characters take the place of words.
-
-With -removed each removed pair is a line of four columns separated by tabs: line number, reason, source, target. The files are read at
-least twice, in memory for the held-out pairs only.`,
+		Name: "hold-out",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			h := holdingOut{HoldOutOptions: clean.DefaultHoldOutOptions()}
 			f.Group("Files")

@@ -26,26 +26,7 @@ import (
 
 func importCommand() cli.Command {
 	return cli.Command{
-		Name:  "import",
-		Short: "turn a model of another system into a model file",
-		Usage: "-o OUT [flags] SOURCE",
-		Example: `
-			tfm import -o en-de.safetensors opus-mt-en-de
-			tfm import -o en-de.safetensors translate-en_de-1_0.argosmodel
-			tfm translate -model en-de.safetensors < some.en > some.de`,
-		Notes: `SOURCE is recognised by its content:
-
-  a folder with config.json, model.safetensors,  Hugging Face Marian,
-  vocab.json, source.spm, target.spm             such as OPUS-MT
-  a folder with model.bin, vocabularies          CTranslate2
-  an .argosmodel file                            Argos Translate
-  a .npz file with its vocabularies              Marian
-
-OUT has the weights, the tokenizers, the languages and the settings of the search. Its translations are those of the source in float32; weights of
-8 or 16 bits keep their values. All commands use it: 'tfm quantize' makes it smaller and faster, 'tfm train -init' trains it further.
-
-A part of the source that a model file does not have stops the import, with its name. Pickled weights (.pt, .pth, pytorch_model.bin) are refused,
-because a pickle runs code when it is read; the error has the commands that convert them. The licence of the source applies to OUT.`,
+		Name: "import",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			out := f.String("o", "", "model `file` to write")
 			var src, tgt string

@@ -19,15 +19,7 @@ import (
 
 func infoCommand() cli.Command {
 	return cli.Command{
-		Name:  "info",
-		Short: "show the configuration and parameter count of a model or preset",
-		Usage: "-model MODEL\n-preset NAME -vocab-size N [flags]\n-table3",
-		Example: `
-			tfm info -model en-de.safetensors
-			tfm info -preset base -vocab-size 32000
-			tfm info -preset multi30k
-			tfm info -table3`,
-		Notes: "A recipe has its own -vocab-size.",
+		Name: "info",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var path, preset string
 			var vocabSize, srcSize, tgtSize int

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"embed"
 	"os"
 	"slices"
 
@@ -24,10 +25,15 @@ func program() cli.Program {
 	}
 }
 
-// group returns commands with a heading for the list of commands.
+// help holds the manual of each command.
+//
+//go:embed help
+var help embed.FS
+
+// group returns commands with their manuals and the heading for the list of commands.
 func group(heading string, commands ...cli.Command) []cli.Command {
 	for i := range commands {
-		commands[i].Group = heading
+		commands[i].Group, commands[i].Manual = heading, cli.ReadManual(help, "help/"+commands[i].Name)
 	}
 	return commands
 }

@@ -17,17 +17,7 @@ import (
 
 func mnistCommand() cli.Command {
 	return cli.Command{
-		Name:  "mnist",
-		Short: "train a small Transformer to read handwritten digits",
-		Usage: "-data DIR [flags]",
-		Example: `
-			tfm mnist -data mnist
-			tfm mnist -data mnist -preset vit-rows`,
-		Notes: `An image is a sequence of 28 rows of 28 pixels. DIR has the four files of MNIST, gzipped (.gz) or not: train-images-idx3-ubyte,
-train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte. The presets are:
-
-  source    one encoder and one decoder layer of d_model 28, 2 heads, d_ff 64; the decoder input is one row of ones; Adam at 1e-3
-  vit-rows  rows embedded with learned positions, a pre-norm encoder, the mean of its output; AdamW; images shifted at random`,
+		Name: "mnist",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var m mnist
 			f.StringVar(&m.data, "data", "", "`folder` with the four files")

@@ -18,22 +18,7 @@ import (
 
 func quantizeCommand() cli.Command {
 	return cli.Command{
-		Name:  "quantize",
-		Short: "write a smaller, faster model that only translates",
-		Usage: "-o OUT [flags] MODEL",
-		Example: `
-			tfm quantize -o en-de.int8.safetensors en-de.safetensors
-			tfm eval -model en-de.int8.safetensors -src test.en -ref test.de
-			tfm quantize -weights float32 -o en-de.fast.safetensors en-de.safetensors`,
-		Notes: `Matrices are rounded to 8 bits with a scale for each output, embeddings with one for each piece; biases and norms stay float32. The file
-has about a quarter of the size. Translations are those of 'tfm translate -int8', the same on every machine; some differ from those in
-float32, so compare both with 'tfm eval'.
-
-The weights are in the order in which the kernels read them. 'tfm translate' maps the file into memory, so that it starts sooner and
-several processes share it. -weights float32 writes such a file without rounding, for the kernels of this machine; others
-can read it, but not share it. Do not overwrite a file in place while it is in use; -force replaces it safely.
-
-The model can neither be trained nor averaged. Keep the original.`,
+		Name: "quantize",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			out := f.String("o", "", "model `file` to write")
 			weights := "int8"

@@ -24,16 +24,7 @@ import (
 
 func reportCommand() cli.Command {
 	return cli.Command{
-		Name:  "report",
-		Short: "write a web page about a run: curves, samples, attention",
-		Usage: "-run FOLDER [-o FILE] [flags]",
-		Example: `
-			tfm report -run en-de.ckpt -o report.html
-			tfm report -run en-de.ckpt -sentence "A dog runs." -sentence "Two men talk."
-			tfm report -run a.ckpt -compare PyTorch=torch.jsonl`,
-		Notes: `The page is one HTML file that loads nothing else. It can be written while the run continues. Without -sentence and -sentences the
-attention maps are of sentences from the validation's samples. The translations are greedy, by the checkpoint with the
-best validation unless -model names another model.`,
+		Name: "report",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			r := reporter{}
 			f.StringVar(&r.run, "run", "", "`folder` with the run's checkpoints and log.jsonl")

@@ -14,27 +14,7 @@ import (
 
 func scoreCommand() cli.Command {
 	return cli.Command{
-		Name:  "score",
-		Short: "score files of translations: BLEU, chrF and TER",
-		Usage: "-ref FILE [-ref FILE...] [flags] [HYPOTHESES...]",
-		Example: `
-			tfm score -ref test.de hyp.de
-			tfm translate -model en-de.safetensors test.en | tfm score -ref test.de
-			tfm score -ref test.1.zh -ref test.2.zh -chrf-words 2 hyp.zh
-			tfm score -ref test.de -sentence hyp.de | paste - hyp.de | sort -n | head
-			tfm score -ref test.de -confidence -ter hyp.de
-			tfm score -ref test.de -paired bootstrap baseline.de new.de other.de`,
-		Notes: `The hypotheses are the system's output: a file, or standard input. Line n is compared with line n of each reference. All
-files may be gzipped. Several files are several systems, one line of a table each; with -paired the first is the baseline.
-
-The scores, signatures, intervals and p-values are those of sacreBLEU. -lowercase applies to BLEU alone and -chrf-lowercase to chrF, as
-there.
-
-A p-value is the probability that the scores of two equally good systems differ by more than these two do, on this test set; below 0.05
-the difference is called significant, and marked. It says nothing about other texts or another run of training, and of twenty systems
-that equal the baseline one is significant by chance.
-
-With -sentence each line of output has the BLEU of that line, with effective order, a tab and its chrF; with -ter a tab and its TER.`,
+		Name: "score",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			o := scoring.Flags(f)
 			o.PairedFlags(f)

@@ -19,28 +19,7 @@ import (
 
 func scorePairsCommand() cli.Command {
 	return cli.Command{
-		Name:  "score-pairs",
-		Short: "print the log-probability of given translations",
-		Usage: "[-model MODEL] -src FILE -tgt FILE [flags] | -tsv|-json [flags] [FILE...]",
-		Example: `
-			tfm score-pairs -model en-de.safetensors -src test.en -tgt test.de > scores
-			tfm score-pairs -model en-de.safetensors -tsv pairs.tsv.gz | awk -F '\t' '$5 && $5 < 20' > kept.tsv
-			tfm translate -model en-de.safetensors -json in.jsonl | tfm score-pairs -model en-de.safetensors -json -tokens > out.jsonl`,
-		Notes: `The score of a pair is the natural logarithm of the probability that the model gives the target as a translation of the source: the
-sum over its tokens and the end of the sentence. It is the loss of training without label smoothing, and does not depend on the other
-pairs. The scores of 'tfm translate -alpha 0' are slightly higher, because a search never chooses the two special pieces that have a
-small probability here.
-
-Each pair becomes one line of three columns separated by tabs: the log-probability, the number of tokens with the end of the sentence, and
-the perplexity, exp(-log-probability/tokens). With -tokens a fourth column has the log-probability of each token, separated by spaces. The
-log-probability and perplexity of all pairs follow on standard error.
-
-With -tsv each line is copied and the columns follow. With -json each line is an object, and the fields "logprob", "tokens" and
-"perplexity" follow, with -tokens also "token_logprobs": a list of pairs of a token's text and its log-probability. A blank line becomes
-an empty one.
-
-A pair that is longer than the model's limit, or a line without the columns or fields, does not stop the others: its columns are empty,
-or the object has a field "error". A warning names the line, and the exit code is 1 at the end. Files may be gzipped.`,
+		Name: "score-pairs",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
 			src := f.String("src", "", "`file` of sources, one a line")

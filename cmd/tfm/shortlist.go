@@ -20,20 +20,7 @@ import (
 
 func shortlistCommand() cli.Command {
 	return cli.Command{
-		Name:  "shortlist",
-		Short: "learn lists of likely pieces, for a faster translate -shortlist",
-		Usage: "[-model MODEL] -src FILE -tgt FILE -o OUT | -tsv FILE -o OUT",
-		Example: `
-			tfm shortlist -model en-de.safetensors -src train.en -tgt train.de -o en-de.listed.safetensors
-			tfm eval -model en-de.listed.safetensors -shortlist -src test.en -ref test.de
-			tfm translate -model en-de.listed.safetensors -shortlist < in.en > out.de`,
-		Notes: `Each source piece gets the target pieces that it generates most probably, by IBM Model 1 with a prior for equal relative positions
-(text/align). The list of a sentence has those of its pieces, the most frequent target pieces, all single bytes, and with a joint
-vocabulary its own pieces. With -shortlist a decode step computes the scores of the list only. The output is the same model with the
-lists, which 'tfm quantize' and 'tfm average' keep.
-
-The pairs should be the training data. They are read several times, in bounded memory. It prints the mean length of the lists, and how many of
-the target tokens of the pairs they contain: what they lack, a translation cannot say. A further training does not keep the lists.`,
+		Name: "shortlist",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
 			files := filter.CorpusFlags(f)

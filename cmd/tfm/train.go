@@ -26,40 +26,7 @@ import (
 
 func trainCommand() cli.Command {
 	return cli.Command{
-		Name:  "train",
-		Short: "train a model on pairs of sentences",
-		Usage: "-src FILE -tgt FILE [-valid-src FILE -valid-tgt FILE] [-o MODEL] [flags]",
-		Example: `
-			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -time 15m -o en-de.safetensors
-			tfm train -src train.en -tgt train.de -valid-src val.en -valid-tgt val.de -o en-de.safetensors -resume`,
-		Notes: `Line n of -tgt is the translation of line n of -src. The model with the best validation is written to -o when the run ends. With -o
-en-de.safetensors the checkpoints and log.jsonl are in the folder en-de.ckpt.
-
-Ctrl-C saves a checkpoint, prints the command that resumes the run, and exits. A second Ctrl-C exits at once. A resumed run
-ends with the same model as one that was not interrupted.`,
-		Details: `-init MODEL fine-tunes a model: it starts from its weights, configuration, tokenizers and length penalty, with a new optimizer and schedule. Only dropout and
-label smoothing may differ from the model's configuration. Without -preset the training settings are those of the preset
-with the same size.
-
-What no flag sets is chosen from the corpus and the time that -time gives (an hour is assumed without it): the size, unless -preset
-names one, the vocabulary, dropout, warmup and validations. The choices are printed with their reasons. Of the
-presets of the paper only the vocabulary is chosen.
-
--config FILE reads lines such as "steps = 5000"; # begins a comment. Flags override the file, and the file overrides the preset.
--dump-config prints a file that gives the same weights from the same data.
-
--resume needs the same -o and the same corpora, validation files included; pairs are held out again if the run has no
-validation files. Other settings are those of the run and may be repeated. These
-may change: -steps, -time, -patience, -valid-every, -save-every, -keep, -average, -on-nan, -length-penalty, -alpha,
--tensorboard, -threads. If -steps
-or -time has already been reached, the run ends and writes the model. Once the cooldown of the learning rate has begun, they
-cannot extend the run.
-
-The weights do not depend on -threads or, except with -bf16, on the processor. With -bf16 the products with the weights use the
-processor's bfloat16 instructions; weights, optimizer and validation stay float32. A run that is resumed on a processor
-with other instructions continues with a warning.
-
-` + settings.RecipeNote(),
+		Name: "train",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			t := trainer{Run: settings.NewRun(f)}
 			return t.run

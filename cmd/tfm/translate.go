@@ -25,48 +25,7 @@ import (
 
 func translateCommand() cli.Command {
 	return cli.Command{
-		Name:  "translate",
-		Short: "translate text, line by line",
-		Usage: "[-model MODEL] [flags] [FILE...]",
-		Example: `
-			tfm translate -model en-de.safetensors < in.en > out.de
-			tfm translate -model en-de.safetensors -beam 8 -nbest 8 in.en > out.lists
-			tfm translate -model en-de.safetensors -sample -top-p 0.9 -seed 7 in.en > out.de
-			tfm translate -model en-de.safetensors -tsv -column 2 -scores in.tsv > out.tsv
-			tfm translate -model en-de.safetensors -json -column title < in.jsonl > out.jsonl
-			tfm translate -model en-de.safetensors -split -paragraphs book.en > book.de`,
-		Notes: `Each line of the files, or of standard input, becomes one line of standard output. A blank line becomes an empty one. A line is
-translated as soon as it is read, so tfm translate works in a pipe and on endless input; on a terminal it prompts for sentences. Lines
-that arrive fast are translated together. The translation of a line does not depend on other lines, on their order or on -batch.
-
-A line of several sentences needs -split, because a model translates only what resembles its training, up to its length limit. With
--paragraphs blank lines separate paragraphs, whose other line breaks may be within sentences; the output has the same paragraphs.
-
-With -nbest each line becomes up to N lines, best first, of three fields separated by tabs: the line's number from 0, the
-score (the log-probability divided by the length penalty) and the translation.
-
-` + settings.PenaltyNote + `
-
-With -sample each token is drawn from the model's distribution, after division of the logits by the temperature and restriction to -top-k
-and -top-p. The draws for a line depend on -seed and on the line's number, not counting blank lines, or on its -key.
-
-Invalid UTF-8 is replaced by U+FFFD and a line over 1 MB is truncated, each with a warning. A translation that reaches its length limit
-before its end ends there, with a warning.`,
-		Details: `With -tsv each line is copied, followed by a tab and the translation, with -scores a further column, or with -nbest the three
-fields of a list. Tabs in a translation become spaces. There is no quoting.
-
-With -json each line is one object. It is copied, followed by the fields "translation" (or -as), with -scores and -nbest "score", with
--nbest "nbest", a list of objects with the same fields, and "truncated": true if a translation reached its length limit. Line breaks in a
-text become spaces. A blank line becomes an empty one. docs/translating.md describes the fields of alignments and tokens.
-
-With -align words a further column has pairs i-j: each target word and the source word that has most of the attention. 'tfm align-heads'
-finds the heads of the model that align best.
-
-A line without the column, or that is no object with the field, or whose translation the flags forbid, does not stop the others: its
-translation is empty, or the object has a field "error". A warning names the line, and the exit code is 1 at the end.
-
-The same -key draws the same with -sample, in whatever order the lines come and whichever are left out. A decimal number as the key
-draws as the line of that number, from 0.`,
+		Name: "translate",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			path := modelFlag(f)
 			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)

@@ -15,12 +15,7 @@ import (
 
 func versionCommand() cli.Command {
 	return cli.Command{
-		Name:    "version",
-		Short:   "show the version, and with -v the kernels in use",
-		Usage:   "[-v]",
-		Example: "tfm version -v",
-		Notes: `With -v, "processor" lists the extensions of the processor that tfm has kernels for, and "in use" those that the chosen kernels need. The
-environment variable TFM_CPU chooses other kernels (avx512, avx2, neon, generic); GODEBUG=cpu.NAME=off hides an extension.`,
+		Name: "version",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			verbose := f.Bool("v", false, "show the kernels in use and the processor's extensions")
 			return func(_ context.Context, args []string) error {

@@ -21,33 +21,7 @@ import (
 
 func vocabCommand() cli.Command {
 	return cli.Command{
-		Name:  "vocab",
-		Short: "train a tokenizer, or apply one",
-		Usage: "-o FILE [-vocab-size N] FILE...\n-vocab FILE -show|-encode|-pieces|-decode [FILE...]",
-		Example: `
-			tfm vocab -o joint.bpe -vocab-size 8000 train.en train.de
-			echo 'Ein Hund.' | tfm vocab -vocab joint.bpe -pieces
-			tfm vocab -model-type unigram -o joint.model -vocab-size 8000 train.en train.de
-			tfm vocab -format subword-nmt -o codes -vocab-size 8000 train.en train.de
-			echo 'ein Hund .' | tfm vocab -vocab codes,codes.vocab -pieces`,
-		Notes: `The tokenizer is a byte-level byte-pair encoding: it encodes any text and decodes to the same text. 'tfm train' trains
-one itself unless -vocab names one. The files of both languages make a joint vocabulary.
-
--vocab also reads a .model file of sentencepiece, as does 'tfm train -vocab'. Its ids are then those of spm_encode: -encode
-prints what 'spm_encode --output_format=id' prints, with lines passed on unchanged, and -decode reads the same ids. A model
-trained with it has other ids: 0 to 2 for padding, beginning and end of a sentence, then the other pieces in the order of
-the file.
-
--model-type bpe and unigram train such a .model file, with the pieces that spm_train would learn with the same settings. Its programs
-read it. Its defaults are theirs too, except that lines of any length are used.
-
-With -format subword-nmt it writes two files as subword-nmt does: the merges that learn_bpe.py learns from the files, whose words
-have spaces between them, and with the ending .vocab the pieces and their counts. -vocab, also that of 'tfm train', reads such files;
-a third field, as in codes,codes.vocab,50, drops pieces that are less frequent. -pieces then prints what apply_bpe.py does.
-With -vocab it writes the files of a tokenizer that was read so.
-
-With -encode and -pieces, bytes that are not UTF-8 become U+FFFD and lines longer than 1 MB are truncated, with a warning,
-as in 'tfm translate'. Training on such a file is an error.`,
+		Name: "vocab",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
 			var v vocabFlags
 			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")

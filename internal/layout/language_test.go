@@ -165,6 +165,29 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
+// The help texts of the commands fit a terminal of 80 columns, and have plain words.
+func TestHelpTexts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "cmd/tfm/help/*.txt"))
+	if err != nil || len(files) < 20 {
+		t.Fatalf("found %d help texts (error %v), expected at least 20", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		for i, line := range lines {
+			if columns := utf8.RuneCountInString(line); columns > 80 {
+				t.Errorf("%s:%d: found %d columns, expected at most 80", file, i+1, columns)
+			}
+		}
+		passage{file, 1, lines}.find(func(line int, phrase string) {
+			t.Errorf("%s:%d: found %q, expected %s", file, line, phrase, plainer[strings.ToLower(phrase)])
+		})
+	}
+}
+
 func TestFind(t *testing.T) {
 	for text, want := range map[string][]int{
 		"a comment":                   nil,

@@ -78,7 +78,8 @@ func testProgram(act func(ctx context.Context, args []string) error) Program {
 	program = func() Program {
 		return Program{"prog", "prog does nothing.", []Command{
 			{
-				Name: "perform", Group: "Work", Short: "do it", Usage: "[flags]", Example: "prog perform -n 3", Notes: "A note.", Details: "A detail.",
+				Name: "perform", Group: "Work",
+				Manual: Manual{"do it", []string{"[flags]"}, []string{"prog perform -n 3"}, "A note.", "A detail."},
 				Setup: func(f *Flags) func(context.Context, []string) error {
 					f.Group("Numbers")
 					f.Int("n", 7, "how `often`")
@@ -138,7 +139,7 @@ func TestExitCodes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	_, list, _ := run(t, nil, "help")
-	if want := "prog does nothing.\n\nWork:\n  perform     do it\n\n:\n  help        list the commands"; !strings.HasPrefix(list, want) {
+	if want := "prog does nothing.\n\nWork:\n  perform     do it\n\n:\n  help        \n  completion"; !strings.HasPrefix(list, want) {
 		t.Errorf("prog help =\n%s\nwant prefix\n%s", list, want)
 	}
 	const head = "prog perform: do it\n\nUsage:\n  prog perform [flags]\n\nExample:\n  prog perform -n 3\n"

@@ -12,13 +12,9 @@ import (
 
 // Command is a subcommand.
 type Command struct {
-	Name    string
-	Group   string // heading in the list of commands
-	Short   string // what the command does, in one line
-	Usage   string // the command line after the program's and the command's name
-	Example string // command lines, one a line
-	Notes   string // further paragraphs of the help
-	Details string // paragraphs of the help that shows all flags
+	Name   string
+	Group  string // heading in the list of commands
+	Manual Manual
 
 	FlagsAnywhere bool            // flags may follow arguments
 	Args          func() []string // values of the arguments, for completion; nil: files

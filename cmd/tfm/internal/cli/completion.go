@@ -19,14 +19,7 @@ var shellNames = []string{"bash", "zsh", "fish"}
 // CompletionCommand returns the command "completion" of the program that p returns.
 func CompletionCommand(p func() Program) Command {
 	return Command{
-		Name:  "completion",
-		Short: "print a script that completes command lines in a shell",
-		Usage: "bash|zsh|fish",
-		Example: `source <(tfm completion bash)
-			source <(tfm completion zsh)
-			tfm completion fish | source`,
-		Notes: `The line of your shell belongs in ~/.bashrc, in ~/.zshrc after compinit, or in ~/.config/fish/config.fish. Then Tab completes
-commands, flags, their values, and files.`,
+		Name: "completion",
 		Args: func() []string { return shellNames },
 		Setup: func(f *Flags) func(context.Context, []string) error {
 			words := f.Bool("words", false, "print the completions of the last argument of a command line, for the scripts")
@@ -66,7 +59,7 @@ func (p Program) completions(words []string) string {
 	var lines []string
 	if len(words) == 1 {
 		for _, c := range p.Commands {
-			lines = append(lines, c.Name+"\t"+c.Short)
+			lines = append(lines, c.Name+"\t"+c.Manual.Short)
 		}
 		return matching(lines, last)
 	}

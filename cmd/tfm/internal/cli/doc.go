@@ -5,7 +5,8 @@
 //	flags.go       the table of a command's flags
 //	hold.go        values of flags, kept while others are set
 //	values.go      kinds of values of flags
-//	help.go        help, made from the table
+//	manual.go      the text of a command's help, from a file
+//	help.go        help, made from the manual and the table
 //	wrap.go        help text and command lines wrapped to the width of the terminal
 //	completion.go  completion by a shell, made from the table; the scripts are in shells
 //	suggest.go     the name that a misspelt one probably means

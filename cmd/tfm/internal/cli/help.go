@@ -16,9 +16,6 @@ import (
 func HelpCommand(p func() Program) Command {
 	return Command{
 		Name:          "help",
-		Short:         "list the commands, or show one command's flags",
-		Usage:         "[COMMAND] [-all]",
-		Example:       "tfm help train\ntfm help train -all",
 		FlagsAnywhere: true,
 		Args:          func() []string { return p().names() },
 		Setup: func(f *Flags) func(context.Context, []string) error {
@@ -68,7 +65,7 @@ func (p Program) overview(width int) string {
 			group = c.Group
 			fmt.Fprintf(&b, "\n%s:\n", group)
 		}
-		b.WriteString(hang(fmt.Sprintf("  %-*s  %s", longest, c.Name, c.Short), width) + "\n")
+		b.WriteString(hang(fmt.Sprintf("  %-*s  %s", longest, c.Name, c.Manual.Short), width) + "\n")
 	}
 	fmt.Fprintf(&b, "\n%s\n", paragraphs(fmt.Sprintf("'%s help COMMAND' shows the flags of a command and examples.", p.Name), width))
 	return b.String()
@@ -82,21 +79,20 @@ func (p Program) writeHelp(f *os.File, c Command, all bool) error {
 
 func (p Program) commandHelp(c Command, all bool, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nUsage:\n", paragraphs(fmt.Sprintf("%s %s: %s", p.Name, c.Name, c.Short), width))
-	for _, line := range strings.Split(c.Usage, "\n") {
-		usage := strings.TrimSpace(p.Name + " " + c.Name + " " + strings.TrimSpace(line))
+	fmt.Fprintf(&b, "%s\n\nUsage:\n", paragraphs(fmt.Sprintf("%s %s: %s", p.Name, c.Name, c.Manual.Short), width))
+	for _, line := range c.Manual.Usage {
+		usage := strings.TrimSpace(p.Name + " " + c.Name + " " + line)
 		for i, l := range commandLine(usage, width-2) {
 			b.WriteString("  " + strings.Repeat("  ", min(i, 1)) + strings.TrimSpace(l) + "\n")
 		}
 	}
-	examples := strings.Split(strings.TrimSpace(c.Example), "\n")
 	heading := "Example"
-	if len(examples) > 1 {
+	if len(c.Manual.Examples) > 1 {
 		heading = "Examples"
 	}
 	fmt.Fprintf(&b, "\n%s:\n", heading)
-	for _, line := range examples {
-		for _, l := range commandLine(strings.TrimSpace(line), width-2) {
+	for _, line := range c.Manual.Examples {
+		for _, l := range commandLine(line, width-2) {
 			b.WriteString("  " + l + "\n")
 		}
 	}
@@ -118,10 +114,11 @@ func (p Program) commandHelp(c Command, all bool, width int) string {
 			writeFlags(&b, flags, width)
 		})
 	}
-	for _, text := range []string{c.Notes, c.Details} {
-		if text != "" && (all || common == nil || text == c.Notes) {
-			fmt.Fprintf(&b, "\n%s\n", paragraphs(text, width))
-		}
+	if c.Manual.Notes != "" {
+		fmt.Fprintf(&b, "\n%s\n", paragraphs(c.Manual.Notes, width))
+	}
+	if c.Manual.Details != "" && (all || common == nil) {
+		fmt.Fprintf(&b, "\n%s\n", paragraphs(c.Manual.Details, width))
 	}
 	return b.String()
 }

@@ -27,8 +27,8 @@ func join(units []string, width, indent int) (lines []string) {
 }
 
 // paragraphs wraps text, whose paragraphs are separated by blank lines, to width columns. A
-// paragraph of lines that begin with a space is a table: a line there is continued below its last
-// column, which follows two spaces.
+// paragraph of lines that begin with a space is a table: a row there is continued below its last
+// column, which follows two spaces. Lines that are indented more than the first continue a row.
 func paragraphs(text string, width int) string {
 	var out []string
 	for _, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
@@ -36,9 +36,17 @@ func paragraphs(text string, width int) string {
 			out = append(out, strings.Join(fill(p, width), "\n"))
 			continue
 		}
+		indent := len(p) - len(strings.TrimLeft(p, " "))
 		var rows []string
-		for _, row := range strings.Split(p, "\n") {
-			rows = append(rows, hang(row, width))
+		for _, line := range strings.Split(p, "\n") {
+			if text := strings.TrimLeft(line, " "); len(line)-len(text) > indent && len(rows) > 0 {
+				rows[len(rows)-1] += " " + text
+				continue
+			}
+			rows = append(rows, line)
+		}
+		for i := range rows {
+			rows[i] = hang(rows[i], width)
 		}
 		out = append(out, strings.Join(rows, "\n"))
 	}

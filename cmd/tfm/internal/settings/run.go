@@ -202,17 +202,6 @@ func PresetFlag(f *cli.Flags, p *string, value string) *cli.Flag {
 		"or a recipe with all settings of a run: "+strings.Join(recipes.Names(), ", ")).Choices(choices...)
 }
 
-// RecipeNote lists the recipes, for the help.
-func RecipeNote() string {
-	var b strings.Builder
-	b.WriteString("Recipes for -preset:\n\n")
-	for _, name := range recipes.Names() {
-		lines, _ := recipes.Lines(name)
-		fmt.Fprintf(&b, "  %-12s  %s\n", name, strings.TrimSpace(strings.TrimPrefix(lines[0], "#")))
-	}
-	return b.String()
-}
-
 // TokenizeFlag declares -tokenize.
 func TokenizeFlag(f *cli.Flags, t *score.Tokenizer) *cli.Flag {
 	return f.TextVar(t, "tokenize", *t, "how BLEU splits text:\n"+

@@ -37,11 +37,6 @@ func penaltyFlags(f *cli.Flags, s *decode.Options, usage string) []*cli.Flag {
 	}
 }
 
-// PenaltyNote describes the defaults of -length-penalty, -alpha, -beam and -max-extra.
-const PenaltyNote = `A model file contains the length penalty that suits the model ('tfm info' prints it). -length-penalty and -alpha
-replace its two parts independently. The paper's is -length-penalty wu -alpha 0.6. The file of an imported model also has the beam and the
-length limit of its source; others have -beam 4 -max-extra 50.`
-
 // UseModelPenalty sets each part of the length penalty, the beam, the length limit and the end rule
 // of s, unless its flag is in given, to the model's. -patience is an end rule. A beam that no flag
 // sets has at least NBest hypotheses.
