@@ -210,9 +210,9 @@ package mat
 // cache.go and cache_amd64.s (cache sizes, on which plans depend), gemm_block.go (executes plans),
 // walk.go (prefetching), gemm_small.go (small products, without blocks), and asm_amd64.s (AVX2),
 // asm512_amd64.s, asm512few_amd64.s (few rows), asmwide_amd64.s (one row times long rows),
-// asmtlanes_amd64.s and asm512t_amd64.s (few rows times contiguous columns), asm512small_amd64.s and
-// asm_arm64.s. The headers tile512_amd64.h, tile256_amd64.h and tile_arm64.h hold the loops over the
-// registers of a tile.
+// asmtlanes_amd64.s and asm512t_amd64.s (few rows times contiguous columns), asm512small_amd64.s
+// and asm_arm64.s. The headers tile512_amd64.h, tile256_amd64.h and tile_arm64.h hold the loops
+// over the registers of a tile.
 //
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product),
 // int8_block.go (blocks and tiles), int8_amd64.s and int8_arm64.s.

@@ -126,8 +126,8 @@ func (t *product) blockRow(i, j0, j1, depth int) {
 //		}
 //	}
 //
-// Strides count bytes. k is a multiple of 16. With fetch the kernel prefetches the next columns of B,
-// from memory.
+// Strides count bytes. k is a multiple of 16. With fetch the kernel prefetches the next columns of
+// B, from memory.
 type columnsArgs struct {
 	c, a, b, bias    *float32
 	cRow, aRow, bCol uintptr

@@ -30,9 +30,9 @@ import (
 // accessed. The kernel prefetches the C of the next panel and, in the last panel, that of the next
 // call at c + next, and the lines of the walks.
 //
-// If pack is not nil, a strip with all rows of the tile also packs one panel of B, whose rows are bK
-// apart, to pack. With AVX-512 the panel may have fewer columns; zeros replace the others. Strips
-// modify their walks.
+// If pack is not nil, a strip with all rows of the tile also packs one panel of B, whose rows are
+// bK apart, to pack. With AVX-512 the panel may have fewer columns; zeros replace the others.
+// Strips modify their walks.
 type strip struct {
 	c, a, b, bias, pack        *float32
 	cRow, aRow, aK, bK, bPanel uintptr
