@@ -27,9 +27,10 @@ func (r *Run) Choices() []Choice {
 	return choices
 }
 
-// chosen reports whether a setting is not given, so that it may be chosen, and records the reason.
+// chosen reports whether a setting is neither given nor chosen yet, so that it may be chosen, and
+// records the reason.
 func (r *Run) chosen(name, why string, args ...any) bool {
-	if r.Origin(name) != Default {
+	if r.Origin(name) != Default || slices.ContainsFunc(r.choices, func(c Choice) bool { return c.Name == name }) {
 		return false
 	}
 	r.choices = append(r.choices, Choice{Name: name, Why: fmt.Sprintf(why, args...)})

@@ -80,6 +80,25 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// Fine-tuning keeps the dropout of the model, whatever the corpus.
+func TestChooseForFineTuning(t *testing.T) {
+	r, err := given("", "", "init=old time=5m threads=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := trained("tiny", func(t *Trained) { t.Config.Dropout = 0.25 })
+	if err := r.Resolve(Facts{Init: model, Tokenizers: &Tokenizers{"old", true}}); err != nil {
+		t.Fatal(err)
+	}
+	r.Choose(surveyOf(29_000, 61, 72, script.Latin))
+	check(t, "fine-tuning", r, "dropout=0.25:chosen label-smoothing=0.1:chosen valid-every=50:chosen")
+	for _, c := range r.Choices() {
+		if c.Name == "dropout" && c.Why != "as in the training of old.safetensors" {
+			t.Errorf("choice %+v", c)
+		}
+	}
+}
+
 // The same time on more threads is more training.
 func TestReferenceTime(t *testing.T) {
 	if one, four := referenceTime(time.Hour, 1, "avx2"), referenceTime(time.Hour, 4, "avx2"); one*4 != four || one <= 0 {

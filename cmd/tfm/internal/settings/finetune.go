@@ -1,20 +1,45 @@
 package settings
 
 import (
+	"path/filepath"
+
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
 )
 
-// useModel sets the settings that fine-tuning takes from the model of -init, except given ones: the
-// languages, the length penalty and, with config, the configuration.
-func (r *Run) useModel(init *Trained, config bool) {
+// usualRegularization is the dropout and the label smoothing of fine-tuning where the model's are
+// not known: those of the paper's base model.
+const usualRegularization = 0.1
+
+// fineTune sets the settings of a run that starts from the weights of a model, except given ones.
+// What it chooses is printed with the reason.
+//
+//	languages, length penalty           the model's
+//	with a named preset, all others     the preset's, as for random weights
+//	configuration                       the model's
+//	dropout, label smoothing            the model's training, else usualRegularization
+//	batches, optimizer, learning rate   the preset of the model's size, as for random weights
+func (r *Run) fineTune(init *Trained, named bool) {
 	defer r.hold()()
-	if config {
-		r.Config = init.Config
-	}
 	r.SrcLang, r.TgtLang = init.SrcLang, init.TgtLang
 	search := &r.Options.Search
 	search.Penalty, search.Alpha, search.Suppressed = init.Decoding.LengthPenalty, init.Decoding.Alpha, init.Decoding.Suppressed
+	if named {
+		return
+	}
+	r.Config = init.Config
+	file := filepath.Base(init.Path)
+	for _, c := range []struct {
+		name  string
+		value *float32
+	}{{"dropout", &r.Config.Dropout}, {"label-smoothing", &r.Config.LabelSmoothing}} {
+		if init.Imported && *c.value == 0 { // a format without it
+			*c.value = usualRegularization
+			r.chosen(c.name, "%s does not have the value of its training", file)
+		} else {
+			r.chosen(c.name, "as in the training of %s", file)
+		}
+	}
 }
 
 // checkModel reports the first setting that differs from the model of -init although its weights

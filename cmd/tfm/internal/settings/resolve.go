@@ -95,7 +95,7 @@ func (r *Run) begin(facts Facts) error {
 		return err
 	}
 	if facts.Init != nil {
-		r.useModel(facts.Init, !named)
+		r.fineTune(facts.Init, named)
 	}
 	r.Options.Dir = r.CheckpointDir()
 	if err := r.joint(facts.Tokenizers); err != nil {
@@ -107,6 +107,7 @@ func (r *Run) begin(facts Facts) error {
 		r.Config.OutputBias = r.Config.Tie == model.TieNone
 	}
 	r.tie()
+	r.smoothing()
 	if err := r.optionRules(); err != nil {
 		return err
 	}

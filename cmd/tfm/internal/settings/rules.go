@@ -127,6 +127,13 @@ func (r *Run) optionRules() error {
 	return nil
 }
 
+// smoothing derives -smoothing-over: without label smoothing nothing is spread.
+func (r *Run) smoothing() {
+	if r.Config.LabelSmoothing == 0 && r.Origin("label-smoothing") > r.Origin("smoothing-over") {
+		r.Config.Smoothing = model.SmoothOthers
+	}
+}
+
 // lengths derives the model's number of positions from -max-len.
 func (r *Run) lengths() {
 	r.Config.MaxLen = max(r.Config.MaxLen, r.Options.MaxLen+1)
