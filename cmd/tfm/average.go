@@ -23,76 +23,106 @@ func averageCommand() cli.Command {
 	return cli.Command{
 		Name: "average",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			out := f.String("o", "", "model `file` to write")
-			force := f.Bool("force", false, "replace an existing model")
-			return func(_ context.Context, args []string) error {
-				if len(args) == 0 {
-					return cli.Usagef("found no files, expected checkpoints or models to average")
-				}
-				return average(*out, *force, args)
-			}
+			var a average
+			f.StringVar(&a.out, "o", "", "model `file` to write")
+			f.BoolVar(&a.force, "force", false, "replace an existing model")
+			return a.run
 		},
 	}
 }
 
-func average(out string, force bool, paths []string) error {
-	if err := cli.CheckModelOutput(out, force, paths...); err != nil {
+// average is the command with its flags, and the mean that it writes.
+type average struct {
+	out   string
+	force bool
+
+	mean    model.File
+	dropped string // a file with another shortlist than the first
+}
+
+func (a *average) run(_ context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return cli.Usagef("found no files, expected checkpoints or models to average")
+	}
+	if err := cli.CheckModelOutput(a.out, a.force, paths...); err != nil {
 		return err
 	}
-	files, err := model.LoadTokenizers(paths[0])
-	if err != nil {
+	if err := a.begin(paths[0]); err != nil {
 		return err
 	}
-	h, err := model.LoadHeader(paths[0])
-	if err != nil {
-		return err
-	}
-	if _, err := tokenizers.Of(paths[0], files, h.Config); err != nil {
-		return err
-	}
-	list, err := model.LoadShortlist(paths[0])
-	if err != nil {
-		return err
-	}
-	mean := model.File{Tokenizers: files, Shortlist: list, SrcLang: h.SrcLang, TgtLang: h.TgtLang, Info: map[string]string{training.InfoKey: meanInfo(paths)}}
-	dropped := "" // a file with another shortlist than the first
 	for _, path := range paths {
-		if other, err := model.LoadTokenizers(path); err != nil {
-			return err
-		} else if !maps.EqualFunc(files, other, bytes.Equal) {
-			return fmt.Errorf("%s: its tokenizers differ from those of %s", path, paths[0])
-		}
-		other, err := model.LoadHeader(path)
-		if err != nil {
+		if err := a.compare(path, paths[0]); err != nil {
 			return err
 		}
-		mean.SrcLang, mean.TgtLang = cmp.Or(mean.SrcLang, other.SrcLang), cmp.Or(mean.TgtLang, other.TgtLang)
-		if cmp.Or(other.SrcLang, mean.SrcLang) != mean.SrcLang || cmp.Or(other.TgtLang, mean.TgtLang) != mean.TgtLang {
-			return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, other.SrcLang, other.TgtLang, mean.SrcLang, mean.TgtLang)
-		}
-		if other, err := model.LoadShortlist(path); err != nil {
-			return err
-		} else if !other.Equal(list) {
-			mean.Shortlist, dropped = nil, path
-		}
-		mean.Decoding = other.Decoding // of the newest: a resume can change it
 	}
-	if mean.Model, err = model.New(h.Config); err != nil {
-		return err
-	}
-	mean.Model.AllocWeights()
+	a.mean.Info = map[string]string{training.InfoKey: meanInfo(paths)}
+	a.mean.Model.AllocWeights()
 	p := terminal.NewProgress(os.Stderr)
-	err = train.Average(mean.Model, paths, func(done int) {
+	err := train.Average(a.mean.Model, paths, func(done int) {
 		p.Update(time.Now(), fmt.Sprintf("%d of %d files", done, len(paths)))
 	})
 	p.Clear()
 	if err != nil {
 		return err
 	}
-	if dropped != "" {
-		p.Text("the shortlists of %s and %s differ, so the mean has none: learn one with 'tfm shortlist'", paths[0], dropped)
+	if a.dropped != "" {
+		p.Text("the shortlists of %s and %s differ, so the mean has none: learn one with 'tfm shortlist'", paths[0], a.dropped)
 	}
-	return training.Save(mean, out)
+	return training.Save(a.mean, a.out)
+}
+
+// begin reads the first file, except its weights, as the mean.
+func (a *average) begin(path string) error {
+	files, err := model.LoadTokenizers(path)
+	if err != nil {
+		return err
+	}
+	h, err := model.LoadHeader(path)
+	if err != nil {
+		return err
+	}
+	if _, err := tokenizers.Of(path, files, h.Config); err != nil {
+		return err
+	}
+	list, err := model.LoadShortlist(path)
+	if err != nil {
+		return err
+	}
+	m, err := model.New(h.Config)
+	a.mean = model.File{Model: m, Tokenizers: files, Shortlist: list, SrcLang: h.SrcLang, TgtLang: h.TgtLang}
+	return err
+}
+
+// compare checks that the tokenizers and languages of a file are the mean's. The mean keeps the
+// shortlist of the first file if all have it, and the length penalty of the last file, because a
+// resumed run can change it.
+func (a *average) compare(path, first string) error {
+	mean := &a.mean
+	if files, err := model.LoadTokenizers(path); err != nil {
+		return err
+	} else if !maps.EqualFunc(mean.Tokenizers, files, bytes.Equal) {
+		return fmt.Errorf("%s: its tokenizers differ from those of %s", path, first)
+	}
+	h, err := model.LoadHeader(path)
+	if err != nil {
+		return err
+	}
+	mean.SrcLang, mean.TgtLang = cmp.Or(mean.SrcLang, h.SrcLang), cmp.Or(mean.TgtLang, h.TgtLang)
+	if cmp.Or(h.SrcLang, mean.SrcLang) != mean.SrcLang || cmp.Or(h.TgtLang, mean.TgtLang) != mean.TgtLang {
+		return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, h.SrcLang, h.TgtLang, mean.SrcLang, mean.TgtLang)
+	}
+	mean.Decoding = h.Decoding
+	if a.dropped != "" {
+		return nil
+	}
+	list, err := model.LoadShortlist(path)
+	if err != nil {
+		return err
+	}
+	if !list.Equal(mean.Shortlist) {
+		mean.Shortlist, a.dropped = nil, path
+	}
+	return nil
 }
 
 // meanInfo describes the mean of models in one line.

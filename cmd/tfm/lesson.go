@@ -12,22 +12,27 @@ func lessonCommand() cli.Command {
 	return cli.Command{
 		Name: "lesson",
 		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			l := lesson.Lesson{Config: lesson.Config()}
+			l := lessonRun{lesson.Lesson{Config: lesson.Config()}}
 			f.IntVar(&l.Steps, "steps", 200, "limit of training steps")
 			f.Uint64Var(&l.Seed, "seed", 1, "seed of the initial weights")
 			cli.ThreadsFlag(f, &l.Threads)
-			return func(_ context.Context, args []string) error {
-				if err := cli.NoArguments(args); err != nil {
-					return err
-				}
-				if l.Steps < 1 {
-					return cli.Usagef("-steps %d: must be 1 or more", l.Steps)
-				}
-				if err := cli.CheckThreads(l.Threads); err != nil {
-					return err
-				}
-				return l.Run(os.Stdout)
-			}
+			return l.run
 		},
 	}
+}
+
+// lessonRun is the command with its flags.
+type lessonRun struct{ lesson.Lesson }
+
+func (l *lessonRun) run(_ context.Context, args []string) error {
+	if err := cli.NoArguments(args); err != nil {
+		return err
+	}
+	if l.Steps < 1 {
+		return cli.Usagef("-steps %d: must be 1 or more", l.Steps)
+	}
+	if err := cli.CheckThreads(l.Threads); err != nil {
+		return err
+	}
+	return l.Run(os.Stdout)
 }

@@ -147,23 +147,18 @@ func (t *trainer) checkOutput() error {
 }
 
 // corpus returns the training files, nil if -dump-config is given none.
-func (t *trainer) corpus() *corpus.Text {
-	switch {
-	case t.TSV != "":
-		return corpus.TSV(t.TSV)
-	case t.Src != "":
-		return corpus.Files(t.Src, t.Tgt)
-	}
-	return nil
-}
+func (t *trainer) corpus() *corpus.Text { return pairs(t.TSV, t.Src, t.Tgt) }
 
 // validation returns the validation files, nil to hold pairs out.
-func (t *trainer) validation() *corpus.Text {
+func (t *trainer) validation() *corpus.Text { return pairs(t.ValidTSV, t.ValidSrc, t.ValidTgt) }
+
+// pairs returns the pairs of the files that are named, or nil.
+func pairs(tsv, src, tgt string) *corpus.Text {
 	switch {
-	case t.ValidTSV != "":
-		return corpus.TSV(t.ValidTSV)
-	case t.ValidSrc != "":
-		return corpus.Files(t.ValidSrc, t.ValidTgt)
+	case tsv != "":
+		return corpus.TSV(tsv)
+	case src != "":
+		return corpus.Files(src, tgt)
 	}
 	return nil
 }
