@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text"
@@ -846,44 +845,24 @@ func (e ct2Embeddings) store(r *ct2Reader, t *model.Transformer) {
 	}
 }
 
-// readLayers takes the tensors of all layers.
-func (r *ct2Reader) readLayers(t *model.Transformer) error {
-	linear := func(l layer.Linear, name string) {
-		in, out := l.W.Shape[0], l.W.Shape[1]
-		if r.err != nil {
-			return
-		}
-		w, err := r.t.matrix(name+"/weight", out, in)
-		if err == nil {
-			copyTransposed(l.W.Weights(), w)
-		}
-		if bias := name + "/bias"; err == nil && l.B != nil && r.t.has(bias) {
-			err = r.t.into(l.B.W, bias, out)
-		}
-		r.err = err
-	}
-	norm := func(n layer.Norm, name string) {
-		d := t.Config.DModel
-		if r.err != nil {
-			return
-		}
-		r.err = r.t.into(n.Gain.W, name+"/gamma", d)
-		if r.err == nil && n.Bias != nil {
-			r.err = r.t.into(n.Bias.W, name+"/beta", d)
-		}
-		if r.err == nil && r.flag(name+"/layer_norm_use_residual", false) {
-			r.err = r.refuse(name+"/layer_norm_use_residual", "gains that are added to 1")
-		}
-	}
-	eachCT2Layer(t, linear, norm)
-	return r.err
+// ct2Naming are the names of CTranslate2.
+var ct2Naming = naming{
+	encoder: "encoder/layer_#/", decoder: "decoder/layer_#/",
+	self:         [4]string{"self_attention/linear_0/*", "self_attention/linear_0/*", "self_attention/linear_0/*", "self_attention/linear_1/*"},
+	cross:        [4]string{"attention/linear_0/*", "attention/linear_1/*", "attention/linear_1/*", "attention/linear_2/*"},
+	encoderNorms: [2]string{"self_attention/layer_norm/*", "ffn/layer_norm/*"},
+	decoderNorms: [3]string{"self_attention/layer_norm/*", "attention/layer_norm/*", "ffn/layer_norm/*"},
+	finalNorms:   [2]string{"encoder/layer_norm/*", "decoder/layer_norm/*"},
+	inner:        "ffn/linear_0/*", outer: "ffn/linear_1/*",
+	weight: "weight", bias: "bias", gain: "gamma", normBias: "beta", outputsFirst: true, optionalBias: true,
 }
 
-// copyTransposed sets dst [m × n] to the transpose of src [n × m].
-func copyTransposed(dst, src mat.Matrix) {
-	for i := range src.Rows {
-		for j, x := range src.Row(i) {
-			dst.Row(j)[i] = x
+// readLayers takes the tensors of all layers.
+func (r *ct2Reader) readLayers(t *model.Transformer) error {
+	for _, p := range ct2Naming.parts(t) {
+		if name := p.kind("layer_norm_use_residual"); p.maps == nil && r.flag(name, false) {
+			return r.refuse(name, "gains that are added to 1")
 		}
 	}
+	return r.t.readLayers(t, &ct2Naming)
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
@@ -338,18 +337,9 @@ func (w ct2Writer) weights(t *model.Transformer) {
 	} else {
 		w.aliases = append(w.aliases, [2]string{srcPositions, tgtPositions})
 	}
-	linear := func(l layer.Linear, name string) {
-		in, out := l.W.Shape[0], l.W.Shape[1]
-		w.float32s(name+"/weight", []int{out, in}, transposed(l.W))
-		if l.B != nil {
-			w.float32s(name+"/bias", []int{out}, l.B.W)
-		}
+	layers := &tensorList{}
+	layers.layers(t, &ct2Naming)
+	for _, x := range layers.list {
+		w.add(x.Name, "float32", x.Shape, x.Data)
 	}
-	norm := func(n layer.Norm, name string) {
-		w.float32s(name+"/gamma", []int{c.DModel}, n.Gain.W)
-		if n.Bias != nil {
-			w.float32s(name+"/beta", []int{c.DModel}, n.Bias.W)
-		}
-	}
-	eachCT2Layer(t, linear, norm)
 }

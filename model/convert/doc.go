@@ -7,7 +7,6 @@
 //	vocabulary.go           the vocabularies of a source model as tokenizers
 //	ctranslate2.go          models of CTranslate2, read
 //	ctranslate2_write.go    models for CTranslate2
-//	ctranslate2_layers.go   their layers by name
 //	ctranslate2_binary.go   the file model.bin of CTranslate2
 //	ctranslate2_extra.go    the settings of a model file in a folder of CTranslate2
 //	argos.go                packages of Argos Translate, read
@@ -17,7 +16,7 @@
 //	marian_hf.go            models of transformers' MarianMTModel, read
 //	marian_hf_write.go      models for MarianMTModel
 //	marian_generation.go    their settings of beam search
-//	marian_layers.go        the layers of both forms of Marian's models
+//	layers.go               the names of the layers of a system, which are read or written
 //	marian_vocab.go         vocabularies with SentencePiece models of their own
 //	npz.go                  the arrays of NumPy's archives
 //	yaml.go                 the part of YAML that Marian writes

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text/sentencepiece"
@@ -418,7 +417,7 @@ func (r *marianReader) read(src, tgt marianSide, decoder marianDecoder) (model.F
 	if err := r.readPositions(m); err != nil {
 		return model.File{}, err
 	}
-	if err := r.readStacks(m); err != nil {
+	if err := r.readLayers(m, r.naming()); err != nil {
 		return model.File{}, err
 	}
 	if err := r.unused(); err != nil {
@@ -458,9 +457,8 @@ func (r *marianReader) readOutput(m *model.Transformer, t *rows, v *marianVocab)
 	}
 	var w mat.Matrix
 	if r.has(name + "W") { // models of early versions
-		if w, err = r.matrix(name+"W", d, n); err == nil {
-			w = transposedMatrix(w)
-		}
+		w, err = r.matrix(name+"W", d, n)
+		w = w.T()
 	} else {
 		w, err = r.matrix(name+"Wt", n, d)
 	}
@@ -471,69 +469,26 @@ func (r *marianReader) readOutput(m *model.Transformer, t *rows, v *marianVocab)
 	return nil
 }
 
-func transposedMatrix(m mat.Matrix) mat.Matrix {
-	t := mat.New(m.Cols, m.Rows)
-	for i := range t.Rows {
-		for j := range t.Cols {
-			t.Row(i)[j] = m.At(j, i)
-		}
+// naming returns the names of the layers.
+func (r *marianReader) naming() *naming {
+	kind, end := "_ln_*", ""
+	if r.config.NormKind == model.RMSNorm {
+		kind = "_rms_*"
 	}
-	return t
-}
-
-// readStacks sets the layers, and the norms after them.
-func (r *marianReader) readStacks(m *model.Transformer) error {
-	err := eachLayer(r, m, layerNames{
-		encoder: func(i int) string { return fmt.Sprintf("encoder_l%d_", i+1) },
-		decoder: func(i int) string { return fmt.Sprintf("decoder_l%d_", r.tied[i]) },
-		self:    [4]string{"self_ q", "self_ k", "self_ v", "self_ o"}, selfNorm: "self_Wo",
-		cross: [4]string{"context_ q", "context_ k", "context_ v", "context_ o"}, crossNorm: "context_Wo",
-		inner: "ffn_ 1", outer: "ffn_ 2", ffNorm: "ffn_ffn",
-	})
-	if err != nil || !r.config.HasFinalNorm() {
-		return err
-	}
-	for name, l := range map[string]layer.Norm{"encoder_top": m.EncNorm, "decoder_top": m.DecNorm} {
-		if err := r.readNorm(l, name, ""); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// linear implements layerVisitor. The space in a name stands for the W of the weights and the b of
-// the bias.
-func (r *marianReader) linear(l layer.Linear, first, out int, name string) error {
-	w, err := r.matrix(strings.Replace(name, " ", "W", 1), l.W.Shape[0], out)
-	if err != nil {
-		return err
-	}
-	b, err := r.values(strings.Replace(name, " ", "b", 1), 1, out)
-	if err != nil {
-		return err
-	}
-	setColumns(l, first, w, b)
-	return nil
-}
-
-// norm implements layerVisitor.
-func (r *marianReader) norm(l layer.Norm, name string) error {
 	if r.preNorm {
-		return r.readNorm(l, name, "_pre")
+		end = "_pre"
 	}
-	return r.readNorm(l, name, "")
-}
-
-func (r *marianReader) readNorm(l layer.Norm, name, suffix string) error {
-	kind := "_ln"
-	if l.Bias == nil {
-		kind = "_rms"
+	norm := func(name string) string { return name + kind + end }
+	return &naming{
+		encoder: "encoder_l#_", decoder: "decoder_l#_", first: 1, numbers: r.tied,
+		self:         [4]string{"self_*q", "self_*k", "self_*v", "self_*o"},
+		cross:        [4]string{"context_*q", "context_*k", "context_*v", "context_*o"},
+		encoderNorms: [2]string{norm("self_Wo"), norm("ffn_ffn")},
+		decoderNorms: [3]string{norm("self_Wo"), norm("context_Wo"), norm("ffn_ffn")},
+		finalNorms:   [2]string{"encoder_top" + kind, "decoder_top" + kind},
+		inner:        "ffn_*1", outer: "ffn_*2",
+		weight: "W", bias: "b", gain: "scale", normBias: "bias", rows: true,
 	}
-	d := len(l.Gain.W)
-	if err := r.into(l.Gain.W, name+kind+"_scale"+suffix, 1, d); err != nil || l.Bias == nil {
-		return err
-	}
-	return r.into(l.Bias.W, name+kind+"_bias"+suffix, 1, d)
 }
 
 // marianDecoder holds the settings of NAME.decoder.yml.

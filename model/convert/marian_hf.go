@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
@@ -379,7 +378,7 @@ func (r *hfReader) read() (model.File, error) {
 	s.setEmbedding(m.SrcEmbed.E.Weights(), tables.src, start, src.vocab.unk)
 	t.setEmbedding(m.TgtEmbed.E.Weights(), tables.tgt, start, tgt.vocab.unk)
 	t.setEmbedding(m.Output.E.Weights(), tables.out, start, tgt.vocab.unk)
-	if err := eachLayer(r, m, hfLayerNames); err != nil {
+	if err := r.readLayers(m, &hfNaming); err != nil {
 		return model.File{}, err
 	}
 	if err := r.checkPositions(m.SrcEmbed.Positions); err != nil {
@@ -415,35 +414,15 @@ func knownLanguage(name string) string {
 	return tag
 }
 
-// hfLayerNames are the names of MarianMTModel.
-var hfLayerNames = layerNames{
-	encoder: func(i int) string { return fmt.Sprintf("model.encoder.layers.%d.", i) },
-	decoder: func(i int) string { return fmt.Sprintf("model.decoder.layers.%d.", i) },
-	self:    [4]string{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.out_proj"}, selfNorm: "self_attn_layer_norm",
-	cross: [4]string{"encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj", "encoder_attn.out_proj"}, crossNorm: "encoder_attn_layer_norm",
-	inner: "fc1", outer: "fc2", ffNorm: "final_layer_norm",
-}
-
-// linear implements layerVisitor. Weights are [out × in].
-func (r *hfReader) linear(l layer.Linear, first, out int, name string) error {
-	w, err := r.matrix(name+".weight", out, l.W.Shape[0])
-	if err != nil {
-		return err
-	}
-	b, err := r.values(name+".bias", out)
-	if err != nil {
-		return err
-	}
-	setColumns(l, first, w.T(), b)
-	return nil
-}
-
-// norm implements layerVisitor.
-func (r *hfReader) norm(l layer.Norm, name string) error {
-	if err := r.into(l.Gain.W, name+".weight", len(l.Gain.W)); err != nil {
-		return err
-	}
-	return r.into(l.Bias.W, name+".bias", len(l.Bias.W))
+// hfNaming are the names of MarianMTModel.
+var hfNaming = naming{
+	encoder: "model.encoder.layers.#.", decoder: "model.decoder.layers.#.",
+	self:         [4]string{"self_attn.q_proj.*", "self_attn.k_proj.*", "self_attn.v_proj.*", "self_attn.out_proj.*"},
+	cross:        [4]string{"encoder_attn.q_proj.*", "encoder_attn.k_proj.*", "encoder_attn.v_proj.*", "encoder_attn.out_proj.*"},
+	encoderNorms: [2]string{"self_attn_layer_norm.*", "final_layer_norm.*"},
+	decoderNorms: [3]string{"self_attn_layer_norm.*", "encoder_attn_layer_norm.*", "final_layer_norm.*"},
+	inner:        "fc1.*", outer: "fc2.*",
+	weight: "weight", bias: "bias", gain: "weight", normBias: "bias", outputsFirst: true,
 }
 
 // hfTables are the embeddings and the output projection.

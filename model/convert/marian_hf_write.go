@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"tfm/layer"
-	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
@@ -254,7 +251,7 @@ func isCodePiece(piece, name string) bool { return isLanguageCode(name) && piece
 // hfTensors returns the tensors of MarianMTModel.
 func hfTensors(m *model.Transformer) []safetensors.Tensor {
 	c := m.Config
-	w := &hfWriter{order: hfOrder(c)}
+	w := &tensorList{order: hfOrder(c)}
 	switch c.Tie {
 	case model.TieAll:
 		w.table("model.shared.weight", m.SrcEmbed.E.Weights())
@@ -270,86 +267,21 @@ func hfTensors(m *model.Transformer) []safetensors.Tensor {
 		copy(bias, m.Output.Bias.W)
 	}
 	bias[text.Pad], bias[text.BOS] = minusInf, minusInf
-	w.add("final_logits_bias", []int{1, c.TgtVocab}, bias)
-	eachLayer(w, m, hfLayerNames) // no error
-	return w.tensors
+	w.add("final_logits_bias", bias, 1, c.TgtVocab)
+	w.layers(m, &hfNaming)
+	return w.list
 }
 
-// hfOrder returns the element of d_model in the model that each element has in the folder: in their
-// order, or with alternating sinusoids first those of sines, then those of cosines.
+// hfOrder returns the element of d_model in the model that each element has in the folder: nil for
+// those in their order, or with alternating sinusoids first those of sines, then those of cosines.
 func hfOrder(c model.Config) []int {
+	if c.Positions != model.Interleaved {
+		return nil
+	}
 	order := make([]int, c.DModel)
 	for i := range order {
-		order[i] = i
-		if half := c.DModel / 2; c.Positions == model.Interleaved {
-			order[i] = 2*(i%half) + i/half
-		}
+		half := c.DModel / 2
+		order[i] = 2*(i%half) + i/half
 	}
 	return order
-}
-
-// hfWriter is a layerVisitor that appends the weights of layers to tensors.
-type hfWriter struct {
-	order   []int // see hfOrder
-	tensors []safetensors.Tensor
-}
-
-func (w *hfWriter) add(name string, shape []int, data []float32) {
-	w.tensors = append(w.tensors, safetensors.Float32Tensor(name, shape, data))
-}
-
-// vector adds elements of d_model.
-func (w *hfWriter) vector(name string, x []float32) {
-	y := make([]float32, len(x))
-	for i, from := range w.order {
-		y[i] = x[from]
-	}
-	w.add(name, []int{len(y)}, y)
-}
-
-// table adds an embedding or the output projection [V × d].
-func (w *hfWriter) table(name string, m mat.Matrix) {
-	y := make([]float32, 0, m.Rows*m.Cols)
-	for i := range m.Rows {
-		row := m.Row(i)
-		for _, from := range w.order {
-			y = append(y, row[from])
-		}
-	}
-	w.add(name, []int{m.Rows, m.Cols}, y)
-}
-
-// linear adds columns [first, first+out) of l as a matrix [out × in] and a bias. The input or the
-// output of each map is in d_model: attention's out_proj and fc2 have it as their output, all
-// others as their input.
-func (w *hfWriter) linear(l layer.Linear, first, out int, name string) error {
-	isOut := strings.HasSuffix(name, "out_proj") || strings.HasSuffix(name, "fc2")
-	in := l.W.Shape[0]
-	at := func(order bool, i int) int {
-		if order {
-			return w.order[i]
-		}
-		return i
-	}
-	m, y := l.W.Weights(), make([]float32, 0, in*out)
-	bias := make([]float32, out)
-	for j := range out {
-		col := first + at(isOut, j)
-		for i := range in {
-			y = append(y, m.Row(at(!isOut, i))[col])
-		}
-		if l.B != nil {
-			bias[j] = l.B.W[col]
-		}
-	}
-	w.add(name+".weight", []int{out, in}, y)
-	w.add(name+".bias", []int{out}, bias)
-	return nil
-}
-
-// norm adds a norm.
-func (w *hfWriter) norm(l layer.Norm, name string) error {
-	w.vector(name+".weight", l.Gain.W)
-	w.vector(name+".bias", l.Bias.W)
-	return nil
 }

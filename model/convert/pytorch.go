@@ -6,9 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 
-	"tfm/layer"
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
@@ -162,90 +160,36 @@ func checkPyTorch(c model.Config) error {
 	return nil
 }
 
-// pytorchTensors returns the tensors of model.safetensors.
-func pytorchTensors(m *model.Transformer) []safetensors.Tensor {
-	var tensors []safetensors.Tensor
-	add := func(name string, data []float32, shape ...int) {
-		tensors = append(tensors, safetensors.Float32Tensor(name, shape, data))
-	}
-	// linear adds maps with the same input as one, whose outputs are one after another, as
-	// in_proj_weight of nn.MultiheadAttention.
-	linear := func(weight, bias string, maps ...layer.Linear) {
-		var w, b []float32
-		in, out := maps[0].W.Shape[0], 0
-		for _, l := range maps {
-			n := l.W.Shape[1]
-			out += n
-			w = append(w, transposed(l.W)...)
-			if l.B == nil {
-				b = append(b, make([]float32, n)...)
-			} else {
-				b = append(b, l.B.W...)
-			}
-		}
-		add(weight, w, out, in)
-		add(bias, b, out)
-	}
-	norm := func(name string, n layer.Norm) {
-		add(name+".weight", n.Gain.W, n.Gain.Shape...)
-		add(name+".bias", n.Bias.W, n.Bias.Shape...)
-	}
-	out := func(name string, l layer.Linear) { linear(name+".weight", name+".bias", l) }
-	feedForward := func(name string, ff *layer.FeedForward) {
-		out(name+".linear1", ff.Inner)
-		out(name+".linear2", ff.Outer)
-	}
-
-	c := m.Config
-	add("source.weight", m.SrcEmbed.E.W, m.SrcEmbed.E.Shape...)
-	if c.Tie != model.TieAll {
-		add("target.weight", m.TgtEmbed.E.W, m.TgtEmbed.E.Shape...)
-	}
-	if c.Tie == model.TieNone {
-		add("output.weight", m.Output.E.W, m.Output.E.Shape...)
-	}
-	if c.OutputBias {
-		add("output.bias", m.Output.Bias.W, m.Output.Bias.Shape...)
-	}
-	positions := m.SrcEmbed.Positions
-	add("source_positions.weight", positions.Data[:positions.Rows*positions.Cols], positions.Rows, positions.Cols)
-	if c.Positions == model.Learned {
-		add("target_positions.weight", m.TgtEmbed.Learned.W, m.TgtEmbed.Learned.Shape...)
-	}
-	for i := range m.Encoder {
-		name, l := "encoder.layers."+strconv.Itoa(i), &m.Encoder[i]
-		linear(name+".self_attn.in_proj_weight", name+".self_attn.in_proj_bias", l.Self.QKV)
-		out(name+".self_attn.out_proj", l.Self.Out)
-		feedForward(name, &l.FF)
-		norm(name+".norm1", l.Norm1)
-		norm(name+".norm2", l.Norm2)
-	}
-	for i := range m.Decoder {
-		name, l := "decoder.layers."+strconv.Itoa(i), &m.Decoder[i]
-		linear(name+".self_attn.in_proj_weight", name+".self_attn.in_proj_bias", l.Self.QKV)
-		out(name+".self_attn.out_proj", l.Self.Out)
-		linear(name+".multihead_attn.in_proj_weight", name+".multihead_attn.in_proj_bias", l.Cross.Q, l.Cross.KV)
-		out(name+".multihead_attn.out_proj", l.Cross.Out)
-		feedForward(name, &l.FF)
-		norm(name+".norm1", l.Norm1)
-		norm(name+".norm2", l.Norm2)
-		norm(name+".norm3", l.Norm3)
-	}
-	if c.HasFinalNorm() {
-		norm("encoder.norm", m.EncNorm)
-		norm("decoder.norm", m.DecNorm)
-	}
-	return tensors
+// pytorchNaming are the names of nn.Transformer.
+var pytorchNaming = naming{
+	encoder: "encoder.layers.#.", decoder: "decoder.layers.#.",
+	self:         [4]string{"self_attn.in_proj_*", "self_attn.in_proj_*", "self_attn.in_proj_*", "self_attn.out_proj.*"},
+	cross:        [4]string{"multihead_attn.in_proj_*", "multihead_attn.in_proj_*", "multihead_attn.in_proj_*", "multihead_attn.out_proj.*"},
+	encoderNorms: [2]string{"norm1.*", "norm2.*"},
+	decoderNorms: [3]string{"norm1.*", "norm2.*", "norm3.*"},
+	finalNorms:   [2]string{"encoder.norm.*", "decoder.norm.*"},
+	inner:        "linear1.*", outer: "linear2.*",
+	weight: "weight", bias: "bias", gain: "weight", normBias: "bias", outputsFirst: true,
 }
 
-// transposed returns the weights [out × in] of p [in × out].
-func transposed(p *layer.Param) []float32 {
-	in, out := p.Shape[0], p.Shape[1]
-	w := make([]float32, in*out)
-	for i := range in {
-		for j, x := range p.W[i*out : (i+1)*out] {
-			w[j*in+i] = x
-		}
+// pytorchTensors returns the tensors of model.safetensors.
+func pytorchTensors(m *model.Transformer) []safetensors.Tensor {
+	var l tensorList
+	c := m.Config
+	l.table("source.weight", m.SrcEmbed.E.Weights())
+	if c.Tie != model.TieAll {
+		l.table("target.weight", m.TgtEmbed.E.Weights())
 	}
-	return w
+	if c.Tie == model.TieNone {
+		l.table("output.weight", m.Output.E.Weights())
+	}
+	if c.OutputBias {
+		l.add("output.bias", m.Output.Bias.W, c.TgtVocab)
+	}
+	l.table("source_positions.weight", m.SrcEmbed.Positions)
+	if c.Positions == model.Learned {
+		l.table("target_positions.weight", m.TgtEmbed.Learned.Weights())
+	}
+	l.layers(m, &pytorchNaming)
+	return l.list
 }

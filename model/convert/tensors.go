@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"tfm/mat"
 	"tfm/model"
 )
+
+var minusInf = float32(math.Inf(-1))
 
 // tensors holds the tensors of a source model by name. A reader takes each of them by name and
 // shape; unused reports the others, so that no tensor is dropped silently. Errors name the file and

@@ -1,0 +1,266 @@
+package convert
+
+import (
+	"strconv"
+	"strings"
+
+	"tfm/layer"
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/safetensors"
+)
+
+// naming is the table of a system: how it names and stores the layers of a Transformer. It serves
+// reading and writing. In a name # is the number of a layer and * a kind of tensor. Maps of one
+// input with the same name are one tensor, the outputs of one map after those of another.
+type naming struct {
+	encoder, decoder string    // prefixes of a layer
+	first            int       // number of the first layer
+	numbers          []int     // numbers of the decoder's layers, if several share their weights
+	self, cross      [4]string // maps of queries, keys, values and output
+	inner, outer     string    // maps of the feed-forward network
+	encoderNorms     [2]string // after self-attention and the feed-forward network
+	decoderNorms     [3]string // after self-attention, cross-attention and the feed-forward network
+	finalNorms       [2]string // after the stacks
+
+	weight, bias   string // kinds of a map
+	gain, normBias string // kinds of a norm
+	outputsFirst   bool   // weights are [out × in] instead of [in × out]
+	rows           bool   // vectors are [1 × n] instead of [n]
+	optionalBias   bool   // a map without bias has no tensor for it, instead of zeros
+}
+
+// part is a linear map with its bias, or a norm.
+type part struct {
+	name string
+	maps []columns  // outputs in order; none in a norm
+	norm layer.Norm // of d_model
+
+	toModel bool // the outputs are d_model, and not the inputs
+}
+
+// columns are outputs first to first+n-1 of a linear map.
+type columns struct {
+	l        layer.Linear
+	first, n int
+}
+
+func allColumns(l layer.Linear) columns { return columns{l, 0, l.W.Shape[1]} }
+
+// parts returns the parts of the layers of m, and the norms after its stacks.
+func (n *naming) parts(m *model.Transformer) (list []part) {
+	add := func(name string, toModel bool, maps ...columns) {
+		list = append(list, part{name: name, maps: maps, toModel: toModel})
+	}
+	norm := func(name string, l layer.Norm) { list = append(list, part{name: name, norm: l}) }
+	dk, dv := m.Config.HeadSizes()
+	dk, dv = dk*m.Config.Heads, dv*m.Config.Heads
+	attention := func(prefix string, names [4]string, q, k, v columns, out layer.Linear) {
+		for i, c := range []columns{q, k, v} {
+			if i > 0 && names[i] == names[i-1] {
+				last := &list[len(list)-1]
+				last.maps = append(last.maps, c)
+			} else {
+				add(prefix+names[i], false, c)
+			}
+		}
+		add(prefix+names[3], true, allColumns(out))
+	}
+	self := func(prefix string, qkv, out layer.Linear) {
+		attention(prefix, n.self, columns{qkv, 0, dk}, columns{qkv, dk, dk}, columns{qkv, 2 * dk, dv}, out)
+	}
+	feedForward := func(prefix string, l layer.FeedForward) {
+		add(prefix+n.inner, false, allColumns(l.Inner))
+		add(prefix+n.outer, true, allColumns(l.Outer))
+	}
+	for i := range m.Encoder {
+		l, prefix := &m.Encoder[i], strings.Replace(n.encoder, "#", strconv.Itoa(n.first+i), 1)
+		self(prefix, l.Self.QKV, l.Self.Out)
+		norm(prefix+n.encoderNorms[0], l.Norm1)
+		feedForward(prefix, l.FF)
+		norm(prefix+n.encoderNorms[1], l.Norm2)
+	}
+	for i := range m.Decoder {
+		number := n.first + i
+		if n.numbers != nil {
+			number = n.numbers[i]
+		}
+		l, prefix := &m.Decoder[i], strings.Replace(n.decoder, "#", strconv.Itoa(number), 1)
+		self(prefix, l.Self.QKV, l.Self.Out)
+		norm(prefix+n.decoderNorms[0], l.Norm1)
+		attention(prefix, n.cross, columns{l.Cross.Q, 0, dk}, columns{l.Cross.KV, 0, dk}, columns{l.Cross.KV, dk, dv}, l.Cross.Out)
+		norm(prefix+n.decoderNorms[1], l.Norm2)
+		feedForward(prefix, l.FF)
+		norm(prefix+n.decoderNorms[2], l.Norm3)
+	}
+	if m.Config.HasFinalNorm() {
+		norm(n.finalNorms[0], m.EncNorm)
+		norm(n.finalNorms[1], m.DecNorm)
+	}
+	return list
+}
+
+// kind returns the name of a tensor of a part.
+func (p *part) kind(kind string) string { return strings.Replace(p.name, "*", kind, 1) }
+
+// sizes returns the inputs and the outputs of a map.
+func (p *part) sizes() (in, out int) {
+	for _, c := range p.maps {
+		out += c.n
+	}
+	return p.maps[0].l.W.Shape[0], out
+}
+
+// shape returns the shape of a map's weights in the system.
+func (n *naming) shape(p *part) []int {
+	in, out := p.sizes()
+	if n.outputsFirst {
+		return []int{out, in}
+	}
+	return []int{in, out}
+}
+
+// vector returns the shape of a vector in the system.
+func (n *naming) vector(size int) []int {
+	if n.rows {
+		return []int{1, size}
+	}
+	return []int{size}
+}
+
+// eachWeight calls f with each weight of a map and its index in the tensor of the system. Element i
+// of d_model in the system is element order[i] of the model, unless order is nil.
+func (n *naming) eachWeight(p *part, order []int, f func(w *float32, i int)) {
+	in, out := p.sizes()
+	done := 0
+	for _, c := range p.maps {
+		w := c.l.W.Weights()
+		for i := range in {
+			row := w.Row(permuted(order, i, !p.toModel))
+			for j := range c.n {
+				to := i*out + done + j
+				if n.outputsFirst {
+					to = (done+j)*in + i
+				}
+				f(&row[c.first+permuted(order, j, p.toModel)], to)
+			}
+		}
+		done += c.n
+	}
+}
+
+// eachBias calls f with each bias of a map, or nil if it has none, and its index.
+func (p *part) eachBias(order []int, f func(b *float32, i int)) {
+	done := 0
+	for _, c := range p.maps {
+		for j := range c.n {
+			var b *float32
+			if c.l.B != nil {
+				b = &c.l.B.W[c.first+permuted(order, j, p.toModel)]
+			}
+			f(b, done+j)
+		}
+		done += c.n
+	}
+}
+
+// permuted returns order[i] if i is an element of d_model and order is not nil, or i.
+func permuted(order []int, i int, isModel bool) int {
+	if order == nil || !isModel {
+		return i
+	}
+	return order[i]
+}
+
+// readLayers sets the layers of m, and the norms after its stacks, to the tensors of a system.
+func (s *tensors) readLayers(m *model.Transformer, n *naming) error {
+	for _, p := range n.parts(m) {
+		if err := s.readPart(&p, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *tensors) readPart(p *part, n *naming) error {
+	if p.maps == nil {
+		d := len(p.norm.Gain.W)
+		if err := s.into(p.norm.Gain.W, p.kind(n.gain), n.vector(d)...); err != nil || p.norm.Bias == nil {
+			return err
+		}
+		return s.into(p.norm.Bias.W, p.kind(n.normBias), n.vector(d)...)
+	}
+	w, err := s.values(p.kind(n.weight), n.shape(p)...)
+	if err != nil {
+		return err
+	}
+	n.eachWeight(p, nil, func(to *float32, i int) { *to = w[i] })
+	name := p.kind(n.bias)
+	if n.optionalBias && (!s.has(name) || p.maps[0].l.B == nil) {
+		return nil
+	}
+	_, out := p.sizes()
+	b, err := s.values(name, n.vector(out)...)
+	if err != nil {
+		return err
+	}
+	p.eachBias(nil, func(to *float32, i int) { *to = b[i] })
+	return nil
+}
+
+// tensorList is the tensors of a model that is written. Element i of d_model of the system is element
+// order[i] of the model, unless order is nil.
+type tensorList struct {
+	list  []safetensors.Tensor
+	order []int
+}
+
+// add adds a tensor, of which it keeps data.
+func (l *tensorList) add(name string, data []float32, shape ...int) {
+	l.list = append(l.list, safetensors.Float32Tensor(name, shape, data))
+}
+
+// table adds a matrix whose rows are of d_model.
+func (l *tensorList) table(name string, m mat.Matrix) {
+	x := make([]float32, 0, m.Rows*m.Cols)
+	for i := range m.Rows {
+		row := m.Row(i)
+		for j := range row {
+			x = append(x, row[permuted(l.order, j, true)])
+		}
+	}
+	l.add(name, x, m.Rows, m.Cols)
+}
+
+// layers adds the layers of m, and the norms after its stacks.
+func (l *tensorList) layers(m *model.Transformer, n *naming) {
+	vector := func(name string, p *layer.Param) {
+		x := make([]float32, len(p.W))
+		for i := range x {
+			x[i] = p.W[permuted(l.order, i, true)]
+		}
+		l.add(name, x, n.vector(len(x))...)
+	}
+	for _, p := range n.parts(m) {
+		if p.maps == nil {
+			vector(p.kind(n.gain), p.norm.Gain)
+			if p.norm.Bias != nil {
+				vector(p.kind(n.normBias), p.norm.Bias)
+			}
+			continue
+		}
+		in, out := p.sizes()
+		w, b := make([]float32, in*out), make([]float32, out)
+		n.eachWeight(&p, l.order, func(from *float32, i int) { w[i] = *from })
+		l.add(p.kind(n.weight), w, n.shape(&p)...)
+		if n.optionalBias && p.maps[0].l.B == nil {
+			continue
+		}
+		p.eachBias(l.order, func(from *float32, i int) {
+			if from != nil {
+				b[i] = *from
+			}
+		})
+		l.add(p.kind(n.bias), b, n.vector(out)...)
+	}
+}
