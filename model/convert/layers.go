@@ -208,14 +208,14 @@ func (s *tensors) readPart(p *part, n *naming) error {
 	return nil
 }
 
-// tensorList is the tensors of a model that is written. Element i of d_model of the system is element
-// order[i] of the model, unless order is nil.
+// tensorList is the tensors of a model that is written. Element i of d_model of the system is
+// element order[i] of the model, unless order is nil.
 type tensorList struct {
 	list  []safetensors.Tensor
 	order []int
 }
 
-// add adds a tensor, of which it keeps data.
+// add adds a tensor. It keeps data.
 func (l *tensorList) add(name string, data []float32, shape ...int) {
 	l.list = append(l.list, safetensors.Float32Tensor(name, shape, data))
 }
