@@ -20,7 +20,7 @@ const (
 // Float32 or this processor has no faster kernel for BF16. Trainings with the same kernel end in
 // the same weights.
 func (r Precision) Kernel() string {
-	if k := mat.KernelBF16(); r == BF16 && k != mat.Kernel() {
+	if k := mat.KernelBF16(); r == BF16 && k != "generic" {
 		return k
 	}
 	return "float32"

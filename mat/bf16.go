@@ -4,9 +4,9 @@ import "math"
 
 // GemmBF16 is Gemm with A and B rounded to bfloat16, which has the exponent range of float32 and 8
 // bits of precision. C, the bias, the residual and all sums are float32. It is for training on
-// processors that multiply bfloat16 faster than float32; on others it is slower than Gemm, see
-// KernelBF16. It panics as Gemm does, may be called concurrently for different C, and allocates
-// only scratch memory that later calls reuse.
+// processors that multiply bfloat16 faster than float32; on others it runs in portable Go and is
+// much slower than Gemm, see FasterBF16. It panics as Gemm does, may be called concurrently for
+// different C, and allocates only scratch memory that later calls reuse.
 //
 // A and B are rounded to nearest, ties to even; denormals become 0 of the same sign. k is padded
 // with zeros to a multiple of 32. Each element x of C, which starts as 0 or as C, is computed by
@@ -32,10 +32,8 @@ import "math"
 //
 // Intel defines VDPBF16PS by the pairs and TDPBF16PS by the tiles ("Intel 64 and IA-32
 // Architectures Software Developer's Manual", volume 2). Tiles are used only if KernelBF16 is
-// "amx". All others compute in pairs and return the same bits, with two exceptions: NEON tests for
-// a denormal result before rounding, so an exact result in [2^-126 - 2^-151, 2^-126) becomes 0
-// there and 2^-126 elsewhere; and GELU, GELUTanh and SiLU differ in portable Go. The result does
-// not depend on m, n, the strides or the number of threads.
+// "amx". All others compute in pairs and return the same bits, except after GELU, GELUTanh and SiLU
+// if Kernel is "generic". The result does not depend on m, n, the strides or the number of threads.
 //
 // The error against exact arithmetic on the rounded A and B is at most k·2^-24·(Σ|a||b| + |c|)
 // in pairs and (k/32+18)·2^-24·(Σ|a||b| + |c|) in tiles, to first order; the rounding of A and B
@@ -46,10 +44,13 @@ func GemmBF16(p *Pool, c, a, b Matrix, o GemmOptions) {
 		return
 	}
 	t := product{c: c, a: a, b: b, o: o}
-	if k := kernelBF16(); k == portableBF16 || a.Cols == 0 {
+	switch k := kernelBF16(); {
+	case k == tilesBF16 && a.Cols > 0:
+		t.multiplyTilesBF16(p)
+	case k == pairsBF16 && a.Cols > 0:
+		t.multiplyPairsBF16(p)
+	default:
 		Each(p, c.Rows, 8, rowsBF16{t})
-	} else {
-		t.multiplyBF16(p, k)
 	}
 }
 
@@ -58,7 +59,6 @@ type arithmetic uint8
 
 const (
 	portableBF16 arithmetic = iota // in pairs, by Go
-	stripsBF16                     // in pairs, by the kernels of Gemm, with denormals flushed
 	pairsBF16                      // VDPBF16PS
 	tilesBF16                      // TDPBF16PS
 )
@@ -67,11 +67,9 @@ const (
 //
 //	amx         TDPBF16PS, with 16 times the peak rate of float32 (Intel since Sapphire Rapids, on
 //	            Linux)
-//	avx512bf16  VDPBF16PS, with twice the peak rate of float32 on AMD since Zen 4. On Intel it has
-//	            half; it is used only if it is faster than float32, which is measured once
-//	avx512, avx2, neon, generic
-//	            the kernels of Gemm on rounded values, see Kernel: slower than Gemm, because
-//	            portable Go rounds them
+//	avx512bf16  VDPBF16PS, with twice the peak rate of float32 on AMD since Zen 4 and on Intel's
+//	            Cooper Lake. Other Intel processors have half the rate and do not use it
+//	generic     portable Go on all other processors: hundreds of times slower than Gemm
 //
 // The first two need Kernel to be "avx512" and are disabled by
 // GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off, for which the Go runtime prints "unknown cpu
@@ -83,7 +81,7 @@ func KernelBF16() string {
 	case pairsBF16:
 		return "avx512bf16"
 	}
-	return Kernel()
+	return generic.String()
 }
 
 // FasterBF16 reports whether GemmBF16 is faster than Gemm for C [m × n] and A [m × k]: KernelBF16
@@ -96,8 +94,7 @@ func FasterBF16(m, n, k int) bool {
 	if min(m, n, k) < side || m*n*k < work {
 		return false
 	}
-	arithmetic := kernelBF16()
-	return arithmetic == tilesBF16 || arithmetic == pairsBF16
+	return kernelBF16() != portableBF16
 }
 
 const (
@@ -122,15 +119,12 @@ func roundBF16(x float32) float32 {
 	return math.Float32frombits(u &^ 0xFFFF)
 }
 
-// flushBelowBF16 is the least magnitude of an exact result that is not flushed to 0: rounded to 24
-// bits it is 2^-126.
-const flushBelowBF16 = 0x1p-126 - 0x1p-151
-
 // fmaFlushed returns r(x·y + z) of GemmBF16 for x and y that are not denormal. The product is
 // exact in float64. The sum is not, so it is rounded to odd: a remainder sets the last bit, far
 // below the bits that affect the second rounding (Boldo and Melquiond, "Emulation of a FMA and
-// correctly rounded sums", 2008). Exact results with a magnitude below flushBelow become 0.
-func fmaFlushed(x, y, z float32, flushBelow float64) float32 {
+// correctly rounded sums", 2008). Exact results that are below 2^-126 after rounding to 24 bits
+// become 0.
+func fmaFlushed(x, y, z float32) float32 {
 	if math.Float32bits(z)<<1 < 1<<24 {
 		z = float32(math.Copysign(0, float64(z)))
 	}
@@ -141,7 +135,7 @@ func fmaFlushed(x, y, z float32, flushBelow float64) float32 {
 		s = math.Nextafter(s, math.Copysign(math.Inf(1), e))
 	}
 	if abs := math.Abs(s); abs < 0x1p-126 {
-		if abs < flushBelow {
+		if abs < 0x1p-126-0x1p-151 {
 			return float32(math.Copysign(0, s))
 		}
 		return float32(math.Copysign(0x1p-126, s))
@@ -168,7 +162,7 @@ func (t *rowsBF16) Range(lo, hi int) {
 			}
 			a := roundBF16(t.a.At(i, l))
 			for j, x := range row {
-				row[j] = fmaFlushed(a, roundBF16(t.b.At(l, j)), x, flushBelowBF16)
+				row[j] = fmaFlushed(a, roundBF16(t.b.At(l, j)), x)
 			}
 		}
 		for j, x := range row {

@@ -3,100 +3,65 @@
 package mat
 
 import (
+	"encoding/binary"
 	"sync"
 
 	"golang.org/x/sys/cpu"
 )
 
-// hasBF16 and hasAMX report the instructions available besides those of kernel. Only tests change
-// them after startup.
+// fastBF16 and hasAMX report the instructions besides those of kernel that products use: VDPBF16PS
+// where it is faster than float32, and AMX. Only tests change them after startup.
 var (
-	hasBF16 = cpu.X86.HasAVX512BF16
-	hasAMX  = kernelName == "" && cpu.X86.HasAVX512BF16 && cpu.X86.HasAMXTile && cpu.X86.HasAMXBF16
+	fastBF16 = cpu.X86.HasAVX512BF16 && multipliesFastBF16(cpuModel())
+	hasAMX   = kernelName == "" && cpu.X86.HasAVX512BF16 && cpu.X86.HasAMXTile && cpu.X86.HasAMXBF16
 )
+
+// multipliesFastBF16 reports whether a processor with VDPBF16PS runs it at twice the rate of
+// float32 multiply-adds: AMD's since Zen 4, and Intel's Cooper Lake. On Intel's later processors,
+// which have AMX, it takes two cycles, which is half the rate.
+func multipliesFastBF16(vendor string, family, model uint32) bool {
+	const cooperLake = 0x55 // of family 6
+	return vendor == "AuthenticAMD" || vendor == "GenuineIntel" && family == 6 && model == cooperLake
+}
+
+// cpuModel returns the processor's vendor, family and model, as CPUID encodes them in leaves 0
+// and 1.
+func cpuModel() (vendor string, family, model uint32) {
+	_, ebx, ecx, edx := cpuid(0, 0)
+	var name []byte
+	for _, x := range []uint32{ebx, edx, ecx} {
+		name = binary.LittleEndian.AppendUint32(name, x)
+	}
+	eax, _, _, _ := cpuid(1, 0)
+	return string(name), eax >> 8 & 15, eax>>12&0xF0 | eax>>4&15
+}
 
 // mayUseAMX asks the operating system for permission, once.
 var mayUseAMX = sync.OnceValue(permitAMX)
 
-// pairsAreFast reports whether VDPBF16PS is faster than the multiply-adds of float32 that give the
-// same bits. On Intel's Emerald Rapids it takes two cycles, which is half as fast.
-var pairsAreFast = sync.OnceValue(func() bool {
-	rate := func(loop func(n int) float64) float64 { return measurePeak(0, loop) }
-	return isFaster(func() float64 { return rate(pairsLoop) }, func() float64 { return rate(fmaLoop) })
-})
-
-// isFaster reports whether the best rate of a is above the best rate of b. It alternates a fixed
-// number of measurements, not a fixed time, because a busy machine slows both down or loses some
-// measurements, and the answer determines the bits of training.
-func isFaster(a, b func() float64) bool {
-	var bestA, bestB float64
-	for range 24 { // about 20 µs each
-		bestA, bestB = max(bestA, a()), max(bestB, b())
-	}
-	return bestA > bestB
-}
-
 func kernelBF16() arithmetic {
 	switch {
-	case kernel == generic:
-		return portableBF16
 	case kernel == avx512 && hasAMX && mayUseAMX():
 		return tilesBF16
-	case kernel == avx512 && hasBF16 && pairsAreFast():
+	case kernel == avx512 && fastBF16:
 		return pairsBF16
 	}
-	return stripsBF16
+	return portableBF16
 }
 
-func (t *product) multiplyBF16(p *Pool, k arithmetic) {
-	switch k {
-	case stripsBF16:
-		t.multiplyStripsBF16(p)
-	case pairsBF16:
-		t.multiplyPairsBF16(p)
-	default:
-		t.multiplyTilesBF16(p)
-	}
-}
-
-func (t *tile) runFlushed(s *strip) {
-	if t.cols == tiles[avx512].cols {
-		stripAVX512Flushed(s)
-	} else {
-		stripAVX2Flushed(s)
-	}
-}
-
-// bf16Loop runs n rounds of multiply-adds in bfloat16 and returns the number of operations.
+// bf16Loop runs n rounds of multiply-adds in bfloat16, or in float32 without an instruction for
+// them, and returns the number of operations.
 func bf16Loop(n int) float64 {
 	switch kernelBF16() {
 	case tilesBF16:
-		return tilesLoop(n)
+		tdpbf16Loop(n)
+		return 4 * 16 * 16 * 32 * 2 * float64(n)
 	case pairsBF16:
-		return pairsLoop(n)
+		vdpbf16Loop(n)
+		return 12 * 32 * 2 * float64(n)
 	}
 	return fmaLoop(n)
 }
-
-func tilesLoop(n int) float64 {
-	tdpbf16Loop(n)
-	return 4 * 16 * 16 * 32 * 2 * float64(n)
-}
-
-func pairsLoop(n int) float64 {
-	vdpbf16Loop(n)
-	return 12 * 32 * 2 * float64(n)
-}
-
-// stripAVX512Flushed is stripAVX512 with denormal operands and results replaced by 0.
-//
-//go:noescape
-func stripAVX512Flushed(s *strip)
-
-// stripAVX2Flushed is stripAVX2 with denormal operands and results replaced by 0.
-//
-//go:noescape
-func stripAVX2Flushed(s *strip)
 
 // A band is 16 rows of A or 16 columns of B, in tiles of depth 32. In a tile of A the elements of a
 // row are contiguous, in a tile of B those of a pair:

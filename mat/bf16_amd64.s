@@ -2,12 +2,11 @@
 
 // Matrix products in bfloat16:
 //
-//	stripAVX512Flushed, stripAVX2Flushed the kernels of float32, flushing denormals
-//	stripVDPBF16PS                       up to 8 rows of C in pairs, AVX-512 BF16
-//	stripTDPBF16PS                       up to 32 rows of C in tiles, AMX
-//	packAlongK, packAcrossK              rounding to bfloat16 and packing
-//	transposeTiles                       converts tiles of A to tiles of B and back
-//	vdpbf16Loop, tdpbf16Loop             peak rates
+//	stripVDPBF16PS           up to 8 rows of C in pairs, AVX-512 BF16
+//	stripTDPBF16PS           up to 32 rows of C in tiles, AMX
+//	packAlongK, packAcrossK  rounding to bfloat16 and packing
+//	transposeTiles           converts tiles of A to tiles of B and back
+//	vdpbf16Loop, tdpbf16Loop peak rates
 
 #include "textflag.h"
 #include "go_asm.h"
@@ -29,36 +28,6 @@
 #define TILESTORED(D, B, X)     LONG $(0x4B7A82C4); WORD $(0x0004 | D<<3 | (X&7)<<11 | (B&7)<<8)
 // tdpbf16ps %tmmM,%tmmN,%tmmD
 #define TDPBF16PS(M, N, D)      LONG $(0x5C02E2C4 | (15-M)<<19); BYTE $(0xC0 | D<<3 | N)
-
-// func stripAVX512Flushed(s *strip)
-// Requires: AVX512F
-//
-// Sets DAZ and FTZ, bits 6 and 15 of MXCSR, while stripAVX512 runs.
-TEXT ·stripAVX512Flushed(SB), NOSPLIT, $24-8
-	MOVQ    s+0(FP), AX
-	MOVQ    AX, 0(SP)
-	STMXCSR mxcsr-8(SP)
-	MOVL    mxcsr-8(SP), AX
-	ORL     $0x8040, AX
-	MOVL    AX, flushed-16(SP)
-	LDMXCSR flushed-16(SP)
-	CALL    ·stripAVX512(SB)
-	LDMXCSR mxcsr-8(SP)
-	RET
-
-// func stripAVX2Flushed(s *strip)
-// Requires: AVX2, FMA
-TEXT ·stripAVX2Flushed(SB), NOSPLIT, $24-8
-	MOVQ    s+0(FP), AX
-	MOVQ    AX, 0(SP)
-	STMXCSR mxcsr-8(SP)
-	MOVL    mxcsr-8(SP), AX
-	ORL     $0x8040, AX
-	MOVL    AX, flushed-16(SP)
-	LDMXCSR flushed-16(SP)
-	CALL    ·stripAVX2(SB)
-	LDMXCSR mxcsr-8(SP)
-	RET
 
 // K1 and K2 = the masks of the next 32 of R13 columns of C; overwrites CX and R14
 #define COLUMNS \

@@ -2,61 +2,56 @@
 
 package mat
 
-import "testing"
+import (
+	"testing"
 
-// eachBF16 calls f for each way to multiply in bfloat16 that the machine supports.
+	"golang.org/x/sys/cpu"
+)
+
+// eachBF16 calls f for each way to multiply in bfloat16 that the machine supports, even if it is
+// slow.
 func eachBF16(f func(name string)) {
-	defer func(k isa, bf16, amx bool, fast func() bool) {
-		kernel, hasBF16, hasAMX, pairsAreFast = k, bf16, amx, fast
-	}(kernel, hasBF16, hasAMX, pairsAreFast)
-	bf16, amx := hasBF16, hasAMX && mayUseAMX()
-	pairsAreFast = func() bool { return true } // tests them even if they are slow here
-	for _, kernel = range tested {
-		for _, hasAMX = range []bool{true, false} {
-			for _, hasBF16 = range []bool{true, false} {
-				best := kernel == avx512 && (hasAMX || hasBF16)
-				if hasAMX && (!amx || !best) || hasBF16 && (!bf16 || !best) || hasAMX && !hasBF16 {
-					continue
-				}
-				f(KernelBF16())
-			}
+	defer func(k isa, fast, amx bool) { kernel, fastBF16, hasAMX = k, fast, amx }(kernel, fastBF16, hasAMX)
+	if kernel = tested[0]; kernel == avx512 {
+		if hasAMX && mayUseAMX() {
+			f("amx")
+		}
+		if hasAMX, fastBF16 = false, cpu.X86.HasAVX512BF16; fastBF16 {
+			f("avx512bf16")
 		}
 	}
+	kernel, fastBF16 = tested[len(tested)-1], false
+	f("generic")
 }
 
 func TestKernelBF16(t *testing.T) {
-	seen := map[string]bool{}
 	eachBF16(func(name string) {
-		if seen[name] {
-			t.Errorf("%s is listed twice", name)
+		if got := KernelBF16(); got != name {
+			t.Errorf("KernelBF16() = %q, want %q", got, name)
 		}
-		seen[name] = true
 	})
-	for _, k := range tested {
-		if !seen[k.String()] {
-			t.Errorf("no way to multiply uses %v", k)
-		}
-	}
-	if tested[0] == avx512 && (seen["avx512bf16"] != hasBF16 || seen["amx"] != (hasAMX && mayUseAMX())) {
-		t.Errorf("the ways to multiply are %v", seen)
-	}
 }
 
-// Most measurements of the faster loop may be slow, and none of the other.
-func TestIsFasterOnABusyMachine(t *testing.T) {
-	n := 0
-	busy := func() float64 {
-		if n++; n%8 != 0 {
-			return 10
+func TestMultipliesFastBF16(t *testing.T) {
+	for _, c := range []struct {
+		processor, vendor string
+		family, model     uint32
+		want              bool
+	}{
+		{"Zen 4", "AuthenticAMD", 15, 0x11, true},
+		{"Zen 5", "AuthenticAMD", 15, 0x02, true},
+		{"Cooper Lake", "GenuineIntel", 6, 0x55, true},
+		{"Sapphire Rapids", "GenuineIntel", 6, 0x8F, false},
+		{"Emerald Rapids", "GenuineIntel", 6, 0xCF, false},
+		{"Granite Rapids", "GenuineIntel", 6, 0xAD, false},
+		{"another vendor", "CentaurHauls", 6, 0x55, false},
+	} {
+		if got := multipliesFastBF16(c.vendor, c.family, c.model); got != c.want {
+			t.Errorf("%s: %v, want %v", c.processor, got, c.want)
 		}
-		return 200
 	}
-	idle := func() float64 { return 100 }
-	if !isFaster(busy, idle) {
-		t.Error("isFaster = false for a loop with a rate of 200 in one of 8 measurements against one of 100")
-	}
-	if n = 0; isFaster(idle, busy) {
-		t.Error("isFaster = true for a loop with a rate of 100 against one of 200 in one of 8 measurements")
+	if vendor, family, model := cpuModel(); vendor == "" || family == 0 {
+		t.Errorf("cpuModel() = %q, %d, %#x", vendor, family, model)
 	}
 }
 

@@ -12,14 +12,6 @@ import (
 	"time"
 )
 
-// flushBelow returns flushBelowBF16 for the kernels in use.
-func flushBelow() float64 {
-	if kernel == neon {
-		return 0x1p-126
-	}
-	return flushBelowBF16
-}
-
 func forEachBF16(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	eachBF16(func(name string) { t.Run("kernel="+name, f) })
@@ -28,7 +20,7 @@ func forEachBF16(t *testing.T, f func(t *testing.T)) {
 // benchBF16 is forEachBF16 for benchmarks. It omits portable Go.
 func benchBF16(b *testing.B, f func(b *testing.B)) {
 	eachBF16(func(name string) {
-		if kernel != generic {
+		if name != "generic" {
 			b.Run("kernel="+name, f)
 		}
 	})
@@ -36,8 +28,7 @@ func benchBF16(b *testing.B, f func(b *testing.B)) {
 
 // bf16Oracle is GemmBF16 by definition.
 func bf16Oracle(c, a, b Matrix, o GemmOptions) {
-	bound, inTiles := flushBelow(), kernelBF16() == tilesBF16
-	fma := func(x, y, z float32) float32 { return fmaFlushed(x, y, z, bound) }
+	fma, inTiles := fmaFlushed, kernelBF16() == tilesBF16
 	k := ceil(a.Cols, 32)
 	rounded := func(x Matrix) Matrix {
 		y := New(x.Rows, k)
@@ -190,7 +181,7 @@ func TestFMAFlushed(t *testing.T) {
 				}
 			}
 		}
-		if got := fmaFlushed(x, y, z, flushBelowBF16); !sameNumber(got, want) {
+		if got := fmaFlushed(x, y, z); !sameNumber(got, want) {
 			t.Fatalf("fmaFlushed(%x, %x, %x) = %x, want %x", x, y, z, got, want)
 		}
 	}
@@ -202,7 +193,7 @@ func TestBF16InstructionsEqualTheModel(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		rounds := 800
-		if kernel == generic || kernel == neon || race { // slow, or an emulator
+		if kernelBF16() == portableBF16 || race { // slow
 			rounds = 40
 		}
 		kinds := []func(*rand.Rand) float32{number, tiny, onTheBrink, func(r *rand.Rand) float32 { return math.Float32frombits(r.Uint32()) }}
@@ -284,7 +275,7 @@ func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
 		m, n, k := 210, 190, 330
-		if kernel == generic {
+		if kernelBF16() == portableBF16 {
 			m, n = 20, 30
 		}
 		a, b := operand(r, m, k, false, normal), operand(r, k, n, false, normal)
@@ -367,7 +358,7 @@ func TestGemmBF16AllocatesNothing(t *testing.T) {
 // preserve theirs.
 func TestGemmBF16UnderSignals(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
-		if kernel == generic {
+		if kernelBF16() == portableBF16 {
 			return
 		}
 		const m, n, k = 64, 128, 512
@@ -396,7 +387,7 @@ func TestGemmBF16UnderSignals(t *testing.T) {
 // FasterBF16 depends on the instructions and the size only, not on measurements.
 func TestFasterBF16(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
-		instructions := KernelBF16() != Kernel()
+		instructions := KernelBF16() != "generic"
 		for _, q := range []struct {
 			m, n, k int
 			large   bool

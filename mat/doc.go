@@ -75,8 +75,8 @@
 //
 // [GemmBF16] is for training. It rounds both operands to bfloat16 while it packs them and is
 // several times as fast as [Gemm] on processors with instructions for that; [KernelBF16] names them
-// and [FasterBF16] reports for which sizes. Its results are the same bits on all kernels except
-// "amx", for some results next to 2^-126 "neon", and after GELU, GELUTanh and SiLU "generic".
+// and [FasterBF16] reports for which sizes. On other processors it is much slower. Its results are
+// the same bits on all kernels except "amx".
 //
 // # Vectors
 //
@@ -217,9 +217,9 @@ package mat
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product),
 // int8_block.go (blocks and tiles), int8_amd64.s and int8_arm64.s.
 //
-// Bfloat16: bf16.go (the contract of the product, and portable code), bf16_block.go (with the
-// kernels of float32), bf16_pairs_amd64.go and bf16_bands_amd64.go (with VDPBF16PS and with AMX),
-// amx_linux_amd64.go (permission to use AMX), bf16_amd64.s and bf16_arm64.s.
+// Bfloat16: bf16.go (the contract of the product, and portable code), bf16_pairs_amd64.go and
+// bf16_bands_amd64.go (with VDPBF16PS and with AMX), amx_linux_amd64.go (permission to use AMX) and
+// bf16_amd64.s.
 //
 // Vectors: vec.go, rows.go (sums over the rows of a matrix), transpose.go, exact.go (float64
 // functions), vec_amd64.s (AVX2), vec512_amd64.s, rows_amd64.s (AVX-512) and vec_arm64.s. The

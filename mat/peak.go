@@ -10,7 +10,8 @@ import (
 // of many short runs, because other programs can only slow one down.
 func MeasurePeak(d time.Duration) float64 { return measurePeak(d, fmaLoop) }
 
-// MeasurePeakBF16 is MeasurePeak for the kernel that KernelBF16 names.
+// MeasurePeakBF16 is MeasurePeak for the instruction that KernelBF16 names, or MeasurePeak if that
+// is "generic".
 func MeasurePeakBF16(d time.Duration) float64 { return measurePeak(d, bf16Loop) }
 
 // measurePeak returns the best rate of loop, which runs n rounds and returns the number of

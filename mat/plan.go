@@ -344,15 +344,6 @@ func planSmall(m, n, k int, bCols bool, threads int, l *limits) grid {
 	return g
 }
 
-// planFlushed returns the plan of a block of C [m × n] for values rounded to bfloat16 and the
-// kernels of float32. It packs all of A and B.
-func planFlushed(m, n, k int, t *tile, l *limits) blockPlan {
-	p := blockPlan{m: m, n: n, packA: true, packB: true}
-	p.rows, p.depth = evenly(m, l.maxPackedRows), ceil(evenly(k, t.depth), stepBF16)
-	p.cols = ceil(evenly(n, max(1, l.maxBlockFloats/p.depth)), t.cols)
-	return p
-}
-
 // planBF16 returns the blocks of a product with AMX: all threads convert and pack rows × depth of A
 // and depth × cols of B, then multiply them.
 func planBF16(m, n, k, threads int, l *limits) (rows, cols, depth int) {

@@ -70,7 +70,7 @@ func MeasureProducts(threads int, e Effort) (all []ProductSpeed) {
 			all = append(all, s)
 		}
 		add("float32", true, func() { mat.Gemm(pool, c, a, b, mat.GemmOptions{}) })
-		if p.bf16 {
+		if p.bf16 && mat.KernelBF16() != "generic" { // portable Go takes seconds
 			add("bf16", true, func() { mat.GemmBF16(pool, c, a, b, mat.GemmOptions{}) })
 		}
 		if p.int8 {
