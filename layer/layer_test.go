@@ -355,6 +355,42 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// A logit of -Inf, a piece that the model excludes, as in PyTorch's cross_entropy: the loss is
+// infinite if its piece is the target or label smoothing expects it, otherwise finite. Gradients
+// are finite.
+func TestOutputWithInfiniteLogit(t *testing.T) {
+	for _, v := range []struct {
+		smoothing float32
+		all       bool
+		target    int32
+		infinite  bool
+	}{
+		{target: 1}, {target: 4, infinite: true},
+		{smoothing: 0.1, target: 1, infinite: true}, {smoothing: 0.1, target: 4, infinite: true},
+		{smoothing: 0.1, all: true, target: 1, infinite: true}, {smoothing: 0.1, all: true, target: 4, infinite: true},
+	} {
+		var l layer.Output
+		ps, r := setUp(func(ps *layer.Params) {
+			l = layer.Output{E: ps.New("e", vocab, d), Bias: ps.New("b", vocab), Smoothing: v.smoothing, SmoothAll: v.all}
+		})
+		l.Bias.W[4] = float32(math.Inf(-1))
+		x, dx := random(r, 1, d), mat.New(1, d)
+		var workspace layer.LossWorkspace
+		targets := layer.Targets{IDs: []int32{v.target}, Scale: 1}
+		arena(func(a *layer.Arena) { workspace, targets.Losses = l.Alloc(a, 1), layer.AllocLosses(a, 1) })
+		l.ForwardBackward(nil, dx, x, targets, workspace)
+		loss := targets.Losses.Total()
+		if math.IsNaN(loss.Sum) || math.IsInf(loss.Sum, 1) != v.infinite || math.IsInf(loss.NLL, 1) != (v.target == 4) {
+			t.Errorf("%+v: loss = %+v", v, loss)
+		}
+		for _, g := range append(dx.Data, ps.G...) {
+			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
+				t.Fatalf("%+v: gradient = %v, want finite values", v, g)
+			}
+		}
+	}
+}
+
 // correct counts the rows of x whose logits x·Eᵀ + b are largest at the target.
 func correct(e, b []float64, x ref.Matrix, targets []int32) (n int) {
 	for i, row := range x {

@@ -1,6 +1,10 @@
 package layer
 
-import "tfm/mat"
+import (
+	"math"
+
+	"tfm/mat"
+)
 
 // Output is the linear map and softmax above the decoder in figure 1, with the loss: logits =
 // x·Eᵀ (section 3.4; E may be tied to the embeddings) and cross-entropy with label smoothing
@@ -112,6 +116,9 @@ func (l Output) Forward(pool *mat.Pool, x mat.Matrix, t Targets, w LossWorkspace
 //	logits = x·Eᵀ + b
 //	loss = -Σ_j q_j·log p_j = log Σ_j e^(z_j) - Σ_j q_j·z_j
 //	so   dlogits = p - q   db = Σ_rows dlogits   dE = dlogitsᵀ·x   dx = dlogits·E
+//
+// A logit of -Inf makes the loss infinite where q_j > 0, and leaves gradients finite, as in
+// PyTorch.
 func (l Output) ForwardBackward(pool *mat.Pool, dx, x mat.Matrix, t Targets, w LossWorkspace) {
 	for lo := 0; lo < x.Rows; lo += w.logits.Rows {
 		hi := min(lo+w.logits.Rows, x.Rows)
@@ -181,8 +188,12 @@ func (t *crossEntropyRows) loss(i int, q targetDistribution) (sum float32) {
 	sum = mat.ExpSum(z, z, zMax)
 	logSum := float64(zMax) + mat.Log(float64(sum)) // log Σ_j e^(z_j)
 	losses.nll[i] = float32(logSum - zTarget)
+	zOthers := zSum - zTarget
+	if q.other == 0 || math.IsInf(zTarget, -1) {
+		zOthers = 0 // not 0·∞ or ∞-∞
+	}
 	// The outer float64 forbids a fused multiply-add, so that all machines get the same bits.
 	qz := float64(float64(q.target) * zTarget)
-	losses.sum[i] = float32(logSum - qz - float64(float64(q.other)*(zSum-zTarget)))
+	losses.sum[i] = float32(logSum - qz - float64(float64(q.other)*zOthers))
 	return sum
 }
