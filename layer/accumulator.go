@@ -103,11 +103,6 @@ func (p *Param) addChunkInOrder(last bool, add func(lo, hi int)) {
 	}
 }
 
-// waits reports whether AddInOrder would wait now.
-func (p *Param) waits() bool {
-	return p.accumulator != nil && p.gates[0].next.Load() != p.accumulator.microbatch
-}
-
 // blockRows is the number of rows in a block of a gradient: few enough that no microbatch waits for
 // another's whole product with the largest matrix, the embeddings, and enough for products at full
 // speed.

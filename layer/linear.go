@@ -56,13 +56,7 @@ func (l Linear) Forward(pool *mat.Pool, y, x mat.Matrix) {
 // and the x of Forward.
 //
 //	y_ij = Σ_k x_ik·W_kj + b_j   so   db_j = Σ_i dy_ij   dW = xᵀ·dy   dx = dy·Wᵀ
-//
-// While another microbatch adds to dW, dx comes first.
 func (l Linear) Backward(pool *mat.Pool, dx, dy, x mat.Matrix, mode Mode) {
-	dxFirst := l.W.waits()
-	if dxFirst {
-		l.inputGrad(pool, dx, dy, mode)
-	}
 	l.W.AddInOrder(func(lo, hi int) {
 		if l.B != nil && lo == 0 {
 			AddRows(pool, l.B.G, dy) // db_j = Σ_i dy_ij
@@ -70,12 +64,5 @@ func (l Linear) Backward(pool *mat.Pool, dx, dy, x mat.Matrix, mode Mode) {
 		dW, xT := l.W.Grad().RowRange(lo, hi), x.T().RowRange(lo, hi)
 		l.Precision.gemm(pool, dW, xT, dy, Add.gemm()) // dW = xᵀ·dy
 	})
-	if !dxFirst {
-		l.inputGrad(pool, dx, dy, mode)
-	}
-}
-
-// inputGrad sets or adds to dx for dy.
-func (l Linear) inputGrad(pool *mat.Pool, dx, dy mat.Matrix, mode Mode) {
 	l.Precision.gemm(pool, dx, dy, l.W.Weights().T(), mode.gemm()) // dx = dy·Wᵀ
 }
