@@ -72,58 +72,74 @@ func (r *Run) tie() {
 	}
 }
 
+// over reports whether a setting has a higher origin than another one. In a resumed run a setting
+// that is not given stays.
+func (r *Run) over(name, other string) bool {
+	return r.Origin(name) > r.Origin(other) && !(r.Options.Resume && r.Origin(other) == Default)
+}
+
 // optionRules derives the settings of learning rate, optimizer and average.
 func (r *Run) optionRules() error {
-	o := &r.Options
-	// over reports whether name has a higher origin than other. In a resumed run a setting that
-	// is not given stays.
-	over := func(name, other string) bool {
-		return r.Origin(name) > r.Origin(other) && !(o.Resume && r.Origin(other) == Default)
+	if err := r.scheduleRules(); err != nil {
+		return err
 	}
+	if r.Origin("average") == Default && !r.Options.Resume || r.over("keep", "average") {
+		r.Options.Average = min(r.Options.Average, r.Options.Keep) // only those that are kept
+	}
+	return r.optimizerRules()
+}
+
+// scheduleRules derives the schedule of the learning rate, its peak and its cooldown.
+func (r *Run) scheduleRules() error {
+	o := &r.Options
 	if level := r.Origin("factor"); level > Default && level == r.Origin("lr") && o.LR != 0 && o.Factor != 1 {
 		return cli.Usagef("either -lr or -factor")
 	}
-	if over("factor", "lr") || over("schedule", "lr") && o.Schedule == train.SchedulePaper {
+	if r.over("factor", "lr") || r.over("schedule", "lr") && o.Schedule == train.SchedulePaper {
 		o.LR = 0
 	}
-	if over("lr", "schedule") && o.Schedule == train.SchedulePaper ||
-		over("factor", "schedule") && (o.Schedule == train.ScheduleInverseSqrt || o.Schedule == train.ScheduleConstant) && o.LR == 0 ||
-		over("decay-steps", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
-		o.Schedule = "" // derived below
+	if r.over("lr", "schedule") && o.Schedule == train.SchedulePaper ||
+		r.over("factor", "schedule") && (o.Schedule == train.ScheduleInverseSqrt || o.Schedule == train.ScheduleConstant) && o.LR == 0 ||
+		r.over("decay-steps", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
+		o.Schedule = "" // the default of the other settings
 	}
-	if name := o.LearningRate(r.Config.DModel).Name; r.Origin("cooldown") == Default && (name == train.ScheduleLinear || name == train.ScheduleCosine) {
+	o.Schedule = o.LearningRate(r.Config.DModel).Name
+	if ends := o.Schedule == train.ScheduleLinear || o.Schedule == train.ScheduleCosine; ends && r.Origin("cooldown") == Default {
 		o.Cooldown = 0
 	}
-	if over("optimizer", "weight-decay") {
-		o.WeightDecay = 0
-		if o.Optimizer == train.OptimizerAdamW {
-			o.WeightDecay = usualWeightDecay
+	return nil
+}
+
+// optimizerRules derives the settings that only some optimizers have.
+func (r *Run) optimizerRules() error {
+	o := &r.Options
+	sgd := o.Optimizer == train.OptimizerSGD
+	for _, s := range []struct {
+		name      string
+		value     *float64
+		optimizer string // that has it
+		usual     float64
+	}{
+		{"weight-decay", &o.WeightDecay, train.OptimizerAdamW, usualWeightDecay},
+		{"momentum", &o.Momentum, train.OptimizerMuon, usualMuonMomentum},
+		{"muon-scale", &o.MuonScale, train.OptimizerMuon, usualMuonScale},
+	} {
+		switch keeps := sgd && s.name == "momentum" && r.Origin("momentum") != Default; {
+		case !r.over("optimizer", s.name) || keeps:
+		case o.Optimizer == s.optimizer:
+			*s.value = s.usual
+		default:
+			*s.value = 0
 		}
 	}
-	if over("optimizer", "momentum") && (o.Optimizer != train.OptimizerSGD || r.Origin("momentum") == Default) {
-		o.Momentum = 0
-		if o.Optimizer == train.OptimizerMuon {
-			o.Momentum = usualMuonMomentum
-		}
-	}
-	if over("optimizer", "muon-scale") {
-		o.MuonScale = 0
-		if o.Optimizer == train.OptimizerMuon {
-			o.MuonScale = usualMuonScale
-		}
-	}
-	if over("optimizer", "nesterov") && o.Optimizer != train.OptimizerSGD {
+	if r.over("optimizer", "nesterov") && !sgd {
 		o.Nesterov = false
 	}
 	for _, name := range []string{"beta1", "beta2", "eps"} {
-		if r.Origin(name) == CommandLine && o.Optimizer == train.OptimizerSGD {
+		if r.Origin(name) == CommandLine && sgd {
 			return cli.Usagef("-%s needs -optimizer adam, adamw or muon, found sgd", name)
 		}
 	}
-	if r.Origin("average") == Default && !o.Resume || over("keep", "average") {
-		o.Average = min(o.Average, o.Keep)
-	}
-	o.Schedule = o.LearningRate(r.Config.DModel).Name
 	return nil
 }
 
