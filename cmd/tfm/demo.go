@@ -62,22 +62,8 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	if err := cli.NoArguments(args); err != nil {
 		return err
 	}
-	if err := cli.CheckThreads(d.threads); err != nil {
+	if err := d.check(); err != nil {
 		return err
-	}
-	o := &d.options
-	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
-	o.DecaySteps = max(o.Steps, o.Warmup+1)
-	if err := settings.Error(d.options.Validate()); err != nil {
-		return err
-	}
-	if d.heldOut < 1 || d.heldOut > grammar.HeldOutPairs {
-		return cli.Usagef("-held-out %d: must be 1 to %d", d.heldOut, grammar.HeldOutPairs)
-	}
-	if d.out != "" {
-		if err := cli.CheckModelOutput(d.out, d.force); err != nil {
-			return err
-		}
 	}
 	config, err := model.Preset("demo")
 	if err != nil {
@@ -113,6 +99,26 @@ func (d *demo) run(ctx context.Context, args []string) error {
 	return errors.Join(err, saved)
 }
 
+// check checks the flags and adapts the learning rate to the number of steps.
+func (d *demo) check() error {
+	if err := cli.CheckThreads(d.threads); err != nil {
+		return err
+	}
+	o := &d.options
+	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
+	o.DecaySteps = max(o.Steps, o.Warmup+1)
+	if err := settings.Error(o.Validate()); err != nil {
+		return err
+	}
+	if d.heldOut < 1 || d.heldOut > grammar.HeldOutPairs {
+		return cli.Usagef("-held-out %d: must be 1 to %d", d.heldOut, grammar.HeldOutPairs)
+	}
+	if d.out == "" {
+		return nil
+	}
+	return cli.CheckModelOutput(d.out, d.force)
+}
+
 // present translates the held-out sentences and prints some translations, the attention of one, and
 // the number of exact ones.
 func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) error {
@@ -136,19 +142,7 @@ func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) err
 		}
 	}
 	var b strings.Builder
-	b.WriteString("\nTranslations of held-out sentences (= the reference, ≠ another translation):\n\n")
-	drawn := 0 // whose attention to draw: the first exact translation of at least 7 words
-	shown := min(10, len(heldOut))
-	for i := range shown {
-		at := i * len(heldOut) / shown
-		p, translation, mark := heldOut[at], results[at].Best(), "="
-		if translation != p.Target {
-			mark = "≠"
-		} else if drawn == 0 && len(strings.Fields(p.Target)) >= 7 {
-			drawn = at
-		}
-		fmt.Fprintf(&b, "  source      %s\n  reference   %s\n  translation %s %s\n\n", p.Source, p.Target, translation, mark)
-	}
+	drawn := writeSample(&b, heldOut, results)
 	b.WriteString("Attention of the last decoder layer, mean of its heads. A row is a word of the\n" +
 		"translation, its shades are the weights of the source words:\n\n")
 	greedy.Texts, greedy.Attention = greedy.Texts[drawn:drawn+1], true
@@ -163,6 +157,24 @@ func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) err
 	fmt.Fprintf(&b, "\nexact match: %.1f%% (%d/%d held-out sentences)\n", 100*float64(exact)/float64(len(heldOut)), exact, len(heldOut))
 	_, err = os.Stdout.WriteString(b.String())
 	return err
+}
+
+// writeSample writes some translations of held-out sentences. It returns the index of the one whose
+// attention is drawn: the first exact translation of at least 7 words among them, else 0.
+func writeSample(b *strings.Builder, heldOut []grammar.Pair, results []translate.Result) (drawn int) {
+	b.WriteString("\nTranslations of held-out sentences (= the reference, ≠ another translation):\n\n")
+	shown := min(10, len(heldOut))
+	for i := range shown {
+		at := i * len(heldOut) / shown
+		p, translation, mark := heldOut[at], results[at].Best(), "="
+		if translation != p.Target {
+			mark = "≠"
+		} else if drawn == 0 && len(strings.Fields(p.Target)) >= 7 {
+			drawn = at
+		}
+		fmt.Fprintf(b, "  source      %s\n  reference   %s\n  translation %s %s\n\n", p.Source, p.Target, translation, mark)
+	}
+	return drawn
 }
 
 // ids returns the ids of tokens.

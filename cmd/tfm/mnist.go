@@ -43,21 +43,9 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 	if err := cli.NoArguments(args); err != nil {
 		return err
 	}
-	if c.data == "" {
-		return cli.Usagef("-data is missing: the folder with the files of MNIST")
-	}
-	if err := cli.CheckThreads(c.threads); err != nil {
-		return err
-	}
-	if c.epochs < 0 || c.epochs > 10_000 {
-		return cli.Usagef("-epochs %d: must be 0 to 10000", c.epochs)
-	}
-	recipe, err := digits.Preset(c.preset)
+	recipe, err := c.recipe()
 	if err != nil {
-		return cli.UsageError{Message: err.Error()}
-	}
-	if c.epochs > 0 {
-		recipe.Epochs = c.epochs
+		return err
 	}
 	training, test, err := digits.Load(c.data)
 	if err != nil {
@@ -75,22 +63,10 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 	defer stop()
 	pool := mat.NewPool(c.threads)
 	defer pool.Close()
-	p := terminal.NewProgress(os.Stderr)
-	start := time.Now()
-	m, err := digits.Train(ctx, recipe, training, c.seed, pool, func(at digits.Progress) {
-		state := fmt.Sprintf("epoch %d of %d  step %s of %s  loss %.4f  accuracy %.2f%%", at.Epoch, at.Epochs, format.Thousands(at.Step), format.Thousands(at.Steps),
-			at.Loss.Sum/float64(at.Loss.Tokens), percent(at.Loss))
-		if at.EpochEnded {
-			p.Line("%s  %.1f s", state, at.Elapsed.Seconds())
-		} else {
-			p.Update(time.Now(), fmt.Sprintf("%s  %v left", state, at.Left.Round(time.Second)))
-		}
-	})
+	m, err := c.train(ctx, recipe, training, pool)
 	if err != nil {
-		p.Clear()
 		return err
 	}
-	p.Line("%s parameters, %.1f s", format.Thousands(m.Params.Count()), time.Since(start).Seconds())
 	var out strings.Builder
 	for _, set := range []struct {
 		name string
@@ -104,6 +80,48 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 	}
 	_, err = os.Stdout.WriteString(out.String())
 	return err
+}
+
+// recipe checks the flags and returns the model and its training.
+func (c *mnist) recipe() (digits.Recipe, error) {
+	if c.data == "" {
+		return digits.Recipe{}, cli.Usagef("-data is missing: the folder with the files of MNIST")
+	}
+	if err := cli.CheckThreads(c.threads); err != nil {
+		return digits.Recipe{}, err
+	}
+	if c.epochs < 0 || c.epochs > 10_000 {
+		return digits.Recipe{}, cli.Usagef("-epochs %d: must be 0 to 10000", c.epochs)
+	}
+	recipe, err := digits.Preset(c.preset)
+	if err != nil {
+		return recipe, cli.UsageError{Message: err.Error()}
+	}
+	if c.epochs > 0 {
+		recipe.Epochs = c.epochs
+	}
+	return recipe, nil
+}
+
+// train trains a model and prints the progress.
+func (c *mnist) train(ctx context.Context, recipe digits.Recipe, training digits.Set, pool *mat.Pool) (*model.Classifier, error) {
+	p := terminal.NewProgress(os.Stderr)
+	start := time.Now()
+	m, err := digits.Train(ctx, recipe, training, c.seed, pool, func(at digits.Progress) {
+		state := fmt.Sprintf("epoch %d of %d  step %s of %s  loss %.4f  accuracy %.2f%%", at.Epoch, at.Epochs, format.Thousands(at.Step), format.Thousands(at.Steps),
+			at.Loss.Sum/float64(at.Loss.Tokens), percent(at.Loss))
+		if at.EpochEnded {
+			p.Line("%s  %.1f s", state, at.Elapsed.Seconds())
+		} else {
+			p.Update(time.Now(), fmt.Sprintf("%s  %v left", state, at.Left.Round(time.Second)))
+		}
+	})
+	if err != nil {
+		p.Clear()
+		return nil, err
+	}
+	p.Line("%s parameters, %.1f s", format.Thousands(m.Params.Count()), time.Since(start).Seconds())
+	return m, nil
 }
 
 // percent returns the accuracy of the predictions of a loss.

@@ -77,26 +77,28 @@ func readSubword(fields []string) (vocab.Tokenizers, error) {
 			return vocab.Tokenizers{}, fmt.Errorf("found %q after the vocabulary, expected the smallest count of a piece", fields[2])
 		}
 	}
-	codesFile, err := os.Open(fields[0])
+	codes, err := readFile(fields[0], subword.ReadCodes)
 	if err != nil {
 		return vocab.Tokenizers{}, err
 	}
-	defer codesFile.Close()
-	codes, err := subword.ReadCodes(codesFile, fields[0])
-	if err != nil {
-		return vocab.Tokenizers{}, err
-	}
-	vocabularyFile, err := os.Open(fields[1])
-	if err != nil {
-		return vocab.Tokenizers{}, err
-	}
-	defer vocabularyFile.Close()
-	vocabulary, err := subword.ReadVocabulary(vocabularyFile, fields[1], threshold)
+	vocabulary, err := readFile(fields[1], func(r io.Reader, name string) (*subword.Vocabulary, error) {
+		return subword.ReadVocabulary(r, name, threshold)
+	})
 	if err != nil {
 		return vocab.Tokenizers{}, err
 	}
 	t := subword.New(codes, vocabulary)
 	return vocab.Tokenizers{Source: t, Target: t}, nil
+}
+
+// readFile calls read with an open file and its path.
+func readFile[T any](path string, read func(r io.Reader, path string) (T, error)) (value T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return value, err
+	}
+	defer f.Close()
+	return read(f, path)
 }
 
 // Same reports whether the tokenizers at path are those of p.

@@ -98,14 +98,8 @@ func (p *SentencePiece) Train(out string, modelType sentencepiece.ModelType, siz
 		}
 		return err
 	}
-	if err := writeTokenizer(out, m); err != nil {
-		return err
-	}
-	if note := sampleNote(t.Threshold(), fmt.Sprintf("words exceed %d million characters", train.MaxTableChars>>20)); note != "" {
-		progress.Line("%s: %s", out, note)
-	}
-	progress.Line("%s: %s pieces from %s lines", out, format.Thousands(len(m.Pieces)), format.Thousands(lines))
-	return nil
+	note := sampleNote(t.Threshold(), fmt.Sprintf("words exceed %d million characters", train.MaxTableChars>>20))
+	return writeTokenizer(progress, out, m, note, len(m.Pieces), lines)
 }
 
 // trainer returns a Trainer with the settings.
@@ -173,12 +167,8 @@ func (p *SentencePiece) normalizer() (sentencepiece.NormalizerSpec, error) {
 		return n, nil
 	}
 	n := sentencepiece.NewNormalizerSpec()
-	f, err := os.Open(p.normalization)
-	if err != nil {
-		return n, err
-	}
-	defer f.Close()
 	n.Name = "user_defined"
-	n.PrecompiledCharsmap, err = train.CompileRules(f, p.normalization)
+	var err error
+	n.PrecompiledCharsmap, err = readFile(p.normalization, train.CompileRules)
 	return n, err
 }

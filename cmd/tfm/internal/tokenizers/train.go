@@ -37,26 +37,28 @@ func Train(out string, size int, files []string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeTokenizer(out, t); err != nil {
-		return err
-	}
-	if note := SampleNote(trainer.Threshold()); note != "" {
-		p.Line("%s: %s", out, note)
-	}
-	p.Line("%s: %s pieces from %s lines", out, format.Thousands(t.Size()), format.Thousands(lines))
-	return nil
+	return writeTokenizer(p, out, t, SampleNote(trainer.Threshold()), t.Size(), lines)
 }
 
-// writeTokenizer writes a tokenizer of one file.
-func writeTokenizer(path string, t encoding.BinaryMarshaler) error {
+// writeTokenizer writes a tokenizer of one file and prints the note, unless it is "", and the
+// numbers of pieces and of lines read.
+func writeTokenizer(p *terminal.Progress, out string, t encoding.BinaryMarshaler, note string, pieces, lines int) error {
 	data, err := t.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	return safetensors.WriteAtomic(path, func(w io.Writer) error {
+	err = safetensors.WriteAtomic(out, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		p.Line("%s: %s", out, note)
+	}
+	p.Line("%s: %s pieces from %s lines", out, format.Thousands(pieces), format.Thousands(lines))
+	return nil
 }
 
 // SampleNote returns a note on tokenizers trained with this threshold (see bpe.Trainer), or "" if

@@ -69,7 +69,8 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	if c.References != nil { // without validation a resumed run may choose
 		j.Options.Tokenize = j.Options.Tokenize.For(c.References)
 	}
-	j.printPlan(c)
+	j.printData(c)
+	j.printSettings()
 	j.printTokenize(c, chosen)
 	j.watch = newWatch(j.Options, j.Config)
 	m, err := model.New(j.Config)

@@ -24,8 +24,8 @@ func (j *Job) printReading(stage corpus.Stage, pairs int) {
 	j.Progress.Update(time.Now(), fmt.Sprintf("%s: %s", stage, format.Count(pairs, "pair")))
 }
 
-// printPlan prints the data and the settings.
-func (j *Job) printPlan(c *corpus.Corpus) {
+// printData prints the pairs, the languages and the vocabulary.
+func (j *Job) printData(c *corpus.Corpus) {
 	p := j.Progress
 	p.Field("training pairs", "%s from %s", format.Thousands(c.TrainPairs), j.Corpus.Train.Name)
 	if c.Windows > 1 {
@@ -58,6 +58,11 @@ func (j *Job) printPlan(c *corpus.Corpus) {
 	if note := tokenizers.SampleNote(c.WordThreshold); note != "" {
 		p.Field("", "%s", note)
 	}
+}
+
+// printSettings prints the size of the model and how it is trained.
+func (j *Job) printSettings() {
+	p := j.Progress
 	p.Field("parameters", "%s", format.Thousands(j.Config.CountParams()))
 	if s := optimizer(j.Options); s != optimizer(train.DefaultOptions()) {
 		p.Field("optimizer", "%s", s)
