@@ -26,7 +26,9 @@
 //
 // Validation and test pairs:
 //
-//	holdout.go     HoldOut
+//	draw.go        pairs at random
+//	holdout.go     HoldOut: validation and test pairs, and the other pairs without similar ones
+//	validation.go  HeldOut: validation pairs without near-duplicates among the other pairs
 //	shingles.go    sentences that resemble each other
 //
 // # Terms

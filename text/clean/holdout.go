@@ -1,14 +1,10 @@
 package clean
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
-	"slices"
-	"strings"
 
-	"tfm/internal/hash"
 	"tfm/text"
 )
 
@@ -149,26 +145,20 @@ func (h *holdOut) overlap(p text.Pair) Overlap {
 	return NoOverlap
 }
 
-// candidate is a pair that may be held out, with its random number.
-type candidate struct {
-	text.Pair
-	random uint64
-}
-
 // choose chooses the held-out pairs.
 func (h *holdOut) choose(ctx context.Context) error {
-	const margin = 1000 // candidates for those that resemble another one
-	for n := 2*(h.Valid+h.Test) + margin; ; n *= 8 {
-		candidates, count, err := h.draw(ctx, n)
+	for n := 2*(h.Valid+h.Test) + drawnMargin; ; n *= 8 {
+		d, err := h.draw(ctx, n)
 		if err != nil {
 			return err
 		}
+		candidates, all := d.pairs()
 		found := h.assign(candidates)
 		if found == h.Valid+h.Test {
 			break
 		}
-		if len(candidates) < n {
-			return fmt.Errorf("found %d of %d pairs that do not resemble each other, expected at least %d to hold out", found, count, h.Valid+h.Test)
+		if all {
+			return fmt.Errorf("found %d of %d pairs that do not resemble each other, expected at least %d to hold out", found, d.count, h.Valid+h.Test)
 		}
 	}
 	h.src.similar.optimize()
@@ -176,43 +166,24 @@ func (h *holdOut) choose(ctx context.Context) error {
 	return nil
 }
 
-// draw returns n random pairs without a blank side, or all of fewer, in random order, and the
-// number of all pairs.
-func (h *holdOut) draw(ctx context.Context, n int) (list []candidate, count int, err error) {
+// draw returns the drawing of n pairs.
+func (h *holdOut) draw(ctx context.Context, n int) (*drawing, error) {
 	h.readings++
-	limit := ^uint64(0)
-	shorten := func() {
-		slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.random, b.random), a.Line-b.Line) })
-		if len(list) > n {
-			clear(list[n:])
-			list = list[:n]
-			limit = list[n-1].random
-		}
-	}
-	seed := hash.Mix(h.Seed)
+	d := newDrawing(n, h.Seed)
 	for p, err := range h.pairs {
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		count++
-		if err := h.progress(ctx, count); err != nil {
-			return nil, 0, err
-		}
-		random := hash.Mix(seed ^ uint64(p.Line))
-		if random > limit || text.IsBlank(p.Source) || text.IsBlank(p.Target) {
-			continue
-		}
-		p.Source, p.Target = strings.Clone(p.Source), strings.Clone(p.Target)
-		if list = append(list, candidate{p, random}); len(list) >= 2*n {
-			shorten()
+		d.add(p)
+		if err := h.progress(ctx, d.count); err != nil {
+			return nil, err
 		}
 	}
-	shorten()
-	return list, count, nil
+	return d, nil
 }
 
 // assign assigns candidates to the sets, and returns the number of those that it assigned.
-func (h *holdOut) assign(candidates []candidate) (n int) {
+func (h *holdOut) assign(candidates []drawn) (n int) {
 	h.sets = map[int]Set{}
 	h.src, h.tgt = newHeldOutSide(h.Similarity), newHeldOutSide(h.Similarity)
 	for _, c := range candidates {

@@ -1,19 +1,19 @@
 // Package corpus reads files of sentence pairs as training data, in two stages. Inspect reads the
-// pairs once: it validates and counts them, counts words for the tokenizers, and collects facts
-// that show wrong data and guide the choice of settings. Survey.Read learns the tokenizers, holds
-// pairs out for validation, and encodes the others: in memory, or as a stream of windows with
-// BPE-dropout. A caller can choose its settings between the two; Read is both in one call. The
-// package imports train and the text packages.
+// pairs once: it validates and counts them, counts words for the tokenizers, draws pairs to hold
+// out, and collects facts that show wrong data and guide the choice of settings. Survey.Read learns
+// the tokenizers, holds pairs out for validation, and encodes the others: in memory, or as a stream
+// of windows with BPE-dropout. A caller can choose its settings between the two; Read is both in
+// one call. The package imports train and the text packages.
 //
 //	text.go       Text: sentence pairs in two files, in one TSV, or in memory
 //	survey.go     Inspect: a Survey of a Text
 //	facts.go      Facts: counts, lengths and repetitions of pairs
-//	side.go       Side: characters, words, scripts and bigrams of one side
-//	alignment.go  whether the lines of both sides belong together, by their lengths
+//	side.go       Side: characters, scripts and bigrams of one side
+//	pairing.go    whether the lines of both sides belong together, by their lengths
 //	distinct.go   counts distinct pairs in bounded memory
 //	overlap.go    validation pairs that are in the training pairs
 //	read.go       Read: a Corpus from a Text or from a Survey
-//	holdout.go    the choice of the held-out pairs
+//	holdout.go    how many pairs are held out
 //	stream.go     a corpus that is read from its files in every epoch
 //
 // # Terms
@@ -21,7 +21,7 @@
 //   - pair: a source sentence and its translation, line n of two files or one line of a TSV
 //   - survey: the result of the first reading of a corpus
 //   - facts: counts and measures of the text of a corpus
-//   - held out: used for validation instead of training
+//   - held out: used for validation instead of training; see clean.HeldOut
 //   - reference: target sentence of a validation pair, for BLEU
 //   - window: consecutive pairs that are shuffled together, in memory; see train.Stream
 //   - stream: a corpus that is read window by window in every epoch

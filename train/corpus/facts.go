@@ -19,7 +19,7 @@ type Facts struct {
 	// deviation of about 1.5 %.
 	DistinctPairs, DistinctSources int
 
-	Alignment Alignment
+	LinePairing LinePairing
 
 	// LengthRatio is the median of target/source characters of LongPairs, the pairs without an
 	// empty side and with at least 20 characters on one; without such pairs, that of all
@@ -48,7 +48,7 @@ type factsCounter struct {
 	Facts          // without what end sets
 	source, target sideCounter
 	pairs, sources distinct
-	aligner        aligner
+	pairer         linePairer
 	sampled        int                         // pairs in the samples of the sides
 	sampleBits     int                         // one of 1<<sampleBits pairs is sampled
 	ratios         [2*maxLog/ratioStep + 1]int // LongPairs by the logarithm of target/source
@@ -78,7 +78,7 @@ func (c *factsCounter) add(p text.Pair) [3]uint64 {
 		c.Identical++
 	}
 	x, y := logLength(source), logLength(target)
-	c.aligner.add(c.Pairs, x, y)
+	c.pairer.add(c.Pairs, x, y)
 	if max(source, target) >= minRatioChars {
 		c.LongPairs++
 		c.ratios[(min(max(y-x, -maxLog), maxLog)+maxLog)/ratioStep]++
@@ -107,7 +107,7 @@ func (c *factsCounter) end() *Facts {
 	f := &c.Facts
 	f.Source, f.Target = c.source.Side, c.target.Side
 	f.DistinctPairs, f.DistinctSources = c.pairs.count(), c.sources.count()
-	f.Alignment = c.aligner.end()
+	f.LinePairing = c.pairer.end()
 	f.Similarity = similarity(&c.source.profile, &c.target.profile)
 	if f.LongPairs == 0 {
 		f.LengthRatio = float64(f.Target.Characters) / float64(max(f.Source.Characters, 1))

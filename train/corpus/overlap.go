@@ -1,10 +1,5 @@
 package corpus
 
-import (
-	"tfm/internal/hash"
-	"tfm/train"
-)
-
 // Overlap counts validation pairs whose text is also in the training pairs.
 type Overlap struct {
 	Pairs   int // both sides, as one training pair
@@ -49,29 +44,4 @@ func (o *overlap) count() Overlap {
 		}
 	}
 	return Overlap{n[0], n[1], n[2]}
-}
-
-// overlapOf returns the overlap of pairs in memory. Equal ids mean equal texts.
-func overlapOf(valid, training *train.Pairs) Overlap {
-	var o overlap
-	hashes := func(p *train.Pairs, i int) [3]uint64 {
-		source, target := hashIDs(p.Src(i)), hashIDs(p.Tgt(i))
-		return [3]uint64{hash.Combine(source, target), source, target}
-	}
-	for i := range valid.Len() {
-		o.addValid(hashes(valid, i))
-	}
-	for i := range training.Len() {
-		o.addTrain(hashes(training, i))
-	}
-	return o.count()
-}
-
-// hashIDs returns a hash of ids.
-func hashIDs(ids []int32) uint64 {
-	h := uint64(len(ids))
-	for _, id := range ids {
-		h = hash.Mix(h ^ uint64(uint32(id)))
-	}
-	return h
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tfm/text"
+	"tfm/text/clean"
 	"tfm/text/vocab"
 	"tfm/train"
 )
@@ -14,7 +15,7 @@ import (
 // Options are the inputs of Read and Inspect.
 type Options struct {
 	Train *Text // training pairs
-	Valid *Text // validation pairs; nil holds out up to 5% of Train, 500 to 1,000 pairs
+	Valid *Text // validation pairs; nil holds out some of Train: see MaxHeldOut
 
 	Tokenizers *vocab.Tokenizers // nil learns them from Train
 	VocabSize  int               // pieces of each tokenizer to learn
@@ -28,10 +29,11 @@ type Options struct {
 // Stage is a reading of the training pairs.
 type Stage string
 
-// The stages: Inspect reads the pairs once, Survey.Read once more.
+// The stages: Inspect reads the pairs once, Survey.Read once more, or twice to hold pairs out.
 const (
-	Reading  Stage = "reading"  // validating and counting pairs, counting words for the tokenizers
-	Encoding Stage = "encoding" // encoding pairs as token ids
+	Reading    Stage = "reading"     // validating and counting pairs, counting words
+	HoldingOut Stage = "holding out" // finding near-duplicates of pairs that were drawn
+	Encoding   Stage = "encoding"    // encoding pairs as token ids
 )
 
 // growAfter is the number of pairs whose average length predicts the memory of the others.
@@ -46,16 +48,13 @@ type Corpus struct {
 	// sample of the words. It is 0 for given tokenizers.
 	WordThreshold int64
 
-	TrainPairs   int // training pairs
-	ValidPairs   int // validation pairs, held out or of Options.Valid; 0 without validation
-	HeldOutEvery int // one of this many pairs is held out; 0: none
-	Unscored     int // validation pairs without a loss, see unscored
-	Windows      int // windows of an epoch; 1 if all pairs are in memory
-	WindowPairs  int // pairs of a window, held-out pairs included
+	TrainPairs  int // training pairs
+	ValidPairs  int // validation pairs, held out or of Options.Valid; 0 without validation
+	Unscored    int // validation pairs without a loss, see unscored
+	Windows     int // windows of an epoch; 1 if all pairs are in memory
+	WindowPairs int // pairs of a window, held-out pairs included
 
-	// Overlap of the validation pairs with the training pairs. It is nil without validation
-	// pairs, and if they are held out of a stream.
-	Overlap *Overlap
+	HeldOut *clean.HeldOut // the held-out pairs; nil unless ValidPairs are of Train
 }
 
 // Read reads a corpus for a training with the options o. It is Inspect and Survey.Read in one call,
@@ -116,11 +115,13 @@ func (r *reader) read(ctx context.Context) error {
 	c.Detokenize, c.DetokenizeSource = c.Vocab.Target.Decode, c.Vocab.Source.Decode
 	c.TargetPiece = c.Vocab.Target.Bytes
 	validate := r.options.ValidEvery > 0
-	var heldOut holdout
 	if validate && r.Valid == nil {
-		heldOut = newHoldout(r.Pairs)
+		if err := r.holdOut(ctx); err != nil {
+			return err
+		}
 	}
-	c.TrainPairs, c.HeldOutEvery = r.Pairs-heldOut.count, heldOut.every
+	heldOut := newHeldOut(c.HeldOut)
+	c.TrainPairs = r.Pairs - len(heldOut)
 	if err := r.encode(ctx, heldOut); err != nil {
 		return err
 	}
@@ -132,19 +133,32 @@ func (r *reader) read(ctx context.Context) error {
 	c.ValidPairs = len(c.References)
 	if c.Valid != nil {
 		c.Unscored = unscored(c.Valid, r.options.MaxLen)
-		c.Overlap = r.overlap()
 	}
 	return nil
 }
 
-// overlap returns Corpus.Overlap.
-func (r *reader) overlap() *Overlap {
-	switch {
-	case r.Validation != nil:
-		return &r.Validation.Overlap
-	case r.out.Train != nil:
-		o := overlapOf(r.out.Valid, r.out.Train)
-		return &o
+// holdOut chooses the held-out pairs and encodes them.
+func (r *reader) holdOut(ctx context.Context) error {
+	n := MaxHeldOut(r.Pairs)
+	if !r.chosen && n > 0 {
+		pairs := func(yield func(text.Pair, error) bool) {
+			i := 0
+			for p, err := range r.Train.pairs {
+				if !yield(p, err) {
+					return
+				}
+				i++
+				r.progress(HoldingOut, i)
+			}
+		}
+		if err := r.heldOut.Choose(ctx, pairs, n); err != nil {
+			return err
+		}
+		r.chosen = true
+	}
+	r.out.HeldOut = r.heldOut
+	for _, p := range r.heldOut.Pairs {
+		r.addValid(p)
 	}
 	return nil
 }
@@ -165,8 +179,8 @@ func (r *reader) learn() (err error) {
 	return err
 }
 
-// encode opens the training pairs as a stream or encodes them, and encodes the held-out pairs.
-func (r *reader) encode(ctx context.Context, heldOut holdout) error {
+// encode opens the training pairs as a stream or encodes them.
+func (r *reader) encode(ctx context.Context, heldOut heldOut) error {
 	c, o, files, pairs := r.out, r.options, r.Train.files, r.Pairs
 	c.Windows, c.WindowPairs = 1, pairs
 	switch {
@@ -178,22 +192,17 @@ func (r *reader) encode(ctx context.Context, heldOut holdout) error {
 			return err
 		}
 		c.Stream, c.Windows, c.WindowPairs = s, s.windows, s.start(1)
-		if heldOut.count == 0 {
-			return nil
-		}
-	default:
-		c.Train = new(train.Pairs)
+		return nil
 	}
+	c.Train = new(train.Pairs)
 	i := 0
 	return r.Train.forEach(ctx, func(p text.Pair) {
-		if heldOut.has(i) {
-			r.addValid(p)
-		} else if c.Train != nil {
+		if !heldOut[i] {
 			r.add(c.Train, p)
 		}
 		i++
 		r.progress(Encoding, i)
-		if i == growAfter && c.Train != nil {
+		if i == growAfter {
 			c.Train.Grow(pairs - i)
 		}
 	})

@@ -35,28 +35,28 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name                                   string
-		in                                     Options
-		change                                 func(*train.Options)
-		train, valid, every, unscored, windows int
+		name                            string
+		in                              Options
+		change                          func(*train.Options)
+		train, valid, unscored, windows int
 	}{
-		{"held out", Options{Train: Files(src, tgt)}, func(o *train.Options) {}, 1413, 74, 20, 0, 1},
-		{"no validation", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ValidEvery = 0 }, 1487, 0, 0, 0, 1},
-		{"validation files", Options{Train: Files(src, tgt), Valid: valid}, func(o *train.Options) {}, 1487, 3, 0, 1, 1},
-		{"validation files, no validation", Options{Train: Files(src, tgt), Valid: valid}, func(o *train.Options) { o.ValidEvery = 0 }, 1487, 0, 0, 0, 1},
-		{"too small to hold out", Options{Train: valid}, func(o *train.Options) {}, 3, 0, 0, 0, 1},
-		{"windows", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1413, 74, 20, 0, 3},
-		{"one window", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 1487 }, 1413, 74, 20, 0, 1},
-		{"dropout", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.BPEDropout = 0.1 }, 1413, 74, 20, 0, 1},
-		{"not in files", Options{Train: Pairs("pairs", inMemory)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1413, 74, 20, 0, 1},
+		{"held out", Options{Train: Files(src, tgt)}, func(o *train.Options) {}, 1413, 74, 0, 1},
+		{"no validation", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ValidEvery = 0 }, 1487, 0, 0, 1},
+		{"validation files", Options{Train: Files(src, tgt), Valid: valid}, func(o *train.Options) {}, 1487, 3, 1, 1},
+		{"validation files, no validation", Options{Train: Files(src, tgt), Valid: valid}, func(o *train.Options) { o.ValidEvery = 0 }, 1487, 0, 0, 1},
+		{"too small to hold out", Options{Train: valid}, func(o *train.Options) {}, 3, 0, 0, 1},
+		{"windows", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1413, 74, 0, 3},
+		{"one window", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 1487 }, 1413, 74, 0, 1},
+		{"dropout", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.BPEDropout = 0.1 }, 1413, 74, 0, 1},
+		{"not in files", Options{Train: Pairs("pairs", inMemory)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1413, 74, 0, 1},
 	} {
 		o := train.DefaultOptions()
 		c.change(&o)
 		c.in.VocabSize, c.in.Joint = 320, true
 		r := mustRead(t, c.in, o)
-		found := []int{r.TrainPairs, r.ValidPairs, r.HeldOutEvery, r.Unscored, r.Windows}
-		if want := []int{c.train, c.valid, c.every, c.unscored, c.windows}; !slices.Equal(found, want) {
-			t.Errorf("%s: TrainPairs, ValidPairs, HeldOutEvery, Unscored, Windows = %v, want %v", c.name, found, want)
+		found := []int{r.TrainPairs, r.ValidPairs, r.Unscored, r.Windows}
+		if want := []int{c.train, c.valid, c.unscored, c.windows}; !slices.Equal(found, want) {
+			t.Errorf("%s: TrainPairs, ValidPairs, Unscored, Windows = %v, want %v", c.name, found, want)
 		}
 		if streamed := o.BPEDropout > 0 || c.windows > 1; (r.Stream != nil) != streamed || (r.Train == nil) != streamed {
 			t.Errorf("%s: has a Stream: %v, has Train: %v; want a stream: %v", c.name, r.Stream != nil, r.Train != nil, streamed)

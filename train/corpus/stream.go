@@ -18,7 +18,7 @@ import (
 type stream struct {
 	*files
 	vocab   vocab.Tokenizers
-	heldOut holdout
+	heldOut heldOut
 	pairs   int // of the corpus, held-out pairs included
 	windows int
 	dropout float64 // BPE-dropout
@@ -40,7 +40,7 @@ const blockPairs = 256
 
 // newStream returns the stream of the files f with the given number of pairs. Its windows have
 // about equal sizes of at most o.ShuffleWindow pairs; 0 is one window.
-func newStream(f *files, tokenizers vocab.Tokenizers, heldOut holdout, pairs int, o train.Options) (*stream, error) {
+func newStream(f *files, tokenizers vocab.Tokenizers, heldOut heldOut, pairs int, o train.Options) (*stream, error) {
 	s := &stream{files: f, vocab: tokenizers, heldOut: heldOut, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
 	if o.ShuffleWindow > 0 {
 		s.windows = max(1, (pairs+o.ShuffleWindow-1)/o.ShuffleWindow)
@@ -135,7 +135,7 @@ func (s *stream) add(dst *train.Pairs, p text.Pair, epoch, i int) {
 	s.hash[0].WriteByte('\n')
 	s.hash[1].WriteString(p.Target)
 	s.hash[1].WriteByte('\n')
-	if s.heldOut.has(i) {
+	if s.heldOut[i] {
 		return
 	}
 	if s.dropout > 0 {

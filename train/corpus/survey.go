@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tfm/text"
+	"tfm/text/clean"
 	"tfm/text/vocab"
 )
 
@@ -17,7 +18,9 @@ type Survey struct {
 	// Validation is nil without Options.Valid.
 	Validation *Validation
 
-	words *vocab.Trainer // nil for given tokenizers and after Read
+	words   *vocab.Trainer // nil for given tokenizers and after Read
+	heldOut *clean.HeldOut // nil with Options.Valid
+	chosen  bool           // whether heldOut has its pairs
 }
 
 // Validation describes the validation pairs of Options.Valid.
@@ -42,6 +45,9 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		}
 	}
 	s := &Survey{Options: c}
+	if c.Valid == nil {
+		s.heldOut = clean.NewHeldOut(maxHeldOut)
+	}
 	if c.Tokenizers == nil {
 		s.words = new(vocab.Trainer)
 	}
@@ -49,6 +55,9 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		overlap.addTrain(training.add(p))
 		if s.words != nil {
 			s.words.Add(p)
+		}
+		if s.heldOut != nil {
+			s.heldOut.Draw(p)
 		}
 		s.progress(Reading, training.Pairs)
 	})

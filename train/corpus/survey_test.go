@@ -82,7 +82,7 @@ func TestFacts(t *testing.T) {
 }
 
 // Lines that do not belong together are found by their lengths, with their place and shift.
-func TestAlignment(t *testing.T) {
+func TestLinePairing(t *testing.T) {
 	const n = 5000
 	source, target := texttest.Pairs(n)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -116,7 +116,7 @@ func TestAlignment(t *testing.T) {
 		{"few", source[:99], shuffled[:99], 0, 0, 0, 0},
 		{"a hundred", source[:150], shuffled[:150], 150, 1, 0, 0},
 	} {
-		a := inspect(t, Options{Train: texts(c.source, c.target)}).Alignment
+		a := inspect(t, Options{Train: texts(c.source, c.target)}).LinePairing
 		if a.Unaligned < c.unaligned || a.Unaligned > c.unaligned+200 || a.FirstUnaligned != c.first || a.Shift != c.shift || math.Abs(a.Correlation-c.correlation) > 0.15 {
 			t.Errorf("%s: %+v, want about %d from line %d, shift %d, correlation %v", c.name, a, c.unaligned, c.first, c.shift, c.correlation)
 		}
@@ -168,31 +168,57 @@ func TestSimilarity(t *testing.T) {
 	}
 }
 
-// Validation pairs in the training pairs are counted, those of files and those held out.
+// Validation pairs in the training pairs are counted.
 func TestOverlap(t *testing.T) {
 	source, target := texttest.Pairs(1000)
 	valid := texts(
 		[]string{source[3], source[3], source[5], "other", "another"},
 		[]string{target[3], target[3], "other", target[7], "another"})
-	c := mustRead(t, Options{Train: texts(source, target), Valid: valid, VocabSize: 300}, train.DefaultOptions())
-	if want := (Overlap{2, 3, 3}); *c.Overlap != want {
-		t.Errorf("overlap %+v, want %+v", *c.Overlap, want)
+	s := inspect(t, Options{Train: texts(source, target), Valid: valid})
+	if want := (Overlap{2, 3, 3}); s.Validation.Overlap != want {
+		t.Errorf("overlap %+v, want %+v", s.Validation.Overlap, want)
 	}
-	half := texts(slices.Concat(source, source[1:501]), slices.Concat(target, target[1:501]))
-	c = mustRead(t, Options{Train: half, VocabSize: 300}, train.DefaultOptions())
-	if want := (Overlap{50, 50, 50}); *c.Overlap != want {
-		t.Errorf("overlap of %d held-out pairs %+v, want %+v, those among 1,000 of 1,500 that repeat", c.ValidPairs, *c.Overlap, want)
+	if s := inspect(t, Options{Train: texts(source, target)}); s.Validation != nil {
+		t.Errorf("validation %+v, want nil", s.Validation)
+	}
+}
+
+// No pair is held out that another one repeats, in memory and of a stream, and the same ones are in
+// every run. Pairs that all repeat others are held out too.
+func TestHeldOut(t *testing.T) {
+	source, target := texttest.Pairs(1000)
+	source, target = slices.Concat(source, source[1:501]), slices.Concat(target, target[1:501])
+	for i := range 500 {
+		source[1000+i] = strings.ToUpper(source[1000+i]) + "!"
+	}
+	lines := func(list []string) string { return strings.Join(list, "\n") + "\n" }
+	files := Files(write(t, "src", lines(source), false), write(t, "tgt", lines(target), false))
+	var references []string
+	for name, pairs := range map[string]*Text{"memory": texts(source, target), "stream": files} {
+		o := train.DefaultOptions()
+		o.ShuffleWindow = 400
+		c := mustRead(t, Options{Train: pairs, VocabSize: 300}, o)
+		if h := c.HeldOut; c.ValidPairs != 75 || c.TrainPairs != 1425 || len(h.Pairs) != 75 || h.Near != 0 || h.Moved < 50 {
+			t.Errorf("%s: %d validation and %d training pairs, %d near, %d moved; want 75, 1425, 0, about 150", name, c.ValidPairs, c.TrainPairs, h.Near, h.Moved)
+		}
+		for _, r := range c.References {
+			if i := slices.Index(target, r); i >= 1 && i <= 500 {
+				t.Errorf("%s: %q is held out, which is repeated", name, r)
+			}
+		}
+		if references != nil && !slices.Equal(c.References, references) {
+			t.Errorf("%s: other pairs are held out", name)
+		}
+		references = c.References
+	}
+	twice := texts(slices.Concat(source[:100], source[:100]), slices.Concat(target[:100], target[:100]))
+	if c := mustRead(t, Options{Train: twice, VocabSize: 300}, train.DefaultOptions()); c.ValidPairs != 10 || c.HeldOut.Repeated != 10 || c.TrainPairs != 190 {
+		t.Errorf("%d validation pairs, %d repeated, %d training pairs; want 10, 10, 190", c.ValidPairs, c.HeldOut.Repeated, c.TrainPairs)
 	}
 	o := train.DefaultOptions()
 	o.ValidEvery = 0
-	if c := mustRead(t, Options{Train: half, VocabSize: 300}, o); c.Overlap != nil {
-		t.Errorf("overlap %+v without validation, want nil", *c.Overlap)
-	}
-	src, tgt := toyFiles(t, false)
-	o = train.DefaultOptions()
-	o.ShuffleWindow = 500
-	if c := mustRead(t, Options{Train: Files(src, tgt), VocabSize: 300}, o); c.Overlap != nil {
-		t.Errorf("overlap %+v of pairs held out of a stream, want nil", *c.Overlap)
+	if c := mustRead(t, Options{Train: twice, VocabSize: 300}, o); c.HeldOut != nil {
+		t.Errorf("%+v is held out without validation", c.HeldOut)
 	}
 }
 

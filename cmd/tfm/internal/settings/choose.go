@@ -163,7 +163,7 @@ func dropout(epochs float64) float32 {
 // validEvery returns the steps between validations that take 3% of the time, with 4 to 20
 // validations in a run. A validation takes about as long as training on its target tokens.
 func validEvery(s *corpus.Survey, steps float64, batchTokens int) int {
-	held := corpus.HeldOut(s.Pairs)
+	held := corpus.MaxHeldOut(s.Pairs)
 	valid := tokens(s.Target) * float64(held) / float64(max(s.Pairs, 1))
 	if v := s.Validation; v != nil {
 		valid = tokens(v.Target)

@@ -65,7 +65,7 @@ type data struct {
 func (d data) warnings() []string {
 	var found []string
 	for _, warning := range []string{
-		d.languages(), d.sameLanguage(), d.swapped(), d.unaligned("training", d.Options.Train, d.Alignment, d.Pairs), d.unalignedValidation(),
+		d.languages(), d.sameLanguage(), d.swapped(), d.unaligned("training", d.Options.Train, d.LinePairing, d.Pairs), d.unalignedValidation(),
 		d.lengths(), d.repeated(), d.overlap(), d.tiny(),
 	} {
 		if warning != "" {
@@ -111,7 +111,7 @@ func (d data) swapped() string {
 }
 
 // unaligned warns of lines that do not belong together.
-func (d data) unaligned(pairs string, t *corpus.Text, a corpus.Alignment, n int) string {
+func (d data) unaligned(pairs string, t *corpus.Text, a corpus.LinePairing, n int) string {
 	if share(a.Unaligned, n) <= maxUnaligned {
 		return ""
 	}
@@ -130,7 +130,7 @@ func (d data) unalignedValidation() string {
 	if d.Validation == nil {
 		return ""
 	}
-	return d.unaligned("validation", d.Valid, d.Validation.Alignment, d.Validation.Pairs)
+	return d.unaligned("validation", d.Valid, d.Validation.LinePairing, d.Validation.Pairs)
 }
 
 // lengths warns of one side that is much longer than the other, in most pairs or in many.
@@ -145,7 +145,7 @@ func (d data) lengths() string {
 	switch {
 	case ratio > maxRatio, ratio < 1/maxRatio && ratio > 0:
 		return fmt.Sprintf("the targets have %.2f times the characters of the sources: check that line n of both has the same sentences", d.LengthRatio)
-	case share(d.Alignment.Unaligned, d.Pairs) > maxUnaligned: // explains the lengths
+	case share(d.LinePairing.Unaligned, d.Pairs) > maxUnaligned: // explains the lengths
 	case share(d.FarOff, d.LongPairs) > maxFarOff:
 		return fmt.Sprintf("in %s of %s training pairs (%.0f%%) one side is more than 3 times as long as usual: "+
 			"leave out pairs whose target does not have %.2f to %.2f times the characters of the source",
@@ -164,17 +164,27 @@ func (d data) repeated() string {
 
 // overlap warns of validation pairs in the training pairs.
 func (d data) overlap() string {
-	o, n := d.read.Overlap, d.read.ValidPairs
 	const tooGood = ", so that the validation scores are too good"
+	n := d.read.ValidPairs
+	if h := d.read.HeldOut; h != nil {
+		switch {
+		case h.Repeated > 0:
+			return fmt.Sprintf("%s of %s held-out pairs are also training pairs%s%s",
+				format.Thousands(h.Repeated), format.Thousands(n), tooGood, remedy("keep one of each", unique(d.Train)))
+		case h.Near > 0:
+			return fmt.Sprintf("%s of %s held-out pairs have the source or the target of a training pair, up to case, digits and punctuation, "+
+				"as most pairs do%s", format.Thousands(h.Near), format.Thousands(n), tooGood)
+		}
+	}
+	if d.Validation == nil {
+		return ""
+	}
+	o := d.Validation.Overlap
 	switch {
-	case o == nil:
-	case share(o.Pairs, n) > maxOverlap && d.Validation == nil:
-		return fmt.Sprintf("%s of %s held-out pairs are also training pairs%s%s",
-			format.Thousands(o.Pairs), format.Thousands(n), tooGood, remedy("keep one of each", unique(d.Train)))
 	case share(o.Pairs, n) > maxOverlap:
 		return fmt.Sprintf("%s of %s validation pairs are also training pairs%s%s",
 			format.Thousands(o.Pairs), format.Thousands(n), tooGood, remedy("leave them out of the training", without(d.Train, d.Valid)))
-	case share(o.Sources, n) > maxSourceOverlap && d.Validation != nil:
+	case share(o.Sources, n) > maxSourceOverlap:
 		return fmt.Sprintf("the sources of %s of %s validation pairs are also training sources, with other translations%s",
 			format.Thousands(o.Sources), format.Thousands(n), tooGood)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tfm/internal/texttest"
 	"tfm/text"
+	"tfm/text/clean"
 	"tfm/train"
 	"tfm/train/corpus"
 )
@@ -98,7 +99,7 @@ func TestDataWarnings(t *testing.T) {
 		{"all Chinese targets long", source, repeatEach(chinese, 4), nil, nil, " ", []string{"times the characters of the sources"}},
 		{"repeated", slices.Concat(source, source[1:]), slices.Concat(target, target[1:]), nil, nil, " ", []string{
 			"50% of the training pairs repeat another pair; to keep one of each: paste train.src train.tgt | awk '!seen[$0]++' > clean.tsv, then -tsv clean.tsv",
-			"199 of 199 held-out pairs are also training pairs, so that the validation scores are too good; to keep one of each: paste "}},
+			"198 of 199 held-out pairs are also training pairs, so that the validation scores are too good; to keep one of each: paste "}},
 		{"validation in training", slices.Concat(source, vs), slices.Concat(target, vt), vs, vt, " ", []string{
 			"200 of 200 validation pairs are also training pairs, so that the validation scores are too good; to leave them out of the training: " +
 				"paste train.src train.tgt | grep -vxFf <(paste val.src val.tgt) > clean.tsv, then -tsv clean.tsv"}},
@@ -181,5 +182,17 @@ func TestScriptsOf(t *testing.T) {
 		if got := fmt.Sprint(scriptsOf(language)); got != want {
 			t.Errorf("scriptsOf(%q) = %s, want %s", language, got, want)
 		}
+	}
+}
+
+// Held-out pairs that resemble training pairs are named.
+func TestNearHeldOutPairs(t *testing.T) {
+	d := data{Survey: new(corpus.Survey), read: &corpus.Corpus{ValidPairs: 7, HeldOut: &clean.HeldOut{Near: 5}}}
+	if got, want := d.overlap(), "5 of 7 held-out pairs have the source or the target of a training pair"; !strings.HasPrefix(got, want) {
+		t.Errorf("warning %q, want %q", got, want)
+	}
+	d.read.HeldOut = &clean.HeldOut{Moved: 9}
+	if got := d.overlap(); got != "" {
+		t.Errorf("warning %q, want none", got)
 	}
 }

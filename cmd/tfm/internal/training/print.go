@@ -38,8 +38,11 @@ func (j *Job) printData(c *corpus.Corpus) {
 	case j.Options.ValidEvery == 0:
 	case j.Corpus.Valid != nil:
 		p.Field("validation pairs", "%s from %s", format.Thousands(c.ValidPairs), j.Corpus.Valid.Name)
-	case c.HeldOutEvery > 0:
-		p.Field("validation pairs", "%s, one in %d held out (-valid-src)", format.Thousands(c.ValidPairs), c.HeldOutEvery)
+	case c.ValidPairs > 0:
+		p.Field("validation pairs", "%s held out (-valid-src)", format.Thousands(c.ValidPairs))
+		if n := c.HeldOut.Moved; n > 0 {
+			p.Field("", "%s moved to training", format.Count(n, "near-duplicate"))
+		}
 	default:
 		p.Field("validation pairs", "none, because the corpus is too small")
 	}

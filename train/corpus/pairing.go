@@ -2,12 +2,12 @@ package corpus
 
 import "math"
 
-// Alignment tells, from the lengths of both sides, whether the lines of two files belong together.
-// The lengths of translations correlate: their logarithms have a Pearson correlation of 0.78 to
-// 0.97 in captions, short sentences, news and technical text, between alphabets and between an
-// alphabet and Chinese or Japanese. Of sentences that do not belong together it is 0, or up to 0.26
-// in documents, where neighbouring sentences have similar lengths.
-type Alignment struct {
+// LinePairing tells, from the lengths of both sides, whether the lines of two files belong
+// together. The lengths of translations correlate: their logarithms have a Pearson correlation of
+// 0.78 to 0.97 in captions, short sentences, news and technical text, between alphabets and between
+// an alphabet and Chinese or Japanese. Of sentences that do not belong together it is 0, or up to
+// 0.26 in documents, where neighbouring sentences have similar lengths.
+type LinePairing struct {
 	Correlation float64 // of all pairs without an empty side
 
 	// Pairs of blocks of 1,024 consecutive pairs whose lengths do not correlate, or correlate
@@ -35,10 +35,10 @@ const (
 	minDeviation = 0.2
 )
 
-// aligner makes an Alignment. It calculates with integers, so that the result does not depend on
-// the processor.
-type aligner struct {
-	Alignment
+// linePairer makes a LinePairing. It calculates with integers, so that the result does not depend
+// on the processor.
+type linePairer struct {
+	LinePairing
 	total, block lengthSums
 	last         [2]int64 // lengths of the last pair
 	started      bool
@@ -97,7 +97,7 @@ func (l *lengthSums) correlation(products int64) float64 {
 }
 
 // add adds the pair on a line. Neither side must be empty.
-func (a *aligner) add(line int, x, y int64) {
+func (a *linePairer) add(line int, x, y int64) {
 	if a.block.n == 0 {
 		a.firstLine = line
 	}
@@ -112,7 +112,7 @@ func (a *aligner) add(line int, x, y int64) {
 }
 
 // endBlock judges the block.
-func (a *aligner) endBlock() {
+func (a *linePairer) endBlock() {
 	b := &a.block
 	dx, dy := b.deviations()
 	if b.n >= minBlockSize && min(dx, dy) >= minDeviation*octave {
@@ -136,7 +136,7 @@ func (a *aligner) endBlock() {
 }
 
 // end judges the last pairs and returns the result.
-func (a *aligner) end() Alignment {
+func (a *linePairer) end() LinePairing {
 	if a.block.n > 0 {
 		a.endBlock()
 	}
@@ -147,7 +147,7 @@ func (a *aligner) end() Alignment {
 	case -2*a.shifts > a.Unaligned:
 		a.Shift = -1
 	}
-	return a.Alignment
+	return a.LinePairing
 }
 
 const (

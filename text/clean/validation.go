@@ -1,0 +1,149 @@
+package clean
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"tfm/internal/hash"
+	"tfm/text"
+)
+
+// HeldOut chooses pairs of a corpus for validation at random, so that all other pairs can be
+// trained on: a pair with near-duplicates among the others is not chosen. Near-duplicates have the
+// same source or the same target up to case, punctuation, white space and the values of numbers.
+//
+// Draw must have all pairs of the corpus before Choose. Memory is bounded for corpora of any size.
+// The choice depends on the pairs and their order only.
+type HeldOut struct {
+	Pairs []text.Pair // in the order of the corpus, which Line numbers from 1
+	Moved int         // pairs that were drawn and stay with the others as near-duplicates of one
+
+	// Pairs that are near-duplicates of others, and those of them that repeat another pair.
+	// Both are 0 unless less than a tenth of the pairs to hold out have no near-duplicates.
+	// Then repeated pairs are held out last.
+	Near, Repeated int
+
+	drawing *drawing
+}
+
+const (
+	heldOutSeed  = 1
+	drawnMargin  = 1000    // pairs that are drawn for those that are not chosen
+	maxDrawn     = 1 << 18 // pairs that are drawn if too few of these were chosen
+	minHeldOut   = 10      // 1/minHeldOut of the pairs to hold out are enough
+	heldOutRanks = 3       // without near-duplicates, with some, repeated
+)
+
+// NewHeldOut returns a HeldOut for the choice of up to maxPairs pairs.
+func NewHeldOut(maxPairs int) *HeldOut {
+	return &HeldOut{drawing: newDrawing(2*maxPairs+drawnMargin, heldOutSeed)}
+}
+
+// Draw considers the next pair of the corpus. It does not retain the strings.
+func (h *HeldOut) Draw(p text.Pair) { h.drawing.add(p) }
+
+// Choose chooses n pairs, or fewer if the corpus has not enough of them. It iterates over the pairs
+// of the corpus once, or three times if many are near-duplicates. Errors are those of pairs, or the
+// cause of the end of ctx.
+func (h *HeldOut) Choose(ctx context.Context, pairs iter.Seq2[text.Pair, error], n int) error {
+	for {
+		list, all := h.drawing.pairs()
+		ranks, err := rank(ctx, pairs, list)
+		if err != nil {
+			return err
+		}
+		h.assign(list, ranks, n)
+		if len(h.Pairs)-h.Near >= n || all || len(list) >= maxDrawn {
+			h.drawing = nil
+			return nil
+		}
+		h.drawing = newDrawing(maxDrawn, heldOutSeed)
+		if err := each(ctx, pairs, h.drawing.add); err != nil {
+			return err
+		}
+	}
+}
+
+// each calls do with each pair.
+func each(ctx context.Context, pairs iter.Seq2[text.Pair, error], do func(text.Pair)) error {
+	for p, err := range pairs {
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		do(p)
+	}
+	return nil
+}
+
+// foldedKeys are the hashes of a pair by which near-duplicates and repetitions are found.
+type foldedKeys struct{ source, target, pair uint64 }
+
+// folder computes foldedKeys.
+type folder struct{ side side }
+
+func (f *folder) keys(p text.Pair) foldedKeys {
+	f.side.measure(p.Source)
+	source := hashWords(f.side.words)
+	f.side.measure(p.Target)
+	return foldedKeys{source, hashWords(f.side.words), hash.Pair(p.Source, p.Target)}
+}
+
+// rank returns for each of the drawn pairs 0 if it has no near-duplicates among all pairs, 1 if it
+// has, and 2 if it is repeated.
+func rank(ctx context.Context, pairs iter.Seq2[text.Pair, error], list []drawn) ([]int, error) {
+	var f folder
+	var counts [3]hashCounts // of the keys of list: sources, targets, pairs
+	for i := range counts {
+		counts[i] = hashCounts{}
+	}
+	keys := make([]foldedKeys, len(list))
+	for i, p := range list {
+		k := f.keys(p.Pair)
+		keys[i] = k
+		counts[0][k.source], counts[1][k.target], counts[2][k.pair] = 0, 0, 0
+	}
+	err := each(ctx, pairs, func(p text.Pair) {
+		k := f.keys(p)
+		for i, key := range [3]uint64{k.source, k.target, k.pair} {
+			if _, ok := counts[i][key]; ok {
+				counts[i].add(key)
+			}
+		}
+	})
+	ranks := make([]int, len(list))
+	for i, k := range keys {
+		switch {
+		case counts[2][k.pair] > 1:
+			ranks[i] = 2
+		case counts[0][k.source] > 1 || counts[1][k.target] > 1:
+			ranks[i] = 1
+		}
+	}
+	return ranks, err
+}
+
+// assign sets the result from the drawn pairs and their ranks.
+func (h *HeldOut) assign(list []drawn, ranks []int, n int) {
+	h.Pairs, h.Moved, h.Near, h.Repeated = nil, 0, 0, 0
+	for rank := range heldOutRanks {
+		h.Moved = 0
+		for i := 0; i < len(list) && len(h.Pairs) < n; i++ {
+			switch {
+			case ranks[i] > rank:
+				h.Moved++
+			case ranks[i] == rank:
+				h.Pairs = append(h.Pairs, list[i].Pair)
+				h.Near += min(rank, 1)
+				h.Repeated += rank / 2
+			}
+		}
+		if minHeldOut*len(h.Pairs) >= n {
+			break
+		}
+	}
+	slices.SortFunc(h.Pairs, func(a, b text.Pair) int { return a.Line - b.Line })
+}
