@@ -81,9 +81,10 @@ func selfMatchesPyTorch(t *testing.T, c *golden.Case) {
 	c.CheckGrad("x", dx)
 	c.CheckGrads(ps)
 
-	d, in := c.D, ref.Projection{W: l.QKV.W.Weights(), B: biasOf(l.QKV)}
-	heads := ref.SplitHeads(in.Columns(0, d), in.Columns(d, 2*d), in.Columns(2*d, 3*d), c.Heads)
-	paddedMatchesPyTorch(t, c, ref.MultiHead{Heads: heads, Out: ref.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "x")
+	w := ref.WeightsOf(ps)
+	referenceMatchesPyTorch(t, c, rag, func(s int, check func(head int, weights ref.Matrix)) ref.Matrix {
+		return w.Self("self", rowsOf(x, starts, s), c.Heads, c.Causal, check)
+	})
 }
 
 func crossMatchesPyTorch(t *testing.T, c *golden.Case) {
@@ -102,9 +103,10 @@ func crossMatchesPyTorch(t *testing.T, c *golden.Case) {
 	c.CheckGrad("memory", dmemory)
 	c.CheckGrads(ps)
 
-	d, kv := c.D, ref.Projection{W: l.KV.W.Weights(), B: biasOf(l.KV)}
-	heads := ref.SplitHeads(ref.Projection{W: l.Q.W.Weights(), B: biasOf(l.Q)}, kv.Columns(0, d), kv.Columns(d, 2*d), c.Heads)
-	paddedMatchesPyTorch(t, c, ref.MultiHead{Heads: heads, Out: ref.Projection{W: l.Out.W.Weights(), B: biasOf(l.Out)}}, "memory")
+	w := ref.WeightsOf(ps)
+	referenceMatchesPyTorch(t, c, rag, func(s int, check func(head int, weights ref.Matrix)) ref.Matrix {
+		return w.Cross("cross", rowsOf(x, rag.QStarts, s), rowsOf(memory, rag.KStarts, s), c.Heads, check)
+	})
 
 	all := c.Matrix("output/weights") // [batch, heads, queries, keys]
 	for s := range rag.Sentences() {
@@ -118,30 +120,24 @@ func crossMatchesPyTorch(t *testing.T, c *golden.Case) {
 	}
 }
 
-// paddedMatchesPyTorch compares the results and weights of the reference with PyTorch's, on the
-// padded batch with masks.
-func paddedMatchesPyTorch(t *testing.T, c *golden.Case, l ref.MultiHead, keys string) {
-	n, m := tokens(c, "x"), tokens(c, keys)
-	mask := ref.PaddingMask(idsOf(c, keys, m), 0)
-	if c.Causal {
-		mask = mask.And(ref.LookAheadMask(n))
-	}
-	x, memory, all := c.Matrix("input/x"), c.Matrix("input/"+keys), c.Matrix("output/weights")
-	starts := c.Starts("x")
-	real := mat.New(int(starts[len(starts)-1]), c.D) // rows of tokens
-	for s := range len(starts) - 1 {
-		y, weights := l.Attend(x.RowRange(s*n, (s+1)*n), memory.RowRange(s*m, (s+1)*m), mask.Head(s, 0))
-		length := int(starts[s+1] - starts[s])
-		for i := range length {
-			copy(real.Row(int(starts[s])+i), y.Row(i))
-		}
-		for h, w := range weights {
-			at := (s*c.Heads + h) * n
+// rowsOf returns the rows of sentence s.
+func rowsOf(x mat.Matrix, starts []int32, s int) ref.Matrix {
+	return ref.FromFloat32(x.RowRange(int(starts[s]), int(starts[s+1])))
+}
+
+// referenceMatchesPyTorch compares the results of the reference and its weights with PyTorch's.
+// attend returns the result of sentence s and calls check with the weights of each head.
+func referenceMatchesPyTorch(t *testing.T, c *golden.Case, r attn.Ragged, attend func(s int, check func(head int, weights ref.Matrix)) ref.Matrix) {
+	n, all := tokens(c, "x"), c.Matrix("output/weights")
+	var y ref.Matrix
+	for s := range r.Sentences() {
+		y = append(y, attend(s, func(head int, weights ref.Matrix) {
+			want := all.RowRange((s*c.Heads+head)*n, (s*c.Heads+head+1)*n).Slice(0, len(weights), 0, len(weights[0]))
 			// float64 arithmetic on values that were rounded to float32 once
-			golden.CheckClose(t, "weights of the reference", w.RowRange(0, length), all.RowRange(at, at+length), 1e-6)
-		}
+			golden.CheckClose(t, "weights of the reference", ref.ToFloat32(weights), want, 1e-6)
+		})...)
 	}
-	c.CheckOutput("y", real)
+	c.CheckOutput("y", ref.ToFloat32(y))
 }
 
 // tokens returns the length of the padded sentences.
@@ -151,23 +147,4 @@ func tokens(c *golden.Case, name string) int {
 		longest = max(longest, n)
 	}
 	return int(longest)
-}
-
-// idsOf returns ids of 1 for tokens and 0 for padding.
-func idsOf(c *golden.Case, name string, tokens int) (ids [][]int32) {
-	for _, n := range c.Int32s("lengths/" + name) {
-		row := make([]int32, tokens)
-		for i := range n {
-			row[i] = 1
-		}
-		ids = append(ids, row)
-	}
-	return ids
-}
-
-func biasOf(l layer.Linear) []float32 {
-	if l.B == nil {
-		return nil
-	}
-	return l.B.W
 }

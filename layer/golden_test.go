@@ -2,6 +2,7 @@ package layer_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"tfm/internal/golden"
@@ -21,14 +22,6 @@ func filled(c *golden.Case, declare func(*layer.Params)) *layer.Params {
 
 func TestNormMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "layer_norm", func(t *testing.T, c *golden.Case) {
-		reference, gain, bias := ref.LayerNorm, c.Matrix("param/norm.weight").Data, []float32(nil)
-		if c.Unbiased {
-			reference = ref.UnbiasedNorm
-		}
-		if c.Bias {
-			bias = c.Matrix("param/norm.bias").Data
-		}
-		c.CheckOutput("y", reference(ref.Residual(c.Input("x"), c.Input("sub"), mat.Dropout{}), gain, bias, c.Eps))
 		kind := layer.LayerNorm
 		if c.Unbiased {
 			kind = layer.UnbiasedNorm
@@ -43,6 +36,8 @@ func normMatchesPyTorch(t *testing.T, c *golden.Case, kind layer.NormKind) {
 	var norm layer.Norm
 	ps := filled(c, func(ps *layer.Params) { norm = layer.NewNorm(ps, "norm", c.D, float32(c.Eps), kind) })
 	x, dx := c.Input("x"), c.Upstream()
+	sum := ref.Sum(1, ref.FromFloat32(x), ref.FromFloat32(c.Input("sub")))
+	c.CheckOutput("y", ref.ToFloat32(ref.WeightsOf(ps).Norm("norm", normKinds[kind], sum, c.Eps)))
 	dsub := mat.New(x.Rows, c.D)
 	var act layer.NormAct
 	var residual layer.ResidualAct
@@ -59,13 +54,6 @@ var activations = map[string]mat.Activation{"relu": mat.ReLU, "gelu": mat.GELU, 
 
 func TestFeedForwardMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "feed_forward", func(t *testing.T, c *golden.Case) {
-		if c.Activation == "relu" {
-			var b1, b2 []float32
-			if c.Bias {
-				b1, b2 = c.Matrix("param/linear1.bias").Data, c.Matrix("param/linear2.bias").Data
-			}
-			c.CheckOutput("y", ref.FeedForward(c.Input("x"), c.Matrix("param/linear1.weight").T(), b1, c.Matrix("param/linear2.weight").T(), b2))
-		}
 		linear := layer.NewLinear
 		if !c.Bias {
 			linear = layer.NewLinearNoBias
@@ -75,6 +63,8 @@ func TestFeedForwardMatchesPyTorch(t *testing.T) {
 			l.Inner, l.Outer = linear(ps, "ff.inner", c.D, c.FF), linear(ps, "ff.outer", c.FF, c.D)
 		})
 		x, dy := c.Input("x"), c.Upstream()
+		f := strings.ReplaceAll(c.Activation, "_", "-")
+		c.CheckOutput("y", ref.ToFloat32(ref.WeightsOf(ps).FeedForward("ff", f, ref.FromFloat32(x), nil)))
 		dx, dhidden := mat.New(x.Rows, c.D), mat.New(x.Rows, c.FF)
 		var act, alone layer.FeedForwardAct
 		arena(func(a *layer.Arena) { act, alone = l.Alloc(a, x.Rows, true), l.Alloc(a, x.Rows, false) })
@@ -102,7 +92,8 @@ func TestEmbeddingMatchesPyTorch(t *testing.T) {
 	l.Forward(nil, x, ids, starts, mat.Dropout{})
 	c.CheckOutput("y", x)
 	for s := range len(starts) - 1 {
-		copy(x.RowRange(int(starts[s]), int(starts[s+1])).Data, ref.Embedding(ps.List[0].Weights(), ids[starts[s]:starts[s+1]]).Data)
+		rows := ref.Variant{}.Embed(ref.WeightsOf(ps), "embedding", c.D, ids[starts[s]:starts[s+1]])
+		copy(x.RowRange(int(starts[s]), int(starts[s+1])).Data, ref.ToFloat32(rows).Data)
 	}
 	c.CheckOutput("y", x)
 	l.Backward(nil, c.Upstream(), ids, starts, mat.Dropout{})

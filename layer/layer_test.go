@@ -154,22 +154,6 @@ func dropped(drop mat.Dropout, x ref.Matrix) ref.Matrix {
 	return y
 }
 
-// ref.AddNorm, which has the same dropout masks, is the oracle of a residual with a norm.
-func TestAddNorm(t *testing.T) {
-	for _, drop := range []mat.Dropout{{}, {Rate: 0.4, Key: 77}} {
-		l := layer.Residual{Alpha: 1}
-		var norm layer.Norm
-		ps, r := setUp(func(ps *layer.Params) { norm = layer.NewNorm(ps, "l", d, eps, layer.LayerNorm) })
-		x, sub := random(r, n, d), random(r, n, d)
-		var act layer.NormAct
-		arena(func(a *layer.Arena) { act = norm.Alloc(a, n) })
-		want := ref.AddNorm(x, sub, drop, ps.List[0].W, ps.List[1].W, eps)
-		got := norm.Forward(nil, &act, l.Forward(nil, new(layer.ResidualAct), x, sub, drop))
-		// about ten roundings of 6e-8
-		ref.CheckClose(t, "y", got, ref.FromFloat32(want), 1e-6)
-	}
-}
-
 var normKinds = map[layer.NormKind]string{layer.LayerNorm: "layer", layer.UnbiasedNorm: "unbiased", layer.RMSNorm: "rms"}
 
 func TestNorm(t *testing.T) {

@@ -19,6 +19,17 @@ func FromFloat32(m mat.Matrix) Matrix {
 	return r
 }
 
+// ToFloat32 returns m rounded to float32.
+func ToFloat32(m Matrix) mat.Matrix {
+	r := mat.New(len(m), len(m[0]))
+	for i := range m {
+		for j := range m[i] {
+			r.Row(i)[j] = float32(m[i][j])
+		}
+	}
+	return r
+}
+
 // Float64s returns x in float64.
 func Float64s(x []float32) []float64 {
 	r := make([]float64, len(x))

@@ -2,12 +2,12 @@
 // slow, allocating, and as close to the text as Go allows. It imports mat, layer and attn; only
 // tests import it.
 //
-// The whole model has a forward pass in float64, sentence by sentence (ref.go). Tests compare the
-// layers' results with it, and their gradients with its central differences (check.go). Each
-// equation also has a function of float32 matrices that computes in float64 and rounds its results
-// once (layers.go, attention.go, heads.go, mask.go); the examples compute them by hand. padded.go
+// The layers and the whole model have a forward pass in float64, sentence by sentence (ref.go).
+// Tests compare the layers' results with it, and their gradients with its central differences
+// (check.go). Equation 1 also has a function of float32 matrices, forward and backward, that
+// computes in float64 and rounds its results once (attention.go), with masks (mask.go). padded.go
 // is attention over a padded batch with masks, as tensor libraries compute it, with the kernels of
-// package mat.
+// package mat. The examples compute results by hand.
 //
 // Shapes that do not fit panic with the shapes in the message.
 package ref

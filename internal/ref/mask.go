@@ -1,9 +1,6 @@
 package ref
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Mask reports whether a query may attend to a key. A nil Mask allows all.
 type Mask func(query, key int) bool
@@ -100,27 +97,4 @@ func (m BatchMask) At(sentence, head, i, j int) bool {
 // Head returns the mask of one head of one sentence.
 func (m BatchMask) Head(sentence, head int) Mask {
 	return func(query, key int) bool { return m.At(sentence, head, query, key) }
-}
-
-// String returns a line for each query, with 1 for keys that it may attend to and 0 for others, and
-// an empty line between sentences and heads.
-func (m BatchMask) String() string {
-	var b strings.Builder
-	keys := m.Shape[3]
-	for i, allowed := range m.Allowed {
-		switch {
-		case i > 0 && i%(keys*m.Shape[2]) == 0:
-			b.WriteString("\n\n")
-		case i > 0 && i%keys == 0:
-			b.WriteString("\n")
-		case i > 0:
-			b.WriteString(" ")
-		}
-		if allowed {
-			b.WriteString("1")
-		} else {
-			b.WriteString("0")
-		}
-	}
-	return b.String()
 }
