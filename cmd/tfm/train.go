@@ -294,8 +294,12 @@ func (t *trainer) printChoices() {
 		return
 	}
 	t.progress.Text("chosen for these files (each is a flag; -dump-config prints all settings):")
+	width := 18
 	for _, c := range choices {
-		t.progress.Text("  %-18s %s", "-"+c.Name+" "+c.Value, c.Why)
+		width = max(width, len("- ")+len(c.Name+c.Value))
+	}
+	for _, c := range choices {
+		t.progress.Text("  %-*s %s", width, "-"+c.Name+" "+c.Value, c.Why)
 	}
 }
 

@@ -125,7 +125,7 @@ func (r *Run) Choose(s *corpus.Survey) {
 	if r.chosen("dropout", "%s", aboutEpochs) {
 		r.Config.Dropout = dropout(epochs)
 	}
-	if float64(preset.Warmup) > steps/4 && r.chosen("warmup", "%s", format.Count(int(steps), "step")) {
+	if float64(r.Options.Warmup) > steps/4 && r.chosen("warmup", "%s", format.Count(int(steps), "step")) {
 		r.Options.Warmup = max(1, int(steps/4))
 	}
 	if r.chosen("valid-every", "a validation takes about 3%% of the time") {

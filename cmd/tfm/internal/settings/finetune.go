@@ -2,14 +2,26 @@ package settings
 
 import (
 	"path/filepath"
+	"strconv"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
+	"tfm/train"
 )
 
-// usualRegularization is the dropout and the label smoothing of fine-tuning where the model's are
-// not known: those of the paper's base model.
-const usualRegularization = 0.1
+// The plan of fine-tuning, see BENCHMARKS.md. A higher rate learns more of the new texts and
+// forgets more of the old ones. It falls with the width, because the updates of a wider layer add
+// up over more inputs.
+const (
+	fineTuningRate     = 0.064 // divided by d_model
+	maxFineTuningRate  = 1e-3
+	fineTuningWarmup   = 100 // steps; at most a quarter of the run
+	fineTuningCooldown = 0.4
+
+	// usualRegularization is the dropout and the label smoothing of the paper's base model, for
+	// models whose own are not known.
+	usualRegularization = 0.1
+)
 
 // fineTune sets the settings of a run that starts from the weights of a model, except given ones.
 // What it chooses is printed with the reason.
@@ -18,22 +30,48 @@ const usualRegularization = 0.1
 //	with a named preset, all others     the preset's, as for random weights
 //	configuration                       the model's
 //	dropout, label smoothing            the model's training, else usualRegularization
-//	batches, optimizer, learning rate   the preset of the model's size, as for random weights
+//	optimizer                           adam, unless one is given
+//	schedule of the learning rate       the plan's, unless -schedule or -factor is given
+//	batches, validations, checkpoints   the preset of the model's size, as for random weights
 func (r *Run) fineTune(init *Trained, named bool) {
 	defer r.hold()()
+	o := &r.Options
 	r.SrcLang, r.TgtLang = init.SrcLang, init.TgtLang
-	search := &r.Options.Search
-	search.Penalty, search.Alpha, search.Suppressed = init.Decoding.LengthPenalty, init.Decoding.Alpha, init.Decoding.Suppressed
+	o.Search.Penalty, o.Search.Alpha, o.Search.Suppressed = init.Decoding.LengthPenalty, init.Decoding.Alpha, init.Decoding.Suppressed
 	if named {
 		return
 	}
 	r.Config = init.Config
+	r.regularizeLike(init)
+	preset := r.flags.Values()
+	if r.Origin("optimizer") == Default {
+		o.Optimizer, o.Momentum, o.MuonScale = train.OptimizerAdam, 0, 0
+	}
+	if r.Origin("schedule") == Default && r.Origin("factor") == Default {
+		o.Schedule, o.Cooldown, o.Warmup = train.ScheduleConstant, fineTuningCooldown, fineTuningWarmup
+		threeDigits := strconv.FormatFloat(fineTuningRate/float64(r.Config.DModel), 'g', 3, 64)
+		rate, _ := strconv.ParseFloat(threeDigits, 64)
+		o.LR = min(rate, maxFineTuningRate)
+		if o.Steps > 0 {
+			o.Warmup = max(1, min(fineTuningWarmup, o.Steps/4))
+		}
+	}
+	for _, name := range []string{"optimizer", "schedule", "lr", "warmup", "cooldown"} {
+		if r.flags.Lookup(name).Value.String() != preset[name] {
+			r.chosen(name, "suits trained weights of d_model %d", r.Config.DModel)
+		}
+	}
+}
+
+// regularizeLike sets dropout and label smoothing to those of the training of a model. An imported
+// model may not have them.
+func (r *Run) regularizeLike(init *Trained) {
 	file := filepath.Base(init.Path)
 	for _, c := range []struct {
 		name  string
 		value *float32
 	}{{"dropout", &r.Config.Dropout}, {"label-smoothing", &r.Config.LabelSmoothing}} {
-		if init.Imported && *c.value == 0 { // a format without it
+		if init.Imported && *c.value == 0 {
 			*c.value = usualRegularization
 			r.chosen(c.name, "%s does not have the value of its training", file)
 		} else {

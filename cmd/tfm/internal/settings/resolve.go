@@ -97,6 +97,7 @@ func (r *Run) begin(facts Facts) error {
 	if facts.Init != nil {
 		r.fineTune(facts.Init, named)
 	}
+	before := r.flags.Values()
 	r.Options.Dir = r.CheckpointDir()
 	if err := r.joint(facts.Tokenizers); err != nil {
 		return err
@@ -112,6 +113,9 @@ func (r *Run) begin(facts Facts) error {
 		return err
 	}
 	r.lengths()
+	r.choices = slices.DeleteFunc(r.choices, func(c Choice) bool { // by a rule
+		return r.flags.Lookup(c.Name).Value.String() != before[c.Name]
+	})
 	if !r.Joint && r.Config.Tie == model.TieAll {
 		return cli.Usagef("-tie all needs a joint vocabulary")
 	}
