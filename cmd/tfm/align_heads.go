@@ -8,6 +8,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/model"
 	"tfm/text"
@@ -17,54 +18,64 @@ import (
 func alignHeadsCommand() cli.Command {
 	return cli.Command{
 		Name: "align-heads",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			path := modelFlag(f)
-			files := filter.CorpusFlags(f)
-			out := f.String("o", "", "model `file` to write")
-			force := f.Bool("force", false, "replace an existing model")
-			var threads int
-			cli.ThreadsFlag(f, &threads)
-			return func(ctx context.Context, args []string) error {
-				if err := cli.NoArguments(args); err != nil {
-					return err
-				}
-				if err := files.Check(); err != nil {
-					return err
-				}
-				if err := cli.CheckModelOutput(*out, *force, append(files.Files(), *path)...); err != nil {
-					return err
-				}
-				t, err := openModel(*path, translate.Options{Threads: threads})
-				if err != nil {
-					return err
-				}
-				defer t.Close()
-				var list []text.Pair
-				for p, err := range files.Pairs() {
-					if err != nil {
-						return err
-					}
-					if list = append(list, p); len(list) == translate.MaxAlignedPairs {
-						break
-					}
-				}
-				found, err := t.FindAlignHeads(ctx, list)
-				if err != nil {
-					return fmt.Errorf("%s: %w", files.Files()[0], err)
-				}
-				h, err := model.LoadHeader(*path)
-				if err != nil {
-					return err
-				}
-				h.Decoding.AlignHeads = found.Heads.String()
-				if err := model.CopyWithDecoding(*path, *out, h.Decoding); err != nil {
-					return err
-				}
-				percent := func(n int) float64 { return 100 * float64(n) / float64(found.Links) }
-				terminal.NewProgress(os.Stderr).Text("%s: heads %s (layer.head): agree with %.1f%% of %s; all heads of the last layer with %.1f%%",
-					*out, found.Heads, percent(found.Agree), format.Count(found.Links, "statistical link"), percent(found.AgreeLastLayer))
-				return nil
-			}
+		Setup: func(f *cli.Flags) cli.Action {
+			var c alignHeads
+			c.model.PathFlag(f)
+			c.files = filter.CorpusFlags(f)
+			f.StringVar(&c.out, "o", "", "model `file` to write")
+			f.BoolVar(&c.force, "force", false, "replace an existing model")
+			cli.ThreadsFlag(f, &c.model.Threads)
+			return c.run
 		},
 	}
+}
+
+// alignHeads is the command with its flags.
+type alignHeads struct {
+	model translator.Model
+	files *filter.Corpus
+	out   string
+	force bool
+}
+
+func (c *alignHeads) run(ctx context.Context, args []string) error {
+	if err := cli.NoArguments(args); err != nil {
+		return err
+	}
+	if err := c.files.Check(); err != nil {
+		return err
+	}
+	if err := cli.CheckModelOutput(c.out, c.force, append(c.files.Files(), c.model.Path)...); err != nil {
+		return err
+	}
+	t, err := c.model.Open()
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	var pairs []text.Pair
+	for p, err := range c.files.Pairs() {
+		if err != nil {
+			return err
+		}
+		if pairs = append(pairs, p); len(pairs) == translate.MaxAlignedPairs {
+			break
+		}
+	}
+	found, err := t.FindAlignHeads(ctx, pairs)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.files.Files()[0], err)
+	}
+	h, err := model.LoadHeader(c.model.Path)
+	if err != nil {
+		return err
+	}
+	h.Decoding.AlignHeads = found.Heads.String()
+	if err := model.CopyWithDecoding(c.model.Path, c.out, h.Decoding); err != nil {
+		return err
+	}
+	percent := func(n int) float64 { return 100 * float64(n) / float64(found.Links) }
+	terminal.NewProgress(os.Stderr).Text("%s: heads %s (layer.head): agree with %.1f%% of %s; all heads of the last layer with %.1f%%",
+		c.out, found.Heads, percent(found.Agree), format.Count(found.Links, "statistical link"), percent(found.AgreeLastLayer))
+	return nil
 }

@@ -22,7 +22,7 @@ import (
 func averageCommand() cli.Command {
 	return cli.Command{
 		Name: "average",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) cli.Action {
 			var a average
 			f.StringVar(&a.out, "o", "", "model `file` to write")
 			f.BoolVar(&a.force, "force", false, "replace an existing model")

@@ -22,7 +22,7 @@ import (
 func benchCommand() cli.Command {
 	return cli.Command{
 		Name: "bench",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) cli.Action {
 			var b benchmark
 			f.StringVar(&b.only, "only", "", "`parts` to measure, separated by commas: "+strings.Join(benchGroups(), ", ")+"; or single lines of them: "+
 				strings.Join(benchNames(), ", "))
@@ -139,9 +139,6 @@ func (b *benchmark) effort(most time.Duration) bench.Effort {
 
 func (b *benchmark) run(ctx context.Context, args []string) error {
 	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
-	if err := cli.CheckThreads(b.threads); err != nil {
 		return err
 	}
 	parts, err := b.chosen()

@@ -19,7 +19,7 @@ import (
 func cleanCommand() cli.Command {
 	return cli.Command{
 		Name: "clean",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) cli.Action {
 			c := cleaning{Options: clean.DefaultOptions()}
 			f.Group("Files")
 			c.files = filter.CorpusFlags(f)
@@ -29,17 +29,12 @@ func cleanCommand() cli.Command {
 			c.faultFlags(f)
 			f.Group("Machine")
 			cli.ThreadsFlag(f, &c.Threads)
-			return func(ctx context.Context, args []string) error {
-				if err := c.check(args); err != nil {
-					return err
-				}
-				return c.run(ctx)
-			}
+			return c.run
 		},
 	}
 }
 
-// cleaning is a call of the command.
+// cleaning is the command with its flags.
 type cleaning struct {
 	clean.Options
 	files        *filter.Corpus
@@ -89,9 +84,6 @@ func (c *cleaning) check(args []string) error {
 	if err := c.files.Check(); err != nil {
 		return err
 	}
-	if err := cli.CheckThreads(c.Threads); err != nil {
-		return err
-	}
 	for i, drop := range c.drop {
 		c.Keep[i] = !drop
 	}
@@ -119,7 +111,10 @@ func (c *cleaning) outputs() (paths []string) {
 }
 
 // run cleans the corpus and prints the table.
-func (c *cleaning) run(ctx context.Context) error {
+func (c *cleaning) run(ctx context.Context, args []string) error {
+	if err := c.check(args); err != nil {
+		return err
+	}
 	progress := terminal.NewProgress(os.Stderr)
 	c.Options.Progress = cleaningProgress(progress, c.files)
 	var samples [clean.NumFaults]text.Pair // one of each fault

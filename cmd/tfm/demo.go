@@ -25,7 +25,7 @@ import (
 func demoCommand() cli.Command {
 	return cli.Command{
 		Name: "demo",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) cli.Action {
 			d := demo{options: demoOptions()}
 			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
 			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "seed of the initial weights and the order of the pairs")
@@ -101,9 +101,6 @@ func (d *demo) run(ctx context.Context, args []string) error {
 
 // check checks the flags and adapts the learning rate to the number of steps.
 func (d *demo) check() error {
-	if err := cli.CheckThreads(d.threads); err != nil {
-		return err
-	}
 	o := &d.options
 	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
 	o.DecaySteps = max(o.Steps, o.Warmup+1)

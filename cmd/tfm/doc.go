@@ -8,6 +8,7 @@
 //	cli         the command line: subcommands, help, completion, exit codes, signals
 //	settings    the settings of a training: flags, files, recipes, and their precedence
 //	training    a training, from its corpora to the model file, and its output
+//	translator  models opened for translating, and the lines to translate
 //	filter      lines with answers: plain text, columns or JSON objects; their progress
 //	scoring     BLEU and chrF of files: flags, reading, printing
 //	record      the log and the event files of a training

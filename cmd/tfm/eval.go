@@ -12,6 +12,7 @@ import (
 	"tfm/cmd/tfm/internal/scoring"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/model/decode"
 	"tfm/model/safetensors"
@@ -22,92 +23,104 @@ import (
 func evalCommand() cli.Command {
 	return cli.Command{
 		Name: "eval",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			path := modelFlag(f)
-			src := f.String("src", "", "`file` of source sentences, one a line")
-			scores := scoring.Flags(f)
-			out := f.String("o", "", "`file` to write the translations to")
+		Setup: func(f *cli.Flags) cli.Action {
+			c := evaluation{given: f.Given}
+			c.model.PathFlag(f)
+			f.StringVar(&c.src, "src", "", "`file` of source sentences, one a line")
+			c.scores = scoring.Flags(f)
+			f.StringVar(&c.out, "o", "", "`file` to write the translations to")
 			f.Group("Search")
-			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
+			c.search = settings.SearchFlags(f, decode.DefaultOptions().Beam)
 			f.Group("Machine")
-			int8, useList := int8Flag(f), shortlistFlag(f)
-			var threads int
-			cli.ThreadsFlag(f, &threads)
-			return func(ctx context.Context, args []string) error {
-				if err := cli.NoArguments(args); err != nil {
-					return err
-				}
-				if *src == "" || len(scores.References) == 0 {
-					return cli.Usagef("-src and -ref are needed")
-				}
-				if err := scores.Check(); err != nil {
-					return err
-				}
-				if err := settings.CheckSearch(*search); err != nil {
-					return err
-				}
-				if err := cli.CheckThreads(threads); err != nil {
-					return err
-				}
-				if err := checkModel(*path); err != nil {
-					return err
-				}
-				if *out != "" {
-					if err := cli.CheckOutput(*out, append([]string{*path, *src}, scores.References...)...); err != nil {
-						return err
-					}
-				}
-				texts, err := scoring.ReadFiles(append([]string{*src}, scores.References...))
-				if err != nil {
-					return err
-				}
-				srcs, refs := texts[0], texts[1:]
-				t, err := translate.Open(*path, translate.Options{Threads: threads, Int8: *int8})
-				if err != nil {
-					return err
-				}
-				defer t.Close()
-				settings.UseModelPenalty(search, f.Given(), t.DefaultOptions())
-				if *useList {
-					if err := useShortlist(search, t, *path); err != nil {
-						return err
-					}
-				}
-				hyps, err := evaluate(ctx, t, *search, *src, srcs)
-				if err != nil {
-					return err
-				}
-				printTokenizer(scores, refs)
-				err = scores.WriteCorpus(os.Stdout, hyps, refs)
-				if *out == "" {
-					return err
-				}
-				// After a failure of either the result of the other is kept.
-				return errors.Join(err, writeLines(*out, hyps))
-			}
+			c.model.Int8Flag(f)
+			c.model.ShortlistFlag(f)
+			cli.ThreadsFlag(f, &c.model.Threads)
+			return c.run
 		},
 	}
 }
 
-// evaluate translates srcs, the lines of file, and shows its progress.
-func evaluate(ctx context.Context, t *translate.Translator, o decode.Options, file string, srcs []string) ([]string, error) {
+// evaluation is the command with its flags.
+type evaluation struct {
+	given    func() map[string]string // flags of the command line
+	model    translator.Model
+	src, out string
+	scores   *scoring.Options
+	search   *decode.Options
+}
+
+// check reports wrong usage, and files that cannot be read or written.
+func (c *evaluation) check(args []string) error {
+	if err := cli.NoArguments(args); err != nil {
+		return err
+	}
+	if c.src == "" || len(c.scores.References) == 0 {
+		return cli.Usagef("-src and -ref are needed")
+	}
+	if err := c.scores.Check(); err != nil {
+		return err
+	}
+	if err := settings.CheckSearch(*c.search); err != nil {
+		return err
+	}
+	if err := c.model.Check(); err != nil {
+		return err
+	}
+	if c.out == "" {
+		return nil
+	}
+	return cli.CheckOutput(c.out, append([]string{c.model.Path, c.src}, c.scores.References...)...)
+}
+
+func (c *evaluation) run(ctx context.Context, args []string) error {
+	if err := c.check(args); err != nil {
+		return err
+	}
+	texts, err := scoring.ReadFiles(append([]string{c.src}, c.scores.References...))
+	if err != nil {
+		return err
+	}
+	srcs, refs := texts[0], texts[1:]
+	t, err := c.model.Open()
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if err := c.model.Search(c.search, c.given(), t); err != nil {
+		return err
+	}
+	hyps, err := c.translate(ctx, t, srcs)
+	if err != nil {
+		return err
+	}
+	c.scores.PrintTokenizer(refs)
+	err = c.scores.WriteCorpus(os.Stdout, hyps, refs)
+	if c.out == "" {
+		return err
+	}
+	// After a failure of either the result of the other is kept.
+	return errors.Join(err, writeLines(c.out, hyps))
+}
+
+// translate translates srcs, the lines of -src, and shows its progress.
+func (c *evaluation) translate(ctx context.Context, t *translate.Translator, srcs []string) ([]string, error) {
 	const batch = 256
 	p := terminal.NewProgress(os.Stderr)
-	warnings := lineWarnings{remedy: trainLonger}
+	var warnings translator.Warnings
 	warnings.Show = func(s string) { p.Line("tfm: %s", s) }
 	start := time.Now()
 	perSecond := func(n int) float64 { return float64(n) / time.Since(start).Seconds() }
 	var hyps []string
-	o.NoScore = true // for greedy search
+	c.search.NoScore = true // for greedy search
 	for len(hyps) < len(srcs) {
 		texts := srcs[len(hyps):min(len(hyps)+batch, len(srcs))]
-		results, err := t.Do(ctx, translate.Request{Texts: texts, Decode: o})
+		results, err := t.Do(ctx, translate.Request{Texts: texts, Decode: *c.search})
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range results {
 			hyps = append(hyps, r.Best())
-			if w, ok := r.LineWarning(text.Line{File: file, Number: len(hyps)}); ok {
+			if w, ok := r.LineWarning(text.Line{File: c.src, Number: len(hyps)}); ok {
 				warnings.Add(w)
 			}
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -18,42 +17,48 @@ import (
 func exportCommand() cli.Command {
 	return cli.Command{
 		Name: "export",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			var kind string
-			f.StringVar(&kind, "format", "", "format to write:\n  marian-hf    transformers, MarianMTModel\n  ctranslate2  CTranslate2\n  argos        Argos Translate, a file OUT.argosmodel\n"+
-				"  pytorch      torch.nn.Transformer, with a program that loads it").Choices("marian-hf", "ctranslate2", "argos", "pytorch")
-			out := f.String("o", "", "`folder` to write; or a file .argosmodel")
-			var src, tgt string
-			languageFlags(f, &src, &tgt)
-			force := f.Bool("force", false, "write into a folder that has files, or replace a file")
-			return func(_ context.Context, args []string) error {
-				switch {
-				case len(args) != 1:
-					return cli.Usagef("found %d arguments, expected one model", len(args))
-				case kind == "":
-					return cli.Usagef("-format is missing")
-				case *out == "":
-					return cli.Usagef("-o is missing")
-				}
-				if err := checkLanguages(&src, &tgt); err != nil {
-					return err
-				}
-				check := checkFolder
-				if kind == "argos" && filepath.Ext(*out) == ".argosmodel" {
-					check = cli.CheckModelOutput
-				}
-				if err := check(*out, *force, args[0]); err != nil {
-					return err
-				}
-				return exportModel(kind, *out, args[0], src, tgt)
-			}
+		Setup: func(f *cli.Flags) cli.Action {
+			var c exporter
+			f.StringVar(&c.format, "format", "", "format to write:\n  marian-hf    transformers, MarianMTModel\n  ctranslate2  CTranslate2\n"+
+				"  argos        Argos Translate, a file OUT.argosmodel\n  pytorch      torch.nn.Transformer, with a program that loads it").
+				Choices("marian-hf", "ctranslate2", "argos", "pytorch")
+			f.StringVar(&c.out, "o", "", "`folder` to write; or a file .argosmodel")
+			c.languages.flags(f)
+			f.BoolVar(&c.force, "force", false, "write into a folder that has files, or replace a file")
+			return c.run
 		},
 	}
 }
 
+// exporter is the command with its flags.
+type exporter struct {
+	format, out string
+	languages   languages
+	force       bool
+}
+
+// check reports wrong usage, and outputs that cannot be written.
+func (c *exporter) check(args []string) error {
+	switch {
+	case len(args) != 1:
+		return cli.Usagef("found %d arguments, expected one model", len(args))
+	case c.format == "":
+		return cli.Usagef("-format is missing")
+	case c.out == "":
+		return cli.Usagef("-o is missing")
+	}
+	if err := c.languages.check(); err != nil {
+		return err
+	}
+	if c.format == "argos" && filepath.Ext(c.out) == ".argosmodel" {
+		return cli.CheckModelOutput(c.out, c.force, args[0])
+	}
+	return checkFolder(c.out, c.force, args[0])
+}
+
 // checkFolder reports a folder for output that is a file, contains the input, or is not empty and
 // not forced.
-func checkFolder(dir string, force bool, inputs ...string) error {
+func checkFolder(dir string, force bool, input string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil
@@ -61,10 +66,8 @@ func checkFolder(dir string, force bool, inputs ...string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", dir)
 	}
-	for _, input := range inputs {
-		if parent, err := os.Stat(filepath.Dir(input)); err == nil && os.SameFile(parent, info) {
-			return cli.Usagef("-o %s is the folder of the input, %s", dir, input)
-		}
+	if parent, err := os.Stat(filepath.Dir(input)); err == nil && os.SameFile(parent, info) {
+		return cli.Usagef("-o %s is the folder of the input, %s", dir, input)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -76,9 +79,12 @@ func checkFolder(dir string, force bool, inputs ...string) error {
 	return nil
 }
 
-// exportModel writes the model at path to the folder dir. src and tgt replace its languages unless
-// they are "".
-func exportModel(kind, dir, path, src, tgt string) error {
+// run writes the model in the format.
+func (c *exporter) run(_ context.Context, args []string) error {
+	if err := c.check(args); err != nil {
+		return err
+	}
+	path, dir := args[0], c.out
 	file, err := model.Load(path, false)
 	if err != nil {
 		return err
@@ -86,8 +92,8 @@ func exportModel(kind, dir, path, src, tgt string) error {
 	if _, err := tokenizers.Of(path, file.Tokenizers, file.Model.Config); err != nil {
 		return err
 	}
-	file.SrcLang, file.TgtLang = cmp.Or(src, file.SrcLang), cmp.Or(tgt, file.TgtLang)
-	if err := convert.Write(kind, dir, file); err != nil {
+	c.languages.replace(&file)
+	if err := convert.Write(c.format, dir, file); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	p := terminal.NewProgress(os.Stderr)
@@ -105,7 +111,7 @@ func exportModel(kind, dir, path, src, tgt string) error {
 	if err != nil {
 		return err
 	}
-	p.Text("%s: %s, %.1f MB", dir, describeFormat(kind), float64(size)/1e6)
+	p.Text("%s: %s, %.1f MB", dir, describeFormat(c.format), float64(size)/1e6)
 	if file.Shortlist != nil {
 		p.Text("%s: not exported: the shortlist", path)
 	}

@@ -18,7 +18,7 @@ import (
 func holdOutCommand() cli.Command {
 	return cli.Command{
 		Name: "hold-out",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) cli.Action {
 			h := holdingOut{HoldOutOptions: clean.DefaultHoldOutOptions()}
 			f.Group("Files")
 			h.files = filter.CorpusFlags(f)
@@ -29,17 +29,12 @@ func holdOutCommand() cli.Command {
 			f.IntVar(&h.Test, "test", h.Test, "test pairs")
 			f.Float64Var(&h.Similarity, "similarity", h.Similarity, "least Jaccard index of sentences that resemble each other; 1: equal sets")
 			f.Uint64Var(&h.Seed, "seed", h.Seed, "seed of the choice")
-			return func(ctx context.Context, args []string) error {
-				if err := h.check(args); err != nil {
-					return err
-				}
-				return h.run(ctx)
-			}
+			return h.run
 		},
 	}
 }
 
-// holdingOut is a call of the command.
+// holdingOut is the command with its flags.
 type holdingOut struct {
 	clean.HoldOutOptions
 	files        *filter.Corpus
@@ -89,7 +84,10 @@ func (h *holdingOut) outputs() (paths []string, ranges map[clean.Set][2]int) {
 }
 
 // run writes the sets and prints their sizes.
-func (h *holdingOut) run(ctx context.Context) error {
+func (h *holdingOut) run(ctx context.Context, args []string) error {
+	if err := h.check(args); err != nil {
+		return err
+	}
 	screen, start := terminal.NewProgress(os.Stderr), time.Now()
 	h.Progress = func(reading, n int) {
 		screen.Update(time.Now(), fmt.Sprintf("reading %d: %s, %.0f s", reading, format.Count(n, "pair"), time.Since(start).Seconds()))

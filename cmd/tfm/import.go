@@ -27,42 +27,54 @@ import (
 func importCommand() cli.Command {
 	return cli.Command{
 		Name: "import",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			out := f.String("o", "", "model `file` to write")
-			var src, tgt string
-			languageFlags(f, &src, &tgt)
-			force := f.Bool("force", false, "replace an existing file")
-			return func(_ context.Context, args []string) error {
-				if len(args) != 1 {
-					return cli.Usagef("found %d arguments, expected one model of another system", len(args))
-				}
-				if err := checkLanguages(&src, &tgt); err != nil {
-					return err
-				}
-				if err := cli.CheckModelOutput(*out, *force, args[0]); err != nil {
-					return err
-				}
-				return importModel(*out, args[0], src, tgt)
-			}
+		Setup: func(f *cli.Flags) cli.Action {
+			var c importer
+			f.StringVar(&c.out, "o", "", "model `file` to write")
+			c.languages.flags(f)
+			f.BoolVar(&c.force, "force", false, "replace an existing file")
+			return c.run
 		},
 	}
 }
 
-// languageFlags declares the languages of a model that does not name them.
-func languageFlags(f *cli.Flags, src, tgt *string) {
-	f.StringVar(src, "src-lang", "", "source `language`, a BCP 47 tag such as en or zh-Hant; default: that of the model")
-	f.StringVar(tgt, "tgt-lang", "", "target `language`; default: that of the model")
+// importer is the command with its flags.
+type importer struct {
+	out       string
+	languages languages
+	force     bool
 }
 
-// checkLanguages replaces the languages of languageFlags by their canonical forms.
-func checkLanguages(src, tgt *string) (err error) {
-	*src, *tgt, err = model.CanonicalLanguages(*src, *tgt)
+// languages are flags that replace the languages of a model.
+type languages struct{ src, tgt string }
+
+func (l *languages) flags(f *cli.Flags) {
+	f.StringVar(&l.src, "src-lang", "", "source `language`, a BCP 47 tag such as en or zh-Hant; default: that of the model")
+	f.StringVar(&l.tgt, "tgt-lang", "", "target `language`; default: that of the model")
+}
+
+// check replaces the languages by their canonical forms.
+func (l *languages) check() (err error) {
+	l.src, l.tgt, err = model.CanonicalLanguages(l.src, l.tgt)
 	return settings.Error(err)
 }
 
-// importModel writes the model of another system at source as the model file out. src and tgt
-// replace its languages unless they are "".
-func importModel(out, source, src, tgt string) error {
+// replace replaces the languages of a model by those of the flags.
+func (l *languages) replace(file *model.File) {
+	file.SrcLang, file.TgtLang = cmp.Or(l.src, file.SrcLang), cmp.Or(l.tgt, file.TgtLang)
+}
+
+// run writes the model of another system as a model file.
+func (c *importer) run(_ context.Context, args []string) error {
+	if len(args) != 1 {
+		return cli.Usagef("found %d arguments, expected one model of another system", len(args))
+	}
+	if err := c.languages.check(); err != nil {
+		return err
+	}
+	source, out := args[0], c.out
+	if err := cli.CheckModelOutput(out, c.force, source); err != nil {
+		return err
+	}
 	kind, err := convert.Detect(source)
 	if err != nil {
 		return err
@@ -73,7 +85,7 @@ func importModel(out, source, src, tgt string) error {
 	if err != nil {
 		return err
 	}
-	file.SrcLang, file.TgtLang = cmp.Or(src, file.SrcLang), cmp.Or(tgt, file.TgtLang)
+	c.languages.replace(&file)
 	v, err := tokenizers.Of(source, file.Tokenizers, file.Model.Config)
 	if err != nil {
 		return err

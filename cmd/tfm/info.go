@@ -20,64 +20,75 @@ import (
 func infoCommand() cli.Command {
 	return cli.Command{
 		Name: "info",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			var path, preset string
-			var vocabSize, srcSize, tgtSize int
-			var table bool
-			f.StringVar(&path, "model", "", "model `file` to show").Common()
-			settings.PresetFlag(f, &preset, "base").Common()
-			f.IntVar(&vocabSize, "vocab-size", 0, "pieces of a joint vocabulary").Common()
-			f.IntVar(&srcSize, "src-vocab-size", 0, "pieces of a separate source vocabulary").Common()
-			f.IntVar(&tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Common()
-			f.BoolVar(&table, "table3", false, "show the models of the paper's Table 3 with their parameter counts").Common()
-			c, _ := model.Preset("base")
-			settings.InitFlag(f, &c.Init)
-			settings.ModelFlags(f, &c)
-			return func(_ context.Context, args []string) error {
-				if err := cli.NoArguments(args); err != nil {
-					return err
-				}
-				set := f.Given()
-				if path != "" {
-					if len(set) > 1 {
-						return cli.Usagef("-model excludes all other flags")
-					}
-					return infoOfModel(path)
-				}
-				if table {
-					if len(set) > 1 {
-						return cli.Usagef("-table3 excludes all other flags")
-					}
-					return printTable3()
-				}
-				run, err := settings.Model(preset, set)
-				if err != nil {
-					return err
-				}
-				c = run.Config
-				if vocabSize == 0 && srcSize == 0 && tgtSize == 0 && run.Origin("vocab-size") == settings.Recipe {
-					vocabSize = run.VocabSize
-				}
-				switch {
-				case vocabSize != 0 && (srcSize != 0 || tgtSize != 0):
-					return cli.Usagef("either -vocab-size or -src-vocab-size and -tgt-vocab-size")
-				case vocabSize != 0:
-					c.SrcVocab, c.TgtVocab = vocabSize, vocabSize
-				case srcSize != 0 && tgtSize != 0:
-					c.SrcVocab, c.TgtVocab = srcSize, tgtSize
-					if _, ok := set["tie"]; !ok {
-						c.Tie = model.TieDecoder
-					}
-				default:
-					return cli.Usagef("-model or -vocab-size is missing")
-				}
-				if err := settings.Error(c.Validate()); err != nil {
-					return err
-				}
-				return printHeader(model.Header{Config: c, Decoding: run.Options.Search.Decoding()}, nil, "")
-			}
+		Setup: func(f *cli.Flags) cli.Action {
+			c := information{given: f.Given}
+			f.StringVar(&c.model, "model", "", "model `file` to show").Common()
+			settings.PresetFlag(f, &c.preset, "base").Common()
+			f.IntVar(&c.size, "vocab-size", 0, "pieces of a joint vocabulary").Common()
+			f.IntVar(&c.srcSize, "src-vocab-size", 0, "pieces of a separate source vocabulary").Common()
+			f.IntVar(&c.tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Common()
+			f.BoolVar(&c.table3, "table3", false, "show the models of the paper's Table 3 with their parameter counts").Common()
+			config, _ := model.Preset("base")
+			settings.InitFlag(f, &config.Init)
+			settings.ModelFlags(f, &config) // settings.Model reads them
+			return c.run
 		},
 	}
+}
+
+// information is the command with its flags.
+type information struct {
+	given                  func() map[string]string // flags of the command line
+	model, preset          string
+	size, srcSize, tgtSize int // of vocabularies
+	table3                 bool
+}
+
+func (c *information) run(_ context.Context, args []string) error {
+	switch err := cli.NoArguments(args); {
+	case err != nil:
+		return err
+	case c.model != "" && len(c.given()) > 1:
+		return cli.Usagef("-model excludes all other flags")
+	case c.model != "":
+		return infoOfModel(c.model)
+	case c.table3 && len(c.given()) > 1:
+		return cli.Usagef("-table3 excludes all other flags")
+	case c.table3:
+		return printTable3()
+	}
+	return c.infoOfPreset()
+}
+
+// infoOfPreset prints the configuration that the flags describe.
+func (c *information) infoOfPreset() error {
+	given := c.given()
+	run, err := settings.Model(c.preset, given)
+	if err != nil {
+		return err
+	}
+	config, size := run.Config, c.size
+	separate := c.srcSize != 0 || c.tgtSize != 0
+	if size == 0 && !separate && run.Origin("vocab-size") == settings.Recipe {
+		size = run.VocabSize
+	}
+	switch {
+	case size != 0 && separate:
+		return cli.Usagef("either -vocab-size or -src-vocab-size and -tgt-vocab-size")
+	case size != 0:
+		config.SrcVocab, config.TgtVocab = size, size
+	case c.srcSize != 0 && c.tgtSize != 0:
+		config.SrcVocab, config.TgtVocab = c.srcSize, c.tgtSize
+		if _, ok := given["tie"]; !ok {
+			config.Tie = model.TieDecoder
+		}
+	default:
+		return cli.Usagef("-model or -vocab-size is missing")
+	}
+	if err := settings.Error(config.Validate()); err != nil {
+		return err
+	}
+	return printHeader(model.Header{Config: config, Decoding: run.Options.Search.Decoding()}, nil, "")
 }
 
 // infoOfModel verifies a model file and prints its header, without loading the weights.

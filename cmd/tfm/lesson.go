@@ -11,7 +11,7 @@ import (
 func lessonCommand() cli.Command {
 	return cli.Command{
 		Name: "lesson",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) cli.Action {
 			l := lessonRun{lesson.Lesson{Config: lesson.Config()}}
 			f.IntVar(&l.Steps, "steps", 200, "limit of training steps")
 			f.Uint64Var(&l.Seed, "seed", 1, "seed of the initial weights")
@@ -30,9 +30,6 @@ func (l *lessonRun) run(_ context.Context, args []string) error {
 	}
 	if l.Steps < 1 {
 		return cli.Usagef("-steps %d: must be 1 or more", l.Steps)
-	}
-	if err := cli.CheckThreads(l.Threads); err != nil {
-		return err
 	}
 	return l.Run(os.Stdout)
 }

@@ -18,7 +18,7 @@ import (
 func mnistCommand() cli.Command {
 	return cli.Command{
 		Name: "mnist",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) cli.Action {
 			var m mnist
 			f.StringVar(&m.data, "data", "", "`folder` with the four files")
 			f.StringVar(&m.preset, "preset", digits.Names()[0], "`name` of the model and its training: "+strings.Join(digits.Names(), ", ")).Choices(digits.Names()...)
@@ -86,9 +86,6 @@ func (c *mnist) run(ctx context.Context, args []string) error {
 func (c *mnist) recipe() (digits.Recipe, error) {
 	if c.data == "" {
 		return digits.Recipe{}, cli.Usagef("-data is missing: the folder with the files of MNIST")
-	}
-	if err := cli.CheckThreads(c.threads); err != nil {
-		return digits.Recipe{}, err
 	}
 	if c.epochs < 0 || c.epochs > 10_000 {
 		return digits.Recipe{}, cli.Usagef("-epochs %d: must be 0 to 10000", c.epochs)

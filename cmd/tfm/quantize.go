@@ -19,36 +19,38 @@ import (
 func quantizeCommand() cli.Command {
 	return cli.Command{
 		Name: "quantize",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			out := f.String("o", "", "model `file` to write")
-			weights := "int8"
-			f.StringVar(&weights, "weights", weights, "form of the matrices:\n  int8     rounded to 8 bits\n  float32  not rounded, in the order of this machine's kernels").
+		Setup: func(f *cli.Flags) cli.Action {
+			var c quantization
+			f.StringVar(&c.out, "o", "", "model `file` to write")
+			f.StringVar(&c.weights, "weights", "int8", "form of the matrices:\n  int8     rounded to 8 bits\n  float32  not rounded, in the order of this machine's kernels").
 				Choices("int8", "float32")
-			force := f.Bool("force", false, "replace an existing file")
-			var threads int
-			cli.ThreadsFlag(f, &threads)
-			return func(_ context.Context, args []string) error {
-				if len(args) != 1 {
-					return cli.Usagef("found %d files, expected one model", len(args))
-				}
-				if err := cli.CheckThreads(threads); err != nil {
-					return err
-				}
-				form := decode.Int8
-				if weights == "float32" {
-					form = decode.Float32
-				}
-				return quantize(*out, *force, args[0], form, threads)
-			}
+			f.BoolVar(&c.force, "force", false, "replace an existing file")
+			cli.ThreadsFlag(f, &c.threads)
+			return c.run
 		},
 	}
 }
 
-func quantize(out string, force bool, path string, form decode.Form, threads int) error {
-	if err := cli.CheckModelOutput(out, force, path); err != nil {
+// quantization is the command with its flags.
+type quantization struct {
+	out, weights string
+	force        bool
+	threads      int
+}
+
+func (c *quantization) run(_ context.Context, args []string) error {
+	if len(args) != 1 {
+		return cli.Usagef("found %d files, expected one model", len(args))
+	}
+	path := args[0]
+	if err := cli.CheckModelOutput(c.out, c.force, path); err != nil {
 		return err
 	}
-	p := mat.NewPool(threads)
+	form := decode.Int8
+	if c.weights == "float32" {
+		form = decode.Float32
+	}
+	p := mat.NewPool(c.threads)
 	defer p.Close()
 	file, err := decode.Load(path, form, p)
 	if err != nil {
@@ -66,19 +68,19 @@ func quantize(out string, force bool, path string, form decode.Form, threads int
 	if file.Header.Info[training.InfoKey] == "" {
 		file.Header.Info[training.InfoKey] = strings.ToValidUTF8(filepath.Base(path), "?")
 	}
-	safetensors.RemoveStale(out) // temporary files of killed runs
-	if err := file.Save(out); err != nil {
+	safetensors.RemoveStale(c.out) // temporary files of killed runs
+	if err := file.Save(c.out); err != nil {
 		return err
 	}
 	before, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	after, err := os.Stat(out)
+	after, err := os.Stat(c.out)
 	if err != nil {
 		return err
 	}
 	terminal.NewProgress(os.Stderr).Text("%s: weights in %v; %.1f MB, %.0f %% of %s",
-		out, form, float64(after.Size())/1e6, 100*float64(after.Size())/float64(before.Size()), path)
+		c.out, form, float64(after.Size())/1e6, 100*float64(after.Size())/float64(before.Size()), path)
 	return nil
 }

@@ -25,9 +25,9 @@ import (
 func reportCommand() cli.Command {
 	return cli.Command{
 		Name: "report",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			r := reporter{}
-			f.StringVar(&r.run, "run", "", "`folder` with the run's checkpoints and log.jsonl")
+		Setup: func(f *cli.Flags) cli.Action {
+			var r reporter
+			f.StringVar(&r.folder, "run", "", "`folder` with the run's checkpoints and log.jsonl")
 			f.StringVar(&r.out, "o", "report.html", "`file` to write")
 			f.StringVar(&r.model, "model", "", "model `file` for the attention maps")
 			f.Func("sentence", "`text` of an attention map; repeat it for more", func(s string) error {
@@ -37,23 +37,18 @@ func reportCommand() cli.Command {
 			f.StringVar(&r.file, "sentences", "", "`file` of such texts, one a line")
 			f.Func("compare", "another run's log, whose losses are compared, as `NAME=FILE`; each step needs a line {\"step\": 1, \"loss\": 9.1}; repeat it for more", r.addOther)
 			cli.ThreadsFlag(f, &r.threads)
-			return func(_ context.Context, args []string) error {
-				if err := cli.NoArguments(args); err != nil {
-					return err
-				}
-				return r.write()
-			}
+			return r.run
 		},
 	}
 }
 
-// reporter is the command line of a report.
+// reporter is the command with its flags.
 type reporter struct {
-	run, out, model string
-	sentences       []string
-	file            string // with more sentences
-	others          []otherLog
-	threads         int
+	folder, out, model string
+	sentences          []string
+	file               string // with more sentences
+	others             []otherLog
+	threads            int
 }
 
 type otherLog struct{ name, path string }
@@ -72,21 +67,20 @@ func (r *reporter) addOther(s string) error {
 	return nil
 }
 
-func (r *reporter) write() error {
-	switch {
-	case r.run == "":
+func (r *reporter) run(_ context.Context, args []string) error {
+	switch err := cli.NoArguments(args); {
+	case err != nil:
+		return err
+	case r.folder == "":
 		return cli.Usagef("-run is missing")
 	case r.out == "":
 		return cli.Usagef("-o is empty")
 	}
-	if err := cli.CheckThreads(r.threads); err != nil {
-		return err
-	}
-	inputs := []string{filepath.Join(r.run, runlog.FileName), r.model, r.file}
+	inputs := []string{filepath.Join(r.folder, runlog.FileName), r.model, r.file}
 	for _, o := range r.others {
 		inputs = append(inputs, o.path)
 	}
-	if checkpoints, err := train.Checkpoints(r.run); err == nil {
+	if checkpoints, err := train.Checkpoints(r.folder); err == nil {
 		inputs = append(inputs, checkpoints...)
 	}
 	if err := cli.CheckOutput(r.out, inputs...); err != nil {
@@ -121,17 +115,17 @@ func (r *reporter) write() error {
 
 // log reads the log of the run.
 func (r *reporter) log() (*runlog.Run, error) {
-	if info, err := os.Stat(r.run); err != nil {
+	if info, err := os.Stat(r.folder); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("-run %s: the folder does not exist", r.run)
+			return nil, fmt.Errorf("-run %s: the folder does not exist", r.folder)
 		}
 		return nil, fmt.Errorf("-run: %w", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("-run %s: expected a folder of checkpoints, such as en-de.ckpt", r.run)
+		return nil, fmt.Errorf("-run %s: expected a folder of checkpoints, such as en-de.ckpt", r.folder)
 	}
-	run, err := runlog.ReadFile(filepath.Join(r.run, runlog.FileName))
+	run, err := runlog.ReadFile(filepath.Join(r.folder, runlog.FileName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("-run %[2]s: no %[1]s, which tfm train writes beside its checkpoints", runlog.FileName, r.run)
+		return nil, fmt.Errorf("-run %[2]s: no %[1]s, which tfm train writes beside its checkpoints", runlog.FileName, r.folder)
 	}
 	return run, err
 }
@@ -143,9 +137,9 @@ func (r *reporter) name(run *runlog.Run) string {
 			return strings.TrimSuffix(filepath.Base(out), ".safetensors")
 		}
 	}
-	path, err := filepath.Abs(r.run)
+	path, err := filepath.Abs(r.folder)
 	if err != nil {
-		path = r.run
+		path = r.folder
 	}
 	return strings.TrimSuffix(filepath.Base(path), ".ckpt")
 }
@@ -167,18 +161,18 @@ func (r *reporter) attention(page *report.Page) error {
 	}
 	path := r.model
 	if path == "" {
-		checkpoints, err := train.Checkpoints(r.run)
+		checkpoints, err := train.Checkpoints(r.folder)
 		switch {
 		case err != nil:
 			return err
 		case len(checkpoints) == 0 && named:
-			return fmt.Errorf("%s: no checkpoint to translate with; name a model with -model", r.run)
+			return fmt.Errorf("%s: no checkpoint to translate with; name a model with -model", r.folder)
 		case len(checkpoints) == 0:
 			page.Note = "No maps of attention: there is no checkpoint in the folder of the run, and no model was named (-model)."
-			fmt.Fprintf(os.Stderr, "tfm: there is no checkpoint in %s, so the page has no maps of attention (-model names another model)\n", r.run)
+			fmt.Fprintf(os.Stderr, "tfm: there is no checkpoint in %s, so the page has no maps of attention (-model names another model)\n", r.folder)
 			return nil
 		}
-		if path, err = train.Best(r.run); err != nil {
+		if path, err = train.Best(r.folder); err != nil {
 			return err
 		}
 	}

@@ -15,60 +15,68 @@ import (
 func scoreCommand() cli.Command {
 	return cli.Command{
 		Name: "score",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			o := scoring.Flags(f)
-			o.PairedFlags(f)
+		Setup: func(f *cli.Flags) cli.Action {
+			c := scorer{Options: scoring.Flags(f)}
+			c.PairedFlags(f)
 			f.Group("Output")
-			sentence := f.Bool("sentence", false, "print the scores of each line")
-			return func(_ context.Context, args []string) error {
-				if err := o.Check(); err != nil {
-					return err
-				}
-				args, err := checkSystems(args, o, *sentence)
-				if err != nil {
-					return err
-				}
-				refs, err := scoring.ReadFiles(o.References)
-				if err != nil {
-					return err
-				}
-				systems, err := readSystems(args, refs, o.References[0])
-				if err != nil {
-					return err
-				}
-				printTokenizer(o, refs)
-				switch {
-				case *sentence:
-					fmt.Fprint(os.Stderr, o.SentenceColumns(len(refs)))
-					return o.WriteSentences(os.Stdout, systems[0].Hypotheses, refs)
-				case len(systems) > 1:
-					return o.WriteTable(os.Stdout, systems, refs)
-				}
-				return o.WriteCorpus(os.Stdout, systems[0].Hypotheses, refs)
-			}
+			f.BoolVar(&c.sentence, "sentence", false, "print the scores of each line")
+			return c.run
 		},
 	}
 }
 
+// scorer is the command with its flags.
+type scorer struct {
+	*scoring.Options
+	sentence bool
+}
+
+func (c *scorer) run(_ context.Context, args []string) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	files, err := c.checkSystems(args)
+	if err != nil {
+		return err
+	}
+	refs, err := scoring.ReadFiles(c.References)
+	if err != nil {
+		return err
+	}
+	systems, err := readSystems(files, refs, c.References[0])
+	if err != nil {
+		return err
+	}
+	c.PrintTokenizer(refs)
+	switch {
+	case c.sentence:
+		fmt.Fprint(os.Stderr, c.SentenceColumns(len(refs)))
+		return c.WriteSentences(os.Stdout, systems[0].Hypotheses, refs)
+	case len(systems) > 1:
+		return c.WriteTable(os.Stdout, systems, refs)
+	}
+	return c.WriteCorpus(os.Stdout, systems[0].Hypotheses, refs)
+}
+
 // checkSystems returns the files of different systems. Files of a glob may repeat the baseline.
-func checkSystems(files []string, o *scoring.Options, sentence bool) ([]string, error) {
+func (c *scorer) checkSystems(files []string) ([]string, error) {
 	var systems []string
 	for i, file := range files {
 		switch {
 		case !slices.Contains(systems, file):
 			systems = append(systems, file)
-		case o.Compares() && file == files[0]:
+		case c.Compares() && file == files[0]:
 			fmt.Fprintf(os.Stderr, "%s is the baseline and is not compared with itself\n", file)
 		default:
 			return nil, cli.Usagef("%s: found twice, as system %d and %d", file, slices.Index(files, file)+1, i+1)
 		}
 	}
 	switch {
-	case sentence && len(systems) > 1:
+	case c.sentence && len(systems) > 1:
 		return nil, cli.Usagef("-sentence: found %s of hypotheses, expected one, or none for standard input", format.Count(len(systems), "file"))
-	case sentence && o.Tests():
+	case c.sentence && c.Tests():
 		return nil, cli.Usagef("-sentence excludes -confidence and -paired")
-	case o.Compares() && len(systems) < 2:
+	case c.Compares() && len(systems) < 2:
 		return nil, cli.Usagef("-paired: found %s of hypotheses, expected at least 2, the first of the baseline", format.Count(len(systems), "file"))
 	}
 	return systems, nil
@@ -108,11 +116,4 @@ func readHypotheses(file string, refs [][]string, firstRef string) ([]string, er
 	}
 	defer f.Close()
 	return scoring.ReadHypotheses(f, file, refs, firstRef)
-}
-
-// printTokenizer prints the tokenizer that -tokenize auto chooses.
-func printTokenizer(o *scoring.Options, refs [][]string) {
-	if chosen, t := o.ChooseTokenizer(refs); chosen {
-		fmt.Fprintf(os.Stderr, "BLEU: -tokenize %v, chosen from the references\n", t)
-	}
 }

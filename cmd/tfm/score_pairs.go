@@ -11,6 +11,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/text"
@@ -20,49 +21,57 @@ import (
 func scorePairsCommand() cli.Command {
 	return cli.Command{
 		Name: "score-pairs",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			path := modelFlag(f)
-			src := f.String("src", "", "`file` of sources, one a line")
-			tgt := f.String("tgt", "", "`file` of their translations")
-			form := filter.PairFlags(f)
+		Setup: func(f *cli.Flags) cli.Action {
+			c := pairScorer{given: f.Given}
+			c.model.PathFlag(f)
+			f.StringVar(&c.src, "src", "", "`file` of sources, one a line")
+			f.StringVar(&c.tgt, "tgt", "", "`file` of their translations")
+			c.form = filter.PairFlags(f)
 			f.Group("Output")
-			f.BoolVar(&form.Tokens, "tokens", false, "add the log-probability of each token")
-			f.Bool("progress", false, "show pairs, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
+			f.BoolVar(&c.form.Tokens, "tokens", false, "add the log-probability of each token")
+			f.BoolVar(&c.progress, "progress", false, "show pairs, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 			f.Group("Machine")
-			int8 := int8Flag(f)
-			var threads int
-			cli.ThreadsFlag(f, &threads)
-			return func(ctx context.Context, args []string) error {
-				pairFormat, err := form.Format()
-				if err != nil {
-					return err
-				}
-				twoFiles := !form.TSV && !form.JSON
-				switch {
-				case twoFiles && (*src == "" || *tgt == ""):
-					return cli.Usagef("-src and -tgt are needed, or -tsv, or -json")
-				case !twoFiles && (*src != "" || *tgt != ""):
-					return cli.Usagef("either -src and -tgt, or -tsv, or -json")
-				case twoFiles:
-					if err := cli.NoArguments(args); err != nil {
-						return err
-					}
-				}
-				t, err := openModel(*path, translate.Options{Threads: threads, Int8: *int8})
-				if err != nil {
-					return err
-				}
-				defer t.Close()
-				files, pairs := args, linesOfPairs(args, pairFormat)
-				if twoFiles {
-					files, pairs = []string{*src, *tgt}, filesOfPairs(*src, *tgt)
-				}
-				w := pairWriter{format: pairFormat, progress: filter.NewProgress(files, f.Given()["progress"])}
-				w.warnings.Show = func(s string) { w.progress.Screen.Line("tfm: %s", s) }
-				return w.write(ctx, os.Stdout, t, pairs)
-			}
+			c.model.Int8Flag(f)
+			cli.ThreadsFlag(f, &c.model.Threads)
+			return c.run
 		},
 	}
+}
+
+// pairScorer is the command with its flags.
+type pairScorer struct {
+	given    func() map[string]string // flags of the command line
+	model    translator.Model
+	src, tgt string
+	form     *filter.PairOptions
+	progress bool
+}
+
+func (c *pairScorer) run(ctx context.Context, args []string) error {
+	format, err := c.form.Format()
+	if err != nil {
+		return err
+	}
+	files, pairs := args, linesOfPairs(args, format)
+	switch twoFiles := !c.form.TSV && !c.form.JSON; {
+	case twoFiles && (c.src == "" || c.tgt == ""):
+		return cli.Usagef("-src and -tgt are needed, or -tsv, or -json")
+	case !twoFiles && (c.src != "" || c.tgt != ""):
+		return cli.Usagef("either -src and -tgt, or -tsv, or -json")
+	case twoFiles:
+		if err := cli.NoArguments(args); err != nil {
+			return err
+		}
+		files, pairs = []string{c.src, c.tgt}, filesOfPairs(c.src, c.tgt)
+	}
+	t, err := c.model.Open()
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	w := pairWriter{format: format, progress: filter.NewProgress(files, c.given()["progress"])}
+	w.warnings.Show = func(s string) { w.progress.Screen.Line("tfm: %s", s) }
+	return w.write(ctx, os.Stdout, t, pairs)
 }
 
 // pairLine is a line with a pair.
@@ -76,7 +85,7 @@ type pairLine struct {
 // linesOfPairs returns the pairs of the lines of files, or of standard input without files.
 func linesOfPairs(files []string, f filter.PairFormat) iter.Seq2[pairLine, error] {
 	return func(yield func(pairLine, error) bool) {
-		for l, err := range inputLines(files, text.RepairLines) {
+		for l, err := range translator.Lines(files, text.RepairLines) {
 			p := pairLine{Line: l, read: l.Text}
 			p.pair, p.err = f.Parse(l.Text)
 			if !yield(p, err) {

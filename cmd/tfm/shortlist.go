@@ -11,9 +11,9 @@ import (
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/tokenizers"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/model"
-	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/translate"
 )
@@ -21,46 +21,56 @@ import (
 func shortlistCommand() cli.Command {
 	return cli.Command{
 		Name: "shortlist",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			path := modelFlag(f)
-			files := filter.CorpusFlags(f)
-			out := f.String("o", "", "model `file` to write")
-			force := f.Bool("force", false, "replace an existing model")
-			o := translate.DefaultShortlistOptions()
-			f.IntVar(&o.Best, "best", o.Best, "limit of the target pieces of a source piece")
-			f.Float64Var(&o.MinProb, "min-prob", o.MinProb, "least probability of a target piece of a source piece")
-			f.IntVar(&o.Frequent, "frequent", o.Frequent, "number of the most frequent target pieces, which are in every list")
-			cli.ThreadsFlag(f, &o.Threads)
-			return func(ctx context.Context, args []string) error {
-				if err := cli.NoArguments(args); err != nil {
-					return err
-				}
-				if err := files.Check(); err != nil {
-					return err
-				}
-				if err := cli.CheckThreads(o.Threads); err != nil {
-					return err
-				}
-				if err := o.Validate(); err != nil {
-					return settings.Error(err)
-				}
-				if err := checkModel(*path); err != nil {
-					return err
-				}
-				if err := cli.CheckModelOutput(*out, *force, append(files.Files(), *path)...); err != nil {
-					return err
-				}
-				return shortlist(ctx, *path, *out, files, o)
-			}
+		Setup: func(f *cli.Flags) cli.Action {
+			c := shortlist{ShortlistOptions: translate.DefaultShortlistOptions()}
+			c.model.PathFlag(f)
+			c.files = filter.CorpusFlags(f)
+			f.StringVar(&c.out, "o", "", "model `file` to write")
+			f.BoolVar(&c.force, "force", false, "replace an existing model")
+			f.IntVar(&c.Best, "best", c.Best, "limit of the target pieces of a source piece")
+			f.Float64Var(&c.MinProb, "min-prob", c.MinProb, "least probability of a target piece of a source piece")
+			f.IntVar(&c.Frequent, "frequent", c.Frequent, "number of the most frequent target pieces, which are in every list")
+			cli.ThreadsFlag(f, &c.Threads)
+			return c.run
 		},
 	}
 }
 
-// shortlist writes the model at path with a shortlist learned from files.
-func shortlist(ctx context.Context, path, out string, files *filter.Corpus, o translate.ShortlistOptions) error {
-	if err := files.CheckFiles(); err != nil {
+// shortlist is the command with its flags.
+type shortlist struct {
+	translate.ShortlistOptions
+	model translator.Model
+	files *filter.Corpus
+	out   string
+	force bool
+}
+
+// check reports wrong usage, and files that cannot be read or written.
+func (c *shortlist) check(args []string) error {
+	if err := cli.NoArguments(args); err != nil {
 		return err
 	}
+	if err := c.files.Check(); err != nil {
+		return err
+	}
+	if err := c.Validate(); err != nil {
+		return settings.Error(err)
+	}
+	if err := c.model.Check(); err != nil {
+		return err
+	}
+	if err := cli.CheckModelOutput(c.out, c.force, append(c.files.Files(), c.model.Path)...); err != nil {
+		return err
+	}
+	return c.files.CheckFiles()
+}
+
+// run writes the model with a shortlist learned from the files.
+func (c *shortlist) run(ctx context.Context, args []string) error {
+	if err := c.check(args); err != nil {
+		return err
+	}
+	path, out := c.model.Path, c.out
 	before, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -74,10 +84,10 @@ func shortlist(ctx context.Context, path, out string, files *filter.Corpus, o tr
 		return err
 	}
 	p := terminal.NewProgress(os.Stderr)
-	o.Progress = func(pass, passes, pairs int) {
+	c.Progress = func(pass, passes, pairs int) {
 		p.Update(time.Now(), fmt.Sprintf("pass %d of %d: %s", pass, passes, format.Count(pairs, "pair")))
 	}
-	learned, err := translate.LearnShortlist(ctx, t, files.Pairs(), o)
+	learned, err := translate.LearnShortlist(ctx, t, c.files.Pairs(), c.ShortlistOptions)
 	p.Clear()
 	if err != nil {
 		return err
@@ -95,18 +105,5 @@ func shortlist(ctx context.Context, path, out string, files *filter.Corpus, o tr
 	p.Text("%s: lists of %.0f pieces on average, %.1f %% of %s, with %.2f %% of the target tokens; %.1f MB, %+.1f MB", out,
 		mean, 100*mean/float64(h.Config.TgtVocab), format.Thousands(h.Config.TgtVocab), 100*float64(learned.Covered)/float64(learned.Tokens),
 		float64(after.Size())/1e6, float64(after.Size()-before.Size())/1e6)
-	return nil
-}
-
-// shortlistFlag declares -shortlist of a command that translates.
-func shortlistFlag(f *cli.Flags) *bool {
-	return f.Bool("shortlist", false, "choose among the pieces of the model's shortlist only ('tfm shortlist'): faster, and some translations differ")
-}
-
-// useShortlist makes a search use the shortlist of t, the model at path.
-func useShortlist(o *decode.Options, t *translate.Translator, path string) error {
-	if o.Shortlist = t.Shortlist(); o.Shortlist == nil {
-		return fmt.Errorf("%s has no shortlist: learn one with 'tfm shortlist'", path)
-	}
 	return nil
 }

@@ -27,7 +27,7 @@ import (
 func trainCommand() cli.Command {
 	return cli.Command{
 		Name: "train",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) cli.Action {
 			t := trainer{Run: settings.NewRun(f)}
 			return t.run
 		},

@@ -7,237 +7,166 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
+	"math"
 	"os"
-	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
-	"tfm/internal/format"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/train"
 	"tfm/translate"
 )
 
 func translateCommand() cli.Command {
 	return cli.Command{
 		Name: "translate",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			path := modelFlag(f)
-			search := settings.SearchFlags(f, decode.DefaultOptions().Beam)
-			f.IntVar(&search.NBest, "nbest", 0, "list the N best translations of each line with their scores; limit -beam, or 64 with -sample")
-			f.Group("Input")
-			form := filter.Flags(f)
-			sentences := filter.SplitFlags(f)
-			batch := f.Int("batch", 256, "limit of the lines that are translated at the same time")
-			maxLen := f.Int("max-len", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit")
-			f.Group("Output")
-			answer := filter.AnswerFlags(f)
-			f.Bool("progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
-			stream := f.Bool("stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
-			f.Group("Constraints")
-			prefixes, terms := filter.PrefixFlags(f), filter.TermFlags(f)
-			settings.ConstraintFlags(f, search)
-			f.Group("Sampling")
-			f.BoolVar(&search.Sample, "sample", false, "draw translations at random, without a beam")
-			f.Float64Var(&search.Temperature, "temperature", search.Temperature, "divisor of the logits; below 1 favours probable tokens")
-			f.IntVar(&search.TopK, "top-k", search.TopK, "draw from the N most probable tokens; 0 is all")
-			f.Float64Var(&search.TopP, "top-p", search.TopP, "draw from the most probable tokens with this total probability; 1 is all")
-			f.Uint64Var(&search.Seed, "seed", search.Seed, "random seed of the draws")
-			f.Group("Machine")
-			int8, useList := int8Flag(f), shortlistFlag(f)
-			var threads int
-			cli.ThreadsFlag(f, &threads)
-			return func(ctx context.Context, args []string) error {
-				if *batch < 1 || *batch > 1<<20 {
-					return cli.Usagef("-batch %d: must be 1 to %d", *batch, 1<<20)
-				}
-				if *maxLen < 0 {
-					return cli.Usagef("-max-len %d: must be at least 0", *maxLen)
-				}
-				answer.NBest = search.NBest > 0
-				if answer.Alternatives < 0 || answer.Alternatives > 64 {
-					return cli.Usagef("-alternatives %d: must be 0 to 64", answer.Alternatives)
-				}
-				if err := sentences.Check(f.Given()); err != nil {
-					return err
-				}
-				form.Breaks, answer.Split = sentences.Paragraphs, sentences.On
-				format, err := form.Format(answer)
-				if err != nil {
-					return err
-				}
-				if form.Key != "" && !search.Sample && !answer.NBest {
-					return cli.Usagef("-key needs -sample or -nbest")
-				}
-				if err := sampleOrSearch(*search, f.Given()); err != nil {
-					return err
-				}
-				if err := settings.CheckSearch(*search); err != nil {
-					return err
-				}
-				if *stream {
-					if err := filter.CheckStream(f.Given()); err != nil {
-						return err
-					}
-				}
-				t, err := openModel(*path, translate.Options{Threads: threads, Int8: *int8})
-				if err != nil {
-					return err
-				}
-				defer t.Close()
-				settings.UseModelPenalty(search, f.Given(), t.DefaultOptions())
-				if *useList {
-					if err := useShortlist(search, t, *path); err != nil {
-						return err
-					}
-				}
-				warnings := lineWarnings{remedy: trainLonger}
-				if *maxLen > 0 && *maxLen < t.MaxSource() {
-					warnings.remedy = "give a larger -max-len"
-				}
-				answers := answerWriter{format: format, progress: filter.NewProgress(args, f.Given()["progress"]), warnings: &warnings}
-				warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
-				search.TokenScores, search.Alternatives = answer.TokenScores, answer.Alternatives
-				answer.TokenText = t.Tokenizers().Target.Bytes
-				o := translate.LineOptions{Request: translate.Request{Decode: *search, MaxSource: *maxLen}, Batch: *batch, Warn: warnings.Add}
-				o.Text = func(l text.Line) string { s, _, _ := format.Parse(l.Text); return s }
-				o.Attention, o.Tokens = answer.Align != "", answer.NeedsTokens()
-				if form.Key != "" {
-					o.Number = func(l text.Line) uint64 { _, key, _ := format.Parse(l.Text); return filter.Number(key) }
-				}
-				if err := terms.Apply(&o, t); err != nil {
-					return err
-				}
-				sentences.Apply(&o)
-				o.Decode.NoScore = !answer.Scores && !answer.NBest // for greedy search
-				done, err := prefixes.Apply(&o)
-				if err != nil {
-					return err
-				}
-				lines := inputLines(args, text.RepairLines)
-				if sentences.Paragraphs && !form.JSON {
-					lines = filter.JoinParagraphs(lines)
-				}
-				if *stream {
-					p := newPrompt(args)
-					err = filter.Stream(ctx, os.Stdout, t, lines, o, func() { p.show("> ") })
-					p.show("\n")
-					warnings.Summarize()
-				} else {
-					err = answers.write(os.Stdout, t.Lines(ctx, lines, o), newPrompt(args))
-				}
-				return cmp.Or(err, done())
-			}
+		Setup: func(f *cli.Flags) cli.Action {
+			c := translation{given: f.Given}
+			c.flags(f)
+			return c.run
 		},
 	}
 }
 
-// modelFlag declares -model of a command that translates.
-func modelFlag(f *cli.Flags) *string {
-	return f.String("model", settings.DefaultModel, "model `file`")
+// translation is the command with its flags. A new flag is a field here, a line in flags, and if
+// some values are wrong a line in check; options makes the request of the flags.
+type translation struct {
+	given func() map[string]string // flags of the command line
+
+	model     translator.Model
+	search    *decode.Options
+	form      *filter.Options
+	sentences *filter.Split
+	batch     int
+	maxLen    int
+	answer    *filter.Answer
+	progress  bool
+	stream    bool
+	prefixes  *filter.Prefixes
+	terms     *filter.Terms
 }
 
-// int8Flag declares -int8 of a command that translates.
-func int8Flag(f *cli.Flags) *bool {
-	return f.Bool("int8", false, "round the weights to 8 bits, as 'tfm quantize' does: faster, and a few translations differ")
+// flags declares the flags in the order of the help.
+func (c *translation) flags(f *cli.Flags) {
+	c.model.PathFlag(f)
+	c.search = settings.SearchFlags(f, decode.DefaultOptions().Beam)
+	f.IntVar(&c.search.NBest, "nbest", 0, "list the N best translations of each line with their scores; limit -beam, or 64 with -sample")
+	f.Group("Input")
+	c.form = filter.Flags(f)
+	c.sentences = filter.SplitFlags(f)
+	f.IntVar(&c.batch, "batch", 256, "limit of the lines that are translated at the same time").Range(1, 1<<20)
+	f.IntVar(&c.maxLen, "max-len", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32)
+	f.Group("Output")
+	c.answer = filter.AnswerFlags(f)
+	f.BoolVar(&c.progress, "progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
+	f.BoolVar(&c.stream, "stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
+	f.Group("Constraints")
+	c.prefixes, c.terms = filter.PrefixFlags(f), filter.TermFlags(f)
+	settings.ConstraintFlags(f, c.search)
+	f.Group("Sampling")
+	f.BoolVar(&c.search.Sample, "sample", false, "draw translations at random, without a beam")
+	f.Float64Var(&c.search.Temperature, "temperature", c.search.Temperature, "divisor of the logits; below 1 favours probable tokens")
+	f.IntVar(&c.search.TopK, "top-k", c.search.TopK, "draw from the N most probable tokens; 0 is all")
+	f.Float64Var(&c.search.TopP, "top-p", c.search.TopP, "draw from the most probable tokens with this total probability; 1 is all")
+	f.Uint64Var(&c.search.Seed, "seed", c.search.Seed, "random seed of the draws")
+	f.Group("Machine")
+	c.model.Int8Flag(f)
+	c.model.ShortlistFlag(f)
+	cli.ThreadsFlag(f, &c.model.Threads)
 }
 
-// openModel opens the model at path. It reports invalid threads and what checkModel finds.
-func openModel(path string, o translate.Options) (*translate.Translator, error) {
-	if err := cli.CheckThreads(o.Threads); err != nil {
+// check returns the form of input and output. It reports flags that do not go together.
+func (c *translation) check() (filter.Format, error) {
+	given := c.given()
+	c.answer.NBest = c.search.NBest > 0
+	if err := c.sentences.Check(given); err != nil {
 		return nil, err
 	}
-	if err := checkModel(path); err != nil {
+	c.form.Breaks, c.answer.Split = c.sentences.Paragraphs, c.sentences.On
+	format, err := c.form.Format(c.answer)
+	if err != nil {
 		return nil, err
 	}
-	return translate.Open(path, o)
-}
-
-// checkModel reports a missing model file, or a folder of checkpoints in its place, and how to get
-// one.
-func checkModel(path string) error {
-	info, err := os.Stat(path)
-	missing := errors.Is(err, fs.ErrNotExist)
-	switch {
-	case missing:
-		dir := strings.TrimSuffix(path, ".safetensors") + ".ckpt"
-		if checkpoints, err := train.Checkpoints(dir); err == nil && len(checkpoints) > 0 {
-			return fmt.Errorf("%s does not exist, because its run has not ended: resume it with 'tfm train … -resume', or use -model %s", path, cli.ShellWord(checkpoints[len(checkpoints)-1]))
-		}
-	case err == nil && info.IsDir():
-		if checkpoints, err := train.Checkpoints(path); err == nil && len(checkpoints) > 0 {
-			return fmt.Errorf("%s is a folder of checkpoints: use one, such as -model %s", path, cli.ShellWord(checkpoints[len(checkpoints)-1]))
+	if _, beam := given["beam"]; beam && c.search.Sample {
+		return nil, cli.Usagef("either -beam or -sample")
+	}
+	if c.form.Key != "" && !c.search.Sample && !c.answer.NBest {
+		return nil, cli.Usagef("-key needs -sample or -nbest")
+	}
+	for _, name := range []string{"temperature", "top-k", "top-p", "seed"} {
+		if _, ok := given[name]; ok && !c.search.Sample {
+			return nil, cli.Usagef("-%s needs -sample", name)
 		}
 	}
-	if missing {
-		return fmt.Errorf("%s does not exist: make it with 'tfm train -o %s', or name a model with -model", path, cli.ShellWord(path))
+	if err := settings.CheckSearch(*c.search); err != nil {
+		return nil, err
 	}
-	return nil
+	if c.stream {
+		return format, filter.CheckStream(given)
+	}
+	return format, nil
 }
 
-// lineWarnings shows warnings about lines and their results. Of truncated lines, and of truncated
-// translations, it shows the first and at the end their number.
-type lineWarnings struct {
-	text.Warnings
-	remedy       string // of truncated lines, in addition to shorter sentences
-	lines        int    // truncated
-	translations int    // truncated
+func (c *translation) run(ctx context.Context, files []string) error {
+	format, err := c.check()
+	if err != nil {
+		return err
+	}
+	t, err := c.model.Open()
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	answers := answerWriter{format: format, progress: filter.NewProgress(files, c.given()["progress"])}
+	answers.warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
+	if c.maxLen > 0 && c.maxLen < t.MaxSource() {
+		answers.warnings.Remedy = "give a larger -max-len"
+	}
+	o, done, err := c.options(t, format)
+	if err != nil {
+		return err
+	}
+	o.Warn = answers.warnings.Add
+	lines := translator.Lines(files, text.RepairLines)
+	if c.sentences.Paragraphs && !c.form.JSON {
+		lines = filter.JoinParagraphs(lines)
+	}
+	p := newPrompt(files)
+	if c.stream {
+		err = filter.Stream(ctx, os.Stdout, t, lines, o, func() { p.show("> ") })
+		p.show("\n")
+		answers.warnings.Summarize()
+	} else {
+		err = answers.write(os.Stdout, t.Lines(ctx, lines, o), p)
+	}
+	return cmp.Or(err, done())
 }
 
-// trainLonger is the remedy for sentences that exceed the limit of the model.
-const trainLonger = "train a model with a larger -max-len"
-
-func (w *lineWarnings) Add(warning text.Warning) {
-	switch warning.Kind {
-	case translate.TruncatedLine:
-		if w.lines++; w.lines == 1 {
-			w.Show(fmt.Sprintf("%s; put shorter sentences on separate lines, or %s", warning.Message, w.remedy))
-		}
-	case translate.TruncatedTranslation:
-		if w.translations++; w.translations == 1 {
-			w.Show(warning.Message)
-		}
-	default:
-		w.Warnings.Add(warning)
+// options returns the request that the flags make of t, the open model. The caller calls done after
+// the last line; its error is that of a file of prefixes.
+func (c *translation) options(t *translate.Translator, format filter.Format) (o translate.LineOptions, done func() error, err error) {
+	if err := c.model.Search(c.search, c.given(), t); err != nil {
+		return o, nil, err
 	}
-}
-
-func (w *lineWarnings) Summarize() {
-	w.Warnings.Summarize()
-	if w.lines > 1 {
-		w.Show(format.Thousands(w.lines) + " lines were truncated")
+	c.search.TokenScores, c.search.Alternatives = c.answer.TokenScores, c.answer.Alternatives
+	c.search.NoScore = !c.answer.Scores && !c.answer.NBest // for greedy search
+	c.answer.TokenText = t.Tokenizers().Target.Bytes
+	o = translate.LineOptions{Request: translate.Request{Decode: *c.search, MaxSource: c.maxLen}, Batch: c.batch}
+	o.Attention, o.Tokens = c.answer.Align != "", c.answer.NeedsTokens()
+	o.Text = func(l text.Line) string { s, _, _ := format.Parse(l.Text); return s }
+	if c.form.Key != "" {
+		o.Number = func(l text.Line) uint64 { _, key, _ := format.Parse(l.Text); return filter.Number(key) }
 	}
-	if w.translations > 1 {
-		w.Show(format.Thousands(w.translations) + " translations reached their length limit before their end")
+	c.sentences.Apply(&o)
+	if err := c.terms.Apply(&o, t); err != nil {
+		return o, nil, err
 	}
-}
-
-// inputLines reads the lines of files, or of standard input without files.
-func inputLines(files []string, read func(r io.Reader, name string) iter.Seq2[text.Line, error]) iter.Seq2[text.Line, error] {
-	if len(files) == 0 {
-		return read(os.Stdin, "standard input")
-	}
-	return func(yield func(text.Line, error) bool) {
-		for _, name := range files {
-			f, err := os.Open(name)
-			if err != nil {
-				yield(text.Line{}, err)
-				return
-			}
-			for l, err := range read(f, name) {
-				if !yield(l, err) || err != nil {
-					f.Close()
-					return
-				}
-			}
-			f.Close()
-		}
-	}
+	done, err = c.prefixes.Apply(&o)
+	return o, done, err
 }
 
 // prompt prints a prompt for each line, and the end of the last. It prints nothing unless standard
@@ -262,7 +191,7 @@ func (p prompt) show(s string) {
 type answerWriter struct {
 	format   filter.Format
 	progress *filter.Progress
-	warnings *lineWarnings
+	warnings translator.Warnings
 	lines    int
 	failed   int // lines without answer
 }
@@ -313,17 +242,4 @@ func (a *answerWriter) add(w io.Writer, l *translate.Line) {
 	a.format.Write(w, a.lines, l.Text, &l.Result, err)
 	a.lines++
 	a.progress.Add(l.Text)
-}
-
-// sampleOrSearch reports a flag of beam search given for sampling, or the reverse.
-func sampleOrSearch(s decode.Options, given map[string]string) error {
-	if _, beam := given["beam"]; beam && s.Sample {
-		return cli.Usagef("either -beam or -sample")
-	}
-	for _, name := range []string{"temperature", "top-k", "top-p", "seed"} {
-		if _, ok := given[name]; ok && !s.Sample {
-			return cli.Usagef("-%s needs -sample", name)
-		}
-	}
-	return nil
 }

@@ -16,23 +16,29 @@ import (
 func versionCommand() cli.Command {
 	return cli.Command{
 		Name: "version",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
-			verbose := f.Bool("v", false, "show the kernels in use and the processor's extensions")
-			return func(_ context.Context, args []string) error {
-				if err := cli.NoArguments(args); err != nil {
-					return err
-				}
-				text := fmt.Sprintf("tfm %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-				if *verbose {
-					used, has := features()
-					text += fmt.Sprintf("kernels:   %s, bf16 %s, int8 %s\nin use:    %s\nprocessor: %s\nthreads:   %d\n",
-						mat.Kernel(), mat.KernelBF16(), mat.KernelInt8(), used, has, runtime.GOMAXPROCS(0))
-				}
-				_, err := os.Stdout.WriteString(text)
-				return err
-			}
+		Setup: func(f *cli.Flags) cli.Action {
+			var c versionPrinter
+			f.BoolVar(&c.verbose, "v", false, "show the kernels in use and the processor's extensions")
+			return c.run
 		},
 	}
+}
+
+// versionPrinter is the command with its flag.
+type versionPrinter struct{ verbose bool }
+
+func (c *versionPrinter) run(_ context.Context, args []string) error {
+	if err := cli.NoArguments(args); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("tfm %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if c.verbose {
+		used, has := features()
+		text += fmt.Sprintf("kernels:   %s, bf16 %s, int8 %s\nin use:    %s\nprocessor: %s\nthreads:   %d\n",
+			mat.Kernel(), mat.KernelBF16(), mat.KernelInt8(), used, has, runtime.GOMAXPROCS(0))
+	}
+	_, err := os.Stdout.WriteString(text)
+	return err
 }
 
 // version is the module's version, or the commit if the binary was built from a clone.

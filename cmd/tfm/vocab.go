@@ -14,6 +14,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/tokenizers"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/text"
 	"tfm/text/sentencepiece"
 	"tfm/text/subword"
@@ -22,7 +23,7 @@ import (
 func vocabCommand() cli.Command {
 	return cli.Command{
 		Name: "vocab",
-		Setup: func(f *cli.Flags) func(context.Context, []string) error {
+		Setup: func(f *cli.Flags) cli.Action {
 			var v vocabFlags
 			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
 			f.IntVar(&v.size, "vocab-size", 8000, "number of pieces, including 256 bytes and 3 special ones; with -format subword-nmt, of merges")
@@ -174,7 +175,7 @@ func (v *vocabFlags) apply(tokenizer text.Tokenizer, files []string) error {
 	warnings := text.Warnings{Show: func(s string) { fmt.Fprintf(os.Stderr, "tfm: %s\n", s) }}
 	defer warnings.Summarize()
 	w := bufio.NewWriter(os.Stdout)
-	for lines, err := range text.Batches(context.Background(), inputLines(files, read), 256) {
+	for lines, err := range text.Batches(context.Background(), translator.Lines(files, read), 256) {
 		for _, l := range lines {
 			for _, warning := range l.Warnings {
 				warnings.Add(warning)

@@ -82,7 +82,7 @@ func TestAlign(t *testing.T) {
 		"-align pairs":            `invalid value "pairs" for flag -align`,
 		"-tsv -token-scores":      "-token-scores needs -json",
 		"-alternatives 3":         "-alternatives needs -json",
-		"-json -alternatives 65":  "-alternatives 65: must be 0 to 64",
+		"-json -alternatives 65":  `"65" for flag -alternatives: expected 0 to 64`,
 		"-json -as target_tokens": "-as target_tokens: the field has another meaning",
 	} {
 		mustFail(t, runTFM(t, "", append([]string{"translate"}, strings.Fields(args)...)...), 2, want)

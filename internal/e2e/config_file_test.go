@@ -154,7 +154,7 @@ func TestRecipeGoesOn(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	for content, want := range map[string]string{
 		"steps = 10\nstep = 3":             ":2: unknown setting \"step\"; did you mean \"steps\"?",
-		"steps = ten":                      `:1: invalid value "ten" for steps: parse error`,
+		"steps = ten":                      `:1: invalid value "ten" for steps: expected a whole number, without commas`,
 		"dropout = a lot":                  ":1: invalid value \"a lot\" for dropout",
 		"\n# x\nsteps = 1\n steps=2":       ":4: steps is set twice, first in ",
 		"steps 10":                         `:1: found "steps 10", expected name = value`,

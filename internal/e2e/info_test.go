@@ -74,7 +74,7 @@ func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
 		"-activation tanh":                        `"tanh" is not one of relu, gelu, gelu-tanh, silu`,
 		"-final-norm=maybe":                       `"maybe" is not one of auto, true, false`,
 		"-bias some":                              `"some" is not one of all, ff, attention, none`,
-		"-scale-embeddings=x":                     "invalid syntax",
+		"-scale-embeddings=x":                     "expected true or false",
 		"-heads 7 -d-k 16":                        "-d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
 		"-d-v -1":                                 "tfm: -d-v is -1",
 		"-first-position 2":                       "-first-position is 2, expected 0 or 1",

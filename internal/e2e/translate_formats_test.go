@@ -178,7 +178,7 @@ func TestTranslateWrongFormats(t *testing.T) {
 		"-json -as text":                   `-as is "text", expected another name than -column and -key`,
 		"-json -column translation":        `-as is "translation", expected another name than -column and -key`,
 		"-json -scores -column score":      "-column score: the answer has a field of this name",
-		"-json -column text -key id -beam": "flag needs an argument: -beam",
+		"-json -column text -key id -beam": "flag -beam: found no value after it",
 	} {
 		mustFail(t, runTFM(t, "", append([]string{"translate"}, strings.Fields(args)...)...), 2, want)
 	}

@@ -172,7 +172,7 @@ func TestVocabTrainSentencePiece(t *testing.T) {
 	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-vocab-size", "0", src), 2, "-vocab-size 0: must be at least 1")
 	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-max-piece-length", "0", src), 2, "-max-piece-length: found 0, expected 1 to 512")
 	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-format", "subword-nmt", src), 2, "-format subword-nmt other files")
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-threads", "0", src), 2, "-threads 0: must be 1 to")
+	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-threads", "0", src), 2, `"0" for flag -threads: expected 1 to`)
 	mustFail(t, runTFM(t, "", "vocab", "-o", rules, "-model-type", "bpe", "-normalization", rules, src), 2, "would replace an input")
 	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-byte-fallback", src), 2, "-byte-fallback needs -model-type bpe or unigram")
 	mustFail(t, runTFM(t, "", "vocab", "-vocab", model, "-model-type", "bpe", "-show"), 2, "-model-type needs -o")

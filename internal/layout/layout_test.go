@@ -79,6 +79,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/tokenizers", "text text/bpe text/sentencepiece text/sentencepiece/train text/subword text/vocab model model/safetensors internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/settings", "text text/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
+	{"cmd/tfm/internal/translator", "text model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/filter", "text text/script text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
@@ -86,7 +87,7 @@ var allowedImports = []struct{ name, imports string }{
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
 	{"cmd/tfm", "mat layer text text/clean text/subword text/score text/sentencepiece text/vocab model model/convert model/safetensors model/decode translate train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/terminal cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
-		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/scoring cmd/tfm/internal/filter cmd/tfm/internal/record cmd/tfm/internal/training " +
+		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/record cmd/tfm/internal/training " +
 		"internal/format internal/bench"},
 }
 

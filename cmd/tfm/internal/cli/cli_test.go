@@ -18,9 +18,11 @@ import (
 // Flags and headings are in the order of their declaration.
 func TestFlags(t *testing.T) {
 	f := NewFlags()
-	verbose := f.Bool("v", false, "print more")
+	var verbose bool
+	var src string
+	f.BoolVar(&verbose, "v", false, "print more")
 	f.Group("Files")
-	src := f.String("src", "a", "`file` to read")
+	f.StringVar(&src, "src", "a", "`file` to read")
 	f.Group("Model")
 	var width int
 	f.IntVar(&width, "width", 8, "numbers")
@@ -33,14 +35,14 @@ func TestFlags(t *testing.T) {
 			shown = append(shown, fmt.Sprintf("%s: -%s %s", title, g.Name, kind))
 		}
 	})
-	if want := []string{"Flags: -v ", "Files: -src file", "Files: -more files", "Model: -width int"}; !reflect.DeepEqual(shown, want) {
+	if want := []string{"Flags: -v ", "Files: -src file", "Files: -more files", "Model: -width value"}; !reflect.DeepEqual(shown, want) {
 		t.Errorf("groups = %q, want %q", shown, want)
 	}
 	if err := errors.Join(f.Set("width", "16"), f.Set("v", "true")); err != nil {
 		t.Fatal(err)
 	}
-	if want := map[string]string{"v": "true", "width": "16"}; !reflect.DeepEqual(f.Given(), want) || !*verbose || *src != "a" || width != 16 {
-		t.Errorf("Given() = %v, want %v; values %v, %q, %d", f.Given(), want, *verbose, *src, width)
+	if want := map[string]string{"v": "true", "width": "16"}; !reflect.DeepEqual(f.Given(), want) || !verbose || src != "a" || width != 16 {
+		t.Errorf("Given() = %v, want %v; values %v, %q, %d", f.Given(), want, verbose, src, width)
 	}
 	if want := map[string]string{"v": "true", "src": "a", "width": "16", "more": ""}; !reflect.DeepEqual(f.Values(), want) {
 		t.Errorf("Values() = %v, want %v", f.Values(), want)
@@ -82,13 +84,13 @@ func testProgram(act func(ctx context.Context, args []string) error) Program {
 				Manual: Manual{"do it", []string{"[flags]"}, []string{"prog perform -n 3"}, "A note.", "A detail."},
 				Setup: func(f *Flags) func(context.Context, []string) error {
 					f.Group("Numbers")
-					f.Int("n", 7, "how `often`")
+					f.IntVar(new(int), "n", 7, "how `often`")
 					f.IntVar(new(int), "batch-size", 0, "lines; 0 is all").Common().ByPreset()
 					f.Group("Kinds")
 					f.StringVar(new(string), "method", "exact", "method:\n  exact   slow\n  sample  fast").Choices("exact", "sample")
 					f.BoolVar(new(bool), "quiet", false, "print nothing")
-					f.String("src", "", "`file` to read")
-					f.String("dir", "", "`folder` to write")
+					f.StringVar(new(string), "src", "", "`file` to read")
+					f.StringVar(new(string), "dir", "", "`folder` to write")
 					return act
 				},
 			},
@@ -114,6 +116,10 @@ func TestExitCodes(t *testing.T) {
 		{"", nothing, 2, "prog: no command; run 'prog help'\n"},
 		{"zzz", nothing, 2, "prog: unknown command \"zzz\"; run 'prog help'\n"},
 		{"perfrom", nothing, 2, "prog: unknown command \"perfrom\"; did you mean \"perform\"?\n"},
+		{"perform -n", nothing, 2, "prog: flag -n: found no value after it; run 'prog help perform'\n"},
+		{"perform -n=x", nothing, 2, "prog: invalid value \"x\" for flag -n: expected a whole number, without commas; run 'prog help perform'\n"},
+		{"perform --n 3 -quiet -batch-size=2 - x", nothing, 0, ""},
+		{"perform ---n 3", nothing, 2, "prog: unknown flag --n; run 'prog help perform'\n"},
 		{"perform -zzz", nothing, 2, "prog: unknown flag -zzz; run 'prog help perform'\n"},
 		{"perform -batchsize 3", nothing, 2, "prog: unknown flag -batchsize; did you mean \"-batch-size\"?\n"},
 		{"perform -method exat", nothing, 2, "prog: invalid value \"exat\" for flag -method: expected exact or sample; did you mean \"exact\"?\n"},
@@ -304,16 +310,30 @@ func TestValues(t *testing.T) {
 	var d time.Duration
 	var x float32
 	var b bool
+	var n int
+	var u uint64
+	small := newInteger(&n, 7)
+	small.limited, small.lo, small.hi = true, 1, 9
 	for _, c := range []struct {
 		v              flag.Value
 		set, want, err string // err: a part of the error
 	}{
 		{(*DurationValue)(&d), "90s", "1m30s", ""},
+		{newInteger(&n, 7), "0x10", "16", ""},
+		{newInteger(&n, 7), "1.5", "", "expected a whole number, without commas"},
+		{newUnsigned(&u, 7), "-1", "", "expected a whole number, without commas, from 0"},
+		{newFloat(new(float64), 7), "1e-3", "0.001", ""},
+		{newFloat(new(float64), 7), "1,5", "", "expected a number, without commas"},
+		{small, "9", "9", ""},
+		{small, "0", "", "expected 1 to 9"},
+		{small, "99999999999999999999", "", "expected 1 to 9"},
+		{small, "5,0", "", "expected a whole number, without commas"},
+		{(*boolValue)(&b), "maybe", "", "expected true or false"},
 		{(*DurationValue)(&d), "15", "", "expected a duration such as 90s"},
 		{(*Float32Value)(&x), "0.1", "0.1", ""},
-		{(*Float32Value)(&x), "much", "", "invalid syntax"},
+		{(*Float32Value)(&x), "much", "", "expected a number"},
 		{(*NotValue)(&b), "false", "false", ""},
-		{(*NotValue)(&b), "maybe", "", "invalid syntax"},
+		{(*NotValue)(&b), "maybe", "", "expected true or false"},
 	} {
 		err := c.v.Set(c.set)
 		switch {

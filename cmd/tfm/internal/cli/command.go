@@ -19,10 +19,13 @@ type Command struct {
 	FlagsAnywhere bool            // flags may follow arguments
 	Args          func() []string // values of the arguments, for completion; nil: files
 
-	// Setup declares the flags on f. It returns the function that runs the command, with the
-	// arguments after the flags, once the flags are parsed.
-	Setup func(f *Flags) func(ctx context.Context, args []string) error
+	// Setup declares the flags on f. It returns the function that runs the command once they are
+	// parsed: a method of a struct whose fields are the flags.
+	Setup func(f *Flags) Action
 }
+
+// Action runs a command. args are the arguments after the flags.
+type Action = func(ctx context.Context, args []string) error
 
 // Program is a program of subcommands.
 type Program struct {

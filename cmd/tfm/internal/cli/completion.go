@@ -21,10 +21,11 @@ func CompletionCommand(p func() Program) Command {
 	return Command{
 		Name: "completion",
 		Args: func() []string { return shellNames },
-		Setup: func(f *Flags) func(context.Context, []string) error {
-			words := f.Bool("words", false, "print the completions of the last argument of a command line, for the scripts")
+		Setup: func(f *Flags) Action {
+			var words bool
+			f.BoolVar(&words, "words", false, "print the completions of the last argument of a command line, for the scripts")
 			return func(_ context.Context, args []string) error {
-				if *words {
+				if words {
 					_, err := os.Stdout.WriteString(p().completions(args))
 					return err
 				}
@@ -143,12 +144,6 @@ func (f *Flags) scan(c Command, words []string) (pending *Flag, flagsOver bool) 
 		}
 	}
 	return pending, flagsOver
-}
-
-// isBool reports whether the flag needs no value.
-func (g *Flag) isBool() bool {
-	b, ok := g.Value.(interface{ IsBoolFlag() bool })
-	return ok && b.IsBoolFlag()
 }
 
 // values returns the completions of the flag's value.

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding"
 	"flag"
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -69,6 +68,13 @@ func (g *Flag) Choices(values ...string) *Flag {
 	return g
 }
 
+// Range limits the values of a flag of IntVar.
+func (g *Flag) Range(lo, hi int) *Flag {
+	v := g.Value.(*number[int])
+	v.limited, v.lo, v.hi = true, lo, hi
+	return g
+}
+
 // firstGroup is the heading of flags that are declared before any Group.
 const firstGroup = "Flags"
 
@@ -103,27 +109,31 @@ func (f *Flags) StringVar(p *string, name, value, usage string) *Flag {
 	return g
 }
 
+// number declares a flag whose value v sets *p.
+func (f *Flags) number(p any, v flag.Value, name, usage string) *Flag {
+	f.set.Var(v, name, usage)
+	return f.add(name, p)
+}
+
 // IntVar declares a flag whose value is *p.
 func (f *Flags) IntVar(p *int, name string, value int, usage string) *Flag {
-	f.set.IntVar(p, name, value, usage)
-	return f.add(name, p)
+	return f.number(p, newInteger(p, value), name, usage)
 }
 
 // Uint64Var declares a flag whose value is *p.
 func (f *Flags) Uint64Var(p *uint64, name string, value uint64, usage string) *Flag {
-	f.set.Uint64Var(p, name, value, usage)
-	return f.add(name, p)
+	return f.number(p, newUnsigned(p, value), name, usage)
 }
 
 // Float64Var declares a flag whose value is *p.
 func (f *Flags) Float64Var(p *float64, name string, value float64, usage string) *Flag {
-	f.set.Float64Var(p, name, value, usage)
-	return f.add(name, p)
+	return f.number(p, newFloat(p, value), name, usage)
 }
 
 // BoolVar declares a flag whose value is *p, and which needs no value to be true.
 func (f *Flags) BoolVar(p *bool, name string, value bool, usage string) *Flag {
-	f.set.BoolVar(p, name, value, usage)
+	*p = value
+	f.set.Var((*boolValue)(p), name, usage)
 	return f.add(name, p)
 }
 
@@ -137,27 +147,6 @@ func (f *Flags) TextVar(p encoding.TextUnmarshaler, name string, value encoding.
 func (f *Flags) Func(name, usage string, do func(string) error) *Flag {
 	f.set.Func(name, usage, do)
 	return f.add(name, nil)
-}
-
-// String declares a flag and returns a pointer to its value.
-func (f *Flags) String(name, value, usage string) *string {
-	p := new(string)
-	f.StringVar(p, name, value, usage)
-	return p
-}
-
-// Int declares a flag and returns a pointer to its value.
-func (f *Flags) Int(name string, value int, usage string) *int {
-	p := new(int)
-	f.IntVar(p, name, value, usage)
-	return p
-}
-
-// Bool declares a flag and returns a pointer to its value.
-func (f *Flags) Bool(name string, value bool, usage string) *bool {
-	p := new(bool)
-	f.BoolVar(p, name, value, usage)
-	return p
 }
 
 // All returns the flags in the order of their declaration.
@@ -215,61 +204,56 @@ func (f *Flags) Values() map[string]string {
 	return values
 }
 
-// parse parses args and returns the arguments after the flags. Its errors are flag.ErrHelp and
-// UsageErrors.
-func (f *Flags) parse(args []string) ([]string, error) {
-	err := f.set.Parse(args)
-	if err == nil || err == flag.ErrHelp {
-		return f.set.Args(), err
-	}
-	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		u := UsageError{Message: fmt.Sprintf("unknown flag -%s", name)}
-		if meant := Nearest(name, f.Names()); meant != "" {
-			u.Meant = "-" + meant
+// parse parses args, in the syntax of package flag, and returns the arguments after the flags. Its
+// errors are flag.ErrHelp and UsageErrors.
+func (f *Flags) parse(args []string) (rest []string, err error) {
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		arg := args[0]
+		args = args[1:]
+		if arg == "--" {
+			break
 		}
-		return nil, u
+		name, value, assigned := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+		g := f.Lookup(name)
+		switch {
+		case g == nil && (name == "h" || name == "help"):
+			return nil, flag.ErrHelp
+		case g == nil:
+			return nil, f.unknown(name)
+		case assigned:
+		case g.isBool():
+			value = "true"
+		case len(args) == 0:
+			return nil, Usagef("flag -%s: found no value after it", name)
+		default:
+			value, args = args[0], args[1:]
+		}
+		if err := f.Set(name, value); err != nil {
+			return nil, f.Refused(err, "invalid value %q for flag -%s", value, name)
+		}
 	}
-	return nil, UsageError{Message: f.withType(err.Error()), Meant: f.meant}
+	return args, nil
 }
 
-// withType replaces the "parse error" of package flag by the type that the flag expects.
-func (f *Flags) withType(message string) string {
-	rest, ok := strings.CutSuffix(message, ": parse error")
-	if !ok {
-		return message
+// unknown returns the error of a flag that does not exist.
+func (f *Flags) unknown(name string) error {
+	u := UsageError{Message: "unknown flag -" + name}
+	if meant := Nearest(name, f.Names()); meant != "" {
+		u.Meant = "-" + meant
 	}
-	_, name, ok := strings.Cut(rest, "\" for flag -")
-	if !ok { // a bool
-		_, name, _ = strings.Cut(rest, "\" for -")
-	}
-	g := f.Lookup(name)
-	if g == nil {
-		return message
-	}
-	expected := "a number, without commas"
-	switch kind, _ := g.usage(); {
-	case isBool(g.Value):
-		expected = "true or false"
-	case kind == "N":
-		expected = "a whole number, without commas"
-	}
-	return rest + ": expected " + expected
+	return u
 }
 
-func isBool(v flag.Value) bool {
-	b, ok := v.(interface{ IsBoolFlag() bool })
+// isBool reports whether the flag needs no value.
+func (g *Flag) isBool() bool {
+	b, ok := g.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
 }
 
+// maxThreads limits -threads.
+const maxThreads = 4096
+
 // ThreadsFlag declares -threads, whose default is the number of processors that Go uses.
 func ThreadsFlag(f *Flags, n *int) *Flag {
-	return f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads to compute on; results do not depend on them")
-}
-
-// CheckThreads reports a number of threads out of range.
-func CheckThreads(n int) error {
-	if limit := 4096; n < 1 || n > limit {
-		return Usagef("-threads %d: must be 1 to %d", n, limit)
-	}
-	return nil
+	return f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads to compute on; results do not depend on them").Range(1, maxThreads)
 }

@@ -18,9 +18,10 @@ func HelpCommand(p func() Program) Command {
 		Name:          "help",
 		FlagsAnywhere: true,
 		Args:          func() []string { return p().names() },
-		Setup: func(f *Flags) func(context.Context, []string) error {
-			all := f.Bool("all", false, "show all flags and notes of the command")
-			return func(_ context.Context, args []string) error { return p().help(args, *all) }
+		Setup: func(f *Flags) Action {
+			var all bool
+			f.BoolVar(&all, "all", false, "show all flags and notes of the command")
+			return func(_ context.Context, args []string) error { return p().help(args, all) }
 		},
 	}
 }
@@ -152,13 +153,14 @@ func (g *Flag) usage() (kind, usage string) {
 		unwrapped.Value = c.Value
 	}
 	kind, usage = flag.UnquoteUsage(&unwrapped)
+	if n, ok := unwrapped.Value.(interface{ isWhole() bool }); ok && n.isWhole() && kind == "value" {
+		kind = "N"
+	}
 	usage = strings.TrimRight(usage, "\n")
 	switch {
 	case g.choices != nil && kind == "value" || kind == "string":
 		kind = "NAME"
-	case kind == "int" || kind == "uint":
-		kind = "N"
-	case kind == "float" || kind == "value":
+	case kind == "value":
 		kind = "X"
 	default:
 		kind = strings.ToUpper(kind)

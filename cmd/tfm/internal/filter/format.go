@@ -49,7 +49,7 @@ func AnswerFlags(f *cli.Flags) *Answer {
 	a := new(Answer)
 	f.BoolVar(&a.Scores, "scores", false, "add the score of each translation, after a tab or as a field")
 	f.BoolVar(&a.TokenScores, "token-scores", false, "with -json, add the tokens and their log-probabilities")
-	f.IntVar(&a.Alternatives, "alternatives", 0, "with -json, add the tokens and the N most probable ones at each position")
+	f.IntVar(&a.Alternatives, "alternatives", 0, "with -json, add the tokens and the N most probable ones at each position").Range(0, 64)
 	f.StringVar(&a.Align, "align", "", "add the alignment of each translation:\n"+
 		"  words   pairs i-j of a source word and a target word, from 0\n"+
 		"  tokens  pairs of tokens\n"+

@@ -2,6 +2,7 @@ package scoring
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 
@@ -152,12 +153,14 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// ChooseTokenizer replaces -tokenize auto by the tokenizer that suits the references. It reports
-// whether it did, and which one -tokenize is.
-func (o *Options) ChooseTokenizer(references [][]string) (chosen bool, t score.Tokenizer) {
-	chosen = o.tokenizer == score.Auto
+// PrintTokenizer replaces -tokenize auto by the tokenizer that suits the references, and prints it
+// on standard error.
+func (o *Options) PrintTokenizer(references [][]string) {
+	if o.tokenizer != score.Auto {
+		return
+	}
 	o.tokenizer = o.tokenizer.For(slices.Concat(references...))
-	return chosen, o.tokenizer
+	fmt.Fprintf(os.Stderr, "BLEU: -tokenize %v, chosen from the references\n", o.tokenizer)
 }
 
 func (o *Options) bleu(sentence bool) score.BLEU {

@@ -23,9 +23,6 @@ func (r *Run) Check() error {
 	case r.Resume && r.Force:
 		return cli.Usagef("either -resume or -force")
 	}
-	if err := cli.CheckThreads(r.Threads); err != nil {
-		return err
-	}
 	if trains := !r.Resume && r.Options.Init == "" && r.Vocab == ""; trains && r.VocabSize < bpe.MinSize {
 		return cli.Usagef("-vocab-size %d: expected at least %d, for 256 bytes and 3 special pieces", r.VocabSize, bpe.MinSize)
 	}

@@ -14,7 +14,7 @@ func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	}
 	f.Float64Var(&s.Coverage, "coverage", 0, "weight of the coverage penalty of Wu et al. (2016): higher for translations that omit less of the source")
 	f.Float64Var(&s.Patience, "patience", 1, "a beam search ends after -beam times this many finished translations, or when no other can be the best")
-	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens").ByModel()
+	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens").ByModel().Range(0, 1<<16-1)
 	return &s
 }
 
@@ -62,9 +62,4 @@ func UseModelPenalty(s *decode.Options, given map[string]string, model decode.Op
 }
 
 // CheckSearch reports the first invalid flag of a search.
-func CheckSearch(s decode.Options) error {
-	if s.MaxExtra < 0 || s.MaxExtra >= 1<<16 {
-		return cli.Usagef("-max-extra %d: must be 0 to %d", s.MaxExtra, 1<<16-1)
-	}
-	return Error(s.Validate())
-}
+func CheckSearch(s decode.Options) error { return Error(s.Validate()) }

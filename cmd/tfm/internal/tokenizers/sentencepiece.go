@@ -73,9 +73,6 @@ func (p *SentencePiece) Train(out string, modelType sentencepiece.ModelType, siz
 	if err != nil {
 		return err
 	}
-	if err := cli.CheckThreads(p.threads); err != nil {
-		return err
-	}
 	if err := cli.CheckOutput(out, slices.Concat(files, []string{p.normalization})...); err != nil {
 		return err
 	}
