@@ -42,9 +42,6 @@ func WriteCTranslate2(dir string, f model.File) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
 	for _, name := range ct2Files {
 		if files[name] != nil {
 			continue
@@ -53,10 +50,8 @@ func WriteCTranslate2(dir string, f model.File) error {
 			return err
 		}
 	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			return err
-		}
+	if err := writeFiles(dir, files); err != nil {
+		return err
 	}
 	return safetensors.WriteAtomic(filepath.Join(dir, ct2File), b.write)
 }
@@ -86,7 +81,7 @@ func encodeCTranslate2(f model.File) (*ct2Binary, map[string][]byte, error) {
 	start := options.BOS
 	options.Start, options.Epsilon = &start, &c.NormEps
 	options.SourceBOS, options.SourceEOS = c.SourceMarks.HasBOS(), c.SourceMarks.HasEOS()
-	options.TFM = newCT2Extra(f)
+	options.TFM = newTFMExtra(f)
 	if files[ct2Config], err = marshalReadable(options); err != nil {
 		return nil, nil, err
 	}

@@ -1,27 +1,38 @@
 // Package convert reads the models of other systems as model files, and writes model files in their
-// formats.
+// formats. A folder or an archive holds the files of a model, a container in it gives named tensors,
+// a description of the system maps its names and settings to a model.Config, and one mapping of
+// vocabularies turns its tokens into a tokenizer.
 //
-//	convert.go              the formats, recognised and dispatched
-//	folder.go               the files of a source model
-//	positions.go            recognises tables of sinusoids
-//	vocabulary.go           the vocabularies of a source model as tokenizers
+// The formats:
+//
+//	convert.go              recognises them and dispatches
 //	ctranslate2.go          models of CTranslate2, read
+//	ctranslate2_config.go   their settings
+//	ctranslate2_vocab.go    their vocabularies
 //	ctranslate2_write.go    models for CTranslate2
-//	ctranslate2_binary.go   the file model.bin of CTranslate2
-//	ctranslate2_extra.go    the settings of a model file in a folder of CTranslate2
 //	argos.go                packages of Argos Translate, read
 //	argos_write.go          packages for Argos Translate
-//	archive.go              the files of a zip archive
 //	marian.go               models of Marian, read
+//	marian_settings.go      their settings
+//	marian_vocab.go         their vocabularies
 //	marian_hf.go            models of transformers' MarianMTModel, read
+//	marian_hf_config.go     their configuration and names
 //	marian_hf_write.go      models for MarianMTModel
 //	marian_generation.go    their settings of beam search
-//	layers.go               the names of the layers of a system, which are read or written
-//	marian_vocab.go         vocabularies with SentencePiece models of their own
-//	npz.go                  the arrays of NumPy's archives
-//	yaml.go                 the part of YAML that Marian writes
-//	tensors.go              the tensors of a source model, with a check that a reader took all
-//	pickle.go               recognises pickled files, which are not read
 //	pytorch.go              models for torch.nn.Transformer; pytorch.py loads them
+//	pickle.go               recognises pickled files, which are not read
+//
+// What they share:
+//
+//	folder.go               the files of a model
+//	archive.go              those in a zip archive
+//	tensors.go              named tensors, with a check that a reader took all
+//	npz.go                  those of NumPy's archives
+//	ctranslate2_binary.go   those of CTranslate2's model.bin
+//	layers.go               the layers by their names in a system, for reading and writing
+//	positions.go            recognises tables of sinusoids
+//	vocabulary.go           the vocabularies of a model as tokenizers
 //	tokenizer_json.go       a byte-level BPE for Hugging Face's tokenizers
+//	tfm_extra.go            the settings of a model file that a format has no place for
+//	yaml.go                 the part of YAML that Marian writes
 package convert

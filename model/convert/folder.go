@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -73,6 +74,34 @@ func (f folder) readAny(names ...string) (data []byte, name string, err error) {
 		}
 	}
 	return nil, "", fmt.Errorf("%s: found none of %q", f.path, names)
+}
+
+// readJSON decodes a file into v. It does nothing if an optional file does not exist.
+func (f folder) readJSON(name string, optional bool, v any) error {
+	if optional && !f.has(name) {
+		return nil
+	}
+	data, err := f.read(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w", f.name(name), err)
+	}
+	return nil
+}
+
+// writeFiles writes files to the folder dir, which it creates.
+func writeFiles(dir string, files map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // name returns the path of a file, for errors.

@@ -158,8 +158,7 @@ func TestMarianHF(t *testing.T) {
 func numBeamsOf(t *testing.T, dir string) int {
 	t.Helper()
 	g := newHFGeneration()
-	r := &hfReader{dir: dir}
-	if err := r.readJSON(hfGenerationFile, false, &g); err != nil {
+	if err := testFolder(t, dir).readJSON(hfGenerationFile, false, &g); err != nil {
 		t.Fatal(err)
 	}
 	return g.NumBeams

@@ -3,7 +3,6 @@ package convert
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"tfm/model"
@@ -45,13 +44,8 @@ func WriteMarianHF(dir string, f model.File) error {
 	if files[hfGenerationFile], err = marshalReadable(generation); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := writeFiles(dir, files); err != nil {
 		return err
-	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			return err
-		}
 	}
 	return safetensors.Write(filepath.Join(dir, hfModelFile), map[string]string{"format": "pt"}, hfTensors(f.Model))
 }
@@ -96,7 +90,7 @@ type hfConfigJSON struct {
 	Start            int       `json:"decoder_start_token_id"`
 	DType            string    `json:"dtype"`
 	TorchDType       string    `json:"torch_dtype"` // of early versions
-	TFM              *ct2Extra `json:"tfm"`
+	TFM              *tfmExtra `json:"tfm"`
 }
 
 func newHFConfig(f model.File) hfConfigJSON {
@@ -118,7 +112,7 @@ func newHFConfig(f model.File) hfConfigJSON {
 			break
 		}
 	}
-	h.TFM = newCT2Extra(f)
+	h.TFM = newTFMExtra(f)
 	h.TFM.Config.Positions = model.Halves // after the permutation
 	return h
 }
@@ -244,9 +238,6 @@ func sameNames(src, tgt []string) bool {
 	}
 	return len(src) == len(tgt)
 }
-
-// isCodePiece reports whether piece is a language code in the form of joinVocab.
-func isCodePiece(piece, name string) bool { return isLanguageCode(name) && piece == "▁"+name }
 
 // hfTensors returns the tensors of MarianMTModel.
 func hfTensors(m *model.Transformer) []safetensors.Tensor {

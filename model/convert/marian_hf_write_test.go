@@ -60,7 +60,7 @@ func TestMarianHFRoundTrip(t *testing.T) {
 func randomModelFile(t *testing.T, joint bool, change func(*model.Config)) model.File {
 	t.Helper()
 	read := func(name string) *sentencepiece.Tokenizer {
-		tokenizer, err := readSentencePiece(filepath.Join("testdata", "marian-separate", name))
+		tokenizer, err := readSentencePiece(testFolder(t, filepath.Join("testdata", "marian-separate")), name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -121,7 +121,7 @@ func marianFolder(t testing.TB, arrays func(vocabulary int) map[string]npzArray)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokenizer, err := readSentencePiece(filepath.Join("testdata", "marian-separate", hfSourceFile))
+	tokenizer, err := readSentencePiece(testFolder(t, filepath.Join("testdata", "marian-separate")), hfSourceFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestMarianDecoder(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"vocabs:\n  - a/vocab.spm\n  - b/vocab.spm\nnormalize: 0.6\nallow-unk: true\nbeam-size: 2\nmax-length-factor: 1.5\n": "",
-		"vocabs:\n  - other.spm\n  - vocab.spm\n": "other.spm: no such file",
+		"vocabs:\n  - other.spm\n  - vocab.spm\n": "other.spm: file does not exist",
 		"vocabs:\n  - vocab.fsv\n  - vocab.fsv\n": "found a vocabulary of another kind",
 		"vocabs:\n  - vocab.spm\n":                "vocabs: found 1, expected 2",
 		"models:\n  - a.npz\n  - b.npz\n":         "models: found 2, expected 1",
@@ -385,7 +385,7 @@ func TestParseYAML(t *testing.T) {
 func TestMarianYAMLVocabulary(t *testing.T) {
 	path := marianFolder(t, func(v int) map[string]npzArray { return marianArrays(60, marianShape) })
 	dir := filepath.Dir(path)
-	spm, err := readSentencePiece(filepath.Join(dir, "vocab.spm"))
+	spm, err := readSentencePiece(testFolder(t, dir), "vocab.spm")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,4 +423,14 @@ func TestMarianYAMLVocabulary(t *testing.T) {
 	}
 	_, err = ReadMarian(path)
 	checkError(t, "without source.spm", err, "does not split text into pieces")
+}
+
+// testFolder opens a folder.
+func testFolder(t testing.TB, dir string) folder {
+	t.Helper()
+	f, err := openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

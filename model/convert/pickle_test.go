@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// writeFiles writes files to a new folder and returns its path.
-func writeFiles(t *testing.T, files map[string]string) string {
+// saveFiles writes files to a new folder and returns its path.
+func saveFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -42,7 +42,7 @@ func zipOf(t *testing.T, names ...string) string {
 func TestCheckPickle(t *testing.T) {
 	const legacy = "\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M"
 	zipped := zipOf(t, "archive/data.pkl", "archive/data/0")
-	dir := writeFiles(t, map[string]string{
+	dir := saveFiles(t, map[string]string{
 		"old.pt": legacy, "new.pt": zipped, "dict.pkl": "\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}", "a b.pth": zipped,
 		"model.argosmodel": zipOf(t, "a/metadata.json"), "text": "some text", "empty": "", "short": "\x80\x02", "model.txt": "\x06\x00\x00\x00\x0f\x00", "half.zip": zipped[:40],
 	})
@@ -63,14 +63,14 @@ func TestCheckPickle(t *testing.T) {
 		t.Errorf("error %v, want a quoted path", err)
 	}
 
-	hub := writeFiles(t, map[string]string{"config.json": "{}", "pytorch_model.bin": zipped})
+	hub := saveFiles(t, map[string]string{"config.json": "{}", "pytorch_model.bin": zipped})
 	for _, path := range []string{hub, filepath.Join(hub, "pytorch_model.bin")} {
 		err := checkPickle(path)
 		if err == nil || !strings.Contains(err.Error(), `M.from_pretrained('`+filepath.ToSlash(hub)+`').save_pretrained('`) || !strings.Contains(err.Error(), "pytorch_model.bin is a pickle") {
 			t.Errorf("error %v, want the lines of transformers", err)
 		}
 	}
-	both := writeFiles(t, map[string]string{"config.json": "{}", "pytorch_model.bin": zipped, "model.safetensors": ""})
+	both := saveFiles(t, map[string]string{"config.json": "{}", "pytorch_model.bin": zipped, "model.safetensors": ""})
 	if err := checkPickle(both); err != nil {
 		t.Errorf("a folder with model.safetensors: %v", err)
 	}

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 
 	"tfm/model"
@@ -69,13 +68,8 @@ func WritePyTorch(dir string, f model.File) error {
 	if files["config.json"], err = marshalReadable(config); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := writeFiles(dir, files); err != nil {
 		return err
-	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			return err
-		}
 	}
 	return safetensors.Write(filepath.Join(dir, "model.safetensors"), map[string]string{"format": "pt"}, pytorchTensors(f.Model))
 }

@@ -21,6 +21,19 @@ type yamlEntry struct {
 	value yamlValue
 }
 
+// readYAML decodes a file of f.
+func readYAML(f folder, name string) ([]yamlEntry, error) {
+	data, err := f.read(name)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := parseYAML(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.name(name), err)
+	}
+	return entries, nil
+}
+
 // parseYAML decodes the part of YAML that Marian writes: one mapping of keys to scalars, or to
 // lists of scalars, in blocks or in brackets. Text after a NUL is ignored. Errors name the line;
 // duplicate keys are an error. Tags, anchors, nested mappings and text of several lines are not in

@@ -6,9 +6,9 @@ import (
 	"tfm/model"
 )
 
-// ct2Extra is the value of "tfm" in a config.json of WriteCTranslate2: the parts of a model file
-// that the format has no place for. Other programs ignore it.
-type ct2Extra struct {
+// tfmExtra is the value of "tfm" in the config.json of WriteCTranslate2 and WriteMarianHF: the parts
+// of a model file that the format has no place for. Other programs ignore it.
+type tfmExtra struct {
 	Config   model.Config      `json:"config"`
 	Decoding model.Decoding    `json:"decoding"`
 	SrcLang  string            `json:"src_lang,omitempty"`
@@ -20,8 +20,8 @@ type ct2Extra struct {
 	Bias []float32 `json:"output_bias,omitempty"`
 }
 
-func newCT2Extra(f model.File) *ct2Extra {
-	x := &ct2Extra{Config: f.Model.Config, Decoding: f.Decoding, SrcLang: f.SrcLang, TgtLang: f.TgtLang, Info: f.Info}
+func newTFMExtra(f model.File) *tfmExtra {
+	x := &tfmExtra{Config: f.Model.Config, Decoding: f.Decoding, SrcLang: f.SrcLang, TgtLang: f.TgtLang, Info: f.Info}
 	if b := f.Model.Output.Bias; b != nil {
 		for _, v := range b.W[:model.EOS] {
 			if math.IsInf(float64(v), 0) || math.IsNaN(float64(v)) {
@@ -35,7 +35,7 @@ func newCT2Extra(f model.File) *ct2Extra {
 
 // apply sets the fields of c that only training uses to those of the model that was written, unless
 // that was another model.
-func (x *ct2Extra) apply(c *model.Config) {
+func (x *tfmExtra) apply(c *model.Config) {
 	same := x.Config
 	same.Dropout, same.AttentionDropout, same.FFDropout = c.Dropout, c.AttentionDropout, c.FFDropout
 	same.LabelSmoothing, same.Smoothing, same.Init = c.LabelSmoothing, c.Smoothing, c.Init
@@ -52,7 +52,7 @@ func (x *ct2Extra) apply(c *model.Config) {
 }
 
 // applyFile sets the rest of f.
-func (x *ct2Extra) applyFile(f *model.File) {
+func (x *tfmExtra) applyFile(f *model.File) {
 	if f.Model.Config != x.Config {
 		return // of another model
 	}

@@ -1,0 +1,305 @@
+package convert
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"tfm/mat"
+	"tfm/model"
+)
+
+// same returns the number that the encoder and the decoder have for an attribute. Before revision 5
+// they share it. It sets r.err if they differ.
+func (r *ct2Reader) same(name string, otherwise float64) float64 {
+	enc, dec := "encoder/"+name, "decoder/"+name
+	if r.binary.revision < 5 && r.t.has(name) {
+		return r.number(name, otherwise)
+	}
+	x, y := r.number(enc, otherwise), r.number(dec, otherwise)
+	if x != y && r.err == nil {
+		r.err = r.t.fail(enc, "found %v, expected %v as in %s", x, y, dec)
+	}
+	return x
+}
+
+// readConfig sets r.config, except for the sizes of the vocabularies, their ties and the bias of
+// the output.
+func (r *ct2Reader) readConfig() error {
+	c := &r.config
+	heads := 8.0
+	if r.binary.spec == "TransformerBig" {
+		heads = 16
+	}
+	c.Heads = int(r.same("num_heads", heads))
+	if c.Heads < 1 || c.DModel%c.Heads != 0 && !r.t.has("encoder/layer_0/self_attention/head_dim") {
+		return r.t.fail("encoder/num_heads", "found %d, expected a divisor of the %d columns of the embeddings", c.Heads, c.DModel)
+	}
+	c.EncoderLayers, c.DecoderLayers = r.layers("encoder"), r.layers("decoder")
+	if c.EncoderLayers == 0 || c.DecoderLayers == 0 {
+		return fmt.Errorf("%s: found %d layers of the encoder and %d of the decoder, expected at least 1", r.path, c.EncoderLayers, c.DecoderLayers)
+	}
+	shape, err := r.t.shape("encoder/layer_0/ffn/linear_0/weight", 2)
+	if err != nil {
+		return err
+	}
+	c.DFF = shape[0]
+	for _, step := range []func() error{r.readHeads, r.readNorms, r.readScale, r.readAlignment} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	activation := r.same("activation", 0)
+	activations := map[float64]model.Activation{0: model.ReLU, 1: model.GELUTanh, 2: model.SiLU, 3: model.GELU}
+	a, ok := activations[activation]
+	if !ok {
+		names := map[float64]string{4: "GELU by the sigmoid, x·σ(1.702x)", 5: "tanh", 6: "the sigmoid"}
+		name := names[activation]
+		if name == "" {
+			name = fmt.Sprint(activation)
+		}
+		return r.refuse("encoder/activation", "activation %s", name)
+	}
+	c.Activation = a
+	attention, ff := false, false
+	for _, stack := range []string{"encoder", "decoder"} {
+		for i := range max(c.EncoderLayers, c.DecoderLayers) {
+			name := stack + "/layer_" + strconv.Itoa(i)
+			for _, part := range []string{"/self_attention/linear_", "/attention/linear_"} {
+				for k := range 3 {
+					attention = attention || r.t.has(name+part+strconv.Itoa(k)+"/bias")
+				}
+			}
+			ff = ff || r.t.has(name+"/ffn/linear_0/bias") || r.t.has(name+"/ffn/linear_1/bias")
+		}
+	}
+	c.Biases = map[[2]bool]model.Biases{
+		{true, true}: model.AllBiases, {false, true}: model.FeedForwardBiases,
+		{true, false}: model.AttentionBiases, {false, false}: model.NoBiases,
+	}[[2]bool{attention, ff}]
+	c.SourceMarks = map[[2]bool]model.SourceMarks{
+		{false, true}: model.EOSLast, {false, false}: model.NoMarks,
+		{true, false}: model.BOSFirst, {true, true}: model.BOSAndEOS,
+	}[[2]bool{r.options.SourceBOS, r.options.SourceEOS}]
+	r.decoding.LengthPenalty, r.decoding.Alpha = model.PenaltyPower, 1
+	// Settings that change nothing.
+	r.same("embeddings_merge", 0)
+	for _, name := range []string{"alibi_use_positive_positions", "scale_alibi"} {
+		r.t.skip("decoder/" + name) // read with alibi only
+	}
+	for _, stack := range []string{"encoder", "decoder"} {
+		for _, none := range []string{"alibi", "sliding_window", "final_logit_softcapping", "multi_query_attention"} {
+			if x := r.number(stack+"/"+none, 0); x != 0 && r.err == nil {
+				r.err = r.refuse(stack+"/"+none, "%v", x)
+			}
+		}
+	}
+	if x := r.number("decoder/scale_outputs", 1); x != 1 && r.err == nil {
+		r.err = r.refuse("decoder/scale_outputs", "a factor of the outputs, %v", x)
+	}
+	return r.err
+}
+
+// layers returns the number of layers of a stack.
+func (r *ct2Reader) layers(stack string) int {
+	n := 0
+	for r.t.has(stack + "/layer_" + strconv.Itoa(n) + "/ffn/linear_0/weight") {
+		n++
+	}
+	return n
+}
+
+// attentions returns the names of the attentions of all layers.
+func (r *ct2Reader) attentions() (names []string) {
+	for i := range r.config.EncoderLayers {
+		names = append(names, "encoder/layer_"+strconv.Itoa(i)+"/self_attention")
+	}
+	for i := range r.config.DecoderLayers {
+		name := "decoder/layer_" + strconv.Itoa(i)
+		names = append(names, name+"/self_attention", name+"/attention")
+	}
+	return names
+}
+
+// readHeads sets the sizes of the heads.
+func (r *ct2Reader) readHeads() error {
+	c := &r.config
+	size := float64(c.DModel / c.Heads)
+	names := r.attentions()
+	size = r.number(names[0]+"/head_dim", size)
+	if !(size >= 1 && size <= 1<<20) {
+		return r.t.fail(names[0]+"/head_dim", "found %v, expected at least 1", size)
+	}
+	if int(size)*c.Heads != c.DModel {
+		c.DK, c.DV = int(size), int(size)
+	}
+	for _, name := range names {
+		scale := 1 / math.Sqrt(size)
+		switch found := r.number(name+"/queries_scale", scale); {
+		case r.number(name+"/head_dim", size) != size && r.err == nil:
+			r.err = r.refuse(name+"/head_dim", "heads of several sizes")
+		case math.Abs(found-scale) > 1e-6*scale && r.err == nil:
+			r.err = r.refuse(name+"/queries_scale", "%v for heads of %v, not its reciprocal root", found, size)
+		case r.flag(name+"/multi_query", false) && r.err == nil:
+			r.err = r.refuse(name+"/multi_query", "one head of keys and values for all queries")
+		case r.number(name+"/num_heads_kv", float64(c.Heads)) != float64(c.Heads) && r.err == nil:
+			r.err = r.refuse(name+"/num_heads_kv", "fewer heads of keys and values than of queries")
+		case r.number(name+"/sliding_window", 0) != 0 && r.err == nil:
+			r.err = r.refuse(name+"/sliding_window", "attention in a window")
+		}
+		for _, part := range []struct{ name, text string }{
+			{"relative_position_keys", "relative positions (Shaw et al., 2018)"},
+			{"relative_attention_bias", "relative positions (T5)"},
+			{"relative_asymmetric_position_keys", "relative positions"},
+			{"rotary_dim", "rotary positions"},
+			{"q_norm/gamma", "norms of queries and keys"},
+		} {
+			if r.t.has(name+"/"+part.name) && r.err == nil {
+				r.err = r.refuse(name+"/"+part.name, "%s", part.text)
+			}
+		}
+	}
+	for _, stack := range []string{"encoder", "decoder"} {
+		for i := range max(c.EncoderLayers, c.DecoderLayers) {
+			name := stack + "/layer_" + strconv.Itoa(i)
+			if r.t.has(name+"/ffn/linear_0_noact/weight") && r.err == nil {
+				r.err = r.refuse(name+"/ffn/linear_0_noact/weight", "gated linear units")
+			}
+			if x := r.number(name+"/layer_scalar", 1); x != 1 && r.err == nil {
+				r.err = r.refuse(name+"/layer_scalar", "a factor of the layer, %v", x)
+			}
+		}
+		if name := stack + "/layernorm_embedding/gamma"; r.t.has(name) && r.err == nil {
+			r.err = r.refuse(name, "a norm of the embeddings")
+		}
+	}
+	return r.err
+}
+
+// readNorms sets the kind and the places of the norms.
+func (r *ct2Reader) readNorms() error {
+	c := &r.config
+	if r.same("pre_norm", 1) != 0 {
+		c.Norm = model.PreNorm
+	}
+	enc, dec := r.t.has("encoder/layer_norm/gamma"), r.t.has("decoder/layer_norm/gamma")
+	if enc != dec {
+		return fmt.Errorf("%s: found encoder/layer_norm %v and decoder/layer_norm %v, expected a norm after both stacks or none", r.path, enc, dec)
+	}
+	if enc != (c.Norm == model.PreNorm) {
+		c.FinalNorm = model.FinalNormOff
+		if enc {
+			c.FinalNorm = model.FinalNormOn
+		}
+	}
+	c.NormEps = 1e-5
+	if !r.t.has("encoder/layer_0/ffn/layer_norm/beta") {
+		c.NormKind, c.NormEps = model.RMSNorm, 1e-6
+	}
+	if r.options.Epsilon != nil {
+		c.NormEps = *r.options.Epsilon
+	}
+	return r.err
+}
+
+// readScale sets whether embeddings are scaled.
+func (r *ct2Reader) readScale() error {
+	d := float64(r.config.DModel)
+	factor := func(stack string) float64 {
+		name := stack + "/scale_embeddings"
+		if !r.t.has(name) {
+			name = stack + "/embeddings/multiply_by_sqrt_depth"
+		}
+		v, ok := r.t.byName[name]
+		if !ok {
+			return math.Sqrt(d)
+		}
+		x := r.number(name, 1)
+		if v.dtype != "int8" {
+			return x
+		}
+		if x != 0 {
+			return math.Sqrt(d)
+		}
+		return 1
+	}
+	enc, dec := factor("encoder"), factor("decoder")
+	isRoot := math.Abs(enc-math.Sqrt(d)) <= 1e-6*enc
+	switch {
+	case r.err != nil:
+		return r.err
+	case enc != dec:
+		return r.refuse("encoder/scale_embeddings", "embeddings times %v in the encoder and %v in the decoder", enc, dec)
+	case !isRoot && enc != 1:
+		return r.refuse("encoder/scale_embeddings", "embeddings times %v, neither 1 nor the root of %v", enc, d)
+	}
+	r.config.Unscaled = !isRoot
+	return nil
+}
+
+// readAlignment sets the heads for alignments, if the model selects some: the first ones of a
+// layer.
+func (r *ct2Reader) readAlignment() error {
+	scope := "decoder/"
+	if r.binary.revision < 5 && r.t.has("alignment_layer") {
+		scope = ""
+	}
+	layer, heads := int(r.number(scope+"alignment_layer", -1)), int(r.number(scope+"alignment_heads", 1))
+	if layer == -1 && heads == 1 {
+		return r.err // the default
+	}
+	if layer < 0 {
+		layer += r.config.DecoderLayers
+	}
+	if heads <= 0 || heads > r.config.Heads {
+		heads = r.config.Heads
+	}
+	var align model.AlignHeads
+	for h := range heads {
+		align.Heads = append(align.Heads, model.CrossHead{Layer: layer, Head: h})
+	}
+	if err := align.Validate(r.config); err != nil {
+		return r.t.fail(scope+"alignment_layer", "found %d, expected a layer of the decoder", layer)
+	}
+	r.decoding.AlignHeads = align.String()
+	return r.err
+}
+
+// readPositions sets the positions, and returns their tables if these are not sinusoids.
+func (r *ct2Reader) readPositions() (tables [2]mat.Matrix, err error) {
+	c := &r.config
+	const enc, dec = "encoder/position_encodings/encodings", "decoder/position_encodings/encodings"
+	if !r.t.has(enc) && !r.t.has(dec) {
+		c.Positions, c.FirstPosition, c.MaxLen = model.TimingSignal, 1, ct2MaxLen
+		if c.DModel < 4 || c.DModel%2 != 0 {
+			return tables, fmt.Errorf("%s: found sinusoids of %d columns, expected an even number of at least 4", r.path, c.DModel)
+		}
+		return tables, nil
+	}
+	var kinds [2]model.Positions
+	var firsts [2]int
+	for i, name := range []string{enc, dec} {
+		shape, err := r.t.shape(name, 2)
+		if err != nil {
+			return tables, err
+		}
+		if tables[i], err = r.t.matrix(name, shape[0], c.DModel); err != nil {
+			return tables, err
+		}
+		tolerance := 1e-6
+		if r.t.byName[name].dtype != "float32" {
+			tolerance = 1e-2 // of 8 bits
+		}
+		kinds[i], firsts[i] = positionsOf(tables[i], tolerance)
+	}
+	if a, b := tables[0].Rows, tables[1].Rows; a != b {
+		return tables, r.t.fail(enc, "found %d positions, expected %d as in the decoder", a, b)
+	}
+	c.Positions, c.MaxLen = model.Learned, tables[0].Rows
+	if kinds[0] == kinds[1] && firsts[0] == firsts[1] {
+		c.Positions, c.FirstPosition = kinds[0], firsts[0]
+	}
+	return tables, nil
+}
+
+// ct2MaxLen is the limit of the tokens of a sentence of a model without one.
+const ct2MaxLen = 1024

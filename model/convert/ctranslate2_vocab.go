@@ -1,0 +1,261 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"tfm/model"
+	"tfm/text"
+	"tfm/text/vocab"
+)
+
+// readTokens returns the tokens of a file of the vocabulary, without its ending, and the name of
+// the file.
+func (r *ct2Reader) readTokens(name string) ([]string, string, error) {
+	data, found, err := r.folder.readAny(name+".json", name+".txt")
+	if err != nil {
+		return nil, "", err
+	}
+	found = r.folder.name(found)
+	if strings.HasSuffix(found, ".json") {
+		var tokens []string
+		if err := json.Unmarshal(data, &tokens); err != nil {
+			return nil, "", fmt.Errorf("%s: %w", found, err)
+		}
+		return tokens, found, nil
+	}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	// A carriage return at the end of every line ends the line; otherwise it is part of tokens.
+	if !slices.ContainsFunc(lines, func(s string) bool { return !strings.HasSuffix(s, "\r") }) {
+		for i := range lines {
+			lines[i] = lines[i][:len(lines[i])-1]
+		}
+	}
+	return lines, found, nil
+}
+
+// readVocabulary returns the vocabulary in a file. rows is the number of its embeddings.
+func (r *ct2Reader) readVocabulary(name string, rows int) (*vocabulary, error) {
+	tokens, path, err := r.readTokens(name)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(tokens, r.options.Unknown) {
+		tokens = append(tokens, r.options.Unknown)
+	}
+	if len(tokens) != rows {
+		return nil, fmt.Errorf("%s: found %d tokens, expected %d, the rows of the embeddings in %s", path, len(tokens), rows, ct2File)
+	}
+	v, err := newVocabulary(path, tokens)
+	if err != nil {
+		return nil, err
+	}
+	v.unknown, v.eos = v.row(r.options.Unknown), v.row(r.options.EOS)
+	if r.hasOwnTokenizers() {
+		v.unknown = -1
+	}
+	for _, token := range []string{r.options.BOS, "<pad>", "<blank>"} {
+		if row := v.row(token); row >= 0 && !slices.Contains(v.controls, row) {
+			v.controls = append(v.controls, row)
+		}
+	}
+	if v.eos == v.unknown {
+		return nil, fmt.Errorf("%s: found %.40q as the end of a sentence and as the unknown token", path, r.options.EOS)
+	}
+	return v, nil
+}
+
+func (r *ct2Reader) sourceEmbedding() string {
+	if name := "encoder/embeddings_0/weight"; r.t.has(name) {
+		return name
+	}
+	return "encoder/embeddings/weight"
+}
+
+// readVocabularies sets the vocabularies, and their rows with a meaning.
+func (r *ct2Reader) readVocabularies() error {
+	srcShape, err := r.t.shape(r.sourceEmbedding(), 2)
+	if err != nil {
+		return err
+	}
+	tgtShape, err := r.t.shape("decoder/embeddings/weight", 2)
+	if err != nil {
+		return err
+	}
+	r.config = model.Config{DModel: tgtShape[1]}
+	const shared = "shared_vocabulary"
+	r.joint = r.folder.has(shared+".json") || r.folder.has(shared+".txt")
+	if r.joint {
+		if srcShape[0] != tgtShape[0] {
+			return r.t.fail(r.sourceEmbedding(), "found %d rows, expected %d as in the decoder, with a shared vocabulary", srcShape[0], tgtShape[0])
+		}
+		r.tgt, err = r.readVocabulary(shared, tgtShape[0])
+		r.src = r.tgt
+	} else {
+		if r.src, err = r.readVocabulary("source_vocabulary", srcShape[0]); err == nil {
+			r.tgt, err = r.readVocabulary("target_vocabulary", tgtShape[0])
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if r.t.has("decoder/projection/bias") {
+		if r.bias, err = r.t.values("decoder/projection/bias", tgtShape[0]); err != nil {
+			return err
+		}
+	}
+	r.zero = r.flag("decoder/start_from_zero_embedding", false)
+	// CTranslate2's converter of MarianMTModel leaves EOS to the tokenizer of transformers. No
+	// other converter begins with a zero embedding in the place of EOS.
+	if r.zero && *r.options.Start == r.options.EOS && !r.options.SourceBOS {
+		r.options.SourceEOS = true
+	}
+	if r.start = r.tgt.row(*r.options.Start); r.start < 0 {
+		r.start = r.tgt.unknown
+	}
+	switch {
+	case r.tgt.eos < 0:
+		return fmt.Errorf("%s: found no token %.40q, the end of a sentence", r.tgt.path, r.options.EOS)
+	case r.src.eos < 0 && r.options.SourceEOS:
+		return fmt.Errorf("%s: found no token %.40q, the end of a source", r.src.path, r.options.EOS)
+	case r.start < 0 && !r.zero:
+		return fmt.Errorf("%s: found no token %.40q, which the decoder starts with", r.tgt.path, *r.options.Start)
+	}
+	// A token that the decoder can predict needs an id besides Pad and BOS, which no search
+	// selects.
+	impossible := func(row int) bool {
+		return row >= 0 && row != r.tgt.eos && row != r.tgt.unknown && r.bias != nil && math.IsInf(float64(r.bias[row]), -1)
+	}
+	if !r.zero && impossible(r.start) {
+		r.tgt.bos = r.start
+	}
+	for row := range r.bias {
+		if r.tgt.pad < 0 && row != r.tgt.bos && impossible(row) {
+			r.tgt.pad = row
+		}
+	}
+	bos := r.src.row(r.options.BOS)
+	if !r.joint && bos != r.src.eos && bos != r.src.unknown {
+		r.src.bos = bos
+	}
+	names := []string{"<pad>", "<blank>"}
+	if r.tgt.pad >= 0 {
+		names = []string{r.tgt.tokens[r.tgt.pad]}
+	}
+	for _, token := range names {
+		row := r.src.row(token)
+		if !r.joint && r.src.pad < 0 && row != r.src.bos && row != r.src.eos && row != r.src.unknown {
+			r.src.pad = row
+		}
+	}
+	if r.options.SourceBOS && bos < 0 {
+		return fmt.Errorf("%s: found no token %.40q, the begin of a source", r.src.path, r.options.BOS)
+	}
+	return r.err
+}
+
+// hasOwnTokenizers reports whether the folder has tokenizers that only tfm reads.
+func (r *ct2Reader) hasOwnTokenizers() bool {
+	return r.folder.has(ct2Tokenizer+"joint") || r.folder.has(ct2Tokenizer+"source")
+}
+
+// readOwnSides sets the tokenizers to those that only tfm reads. The tokens of the vocabularies
+// have their order.
+func (r *ct2Reader) readOwnSides() error {
+	encoded := map[string][]byte{}
+	for _, key := range []string{"joint", "source", "target"} {
+		if r.folder.has(ct2Tokenizer + key) {
+			data, err := r.folder.read(ct2Tokenizer + key)
+			if err != nil {
+				return err
+			}
+			encoded[key] = data
+		}
+	}
+	t, err := vocab.UnmarshalTokenizers(encoded)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.folder.path, err)
+	}
+	for _, s := range []struct {
+		side      *side
+		v         *vocabulary
+		tokenizer text.Tokenizer
+	}{{&r.source, r.src, t.Source}, {&r.target, r.tgt, t.Target}} {
+		if n := s.tokenizer.Size(); n != len(s.v.tokens) || s.v.pad != model.Pad || s.v.bos != model.BOS || s.v.eos != model.EOS {
+			return fmt.Errorf("%s: found %d tokens, with special ones %d, %d and %d, expected %d, as in the tokenizer beside it, with special ones 0, 1 and 2",
+				s.v.path, len(s.v.tokens), s.v.pad, s.v.bos, s.v.eos, n)
+		}
+		s.side.tokenizer = s.tokenizer
+		for i := range s.v.tokens {
+			s.side.rows = append(s.side.rows, i)
+		}
+	}
+	return nil
+}
+
+// readSides sets the tokenizers.
+func (r *ct2Reader) readSides(f folder) (err error) {
+	if r.hasOwnTokenizers() {
+		return r.readOwnSides()
+	}
+	for _, n := range [][2]string{{"source.spm", "target.spm"}, {"sentencepiece.model", "sentencepiece.model"}, {"spm.model", "spm.model"}} {
+		if f.has(n[0]) && f.has(n[1]) {
+			return r.readPieces(f, n[0], n[1])
+		}
+	}
+	if f.has("source.spm") || f.has("target.spm") {
+		return fmt.Errorf("%s: found one of source.spm and target.spm, expected both", f.path)
+	}
+	if f.has(ct2Codes) {
+		data, err := f.read(ct2Codes)
+		if err != nil {
+			return err
+		}
+		if r.source, err = r.src.segments(data, f.name(ct2Codes)); err == nil {
+			r.target, err = r.tgt.segments(data, f.name(ct2Codes))
+		}
+		return r.checkSides(err)
+	}
+	n := 0
+	for _, token := range r.tgt.tokens {
+		if strings.HasPrefix(token, "▁") {
+			n++
+		}
+	}
+	if n > len(r.tgt.tokens)/10 {
+		return fmt.Errorf("%s: found %d pieces that begin with ▁, expected the tokenizer of SentencePiece beside them: source.spm and target.spm, or sentencepiece.model", r.tgt.path, n)
+	}
+	if r.source, err = r.src.words(); err == nil {
+		r.target, err = r.tgt.words()
+	}
+	return r.checkSides(err)
+}
+
+// readPieces sets the tokenizers to those of SentencePiece in two files of f. A language code is a
+// piece of the source, as in the tokenizers of Marian's models.
+func (r *ct2Reader) readPieces(f folder, src, tgt string) error {
+	s, err := readSentencePiece(f, src)
+	if err != nil {
+		return err
+	}
+	t := s
+	if tgt != src {
+		if t, err = readSentencePiece(f, tgt); err != nil {
+			return err
+		}
+	}
+	source := *r.src
+	source.hasCodes = true
+	r.source, r.target, err = pieceSides(&source, r.tgt, s, t, r.joint)
+	return err
+}
+
+// checkSides makes equal tokenizers one.
+func (r *ct2Reader) checkSides(err error) error {
+	if err == nil && r.joint && r.source.equal(r.target) {
+		r.source = r.target
+	}
+	return err
+}

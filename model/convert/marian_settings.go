@@ -1,0 +1,335 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tfm/model"
+)
+
+// marianSettings are the entries of a model's configuration that are not read yet.
+type marianSettings struct{ values map[string]yamlValue }
+
+func parseMarianSettings(text []byte) (*marianSettings, error) {
+	entries, err := parseYAML(text)
+	if err != nil {
+		return nil, err
+	}
+	s := &marianSettings{map[string]yamlValue{}}
+	for _, e := range entries {
+		s.values[e.key] = e.value
+	}
+	return s, nil
+}
+
+// get returns the value of a key, or def if it has none.
+func (s *marianSettings) get(key, def string) (string, error) {
+	v, ok := s.values[key]
+	if !ok {
+		return def, nil
+	}
+	delete(s.values, key)
+	if v.isList {
+		return "", fmt.Errorf("%s: found a list, expected one value", key)
+	}
+	return v.scalar, nil
+}
+
+// oneOf returns the value of a key, which must be one of values. The first is the default.
+func (s *marianSettings) oneOf(key string, values ...string) (string, error) {
+	v, err := s.get(key, values[0])
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(values, v) {
+		return "", fmt.Errorf("%s: found %.40q, expected %s: tfm's Transformer has no other", key, v, quotedList(values))
+	}
+	return v, nil
+}
+
+func quotedList(values []string) string {
+	var quoted []string
+	for _, v := range values {
+		quoted = append(quoted, strconv.Quote(v))
+	}
+	return strings.Join(quoted, " or ")
+}
+
+// integer returns the value of a key.
+func (s *marianSettings) integer(key string, def int) (int, error) {
+	v, err := s.get(key, strconv.Itoa(def))
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(v, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%s: found %.40q, expected a number", key, v)
+	}
+	return int(n), nil
+}
+
+// unusedMarianSettings have no effect on a Transformer, or none on translations.
+var unusedMarianSettings = []string{
+	"version", "dim-vocabs", "dim-rnn", "enc-type", "enc-cell", "enc-cell-depth", "dec-cell", "dec-cell-base-depth", "dec-cell-high-depth", "skip",
+	"layer-normalization", "lemma-dim-emb", "factors-dim-emb", "factors-combine", "lemma-dependency", "separator-symbol",
+	"bert-train-type-embeddings", "bert-type-vocab-size", "transformer-aan-activation", "transformer-aan-depth", "transformer-aan-nogate", "transformer-dim-aan",
+	"transformer-depth-scaling", "transformer-guided-alignment-layer", "transformer-rnn-projection", "ulr-dim-emb", "max-length",
+	"char-stride", "char-highway", "char-conv-filters-num", "char-conv-filters-widths", "original-type",
+}
+
+// rest reports the first setting that is unknown and not off.
+func (s *marianSettings) rest() error {
+	for _, key := range unusedMarianSettings {
+		delete(s.values, key)
+	}
+	var left []string
+	for key, v := range s.values {
+		off := v.isList && len(v.list) == 0 || !v.isList && slices.Contains([]string{"", "false", "0", "default", "~", "null"}, v.scalar)
+		if !off {
+			left = append(left, key)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	slices.Sort(left)
+	v := s.values[left[0]]
+	return fmt.Errorf("%.40s: found %.40q, expected it to be off: tfm's Transformer does not have it", left[0], strings.Join(append(v.list, v.scalar), " "))
+}
+
+// configure sets r.config from the settings. Sizes of vocabularies are set later.
+func (r *marianReader) configure() error {
+	s, c := r.settings, &r.config
+	var err error
+	number := func(dst *int, key string, def int) {
+		if err == nil {
+			*dst, err = s.integer(key, def)
+		}
+	}
+	choice := func(key string, values ...string) (v string) {
+		if err == nil {
+			v, err = s.oneOf(key, values...)
+		}
+		return v
+	}
+	choice("type", "transformer")
+	number(&c.DModel, "dim-emb", 512)
+	number(&c.Heads, "transformer-heads", 8)
+	number(&c.DFF, "transformer-dim-ffn", 2048)
+	number(&c.EncoderLayers, "enc-depth", 1)
+	number(&c.DecoderLayers, "dec-depth", 1)
+	width := strconv.Itoa(c.DFF)
+	choice("transformer-decoder-dim-ffn", "0", width)
+	choice("transformer-ffn-depth", "2")
+	choice("transformer-decoder-ffn-depth", "0", "2")
+	choice("transformer-decoder-autoreg", "self-attention")
+	trainsPositions := false
+	for _, key := range []string{"transformer-train-positions", "transformer-learned-positions", "transformer-train-position-embeddings"} {
+		trainsPositions = choice(key, "false", "true") == "true" || trainsPositions
+	}
+	choice("transformer-postprocess-emb", "d", "")
+	c.Activation = map[string]model.Activation{"swish": model.SiLU, "relu": model.ReLU}[choice("transformer-ffn-activation", "swish", "relu")]
+	pre, post := choice("transformer-preprocess", "", "d", "n", "nd", "r", "rd"), choice("transformer-postprocess", "dan", "an", "da", "a", "dar", "ar")
+	top := choice("transformer-postprocess-top", "", "d", "n", "nd", "dn", "r", "rd", "dr")
+	if err != nil {
+		return err
+	}
+	c.Positions, c.NormEps, c.Biases, c.MaxLen = model.TimingSignal, 1e-6, model.AllBiases, marianMaxLen(c.DModel)
+	if trainsPositions {
+		if err := r.configurePositions(); err != nil {
+			return err
+		}
+	}
+	if err := r.configureNorms(pre, post, top); err != nil {
+		return err
+	}
+	r.tieAll = choice("tied-embeddings-all", "false", "true") == "true"
+	r.tieOut = choice("tied-embeddings", "false", "true") == "true" || r.tieAll
+	if choice("tied-embeddings-src", "false", "true") == "true" && !r.tieAll {
+		r.tieAll = true
+	}
+	c.OutputBias = true
+	if omit := choice("output-omit-bias", "false", "true"); omit == "true" && r.has("decoder_ff_logit_out_b") {
+		err = errors.New("output-omit-bias: found true, but also a bias")
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.configureTiedLayers(); err != nil {
+		return err
+	}
+	return s.rest()
+}
+
+// marianMaxLen returns the length limit of sentences: Marian has none, a table of sinusoids has.
+func marianMaxLen(d int) int { return min(1024, max(2, 1<<26/max(1, d))) }
+
+// marianPositions is the table of learned positions of both sides.
+const marianPositions = "Wpos"
+
+// configurePositions sets the positions of a model whose settings ask for learned ones. Since
+// version 1.8 Marian's type transformer has an option transformer-train-position-embeddings that it
+// does not read: such models have no table, and sinusoids. With a table embeddings have no scale,
+// and the last row is that of all further positions.
+func (r *marianReader) configurePositions() error {
+	if !r.has(marianPositions) {
+		return nil
+	}
+	shape, err := r.shape(marianPositions, 2)
+	if err != nil {
+		return err
+	}
+	c := &r.config
+	c.Positions, c.Unscaled, c.MaxLen = model.Learned, true, max(c.MaxLen, shape[0])
+	return nil
+}
+
+// configureNorms sets the norms from the operations before and after sublayers, and after stacks:
+// 'd' dropout, 'a' the residual, 'n' a norm, 'r' an RMSNorm.
+func (r *marianReader) configureNorms(pre, post, top string) error {
+	c := &r.config
+	norms := func(ops string) string { return strings.Trim(ops, "da") }
+	pre, post, top = norms(pre), norms(post), norms(top)
+	if (pre == "") == (post == "") {
+		return fmt.Errorf("transformer-preprocess and transformer-postprocess: found norms %q and %q, expected one of them: tfm's Transformer has no other", pre, post)
+	}
+	if top != "" && top != pre+post {
+		return fmt.Errorf("transformer-postprocess-top: found norm %q, expected %q as in the layers", top, pre+post)
+	}
+	if pre != "" {
+		c.Norm, r.preNorm = model.PreNorm, true
+	}
+	if pre+post == "r" {
+		c.NormKind = model.RMSNorm
+	}
+	c.FinalNorm = model.FinalNormOff
+	if top != "" {
+		c.FinalNorm = model.FinalNormOn
+	}
+	return nil
+}
+
+// configureTiedLayers reads transformer-tied-layers.
+func (r *marianReader) configureTiedLayers() error {
+	const key = "transformer-tied-layers"
+	list := r.settings.values[key].list
+	delete(r.settings.values, key)
+	for i := range max(0, min(r.config.DecoderLayers, 1000)) {
+		r.tied = append(r.tied, i+1)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	if len(list) != r.config.DecoderLayers {
+		return fmt.Errorf("%s: found %d layers, expected %d as in dec-depth", key, len(list), r.config.DecoderLayers)
+	}
+	for i, word := range list {
+		n, err := strconv.ParseUint(word, 10, 16)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%s: found %.40q, expected the number of a layer", key, word)
+		}
+		r.tied[i] = int(n)
+	}
+	return nil
+}
+
+// marianTraining are the settings of training in the configuration of a run, NAME.npz.yml, with
+// their fields.
+func marianTraining(c *model.Config) map[string]*float32 {
+	return map[string]*float32{
+		"transformer-dropout": &c.Dropout, "transformer-dropout-attention": &c.AttentionDropout, "transformer-dropout-ffn": &c.FFDropout,
+		"label-smoothing": &c.LabelSmoothing,
+	}
+}
+
+// readMarianTraining sets the dropout and the smoothing of c to those of the run that trained the
+// model in a file of f, if its configuration is beside it. The rest of that file is ignored.
+func readMarianTraining(f folder, file string, c *model.Config) error {
+	base, _, _ := strings.Cut(file, ".npz") // also of NAME.npz.best-bleu.npz
+	name := base + ".npz.yml"
+	if !f.has(name) {
+		return nil
+	}
+	data, err := f.read(name)
+	if err != nil {
+		return err
+	}
+	fields := marianTraining(c)
+	for line := range strings.Lines(string(data)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		field := fields[key]
+		if field == nil {
+			continue
+		}
+		x, err := strconv.ParseFloat(value, 32)
+		if err != nil || !(x >= 0 && x < 1) {
+			return fmt.Errorf("%s: %s: found %.40q, expected at least 0 and below 1", f.name(name), key, value)
+		}
+		*field = float32(x)
+	}
+	if c.LabelSmoothing > 0 {
+		c.Smoothing = model.SmoothAll
+	}
+	return nil
+}
+
+// marianDecoder holds the settings of NAME.decoder.yml.
+type marianDecoder struct {
+	vocabs       []string
+	normalize    float64
+	lengthFactor float64
+	beam         int
+	allowUnknown bool
+}
+
+// readMarianDecoder reads the settings of a decoder. They are Marian's defaults if the file does
+// not exist.
+func readMarianDecoder(f folder, name string) (d marianDecoder, err error) {
+	d.beam, d.lengthFactor = 12, 3
+	if !f.has(name) {
+		return d, nil
+	}
+	entries, err := readYAML(f, name)
+	if err != nil {
+		return d, err
+	}
+	path := f.name(name)
+	for _, e := range entries {
+		v := e.value.scalar
+		fail := func(expected string) error {
+			return fmt.Errorf("%s: %s: found %.40q, expected %s", path, e.key, v, expected)
+		}
+		switch e.key {
+		case "vocabs":
+			if d.vocabs = e.value.list; len(d.vocabs) != 2 {
+				return d, fmt.Errorf("%s: vocabs: found %d, expected 2, of the source and the target", path, len(d.vocabs))
+			}
+		case "models":
+			if len(e.value.list) > 1 {
+				return d, fmt.Errorf("%s: models: found %d, expected 1: an ensemble is not one model", path, len(e.value.list))
+			}
+		case "normalize":
+			if d.normalize, err = strconv.ParseFloat(v, 64); err != nil || !(d.normalize >= 0 && d.normalize <= 10) {
+				return d, fail("0 to 10")
+			}
+		case "beam-size":
+			if d.beam, err = strconv.Atoi(v); err != nil || d.beam < 1 || d.beam > model.MaxBeam {
+				return d, fail(fmt.Sprint("1 to ", model.MaxBeam))
+			}
+		case "max-length-factor":
+			if d.lengthFactor, err = strconv.ParseFloat(v, 64); err != nil || !(d.lengthFactor > 0 && d.lengthFactor <= model.MaxLengthFactor) {
+				return d, fail(fmt.Sprint("above 0, up to ", model.MaxLengthFactor))
+			}
+		case "word-penalty":
+			if x, err := strconv.ParseFloat(v, 64); err != nil || x != 0 {
+				return d, fail("0: tfm has no word penalty")
+			}
+		case "allow-unk":
+			d.allowUnknown = v == "true"
+		}
+	}
+	return d, nil
+}

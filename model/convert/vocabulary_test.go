@@ -1,0 +1,96 @@
+package convert
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/model"
+	"tfm/text"
+	"tfm/text/sentencepiece"
+)
+
+// A language code is one piece at the begin of a source, in models of CTranslate2 too, whose own
+// tokenizer does not know it. The other side does not encode it.
+func TestLanguageCodes(t *testing.T) {
+	dir := t.TempDir()
+	if err := WriteCTranslate2(dir, randomModelFile(t, true, func(*model.Config) {})); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "shared_vocabulary.json")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []string
+	if err := json.Unmarshal(data, &tokens); err != nil {
+		t.Fatal(err)
+	}
+	tokens[len(tokens)-1] = ">>fra<<"
+	if data, err = json.Marshal(tokens); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := ReadCTranslate2(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := tokenizersOf(t, f)
+	for _, c := range []struct {
+		tokenizer text.Tokenizer
+		isPiece   bool
+	}{{v.Source, true}, {v.Target, false}} {
+		ids := c.tokenizer.Encode(nil, ">>fra<< rokoge")
+		if got := strings.TrimPrefix(c.tokenizer.Piece(ids[0]), "▁") == ">>fra<<"; got != c.isPiece {
+			t.Errorf("found piece %q, want a language code: %t", c.tokenizer.Piece(ids[0]), c.isPiece)
+		}
+	}
+}
+
+// Tokens that are controls of the SentencePiece model have no text, and bytes that only this model
+// has are pieces, whichever system the vocabulary is of.
+func TestPieceSides(t *testing.T) {
+	m := sentencepiece.NewModel()
+	m.Trainer.ModelType, m.Trainer.ByteFallback = sentencepiece.Unigram, true
+	add := func(text string, kind sentencepiece.PieceType) {
+		m.Pieces = append(m.Pieces, sentencepiece.Piece{Text: text, Type: kind, Score: -float32(len(m.Pieces))})
+	}
+	add("<unk>", sentencepiece.Unknown)
+	add("<s>", sentencepiece.Control)
+	add("</s>", sentencepiece.Control)
+	for b := range 256 {
+		add("<0x"+strings.ToUpper(string("0123456789abcdef"[b/16])+string("0123456789abcdef"[b%16]))+">", sentencepiece.Byte)
+	}
+	add("▁a", sentencepiece.Normal)
+	add("b", sentencepiece.Normal)
+	m.Trainer.VocabSize = int32(len(m.Pieces))
+	spm, err := sentencepiece.New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := newVocabulary("vocab", []string{"</s>", "b", "<s>", "▁a", "<unk>", "new"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.find("</s>", "<unk>"); err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := pieceSides(v, v, spm, spm, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{-1, -1, 0, 4, 1, 2, 3, 5}; !slices.Equal(s.rows[:8], want) || len(s.rows) != 8+256 || s.rows[100] != 4 {
+		t.Errorf("found rows %v, want %v and 256 times that of the unknown piece", s.rows, want)
+	}
+	if !slices.Equal(s.special, []int32{5}) || s.tokenizer.Decode([]int32{6, 5, 4}) != "ab" {
+		t.Errorf("found special pieces %v, text %q", s.special, s.tokenizer.Decode([]int32{6, 5, 4}))
+	}
+	if ids := s.tokenizer.Encode(nil, "abé"); len(ids) != 4 || ids[0] != 6 || ids[1] != 4 || s.rows[ids[2]] != 4 || s.rows[ids[3]] != 4 {
+		t.Errorf("found ids %v", ids)
+	}
+}
