@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
 	"tfm/mat"
 	"tfm/model"
 )

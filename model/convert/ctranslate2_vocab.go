@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/vocab"

@@ -1,7 +1,7 @@
 // Package convert reads the models of other systems as model files, and writes model files in their
-// formats. A folder or an archive holds the files of a model, a container in it gives named tensors,
-// a description of the system maps its names and settings to a model.Config, and one mapping of
-// vocabularies turns its tokens into a tokenizer.
+// formats. A folder or an archive holds the files of a model, a container in it gives named
+// tensors, a description of the system maps its names and settings to a model.Config, and one
+// mapping of vocabularies turns its tokens into a tokenizer.
 //
 // The formats:
 //

@@ -6,8 +6,8 @@ import (
 	"tfm/model"
 )
 
-// tfmExtra is the value of "tfm" in the config.json of WriteCTranslate2 and WriteMarianHF: the parts
-// of a model file that the format has no place for. Other programs ignore it.
+// tfmExtra is the value of "tfm" in the config.json of WriteCTranslate2 and WriteMarianHF: the
+// parts of a model file that the format has no place for. Other programs ignore it.
 type tfmExtra struct {
 	Config   model.Config      `json:"config"`
 	Decoding model.Decoding    `json:"decoding"`
