@@ -47,9 +47,17 @@ func (a *average) run(_ context.Context, paths []string) error {
 	if err := cli.CheckModelOutput(a.out, a.force, paths...); err != nil {
 		return err
 	}
-	if err := a.begin(paths[0]); err != nil {
+	mean, config, err := readWithoutWeights(paths[0])
+	if err != nil {
 		return err
 	}
+	if _, err := tokenizers.Of(paths[0], mean.Tokenizers, config); err != nil {
+		return err
+	}
+	if mean.Model, err = model.New(config); err != nil {
+		return err
+	}
+	a.mean = mean
 	for _, path := range paths {
 		if err := a.compare(path, paths[0]); err != nil {
 			return err
@@ -58,7 +66,7 @@ func (a *average) run(_ context.Context, paths []string) error {
 	a.mean.Info = map[string]string{training.InfoKey: meanInfo(paths)}
 	a.mean.Model.AllocWeights()
 	p := terminal.NewProgress(os.Stderr)
-	err := train.Average(a.mean.Model, paths, func(done int) {
+	err = train.Average(a.mean.Model, paths, func(done int) {
 		p.Update(time.Now(), fmt.Sprintf("%d of %d files", done, len(paths)))
 	})
 	p.Clear()
@@ -71,55 +79,38 @@ func (a *average) run(_ context.Context, paths []string) error {
 	return training.Save(a.mean, a.out)
 }
 
-// begin reads the first file, except its weights, as the mean.
-func (a *average) begin(path string) error {
-	files, err := model.LoadTokenizers(path)
-	if err != nil {
-		return err
+// readWithoutWeights reads a model file or checkpoint except its weights.
+func readWithoutWeights(path string) (f model.File, c model.Config, err error) {
+	if f.Tokenizers, err = model.LoadTokenizers(path); err != nil {
+		return f, c, err
 	}
 	h, err := model.LoadHeader(path)
 	if err != nil {
-		return err
+		return f, c, err
 	}
-	if _, err := tokenizers.Of(path, files, h.Config); err != nil {
-		return err
-	}
-	list, err := model.LoadShortlist(path)
-	if err != nil {
-		return err
-	}
-	m, err := model.New(h.Config)
-	a.mean = model.File{Model: m, Tokenizers: files, Shortlist: list, SrcLang: h.SrcLang, TgtLang: h.TgtLang}
-	return err
+	f.SrcLang, f.TgtLang, f.Decoding = h.SrcLang, h.TgtLang, h.Decoding
+	f.Shortlist, err = model.LoadShortlist(path)
+	return f, h.Config, err
 }
 
 // compare checks that the tokenizers and languages of a file are the mean's. The mean keeps the
 // shortlist of the first file if all have it, and the length penalty of the last file, because a
 // resumed run can change it.
 func (a *average) compare(path, first string) error {
-	mean := &a.mean
-	if files, err := model.LoadTokenizers(path); err != nil {
+	f, _, err := readWithoutWeights(path)
+	if err != nil {
 		return err
-	} else if !maps.EqualFunc(mean.Tokenizers, files, bytes.Equal) {
+	}
+	mean := &a.mean
+	if !maps.EqualFunc(mean.Tokenizers, f.Tokenizers, bytes.Equal) {
 		return fmt.Errorf("%s: its tokenizers differ from those of %s", path, first)
 	}
-	h, err := model.LoadHeader(path)
-	if err != nil {
-		return err
+	mean.SrcLang, mean.TgtLang = cmp.Or(mean.SrcLang, f.SrcLang), cmp.Or(mean.TgtLang, f.TgtLang)
+	if cmp.Or(f.SrcLang, mean.SrcLang) != mean.SrcLang || cmp.Or(f.TgtLang, mean.TgtLang) != mean.TgtLang {
+		return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, f.SrcLang, f.TgtLang, mean.SrcLang, mean.TgtLang)
 	}
-	mean.SrcLang, mean.TgtLang = cmp.Or(mean.SrcLang, h.SrcLang), cmp.Or(mean.TgtLang, h.TgtLang)
-	if cmp.Or(h.SrcLang, mean.SrcLang) != mean.SrcLang || cmp.Or(h.TgtLang, mean.TgtLang) != mean.TgtLang {
-		return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, h.SrcLang, h.TgtLang, mean.SrcLang, mean.TgtLang)
-	}
-	mean.Decoding = h.Decoding
-	if a.dropped != "" {
-		return nil
-	}
-	list, err := model.LoadShortlist(path)
-	if err != nil {
-		return err
-	}
-	if !list.Equal(mean.Shortlist) {
+	mean.Decoding = f.Decoding
+	if a.dropped == "" && !f.Shortlist.Equal(mean.Shortlist) {
 		mean.Shortlist, a.dropped = nil, path
 	}
 	return nil

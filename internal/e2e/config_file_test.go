@@ -164,6 +164,7 @@ func TestConfigErrors(t *testing.T) {
 		`src = "a`:                         ":1: src =  \"a: missing closing quote",
 		`src = "a" b`:                      `found "b" after the quotes`,
 		"steps = -1":                       "steps is -1",
+		"time = -5m":                       "-time is -5m0s, expected 0 or more",
 		"lr = 0.1\nfactor = 2":             "either -lr or -factor",
 		"preset = huge":                    `:1: invalid value "huge" for preset: expected base, big`,
 		"= 3":                              `:1: unknown setting ""`,

@@ -417,6 +417,19 @@ func (g *generator) circumstances(c *clause) {
 	}
 }
 
+// begun draws the mood and the subject of a clause.
+func (g *generator) begun(c clause, person func() nounPhrase) clause {
+	c.mode = g.mode(c.tense)
+	c.subj = g.subject(c.mode, person)
+	return c
+}
+
+// finished adds the circumstances of a clause and returns its sentence.
+func (g *generator) finished(c clause) sentence {
+	g.circumstances(&c)
+	return c.sentence()
+}
+
 // clause draws a clause with a verb of action in any tense.
 func (g *generator) clause(transitive bool, mode func(tense) mood) (c clause) {
 	for {
@@ -528,8 +541,7 @@ var statives = parse("喜欢 like ftdalsMSTLc; 爱 love fdaMSTL; 讨厌 hate fda
 
 // 汤姆不喜欢这只猫。 Tom does not like this cat.
 func (g *generator) likes() sentence {
-	c := clause{verb: pick(g, statives), tense: nowTense, mode: g.mode(nowTense)}
-	c.subj = g.subject(c.mode, g.person)
+	c := g.begun(clause{verb: pick(g, statives), tense: nowTense}, g.person)
 	kinds := "bbdDp"
 	if strings.Contains("need want", c.verb.en()) {
 		if kinds = "11nd"; c.mode != say {
@@ -539,8 +551,7 @@ func (g *generator) likes() sentence {
 	if c.obj = g.other(c.subj); c.verb.a != "P" {
 		c.obj = g.noun(g.of(nouns, c.verb.a), kinds)
 	}
-	g.circumstances(&c)
-	return c.sentence()
+	return g.finished(c)
 }
 
 var (
@@ -550,8 +561,7 @@ var (
 
 // 他没有车。 He does not have a car.
 func (g *generator) having() sentence {
-	c := clause{verb: own, tense: have, mode: g.mode(have)}
-	c.subj = g.subject(c.mode, g.individual)
+	c := g.begun(clause{verb: own, tense: have}, g.individual)
 	w := g.of(nouns, "taK")
 	switch {
 	case g.chance(25):
@@ -562,8 +572,7 @@ func (g *generator) having() sentence {
 	if c.obj = g.noun(w, "1n"); c.mode == deny {
 		c.obj = newNoun(w.zh, article(w.en()), w.en(), third)
 	}
-	g.circumstances(&c)
-	return c.sentence()
+	return g.finished(c)
 }
 
 // 她有几个姐姐？ How many older sisters does she have?
@@ -604,9 +613,7 @@ func (g *generator) possession() sentence {
 // 他们是医生。 They are doctors.
 // 我的妹妹想当一位演员。 My younger sister wants to be an actor.
 func (g *generator) profession() sentence {
-	c := clause{verb: word{zh: "是", forms: []string{"be"}}, tense: nowTense}
-	c.mode = g.mode(c.tense)
-	c.subj = g.subject(c.mode, g.individual)
+	c := g.begun(clause{verb: word{zh: "是", forms: []string{"be"}}, tense: nowTense}, g.individual)
 	w := g.of(nouns, "N")
 	c.obj = g.noun(w, "b")
 	if c.subj.who != pluralPerson {
@@ -625,8 +632,7 @@ func (g *generator) profession() sentence {
 		not := map[mood]string{deny: "不"}[c.mode]
 		return be(c.mode, c.subj, "be", "", c.obj.en, join(c.subj.zh, not, "是", c.obj.zh), coreOf(c.subj.head, "be", w.en()))
 	}
-	g.circumstances(&c)
-	return c.sentence()
+	return g.finished(c)
 }
 
 // copula returns a sentence with a form of be: yes and not are its Chinese in statements and
@@ -781,16 +787,14 @@ func (g *generator) way() sentence {
 	for c.tense = pick(g, tenses); c.tense.adv != "" || c.tense.aux == "be" || c.tense.lead == "like"; {
 		c.tense = pick(g, tenses)
 	}
-	c.mode = g.mode(c.tense)
-	c.subj = g.subject(c.mode, g.person)
+	c = g.begun(c, g.person)
 	p := g.of(places[1:], []string{"c", "eoqsw"}[g.below(2)])
 	c.obj = newNoun(p.zh, "to "+p.en(), p.en(), third)
 	if g.chance(40) && c.tense.aux != "have" {
 		v := g.of(vehicles, p.a)
 		c.place = newNoun("坐 "+v.zh, "by "+v.en(), "", 0)
 	}
-	g.circumstances(&c)
-	return c.sentence()
+	return g.finished(c)
 }
 
 // 安娜住在上海。 Anna lives in Shanghai.
@@ -802,23 +806,20 @@ func (g *generator) home() sentence {
 		c.obj.zh, c.obj.obj = strings.TrimPrefix(c.obj.zh, "在 "), "from "+c.obj.head
 	}
 	c.subj = g.subject(c.mode, g.person)
-	g.circumstances(&c)
-	return c.sentence()
+	return g.finished(c)
 }
 
 // 我的妈妈给了他一件大衣。 My mother gave him a coat.
 func (g *generator) giving() sentence {
 	c := clause{verb: word{zh: "给", forms: []string{"give", "gave", "given"}}, tense: []tense{pastTense, pastTense, futureTense, wantTense, alreadyTense}[g.below(5)]}
-	c.mode = g.mode(c.tense)
-	c.subj = g.subject(c.mode, g.individual)
+	c = g.begun(c, g.individual)
 	to, kinds := g.other(c.subj), "11nd"
 	if c.mode == deny {
 		kinds = "d"
 	}
 	c.obj = g.noun(g.of(nouns, "td"), kinds)
 	c.obj.zh, c.obj.obj = to.zh+" "+c.obj.zh, to.obj+" "+c.obj.obj
-	g.circumstances(&c)
-	return c.sentence()
+	return g.finished(c)
 }
 
 // 请打开这扇窗户。 Please open this window.

@@ -82,20 +82,8 @@ func (r *Run) usePreset() (err error) {
 // begin resolves the settings of a new run.
 func (r *Run) begin(facts Facts) error {
 	named := r.Preset != Auto
-	r.plan = newPlan(r, facts)
-	if !named {
-		r.Preset = r.plan.size.preset
-		if facts.Init != nil {
-			r.Preset = presetLike(facts.Init.Config, r.Preset)
-		} else {
-			r.choices = append(r.choices, Choice{Name: "preset", Why: r.plan.why})
-		}
-	}
-	if err := r.usePreset(); err != nil {
+	if err := r.base(facts, named); err != nil {
 		return err
-	}
-	if facts.Init != nil {
-		r.fineTune(facts.Init, named)
 	}
 	before := r.flags.Values()
 	r.Options.Dir = r.CheckpointDir()
@@ -125,6 +113,26 @@ func (r *Run) begin(facts Facts) error {
 		}
 	}
 	return r.validate()
+}
+
+// base sets the settings of the preset and of the model of -init. A run that names no preset has
+// the one of the model's size, or the one that suits its time.
+func (r *Run) base(facts Facts, named bool) error {
+	r.plan = newPlan(r, facts)
+	switch {
+	case !named && facts.Init != nil:
+		r.Preset = presetLike(facts.Init.Config, r.plan.size.preset)
+	case !named:
+		r.Preset = r.plan.size.preset
+		r.choices = append(r.choices, Choice{Name: "preset", Why: r.plan.why})
+	}
+	if err := r.usePreset(); err != nil {
+		return err
+	}
+	if facts.Init != nil {
+		r.fineTune(facts.Init, named)
+	}
+	return nil
 }
 
 // validate reports the invalid settings of a new run.

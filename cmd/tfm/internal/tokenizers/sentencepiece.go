@@ -20,13 +20,12 @@ import (
 // SentencePiece has the settings of a .model file to train. Their flags have the names of spm_train
 // where it has them.
 type SentencePiece struct {
-	normalization                   string
-	coverage                        float64
-	required, control, userDefined  string
-	maxLength, unk, bos, eos, pad   int
-	byteFallback, splitDigits       bool
-	anyScript, anyNumber, anySpaces bool
-	threads                         int
+	spec                          sentencepiece.TrainerSpec
+	normalization                 string
+	coverage                      float64
+	control, userDefined          string
+	maxLength, unk, bos, eos, pad int
+	threads                       int
 
 	flags *cli.Flags
 }
@@ -36,19 +35,19 @@ const sentencePieceGroup = "For -model-type bpe and unigram"
 
 // AddFlags declares the flags.
 func (p *SentencePiece) AddFlags(f *cli.Flags) {
-	p.flags = f
+	p.flags, p.spec = f, sentencepiece.NewTrainerSpec()
 	f.Group(sentencePieceGroup)
 	f.StringVar(&p.normalization, "normalization", "nmt_nfkc", "nmt_nfkc, nmt_nfkc_cf, nfkc, nfkc_cf, identity, or a `file` of rules ending in .tsv")
 	f.Float64Var(&p.coverage, "character-coverage", 0.9995, "share of the text whose characters all have a piece")
-	f.BoolVar(&p.byteFallback, "byte-fallback", false, "encode characters without a piece as bytes, which need 256 pieces")
-	f.StringVar(&p.required, "required-chars", "", "`characters` that have a piece in any case")
+	f.BoolVar(&p.spec.ByteFallback, "byte-fallback", false, "encode characters without a piece as bytes, which need 256 pieces")
+	f.StringVar(&p.spec.RequiredChars, "required-chars", "", "`characters` that have a piece in any case")
 	f.StringVar(&p.userDefined, "user-defined-symbols", "", "pieces that are never split, separated by commas")
 	f.StringVar(&p.control, "control-symbols", "", "pieces without text, separated by commas")
 	f.IntVar(&p.maxLength, "max-piece-length", 16, "limit of the characters of a piece")
-	f.BoolVar(&p.splitDigits, "split-digits", false, "a piece for each digit")
-	f.BoolVar(&p.anyNumber, "join-numbers", false, "pieces can have digits and letters")
-	f.BoolVar(&p.anyScript, "join-scripts", false, "pieces can have characters of several scripts")
-	f.BoolVar(&p.anySpaces, "join-words", false, "pieces can have spaces inside")
+	f.BoolVar(&p.spec.SplitDigits, "split-digits", false, "a piece for each digit")
+	f.Var((*cli.NotValue)(&p.spec.SplitByNumber), "join-numbers", "pieces can have digits and letters")
+	f.Var((*cli.NotValue)(&p.spec.SplitByUnicodeScript), "join-scripts", "pieces can have characters of several scripts")
+	f.Var((*cli.NotValue)(&p.spec.SplitByWhitespace), "join-words", "pieces can have spaces inside")
 	f.IntVar(&p.unk, "unk-id", 0, "id of the piece for unknown text in the file")
 	f.IntVar(&p.bos, "bos-id", 1, "id of the beginning of a sentence in the file; -1 for none")
 	f.IntVar(&p.eos, "eos-id", 2, "id of the end of a sentence in the file; -1 for none")
@@ -104,16 +103,12 @@ func (p *SentencePiece) trainer(modelType sentencepiece.ModelType, size int) (*t
 	if size < 1 {
 		return nil, cli.Usagef("-vocab-size %d: must be at least 1", size)
 	}
-	spec := sentencepiece.NewTrainerSpec()
+	spec := p.spec
 	spec.ModelType = modelType
 	spec.VocabSize = int32(min(size, 1<<30))
 	spec.CharacterCoverage = float32(p.coverage)
-	spec.ByteFallback = p.byteFallback
-	spec.RequiredChars = p.required
 	spec.ControlSymbols, spec.UserDefinedSymbols = commaList(p.control), commaList(p.userDefined)
 	spec.MaxPieceLength = int32(min(p.maxLength, 1<<30))
-	spec.SplitDigits, spec.SplitByNumber = p.splitDigits, !p.anyNumber
-	spec.SplitByUnicodeScript, spec.SplitByWhitespace = !p.anyScript, !p.anySpaces
 	for _, id := range []struct {
 		to   *int32
 		flag string
