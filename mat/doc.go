@@ -222,12 +222,13 @@ package mat
 // bf16_amd64.s.
 //
 // Vectors: vec.go, rows.go (sums over the rows of a matrix), transpose.go, exact.go (float64
-// functions), vec_amd64.s (AVX2), vec512_amd64.s, rows_amd64.s (AVX-512) and vec_arm64.s. The
-// headers vec_amd64.h, vec512_amd64.h and vec_arm64.h hold the loops over blocks of elements.
+// functions), vec_amd64.s (AVX2, also on processors with AVX-512), rows_amd64.s (AVX-512) and
+// vec_arm64.s. The headers vec_amd64.h and vec_arm64.h hold the loops over blocks of elements.
 //
 // For Transformers: softmax.go, norm.go, activation.go, exp.go (the exponential of both),
-// dropout.go, adam.go, transformer_amd64.s, transformer512_amd64.s and transformer_arm64.s. For
-// attention in decoding: pages.go, pages_amd64.s (AVX2 and AVX-512) and pages_arm64.s.
+// dropout.go, adam.go, transformer_amd64.s (AVX2, also on processors with AVX-512),
+// transformer512_amd64.s (rows of softmax and layer norm) and transformer_arm64.s. For attention in
+// decoding: pages.go, pages_amd64.s and pages_arm64.s.
 //
 // The rest: pool.go, cpu.go (selects the kernels), peak.go (the peak rate), hugepages_linux.go
 // (memory in pages of 2 MB). Files named generic hold the portable code, those named asm declare

@@ -10,9 +10,13 @@ type rowsArgs struct {
 	scale             float32
 }
 
+// softmaxCols is the maximum number of columns of softmaxRows and softmaxGradRows: two registers.
+// Longer rows gain nothing from a call for many.
+const softmaxCols = 32
+
 // softmaxRows implements SoftmaxRows for nonempty rows and reports whether it did.
 func softmaxRows(y, x Matrix, first int, scale float32) bool {
-	if kernel != avx512 || first == 0 || y.Cols > run {
+	if kernel != avx512 || first == 0 || y.Cols > softmaxCols {
 		return false
 	}
 	s := rowsArgs{yRow: uintptr(y.RowStride) * size, xRow: uintptr(x.RowStride) * size, cols: y.Cols, scale: scale}
@@ -26,7 +30,7 @@ func softmaxRows(y, x Matrix, first int, scale float32) bool {
 
 // softmaxGradRows implements SoftmaxGradRows for nonempty rows and reports whether it did.
 func softmaxGradRows(dx, p, dp Matrix, scale float32) bool {
-	if kernel != avx512 || dx.Cols > run {
+	if kernel != avx512 || dx.Cols > softmaxCols {
 		return false
 	}
 	s := rowsArgs{yRow: uintptr(dx.RowStride) * size, xRow: uintptr(p.RowStride) * size, zRow: uintptr(dp.RowStride) * size,
@@ -115,24 +119,3 @@ func layerNormParamGradRowsAsm(dgain, dbias []float32, dy, x Matrix, mean, rstd 
 //
 //go:noescape
 func layerNormParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr, mean, rstd *float32, rows int)
-
-// The functions of transformer512_amd64.s, which only those of transformer_amd64.s call. They are
-// declared so that go vet checks their arguments.
-
-func expSumAVX512(y, x *float32, n int, shift, scale float32) float32
-func softmaxAVX512(y, x *float32, n int, scale float32)
-func softmaxGradAVX512(dx, p, dp *float32, n int, dot, scale float32)
-func layerNormAVX512(y, x, gain, bias *float32, n int, mean, rstd float32)
-func layerNormGradSumsAVX512(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
-func layerNormGradAVX512(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
-func layerNormParamGradAVX512(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
-func adamAVX512(a *Adam, w, dw, m, v *float32, n int)
-func dropoutAVX512(y, x, r *float32, n int, counter, key, last uint32, scale float32)
-func reluAVX512(y, x *float32, n int)
-func reluGradAVX512(dx, x *float32, n int)
-func geluAVX512(y, x *float32, n int)
-func geluGradAVX512(dx, x *float32, n int)
-func geluTanhAVX512(y, x *float32, n int)
-func geluTanhGradAVX512(dx, x *float32, n int)
-func siluAVX512(y, x *float32, n int)
-func siluGradAVX512(dx, x *float32, n int)

@@ -73,7 +73,6 @@
 
 // func expSumAsm(y, x *float32, n int, shift, scale float32) float32
 TEXT ·expSumAsm(SB), NOSPLIT, $0-36
-	AVX512(·expSumAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -92,7 +91,6 @@ TEXT ·expSumAsm(SB), NOSPLIT, $0-36
 
 // func softmaxAsm(y, x *float32, n int, scale float32)
 TEXT ·softmaxAsm(SB), NOSPLIT, $0-28
-	AVX512FROM(32, n+16(FP), ·softmaxAVX512, narrow)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -152,7 +150,6 @@ end3:
 
 // func softmaxGradAsm(dx, p, dp *float32, n int, dot, scale float32)
 TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
-	AVX512(·softmaxGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ p+8(FP), SI
 	MOVQ dp+16(FP), DX
@@ -192,7 +189,6 @@ TEXT ·softmaxGradAsm(SB), NOSPLIT, $0-40
 
 // func layerNormAsm(y, x, gain, bias *float32, n int, mean, rstd float32)
 TEXT ·layerNormAsm(SB), NOSPLIT, $0-48
-	AVX512(·layerNormAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gain+16(FP), DX
@@ -216,7 +212,6 @@ TEXT ·layerNormAsm(SB), NOSPLIT, $0-48
 
 // func layerNormGradSumsAsm(dy, x, gain *float32, n int, mean, rstd float32) (sum, sumX float32)
 TEXT ·layerNormGradSumsAsm(SB), NOSPLIT, $0-48
-	AVX512(·layerNormGradSumsAVX512)
 	MOVQ dy+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gain+16(FP), DX
@@ -250,7 +245,6 @@ TEXT ·layerNormGradSumsAsm(SB), NOSPLIT, $0-48
 
 // func layerNormGradAsm(dx, dy, x, gain *float32, n int, mean, rstd, meanG, meanGX float32)
 TEXT ·layerNormGradAsm(SB), NOSPLIT, $0-56
-	AVX512(·layerNormGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ dy+8(FP), SI
 	MOVQ x+16(FP), DX
@@ -280,7 +274,6 @@ TEXT ·layerNormGradAsm(SB), NOSPLIT, $0-56
 
 // func layerNormParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float32)
 TEXT ·layerNormParamGradAsm(SB), NOSPLIT, $0-48
-	AVX512(·layerNormParamGradAVX512)
 	MOVQ dgain+0(FP), DI
 	MOVQ dbias+8(FP), SI
 	MOVQ dy+16(FP), DX
@@ -303,7 +296,6 @@ TEXT ·layerNormParamGradAsm(SB), NOSPLIT, $0-48
 
 // func reluAsm(y, x *float32, n int)
 TEXT ·reluAsm(SB), NOSPLIT, $0-24
-	AVX512(·reluAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -324,7 +316,6 @@ TEXT ·reluAsm(SB), NOSPLIT, $0-24
 
 // func reluGradAsm(dx, x *float32, n int)
 TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
-	AVX512(·reluGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -418,7 +409,6 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 
 // func siluAsm(y, x *float32, n int)
 TEXT ·siluAsm(SB), NOSPLIT, $0-24
-	AVX512(·siluAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -437,7 +427,6 @@ TEXT ·siluAsm(SB), NOSPLIT, $0-24
 
 // func siluGradAsm(dx, x *float32, n int)
 TEXT ·siluGradAsm(SB), NOSPLIT, $0-24
-	AVX512(·siluGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -484,7 +473,6 @@ TEXT ·siluGradAsm(SB), NOSPLIT, $0-24
 
 // func geluAsm(y, x *float32, n int)
 TEXT ·geluAsm(SB), NOSPLIT, $0-24
-	AVX512(·geluAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -505,7 +493,6 @@ TEXT ·geluAsm(SB), NOSPLIT, $0-24
 
 // func geluGradAsm(dx, x *float32, n int)
 TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
-	AVX512(·geluGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -549,7 +536,6 @@ TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
 
 // func geluTanhAsm(y, x *float32, n int)
 TEXT ·geluTanhAsm(SB), NOSPLIT, $0-24
-	AVX512(·geluTanhAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -575,7 +561,6 @@ TEXT ·geluTanhAsm(SB), NOSPLIT, $0-24
 
 // func geluTanhGradAsm(dx, x *float32, n int)
 TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
-	AVX512(·geluTanhGradAVX512)
 	MOVQ dx+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -622,7 +607,6 @@ TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
 
 // func adamAsm(a *Adam, w, dw, m, v *float32, n int)
 TEXT ·adamAsm(SB), NOSPLIT, $0-48
-	AVX512(·adamAVX512)
 	MOVQ a+0(FP), R9
 	MOVQ w+8(FP), DI
 	MOVQ dw+16(FP), SI
@@ -704,7 +688,6 @@ GLOBL laneIndex<>(SB), RODATA|NOPTR, $32
 
 // func dropoutAsm(y, x, r *float32, n int, counter, key, last uint32, scale float32)
 TEXT ·dropoutAsm(SB), NOSPLIT, $0-48
-	AVX512(·dropoutAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ r+16(FP), DX

@@ -2,9 +2,8 @@
 
 package mat
 
-// The functions of transformer_amd64.s, which calls those of transformer512_amd64.s if the kernel
-// is avx512, and of transformer_arm64.s, each with its definition in Go, for 0 ≤ n ≤ run. They
-// check nothing; the exported functions do.
+// The functions of transformer_amd64.s and transformer_arm64.s, each with its definition in Go, for
+// 0 ≤ n ≤ run. They check nothing; the exported functions do.
 
 // expSumAsm is
 //

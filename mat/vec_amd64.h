@@ -25,20 +25,6 @@ DATA lanesOn<>+48(SB)/8, $-1
 DATA lanesOn<>+56(SB)/8, $-1
 GLOBL lanesOn<>(SB), RODATA|NOPTR, $128
 
-// AVX512 jumps to f if the kernel is avx512.
-#define AVX512(f) \
-	CMPB ·kernel(SB), $const_avx512 \
-	JNE  2(PC)               \
-	JMP  f(SB)
-
-// AVX512FROM does so for vectors of `least` elements or more: for shorter ones, folding the lanes
-// is faster in two registers than in one.
-#define AVX512FROM(least, n, f, narrow) \
-	CMPQ n, $least           \
-	JLT  narrow              \
-	AVX512(f)                \
-narrow:
-
 #define LOAD(p, a, b) \
 	VMOVUPS (p)(AX*1), a   \
 	VMOVUPS 32(p)(AX*1), b

@@ -34,7 +34,6 @@ TEXT ·sumAsm(SB), NOSPLIT, $0-20
 
 // func dotAsm(x, y *float32, n int) float32
 TEXT ·dotAsm(SB), NOSPLIT, $0-28
-	AVX512FROM(256, n+16(FP), ·dotAVX512, narrow)
 	MOVQ  x+0(FP), DI
 	MOVQ  y+8(FP), SI
 	MOVQ  n+16(FP), CX
@@ -57,7 +56,6 @@ TEXT ·dotAsm(SB), NOSPLIT, $0-28
 
 // func sumSquaredDiffAsm(x *float32, n int, mean float32) float32
 TEXT ·sumSquaredDiffAsm(SB), NOSPLIT, $0-28
-	AVX512FROM(256, n+8(FP), ·sumSquaredDiffAVX512, narrow)
 	MOVQ  x+0(FP), DI
 	MOVQ  n+8(FP), CX
 	VBROADCASTSS mean+16(FP), Y10
@@ -73,7 +71,6 @@ TEXT ·sumSquaredDiffAsm(SB), NOSPLIT, $0-28
 
 // func maxAsm(x *float32, n int) float32
 TEXT ·maxAsm(SB), NOSPLIT, $0-20
-	AVX512FROM(256, n+8(FP), ·maxAVX512, narrow)
 	MOVQ  x+0(FP), SI
 	MOVQ  n+8(FP), CX
 	SPLIT
@@ -106,7 +103,6 @@ number:
 
 // func addAsm(y, x *float32, n int)
 TEXT ·addAsm(SB), NOSPLIT, $0-24
-	AVX512(·addAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -124,7 +120,6 @@ TEXT ·addAsm(SB), NOSPLIT, $0-24
 
 // func axpyAsm(y, x *float32, n int, a float32)
 TEXT ·axpyAsm(SB), NOSPLIT, $0-28
-	AVX512(·axpyAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -136,7 +131,6 @@ TEXT ·axpyAsm(SB), NOSPLIT, $0-28
 
 // func scalAsm(x *float32, n int, a float32)
 TEXT ·scalAsm(SB), NOSPLIT, $0-20
-	AVX512(·scalAVX512)
 	MOVQ x+0(FP), DI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS a+16(FP), Y8
@@ -153,7 +147,6 @@ TEXT ·scalAsm(SB), NOSPLIT, $0-20
 
 // func scaleShiftAsm(y *float32, n int, a, b float32)
 TEXT ·scaleShiftAsm(SB), NOSPLIT, $0-24
-	AVX512(·scaleShiftAVX512)
 	MOVQ y+0(FP), DI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS a+16(FP), Y8
@@ -172,7 +165,6 @@ TEXT ·scaleShiftAsm(SB), NOSPLIT, $0-24
 
 // func axpyToAsm(dst, x, y *float32, n int, a float32)
 TEXT ·axpyToAsm(SB), NOSPLIT, $0-36
-	AVX512(·axpyToAVX512)
 	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ y+16(FP), DX
