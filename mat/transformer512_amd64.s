@@ -221,8 +221,8 @@ two:
 
 // EACH applies a block, a macro that processes 16 elements, to whole vectors: first to full blocks,
 // then to the remaining 1 to 15 elements, under the mask K1. A block has parameters for its loads,
-// its stores, and for keeping unused lanes out of a reduction. AX is the offset of the block, BX the
-// bytes of full blocks, CX the elements of the remainder.
+// its stores, and for keeping unused lanes out of a reduction. AX is the offset of the block, BX
+// the bytes of full blocks, CX the elements of the remainder.
 #define EACH(block, loop, rest, end) \
 	XORL  AX, AX            \
 	TESTQ BX, BX            \

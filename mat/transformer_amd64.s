@@ -288,6 +288,8 @@ TEXT ·layerNormParamGradAsm(SB), NOSPLIT, $0-48
 
 // Activations.
 
+#define RELUCONST ZERO(Y8)
+
 #define RELU(LD, ST, KEEP) \
 	LD(SI, Y0, Y1)           \
 	VMAXPS Y0, Y8, Y0        \
@@ -296,13 +298,7 @@ TEXT ·layerNormParamGradAsm(SB), NOSPLIT, $0-48
 
 // func reluAsm(y, x *float32, n int)
 TEXT ·reluAsm(SB), NOSPLIT, $0-24
-	MOVQ y+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	ZERO(Y8)
-	SPLIT
-	EACH(RELU, loop, rest, end)
-	VZEROUPPER
+	ELEMENTWISE(RELUCONST, RELU)
 	RET
 
 #define RELUGRAD(LD, ST, KEEP) \
@@ -316,13 +312,7 @@ TEXT ·reluAsm(SB), NOSPLIT, $0-24
 
 // func reluGradAsm(dx, x *float32, n int)
 TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
-	MOVQ dx+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	ZERO(Y8)
-	SPLIT
-	EACH(RELUGRAD, loop, rest, end)
-	VZEROUPPER
+	ELEMENTWISE(RELUCONST, RELUGRAD)
 	RET
 
 // The other activations perform the operations of activation.go. n is in Y9 and Y10, tl in Y7 and
@@ -409,13 +399,7 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 
 // func siluAsm(y, x *float32, n int)
 TEXT ·siluAsm(SB), NOSPLIT, $0-24
-	MOVQ y+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	ACTCONST
-	SPLIT
-	EACH(SILU, loop, rest, end)
-	VZEROUPPER
+	ELEMENTWISE(ACTCONST, SILU)
 	RET
 
 #define SILUGRAD(LD, ST, KEEP) \
@@ -427,13 +411,7 @@ TEXT ·siluAsm(SB), NOSPLIT, $0-24
 
 // func siluGradAsm(dx, x *float32, n int)
 TEXT ·siluGradAsm(SB), NOSPLIT, $0-24
-	MOVQ dx+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	ACTCONST
-	SPLIT
-	EACH(SILUGRAD, loop, rest, end)
-	VZEROUPPER
+	ELEMENTWISE(ACTCONST, SILUGRAD)
 	RET
 
 #define GELUPARTS(LD) \
@@ -473,13 +451,7 @@ TEXT ·siluGradAsm(SB), NOSPLIT, $0-24
 
 // func geluAsm(y, x *float32, n int)
 TEXT ·geluAsm(SB), NOSPLIT, $0-24
-	MOVQ y+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	ACTCONST
-	SPLIT
-	EACH(GELU, loop, rest, end)
-	VZEROUPPER
+	ELEMENTWISE(ACTCONST, GELU)
 	RET
 
 #define GELUGRAD(LD, ST, KEEP) \
@@ -493,13 +465,7 @@ TEXT ·geluAsm(SB), NOSPLIT, $0-24
 
 // func geluGradAsm(dx, x *float32, n int)
 TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
-	MOVQ dx+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	ACTCONST
-	SPLIT
-	EACH(GELUGRAD, loop, rest, end)
-	VZEROUPPER
+	ELEMENTWISE(ACTCONST, GELUGRAD)
 	RET
 
 // TANHEXPONENT sets t and tl from n, and uses Y6, s and q.
@@ -536,13 +502,7 @@ TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
 
 // func geluTanhAsm(y, x *float32, n int)
 TEXT ·geluTanhAsm(SB), NOSPLIT, $0-24
-	MOVQ y+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	ACTCONST
-	SPLIT
-	EACH(GELUTANH, loop, rest, end)
-	VZEROUPPER
+	ELEMENTWISE(ACTCONST, GELUTANH)
 	RET
 
 #define GELUTANHGRAD(LD, ST, KEEP) \
@@ -561,13 +521,7 @@ TEXT ·geluTanhAsm(SB), NOSPLIT, $0-24
 
 // func geluTanhGradAsm(dx, x *float32, n int)
 TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
-	MOVQ dx+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	ACTCONST
-	SPLIT
-	EACH(GELUTANHGRAD, loop, rest, end)
-	VZEROUPPER
+	ELEMENTWISE(ACTCONST, GELUTANHGRAD)
 	RET
 
 // Adam. Y4 Beta1, Y5 1-Beta1, Y6 Beta2, Y7 1-Beta2, Y8 Eps, Y9 StepSize, Y10 VScale, Y11 GradScale.

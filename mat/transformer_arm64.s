@@ -259,6 +259,8 @@ TEXT ·layerNormParamGradAsm(SB), NOSPLIT, $0-48
 
 // Activations.
 
+#define RELUCONST ZERO(25)
+
 #define RELU(LD, ST, KEEP, s) \
 	LD(1, 0)          \
 	FCMGT4S(0, 25, 1) \ // x < 0, false for NaN
@@ -267,11 +269,7 @@ TEXT ·layerNormParamGradAsm(SB), NOSPLIT, $0-48
 
 // func reluAsm(y, x *float32, n int)
 TEXT ·reluAsm(SB), NOSPLIT, $0-24
-	MOVD y+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD n+16(FP), R6
-	ZERO(25)
-	EACH(RELU, STAY, loop, few, four, rest, end)
+	ELEMENTWISE(RELUCONST, RELU)
 	RET
 
 #define RELUGRAD(LD, ST, KEEP, s) \
@@ -283,11 +281,7 @@ TEXT ·reluAsm(SB), NOSPLIT, $0-24
 
 // func reluGradAsm(dx, x *float32, n int)
 TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
-	MOVD dx+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD n+16(FP), R6
-	ZERO(25)
-	EACH(RELUGRAD, STAY, loop, few, four, rest, end)
+	ELEMENTWISE(RELUCONST, RELUGRAD)
 	RET
 
 // The other activations perform the operations of activation.go. n is in V29, tl in V30, e and its
@@ -362,11 +356,7 @@ TEXT ·reluGradAsm(SB), NOSPLIT, $0-24
 
 // func siluAsm(y, x *float32, n int)
 TEXT ·siluAsm(SB), NOSPLIT, $0-24
-	MOVD y+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD n+16(FP), R6
-	SILUCONST
-	EACH(SILU, STAY, loop, few, four, rest, end)
+	ELEMENTWISE(SILUCONST, SILU)
 	RET
 
 #define SILUGRAD(LD, ST, KEEP, s) \
@@ -377,11 +367,7 @@ TEXT ·siluAsm(SB), NOSPLIT, $0-24
 
 // func siluGradAsm(dx, x *float32, n int)
 TEXT ·siluGradAsm(SB), NOSPLIT, $0-24
-	MOVD dx+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD n+16(FP), R6
-	SILUCONST
-	EACH(SILUGRAD, STAY, loop, few, four, rest, end)
+	ELEMENTWISE(SILUCONST, SILUGRAD)
 	RET
 
 // GELUCONST loads -1/2 into V28, 1/√(2π) into V5, P into V18 to V22 and Q into V23 to V27.
@@ -437,11 +423,7 @@ TEXT ·siluGradAsm(SB), NOSPLIT, $0-24
 
 // func geluAsm(y, x *float32, n int)
 TEXT ·geluAsm(SB), NOSPLIT, $0-24
-	MOVD y+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD n+16(FP), R6
-	GELUCONST
-	EACH(GELU, STAY, loop, few, four, rest, end)
+	ELEMENTWISE(GELUCONST, GELU)
 	RET
 
 #define GELUGRAD(LD, ST, KEEP, s) \
@@ -452,11 +434,7 @@ TEXT ·geluAsm(SB), NOSPLIT, $0-24
 
 // func geluGradAsm(dx, x *float32, n int)
 TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
-	MOVD dx+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD n+16(FP), R6
-	GELUCONST
-	EACH(GELUGRAD, STAY, loop, few, four, rest, end)
+	ELEMENTWISE(GELUCONST, GELUGRAD)
 	RET
 
 // TANHCONST loads c1, c3, c1Lo, c3Lo and 3·c3 into V18 to V22.
@@ -497,11 +475,7 @@ TEXT ·geluGradAsm(SB), NOSPLIT, $0-24
 
 // func geluTanhAsm(y, x *float32, n int)
 TEXT ·geluTanhAsm(SB), NOSPLIT, $0-24
-	MOVD y+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD n+16(FP), R6
-	TANHCONST
-	EACH(GELUTANH, STAY, loop, few, four, rest, end)
+	ELEMENTWISE(TANHCONST, GELUTANH)
 	RET
 
 #define GELUTANHGRAD(LD, ST, KEEP, s) \
@@ -516,11 +490,7 @@ TEXT ·geluTanhAsm(SB), NOSPLIT, $0-24
 
 // func geluTanhGradAsm(dx, x *float32, n int)
 TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
-	MOVD dx+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD n+16(FP), R6
-	TANHCONST
-	EACH(GELUTANHGRAD, STAY, loop, few, four, rest, end)
+	ELEMENTWISE(TANHCONST, GELUTANHGRAD)
 	RET
 
 // Adam. V16 is Beta1, V17 1-Beta1, V18 Beta2, V19 1-Beta2, V20 Eps, V21 StepSize, V22 VScale and

@@ -75,6 +75,17 @@ rest:
 	block(LOADREST, STOREREST, KEEPREST) \
 end:
 
+// ELEMENTWISE is the body of a kernel f(y, x *float32, n int). CONSTANTS sets its other registers.
+#define ELEMENTWISE(CONSTANTS, block) \
+	MOVQ y+0(FP), DI         \
+	MOVQ x+8(FP), SI         \
+	MOVQ n+16(FP), CX        \
+	CONSTANTS                \
+	SPLIT                    \
+	EACH(block, loop, rest, end) \
+	VZEROUPPER
+#define NOCONST
+
 #define ZERO(a) VXORPS a, a, a
 
 // FOLD adds the 16 lanes of A and B: l+8, l+4, l+2, l+1. The sum is in every lane of the lower half

@@ -103,12 +103,7 @@ number:
 
 // func addAsm(y, x *float32, n int)
 TEXT ·addAsm(SB), NOSPLIT, $0-24
-	MOVQ y+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ n+16(FP), CX
-	SPLIT
-	EACH(PLUS, loop, rest, end)
-	VZEROUPPER
+	ELEMENTWISE(NOCONST, PLUS)
 	RET
 
 #define AXPY(LD, ST, KEEP) \

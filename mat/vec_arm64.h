@@ -130,6 +130,15 @@ end:
 	MOV16B(d, c)   \
 	MOV16B(29, d)
 
+// ELEMENTWISE is the body of a kernel f(y, x *float32, n int). CONSTANTS sets its other registers.
+#define ELEMENTWISE(CONSTANTS, block) \
+	MOVD y+0(FP), R0         \
+	MOVD x+8(FP), R1         \
+	MOVD n+16(FP), R6        \
+	CONSTANTS                \
+	EACH(block, STAY, loop, few, four, rest, end)
+#define NOCONST
+
 #define ZERO(a) EOR16B(a, a, a)
 #define ZERO4 \
 	ZERO(16) \

@@ -79,10 +79,7 @@ TEXT ·maxAsm(SB), NOSPLIT, $0-20
 
 // func addAsm(y, x *float32, n int)
 TEXT ·addAsm(SB), NOSPLIT, $0-24
-	MOVD y+0(FP), R0
-	MOVD x+8(FP), R1
-	MOVD n+16(FP), R6
-	EACH(PLUS, STAY, loop, few, four, rest, end)
+	ELEMENTWISE(NOCONST, PLUS)
 	RET
 
 #define AXPY(LD, ST, KEEP, s) \
