@@ -32,17 +32,17 @@ func (s *State) groupRows() {
 	s.groups, s.touched = s.groups[:0], s.touched[:0]
 	for i := 0; i < len(rows); {
 		end := i + 1
-		for end < len(rows) && rows[end].Source == rows[i].Source && end-i < maxGroupRows {
+		for end < len(rows) && rows[end].source == rows[i].source && end-i < maxGroupRows {
 			end++
 		}
-		g := rowGroup{source: rows[i].Source, row0: i, row1: end, touched0: len(s.touched)}
-		src := &s.sources[g.source]
+		g := rowGroup{source: rows[i].source, row0: i, row1: end, touched0: len(s.touched)}
+		src := s.sources[g.source]
 		for p := range src.pages {
 			s.touched = append(s.touched, touchedPage{page: int32(p), row0: math.MaxInt32})
 		}
 		touched := s.touched[g.touched0:]
 		for r := i; r < end; r++ {
-			for _, node := range s.nodes[r] {
+			for _, node := range s.lanes[r] {
 				t := &touched[node/pageTokens]
 				t.row0, t.row1 = min(t.row0, int32(r)), int32(r+1)
 			}
@@ -95,7 +95,7 @@ func scaleOf(dk int) float32 { return float32(1 / math.Sqrt(float64(dk))) }
 func (s *State) attendSelf(layer int) {
 	mat.Each(s.pool, len(s.rows), maxGroupRows, storeNodes{s, layer})
 	keys := 0
-	for _, list := range s.nodes {
+	for _, list := range s.lanes {
 		keys += len(list)
 	}
 	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendSelf, mat.Matrix{}})
@@ -124,9 +124,9 @@ type storeNodes struct {
 func (s *storeNodes) Range(lo, hi int) {
 	l := &s.pages.pageLayout
 	for i := lo; i < hi; i++ {
-		list := s.nodes[i]
+		list := s.lanes[i]
 		node := list[len(list)-1]
-		p := s.sources[s.rows[i].Source].pages[node/pageTokens]
+		p := s.sources[s.rows[i].source].pages[node/pageTokens]
 		l.store(p, s.layer, int(node%pageTokens), s.act.qkv.Row(i)[l.heads*l.dk:])
 	}
 }
@@ -152,7 +152,7 @@ type storeSources struct {
 
 func (s *storeSources) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		src, first := &s.sources[s.handles[i]], int(s.starts[i])
+		src, first := s.sources[s.handles[i]], int(s.starts[i])
 		for t := range src.tokens {
 			s.pages.store(src.cross[t/pageTokens], s.layer, t%pageTokens, s.act.kv.Row(first+t))
 		}
@@ -198,14 +198,14 @@ func (s *heads) score(scores, q mat.Matrix, g *rowGroup, r0, r1, h0, h1 int, p p
 // contexts select the nodes of a hypothesis in order of position, as in the forward pass over the
 // whole sentence.
 func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
-	l, src, n := &s.pages.pageLayout, &s.sources[g.source], h1-h0
+	l, src, n := &s.pages.pageLayout, s.sources[g.source], h1-h0
 	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.pages)*pageTokens)
 	for _, t := range s.touched[g.touched0:g.touched1] {
 		c := int(t.page) * pageTokens
 		s.score(scores.ColRange(c, c+pageTokens), s.act.qkv, g, int(t.row0), int(t.row1), h0, h1, src.pages[t.page])
 	}
 	for r := g.row0; r < g.row1; r++ {
-		list := s.nodes[r]
+		list := s.lanes[r]
 		weights := matrix(&ws.weights, n, len(list))
 		for h := range n {
 			ofNodes, w := scores.Row((r-g.row0)*n+h), weights.Row(h)
@@ -229,7 +229,7 @@ func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
 
 // attendCross computes cross-attention.
 func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
-	l, src, n := &s.pages.pageLayout, &s.sources[g.source], h1-h0
+	l, src, n := &s.pages.pageLayout, s.sources[g.source], h1-h0
 	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.cross)*pageTokens)
 	for i, p := range src.cross {
 		s.score(scores.ColRange(i*pageTokens, (i+1)*pageTokens), s.act.q, g, g.row0, g.row1, h0, h1, p)

@@ -1,101 +1,129 @@
 package decode
 
 import (
+	"cmp"
 	"slices"
 
 	"tfm/model"
 )
 
-// beam keeps the width best continuations of a source's hypotheses at each step. A continuation by
-// EOS is finished if it is among the width best of all continuations. The search is done when width
-// times Options.Patience hypotheses are finished, or when no live hypothesis can reach a score that
-// enters the n-best list. So the first of the n-best list does not depend on its length.
-type beam struct{ width int }
-
-func (k beam) initialHypotheses() int { return 1 }
-
-// maxContinuations is twice the width: even if the width best continuations all are EOS, width
-// others remain to stay live.
-func (k beam) maxContinuations() int { return 2 * k.width }
-
-func (k beam) expand(s *search, row int, logits []float32, out []continuation) []continuation {
-	return s.bestTokens(row, out, logits)
+// beam is the Selection of beam search: it keeps the width best candidates of all hypotheses of a
+// source. A candidate by EOS is finished if it is among the width best. The end rule decides how
+// long it continues.
+type beam struct {
+	width    int
+	end      endRule
+	patience float64 // of untilFinished
 }
 
-func (k beam) advance(s *search, q *sourceSearch, first int) {
-	if q.goal != nil {
-		k.advanceToGoal(s, q, first)
-		return
+// endRule decides when beam search ends, before the length limit. By every rule except whileBetter
+// it ends when no live hypothesis can enter the list of finished ones.
+type endRule uint8
+
+const (
+	// untilFinished ends when width times Options.Patience hypotheses are finished. Live ones
+	// count only if none is finished. So the first of the n-best list does not depend on its
+	// length.
+	untilFinished endRule = iota
+
+	// shrinking is Marian's: a step keeps as many candidates as the beam has hypotheses, and each
+	// of them that ends in EOS leaves the beam smaller by one, until no hypothesis is live.
+	shrinking
+
+	// untilDecided has no limit of finished hypotheses: early_stopping "never" of Hugging Face's
+	// transformers.
+	untilDecided
+
+	// whileBetter is untilDecided by a heuristic, early_stopping false: it ends when no live
+	// hypothesis would enter the list, of length width, if it ended now. With a length penalty
+	// that grows with the length a longer one may still have a higher score.
+	whileBetter
+)
+
+// endRules are those of model.Decoding.Search. The paper's is 0.
+var endRules = map[string]endRule{model.SearchShrinking: shrinking, model.SearchHeuristic: whileBetter, model.SearchExact: untilDecided}
+
+// Limits has twice the width of candidates: even if the width best all are EOS, width others remain
+// to stay live. A shrinking beam needs no others.
+func (b beam) Limits() Limits {
+	l := Limits{Start: 1, Live: b.width, Candidates: 2 * b.width, Truncated: b.end != untilFinished}
+	switch b.end {
+	case shrinking:
+		l.Candidates = b.width
+	case whileBetter:
+		l.Finished = b.width
 	}
-	s.merge(q, first, k.maxContinuations())
-	for rank, c := range s.merged {
-		if c.token != model.EOS {
-			s.extend(q, int(c.hypothesis), c, c.logP)
-			if len(s.nextLive) == k.width {
-				break
+	return l
+}
+
+func (b beam) Select(_ []Live, candidates []Candidate, p Progress, s *Selected) {
+	n := 2 * b.width
+	if b.end == shrinking {
+		n = b.width - p.Finished
+	}
+	for rank, c := range s.Best(candidates, n) {
+		switch {
+		case c.Token != model.EOS:
+			if s.Extend = append(s.Extend, c); len(s.Extend) == b.width {
+				return
 			}
-		} else if rank < k.width {
-			q.finished++
-			s.finishAtEOS(q, int(c.hypothesis), c.logP)
+		case rank < b.width:
+			s.Finish = append(s.Finish, c)
 		}
 	}
 }
 
-func (k beam) isDone(q *sourceSearch) bool {
-	return float64(q.finished) >= q.options.patience()*float64(k.width) || q.isDecided()
-}
-
-// isDecided decides exactly whether no live hypothesis can enter the n-best list.
-//
-// Let ℓ ≤ 0 be the log-probability of live[0], the largest of all live hypotheses, n the number
-// of their tokens, N the length limit and lp > 0 the length penalty, which does not fall with the
-// length. A live hypothesis that is finished after n' tokens, n < n' ≤ N, has
-//
-//	score = (its log-probability)/lp(n') ≤ ℓ/lp(n') ≤ ℓ/lp(N)
-//
-// because the log-probability of a further token is 0 or less (bestTokens subtracts from a logit
-// the maximum plus the logarithm of a sum that contains exp(0) = 1), ℓ/lp is negative or zero,
-// and a coverage penalty only lowers a score. live[0] has this score if the model continues it with
-// tokens of probability 1 up to the limit. So, without a coverage penalty, the bound is the
-// smallest that does not depend on the model. finish prefers the earlier of equal scores, so a live
-// hypothesis needs a higher one than the last of a full list.
-func (q *sourceSearch) isDecided() bool {
-	bound := q.options.score(q.live[0].logP, q.maxTokens)
-	return len(q.nBest) == q.maxNBest() && q.nBest[len(q.nBest)-1].score >= bound
-}
-
-// finishTruncated finishes truncated hypotheses only if no other is finished.
-func (k beam) finishTruncated(q *sourceSearch) {
-	if len(q.nBest) == 0 {
-		q.finishLive()
+func (b beam) Ends(p Progress) bool {
+	switch b.end {
+	case untilFinished:
+		if float64(p.Finished) >= b.patience*float64(b.width) {
+			return true
+		}
+	case shrinking:
+		if p.Finished >= b.width {
+			return true
+		}
+	case whileBetter:
+		return p.Full && p.Last >= p.Now
 	}
+	return p.Full && p.Last >= p.Bound
 }
 
-// finishLive finishes the live hypotheses, truncated. Those that differ only in their last token
-// count once, unless it is kept.
-func (q *sourceSearch) finishLive() {
-	for i, h := range q.live {
-		equal := func(o live) bool { return q.backpointers[o.tail].previous == q.backpointers[h.tail].previous }
-		if q.keepsLast || !slices.ContainsFunc(q.live[:i], equal) {
-			q.finish(finishedHyp{q.score(i, h.logP), h.tail, true})
+// stagedBeam is beam for a source with a goal. The stages select their best candidates, one at a
+// time from the highest stage down, until the beam is full.
+type stagedBeam struct{ beam }
+
+func (b stagedBeam) Select(_ []Live, candidates []Candidate, _ Progress, s *Selected) {
+	s.ranked, s.taken = append(s.ranked[:0], candidates...), s.taken[:0]
+	slices.SortFunc(s.ranked, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.LogP, a.LogP), cmp.Compare(a.Live, b.Live), cmp.Compare(a.Token, b.Token))
+	})
+	highest := int32(0)
+	for _, c := range s.ranked {
+		highest, s.taken = max(highest, c.Stage), append(s.taken, false)
+	}
+	live, taken := 0, 0
+	for found := true; found; {
+		found = false
+		for stage := highest; stage >= 0 && live < b.width && taken < 2*b.width; stage-- {
+			for i, c := range s.ranked {
+				if c.Stage == stage && !s.taken[i] {
+					found, s.taken[i] = true, true
+					if taken++; c.Token != model.EOS {
+						live++
+					}
+					break
+				}
+			}
 		}
 	}
-}
-
-// merge sets s.merged to the n best continuations of all hypotheses of q, whose rows start at
-// row first.
-func (s *search) merge(q *sourceSearch, first, n int) {
-	if cap(s.mergeBuffer) < n {
-		s.mergeBuffer = make([]continuation, n)
-	}
-	s.merged = s.mergeBuffer[:0:n] // insert keeps the capacity
-	for i, h := range q.live {
-		for _, c := range s.continuations(first + i) {
-			c.logP, c.hypothesis = c.logP+h.logP, int32(i)
-			if len(s.merged) == n && !(c.logP > s.merged[n-1].logP) {
-				break
-			}
-			s.merged = insert(s.merged, c)
+	for i, c := range s.ranked {
+		switch {
+		case !s.taken[i]:
+		case c.Token == model.EOS:
+			s.Finish = append(s.Finish, c)
+		default:
+			s.Extend = append(s.Extend, c)
 		}
 	}
 }

@@ -92,34 +92,24 @@ type boundsWorkspace struct {
 
 var boundsWorkspaces = sync.Pool{New: func() any { return new(boundsWorkspace) }}
 
-// stepBounds is Step for greedy search without scores. Each element of a row is a logit or an
-// upper bound of it, and the largest is a logit. refine replaces a bound by its logit.
-func (s *State) stepBounds(rows []Row) mat.Matrix {
-	if len(rows) == 0 {
-		return mat.Matrix{}
-	}
-	s.decodeRows(rows)
-	for len(s.refined) < len(rows) {
+// projectBounds sets the logits of all rows, or upper bounds of them. The largest of a row is a
+// logit. refine replaces a bound by its logit.
+func (s *State) projectBounds() {
+	for len(s.refined) < len(s.rows) {
 		s.refined = append(s.refined, nil)
-	}
-	s.hasBounds = s.w.form == Float32 && !s.hasLists()
-	if !s.hasBounds {
-		s.project()
-		return s.act.logits
 	}
 	b := s.w.outputBounds(s.pool)
 	s.rounded.Set(s.pool, s.act.x)
 	b.output.mulRounded(s.pool, s.act.logits, s.act.x, &s.rounded)
 	w := &s.projection
-	w.isWhole, w.allRows = slices.Grow(w.isWhole[:0], len(rows))[:len(rows)], w.allRows[:0]
-	mat.Each(s.pool, len(rows), 1, boundRows{s, b})
+	w.isWhole, w.allRows = slices.Grow(w.isWhole[:0], len(s.rows))[:len(s.rows)], w.allRows[:0]
+	mat.Each(s.pool, len(s.rows), 1, boundRows{s, b})
 	for i, isWhole := range w.isWhole {
 		if isWhole {
 			w.allRows = append(w.allRows, int32(i))
 		}
 	}
 	s.projectAll()
-	return s.act.logits
 }
 
 // boundRows is the parallel loop over the rows of a step that turns products of int8 into upper
@@ -157,8 +147,8 @@ func (s *State) refineLargest(ws *boundsWorkspace, row int) bool {
 	if m := float64(mat.Max(logits)); math.IsNaN(m) || math.IsInf(m, 0) {
 		return false
 	}
-	var largest [1]continuation
-	first := topK(largest[:0], logits)[0].token
+	var largest [1]Candidate
+	first := topK(largest[:0], logits, nil)[0].Token
 	s.refineAll(ws, row, []int32{first})
 	logit := logits[first]
 	ids := ws.ids[:0]
@@ -197,13 +187,12 @@ func (s *State) refineAll(ws *boundsWorkspace, row int, ids []int32) {
 	s.refined[row] = append(s.refined[row], ids...)
 }
 
-// refine replaces an element of a row by its logit and reports whether it was a bound.
-func (s *State) refine(row int, id int32) bool {
-	if !s.hasBounds || s.projection.isWhole[row] || slices.Contains(s.refined[row], id) {
-		return false
+// refine returns the logit of an element and whether the step returned a bound of it.
+func (s *State) refine(row int, id int32) (logit float32, wasBound bool) {
+	if wasBound = s.hasBounds && !s.projection.isWhole[row] && !slices.Contains(s.refined[row], id); wasBound {
+		ws := boundsWorkspaces.Get().(*boundsWorkspace)
+		defer boundsWorkspaces.Put(ws)
+		s.refineAll(ws, row, []int32{id})
 	}
-	ws := boundsWorkspaces.Get().(*boundsWorkspace)
-	defer boundsWorkspaces.Put(ws)
-	s.refineAll(ws, row, []int32{id})
-	return true
+	return s.act.logits.Row(row)[id], wasBound
 }

@@ -58,8 +58,8 @@ func boundedModel(t *testing.T, seed uint64, change func(*rand.Rand, mat.Matrix,
 	return m
 }
 
-// Every element of stepBounds is at least the logit, the largest is the largest logit with the same
-// index, and refine sets all bits of a logit.
+// With bounds, every element of a step's row is at least the logit, the largest is the largest
+// logit with the same index, and refine returns the logit.
 func TestStepBounds(t *testing.T) {
 	pool := mat.NewPool(2)
 	defer pool.Close()
@@ -83,7 +83,8 @@ func TestStepBounds(t *testing.T) {
 						rows = append(rows, Row{h, int32(r.IntN(m.Config.TgtVocab)), parent})
 					}
 					parent = 0
-					want, got := exact.Step(rows), s.stepBounds(rows)
+					want := exact.Step(rows)
+					got, _ := s.step(s.treeRowsOf(rows), stepOutputs{bounds: true})
 					for i := range rows {
 						bounds += checkBounds(t, s, i, want.Row(i), got.Row(i))
 					}
@@ -106,16 +107,16 @@ func checkBounds(t *testing.T, s *State, i int, want, got []float32) (bounds int
 				t.Fatalf("row %d: bound %d is %v, the logit %v", i, j, got[j], want[j])
 			}
 		}
-		if a, b := topK(make([]continuation, 0, 1), want), topK(make([]continuation, 0, 1), got); !slices.Equal(a, b) {
+		if a, b := topK(make([]Candidate, 0, 1), want, nil), topK(make([]Candidate, 0, 1), got, nil); !slices.Equal(a, b) {
 			t.Fatalf("row %d: the largest is %v, want %v", i, b, a)
 		}
 	}
 	for j := i % 7; j < len(want); j += 7 {
-		isBound := s.refine(i, int32(j))
+		logit, isBound := s.refine(i, int32(j))
 		if isBound {
 			bounds++
 		}
-		if logit := s.act.logits.Row(i)[j]; !equalBits([]float32{logit}, want[j:j+1]) || !isBound && !equalBits(got[j:j+1], want[j:j+1]) {
+		if !equalBits([]float32{logit}, want[j:j+1]) || !isBound && !equalBits(got[j:j+1], want[j:j+1]) {
 			t.Fatalf("row %d: element %d is %v, refined %v, want the logit %v", i, j, got[j], logit, want[j])
 		}
 	}

@@ -54,19 +54,35 @@ type Partial struct {
 	State     []uint64 // of the Constraint
 	Remaining int      // number of tokens that may follow the next one before EOS
 
-	only         []int32 // result of Only
-	backpointers []backpointer
-	tail         int32
-	tokens       []int32 // workspace of Tokens
-	isListed     bool    // tokens is set
-	advancing    []int32 // workspace of a goal
+	constraint Constraint // nil allows every token
+	only       []int32    // result of Only
+	tree       *tree
+	tail       int32   // last node of the hypothesis
+	tokens     []int32 // workspace of Tokens
+	isListed   bool    // tokens is set
+	advancing  []int32 // workspace of a goal
+}
+
+// set makes p live hypothesis i of a search.
+func (p *Partial) set(q *search, i int) {
+	p.constraint, p.tree, p.tail, p.isListed = q.request.constraint, q.tree, q.tails[i], false
+	p.State, p.Remaining, p.only = nil, q.maxTokens-2-q.tokens, nil
+	if q.keepsLast {
+		p.Remaining++
+	}
+	if p.constraint != nil {
+		p.State = q.state(i)
+		if p.Remaining >= 0 {
+			p.only = p.constraint.Only(p)
+		}
+	}
 }
 
 // Tokens returns the tokens of the hypothesis. They are valid until the next step.
 func (p *Partial) Tokens() []int32 {
 	if !p.isListed {
 		p.isListed = true
-		p.tokens = appendTokens(p.tokens[:0], p.backpointers, p.tail)
+		p.tokens = p.tree.appendTokens(p.tokens[:0], p.tail)
 	}
 	return p.tokens
 }

@@ -1,11 +1,8 @@
 package decode
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"tfm/mat"
 	"tfm/model"
@@ -86,16 +83,6 @@ func checkCall(w *Weights, srcs [][]int32, o *Options) error {
 	return nil
 }
 
-// longestFirst returns the indices of srcs by descending length.
-func longestFirst(srcs [][]int32) []int {
-	order := make([]int, len(srcs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(srcs[b]), len(srcs[a])) })
-	return order
-}
-
 // Next returns, for every id of the target vocabulary, the probability of being the next token
 // after given in the translation of src: one decode step. The probabilities are those of the
 // searches, bit for bit. Pad and BOS have 0, suppressed pieces their share. Next panics on ids and
@@ -109,9 +96,8 @@ func (d *Decoder) Next(src, given []int32) []float32 {
 	for _, id := range given {
 		logits = d.state.Step([]Row{{Source: d.handles[0], Token: id}})
 	}
-	row := logits.Row(0)
-	row[model.Pad], row[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
-	p := make([]float32, len(row))
-	mat.Softmax(p, row, 1)
+	p := make([]float32, logits.Cols)
+	mask(p, logits.Row(0))
+	mat.Softmax(p, p, 1)
 	return p
 }

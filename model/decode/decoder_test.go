@@ -533,7 +533,7 @@ func TestSameSamplesOnEveryMachine(t *testing.T) {
 	}
 }
 
-// Add, the steps of every strategy and Remove allocate nothing after the first batch.
+// Add, the steps of every search and Remove allocate nothing after the first batch.
 func TestStepDoesNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
@@ -546,23 +546,19 @@ func TestStepDoesNotAllocate(t *testing.T) {
 		{Beam: 1, MaxExtra: 8}, {Beam: 4, Alpha: 0.6, MaxExtra: 3, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, NBest: 3},
 		{Sample: true, Temperature: 1, TopP: 0.9, MaxExtra: 8}, {Sample: true, Temperature: 1, TopP: 0.9, TopK: 5, MaxExtra: 8},
 	} {
-		state, s := NewState(w, nil), search{}
+		state, s := NewState(w, nil), searches{}
 		r := newRequest(context.Background(), srcs, o, nil, nil)
 		var handles []int32
 		steps := func() {
 			handles = state.Add(handles[:0], srcs...)
-			s.sentences = s.sentences[:0]
+			s.list = s.list[:0]
 			for i, h := range handles {
-				s.add(r, i, h, 64).start()
+				s.add(r, i, h, 64).start(state.hypotheses(h))
 			}
 			for range 20 {
 				s.expand(nil, state)
-				first := 0
-				for i := range s.sentences {
-					q := &s.sentences[i]
-					rows := len(q.live)
-					s.advance(q, first)
-					first += rows
+				for i := range s.list {
+					s.advance(&s.list[i])
 				}
 			}
 			for i := len(handles) - 1; i >= 0; i-- { // the next Add has the same handles

@@ -62,6 +62,10 @@ type Options struct {
 	// Constraint restricts the translations further, in addition to the fields above.
 	Constraint Constraint `json:"-"`
 
+	// Selection, if not nil, replaces greedy search and beam search: Beam, Search and Patience are
+	// ignored. With Sample it chooses from the tokens that are drawn.
+	Selection Selection `json:"-"`
+
 	// Shortlist, if not nil, leaves only the tokens of the list of a source, and those that the
 	// Constraint requires. It must be valid for the model. Others are impossible, and
 	// log-probabilities those of a softmax over the list.
@@ -143,13 +147,19 @@ func (o Options) Validate() error {
 	if o.Sample {
 		maxNBest, reason = maxBeam, "the limit of samples"
 	}
+	var l Limits
+	if o.Selection != nil {
+		l = o.Selection.Limits()
+		maxNBest, reason = maxBeam, "the limit of a Selection"
+	}
 	for _, rule := range []struct {
 		broken   bool
 		name     string
 		found    any
 		expected string
 	}{
-		{!o.Sample && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
+		{o.Selection != nil && (l.Start < 1 || l.Live < l.Start || l.Live > maxBeam || l.Candidates < 1 || l.Candidates > 2*maxBeam), "selection", l, fmt.Sprintf("1 or more of each, up to %d hypotheses, and %d candidates of each", maxBeam, 2*maxBeam)},
+		{!o.Sample && o.Selection == nil && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
 		{!(o.Coverage >= 0 && o.Coverage <= maxCoverage), "coverage", o.Coverage, fmt.Sprint("0 to ", maxCoverage)},
 		{!(o.Patience >= 0), "patience", o.Patience, "above 0, or 0 for 1"},
@@ -182,7 +192,7 @@ func (o *Options) score(logP float64, n int) float64 {
 
 // omitsScore reports whether the search needs no log-probabilities.
 func (o *Options) omitsScore() bool {
-	return o.NoScore && !o.Sample && o.Beam == 1 && !o.TokenScores && o.Alternatives == 0
+	return o.NoScore && !o.Sample && o.Selection == nil && o.Beam == 1 && !o.TokenScores && o.Alternatives == 0
 }
 
 // penalizesRepetition reports whether RepetitionPenalty changes logits.
@@ -208,14 +218,19 @@ func (o *Options) nBest() int { return max(1, o.NBest) }
 
 // StepSources returns the number of sources with these options that have rows in one step, if no
 // others have.
-func (o *Options) StepSources() int { return max(1, maxRows/o.width()) }
+func (o *Options) StepSources() int { return max(1, maxRows/o.selection().Limits().Live) }
 
-// width returns the limit of the live hypotheses of a source.
-func (o *Options) width() int {
-	if o.Sample {
-		return o.nBest()
+// selection returns the Selection of o.
+func (o *Options) selection() Selection {
+	switch {
+	case o.Selection != nil:
+		return o.Selection
+	case o.Sample:
+		return single{o.nBest()}
+	case o.Beam == 1:
+		return single{1}
 	}
-	return o.Beam
+	return beam{o.Beam, endRules[o.Search], o.patience()}
 }
 
 // maxTokens returns the limit of the tokens, EOS counted, of the translation of a source with the

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -235,80 +234,4 @@ func goalOf(c Constraint) (g goal, start int) {
 		}
 	}
 	return nil, 0
-}
-
-// goalState returns the part of a state that belongs to q.goal.
-func (q *sourceSearch) goalState(state []uint64) []uint64 {
-	return state[q.goalStart:][:q.goal.StateLen()]
-}
-
-// addAdvancing appends the tokens that advance the goal of a row and that best does not have.
-func (s *search) addAdvancing(row int, best []continuation, logits []float32) []continuation {
-	q, _ := s.hypothesis(row)
-	p := &s.partials[row]
-	p.advancing = q.goal.advancing(p.advancing[:0], q.goalState(p.State))
-	for _, id := range p.advancing {
-		isNew := !slices.ContainsFunc(best, func(c continuation) bool { return c.token == id })
-		if isNew && logits[id] > float32(math.Inf(-1)) && s.allows(row, id) {
-			best = append(best, continuation{logP: float64(logits[id]), token: id})
-		}
-	}
-	return best
-}
-
-// goalCandidate is a continuation in a beam search with a goal.
-type goalCandidate struct {
-	continuation
-	stage    int // of the goal, after the token
-	selected bool
-}
-
-// advanceToGoal is beam.advance for a source with a goal. The stages select their best
-// continuations, one at a time from the highest stage down, until the beam is full. Further
-// continuations of a row are only its Alternatives, unless they advance the goal.
-func (k beam) advanceToGoal(s *search, q *sourceSearch, first int) {
-	s.candidates = s.candidates[:0]
-	highest := 0
-	for i, h := range q.live {
-		for rank, c := range s.continuations(first + i) {
-			if rank >= k.maxContinuations() && !slices.Contains(s.partials[first+i].advancing, c.token) {
-				continue
-			}
-			s.goalStates = append(s.goalStates[:0], q.state(i)...)
-			if c.token != model.EOS {
-				q.constraint.Next(s.goalStates, c.token)
-			}
-			stage := q.goal.progress(q.goalState(s.goalStates))
-			highest = max(highest, stage)
-			c.logP, c.hypothesis = c.logP+h.logP, int32(i)
-			s.candidates = append(s.candidates, goalCandidate{continuation: c, stage: stage})
-		}
-	}
-	slices.SortFunc(s.candidates, func(a, b goalCandidate) int {
-		return cmp.Or(cmp.Compare(b.logP, a.logP), cmp.Compare(a.hypothesis, b.hypothesis), cmp.Compare(a.token, b.token))
-	})
-	live, selected := 0, 0
-	for found := true; found; {
-		found = false
-		for stage := highest; stage >= 0 && live < k.width && selected < k.maxContinuations(); stage-- {
-			i := slices.IndexFunc(s.candidates, func(c goalCandidate) bool { return c.stage == stage && !c.selected })
-			if i < 0 {
-				continue
-			}
-			found, s.candidates[i].selected = true, true
-			if selected++; s.candidates[i].token != model.EOS {
-				live++
-			}
-		}
-	}
-	for _, c := range s.candidates {
-		switch {
-		case !c.selected:
-		case c.token == model.EOS:
-			q.finished++
-			s.finishAtEOS(q, int(c.hypothesis), c.logP)
-		default:
-			s.extend(q, int(c.hypothesis), c.continuation, c.logP)
-		}
-	}
 }

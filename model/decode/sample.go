@@ -10,59 +10,55 @@ import (
 	"tfm/model"
 )
 
-// sample draws each token at random, for Options.NBest hypotheses of a source. The n-best list has
-// all of them, equal ones too.
-type sample struct {
-	single
-	*Options
-}
+// sampled is the candidateSource of sampling: one token, drawn at random.
+type sampled struct{ *Options }
 
-func (o sample) initialHypotheses() int { return o.nBest() }
-
-func (o sample) expand(s *search, row int, logits []float32, out []continuation) []continuation {
-	q, h := s.hypothesis(row)
-	random := &s.sampling.random[row]
-	maxLogit := mat.Max(logits)
-	s.suppress(row, logits)
-	token := s.sampling.draw(row, logits, o.Options, uniform(random, o.Seed, q.number, uint64(h.number), uint64(q.tokens)))
-	ok := s.allows(row, token)
+func (o sampled) candidates(r *row, c choice) {
+	r.candidates, r.alternatives = nil, nil
+	d, q := &c.buffers.draws, r.search
+	d.seed(o.Seed, q.number, uint64(q.live[r.hypothesis].Start), uint64(q.tokens))
+	token := d.draw(c.selectable, o.Options, d.uniform())
+	ok := c.allows(token)
 	if !ok {
-		token, ok = s.drawAllowed(row, logits, o.Options, nextUniform(random))
+		token, ok = d.drawAllowed(c.selectable, c.Partial, o.Options)
 	}
-	s.restore(row, logits)
-	if !ok && s.isForced(row) {
-		token, ok = s.drawAllowed(row, logits, o.Options, nextUniform(random))
+	if !ok && c.isForced() {
+		token, ok = d.drawAllowed(c.logits, c.Partial, o.Options)
 	}
 	if !ok {
-		return out
+		return
 	}
-	out = append(out, continuation{logP: float64(logits[token]), token: token})
-	if o.Alternatives > 0 {
-		out = out[:1+len(s.topSelectable(row, out[1:1:1+o.Alternatives], logits))]
+	list := append(r.memory(1+r.maxAlternatives), Candidate{LogP: float64(c.logits[token]), Token: token})
+	if r.maxAlternatives > 0 {
+		list = list[:1+len(c.top(list[1:1:1+r.maxAlternatives]))]
 	}
-	logZ := float64(maxLogit) + mat.Log(float64(mat.ExpSum(logits, logits, maxLogit)))
-	for i := range out {
-		out[i].logP -= logZ
-	}
-	return out
+	c.normalize(list)
+	r.candidates, r.alternatives = list[:1], list[1:]
 }
 
-// drawAllowed draws from the tokens that may follow the hypothesis of a row. It returns false if
-// none may. A draw from all tokens, repeated by drawAllowed if its token is forbidden, has the
-// distribution of drawAllowed unless TopK or TopP restrict the first draw.
-func (s *search) drawAllowed(row int, logits []float32, o *Options, u float64) (token int32, ok bool) {
-	w := &s.sampling
-	allowed := w.allowed[row*len(logits):][:len(logits)]
+// draws is the workspace of draws.
+type draws struct {
+	probs   []float32   // [V]
+	allowed []float32   // [V] logits, -Inf for forbidden tokens
+	choices []Candidate // tokens to draw from; LogP holds the probability
+	random  rand.ChaCha8
+}
+
+// drawAllowed draws from the tokens that may follow p. It returns false if none may. A draw from
+// all tokens, repeated by drawAllowed if its token is forbidden, has the distribution of
+// drawAllowed unless TopK or TopP restrict the first draw.
+func (d *draws) drawAllowed(logits []float32, p *Partial, o *Options) (token int32, ok bool) {
+	allowed := floats(&d.allowed, len(logits))
 	for id := range allowed {
 		allowed[id] = float32(math.Inf(-1))
 	}
 	add := func(id int32) {
-		if x := logits[id]; x > float32(math.Inf(-1)) && s.allows(row, id) {
+		if x := logits[id]; x > float32(math.Inf(-1)) && p.allows(id) {
 			allowed[id], ok = x, true
 		}
 	}
-	if only := s.partials[row].only; only != nil {
-		for _, id := range only {
+	if p.only != nil {
+		for _, id := range p.only {
 			add(id)
 		}
 	} else {
@@ -70,34 +66,12 @@ func (s *search) drawAllowed(row int, logits []float32, o *Options, u float64) (
 			add(int32(id))
 		}
 	}
-	return w.draw(row, allowed, o, u), ok
+	return d.draw(allowed, o, d.uniform()), ok
 }
 
-// samplingWorkspace is the workspace of sampling, separate for each row.
-type samplingWorkspace struct {
-	probs   []float32        // [rows × V]
-	allowed []float32        // [rows × V] logits, -Inf for forbidden tokens
-	choices [][]continuation // tokens to draw from; logP holds the probability
-	random  []rand.ChaCha8
-}
-
-// alloc allocates the workspace for rows of logits of a vocabulary. constrained reports whether a
-// source has a Constraint.
-func (w *samplingWorkspace) alloc(rows, vocabulary int, constrained bool) {
-	for len(w.choices) < rows {
-		w.choices, w.random = append(w.choices, nil), append(w.random, rand.ChaCha8{})
-	}
-	if n := rows * vocabulary; len(w.probs) < n {
-		w.probs = make([]float32, n)
-	}
-	if n := rows * vocabulary; constrained && len(w.allowed) < n {
-		w.allowed = make([]float32, n)
-	}
-}
-
-// draw returns the token of row i at quantile u, 0 ≤ u < 1, of the distribution that o describes.
-func (w *samplingWorkspace) draw(i int, logits []float32, o *Options, u float64) int32 {
-	p := w.probs[i*len(logits):][:len(logits)]
+// draw returns the token at quantile u, 0 ≤ u < 1, of the distribution that o describes.
+func (d *draws) draw(logits []float32, o *Options, u float64) int32 {
+	p := floats(&d.probs, len(logits))
 	mat.Softmax(p, logits, float32(1/o.Temperature))
 	if p[model.EOS] != p[model.EOS] || !(mat.Max(p) > 0) { // NaN or infinite logits
 		return model.EOS
@@ -107,7 +81,7 @@ func (w *samplingWorkspace) draw(i int, logits []float32, o *Options, u float64)
 	}
 	// Without TopK, stop at TopP of the total probability. With TopK, TopP refers to the TopK
 	// most probable tokens, whose sum is known only when all are popped.
-	choices := w.selectChoices(i, p, o)
+	choices := d.selectChoices(p, o)
 	maxChoices, probability := len(choices), float64(o.TopP*float64(mat.Sum(p)))
 	if o.TopK > 0 {
 		maxChoices, probability = min(maxChoices, o.TopK), math.Inf(1)
@@ -118,24 +92,24 @@ func (w *samplingWorkspace) draw(i int, logits []float32, o *Options, u float64)
 	for sum := 0.0; n < maxChoices && (n == 0 || sum < probability); n++ {
 		last := len(heap) - 1
 		heap[0], heap[last] = heap[last], heap[0]
-		p[n] = float32(heap[last].logP)
-		sum += heap[last].logP
+		p[n] = float32(heap[last].LogP)
+		sum += heap[last].LogP
 		heap = heap[:last]
 		siftDown(heap, 0)
 	}
 	if o.TopK > 0 && o.TopP < 1 {
 		n = nucleusSize(p[:n], o.TopP)
 	}
-	return choices[len(choices)-1-pick(p[:n], u)].token
+	return choices[len(choices)-1-pick(p[:n], u)].Token
 }
 
 // selectChoices returns a heap of tokens with their probabilities p. It contains all tokens that
 // TopK and TopP allow.
-func (w *samplingWorkspace) selectChoices(i int, p []float32, o *Options) []continuation {
+func (d *draws) selectChoices(p []float32, o *Options) []Candidate {
 	const maxInsertions = 64 // up to this TopK, topK is faster than a heap of all tokens
-	heap := w.choices[i][:0]
+	heap := d.choices[:0]
 	if 0 < o.TopK && o.TopK <= maxInsertions {
-		heap = topK(slices.Grow(heap, o.TopK)[:0:o.TopK], p)
+		heap = topK(slices.Grow(heap, o.TopK)[:0:o.TopK], p, nil)
 	} else {
 		minProb := float32(0)
 		if o.TopK == 0 {
@@ -144,11 +118,11 @@ func (w *samplingWorkspace) selectChoices(i int, p []float32, o *Options) []cont
 		}
 		for id, x := range p {
 			if x >= minProb && x > 0 {
-				heap = append(heap, continuation{logP: float64(x), token: int32(id)})
+				heap = append(heap, Candidate{LogP: float64(x), Token: int32(id)})
 			}
 		}
 	}
-	w.choices[i] = heap
+	d.choices = heap
 	for j := len(heap)/2 - 1; j >= 0; j-- {
 		siftDown(heap, j)
 	}
@@ -157,8 +131,8 @@ func (w *samplingWorkspace) selectChoices(i int, p []float32, o *Options) []cont
 
 // siftDown restores the heap order below element i. The root is the most probable token, of equal
 // ones the one with the smallest id.
-func siftDown(heap []continuation, i int) {
-	before := func(a, b continuation) bool { return a.logP > b.logP || a.logP == b.logP && a.token < b.token }
+func siftDown(heap []Candidate, i int) {
+	before := func(a, b Candidate) bool { return a.LogP > b.LogP || a.LogP == b.LogP && a.Token < b.Token }
 	for {
 		child := 2*i + 1
 		if child >= len(heap) {
@@ -201,17 +175,15 @@ func pick(p []float32, u float64) int {
 	return last
 }
 
-// uniform returns a random number, 0 ≤ u < 1, that is a function of the seed, the number of the
-// source, the number of its translation and the position in it: the first output of ChaCha8 with
-// these as its key. c is workspace.
-func uniform(c *rand.ChaCha8, seed, source, translation, position uint64) float64 {
+// seed makes the next random numbers a function of the seed, the number of the source, the number
+// of its translation and the position in it: the output of ChaCha8 with these as its key.
+func (d *draws) seed(seed, source, translation, position uint64) {
 	var key [32]byte
 	for i, x := range [...]uint64{seed, source, translation, position} {
 		binary.LittleEndian.PutUint64(key[8*i:], x)
 	}
-	c.Seed(key)
-	return nextUniform(c)
+	d.random.Seed(key)
 }
 
-// nextUniform returns the next random number of c, 0 ≤ u < 1.
-func nextUniform(c *rand.ChaCha8) float64 { return float64(c.Uint64()>>11) / (1 << 53) }
+// uniform returns the next random number u, 0 ≤ u < 1.
+func (d *draws) uniform() float64 { return float64(d.random.Uint64()>>11) / (1 << 53) }

@@ -195,9 +195,10 @@ func TestDrawsAreAFunctionOfSeedAndNumber(t *testing.T) {
 func TestUniform(t *testing.T) {
 	const n = 100000
 	var buckets [100]int
-	var c rand.ChaCha8
+	var d draws
 	for i := range uint64(n) {
-		u := uniform(&c, 1, i/1000, i/100%10, i%100)
+		d.seed(1, i/1000, i/100%10, i%100)
+		u := d.uniform()
 		if u < 0 || u >= 1 {
 			t.Fatalf("uniform = %v, want 0 ≤ u < 1", u)
 		}
@@ -230,13 +231,12 @@ func TestPick(t *testing.T) {
 func TestTopPOfEqualProbabilities(t *testing.T) {
 	const n = 8000
 	row := make([]float32, n)
-	var r samplingWorkspace
-	r.alloc(1, n, false)
+	var d draws
 	for _, topP := range []float64{1e-9, 0.5, 0.999} {
-		r.draw(0, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 0)
+		d.draw(row, &Options{Sample: true, Temperature: 1, TopP: topP}, 0)
 		// Of equal probabilities the smallest ids stay, so u just below 1 gives the largest
 		// id drawn.
-		edge := r.draw(0, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 1-0x1p-53)
+		edge := d.draw(row, &Options{Sample: true, Temperature: 1, TopP: topP}, 1-0x1p-53)
 		if want := math.Ceil(topP * n); math.Abs(float64(edge+1)-want) > 2 {
 			t.Errorf("TopP %v of %d equal tokens keeps %d, want %v", topP, n, edge+1, want)
 		}
@@ -247,8 +247,7 @@ func TestTopPOfEqualProbabilities(t *testing.T) {
 func TestDrawsAreFromTheMostProbable(t *testing.T) {
 	const n = 3000
 	random := rand.New(rand.NewPCG(3, 3))
-	var r samplingWorkspace
-	r.alloc(1, n, false)
+	var d draws
 	for range 200 {
 		row, p := make([]float32, n), make([]float32, n)
 		for i := range row {
@@ -278,7 +277,7 @@ func TestDrawsAreFromTheMostProbable(t *testing.T) {
 		// Rounding of the sums may add or drop one token at the edge, and shifts u by up to
 		// 1e-5.
 		for _, u := range []float64{0, random.Float64(), 1 - 0x1p-53} {
-			got, before := slices.Index(order, int(r.draw(0, row, s, u))), 0.0
+			got, before := slices.Index(order, int(d.draw(row, s, u))), 0.0
 			for _, id := range order[:max(0, got)] {
 				before += float64(p[id])
 			}

@@ -1,34 +1,10 @@
 package decode
 
 import (
-	"context"
-	"fmt"
-	"runtime/debug"
 	"slices"
-	"sync/atomic"
 
 	"tfm/mat"
-	"tfm/model"
 )
-
-// stepper is the model that a scheduler runs on: State, or a table in tests.
-type stepper interface {
-	Add(handles []int32, sources ...[]int32) []int32
-	// Step returns the logits [rows × V] of the next tokens, which the caller may overwrite.
-	Step(rows []Row) mat.Matrix
-	// StepWeights is Step that also returns attention weights [rows × tokens of the longest
-	// source], EOS of a source last.
-	StepWeights(rows []Row) (logits, weights mat.Matrix)
-	// stepBounds is Step with upper bounds of logits. The largest element of a row is a logit.
-	stepBounds(rows []Row) mat.Matrix
-	// refine makes an element of a row that stepBounds returned a logit, and reports whether
-	// it was a bound. It may be called concurrently for different rows.
-	refine(row int, id int32) bool
-	// Restrict leaves only the logits of ids, ascending, in the rows of a source; those of
-	// other ids are -Inf.
-	Restrict(handle int32, ids []int32)
-	Remove(handle int32)
-}
 
 // The limits of a scheduler. One source may exceed them alone.
 const (
@@ -53,10 +29,10 @@ const (
 // sources have no rows in a step, and none are added. Their hypotheses keep their memory, so the
 // limits apply to the foreground and to the background separately.
 type scheduler struct {
-	pool   *mat.Pool
-	model  stepper
-	maxLen int
-	search search
+	pool     *mat.Pool
+	model    stepper
+	maxLen   int
+	searches searches
 
 	requests []*request // that have not ended
 	next     int        // index in requests of the one that adds the next source
@@ -95,90 +71,10 @@ func (l *load) remove(rows, positions int) {
 	*l = load{l.sources - 1, l.rows - rows, l.positions - positions}
 }
 
-// request is a call that translates sources with the same options.
-type request struct {
-	ctx        context.Context
-	sources    [][]int32
-	options    Options
-	strategy   strategy
-	suppressed []int32    // see model.Decoding
-	constraint Constraint // nil allows every token
-	waiting    []int      // indices of the sources that are not added yet; the last is the next
-	active     int        // sources that are not done
-	inSearch   int        // sources that are translated
-	skips      int        // since it has no sources in the search
-
-	// token is called with the tokens that are certain; it may be nil.
-	token func(i int, token int32)
-	done  func(i int, list []Hypothesis)
-	end   func(error) // called once, after the last call of done
-
-	abandoned atomic.Bool // the request ends before the next step, as if ctx had ended
-	fault     atomic.Pointer[PanicError]
-}
-
-// PanicError is the error of a call whose Constraint panicked. Other calls go on.
-type PanicError struct {
-	Value any
-	Stack []byte // of the goroutine that panicked
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("decode: panic in a Constraint: %v", e.Value) }
-
-// guard calls f, which works for this request only. A panic of f ends the request.
-func (r *request) guard(f func()) {
-	defer func() {
-		if value := recover(); value != nil {
-			r.fault.CompareAndSwap(nil, &PanicError{value, debug.Stack()})
-		}
-	}()
-	f()
-}
-
-// err returns the error that ends the request, or nil.
-func (r *request) err() error {
-	if fault := r.fault.Load(); fault != nil {
-		return fault
-	}
-	if r.abandoned.Load() {
-		return context.Canceled
-	}
-	return r.ctx.Err()
-}
-
 // waitingSource is a source to add.
 type waitingSource struct {
 	request *request
 	index   int
-}
-
-// newRequest returns a request. The sources and options must be valid. The scheduler calls done
-// with the index and the n-best list of each source, in any order, then end with nil, or end with
-// the error of ctx.
-func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis), end func(error)) *request {
-	r := &request{ctx: ctx, sources: srcs, options: o, active: len(srcs), done: done, end: end}
-	if r.options.omitsScore() {
-		r.options.Coverage = 0
-	}
-	r.strategy, r.constraint = strategyOf(&r.options), r.options.constraint()
-	r.suppressed, _ = model.ParseSuppressed(o.Suppressed) // valid
-	r.waiting = longestFirst(srcs)
-	slices.Reverse(r.waiting)
-	return r
-}
-
-// maxTokens returns the limit of the tokens of the translation of source i, EOS counted.
-func (r *request) maxTokens(i, maxLen int) int { return r.options.maxTokens(len(r.sources[i]), maxLen) }
-
-// source describes source i to a Constraint. Its translation has up to maxTokens tokens, EOS
-// counted.
-func (r *request) source(i, maxTokens int) SourceInfo {
-	return SourceInfo{Index: i, Tokens: len(r.sources[i]), MaxTokens: maxTokens - 1}
-}
-
-// positions returns the limit of the positions of source i and its hypotheses.
-func (r *request) positions(i, maxLen int) int {
-	return r.options.width() * max(len(r.sources[i])+1, r.maxTokens(i, maxLen))
 }
 
 func (s *scheduler) add(r *request) { s.requests = append(s.requests, r) }
@@ -189,10 +85,10 @@ func (s *scheduler) idle() bool { return len(s.requests) == 0 }
 // step runs one decode step of all sources that the limits allow.
 func (s *scheduler) step() {
 	s.endRequests()
-	s.search.paused = slices.ContainsFunc(s.requests, func(r *request) bool { return !r.options.Background })
+	s.searches.paused = slices.ContainsFunc(s.requests, func(r *request) bool { return !r.options.Background })
 	s.addSources()
-	if len(s.search.sentences) > 0 {
-		s.search.step(s.pool, s.model, func(q *sourceSearch, list []Hypothesis) {
+	if len(s.searches.list) > 0 {
+		s.searches.step(s.pool, s.model, func(q *search, list []Hypothesis) {
 			s.remove(q)
 			q.request.active--
 			q.request.done(q.index, list)
@@ -216,7 +112,7 @@ func (s *scheduler) endRequests() {
 			s.next--
 		}
 		if r.active > 0 {
-			s.search.removeIf(func(q *sourceSearch) bool {
+			s.searches.removeIf(func(q *search) bool {
 				if q.request == r {
 					s.remove(q)
 				}
@@ -232,16 +128,16 @@ func (s *scheduler) endRequests() {
 }
 
 // remove frees a source that leaves the search.
-func (s *scheduler) remove(q *sourceSearch) {
+func (s *scheduler) remove(q *search) {
 	s.model.Remove(q.handle)
 	q.request.inSearch--
-	s.loadOf(q.request).remove(q.request.options.width(), q.request.positions(q.index, s.maxLen))
+	s.loadOf(q.request).remove(q.request.limits.Live, q.request.positions(q.index, s.maxLen))
 }
 
 // addSources adds waiting sources up to the limits, as one batch.
 func (s *scheduler) addSources() {
 	l := &s.foreground
-	if !s.search.paused {
+	if !s.searches.paused {
 		l = &s.background
 	}
 	if l.rows > maxRows-minFreeRows && l.sources > 0 {
@@ -255,12 +151,12 @@ func (s *scheduler) addSources() {
 		}
 		r := s.requests[s.next]
 		last := len(r.waiting) - 1
-		if last < 0 || r.options.Background && s.search.paused {
+		if last < 0 || r.options.Background && s.searches.paused {
 			skipped++
 			continue
 		}
 		i := r.waiting[last]
-		rows, positions, n := r.options.width(), r.positions(i, s.maxLen), len(r.sources[i])+1
+		rows, positions, n := r.limits.Live, r.positions(i, s.maxLen), len(r.sources[i])+1
 		if tokens > 0 && tokens+n > maxAddedTokens {
 			break
 		}
@@ -290,8 +186,8 @@ func (s *scheduler) addSources() {
 		if a.request.options.Shortlist != nil {
 			a.request.guard(func() { s.restrict(a, s.handles[k], maxTokens) })
 		}
-		q := s.search.add(a.request, a.index, s.handles[k], maxTokens)
-		a.request.guard(q.start)
+		q := s.searches.add(a.request, a.index, s.handles[k], maxTokens)
+		a.request.guard(func() { q.start(s.model.hypotheses(q.handle)) })
 	}
 	clear(s.added)
 	clear(s.sources)

@@ -28,14 +28,14 @@ func TestSchedulerLimits(t *testing.T) {
 		for range 3 {
 			s.step()
 		}
-		for len(s.search.sentences) < c.want { // sources of one token, up to maxAddedTokens a step
-			before := len(s.search.sentences)
+		for len(s.searches.list) < c.want { // sources of one token, up to maxAddedTokens a step
+			before := len(s.searches.list)
 			s.step()
-			if len(s.search.sentences) == before {
+			if len(s.searches.list) == before {
 				break
 			}
 		}
-		if got := len(s.search.sentences); got != c.want {
+		if got := len(s.searches.list); got != c.want {
 			t.Errorf("beam %d, up to %d tokens: %d sources in a step, want %d", c.beam, c.tokens, got, c.want)
 		}
 		if s.foreground != (load{c.want, c.want * c.beam, c.want * c.beam * c.tokens}) {
@@ -55,7 +55,7 @@ func TestAddedTokensAreLimited(t *testing.T) {
 	s.add(newRequest(context.Background(), srcs, o, nil, nil))
 	for _, want := range []int{1, 3, 5, 5} {
 		s.step()
-		if got := len(s.search.sentences); got != want {
+		if got := len(s.searches.list); got != want {
 			t.Fatalf("%d sources in a step, want %d", got, want)
 		}
 	}
@@ -329,9 +329,9 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 		}
 		steps := 0
 		allocations := testing.AllocsPerRun(10, func() {
-			before := len(s.search.sentences)
+			before := len(s.searches.list)
 			s.step()
-			if steps++; len(s.search.sentences) < before {
+			if steps++; len(s.searches.list) < before {
 				t.Fatalf("a source is done after %d steps", steps)
 			}
 		})

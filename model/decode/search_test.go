@@ -213,18 +213,14 @@ func TestSourcesAreIndependent(t *testing.T) {
 	}
 }
 
-// A continuation by EOS is finished only if it is among the width best of all continuations.
+// A candidate by EOS is finished only if it is among the width best.
 func TestEOSOfLowRankIsNotFinished(t *testing.T) {
-	o, s := Options{Beam: 2}, search{}
-	s.add(requestOf(context.Background(), 1, 64, o, nil, nil), 0, 0, 64).start()
-	sent := &s.sentences[0]
-	sent.live = []live{{logP: -1, tail: -1, parent: 0}, {logP: -2, tail: -1, parent: 1}}
-	s.expanded = []continuation{{-2, 7, 0}, {-4, model.EOS, 0}, {0, 0, 0}, {0, 0, 0}, {-2, model.EOS, 0}, {-4, 8, 0}, {0, 0, 0}, {0, 0, 0}}
-	s.counts, s.rowContinuations = []int{2, 2}, 4
-	s.advance(sent, 0) // by rank: -3 live, -4 EOS and finished, -5 EOS and dropped, -6 live
-	if sent.finished != 1 || len(sent.nBest) != 1 || sent.nBest[0].score != -4 ||
-		len(sent.live) != 2 || sent.live[0].logP != -3 || sent.live[1].logP != -6 || sent.live[1].parent != 1 {
-		t.Errorf("after advance: %+v, want -4 finished, -3 and -6 live", sent)
+	candidates := []Candidate{{LogP: -3, Token: 7}, {LogP: -5, Token: model.EOS}, {LogP: -4, Token: model.EOS, Live: 1}, {LogP: -6, Token: 8, Live: 1}}
+	var s Selected
+	beam{width: 2}.Select(nil, candidates, Progress{}, &s)
+	extend, finish := []Candidate{candidates[0], candidates[3]}, candidates[2:3]
+	if !slices.Equal(s.Extend, extend) || !slices.Equal(s.Finish, finish) {
+		t.Errorf("%+v, want %v live and %v finished", s, extend, finish)
 	}
 }
 
@@ -241,9 +237,10 @@ func TestBeamSearchIsDone(t *testing.T) {
 		{1, 1 << 10, -10, -40, false}, // a larger limit allows a higher score
 		{4, 19, -100, -1, true},
 	} {
-		sent := sourceSearch{options: &o, finished: c.finished, maxTokens: c.maxTokens, live: []live{{logP: c.live}}}
-		sent.finish(finishedHyp{score: c.best})
-		if got := (beam{o.Beam}).isDone(&sent); got != c.want {
+		r := requestOf(context.Background(), 1, c.maxTokens, o, nil, nil)
+		q := search{request: r, finished: c.finished, maxTokens: c.maxTokens, live: []Live{{LogP: c.live}}}
+		q.list(finishedHyp{score: c.best})
+		if got := q.isDone(); got != c.want {
 			t.Errorf("%+v: isDone = %t, want %t", c, got, c.want)
 		}
 	}
@@ -304,16 +301,16 @@ func TestTopKOrdersEqualValuesByIndex(t *testing.T) {
 				row[i] = float32(math.Inf(-1))
 			}
 		}
-		var want []continuation
+		var want []Candidate
 		for i, x := range row {
 			if x >= 3 {
-				want = append(want, continuation{logP: float64(x), token: int32(i)})
+				want = append(want, Candidate{LogP: float64(x), Token: int32(i)})
 			}
 		}
-		slices.SortStableFunc(want, func(a, b continuation) int { return cmp.Compare(b.logP, a.logP) })
+		slices.SortStableFunc(want, func(a, b Candidate) int { return cmp.Compare(b.LogP, a.LogP) })
 		k := 1 + r.IntN(16)
 		want = want[:min(k, len(want))]
-		if got := topK(make([]continuation, 0, k), row); !slices.Equal(got, want) {
+		if got := topK(make([]Candidate, 0, k), row, nil); !slices.Equal(got, want) {
 			t.Fatalf("topK of %d in %v = %v, want %v", k, row, got, want)
 		}
 	}
@@ -322,7 +319,7 @@ func TestTopKOrdersEqualValuesByIndex(t *testing.T) {
 // unending is beam search that does not end before the length limit.
 type unending struct{ beam }
 
-func (unending) isDone(*sourceSearch) bool { return false }
+func (unending) Ends(Progress) bool { return false }
 
 // certainFrom returns m, except that after step steps the next token is 3, with probability 1,
 // until the length limit.
@@ -351,7 +348,7 @@ func TestBeamSearchEndsExactly(t *testing.T) {
 		s := schedulerOf(m)
 		r := requestOf(context.Background(), 1, maxTokens, o, func(_ int, l []Hypothesis) { list = l }, func(error) {})
 		if unend {
-			r.strategy = unending{beam{o.Beam}}
+			r.selection = unending{beam{width: o.Beam}}
 		}
 		s.add(r)
 		for !s.idle() {

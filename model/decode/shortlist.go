@@ -246,7 +246,7 @@ type restrictRows struct {
 
 func (t *restrictRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		l := t.sources[t.rows[i].Source].list
+		l := t.sources[t.rows[i].source].list
 		if l == nil {
 			continue
 		}

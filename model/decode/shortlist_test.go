@@ -40,8 +40,8 @@ func randomShortlist(c model.Config, n int, seed uint64) *model.Shortlist {
 	return s
 }
 
-// mask sets the logits of pieces outside list to -Inf.
-func mask(logits []float32, list []int32) {
+// keepOnly sets the logits of pieces outside list to -Inf.
+func keepOnly(logits []float32, list []int32) {
 	for id := range logits {
 		if !slices.Contains(list, int32(id)) {
 			logits[id] = float32(math.Inf(-1))
@@ -62,26 +62,15 @@ func (m *maskedState) Remove(handle int32) {
 	m.State.Remove(handle)
 }
 
-func (m *maskedState) Step(rows []Row) mat.Matrix {
-	logits := m.State.Step(rows)
+func (m *maskedState) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix) {
+	outputs.bounds = false
+	logits, weights = m.State.step(rows, outputs)
 	for i, r := range rows {
-		if list, ok := m.lists[r.Source]; ok {
-			mask(logits.Row(i), list)
+		if list, ok := m.lists[r.source]; ok {
+			keepOnly(logits.Row(i), list)
 		}
 	}
-	return logits
-}
-
-func (m *maskedState) stepBounds(rows []Row) mat.Matrix { return m.Step(rows) }
-
-func (m *maskedState) StepWeights(rows []Row) (logits, weights mat.Matrix) {
-	_, weights = m.State.StepWeights(rows)
-	for i, r := range rows {
-		if list, ok := m.lists[r.Source]; ok {
-			mask(m.act.logits.Row(i), list)
-		}
-	}
-	return m.act.logits, weights
+	return logits, weights
 }
 
 // byteLevelModel returns a model with a byte-level target vocabulary, and its Pieces.
@@ -279,7 +268,7 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 			for i, q := range current {
 				want := logitsAlone(w, q.src, q.hyp[1:])
 				if q.list != nil {
-					mask(want, q.list)
+					keepOnly(want, q.list)
 				}
 				if !equalBits(y.Row(i), want) {
 					t.Fatalf("%v: logits of row %d with list %v: %v, want %v", w.form, i, q.list, y.Row(i), want)

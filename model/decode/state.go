@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"slices"
 
 	"tfm/layer"
 	"tfm/mat"
@@ -24,8 +25,8 @@ type State struct {
 	w    *Weights
 	pool *mat.Pool
 
-	sources []source // by handle
-	removed []int32  // handles that the next sources get
+	sources []*encoded // by handle
+	removed []int32    // handles that the next sources get
 	pages   pagePool
 
 	lists        outputLists // of the sources
@@ -44,15 +45,17 @@ type State struct {
 	rounded   mat.Int8Rows // output of the encoder
 
 	// Of a step.
-	rows        []Row
-	nodes       []nodeList // of each row's hypothesis
-	stepTokens  []int32    // newest token of each row
-	stepSources []int32    // handles of the sources that have rows
+	rows        []treeRow
+	lanes       [][]int32 // of each row's hypothesis, in order of position
+	lanesData   []int32
+	stepTokens  []int32 // newest token of each row
+	stepSources []int32 // handles of the sources that have rows
 	groups      []rowGroup
 	touched     []touchedPage // of all groups
 	projection  projection
 	hasBounds   bool      // logits are those of stepBounds
 	refined     [][]int32 // of each row with bounds: the ids whose logits are computed
+	added       []treeRow // workspace of Step
 
 	keepWeights bool       // set weights in the step
 	weights     mat.Matrix // see StepWeights
@@ -66,6 +69,14 @@ type Row struct {
 	// Parent is the hypothesis that the row continues: an index among the rows of its source in
 	// the last step that had rows of the source. It is -1 for a new hypothesis.
 	Parent int32
+}
+
+// encoded is a source of a State.
+type encoded struct {
+	kvCache
+	added    bool
+	stepping bool        // it has rows in a step, which is not complete
+	list     *outputList // of pieces with logits; nil for all
 }
 
 // activations are those of all layers of the encoder or of the decoder, for n rows. A layer reads
@@ -129,9 +140,9 @@ func (s *State) newSource(tokens int) int32 {
 	if n := len(s.removed); n > 0 {
 		h, s.removed = s.removed[n-1], s.removed[:n-1]
 	} else {
-		h, s.sources = int32(len(s.sources)), append(s.sources, source{})
+		h, s.sources = int32(len(s.sources)), append(s.sources, new(encoded))
 	}
-	src := &s.sources[h]
+	src := s.sources[h]
 	src.added, src.tokens = true, tokens
 	for n := 0; n < tokens; n += pageTokens {
 		src.cross = append(src.cross, s.pages.get())
@@ -145,8 +156,10 @@ func (s *State) Remove(handle int32) {
 	if !s.valid(handle) {
 		panic(fmt.Sprintf("decode: Remove of source %d, which is not in the State", handle))
 	}
-	s.lists.put(s.sources[handle].list)
-	s.sources[handle].clear(&s.pages)
+	src := s.sources[handle]
+	s.lists.put(src.list)
+	src.added, src.list = false, nil
+	src.clear(&s.pages)
 	s.removed = append(s.removed, handle)
 }
 
@@ -167,52 +180,41 @@ func checkIDs(side string, i int, ids []int32, vocabulary, maxLen int) {
 }
 
 // Step appends a token to each row's hypothesis and returns the logits [rows × V] of the next one,
-// -Inf for pieces that Restrict excludes. They are valid until the next Step or Add and may be
-// overwritten. Rows may have different
-// lengths and translate any sources. If a source has rows, Step discards those of its hypotheses
-// that no row continues; it leaves the hypotheses of other sources unchanged. Step panics on ids,
-// sources and parents that do not exist, and on a hypothesis of more than Config.MaxLen tokens.
+// -Inf for pieces that Restrict excludes. They are valid until the next Step or Add. Rows may have
+// different lengths and translate any sources. If a source has rows, Step discards those of its
+// hypotheses that no row continues; it leaves the hypotheses of other sources unchanged. Step
+// panics on ids, sources and parents that do not exist, and on a hypothesis of more than
+// Config.MaxLen tokens.
 func (s *State) Step(rows []Row) mat.Matrix {
-	if len(rows) == 0 {
-		return mat.Matrix{}
-	}
-	s.decodeRows(rows)
-	s.project()
-	return s.act.logits
-}
-
-// decodeRows appends a token to each row's hypothesis and sets s.act.x to the decoder's output.
-func (s *State) decodeRows(rows []Row) {
-	for i := range rows {
-		s.checkRow(i, &rows[i])
-	}
-	s.extendHypotheses(rows)
-	s.groupRows()
-	s.allocDecoder(len(rows), len(rows))
-	s.stepTokens, s.positions = s.stepTokens[:0], s.positions[:0]
-	for i := range s.rows {
-		s.stepTokens, s.positions = append(s.stepTokens, s.rows[i].Token), append(s.positions, int32(len(s.nodes[i])-1))
-	}
-	s.embed(&s.w.target, s.stepTokens)
-	s.decode()
+	logits, _ := s.step(s.treeRowsOf(rows), stepOutputs{})
+	return logits
 }
 
 // StepWeights is Step that also returns the cross-attention weights of the last decoder layer,
 // averaged over its heads, [rows × longest source]: those of a row to the tokens of its source,
 // and last that to its marks, together, such as EOS. They are valid until the next StepWeights.
 func (s *State) StepWeights(rows []Row) (logits, weights mat.Matrix) {
-	longest := 0
+	return s.step(s.treeRowsOf(rows), stepOutputs{weights: true})
+}
+
+// treeRowsOf adds the tokens of rows to the trees of their sources.
+func (s *State) treeRowsOf(rows []Row) []treeRow {
 	for i := range rows {
 		s.checkRow(i, &rows[i])
-		longest = max(longest, s.sources[rows[i].Source].tokens)
 	}
-	if s.w.model.Config.SourceMarks == model.NoMarks {
-		longest++ // a column for EOS
+	s.added = s.added[:0]
+	for _, r := range rows {
+		src := s.sources[r.Source]
+		row := treeRow{r.Source, 0}
+		if r.Parent >= 0 {
+			row.node = src.add(src.tails[r.Parent], r.Token, 0)
+		} else {
+			row.node = src.addRoot()
+			src.nodes[row.node].token = r.Token
+		}
+		s.added = append(s.added, row)
 	}
-	s.weights = matrix(&s.weightsData, len(rows), longest)
-	s.keepWeights = true
-	defer func() { s.keepWeights = false }()
-	return s.Step(rows), s.weights
+	return s.added
 }
 
 func (s *State) checkRow(i int, r *Row) {
@@ -226,32 +228,79 @@ func (s *State) checkRow(i int, r *Row) {
 	if r.Parent < 0 {
 		return
 	}
-	hyps := s.sources[r.Source].hyps
-	if int(r.Parent) >= len(hyps) {
-		panic(fmt.Sprintf("decode: parent %d in row %d, but source %d had %d rows in its last step", r.Parent, i, r.Source, len(hyps)))
+	src := s.sources[r.Source]
+	if int(r.Parent) >= len(src.tails) {
+		panic(fmt.Sprintf("decode: parent %d in row %d, but source %d had %d rows in its last step", r.Parent, i, r.Source, len(src.tails)))
 	}
-	if n := len(hyps[r.Parent]); n >= c.MaxLen {
+	if n := int(src.nodes[src.tails[r.Parent]].position) + 1; n >= c.MaxLen {
 		panic(fmt.Sprintf("decode: hypothesis of %d tokens with BOS, over the model's limit of %d", n+1, c.MaxLen))
 	}
 }
 
-// extendHypotheses sets s.nodes to the nodes of each row's hypothesis, with a new one at the end.
-func (s *State) extendHypotheses(rows []Row) {
-	s.rows, s.nodes, s.stepSources = append(s.rows[:0], rows...), s.nodes[:0], s.stepSources[:0]
+// hypotheses returns the tree of a source.
+func (s *State) hypotheses(handle int32) *tree { return &s.sources[handle].tree }
+
+// step takes the last tokens of rows through the decoder. See stepper.
+func (s *State) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix) {
+	if len(rows) == 0 {
+		return mat.Matrix{}, mat.Matrix{}
+	}
+	if s.keepWeights = outputs.weights; outputs.weights {
+		s.allocWeights(rows)
+	}
+	s.extendHypotheses(rows)
+	s.groupRows()
+	s.allocDecoder(len(rows), len(rows))
+	s.stepTokens, s.positions = s.stepTokens[:0], s.positions[:0]
 	for _, r := range rows {
-		src := &s.sources[r.Source]
+		n := &s.sources[r.source].nodes[r.node]
+		s.stepTokens, s.positions = append(s.stepTokens, n.token), append(s.positions, n.position)
+	}
+	s.embed(&s.w.target, s.stepTokens)
+	s.decode()
+	if s.hasBounds = outputs.bounds && s.w.form == Float32 && !s.hasLists(); s.hasBounds {
+		s.projectBounds()
+	} else {
+		s.project()
+	}
+	return s.act.logits, s.weights
+}
+
+// allocWeights allocates the attention weights of a step.
+func (s *State) allocWeights(rows []treeRow) {
+	longest := 0
+	for _, r := range rows {
+		longest = max(longest, s.sources[r.source].tokens)
+	}
+	if s.w.model.Config.SourceMarks == model.NoMarks {
+		longest++ // a column for EOS
+	}
+	s.weights = matrix(&s.weightsData, len(rows), longest)
+}
+
+// extendHypotheses gives the last node of each row's hypothesis a lane, and sets s.lanes.
+func (s *State) extendHypotheses(rows []treeRow) {
+	s.rows, s.lanes, s.stepSources = append(s.rows[:0], rows...), s.lanes[:0], s.stepSources[:0]
+	lanes := 0
+	for _, r := range rows {
+		src := s.sources[r.source]
 		if !src.stepping {
-			src.stepping, s.stepSources = true, append(s.stepSources, r.Source)
+			src.stepping, s.stepSources = true, append(s.stepSources, r.source)
 		}
-		if r.Parent >= 0 {
-			src.keep(r.Parent)
-		}
+		src.keep(r.node)
+		lanes += int(src.nodes[r.node].position) + 1
 	}
 	for _, h := range s.stepSources {
 		s.sources[h].discard(&s.pages)
 	}
-	for _, r := range rows {
-		s.nodes = append(s.nodes, s.sources[r.Source].extend(&s.pages, r.Parent))
+	s.lanesData = slices.Grow(s.lanesData[:0], lanes)[:lanes]
+	for rest := s.lanesData; len(s.lanes) < len(rows); {
+		r := rows[len(s.lanes)]
+		src := s.sources[r.source]
+		src.extend(&s.pages, r.node)
+		n := int(src.nodes[r.node].position) + 1
+		src.kvCache.lanes(rest[:n], r.node)
+		s.lanes, rest = append(s.lanes, rest[:n]), rest[n:]
 	}
 	for _, h := range s.stepSources {
 		s.sources[h].stepping = false

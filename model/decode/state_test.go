@@ -195,11 +195,11 @@ func checkPages(t *testing.T, s *State) {
 		own(p, "the free list")
 	}
 	for h := range s.sources {
-		src := &s.sources[h]
+		src := s.sources[h]
 		nodes := map[int32]bool{}
-		for _, list := range src.hyps {
-			for _, n := range list {
-				nodes[n] = true
+		for _, n := range src.tails {
+			for ; n >= 0; n = src.nodes[n].parent {
+				nodes[src.nodes[n].lane] = true
 			}
 		}
 		used := 0
@@ -240,20 +240,22 @@ func TestPagesOfALongBeamAreBounded(t *testing.T) {
 		"one":       {func(*rand.Rand, int) int { return 0 }, tokens/pageTokens + width},
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
-		src := source{added: true}
+		var src kvCache
 		pool := pagePool{pageLayout: newPageLayout(1, attn.Sizes{Heads: 1, DK: 1, DV: 1})}
 		most := 0
 		for step := range tokens {
-			parents := make([]int32, width)
-			for i := range parents {
-				if parents[i] = -1; step > 0 {
-					parents[i] = int32(c.parent(r, i))
-					src.keep(parents[i])
+			var tails []int32
+			for i := range width {
+				if step == 0 {
+					tails = append(tails, src.addRoot())
+				} else {
+					tails = append(tails, src.add(src.tails[c.parent(r, i)], 3, 0))
 				}
+				src.keep(tails[i])
 			}
 			src.discard(&pool)
-			for _, p := range parents {
-				src.extend(&pool, p)
+			for _, tail := range tails {
+				src.extend(&pool, tail)
 			}
 			src.advance()
 			pages := 0

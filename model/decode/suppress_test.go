@@ -185,7 +185,7 @@ func TestBoundsOfImpossiblePieces(t *testing.T) {
 	s := NewState(NewWeights(m, nil), nil)
 	handles := s.Add(nil, randomSources(9, 0, 1)...)
 	for _, h := range handles {
-		s.stepBounds([]Row{{h, model.BOS, -1}})
+		s.step(s.treeRowsOf([]Row{{h, model.BOS, -1}}), stepOutputs{bounds: true})
 		if s.projection.isWhole[0] || s.refined[0] == nil {
 			t.Errorf("source %d: all logits computed", h)
 		}

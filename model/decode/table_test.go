@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,11 +19,11 @@ type table struct {
 	vocabulary int
 	logits     func(source int32, prefix []int32, row []float32)
 
-	prefixes map[int32][][]int32 // of each source's rows in the last step that had some
-	added    int32               // number of sources; their handles are 0, 1, …
-	removed  map[int32]bool
-	steps    int
-	maxRows  int // of a step
+	trees   map[int32]*tree // by handle
+	added   int32           // number of sources; their handles are 0, 1, …
+	removed map[int32]bool
+	steps   int
+	maxRows int // of a step
 
 	sourceLen int // without EOS, for StepWeights
 
@@ -40,8 +39,12 @@ func (m *table) Restrict(handle int32, ids []int32) {
 }
 
 func (m *table) Add(handles []int32, sources ...[]int32) []int32 {
+	if m.trees == nil {
+		m.trees = map[int32]*tree{}
+	}
 	for range sources {
 		handles = append(handles, m.added)
+		m.trees[m.added] = new(tree)
 		m.added++
 	}
 	return handles
@@ -57,21 +60,9 @@ func (m *table) Remove(handle int32) {
 	m.removed[handle] = true
 }
 
-func (m *table) stepBounds(rows []Row) mat.Matrix { return m.Step(rows) }
+func (m *table) hypotheses(handle int32) *tree { return m.trees[handle] }
 
-func (m *table) refine(int, int32) bool { return false }
-
-// StepWeights returns attention weights of a source of sourceLen tokens.
-func (m *table) StepWeights(rows []Row) (logits, weights mat.Matrix) {
-	logits = m.Step(rows)
-	weights = mat.New(len(rows), m.sourceLen+3) // as if another source were longer
-	seen := map[int32]int{}
-	for i, r := range rows {
-		m.attention(r.Source, m.prefixes[r.Source][seen[r.Source]], weights.Row(i)[:m.sourceLen+1])
-		seen[r.Source]++
-	}
-	return logits, weights
-}
+func (m *table) refine(int, int32) (float32, bool) { return 0, false }
 
 // attention sets row to weights that are a function of the source and the previous tokens.
 func (m *table) attention(source int32, prefix []int32, row []float32) {
@@ -84,36 +75,24 @@ func (m *table) attention(source int32, prefix []int32, row []float32) {
 	mat.Softmax(row, row, 1)
 }
 
-func (m *table) Step(rows []Row) mat.Matrix {
+// step returns logits, and attention weights of a source of sourceLen tokens.
+func (m *table) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix) {
 	m.steps++
 	m.maxRows = max(m.maxRows, len(rows))
-	next := map[int32][][]int32{}
-	y := mat.New(len(rows), m.vocabulary)
+	logits = mat.New(len(rows), m.vocabulary)
+	weights = mat.New(len(rows), m.sourceLen+3) // as if another source were longer
 	for i, r := range rows {
-		if m.removed[r.Source] {
-			panic(fmt.Sprintf("row of source %d, which is removed", r.Source))
+		if m.removed[r.source] {
+			panic(fmt.Sprintf("row of source %d, which is removed", r.source))
 		}
-		var prefix []int32
-		if r.Parent >= 0 {
-			prefix = append(slices.Clone(m.prefixes[r.Source][r.Parent]), r.Token)
-		} else if r.Token != model.BOS {
-			panic(fmt.Sprintf("first token %d, want BOS", r.Token))
+		prefix := m.trees[r.source].appendTokens(nil, r.node)
+		m.logits(r.source, prefix, logits.Row(i))
+		if list, ok := m.lists[r.source]; ok {
+			keepOnly(logits.Row(i), list)
 		}
-		next[r.Source] = append(next[r.Source], prefix)
-		m.logits(r.Source, prefix, y.Row(i))
-		if list, ok := m.lists[r.Source]; ok {
-			for id := range y.Row(i) {
-				if !slices.Contains(list, int32(id)) {
-					y.Row(i)[id] = float32(math.Inf(-1))
-				}
-			}
-		}
+		m.attention(r.source, prefix, weights.Row(i)[:m.sourceLen+1])
 	}
-	if m.prefixes == nil {
-		m.prefixes = map[int32][][]int32{}
-	}
-	maps.Copy(m.prefixes, next) // sources without rows keep theirs
-	return y
+	return logits, weights
 }
 
 // language returns a table of random logits that are a function of seed. EOS has the distribution

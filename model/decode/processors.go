@@ -1,0 +1,97 @@
+package decode
+
+import (
+	"math"
+	"slices"
+
+	"tfm/model"
+)
+
+// The logits of a row go through a chain of processors. Each writes its own buffer:
+//
+//	logits → mask → penalize → the distribution of the next token
+//	                         → suppress → the logits of tokens that may be selected
+//
+// A Constraint cannot be asked about all tokens, so it is the last processor, one token at a time:
+// Partial.allows.
+
+// choice holds the logits of a row after all processors.
+type choice struct {
+	*Partial               // the hypothesis and its Constraint
+	logits     []float32   // of the distribution; -Inf for Pad and BOS
+	selectable []float32   // logits, but -Inf for suppressed pieces; it may be logits
+	buffers    *rowBuffers // for a source of candidates
+}
+
+// rowBuffers holds the outputs of the processors for one row, and the workspace of the sources of
+// candidates.
+type rowBuffers struct {
+	masked, penalized, selectable []float32
+	exps                          []float32
+	draws                         draws
+}
+
+// floats returns n elements of buf, which it grows if necessary.
+func floats(buf *[]float32, n int) []float32 {
+	if cap(*buf) < n {
+		*buf = make([]float32, n)
+	}
+	return (*buf)[:n]
+}
+
+// process returns the logits of a row after the processors that o selects.
+func (b *rowBuffers) process(logits []float32, p *Partial, o *Options, suppressed []int32) choice {
+	n := len(logits)
+	c := choice{Partial: p, buffers: b, logits: floats(&b.masked, n)}
+	mask(c.logits, logits)
+	if o.penalizesRepetition() {
+		penalized := floats(&b.penalized, n)
+		penalizeRepetition(penalized, c.logits, p.Tokens(), float32(o.RepetitionPenalty))
+		c.logits = penalized
+	}
+	if c.selectable = c.logits; len(suppressed) > 0 {
+		c.selectable = floats(&b.selectable, n)
+		suppress(c.selectable, c.logits, suppressed)
+	}
+	return c
+}
+
+// mask sets dst to logits without Pad and BOS, which cannot follow a hypothesis.
+func mask(dst, logits []float32) {
+	copy(dst, logits)
+	dst[model.Pad], dst[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
+}
+
+// penalizeRepetition sets dst to logits that make tokens less probable (Keskar et al. 2019, "CTRL",
+// section 4.1): it divides a positive logit by penalty and multiplies a negative one.
+func penalizeRepetition(dst, logits []float32, tokens []int32, penalty float32) {
+	copy(dst, logits)
+	for i, id := range tokens {
+		switch x := &dst[id]; {
+		case slices.Contains(tokens[:i], id):
+		case *x > 0:
+			*x /= penalty
+		default:
+			*x *= penalty
+		}
+	}
+}
+
+// suppress sets dst to logits without the suppressed pieces, see model.Decoding. They keep their
+// share of the softmax, which has logits.
+func suppress(dst, logits []float32, suppressed []int32) {
+	copy(dst, logits)
+	for _, id := range suppressed {
+		dst[id] = float32(math.Inf(-1))
+	}
+}
+
+// allows reports whether the Constraint lets token follow p. In the position of EOS at the length
+// limit only EOS is constrained, because other tokens are omitted unless search.keepsLast.
+func (p *Partial) allows(token int32) bool {
+	return p.constraint == nil || p.Remaining < 0 && token != model.EOS || p.constraint.Allows(p, token)
+}
+
+// isForced reports whether the Constraint leaves only a few tokens. If all of these are suppressed,
+// they are selected nevertheless, so that the Constraint can be satisfied.
+func (p *Partial) isForced() bool { return p.only != nil }

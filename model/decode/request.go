@@ -1,0 +1,131 @@
+package decode
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+
+	"tfm/model"
+)
+
+// request is a call that translates sources with the same options.
+type request struct {
+	ctx        context.Context
+	sources    [][]int32
+	options    Options
+	selection  Selection
+	limits     Limits
+	candidates candidateSource
+	suppressed []int32    // see model.Decoding
+	constraint Constraint // nil allows every token
+	goal       goal       // of the constraint, in beam search; may be nil
+	goalStart  int        // index of its state in that of the constraint
+
+	waiting  []int // indices of the sources that are not added yet; the last is the next
+	active   int   // sources that are not done
+	inSearch int   // sources that are translated
+	skips    int   // since it has no sources in the search
+
+	// token is called with the tokens that are certain; it may be nil.
+	token func(i int, token int32)
+	done  func(i int, list []Hypothesis)
+	end   func(error) // called once, after the last call of done
+
+	abandoned atomic.Bool // the request ends before the next step, as if ctx had ended
+	fault     atomic.Pointer[PanicError]
+}
+
+// newRequest returns a request. The sources and options must be valid. The scheduler calls done
+// with the index and the n-best list of each source, in any order, then end with nil, or end with
+// the error of ctx.
+func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis), end func(error)) *request {
+	r := &request{ctx: ctx, sources: srcs, options: o, active: len(srcs), done: done, end: end}
+	if r.options.omitsScore() {
+		r.options.Coverage = 0
+	}
+	r.constraint = r.options.constraint()
+	r.suppressed, _ = model.ParseSuppressed(o.Suppressed) // valid
+	r.selection = r.options.selection()
+	switch {
+	case o.Sample:
+		r.candidates = sampled{&r.options}
+	case r.options.omitsScore():
+		r.candidates = largest{}
+	default:
+		r.candidates = mostProbable{}
+	}
+	if r.constraint != nil && !o.Sample && r.selection.Limits().Live > 1 {
+		r.goal, r.goalStart = goalOf(r.constraint)
+	}
+	if b, ok := r.selection.(beam); ok && r.goal != nil {
+		r.selection = stagedBeam{b}
+	}
+	r.limits = r.selection.Limits()
+	r.waiting = longestFirst(srcs)
+	slices.Reverse(r.waiting)
+	return r
+}
+
+// longestFirst returns the indices of srcs by descending length.
+func longestFirst(srcs [][]int32) []int {
+	order := make([]int, len(srcs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(srcs[b]), len(srcs[a])) })
+	return order
+}
+
+// maxTokens returns the limit of the tokens of the translation of source i, EOS counted.
+func (r *request) maxTokens(i, maxLen int) int { return r.options.maxTokens(len(r.sources[i]), maxLen) }
+
+// source describes source i to a Constraint. Its translation has up to maxTokens tokens, EOS
+// counted.
+func (r *request) source(i, maxTokens int) SourceInfo {
+	return SourceInfo{Index: i, Tokens: len(r.sources[i]), MaxTokens: maxTokens - 1}
+}
+
+// positions returns the limit of the positions of source i and its hypotheses.
+func (r *request) positions(i, maxLen int) int {
+	return r.limits.Live * max(len(r.sources[i])+1, r.maxTokens(i, maxLen))
+}
+
+// listLen returns the length limit of the list of finished hypotheses during the search.
+func (r *request) listLen() int { return max(r.options.nBest(), r.limits.Finished) }
+
+// err returns the error that ends the request, or nil.
+func (r *request) err() error {
+	if fault := r.fault.Load(); fault != nil {
+		return fault
+	}
+	if r.abandoned.Load() {
+		return context.Canceled
+	}
+	return r.ctx.Err()
+}
+
+// PanicError is the error of a call whose Constraint or Selection panicked. Other calls go on.
+type PanicError struct {
+	Value any
+	Stack []byte // of the goroutine that panicked
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("decode: panic in a Constraint or Selection: %v", e.Value)
+}
+
+// guard calls f, which works for this request only. A panic of f ends the request.
+func (r *request) guard(f func()) {
+	defer func() {
+		if value := recover(); value != nil {
+			r.fault.CompareAndSwap(nil, &PanicError{value, debug.Stack()})
+		}
+	}()
+	f()
+}
+
+// isFaulty reports whether guard has caught a panic.
+func (r *request) isFaulty() bool { return r.fault.Load() != nil }

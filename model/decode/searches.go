@@ -1,0 +1,208 @@
+package decode
+
+import (
+	"sync"
+
+	"tfm/mat"
+)
+
+// stepper is the model that searches run on: State, or a table in tests.
+type stepper interface {
+	Add(handles []int32, sources ...[]int32) []int32
+	Remove(handle int32)
+	// Restrict leaves only the logits of ids, ascending, in the rows of a source; those of
+	// other ids are -Inf.
+	Restrict(handle int32, ids []int32)
+	// hypotheses returns the tree of a source, to which a search adds tokens.
+	hypotheses(handle int32) *tree
+	// step returns the logits [rows × V] of the tokens after each row, and with outputs.weights
+	// attention weights [rows × tokens of the longest source], EOS of a source last. With
+	// outputs.bounds elements may be upper bounds of logits, but the largest of a row is a logit.
+	step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix)
+	refiner
+}
+
+// treeRow is a hypothesis in a step: that which ends in a node of a source's tree. Its previous
+// token had a row in the last step with rows of the source.
+type treeRow struct {
+	source int32 // handle
+	node   int32
+}
+
+// stepOutputs selects what a step returns.
+type stepOutputs struct{ weights, bounds bool }
+
+// refiner computes logits for which a step returned bounds.
+type refiner interface {
+	// refine returns the logit of an element and whether the step returned a bound of it. It may
+	// be called concurrently for different rows.
+	refine(row int, id int32) (logit float32, wasBound bool)
+}
+
+// searches are those of several sources at the same time. They keep the memory of those that are
+// done for others.
+type searches struct {
+	list   []search // those that are not done
+	paused bool     // sources of requests in the background have no rows in a step
+
+	treeRows        []treeRow // of the next step
+	rows            []row     // of each treeRow
+	logits, weights mat.Matrix
+
+	workspace advanceWorkspace
+}
+
+// row is a hypothesis in a step on its way from logits to candidates.
+type row struct {
+	search     *search
+	hypothesis int     // index in search.live
+	index      int     // in the step
+	refine     refiner // nil if the logits are no bounds
+
+	// The limits of what a source of candidates finds.
+	maxCandidates, maxAdvancing, maxAlternatives int
+
+	partial        Partial
+	candidates     []Candidate // LogP is that of the token
+	alternatives   []Candidate
+	found          []Candidate // memory of candidates and alternatives
+	goalCandidates []Candidate // memory of candidates with a goal
+}
+
+// add adds the search for source index of a request, with a handle in the model and a limit of
+// maxTokens, EOS counted. The search must be started next.
+func (s *searches) add(r *request, index int, handle int32, maxTokens int) *search {
+	if len(s.list) < cap(s.list) {
+		s.list = s.list[:len(s.list)+1] // keeps the memory of its slices
+	} else {
+		s.list = append(s.list, search{})
+	}
+	q := &s.list[len(s.list)-1]
+	q.reset(r, index, handle, maxTokens)
+	return q
+}
+
+// removeIf removes the searches that f selects.
+func (s *searches) removeIf(f func(*search) bool) {
+	kept := 0
+	for i := range s.list {
+		if f(&s.list[i]) {
+			s.list[i].request, s.list[i].tree = nil, nil
+			continue
+		}
+		s.list[kept], s.list[i] = s.list[i], s.list[kept]
+		kept++
+	}
+	s.list = s.list[:kept]
+}
+
+// step runs one decode step of all searches. It calls done with those that have their translations,
+// and the n-best lists, and removes them. Those of a request with a fault stay.
+//
+// Equal scores are ordered by hypothesis and token id, so that results are the same everywhere.
+func (s *searches) step(p *mat.Pool, m stepper, done func(q *search, list []Hypothesis)) {
+	s.expand(p, m)
+	s.removeIf(func(q *search) bool {
+		if s.isPaused(q) {
+			return false
+		}
+		if !q.request.isFaulty() {
+			q.request.guard(func() { s.advance(q) })
+		}
+		switch {
+		case q.request.isFaulty():
+		case q.isDone():
+			list := q.results()
+			if q.request.token != nil {
+				q.report(list[0].Tokens)
+			}
+			done(q, list)
+			return true
+		case q.request.token != nil:
+			q.report(q.certain())
+		}
+		return false
+	})
+}
+
+func (s *searches) isPaused(q *search) bool { return s.paused && q.request.options.Background }
+
+// expand runs one decode step of all live hypotheses and finds the candidates of each row.
+func (s *searches) expand(p *mat.Pool, m stepper) {
+	s.treeRows, s.rows = s.treeRows[:0], s.rows[:0]
+	outputs := stepOutputs{bounds: true}
+	for i := range s.list {
+		q := &s.list[i]
+		if s.isPaused(q) {
+			continue
+		}
+		q.firstRow = len(s.rows)
+		for j, tail := range q.tails {
+			s.treeRows = append(s.treeRows, treeRow{q.handle, tail})
+			s.addRow(q, j)
+		}
+		o := &q.request.options
+		outputs.weights = outputs.weights || o.Coverage > 0
+		outputs.bounds = outputs.bounds && o.omitsScore() && !o.penalizesRepetition()
+	}
+	s.logits, s.weights = m.step(s.treeRows, outputs)
+	if outputs.bounds {
+		for i := range s.rows {
+			s.rows[i].refine = m
+		}
+	}
+	mat.Each(p, len(s.rows), 4, expandRows{s})
+}
+
+// addRow adds the row of a live hypothesis.
+func (s *searches) addRow(q *search, hypothesis int) {
+	if n := len(s.rows); n < cap(s.rows) {
+		s.rows = s.rows[:n+1] // keeps the memory of its slices
+	} else {
+		s.rows = append(s.rows, row{})
+	}
+	r, o := &s.rows[len(s.rows)-1], &q.request.options
+	r.search, r.hypothesis, r.index, r.refine = q, hypothesis, len(s.rows)-1, nil
+	r.maxCandidates, r.maxAlternatives, r.maxAdvancing = q.request.limits.Candidates, o.Alternatives, 0
+	if q.request.goal != nil {
+		r.maxAdvancing = q.request.goal.maxAdvancing()
+	}
+	r.candidates, r.alternatives = nil, nil // if a fault leaves the row without
+}
+
+// memory returns memory for n candidates.
+func (r *row) memory(n int) []Candidate {
+	if cap(r.found) < n {
+		r.found = make([]Candidate, 0, n)
+	}
+	return r.found[:0:n]
+}
+
+// expandRows is the parallel loop over the rows of a step that finds their candidates.
+type expandRows struct{ *searches }
+
+var rowBuffersPool = sync.Pool{New: func() any { return new(rowBuffers) }}
+
+func (s *expandRows) Range(lo, hi int) {
+	buffers := rowBuffersPool.Get().(*rowBuffers)
+	defer rowBuffersPool.Put(buffers)
+	for i := lo; i < hi; i++ {
+		r := &s.rows[i]
+		request := r.search.request
+		request.guard(func() {
+			r.partial.set(r.search, r.hypothesis)
+			c := buffers.process(s.logits.Row(i), &r.partial, &request.options, request.suppressed)
+			request.candidates.candidates(r, c)
+		})
+	}
+}
+
+// advance continues the search q by the candidates of its rows.
+func (s *searches) advance(q *search) {
+	rows := s.rows[q.firstRow:][:len(q.live)]
+	var attention mat.Matrix
+	if q.sourceTokens > 0 {
+		attention = s.weights.RowRange(q.firstRow, q.firstRow+len(rows))
+	}
+	q.advance(&s.workspace, rows, attention)
+}

@@ -1,0 +1,115 @@
+package decode
+
+import "tfm/model"
+
+// Selection decides how the hypotheses of a source continue: which candidates of a step stay live,
+// which are finished, and when the search ends. It knows neither the model nor the search. It keeps
+// nothing between steps, because the sources of a call share it: what it needs of earlier steps is
+// in the arguments. Goroutines do not call it concurrently for one source.
+//
+// A Selection in Options must be comparable, for example a struct of numbers.
+type Selection interface {
+	// Limits returns the sizes of the search, the same for every source and step.
+	Limits() Limits
+	// Select chooses from candidates. It appends to s.Extend those that stay live, Limits.Live
+	// or fewer, and to s.Finish those by EOS that are finished; others are dropped. The order of
+	// s.Extend is that of live in the next step, best first: the first one decides Progress.
+	Select(live []Live, candidates []Candidate, p Progress, s *Selected)
+	// Ends reports whether the search ends after a step although hypotheses are live.
+	Ends(p Progress) bool
+}
+
+// Limits are the sizes of a search.
+type Limits struct {
+	Start      int // hypotheses before the first token, 1 or more
+	Live       int // most live hypotheses, 1 to 64
+	Candidates int // for each live hypothesis, 1 or more; fewer if a Constraint allows fewer
+	Finished   int // length of the list of finished hypotheses, if that is over Options.NBest
+
+	// Truncated makes hypotheses that are live at the length limit compete with finished ones.
+	// Without it they count only if none is finished.
+	Truncated bool
+	// Equal lists truncated hypotheses that differ only in their last token, which is dropped,
+	// separately. Without it they count once.
+	Equal bool
+}
+
+// Live is a live hypothesis.
+type Live struct {
+	LogP  float64
+	Start int32 // which of the Limits.Start first hypotheses it continues
+}
+
+// Candidate is a hypothesis and a token that may follow it.
+type Candidate struct {
+	LogP  float64 // of the hypothesis with the token
+	Token int32
+	Live  int32 // index of the hypothesis in live
+	Stage int32 // progress in the phrases of a source after the token, see Phrases
+}
+
+// Progress tells a Selection how far the search of a source is.
+type Progress struct {
+	Finished int     // hypotheses that were finished
+	Full     bool    // the list of finished hypotheses is full
+	Last     float64 // the last score in the list, which others must exceed if it is full
+	Now      float64 // after a step: score that the first live hypothesis has now
+	Bound    float64 // after a step: an upper bound of the score of every live one when it ends
+}
+
+// Selected receives the result of Select.
+type Selected struct {
+	Extend, Finish []Candidate
+
+	ranked []Candidate
+	taken  []bool
+}
+
+// Best returns the n candidates with the highest LogP, in descending order, equal ones in the order
+// of candidates. It is valid until the next call.
+func (s *Selected) Best(candidates []Candidate, n int) []Candidate {
+	if cap(s.ranked) < n {
+		s.ranked = make([]Candidate, n)
+	}
+	best := s.ranked[:0:n]
+	for _, c := range candidates {
+		if len(best) < n || c.LogP > best[n-1].LogP {
+			best = insert(best, c)
+		}
+	}
+	return best
+}
+
+// insert inserts c into best, which is sorted by descending LogP, after equal elements. It drops
+// the last element if best is at its capacity.
+func insert(best []Candidate, c Candidate) []Candidate {
+	if len(best) < cap(best) {
+		best = append(best, c)
+	}
+	i := len(best) - 1
+	for ; i > 0 && best[i-1].LogP < c.LogP; i-- {
+		best[i] = best[i-1]
+	}
+	best[i] = c
+	return best
+}
+
+// single is the Selection of greedy search and of sampling: n hypotheses, each with one candidate.
+// All of them count.
+type single struct{ n int }
+
+func (k single) Limits() Limits {
+	return Limits{Start: k.n, Live: k.n, Candidates: 1, Truncated: true, Equal: true}
+}
+
+func (single) Select(_ []Live, candidates []Candidate, _ Progress, s *Selected) {
+	for _, c := range candidates {
+		if c.Token == model.EOS {
+			s.Finish = append(s.Finish, c)
+		} else {
+			s.Extend = append(s.Extend, c)
+		}
+	}
+}
+
+func (single) Ends(Progress) bool { return false }
