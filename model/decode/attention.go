@@ -27,7 +27,7 @@ type touchedPage struct {
 }
 
 // groupRows sets s.groups and s.touched.
-func (s *State) groupRows() {
+func (s *newestTokens) groupRows() {
 	rows := s.rows
 	s.groups, s.touched = s.groups[:0], s.touched[:0]
 	for i := 0; i < len(rows); {
@@ -36,7 +36,7 @@ func (s *State) groupRows() {
 			end++
 		}
 		g := rowGroup{source: rows[i].source, row0: i, row1: end, touched0: len(s.touched)}
-		src := s.sources[g.source]
+		src := s.encoded[g.source]
 		for p := range src.pages {
 			s.touched = append(s.touched, touchedPage{page: int32(p), row0: math.MaxInt32})
 		}
@@ -66,19 +66,11 @@ type workspace struct{ scores, weights []float32 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
-// matrix views buf as a rows × cols matrix, and grows it if necessary.
-func matrix(buf *[]float32, rows, cols int) mat.Matrix {
-	if n := rows * cols; cap(*buf) < n {
-		*buf = make([]float32, n+n/2)
-	}
-	return mat.Of((*buf)[:cap(*buf)], rows, cols)
-}
-
 // headGrain returns the number of heads that a thread computes at a time, for keys keys of all
 // groups together. All heads of a group are fastest, because their keys and their values are
 // contiguous in a page, unless there are too few groups for the threads or too many scores for the
 // cache. Otherwise it is enough to amortise the overhead of the loop.
-func (s *State) headGrain(keys int) int {
+func (s *newestTokens) headGrain(keys int) int {
 	const minWork, maxScores = 1 << 14, 1 << 15 // multiply-adds; scores of a group
 	l, groups := &s.pages.pageLayout, len(s.groups)
 	if groups >= 2*s.pool.Threads() && keys*l.heads <= maxScores*groups {
@@ -90,9 +82,33 @@ func (s *State) headGrain(keys int) int {
 
 func scaleOf(dk int) float32 { return float32(1 / math.Sqrt(float64(dk))) }
 
+// keyValues is the layerState of self-attention: the keys and values of tokens.
+type keyValues struct {
+	*newestTokens
+	*decoderLayer
+	layer int
+}
+
+func (s *keyValues) floats() int {
+	sizes := s.w.sizes()
+	return sizes.Heads * (sizes.DK + sizes.DV) * pageTokens
+}
+
+func (s *keyValues) advance(x mat.Matrix) (y mat.Matrix, out *linear) {
+	s.qkv.mul(s.pool, s.act.qkv, x, mat.Identity)
+	if s.w.unnormedKeys {
+		s.unnormKeys(s.decoderLayer)
+	}
+	s.attendSelf(s.layer)
+	if s.w.unnormedKeys {
+		s.attendFirst()
+	}
+	return s.act.ctx, &s.out
+}
+
 // attendSelf sets s.act.ctx to the self-attention of a layer, from each row to all tokens of its
 // hypothesis, for s.act.qkv. It stores the keys and values.
-func (s *State) attendSelf(layer int) {
+func (s *newestTokens) attendSelf(layer int) {
 	mat.Each(s.pool, len(s.rows), maxGroupRows, storeNodes{s, layer})
 	keys := 0
 	for _, list := range s.lanes {
@@ -103,10 +119,10 @@ func (s *State) attendSelf(layer int) {
 
 // attendCross sets s.act.ctx to the cross-attention of a layer, from each row to its source, for
 // s.act.q.
-func (s *State) attendCross(layer int) {
+func (s *newestTokens) attendCross(layer int) {
 	keys := 0
 	for _, g := range s.groups {
-		keys += (g.row1 - g.row0) * s.sources[g.source].tokens
+		keys += (g.row1 - g.row0) * s.encoded[g.source].tokens
 	}
 	grain, mean := s.headGrain(keys), mat.Matrix{}
 	if s.keepWeights && layer == len(s.w.decoder)-1 {
@@ -117,7 +133,7 @@ func (s *State) attendCross(layer int) {
 
 // storeNodes is the parallel loop over the rows of a step that stores their keys and values.
 type storeNodes struct {
-	*State
+	*newestTokens
 	layer int
 }
 
@@ -126,7 +142,7 @@ func (s *storeNodes) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		list := s.lanes[i]
 		node := list[len(list)-1]
-		p := s.sources[s.rows[i].source].pages[node/pageTokens]
+		p := s.encoded[s.rows[i].source].pages[node/pageTokens]
 		l.store(p, s.layer, int(node%pageTokens), s.act.qkv.Row(i)[l.heads*l.dk:])
 	}
 }
@@ -145,14 +161,14 @@ func (l *pageLayout) store(p page, layer, t int, kv []float32) {
 
 // storeSources is the parallel loop over added sources that stores their keys and values.
 type storeSources struct {
-	*State
+	*newestTokens
 	layer   int
 	handles []int32
 }
 
 func (s *storeSources) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		src, first := s.sources[s.handles[i]], int(s.starts[i])
+		src, first := s.encoded[s.handles[i]], int(s.starts[i])
 		for t := range src.tokens {
 			s.pages.store(src.cross[t/pageTokens], s.layer, t%pageTokens, s.act.kv.Row(first+t))
 		}
@@ -161,7 +177,7 @@ func (s *storeSources) Range(lo, hi int) {
 
 // heads is the parallel loop of attention over the heads of all groups.
 type heads struct {
-	*State
+	*newestTokens
 	layer int
 	// attend computes heads [h0, h1) of a group.
 	attend func(*heads, *workspace, *rowGroup, int, int)
@@ -198,7 +214,7 @@ func (s *heads) score(scores, q mat.Matrix, g *rowGroup, r0, r1, h0, h1 int, p p
 // contexts select the nodes of a hypothesis in order of position, as in the forward pass over the
 // whole sentence.
 func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
-	l, src, n := &s.pages.pageLayout, s.sources[g.source], h1-h0
+	l, src, n := &s.pages.pageLayout, s.encoded[g.source], h1-h0
 	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.pages)*pageTokens)
 	for _, t := range s.touched[g.touched0:g.touched1] {
 		c := int(t.page) * pageTokens
@@ -229,7 +245,7 @@ func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
 
 // attendCross computes cross-attention.
 func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
-	l, src, n := &s.pages.pageLayout, s.sources[g.source], h1-h0
+	l, src, n := &s.pages.pageLayout, s.encoded[g.source], h1-h0
 	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.cross)*pageTokens)
 	for i, p := range src.cross {
 		s.score(scores.ColRange(i*pageTokens, (i+1)*pageTokens), s.act.q, g, g.row0, g.row1, h0, h1, p)

@@ -92,21 +92,24 @@ type boundsWorkspace struct {
 
 var boundsWorkspaces = sync.Pool{New: func() any { return new(boundsWorkspace) }}
 
-// projectBounds sets the logits of all rows, or upper bounds of them. The largest of a row is a
-// logit. refine replaces a bound by its logit.
-func (s *State) projectBounds() {
+// project sets s.act.logits. With bounds, elements may be upper bounds of logits, which refine
+// replaces; the largest of a row is a logit.
+func (s *outputProjection) project(bounds bool) {
+	if s.hasBounds = bounds && s.w.form == Float32 && !s.hasLists(); !s.hasBounds {
+		s.projectLogits()
+		return
+	}
 	for len(s.refined) < len(s.rows) {
 		s.refined = append(s.refined, nil)
 	}
 	b := s.w.outputBounds(s.pool)
 	s.rounded.Set(s.pool, s.act.x)
 	b.output.mulRounded(s.pool, s.act.logits, s.act.x, &s.rounded)
-	w := &s.projection
-	w.isWhole, w.allRows = slices.Grow(w.isWhole[:0], len(s.rows))[:len(s.rows)], w.allRows[:0]
+	s.isWhole, s.allRows = slices.Grow(s.isWhole[:0], len(s.rows))[:len(s.rows)], s.allRows[:0]
 	mat.Each(s.pool, len(s.rows), 1, boundRows{s, b})
-	for i, isWhole := range w.isWhole {
+	for i, isWhole := range s.isWhole {
 		if isWhole {
-			w.allRows = append(w.allRows, int32(i))
+			s.allRows = append(s.allRows, int32(i))
 		}
 	}
 	s.projectAll()
@@ -115,7 +118,7 @@ func (s *State) projectBounds() {
 // boundRows is the parallel loop over the rows of a step that turns products of int8 into upper
 // bounds and refines them, or sets isWhole.
 type boundRows struct {
-	*State
+	*outputProjection
 	*outputBounds
 }
 
@@ -131,7 +134,7 @@ func (t *boundRows) Range(lo, hi int) {
 		rounding := float64(t.kappa * (size + err))
 		mat.Axpy(float32(max(1, size+rounding)), t.errors, logits)
 		mat.Axpy(float32(err+rounding), t.norms, logits)
-		t.projection.isWhole[i] = !t.refineLargest(ws, i)
+		t.isWhole[i] = !t.refineLargest(ws, i)
 	}
 }
 
@@ -141,7 +144,7 @@ const maxRefined = 64
 
 // refineLargest refines the largest bound of a row and then all that are not below its logit. It
 // returns false if they are more than maxRefined or not finite.
-func (s *State) refineLargest(ws *boundsWorkspace, row int) bool {
+func (s *outputProjection) refineLargest(ws *boundsWorkspace, row int) bool {
 	logits := s.act.logits.Row(row)
 	s.refined[row] = s.refined[row][:0]
 	if m := float64(mat.Max(logits)); math.IsNaN(m) || math.IsInf(m, 0) {
@@ -172,7 +175,7 @@ func (s *State) refineLargest(ws *boundsWorkspace, row int) bool {
 }
 
 // refineAll refines the bounds of ids.
-func (s *State) refineAll(ws *boundsWorkspace, row int, ids []int32) {
+func (s *outputProjection) refineAll(ws *boundsWorkspace, row int, ids []int32) {
 	if len(ids) == 0 {
 		return
 	}
@@ -188,8 +191,8 @@ func (s *State) refineAll(ws *boundsWorkspace, row int, ids []int32) {
 }
 
 // refine returns the logit of an element and whether the step returned a bound of it.
-func (s *State) refine(row int, id int32) (logit float32, wasBound bool) {
-	if wasBound = s.hasBounds && !s.projection.isWhole[row] && !slices.Contains(s.refined[row], id); wasBound {
+func (s *outputProjection) refine(row int, id int32) (logit float32, wasBound bool) {
+	if wasBound = s.hasBounds && !s.isWhole[row] && !slices.Contains(s.refined[row], id); wasBound {
 		ws := boundsWorkspaces.Get().(*boundsWorkspace)
 		defer boundsWorkspaces.Put(ws)
 		s.refineAll(ws, row, []int32{id})

@@ -84,7 +84,7 @@ func TestStepBounds(t *testing.T) {
 					}
 					parent = 0
 					want := exact.Step(rows)
-					got, _ := s.step(s.treeRowsOf(rows), stepOutputs{bounds: true})
+					got, _ := s.step(s.treeRows(rows), stepOutputs{bounds: true})
 					for i := range rows {
 						bounds += checkBounds(t, s, i, want.Row(i), got.Row(i))
 					}

@@ -22,7 +22,7 @@ func (mostProbable) candidates(r *row, c choice) {
 	best = best[:len(c.top(best[:0:n]))] // with memory for addAdvancing
 	listed := len(best)
 	r.candidates = best[:min(listed, r.maxCandidates)]
-	if goal := r.search.request.goal; goal != nil {
+	if r.search.request.goal.goal != nil {
 		best = r.addAdvancing(best, c)
 		c.normalize(best)
 		r.candidates = append(r.goalCandidates[:0], r.candidates...)
@@ -133,8 +133,8 @@ func belongs(best []Candidate, logit float32) bool {
 
 // addAdvancing appends the tokens that advance the goal of a row and that best does not have.
 func (r *row) addAdvancing(best []Candidate, c choice) []Candidate {
-	q := r.search
-	c.advancing = q.request.goal.advancing(c.advancing[:0], q.goalState(c.State))
+	goal := r.search.request.goal
+	c.advancing = goal.advancing(c.advancing[:0], goal.of(c.State))
 	for _, id := range c.advancing {
 		isNew := !slices.ContainsFunc(best, func(x Candidate) bool { return x.Token == id })
 		if isNew && c.selectable[id] > float32(math.Inf(-1)) && c.allows(id) {
@@ -142,4 +142,36 @@ func (r *row) addAdvancing(best []Candidate, c choice) []Candidate {
 		}
 	}
 	return best
+}
+
+// refiner computes logits for which a step returned bounds.
+type refiner interface {
+	// refine returns the logit of an element and whether the step returned a bound of it. It may
+	// be called concurrently for different rows.
+	refine(row int, id int32) (logit float32, wasBound bool)
+}
+
+// row is a hypothesis in a step on its way from logits to candidates.
+type row struct {
+	search     *search
+	hypothesis int     // index in search.live
+	index      int     // in the step
+	refine     refiner // nil if the logits are no bounds
+
+	// The limits of what a source of candidates finds.
+	maxCandidates, maxAdvancing, maxAlternatives int
+
+	partial        Partial
+	candidates     []Candidate // LogP is that of the token
+	alternatives   []Candidate
+	found          []Candidate // memory of candidates and alternatives
+	goalCandidates []Candidate // memory of candidates with a goal
+}
+
+// memory returns memory for n candidates.
+func (r *row) memory(n int) []Candidate {
+	if cap(r.found) < n {
+		r.found = make([]Candidate, 0, n)
+	}
+	return r.found[:0:n]
 }

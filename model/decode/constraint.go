@@ -63,21 +63,6 @@ type Partial struct {
 	advancing  []int32 // workspace of a goal
 }
 
-// set makes p live hypothesis i of a search.
-func (p *Partial) set(q *search, i int) {
-	p.constraint, p.tree, p.tail, p.isListed = q.request.constraint, q.tree, q.tails[i], false
-	p.State, p.Remaining, p.only = nil, q.maxTokens-2-q.tokens, nil
-	if q.keepsLast {
-		p.Remaining++
-	}
-	if p.constraint != nil {
-		p.State = q.state(i)
-		if p.Remaining >= 0 {
-			p.only = p.constraint.Only(p)
-		}
-	}
-}
-
 // Tokens returns the tokens of the hypothesis. They are valid until the next step.
 func (p *Partial) Tokens() []int32 {
 	if !p.isListed {

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"context"
-	"fmt"
 
 	"tfm/mat"
 	"tfm/model"
@@ -40,16 +39,6 @@ func (d *Decoder) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hyp
 	return collect(d.each, ctx, srcs, o, func(list []Hypothesis) []Hypothesis { return list })
 }
 
-// collect returns f of the list of translations of each source.
-func collect[T any](each func(context.Context, [][]int32, Options, func(int, []Hypothesis)) error,
-	ctx context.Context, srcs [][]int32, o Options, f func([]Hypothesis) T) ([]T, error) {
-	results := make([]T, len(srcs))
-	if err := each(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = f(list) }); err != nil {
-		return nil, err
-	}
-	return results, nil
-}
-
 // each calls done with the index and the list of translations of each source.
 func (d *Decoder) each(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis)) (err error) {
 	if err := checkCall(d.w, srcs, &o); err != nil {
@@ -60,27 +49,6 @@ func (d *Decoder) each(ctx context.Context, srcs [][]int32, o Options, done func
 		d.scheduler.step()
 	}
 	return err
-}
-
-// checkCall returns the error of o, and panics on invalid sources.
-func checkCall(w *Weights, srcs [][]int32, o *Options) error {
-	if err := o.Validate(); err != nil {
-		return err
-	}
-	c := &w.model.Config
-	if err := o.Decoding().ValidateFor(*c); err != nil {
-		return err
-	}
-	if o.Pieces != nil && len(o.Pieces.bytes) != c.TgtVocab {
-		panic(fmt.Sprintf("decode: Options.Pieces of %d pieces for a target vocabulary of %d", len(o.Pieces.bytes), c.TgtVocab))
-	}
-	if o.Shortlist != nil && len(o.Shortlist.Starts) != c.SrcVocab+1 {
-		panic(fmt.Sprintf("decode: Options.Shortlist for %d pieces and a source vocabulary of %d", len(o.Shortlist.Starts)-1, c.SrcVocab))
-	}
-	for i, src := range srcs {
-		checkIDs("source", i, src, c.SrcVocab, c.MaxSource()+1)
-	}
-	return nil
 }
 
 // Next returns, for every id of the target vocabulary, the probability of being the next token

@@ -18,25 +18,24 @@ type page []float32
 // pageLayout describes the pages of a model.
 type pageLayout struct {
 	layers, heads, dk, dv int
+	layerFloats           int // elements of a layer
 }
 
-func newPageLayout(layers int, s attn.Sizes) pageLayout {
-	return pageLayout{layers, s.Heads, s.DK, s.DV}
+// newPageLayout returns the layout of pages with at least the given number of elements for a layer.
+func newPageLayout(layers, floats int, s attn.Sizes) pageLayout {
+	return pageLayout{layers, s.Heads, s.DK, s.DV, max(floats, s.Heads*(s.DK+s.DV)*pageTokens)}
 }
 
 // floatsOfKeys and floatsOfValues return the number of elements of a layer and head.
 func (l *pageLayout) floatsOfKeys() int   { return l.dk * pageTokens }
 func (l *pageLayout) floatsOfValues() int { return l.dv * pageTokens }
 
-// floatsOfLayer returns the number of elements of a layer.
-func (l *pageLayout) floatsOfLayer() int { return l.heads * (l.floatsOfKeys() + l.floatsOfValues()) }
-
 // floats returns the size of a page.
-func (l *pageLayout) floats() int { return l.layers * l.floatsOfLayer() }
+func (l *pageLayout) floats() int { return l.layers * l.layerFloats }
 
 // keys returns the index of the keys of a layer and head in a page.
 func (l *pageLayout) keys(layer, head int) int {
-	return layer*l.floatsOfLayer() + head*l.floatsOfKeys()
+	return layer*l.layerFloats + head*l.floatsOfKeys()
 }
 
 // values returns the index of the values of a layer and head in a page.
@@ -86,4 +85,17 @@ func (p *pagePool) put(x page) {
 		clear(p.free[limit:]) // for the garbage collector
 		p.free = p.free[:limit]
 	}
+}
+
+// floats returns n elements of buf, which it grows if necessary.
+func floats(buf *[]float32, n int) []float32 {
+	if cap(*buf) < n {
+		*buf = make([]float32, n+n/2)
+	}
+	return (*buf)[:n]
+}
+
+// matrix views buf as a rows × cols matrix, and grows it if necessary.
+func matrix(buf *[]float32, rows, cols int) mat.Matrix {
+	return mat.Of(floats(buf, rows*cols), rows, cols)
 }

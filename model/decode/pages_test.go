@@ -1,10 +1,14 @@
 package decode
 
-import "testing"
+import (
+	"testing"
+
+	"tfm/attn"
+)
 
 // The pages that are kept are limited by those in use and by their size; small batches reuse all.
 func TestFreePagesAreLimited(t *testing.T) {
-	p := &pagePool{pageLayout: pageLayout{layers: 6, heads: 8, dk: 64, dv: 64}}
+	p := &pagePool{pageLayout: newPageLayout(6, 0, attn.Sizes{Heads: 8, DK: 64, DV: 64})}
 	kept := maxFreeFloats / p.floats()
 	get := func(n int) (pages []page) {
 		for range n {

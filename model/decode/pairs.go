@@ -17,14 +17,17 @@ const maxPairRows = 1 << 10
 // pairPass is the workspace of passes over pairs of a source and its given translation. All
 // positions of the translations are computed at once, as in training.
 type pairPass struct {
-	*State
+	*stack
 	srcs, tgts [][]int32
 	tgtIDs     []int32 // BOS and the tokens of each target
 	next       []int32 // the tokens of each target and EOS
 	tgtStarts  []int32 // index in tgtIDs of each target's first token, then len(tgtIDs)
 
-	memory layer.Arena  // of kv, while State's arena is used for the decoder
+	memory layer.Arena  // of kv, while the stack's arena is used for the decoder
 	kv     []mat.Matrix // [m × (h·d_k + h·d_v)] keys and values of the sources in each layer
+
+	// visitCross, if not nil, is called with the inputs of the cross-attention of each layer.
+	visitCross func(layer int, in attn.Inputs, r attn.Ragged)
 }
 
 // LogProbs returns the log-probabilities of given translations: for each pair, those of the tokens
@@ -35,8 +38,7 @@ type pairPass struct {
 func (d *Decoder) LogProbs(ctx context.Context, srcs, tgts [][]int32) ([][]float64, error) {
 	result := make([][]float64, len(srcs))
 	err := d.eachPairs(ctx, srcs, tgts, func(first int, p *pairPass) {
-		x := p.decode(nil)
-		all := p.logProbs(x)
+		all := p.logProbs(p.decode(nil))
 		for i := range p.tgts {
 			result[first+i] = all[p.tgtStarts[i]:p.tgtStarts[i+1]:p.tgtStarts[i+1]]
 		}
@@ -121,7 +123,7 @@ func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, head
 func (d *Decoder) eachPairs(ctx context.Context, srcs, tgts [][]int32, f func(first int, p *pairPass)) error {
 	checkPairs(&d.w.model.Config, srcs, tgts)
 	if d.pairs == nil {
-		d.pairs = &pairPass{State: d.state}
+		d.pairs = &pairPass{stack: &d.state.stack}
 	}
 	for first := 0; first < len(srcs); {
 		if err := ctx.Err(); err != nil {
@@ -132,7 +134,7 @@ func (d *Decoder) eachPairs(ctx context.Context, srcs, tgts [][]int32, f func(fi
 			m, n = m+len(srcs[end])+1, n+len(tgts[end])+1
 			end++
 		}
-		d.pairs.encode(srcs[first:end], tgts[first:end])
+		d.pairs.set(srcs[first:end], tgts[first:end])
 		f(first, d.pairs)
 		first = end
 	}
@@ -150,63 +152,54 @@ func checkPairs(c *model.Config, srcs, tgts [][]int32) {
 	}
 }
 
-// encode sets p to pairs and computes p.kv.
-func (p *pairPass) encode(srcs, tgts [][]int32) {
-	s := p.State
+// set sets p to pairs and computes p.kv.
+func (p *pairPass) set(srcs, tgts [][]int32) {
 	p.srcs, p.tgts = srcs, tgts
-	s.ids, s.starts = s.ids[:0], append(s.starts[:0], 0)
 	p.tgtIDs, p.next, p.tgtStarts = p.tgtIDs[:0], p.next[:0], append(p.tgtStarts[:0], 0)
-	for i := range srcs {
-		s.ids = s.w.model.Config.SourceMarks.Append(s.ids, srcs[i])
-		s.starts = append(s.starts, int32(len(s.ids)))
+	for i := range tgts {
 		p.tgtIDs = append(append(p.tgtIDs, model.BOS), tgts[i]...)
 		p.next = append(append(p.next, tgts[i]...), model.EOS)
 		p.tgtStarts = append(p.tgtStarts, int32(len(p.tgtIDs)))
 	}
-	memory, sizes := s.encode(), s.w.sizes()
+	memory, sizes := p.encode(srcs), p.w.sizes()
 	p.memory.Alloc(func() {
 		p.kv = p.kv[:0]
-		for range s.w.decoder {
-			p.kv = append(p.kv, p.memory.Matrix(len(s.ids), sizes.Heads*(sizes.DK+sizes.DV)))
+		for range p.w.decoder {
+			p.kv = append(p.kv, p.memory.Matrix(len(p.ids), sizes.Heads*(sizes.DK+sizes.DV)))
 		}
 	})
-	s.roundMemory(memory)
-	for i := range s.w.decoder {
-		s.w.decoder[i].kv.mulRounded(s.pool, p.kv[i], memory, &s.rounded)
+	for i := range p.w.decoder {
+		p.w.decoder[i].kv.mulRounded(p.pool, p.kv[i], memory, &p.rounded)
 	}
 }
 
-// decode returns the decoder's output [n × d] for all target tokens. It calls cross, if not nil,
-// with the inputs of the cross-attention of each layer.
-func (p *pairPass) decode(cross func(layer int, in attn.Inputs, r attn.Ragged)) mat.Matrix {
-	s, pool := p.State, p.pool
-	s.allocDecoder(len(p.tgtIDs), min(len(p.tgtIDs), maxRows))
-	act, sizes := &s.act, s.w.sizes()
-	s.embedSentences(&s.w.target, p.tgtIDs, p.tgtStarts)
-	self, keys := s.selfInputs(), sizes.Heads*sizes.DK
-	toSelf := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.tgtStarts, Causal: true}
-	toSource := attn.Ragged{QStarts: p.tgtStarts, KStarts: s.starts}
-	for i := range s.w.decoder {
-		l := &s.w.decoder[i]
-		l.qkv.mul(pool, act.qkv, s.sublayerInput(&l.norm1), mat.Identity)
-		attn.ScaledDotProductHeads(pool, act.ctx, self, sizes.Heads, toSelf)
-		s.addSublayer(&l.norm1, &l.out, act.ctx)
+// decode returns the decoder's output [n × d] for all target tokens.
+func (p *pairPass) decode(visitCross func(layer int, in attn.Inputs, r attn.Ragged)) mat.Matrix {
+	p.visitCross = visitCross
+	p.allocDecoder(len(p.tgtIDs), min(len(p.tgtIDs), maxRows))
+	p.embedSentences(&p.w.target, p.tgtIDs, p.tgtStarts)
+	return p.stack.decode(p)
+}
 
-		l.q.mul(pool, act.q, s.sublayerInput(&l.norm2), mat.Identity)
-		source := attn.Inputs{Q: act.q, K: p.kv[i].ColRange(0, keys), V: p.kv[i].ColRange(keys, p.kv[i].Cols)}
-		if cross != nil {
-			cross(i, source, toSource)
-		}
-		attn.ScaledDotProductHeads(pool, act.ctx, source, sizes.Heads, toSource)
-		s.addSublayer(&l.norm2, &l.crossOut, act.ctx)
+func (p *pairPass) self(layer int, x mat.Matrix) (y mat.Matrix, out *linear) {
+	l := &p.w.decoder[layer]
+	l.qkv.mul(p.pool, p.act.qkv, x, mat.Identity)
+	ragged := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.tgtStarts, Causal: true}
+	attn.ScaledDotProductHeads(p.pool, p.act.ctx, p.selfInputs(), p.w.sizes().Heads, ragged)
+	return p.act.ctx, &l.out
+}
 
-		l.ff.inner.mul(pool, act.hidden, s.sublayerInput(&l.norm3), l.ff.activation)
-		s.addSublayer(&l.norm3, &l.ff.outer, act.hidden)
+func (p *pairPass) cross(layer int, x mat.Matrix) (y mat.Matrix, out *linear) {
+	l, sizes, kv := &p.w.decoder[layer], p.w.sizes(), p.kv[layer]
+	l.q.mul(p.pool, p.act.q, x, mat.Identity)
+	keys := sizes.Heads * sizes.DK
+	in := attn.Inputs{Q: p.act.q, K: kv.ColRange(0, keys), V: kv.ColRange(keys, kv.Cols)}
+	ragged := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.starts}
+	if p.visitCross != nil {
+		p.visitCross(layer, in, ragged)
 	}
-	if s.w.model.Config.HasFinalNorm() {
-		s.finalNorm(&s.w.model.DecNorm)
-	}
-	return act.x
+	attn.ScaledDotProductHeads(p.pool, p.act.ctx, in, sizes.Heads, ragged)
+	return p.act.ctx, &l.crossOut
 }
 
 // logProbs returns the log-probability of each of p.next for the decoder's output x [n × d].

@@ -220,18 +220,26 @@ func (c *phrases) advancing(tokens []int32, state []uint64) []int32 {
 
 func (c *phrases) maxAdvancing() int { return c.maxTokens }
 
-// goalOf returns the goal of a Constraint or of its part, the first if there are several, and the
-// part's index in the state. It is nil without one.
-func goalOf(c Constraint) (g goal, start int) {
+// goalPart is a Constraint's part that is a goal.
+type goalPart struct {
+	goal      // may be nil
+	start int // index of its state in that of the Constraint
+}
+
+// of returns the goal's part of a state.
+func (g goalPart) of(state []uint64) []uint64 { return state[g.start:][:g.StateLen()] }
+
+// goalOf returns the goal of a Constraint or of its part, the first if there are several.
+func goalOf(c Constraint) goalPart {
 	switch c := c.(type) {
 	case goal:
-		return c, 0
+		return goalPart{c, 0}
 	case *all:
 		for i, part := range c.list {
-			if g, start := goalOf(part); g != nil {
-				return g, c.starts[i] + start
+			if g := goalOf(part); g.goal != nil {
+				return goalPart{g.goal, c.starts[i] + g.start}
 			}
 		}
 	}
-	return nil, 0
+	return goalPart{}
 }

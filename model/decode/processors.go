@@ -31,14 +31,6 @@ type rowBuffers struct {
 	draws                         draws
 }
 
-// floats returns n elements of buf, which it grows if necessary.
-func floats(buf *[]float32, n int) []float32 {
-	if cap(*buf) < n {
-		*buf = make([]float32, n)
-	}
-	return (*buf)[:n]
-}
-
 // process returns the logits of a row after the processors that o selects.
 func (b *rowBuffers) process(logits []float32, p *Partial, o *Options, suppressed []int32) choice {
 	n := len(logits)

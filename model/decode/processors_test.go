@@ -25,7 +25,7 @@ func TestProcessors(t *testing.T) {
 			got, want []float32
 		}{
 			{"logits", logits, before},
-			{"mask", b.masked, []float32{inf, inf, 3, 2, -1, 5}},
+			{"mask", b.masked[:len(logits)], []float32{inf, inf, 3, 2, -1, 5}},
 			{"penalizeRepetition", c.logits, []float32{inf, inf, 3, 1, -2, 5}},
 			{"suppress", c.selectable, []float32{inf, inf, 3, 1, -2, inf}},
 		} {

@@ -21,8 +21,7 @@ type request struct {
 	candidates candidateSource
 	suppressed []int32    // see model.Decoding
 	constraint Constraint // nil allows every token
-	goal       goal       // of the constraint, in beam search; may be nil
-	goalStart  int        // index of its state in that of the constraint
+	goal       goalPart   // of the constraint, in beam search
 
 	waiting  []int // indices of the sources that are not added yet; the last is the next
 	active   int   // sources that are not done
@@ -58,9 +57,9 @@ func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, [
 		r.candidates = mostProbable{}
 	}
 	if r.constraint != nil && !o.Sample && r.selection.Limits().Live > 1 {
-		r.goal, r.goalStart = goalOf(r.constraint)
+		r.goal = goalOf(r.constraint)
 	}
-	if b, ok := r.selection.(beam); ok && r.goal != nil {
+	if b, ok := r.selection.(beam); ok && r.goal.goal != nil {
 		r.selection = stagedBeam{b}
 	}
 	r.limits = r.selection.Limits()
@@ -129,3 +128,34 @@ func (r *request) guard(f func()) {
 
 // isFaulty reports whether guard has caught a panic.
 func (r *request) isFaulty() bool { return r.fault.Load() != nil }
+
+// collect returns f of the list of translations of each source.
+func collect[T any](each func(context.Context, [][]int32, Options, func(int, []Hypothesis)) error,
+	ctx context.Context, srcs [][]int32, o Options, f func([]Hypothesis) T) ([]T, error) {
+	results := make([]T, len(srcs))
+	if err := each(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = f(list) }); err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// checkCall returns the error of o, and panics on invalid sources.
+func checkCall(w *Weights, srcs [][]int32, o *Options) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	c := &w.model.Config
+	if err := o.Decoding().ValidateFor(*c); err != nil {
+		return err
+	}
+	if o.Pieces != nil && len(o.Pieces.bytes) != c.TgtVocab {
+		panic(fmt.Sprintf("decode: Options.Pieces of %d pieces for a target vocabulary of %d", len(o.Pieces.bytes), c.TgtVocab))
+	}
+	if o.Shortlist != nil && len(o.Shortlist.Starts) != c.SrcVocab+1 {
+		panic(fmt.Sprintf("decode: Options.Shortlist for %d pieces and a source vocabulary of %d", len(o.Shortlist.Starts)-1, c.SrcVocab))
+	}
+	for i, src := range srcs {
+		checkIDs("source", i, src, c.SrcVocab, c.MaxSource()+1)
+	}
+	return nil
+}

@@ -128,3 +128,13 @@ func (q *search) report(tokens []int32) {
 		q.request.token(q.index, tokens[q.reported])
 	}
 }
+
+// score returns the score of hypothesis i with log-probability logP.
+func (q *search) score(i int, logP float64) float64 {
+	o := &q.request.options
+	score := o.score(logP, q.tokens)
+	if n := q.sourceTokens; n > 0 {
+		score += o.coveragePenalty(q.coverage[i*n:][:n-1])
+	}
+	return score
+}

@@ -73,9 +73,19 @@ func appendZeros[T any](s []T, n int) []T {
 // state returns the state of a live hypothesis.
 func (q *search) state(i int) []uint64 { return q.states[i*q.stateLen:][:q.stateLen] }
 
-// goalState returns the part of a state that belongs to the goal.
-func (q *search) goalState(state []uint64) []uint64 {
-	return state[q.request.goalStart:][:q.request.goal.StateLen()]
+// setPartial makes p live hypothesis i.
+func (q *search) setPartial(p *Partial, i int) {
+	p.constraint, p.tree, p.tail, p.isListed = q.request.constraint, q.tree, q.tails[i], false
+	p.State, p.Remaining, p.only = nil, q.maxTokens-2-q.tokens, nil
+	if q.keepsLast {
+		p.Remaining++
+	}
+	if p.constraint != nil {
+		p.State = q.state(i)
+		if p.Remaining >= 0 {
+			p.only = p.constraint.Only(p)
+		}
+	}
 }
 
 // advance replaces the live hypotheses by those that have one token more. rows are theirs, and
@@ -125,12 +135,12 @@ func (w *advanceWorkspace) collect(q *search, rows []row) {
 	for i, h := range q.live {
 		for _, c := range rows[i].candidates {
 			c.LogP, c.Live = c.LogP+h.LogP, int32(i)
-			if r.goal != nil {
+			if r.goal.goal != nil {
 				w.goalStates = append(w.goalStates[:0], q.state(i)...)
 				if c.Token != model.EOS {
 					r.constraint.Next(w.goalStates, c.Token)
 				}
-				c.Stage = int32(r.goal.progress(q.goalState(w.goalStates)))
+				c.Stage = int32(r.goal.progress(r.goal.of(w.goalStates)))
 			}
 			w.candidates = append(w.candidates, c)
 		}
@@ -154,16 +164,6 @@ func (q *search) addNode(rows []row, c Candidate) int32 {
 		}
 	}
 	return node
-}
-
-// score returns the score of hypothesis i with log-probability logP.
-func (q *search) score(i int, logP float64) float64 {
-	o := &q.request.options
-	score := o.score(logP, q.tokens)
-	if n := q.sourceTokens; n > 0 {
-		score += o.coveragePenalty(q.coverage[i*n:][:n-1])
-	}
-	return score
 }
 
 // progress returns the Progress of the search.

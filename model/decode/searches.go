@@ -32,13 +32,6 @@ type treeRow struct {
 // stepOutputs selects what a step returns.
 type stepOutputs struct{ weights, bounds bool }
 
-// refiner computes logits for which a step returned bounds.
-type refiner interface {
-	// refine returns the logit of an element and whether the step returned a bound of it. It may
-	// be called concurrently for different rows.
-	refine(row int, id int32) (logit float32, wasBound bool)
-}
-
 // searches are those of several sources at the same time. They keep the memory of those that are
 // done for others.
 type searches struct {
@@ -50,23 +43,6 @@ type searches struct {
 	logits, weights mat.Matrix
 
 	workspace advanceWorkspace
-}
-
-// row is a hypothesis in a step on its way from logits to candidates.
-type row struct {
-	search     *search
-	hypothesis int     // index in search.live
-	index      int     // in the step
-	refine     refiner // nil if the logits are no bounds
-
-	// The limits of what a source of candidates finds.
-	maxCandidates, maxAdvancing, maxAlternatives int
-
-	partial        Partial
-	candidates     []Candidate // LogP is that of the token
-	alternatives   []Candidate
-	found          []Candidate // memory of candidates and alternatives
-	goalCandidates []Candidate // memory of candidates with a goal
 }
 
 // add adds the search for source index of a request, with a handle in the model and a limit of
@@ -164,18 +140,10 @@ func (s *searches) addRow(q *search, hypothesis int) {
 	r, o := &s.rows[len(s.rows)-1], &q.request.options
 	r.search, r.hypothesis, r.index, r.refine = q, hypothesis, len(s.rows)-1, nil
 	r.maxCandidates, r.maxAlternatives, r.maxAdvancing = q.request.limits.Candidates, o.Alternatives, 0
-	if q.request.goal != nil {
+	if q.request.goal.goal != nil {
 		r.maxAdvancing = q.request.goal.maxAdvancing()
 	}
 	r.candidates, r.alternatives = nil, nil // if a fault leaves the row without
-}
-
-// memory returns memory for n candidates.
-func (r *row) memory(n int) []Candidate {
-	if cap(r.found) < n {
-		r.found = make([]Candidate, 0, n)
-	}
-	return r.found[:0:n]
 }
 
 // expandRows is the parallel loop over the rows of a step that finds their candidates.
@@ -190,7 +158,7 @@ func (s *expandRows) Range(lo, hi int) {
 		r := &s.rows[i]
 		request := r.search.request
 		request.guard(func() {
-			r.partial.set(r.search, r.hypothesis)
+			r.search.setPartial(&r.partial, r.hypothesis)
 			c := buffers.process(s.logits.Row(i), &r.partial, &request.options, request.suppressed)
 			request.candidates.candidates(r, c)
 		})

@@ -128,12 +128,12 @@ func TestListsAgainstAllLogits(t *testing.T) {
 			for _, bytes := range []int{maxListBytes, 20_000, 0} {
 				for _, p := range []*mat.Pool{nil, pool} {
 					s := NewState(w, p)
-					s.maxListBytes, s.alwaysGather = bytes, bytes > 0
+					s.output.maxListBytes, s.output.alwaysGather = bytes, bytes > 0
 					if got, others := run(s, p); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(others, wantOthers) {
 						t.Fatalf("%v, options %d, %d bytes: translations differ from those with all logits", w.form, i, bytes)
 					}
-					if s.lists.bytes > bytes {
-						t.Errorf("%d bytes of columns, limit %d", s.lists.bytes, bytes)
+					if s.sources.lists.bytes > bytes {
+						t.Errorf("%d bytes of columns, limit %d", s.sources.lists.bytes, bytes)
 					}
 				}
 			}
@@ -230,7 +230,7 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
 		r := rand.New(rand.NewPCG(7, 8))
 		s := NewState(w, pool)
-		s.maxListBytes = 5 * matrixBytes(w.form, c.DModel, 20)
+		s.output.maxListBytes = 5 * matrixBytes(w.form, c.DModel, 20)
 		gathered, whole := 0, 0
 		type translation struct {
 			handle int32
@@ -262,9 +262,9 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 					rows = append(rows, Row{q.handle, q.hyp[len(q.hyp)-1], 0})
 				}
 			}
-			s.alwaysGather = r.IntN(2) == 0
+			s.output.alwaysGather = r.IntN(2) == 0
 			y := s.Step(rows)
-			gathered, whole = gathered+len(s.projection.groups), whole+len(s.projection.allRows)
+			gathered, whole = gathered+len(s.output.listGroups), whole+len(s.output.allRows)
 			for i, q := range current {
 				want := logitsAlone(w, q.src, q.hyp[1:])
 				if q.list != nil {

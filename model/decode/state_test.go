@@ -163,10 +163,10 @@ func interleave(t *testing.T, w *Weights, pool *mat.Pool, seed uint64) {
 	if longest < 10 || removed < 5 {
 		t.Errorf("longest hypothesis of %d tokens, %d sources removed; want at least 10 and 5", longest, removed)
 	}
-	all := len(s.pages.free)
-	for i := range s.sources {
-		all += len(s.sources[i].cross)
-		for _, p := range s.sources[i].pages {
+	all := len(s.sources.pages.free)
+	for i := range s.sources.encoded {
+		all += len(s.sources.encoded[i].cross)
+		for _, p := range s.sources.encoded[i].pages {
 			if p != nil {
 				all++
 			}
@@ -175,8 +175,8 @@ func interleave(t *testing.T, w *Weights, pool *mat.Pool, seed uint64) {
 	for _, q := range current {
 		s.Remove(q.handle)
 	}
-	if len(s.pages.free) != all {
-		t.Errorf("%d of %d pages are free after all sources are removed", len(s.pages.free), all)
+	if len(s.sources.pages.free) != all {
+		t.Errorf("%d of %d pages are free after all sources are removed", len(s.sources.pages.free), all)
 	}
 }
 
@@ -191,11 +191,11 @@ func checkPages(t *testing.T, s *State) {
 		}
 		owners[&p[0]] = owner
 	}
-	for _, p := range s.pages.free {
+	for _, p := range s.sources.pages.free {
 		own(p, "the free list")
 	}
-	for h := range s.sources {
-		src := s.sources[h]
+	for h := range s.sources.encoded {
+		src := s.sources.encoded[h]
 		nodes := map[int32]bool{}
 		for _, n := range src.tails {
 			for ; n >= 0; n = src.nodes[n].parent {
@@ -241,7 +241,7 @@ func TestPagesOfALongBeamAreBounded(t *testing.T) {
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
 		var src kvCache
-		pool := pagePool{pageLayout: newPageLayout(1, attn.Sizes{Heads: 1, DK: 1, DV: 1})}
+		pool := pagePool{pageLayout: newPageLayout(1, 0, attn.Sizes{Heads: 1, DK: 1, DV: 1})}
 		most := 0
 		for step := range tokens {
 			var tails []int32

@@ -185,8 +185,8 @@ func TestBoundsOfImpossiblePieces(t *testing.T) {
 	s := NewState(NewWeights(m, nil), nil)
 	handles := s.Add(nil, randomSources(9, 0, 1)...)
 	for _, h := range handles {
-		s.step(s.treeRowsOf([]Row{{h, model.BOS, -1}}), stepOutputs{bounds: true})
-		if s.projection.isWhole[0] || s.refined[0] == nil {
+		s.step(s.treeRows([]Row{{h, model.BOS, -1}}), stepOutputs{bounds: true})
+		if s.output.isWhole[0] || s.output.refined[0] == nil {
 			t.Errorf("source %d: all logits computed", h)
 		}
 	}

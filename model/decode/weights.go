@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"tfm/attn"
 	"tfm/layer"
@@ -42,20 +41,6 @@ const (
 )
 
 func (f Form) String() string { return [...]string{"float32", "int8"}[f] }
-
-// weightMatrix is B [in × out] of y = x·B, in one of the two forms.
-type weightMatrix struct {
-	param      *layer.Param // B, or Bᵀ if transposed
-	transposed bool
-	packed     *mat.Packed
-	int8       *mat.Int8
-}
-
-// linear is y = x·B + b, row by row.
-type linear struct {
-	*weightMatrix
-	bias *layer.Param // nil for y = x·B
-}
 
 // embedding turns tokens into rows. Column id of its matrix is that of a piece, because the output
 // may have the same matrix.
@@ -175,6 +160,11 @@ func (e randomElements) Float32s(dst []float32) error {
 	return nil
 }
 
+// SetUnnormedKeys selects model.Decoding.UnnormedKeys for all States and Decoders of w, which must
+// not be in use. It has an effect in pre-norm models only. LogProbs, Attention and training use the
+// model that Marian trains, which has no such exception.
+func (w *Weights) SetUnnormedKeys(yes bool) { w.unnormedKeys = yes && w.preNorm() }
+
 // Close frees the memory of Weights from Load and Random, which is not in Go's heap, and the file
 // that Load may have mapped. w must not be used afterwards. A second Close does nothing.
 func (w *Weights) Close() error {
@@ -276,92 +266,11 @@ func (w *Weights) allocMatrices() {
 	w.release = free
 }
 
-// bytes returns the size of the matrix in form f.
-func (m *weightMatrix) bytes(f Form) int {
-	in, out := m.size()
-	return matrixBytes(f, in, out)
-}
-
-// matrixBytes returns the size of a matrix [in × out] in form f.
-func matrixBytes(f Form, in, out int) int {
-	if f == Int8 {
-		s := mat.LayoutOfInt8(in, out)
-		return s[0] * s[1] * s[2] * s[3]
-	}
-	l := mat.LayoutOf(in, out)
-	return 4 * l.Panels * l.Depth * l.Cols
-}
-
-// use makes memory, zeros, the matrix in form f.
-func (m *weightMatrix) use(memory []byte, f Form) {
-	in, out := m.size()
-	p := unsafe.Pointer(unsafe.SliceData(memory))
-	if f == Int8 {
-		m.packed, m.int8 = nil, mat.Int8Of(nil, unsafe.Slice((*int8)(p), len(memory)), make([]float32, out), in, out)
-	} else {
-		m.packed, m.int8 = mat.PackedOf(nil, unsafe.Slice((*float32)(p), len(memory)/4), in, out, mat.LayoutOf(in, out)), nil
-	}
-}
-
 // sizes returns the sizes of every attention, which all layers share.
 func (w *Weights) sizes() attn.Sizes { return w.model.Decoder[0].Self.Sizes }
 
 // preNorm reports whether sublayers normalize their input, not the sum with their output.
 func (w *Weights) preNorm() bool { return w.model.Config.Norm == model.PreNorm }
-
-// size returns the rows and columns of the matrix.
-func (m *weightMatrix) size() (in, out int) {
-	if m.transposed {
-		return m.param.Shape[1], m.param.Shape[0]
-	}
-	return m.param.Shape[0], m.param.Shape[1]
-}
-
-// source returns the matrix in the Transformer's memory.
-func (m *weightMatrix) source() mat.Matrix {
-	if m.transposed {
-		return m.param.Weights().T()
-	}
-	return m.param.Weights()
-}
-
-// mul sets y [n × out] = f(x·B + b) for x [n × in].
-func (l *linear) mul(p *mat.Pool, y, x mat.Matrix, f mat.Activation) {
-	l.gemm(p, y, x, mat.GemmOptions{Activation: f})
-}
-
-// mulAdd sets y [n × out] = x·B + b + residual for x [n × in].
-func (l *linear) mulAdd(p *mat.Pool, y, x, residual mat.Matrix) {
-	l.gemm(p, y, x, mat.GemmOptions{Residual: residual})
-}
-
-// gemm sets y = x·B + b with the rest of an epilogue.
-func (l *linear) gemm(p *mat.Pool, y, x mat.Matrix, o mat.GemmOptions) {
-	o.Bias = l.biases()
-	if l.int8 != nil {
-		mat.GemmInt8(p, y, x, l.int8, o)
-	} else {
-		mat.GemmPacked(p, y, x, l.packed, o)
-	}
-}
-
-// mulRounded is mul without an activation function for an x that several linear maps share. In int8
-// rounded must hold x, which is then rounded once.
-func (l *linear) mulRounded(p *mat.Pool, y, x mat.Matrix, rounded *mat.Int8Rows) {
-	if l.int8 != nil {
-		mat.GemmInt8Rows(p, y, rounded, l.int8, mat.GemmOptions{Bias: l.biases()})
-	} else {
-		l.mul(p, y, x, mat.Identity)
-	}
-}
-
-// biases returns the elements of b, or nil.
-func (l *linear) biases() []float32 {
-	if l.bias == nil {
-		return nil
-	}
-	return l.bias.W
-}
 
 // embedRows is the parallel loop that sets row i of y to E[ids[i]]·scale + PE[positions[i]].
 type embedRows struct {
