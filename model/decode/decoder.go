@@ -26,8 +26,8 @@ func New(w *Weights, p *mat.Pool) *Decoder {
 
 // Translate returns the best translation of each source, in the order of srcs: the first of its
 // list from NBest. Sources are ids without EOS. The error is that of Options.Validate, or that of
-// ctx, which Translate checks before each step. It panics on ids outside the vocabulary and on a
-// source of more than Config.MaxLen-1 tokens.
+// ctx, which Translate checks before each step, or a *PanicError. It panics on ids outside the
+// vocabulary and on a source of more than Config.MaxLen-1 tokens.
 func (d *Decoder) Translate(ctx context.Context, srcs [][]int32, o Options) ([]Hypothesis, error) {
 	return collect(d.each, ctx, srcs, o, func(list []Hypothesis) Hypothesis { return list[0] })
 }
