@@ -56,7 +56,7 @@ func (e *Engine) Stream(ctx context.Context, srcs [][]int32, o Options, token fu
 	if err := checkCall(e.w, srcs, &o); err != nil {
 		return err
 	}
-	c := &call{wake: make(chan struct{}, 1)}
+	c := newCall()
 	r := newRequest(ctx, srcs, o, c.done, c.end)
 	if token != nil {
 		r.token = c.token
@@ -142,9 +142,8 @@ func (panicError) Error() string { return "decode: panic in an Engine" }
 
 // call passes the results of a request to the goroutine of its caller.
 type call struct {
-	wake chan struct{} // has an element if there is something new
-
 	mu      sync.Mutex
+	changed sync.Cond // results or ended
 	results []result
 	ended   bool
 	err     error
@@ -157,11 +156,19 @@ type result struct {
 	list  []Hypothesis
 }
 
+func newCall() *call {
+	c := new(call)
+	c.changed.L = &c.mu
+	return c
+}
+
 // wait waits for something new and returns it.
 func (c *call) wait() (results []result, ended bool, err error) {
-	<-c.wake
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for len(c.results) == 0 && !c.ended {
+		c.changed.Wait()
+	}
 	results, c.results = c.results, nil
 	return results, c.ended, c.err
 }
@@ -169,38 +176,25 @@ func (c *call) wait() (results []result, ended bool, err error) {
 // abandon ends r and waits until it has ended, unless it has: after a panic of a function of the
 // caller, who may close the weights next.
 func (c *call) abandon(r *request) {
-	c.mu.Lock()
-	ended := c.ended
-	c.mu.Unlock()
-	for r.abandoned.Store(true); !ended; {
+	r.abandoned.Store(true)
+	for ended := false; !ended; {
 		_, ended, _ = c.wait()
 	}
 }
 
-func (c *call) token(i int, token int32) {
+func (c *call) add(r result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.results = append(c.results, result{index: i, token: token})
-	c.notify()
+	c.results = append(c.results, r)
+	c.changed.Signal()
 }
 
-func (c *call) done(i int, list []Hypothesis) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.results = append(c.results, result{index: i, list: list})
-	c.notify()
-}
+func (c *call) token(i int, token int32)      { c.add(result{index: i, token: token}) }
+func (c *call) done(i int, list []Hypothesis) { c.add(result{index: i, list: list}) }
 
 func (c *call) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended, c.err = true, err
-	c.notify()
-}
-
-func (c *call) notify() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+	c.changed.Signal()
 }
