@@ -7,6 +7,39 @@ import (
 	"tfm/mat"
 )
 
+// row is a hypothesis in a step on its way from logits to candidates.
+type row struct {
+	search     *search // of the hypothesis; no candidateSource uses it
+	hypothesis int     // index in search.live
+
+	index                          int     // in the step
+	refiner                        refiner // nil if the logits are no bounds
+	goal                           goalPart
+	maxCandidates, maxAlternatives int    // limits of what a candidateSource finds
+	draw                           drawID // see sampled
+
+	partial        Partial
+	candidates     []Candidate // LogP is that of the token
+	alternatives   []Candidate
+	found          []Candidate // memory of candidates and alternatives
+	goalCandidates []Candidate // memory of candidates with a goal
+}
+
+// memory returns memory for n candidates.
+func (r *row) memory(n int) []Candidate {
+	if cap(r.found) < n {
+		r.found = make([]Candidate, 0, n)
+	}
+	return r.found[:0:n]
+}
+
+// refiner computes logits for which a step returned bounds.
+type refiner interface {
+	// refine returns the logit of an element and whether the step returned a bound of it. It may
+	// be called concurrently for different rows.
+	refine(row int, id int32) (logit float32, wasBound bool)
+}
+
 // candidateSource finds the tokens of a row that a Selection chooses from.
 type candidateSource interface {
 	// candidates sets r.candidates and r.alternatives, with the log-probabilities of their tokens.
@@ -18,11 +51,14 @@ type mostProbable struct{}
 
 func (mostProbable) candidates(r *row, c choice) {
 	n := max(r.maxCandidates, r.maxAlternatives)
-	best := r.memory(n + r.maxAdvancing)
+	best := r.memory(n)
+	if r.goal.goal != nil {
+		best = r.memory(n + r.goal.maxAdvancing())
+	}
 	best = best[:len(c.top(best[:0:n]))] // with memory for addAdvancing
 	listed := len(best)
 	r.candidates = best[:min(listed, r.maxCandidates)]
-	if r.search.request.goal.goal != nil {
+	if r.goal.goal != nil {
 		best = r.addAdvancing(best, c)
 		c.normalize(best)
 		r.candidates = append(r.goalCandidates[:0], r.candidates...)
@@ -48,9 +84,9 @@ func (largest) candidates(r *row, c choice) {
 		return // the log-probability would be NaN
 	}
 	best := c.top(r.memory(1))
-	for r.refine != nil && len(best) > 0 {
+	for r.refiner != nil && len(best) > 0 {
 		id := best[0].Token
-		logit, wasBound := r.refine.refine(r.index, id)
+		logit, wasBound := r.refiner.refine(r.index, id)
 		if !wasBound {
 			break
 		}
@@ -133,8 +169,7 @@ func belongs(best []Candidate, logit float32) bool {
 
 // addAdvancing appends the tokens that advance the goal of a row and that best does not have.
 func (r *row) addAdvancing(best []Candidate, c choice) []Candidate {
-	goal := r.search.request.goal
-	c.advancing = goal.advancing(c.advancing[:0], goal.of(c.State))
+	c.advancing = r.goal.advancing(c.advancing[:0], r.goal.of(c.State))
 	for _, id := range c.advancing {
 		isNew := !slices.ContainsFunc(best, func(x Candidate) bool { return x.Token == id })
 		if isNew && c.selectable[id] > float32(math.Inf(-1)) && c.allows(id) {
@@ -142,36 +177,4 @@ func (r *row) addAdvancing(best []Candidate, c choice) []Candidate {
 		}
 	}
 	return best
-}
-
-// refiner computes logits for which a step returned bounds.
-type refiner interface {
-	// refine returns the logit of an element and whether the step returned a bound of it. It may
-	// be called concurrently for different rows.
-	refine(row int, id int32) (logit float32, wasBound bool)
-}
-
-// row is a hypothesis in a step on its way from logits to candidates.
-type row struct {
-	search     *search
-	hypothesis int     // index in search.live
-	index      int     // in the step
-	refine     refiner // nil if the logits are no bounds
-
-	// The limits of what a source of candidates finds.
-	maxCandidates, maxAdvancing, maxAlternatives int
-
-	partial        Partial
-	candidates     []Candidate // LogP is that of the token
-	alternatives   []Candidate
-	found          []Candidate // memory of candidates and alternatives
-	goalCandidates []Candidate // memory of candidates with a goal
-}
-
-// memory returns memory for n candidates.
-func (r *row) memory(n int) []Candidate {
-	if cap(r.found) < n {
-		r.found = make([]Candidate, 0, n)
-	}
-	return r.found[:0:n]
 }

@@ -40,8 +40,8 @@ func (e *Engine) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hypo
 // as soon as the source is translated, in any order. It calls done on the calling goroutine; a
 // slow done delays no other call. Sources are ids without EOS. The error is that of
 // Options.Validate, that of ctx, which the Engine checks before each step, or a *PanicError; then
-// sources that are not done leave. Each panics on ids outside the vocabulary and on a source of more
-// than Config.MaxLen-1 tokens.
+// sources that are not done leave. Each panics on ids outside the vocabulary and on a source of
+// more than Config.MaxLen-1 tokens.
 func (e *Engine) Each(ctx context.Context, srcs [][]int32, o Options, done func(i int, list []Hypothesis)) error {
 	return e.Stream(ctx, srcs, o, nil, done)
 }

@@ -15,8 +15,8 @@ type sampled struct{ *Options }
 
 func (o sampled) candidates(r *row, c choice) {
 	r.candidates, r.alternatives = nil, nil
-	d, q := &c.buffers.draws, r.search
-	d.seed(o.Seed, q.number, uint64(q.live[r.hypothesis].Start), uint64(q.tokens))
+	d := &c.buffers.draws
+	d.seed(r.draw)
 	token := d.draw(c.selectable, o.Options, d.uniform())
 	ok := c.allows(token)
 	if !ok {
@@ -175,11 +175,13 @@ func pick(p []float32, u float64) int {
 	return last
 }
 
-// seed makes the next random numbers a function of the seed, the number of the source, the number
-// of its translation and the position in it: the output of ChaCha8 with these as its key.
-func (d *draws) seed(seed, source, translation, position uint64) {
+// drawID determines the random numbers of a row.
+type drawID struct{ seed, source, translation, position uint64 }
+
+// seed makes the next random numbers a function of id: the output of ChaCha8 with it as its key.
+func (d *draws) seed(id drawID) {
 	var key [32]byte
-	for i, x := range [...]uint64{seed, source, translation, position} {
+	for i, x := range [...]uint64{id.seed, id.source, id.translation, id.position} {
 		binary.LittleEndian.PutUint64(key[8*i:], x)
 	}
 	d.random.Seed(key)

@@ -197,7 +197,7 @@ func TestUniform(t *testing.T) {
 	var buckets [100]int
 	var d draws
 	for i := range uint64(n) {
-		d.seed(1, i/1000, i/100%10, i%100)
+		d.seed(drawID{1, i / 1000, i / 100 % 10, i % 100})
 		u := d.uniform()
 		if u < 0 || u >= 1 {
 			t.Fatalf("uniform = %v, want 0 ≤ u < 1", u)

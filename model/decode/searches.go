@@ -124,7 +124,7 @@ func (s *searches) expand(p *mat.Pool, m stepper) {
 	s.logits, s.weights = m.step(s.treeRows, outputs)
 	if outputs.bounds {
 		for i := range s.rows {
-			s.rows[i].refine = m
+			s.rows[i].refiner = m
 		}
 	}
 	mat.Each(p, len(s.rows), 4, expandRows{s})
@@ -138,11 +138,9 @@ func (s *searches) addRow(q *search, hypothesis int) {
 		s.rows = append(s.rows, row{})
 	}
 	r, o := &s.rows[len(s.rows)-1], &q.request.options
-	r.search, r.hypothesis, r.index, r.refine = q, hypothesis, len(s.rows)-1, nil
-	r.maxCandidates, r.maxAlternatives, r.maxAdvancing = q.request.limits.Candidates, o.Alternatives, 0
-	if q.request.goal.goal != nil {
-		r.maxAdvancing = q.request.goal.maxAdvancing()
-	}
+	r.search, r.hypothesis, r.index, r.refiner, r.goal = q, hypothesis, len(s.rows)-1, nil, q.request.goal
+	r.maxCandidates, r.maxAlternatives = q.request.limits.Candidates, o.Alternatives
+	r.draw = drawID{o.Seed, q.number, uint64(q.live[hypothesis].Start), uint64(q.tokens)}
 	r.candidates, r.alternatives = nil, nil // if a fault leaves the row without
 }
 
