@@ -73,29 +73,17 @@ func (s *ct2Scanner) next(n int, what string) []byte {
 	return s.data[s.offset-n : s.offset : s.offset]
 }
 
-func (s *ct2Scanner) u8(what string) int {
-	if b := s.next(1, what); b != nil {
-		return int(b[0])
+// number returns the next number of size bytes.
+func (s *ct2Scanner) number(size int, what string) int {
+	n := 0
+	for i, b := range s.next(size, what) {
+		n |= int(b) << (8 * i)
 	}
-	return 0
-}
-
-func (s *ct2Scanner) u16(what string) int {
-	if b := s.next(2, what); b != nil {
-		return int(binary.LittleEndian.Uint16(b))
-	}
-	return 0
-}
-
-func (s *ct2Scanner) u32(what string) int {
-	if b := s.next(4, what); b != nil {
-		return int(binary.LittleEndian.Uint32(b))
-	}
-	return 0
+	return n
 }
 
 func (s *ct2Scanner) str(what string) string {
-	n := s.u16(what)
+	n := s.number(2, what)
 	at := s.offset
 	b := s.next(n, what)
 	if s.err == nil && (n == 0 || bytes.IndexByte(b, 0) != n-1) {
@@ -110,14 +98,14 @@ func (s *ct2Scanner) str(what string) string {
 // parseCT2Binary reads a model.bin. Its memory is in proportion to the data, which it aliases.
 func parseCT2Binary(data []byte) (*ct2Binary, error) {
 	s := &ct2Scanner{data: data}
-	b := &ct2Binary{version: s.u32("the binary version"), revision: 1, vars: map[string]ct2Variable{}}
+	b := &ct2Binary{version: s.number(4, "the binary version"), revision: 1, vars: map[string]ct2Variable{}}
 	if s.err == nil && (b.version < 1 || b.version > ct2BinaryVersion) {
 		return nil, fmt.Errorf("found binary version %d, expected 1 to %d", b.version, ct2BinaryVersion)
 	}
 	if b.version >= 2 {
-		b.spec, b.revision = s.str("the name of the specification"), s.u32("its revision")
+		b.spec, b.revision = s.str("the name of the specification"), s.number(4, "its revision")
 	}
-	for n := s.u32("the number of variables"); n > 0 && s.err == nil; n-- {
+	for n := s.number(4, "the number of variables"); n > 0 && s.err == nil; n-- {
 		name := s.str("the name of a variable")
 		v, err := s.variable(b.version)
 		if s.err != nil {
@@ -132,7 +120,7 @@ func parseCT2Binary(data []byte) (*ct2Binary, error) {
 		b.vars[name], b.order = v, append(b.order, name)
 	}
 	if b.version >= 3 && s.err == nil {
-		for n := s.u32("the number of aliases"); n > 0 && s.err == nil; n-- {
+		for n := s.number(4, "the number of aliases"); n > 0 && s.err == nil; n-- {
 			b.aliases = append(b.aliases, [2]string{s.str("an alias"), s.str("the variable of an alias")})
 		}
 	}
@@ -147,23 +135,23 @@ func parseCT2Binary(data []byte) (*ct2Binary, error) {
 
 // variable reads a variable after its name.
 func (s *ct2Scanner) variable(version int) (v ct2Variable, err error) {
-	rank := s.u8("a rank")
+	rank := s.number(1, "a rank")
 	for range rank {
-		v.shape = append(v.shape, s.u32("a size"))
+		v.shape = append(v.shape, s.number(4, "a size"))
 	}
-	dtype, size, bytes := s.u8("a dtype"), 0, 0
+	dtype, size, bytes := s.number(1, "a dtype"), 0, 0
 	switch {
 	case version >= 4 && dtype >= len(ct2DTypes):
 		err = fmt.Errorf("found dtype %d, expected 0 to %d", dtype, len(ct2DTypes)-1)
 	case version >= 4:
 		v.dtype, size = ct2DTypes[dtype].name, ct2DTypes[dtype].size
-		bytes = s.u32("a number of bytes")
+		bytes = s.number(4, "a number of bytes")
 	default:
 		names := map[int]string{1: "int8", 2: "int16", 4: "float32"}
 		if size, v.dtype = dtype, names[dtype]; v.dtype == "" {
 			err = fmt.Errorf("found elements of %d bytes, expected 1, 2 or 4", dtype)
 		}
-		bytes = size * s.u32("a number of elements")
+		bytes = size * s.number(4, "a number of elements")
 	}
 	n, ok := count(v.shape)
 	if err == nil && s.err == nil && (!ok || n > math.MaxInt/4 || n*size != bytes) {

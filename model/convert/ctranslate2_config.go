@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"tfm/mat"
 	"tfm/model"
@@ -22,6 +23,9 @@ func (r *ct2Reader) same(name string, otherwise float64) float64 {
 	}
 	return x
 }
+
+// ct2Activations are the activation functions by their number.
+var ct2Activations = []model.Activation{model.ReLU, model.GELUTanh, model.SiLU, model.GELU}
 
 // readConfig sets r.config, except for the sizes of the vocabularies, their ties and the bias of
 // the output.
@@ -44,33 +48,16 @@ func (r *ct2Reader) readConfig() error {
 		return err
 	}
 	c.DFF = shape[0]
-	for _, step := range []func() error{r.readHeads, r.readNorms, r.readScale, r.readAlignment} {
+	for _, step := range []func() error{r.readHeads, r.refuseOthers, r.readNorms, r.readScale, r.readAlignment, r.readActivation} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	activation := r.same("activation", 0)
-	activations := map[float64]model.Activation{0: model.ReLU, 1: model.GELUTanh, 2: model.SiLU, 3: model.GELU}
-	a, ok := activations[activation]
-	if !ok {
-		names := map[float64]string{4: "GELU by the sigmoid, x·σ(1.702x)", 5: "tanh", 6: "the sigmoid"}
-		name := names[activation]
-		if name == "" {
-			name = fmt.Sprint(activation)
-		}
-		return r.refuse("encoder/activation", "activation %s", name)
-	}
-	c.Activation = a
-	attention, ff := false, false
-	for _, stack := range []string{"encoder", "decoder"} {
-		for i := range max(c.EncoderLayers, c.DecoderLayers) {
-			name := stack + "/layer_" + strconv.Itoa(i)
-			for _, part := range []string{"/self_attention/linear_", "/attention/linear_"} {
-				for k := range 3 {
-					attention = attention || r.t.has(name+part+strconv.Itoa(k)+"/bias")
-				}
-			}
-			ff = ff || r.t.has(name+"/ffn/linear_0/bias") || r.t.has(name+"/ffn/linear_1/bias")
+	var attention, ff bool
+	for name := range r.t.byName {
+		if strings.Contains(name, "/layer_") && strings.HasSuffix(name, "/bias") {
+			attention = attention || strings.Contains(name, "attention/linear_")
+			ff = ff || strings.Contains(name, "/ffn/linear_")
 		}
 	}
 	c.Biases = map[[2]bool]model.Biases{
@@ -87,35 +74,42 @@ func (r *ct2Reader) readConfig() error {
 	for _, name := range []string{"alibi_use_positive_positions", "scale_alibi"} {
 		r.t.skip("decoder/" + name) // read with alibi only
 	}
-	for _, stack := range []string{"encoder", "decoder"} {
-		for _, none := range []string{"alibi", "sliding_window", "final_logit_softcapping", "multi_query_attention"} {
-			if x := r.number(stack+"/"+none, 0); x != 0 && r.err == nil {
-				r.err = r.refuse(stack+"/"+none, "%v", x)
-			}
-		}
-	}
-	if x := r.number("decoder/scale_outputs", 1); x != 1 && r.err == nil {
-		r.err = r.refuse("decoder/scale_outputs", "a factor of the outputs, %v", x)
-	}
 	return r.err
+}
+
+// readActivation sets the activation function.
+func (r *ct2Reader) readActivation() error {
+	x := r.same("activation", 0)
+	if i := int(x); x >= 0 && i < len(ct2Activations) && float64(i) == x {
+		r.config.Activation = ct2Activations[i]
+		return r.err
+	}
+	name, ok := map[float64]string{4: "GELU by the sigmoid, x·σ(1.702x)", 5: "tanh", 6: "the sigmoid"}[x]
+	if !ok {
+		name = fmt.Sprint(x)
+	}
+	return r.refuse("encoder/activation", "activation %s", name)
 }
 
 // layers returns the number of layers of a stack.
 func (r *ct2Reader) layers(stack string) int {
 	n := 0
-	for r.t.has(stack + "/layer_" + strconv.Itoa(n) + "/ffn/linear_0/weight") {
+	for r.t.has(ct2Layer(stack, n) + "/ffn/linear_0/weight") {
 		n++
 	}
 	return n
 }
 
+// ct2Layer returns the prefix of the names of a layer.
+func ct2Layer(stack string, i int) string { return stack + "/layer_" + strconv.Itoa(i) }
+
 // attentions returns the names of the attentions of all layers.
 func (r *ct2Reader) attentions() (names []string) {
 	for i := range r.config.EncoderLayers {
-		names = append(names, "encoder/layer_"+strconv.Itoa(i)+"/self_attention")
+		names = append(names, ct2Layer("encoder", i)+"/self_attention")
 	}
 	for i := range r.config.DecoderLayers {
-		name := "decoder/layer_" + strconv.Itoa(i)
+		name := ct2Layer("decoder", i)
 		names = append(names, name+"/self_attention", name+"/attention")
 	}
 	return names
@@ -124,54 +118,78 @@ func (r *ct2Reader) attentions() (names []string) {
 // readHeads sets the sizes of the heads.
 func (r *ct2Reader) readHeads() error {
 	c := &r.config
-	size := float64(c.DModel / c.Heads)
 	names := r.attentions()
-	size = r.number(names[0]+"/head_dim", size)
+	size := r.number(names[0]+"/head_dim", float64(c.DModel/c.Heads))
 	if !(size >= 1 && size <= 1<<20) {
 		return r.t.fail(names[0]+"/head_dim", "found %v, expected at least 1", size)
 	}
 	if int(size)*c.Heads != c.DModel {
 		c.DK, c.DV = int(size), int(size)
 	}
+	scale := 1 / math.Sqrt(size)
 	for _, name := range names {
-		scale := 1 / math.Sqrt(size)
-		switch found := r.number(name+"/queries_scale", scale); {
-		case r.number(name+"/head_dim", size) != size && r.err == nil:
-			r.err = r.refuse(name+"/head_dim", "heads of several sizes")
-		case math.Abs(found-scale) > 1e-6*scale && r.err == nil:
-			r.err = r.refuse(name+"/queries_scale", "%v for heads of %v, not its reciprocal root", found, size)
-		case r.flag(name+"/multi_query", false) && r.err == nil:
-			r.err = r.refuse(name+"/multi_query", "one head of keys and values for all queries")
-		case r.number(name+"/num_heads_kv", float64(c.Heads)) != float64(c.Heads) && r.err == nil:
-			r.err = r.refuse(name+"/num_heads_kv", "fewer heads of keys and values than of queries")
-		case r.number(name+"/sliding_window", 0) != 0 && r.err == nil:
-			r.err = r.refuse(name+"/sliding_window", "attention in a window")
+		found := r.number(name+"/queries_scale", scale)
+		switch {
+		case r.number(name+"/head_dim", size) != size:
+			return r.refuse(name+"/head_dim", "heads of several sizes")
+		case math.Abs(found-scale) > 1e-6*scale:
+			return r.refuse(name+"/queries_scale", "%v for heads of %v, not its reciprocal root", found, size)
 		}
-		for _, part := range []struct{ name, text string }{
-			{"relative_position_keys", "relative positions (Shaw et al., 2018)"},
-			{"relative_attention_bias", "relative positions (T5)"},
-			{"relative_asymmetric_position_keys", "relative positions"},
-			{"rotary_dim", "rotary positions"},
-			{"q_norm/gamma", "norms of queries and keys"},
-		} {
-			if r.t.has(name+"/"+part.name) && r.err == nil {
-				r.err = r.refuse(name+"/"+part.name, "%s", part.text)
+	}
+	return r.err
+}
+
+// ct2Setting is a number that tfm's models do not have, unless it is off.
+type ct2Setting struct {
+	name string
+	off  float64 // NaN: the tensor must not exist
+	what string  // for the error; %v is the number
+}
+
+var (
+	ct2StackSettings = []ct2Setting{
+		{"alibi", 0, "%v"}, {"sliding_window", 0, "%v"}, {"final_logit_softcapping", 0, "%v"}, {"multi_query_attention", 0, "%v"},
+		{"scale_outputs", 1, "a factor of the outputs, %v"}, {"layernorm_embedding/gamma", math.NaN(), "a norm of the embeddings"},
+	}
+	ct2LayerSettings = []ct2Setting{
+		{"layer_scalar", 1, "a factor of the layer, %v"}, {"ffn/linear_0_noact/weight", math.NaN(), "gated linear units"},
+	}
+	ct2AttentionSettings = []ct2Setting{
+		{"multi_query", 0, "one head of keys and values for all queries"}, {"sliding_window", 0, "attention in a window"},
+		{"relative_position_keys", math.NaN(), "relative positions (Shaw et al., 2018)"},
+		{"relative_attention_bias", math.NaN(), "relative positions (T5)"},
+		{"relative_asymmetric_position_keys", math.NaN(), "relative positions"},
+		{"rotary_dim", math.NaN(), "rotary positions"}, {"q_norm/gamma", math.NaN(), "norms of queries and keys"},
+	}
+)
+
+// refuseOthers reports the first setting that tfm's models do not have.
+func (r *ct2Reader) refuseOthers() error {
+	check := func(scope string, settings ...ct2Setting) {
+		for _, s := range settings {
+			name := scope + "/" + s.name
+			if !r.t.has(name) || r.err != nil {
+				continue
+			}
+			switch {
+			case math.IsNaN(s.off):
+				r.err = r.refuse(name, "%s", s.what)
+			default:
+				if x := r.number(name, s.off); x != s.off && r.err == nil {
+					r.err = r.refuse(name, "%s", strings.ReplaceAll(s.what, "%v", fmt.Sprint(x)))
+				}
 			}
 		}
 	}
+	for _, name := range r.attentions() {
+		check(name, ct2AttentionSettings...)
+		check(name, ct2Setting{"num_heads_kv", float64(r.config.Heads), "fewer heads of keys and values than of queries"})
+	}
 	for _, stack := range []string{"encoder", "decoder"} {
-		for i := range max(c.EncoderLayers, c.DecoderLayers) {
-			name := stack + "/layer_" + strconv.Itoa(i)
-			if r.t.has(name+"/ffn/linear_0_noact/weight") && r.err == nil {
-				r.err = r.refuse(name+"/ffn/linear_0_noact/weight", "gated linear units")
-			}
-			if x := r.number(name+"/layer_scalar", 1); x != 1 && r.err == nil {
-				r.err = r.refuse(name+"/layer_scalar", "a factor of the layer, %v", x)
-			}
+		for i := range max(r.config.EncoderLayers, r.config.DecoderLayers) {
+			check(ct2Layer(stack, i), ct2LayerSettings...)
 		}
-		if name := stack + "/layernorm_embedding/gamma"; r.t.has(name) && r.err == nil {
-			r.err = r.refuse(name, "a norm of the embeddings")
-		}
+		check(stack, ct2StackSettings...)
 	}
 	return r.err
 }

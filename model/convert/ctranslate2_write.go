@@ -97,20 +97,13 @@ func encodeCTranslate2(f model.File) (*ct2Binary, map[string][]byte, error) {
 // checkCTranslate2 reports the first setting that CTranslate2 does not have.
 func checkCTranslate2(c model.Config) error {
 	dk, dv := c.HeadSizes()
-	name := func(text []byte, err error) string { return string(text) }
-	switch {
-	case c.Norm == model.DeepNorm:
-		return &model.FieldError{Field: "norm", Found: name(c.Norm.MarshalText()), Expected: "post or pre for CTranslate2"}
-	case c.NormKind == model.UnbiasedNorm:
-		return &model.FieldError{Field: "norm_kind", Found: name(c.NormKind.MarshalText()), Expected: "layer or rms for CTranslate2"}
-	case dk != dv:
-		return &model.FieldError{Field: "d_v", Found: dv, Expected: fmt.Sprintf("%d, the d_k, for CTranslate2", dk)}
-	case dk*c.Heads != c.DModel:
-		return &model.FieldError{Field: "d_k", Found: dk, Expected: fmt.Sprintf("%d/%d, d_model divided by the heads, for CTranslate2", c.DModel, c.Heads)}
-	case c.Heads > math.MaxInt16:
-		return &model.FieldError{Field: "heads", Found: c.Heads, Expected: fmt.Sprint("up to ", math.MaxInt16, " for CTranslate2")}
-	}
-	return nil
+	return firstBroken([]rule{
+		{c.Norm == model.DeepNorm, "norm", textOf(c.Norm), "post or pre for CTranslate2"},
+		{c.NormKind == model.UnbiasedNorm, "norm_kind", textOf(c.NormKind), "layer or rms for CTranslate2"},
+		{dk != dv, "d_v", dv, fmt.Sprintf("%d, the d_k, for CTranslate2", dk)},
+		{dk*c.Heads != c.DModel, "d_k", dk, fmt.Sprintf("%d/%d, d_model divided by the heads, for CTranslate2", c.DModel, c.Heads)},
+		{c.Heads > math.MaxInt16, "heads", c.Heads, fmt.Sprint("up to ", math.MaxInt16, " for CTranslate2")},
+	}...)
 }
 
 // ct2Tokenizers adds the files of the tokenizers and the vocabularies to files, and returns the
@@ -266,7 +259,7 @@ func (w ct2Writer) float32s(name string, shape []int, data []float32) {
 
 // attributes adds the scalars.
 func (w ct2Writer) attributes(c model.Config, d model.Decoding) error {
-	activation := map[model.Activation]int8{model.ReLU: 0, model.GELUTanh: 1, model.SiLU: 2, model.GELU: 3}[c.Activation]
+	activation := int8(slices.Index(ct2Activations, c.Activation))
 	for _, stack := range []string{"encoder", "decoder"} {
 		w.int16(stack+"/num_heads", c.Heads)
 		w.flag(stack+"/pre_norm", c.Norm == model.PreNorm)

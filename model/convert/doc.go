@@ -30,6 +30,7 @@
 //	npz.go                  those of NumPy's archives
 //	ctranslate2_binary.go   those of CTranslate2's model.bin
 //	layers.go               the layers by their names in a system, for reading and writing
+//	rules.go                refuses settings that a side does not have
 //	positions.go            recognises tables of sinusoids
 //	vocabulary.go           the vocabularies of a model as tokenizers
 //	tokenizer_json.go       a byte-level BPE for Hugging Face's tokenizers

@@ -55,12 +55,7 @@ func isSet(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, 
 // validate sets the fields without names in JSON. vocabulary is the number of target pieces.
 func (g *hfGeneration) validate(vocabulary int) error {
 	not := func(x *float64, off float64) bool { return x != nil && *x != off }
-	for _, rule := range []struct {
-		broken   bool
-		name     string
-		found    any
-		expected string
-	}{
+	if err := firstBroken([]rule{
 		{g.NumBeams < 1 || g.NumBeams > model.MaxBeam, "num_beams", g.NumBeams, fmt.Sprint("1 to ", model.MaxBeam)},
 		{g.DoSample, "do_sample", true, "false: the model file has settings of beam search"},
 		{g.MinLength > 0, "min_length", g.MinLength, "0"},
@@ -79,10 +74,8 @@ func (g *hfGeneration) validate(vocabulary int) error {
 		{not(g.Guidance, 1), "guidance_scale", value(g.Guidance), "null"},
 		{isSet(g.DecayPenalty), "exponential_decay_length_penalty", string(g.DecayPenalty), "null"},
 		{g.LengthPenalty != nil && !(*g.LengthPenalty >= 0 && *g.LengthPenalty <= 10), "length_penalty", value(g.LengthPenalty), "0 to 10"},
-	} {
-		if rule.broken {
-			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
-		}
+	}...); err != nil {
+		return err
 	}
 	if err := g.setSearch(); err != nil {
 		return err

@@ -71,13 +71,27 @@ var hfActivations = []struct {
 // hfNormEps is the eps of all norms: that of torch.nn.LayerNorm.
 const hfNormEps = 1e-5
 
+// fields returns the fields of h beside those of c with the same value: for reading those of h are
+// the source, for writing those of c. h has more fields, which must agree with these.
+func (h *hfMarianConfig) fields(c *model.Config) (ints [][2]*int, floats [][2]*float32) {
+	ints = [][2]*int{
+		{&h.MaxPositions, &c.MaxLen}, {&h.DModel, &c.DModel}, {&h.EncoderLayers, &c.EncoderLayers}, {&h.DecoderLayers, &c.DecoderLayers},
+		{&h.EncoderHeads, &c.Heads}, {&h.EncoderFFN, &c.DFF},
+	}
+	floats = [][2]*float32{{&h.Dropout, &c.Dropout}, {&h.AttentionDropout, &c.AttentionDropout}, {&h.ActivationDropout, &c.FFDropout}}
+	return ints, floats
+}
+
 // config returns the Config without sizes of vocabularies, or an error that names what tfm's
 // Transformer does not have.
 func (h *hfMarianConfig) config() (model.Config, error) {
-	c := model.Config{
-		DModel: h.DModel, Heads: h.EncoderHeads, DFF: h.EncoderFFN, EncoderLayers: h.EncoderLayers, DecoderLayers: h.DecoderLayers,
-		NormEps: hfNormEps, MaxLen: h.MaxPositions, FinalNorm: model.FinalNormOff, Positions: model.Halves, Unscaled: !h.ScaleEmbedding, OutputBias: true,
-		Dropout: h.Dropout, AttentionDropout: h.AttentionDropout, FFDropout: h.ActivationDropout,
+	c := model.Config{NormEps: hfNormEps, FinalNorm: model.FinalNormOff, Positions: model.Halves, Unscaled: !h.ScaleEmbedding, OutputBias: true}
+	ints, floats := h.fields(&c)
+	for _, f := range ints {
+		*f[1] = *f[0]
+	}
+	for _, f := range floats {
+		*f[1] = *f[0]
 	}
 	found := false
 	for _, a := range hfActivations {
@@ -85,12 +99,7 @@ func (h *hfMarianConfig) config() (model.Config, error) {
 			c.Activation, found = a.activation, true
 		}
 	}
-	for _, rule := range []struct {
-		broken   bool
-		name     string
-		found    any
-		expected string
-	}{
+	return c, firstBroken([]rule{
 		{h.ModelType != hfMarianType, "model_type", h.ModelType, hfMarianType},
 		{!found, "activation_function", h.Activation, "relu, gelu, gelu_new, swish or silu"},
 		{h.DecoderHeads != h.EncoderHeads, "decoder_attention_heads", h.DecoderHeads, fmt.Sprint(h.EncoderHeads, " as in the encoder")},
@@ -101,12 +110,46 @@ func (h *hfMarianConfig) config() (model.Config, error) {
 		{h.StaticPositions != nil && !*h.StaticPositions, "static_position_embeddings", false, "true"},
 		{h.ExtraPositions != 0, "extra_pos_embeddings", h.ExtraPositions, "0"},
 		{h.ShareEmbeddings && h.DecoderVocabSize != 0 && h.DecoderVocabSize != h.VocabSize, "decoder_vocab_size", h.DecoderVocabSize, fmt.Sprint(h.VocabSize, " with shared embeddings")},
-	} {
-		if rule.broken {
-			return c, &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
+	}...)
+}
+
+// hfMarianConfigOf returns the part of config.json for a model, which checkMarianHF accepts.
+func hfMarianConfigOf(c model.Config) (h hfMarianConfig) {
+	ints, floats := h.fields(&c)
+	for _, f := range ints {
+		*f[0] = *f[1]
+	}
+	for _, f := range floats {
+		*f[0] = *f[1]
+	}
+	h.ModelType, h.VocabSize, h.DecoderVocabSize = hfMarianType, c.SrcVocab, c.TgtVocab
+	h.DecoderHeads, h.DecoderFFN, h.ScaleEmbedding = h.EncoderHeads, h.EncoderFFN, !c.Unscaled
+	h.ShareEmbeddings, h.TieWordEmbeddings = c.Tie == model.TieAll, c.Tie != model.TieNone
+	for _, a := range hfActivations {
+		if a.activation == c.Activation {
+			h.Activation = a.name
+			break
 		}
 	}
-	return c, nil
+	return h
+}
+
+// checkMarianHF reports the first setting that MarianMTModel does not have, as a *model.FieldError.
+func checkMarianHF(c model.Config) error {
+	dk, dv := c.HeadSizes()
+	const system = " for transformers' Marian"
+	return firstBroken([]rule{
+		{c.Norm != model.PostNorm, "norm", textOf(c.Norm), "post" + system},
+		{c.HasFinalNorm(), "final_norm", true, "false" + system},
+		{c.NormKind != model.LayerNorm, "norm_kind", textOf(c.NormKind), "layer" + system},
+		{c.NormEps != hfNormEps, "norm_eps", c.NormEps, "1e-05" + system},
+		{c.Positions != model.Halves && c.Positions != model.Interleaved, "positions", textOf(c.Positions), "halves or interleaved" + system},
+		{c.DModel%2 != 0, "d_model", c.DModel, "an even number" + system},
+		{c.FirstPosition != 0, "first_position", c.FirstPosition, "0" + system},
+		{c.SourceMarks != model.EOSLast, "source_marks", textOf(c.SourceMarks), "a source that ends with EOS" + system},
+		{dk*c.Heads != c.DModel, "d_k", dk, "d_model divided by the heads" + system},
+		{dv*c.Heads != c.DModel, "d_v", dv, "d_model divided by the heads" + system},
+	}...)
 }
 
 // hfNaming are the names of MarianMTModel.

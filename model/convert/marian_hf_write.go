@@ -50,34 +50,6 @@ func WriteMarianHF(dir string, f model.File) error {
 	return safetensors.Write(filepath.Join(dir, hfModelFile), map[string]string{"format": "pt"}, hfTensors(f.Model))
 }
 
-// checkMarianHF reports the first setting that MarianMTModel does not have, as a *model.FieldError.
-func checkMarianHF(c model.Config) error {
-	dk, dv := c.HeadSizes()
-	name := func(text []byte, _ error) string { return string(text) }
-	for _, rule := range []struct {
-		broken   bool
-		name     string
-		found    any
-		expected string
-	}{
-		{c.Norm != model.PostNorm, "norm", name(c.Norm.MarshalText()), "post"},
-		{c.HasFinalNorm(), "final_norm", true, "false"},
-		{c.NormKind != model.LayerNorm, "norm_kind", name(c.NormKind.MarshalText()), "layer"},
-		{c.NormEps != hfNormEps, "norm_eps", c.NormEps, "1e-05"},
-		{c.Positions != model.Halves && c.Positions != model.Interleaved, "positions", name(c.Positions.MarshalText()), "halves or interleaved"},
-		{c.DModel%2 != 0, "d_model", c.DModel, "an even number"},
-		{c.FirstPosition != 0, "first_position", c.FirstPosition, "0"},
-		{c.SourceMarks != model.EOSLast, "source_marks", name(c.SourceMarks.MarshalText()), "a source that ends with EOS"},
-		{dk*c.Heads != c.DModel, "d_k", dk, "d_model divided by the heads"},
-		{dv*c.Heads != c.DModel, "d_v", dv, "d_model divided by the heads"},
-	} {
-		if rule.broken {
-			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected + " for transformers' Marian"}
-		}
-	}
-	return nil
-}
-
 // hfConfigJSON is the content of config.json.
 type hfConfigJSON struct {
 	Architectures []string `json:"architectures"`
@@ -94,23 +66,9 @@ type hfConfigJSON struct {
 }
 
 func newHFConfig(f model.File) hfConfigJSON {
-	c := f.Model.Config
 	h := hfConfigJSON{
-		Architectures: []string{"MarianMTModel"},
-		hfMarianConfig: hfMarianConfig{
-			ModelType: hfMarianType, VocabSize: c.SrcVocab, DecoderVocabSize: c.TgtVocab, MaxPositions: c.MaxLen, EncoderLayers: c.EncoderLayers, DecoderLayers: c.DecoderLayers,
-			EncoderHeads: c.Heads, DecoderHeads: c.Heads, EncoderFFN: c.DFF, DecoderFFN: c.DFF, DModel: c.DModel, ScaleEmbedding: !c.Unscaled,
-			ShareEmbeddings: c.Tie == model.TieAll, TieWordEmbeddings: c.Tie != model.TieNone,
-			Dropout: c.Dropout, AttentionDropout: c.AttentionDropout, ActivationDropout: c.FFDropout,
-		},
-		IsEncoderDecoder: true,
-		Pad:              int(text.Pad), EOS: int(text.EOS), Start: int(text.BOS), DType: "float32", TorchDType: "float32",
-	}
-	for _, a := range hfActivations {
-		if a.activation == c.Activation {
-			h.Activation = a.name
-			break
-		}
+		Architectures: []string{"MarianMTModel"}, hfMarianConfig: hfMarianConfigOf(f.Model.Config), IsEncoderDecoder: true,
+		Pad: model.Pad, EOS: model.EOS, Start: model.BOS, DType: "float32", TorchDType: "float32",
 	}
 	h.TFM = newTFMExtra(f)
 	h.TFM.Config.Positions = model.Halves // after the permutation

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -121,69 +122,39 @@ func readNpyHeader(entry *zip.File) (*npyArray, error) {
 	return a, nil
 }
 
+// npyEntry is an entry of a header, with what stands after it.
+var npyEntry = regexp.MustCompile(`^ *'(descr|fortran_order|shape)': *('[^']*'|True|False|\([0-9, ]*\)) *,? *`)
+
 // parse decodes a header, a literal of Python: {'descr': '<f4', 'fortran_order': False, 'shape':
 // (2, 3), }.
 func (a *npyArray) parse(header string) error {
 	fail := fmt.Errorf("found header %.100q, expected descr, fortran_order and shape", header)
-	rest, found := strings.TrimSpace(header), map[string]bool{}
-	cut := func(s string) bool {
-		after, ok := strings.CutPrefix(rest, s)
-		if ok {
-			rest = strings.TrimLeft(after, " ")
+	rest, isOpen := strings.CutPrefix(strings.TrimSpace(header), "{")
+	rest, isClosed := strings.CutSuffix(rest, "}")
+	values := map[string]string{}
+	for rest != "" {
+		m := npyEntry.FindStringSubmatch(rest)
+		if m == nil || values[m[1]] != "" {
+			return fail
 		}
-		return ok
+		values[m[1]], rest = m[2], rest[len(m[0]):]
 	}
-	until := func(s string) string {
-		before, after, ok := strings.Cut(rest, s)
-		if !ok {
-			return "?"
-		}
-		rest = strings.TrimLeft(after, " ")
-		return before
-	}
-	if !cut("{") {
+	if !isOpen || !isClosed || len(values) != 3 || values["descr"][0] != '\'' || values["shape"][0] != '(' {
 		return fail
 	}
-	for !cut("}") {
-		if !cut("'") {
-			return fail
-		}
-		key := until("'")
-		if found[key] || !cut(":") {
-			return fail
-		}
-		found[key] = true
-		switch key {
-		case "descr":
-			if !cut("'") {
-				return fail
-			}
-			a.descr = until("'")
-		case "fortran_order":
-			if !cut("False") {
-				return fmt.Errorf("found header %.100q, expected fortran_order False", header)
-			}
-		case "shape":
-			if !cut("(") {
-				return fail
-			}
-			for dim := range strings.SplitSeq(until(")"), ",") {
-				if dim = strings.TrimSpace(dim); dim == "" {
-					continue
-				}
-				n, err := strconv.ParseUint(dim, 10, 40)
-				if err != nil || len(a.shape) == 32 {
-					return fail
-				}
-				a.shape = append(a.shape, int(n))
-			}
-		default:
-			return fail
-		}
-		cut(",")
+	if values["fortran_order"] != "False" {
+		return fmt.Errorf("found header %.100q, expected fortran_order False", header)
 	}
-	if rest != "" || len(found) != 3 {
-		return fail
+	a.descr = strings.Trim(values["descr"], "'")
+	for dim := range strings.SplitSeq(strings.Trim(values["shape"], "()"), ",") {
+		if dim = strings.TrimSpace(dim); dim == "" {
+			continue
+		}
+		n, err := strconv.ParseUint(dim, 10, 40)
+		if err != nil || len(a.shape) == 32 {
+			return fail
+		}
+		a.shape = append(a.shape, int(n))
 	}
 	switch npyTypes[a.descr] {
 	case "":

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"os"
 	"slices"
 	"strings"
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/safetensors"
 )
 
 var minusInf = float32(math.Inf(-1))
@@ -33,6 +35,21 @@ type tensor struct {
 
 func newTensors(path string, size int64) *tensors {
 	return &tensors{path: path, size: size, byName: map[string]*tensor{}}
+}
+
+// safetensorsTensors returns the tensors of an open safetensors file.
+func safetensorsTensors(path string, s *safetensors.File) (*tensors, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	all := newTensors(path, info.Size())
+	for _, t := range s.Tensors() {
+		if err := all.add(t.Name, t.DType, t.Shape, t.Float32s); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // add adds a tensor whose elements read returns. It refuses duplicate names, and shapes with

@@ -1,0 +1,229 @@
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tfm/text"
+	"tfm/text/sentencepiece"
+)
+
+// pieceSides returns the sides of a model with tokenizers of SentencePiece. Those of a joint
+// vocabulary have the same rows.
+func pieceSides(src, tgt *vocabulary, srcPieces, tgtPieces *sentencepiece.Tokenizer, joint bool) (s, t side, err error) {
+	srcModels, tgtModels := []*sentencepiece.Tokenizer{srcPieces}, []*sentencepiece.Tokenizer{tgtPieces}
+	if joint {
+		srcModels = append(srcModels, tgtPieces)
+		tgtModels = srcModels
+	}
+	if s, err = src.pieces(srcPieces, srcModels); err != nil {
+		return s, t, err
+	}
+	if t, err = tgt.pieces(tgtPieces, tgtModels); err == nil && joint && s.equal(t) {
+		t = s
+	}
+	return s, t, err
+}
+
+// order returns the rows in the order of ids: their own, but the unknown token is before all rows
+// that have no meaning.
+func (v *vocabulary) order() (rows []int) {
+	isFirst := v.unknown >= 0
+	for row := range v.tokens {
+		if isFirst && (row == v.unknown || !v.isSpecial(row)) {
+			rows, isFirst = append(rows, v.unknown), false
+		}
+		if row != v.unknown {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// pieces maps the rows of v to the ids of a tokenizer that splits text as own does. Its file has
+// the tokens of v in their order, then the pieces of models that v lacks. A token that own lacks is
+// unused: no text is encoded as it. A piece that v lacks has the row of the unknown token, because
+// the source system encodes it as that; it is in the file so that texts are split as before.
+func (v *vocabulary) pieces(own *sentencepiece.Tokenizer, models []*sentencepiece.Tokenizer) (side, error) {
+	if s, ok := v.ownIDs(own); ok {
+		return s, nil
+	}
+	m := own.Model()
+	known := make(map[string]*sentencepiece.Piece, len(m.Pieces))
+	lowest := float32(0) // score
+	for i := range m.Pieces {
+		p := &m.Pieces[i]
+		known[p.Text] = p
+		lowest = min(lowest, p.Score)
+	}
+	b := v.newPieceList(m)
+	for _, row := range b.rows {
+		token := v.tokens[row]
+		p := known[token]
+		switch {
+		case b.addSpecial(row):
+		case p != nil && (p.Type == sentencepiece.Unknown || p.Type == sentencepiece.Control):
+			b.addControl(row)
+		case p != nil:
+			b.add(sentencepiece.Piece{Text: token, Score: p.Score, Type: p.Type})
+		case v.hasCodes && isLanguageCode(token):
+			// Text is normalized to "▁>>fra<<▁…", where this piece is found.
+			b.add(sentencepiece.Piece{Text: "▁" + token, Type: sentencepiece.UserDefined})
+		default:
+			b.add(unusedPiece(token, m.Trainer.ModelType, lowest))
+		}
+	}
+	added := map[string]bool{}
+	for _, other := range models {
+		for _, p := range other.Model().Pieces {
+			isText := p.Type == sentencepiece.Normal || p.Type == sentencepiece.UserDefined || p.Type == sentencepiece.Byte
+			if !isText || v.row(p.Text) >= 0 || added[p.Text] {
+				continue
+			}
+			added[p.Text] = true
+			if known[p.Text] == nil {
+				p = unusedPiece(p.Text, m.Trainer.ModelType, lowest)
+			}
+			b.add(sentencepiece.Piece{Text: p.Text, Score: p.Score, Type: p.Type})
+		}
+	}
+	return b.side()
+}
+
+// isLanguageCode reports whether a token selects the target language, as ">>fra<<" does at the
+// begin of a text.
+func isLanguageCode(token string) bool {
+	return strings.HasPrefix(token, ">>") && strings.HasSuffix(token, "<<")
+}
+
+// isCodePiece reports whether piece is the piece of a language code.
+func isCodePiece(piece, token string) bool { return isLanguageCode(token) && piece == "▁"+token }
+
+// unusedPiece returns a piece that no text is encoded as, for a model whose lowest score is given.
+func unusedPiece(text string, kind sentencepiece.ModelType, lowest float32) sentencepiece.Piece {
+	p := sentencepiece.Piece{Text: text, Type: sentencepiece.Unused}
+	if kind == sentencepiece.BPE {
+		p.Score = lowest - 1 // merged last, and split again
+	}
+	return p
+}
+
+// ownIDs returns the side of t if its ids are those that pieces would give to the rows.
+func (v *vocabulary) ownIDs(t *sentencepiece.Tokenizer) (s side, ok bool) {
+	s = side{tokenizer: t, rows: []int{v.pad, v.bos, v.eos}}
+	for _, row := range v.order() {
+		if row != v.pad && row != v.bos && row != v.eos {
+			s.rows = append(s.rows, row)
+		}
+	}
+	if t.Size() != len(s.rows) {
+		return s, false
+	}
+	for id, row := range s.rows {
+		file := t.FileID(int32(id))
+		if id <= int(text.EOS) && file < 0 {
+			continue
+		}
+		p := t.Model().Pieces[file]
+		if row < 0 || p.Text != v.tokens[row] && !isCodePiece(p.Text, v.tokens[row]) || (p.Type == sentencepiece.Unknown) != (row == v.unknown) {
+			return s, false
+		}
+		if id > int(text.EOS) && p.Type == sentencepiece.Control {
+			s.special = append(s.special, int32(id))
+		}
+	}
+	return s, true
+}
+
+// words maps the rows of v to ids as pieces does. The tokens of a text are its words, which must
+// have spaces between them.
+func (v *vocabulary) words() (side, error) {
+	m := sentencepiece.NewModel()
+	m.Trainer.ModelType = sentencepiece.Word
+	b := v.newPieceList(m)
+	for _, row := range b.rows {
+		if !b.addSpecial(row) {
+			b.add(sentencepiece.Piece{Text: "▁" + v.tokens[row], Type: sentencepiece.Normal})
+		}
+	}
+	return b.side()
+}
+
+// pieceList is the file of a tokenizer under construction: the tokens of v in their order, then
+// other pieces.
+type pieceList struct {
+	v       *vocabulary
+	m       *sentencepiece.Model
+	rows    []int   // of the first pieces: those of v
+	control []int32 // pieces of tokens without text
+}
+
+// newPieceList returns a list with the settings of m. An id of special meaning without a row has no
+// piece.
+func (v *vocabulary) newPieceList(m *sentencepiece.Model) *pieceList {
+	b := &pieceList{v: v, m: sentencepiece.NewModel(), rows: v.order()}
+	b.m.Trainer, b.m.Normalizer, b.m.Denormalizer = m.Trainer, m.Normalizer, m.Denormalizer
+	t := &b.m.Trainer
+	if v.unknownText != nil {
+		t.UnknownSurface = *v.unknownText
+	}
+	for _, s := range []struct {
+		row   int
+		piece *string
+		id    *int32
+	}{{v.pad, &t.PadPiece, &t.PadID}, {v.bos, &t.BOSPiece, &t.BOSID}, {v.eos, &t.EOSPiece, &t.EOSID}, {v.unknown, &t.UnknownPiece, &t.UnknownID}} {
+		*s.piece, *s.id = "", int32(slices.Index(b.rows, s.row))
+		if s.row >= 0 {
+			*s.piece = v.tokens[s.row]
+		}
+	}
+	return b
+}
+
+func (b *pieceList) add(p sentencepiece.Piece) { b.m.Pieces = append(b.m.Pieces, p) }
+
+// addControl adds a token without text.
+func (b *pieceList) addControl(row int) {
+	b.control = append(b.control, int32(len(b.m.Pieces)))
+	b.add(sentencepiece.Piece{Text: b.v.tokens[row], Type: sentencepiece.Control})
+}
+
+// addSpecial adds a token whose row has a meaning, and reports whether it has.
+func (b *pieceList) addSpecial(row int) bool {
+	switch {
+	case row == b.v.unknown:
+		b.add(sentencepiece.Piece{Text: b.v.tokens[row], Type: sentencepiece.Unknown})
+	case b.v.isSpecial(row):
+		b.add(sentencepiece.Piece{Text: b.v.tokens[row], Type: sentencepiece.Control})
+	case slices.Contains(b.v.controls, row):
+		b.addControl(row)
+	default:
+		return false
+	}
+	return true
+}
+
+func (b *pieceList) side() (side, error) {
+	b.m.Trainer.VocabSize = int32(len(b.m.Pieces))
+	t, err := sentencepiece.New(b.m)
+	if err != nil {
+		return side{}, fmt.Errorf("%s: %w", b.v.path, err)
+	}
+	s := side{tokenizer: t}
+	for id := range int32(t.Size()) {
+		row, file := -1, int(t.FileID(id))
+		if file >= 0 {
+			row = b.v.unknown
+			if file < len(b.rows) {
+				row = b.rows[file]
+			}
+		}
+		s.rows = append(s.rows, row)
+	}
+	for _, file := range b.control {
+		s.special = append(s.special, t.FromFileID(file))
+	}
+	slices.Sort(s.special)
+	return s, nil
+}
