@@ -109,35 +109,37 @@ func checkCTranslate2(c model.Config) error {
 // ct2Tokenizers adds the files of the tokenizers and the vocabularies to files, and returns the
 // settings that name their tokens. encoded is the form of the tokenizers in a model file.
 func ct2Tokenizers(t vocab.Tokenizers, encoded map[string][]byte, files map[string][]byte) (ct2Options, error) {
-	src, err := ct2Tokens(t.Source)
+	src, err := namesOf(t.Source)
 	if err != nil {
 		return ct2Options{}, fmt.Errorf("source tokenizer: %w", err)
 	}
-	tgt, err := ct2Tokens(t.Target)
+	tgt, err := namesOf(t.Target)
 	if err != nil {
 		return ct2Options{}, fmt.Errorf("target tokenizer: %w", err)
 	}
-	if !slices.Equal(src.names(), tgt.names()) {
-		return ct2Options{}, fmt.Errorf("tokenizers: found special tokens %q and %q, expected the same on both sides for CTranslate2", src.names(), tgt.names())
+	if !slices.Equal(src.special(), tgt.special()) {
+		return ct2Options{}, fmt.Errorf("tokenizers: found special tokens %q and %q, expected the same on both sides for CTranslate2", src.special(), tgt.special())
 	}
-	lists := map[string][]string{"shared_vocabulary.json": src.tokens}
+	lists := map[string][]string{"shared_vocabulary.json": src.names}
 	if !t.Joint() {
-		lists = map[string][]string{"source_vocabulary.json": src.tokens, "target_vocabulary.json": tgt.tokens}
+		lists = map[string][]string{"source_vocabulary.json": src.names, "target_vocabulary.json": tgt.names}
 	}
 	for name, tokens := range lists {
 		if files[name], err = marshalReadable(tokens); err != nil {
 			return ct2Options{}, err
 		}
 	}
-	for _, side := range []struct {
-		tokenizer  text.Tokenizer
-		spm, plain string
-	}{{t.Source, "source.spm", "tokenizer.json"}, {t.Target, "target.spm", "target_tokenizer.json"}} {
+	type tokenizerFiles struct {
+		tokenizer text.Tokenizer
+		spm, json string
+	}
+	sides := []tokenizerFiles{{t.Source, "source.spm", "source_tokenizer.json"}, {t.Target, "target.spm", "target_tokenizer.json"}}
+	if t.Joint() {
+		sides = []tokenizerFiles{{t.Source, "sentencepiece.model", "tokenizer.json"}}
+	}
+	for _, side := range sides {
 		switch x := side.tokenizer.(type) {
 		case *sentencepiece.Tokenizer:
-			if t.Joint() {
-				side.spm = "sentencepiece.model"
-			}
 			files[side.spm], err = x.MarshalBinary()
 		case *subword.Tokenizer:
 			var b bytes.Buffer
@@ -147,13 +149,7 @@ func ct2Tokenizers(t vocab.Tokenizers, encoded map[string][]byte, files map[stri
 			}
 			files[ct2Codes] = b.Bytes()
 		case *bpe.Tokenizer:
-			if !t.Joint() && side.plain == "tokenizer.json" {
-				side.plain = "source_tokenizer.json"
-			}
-			if t.Joint() {
-				side.plain = "tokenizer.json"
-			}
-			files[side.plain], err = tokenizerJSON(x)
+			files[side.json], err = tokenizerJSON(x)
 			for key, data := range encoded {
 				files[ct2Tokenizer+key] = data
 			}
@@ -162,75 +158,13 @@ func ct2Tokenizers(t vocab.Tokenizers, encoded map[string][]byte, files map[stri
 			return ct2Options{}, err
 		}
 	}
-	return ct2Options{Unknown: src.unknown, BOS: src.tokens[text.BOS], EOS: src.tokens[text.EOS]}, nil
+	return ct2Options{Unknown: src.unknown, BOS: src.names[text.BOS], EOS: src.names[text.EOS]}, nil
 }
 
 const (
 	ct2Codes     = "bpe.model"
 	ct2Tokenizer = "tokenizer." // and its key in a model file
 )
-
-// ct2Vocabulary is a vocabulary of CTranslate2: distinct tokens, and the one of unknown text.
-type ct2Vocabulary struct {
-	tokens  []string
-	unknown string
-}
-
-// names returns the tokens with a meaning.
-func (v ct2Vocabulary) names() []string {
-	return []string{v.tokens[text.Pad], v.tokens[text.BOS], v.tokens[text.EOS], v.unknown}
-}
-
-// ct2Tokens returns the tokens of the ids of t.
-func ct2Tokens(t text.Tokenizer) (v ct2Vocabulary, err error) {
-	switch t := t.(type) {
-	case *bpe.Tokenizer:
-		if v.tokens, err = bpeNames(t); err != nil {
-			return v, err
-		}
-		v.unknown = v.tokens[text.Pad] // no text is unknown
-		return v, nil
-	case *sentencepiece.Tokenizer:
-		for id := range int32(t.Size()) {
-			token := ""
-			if file := t.FileID(id); file >= 0 {
-				p := t.Model().Pieces[file]
-				if token = p.Text; p.Type == sentencepiece.Unknown {
-					v.unknown = token
-				}
-			}
-			v.tokens = append(v.tokens, token)
-		}
-	case *subword.Tokenizer:
-		const unknown = text.EOS + 1
-		for id := range int32(t.Size()) {
-			v.tokens = append(v.tokens, t.Piece(id))
-		}
-		v.unknown = v.tokens[unknown]
-	default:
-		return v, fmt.Errorf("found a tokenizer of type %T, which CTranslate2 does not have", t)
-	}
-	index := map[string]int{}
-	for id, token := range v.tokens {
-		if token == "" {
-			continue
-		}
-		if first, ok := index[token]; ok {
-			return v, fmt.Errorf("pieces %d and %d are both %q, which CTranslate2 cannot distinguish", first, id, token)
-		}
-		index[token] = id
-	}
-	for id, name := range [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"} {
-		if v.tokens[id] != "" {
-			continue
-		}
-		for _, found := index[name]; found; _, found = index[name] {
-			name += "_"
-		}
-		v.tokens[id] = name
-	}
-	return v, nil
-}
 
 // ct2Writer builds a model.bin.
 type ct2Writer struct{ *ct2Binary }

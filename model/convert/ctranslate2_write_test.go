@@ -246,11 +246,11 @@ func TestWriteCTranslate2InPython(t *testing.T) {
 		if err := WriteCTranslate2(r.Dir, f); err != nil {
 			t.Fatal(err)
 		}
-		src, err := ct2Tokens(x.tokenizers.Source)
+		src, err := namesOf(x.tokenizers.Source)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tgt, err := ct2Tokens(x.tokenizers.Target)
+		tgt, err := namesOf(x.tokenizers.Target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestWriteCTranslate2InPython(t *testing.T) {
 	defer pool.Close()
 	for k, name := range names {
 		d := decode.New(decode.NewWeights(files[k].Model, pool), pool)
-		tgt, _ := ct2Tokens(cases[name].tokenizers.Target)
+		tgt, _ := namesOf(cases[name].tokenizers.Target)
 		worst, compared := 0.0, 0
 		for i := range source {
 			got := scoreLikeSearch(t, d, srcs[k][i], tgts[k][i])
@@ -304,10 +304,10 @@ func TestWriteCTranslate2InPython(t *testing.T) {
 	}
 }
 
-func tokensOf(ids []int32, v ct2Vocabulary) []string {
+func tokensOf(ids []int32, v idNames) []string {
 	tokens := []string{}
 	for _, id := range ids {
-		tokens = append(tokens, v.tokens[id])
+		tokens = append(tokens, v.names[id])
 	}
 	return tokens
 }

@@ -17,6 +17,7 @@
 //	marian_vocab.go         their vocabularies
 //	marian_hf.go            models of transformers' MarianMTModel, read
 //	marian_hf_config.go     their configuration and names
+//	marian_hf_vocab.go      their vocabularies
 //	marian_hf_write.go      models for MarianMTModel
 //	marian_generation.go    their settings of beam search
 //	pytorch.go              models for torch.nn.Transformer; pytorch.py loads them
@@ -33,6 +34,8 @@
 //	rules.go                refuses settings that a side does not have
 //	positions.go            recognises tables of sinusoids
 //	vocabulary.go           the vocabularies of a model as tokenizers
+//	pieces.go               those whose tokenizer is of SentencePiece
+//	names.go                the names of a tokenizer's ids in other systems
 //	tokenizer_json.go       a byte-level BPE for Hugging Face's tokenizers
 //	tfm_extra.go            the settings of a model file that a format has no place for
 //	yaml.go                 the part of YAML that Marian writes

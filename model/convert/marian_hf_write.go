@@ -133,28 +133,33 @@ func hfTokenizers(c model.Config, f model.File, t vocab.Tokenizers, files map[st
 	if !ok || !ok2 {
 		return fmt.Errorf("tokenizers: found other kinds, expected sentencepiece on both sides, or a joint byte-level BPE, for transformers' Marian")
 	}
-	srcNames, tgtNames := hfNames(src), hfNames(tgt)
+	srcNames, err := namesOf(src)
+	if err != nil {
+		return err
+	}
+	tgtNames, err := namesOf(tgt)
+	if err != nil {
+		return err
+	}
 	config := hfTokenizerJSON{
-		Class: "MarianTokenizer", SourceLang: f.SrcLang, TargetLang: f.TgtLang, EOS: tgtNames[text.EOS], Pad: tgtNames[text.Pad],
-		Unknown: tgt.Model().Trainer.UnknownPiece, MaxLength: c.MaxLen, SentencePieceOf: map[string]any{},
+		Class: "MarianTokenizer", SourceLang: f.SrcLang, TargetLang: f.TgtLang, EOS: tgtNames.names[text.EOS], Pad: tgtNames.names[text.Pad],
+		Unknown: tgtNames.unknown, MaxLength: c.MaxLen, SentencePieceOf: map[string]any{},
 	}
-	if u := src.Model().Trainer.UnknownPiece; u != config.Unknown || srcNames[text.EOS] != config.EOS || srcNames[text.Pad] != config.Pad {
+	if u := srcNames.unknown; u != config.Unknown || srcNames.names[text.EOS] != config.EOS || srcNames.names[text.Pad] != config.Pad {
 		return fmt.Errorf("tokenizers: found special pieces %q, %q and %q of the source and %q, %q and %q of the target, expected the same for transformers' Marian",
-			u, srcNames[text.EOS], srcNames[text.Pad], config.Unknown, config.EOS, config.Pad)
+			u, srcNames.names[text.EOS], srcNames.names[text.Pad], config.Unknown, config.EOS, config.Pad)
 	}
-	config.SeparateVocs = !sameNames(srcNames, tgtNames)
-	if config.SeparateVocs {
+	vocabularies := map[string][]string{hfVocabFile: tgtNames.names}
+	if config.SeparateVocs = !sameNames(srcNames.names, tgtNames.names); config.SeparateVocs {
 		if c.Tie == model.TieAll {
 			return fmt.Errorf("tokenizers: found different pieces, expected the same on both sides with one matrix of embeddings")
 		}
-		if files[hfTargetVocabFile], err = marshalReadable(namedIDs(tgtNames)); err != nil {
+		vocabularies = map[string][]string{hfVocabFile: srcNames.names, hfTargetVocabFile: tgtNames.names}
+	}
+	for name, list := range vocabularies {
+		if files[name], err = marshalReadable(namedIDs(list)); err != nil {
 			return err
 		}
-		if files[hfVocabFile], err = marshalReadable(namedIDs(srcNames)); err != nil {
-			return err
-		}
-	} else if files[hfVocabFile], err = marshalReadable(namedIDs(tgtNames)); err != nil {
-		return err
 	}
 	if files[hfSourceFile], err = src.MarshalBinary(); err != nil {
 		return err
@@ -166,28 +171,8 @@ func hfTokenizers(c model.Config, f model.File, t vocab.Tokenizers, files map[st
 	return err
 }
 
-// hfNames returns the names of the ids of a tokenizer, each once.
-func hfNames(t *sentencepiece.Tokenizer) []string {
-	names, found := make([]string, t.Size()), map[string]bool{}
-	for id := range names {
-		if file := t.FileID(int32(id)); file >= 0 {
-			names[id] = t.Model().Pieces[file].Text
-			found[names[id]] = true
-		}
-	}
-	for id, name := range [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"} {
-		if names[id] == "" {
-			for found[name] {
-				name += "_"
-			}
-			names[id], found[name] = name, true
-		}
-	}
-	return names
-}
-
 // sameNames reports whether the names of a source and a target are the same, except for language
-// codes in the form of joinVocab.
+// codes in the form of pieces.
 func sameNames(src, tgt []string) bool {
 	for i := range src {
 		if i >= len(tgt) || src[i] != tgt[i] && !isCodePiece(src[i], tgt[i]) {

@@ -1,0 +1,140 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"tfm/text"
+	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/subword"
+)
+
+// idNames are the names of the ids of a tokenizer in the vocabularies of other systems, distinct, and
+// that of unknown text.
+type idNames struct {
+	names   []string
+	unknown string
+}
+
+// special returns the names of Pad, BOS, EOS and unknown text.
+func (v idNames) special() []string {
+	return []string{v.names[text.Pad], v.names[text.BOS], v.names[text.EOS], v.unknown}
+}
+
+// namesOf returns the names of the ids of t. A special id without a piece has the usual name.
+func namesOf(t text.Tokenizer) (v idNames, err error) {
+	switch t := t.(type) {
+	case *bpe.Tokenizer:
+		if v.names, err = bpeNames(t); err != nil {
+			return v, err
+		}
+		v.unknown = v.names[text.Pad] // no text is unknown
+		return v, nil
+	case *sentencepiece.Tokenizer:
+		for id := range int32(t.Size()) {
+			token := ""
+			if file := t.FileID(id); file >= 0 {
+				p := t.Model().Pieces[file]
+				if token = p.Text; p.Type == sentencepiece.Unknown {
+					v.unknown = token
+				}
+			}
+			v.names = append(v.names, token)
+		}
+	case *subword.Tokenizer:
+		const unknown = text.EOS + 1
+		for id := range int32(t.Size()) {
+			v.names = append(v.names, t.Piece(id))
+		}
+		v.unknown = v.names[unknown]
+	default:
+		return v, fmt.Errorf("found a tokenizer of type %T, which other systems do not have", t)
+	}
+	index := map[string]int{}
+	for id, token := range v.names {
+		if token == "" {
+			continue
+		}
+		if first, ok := index[token]; ok {
+			return v, fmt.Errorf("pieces %d and %d are both %q, which other systems cannot distinguish", first, id, token)
+		}
+		index[token] = id
+	}
+	for id, name := range [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"} {
+		if v.names[id] != "" {
+			continue
+		}
+		for _, found := index[name]; found; _, found = index[name] {
+			name += "_"
+		}
+		v.names[id] = name
+	}
+	return v, nil
+}
+
+// bpeSpecials is the number of ids of a bpe.Tokenizer before its bytes.
+const bpeSpecials = bpe.MinSize - 256
+
+// bpeNames returns the name of each id of t in the vocabularies of other systems: bytes as
+// characters in the alphabet of GPT-2 (Radford et al. 2019), where a space is Ġ, and <pad>, <s>
+// and </s>. Names are unique. The error names two pieces of the same bytes, which those systems
+// cannot distinguish.
+func bpeNames(t *bpe.Tokenizer) ([]string, error) {
+	names := make([]string, t.Size())
+	ids := map[string]int{}
+	for id := bpeSpecials; id < len(names); id++ {
+		var name strings.Builder
+		for _, c := range []byte(t.Bytes(int32(id))) {
+			name.WriteRune(byteAlphabet[c])
+		}
+		if first, ok := ids[name.String()]; ok {
+			return nil, fmt.Errorf("tokenizer: pieces %d and %d are both %q, which other systems cannot distinguish: use a tokenizer of 'tfm vocab -model-type bpe' or 'unigram'",
+				first, id, t.Piece(int32(id)))
+		}
+		names[id], ids[name.String()] = name.String(), id
+	}
+	for id, name := range [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"} {
+		for _, found := ids[name]; found; _, found = ids[name] {
+			name += "▁" // outside the alphabet
+		}
+		names[id] = name
+	}
+	return names, nil
+}
+
+// byteAlphabet is GPT-2's printable character of each byte: the same character for the visible ones
+// of Latin-1, and those from U+0100 for the others, in their order.
+var byteAlphabet = func() (alphabet [256]rune) {
+	next := rune(0x100)
+	for c := range rune(256) {
+		if c > ' ' && c <= '~' || c >= 0xA1 && c != 0xAD {
+			alphabet[c] = c
+		} else {
+			alphabet[c] = next
+			next++
+		}
+	}
+	return alphabet
+}()
+
+// namedIDs is a vocabulary, whose JSON form is an object of names with their indices, in order.
+type namedIDs []string
+
+func (v namedIDs) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for id, name := range v {
+		key, err := marshalReadable(name)
+		if err != nil {
+			return nil, err
+		}
+		if id > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%s:%d", bytes.TrimSpace(key), id)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
