@@ -11,8 +11,8 @@ import (
 	"tfm/text/subword"
 )
 
-// idNames are the names of the ids of a tokenizer in the vocabularies of other systems, distinct, and
-// that of unknown text.
+// idNames are the names of the ids of a tokenizer in the vocabularies of other systems, distinct,
+// and that of unknown text.
 type idNames struct {
 	names   []string
 	unknown string
