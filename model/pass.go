@@ -217,53 +217,9 @@ func (s *Pass) train(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.allocBatch(len(b.Src), len(b.TgtIn), true)
 	s.p.Params.BeginBatch()
 	enc, dec := s.dropouts(seed)
-	mat.Each(s.pool, len(s.bounds)-1, 1, trainMicrobatches{s, b, enc, dec, scale, alpha})
+	mat.Each(s.pool, len(s.bounds)-1, 1, microbatches{s, b, true, enc, dec, scale, alpha})
 	s.embedBackward(b, enc, dec)
 	return s.losses.Total()
-}
-
-// trainMicrobatches is the parallel loop over the microbatches of b. mat.Each starts them in order,
-// as layer.Accumulator requires.
-type trainMicrobatches struct {
-	*Pass
-	b            *Batch
-	enc, dec     dropouts
-	scale, alpha float32
-}
-
-func (t *trainMicrobatches) Range(lo, hi int) {
-	w := <-t.free
-	defer func() { t.free <- w }()
-	for i := lo; i < hi; i++ {
-		w.train(t, i)
-	}
-}
-
-// train takes microbatch i forward and backward. It sets the microbatch's rows of t.losses, t.dsrc
-// and t.dtgt, and adds to the gradients of the parameters. embedBackward adds those of the
-// embeddings later.
-func (w *worker) train(t *trainMicrobatches, i int) {
-	w.accumulator.Begin(i)
-	defer w.accumulator.End()
-
-	// The microbatch starts with sentence first, source row src and target row tgt of the
-	// batch.
-	first, b := t.bounds[i], &w.batch
-	t.b.slice(b, first, t.bounds[i+1])
-	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
-	m, n := len(b.Src), len(b.TgtIn)
-	w.alloc(m, n, true, t.alpha != 0)
-	w.dsrc, w.dtgt = t.dsrc.RowRange(src, src+m), t.dtgt.RowRange(tgt, tgt+n)
-	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+n), Scale: t.scale}
-	enc, dec := t.enc.offset(src, first), t.dec.offset(tgt, first)
-
-	x := w.forward(b, enc, dec)
-	if t.alpha != 0 {
-		w.p.Output.RDrop(nil, w.dtgt, x, targets, t.alpha, w.act.loss)
-	} else {
-		w.p.Output.ForwardBackward(nil, w.dtgt, x, targets, w.act.loss)
-	}
-	w.backward()
 }
 
 // Evaluate returns the loss of b without dropout. It panics on ids and sentences as Train does.
@@ -271,32 +227,56 @@ func (s *Pass) Evaluate(b *Batch) Loss {
 	b.check(s.p.Config)
 	s.splitForThreads(b)
 	s.allocBatch(len(b.Src), len(b.TgtIn), false)
-	mat.Each(s.pool, len(s.bounds)-1, 1, evaluateMicrobatches{s, b})
+	mat.Each(s.pool, len(s.bounds)-1, 1, microbatches{Pass: s, b: b})
 	return s.losses.Total()
 }
 
-// evaluateMicrobatches is the parallel loop over the microbatches of b.
-type evaluateMicrobatches struct {
+// microbatches is the parallel loop over the microbatches of b. mat.Each starts them in order, as
+// layer.Accumulator requires.
+type microbatches struct {
 	*Pass
-	b *Batch
+	b            *Batch
+	backward     bool // train, not evaluate
+	enc, dec     dropouts
+	scale, alpha float32
 }
 
-func (t *evaluateMicrobatches) Range(lo, hi int) {
+func (t *microbatches) Range(lo, hi int) {
 	w := <-t.free
 	defer func() { t.free <- w }()
 	for i := lo; i < hi; i++ {
-		w.evaluate(t, i)
+		w.run(t, i)
 	}
 }
 
-// evaluate takes microbatch i forward and sets its rows of t.losses.
-func (w *worker) evaluate(t *evaluateMicrobatches, i int) {
+// run takes microbatch i forward and, if t.backward, backward. It sets the microbatch's rows of
+// t.losses and, backward, of t.dsrc and t.dtgt, and adds to the gradients of the parameters.
+// embedBackward adds those of the embeddings later.
+func (w *worker) run(t *microbatches, i int) {
+	if t.backward {
+		w.accumulator.Begin(i)
+		defer w.accumulator.End()
+	}
+
+	// The microbatch starts with sentence first, source row src and target row tgt of the
+	// batch.
 	first, b := t.bounds[i], &w.batch
 	t.b.slice(b, first, t.bounds[i+1])
-	tgt, n := int(t.b.TgtStarts[first]), len(b.TgtIn)
-	w.alloc(len(b.Src), n, false, false)
-	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+n)}
+	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
+	m, n := len(b.Src), len(b.TgtIn)
+	w.alloc(m, n, t.backward, t.alpha != 0)
+	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+n), Scale: t.scale}
 
-	x := w.forward(b, dropouts{}, dropouts{})
-	w.p.Output.Forward(nil, x, targets, w.act.loss)
+	x := w.forward(b, t.enc.offset(src, first), t.dec.offset(tgt, first))
+	if !t.backward {
+		w.p.Output.Forward(nil, x, targets, w.act.loss)
+		return
+	}
+	w.dsrc, w.dtgt = t.dsrc.RowRange(src, src+m), t.dtgt.RowRange(tgt, tgt+n)
+	if t.alpha != 0 {
+		w.p.Output.RDrop(nil, w.dtgt, x, targets, t.alpha, w.act.loss)
+	} else {
+		w.p.Output.ForwardBackward(nil, w.dtgt, x, targets, w.act.loss)
+	}
+	w.backward()
 }

@@ -33,20 +33,28 @@ func (f *File) Verify() error {
 }
 
 func (f *File) verify() error {
-	found, ok := f.metadata[checksumKey]
-	if !ok {
-		return ErrNoChecksum
-	}
 	if f.content == nil {
 		return errors.New("file is closed")
 	}
-	raw := f.content[:f.checksumEnd]
-	if err := checkChecksumText(found, raw); err != nil {
+	return f.verifyChecksum(f.content[:f.dataStart], 0, f.content[f.dataStart:])
+}
+
+// verifyChecksum compares the content of a file with its checksum: prefix is the
+// header length and the header, crc the CRC of the data before data.
+func (h *header) verifyChecksum(prefix []byte, crc uint32, data []byte) error {
+	found, ok := h.metadata[checksumKey]
+	if !ok {
+		return ErrNoChecksum
+	}
+	end := lengthBytes + h.checksumEnd
+	if err := checkChecksumText(found, prefix[:end]); err != nil {
 		return err
 	}
-	digitsAt := f.checksumEnd - 1 - checksumDigits
-	sum := checksum(f.content[f.dataStart:], f.content[:digitsAt], []byte(zeroDigits), f.content[f.checksumEnd-1:f.dataStart])
-	return compareChecksum(sum, found)
+	sum := checksum(crc, data, prefix[:end-1-checksumDigits], []byte(zeroDigits), prefix[end-1:])
+	if sum != found {
+		return fmt.Errorf("content has checksum %s, expected %s as in the header: the file was damaged or altered", sum, found)
+	}
+	return nil
 }
 
 // checkChecksumText checks the form of a checksum and that the header up to its
@@ -59,20 +67,10 @@ func checkChecksumText(found string, header []byte) error {
 	return nil
 }
 
-func compareChecksum(sum, found string) error {
-	if sum != found {
-		return fmt.Errorf("content has checksum %s, expected %s as in the header: the file was damaged or altered", sum, found)
-	}
-	return nil
-}
-
 // checksum returns the checksum of a file, given as the data, then the header
 // length and the header, with zeroDigits for the digits of the checksum. The
-// arguments are these in any number of segments.
-func checksum(segments ...[]byte) string { return checksumFrom(0, segments...) }
-
-// checksumFrom is checksum after segments whose CRC is crc.
-func checksumFrom(crc uint32, segments ...[]byte) string {
+// segments are these in any number, after those whose CRC is crc.
+func checksum(crc uint32, segments ...[]byte) string {
 	for _, segment := range segments {
 		// The assembly behind Update cannot be preempted: keep calls short.
 		for chunk := range slices.Chunk(segment, 1<<20) {

@@ -3,24 +3,19 @@ package safetensors
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"runtime/debug"
-	"slices"
 )
 
 // File is an open safetensors file. Its methods except Close are safe for
 // concurrent use.
 type File struct {
-	path        string
-	content     []byte // the whole file
-	dataStart   int    // lengthBytes + N
-	metadata    map[string]string
-	tensors     []Tensor
-	index       map[string]int // into tensors
-	checksumEnd int            // as in header, but from the start of the file
-	release     func() error
+	header
+	path      string
+	content   []byte // the whole file
+	dataStart int    // lengthBytes + N
+	release   func() error
 }
 
 // Open maps the file into memory, or reads it if the system cannot map files,
@@ -80,41 +75,12 @@ func (f *File) parse() error {
 	if err != nil {
 		return err
 	}
-	f.dataStart = lengthBytes + len(jsonText)
-	f.metadata = h.metadata
-	if h.checksumEnd > 0 {
-		f.checksumEnd = lengthBytes + h.checksumEnd
-	}
-	f.index = h.index
-	f.tensors = make([]Tensor, len(h.entries))
-	for i, e := range h.entries {
-		f.tensors[i] = e.tensor
-		f.tensors[i].Data = data[e.begin:e.end:e.end]
+	f.header, f.dataStart = *h, lengthBytes+len(jsonText)
+	for i := range f.entries {
+		e := &f.entries[i]
+		e.tensor.Data = data[e.begin:e.end:e.end]
 	}
 	return nil
-}
-
-// Metadata returns a copy of the file's __metadata__, including the checksum. It
-// is empty if the file has no metadata.
-func (f *File) Metadata() map[string]string { return metadataCopy(f.metadata) }
-
-func metadataCopy(metadata map[string]string) map[string]string {
-	if metadata == nil {
-		return map[string]string{}
-	}
-	return maps.Clone(metadata)
-}
-
-// Tensors returns the tensors in the order of their offsets in the file.
-func (f *File) Tensors() []Tensor { return slices.Clone(f.tensors) }
-
-// Tensor returns the named tensor, and whether it exists.
-func (f *File) Tensor(name string) (Tensor, bool) {
-	i, ok := f.index[name]
-	if !ok {
-		return Tensor{}, false
-	}
-	return f.tensors[i], true
 }
 
 // Close unmaps the file, after which the Data of its tensors must not be
@@ -122,7 +88,7 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 func (f *File) Close() error {
 	release := f.release
 	f.release = func() error { return nil }
-	f.content, f.tensors, f.index = nil, nil, nil
+	f.content, f.entries, f.index = nil, nil, nil
 	if err := release(); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"unicode/utf8"
 )
@@ -30,8 +31,37 @@ type header struct {
 }
 
 type entry struct {
-	tensor     Tensor // without Data
+	tensor     Tensor // in a Stream without Data
 	begin, end int    // in the data
+}
+
+// Metadata returns a copy of the file's __metadata__, including the checksum. It
+// is empty if the file has no metadata.
+func (h *header) Metadata() map[string]string {
+	if h.metadata == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(h.metadata)
+}
+
+// Tensors returns the tensors in the order of their offsets in the file. Those of
+// a Stream have no Data.
+func (h *header) Tensors() []Tensor {
+	tensors := make([]Tensor, len(h.entries))
+	for i := range h.entries {
+		tensors[i] = h.entries[i].tensor
+	}
+	return tensors
+}
+
+// Tensor returns the named tensor, in a Stream without Data, and whether it
+// exists.
+func (h *header) Tensor(name string) (Tensor, bool) {
+	i, ok := h.index[name]
+	if !ok {
+		return Tensor{}, false
+	}
+	return h.entries[i].tensor, true
 }
 
 // splitFile splits file into the JSON header and the data.

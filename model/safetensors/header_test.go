@@ -203,10 +203,10 @@ func wantAsJSON(t *testing.T, file *File, content []byte) {
 		}
 		delete(all, metadataKey)
 	}
-	if len(all) != len(file.tensors) {
-		t.Fatalf("%d tensors, encoding/json has %d", len(file.tensors), len(all))
+	if len(all) != len(file.Tensors()) {
+		t.Fatalf("%d tensors, encoding/json has %d", len(file.Tensors()), len(all))
 	}
-	for _, tensor := range file.tensors {
+	for _, tensor := range file.Tensors() {
 		var want struct {
 			DType string `json:"dtype"`
 			Shape []int  `json:"shape"`

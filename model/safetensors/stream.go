@@ -79,27 +79,6 @@ func (s *Stream) Path() string { return s.path }
 // Left returns the number of bytes of the current tensor that are not read yet.
 func (s *Stream) Left() int { return s.left }
 
-// Metadata returns a copy of the file's __metadata__, as [File.Metadata] does.
-func (s *Stream) Metadata() map[string]string { return metadataCopy(s.metadata) }
-
-// Tensors returns the tensors in the order of their offsets, without Data.
-func (s *Stream) Tensors() []Tensor {
-	tensors := make([]Tensor, len(s.entries))
-	for i := range s.entries {
-		tensors[i] = s.entries[i].tensor
-	}
-	return tensors
-}
-
-// Tensor returns the named tensor without Data, and whether it exists.
-func (s *Stream) Tensor(name string) (Tensor, bool) {
-	i, ok := s.index[name]
-	if !ok {
-		return Tensor{}, false
-	}
-	return s.entries[i].tensor, true
-}
-
 // Next makes the next tensor the current one and returns it, without Data. It
 // skips unread elements of the last one. After the last tensor it returns
 // [io.EOF].
@@ -189,23 +168,10 @@ func (s *Stream) Verify() error {
 			return err
 		}
 	}
-	if err := s.verify(); err != nil {
+	if err := s.verifyChecksum(s.prefix, s.crc, nil); err != nil {
 		return fmt.Errorf("%s: %w", s.path, err)
 	}
 	return nil
-}
-
-func (s *Stream) verify() error {
-	found, ok := s.metadata[checksumKey]
-	if !ok {
-		return ErrNoChecksum
-	}
-	end := lengthBytes + s.checksumEnd
-	if err := checkChecksumText(found, s.prefix[:end]); err != nil {
-		return err
-	}
-	sum := checksumFrom(s.crc, s.prefix[:end-1-checksumDigits], []byte(zeroDigits), s.prefix[end-1:])
-	return compareChecksum(sum, found)
 }
 
 // Close closes the file.

@@ -112,6 +112,6 @@ func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 	if _, err := parseHeader(b[lengthBytes:], dataLen); err != nil {
 		return nil, err
 	}
-	copy(b[checksumEnd-1-len(checksumScheme+zeroDigits):], checksum(append(summed, b)...))
+	copy(b[checksumEnd-1-len(checksumScheme+zeroDigits):], checksum(0, append(summed, b)...))
 	return b, nil
 }
