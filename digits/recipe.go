@@ -21,7 +21,7 @@ type Recipe struct {
 	Peak     float64
 	Warmup   int // steps
 	Beta2    float64
-	Decay    float64 // weight decay, see train.AdamW; 0 is Adam
+	Decay    float64 // weight decay, see train.Adam
 }
 
 var recipes = []struct {

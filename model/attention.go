@@ -67,7 +67,7 @@ func (s *Pass) visitWeights(b *Batch, first int, workspace *[]float32, visit fun
 			}
 		}
 	}
-	encoder, decoder := s.layerArgs(b, dropouts{}, dropouts{})
+	encoder, decoder := s.layerArgs(b.SrcStarts, b.TgtStarts, dropouts{}, dropouts{})
 	for i, l := range s.p.Encoder {
 		visitHeads(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.enc[i].Self), encoder.Self)
 	}

@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 
-	"tfm/attn"
 	"tfm/layer"
 	"tfm/mat"
 )
@@ -128,17 +127,10 @@ func (s *ClassifierPass) alloc(x mat.Matrix, labels []int32, train bool) {
 	})
 }
 
-// layerArgs returns the arguments of the encoder's and of the decoder's layers for n inputs.
-func (s *ClassifierPass) layerArgs(n int, enc, dec dropouts) (encoder, decoder LayerArgs) {
-	src, tgt := s.src[:n+1], s.tgt[:n+1]
-	return LayerArgs{Pool: s.pass.pool, Self: attn.Ragged{QStarts: src, KStarts: src}, drop: enc},
-		LayerArgs{Pool: s.pass.pool, Self: attn.Ragged{QStarts: tgt, KStarts: tgt}, Cross: attn.Ragged{QStarts: tgt, KStarts: src}, drop: dec}
-}
-
 // forward returns y [n × d], which Output maps to logits.
 func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Matrix {
 	pool, act := s.pass.pool, &s.pass.act
-	encoder, decoder := s.layerArgs(n, enc, dec)
+	encoder, decoder := s.pass.layerArgs(s.src[:n+1], s.tgt[:n+1], enc, dec)
 	if s.Config.Embed {
 		s.embed.Forward(pool, act.src, x)
 		mat.Each(pool, n, 4, addToEach{perInput(act.src, n), s.positions.W})

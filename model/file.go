@@ -166,35 +166,31 @@ func Load(path string, gradients bool) (File, error) {
 // safetensors header against the file's size, and the configuration, but not the checksum, which
 // covers the whole file: a damaged character of the metadata can pass unnoticed.
 func LoadHeader(path string) (Header, error) {
+	return loadPart(path, func(_ *safetensors.File, h Header) (Header, error) { return h, nil })
+}
+
+// loadPart returns the part of the model file at path that read reads. Its errors name the file.
+func loadPart[T any](path string, read func(*safetensors.File, Header) (T, error)) (part T, err error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
-		return Header{}, err
+		return part, err
 	}
 	defer s.Close()
 	h, err := DecodeHeader(s.Metadata())
-	if err != nil {
-		return Header{}, fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		part, err = read(s, h)
 	}
-	return h, nil
+	if err != nil {
+		return part, fmt.Errorf("%s: %w", path, err)
+	}
+	return part, nil
 }
 
 // LoadTokenizers reads the tokenizers of the model file at path, see File, without its weights. It
 // has the checks of LoadHeader, so it verifies neither the checksum nor the content of the
 // tokenizers.
 func LoadTokenizers(path string) (map[string][]byte, error) {
-	s, err := safetensors.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	if _, err := DecodeHeader(s.Metadata()); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	t, err := Tokenizers(s)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return t, nil
+	return loadPart(path, func(s *safetensors.File, _ Header) (map[string][]byte, error) { return Tokenizers(s) })
 }
 
 // DecodeHeader returns the header in the metadata of a model file or a checkpoint.

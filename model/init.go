@@ -23,9 +23,12 @@ func (t *Transformer) Init(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	_, encBeta, _, decBeta := t.Config.DeepNormScales()
 	for _, p := range t.Params.List {
-		if t.Config.Init == PyTorchInit {
+		switch {
+		case strings.HasSuffix(p.Name, ".gain"):
+			layer.Fill(p.W, 1)
+		case t.Config.Init == PyTorchInit:
 			t.pytorchInit(p, r)
-		} else {
+		default:
 			t.xavierInit(p, r)
 		}
 		if t.Config.Norm == DeepNorm {
@@ -44,10 +47,8 @@ func (t *Transformer) xavierInit(p *layer.Param, r *rand.Rand) {
 				layer.XavierUniform(columns, w.Rows, len(columns), r)
 			}
 		}
-	case strings.HasSuffix(p.Name, ".gain"):
-		layer.Fill(p.W, 1)
 	default:
-		layer.Fill(p.W, 0)
+		clear(p.W)
 	}
 }
 
@@ -65,10 +66,8 @@ func (t *Transformer) pytorchInit(p *layer.Param, r *rand.Rand) {
 		layer.XavierUniform(p.W, d, t.Config.Heads*(2*dk+dv), r)
 	case strings.HasSuffix(p.Name, ".weight"):
 		layer.XavierUniform(p.W, p.Shape[0], p.Shape[1], r)
-	case strings.HasSuffix(p.Name, ".gain"):
-		layer.Fill(p.W, 1)
 	default:
-		layer.Fill(p.W, 0)
+		clear(p.W)
 	}
 }
 

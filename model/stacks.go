@@ -86,20 +86,21 @@ func (s *stacks) dropouts(seed uint64) (enc, dec dropouts) {
 	return enc, enc.skip(1 + 2*len(s.p.Encoder))
 }
 
-// layerArgs returns the arguments of the encoder's and of the decoder's layers for b.
-func (s *stacks) layerArgs(b *Batch, enc, dec dropouts) (encoder, decoder LayerArgs) {
-	return LayerArgs{Pool: s.pool, Self: attn.Ragged{QStarts: b.SrcStarts, KStarts: b.SrcStarts}, drop: enc},
+// layerArgs returns the arguments of the encoder's and of the decoder's layers, for sentences that
+// begin at rows src and tgt, see Batch.
+func (s *stacks) layerArgs(src, tgt []int32, enc, dec dropouts) (encoder, decoder LayerArgs) {
+	return LayerArgs{Pool: s.pool, Self: attn.Ragged{QStarts: src, KStarts: src}, drop: enc},
 		LayerArgs{
 			Pool:  s.pool,
-			Self:  attn.Ragged{QStarts: b.TgtStarts, KStarts: b.TgtStarts, Causal: true},
-			Cross: attn.Ragged{QStarts: b.TgtStarts, KStarts: b.SrcStarts},
+			Self:  attn.Ragged{QStarts: tgt, KStarts: tgt, Causal: true},
+			Cross: attn.Ragged{QStarts: tgt, KStarts: src},
 			drop:  dec,
 		}
 }
 
 // forward returns the decoder's output [n × d]: figure 1 up to the last linear map.
 func (s *stacks) forward(b *Batch, enc, dec dropouts) mat.Matrix {
-	encoder, decoder := s.layerArgs(b, enc, dec)
+	encoder, decoder := s.layerArgs(b.SrcStarts, b.TgtStarts, enc, dec)
 	s.p.SrcEmbed.Forward(s.pool, s.act.src, b.Src, b.SrcStarts, enc.at(0))
 	s.act.memory = s.encode(encoder, s.act.src)
 

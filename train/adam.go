@@ -11,11 +11,22 @@ import (
 //	m = Beta1·m + (1-Beta1)·g
 //	v = Beta2·v + (1-Beta2)·g²
 //	w = w - rate · m/(1-Beta1^t) / (√(v/(1-Beta2^t)) + Eps)
+//
+// AdamW is Adam with decoupled weight decay (Loshchilov and Hutter, 2019, "Decoupled Weight Decay
+// Regularization", algorithm 2). Before each Adam step
+//
+//	w = w - rate·Decay·w
+//
+// with the learning rate of the step, as in PyTorch. The moments do not contain the decay. Matrices
+// and embeddings decay. Biases and the gains of norms do not, because they are few and a gain near
+// 0 does not simplify the model.
 type Adam struct {
 	Beta1, Beta2, Eps float64
+	Decay             float64        // of AdamW, else 0
 	M, V              []float32      // first and second moments, in the layout of the weights
 	ema               *movingAverage // of the weights; can be nil
 
+	decayed        []interval // of AdamW
 	steps          int
 	power1, power2 float64 // Beta1^steps, Beta2^steps
 }
@@ -51,13 +62,8 @@ func (a *Adam) advance() {
 
 // StepAndClear implements Optimizer.
 func (a *Adam) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
-	a.step(p, w, g, rate, clip, 0, nil)
-}
-
-// step is StepAndClear, preceded by w = w - decay·w for the weights in the intervals decayed.
-func (a *Adam) step(p *mat.Pool, w, g []float32, rate float64, clip, decay float32, decayed []interval) {
 	a.advance()
-	mat.Each(p, len(w), optimizerGrain, adamStep{a.kernel(rate, clip), w, g, a.M, a.V, decay, decayed, a.ema.next()})
+	mat.Each(p, len(w), optimizerGrain, adamStep{a.kernel(rate, clip), w, g, a.M, a.V, float32(rate * a.Decay), a.decayed, a.ema.next()})
 }
 
 // kernel returns the constants of the current step.
@@ -88,21 +94,6 @@ func (s *adamStep) Range(lo, hi int) {
 	s.ema.update(s.w, lo, hi)
 }
 
-// AdamW is Adam with decoupled weight decay (Loshchilov and Hutter, 2019, "Decoupled Weight Decay
-// Regularization", algorithm 2). Before each Adam step
-//
-//	w = w - rate·Decay·w
-//
-// with the learning rate of the step, as in PyTorch. The moments do not contain the decay. Matrices
-// and embeddings decay. Biases and the gains of norms do not, because they are few and a gain near
-// 0 does not simplify the model.
-type AdamW struct {
-	*Adam
-	Decay float64
-
-	decayed []interval
-}
-
 // interval is a range [lo, hi) of weights.
 type interval struct{ lo, hi int }
 
@@ -115,9 +106,10 @@ func appendInterval(intervals []interval, x interval) []interval {
 	return append(intervals, x)
 }
 
-// NewAdamW returns an optimizer of the weights of params at step 0.
-func NewAdamW(params *layer.Params, beta1, beta2, eps, decay float64) *AdamW {
-	a := &AdamW{Adam: NewAdam(params.Count(), beta1, beta2, eps), Decay: decay}
+// NewAdamW returns an AdamW optimizer of the weights of params at step 0.
+func NewAdamW(params *layer.Params, beta1, beta2, eps, decay float64) *Adam {
+	a := NewAdam(params.Count(), beta1, beta2, eps)
+	a.Decay = decay
 	start := 0
 	for _, p := range params.List {
 		end := start + p.Size()
@@ -127,9 +119,4 @@ func NewAdamW(params *layer.Params, beta1, beta2, eps, decay float64) *AdamW {
 		start = end
 	}
 	return a
-}
-
-// StepAndClear implements Optimizer.
-func (a *AdamW) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
-	a.step(p, w, g, rate, clip, float32(rate*a.Decay), a.decayed)
 }

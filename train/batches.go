@@ -134,25 +134,6 @@ func (b *Batches) Len() int { return len(b.bounds) }
 // UsedPairs returns the number of pairs of an epoch.
 func (b *Batches) UsedPairs() int { return len(b.used) }
 
-// Position returns the position of the next batch.
-func (b *Batches) Position() Position { return b.at }
-
-// Seek moves to a position. It fails if the position does not exist.
-func (b *Batches) Seek(at Position) error {
-	if at.Epoch < 0 || at.Batch < 0 {
-		return fmt.Errorf("train: position is batch %d of epoch %d, expected 0 or more", at.Batch, at.Epoch)
-	}
-	if at.Epoch != b.at.Epoch {
-		b.at.Epoch = at.Epoch
-		b.makeEpoch()
-	}
-	if at.Batch > len(b.bounds) {
-		return fmt.Errorf("train: position is batch %d of epoch %d, expected at most %d", at.Batch, at.Epoch, len(b.bounds))
-	}
-	b.at.Batch = at.Batch
-	return nil
-}
-
 // clone returns a Batches of the same pairs with its own memory.
 func (b *Batches) clone() *Batches {
 	c := *b

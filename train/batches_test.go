@@ -43,7 +43,7 @@ func TestBatchesContainEveryPairOnce(t *testing.T) {
 		}
 		capacity := cap(b.bounds)
 		for range 3 {
-			b.Seek(Position{Epoch: b.Position().Epoch})
+			seek(b, Position{Epoch: b.at.Epoch})
 			seen := make([]int, size.pairs)
 			for _, batch := range epoch(t, b) {
 				if len(batch.Src) > b.MaxSrc || len(batch.TgtIn) > b.MaxTgt || batch.Sentences() > b.MaxSentences {
@@ -67,10 +67,10 @@ func TestBatchesContainEveryPairOnce(t *testing.T) {
 			}
 			for i, n := range seen {
 				if n != 1 {
-					t.Fatalf("%+v, epoch %d: pair %d occurs %d times, want once", size, b.Position().Epoch, i, n)
+					t.Fatalf("%+v, epoch %d: pair %d occurs %d times, want once", size, b.at.Epoch, i, n)
 				}
 			}
-			b.Seek(Position{Epoch: b.Position().Epoch + 1})
+			seek(b, Position{Epoch: b.at.Epoch + 1})
 		}
 		if cap(b.bounds) != capacity {
 			t.Errorf("%+v: capacity of bounds grew from %d to %d", size, capacity, cap(b.bounds))
@@ -153,6 +153,13 @@ func TestBatchesAreShuffled(t *testing.T) {
 	}
 }
 
+// seek moves b to a position, as a loader does.
+func seek(b *Batches, at Position) {
+	b.at = Position{Epoch: at.Epoch}
+	b.makeEpoch()
+	b.at.Batch = at.Batch
+}
+
 func TestBatchesDependOnSeedAndEpoch(t *testing.T) {
 	p := randomPairs(800, 12)
 	sources := func(seed uint64, at Position) [][]int32 {
@@ -160,9 +167,7 @@ func TestBatchesDependOnSeedAndEpoch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Seek(at); err != nil {
-			t.Fatal(err)
-		}
+		seek(b, at)
 		var all [][]int32
 		for range 100 {
 			var batch model.Batch
@@ -185,13 +190,13 @@ func TestBatchesDependOnSeedAndEpoch(t *testing.T) {
 	}
 	var batch model.Batch
 	for range b.Len() + 37 {
-		at := b.Position()
+		at := b.at
 		if b.Next(&batch); at.Batch%29 == 0 && !slices.Equal(sources(1, at)[0], batch.Src) {
-			t.Errorf("batch at %v differs after Seek", at)
+			t.Errorf("batch at %v differs after seek", at)
 		}
 	}
-	if at := b.Position(); at != (Position{Epoch: 1, Batch: 37}) {
-		t.Errorf("Position() = %v, want epoch 1, batch 37", at)
+	if at := b.at; at != (Position{Epoch: 1, Batch: 37}) {
+		t.Errorf("position = %v, want epoch 1, batch 37", at)
 	}
 }
 
@@ -218,8 +223,6 @@ func TestBatchesSkipPairs(t *testing.T) {
 	}
 	_, err = NewBatches(p, 10, 10, 1)
 	wantError(t, err, "10 target tokens", "maximum length 10")
-	wantError(t, b.Seek(Position{Batch: 2}), "batch 2 of epoch 0, expected at most 1")
-	wantError(t, b.Seek(Position{Epoch: -1}), "epoch -1")
 }
 
 // With a limit larger than the corpus, the memory is that of the corpus, and the batches do not

@@ -1,6 +1,10 @@
 package train
 
-import "time"
+import (
+	"time"
+
+	"tfm/train/runlog"
+)
 
 // Event is a progress report of a run. There is at least one per step.
 type Event struct {
@@ -54,7 +58,7 @@ type Event struct {
 }
 
 // Sample is the translation of a validation sentence.
-type Sample struct{ Source, Reference, Hypothesis string }
+type Sample = runlog.Sample
 
 // Kind is the kind of an Event.
 type Kind int

@@ -45,13 +45,9 @@ func (e Event) logValidation() runlog.Validation {
 	if v.HasBLEU {
 		bleu = v.BLEU
 	}
-	record := runlog.Validation{
+	return runlog.Validation{
 		Step: e.Step, Elapsed: runlog.Number(e.Elapsed.Seconds()), Loss: runlog.Number(v.Loss), NLL: runlog.Number(v.NLL),
 		Accuracy: runlog.Number(v.Accuracy), BLEU: runlog.Number(bleu), Best: e.Best, Took: runlog.Number(v.Took.Seconds()),
-		Checkpoints: e.Checkpoints,
+		Checkpoints: e.Checkpoints, Samples: e.Samples,
 	}
-	for _, s := range e.Samples {
-		record.Samples = append(record.Samples, runlog.Sample{Source: s.Source, Reference: s.Reference, Hypothesis: s.Hypothesis})
-	}
-	return record
 }

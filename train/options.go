@@ -298,10 +298,6 @@ func (o Options) newOptimizer(params *layer.Params) (Optimizer, *movingAverage) 
 		ema = newMovingAverage(params.W, o.EMA)
 	}
 	switch o.Optimizer {
-	case OptimizerAdamW:
-		a := NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
-		a.ema = ema
-		return a, ema
 	case OptimizerMuon:
 		m := NewMuon(params, o.Beta1, o.Beta2, o.Eps, o.Momentum, o.MuonScale)
 		m.ema = ema
@@ -312,6 +308,9 @@ func (o Options) newOptimizer(params *layer.Params) (Optimizer, *movingAverage) 
 		return s, ema
 	}
 	a := NewAdam(params.Count(), o.Beta1, o.Beta2, o.Eps)
+	if o.Optimizer == OptimizerAdamW {
+		a = NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
+	}
 	a.ema = ema
 	return a, ema
 }
