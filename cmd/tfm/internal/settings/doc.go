@@ -12,6 +12,7 @@
 //	resolve.go   defaults from a preset, a model or a checkpoint; the rules; validation
 //	rules.go     settings that depend on other settings
 //	finetune.go  settings that depend on the model to fine-tune
+//	conflict.go  settings that must be those of a checkpoint or model
 //	choose.go    settings that follow from the corpus and the time
 //
 // The command line sets fields of a Run. Load then reads the settings of a file and a recipe, Check

@@ -101,7 +101,7 @@ func (r *Run) begin(facts Facts) error {
 		return err
 	}
 	r.lengths()
-	r.choices = slices.DeleteFunc(r.choices, func(c Choice) bool { // by a rule
+	r.choices = slices.DeleteFunc(r.choices, func(c Choice) bool { // those that a rule has replaced
 		return r.flags.Lookup(c.Name).Value.String() != before[c.Name]
 	})
 	if !r.Joint && r.Config.Tie == model.TieAll {
@@ -182,8 +182,8 @@ func (r *Run) resume(c *Trained) error {
 	} else if r.Options.Tokenize == score.Auto { // keeps what was chosen
 		r.Options.Tokenize = c.Options.Tokenize
 	}
-	weights := func(f *cli.Flag) bool { return !notInCheckpoint[f.Name] && !changeable[f.Name] }
-	if err := r.checkSame("run to resume", c.Path, run, weights); err != nil {
+	compared := func(f *cli.Flag) bool { return !slices.Contains(notCompared, f.Name) }
+	if err := r.checkSame("run to resume", c.Path, run, compared); err != nil {
 		return err
 	}
 	return Error(r.Options.Validate(), r.languages())
@@ -199,26 +199,4 @@ func presetConfig(name string) (model.Config, error) {
 		return c, cli.Usagef("%v; and the recipes %s", err, strings.Join(recipes.Names(), ", "))
 	}
 	return c, nil
-}
-
-// checkSame reports the first of the settings selected by which that differs from its value in was,
-// the settings of what with names, in the file path. Given settings are reported before others.
-func (r *Run) checkSame(with, path string, was map[string]string, which func(*cli.Flag) bool) error {
-	var different []*cli.Flag
-	for _, f := range r.flags.All() {
-		if which(f) && f.Value.String() != was[f.Name] {
-			different = append(different, f)
-		}
-	}
-	if different == nil {
-		return nil
-	}
-	slices.SortFunc(different, func(a, b *cli.Flag) int { return strings.Compare(a.Name, b.Name) })
-	first := max(0, slices.IndexFunc(different, func(f *cli.Flag) bool { return r.Origin(f.Name) != Default }))
-	f := different[first]
-	return conflict(with, f.Name, f.Value.String(), was[f.Name], path)
-}
-
-func conflict(with, name, found, expected, path string) error {
-	return cli.Usagef("-%s %s conflicts with the %s: -%s %s in %s", name, found, with, name, expected, path)
 }

@@ -18,23 +18,6 @@ const (
 	usualMuonScale    = 0.2
 )
 
-// notInCheckpoint are the settings that a checkpoint does not hold: files, sources of settings, and
-// the machine.
-var notInCheckpoint = set("src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
-	"vocab", "vocab-size", "tensorboard", "threads")
-
-// changeable are the settings that a resumed run may change, because the weights do not depend on
-// them.
-var changeable = set("steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan", "src-lang", "tgt-lang", "length-penalty", "alpha")
-
-func set(names ...string) map[string]bool {
-	m := map[string]bool{}
-	for _, name := range names {
-		m[name] = true
-	}
-	return m
-}
-
 // joint derives -joint from the tokenizers of a file.
 func (r *Run) joint(t *Tokenizers) error {
 	if t == nil {

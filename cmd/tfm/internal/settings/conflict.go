@@ -1,0 +1,39 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+
+	"tfm/cmd/tfm/internal/cli"
+)
+
+// notCompared are the settings of a resumed run that may differ from the checkpoint's.
+var notCompared = []string{
+	// A checkpoint does not hold files, sources of settings, and the machine.
+	"src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
+	"vocab", "vocab-size", "tensorboard", "threads",
+	// The weights do not depend on these.
+	"steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan", "src-lang", "tgt-lang", "length-penalty", "alpha",
+}
+
+// checkSame reports the first of the settings selected by which that differs from its value in was,
+// the settings of what with names, in the file path. Given settings are reported before others.
+func (r *Run) checkSame(with, path string, was map[string]string, which func(*cli.Flag) bool) error {
+	var different []*cli.Flag
+	for _, f := range r.flags.All() {
+		if which(f) && f.Value.String() != was[f.Name] {
+			different = append(different, f)
+		}
+	}
+	if different == nil {
+		return nil
+	}
+	slices.SortFunc(different, func(a, b *cli.Flag) int { return strings.Compare(a.Name, b.Name) })
+	first := max(0, slices.IndexFunc(different, func(f *cli.Flag) bool { return r.Origin(f.Name) != Default }))
+	f := different[first]
+	return conflict(with, f.Name, f.Value.String(), was[f.Name], path)
+}
+
+func conflict(with, name, found, expected, path string) error {
+	return cli.Usagef("-%s %s conflicts with the %s: -%s %s in %s", name, found, with, name, expected, path)
+}
