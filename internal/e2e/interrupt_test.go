@@ -44,7 +44,7 @@ func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string
 			t.Fatalf("training ended: %q, %v", line, c.ProcessState)
 		}
 	}
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(150 * time.Millisecond)
 	return c, func() string {
 		text, err := io.ReadAll(r)
 		if err != nil {

@@ -45,6 +45,12 @@ var notRun = map[string]string{
 	"python3 model/decode/peers/": "needs CTranslate2",
 }
 
+// leading are flags that make a command short, before those of the document.
+var leading = map[string][]string{
+	"translate": {"-max-extra", "2"}, // the models are not trained: most translations do not end
+	"eval":      {"-max-extra", "2"},
+}
+
 // shortened are flags that make a command short, appended to those of the document.
 var shortened = map[string][]string{
 	"demo": {"-steps", "2", "-held-out", "4"},
@@ -55,14 +61,14 @@ var shortened = map[string][]string{
 }
 
 // asShortened is an environment variable that makes the test binary run the tfm that it names with
-// the flags of shortened.
+// the flags of leading and shortened.
 const asShortened = "TFM_TEST_SHORTENED"
 
 // runShortened runs tfm with args and the flags that make the command short. It returns the exit
 // code.
 func runShortened(tfm string, args []string) int {
 	if len(args) > 0 {
-		args = append(args, shortened[args[0]]...)
+		args = slices.Concat(args[:1], leading[args[0]], args[1:], shortened[args[0]])
 		if i := slices.Index(args, "-vocab-size"); args[0] == "vocab" && i > 0 && i+1 < len(args) {
 			args[i+1] = "44" // the texts of inputs have few pieces
 		}
