@@ -3,6 +3,7 @@ package attn_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -229,31 +230,31 @@ func TestScaledDotProductReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	const n, m = 5, 6
 	q, k, v := random(r, n, 8), random(r, m, 8), random(r, m, 8)
-	out, weights := mat.New(n, 8), mat.New(n, m)
+	qs, ks, vs := ref.FromFloat32(q), ref.FromFloat32(k), ref.FromFloat32(v)
 
-	ref.ScaledDotProduct(out, weights, q, k, v, nil)
+	out, _ := ref.ScaledDotProduct(qs, ks, vs, nil)
 	tuned := mat.New(n, 8)
 	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k, V: v}, 1, attn.Ragged{QStarts: []int32{0, n}, KStarts: []int32{0, m}})
-	ref.CheckClose(t, "tuned", tuned, ref.FromFloat32(out), 1e-6)
+	ref.CheckClose(t, "tuned", tuned, out, 1e-6)
 
 	// Keys 4 and 5 are padding: the result is the same as without them.
 	padded := ref.Padding([]int32{7, 8, 9, 3, 0, 0}, 0)
-	ref.ScaledDotProduct(out, weights, q, k, v, padded)
+	out, weights := ref.ScaledDotProduct(qs, ks, vs, padded)
 	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1, attn.Ragged{QStarts: []int32{0, n}, KStarts: []int32{0, 4}})
-	ref.CheckClose(t, "padded", tuned, ref.FromFloat32(out), 1e-6)
-	if weights.At(2, 4) != 0 {
-		t.Errorf("weight of a masked key = %v, want 0", weights.At(2, 4))
+	ref.CheckClose(t, "padded", tuned, out, 1e-6)
+	if weights[2][4] != 0 {
+		t.Errorf("weight of a masked key = %v, want 0", weights[2][4])
 	}
 
-	ref.ScaledDotProduct(out, weights, q, k, v, ref.And(padded, ref.And(nil, ref.LookAhead)))
+	out, _ = ref.ScaledDotProduct(qs, ks, vs, ref.And(padded, ref.And(nil, ref.LookAhead)))
 	attn.ScaledDotProductHeads(nil, tuned.RowRange(0, 4), attn.Inputs{Q: q.RowRange(0, 4), K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1,
 		attn.Ragged{QStarts: []int32{0, 4}, KStarts: []int32{0, 4}, Causal: true})
-	ref.CheckClose(t, "causal", tuned.RowRange(0, 4), ref.FromFloat32(out.RowRange(0, 4)), 1e-6)
+	ref.CheckClose(t, "causal", tuned.RowRange(0, 4), out[:4], 1e-6)
 
-	ref.ScaledDotProduct(out, weights, q, k, v, func(int, int) bool { return false })
+	out, weights = ref.ScaledDotProduct(qs, ks, vs, func(int, int) bool { return false })
 	for i := range n {
-		if mat.Max(out.Row(i)) != 0 || mat.Max(weights.Row(i)) != 0 {
-			t.Fatalf("query %d without keys: result %v, weights %v, want zeros", i, out.Row(i), weights.Row(i))
+		if slices.Max(out[i]) != 0 || slices.Max(weights[i]) != 0 {
+			t.Fatalf("query %d without keys: result %v, weights %v, want zeros", i, out[i], weights[i])
 		}
 	}
 }

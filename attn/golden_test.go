@@ -37,15 +37,13 @@ func maskOf(c *golden.Case) ref.Mask {
 // The references of one head, forward and backward.
 func TestScaledDotProductMatchesPyTorch(t *testing.T) {
 	golden.Each(t, "scaled_dot_product", func(t *testing.T, c *golden.Case) {
-		q, k, v := c.Input("q"), c.Input("k"), c.Input("v")
-		out, weights := mat.New(q.Rows, v.Cols), mat.New(q.Rows, k.Rows)
-		ref.ScaledDotProduct(out, weights, q, k, v, maskOf(c))
-		c.CheckOutput("y", out)
-		dq, dk, dv := mat.New(q.Rows, q.Cols), mat.New(k.Rows, k.Cols), mat.New(v.Rows, v.Cols)
-		ref.ScaledDotProductGrad(dq, dk, dv, c.Upstream(), q, k, v, maskOf(c))
-		c.CheckGrad("q", dq)
-		c.CheckGrad("k", dk)
-		c.CheckGrad("v", dv)
+		q, k, v := ref.FromFloat32(c.Input("q")), ref.FromFloat32(c.Input("k")), ref.FromFloat32(c.Input("v"))
+		out, _ := ref.ScaledDotProduct(q, k, v, maskOf(c))
+		c.CheckOutput("y", ref.ToFloat32(out))
+		dq, dk, dv := ref.ScaledDotProductGrad(ref.FromFloat32(c.Upstream()), q, k, v, maskOf(c))
+		c.CheckGrad("q", ref.ToFloat32(dq))
+		c.CheckGrad("k", ref.ToFloat32(dk))
+		c.CheckGrad("v", ref.ToFloat32(dv))
 	})
 }
 

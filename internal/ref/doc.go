@@ -4,10 +4,9 @@
 //
 // The layers and the whole model have a forward pass in float64, sentence by sentence (ref.go).
 // Tests compare the layers' results with it, and their gradients with its central differences
-// (check.go). Equation 1 also has a function of float32 matrices, forward and backward, that
-// computes in float64 and rounds its results once (attention.go), with masks (mask.go). padded.go
-// is attention over a padded batch with masks, as tensor libraries compute it, with the kernels of
+// (check.go). Equation 1 also has a backward pass (attention.go), and masks (mask.go). padded.go is
+// attention over a padded batch with masks, as tensor libraries compute it, with the kernels of
 // package mat. The examples compute results by hand.
 //
-// Shapes that do not fit panic with the shapes in the message.
+// Shapes that do not fit panic.
 package ref

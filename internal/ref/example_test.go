@@ -10,29 +10,26 @@ import (
 )
 
 // show prints a matrix, one row a line.
-func show(name string, m mat.Matrix) {
+func show(name string, m ref.Matrix) {
 	fmt.Println(name)
-	for i := range m.Rows {
-		fmt.Printf("  %.2f\n", m.Row(i))
+	for _, row := range m {
+		fmt.Printf("  %.2f\n", row)
 	}
 }
 
 // Two queries and two keys with d_k = 1. The first query's scores are 1·0 and 1·ln 3, their
 // exponentials 1 and 3, the weights 1/4 and 3/4. Both scores of the second query are 0.
 func ExampleScaledDotProduct() {
-	q := mat.Of([]float32{1, 0}, 2, 1)
-	k := mat.Of([]float32{0, float32(math.Log(3))}, 2, 1)
-	v := mat.Of([]float32{4, 100, 8, 200}, 2, 2)
-	out, weights := mat.New(2, 2), mat.New(2, 2)
-	ref.ScaledDotProduct(out, weights, q, k, v, nil)
+	q, k, v := ref.Matrix{{1}, {0}}, ref.Matrix{{0}, {math.Log(3)}}, ref.Matrix{{4, 100}, {8, 200}}
+	out, weights := ref.ScaledDotProduct(q, k, v, nil)
 	show("weights", weights)
 	show("output", out)
 
-	ref.ScaledDotProduct(out, weights, q, k, v, ref.LookAhead)
+	_, weights = ref.ScaledDotProduct(q, k, v, ref.LookAhead)
 	show("weights with LookAhead", weights)
 
 	second := func(query, key int) bool { return query == 1 }
-	ref.ScaledDotProduct(out, weights, q, k, v, second)
+	out, _ = ref.ScaledDotProduct(q, k, v, second)
 	show("output, the first query without keys", out)
 	// Output:
 	// weights
@@ -53,12 +50,8 @@ func ExampleScaledDotProduct() {
 // With dout = 1, dP = (4, 8) and dS = (1/4·(4-7), 3/4·(8-7)) = (-3/4, 3/4); dq is dS·k = 3/4·ln
 // 3.
 func ExampleScaledDotProductGrad() {
-	q := mat.Of([]float32{1}, 1, 1)
-	k := mat.Of([]float32{0, float32(math.Log(3))}, 2, 1)
-	v := mat.Of([]float32{4, 8}, 2, 1)
-	dout := mat.Of([]float32{1}, 1, 1)
-	dq, dk, dv := mat.New(1, 1), mat.New(2, 1), mat.New(2, 1)
-	ref.ScaledDotProductGrad(dq, dk, dv, dout, q, k, v, nil)
+	q, k, v := ref.Matrix{{1}}, ref.Matrix{{0}, {math.Log(3)}}, ref.Matrix{{4}, {8}}
+	dq, dk, dv := ref.ScaledDotProductGrad(ref.Matrix{{1}}, q, k, v, nil)
 	show("dq", dq)
 	show("dk", dk)
 	show("dv", dv)
@@ -113,7 +106,7 @@ func ExamplePaddedHeads() {
 	}, 4, 2)
 	ctx := mat.New(4, 2)
 	ref.PaddedHeads(ctx, attn.Inputs{Q: x, K: x, V: x}, 1, ref.PaddingMask([][]int32{{4, 0}, {5, 5}}, 0))
-	show("output", ctx)
+	show("output", ref.FromFloat32(ctx))
 	// Output:
 	// output
 	//   [1.00 1.00]

@@ -46,16 +46,14 @@ type Variant struct {
 // Linear returns x·W + b, or x·W without b.
 func (w Weights) Linear(name string, x Matrix) Matrix {
 	weight, bias := w[name+".weight"], w[name+".bias"]
-	cols := len(weight) / len(x[0])
-	y := New(len(x), cols)
-	for i := range x {
-		for j := range cols {
-			if bias != nil {
-				y[i][j] = bias[j]
-			}
-			for k := range x[i] {
-				y[i][j] += x[i][k] * weight[k*cols+j]
-			}
+	rows := make(Matrix, len(x[0]))
+	for k := range rows {
+		rows[k] = weight[k*len(weight)/len(rows):][:len(weight)/len(rows)]
+	}
+	y := product(x, rows)
+	for i := range y {
+		for j := range bias {
+			y[i][j] += bias[j]
 		}
 	}
 	return y
@@ -138,37 +136,16 @@ func (w Weights) AddNorm(name string, x, sub Matrix, eps float64) Matrix {
 
 // multiHead returns Concat(head_1 … head_h) of section 3.2.2 for the projected queries, keys and
 // values. drop, if it is not nil, applies dropout to the attention weights of each head.
-func multiHead(q, k, v Matrix, heads int, causal bool, drop func(head int, weights Matrix)) Matrix {
+func multiHead(q, k, v Matrix, heads int, mask Mask, drop func(head int, weights Matrix)) Matrix {
 	dk, dv := len(q[0])/heads, len(v[0])/heads
 	out := New(len(q), len(v[0]))
 	for h := range heads {
-		weights := New(len(q), len(k))
-		for i := range q {
-			var total float64
-			for j := range k {
-				if causal && j > i {
-					continue
-				}
-				var score float64
-				for c := h * dk; c < (h+1)*dk; c++ {
-					score += q[i][c] * k[j][c]
-				}
-				weights[i][j] = math.Exp(score / math.Sqrt(float64(dk)))
-				total += weights[i][j]
-			}
-			for j := range k {
-				weights[i][j] /= total
-			}
-		}
+		weights := weightsOf(columns(q, h*dk, (h+1)*dk), columns(k, h*dk, (h+1)*dk), mask)
 		if drop != nil {
 			drop(h, weights)
 		}
-		for i := range q {
-			for j := range k {
-				for c := h * dv; c < (h+1)*dv; c++ {
-					out[i][c] += weights[i][j] * v[j][c]
-				}
-			}
+		for i, row := range product(weights, columns(v, h*dv, (h+1)*dv)) {
+			copy(out[i][h*dv:], row)
 		}
 	}
 	return out
@@ -180,14 +157,18 @@ func (w Weights) Self(name string, x Matrix, heads int, causal bool, drop func(h
 	n := len(qkv[0])
 	values := len(w[name+".out.weight"]) / len(x[0]) // h·d_v, the rows of W^O
 	k := (n - values) / 2                            // h·d_k
-	return w.Linear(name+".out", multiHead(columns(qkv, 0, k), columns(qkv, k, 2*k), columns(qkv, 2*k, n), heads, causal, drop))
+	var mask Mask
+	if causal {
+		mask = LookAhead
+	}
+	return w.Linear(name+".out", multiHead(columns(qkv, 0, k), columns(qkv, k, 2*k), columns(qkv, 2*k, n), heads, mask, drop))
 }
 
 // Cross returns the multi-head attention of x to memory.
 func (w Weights) Cross(name string, x, memory Matrix, heads int, drop func(head int, weights Matrix)) Matrix {
 	q, kv := w.Linear(name+".q", x), w.Linear(name+".kv", memory)
 	k := len(q[0])
-	return w.Linear(name+".out", multiHead(q, columns(kv, 0, k), columns(kv, k, len(kv[0])), heads, false, drop))
+	return w.Linear(name+".out", multiHead(q, columns(kv, 0, k), columns(kv, k, len(kv[0])), heads, nil, drop))
 }
 
 // columns views columns [lo, hi) of m.
