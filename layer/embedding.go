@@ -53,14 +53,6 @@ func (t *embedSentences) Range(lo, hi int) {
 	}
 }
 
-// At sets y [n × d] for n tokens at the same position, as in a decode step.
-func (e Embedding) At(y mat.Matrix, ids []int32, position int) {
-	table := e.E.Weights()
-	for i, id := range ids {
-		mat.AxpyTo(y.Row(i), e.Scale(), table.Row(int(id)), e.Positions.Row(position))
-	}
-}
-
 // Backward adds to the gradients of E and of learned positions for dy [n × d], which it
 // overwrites.
 //

@@ -286,10 +286,6 @@ func TestEmbedding(t *testing.T) {
 				ref.CheckClose(t, "x", x, y(), 1e-6)
 				l.Backward(nil, dx, ids, starts, drop)
 				checkParams(t, ps, w, func() float64 { return weighted(dy, y()) })
-
-				at := mat.New(2, d)
-				l.At(at, []int32{8, 7}, 1)
-				ref.CheckClose(t, "At", at, ref.Matrix{variant.Embed(w, "e", d, []int32{0, 8})[1], variant.Embed(w, "e", d, []int32{0, 7})[1]}, 1e-6)
 			}
 		}
 	}

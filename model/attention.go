@@ -2,7 +2,6 @@ package model
 
 import (
 	"tfm/attn"
-	"tfm/layer"
 	"tfm/mat"
 )
 
@@ -23,37 +22,26 @@ const (
 // of Evaluate; the Transformer needs no gradients.
 func (s *Pass) Attention(b *Batch, visit func(attention string, layer, head, sentence int, weights mat.Matrix)) Loss {
 	b.check(s.p.Config)
-	alloc := func(m, n int) {
-		s.arena.Alloc(func() {
-			s.losses, s.act.loss = layer.AllocLosses(s.arena, len(b.TgtIn)), s.p.Output.Alloc(s.arena, n)
-			s.allocForward(m, n, true) // true: layers must not share memory, visitWeights reads all
-		})
-	}
-	maxRows := s.maxRows()
-	// Enough memory for every microbatch, so that the arena does not move the losses. A single
-	// sentence may exceed maxRows.
-	rows := max(maxRows, b.maxSentence())
-	alloc(rows, rows)
-	s.split(b, 1, maxRows)
-	var batch Batch
+	s.split(b, 1, s.maxRows())
+	s.allocBatch(len(b.Src), len(b.TgtIn), false)
+	w := <-s.free
+	w.pool = s.pool
+	defer func() {
+		w.pool = nil
+		s.free <- w
+	}()
+	t := &microbatches{Pass: s, b: b, keep: true}
 	var workspace []float32
 	for i := range len(s.bounds) - 1 {
-		first := s.bounds[i]
-		b.slice(&batch, first, s.bounds[i+1])
-		alloc(len(batch.Src), len(batch.TgtIn))
-		tgt := int(b.TgtStarts[first])
-		targets := layer.Targets{IDs: batch.TgtOut, Losses: s.losses.RowRange(tgt, tgt+len(batch.TgtOut))}
-
-		x := s.forward(&batch, dropouts{}, dropouts{})
-		s.p.Output.Forward(s.pool, x, targets, s.act.loss)
-		s.visitWeights(&batch, first, &workspace, visit)
+		w.run(t, i)
+		w.visitWeights(s.bounds[i], &workspace, visit)
 	}
 	return s.losses.Total()
 }
 
-// visitWeights calls visit with the attention weights of a microbatch whose first sentence has
-// index first in its batch.
-func (s *Pass) visitWeights(b *Batch, first int, workspace *[]float32, visit func(string, int, int, int, mat.Matrix)) {
+// visitWeights calls visit with the attention weights of the microbatch that w has run. Its first
+// sentence has index first in its batch.
+func (w *worker) visitWeights(first int, workspace *[]float32, visit func(string, int, int, int, mat.Matrix)) {
 	visitHeads := func(attention string, layer, heads int, in attn.Inputs, r attn.Ragged) {
 		for head := range heads {
 			for i := range r.Sentences() {
@@ -61,20 +49,20 @@ func (s *Pass) visitWeights(b *Batch, first int, workspace *[]float32, visit fun
 				if queries*keys > len(*workspace) {
 					*workspace = make([]float32, 2*queries*keys)
 				}
-				w := mat.Of(*workspace, queries, keys)
-				in.Weights(w, heads, i, head, r)
-				visit(attention, layer, head, first+i, w)
+				p := mat.Of(*workspace, queries, keys)
+				in.Weights(p, heads, i, head, r)
+				visit(attention, layer, head, first+i, p)
 			}
 		}
 	}
-	encoder, decoder := s.layerArgs(b.SrcStarts, b.TgtStarts, dropouts{}, dropouts{})
-	for i, l := range s.p.Encoder {
-		visitHeads(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.enc[i].Self), encoder.Self)
+	encoder, decoder := w.layerArgs(w.batch.SrcStarts, w.batch.TgtStarts, dropouts{}, dropouts{})
+	for i, l := range w.p.Encoder {
+		visitHeads(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(&w.act.enc[i].Self), encoder.Self)
 	}
-	for i, l := range s.p.Decoder {
-		visitHeads(DecoderSelf, i, l.Self.Heads, l.Self.Inputs(&s.act.dec[i].Self), decoder.Self)
+	for i, l := range w.p.Decoder {
+		visitHeads(DecoderSelf, i, l.Self.Heads, l.Self.Inputs(&w.act.dec[i].Self), decoder.Self)
 	}
-	for i, l := range s.p.Decoder {
-		visitHeads(DecoderCross, i, l.Cross.Heads, l.Cross.Inputs(&s.act.dec[i].Cross), decoder.Cross)
+	for i, l := range w.p.Decoder {
+		visitHeads(DecoderCross, i, l.Cross.Heads, l.Cross.Inputs(&w.act.dec[i].Cross), decoder.Cross)
 	}
 }

@@ -19,9 +19,7 @@ type Loss = layer.Loss
 // A Pass allocates nothing after its largest batch, or after Alloc for batches up to the given
 // sizes. It is not safe for concurrent use.
 type Pass struct {
-	// Train uses only dsrc and dtgt, for the whole batch; Attention uses the activations, for
-	// one microbatch; Evaluate uses neither.
-	stacks
+	stacks // of its fields only dsrc and dtgt, for the whole batch to train
 
 	microbatchRows int          // row limit of a microbatch; a single sentence may exceed it
 	workers        []*worker    // one for each thread
@@ -32,7 +30,7 @@ type Pass struct {
 }
 
 // worker takes one microbatch at a time through the model, on one thread: its layers have a nil
-// pool.
+// pool, except in Attention, which runs one microbatch at a time.
 type worker struct {
 	stacks
 	batch       Batch
@@ -217,7 +215,7 @@ func (s *Pass) train(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.allocBatch(len(b.Src), len(b.TgtIn), true)
 	s.p.Params.BeginBatch()
 	enc, dec := s.dropouts(seed)
-	mat.Each(s.pool, len(s.bounds)-1, 1, microbatches{s, b, true, enc, dec, scale, alpha})
+	mat.Each(s.pool, len(s.bounds)-1, 1, microbatches{Pass: s, b: b, backward: true, enc: enc, dec: dec, scale: scale, alpha: alpha})
 	s.embedBackward(b, enc, dec)
 	return s.losses.Total()
 }
@@ -237,6 +235,7 @@ type microbatches struct {
 	*Pass
 	b            *Batch
 	backward     bool // train, not evaluate
+	keep         bool // evaluate and keep the activations of all layers
 	enc, dec     dropouts
 	scale, alpha float32
 }
@@ -264,19 +263,19 @@ func (w *worker) run(t *microbatches, i int) {
 	t.b.slice(b, first, t.bounds[i+1])
 	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
 	m, n := len(b.Src), len(b.TgtIn)
-	w.alloc(m, n, t.backward, t.alpha != 0)
+	w.alloc(m, n, t.backward || t.keep, t.alpha != 0)
 	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+n), Scale: t.scale}
 
 	x := w.forward(b, t.enc.offset(src, first), t.dec.offset(tgt, first))
 	if !t.backward {
-		w.p.Output.Forward(nil, x, targets, w.act.loss)
+		w.p.Output.Forward(w.pool, x, targets, w.act.loss)
 		return
 	}
 	w.dsrc, w.dtgt = t.dsrc.RowRange(src, src+m), t.dtgt.RowRange(tgt, tgt+n)
 	if t.alpha != 0 {
-		w.p.Output.RDrop(nil, w.dtgt, x, targets, t.alpha, w.act.loss)
+		w.p.Output.RDrop(w.pool, w.dtgt, x, targets, t.alpha, w.act.loss)
 	} else {
-		w.p.Output.ForwardBackward(nil, w.dtgt, x, targets, w.act.loss)
+		w.p.Output.ForwardBackward(w.pool, w.dtgt, x, targets, w.act.loss)
 	}
 	w.backward()
 }

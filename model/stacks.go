@@ -38,20 +38,10 @@ func newStacks(t *Transformer, pool *mat.Pool, a *layer.Arena) stacks {
 	return s
 }
 
-// alloc allocates the activations of m source and n target tokens and, to train, the workspace of
-// backward. The caller allocates dsrc, dtgt and act.loss.
-func (s *stacks) alloc(m, n int, train bool) {
-	s.allocForward(m, n, train)
-	if !train {
-		return
-	}
-	s.encGrad = s.p.Encoder[0].AllocGrad(s.arena, m) // all layers have equal sizes
-	if len(s.p.Decoder) > 0 {
-		s.decGrad = s.p.Decoder[0].AllocGrad(s.arena, n, m)
-	}
-}
-
-func (s *stacks) allocForward(m, n int, backward bool) {
+// alloc allocates the activations of m source and n target tokens. With backward it also allocates
+// the workspace of backward, and layers keep their activations. The caller allocates dsrc, dtgt and
+// act.loss.
+func (s *stacks) alloc(m, n int, backward bool) {
 	a, act, d := s.arena, &s.act, s.p.Config.DModel
 	act.src, act.tgt = a.Matrix(m, d), a.Matrix(n, d)
 	// A layer reads its input before it writes its output, so without backward all layers of a
@@ -74,6 +64,12 @@ func (s *stacks) allocForward(m, n int, backward bool) {
 		act.encNorm = s.p.EncNorm.Alloc(a, m)
 		if len(s.p.Decoder) > 0 {
 			act.decNorm = s.p.DecNorm.Alloc(a, n)
+		}
+	}
+	if backward {
+		s.encGrad = s.p.Encoder[0].AllocGrad(a, m) // all layers have equal sizes
+		if len(s.p.Decoder) > 0 {
+			s.decGrad = s.p.Decoder[0].AllocGrad(a, n, m)
 		}
 	}
 }

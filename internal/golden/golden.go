@@ -155,13 +155,9 @@ func (c *Case) Ragged(name, lengths string) mat.Matrix {
 // Int32s returns the elements of an I32 tensor.
 func (c *Case) Int32s(name string) []int32 {
 	c.t.Helper()
-	tensor := c.tensor(name)
-	if tensor.DType != "I32" {
-		c.t.Fatalf("%s: %s: found %s, expected I32", c.Name, name, tensor.DType)
-	}
-	ids := make([]int32, len(tensor.Data)/4)
-	for i := range ids {
-		ids[i] = int32(binary.LittleEndian.Uint32(tensor.Data[4*i:]))
+	ids, err := c.tensor(name).Int32s()
+	if err != nil {
+		c.t.Fatalf("%s: %v", c.Name, err)
 	}
 	return ids
 }
