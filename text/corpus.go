@@ -164,33 +164,51 @@ func newLineReader(r io.Reader, name string) (*lineReader, error) {
 	return l, nil
 }
 
-// next returns the next line, or io.EOF after the last. The line is valid until the next call.
-func (l *lineReader) next() ([]byte, error) {
+// read returns the next line without its ending, and its length without LF; io.EOF after the last.
+// The line is valid until the next call. Of a line of more than maxLineBytes it returns the begin,
+// and reads the rest if whole.
+func (l *lineReader) read(whole bool) (line []byte, length int, err error) {
 	l.buf = l.buf[:0]
-	err := bufio.ErrBufferFull
-	for err == bufio.ErrBufferFull && len(l.buf) <= maxLineBytes {
+	err = bufio.ErrBufferFull
+	for err == bufio.ErrBufferFull && (whole || length <= maxLineBytes) {
 		var chunk []byte
 		chunk, err = l.text.ReadSlice('\n')
-		l.buf = append(l.buf, chunk...)
+		length += len(chunk)
+		l.buf = append(l.buf, chunk[:min(len(chunk), maxLineBytes-len(l.buf))]...)
 	}
-	if err == io.EOF && len(l.buf) == 0 {
-		return nil, io.EOF
+	if err == io.EOF && length == 0 {
+		return nil, 0, io.EOF
 	}
 	l.line++
-	l.offset += int64(len(l.buf))
-	line := l.buf
+	l.offset += int64(length)
+	line = l.buf
 	if l.line == 1 {
 		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 	}
-	if n, ok := bytes.CutSuffix(line, []byte("\n")); ok {
+	if n, ok := bytes.CutSuffix(line, []byte("\n")); ok && length <= maxLineBytes {
 		line = bytes.TrimSuffix(n, []byte("\r"))
+	}
+	switch err {
+	case nil:
+		length-- // LF
+	case io.EOF, bufio.ErrBufferFull:
+		err = nil
+	}
+	return line, length, err
+}
+
+// next returns the next line, or io.EOF after the last. The line is valid until the next call.
+func (l *lineReader) next() ([]byte, error) {
+	line, _, err := l.read(false)
+	if err == io.EOF {
+		return nil, err
 	}
 	switch {
 	case len(line) > MaxLine:
 		return nil, fmt.Errorf("%s:%d: line longer than %d bytes, expected one sentence", l.name, l.line, MaxLine)
 	case err == io.ErrUnexpectedEOF:
 		return nil, fmt.Errorf("%s:%d: truncated gzip file: %w", l.name, l.line, err)
-	case err != nil && err != io.EOF:
+	case err != nil:
 		return nil, fmt.Errorf("%s:%d: %w", l.name, l.line, err)
 	case !utf8.Valid(line):
 		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d, expected text in UTF-8%s", l.name, l.line, 1+validPrefix(line), l.encodingHint(line))

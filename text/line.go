@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -57,33 +56,14 @@ func RepairLines(r io.Reader, name string) iter.Seq2[Line, error] {
 
 // nextRepaired is like next but repairs the line.
 func (l *lineReader) nextRepaired() (Line, error) {
-	l.buf = l.buf[:0]
-	length, err := 0, bufio.ErrBufferFull
-	for err == bufio.ErrBufferFull {
-		var chunk []byte
-		chunk, err = l.text.ReadSlice('\n')
-		length += len(chunk)
-		l.buf = append(l.buf, chunk[:min(len(chunk), maxLineBytes-len(l.buf))]...)
+	raw, length, err := l.read(true)
+	if err == io.EOF {
+		return Line{}, err
 	}
-	if err == io.EOF && length == 0 {
-		return Line{}, io.EOF
-	}
-	l.line++
-	line := Line{File: l.name, Number: l.line}
-	if err == nil {
-		length-- // LF
-	} else if err != io.EOF {
+	if err != nil {
 		return Line{}, fmt.Errorf("%s:%d: %w", l.name, l.line, err)
 	}
-	raw := l.buf
-	if l.line == 1 {
-		raw = bytes.TrimPrefix(raw, []byte(byteOrderMark))
-	}
-	if length < maxLineBytes {
-		if n, ok := bytes.CutSuffix(raw, []byte("\n")); ok {
-			raw = bytes.TrimSuffix(n, []byte("\r"))
-		}
-	}
+	line := Line{File: l.name, Number: l.line}
 	if len(raw) > MaxLine {
 		end := MaxLine
 		for end > MaxLine-utf8.UTFMax && !utf8.RuneStart(raw[end]) {

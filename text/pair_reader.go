@@ -46,57 +46,58 @@ func OpenPairsTSV(path string) (*PairReader, error) {
 // Next returns the next pair, or io.EOF after the last. Its strings are valid until the next call.
 // Other errors name the file and line, and leave the reader unusable.
 func (r *PairReader) Next() (Pair, error) {
-	src, tgt, err := r.next()
+	src, tgt, err := nextLines(r, (*lineReader).next)
 	if err != nil {
 		return Pair{}, err
+	}
+	if r.source == r.target {
+		switch tabs := bytes.Count(src, []byte{'\t'}); tabs {
+		case 0:
+			return Pair{}, fmt.Errorf("%s:%d: found no tab, expected source, tab, target", r.source.name, r.source.line)
+		case 1:
+		default:
+			return Pair{}, fmt.Errorf("%s:%d: found %d tabs, expected 1: source, tab, target (cut -f1,2 keeps the first two columns)", r.source.name, r.source.line, tabs)
+		}
+		src, tgt, _ = bytes.Cut(src, []byte{'\t'})
 	}
 	return Pair{view(src), view(tgt), r.source.line}, nil
 }
 
-func (r *PairReader) next() (src, tgt []byte, err error) {
-	src, err = r.source.next()
-	if err == io.EOF && r.source.line == 0 && r.source == r.target {
-		return nil, nil, fmt.Errorf("%s: empty file", r.source.name)
-	}
+// nextLines reads the next line of each file by next. Those of a TSV file are the same.
+func nextLines[T any](r *PairReader, next func(*lineReader) (T, error)) (src, tgt T, err error) {
+	src, err = next(r.source)
 	if r.source == r.target {
-		if err != nil {
-			return nil, nil, err
+		if err == io.EOF && r.source.line == 0 {
+			err = fmt.Errorf("%s: empty file", r.source.name)
 		}
-		switch tabs := bytes.Count(src, []byte{'\t'}); tabs {
-		case 0:
-			return nil, nil, fmt.Errorf("%s:%d: found no tab, expected source, tab, target", r.source.name, r.source.line)
-		case 1:
-		default:
-			return nil, nil, fmt.Errorf("%s:%d: found %d tabs, expected 1: source, tab, target (cut -f1,2 keeps the first two columns)", r.source.name, r.source.line, tabs)
-		}
-		src, tgt, _ = bytes.Cut(src, []byte{'\t'})
-		return src, tgt, nil
+		return src, src, err
 	}
-	tgt, tgtErr := r.target.next()
+	tgt, tgtErr := next(r.target)
 	switch {
 	case err != nil && err != io.EOF:
-		return nil, nil, err
+		return src, tgt, err
 	case tgtErr != nil && tgtErr != io.EOF:
-		return nil, nil, tgtErr
+		return src, tgt, tgtErr
 	case (err == nil) != (tgtErr == nil):
-		if err := errors.Join(r.source.skipToEnd(), r.target.skipToEnd()); err != nil {
-			return nil, nil, err
+		if err := errors.Join(skipToEnd(r.source, next), skipToEnd(r.target, next)); err != nil {
+			return src, tgt, err
 		}
-		return nil, nil, r.unequal()
+		return src, tgt, fmt.Errorf("unequal line counts: %s has %d, %s has %d", r.source.name, r.source.line, r.target.name, r.target.line)
 	case err == io.EOF && r.source.line == 0:
-		return nil, nil, r.empty()
+		return src, tgt, fmt.Errorf("empty corpus: %s and %s have no lines", r.source.name, r.target.name)
 	}
 	return src, tgt, err
 }
 
-// unequal is the error of files that have been read to their ends.
-func (r *PairReader) unequal() error {
-	return fmt.Errorf("unequal line counts: %s has %d, %s has %d", r.source.name, r.source.line, r.target.name, r.target.line)
-}
-
-// empty is the error of files without lines.
-func (r *PairReader) empty() error {
-	return fmt.Errorf("empty corpus: %s and %s have no lines", r.source.name, r.target.name)
+// skipToEnd reads the remaining lines by next, to count them.
+func skipToEnd[T any](l *lineReader, next func(*lineReader) (T, error)) error {
+	for {
+		if _, err := next(l); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
 }
 
 // Place returns the place of the next pair.
@@ -119,17 +120,6 @@ func (r *PairReader) Close() error {
 	r.source.file.Close() // errors of files opened for reading lose no data
 	r.target.file.Close()
 	return nil
-}
-
-// skipToEnd reads the remaining lines, to count them.
-func (l *lineReader) skipToEnd() error {
-	for {
-		if _, err := l.next(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
 }
 
 // seek moves to the place after line lines, which are offset bytes of text.

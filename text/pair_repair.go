@@ -1,8 +1,6 @@
 package text
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"strings"
@@ -20,74 +18,47 @@ type RepairedPair struct {
 // RepairPairs reads a corpus of two files as Pairs does, except that it repairs lines as
 // RepairLines does.
 func RepairPairs(source, target string) iter.Seq2[RepairedPair, error] {
-	return func(yield func(RepairedPair, error) bool) {
-		r, err := OpenPairs(source, target)
-		if err != nil {
-			yield(RepairedPair{}, err)
-			return
-		}
-		defer r.Close()
-		repairPairs(r, yield)
-	}
+	return repairPairs(func() (*PairReader, error) { return OpenPairs(source, target) })
 }
 
 // RepairPairsTSV reads a corpus of one TSV file as PairsTSV does, except that it repairs lines as
 // RepairLines does, and that a line may have any number of columns.
 func RepairPairsTSV(path string) iter.Seq2[RepairedPair, error] {
+	return repairPairs(func() (*PairReader, error) { return OpenPairsTSV(path) })
+}
+
+func repairPairs(open func() (*PairReader, error)) iter.Seq2[RepairedPair, error] {
 	return func(yield func(RepairedPair, error) bool) {
-		r, err := OpenPairsTSV(path)
+		r, err := open()
 		if err != nil {
 			yield(RepairedPair{}, err)
 			return
 		}
 		defer r.Close()
-		repairPairs(r, yield)
-	}
-}
-
-func repairPairs(r *PairReader, yield func(RepairedPair, error) bool) {
-	for {
-		switch p, err := r.nextRepaired(); {
-		case err == io.EOF:
-			return
-		case !yield(p, err) || err != nil:
-			return
+		for {
+			switch p, err := r.nextRepaired(); {
+			case err == io.EOF:
+				return
+			case !yield(p, err) || err != nil:
+				return
+			}
 		}
 	}
 }
 
 // nextRepaired is like Next but repairs the pair. Its strings stay valid.
 func (r *PairReader) nextRepaired() (RepairedPair, error) {
-	src, err := r.source.nextRepaired()
+	src, tgt, err := nextLines(r, (*lineReader).nextRepaired)
+	if err != nil {
+		return RepairedPair{}, err
+	}
 	if r.source == r.target {
-		if err == io.EOF && r.source.line == 0 {
-			return RepairedPair{}, fmt.Errorf("%s: empty file", r.source.name)
-		}
-		if err != nil {
-			return RepairedPair{}, err
-		}
 		p := RepairedPair{Pair: Pair{Line: src.Number, Source: src.Text}, Bytes: len(src.Text) + 1, Columns: 1 + strings.Count(src.Text, "\t")}
 		if p.Columns == 2 {
 			p.Source, p.Target, _ = strings.Cut(src.Text, "\t")
 		}
 		p.note(src)
 		return p, nil
-	}
-	tgt, tgtErr := r.target.nextRepaired()
-	switch {
-	case err != nil && err != io.EOF:
-		return RepairedPair{}, err
-	case tgtErr != nil && tgtErr != io.EOF:
-		return RepairedPair{}, tgtErr
-	case (err == nil) != (tgtErr == nil):
-		if err := errors.Join(r.source.countToEnd(), r.target.countToEnd()); err != nil {
-			return RepairedPair{}, err
-		}
-		return RepairedPair{}, r.unequal()
-	case err == io.EOF && r.source.line == 0:
-		return RepairedPair{}, r.empty()
-	case err == io.EOF:
-		return RepairedPair{}, io.EOF
 	}
 	p := RepairedPair{Pair: Pair{src.Text, tgt.Text, src.Number}, Bytes: len(src.Text) + len(tgt.Text) + 2, Columns: 2}
 	p.note(src)
@@ -103,17 +74,6 @@ func (p *RepairedPair) note(l Line) {
 			p.Invalid = true
 		case LongLine:
 			p.Long = true
-		}
-	}
-}
-
-// countToEnd reads the remaining lines, to count them, valid or not.
-func (l *lineReader) countToEnd() error {
-	for {
-		if _, err := l.nextRepaired(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
 		}
 	}
 }
