@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 )
 
@@ -447,48 +448,37 @@ func (e *encoder) float(number int, x float32) {
 // unknown fields.
 func (e *encoder) settings(settings, defaults []setting, explicit fieldSet) {
 	for i, s := range settings {
-		write := explicit.has(s.number)
-		switch v := s.value.(type) {
-		case *string:
-			if write || *v != *defaults[i].value.(*string) {
-				e.bytes(s.number, []byte(*v))
-			}
-		case *[]string:
-			for _, x := range *v {
+		if list, ok := s.value.(*[]string); ok {
+			for _, x := range *list {
 				e.bytes(s.number, []byte(x))
 			}
-		case *[]byte:
-			if write || len(*v) > 0 {
-				e.bytes(s.number, *v)
+			continue
+		}
+		v := reflect.ValueOf(s.value).Elem()
+		unset := v.Kind() == reflect.Slice && v.Len() == 0
+		if v.Comparable() {
+			unset = v.Equal(reflect.ValueOf(defaults[i].value).Elem())
+		}
+		if unset && !explicit.has(s.number) {
+			continue
+		}
+		switch v.Kind() {
+		case reflect.String:
+			e.bytes(s.number, []byte(v.String()))
+		case reflect.Slice:
+			e.bytes(s.number, v.Bytes())
+		case reflect.Float32:
+			e.float(s.number, float32(v.Float()))
+		case reflect.Uint64:
+			e.varint(s.number, v.Uint())
+		case reflect.Int32:
+			e.varint(s.number, uint64(v.Int()))
+		case reflect.Bool:
+			x := uint64(0)
+			if v.Bool() {
+				x = 1
 			}
-		case *float32:
-			if write || *v != *defaults[i].value.(*float32) {
-				e.float(s.number, *v)
-			}
-		case *uint64:
-			if write || *v != *defaults[i].value.(*uint64) {
-				e.varint(s.number, *v)
-			}
-		case *bool:
-			if write || *v != *defaults[i].value.(*bool) {
-				x := uint64(0)
-				if *v {
-					x = 1
-				}
-				e.varint(s.number, x)
-			}
-		case *int32:
-			if write || *v != *defaults[i].value.(*int32) {
-				e.varint(s.number, uint64(int64(*v)))
-			}
-		case *ModelType:
-			if write || *v != *defaults[i].value.(*ModelType) {
-				e.varint(s.number, uint64(*v))
-			}
-		case *PieceType:
-			if write || *v != *defaults[i].value.(*PieceType) {
-				e.varint(s.number, uint64(*v))
-			}
+			e.varint(s.number, x)
 		default:
 			panic(fmt.Sprintf("sentencepiece: setting %s has type %T", s.name, s.value))
 		}

@@ -212,21 +212,9 @@ func (e *estimator) expectShort(sc *estimatorScratch, lo, hi int32, weight float
 		}
 		return
 	}
-	// alpha[i] is the probability of the symbols before i, beta[i] that of the symbols from i.
-	alpha, beta := sized(&sc.alpha, n+1), sized(&sc.beta, n+1)
-	clear(alpha)
-	alpha[0] = 1
-	for i := range n {
-		a := alpha[i]
-		nodes, single := e.nodesAt(lo + int32(i))
-		if !single {
-			alpha[i+1] += float64(a * e.unknown)
-		}
-		for _, id := range nodes {
-			p := &e.pieces[id]
-			alpha[i+int(p.chars)] += float64(a * p.p)
-		}
-	}
+	// beta[i] is the probability of the symbols from i.
+	beta := sized(&sc.beta, n+1)
+	alpha, _ := e.forward(sc, lo, n, 0)
 	weight /= alpha[n]
 	beta[n] = 1
 	for i := n - 1; i >= 0; i-- {
@@ -244,6 +232,39 @@ func (e *estimator) expectShort(sc *estimatorScratch, lo, hi int32, weight float
 		}
 		beta[i] = b
 	}
+}
+
+// forward returns the probabilities alpha[i] of the i symbols from lo, for i up to n. With a window
+// that exceeds the length of a piece, it multiplies them by 2 to the power of rescaleBits times
+// exponents[i].
+func (e *estimator) forward(sc *estimatorScratch, lo int32, n, window int) (alpha []float64, exponents []int32) {
+	alpha, exponents = sized(&sc.alpha, n+1+window), sized(&sc.exponents, n+1)
+	clear(alpha)
+	factor := math.Ldexp(1, rescaleBits)
+	alpha[0] = 1
+	exponent := int32(0)
+	for i := range n + 1 {
+		for window > 0 && alpha[i] < tooSmall && slices.Max(alpha[i:i+window+1]) < tooSmall {
+			for j := i; j <= i+window; j++ {
+				alpha[j] *= factor
+			}
+			exponent++
+		}
+		exponents[i] = exponent
+		if i == n {
+			break
+		}
+		a := alpha[i]
+		nodes, single := e.nodesAt(lo + int32(i))
+		if !single {
+			alpha[i+1] += float64(a * e.unknown)
+		}
+		for _, id := range nodes {
+			p := &e.pieces[id]
+			alpha[i+int(p.chars)] += float64(a * p.p)
+		}
+	}
+	return alpha, exponents
 }
 
 // sized returns the first n elements of *s, which it reallocates if it is shorter.
@@ -265,37 +286,13 @@ const (
 // of rescaleBits times exponents[i], and beta likewise.
 func (e *estimator) expectLong(sc *estimatorScratch, lo, hi int32, weight float64) {
 	n, window := int(hi-lo), int(e.maxChars)
-	alpha, beta := sized(&sc.alpha, n+1+window), sized(&sc.beta, n+1+window)
-	exponents := sized(&sc.exponents, n+1)
-	clear(alpha)
+	beta := sized(&sc.beta, n+1+window)
 	clear(beta)
 	factor := math.Ldexp(1, rescaleBits)
-	alpha[0] = 1
-	exponent := int32(0)
-	for i := range n + 1 {
-		for alpha[i] < tooSmall && slices.Max(alpha[i:i+window+1]) < tooSmall {
-			for j := i; j <= i+window; j++ {
-				alpha[j] *= factor
-			}
-			exponent++
-		}
-		exponents[i] = exponent
-		if i == n {
-			break
-		}
-		a := alpha[i]
-		nodes, single := e.nodesAt(lo + int32(i))
-		if !single {
-			alpha[i+1] += float64(a * e.unknown)
-		}
-		for _, id := range nodes {
-			p := &e.pieces[id]
-			alpha[i+int(p.chars)] += float64(a * p.p)
-		}
-	}
+	alpha, exponents := e.forward(sc, lo, n, window)
 	weight /= alpha[n]
 	beta[n] = 1
-	exponent = 0
+	exponent := int32(0)
 	for i := n - 1; i >= 0; i-- {
 		nodes, single := e.nodesAt(lo + int32(i))
 		// beta[i] to beta[i+window] have the same exponent.
