@@ -1,6 +1,11 @@
 package bpe
 
-import "tfm/text"
+import (
+	"cmp"
+
+	"tfm/text"
+	"tfm/text/internal/tally"
+)
 
 // CorpusTrainer counts the words of both sides of a corpus, so that tokenizers of the sides and a
 // joint one can be learned from one reading. Its Trainers are in the same state as Trainers of the
@@ -45,9 +50,10 @@ func (t *CorpusTrainer) Joint() *Trainer {
 	if t.separate {
 		return &t.joint
 	}
-	joint := &Trainer{bytes: t.unionBytes, words: make([]string, len(t.union)), counts: make([]int64, len(t.union))}
+	n := len(t.union)
+	joint := &Trainer{words: tally.Table{Size: t.unionBytes, Strings: make([]string, n), Counts: make([]int64, n)}}
 	for i, w := range t.union {
-		joint.words[i], joint.counts[i] = t.word(w)
+		joint.words.Strings[i], joint.words.Counts[i] = t.word(w)
 	}
 	return joint
 }
@@ -65,8 +71,8 @@ func (t *CorpusTrainer) add(side uint8, s string) {
 		if t.separate {
 			t.joint.count(word)
 			own.count(word)
-		} else if own.add(word) {
-			t.addToUnion(sideWord{side, int32(len(own.words) - 1)})
+		} else if i, added := own.words.Add(word); added {
+			t.addToUnion(sideWord{side, i})
 			own.limit()
 		}
 	}
@@ -76,18 +82,19 @@ func (t *CorpusTrainer) add(side uint8, s string) {
 // full, the joint table continues with the sums of the counts. The table of the side exceeds its
 // limit at the same word or later, so that the counts are exact.
 func (t *CorpusTrainer) addToUnion(w sideWord) {
-	word := t.sides[w.side].words[w.index]
-	if _, ok := t.sides[1-w.side].index[word]; ok {
+	own := &t.sides[w.side].words
+	word := own.Strings[w.index]
+	if _, ok := t.sides[1-w.side].words.Find(word); ok {
 		return
 	}
 	t.union = append(t.union, w)
 	t.unionBytes += len(word)
-	if t.unionBytes <= t.sides[w.side].maxTableBytes() {
+	if t.unionBytes <= cmp.Or(own.Limit, MaxTableBytes) {
 		return
 	}
-	t.joint.maxBytes = t.sides[w.side].maxBytes
+	t.joint.words.Limit = own.Limit
 	for _, w := range t.union {
-		t.joint.insert(t.word(w))
+		t.joint.words.Insert(t.word(w))
 	}
 	t.joint.limit()
 	t.union, t.separate = nil, true
@@ -95,11 +102,10 @@ func (t *CorpusTrainer) addToUnion(w sideWord) {
 
 // word returns a word and its count on both sides.
 func (t *CorpusTrainer) word(w sideWord) (string, int64) {
-	own, other := &t.sides[w.side], &t.sides[1-w.side]
-	word := own.words[w.index]
-	count := own.counts[w.index]
-	if i, ok := other.index[word]; ok {
-		count += other.counts[i]
+	own, other := &t.sides[w.side].words, &t.sides[1-w.side].words
+	word, count := own.Strings[w.index], own.Counts[w.index]
+	if i, ok := other.Find(word); ok {
+		count += other.Counts[i]
 	}
 	return word, count
 }

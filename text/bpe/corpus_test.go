@@ -8,6 +8,7 @@ import (
 
 	"tfm/internal/texttest"
 	"tfm/text"
+	"tfm/text/internal/tally"
 )
 
 // A CorpusTrainer has the tables of three Trainers, whichever of them exceed their limits.
@@ -30,8 +31,8 @@ func TestCorpusTrainer(t *testing.T) {
 	pairs = append(pairs, text.Pair{}, text.Pair{Source: "only a source"})
 	separate := map[bool]bool{}
 	for _, limit := range []int{1 << 9, 1 << 12, 1 << 14, 1 << 15, 1 << 16, 0} {
-		c := CorpusTrainer{sides: [2]Trainer{{maxBytes: limit}, {maxBytes: limit}}}
-		source, target, joint := Trainer{maxBytes: limit}, Trainer{maxBytes: limit}, Trainer{maxBytes: limit}
+		c := CorpusTrainer{sides: [2]Trainer{{words: tally.Table{Limit: limit}}, {words: tally.Table{Limit: limit}}}}
+		source, target, joint := Trainer{words: tally.Table{Limit: limit}}, Trainer{words: tally.Table{Limit: limit}}, Trainer{words: tally.Table{Limit: limit}}
 		for _, p := range pairs {
 			c.Add(p)
 			source.Add(p.Source)
@@ -43,8 +44,8 @@ func TestCorpusTrainer(t *testing.T) {
 			name      string
 			got, want *Trainer
 		}{{"source", c.Source(), &source}, {"target", c.Target(), &target}, {"joint", c.Joint(), &joint}} {
-			if !slices.Equal(side.got.words, side.want.words) || !slices.Equal(side.got.counts, side.want.counts) ||
-				side.got.bytes != side.want.bytes || side.got.Threshold() != side.want.Threshold() {
+			if !slices.Equal(side.got.words.Strings, side.want.words.Strings) || !slices.Equal(side.got.words.Counts, side.want.words.Counts) ||
+				side.got.words.Size != side.want.words.Size || side.got.Threshold() != side.want.Threshold() {
 				t.Errorf("limit %d, %s: %d words, %d occurrences, threshold %d; want %d, %d, %d as of a Trainer", limit, side.name,
 					side.got.Distinct(), side.got.Occurrences(), side.got.Threshold(), side.want.Distinct(), side.want.Occurrences(), side.want.Threshold())
 			}

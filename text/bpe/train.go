@@ -1,41 +1,28 @@
 package bpe
 
 import (
-	"cmp"
 	"fmt"
-	"math/rand/v2"
 
 	"tfm/text"
 	"tfm/text/internal/heap"
+	"tfm/text/internal/tally"
 )
 
 // MaxTableBytes is the limit of a Trainer's table: the total length of its distinct words. 16 MiB
 // hold about two million words of an alphabet. Training on them takes up to 800 MB.
-const MaxTableBytes = 16 << 20
+const MaxTableBytes = tally.DefaultLimit
 
 // Trainer learns a Tokenizer from texts. Texts of two languages give a joint vocabulary. The zero
 // value is ready to use. A Trainer is not safe for concurrent use.
 //
-// Memory is bounded for corpora of any size. While the distinct words fit into MaxTableBytes, their
-// counts are exact and the order of the texts has no effect. Beyond that the table is a sample
-// (adaptive sample and hold: Estan and Varghese 2002, "New Directions in Traffic Measurement and
-// Accounting", section 3; with unbiased counts: Cohen, Duffield, Kaplan, Lund and Thorup 2007,
-// "Sketching Unaggregated Data Streams for Subpopulation-Size Queries"). With threshold T a new
-// word enters the table with probability 1/T and the count T, and each further occurrence adds 1.
-// The expected count of a word that occurs n times is n, with a standard deviation of at most
-// √(n(T-1)). The same holds for a pair of symbols that occurs in n words. Rare words therefore
-// keep their influence on the merges, and so do clauses of scripts without spaces, which hardly
-// ever repeat. The sequence of draws is fixed: the same texts in the same order give the same
-// tokenizer.
+// Memory is bounded for corpora of any size: beyond MaxTableBytes of distinct words the table is a
+// sample, as described in package tally. The count of a pair of symbols that occurs in n words has
+// the same expectation and deviation as that of a word. Rare words therefore keep their influence
+// on the merges, and so do clauses of scripts without spaces, which hardly ever repeat. The same
+// texts in the same order give the same tokenizer.
 type Trainer struct {
-	words     []string
-	counts    []int64          // of words
-	index     map[string]int32 // inverse of words
-	bytes     int              // total length of words
-	threshold int64            // a power of two; 0 while the table holds all words
-	random    rand.PCG
-	text      []byte // scratch: the text being added
-	maxBytes  int    // limit of bytes; 0 is MaxTableBytes
+	words tally.Table
+	text  []byte // scratch: the text being added
 }
 
 // Add counts the words of one text.
@@ -58,81 +45,28 @@ func (t *Trainer) begin(s string) []byte {
 
 // count counts one occurrence of word, and keeps the table within its limit.
 func (t *Trainer) count(word []byte) {
-	if t.add(word) {
+	if _, added := t.words.Add(word); added {
 		t.limit()
 	}
 }
 
-// add counts one occurrence of word and reports whether it is new in the table.
-func (t *Trainer) add(word []byte) bool {
-	if i, ok := t.index[string(word)]; ok {
-		t.counts[i]++
-		return false
-	}
-	if t.draw() > 0 {
-		return false
-	}
-	t.insert(string(word), t.Threshold())
-	return true
-}
-
 // limit subsamples a table that exceeds its limit.
 func (t *Trainer) limit() {
-	if t.bytes > t.maxTableBytes() {
-		t.subsample()
+	if t.words.Full() {
+		t.words.Subsample(nil)
 	}
 }
 
-// maxTableBytes returns the limit of the table.
-func (t *Trainer) maxTableBytes() int { return cmp.Or(t.maxBytes, MaxTableBytes) }
-
-// insert adds a new word to the table.
-func (t *Trainer) insert(word string, count int64) {
-	if t.index == nil {
-		t.index = make(map[string]int32)
-	}
-	t.index[word] = int32(len(t.words))
-	t.words = append(t.words, word)
-	t.counts = append(t.counts, count)
-	t.bytes += len(word)
-}
-
-// draw returns a uniform random number from 0 to Threshold()-1.
-func (t *Trainer) draw() int64 {
-	if t.threshold == 0 {
-		return 0
-	}
-	return int64(t.random.Uint64() & uint64(t.threshold-1))
-}
-
-// subsample doubles the threshold until a quarter of the table is free. A word with a count c less
-// than the threshold T is kept with probability c/T and the count T, which preserves its
-// expectation.
-func (t *Trainer) subsample() {
-	for t.bytes > t.maxTableBytes()/4*3 {
-		t.threshold = 2 * t.Threshold()
-		words, counts := t.words, t.counts
-		t.words, t.counts, t.bytes = words[:0], counts[:0], 0
-		clear(t.index)
-		for i, w := range words {
-			if c := counts[i]; c >= t.threshold || t.draw() < c {
-				t.insert(w, max(c, t.threshold))
-			}
-		}
-		clear(words[len(t.words):]) // frees the strings
-	}
-}
-
-// Threshold returns T, which is 1 if all counts are exact.
-func (t *Trainer) Threshold() int64 { return max(t.threshold, 1) }
+// Threshold returns T, the threshold of the sample, which is 1 if all counts are exact.
+func (t *Trainer) Threshold() int64 { return t.words.Threshold() }
 
 // Distinct returns the number of words in the table: all distinct words if Threshold is 1.
-func (t *Trainer) Distinct() int { return len(t.words) }
+func (t *Trainer) Distinct() int { return len(t.words.Strings) }
 
 // Occurrences returns the sum of the words' counts.
 func (t *Trainer) Occurrences() int64 {
 	var n int64
-	for _, c := range t.counts {
+	for _, c := range t.words.Counts {
 		n += c
 	}
 	return n
@@ -200,13 +134,13 @@ func (f queuedPair) before(g queuedPair) bool {
 }
 
 func newMerger(t *Trainer) *merger {
-	n := 1 + t.bytes + len(t.words)
+	n := 1 + t.words.Size + len(t.words.Strings)
 	m := &merger{
 		symbols:  make([]int32, n),
 		prev:     make([]int32, n),
 		next:     make([]int32, n),
 		word:     make([]int32, n),
-		counts:   t.counts,
+		counts:   t.words.Counts,
 		minCount: 2 * t.Threshold(),
 		pairs:    make(map[pair]*occurrences),
 		queue:    heap.Heap[queuedPair]{Before: queuedPair.before},
@@ -215,7 +149,7 @@ func newMerger(t *Trainer) *merger {
 		m.prev[i], m.next[i] = int32(i)-1, int32(i)+1
 	}
 	i := 1
-	for w, word := range t.words {
+	for w, word := range t.words.Strings {
 		for _, c := range []byte(word) {
 			m.symbols[i] = firstByte + int32(c)
 			m.word[i] = int32(w)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tfm/internal/texttest"
+	"tfm/text/internal/tally"
 )
 
 // clauses returns n distinct clauses without spaces, made of a few words.
@@ -38,8 +39,8 @@ func TestTrainerFullTable(t *testing.T) {
 	countSecond := func(tr *Trainer) (pieces int) {
 		for _, l := range append(slices.Clone(first), second...) {
 			tr.Add(l)
-			if tr.bytes > tr.maxTableBytes() {
-				t.Fatalf("table of %d bytes, want at most %d", tr.bytes, tr.maxTableBytes())
+			if tr.words.Full() {
+				t.Fatalf("table of %d bytes, want at most %d", tr.words.Size, max(tr.words.Limit, 1))
 			}
 		}
 		b, err := tr.Train(size)
@@ -54,7 +55,7 @@ func TestTrainerFullTable(t *testing.T) {
 		return pieces
 	}
 	var exact Trainer
-	sampled := Trainer{maxBytes: 1 << 16}
+	sampled := Trainer{words: tally.Table{Limit: 1 << 16}}
 	want, got := countSecond(&exact), countSecond(&sampled)
 	if exact.Threshold() != 1 || sampled.Threshold() == 1 {
 		t.Fatalf("thresholds %d and %d, want 1 and more than 1", exact.Threshold(), sampled.Threshold())
@@ -69,7 +70,7 @@ func TestTrainerFullTable(t *testing.T) {
 func TestTrainerCountsAreUnbiased(t *testing.T) {
 	const words, limit = 4000, 1 << 13
 	for _, times := range []int{1, 3, 20} {
-		tr := Trainer{maxBytes: limit}
+		tr := Trainer{words: tally.Table{Limit: limit}}
 		for _, half := range []string{"early", "late"} {
 			for range times {
 				for i := range words {
@@ -78,8 +79,8 @@ func TestTrainerCountsAreUnbiased(t *testing.T) {
 			}
 		}
 		sum := map[string]int64{}
-		for i, w := range tr.words {
-			sum[w[:4]] += tr.counts[i]
+		for i, w := range tr.words.Strings {
+			sum[w[:4]] += tr.words.Counts[i]
 		}
 		want := float64(words * times)
 		for _, half := range []string{" ear", " lat"} {
@@ -88,20 +89,20 @@ func TestTrainerCountsAreUnbiased(t *testing.T) {
 				t.Errorf("%d words, %d times each, %s: sum of counts %d, want %v ± 5·%v", words, times, half, sum[half], want, sd)
 			}
 		}
-		if tr.bytes > limit || tr.Threshold() == 1 {
-			t.Errorf("table of %d bytes, threshold %d; want at most %d bytes and more than 1", tr.bytes, tr.Threshold(), limit)
+		if tr.words.Size > limit || tr.Threshold() == 1 {
+			t.Errorf("table of %d bytes, threshold %d; want at most %d bytes and more than 1", tr.words.Size, tr.Threshold(), limit)
 		}
 	}
 }
 
 // The counts of frequent words are exact.
 func TestTrainerKeepsFrequentWords(t *testing.T) {
-	tr := Trainer{maxBytes: 1 << 13}
+	tr := Trainer{words: tally.Table{Limit: 1 << 13}}
 	const times = 5000
 	for _, rare := range clauses(times) {
 		tr.Add("the " + rare)
 	}
-	if i, ok := tr.index[" the"]; !ok || tr.counts[i] != times {
+	if i, ok := tr.words.Find(" the"); !ok || tr.words.Counts[i] != times {
 		t.Errorf("%q in the table: %v; want it with the count %d", " the", ok, times)
 	}
 }
@@ -109,7 +110,7 @@ func TestTrainerKeepsFrequentWords(t *testing.T) {
 func TestTrainerIsDeterministic(t *testing.T) {
 	var trained []*Tokenizer
 	for range 2 {
-		tr := Trainer{maxBytes: 1 << 12}
+		tr := Trainer{words: tally.Table{Limit: 1 << 12}}
 		for _, l := range append(clauses(500), texttest.Lines(500)...) {
 			tr.Add(l)
 		}
@@ -127,7 +128,7 @@ func TestTrainerIsDeterministic(t *testing.T) {
 // A pair in only one drawn word has the support of a single occurrence: it is neither merged nor
 // kept in memory.
 func TestTrainerNeedsTwoDrawnWords(t *testing.T) {
-	tr := Trainer{maxBytes: 1 << 12}
+	tr := Trainer{words: tally.Table{Limit: 1 << 12}}
 	for _, l := range clauses(1000) {
 		tr.Add(l)
 	}
@@ -160,23 +161,18 @@ func TestTrainerNeedsTwoDrawnWords(t *testing.T) {
 
 // The counts of a corpus that just fits are exact.
 func TestTrainerExactFit(t *testing.T) {
-	var zero Trainer
-	zero.Add("x")
-	if got := zero.maxTableBytes(); got != MaxTableBytes {
-		t.Errorf("limit of the table %d bytes, want %d", got, MaxTableBytes)
-	}
 	lines := append(clauses(100), texttest.Lines(100)...)
 	var unlimited Trainer
 	for _, l := range lines {
 		unlimited.Add(l)
 	}
 	for _, spare := range []int{0, -1} {
-		tr := Trainer{maxBytes: unlimited.bytes + spare}
+		tr := Trainer{words: tally.Table{Limit: unlimited.words.Size + spare}}
 		for _, l := range lines {
 			tr.Add(l)
 		}
-		if exact := tr.Threshold() == 1; exact != (spare == 0) || exact && !slices.Equal(tr.counts, unlimited.counts) {
-			t.Errorf("limit of %d bytes for %d: threshold %d, want exact counts only if the limit suffices", tr.maxBytes, unlimited.bytes, tr.Threshold())
+		if exact := tr.Threshold() == 1; exact != (spare == 0) || exact && !slices.Equal(tr.words.Counts, unlimited.words.Counts) {
+			t.Errorf("limit of %d bytes for %d: threshold %d, want exact counts only if the limit suffices", tr.words.Limit, unlimited.words.Size, tr.Threshold())
 		}
 	}
 }

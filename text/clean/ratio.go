@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	octave    = 1 << 10 // logarithm of 2
-	maxOctave = 21      // logarithm of more characters than text.MaxLine
+	octave = 1 << 10 // logarithm of 2
 
 	minRatioPairs = 200        // from which ratios are judged
 	minClassPairs = 500        // of a class of lengths

@@ -110,7 +110,7 @@ func TestCompareFiles(t *testing.T) {
 			var ids []int32
 			var b []byte
 			for i, line := range lines {
-				ids = tokenizer.EncodeFileIDs(ids[:0], line)
+				ids = tokenizer.encodeFile(ids[:0], line)
 				tokens += len(ids)
 				b = b[:0]
 				for k, id := range ids {
@@ -228,7 +228,7 @@ func compareGoldens(t *testing.T, dir string) {
 func compareCase(t *testing.T, tokenizer *Tokenizer, i int, c goldenCase) bool {
 	s := string(c.Text)
 	for range 2 { // the second time with cached words
-		if got := tokenizer.EncodeFileIDs(nil, s); !slices.Equal(got, c.IDs) {
+		if got := tokenizer.encodeFile(nil, s); !slices.Equal(got, c.IDs) {
 			t.Errorf("line %d: file ids of %q:\ngot  %v\nwant %v", i+1, s, got, c.IDs)
 			return false
 		}

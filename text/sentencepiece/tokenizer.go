@@ -284,9 +284,6 @@ func (t *Tokenizer) Model() *Model { return t.model }
 // MarshalBinary returns the .model file, which is what Unmarshal decoded. The error is always nil.
 func (t *Tokenizer) MarshalBinary() ([]byte, error) { return bytes.Clone(t.data), nil }
 
-// Normalize returns the normalized form of s, which Encode splits into pieces.
-func (t *Tokenizer) Normalize(s string) string { return string(t.normalizer.normalize(nil, nil, s)) }
-
 // pieceID returns the file id of a piece that is matched in text, or that of the unknown piece.
 func (t *Tokenizer) pieceID(s []byte) int32 {
 	if id, ok := t.ids[string(s)]; ok && t.model.Pieces[id].Type != Unused {
@@ -304,9 +301,6 @@ func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 	return dst
 }
 
-// EncodeFileIDs is like Encode but appends file ids, which equal those of spm_encode.
-func (t *Tokenizer) EncodeFileIDs(dst []int32, s string) []int32 { return t.encodeFile(dst, s) }
-
 // renumber replaces file ids by ids.
 func (t *Tokenizer) renumber(ids []int32) {
 	for i, id := range ids {
@@ -314,6 +308,7 @@ func (t *Tokenizer) renumber(ids []int32) {
 	}
 }
 
+// encodeFile is like Encode but appends file ids, which equal those of spm_encode.
 func (t *Tokenizer) encodeFile(dst []int32, s string) []int32 {
 	sc := t.scratch.Get().(*scratch)
 	sc.normal = t.normalizer.normalize(sc.normal[:0], nil, s)

@@ -143,7 +143,7 @@ func TestNormalize(t *testing.T) {
 			c.change(&m.Normalizer)
 		}
 		tokenizer := newTestTokenizer(t, m)
-		if got := tokenizer.Normalize(c.text); got != c.want {
+		if got := string(tokenizer.normalizer.Append(nil, c.text)); got != c.want {
 			t.Errorf("Normalize(%q) = %q, want %q", c.text, got, c.want)
 		}
 		checkTokenizer(t, tokenizer, c.text)
@@ -224,11 +224,11 @@ func checkRanges(t testing.TB, s string, ranges []text.Range) {
 // piece is unknown, the model normalizes decoded text, or ▁ can be a sequence of byte pieces,
 // which decodes to ▁.
 func expectedText(t *Tokenizer, s string) (want string, ok bool) {
-	normal := t.Normalize(s)
+	normal := string(t.normalizer.Append(nil, s))
 	if t.pieceID([]byte(space)) == t.unknown || t.denormalizer != nil || !utf8.ValidString(normal) {
 		return "", false
 	}
-	for _, id := range t.EncodeFileIDs(nil, s) {
+	for _, id := range t.encodeFile(nil, s) {
 		bytes := t.model.Pieces[id].Type == Byte
 		if id == t.unknown || bytes && t.model.Trainer.ModelType == Word {
 			return "", false
@@ -290,7 +290,7 @@ func TestUnigramTies(t *testing.T) {
 		{prefix + "ab", []int32{4}}, // the sums are equal in float32
 	} {
 		for range 2 {
-			got := tokenizer.EncodeFileIDs(nil, c.text)
+			got := tokenizer.encodeFile(nil, c.text)
 			if i := strings.Index(c.text, " "); i >= 0 {
 				got = got[i+1:]
 			}
@@ -423,7 +423,7 @@ func TestConcurrent(t *testing.T) {
 				random := rand.NewPCG(1, uint64(g))
 				for i := range cases[name] {
 					c := cases[name][(i+g*7)%len(cases[name])]
-					if got := tokenizer.EncodeFileIDs(nil, string(c.Text)); !slices.Equal(got, c.IDs) {
+					if got := tokenizer.encodeFile(nil, string(c.Text)); !slices.Equal(got, c.IDs) {
 						t.Errorf("%s: ids of %q differ in goroutine %d", name, c.Text, g)
 						return
 					}

@@ -1,17 +1,16 @@
 package train
 
 import (
-	"cmp"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"tfm/text/internal/tally"
 	"tfm/text/sentencepiece"
 )
 
 // MaxTableChars limits a Trainer's table: the number of characters of its distinct fragments.
-const MaxTableChars = 16 << 20
+const MaxTableChars = tally.DefaultLimit
 
 const (
 	maxFragment   = 4192    // bytes, spm_train's limit of a sentence
@@ -19,92 +18,43 @@ const (
 	maxCacheBytes = 8 << 20 // total length of the cached words
 )
 
-// Values of fragment.next besides a character. The end of a text has value 0.
+// Values of fragmentTable.next besides a character. The end of a text has value 0.
 const (
 	noNext    = -1
 	manyNexts = -2
 )
 
-// fragment is normalized text between two places that no piece can cross: spaces, changes of
-// script and special pieces.
-type fragment struct {
-	text  string
-	count int64
-	next  rune // the character after it if that is the same in all texts
-}
-
-// follow records that c follows the fragment.
-func (f *fragment) follow(c rune) {
-	if f.next != c {
-		if f.next == noNext {
-			f.next = c
-		} else {
-			f.next = manyNexts
-		}
-	}
-}
-
-// fragmentTable counts fragments. Beyond its limit it is a sample, like the table of bpe.Trainer,
-// which describes the method.
+// fragmentTable counts fragments: normalized text between two places that no piece can cross, such
+// as spaces, changes of script and special pieces. Beyond its limit it is a sample.
 type fragmentTable struct {
-	fragments []fragment
-	index     map[string]int32 // inverse of fragments
-	chars     int              // total length of the fragments
-	maxChars  int              // limit of chars; 0 is MaxTableChars
-	threshold int64            // a power of two; 0 while the table holds all fragments
-	random    rand.PCG
+	tally.Table
+	next []rune // of each fragment, the character after it if that is the same in all texts
 }
 
 // add counts one occurrence of a fragment and returns its index, or -1 if it is not in the sample.
 func (t *fragmentTable) add(s []byte) int32 {
-	if i, ok := t.index[string(s)]; ok {
-		t.fragments[i].count++
-		return i
+	i, added := t.Add(s)
+	if added {
+		t.next = append(t.next, noNext)
 	}
-	if t.draw() > 0 {
-		return -1
-	}
-	return t.insert(fragment{string(s), max(t.threshold, 1), noNext})
-}
-
-// insert adds a new fragment.
-func (t *fragmentTable) insert(f fragment) int32 {
-	if t.index == nil {
-		t.index = make(map[string]int32)
-	}
-	i := int32(len(t.fragments))
-	t.index[f.text] = i
-	t.fragments = append(t.fragments, f)
-	t.chars += utf8.RuneCountInString(f.text)
 	return i
 }
 
-// full reports whether the table exceeds its limit.
-func (t *fragmentTable) full() bool { return t.chars > cmp.Or(t.maxChars, MaxTableChars) }
-
-// draw returns a uniform random number from 0 to threshold-1.
-func (t *fragmentTable) draw() int64 {
-	if t.threshold == 0 {
-		return 0
+// follow records that c follows a fragment.
+func (t *fragmentTable) follow(i int32, c rune) {
+	if t.next[i] != c {
+		if t.next[i] == noNext {
+			t.next[i] = c
+		} else {
+			t.next[i] = manyNexts
+		}
 	}
-	return int64(t.random.Uint64() & uint64(t.threshold-1))
 }
 
-// subsample doubles the threshold until a quarter of the table is free. Indices change.
+// subsample makes room in a full table. Indices change.
 func (t *fragmentTable) subsample() {
-	for t.chars > cmp.Or(t.maxChars, MaxTableChars)/4*3 {
-		t.threshold = 2 * max(t.threshold, 1)
-		old := t.fragments
-		t.fragments, t.chars = old[:0], 0
-		clear(t.index)
-		for _, f := range old {
-			if f.count >= t.threshold || t.draw() < f.count {
-				f.count = max(f.count, t.threshold)
-				t.insert(f)
-			}
-		}
-		clear(old[len(t.fragments):]) // frees the strings
-	}
+	t.Subsample(func(from, to int) { t.next[to] = t.next[from] })
+	t.next = t.next[:len(t.Strings)]
 }
 
 // specialPieces are the pieces that are cut out of the text.
@@ -174,7 +124,7 @@ func (f *fragmenter) add(s string) {
 		indices, ok := f.cache[word]
 		if ok {
 			for _, i := range indices {
-				f.table.fragments[i].count++
+				f.table.Counts[i]++
 			}
 			if len(indices) == 0 {
 				continue
@@ -197,7 +147,7 @@ func (f *fragmenter) add(s string) {
 		if n := len(indices); n > 0 {
 			f.last = indices[n-1]
 		}
-		if f.table.full() {
+		if f.table.Full() {
 			f.followLast(manyNexts) // not known any more
 			f.table.subsample()
 			f.last = -1
@@ -211,7 +161,7 @@ func (f *fragmenter) add(s string) {
 // followLast records that c follows the last fragment.
 func (f *fragmenter) followLast(c rune) {
 	if f.last >= 0 {
-		f.table.fragments[f.last].follow(c)
+		f.table.follow(f.last, c)
 	}
 }
 
@@ -246,7 +196,7 @@ func (f *fragmenter) count(normal []byte) (indices []int32, all bool) {
 		if i < 0 {
 			all = false
 		} else if next >= 0 {
-			f.table.fragments[i].follow(next)
+			f.table.follow(i, next)
 		}
 		f.found = append(f.found, i)
 		start = end

@@ -157,11 +157,11 @@ type seedNode struct {
 	n       int32 // symbols from the root
 	at      int32 // an occurrence
 	count   int64
-	next    rune // the character after it as in fragment
+	next    rune // the character after it as in fragmentTable
 	orphans int  // length of seedFinder.orphans before the node
 }
 
-// follow records that c, which may be a value of fragment.next, follows the node.
+// follow records that c, which may be a value of fragmentTable.next, follows the node.
 func (d *seedNode) follow(c rune) {
 	if d.next == noNext {
 		d.next = c

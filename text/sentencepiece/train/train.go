@@ -49,6 +49,7 @@ type Progress struct{ Pieces, Target int }
 // not supported.
 func New(spec sentencepiece.TrainerSpec, normalizer sentencepiece.NormalizerSpec) (*Trainer, error) {
 	t := &Trainer{spec: spec, normalizer: normalizer}
+	t.texts.table.Measure = utf8.RuneCountInString
 	if err := t.check(); err != nil {
 		return nil, err
 	}
@@ -227,7 +228,7 @@ func (t *Trainer) Add(s string) { t.texts.add(s) }
 
 // Threshold returns the number of occurrences below which fragments of text were sampled, or 1 if
 // all counts are exact.
-func (t *Trainer) Threshold() int64 { return max(t.texts.table.threshold, 1) }
+func (t *Trainer) Threshold() int64 { return t.texts.table.Threshold() }
 
 // Train returns a model of the vocabulary size of the settings. It fails if the texts have fewer
 // pieces, and if their characters alone are more. More texts can be added afterwards.
@@ -295,23 +296,23 @@ func (t *Trainer) corpus() (*corpus, error) {
 		return nil, t.tooSmall(len(c.chars))
 	}
 	c.bounds = []int32{0}
-	for i := range t.texts.table.fragments {
-		f := &t.texts.table.fragments[i]
+	table := &t.texts.table
+	for i, text := range table.Strings {
 		end := func(next rune) {
 			if n := int32(len(c.symbols)); n > c.bounds[len(c.bounds)-1] {
 				c.bounds = append(c.bounds, n)
-				c.counts = append(c.counts, f.count)
+				c.counts = append(c.counts, table.Counts[i])
 				c.next = append(c.next, next)
 			}
 		}
-		for _, r := range f.text {
+		for _, r := range text {
 			if symbol := required[r] - 1; symbol >= 0 {
 				c.symbols = append(c.symbols, symbol)
 			} else {
 				end(unknownChar)
 			}
 		}
-		end(f.next)
+		end(table.next[i])
 	}
 	return c, nil
 }
@@ -322,14 +323,14 @@ func (t *Trainer) corpus() (*corpus, error) {
 func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
 	var counts []int64 // of the characters up to the last one
 	var all int64
-	for i := range t.texts.table.fragments {
-		f := &t.texts.table.fragments[i]
-		for _, r := range f.text {
+	table := &t.texts.table
+	for i, text := range table.Strings {
+		for _, r := range text {
 			if n := int(r) + 1 - len(counts); n > 0 {
 				counts = append(counts, make([]int64, n)...)
 			}
-			counts[r] += f.count
-			all += f.count
+			counts[r] += table.Counts[i]
+			all += table.Counts[i]
 		}
 	}
 	type char struct {

@@ -596,13 +596,13 @@ func TestBPE(t *testing.T) {
 func TestTrainSample(t *testing.T) {
 	for _, typ := range bothTypes {
 		tr := trainOn(t, trainSpec(typ, 200), "nmt_nfkc", nil)
-		tr.texts.table.maxChars = 2000
+		tr.texts.table.Limit = 2000
 		random := rand.New(rand.NewPCG(9, 10))
 		for range 1000 {
 			words := []string{"often", "seen", "words", fmt.Sprintf("%x", random.Uint64())}
 			random.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 			tr.Add(strings.Join(words, " "))
-			if n := tr.texts.table.chars; n > 2000+100 {
+			if n := tr.texts.table.Size; n > 2000+100 {
 				t.Fatalf("table of %d characters, want at most 2100", n)
 			}
 		}
