@@ -178,9 +178,7 @@ func cleaningProgress(screen *terminal.Progress, files *filter.Corpus) func(clea
 
 // printCleaned prints the counts by fault, each with a sample if there is one.
 func printCleaned(screen *terminal.Progress, r *clean.Report, samples [clean.NumFaults]text.Pair) {
-	line := func(name string, n int) {
-		screen.Line("%-26s%15s%9.3f %%", name, format.Thousands(n), 100*float64(n)/float64(r.Pairs))
-	}
+	line := func(name string, n int) { filter.Share(screen, name, n, r.Pairs) }
 	line("pairs", r.Pairs)
 	for _, fault := range clean.Faults() {
 		if r.Dropped[fault] == 0 {

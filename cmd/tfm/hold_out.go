@@ -116,9 +116,7 @@ func (h *holdingOut) run(ctx context.Context, args []string) error {
 	for _, n := range report.Pairs {
 		all += n
 	}
-	line := func(name string, n int) {
-		screen.Line("%-26s%15s%9.3f %%", name, format.Thousands(n), 100*float64(n)/float64(all))
-	}
+	line := func(name string, n int) { filter.Share(screen, name, n, all) }
 	line("pairs", all)
 	line("valid", report.Pairs[clean.Valid])
 	line("test", report.Pairs[clean.Test])

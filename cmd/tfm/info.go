@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding"
 	"fmt"
 	"os"
 	"strings"
@@ -123,63 +122,82 @@ func infoOfModel(path string) error {
 // labelColumns is the width of the labels of a header.
 const labelColumns = 17
 
+// header is the text of a header: rows of a label and a description.
+type header struct{ strings.Builder }
+
+// row adds a row, wrapped to the width of the terminal.
+func (h *header) row(label, format string, args ...any) {
+	lines := []string{fmt.Sprintf(format, args...)}
+	if width := terminal.Width(os.Stdout) - labelColumns; width >= labelColumns {
+		lines = terminal.Wrap(strings.Fields(lines[0]), width)
+	}
+	fmt.Fprintf(h, "%-*s%s\n", labelColumns, label+":", strings.Join(lines, "\n"+strings.Repeat(" ", labelColumns)))
+}
+
 // printHeader prints a configuration, which shows the chosen variant of the paper, the length
 // penalty, and of a model file the shortlist, which may be nil, the languages, the training and the
 // given description of the file.
 func printHeader(h model.Header, list *model.Shortlist, file string) error {
-	c := h.Config
-	var b strings.Builder
-	row := func(name, format string, args ...any) {
-		lines := []string{fmt.Sprintf(format, args...)}
-		if width := terminal.Width(os.Stdout) - labelColumns; width >= labelColumns {
-			lines = terminal.Wrap(strings.Fields(lines[0]), width)
-		}
-		fmt.Fprintf(&b, "%-*s%s\n", labelColumns, name+":", strings.Join(lines, "\n"+strings.Repeat(" ", labelColumns)))
+	var t header
+	t.layers(h.Config)
+	t.training(h.Config)
+	t.translating(h, list)
+	if trained := h.Info[training.InfoKey]; trained != "" {
+		t.row("trained", "%s", trained)
 	}
-	dk, dv := c.HeadSizes()
-	with := func(yes bool) string {
-		if yes {
+	if file != "" {
+		t.row("file", "%s", file)
+	}
+	fmt.Fprintf(&t, "parameters: %s\n", format.Thousands(h.Config.CountParams()))
+	_, err := os.Stdout.WriteString(t.String())
+	return err
+}
+
+// layers adds the rows of the layers and embeddings.
+func (h *header) layers(c model.Config) {
+	biases := func(of model.Biases) string {
+		if c.Biases == model.AllBiases || c.Biases == of {
 			return "with biases"
 		}
 		return "without biases"
 	}
-	name := func(v encoding.TextMarshaler) string {
-		text, _ := v.MarshalText()
-		return string(text)
-	}
-	row("d_model", "%d", c.DModel)
-	if dk == dv {
-		row("heads", "%d of d_k = d_v = %d, %s", c.Heads, dk, with(c.Biases == model.AllBiases || c.Biases == model.AttentionBiases))
-	} else {
-		row("heads", "%d of d_k = %d and d_v = %d, %s", c.Heads, dk, dv, with(c.Biases == model.AllBiases || c.Biases == model.AttentionBiases))
+	dk, dv := c.HeadSizes()
+	sizes := fmt.Sprintf("d_k = d_v = %d", dk)
+	if dk != dv {
+		sizes = fmt.Sprintf("d_k = %d and d_v = %d", dk, dv)
 	}
 	activation := map[model.Activation]string{model.ReLU: "ReLU", model.GELU: "GELU", model.GELUTanh: "GELU by tanh", model.SiLU: "SiLU"}
-	row("d_ff", "%d, %s, %s", c.DFF, activation[c.Activation], with(c.Biases == model.AllBiases || c.Biases == model.FeedForwardBiases))
-	row("layers", "%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers)
-	row("norm", "%s", normInfo(c))
-	switch c.Positions {
+	h.row("d_model", "%d", c.DModel)
+	h.row("heads", "%d of %s, %s", c.Heads, sizes, biases(model.AttentionBiases))
+	h.row("d_ff", "%d, %s, %s", c.DFF, activation[c.Activation], biases(model.FeedForwardBiases))
+	h.row("layers", "%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers)
+	h.row("norm", "%s", normInfo(c))
+	switch first := fmt.Sprintf("first position %d, at most %d", c.FirstPosition, c.MaxLen); c.Positions {
 	case model.Interleaved:
-		row("positions", "sinusoids, sin at 2i and cos at 2i+1, first position %d, at most %d", c.FirstPosition, c.MaxLen)
+		h.row("positions", "sinusoids, sin at 2i and cos at 2i+1, %s", first)
 	case model.Halves:
-		row("positions", "sinusoids, sines in the first half and cosines in the second, first position %d, at most %d", c.FirstPosition, c.MaxLen)
+		h.row("positions", "sinusoids, sines in the first half and cosines in the second, %s", first)
 	case model.TimingSignal:
-		row("positions", "sinusoids of tensor2tensor, in halves of rates 10000^(-i/(d/2-1)), first position %d, at most %d", c.FirstPosition, c.MaxLen)
+		h.row("positions", "sinusoids of tensor2tensor, in halves of rates 10000^(-i/(d/2-1)), %s", first)
 	case model.Learned:
-		row("positions", "learned, %d on each side", c.MaxLen)
+		h.row("positions", "learned, %d on each side", c.MaxLen)
 	}
-	if c.SourceMarks != model.EOSLast {
-		marks := map[model.SourceMarks]string{model.NoMarks: "without EOS", model.BOSFirst: "BOS first, without EOS", model.BOSAndEOS: "BOS first, EOS last"}
-		row("source", "%s, which can translate but not train", marks[c.SourceMarks])
+	marks := map[model.SourceMarks]string{model.NoMarks: "without EOS", model.BOSFirst: "BOS first, without EOS", model.BOSAndEOS: "BOS first, EOS last"}
+	if of := marks[c.SourceMarks]; of != "" {
+		h.row("source", "%s, which can translate but not train", of)
 	}
-	scale := "times sqrt(d_model)"
+	scale, output := "times sqrt(d_model)", "no output bias"
 	if c.Unscaled {
 		scale = "not scaled"
 	}
-	output := "no output bias"
 	if c.OutputBias {
 		output = "with an output bias"
 	}
-	row("embeddings", "%s, tied: %s, %s", scale, c.Tie, output)
+	h.row("embeddings", "%s, tied: %s, %s", scale, c.Tie, output)
+}
+
+// training adds the rows of what only training needs.
+func (h *header) training(c model.Config) {
 	dropout := fmt.Sprintf("%v, on embeddings + positions and each sublayer's output", c.Dropout)
 	if c.AttentionDropout > 0 {
 		dropout += fmt.Sprintf("; %v on the weights of attention", c.AttentionDropout)
@@ -187,47 +205,44 @@ func printHeader(h model.Header, list *model.Shortlist, file string) error {
 	if c.FFDropout > 0 {
 		dropout += fmt.Sprintf("; %v inside feed-forward networks", c.FFDropout)
 	}
-	row("dropout", "%s", dropout)
 	over := "over the other entries of the vocabulary"
 	if c.Smoothing == model.SmoothAll {
 		over = "over all entries of the vocabulary"
 	}
-	row("label smoothing", "%v, %s", c.LabelSmoothing, over)
-	row("init", "%s", name(c.Init))
+	init, _ := c.Init.MarshalText()
+	h.row("dropout", "%s", dropout)
+	h.row("label smoothing", "%v, %s", c.LabelSmoothing, over)
+	h.row("init", "%s", init)
+}
+
+// translating adds the rows of the vocabularies and the search.
+func (h *header) translating(m model.Header, list *model.Shortlist) {
+	c, d := m.Config, m.Decoding
 	if c.SrcVocab == c.TgtVocab {
-		row("vocabulary", "%s pieces", format.Thousands(c.SrcVocab))
+		h.row("vocabulary", "%s pieces", format.Thousands(c.SrcVocab))
 	} else {
-		row("vocabularies", "%s pieces of the source, %s of the target", format.Thousands(c.SrcVocab), format.Thousands(c.TgtVocab))
+		h.row("vocabularies", "%s pieces of the source, %s of the target", format.Thousands(c.SrcVocab), format.Thousands(c.TgtVocab))
 	}
-	divisor := map[string]string{model.PenaltyWu: "((5+n)/6)^%v", model.PenaltyPower: "n^%v"}[h.Decoding.LengthPenalty]
-	row("length penalty", "%s, "+divisor+" for n tokens with EOS", h.Decoding.LengthPenalty, h.Decoding.Alpha)
-	if beam := h.Decoding.Beam; beam != 0 {
-		row("beam", "%d", beam)
+	divisor := map[string]string{model.PenaltyWu: "((5+n)/6)^%v", model.PenaltyPower: "n^%v"}[d.LengthPenalty]
+	h.row("length penalty", "%s, "+divisor+" for n tokens with EOS", d.LengthPenalty, d.Alpha)
+	if beam := d.Beam; beam != 0 {
+		h.row("beam", "%d", beam)
 	}
-	if factor := h.Decoding.LengthFactor; factor != 0 {
-		row("length limit", "%v target tokens for each source token, EOS counted in both", factor)
+	if factor := d.LengthFactor; factor != 0 {
+		h.row("length limit", "%v target tokens for each source token, EOS counted in both", factor)
 	}
-	if ids := h.Decoding.Suppressed; ids != "" {
-		row("suppressed", "pieces %s of the target are in the softmax but not in translations", ids)
+	if ids := d.Suppressed; ids != "" {
+		h.row("suppressed", "pieces %s of the target are in the softmax but not in translations", ids)
 	}
-	if heads := h.Decoding.AlignHeads; heads != "" {
-		row("alignments", "attention of heads %s (layer.head, from 0)", heads)
+	if heads := d.AlignHeads; heads != "" {
+		h.row("alignments", "attention of heads %s (layer.head, from 0)", heads)
 	}
 	if list != nil {
-		row("shortlist", "%s in every list, and for a source piece %.1f more on average", format.Count(len(list.Always), "piece"), float64(len(list.Pieces))/float64(c.SrcVocab))
+		h.row("shortlist", "%s in every list, and for a source piece %.1f more on average", format.Count(len(list.Always), "piece"), float64(len(list.Pieces))/float64(c.SrcVocab))
 	}
-	if h.SrcLang != "" || h.TgtLang != "" {
-		row("languages", "%s to %s", cmp.Or(h.SrcLang, "unknown"), cmp.Or(h.TgtLang, "unknown"))
+	if m.SrcLang != "" || m.TgtLang != "" {
+		h.row("languages", "%s to %s", cmp.Or(m.SrcLang, "unknown"), cmp.Or(m.TgtLang, "unknown"))
 	}
-	if trained := h.Info[training.InfoKey]; trained != "" {
-		row("trained", "%s", trained)
-	}
-	if file != "" {
-		row("file", "%s", file)
-	}
-	fmt.Fprintf(&b, "parameters: %s\n", format.Thousands(c.CountParams()))
-	_, err := os.Stdout.WriteString(b.String())
-	return err
 }
 
 // normInfo describes the norms and their places.

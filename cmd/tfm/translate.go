@@ -106,7 +106,7 @@ func (c *translation) check() (filter.Format, error) {
 		return nil, err
 	}
 	if c.stream {
-		return format, filter.CheckStream(given)
+		return format, cli.Excludes(given, "stream", "tsv", "json", "nbest", "scores", "key", "align", "progress", "batch")
 	}
 	return format, nil
 }

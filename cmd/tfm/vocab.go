@@ -39,7 +39,7 @@ func vocabCommand() cli.Command {
 			f.StringVar(&v.modelType, "model-type", "byte-bpe", "kind of tokenizer to train:\n"+
 				"  byte-bpe  byte-pair encoding of bytes\n"+
 				"  bpe       byte-pair encoding of characters, a .model file of sentencepiece\n"+
-				"  unigram   unigram language model, a .model file of sentencepiece").Choices(modelTypes...)
+				"  unigram   unigram language model, a .model file of sentencepiece").Choices("byte-bpe", "bpe", "unigram")
 			v.sentencePiece.AddFlags(f)
 			return v.run
 		},
@@ -55,27 +55,15 @@ type vocabFlags struct {
 	sentencePiece                tokenizers.SentencePiece
 }
 
-// modelTypes are the values of -model-type.
-var modelTypes = []string{"byte-bpe", "bpe", "unigram"}
-
 func (v *vocabFlags) run(_ context.Context, args []string) error {
-	actions := 0
-	for _, on := range []bool{v.out != "", v.show, v.encode, v.pieces, v.decode} {
-		if on {
-			actions++
-		}
-	}
+	actions := slices.DeleteFunc([]bool{v.out != "", v.show, v.encode, v.pieces, v.decode}, func(on bool) bool { return !on })
 	switch {
-	case actions != 1:
+	case len(actions) != 1:
 		return cli.Usagef("expected one of -o, -show, -encode, -pieces and -decode")
 	case v.out != "" && v.vocab != "" && v.format == "tfm":
 		return cli.Usagef("-o trains a tokenizer and -vocab applies one: expected one of them")
-	case v.format != "tfm" && v.format != "subword-nmt":
-		return cli.Usagef("-format %q: must be tfm or subword-nmt", v.format)
 	case v.format != "tfm" && v.out == "":
 		return cli.Usagef("-format needs -o")
-	case !slices.Contains(modelTypes, v.modelType):
-		return cli.Usagef("-model-type %q: must be byte-bpe, bpe or unigram", v.modelType)
 	case v.modelType != "byte-bpe" && v.format != "tfm":
 		return cli.Usagef("-model-type %s trains a .model file and -format %s other files: expected one of them", v.modelType, v.format)
 	case v.modelType != "byte-bpe" && v.out == "":
@@ -91,8 +79,10 @@ func (v *vocabFlags) run(_ context.Context, args []string) error {
 		return v.train(args)
 	case v.vocab == "":
 		return cli.Usagef("-vocab is missing")
-	case v.side != "source" && v.side != "target":
-		return cli.Usagef("-side %q: must be source or target", v.side)
+	case v.out != "" || v.show:
+		if err := cli.NoArguments(args); err != nil {
+			return err
+		}
 	}
 	pair, err := tokenizers.Read(v.vocab)
 	if err != nil {
@@ -102,16 +92,10 @@ func (v *vocabFlags) run(_ context.Context, args []string) error {
 	if v.side == "target" {
 		tokenizer = pair.Target
 	}
-	if v.out != "" {
-		if err := cli.NoArguments(args); err != nil {
-			return err
-		}
+	switch {
+	case v.out != "":
 		return tokenizers.ExportSubword(v.out, tokenizer, v.vocab)
-	}
-	if v.show {
-		if err := cli.NoArguments(args); err != nil {
-			return err
-		}
+	case v.show:
 		return showPieces(tokenizer)
 	}
 	return v.apply(tokenizer, args)

@@ -53,7 +53,7 @@ func TestEvalScoresAsScore(t *testing.T) {
 		t.Errorf("tfm eval printed\n%swant as tfm score\n%s", eval, want)
 	}
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-ref", write(t, "short", "a\n")), 1, "unequal line counts", toy.testSrc+" has 49")
-	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-chrf-words", "-1"), 2, "-chrf-words -1: must be 0 to 100")
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-chrf-words", "-1"), 2, `"-1" for flag -chrf-words: expected 0 to 100`)
 }
 
 // Validation and eval score the same translations. That of an empty line is empty, which lowers

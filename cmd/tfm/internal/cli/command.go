@@ -120,6 +120,16 @@ func NoArguments(args []string) error {
 	return nil
 }
 
+// Excludes reports the first of others in given, the flags of a command line on which flag is set.
+func Excludes(given map[string]string, flag string, others ...string) error {
+	for _, name := range others {
+		if _, ok := given[name]; ok {
+			return Usagef("either -%s or -%s", flag, name)
+		}
+	}
+	return nil
+}
+
 // UsageError is the error of a wrong command line.
 type UsageError struct {
 	Message string

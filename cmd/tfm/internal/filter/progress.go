@@ -118,6 +118,11 @@ func rough(d time.Duration) string {
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
+// Share prints a line of a table: n things, and their share of all.
+func Share(screen *terminal.Progress, name string, n, all int) {
+	screen.Line("%-26s%15s%9.3f %%", name, format.Thousands(n), 100*float64(n)/float64(all))
+}
+
 // End shows the total.
 func (p *Progress) End() {
 	if p.Shown {

@@ -26,19 +26,13 @@ func (s *Split) Check(given map[string]string) error {
 	if s.Paragraphs && !s.On {
 		return cli.Usagef("-paragraphs needs -split")
 	}
-	for _, x := range []struct {
-		on    bool
-		flag  string
-		names []string
-	}{
-		{s.On, "split", []string{"nbest", "align", "token-scores", "alternatives"}},
-		{s.Paragraphs, "paragraphs", []string{"tsv", "prefix-file"}},
-	} {
-		for _, name := range x.names {
-			if _, ok := given[name]; ok && x.on {
-				return cli.Usagef("either -%s or -%s", x.flag, name)
-			}
+	if s.Paragraphs {
+		if err := cli.Excludes(given, "paragraphs", "tsv", "prefix-file"); err != nil {
+			return err
 		}
+	}
+	if s.On {
+		return cli.Excludes(given, "split", "nbest", "align", "token-scores", "alternatives")
 	}
 	return nil
 }

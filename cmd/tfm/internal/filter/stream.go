@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 
-	"tfm/cmd/tfm/internal/cli"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -58,14 +57,4 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 		prompt()
 	}
 	return Failed(without, n)
-}
-
-// CheckStream reports the flags that -stream does not accept.
-func CheckStream(given map[string]string) error {
-	for _, name := range []string{"tsv", "json", "nbest", "scores", "key", "align", "progress", "batch"} {
-		if _, ok := given[name]; ok {
-			return cli.Usagef("either -stream or -%s", name)
-		}
-	}
-	return nil
 }

@@ -30,7 +30,7 @@ type Options struct {
 	ter    score.TER
 
 	confidence bool
-	paired     test
+	paired     string // noTest, bootstrap or randomization
 	resamples  int
 	trials     int
 	seed       uint64
@@ -48,9 +48,16 @@ const (
 	maxResamples   = 1_000_000
 )
 
+// The tests of the difference between two systems.
+const (
+	noTest        = "none"
+	bootstrap     = "bootstrap"
+	randomization = "randomization"
+)
+
 // Flags declares the flags of a command's scores.
 func Flags(f *cli.Flags) *Options {
-	o := &Options{trials: score.DefaultTrials}
+	o := &Options{trials: score.DefaultTrials, paired: noTest}
 	f.Func("ref", "`file` with a reference translation of each line; repeat it for more references", func(path string) error {
 		o.References = append(o.References, path)
 		return nil
@@ -67,9 +74,9 @@ func Flags(f *cli.Flags) *Options {
 		return nil
 	})
 	f.Group("chrF")
-	f.IntVar(&o.chrfWords, "chrf-words", 0, "longest word n-grams; 2 is chrF++")
-	f.IntVar(&o.chrfChars, "chrf-chars", 6, "longest character n-grams")
-	f.IntVar(&o.chrfBeta, "chrf-beta", 2, "weight of recall relative to precision")
+	f.IntVar(&o.chrfWords, "chrf-words", 0, "longest word n-grams; 2 is chrF++").Range(0, maxOrder)
+	f.IntVar(&o.chrfChars, "chrf-chars", 6, "longest character n-grams").Range(1, maxOrder)
+	f.IntVar(&o.chrfBeta, "chrf-beta", 2, "weight of recall relative to precision").Range(1, maxBeta)
 	f.BoolVar(&o.chrfLowercase, "chrf-lowercase", false, "ignore case in chrF")
 	f.BoolVar(&o.chrfSpace, "chrf-whitespace", false, "spaces are characters too")
 	f.BoolVar(&o.chrfEps, "chrf-eps-smoothing", false, "average the F-scores of all n-gram lengths, as chrF++.py and NLTK do")
@@ -80,10 +87,10 @@ func Flags(f *cli.Flags) *Options {
 	}
 	f.Group("Significance")
 	f.BoolVar(&o.confidence, "confidence", false, "print the mean and the 95 % confidence interval of a bootstrap")
-	f.IntVar(&o.resamples, "resamples", score.DefaultResamples, "resamples of a bootstrap")
+	f.IntVar(&o.resamples, "resamples", score.DefaultResamples, "resamples of a bootstrap").Range(1, maxResamples)
 	f.Uint64Var(&o.seed, "seed", score.DefaultSeed, "random seed; SACREBLEU_SEED of sacreBLEU")
 	f.Group("Output")
-	f.IntVar(&o.width, "width", 2, "decimals of a score")
+	f.IntVar(&o.width, "width", 2, "decimals of a score").Range(0, maxWidth)
 	f.BoolVar(&o.json, "json", false, "print the scores as JSON")
 	return o
 }
@@ -91,10 +98,10 @@ func Flags(f *cli.Flags) *Options {
 // PairedFlags declares the flags of a comparison of systems.
 func (o *Options) PairedFlags(f *cli.Flags) {
 	f.Group("Significance")
-	f.TextVar(&o.paired, "paired", unpaired, "`test` of the difference between the first file and each other:\n"+
+	f.StringVar(&o.paired, "paired", noTest, "`test` of the difference between the first file and each other:\n"+
 		"  bootstrap      resamples the test set\n"+
-		"  randomization  exchanges translations of the two systems").Choices(pairedBootstrap.String(), pairedRandomization.String())
-	f.IntVar(&o.trials, "trials", score.DefaultTrials, "exchanges of -paired randomization")
+		"  randomization  exchanges translations of the two systems").Choices(bootstrap, randomization)
+	f.IntVar(&o.trials, "trials", score.DefaultTrials, "exchanges of -paired randomization").Range(1, maxResamples)
 }
 
 type terFlag struct {
@@ -120,31 +127,15 @@ func (o *Options) Check() error {
 	if i := slices.Index(o.References, ""); i >= 0 {
 		return cli.Usagef("-ref \"\": expected a file")
 	}
-	for _, limit := range []struct {
-		flag          string
-		found, lo, hi int
-	}{
-		{"chrf-words", o.chrfWords, 0, maxOrder},
-		{"chrf-chars", o.chrfChars, 1, maxOrder},
-		{"chrf-beta", o.chrfBeta, 1, maxBeta},
-		{"resamples", o.resamples, 1, maxResamples},
-		{"width", o.width, 0, maxWidth},
-	} {
-		if limit.found < limit.lo || limit.found > limit.hi {
-			return cli.Usagef("-%s %d: must be %d to %d", limit.flag, limit.found, limit.lo, limit.hi)
-		}
-	}
 	for _, t := range o.terFlags() {
 		if *t.value && !o.useTER {
 			return cli.Usagef("-%s needs -ter", t.name)
 		}
 	}
 	switch {
-	case o.paired == pairedRandomization && (o.trials < 1 || o.trials > maxResamples):
-		return cli.Usagef("-trials %d: must be 1 to %d", o.trials, maxResamples)
-	case o.trials != score.DefaultTrials && o.paired != pairedRandomization:
+	case o.trials != score.DefaultTrials && o.paired != randomization:
 		return cli.Usagef("-trials needs -paired randomization")
-	case o.resamples != score.DefaultResamples && !o.confidence && o.paired != pairedBootstrap:
+	case o.resamples != score.DefaultResamples && !o.confidence && o.paired != bootstrap:
 		return cli.Usagef("-resamples needs -confidence or -paired bootstrap")
 	}
 	if o.smoothValue > 0 && o.smoothing != score.Floor && o.smoothing != score.AddK {

@@ -55,9 +55,9 @@ func (o *Options) measure(systems []System, references [][]string) (all []measur
 func (o *Options) test(systems []*score.Statistics) (results []score.Result) {
 	test := score.Significance{Resamples: o.resamples, Trials: o.trials, Seed: o.seed}
 	switch o.paired {
-	case pairedBootstrap:
+	case bootstrap:
 		return test.PairedBootstrap(systems[0], systems[1:]...)
-	case pairedRandomization:
+	case randomization:
 		if !o.confidence {
 			test.Resamples = 0
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // Compares reports whether the flags ask for a comparison, which needs several systems.
-func (o *Options) Compares() bool { return o.paired != unpaired }
+func (o *Options) Compares() bool { return o.paired != noTest }
 
 // Tests reports whether the flags ask for a test of significance.
 func (o *Options) Tests() bool { return o.confidence || o.Compares() }
@@ -81,7 +81,7 @@ const significant = 0.05
 // explanation describes the test under the table.
 func (o *Options) explanation() string {
 	test := fmt.Sprintf("Paired bootstrap resampling, %s", format.Count(o.resamples, "resample"))
-	if o.paired == pairedRandomization {
+	if o.paired == randomization {
 		test = fmt.Sprintf("Paired approximate randomization, %s", format.Count(o.trials, "trial"))
 	}
 	return test + fmt.Sprintf("; *: p <= %v, the difference from the baseline is unlikely to be chance\n", significant)
