@@ -227,8 +227,8 @@ package mat
 //
 // For Transformers: softmax.go, norm.go, activation.go, exp.go (the exponential of both),
 // dropout.go, adam.go, transformer_amd64.s (AVX2, also on processors with AVX-512),
-// transformer512_amd64.s (rows of softmax and layer norm) and transformer_arm64.s. For attention in
-// decoding: pages.go, pages_amd64.s and pages_arm64.s.
+// softmax512_amd64.s (short rows of softmax) and transformer_arm64.s. For attention in decoding:
+// pages.go, pages_amd64.s and pages_arm64.s.
 //
 // The rest: pool.go, cpu.go (selects the kernels), peak.go (the peak rate), hugepages_linux.go
 // (memory in pages of 2 MB). Files named generic hold the portable code, those named asm declare

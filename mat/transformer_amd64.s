@@ -201,6 +201,66 @@ TEXT ·layerNormAsm(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
+#define ROWSUM(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)           \
+	VADDPS Y0, Y8, Y8        \
+	VADDPS Y1, Y9, Y9
+#define ROWSQUARES(LD, ST, KEEP) \
+	LD(SI, Y0, Y1)           \
+	VSUBPS Y10, Y0, Y0       \
+	VSUBPS Y10, Y1, Y1       \
+	KEEP(Y0, Y1)             \
+	VFMADD231PS Y0, Y0, Y8   \
+	VFMADD231PS Y1, Y1, Y9
+
+// func layerNormRowsAsm(s *normArgs)
+TEXT ·layerNormRowsAsm(SB), NOSPLIT, $0-8
+	MOVQ s+0(FP), R9
+	MOVQ normArgs_y(R9), DI
+	MOVQ normArgs_x(R9), SI
+	MOVQ normArgs_gain(R9), DX
+	MOVQ normArgs_bias(R9), R8
+	MOVQ normArgs_mean(R9), R11
+	MOVQ normArgs_rstd(R9), R12
+	MOVQ normArgs_rows(R9), R13
+	MOVQ normArgs_cols(R9), CX
+	VMOVSS normArgs_d(R9), X6
+	MOVQ $0x3FF0000000000000, AX // 1
+	VMOVQ AX, X7
+	ZERO(Y13)
+	SPLIT
+row:
+	ZERO(Y8)
+	ZERO(Y9)
+	EACH(ROWSUM, loop1, rest1, end1)
+	FOLD(Y8, Y9, X8, X9)
+	VDIVSS X6, X8, X8
+	VMOVSS X8, (R11)
+	VBROADCASTSS X8, Y10
+
+	ZERO(Y8)
+	ZERO(Y9)
+	EACH(ROWSQUARES, loop2, rest2, end2)
+	FOLD(Y8, Y9, X8, X9)
+	VDIVSS X6, X8, X8
+	VADDSS normArgs_eps(R9), X8, X8
+	VCVTSS2SD X8, X8, X8
+	VSQRTSD X8, X8, X8
+	VDIVSD X8, X7, X8
+	VCVTSD2SS X8, X8, X8
+	VMOVSS X8, (R12)
+	VBROADCASTSS X8, Y11
+
+	EACH(NORMALIZE, loop3, rest3, end3)
+	ADDQ normArgs_yRow(R9), DI
+	ADDQ normArgs_xRow(R9), SI
+	ADDQ $4, R11
+	ADDQ $4, R12
+	DECQ R13
+	JNE  row
+	VZEROUPPER
+	RET
+
 // The lanes of Σ g are in Y6 and Y7, those of Σ g·x̂ in Y8 and Y9.
 #define NORMALIZESUMS(LD, ST, KEEP) \
 	GANDXHAT(LD, DI, SI, DX) \

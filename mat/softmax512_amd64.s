@@ -1,12 +1,7 @@
 //go:build !purego && !noasm
 
-// Softmax and layer norm of the rows of a matrix, for AVX-512 (F, VL, BW, DQ): one call for many
-// short rows. The 16 lanes are one register. All other vector kernels are those of
-// transformer_amd64.s, which are as fast in two registers.
-//
-//	DI SI DX R8  the vectors, in the order of the arguments
-//	K1           the mask of the remainder
-//	Z13          the values in unused lanes of a reduction
+// Softmax and its derivative for the rows of a matrix, for AVX-512 (F, VL, BW, DQ): one call for
+// many rows of one or two registers. The 16 lanes are one register.
 //
 // If one operand of VMAXPS or VMINPS is NaN, the result is the second, which is written first.
 
@@ -30,8 +25,6 @@
 	op            x, a, a    \
 	VPERMILPS     $0xB1, a, x \
 	op            x, a, a
-
-// Softmax.
 
 // EXP replaces Z0 with its exp, by the operations of exp.go. It uses Z2 to Z4, and EXPCONST in Z14
 // to Z17. The last two coefficients are equal.
@@ -214,171 +207,5 @@ two:
 	ADDQ rowsArgs_zRow(R8), DX
 	DECQ R9
 	JNE  two
-	VZEROUPPER
-	RET
-
-// Layer norm. Z10 is the mean, Z11 is rstd.
-
-// EACH applies a block, a macro that processes 16 elements, to whole vectors: first to full blocks,
-// then to the remaining 1 to 15 elements, under the mask K1. A block has parameters for its loads,
-// its stores, and for keeping unused lanes out of a reduction. AX is the offset of the block, BX
-// the bytes of full blocks, CX the elements of the remainder.
-#define EACH(block, loop, rest, end) \
-	XORL  AX, AX            \
-	TESTQ BX, BX            \
-	JEQ   rest              \
-	PCALIGN $64             \
-loop: \
-	block(LOAD, STORE, ALL) \
-	ADDQ  $64, AX           \
-	CMPQ  AX, BX            \
-	JLT   loop              \
-rest: \
-	TESTQ CX, CX            \
-	JEQ   end               \
-	block(LOADREST, STOREREST, KEEPREST) \
-end:
-
-#define LOAD(p, a) VMOVUPS (p)(AX*1), a
-#define STORE(a, p) VMOVUPS a, (p)(AX*1)
-#define ALL(a)
-
-#define LOADREST(p, a) VMOVUPS.Z (p)(AX*1), K1, a
-#define STOREREST(a, p) VMOVUPS a, K1, (p)(AX*1)
-#define KEEPREST(a) VBLENDMPS a, Z13, K1, a
-
-// SPLIT takes the number of elements in CX and sets BX, CX and the mask.
-#define SPLIT \
-	MOVQ  CX, BX            \
-	ANDQ  $15, CX           \
-	SUBQ  CX, BX            \
-	SHLQ  $2, BX            \
-	MOVL  $1, R10           \
-	SHLL  CX, R10           \
-	DECL  R10               \
-	KMOVW R10, K1
-
-#define XHAT(a) \
-	VSUBPS Z10, a, a   \
-	VMULPS Z11, a, a
-
-#define NORMALIZE(LD, ST, KEEP) \
-	LD(SI, Z0)              \
-	XHAT(Z0)                \
-	LD(DX, Z1)              \
-	LD(R8, Z2)              \
-	VFMADD213PS Z2, Z1, Z0  \
-	ST(Z0, DI)
-
-#define SUM(LD, ST, KEEP) \
-	LD(SI, Z0)              \
-	VADDPS Z0, Z8, Z8
-#define SQUARES(LD, ST, KEEP) \
-	LD(SI, Z0)              \
-	VSUBPS Z10, Z0, Z0      \
-	KEEP(Z0)                \
-	VFMADD231PS Z0, Z0, Z8
-
-// func layerNormRowsAVX512(s *normArgs)
-TEXT ·layerNormRowsAVX512(SB), NOSPLIT, $0-8
-	MOVQ s+0(FP), R9
-	MOVQ normArgs_y(R9), DI
-	MOVQ normArgs_x(R9), SI
-	MOVQ normArgs_gain(R9), DX
-	MOVQ normArgs_bias(R9), R8
-	MOVQ normArgs_mean(R9), R11
-	MOVQ normArgs_rstd(R9), R12
-	MOVQ normArgs_rows(R9), R13
-	MOVQ normArgs_cols(R9), CX
-	VMOVSS normArgs_d(R9), X16
-	MOVQ $0x3FF0000000000000, AX // 1
-	VMOVQ AX, X17
-	ZERO(Z13)
-	SPLIT
-row:
-	ZERO(Z8)
-	EACH(SUM, loop1, rest1, end1)
-	FOLD(VADDPS, Z8, Y8, X8, Y7, X7)
-	VDIVSS X16, X8, X8
-	VMOVSS X8, (R11)
-	VBROADCASTSS X8, Z10
-
-	ZERO(Z8)
-	EACH(SQUARES, loop2, rest2, end2)
-	FOLD(VADDPS, Z8, Y8, X8, Y7, X7)
-	VDIVSS X16, X8, X8
-	VADDSS normArgs_eps(R9), X8, X8
-	VCVTSS2SD X8, X8, X8
-	VSQRTSD X8, X8, X8
-	VDIVSD X8, X17, X8
-	VCVTSD2SS X8, X8, X8
-	VMOVSS X8, (R12)
-	VBROADCASTSS X8, Z11
-
-	EACH(NORMALIZE, loop3, rest3, end3)
-	ADDQ normArgs_yRow(R9), DI
-	ADDQ normArgs_xRow(R9), SI
-	ADDQ $4, R11
-	ADDQ $4, R12
-	DECQ R13
-	JNE  row
-	VZEROUPPER
-	RET
-
-// The gradients of a norm's gain and bias, summed over the rows of a matrix, 64 columns at a time:
-// the sums stay in registers, four for each gradient, for all rows.
-
-// GRAD accumulates 16 columns of both gradients, for dy at (DX) and x at (R8), with the mean in Z10
-// and rstd in Z11.
-#define GRAD(at, gain, bias) \
-	VMOVUPS at(R8), Z8      \
-	XHAT(Z8)                \
-	VMOVUPS at(DX), Z9      \
-	VFMADD231PS Z8, Z9, gain \
-	VADDPS  Z9, bias, bias
-
-// func layerNormParamGradRowsAVX512(dgain, dbias, dy, x *float32, dyRow, xRow uintptr,
-//	mean, rstd *float32, rows int)
-// Requires: AVX512F
-TEXT ·layerNormParamGradRowsAVX512(SB), NOSPLIT, $0-72
-	MOVQ dgain+0(FP), DI
-	MOVQ dbias+8(FP), SI
-	MOVQ dy+16(FP), DX
-	MOVQ x+24(FP), R8
-	MOVQ dyRow+32(FP), R9
-	MOVQ xRow+40(FP), R10
-	MOVQ mean+48(FP), R11
-	MOVQ rstd+56(FP), R12
-	MOVQ rows+64(FP), CX
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	VMOVUPS 128(DI), Z2
-	VMOVUPS 192(DI), Z3
-	VMOVUPS (SI), Z4
-	VMOVUPS 64(SI), Z5
-	VMOVUPS 128(SI), Z6
-	VMOVUPS 192(SI), Z7
-	PCALIGN $32
-loop:
-	VBROADCASTSS (R11), Z10
-	VBROADCASTSS (R12), Z11
-	GRAD(0, Z0, Z4)
-	GRAD(64, Z1, Z5)
-	GRAD(128, Z2, Z6)
-	GRAD(192, Z3, Z7)
-	ADDQ R9, DX
-	ADDQ R10, R8
-	ADDQ $4, R11
-	ADDQ $4, R12
-	DECQ CX
-	JNE  loop
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	VMOVUPS Z2, 128(DI)
-	VMOVUPS Z3, 192(DI)
-	VMOVUPS Z4, (SI)
-	VMOVUPS Z5, 64(SI)
-	VMOVUPS Z6, 128(SI)
-	VMOVUPS Z7, 192(SI)
 	VZEROUPPER
 	RET
