@@ -60,18 +60,6 @@ func (t *Trainer) limit() {
 // Threshold returns T, the threshold of the sample, which is 1 if all counts are exact.
 func (t *Trainer) Threshold() int64 { return t.words.Threshold() }
 
-// Distinct returns the number of words in the table: all distinct words if Threshold is 1.
-func (t *Trainer) Distinct() int { return len(t.words.Strings) }
-
-// Occurrences returns the sum of the words' counts.
-func (t *Trainer) Occurrences() int64 {
-	var n int64
-	for _, c := range t.words.Counts {
-		n += c
-	}
-	return n
-}
-
 // Train returns a Tokenizer of vocabSize ids. It has fewer if no remaining pair occurs at least
 // twice, or in a sample in at least two drawn words. It fails if vocabSize is less than MinSize.
 // The result depends only on the counts of the words: of equally frequent pairs the one with the

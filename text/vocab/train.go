@@ -12,20 +12,6 @@ type Trainer struct{ words bpe.CorpusTrainer }
 // Add counts the words of a pair. It does not retain the strings.
 func (t *Trainer) Add(p text.Pair) { t.words.Add(p) }
 
-// Words returns the number of distinct words of each side, and of their occurrences. The distinct
-// words are a lower bound if Threshold(false) exceeds 1.
-func (t *Trainer) Words() (source, target Words) {
-	count := func(b *bpe.Trainer) Words { return Words{b.Distinct(), b.Occurrences()} }
-	return count(t.words.Source()), count(t.words.Target())
-}
-
-// Words counts the words of one side, which are bpe's: a run of letters, a digit, or a run of other
-// characters.
-type Words struct {
-	Distinct    int
-	Occurrences int64
-}
-
 // Threshold returns the bpe.Trainer.Threshold of the joint vocabulary, or the larger one of the two
 // sides: 1 if all counts are exact, T if words less frequent than T were sampled.
 func (t *Trainer) Threshold(joint bool) int64 {

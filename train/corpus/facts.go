@@ -12,12 +12,11 @@ type Facts struct {
 	Pairs          int
 	Source, Target Side
 
-	Empty     int // pairs with an empty side
 	Identical int // pairs whose target equals the source, without those whose sides are empty
 
-	// Different pairs, and different sources. Above 8,192 they are estimated, with a standard
-	// deviation of about 1.5 %.
-	DistinctPairs, DistinctSources int
+	// Different pairs. Above 8,192 they are estimated, with a standard deviation of about
+	// 1.5 %.
+	DistinctPairs int
 
 	LinePairing LinePairing
 
@@ -47,7 +46,7 @@ const (
 type factsCounter struct {
 	Facts          // without what end sets
 	source, target sideCounter
-	pairs, sources distinct
+	pairs          distinct
 	pairer         linePairer
 	sampled        int                         // pairs in the samples of the sides
 	sampleBits     int                         // one of 1<<sampleBits pairs is sampled
@@ -57,21 +56,19 @@ type factsCounter struct {
 // ratioStep is the width of a bin of factsCounter.ratios, 1/32 octave.
 const ratioStep = octave / 32
 
-// add adds a pair and returns the hashes of the pair, its source and its target.
-func (c *factsCounter) add(p text.Pair) [3]uint64 {
+// add adds a pair and returns the hashes of the pair and its source.
+func (c *factsCounter) add(p text.Pair) pairHashes {
 	c.Pairs++
 	sourceHash, source := hash.Text(p.Source)
 	targetHash, target := hash.Text(p.Target)
-	h := [3]uint64{hash.Combine(sourceHash, targetHash), sourceHash, targetHash}
-	c.source.add(source)
-	c.target.add(target)
-	c.pairs.add(h[0])
-	c.sources.add(h[1])
+	h := pairHashes{hash.Combine(sourceHash, targetHash), sourceHash}
+	c.source.Characters += int64(source)
+	c.target.Characters += int64(target)
+	c.pairs.add(h.pair)
 	if hash.Mix(uint64(c.Pairs))>>(64-c.sampleBits) == 0 {
 		c.sample(p, source, target)
 	}
 	if source == 0 || target == 0 {
-		c.Empty++
 		return h
 	}
 	if p.Source == p.Target {
@@ -106,7 +103,7 @@ func (c *factsCounter) sample(p text.Pair, source, target int) {
 func (c *factsCounter) end() *Facts {
 	f := &c.Facts
 	f.Source, f.Target = c.source.Side, c.target.Side
-	f.DistinctPairs, f.DistinctSources = c.pairs.count(), c.sources.count()
+	f.DistinctPairs = c.pairs.count()
 	f.LinePairing = c.pairer.end()
 	f.Similarity = similarity(&c.source.profile, &c.target.profile)
 	if f.LongPairs == 0 {

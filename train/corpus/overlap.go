@@ -4,44 +4,48 @@ package corpus
 type Overlap struct {
 	Pairs   int // both sides, as one training pair
 	Sources int // the source, whatever its translation
-	Targets int // the target
 }
 
-// overlap finds hashes of validation pairs among those of training pairs.
+// pairHashes are the hashes of a pair and of its source.
+type pairHashes struct{ pair, source uint64 }
+
+// overlap finds hashes of validation pairs among those of training pairs. It must be made by
+// newOverlap.
 type overlap struct {
-	valid [][3]uint64        // the hashes of each pair, its source and its target
-	found [3]map[uint64]bool // whether each of these hashes was found
+	valid          []pairHashes
+	pairs, sources map[uint64]bool // whether each hash of valid was found
+}
+
+func newOverlap() *overlap {
+	return &overlap{pairs: map[uint64]bool{}, sources: map[uint64]bool{}}
 }
 
 // addValid adds a validation pair. All of them must be added before the training pairs.
-func (o *overlap) addValid(h [3]uint64) {
+func (o *overlap) addValid(h pairHashes) {
 	o.valid = append(o.valid, h)
-	for i := range o.found {
-		if o.found[i] == nil {
-			o.found[i] = map[uint64]bool{}
-		}
-		o.found[i][h[i]] = false
-	}
+	o.pairs[h.pair], o.sources[h.source] = false, false
 }
 
 // addTrain adds a training pair.
-func (o *overlap) addTrain(h [3]uint64) {
-	for i, found := range o.found {
-		if _, ok := found[h[i]]; ok {
-			found[h[i]] = true
-		}
+func (o *overlap) addTrain(h pairHashes) {
+	if _, ok := o.sources[h.source]; !ok {
+		return
+	}
+	o.sources[h.source] = true
+	if _, ok := o.pairs[h.pair]; ok {
+		o.pairs[h.pair] = true
 	}
 }
 
 // count returns the overlap.
-func (o *overlap) count() Overlap {
-	var n [3]int
-	for i, found := range o.found {
-		for _, v := range o.valid {
-			if found[v[i]] {
-				n[i]++
-			}
+func (o *overlap) count() (n Overlap) {
+	for _, v := range o.valid {
+		if o.pairs[v.pair] {
+			n.Pairs++
+		}
+		if o.sources[v.source] {
+			n.Sources++
 		}
 	}
-	return Overlap{n[0], n[1], n[2]}
+	return n
 }

@@ -8,8 +8,6 @@ import "math"
 // an alphabet and Chinese or Japanese. Of sentences that do not belong together it is 0, or up to
 // 0.26 in documents, where neighbouring sentences have similar lengths.
 type LinePairing struct {
-	Correlation float64 // of all pairs without an empty side
-
 	// Pairs of blocks of 1,024 consecutive pairs whose lengths do not correlate, or correlate
 	// much better with those of the next or the last line. Blocks of almost equal lengths are
 	// not judged.
@@ -39,11 +37,11 @@ const (
 // on the processor.
 type linePairer struct {
 	LinePairing
-	total, block lengthSums
-	last         [2]int64 // lengths of the last pair
-	started      bool
-	firstLine    int // of the block
-	shifts       int // sum of the shifts of unaligned blocks
+	block     lengthSums
+	last      [2]int64 // lengths of the last pair
+	started   bool
+	firstLine int // of the block
+	shifts    int // sum of the shifts of unaligned blocks
 }
 
 // lengthSums are sums over pairs of the lengths x of the source and y of the target.
@@ -64,16 +62,6 @@ func (l *lengthSums) add(x, y int64, last [2]int64) {
 	l.xy += x * y
 	l.after += last[0] * y
 	l.before += x * last[1]
-}
-
-// addSums adds the sums of other pairs.
-func (l *lengthSums) addSums(m *lengthSums) {
-	l.n += m.n
-	l.x += m.x
-	l.y += m.y
-	l.xx += m.xx
-	l.yy += m.yy
-	l.xy += m.xy
 }
 
 // deviations returns the standard deviations of x and y.
@@ -131,7 +119,6 @@ func (a *linePairer) endBlock() {
 			a.shifts += shift * int(b.n)
 		}
 	}
-	a.total.addSums(b)
 	a.block = lengthSums{}
 }
 
@@ -140,7 +127,6 @@ func (a *linePairer) end() LinePairing {
 	if a.block.n > 0 {
 		a.endBlock()
 	}
-	a.Correlation = a.total.correlation(a.total.xy)
 	switch {
 	case 2*a.shifts > a.Unaligned:
 		a.Shift = 1

@@ -10,16 +10,10 @@ import (
 // Side describes the sentences of one side of a corpus.
 type Side struct {
 	Characters int64 // Unicode code points, without line endings
-	Longest    int   // characters of the longest line
 
 	// Of a sample of the pairs, drawn by their positions: 4,096 to 8,192, or all of fewer.
 	SampledCharacters int64
 	Letters           [script.Count]int64 // letters by script
-
-	// Words as the tokenizers split them: a run of letters, a digit, or a run of other
-	// characters. 0 if they were not counted. DistinctWords is a lower bound if their table was
-	// full; see bpe.MaxTableBytes.
-	DistinctWords, WordOccurrences int64
 }
 
 // Share returns the share of the letters that are of the given scripts, from 0 to 1.
@@ -75,12 +69,6 @@ var ascii = func() (t [utf8.RuneSelf]uint8) {
 	}
 	return t
 }()
-
-// add counts a sentence of n characters.
-func (c *sideCounter) add(n int) {
-	c.Characters += int64(n)
-	c.Longest = max(c.Longest, n)
-}
 
 // sample adds a sentence of n characters to the sample.
 func (c *sideCounter) sample(s string, n int) {

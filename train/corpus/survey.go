@@ -38,7 +38,7 @@ type Validation struct {
 // and Joint. Errors name file and line. When ctx ends, Inspect returns its cause.
 func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	var training, valid factsCounter
-	var overlap overlap
+	overlap := newOverlap()
 	if c.Valid != nil {
 		if err := c.Valid.forEach(ctx, func(p text.Pair) { overlap.addValid(valid.add(p)) }); err != nil {
 			return nil, err
@@ -65,9 +65,6 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		return nil, err
 	}
 	s.Facts = *training.end()
-	if s.words != nil {
-		s.countWords()
-	}
 	if c.Valid != nil {
 		v := &Validation{Facts: *valid.end(), Overlap: overlap.count()}
 		v.Same.Source = similarity(&valid.source.profile, &training.source.profile)
@@ -77,13 +74,6 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		s.Validation = v
 	}
 	return s, nil
-}
-
-// countWords sets the word counts of both sides.
-func (s *Survey) countWords() {
-	source, target := s.words.Words()
-	s.Source.DistinctWords, s.Source.WordOccurrences = int64(source.Distinct), source.Occurrences
-	s.Target.DistinctWords, s.Target.WordOccurrences = int64(target.Distinct), target.Occurrences
 }
 
 // progressEvery is the number of pairs between calls of Options.Progress.

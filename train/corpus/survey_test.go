@@ -46,8 +46,8 @@ func TestFacts(t *testing.T) {
 		[]string{"The  dog, it barks!", "привет мир", "same same", "", "The  dog, it barks!", "Ένα δύο"},
 		[]string{"狗在叫。", "שלום עולם", "same same", "x", "狗在叫。", "いち　二"},
 	)})
-	if s.Pairs != 6 || s.Empty != 1 || s.Identical != 1 || s.DistinctPairs != 5 || s.DistinctSources != 5 {
-		t.Errorf("%d pairs, %d with an empty side, %d identical, %d distinct, %d distinct sources; want 6, 1, 1, 5, 5", s.Pairs, s.Empty, s.Identical, s.DistinctPairs, s.DistinctSources)
+	if s.Pairs != 6 || s.Identical != 1 || s.DistinctPairs != 5 {
+		t.Errorf("%d pairs, %d identical, %d distinct; want 6, 1, 5", s.Pairs, s.Identical, s.DistinctPairs)
 	}
 	if got, want := s.Repeated(), 1.0/6; math.Abs(got-want) > 1e-12 {
 		t.Errorf("Repeated() = %v, want %v", got, want)
@@ -59,22 +59,21 @@ func TestFacts(t *testing.T) {
 		name       string
 		got        Side
 		characters int64
-		longest    int
 		letters    [script.Count]int64
 	}{
-		{"source", s.Source, 2*19 + 10 + 9 + 7, 19, source},
-		{"target", s.Target, 2*4 + 9 + 9 + 1 + 4, 9, target},
+		{"source", s.Source, 2*19 + 10 + 9 + 7, source},
+		{"target", s.Target, 2*4 + 9 + 9 + 1 + 4, target},
 	} {
-		if side.got.Characters != side.characters || side.got.SampledCharacters != side.characters || side.got.Longest != side.longest {
-			t.Errorf("%s: %d characters, %d sampled, longest %d; want %d, %[5]d, %d", side.name,
-				side.got.Characters, side.got.SampledCharacters, side.got.Longest, side.characters, side.longest)
+		if side.got.Characters != side.characters || side.got.SampledCharacters != side.characters {
+			t.Errorf("%s: %d characters, %d sampled; want %d", side.name,
+				side.got.Characters, side.got.SampledCharacters, side.characters)
 		}
 		if side.got.Letters != side.letters {
 			t.Errorf("%s: letters %v, want %v", side.name, side.got.Letters, side.letters)
 		}
 	}
-	if s.Source.Unspaced() || s.Source.DistinctWords != 12 || s.Source.WordOccurrences != 20 {
-		t.Errorf("source: unspaced %v, %d distinct words of %d; want 12 of 20", s.Source.Unspaced(), s.Source.DistinctWords, s.Source.WordOccurrences)
+	if s.Source.Unspaced() {
+		t.Error("the source is unspaced")
 	}
 	if zh := inspect(t, Options{Train: texts([]string{"a"}, []string{"我喜欢 Go 语言。"})}); !zh.Target.Unspaced() || zh.Source.Unspaced() {
 		t.Errorf("unspaced: source %v, target %v; want false, true", zh.Source.Unspaced(), zh.Target.Unspaced())
@@ -104,21 +103,20 @@ func TestLinePairing(t *testing.T) {
 		source, target []string
 		unaligned      int // at least, and at most 200 more
 		first, shift   int
-		correlation    float64
 	}{
-		{"aligned", source, target, 0, 0, 0, 0.95},
-		{"sorted by length", bySource, byTarget, 0, 0, 0, 0.95},
-		{"constant targets", source, constant, 0, 0, 0, 0},
-		{"shuffled", source, shuffled, n, 1, 0, 0},
-		{"late by a line", source[1:], target[:n-1], n - 1, 1, 1, 0},
-		{"early by a line", source[:n-1], target[1:], n - 1, 1, -1, 0},
-		{"a line is missing in the middle", source[:n-1], slices.Concat(target[:2048], target[2049:]), n - 2049, 2049, -1, 0.4},
-		{"few", source[:99], shuffled[:99], 0, 0, 0, 0},
-		{"a hundred", source[:150], shuffled[:150], 150, 1, 0, 0},
+		{"aligned", source, target, 0, 0, 0},
+		{"sorted by length", bySource, byTarget, 0, 0, 0},
+		{"constant targets", source, constant, 0, 0, 0},
+		{"shuffled", source, shuffled, n, 1, 0},
+		{"late by a line", source[1:], target[:n-1], n - 1, 1, 1},
+		{"early by a line", source[:n-1], target[1:], n - 1, 1, -1},
+		{"a line is missing in the middle", source[:n-1], slices.Concat(target[:2048], target[2049:]), n - 2049, 2049, -1},
+		{"few", source[:99], shuffled[:99], 0, 0, 0},
+		{"a hundred", source[:150], shuffled[:150], 150, 1, 0},
 	} {
 		a := inspect(t, Options{Train: texts(c.source, c.target)}).LinePairing
-		if a.Unaligned < c.unaligned || a.Unaligned > c.unaligned+200 || a.FirstUnaligned != c.first || a.Shift != c.shift || math.Abs(a.Correlation-c.correlation) > 0.15 {
-			t.Errorf("%s: %+v, want about %d from line %d, shift %d, correlation %v", c.name, a, c.unaligned, c.first, c.shift, c.correlation)
+		if a.Unaligned < c.unaligned || a.Unaligned > c.unaligned+200 || a.FirstUnaligned != c.first || a.Shift != c.shift {
+			t.Errorf("%s: %+v, want about %d from line %d, shift %d", c.name, a, c.unaligned, c.first, c.shift)
 		}
 	}
 }
@@ -175,7 +173,7 @@ func TestOverlap(t *testing.T) {
 		[]string{source[3], source[3], source[5], "other", "another"},
 		[]string{target[3], target[3], "other", target[7], "another"})
 	s := inspect(t, Options{Train: texts(source, target), Valid: valid})
-	if want := (Overlap{2, 3, 3}); s.Validation.Overlap != want {
+	if want := (Overlap{2, 3}); s.Validation.Overlap != want {
 		t.Errorf("overlap %+v, want %+v", s.Validation.Overlap, want)
 	}
 	if s := inspect(t, Options{Train: texts(source, target)}); s.Validation != nil {

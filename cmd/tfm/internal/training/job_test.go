@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/texttest"
 	"tfm/model"
 	"tfm/train"
 	"tfm/train/corpus"
@@ -112,5 +113,29 @@ func TestInterruptedWhileReading(t *testing.T) {
 	j, _ := job(t)
 	if _, err := j.Run(ctx); err == nil || err.Error() != "ctrl-c" {
 		t.Errorf("error %v, want the cause of the context", err)
+	}
+}
+
+// The plan names the near-duplicates that were not held out.
+func TestMovedPairsArePrinted(t *testing.T) {
+	j, printed := job(t)
+	source, target := texttest.Pairs(200)
+	for i := range 100 {
+		source, target = append(source, strings.ToUpper(source[i])+"!"), append(target, target[i])
+	}
+	dir := t.TempDir()
+	src, tgt := filepath.Join(dir, "src"), filepath.Join(dir, "tgt")
+	for path, lines := range map[string][]string{src: source, tgt: target} {
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.Corpus.Train, j.Options.MaxLen, j.Options.BatchTokens = corpus.Files(src, tgt), 200, 400
+	if _, err := j.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	want := regexp.MustCompile(`training pairs:   285 from .*\nvalidation pairs: 15 held out \(-valid-src\)\n +\d+ near-duplicates moved to training\n`)
+	if found := read(t, printed); !want.MatchString(found) {
+		t.Errorf("output has no %s\n%s", want, found)
 	}
 }
