@@ -34,7 +34,7 @@ func TestInitTakesTheModel(t *testing.T) {
 	base := toyModel(t)
 	args, m := finetuneArgs(t, base, "-steps", "1", "-dropout", "0.2", "-label-smoothing", "0")
 	o := mustRun(t, "", args...)
-	for _, want := range []string{"initial weights:  " + base, "pieces:           all 320 carried over", "1 step on 1,487 pairs, fine-tuned from toy.safetensors"} {
+	for _, want := range []string{"initial weights:  " + base, "pieces:           all 320 carried over", "-optimizer adam    suits trained weights of d_model 32", "1 step on 1,487 pairs, fine-tuned from toy.safetensors"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}

@@ -146,11 +146,21 @@ type clause struct {
 
 // sentence returns the clause in both languages.
 func (c clause) sentence() sentence {
-	t := c.tense
-	marker, after, notEnd := t.zh, t.after, ""
-	if c.mode == deny {
-		marker, after, notEnd, t.adv = t.notZh, t.notAfter, t.notEnd, t.notAdv
+	return finish(c.mode, c.wh, c.chinese(), c.english(), coreOf(c.subj.head, c.verb.en(), c.obj.head))
+}
+
+// words returns the words of the tense in a mood: Chinese before and after the verb, the English
+// adverb and the English end.
+func (t tense) words(mode mood) (marker, after, adv, end string) {
+	if mode == deny {
+		return t.notZh, t.notAfter, t.notAdv, t.notEnd
 	}
+	return t.zh, t.after, t.adv, ""
+}
+
+// chinese returns the Chinese words without punctuation.
+func (c clause) chinese() string {
+	marker, after, _, _ := c.tense.words(c.mode)
 	place := c.place.zh
 	if endsIn(marker, "在") {
 		place = strings.TrimPrefix(place, "在 ")
@@ -159,20 +169,20 @@ func (c clause) sentence() sentence {
 	if c.front {
 		slices.Reverse(zh)
 	}
-	zh = append(zh, c.adv.zh, marker, place, c.verb.zh, after, c.obj.zh)
+	return join(append(zh, c.adv.zh, marker, place, c.verb.zh, after, c.obj.zh)...)
+}
 
-	verb, tail := c.verb, ""
+// english returns the English words without punctuation.
+func (c clause) english() string {
+	t, mode := c.tense, c.mode
+	_, _, adv, end := t.words(mode)
+	verb, form, tail := c.verb, t.form, ""
 	if t.lead != "" {
-		verb, tail = word{forms: []string{t.lead}}, c.verb.verb(t.form)
+		verb, form, tail = word{forms: []string{t.lead}}, baseForm, c.verb.verb(t.form)
 		if t.form == baseForm {
 			tail = "to " + tail
 		}
 	}
-	form := t.form
-	if tail != "" {
-		form = baseForm
-	}
-	mode, adv := c.mode, t.adv
 	if c.adv.zh != "" {
 		adv = c.adv.en()
 	}
@@ -190,8 +200,7 @@ func (c clause) sentence() sentence {
 			aux, main = "", verb.verb(pastForm)
 		}
 	}
-	en := order(mode, c.wh, c.subj.en, aux, adv, main, tail, c.obj.obj, c.place.en, c.time.en, notEnd)
-	return finish(c.mode, c.wh, join(zh...), en, coreOf(c.subj.head, c.verb.en(), c.obj.head))
+	return order(mode, c.wh, c.subj.en, aux, adv, main, tail, c.obj.obj, c.place.en, c.time.en, end)
 }
 
 // be returns a sentence with the verb be, whose form or auxiliary is aux. zh is the complete
@@ -430,19 +439,25 @@ func (g *generator) finished(c clause) sentence {
 	return c.sentence()
 }
 
+// predicate draws a verb of action and a tense that go together.
+func (g *generator) predicate(transitive bool) (word, tense) {
+	for {
+		v, t := pick(g, verbs), pick(g, tenses)
+		lasting := t.aux == "be" || t.times == "h" || t.lead == "like"
+		unwilled := t.times == "p" || t.aux == "have" || t.aux == "will"
+		if transitive != (v.a != "-") || lasting && strings.Contains(v.b, "!") || !unwilled && strings.Contains(v.b, "~") {
+			continue
+		}
+		if strings.Contains(v.b, "+") && t.after == "过" {
+			t = alreadyTense
+		}
+		return v, t
+	}
+}
+
 // clause draws a clause with a verb of action in any tense.
 func (g *generator) clause(transitive bool, mode func(tense) mood) (c clause) {
-	for {
-		c.verb, c.tense = pick(g, verbs), pick(g, tenses)
-		lasting := c.tense.aux == "be" || c.tense.times == "h" || c.tense.lead == "like"
-		unwilled := c.tense.times == "p" || c.tense.aux == "have" || c.tense.aux == "will"
-		if transitive == (c.verb.a != "-") && !(lasting && strings.Contains(c.verb.b, "!")) && (unwilled || !strings.Contains(c.verb.b, "~")) {
-			break
-		}
-	}
-	if strings.Contains(c.verb.b, "+") && c.tense.after == "过" {
-		c.tense = alreadyTense
-	}
+	c.verb, c.tense = g.predicate(transitive)
 	c.mode = mode(c.tense)
 	c.subj = g.subject(c.mode, g.person)
 	kinds := c.tense.objects
