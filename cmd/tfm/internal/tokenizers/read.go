@@ -35,27 +35,37 @@ func Read(path string) (vocab.Tokenizers, error) {
 			return readSubword(fields)
 		}
 	}
-	f, err := os.Open(path)
+	start, err := readFile(path, func(r io.Reader, _ string) (string, error) {
+		start := make([]byte, vocab.SniffLen)
+		n, _ := io.ReadFull(r, start) // readModel reports read errors
+		return string(start[:n]), nil
+	})
+	switch {
+	case err != nil:
+		return vocab.Tokenizers{}, err
+	case vocab.IsTokenizer([]byte(start)):
+		return readTokenizer(path)
+	case strings.HasPrefix(start, "#version:"):
+		return vocab.Tokenizers{}, fmt.Errorf("%s: found codes of subword-nmt, expected them with their vocabulary: %s,VOCABULARY", path, path)
+	}
+	return readModel(path)
+}
+
+// readTokenizer reads a file of `tfm vocab` or sentencepiece.
+func readTokenizer(path string) (vocab.Tokenizers, error) {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return vocab.Tokenizers{}, err
 	}
-	defer f.Close()
-	start := make([]byte, vocab.SniffLen)
-	n, _ := io.ReadFull(f, start) // LoadHeader reports read errors
-	if vocab.IsTokenizer(start[:n]) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return vocab.Tokenizers{}, err
-		}
-		t, err := vocab.Unmarshal(data)
-		if err != nil {
-			return vocab.Tokenizers{}, fmt.Errorf("%s: %w", path, err)
-		}
-		return vocab.Tokenizers{Source: t, Target: t}, nil
+	t, err := vocab.Unmarshal(data)
+	if err != nil {
+		return vocab.Tokenizers{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if strings.HasPrefix(string(start[:n]), "#version:") {
-		return vocab.Tokenizers{}, fmt.Errorf("%s: found codes of subword-nmt, expected them with their vocabulary: %s,VOCABULARY", path, path)
-	}
+	return vocab.Tokenizers{Source: t, Target: t}, nil
+}
+
+// readModel reads the tokenizers of a model or checkpoint.
+func readModel(path string) (vocab.Tokenizers, error) {
 	h, err := model.LoadHeader(path)
 	if err != nil {
 		return vocab.Tokenizers{}, fmt.Errorf("neither a tokenizer nor a model: %w", err)
