@@ -18,6 +18,7 @@ type naming struct {
 	first            int       // number of the first layer
 	numbers          []int     // numbers of the decoder's layers, if several share their weights
 	self, cross      [4]string // maps of queries, keys, values and output
+	decoderSelf      [4]string // of the decoder, if its names are others
 	inner, outer     string    // maps of the feed-forward network
 	encoderNorms     [2]string // after self-attention and the feed-forward network
 	decoderNorms     [3]string // after self-attention, cross-attention and the feed-forward network
@@ -66,8 +67,8 @@ func (n *naming) parts(m *model.Transformer) (list []part) {
 		}
 		add(prefix+names[3], true, allColumns(out))
 	}
-	self := func(prefix string, qkv, out layer.Linear) {
-		attention(prefix, n.self, columns{qkv, 0, dk}, columns{qkv, dk, dk}, columns{qkv, 2 * dk, dv}, out)
+	self := func(prefix string, names [4]string, qkv, out layer.Linear) {
+		attention(prefix, names, columns{qkv, 0, dk}, columns{qkv, dk, dk}, columns{qkv, 2 * dk, dv}, out)
 	}
 	feedForward := func(prefix string, l layer.FeedForward) {
 		add(prefix+n.inner, false, allColumns(l.Inner))
@@ -75,10 +76,14 @@ func (n *naming) parts(m *model.Transformer) (list []part) {
 	}
 	for i := range m.Encoder {
 		l, prefix := &m.Encoder[i], strings.Replace(n.encoder, "#", strconv.Itoa(n.first+i), 1)
-		self(prefix, l.Self.QKV, l.Self.Out)
+		self(prefix, n.self, l.Self.QKV, l.Self.Out)
 		norm(prefix+n.encoderNorms[0], l.Norm1)
 		feedForward(prefix, l.FF)
 		norm(prefix+n.encoderNorms[1], l.Norm2)
+	}
+	decoderSelf := n.self
+	if n.decoderSelf[0] != "" {
+		decoderSelf = n.decoderSelf
 	}
 	for i := range m.Decoder {
 		number := n.first + i
@@ -86,7 +91,7 @@ func (n *naming) parts(m *model.Transformer) (list []part) {
 			number = n.numbers[i]
 		}
 		l, prefix := &m.Decoder[i], strings.Replace(n.decoder, "#", strconv.Itoa(number), 1)
-		self(prefix, l.Self.QKV, l.Self.Out)
+		self(prefix, decoderSelf, l.Self.QKV, l.Self.Out)
 		norm(prefix+n.decoderNorms[0], l.Norm1)
 		attention(prefix, n.cross, columns{l.Cross.Q, 0, dk}, columns{l.Cross.KV, 0, dk}, columns{l.Cross.KV, dk, dv}, l.Cross.Out)
 		norm(prefix+n.decoderNorms[1], l.Norm2)

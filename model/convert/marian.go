@@ -19,7 +19,8 @@ func isMarian(path string, isDir bool) bool {
 	return isDir && isFile(path, marianFile) || !isDir && filepath.Ext(path) == ".npz"
 }
 
-// ReadMarian reads a model of Marian, an .npz file or a folder with model.npz. Its vocabularies are
+// ReadMarian reads a model of Marian, an .npz file or a folder with model.npz, of type transformer
+// or transformer-new. Its vocabularies are
 // those that NAME.decoder.yml beside it lists, in the same folder whatever their path, or else the
 // SentencePiece models in it: one *.spm, or two whose names begin with "source" or "src" and
 // "target", "trg" or "tgt". Vocabularies in YAML need source.spm and target.spm in the folder. The
@@ -28,8 +29,8 @@ func isMarian(path string, isDir bool) bool {
 // Dropout and label smoothing are those of NAME.npz.yml, the configuration of the training run, if
 // it is beside the model. Only training uses them.
 //
-// Searches of the model give what Marian's give: see model.SearchShrinking and, for models with
-// norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by n^normalize of the
+// Searches of the model give what Marian's give: see model.SearchShrinking and, for models of type
+// transformer with norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by n^normalize of the
 // decoder.yml, 0 without it. Its beam and its limit of the length are kept, without it Marian's: 12
 // hypotheses, and three tokens for each of the source.
 func ReadMarian(path string) (model.File, error) {
@@ -76,11 +77,13 @@ type marianReader struct {
 	*npzFile
 	settings *marianSettings
 
-	config  model.Config
-	tied    []int // number of the decoder layer whose weights each decoder layer has, from 1
-	preNorm bool
-	tieAll  bool // one matrix for the embeddings of both sides
-	tieOut  bool // and for the output projection: that of the target
+	config    model.Config
+	isNew     bool      // type transformer-new, whose layers have other names
+	positions [2]string // tables of learned positions, of the source and the target
+	tied      []int     // number of the decoder layer whose weights each decoder layer has, from 1
+	preNorm   bool
+	tieAll    bool // one matrix for the embeddings of both sides
+	tieOut    bool // and for the output projection: that of the target
 }
 
 // readPositions sets learned positions.
@@ -88,17 +91,20 @@ func (r *marianReader) readPositions(m *model.Transformer) error {
 	if r.config.Positions != model.Learned {
 		return nil
 	}
-	shape, err := r.shape(marianPositions, 2)
-	if err != nil {
-		return err
-	}
-	table, err := r.matrix(marianPositions, shape[0], r.config.DModel)
-	if err != nil {
-		return err
-	}
-	for _, side := range []mat.Matrix{m.SrcEmbed.Learned.Weights(), m.TgtEmbed.Learned.Weights()} {
-		for i := range side.Rows {
-			copy(side.Row(i), table.Row(min(i, table.Rows-1)))
+	for i, to := range []mat.Matrix{m.SrcEmbed.Learned.Weights(), m.TgtEmbed.Learned.Weights()} {
+		shape, err := r.shape(r.positions[i], 2)
+		if err != nil {
+			return err
+		}
+		table, err := r.matrix(r.positions[i], shape[0], r.config.DModel)
+		if err != nil {
+			return err
+		}
+		if r.isNew && table.Rows != to.Rows {
+			return r.fail(r.positions[i], "found %d positions, expected %d as in the encoder", table.Rows, to.Rows)
+		}
+		for i := range to.Rows {
+			copy(to.Row(i), table.Row(min(i, table.Rows-1)))
 		}
 	}
 	return nil
@@ -161,7 +167,7 @@ func (r *marianReader) read(src, tgt marianSide, joint bool, decoder marianDecod
 		return model.File{}, err
 	}
 	f.Decoding = model.Decoding{
-		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.preNorm,
+		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.preNorm && !r.isNew,
 		Beam: decoder.beam, LengthFactor: decoder.lengthFactor,
 	}
 	if !decoder.allowUnknown {
@@ -204,6 +210,9 @@ func (r *marianReader) readOutput(m *model.Transformer, t side, n int) error {
 
 // naming returns the names of the layers.
 func (r *marianReader) naming() *naming {
+	if r.isNew {
+		return r.newNaming()
+	}
 	kind, end := "_ln_*", ""
 	if r.config.NormKind == model.RMSNorm {
 		kind = "_rms_*"
@@ -221,5 +230,30 @@ func (r *marianReader) naming() *naming {
 		finalNorms:   [2]string{"encoder_top" + kind, "decoder_top" + kind},
 		inner:        "ffn_*1", outer: "ffn_*2",
 		weight: "W", bias: "b", gain: "scale", normBias: "bias", rows: true,
+	}
+}
+
+// newNaming returns the names of the layers in type transformer-new.
+func (r *marianReader) newNaming() *naming {
+	const encoder, decoder = "TransformerBatchEncoder->encoder->", "TransformerBatchDecoder->decoder->"
+	norm := "->postprocessor->norm->*"
+	if r.preNorm {
+		norm = "->preprocessor->norm->*"
+	}
+	attention := func(name string) [4]string {
+		return [4]string{name + "->qProj->*", name + "->kProj->*", name + "->vProj->*", name + "->oProj->*"}
+	}
+	return &naming{
+		encoder:      encoder + "layers->at(#)->as<marian::nn::TransformerEncoderLayer>()->",
+		decoder:      decoder + "layers->at(#)->as<marian::nn::TransformerDecoderLayerWithCrossAttention>()->",
+		self:         attention("selfAttentionBlock->selfAttention"),
+		decoderSelf:  attention("autoRegressiveBlock->selfAttention"),
+		cross:        attention("crossAttentionBlock->crossAttention"),
+		encoderNorms: [2]string{"selfAttentionBlock" + norm, "filterBlock" + norm},
+		decoderNorms: [3]string{"autoRegressiveBlock" + norm, "crossAttentionBlock" + norm, "filterBlock" + norm},
+		finalNorms:   [2]string{encoder + "postprocessor->norm->*", decoder + "postprocessor->norm->*"},
+		inner:        "filterBlock->layers->at(0)->as<marian::nn::Linear>()->*",
+		outer:        "filterBlock->layers->at(3)->as<marian::nn::Linear>()->*",
+		weight:       "weight", bias: "bias", gain: "weight", normBias: "bias",
 	}
 }

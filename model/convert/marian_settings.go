@@ -115,7 +115,7 @@ func (r *marianReader) configure() error {
 		}
 		return v
 	}
-	choice("type", "transformer")
+	r.isNew = choice("type", "transformer", "transformer-new") == "transformer-new"
 	number(&c.DModel, "dim-emb", 512)
 	number(&c.Heads, "transformer-heads", 8)
 	number(&c.DFF, "transformer-dim-ffn", 2048)
@@ -167,23 +167,30 @@ func (r *marianReader) configure() error {
 // marianMaxLen returns the length limit of sentences: Marian has none, a table of sinusoids has.
 func marianMaxLen(d int) int { return min(1024, max(2, 1<<26/max(1, d))) }
 
-// marianPositions is the table of learned positions of both sides.
-const marianPositions = "Wpos"
+// marianNewPositions are the tables of learned positions of a model of type transformer-new, of the
+// encoder and the decoder. Type transformer has one, Wpos.
+var marianNewPositions = [2]string{"TransformerBatchEncoder->encoder->positionEmbedding->embeddings", "TransformerBatchDecoder->decoder->positionEmbedding->embeddings"}
 
-// configurePositions sets the positions of a model whose settings ask for learned ones. Since
-// version 1.8 Marian's type transformer has an option transformer-train-position-embeddings that it
-// does not read: such models have no table, and sinusoids. With a table embeddings have no scale,
-// and the last row is that of all further positions.
+// configurePositions sets the positions of a model whose settings ask for learned ones. With them
+// embeddings have no scale. Since version 1.8 type transformer does not read its option
+// transformer-train-position-embeddings: such models have no table, and sinusoids. If it has a
+// table, the last row is that of all further positions; in type transformer-new there are none.
 func (r *marianReader) configurePositions() error {
-	if !r.has(marianPositions) {
-		return nil
+	c := &r.config
+	r.positions = marianNewPositions
+	if !r.isNew {
+		if r.positions = [2]string{"Wpos", "Wpos"}; !r.has("Wpos") {
+			return nil
+		}
 	}
-	shape, err := r.shape(marianPositions, 2)
+	shape, err := r.shape(r.positions[0], 2)
 	if err != nil {
 		return err
 	}
-	c := &r.config
-	c.Positions, c.Unscaled, c.MaxLen = model.Learned, true, max(c.MaxLen, shape[0])
+	c.Positions, c.Unscaled = model.Learned, true
+	if c.MaxLen = max(c.MaxLen, shape[0]); r.isNew {
+		c.MaxLen = shape[0]
+	}
 	return nil
 }
 

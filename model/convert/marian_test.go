@@ -52,57 +52,77 @@ func tokenizersOf(t *testing.T, f model.File) vocab.Tokenizers {
 func TestMarianModels(t *testing.T) {
 	for _, name := range []string{"joint", "separate"} {
 		t.Run(name, func(t *testing.T) {
-			path := dataFile(t, "marian-models/"+name+"/model.npz")
-			f, err := ReadMarian(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v := tokenizersOf(t, f)
-			w := decode.NewWeights(f.Model, nil)
-			w.SetUnnormedKeys(f.Decoding.UnnormedKeys)
-			d := decode.New(w, nil)
-			f.Decoding.Alpha = 0.6 // --normalize 0.6 on the command line
-			sources := readLines(t, dataFile(t, "marian-models/source.en"))
-			for _, beam := range []int{1, 4} {
-				lists := readMarianExpected(t, filepath.Join(filepath.Dir(path), fmt.Sprintf("expected.beam%d.txt", beam)))
-				ids := make([][]int32, len(sources))
-				for i, s := range sources {
-					ids[i] = v.Source.Encode(nil, s)
-				}
-				worst, nearTies, truncated := 0.0, 0, 0
-				for i, src := range ids {
-					o := decode.OptionsFor(f.Decoding)
-					o.Beam, o.NBest = beam, beam
-					list, err := d.NBest(context.Background(), [][]int32{src}, o)
-					if err != nil {
-						t.Fatal(err)
-					}
-					got, want := list[0], lists[i]
-					if len(got) != len(want) {
-						t.Errorf("beam %d, line %d: %d hypotheses, want %d", beam, i, len(got), len(want))
-						continue
-					}
-					for k, h := range got {
-						if h.Truncated {
-							truncated++
-						}
-						switch text := v.Target.Decode(h.Tokens); {
-						case text == want[k].text:
-						case k > 0 && isNearTie(want, k):
-							nearTies++
-						default:
-							t.Errorf("beam %d, line %d, hypothesis %d: %q, want %q", beam, i, k, text, want[k].text)
-						}
-						worst = max(worst, math.Abs(h.Score-want[k].score))
-					}
-				}
-				t.Logf("beam %d: scores differ by at most %.2g; %d near ties, %d truncated", beam, worst, nearTies, truncated)
-				if !(worst <= 1e-3) {
-					t.Errorf("beam %d: scores differ by %v", beam, worst)
-				}
+			compareWithMarian(t, dataFile(t, "marian-models/"+name+"/model.npz"), dataFile(t, "marian-models/source.en"), 1, 4)
+		})
+	}
+}
+
+// So have models of type transformer-new, which have learned positions.
+func TestMarianNewModels(t *testing.T) {
+	for _, name := range []string{"marian-new-post", "marian-new-pre"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join("testdata", name)
+			f := compareWithMarian(t, filepath.Join(dir, marianFile), filepath.Join(dir, "source.txt"), 1, 3)
+			if c := f.Model.Config; c.Positions != model.Learned || !c.Unscaled || c.MaxLen != 48 || f.Decoding.Beam != 3 || f.Decoding.LengthFactor != 1.5 {
+				t.Errorf("found %+v, %+v", c, f.Decoding)
 			}
 		})
 	}
+}
+
+// compareWithMarian compares the n-best lists of the model at path, normalized by length^0.6, with
+// those beside it.
+func compareWithMarian(t *testing.T, path, source string, beams ...int) model.File {
+	t.Helper()
+	f, err := ReadMarian(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := tokenizersOf(t, f)
+	w := decode.NewWeights(f.Model, nil)
+	w.SetUnnormedKeys(f.Decoding.UnnormedKeys)
+	d := decode.New(w, nil)
+	f.Decoding.Alpha = 0.6 // --normalize 0.6 on the command line
+	sources := readLines(t, source)
+	for _, beam := range beams {
+		lists := readMarianExpected(t, filepath.Join(filepath.Dir(path), fmt.Sprintf("expected.beam%d.txt", beam)))
+		ids := make([][]int32, len(sources))
+		for i, s := range sources {
+			ids[i] = v.Source.Encode(nil, s)
+		}
+		worst, nearTies, truncated := 0.0, 0, 0
+		for i, src := range ids {
+			o := decode.OptionsFor(f.Decoding)
+			o.Beam, o.NBest = beam, beam
+			list, err := d.NBest(context.Background(), [][]int32{src}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := list[0], lists[i]
+			if len(got) != len(want) {
+				t.Errorf("beam %d, line %d: %d hypotheses, want %d", beam, i, len(got), len(want))
+				continue
+			}
+			for k, h := range got {
+				if h.Truncated {
+					truncated++
+				}
+				switch text := v.Target.Decode(h.Tokens); {
+				case text == want[k].text:
+				case k > 0 && isNearTie(want, k):
+					nearTies++
+				default:
+					t.Errorf("beam %d, line %d, hypothesis %d: %q, want %q", beam, i, k, text, want[k].text)
+				}
+				worst = max(worst, math.Abs(h.Score-want[k].score))
+			}
+		}
+		t.Logf("beam %d: scores differ by at most %.2g; %d near ties, %d truncated", beam, worst, nearTies, truncated)
+		if !(worst <= 1e-3) {
+			t.Errorf("beam %d: scores differ by %v", beam, worst)
+		}
+	}
+	return f
 }
 
 // isNearTie reports whether a neighbour of hypothesis k has almost its score.
