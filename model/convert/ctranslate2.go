@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"tfm/mat"
 	"tfm/model"
 )
 
@@ -187,110 +186,68 @@ func (r *ct2Reader) readOptions() error {
 
 // readModel returns the model.
 func (r *ct2Reader) readModel() (model.File, error) {
-	c := &r.config
-	c.SrcVocab, c.TgtVocab = len(r.source.rows), len(r.target.rows)
-	positions, err := r.readPositions()
-	if err != nil {
+	a := assembly{src: r.source, tgt: r.target, bias: r.bias, names: &ct2Naming}
+	var err error
+	if a.positions, err = r.readPositions(); err != nil {
 		return model.File{}, err
 	}
-	e, err := r.readEmbeddings()
-	if err != nil {
+	if err := r.readEmbeddings(&a); err != nil {
 		return model.File{}, err
 	}
+	a.config = r.config
 	if r.options.TFM != nil {
-		r.options.TFM.apply(c)
+		a.config.SrcVocab, a.config.TgtVocab = len(a.src.rows), len(a.tgt.rows)
+		r.options.TFM.apply(&a.config)
 	}
-	t, err := r.t.newModel(*c)
+	f, err := r.t.assemble(&a)
 	if err != nil {
-		return model.File{}, err
-	}
-	e.store(r, t)
-	if c.Positions == model.Learned {
-		copy(t.SrcEmbed.Learned.W, positions[0].Data)
-		copy(t.TgtEmbed.Learned.W, positions[1].Data)
-	}
-	if err := r.readLayers(t); err != nil {
-		return model.File{}, err
-	}
-	if err := r.t.unused(); err != nil {
 		return model.File{}, err
 	}
 	r.decoding.Suppressed = model.FormatSuppressed(r.target.special)
-	tokenizers, err := marshalSides(r.source, r.target)
-	if err != nil {
-		return model.File{}, err
-	}
-	file := model.File{Model: t, Tokenizers: tokenizers, Decoding: r.decoding, Info: map[string]string{
-		"source": fmt.Sprintf("CTranslate2, binary version %d, %s revision %d", r.binary.version, strings.TrimPrefix(r.binary.spec+",", ","), r.binary.revision),
-	}}
+	f.Decoding = r.decoding
+	f.Info["source"] = fmt.Sprintf("CTranslate2, binary version %d, %s revision %d", r.binary.version, strings.TrimPrefix(r.binary.spec+",", ","), r.binary.revision)
 	if r.options.TFM != nil {
-		r.options.TFM.applyFile(&file)
+		r.options.TFM.applyFile(&f)
 	}
-	return file, nil
+	return f, nil
 }
 
-// ct2Embeddings are the three matrices of the vocabularies.
-type ct2Embeddings struct{ src, tgt, output mat.Matrix }
-
 // readEmbeddings takes the embeddings and sets which of them are one.
-func (r *ct2Reader) readEmbeddings() (e ct2Embeddings, err error) {
+func (r *ct2Reader) readEmbeddings(a *assembly) (err error) {
 	c := &r.config
-	if e.src, err = r.t.matrix(r.sourceEmbedding(), len(r.src.tokens), c.DModel); err != nil {
-		return e, err
+	for _, t := range []struct {
+		table *table
+		name  string
+		v     *vocabulary
+	}{{&a.srcTable, r.sourceEmbedding(), r.src}, {&a.tgtTable, "decoder/embeddings/weight", r.tgt}, {&a.outTable, "decoder/projection/weight", r.tgt}} {
+		if t.table.Matrix, err = r.t.matrix(t.name, len(t.v.tokens), c.DModel); err != nil {
+			return err
+		}
+		t.table.bos = -1
 	}
-	if e.tgt, err = r.t.matrix("decoder/embeddings/weight", len(r.tgt.tokens), c.DModel); err != nil {
-		return e, err
+	if !r.zero {
+		a.tgtTable.bos = r.start
 	}
-	if e.output, err = r.t.matrix("decoder/projection/weight", len(r.tgt.tokens), c.DModel); err != nil {
-		return e, err
+	if c.SourceMarks.HasBOS() {
+		a.srcTable.bos = r.src.row(r.options.BOS)
 	}
 	c.Tie = model.TieNone
-	if slices.Equal(e.tgt.Data, e.output.Data) {
+	if slices.Equal(a.tgtTable.Data, a.outTable.Data) {
 		c.Tie = model.TieDecoder
 		oneBOS := !c.SourceMarks.HasBOS() || !r.zero && r.src.row(r.options.BOS) == r.start
-		if r.joint && oneBOS && slices.Equal(e.src.Data, e.tgt.Data) && slices.Equal(r.source.rows, r.target.rows) {
+		if r.joint && oneBOS && slices.Equal(a.srcTable.Data, a.tgtTable.Data) && slices.Equal(r.source.rows, r.target.rows) {
 			c.Tie = model.TieAll
 		}
 	}
 	// The bias excludes the ids that the source cannot predict.
-	excluded := r.excluded()
-	c.OutputBias = r.bias == nil || slices.ContainsFunc(excluded, func(id int32) bool { return id > model.BOS })
+	c.OutputBias = r.bias == nil || slices.ContainsFunc(r.target.excluded(), func(id int32) bool { return id > model.BOS })
 	for row, b := range r.bias {
 		if row != r.tgt.pad && row != r.tgt.bos && b != 0 {
 			c.OutputBias = true
 		}
 	}
 	c.OutputBias = c.OutputBias || r.bias != nil && (r.tgt.pad < 0 || r.tgt.bos < 0)
-	return e, nil
-}
-
-// excluded returns the ids of the target that the source cannot predict, in ascending order.
-func (r *ct2Reader) excluded() []int32 {
-	list := append(r.target.excluded(), model.Pad, model.BOS)
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// store sets the embeddings and the bias of the output.
-func (e ct2Embeddings) store(r *ct2Reader, t *model.Transformer) {
-	srcBOS, tgtBOS := -1, -1
-	if !r.zero {
-		tgtBOS = r.start
-	}
-	if t.Config.SourceMarks.HasBOS() {
-		srcBOS = r.src.row(r.options.BOS)
-	}
-	if t.Config.Tie != model.TieAll {
-		r.source.embed(t.SrcEmbed.E.Weights(), e.src, srcBOS)
-	}
-	r.target.embed(t.TgtEmbed.E.Weights(), e.tgt, tgtBOS)
-	if t.Config.Tie == model.TieNone {
-		r.target.embed(t.Output.E.Weights(), e.output, -1)
-	}
-	if t.Output.Bias != nil {
-		r.target.setBias(t.Output.Bias.W, r.bias, nil)
-		t.Output.Bias.W[model.Pad], t.Output.Bias.W[model.BOS] = minusInf, minusInf
-	}
+	return nil
 }
 
 // ct2Naming are the names of CTranslate2.
@@ -303,14 +260,4 @@ var ct2Naming = naming{
 	finalNorms:   [2]string{"encoder/layer_norm/*", "decoder/layer_norm/*"},
 	inner:        "ffn/linear_0/*", outer: "ffn/linear_1/*",
 	weight: "weight", bias: "bias", gain: "gamma", normBias: "beta", outputsFirst: true, optionalBias: true,
-}
-
-// readLayers takes the tensors of all layers.
-func (r *ct2Reader) readLayers(t *model.Transformer) error {
-	for _, p := range ct2Naming.parts(t) {
-		if name := p.kind("layer_norm_use_residual"); p.maps == nil && r.flag(name, false) {
-			return r.refuse(name, "gains that are added to 1")
-		}
-	}
-	return r.t.readLayers(t, &ct2Naming)
 }

@@ -185,6 +185,11 @@ func (r *ct2Reader) refuseOthers() error {
 		check(name, ct2AttentionSettings...)
 		check(name, ct2Setting{"num_heads_kv", float64(r.config.Heads), "fewer heads of keys and values than of queries"})
 	}
+	for name := range r.t.byName {
+		if strings.HasSuffix(name, "/layer_norm_use_residual") && r.flag(name, false) && r.err == nil {
+			r.err = r.refuse(name, "gains that are added to 1")
+		}
+	}
 	for _, stack := range []string{"encoder", "decoder"} {
 		for i := range max(r.config.EncoderLayers, r.config.DecoderLayers) {
 			check(ct2Layer(stack, i), ct2LayerSettings...)

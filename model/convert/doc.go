@@ -30,6 +30,7 @@
 //	tensors.go              named tensors, with a check that a reader took all
 //	npz.go                  those of NumPy's archives
 //	ctranslate2_binary.go   those of CTranslate2's model.bin
+//	assembly.go             what a reader finds of a model as a model file
 //	layers.go               the layers by their names in a system, for reading and writing
 //	rules.go                refuses settings that a side does not have
 //	positions.go            recognises tables of sinusoids

@@ -86,126 +86,104 @@ type marianReader struct {
 	tieOut    bool // and for the output projection: that of the target
 }
 
-// readPositions sets learned positions.
-func (r *marianReader) readPositions(m *model.Transformer) error {
+// readPositions returns the tables of learned positions.
+func (r *marianReader) readPositions() (tables [2]mat.Matrix, err error) {
 	if r.config.Positions != model.Learned {
-		return nil
+		return tables, nil
 	}
-	for i, to := range []mat.Matrix{m.SrcEmbed.Learned.Weights(), m.TgtEmbed.Learned.Weights()} {
-		shape, err := r.shape(r.positions[i], 2)
+	for i, name := range r.positions {
+		shape, err := r.shape(name, 2)
 		if err != nil {
-			return err
+			return tables, err
 		}
-		table, err := r.matrix(r.positions[i], shape[0], r.config.DModel)
-		if err != nil {
-			return err
+		if r.isNew && shape[0] != r.config.MaxLen {
+			return tables, r.fail(name, "found %d positions, expected %d as in the encoder", shape[0], r.config.MaxLen)
 		}
-		if r.isNew && table.Rows != to.Rows {
-			return r.fail(r.positions[i], "found %d positions, expected %d as in the encoder", table.Rows, to.Rows)
-		}
-		for i := range to.Rows {
-			copy(to.Row(i), table.Row(min(i, table.Rows-1)))
+		if tables[i], err = r.matrix(name, shape[0], r.config.DModel); err != nil {
+			return tables, err
 		}
 	}
-	return nil
+	return tables, nil
 }
 
 // read returns the model with the given vocabularies.
 func (r *marianReader) read(src, tgt marianSide, joint bool, decoder marianDecoder) (model.File, error) {
+	a := assembly{names: r.naming()}
 	srcName, tgtName := "encoder_Wemb", "decoder_Wemb"
 	if r.tieAll {
 		srcName, tgtName = "Wemb", "Wemb"
 	}
-	tables := map[string]mat.Matrix{}
-	for name, v := range map[string]*vocabulary{srcName: src.vocabulary, tgtName: tgt.vocabulary} {
-		shape, err := r.shape(name, 2)
-		if err != nil {
-			return model.File{}, err
-		}
-		if err := v.checkRows(shape[0], fmt.Sprintf("tensor %q of %s", name, r.path)); err != nil {
-			return model.File{}, err
-		}
-		if tables[name], err = r.matrix(name, shape[0], r.config.DModel); err != nil {
-			return model.File{}, err
-		}
-	}
-	s, t, err := pieceSides(src.vocabulary, tgt.vocabulary, src.tokenizer, tgt.tokenizer, joint)
-	if err != nil {
+	var err error
+	if a.srcTable, err = r.readTable(srcName, src.vocabulary); err != nil {
 		return model.File{}, err
 	}
-	c := &r.config
-	c.SrcVocab, c.TgtVocab = len(s.rows), len(t.rows)
+	if a.tgtTable, err = r.readTable(tgtName, tgt.vocabulary); err != nil {
+		return model.File{}, err
+	}
+	if a.src, a.tgt, err = pieceSides(src.vocabulary, tgt.vocabulary, src.tokenizer, tgt.tokenizer, joint); err != nil {
+		return model.File{}, err
+	}
 	switch {
 	case r.tieAll && r.tieOut && joint:
-		c.Tie = model.TieAll
+		r.config.Tie = model.TieAll
 	case r.tieOut:
-		c.Tie = model.TieDecoder
+		r.config.Tie = model.TieDecoder
 	default:
-		c.Tie = model.TieNone
+		r.config.Tie = model.TieNone
 	}
-	m, err := r.newModel(*c)
+	if err := r.readOutput(&a, len(tgt.tokens)); err != nil {
+		return model.File{}, err
+	}
+	if a.positions, err = r.readPositions(); err != nil {
+		return model.File{}, err
+	}
+	a.config = r.config
+	f, err := r.assemble(&a)
 	if err != nil {
 		return model.File{}, err
 	}
-	const zeros = -1 // the decoder starts with an embedding of zeros
-	s.embed(m.SrcEmbed.E.Weights(), tables[srcName], zeros)
-	t.embed(m.TgtEmbed.E.Weights(), tables[tgtName], zeros)
-	if err := r.readOutput(m, t, len(tgt.tokens)); err != nil {
-		return model.File{}, err
-	}
-	if err := r.readPositions(m); err != nil {
-		return model.File{}, err
-	}
-	if err := r.readLayers(m, r.naming()); err != nil {
-		return model.File{}, err
-	}
-	if err := r.unused(); err != nil {
-		return model.File{}, err
-	}
-	f := model.File{Model: m, Info: map[string]string{"source": "Marian " + filepath.Base(r.path)}}
-	if f.Tokenizers, err = marshalSides(s, t); err != nil {
-		return model.File{}, err
-	}
+	f.Info["source"] = "Marian " + filepath.Base(r.path)
 	f.Decoding = model.Decoding{
 		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.preNorm && !r.isNew,
 		Beam: decoder.beam, LengthFactor: decoder.lengthFactor,
 	}
 	if !decoder.allowUnknown {
-		f.Decoding.Suppressed = t.suppressed([]int32{int32(tgt.unknown)})
-	}
-	if err := f.Decoding.Validate(); err != nil {
-		return model.File{}, fmt.Errorf("%s.decoder.yml: %w", r.path, err)
+		f.Decoding.Suppressed = a.tgt.suppressed([]int32{int32(tgt.unknown)})
 	}
 	return f, nil
 }
 
-// readOutput sets the output projection to n rows.
-func (r *marianReader) readOutput(m *model.Transformer, t side, n int) error {
+// readTable reads the embeddings of a vocabulary. The decoder starts with one of zeros.
+func (r *marianReader) readTable(name string, v *vocabulary) (table, error) {
+	shape, err := r.shape(name, 2)
+	if err != nil {
+		return table{}, err
+	}
+	if err := v.checkRows(shape[0], fmt.Sprintf("tensor %q of %s", name, r.path)); err != nil {
+		return table{}, err
+	}
+	m, err := r.matrix(name, shape[0], r.config.DModel)
+	return table{m, -1}, err
+}
+
+// readOutput reads the output projection to n rows.
+func (r *marianReader) readOutput(a *assembly, n int) (err error) {
 	const name = "decoder_ff_logit_out_"
-	d := r.config.DModel
-	var bias []float32
-	var err error
 	if r.has(name + "b") {
-		if bias, err = r.values(name+"b", 1, n); err != nil {
+		if a.bias, err = r.values(name+"b", 1, n); err != nil {
 			return err
 		}
 	}
-	t.setBias(m.Output.Bias.W, bias, nil)
-	if r.tieOut {
-		return nil
+	a.outTable.bos = -1
+	switch {
+	case r.tieOut:
+	case r.has(name + "W"): // models of early versions
+		a.outTable.Matrix, err = r.matrix(name+"W", r.config.DModel, n)
+		a.outTable.Matrix = a.outTable.T()
+	default:
+		a.outTable.Matrix, err = r.matrix(name+"Wt", n, r.config.DModel)
 	}
-	var w mat.Matrix
-	if r.has(name + "W") { // models of early versions
-		w, err = r.matrix(name+"W", d, n)
-		w = w.T()
-	} else {
-		w, err = r.matrix(name+"Wt", n, d)
-	}
-	if err != nil {
-		return err
-	}
-	t.embed(m.Output.E.Weights(), w, -1)
-	return nil
+	return err
 }
 
 // naming returns the names of the layers.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
@@ -110,67 +111,52 @@ func (r *hfReader) read() (model.File, error) {
 			return model.File{}, err
 		}
 	}
-	tables, err := r.readTables()
+	a := assembly{bias: bias, names: &hfNaming}
+	tieAll, err := r.readTables(&a)
 	if err != nil {
 		return model.File{}, err
 	}
-	s, t, own, err := r.sides(bias)
-	if err != nil {
+	own := false
+	if a.src, a.tgt, own, err = r.sides(bias); err != nil {
 		return model.File{}, err
 	}
-	c.SrcVocab, c.TgtVocab = len(s.rows), len(t.rows)
-	c.Tie = map[bool]string{true: model.TieDecoder, false: model.TieNone}[tables.tieOut]
-	if tables.tieAll && !r.tokenizer.SeparateVocs {
+	c.Tie = map[bool]string{true: model.TieDecoder, false: model.TieNone}[r.config.TieWordEmbeddings]
+	if tieAll && !r.tokenizer.SeparateVocs {
 		c.Tie = model.TieAll
 	}
-	impossible := []int32(nil)
 	if r.generation.Renormalize {
-		impossible = r.generation.suppressed
+		a.impossible = r.generation.suppressed
 	}
-	outputBias := make([]float32, c.TgtVocab)
-	t.setBias(outputBias, bias, impossible)
-	if own && !slices.ContainsFunc(outputBias[text.EOS:], func(x float32) bool { return x != 0 || math.Signbit(float64(x)) }) {
-		c.OutputBias = false
+	if own {
+		outputBias := make([]float32, len(a.tgt.rows))
+		a.tgt.setBias(outputBias, bias, a.impossible)
+		c.OutputBias = slices.ContainsFunc(outputBias[text.EOS:], func(x float32) bool { return x != 0 || math.Signbit(float64(x)) })
 	}
 	extra := r.extra.TFM
 	if own && extra != nil {
+		c.SrcVocab, c.TgtVocab = len(a.src.rows), len(a.tgt.rows)
 		if c.OutputBias = c.OutputBias || extra.Config.OutputBias; extra.Config.Biases == model.AllBiases {
 			extra.apply(&c)
 		}
 	}
-	m, err := r.t.newModel(c)
+	if err := r.checkPositions(c); err != nil {
+		return model.File{}, err
+	}
+	a.config = c
+	f, err := r.t.assemble(&a)
 	if err != nil {
 		return model.File{}, err
 	}
-	if c.OutputBias {
-		copy(m.Output.Bias.W, outputBias)
-	}
-	start := int(*r.generation.start)
-	s.embed(m.SrcEmbed.E.Weights(), tables.src, start)
-	t.embed(m.TgtEmbed.E.Weights(), tables.tgt, start)
-	t.embed(m.Output.E.Weights(), tables.out, start)
-	if err := r.t.readLayers(m, &hfNaming); err != nil {
-		return model.File{}, err
-	}
-	if err := r.checkPositions(m.SrcEmbed.Positions); err != nil {
-		return model.File{}, err
-	}
-	if err := r.t.unused(); err != nil {
-		return model.File{}, err
-	}
-	f := model.File{Model: m, Info: map[string]string{"source": "Hugging Face Marian " + filepath.Base(filepath.Clean(r.path))}}
-	if f.Tokenizers, err = marshalSides(s, t); err != nil {
-		return model.File{}, err
-	}
+	f.Info["source"] = "Hugging Face Marian " + filepath.Base(filepath.Clean(r.path))
 	f.SrcLang, f.TgtLang = knownLanguage(r.tokenizer.SourceLang), knownLanguage(r.tokenizer.TargetLang)
 	f.Decoding = r.generation.decoding()
 	if !r.generation.Renormalize {
-		f.Decoding.Suppressed = t.suppressed(r.generation.suppressed)
+		f.Decoding.Suppressed = a.tgt.suppressed(r.generation.suppressed)
 	}
 	if own && extra != nil {
 		extra.applyFile(&f)
 	}
-	if err := f.Decoding.ValidateFor(m.Config); err != nil {
+	if err := f.Decoding.ValidateFor(f.Model.Config); err != nil {
 		return model.File{}, fmt.Errorf("%s: %w", r.name(hfGenerationFile), err)
 	}
 	return f, nil
@@ -185,15 +171,9 @@ func knownLanguage(name string) string {
 	return tag
 }
 
-// hfTables are the embeddings and the output projection.
-type hfTables struct {
-	src, tgt, out  mat.Matrix
-	tieAll, tieOut bool
-}
-
-// readTables reads the embeddings and the output projection. Matrices that are tied may be in the
-// file more than once, but must then be equal.
-func (r *hfReader) readTables() (t hfTables, err error) {
+// readTables reads the embeddings and the output projection, and reports whether they are one.
+// Matrices that are tied may be in the file more than once, but must then be equal.
+func (r *hfReader) readTables(t *assembly) (tieAll bool, err error) {
 	const shared, src, tgt, out = "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"
 	c := r.config
 	first := func(size int, names ...string) (mat.Matrix, error) {
@@ -218,41 +198,44 @@ func (r *hfReader) readTables() (t hfTables, err error) {
 		}
 		return found, nil
 	}
-	t.tieAll, t.tieOut = c.ShareEmbeddings && c.TieWordEmbeddings, c.TieWordEmbeddings
+	outSize := c.DecoderVocabSize
 	switch {
-	case t.tieAll:
-		t.src, err = first(c.VocabSize, shared, src, tgt, out)
-		t.tgt, t.out = t.src, t.src
+	case c.ShareEmbeddings && c.TieWordEmbeddings:
+		t.srcTable.Matrix, err = first(c.VocabSize, shared, src, tgt, out)
+		t.tgtTable = t.srcTable
 	case c.ShareEmbeddings:
-		if t.src, err = first(c.VocabSize, shared, src, tgt); err == nil {
-			t.tgt = t.src
-			t.out, err = first(c.VocabSize, out)
-		}
+		outSize = c.VocabSize
+		t.srcTable.Matrix, err = first(c.VocabSize, shared, src, tgt)
+		t.tgtTable = t.srcTable
 	default:
-		if t.src, err = first(c.VocabSize, src, shared); err != nil {
-			return t, err
+		if t.srcTable.Matrix, err = first(c.VocabSize, src, shared); err != nil {
+			return false, err
 		}
-		if c.TieWordEmbeddings {
-			t.tgt, err = first(c.DecoderVocabSize, tgt, out)
-			t.out = t.tgt
-		} else if t.tgt, err = first(c.DecoderVocabSize, tgt); err == nil {
-			t.out, err = first(c.DecoderVocabSize, out)
+		names := []string{tgt, out}
+		if !c.TieWordEmbeddings {
+			names = names[:1]
 		}
+		t.tgtTable.Matrix, err = first(c.DecoderVocabSize, names...)
 	}
-	return t, err
+	if err == nil && !c.TieWordEmbeddings {
+		t.outTable.Matrix, err = first(outSize, out)
+	}
+	start := int(*r.generation.start)
+	t.srcTable.bos, t.tgtTable.bos, t.outTable.bos = start, start, start
+	return c.ShareEmbeddings && c.TieWordEmbeddings, err
 }
 
-// checkPositions compares the tables of positions that early versions wrote with the model's table.
-func (r *hfReader) checkPositions(table mat.Matrix) error {
+// checkPositions compares the tables of positions that early versions wrote with those of c.
+func (r *hfReader) checkPositions(c model.Config) error {
 	for _, name := range []string{"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"} {
-		if !r.t.has(name) {
+		if !r.t.has(name) || c.DModel%2 != 0 {
 			continue
 		}
-		found, err := r.t.matrix(name, table.Rows, table.Cols)
+		found, err := r.t.matrix(name, c.MaxLen, c.DModel)
 		if err != nil {
 			return err
 		}
-		if !isClose(found, table, 1e-3) { // float16
+		if !isClose(found, layer.SinusoidHalves(c.MaxLen, c.DModel), 1e-3) { // float16
 			return r.t.fail(name, "found other positions, expected sinusoids in two halves: tfm's Transformer has no other with this format")
 		}
 	}

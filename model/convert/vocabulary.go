@@ -168,8 +168,8 @@ func (s side) embed(dst, src mat.Matrix, bos int) {
 }
 
 // setBias sets dst, the bias of the output projection, to that of the rows, src or nil for zeros.
-// It is -Inf, which makes an id impossible, for those that the source cannot predict, and for those
-// of the impossible rows.
+// It is -Inf, which makes an id impossible, for Pad, BOS, those that the source cannot predict, and
+// those of the impossible rows.
 func (s side) setBias(dst, src []float32, impossible []int32) {
 	for id, row := range s.rows {
 		dst[id] = 0
@@ -180,7 +180,7 @@ func (s side) setBias(dst, src []float32, impossible []int32) {
 			dst[id] = src[row]
 		}
 	}
-	for _, id := range s.excluded() {
+	for _, id := range append(s.excluded(), text.Pad, text.BOS) {
 		dst[id] = minusInf
 	}
 }

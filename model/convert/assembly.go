@@ -1,0 +1,63 @@
+package convert
+
+import (
+	"tfm/mat"
+	"tfm/model"
+)
+
+// assembly is what a reader has found of a model, besides its layers.
+type assembly struct {
+	config   model.Config // without sizes of vocabularies
+	src, tgt side
+
+	// The embeddings and, with TieNone, the output projection, by rows of the vocabularies. BOS
+	// of a side without a row for it has that of the second element, or for -1 zeros.
+	srcTable, tgtTable, outTable table
+
+	bias       []float32     // of the output projection, by rows; nil for zeros
+	impossible []int32       // rows that no search selects
+	positions  [2]mat.Matrix // learned ones; the last one is that of all further positions
+	names      *naming
+}
+
+// table is a matrix by rows of a vocabulary.
+type table struct {
+	mat.Matrix
+	bos int // row of BOS, if the vocabulary has none, or -1
+}
+
+// assemble returns a model file without settings. It takes the layers from s, and fails if a tensor
+// is left.
+func (s *tensors) assemble(a *assembly) (model.File, error) {
+	c := a.config
+	c.SrcVocab, c.TgtVocab = len(a.src.rows), len(a.tgt.rows)
+	m, err := s.newModel(c)
+	if err != nil {
+		return model.File{}, err
+	}
+	if c.Tie != model.TieAll {
+		a.src.embed(m.SrcEmbed.E.Weights(), a.srcTable.Matrix, a.srcTable.bos)
+	}
+	a.tgt.embed(m.TgtEmbed.E.Weights(), a.tgtTable.Matrix, a.tgtTable.bos)
+	if c.Tie == model.TieNone {
+		a.tgt.embed(m.Output.E.Weights(), a.outTable.Matrix, a.outTable.bos)
+	}
+	if c.OutputBias {
+		a.tgt.setBias(m.Output.Bias.W, a.bias, a.impossible)
+	}
+	if c.Positions == model.Learned {
+		for i, to := range []mat.Matrix{m.SrcEmbed.Learned.Weights(), m.TgtEmbed.Learned.Weights()} {
+			for k := range to.Rows {
+				copy(to.Row(k), a.positions[i].Row(min(k, a.positions[i].Rows-1)))
+			}
+		}
+	}
+	if err := s.readLayers(m, a.names); err != nil {
+		return model.File{}, err
+	}
+	if err := s.unused(); err != nil {
+		return model.File{}, err
+	}
+	tokenizers, err := marshalSides(a.src, a.tgt)
+	return model.File{Model: m, Tokenizers: tokenizers, Info: map[string]string{}}, err
+}
