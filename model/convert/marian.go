@@ -20,19 +20,19 @@ func isMarian(path string, isDir bool) bool {
 }
 
 // ReadMarian reads a model of Marian, an .npz file or a folder with model.npz, of type transformer
-// or transformer-new. Its vocabularies are
-// those that NAME.decoder.yml beside it lists, in the same folder whatever their path, or else the
-// SentencePiece models in it: one *.spm, or two whose names begin with "source" or "src" and
-// "target", "trg" or "tgt". Vocabularies in YAML need source.spm and target.spm in the folder. The
-// error names what a model has that tfm's Transformer does not, for example average attention.
+// or transformer-new. Its vocabularies are those that NAME.decoder.yml beside it lists, in the same
+// folder whatever their path, or else the SentencePiece models in it: one *.spm, or two whose names
+// begin with "source" or "src" and "target", "trg" or "tgt". Vocabularies in YAML need source.spm
+// and target.spm in the folder. The error names what a model has that tfm's Transformer does not,
+// for example average attention.
 //
 // Dropout and label smoothing are those of NAME.npz.yml, the configuration of the training run, if
 // it is beside the model. Only training uses them.
 //
 // Searches of the model give what Marian's give: see model.SearchShrinking and, for models of type
-// transformer with norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by n^normalize of the
-// decoder.yml, 0 without it. Its beam and its limit of the length are kept, without it Marian's: 12
-// hypotheses, and three tokens for each of the source.
+// transformer with norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by
+// n^normalize of the decoder.yml, 0 without it. Its beam and its limit of the length are kept,
+// without it Marian's: 12 hypotheses, and three tokens for each of the source.
 func ReadMarian(path string) (model.File, error) {
 	if isMarian(path, true) {
 		path = filepath.Join(path, marianFile)

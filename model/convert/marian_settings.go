@@ -174,7 +174,7 @@ var marianNewPositions = [2]string{"TransformerBatchEncoder->encoder->positionEm
 // configurePositions sets the positions of a model whose settings ask for learned ones. With them
 // embeddings have no scale. Since version 1.8 type transformer does not read its option
 // transformer-train-position-embeddings: such models have no table, and sinusoids. If it has a
-// table, the last row is that of all further positions; in type transformer-new there are none.
+// table, the last row is that of all further positions. Type transformer-new has no further ones.
 func (r *marianReader) configurePositions() error {
 	c := &r.config
 	r.positions = marianNewPositions
