@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,65 +9,69 @@ import (
 	"tfm/model"
 )
 
-// marianSettings are the entries of a model's configuration that are not read yet.
-type marianSettings struct{ values map[string]yamlValue }
+// marianSettings are the entries of a model's configuration that are not read yet. err is the first
+// error of oneOf and integer.
+type marianSettings struct {
+	values map[string]yamlValue
+	err    error
+}
 
 func parseMarianSettings(text []byte) (*marianSettings, error) {
 	entries, err := parseYAML(text)
 	if err != nil {
 		return nil, err
 	}
-	s := &marianSettings{map[string]yamlValue{}}
+	s := &marianSettings{values: map[string]yamlValue{}}
 	for _, e := range entries {
 		s.values[e.key] = e.value
 	}
 	return s, nil
 }
 
+// fail sets s.err, unless there is an earlier one.
+func (s *marianSettings) fail(format string, args ...any) {
+	if s.err == nil {
+		s.err = fmt.Errorf(format, args...)
+	}
+}
+
 // get returns the value of a key, or def if it has none.
-func (s *marianSettings) get(key, def string) (string, error) {
+func (s *marianSettings) get(key, def string) string {
 	v, ok := s.values[key]
 	if !ok {
-		return def, nil
+		return def
 	}
 	delete(s.values, key)
 	if v.isList {
-		return "", fmt.Errorf("%s: found a list, expected one value", key)
+		s.fail("%s: found a list, expected one value", key)
 	}
-	return v.scalar, nil
+	return v.scalar
 }
 
 // oneOf returns the value of a key, which must be one of values. The first is the default.
-func (s *marianSettings) oneOf(key string, values ...string) (string, error) {
-	v, err := s.get(key, values[0])
-	if err != nil {
-		return "", err
-	}
+func (s *marianSettings) oneOf(key string, values ...string) string {
+	v := s.get(key, values[0])
 	if !slices.Contains(values, v) {
-		return "", fmt.Errorf("%s: found %.40q, expected %s: tfm's Transformer has no other", key, v, quotedList(values))
+		var quoted []string
+		for _, v := range values {
+			quoted = append(quoted, strconv.Quote(v))
+		}
+		s.fail("%s: found %.40q, expected %s: tfm's Transformer has no other", key, v, strings.Join(quoted, " or "))
 	}
-	return v, nil
+	return v
 }
 
-func quotedList(values []string) string {
-	var quoted []string
-	for _, v := range values {
-		quoted = append(quoted, strconv.Quote(v))
-	}
-	return strings.Join(quoted, " or ")
-}
+// isOn returns the value of a switch, which is off by default.
+func (s *marianSettings) isOn(key string) bool { return s.oneOf(key, "false", "true") == "true" }
 
 // integer returns the value of a key.
-func (s *marianSettings) integer(key string, def int) (int, error) {
-	v, err := s.get(key, strconv.Itoa(def))
-	if err != nil {
-		return 0, err
-	}
+func (s *marianSettings) integer(key string, def int) int {
+	v := s.get(key, strconv.Itoa(def))
 	n, err := strconv.ParseInt(v, 10, 32)
 	if err != nil {
-		return 0, fmt.Errorf("%s: found %.40q, expected a number", key, v)
+		s.fail("%s: found %.40q, expected a number", key, v)
 	}
-	return int(n), nil
+	return int(n)
 }
 
 // unusedMarianSettings have no effect on a Transformer, or none on translations.
@@ -103,39 +106,29 @@ func (s *marianSettings) rest() error {
 // configure sets r.config from the settings. Sizes of vocabularies are set later.
 func (r *marianReader) configure() error {
 	s, c := r.settings, &r.config
-	var err error
-	number := func(dst *int, key string, def int) {
-		if err == nil {
-			*dst, err = s.integer(key, def)
-		}
-	}
-	choice := func(key string, values ...string) (v string) {
-		if err == nil {
-			v, err = s.oneOf(key, values...)
-		}
-		return v
-	}
-	r.isNew = choice("type", "transformer", "transformer-new") == "transformer-new"
-	number(&c.DModel, "dim-emb", 512)
-	number(&c.Heads, "transformer-heads", 8)
-	number(&c.DFF, "transformer-dim-ffn", 2048)
-	number(&c.EncoderLayers, "enc-depth", 1)
-	number(&c.DecoderLayers, "dec-depth", 1)
-	width := strconv.Itoa(c.DFF)
-	choice("transformer-decoder-dim-ffn", "0", width)
-	choice("transformer-ffn-depth", "2")
-	choice("transformer-decoder-ffn-depth", "0", "2")
-	choice("transformer-decoder-autoreg", "self-attention")
+	r.isNew = s.oneOf("type", "transformer", "transformer-new") == "transformer-new"
+	c.DModel, c.Heads, c.DFF = s.integer("dim-emb", 512), s.integer("transformer-heads", 8), s.integer("transformer-dim-ffn", 2048)
+	c.EncoderLayers, c.DecoderLayers = s.integer("enc-depth", 1), s.integer("dec-depth", 1)
+	s.oneOf("transformer-decoder-dim-ffn", "0", strconv.Itoa(c.DFF))
+	s.oneOf("transformer-ffn-depth", "2")
+	s.oneOf("transformer-decoder-ffn-depth", "0", "2")
+	s.oneOf("transformer-decoder-autoreg", "self-attention")
 	trainsPositions := false
 	for _, key := range []string{"transformer-train-positions", "transformer-learned-positions", "transformer-train-position-embeddings"} {
-		trainsPositions = choice(key, "false", "true") == "true" || trainsPositions
+		trainsPositions = s.isOn(key) || trainsPositions
 	}
-	choice("transformer-postprocess-emb", "d", "")
-	c.Activation = map[string]model.Activation{"swish": model.SiLU, "relu": model.ReLU}[choice("transformer-ffn-activation", "swish", "relu")]
-	pre, post := choice("transformer-preprocess", "", "d", "n", "nd", "r", "rd"), choice("transformer-postprocess", "dan", "an", "da", "a", "dar", "ar")
-	top := choice("transformer-postprocess-top", "", "d", "n", "nd", "dn", "r", "rd", "dr")
-	if err != nil {
-		return err
+	s.oneOf("transformer-postprocess-emb", "d", "")
+	c.Activation = map[string]model.Activation{"swish": model.SiLU, "relu": model.ReLU}[s.oneOf("transformer-ffn-activation", "swish", "relu")]
+	pre, post := s.oneOf("transformer-preprocess", "", "d", "n", "nd", "r", "rd"), s.oneOf("transformer-postprocess", "dan", "an", "da", "a", "dar", "ar")
+	top := s.oneOf("transformer-postprocess-top", "", "d", "n", "nd", "dn", "r", "rd", "dr")
+	all, out, src := s.isOn("tied-embeddings-all"), s.isOn("tied-embeddings"), s.isOn("tied-embeddings-src")
+	r.tieAll, r.tieOut = all || src, all || out
+	c.OutputBias = true
+	if s.isOn("output-omit-bias") && r.has("decoder_ff_logit_out_b") {
+		s.fail("output-omit-bias: found true, but also a bias")
+	}
+	if s.err != nil {
+		return s.err
 	}
 	c.Positions, c.NormEps, c.Biases, c.MaxLen = model.TimingSignal, 1e-6, model.AllBiases, marianMaxLen(c.DModel)
 	if trainsPositions {
@@ -144,18 +137,6 @@ func (r *marianReader) configure() error {
 		}
 	}
 	if err := r.configureNorms(pre, post, top); err != nil {
-		return err
-	}
-	r.tieAll = choice("tied-embeddings-all", "false", "true") == "true"
-	r.tieOut = choice("tied-embeddings", "false", "true") == "true" || r.tieAll
-	if choice("tied-embeddings-src", "false", "true") == "true" && !r.tieAll {
-		r.tieAll = true
-	}
-	c.OutputBias = true
-	if omit := choice("output-omit-bias", "false", "true"); omit == "true" && r.has("decoder_ff_logit_out_b") {
-		err = errors.New("output-omit-bias: found true, but also a bias")
-	}
-	if err != nil {
 		return err
 	}
 	if err := r.configureTiedLayers(); err != nil {
