@@ -20,8 +20,8 @@ const maxNpyHeader = 10000
 // npzFile is an open NumPy archive: a zip file of arrays.
 type npzFile struct {
 	*tensors
-	file *os.File
-	zip  *zip.Reader
+	file   *os.File
+	arrays map[string]*npyArray
 }
 
 // openNpz opens a NumPy archive and reads the headers of its arrays, float16, float32, float64 or
@@ -51,7 +51,7 @@ func newNpz(f *os.File, path string) (*npzFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	n := &npzFile{newTensors(path, info.Size()), f, z}
+	n := &npzFile{newTensors(path, info.Size()), f, map[string]*npyArray{}}
 	for _, entry := range z.File {
 		name, ok := strings.CutSuffix(entry.Name, ".npy")
 		if !ok {
@@ -64,6 +64,7 @@ func newNpz(f *os.File, path string) (*npzFile, error) {
 		if err := n.add(name, a.descr, a.shape, a.read); err != nil {
 			return nil, err
 		}
+		n.arrays[name] = a
 	}
 	return n, nil
 }
@@ -173,24 +174,11 @@ func (a *npyArray) parse(header string) error {
 
 // bytes returns the elements as stored. Their number must have been compared with the file's size.
 func (a *npyArray) bytes() ([]byte, error) {
-	r, err := a.entry.Open()
+	data, err := readEntry(a.entry, a.entry.UncompressedSize64)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	if _, err := io.CopyN(io.Discard, r, a.offset); err != nil {
-		return nil, err
-	}
-	elements, _ := count(a.shape)
-	data := make([]byte, elements*a.size)
-	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, err
-	}
-	// The checksum is compared at the end.
-	if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
-		return nil, fmt.Errorf("found more bytes than in the archive's directory, or a wrong checksum: %v", err)
-	}
-	return data, nil
+	return data[a.offset:], nil
 }
 
 // read sets dst to the elements.
@@ -213,23 +201,17 @@ func (a *npyArray) read(dst []float32) error {
 
 // text takes the named array of bytes.
 func (n *npzFile) text(name string) ([]byte, error) {
-	for _, entry := range n.zip.File {
-		if entry.Name != name+".npy" {
-			continue
-		}
-		a, err := readNpyHeader(entry)
-		if err != nil {
-			return nil, n.fail(name, "%v", err)
-		}
-		if a.size != 1 {
-			return nil, n.fail(name, "found type %s, expected bytes", a.descr)
-		}
-		n.skip(name)
-		data, err := a.bytes()
-		if err != nil {
-			return nil, n.fail(name, "%v", err)
-		}
-		return data, nil
+	a := n.arrays[name]
+	switch {
+	case a == nil:
+		return nil, n.fail(name, "missing")
+	case a.size != 1:
+		return nil, n.fail(name, "found type %s, expected bytes", a.descr)
 	}
-	return nil, n.fail(name, "missing")
+	n.skip(name)
+	data, err := a.bytes()
+	if err != nil {
+		return nil, n.fail(name, "%v", err)
+	}
+	return data, nil
 }
