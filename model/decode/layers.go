@@ -169,29 +169,29 @@ const embedGrain = 8
 
 // allocDecoder allocates the activations of the decoder for n tokens, and logits of logitRows rows.
 func (s *stack) allocDecoder(n, logitRows int) {
-	c, sizes := &s.w.model.Config, s.w.sizes()
-	keys, values := sizes.Heads*sizes.DK, sizes.Heads*sizes.DV
-	s.arena.Alloc(func() {
-		a := &s.arena
-		s.act = activations{
-			x: a.Matrix(n, c.DModel), h: a.Matrix(n, c.DModel), qkv: a.Matrix(n, 2*keys+values), q: a.Matrix(n, keys), ctx: a.Matrix(n, values),
-			hidden: a.Matrix(n, c.DFF), norm: layer.NormAct{Mean: a.Slice(n), RStd: a.Slice(n)}, logits: a.Matrix(logitRows, c.TgtVocab),
-		}
+	s.alloc(n, func(a *layer.Arena, act *activations, keys, values int) {
+		act.q, act.logits = a.Matrix(n, keys), a.Matrix(logitRows, s.w.model.Config.TgtVocab)
 		if s.w.unnormedKeys {
-			s.act.unnormed, s.act.firstValues = a.Matrix(n, 2*keys+values), a.Matrix(n, values)
+			act.unnormed, act.firstValues = a.Matrix(n, 2*keys+values), a.Matrix(n, values)
 		}
 	})
 }
 
 // allocEncoder allocates the activations of the encoder for n tokens.
 func (s *stack) allocEncoder(n int) {
+	s.alloc(n, func(a *layer.Arena, act *activations, keys, values int) { act.kv = a.Matrix(n, keys+values) })
+}
+
+// alloc allocates the activations that the encoder and the decoder have, and others by more.
+func (s *stack) alloc(n int, more func(a *layer.Arena, act *activations, keys, values int)) {
 	c, sizes := &s.w.model.Config, s.w.sizes()
 	keys, values := sizes.Heads*sizes.DK, sizes.Heads*sizes.DV
 	s.arena.Alloc(func() {
 		a := &s.arena
 		s.act = activations{
 			x: a.Matrix(n, c.DModel), h: a.Matrix(n, c.DModel), qkv: a.Matrix(n, 2*keys+values), ctx: a.Matrix(n, values),
-			hidden: a.Matrix(n, c.DFF), norm: layer.NormAct{Mean: a.Slice(n), RStd: a.Slice(n)}, kv: a.Matrix(n, keys+values),
+			hidden: a.Matrix(n, c.DFF), norm: layer.NormAct{Mean: a.Slice(n), RStd: a.Slice(n)},
 		}
+		more(a, &s.act, keys, values)
 	})
 }

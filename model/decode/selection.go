@@ -7,13 +7,16 @@ import "tfm/model"
 // nothing between steps, because the sources of a call share it: what it needs of earlier steps is
 // in the arguments. Goroutines do not call it concurrently for one source.
 //
-// A Selection in Options must be comparable, for example a struct of numbers.
+// A Selection in Options must be comparable, for example a struct of numbers. If it panics, its
+// call returns a *PanicError.
 type Selection interface {
 	// Limits returns the sizes of the search, the same for every source and step.
 	Limits() Limits
-	// Select chooses from candidates. It appends to s.Extend those that stay live, Limits.Live
-	// or fewer, and to s.Finish those by EOS that are finished; others are dropped. The order of
-	// s.Extend is that of live in the next step, best first: the first one decides Progress.
+	// Select chooses from candidates: those of live[0] by descending LogP, then those of live[1],
+	// and so on. It appends to s.Extend those that stay live, Limits.Live or fewer and none with
+	// model.EOS, and to s.Finish those with model.EOS that are finished; others are dropped. The
+	// order of s.Extend is that of live in the next step, best first: the first one decides
+	// Progress.
 	Select(live []Live, candidates []Candidate, p Progress, s *Selected)
 	// Ends reports whether the search ends after a step although hypotheses are live.
 	Ends(p Progress) bool
