@@ -13,24 +13,20 @@ import (
 )
 
 // loadMapped is Load for a file for decoding.
-func loadMapped(path string, f Form, p *mat.Pool) (File, error) {
+func loadMapped(path string, f Form, p *mat.Pool) (file File, err error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
 		return File{}, err
 	}
-	file, err := readMapped(s, path, f, p)
-	if err != nil || file.Weights.release == nil {
-		s.Close()
-	}
-	return file, err
-}
-
-func readMapped(s *safetensors.File, path string, f Form, p *mat.Pool) (File, error) {
+	defer func() {
+		if file.Weights == nil || file.Weights.release == nil {
+			s.Close()
+		}
+	}()
 	if err := s.Verify(); err != nil {
 		return File{}, verified(path, err)
 	}
-	file, err := decodeMapped(s, f, p)
-	if err != nil {
+	if file, err = decodeMapped(s, f, p); err != nil {
 		return File{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return file, nil
@@ -72,10 +68,7 @@ func decodeMapped(s *safetensors.File, f Form, p *mat.Pool) (File, error) {
 // the file if it must stay open.
 func (w *Weights) readMapped(s *safetensors.File, p *mat.Pool) error {
 	vectors := w.vectors()
-	if err := w.checkMatrices(s); err != nil {
-		return err
-	}
-	if err := checkVectors(s, vectors); err != nil {
+	if err := w.checkTensors(s, vectors); err != nil {
 		return err
 	}
 	wait := w.allocVectors(vectors)
@@ -108,54 +101,51 @@ func (m *weightMatrix) layout(shape []int) (l mat.Layout, ok bool) {
 	return l, l.Depth >= in && l.Panels == (out-1)/l.Cols+1
 }
 
-// checkMatrices checks dtypes and shapes of the matrices in s, and that none is missing.
-func (w *Weights) checkMatrices(s *safetensors.File) error {
+// checkTensors checks dtypes and shapes of the weights in s, and that none is missing.
+func (w *Weights) checkTensors(s *safetensors.File, vectors []*layer.Param) error {
 	for _, m := range w.matrices {
 		in, out := m.size()
-		name := m.param.Name
-		t, found := s.Tensor(name)
-		if !found {
-			return missing(name)
-		}
 		if w.form == Float32 {
-			if _, ok := m.layout(t.Shape); t.DType != "F32" || !ok {
-				return mismatch(t, "F32 of shape [panels depth columns] for a matrix [%d %d]", in, out)
+			err := checkTensor(s, m.param.Name, "F32", fmt.Sprintf("[panels depth columns] for a matrix [%d %d]", in, out), func(shape []int) bool {
+				_, ok := m.layout(shape)
+				return ok
+			})
+			if err != nil {
+				return err
 			}
 			continue
 		}
-		if shape := mat.LayoutOfInt8(in, out); t.DType != "I8" || !slices.Equal(t.Shape, shape[:]) {
-			return mismatch(t, "I8 of shape %v", shape)
+		shape := mat.LayoutOfInt8(in, out)
+		if err := checkShape(s, m.param.Name, "I8", shape[:]...); err != nil {
+			return err
 		}
-		t, found = s.Tensor(name + scaleSuffix)
-		if !found {
-			return missing(name + scaleSuffix)
-		}
-		if t.DType != "F32" || !slices.Equal(t.Shape, []int{out}) {
-			return mismatch(t, "F32 of shape [%d]", out)
+		if err := checkShape(s, m.param.Name+scaleSuffix, "F32", out); err != nil {
+			return err
 		}
 	}
-	return nil
-}
-
-func checkVectors(s *safetensors.File, vectors []*layer.Param) error {
 	for _, v := range vectors {
-		t, found := s.Tensor(v.Name)
-		if !found {
-			return missing(v.Name)
-		}
-		if t.DType != "F32" || !slices.Equal(t.Shape, v.Shape) {
-			return mismatch(t, "F32 of shape %v", v.Shape)
+		if err := checkShape(s, v.Name, "F32", v.Shape...); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func missing(name string) error { return fmt.Errorf("tensor %q is missing", name) }
+// checkShape checks the dtype and the shape of a tensor.
+func checkShape(s *safetensors.File, name, dtype string, shape ...int) error {
+	return checkTensor(s, name, dtype, fmt.Sprint(shape), func(found []int) bool { return slices.Equal(found, shape) })
+}
 
-// mismatch is the error of a tensor with a wrong dtype or shape.
-func mismatch(t safetensors.Tensor, expected string, args ...any) error {
-	return fmt.Errorf("tensor %q: found %s of shape %.80s, expected "+expected+" as in the configuration",
-		append([]any{t.Name, t.DType, fmt.Sprint(t.Shape)}, args...)...)
+// checkTensor checks the dtype of a tensor and, by fits, the shape.
+func checkTensor(s *safetensors.File, name, dtype, shape string, fits func(shape []int) bool) error {
+	t, found := s.Tensor(name)
+	switch {
+	case !found:
+		return fmt.Errorf("tensor %q is missing", name)
+	case t.DType != dtype || !fits(t.Shape):
+		return fmt.Errorf("tensor %q: found %s of shape %.80s, expected %s of shape %s as in the configuration", name, t.DType, fmt.Sprint(t.Shape), dtype, shape)
+	}
+	return nil
 }
 
 // readMapped sets m from a checked file and reports whether it uses the mapped memory.
