@@ -17,7 +17,8 @@
 //	Select      the Selection: which candidates stay live and which are finished
 //	tree        search.advance adds their tokens to the hypotheses
 //
-// A new search is a type with the three methods of Selection, in Options.Selection.
+// A new search is a type with the three methods of Selection, in Options.Selection. beam.go has the
+// one of beam search.
 //
 // Sizes have the names of package layer. Numbers of tokens include EOS, or BOS, unless stated
 // otherwise.
