@@ -82,13 +82,17 @@ type bandStrip struct {
 
 	// Prefetched by stripVDPBF16PS, besides the C of the next panel: in the last panel, the C of
 	// the next call at next; aheadB, aheadA, and the lines moreA bytes after those of aheadA.
-	next, moreA    uintptr
+	next           prefetchAddress
+	moreA          uintptr
 	aheadA, aheadB ahead
 }
 
 // ahead is memory to prefetch: in panel p and for tile t of k the two cache lines at
 // at + p*panel + t*tile. The kernel advances at by the panels of a call.
-type ahead struct{ at, panel, tile uintptr }
+type ahead struct {
+	at          prefetchAddress
+	panel, tile uintptr
+}
 
 // stripVDPBF16PS computes up to 8 rows, half a band of A, in pairs.
 //

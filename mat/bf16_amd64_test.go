@@ -68,7 +68,7 @@ func TestAheadCoversTheOperand(t *testing.T) {
 				for unit := 0; unit < rows; unit += panels {
 					a := aheadOf(x, unit, tiles)
 					for i := range panels * tiles * 2 {
-						at := a.at + uintptr(i/2/tiles)*a.panel + uintptr(i/2%tiles)*a.tile + uintptr(i%2)*line
+						at := a.at + prefetchAddress(i/2/tiles)*prefetchAddress(a.panel) + prefetchAddress(i/2%tiles)*prefetchAddress(a.tile) + prefetchAddress(i%2)*line
 						from := int(at - address(x.Data))
 						if from < 0 || from >= len(x.Data)*size {
 							t.Fatalf("%d rows, %d panels, unit %d: byte %d of %d", rows, panels, unit, from, len(x.Data)*size)

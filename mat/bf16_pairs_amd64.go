@@ -110,11 +110,11 @@ func (p *pairLoop) multiply(b pairBlock) {
 		for i := i; i < end; i += stripRows {
 			s.m, s.c = min(stripRows, end-i), &p.c.Data[(b.i+i)*p.c.RowStride+b.j]
 			s.a = &p.w.a[i/bandBF16*band+i%bandBF16*stepBF16]
-			if s.next = uintptr(unsafe.Pointer(s.c)) + stripRows*s.cRow; i+stripRows >= rowsA.Rows && next.i < p.i1 {
+			if s.next = prefetchAddress(unsafe.Pointer(s.c)) + prefetchAddress(stripRows*s.cRow); i+stripRows >= rowsA.Rows && next.i < p.i1 {
 				s.next = address(p.c.Data[next.i*p.c.RowStride+next.j:])
 			}
 			if packed { // two strips ahead
-				s.aheadA = ahead{uintptr(unsafe.Pointer(s.a)) + uintptr(2*band), 2 * line, 2 * tileBF16}
+				s.aheadA = ahead{prefetchAddress(unsafe.Pointer(s.a)) + prefetchAddress(2*band), 2 * line, 2 * tileBF16}
 			}
 			if unit := i / stripRows * panels; unit%stripBF16 < panels {
 				s.aheadB = aheadOf(nextColsB, unit, s.k)
@@ -132,9 +132,9 @@ func aheadOf(x Matrix, unit, tiles int) ahead {
 	}
 	if x.ColStride == 1 || x.Cols == 1 { // a unit is a row
 		row := uintptr(x.RowStride) * size
-		return ahead{address(x.Data) + uintptr(unit)*row, row, 2 * line}
+		return ahead{address(x.Data) + prefetchAddress(unit)*prefetchAddress(row), row, 2 * line}
 	}
 	// a unit is a 32nd of the columns
 	col := uintptr(x.ColStride) * size
-	return ahead{address(x.Data) + uintptr(unit%stripBF16*tiles)*col + uintptr(unit/stripBF16*stripBF16)*size, uintptr(tiles) * col, col}
+	return ahead{address(x.Data) + prefetchAddress(unit%stripBF16*tiles)*prefetchAddress(col) + prefetchAddress(unit/stripBF16*stripBF16)*size, uintptr(tiles) * col, col}
 }

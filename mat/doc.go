@@ -198,7 +198,8 @@
 //   - block: a range of rows, columns and k, sized so that an operand fits a cache
 //   - pack: to copy a block of an operand into the order in which the kernel reads it
 //   - epilogue: bias, activation and residual, applied as a product is stored
-//   - plan: the tasks, blocks and packing chosen for a product; a task is a block of C for a thread
+//   - plan: the tasks, steps and packing chosen for a product; a task is a block of C for a thread,
+//     a step the part of it that one kernel computes
 //   - pool, worker: a fixed number of threads that run loops; one goroutine of a pool
 //   - range, grain: consecutive indices of a loop for one call of its body; their maximum number
 package mat
@@ -206,13 +207,15 @@ package mat
 // The files of the package.
 //
 // Products: matrix.go, gemm.go (the contract of the product), sgemm.go (that of the BLAS),
-// epilogue.go, packed.go, gather.go (some columns of weights), plan.go (blocks, packing and tasks),
-// cache.go and cache_amd64.s (cache sizes, on which plans depend), gemm_block.go (executes plans),
-// walk.go (prefetching), gemm_small.go (small products, without blocks), and asm_amd64.s (AVX2),
-// asm512_amd64.s, asm512few_amd64.s (few rows), asmwide_amd64.s (one row times long rows),
-// asmtlanes_amd64.s and asm512t_amd64.s (few rows times contiguous columns), asm512small_amd64.s
-// and asm_arm64.s. The headers tile512_amd64.h, tile256_amd64.h and tile_arm64.h hold the loops
-// over the registers of a tile.
+// epilogue.go, packed.go, gather.go (some columns of weights), plan.go (every decision about a
+// product: its tasks and steps, and the limits), cache.go and cache_amd64.s (cache sizes, on which
+// plans depend), kernels.go (the table of kernels and their arguments; kernels_noamd64.go and
+// kernels_noarm64.go stand for those of other machines), steps.go (executes plans)
+// and walk.go (prefetching). The kernels: asm_amd64.s (AVX2: strips and packing), asm_arm64.s,
+// gemm_avx512_amd64.s (strips), gemm_avx512_fewrows_amd64.s, gemm_avx512_small_amd64.s,
+// gemm_avx512_columns_amd64.s and gemm_avx2_columns_amd64.s (few rows times contiguous columns),
+// gemm_avx2_row_amd64.s (one row times long rows). The headers tile512_amd64.h, tile256_amd64.h and
+// tile_arm64.h hold the loops over the registers of a tile.
 //
 // Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product),
 // int8_block.go (blocks and tiles), int8_amd64.s and int8_arm64.s.

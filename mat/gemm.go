@@ -3,7 +3,6 @@ package mat
 import (
 	"fmt"
 	"math"
-	"sync"
 )
 
 // Gemm computes the matrix product C = A·B, or C += A·B with o.Accumulate, for C [m × n], A [m
@@ -20,11 +19,8 @@ import (
 // If k is 0, the product is 0 and only the epilogue applies.
 func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 	o.checkOperands(&c, &a, &b)
-	if o.small(p, &c, &a, &b, nil) {
-		return
-	}
 	t := product{c: c, a: a, b: b, o: o}
-	t.run(p)
+	t.multiply(p)
 }
 
 // GemmBatch computes many small products, such as those of the heads of attention, each as Gemm
@@ -53,20 +49,22 @@ type batchLoop struct {
 }
 
 // Range computes products [lo, hi).
-func (l *batchLoop) Range(lo, hi int) {
-	t := product{o: l.o}
+func (x *batchLoop) Range(lo, hi int) {
+	w := workspaces.Get().(*workspace)
+	t := product{o: x.o, plan: &w.plan}
 	var planned shape // the shape of t.plan: consecutive products often have the same one
 	for i := lo; i < hi; i++ {
-		x := &l.batch[i]
-		if x.C.Rows == 0 || x.C.Cols == 0 || t.o.small(nil, &x.C, &x.A, &x.B, nil) {
+		t.c, t.a, t.b = x.batch[i].C, x.batch[i].A, x.batch[i].B
+		if t.c.Rows == 0 || t.c.Cols == 0 {
 			continue
 		}
-		t.c, t.a, t.b = x.C, x.A, x.B
 		if q := t.shape(1); q != planned {
-			t.plan, planned = planProduct(&q, &machineLimits), q
+			planProduct(t.plan, &q, &machineLimits)
+			planned = q
 		}
-		t.block(0, x.C.Rows, 0, x.C.Cols)
+		t.block(w, 0, t.c.Rows, 0, t.c.Cols)
 	}
+	w.release()
 }
 
 // product is a matrix product and its plan.
@@ -74,46 +72,25 @@ type product struct {
 	c, a, b Matrix
 	packed  []float32 // panels of B; nil if B is not packed yet
 	o       GemmOptions
-	plan    plan
+	plan    *plan
 }
 
-func (t *product) run(p *Pool) {
+// multiply plans and computes the product.
+func (t *product) multiply(p *Pool) {
 	if t.c.Rows == 0 || t.c.Cols == 0 {
 		return
 	}
+	w := workspaces.Get().(*workspace)
 	q := t.shape(p.Threads())
-	t.plan = planProduct(&q, &machineLimits)
-	t.execute(p)
+	t.plan = &w.plan
+	planProduct(t.plan, &q, &machineLimits)
+	t.run(p, w)
+	w.release()
 }
 
 // shape returns the inputs of the product's plan.
 func (t *product) shape(threads int) shape {
-	n := t.c.Cols
-	return shape{m: t.c.Rows, n: n, k: t.a.Cols, kernel: kernel, tile: tileFor(kernel, n), threads: threads, packed: t.packed != nil, bFloats: saturatingProduct(n, t.a.Cols, 1),
-		aRow: t.a.RowStride, aCol: t.a.ColStride, bCol: t.b.ColStride}
-}
-
-// execute computes the product according to its plan.
-func (t *product) execute(p *Pool) {
-	if t.plan.shareB {
-		w := sharedB.Get().(*Packed)
-		defer sharedB.Put(w)
-		w.Set(p, t.b)
-		t.packed = w.panels
-	}
-	if n := t.plan.tasks.count(); n > 1 {
-		Each(p, n, 1, *t)
-	} else {
-		t.block(0, t.c.Rows, 0, t.c.Cols)
-	}
-}
-
-// sharedB holds memory for a B that is packed once for all tasks of a product.
-var sharedB = sync.Pool{New: func() any { return new(Packed) }}
-
-// Range computes tasks [lo, hi).
-func (t *product) Range(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		t.block(t.plan.tasks.bounds(i))
-	}
+	return shape{m: t.c.Rows, n: t.c.Cols, k: t.a.Cols, kernel: kernel, strips: stripKernel(kernel, t.c.Cols), threads: threads,
+		packed: t.packed != nil, epilogue: t.o.Bias != nil || t.o.Activation != Identity || t.o.Residual.Data != nil,
+		bFloats: saturatingProduct(t.c.Cols, t.a.Cols, 1), aRow: t.a.RowStride, aCol: t.a.ColStride, bCol: t.b.ColStride}
 }

@@ -2,14 +2,6 @@
 
 package mat
 
-func (*tile) run(s *strip) { stripNEON(s) }
-
-// blockDirect is never called: NEON has no kernels for few rows.
-func (*product) blockDirect(i0, i1, j0, j1, depth int) {}
-
-// smallInPlace is never called: no NEON kernel reads incomplete panels of B in place.
-func (*GemmOptions) smallInPlace(c, a, b *Matrix, panels []float32) {}
-
 // copyPanel copies k rows of w ≤ 16 floats, each followed by zeros up to a multiple of 8:
 // dst[l*dstK+j] = src[l*srcK+j], with strides in bytes.
 func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int) {
@@ -31,6 +23,8 @@ func fmaLoop(n int) float64 {
 	return 24 * 4 * 2 * float64(n)
 }
 
+// stripNEON is the loop in strip's comment for up to 6 rows, in panels of 16 columns.
+//
 //go:noescape
 func stripNEON(s *strip)
 

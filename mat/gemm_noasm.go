@@ -2,14 +2,10 @@
 
 package mat
 
-func (t *product) block(i0, i1, j0, j1 int) { t.blockGeneric(i0, i1, j0, j1) }
+// Builds without assembly pack nothing.
 
-func (*GemmOptions) small(p *Pool, c, a, b *Matrix, panels []float32) bool { return false }
+func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int) {}
+
+func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {}
 
 func fmaLoop(n int) float64 { return fmaLoopGeneric(n) }
-
-func pack(*Pool, *tile, []float32, Matrix) { panic(noAsm) }
-
-func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
-	panic(noAsm)
-}

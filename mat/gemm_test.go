@@ -257,6 +257,47 @@ func TestFewRowsTimesRows(t *testing.T) {
 	})
 }
 
+// The products of the tests above reach every kernel of an instruction set.
+func TestEveryKernelIsReached(t *testing.T) {
+	defer func(l limits) { machineLimits = l }(machineLimits)
+	forEachKernel(t, func(t *testing.T) {
+		if kernel == generic {
+			t.Skip("portable Go: no kernels")
+		}
+		set, calls := kernelsOf[kernel], map[*gemmKernel]int{}
+		all := []*gemmKernel{set.strips, set.fewRows, set.small, set.columns, set.row}
+		for _, g := range all {
+			if g == nil {
+				continue
+			}
+			saved := *g
+			defer func() { *g = saved }()
+			if g.strip != nil {
+				g.strip = func(s *strip) { calls[g]++; saved.strip(s) }
+			}
+			if g.columns != nil {
+				g.columns = func(s *columnsArgs) { calls[g]++; saved.columns(s) }
+			}
+			if g.row != nil {
+				g.row = func(r *rowArgs) { calls[g]++; saved.row(r) }
+			}
+		}
+		r := rand.New(rand.NewPCG(25, 26))
+		for _, machineLimits.maxSmallWork = range []int{0, 1 << 20} {
+			for m := 1; m <= 18; m++ {
+				for _, tb := range []bool{false, true} {
+					problem{m: m, n: 70, k: 40, tb: tb, threads: 1}.check(t, r, normal)
+				}
+			}
+		}
+		for n, g := range all {
+			if g != nil && calls[g] == 0 {
+				t.Errorf("kernel %d of %v is not reached", n, kernel)
+			}
+		}
+	})
+}
+
 // A row of C does not depend on the other rows of the call, the number of threads or the layout.
 func TestGemmRowsAloneEqualRowsTogether(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {

@@ -72,7 +72,7 @@ func (w *Int8Rows) Set(p *Pool, a Matrix) {
 	w.stride = strideInt8(groupsInt8(a.Cols) * groupInt8 * w.form.width())
 	w.q, w.scales = resized(w.q, a.Rows*w.stride), resized(w.scales, a.Rows)
 	t := quantization{m: a, form: w.form, q: w.q, stride: w.stride, scales: w.scales}
-	if grain := max(1, machineLimits.minTaskQuantize/(a.Cols+1)); grain < a.Rows {
+	if grain := max(1, machineLimits.minTaskWork/8/(a.Cols+1)); grain < a.Rows {
 		Each(p, a.Rows, grain, t)
 	} else {
 		t.Range(0, a.Rows)

@@ -261,11 +261,12 @@ func overlap(m, x *Matrix, offset int) bool {
 	return false
 }
 
-// saturatingProduct returns a·b·c, or math.MaxInt on overflow. The arguments must not be
-// negative.
+// saturatingProduct returns a·b·c, or math.MaxInt on overflow. The arguments must not be negative.
 func saturatingProduct(a, b, c int) int {
-	if c == 0 || fits(a, b, math.MaxInt) && fits(a*b, c, math.MaxInt) {
-		return a * b * c
+	over, ab := bits.Mul(uint(a), uint(b))
+	high, abc := bits.Mul(ab, uint(c))
+	if c != 0 && over != 0 || high != 0 || abc > math.MaxInt {
+		return math.MaxInt
 	}
-	return math.MaxInt
+	return int(abc)
 }

@@ -62,7 +62,7 @@ func (w *Packed) SetCols(p *Pool, j int, b Matrix) {
 		}
 		return
 	}
-	pack(p, tileFor(kernel, w.cols), w.panels[j*ceil(w.rows, padB):], b)
+	pack(p, stripKernel(kernel, w.cols), w.panels[j*ceil(w.rows, padB):], b)
 }
 
 // checkCols panics unless b may be columns of weights [k × n] from j on.
@@ -109,7 +109,7 @@ func LayoutOf(k, n int) Layout {
 	if kernel == generic {
 		return Layout{1, k, n}
 	}
-	t := tileFor(kernel, n)
+	t := stripKernel(kernel, n)
 	return Layout{ceilDiv(n, t.cols), ceil(k, padB), t.cols}
 }
 
@@ -167,11 +167,8 @@ func GemmPacked(p *Pool, c, a Matrix, b *Packed, o GemmOptions) {
 		panic("mat: GemmPacked with a nil *Packed")
 	}
 	o.check(&c, &a, b.rows, b.cols)
-	if o.small(p, &c, &a, &b.plain, b.panels) {
-		return
-	}
 	t := product{c: c, a: a, b: b.plain, packed: b.panels, o: o}
-	t.run(p)
+	t.multiply(p)
 }
 
 // resized returns x with length n, newly allocated if its capacity is smaller.

@@ -20,107 +20,64 @@ type cacheSizes struct {
 var defaultCaches = cacheSizes{l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, l1Way: 4 << 10}
 
 // limits are the thresholds of plans. Rows, columns and depths (along k) count elements, work
-// counts multiply-adds, floats count float32 values. Limits named max are inclusive.
+// counts multiply-adds, floats count float32 values. Limits named max are inclusive. After a limit
+// stands what it gains on Zen 4, measured without it; BENCHMARKS.md has the shapes.
 type limits struct {
-	// Tasks of a product.
-	minTaskWork     int // work that justifies another thread
-	minSpareWork    int // work of a task if there are more tasks than threads
-	minTaskRows     int // rows of a task that reads all of a B in L2
-	minPackingRows  int // rows of a task that packs all of B, although others pack it too
-	minTaskCols     int // columns below which rows are divided first
-	maxSharedFloats int // floats of a B that is packed once for all tasks
+	// Sizes of caches.
+	l1Floats    int // a C row or a transposed B that stays in L1
+	l2Floats    int // a B that stays in L2
+	l3Floats    int // a B that stays in the core's part of L3: others are prefetched
+	aliasFloats int // rows at a multiple of this distance share sets of L1: copies gain 10 to 15 %
 
-	// B.
-	l2Floats          int // floats of B that stay in L2
-	maxUnpackedRows   int // rows of C for which a B with contiguous rows is read unpacked
-	maxUnpackedRowsL2 int // the same for a B in L2
-	maxBlockFloats    int // floats of a packed block of B
-	l1Floats          int // floats of B that stay in L1
-	l3Floats          int // floats of B that stay in the core's part of L3
-	maxTransposedRows int // rows of C for which columns of B are transposed in registers
+	// Tasks.
+	minTaskWork    int // work that justifies another thread
+	minTaskRows    int // rows of a task that reads all of a B in L2
+	minPackingRows int // rows of a task that packs all of B, although others pack it too: 8 %
+	minTaskCols    int // columns below which rows are divided first
 
-	// An unpacked B larger than L2 is read in blocks of a few whole rows.
-	streamDepth      int
-	maxStreamCols    int // limits a call to a few microseconds
-	maxStreamCFloats int // floats of C, read and written once for each block
+	// Operands.
+	maxUnpackedRows int // rows of C for which a B from beyond L2 is read unpacked: 5 to 17 %
+	minPackedCols   int // columns of C that justify packing or copying A: up to 15 %
+	maxPackedRows   int // rows of A that are packed together
+	narrowCols      int // of a block of B, if C has few rows: the next one can be prefetched: 3 %
+	streamDepth     int // of a block of an unpacked B from beyond L2, in long rows: 60 to 90 %
+	maxCallFloats   int // floats of B in one call, which takes a few microseconds
 
-	// Blocks of a packed B if C has few rows. A block has narrowCols columns, so that the next
-	// one can be prefetched meanwhile, up to maxNarrowA floats of A.
-	maxNarrowA int // stays in L2
-	narrowCols int
+	// Products without blocks of B.
+	maxSmallWork int // limits a call to 20 µs: up to 27 %
 
-	// A.
-	maxUnpackedCols   int // columns of C for which columns of A are read unpacked
-	maxUnpackedFloats int // with AVX-512, floats of B for which they are, too
-	maxPackedRows     int // rows of A that are packed together
-	aliasFloats       int // rows of A at a multiple of this distance share sets of L1
-	minCopiedCols     int // columns of a block of B that justify copying such rows
-
-	// Products computed without blocks.
-	maxSmallWork     int // limits a call to 20 µs
-	minSmallTaskWork int // work that justifies another thread that spins
-
-	// Bfloat16 with instructions for it.
-	maxDepthBF16    int // of a block
-	maxBlockABF16   int // elements of A in a block
-	maxBlockBBF16   int // elements of B in a block, for each thread
-	minTaskWorkBF16 int
-	maxDepthPairs   int // of a block without AMX
-	maxPairsA       int // elements of A in such a block: half of L2
-	maxPairsB       int // elements of B: an eighth, because those of the next block follow
-
-	// Int8.
+	// Bfloat16 and int8.
+	maxDepthBF16     int // of a block
+	maxBlockABF16    int // elements of A in a block
 	maxBlockRowsInt8 int // rows of A that stay in L2 across the panels
-	minTaskWorkInt8  int
-	minTaskQuantize  int // elements to quantize that justify another thread
 }
 
-// newLimits derives the thresholds from the cache sizes. They were measured on Zen 4, with the
-// default caches, and on Emerald Rapids.
+// newLimits derives the limits from the cache sizes. They were measured on Zen 4, with the default
+// caches, and on Emerald Rapids.
 func newLimits(c cacheSizes) limits {
 	return limits{
-		minTaskWork:     1 << 18,
-		minSpareWork:    1 << 23,
-		minTaskRows:     96,
-		minPackingRows:  240,
-		minTaskCols:     256,
-		maxSharedFloats: c.l3 / 2 / size,
+		l1Floats:    c.l1 / size,
+		l2Floats:    c.l2 / size,
+		l3Floats:    c.l3 / 4 / size,
+		aliasFloats: c.l1Way / size,
 
-		l1Floats:          c.l1 / size,
-		l2Floats:          c.l2 / size,
-		maxUnpackedRows:   64,
-		maxUnpackedRowsL2: 128,
-		maxBlockFloats:    c.l2 / 2 / size,
-		l3Floats:          c.l3 / 4 / size,
-		maxTransposedRows: 64,
+		minTaskWork:    1 << 18,
+		minTaskRows:    96,
+		minPackingRows: 240,
+		minTaskCols:    256,
 
-		streamDepth:      24,
-		maxStreamCols:    8 << 10,
-		maxStreamCFloats: c.l2 / 4 / size,
+		maxUnpackedRows: 64,
+		minPackedCols:   64,
+		maxPackedRows:   1 << 10,
+		narrowCols:      128,
+		streamDepth:     24,
+		maxCallFloats:   128 << 10,
 
-		maxNarrowA: c.l2 / 2 / size,
-		narrowCols: 128,
+		maxSmallWork: 1 << 20,
 
-		maxUnpackedCols:   64,
-		maxUnpackedFloats: 2 * c.l2 / size,
-		maxPackedRows:     1 << 10,
-		aliasFloats:       c.l1Way / size,
-		minCopiedCols:     64,
-
-		maxSmallWork:     1 << 20,
-		minSmallTaskWork: 1 << 16,
-
-		maxDepthBF16:    2048,
-		maxBlockABF16:   4 << 20,
-		maxBlockBBF16:   c.l2 / 2,
-		minTaskWorkBF16: 1 << 20,
-		maxDepthPairs:   c.l1 / 64,
-		maxPairsA:       c.l2 / 4,
-		maxPairsB:       c.l2 / 16,
-
+		maxDepthBF16:     2048,
+		maxBlockABF16:    4 << 20,
 		maxBlockRowsInt8: 192,
-		minTaskWorkInt8:  1 << 20,
-		minTaskQuantize:  1 << 15,
 	}
 }
 
@@ -131,123 +88,102 @@ const (
 	size = 4  // bytes of a float32
 	line = 64 // bytes of a cache line
 	padB = 8  // rows of a transposed panel of B that are written together
-
-	fewRows   = 6 // of the AVX-512 kernel for 64 columns
-	wideDepth = 8 // divisor of the depth of the kernel for long rows of B
 )
-
-// tile describes the tile of a kernel and the blocks that suit it.
-type tile struct {
-	rows, cols int // of C in registers; cols is a power of 2
-	depth      int // of a block of B
-	// Of the kernel for few rows times columns of B: it computes a multiple of directCols columns
-	// over a multiple of 16 of k. 0 without such a kernel.
-	directCols int
-	packs      bool // the kernel can pack rows of B
-}
-
-var tiles = [...]tile{
-	generic: {rows: 1, cols: 16},
-	avx512:  {rows: 12, cols: 32, depth: 1024, directCols: 16, packs: true},
-	avx2:    {rows: 6, cols: 16, depth: 256, directCols: 12, packs: true},
-	neon:    {rows: 6, cols: 16, depth: 256},
-}
-
-// tileFor returns the tile of kernel for n columns of C. AVX-512 uses that of AVX2 for a few
-// columns, which would leave half of its own empty.
-func tileFor(kernel isa, n int) *tile {
-	if kernel == avx512 && n <= tiles[avx2].cols {
-		return &tiles[avx2]
-	}
-	return &tiles[kernel]
-}
-
-// panelFloats returns the floats of a packed panel of B of depth k.
-func (t *tile) panelFloats(k int) int { return t.cols * ceil(k, padB) }
 
 // shape holds the inputs of a plan besides the limits: C [m × n], A [m × k], B [k × n].
 type shape struct {
-	m, n, k int
-	kernel  isa
-	tile    *tile // of the whole product, because B may be packed for it
-	threads int
-	packed  bool // B is already packed for all of C
-	bFloats int  // floats of B, for all of C
+	m, n, k  int
+	kernel   isa
+	strips   *gemmKernel // for all of C, because B may be packed for it
+	threads  int
+	packed   bool // B is already packed for all of C
+	epilogue bool // besides adding to C
+	bFloats  int  // floats of B, for all of C
 
 	aRow, aCol, bCol int // strides of A and B, in floats
 }
 
 // plan describes how a product is computed.
 type plan struct {
-	tasks  grid      // each a block of C over all of k for one thread
-	shareB bool      // all threads pack B once, before the tasks begin
-	block  blockPlan // of a task of full size
+	tasks    grid // each a block of C over all of k for one thread
+	spinning bool // tasks are too small to wake parked workers
+	shareB   bool // all threads pack B once, before the tasks begin
+	block    block
 }
 
-// blockPlan describes how one thread computes a block of C.
-type blockPlan struct {
-	m, n int // of the block
-
-	// Columns of B that kernels for few rows read where they are, over the first directDepth of
-	// k. The remaining depth and columns are blocks of C with their own plans. The fields below
-	// apply if directCols is 0.
-	directCols, directDepth int
-
-	rows        int  // of A that are packed together; all rows if A is not packed
-	packA       bool // makes the rows of a strip contiguous
-	copyA       bool // into rows that share no sets of L1
-	packB       bool // block by block
-	fetchBelow  bool // prefetches a B that is not packed, and has one panel in a block
-	cols, depth int  // of a block of B; cols is a multiple of the tile's
+// block is the plan of a block of C [m × n] over all of k for one thread: its steps, in order.
+type block struct {
+	m, n  int
+	count int
+	steps [4]step
 }
 
-// planProduct returns the plan of a product with m, n > 0.
-func planProduct(q *shape, l *limits) (p plan) {
-	p.tasks = grid{q.m, q.n, q.m, q.n}
+// step is a part of a block that one kernel computes: columns [j0, j1), over k from k0 to k1.
+type step struct {
+	kernel         *gemmKernel // nil for portable Go
+	j0, j1, k0, k1 int
+	small          bool // a small product, without blocks of B
+
+	packB bool // copies or transposes B into panels, block by block
+	packA bool // makes the rows of a strip contiguous
+	copyA bool // copies rows of A into rows that share no sets of L1
+	fetch bool // prefetches a B that is not packed, besides what the kernel does in any case
+
+	// Blocks of B and of A.
+	cols, depth int // of B
+	rows        int // of A that are packed together; all rows if A is not packed
+}
+
+// planProduct sets p to the plan of a product with m, n > 0.
+func planProduct(p *plan, q *shape, lim *limits) {
+	p.tasks, p.spinning, p.shareB = grid{q.m, q.n, q.m, q.n}, false, false
 	if q.threads == 1 {
-		p.block = planBlock(q, l)
-		return p
+		planBlock(&p.block, q, lim)
+		return
 	}
-	p.tasks = planTasks(q, l)
 	task := *q
-	task.m, task.n = p.tasks.rows, p.tasks.cols
-	if task.m < q.m && task.m < l.minPackingRows && q.kernel != generic && q.packsB(task.m, q.n, l) &&
-		saturatingProduct(q.m, q.n, q.k) > l.minSpareWork && q.n*q.k <= l.maxSharedFloats {
-		p.shareB, task.packed = true, true
+	if q.isSmall(lim) {
+		p.spinning = true
+		p.tasks = planSmallTasks(q, lim)
+	} else {
+		p.tasks = planTasks(q, lim)
+		p.shareB = p.tasks.rows < q.m && p.tasks.rows < lim.minPackingRows && q.kernel != generic &&
+			q.packsB(p.tasks.rows, q.n, lim) && saturatingProduct(q.m, q.n, q.k) > 32*lim.minTaskWork && q.n*q.k <= 2*lim.l3Floats
+		task.packed = q.packed || p.shareB
 	}
-	p.block = planBlock(&task, l)
-	return p
+	task.m, task.n = p.tasks.rows, p.tasks.cols
+	planBlock(&p.block, &task, lim)
 }
 
 // planTasks divides C among threads. With enough work there are a few more tasks than threads, so
 // that a delayed thread does not hold up the others. Tasks in the same columns read the same part
 // of B, so rows are divided only if they are many, B can be shared or there are too few columns.
-func planTasks(q *shape, l *limits) grid {
+func planTasks(q *shape, lim *limits) grid {
 	g := grid{q.m, q.n, q.m, q.n}
 	if q.threads == 1 {
 		return g
 	}
-	// Fewer rows than a tile take as long as a tile, because they read as much of B.
-	work := saturatingProduct(max(q.m, q.tile.rows), q.n, q.k)
-	tasks := min(q.threads, work/l.minTaskWork)
-	if spare := work / l.minSpareWork; spare > tasks {
+	// Fewer rows than a strip take as long as a strip, because they read as much of B.
+	work := saturatingProduct(max(q.m, q.strips.rows), q.n, q.k)
+	tasks := min(q.threads, work/lim.minTaskWork)
+	if spare := work / (32 * lim.minTaskWork); spare > tasks {
 		tasks = min(4*q.threads, spare)
 	}
-	minRows := l.minPackingRows
-	if q.n*q.k <= l.l2Floats {
-		minRows = l.minTaskRows
+	minRows := lim.minPackingRows
+	if q.n*q.k <= lim.l2Floats {
+		minRows = lim.minTaskRows
 	}
 	if rowBlocks := min(tasks, q.m/minRows) / q.threads * q.threads; rowBlocks > 0 {
-		g.rows = ceil(ceilDiv(q.m, rowBlocks), q.tile.rows)
+		g.rows = ceil(ceilDiv(q.m, rowBlocks), q.strips.rows)
 		return g
 	}
 	for g.count() < tasks {
-		rows, cols := g.rows > 4*q.tile.rows, g.cols > q.tile.cols
+		rows, cols := g.rows > 4*q.strips.rows, g.cols > q.strips.cols
 		switch {
-		case cols && (g.cols >= 2*l.minTaskCols || !rows):
-			g.cols = ceil(ceilDiv(g.cols, 2), q.tile.cols)
+		case cols && (g.cols >= 2*lim.minTaskCols || !rows):
+			g.cols = ceil(ceilDiv(g.cols, 2), q.strips.cols)
 		case rows:
-			g.rows = ceil(ceilDiv(g.rows, 2), q.tile.rows)
+			g.rows = ceil(ceilDiv(g.rows, 2), q.strips.rows)
 		default:
 			return g
 		}
@@ -255,111 +191,187 @@ func planTasks(q *shape, l *limits) grid {
 	return g
 }
 
-// packsB reports whether a block of m rows and n columns of C packs its part of B.
-func (q *shape) packsB(m, n int, l *limits) bool {
-	rows, l2 := l.maxUnpackedRows, l.l2Floats
-	if q.tile == &tiles[avx2] {
-		l2 /= 2 // more strips than with AVX-512 read B
-	}
-	if q.tile.packs { // at little cost, for a strip with all rows
-		rows = min(rows, q.tile.rows-1)
-	}
-	return !q.packed && (q.bCol != 1 && n > 1 || m > rows && (m > l.maxUnpackedRowsL2 || n*q.k > l2))
-}
-
-// planBlock returns the plan of a block of C [m × n] over all of k for one thread.
-func planBlock(q *shape, l *limits) (p blockPlan) {
-	p.m, p.n = q.m, q.n
-	if q.kernel == generic || q.k == 0 {
-		return p
-	}
-	if p.directCols, p.directDepth = q.direct(l); p.directCols > 0 {
-		return p
-	}
-	unpackedA := q.n <= l.maxUnpackedCols || q.kernel == avx512 && saturatingProduct(q.n, q.k, 1) <= l.maxUnpackedFloats
-	p.packA = q.aCol != 1 && q.aRow == 1 && !unpackedA
-	p.rows = q.m
-	if p.packA {
-		p.rows = evenly(q.m, l.maxPackedRows)
-	}
-	p.packB = q.packsB(p.rows, q.n, l)
-
-	cols, depth := q.n, q.tile.depth
-	switch {
-	case !q.packed && !p.packB && q.k*q.n > l.l2Floats && q.kernel == avx512 && p.rows > fewRows:
-		cols, p.fetchBelow = q.tile.cols, true
-	case !q.packed && !p.packB && q.k*q.n > l.l2Floats:
-		cols, depth = max(1, min(l.maxStreamCFloats/p.rows, l.maxStreamCols)), l.streamDepth
-	case !q.packed && !p.packB:
-	case (p.packB || q.packed && fewStrips(p.rows, q.tile.rows)) && p.rows*q.k <= l.maxNarrowA && !p.packA:
-		cols = l.narrowCols
-	default:
-		cols = max(1, l.maxBlockFloats/evenly(q.k, depth))
-	}
-	p.cols, p.depth = ceil(evenly(q.n, cols), q.tile.cols), evenly(q.k, depth)
-
-	p.copyA = q.aCol == 1 && q.n >= l.minCopiedCols && q.aRow%l.aliasFloats == 0
-	if p.copyA && p.cols < q.n {
-		p.rows = evenly(q.m, l.maxPackedRows)
-	}
-	return p
-}
-
-// fewStrips reports whether rows of C are several strips, but so few that each must prefetch more
-// of the next block of a packed B than a line for 4 of k.
-func fewStrips(rows, tileRows int) bool { return rows > tileRows && rows < 8*tileRows }
-
-// direct returns the columns of B, and the depth, that kernels for few rows read where they are, or
-// zeros. For few rows of C that is cheaper than packing.
-func (q *shape) direct(l *limits) (cols, depth int) {
-	t := &tiles[q.kernel]
-	rows, cols, depth := l.maxTransposedRows, q.n/max(t.directCols, 1)*t.directCols, q.k&^15
-	if q.bCol == 1 {
-		rows, cols, depth = 1, q.n&^15, q.k&^(wideDepth-1)
-	}
-	aliased := q.kernel == avx2 && q.bCol%l.aliasFloats == 0 // 12 columns do not fit a set of L1
-	if t.directCols == 0 || aliased || q.packed || q.aCol != 1 || q.m > rows || cols == 0 || depth == 0 {
-		return 0, 0
-	}
-	return cols, depth
-}
-
-// small reports whether a product of m × n × k is computed without blocks. With bCols the columns
-// of B are transposed.
-func (l *limits) small(m, n, k int, bCols bool) bool {
-	work := saturatingProduct(m, n, k)
-	return work > 0 && work <= l.maxSmallWork && m > 1 && (!bCols || n*k <= l.l1Floats)
-}
-
-// planSmall divides such a product among threads: its rows, or its columns if those of B are
+// planSmallTasks divides a small product among threads: its rows, or its columns if those of B are
 // transposed, so that each is transposed once.
-func planSmall(m, n, k int, bCols bool, threads int, l *limits) grid {
-	g := grid{m, n, m, n}
-	tasks := max(1, min(threads, m*n*k/l.minSmallTaskWork))
-	if bCols && n > packedCols {
-		g.cols = ceil(ceilDiv(n, tasks), packedCols)
+func planSmallTasks(q *shape, lim *limits) grid {
+	g := grid{q.m, q.n, q.m, q.n}
+	tasks := max(1, min(q.threads, 4*q.m*q.n*q.k/lim.minTaskWork))
+	if q.transposesB() && q.n > packedCols {
+		g.cols = ceil(ceilDiv(q.n, tasks), packedCols)
 	} else {
-		g.rows = ceilDiv(m, tasks)
+		g.rows = ceilDiv(q.m, tasks)
 	}
 	return g
 }
 
+// transposesB reports whether packing B transposes it.
+func (q *shape) transposesB() bool { return !q.packed && q.bCol != 1 && q.n > 1 }
+
+// packsB reports whether a block of m rows and n columns of C packs its part of B. The first full
+// strip packs rows of B as it multiplies, so packing pays earlier.
+func (q *shape) packsB(m, n int, lim *limits) bool {
+	rows, l2 := lim.maxUnpackedRows, lim.l2Floats
+	if q.strips == &stripsAVX2 {
+		l2 /= 2 // more strips than with AVX-512 read B
+	}
+	if q.strips.packsB {
+		rows = min(rows, q.strips.rows-1)
+	}
+	return !q.packed && (q.bCol != 1 && n > 1 || m > rows && (m > 2*lim.maxUnpackedRows || n*q.k > l2))
+}
+
+// planBlock sets b to the plan of a block of C [m × n] over all of k for one thread.
+func planBlock(b *block, q *shape, lim *limits) {
+	b.m, b.n, b.count = q.m, q.n, 0
+	switch {
+	case q.kernel == generic || q.k == 0:
+		s := b.add()
+		s.j1, s.k1 = q.n, q.k
+	case q.isSmall(lim):
+		q.smallStep(b.add())
+	default:
+		done := 0 // columns
+		if d := q.directStep(lim); d.kernel != nil {
+			done = d.j1
+			*b.add() = d
+			b.addStrips(q, 0, done, d.k1, lim)
+		}
+		b.addStrips(q, done, q.n, 0, lim)
+	}
+}
+
+// add adds an empty step.
+func (b *block) add() *step {
+	s := &b.steps[b.count]
+	b.count++
+	*s = step{}
+	return s
+}
+
+// isSmall reports whether the product is computed without blocks of B.
+func (q *shape) isSmall(lim *limits) bool {
+	work, transposed := saturatingProduct(q.m, q.n, q.k), q.transposesB()
+	if q.kernel == generic || work == 0 || work > lim.maxSmallWork || q.m == 1 || transposed && q.n*q.k > lim.l1Floats {
+		return false
+	}
+	small := kernelsOf[q.kernel].small
+	return small != nil && !q.epilogue || q.k <= kernelsOf[q.kernel].strips.depth && !(small != nil && transposed)
+}
+
+// smallStep sets s to the step of a small product: by the kernel for them, or in strips.
+func (q *shape) smallStep(s *step) {
+	s.kernel, s.j1, s.k1, s.small, s.cols, s.packB = kernelsOf[q.kernel].small, q.n, q.k, true, q.n, q.transposesB()
+	if s.kernel == nil || q.epilogue {
+		s.kernel = q.strips
+		s.packB = !q.packed && (q.bCol != 1 || q.n%q.strips.cols != 0)
+	}
+	if s.packB {
+		s.cols = packedCols
+	}
+}
+
+// directStep returns the step of a kernel for few rows that reads B where it is. For few rows of C
+// that is cheaper than packing. Its kernel is nil without such a step.
+func (q *shape) directStep(lim *limits) (s step) {
+	g, maxRows := kernelsOf[q.kernel].columns, lim.maxUnpackedRows
+	if q.bCol == 1 {
+		g, maxRows = kernelsOf[q.kernel].row, 1
+	}
+	if g == nil || q.packed || q.aCol != 1 || q.m > maxRows || q.n < g.cols || q.k < g.multiple {
+		return s
+	}
+	aliased := q.bCol%lim.aliasFloats == 0
+	if g.lanesA && aliased { // its 12 columns do not fit a set of L1
+		return s
+	}
+	s = step{kernel: g, j1: q.n / g.cols * g.cols, k1: q.k / g.multiple * g.multiple, packA: g.lanesA, fetch: q.bFloats > lim.l3Floats}
+	s.copyA = !g.lanesA && q.m > 1 && s.j1 >= lim.minPackedCols && q.aRow%lim.aliasFloats == 0
+	s.cols = max(48, lim.maxCallFloats/s.k1/48*48)
+	if g.readsB == rowsOfB {
+		s.cols = ceil(evenly(s.j1, lim.l1Floats), g.cols)
+		s.depth = ceil(1+lim.maxCallFloats/s.cols, g.multiple)
+	}
+	return s
+}
+
+// addStrips adds steps for columns [j0, j1) of the block, over k from k0 on, if there are any.
+func (b *block) addStrips(q *shape, j0, j1, k0 int, lim *limits) {
+	if j0 == j1 || k0 == q.k {
+		return
+	}
+	part := *q
+	part.n, part.k = j1-j0, q.k-k0
+	s := part.stripStep(lim)
+	s.j0, s.j1, s.k0, s.k1 = j0, j1, k0, q.k
+	few := kernelsOf[q.kernel].fewRows
+	if few != nil && q.strips != &stripsAVX2 && q.m <= few.rows && part.n >= few.cols && !s.packB {
+		first := s
+		first.kernel, first.j1 = few, j0+part.n/few.cols*few.cols
+		first.cols = ceil(s.cols, few.cols)
+		*b.add() = first
+		if s.j0 = first.j1; s.j0 == j1 {
+			return
+		}
+	}
+	*b.add() = s
+}
+
+// stripStep returns the blocks of a step in strips for C [m × n] over depth k.
+func (q *shape) stripStep(lim *limits) (s step) {
+	s.kernel = q.strips
+	inL2 := q.kernel == avx512 && saturatingProduct(q.n, q.k, 1) <= 2*lim.l2Floats
+	s.packA = q.aCol != 1 && q.aRow == 1 && q.n > lim.minPackedCols && !inL2
+	s.rows = q.m
+	if s.packA {
+		s.rows = evenly(q.m, lim.maxPackedRows)
+	}
+	s.packB = q.packsB(s.rows, q.n, lim)
+
+	cols, depth, maxBlock := q.n, s.kernel.depth, lim.l2Floats/2
+	switch {
+	case !q.packed && !s.packB:
+		if q.k*q.n <= lim.l2Floats {
+			break
+		}
+		if s.fetch = q.kernel == avx512 && s.rows > fewRowsAVX512.rows; s.fetch {
+			cols = s.kernel.cols
+		} else {
+			cols, depth = max(1, min(lim.l2Floats/4/s.rows, lim.l1Floats)), lim.streamDepth
+		}
+	case (s.packB || fewStrips(s.rows, s.kernel.rows)) && s.rows*q.k <= maxBlock && !s.packA:
+		cols = lim.narrowCols
+	default:
+		cols = max(1, maxBlock/evenly(q.k, depth))
+	}
+	s.cols, s.depth = ceil(evenly(q.n, cols), s.kernel.cols), evenly(q.k, depth)
+
+	s.copyA = q.aCol == 1 && q.n >= lim.minPackedCols && q.aRow%lim.aliasFloats == 0
+	if s.copyA && s.cols < q.n {
+		s.rows = evenly(q.m, lim.maxPackedRows)
+	}
+	return s
+}
+
+// fewStrips reports whether rows of C are several strips, but so few that each must prefetch more
+// of the next block of a packed B than a line for 4 of k.
+func fewStrips(rows, stripRows int) bool { return rows > stripRows && rows < 8*stripRows }
+
 // planBF16 returns the blocks of a product with AMX: all threads convert and pack rows × depth of A
 // and depth × cols of B, then multiply them.
-func planBF16(m, n, k, threads int, l *limits) (rows, cols, depth int) {
-	depth = ceil(evenly(k, l.maxDepthBF16), stepBF16)
-	rows = ceil(evenly(m, max(1, l.maxBlockABF16/depth)), stripBF16)
-	cols = ceil(evenly(n, max(1, l.maxBlockBBF16*threads/depth)), stripBF16)
+func planBF16(m, n, k, threads int, lim *limits) (rows, cols, depth int) {
+	depth = ceil(evenly(k, lim.maxDepthBF16), stepBF16)
+	rows = ceil(evenly(m, max(1, lim.maxBlockABF16/depth)), stripBF16)
+	cols = ceil(evenly(n, max(1, 2*lim.l2Floats*threads/depth)), stripBF16)
 	return rows, cols, depth
 }
 
 // planTasksBF16 divides such a block of C [m × n] into tasks.
-func planTasksBF16(m, n, depth, threads int, l *limits) grid {
+func planTasksBF16(m, n, depth, threads int, lim *limits) grid {
 	g := grid{m, n, ceil(m, stripBF16), ceil(n, stripBF16)}
 	if threads == 1 {
 		return g
 	}
-	for want := min(4*threads, saturatingProduct(m, n, depth)/l.minTaskWorkBF16); g.count() < want; {
+	for want := min(4*threads, saturatingProduct(m, n, depth)/(4*lim.minTaskWork)); g.count() < want; {
 		switch {
 		case g.rows > stripBF16 && g.rows >= g.cols/4:
 			g.rows = ceil(g.rows/2, stripBF16)
@@ -377,21 +389,21 @@ func planTasksBF16(m, n, depth, threads int, l *limits) grid {
 type pairPlan struct{ rows, cols, depth int }
 
 // planPairs returns the plan of a block of C [m × n] over depth k.
-func planPairs(m, n, k int, l *limits) (p pairPlan) {
-	p.depth = ceil(evenly(k, l.maxDepthPairs), stepBF16)
-	p.rows = ceil(evenly(m, max(1, l.maxPairsA/p.depth)), stripBF16)
-	p.cols = ceil(evenly(n, max(1, l.maxPairsB/p.depth)), stripBF16)
+func planPairs(m, n, k int, lim *limits) (p pairPlan) {
+	p.depth = ceil(evenly(k, lim.l1Floats/16), stepBF16)
+	p.rows = ceil(evenly(m, max(1, lim.l2Floats/p.depth)), stripBF16)
+	p.cols = ceil(evenly(n, max(1, lim.l2Floats/4/p.depth)), stripBF16)
 	return p
 }
 
 // planPairTasks divides a product in pairs among threads.
-func planPairTasks(m, n, k, threads int, l *limits) grid {
+func planPairTasks(m, n, k, threads int, lim *limits) grid {
 	g := grid{m, n, ceil(m, stripBF16), ceil(n, stripBF16)}
 	if threads == 1 {
 		return g
 	}
 	work := saturatingProduct(m, n, k)
-	for want := min(2*threads, work/l.minTaskWorkBF16); g.count() < want; {
+	for want := min(2*threads, work/(4*lim.minTaskWork)); g.count() < want; {
 		switch {
 		case g.rows > stripBF16 && g.rows > g.cols:
 			g.rows = ceil(g.rows/2, stripBF16)
@@ -406,12 +418,12 @@ func planPairTasks(m, n, k, threads int, l *limits) grid {
 
 // planInt8 divides a product with int8 weights, C [m × n] and tiles of tileRows rows, into a few
 // more tasks than threads. With many more, reading the operands would dominate.
-func planInt8(m, n, k, tileRows, threads int, l *limits) grid {
-	rowBlocks := ceilDiv(m, l.maxBlockRowsInt8)
+func planInt8(m, n, k, tileRows, threads int, lim *limits) grid {
+	rowBlocks := ceilDiv(m, lim.maxBlockRowsInt8)
 	g := grid{m, n, ceil(ceilDiv(m, rowBlocks), tileRows), n}
 	if threads > 1 {
 		// Few rows take as long as a tile, because they read as much of B.
-		want := min(4*threads, saturatingProduct(max(m, tileRows), n, k)/l.minTaskWorkInt8)
+		want := min(4*threads, saturatingProduct(max(m, tileRows), n, k)/(4*lim.minTaskWork))
 		colBlocks := max(1, ceilDiv(want, ceilDiv(m, g.rows)))
 		g.cols = ceil(ceilDiv(n, colBlocks), panelInt8)
 	}

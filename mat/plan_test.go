@@ -16,7 +16,7 @@ type planShape struct {
 }
 
 func (s planShape) shape() *shape {
-	q := &shape{m: s.m, n: s.n, k: s.k, kernel: s.kernel, tile: tileFor(s.kernel, s.n), threads: s.threads, packed: s.packed, bFloats: s.n * s.k,
+	q := &shape{m: s.m, n: s.n, k: s.k, kernel: s.kernel, strips: stripKernel(s.kernel, s.n), threads: s.threads, packed: s.packed, bFloats: s.n * s.k,
 		aRow: s.k, aCol: 1, bCol: 1}
 	if s.ta {
 		q.aRow, q.aCol = 1, s.m
@@ -27,6 +27,15 @@ func (s planShape) shape() *shape {
 	return q
 }
 
+// blockOf returns the plan of a block of C [m × n] with the given steps.
+func blockOf(m, n int, steps ...step) block {
+	b := block{m: m, n: n}
+	for _, s := range steps {
+		*b.add() = s
+	}
+	return b
+}
+
 // TestPlans checks the plans of products that occur in Transformers, with the caches of Zen 4.
 func TestPlans(t *testing.T) {
 	l := newLimits(defaultCaches)
@@ -35,60 +44,65 @@ func TestPlans(t *testing.T) {
 		want plan
 	}{
 		"portable code has tasks only": {planShape{generic, 200, 64, 64, false, true, 2, false},
-			plan{tasks: grid{200, 64, 100, 64}, block: blockPlan{m: 100, n: 64}}},
+			plan{tasks: grid{200, 64, 100, 64}, block: blockOf(100, 64, step{j1: 64, k1: 64})}},
 		"B in L2 is packed by each of two tasks": {planShape{avx512, 1024, 512, 512, false, false, 2, false},
 			plan{tasks: grid{1024, 512, 128 + 4, 512}, shareB: true,
-				block: blockPlan{m: 132, n: 512, rows: 132, cols: 256, depth: 512}}},
+				block: blockOf(132, 512, step{kernel: &stripsAVX512, j1: 512, k1: 512, cols: 256, depth: 512, rows: 132})}},
 		"one thread, rows of A far apart are copied": {planShape{avx512, 1024, 1024, 1024, false, false, 1, false},
 			plan{tasks: grid{1024, 1024, 1024, 1024},
-				block: blockPlan{m: 1024, n: 1024, rows: 1024, copyA: true, packB: true, cols: 128, depth: 1024}}},
+				block: blockOf(1024, 1024, step{kernel: &stripsAVX512, j1: 1024, k1: 1024, packB: true, copyA: true, cols: 128, depth: 1024, rows: 1024})}},
 		"columns of A are packed": {planShape{avx512, 512, 2048, 3000, true, false, 1, false},
 			plan{tasks: grid{512, 2048, 512, 2048},
-				block: blockPlan{m: 512, n: 2048, rows: 512, packA: true, packB: true, cols: 128, depth: 1000}}},
+				block: blockOf(512, 2048, step{kernel: &stripsAVX512, j1: 2048, k1: 3000, packB: true, packA: true, cols: 128, depth: 1000, rows: 512})}},
 		"many columns of A, packed in several blocks": {planShape{avx2, 2500, 96, 64, true, false, 1, false},
 			plan{tasks: grid{2500, 96, 2500, 96},
-				block: blockPlan{m: 2500, n: 96, rows: 834, packA: true, packB: true, cols: 96, depth: 64}}},
+				block: blockOf(2500, 96, step{kernel: &stripsAVX2, j1: 96, k1: 64, packB: true, packA: true, cols: 96, depth: 64, rows: 834})}},
 		"columns of A are not packed for AVX-512": {planShape{avx512, 2500, 96, 64, true, false, 1, false},
 			plan{tasks: grid{2500, 96, 2500, 96},
-				block: blockPlan{m: 2500, n: 96, rows: 2500, packB: true, cols: 96, depth: 64}}},
+				block: blockOf(2500, 96, step{kernel: &stripsAVX512, j1: 96, k1: 64, packB: true, cols: 96, depth: 64, rows: 2500})}},
 		"columns of A for few columns of C are not packed": {planShape{avx512, 512, 32, 300, true, false, 1, false},
 			plan{tasks: grid{512, 32, 512, 32},
-				block: blockPlan{m: 512, n: 32, rows: 512, packB: true, cols: 32, depth: 300}}},
+				block: blockOf(512, 32, step{kernel: &stripsAVX512, j1: 32, k1: 300, packB: true, cols: 32, depth: 300, rows: 512})}},
 		"few rows read a small B unpacked": {planShape{avx512, 32, 512, 300, false, false, 1, false},
-			plan{tasks: grid{32, 512, 32, 512}, block: blockPlan{m: 32, n: 512, rows: 32, cols: 512, depth: 300}}},
+			plan{tasks: grid{32, 512, 32, 512}, block: blockOf(32, 512, step{kernel: &stripsAVX512, j1: 512, k1: 300, cols: 512, depth: 300, rows: 32})}},
 		"one row reads B as long streams": {planShape{avx512, 1, 2000, 512, false, false, 1, false},
-			plan{tasks: grid{1, 2000, 1, 2000}, block: blockPlan{m: 1, n: 2000, directCols: 2000, directDepth: 512}}},
-		"a few rows read a large B in blocks of low depth": {planShape{avx512, 4, 4000, 512, false, false, 1, false},
-			plan{tasks: grid{4, 4000, 4, 4000}, block: blockPlan{m: 4, n: 4000, rows: 4, cols: 4000, depth: 24}}},
+			plan{tasks: grid{1, 2000, 1, 2000}, block: blockOf(1, 2000, step{kernel: &rowOfAVX2, j1: 2000, k1: 512, cols: 2000, depth: 72})}},
+		"a few rows read a large B in blocks of low depth": {planShape{avx512, 4, 4096, 512, false, false, 1, false},
+			plan{tasks: grid{4, 4096, 4, 4096}, block: blockOf(4, 4096, step{kernel: &fewRowsAVX512, j1: 4096, k1: 512, cols: 4096, depth: 24, rows: 4})}},
 		"fewer rows than a tile fetch B below": {planShape{avx512, 8, 2048, 1024, false, false, 1, false},
-			plan{tasks: grid{8, 2048, 8, 2048}, block: blockPlan{m: 8, n: 2048, rows: 8, copyA: true, fetchBelow: true, cols: 32, depth: 1024}}},
+			plan{tasks: grid{8, 2048, 8, 2048}, block: blockOf(8, 2048, step{kernel: &stripsAVX512, j1: 2048, k1: 1024, copyA: true, fetch: true, cols: 32, depth: 1024, rows: 8})}},
 		"a tile and more pack B": {planShape{avx512, 12, 2048, 300, false, false, 1, false},
-			plan{tasks: grid{12, 2048, 12, 2048}, block: blockPlan{m: 12, n: 2048, rows: 12, packB: true, cols: 128, depth: 300}}},
+			plan{tasks: grid{12, 2048, 12, 2048}, block: blockOf(12, 2048, step{kernel: &stripsAVX512, j1: 2048, k1: 300, packB: true, cols: 128, depth: 300, rows: 12})}},
 		"some rows, B in L2": {planShape{avx2, 128, 256, 300, false, false, 1, false},
-			plan{tasks: grid{128, 256, 128, 256}, block: blockPlan{m: 128, n: 256, rows: 128, cols: 256, depth: 150}}},
+			plan{tasks: grid{128, 256, 128, 256}, block: blockOf(128, 256, step{kernel: &stripsAVX2, j1: 256, k1: 300, cols: 256, depth: 150, rows: 128})}},
 		"some rows, B larger": {planShape{avx512, 128, 32000, 300, false, false, 1, false},
 			plan{tasks: grid{128, 32000, 128, 32000},
-				block: blockPlan{m: 128, n: 32000, rows: 128, packB: true, cols: 128, depth: 300}}},
+				block: blockOf(128, 32000, step{kernel: &stripsAVX512, j1: 32000, k1: 300, packB: true, cols: 128, depth: 300, rows: 128})}},
 		"some rows times columns of B that share sets of L1": {planShape{avx2, 20, 500, 1024, false, true, 1, false},
-			plan{tasks: grid{20, 500, 20, 500}, block: blockPlan{m: 20, n: 500, rows: 20, copyA: true, packB: true, cols: 128, depth: 256}}},
+			plan{tasks: grid{20, 500, 20, 500}, block: blockOf(20, 500, step{kernel: &stripsAVX2, j1: 500, k1: 1024, packB: true, copyA: true, cols: 128, depth: 256, rows: 20})}},
 		"some rows times columns of B": {planShape{avx512, 64, 500, 300, false, true, 1, false},
-			plan{tasks: grid{64, 500, 64, 500}, block: blockPlan{m: 64, n: 500, directCols: 496, directDepth: 288}}},
-		"few rows times columns of B, AVX2": {planShape{avx2, 8, 40, 303, false, true, 1, false},
-			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, directCols: 36, directDepth: 288}}},
+			plan{tasks: grid{64, 500, 64, 500}, block: blockOf(64, 500, step{kernel: &columnsOfAVX512, j1: 496, k1: 288, cols: 432},
+				step{kernel: &stripsAVX512, j1: 496, k0: 288, k1: 300, packB: true, cols: 128, depth: 12, rows: 64},
+				step{kernel: &stripsAVX512, j0: 496, j1: 500, k1: 300, packB: true, cols: 32, depth: 300, rows: 64})}},
+		"few rows times columns of B, AVX2": {planShape{avx2, 8, 300, 303, false, true, 1, false},
+			plan{tasks: grid{8, 300, 8, 300}, block: blockOf(8, 300, step{kernel: &columnsOfAVX2, j1: 300, k1: 288, packA: true, cols: 432},
+				step{kernel: &stripsAVX2, j1: 300, k0: 288, k1: 303, packB: true, cols: 112, depth: 15, rows: 8})}},
 		"NEON packs them": {planShape{neon, 8, 40, 303, false, true, 1, false},
-			plan{tasks: grid{8, 40, 8, 40}, block: blockPlan{m: 8, n: 40, rows: 8, packB: true, cols: 48, depth: 152}}},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockOf(8, 40, step{kernel: &stripsNEON, j1: 40, k1: 303, packB: true, cols: 48, depth: 152, rows: 8})}},
 		"packed B": {planShape{avx512, 4, 2048, 512, false, false, 1, true},
-			plan{tasks: grid{4, 2048, 4, 2048}, block: blockPlan{m: 4, n: 2048, rows: 4, cols: 256, depth: 512}}},
+			plan{tasks: grid{4, 2048, 4, 2048}, block: blockOf(4, 2048, step{kernel: &fewRowsAVX512, j1: 2048, k1: 512, cols: 256, depth: 512, rows: 4})}},
 		"packed B, a few strips": {planShape{avx512, 32, 2048, 512, false, false, 1, true},
-			plan{tasks: grid{32, 2048, 32, 2048}, block: blockPlan{m: 32, n: 2048, rows: 32, cols: 128, depth: 512}}},
+			plan{tasks: grid{32, 2048, 32, 2048}, block: blockOf(32, 2048, step{kernel: &stripsAVX512, j1: 2048, k1: 512, cols: 128, depth: 512, rows: 32})}},
 		"one row has columns divided": {planShape{avx512, 1, 32000, 500, false, false, 2, true},
-			plan{tasks: grid{1, 32000, 1, 4000}, block: blockPlan{m: 1, n: 4000, rows: 1, cols: 256, depth: 500}}},
+			plan{tasks: grid{1, 32000, 1, 4000}, block: blockOf(1, 4000, step{kernel: &fewRowsAVX512, j1: 3968, k1: 500, cols: 256, depth: 500, rows: 1},
+				step{kernel: &stripsAVX512, j0: 3968, j1: 4000, k1: 500, cols: 256, depth: 500, rows: 1})}},
 		"too little work for threads": {planShape{avx512, 16, 64, 64, false, false, 8, false},
-			plan{tasks: grid{16, 64, 16, 64}, block: blockPlan{m: 16, n: 64, rows: 16, cols: 64, depth: 64}}},
+			plan{tasks: grid{16, 64, 16, 64}, spinning: true, block: blockOf(16, 64, step{kernel: &smallProductAVX512, j1: 64, k1: 64, small: true, cols: 64})}},
 		"depth 0": {planShape{avx512, 16, 64, 0, false, false, 1, false},
-			plan{tasks: grid{16, 64, 16, 64}, block: blockPlan{m: 16, n: 64}}},
+			plan{tasks: grid{16, 64, 16, 64}, block: blockOf(16, 64, step{j1: 64, k1: 0})}},
 	} {
-		if got := planProduct(c.shape(), &l); got != c.want {
+		var got plan
+		if planProduct(&got, c.shape(), &l); got != c.want {
 			t.Errorf("%s: planProduct(%+v) =\n%+v, want\n%+v", name, c.planShape, got, c.want)
 		}
 	}
@@ -96,6 +110,9 @@ func TestPlans(t *testing.T) {
 
 func TestPlansOfBF16AndInt8(t *testing.T) {
 	l := newLimits(defaultCaches)
+	smallTasks := func(m, n, k int, tb bool, threads int) grid {
+		return planSmallTasks(planShape{avx512, m, n, k, false, tb, threads, false}.shape(), &l)
+	}
 	rows, cols, depth := planBF16(1024, 32000, 4096, 2, &l)
 	if rows != 1024 || cols != 512 || depth != 2048 {
 		t.Errorf("planBF16(1024, 32000, 4096, 2) = %d, %d, %d, want 1024, 512, 2048", rows, cols, depth)
@@ -107,11 +124,11 @@ func TestPlansOfBF16AndInt8(t *testing.T) {
 		"tiles, one thread":      {planTasksBF16(1024, 512, 2048, 1, &l), grid{1024, 512, 1024, 512}},
 		"tiles, two threads":     {planTasksBF16(1024, 512, 2048, 2, &l), grid{1024, 512, 128, 512}},
 		"tiles, too small":       {planTasksBF16(64, 64, 64, 2, &l), grid{64, 64, 64, 64}},
-		"small, rows divided":    {planSmall(100, 128, 64, false, 3, &l), grid{100, 128, 34, 128}},
-		"small, columns of B":    {planSmall(100, 128, 64, true, 3, &l), grid{100, 128, 100, 64}},
-		"small, few columns":     {planSmall(64, 32, 64, true, 2, &l), grid{64, 32, 32, 32}},
-		"small, one thread":      {planSmall(128, 128, 64, false, 1, &l), grid{128, 128, 128, 128}},
-		"small, too small":       {planSmall(16, 64, 32, false, 2, &l), grid{16, 64, 16, 64}},
+		"small, rows divided":    {smallTasks(100, 128, 64, false, 3), grid{100, 128, 34, 128}},
+		"small, columns of B":    {smallTasks(100, 128, 64, true, 3), grid{100, 128, 100, 64}},
+		"small, few columns":     {smallTasks(64, 32, 64, true, 2), grid{64, 32, 32, 32}},
+		"small, one thread":      {smallTasks(128, 128, 64, false, 1), grid{128, 128, 128, 128}},
+		"small, too small":       {smallTasks(16, 64, 32, false, 2), grid{16, 64, 16, 64}},
 		"pairs, one thread":      {planPairTasks(1000, 512, 2048, 1, &l), grid{1000, 512, 1024, 512}},
 		"pairs, two threads":     {planPairTasks(1000, 512, 2048, 2, &l), grid{1000, 512, 512, 256}},
 		"pairs, wide":            {planPairTasks(100, 32000, 512, 2, &l), grid{100, 32000, 128, 8000}},
@@ -131,16 +148,18 @@ func TestPlansOfBF16AndInt8(t *testing.T) {
 // Tasks are whole tiles except at the edges, cover C, and dividing C terminates.
 func TestTasksCoverTheProduct(t *testing.T) {
 	l := newLimits(defaultCaches)
-	for kernel := range tiles {
+	for kernel := range kernelsOf {
 		for _, m := range []int{1, 5, 6, 7, 13, 100, 4096} {
 			for _, n := range []int{1, 16, 33, 512, 32000} {
 				for _, k := range []int{0, 1, 64, 1 << 20} {
 					for _, threads := range []int{1, 2, 3, 64} {
 						s := planShape{isa(kernel), m, n, k, false, false, threads, false}
 						q := s.shape()
-						g := planProduct(q, &l).tasks
-						if g.rows < m && g.rows%q.tile.rows != 0 || g.cols < n && g.cols%q.tile.cols != 0 {
-							t.Errorf("%+v: tasks of %d × %d, want multiples of %d × %d", s, g.rows, g.cols, q.tile.rows, q.tile.cols)
+						var p plan
+						planProduct(&p, q, &l)
+						g := p.tasks
+						if !p.spinning && g.rows < m && g.rows%q.strips.rows != 0 || g.cols < n && g.cols%q.strips.cols != 0 {
+							t.Errorf("%+v: tasks of %d × %d, want multiples of %d × %d", s, g.rows, g.cols, q.strips.rows, q.strips.cols)
 						}
 						covered := 0
 						for i := range g.count() {
@@ -159,37 +178,31 @@ func TestTasksCoverTheProduct(t *testing.T) {
 
 // randomLimits returns arbitrary thresholds.
 func randomLimits(r *rand.Rand) limits {
-	l := newLimits(defaultCaches)
 	some := func(limit int) int { return 1 + r.IntN(1+r.IntN(limit)) }
-	l.minTaskWork, l.minSpareWork = some(1<<16), some(1<<18)
-	l.minTaskRows, l.minTaskCols, l.maxSharedFloats = some(100), some(100), some(1<<18)
-	l.l2Floats, l.maxUnpackedRows, l.maxUnpackedRowsL2, l.maxBlockFloats = some(1<<16), r.IntN(100), r.IntN(200), some(1<<16)
-	l.l1Floats, l.l3Floats, l.maxTransposedRows = some(1<<14), some(1<<14), r.IntN(60)
-	l.streamDepth, l.maxStreamCols, l.maxStreamCFloats = some(50), some(300), some(1<<14)
-	l.maxNarrowA, l.narrowCols = some(1<<16), some(200)
-	l.maxUnpackedCols, l.maxUnpackedFloats, l.maxPackedRows, l.aliasFloats, l.minCopiedCols = some(100), some(10000), some(100), some(3), some(100)
-	l.maxSmallWork, l.minSmallTaskWork = some(1<<18), some(1<<16)
-	l.maxDepthBF16, l.maxBlockABF16, l.maxBlockBBF16, l.minTaskWorkBF16 = some(300), some(1<<14), some(1<<14), some(1<<16)
-	l.maxDepthPairs, l.maxPairsA, l.maxPairsB = some(100), some(1<<14), some(1<<13)
-	l.maxBlockRowsInt8, l.minTaskWorkInt8, l.minTaskQuantize = some(100), some(1<<16), some(1<<12)
-	return l
+	return limits{
+		l1Floats: 16 + some(1<<14), l2Floats: 4 + some(1<<16), l3Floats: some(1 << 14), aliasFloats: some(3),
+		minTaskWork: some(1 << 16), minTaskRows: some(100), minPackingRows: some(240), minTaskCols: some(100),
+		maxUnpackedRows: r.IntN(100), minPackedCols: some(100), maxPackedRows: some(100), narrowCols: some(200),
+		streamDepth: some(50), maxCallFloats: some(1 << 14), maxSmallWork: r.IntN(2) * some(1<<20),
+		maxDepthBF16: some(300), maxBlockABF16: some(1 << 14), maxBlockRowsInt8: some(100),
+	}
 }
 
-// shake modifies a plan at random, within the constraints of the layout.
+// shake modifies a plan at random, within the constraints of the layout: a step in strips instead
+// of those that were planned.
 func shake(r *rand.Rand, p *plan, q shape) {
 	if r.IntN(2) == 0 {
-		p.tasks.rows, p.tasks.cols = 1+r.IntN(q.m), ceil(1+r.IntN(q.n), q.tile.cols)
+		p.tasks.rows, p.tasks.cols = 1+r.IntN(q.m), ceil(1+r.IntN(q.n), q.strips.cols)
 	}
-	p.shareB = r.IntN(3) == 0
+	p.spinning, p.shareB = false, r.IntN(3) == 0
 	q.packed = q.packed || p.shareB
-	b := &p.block
-	b.m, b.n = min(p.tasks.rows, q.m), min(p.tasks.cols, q.n)
-	b.directCols, b.directDepth = 0, 0
-	b.rows, b.cols, b.depth = 1+r.IntN(b.m), ceil(1+r.IntN(b.n), q.tile.cols), 1+r.IntN(q.k)
-	b.packA = q.aCol != 1 && q.aRow == 1 && r.IntN(2) == 0
-	b.copyA = q.aCol == 1 && r.IntN(2) == 0
-	b.packB = !q.packed && (q.bCol != 1 && b.n > 1 || r.IntN(2) == 0)
-	b.fetchBelow = !q.packed && !b.packB && r.IntN(2) == 0
+	m, n := min(p.tasks.rows, q.m), min(p.tasks.cols, q.n)
+	s := step{kernel: q.strips, j1: n, k1: q.k, rows: 1 + r.IntN(m), cols: ceil(1+r.IntN(n), q.strips.cols), depth: 1 + r.IntN(q.k)}
+	s.packA = q.aCol != 1 && q.aRow == 1 && r.IntN(2) == 0
+	s.copyA = q.aCol == 1 && r.IntN(2) == 0
+	s.packB = !q.packed && (q.bCol != 1 && n > 1 || r.IntN(2) == 0)
+	s.fetch = !q.packed && !s.packB && r.IntN(2) == 0
+	p.block = blockOf(m, n, s)
 }
 
 // A plan does not affect the result: the chains over k are the same for any tasks, blocks, packing
@@ -225,9 +238,10 @@ func TestPlansDoNotAffectResults(t *testing.T) {
 						x.packed = Pack(nil, b).panels
 					}
 					q := x.shape(p.Threads())
-					x.plan = planProduct(&q, &machineLimits)
-					shake(r, &x.plan, q)
-					x.execute(p)
+					x.plan = new(plan)
+					planProduct(x.plan, &q, &machineLimits)
+					shake(r, x.plan, q)
+					x.run(p, new(workspace))
 				}
 			}
 			wants := map[string][]float32{}

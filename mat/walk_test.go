@@ -1,5 +1,3 @@
-//go:build (amd64 || arm64) && !purego && !noasm
-
 package mat
 
 import (
@@ -9,11 +7,11 @@ import (
 )
 
 // addLines adds the next lines of the walk to a set, as the comment of walk says.
-func (w walk) addLines(set map[uintptr]bool, count int) {
+func (w walk) addLines(set map[prefetchAddress]bool, count int) {
 	for range count {
 		set[w.next/line] = true
 		if w.next += line; w.left == 1 {
-			w.next, w.left = w.next+w.jump, w.lines+1
+			w.next, w.left = w.next+prefetchAddress(w.jump), w.lines+1
 		}
 		w.left--
 	}
@@ -45,37 +43,42 @@ func TestLookAhead(t *testing.T) {
 
 func testLookAhead(t *testing.T, x *product) {
 	q := x.shape(1)
-	plan := planBlock(&q, &machineLimits)
+	s := q.stripStep(&machineLimits)
+	s.j1, s.k1 = x.c.Cols, x.a.Cols
 	m, n, k := x.c.Rows, x.c.Cols, x.a.Cols
-	p := blockLoop{product: x, blockPlan: &plan, workspace: new(workspace), tile: tileFor(kernel, n), i1: m, j1: n}
-	p.packedA = make([]float32, m*paddedStride(k)+padA)
-	p.rowStrips = divideRows(m, p.tile.rows)
-	p.jBlocks, p.lBlocks = ceilDiv(n, p.cols), ceilDiv(k, p.depth)
-	if p.jBlocks*p.lBlocks < 2 {
-		t.Fatalf("plan %+v has one block of B, want several", plan)
+	p := blockLoop{product: x, step: &s, panel: stripKernel(kernel, n), rect: rect{0, m, 0, n}}
+	w := new(workspace)
+	w.packedA = make([]float32, m*paddedStride(k)+padA)
+	p.rowStrips = divideRows(m, p.kernel.rows)
+	p.jBlocks, p.kBlocks = ceilDiv(n, p.cols), ceilDiv(k, p.depth)
+	if p.jBlocks*p.kBlocks < 2 {
+		t.Fatalf("step %+v has one block of B, want several", s)
 	}
-	for block := range p.jBlocks*p.lBlocks - 1 {
+	for block := range p.jBlocks*p.kBlocks - 1 {
 		now, next := p.blockB(block), p.blockB(block+1)
 		p.next, p.walked = next, 0
-		p.s.k, p.s.n = now.l1-now.l0, now.j1-now.j0
-		fetchedB := map[uintptr]bool{}
+		w.strip.k, w.strip.n = now.k1-now.k0, now.j1-now.j0
+		fetchedB := map[prefetchAddress]bool{}
 		for strip, i := 0, 0; strip < p.rowStrips.strips; strip++ {
-			p.s.m = p.rowStrips.rows(strip)
-			i += p.s.m
-			p.lookAhead(strip, i, now.j0, now.l0)
-			lines := p.pace(strip)
-			if p.s.walks[0].fast+p.s.walks[1].fast > 0 {
-				lines = p.s.k &^ 3
+			w.strip.m = p.rowStrips.rows(strip)
+			i += w.strip.m
+			p.lookAhead(w, strip, i, now.j0, now.k0)
+			lines := p.pace(w, strip)
+			if w.strip.walks[0].fast+w.strip.walks[1].fast > 0 {
+				lines = w.strip.k &^ 3
 			}
-			p.s.walks[1].addLines(fetchedB, p.s.walks[1].panels*lines)
-			if used := p.s.walks[0].panels + p.s.walks[1].panels; used > ceilDiv(p.s.n, p.tile.cols) {
-				t.Fatalf("strip %d: walks of %d panels, it has %d", strip, used, ceilDiv(p.s.n, p.tile.cols))
+			w.strip.walks[1].addLines(fetchedB, w.strip.walks[1].panels*lines)
+			if used := w.strip.walks[0].panels + w.strip.walks[1].panels; used > ceilDiv(w.strip.n, p.panel.cols) {
+				t.Fatalf("strip %d: walks of %d panels, it has %d", strip, used, ceilDiv(w.strip.n, p.panel.cols))
 			}
-			if i == m || lines == 0 {
+			if i == m {
 				continue
 			}
-			fetchedA, a := map[uintptr]bool{}, p.nextA(strip+1, i, now.j0, now.l0)
-			p.s.walks[0].addLines(fetchedA, p.s.walks[0].panels*lines)
+			fetchedA, a := map[prefetchAddress]bool{}, p.nextA(w, strip+1, i, now.j0, now.k0)
+			if ceilDiv(w.strip.n, p.panel.cols)*lines < a.count() { // too few panels
+				continue
+			}
+			w.strip.walks[0].addLines(fetchedA, w.strip.walks[0].panels*lines)
 			expectLines(t, fmt.Sprintf("block %d, strip %d, A", block, strip), fetchedA, a)
 		}
 		expectLines(t, fmt.Sprintf("block %d, the next B", block), fetchedB, p.nextB())
@@ -83,11 +86,11 @@ func testLookAhead(t *testing.T, x *product) {
 }
 
 // expectLines fails if a line of the region is not in the set.
-func expectLines(t *testing.T, name string, set map[uintptr]bool, want region) {
+func expectLines(t *testing.T, name string, set map[prefetchAddress]bool, want region) {
 	t.Helper()
 	for row := range want.rows {
 		for i := range want.lines {
-			if !set[(want.first+uintptr(row)*want.row)/line+uintptr(i)] {
+			if !set[(want.first+prefetchAddress(row)*prefetchAddress(want.row))/line+prefetchAddress(i)] {
 				t.Fatalf("%s: line %d of row %d is not prefetched (%d of %d lines are)", name, i, row, len(set), want.count())
 			}
 		}

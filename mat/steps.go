@@ -1,0 +1,452 @@
+package mat
+
+import (
+	"sync"
+)
+
+// This file executes the steps of plans.
+
+const (
+	padA      = 16  // floats after a copied row of a panel, which may be overwritten
+	packGrain = 256 // grain of packing, in columns of B
+	copyCols  = 16  // most columns of copyPanel
+)
+
+// workspace is the memory of one thread: packed blocks of A and B, plans, and the arguments of
+// kernels, which would be allocated for each call otherwise.
+type workspace struct {
+	plan             plan
+	edge             block // of a block at an edge of C
+	packedA, packedB []float32
+	strip            strip
+	columns          columnsArgs
+	row              rowArgs
+}
+
+var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+// release returns the workspace to the pool without addresses of operands. Each step sets the
+// other fields of its arguments.
+func (w *workspace) release() {
+	s, c, r := &w.strip, &w.columns, &w.row
+	s.c, s.a, s.b, s.bias, s.pack = nil, nil, nil, nil, nil
+	s.walks[0].panels, s.walks[1].panels = 0, 0
+	c.c, c.a, c.b, c.bias = nil, nil, nil, nil
+	r.c, r.a, r.b = nil, nil, nil
+	workspaces.Put(w)
+}
+
+// pack packs B into panels, each over all of k, padded as panelFloats says.
+func pack(p *Pool, g *gemmKernel, panels []float32, b Matrix) {
+	Each(p, ceilDiv(b.Cols, g.cols), packGrain/g.cols, packing{g, panels, b})
+}
+
+type packing struct {
+	*gemmKernel
+	panels []float32
+	b      Matrix
+}
+
+// Range packs panels [lo, hi).
+func (t *packing) Range(lo, hi int) {
+	panel := t.panelFloats(t.b.Rows)
+	for l := 0; l < t.b.Rows; l += t.depth {
+		block := t.b.Slice(l, min(l+t.depth, t.b.Rows), lo*t.cols, min(hi*t.cols, t.b.Cols))
+		t.packBlockB(t.panels[lo*panel+l*t.cols:], uintptr(panel)*size, block)
+	}
+}
+
+// run computes the product according to its plan, with w on the calling goroutine.
+func (t *product) run(p *Pool, w *workspace) {
+	if t.plan.shareB {
+		w := sharedB.Get().(*Packed)
+		defer sharedB.Put(w)
+		w.Set(p, t.b)
+		t.packed = w.panels
+	}
+	if n := t.plan.tasks.count(); n > 1 && (!t.plan.spinning || p.awake()) {
+		Each(p, n, 1, *t)
+	} else {
+		t.block(w, 0, t.c.Rows, 0, t.c.Cols)
+	}
+}
+
+// sharedB holds memory for a B that is packed once for all tasks of a product.
+var sharedB = sync.Pool{New: func() any { return new(Packed) }}
+
+// Range computes tasks [lo, hi).
+func (t *product) Range(lo, hi int) {
+	w := workspaces.Get().(*workspace)
+	for i := lo; i < hi; i++ {
+		i0, i1, j0, j1 := t.plan.tasks.bounds(i)
+		t.block(w, i0, i1, j0, j1)
+	}
+	w.release()
+}
+
+// block computes rows [i0, i1) and columns [j0, j1) of C.
+func (t *product) block(w *workspace, i0, i1, j0, j1 int) {
+	b := &t.plan.block
+	if b.m != i1-i0 || b.n != j1-j0 { // at an edge of C
+		q := t.shape(1)
+		q.m, q.n = i1-i0, j1-j0
+		planBlock(&w.edge, &q, &machineLimits)
+		b = &w.edge
+	}
+	for n := range b.count {
+		s := &b.steps[n]
+		x := rect{i0, i1, j0 + s.j0, j0 + s.j1}
+		switch {
+		case s.kernel == nil:
+			t.blockGeneric(i0, i1, x.j0, x.j1)
+		case s.small:
+			t.multiplySmall(w, s, x)
+		case s.kernel.columns != nil:
+			t.multiplyColumns(w, s, x)
+		case s.kernel.row != nil:
+			t.multiplyRow(w, s, x)
+		default:
+			t.multiplyBlocks(w, s, x)
+		}
+	}
+}
+
+// rect is rows [i0, i1) and columns [j0, j1) of C.
+type rect struct{ i0, i1, j0, j1 int }
+
+// multiplySmall executes a step of a small product.
+func (t *product) multiplySmall(w *workspace, p *step, x rect) {
+	a, b, c, g := &t.a, &t.b, &t.c, stripKernel(kernel, t.c.Cols)
+	k, panel := a.Cols, g.panelFloats(a.Cols)
+	s := &w.strip
+	s.cRow, s.aRow, s.aK = uintptr(c.RowStride)*size, uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
+	s.bK, s.bPanel, s.k = uintptr(g.cols)*size, uintptr(panel)*size, k
+	s.accumulate, s.relu = flag(t.o.Accumulate), flag(t.o.Activation == ReLU)
+	if p.packB {
+		w.packedB = resized(w.packedB, packedCols*ceil(k, padB))
+	} else if t.packed == nil {
+		s.bK, s.bPanel = uintptr(b.RowStride)*size, uintptr(g.cols)*size
+	}
+	for j := x.j0; j < x.j1; j += p.cols {
+		n := min(p.cols, x.j1-j)
+		switch {
+		case p.packB:
+			g.packBlockB(w.packedB, s.bPanel, Matrix{b.Data[j*b.ColStride:], k, n, b.RowStride, b.ColStride})
+			s.b = &w.packedB[0]
+		case t.packed != nil:
+			s.b = &t.packed[j/g.cols*panel]
+		default:
+			s.b = &b.Data[j*b.ColStride]
+		}
+		if s.bias = nil; t.o.Bias != nil {
+			s.bias = &t.o.Bias[j]
+		}
+		s.n, s.m, s.a, s.c = n, x.i1-x.i0, &a.Data[x.i0*a.RowStride], &c.Data[x.i0*c.RowStride+j]
+		if p.kernel.readsB == edgesOfB { // all rows in one call
+			p.kernel.strip(s)
+			continue
+		}
+		rows := divideRows(x.i1-x.i0, p.kernel.rows)
+		for r, i := 0, x.i0; r < rows.strips; r++ {
+			s.m = rows.rows(r)
+			s.a, s.c, s.next = &a.Data[i*a.RowStride], &c.Data[i*c.RowStride+j], uintptr(s.m)*s.cRow
+			p.kernel.strip(s)
+			i += s.m
+		}
+	}
+	t.o.finish(*c, x.i0, x.i1, x.j0, x.j1)
+}
+
+// multiplyColumns executes a step of few rows times contiguous columns of B.
+func (t *product) multiplyColumns(w *workspace, p *step, x rect) {
+	a, b, c, last := t.a, &t.b, &t.c, p.k1 == t.a.Cols
+	rows := divideRows(x.i1-x.i0, p.kernel.rows)
+	lanes := p.kernel.rows * p.k1 // floats of a packed panel of A
+	switch {
+	case p.packA:
+		w.packedA = resized(w.packedA, rows.strips*lanes)
+		for n, i := 0, x.i0; n < rows.strips; n++ {
+			m := rows.rows(n)
+			transposePanel(&w.packedA[n*lanes], uintptr(p.kernel.rows)*size, &a.Data[i*a.RowStride], uintptr(a.RowStride)*size, m, p.k1)
+			i += m
+		}
+	case p.copyA:
+		w.packedA = resized(w.packedA, (x.i1-x.i0)*paddedStride(p.k1))
+		a = copyRows(w.packedA, a.Slice(x.i0, x.i1, 0, p.k1))
+	default:
+		a = a.RowRange(x.i0, x.i1)
+	}
+	s := &w.columns
+	s.k, s.aRow, s.cRow, s.bCol = p.k1, uintptr(a.RowStride)*size, uintptr(c.RowStride)*size, uintptr(b.ColStride)*size
+	s.accumulate, s.relu, s.fetch = flag(t.o.Accumulate), flag(t.o.Activation == ReLU && last), p.fetch
+	for j := x.j0; j < x.j1; j += s.n {
+		s.n, s.b = min(p.cols, x.j1-j), &b.Data[j*b.ColStride]
+		if s.bias = nil; t.o.Bias != nil && last {
+			s.bias = &t.o.Bias[j]
+		}
+		for n, i := 0, 0; n < rows.strips; n++ {
+			s.m, s.c = rows.rows(n), &c.Data[(x.i0+i)*c.RowStride+j]
+			if p.packA {
+				s.a = &w.packedA[n*lanes]
+			} else {
+				s.a = &a.Data[i*a.RowStride]
+			}
+			p.kernel.columns(s)
+			i += s.m
+		}
+	}
+	if last {
+		t.o.finish(*c, x.i0, x.i1, x.j0, x.j1)
+	}
+}
+
+// multiplyRow executes a step of row i times long rows of B.
+func (t *product) multiplyRow(w *workspace, p *step, x rect) {
+	a, b, c, i := &t.a, &t.b, &t.c, x.i0
+	if !t.o.Accumulate {
+		clear(c.Row(i)[x.j0:x.j1])
+	}
+	r := &w.row
+	r.bRow, r.fetch = uintptr(b.RowStride)*size, p.fetch
+	for j := x.j0; j < x.j1; j += p.cols {
+		r.n, r.c = min(p.cols, x.j1-j), &c.Data[i*c.RowStride+j]
+		for k := 0; k < p.k1; k += r.k {
+			r.k = min(p.depth, p.k1-k)
+			r.a, r.b = &a.Data[i*a.RowStride+k], &b.Data[k*b.RowStride+j]
+			p.kernel.row(r)
+		}
+	}
+	if p.k1 == a.Cols {
+		t.o.finishChain(*c, i, i+1, x.j0, x.j1)
+	}
+}
+
+// multiplyBlocks executes a step in strips, one block of B at a time.
+func (t *product) multiplyBlocks(w *workspace, s *step, x rect) {
+	p := blockLoop{product: t, step: s, rect: x, panel: stripKernel(kernel, t.c.Cols)}
+	p.jBlocks, p.kBlocks = ceilDiv(x.j1-x.j0, s.cols), ceilDiv(s.k1-s.k0, s.depth)
+	switch {
+	case p.packA:
+		w.packedA = resized(w.packedA, min(p.rows, x.i1-x.i0)*p.depth+padA)
+	case p.copyA:
+		rows := min(p.rows, x.i1-x.i0)
+		if p.jBlocks == 1 {
+			rows = min(rows, p.kernel.rows)
+		}
+		w.packedA = resized(w.packedA, rows*paddedStride(p.depth))
+	}
+	cols := p.panel.cols
+	if p.packB {
+		cols = p.cols
+	}
+	w.packedB = resized(w.packedB, cols*ceil(p.depth, padB))
+	w.strip.cRow = uintptr(t.c.RowStride) * size
+	for i := x.i0; i < x.i1; i += p.rows {
+		p.i0, p.i1 = i, min(i+p.rows, x.i1)
+		p.rowStrips = divideRows(p.i1-p.i0, p.kernel.rows)
+		if p.packB && p.kernel.packsB {
+			p.rowStrips.fillFirst()
+		}
+		for n := range p.jBlocks * p.kBlocks {
+			p.next = p.blockB(n + 1)
+			p.multiplyBlock(w, p.blockB(n))
+		}
+	}
+}
+
+// blockLoop computes a block of C, one block of B at a time.
+type blockLoop struct {
+	*product
+	*step
+	rect                         // the rows that are packed together, and all columns
+	panel            *gemmKernel // whose panels B has
+	jBlocks, kBlocks int         // blocks of B
+	rowStrips        stripRows
+	lastDepth        bool // the block of k is the last one
+	next             blockB
+	walked           int // lines of the next block of B, prefetched
+}
+
+// blockB is rows [k0, k1) and columns [j0, j1) of B.
+type blockB struct{ k0, k1, j0, j1 int }
+
+// blockB returns block n of B, which is empty after the last one. Those of the same columns follow
+// one another, those of the same k if A is packed or copied, once for all columns.
+func (p *blockLoop) blockB(n int) (b blockB) {
+	if n == p.jBlocks*p.kBlocks {
+		return b
+	}
+	j, k := n/p.kBlocks, n%p.kBlocks
+	if p.packA || p.copyA {
+		k, j = n/p.jBlocks, n%p.jBlocks
+	}
+	b.k0, b.j0 = p.k0+k*p.depth, p.rect.j0+j*p.cols
+	b.k1, b.j1 = min(b.k0+p.depth, p.k1), min(b.j0+p.cols, p.rect.j1)
+	return b
+}
+
+// multiplyBlock adds the products with block x of B to C.
+func (p *blockLoop) multiplyBlock(w *workspace, x blockB) {
+	s, b, k0 := &w.strip, &p.b, x.k0
+	s.k = x.k1 - k0
+	p.lastDepth = x.k1 == p.a.Cols
+	p.walked = 0
+	s.accumulate = flag(p.o.Accumulate || k0 > 0)
+	s.relu = flag(p.o.Activation == ReLU && p.lastDepth)
+	for j := x.j0; j < x.j1; j += s.n {
+		s.n = x.j1 - j
+		if p.packed != nil {
+			panel := p.panel.panelFloats(p.a.Cols)
+			s.b, s.bK, s.bPanel = &p.packed[j/p.panel.cols*panel+k0*p.panel.cols], uintptr(p.panel.cols)*size, uintptr(panel)*size
+		} else if p.packB || s.n < p.panel.cols {
+			s.b, s.bK, s.bPanel = &w.packedB[0], uintptr(p.panel.cols)*size, uintptr(p.panel.panelFloats(s.k))*size
+		} else {
+			s.n -= s.n % p.panel.cols
+			s.b, s.bK, s.bPanel = &b.Data[k0*b.RowStride+j], uintptr(b.RowStride)*size, uintptr(p.panel.cols)*size
+		}
+		if s.bias = nil; p.o.Bias != nil && p.lastDepth {
+			s.bias = &p.o.Bias[j]
+		}
+		p.multiplyStrips(w, j, k0)
+	}
+	if p.lastDepth {
+		p.o.finish(p.c, p.i0, p.i1, x.j0, x.j1)
+	}
+}
+
+// packBlockB packs b, which is not empty, into panels that begin panel bytes apart.
+func (g *gemmKernel) packBlockB(to []float32, panel uintptr, b Matrix) {
+	for j, first := 0, 0; j < b.Cols; j, first = j+g.cols, first+int(panel)/size {
+		n := min(b.Cols-j, g.cols)
+		if b.ColStride != 1 && b.Cols > 1 {
+			transposePanel(&to[first], uintptr(g.cols)*size, &b.Data[j*b.ColStride], uintptr(b.ColStride)*size, n, b.Rows)
+			continue
+		}
+		for h := 0; h < n; h += copyCols {
+			copyPanel(&to[first+h], uintptr(g.cols)*size, &b.Data[j+h], uintptr(b.RowStride)*size, min(n-h, copyCols), b.Rows)
+		}
+	}
+}
+
+// multiplyStrips computes the strips of columns [j, j+s.n).
+func (p *blockLoop) multiplyStrips(w *workspace, j, k0 int) {
+	s, c := &w.strip, &p.c
+	for n, i := 0, p.i0; n < p.rowStrips.strips; n++ {
+		s.m = p.rowStrips.rows(n)
+		s.c = &c.Data[i*c.RowStride+j]
+		if p.packA && j == p.rect.j0 {
+			p.packStrip(w, i, k0)
+		}
+		if p.copyA && (j == p.rect.j0 || p.jBlocks == 1) {
+			copyRows(p.copied(w, i), p.a.Slice(i, i+s.m, k0, k0+s.k))
+		}
+		p.setA(w, i, k0)
+		s.next = uintptr(s.m) * s.cRow
+		if n+1 == p.rowStrips.strips { // next is the first strip, of these or of the next columns
+			s.next = uintptr(i-p.i0) * -s.cRow
+			if p.lastDepth {
+				s.next += uintptr(s.n) * size
+			}
+		}
+		i += s.m
+		switch {
+		case p.packB || p.packed != nil:
+			p.lookAhead(w, n, i, j, k0)
+		case p.fetch:
+			p.lookBelow(w, j, k0)
+		}
+		if n == 0 && p.packed == nil && (p.packB || s.n < p.panel.cols) {
+			p.runPacking(w, j, k0)
+		} else {
+			p.kernel.strip(s)
+		}
+	}
+}
+
+// packStrip packs a strip of A, whose columns are contiguous, from row i on: s.m rows of depth s.k,
+// with row r of column l at l*s.m+r.
+func (p *blockLoop) packStrip(w *workspace, i, k0 int) {
+	s, a := &w.strip, &p.a
+	copyPanel(&w.packedA[(i-p.i0)*s.k], uintptr(s.m)*size, &a.Data[i+k0*a.ColStride], uintptr(a.ColStride)*size, s.m, s.k)
+}
+
+// copyRows copies a, whose rows are contiguous, to rows that share no cache set, and returns the
+// copy.
+func copyRows(to []float32, a Matrix) Matrix {
+	row := paddedStride(a.Cols)
+	for i := range a.Rows {
+		copy(to[i*row:], a.Row(i))
+	}
+	return Matrix{to, a.Rows, a.Cols, row, 1}
+}
+
+// copied returns the copy of the rows of A from row i on. With one block of columns each strip
+// replaces the one before it.
+func (p *blockLoop) copied(w *workspace, i int) []float32 {
+	if p.jBlocks == 1 {
+		return w.packedA
+	}
+	return w.packedA[(i-p.i0)*paddedStride(w.strip.k):]
+}
+
+// setA makes the strip read the rows of A from row i on.
+func (p *blockLoop) setA(w *workspace, i, k0 int) {
+	s, a := &w.strip, &p.a
+	switch {
+	case p.packA:
+		s.a, s.aRow, s.aK = &w.packedA[(i-p.i0)*s.k], size, uintptr(s.m)*size
+	case p.copyA:
+		s.a, s.aRow, s.aK = &p.copied(w, i)[0], uintptr(paddedStride(s.k))*size, size
+	default:
+		s.a, s.aRow, s.aK = &a.Data[i*a.RowStride+k0*a.ColStride], uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
+	}
+}
+
+// packs reports whether strip n packs B while it multiplies.
+func (p *blockLoop) packs(w *workspace, n int) bool {
+	return n == 0 && p.packed == nil && p.b.ColStride == 1 && p.kernel.packsB && w.strip.m == p.kernel.rows
+}
+
+// runPacking packs columns [j, j+s.n) of B over the block of k from k0 on, and computes the
+// first strip, panel by panel.
+func (p *blockLoop) runPacking(w *workspace, j, k0 int) {
+	s, b, g := &w.strip, &p.b, p.kernel
+	x := b.Slice(k0, k0+s.k, j, j+s.n)
+	n, next, panel := s.n, s.next, g.panelFloats(s.k)
+	for done := 0; done < n; done += g.cols {
+		s.n, s.next = min(g.cols, n-done), next
+		if done+s.n < n {
+			s.next = uintptr(s.n) * size
+		}
+		s.c = &p.c.Data[p.i0*p.c.RowStride+j+done]
+		if s.bias != nil {
+			s.bias = &p.o.Bias[j+done]
+		}
+		to := w.packedB[done/g.cols*panel:]
+		if p.packs(w, 0) && (s.n == g.cols || g == &stripsAVX512) {
+			s.pack, s.b, s.bK = &to[0], &x.Data[done], uintptr(b.RowStride)*size
+		} else {
+			g.packBlockB(to, s.bPanel, x.ColRange(done, done+s.n))
+			s.b = &to[0]
+		}
+		g.strip(s)
+		s.pack, s.bK = nil, uintptr(g.cols)*size
+	}
+	s.n, s.b = n, &w.packedB[0]
+	if s.bias != nil {
+		s.bias = &p.o.Bias[j]
+	}
+}
+
+// paddedStride returns the distance of rows of k floats: an odd number of cache lines.
+func paddedStride(k int) int {
+	const lineFloats = line / size
+	return ((k+lineFloats-1)/lineFloats | 1) * lineFloats
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
