@@ -83,7 +83,8 @@ func (c *chart) addDots(name, class string, l line) {
 	}
 }
 
-// layout computes scales, ticks and paths for the steps lo to hi. All series must have been added.
+// layout computes scales, ticks, paths and the description for the steps lo to hi. All series must
+// have been added.
 // With zero, y begins at 0. With log, y is logarithmic if the values span a factor of more than 5.
 func (c *chart) layout(lo, hi int, zero, log bool) {
 	c.lo, c.hi = lo, max(hi, lo+1)
@@ -132,6 +133,7 @@ func (c *chart) layout(lo, hi int, zero, log bool) {
 		s.Legend = figure(s.line.y[len(s.line.y)-1])
 		s.Path = c.path(s.line)
 	}
+	c.describe()
 }
 
 // xPos returns the position of a step from the left edge, 0 to 1.

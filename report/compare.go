@@ -68,7 +68,6 @@ func compare(r *runlog.Run, name string, o Other) comparison {
 	difference.add("difference", "c", differences.thin(buckets))
 	for _, chart := range []chart{both, difference} {
 		chart.layout(lo, hi, false, chart.Title == "Difference")
-		chart.describe()
 		c.Charts = append(c.Charts, chart)
 	}
 	return c

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tfm/internal/format"
 	"tfm/train/runlog"
@@ -41,7 +42,6 @@ func curves(r *runlog.Run) []chart {
 		for _, s := range evenly(r.Skipped, maxSkippedMarks) {
 			c.mark(s.Step, "skipped", fmt.Sprintf("step %s skipped: %s", format.Thousands(s.Step), s.Why))
 		}
-		c.describe()
 		charts = append(charts, c)
 	}
 
@@ -103,15 +103,7 @@ func (c *chart) describe() {
 		if s.Raw {
 			continue
 		}
-		low, high := 0, 0
-		for i, y := range s.line.y {
-			if y < s.line.y[low] {
-				low = i
-			}
-			if y > s.line.y[high] {
-				high = i
-			}
-		}
+		low, high := slices.Index(s.line.y, slices.Min(s.line.y)), slices.Index(s.line.y, slices.Max(s.line.y))
 		at := func(i int) string {
 			return fmt.Sprintf("%s at step %s", figure(s.line.y[i]), format.Thousands(int64(s.line.x[i])))
 		}

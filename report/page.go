@@ -27,21 +27,19 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"perplexity": func(n runlog.Number) string {
 		return figure(math.Exp(float64(n)))
 	},
-	"percent": func(n runlog.Number) string {
-		if math.IsNaN(float64(n)) {
-			return "–"
-		}
-		return fmt.Sprintf("%.1f %%", 100*float64(n))
-	},
-	"bleu": func(n runlog.Number) string {
-		if math.IsNaN(float64(n)) {
-			return "–"
-		}
-		return fmt.Sprintf("%.2f", float64(n))
-	},
+	"percent":  func(n runlog.Number) string { return known("%.1f %%", 100*n) },
+	"bleu":     func(n runlog.Number) string { return known("%.2f", n) },
 	"duration": func(n runlog.Number) string { return duration(float64(n)) },
 	"count":    func(n int) string { return format.Thousands(n) },
 }).Parse(pageHTML))
+
+// known formats n, or a NaN as a dash.
+func known(format string, n runlog.Number) string {
+	if n.IsZero() {
+		return "–"
+	}
+	return fmt.Sprintf(format, float64(n))
+}
 
 // Page is the content of a report.
 type Page struct {
@@ -102,13 +100,12 @@ func (p Page) Write(w io.Writer) error {
 		}
 		v.Maps = append(v.Maps, sentenceMaps{s, max(len(s.Src), len(s.Out)) > MaxTokens, maps})
 	}
-	for i := range v.Charts {
-		v.Data.Charts = append(v.Data.Charts, v.Charts[i].points())
-	}
+	charts := slices.Clone(v.Charts)
 	for _, c := range v.Comparisons {
-		for i := range c.Charts {
-			v.Data.Charts = append(v.Data.Charts, c.Charts[i].points())
-		}
+		charts = append(charts, c.Charts...)
+	}
+	for i := range charts {
+		v.Data.Charts = append(v.Data.Charts, charts[i].points())
 	}
 	var elapsed line
 	for _, s := range p.Run.Steps {
@@ -140,19 +137,10 @@ func facts(r *runlog.Run) []fact {
 	if set("encoder-layers") != "" && set("decoder-layers") != "" {
 		size = append(size, set("encoder-layers")+" + "+set("decoder-layers")+" layers")
 	}
-	for _, s := range [][2]string{{"d-model", "d_model "}, {"d-ff", "d_ff "}} {
+	for _, s := range [][2]string{{"d-model", "d_model %s"}, {"d-ff", "d_ff %s"}, {"heads", "%s heads"}, {"dropout", "dropout %s"}, {"preset", "preset %s"}} {
 		if v := set(s[0]); v != "" {
-			size = append(size, s[1]+v)
+			size = append(size, fmt.Sprintf(s[1], v))
 		}
-	}
-	if v := set("heads"); v != "" {
-		size = append(size, v+" heads")
-	}
-	if v := set("dropout"); v != "" {
-		size = append(size, "dropout "+v)
-	}
-	if v := set("preset"); v != "" {
-		size = append(size, "preset "+v)
 	}
 	count := func(n int, unit string) string {
 		if n == 0 {
@@ -208,22 +196,21 @@ func facts(r *runlog.Run) []fact {
 // results returns the main figures of a run.
 func results(r *runlog.Run) []fact {
 	var facts []fact
-	known := func(n runlog.Number) bool { return !math.IsNaN(float64(n)) }
 	at := func(step int) string { return "step " + format.Thousands(step) }
 	if b := r.Best(); b != nil {
-		if known(b.BLEU) {
+		if !b.BLEU.IsZero() {
 			facts = append(facts, fact{"Best validation BLEU", fmt.Sprintf("%.2f", float64(b.BLEU)), at(b.Step)})
 		}
-		if known(b.NLL) {
+		if !b.NLL.IsZero() {
 			facts = append(facts, fact{"Validation perplexity", figure(math.Exp(float64(b.NLL))), at(b.Step)})
 		}
 	}
-	if a := r.Averaged; a != nil && known(a.BLEU) {
+	if a := r.Averaged; a != nil && !a.BLEU.IsZero() {
 		facts = append(facts, fact{"Averaged BLEU", fmt.Sprintf("%.2f", float64(a.BLEU)), fmt.Sprintf("mean of the last %d checkpoints", a.Checkpoints)})
 	}
 	if n := len(r.Steps); n > 0 {
 		s := r.Steps[n-1]
-		if known(s.Loss) {
+		if !s.Loss.IsZero() {
 			facts = append(facts, fact{"Training loss", figure(float64(s.Loss)), at(s.Step)})
 		}
 	}
@@ -232,12 +219,12 @@ func results(r *runlog.Run) []fact {
 		done.Note = fmt.Sprintf("in epoch %d", r.Steps[n-1].Epoch+1)
 	}
 	facts = append(facts, done)
-	if t := float64(r.Elapsed()); !math.IsNaN(t) {
-		facts = append(facts, fact{"Time", duration(t), ""})
+	if t := r.Elapsed(); !t.IsZero() {
+		facts = append(facts, fact{"Time", duration(float64(t)), ""})
 	}
 	sum, n := 0.0, 0
 	for _, s := range r.Steps {
-		if known(s.SrcPerSec) && known(s.TgtPerSec) {
+		if !s.SrcPerSec.IsZero() && !s.TgtPerSec.IsZero() {
 			sum, n = sum+float64(s.SrcPerSec)+float64(s.TgtPerSec), n+1
 		}
 	}

@@ -116,7 +116,8 @@ func (w Training) Measure(threads, steps int, e Effort) (StepSpeed, error) {
 	defer pool.Close()
 	s := StepSpeed{Preset: w.Name, Precision: precision(w.BF16), Threads: threads, Parameters: w.Config.CountParams()}
 	var seconds, src, tgt, gflops, limit []float64
-	var round struct{ steps, seconds, src, tgt, flops float64 }
+	type sums struct{ steps, seconds, src, tgt, flops float64 }
+	var round sums
 	start, warm := time.Now(), false
 	for step, err := range w.Steps(pool) {
 		if err != nil {
@@ -128,8 +129,7 @@ func (w Training) Measure(threads, steps int, e Effort) (StepSpeed, error) {
 		round.tgt += float64(step.Tgt)
 		round.flops += step.FLOPs
 		if !warm && (round.steps == float64(steps) || e.Rounds == 1) {
-			start, warm, round.steps = time.Now(), true, 0
-			round.seconds, round.src, round.tgt, round.flops = 0, 0, 0, 0
+			start, warm, round = time.Now(), true, sums{}
 		}
 		if round.steps < float64(steps) {
 			continue
@@ -142,7 +142,7 @@ func (w Training) Measure(threads, steps int, e Effort) (StepSpeed, error) {
 		if len(seconds) >= e.Rounds || time.Since(start) > e.Time {
 			break
 		}
-		round.steps, round.seconds, round.src, round.tgt, round.flops = 0, 0, 0, 0, 0
+		round = sums{}
 	}
 	all := float64(len(seconds) * steps)
 	s.SrcTokens, s.TgtTokens = s.SrcTokens/all, s.TgtTokens/all
