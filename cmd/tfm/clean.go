@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -40,16 +39,12 @@ type cleaning struct {
 	files        *filter.Corpus
 	out, dropped string
 	dryRun       bool
-	drop         [clean.NumFaults]bool // of the flags that need no value
 }
 
 // faultFlags declares the flags of the faults in the order of their rules.
 func (c *cleaning) faultFlags(f *cli.Flags) {
-	for i := range c.drop {
-		c.drop[i] = !c.Keep[i]
-	}
 	flag := func(fault clean.Fault, usage string) {
-		f.BoolVar(&c.drop[fault], fault.String(), c.drop[fault], usage)
+		f.Var((*cli.NotValue)(&c.Keep[fault]), fault.String(), usage)
 	}
 	f.Group("Faults of a pair")
 	flag(clean.InvalidUTF8, "drop pairs with bytes that are not UTF-8")
@@ -83,9 +78,6 @@ func (c *cleaning) check(args []string) error {
 	}
 	if err := c.files.Check(); err != nil {
 		return err
-	}
-	for i, drop := range c.drop {
-		c.Keep[i] = !drop
 	}
 	if err := c.Validate(); err != nil {
 		return cli.Usagef("%v", err)
@@ -186,7 +178,9 @@ func printCleaned(screen *terminal.Progress, r *clean.Report, samples [clean.Num
 		}
 		line("  "+fault.Text(), r.Dropped[fault])
 		if p := samples[fault]; p.Line > 0 {
-			sample := printable(fmt.Sprintf("    %d: %s | %s", p.Line, p.Source, p.Target))
+			sample := fmt.Sprintf("    %d: %s | %s", p.Line, p.Source, p.Target)
+			const maxSample = 1 << 10 // bytes, more than a line of a terminal
+			sample = terminal.Printable(sample[:min(len(sample), maxSample)])
 			screen.Line("%s", terminal.Truncate(sample, screen.Width()-1))
 		}
 	}
@@ -194,15 +188,4 @@ func printCleaned(screen *terminal.Progress, r *clean.Report, samples [clean.Num
 	for _, fault := range r.Unjudged {
 		screen.Text("%s was not judged: the sample of %s pairs is too small or too irregular", fault.Text(), format.Thousands(r.Sampled))
 	}
-}
-
-// printable returns the start of s, more than a line of a terminal, with spaces in place of control
-// characters.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || 0x7F <= r && r < 0xA0 {
-			return ' '
-		}
-		return r
-	}, s[:min(len(s), 1<<10)])
 }

@@ -127,11 +127,7 @@ type header struct{ strings.Builder }
 
 // row adds a row, wrapped to the width of the terminal.
 func (h *header) row(label, format string, args ...any) {
-	lines := []string{fmt.Sprintf(format, args...)}
-	if width := terminal.Width(os.Stdout) - labelColumns; width >= labelColumns {
-		lines = terminal.Wrap(strings.Fields(lines[0]), width)
-	}
-	fmt.Fprintf(h, "%-*s%s\n", labelColumns, label+":", strings.Join(lines, "\n"+strings.Repeat(" ", labelColumns)))
+	h.WriteString(terminal.Row(label+":", fmt.Sprintf(format, args...), labelColumns, terminal.Width(os.Stdout)) + "\n")
 }
 
 // printHeader prints a configuration, which shows the chosen variant of the paper, the length

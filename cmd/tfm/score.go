@@ -86,7 +86,10 @@ func (c *scorer) checkSystems(files []string) ([]string, error) {
 // the baseline's.
 func readSystems(files []string, refs [][]string, firstRef string) (systems []scoring.System, err error) {
 	if len(files) == 0 {
-		hyps, err := readStdin(refs, firstRef)
+		if terminal.IsTerminal(os.Stdin) {
+			fmt.Fprintln(os.Stderr, "Reading translations from the terminal, a line each; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
+		}
+		hyps, err := scoring.ReadHypotheses(os.Stdin, "standard input", refs, firstRef)
 		return []scoring.System{{Hypotheses: hyps}}, err
 	}
 	for _, file := range files {
@@ -100,13 +103,6 @@ func readSystems(files []string, refs [][]string, firstRef string) (systems []sc
 		systems = append(systems, s)
 	}
 	return systems, nil
-}
-
-func readStdin(refs [][]string, firstRef string) ([]string, error) {
-	if terminal.IsTerminal(os.Stdin) {
-		fmt.Fprintln(os.Stderr, "Reading translations from the terminal, a line each; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
-	}
-	return scoring.ReadHypotheses(os.Stdin, "standard input", refs, firstRef)
 }
 
 func readHypotheses(file string, refs [][]string, firstRef string) ([]string, error) {

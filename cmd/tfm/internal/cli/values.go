@@ -47,12 +47,7 @@ func newFloat(p *float64, value float64) *number[float64] {
 		parse: func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }}
 }
 
-func (v *number[T]) String() string {
-	if v.p == nil {
-		return ""
-	}
-	return v.format(*v.p)
-}
+func (v *number[T]) String() string { return v.format(*v.p) }
 
 func (v *number[T]) Set(s string) error {
 	x, err := v.parse(s)

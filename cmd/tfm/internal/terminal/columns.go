@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -76,6 +77,16 @@ func wide(r rune) bool {
 // Pad appends spaces to s up to a number of columns.
 func Pad(s string, columns int) string {
 	return s + strings.Repeat(" ", max(0, columns-Columns(s)))
+}
+
+// Row returns a label of labelColumns columns and a text, which is wrapped in its column to a
+// terminal of width columns. A width of less than twice the label's wraps nothing.
+func Row(label, text string, labelColumns, width int) string {
+	lines := []string{text}
+	if width >= 2*labelColumns {
+		lines = Wrap(strings.Fields(text), width-labelColumns)
+	}
+	return fmt.Sprintf("%-*s%s", labelColumns, label, strings.Join(lines, "\n"+strings.Repeat(" ", labelColumns)))
 }
 
 // Wrap joins words with spaces into lines of at most width columns. A wider word has its own line.

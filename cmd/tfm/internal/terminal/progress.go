@@ -76,11 +76,7 @@ func (p *Progress) Field(label, format string, args ...any) {
 	if label != "" {
 		label += ":"
 	}
-	lines := []string{fmt.Sprintf(format, args...)}
-	if width := p.width - fieldColumns; width >= fieldColumns {
-		lines = Wrap(strings.Fields(lines[0]), width)
-	}
-	p.Line("%-*s%s", fieldColumns, label, strings.Join(lines, "\n"+strings.Repeat(" ", fieldColumns)))
+	p.Line("%s", Row(label, fmt.Sprintf(format, args...), fieldColumns, p.width))
 }
 
 // Width returns the number of columns of the terminal, 0 if the output is not a terminal.
