@@ -30,10 +30,7 @@ func reportCommand() cli.Command {
 			f.StringVar(&r.folder, "run", "", "`folder` with the run's checkpoints and log.jsonl")
 			f.StringVar(&r.out, "o", "report.html", "`file` to write")
 			f.StringVar(&r.model, "model", "", "model `file` for the attention maps")
-			f.Func("sentence", "`text` of an attention map; repeat it for more", func(s string) error {
-				r.sentences = append(r.sentences, s)
-				return nil
-			})
+			f.StringsVar(&r.sentences, "sentence", "`text` of an attention map; repeat it for more")
 			f.StringVar(&r.file, "sentences", "", "`file` of such texts, one a line")
 			f.Func("compare", "another run's log, whose losses are compared, as `NAME=FILE`; each step needs a line {\"step\": 1, \"loss\": 9.1}; repeat it for more", r.addOther)
 			cli.ThreadsFlag(f, &r.threads)

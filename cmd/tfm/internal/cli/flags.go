@@ -143,6 +143,14 @@ func (f *Flags) TextVar(p encoding.TextUnmarshaler, name string, value encoding.
 	return f.add(name, p)
 }
 
+// StringsVar declares a flag whose values, one for each time that it is given, are appended to *p.
+func (f *Flags) StringsVar(p *[]string, name, usage string) *Flag {
+	return f.Func(name, usage, func(s string) error {
+		*p = append(*p, s)
+		return nil
+	})
+}
+
 // Func declares a flag that calls do with each of its values.
 func (f *Flags) Func(name, usage string, do func(string) error) *Flag {
 	f.set.Func(name, usage, do)

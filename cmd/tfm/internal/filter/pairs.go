@@ -53,7 +53,7 @@ func (o *PairOptions) Format() (PairFormat, error) {
 	case o.JSON:
 		return pairObjects{cmp.Or(source, "text"), cmp.Or(target, "translation"), o.Tokens}, nil
 	case o.TSV:
-		c := pairColumns{tokens: o.Tokens}
+		c := pairColumns{copied: true, tokens: o.Tokens}
 		var err error
 		if c.source, err = columnIndex("columns", cmp.Or(source, "1")); err != nil {
 			return nil, err
@@ -63,18 +63,7 @@ func (o *PairOptions) Format() (PairFormat, error) {
 	case o.Columns != "":
 		return nil, cli.Usagef("-columns needs -tsv or -json")
 	}
-	return pairFiles{o.Tokens}, nil
-}
-
-// pairFiles is the PairFormat of two files, whose lines are not copied.
-type pairFiles struct{ tokens bool }
-
-func (pairFiles) Parse(string) (p text.Pair, err error) { return p, nil }
-
-func (pairFiles) Blank(string) bool { return false }
-
-func (f pairFiles) Write(w io.Writer, _ string, _ text.Pair, s *translate.PairScore, err error) {
-	io.WriteString(w, scoreColumns(s, f.tokens, err)+"\n")
+	return pairColumns{tokens: o.Tokens}, nil
 }
 
 // scoreColumns returns the scores of a pair as columns, which are empty after an error.
@@ -93,13 +82,17 @@ func scoreColumns(s *translate.PairScore, withTokens bool, err error) string {
 	return strings.Join(columns, "\t")
 }
 
-// pairColumns is the PairFormat of columns separated by tabs.
+// pairColumns is the PairFormat of scores in columns separated by tabs.
 type pairColumns struct {
-	source, target int // indices
+	copied         bool // lines have columns and are copied; false: pairs of two files
+	source, target int  // indices of columns
 	tokens         bool
 }
 
 func (c pairColumns) Parse(line string) (text.Pair, error) {
+	if !c.copied {
+		return text.Pair{}, nil
+	}
 	list, err := splitColumns(line, max(c.source, c.target))
 	if err != nil {
 		return text.Pair{}, err
@@ -110,7 +103,10 @@ func (c pairColumns) Parse(line string) (text.Pair, error) {
 func (pairColumns) Blank(string) bool { return false }
 
 func (c pairColumns) Write(w io.Writer, line string, _ text.Pair, s *translate.PairScore, err error) {
-	io.WriteString(w, line+"\t"+scoreColumns(s, c.tokens, err)+"\n")
+	if c.copied {
+		io.WriteString(w, line+"\t")
+	}
+	io.WriteString(w, scoreColumns(s, c.tokens, err)+"\n")
 }
 
 // pairObjects is the PairFormat of JSON objects. A blank line is copied.

@@ -58,10 +58,7 @@ const (
 // Flags declares the flags of a command's scores.
 func Flags(f *cli.Flags) *Options {
 	o := &Options{trials: score.DefaultTrials, paired: noTest}
-	f.Func("ref", "`file` with a reference translation of each line; repeat it for more references", func(path string) error {
-		o.References = append(o.References, path)
-		return nil
-	})
+	f.StringsVar(&o.References, "ref", "`file` with a reference translation of each line; repeat it for more references")
 	f.Group("BLEU")
 	settings.TokenizeFlag(f, &o.tokenizer)
 	f.BoolVar(&o.lowercase, "lowercase", false, "ignore case in BLEU")
