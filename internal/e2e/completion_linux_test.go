@@ -34,7 +34,7 @@ func startShell(t *testing.T, dir string, command ...string) *session {
 		t.Skipf("needs %s, for example from 'apt-get install %[1]s': %v", command[0], err)
 	}
 	bin := t.TempDir()
-	stub := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = completion ]; then exec '%s' \"$@\"; fi\nprintf '[%%s]' \"$@\"\necho\n", program)
+	stub := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = completion ]; then exec '%s' \"$@\"; fi\nprintf '[%%s]' \"$@\"\necho\n", program())
 	if err := os.WriteFile(filepath.Join(bin, "tfm"), []byte(stub), 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,35 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
 
-// program is the tfm that the tests run: the file that the environment variable TFM_TEST_BINARY
+// binaryPath is the tfm that the tests run: the file that the environment variable TFM_TEST_BINARY
 // names, or one that TestMain builds like the test, with its build tags and race detector.
-var program string
+var binaryPath string
+
+// program returns the path of the tfm that the tests run. go test caches a result until a file
+// changes that a test, after TestMain, has opened: the first call opens the folders of the module,
+// so that the source of the binary is among them.
+func program() string {
+	openModule()
+	return binaryPath
+}
+
+var openModule = sync.OnceFunc(func() {
+	const root = "../.."
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && path != root && d.IsDir() && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil && os.Getenv("TFM_TEST_BINARY") == "" {
+		panic(err)
+	}
+})
 
 // raceDetector reports whether the test, and with it the program, has the race detector.
 var raceDetector = buildSetting("-race") == "true"
@@ -28,14 +50,14 @@ func TestMain(m *testing.M) {
 	}
 	dir, err := os.MkdirTemp("", "tfm-e2e-*")
 	if err == nil {
-		program, err = build(dir)
+		binaryPath, err = build(dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := 0
-	if err := tfm("version").Run(); errors.Is(err, syscall.ENOEXEC) {
+	if err := command(binaryPath, "version").Run(); errors.Is(err, syscall.ENOEXEC) {
 		fmt.Println("skipped: an emulated test cannot start programs of its architecture")
 	} else {
 		code = m.Run()
@@ -51,18 +73,6 @@ func TestMain(m *testing.M) {
 func build(dir string) (path string, err error) {
 	if path := os.Getenv("TFM_TEST_BINARY"); path != "" {
 		return filepath.Abs(path)
-	}
-	// go test caches a result until a file changes that the test has opened. Opening the folders of
-	// the module makes it see each change of the binary's source.
-	const root = "../.."
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && path != root && d.IsDir() && strings.HasPrefix(d.Name(), ".") {
-			return fs.SkipDir
-		}
-		return err
-	})
-	if err != nil {
-		return "", err
 	}
 	path = filepath.Join(dir, "tfm")
 	if runtime.GOOS == "windows" {
@@ -92,8 +102,10 @@ func buildSetting(key string) string {
 	return ""
 }
 
-func tfm(args ...string) *exec.Cmd {
-	c := exec.Command(program, args...)
+func tfm(args ...string) *exec.Cmd { return command(program(), args...) }
+
+func command(path string, args ...string) *exec.Cmd {
+	c := exec.Command(path, args...)
 	// Without atexit_sleep_ms=0 each program waits a second at its end for late races.
 	c.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	return c

@@ -154,7 +154,7 @@ func runCommand(t *testing.T, document, dir, command string) {
 	}
 	c := exec.Command("sh", "-ec", run)
 	c.Dir = dir
-	c.Env = append(os.Environ(), asShortened+"="+program, "GORACE=atexit_sleep_ms=0", "HOME="+dir,
+	c.Env = append(os.Environ(), asShortened+"="+program(), "GORACE=atexit_sleep_ms=0", "HOME="+dir,
 		"PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%s: %s: %v\n%s", document, command, err, out)
