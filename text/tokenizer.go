@@ -2,7 +2,11 @@ package text
 
 import (
 	"encoding"
+	"fmt"
 	"math/rand/v2"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The special ids, equal in all tokenizers and models. A tokenizer that is read from another
@@ -65,4 +69,24 @@ type Sampler interface {
 	// alpha and the state of random. It panics if alpha is outside the method's range. It is
 	// safe for concurrent use if random is not shared.
 	EncodeSample(dst []int32, s string, alpha float64, random *rand.PCG) []int32
+}
+
+// SpecialPiece returns the piece of Pad, BOS or EOS, which text does not have.
+func SpecialPiece(id int32) string { return [...]string{Pad: "<pad>", BOS: "<s>", EOS: "</s>"}[id] }
+
+// PrintablePiece returns a piece with its bytes that make no printable character as <0xE4>.
+func PrintablePiece(piece string) string {
+	var s strings.Builder
+	for piece != "" {
+		r, size := utf8.DecodeRuneInString(piece)
+		if r == utf8.RuneError && size == 1 || !unicode.IsGraphic(r) {
+			for _, c := range []byte(piece[:size]) {
+				fmt.Fprintf(&s, "<0x%02X>", c)
+			}
+		} else {
+			s.WriteString(piece[:size])
+		}
+		piece = piece[size:]
+	}
+	return s.String()
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"tfm/text"
 	"tfm/text/internal/dropout"
@@ -145,24 +143,9 @@ func (t *Tokenizer) Piece(id int32) string {
 	case id < 0 || int(id) >= len(t.pieces):
 		return "<?>"
 	case id < firstByte:
-		return [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"}[id]
+		return text.SpecialPiece(id)
 	}
-	var s strings.Builder
-	for piece := t.pieces[id]; piece != ""; {
-		r, size := utf8.DecodeRuneInString(piece)
-		switch {
-		case r == ' ':
-			s.WriteRune('▁')
-		case r == utf8.RuneError && size == 1 || !unicode.IsGraphic(r):
-			for _, c := range []byte(piece[:size]) {
-				fmt.Fprintf(&s, "<0x%02X>", c)
-			}
-		default:
-			s.WriteRune(r)
-		}
-		piece = piece[size:]
-	}
-	return s.String()
+	return strings.ReplaceAll(text.PrintablePiece(t.pieces[id]), " ", "▁")
 }
 
 // wordEncoder is the reusable scratch memory of encoding.

@@ -60,15 +60,15 @@ func (c *cleaner) plausible(x, y int) bool {
 	return c.Ratio == 0 || c.learned.ratios.deviations(x, y) <= c.Ratio
 }
 
-// fault returns the first fault of a pair that the rules from first to before end find. It measures
-// the pair before the first rule that needs the measures.
-func (c *cleaner) fault(p *pair, end int) Fault {
-	for i, r := range rules[:end] {
-		if i == measuredRules {
+// fault returns the first fault of a pair before end, which is at most firstAmong. It measures the
+// pair before the first rule that needs the measures.
+func (c *cleaner) fault(p *pair, end Fault) Fault {
+	for f := None + 1; f < end; f++ {
+		if f == firstMeasured {
 			p.measure()
 		}
-		if !c.Keep[r.fault] && r.finds(c, p) {
-			return r.fault
+		if !c.Keep[f] && faults[f].finds(c, p) {
+			return f
 		}
 	}
 	return None
@@ -88,7 +88,7 @@ func (c *cleaner) survey(ctx context.Context) error {
 			return err
 		}
 		p.RepairedPair = next
-		if c.sample.has(next.Line) && c.fault(&p, learnedRules) == None {
+		if c.sample.has(next.Line) && c.fault(&p, firstLearned) == None {
 			c.sample.add(&p)
 		}
 	}
@@ -139,7 +139,7 @@ func (c *cleaner) learn(ctx context.Context) error {
 	l.ratios.learn()
 	c.sample.remove(func(q *text.RepairedPair) bool {
 		p.RepairedPair = *q
-		return c.fault(&p, len(rules)) != None
+		return c.fault(&p, firstAmong) != None
 	})
 	c.report.Sampled = len(c.sample.pairs)
 	if len(l.ratios.classes) == 0 && c.Ratio > 0 {
@@ -178,7 +178,7 @@ func (c *cleaner) forEachValid(ctx context.Context, do func(*pair)) error {
 			return err
 		}
 		p.RepairedPair = next
-		if c.fault(&p, len(rules)) == None {
+		if c.fault(&p, firstAmong) == None {
 			do(&p)
 		}
 	}
@@ -265,6 +265,6 @@ func (c *cleaner) judgeAll(batch []verdict, judges []*judge) {
 
 // judge sets the verdict of a pair.
 func (c *cleaner) judge(v *verdict, w *judge) {
-	v.fault = c.fault(&v.pair, len(rules))
+	v.fault = c.fault(&v.pair, firstAmong)
 	v.misaligned = v.fault == None && w != nil && w.misaligned(&v.pair)
 }

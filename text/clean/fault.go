@@ -31,18 +31,45 @@ const (
 // NumFaults is the number of faults, None included.
 const NumFaults = int(numFaults)
 
-var faultNames = [NumFaults]string{"", "utf8", "columns", "empty", "replacement", "mojibake", "control", "markup", "length", "copies", "script",
-	"repetition", "ratio", "numbers", "duplicates", "near-duplicates", "per-source", "per-target", "misaligned"}
+// faults are the properties of each fault. Rules without finds judge a pair among others: see
+// repeatRules and lexical.
+var faults = [NumFaults]struct {
+	name, text string // for a file or a flag, and for people
+	finds      func(*cleaner, *pair) bool
+}{
+	InvalidUTF8:    {"utf8", "invalid UTF-8", (*cleaner).invalid},
+	Columns:        {"columns", "not source, tab, target", (*cleaner).columns},
+	Empty:          {"empty", "empty side", (*cleaner).empty},
+	Replacement:    {"replacement", "U+FFFD", (*cleaner).replacement},
+	Mojibake:       {"mojibake", "mojibake", (*cleaner).mojibake},
+	Control:        {"control", "control characters", (*cleaner).control},
+	Markup:         {"markup", "markup", (*cleaner).markup},
+	Length:         {"length", "too short or too long", (*cleaner).length},
+	Copy:           {"copies", "copy", (*cleaner).copied},
+	WrongScript:    {"script", "wrong script", (*cleaner).wrongScript},
+	Repetition:     {"repetition", "repetition", (*cleaner).repetition},
+	Ratio:          {"ratio", "length ratio", (*cleaner).ratio},
+	Numbers:        {"numbers", "different numbers", (*cleaner).numbers},
+	Duplicate:      {"duplicates", "duplicate", nil},
+	NearDuplicate:  {"near-duplicates", "near-duplicate", nil},
+	RepeatedSource: {"per-source", "repeated source", nil},
+	RepeatedTarget: {"per-target", "repeated target", nil},
+	Misaligned:     {"misaligned", "misaligned", nil},
+}
 
-var faultTexts = [NumFaults]string{"", "invalid UTF-8", "not source, tab, target", "empty side", "U+FFFD", "mojibake", "control characters", "markup",
-	"too short or too long", "copy", "wrong script", "repetition", "length ratio", "different numbers", "duplicate", "near-duplicate", "repeated source",
-	"repeated target", "misaligned"}
+// The first faults whose rules need the measures of a pair, what Clean learns from the corpus, and
+// other pairs.
+const (
+	firstMeasured = Length
+	firstLearned  = WrongScript
+	firstAmong    = Duplicate
+)
 
 // String returns the name of f for a file or a flag, such as "near-duplicates".
-func (f Fault) String() string { return faultNames[f] }
+func (f Fault) String() string { return faults[f].name }
 
 // Text returns the name of f for people, such as "near-duplicate".
-func (f Fault) Text() string { return faultTexts[f] }
+func (f Fault) Text() string { return faults[f].text }
 
 // Faults returns all faults in the order of their rules.
 func Faults() []Fault {
@@ -52,31 +79,3 @@ func Faults() []Fault {
 	}
 	return list
 }
-
-// rules are the rules for a single pair, in their order. Those for several pairs follow them: see
-// cleaner.judge.
-var rules = []struct {
-	fault Fault
-	finds func(*cleaner, *pair) bool
-}{
-	{InvalidUTF8, (*cleaner).invalid},
-	{Columns, (*cleaner).columns},
-	{Empty, (*cleaner).empty},
-	{Replacement, (*cleaner).replacement},
-	{Mojibake, (*cleaner).mojibake},
-	{Control, (*cleaner).control},
-	{Markup, (*cleaner).markup},
-	{Length, (*cleaner).length},
-	{Copy, (*cleaner).copied},
-	{WrongScript, (*cleaner).wrongScript},
-	{Repetition, (*cleaner).repetition},
-	{Ratio, (*cleaner).ratio},
-	{Numbers, (*cleaner).numbers},
-}
-
-// measuredRules and learnedRules are the indices in rules of the first rule that needs the measures
-// of a pair, and the first one that needs what Clean learns from the corpus.
-const (
-	measuredRules = 7
-	learnedRules  = 9
-)

@@ -85,35 +85,32 @@ func TestRules(t *testing.T) {
 		{Numbers, "Two dogs play in 1998.", "两只狗在玩，很好很好"},
 	} {
 		p := &pair{RepairedPair: text.RepairedPair{Pair: text.Pair{Source: test.source, Target: test.target}, Columns: 2}}
-		if got := c.fault(p, len(rules)); got != test.want {
+		if got := c.fault(p, firstAmong); got != test.want {
 			t.Errorf("%q, %q: fault %q, want %q", test.source, test.target, got, test.want)
 		}
 		if test.want == None {
 			continue
 		}
 		c.Keep[test.want] = true
-		if got := c.fault(p, len(rules)); got == test.want {
+		if got := c.fault(p, firstAmong); got == test.want {
 			t.Errorf("%q, %q: fault %q, which is kept", test.source, test.target, got)
 		}
 		c.Keep[test.want] = false
 	}
 	for _, p := range []text.RepairedPair{{Invalid: true}, {Columns: 1}, {Columns: 2, Long: true, Pair: text.Pair{Source: "a", Target: "b"}}} {
 		want := map[bool]Fault{p.Invalid: InvalidUTF8, p.Columns == 1: Columns, p.Long: Length}[true]
-		if got := c.fault(&pair{RepairedPair: p}, len(rules)); got != want {
+		if got := c.fault(&pair{RepairedPair: p}, firstAmong); got != want {
 			t.Errorf("%+v: fault %q, want %q", p, got, want)
 		}
 	}
 }
 
-// The rules are in the order of the faults, and the constants name the rules that they should.
-func TestOrder(t *testing.T) {
-	for i, r := range rules {
-		if r.fault != None+1+Fault(i) {
-			t.Errorf("rule %d finds %q", i, r.fault)
+// Each fault has names, and those of single pairs have a rule.
+func TestFaults(t *testing.T) {
+	for _, f := range Faults() {
+		if (faults[f].finds != nil) != (f < firstAmong) {
+			t.Errorf("%q has a rule for single pairs: %v", f, faults[f].finds != nil)
 		}
-	}
-	if rules[measuredRules].fault != Length || rules[learnedRules].fault != WrongScript {
-		t.Errorf("measuredRules is %q, learnedRules is %q", rules[measuredRules].fault, rules[learnedRules].fault)
 	}
 	for _, f := range Faults() {
 		if f.String() == "" || f.Text() == "" {

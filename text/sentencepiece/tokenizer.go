@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 
 	"tfm/text"
@@ -421,20 +420,7 @@ func (t *Tokenizer) Piece(id int32) string {
 		return "<?>"
 	}
 	if t.fromText[id] < 0 {
-		return [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"}[id]
+		return text.SpecialPiece(id)
 	}
-	piece := t.model.Pieces[t.fromText[id]].Text
-	var s strings.Builder
-	for piece != "" {
-		r, size := utf8.DecodeRuneInString(piece)
-		if r == utf8.RuneError && size == 1 || !unicode.IsGraphic(r) {
-			for _, c := range []byte(piece[:size]) {
-				s.WriteString(byteText(c))
-			}
-		} else {
-			s.WriteString(piece[:size])
-		}
-		piece = piece[size:]
-	}
-	return s.String()
+	return text.PrintablePiece(t.model.Pieces[t.fromText[id]].Text)
 }
