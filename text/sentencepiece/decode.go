@@ -70,25 +70,12 @@ func (t *Tokenizer) decode(ids []int32, ranges []text.Range) (string, []text.Ran
 			d = t.decoded[id]
 		}
 		if d.kind == Byte {
-			var char [utf8.UTFMax]byte
-			n := 0
-			for n < len(char) && i+n < len(ids) {
-				id := t.FileID(ids[i+n])
-				if id < 0 || t.decoded[id].kind != Byte {
-					break
-				}
-				char[n] = t.decoded[id].text[0]
-				n++
+			char, size := t.decodeBytes(ids[i:])
+			for range size - 1 {
+				add("")
 			}
-			if r, size := utf8.DecodeRune(char[:n]); r == utf8.RuneError && size == 1 {
-				add(replacement)
-			} else {
-				for range size - 1 {
-					add("")
-				}
-				add(string(char[:size]))
-				i += size - 1
-			}
+			add(char)
+			i += size - 1
 			continue
 		}
 		if stripped || len(out) > 0 {
@@ -105,24 +92,44 @@ func (t *Tokenizer) decode(ids []int32, ranges []text.Range) (string, []text.Ran
 	if t.denormalizer == nil || len(out) == 0 {
 		return string(out), ranges
 	}
-	var offsets []int
-	normal := t.denormalizer.normalize(nil, &offsets, string(out))
-	if ranges != nil {
-		begin := 0
-		for i := firstRange; i < len(ranges); i++ {
-			end := begin
-			for end < len(normal) && offsets[end] < ranges[i].End {
-				end++
-			}
-			if i == len(ranges)-1 {
-				end = len(normal)
-			}
-			end = characterStart(string(normal), end)
-			ranges[i] = text.Range{Start: begin, End: end}
-			begin = end
+	return t.denormalize(string(out), ranges[firstRange:]), ranges
+}
+
+// decodeBytes returns the character that byte pieces at the start of ids make, and their number. A
+// byte that begins no character becomes U+FFFD.
+func (t *Tokenizer) decodeBytes(ids []int32) (char string, size int) {
+	var bytes [utf8.UTFMax]byte
+	n := 0
+	for n < min(len(bytes), len(ids)) {
+		id := t.FileID(ids[n])
+		if id < 0 || t.decoded[id].kind != Byte {
+			break
 		}
+		bytes[n] = t.decoded[id].text[0]
+		n++
 	}
-	return string(normal), ranges
+	r, size := utf8.DecodeRune(bytes[:n])
+	return string(r), size
+}
+
+// denormalize returns the denormalized form of s, and changes adjacent ranges of s to ranges of it.
+func (t *Tokenizer) denormalize(s string, ranges []text.Range) string {
+	var offsets []int
+	normal := string(t.denormalizer.normalize(nil, &offsets, s))
+	begin := 0
+	for i := range ranges {
+		end := begin
+		for end < len(normal) && offsets[end] < ranges[i].End {
+			end++
+		}
+		if i == len(ranges)-1 {
+			end = len(normal)
+		}
+		end = characterStart(normal, end)
+		ranges[i] = text.Range{Start: begin, End: end}
+		begin = end
+	}
+	return normal
 }
 
 // Bytes implements text.Tokenizer. Decode differs from the concatenation where bytes do not make a

@@ -321,74 +321,48 @@ func (t *Trainer) corpus() (*corpus, error) {
 // ones that cover the texts. It returns the symbol plus 1 of each character up to the last one of
 // the texts.
 func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
-	var counts []int64 // of the characters up to the last one
-	var all int64
-	table := &t.texts.table
-	for i, text := range table.Strings {
-		for _, r := range text {
-			if n := int(r) + 1 - len(counts); n > 0 {
-				counts = append(counts, make([]int64, n)...)
-			}
-			counts[r] += table.Counts[i]
-			all += table.Counts[i]
-		}
-	}
-	type char struct {
-		r        rune
-		required bool
-	}
-	var chars []char
+	required := map[rune]bool{}
 	for _, r := range t.spec.RequiredChars {
 		if r == utf8.RuneError || t.texts.rules.class(r) == reserved {
 			return nil, settingErrorf("required_chars", "found %q, expected characters that pieces can have", r)
 		}
-		chars = append(chars, char{r, true})
-		if n := int(r) + 1 - len(counts); n > 0 {
-			counts = append(counts, make([]int64, n)...)
-		}
+		required[r] = true
 	}
-	slices.SortFunc(chars, func(a, b char) int { return int(a.r - b.r) })
-	chars = slices.Compact(chars)
-	required := len(chars)
-	for r, n := range counts {
-		if n == 0 {
-			continue
-		}
-		if _, found := slices.BinarySearchFunc(chars[:required], rune(r), func(c char, r rune) int { return int(c.r - r) }); !found {
-			chars = append(chars, char{rune(r), false})
-		}
-	}
+	counts, all := t.charCounts(required)
 	if all == 0 {
 		return nil, errors.New("found no text to train on")
 	}
-	byCount := func(a, b char) int {
-		switch {
-		case a.required != b.required && a.required:
-			return -1
-		case a.required != b.required:
-			return 1
-		case counts[a.r] != counts[b.r]:
-			return cmp.Compare(counts[b.r], counts[a.r])
+	var chars []rune
+	for r, n := range counts {
+		if n > 0 || required[rune(r)] {
+			chars = append(chars, rune(r))
 		}
-		return int(a.r - b.r)
 	}
-	slices.SortFunc(chars, byCount)
-	symbols = make([]int32, len(counts))
-	var covered int64
+	slices.SortStableFunc(chars, func(a, b rune) int {
+		switch {
+		case required[a] != required[b] && required[a]:
+			return -1
+		case required[a] != required[b]:
+			return 1
+		}
+		return cmp.Compare(counts[b], counts[a])
+	})
 	special := map[string]bool{}
 	for _, p := range t.meta {
 		special[p.Text] = true
 	}
+	var covered int64
 	for _, r := range chars {
 		if float32(float64(covered)/float64(all)) >= t.spec.CharacterCoverage {
 			break
 		}
-		covered += counts[r.r]
-		if !special[string(r.r)] {
-			c.chars = append(c.chars, r.r)
+		covered += counts[r]
+		if !special[string(r)] {
+			c.chars = append(c.chars, r)
 		}
 	}
 	slices.Sort(c.chars)
+	symbols = make([]int32, len(counts))
 	for i, r := range c.chars {
 		symbols[r] = int32(i) + 1
 		c.classes = append(c.classes, c.rules.class(r))
@@ -397,4 +371,26 @@ func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
 	}
 	slices.SortStableFunc(c.byCount, func(a, b int32) int { return cmp.Compare(c.count[b], c.count[a]) })
 	return symbols, nil
+}
+
+// charCounts returns the counts of the characters up to the last one of the texts or of required,
+// and their sum.
+func (t *Trainer) charCounts(required map[rune]bool) (counts []int64, all int64) {
+	grow := func(r rune) {
+		if n := int(r) + 1 - len(counts); n > 0 {
+			counts = append(counts, make([]int64, n)...)
+		}
+	}
+	table := &t.texts.table
+	for i, text := range table.Strings {
+		for _, r := range text {
+			grow(r)
+			counts[r] += table.Counts[i]
+			all += table.Counts[i]
+		}
+	}
+	for r := range required {
+		grow(r)
+	}
+	return counts, all
 }
