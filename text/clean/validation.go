@@ -28,11 +28,20 @@ type HeldOut struct {
 }
 
 const (
-	heldOutSeed  = 1
-	drawnMargin  = 1000    // pairs that are drawn for those that are not chosen
-	maxDrawn     = 1 << 18 // pairs that are drawn if too few of these were chosen
-	minHeldOut   = 10      // 1/minHeldOut of the pairs to hold out are enough
-	heldOutRanks = 3       // without near-duplicates, with some, repeated
+	heldOutSeed = 1
+	drawnMargin = 1000    // pairs that are drawn for those that are not chosen
+	maxDrawn    = 1 << 18 // pairs that are drawn if too few of these were chosen
+	minHeldOut  = 10      // 1/minHeldOut of the pairs to hold out are enough
+)
+
+// similarityRank orders pairs by how much they resemble others. Lower ones are held out first.
+type similarityRank int
+
+const (
+	uniquePair   similarityRank = iota // without near-duplicates
+	nearPair                           // with near-duplicates
+	repeatedPair                       // the same as another pair
+	numRanks
 )
 
 // NewHeldOut returns a HeldOut for the choice of up to maxPairs pairs.
@@ -49,7 +58,7 @@ func (h *HeldOut) Draw(p text.Pair) { h.drawing.add(p) }
 func (h *HeldOut) Choose(ctx context.Context, pairs iter.Seq2[text.Pair, error], n int) error {
 	for {
 		list, all := h.drawing.pairs()
-		ranks, err := rank(ctx, pairs, list)
+		ranks, err := rankAll(ctx, pairs, list)
 		if err != nil {
 			return err
 		}
@@ -92,9 +101,8 @@ func (f *folder) keys(p text.Pair) foldedKeys {
 	return foldedKeys{source, hashWords(f.side.words), hash.Pair(p.Source, p.Target)}
 }
 
-// rank returns for each of the drawn pairs 0 if it has no near-duplicates among all pairs, 1 if it
-// has, and 2 if it is repeated.
-func rank(ctx context.Context, pairs iter.Seq2[text.Pair, error], list []drawn) ([]int, error) {
+// rankAll returns the rank of each drawn pair among all pairs.
+func rankAll(ctx context.Context, pairs iter.Seq2[text.Pair, error], list []drawn) ([]similarityRank, error) {
 	var f folder
 	var counts [3]hashCounts // of the keys of list: sources, targets, pairs
 	for i := range counts {
@@ -114,22 +122,22 @@ func rank(ctx context.Context, pairs iter.Seq2[text.Pair, error], list []drawn) 
 			}
 		}
 	})
-	ranks := make([]int, len(list))
+	ranks := make([]similarityRank, len(list))
 	for i, k := range keys {
 		switch {
 		case counts[2][k.pair] > 1:
-			ranks[i] = 2
+			ranks[i] = repeatedPair
 		case counts[0][k.source] > 1 || counts[1][k.target] > 1:
-			ranks[i] = 1
+			ranks[i] = nearPair
 		}
 	}
 	return ranks, err
 }
 
 // assign sets the result from the drawn pairs and their ranks.
-func (h *HeldOut) assign(list []drawn, ranks []int, n int) {
+func (h *HeldOut) assign(list []drawn, ranks []similarityRank, n int) {
 	h.Pairs, h.Moved, h.Near, h.Repeated = nil, 0, 0, 0
-	for rank := range heldOutRanks {
+	for rank := uniquePair; rank < numRanks; rank++ {
 		h.Moved = 0
 		for i := 0; i < len(list) && len(h.Pairs) < n; i++ {
 			switch {
@@ -137,8 +145,12 @@ func (h *HeldOut) assign(list []drawn, ranks []int, n int) {
 				h.Moved++
 			case ranks[i] == rank:
 				h.Pairs = append(h.Pairs, list[i].Pair)
-				h.Near += min(rank, 1)
-				h.Repeated += rank / 2
+				if rank >= nearPair {
+					h.Near++
+				}
+				if rank == repeatedPair {
+					h.Repeated++
+				}
 			}
 		}
 		if minHeldOut*len(h.Pairs) >= n {
