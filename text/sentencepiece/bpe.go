@@ -38,63 +38,89 @@ type merge struct {
 
 func newBPE(t *Tokenizer) (*bpe, error) {
 	b := &bpe{t: t}
-	pieces := t.model.Pieces
+	symbols, splits, err := b.addSymbols()
+	if err != nil {
+		return nil, err
+	}
+	b.addMerges(symbols, splits)
+	return b, nil
+}
+
+// matched reports whether a piece is matched in text, or unused.
+func (p *Piece) matched() bool { return p.Type == Normal || p.Type == Unused || p.Type == UserDefined }
+
+// isChar reports whether a piece is one character.
+func (p *Piece) isChar() bool { return charLen(p.Text[0]) >= len(p.Text) }
+
+// addSymbols sets the symbols, and returns those that merges can join, and the sum of the numbers
+// of characters of the pieces.
+func (b *bpe) addSymbols() (symbols map[string]int32, splits int, err error) {
+	pieces := b.t.model.Pieces
 	b.ids = make([]int32, len(pieces), 2*len(pieces))
-	symbols := make(map[string]int32, len(pieces)) // those that merges can join
+	symbols = make(map[string]int32, len(pieces))
 	var chars, fixed []entry
-	var byScore []int32
+	for i := range pieces {
+		p, id := &pieces[i], int32(i)
+		b.ids[i] = b.t.pieceID([]byte(p.Text))
+		if !p.matched() {
+			continue
+		}
+		symbols[p.Text] = id
+		if p.isChar() {
+			chars = append(chars, entry{text: p.Text, id: id})
+		}
+		switch p.Type {
+		case UserDefined:
+			fixed = append(fixed, entry{text: p.Text, id: id})
+		case Unused:
+			if b.unused == nil {
+				b.unused = make([]bool, len(pieces))
+			}
+			b.unused[i] = true
+		}
+	}
 	addChar := func(char string) {
 		if _, ok := symbols[char]; !ok {
 			symbols[char] = int32(len(b.ids))
-			b.ids = append(b.ids, t.pieceID([]byte(char)))
+			b.ids = append(b.ids, b.t.pieceID([]byte(char)))
 			chars = append(chars, entry{text: char, id: symbols[char]})
 		}
 	}
-	for i, p := range pieces {
-		b.ids[i] = t.pieceID([]byte(p.Text))
-		isChar := min(charLen(p.Text[0]), len(p.Text)) == len(p.Text)
-		switch p.Type {
-		case Normal, Unused, UserDefined:
-			symbols[p.Text] = int32(i)
-			byScore = append(byScore, int32(i))
-			if isChar {
-				chars = append(chars, entry{text: p.Text, id: int32(i)})
-			}
-			if p.Type == UserDefined {
-				fixed = append(fixed, entry{text: p.Text, id: int32(i)})
-			}
-			if p.Type == Unused {
-				if b.unused == nil {
-					b.unused = make([]bool, len(pieces))
-				}
-				b.unused[i] = true
-			}
-		}
-	}
-	splits := 0
-	for i, p := range pieces {
+	for i := range pieces {
+		p := &pieces[i]
 		switch {
-		case p.Type == Normal || p.Type == Unused || p.Type == UserDefined:
+		case p.matched():
 			for s := p.Text; s != ""; splits++ {
 				n := min(charLen(s[0]), len(s))
 				addChar(s[:n])
 				s = s[n:]
 			}
-		case min(charLen(p.Text[0]), len(p.Text)) == len(p.Text):
-			addChar(pieces[i].Text)
+		case p.isChar():
+			addChar(p.Text)
 		}
 	}
-	var err error
 	if b.chars, err = newTrie(chars); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if b.fixed, err = newTrie(fixed); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for c := range b.ascii {
 		b.ascii[c] = noSymbol
 		if s, ok := symbols[string([]byte{byte(c)})]; ok {
 			b.ascii[c] = s
+		}
+	}
+	return symbols, splits, nil
+}
+
+// addMerges sets the merges of each piece: of all pairs of symbols that make it.
+func (b *bpe) addMerges(symbols map[string]int32, splits int) {
+	pieces := b.t.model.Pieces
+	var byScore []int32
+	for i := range pieces {
+		if pieces[i].matched() {
+			byScore = append(byScore, int32(i))
 		}
 	}
 	slices.SortFunc(byScore, func(i, j int32) int { return cmp.Compare(pieces[j].Score, pieces[i].Score) })
@@ -115,7 +141,6 @@ func newBPE(t *Tokenizer) (*bpe, error) {
 			}
 		}
 	}
-	return b, nil
 }
 
 // mergeTable is a hash table of merges by the two symbols they join.

@@ -18,11 +18,10 @@ func (t *Tokenizer) Remap(old *Tokenizer) (out [][]int32) {
 		}
 		p := &t.model.Pieces[file]
 		same, reserved := old.reserved[p.Text]
-		matched := p.Type == Normal || p.Type == UserDefined || p.Type == Unused
 		switch {
 		case p.Type == Unknown:
 			same = old.unknown
-		case matched:
+		case p.matched():
 			var ok bool
 			if same, ok = old.ids[p.Text]; !ok {
 				ids := old.encodeNormal(nil, []byte(p.Text), sc)
