@@ -107,6 +107,11 @@ func (r *ct2Reader) readVocabularies() error {
 			return err
 		}
 	}
+	return r.setSpecialRows()
+}
+
+// setSpecialRows sets r.zero, r.start, and the rows of Pad and BOS.
+func (r *ct2Reader) setSpecialRows() error {
 	r.zero = r.flag("decoder/start_from_zero_embedding", false)
 	// CTranslate2's converter of MarianMTModel leaves EOS to the tokenizer of transformers. No
 	// other converter begins with a zero embedding in the place of EOS.
