@@ -9,8 +9,8 @@ import "golang.org/x/sys/cpu"
 var hasDot = cpu.ARM64.HasASIMDDP
 
 // KernelInt8 names the kernel of GemmInt8: "avx512vnni", "avx2", "sdot", "neon", or "generic" for
-// portable Go. It is selected as for Kernel; avx512vnni and sdot are used if the
-// processor has those instructions.
+// portable Go. It is selected as for Kernel; avx512vnni and sdot are used if the processor has
+// those instructions.
 func KernelInt8() string {
 	if kernel == neon && hasDot {
 		return "sdot"
