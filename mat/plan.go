@@ -20,33 +20,32 @@ type cacheSizes struct {
 var defaultCaches = cacheSizes{l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, l1Way: 4 << 10}
 
 // limits are the thresholds of plans. Rows, columns and depths (along k) count elements, work
-// counts multiply-adds, floats count float32 values. Limits named max are inclusive. After a limit
-// stands what it gains on Zen 4, measured without it; BENCHMARKS.md has the shapes.
+// counts multiply-adds, floats count float32 values. Limits named max are inclusive. The gain of a
+// limit is its best on the shapes of mat/README.md and of training, on Zen 4 with AVX-512, against
+// products without it.
 type limits struct {
 	// Sizes of caches.
-	l1Floats    int // a C row or a transposed B that stays in L1
-	l2Floats    int // a B that stays in L2
-	l3Floats    int // a B that stays in the core's part of L3: others are prefetched
-	aliasFloats int // rows at a multiple of this distance share sets of L1: copies gain 10 to 15 %
+	l1Floats    int // C of one row of A, or a B that small products transpose
+	l2Floats    int // a B that stays in L2: blocks of B 1 to 4 %
+	l3Floats    int // the core's part of L3; a B from beyond is prefetched: 1×32000×512 60 %
+	aliasFloats int // rows at a multiple of this distance share sets of L1: copies 5 to 8 %
 
 	// Tasks.
-	minTaskWork    int // work that justifies another thread
-	minTaskRows    int // rows of a task that reads all of a B in L2
-	minPackingRows int // rows of a task that packs all of B, although others pack it too: 8 %
-	minTaskCols    int // columns below which rows are divided first
+	minTaskWork int // justifies another thread
+	minTaskRows int // of a task that packs all of B, although others pack it too: 4 %
 
 	// Operands.
-	maxUnpackedRows int // rows of C for which a B from beyond L2 is read unpacked: 5 to 17 %
-	minPackedCols   int // columns of C that justify packing or copying A: up to 15 %
-	maxPackedRows   int // rows of A that are packed together
-	narrowCols      int // of a block of B, if C has few rows: the next one can be prefetched: 3 %
-	streamDepth     int // of a block of an unpacked B from beyond L2, in long rows: 60 to 90 %
-	maxCallFloats   int // floats of B in one call, which takes a few microseconds
+	maxUnpackedRows int // of C, for columns of B in registers 20 to 140 %, B in long rows 200 %
+	minPackedCols   int // of C, that justify packing or copying A: 4 to 8 %
+	maxPackedRows   int // of A that are packed together: bounds the memory
+	narrowCols      int // of a block of B, if C has few rows: the next one is prefetched: 8 %
+	streamDepth     int // of a block of an unpacked B from beyond L2: 4×2048×512 60 %
+	maxCallFloats   int // of B in one call, which cannot be interrupted: a few microseconds
 
 	// Products without blocks of B.
-	maxSmallWork int // limits a call to 20 µs: up to 27 %
+	maxSmallWork int // bounds a call to 20 µs: 3 to 4 %, attention of short sentences 40 %
 
-	// Bfloat16 and int8.
+	// Bfloat16 and int8, see BENCHMARKS.md.
 	maxDepthBF16     int // of a block
 	maxBlockABF16    int // elements of A in a block
 	maxBlockRowsInt8 int // rows of A that stay in L2 across the panels
@@ -61,10 +60,8 @@ func newLimits(c cacheSizes) limits {
 		l3Floats:    c.l3 / 4 / size,
 		aliasFloats: c.l1Way / size,
 
-		minTaskWork:    1 << 18,
-		minTaskRows:    96,
-		minPackingRows: 240,
-		minTaskCols:    256,
+		minTaskWork: 1 << 18,
+		minTaskRows: 240,
 
 		maxUnpackedRows: 64,
 		minPackedCols:   64,
@@ -107,7 +104,6 @@ type shape struct {
 type plan struct {
 	tasks    grid // each a block of C over all of k for one thread
 	spinning bool // tasks are too small to wake parked workers
-	shareB   bool // all threads pack B once, before the tasks begin
 	block    block
 }
 
@@ -136,53 +132,41 @@ type step struct {
 
 // planProduct sets p to the plan of a product with m, n > 0.
 func planProduct(p *plan, q *shape, lim *limits) {
-	p.tasks, p.spinning, p.shareB = grid{q.m, q.n, q.m, q.n}, false, false
+	p.tasks, p.spinning = grid{q.m, q.n, q.m, q.n}, false
 	if q.threads == 1 {
 		planBlock(&p.block, q, lim)
 		return
 	}
-	task := *q
-	if q.isSmall(lim) {
-		p.spinning = true
+	if p.spinning = q.isSmall(lim); p.spinning {
 		p.tasks = planSmallTasks(q, lim)
 	} else {
 		p.tasks = planTasks(q, lim)
-		p.shareB = p.tasks.rows < q.m && p.tasks.rows < lim.minPackingRows && q.kernel != generic &&
-			q.packsB(p.tasks.rows, q.n, lim) && saturatingProduct(q.m, q.n, q.k) > 32*lim.minTaskWork && q.n*q.k <= 2*lim.l3Floats
-		task.packed = q.packed || p.shareB
 	}
+	task := *q
 	task.m, task.n = p.tasks.rows, p.tasks.cols
 	planBlock(&p.block, &task, lim)
 }
 
 // planTasks divides C among threads. With enough work there are a few more tasks than threads, so
-// that a delayed thread does not hold up the others. Tasks in the same columns read the same part
-// of B, so rows are divided only if they are many, B can be shared or there are too few columns.
+// that a delayed thread does not hold up the others. Tasks in the same columns read, and may pack,
+// the same part of B, so rows are divided only if they are many or there are too few columns.
 func planTasks(q *shape, lim *limits) grid {
 	g := grid{q.m, q.n, q.m, q.n}
-	if q.threads == 1 {
-		return g
-	}
 	// Fewer rows than a strip take as long as a strip, because they read as much of B.
 	work := saturatingProduct(max(q.m, q.strips.rows), q.n, q.k)
 	tasks := min(q.threads, work/lim.minTaskWork)
 	if spare := work / (32 * lim.minTaskWork); spare > tasks {
 		tasks = min(4*q.threads, spare)
 	}
-	minRows := lim.minPackingRows
-	if q.n*q.k <= lim.l2Floats {
-		minRows = lim.minTaskRows
-	}
-	if rowBlocks := min(tasks, q.m/minRows) / q.threads * q.threads; rowBlocks > 0 {
+	if rowBlocks := min(tasks, q.m/lim.minTaskRows) / q.threads * q.threads; rowBlocks > 0 {
 		g.rows = ceil(ceilDiv(q.m, rowBlocks), q.strips.rows)
 		return g
 	}
 	for g.count() < tasks {
-		rows, cols := g.rows > 4*q.strips.rows, g.cols > q.strips.cols
 		switch {
-		case cols && (g.cols >= 2*lim.minTaskCols || !rows):
+		case g.cols > q.strips.cols:
 			g.cols = ceil(ceilDiv(g.cols, 2), q.strips.cols)
-		case rows:
+		case g.rows > 4*q.strips.rows:
 			g.rows = ceil(ceilDiv(g.rows, 2), q.strips.rows)
 		default:
 			return g

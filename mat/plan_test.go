@@ -44,10 +44,10 @@ func TestPlans(t *testing.T) {
 		want plan
 	}{
 		"portable code has tasks only": {planShape{generic, 200, 64, 64, false, true, 2, false},
-			plan{tasks: grid{200, 64, 100, 64}, block: blockOf(100, 64, step{j1: 64, k1: 64})}},
-		"B in L2 is packed by each of two tasks": {planShape{avx512, 1024, 512, 512, false, false, 2, false},
-			plan{tasks: grid{1024, 512, 128 + 4, 512}, shareB: true,
-				block: blockOf(132, 512, step{kernel: &stripsAVX512, j1: 512, k1: 512, cols: 256, depth: 512, rows: 132})}},
+			plan{tasks: grid{200, 64, 200, 32}, block: blockOf(200, 32, step{j1: 32, k1: 64})}},
+		"B in L2 is packed by each of four tasks": {planShape{avx512, 1024, 512, 512, false, false, 2, false},
+			plan{tasks: grid{1024, 512, 264, 512},
+				block: blockOf(264, 512, step{kernel: &stripsAVX512, j1: 512, k1: 512, packB: true, cols: 256, depth: 512, rows: 264})}},
 		"one thread, rows of A far apart are copied": {planShape{avx512, 1024, 1024, 1024, false, false, 1, false},
 			plan{tasks: grid{1024, 1024, 1024, 1024},
 				block: blockOf(1024, 1024, step{kernel: &stripsAVX512, j1: 1024, k1: 1024, packB: true, copyA: true, cols: 128, depth: 1024, rows: 1024})}},
@@ -181,7 +181,7 @@ func randomLimits(r *rand.Rand) limits {
 	some := func(limit int) int { return 1 + r.IntN(1+r.IntN(limit)) }
 	return limits{
 		l1Floats: 16 + some(1<<14), l2Floats: 4 + some(1<<16), l3Floats: some(1 << 14), aliasFloats: some(3),
-		minTaskWork: some(1 << 16), minTaskRows: some(100), minPackingRows: some(240), minTaskCols: some(100),
+		minTaskWork: some(1 << 16), minTaskRows: some(100),
 		maxUnpackedRows: r.IntN(100), minPackedCols: some(100), maxPackedRows: some(100), narrowCols: some(200),
 		streamDepth: some(50), maxCallFloats: some(1 << 14), maxSmallWork: r.IntN(2) * some(1<<20),
 		maxDepthBF16: some(300), maxBlockABF16: some(1 << 14), maxBlockRowsInt8: some(100),
@@ -194,8 +194,7 @@ func shake(r *rand.Rand, p *plan, q shape) {
 	if r.IntN(2) == 0 {
 		p.tasks.rows, p.tasks.cols = 1+r.IntN(q.m), ceil(1+r.IntN(q.n), q.strips.cols)
 	}
-	p.spinning, p.shareB = false, r.IntN(3) == 0
-	q.packed = q.packed || p.shareB
+	p.spinning = false
 	m, n := min(p.tasks.rows, q.m), min(p.tasks.cols, q.n)
 	s := step{kernel: q.strips, j1: n, k1: q.k, rows: 1 + r.IntN(m), cols: ceil(1+r.IntN(n), q.strips.cols), depth: 1 + r.IntN(q.k)}
 	s.packA = q.aCol != 1 && q.aRow == 1 && r.IntN(2) == 0

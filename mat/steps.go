@@ -58,21 +58,12 @@ func (t *packing) Range(lo, hi int) {
 
 // run computes the product according to its plan, with w on the calling goroutine.
 func (t *product) run(p *Pool, w *workspace) {
-	if t.plan.shareB {
-		w := sharedB.Get().(*Packed)
-		defer sharedB.Put(w)
-		w.Set(p, t.b)
-		t.packed = w.panels
-	}
 	if n := t.plan.tasks.count(); n > 1 && (!t.plan.spinning || p.awake()) {
 		Each(p, n, 1, *t)
 	} else {
 		t.block(w, 0, t.c.Rows, 0, t.c.Cols)
 	}
 }
-
-// sharedB holds memory for a B that is packed once for all tasks of a product.
-var sharedB = sync.Pool{New: func() any { return new(Packed) }}
 
 // Range computes tasks [lo, hi).
 func (t *product) Range(lo, hi int) {
