@@ -25,7 +25,7 @@ var defaultCaches = cacheSizes{l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, l1Way: 4
 // products without it.
 type limits struct {
 	// Sizes of caches.
-	l1Floats    int // C of one row of A, or a B that small products transpose
+	l1Floats    int // C of one row of A, or a B that small products transpose: AVX2 10 to 30 %
 	l2Floats    int // a B that stays in L2: blocks of B 1 to 4 %
 	l3Floats    int // the core's part of L3; a B from beyond is prefetched: 1×32000×512 60 %
 	aliasFloats int // rows at a multiple of this distance share sets of L1: copies 5 to 8 %
@@ -234,8 +234,11 @@ func (b *block) add() *step {
 
 // isSmall reports whether the product is computed without blocks of B.
 func (q *shape) isSmall(lim *limits) bool {
-	work, transposed := saturatingProduct(q.m, q.n, q.k), q.transposesB()
-	if q.kernel == generic || work == 0 || work > lim.maxSmallWork || q.m == 1 || transposed && q.n*q.k > lim.l1Floats {
+	transposed, maxB := q.transposesB(), lim.l2Floats/2
+	if transposed {
+		maxB = lim.l1Floats
+	}
+	if q.kernel == generic || q.k == 0 || q.m == 1 || saturatingProduct(q.m, q.n, q.k) > lim.maxSmallWork || q.n*q.k > maxB {
 		return false
 	}
 	small := kernelsOf[q.kernel].small
