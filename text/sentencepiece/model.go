@@ -6,25 +6,21 @@ import "fmt"
 // UnmarshalModel followed by MarshalBinary returns the same bytes if the file has its fields in the
 // order of their numbers, as sentencepiece writes them.
 type Model struct {
-	Pieces       []Piece // the index is the id in the file
-	Trainer      TrainerSpec
-	Normalizer   NormalizerSpec
-	Denormalizer NormalizerSpec // applied to decoded text
+	Pieces       []Piece        `pb:"1,pieces"` // the index is the id in the file
+	Trainer      TrainerSpec    `pb:"2,trainer_spec,required"`
+	Normalizer   NormalizerSpec `pb:"3,normalizer_spec,required"`
+	Denormalizer NormalizerSpec `pb:"5,denormalizer_spec"` // applied to decoded text
 
-	decoded  bool // from a file, and so written without the specs that explicit lacks
-	explicit fieldSet
-	unknown  []rawField
+	message
 }
 
 // Piece is an entry of the vocabulary.
 type Piece struct {
-	Text  string
-	Score float32 // log probability in a unigram model; merges of higher score come first in BPE
-	Type  PieceType
+	Text  string    `pb:"1,piece"`
+	Score float32   `pb:"2,score,required"` // log probability, or in BPE higher for earlier merges
+	Type  PieceType `pb:"3,type"`
 
-	offset   int // in the file, for errors
-	explicit fieldSet
-	unknown  []rawField
+	message
 }
 
 // PieceType is the role of a piece.
@@ -68,52 +64,51 @@ func (t ModelType) String() string {
 }
 
 // TrainerSpec holds the settings of the training. Some of them also affect encoding and decoding.
-// The flags of spm_train have the same names. NewTrainerSpec returns the defaults.
+// The flags of spm_train have the names of the tags. NewTrainerSpec returns the defaults.
 type TrainerSpec struct {
-	Input                 []string
-	InputFormat           string
-	ModelPrefix           string
-	ModelType             ModelType
-	VocabSize             int32
-	AcceptLanguage        []string
-	SelfTestSampleSize    int32
-	CharacterCoverage     float32
-	InputSentenceSize     uint64
-	ShuffleInputSentence  bool
-	SeedSize              int32 // seed_sentencepiece_size
-	ShrinkingFactor       float32
-	MaxSentenceLength     int32
-	NumThreads            int32
-	NumSubIterations      int32
-	MaxPieceLength        int32 // max_sentencepiece_length
-	SplitByUnicodeScript  bool
-	SplitByNumber         bool
-	SplitByWhitespace     bool
-	SplitDigits           bool
-	WhitespaceAsSuffix    bool // treat_whitespace_as_suffix
-	WhitespaceOnlyPieces  bool // allow_whitespace_only_pieces
-	PretokenizerDelimiter string
-	ControlSymbols        []string
-	UserDefinedSymbols    []string
-	RequiredChars         string
-	ByteFallback          bool
-	VocabularyOutputScore bool // vocabulary_output_piece_score
-	HardVocabLimit        bool
-	UseAllVocab           bool
-	UnknownID             int32 // id of the unknown piece, unk_id
-	BOSID                 int32 // id of the beginning of a sentence, or -1
-	EOSID                 int32 // id of the end of a sentence, or -1
-	PadID                 int32 // id of padding, or -1
-	UnknownPiece          string
-	BOSPiece              string
-	EOSPiece              string
-	PadPiece              string
-	UnknownSurface        string // text of the unknown piece in decoded text
-	ExtremelyLargeCorpus  bool   // train_extremely_large_corpus
-	SeedFile              string // seed_sentencepieces_file
+	Input                 []string  `pb:"1,input"`
+	InputFormat           string    `pb:"7,input_format"`
+	ModelPrefix           string    `pb:"2,model_prefix"`
+	ModelType             ModelType `pb:"3,model_type"`
+	VocabSize             int32     `pb:"4,vocab_size"`
+	AcceptLanguage        []string  `pb:"5,accept_language"`
+	SelfTestSampleSize    int32     `pb:"6,self_test_sample_size"`
+	CharacterCoverage     float32   `pb:"10,character_coverage"`
+	InputSentenceSize     uint64    `pb:"11,input_sentence_size"`
+	ShuffleInputSentence  bool      `pb:"19,shuffle_input_sentence"`
+	SeedSize              int32     `pb:"14,seed_sentencepiece_size"`
+	ShrinkingFactor       float32   `pb:"15,shrinking_factor"`
+	MaxSentenceLength     int32     `pb:"18,max_sentence_length"`
+	NumThreads            int32     `pb:"16,num_threads"`
+	NumSubIterations      int32     `pb:"17,num_sub_iterations"`
+	MaxPieceLength        int32     `pb:"20,max_sentencepiece_length"`
+	SplitByUnicodeScript  bool      `pb:"21,split_by_unicode_script"`
+	SplitByNumber         bool      `pb:"23,split_by_number"`
+	SplitByWhitespace     bool      `pb:"22,split_by_whitespace"`
+	SplitDigits           bool      `pb:"25,split_digits"`
+	WhitespaceAsSuffix    bool      `pb:"24,treat_whitespace_as_suffix"`
+	WhitespaceOnlyPieces  bool      `pb:"26,allow_whitespace_only_pieces"`
+	PretokenizerDelimiter string    `pb:"53,pretokenization_delimiter"`
+	ControlSymbols        []string  `pb:"30,control_symbols"`
+	UserDefinedSymbols    []string  `pb:"31,user_defined_symbols"`
+	RequiredChars         string    `pb:"36,required_chars"`
+	ByteFallback          bool      `pb:"35,byte_fallback"`
+	VocabularyOutputScore bool      `pb:"32,vocabulary_output_piece_score"`
+	HardVocabLimit        bool      `pb:"33,hard_vocab_limit"`
+	UseAllVocab           bool      `pb:"34,use_all_vocab"`
+	UnknownID             int32     `pb:"40,unk_id"` // id of the unknown piece
+	BOSID                 int32     `pb:"41,bos_id"` // id of the beginning of a sentence, or -1
+	EOSID                 int32     `pb:"42,eos_id"` // id of the end of a sentence, or -1
+	PadID                 int32     `pb:"43,pad_id"` // id of padding, or -1
+	UnknownPiece          string    `pb:"45,unk_piece"`
+	BOSPiece              string    `pb:"46,bos_piece"`
+	EOSPiece              string    `pb:"47,eos_piece"`
+	PadPiece              string    `pb:"48,pad_piece"`
+	UnknownSurface        string    `pb:"44,unk_surface"` // decoded text of the unknown piece
+	ExtremelyLargeCorpus  bool      `pb:"49,train_extremely_large_corpus"`
+	SeedFile              string    `pb:"54,seed_sentencepieces_file"`
 
-	explicit fieldSet
-	unknown  []rawField
+	message
 }
 
 // NewTrainerSpec returns the default settings.
@@ -148,15 +143,17 @@ func NewTrainerSpec() TrainerSpec {
 
 // NormalizerSpec holds the settings of normalization. NewNormalizerSpec returns the defaults.
 type NormalizerSpec struct {
-	Name                  string // nmt_nfkc, nmt_nfkc_cf, nfkc, nfkc_cf, identity or user_defined
-	PrecompiledCharsmap   []byte // a trie of characters with their replacements; empty for identity
-	AddDummyPrefix        bool   // begin a text with ▁
-	RemoveExtraWhitespace bool   // remove_extra_whitespaces: leading, trailing and repeated spaces
-	EscapeWhitespace      bool   // escape_whitespaces: spaces become ▁
-	RuleTSV               string // normalization_rule_tsv, the file that the map was compiled from
+	// Name is nmt_nfkc, nmt_nfkc_cf, nfkc, nfkc_cf, identity or user_defined.
+	Name string `pb:"1,name"`
+	// PrecompiledCharsmap is a trie of characters with their replacements, empty for identity.
+	PrecompiledCharsmap []byte `pb:"2,precompiled_charsmap"`
 
-	explicit fieldSet
-	unknown  []rawField
+	AddDummyPrefix        bool   `pb:"3,add_dummy_prefix"`         // begin a text with ▁
+	RemoveExtraWhitespace bool   `pb:"4,remove_extra_whitespaces"` // leading, trailing, repeated
+	EscapeWhitespace      bool   `pb:"5,escape_whitespaces"`       // spaces become ▁
+	RuleTSV               string `pb:"6,normalization_rule_tsv"`   // source of the map
+
+	message
 }
 
 // NewNormalizerSpec returns the default settings, with the identity as the map.

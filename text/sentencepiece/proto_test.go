@@ -51,9 +51,9 @@ func TestModelRoundTrip(t *testing.T) {
 		t.Errorf("%d bytes, want the same %d", len(again), len(data))
 	}
 	// The fields that record what the file holds differ.
-	got.decoded, got.explicit, got.Trainer.explicit, got.Normalizer.explicit = false, 0, 0, 0
+	got.message, got.Trainer.message, got.Normalizer.message = message{}, message{}, message{}
 	for i := range got.Pieces {
-		got.Pieces[i].explicit, got.Pieces[i].offset = 0, 0
+		got.Pieces[i].message = message{}
 	}
 	if !reflect.DeepEqual(got, m) {
 		t.Errorf("got %+v, want %+v", got, m)
@@ -65,6 +65,7 @@ func TestModelRoundTripUnknown(t *testing.T) {
 	for _, data := range []string{
 		"",
 		"\x0a\x03\x0a\x01a",
+		"\x0a\x00",
 		"\x0a\x05\x0a\x01a\x18\x01",             // type normal
 		"\x0a\x08\x0a\x01a\x15\x00\x00\x00\x00", // score 0
 		"\x12\x00\x1a\x00\x2a\x00",              // empty messages

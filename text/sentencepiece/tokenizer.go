@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -78,9 +79,9 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, number := range []int{trainerField, normalizerField} {
-		if !m.explicit.has(number) {
-			return nil, fmt.Errorf("found no %s in %d bytes, expected one", specNames[number], len(data))
+	for _, f := range schemas[reflect.TypeOf(*m)] {
+		if f.required && !m.explicit.has(f.number) {
+			return nil, fmt.Errorf("found no %s in %d bytes, expected one", f.name, len(data))
 		}
 	}
 	t, err := newTokenizer(m)
